@@ -1,0 +1,17 @@
+# The static core: every src/<layer>/*.cc but the tool. Layers are listed in dependency order (tests check it).
+find_package(absl REQUIRED)
+set(RICCI_LAYERS base types ir kernel prim trace transform control sharding pass runtime api check)
+
+add_library(ricci STATIC)
+add_library(ricci::ricci ALIAS ricci)
+ricci_target_defaults(ricci)
+foreach(layer IN LISTS RICCI_LAYERS)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${layer}/*.cc)
+  target_sources(ricci PRIVATE ${sources})
+endforeach()
+target_include_directories(ricci PUBLIC
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
+  PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_precompile_headers(ricci PRIVATE ${PROJECT_SOURCE_DIR}/src/base/precompiled.h)
+target_link_libraries(ricci PRIVATE absl::status absl::statusor absl::strings absl::str_format absl::flat_hash_map
+                            absl::flat_hash_set absl::hash PUBLIC ${CMAKE_DL_LIBS})

@@ -1,0 +1,23 @@
+# Options, language level and warnings of every target of this project. No global flags: each target asks for them with
+# ricci_target_defaults, so that the project also works below another one (add_subdirectory, FetchContent).
+option(RICCI_CPU "build the LLVM CPU backend (needs LLVM 19)" ON)
+option(RICCI_TESTS "build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(RICCI_SAMPLES "build the samples" ${PROJECT_IS_TOP_LEVEL})
+set(RICCI_SANITIZE "" CACHE STRING "sanitizers for every target: address,undefined or thread")
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+function(ricci_target_defaults target)
+  target_compile_features(${target} PUBLIC cxx_std_20 c_std_11)
+  set_target_properties(${target} PROPERTIES
+    CXX_EXTENSIONS OFF C_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON
+    CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Werror -Wno-missing-field-initializers)
+  if(RICCI_SANITIZE)
+    target_compile_options(${target} PUBLIC -fsanitize=${RICCI_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(${target} PUBLIC -fsanitize=${RICCI_SANITIZE})
+  endif()
+endfunction()

@@ -1,0 +1,131 @@
+/* ricci/base.h: what every other header needs: handles, status, element types, version.
+ *
+ * Conventions of the whole C ABI
+ *   - C11 and C++20. Every struct that crosses starts with ricci_hdr, set `size` to sizeof the struct.
+ *   - A function that can fail returns ricci_status *; NULL is OK, anything else is owned by the caller and freed with
+ *     ricci_status_free. On error outputs are untouched and no input is consumed.
+ *   - `create`, `finish`, `from`, `to` and transforms return ownership; `get`, `type`, `info` borrow.
+ *   - `const T *` may be used by many threads at once, `T *` by one at a time; retain and release always work.
+ *   - The library never aborts, exits, throws or prints.
+ */
+#ifndef RICCI_BASE_H_
+#define RICCI_BASE_H_
+#include <stddef.h>
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef RICCI_API /* empty for the static archive */
+#define RICCI_API
+#endif
+#if defined(__GNUC__)
+#define RICCI_NODISCARD __attribute__((warn_unused_result))
+#else
+#define RICCI_NODISCARD
+#endif
+
+#define RICCI_ABI_MAJOR 0u
+#define RICCI_ABI_MINOR 1u
+
+/* ---- handles ---- */
+typedef struct ricci_ctx ricci_ctx;                       /* context: everything hangs off it; reference counted */
+typedef struct ricci_status ricci_status;                 /* NULL = OK; otherwise exactly one owner */
+typedef struct ricci_program ricci_program;               /* immutable typed SSA function; reference counted */
+typedef struct ricci_builder ricci_builder;               /* a program under construction; also the handle of a rule */
+typedef struct ricci_kernel_builder ricci_kernel_builder; /* a kernel under construction; borrowed by lowerings */
+typedef struct ricci_device ricci_device;                 /* borrowed from the context */
+typedef struct ricci_array ricci_array;                   /* typed data on a device; reference counted */
+typedef struct ricci_executable ricci_executable;         /* compiled program; reference counted */
+typedef struct ricci_call ricci_call;                     /* an executable with bound pointers */
+
+typedef uint64_t ricci_val;  /* value of a builder: {generation:32, index:32}; never freed */
+typedef uint32_t ricci_type; /* interned array type; lives as long as the context; 0 = none */
+typedef uint32_t ricci_prim; /* registered primitive; lives as long as the context; 0 = none */
+typedef uint32_t ricci_sval; /* scalar inside a kernel builder; 0 = none */
+typedef uint32_t ricci_karr; /* array inside a kernel builder; 0 = none */
+#define RICCI_VAL_NONE ((ricci_val)0)
+#define RICCI_VAL_ZERO (~(ricci_val)0) /* symbolic zero tangent or cotangent: nothing is built for it */
+
+typedef struct ricci_str {
+  const char* ptr; /* UTF-8, not NUL-terminated */
+  size_t len;
+} ricci_str;
+
+typedef struct ricci_ext { /* optional vendor data hanging off any struct */
+  uint32_t size, flags;    /* flags: RICCI_EXT_CRITICAL */
+  uint64_t kind;           /* registered number, or hash of a URI */
+  const struct ricci_ext* next;
+} ricci_ext;
+#define RICCI_EXT_CRITICAL 1u /* a reader that does not know `kind` must reject the struct */
+
+typedef struct ricci_hdr { /* first member of every struct that crosses */
+  uint32_t size;           /* sizeof the struct as the writer compiled it */
+  uint32_t flags;          /* struct-specific, 0 by default */
+  const ricci_ext* next;
+} ricci_hdr;
+
+/* ---- element types; numbers are frozen. key is an opaque 64-bit PRNG key ---- */
+enum {
+  RICCI_BOOL = 1,
+  RICCI_I8 = 2,
+  RICCI_I16 = 3,
+  RICCI_I32 = 4,
+  RICCI_I64 = 5,
+  RICCI_U8 = 6,
+  RICCI_U16 = 7,
+  RICCI_U32 = 8,
+  RICCI_U64 = 9,
+  RICCI_F16 = 10,
+  RICCI_BF16 = 11,
+  RICCI_F32 = 12,
+  RICCI_F64 = 13,
+  RICCI_C64 = 14,
+  RICCI_C128 = 15,
+  RICCI_F8E4M3FN = 16,
+  RICCI_F8E5M2 = 17,
+  RICCI_F8E8M0FNU = 18,
+  RICCI_F4E2M1FN = 19,
+  RICCI_KEY = 20
+};
+#define RICCI_MAX_RANK 16u
+
+/* ---- status codes (numbers as in absl and gRPC) ---- */
+enum {
+  RICCI_OK = 0,
+  RICCI_CANCELLED = 1,
+  RICCI_INVALID_ARGUMENT = 3,
+  RICCI_NOT_FOUND = 5,
+  RICCI_RESOURCE_EXHAUSTED = 8,
+  RICCI_FAILED_PRECONDITION = 9,
+  RICCI_UNIMPLEMENTED = 12,
+  RICCI_INTERNAL = 13,
+  RICCI_DATA_LOSS = 15
+};
+
+/* major << 16 | minor. */
+RICCI_API uint32_t ricci_abi_version(void);
+/* Static UTF-8 text, `key=value` lines: version, compiler, sanitizer. */
+RICCI_API const char* ricci_build_info(void);
+
+/* New status with a copy of `msg`; never NULL (a static out-of-memory status stands in when allocation fails). */
+RICCI_API ricci_status* ricci_status_make(uint32_t code, const char* msg, size_t len);
+/* 0 for NULL. */
+RICCI_API uint32_t ricci_status_code(const ricci_status* s);
+/* Borrowed from `s`; complete text: `file:line: primitive: what is wrong`. */
+RICCI_API void ricci_status_message(const ricci_status* s, ricci_str* out);
+/* Where it happened: primitive, rule (`abstract_eval`, `jvp`, ...), file, line of the host; empty or 0 when unknown. */
+RICCI_API void ricci_status_site(const ricci_status* s, ricci_str* prim, ricci_str* rule, ricci_str* file,
+                                 uint32_t* line);
+/* NULL is allowed. */
+RICCI_API void ricci_status_free(ricci_status* s);
+
+/* Bytes of one element on the host (key: 8), 0 for an unknown dtype. */
+RICCI_API uint32_t ricci_dtype_size(uint32_t dtype);
+/* Name as in program text (`f32`), static; empty for an unknown dtype. */
+RICCI_API void ricci_dtype_name(uint32_t dtype, ricci_str* out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,127 @@
+/* ricci/build.h: types, attributes, and programs built, printed, parsed and inspected.
+ *
+ * A builder appends equations one at a time; each is checked and typed at once (abstract_eval of its primitive). The
+ * same functions serve hosts and the rules of primitives: a rule is handed a builder. Values belong to their builder;
+ * using one elsewhere is an error. Nested programs are closed: outer values are passed as operands.
+ */
+#ifndef RICCI_BUILD_H_
+#define RICCI_BUILD_H_
+#include "ricci/base.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- types ---- */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_type_make(ricci_ctx* c, uint32_t dtype, uint32_t rank,
+                                                        const int64_t* dims, ricci_type* out);
+/* Every out pointer may be NULL; `dims` is borrowed for the life of the context. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_type_get(const ricci_ctx* c, ricci_type t, uint32_t* dtype,
+                                                       uint32_t* rank, const int64_t** dims);
+
+/* ---- attributes: plain data, copied on emit ---- */
+enum {
+  RICCI_ATTR_INT = 1,     /* i */
+  RICCI_ATTR_FLOAT = 2,   /* f */
+  RICCI_ATTR_BOOL = 3,    /* i: 0 or 1 */
+  RICCI_ATTR_DTYPE = 4,   /* i: RICCI_F32, ... */
+  RICCI_ATTR_STRING = 5,  /* data: char[count] */
+  RICCI_ATTR_INTS = 6,    /* data: int64_t[count] */
+  RICCI_ATTR_FLOATS = 7,  /* data: double[count] */
+  RICCI_ATTR_PROGRAM = 8, /* data: ricci_program *const[1]; retained on emit */
+  RICCI_ATTR_PROGRAMS = 9 /* data: ricci_program *const[count] */
+};
+typedef struct ricci_attr {
+  ricci_str name;
+  uint32_t kind;
+  uint32_t count; /* elements behind data, 1 for scalars */
+  int64_t i;
+  double f;
+  const void* data;
+} ricci_attr;
+
+/* One equation, as rules and readers see it. */
+typedef struct ricci_op {
+  ricci_hdr hdr;
+  ricci_ctx* ctx;
+  ricci_prim prim;
+  uint32_t n_in, n_out; /* n_out = 0 and out_types = NULL while abstract_eval is running */
+  uint32_t n_attrs;
+  const ricci_type* in_types;
+  const ricci_type* out_types;
+  const ricci_attr* attrs; /* in the order of the primitive's attr_specs; absent optional ones are left out */
+  uint64_t location;       /* id for ricci_location_get; 0 = unknown */
+} ricci_op;
+
+RICCI_API RICCI_NODISCARD ricci_status* ricci_prim_find(const ricci_ctx* c, const char* name, size_t len,
+                                                        ricci_prim* out);
+/* Borrowed for the life of the context; empty for an unknown id. */
+RICCI_API void ricci_prim_name(const ricci_ctx* c, ricci_prim p, ricci_str* out);
+
+/* ---- builder ---- */
+/* New builder with `n` parameters; their values are written to vals[n]. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_builder_create(ricci_ctx* c, const char* name, size_t name_len,
+                                                             const ricci_type* params, uint32_t n, ricci_builder** out,
+                                                             ricci_val* vals);
+/* Adds one more parameter at the end. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_builder_param(ricci_builder* b, ricci_type t, ricci_val* out);
+/* Source location of the equations that follow; texts are copied. file = NULL clears it. */
+RICCI_API void ricci_builder_set_location(ricci_builder* b, const char* file, uint32_t line, const char* func);
+/* Appends one equation and writes the values of its results; `n_out` must be what the primitive gives. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_builder_emit(ricci_builder* b, ricci_prim p, const ricci_attr* attrs,
+                                                           uint32_t n_attrs, const ricci_val* in, uint32_t n_in,
+                                                           ricci_val* out, uint32_t n_out);
+/* How many results such an equation would have, and their types (up to `capacity` are written). Appends nothing. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_builder_infer(ricci_builder* b, ricci_prim p, const ricci_attr* attrs,
+                                                            uint32_t n_attrs, const ricci_val* in, uint32_t n_in,
+                                                            ricci_type* out, uint32_t capacity, uint32_t* n_out);
+/* A constant: `data` holds all elements row-major, or one element that stands for all (bytes = size of one element). */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_builder_const(ricci_builder* b, ricci_type t, const void* data,
+                                                            size_t bytes, ricci_val* out);
+/* Zeros of type `t` (false for bool). */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_builder_zero(ricci_builder* b, ricci_type t, ricci_val* out);
+/* Appends the equations of `f` in place, its parameters replaced by `in`. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_builder_inline(ricci_builder* b, const ricci_program* f,
+                                                             const ricci_val* in, uint32_t n_in, ricci_val* out,
+                                                             uint32_t n_out);
+/* Type of a value; 0 for a value of another builder. */
+RICCI_API ricci_type ricci_builder_type(const ricci_builder* b, ricci_val v);
+/* The constant behind a value, borrowed while the builder lives: *data = NULL if `v` is none. A splat has one element.
+ */
+RICCI_API void ricci_builder_constant(const ricci_builder* b, ricci_val v, const void** data, uint64_t* bytes);
+RICCI_API ricci_ctx* ricci_builder_context(const ricci_builder* b); /* borrowed */
+/* A builder for a program nested in `b` (a body, a branch): same context, location and limits. Finish or abandon it. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_builder_nest(ricci_builder* b, const char* name, size_t name_len,
+                                                           const ricci_type* params, uint32_t n, ricci_builder** out,
+                                                           ricci_val* vals);
+/* Consumes `b` on success. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_builder_finish(ricci_builder* b, const ricci_val* results, uint32_t n,
+                                                             ricci_program** out);
+RICCI_API void ricci_builder_abandon(ricci_builder* b);
+/* Results of abstract_eval; only there. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_builder_set_out_types(ricci_builder* b, const ricci_type* t, uint32_t n);
+
+/* ---- programs ---- */
+RICCI_API ricci_program* ricci_program_retain(ricci_program* f);
+RICCI_API void ricci_program_release(ricci_program* f);
+RICCI_API void ricci_program_signature(const ricci_program* f, uint32_t* n_params, const ricci_type** params,
+                                       uint32_t* n_results, const ricci_type** results); /* borrowed from f */
+RICCI_API void ricci_program_name(const ricci_program* f, ricci_str* out);
+RICCI_API uint32_t ricci_program_equation_count(const ricci_program* f); /* of this level, nested ones not counted */
+/* Equation `i`; pointers are borrowed from `f`. Operand and result numbers are value indices of the program. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_program_equation(const ricci_program* f, uint32_t i, ricci_op* out);
+RICCI_API uint64_t ricci_program_hash(const ricci_program* f);                          /* structural, stable */
+RICCI_API uint32_t ricci_program_equal(const ricci_program* a, const ricci_program* b); /* structural, 1 or 0 */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_program_print(const ricci_program* f, void* sink,
+                                                            void (*write)(void* sink, const char* p, size_t n));
+/* Text form; `origin` names the file in messages (`origin:line:column: ...`) and may be empty. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_program_parse(ricci_ctx* c, const char* text, size_t len,
+                                                            const char* origin, size_t origin_len, ricci_program** out);
+RICCI_API RICCI_NODISCARD ricci_status* ricci_program_verify(const ricci_program* f);
+/* Source location behind ricci_op.location. */
+RICCI_API void ricci_location_get(const ricci_ctx* c, uint64_t location, ricci_str* file, uint32_t* line,
+                                  ricci_str* func);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

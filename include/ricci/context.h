@@ -1,0 +1,49 @@
+/* ricci/context.h: the context and the hooks through which it uses the host. */
+#ifndef RICCI_CONTEXT_H_
+#define RICCI_CONTEXT_H_
+#include "ricci/base.h"
+#include "ricci/plugin.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { RICCI_LOG_DEBUG = 0, RICCI_LOG_INFO = 1, RICCI_LOG_WARNING = 2, RICCI_LOG_ERROR = 3 };
+
+/* Every member may be NULL: malloc, the CPU plugin's own pool, no log. Hooks outlive every object of the context. */
+typedef struct ricci_hooks {
+  ricci_hdr hdr;
+  void* alloc_self;
+  void* (*alloc)(void* self, size_t size, size_t align); /* NULL on failure; any thread */
+  void (*free)(void* self, void* p, size_t size, size_t align);
+  void* exec_self;
+  uint32_t exec_workers, reserved0; /* how many threads parallel_for may use at once, at least 1 */
+  /* Runs fn(arg, i) for i in [0, n), in any order on any threads; returns when all are done. */
+  void (*parallel_for)(void* self, int64_t n, void (*fn)(void* arg, int64_t i), void* arg);
+  void* log_self;
+  void (*log)(void* self, uint32_t level, const char* msg, size_t len);
+} ricci_hooks;
+
+typedef struct ricci_context_opts {
+  ricci_hdr hdr;
+  const ricci_hooks* hooks; /* copied; NULL = defaults */
+} ricci_context_opts;
+
+/* New context with the reference backend and no plugin; `o` may be NULL. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_context_create(const ricci_context_opts* o, ricci_ctx** out);
+RICCI_API ricci_ctx* ricci_context_retain(ricci_ctx* c);
+/* The context goes when its last reference and the last object made from it are gone. */
+RICCI_API void ricci_context_release(ricci_ctx* c);
+/* Registers a plugin of this process (static, Rust, Julia). Not while other threads use the context. Twice is an error.
+ */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_context_add_plugin(ricci_ctx* c, ricci_plugin_query_fn query);
+/* Loads a shared object and registers it; it is never unloaded. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_context_load_plugin(ricci_ctx* c, const char* path, size_t len);
+/* Options: `threads` (0 = all), `log_compiles` (0, 1), `dump_dir` (path; every stage of each compilation is written
+ * there), `vmap` (auto, batched, lanes). Unknown keys and values are errors that list the known ones. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_context_config(ricci_ctx* c, const char* key, size_t key_len,
+                                                             const char* value, size_t value_len);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,129 @@
+/* ricci/kernel.h: the Kernel IR and the functions with which a lowering writes it.
+ *
+ * A kernel is a parallel domain and a structured body over scalars: it says what is computed for each point, never
+ * threads, lanes or shared memory. It is one flat table of instructions in SSA form; an instruction's index is the
+ * number of its value. Loops and branches are marked by begin and end instructions; what changes in a loop lives in
+ * private arrays (LOCAL), of which each point of the domain has its own. Order of evaluation is that of the text,
+ * except that iterations of parallel loops may run in any order and REDUCE may combine in any fixed order the backend
+ * chooses by shape alone.
+ *
+ * Scalar semantics: integers wrap; shifts by the width or more give 0 (or the sign); float operations are IEEE with
+ * contraction to fused multiply-add allowed; integer division by zero gives -1 (x % 0 = x), INT_MIN / -1 = INT_MIN; max
+ * and min return NaN if either is; comparisons give bool; convert follows C for floats to integers, saturating, NaN to
+ * 0.
+ */
+#ifndef RICCI_KERNEL_H_
+#define RICCI_KERNEL_H_
+#include "ricci/base.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Scalar operations: X(NAME, number, arity, text). Numbers are frozen. */
+#define RICCI_SCALAR_OPS(X)                                                                                            \
+  X(ADD, 1, 2, "add")                                                                                                  \
+  X(SUB, 2, 2, "sub") X(MUL, 3, 2, "mul") X(DIV, 4, 2, "div") X(REM, 5, 2, "rem") X(NEG, 6, 1, "neg")                  \
+      X(ABS, 7, 1, "abs") X(SIGN, 8, 1, "sign") X(MIN, 9, 2, "min") X(MAX, 10, 2, "max") X(AND, 11, 2, "and")          \
+          X(OR, 12, 2, "or") X(XOR, 13, 2, "xor") X(NOT, 14, 1, "not") X(SHL, 15, 2, "shl") X(SHR, 16, 2, "shr") X(    \
+              SAR, 17, 2, "sar") X(EQ, 18, 2, "eq") X(NE, 19, 2, "ne") X(LT, 20, 2, "lt") X(LE, 21, 2, "le")           \
+              X(GT, 22, 2, "gt") X(GE, 23, 2, "ge") X(SELECT, 24, 3, "select") X(CONVERT, 25, 1, "convert") X(         \
+                  BITCAST, 26, 1, "bitcast") X(FMA, 27, 3, "fma") X(POPCOUNT, 28, 1, "popcount") X(CLZ, 29, 1, "clz")  \
+                  X(MULHI, 30, 2, "mulhi") X(EXP, 31, 1, "exp") X(EXP2, 32, 1, "exp2") X(EXPM1, 33, 1, "expm1")        \
+                      X(LOG, 34, 1, "log") X(LOG1P, 35, 1, "log1p") X(LOG2, 36, 1, "log2") X(SIN, 37, 1, "sin")        \
+                          X(COS, 38, 1, "cos") X(TAN, 39, 1, "tan") X(ASIN, 40, 1, "asin") X(ACOS, 41, 1, "acos")      \
+                              X(ATAN, 42, 1, "atan") X(ATAN2, 43, 2, "atan2") X(SINH, 44, 1, "sinh")                   \
+                                  X(COSH, 45, 1, "cosh") X(TANH, 46, 1, "tanh") X(ASINH, 47, 1, "asinh")               \
+                                      X(ACOSH, 48, 1, "acosh") X(ATANH, 49, 1, "atanh") X(POW, 50, 2, "pow")           \
+                                          X(SQRT, 51, 1, "sqrt") X(RSQRT, 52, 1, "rsqrt") X(CBRT, 53, 1, "cbrt")       \
+                                              X(FLOOR, 54, 1, "floor") X(CEIL, 55, 1, "ceil") X(ROUND, 56, 1, "round") \
+                                                  X(ROUND_EVEN, 57, 1, "round_even") X(TRUNC, 58, 1, "trunc") X(       \
+                                                      IS_FINITE, 59, 1, "is_finite") X(NEXTAFTER, 60, 2, "nextafter")  \
+                                                      X(ERF, 61, 1, "erf") X(ERFC, 62, 1, "erfc")                      \
+                                                          X(ERF_INV, 63, 1, "erf_inv") X(LOGISTIC, 64, 1, "logistic")  \
+                                                              X(LGAMMA, 65, 1, "lgamma") X(DIGAMMA, 66, 1, "digamma")
+enum {
+#define RICCI_X(NAME, number, arity, text) RICCI_S_##NAME = number,
+  RICCI_SCALAR_OPS(RICCI_X)
+#undef RICCI_X
+      RICCI_S_COUNT = 67
+};
+
+/* Structure operations, in the same number space. Operands a, b, c are value numbers; `imm` as told. */
+enum {
+  RICCI_K_NOP = 256,    /* instruction 0 of every kernel, so that number 0 means none */
+  RICCI_K_CONST = 257,  /* imm: the element's bits, zero-extended */
+  RICCI_K_DOMAIN = 258, /* imm: dimension of the domain; the i64 coordinate of this point */
+  RICCI_K_LOAD = 259,   /* buffer imm at linear element index a (i64) */
+  RICCI_K_STORE = 260,  /* buffer imm at a = value b */
+  RICCI_K_LOCAL = 261,  /* private array of imm elements of dtype; its content is undefined at first */
+  RICCI_K_GET = 262,    /* element b of local a */
+  RICCI_K_SET = 263,    /* element b of local a = value c */
+  RICCI_K_FOR = 264,    /* loop from a to b - 1; value: the i64 index; imm 1: iterations are independent */
+  RICCI_K_WHILE = 265,  /* begin; then instructions, COND, body, END */
+  RICCI_K_COND = 266,   /* the loop goes on while a (bool) holds */
+  RICCI_K_IF = 267,     /* runs to ELSE or END if a (bool) holds */
+  RICCI_K_ELSE = 268,
+  RICCI_K_END = 269, /* closes FOR, WHILE, IF */
+  RICCI_K_REDUCE =
+      270, /* loop from a to b - 1, value: the i64 index, up to its YIELD; imm: ADD MUL MAX MIN AND OR XOR */
+  RICCI_K_YIELD =
+      271, /* closes REDUCE a: b is combined over all iterations (identity if there are none); value: the result */
+  RICCI_K_ASSUME_LESS = 272 /* no code: tells 0 <= a < imm (promise in bounds) */
+};
+
+typedef struct ricci_inst {
+  uint16_t op;
+  uint16_t dtype; /* of the value; 0 where there is none */
+  uint32_t a, b, c;
+  int64_t imm;
+} ricci_inst;
+
+/* ---- written by lowerings ----
+ *
+ * karr: an array of the kernel: operand or result of the operation being lowered, a private array, a view, or a value
+ * of an inlined program. Loading an operand pulls in the expression that produces it, so producers fuse. Index
+ * arithmetic on constants folds at once. Loops of few iterations may be unrolled by `for`; a body must not depend on
+ * it. */
+#define RICCI_KFN RICCI_API RICCI_NODISCARD ricci_status*
+RICCI_API ricci_karr ricci_kernel_operand(const ricci_kernel_builder* k, uint32_t i); /* 0 if out of range */
+RICCI_API ricci_karr ricci_kernel_result(const ricci_kernel_builder* k, uint32_t i);
+RICCI_API ricci_type ricci_kernel_array_type(const ricci_kernel_builder* k, ricci_karr a);
+RICCI_API uint32_t ricci_kernel_dtype(const ricci_kernel_builder* k, ricci_sval v);
+/* One element, given by its bytes. */
+RICCI_KFN ricci_kernel_const(ricci_kernel_builder* k, uint32_t dtype, const void* element, ricci_sval* out);
+RICCI_KFN ricci_kernel_const_index(ricci_kernel_builder* k, int64_t value, ricci_sval* out);
+/* Scalar operation. `dtype` is that of the result for CONVERT and BITCAST, else 0. Operands have one dtype (SELECT:
+ * bool, x, x). */
+RICCI_KFN ricci_kernel_scalar(ricci_kernel_builder* k, uint32_t op, uint32_t dtype, const ricci_sval* in, uint32_t n,
+                              ricci_sval* out);
+RICCI_KFN ricci_kernel_load(ricci_kernel_builder* k, ricci_karr a, const ricci_sval* index, uint32_t n,
+                            ricci_sval* out);
+/* Only results and private arrays; each element of a result is written exactly once, unless it is read back by the same
+ * point. */
+RICCI_KFN ricci_kernel_store(ricci_kernel_builder* k, ricci_karr a, const ricci_sval* index, uint32_t n, ricci_sval v);
+RICCI_KFN ricci_kernel_private(ricci_kernel_builder* k, ricci_type t, ricci_karr* out);
+/* Sub-array at the leading indices; shares elements with `a`. */
+RICCI_KFN ricci_kernel_view(ricci_kernel_builder* k, ricci_karr a, const ricci_sval* leading, uint32_t n,
+                            ricci_karr* out);
+/* dst (a result or private array) = src, element by element. */
+RICCI_KFN ricci_kernel_copy(ricci_kernel_builder* k, ricci_karr dst, ricci_karr src);
+/* `n` nested loops whose iterations are independent, from 0 to extents[i] - 1. One ricci_kernel_end closes them. */
+RICCI_KFN ricci_kernel_parallel(ricci_kernel_builder* k, const int64_t* extents, uint32_t n, ricci_sval* index);
+RICCI_KFN ricci_kernel_for(ricci_kernel_builder* k, ricci_sval lo, ricci_sval hi, ricci_sval* index);
+RICCI_KFN ricci_kernel_while(ricci_kernel_builder* k);
+RICCI_KFN ricci_kernel_cond(ricci_kernel_builder* k, ricci_sval pred);
+RICCI_KFN ricci_kernel_if(ricci_kernel_builder* k, ricci_sval pred);
+RICCI_KFN ricci_kernel_else(ricci_kernel_builder* k);
+RICCI_KFN ricci_kernel_end(ricci_kernel_builder* k);
+/* `combiner`: RICCI_S_ADD, MUL, MAX, MIN, AND, OR or XOR. */
+RICCI_KFN ricci_kernel_reduce(ricci_kernel_builder* k, uint32_t combiner, ricci_sval lo, ricci_sval hi,
+                              ricci_sval* index);
+RICCI_KFN ricci_kernel_yield(ricci_kernel_builder* k, ricci_sval v, ricci_sval* out);
+/* Lowers the equations of `f` here. The results can be loaded until the enclosing loop or branch ends. */
+RICCI_KFN ricci_kernel_inline(ricci_kernel_builder* k, const ricci_program* f, const ricci_karr* in, uint32_t n_in,
+                              ricci_karr* out, uint32_t n_out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

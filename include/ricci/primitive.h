@@ -1,0 +1,179 @@
+/* ricci/primitive.h: a primitive is one row that holds all its rules. Every member after `name` is optional; a
+ * transform that needs a missing rule fails with a message that names primitive and rule.
+ *
+ * A rule is handed a builder: what it emits goes into the program being made. Rules are pure, thread-safe and cheap.
+ * They may emit any primitive, their own included. Output arrays are allocated and pre-filled by the core, which also
+ * checks every slot's type afterwards. All pointers die when the callback returns. Integer inputs have zero tangents.
+ */
+#ifndef RICCI_PRIMITIVE_H_
+#define RICCI_PRIMITIVE_H_
+#include "ricci/build.h"
+#include "ricci/kernel.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- arguments of the rules ---- */
+typedef struct ricci_jvp_args {
+  ricci_hdr hdr;
+  const ricci_val* primals;  /* [n_in] */
+  const ricci_val* tangents; /* [n_in], may be RICCI_VAL_ZERO */
+  ricci_val* out_primals;    /* [n_out] pre-filled NONE: the rule fills all */
+  ricci_val* out_tangents;   /* [n_out] pre-filled ZERO */
+} ricci_jvp_args;
+
+typedef struct ricci_transpose_args { /* the operation is linear in the inputs with linear[i] != 0 */
+  ricci_hdr hdr;
+  const ricci_val* cts;      /* [n_out], may be ZERO, not all */
+  const uint8_t* linear;     /* [n_in] */
+  const ricci_val* operands; /* [n_in], NONE where linear[i]: only its type exists */
+  ricci_val* in_cts;         /* [n_in] pre-filled ZERO; the core sums contributions */
+} ricci_transpose_args;
+
+typedef struct ricci_batch_args {
+  ricci_hdr hdr;
+  int64_t axis_size;
+  ricci_str axis_name; /* empty if anonymous */
+  const ricci_val* in;
+  const int32_t* in_dims; /* [n_in] -1: not batched */
+  ricci_val* out;
+  int32_t* out_dims; /* [n_out] pre-filled NONE and 0 */
+} ricci_batch_args;
+
+/* For primitives that hold programs: split one operation into what is known and what is not. Others are known if all
+ * their operands are. */
+typedef struct ricci_partial_eval_args {
+  ricci_hdr hdr;
+  ricci_builder *known, *unknown;
+  ricci_str policy;
+  const uint8_t* is_known; /* [n_in] */
+  const ricci_val* in;     /* [n_in] a value of `known` if is_known[i], else of `unknown` */
+  void* split;
+  ricci_status* (*residual)(void* split, ricci_val known_value,
+                            ricci_val* unknown_value); /* the same value, seen there */
+  ricci_val* out;        /* [n_out] pre-filled NONE: a value of `known` if out_is_known[i], else of `unknown` */
+  uint8_t* out_is_known; /* [n_out] pre-filled 0 */
+} ricci_partial_eval_args;
+
+/* For primitives that hold programs: drop what no used result needs. Called with in = NULL to learn used_in, then with
+ * values to emit the smaller operation. */
+typedef struct ricci_dce_args {
+  ricci_hdr hdr;
+  const uint8_t* used_out; /* [n_out], not all 0 */
+  uint8_t* used_in;        /* [n_in] pre-filled 0 */
+  const ricci_val* in;     /* [n_in], NONE where !used_in[i]; NULL in the first call */
+  ricci_val* out;          /* [n_out] pre-filled NONE; the used ones are filled */
+} ricci_dce_args;
+
+/* ---- lowerings: an open list, any plugin may add one to any primitive ---- */
+enum {
+  RICCI_LOWER_DECOMPOSE = 1, /* other primitives */
+  RICCI_LOWER_SCALAR = 2,    /* one scalar expression per element */
+  RICCI_LOWER_INDEX = 3,     /* from an output index to a scalar: views, pads, gathers */
+  RICCI_LOWER_LOOPS = 4,     /* loops that fill the results */
+  RICCI_LOWER_LIBRARY = 5    /* opaque code: planned once, launched hot */
+};
+enum { RICCI_LOWERING_TRANSFORMABLE = 1u << 0 }; /* DECOMPOSE only: supplies every missing rule */
+
+typedef struct ricci_library_plan { /* filled by plan(), once per call site */
+  ricci_hdr hdr;
+  void* state; /* the plugin's; freed with drop_state */
+  uint64_t workspace_bytes;
+  int64_t tasks; /* launch runs once for each task in [0, tasks), concurrently; a fixed number for given types; 0 = 1 */
+} ricci_library_plan;
+
+typedef struct ricci_launch { /* hot path: no IR, no strings, no allocation */
+  ricci_hdr hdr;
+  uint32_t n_in, n_out;
+  const void* const* in;
+  void* const* out;
+  void* workspace;
+  void* stream; /* CUstream; NULL on CPU */
+  int64_t task;
+} ricci_launch;
+
+typedef struct ricci_library {
+  ricci_hdr hdr;
+  ricci_status* (*plan)(void* self, const ricci_op* op, ricci_library_plan* out);
+  ricci_status* (*launch)(void* state, const ricci_launch* l); /* thread-safe */
+  void (*drop_state)(void* state);
+} ricci_library;
+
+typedef struct ricci_lowering {
+  ricci_hdr hdr;
+  uint32_t kind;
+  int32_t priority; /* higher wins among those that match */
+  ricci_str target; /* `*`, `cpu`, `cuda` */
+  void* self;       /* first argument of the callbacks; NULL = that of the row */
+  /* NULL = always. Otherwise *accept says whether this lowering takes the operation. */
+  ricci_status* (*match)(void* self, const ricci_op* op, uint32_t* accept);
+  ricci_status* (*decompose)(void* self, ricci_builder* b, const ricci_op* op, const ricci_val* in, ricci_val* out);
+  ricci_status* (*scalar)(void* self, ricci_kernel_builder* k, const ricci_op* op, const ricci_sval* in,
+                          ricci_sval* out);
+  ricci_status* (*index)(void* self, ricci_kernel_builder* k, const ricci_op* op, uint32_t result,
+                         const ricci_sval* index, ricci_sval* out);
+  ricci_status* (*loops)(void* self, ricci_kernel_builder* k, const ricci_op* op);
+  const ricci_library* library;
+} ricci_lowering;
+
+/* ---- the row ---- */
+enum { /* ricci_prim_def.hdr.flags */
+       RICCI_PRIM_LINEAR =
+           1u << 0, /* linear in all floating inputs jointly (add, reshape): jvp is the operation itself */
+       RICCI_PRIM_EFFECTFUL = 1u << 1,   /* ordered; not removed */
+       RICCI_PRIM_OVERRIDE = 1u << 2,    /* replace the row already registered, else a second one of the name fails */
+       RICCI_PRIM_COMMUTATIVE = 1u << 3, /* two operands may change places */
+       RICCI_PRIM_EXPENSIVE = 1u << 4    /* worth saving under checkpoint policy `dots` */
+};
+enum { /* ready-made batching rules, used when batch is NULL */
+       RICCI_BATCH_NONE = 0,
+       RICCI_BATCH_ELEMENTWISE = 1 /* all operands have one shape, or are scalars where the rule allows it */
+};
+
+typedef struct ricci_attr_spec {
+  ricci_str name;
+  uint32_t kind;  /* RICCI_ATTR_* */
+  uint32_t flags; /* RICCI_ATTR_OPTIONAL */
+} ricci_attr_spec;
+#define RICCI_ATTR_OPTIONAL 1u
+
+typedef struct ricci_prim_def {
+  ricci_hdr hdr;
+  ricci_str name; /* `vendor.op` outside the built-in plugins */
+  void* self;     /* first argument of every rule */
+  void (*drop_self)(void* self);
+  const ricci_attr_spec* attr_specs;
+  uint32_t n_attr_specs;
+  uint32_t batch_kind;
+  ricci_status* (*abstract_eval)(void* self, ricci_builder* b, const ricci_op* op); /* -> ricci_builder_set_out_types */
+  ricci_status* (*jvp)(void* self, ricci_builder* b, const ricci_op* op, const ricci_jvp_args* a);
+  ricci_status* (*transpose)(void* self, ricci_builder* b, const ricci_op* op, const ricci_transpose_args* a);
+  ricci_status* (*batch)(void* self, ricci_builder* b, const ricci_op* op, const ricci_batch_args* a);
+  ricci_status* (*partial_eval)(void* self, const ricci_op* op, const ricci_partial_eval_args* a);
+  ricci_status* (*dce)(void* self, ricci_builder* b, const ricci_op* op, const ricci_dce_args* a);
+  /* Which dimensions are the same factor, and what is done over it: `m k, k n -> m n; sum k`. Kinds after the
+   * semicolon: sum, prod, max, min, and, or, xor (reduced), whole (sort), seq (cumsum), window. Empty: elementwise or
+   * by callback. */
+  ricci_str factors;
+  /* The same as a text made from the operation; write(sink, ...) may be called several times. */
+  ricci_status* (*factors_of)(void* self, const ricci_op* op, void* sink,
+                              void (*write)(void* sink, const char* p, size_t n));
+  /* Why a rule that is NULL cannot exist, for messages and for the laws; `jvp: integer result; transpose: not linear`.
+   */
+  ricci_str missing;
+  const ricci_lowering* const* lowerings;
+  uint32_t n_lowerings;
+  uint32_t reserved0;
+} ricci_prim_def;
+
+/* Copies the row (not what `self` points to). Call from a plugin's attach. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_prim_register(ricci_ctx* c, const ricci_prim_def* d, ricci_prim* out);
+/* Adds a lowering to a registered primitive; copies it. Call from a plugin's attach. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_prim_add_lowering(ricci_ctx* c, ricci_prim p, const ricci_lowering* l);
+/* Walks all rows: i from 0 until NULL. The row is borrowed for the life of the context; its id is written to *id. */
+RICCI_API const ricci_prim_def* ricci_prim_at(const ricci_ctx* c, uint32_t i, ricci_prim* id);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,22 @@
+/* ricci/ricci.h: the host side of the C ABI in one include. */
+#ifndef RICCI_RICCI_H_
+#define RICCI_RICCI_H_
+#include "ricci/array.h"
+#include "ricci/base.h"
+#include "ricci/build.h"
+#include "ricci/context.h"
+#include "ricci/device.h"
+#include "ricci/executable.h"
+#include "ricci/plugin.h"
+#include "ricci/transform.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* The built-in primitives (jax.lax) as a statically linked plugin, part of libricci.a. */
+RICCI_API ricci_status* ricci_plugin_query_lax(const ricci_host_info* host, const ricci_plugin** out);
+/* The LLVM CPU backend as a statically linked plugin: link ricci::cpu. */
+RICCI_API ricci_status* ricci_plugin_query_cpu(const ricci_host_info* host, const ricci_plugin** out);
+#ifdef __cplusplus
+}
+#endif
+#endif

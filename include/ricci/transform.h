@@ -1,0 +1,67 @@
+/* ricci/transform.h: functions from program to program. Each returns a new owned program; inputs stay as they are. */
+#ifndef RICCI_TRANSFORM_H_
+#define RICCI_TRANSFORM_H_
+#include "ricci/base.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Results: [the value of f's single scalar result and its other results as auxiliary values, if with_value,] then the
+ * gradient of result 0 by each parameter in argnums. f: result 0 must be a floating scalar. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_grad(const ricci_program* f, const uint32_t* argnums, uint32_t n,
+                                                   uint32_t with_value, ricci_program** out);
+/* Parameters: those of f, then a tangent for each one with active[i] != 0. Results: those of f, then a tangent for each
+ * floating result. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_jvp(const ricci_program* f, const uint8_t* active, uint32_t n,
+                                                  ricci_program** out);
+/* As ricci_jvp, but only results with a non-zero tangent have one: out_nonzero[results of f] says which. Where
+ * out_nonzero[i] != 0 on entry, result i's tangent is given even if it is zero (loop carries need it). */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_jvp_sparse(const ricci_program* f, const uint8_t* active, uint32_t n,
+                                                         uint8_t* out_nonzero, ricci_program** out);
+/* fwd: parameters of f -> results of f, residuals. bwd: residuals, one cotangent per floating result -> one cotangent
+ * per parameter with wanted[i] != 0. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_vjp(const ricci_program* f, const uint8_t* wanted, uint32_t n,
+                                                  ricci_program** fwd, ricci_program** bwd);
+/* Splits f by known parameters. known: known parameters -> known results (those with out_known[i] != 0), residuals.
+ * unknown: residuals, unknown parameters -> unknown results. out_known[i] != 0 on entry asks nothing; a result that
+ * must be unknown is marked by force_unknown[i] (may be NULL). `policy` says what may become a residual: `everything`,
+ * `nothing`, `dots`, `dots_with_no_batch_dims`, `names:a,b`. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_partial_eval(const ricci_program* f, const uint8_t* known, uint32_t n,
+                                                           const uint8_t* force_unknown, const char* policy,
+                                                           size_t policy_len, uint8_t* out_known, uint32_t* n_residuals,
+                                                           ricci_program** known_out, ricci_program** unknown_out);
+/* f is linear in the parameters with linear[i] != 0. Result: non-linear parameters, one cotangent per result of f with
+ * ct_nonzero[i] != 0 (NULL = all) -> cotangents of the linear parameters. in_nonzero[i] (may be NULL) tells which are
+ * not zero and given; with NULL all are given. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_linear_transpose(const ricci_program* f, const uint8_t* linear,
+                                                               uint32_t n, const uint8_t* ct_nonzero,
+                                                               uint8_t* in_nonzero, ricci_program** out);
+/* in_axes[i] = batched axis of parameter i or -1; out_axes likewise (-1 is an error if the result is batched). `size`
+ * is the batch; `axis` names it and may be empty. The result holds one structural vmap equation. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_vmap(const ricci_program* f, const int32_t* in_axes, uint32_t n_in,
+                                                   const int32_t* out_axes, uint32_t n_out, int64_t size,
+                                                   const char* axis, size_t axis_len, ricci_program** out);
+/* f by batching rules instead: no vmap equation is left. in_batched[i] != 0: parameter i has the batch as axis 0.
+ * out_batched[results]: which results have it (as axis 0); != 0 on entry forces it. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_batch(const ricci_program* f, const uint8_t* in_batched, uint32_t n,
+                                                    int64_t size, const char* axis, size_t axis_len,
+                                                    uint8_t* out_batched, ricci_program** out);
+/* Same function; its derivative recomputes what `policy` (see ricci_partial_eval) does not save. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_checkpoint(const ricci_program* f, const char* policy, size_t policy_len,
+                                                         ricci_program** out);
+/* f with the derivative `rule`: primals, tangents (all parameters of f) -> results of f, their tangents. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_custom_jvp(const ricci_program* f, const ricci_program* rule,
+                                                         ricci_program** out);
+/* f with fwd: parameters -> results, residuals; bwd: residuals, cotangents of all results -> cotangents of all
+ * parameters. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_custom_vjp(const ricci_program* f, const ricci_program* fwd,
+                                                         const ricci_program* bwd, ricci_program** out);
+/* f without equations that no used result needs. used[results]; parameters stay, the unused ones are told in
+ * used_params. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_dce(const ricci_program* f, const uint8_t* used, uint32_t n,
+                                                  uint8_t* used_params, ricci_program** out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
