@@ -1,0 +1,55 @@
+// Status inside the core: absl::Status with two macros, and the site (primitive, rule, host file and line) as payloads.
+//
+// Our own bugs are an INTERNAL status through Invariant, never an abort. The C ABI's ricci_status is made from an
+// absl::Status only at the border (status_abi.h), so nothing in between allocates twice or loses the site.
+#ifndef RICCI_BASE_STATUS_H_
+#define RICCI_BASE_STATUS_H_
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+
+#define RICCI_CONCAT_(a, b) a##b
+#define RICCI_CONCAT(a, b) RICCI_CONCAT_(a, b)
+
+// Returns the status of `expr` from the enclosing function unless it is OK.
+#define RICCI_TRY(expr)                                                  \
+  do {                                                                   \
+    if (absl::Status ricci_s_ = (expr); !ricci_s_.ok()) return ricci_s_; \
+  } while (0)
+
+// RICCI_ASSIGN(auto x, F()): x = value of the StatusOr, or returns its status.
+#define RICCI_ASSIGN(lhs, expr) RICCI_ASSIGN_(RICCI_CONCAT(ricci_so_, __LINE__), lhs, expr)
+#define RICCI_ASSIGN_(so, lhs, expr)           \
+  auto so = (expr);                            \
+  if (!so.ok()) return std::move(so).status(); \
+  lhs = *std::move(so)
+
+namespace ricci::inline v0::base {
+
+// OK if `holds`; else an INTERNAL status: a bug of ours, told with its place in the source.
+inline absl::Status Invariant(bool holds, std::string_view what, const char* file = __builtin_FILE(),
+                              int line = __builtin_LINE()) {
+  if (holds) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat(file, ":", line, ": invariant broken: ", std::string(what)));
+}
+
+template <typename... Args>
+absl::Status InvalidArgument(const Args&... args) {
+  return absl::InvalidArgumentError(absl::StrCat(args...));
+}
+
+// Where a failure happened; empty or 0 where unknown.
+struct StatusSite {
+  std::string primitive, rule, file;
+  uint32_t line = 0;
+};
+
+// The same status with those fields of `site` that are set and that it does not have yet.
+absl::Status WithSite(absl::Status status, const StatusSite& site);
+StatusSite SiteOf(const absl::Status& status);
+
+}  // namespace ricci::inline v0::base
+#endif

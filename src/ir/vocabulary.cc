@@ -1,0 +1,42 @@
+#include "ir/vocabulary.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace ricci::inline v0::ir {
+
+LocationId Vocabulary::InternLocation(std::string_view file, uint32_t line, std::string_view func) {
+  std::string key = absl::StrCat(std::string(file), "\n", line, "\n", std::string(func));
+  std::lock_guard lock(mutex_);
+  if (auto it = location_ids_.find(key); it != location_ids_.end()) return it->second;
+  const auto id = static_cast<LocationId>(locations_.size());
+  locations_.push_back({std::string(file), std::string(func), line});
+  location_ids_.emplace(std::move(key), id);
+  return id;
+}
+
+Location Vocabulary::GetLocation(LocationId id) const {
+  std::lock_guard lock(mutex_);
+  return locations_[id < locations_.size() ? id : 0];
+}
+
+PrimId Vocabulary::AddPrimName(std::string_view name) {
+  const auto id = static_cast<PrimId>(prims_.size());
+  prims_.emplace_back(name);
+  prim_ids_.emplace(name, id);
+  return id;
+}
+
+PrimId Vocabulary::FindPrim(std::string_view name) const {
+  auto it = prim_ids_.find(name);
+  return it == prim_ids_.end() ? 0 : it->second;
+}
+
+uint32_t Vocabulary::NextGeneration() {
+  uint32_t g;
+  do {
+    g = generation_.fetch_add(1, std::memory_order_relaxed);
+  } while (g == 0 || g == ~0u);
+  return g;
+}
+
+}  // namespace ricci::inline v0::ir

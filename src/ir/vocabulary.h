@@ -1,0 +1,61 @@
+// Vocabulary: what all programs of one context share: types, primitive names, source locations, host memory.
+//
+// The context owns it; programs hold a reference to the context through it. Tables only grow, ids stay valid.
+#ifndef RICCI_IR_VOCABULARY_H_
+#define RICCI_IR_VOCABULARY_H_
+#include <deque>
+#include <mutex>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "base/arena.h"
+#include "base/shared.h"
+#include "types/array_type.h"
+
+namespace ricci::inline v0::ir {
+
+using PrimId = ricci_prim;    // 0 = none
+using LocationId = uint32_t;  // 0 = unknown
+
+struct Location {
+  std::string file, func;
+  uint32_t line = 0;
+};
+
+class Vocabulary {
+ public:
+  Vocabulary(const base::HostMemory* memory, base::Shared* owner, ricci_ctx* abi)
+      : memory(memory), owner(owner), abi(abi), types(memory) {
+    locations_.emplace_back();
+    prims_.emplace_back();
+  }
+
+  const base::HostMemory* memory;
+  base::Shared* owner;  // the context: a program keeps it alive
+  ricci_ctx* abi;
+  void* registry = nullptr;  // prim::Registry of this context, which only layers above may name
+  types::TypeTable types;
+
+  LocationId InternLocation(std::string_view file, uint32_t line, std::string_view func);
+  Location GetLocation(LocationId id) const;
+
+  // Names of primitives, in order of registration. Registration happens while no other thread uses the context.
+  PrimId AddPrimName(std::string_view name);
+  const std::string& PrimName(PrimId id) const { return prims_[id < prims_.size() ? id : 0]; }
+  PrimId FindPrim(std::string_view name) const;
+  uint32_t PrimCount() const { return static_cast<uint32_t>(prims_.size()); }
+
+  // A number no other builder of this context has; never 0 or 2^32 - 1.
+  uint32_t NextGeneration();
+
+ private:
+  mutable std::mutex mutex_;
+  std::deque<Location> locations_;
+  absl::flat_hash_map<std::string, LocationId> location_ids_;
+  std::deque<std::string> prims_;
+  absl::flat_hash_map<std::string, PrimId> prim_ids_;
+  std::atomic<uint32_t> generation_{1};
+};
+
+}  // namespace ricci::inline v0::ir
+#endif

@@ -1,0 +1,113 @@
+#include "prim/registry.h"
+
+#include "base/status.h"
+
+namespace ricci::inline v0::prim {
+namespace {
+
+std::string_view View(ricci_str s) { return {s.ptr, s.ptr == nullptr ? 0 : s.len}; }
+
+// Reads a struct of the ABI whose writer may know fewer members: those are zero. Unknown trailing bytes must be zero.
+template <typename T>
+absl::StatusOr<T> ReadStruct(const T* from, std::string_view what) {
+  const uint32_t size = from->hdr.size;
+  if (size < sizeof(ricci_hdr)) return base::InvalidArgument(what, ": struct size ", size, " is not set");
+  const auto* bytes = reinterpret_cast<const unsigned char*>(from);
+  for (uint32_t i = sizeof(T); i < size; ++i) {
+    if (bytes[i] != 0)
+      return base::InvalidArgument(what, ": struct of ", size, " bytes has members this core does not know");
+  }
+  for (const ricci_ext* e = from->hdr.next; e != nullptr; e = e->next) {
+    if (e->flags & RICCI_EXT_CRITICAL) return base::InvalidArgument(what, ": unknown critical extension ", e->kind);
+  }
+  T copy{};
+  std::memcpy(static_cast<void*>(&copy), from, std::min<size_t>(size, sizeof(T)));
+  return copy;
+}
+
+void CopyAttrSpecs(const ricci_prim_def& def, Row& row) {
+  for (uint32_t i = 0; i < def.n_attr_specs; ++i) {
+    ricci_attr_spec spec = def.attr_specs[i];
+    const std::string& name = row.attr_names.emplace_back(View(spec.name));
+    spec.name = {name.data(), name.size()};
+    row.attr_specs.push_back(spec);
+  }
+}
+
+absl::Status AddTo(Row& row, const ricci_lowering& from) {
+  RICCI_ASSIGN(ricci_lowering l, ReadStruct(&from, absl::StrCat(row.name, ": lowering")));
+  const bool complete = (l.kind == RICCI_LOWER_DECOMPOSE && l.decompose) ||
+                        (l.kind == RICCI_LOWER_SCALAR && l.scalar) || (l.kind == RICCI_LOWER_INDEX && l.index) ||
+                        (l.kind == RICCI_LOWER_LOOPS && l.loops) ||
+                        (l.kind == RICCI_LOWER_LIBRARY && l.library && l.library->plan && l.library->launch);
+  if (!complete) return base::InvalidArgument(row.name, ": lowering of kind ", l.kind, " lacks its callback");
+  if (l.self == nullptr) l.self = row.def.self;
+  const std::string& target = row.targets.emplace_back(l.target.len == 0 ? "*" : View(l.target));
+  l.target = {target.data(), target.size()};
+  auto after = std::find_if(row.lowerings.begin(), row.lowerings.end(),
+                            [&](const ricci_lowering& o) { return o.priority < l.priority; });
+  row.lowerings.insert(after, l);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Registry::Registry(const base::HostMemory* memory, base::Shared* owner, ricci_ctx* abi)
+    : vocabulary_(memory, owner, abi) {
+  vocabulary_.registry = this;
+  rows_.push_back(std::make_unique<Row>());
+}
+
+Registry::~Registry() {
+  for (auto& row : rows_) {
+    if (row->def.drop_self) row->def.drop_self(row->def.self);
+  }
+}
+
+Registry& Registry::Of(const ir::Vocabulary& v) { return *static_cast<Registry*>(v.registry); }
+
+absl::StatusOr<PrimId> Registry::Add(const ricci_prim_def& from, Flow flow) {
+  RICCI_ASSIGN(ricci_prim_def def, ReadStruct(&from, "primitive"));
+  const std::string_view name = View(def.name);
+  if (name.empty()) return base::InvalidArgument("primitive: a row needs a name");
+  const PrimId known = vocabulary_.FindPrim(name);
+  if (known != 0 && !(def.hdr.flags & RICCI_PRIM_OVERRIDE)) {
+    return base::InvalidArgument(name, ": already registered by plugin ", Get(known).plugin,
+                                 "; RICCI_PRIM_OVERRIDE replaces it");
+  }
+  auto row = std::make_unique<Row>();
+  row->name = name;
+  row->plugin = attaching;
+  row->factors = View(def.factors);
+  row->missing = View(def.missing);
+  row->flow = flow;
+  CopyAttrSpecs(def, *row);
+  row->def = def;
+  row->def.name = {row->name.data(), row->name.size()};
+  row->def.factors = {row->factors.data(), row->factors.size()};
+  row->def.missing = {row->missing.data(), row->missing.size()};
+  row->def.attr_specs = row->attr_specs.data();
+  row->def.lowerings = nullptr;
+  row->def.n_lowerings = 0;
+  for (uint32_t i = 0; i < def.n_lowerings; ++i) RICCI_TRY(AddTo(*row, *def.lowerings[i]));
+  row->id = known != 0 ? known : vocabulary_.AddPrimName(name);
+  const PrimId id = row->id;
+  if (known != 0) {
+    rows_[known] = std::move(row);
+  } else {
+    rows_.push_back(std::move(row));
+  }
+  return id;
+}
+
+absl::Status Registry::AddLowering(PrimId id, const ricci_lowering& lowering) {
+  if (id == 0 || id >= rows_.size()) return base::InvalidArgument("lowering: primitive ", id, " is not registered");
+  return AddTo(*rows_[id], lowering);
+}
+
+const Row* Registry::Find(std::string_view name) const {
+  const PrimId id = vocabulary_.FindPrim(name);
+  return id == 0 ? nullptr : rows_[id].get();
+}
+
+}  // namespace ricci::inline v0::prim

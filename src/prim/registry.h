@@ -1,0 +1,42 @@
+// Registry: the rows of one context, by id and by name.
+//
+// Rows are added from a plugin's attach, while no other thread uses the context; from then on reading needs no lock.
+#ifndef RICCI_PRIM_REGISTRY_H_
+#define RICCI_PRIM_REGISTRY_H_
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "ir/program.h"
+#include "prim/row.h"
+
+namespace ricci::inline v0::prim {
+
+class Registry {
+ public:
+  Registry(const base::HostMemory* memory, base::Shared* owner, ricci_ctx* abi);
+  ~Registry();
+
+  ir::Vocabulary& vocabulary() { return vocabulary_; }
+  // The registry that a program's vocabulary belongs to.
+  static Registry& Of(const ir::Vocabulary& v);
+  static Registry& Of(const ir::Program& p) { return Of(*p.vocabulary()); }
+
+  // Copies the definition. INVALID_ARGUMENT for a second row of that name (without RICCI_PRIM_OVERRIDE) or a bad
+  // definition.
+  absl::StatusOr<PrimId> Add(const ricci_prim_def& def, Flow flow = Flow::kNone);
+  absl::Status AddLowering(PrimId id, const ricci_lowering& lowering);
+
+  const Row& Get(PrimId id) const { return *rows_[id < rows_.size() ? id : 0]; }
+  const Row* Find(std::string_view name) const;
+  uint32_t size() const { return static_cast<uint32_t>(rows_.size()); }  // ids are 1 .. size() - 1
+
+  // Name of the plugin that is being attached, kept with the rows it adds.
+  std::string attaching;
+
+ private:
+  ir::Vocabulary vocabulary_;
+  std::vector<std::unique_ptr<Row>> rows_;
+};
+
+}  // namespace ricci::inline v0::prim
+#endif

@@ -1,0 +1,36 @@
+// Row: one primitive with all its rules, as the plugin gave it: the ABI's ricci_prim_def itself, with texts owned.
+//
+// Nothing is translated: transforms call the callbacks through the checked wrappers of rules.h.
+#ifndef RICCI_PRIM_ROW_H_
+#define RICCI_PRIM_ROW_H_
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "ir/vocabulary.h"
+#include "ricci/primitive.h"
+
+namespace ricci::inline v0::prim {
+
+using ir::PrimId;
+
+// What the plan must know of control flow whose bodies are too large for one kernel; set by the structural rows only.
+enum class Flow : uint8_t { kNone, kWhile, kCond, kFusion };
+
+struct Row {
+  PrimId id = 0;
+  ricci_prim_def def{};  // its pointers lead into this Row
+  std::string name, factors, missing, plugin;
+  std::deque<std::string> attr_names;
+  std::vector<ricci_attr_spec> attr_specs;
+  std::deque<std::string> targets;
+  std::vector<ricci_lowering> lowerings;  // highest priority first; equal ones in order of registration
+  Flow flow = Flow::kNone;
+
+  bool has(uint32_t flag) const { return (def.hdr.flags & flag) != 0; }
+  bool linear() const { return has(RICCI_PRIM_LINEAR); }
+  bool effectful() const { return has(RICCI_PRIM_EFFECTFUL); }
+};
+
+}  // namespace ricci::inline v0::prim
+#endif

@@ -1,0 +1,340 @@
+#include "trace/builder.h"
+
+#include "base/status_abi.h"
+
+namespace ricci::inline v0::trace {
+namespace {
+
+std::string_view View(ricci_str s) { return {s.ptr, s.ptr == nullptr ? 0 : s.len}; }
+
+// Renumbers the values so that parameters added late come before everything else.
+void MoveParamsFirst(Program& p) {
+  std::vector<ir::ValueId> to(p.values.size());
+  auto params = static_cast<ir::ValueId>(0), others = p.n_params();
+  for (ir::ValueId v = 0; v < to.size(); ++v) to[v] = p.values[v].kind == ir::ValueKind::kParam ? params++ : others++;
+  const base::Vec<ir::Value> old = p.values;
+  for (ir::ValueId v = 0; v < to.size(); ++v) p.values[to[v]] = old[v];
+  for (ir::Constant& c : p.constants) c.value = to[c.value];
+  for (ir::ValueId& r : p.results) r = to[r];
+  for (ir::Equation& e : p.equations) {
+    ir::ValueId* operands = p.arena.Array<ir::ValueId>(e.operands.size());
+    for (size_t i = 0; i < e.operands.size(); ++i) operands[i] = to[e.operands[i]];
+    e.operands = {operands, e.operands.size()};
+    if (e.n_results != 0) e.first_result = to[e.first_result];
+  }
+}
+
+constexpr std::string_view kAttrKinds[] = {"none",   "int",  "float",  "bool",    "dtype",
+                                           "string", "ints", "floats", "program", "programs"};
+static_assert(std::size(kAttrKinds) == RICCI_ATTR_PROGRAMS + 1);
+std::string_view AttrKindName(uint32_t kind) { return kAttrKinds[kind < std::size(kAttrKinds) ? kind : 0]; }
+
+// `a` as an attribute of `kind`, where that loses nothing: 1 -> 1.0, [] of any element.
+bool Coerce(ricci_attr& a, uint32_t kind) {
+  if (a.kind == kind) return true;
+  if (a.kind == RICCI_ATTR_INT && kind == RICCI_ATTR_FLOAT) {
+    a.f = static_cast<double>(a.i);
+    a.i = 0;
+  } else if (!(a.count == 0 && (kind == RICCI_ATTR_INTS || kind == RICCI_ATTR_FLOATS || kind == RICCI_ATTR_PROGRAMS) &&
+               (a.kind == RICCI_ATTR_INTS || a.kind == RICCI_ATTR_FLOATS || a.kind == RICCI_ATTR_PROGRAMS))) {
+    return false;
+  }
+  a.kind = kind;
+  return true;
+}
+
+}  // namespace
+
+Builder::Builder(prim::Registry& registry, uint32_t depth)
+    : registry_(registry),
+      depth_(depth),
+      generation_(registry.vocabulary().NextGeneration()),
+      program_(base::Ref<Program>::Adopt(new Program(&registry.vocabulary()))) {}
+
+absl::StatusOr<std::unique_ptr<Builder>> Builder::Create(prim::Registry& registry, std::string_view name,
+                                                         std::span<const TypeId> params, uint32_t depth) {
+  if (depth >= kMaxDepth) return absl::ResourceExhaustedError(absl::StrCat("programs nested deeper than ", kMaxDepth));
+  std::unique_ptr<Builder> b(new Builder(registry, depth));
+  b->program_->name = b->program_->arena.Copy(name);
+  for (TypeId t : params) RICCI_TRY(b->AddParam(t).status());
+  return b;
+}
+
+absl::StatusOr<std::unique_ptr<Builder>> Builder::Nest(std::string_view name, std::span<const TypeId> params) const {
+  RICCI_ASSIGN(auto b, Create(registry_, name, params, depth_ + 1));
+  b->location_ = location_;
+  return b;
+}
+
+absl::StatusOr<Val> Builder::AddParam(TypeId type) {
+  if (!types().Has(type)) return base::InvalidArgument("parameter ", params_.size(), ": type ", type, " is not known");
+  const auto index = static_cast<uint32_t>(program_->values.size());
+  program_->values.push_back({type, ir::ValueKind::kParam, static_cast<uint32_t>(params_.size())});
+  program_->param_types.push_back(type);
+  params_.push_back(index);
+  return ToVal(index);
+}
+
+Vals Builder::params() const {
+  Vals out;
+  for (uint32_t p : params_) out.push_back(ToVal(p));
+  return out;
+}
+
+void Builder::SetLocation(std::string_view file, uint32_t line, std::string_view func) {
+  location_ = file.empty() ? 0 : registry_.vocabulary().InternLocation(file, line, func);
+}
+
+absl::Status Builder::AtSite(absl::Status status, const prim::Row& row, const char* rule) const {
+  if (status.ok()) return status;
+  const ir::Location at = registry_.vocabulary().GetLocation(location_);
+  return base::WithSite(std::move(status), {row.name, rule, at.file, at.line});
+}
+
+absl::Status Builder::CheckOperands(const prim::Row& row, std::span<const Val> in) {
+  if (row.id == 0) return absl::NotFoundError("primitive id 0 is not registered");
+  if (finished_) return absl::FailedPreconditionError("the builder is finished");
+  if (in_eval_) return absl::FailedPreconditionError("abstract_eval may not emit");
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (in[i] == kZero)
+      return base::InvalidArgument(row.name, ": operand ", i, " is a symbolic zero; materialise it first");
+    if (!Owns(in[i])) {
+      return base::InvalidArgument(row.name, ": operand ", i, " belongs to another builder; pass it as a parameter");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Fills attrs_ from `attrs`, in the order of the row.
+absl::Status Builder::NormalizeAttrs(const prim::Row& row, Attrs attrs) {
+  attrs_.clear();
+  for (const ricci_attr_spec& spec : row.attr_specs) {
+    const ricci_attr* given = ir::FindAttr(attrs, View(spec.name));
+    if (given == nullptr) {
+      if (spec.flags & RICCI_ATTR_OPTIONAL) continue;
+      return base::InvalidArgument(row.name, ": attribute ", View(spec.name), " (", AttrKindName(spec.kind),
+                                   ") is missing");
+    }
+    ricci_attr a = *given;
+    a.name = spec.name;
+    if (!Coerce(a, spec.kind)) {
+      return base::InvalidArgument(row.name, ": attribute ", View(spec.name), " must be ", AttrKindName(spec.kind),
+                                   ", not ", AttrKindName(a.kind));
+    }
+    attrs_.push_back(a);
+  }
+  if (attrs_.size() == attrs.size()) return absl::OkStatus();
+  for (const ricci_attr& a : attrs) {
+    if (ir::FindAttr(attrs_, View(a.name)) == nullptr) {
+      std::vector<std::string_view> known;
+      for (const ricci_attr_spec& spec : row.attr_specs) known.push_back(View(spec.name));
+      return base::InvalidArgument(row.name, ": unknown attribute ", View(a.name),
+                                   "; known: ", absl::StrJoin(known, ", "));
+    }
+  }
+  return base::InvalidArgument(row.name, ": an attribute is given twice");
+}
+
+std::vector<TypeId> Builder::TypesOf(std::span<const Val> in) const {
+  std::vector<TypeId> types;
+  types.reserve(in.size());
+  for (Val v : in) types.push_back(type_id(v));
+  return types;
+}
+
+// Runs abstract_eval on attrs_; leaves out_types_.
+absl::Status Builder::InferTypes(const prim::Row& row, std::span<const Val> in) {
+  if (row.def.abstract_eval == nullptr)
+    return absl::UnimplementedError(absl::StrCat(row.name, ": no abstract_eval rule"));
+  const std::vector<TypeId> in_types = TypesOf(in);
+  ricci_op op{};
+  op.hdr.size = sizeof op;
+  op.ctx = registry_.vocabulary().abi;
+  op.prim = row.id;
+  op.n_in = static_cast<uint32_t>(in.size());
+  op.in_types = in_types.data();
+  op.n_attrs = static_cast<uint32_t>(attrs_.size());
+  op.attrs = attrs_.data();
+  op.location = location_;
+  in_eval_ = true;
+  out_types_set_ = false;
+  ricci_status* status = row.def.abstract_eval(row.def.self, Abi(this), &op);
+  in_eval_ = false;
+  RICCI_TRY(base::FromAbi(status));
+  if (!out_types_set_) return absl::InvalidArgumentError(absl::StrCat(row.name, ": abstract_eval set no result types"));
+  return absl::OkStatus();
+}
+
+absl::Status Builder::SetOutTypes(std::span<const TypeId> given) {
+  if (!in_eval_) return absl::FailedPreconditionError("result types are set in abstract_eval only");
+  for (TypeId t : given) {
+    if (!types().Has(t)) return base::InvalidArgument("result type ", t, " is not known");
+  }
+  out_types_.assign(given.begin(), given.end());
+  out_types_set_ = true;
+  return absl::OkStatus();
+}
+
+Vals Builder::Append(const prim::Row& row, Attrs attrs, std::span<const Val> in) {
+  Program& p = *program_;
+  ir::ValueId* operands = p.arena.Array<ir::ValueId>(in.size());
+  for (size_t i = 0; i < in.size(); ++i) operands[i] = Index(in[i]);
+  ricci_attr* copies = p.arena.Array<ricci_attr>(attrs.size());
+  for (size_t i = 0; i < attrs.size(); ++i) {
+    copies[i] = ir::CopyAttr(attrs[i], p.arena, p.nested);
+    for (ricci_program* f : ir::Programs(attrs[i])) p.depth = std::max(p.depth, ir::FromAbi(f)->depth + 1);
+  }
+  const auto eqn = static_cast<uint32_t>(p.equations.size());
+  const auto first = static_cast<uint32_t>(p.values.size());
+  p.equations.push_back({row.id,
+                         location_,
+                         {operands, in.size()},
+                         {copies, attrs.size()},
+                         first,
+                         static_cast<uint32_t>(out_types_.size())});
+  Vals out;
+  out.reserve(out_types_.size());
+  for (TypeId t : out_types_) {
+    out.push_back(ToVal(static_cast<uint32_t>(p.values.size())));
+    p.values.push_back({t, ir::ValueKind::kResult, eqn});
+  }
+  return out;
+}
+
+absl::StatusOr<std::vector<TypeId>> Builder::Infer(PrimId prim, Attrs attrs, std::span<const Val> in) {
+  const prim::Row& row = registry_.Get(prim);
+  RICCI_TRY(AtSite(CheckOperands(row, in), row, "emit"));
+  RICCI_TRY(AtSite(NormalizeAttrs(row, attrs), row, "emit"));
+  for (const ricci_attr& a : attrs_) {
+    for (ricci_program* f : ir::Programs(a)) {
+      if (f == nullptr)
+        return AtSite(base::InvalidArgument(row.name, ": attribute ", View(a.name), " holds no program"), row, "emit");
+      if (depth_ + ir::FromAbi(f)->depth >= kMaxDepth) {
+        return AtSite(absl::ResourceExhaustedError(absl::StrCat("programs nested deeper than ", kMaxDepth)), row,
+                      "emit");
+      }
+    }
+  }
+  RICCI_TRY(AtSite(InferTypes(row, in), row, "abstract_eval"));
+  return out_types_;
+}
+
+absl::StatusOr<Vals> Builder::Emit(PrimId prim, Attrs attrs, std::span<const Val> in) {
+  RICCI_TRY(Infer(prim, attrs, in).status());
+  return Append(registry_.Get(prim), attrs_, in);
+}
+
+absl::StatusOr<Vals> Builder::Emit(std::string_view name, Attrs attrs, std::span<const Val> in) {
+  const PrimId id = registry_.vocabulary().FindPrim(name);
+  if (id == 0) return absl::NotFoundError(absl::StrCat(name, ": no such primitive; add the plugin that holds it"));
+  return Emit(id, attrs, in);
+}
+
+absl::StatusOr<Val> Builder::Emit1(std::string_view name, Attrs attrs, std::span<const Val> in) {
+  RICCI_ASSIGN(Vals out, Emit(name, attrs, in));
+  RICCI_TRY(base::Invariant(out.size() == 1, name));
+  return out[0];
+}
+
+absl::StatusOr<Vals> Builder::Copy(const Program& from, const ir::Equation& eqn, std::span<const Val> in) {
+  location_ = eqn.location;
+  const prim::Row& row = registry_.Get(eqn.prim);
+  RICCI_TRY(AtSite(CheckOperands(row, in), row, "emit"));
+  bool same = in.size() == eqn.operands.size();
+  for (size_t i = 0; same && i < in.size(); ++i) same = type_id(in[i]) == from.type_id(eqn.operands[i]);
+  if (!same) return Emit(eqn.prim, eqn.attrs, in);
+  out_types_.clear();
+  for (uint32_t i = 0; i < eqn.n_results; ++i) out_types_.push_back(from.type_id(eqn.result(i)));
+  return Append(row, eqn.attrs, in);
+}
+
+absl::StatusOr<Vals> Builder::Inline(const Program& f, std::span<const Val> in) {
+  if (in.size() != f.n_params()) {
+    return base::InvalidArgument("program ", f.name, " takes ", f.n_params(), " arguments, not ", in.size());
+  }
+  const ir::LocationId outer = location_;
+  Vals env(f.values.size(), kNone);
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (!Owns(in[i])) return base::InvalidArgument("program ", f.name, ": argument ", i, " belongs to another builder");
+    if (type_id(in[i]) != f.param_types[i]) {
+      return base::InvalidArgument("program ", f.name, ": argument ", i, " is ", ToText(type(in[i])), ", not ",
+                                   ToText(types().Get(f.param_types[i])));
+    }
+    env[i] = in[i];
+  }
+  for (const ir::Constant& c : f.constants) {
+    RICCI_ASSIGN(env[c.value], Constant(f.type_id(c.value), c.splat, c.data));
+  }
+  Vals operands;
+  for (const ir::Equation& eqn : f.equations) {
+    operands.clear();
+    for (ir::ValueId v : eqn.operands) operands.push_back(env[v]);
+    RICCI_ASSIGN(Vals out, Copy(f, eqn, operands));
+    for (uint32_t i = 0; i < eqn.n_results; ++i) env[eqn.result(i)] = out[i];
+  }
+  location_ = outer;
+  Vals results;
+  for (ir::ValueId r : f.results) results.push_back(env[r]);
+  return results;
+}
+
+absl::StatusOr<Val> Builder::Constant(TypeId type, std::span<const std::byte> bytes) {
+  if (!types().Has(type)) return base::InvalidArgument("constant: type ", type, " is not known");
+  const ArrayType& t = types().Get(type);
+  const uint32_t size = types::Info(t.dtype).size;
+  if (bytes.size() != t.bytes && bytes.size() != size) {
+    return base::InvalidArgument("constant: ", ToText(t), " takes ", t.bytes, " bytes, or ", size, " for a splat, not ",
+                                 bytes.size());
+  }
+  const bool splat = bytes.size() == size && (t.elements == 1 || bytes.size() != t.bytes);
+  return Constant(type, splat, std::make_shared<const ir::ConstantData>(registry_.vocabulary().memory, bytes));
+}
+
+absl::StatusOr<Val> Builder::Constant(TypeId type, bool splat, std::shared_ptr<const ir::ConstantData> data) {
+  if (finished_) return absl::FailedPreconditionError("the builder is finished");
+  Program& p = *program_;
+  const auto value = static_cast<uint32_t>(p.values.size());
+  p.values.push_back({type, ir::ValueKind::kConstant, static_cast<uint32_t>(p.constants.size())});
+  p.constants.push_back({value, splat, std::move(data)});
+  return ToVal(value);
+}
+
+absl::StatusOr<Val> Builder::Zero(TypeId type) {
+  if (!types().Has(type)) return base::InvalidArgument("zero: type ", type, " is not known");
+  constexpr std::byte zeros[16] = {};
+  return Constant(type, std::span(zeros, types::Info(types().Get(type).dtype).size));
+}
+
+absl::StatusOr<ProgramRef> Builder::Finish(std::span<const Val> results) {
+  if (finished_) return absl::FailedPreconditionError("the builder is finished");
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!Owns(results[i]))
+      return base::InvalidArgument("result ", i, " of program ", program_->name, " belongs to another builder");
+  }
+  for (Val r : results) {
+    program_->results.push_back(Index(r));
+    program_->result_types.push_back(type_id(r));
+  }
+  if (!params_.empty() && params_.back() != params_.size() - 1) MoveParamsFirst(*program_);
+  finished_ = true;
+  return ProgramRef(program_.get());
+}
+
+Op::Op(const Program& program, const ir::Equation& eqn) {
+  types_.reserve(eqn.operands.size() + eqn.n_results);
+  for (ir::ValueId v : eqn.operands) types_.push_back(program.type_id(v));
+  for (uint32_t i = 0; i < eqn.n_results; ++i) types_.push_back(program.type_id(eqn.result(i)));
+  op_ = {};
+  op_.hdr.size = sizeof op_;
+  op_.ctx = program.vocabulary()->abi;
+  op_.prim = eqn.prim;
+  op_.n_in = static_cast<uint32_t>(eqn.operands.size());
+  op_.n_out = eqn.n_results;
+  op_.n_attrs = static_cast<uint32_t>(eqn.attrs.size());
+  op_.in_types = types_.data();
+  op_.out_types = types_.data() + eqn.operands.size();
+  op_.attrs = eqn.attrs.data();
+  op_.location = eqn.location;
+}
+
+}  // namespace ricci::inline v0::trace

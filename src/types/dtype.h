@@ -1,0 +1,48 @@
+// Element types: one table with everything the core asks of a dtype.
+//
+// Adding a dtype is a line here (and its scalar semantics in kernel/scalar_eval). Numbers are those of the C ABI.
+#ifndef RICCI_TYPES_DTYPE_H_
+#define RICCI_TYPES_DTYPE_H_
+#include <cstdint>
+#include <string_view>
+
+#include "ricci/base.h"
+
+namespace ricci::inline v0::types {
+
+enum class DTypeClass : uint8_t { kNone, kBool, kSigned, kUnsigned, kFloat, kComplex, kKey };
+
+struct DTypeInfo {
+  std::string_view name;
+  uint32_t size;  // bytes of one element on the host
+  DTypeClass cls;
+  bool supported;  // the others have their place in the table only
+};
+
+inline constexpr DTypeInfo kDTypes[] = {
+    {"", 0, DTypeClass::kNone, false},           {"bool", 1, DTypeClass::kBool, true},
+    {"i8", 1, DTypeClass::kSigned, true},        {"i16", 2, DTypeClass::kSigned, true},
+    {"i32", 4, DTypeClass::kSigned, true},       {"i64", 8, DTypeClass::kSigned, true},
+    {"u8", 1, DTypeClass::kUnsigned, true},      {"u16", 2, DTypeClass::kUnsigned, true},
+    {"u32", 4, DTypeClass::kUnsigned, true},     {"u64", 8, DTypeClass::kUnsigned, true},
+    {"f16", 2, DTypeClass::kFloat, true},        {"bf16", 2, DTypeClass::kFloat, true},
+    {"f32", 4, DTypeClass::kFloat, true},        {"f64", 8, DTypeClass::kFloat, true},
+    {"c64", 8, DTypeClass::kComplex, false},     {"c128", 16, DTypeClass::kComplex, false},
+    {"f8e4m3fn", 1, DTypeClass::kFloat, false},  {"f8e5m2", 1, DTypeClass::kFloat, false},
+    {"f8e8m0fnu", 1, DTypeClass::kFloat, false}, {"f4e2m1fn", 1, DTypeClass::kFloat, false},
+    {"key", 8, DTypeClass::kKey, true},
+};
+static_assert(sizeof(kDTypes) / sizeof(kDTypes[0]) == RICCI_KEY + 1);
+
+inline const DTypeInfo& Info(uint32_t dtype) { return kDTypes[dtype <= RICCI_KEY ? dtype : 0]; }
+inline bool IsFloating(uint32_t dtype) { return Info(dtype).cls == DTypeClass::kFloat; }
+inline bool IsInteger(uint32_t dtype) {
+  return Info(dtype).cls == DTypeClass::kSigned || Info(dtype).cls == DTypeClass::kUnsigned;
+}
+// Values of such types have tangents.
+inline bool IsDifferentiable(uint32_t dtype) { return IsFloating(dtype) || Info(dtype).cls == DTypeClass::kComplex; }
+// 0 if there is none of that name.
+uint32_t DTypeByName(std::string_view name);
+
+}  // namespace ricci::inline v0::types
+#endif
