@@ -29,16 +29,31 @@
 
 namespace ricci::inline v0::base {
 
+// Debian's Abseil has a string_view of its own: these let std::string_view through.
+inline absl::string_view ToAbsl(std::string_view v) { return {v.data(), v.size()}; }
+template <typename T>
+decltype(auto) ToAbslArg(const T& v) {
+  if constexpr (std::is_same_v<T, std::string_view>) {
+    return ToAbsl(v);
+  } else {
+    return (v);
+  }
+}
+template <typename... Args>
+std::string Cat(const Args&... args) {
+  return absl::StrCat(ToAbslArg(args)...);
+}
+
 // OK if `holds`; else an INTERNAL status: a bug of ours, told with its place in the source.
 inline absl::Status Invariant(bool holds, std::string_view what, const char* file = __builtin_FILE(),
                               int line = __builtin_LINE()) {
   if (holds) return absl::OkStatus();
-  return absl::InternalError(absl::StrCat(file, ":", line, ": invariant broken: ", std::string(what)));
+  return absl::InternalError(Cat(file, ":", line, ": invariant broken: ", what));
 }
 
 template <typename... Args>
 absl::Status InvalidArgument(const Args&... args) {
-  return absl::InvalidArgumentError(absl::StrCat(args...));
+  return absl::InvalidArgumentError(Cat(args...));
 }
 
 // Where a failure happened; empty or 0 where unknown.

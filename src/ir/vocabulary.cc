@@ -1,11 +1,11 @@
 #include "ir/vocabulary.h"
 
-#include "absl/strings/str_cat.h"
+#include "base/status.h"
 
 namespace ricci::inline v0::ir {
 
 LocationId Vocabulary::InternLocation(std::string_view file, uint32_t line, std::string_view func) {
-  std::string key = absl::StrCat(std::string(file), "\n", line, "\n", std::string(func));
+  std::string key = base::Cat(file, "\n", line, "\n", func);
   std::lock_guard lock(mutex_);
   if (auto it = location_ids_.find(key); it != location_ids_.end()) return it->second;
   const auto id = static_cast<LocationId>(locations_.size());
@@ -27,7 +27,7 @@ PrimId Vocabulary::AddPrimName(std::string_view name) {
 }
 
 PrimId Vocabulary::FindPrim(std::string_view name) const {
-  auto it = prim_ids_.find(name);
+  auto it = prim_ids_.find(base::ToAbsl(name));
   return it == prim_ids_.end() ? 0 : it->second;
 }
 

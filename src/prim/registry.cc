@@ -35,7 +35,7 @@ void CopyAttrSpecs(const ricci_prim_def& def, Row& row) {
 }
 
 absl::Status AddTo(Row& row, const ricci_lowering& from) {
-  RICCI_ASSIGN(ricci_lowering l, ReadStruct(&from, absl::StrCat(row.name, ": lowering")));
+  RICCI_ASSIGN(ricci_lowering l, ReadStruct(&from, base::Cat(row.name, ": lowering")));
   const bool complete = (l.kind == RICCI_LOWER_DECOMPOSE && l.decompose) ||
                         (l.kind == RICCI_LOWER_SCALAR && l.scalar) || (l.kind == RICCI_LOWER_INDEX && l.index) ||
                         (l.kind == RICCI_LOWER_LOOPS && l.loops) ||

@@ -53,7 +53,7 @@ Builder::Builder(prim::Registry& registry, uint32_t depth)
 
 absl::StatusOr<std::unique_ptr<Builder>> Builder::Create(prim::Registry& registry, std::string_view name,
                                                          std::span<const TypeId> params, uint32_t depth) {
-  if (depth >= kMaxDepth) return absl::ResourceExhaustedError(absl::StrCat("programs nested deeper than ", kMaxDepth));
+  if (depth >= kMaxDepth) return absl::ResourceExhaustedError(base::Cat("programs nested deeper than ", kMaxDepth));
   std::unique_ptr<Builder> b(new Builder(registry, depth));
   b->program_->name = b->program_->arena.Copy(name);
   for (TypeId t : params) RICCI_TRY(b->AddParam(t).status());
@@ -126,8 +126,8 @@ absl::Status Builder::NormalizeAttrs(const prim::Row& row, Attrs attrs) {
   if (attrs_.size() == attrs.size()) return absl::OkStatus();
   for (const ricci_attr& a : attrs) {
     if (ir::FindAttr(attrs_, View(a.name)) == nullptr) {
-      std::vector<std::string_view> known;
-      for (const ricci_attr_spec& spec : row.attr_specs) known.push_back(View(spec.name));
+      std::vector<std::string> known;
+      for (const ricci_attr_spec& spec : row.attr_specs) known.emplace_back(View(spec.name));
       return base::InvalidArgument(row.name, ": unknown attribute ", View(a.name),
                                    "; known: ", absl::StrJoin(known, ", "));
     }
@@ -144,8 +144,7 @@ std::vector<TypeId> Builder::TypesOf(std::span<const Val> in) const {
 
 // Runs abstract_eval on attrs_; leaves out_types_.
 absl::Status Builder::InferTypes(const prim::Row& row, std::span<const Val> in) {
-  if (row.def.abstract_eval == nullptr)
-    return absl::UnimplementedError(absl::StrCat(row.name, ": no abstract_eval rule"));
+  if (row.def.abstract_eval == nullptr) return absl::UnimplementedError(base::Cat(row.name, ": no abstract_eval rule"));
   const std::vector<TypeId> in_types = TypesOf(in);
   ricci_op op{};
   op.hdr.size = sizeof op;
@@ -161,7 +160,7 @@ absl::Status Builder::InferTypes(const prim::Row& row, std::span<const Val> in) 
   ricci_status* status = row.def.abstract_eval(row.def.self, Abi(this), &op);
   in_eval_ = false;
   RICCI_TRY(base::FromAbi(status));
-  if (!out_types_set_) return absl::InvalidArgumentError(absl::StrCat(row.name, ": abstract_eval set no result types"));
+  if (!out_types_set_) return absl::InvalidArgumentError(base::Cat(row.name, ": abstract_eval set no result types"));
   return absl::OkStatus();
 }
 
@@ -210,8 +209,7 @@ absl::StatusOr<std::vector<TypeId>> Builder::Infer(PrimId prim, Attrs attrs, std
       if (f == nullptr)
         return AtSite(base::InvalidArgument(row.name, ": attribute ", View(a.name), " holds no program"), row, "emit");
       if (depth_ + ir::FromAbi(f)->depth >= kMaxDepth) {
-        return AtSite(absl::ResourceExhaustedError(absl::StrCat("programs nested deeper than ", kMaxDepth)), row,
-                      "emit");
+        return AtSite(absl::ResourceExhaustedError(base::Cat("programs nested deeper than ", kMaxDepth)), row, "emit");
       }
     }
   }
@@ -226,7 +224,7 @@ absl::StatusOr<Vals> Builder::Emit(PrimId prim, Attrs attrs, std::span<const Val
 
 absl::StatusOr<Vals> Builder::Emit(std::string_view name, Attrs attrs, std::span<const Val> in) {
   const PrimId id = registry_.vocabulary().FindPrim(name);
-  if (id == 0) return absl::NotFoundError(absl::StrCat(name, ": no such primitive; add the plugin that holds it"));
+  if (id == 0) return absl::NotFoundError(base::Cat(name, ": no such primitive; add the plugin that holds it"));
   return Emit(id, attrs, in);
 }
 
