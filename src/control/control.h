@@ -1,0 +1,13 @@
+// The structural primitives: ordinary rows whose attributes hold programs. One file each.
+#ifndef RICCI_CONTROL_CONTROL_H_
+#define RICCI_CONTROL_CONTROL_H_
+#include "absl/status/status.h"
+#include "prim/registry.h"
+
+namespace ricci::inline v0::control {
+
+// Adds call, fusion, cond, while, scan, vmap, checkpoint, custom_jvp, custom_vjp and custom_linear to a new registry.
+absl::Status RegisterAll(prim::Registry& registry);
+
+}  // namespace ricci::inline v0::control
+#endif

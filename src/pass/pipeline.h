@@ -1,0 +1,39 @@
+// The pipeline: from a program as the host gave it to kernels and a plan. The first file a newcomer reads is pipeline.cc.
+#ifndef RICCI_PASS_PIPELINE_H_
+#define RICCI_PASS_PIPELINE_H_
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "ir/program.h"
+#include "kernel/kernel.h"
+
+namespace ricci::inline v0::pass {
+
+enum class VmapMode : uint8_t { kAuto, kBatched, kLanes };
+
+struct Options {
+  std::string_view target = "ref";  // kind of the device; chooses lowerings
+  bool reference = false;           // no pass: each equation is lowered alone (the oracle)
+  VmapMode vmap = VmapMode::kAuto;
+  std::span<const uint8_t> donate;  // per parameter
+  // Called after each stage with its name and a function that prints it; may be empty.
+  std::function<void(std::string_view stage, const std::function<std::string()>& text)> dump;
+  std::function<bool(uint32_t done, uint32_t total)> progress;  // false cancels; may be empty
+};
+
+// What a backend compiles; kernels and the plan's constants stay alive with it.
+struct Lowered {
+  ir::ProgramRef optimized;
+  std::vector<kernel::Kernel> kernels;
+  kernel::Plan plan;
+  std::vector<std::shared_ptr<const ir::ConstantData>> constants;  // the plan's CONSTANT buffers point into them
+  std::vector<int32_t> output_alias;  // [results]: the donated parameter whose memory result i takes, or -1
+  uint64_t flops = 0;
+  double transform_s = 0, lower_s = 0;
+};
+
+absl::StatusOr<std::unique_ptr<Lowered>> Lower(const ir::Program& f, const Options& options);
+
+}  // namespace ricci::inline v0::pass
+#endif

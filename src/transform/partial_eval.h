@@ -1,0 +1,26 @@
+// partial_eval: splits a program by known parameters; linearize is jvp followed by this.
+#ifndef RICCI_TRANSFORM_PARTIAL_EVAL_H_
+#define RICCI_TRANSFORM_PARTIAL_EVAL_H_
+#include "transform/jvp.h"
+
+namespace ricci::inline v0::transform {
+
+struct PartialEvalProgram {
+  ir::ProgramRef known;    // known parameters -> known results, residuals
+  ir::ProgramRef unknown;  // residuals, unknown parameters -> unknown results
+  Mask out_known;          // of the results of f
+  uint32_t n_residuals = 0;
+  // residual_of_param[r]: the parameter of f that residual r is, or -1.
+  std::vector<int32_t> residual_param;
+};
+
+// `force_unknown[i] != 0` (empty = none): result i is unknown even if it could be known (it is then passed as a residual).
+// `policy` says what may be a residual; "" and "everything" let all through.
+absl::StatusOr<PartialEvalProgram> PartialEval(const ir::Program& f, MaskView known, MaskView force_unknown = {},
+                                               std::string_view policy = {});
+
+// Does `policy` save the results of `eqn`? INVALID_ARGUMENT for a policy that is none.
+absl::StatusOr<bool> PolicySaves(std::string_view policy, const prim::Row& row, const ir::Equation& eqn);
+
+}  // namespace ricci::inline v0::transform
+#endif

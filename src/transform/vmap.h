@@ -1,0 +1,21 @@
+// vmap: as one structural equation (Vmap), or by the batching rules of the rows (Batch).
+#ifndef RICCI_TRANSFORM_VMAP_H_
+#define RICCI_TRANSFORM_VMAP_H_
+#include "transform/jvp.h"
+
+namespace ricci::inline v0::transform {
+
+// A program with one equation vmap{body = f}. in_axes / out_axes: the batched axis of each parameter / result, or -1.
+absl::StatusOr<ir::ProgramRef> Vmap(const ir::Program& f, std::span<const int32_t> in_axes, std::span<const int32_t> out_axes,
+                                    int64_t size, std::string_view axis_name);
+
+struct BatchProgram {
+  ir::ProgramRef program;  // batched parameters and results have the batch as axis 0
+  Mask out_batched;
+};
+// `force[i] != 0` (empty = none): result i is batched even if it does not depend on a batched parameter.
+absl::StatusOr<BatchProgram> Batch(const ir::Program& f, MaskView in_batched, int64_t size, std::string_view axis_name,
+                                   MaskView force = {});
+
+}  // namespace ricci::inline v0::transform
+#endif
