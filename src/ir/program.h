@@ -89,6 +89,7 @@ class Program final : public base::Shared {
   base::Arena arena;               // operands, attributes, texts
   base::Vec<ProgramRef> nested;    // keeps the programs in attributes alive
   uint32_t depth = 1;              // 1 + that of the deepest nested program
+  bool effectful = false;          // an equation here or in a nested program has an ordered effect
 
  private:
   ~Program() override = default;

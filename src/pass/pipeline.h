@@ -1,4 +1,5 @@
-// The pipeline: from a program as the host gave it to kernels and a plan. The first file a newcomer reads is pipeline.cc.
+// The pipeline: from a program as the host gave it to kernels and a plan. The first file a newcomer reads is
+// pipeline.cc.
 #ifndef RICCI_PASS_PIPELINE_H_
 #define RICCI_PASS_PIPELINE_H_
 #include <functional>

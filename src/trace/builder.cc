@@ -7,13 +7,22 @@ namespace {
 
 std::string_view View(ricci_str s) { return {s.ptr, s.ptr == nullptr ? 0 : s.len}; }
 
-// Renumbers the values so that parameters added late come before everything else.
-void MoveParamsFirst(Program& p) {
+// Renumbers the values: parameters come first, in the order `order` (of parameter numbers), then all others as they
+// are.
+void OrderParams(Program& p, std::span<const uint32_t> order) {
+  std::vector<uint32_t> place(p.n_params());
+  for (uint32_t i = 0; i < place.size(); ++i) place[order.empty() ? i : order[i]] = i;
   std::vector<ir::ValueId> to(p.values.size());
-  auto params = static_cast<ir::ValueId>(0), others = p.n_params();
-  for (ir::ValueId v = 0; v < to.size(); ++v) to[v] = p.values[v].kind == ir::ValueKind::kParam ? params++ : others++;
+  ir::ValueId others = p.n_params();
+  for (ir::ValueId v = 0; v < to.size(); ++v) {
+    to[v] = p.values[v].kind == ir::ValueKind::kParam ? place[p.values[v].index] : others++;
+  }
   const base::Vec<ir::Value> old = p.values;
   for (ir::ValueId v = 0; v < to.size(); ++v) p.values[to[v]] = old[v];
+  for (uint32_t i = 0; i < p.n_params(); ++i) {
+    p.values[i].index = i;
+    p.param_types[i] = p.values[i].type;
+  }
   for (ir::Constant& c : p.constants) c.value = to[c.value];
   for (ir::ValueId& r : p.results) r = to[r];
   for (ir::Equation& e : p.equations) {
@@ -181,8 +190,12 @@ Vals Builder::Append(const prim::Row& row, Attrs attrs, std::span<const Val> in)
   ricci_attr* copies = p.arena.Array<ricci_attr>(attrs.size());
   for (size_t i = 0; i < attrs.size(); ++i) {
     copies[i] = ir::CopyAttr(attrs[i], p.arena, p.nested);
-    for (ricci_program* f : ir::Programs(attrs[i])) p.depth = std::max(p.depth, ir::FromAbi(f)->depth + 1);
+    for (ricci_program* f : ir::Programs(attrs[i])) {
+      p.depth = std::max(p.depth, ir::FromAbi(f)->depth + 1);
+      p.effectful |= ir::FromAbi(f)->effectful;
+    }
   }
+  p.effectful |= row.effectful();
   const auto eqn = static_cast<uint32_t>(p.equations.size());
   const auto first = static_cast<uint32_t>(p.values.size());
   p.equations.push_back({row.id,
@@ -303,7 +316,7 @@ absl::StatusOr<Val> Builder::Zero(TypeId type) {
   return Constant(type, std::span(zeros, types::Info(types().Get(type).dtype).size));
 }
 
-absl::StatusOr<ProgramRef> Builder::Finish(std::span<const Val> results) {
+absl::StatusOr<ProgramRef> Builder::Finish(std::span<const Val> results, std::span<const uint32_t> param_order) {
   if (finished_) return absl::FailedPreconditionError("the builder is finished");
   for (size_t i = 0; i < results.size(); ++i) {
     if (!Owns(results[i]))
@@ -313,7 +326,8 @@ absl::StatusOr<ProgramRef> Builder::Finish(std::span<const Val> results) {
     program_->results.push_back(Index(r));
     program_->result_types.push_back(type_id(r));
   }
-  if (!params_.empty() && params_.back() != params_.size() - 1) MoveParamsFirst(*program_);
+  const bool late = !params_.empty() && params_.back() != params_.size() - 1;
+  if (late || !param_order.empty()) OrderParams(*program_, param_order);
   finished_ = true;
   return ProgramRef(program_.get());
 }

@@ -77,8 +77,9 @@ class Builder {
   const Program& program() const { return *program_; }
   static uint32_t Index(Val v) { return static_cast<uint32_t>(v); }
 
-  // Ends the program. The builder may not be used any more.
-  absl::StatusOr<ProgramRef> Finish(std::span<const Val> results);
+  // Ends the program. The builder may not be used any more. `param_order` (empty = as added) lists the parameters as
+  // the program shall have them.
+  absl::StatusOr<ProgramRef> Finish(std::span<const Val> results, std::span<const uint32_t> param_order = {});
 
   // Called by abstract_eval through the C ABI.
   absl::Status SetOutTypes(std::span<const TypeId> types);

@@ -6,10 +6,11 @@
 namespace ricci::inline v0::transform {
 
 struct PrunedProgram {
-  ir::ProgramRef program;  // all parameters of f -> the used results only
-  Mask used_params;
+  ir::ProgramRef program;  // parameters of f without the dropped ones -> the used results only
+  Mask used_params;        // over all parameters of f
 };
-absl::StatusOr<PrunedProgram> Prune(const ir::Program& f, MaskView used_results);
+// Parameters with droppable[i] != 0 (empty = none) that nothing needs disappear.
+absl::StatusOr<PrunedProgram> Prune(const ir::Program& f, MaskView used_results, MaskView droppable = {});
 
 }  // namespace ricci::inline v0::transform
 #endif

@@ -14,8 +14,8 @@ struct JvpProgram {
   Mask nonzero;
 };
 
-// `instantiate[i] != 0` (empty = none): result i gets a tangent even if it is zero. Results without tangents (integers) never
-// get one; active integer parameters are INVALID_ARGUMENT.
+// `instantiate[i] != 0` (empty = none): result i gets a tangent even if it is zero. Results without tangents (integers)
+// never get one; active integer parameters are INVALID_ARGUMENT.
 absl::StatusOr<JvpProgram> Jvp(const ir::Program& f, MaskView active, MaskView instantiate = {});
 
 }  // namespace ricci::inline v0::transform

@@ -14,8 +14,8 @@ struct PartialEvalProgram {
   std::vector<int32_t> residual_param;
 };
 
-// `force_unknown[i] != 0` (empty = none): result i is unknown even if it could be known (it is then passed as a residual).
-// `policy` says what may be a residual; "" and "everything" let all through.
+// `force_unknown[i] != 0` (empty = none): result i is unknown even if it could be known (it is then passed as a
+// residual). `policy` says what may be a residual; "" and "everything" let all through.
 absl::StatusOr<PartialEvalProgram> PartialEval(const ir::Program& f, MaskView known, MaskView force_unknown = {},
                                                std::string_view policy = {});
 

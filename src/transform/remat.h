@@ -8,7 +8,8 @@ namespace ricci::inline v0::transform {
 absl::StatusOr<ir::ProgramRef> Checkpoint(const ir::Program& f, std::string_view policy);
 // rule: primals, tangents of all parameters with tangents -> results of f, tangents of those that have one.
 absl::StatusOr<ir::ProgramRef> CustomJvp(const ir::Program& f, const ir::Program& rule);
-// fwd: parameters -> results, residuals; bwd: residuals, cotangents of results that have one -> cotangents of parameters that do.
+// fwd: parameters -> results, residuals; bwd: residuals, cotangents of results that have one -> cotangents of
+// parameters that do.
 absl::StatusOr<ir::ProgramRef> CustomVjp(const ir::Program& f, const ir::Program& fwd, const ir::Program& bwd);
 
 }  // namespace ricci::inline v0::transform

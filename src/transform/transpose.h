@@ -6,15 +6,16 @@
 namespace ricci::inline v0::transform {
 
 struct TransposeProgram {
-  // non-linear parameters of f, cotangents of results with ct_nonzero[i] != 0 -> cotangents of the linear parameters with
-  // nonzero[i] != 0 (index over all parameters of f)
+  // non-linear parameters of f, cotangents of results with ct_nonzero[i] != 0 -> cotangents of the linear parameters
+  // with nonzero[i] != 0 (index over all parameters of f)
   ir::ProgramRef program;
   Mask nonzero;
 };
 
-// `ct_nonzero` empty = all results have a cotangent. `instantiate`: give zeros where the cotangent of a linear parameter
-// is zero, so that all linear ones are results.
-absl::StatusOr<TransposeProgram> Transpose(const ir::Program& f, MaskView linear, MaskView ct_nonzero, bool instantiate);
+// `ct_nonzero` empty = all results have a cotangent. `instantiate`: give zeros where the cotangent of a linear
+// parameter is zero, so that all linear ones are results.
+absl::StatusOr<TransposeProgram> Transpose(const ir::Program& f, MaskView linear, MaskView ct_nonzero,
+                                           bool instantiate);
 
 }  // namespace ricci::inline v0::transform
 #endif

@@ -1,0 +1,110 @@
+#include "transform/dead_code.h"
+
+#include "base/status_abi.h"
+#include "transform/rules.h"
+
+namespace ricci::inline v0::transform {
+namespace {
+
+using trace::Op;
+
+bool HasEffect(const prim::Row& row, const ir::Equation& eqn) {
+  bool effect = row.effectful();
+  for (const ricci_attr& a : eqn.attrs) {
+    for (ricci_program* p : ir::Programs(a)) effect |= ir::FromAbi(p)->effectful;
+  }
+  return effect;
+}
+
+// Runs the dce rule of a row that holds programs. `in` empty: only learn what is used; else emit and return the
+// results.
+absl::StatusOr<Vals> ApplyDce(Builder* b, const prim::Row& row, const ir::Program& f, const ir::Equation& eqn,
+                              MaskView used_out, Mask& used_in, std::span<const Val> in) {
+  const Op op(f, eqn);
+  Vals out(eqn.n_results, kNone);
+  ricci_dce_args args{};
+  args.hdr.size = sizeof args;
+  args.used_out = used_out.data();
+  args.used_in = used_in.data();
+  args.in = in.empty() ? nullptr : in.data();
+  args.out = out.data();
+  RICCI_TRY(AtEquation(base::FromAbi(row.def.dce(row.def.self, Abi(b), op.get(), &args)), f, eqn, "dce"));
+  return out;
+}
+
+// Which values are needed, and for each equation which of its operands; equations are walked backwards once.
+struct Liveness {
+  Mask value, equation;
+  std::vector<Mask> operands;  // filled where the row has a dce rule
+};
+
+absl::StatusOr<Liveness> FindLive(const ir::Program& f, MaskView used_results) {
+  const prim::Registry& registry = prim::Registry::Of(f);
+  Liveness live{Mask(f.values.size(), 0), Mask(f.equations.size(), 0), std::vector<Mask>(f.equations.size())};
+  for (uint32_t i = 0; i < f.n_results(); ++i) {
+    if (used_results[i]) live.value[f.results[i]] = 1;
+  }
+  for (size_t e = f.equations.size(); e-- > 0;) {
+    const ir::Equation& eqn = f.equations[e];
+    const prim::Row& row = registry.Get(eqn.prim);
+    const MaskView used_out(live.value.data() + eqn.first_result, eqn.n_results);
+    bool any = false;
+    for (uint8_t u : used_out) any |= u != 0;
+    const bool effect = HasEffect(row, eqn);
+    if (!any && !effect) continue;
+    live.equation[e] = 1;
+    Mask used_in(eqn.operands.size(), 1);
+    if (row.def.dce != nullptr && !effect) {
+      used_in.assign(eqn.operands.size(), 0);
+      RICCI_TRY(ApplyDce(nullptr, row, f, eqn, used_out, used_in, {}).status());
+      live.operands[e] = used_in;
+    }
+    for (size_t i = 0; i < used_in.size(); ++i) live.value[eqn.operands[i]] |= used_in[i];
+  }
+  return live;
+}
+
+}  // namespace
+
+absl::StatusOr<PrunedProgram> Prune(const ir::Program& f, MaskView used_results, MaskView droppable) {
+  RICCI_TRY(base::Invariant(used_results.size() == f.n_results(), "prune: one flag per result"));
+  const prim::Registry& registry = prim::Registry::Of(f);
+  RICCI_ASSIGN(Liveness live, FindLive(f, used_results));
+  PrunedProgram out;
+  RICCI_ASSIGN(auto b, Builder::Create(prim::Registry::Of(f), f.name, {}));
+  Vals env(f.values.size(), kNone);
+  for (uint32_t i = 0; i < f.n_params(); ++i) {
+    out.used_params.push_back(live.value[i]);
+    if (live.value[i] || droppable.empty() || !droppable[i]) {
+      RICCI_ASSIGN(env[i], b->AddParam(f.param_types[i]));
+    }
+  }
+  for (const ir::Constant& c : f.constants) {
+    if (!live.value[c.value]) continue;
+    RICCI_ASSIGN(env[c.value], b->Constant(f.type_id(c.value), c.splat, c.data));
+  }
+  for (size_t e = 0; e < f.equations.size(); ++e) {
+    if (!live.equation[e]) continue;
+    const ir::Equation& eqn = f.equations[e];
+    Vals in, results;
+    for (ir::ValueId v : eqn.operands) in.push_back(env[v]);
+    if (live.operands[e].empty()) {
+      RICCI_ASSIGN(results, b->Copy(f, eqn, in));
+    } else {
+      b->SetLocation(eqn.location);
+      for (size_t i = 0; i < in.size(); ++i) in[i] = live.operands[e][i] ? in[i] : kNone;
+      const MaskView used_out(live.value.data() + eqn.first_result, eqn.n_results);
+      in.push_back(kNone);  // never empty: an empty list asks for the first round
+      RICCI_ASSIGN(results, ApplyDce(b.get(), registry.Get(eqn.prim), f, eqn, used_out, live.operands[e], in));
+    }
+    for (uint32_t i = 0; i < eqn.n_results; ++i) env[eqn.result(i)] = results[i];
+  }
+  Vals results;
+  for (uint32_t i = 0; i < f.n_results(); ++i) {
+    if (used_results[i]) results.push_back(env[f.results[i]]);
+  }
+  RICCI_ASSIGN(out.program, b->Finish(results));
+  return out;
+}
+
+}  // namespace ricci::inline v0::transform

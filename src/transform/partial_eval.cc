@@ -1,0 +1,260 @@
+#include "transform/partial_eval.h"
+
+#include "absl/strings/str_split.h"
+#include "base/status_abi.h"
+#include "trace/attrs.h"
+#include "transform/dead_code.h"
+#include "transform/rules.h"
+
+namespace ricci::inline v0::transform {
+namespace {
+
+using trace::Op;
+
+bool NamedIn(std::string_view names, const ir::Equation& eqn) {
+  const std::string_view name = trace::StringOf(eqn.attrs, "name");
+  for (absl::string_view n : absl::StrSplit(base::ToAbsl(names), ',')) {
+    if (!name.empty() && n == base::ToAbsl(name)) return true;
+  }
+  return false;
+}
+
+// Builds the two programs side by side. A known value is in `known` always, in `unknown` from when it is first needed
+// there: as a constant, as a residual, or computed again where the policy does not save it.
+class Splitter {
+ public:
+  Splitter(const ir::Program& f, Builder& known, Builder& unknown, std::string_view policy)
+      : f_(f),
+        registry_(prim::Registry::Of(f)),
+        kb_(known),
+        ub_(unknown),
+        policy_(policy),
+        known_(f.values.size(), kNone),
+        unknown_(f.values.size(), kNone),
+        saved_(f.equations.size(), 1) {}
+
+  absl::Status Start(MaskView known) {
+    uint32_t next_known = 0, next_unknown = 0;
+    for (uint32_t i = 0; i < f_.n_params(); ++i) {
+      if (known[i]) {
+        known_[i] = kb_.param(next_known++);
+        param_of_[known_[i]] = static_cast<int32_t>(i);
+      } else {
+        unknown_[i] = ub_.param(next_unknown++);
+      }
+    }
+    for (const ir::Constant& c : f_.constants) {
+      RICCI_ASSIGN(known_[c.value], kb_.Constant(f_.type_id(c.value), c.splat, c.data));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Run() {
+    for (uint32_t e = 0; e < f_.equations.size(); ++e) RICCI_TRY(Step(e));
+    return absl::OkStatus();
+  }
+
+  bool is_known(ir::ValueId v) const { return known_[v] != kNone; }
+  Val known(ir::ValueId v) const { return known_[v]; }
+  const Vals& residuals() const { return residuals_; }
+  const std::vector<int32_t>& residual_params() const { return residual_params_; }
+
+  // Value `v` of f in the unknown program.
+  absl::StatusOr<Val> Unknown(ir::ValueId v) {
+    if (unknown_[v] != kNone) return unknown_[v];
+    std::vector<uint32_t> again;  // equations to compute again, found backwards without recursion
+    RICCI_TRY(Collect(v, again));
+    std::sort(again.begin(), again.end());
+    for (uint32_t e : again) {
+      const ir::Equation& eqn = f_.equations[e];
+      Vals in;
+      for (ir::ValueId o : eqn.operands) in.push_back(unknown_[o]);
+      RICCI_ASSIGN(Vals out, ub_.Copy(f_, eqn, in));
+      for (uint32_t i = 0; i < eqn.n_results; ++i) unknown_[eqn.result(i)] = out[i];
+    }
+    return unknown_[v];
+  }
+
+  // A value of the known builder, as a parameter of the unknown one.
+  absl::StatusOr<Val> Residual(Val known) {
+    auto [it, fresh] = residual_of_.try_emplace(known, kNone);
+    if (!fresh) return it->second;
+    RICCI_ASSIGN(it->second, ub_.AddParam(kb_.type_id(known)));
+    residuals_.push_back(known);
+    const auto param = param_of_.find(known);
+    residual_params_.push_back(param == param_of_.end() ? -1 : param->second);
+    return it->second;
+  }
+
+ private:
+  absl::Status Step(uint32_t e) {
+    const ir::Equation& eqn = f_.equations[e];
+    const prim::Row& row = registry_.Get(eqn.prim);
+    bool all_known = true;
+    for (ir::ValueId v : eqn.operands) all_known &= is_known(v);
+    if (all_known) {
+      Vals in;
+      for (ir::ValueId v : eqn.operands) in.push_back(known_[v]);
+      RICCI_ASSIGN(Vals out, kb_.Copy(f_, eqn, in));
+      for (uint32_t i = 0; i < eqn.n_results; ++i) known_[eqn.result(i)] = out[i];
+      RICCI_ASSIGN(bool saved, PolicySaves(policy_, row, eqn));
+      saved_[e] = saved;
+      return absl::OkStatus();
+    }
+    if (row.def.partial_eval != nullptr) return ByRule(eqn, row);
+    Vals in;
+    for (ir::ValueId v : eqn.operands) {
+      RICCI_ASSIGN(Val u, Unknown(v));
+      in.push_back(u);
+    }
+    RICCI_ASSIGN(Vals out, ub_.Copy(f_, eqn, in));
+    for (uint32_t i = 0; i < eqn.n_results; ++i) unknown_[eqn.result(i)] = out[i];
+    return absl::OkStatus();
+  }
+
+  absl::Status ByRule(const ir::Equation& eqn, const prim::Row& row) {
+    const Op op(f_, eqn);
+    Mask is_known_in, is_known_out(eqn.n_results, 0);
+    Vals in, out(eqn.n_results, kNone);
+    for (ir::ValueId v : eqn.operands) {
+      is_known_in.push_back(is_known(v));
+      in.push_back(is_known(v) ? known_[v] : unknown_[v]);
+    }
+    kb_.SetLocation(eqn.location);
+    ub_.SetLocation(eqn.location);
+    ricci_partial_eval_args args{};
+    args.hdr.size = sizeof args;
+    args.known = Abi(&kb_);
+    args.unknown = Abi(&ub_);
+    args.policy = {policy_.data(), policy_.size()};
+    args.is_known = is_known_in.data();
+    args.in = in.data();
+    args.split = this;
+    args.residual = [](void* split, ricci_val known, ricci_val* unknown) {
+      return base::AtBorder([&]() -> absl::Status {
+        RICCI_ASSIGN(*unknown, static_cast<Splitter*>(split)->Residual(known));
+        return absl::OkStatus();
+      });
+    };
+    args.out = out.data();
+    args.out_is_known = is_known_out.data();
+    RICCI_TRY(AtEquation(base::FromAbi(row.def.partial_eval(row.def.self, op.get(), &args)), f_, eqn, "partial_eval"));
+    for (uint32_t i = 0; i < eqn.n_results; ++i) {
+      const Builder& owner = is_known_out[i] ? kb_ : ub_;
+      const bool good = owner.Owns(out[i]) && owner.type_id(out[i]) == f_.type_id(eqn.result(i));
+      RICCI_TRY(
+          AtEquation(base::Invariant(good, "a slot of partial_eval has the wrong type"), f_, eqn, "partial_eval"));
+      (is_known_out[i] ? known_ : unknown_)[eqn.result(i)] = out[i];
+    }
+    return absl::OkStatus();
+  }
+
+  // Makes unknown_[v] available, or adds to `again` the equations that do.
+  absl::Status Collect(ir::ValueId v, std::vector<uint32_t>& again) {
+    std::vector<ir::ValueId> stack{v};
+    absl::flat_hash_map<uint32_t, bool> seen;
+    while (!stack.empty()) {
+      const ir::ValueId at = stack.back();
+      stack.pop_back();
+      if (unknown_[at] != kNone) continue;
+      if (const ir::Constant* c = f_.constant(at)) {
+        RICCI_ASSIGN(unknown_[at], ub_.Constant(f_.type_id(at), c->splat, c->data));
+        continue;
+      }
+      const ir::Equation* eqn = f_.definition(at);
+      if (eqn == nullptr || saved_[f_.values[at].index]) {
+        RICCI_ASSIGN(unknown_[at], Residual(known_[at]));
+        continue;
+      }
+      if (registry_.Get(eqn->prim).effectful()) {
+        return AtEquation(base::InvalidArgument("checkpoint: an effect may not run twice; move it out"), f_, *eqn,
+                          "checkpoint");
+      }
+      if (!seen.emplace(f_.values[at].index, true).second) continue;
+      again.push_back(f_.values[at].index);
+      stack.insert(stack.end(), eqn->operands.begin(), eqn->operands.end());
+    }
+    return absl::OkStatus();
+  }
+
+  const ir::Program& f_;
+  const prim::Registry& registry_;
+  Builder &kb_, &ub_;
+  std::string_view policy_;
+  Vals known_, unknown_;
+  Mask saved_;  // per known equation: its results may become residuals
+  Vals residuals_;
+  std::vector<int32_t> residual_params_;
+  absl::flat_hash_map<Val, Val> residual_of_;
+  absl::flat_hash_map<Val, int32_t> param_of_;
+};
+
+// `unknown` with its residuals first, without those that nothing needs; residuals kept are told in `kept`.
+absl::StatusOr<ir::ProgramRef> TidyUnknown(const ir::Program& unknown, uint32_t n_residuals, Mask& kept) {
+  Mask droppable(unknown.n_params(), 0), all(unknown.n_results(), 1);
+  std::fill(droppable.begin(), droppable.begin() + n_residuals, 1);
+  RICCI_ASSIGN(PrunedProgram pruned, Prune(unknown, all, droppable));
+  kept.assign(pruned.used_params.begin(), pruned.used_params.begin() + n_residuals);
+  return pruned.program;
+}
+
+}  // namespace
+
+absl::StatusOr<bool> PolicySaves(std::string_view policy, const prim::Row& row, const ir::Equation& eqn) {
+  if (policy.empty() || policy == "everything") return true;
+  if (policy == "nothing") return false;
+  if (policy == "dots") return row.has(RICCI_PRIM_EXPENSIVE);
+  if (policy == "dots_with_no_batch_dims") {
+    return row.has(RICCI_PRIM_EXPENSIVE) && trace::IntsOf(eqn.attrs, "lhs_batch").empty();
+  }
+  if (policy.substr(0, 6) == "names:") return NamedIn(policy.substr(6), eqn);
+  return base::InvalidArgument("checkpoint: unknown policy ", policy,
+                               "; known: everything, nothing, dots, dots_with_no_batch_dims, names:a,b");
+}
+
+absl::StatusOr<PartialEvalProgram> PartialEval(const ir::Program& f, MaskView known, MaskView force_unknown,
+                                               std::string_view policy) {
+  if (known.size() != f.n_params()) {
+    return base::InvalidArgument("partial_eval: program ", f.name, " has ", f.n_params(), " parameters, not ",
+                                 known.size());
+  }
+  prim::Registry& registry = prim::Registry::Of(f);
+  std::vector<ir::TypeId> known_types, unknown_types;
+  for (uint32_t i = 0; i < f.n_params(); ++i) (known[i] ? known_types : unknown_types).push_back(f.param_types[i]);
+  RICCI_ASSIGN(auto kb, Builder::Create(registry, f.name, known_types));
+  RICCI_ASSIGN(auto ub, Builder::Create(registry, f.name, unknown_types));
+  Splitter split(f, *kb, *ub, policy);
+  RICCI_TRY(split.Start(known));
+  RICCI_TRY(split.Run());
+
+  PartialEvalProgram out;
+  Vals known_results, unknown_results;
+  for (uint32_t i = 0; i < f.n_results(); ++i) {
+    const ir::ValueId r = f.results[i];
+    out.out_known.push_back(split.is_known(r) && (force_unknown.empty() || !force_unknown[i]));
+    if (out.out_known[i]) {
+      known_results.push_back(split.known(r));
+      continue;
+    }
+    RICCI_ASSIGN(Val u, split.Unknown(r));
+    unknown_results.push_back(u);
+  }
+  const auto n_unknown = static_cast<uint32_t>(unknown_types.size());
+  const auto n_residuals = static_cast<uint32_t>(split.residuals().size());
+  std::vector<uint32_t> order;
+  for (uint32_t i = 0; i < n_residuals; ++i) order.push_back(n_unknown + i);
+  for (uint32_t i = 0; i < n_unknown; ++i) order.push_back(i);
+  RICCI_ASSIGN(ir::ProgramRef unknown, ub->Finish(unknown_results, order));
+  Mask kept;
+  RICCI_ASSIGN(out.unknown, TidyUnknown(*unknown, n_residuals, kept));
+  for (uint32_t i = 0; i < n_residuals; ++i) {
+    if (!kept[i]) continue;
+    known_results.push_back(split.residuals()[i]);
+    out.residual_param.push_back(split.residual_params()[i]);
+  }
+  out.n_residuals = static_cast<uint32_t>(out.residual_param.size());
+  RICCI_ASSIGN(out.known, kb->Finish(known_results));
+  return out;
+}
+
+}  // namespace ricci::inline v0::transform

@@ -1,0 +1,118 @@
+#include "transform/transpose.h"
+
+#include "trace/roles.h"
+#include "transform/rules.h"
+
+namespace ricci::inline v0::transform {
+namespace {
+
+class Transposer {
+ public:
+  Transposer(const ir::Program& f, Builder& b)
+      : f_(f), b_(b), linear_(f.values.size(), 0), primal_(f.values.size(), kNone), ct_(f.values.size(), kZero) {}
+
+  // Non-linear parameters and equations, in order; marks what depends on a linear parameter.
+  absl::Status Forward(MaskView linear) {
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < f_.n_params(); ++i) {
+      linear_[i] = linear[i];
+      if (!linear[i]) primal_[i] = b_.param(next++);
+    }
+    for (const ir::Constant& c : f_.constants) {
+      RICCI_ASSIGN(primal_[c.value], b_.Constant(f_.type_id(c.value), c.splat, c.data));
+    }
+    for (const ir::Equation& eqn : f_.equations) {
+      bool any = false;
+      for (ir::ValueId v : eqn.operands) any |= linear_[v] != 0;
+      if (any) {
+        for (uint32_t i = 0; i < eqn.n_results; ++i) linear_[eqn.result(i)] = 1;
+        continue;
+      }
+      RICCI_ASSIGN(Vals out, b_.Copy(f_, eqn, Operands(eqn)));
+      for (uint32_t i = 0; i < eqn.n_results; ++i) primal_[eqn.result(i)] = out[i];
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Accumulate(ir::ValueId v, Val ct) {
+    if (ct == kZero || !linear_[v]) return absl::OkStatus();
+    if (ct_[v] == kZero) {
+      ct_[v] = ct;
+      return absl::OkStatus();
+    }
+    RICCI_ASSIGN(ct_[v], trace::Add(b_, ct_[v], ct));
+    return absl::OkStatus();
+  }
+
+  absl::Status Backward() {
+    for (size_t i = f_.equations.size(); i-- > 0;) {
+      const ir::Equation& eqn = f_.equations[i];
+      Vals cts;
+      bool any = false;
+      for (uint32_t r = 0; r < eqn.n_results; ++r) {
+        const ir::ValueId v = eqn.result(r);
+        cts.push_back(linear_[v] ? ct_[v] : kZero);
+        any |= cts.back() != kZero;
+      }
+      if (!any) continue;
+      Mask linear;
+      for (ir::ValueId v : eqn.operands) linear.push_back(linear_[v]);
+      RICCI_ASSIGN(Vals in_cts, ApplyTranspose(b_, f_, eqn, cts, linear, Operands(eqn)));
+      for (size_t k = 0; k < in_cts.size(); ++k) RICCI_TRY(Accumulate(eqn.operands[k], in_cts[k]));
+    }
+    return absl::OkStatus();
+  }
+
+  Val ct(ir::ValueId v) const { return ct_[v]; }
+
+ private:
+  Vals Operands(const ir::Equation& eqn) const {
+    Vals in;
+    for (ir::ValueId v : eqn.operands) in.push_back(primal_[v]);
+    return in;
+  }
+
+  const ir::Program& f_;
+  Builder& b_;
+  Mask linear_;       // the value depends on a linear parameter
+  Vals primal_, ct_;  // in the new program: non-linear values, and cotangents of linear ones so far
+};
+
+}  // namespace
+
+absl::StatusOr<TransposeProgram> Transpose(const ir::Program& f, MaskView linear, MaskView ct_nonzero,
+                                           bool instantiate) {
+  if (linear.size() != f.n_params()) {
+    return base::InvalidArgument("transpose: program ", f.name, " has ", f.n_params(), " parameters, not ",
+                                 linear.size());
+  }
+  std::vector<ir::TypeId> params;
+  for (uint32_t i = 0; i < f.n_params(); ++i) {
+    if (!linear[i]) params.push_back(f.param_types[i]);
+  }
+  const size_t n_nonlinear = params.size();
+  auto has_ct = [&](uint32_t i) { return ct_nonzero.empty() || ct_nonzero[i] != 0; };
+  for (uint32_t i = 0; i < f.n_results(); ++i) {
+    if (has_ct(i)) params.push_back(f.result_types[i]);
+  }
+  RICCI_ASSIGN(auto b, Builder::Create(prim::Registry::Of(f), f.name, params));
+  Transposer t(f, *b);
+  RICCI_TRY(t.Forward(linear));
+  auto next = static_cast<uint32_t>(n_nonlinear);
+  for (uint32_t i = 0; i < f.n_results(); ++i) {
+    if (has_ct(i)) RICCI_TRY(t.Accumulate(f.results[i], b->param(next++)));
+  }
+  RICCI_TRY(t.Backward());
+  TransposeProgram out;
+  Vals results;
+  for (uint32_t i = 0; i < f.n_params(); ++i) {
+    out.nonzero.push_back(linear[i] && (instantiate || t.ct(i) != kZero));
+    if (!out.nonzero.back()) continue;
+    RICCI_ASSIGN(Val ct, b->Instantiate(t.ct(i), f.param_types[i]));
+    results.push_back(ct);
+  }
+  RICCI_ASSIGN(out.program, b->Finish(results));
+  return out;
+}
+
+}  // namespace ricci::inline v0::transform

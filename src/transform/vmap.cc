@@ -1,0 +1,93 @@
+#include "transform/vmap.h"
+
+#include "trace/attrs.h"
+#include "trace/roles.h"
+#include "transform/rules.h"
+
+namespace ricci::inline v0::transform {
+
+absl::StatusOr<ir::ProgramRef> Vmap(const ir::Program& f, std::span<const int32_t> in_axes,
+                                    std::span<const int32_t> out_axes, int64_t size, std::string_view axis_name) {
+  if (in_axes.size() != f.n_params() || out_axes.size() != f.n_results()) {
+    return base::InvalidArgument("vmap: program ", f.name, " has ", f.n_params(), " parameters and ", f.n_results(),
+                                 " results; ", in_axes.size(), " in_axes and ", out_axes.size(), " out_axes are given");
+  }
+  prim::Registry& registry = prim::Registry::Of(f);
+  auto& types = registry.vocabulary().types;
+  std::vector<ir::TypeId> params;
+  for (uint32_t i = 0; i < f.n_params(); ++i) {
+    if (in_axes[i] < -1 || in_axes[i] > static_cast<int32_t>(f.type(i).rank())) {
+      return base::InvalidArgument("vmap: in_axes ", in_axes[i], " of parameter ", i, " is out of range for ",
+                                   ToText(f.type(i)), " with a batch dimension");
+    }
+    RICCI_ASSIGN(ir::TypeId t, trace::WithDim(types, f.param_types[i], in_axes[i], size));
+    params.push_back(t);
+  }
+  RICCI_ASSIGN(auto b, Builder::Create(registry, f.name, params));
+  const std::vector<int64_t> in64(in_axes.begin(), in_axes.end()), out64(out_axes.begin(), out_axes.end());
+  ricci_program* body;
+  const ricci_attr attrs[] = {trace::ProgramAttr("body", f, body), trace::IntAttr("size", size),
+                              trace::IntsAttr("in_axes", in64), trace::IntsAttr("out_axes", out64),
+                              trace::StringAttr("axis_name", axis_name)};
+  RICCI_ASSIGN(Vals out, b->Emit("vmap", attrs, b->params()));
+  return b->Finish(out);
+}
+
+absl::StatusOr<BatchProgram> Batch(const ir::Program& f, MaskView in_batched, int64_t size, std::string_view axis_name,
+                                   MaskView force) {
+  prim::Registry& registry = prim::Registry::Of(f);
+  std::vector<ir::TypeId> params;
+  for (uint32_t i = 0; i < f.n_params(); ++i) {
+    RICCI_ASSIGN(ir::TypeId t,
+                 trace::WithDim(registry.vocabulary().types, f.param_types[i], in_batched[i] ? 0 : -1, size));
+    params.push_back(t);
+  }
+  RICCI_ASSIGN(auto b, Builder::Create(registry, f.name, params));
+  Vals env(f.values.size(), kNone);
+  std::vector<int32_t> dim(f.values.size(), -1);
+  for (uint32_t i = 0; i < f.n_params(); ++i) {
+    env[i] = b->param(i);
+    dim[i] = in_batched[i] ? 0 : -1;
+  }
+  for (const ir::Constant& c : f.constants) {
+    RICCI_ASSIGN(env[c.value], b->Constant(f.type_id(c.value), c.splat, c.data));
+  }
+  for (const ir::Equation& eqn : f.equations) {
+    Vals in;
+    std::vector<int32_t> dims;
+    bool any = false;
+    for (ir::ValueId v : eqn.operands) {
+      in.push_back(env[v]);
+      dims.push_back(dim[v]);
+      any |= dim[v] >= 0;
+    }
+    Batched out;
+    if (any) {
+      RICCI_ASSIGN(out, ApplyBatch(*b, f, eqn, in, dims, {size, axis_name}));
+    } else {
+      RICCI_ASSIGN(out.out, b->Copy(f, eqn, in));
+      out.dims.assign(out.out.size(), -1);
+    }
+    for (uint32_t i = 0; i < eqn.n_results; ++i) {
+      env[eqn.result(i)] = out.out[i];
+      dim[eqn.result(i)] = out.dims[i];
+    }
+  }
+  BatchProgram out;
+  Vals results;
+  for (uint32_t i = 0; i < f.n_results(); ++i) {
+    const ir::ValueId r = f.results[i];
+    Val v = env[r];
+    out.out_batched.push_back(dim[r] >= 0 || (!force.empty() && force[i]));
+    if (dim[r] > 0) {
+      RICCI_ASSIGN(v, trace::MoveAxis(*b, v, dim[r], 0));
+    } else if (dim[r] < 0 && out.out_batched[i]) {
+      RICCI_ASSIGN(v, trace::BroadcastLeading(*b, v, size));
+    }
+    results.push_back(v);
+  }
+  RICCI_ASSIGN(out.program, b->Finish(results));
+  return out;
+}
+
+}  // namespace ricci::inline v0::transform
