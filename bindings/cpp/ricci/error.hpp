@@ -1,0 +1,125 @@
+// ricci/error.hpp: the exception of the C++ binding, made from a status of the C ABI and turned back into one.
+//
+// Only this binding throws. The core never sees an exception: every function it calls goes through Guard, which turns
+// whatever is thrown into a status. An Error keeps the status it came from, so a failure that passes through a rule
+// reaches the host with its first primitive, rule and source location.
+#ifndef RICCI_ERROR_HPP_
+#define RICCI_ERROR_HPP_
+#include <concepts>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <new>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "ricci/base.h"
+
+namespace ricci::inline v0 {
+
+// ---- text of messages ----
+inline void AppendText(std::string& out, std::string_view text) { out += text; }
+inline void AppendText(std::string& out, ricci_str text) { out.append(text.ptr, text.len); }
+inline void AppendText(std::string& out, std::integral auto number) { out += std::to_string(number); }
+inline void AppendText(std::string& out, double number) { out += std::to_string(number); }
+inline void AppendText(std::string& out, std::span<const int64_t> numbers) {
+  out += '[';
+  for (size_t i = 0; i < numbers.size(); ++i) out += (i == 0 ? "" : ",") + std::to_string(numbers[i]);
+  out += ']';
+}
+// All parts as one text: numbers, texts, lists of integers as `[1,2]`.
+template <typename... Parts>
+std::string Text(const Parts&... parts) {
+  std::string out;
+  (AppendText(out, parts), ...);
+  return out;
+}
+
+// A failed call. Copies share the status.
+class Error : public std::exception {
+ public:
+  // Takes ownership of `status`, which is not NULL.
+  explicit Error(ricci_status* status) : status_(status, ricci_status_free) { ReadMessage(); }
+  // `code`: RICCI_INVALID_ARGUMENT, ...
+  Error(uint32_t code, std::string_view message)
+      : status_(ricci_status_make(code, message.data(), message.size()), ricci_status_free) {
+    ReadMessage();
+  }
+
+  const char* what() const noexcept override { return message_->c_str(); }
+  std::string_view message() const noexcept { return *message_; }
+  uint32_t code() const noexcept { return ricci_status_code(status_.get()); }
+  // Primitive and rule at fault; empty when unknown. Borrowed from this object.
+  std::string_view primitive() const noexcept { return Site().primitive; }
+  std::string_view rule() const noexcept { return Site().rule; }
+  // Where the host asked for the operation; empty and 0 when unknown.
+  std::string_view file() const noexcept { return Site().file; }
+  uint32_t line() const noexcept { return Site().line; }
+
+  // The status for the core, which owns it; this object and its copies keep only code and text.
+  ricci_status* Release() noexcept {
+    auto* drop = std::get_deleter<void (*)(ricci_status*)>(status_);
+    if (status_.use_count() == 1 && drop != nullptr) {
+      *drop = [](ricci_status*) {};
+      return status_.get();
+    }
+    return ricci_status_make(code(), message_->data(), message_->size());
+  }
+
+ private:
+  struct Place {
+    std::string_view primitive, rule, file;
+    uint32_t line;
+  };
+
+  void ReadMessage() {
+    ricci_str text{};
+    ricci_status_message(status_.get(), &text);
+    message_ = std::make_shared<const std::string>(text.ptr, text.len);
+  }
+  Place Site() const noexcept {
+    ricci_str primitive{}, rule{}, file{};
+    uint32_t line = 0;
+    ricci_status_site(status_.get(), &primitive, &rule, &file, &line);
+    return {{primitive.ptr, primitive.len}, {rule.ptr, rule.len}, {file.ptr, file.len}, line};
+  }
+
+  std::shared_ptr<ricci_status> status_;
+  std::shared_ptr<const std::string> message_;
+};
+
+// Throws Error unless `status` is OK (NULL).
+inline void Check(ricci_status* status) {
+  if (status != nullptr) throw Error(status);
+}
+
+// Throws INVALID_ARGUMENT with the text of all parts.
+template <typename... Parts>
+[[noreturn]] void Fail(const Parts&... parts) {
+  throw Error(RICCI_INVALID_ARGUMENT, Text(parts...));
+}
+
+// Runs `f` and returns what it threw as a status; NULL if nothing. Every function that the core calls is one Guard.
+template <typename F>
+ricci_status* Guard(F&& f) noexcept {
+  const auto status = [](uint32_t code, std::string_view text) {
+    return ricci_status_make(code, text.data(), text.size());
+  };
+  try {
+    std::forward<F>(f)();
+    return nullptr;
+  } catch (Error& e) {
+    return e.Release();
+  } catch (const std::bad_alloc&) {
+    return status(RICCI_RESOURCE_EXHAUSTED, "out of memory");
+  } catch (const std::exception& e) {
+    return status(RICCI_INTERNAL, e.what());
+  } catch (...) {
+    return status(RICCI_INTERNAL, "an exception of an unknown type");
+  }
+}
+
+}  // namespace ricci::inline v0
+#endif

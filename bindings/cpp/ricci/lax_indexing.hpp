@@ -1,0 +1,90 @@
+// ricci/lax_indexing.hpp: slices, gathers, scatters and random bits of jax.lax.
+//
+// Dimension numbers are the flat attributes of the primitives. A gather or scatter mode is a text: `fill` (drop in a
+// scatter), `clip`, `promise_in_bounds`.
+#ifndef RICCI_LAX_INDEXING_HPP_
+#define RICCI_LAX_INDEXING_HPP_
+#include "ricci/emit.hpp"
+
+namespace ricci::inline v0::lax {
+
+// `strides` may be empty: all 1.
+inline Value slice(const Value& x, Dims start_indices, Dims limit_indices, Dims strides = {}) {
+  if (strides.empty()) {
+    return Emit1("slice", {x}, {{"start_indices", start_indices}, {"limit_indices", limit_indices}});
+  }
+  return Emit1("slice", {x},
+               {{"start_indices", start_indices}, {"limit_indices", limit_indices}, {"strides", strides}});
+}
+// [start, limit) along one dimension.
+inline Value slice_in_dim(const Value& x, int64_t start, int64_t limit, int64_t axis) {
+  Shape starts(static_cast<size_t>(x.rank()), 0), limits(x.shape().begin(), x.shape().end());
+  starts[static_cast<size_t>(axis)] = start;
+  limits[static_cast<size_t>(axis)] = limit;
+  return slice(x, starts, limits);
+}
+// One scalar start per dimension; clamped so that the slice lies inside.
+inline Value dynamic_slice(const Value& x, std::span<const Value> starts, Dims slice_sizes) {
+  Values in{x};
+  in.insert(in.end(), starts.begin(), starts.end());
+  return Emit1("dynamic_slice", in, {{"slice_sizes", slice_sizes}});
+}
+inline Value dynamic_update_slice(const Value& x, const Value& update, std::span<const Value> starts) {
+  Values in{x, update};
+  in.insert(in.end(), starts.begin(), starts.end());
+  return Emit1("dynamic_update_slice", in);
+}
+
+struct GatherDims {
+  Shape offset_dims, collapsed_slice_dims, start_index_map;
+  Shape operand_batching_dims = {}, start_indices_batching_dims = {};
+};
+// `fill_value` counts in mode `fill` only.
+inline Value gather(const Value& x, const Value& indices, const GatherDims& d, Dims slice_sizes,
+                    std::string_view mode = "fill", double fill_value = 0) {
+  return Emit1("gather", {x, indices},
+               {{"offset_dims", d.offset_dims},
+                {"collapsed_slice_dims", d.collapsed_slice_dims},
+                {"start_index_map", d.start_index_map},
+                {"operand_batching_dims", d.operand_batching_dims},
+                {"start_indices_batching_dims", d.start_indices_batching_dims},
+                {"slice_sizes", slice_sizes},
+                {"mode", mode},
+                {"fill_value", fill_value}});
+}
+
+struct ScatterDims {
+  Shape update_window_dims, inserted_window_dims, scatter_dims_to_operand_dims;
+  Shape operand_batching_dims = {}, scatter_indices_batching_dims = {};
+};
+// `name`: scatter, scatter-add, scatter-sub, scatter-mul, scatter-min or scatter-max.
+inline Value scatter_named(std::string_view name, const Value& x, const Value& indices, const Value& updates,
+                           const ScatterDims& d, std::string_view mode = "fill", bool indices_are_sorted = false,
+                           bool unique_indices = false) {
+  return Emit1(name, {x, indices, updates},
+               {{"update_window_dims", d.update_window_dims},
+                {"inserted_window_dims", d.inserted_window_dims},
+                {"scatter_dims_to_operand_dims", d.scatter_dims_to_operand_dims},
+                {"operand_batching_dims", d.operand_batching_dims},
+                {"scatter_indices_batching_dims", d.scatter_indices_batching_dims},
+                {"indices_are_sorted", indices_are_sorted},
+                {"unique_indices", unique_indices},
+                {"mode", mode}});
+}
+inline Value scatter(const Value& x, const Value& indices, const Value& updates, const ScatterDims& d,
+                     std::string_view mode = "fill", bool sorted = false, bool unique = false) {
+  return scatter_named("scatter", x, indices, updates, d, mode, sorted, unique);
+}
+inline Value scatter_add(const Value& x, const Value& indices, const Value& updates, const ScatterDims& d,
+                         std::string_view mode = "fill", bool sorted = false, bool unique = false) {
+  return scatter_named("scatter-add", x, indices, updates, d, mode, sorted, unique);
+}
+
+// Two words of random bits from two of key and two of counter, all u32 of one shape.
+inline Values threefry2x32(const Value& k1, const Value& k2, const Value& x1, const Value& x2) {
+  const Value in[] = {k1, k2, x1, x2};
+  return EmitN(2, "threefry2x32", in);
+}
+
+}  // namespace ricci::inline v0::lax
+#endif

@@ -1,0 +1,102 @@
+// ricci/row.hpp: a primitive as a constant: one Row holds all its rules, written as C++ functions.
+//
+// A row is a constexpr aggregate of plain functions, so a table of rows needs no static constructor. Rules may throw;
+// the thunks in register.hpp turn exceptions into statuses. What is left out stays null in the ABI's row, and a
+// transform that needs it fails with a message that names primitive and rule; `missing` says why it cannot exist.
+#ifndef RICCI_ROW_HPP_
+#define RICCI_ROW_HPP_
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ricci/eqn.hpp"
+#include "ricci/primitive.h"
+#include "ricci/scalar.hpp"
+
+namespace ricci::inline v0 {
+
+enum class AttrKind : uint32_t {
+  kInt = RICCI_ATTR_INT,
+  kFloat = RICCI_ATTR_FLOAT,
+  kBool = RICCI_ATTR_BOOL,
+  kDType = RICCI_ATTR_DTYPE,
+  kString = RICCI_ATTR_STRING,
+  kInts = RICCI_ATTR_INTS,
+  kFloats = RICCI_ATTR_FLOATS,
+  kProgram = RICCI_ATTR_PROGRAM,
+  kPrograms = RICCI_ATTR_PROGRAMS
+};
+struct AttrSpec {
+  std::string_view name;
+  AttrKind kind;
+  bool optional = false;
+};
+inline constexpr bool kOptional = true;
+
+// Types of the results.
+struct ArrayTypes : std::vector<ArrayType> {
+  using std::vector<ArrayType>::vector;
+  ArrayTypes(const ArrayType& one) : std::vector<ArrayType>{one} {}
+};
+
+// ---- arguments of the rules; spans are indexed by operand or result ----
+struct Jvp {
+  Values primals;
+  Values tangents;      // may be symbolic zeros
+  Values out;           // to be filled
+  Values out_tangents;  // symbolic zeros, to be replaced
+};
+struct Transpose {
+  Values cts;                       // one per result, may be symbolic zeros, not all
+  std::span<const uint8_t> linear;  // != 0: the operation is linear in this operand
+  Values operands;                  // of a linear operand only the type exists (Eqn::in)
+  Values in_cts;                    // symbolic zeros, to be replaced for linear operands
+};
+// A value with its batch dimension; dim < 0: not batched.
+struct Batched {
+  Value value;
+  int64_t dim = -1;
+  bool is_batched() const { return dim >= 0; }
+};
+struct Batch {
+  int64_t size;
+  std::string_view axis_name;  // empty if anonymous
+  std::vector<Batched> in;
+  std::vector<Batched> out;  // to be filled
+};
+
+using TypeRule = ArrayTypes (*)(const Eqn& e);
+using JvpRule = void (*)(const Eqn& e, Jvp& a);
+using TransposeRule = void (*)(const Eqn& e, Transpose& a);
+using BatchRule = void (*)(const Eqn& e, Batch& a);
+using FactorsRule = std::string (*)(const Eqn& e);
+using ScalarRule = Scalar (*)(KernelBuilder& k, const Eqn& e, std::span<const Scalar> in);
+using IndexRule = Scalar (*)(KernelBuilder& k, const Eqn& e, uint32_t result, std::span<const Scalar> index);
+using LoopsRule = void (*)(KernelBuilder& k, const Eqn& e);
+using DecomposeRule = Values (*)(const Eqn& e, std::span<const Value> in);
+using MatchRule = bool (*)(const Eqn& e);
+
+struct Row {
+  std::string_view name;
+  std::span<const AttrSpec> attrs = {};
+  uint32_t flags = 0;       // RICCI_PRIM_*
+  TypeRule type = nullptr;  // types of the results, or an error about operands and attributes
+  JvpRule jvp = nullptr;    // or rules::Linear
+  TransposeRule transpose = nullptr;
+  BatchRule batch = nullptr;         // or rules::Elementwise
+  std::string_view factors = {};     // "m k, k n -> m n; sum k"; empty: elementwise
+  FactorsRule factors_of = nullptr;  // the same made from the equation
+  // One lowering each; several may be given, the first of this order that matches is used.
+  ScalarRule scalar = nullptr;
+  MatchRule scalar_match = nullptr;  // which equations the scalar lowering takes; null = all
+  IndexRule index = nullptr;
+  LoopsRule loops = nullptr;
+  DecomposeRule decompose = nullptr;
+  bool transformable = false;     // the decomposition supplies every missing rule
+  std::string_view missing = {};  // "jvp: integer result; transpose: not linear"
+};
+using RowList = std::span<const Row>;
+
+}  // namespace ricci::inline v0
+#endif

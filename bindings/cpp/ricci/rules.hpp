@@ -1,0 +1,197 @@
+// ricci/rules.hpp: ready-made rules, so that most rows name their rules instead of writing them.
+//
+// Each is a function or a function template over the row's own formulas, and is used directly as a member of a Row:
+// `.jvp = rules::Derivative<Cos>`. Linear and Elementwise are marks: the core does the work.
+#ifndef RICCI_RULES_HPP_
+#define RICCI_RULES_HPP_
+#include <algorithm>
+
+#include "ricci/lax.hpp"
+#include "ricci/row.hpp"
+
+namespace ricci::inline v0::rules {
+
+// ---- marks ----
+// jvp of an operation that is linear in all its floating operands together: the operation itself.
+inline void Linear(const Eqn& e, Jvp& a) {
+  Values tangents;
+  a.out = e.EmitN(a.primals);
+  for (uint32_t i = 0; i < e.n_in(); ++i) tangents.push_back(lax::instantiate(a.tangents[i], e.in(i)));
+  a.out_tangents = e.EmitN(tangents);
+}
+// batch of an operation on elements: the batch comes first, operands without it are repeated.
+inline void Elementwise(const Eqn& e, Batch&) { e.Fail("elementwise batching is done by the core"); }
+
+// ---- types ----
+// Fails unless operand `i` has a dtype of `set`.
+inline void WantDType(const Eqn& e, uint32_t i, DTypeSet set, std::string_view what) {
+  if (!In(e.in(i).dtype(), set)) e.Fail("operand ", i, " is ", e.in(i), "; it takes ", what);
+}
+constexpr std::string_view NameOfSet(DTypeSet set) {
+  if (set == kFloats) return "floating dtypes";
+  if (set == kInts) return "integer dtypes";
+  if (set == (kInts | kBools)) return "integer and bool dtypes";
+  if (set == (kSigned | kFloats)) return "signed and floating dtypes";
+  if (set == kNumbers) return "integer and floating dtypes";
+  return "bool, integer and floating dtypes";
+}
+// All `n` operands and the result have one type, with a dtype of `set`.
+template <uint32_t n, DTypeSet set>
+ArrayTypes Same(const Eqn& e) {
+  e.WantOperands(n);
+  WantDType(e, 0, set, NameOfSet(set));
+  for (uint32_t i = 1; i < n; ++i) {
+    if (e.in_id(i) != e.in_id(0)) {
+      e.Fail("operands 0 and ", i, " are ", e.in(0), " and ", e.in(i), "; they must have one type");
+    }
+  }
+  return e.in(0);
+}
+// The same, with a result of bool.
+template <uint32_t n, DTypeSet set>
+ArrayTypes Predicate(const Eqn& e) {
+  return Same<n, set>(e)[0].WithDType(DType::kBool);
+}
+// Fails unless `axes` are distinct dimensions of operand `i`.
+inline void WantAxes(const Eqn& e, uint32_t i, std::string_view attr, Dims axes) {
+  const int64_t rank = e.in(i).rank();
+  for (size_t k = 0; k < axes.size(); ++k) {
+    if (axes[k] < 0 || axes[k] >= rank) e.Fail(attr, " ", axes, " is out of range for operand ", i, " of ", e.in(i));
+    for (size_t l = 0; l < k; ++l) {
+      if (axes[l] == axes[k]) e.Fail(attr, " ", axes, " names dimension ", axes[k], " twice");
+    }
+  }
+}
+
+// ---- jvp ----
+// y = f(x), D(x, y) = dy/dx for each element.
+template <Value (*D)(const Value& x, const Value& y)>
+void Derivative(const Eqn& e, Jvp& a) {
+  a.out = e.EmitN(a.primals);
+  if (!a.tangents[0].is_zero()) a.out_tangents[0] = lax::mul(a.tangents[0], D(a.primals[0], a.out[0]));
+}
+// A contribution of one operand: its tangent, all operands, the result -> a tangent of the result.
+using Term = Value (*)(const Eqn& e, const Value& tangent, std::span<const Value> in, const Value& out);
+// Sum of the contributions of all operands with a tangent; a null term is none.
+template <Term... terms>
+void Terms(const Eqn& e, Jvp& a) {
+  constexpr Term all[] = {terms...};
+  a.out = e.EmitN(a.primals);
+  Value& sum = a.out_tangents[0];
+  for (uint32_t i = 0; i < std::min<size_t>(e.n_in(), sizeof...(terms)); ++i) {
+    if (a.tangents[i].is_zero() || all[i] == nullptr) continue;
+    const Value part = all[i](e, a.tangents[i], a.primals, a.out[0]);
+    if (!part.is_zero()) sum = sum.is_zero() ? part : lax::add(sum, part);
+  }
+}
+// The tangent is zero whatever the operands (sign, floor).
+inline void ZeroTangent(const Eqn& e, Jvp& a) { a.out = e.EmitN(a.primals); }
+// Linear in operand 0 for fixed others: the operation itself on its tangent. Tangents of others must be zero (indices).
+inline void LinearInFirst(const Eqn& e, Jvp& a) {
+  a.out = e.EmitN(a.primals);
+  if (a.tangents[0].is_zero()) return;
+  Values in = a.primals;
+  in[0] = a.tangents[0];
+  a.out_tangents = e.EmitN(in);
+}
+
+// ---- transpose ----
+// Linear in its only (or first) operand: F(e, ct) is the cotangent.
+template <Value (*F)(const Eqn& e, const Value& ct)>
+void TransposeFirst(const Eqn& e, Transpose& a) {
+  if (a.linear[0] && !a.cts[0].is_zero()) a.in_cts[0] = F(e, a.cts[0]);
+}
+// A part of the cotangent for operand `i`: cotangent and operands (those that are linear are not there).
+using CtTerm = Value (*)(const Eqn& e, const Value& ct, std::span<const Value> operands);
+// Each linear operand gets its own term; a null term is an error.
+template <CtTerm... terms>
+void TransposeEach(const Eqn& e, Transpose& a) {
+  constexpr CtTerm all[] = {terms...};
+  for (uint32_t i = 0; i < e.n_in(); ++i) {
+    if (!a.linear[i] || a.cts[0].is_zero()) continue;
+    if (i >= sizeof...(terms) || all[i] == nullptr) {
+      throw Error(RICCI_UNIMPLEMENTED, Text(e.name(), ": it is not linear in operand ", i));
+    }
+    a.in_cts[i] = all[i](e, a.cts[0], a.operands);
+  }
+}
+
+// ---- batch ----
+// `x` with dimension `from` moved to `to`; the others keep their order.
+inline Value MoveDim(const Value& x, int64_t from, int64_t to) {
+  if (from == to) return x;
+  Shape order;
+  for (int64_t i = 0; i < x.rank(); ++i) {
+    if (i != from) order.push_back(i);
+  }
+  order.insert(order.begin() + to, from);
+  return lax::transpose(x, order);
+}
+// The operand with its batch as dimension 0, repeated if it has none.
+inline Value BatchFirst(const Batched& x, int64_t size) {
+  const int64_t sizes[] = {size};
+  return x.is_batched() ? MoveDim(x.value, x.dim, 0) : lax::broadcast(x.value, sizes);
+}
+// Dimension `axis` of the unbatched operand, counted in the batched one.
+inline int64_t Shifted(int64_t axis, int64_t batch_dim) { return axis >= batch_dim ? axis + 1 : axis; }
+inline Shape Shifted(Dims axes, int64_t batch_dim) {
+  Shape out;
+  for (int64_t a : axes) out.push_back(Shifted(a, batch_dim));
+  return out;
+}
+// Moves every batch to dimension 0 and repeats unbatched operands; F emits on them, the results have the batch first.
+template <Values (*F)(const Eqn& e, std::span<const Value> in, int64_t size)>
+void BatchAllFirst(const Eqn& e, Batch& a) {
+  Values in;
+  for (const Batched& x : a.in) in.push_back(BatchFirst(x, a.size));
+  const Values out = F(e, in, a.size);
+  for (size_t i = 0; i < out.size(); ++i) a.out[i] = {out[i], 0};
+}
+// One batched operand (the first); F emits with the batch where it is and says where it went.
+template <Batched (*F)(const Eqn& e, const Batched& x)>
+void BatchFirstOperand(const Eqn& e, Batch& a) {
+  a.out[0] = F(e, a.in[0]);
+}
+
+// ---- lowering ----
+// The scalar operation `op` on all operands.
+template <uint32_t op>
+Scalar Op(KernelBuilder& k, const Eqn& e, std::span<const Scalar> in) {
+  ricci_sval ids[3] = {}, out = 0;
+  for (size_t i = 0; i < in.size() && i < 3; ++i) ids[i] = in[i].id;
+  (void)e;
+  Check(ricci_kernel_scalar(k.get(), op, 0, ids, static_cast<uint32_t>(in.size()), &out));
+  return {k.get(), out};
+}
+
+// ---- lists of dimensions ----
+inline bool Contains(Dims axes, int64_t a) { return std::find(axes.begin(), axes.end(), a) != axes.end(); }
+// The dimensions 0 .. rank - 1 that are not in `axes`.
+inline Shape Complement(Dims axes, int64_t rank) {
+  Shape out;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (!Contains(axes, i)) out.push_back(i);
+  }
+  return out;
+}
+inline Shape Pick(Dims dims, Dims axes) {
+  Shape out;
+  for (int64_t a : axes) out.push_back(dims[static_cast<size_t>(a)]);
+  return out;
+}
+inline Shape Without(Dims dims, Dims axes) { return Pick(dims, Complement(axes, static_cast<int64_t>(dims.size()))); }
+
+// ---- factors ----
+// Letter of factor `i`: a, b, ...
+inline std::string Letter(int64_t i) { return std::string(1, static_cast<char>('a' + i)); }
+// One operand or result: the factors `ids`, separated by spaces.
+inline std::string Letters(Dims ids) {
+  std::string out;
+  for (int64_t i : ids) out += (out.empty() ? "" : " ") + Letter(i);
+  return out;
+}
+// 0 .. n - 1.
+inline Shape Range(int64_t n) { return Complement({}, n); }
+
+}  // namespace ricci::inline v0::rules
+#endif

@@ -1,0 +1,229 @@
+// ricci/scalar.hpp: the kernel builder for lowerings: scalars with operators, arrays, loops as lambdas.
+//
+// A Scalar is a value inside a kernel under construction. Operators emit scalar operations; a C++ number beside a
+// Scalar becomes a constant of its dtype. Loops and branches take lambdas, so blocks are closed by construction.
+// Iterations of Parallel may run in any order; what changes from one iteration of Loop to the next lives in a Local.
+#ifndef RICCI_SCALAR_HPP_
+#define RICCI_SCALAR_HPP_
+#include <span>
+#include <vector>
+
+#include "ricci/kernel.h"
+#include "ricci/value.hpp"
+
+namespace ricci::inline v0 {
+
+struct Scalar {
+  ricci_kernel_builder* kernel = nullptr;
+  ricci_sval id = 0;
+  DType dtype() const { return static_cast<DType>(ricci_kernel_dtype(kernel, id)); }
+};
+using Index = std::vector<Scalar>;
+
+// Operation `op` (RICCI_S_*); `dtype` is that of the result for CONVERT and BITCAST.
+inline Scalar Apply(uint32_t op, std::initializer_list<Scalar> in, DType dtype = DType::kNone) {
+  ricci_sval ids[3] = {};
+  uint32_t n = 0;
+  for (const Scalar& s : in) ids[n++] = s.id;
+  Scalar out{in.begin()->kernel};
+  Check(ricci_kernel_scalar(out.kernel, op, static_cast<uint32_t>(dtype), ids, n, &out.id));
+  return out;
+}
+// The number `v` as a constant.
+template <typename T>
+Scalar Constant(ricci_kernel_builder* k, DType dtype, T v) {
+  const Element e = Encode(dtype, v);
+  Scalar out{k};
+  Check(ricci_kernel_const(k, static_cast<uint32_t>(dtype), e.bytes.data(), &out.id));
+  return out;
+}
+// The number `v` as a constant of the dtype of `like`.
+template <typename T>
+Scalar Like(const Scalar& like, T v) {
+  return Constant(like.kernel, like.dtype(), v);
+}
+
+// One side of a binary operator: a scalar or a number.
+struct ScalarOrNumber {
+  template <typename T>
+  requires std::is_arithmetic_v<T> ScalarOrNumber(T v)
+      : number(static_cast<double>(v)), integer(static_cast<int64_t>(v)), is_integer(std::is_integral_v<T>) {}
+  Scalar As(const Scalar& like) const { return is_integer ? Like(like, integer) : Like(like, number); }
+  double number;
+  int64_t integer;
+  bool is_integer;
+};
+
+inline Scalar operator+(Scalar a, Scalar b) { return Apply(RICCI_S_ADD, {a, b}); }
+inline Scalar operator-(Scalar a, Scalar b) { return Apply(RICCI_S_SUB, {a, b}); }
+inline Scalar operator*(Scalar a, Scalar b) { return Apply(RICCI_S_MUL, {a, b}); }
+inline Scalar operator/(Scalar a, Scalar b) { return Apply(RICCI_S_DIV, {a, b}); }
+inline Scalar operator%(Scalar a, Scalar b) { return Apply(RICCI_S_REM, {a, b}); }
+inline Scalar operator&(Scalar a, Scalar b) { return Apply(RICCI_S_AND, {a, b}); }
+inline Scalar operator|(Scalar a, Scalar b) { return Apply(RICCI_S_OR, {a, b}); }
+inline Scalar operator^(Scalar a, Scalar b) { return Apply(RICCI_S_XOR, {a, b}); }
+inline Scalar operator<<(Scalar a, Scalar b) { return Apply(RICCI_S_SHL, {a, b}); }
+inline Scalar operator==(Scalar a, Scalar b) { return Apply(RICCI_S_EQ, {a, b}); }
+inline Scalar operator!=(Scalar a, Scalar b) { return Apply(RICCI_S_NE, {a, b}); }
+inline Scalar operator<(Scalar a, Scalar b) { return Apply(RICCI_S_LT, {a, b}); }
+inline Scalar operator<=(Scalar a, Scalar b) { return Apply(RICCI_S_LE, {a, b}); }
+inline Scalar operator>(Scalar a, Scalar b) { return Apply(RICCI_S_GT, {a, b}); }
+inline Scalar operator>=(Scalar a, Scalar b) { return Apply(RICCI_S_GE, {a, b}); }
+inline Scalar operator+(Scalar a, ScalarOrNumber b) { return a + b.As(a); }
+inline Scalar operator-(Scalar a, ScalarOrNumber b) { return a - b.As(a); }
+inline Scalar operator*(Scalar a, ScalarOrNumber b) { return a * b.As(a); }
+inline Scalar operator/(Scalar a, ScalarOrNumber b) { return a / b.As(a); }
+inline Scalar operator%(Scalar a, ScalarOrNumber b) { return a % b.As(a); }
+inline Scalar operator&(Scalar a, ScalarOrNumber b) { return a & b.As(a); }
+inline Scalar operator<<(Scalar a, ScalarOrNumber b) { return a << b.As(a); }
+inline Scalar operator==(Scalar a, ScalarOrNumber b) { return a == b.As(a); }
+inline Scalar operator!=(Scalar a, ScalarOrNumber b) { return a != b.As(a); }
+inline Scalar operator<(Scalar a, ScalarOrNumber b) { return a < b.As(a); }
+inline Scalar operator<=(Scalar a, ScalarOrNumber b) { return a <= b.As(a); }
+inline Scalar operator>(Scalar a, ScalarOrNumber b) { return a > b.As(a); }
+inline Scalar operator>=(Scalar a, ScalarOrNumber b) { return a >= b.As(a); }
+inline Scalar operator+(ScalarOrNumber a, Scalar b) { return a.As(b) + b; }
+inline Scalar operator-(ScalarOrNumber a, Scalar b) { return a.As(b) - b; }
+inline Scalar operator*(ScalarOrNumber a, Scalar b) { return a.As(b) * b; }
+inline Scalar operator/(ScalarOrNumber a, Scalar b) { return a.As(b) / b; }
+inline Scalar operator-(Scalar a) { return Apply(RICCI_S_NEG, {a}); }
+inline Scalar operator!(Scalar a) { return Apply(RICCI_S_NOT, {a}); }
+inline Scalar Min(Scalar a, Scalar b) { return Apply(RICCI_S_MIN, {a, b}); }
+inline Scalar Max(Scalar a, Scalar b) { return Apply(RICCI_S_MAX, {a, b}); }
+inline Scalar ShiftRightLogical(Scalar a, Scalar b) { return Apply(RICCI_S_SHR, {a, b}); }
+inline Scalar Select(Scalar which, Scalar if_true, Scalar if_false) {
+  return Apply(RICCI_S_SELECT, {which, if_true, if_false});
+}
+inline Scalar Convert(Scalar a, DType to) { return a.dtype() == to ? a : Apply(RICCI_S_CONVERT, {a}, to); }
+inline Scalar Bitcast(Scalar a, DType to) { return a.dtype() == to ? a : Apply(RICCI_S_BITCAST, {a}, to); }
+
+// An operand, result, private array or view.
+struct KernelArray {
+  ricci_kernel_builder* kernel = nullptr;
+  ricci_karr id = 0;
+
+  Scalar Load(std::span<const Scalar> index) const {
+    Scalar out{kernel};
+    const std::vector<ricci_sval> at = Ids(index);
+    Check(ricci_kernel_load(kernel, id, at.data(), static_cast<uint32_t>(at.size()), &out.id));
+    return out;
+  }
+  Scalar Load(std::initializer_list<Scalar> index) const { return Load(std::span(index.begin(), index.size())); }
+  void Store(std::span<const Scalar> index, Scalar v) const {
+    const std::vector<ricci_sval> at = Ids(index);
+    Check(ricci_kernel_store(kernel, id, at.data(), static_cast<uint32_t>(at.size()), v.id));
+  }
+  void Store(std::initializer_list<Scalar> index, Scalar v) const { Store(std::span(index.begin(), index.size()), v); }
+  // The sub-array at `index` of dimension `axis`, which is dropped; shares elements.
+  KernelArray View(uint32_t axis, Scalar index) const {
+    KernelArray out{kernel};
+    Check(ricci_kernel_view(kernel, id, axis, index.id, &out.id));
+    return out;
+  }
+
+ private:
+  static std::vector<ricci_sval> Ids(std::span<const Scalar> index) {
+    std::vector<ricci_sval> ids;
+    ids.reserve(index.size());
+    for (const Scalar& s : index) ids.push_back(s.id);
+    return ids;
+  }
+};
+
+class KernelBuilder {
+ public:
+  explicit KernelBuilder(ricci_kernel_builder* k) : k_(k) {}
+  ricci_kernel_builder* get() const { return k_; }
+
+  KernelArray Operand(uint32_t i) const { return {k_, ricci_kernel_operand(k_, i)}; }
+  KernelArray Result(uint32_t i = 0) const { return {k_, ricci_kernel_result(k_, i)}; }
+  KernelArray Local(const ArrayType& t) const {
+    KernelArray out{k_};
+    Check(ricci_kernel_private(k_, t.id(), &out.id));
+    return out;
+  }
+  void Copy(KernelArray to, KernelArray from) const { Check(ricci_kernel_copy(k_, to.id, from.id)); }
+
+  template <typename T>
+  Scalar Constant(DType dtype, T v) const {
+    return ricci::Constant(k_, dtype, v);
+  }
+  // A constant index (i64).
+  Scalar At(int64_t v) const {
+    Scalar out{k_};
+    Check(ricci_kernel_const_index(k_, v, &out.id));
+    return out;
+  }
+
+  // f(Index): once for each point of the box, in any order.
+  template <typename F>
+  void Parallel(Dims extents, F&& f) const {
+    if (extents.empty()) return f(Index{});
+    std::vector<ricci_sval> ids(extents.size());
+    Check(ricci_kernel_parallel(k_, extents.data(), static_cast<uint32_t>(extents.size()), ids.data()));
+    Index index;
+    for (ricci_sval id : ids) index.push_back({k_, id});
+    f(index);
+    End();
+  }
+  // f(Scalar i): for i from lo to hi - 1, in order.
+  template <typename F>
+  void Loop(Scalar lo, Scalar hi, F&& f) const {
+    Scalar i{k_};
+    Check(ricci_kernel_for(k_, lo.id, hi.id, &i.id));
+    f(i);
+    End();
+  }
+  template <typename F>
+  void Loop(int64_t hi, F&& f) const {
+    Loop(At(0), At(hi), std::forward<F>(f));
+  }
+  // While cond() (a bool) holds: body().
+  template <typename Cond, typename Body>
+  void While(Cond&& cond, Body&& body) const {
+    Check(ricci_kernel_while(k_));
+    Check(ricci_kernel_cond(k_, cond().id));
+    body();
+    End();
+  }
+  template <typename Then>
+  void If(Scalar pred, Then&& then) const {
+    Check(ricci_kernel_if(k_, pred.id));
+    then();
+    End();
+  }
+  template <typename Then, typename Else>
+  void If(Scalar pred, Then&& then, Else&& otherwise) const {
+    Check(ricci_kernel_if(k_, pred.id));
+    then();
+    Check(ricci_kernel_else(k_));
+    otherwise();
+    End();
+  }
+  // f(Scalar i) for i from 0 to n - 1, combined by RICCI_S_ADD, MUL, MAX, MIN, AND, OR or XOR.
+  template <typename F>
+  Scalar Reduce(uint32_t combiner, int64_t n, F&& f) const {
+    Scalar i{k_}, out{k_};
+    Check(ricci_kernel_reduce(k_, combiner, At(0).id, At(n).id, &i.id));
+    const Scalar v = f(i);
+    Check(ricci_kernel_yield(k_, v.id, &out.id));
+    return out;
+  }
+  // f(Index) over a box, the last dimension innermost; without dimensions f itself.
+  template <typename F>
+  Scalar ReduceBox(uint32_t combiner, Dims extents, F&& f, Index at = {}) const {
+    if (extents.empty()) return f(at);
+    return Reduce(combiner, extents[0], [&](Scalar i) {
+      Index inner = at;
+      inner.push_back(i);
+      return ReduceBox(combiner, extents.subspan(1), f, inner);
+    });
+  }
+
+ private:
+  void End() const { Check(ricci_kernel_end(k_)); }
+  ricci_kernel_builder* k_;
+};
+
+}  // namespace ricci::inline v0
+#endif

@@ -1,0 +1,122 @@
+// ricci/value.hpp: types and values of a program under construction, as light handles.
+//
+// A Value is {builder, id}: copying is free and nothing is owned. The symbolic zero (a tangent or cotangent for which
+// nothing is built) is a state of a Value: test it with is_zero() before use. Functions that emit take the builder from
+// their operands; where operands come from different builders, the innermost one's Scope captures the others, which is
+// how closures work without a thread-local trace.
+#ifndef RICCI_VALUE_HPP_
+#define RICCI_VALUE_HPP_
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ricci/build.h"
+#include "ricci/element.hpp"
+
+namespace ricci::inline v0 {
+
+using Shape = std::vector<int64_t>;
+using Dims = std::span<const int64_t>;
+
+inline int64_t ElementCount(Dims dims) {
+  int64_t n = 1;
+  for (int64_t d : dims) n *= d;
+  return n;
+}
+inline bool SameDims(Dims a, Dims b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+
+// An interned array type of a context: equal ids mean equal types. Its dimensions live as long as the context.
+class ArrayType {
+ public:
+  ArrayType() = default;
+  ArrayType(ricci_ctx* ctx, ricci_type id) : ctx_(ctx), id_(id) {
+    uint32_t dtype = 0, rank = 0;
+    const int64_t* dims = nullptr;
+    Check(ricci_type_get(ctx, id, &dtype, &rank, &dims));
+    dtype_ = static_cast<DType>(dtype);
+    dims_ = {dims, rank};
+  }
+  static ArrayType Make(ricci_ctx* ctx, DType dtype, Dims dims) {
+    ricci_type id = 0;
+    Check(ricci_type_make(ctx, static_cast<uint32_t>(dtype), static_cast<uint32_t>(dims.size()), dims.data(), &id));
+    return ArrayType(ctx, id);
+  }
+
+  ricci_ctx* context() const { return ctx_; }
+  ricci_type id() const { return id_; }
+  DType dtype() const { return dtype_; }
+  Dims shape() const { return dims_; }
+  int64_t dim(int64_t i) const { return dims_[static_cast<size_t>(i)]; }
+  int64_t rank() const { return static_cast<int64_t>(dims_.size()); }
+  int64_t elements() const { return ElementCount(dims_); }
+
+  ArrayType WithDType(DType d) const { return d == dtype_ ? *this : Make(ctx_, d, dims_); }
+  ArrayType WithShape(Dims dims) const { return Make(ctx_, dtype_, dims); }
+
+  bool operator==(const ArrayType& o) const { return id_ == o.id_; }
+
+ private:
+  ricci_ctx* ctx_ = nullptr;
+  ricci_type id_ = 0;
+  DType dtype_ = DType::kNone;
+  Dims dims_;
+};
+inline void AppendText(std::string& out, const ArrayType& t) { out += Text(t.dtype(), t.shape()); }
+
+class Scope;
+
+// A value of a program under construction, or the symbolic zero. `scope` is set where closures may be captured.
+struct Value {
+  ricci_builder* builder = nullptr;
+  ricci_val id = RICCI_VAL_NONE;
+  Scope* scope = nullptr;
+
+  static Value Zero(ricci_builder* b) { return {b, RICCI_VAL_ZERO}; }
+  bool is_zero() const { return id == RICCI_VAL_ZERO; }
+  bool is_none() const { return id == RICCI_VAL_NONE; }
+
+  ricci_ctx* context() const { return ricci_builder_context(builder); }
+  ArrayType type() const {
+    if (is_zero() || is_none()) throw Error(RICCI_INTERNAL, "a symbolic zero or an unset value has no type");
+    return ArrayType(context(), ricci_builder_type(builder, id));
+  }
+  DType dtype() const { return type().dtype(); }
+  Dims shape() const { return type().shape(); }
+  int64_t rank() const { return type().rank(); }
+  int64_t dim(int64_t i) const { return type().dim(i); }
+};
+
+// A program being traced inside others. `Capture` gives a value of an outer builder as a value of this one.
+class Scope {
+ public:
+  virtual Value Capture(const Value& outer) = 0;
+  // Programs around this one; of the operands of one operation, the deepest scope receives the equation.
+  uint32_t depth() const { return depth_; }
+
+ protected:
+  explicit Scope(uint32_t depth) : depth_(depth) {}
+  ~Scope() = default;
+
+ private:
+  uint32_t depth_;
+};
+
+// Where a host asked for an operation. A parameter `Location at = Location::Here()` captures the caller.
+struct Location {
+  const char* file = nullptr;
+  uint32_t line = 0;
+  const char* function = nullptr;
+  static Location Here(const char* file = __builtin_FILE(), uint32_t line = __builtin_LINE(),
+                       const char* function = __builtin_FUNCTION()) {
+    return {file, line, function};
+  }
+};
+// The location of the equations that follow. Rules never set it: what they emit belongs to the operation they serve.
+inline void SetLocation(ricci_builder* b, const Location& at) {
+  ricci_builder_set_location(b, at.file, at.line, at.function);
+}
+
+}  // namespace ricci::inline v0
+#endif
