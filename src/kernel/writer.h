@@ -1,0 +1,124 @@
+// Writer: appends scalar instructions to a kernel, typed, folded and value-numbered while they are written.
+//
+// Lowerings are naive about indices (div, rem and mul by constants at every reshape); here is where that becomes good
+// code: constants fold, integer arithmetic is kept as linear forms with known ranges (index_form.h), equal pure
+// instructions become one, and loads are forwarded from the stores before them. Simplification never changes the bits
+// of a floating value. Nothing is quadratic: one hash lookup per instruction.
+//
+// Errors are sticky: the first misuse is kept, later calls do nothing and give 0, and Finish() returns it. So callers
+// need no check between calls. A value may be used inside of the block that defines it and in blocks nested there.
+#ifndef RICCI_KERNEL_WRITER_H_
+#define RICCI_KERNEL_WRITER_H_
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kernel/kernel.h"
+
+namespace ricci::inline v0::kernel {
+
+using Val = ricci_sval;            // 0 = none or error
+enum class LocalId : uint32_t {};  // a private array; 0 = none or error
+struct Range {                     // inclusive; known bounds of an integer value
+  int64_t min, max;
+  bool operator==(const Range&) const = default;
+};
+
+class Writer {
+ public:
+  explicit Writer(std::string_view name);
+  ~Writer();
+  Writer(const Writer&) = delete;
+
+  // ---- buffers: arguments of the kernel, numbered from 0 ----
+  // `access` is what is allowed; the finished kernel tells what is used. Buffers with READ alone never change.
+  uint32_t Buffer(uint32_t dtype, int64_t elements, uint32_t access);
+  uint32_t BufferCount() const;
+  const ricci_kernel_buffer& BufferAt(uint32_t buffer) const;
+
+  // ---- values ----
+  Val Const(uint32_t dtype, uint64_t bits);  // bits of the element, zero-extended
+  Val Float(uint32_t dtype, double v);       // rounded to dtype
+  Val Index(int64_t v);                      // i64
+  Val Bool(bool v);
+  // Any RICCI_S_* operation. `dtype`: of the result, for CONVERT and BITCAST; 0 otherwise.
+  Val Scalar(uint32_t op, uint32_t dtype, std::span<const Val> operands);
+  Val Op(uint32_t op, Val a) { return Scalar(op, 0, {{a}}); }
+  Val Op(uint32_t op, Val a, Val b) { return Scalar(op, 0, {{a, b}}); }
+  Val Add(Val a, Val b) { return Op(RICCI_S_ADD, a, b); }
+  Val Sub(Val a, Val b) { return Op(RICCI_S_SUB, a, b); }
+  Val Mul(Val a, Val b) { return Op(RICCI_S_MUL, a, b); }
+  Val Div(Val a, Val b) { return Op(RICCI_S_DIV, a, b); }
+  Val Rem(Val a, Val b) { return Op(RICCI_S_REM, a, b); }
+  Val Min(Val a, Val b) { return Op(RICCI_S_MIN, a, b); }
+  Val Max(Val a, Val b) { return Op(RICCI_S_MAX, a, b); }
+  Val And(Val a, Val b) { return Op(RICCI_S_AND, a, b); }
+  Val Or(Val a, Val b) { return Op(RICCI_S_OR, a, b); }
+  Val Not(Val a) { return Op(RICCI_S_NOT, a); }
+  Val Less(Val a, Val b) { return Op(RICCI_S_LT, a, b); }
+  Val Equal(Val a, Val b) { return Op(RICCI_S_EQ, a, b); }
+  Val Select(Val condition, Val yes, Val no) { return Scalar(RICCI_S_SELECT, 0, {{condition, yes, no}}); }
+  Val Convert(Val a, uint32_t dtype) { return Scalar(RICCI_S_CONVERT, dtype, {{a}}); }
+  // sum of index[i] * strides[i], as i64.
+  Val Linear(std::span<const Val> index, std::span<const int64_t> strides);
+
+  // ---- memory; indices are i64 and linear ----
+  Val Load(uint32_t buffer, Val index);
+  void Store(uint32_t buffer, Val index, Val v);
+  // A private array of this point, undefined at first; visible until the block around it ends.
+  LocalId Local(uint32_t dtype, int64_t elements);
+  Val Get(LocalId local, Val index);
+  void Set(LocalId local, Val index, Val v);
+  uint32_t LocalDType(LocalId local) const;
+  int64_t LocalElements(LocalId local) const;
+
+  // ---- blocks ----
+  // Index from lo to hi - 1. `parallel`: iterations are independent. A constant trip count of 1 opens no loop; what is
+  // written in one of 0 is dropped.
+  Val For(Val lo, Val hi, bool parallel = false);
+  // extents.size() nested parallel loops from 0, closed by one End. Index values are written to `index`.
+  void Parallel(std::span<const int64_t> extents, Val* index);
+  void While();              // then instructions,
+  void Cond(Val condition);  // goes on while it holds; then the body
+  void If(Val condition);    // a constant condition drops the branch not taken
+  void Else();
+  void End();  // closes For, Parallel, While, If
+  // Combines what Yield is given over all iterations by ADD MUL MAX MIN AND OR XOR; identity if there are none.
+  Val Reduce(uint32_t combiner, Val lo, Val hi);
+  Val Yield(Val v);  // closes Reduce; the combined value
+  // Promise of the caller that 0 <= v < bound from here on in this block.
+  void AssumeLess(Val v, int64_t bound);
+
+  // ---- questions ----
+  uint32_t DType(Val v) const;                        // 0 for 0
+  std::optional<uint64_t> ConstantBits(Val v) const;  // of any dtype
+  std::optional<int64_t> ConstantIndex(Val v) const;  // integers and bool, sign-extended as their dtype says
+  Range RangeOf(Val v) const;                         // of integers and bool; the widest one otherwise
+  // v = index * stride + a value that does not depend on `index`; nothing if that cannot be told.
+  std::optional<int64_t> StrideIn(Val v, Val index) const;
+  bool Usable(Val v) const;  // still in a block that is open
+  uint32_t Depth() const;    // open blocks
+  size_t Size() const;       // instructions so far
+
+  // ---- end ----
+  bool ok() const { return status_.ok(); }
+  const absl::Status& status() const { return status_; }
+  void Fail(absl::Status s);  // keeps the first one
+  // Drops dead instructions, turns a body that is one parallel nest into the domain, renumbers and verifies. The writer
+  // is used up.
+  absl::StatusOr<Kernel> Finish();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+  absl::Status status_;
+};
+
+}  // namespace ricci::inline v0::kernel
+#endif
