@@ -1,27 +1,46 @@
-// sin, cos: the circular functions.
+// sin, cos, tan and their inverses.
+//
+// Derivatives are written as jax.lax writes them, so that gradients round alike.
 #include "ricci/plugin.hpp"
 
 namespace ricci::inline v0::lax::rows {
 namespace {
 
-Value SinDerivative(const Value& x, const Value&) { return cos(x); }
-Value CosDerivative(const Value& x, const Value&) { return neg(sin(x)); }
+Value Sin(const Value& x, const Value&) { return cos(x); }
+Value Cos(const Value& x, const Value&) { return neg(sin(x)); }
+Value Tan(const Value&, const Value& y) { return add(1.0, square(y)); }
+Value Asin(const Value& x, const Value&) { return rsqrt(sub(1.0, square(x))); }
+Value Acos(const Value& x, const Value&) { return neg(rsqrt(sub(1.0, square(x)))); }
+Value Atan(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
+  return div(t, add(1.0, square(in[0])));
+}
 
-constexpr char kNotLinear[] = "transpose: not linear";
+Value SquaredRadius(std::span<const Value> in) { return add(square(in[0]), square(in[1])); }
+Value Atan2First(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
+  return mul(t, div(in[1], SquaredRadius(in)));
+}
+Value Atan2Second(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
+  return mul(t, div(neg(in[0]), SquaredRadius(in)));
+}
 
 constexpr Row kRows[] = {
-    {.name = "sin",
+    rules::RealFunction<RICCI_S_SIN, Sin>("sin"),
+    rules::RealFunction<RICCI_S_COS, Cos>("cos"),
+    rules::RealFunction<RICCI_S_TAN, Tan>("tan"),
+    rules::RealFunction<RICCI_S_ASIN, Asin>("asin"),
+    rules::RealFunction<RICCI_S_ACOS, Acos>("acos"),
+    {.name = "atan",
      .type = rules::Same<1, kFloats>,
-     .jvp = rules::Derivative<SinDerivative>,
+     .jvp = rules::Terms<Atan>,
      .batch = rules::Elementwise,
-     .scalar = rules::Op<RICCI_S_SIN>,
-     .missing = kNotLinear},
-    {.name = "cos",
-     .type = rules::Same<1, kFloats>,
-     .jvp = rules::Derivative<CosDerivative>,
+     .scalar = rules::Op<RICCI_S_ATAN>,
+     .missing = rules::kNotLinear},
+    {.name = "atan2",
+     .type = rules::Same<2, kFloats>,
+     .jvp = rules::Terms<Atan2First, Atan2Second>,
      .batch = rules::Elementwise,
-     .scalar = rules::Op<RICCI_S_COS>,
-     .missing = kNotLinear},
+     .scalar = rules::Op<RICCI_S_ATAN2>,
+     .missing = rules::kNotLinear},
 };
 
 }  // namespace

@@ -164,6 +164,36 @@ Scalar Op(KernelBuilder& k, const Eqn& e, std::span<const Scalar> in) {
   return {k.get(), out};
 }
 
+// The value itself.
+inline Scalar Identity(KernelBuilder&, const Eqn&, std::span<const Scalar> in) { return in[0]; }
+
+// ---- reasons why a rule is missing ----
+inline constexpr std::string_view kNotLinear = "transpose: not linear";
+inline constexpr std::string_view kDiscrete = "transpose: its tangent is zero";
+
+// ---- whole rows ----
+// A function of one real number with derivative D(x, y).
+template <uint32_t op, Value (*D)(const Value& x, const Value& y)>
+constexpr Row RealFunction(std::string_view name) {
+  return {.name = name,
+          .type = Same<1, kFloats>,
+          .jvp = Derivative<D>,
+          .batch = Elementwise,
+          .scalar = Op<op>,
+          .missing = kNotLinear};
+}
+// An operation on `n` numbers of one dtype of `set` whose tangent is zero.
+template <uint32_t n, DTypeSet set, uint32_t op>
+constexpr Row DiscreteFunction(std::string_view name, uint32_t flags = 0) {
+  return {.name = name,
+          .flags = flags,
+          .type = Same<n, set>,
+          .jvp = ZeroTangent,
+          .batch = Elementwise,
+          .scalar = Op<op>,
+          .missing = kDiscrete};
+}
+
 // ---- lists of dimensions ----
 inline bool Contains(Dims axes, int64_t a) { return std::find(axes.begin(), axes.end(), a) != axes.end(); }
 // The dimensions 0 .. rank - 1 that are not in `axes`.
@@ -189,6 +219,14 @@ inline std::string Letters(Dims ids) {
   std::string out;
   for (int64_t i : ids) out += (out.empty() ? "" : " ") + Letter(i);
   return out;
+}
+// Operands of the shape of the result share its factors, scalars have none.
+inline std::string ElementwiseFactors(const Eqn& e) {
+  const int64_t rank = e.out().rank();
+  const std::string all = Letters(Complement({}, rank));
+  std::string out;
+  for (uint32_t i = 0; i < e.n_in(); ++i) out += (i == 0 ? "" : ", ") + (e.in(i).rank() == rank ? all : std::string());
+  return out + " -> " + all;
 }
 // 0 .. n - 1.
 inline Shape Range(int64_t n) { return Complement({}, n); }

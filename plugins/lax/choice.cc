@@ -1,0 +1,115 @@
+// select_n: cases[which] for each element; clamp: x limited to [min, max].
+//
+// The selector (bool for two cases, i32 for any number) and the limits are scalars or of the full shape. A selector
+// out of range takes the nearest case, as XLA does. Cases may have any dtype, keys too.
+#include "ricci/plugin.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+// ---- select_n ----
+ArrayTypes SelectType(const Eqn& e) {
+  if (e.n_in() < 2) e.Fail("takes a selector and at least one case, not ", e.n_in(), " operands");
+  const ArrayType which = e.in(0), first = e.in(1);
+  if (which.dtype() != DType::kBool && which.dtype() != DType::kI32)
+    e.Fail("the selector is ", which, "; it takes bool or i32");
+  if (which.dtype() == DType::kBool && e.n_in() > 3) {
+    e.Fail("a bool selector chooses between at most 2 cases, not ", e.n_in() - 1, "; use i32");
+  }
+  for (uint32_t i = 2; i < e.n_in(); ++i) {
+    if (e.in(i) != first) e.Fail("cases 0 and ", i - 1, " are ", first, " and ", e.in(i), "; they must have one type");
+  }
+  if (which.rank() != 0 && !SameDims(which.shape(), first.shape())) {
+    e.Fail("the selector is ", which, "; it must be a scalar or have the shape of the cases, ", first);
+  }
+  return first;
+}
+
+void SelectJvp(const Eqn& e, Jvp& a) {
+  a.out = e.EmitN(a.primals);
+  bool any = false;
+  Values in{a.primals[0]};
+  for (uint32_t i = 1; i < e.n_in(); ++i) {
+    any |= !a.tangents[i].is_zero();
+    in.push_back(instantiate(a.tangents[i], e.in(i)));
+  }
+  if (any) a.out_tangents = e.EmitN(in);
+}
+
+// Case i receives the cotangent where it was chosen.
+void SelectTranspose(const Eqn& e, Transpose& a) {
+  if (a.linear[0]) throw Error(RICCI_UNIMPLEMENTED, "select_n: it is not linear in the selector");
+  const Value zero = zeros(e.builder(), e.out());
+  for (uint32_t i = 1; i < e.n_in(); ++i) {
+    if (!a.linear[i]) continue;
+    Values in(e.n_in(), zero);
+    in[0] = a.operands[0];
+    in[i] = a.cts[0];
+    a.in_cts[i] = e.Emit(in);
+  }
+}
+
+Scalar SelectScalar(KernelBuilder&, const Eqn& e, std::span<const Scalar> in) {
+  Scalar out = in[e.n_in() - 1];
+  for (size_t i = e.n_in() - 2; i >= 1; --i) {
+    const Scalar not_later = in[0].dtype() == DType::kBool ? !in[0] : in[0] < static_cast<int64_t>(i);
+    out = Select(not_later, in[i], out);
+  }
+  return out;
+}
+
+// ---- clamp ----
+ArrayTypes ClampType(const Eqn& e) {
+  e.WantOperands(3);
+  const ArrayType x = e.in(1);
+  rules::WantDType(e, 1, kAny, rules::NameOfSet(kAny));
+  for (uint32_t i : {0u, 2u}) {
+    const ArrayType limit = e.in(i);
+    if (limit.dtype() != x.dtype() || (limit.rank() != 0 && !SameDims(limit.shape(), x.shape()))) {
+      e.Fail("operand ", i, " is ", limit, "; it must have the dtype of operand 1, ", x, ", and its shape or none");
+    }
+  }
+  return x;
+}
+Value ToShape(const Value& limit, const Value& x) {
+  return limit.rank() == x.rank() ? limit : broadcast_in_dim(limit, x.shape(), {});
+}
+Value Where(const Value& pred, const Value& t) { return select(pred, t, zeros_like(t)); }
+Value ClampMin(const Eqn&, const Value& t, std::span<const Value> in, const Value& out) {
+  const Value min = ToShape(in[0], out), max = ToShape(in[2], out);
+  return Where(bitwise_and(gt(min, in[1]), lt(min, max)), ToShape(t, out));
+}
+Value ClampX(const Eqn&, const Value& t, std::span<const Value> in, const Value& out) {
+  const Value min = ToShape(in[0], out), max = ToShape(in[2], out);
+  return Where(bitwise_and(gt(in[1], min), lt(in[1], max)), t);
+}
+Value ClampMax(const Eqn&, const Value& t, std::span<const Value> in, const Value& out) {
+  return Where(lt(ToShape(in[2], out), in[1]), ToShape(t, out));
+}
+Scalar ClampScalar(KernelBuilder&, const Eqn&, std::span<const Scalar> in) {
+  if (in[1].dtype() == DType::kBool) return (in[1] | in[0]) & in[2];
+  return Min(Max(in[1], in[0]), in[2]);
+}
+
+constexpr Row kRows[] = {
+    {.name = "select_n",
+     .type = SelectType,
+     .jvp = SelectJvp,
+     .transpose = SelectTranspose,
+     .batch = rules::Elementwise,
+     .factors_of = rules::ElementwiseFactors,
+     .scalar = SelectScalar},
+    {.name = "clamp",
+     .type = ClampType,
+     .jvp = rules::Terms<ClampMin, ClampX, ClampMax>,
+     .batch = rules::Elementwise,
+     .factors_of = rules::ElementwiseFactors,
+     .scalar = ClampScalar,
+     .missing = rules::kNotLinear},
+};
+
+}  // namespace
+
+RowList choice_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows

@@ -1,0 +1,120 @@
+// convert_element_type, bitcast_convert_type: the dtype changes, by value or by bits; stop_gradient and copy keep it.
+//
+// A bitcast between widths groups elements: to a narrower dtype it adds a last dimension, to a wider one it consumes
+// the last dimension; the first part holds the lowest bits.
+#include "ricci/plugin.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+constexpr AttrSpec kNewDType[] = {{"new_dtype", AttrKind::kDType}};
+
+// ---- convert_element_type ----
+ArrayTypes ConvertType(const Eqn& e) {
+  e.WantOperands(1);
+  rules::WantDType(e, 0, kAny, rules::NameOfSet(kAny));
+  const DType to = e.dtype("new_dtype");
+  if (!In(to, kAny)) e.Fail("new_dtype ", to, " is not supported; it takes ", rules::NameOfSet(kAny));
+  return e.in(0).WithDType(to);
+}
+Value ConvertTangent(const Eqn& e, const Value& t, std::span<const Value>, const Value&) {
+  return IsFloat(e.dtype("new_dtype")) ? e.Emit({t}) : Value::Zero(t.builder);
+}
+Value ConvertCt(const Eqn& e, const Value& ct) { return convert_element_type(ct, e.in(0).dtype()); }
+Scalar ConvertScalar(KernelBuilder&, const Eqn& e, std::span<const Scalar> in) {
+  return Convert(in[0], e.dtype("new_dtype"));
+}
+
+// ---- bitcast_convert_type ----
+constexpr DTypeSet kBits = kNumbers;
+
+ArrayTypes BitcastType(const Eqn& e) {
+  e.WantOperands(1);
+  const ArrayType x = e.in(0);
+  const DType to = e.dtype("new_dtype");
+  if (x.dtype() == to) return x;
+  rules::WantDType(e, 0, kBits, rules::NameOfSet(kBits));
+  if (!In(to, kBits)) e.Fail("new_dtype ", to, " is not supported; it takes ", rules::NameOfSet(kBits));
+  const int64_t from_bits = BitsOf(x.dtype()), to_bits = BitsOf(to);
+  Shape shape(x.shape().begin(), x.shape().end());
+  if (from_bits > to_bits) shape.push_back(from_bits / to_bits);
+  if (from_bits < to_bits) {
+    if (shape.empty() || shape.back() * from_bits != to_bits) {
+      e.Fail("operand ", x, " must have a last dimension of ", to_bits / from_bits, " to become ", to);
+    }
+    shape.pop_back();
+  }
+  return e.Type(to, shape);
+}
+bool SameWidth(const Eqn& e) { return SizeOf(e.in(0).dtype()) == SizeOf(e.out().dtype()); }
+Scalar BitcastScalar(KernelBuilder&, const Eqn& e, std::span<const Scalar> in) {
+  return Bitcast(in[0], e.out().dtype());
+}
+DType UnsignedOf(DType d) {
+  constexpr DType kBySize[] = {DType::kNone, DType::kU8,   DType::kU16,  DType::kNone, DType::kU32,
+                               DType::kNone, DType::kNone, DType::kNone, DType::kU64};
+  return kBySize[SizeOf(d)];
+}
+Scalar BitcastIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
+  const DType from = e.in(0).dtype(), to = e.out().dtype(), wide = UnsignedOf(SizeOf(from) > SizeOf(to) ? from : to);
+  if (SizeOf(from) > SizeOf(to)) {
+    const Scalar part = Convert(at.back(), wide) * BitsOf(to);
+    const Scalar bits = Bitcast(k.Operand(0).Load(at.first(at.size() - 1)), wide);
+    return Bitcast(Convert(ShiftRightLogical(bits, part), UnsignedOf(to)), to);
+  }
+  Scalar bits = k.Constant(wide, 0);
+  Index from_at(at.begin(), at.end());
+  from_at.push_back({});
+  for (int64_t i = 0; i < SizeOf(to) / SizeOf(from); ++i) {
+    from_at.back() = k.At(i);
+    const Scalar part = Convert(Bitcast(k.Operand(0).Load(from_at), UnsignedOf(from)), wide);
+    bits = bits | (part << i * BitsOf(from));
+  }
+  return Bitcast(bits, to);
+}
+Values BitcastBatch(const Eqn& e, std::span<const Value> in, int64_t) { return {e.Emit(in)}; }
+// The last dimension that comes or goes is no factor shared by both.
+std::string BitcastFactors(const Eqn& e) {
+  const int64_t rank = std::max(e.in(0).rank(), e.out().rank());
+  const std::string text =
+      rules::Letters(rules::Range(e.in(0).rank())) + " -> " + rules::Letters(rules::Range(e.out().rank()));
+  return e.in(0).rank() == e.out().rank() ? text : text + "; whole " + rules::Letter(rank - 1);
+}
+
+constexpr Row kRows[] = {
+    {.name = "convert_element_type",
+     .attrs = kNewDType,
+     .type = ConvertType,
+     .jvp = rules::Terms<ConvertTangent>,
+     .transpose = rules::TransposeFirst<ConvertCt>,
+     .batch = rules::Elementwise,
+     .scalar = ConvertScalar},
+    {.name = "bitcast_convert_type",
+     .attrs = kNewDType,
+     .type = BitcastType,
+     .jvp = rules::ZeroTangent,
+     .batch = rules::BatchAllFirst<BitcastBatch>,
+     .factors_of = BitcastFactors,
+     .scalar = BitcastScalar,
+     .scalar_match = SameWidth,
+     .index = BitcastIndex,
+     .missing = rules::kDiscrete},
+    {.name = "stop_gradient",
+     .type = rules::Same<1, kAny | SetOf(DType::kKey)>,
+     .jvp = rules::ZeroTangent,
+     .batch = rules::Elementwise,
+     .scalar = rules::Identity,
+     .missing = rules::kDiscrete},
+    {.name = "copy",
+     .type = rules::Same<1, kAny | SetOf(DType::kKey)>,
+     .jvp = rules::Linear,
+     .transpose = rules::TransposeFirst<[](const Eqn&, const Value& ct) { return ct; }>,
+     .batch = rules::Elementwise,
+     .scalar = rules::Identity},
+};
+
+}  // namespace
+
+RowList conversion_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows

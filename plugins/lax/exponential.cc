@@ -1,0 +1,40 @@
+// exp, log and what is near them: exp2, expm1, log1p, logistic.
+#include <numbers>
+
+#include "ricci/plugin.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+Value Exp(const Value&, const Value& y) { return y; }
+Value Exp2(const Value&, const Value& y) { return mul(std::numbers::ln2, y); }
+Value Expm1(const Value&, const Value& y) { return add(y, 1.0); }
+Value Logistic(const Value&, const Value& y) { return mul(y, sub(1.0, y)); }
+
+Value Log(const Eqn&, const Value& t, std::span<const Value> in, const Value&) { return div(t, in[0]); }
+Value Log1p(const Eqn&, const Value& t, std::span<const Value> in, const Value&) { return div(t, add(in[0], 1.0)); }
+
+constexpr Row kRows[] = {
+    rules::RealFunction<RICCI_S_EXP, Exp>("exp"),
+    rules::RealFunction<RICCI_S_EXP2, Exp2>("exp2"),
+    rules::RealFunction<RICCI_S_EXPM1, Expm1>("expm1"),
+    rules::RealFunction<RICCI_S_LOGISTIC, Logistic>("logistic"),
+    {.name = "log",
+     .type = rules::Same<1, kFloats>,
+     .jvp = rules::Terms<Log>,
+     .batch = rules::Elementwise,
+     .scalar = rules::Op<RICCI_S_LOG>,
+     .missing = rules::kNotLinear},
+    {.name = "log1p",
+     .type = rules::Same<1, kFloats>,
+     .jvp = rules::Terms<Log1p>,
+     .batch = rules::Elementwise,
+     .scalar = rules::Op<RICCI_S_LOG1P>,
+     .missing = rules::kNotLinear},
+};
+
+}  // namespace
+
+RowList exponential_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows

@@ -1,0 +1,59 @@
+// max, min, abs, sign: choice by order. NaN wins in max and min.
+//
+// At a tie each operand of max and min receives half of the cotangent; abs has slope 1 at 0, as in jax.lax.
+#include "ricci/plugin.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+// 1 where `x` alone is the result, 1/2 where both are, else 0.
+Value Share(const Value& x, const Value& out, const Value& other) {
+  const Value zero = zeros_like(out), one = ones_like(out);
+  return div(select(eq(x, out), one, zero), select(eq(other, out), full_like(out, 2), one));
+}
+Value First(const Eqn&, const Value& t, std::span<const Value> in, const Value& out) {
+  return mul(t, Share(in[0], out, in[1]));
+}
+Value Second(const Eqn&, const Value& t, std::span<const Value> in, const Value& out) {
+  return mul(t, Share(in[1], out, in[0]));
+}
+
+// On bool max is `or` and min is `and`.
+template <uint32_t op, uint32_t op_of_bool>
+Scalar Extremum(KernelBuilder&, const Eqn&, std::span<const Scalar> in) {
+  return Apply(in[0].dtype() == DType::kBool ? op_of_bool : op, {in[0], in[1]});
+}
+
+Value Abs(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
+  return select(ge(in[0], zeros_like(in[0])), t, neg(t));
+}
+
+constexpr Row kRows[] = {
+    {.name = "max",
+     .flags = RICCI_PRIM_COMMUTATIVE,
+     .type = rules::Same<2, kAny>,
+     .jvp = rules::Terms<First, Second>,
+     .batch = rules::Elementwise,
+     .scalar = Extremum<RICCI_S_MAX, RICCI_S_OR>,
+     .missing = rules::kNotLinear},
+    {.name = "min",
+     .flags = RICCI_PRIM_COMMUTATIVE,
+     .type = rules::Same<2, kAny>,
+     .jvp = rules::Terms<First, Second>,
+     .batch = rules::Elementwise,
+     .scalar = Extremum<RICCI_S_MIN, RICCI_S_AND>,
+     .missing = rules::kNotLinear},
+    {.name = "abs",
+     .type = rules::Same<1, kSigned | kFloats>,
+     .jvp = rules::Terms<Abs>,
+     .batch = rules::Elementwise,
+     .scalar = rules::Op<RICCI_S_ABS>,
+     .missing = rules::kNotLinear},
+    rules::DiscreteFunction<1, kNumbers, RICCI_S_SIGN>("sign"),
+};
+
+}  // namespace
+
+RowList extremum_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows

@@ -1,0 +1,43 @@
+// sinh, cosh, tanh and their inverses.
+#include "ricci/plugin.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+Value Sinh(const Value& x, const Value&) { return cosh(x); }
+Value Cosh(const Value& x, const Value&) { return sinh(x); }
+Value Asinh(const Value& x, const Value&) { return rsqrt(add(square(x), 1.0)); }
+Value Acosh(const Value& x, const Value&) { return rsqrt(sub(square(x), 1.0)); }
+
+// t (1 + y) (1 - y), in this order: 1 - y^2 would lose the tail.
+Value Tanh(const Eqn&, const Value& t, std::span<const Value>, const Value& y) {
+  return mul(add(t, mul(t, y)), sub(1.0, y));
+}
+Value Atanh(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
+  return mul(integer_pow(add(1.0, in[0]), -1), div(t, sub(1.0, in[0])));
+}
+
+constexpr Row kRows[] = {
+    rules::RealFunction<RICCI_S_SINH, Sinh>("sinh"),
+    rules::RealFunction<RICCI_S_COSH, Cosh>("cosh"),
+    rules::RealFunction<RICCI_S_ASINH, Asinh>("asinh"),
+    rules::RealFunction<RICCI_S_ACOSH, Acosh>("acosh"),
+    {.name = "tanh",
+     .type = rules::Same<1, kFloats>,
+     .jvp = rules::Terms<Tanh>,
+     .batch = rules::Elementwise,
+     .scalar = rules::Op<RICCI_S_TANH>,
+     .missing = rules::kNotLinear},
+    {.name = "atanh",
+     .type = rules::Same<1, kFloats>,
+     .jvp = rules::Terms<Atanh>,
+     .batch = rules::Elementwise,
+     .scalar = rules::Op<RICCI_S_ATANH>,
+     .missing = rules::kNotLinear},
+};
+
+}  // namespace
+
+RowList hyperbolic_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows

@@ -1,0 +1,105 @@
+// Powers and roots: square, integer_pow, pow, sqrt, rsqrt, cbrt.
+//
+// integer_pow multiplies by repeated squaring, in the order of XLA. pow takes an exponent of the dtype of the base or
+// an integer one; its derivative by an integer exponent does not exist, by the base it is exact at exponent 0.
+#include "ricci/plugin.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+Value Square(const Value& x, const Value&) { return mul(2.0, x); }
+Value Sqrt(const Value& x, const Value& y) { return div(full_like(x, 0.5), y); }
+Value Rsqrt(const Value& x, const Value& y) { return mul(-0.5, div(y, x)); }
+Value Cbrt(const Value&, const Value& y) { return mul(1.0 / 3.0, integer_pow(y, -2)); }
+
+// ---- integer_pow ----
+constexpr AttrSpec kExponent[] = {{"y", AttrKind::kInt}};
+
+ArrayTypes IntegerPowType(const Eqn& e) {
+  const ArrayTypes out = rules::Same<1, kNumbers>(e);
+  const int64_t y = e.integer("y");
+  if (y < 0 && IsInt(e.in(0).dtype())) e.Fail("exponent ", y, " of an integer base ", e.in(0), " must not be negative");
+  return out;
+}
+
+Value IntegerPowTerm(const Eqn& e, const Value& t, std::span<const Value> in, const Value&) {
+  const int64_t y = e.integer("y");
+  if (y == 0) return Value::Zero(t.builder);
+  if (y == 1) return t;
+  const Value rest = y == 2 ? in[0] : integer_pow(in[0], y - 1);
+  return mul(t, mul(static_cast<double>(y), rest));
+}
+
+Scalar IntegerPowScalar(KernelBuilder&, const Eqn& e, std::span<const Scalar> in) {
+  const int64_t y = e.integer("y");
+  const Scalar one = Like(in[0], 1);
+  Scalar square = in[0], product = one;
+  bool first = true;
+  for (uint64_t rest = static_cast<uint64_t>(y < 0 ? -y : y); rest != 0; rest >>= 1) {
+    if (rest & 1) product = first ? square : product * square;
+    first = first && !(rest & 1);
+    if (rest > 1) square = square * square;
+  }
+  return y < 0 ? one / product : product;
+}
+
+// ---- pow ----
+ArrayTypes PowType(const Eqn& e) {
+  e.WantOperands(2);
+  const ArrayType x = e.in(0), y = e.in(1);
+  rules::WantDType(e, 0, kFloats, "floating dtypes");
+  if (!SameDims(x.shape(), y.shape())) e.Fail("operands 0 and 1 are ", x, " and ", y, "; they must have one shape");
+  if (x.dtype() != y.dtype() && !IsInt(y.dtype())) {
+    e.Fail("operand 1 is ", y, "; it takes integers or the dtype of operand 0, ", x.dtype());
+  }
+  return x;
+}
+
+Value OneWhereZero(const Value& x) { return select(eq(x, zeros_like(x)), ones_like(x), x); }
+
+Value PowByBase(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
+  const Value &x = in[0], y = convert_element_type(in[1], in[0].dtype());
+  if (!IsInt(in[1].dtype())) return mul(t, mul(y, pow(x, sub(y, 1.0))));
+  const Value factor = mul(OneWhereZero(y), pow(x, sub(y, 1.0)));
+  return mul(t, select(eq(y, zeros_like(y)), zeros_like(y), factor));
+}
+Value PowByExponent(const Eqn&, const Value& t, std::span<const Value> in, const Value& out) {
+  return mul(t, mul(log(OneWhereZero(in[0])), out));
+}
+
+Scalar PowScalar(KernelBuilder&, const Eqn&, std::span<const Scalar> in) {
+  return Apply(RICCI_S_POW, {in[0], Convert(in[1], in[0].dtype())});
+}
+
+Scalar SquareScalar(KernelBuilder&, const Eqn&, std::span<const Scalar> in) { return in[0] * in[0]; }
+
+constexpr Row kRows[] = {
+    rules::RealFunction<RICCI_S_SQRT, Sqrt>("sqrt"),
+    rules::RealFunction<RICCI_S_RSQRT, Rsqrt>("rsqrt"),
+    rules::RealFunction<RICCI_S_CBRT, Cbrt>("cbrt"),
+    {.name = "square",
+     .type = rules::Same<1, kNumbers>,
+     .jvp = rules::Derivative<Square>,
+     .batch = rules::Elementwise,
+     .scalar = SquareScalar,
+     .missing = rules::kNotLinear},
+    {.name = "integer_pow",
+     .attrs = kExponent,
+     .type = IntegerPowType,
+     .jvp = rules::Terms<IntegerPowTerm>,
+     .batch = rules::Elementwise,
+     .scalar = IntegerPowScalar,
+     .missing = rules::kNotLinear},
+    {.name = "pow",
+     .type = PowType,
+     .jvp = rules::Terms<PowByBase, PowByExponent>,
+     .batch = rules::Elementwise,
+     .scalar = PowScalar,
+     .missing = rules::kNotLinear},
+};
+
+}  // namespace
+
+RowList power_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows

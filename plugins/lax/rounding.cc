@@ -1,0 +1,95 @@
+// floor, ceil, round, nextafter, reduce_precision: floating numbers moved to others near them.
+//
+// reduce_precision rounds the mantissa to nearest even, turns what overflows the smaller exponent range into infinity
+// and what underflows it into zero; NaN stays. It counts as linear, as in jax.lax.
+#include "ricci/plugin.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+// ---- round ----
+constexpr AttrSpec kRoundAttrs[] = {{"rounding_method", AttrKind::kInt}};
+
+ArrayTypes RoundType(const Eqn& e) {
+  const int64_t method = e.integer("rounding_method");
+  if (method != 0 && method != 1) {
+    e.Fail("rounding_method ", method, " must be 0 (away from zero) or 1 (to nearest even)");
+  }
+  return rules::Same<1, kFloats>(e);
+}
+Scalar RoundScalar(KernelBuilder&, const Eqn& e, std::span<const Scalar> in) {
+  return Apply(e.integer("rounding_method") == 0 ? RICCI_S_ROUND : RICCI_S_ROUND_EVEN, {in[0]});
+}
+
+// ---- reduce_precision ----
+constexpr AttrSpec kPrecisionAttrs[] = {{"exponent_bits", AttrKind::kInt}, {"mantissa_bits", AttrKind::kInt}};
+
+ArrayTypes PrecisionType(const Eqn& e) {
+  if (e.integer("exponent_bits") < 1) e.Fail("exponent_bits ", e.integer("exponent_bits"), " must be positive");
+  if (e.integer("mantissa_bits") < 0) e.Fail("mantissa_bits ", e.integer("mantissa_bits"), " must not be negative");
+  return rules::Same<1, kFloats>(e);
+}
+
+DType UnsignedOfSize(DType d) {
+  constexpr DType kBySize[] = {DType::kNone, DType::kNone, DType::kU16,  DType::kNone, DType::kU32,
+                               DType::kNone, DType::kNone, DType::kNone, DType::kU64};
+  return kBySize[SizeOf(d)];
+}
+Scalar Bits(Scalar like, uint64_t v) { return Like(like, static_cast<int64_t>(v)); }
+
+Scalar RoundMantissa(Scalar bits, int dropped) {
+  const Scalar last = ShiftRightLogical(bits, Bits(bits, dropped)) & Bits(bits, 1);
+  const Scalar rounded = bits + last + Bits(bits, (uint64_t{1} << (dropped - 1)) - 1);
+  return rounded & Bits(bits, ~((uint64_t{1} << dropped) - 1));
+}
+Scalar ClampExponent(Scalar bits, const FloatInfo& from, int64_t exponent_bits) {
+  const int mantissa = from.mantissa_bits;
+  const uint64_t bias = (uint64_t{1} << (from.exponent_bits - 1)) - 1;
+  const uint64_t range = (uint64_t{1} << (exponent_bits - 1)) - 1;
+  const uint64_t infinity = ((uint64_t{1} << from.exponent_bits) - 1) << mantissa;
+  const Scalar sign = bits & Bits(bits, uint64_t{1} << (mantissa + from.exponent_bits));
+  const Scalar exponent = bits & Bits(bits, infinity);
+  const Scalar upper = Select(exponent > Bits(bits, (bias + range) << mantissa), sign | Bits(bits, infinity), bits);
+  return Select(exponent <= Bits(bits, (bias - range) << mantissa), sign, upper);
+}
+Scalar PrecisionScalar(KernelBuilder&, const Eqn& e, std::span<const Scalar> in) {
+  const FloatInfo from = InfoOf(in[0].dtype());
+  const int64_t exponent_bits = e.integer("exponent_bits"), mantissa_bits = e.integer("mantissa_bits");
+  Scalar bits = Bitcast(in[0], UnsignedOfSize(in[0].dtype()));
+  if (mantissa_bits < from.mantissa_bits) {
+    bits = RoundMantissa(bits, from.mantissa_bits - static_cast<int>(mantissa_bits));
+  }
+  if (exponent_bits < from.exponent_bits) bits = ClampExponent(bits, from, exponent_bits);
+  return Select(in[0] != in[0], in[0], Bitcast(bits, in[0].dtype()));
+}
+Value PrecisionCt(const Eqn& e, const Value& ct) { return e.Emit({ct}); }
+
+constexpr Row kRows[] = {
+    rules::DiscreteFunction<1, kFloats, RICCI_S_FLOOR>("floor"),
+    rules::DiscreteFunction<1, kFloats, RICCI_S_CEIL>("ceil"),
+    {.name = "round",
+     .attrs = kRoundAttrs,
+     .type = RoundType,
+     .jvp = rules::ZeroTangent,
+     .batch = rules::Elementwise,
+     .scalar = RoundScalar,
+     .missing = rules::kDiscrete},
+    {.name = "nextafter",
+     .type = rules::Same<2, kFloats>,
+     .batch = rules::Elementwise,
+     .scalar = rules::Op<RICCI_S_NEXTAFTER>,
+     .missing = "jvp: jax.lax has none; transpose: not linear"},
+    {.name = "reduce_precision",
+     .attrs = kPrecisionAttrs,
+     .type = PrecisionType,
+     .jvp = rules::Linear,
+     .transpose = rules::TransposeFirst<PrecisionCt>,
+     .batch = rules::Elementwise,
+     .scalar = PrecisionScalar},
+};
+
+}  // namespace
+
+RowList rounding_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows

@@ -1,0 +1,34 @@
+// erf, erfc, erf_inv, lgamma, digamma: special functions of one real number.
+#include <cmath>
+#include <numbers>
+
+#include "ricci/plugin.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+constexpr double kInverseSqrtPi = std::numbers::inv_sqrtpi;
+
+Value Gaussian(const Value& x) { return exp(neg(square(x))); }
+Value Erf(const Value& x, const Value&) { return mul(2.0 * kInverseSqrtPi, Gaussian(x)); }
+Value Erfc(const Value& x, const Value&) { return mul(-2.0 * kInverseSqrtPi, Gaussian(x)); }
+Value ErfInv(const Value&, const Value& y) { return mul(0.5 / kInverseSqrtPi, exp(square(y))); }
+Value Lgamma(const Value& x, const Value&) { return digamma(x); }
+
+constexpr Row kRows[] = {
+    rules::RealFunction<RICCI_S_ERF, Erf>("erf"),
+    rules::RealFunction<RICCI_S_ERFC, Erfc>("erfc"),
+    rules::RealFunction<RICCI_S_ERF_INV, ErfInv>("erf_inv"),
+    rules::RealFunction<RICCI_S_LGAMMA, Lgamma>("lgamma"),
+    {.name = "digamma",
+     .type = rules::Same<1, kFloats>,
+     .batch = rules::Elementwise,
+     .scalar = rules::Op<RICCI_S_DIGAMMA>,
+     .missing = "jvp: its derivative is polygamma, which is no primitive yet; transpose: not linear"},
+};
+
+}  // namespace
+
+RowList special_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows
