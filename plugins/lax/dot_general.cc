@@ -1,0 +1,194 @@
+// dot_general: products summed over pairs of contracted dimensions, for each point of the batch dimensions.
+//
+// The result has the batch dimensions, then what is left of lhs, then what is left of rhs, each in order. Bilinear: the
+// cotangent of one operand is a product of the cotangent with the other. A new batch of one operand becomes one of its
+// free dimensions, of both a batch dimension. 16-bit floats are summed in f32; with preferred_element_type the sum and
+// the result have that dtype, and operands may differ in theirs.
+#include <numeric>
+
+#include "ricci/plugin.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+constexpr AttrSpec kAttrs[] = {{"lhs_contract", AttrKind::kInts, kOptional},
+                               {"rhs_contract", AttrKind::kInts, kOptional},
+                               {"lhs_batch", AttrKind::kInts, kOptional},
+                               {"rhs_batch", AttrKind::kInts, kOptional},
+                               {"preferred_element_type", AttrKind::kDType, kOptional}};
+
+// Dimensions of one operand by what they are for.
+struct Side {
+  Dims contract, batch;
+  Shape free;
+  ArrayType type;
+};
+Side SideOf(const Eqn& e, uint32_t i) {
+  Side s{e.ints(i == 0 ? "lhs_contract" : "rhs_contract"), e.ints(i == 0 ? "lhs_batch" : "rhs_batch"), {}, e.in(i)};
+  Shape used(s.contract.begin(), s.contract.end());
+  used.insert(used.end(), s.batch.begin(), s.batch.end());
+  s.free = rules::Complement(used, s.type.rank());
+  return s;
+}
+DType PreferredOf(const Eqn& e) {
+  return e.has("preferred_element_type") ? e.dtype("preferred_element_type") : DType::kNone;
+}
+
+// ---- type ----
+void CheckSide(const Eqn& e, uint32_t i) {
+  const Side s = SideOf(e, i);
+  rules::WantDType(e, i, kAny, rules::NameOfSet(kAny));
+  rules::WantAxes(e, i, i == 0 ? "lhs_contract" : "rhs_contract", s.contract);
+  rules::WantAxes(e, i, i == 0 ? "lhs_batch" : "rhs_batch", s.batch);
+  for (int64_t d : s.batch) {
+    if (rules::Contains(s.contract, d)) e.Fail("dimension ", d, " of operand ", i, " is both contracted and batched");
+  }
+}
+void CheckPairs(const Eqn& e, std::string_view what, const Side& lhs, Dims l, const Side& rhs, Dims r) {
+  if (l.size() != r.size()) e.Fail("lhs has ", l.size(), " ", what, " dimensions and rhs ", r.size());
+  for (size_t i = 0; i < l.size(); ++i) {
+    if (lhs.type.dim(l[i]) != rhs.type.dim(r[i])) {
+      e.Fail(what, " sizes ", lhs.type.dim(l[i]), " and ", rhs.type.dim(r[i]), " differ; operands are ", lhs.type,
+             " and ", rhs.type);
+    }
+  }
+}
+ArrayTypes Type(const Eqn& e) {
+  e.WantOperands(2);
+  CheckSide(e, 0);
+  CheckSide(e, 1);
+  const Side lhs = SideOf(e, 0), rhs = SideOf(e, 1);
+  CheckPairs(e, "batch", lhs, lhs.batch, rhs, rhs.batch);
+  CheckPairs(e, "contracting", lhs, lhs.contract, rhs, rhs.contract);
+  const DType preferred = PreferredOf(e);
+  if (preferred == DType::kNone && lhs.type.dtype() != rhs.type.dtype()) {
+    e.Fail("operands are ", lhs.type, " and ", rhs.type,
+           "; they must have one dtype or preferred_element_type be given");
+  }
+  Shape shape = rules::Pick(lhs.type.shape(), lhs.batch);
+  for (int64_t d : lhs.free) shape.push_back(lhs.type.dim(d));
+  for (int64_t d : rhs.free) shape.push_back(rhs.type.dim(d));
+  return e.Type(preferred == DType::kNone ? lhs.type.dtype() : preferred, shape);
+}
+
+// ---- derivatives ----
+Value First(const Eqn& e, const Value& t, std::span<const Value> in, const Value&) { return e.Emit({t, in[1]}); }
+Value Second(const Eqn& e, const Value& t, std::span<const Value> in, const Value&) { return e.Emit({in[0], t}); }
+
+// The cotangent of `side`: ct times the other operand, whose free dimensions start at `other_at` in ct.
+Value CtOf(const Eqn& e, const Value& ct, const Side& side, const Side& other, const Value& other_value,
+           int64_t other_at) {
+  const auto n_batch = static_cast<int64_t>(side.batch.size());
+  DotDims d;
+  d.lhs_batch = rules::Range(n_batch);
+  d.rhs_batch.assign(other.batch.begin(), other.batch.end());
+  d.rhs_contract = other.free;
+  d.lhs_contract.resize(other.free.size());
+  std::iota(d.lhs_contract.begin(), d.lhs_contract.end(), other_at);
+  const Value product = dot_general(ct, other_value, d, PreferredOf(e));
+  // The product has the batch, the free dimensions of `side`, then the contracted ones in the order of `other`.
+  std::vector<std::pair<int64_t, int64_t>> pairs;
+  for (size_t i = 0; i < side.contract.size(); ++i) pairs.push_back({other.contract[i], side.contract[i]});
+  std::sort(pairs.begin(), pairs.end());
+  Shape holds(side.batch.begin(), side.batch.end());
+  holds.insert(holds.end(), side.free.begin(), side.free.end());
+  for (const auto& [other_dim, side_dim] : pairs) holds.push_back(side_dim);
+  Shape permutation(holds.size());
+  for (size_t i = 0; i < holds.size(); ++i) permutation[static_cast<size_t>(holds[i])] = static_cast<int64_t>(i);
+  return convert_element_type(transpose(product, permutation), side.type.dtype());
+}
+Value FirstCt(const Eqn& e, const Value& ct, std::span<const Value> in) {
+  const Side lhs = SideOf(e, 0), rhs = SideOf(e, 1);
+  return CtOf(e, ct, lhs, rhs, in[1], static_cast<int64_t>(lhs.batch.size() + lhs.free.size()));
+}
+Value SecondCt(const Eqn& e, const Value& ct, std::span<const Value> in) {
+  const Side lhs = SideOf(e, 0), rhs = SideOf(e, 1);
+  return CtOf(e, ct, rhs, lhs, in[0], static_cast<int64_t>(rhs.batch.size()));
+}
+
+// ---- batch ----
+// The dimensions of operand `i` as those of an operand with one more at `at`; at < 0 leaves them.
+DotDims ShiftedDims(const Eqn& e, int64_t lhs_at, int64_t rhs_at) {
+  const auto shift = [](Dims dims, int64_t at) {
+    return at < 0 ? Shape(dims.begin(), dims.end()) : rules::Shifted(dims, at);
+  };
+  return {shift(e.ints("lhs_contract"), lhs_at), shift(e.ints("rhs_contract"), rhs_at),
+          shift(e.ints("lhs_batch"), lhs_at), shift(e.ints("rhs_batch"), rhs_at)};
+}
+// How many of the free dimensions come before the new one at `at`.
+int64_t FreeBefore(const Side& s, int64_t at) {
+  return std::count_if(s.free.begin(), s.free.end(), [&](int64_t d) { return d < at; });
+}
+void BatchRule(const Eqn& e, Batch& a) {
+  const Batched &x = a.in[0], &y = a.in[1];
+  DotDims d = ShiftedDims(e, x.dim, y.dim);
+  int64_t out_dim = 0;
+  if (x.is_batched() && y.is_batched()) {
+    d.lhs_batch.insert(d.lhs_batch.begin(), x.dim);
+    d.rhs_batch.insert(d.rhs_batch.begin(), y.dim);
+  } else {
+    const Side lhs = SideOf(e, 0), rhs = SideOf(e, 1);
+    const auto n_batch = static_cast<int64_t>(lhs.batch.size()), n_lhs = static_cast<int64_t>(lhs.free.size());
+    out_dim = x.is_batched() ? n_batch + FreeBefore(lhs, x.dim) : n_batch + n_lhs + FreeBefore(rhs, y.dim);
+  }
+  a.out[0] = {dot_general(x.value, y.value, d, PreferredOf(e)), out_dim};
+}
+
+// ---- lowering ----
+DType SumDType(DType out) { return out == DType::kF16 || out == DType::kBF16 ? DType::kF32 : out; }
+
+void Loops(KernelBuilder& k, const Eqn& e) {
+  const Side lhs = SideOf(e, 0), rhs = SideOf(e, 1);
+  const DType out = e.out().dtype(), sum_dtype = SumDType(out);
+  const bool is_bool = out == DType::kBool;
+  const size_t n_batch = lhs.batch.size();
+  k.Parallel(e.out().shape(), [&](const Index& at) {
+    Index l(static_cast<size_t>(lhs.type.rank())), r(static_cast<size_t>(rhs.type.rank()));
+    const auto put = [](Index& to, int64_t dim, Scalar v) { to[static_cast<size_t>(dim)] = v; };
+    for (size_t i = 0; i < n_batch; ++i) put(l, lhs.batch[i], at[i]), put(r, rhs.batch[i], at[i]);
+    for (size_t i = 0; i < lhs.free.size(); ++i) put(l, lhs.free[i], at[n_batch + i]);
+    for (size_t i = 0; i < rhs.free.size(); ++i) put(r, rhs.free[i], at[n_batch + lhs.free.size() + i]);
+    const Shape extents = rules::Pick(lhs.type.shape(), lhs.contract);
+    const Scalar sum = k.ReduceBox(is_bool ? RICCI_S_OR : RICCI_S_ADD, extents, [&](const Index& inner) {
+      for (size_t i = 0; i < inner.size(); ++i) put(l, lhs.contract[i], inner[i]), put(r, rhs.contract[i], inner[i]);
+      const Scalar x = Convert(k.Operand(0).Load(l), sum_dtype), y = Convert(k.Operand(1).Load(r), sum_dtype);
+      return is_bool ? x & y : x * y;
+    });
+    k.Result().Store(at, Convert(sum, out));
+  });
+}
+
+// ---- factors: batch, free of lhs, free of rhs, contracted ----
+std::string Factors(const Eqn& e) {
+  const Side lhs = SideOf(e, 0), rhs = SideOf(e, 1);
+  Shape l(static_cast<size_t>(lhs.type.rank())), r(static_cast<size_t>(rhs.type.rank()));
+  int64_t next = 0;
+  const auto name = [&](Shape& ids, int64_t dim) { ids[static_cast<size_t>(dim)] = next; };
+  for (size_t i = 0; i < lhs.batch.size(); ++i, ++next) name(l, lhs.batch[i]), name(r, rhs.batch[i]);
+  for (int64_t d : lhs.free) name(l, d), ++next;
+  for (int64_t d : rhs.free) name(r, d), ++next;
+  const Shape out = rules::Range(next);
+  Shape summed;
+  for (size_t i = 0; i < lhs.contract.size(); ++i, ++next) {
+    name(l, lhs.contract[i]), name(r, rhs.contract[i]);
+    summed.push_back(next);
+  }
+  const std::string text = rules::Letters(l) + ", " + rules::Letters(r) + " -> " + rules::Letters(out);
+  return summed.empty() ? text : text + "; sum " + rules::Letters(summed);
+}
+
+constexpr Row kRows[] = {{.name = "dot_general",
+                          .attrs = kAttrs,
+                          .flags = RICCI_PRIM_EXPENSIVE,
+                          .type = Type,
+                          .jvp = rules::Terms<First, Second>,
+                          .transpose = rules::TransposeEach<FirstCt, SecondCt>,
+                          .batch = BatchRule,
+                          .factors_of = Factors,
+                          .loops = Loops}};
+
+}  // namespace
+
+RowList dot_general_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows

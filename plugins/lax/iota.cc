@@ -1,0 +1,38 @@
+// iota: each element is its own index along `dimension`.
+#include "ricci/plugin.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+constexpr AttrSpec kAttrs[] = {{"dtype", AttrKind::kDType}, {"shape", AttrKind::kInts}, {"dimension", AttrKind::kInt}};
+
+ArrayTypes Type(const Eqn& e) {
+  e.WantOperands(0);
+  const Dims shape = e.ints("shape");
+  const int64_t dimension = e.integer("dimension");
+  if (!In(e.dtype("dtype"), kNumbers)) e.Fail("dtype ", e.dtype("dtype"), " must be an integer or floating one");
+  if (dimension < 0 || dimension >= static_cast<int64_t>(shape.size())) {
+    e.Fail("dimension ", dimension, " is out of range for shape ", shape);
+  }
+  return e.Type(e.dtype("dtype"), shape);
+}
+
+Scalar FromIndex(KernelBuilder&, const Eqn& e, uint32_t, std::span<const Scalar> at) {
+  return Convert(at[static_cast<size_t>(e.integer("dimension"))], e.dtype("dtype"));
+}
+
+std::string Factors(const Eqn& e) { return " -> " + rules::Letters(rules::Range(e.out().rank())); }
+
+constexpr Row kRows[] = {{.name = "iota",
+                          .attrs = kAttrs,
+                          .type = Type,
+                          .jvp = rules::ZeroTangent,
+                          .factors_of = Factors,
+                          .index = FromIndex,
+                          .missing = "transpose: it has no operand; batch: it has no operand"}};
+
+}  // namespace
+
+RowList iota_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows

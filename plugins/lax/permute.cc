@@ -1,0 +1,56 @@
+// transpose: dimension i of the result is dimension permutation[i] of x.
+#include "ricci/plugin.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+constexpr AttrSpec kAttrs[] = {{"permutation", AttrKind::kInts}};
+
+ArrayTypes Type(const Eqn& e) {
+  e.WantOperands(1);
+  const ArrayType x = e.in(0);
+  const Dims permutation = e.ints("permutation");
+  if (static_cast<int64_t>(permutation.size()) != x.rank()) {
+    e.Fail("permutation ", permutation, " must have one entry for each dimension of ", x);
+  }
+  rules::WantAxes(e, 0, "permutation", permutation);
+  return x.WithShape(rules::Pick(x.shape(), permutation));
+}
+
+Shape Inverse(Dims permutation) {
+  Shape out(permutation.size());
+  for (size_t i = 0; i < permutation.size(); ++i) out[static_cast<size_t>(permutation[i])] = static_cast<int64_t>(i);
+  return out;
+}
+Value Transposed(const Eqn& e, const Value& ct) { return transpose(ct, Inverse(e.ints("permutation"))); }
+
+Batched BatchRule(const Eqn& e, const Batched& x) {
+  Shape permutation = rules::Shifted(e.ints("permutation"), x.dim);
+  permutation.insert(permutation.begin(), x.dim);
+  return {transpose(x.value, permutation), 0};
+}
+
+Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
+  Index from;
+  for (int64_t i : Inverse(e.ints("permutation"))) from.push_back(at[static_cast<size_t>(i)]);
+  return k.Operand(0).Load(from);
+}
+
+std::string Factors(const Eqn& e) {
+  return rules::Letters(rules::Range(e.in(0).rank())) + " -> " + rules::Letters(e.ints("permutation"));
+}
+
+constexpr Row kRows[] = {{.name = "transpose",
+                          .attrs = kAttrs,
+                          .type = Type,
+                          .jvp = rules::Linear,
+                          .transpose = rules::TransposeFirst<Transposed>,
+                          .batch = rules::BatchFirstOperand<BatchRule>,
+                          .factors_of = Factors,
+                          .index = FromIndex}};
+
+}  // namespace
+
+RowList permute_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows

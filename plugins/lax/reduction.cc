@@ -1,0 +1,173 @@
+// reduce_sum, reduce_prod, reduce_max, reduce_min, reduce_and, reduce_or, reduce_xor: combine the elements along
+// `axes`.
+//
+// reduce_sum is linear and its transpose a broadcast. The tangent of reduce_prod comes from a balanced tree of products
+// and that of reduce_max and reduce_min is shared equally among ties, both as in jax.lax. Sums and products of 16-bit
+// floats are taken in f32. If a reduced axis is sharded each device holds a partial result, which the factors declare.
+#include "ricci/plugin.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+constexpr AttrSpec kAttrs[] = {{"axes", AttrKind::kInts}};
+
+template <DTypeSet set>
+ArrayTypes Type(const Eqn& e) {
+  e.WantOperands(1);
+  rules::WantDType(e, 0, set, rules::NameOfSet(set));
+  rules::WantAxes(e, 0, "axes", e.ints("axes"));
+  return e.in(0).WithShape(rules::Without(e.in(0).shape(), e.ints("axes")));
+}
+
+Batched BatchRule(const Eqn& e, const Batched& x) {
+  const Shape axes = rules::Shifted(e.ints("axes"), x.dim);
+  const auto reduced_before = std::count_if(axes.begin(), axes.end(), [&](int64_t a) { return a < x.dim; });
+  return {e.Emit({x.value}, {{"axes", axes}}), x.dim - reduced_before};
+}
+
+// A value of the result's shape in the shape of the operand.
+Value Spread(const Eqn& e, const Value& v) {
+  const ArrayType x = e.in(0);
+  return broadcast_in_dim(v, x.shape(), rules::Complement(e.ints("axes"), x.rank()));
+}
+
+// ---- derivatives ----
+Value SumCt(const Eqn& e, const Value& ct) { return Spread(e, ct); }
+
+Value ExtremumTangent(const Eqn& e, const Value& t, std::span<const Value> in, const Value& out) {
+  const Dims axes = e.ints("axes");
+  const Value chosen = convert_element_type(eq(in[0], Spread(e, out)), t.dtype());
+  return div(reduce_sum(mul(t, chosen), axes), reduce_sum(chosen, axes));
+}
+
+// One value and its tangent for each element of the leading dimension.
+struct Pair {
+  Value x, t;
+};
+// Rows [lo, hi) of `v`, filled up with `fill` to `size` rows.
+Value Rows(const Value& v, int64_t lo, int64_t hi, int64_t size, double fill) {
+  const Value part = slice_in_dim(v, lo, hi, 0);
+  if (hi - lo == size) return part;
+  const auto rank = static_cast<size_t>(v.rank());
+  const Shape none(rank, 0);
+  Shape high(rank, 0);
+  high[0] = size - (hi - lo);
+  return pad(part, full(v.builder, Dims{}, v.dtype(), fill), none, high, none);
+}
+// The upper half of the rows times the lower half, until one row is left.
+Pair ProductTree(Pair p) {
+  while (p.x.dim(0) > 1) {
+    const int64_t n = p.x.dim(0), half = (n + 1) / 2;
+    const Pair a{Rows(p.x, 0, half, half, 1), Rows(p.t, 0, half, half, 0)};
+    const Pair b{Rows(p.x, half, n, half, 1), Rows(p.t, half, n, half, 0)};
+    p = {mul(a.x, b.x), add(mul(a.t, b.x), mul(a.x, b.t))};
+  }
+  return p;
+}
+Value ProductTangent(const Eqn& e, const Value& t, std::span<const Value> in, const Value&) {
+  const ArrayType x = e.in(0);
+  const Dims axes = e.ints("axes");
+  const Shape kept = rules::Complement(axes, x.rank());
+  Shape order(axes.begin(), axes.end()), rows{ElementCount(rules::Pick(x.shape(), axes))};
+  order.insert(order.end(), kept.begin(), kept.end());
+  for (int64_t d : kept) rows.push_back(x.dim(d));
+  if (rows[0] == 0) return Value::Zero(t.builder);
+  const Pair p = ProductTree({reshape(transpose(in[0], order), rows), reshape(transpose(t, order), rows)});
+  return reshape(p.t, e.out().shape());
+}
+
+// ---- lowering ----
+constexpr uint32_t ForBool(uint32_t combiner) {
+  if (combiner == RICCI_S_MAX) return RICCI_S_OR;
+  if (combiner == RICCI_S_MIN) return RICCI_S_AND;
+  return combiner;
+}
+DType SumDType(DType d, uint32_t combiner) {
+  const bool is_narrow = d == DType::kF16 || d == DType::kBF16;
+  return is_narrow && (combiner == RICCI_S_ADD || combiner == RICCI_S_MUL) ? DType::kF32 : d;
+}
+template <uint32_t combiner>
+void Loops(KernelBuilder& k, const Eqn& e) {
+  const ArrayType x = e.in(0), out = e.out();
+  Shape axes(e.ints("axes").begin(), e.ints("axes").end());
+  std::sort(axes.begin(), axes.end());
+  const Shape kept = rules::Complement(axes, x.rank());
+  const uint32_t op = x.dtype() == DType::kBool ? ForBool(combiner) : combiner;
+  k.Parallel(out.shape(), [&](const Index& at) {
+    Index from(static_cast<size_t>(x.rank()));
+    for (size_t i = 0; i < kept.size(); ++i) from[static_cast<size_t>(kept[i])] = at[i];
+    const Scalar sum = k.ReduceBox(op, rules::Pick(x.shape(), axes), [&](const Index& inner) {
+      for (size_t i = 0; i < axes.size(); ++i) from[static_cast<size_t>(axes[i])] = inner[i];
+      return Convert(k.Operand(0).Load(from), SumDType(x.dtype(), op));
+    });
+    k.Result().Store(at, Convert(sum, out.dtype()));
+  });
+}
+
+// ---- factors ----
+std::string Factors(const Eqn& e, std::string_view kind) {
+  const int64_t rank = e.in(0).rank();
+  const Dims axes = e.ints("axes");
+  std::string text = rules::Letters(rules::Range(rank)) + " -> " + rules::Letters(rules::Complement(axes, rank));
+  if (!axes.empty()) text += Text("; ", kind, " ", rules::Letters(axes));
+  return text;
+}
+constexpr char kSum[] = "sum", kProd[] = "prod", kMax[] = "max", kMin[] = "min", kAnd[] = "and", kOr[] = "or",
+               kXor[] = "xor";
+template <const char* kind>
+std::string FactorsOf(const Eqn& e) {
+  return Factors(e, kind);
+}
+
+template <uint32_t combiner, const char* kind>
+constexpr Row Logical(std::string_view name) {
+  return {.name = name,
+          .attrs = kAttrs,
+          .type = Type<kInts | kBools>,
+          .jvp = rules::ZeroTangent,
+          .batch = rules::BatchFirstOperand<BatchRule>,
+          .factors_of = FactorsOf<kind>,
+          .loops = Loops<combiner>,
+          .missing = rules::kDiscrete};
+}
+template <uint32_t combiner, const char* kind>
+constexpr Row Extremum(std::string_view name) {
+  return {.name = name,
+          .attrs = kAttrs,
+          .type = Type<kAny>,
+          .jvp = rules::Terms<ExtremumTangent>,
+          .batch = rules::BatchFirstOperand<BatchRule>,
+          .factors_of = FactorsOf<kind>,
+          .loops = Loops<combiner>,
+          .missing = rules::kNotLinear};
+}
+
+constexpr Row kRows[] = {
+    {.name = "reduce_sum",
+     .attrs = kAttrs,
+     .type = Type<kNumbers>,
+     .jvp = rules::Linear,
+     .transpose = rules::TransposeFirst<SumCt>,
+     .batch = rules::BatchFirstOperand<BatchRule>,
+     .factors_of = FactorsOf<kSum>,
+     .loops = Loops<RICCI_S_ADD>},
+    {.name = "reduce_prod",
+     .attrs = kAttrs,
+     .type = Type<kNumbers>,
+     .jvp = rules::Terms<ProductTangent>,
+     .batch = rules::BatchFirstOperand<BatchRule>,
+     .factors_of = FactorsOf<kProd>,
+     .loops = Loops<RICCI_S_MUL>,
+     .missing = rules::kNotLinear},
+    Extremum<RICCI_S_MAX, kMax>("reduce_max"),
+    Extremum<RICCI_S_MIN, kMin>("reduce_min"),
+    Logical<RICCI_S_AND, kAnd>("reduce_and"),
+    Logical<RICCI_S_OR, kOr>("reduce_or"),
+    Logical<RICCI_S_XOR, kXor>("reduce_xor"),
+};
+
+}  // namespace
+
+RowList reduction_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows

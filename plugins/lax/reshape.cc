@@ -1,0 +1,123 @@
+// reshape: the same elements in row-major order, in other dimensions.
+//
+// Both shapes are cut into groups of dimensions with equal products; within a group of one dimension each the index
+// passes through, elsewhere it is linearised and split again. Only whole groups are factors.
+#include "ricci/plugin.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+constexpr AttrSpec kAttrs[] = {{"new_sizes", AttrKind::kInts}};
+
+ArrayTypes Type(const Eqn& e) {
+  e.WantOperands(1);
+  const ArrayType x = e.in(0);
+  const Dims sizes = e.ints("new_sizes");
+  for (int64_t size : sizes) {
+    if (size < 0) e.Fail("new_sizes ", sizes, " must not be negative");
+  }
+  if (ElementCount(sizes) != x.elements()) {
+    e.Fail("new_sizes ", sizes, " holds ", ElementCount(sizes), " elements, ", x, " holds ", x.elements());
+  }
+  return x.WithShape(sizes);
+}
+
+Value Transposed(const Eqn& e, const Value& ct) { return reshape(ct, e.in(0).shape()); }
+
+Batched BatchRule(const Eqn& e, const Batched& x) {
+  Shape sizes{x.value.dim(x.dim)};
+  sizes.insert(sizes.end(), e.ints("new_sizes").begin(), e.ints("new_sizes").end());
+  return {reshape(rules::MoveDim(x.value, x.dim, 0), sizes), 0};
+}
+
+// Dimensions [from, from_end) of x hold the same elements as [to, to_end) of the result.
+struct Group {
+  size_t from, from_end, to, to_end;
+  bool is_one_dimension() const { return from_end - from == 1 && to_end - to == 1; }
+};
+
+std::vector<Group> GroupsOf(Dims from, Dims to) {
+  std::vector<Group> groups;
+  size_t i = 0, j = 0;
+  while (i < from.size() || j < to.size()) {
+    Group g{i, i, j, j};
+    int64_t a = 1, b = 1;
+    if (i < from.size()) a = from[i++];
+    if (j < to.size()) b = to[j++];
+    while (a != b) {
+      if (a < b && i < from.size()) {
+        a *= from[i++];
+      } else if (j < to.size()) {
+        b *= to[j++];
+      } else {
+        a *= from[i++];
+      }
+    }
+    g.from_end = i;
+    g.to_end = j;
+    groups.push_back(g);
+  }
+  return groups;
+}
+
+// The index of x inside one group, from that of the result.
+void AppendIndex(KernelBuilder& k, Dims from, Dims to, const Group& g, std::span<const Scalar> at, Index& out) {
+  if (g.is_one_dimension()) {
+    out.push_back(at[g.to]);
+    return;
+  }
+  Scalar linear = k.At(0);
+  for (size_t j = g.to; j < g.to_end; ++j) linear = linear * to[j] + at[j];
+  for (size_t i = g.from; i < g.from_end; ++i) {
+    const int64_t inner = ElementCount(from.subspan(i + 1, g.from_end - i - 1));
+    Scalar digit = inner == 1 ? linear : linear / inner;
+    if (i != g.from) digit = digit % from[i];
+    out.push_back(from[i] == 1 ? k.At(0) : digit);
+  }
+}
+
+Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
+  const Dims from = e.in(0).shape(), to = e.out().shape();
+  if (ElementCount(to) == 0) return k.Constant(e.out().dtype(), 0);
+  Index index;
+  for (const Group& g : GroupsOf(from, to)) AppendIndex(k, from, to, g, at, index);
+  return k.Operand(0).Load(index);
+}
+
+// Dimensions of a group that is not one to one have factors of their own, which cannot be split.
+std::string Factors(const Eqn& e) {
+  const Dims from = e.in(0).shape(), to = e.out().shape();
+  Shape left, right, whole;
+  int64_t next = 0;
+  if (ElementCount(to) == 0) {
+    for (size_t i = 0; i < from.size(); ++i) whole.push_back(next), left.push_back(next++);
+    for (size_t j = 0; j < to.size(); ++j) whole.push_back(next), right.push_back(next++);
+  } else {
+    for (const Group& g : GroupsOf(from, to)) {
+      if (g.is_one_dimension()) {
+        left.push_back(next);
+        right.push_back(next++);
+        continue;
+      }
+      for (size_t i = g.from; i < g.from_end; ++i) whole.push_back(next), left.push_back(next++);
+      for (size_t j = g.to; j < g.to_end; ++j) whole.push_back(next), right.push_back(next++);
+    }
+  }
+  const std::string text = rules::Letters(left) + " -> " + rules::Letters(right);
+  return whole.empty() ? text : text + "; whole " + rules::Letters(whole);
+}
+
+constexpr Row kRows[] = {{.name = "reshape",
+                          .attrs = kAttrs,
+                          .type = Type,
+                          .jvp = rules::Linear,
+                          .transpose = rules::TransposeFirst<Transposed>,
+                          .batch = rules::BatchFirstOperand<BatchRule>,
+                          .factors_of = Factors,
+                          .index = FromIndex}};
+
+}  // namespace
+
+RowList reshape_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows
