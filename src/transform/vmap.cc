@@ -2,9 +2,26 @@
 
 #include "trace/attrs.h"
 #include "trace/roles.h"
+#include "transform/dead_code.h"
 #include "transform/rules.h"
 
 namespace ricci::inline v0::transform {
+namespace {
+
+// Appends `f`, of whose parameters only the used ones have the type of the builder's.
+absl::StatusOr<Vals> InlinePlain(Builder& b, const ir::Program& f, MaskView used) {
+  Mask drop;
+  for (uint8_t u : used) drop.push_back(!u);
+  const Mask all(f.n_results(), 1);
+  RICCI_ASSIGN(PrunedProgram small, Prune(f, all, drop));
+  Vals in;
+  for (uint32_t i = 0; i < used.size(); ++i) {
+    if (used[i]) in.push_back(b.param(i));
+  }
+  return b.Inline(*small.program, in);
+}
+
+}  // namespace
 
 absl::StatusOr<ir::ProgramRef> Vmap(const ir::Program& f, std::span<const int32_t> in_axes,
                                     std::span<const int32_t> out_axes, int64_t size, std::string_view axis_name) {
@@ -24,12 +41,38 @@ absl::StatusOr<ir::ProgramRef> Vmap(const ir::Program& f, std::span<const int32_
     params.push_back(t);
   }
   RICCI_ASSIGN(auto b, Builder::Create(registry, f.name, params));
-  const std::vector<int64_t> in64(in_axes.begin(), in_axes.end()), out64(out_axes.begin(), out_axes.end());
-  ricci_program* body;
-  const ricci_attr attrs[] = {trace::ProgramAttr("body", f, body), trace::IntAttr("size", size),
+  // Results with out_axes -1 do not depend on the batch: they are computed once, outside the vmap equation.
+  Mask batched_out, plain_out;
+  for (int32_t axis : out_axes) {
+    batched_out.push_back(axis >= 0);
+    plain_out.push_back(axis < 0);
+  }
+  RICCI_ASSIGN(PrunedProgram plain, Prune(f, plain_out));
+  for (uint32_t i = 0; i < f.n_params(); ++i) {
+    if (plain.used_params[i] && in_axes[i] >= 0) {
+      return base::InvalidArgument("vmap: a result of program ", f.name, " has out_axes -1 but depends on parameter ",
+                                   i, ", which is batched; give it an axis");
+    }
+  }
+  RICCI_ASSIGN(PrunedProgram body, Prune(f, batched_out));
+  const std::vector<int64_t> in64(in_axes.begin(), in_axes.end());
+  std::vector<int64_t> out64;
+  for (int32_t axis : out_axes) {
+    if (axis >= 0) out64.push_back(axis);
+  }
+  ricci_program* slot;
+  const ricci_attr attrs[] = {trace::ProgramAttr("body", *body.program, slot), trace::IntAttr("size", size),
                               trace::IntsAttr("in_axes", in64), trace::IntsAttr("out_axes", out64),
                               trace::StringAttr("axis_name", axis_name)};
-  RICCI_ASSIGN(Vals out, b->Emit("vmap", attrs, b->params()));
+  Vals batched, once, out;
+  if (!out64.empty()) {
+    RICCI_ASSIGN(batched, b->Emit("vmap", attrs, b->params()));
+  }
+  if (plain.program->n_results() != 0) {
+    RICCI_ASSIGN(once, InlinePlain(*b, *plain.program, plain.used_params));
+  }
+  size_t next_batched = 0, next_once = 0;
+  for (int32_t axis : out_axes) out.push_back(axis >= 0 ? batched[next_batched++] : once[next_once++]);
   return b->Finish(out);
 }
 

@@ -1,0 +1,159 @@
+// call: runs a held program. All its rules are the transforms of that program.
+//
+// It keeps repeated functions small in transformed programs; the pipeline inlines it. Residuals of its partial
+// evaluation are plain results of the known half. The helpers that transform a held program serve checkpoint too.
+#include "control/call.h"
+
+#include "transform/dead_code.h"
+#include "transform/partial_eval.h"
+#include "transform/transpose.h"
+#include "transform/vmap.h"
+
+namespace ricci::inline v0::control {
+
+absl::Status TypeOfBody(Builder& b, const Held& h) {
+  const Program& body = h.program("body");
+  RICCI_TRY(CheckParams(b, "call", "body", body, h.in_types()));
+  return SetOutTypes(b, body.result_types);
+}
+
+absl::Status JvpOfBody(Builder& b, const Held& h, const ricci_jvp_args& a, std::string_view prim,
+                       std::vector<ricci_attr> attrs) {
+  const Program& body = h.program("body");
+  const std::span<const Val> tangents(a.tangents, h.op.n_in);
+  const Mask active = NonZero(tangents);
+  RICCI_ASSIGN(transform::JvpProgram jvp, transform::Jvp(body, active));
+  Vals in(a.primals, a.primals + h.op.n_in);
+  const Vals live = Where(tangents, active);
+  in.insert(in.end(), live.begin(), live.end());
+  RICCI_ASSIGN(Vals out, EmitHolding(b, prim, *jvp.program, std::move(attrs), in));
+  uint32_t next = h.op.n_out;
+  for (uint32_t i = 0; i < h.op.n_out; ++i) {
+    a.out_primals[i] = out[i];
+    if (jvp.nonzero[i]) a.out_tangents[i] = out[next++];
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TransposeOfBody(Builder& b, const Held& h, const ricci_transpose_args& a, std::string_view prim,
+                             std::vector<ricci_attr> attrs) {
+  const MaskView linear(a.linear, h.op.n_in);
+  const std::span<const Val> cts(a.cts, h.op.n_out);
+  const Mask ct_nonzero = NonZero(cts);
+  RICCI_ASSIGN(auto t, transform::Transpose(h.program("body"), linear, ct_nonzero, /*instantiate=*/false));
+  Vals in = Where(std::span<const Val>(a.operands, h.op.n_in), Not(linear));
+  const Vals live = Where(cts, ct_nonzero);
+  in.insert(in.end(), live.begin(), live.end());
+  if (t.program->n_results() == 0) return absl::OkStatus();
+  RICCI_ASSIGN(Vals out, EmitHolding(b, prim, *t.program, std::move(attrs), in));
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < h.op.n_in; ++i) {
+    if (t.nonzero[i]) a.in_cts[i] = out[next++];
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BatchOfBody(Builder& b, const Held& h, const ricci_batch_args& a, std::string_view prim,
+                         std::vector<ricci_attr> attrs) {
+  RICCI_ASSIGN(Vals in, BatchFront(b, a, h.op.n_in));
+  const std::string_view axis(a.axis_name.ptr, a.axis_name.len);
+  RICCI_ASSIGN(auto batch, transform::Batch(h.program("body"), IsBatched(a, h.op.n_in), a.axis_size, axis));
+  RICCI_ASSIGN(Vals out, EmitHolding(b, prim, *batch.program, std::move(attrs), in));
+  for (uint32_t i = 0; i < h.op.n_out; ++i) {
+    a.out[i] = out[i];
+    a.out_dims[i] = batch.out_batched[i] ? 0 : -1;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PartialEvalOfProgram(const Program& body, const Held& h, const ricci_partial_eval_args& a,
+                                  std::string_view policy, std::string_view unknown_prim,
+                                  std::vector<ricci_attr> unknown_attrs) {
+  const MaskView known(a.is_known, h.op.n_in);
+  const std::span<const Val> in(a.in, h.op.n_in);
+  RICCI_ASSIGN(auto split, transform::PartialEval(body, known, {}, policy));
+  RICCI_ASSIGN(Vals known_out, EmitCall(*trace::FromAbi(a.known), *split.known, Where(in, known)));
+  const uint32_t n_known = Count(split.out_known);
+  Vals unknown_in;
+  for (uint32_t r = 0; r < split.n_residuals; ++r) {
+    // A residual that is a parameter is passed as the operand itself.
+    const int32_t param = split.residual_param[r];
+    Val u;
+    RICCI_TRY(base::FromAbi(a.residual(a.split, param >= 0 ? in[param] : known_out[n_known + r], &u)));
+    unknown_in.push_back(u);
+  }
+  const Vals rest = Where(in, Not(known));
+  unknown_in.insert(unknown_in.end(), rest.begin(), rest.end());
+  RICCI_ASSIGN(Vals unknown_out, EmitHolding(*trace::FromAbi(a.unknown), unknown_prim, *split.unknown,
+                                             std::move(unknown_attrs), unknown_in));
+  uint32_t next_known = 0, next_unknown = 0;
+  for (uint32_t i = 0; i < h.op.n_out; ++i) {
+    a.out_is_known[i] = split.out_known[i];
+    a.out[i] = split.out_known[i] ? known_out[next_known++] : unknown_out[next_unknown++];
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DceOfBody(Builder* b, const Held& h, const ricci_dce_args& a, std::string_view prim,
+                       std::vector<ricci_attr> attrs) {
+  const Mask droppable(h.op.n_in, 1);
+  RICCI_ASSIGN(auto pruned, transform::Prune(h.program("body"), {a.used_out, h.op.n_out}, droppable));
+  std::copy(pruned.used_params.begin(), pruned.used_params.end(), a.used_in);
+  if (a.in == nullptr) return absl::OkStatus();
+  const Vals in = Where(std::span<const Val>(a.in, h.op.n_in), pruned.used_params);
+  RICCI_ASSIGN(Vals out, EmitHolding(*b, prim, *pruned.program, std::move(attrs), in));
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < h.op.n_out; ++i) {
+    if (a.used_out[i]) a.out[i] = out[next++];
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Vals> InlineBody(Builder& b, const Held& h, std::span<const Val> in) {
+  return b.Inline(h.program("body"), in);
+}
+
+namespace {
+
+std::vector<ricci_attr> Name(const Held& h) {
+  const ricci_attr* name = ir::FindAttr(h.attrs, "name");
+  return name == nullptr ? std::vector<ricci_attr>{} : std::vector<ricci_attr>{*name};
+}
+
+absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) { return JvpOfBody(b, h, a, "call", Name(h)); }
+absl::Status Transpose(Builder& b, const Held& h, const ricci_transpose_args& a) {
+  return TransposeOfBody(b, h, a, "call", Name(h));
+}
+absl::Status Batch(Builder& b, const Held& h, const ricci_batch_args& a) {
+  return BatchOfBody(b, h, a, "call", Name(h));
+}
+absl::Status PartialEval(const Held& h, const ricci_partial_eval_args& a) {
+  return PartialEvalOfProgram(h.program("body"), h, a, {a.policy.ptr, a.policy.len}, "call", Name(h));
+}
+absl::Status Dce(Builder* b, const Held& h, const ricci_dce_args& a) { return DceOfBody(b, h, a, "call", Name(h)); }
+
+constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM),
+                                      Spec("name", RICCI_ATTR_STRING, RICCI_ATTR_OPTIONAL)};
+constexpr ricci_lowering kInline = Decomposition<InlineBody>();
+constexpr const ricci_lowering* kLowerings[] = {&kInline};
+
+}  // namespace
+
+absl::Status RegisterCall(prim::Registry& r) {
+  ricci_prim_def d{};
+  d.hdr = Header(sizeof d);
+  d.name = Str("call");
+  d.attr_specs = kAttrs;
+  d.n_attr_specs = std::size(kAttrs);
+  d.abstract_eval = TypeThunk<TypeOfBody>;
+  d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
+  d.transpose = RuleThunk<Transpose, ricci_transpose_args>;
+  d.batch = RuleThunk<Batch, ricci_batch_args>;
+  d.partial_eval = PartialEvalThunk<PartialEval>;
+  d.dce = DceThunk<Dce>;
+  d.lowerings = kLowerings;
+  d.n_lowerings = std::size(kLowerings);
+  return r.Add(d).status();
+}
+
+}  // namespace ricci::inline v0::control

@@ -1,0 +1,16 @@
+#include "control/control.h"
+
+#include "control/structural_row.h"
+
+namespace ricci::inline v0::control {
+
+absl::Status RegisterAll(prim::Registry& registry) {
+  registry.attaching = "core";
+  for (auto* add : {RegisterCall, RegisterFusion, RegisterCond, RegisterWhile, RegisterScan, RegisterVmap,
+                    RegisterCheckpoint, RegisterCustomJvp, RegisterCustomVjp}) {
+    RICCI_TRY(add(registry));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ricci::inline v0::control

@@ -1,0 +1,108 @@
+// custom_jvp: a held program `call` whose derivative is the held program `jvp`: primals, tangents -> results, tangents.
+//
+// Both are Programs, so they hash, save and cache. After differentiation nothing is left of the operation but
+// equations.
+#include "control/structural_row.h"
+#include "transform/dead_code.h"
+#include "transform/vmap.h"
+
+namespace ricci::inline v0::control {
+namespace {
+
+// `types` followed by those among them that have tangents.
+std::vector<TypeId> WithTangents(Builder& b, std::span<const TypeId> types) {
+  std::vector<TypeId> out(types.begin(), types.end());
+  for (TypeId t : types) {
+    if (types::IsDifferentiable(b.types().Get(t).dtype)) out.push_back(t);
+  }
+  return out;
+}
+
+absl::Status Type(Builder& b, const Held& h) {
+  const Program &call = h.program("call"), &jvp = h.program("jvp");
+  const std::span<const TypeId> results(call.result_types.data(), call.result_types.size());
+  RICCI_TRY(CheckParams(b, "custom_jvp", "call", call, h.in_types()));
+  RICCI_TRY(CheckParams(b, "custom_jvp", "jvp", jvp, WithTangents(b, h.in_types())));
+  RICCI_TRY(CheckResults(b, "custom_jvp", "jvp", jvp, WithTangents(b, results)));
+  return SetOutTypes(b, results);
+}
+
+absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
+  Vals in(a.primals, a.primals + h.op.n_in);
+  for (uint32_t i = 0; i < h.op.n_in; ++i) {
+    if (!types::IsDifferentiable(b.types().Get(h.op.in_types[i]).dtype)) continue;
+    RICCI_ASSIGN(Val t, b.Instantiate(a.tangents[i], h.op.in_types[i]));
+    in.push_back(t);
+  }
+  RICCI_ASSIGN(Vals out, b.Inline(h.program("jvp"), in));
+  uint32_t next = h.op.n_out;
+  for (uint32_t i = 0; i < h.op.n_out; ++i) {
+    a.out_primals[i] = out[i];
+    if (types::IsDifferentiable(b.types().Get(h.op.out_types[i]).dtype)) a.out_tangents[i] = out[next++];
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Batch(Builder& b, const Held& h, const ricci_batch_args& a) {
+  RICCI_ASSIGN(Vals in, BatchFront(b, a, h.op.n_in));
+  const Mask batched = IsBatched(a, h.op.n_in);
+  const std::string_view axis(a.axis_name.ptr, a.axis_name.len);
+  const Program &call = h.program("call"), &jvp = h.program("jvp");
+  auto tangent = [&](TypeId t) { return types::IsDifferentiable(b.types().Get(t).dtype); };
+  Mask jvp_in = batched;
+  for (uint32_t i = 0; i < h.op.n_in; ++i) {
+    if (tangent(h.op.in_types[i])) jvp_in.push_back(batched[i]);
+  }
+  // A result is batched if it or its tangent is, in either program.
+  Mask out(h.op.n_out, 0);
+  transform::BatchProgram new_call, new_jvp;
+  for (int round = 0; round < 2; ++round) {
+    Mask jvp_out = out;
+    for (uint32_t i = 0; i < h.op.n_out; ++i) {
+      if (tangent(h.op.out_types[i])) jvp_out.push_back(out[i]);
+    }
+    RICCI_ASSIGN(new_call, transform::Batch(call, batched, a.axis_size, axis, out));
+    RICCI_ASSIGN(new_jvp, transform::Batch(jvp, jvp_in, a.axis_size, axis, jvp_out));
+    uint32_t next = h.op.n_out;
+    for (uint32_t i = 0; i < h.op.n_out; ++i) {
+      out[i] |= new_call.out_batched[i] | new_jvp.out_batched[i];
+      if (tangent(h.op.out_types[i])) out[i] |= new_jvp.out_batched[next++];
+    }
+  }
+  ricci_program *call_slot, *jvp_slot;
+  const ricci_attr attrs[] = {trace::ProgramAttr("call", *new_call.program, call_slot),
+                              trace::ProgramAttr("jvp", *new_jvp.program, jvp_slot)};
+  RICCI_ASSIGN(Vals results, b.Emit("custom_jvp", attrs, in));
+  for (uint32_t i = 0; i < h.op.n_out; ++i) {
+    a.out[i] = results[i];
+    a.out_dims[i] = out[i] ? 0 : -1;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Vals> InlineCall(Builder& b, const Held& h, std::span<const Val> in) {
+  return b.Inline(h.program("call"), in);
+}
+
+constexpr ricci_attr_spec kAttrs[] = {Spec("call", RICCI_ATTR_PROGRAM), Spec("jvp", RICCI_ATTR_PROGRAM)};
+constexpr ricci_lowering kInline = Decomposition<InlineCall>();
+constexpr const ricci_lowering* kLowerings[] = {&kInline};
+
+}  // namespace
+
+absl::Status RegisterCustomJvp(prim::Registry& r) {
+  ricci_prim_def d{};
+  d.hdr = Header(sizeof d);
+  d.name = Str("custom_jvp");
+  d.attr_specs = kAttrs;
+  d.n_attr_specs = std::size(kAttrs);
+  d.abstract_eval = TypeThunk<Type>;
+  d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
+  d.batch = RuleThunk<Batch, ricci_batch_args>;
+  d.missing = Str("transpose: differentiation replaces it by its jvp program first");
+  d.lowerings = kLowerings;
+  d.n_lowerings = std::size(kLowerings);
+  return r.Add(d).status();
+}
+
+}  // namespace ricci::inline v0::control

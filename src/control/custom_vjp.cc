@@ -1,0 +1,183 @@
+// custom_vjp: a held program `call` with its own reverse mode: fwd gives results and residuals, bwd takes residuals and
+// cotangents of the results that have one and gives cotangents of the parameters that have one.
+//
+// Its jvp runs fwd and emits custom_linear{bwd}: an operation that stands for the unknown linear map, defined only
+// under transpose, where it becomes bwd.
+#include "control/structural_row.h"
+#include "transform/vmap.h"
+
+namespace ricci::inline v0::control {
+namespace {
+
+std::vector<TypeId> Differentiable(const types::TypeTable& table, std::span<const TypeId> from) {
+  std::vector<TypeId> out;
+  for (TypeId t : from) {
+    if (types::IsDifferentiable(table.Get(t).dtype)) out.push_back(t);
+  }
+  return out;
+}
+
+std::span<const TypeId> ResultTypes(const Program& p) { return {p.result_types.data(), p.result_types.size()}; }
+
+absl::Status Type(Builder& b, const Held& h) {
+  const Program &call = h.program("call"), &fwd = h.program("fwd"), &bwd = h.program("bwd");
+  RICCI_TRY(CheckParams(b, "custom_vjp", "call", call, h.in_types()));
+  RICCI_TRY(CheckParams(b, "custom_vjp", "fwd", fwd, h.in_types()));
+  const uint32_t n = call.n_results();
+  if (fwd.n_results() < n) {
+    return base::InvalidArgument("custom_vjp: fwd gives ", fwd.n_results(), " results, fewer than the ", n, " of call");
+  }
+  std::vector<TypeId> fwd_results(ResultTypes(call).begin(), ResultTypes(call).end());
+  fwd_results.insert(fwd_results.end(), fwd.result_types.begin() + n, fwd.result_types.end());
+  RICCI_TRY(CheckResults(b, "custom_vjp", "fwd", fwd, fwd_results));
+  std::vector<TypeId> bwd_params(fwd.result_types.begin() + n, fwd.result_types.end());
+  const std::vector<TypeId> cts = Differentiable(b.types(), ResultTypes(call));
+  bwd_params.insert(bwd_params.end(), cts.begin(), cts.end());
+  RICCI_TRY(CheckParams(b, "custom_vjp", "bwd", bwd, bwd_params));
+  RICCI_TRY(CheckResults(b, "custom_vjp", "bwd", bwd, Differentiable(b.types(), h.in_types())));
+  return SetOutTypes(b, ResultTypes(call));
+}
+
+absl::StatusOr<Vals> EmitLinear(Builder& b, const Program& bwd, int64_t n_residuals, std::span<const Val> in) {
+  ricci_program* slot;
+  const ricci_attr attrs[] = {trace::ProgramAttr("bwd", bwd, slot), trace::IntAttr("num_residuals", n_residuals)};
+  return b.Emit("custom_linear", attrs, in);
+}
+
+absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
+  RICCI_ASSIGN(Vals in, b.Inline(h.program("fwd"), {a.primals, h.op.n_in}));
+  std::copy(in.begin(), in.begin() + h.op.n_out, a.out_primals);
+  in.erase(in.begin(), in.begin() + h.op.n_out);
+  const auto n_residuals = static_cast<int64_t>(in.size());
+  for (uint32_t i = 0; i < h.op.n_in; ++i) {
+    if (!types::IsDifferentiable(b.types().Get(h.op.in_types[i]).dtype)) continue;
+    RICCI_ASSIGN(Val t, b.Instantiate(a.tangents[i], h.op.in_types[i]));
+    in.push_back(t);
+  }
+  RICCI_ASSIGN(Vals out, EmitLinear(b, h.program("bwd"), n_residuals, in));
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < h.op.n_out; ++i) {
+    if (types::IsDifferentiable(b.types().Get(h.op.out_types[i]).dtype)) a.out_tangents[i] = out[next++];
+  }
+  return absl::OkStatus();
+}
+
+// The three programs must agree on what is batched: results in call and fwd, residuals, cotangents. All are made
+// batched; what does not depend on the batch is broadcast.
+absl::Status Batch(Builder& b, const Held& h, const ricci_batch_args& a) {
+  RICCI_ASSIGN(Vals in, BatchFront(b, a, h.op.n_in));
+  const std::string_view axis(a.axis_name.ptr, a.axis_name.len);
+  const Mask all(
+      std::max({h.program("fwd").n_results(), h.program("bwd").n_params(), h.program("bwd").n_results(), h.op.n_in}),
+      1);
+  auto first = [&](size_t n) { return MaskView(all).first(n); };
+  for (uint32_t i = 0; i < h.op.n_in; ++i) {
+    if (a.in_dims[i] >= 0) continue;
+    RICCI_ASSIGN(in[i], trace::BroadcastLeading(b, in[i], a.axis_size));
+  }
+  auto batched = [&](const Program& p) {
+    return transform::Batch(p, first(p.n_params()), a.axis_size, axis, first(p.n_results()));
+  };
+  RICCI_ASSIGN(auto call, batched(h.program("call")));
+  RICCI_ASSIGN(auto fwd, batched(h.program("fwd")));
+  RICCI_ASSIGN(auto bwd, batched(h.program("bwd")));
+  ricci_program* slots[3];
+  const ricci_attr attrs[] = {trace::ProgramAttr("call", *call.program, slots[0]),
+                              trace::ProgramAttr("fwd", *fwd.program, slots[1]),
+                              trace::ProgramAttr("bwd", *bwd.program, slots[2])};
+  RICCI_ASSIGN(Vals out, b.Emit("custom_vjp", attrs, in));
+  std::copy(out.begin(), out.end(), a.out);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Vals> InlineCall(Builder& b, const Held& h, std::span<const Val> in) {
+  return b.Inline(h.program("call"), in);
+}
+
+// ---- custom_linear: residuals, tangents of parameters -> tangents of results ----
+
+absl::Status LinearType(Builder& b, const Held& h) {
+  const Program& bwd = h.program("bwd");
+  const auto n = static_cast<uint32_t>(h.integer("num_residuals"));
+  RICCI_TRY(CheckResults(b, "custom_linear", "bwd", bwd, h.in_types().subspan(std::min(n, h.op.n_in))));
+  if (bwd.n_params() < n) return base::InvalidArgument("custom_linear: bwd takes fewer than ", n, " residuals");
+  return SetOutTypes(b, std::span<const TypeId>(bwd.param_types.data(), bwd.param_types.size()).subspan(n));
+}
+
+absl::Status LinearTranspose(Builder& b, const Held& h, const ricci_transpose_args& a) {
+  const auto n = static_cast<uint32_t>(h.integer("num_residuals"));
+  Vals in(a.operands, a.operands + n);
+  for (uint32_t i = 0; i < n; ++i) {
+    if (a.linear[i]) {
+      return absl::UnimplementedError(
+          "custom_vjp: its derivative is taken with respect to the residuals of a linear map; "
+          "write the function with custom_jvp to differentiate it twice");
+    }
+  }
+  for (uint32_t i = 0; i < h.op.n_out; ++i) {
+    RICCI_ASSIGN(Val ct, b.Instantiate(a.cts[i], h.op.out_types[i]));
+    in.push_back(ct);
+  }
+  RICCI_ASSIGN(Vals out, b.Inline(h.program("bwd"), in));
+  std::copy(out.begin(), out.end(), a.in_cts + n);
+  return absl::OkStatus();
+}
+
+absl::Status LinearBatch(Builder& b, const Held& h, const ricci_batch_args& a) {
+  RICCI_ASSIGN(Vals in, BatchFront(b, a, h.op.n_in));
+  const Program& bwd = h.program("bwd");
+  const Mask params(bwd.n_params(), 1), results(bwd.n_results(), 1);
+  for (uint32_t i = 0; i < h.op.n_in; ++i) {
+    if (a.in_dims[i] >= 0) continue;
+    RICCI_ASSIGN(in[i], trace::BroadcastLeading(b, in[i], a.axis_size));
+  }
+  const std::string_view axis(a.axis_name.ptr, a.axis_name.len);
+  RICCI_ASSIGN(auto batched, transform::Batch(bwd, params, a.axis_size, axis, results));
+  RICCI_ASSIGN(Vals out, EmitLinear(b, *batched.program, h.integer("num_residuals"), in));
+  std::copy(out.begin(), out.end(), a.out);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Vals> NoForwardMode(Builder&, const Held&, std::span<const Val>) {
+  return absl::UnimplementedError(
+      "custom_vjp: a function with a reverse rule only has no forward mode; give it a custom_jvp");
+}
+
+constexpr ricci_attr_spec kAttrs[] = {Spec("call", RICCI_ATTR_PROGRAM), Spec("fwd", RICCI_ATTR_PROGRAM),
+                                      Spec("bwd", RICCI_ATTR_PROGRAM)};
+constexpr ricci_attr_spec kLinearAttrs[] = {Spec("bwd", RICCI_ATTR_PROGRAM), Spec("num_residuals", RICCI_ATTR_INT)};
+constexpr ricci_lowering kInline = Decomposition<InlineCall>();
+constexpr ricci_lowering kNoForwardMode = Decomposition<NoForwardMode>();
+constexpr const ricci_lowering* kLowerings[] = {&kInline};
+constexpr const ricci_lowering* kLinearLowerings[] = {&kNoForwardMode};
+
+}  // namespace
+
+absl::Status RegisterCustomVjp(prim::Registry& r) {
+  ricci_prim_def d{};
+  d.hdr = Header(sizeof d);
+  d.name = Str("custom_vjp");
+  d.attr_specs = kAttrs;
+  d.n_attr_specs = std::size(kAttrs);
+  d.abstract_eval = TypeThunk<Type>;
+  d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
+  d.batch = RuleThunk<Batch, ricci_batch_args>;
+  d.missing = Str("transpose: differentiation replaces it by custom_linear first");
+  d.lowerings = kLowerings;
+  d.n_lowerings = std::size(kLowerings);
+  RICCI_TRY(r.Add(d).status());
+  ricci_prim_def linear{};
+  linear.hdr = Header(sizeof linear);
+  linear.name = Str("custom_linear");
+  linear.attr_specs = kLinearAttrs;
+  linear.n_attr_specs = std::size(kLinearAttrs);
+  linear.abstract_eval = TypeThunk<LinearType>;
+  linear.transpose = RuleThunk<LinearTranspose, ricci_transpose_args>;
+  linear.batch = RuleThunk<LinearBatch, ricci_batch_args>;
+  linear.missing = Str("jvp: stands for an unknown linear map");
+  linear.lowerings = kLinearLowerings;
+  linear.n_lowerings = std::size(kLinearLowerings);
+  return r.Add(linear).status();
+}
+
+}  // namespace ricci::inline v0::control

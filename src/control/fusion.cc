@@ -1,0 +1,38 @@
+// fusion: a group of equations that becomes one kernel. Made by the fuse pass only; it has no derivative rules because
+// no transform runs after that pass.
+#include "control/call.h"
+
+namespace ricci::inline v0::control {
+namespace {
+
+absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
+  std::vector<ricci_karr> in, out(h.op.n_out);
+  for (uint32_t i = 0; i < h.op.n_in; ++i) in.push_back(ricci_kernel_operand(k, i));
+  RICCI_TRY(
+      base::FromAbi(ricci_kernel_inline(k, ir::Abi(&h.program("body")), in.data(), h.op.n_in, out.data(), h.op.n_out)));
+  for (uint32_t i = 0; i < h.op.n_out; ++i) {
+    RICCI_TRY(base::FromAbi(ricci_kernel_copy(k, ricci_kernel_result(k, i), out[i])));
+  }
+  return absl::OkStatus();
+}
+
+constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM)};
+constexpr ricci_lowering kLoops = Loops<Lower>();
+constexpr const ricci_lowering* kLowerings[] = {&kLoops};
+
+}  // namespace
+
+absl::Status RegisterFusion(prim::Registry& r) {
+  ricci_prim_def d{};
+  d.hdr = Header(sizeof d);
+  d.name = Str("fusion");
+  d.attr_specs = kAttrs;
+  d.n_attr_specs = std::size(kAttrs);
+  d.abstract_eval = TypeThunk<TypeOfBody>;
+  d.missing = Str("jvp, transpose, batch: made after all transforms");
+  d.lowerings = kLowerings;
+  d.n_lowerings = std::size(kLowerings);
+  return r.Add(d, prim::Flow::kFusion).status();
+}
+
+}  // namespace ricci::inline v0::control

@@ -1,0 +1,121 @@
+// scan: a loop of known length that carries values, reads one slice of each x and writes one slice of each y per trip.
+//
+// The loop of choice: reverse mode works through it, because the residuals of all trips can be stacked. This file has
+// the row, its type and its lowering; scan_rules.cc has the transforms.
+#include "control/scan.h"
+
+namespace ricci::inline v0::control {
+namespace {
+
+absl::Status Type(Builder& b, const Held& h) {
+  const ScanParts s(h);
+  if (s.length < 0) return base::InvalidArgument("scan: length ", s.length, " is negative");
+  if (s.n_consts + s.n_carry + s.n_xs != h.op.n_in || s.n_carry + s.n_ys != s.body->n_results()) {
+    return base::InvalidArgument("scan: num_consts ", s.n_consts, " and num_carry ", s.n_carry, " do not fit ",
+                                 h.op.n_in, " operands and ", s.body->n_results(), " results of body");
+  }
+  std::vector<TypeId> params(h.in_types().begin(), h.in_types().end());
+  for (uint32_t i = s.n_consts + s.n_carry; i < h.op.n_in; ++i) {
+    const auto& x = b.types().Get(params[i]);
+    if (x.rank() == 0 || x.shape[0] != s.length) {
+      return base::InvalidArgument("scan: operand ", i, " is ", ToText(x), "; its first dimension must be the length ",
+                                   s.length);
+    }
+    RICCI_ASSIGN(params[i], trace::WithoutDim(b.types(), params[i], 0));
+  }
+  RICCI_TRY(CheckParams(b, "scan", "body", *s.body, params));
+  std::vector<TypeId> out(s.body->result_types.begin(), s.body->result_types.end());
+  for (uint32_t i = 0; i < s.n_carry; ++i) {
+    if (out[i] != params[s.n_consts + i]) {
+      return base::InvalidArgument("scan: carry ", i, " enters as ", ToText(b.types().Get(params[s.n_consts + i])),
+                                   " and leaves as ", ToText(b.types().Get(out[i])));
+    }
+  }
+  for (uint32_t i = s.n_carry; i < out.size(); ++i) {
+    RICCI_ASSIGN(out[i], trace::WithDim(b.types(), out[i], 0, s.length));
+  }
+  return SetOutTypes(b, out);
+}
+
+#define RICCI_K(call) RICCI_TRY(base::FromAbi(call))
+
+// carry = init; for each trip: body(consts, carry, x[i]) into the next carry and y[i].
+absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
+  const ScanParts s(h);
+  std::vector<ricci_karr> carry, in(h.op.n_in), out(s.body->n_results()), next;
+  for (uint32_t i = 0; i < s.n_carry; ++i) {
+    ricci_karr a, n;
+    RICCI_K(ricci_kernel_private(k, s.body->result_types[i], &a));
+    RICCI_K(ricci_kernel_private(k, s.body->result_types[i], &n));
+    RICCI_K(ricci_kernel_copy(k, a, ricci_kernel_operand(k, s.n_consts + i)));
+    carry.push_back(a);
+    next.push_back(n);
+  }
+  ricci_sval lo, hi, trip, index;
+  RICCI_K(ricci_kernel_const_index(k, 0, &lo));
+  RICCI_K(ricci_kernel_const_index(k, s.length, &hi));
+  RICCI_K(ricci_kernel_for(k, lo, hi, &trip));
+  index = trip;
+  if (s.reverse) {
+    ricci_sval last;
+    RICCI_K(ricci_kernel_const_index(k, s.length - 1, &last));
+    const ricci_sval pair[] = {last, trip};
+    RICCI_K(ricci_kernel_scalar(k, RICCI_S_SUB, 0, pair, 2, &index));
+  }
+  for (uint32_t i = 0; i < h.op.n_in; ++i) {
+    in[i] = ricci_kernel_operand(k, i);
+    if (i >= s.n_consts && i < s.n_consts + s.n_carry) in[i] = carry[i - s.n_consts];
+    if (i >= s.n_consts + s.n_carry) RICCI_K(ricci_kernel_view(k, in[i], 0, index, &in[i]));
+  }
+  RICCI_K(ricci_kernel_inline(k, ir::Abi(s.body), in.data(), h.op.n_in, out.data(), s.body->n_results()));
+  for (uint32_t i = 0; i < s.n_ys; ++i) {
+    ricci_karr y;
+    RICCI_K(ricci_kernel_view(k, ricci_kernel_result(k, s.n_carry + i), 0, index, &y));
+    RICCI_K(ricci_kernel_copy(k, y, out[s.n_carry + i]));
+  }
+  // All of the next carry is computed before any of the old one is overwritten.
+  for (uint32_t i = 0; i < s.n_carry; ++i) RICCI_K(ricci_kernel_copy(k, next[i], out[i]));
+  for (uint32_t i = 0; i < s.n_carry; ++i) RICCI_K(ricci_kernel_copy(k, carry[i], next[i]));
+  RICCI_K(ricci_kernel_end(k));
+  for (uint32_t i = 0; i < s.n_carry; ++i) RICCI_K(ricci_kernel_copy(k, ricci_kernel_result(k, i), carry[i]));
+  return absl::OkStatus();
+}
+
+constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM),
+                                      Spec("length", RICCI_ATTR_INT),
+                                      Spec("reverse", RICCI_ATTR_BOOL, RICCI_ATTR_OPTIONAL),
+                                      Spec("num_consts", RICCI_ATTR_INT),
+                                      Spec("num_carry", RICCI_ATTR_INT),
+                                      Spec("unroll", RICCI_ATTR_INT, RICCI_ATTR_OPTIONAL)};
+constexpr ricci_lowering kLoops = Loops<Lower>();
+constexpr const ricci_lowering* kLowerings[] = {&kLoops};
+
+}  // namespace
+
+absl::StatusOr<Vals> EmitScan(Builder& b, const ScanParts& like, const Program& body, uint32_t n_consts,
+                              uint32_t n_carry, std::span<const Val> in) {
+  return EmitHolding(b, "scan", body,
+                     {trace::IntAttr("length", like.length), trace::BoolAttr("reverse", like.reverse),
+                      trace::IntAttr("num_consts", n_consts), trace::IntAttr("num_carry", n_carry),
+                      trace::IntAttr("unroll", like.unroll)},
+                     in);
+}
+
+absl::Status RegisterScan(prim::Registry& r) {
+  ricci_prim_def d{};
+  d.hdr = Header(sizeof d);
+  d.name = Str("scan");
+  d.attr_specs = kAttrs;
+  d.n_attr_specs = std::size(kAttrs);
+  d.abstract_eval = TypeThunk<Type>;
+  d.jvp = RuleThunk<ScanJvp, ricci_jvp_args>;
+  d.transpose = RuleThunk<ScanTranspose, ricci_transpose_args>;
+  d.batch = RuleThunk<ScanBatch, ricci_batch_args>;
+  d.partial_eval = PartialEvalThunk<ScanPartialEval>;
+  d.dce = DceThunk<ScanDce>;
+  d.lowerings = kLowerings;
+  d.n_lowerings = std::size(kLowerings);
+  return r.Add(d).status();
+}
+
+}  // namespace ricci::inline v0::control

@@ -1,0 +1,42 @@
+// The layout of a scan: body(consts, carry, x) -> (carry, y); scan(consts, init, xs) -> (carry, ys).
+#ifndef RICCI_CONTROL_SCAN_H_
+#define RICCI_CONTROL_SCAN_H_
+#include "control/structural_row.h"
+
+namespace ricci::inline v0::control {
+
+struct ScanParts {
+  explicit ScanParts(const Held& h)
+      : body(&h.program("body")),
+        length(h.integer("length")),
+        reverse(h.integer("reverse") != 0),
+        unroll(h.integer("unroll", 1)),
+        n_consts(static_cast<uint32_t>(h.integer("num_consts"))),
+        n_carry(static_cast<uint32_t>(h.integer("num_carry"))),
+        n_xs(h.op.n_in - std::min(h.op.n_in, n_consts + n_carry)),
+        n_ys(body->n_results() - std::min(body->n_results(), n_carry)) {}
+
+  const Program* body;
+  int64_t length;
+  bool reverse;
+  int64_t unroll;
+  uint32_t n_consts, n_carry, n_xs, n_ys;
+};
+
+// scan{body} with the trip count and direction of `like`.
+absl::StatusOr<Vals> EmitScan(Builder& b, const ScanParts& like, const Program& body, uint32_t n_consts,
+                              uint32_t n_carry, std::span<const Val> in);
+
+// The derivative and batching rules, in scan_rules.cc.
+absl::Status ScanJvp(Builder& b, const Held& h, const ricci_jvp_args& a);
+absl::Status ScanPartialEval(const Held& h, const ricci_partial_eval_args& a);
+absl::Status ScanTranspose(Builder& b, const Held& h, const ricci_transpose_args& a);
+absl::Status ScanBatch(Builder& b, const Held& h, const ricci_batch_args& a);
+absl::Status ScanDce(Builder* b, const Held& h, const ricci_dce_args& a);
+
+// `f` with parameters and results put in another order: new parameter i is old parameter params[i], likewise results.
+absl::StatusOr<ProgramRef> Permute(const Program& f, std::span<const uint32_t> params,
+                                   std::span<const uint32_t> results);
+
+}  // namespace ricci::inline v0::control
+#endif

@@ -1,0 +1,304 @@
+// The transforms of scan. Which carries have tangents, are known or are batched is a fixpoint: a flag once set stays
+// set, so there are at most as many rounds as carries.
+#include "control/scan.h"
+#include "transform/dead_code.h"
+#include "transform/partial_eval.h"
+#include "transform/transpose.h"
+#include "transform/vmap.h"
+
+namespace ricci::inline v0::control {
+namespace {
+
+using Order = std::vector<uint32_t>;
+
+Order Range(uint32_t from, uint32_t n) {
+  Order out;
+  for (uint32_t i = 0; i < n; ++i) out.push_back(from + i);
+  return out;
+}
+void Append(Order& to, const Order& more) { to.insert(to.end(), more.begin(), more.end()); }
+void Append(Vals& to, const Vals& more) { to.insert(to.end(), more.begin(), more.end()); }
+
+// from | flags of the carry after one more trip; true if that changed anything.
+bool Merge(std::span<uint8_t> carry, MaskView after) {
+  bool changed = false;
+  for (size_t i = 0; i < carry.size(); ++i) {
+    changed |= !carry[i] && after[i];
+    carry[i] |= after[i];
+  }
+  return changed;
+}
+
+}  // namespace
+
+absl::StatusOr<ProgramRef> Permute(const Program& f, std::span<const uint32_t> params,
+                                   std::span<const uint32_t> results) {
+  std::vector<TypeId> types;
+  for (uint32_t p : params) types.push_back(f.param_types[p]);
+  RICCI_ASSIGN(auto b, Builder::Create(prim::Registry::Of(f), f.name, types));
+  Vals in(f.n_params(), kNone), out;
+  for (uint32_t i = 0; i < params.size(); ++i) in[params[i]] = b->param(i);
+  RICCI_ASSIGN(Vals all, b->Inline(f, in));
+  for (uint32_t r : results) out.push_back(all[r]);
+  return b->Finish(out);
+}
+
+absl::Status ScanJvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
+  const ScanParts s(h);
+  const std::span<const Val> tangents(a.tangents, h.op.n_in);
+  Mask active = NonZero(tangents), instantiate(s.body->n_results(), 0);
+  const std::span<uint8_t> carry(active.data() + s.n_consts, s.n_carry);
+  transform::JvpProgram jvp;
+  do {
+    std::copy(carry.begin(), carry.end(), instantiate.begin());
+    RICCI_ASSIGN(jvp, transform::Jvp(*s.body, active, instantiate));
+  } while (Merge(carry, MaskView(jvp.nonzero).first(s.n_carry)));
+
+  // jvp.program: consts carry xs, their tangents -> carry ys, their tangents. Interleave the tangents with their
+  // primals.
+  const uint32_t nc = Count(MaskView(active).first(s.n_consts)), nk = Count(carry);
+  const uint32_t nx = Count(MaskView(active).subspan(s.n_consts + s.n_carry));
+  const uint32_t t0 = h.op.n_in, k0 = s.n_consts, x0 = s.n_consts + s.n_carry;
+  Order params = Range(0, s.n_consts), results = Range(0, s.n_carry);
+  Append(params, Range(t0, nc));
+  Append(params, Range(k0, s.n_carry));
+  Append(params, Range(t0 + nc, nk));
+  Append(params, Range(x0, s.n_xs));
+  Append(params, Range(t0 + nc + nk, nx));
+  const uint32_t n_body = s.body->n_results(), ny = Count(MaskView(jvp.nonzero).subspan(s.n_carry));
+  Append(results, Range(n_body, nk));
+  Append(results, Range(s.n_carry, s.n_ys));
+  Append(results, Range(n_body + nk, ny));
+  RICCI_ASSIGN(ProgramRef body, Permute(*jvp.program, params, results));
+
+  Vals in;
+  auto operands = [&](uint32_t from, uint32_t n) -> absl::Status {
+    for (uint32_t i = from; i < from + n; ++i) in.push_back(a.primals[i]);
+    for (uint32_t i = from; i < from + n; ++i) {
+      if (!active[i]) continue;
+      RICCI_ASSIGN(Val t, b.Instantiate(tangents[i], h.op.in_types[i]));
+      in.push_back(t);
+    }
+    return absl::OkStatus();
+  };
+  RICCI_TRY(operands(0, s.n_consts));
+  RICCI_TRY(operands(k0, s.n_carry));
+  RICCI_TRY(operands(x0, s.n_xs));
+  RICCI_ASSIGN(Vals out, EmitScan(b, s, *body, s.n_consts + nc, s.n_carry + nk, in));
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < s.n_carry; ++i) a.out_primals[i] = out[at++];
+  for (uint32_t i = 0; i < s.n_carry; ++i) {
+    if (carry[i]) a.out_tangents[i] = out[at++];
+  }
+  for (uint32_t i = 0; i < s.n_ys; ++i) a.out_primals[s.n_carry + i] = out[at++];
+  for (uint32_t i = 0; i < s.n_ys; ++i) {
+    if (jvp.nonzero[s.n_carry + i]) a.out_tangents[s.n_carry + i] = out[at++];
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ScanPartialEval(const Held& h, const ricci_partial_eval_args& a) {
+  const ScanParts s(h);
+  const std::string_view policy(a.policy.ptr, a.policy.len);
+  Builder &kb = *trace::FromAbi(a.known), &ub = *trace::FromAbi(a.unknown);
+  // known_in over consts, carry, xs: a carry is known if it is known on entry and after every trip.
+  Mask unknown_in = Not(MaskView(a.is_known, h.op.n_in)), force(s.body->n_results(), 0);
+  const std::span<uint8_t> carry(unknown_in.data() + s.n_consts, s.n_carry);
+  transform::PartialEvalProgram split;
+  do {
+    std::copy(carry.begin(), carry.end(), force.begin());
+    RICCI_ASSIGN(split, transform::PartialEval(*s.body, Not(unknown_in), force, policy));
+  } while (Merge(carry, Not(MaskView(split.out_known).first(s.n_carry))));
+
+  // A residual that is a const is passed as the const itself; all others are stacked, one slice per trip.
+  const uint32_t n_known_out = Count(split.out_known);
+  std::vector<int32_t> const_of(split.n_residuals, -1);
+  for (uint32_t r = 0; r < split.n_residuals; ++r) {
+    const int32_t p = split.residual_param[r];
+    if (p >= 0 && p < static_cast<int32_t>(s.n_consts)) const_of[r] = p;
+  }
+  // Known half: known consts, carry, xs -> known carry, known ys, stacked residuals.
+  Vals known_in;
+  for (uint32_t i = 0; i < h.op.n_in; ++i) {
+    if (unknown_in[i]) continue;
+    known_in.push_back(a.in[i]);
+  }
+  const uint32_t kc = s.n_consts - Count(MaskView(unknown_in).first(s.n_consts)), kk = s.n_carry - Count(carry);
+  Order known_results = Range(0, n_known_out), all_params = Range(0, split.known->n_params());
+  std::vector<uint32_t> stacked;
+  for (uint32_t r = 0; r < split.n_residuals; ++r) {
+    if (const_of[r] >= 0) continue;
+    stacked.push_back(r);
+    known_results.push_back(n_known_out + r);
+  }
+  RICCI_ASSIGN(ProgramRef known_body, Permute(*split.known, all_params, known_results));
+  RICCI_ASSIGN(Vals known_out, EmitScan(kb, s, *known_body, kc, kk, known_in));
+
+  // Unknown half: const residuals, unknown consts, unknown carry, stacked residuals, unknown xs.
+  auto residual = [&](Val known, Val& out) { return base::FromAbi(a.residual(a.split, known, &out)); };
+  const uint32_t nr = split.n_residuals, uc = s.n_consts - kc, uk = s.n_carry - kk;
+  Order params;
+  Vals in;
+  for (uint32_t r = 0; r < nr; ++r) {
+    if (const_of[r] < 0) continue;
+    params.push_back(r);
+    in.push_back(kNone);
+    RICCI_TRY(residual(a.in[const_of[r]], in.back()));
+  }
+  const uint32_t n_const_residuals = static_cast<uint32_t>(in.size());
+  Append(params, Range(nr, uc + uk));
+  for (uint32_t i = 0; i < s.n_consts + s.n_carry; ++i) {
+    if (!unknown_in[i]) continue;
+    in.push_back(a.in[i]);
+    if (a.is_known[i]) RICCI_TRY(residual(a.in[i], in.back()));  // known on entry, unknown after a trip
+  }
+  for (uint32_t k = 0; k < stacked.size(); ++k) {
+    params.push_back(stacked[k]);
+    in.push_back(kNone);
+    RICCI_TRY(residual(known_out[n_known_out + k], in.back()));
+  }
+  Append(params, Range(nr + uc + uk, split.unknown->n_params() - nr - uc - uk));
+  for (uint32_t i = s.n_consts + s.n_carry; i < h.op.n_in; ++i) {
+    if (unknown_in[i]) in.push_back(a.in[i]);
+  }
+  RICCI_ASSIGN(ProgramRef unknown_body, Permute(*split.unknown, params, Range(0, split.unknown->n_results())));
+  RICCI_ASSIGN(Vals unknown_out, EmitScan(ub, s, *unknown_body, n_const_residuals + uc, uk, in));
+  uint32_t next_known = 0, next_unknown = 0;
+  for (uint32_t i = 0; i < h.op.n_out; ++i) {
+    a.out_is_known[i] = split.out_known[i];
+    a.out[i] = split.out_known[i] ? known_out[next_known++] : unknown_out[next_unknown++];
+  }
+  return absl::OkStatus();
+}
+
+// scan(res consts, lin consts, lin carry, res xs, lin xs), linear in the lin ones, runs backwards as
+// scan(res consts, [ct of lin consts, ct of carry], [res xs, ct of ys]) -> ([ct consts, ct carry], ct of lin xs).
+absl::Status ScanTranspose(Builder& b, const Held& h, const ricci_transpose_args& a) {
+  const ScanParts s(h);
+  const uint32_t x0 = s.n_consts + s.n_carry;
+  Mask linear(a.linear, a.linear + h.op.n_in);
+  for (uint32_t i = s.n_consts; i < x0; ++i) {
+    if (!linear[i]) {
+      return absl::UnimplementedError(
+          base::Cat("scan: carry ", i - s.n_consts,
+                    " does not depend linearly on what is transposed; only linear carries can be"));
+    }
+  }
+  // Body: its transpose takes non-linear parameters, cts of carry and of ys, and gives cts of all linear parameters.
+  Mask ct_nonzero(s.body->n_results(), 1);
+  for (uint32_t i = 0; i < s.n_ys; ++i) ct_nonzero[s.n_carry + i] = a.cts[s.n_carry + i] != kZero;
+  RICCI_ASSIGN(auto t, transform::Transpose(*s.body, linear, ct_nonzero, /*instantiate=*/true));
+  const uint32_t rc = s.n_consts - Count(MaskView(linear).first(s.n_consts)), lc = s.n_consts - rc;
+  const uint32_t lx = Count(MaskView(linear).subspan(x0)), rx = s.n_xs - lx;
+  const uint32_t n_ct_ys = Count(MaskView(ct_nonzero).subspan(s.n_carry));
+
+  // New body: res consts | ct consts, ct carry | res xs, ct ys -> ct consts + new ones, ct carry | ct xs.
+  std::vector<TypeId> types;
+  auto body_types = [&](uint32_t from, uint32_t n, bool want_linear) {
+    for (uint32_t i = from; i < from + n; ++i) {
+      if ((linear[i] != 0) == want_linear) types.push_back(s.body->param_types[i]);
+    }
+  };
+  body_types(0, s.n_consts, false);
+  body_types(0, s.n_consts, true);
+  body_types(s.n_consts, s.n_carry, true);
+  body_types(x0, s.n_xs, false);
+  for (uint32_t i = 0; i < s.n_ys; ++i) {
+    if (ct_nonzero[s.n_carry + i]) types.push_back(s.body->result_types[s.n_carry + i]);
+  }
+  RICCI_ASSIGN(auto nb, b.Nest(s.body->name, types));
+  const Vals p = nb->params();
+  auto slice = [&](uint32_t from, uint32_t n) { return Vals(p.begin() + from, p.begin() + from + n); };
+  Vals in = slice(0, rc);
+  Append(in, slice(rc + lc + s.n_carry, rx));
+  Append(in, slice(rc + lc, s.n_carry));
+  Append(in, slice(rc + lc + s.n_carry + rx, n_ct_ys));
+  RICCI_ASSIGN(Vals cts, nb->Inline(*t.program, in));
+  for (uint32_t i = 0; i < lc; ++i) {
+    RICCI_ASSIGN(cts[i], trace::Add(*nb, p[rc + i], cts[i]));
+  }
+  RICCI_ASSIGN(ProgramRef body, nb->Finish(cts));
+
+  Vals operands;
+  for (uint32_t i = 0; i < s.n_consts; ++i) {
+    if (!linear[i]) operands.push_back(a.operands[i]);
+  }
+  for (uint32_t i = 0; i < s.n_consts; ++i) {
+    if (!linear[i]) continue;
+    RICCI_ASSIGN(Val zero, b.Zero(h.op.in_types[i]));
+    operands.push_back(zero);
+  }
+  for (uint32_t i = 0; i < s.n_carry; ++i) {
+    RICCI_ASSIGN(Val ct, b.Instantiate(a.cts[i], h.op.out_types[i]));
+    operands.push_back(ct);
+  }
+  for (uint32_t i = x0; i < h.op.n_in; ++i) {
+    if (!linear[i]) operands.push_back(a.operands[i]);
+  }
+  for (uint32_t i = 0; i < s.n_ys; ++i) {
+    if (ct_nonzero[s.n_carry + i]) operands.push_back(a.cts[s.n_carry + i]);
+  }
+  ScanParts backwards = s;
+  backwards.reverse = !s.reverse;
+  RICCI_ASSIGN(Vals out, EmitScan(b, backwards, *body, rc, lc + s.n_carry, operands));
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < h.op.n_in; ++i) {
+    if (linear[i]) a.in_cts[i] = out[at++];
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ScanBatch(Builder& b, const Held& h, const ricci_batch_args& a) {
+  const ScanParts s(h);
+  const std::string_view axis(a.axis_name.ptr, a.axis_name.len);
+  Mask batched = IsBatched(a, h.op.n_in), force(s.body->n_results(), 0);
+  const std::span<uint8_t> carry(batched.data() + s.n_consts, s.n_carry);
+  transform::BatchProgram batch;
+  do {
+    std::copy(carry.begin(), carry.end(), force.begin());
+    RICCI_ASSIGN(batch, transform::Batch(*s.body, batched, a.axis_size, axis, force));
+  } while (Merge(carry, MaskView(batch.out_batched).first(s.n_carry)));
+  // Consts and carry have the batch first; an x has the trip first, then the batch.
+  Vals in(a.in, a.in + h.op.n_in);
+  for (uint32_t i = 0; i < h.op.n_in; ++i) {
+    const bool is_x = i >= s.n_consts + s.n_carry;
+    if (a.in_dims[i] >= 0) {
+      RICCI_ASSIGN(in[i], trace::MoveAxis(b, in[i], a.in_dims[i], is_x ? 1 : 0));
+    } else if (batched[i]) {
+      RICCI_ASSIGN(in[i], trace::BroadcastLeading(b, in[i], a.axis_size));
+    }
+  }
+  RICCI_ASSIGN(Vals out, EmitScan(b, s, *batch.program, s.n_consts, s.n_carry, in));
+  for (uint32_t i = 0; i < h.op.n_out; ++i) {
+    a.out[i] = out[i];
+    a.out_dims[i] = !batch.out_batched[i] ? -1 : i < s.n_carry ? 0 : 1;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ScanDce(Builder* b, const Held& h, const ricci_dce_args& a) {
+  const ScanParts s(h);
+  // A carry is used if its result is, or if a used carry or y of a trip needs it.
+  Mask used(a.used_out, a.used_out + h.op.n_out);
+  const Mask droppable(h.op.n_in, 1);
+  const std::span<uint8_t> carry(used.data(), s.n_carry);
+  transform::PrunedProgram pruned;
+  do {
+    RICCI_ASSIGN(pruned, transform::Prune(*s.body, used, droppable));
+  } while (Merge(carry, MaskView(pruned.used_params).subspan(s.n_consts, s.n_carry)));
+  // A used carry stays a parameter even if no trip reads it.
+  Mask keep = pruned.used_params;
+  for (uint32_t i = 0; i < s.n_carry; ++i) keep[s.n_consts + i] = used[i];
+  std::copy(keep.begin(), keep.end(), a.used_in);
+  if (a.in == nullptr) return absl::OkStatus();
+  RICCI_ASSIGN(pruned, transform::Prune(*s.body, used, Not(keep)));
+  const Vals in = Where(std::span<const Val>(a.in, h.op.n_in), keep);
+  RICCI_ASSIGN(Vals out, EmitScan(*b, s, *pruned.program, Count(MaskView(keep).first(s.n_consts)), Count(carry), in));
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < h.op.n_out; ++i) {
+    if (used[i]) a.out[i] = out[next++];
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ricci::inline v0::control

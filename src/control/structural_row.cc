@@ -1,0 +1,73 @@
+#include "control/structural_row.h"
+
+namespace ricci::inline v0::control {
+namespace {
+
+absl::Status CheckTypes(Builder& b, std::string_view what, std::span<const TypeId> have, std::span<const TypeId> want) {
+  if (have.size() != want.size()) return base::InvalidArgument(what, "s: ", have.size(), " instead of ", want.size());
+  for (size_t i = 0; i < have.size(); ++i) {
+    if (have[i] == want[i]) continue;
+    return base::InvalidArgument(what, " ", i, " is ", ToText(b.types().Get(have[i])), ", not ",
+                                 ToText(b.types().Get(want[i])));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckParams(Builder& b, std::string_view prim, std::string_view name, const Program& p,
+                         std::span<const TypeId> types) {
+  return CheckTypes(b, base::Cat(prim, ": ", name, " parameter"), {p.param_types.data(), p.param_types.size()}, types);
+}
+
+absl::Status CheckResults(Builder& b, std::string_view prim, std::string_view name, const Program& p,
+                          std::span<const TypeId> types) {
+  return CheckTypes(b, base::Cat(prim, ": ", name, " result"), {p.result_types.data(), p.result_types.size()}, types);
+}
+
+absl::Status SetOutTypes(Builder& b, std::span<const TypeId> types) { return b.SetOutTypes(types); }
+
+absl::StatusOr<Vals> EmitHolding(Builder& b, std::string_view prim, const Program& body, std::vector<ricci_attr> attrs,
+                                 std::span<const Val> in) {
+  ricci_program* slot;
+  attrs.push_back(trace::ProgramAttr("body", body, slot));
+  return b.Emit(prim, attrs, in);
+}
+
+absl::StatusOr<Vals> EmitCall(Builder& b, const Program& body, std::span<const Val> in) {
+  return EmitHolding(b, "call", body, {}, in);
+}
+
+Mask NonZero(std::span<const Val> vals) {
+  Mask out;
+  for (Val v : vals) out.push_back(v != kZero);
+  return out;
+}
+
+uint32_t Count(MaskView mask) {
+  uint32_t n = 0;
+  for (uint8_t m : mask) n += m != 0;
+  return n;
+}
+
+absl::StatusOr<Val> ScalarI32(Builder& b, int32_t value) {
+  RICCI_ASSIGN(TypeId t, b.types().Intern(RICCI_I32, {}));
+  return b.Constant(t, std::as_bytes(std::span(&value, 1)));
+}
+
+absl::StatusOr<Vals> BatchFront(Builder& b, const ricci_batch_args& a, uint32_t n_in) {
+  Vals out(a.in, a.in + n_in);
+  for (uint32_t i = 0; i < n_in; ++i) {
+    if (a.in_dims[i] <= 0) continue;
+    RICCI_ASSIGN(out[i], trace::MoveAxis(b, out[i], a.in_dims[i], 0));
+  }
+  return out;
+}
+
+Mask IsBatched(const ricci_batch_args& a, uint32_t n_in) {
+  Mask out;
+  for (uint32_t i = 0; i < n_in; ++i) out.push_back(a.in_dims[i] >= 0);
+  return out;
+}
+
+}  // namespace ricci::inline v0::control

@@ -1,0 +1,156 @@
+// What the structural rows share: a row from C++ rules, checks of held programs, and emitting a call.
+//
+// A rule here is a plain function over core types; Thunk<F> gives it the form of the C ABI. The rest of the core sees
+// these rows only as ricci_prim_def, like any plugin's.
+#ifndef RICCI_CONTROL_STRUCTURAL_ROW_H_
+#define RICCI_CONTROL_STRUCTURAL_ROW_H_
+#include "base/status_abi.h"
+#include "prim/registry.h"
+#include "trace/attrs.h"
+#include "trace/roles.h"
+#include "transform/rules.h"
+
+namespace ricci::inline v0::control {
+
+using ir::Program;
+using ir::ProgramRef;
+using ir::TypeId;
+using trace::Attrs;
+using trace::Builder;
+using trace::kNone;
+using trace::kZero;
+using trace::Val;
+using trace::Vals;
+using transform::Mask;
+using transform::MaskView;
+
+// One operation as structural rules read it.
+struct Held {
+  explicit Held(const ricci_op* op) : op(*op), attrs(trace::AttrsOf(*op)) {}
+  const ricci_op& op;
+  Attrs attrs;
+
+  const Program& program(std::string_view name) const { return trace::ProgramOf(attrs, name); }
+  int64_t integer(std::string_view name, int64_t otherwise = 0) const { return trace::IntOf(attrs, name, otherwise); }
+  std::span<const int64_t> ints(std::string_view name) const { return trace::IntsOf(attrs, name); }
+  std::string_view text(std::string_view name) const { return trace::StringOf(attrs, name); }
+  std::span<const TypeId> in_types() const { return {op.in_types, op.n_in}; }
+  std::span<const TypeId> out_types() const { return {op.out_types, op.n_out}; }
+};
+
+// Rules in C++ form and their thunks.
+using TypeRule = absl::Status(Builder&, const Held&);
+using JvpRule = absl::Status(Builder&, const Held&, const ricci_jvp_args&);
+using TransposeRule = absl::Status(Builder&, const Held&, const ricci_transpose_args&);
+using BatchRule = absl::Status(Builder&, const Held&, const ricci_batch_args&);
+using PartialEvalRule = absl::Status(const Held&, const ricci_partial_eval_args&);
+using DceRule = absl::Status(Builder*, const Held&, const ricci_dce_args&);
+using LoopsRule = absl::Status(ricci_kernel_builder*, const Held&);
+using DecomposeRule = absl::StatusOr<Vals>(Builder&, const Held&, std::span<const Val>);
+
+template <TypeRule* F>
+ricci_status* TypeThunk(void*, ricci_builder* b, const ricci_op* op) {
+  return base::AtBorder([&] { return F(*trace::FromAbi(b), Held(op)); });
+}
+template <auto F, typename Args>
+ricci_status* RuleThunk(void*, ricci_builder* b, const ricci_op* op, const Args* a) {
+  return base::AtBorder([&] { return F(*trace::FromAbi(b), Held(op), *a); });
+}
+template <PartialEvalRule* F>
+ricci_status* PartialEvalThunk(void*, const ricci_op* op, const ricci_partial_eval_args* a) {
+  return base::AtBorder([&] { return F(Held(op), *a); });
+}
+template <DceRule* F>
+ricci_status* DceThunk(void*, ricci_builder* b, const ricci_op* op, const ricci_dce_args* a) {
+  return base::AtBorder([&] { return F(trace::FromAbi(b), Held(op), *a); });
+}
+template <LoopsRule* F>
+ricci_status* LoopsThunk(void*, ricci_kernel_builder* k, const ricci_op* op) {
+  return base::AtBorder([&] { return F(k, Held(op)); });
+}
+template <DecomposeRule* F>
+ricci_status* DecomposeThunk(void*, ricci_builder* b, const ricci_op* op, const ricci_val* in, ricci_val* out) {
+  return base::AtBorder([&]() -> absl::Status {
+    RICCI_ASSIGN(Vals results, F(*trace::FromAbi(b), Held(op), {in, op->n_in}));
+    std::copy(results.begin(), results.end(), out);
+    return absl::OkStatus();
+  });
+}
+
+constexpr ricci_str Str(std::string_view s) { return {s.data(), s.size()}; }
+constexpr ricci_hdr Header(size_t size, uint32_t flags = 0) { return {static_cast<uint32_t>(size), flags, nullptr}; }
+constexpr ricci_attr_spec Spec(std::string_view name, uint32_t kind, uint32_t flags = 0) {
+  return {Str(name), kind, flags};
+}
+
+template <LoopsRule* F>
+constexpr ricci_lowering Loops() {
+  ricci_lowering l{};
+  l.hdr = Header(sizeof l);
+  l.kind = RICCI_LOWER_LOOPS;
+  l.target = Str("*");
+  l.loops = LoopsThunk<F>;
+  return l;
+}
+// Expanded before kernels are made.
+template <DecomposeRule* F>
+constexpr ricci_lowering Decomposition(int32_t priority = 0) {
+  ricci_lowering l{};
+  l.hdr = Header(sizeof l);
+  l.kind = RICCI_LOWER_DECOMPOSE;
+  l.priority = priority;
+  l.target = Str("*");
+  l.decompose = DecomposeThunk<F>;
+  return l;
+}
+
+// The parameters of the held program `name` must be `types`; INVALID_ARGUMENT names the first that differs.
+absl::Status CheckParams(Builder& b, std::string_view prim, std::string_view name, const Program& p,
+                         std::span<const TypeId> types);
+absl::Status CheckResults(Builder& b, std::string_view prim, std::string_view name, const Program& p,
+                          std::span<const TypeId> types);
+absl::Status SetOutTypes(Builder& b, std::span<const TypeId> types);
+
+// Emits `prim{body = p}` with more attributes.
+absl::StatusOr<Vals> EmitHolding(Builder& b, std::string_view prim, const Program& body, std::vector<ricci_attr> attrs,
+                                 std::span<const Val> in);
+absl::StatusOr<Vals> EmitCall(Builder& b, const Program& body, std::span<const Val> in);
+
+// Flags of the values that are not kZero.
+Mask NonZero(std::span<const Val> vals);
+// A value as bool mask helpers: how many are set.
+uint32_t Count(MaskView mask);
+// The elements of `v` with mask[i] != 0.
+template <typename T>
+std::vector<T> Where(std::span<const T> v, MaskView mask) {
+  std::vector<T> out;
+  for (size_t i = 0; i < v.size(); ++i) {
+    if (mask[i]) out.push_back(v[i]);
+  }
+  return out;
+}
+inline Mask Not(MaskView mask) {
+  Mask out(mask.begin(), mask.end());
+  for (uint8_t& m : out) m = !m;
+  return out;
+}
+// An i32 scalar constant.
+absl::StatusOr<Val> ScalarI32(Builder& b, int32_t value);
+
+// The value of operand i with its batch dimension at 0, or as it is if not batched.
+absl::StatusOr<Vals> BatchFront(Builder& b, const ricci_batch_args& a, uint32_t n_in);
+Mask IsBatched(const ricci_batch_args& a, uint32_t n_in);
+
+// ---- one per file ----
+absl::Status RegisterCall(prim::Registry& r);
+absl::Status RegisterFusion(prim::Registry& r);
+absl::Status RegisterCond(prim::Registry& r);
+absl::Status RegisterWhile(prim::Registry& r);
+absl::Status RegisterScan(prim::Registry& r);
+absl::Status RegisterVmap(prim::Registry& r);
+absl::Status RegisterCheckpoint(prim::Registry& r);
+absl::Status RegisterCustomJvp(prim::Registry& r);
+absl::Status RegisterCustomVjp(prim::Registry& r);
+
+}  // namespace ricci::inline v0::control
+#endif

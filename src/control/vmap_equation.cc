@@ -1,0 +1,256 @@
+// vmap: runs a held program once per element of a batch. in_axes[i] is the batched dimension of operand i (-1: the same
+// for all); every result is batched, at out_axes[i].
+//
+// It stays one equation through all transforms; only at compile time it becomes either array operations (Batch) or a
+// loop whose iterations are independent (lanes), which is what its lowering here is.
+#include "control/scan.h"
+#include "control/structural_row.h"
+#include "transform/dead_code.h"
+#include "transform/partial_eval.h"
+#include "transform/transpose.h"
+#include "transform/vmap.h"
+
+namespace ricci::inline v0::control {
+namespace {
+
+using Axes = std::vector<int64_t>;
+
+Axes AxesOf(const Held& h, std::string_view name) {
+  const auto axes = h.ints(name);
+  return Axes(axes.begin(), axes.end());
+}
+
+absl::StatusOr<Vals> EmitVmap(Builder& b, const Held& like, const Program& body, const Axes& in_axes,
+                              const Axes& out_axes, std::span<const Val> in) {
+  return EmitHolding(b, "vmap", body,
+                     {trace::IntAttr("size", like.integer("size")), trace::IntsAttr("in_axes", in_axes),
+                      trace::IntsAttr("out_axes", out_axes), trace::StringAttr("axis_name", like.text("axis_name"))},
+                     in);
+}
+
+absl::Status Type(Builder& b, const Held& h) {
+  const Program& body = h.program("body");
+  const Axes in_axes = AxesOf(h, "in_axes"), out_axes = AxesOf(h, "out_axes");
+  const int64_t size = h.integer("size");
+  if (size < 0) return base::InvalidArgument("vmap: size ", size, " is negative");
+  if (in_axes.size() != h.op.n_in || out_axes.size() != body.n_results()) {
+    return base::InvalidArgument("vmap: ", in_axes.size(), " in_axes for ", h.op.n_in, " operands and ",
+                                 out_axes.size(), " out_axes for ", body.n_results(), " results");
+  }
+  std::vector<TypeId> params(h.in_types().begin(), h.in_types().end()), out;
+  for (size_t i = 0; i < params.size(); ++i) {
+    if (in_axes[i] < 0) continue;
+    const auto& t = b.types().Get(params[i]);
+    if (in_axes[i] >= t.rank() || t.shape[in_axes[i]] != size) {
+      return base::InvalidArgument("vmap: operand ", i, " is ", ToText(t), "; dimension ", in_axes[i],
+                                   " must be the size ", size);
+    }
+    RICCI_ASSIGN(params[i], trace::WithoutDim(b.types(), params[i], in_axes[i]));
+  }
+  RICCI_TRY(CheckParams(b, "vmap", "body", body, params));
+  for (uint32_t i = 0; i < body.n_results(); ++i) {
+    const auto& t = b.types().Get(body.result_types[i]);
+    if (out_axes[i] < 0 || out_axes[i] > t.rank()) {
+      return base::InvalidArgument("vmap: out_axes ", out_axes[i], " of result ", i, " is out of range for ",
+                                   ToText(t));
+    }
+    RICCI_ASSIGN(TypeId batched, trace::WithDim(b.types(), body.result_types[i], out_axes[i], size));
+    out.push_back(batched);
+  }
+  return SetOutTypes(b, out);
+}
+
+absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
+  const std::span<const Val> tangents(a.tangents, h.op.n_in);
+  const Mask active = NonZero(tangents);
+  RICCI_ASSIGN(auto jvp, transform::Jvp(h.program("body"), active));
+  Axes in_axes = AxesOf(h, "in_axes"), out_axes = AxesOf(h, "out_axes");
+  const Axes tangent_in = Where(std::span<const int64_t>(in_axes), active);
+  const Axes tangent_out = Where(std::span<const int64_t>(out_axes), jvp.nonzero);
+  in_axes.insert(in_axes.end(), tangent_in.begin(), tangent_in.end());
+  out_axes.insert(out_axes.end(), tangent_out.begin(), tangent_out.end());
+  Vals in(a.primals, a.primals + h.op.n_in);
+  const Vals live = Where(tangents, active);
+  in.insert(in.end(), live.begin(), live.end());
+  RICCI_ASSIGN(Vals out, EmitVmap(b, h, *jvp.program, in_axes, out_axes, in));
+  uint32_t next = h.op.n_out;
+  for (uint32_t i = 0; i < h.op.n_out; ++i) {
+    a.out_primals[i] = out[i];
+    if (jvp.nonzero[i]) a.out_tangents[i] = out[next++];
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PartialEval(const Held& h, const ricci_partial_eval_args& a) {
+  const MaskView known(a.is_known, h.op.n_in);
+  const std::span<const Val> in(a.in, h.op.n_in);
+  const Axes in_axes = AxesOf(h, "in_axes"), out_axes = AxesOf(h, "out_axes");
+  RICCI_ASSIGN(auto split, transform::PartialEval(h.program("body"), known, {}, {a.policy.ptr, a.policy.len}));
+  // Residuals that are operands are passed as those, unbatched ones unbatched; the others are batched at dimension 0.
+  const uint32_t n_known = Count(split.out_known);
+  Axes known_out = Where(std::span<const int64_t>(out_axes), split.out_known), unknown_in;
+  std::vector<uint32_t> known_results, params;
+  for (uint32_t i = 0; i < n_known; ++i) known_results.push_back(i);
+  for (uint32_t i = 0; i < split.known->n_params(); ++i) params.push_back(i);
+  for (uint32_t r = 0; r < split.n_residuals; ++r) {
+    if (split.residual_param[r] >= 0) continue;
+    known_results.push_back(n_known + r);
+    known_out.push_back(0);
+  }
+  RICCI_ASSIGN(ProgramRef known_body, Permute(*split.known, params, known_results));
+  RICCI_ASSIGN(Vals known_vals, EmitVmap(*trace::FromAbi(a.known), h, *known_body,
+                                         Where(std::span<const int64_t>(in_axes), known), known_out, Where(in, known)));
+  Vals unknown_vals;
+  uint32_t next = n_known;
+  for (uint32_t r = 0; r < split.n_residuals; ++r) {
+    const int32_t param = split.residual_param[r];
+    unknown_in.push_back(param >= 0 ? in_axes[param] : 0);
+    unknown_vals.push_back(kNone);
+    RICCI_TRY(base::FromAbi(a.residual(a.split, param >= 0 ? in[param] : known_vals[next++], &unknown_vals.back())));
+  }
+  for (uint32_t i = 0; i < h.op.n_in; ++i) {
+    if (known[i]) continue;
+    unknown_in.push_back(in_axes[i]);
+    unknown_vals.push_back(in[i]);
+  }
+  RICCI_ASSIGN(Vals unknown_out,
+               EmitVmap(*trace::FromAbi(a.unknown), h, *split.unknown, unknown_in,
+                        Where(std::span<const int64_t>(out_axes), Not(split.out_known)), unknown_vals));
+  uint32_t next_known = 0, next_unknown = 0;
+  for (uint32_t i = 0; i < h.op.n_out; ++i) {
+    a.out_is_known[i] = split.out_known[i];
+    a.out[i] = split.out_known[i] ? known_vals[next_known++] : unknown_out[next_unknown++];
+  }
+  return absl::OkStatus();
+}
+
+// The cotangent of an operand that is the same for all elements is the sum over them.
+absl::Status Transpose(Builder& b, const Held& h, const ricci_transpose_args& a) {
+  const MaskView linear(a.linear, h.op.n_in);
+  const std::span<const Val> cts(a.cts, h.op.n_out);
+  const Mask ct_nonzero = NonZero(cts);
+  const Axes in_axes = AxesOf(h, "in_axes"), out_axes = AxesOf(h, "out_axes");
+  RICCI_ASSIGN(auto t, transform::Transpose(h.program("body"), linear, ct_nonzero, /*instantiate=*/false));
+  if (t.program->n_results() == 0) return absl::OkStatus();
+  Axes new_in = Where(std::span<const int64_t>(in_axes), Not(linear)), new_out;
+  const Axes ct_axes = Where(std::span<const int64_t>(out_axes), ct_nonzero);
+  new_in.insert(new_in.end(), ct_axes.begin(), ct_axes.end());
+  for (uint32_t i = 0; i < h.op.n_in; ++i) {
+    if (t.nonzero[i]) new_out.push_back(std::max<int64_t>(in_axes[i], 0));
+  }
+  Vals in = Where(std::span<const Val>(a.operands, h.op.n_in), Not(linear));
+  const Vals live = Where(cts, ct_nonzero);
+  in.insert(in.end(), live.begin(), live.end());
+  RICCI_ASSIGN(Vals out, EmitVmap(b, h, *t.program, new_in, new_out, in));
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < h.op.n_in; ++i) {
+    if (!t.nonzero[i]) continue;
+    a.in_cts[i] = out[next++];
+    if (in_axes[i] >= 0) continue;
+    const std::vector<int64_t> batch_dim{0};
+    RICCI_ASSIGN(a.in_cts[i], trace::ReduceSum(b, a.in_cts[i], batch_dim));
+  }
+  return absl::OkStatus();
+}
+
+// An outer batch passes through: it becomes dimension 0 of the operands, of the body's parameters and of the results.
+absl::Status Batch(Builder& b, const Held& h, const ricci_batch_args& a) {
+  RICCI_ASSIGN(Vals in, BatchFront(b, a, h.op.n_in));
+  const std::string_view axis(a.axis_name.ptr, a.axis_name.len);
+  const Mask batched = IsBatched(a, h.op.n_in);
+  RICCI_ASSIGN(auto batch, transform::Batch(h.program("body"), batched, a.axis_size, axis));
+  Axes in_axes = AxesOf(h, "in_axes"), out_axes = AxesOf(h, "out_axes");
+  for (uint32_t i = 0; i < h.op.n_in; ++i) in_axes[i] += in_axes[i] >= 0 && batched[i];
+  for (uint32_t i = 0; i < h.op.n_out; ++i) out_axes[i] += batch.out_batched[i];
+  RICCI_ASSIGN(Vals out, EmitVmap(b, h, *batch.program, in_axes, out_axes, in));
+  for (uint32_t i = 0; i < h.op.n_out; ++i) {
+    a.out[i] = out[i];
+    a.out_dims[i] = batch.out_batched[i] ? 0 : -1;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Dce(Builder* b, const Held& h, const ricci_dce_args& a) {
+  const MaskView used_out(a.used_out, h.op.n_out);
+  const Mask droppable(h.op.n_in, 1);
+  RICCI_ASSIGN(auto pruned, transform::Prune(h.program("body"), used_out, droppable));
+  std::copy(pruned.used_params.begin(), pruned.used_params.end(), a.used_in);
+  if (a.in == nullptr) return absl::OkStatus();
+  const Axes in_axes = AxesOf(h, "in_axes"), out_axes = AxesOf(h, "out_axes");
+  RICCI_ASSIGN(Vals out, EmitVmap(*b, h, *pruned.program, Where(std::span<const int64_t>(in_axes), pruned.used_params),
+                                  Where(std::span<const int64_t>(out_axes), used_out),
+                                  Where(std::span<const Val>(a.in, h.op.n_in), pruned.used_params)));
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < h.op.n_out; ++i) {
+    if (used_out[i]) a.out[i] = out[next++];
+  }
+  return absl::OkStatus();
+}
+
+#define RICCI_K(call) RICCI_TRY(base::FromAbi(call))
+
+absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
+  const auto in_axes = h.ints("in_axes"), out_axes = h.ints("out_axes");
+  const int64_t size = h.integer("size");
+  ricci_sval lane;
+  RICCI_K(ricci_kernel_parallel(k, &size, 1, &lane));
+  std::vector<ricci_karr> in, out(h.op.n_out);
+  for (uint32_t i = 0; i < h.op.n_in; ++i) {
+    in.push_back(ricci_kernel_operand(k, i));
+    if (in_axes[i] >= 0) RICCI_K(ricci_kernel_view(k, in[i], static_cast<uint32_t>(in_axes[i]), lane, &in[i]));
+  }
+  RICCI_K(ricci_kernel_inline(k, ir::Abi(&h.program("body")), in.data(), h.op.n_in, out.data(), h.op.n_out));
+  for (uint32_t i = 0; i < h.op.n_out; ++i) {
+    ricci_karr result;
+    RICCI_K(ricci_kernel_view(k, ricci_kernel_result(k, i), static_cast<uint32_t>(out_axes[i]), lane, &result));
+    RICCI_K(ricci_kernel_copy(k, result, out[i]));
+  }
+  return base::FromAbi(ricci_kernel_end(k));
+}
+
+// As array operations, by the batching rules of the body's rows.
+absl::StatusOr<Vals> Expand(Builder& b, const Held& h, std::span<const Val> operands) {
+  const auto in_axes = h.ints("in_axes"), out_axes = h.ints("out_axes");
+  Vals in(operands.begin(), operands.end());
+  Mask batched;
+  for (size_t i = 0; i < in.size(); ++i) {
+    batched.push_back(in_axes[i] >= 0);
+    if (in_axes[i] <= 0) continue;
+    RICCI_ASSIGN(in[i], trace::MoveAxis(b, in[i], in_axes[i], 0));
+  }
+  const Mask force(h.program("body").n_results(), 1);
+  RICCI_ASSIGN(auto batch, transform::Batch(h.program("body"), batched, h.integer("size"), h.text("axis_name"), force));
+  RICCI_ASSIGN(Vals out, b.Inline(*batch.program, in));
+  for (size_t i = 0; i < out.size(); ++i) {
+    RICCI_ASSIGN(out[i], trace::MoveAxis(b, out[i], 0, out_axes[i]));
+  }
+  return out;
+}
+
+constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM), Spec("size", RICCI_ATTR_INT),
+                                      Spec("in_axes", RICCI_ATTR_INTS), Spec("out_axes", RICCI_ATTR_INTS),
+                                      Spec("axis_name", RICCI_ATTR_STRING, RICCI_ATTR_OPTIONAL)};
+constexpr ricci_lowering kLanes = Loops<Lower>();
+constexpr ricci_lowering kBatched = Decomposition<Expand>(/*priority=*/-1);
+constexpr const ricci_lowering* kLowerings[] = {&kLanes, &kBatched};
+
+}  // namespace
+
+absl::Status RegisterVmap(prim::Registry& r) {
+  ricci_prim_def d{};
+  d.hdr = Header(sizeof d);
+  d.name = Str("vmap");
+  d.attr_specs = kAttrs;
+  d.n_attr_specs = std::size(kAttrs);
+  d.abstract_eval = TypeThunk<Type>;
+  d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
+  d.transpose = RuleThunk<Transpose, ricci_transpose_args>;
+  d.batch = RuleThunk<Batch, ricci_batch_args>;
+  d.partial_eval = PartialEvalThunk<PartialEval>;
+  d.dce = DceThunk<Dce>;
+  d.lowerings = kLowerings;
+  d.n_lowerings = std::size(kLowerings);
+  return r.Add(d).status();
+}
+
+}  // namespace ricci::inline v0::control

@@ -1,0 +1,98 @@
+// while: repeats a held program as long as another one says so.
+//
+// Forward mode carries the tangents along. Reverse mode needs a bound: with `max_trips` stated, the loop is
+// differentiated as a scan of that length whose trips do nothing once the condition fails. This file has the row, its
+// type and its lowering; while_rules.cc has the transforms.
+#include "control/while_loop.h"
+
+namespace ricci::inline v0::control {
+namespace {
+
+absl::Status Type(Builder& b, const Held& h) {
+  const WhileParts w(h);
+  if (w.n_cond + w.n_body + w.n_carry != h.op.n_in) {
+    return base::InvalidArgument("while: cond_nconsts ", w.n_cond, " and body_nconsts ", w.n_body, " exceed ",
+                                 h.op.n_in, " operands");
+  }
+  const auto in = h.in_types();
+  const auto carry = in.subspan(w.n_cond + w.n_body);
+  std::vector<TypeId> cond_params(in.begin(), in.begin() + w.n_cond);
+  cond_params.insert(cond_params.end(), carry.begin(), carry.end());
+  RICCI_TRY(CheckParams(b, "while", "cond", *w.cond, cond_params));
+  RICCI_ASSIGN(TypeId predicate, b.types().Intern(RICCI_BOOL, {}));
+  RICCI_TRY(CheckResults(b, "while", "cond", *w.cond, {&predicate, 1}));
+  RICCI_TRY(CheckParams(b, "while", "body", *w.body, in.subspan(w.n_cond)));
+  RICCI_TRY(CheckResults(b, "while", "body", *w.body, carry));
+  return SetOutTypes(b, carry);
+}
+
+#define RICCI_K(call) RICCI_TRY(base::FromAbi(call))
+
+absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
+  const WhileParts w(h);
+  std::vector<ricci_karr> cond_in, body_in, carry, next, out(w.n_carry);
+  for (uint32_t i = 0; i < w.n_cond; ++i) cond_in.push_back(ricci_kernel_operand(k, i));
+  for (uint32_t i = 0; i < w.n_body; ++i) body_in.push_back(ricci_kernel_operand(k, w.n_cond + i));
+  for (uint32_t i = 0; i < w.n_carry; ++i) {
+    ricci_karr a, n;
+    RICCI_K(ricci_kernel_private(k, h.op.out_types[i], &a));
+    RICCI_K(ricci_kernel_private(k, h.op.out_types[i], &n));
+    RICCI_K(ricci_kernel_copy(k, a, ricci_kernel_operand(k, w.n_cond + w.n_body + i)));
+    carry.push_back(a);
+    next.push_back(n);
+  }
+  cond_in.insert(cond_in.end(), carry.begin(), carry.end());
+  body_in.insert(body_in.end(), carry.begin(), carry.end());
+  RICCI_K(ricci_kernel_while(k));
+  ricci_karr predicate;
+  ricci_sval go_on;
+  RICCI_K(
+      ricci_kernel_inline(k, ir::Abi(w.cond), cond_in.data(), static_cast<uint32_t>(cond_in.size()), &predicate, 1));
+  RICCI_K(ricci_kernel_load(k, predicate, nullptr, 0, &go_on));
+  RICCI_K(ricci_kernel_cond(k, go_on));
+  RICCI_K(ricci_kernel_inline(k, ir::Abi(w.body), body_in.data(), static_cast<uint32_t>(body_in.size()), out.data(),
+                              w.n_carry));
+  // All of the next carry is computed before any of the old one is overwritten.
+  for (uint32_t i = 0; i < w.n_carry; ++i) RICCI_K(ricci_kernel_copy(k, next[i], out[i]));
+  for (uint32_t i = 0; i < w.n_carry; ++i) RICCI_K(ricci_kernel_copy(k, carry[i], next[i]));
+  RICCI_K(ricci_kernel_end(k));
+  for (uint32_t i = 0; i < w.n_carry; ++i) RICCI_K(ricci_kernel_copy(k, ricci_kernel_result(k, i), carry[i]));
+  return absl::OkStatus();
+}
+
+constexpr ricci_attr_spec kAttrs[] = {Spec("cond", RICCI_ATTR_PROGRAM), Spec("body", RICCI_ATTR_PROGRAM),
+                                      Spec("cond_nconsts", RICCI_ATTR_INT), Spec("body_nconsts", RICCI_ATTR_INT),
+                                      Spec("max_trips", RICCI_ATTR_INT, RICCI_ATTR_OPTIONAL)};
+constexpr ricci_lowering kLoops = Loops<Lower>();
+constexpr const ricci_lowering* kLowerings[] = {&kLoops};
+
+}  // namespace
+
+absl::StatusOr<Vals> EmitWhile(Builder& b, const Program& cond, const Program& body, uint32_t n_cond, uint32_t n_body,
+                               int64_t max_trips, std::span<const Val> in) {
+  ricci_program *cond_slot, *body_slot;
+  std::vector<ricci_attr> attrs = {trace::ProgramAttr("cond", cond, cond_slot),
+                                   trace::ProgramAttr("body", body, body_slot), trace::IntAttr("cond_nconsts", n_cond),
+                                   trace::IntAttr("body_nconsts", n_body)};
+  if (max_trips >= 0) attrs.push_back(trace::IntAttr("max_trips", max_trips));
+  return b.Emit("while", attrs, in);
+}
+
+absl::Status RegisterWhile(prim::Registry& r) {
+  ricci_prim_def d{};
+  d.hdr = Header(sizeof d);
+  d.name = Str("while");
+  d.attr_specs = kAttrs;
+  d.n_attr_specs = std::size(kAttrs);
+  d.abstract_eval = TypeThunk<Type>;
+  d.jvp = RuleThunk<WhileJvp, ricci_jvp_args>;
+  d.batch = RuleThunk<WhileBatch, ricci_batch_args>;
+  d.partial_eval = PartialEvalThunk<WhilePartialEval>;
+  d.dce = DceThunk<WhileDce>;
+  d.missing = Str("transpose: the number of trips is not known; state a bound with max_trips, or use scan");
+  d.lowerings = kLowerings;
+  d.n_lowerings = std::size(kLowerings);
+  return r.Add(d, prim::Flow::kWhile).status();
+}
+
+}  // namespace ricci::inline v0::control

@@ -1,0 +1,253 @@
+// The transforms of while.
+#include "control/call.h"
+#include "control/scan.h"
+#include "control/while_loop.h"
+#include "transform/dead_code.h"
+#include "transform/partial_eval.h"
+#include "transform/vmap.h"
+
+namespace ricci::inline v0::control {
+namespace {
+
+bool Merge(std::span<uint8_t> flags, MaskView after) {
+  bool changed = false;
+  for (size_t i = 0; i < flags.size(); ++i) {
+    changed |= !flags[i] && after[i];
+    flags[i] |= after[i];
+  }
+  return changed;
+}
+
+void Append(Vals& to, std::span<const Val> more) { to.insert(to.end(), more.begin(), more.end()); }
+
+// `cond` with more parameters at the end, which it ignores.
+absl::StatusOr<ProgramRef> WithMoreParams(Builder& b, const Program& cond, std::span<const TypeId> more) {
+  std::vector<TypeId> types(cond.param_types.begin(), cond.param_types.end());
+  types.insert(types.end(), more.begin(), more.end());
+  RICCI_ASSIGN(auto nb, b.Nest(cond.name, types));
+  Vals in = nb->params();
+  in.resize(cond.n_params());
+  RICCI_ASSIGN(Vals out, nb->Inline(cond, in));
+  return nb->Finish(out);
+}
+
+}  // namespace
+
+absl::Status WhileJvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
+  const WhileParts w(h);
+  const std::span<const Val> tangents(a.tangents + w.n_cond, w.n_body + w.n_carry);
+  Mask active = NonZero(tangents);
+  const std::span<uint8_t> carry(active.data() + w.n_body, w.n_carry);
+  transform::JvpProgram jvp;
+  do {
+    RICCI_ASSIGN(jvp, transform::Jvp(*w.body, active, Mask(carry.begin(), carry.end())));
+  } while (Merge(carry, jvp.nonzero));
+  // jvp.program: consts carry, their tangents. Put the tangents of consts behind consts.
+  const uint32_t nc = Count(MaskView(active).first(w.n_body)), nk = Count(carry);
+  std::vector<uint32_t> params, results;
+  for (uint32_t i = 0; i < w.n_body; ++i) params.push_back(i);
+  for (uint32_t i = 0; i < nc; ++i) params.push_back(w.n_body + w.n_carry + i);
+  for (uint32_t i = 0; i < w.n_carry; ++i) params.push_back(w.n_body + i);
+  for (uint32_t i = 0; i < nk; ++i) params.push_back(w.n_body + w.n_carry + nc + i);
+  for (uint32_t i = 0; i < w.n_carry + nk; ++i) results.push_back(i);
+  RICCI_ASSIGN(ProgramRef body, Permute(*jvp.program, params, results));
+  const std::vector<TypeId> tangent_types = Where(h.out_types(), carry);
+  RICCI_ASSIGN(ProgramRef cond, WithMoreParams(b, *w.cond, tangent_types));
+  Vals in(a.primals, a.primals + w.n_cond + w.n_body), carry_tangents;
+  for (uint32_t i = 0; i < w.n_body + w.n_carry; ++i) {
+    if (!active[i]) continue;
+    RICCI_ASSIGN(Val t, b.Instantiate(tangents[i], h.op.in_types[w.n_cond + i]));
+    (i < w.n_body ? in : carry_tangents).push_back(t);
+  }
+  Append(in, {a.primals + w.n_cond + w.n_body, w.n_carry});
+  Append(in, carry_tangents);
+  RICCI_ASSIGN(Vals out, EmitWhile(b, *cond, *body, w.n_cond, w.n_body + nc, w.max_trips, in));
+  uint32_t next = w.n_carry;
+  for (uint32_t i = 0; i < w.n_carry; ++i) {
+    a.out_primals[i] = out[i];
+    if (carry[i]) a.out_tangents[i] = out[next++];
+  }
+  return absl::OkStatus();
+}
+
+namespace {
+
+// The same function as a scan of max_trips trips, each of which runs the body only while the condition holds.
+absl::StatusOr<ProgramRef> AsScan(Builder& b, const Held& h, const WhileParts& w) {
+  RICCI_ASSIGN(auto outer, b.Nest(w.body->name, h.in_types()));
+  RICCI_ASSIGN(auto trip, outer->Nest(w.body->name, h.in_types()));
+  const Vals p = trip->params();
+  const std::span<const Val> all(p);
+  Vals cond_in(all.begin(), all.begin() + w.n_cond);
+  Append(cond_in, all.subspan(w.n_cond + w.n_body));
+  RICCI_ASSIGN(Vals predicate, trip->Inline(*w.cond, cond_in));
+  const ricci_attr to_i32[] = {trace::DTypeAttr("new_dtype", RICCI_I32)};
+  RICCI_ASSIGN(Val index, trip->Emit1("convert_element_type", to_i32, predicate));
+  RICCI_ASSIGN(auto stay, trip->Nest(w.body->name, h.in_types().subspan(w.n_cond)));
+  const Vals carry_params = stay->params();
+  RICCI_ASSIGN(ProgramRef identity, stay->Finish(std::span<const Val>(carry_params).subspan(w.n_body)));
+  ricci_program* branches[] = {ir::Abi(identity.get()), ir::Abi(w.body)};
+  const ricci_attr attrs[] = {trace::ProgramsAttr("branches", branches)};
+  Vals branch_in{index};
+  Append(branch_in, all.subspan(w.n_cond));
+  RICCI_ASSIGN(Vals next, trip->Emit("cond", attrs, branch_in));
+  RICCI_ASSIGN(ProgramRef body, trip->Finish(next));
+  RICCI_ASSIGN(Vals out,
+               EmitHolding(*outer, "scan", *body,
+                           {trace::IntAttr("length", w.max_trips), trace::IntAttr("num_consts", w.n_cond + w.n_body),
+                            trace::IntAttr("num_carry", w.n_carry)},
+                           outer->params()));
+  return outer->Finish(out);
+}
+
+// Everything is unknown: the whole loop runs in the unknown half.
+absl::Status AllUnknown(const Held& h, const ricci_partial_eval_args& a) {
+  Vals in(a.in, a.in + h.op.n_in);
+  for (uint32_t i = 0; i < h.op.n_in; ++i) {
+    if (a.is_known[i]) RICCI_TRY(base::FromAbi(a.residual(a.split, a.in[i], &in[i])));
+  }
+  RICCI_ASSIGN(Vals out, trace::FromAbi(a.unknown)->Emit(h.op.prim, h.attrs, in));
+  std::copy(out.begin(), out.end(), a.out);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status WhilePartialEval(const Held& h, const ricci_partial_eval_args& a) {
+  const WhileParts w(h);
+  Builder& kb = *trace::FromAbi(a.known);
+  if (w.max_trips >= 0) {
+    RICCI_ASSIGN(ProgramRef scan, AsScan(kb, h, w));
+    return PartialEvalOfProgram(*scan, h, a, {a.policy.ptr, a.policy.len}, "call", {});
+  }
+  // Which carries are known: on entry and after every trip.
+  Mask known(a.is_known + w.n_cond, a.is_known + h.op.n_in);
+  for (;;) {
+    const Mask known_carry(known.begin() + w.n_body, known.end());
+    RICCI_ASSIGN(auto split, transform::PartialEval(*w.body, known, Not(known_carry)));
+    Mask unknown(w.n_carry);
+    for (uint32_t i = 0; i < w.n_carry; ++i) unknown[i] = !known_carry[i];
+    if (!Merge(unknown, Not(split.out_known))) break;
+    for (uint32_t i = 0; i < w.n_carry; ++i) known[w.n_body + i] = !unknown[i];
+  }
+  const Mask known_carry(known.begin() + w.n_body, known.end());
+  Mask cond_known(a.is_known, a.is_known + w.n_cond);
+  cond_known.insert(cond_known.end(), known_carry.begin(), known_carry.end());
+  const Mask one(1, 1);
+  RICCI_ASSIGN(auto cond, transform::Prune(*w.cond, one, Not(cond_known)));
+  for (uint32_t i = 0; i < cond_known.size(); ++i) {
+    if (cond.used_params[i] && !cond_known[i]) return AllUnknown(h, a);  // when it ends is not known
+  }
+  // Known half: the loop over the known carries alone. Unknown half: the whole loop, which computes them again.
+  RICCI_ASSIGN(auto body, transform::Prune(*w.body, known_carry, Not(known)));
+  for (uint32_t i = 0; i < known.size(); ++i) {
+    RICCI_TRY(base::Invariant(known[i] || !body.used_params[i], "while: a known carry needs an unknown value"));
+  }
+  Vals in;
+  for (uint32_t i = 0; i < w.n_cond; ++i) {
+    if (cond_known[i]) in.push_back(a.in[i]);
+  }
+  for (uint32_t i = 0; i < known.size(); ++i) {
+    if (known[i]) in.push_back(a.in[w.n_cond + i]);
+  }
+  RICCI_ASSIGN(Vals known_out, EmitWhile(kb, *cond.program, *body.program, Count(MaskView(cond_known).first(w.n_cond)),
+                                         Count(MaskView(known).first(w.n_body)), -1, in));
+  RICCI_TRY(AllUnknown(h, a));
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < w.n_carry; ++i) {
+    if (!known_carry[i]) continue;
+    a.out_is_known[i] = 1;
+    a.out[i] = known_out[next++];
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WhileBatch(Builder& b, const Held& h, const ricci_batch_args& a) {
+  const WhileParts w(h);
+  const std::string_view axis(a.axis_name.ptr, a.axis_name.len);
+  Mask batched = IsBatched(a, h.op.n_in);
+  const std::span<uint8_t> carry(batched.data() + w.n_cond + w.n_body, w.n_carry);
+  transform::BatchProgram body, cond;
+  auto round = [&]() -> absl::StatusOr<bool> {
+    Mask cond_in(batched.begin(), batched.begin() + w.n_cond);
+    cond_in.insert(cond_in.end(), carry.begin(), carry.end());
+    RICCI_ASSIGN(cond, transform::Batch(*w.cond, cond_in, a.axis_size, axis));
+    RICCI_ASSIGN(body, transform::Batch(*w.body, MaskView(batched).subspan(w.n_cond), a.axis_size, axis,
+                                        Mask(carry.begin(), carry.end())));
+    Mask after = body.out_batched;
+    if (cond.out_batched[0]) std::fill(after.begin(), after.end(), 1);  // who has ended keeps his carry
+    return Merge(carry, after);
+  };
+  for (bool changed = true; changed;) {
+    RICCI_ASSIGN(changed, round());
+  }
+  RICCI_ASSIGN(Vals in, BatchFront(b, a, h.op.n_in));
+  for (uint32_t i = w.n_cond + w.n_body; i < h.op.n_in; ++i) {
+    if (a.in_dims[i] >= 0 || !batched[i]) continue;
+    RICCI_ASSIGN(in[i], trace::BroadcastLeading(b, in[i], a.axis_size));
+  }
+  for (uint32_t i = 0; i < w.n_carry; ++i) a.out_dims[i] = carry[i] ? 0 : -1;
+  if (!cond.out_batched[0]) {
+    RICCI_ASSIGN(Vals out, EmitWhile(b, *cond.program, *body.program, w.n_cond, w.n_body, w.max_trips, in));
+    std::copy(out.begin(), out.end(), a.out);
+    return absl::OkStatus();
+  }
+  // The loop runs while any element goes on; those that have ended keep their carry. The body needs the condition's
+  // consts.
+  RICCI_ASSIGN(auto any, b.Nest(w.cond->name, {cond.program->param_types.data(), cond.program->param_types.size()}));
+  RICCI_ASSIGN(Vals predicates, any->Inline(*cond.program, any->params()));
+  RICCI_ASSIGN(Val go_on, trace::ReduceAny(*any, predicates[0]));
+  RICCI_ASSIGN(ProgramRef new_cond, any->Finish({&go_on, 1}));
+  std::vector<TypeId> types;
+  for (Val v : in) types.push_back(b.type_id(v));
+  RICCI_ASSIGN(auto trip, b.Nest(w.body->name, types));
+  const Vals params = trip->params();
+  const std::span<const Val> p(params), old_carry = p.subspan(w.n_cond + w.n_body);
+  Vals cond_in(p.begin(), p.begin() + w.n_cond);
+  Append(cond_in, old_carry);
+  RICCI_ASSIGN(Vals active, trip->Inline(*cond.program, cond_in));
+  RICCI_ASSIGN(Vals next, trip->Inline(*body.program, p.subspan(w.n_cond)));
+  for (uint32_t i = 0; i < w.n_carry; ++i) {
+    const std::vector<int64_t> batch_dim{0};
+    RICCI_ASSIGN(Val mask, trace::BroadcastInDim(*trip, active[0], trip->type(next[i]).shape, batch_dim));
+    RICCI_ASSIGN(next[i], trace::Select(*trip, mask, next[i], old_carry[i]));
+  }
+  RICCI_ASSIGN(ProgramRef new_body, trip->Finish(next));
+  Vals operands(in.begin(), in.begin() + w.n_cond);
+  Append(operands, in);
+  RICCI_ASSIGN(Vals out, EmitWhile(b, *new_cond, *new_body, w.n_cond, w.n_cond + w.n_body, w.max_trips, operands));
+  std::copy(out.begin(), out.end(), a.out);
+  return absl::OkStatus();
+}
+
+absl::Status WhileDce(Builder* b, const Held& h, const ricci_dce_args& a) {
+  const WhileParts w(h);
+  const Mask one(1, 1);
+  const Mask cond_all(w.cond->n_params(), 1), body_all(w.body->n_params(), 1);
+  RICCI_ASSIGN(auto cond, transform::Prune(*w.cond, one, cond_all));
+  Mask used(a.used_out, a.used_out + h.op.n_out);
+  Merge(used, MaskView(cond.used_params).subspan(w.n_cond));
+  transform::PrunedProgram body;
+  do {
+    RICCI_ASSIGN(body, transform::Prune(*w.body, used, body_all));
+  } while (Merge(used, MaskView(body.used_params).subspan(w.n_body)));
+  Mask keep_cond(cond.used_params.begin(), cond.used_params.begin() + w.n_cond);
+  Mask keep_body(body.used_params.begin(), body.used_params.begin() + w.n_body);
+  const uint32_t nc = Count(keep_cond), nb = Count(keep_body);
+  keep_cond.insert(keep_cond.end(), used.begin(), used.end());
+  keep_body.insert(keep_body.end(), used.begin(), used.end());
+  std::copy(keep_cond.begin(), keep_cond.begin() + w.n_cond, a.used_in);
+  std::copy(keep_body.begin(), keep_body.end(), a.used_in + w.n_cond);
+  if (a.in == nullptr) return absl::OkStatus();
+  RICCI_ASSIGN(cond, transform::Prune(*w.cond, one, Not(keep_cond)));
+  RICCI_ASSIGN(body, transform::Prune(*w.body, used, Not(keep_body)));
+  const Vals in = Where(std::span<const Val>(a.in, h.op.n_in), {a.used_in, h.op.n_in});
+  RICCI_ASSIGN(Vals out, EmitWhile(*b, *cond.program, *body.program, nc, nb, w.max_trips, in));
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < h.op.n_out; ++i) {
+    if (used[i]) a.out[i] = out[next++];
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ricci::inline v0::control
