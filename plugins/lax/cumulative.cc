@@ -1,0 +1,173 @@
+// cumsum, cumprod, cummax, cummin, cumlogsumexp: each element combined with all before it along `axis` (with `reverse`:
+// all after it).
+//
+// Lowered as one sequential loop per line; 16-bit floats are accumulated in f32. cumsum is linear, its transpose is
+// cumsum the other way round. Tangents of the others come from a scan by doubling: log2(n) rounds, each combining every
+// element with the one 2^k places before it, which is made of primitives that differentiate again.
+#include <limits>
+
+#include "ricci/plugin.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+constexpr AttrSpec kAttrs[] = {{"axis", AttrKind::kInt}, {"reverse", AttrKind::kBool}};
+
+template <DTypeSet set>
+ArrayTypes Type(const Eqn& e) {
+  e.WantOperands(1);
+  rules::WantDType(e, 0, set, rules::NameOfSet(set));
+  const int64_t axis = e.integer("axis");
+  if (axis < 0 || axis >= e.in(0).rank()) e.Fail("axis ", axis, " is out of range for ", e.in(0));
+  return e.in(0);
+}
+
+Batched BatchRule(const Eqn& e, const Batched& x) {
+  return {e.Emit({x.value}, {{"axis", rules::Shifted(e.integer("axis"), x.dim)}}), x.dim};
+}
+
+std::string Factors(const Eqn& e) {
+  const std::string all = rules::Letters(rules::Range(e.in(0).rank()));
+  return all + " -> " + all + "; seq " + rules::Letter(e.integer("axis"));
+}
+
+// ---- combination: in kernels, and with tangents in programs ----
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// A value and its tangent.
+struct Pair {
+  Value x, t;
+};
+
+struct Sum {
+  static Scalar Combine(Scalar a, Scalar b) { return a + b; }
+  static Scalar First(Scalar like) { return Like(like, 0); }
+};
+
+struct Product {
+  static constexpr double kIdentity = 1;
+  static Scalar Combine(Scalar a, Scalar b) { return a * b; }
+  static Scalar First(Scalar like) { return Like(like, 1); }
+  static Pair Combine(const Pair& a, const Pair& b) { return {mul(a.x, b.x), add(mul(a.t, b.x), mul(a.x, b.t))}; }
+};
+
+// The least (or greatest) value of an integer type.
+int64_t LeastInteger(DType d) { return In(d, kUnsigned) ? 0 : INT64_MIN >> (64 - BitsOf(d)); }
+int64_t GreatestInteger(DType d) { return ~LeastInteger(d); }
+
+template <bool is_max>
+struct Extremum {
+  static constexpr double kIdentity = is_max ? -kInfinity : kInfinity;
+  static Scalar Combine(Scalar a, Scalar b) { return is_max ? Max(a, b) : Min(a, b); }
+  static Scalar First(Scalar like) {
+    if (IsFloat(like.dtype())) return Like(like, kIdentity);
+    return Like(like, is_max ? LeastInteger(like.dtype()) : GreatestInteger(like.dtype()));
+  }
+  // Half to each at ties, as the tangent of max.
+  static Pair Combine(const Pair& a, const Pair& b) {
+    const Value x = is_max ? max(a.x, b.x) : min(a.x, b.x);
+    const auto weight = [&](const Value& own, const Value& other) {
+      const Value share = select(eq(other, x), full_like(x, 0.5), ones_like(x));
+      return select(eq(own, x), share, zeros_like(x));
+    };
+    return {x, add(mul(a.t, weight(a.x, b.x)), mul(b.t, weight(b.x, a.x)))};
+  }
+};
+
+struct LogSumExp {
+  static constexpr double kIdentity = -kInfinity;
+  static Scalar First(Scalar like) { return Like(like, kIdentity); }
+  static Scalar Combine(Scalar a, Scalar b) {
+    const Scalar distance = a - b;
+    const Scalar tail = Apply(RICCI_S_LOG1P, {Apply(RICCI_S_EXP, {-Apply(RICCI_S_ABS, {distance})})});
+    return Select(distance == distance, Max(a, b) + tail, a + b);
+  }
+  static Value Finite(const Value& x) { return select(eq(abs(x), full_like(x, kInfinity)), zeros_like(x), x); }
+  static Pair Combine(const Pair& a, const Pair& b) {
+    const Value distance = sub(a.x, b.x), tail = log1p(exp(neg(abs(distance))));
+    const Value x = select(eq(distance, distance), add(max(a.x, b.x), tail), add(a.x, b.x));
+    const auto weighted = [&](const Pair& p) { return mul(p.t, exp(sub(Finite(p.x), Finite(x)))); };
+    const Value t = add(weighted(a), weighted(b));
+    return {x, t};
+  }
+};
+
+// ---- tangent by doubling ----
+// `v` moved by `distance` along `axis` (backwards if reverse), `fill` moving in.
+Value Moved(const Value& v, int64_t axis, int64_t distance, bool reverse, double fill) {
+  const Shape none(static_cast<size_t>(v.rank()), 0);
+  Shape in = none, out = none;
+  in[static_cast<size_t>(axis)] = distance;
+  out[static_cast<size_t>(axis)] = -distance;
+  const Value value = full(v.builder, Dims{}, v.dtype(), fill);
+  return reverse ? pad(v, value, out, in, none) : pad(v, value, in, out, none);
+}
+template <typename Operation>
+Value Tangent(const Eqn& e, const Value& t, std::span<const Value> in, const Value&) {
+  const int64_t axis = e.integer("axis");
+  const bool reverse = e.flag("reverse");
+  Pair p{in[0], t};
+  for (int64_t distance = 1; distance < in[0].dim(axis); distance *= 2) {
+    const Pair before{Moved(p.x, axis, distance, reverse, Operation::kIdentity),
+                      Moved(p.t, axis, distance, reverse, 0)};
+    p = Operation::Combine(before, p);
+  }
+  return p.t;
+}
+
+Value SumCt(const Eqn& e, const Value& ct) { return cumsum(ct, e.integer("axis"), !e.flag("reverse")); }
+
+// ---- lowering ----
+template <typename Operation>
+void Loops(KernelBuilder& k, const Eqn& e) {
+  const ArrayType x = e.in(0);
+  const int64_t axis = e.integer("axis"), n = x.dim(axis);
+  const bool is_narrow = x.dtype() == DType::kF16 || x.dtype() == DType::kBF16;
+  const DType dtype = is_narrow ? DType::kF32 : x.dtype();
+  const Shape lines = rules::Without(x.shape(), Dims(&axis, 1));
+  const ArrayType scalar = e.Type(dtype, {});
+  k.Parallel(lines, [&](const Index& line) {
+    const KernelArray total = k.Local(scalar);
+    total.Store({}, Operation::First(k.Constant(dtype, 0)));
+    k.Loop(n, [&](Scalar i) {
+      Index at = line;
+      at.insert(at.begin() + axis, e.flag("reverse") ? n - 1 - i : i);
+      const Scalar next = Operation::Combine(total.Load({}), Convert(k.Operand(0).Load(at), dtype));
+      total.Store({}, next);
+      k.Result().Store(at, Convert(next, x.dtype()));
+    });
+  });
+}
+
+template <typename Operation, DTypeSet set>
+constexpr Row Cumulative(std::string_view name) {
+  return {.name = name,
+          .attrs = kAttrs,
+          .type = Type<set>,
+          .jvp = rules::Terms<Tangent<Operation>>,
+          .batch = rules::BatchFirstOperand<BatchRule>,
+          .factors_of = Factors,
+          .loops = Loops<Operation>,
+          .missing = rules::kNotLinear};
+}
+
+constexpr Row kRows[] = {
+    {.name = "cumsum",
+     .attrs = kAttrs,
+     .type = Type<kNumbers>,
+     .jvp = rules::Linear,
+     .transpose = rules::TransposeFirst<SumCt>,
+     .batch = rules::BatchFirstOperand<BatchRule>,
+     .factors_of = Factors,
+     .loops = Loops<Sum>},
+    Cumulative<Product, kNumbers>("cumprod"),
+    Cumulative<Extremum<true>, kNumbers>("cummax"),
+    Cumulative<Extremum<false>, kNumbers>("cummin"),
+    Cumulative<LogSumExp, kFloats>("cumlogsumexp"),
+};
+
+}  // namespace
+
+RowList cumulative_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows
