@@ -2,7 +2,8 @@
 //
 // Only this binding throws. The core never sees an exception: every function it calls goes through Guard, which turns
 // whatever is thrown into a status. An Error keeps the status it came from, so a failure that passes through a rule
-// reaches the host with its first primitive, rule and source location.
+// reaches the host with its first primitive, rule and source location. The C ABI comes in through api_table.h, so that
+// the same source calls functions in a host and slots of the core's table in a shared object.
 #ifndef RICCI_ERROR_HPP_
 #define RICCI_ERROR_HPP_
 #include <concepts>
@@ -15,7 +16,7 @@
 #include <string_view>
 #include <utility>
 
-#include "ricci/base.h"
+#include "ricci/api_table.h"
 
 namespace ricci::inline v0 {
 

@@ -4,7 +4,6 @@
 // noexcept: it turns the ABI's arrays into Values, runs the rule, and writes back what it filled in.
 #ifndef RICCI_REGISTER_HPP_
 #define RICCI_REGISTER_HPP_
-#include "ricci/plugin.h"
 #include "ricci/rules.hpp"
 
 namespace ricci::inline v0::thunks {

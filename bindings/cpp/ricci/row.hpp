@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "ricci/eqn.hpp"
-#include "ricci/primitive.h"
 #include "ricci/scalar.hpp"
 
 namespace ricci::inline v0 {

@@ -8,7 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "ricci/kernel.h"
 #include "ricci/value.hpp"
 
 namespace ricci::inline v0 {

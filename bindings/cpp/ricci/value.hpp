@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "ricci/build.h"
 #include "ricci/element.hpp"
 
 namespace ricci::inline v0 {
