@@ -20,30 +20,31 @@ extern "C" {
 #endif
 
 /* Scalar operations: X(NAME, number, arity, text). Numbers are frozen. */
-#define RICCI_SCALAR_OPS(X)                                                                                           \
-  X(ADD, 1, 2, "add")                                                                                                 \
-  X(SUB, 2, 2, "sub")                                                                                                 \
-  X(MUL, 3, 2, "mul") X(DIV, 4, 2, "div") X(REM, 5, 2, "rem") X(NEG, 6, 1, "neg") X(ABS, 7, 1, "abs")                 \
-      X(SIGN, 8, 1, "sign") X(MIN, 9, 2, "min") X(MAX, 10, 2, "max") X(AND, 11, 2, "and") X(OR, 12, 2, "or")          \
-          X(XOR, 13, 2, "xor") X(NOT, 14, 1, "not") X(SHL, 15, 2, "shl") X(SHR, 16, 2, "shr") X(SAR, 17, 2, "sar") X( \
-              EQ, 18, 2, "eq") X(NE, 19, 2, "ne") X(LT, 20, 2, "lt") X(LE, 21, 2, "le") X(GT, 22, 2, "gt")            \
-              X(GE, 23, 2, "ge") X(SELECT, 24, 3, "select") X(CONVERT, 25, 1, "convert") X(BITCAST, 26, 1, "bitcast") \
-                  X(FMA, 27, 3, "fma") X(POPCOUNT, 28, 1, "popcount") X(CLZ, 29, 1, "clz") X(MULHI, 30, 2, "mulhi")   \
-                      X(EXP, 31, 1, "exp") X(EXP2, 32, 1, "exp2") X(EXPM1, 33, 1, "expm1") X(LOG, 34, 1, "log")       \
-                          X(LOG1P, 35, 1, "log1p") X(LOG2, 36, 1, "log2") X(SIN, 37, 1, "sin") X(COS, 38, 1, "cos")   \
-                              X(TAN, 39, 1, "tan") X(ASIN, 40, 1, "asin") X(ACOS, 41, 1, "acos")                      \
-                                  X(ATAN, 42, 1, "atan") X(ATAN2, 43, 2, "atan2") X(SINH, 44, 1, "sinh")              \
-                                      X(COSH, 45, 1, "cosh") X(TANH, 46, 1, "tanh") X(ASINH, 47, 1, "asinh")          \
-                                          X(ACOSH, 48, 1, "acosh") X(ATANH, 49, 1, "atanh") X(POW, 50, 2, "pow")      \
-                                              X(SQRT, 51, 1, "sqrt") X(RSQRT, 52, 1, "rsqrt") X(CBRT, 53, 1, "cbrt")  \
-                                                  X(FLOOR, 54, 1, "floor") X(CEIL, 55, 1, "ceil")                     \
-                                                      X(ROUND, 56, 1, "round") X(ROUND_EVEN, 57, 1, "round_even")     \
-                                                          X(TRUNC, 58, 1, "trunc") X(IS_FINITE, 59, 1, "is_finite")   \
-                                                              X(NEXTAFTER, 60, 2, "nextafter") X(ERF, 61, 1, "erf")   \
-                                                                  X(ERFC, 62, 1, "erfc") X(ERF_INV, 63, 1, "erf_inv") \
-                                                                      X(LOGISTIC, 64, 1, "logistic")                  \
-                                                                          X(LGAMMA, 65, 1, "lgamma")                  \
-                                                                              X(DIGAMMA, 66, 1, "digamma")
+/* clang-format off */
+#define RICCI_SCALAR_OPS(X) \
+  X(ADD, 1, 2, "add")                X(SUB, 2, 2, "sub")                X(MUL, 3, 2, "mul")                \
+  X(DIV, 4, 2, "div")                X(REM, 5, 2, "rem")                X(NEG, 6, 1, "neg")                \
+  X(ABS, 7, 1, "abs")                X(SIGN, 8, 1, "sign")              X(MIN, 9, 2, "min")                \
+  X(MAX, 10, 2, "max")               X(AND, 11, 2, "and")               X(OR, 12, 2, "or")                 \
+  X(XOR, 13, 2, "xor")               X(NOT, 14, 1, "not")               X(SHL, 15, 2, "shl")               \
+  X(SHR, 16, 2, "shr")               X(SAR, 17, 2, "sar")               X(EQ, 18, 2, "eq")                 \
+  X(NE, 19, 2, "ne")                 X(LT, 20, 2, "lt")                 X(LE, 21, 2, "le")                 \
+  X(GT, 22, 2, "gt")                 X(GE, 23, 2, "ge")                 X(SELECT, 24, 3, "select")         \
+  X(CONVERT, 25, 1, "convert")       X(BITCAST, 26, 1, "bitcast")       X(FMA, 27, 3, "fma")               \
+  X(POPCOUNT, 28, 1, "popcount")     X(CLZ, 29, 1, "clz")               X(MULHI, 30, 2, "mulhi")           \
+  X(EXP, 31, 1, "exp")               X(EXP2, 32, 1, "exp2")             X(EXPM1, 33, 1, "expm1")           \
+  X(LOG, 34, 1, "log")               X(LOG1P, 35, 1, "log1p")           X(LOG2, 36, 1, "log2")             \
+  X(SIN, 37, 1, "sin")               X(COS, 38, 1, "cos")               X(TAN, 39, 1, "tan")               \
+  X(ASIN, 40, 1, "asin")             X(ACOS, 41, 1, "acos")             X(ATAN, 42, 1, "atan")             \
+  X(ATAN2, 43, 2, "atan2")           X(SINH, 44, 1, "sinh")             X(COSH, 45, 1, "cosh")             \
+  X(TANH, 46, 1, "tanh")             X(ASINH, 47, 1, "asinh")           X(ACOSH, 48, 1, "acosh")           \
+  X(ATANH, 49, 1, "atanh")           X(POW, 50, 2, "pow")               X(SQRT, 51, 1, "sqrt")             \
+  X(RSQRT, 52, 1, "rsqrt")           X(CBRT, 53, 1, "cbrt")             X(FLOOR, 54, 1, "floor")           \
+  X(CEIL, 55, 1, "ceil")             X(ROUND, 56, 1, "round")           X(ROUND_EVEN, 57, 1, "round_even") \
+  X(TRUNC, 58, 1, "trunc")           X(IS_FINITE, 59, 1, "is_finite")   X(NEXTAFTER, 60, 2, "nextafter")   \
+  X(ERF, 61, 1, "erf")               X(ERFC, 62, 1, "erfc")             X(ERF_INV, 63, 1, "erf_inv")       \
+  X(LOGISTIC, 64, 1, "logistic")     X(LGAMMA, 65, 1, "lgamma")         X(DIGAMMA, 66, 1, "digamma")
+/* clang-format on */
 enum {
 #define RICCI_X(NAME, number, arity, text) RICCI_S_##NAME = number,
   RICCI_SCALAR_OPS(RICCI_X)

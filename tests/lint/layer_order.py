@@ -1,0 +1,90 @@
+"""Each folder may include only what stands below it: the layers of src/, the public headers, the binding, the plugins.
+
+The order of the layers is that of RICCI_LAYERS in cmake/core.cmake, with the tool (cli) last. A rule that only a review
+knows is broken sooner or later; this one fails the build.
+"""
+import re
+import sys
+
+import source_tree
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+LLVM_CXX_FILES = 4
+
+
+def layers():
+    text = source_tree.read("cmake/core.cmake")
+    return re.search(r"set\(RICCI_LAYERS ([^)]*)\)", text)[1].split() + ["cli"]
+
+
+def includes(path):
+    """(kind of bracket, path) of every include of a file."""
+    return INCLUDE.findall(source_tree.read(path))
+
+
+def check_core(path, order):
+    """A file of src/<layer> includes its own layer, lower layers and the C ABI."""
+    layer = path.parts[1]
+    if layer not in order:
+        return [f"{path}: {layer} is no layer; cmake/core.cmake lists them"]
+    below = order[: order.index(layer) + 1]
+    errors = []
+    for bracket, name in includes(path):
+        top = name.split("/")[0]
+        if bracket == '"' and top not in below and top not in ("ricci", "absl"):
+            errors.append(f"{path}: includes {name}, but {layer} may use only {' '.join(below)}")
+        if bracket == '"' and top == "ricci" and name.endswith(".hpp"):
+            errors.append(f"{path}: includes {name}; the core does not use the C++ binding")
+    return errors
+
+
+def check_public(path):
+    """A header of the C ABI includes stddef.h, stdint.h and its siblings."""
+    return [f"{path}: includes {name}; only stddef.h, stdint.h and ricci/*.h may be"
+            for _, name in includes(path)
+            if name not in ("stddef.h", "stdint.h") and not re.fullmatch(r"ricci/\w+\.h", name)]
+
+
+def check_outside(path):
+    """Bindings, plugins and samples see public headers and their own folder only."""
+    errors = []
+    for bracket, name in includes(path):
+        inside = (source_tree.ROOT / "src" / name).exists()
+        own = (source_tree.ROOT / path.parent / name).exists() or (source_tree.ROOT / "plugins" / name).exists()
+        if bracket == '"' and inside and not own and not name.startswith("ricci/"):
+            errors.append(f"{path}: includes {name} of the core; only include/ and bindings/ are open to it")
+    return errors
+
+
+def check_llvm(paths):
+    """LLVM stays in plugins/cpu, its slow C++ headers in a few files."""
+    errors, cxx = [], set()
+    for path in paths:
+        for _, name in includes(path):
+            if not re.match(r"(llvm|llvm-c|clang)/", name):
+                continue
+            if path.parts[:2] not in (("plugins", "cpu"), ("tests", "cpu")):
+                errors.append(f"{path}: includes {name}; only plugins/cpu uses LLVM")
+            if not name.startswith("llvm-c/"):
+                cxx.add(str(path))
+    if len(cxx) > LLVM_CXX_FILES:
+        errors.append(f"LLVM's C++ headers are in {len(cxx)} files, {LLVM_CXX_FILES} are allowed: {' '.join(sorted(cxx))}")
+    return errors
+
+
+def main():
+    order = layers()
+    code = source_tree.files(source_tree.CODE)
+    errors = check_llvm(code)
+    for path in code:
+        if path.parts[0] == "src":
+            errors += check_core(path, order)
+        elif path.parts[0] == "include":
+            errors += check_public(path)
+        elif path.parts[0] in ("bindings", "plugins", "samples"):
+            errors += check_outside(path)
+    return source_tree.report(errors, "layer order")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+"""What every file must keep: short, a unique name, an opening sentence, none of the words of unfinished work.
+
+Two files of one name make a search give the wrong one; leftovers of work in progress do not belong on the main branch.
+"""
+import collections
+import re
+import sys
+
+import source_tree
+
+MAX_LINES = 800
+TEXT = source_tree.CODE | {".cmake", ".py", ".sh", ".md", ".txt", ".in"}
+SHARED_NAMES = {"README.md", "SOURCE.md", "CMakeLists.txt", "meson.build"}
+# One file per public header bears its name: the header, its functions, and what they stand for share it.
+FACES = (("include", "ricci"), ("src", "api"), ("tests", "api"))
+# Written in two parts so that this file does not find itself.
+FORBIDDEN = [re.compile(rf"\b{a}{b}\b") for a, b in (("TO", "DO"), ("FIX", "ME"), ("XX", "X"), ("HA", "CK"))]
+FORBIDDEN += [re.compile(a + b, re.I) for a, b in (("place", "holder"), (r"\bnot yet impl", "emented"))]
+VAGUE_NAMES = re.compile(r"(^|_)(utils?|common|misc|helpers?)(_|$)")
+
+
+def check_text(path):
+    lines = source_tree.read(path).splitlines()
+    errors = []
+    if len(lines) > MAX_LINES and "golden" not in path.parts:
+        errors.append(f"{path}: {len(lines)} lines, at most {MAX_LINES} are allowed")
+    for number, line in enumerate(lines, 1):
+        errors += [f"{path}:{number}: unfinished work: {line.strip()}" for word in FORBIDDEN if word.search(line)]
+        if line != line.rstrip():
+            errors.append(f"{path}:{number}: space at the end of the line")
+    return errors
+
+
+def check_opening(path):
+    """A file of code starts with a comment that says what it is; that of a header serves the source beside it too."""
+    header = path.with_suffix(".h")
+    if path.suffix == ".cc" and (source_tree.ROOT / header).exists():
+        return []
+    first = source_tree.read(path).lstrip()[:2]
+    return [] if first in ("//", "/*") else [f"{path}: must open with one sentence on what it is"]
+
+
+def check_names(paths):
+    names = collections.defaultdict(list)
+    for path in paths:
+        if path.parts[:2] not in FACES:
+            names[path.name].append(str(path))
+    errors = [f"one name, several files: {' '.join(places)}"
+              for name, places in names.items() if len(places) > 1 and name not in SHARED_NAMES]
+    return errors + [f"{p}: a name that says nothing" for p in paths if VAGUE_NAMES.search(p.stem)]
+
+
+def main():
+    paths = [p for p in source_tree.files() if "golden" not in p.parts]
+    errors = check_names(paths)
+    for path in paths:
+        if path.suffix in TEXT:
+            errors += check_text(path)
+        if path.suffix in source_tree.CODE:
+            errors += check_opening(path)
+    return source_tree.report(errors, "text rules")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
