@@ -1,0 +1,7 @@
+# The build of developers and of continuous integration: cmake -S . -B build -G Ninja -C cmake/dev.cmake
+# -O1 and line tables: quick to compile, fast enough for the tests, with readable backtraces.
+include(${CMAKE_CURRENT_LIST_DIR}/compiler_cache.cmake)
+set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "")
+foreach(language C CXX)
+  set(CMAKE_${language}_FLAGS_RELWITHDEBINFO "-O1 -g1" CACHE STRING "")
+endforeach()

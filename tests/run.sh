@@ -1,0 +1,23 @@
+#!/bin/sh
+# Installs what is missing, builds everything and runs all tests: sh tests/run.sh [arguments of ctest]
+#
+# One CTest run covers it all: unit tests, laws, JAX replay, samples, lint, an installed prefix, and the sanitizer builds,
+# which are tests of the main build. Two jobs fit the two cores that continuous integration has; RICCI_JOBS overrides it.
+set -eu
+cd "$(dirname "$0")/.."
+jobs=${RICCI_JOBS:-2}
+
+step() { printf '\n== %s\n' "$1"; }
+
+step "dependencies"
+sh cmake/install_dependencies.sh
+
+step "configure"
+cmake -S . -B build -G Ninja -C cmake/dev.cmake
+
+step "build"
+cmake --build build --parallel "$jobs"
+
+step "test"
+cd build
+exec ctest --parallel "$jobs" --output-on-failure --no-tests=error "$@"
