@@ -13,9 +13,9 @@ import source_tree
 sys.path.insert(0, str(source_tree.ROOT / "cmake"))
 import generate_api_table  # noqa: E402
 
-ALLOWED_CALLS = {"_ZNSt8ios_base4InitC1Ev", "__cxa_atexit"}
-# gcc's names for code of startup; clang splits them into one section per variable.
-STARTUP = re.compile(r"Disassembly of section (\.text\.startup[^:]*|\.text\.__cxx_global_var_init[^:]*):")
+# The functions in which gcc and clang put the code that runs before main.
+STARTUP = re.compile(r"(_GLOBAL__sub_I|_GLOBAL__I|_Z41__static_initialization|__cxx_global_var_init)")
+IOSTREAM = re.compile(r"_ZNSt8ios_base4Init|_ZStL8__ioinit|__cxa_atexit|__dso_handle")
 
 
 def tool(*command):
@@ -23,18 +23,18 @@ def tool(*command):
 
 
 def check_constructors(archive):
-    """Calls made by code of .text.startup other than the iostream initialiser."""
-    errors, member, inside = [], "", False
+    """What code before main refers to, other than the iostream initialiser (its variable, or the section it is in)."""
+    errors, member, function = [], "", ""
     for line in tool("objdump", "-dr", "--no-show-raw-insn", archive).splitlines():
         header = re.match(r"(\S+\.o):\s+file format", line)
+        label = re.match(r"[0-9a-f]+ <([^>]+)>:", line)
+        target = re.search(r"R_X86_64_\w+\s+([\w.]+)", line)
         if header:
-            member, inside = header[1], False
-        elif line.startswith("Disassembly of section"):
-            inside = STARTUP.match(line) is not None
-        call = inside and re.search(r"R_X86_64_(?:PLT32|PC32)\s+([\w.]+)", line)
-        if call and call[1].startswith("_Z") and call[1] not in ALLOWED_CALLS and "ioinit" not in call[1] \
-                and not call[1].startswith("_ZNSt8ios_base4InitD"):
-            errors.append(f"{member}: a static constructor uses {call[1]}")
+            member, function = header[1], ""
+        elif label:
+            function = label[1]
+        elif target and STARTUP.match(function) and not IOSTREAM.match(target[1]) and target[1][0] != ".":
+            errors.append(f"{member}: a static constructor uses {target[1]}")
     return errors
 
 
