@@ -11,7 +11,7 @@ endif()
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 function(ricci_target_defaults target)
-  target_compile_features(${target} PUBLIC cxx_std_20 c_std_11)
+  target_compile_features(${target} PRIVATE cxx_std_20 c_std_11)
   set_target_properties(${target} PROPERTIES
     CXX_EXTENSIONS OFF C_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON
     CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)

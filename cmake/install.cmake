@@ -1,0 +1,42 @@
+# What `cmake --install` puts into a prefix, and how others find it there.
+#
+# The prefix can be moved: the CMake package computes its root from its own place and the pkg-config files from
+# ${pcfiledir}. Abseil is a dependency of whoever links the static core, so both forms name it. ricci::cpu is a component
+# of its own because it brings LLVM and OpenBLAS along; its shared form lies beside it for ricci_context_load_plugin.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(ricci_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ricci)
+
+set_target_properties(ricci_cpp PROPERTIES EXPORT_NAME cpp)
+set_target_properties(ricci_plugin PROPERTIES EXPORT_NAME plugin)
+install(TARGETS ricci ricci_cpp ricci_plugin EXPORT ricci-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT ricci-targets NAMESPACE ricci:: DESTINATION ${ricci_package_dir})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ricci ${PROJECT_SOURCE_DIR}/bindings/cpp/ricci
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/ricci-config.cmake.in ${PROJECT_BINARY_DIR}/ricci-config.cmake
+                              INSTALL_DESTINATION ${ricci_package_dir})
+# Before 1.0 a minor version may change the ABI.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/ricci-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/ricci-config.cmake ${PROJECT_BINARY_DIR}/ricci-config-version.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/plugin.cmake ${CMAKE_CURRENT_LIST_DIR}/plugin_entry.c.in
+              ${CMAKE_CURRENT_LIST_DIR}/plugin_exports.map
+        DESTINATION ${ricci_package_dir})
+
+file(RELATIVE_PATH ricci_prefix_from_pc /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/ricci.pc.in ${PROJECT_BINARY_DIR}/ricci.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/ricci.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(TARGET ricci_plugin_cpu)
+  set_target_properties(ricci_plugin_cpu PROPERTIES EXPORT_NAME cpu)
+  install(TARGETS ricci_plugin_cpu EXPORT ricci-cpu-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT ricci-cpu-targets NAMESPACE ricci:: DESTINATION ${ricci_package_dir})
+  if(RICCI_PLUGIN_DSOS)
+    install(TARGETS ricci_plugin_cpu_dso LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/ricci)
+  endif()
+endif()
+
+if(PROJECT_IS_TOP_LEVEL)
+  add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -D MANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt
+                                      -P ${CMAKE_CURRENT_LIST_DIR}/uninstall.cmake)
+endif()

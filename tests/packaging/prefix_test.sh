@@ -1,0 +1,41 @@
+#!/bin/sh
+# Installs into a prefix, moves it, and builds and runs hosts against it through CMake and through pkg-config:
+# sh tests/packaging/prefix_test.sh BUILD_FOLDER WORK_FOLDER
+#
+# The prefix is moved because packages are often built in one place and used in another. The first copy is uninstalled
+# afterwards and must leave no file behind.
+set -eu
+build=$1
+work=$2
+here=$(cd "$(dirname "$0")" && pwd)
+components=
+grep -q '^RICCI_CPU:BOOL=ON' "$build/CMakeCache.txt" && components=cpu
+
+rm -rf "$work"
+mkdir -p "$work"
+cmake --install "$build" --prefix "$work/installed" >/dev/null
+cp -R "$work/installed" "$work/moved"
+cmake --build "$build" --target uninstall >/dev/null
+left=$(find "$work/installed" -type f)
+[ -z "$left" ] || { echo "left behind by uninstall: $left" >&2; exit 1; }
+
+echo "== CMake package"
+cmake -S "$here/consumer" -B "$work/by_cmake" -G Ninja -DCMAKE_PREFIX_PATH="$work/moved" \
+  -DCONSUMER_COMPONENTS=$components >/dev/null
+cmake --build "$work/by_cmake"
+"$work/by_cmake/in_c"
+"$work/by_cmake/in_cxx"
+
+echo "== pkg-config"
+PKG_CONFIG_PATH=$work/moved/lib/pkgconfig
+export PKG_CONFIG_PATH
+# shellcheck disable=SC2046  # flags are words
+gcc -std=c11 "$here/consumer/in_c.c" -o "$work/in_c" $(pkg-config --cflags --libs ricci)
+"$work/in_c"
+# shellcheck disable=SC2046
+g++ -std=c++20 "$here/consumer/in_cxx.cc" -o "$work/in_cxx" $(pkg-config --cflags --libs ricci)
+"$work/in_cxx"
+if grep -rl "$work/installed" "$work/moved" >&2; then
+  echo "the files above hold the place of installation" >&2
+  exit 1
+fi
