@@ -1,0 +1,22 @@
+// One element of a constant as text, and back, bit for bit.
+//
+// Floating numbers are the shortest decimal text that reads back to the same bits, with `.0` where it would look like
+// an integer; `inf`, `-inf`, `nan`; every other NaN as its bits in hexadecimal (`0x7fc00001`).
+#ifndef RICCI_IR_LITERAL_H_
+#define RICCI_IR_LITERAL_H_
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "types/dtype.h"
+
+namespace ricci::inline v0::ir {
+
+// Appends the element of `dtype` at `p`.
+void AppendElement(std::string& out, uint32_t dtype, const std::byte* p);
+// Writes the element that `text` names to `out` (as many bytes as the dtype has). INVALID_ARGUMENT says what is wrong.
+absl::Status ReadElement(std::string_view text, uint32_t dtype, std::byte* out);
+
+}  // namespace ricci::inline v0::ir
+#endif

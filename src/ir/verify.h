@@ -1,0 +1,17 @@
+// Verifier: what must hold of every program, whoever made it.
+//
+// Run after each pass, in release builds too, so that a bug of ours shows at its source and not as wrong numbers. It
+// checks form (indices, order, types known, nested programs held); that types follow from the primitives is the
+// builder's promise.
+#ifndef RICCI_IR_VERIFY_H_
+#define RICCI_IR_VERIFY_H_
+#include "absl/status/status.h"
+#include "ir/program.h"
+
+namespace ricci::inline v0::ir {
+
+// INTERNAL, naming program and equation, unless `p` and all programs in it are well-formed.
+absl::Status Verify(const Program& p);
+
+}  // namespace ricci::inline v0::ir
+#endif

@@ -1,0 +1,25 @@
+// Walking a program and the programs nested in it.
+//
+// Nested programs may be shared, so what is done per program is done once for each distinct one: a plain recursion
+// could take exponential time.
+#ifndef RICCI_IR_WALK_H_
+#define RICCI_IR_WALK_H_
+#include <vector>
+
+#include "ir/program.h"
+
+namespace ricci::inline v0::ir {
+
+// Every distinct program in `p`, each after those nested in it; `p` is the last.
+std::vector<const Program*> NestedFirst(const Program& p);
+
+// One place of a program where a value is made: a constant or an equation.
+struct Statement {
+  const Constant* constant;  // NULL: the equation
+  const Equation* equation;
+};
+// Constants and equations in the order in which they were added.
+std::vector<Statement> Statements(const Program& p);
+
+}  // namespace ricci::inline v0::ir
+#endif

@@ -1,0 +1,124 @@
+#include "trace/parse_program.h"
+
+#include "ir/parse.h"
+#include "trace/attrs.h"
+
+namespace ricci::inline v0::trace {
+namespace {
+
+using ir::TextAttr;
+using ir::TextFile;
+using ir::TextProgram;
+using ir::TextStatement;
+using ir::TextType;
+
+class Reader {
+ public:
+  Reader(prim::Registry& registry, const TextFile& file)
+      : registry_(registry), file_(file), constants_(file.data.size()) {}
+
+  absl::StatusOr<ProgramRef> Program(const TextProgram& p, uint32_t depth) {
+    std::vector<TypeId> params;
+    for (const TextType& t : p.params) {
+      RICCI_ASSIGN(TypeId id, Type(t, p.at));
+      params.push_back(id);
+    }
+    RICCI_ASSIGN(auto b, Builder::Create(registry_, p.name, params, depth));
+    Vals values = b->params();
+    for (const TextStatement& s : p.statements) {
+      b->SetLocation(file_.origin, s.at.line, "");
+      RICCI_TRY(s.primitive.empty() ? Constant(*b, s, values) : Equation(*b, s, values));
+    }
+    Vals results;
+    for (uint32_t r : p.results) results.push_back(values[r]);
+    return b->Finish(results);
+  }
+
+ private:
+  template <typename... Args>
+  absl::Status Fail(ir::TextPosition at, const Args&... what) const {
+    return base::InvalidArgument(file_.origin, ":", at.line, ":", at.column, ": ", what...);
+  }
+
+  absl::StatusOr<TypeId> Type(const TextType& t, ir::TextPosition at) {
+    auto id = registry_.vocabulary().types.Intern(t.dtype, t.shape);
+    if (!id.ok()) return Fail(at, id.status().message());
+    return id;
+  }
+
+  absl::Status Constant(Builder& b, const TextStatement& s, Vals& values) {
+    RICCI_ASSIGN(TypeId type, Type(s.results[0], s.at));
+    const std::vector<std::byte>& bytes = file_.data[s.data];
+    std::shared_ptr<const ir::ConstantData>& data = constants_[s.data];
+    if (data == nullptr) data = std::make_shared<const ir::ConstantData>(registry_.vocabulary().memory, bytes);
+    const bool splat = bytes.size() == types::Info(s.results[0].dtype).size;
+    RICCI_ASSIGN(Val v, b.Constant(type, splat, data));
+    values.push_back(v);
+    return absl::OkStatus();
+  }
+
+  absl::Status Equation(Builder& b, const TextStatement& s, Vals& values) {
+    const PrimId prim = registry_.vocabulary().FindPrim(s.primitive);
+    if (prim == 0) return Fail(s.at, s.primitive, ": no such primitive");
+    std::vector<ProgramRef> held;
+    std::vector<std::vector<ricci_program*>> handles(s.attrs.size());
+    std::vector<ricci_attr> attrs;
+    for (size_t i = 0; i < s.attrs.size(); ++i) {
+      for (const auto& nested : s.attrs[i].programs) {
+        RICCI_ASSIGN(ProgramRef p, Program(*nested, b.depth() + 1));
+        handles[i].push_back(ir::Abi(p.get()));
+        held.push_back(std::move(p));
+      }
+      attrs.push_back(Attr(s.attrs[i], handles[i]));
+    }
+    Vals operands;
+    for (uint32_t v : s.operands) operands.push_back(values[v]);
+    RICCI_ASSIGN(Vals out, b.Emit(prim, attrs, operands));
+    if (out.size() != s.results.size()) {
+      return Fail(s.at, s.primitive, ": the text has ", s.results.size(), " results, the primitive ", out.size());
+    }
+    for (size_t i = 0; i < out.size(); ++i) {
+      const TextType& t = s.results[i];
+      if (b.type(out[i]).dtype != t.dtype ||
+          !std::equal(t.shape.begin(), t.shape.end(), b.type(out[i]).shape.begin(), b.type(out[i]).shape.end())) {
+        return Fail(s.at, s.primitive, ": result ", i, " is ", ToText(b.type(out[i])), ", the text says ",
+                    types::ToText(t.dtype, t.shape));
+      }
+      values.push_back(out[i]);
+    }
+    return absl::OkStatus();
+  }
+
+  // Borrows from `a` and `programs`.
+  static ricci_attr Attr(const TextAttr& a, std::span<ricci_program* const> programs) {
+    switch (a.kind) {
+      case RICCI_ATTR_STRING:
+        return StringAttr(a.name, a.text);
+      case RICCI_ATTR_INTS:
+        return IntsAttr(a.name, a.ints);
+      case RICCI_ATTR_FLOATS:
+        return AttrBase(a.name, a.kind, static_cast<uint32_t>(a.floats.size()), a.floats.data());
+      case RICCI_ATTR_PROGRAM:
+      case RICCI_ATTR_PROGRAMS:
+        return AttrBase(a.name, a.kind, static_cast<uint32_t>(programs.size()), programs.data());
+      default:
+        break;
+    }
+    ricci_attr out = IntAttr(a.name, a.i, a.kind);
+    out.f = a.f;
+    return out;
+  }
+
+  prim::Registry& registry_;
+  const TextFile& file_;
+  std::vector<std::shared_ptr<const ir::ConstantData>> constants_;  // those of file_.data that were used
+};
+
+}  // namespace
+
+absl::StatusOr<ProgramRef> ParseProgram(prim::Registry& registry, std::string_view text, std::string_view origin) {
+  RICCI_ASSIGN(const TextFile file, ir::ParseText(text, origin));
+  return Reader(registry, file).Program(file.program, 0);
+}
+
+}  // namespace ricci::inline v0::trace

@@ -1,0 +1,15 @@
+// Program text to a program: the parser's tree, built and typed equation by equation.
+#ifndef RICCI_TRACE_PARSE_PROGRAM_H_
+#define RICCI_TRACE_PARSE_PROGRAM_H_
+#include <string_view>
+
+#include "trace/builder.h"
+
+namespace ricci::inline v0::trace {
+
+// `origin` names the text in messages and becomes the file of all source locations (`<text>` if it is empty).
+// INVALID_ARGUMENT for wrong text, for a type that differs from the inferred one, and whatever a row objects to.
+absl::StatusOr<ProgramRef> ParseProgram(prim::Registry& registry, std::string_view text, std::string_view origin);
+
+}  // namespace ricci::inline v0::trace
+#endif
