@@ -212,8 +212,11 @@ inline Shape Pick(Dims dims, Dims axes) {
 inline Shape Without(Dims dims, Dims axes) { return Pick(dims, Complement(axes, static_cast<int64_t>(dims.size()))); }
 
 // ---- factors ----
-// Letter of factor `i`: a, b, ...
-inline std::string Letter(int64_t i) { return std::string(1, static_cast<char>('a' + i)); }
+// Name of factor `i`: a, b, ..., z, a1, b1, ...
+inline std::string Letter(int64_t i) {
+  const std::string letter(1, static_cast<char>('a' + i % 26));
+  return i < 26 ? letter : letter + std::to_string(i / 26);
+}
 // One operand or result: the factors `ids`, separated by spaces.
 inline std::string Letters(Dims ids) {
   std::string out;
