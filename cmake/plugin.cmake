@@ -1,7 +1,8 @@
 # ricci_add_plugin(<name> SOURCES ... [LIBRARIES ...] [INCLUDES ...]): one source, two forms of a plugin.
 #
 # The sources define `ricci_plugin_query_<name>` and include ricci/api_table.h before they call the core. Made are
-#   ricci_plugin_<name>      a static archive: the host links it and passes the function to ricci_context_add_plugin;
+#   ricci_plugin_<name>      a static archive, also ricci::<name>: the host links it and passes the function to
+#                            ricci_context_add_plugin;
 #   ricci_plugin_<name>_dso  libricci_plugin_<name>.so.0: the sources once more with RICCI_PLUGIN_DSO and an entry that
 #                            stores the core's function table, for ricci_context_load_plugin. It exports one symbol.
 # The sources are compiled twice because the plain names mean functions in one form and table slots in the other.
@@ -14,6 +15,7 @@ function(ricci_add_plugin name)
   set(entry ${CMAKE_CURRENT_BINARY_DIR}/${name}_plugin_entry.c)
   configure_file(${RICCI_PLUGIN_TEMPLATES}/plugin_entry.c.in ${entry} @ONLY)
   add_library(ricci_plugin_${name} STATIC ${arg_SOURCES})
+  add_library(ricci::${name} ALIAS ricci_plugin_${name})
   add_library(ricci_plugin_${name}_dso MODULE ${arg_SOURCES} ${entry})
   foreach(target ricci_plugin_${name} ricci_plugin_${name}_dso)
     if(COMMAND ricci_target_defaults)

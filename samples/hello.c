@@ -1,0 +1,85 @@
+/* hello: the whole way from a program to numbers through the C ABI.
+ *
+ * Builds f(x) = sum(x * sin(x)) for x: f32[4], asks for its gradient, compiles both for the CPU and prints them. Every
+ * call that can fail returns a status; the sample stops at the first one that is not NULL.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ricci/ricci.h"
+
+static void check(ricci_status* status) {
+  if (status == NULL) return;
+  ricci_str message;
+  ricci_status_message(status, &message);
+  fprintf(stderr, "%.*s\n", (int)message.len, message.ptr);
+  ricci_status_free(status);
+  exit(1);
+}
+
+/* Appends one equation with one result. */
+static ricci_val emit(ricci_builder* b, const char* name, size_t len, const ricci_attr* attrs, uint32_t n_attrs,
+                      const ricci_val* in, uint32_t n_in) {
+  ricci_prim prim;
+  ricci_val out;
+  check(ricci_prim_find(ricci_builder_context(b), name, len, &prim));
+  check(ricci_builder_emit(b, prim, attrs, n_attrs, in, n_in, &out, 1));
+  return out;
+}
+
+static ricci_program* build(ricci_ctx* ctx, ricci_type vector) {
+  ricci_builder* b;
+  ricci_val x;
+  check(ricci_builder_create(ctx, "hello", 5, &vector, 1, &b, &x));
+  ricci_val product[2] = {x, emit(b, "sin", 3, NULL, 0, &x, 1)};
+  ricci_val y = emit(b, "mul", 3, NULL, 0, product, 2);
+  const int64_t axis = 0;
+  const ricci_attr axes = {.name = {"axes", 4}, .kind = RICCI_ATTR_INTS, .count = 1, .data = &axis};
+  ricci_val sum = emit(b, "reduce_sum", 10, &axes, 1, &y, 1);
+  ricci_program* f;
+  check(ricci_builder_finish(b, &sum, 1, &f));
+  return f;
+}
+
+static void write_text(void* file, const char* text, size_t n) { fwrite(text, 1, n, (FILE*)file); }
+
+static void print_array(const char* what, const ricci_array* a) {
+  const float* data = (const float*)ricci_array_data(a);
+  printf("%s", what);
+  for (uint64_t i = 0; i < ricci_array_bytes(a) / sizeof(float); ++i) printf(" %.6f", data[i]);
+  printf("\n");
+}
+
+int main(void) {
+  ricci_ctx* ctx;
+  check(ricci_context_create(NULL, &ctx));
+  check(ricci_context_add_plugin(ctx, ricci_plugin_query_lax));
+  check(ricci_context_add_plugin(ctx, ricci_plugin_query_cpu));
+
+  const int64_t dims = 4;
+  ricci_type vector;
+  check(ricci_type_make(ctx, RICCI_F32, 1, &dims, &vector));
+  ricci_program* f = build(ctx, vector);
+  const uint32_t by_first = 0;
+  ricci_program* value_and_grad;
+  check(ricci_grad(f, &by_first, 1, /*with_value=*/1, &value_and_grad));
+  check(ricci_program_print(value_and_grad, stdout, write_text));
+
+  ricci_executable* run; /* on device 0, the CPU */
+  check(ricci_compile(value_and_grad, NULL, &run));
+  const float data[4] = {0.0f, 0.5f, 1.0f, 1.5f};
+  ricci_array *x, *out[2];
+  check(ricci_array_from_host(ricci_device_get(ctx, 0), vector, data, &x));
+  check(ricci_executable_run(run, &x, 1, out, 2));
+  print_array("x        ", x);
+  print_array("f(x)     ", out[0]);
+  print_array("grad f(x)", out[1]);
+
+  for (int i = 0; i < 2; ++i) ricci_array_release(out[i]);
+  ricci_array_release(x);
+  ricci_executable_release(run);
+  ricci_program_release(value_and_grad);
+  ricci_program_release(f);
+  ricci_context_release(ctx);
+  return 0;
+}
