@@ -122,9 +122,10 @@ RICCI_KFN ricci_kernel_end(ricci_kernel_builder* k);
 RICCI_KFN ricci_kernel_reduce(ricci_kernel_builder* k, uint32_t combiner, ricci_sval lo, ricci_sval hi,
                               ricci_sval* index);
 RICCI_KFN ricci_kernel_yield(ricci_kernel_builder* k, ricci_sval v, ricci_sval* out);
-/* Lowers the equations of `f` here. The results can be loaded until the enclosing loop or branch ends. */
+/* Lowers the equations of `f` here. With `dst`, result i is written to dst[i] (a result, private array or view of one)
+ * and out may be NULL. Otherwise out[i] can be loaded until the enclosing loop or branch ends. */
 RICCI_KFN ricci_kernel_inline(ricci_kernel_builder* k, const ricci_program* f, const ricci_karr* in, uint32_t n_in,
-                              ricci_karr* out, uint32_t n_out);
+                              const ricci_karr* dst, ricci_karr* out, uint32_t n_out);
 
 #ifdef __cplusplus
 }

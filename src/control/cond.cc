@@ -268,11 +268,11 @@ absl::Status Dce(Builder* b, const Held& h, const ricci_dce_args& a) {
 #define RICCI_K(call) RICCI_TRY(base::FromAbi(call))
 
 absl::Status LowerBranch(ricci_kernel_builder* k, const Held& h, size_t i) {
-  std::vector<ricci_karr> in, out(h.op.n_out);
+  std::vector<ricci_karr> in, out;
   for (uint32_t o = 1; o < h.op.n_in; ++o) in.push_back(ricci_kernel_operand(k, o));
-  RICCI_K(ricci_kernel_inline(k, Branches(h)[i], in.data(), h.op.n_in - 1, out.data(), h.op.n_out));
-  for (uint32_t r = 0; r < h.op.n_out; ++r) RICCI_K(ricci_kernel_copy(k, ricci_kernel_result(k, r), out[r]));
-  return absl::OkStatus();
+  for (uint32_t r = 0; r < h.op.n_out; ++r) out.push_back(ricci_kernel_result(k, r));
+  return base::FromAbi(
+      ricci_kernel_inline(k, Branches(h)[i], in.data(), h.op.n_in - 1, out.data(), nullptr, h.op.n_out));
 }
 
 // if (index <= 0) branch 0 else if (index <= 1) branch 1 ... else the last.

@@ -6,14 +6,11 @@ namespace ricci::inline v0::control {
 namespace {
 
 absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
-  std::vector<ricci_karr> in, out(h.op.n_out);
+  std::vector<ricci_karr> in, out;
   for (uint32_t i = 0; i < h.op.n_in; ++i) in.push_back(ricci_kernel_operand(k, i));
-  RICCI_TRY(
-      base::FromAbi(ricci_kernel_inline(k, ir::Abi(&h.program("body")), in.data(), h.op.n_in, out.data(), h.op.n_out)));
-  for (uint32_t i = 0; i < h.op.n_out; ++i) {
-    RICCI_TRY(base::FromAbi(ricci_kernel_copy(k, ricci_kernel_result(k, i), out[i])));
-  }
-  return absl::OkStatus();
+  for (uint32_t i = 0; i < h.op.n_out; ++i) out.push_back(ricci_kernel_result(k, i));
+  return base::FromAbi(
+      ricci_kernel_inline(k, ir::Abi(&h.program("body")), in.data(), h.op.n_in, out.data(), nullptr, h.op.n_out));
 }
 
 constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM)};

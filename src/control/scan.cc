@@ -42,7 +42,7 @@ absl::Status Type(Builder& b, const Held& h) {
 // carry = init; for each trip: body(consts, carry, x[i]) into the next carry and y[i].
 absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
   const ScanParts s(h);
-  std::vector<ricci_karr> carry, in(h.op.n_in), out(s.body->n_results()), next;
+  std::vector<ricci_karr> carry, in(h.op.n_in), next;
   for (uint32_t i = 0; i < s.n_carry; ++i) {
     ricci_karr a, n;
     RICCI_K(ricci_kernel_private(k, s.body->result_types[i], &a));
@@ -67,14 +67,13 @@ absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
     if (i >= s.n_consts && i < s.n_consts + s.n_carry) in[i] = carry[i - s.n_consts];
     if (i >= s.n_consts + s.n_carry) RICCI_K(ricci_kernel_view(k, in[i], 0, index, &in[i]));
   }
-  RICCI_K(ricci_kernel_inline(k, ir::Abi(s.body), in.data(), h.op.n_in, out.data(), s.body->n_results()));
-  for (uint32_t i = 0; i < s.n_ys; ++i) {
-    ricci_karr y;
-    RICCI_K(ricci_kernel_view(k, ricci_kernel_result(k, s.n_carry + i), 0, index, &y));
-    RICCI_K(ricci_kernel_copy(k, y, out[s.n_carry + i]));
-  }
   // All of the next carry is computed before any of the old one is overwritten.
-  for (uint32_t i = 0; i < s.n_carry; ++i) RICCI_K(ricci_kernel_copy(k, next[i], out[i]));
+  std::vector<ricci_karr> dst = next;
+  for (uint32_t i = 0; i < s.n_ys; ++i) {
+    dst.emplace_back();
+    RICCI_K(ricci_kernel_view(k, ricci_kernel_result(k, s.n_carry + i), 0, index, &dst.back()));
+  }
+  RICCI_K(ricci_kernel_inline(k, ir::Abi(s.body), in.data(), h.op.n_in, dst.data(), nullptr, s.body->n_results()));
   for (uint32_t i = 0; i < s.n_carry; ++i) RICCI_K(ricci_kernel_copy(k, carry[i], next[i]));
   RICCI_K(ricci_kernel_end(k));
   for (uint32_t i = 0; i < s.n_carry; ++i) RICCI_K(ricci_kernel_copy(k, ricci_kernel_result(k, i), carry[i]));

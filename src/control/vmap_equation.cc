@@ -199,12 +199,10 @@ absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
     in.push_back(ricci_kernel_operand(k, i));
     if (in_axes[i] >= 0) RICCI_K(ricci_kernel_view(k, in[i], static_cast<uint32_t>(in_axes[i]), lane, &in[i]));
   }
-  RICCI_K(ricci_kernel_inline(k, ir::Abi(&h.program("body")), in.data(), h.op.n_in, out.data(), h.op.n_out));
   for (uint32_t i = 0; i < h.op.n_out; ++i) {
-    ricci_karr result;
-    RICCI_K(ricci_kernel_view(k, ricci_kernel_result(k, i), static_cast<uint32_t>(out_axes[i]), lane, &result));
-    RICCI_K(ricci_kernel_copy(k, result, out[i]));
+    RICCI_K(ricci_kernel_view(k, ricci_kernel_result(k, i), static_cast<uint32_t>(out_axes[i]), lane, &out[i]));
   }
+  RICCI_K(ricci_kernel_inline(k, ir::Abi(&h.program("body")), in.data(), h.op.n_in, out.data(), nullptr, h.op.n_out));
   return base::FromAbi(ricci_kernel_end(k));
 }
 

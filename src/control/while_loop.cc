@@ -30,7 +30,7 @@ absl::Status Type(Builder& b, const Held& h) {
 
 absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
   const WhileParts w(h);
-  std::vector<ricci_karr> cond_in, body_in, carry, next, out(w.n_carry);
+  std::vector<ricci_karr> cond_in, body_in, carry, next;
   for (uint32_t i = 0; i < w.n_cond; ++i) cond_in.push_back(ricci_kernel_operand(k, i));
   for (uint32_t i = 0; i < w.n_body; ++i) body_in.push_back(ricci_kernel_operand(k, w.n_cond + i));
   for (uint32_t i = 0; i < w.n_carry; ++i) {
@@ -46,14 +46,13 @@ absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
   RICCI_K(ricci_kernel_while(k));
   ricci_karr predicate;
   ricci_sval go_on;
-  RICCI_K(
-      ricci_kernel_inline(k, ir::Abi(w.cond), cond_in.data(), static_cast<uint32_t>(cond_in.size()), &predicate, 1));
+  RICCI_K(ricci_kernel_inline(k, ir::Abi(w.cond), cond_in.data(), static_cast<uint32_t>(cond_in.size()), nullptr,
+                              &predicate, 1));
   RICCI_K(ricci_kernel_load(k, predicate, nullptr, 0, &go_on));
   RICCI_K(ricci_kernel_cond(k, go_on));
-  RICCI_K(ricci_kernel_inline(k, ir::Abi(w.body), body_in.data(), static_cast<uint32_t>(body_in.size()), out.data(),
-                              w.n_carry));
   // All of the next carry is computed before any of the old one is overwritten.
-  for (uint32_t i = 0; i < w.n_carry; ++i) RICCI_K(ricci_kernel_copy(k, next[i], out[i]));
+  RICCI_K(ricci_kernel_inline(k, ir::Abi(w.body), body_in.data(), static_cast<uint32_t>(body_in.size()), next.data(),
+                              nullptr, w.n_carry));
   for (uint32_t i = 0; i < w.n_carry; ++i) RICCI_K(ricci_kernel_copy(k, carry[i], next[i]));
   RICCI_K(ricci_kernel_end(k));
   for (uint32_t i = 0; i < w.n_carry; ++i) RICCI_K(ricci_kernel_copy(k, ricci_kernel_result(k, i), carry[i]));

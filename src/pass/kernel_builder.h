@@ -1,0 +1,152 @@
+// KernelBuilder: turns one equation, with everything nested in it, into one Kernel. It is the `ricci_kernel_builder`
+// that the lowerings of rows write through.
+//
+// Pull-based: an array of the kernel is a place (buffer, private array), a constant, or an equation not yet evaluated.
+// To load an element of the latter is to evaluate its SCALAR or INDEX lowering at that index, which loads its operands
+// in turn; so producers fuse into consumers without ever being stored. LOOPS lowerings fill places. What is loaded
+// twice at one index is evaluated once (memo); what is small is evaluated at once, element by element.
+#ifndef RICCI_PASS_KERNEL_BUILDER_H_
+#define RICCI_PASS_KERNEL_BUILDER_H_
+#include <deque>
+#include <memory>
+
+#include "kernel/writer.h"
+#include "prim/registry.h"
+#include "ricci/primitive.h"
+
+namespace ricci::inline v0::pass {
+
+using ArrayId = ricci_karr;  // 0 = none
+using kernel::Val;
+
+// Chooses among a row's lowerings those of the given kinds for `target`: the one with the highest priority that
+// matches, or NULL. `kinds` is a set of bits 1 << RICCI_LOWER_*.
+inline constexpr uint32_t kKernelKinds = 1u << RICCI_LOWER_SCALAR | 1u << RICCI_LOWER_INDEX | 1u << RICCI_LOWER_LOOPS;
+inline constexpr uint32_t kAllKinds = kKernelKinds | 1u << RICCI_LOWER_DECOMPOSE | 1u << RICCI_LOWER_LIBRARY;
+absl::StatusOr<const ricci_lowering*> ChooseLowering(const prim::Row& row, const ricci_op& op, std::string_view target,
+                                                     uint32_t kinds);
+
+// What an index of a load is: one value per dimension, or the flat row-major position.
+struct Index {
+  std::vector<Val> at;
+  bool flat = false;
+};
+
+class KernelBuilder {
+ public:
+  KernelBuilder(prim::Registry& registry, std::string_view name, std::string_view target);
+
+  // Lowers `eqn`: operand i is buffer i unless it is a constant; results follow. `buffers` tells whose buffer each is.
+  struct Binding {
+    enum class Kind : uint8_t { kOperand, kResult, kConstant } kind;
+    uint32_t index;  // of the operand or result
+    std::shared_ptr<const ir::ConstantData> data;
+  };
+  struct Result {
+    kernel::Kernel kernel;
+    std::vector<Binding> bindings;  // per buffer
+  };
+  absl::StatusOr<Result> Lower(const ir::Program& p, const ir::Equation& eqn);
+
+  // ---- what the C functions of ricci/kernel.h do ----
+  kernel::Writer& writer() { return w_; }
+  ArrayId operand(uint32_t i) const { return i < context_.operands.size() ? context_.operands[i] : 0; }
+  ArrayId result(uint32_t i) const { return i < context_.results.size() ? context_.results[i] : 0; }
+  bool Has(ArrayId a) const { return a != 0 && a < arrays_.size(); }
+  ir::TypeId type_id(ArrayId a) const { return arrays_[a].type; }
+  const ir::ArrayType& type(ArrayId a) const { return registry_.vocabulary().types.Get(arrays_[a].type); }
+  absl::StatusOr<Val> Load(ArrayId a, std::span<const Val> index);
+  absl::Status Store(ArrayId a, std::span<const Val> index, Val v);
+  absl::StatusOr<ArrayId> Private(ir::TypeId t);
+  absl::StatusOr<ArrayId> View(ArrayId a, uint32_t axis, Val index);
+  absl::Status Copy(ArrayId dst, ArrayId src);
+  absl::Status Inline(const ir::Program& f, std::span<const ArrayId> in, std::span<const ArrayId> dst,
+                      std::span<ArrayId> out);
+
+ private:
+  struct Place {  // elements in a buffer or private array
+    bool local = false;
+    uint32_t number = 0;  // buffer or local
+    Val offset = 0;       // 0 = none
+    std::vector<int64_t> strides;
+  };
+  struct Lazy {  // result `result` of an equation whose operands are `operands`
+    const ir::Program* program = nullptr;
+    const ir::Equation* eqn = nullptr;
+    const ricci_lowering* lowering = nullptr;
+    std::vector<ArrayId> operands;
+    uint32_t result = 0;
+  };
+  struct Slice {  // `base` at `index` along `axis`, where base is no place
+    ArrayId base = 0;
+    uint32_t axis = 0;
+    Val index = 0;
+  };
+  struct Literal {  // a constant
+    bool splat = true;
+    std::shared_ptr<const ir::ConstantData> data;
+    ArrayId buffer = 0;  // made when an index is not constant
+  };
+  struct Elements {  // evaluated, one value per element
+    std::vector<Val> values;
+    ArrayId spilled = 0;  // a private array with them, made when an index is not constant
+    Val spill_witness = 0;
+  };
+  enum class Kind : uint8_t { kPlace, kLazy, kSlice, kLiteral, kElements };
+  struct Array {
+    ir::TypeId type = 0;
+    Kind kind = Kind::kPlace;
+    Place place;
+    Lazy lazy;
+    Slice slice;
+    Literal literal;
+    Elements elements;
+  };
+  struct Context {  // of the lowering that is running
+    std::vector<ArrayId> operands, results;
+  };
+  // How the results of a program are used within it, which decides what is evaluated early.
+  struct Uses {
+    std::vector<uint32_t> count;
+    std::vector<uint8_t> only_pointwise;  // by SCALAR and INDEX lowerings
+  };
+
+  ArrayId Add(Array a);
+  ArrayId AddBuffer(ir::TypeId t, uint32_t access, Binding binding);
+  ArrayId AddLiteral(ir::TypeId t, const ir::Constant& c);
+  absl::StatusOr<Val> LoadIndex(ArrayId a, const Index& index);
+  absl::StatusOr<Val> LoadPlace(const Array& a, const Index& index);
+  absl::StatusOr<Val> LoadLazy(ArrayId id, const Index& index);
+  absl::StatusOr<Val> EvaluateScalar(const Lazy& lazy, const Index& index);
+  absl::StatusOr<Val> EvaluateIndex(const Lazy& lazy, const Index& index);
+  absl::StatusOr<Val> LoadLiteral(ArrayId id, const Index& index);
+  absl::StatusOr<Val> LoadElements(ArrayId id, const Index& index);
+  Index ToDims(const ir::ArrayType& t, const Index& index);
+  Val Position(const ir::ArrayType& t, const Index& index);
+  bool IsFlat(ArrayId a, const ir::ArrayType& t, uint32_t depth) const;
+  absl::Status CopyGroup(std::span<const ArrayId> dst, std::span<const ArrayId> src);
+  absl::Status StoreIndex(ArrayId a, const Index& index, Val v);
+
+  absl::Status InlineEquation(const ir::Program& f, const ir::Equation& eqn, const Uses& uses,
+                              std::span<const ArrayId> dst_of, std::vector<ArrayId>& env);
+  absl::StatusOr<std::vector<ArrayId>> RunLoops(const ir::Program& f, const ir::Equation& eqn, const ricci_lowering& l,
+                                                std::vector<ArrayId> operands, std::span<const ArrayId> results);
+  absl::StatusOr<ArrayId> Evaluate(ArrayId lazy, bool to_private);
+  absl::StatusOr<Uses> CountUses(const ir::Program& f);
+
+  prim::Registry& registry_;
+  std::string target_;
+  kernel::Writer w_;
+  std::vector<Array> arrays_{1};
+  std::vector<Binding> bindings_;
+  Context context_;
+  absl::flat_hash_map<std::vector<uint32_t>, Val> memo_;  // (array, flat, index...) -> element
+  std::vector<ir::ProgramRef> decomposed_;                // keeps programs of decompositions alive
+};
+
+inline ricci_kernel_builder* Abi(KernelBuilder* k) { return reinterpret_cast<ricci_kernel_builder*>(k); }
+inline KernelBuilder* FromAbi(ricci_kernel_builder* k) { return reinterpret_cast<KernelBuilder*>(k); }
+inline const KernelBuilder* FromAbi(const ricci_kernel_builder* k) { return reinterpret_cast<const KernelBuilder*>(k); }
+
+}  // namespace ricci::inline v0::pass
+#endif

@@ -1,0 +1,135 @@
+// Inlining programs into kernels: bodies of loops, branches, vmap in lanes, fusions.
+//
+// Decides for each equation whether it stays an expression, is evaluated element by element, or fills a private array.
+// Inside loops and lanes small arrays become one scalar value per element, so that they live in registers.
+#include "base/status_abi.h"
+#include "pass/kernel_builder.h"
+#include "trace/builder.h"
+#include "transform/rules.h"
+
+namespace ricci::inline v0::pass {
+namespace {
+
+constexpr int64_t kEagerInside = 64;  // elements evaluated one by one inside of loops and lanes
+constexpr int64_t kEagerOutside = 1;  // at the top of a kernel, where the domain does the work
+
+}  // namespace
+
+absl::StatusOr<KernelBuilder::Uses> KernelBuilder::CountUses(const ir::Program& f) {
+  Uses uses{std::vector<uint32_t>(f.values.size(), 0), std::vector<uint8_t>(f.values.size(), 1)};
+  for (const ir::Equation& eqn : f.equations) {
+    const trace::Op op(f, eqn);
+    RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(registry_.Get(eqn.prim), *op.get(), target_, kKernelKinds));
+    const bool pointwise = l != nullptr && l->kind != RICCI_LOWER_LOOPS;
+    for (ir::ValueId v : eqn.operands) {
+      ++uses.count[v];
+      uses.only_pointwise[v] &= pointwise;
+    }
+  }
+  for (ir::ValueId r : f.results) ++uses.count[r];
+  return uses;
+}
+
+absl::Status KernelBuilder::Inline(const ir::Program& f, std::span<const ArrayId> in, std::span<const ArrayId> dst,
+                                   std::span<ArrayId> out) {
+  if (in.size() != f.n_params()) {
+    return base::InvalidArgument("kernel: program ", f.name, " takes ", f.n_params(), " arguments, not ", in.size());
+  }
+  std::vector<ArrayId> env(f.values.size(), 0), dst_of(f.values.size(), 0);
+  for (uint32_t i = 0; i < in.size(); ++i) {
+    if (!Has(in[i]) || type_id(in[i]) != f.param_types[i]) {
+      return base::InvalidArgument("kernel: argument ", i, " of program ", f.name, " is ",
+                                   Has(in[i]) ? ToText(type(in[i])) : std::string("nothing"), ", not ",
+                                   ToText(f.type(i)));
+    }
+    env[i] = in[i];
+  }
+  for (const ir::Constant& c : f.constants) env[c.value] = AddLiteral(f.type_id(c.value), c);
+  for (size_t i = 0; i < dst.size(); ++i) {
+    if (f.definition(f.results[i]) != nullptr && dst_of[f.results[i]] == 0) dst_of[f.results[i]] = dst[i];
+  }
+  RICCI_ASSIGN(Uses uses, CountUses(f));
+  for (const ir::Equation& eqn : f.equations) RICCI_TRY(InlineEquation(f, eqn, uses, dst_of, env));
+  std::vector<ArrayId> to, from;
+  for (size_t i = 0; i < dst.size(); ++i) {
+    const ArrayId result = env[f.results[i]];
+    if (result == dst[i]) continue;  // filled in place
+    to.push_back(dst[i]);
+    from.push_back(result);
+  }
+  for (size_t i = 0; i < out.size(); ++i) out[i] = env[f.results[i]];
+  return CopyGroup(to, from);
+}
+
+absl::Status KernelBuilder::InlineEquation(const ir::Program& f, const ir::Equation& eqn, const Uses& uses,
+                                           std::span<const ArrayId> dst_of, std::vector<ArrayId>& env) {
+  const trace::Op op(f, eqn);
+  const prim::Row& row = registry_.Get(eqn.prim);
+  std::vector<ArrayId> operands;
+  for (ir::ValueId v : eqn.operands) operands.push_back(env[v]);
+  RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(row, *op.get(), target_, kKernelKinds));
+  if (l == nullptr) {
+    RICCI_ASSIGN(l, ChooseLowering(row, *op.get(), target_, 1u << RICCI_LOWER_DECOMPOSE));
+    if (l == nullptr) {
+      return transform::AtEquation(absl::UnimplementedError(base::Cat(row.name, ": no lowering for target ", target_)),
+                                   f, eqn, "lower");
+    }
+    auto body = transform::Decompose(registry_, *op.get(), *l, 0);
+    if (!body.ok()) return transform::AtEquation(body.status(), f, eqn, "lower");
+    decomposed_.push_back(*body);
+    return Inline(**body, operands, {}, std::span<ArrayId>(env).subspan(eqn.first_result, eqn.n_results));
+  }
+  if (l->kind == RICCI_LOWER_LOOPS) {
+    std::vector<ArrayId> results;
+    for (uint32_t i = 0; i < eqn.n_results; ++i) {
+      results.push_back(dst_of[eqn.result(i)]);
+      if (results[i] == 0) {
+        RICCI_ASSIGN(results[i], Private(f.type_id(eqn.result(i))));
+      }
+    }
+    RICCI_ASSIGN(results, RunLoops(f, eqn, *l, std::move(operands), results));
+    std::copy(results.begin(), results.end(), env.begin() + eqn.first_result);
+    return absl::OkStatus();
+  }
+  for (uint32_t i = 0; i < eqn.n_results; ++i) {
+    const ir::ValueId v = eqn.result(i);
+    if (uses.count[v] == 0) continue;
+    Array a;
+    a.type = f.type_id(v);
+    a.kind = Kind::kLazy;
+    a.lazy = {&f, &eqn, l, operands, i};
+    env[v] = Add(std::move(a));
+    const int64_t elements = f.type(v).elements;
+    const bool inside = w_.Depth() > 0;
+    if (elements <= (inside ? kEagerInside : kEagerOutside)) {
+      RICCI_ASSIGN(env[v], Evaluate(env[v], /*to_private=*/false));
+    } else if (inside && l->kind == RICCI_LOWER_SCALAR && (uses.count[v] > 1 || !uses.only_pointwise[v])) {
+      RICCI_ASSIGN(env[v], Evaluate(env[v], /*to_private=*/true));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ArrayId> KernelBuilder::Evaluate(ArrayId lazy, bool to_private) {
+  if (to_private) {
+    RICCI_ASSIGN(ArrayId place, Private(arrays_[lazy].type));
+    RICCI_TRY(Copy(place, lazy));
+    return place;
+  }
+  Array a;
+  a.type = arrays_[lazy].type;
+  a.kind = Kind::kElements;
+  const int64_t n = type(lazy).elements;
+  const std::vector<int64_t> shape(type(lazy).shape.begin(), type(lazy).shape.end());
+  for (int64_t i = 0; i < n; ++i) {
+    Index index;
+    int64_t rest = i;
+    for (size_t d = shape.size(); d-- > 0; rest /= shape[d])
+      index.at.insert(index.at.begin(), w_.Index(rest % shape[d]));
+    RICCI_ASSIGN(Val v, LoadIndex(lazy, index));
+    a.elements.values.push_back(v);
+  }
+  return Add(std::move(a));
+}
+
+}  // namespace ricci::inline v0::pass
