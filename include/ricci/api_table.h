@@ -156,7 +156,7 @@ typedef struct ricci_api {
       ricci_sval* index);
   ricci_status* (*kernel_yield)(ricci_kernel_builder* k, ricci_sval v, ricci_sval* out);
   ricci_status* (*kernel_inline)(ricci_kernel_builder* k, const ricci_program* f, const ricci_karr* in, uint32_t n_in,
-      ricci_karr* out, uint32_t n_out);
+      const ricci_karr* dst, ricci_karr* out, uint32_t n_out);
   ricci_status* (*prim_register)(ricci_ctx* c, const ricci_prim_def* d, ricci_prim* out);
   ricci_status* (*prim_add_lowering)(ricci_ctx* c, ricci_prim p, const ricci_lowering* l);
   const ricci_prim_def* (*prim_at)(const ricci_ctx* c, uint32_t i, ricci_prim* id);

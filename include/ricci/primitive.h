@@ -123,7 +123,9 @@ enum { /* ricci_prim_def.hdr.flags */
        RICCI_PRIM_EFFECTFUL = 1u << 1,   /* ordered; not removed */
        RICCI_PRIM_OVERRIDE = 1u << 2,    /* replace the row already registered, else a second one of the name fails */
        RICCI_PRIM_COMMUTATIVE = 1u << 3, /* two operands may change places */
-       RICCI_PRIM_EXPENSIVE = 1u << 4    /* worth saving under checkpoint policy `dots` */
+       RICCI_PRIM_EXPENSIVE = 1u << 4,   /* a product: worth saving under checkpoint policy `dots` */
+       RICCI_PRIM_TRANSCENDENTAL = 1u << 5, /* elementwise and dear: not computed twice to save memory traffic */
+       RICCI_PRIM_READS_ONCE = 1u << 6      /* its loops load each operand element once: producers fuse into it */
 };
 enum { /* ready-made batching rules, used when batch is NULL */
        RICCI_BATCH_NONE = 0,

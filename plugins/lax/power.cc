@@ -91,6 +91,7 @@ constexpr Row kRows[] = {
      .scalar = IntegerPowScalar,
      .missing = rules::kNotLinear},
     {.name = "pow",
+     .flags = RICCI_PRIM_TRANSCENDENTAL,
      .type = PowType,
      .jvp = rules::Terms<PowByBase, PowByExponent>,
      .batch = rules::Elementwise,

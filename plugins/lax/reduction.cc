@@ -123,6 +123,7 @@ template <uint32_t combiner, const char* kind>
 constexpr Row Logical(std::string_view name) {
   return {.name = name,
           .attrs = kAttrs,
+          .flags = RICCI_PRIM_READS_ONCE,
           .type = Type<kInts | kBools>,
           .jvp = rules::ZeroTangent,
           .batch = rules::BatchFirstOperand<BatchRule>,
@@ -134,6 +135,7 @@ template <uint32_t combiner, const char* kind>
 constexpr Row Extremum(std::string_view name) {
   return {.name = name,
           .attrs = kAttrs,
+          .flags = RICCI_PRIM_READS_ONCE,
           .type = Type<kAny>,
           .jvp = rules::Terms<ExtremumTangent>,
           .batch = rules::BatchFirstOperand<BatchRule>,
@@ -145,6 +147,7 @@ constexpr Row Extremum(std::string_view name) {
 constexpr Row kRows[] = {
     {.name = "reduce_sum",
      .attrs = kAttrs,
+     .flags = RICCI_PRIM_READS_ONCE,
      .type = Type<kNumbers>,
      .jvp = rules::Linear,
      .transpose = rules::TransposeFirst<SumCt>,
@@ -153,6 +156,7 @@ constexpr Row kRows[] = {
      .loops = Loops<RICCI_S_ADD>},
     {.name = "reduce_prod",
      .attrs = kAttrs,
+     .flags = RICCI_PRIM_READS_ONCE,
      .type = Type<kNumbers>,
      .jvp = rules::Terms<ProductTangent>,
      .batch = rules::BatchFirstOperand<BatchRule>,

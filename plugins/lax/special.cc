@@ -21,6 +21,7 @@ constexpr Row kRows[] = {
     rules::RealFunction<RICCI_S_ERF_INV, ErfInv>("erf_inv"),
     rules::RealFunction<RICCI_S_LGAMMA, Lgamma>("lgamma"),
     {.name = "digamma",
+     .flags = RICCI_PRIM_TRANSCENDENTAL,
      .type = rules::Same<1, kFloats>,
      .batch = rules::Elementwise,
      .scalar = rules::Op<RICCI_S_DIGAMMA>,

@@ -114,7 +114,7 @@ absl::Status RegisterScan(prim::Registry& r) {
   d.dce = DceThunk<ScanDce>;
   d.lowerings = kLowerings;
   d.n_lowerings = std::size(kLowerings);
-  return r.Add(d).status();
+  return r.Add(d, prim::Flow::kScan).status();
 }
 
 }  // namespace ricci::inline v0::control

@@ -248,7 +248,7 @@ absl::Status RegisterVmap(prim::Registry& r) {
   d.dce = DceThunk<Dce>;
   d.lowerings = kLowerings;
   d.n_lowerings = std::size(kLowerings);
-  return r.Add(d).status();
+  return r.Add(d, prim::Flow::kVmap).status();
 }
 
 }  // namespace ricci::inline v0::control

@@ -15,7 +15,7 @@ namespace ricci::inline v0::prim {
 using ir::PrimId;
 
 // What the plan must know of control flow whose bodies are too large for one kernel; set by the structural rows only.
-enum class Flow : uint8_t { kNone, kWhile, kCond, kFusion };
+enum class Flow : uint8_t { kNone, kWhile, kCond, kScan, kVmap, kFusion };
 
 struct Row {
   PrimId id = 0;

@@ -176,6 +176,7 @@ inline constexpr std::string_view kDiscrete = "transpose: its tangent is zero";
 template <uint32_t op, Value (*D)(const Value& x, const Value& y)>
 constexpr Row RealFunction(std::string_view name) {
   return {.name = name,
+          .flags = RICCI_PRIM_TRANSCENDENTAL,
           .type = Same<1, kFloats>,
           .jvp = Derivative<D>,
           .batch = Elementwise,

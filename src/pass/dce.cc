@@ -1,0 +1,13 @@
+// dce: drops equations that no result needs. The parameters of the program stay.
+#include "pass/pass.h"
+#include "transform/dead_code.h"
+
+namespace ricci::inline v0::pass {
+
+absl::StatusOr<ir::ProgramRef> Dce(const ir::Program& f, const Options&) {
+  const transform::Mask all(f.n_results(), 1);
+  RICCI_ASSIGN(auto pruned, transform::Prune(f, all));
+  return pruned.program;
+}
+
+}  // namespace ricci::inline v0::pass

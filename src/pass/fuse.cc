@@ -1,0 +1,200 @@
+// fuse: groups equations into fusion equations; each becomes one kernel, in which producers are pulled into consumers.
+//
+// A group has one root: the equation whose results are stored. Walking backwards from the roots, a producer joins the
+// group of its consumers if it is an expression (SCALAR or INDEX lowering) and computing it there costs nothing extra:
+// it has one consumer group, or it is cheap enough to be computed again in each. LOOPS equations, library calls and
+// everything kept by the program's results are roots. Elementwise roots of one shape that read the same arrays share a
+// kernel.
+#include "pass/kernel_builder.h"
+#include "pass/pass.h"
+#include "transform/rules.h"
+
+namespace ricci::inline v0::pass {
+namespace {
+
+constexpr uint32_t kNoGroup = ~0u;
+constexpr uint32_t kMaxGroup = 512;     // equations in one kernel, which bounds code size and compile time
+constexpr int64_t kCheapToRepeat = 12;  // cost of an expression that may be computed in several groups
+
+enum class Form : uint8_t { kExpression, kLoops, kLibrary };
+
+struct Info {
+  Form form = Form::kLoops;
+  bool view = false;  // INDEX: moves elements, computes nothing
+  int64_t cost = 1;   // of one element, with what has been pulled in
+  uint32_t group = kNoGroup;
+};
+
+// How dear an expression is per element. Arithmetic is 1; a row flagged expensive or with f32 special functions more.
+int64_t CostOf(const prim::Row& row, const ricci_lowering& l) {
+  if (l.kind == RICCI_LOWER_INDEX) return 1;
+  return row.has(RICCI_PRIM_TRANSCENDENTAL) ? 16 : 1;
+}
+
+class Fuser {
+ public:
+  Fuser(const ir::Program& f, const Options& options)
+      : f_(f),
+        options_(options),
+        registry_(prim::Registry::Of(f)),
+        info_(f.equations.size()),
+        users_(f.values.size()) {}
+
+  absl::StatusOr<ir::ProgramRef> Run() {
+    for (uint32_t e = 0; e < f_.equations.size(); ++e) RICCI_TRY(Classify(e));
+    for (uint32_t e = 0; e < f_.equations.size(); ++e) {
+      for (ir::ValueId v : f_.equations[e].operands) {
+        if (users_[v].empty() || users_[v].back() != e) users_[v].push_back(e);
+      }
+    }
+    for (ir::ValueId r : f_.results) users_[r].push_back(kNoGroup);
+    // Backwards: consumers know their group before their producers are asked.
+    members_.resize(f_.equations.size());
+    for (uint32_t e = static_cast<uint32_t>(f_.equations.size()); e-- > 0;) Place(e);
+    return Emit();
+  }
+
+ private:
+  absl::Status Classify(uint32_t e) {
+    const ir::Equation& eqn = f_.equations[e];
+    const trace::Op op(f_, eqn);
+    const prim::Row& row = registry_.Get(eqn.prim);
+    RICCI_ASSIGN(const ricci_lowering* l,
+                 ChooseLowering(row, *op.get(), options_.target, kKernelKinds | 1u << RICCI_LOWER_LIBRARY));
+    if (l == nullptr) {
+      return transform::AtEquation(
+          absl::UnimplementedError(base::Cat(row.name, ": no lowering for target ", options_.target)), f_, eqn,
+          "lower");
+    }
+    Info& info = info_[e];
+    const bool expression = l->kind == RICCI_LOWER_SCALAR || l->kind == RICCI_LOWER_INDEX;
+    info.form = l->kind == RICCI_LOWER_LIBRARY     ? Form::kLibrary
+                : expression && eqn.n_results == 1 ? Form::kExpression
+                                                   : Form::kLoops;
+    info.view = l->kind == RICCI_LOWER_INDEX;
+    info.cost = CostOf(row, *l);
+    return absl::OkStatus();
+  }
+
+  // Decides where equation e goes: into the groups of all its users, or a group of its own.
+  void Place(uint32_t e) {
+    Info& info = info_[e];
+    const ir::Equation& eqn = f_.equations[e];
+    std::vector<uint32_t> groups;  // of the users; kNoGroup among them: the value must be stored
+    for (uint32_t i = 0; i < eqn.n_results; ++i) {
+      for (uint32_t user : users_[eqn.result(i)]) {
+        if (user == kNoGroup) {
+          groups.push_back(kNoGroup);
+        } else {
+          groups.insert(groups.end(), joined_[user].begin(), joined_[user].end());
+          if (info_[user].form == Form::kLibrary) groups.push_back(kNoGroup);
+        }
+      }
+    }
+    std::sort(groups.begin(), groups.end());
+    groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+    const bool stored = groups.empty() || groups.back() == kNoGroup;
+    const bool may_repeat = info.view || info.cost <= kCheapToRepeat;
+    bool fits = info.form == Form::kExpression && !stored && (groups.size() == 1 || (may_repeat && groups.size() <= 4));
+    for (uint32_t g : groups) fits = fits && g != kNoGroup && members_[g].size() < kMaxGroup;
+    if (fits && !info.view && RepeatsWork(e)) fits = false;
+    joined_.try_emplace(e);
+    if (!fits) {
+      members_[e].push_back(e);
+      joined_[e] = {e};
+      return;
+    }
+    for (uint32_t g : groups) {
+      members_[g].push_back(e);
+      info_[g].cost += info.cost;
+    }
+    joined_[e] = groups;
+  }
+
+  // Would a user that loads an element many times (a product, a window, a broadcast that computes) evaluate e as often?
+  bool RepeatsWork(uint32_t e) const {
+    const ir::Equation& eqn = f_.equations[e];
+    const int64_t n = f_.type(eqn.result(0)).elements;
+    for (uint32_t user : users_[eqn.result(0)]) {
+      const ir::Equation& u = f_.equations[user];
+      const bool once = info_[user].form == Form::kExpression ? f_.type(u.result(0)).elements <= n
+                                                              : registry_.Get(u.prim).has(RICCI_PRIM_READS_ONCE);
+      if (!once && info_[e].cost > 2) return true;
+      if (!once && info_[user].form != Form::kExpression) return true;
+    }
+    return false;
+  }
+
+  absl::StatusOr<ir::ProgramRef> Emit() {
+    RICCI_ASSIGN(auto b, Builder::Create(registry_, f_.name, {f_.param_types.data(), f_.param_types.size()}));
+    Vals env(f_.values.size(), trace::kNone), results;
+    for (uint32_t i = 0; i < f_.n_params(); ++i) env[i] = b->param(i);
+    for (const ir::Constant& c : f_.constants) {
+      RICCI_ASSIGN(env[c.value], b->Constant(f_.type_id(c.value), c.splat, c.data));
+    }
+    for (uint32_t e = 0; e < f_.equations.size(); ++e) {
+      if (members_[e].empty()) continue;  // pulled into its consumers
+      const ir::Equation& eqn = f_.equations[e];
+      Vals out;
+      if (members_[e].size() == 1) {
+        Vals in;
+        for (ir::ValueId v : eqn.operands) in.push_back(env[v]);
+        RICCI_ASSIGN(out, b->Copy(f_, eqn, in));
+      } else {
+        RICCI_ASSIGN(out, EmitGroup(*b, e, env));
+      }
+      for (uint32_t i = 0; i < eqn.n_results; ++i) env[eqn.result(i)] = out[i];
+    }
+    for (ir::ValueId r : f_.results) results.push_back(env[r]);
+    return b->Finish(results);
+  }
+
+  // The fusion equation of root `e`: its members in program order over the values that come from outside.
+  absl::StatusOr<Vals> EmitGroup(Builder& b, uint32_t e, const Vals& env) {
+    std::vector<uint32_t> members = members_[e];
+    std::sort(members.begin(), members.end());
+    RICCI_ASSIGN(auto body, b.Nest(registry_.Get(f_.equations[e].prim).name, {}));
+    absl::flat_hash_map<ir::ValueId, trace::Val> inner;
+    Vals outer;
+    for (uint32_t m : members) {
+      const ir::Equation& eqn = f_.equations[m];
+      Vals in;
+      for (ir::ValueId v : eqn.operands) {
+        auto [it, fresh] = inner.try_emplace(v, trace::kNone);
+        if (fresh) {
+          if (const ir::Constant* c = f_.constant(v)) {
+            RICCI_ASSIGN(it->second, body->Constant(f_.type_id(v), c->splat, c->data));
+          } else {
+            RICCI_ASSIGN(it->second, body->AddParam(f_.type_id(v)));
+            outer.push_back(env[v]);
+          }
+        }
+        in.push_back(it->second);
+      }
+      RICCI_ASSIGN(Vals out, body->Copy(f_, eqn, in));
+      for (uint32_t i = 0; i < eqn.n_results; ++i) inner[eqn.result(i)] = out[i];
+    }
+    const ir::Equation& root = f_.equations[e];
+    Vals results;
+    for (uint32_t i = 0; i < root.n_results; ++i) results.push_back(inner[root.result(i)]);
+    RICCI_ASSIGN(ir::ProgramRef p, body->Finish(results));
+    b.SetLocation(root.location);
+    ricci_program* handle = ir::Abi(p.get());
+    const ricci_attr attrs[] = {{{"body", 4}, RICCI_ATTR_PROGRAM, 1, 0, 0.0, &handle}};
+    return b.Emit("fusion", attrs, outer);
+  }
+
+  const ir::Program& f_;
+  const Options& options_;
+  prim::Registry& registry_;
+  std::vector<Info> info_;
+  std::vector<std::vector<uint32_t>> users_;                     // equations that read a value
+  absl::flat_hash_map<uint32_t, std::vector<uint32_t>> joined_;  // groups (roots) an equation is part of
+  std::vector<std::vector<uint32_t>> members_;                   // of the group with this root
+};
+
+}  // namespace
+
+absl::StatusOr<ir::ProgramRef> Fuse(const ir::Program& f, const Options& options) { return Fuser(f, options).Run(); }
+
+}  // namespace ricci::inline v0::pass

@@ -1,0 +1,16 @@
+// From the last program to kernels and a plan.
+#ifndef RICCI_PASS_LOWER_PLAN_H_
+#define RICCI_PASS_LOWER_PLAN_H_
+#include "pass/pipeline.h"
+
+namespace ricci::inline v0::pass {
+
+// One step per equation; fills kernels, plan and constants of `out`. Intermediate values have buffers of their own
+// without an offset yet: PlanBuffers gives them one.
+absl::Status LowerPlan(const ir::Program& f, const Options& options, Lowered& out);
+
+// buffers.cc: offsets in the arena by lifetime.
+absl::Status PlanBuffers(Lowered& out);
+
+}  // namespace ricci::inline v0::pass
+#endif
