@@ -1,0 +1,17 @@
+# Takes an example out of the top README so that it is compiled and run as a test: what a newcomer copies must work.
+# ricci_readme_example(<language> <file>) writes the first code block of that language.
+function(ricci_readme_example language file)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/README.md)
+  file(READ ${PROJECT_SOURCE_DIR}/README.md text)
+  set(open "```${language}\n")
+  string(FIND "${text}" "${open}" begin)
+  if(begin EQUAL -1)
+    message(FATAL_ERROR "README.md has no example in ${language}")
+  endif()
+  string(LENGTH "${open}" length)
+  math(EXPR begin "${begin} + ${length}")
+  string(SUBSTRING "${text}" ${begin} -1 text)
+  string(FIND "${text}" "```" end)
+  string(SUBSTRING "${text}" 0 ${end} text)
+  file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY)
+endfunction()
