@@ -73,6 +73,9 @@ typedef struct ricci_api {
       ricci_val* out, uint32_t n_out);
   ricci_type (*builder_type)(const ricci_builder* b, ricci_val v);
   void (*builder_constant)(const ricci_builder* b, ricci_val v, const void** data, uint64_t* bytes);
+  uint32_t (*builder_definition)(const ricci_builder* b, ricci_val v, ricci_prim* prim, const ricci_attr** attrs,
+      uint32_t* n_attrs, uint32_t* n_operands, uint32_t* result);
+  ricci_val (*builder_operand)(const ricci_builder* b, ricci_val v, uint32_t i);
   ricci_ctx* (*builder_context)(const ricci_builder* b);
   ricci_status* (*builder_nest)(ricci_builder* b, const char* name, size_t name_len, const ricci_type* params,
       uint32_t n, ricci_builder** out, ricci_val* vals);
@@ -209,6 +212,8 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_builder_inline ricci_api_table->builder_inline
 #define ricci_builder_type ricci_api_table->builder_type
 #define ricci_builder_constant ricci_api_table->builder_constant
+#define ricci_builder_definition ricci_api_table->builder_definition
+#define ricci_builder_operand ricci_api_table->builder_operand
 #define ricci_builder_context ricci_api_table->builder_context
 #define ricci_builder_nest ricci_api_table->builder_nest
 #define ricci_builder_finish ricci_api_table->builder_finish

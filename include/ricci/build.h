@@ -88,6 +88,14 @@ RICCI_API ricci_type ricci_builder_type(const ricci_builder* b, ricci_val v);
 /* The constant behind a value, borrowed while the builder lives: *data = NULL if `v` is none. A splat has one element.
  */
 RICCI_API void ricci_builder_constant(const ricci_builder* b, ricci_val v, const void** data, uint64_t* bytes);
+/* The equation behind a value: its primitive, attributes (borrowed while the builder lives), number of operands, and
+ * which of its results the value is. Returns 0, and writes nothing, for parameters, constants and values of other
+ * builders. */
+RICCI_API uint32_t ricci_builder_definition(const ricci_builder* b, ricci_val v, ricci_prim* prim,
+                                            const ricci_attr** attrs, uint32_t* n_attrs, uint32_t* n_operands,
+                                            uint32_t* result);
+/* Operand `i` of the equation behind `v`; RICCI_VAL_NONE if there is none. */
+RICCI_API ricci_val ricci_builder_operand(const ricci_builder* b, ricci_val v, uint32_t i);
 RICCI_API ricci_ctx* ricci_builder_context(const ricci_builder* b); /* borrowed */
 /* A builder for a program nested in `b` (a body, a branch): same context, location and limits. Finish or abandon it. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_builder_nest(ricci_builder* b, const char* name, size_t name_len,

@@ -125,6 +125,7 @@ enum { /* ricci_prim_def.hdr.flags */
        RICCI_PRIM_COMMUTATIVE = 1u << 3, /* two operands may change places */
        RICCI_PRIM_EXPENSIVE = 1u << 4,   /* a product: worth saving under checkpoint policy `dots` */
        RICCI_PRIM_TRANSCENDENTAL = 1u << 5, /* elementwise and dear: not computed twice to save memory traffic */
+       RICCI_PRIM_VIEW = 1u << 7,           /* every element of the result is an element of operand 0 */
        RICCI_PRIM_READS_ONCE = 1u << 6      /* its loops load each operand element once: producers fuse into it */
 };
 enum { /* ready-made batching rules, used when batch is NULL */
@@ -153,6 +154,10 @@ typedef struct ricci_prim_def {
   ricci_status* (*batch)(void* self, ricci_builder* b, const ricci_op* op, const ricci_batch_args* a);
   ricci_status* (*partial_eval)(void* self, const ricci_op* op, const ricci_partial_eval_args* a);
   ricci_status* (*dce)(void* self, ricci_builder* b, const ricci_op* op, const ricci_dce_args* a);
+  /* Something simpler that is equal (bit for bit, but for the sign of zero), or nothing: out[n_out] is pre-filled NONE
+   * and either stays so or is filled wholly, with operands, constants, what ricci_builder_definition finds, or new
+   * equations. */
+  ricci_status* (*simplify)(void* self, ricci_builder* b, const ricci_op* op, const ricci_val* in, ricci_val* out);
   /* Which dimensions are the same factor, and what is done over it: `m k, k n -> m n; sum k`. Kinds after the
    * semicolon: sum, prod, max, min, and, or, xor (reduced), whole (sort), seq (cumsum), window. Empty: elementwise or
    * by callback. */

@@ -25,6 +25,18 @@ constexpr Stage kStages[] = {
     // Shapes and types never change below; only what is computed, and how.
     {"inline", InlineCalls, /*in_reference=*/true},
     {"dce", Dce},
+    {"fold", Fold},
+    {"simplify", Simplify},
+    {"hoist", Hoist},
+    // From here on a vmap equation is a decision taken: it runs in lanes.
+    {"schedule_vmap", ScheduleVmap},
+    {"inline_rules", InlineCalls},  // what batching rules emitted
+    {"fold_again", Fold},
+    {"simplify_again", Simplify},
+    {"cse", Cse},
+    {"dce_again", Dce},
+    // From here on a fusion equation is a kernel.
+    {"fuse", Fuse},
 };
 
 double Seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }

@@ -76,6 +76,7 @@ class Builder {
   // The program so far; the values of `v` index it.
   const Program& program() const { return *program_; }
   static uint32_t Index(Val v) { return static_cast<uint32_t>(v); }
+  Val ToVal(uint32_t index) const { return (static_cast<uint64_t>(generation_) << 32) | index; }
 
   // Ends the program. The builder may not be used any more. `param_order` (empty = as added) lists the parameters as
   // the program shall have them.
@@ -86,7 +87,6 @@ class Builder {
 
  private:
   Builder(prim::Registry& registry, uint32_t depth);
-  Val ToVal(uint32_t index) const { return (static_cast<uint64_t>(generation_) << 32) | index; }
   absl::Status CheckOperands(const prim::Row& row, std::span<const Val> in);
   absl::Status NormalizeAttrs(const prim::Row& row, Attrs attrs);
   absl::Status InferTypes(const prim::Row& row, std::span<const Val> in);

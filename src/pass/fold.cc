@@ -1,0 +1,103 @@
+// fold: an equation whose operands are constants becomes a constant, computed by the reference interpreter.
+//
+// Small results are computed whole; elementwise work on splats of any size is done once, on scalars. Beyond 1 MB
+// nothing is folded, and beyond kInterpreted elements only splats are, because compile time counts too.
+#include "pass/kernel_builder.h"
+#include "pass/pass.h"
+
+namespace ricci::inline v0::pass {
+namespace {
+
+constexpr int64_t kInterpreted = 4096;
+
+using Bytes = std::vector<std::byte>;
+
+// Runs one equation on constants in the interpreter; the bytes of its single result.
+absl::StatusOr<Bytes> Interpret(const ir::Program& f, const ir::Equation& eqn) {
+  KernelBuilder k(prim::Registry::Of(f), "fold", "ref");
+  RICCI_ASSIGN(KernelBuilder::Result lowered, k.Lower(f, eqn));
+  Bytes out(f.type(eqn.result(0)).bytes);
+  std::vector<void*> buffers;
+  for (const KernelBuilder::Binding& b : lowered.bindings) {
+    const bool result = b.kind == KernelBuilder::Binding::Kind::kResult;
+    RICCI_TRY(base::Invariant(result || b.data != nullptr, "fold: an operand is not constant"));
+    buffers.push_back(result ? static_cast<void*>(out.data()) : const_cast<std::byte*>(b.data->bytes.data()));
+  }
+  const ricci_kernel_table table = lowered.kernel.View();
+  RICCI_TRY(kernel::Interpret(table, buffers.data()));
+  return out;
+}
+
+bool AllSplats(const ir::Program& f, const ir::Equation& eqn) {
+  for (ir::ValueId v : eqn.operands) {
+    if (!f.constant(v)->splat) return false;
+  }
+  return true;
+}
+
+// The same elementwise equation on scalars.
+absl::StatusOr<Bytes> FoldSplat(const ir::Program& f, const ir::Equation& eqn) {
+  RICCI_ASSIGN(auto b, Builder::Create(prim::Registry::Of(f), "fold", {}));
+  Vals in;
+  for (ir::ValueId v : eqn.operands) {
+    RICCI_ASSIGN(ir::TypeId scalar, b->types().Intern(f.type(v).dtype, {}));
+    RICCI_ASSIGN(trace::Val c, b->Constant(scalar, true, f.constant(v)->data));
+    in.push_back(c);
+  }
+  RICCI_ASSIGN(Vals out, b->Emit(eqn.prim, eqn.attrs, in));
+  RICCI_ASSIGN(ir::ProgramRef p, b->Finish(out));
+  return Interpret(*p, p->equations[0]);
+}
+
+bool OneValue(const Bytes& bytes, uint32_t size) {
+  return bytes.size() > size && std::memcmp(bytes.data(), bytes.data() + size, bytes.size() - size) == 0;
+}
+
+// The constant that `eqn` is; empty if it is none or too large.
+absl::StatusOr<Bytes> FoldEquation(const ir::Program& f, const ir::Equation& eqn) {
+  const prim::Row& row = prim::Registry::Of(f).Get(eqn.prim);
+  if (eqn.n_results != 1 || eqn.operands.empty() || row.effectful() || row.flow != prim::Flow::kNone) return Bytes{};
+  for (ir::ValueId v : eqn.operands) {
+    if (f.constant(v) == nullptr) return Bytes{};
+  }
+  const ir::ArrayType& t = f.type(eqn.result(0));
+  if (t.elements == 0) return Bytes{};
+  const uint32_t size = types::Info(t.dtype).size;
+  const trace::Op op(f, eqn);
+  RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(row, *op.get(), "ref", kKernelKinds));
+  if (l == nullptr) return Bytes{};
+  if (AllSplats(f, eqn) && row.has(RICCI_PRIM_VIEW))
+    return Bytes(f.constant(eqn.operands[0])->data->bytes.begin(),
+                 f.constant(eqn.operands[0])->data->bytes.begin() + size);
+  if (t.rank() != 0 && l->kind == RICCI_LOWER_SCALAR && AllSplats(f, eqn)) return FoldSplat(f, eqn);
+  if (t.elements > kInterpreted) return Bytes{};
+  for (ir::ValueId v : eqn.operands) {
+    if (f.type(v).elements > kInterpreted) return Bytes{};
+  }
+  RICCI_ASSIGN(Bytes bytes, Interpret(f, eqn));
+  if (OneValue(bytes, size)) bytes.resize(size);
+  return bytes;
+}
+
+}  // namespace
+
+absl::StatusOr<ir::ProgramRef> Fold(const ir::Program& program, const Options& options) {
+  return Rebuild(program,
+                 [&](Builder& b, const ir::Program& f, const ir::Equation& eqn,
+                     std::span<const trace::Val> in) -> absl::StatusOr<Vals> {
+                   // Operands folded just before are constants of the new program only: look at it as it will be.
+                   RICCI_ASSIGN(Vals out,
+                                CopyWithNested(b, f, eqn, in, [&](const ir::Program& q) { return Fold(q, options); }));
+                   if (out.size() != 1) return out;
+                   const ir::Program& now = b.program();
+                   const ir::Equation* copy = now.definition(Builder::Index(out[0]));
+                   if (copy == nullptr) return out;
+                   const ir::Equation stable = *copy;
+                   RICCI_ASSIGN(Bytes bytes, FoldEquation(now, stable));
+                   if (bytes.empty()) return out;
+                   RICCI_ASSIGN(trace::Val c, b.Constant(b.type_id(out[0]), bytes));
+                   return Vals{c};
+                 });
+}
+
+}  // namespace ricci::inline v0::pass

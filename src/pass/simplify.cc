@@ -1,0 +1,62 @@
+// simplify: asks the row of each equation for something simpler, in nested programs too.
+//
+// What may be simpler is the row's knowledge (x + 0, a view of a view, a slice of a concatenation), so it stands with
+// the other rules of the primitive. What a rule emits is asked again, within bounds, because one step often opens the
+// next.
+#include "base/status_abi.h"
+#include "pass/pass.h"
+#include "transform/rules.h"
+
+namespace ricci::inline v0::pass {
+namespace {
+
+constexpr int kMaxSteps = 8;  // rules in a row on one equation
+
+// Runs the simplify rule on `eqn` with operands `in`. Empty: nothing simpler.
+absl::StatusOr<Vals> ApplySimplify(Builder& b, const ir::Program& f, const ir::Equation& eqn,
+                                   std::span<const trace::Val> in) {
+  const prim::Row& row = b.registry().Get(eqn.prim);
+  if (row.def.simplify == nullptr) return Vals{};
+  const trace::Op op(f, eqn);
+  Vals out(eqn.n_results, trace::kNone);
+  RICCI_TRY(base::FromAbi(row.def.simplify(row.def.self, Abi(&b), op.get(), in.data(), out.data())));
+  if (std::find(out.begin(), out.end(), trace::kNone) != out.end()) return Vals{};
+  for (uint32_t i = 0; i < eqn.n_results; ++i) {
+    if (!b.Owns(out[i]) || b.type_id(out[i]) != f.type_id(eqn.result(i))) {
+      return base::InvalidArgument(row.name, ": rule simplify of plugin ", row.plugin,
+                                   " gives a value of another type");
+    }
+  }
+  return out;
+}
+
+// What a rule emitted is an equation of the program under construction: it can be asked in turn.
+absl::StatusOr<Vals> Settle(Builder& b, Vals out) {
+  for (int step = 0; step < kMaxSteps && out.size() == 1; ++step) {
+    const ir::Program& p = b.program();
+    const ir::Equation* eqn = p.definition(Builder::Index(out[0]));
+    if (eqn == nullptr || eqn->n_results != 1) break;
+    const ir::Equation copy = *eqn;
+    Vals in;
+    for (ir::ValueId v : copy.operands) in.push_back(b.ToVal(v));
+    RICCI_ASSIGN(Vals next, ApplySimplify(b, p, copy, in));
+    if (next.empty() || next == out) break;
+    out = std::move(next);
+  }
+  return out;
+}
+
+}  // namespace
+
+absl::StatusOr<ir::ProgramRef> Simplify(const ir::Program& program, const Options& options) {
+  return Rebuild(program,
+                 [&](Builder& b, const ir::Program& f, const ir::Equation& eqn,
+                     std::span<const trace::Val> in) -> absl::StatusOr<Vals> {
+                   auto simpler = ApplySimplify(b, f, eqn, in);
+                   if (!simpler.ok()) return transform::AtEquation(simpler.status(), f, eqn, "simplify");
+                   if (!simpler->empty()) return Settle(b, *std::move(simpler));
+                   return CopyWithNested(b, f, eqn, in, [&](const ir::Program& q) { return Simplify(q, options); });
+                 });
+}
+
+}  // namespace ricci::inline v0::pass
