@@ -5,6 +5,7 @@
 // it has one consumer group, or it is cheap enough to be computed again in each. LOOPS equations, library calls and
 // everything kept by the program's results are roots. Elementwise roots of one shape that read the same arrays share a
 // kernel.
+#include "pass/body_cost.h"
 #include "pass/kernel_builder.h"
 #include "pass/pass.h"
 #include "transform/rules.h"
@@ -16,7 +17,11 @@ constexpr uint32_t kNoGroup = ~0u;
 constexpr uint32_t kMaxGroup = 512;     // equations in one kernel, which bounds code size and compile time
 constexpr int64_t kCheapToRepeat = 12;  // cost of an expression that may be computed in several groups
 
-enum class Form : uint8_t { kExpression, kLoops, kLibrary };
+enum class Form : uint8_t {
+  kExpression,
+  kLoops,
+  kLibrary
+};  // kLibrary: reads stored values only (loops in the plan too)
 
 struct Info {
   Form form = Form::kLoops;
@@ -66,11 +71,12 @@ class Fuser {
           absl::UnimplementedError(base::Cat(row.name, ": no lowering for target ", options_.target)), f_, eqn,
           "lower");
     }
+    RICCI_ASSIGN(bool in_plan, RunsInPlan(f_, eqn, options_));
     Info& info = info_[e];
     const bool expression = l->kind == RICCI_LOWER_SCALAR || l->kind == RICCI_LOWER_INDEX;
-    info.form = l->kind == RICCI_LOWER_LIBRARY     ? Form::kLibrary
-                : expression && eqn.n_results == 1 ? Form::kExpression
-                                                   : Form::kLoops;
+    info.form = l->kind == RICCI_LOWER_LIBRARY || in_plan ? Form::kLibrary
+                : expression && eqn.n_results == 1        ? Form::kExpression
+                                                          : Form::kLoops;
     info.view = l->kind == RICCI_LOWER_INDEX;
     info.cost = CostOf(row, *l);
     return absl::OkStatus();
@@ -139,7 +145,9 @@ class Fuser {
       if (members_[e].size() == 1) {
         Vals in;
         for (ir::ValueId v : eqn.operands) in.push_back(env[v]);
-        RICCI_ASSIGN(out, b->Copy(f_, eqn, in));
+        RICCI_ASSIGN(bool in_plan, RunsInPlan(f_, eqn, options_));
+        auto fuse_body = [&](const ir::Program& q) { return Fuse(q, options_); };
+        RICCI_ASSIGN(out, in_plan ? CopyWithNested(*b, f_, eqn, in, fuse_body) : b->Copy(f_, eqn, in));
       } else {
         RICCI_ASSIGN(out, EmitGroup(*b, e, env));
       }

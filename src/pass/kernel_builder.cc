@@ -59,10 +59,35 @@ ArrayId KernelBuilder::AddLiteral(ir::TypeId t, const ir::Constant& c) {
   return Add(std::move(a));
 }
 
-absl::StatusOr<KernelBuilder::Result> KernelBuilder::Lower(const ir::Program& p, const ir::Equation& eqn) {
+// An operand or result, seen through its slot.
+absl::StatusOr<ArrayId> KernelBuilder::AddSlot(ir::TypeId t, uint32_t access, Binding binding, const Slot* slot) {
+  if (slot == nullptr || slot->length < 0) return AddBuffer(t, access, std::move(binding));
+  types::TypeTable& types = registry_.vocabulary().types;
+  const ir::ArrayType& element = types.Get(t);
+  std::vector<int64_t> shape{slot->length};
+  shape.insert(shape.end(), element.shape.begin(), element.shape.end());
+  RICCI_ASSIGN(ir::TypeId stack_type, types.Intern(element.dtype, shape));
+  const ArrayId stack = AddBuffer(stack_type, access, std::move(binding));
+  RICCI_ASSIGN(ir::TypeId counter_type, types.Intern(RICCI_I64, {}));
+  uint32_t counter = 0;
+  for (; counter < bindings_.size(); ++counter) {
+    if (bindings_[counter].kind == Binding::Kind::kCounter && bindings_[counter].index == slot->loop) break;
+  }
+  if (counter == bindings_.size()) {
+    AddBuffer(counter_type, RICCI_ACCESS_READ, {Binding::Kind::kCounter, slot->loop, nullptr});
+  }
+  Val index = w_.Load(counter, w_.Index(0));
+  w_.AssumeLess(index, slot->length);
+  if (slot->reverse) index = w_.Sub(w_.Index(slot->length - 1), index);
+  return View(stack, 0, index);
+}
+
+absl::StatusOr<KernelBuilder::Result> KernelBuilder::Lower(const ir::Program& p, const ir::Equation& eqn,
+                                                           std::span<const Slot> slots) {
   const trace::Op op(p, eqn);
   const prim::Row& row = registry_.Get(eqn.prim);
   std::vector<ArrayId> operands, results;
+  auto slot = [&](uint32_t i) { return slots.empty() ? nullptr : &slots[i]; };
   for (uint32_t i = 0; i < eqn.operands.size(); ++i) {
     const ir::ValueId v = eqn.operands[i];
     const auto before = std::find(eqn.operands.begin(), eqn.operands.begin() + i, v);
@@ -71,12 +96,15 @@ absl::StatusOr<KernelBuilder::Result> KernelBuilder::Lower(const ir::Program& p,
     } else if (const ir::Constant* c = p.constant(v)) {
       operands.push_back(AddLiteral(p.type_id(v), *c));
     } else {
-      operands.push_back(AddBuffer(p.type_id(v), RICCI_ACCESS_READ, {Binding::Kind::kOperand, i, nullptr}));
+      RICCI_ASSIGN(ArrayId a, AddSlot(p.type_id(v), RICCI_ACCESS_READ, {Binding::Kind::kOperand, i, nullptr}, slot(i)));
+      operands.push_back(a);
     }
   }
   for (uint32_t i = 0; i < eqn.n_results; ++i) {
-    results.push_back(
-        AddBuffer(p.type_id(eqn.result(i)), RICCI_ACCESS_READ_WRITE, {Binding::Kind::kResult, i, nullptr}));
+    RICCI_ASSIGN(ArrayId a,
+                 AddSlot(p.type_id(eqn.result(i)), RICCI_ACCESS_READ_WRITE, {Binding::Kind::kResult, i, nullptr},
+                         slot(static_cast<uint32_t>(eqn.operands.size()) + i)));
+    results.push_back(a);
   }
   RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(row, *op.get(), target_, kKernelKinds));
   if (l == nullptr) {
@@ -100,6 +128,16 @@ absl::StatusOr<KernelBuilder::Result> KernelBuilder::Lower(const ir::Program& p,
   auto kernel = w_.Finish();
   if (!kernel.ok()) return transform::AtEquation(kernel.status(), p, eqn, "lower");
   out.kernel = *std::move(kernel);
+  out.bindings = std::move(bindings_);
+  return out;
+}
+
+absl::StatusOr<KernelBuilder::Result> KernelBuilder::LowerCopy(ir::TypeId t, const Slot& from, const Slot& to) {
+  RICCI_ASSIGN(ArrayId src, AddSlot(t, RICCI_ACCESS_READ, {Binding::Kind::kOperand, 0, nullptr}, &from));
+  RICCI_ASSIGN(ArrayId dst, AddSlot(t, RICCI_ACCESS_READ_WRITE, {Binding::Kind::kResult, 0, nullptr}, &to));
+  RICCI_TRY(Copy(dst, src));
+  Result out;
+  RICCI_ASSIGN(out.kernel, w_.Finish());
   out.bindings = std::move(bindings_);
   return out;
 }

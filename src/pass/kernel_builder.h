@@ -36,17 +36,26 @@ class KernelBuilder {
  public:
   KernelBuilder(prim::Registry& registry, std::string_view name, std::string_view target);
 
-  // Lowers `eqn`: operand i is buffer i unless it is a constant; results follow. `buffers` tells whose buffer each is.
+  // One buffer of the kernel: that of an operand or result, a constant, or the counter of the loop around the step.
   struct Binding {
-    enum class Kind : uint8_t { kOperand, kResult, kConstant } kind;
+    enum class Kind : uint8_t { kOperand, kResult, kConstant, kCounter } kind;
     uint32_t index;  // of the operand or result
     std::shared_ptr<const ir::ConstantData> data;
+  };
+  // How operand i (or, after the operands, result i) is found: as it is, or as slice [counter] of a stack of `length`,
+  // counted from its end if `reverse`. Empty: all as they are.
+  struct Slot {
+    int64_t length = -1;  // -1: no stack
+    bool reverse = false;
+    uint32_t loop = 0;  // which loop's counter: Binding::index of a kCounter
   };
   struct Result {
     kernel::Kernel kernel;
     std::vector<Binding> bindings;  // per buffer
   };
-  absl::StatusOr<Result> Lower(const ir::Program& p, const ir::Equation& eqn);
+  absl::StatusOr<Result> Lower(const ir::Program& p, const ir::Equation& eqn, std::span<const Slot> slots = {});
+  // A kernel that copies one array of type `t`.
+  absl::StatusOr<Result> LowerCopy(ir::TypeId t, const Slot& from, const Slot& to);
 
   // ---- what the C functions of ricci/kernel.h do ----
   kernel::Writer& writer() { return w_; }
@@ -113,6 +122,7 @@ class KernelBuilder {
 
   ArrayId Add(Array a);
   ArrayId AddBuffer(ir::TypeId t, uint32_t access, Binding binding);
+  absl::StatusOr<ArrayId> AddSlot(ir::TypeId t, uint32_t access, Binding binding, const Slot* slot);
   ArrayId AddLiteral(ir::TypeId t, const ir::Constant& c);
   absl::StatusOr<Val> LoadIndex(ArrayId a, const Index& index);
   absl::StatusOr<Val> LoadPlace(const Array& a, const Index& index);

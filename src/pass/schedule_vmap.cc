@@ -7,6 +7,7 @@
 //   and branches, because everything stays in registers and each element takes its own branches and trip counts.
 // The first cost model is a threshold: a body goes in lanes if what one element holds is small, and it gains by it (a
 // loop or a branch, or no product at all).
+#include "pass/body_cost.h"
 #include "pass/kernel_builder.h"
 #include "pass/pass.h"
 #include "transform/rules.h"
@@ -17,44 +18,9 @@ namespace {
 constexpr int64_t kLaneElements = 4096;  // of one value of the body, outside of stacked loop operands
 constexpr int64_t kLaneTotal = 1 << 20;  // of all of them, stacked residuals included
 
-struct BodyCost {
-  int64_t largest = 0;  // elements of the largest value that is no stack of a loop
-  int64_t total = 0;
-  bool control = false;  // holds a loop or branch
-  bool product = false;  // an expensive primitive
-  bool lanes_possible = true;
-};
-
-absl::Status Measure(const ir::Program& f, const Options& options, BodyCost& cost) {
-  prim::Registry& registry = prim::Registry::Of(f);
-  for (const ir::Equation& eqn : f.equations) {
-    const trace::Op op(f, eqn);
-    const prim::Row& row = registry.Get(eqn.prim);
-    RICCI_ASSIGN(const ricci_lowering* l,
-                 ChooseLowering(row, *op.get(), options.target, kKernelKinds | 1u << RICCI_LOWER_DECOMPOSE));
-    cost.lanes_possible &= l != nullptr && !row.effectful();
-    cost.product |= row.has(RICCI_PRIM_EXPENSIVE);
-    bool holds = false;
-    for (const ricci_attr& a : eqn.attrs) {
-      for (ricci_program* p : ir::Programs(a)) {
-        holds = true;
-        RICCI_TRY(Measure(*ir::FromAbi(p), options, cost));
-      }
-    }
-    cost.control |= holds;
-    for (uint32_t i = 0; i < eqn.n_results; ++i) {
-      const int64_t n = f.type(eqn.result(i)).elements;
-      cost.total += n;
-      if (!holds) cost.largest = std::max(cost.largest, n);
-    }
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<bool> InLanes(const ir::Program& body, const Options& options) {
-  BodyCost cost;
-  RICCI_TRY(Measure(body, options, cost));
-  if (options.vmap == VmapMode::kBatched || !cost.lanes_possible) return false;
+  RICCI_ASSIGN(BodyCost cost, Measure(body, options));
+  if (options.vmap == VmapMode::kBatched || !cost.kernel_possible) return false;
   if (options.vmap == VmapMode::kLanes) return true;
   const bool small = cost.largest <= kLaneElements && cost.total <= kLaneTotal;
   return small && (cost.control || (cost.product && cost.largest <= 64));

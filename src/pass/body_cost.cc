@@ -1,0 +1,63 @@
+#include "pass/body_cost.h"
+
+#include "pass/kernel_builder.h"
+#include "trace/builder.h"
+
+namespace ricci::inline v0::pass {
+namespace {
+
+constexpr int64_t kKernelElements = 256;  // of one value of a loop body that runs within a kernel
+constexpr int64_t kKernelProduct = 64;    // the same if it holds products
+
+absl::Status Add(const ir::Program& f, const Options& options, BodyCost& cost) {
+  prim::Registry& registry = prim::Registry::Of(f);
+  for (const ir::Equation& eqn : f.equations) {
+    const trace::Op op(f, eqn);
+    const prim::Row& row = registry.Get(eqn.prim);
+    RICCI_ASSIGN(const ricci_lowering* l,
+                 ChooseLowering(row, *op.get(), options.target, kKernelKinds | 1u << RICCI_LOWER_DECOMPOSE));
+    cost.kernel_possible &= l != nullptr && !row.effectful();
+    cost.product |= row.has(RICCI_PRIM_EXPENSIVE);
+    bool holds = false;
+    for (const ricci_attr& a : eqn.attrs) {
+      for (ricci_program* p : ir::Programs(a)) {
+        holds = true;
+        RICCI_TRY(Add(*ir::FromAbi(p), options, cost));
+      }
+    }
+    cost.control |= holds;
+    for (uint32_t i = 0; i < eqn.n_results; ++i) {
+      const int64_t n = f.type(eqn.result(i)).elements;
+      cost.total += n;
+      if (!holds) cost.largest = std::max(cost.largest, n);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<BodyCost> Measure(const ir::Program& body, const Options& options) {
+  BodyCost cost;
+  RICCI_TRY(Add(body, options, cost));
+  return cost;
+}
+
+absl::StatusOr<bool> RunsInPlan(const ir::Program& f, const ir::Equation& eqn, const Options& options) {
+  const prim::Flow flow = prim::Registry::Of(f).Get(eqn.prim).flow;
+  const bool is_control = flow == prim::Flow::kWhile || flow == prim::Flow::kScan || flow == prim::Flow::kCond;
+  if (!is_control || options.reference) return false;
+  for (const ricci_attr& a : eqn.attrs) {
+    for (ricci_program* p : ir::Programs(a)) {
+      RICCI_ASSIGN(BodyCost cost, Measure(*ir::FromAbi(p), options));
+      int64_t largest = cost.largest;
+      for (uint32_t i = 0; i < ir::FromAbi(p)->n_params(); ++i) {
+        if (cost.product) largest = std::max(largest, ir::FromAbi(p)->type(i).elements);
+      }
+      if (!cost.kernel_possible || largest > (cost.product ? kKernelProduct : kKernelElements)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace ricci::inline v0::pass

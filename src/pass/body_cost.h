@@ -1,0 +1,23 @@
+// What running a held program once costs, and from that where it runs: inside a kernel, or as steps of the plan.
+#ifndef RICCI_PASS_BODY_COST_H_
+#define RICCI_PASS_BODY_COST_H_
+#include "pass/pipeline.h"
+
+namespace ricci::inline v0::pass {
+
+struct BodyCost {
+  int64_t largest = 0;          // elements of the largest value, stacks of inner loops not counted
+  int64_t total = 0;            // of all values, stacks included
+  bool control = false;         // holds a loop or branch
+  bool product = false;         // holds an expensive primitive
+  bool kernel_possible = true;  // every equation has a lowering within a kernel, and no effect
+};
+absl::StatusOr<BodyCost> Measure(const ir::Program& body, const Options& options);
+
+// Does this while, scan or cond become steps of the plan? Small bodies stay in one kernel, where their values live in
+// registers; large ones get kernels and library calls of their own. Never in the reference, and not for other
+// equations.
+absl::StatusOr<bool> RunsInPlan(const ir::Program& f, const ir::Equation& eqn, const Options& options);
+
+}  // namespace ricci::inline v0::pass
+#endif
