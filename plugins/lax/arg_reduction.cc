@@ -61,7 +61,6 @@ template <uint32_t extremum>
 constexpr Row ArgReduction(std::string_view name) {
   return {.name = name,
           .attrs = kAttrs,
-          .flags = RICCI_PRIM_READS_ONCE,
           .type = Type,
           .jvp = rules::ZeroTangent,
           .batch = rules::BatchFirstOperand<BatchRule>,

@@ -2,6 +2,8 @@
 //
 // Integers wrap; integer division truncates. add, sub and neg are linear, mul is linear in each operand, div in its
 // first. A tangent that is zero adds nothing, so these rows spell their terms out instead of using rules::Linear.
+#include <cmath>
+
 #include "ricci/plugin.hpp"
 
 namespace ricci::inline v0::lax::rows {
@@ -29,6 +31,38 @@ Value RemSecond(const Eqn&, const Value& t, std::span<const Value> in, const Val
   return mul(neg(t), mul(sign(quotient), floor(abs(quotient))));
 }
 
+// ---- simplify ----
+Value SimplerAdd(const Eqn&, std::span<const Value> in) {
+  if (IsSplat(in[0], 0)) return in[1];
+  if (IsSplat(in[1], 0)) return in[0];
+  if (const Producer p(in[1]); p.Is("neg")) return sub(in[0], p.operand(0));
+  if (const Producer p(in[0]); p.Is("neg")) return sub(in[1], p.operand(0));
+  return {};
+}
+Value SimplerSub(const Eqn&, std::span<const Value> in) {
+  if (IsSplat(in[1], 0)) return in[0];
+  if (IsSplat(in[0], 0)) return neg(in[1]);
+  if (const Producer p(in[1]); p.Is("neg")) return add(in[0], p.operand(0));
+  return {};
+}
+Value SimplerMul(const Eqn& e, std::span<const Value> in) {
+  for (size_t i : {0, 1}) {
+    if (IsSplat(in[i], 1)) return in[1 - i];
+    if (IsSplat(in[i], 0) && IsInt(e.in(0).dtype())) return in[i];
+    if (IsSplat(in[i], -1)) return neg(in[1 - i]);
+  }
+  return {};
+}
+// Dividing by a power of two is multiplying by its inverse, exactly, while that is a normal number.
+Value SimplerDiv(const Eqn& e, std::span<const Value> in) {
+  if (IsSplat(in[1], 1)) return in[0];
+  if (!IsFloat(e.in(0).dtype()) || SplatBytes(in[1]).empty()) return {};
+  for (int exponent = -14; exponent <= 14; ++exponent) {
+    if (IsSplat(in[1], std::ldexp(1.0, exponent))) return mul(in[0], std::ldexp(1.0, -exponent));
+  }
+  return {};
+}
+
 constexpr Row kRows[] = {
     {.name = "add",
      .flags = RICCI_PRIM_COMMUTATIVE,
@@ -36,12 +70,14 @@ constexpr Row kRows[] = {
      .jvp = rules::Terms<Same, Same>,
      .transpose = rules::TransposeEach<SameCt, SameCt>,
      .batch = rules::Elementwise,
+     .simplify = SimplerAdd,
      .scalar = rules::Op<RICCI_S_ADD>},
     {.name = "sub",
      .type = rules::Same<2, kNumbers>,
      .jvp = rules::Terms<Same, Negative>,
      .transpose = rules::TransposeEach<SameCt, NegativeCt>,
      .batch = rules::Elementwise,
+     .simplify = SimplerSub,
      .scalar = rules::Op<RICCI_S_SUB>},
     {.name = "mul",
      .flags = RICCI_PRIM_COMMUTATIVE,
@@ -49,12 +85,14 @@ constexpr Row kRows[] = {
      .jvp = rules::Terms<MulFirst, MulSecond>,
      .transpose = rules::TransposeEach<MulFirstCt, MulSecondCt>,
      .batch = rules::Elementwise,
+     .simplify = SimplerMul,
      .scalar = rules::Op<RICCI_S_MUL>},
     {.name = "div",
      .type = rules::Same<2, kNumbers>,
      .jvp = rules::Terms<DivFirst, DivSecond>,
      .transpose = rules::TransposeEach<DivFirstCt>,
      .batch = rules::Elementwise,
+     .simplify = SimplerDiv,
      .scalar = rules::Op<RICCI_S_DIV>},
     {.name = "rem",
      .type = rules::Same<2, kNumbers>,
@@ -67,6 +105,7 @@ constexpr Row kRows[] = {
      .jvp = rules::Linear,
      .transpose = rules::TransposeEach<NegativeCt>,
      .batch = rules::Elementwise,
+     .simplify = rules::Involution,
      .scalar = rules::Op<RICCI_S_NEG>},
 };
 

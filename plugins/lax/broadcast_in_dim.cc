@@ -61,6 +61,15 @@ Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scala
   return k.Operand(0).Load(from);
 }
 
+// Nothing to repeat, or a broadcast of a broadcast.
+Value Simpler(const Eqn& e, std::span<const Value> in) {
+  if (e.in(0) == e.out()) return in[0];
+  const Producer p(in[0]);
+  if (!p.Is("broadcast_in_dim")) return {};
+  const Shape dims = rules::Pick(e.ints("broadcast_dimensions"), p.eqn().ints("broadcast_dimensions"));
+  return broadcast_in_dim(p.operand(0), e.out().shape(), dims);
+}
+
 // A stretched dimension of x is a factor of its own, of size 1.
 std::string Factors(const Eqn& e) {
   const Dims dims = e.ints("broadcast_dimensions");
@@ -73,10 +82,12 @@ std::string Factors(const Eqn& e) {
 
 constexpr Row kRows[] = {{.name = "broadcast_in_dim",
                           .attrs = kAttrs,
+                          .flags = RICCI_PRIM_VIEW,
                           .type = Type,
                           .jvp = rules::Linear,
                           .transpose = rules::TransposeFirst<Transposed>,
                           .batch = rules::BatchFirstOperand<BatchRule>,
+                          .simplify = Simpler,
                           .factors_of = Factors,
                           .index = FromIndex}};
 

@@ -58,6 +58,17 @@ Scalar SelectScalar(KernelBuilder&, const Eqn& e, std::span<const Scalar> in) {
   return out;
 }
 
+Value SimplerSelect(const Eqn& e, std::span<const Value> in) {
+  bool same = true;
+  for (uint32_t i = 2; i < e.n_in(); ++i) same &= in[i].id == in[1].id;
+  if (same) return in[1];
+  if (e.in(0).dtype() != DType::kBool) return {};
+  if (IsSplat(in[0], 0)) return in[1];
+  if (IsSplat(in[0], 1)) return in[2];
+  if (const Producer p(in[0]); p.Is("not")) return select_n(p.operand(0), {in[2], in[1]});
+  return {};
+}
+
 // ---- clamp ----
 ArrayTypes ClampType(const Eqn& e) {
   e.WantOperands(3);
@@ -97,6 +108,7 @@ constexpr Row kRows[] = {
      .jvp = SelectJvp,
      .transpose = SelectTranspose,
      .batch = rules::Elementwise,
+     .simplify = SimplerSelect,
      .factors_of = rules::ElementwiseFactors,
      .scalar = SelectScalar},
     {.name = "clamp",

@@ -25,6 +25,28 @@ Scalar ConvertScalar(KernelBuilder&, const Eqn& e, std::span<const Scalar> in) {
   return Convert(in[0], e.dtype("new_dtype"));
 }
 
+// Does every value of `from` stay itself in `to`?
+bool IsLossless(DType from, DType to) {
+  if (from == DType::kBool) return true;
+  if (IsInt(from) && IsInt(to)) {
+    const bool fits = BitsOf(to) > BitsOf(from) || (BitsOf(to) == BitsOf(from) && from == to);
+    return fits && (In(from, kUnsigned) || In(to, kSigned));
+  }
+  if (IsInt(from)) return IsFloat(to) && BitsOf(from) <= InfoOf(to).mantissa_bits;
+  if (!IsFloat(to)) return false;
+  const FloatInfo a = InfoOf(from), b = InfoOf(to);
+  return a.mantissa_bits <= b.mantissa_bits && a.exponent_bits <= b.exponent_bits;
+}
+// There and back again, or in two steps of which the first loses nothing.
+Value SimplerConvert(const Eqn& e, std::span<const Value> in) {
+  const DType to = e.dtype("new_dtype");
+  if (e.in(0).dtype() == to) return in[0];
+  const Producer p(in[0]);
+  if (!p.Is("convert_element_type") || to == DType::kBool) return {};
+  const Value x = p.operand(0);
+  return IsLossless(x.dtype(), e.in(0).dtype()) ? convert_element_type(x, to) : Value{};
+}
+
 // ---- bitcast_convert_type ----
 constexpr DTypeSet kBits = kNumbers;
 
@@ -88,6 +110,7 @@ constexpr Row kRows[] = {
      .jvp = rules::Terms<ConvertTangent>,
      .transpose = rules::TransposeFirst<ConvertCt>,
      .batch = rules::Elementwise,
+     .simplify = SimplerConvert,
      .scalar = ConvertScalar},
     {.name = "bitcast_convert_type",
      .attrs = kNewDType,
@@ -103,6 +126,7 @@ constexpr Row kRows[] = {
      .type = rules::Same<1, kAny | SetOf(DType::kKey)>,
      .jvp = rules::ZeroTangent,
      .batch = rules::Elementwise,
+     .simplify = rules::Transparent,
      .scalar = rules::Identity,
      .missing = rules::kDiscrete},
     {.name = "copy",
@@ -110,6 +134,7 @@ constexpr Row kRows[] = {
      .jvp = rules::Linear,
      .transpose = rules::TransposeFirst<[](const Eqn&, const Value& ct) { return ct; }>,
      .batch = rules::Elementwise,
+     .simplify = rules::Transparent,
      .scalar = rules::Identity},
 };
 

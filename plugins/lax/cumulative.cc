@@ -143,6 +143,7 @@ template <typename Operation, DTypeSet set>
 constexpr Row Cumulative(std::string_view name) {
   return {.name = name,
           .attrs = kAttrs,
+          .flags = RICCI_PRIM_READS_ONCE,
           .type = Type<set>,
           .jvp = rules::Terms<Tangent<Operation>>,
           .batch = rules::BatchFirstOperand<BatchRule>,
@@ -154,6 +155,7 @@ constexpr Row Cumulative(std::string_view name) {
 constexpr Row kRows[] = {
     {.name = "cumsum",
      .attrs = kAttrs,
+     .flags = RICCI_PRIM_READS_ONCE,
      .type = Type<kNumbers>,
      .jvp = rules::Linear,
      .transpose = rules::TransposeFirst<SumCt>,

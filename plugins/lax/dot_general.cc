@@ -75,24 +75,36 @@ ArrayTypes Type(const Eqn& e) {
 Value First(const Eqn& e, const Value& t, std::span<const Value> in, const Value&) { return e.Emit({t, in[1]}); }
 Value Second(const Eqn& e, const Value& t, std::span<const Value> in, const Value&) { return e.Emit({in[0], t}); }
 
-// The cotangent of `side`: ct times the other operand, whose free dimensions start at `other_at` in ct.
+// The product of ct and `other` is the cotangent of `side` up to the order of dimensions. Of the two orders of the
+// factors the one is taken that needs no transpose, if there is one: [batch, free, contracted] or [batch, contracted,
+// free], where the contracted dimensions come in the order of the other operand.
 Value CtOf(const Eqn& e, const Value& ct, const Side& side, const Side& other, const Value& other_value,
            int64_t other_at) {
-  const auto n_batch = static_cast<int64_t>(side.batch.size());
   DotDims d;
-  d.lhs_batch = rules::Range(n_batch);
+  d.lhs_batch = rules::Range(static_cast<int64_t>(side.batch.size()));
   d.rhs_batch.assign(other.batch.begin(), other.batch.end());
   d.rhs_contract = other.free;
   d.lhs_contract.resize(other.free.size());
   std::iota(d.lhs_contract.begin(), d.lhs_contract.end(), other_at);
-  const Value product = dot_general(ct, other_value, d, PreferredOf(e));
-  // The product has the batch, the free dimensions of `side`, then the contracted ones in the order of `other`.
+
   std::vector<std::pair<int64_t, int64_t>> pairs;
   for (size_t i = 0; i < side.contract.size(); ++i) pairs.push_back({other.contract[i], side.contract[i]});
   std::sort(pairs.begin(), pairs.end());
-  Shape holds(side.batch.begin(), side.batch.end());
-  holds.insert(holds.end(), side.free.begin(), side.free.end());
-  for (const auto& [other_dim, side_dim] : pairs) holds.push_back(side_dim);
+  Shape contracted;
+  for (const auto& [other_dim, side_dim] : pairs) contracted.push_back(side_dim);
+
+  const auto join = [&](const Shape& second, const Shape& third) {
+    Shape all(side.batch.begin(), side.batch.end());
+    all.insert(all.end(), second.begin(), second.end());
+    all.insert(all.end(), third.begin(), third.end());
+    return all;
+  };
+  const Shape swapped = join(contracted, side.free);
+  const bool swap = std::is_sorted(swapped.begin(), swapped.end());
+  const Shape holds = swap ? swapped : join(side.free, contracted);
+  const Value product =
+      swap ? dot_general(other_value, ct, {d.rhs_contract, d.lhs_contract, d.rhs_batch, d.lhs_batch}, PreferredOf(e))
+           : dot_general(ct, other_value, d, PreferredOf(e));
   Shape permutation(holds.size());
   for (size_t i = 0; i < holds.size(); ++i) permutation[static_cast<size_t>(holds[i])] = static_cast<int64_t>(i);
   return convert_element_type(transpose(product, permutation), side.type.dtype());
@@ -132,6 +144,30 @@ void BatchRule(const Eqn& e, Batch& a) {
     out_dim = x.is_batched() ? n_batch + FreeBefore(lhs, x.dim) : n_batch + n_lhs + FreeBefore(rhs, y.dim);
   }
   a.out[0] = {dot_general(x.value, y.value, d, PreferredOf(e)), out_dim};
+}
+
+// ---- simplify: a transposed operand is read in place ----
+// The dimensions `dims` of transpose(x) as those of x.
+Shape Through(Dims permutation, Dims dims) { return rules::Pick(permutation, dims); }
+
+// Allowed if the free dimensions keep their order, which is that of the result.
+Value Simpler(const Eqn& e, std::span<const Value> in) {
+  DotDims d = ShiftedDims(e, -1, -1);
+  Values operands(in.begin(), in.end());
+  bool changed = false;
+  for (uint32_t i : {0u, 1u}) {
+    const Producer p(in[i]);
+    if (!p.Is("transpose")) continue;
+    const Dims permutation = p.eqn().ints("permutation");
+    const Shape free = Through(permutation, SideOf(e, i).free);
+    if (!std::is_sorted(free.begin(), free.end())) continue;
+    Shape &contract = i == 0 ? d.lhs_contract : d.rhs_contract, &batch = i == 0 ? d.lhs_batch : d.rhs_batch;
+    contract = Through(permutation, contract);
+    batch = Through(permutation, batch);
+    operands[i] = p.operand(0);
+    changed = true;
+  }
+  return changed ? dot_general(operands[0], operands[1], d, PreferredOf(e)) : Value{};
 }
 
 // ---- lowering ----
@@ -184,6 +220,7 @@ constexpr Row kRows[] = {{.name = "dot_general",
                           .jvp = rules::Terms<First, Second>,
                           .transpose = rules::TransposeEach<FirstCt, SecondCt>,
                           .batch = BatchRule,
+                          .simplify = Simpler,
                           .factors_of = Factors,
                           .loops = Loops}};
 

@@ -36,16 +36,27 @@ Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scala
   return k.Operand(0).Load(from);
 }
 
+// Nothing to move, or a transpose of a transpose.
+Value Simpler(const Eqn& e, std::span<const Value> in) {
+  const Dims permutation = e.ints("permutation");
+  if (std::is_sorted(permutation.begin(), permutation.end())) return in[0];
+  const Producer p(in[0]);
+  if (!p.Is("transpose")) return {};
+  return transpose(p.operand(0), rules::Pick(p.eqn().ints("permutation"), permutation));
+}
+
 std::string Factors(const Eqn& e) {
   return rules::Letters(rules::Range(e.in(0).rank())) + " -> " + rules::Letters(e.ints("permutation"));
 }
 
 constexpr Row kRows[] = {{.name = "transpose",
                           .attrs = kAttrs,
+                          .flags = RICCI_PRIM_VIEW,
                           .type = Type,
                           .jvp = rules::Linear,
                           .transpose = rules::TransposeFirst<Transposed>,
                           .batch = rules::BatchFirstOperand<BatchRule>,
+                          .simplify = Simpler,
                           .factors_of = Factors,
                           .index = FromIndex}};
 

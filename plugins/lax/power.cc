@@ -43,6 +43,11 @@ Scalar IntegerPowScalar(KernelBuilder&, const Eqn& e, std::span<const Scalar> in
   return y < 0 ? one / product : product;
 }
 
+Value SimplerIntegerPow(const Eqn& e, std::span<const Value> in) {
+  if (e.integer("y") == 1) return in[0];
+  return e.integer("y") == 0 ? ones_like(in[0]) : Value{};
+}
+
 // ---- pow ----
 ArrayTypes PowType(const Eqn& e) {
   e.WantOperands(2);
@@ -73,6 +78,11 @@ Scalar PowScalar(KernelBuilder&, const Eqn&, std::span<const Scalar> in) {
 
 Scalar SquareScalar(KernelBuilder&, const Eqn&, std::span<const Scalar> in) { return in[0] * in[0]; }
 
+Value SimplerPow(const Eqn&, std::span<const Value> in) {
+  if (IsSplat(in[1], 1)) return in[0];
+  return IsSplat(in[1], 0) ? ones_like(in[0]) : Value{};
+}
+
 constexpr Row kRows[] = {
     rules::RealFunction<RICCI_S_SQRT, Sqrt>("sqrt"),
     rules::RealFunction<RICCI_S_RSQRT, Rsqrt>("rsqrt"),
@@ -88,6 +98,7 @@ constexpr Row kRows[] = {
      .type = IntegerPowType,
      .jvp = rules::Terms<IntegerPowTerm>,
      .batch = rules::Elementwise,
+     .simplify = SimplerIntegerPow,
      .scalar = IntegerPowScalar,
      .missing = rules::kNotLinear},
     {.name = "pow",
@@ -95,6 +106,7 @@ constexpr Row kRows[] = {
      .type = PowType,
      .jvp = rules::Terms<PowByBase, PowByExponent>,
      .batch = rules::Elementwise,
+     .simplify = SimplerPow,
      .scalar = PowScalar,
      .missing = rules::kNotLinear},
 };

@@ -104,6 +104,9 @@ void Loops(KernelBuilder& k, const Eqn& e) {
   });
 }
 
+// Nothing to combine.
+Value Simpler(const Eqn& e, std::span<const Value> in) { return e.ints("axes").empty() ? in[0] : Value{}; }
+
 // ---- factors ----
 std::string Factors(const Eqn& e, std::string_view kind) {
   const int64_t rank = e.in(0).rank();
@@ -127,6 +130,7 @@ constexpr Row Logical(std::string_view name) {
           .type = Type<kInts | kBools>,
           .jvp = rules::ZeroTangent,
           .batch = rules::BatchFirstOperand<BatchRule>,
+          .simplify = Simpler,
           .factors_of = FactorsOf<kind>,
           .loops = Loops<combiner>,
           .missing = rules::kDiscrete};
@@ -139,6 +143,7 @@ constexpr Row Extremum(std::string_view name) {
           .type = Type<kAny>,
           .jvp = rules::Terms<ExtremumTangent>,
           .batch = rules::BatchFirstOperand<BatchRule>,
+          .simplify = Simpler,
           .factors_of = FactorsOf<kind>,
           .loops = Loops<combiner>,
           .missing = rules::kNotLinear};
@@ -152,6 +157,7 @@ constexpr Row kRows[] = {
      .jvp = rules::Linear,
      .transpose = rules::TransposeFirst<SumCt>,
      .batch = rules::BatchFirstOperand<BatchRule>,
+     .simplify = Simpler,
      .factors_of = FactorsOf<kSum>,
      .loops = Loops<RICCI_S_ADD>},
     {.name = "reduce_prod",
@@ -160,6 +166,7 @@ constexpr Row kRows[] = {
      .type = Type<kNumbers>,
      .jvp = rules::Terms<ProductTangent>,
      .batch = rules::BatchFirstOperand<BatchRule>,
+     .simplify = Simpler,
      .factors_of = FactorsOf<kProd>,
      .loops = Loops<RICCI_S_MUL>,
      .missing = rules::kNotLinear},

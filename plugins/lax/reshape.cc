@@ -84,6 +84,13 @@ Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scala
   return k.Operand(0).Load(index);
 }
 
+// Nothing to change, or a reshape of a reshape.
+Value Simpler(const Eqn& e, std::span<const Value> in) {
+  if (e.in(0) == e.out()) return in[0];
+  const Producer p(in[0]);
+  return p.Is("reshape") ? reshape(p.operand(0), e.out().shape()) : Value{};
+}
+
 // Dimensions of a group that is not one to one have factors of their own, which cannot be split.
 std::string Factors(const Eqn& e) {
   const Dims from = e.in(0).shape(), to = e.out().shape();
@@ -109,10 +116,12 @@ std::string Factors(const Eqn& e) {
 
 constexpr Row kRows[] = {{.name = "reshape",
                           .attrs = kAttrs,
+                          .flags = RICCI_PRIM_VIEW,
                           .type = Type,
                           .jvp = rules::Linear,
                           .transpose = rules::TransposeFirst<Transposed>,
                           .batch = rules::BatchFirstOperand<BatchRule>,
+                          .simplify = Simpler,
                           .factors_of = Factors,
                           .index = FromIndex}};
 

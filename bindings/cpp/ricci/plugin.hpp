@@ -6,6 +6,7 @@
 #define RICCI_PLUGIN_HPP_
 #include "ricci/eqn.hpp"
 #include "ricci/lax.hpp"
+#include "ricci/producer.hpp"
 #include "ricci/register.hpp"
 #include "ricci/row.hpp"
 #include "ricci/rules.hpp"

@@ -63,6 +63,11 @@ inline ricci_status* RunBatch(void* self, ricci_builder* b, const ricci_op* op, 
   });
 }
 
+inline ricci_status* Simplify(void* self, ricci_builder* b, const ricci_op* op, const ricci_val* in,
+                              ricci_val* out) noexcept {
+  return Guard([&] { out[0] = RowOf(self).simplify(Eqn(op, b), ToValues(b, in, op->n_in)).id; });
+}
+
 inline ricci_status* Factors(void* self, const ricci_op* op, void* sink,
                              void (*write)(void* sink, const char* p, size_t n)) noexcept {
   return Guard([&] {
@@ -174,6 +179,7 @@ inline void Register(ricci_ctx* ctx, const Row& row) {
   } else if (row.batch != nullptr) {
     def.batch = thunks::RunBatch;
   }
+  if (row.simplify != nullptr) def.simplify = thunks::Simplify;
   def.factors = ToAbi(row.factors);
   if (row.factors_of != nullptr) def.factors_of = thunks::Factors;
   def.missing = ToAbi(row.missing);

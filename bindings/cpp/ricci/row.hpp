@@ -74,6 +74,8 @@ using ScalarRule = Scalar (*)(KernelBuilder& k, const Eqn& e, std::span<const Sc
 using IndexRule = Scalar (*)(KernelBuilder& k, const Eqn& e, uint32_t result, std::span<const Scalar> index);
 using LoopsRule = void (*)(KernelBuilder& k, const Eqn& e);
 using DecomposeRule = Values (*)(const Eqn& e, std::span<const Value> in);
+// Something simpler that is equal, or an unset Value; for operations with one result.
+using SimplifyRule = Value (*)(const Eqn& e, std::span<const Value> in);
 using MatchRule = bool (*)(const Eqn& e);
 
 struct Row {
@@ -84,6 +86,7 @@ struct Row {
   JvpRule jvp = nullptr;    // or rules::Linear
   TransposeRule transpose = nullptr;
   BatchRule batch = nullptr;         // or rules::Elementwise
+  SimplifyRule simplify = nullptr;   // see producer.hpp
   std::string_view factors = {};     // "m k, k n -> m n; sum k"; empty: elementwise
   FactorsRule factors_of = nullptr;  // the same made from the equation
   // One lowering each; several may be given, the first of this order that matches is used.

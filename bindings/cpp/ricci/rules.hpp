@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "ricci/lax.hpp"
+#include "ricci/producer.hpp"
 #include "ricci/row.hpp"
 
 namespace ricci::inline v0::rules {
@@ -166,6 +167,15 @@ Scalar Op(KernelBuilder& k, const Eqn& e, std::span<const Scalar> in) {
 
 // The value itself.
 inline Scalar Identity(KernelBuilder&, const Eqn&, std::span<const Scalar> in) { return in[0]; }
+
+// ---- simplify ----
+// Two applications cancel (neg, not).
+inline Value Involution(const Eqn& e, std::span<const Value> in) {
+  const Producer p(in[0]);
+  return p.Is(e.name()) ? p.operand(0) : Value{};
+}
+// The operation does nothing at compile time.
+inline Value Transparent(const Eqn&, std::span<const Value> in) { return in[0]; }
 
 // ---- reasons why a rule is missing ----
 inline constexpr std::string_view kNotLinear = "transpose: not linear";
