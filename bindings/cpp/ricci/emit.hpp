@@ -51,14 +51,11 @@ struct Operands {
       builder = v.builder;
     }
     ids.reserve(in.size());
-    for (const Value& v : in) ids.push_back(mixed ? Bring(v).id : v.id);
-  }
-
- private:
-  Value Bring(const Value& v) {
-    const Value here = scope == nullptr || v.scope == scope ? v : scope->Capture(v);
-    builder = here.builder;
-    return here;
+    if (mixed && scope != nullptr) builder = scope->builder();
+    for (const Value& v : in) {
+      const bool foreign = mixed && scope != nullptr && v.builder != builder;
+      ids.push_back(foreign ? scope->Capture(v).id : v.id);
+    }
   }
 };
 

@@ -87,18 +87,21 @@ struct Value {
   int64_t dim(int64_t i) const { return type().dim(i); }
 };
 
-// A program being traced inside others. `Capture` gives a value of an outer builder as a value of this one.
+// A program being traced inside others. `Capture` gives a value of one of the builders around this one (told by
+// Value::builder, its scope may be unset) as a value of this one.
 class Scope {
  public:
   virtual Value Capture(const Value& outer) = 0;
+  ricci_builder* builder() const { return builder_; }
   // Programs around this one; of the operands of one operation, the deepest scope receives the equation.
   uint32_t depth() const { return depth_; }
 
  protected:
-  explicit Scope(uint32_t depth) : depth_(depth) {}
+  Scope(ricci_builder* builder, uint32_t depth) : builder_(builder), depth_(depth) {}
   ~Scope() = default;
 
  private:
+  ricci_builder* builder_;
   uint32_t depth_;
 };
 
