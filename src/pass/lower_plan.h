@@ -9,6 +9,9 @@ namespace ricci::inline v0::pass {
 // without an offset yet: PlanBuffers gives them one.
 absl::Status LowerPlan(const ir::Program& f, const Options& options, Lowered& out);
 
+// in_place.cc: results that take the memory of an operand; donated parameters become results.
+absl::Status ShareInPlace(const Options& options, Lowered& out);
+
 // buffers.cc: offsets in the arena by lifetime.
 absl::Status PlanBuffers(Lowered& out);
 

@@ -86,6 +86,7 @@ absl::StatusOr<std::unique_ptr<Lowered>> Lower(const ir::Program& f, const Optio
   // From here on there are no programs, only kernels and a plan over buffers.
   RICCI_TRY(Progress(options, done));
   RICCI_TRY(LowerPlan(*out->optimized, options, *out));
+  if (!options.reference) RICCI_TRY(ShareInPlace(options, *out));
   RICCI_TRY(PlanBuffers(*out));
   Offer(options, "kernels", [&] { return KernelsText(*out); });
   Offer(options, "plan", [&] { return PlanText(*out); });

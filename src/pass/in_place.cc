@@ -1,0 +1,117 @@
+// in_place: results that take the memory of an operand which dies where they are made.
+//
+// A kernel may write over what it reads if it reads an element only at the index at which it writes it: all loads of
+// the operand and all stores of the result have one index value (value numbering has made equal indices one). An arena
+// operand then shares the result's buffer; a donated parameter becomes the memory of the result it is exchanged for.
+#include "base/status.h"
+#include "pass/lower_plan.h"
+
+namespace ricci::inline v0::pass {
+namespace {
+
+constexpr uint32_t kNever = ~0u;
+
+struct Touch {
+  uint32_t first = kNever, last = 0, writes = 0;
+  bool in_loop = false;
+};
+
+// First and last step of each buffer, and whether a loop or branch is around any of them.
+std::vector<Touch> Touches(const kernel::Plan& plan) {
+  std::vector<Touch> touches(plan.buffers.size());
+  uint32_t depth = 0;
+  for (uint32_t s = 0; s < plan.steps.size(); ++s) {
+    const ricci_plan_step& step = plan.steps[s];
+    if (step.kind == RICCI_STEP_WHILE || step.kind == RICCI_STEP_CASE) ++depth;
+    for (uint32_t i = step.args; i < step.args + step.n_args; ++i) {
+      Touch& t = touches[plan.args[i]];
+      t.first = std::min(t.first, s);
+      t.last = s;
+      t.in_loop |= depth > 0;
+    }
+    if (step.kind == RICCI_STEP_END) --depth;
+  }
+  return touches;
+}
+
+// Do all loads of kernel buffer `from` and all accesses of `to` use one and the same index value?
+bool SameIndex(const kernel::Kernel& k, uint32_t from, uint32_t to) {
+  uint32_t index = 0;
+  for (const ricci_inst& inst : k.insts) {
+    if (inst.op != RICCI_K_LOAD && inst.op != RICCI_K_STORE) continue;
+    if (inst.imm != from && inst.imm != to) continue;
+    if (index != 0 && inst.a != index) return false;
+    index = inst.a;
+  }
+  return index != 0;
+}
+
+class Sharing {
+ public:
+  Sharing(Lowered& out, const Options& options)
+      : out_(out), plan_(out.plan), options_(options), touches_(Touches(out.plan)) {
+    out_.output_alias.assign(plan_.n_outputs, -1);
+  }
+
+  void Run() {
+    for (uint32_t s = 0; s < plan_.steps.size(); ++s) {
+      const ricci_plan_step& step = plan_.steps[s];
+      if (step.kind != RICCI_STEP_KERNEL) continue;
+      const kernel::Kernel& k = out_.kernels[step.index];
+      for (uint32_t r = 0; r < step.n_args; ++r) {
+        if (k.buffers[r].access & RICCI_ACCESS_WRITE) ShareResult(s, k, r);
+      }
+    }
+  }
+
+ private:
+  // Gives result `r` of the kernel of step `s` the memory of one of its operands, if one may.
+  void ShareResult(uint32_t s, const kernel::Kernel& k, uint32_t r) {
+    const ricci_plan_step& step = plan_.steps[s];
+    const uint32_t to = plan_.args[step.args + r];
+    if (touches_[to].in_loop || touches_[to].first != s) return;
+    for (uint32_t a = 0; a < step.n_args; ++a) {
+      const uint32_t from = plan_.args[step.args + a];
+      const bool dies =
+          from != to && touches_[from].last == s && !touches_[from].in_loop && touches_[from].first != kNever;
+      if (!dies || plan_.buffers[from].bytes != plan_.buffers[to].bytes || k.buffers[a].access != RICCI_ACCESS_READ)
+        continue;
+      if (k.buffers[a].elements != k.buffers[r].elements || !SameIndex(k, a, r)) continue;
+      if (Share(from, to)) return;
+    }
+  }
+
+  bool Share(uint32_t from, uint32_t to) {
+    const ricci_plan_buffer &operand = plan_.buffers[from], &result = plan_.buffers[to];
+    if (operand.kind == RICCI_BUFFER_INPUT && result.kind == RICCI_BUFFER_OUTPUT) {
+      const bool donated = operand.index < options_.donate.size() && options_.donate[operand.index];
+      if (!donated || taken_[from]) return false;
+      taken_[from] = true;
+      out_.output_alias[result.index] = static_cast<int32_t>(operand.index);
+      return true;
+    }
+    if (operand.kind != RICCI_BUFFER_ARENA) return false;
+    // What wrote the operand now writes into the result's buffer.
+    for (uint32_t& arg : plan_.args) {
+      if (arg == from) arg = to;
+    }
+    touches_[to].first = touches_[from].first;
+    touches_[from] = {};
+    return true;
+  }
+
+  Lowered& out_;
+  kernel::Plan& plan_;
+  const Options& options_;
+  std::vector<Touch> touches_;
+  absl::flat_hash_map<uint32_t, bool> taken_;
+};
+
+}  // namespace
+
+absl::Status ShareInPlace(const Options& options, Lowered& out) {
+  Sharing(out, options).Run();
+  return absl::OkStatus();
+}
+
+}  // namespace ricci::inline v0::pass
