@@ -1,0 +1,149 @@
+// concatenate: operands one after another along `dimension`; stack: operands of one shape along a new dimension `axis`.
+//
+// Lowered by index: every operand is loaded at a clamped index and the one that the index falls into is selected.
+#include "factor_text.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+constexpr AttrSpec kConcatenateAttrs[] = {{"dimension", AttrKind::kInt}};
+constexpr AttrSpec kStackAttrs[] = {{"axis", AttrKind::kInt}};
+
+// ---- concatenate ----
+ArrayTypes ConcatenateType(const Eqn& e) {
+  if (e.n_in() == 0) e.Fail("takes at least one operand");
+  const ArrayType first = e.in(0);
+  const int64_t along = e.integer("dimension");
+  if (along < 0 || along >= first.rank()) e.Fail("dimension ", along, " is out of range for ", first);
+  Shape shape(first.shape().begin(), first.shape().end());
+  for (uint32_t i = 1; i < e.n_in(); ++i) {
+    const ArrayType x = e.in(i);
+    const bool same = x.dtype() == first.dtype() && x.rank() == first.rank() &&
+                      SameDims(rules::Without(x.shape(), {&along, 1}), rules::Without(first.shape(), {&along, 1}));
+    if (!same)
+      e.Fail("operands 0 and ", i, " are ", first, " and ", x, "; they may differ in dimension ", along, " only");
+    shape[static_cast<size_t>(along)] += x.dim(along);
+  }
+  return first.WithShape(shape);
+}
+
+void ConcatenateTranspose(const Eqn& e, Transpose& a) {
+  const int64_t along = e.integer("dimension");
+  int64_t start = 0;
+  for (uint32_t i = 0; i < e.n_in(); ++i) {
+    const int64_t limit = start + e.in(i).dim(along);
+    if (a.linear[i]) a.in_cts[i] = slice_in_dim(a.cts[0], start, limit, along);
+    start = limit;
+  }
+}
+
+void ConcatenateBatch(const Eqn& e, Batch& a) {
+  Values in;
+  for (const Batched& x : a.in) in.push_back(rules::BatchFirst(x, a.size));
+  a.out[0] = {e.Emit(in, {{"dimension", e.integer("dimension") + 1}}), 0};
+}
+
+Scalar ConcatenateIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
+  const auto along = static_cast<size_t>(e.integer("dimension"));
+  Index from(at.begin(), at.end());
+  Scalar out;
+  int64_t start = e.out().shape()[along];
+  for (uint32_t i = e.n_in(); i-- > 0;) {  // from the last, so that each later one is a case of the select before it
+    const int64_t n = e.in(i).shape()[along];
+    start -= n;
+    if (n == 0) continue;
+    from[along] = Min(Max(at[along] - start, k.At(0)), k.At(n - 1));
+    const Scalar x = k.Operand(i).Load(from);
+    out = out.id == 0 ? x : Select(at[along] < start + n, x, out);
+  }
+  return out.id == 0 ? k.Constant(e.out().dtype(), 0) : out;
+}
+
+std::string ConcatenateFactors(const Eqn& e) {
+  FactorText text;
+  Shape shared;
+  for (int64_t i = 0; i < e.out().rank(); ++i) shared.push_back(text.Shared());
+  const auto with = [&](int64_t factor) {
+    Shape out = shared;
+    out[static_cast<size_t>(e.integer("dimension"))] = factor;
+    return out;
+  };
+  for (uint32_t i = 0; i < e.n_in(); ++i) text.AddIn(with(text.Whole()));
+  text.AddOut(with(text.Whole()));
+  return text.Done();
+}
+
+// ---- stack ----
+ArrayTypes StackType(const Eqn& e) {
+  if (e.n_in() == 0) e.Fail("takes at least one operand");
+  const ArrayType first = e.in(0);
+  const int64_t axis = e.integer("axis");
+  if (axis < 0 || axis > first.rank()) e.Fail("axis ", axis, " is out of range for operands of ", first);
+  for (uint32_t i = 1; i < e.n_in(); ++i) {
+    if (e.in(i) != first) {
+      e.Fail("operands 0 and ", i, " are ", first, " and ", e.in(i), "; they must have one type");
+    }
+  }
+  Shape shape(first.shape().begin(), first.shape().end());
+  shape.insert(shape.begin() + axis, e.n_in());
+  return first.WithShape(shape);
+}
+
+void StackTranspose(const Eqn& e, Transpose& a) {
+  const int64_t axis = e.integer("axis");
+  for (uint32_t i = 0; i < e.n_in(); ++i) {
+    if (a.linear[i]) a.in_cts[i] = squeeze(slice_in_dim(a.cts[0], i, i + 1, axis), {&axis, 1});
+  }
+}
+
+void StackBatch(const Eqn& e, Batch& a) {
+  Values in;
+  for (const Batched& x : a.in) in.push_back(rules::BatchFirst(x, a.size));
+  a.out[0] = {e.Emit(in, {{"axis", e.integer("axis") + 1}}), 0};
+}
+
+Scalar StackIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
+  const int64_t axis = e.integer("axis");
+  const Scalar which = at[static_cast<size_t>(axis)];
+  Index from(at.begin(), at.end());
+  from.erase(from.begin() + axis);
+  Scalar out = k.Operand(e.n_in() - 1).Load(from);
+  for (uint32_t i = e.n_in() - 1; i-- > 0;)
+    out = Select(which <= static_cast<int64_t>(i), k.Operand(i).Load(from), out);
+  return out;
+}
+
+std::string StackFactors(const Eqn& e) {
+  FactorText text;
+  Shape shared;
+  for (int64_t i = 0; i < e.in(0).rank(); ++i) shared.push_back(text.Shared());
+  for (uint32_t i = 0; i < e.n_in(); ++i) text.AddIn(shared);
+  shared.insert(shared.begin() + e.integer("axis"), text.Whole());
+  text.AddOut(shared);
+  return text.Done();
+}
+
+constexpr Row kRows[] = {
+    {.name = "concatenate",
+     .attrs = kConcatenateAttrs,
+     .type = ConcatenateType,
+     .jvp = rules::Linear,
+     .transpose = ConcatenateTranspose,
+     .batch = ConcatenateBatch,
+     .factors_of = ConcatenateFactors,
+     .index = ConcatenateIndex},
+    {.name = "stack",
+     .attrs = kStackAttrs,
+     .type = StackType,
+     .jvp = rules::Linear,
+     .transpose = StackTranspose,
+     .batch = StackBatch,
+     .factors_of = StackFactors,
+     .index = StackIndex},
+};
+
+}  // namespace
+
+RowList concatenate_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows

@@ -1,0 +1,57 @@
+// The factor text of an operation, put together dimension by dimension.
+//
+// A dimension that passes through is one factor on both sides; one that is cut, shifted or looked up is a factor of its
+// own that cannot be split (`whole`).
+#ifndef RICCI_LAX_FACTOR_TEXT_HPP_
+#define RICCI_LAX_FACTOR_TEXT_HPP_
+#include "ricci/plugin.hpp"
+
+namespace ricci::inline v0::lax {
+
+class FactorText {
+ public:
+  int64_t Shared() { return next_++; }
+  int64_t Whole() {
+    MarkWhole(next_);
+    return next_++;
+  }
+  void MarkWhole(int64_t factor) { whole_.push_back(factor); }
+  void AddIn(Dims factors) { Add(in_, factors); }
+  void AddOut(Dims factors) { Add(out_, factors); }
+  std::string Done() const {
+    const std::string text = in_ + " -> " + out_;
+    return whole_.empty() ? text : text + "; whole " + rules::Letters(whole_);
+  }
+
+ private:
+  void Add(std::string& to, Dims factors) {
+    if (&to == &in_ ? n_in_++ != 0 : n_out_++ != 0) to += ", ";
+    to += rules::Letters(factors);
+  }
+  std::string in_, out_;
+  int n_in_ = 0, n_out_ = 0;
+  Shape whole_;
+  int64_t next_ = 0;
+};
+
+// A view of operand 0 whose result dimension j is all of operand dimension from[j], or is no single one (-1). Other
+// operands are scalars.
+inline std::string ViewFactors(const Eqn& e, Dims from) {
+  FactorText text;
+  Shape in(static_cast<size_t>(e.in(0).rank()), -1), out;
+  for (int64_t i : from) {
+    const int64_t factor = i < 0 ? text.Whole() : text.Shared();
+    if (i >= 0) in[static_cast<size_t>(i)] = factor;
+    out.push_back(factor);
+  }
+  for (int64_t& factor : in) {
+    if (factor < 0) factor = text.Whole();
+  }
+  text.AddIn(in);
+  for (uint32_t i = 1; i < e.n_in(); ++i) text.AddIn({});
+  for (uint32_t i = 0; i < e.n_out(); ++i) text.AddOut(out);
+  return text.Done();
+}
+
+}  // namespace ricci::inline v0::lax
+#endif

@@ -1,0 +1,169 @@
+// gather: windows of x at positions listed in an index array.
+//
+// Modes: `clip` clamps a position so that its window lies inside, `fill` gives fill_value where it would not,
+// `promise_in_bounds` behaves as clip. Without fill_value the fill is NaN, the least signed and the greatest unsigned
+// integer, true. Linear in x; its transpose adds the cotangent's windows up with scatter-add.
+#include <limits>
+
+#include "window_dims.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+constexpr AttrSpec kAttrs[] = {{"offset_dims", AttrKind::kInts},
+                               {"collapsed_slice_dims", AttrKind::kInts},
+                               {"start_index_map", AttrKind::kInts},
+                               {"operand_batching_dims", AttrKind::kInts, kOptional},
+                               {"start_indices_batching_dims", AttrKind::kInts, kOptional},
+                               {"slice_sizes", AttrKind::kInts},
+                               {"mode", AttrKind::kString},
+                               {"fill_value", AttrKind::kFloat, kOptional},
+                               {"indices_are_sorted", AttrKind::kBool, kOptional},
+                               {"unique_indices", AttrKind::kBool, kOptional}};
+constexpr WindowDims::Names kNames = {"offset_dims", "collapsed_slice_dims", "start_index_map", "operand_batching_dims",
+                                      "start_indices_batching_dims"};
+
+ArrayTypes Type(const Eqn& e) {
+  e.WantOperands(2);
+  const WindowDims d(e, kNames);
+  CheckWindowDims(e, d);
+  WantMode(e);
+  const ArrayType x = e.in(0), indices = e.in(1);
+  const Dims sizes = e.ints("slice_sizes");
+  bool fits = static_cast<int64_t>(sizes.size()) == x.rank();
+  for (size_t i = 0; fits && i < sizes.size(); ++i) {
+    const int64_t limit = d.IsWindow(static_cast<int64_t>(i)) ? x.shape()[i] : std::min<int64_t>(x.shape()[i], 1);
+    fits = sizes[i] >= 0 && sizes[i] <= limit;
+  }
+  if (!fits) e.Fail("slice_sizes ", sizes, " must fit into ", x, " and be 1 in dimensions outside of the window");
+  Shape shape(d.window.size() + static_cast<size_t>(indices.rank() - 1));
+  const Shape window = d.WindowOfOperand(), counting = d.Counting();
+  for (size_t i = 0; i < window.size(); ++i) {
+    shape[static_cast<size_t>(d.window[i])] = sizes[static_cast<size_t>(window[i])];
+  }
+  for (size_t i = 0; i < counting.size(); ++i) shape[static_cast<size_t>(counting[i])] = indices.shape()[i];
+  return x.WithShape(shape);
+}
+
+void JvpRule(const Eqn& e, Jvp& a) {
+  a.out = e.EmitN(a.primals);
+  if (!a.tangents[0].is_zero()) a.out_tangents[0] = e.Emit({a.tangents[0], a.primals[1]}, {{"fill_value", 0.0}});
+}
+
+void TransposeRule(const Eqn& e, Transpose& a) {
+  if (!a.linear[0]) return;
+  const Value zero = zeros(e.builder(), e.in(0));
+  a.in_cts[0] = Emit1("scatter-add", {zero, a.operands[1], a.cts[0]},
+                      {{"update_window_dims", e.ints("offset_dims")},
+                       {"inserted_window_dims", e.ints("collapsed_slice_dims")},
+                       {"scatter_dims_to_operand_dims", e.ints("start_index_map")},
+                       {"operand_batching_dims", e.ints("operand_batching_dims")},
+                       {"scatter_indices_batching_dims", e.ints("start_indices_batching_dims")},
+                       {"indices_are_sorted", FlagOf(e, "indices_are_sorted")},
+                       {"unique_indices", FlagOf(e, "unique_indices")},
+                       {"mode", e.str("mode")}});
+}
+
+// `dims` one place further, for a batch in front, after `first`.
+Shape After(std::initializer_list<int64_t> first, Dims dims) {
+  Shape out(first);
+  for (int64_t d : dims) out.push_back(d + 1);
+  return out;
+}
+
+void BatchRule(const Eqn& e, Batch& a) {
+  const bool x_has = a.in[0].is_batched(), indices_have = a.in[1].is_batched();
+  const Value x = x_has ? rules::MoveDim(a.in[0].value, a.in[0].dim, 0) : a.in[0].value;
+  const Value indices = indices_have ? rules::MoveDim(a.in[1].value, a.in[1].dim, 0) : a.in[1].value;
+  const WindowDims d(e, kNames);
+  Shape sizes(e.ints("slice_sizes").begin(), e.ints("slice_sizes").end());
+  if (!x_has) {  // the batch counts windows
+    a.out[0] = {e.Emit({x, indices}, {{"offset_dims", After({}, d.window)},
+                                      {"start_indices_batching_dims", After({}, d.index_batch)},
+                                      {"indices_are_sorted", false},
+                                      {"unique_indices", false}}),
+                0};
+    return;
+  }
+  const Shape dropped = After({}, d.dropped), start_map = After({}, d.start_map);
+  if (!indices_have) {  // the batch is one more window dimension
+    sizes.insert(sizes.begin(), a.size);
+    a.out[0] = {e.Emit({x, indices}, {{"offset_dims", After({0}, d.window)},
+                                      {"collapsed_slice_dims", dropped},
+                                      {"start_index_map", start_map},
+                                      {"operand_batching_dims", After({}, d.operand_batch)},
+                                      {"slice_sizes", sizes}}),
+                0};
+    return;
+  }
+  sizes.insert(sizes.begin(), std::min<int64_t>(a.size, 1));
+  a.out[0] = {e.Emit({x, indices}, {{"offset_dims", After({}, d.window)},
+                                    {"collapsed_slice_dims", dropped},
+                                    {"start_index_map", start_map},
+                                    {"operand_batching_dims", After({0}, d.operand_batch)},
+                                    {"start_indices_batching_dims", After({0}, d.index_batch)},
+                                    {"slice_sizes", sizes}}),
+              0};
+}
+
+Scalar FillOf(KernelBuilder& k, const Eqn& e) {
+  const DType dtype = e.in(0).dtype();
+  if (e.has("fill_value")) return k.Constant(dtype, e.number("fill_value"));
+  if (IsFloat(dtype)) return k.Constant(dtype, std::numeric_limits<double>::quiet_NaN());
+  if (dtype == DType::kBool) return k.Constant(dtype, 1);
+  return k.Constant(dtype, In(dtype, kSigned) ? INT64_MIN >> (64 - BitsOf(dtype)) : int64_t{-1});
+}
+
+Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
+  if (e.in(0).elements() == 0) return FillOf(k, e);
+  const WindowDims d(e, kNames);
+  const bool fills = e.str("mode") == "fill";
+  Index position, from(static_cast<size_t>(d.operand_rank), k.At(0));
+  for (int64_t i : d.Counting()) position.push_back(at[static_cast<size_t>(i)]);
+  const Shape window = d.WindowOfOperand();
+  for (size_t i = 0; i < window.size(); ++i) {
+    from[static_cast<size_t>(window[i])] = at[static_cast<size_t>(d.window[i])];
+  }
+  for (size_t i = 0; i < d.operand_batch.size(); ++i) {
+    from[static_cast<size_t>(d.operand_batch[i])] = position[static_cast<size_t>(d.index_batch[i])];
+  }
+  Scalar inside;
+  position.push_back(k.At(0));
+  for (size_t j = 0; j < d.start_map.size(); ++j) {
+    const auto along = static_cast<size_t>(d.start_map[j]);
+    const int64_t last = e.in(0).shape()[along] - e.ints("slice_sizes")[along];
+    position.back() = k.At(static_cast<int64_t>(j));
+    const Scalar start = WideIndex(k.Operand(1).Load(position));
+    if (fills) {
+      const Scalar in_range = IsInRange(start, last);
+      inside = inside.id == 0 ? in_range : inside & in_range;
+    }
+    from[along] = from[along] + ClampedIndex(start, last);
+  }
+  const Scalar x = k.Operand(0).Load(from);
+  return inside.id == 0 ? x : Select(inside, x, FillOf(k, e));
+}
+
+std::string Factors(const Eqn& e) {
+  FactorText text;
+  const WindowFactors f = FactorsOfWindows(text, e, WindowDims(e, kNames), e.ints("slice_sizes"));
+  text.AddIn(f.operand);
+  text.AddIn(f.indices);
+  text.AddOut(f.windows);
+  return text.Done();
+}
+
+constexpr Row kRows[] = {{.name = "gather",
+                          .attrs = kAttrs,
+                          .type = Type,
+                          .jvp = JvpRule,
+                          .transpose = TransposeRule,
+                          .batch = BatchRule,
+                          .factors_of = Factors,
+                          .index = FromIndex}};
+
+}  // namespace
+
+RowList gather_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows

@@ -1,0 +1,196 @@
+// random_seed, random_wrap, random_unwrap, random_split, random_fold_in, random_bits: keys and what is made of them.
+//
+// Bit for bit what JAX gives for its default generator, Threefry in partitionable form: element i of any shape depends
+// on the key and on i (64 bits) alone, so that shards and lanes compute their own part.
+#include "threefry.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+constexpr AttrSpec kSplitAttrs[] = {{"shape", AttrKind::kInts}};
+constexpr AttrSpec kBitsAttrs[] = {{"bit_width", AttrKind::kInt}, {"shape", AttrKind::kInts}};
+
+void WantKeys(const Eqn& e) {
+  if (e.in(0).dtype() != DType::kKey) e.Fail("operand 0 is ", e.in(0), "; it must be a key");
+}
+// The batch of operand 0 stays where it is: its dimensions come first in the result.
+Batched KeepPlace(const Eqn& e, const Batched& x) { return {e.Emit({x.value}), x.dim}; }
+
+// ---- random_seed: integers to keys ----
+ArrayTypes SeedType(const Eqn& e) {
+  e.WantOperands(1);
+  rules::WantDType(e, 0, kInts, rules::NameOfSet(kInts));
+  return e.in(0).WithDType(DType::kKey);
+}
+Scalar SeedScalar(KernelBuilder& k, const Eqn&, std::span<const Scalar> in) {
+  const Scalar low = Convert(in[0], DType::kU32);
+  if (BitsOf(in[0].dtype()) < 64) return MakeKey(k.Constant(DType::kU32, 0), low);
+  return MakeKey(Convert(ShiftRightLogical(in[0], Like(in[0], 32)), DType::kU32), low);
+}
+
+// ---- random_wrap, random_unwrap: keys from and to their two words ----
+ArrayTypes WrapType(const Eqn& e) {
+  e.WantOperands(1);
+  const ArrayType x = e.in(0);
+  const int64_t rank = x.rank();
+  if (x.dtype() != DType::kU32 || rank == 0 || x.dim(rank - 1) != 2) e.Fail("takes u32[..., 2], not ", x);
+  return e.Type(DType::kKey, x.shape().first(static_cast<size_t>(rank - 1)));
+}
+Scalar WrapIndex(KernelBuilder& k, const Eqn&, uint32_t, std::span<const Scalar> at) {
+  Index from(at.begin(), at.end());
+  from.push_back(k.At(0));
+  const Scalar first = k.Operand(0).Load(from);
+  from.back() = k.At(1);
+  return MakeKey(first, k.Operand(0).Load(from));
+}
+Batched WrapBatch(const Eqn& e, const Batched& x) { return {e.Emit({rules::MoveDim(x.value, x.dim, 0)}), 0}; }
+std::string WrapFactors(const Eqn& e) {
+  const int64_t rank = e.out().rank();
+  return rules::Letters(rules::Range(rank + 1)) + " -> " + rules::Letters(rules::Range(rank)) + "; whole " +
+         rules::Letter(rank);
+}
+
+ArrayTypes UnwrapType(const Eqn& e) {
+  e.WantOperands(1);
+  WantKeys(e);
+  Shape shape(e.in(0).shape().begin(), e.in(0).shape().end());
+  shape.push_back(2);
+  return e.Type(DType::kU32, shape);
+}
+Scalar UnwrapIndex(KernelBuilder& k, const Eqn&, uint32_t, std::span<const Scalar> at) {
+  const auto [first, second] = WordsOf(k.Operand(0).Load(at.first(at.size() - 1)));
+  return Select(at.back() == 0, first, second);
+}
+std::string UnwrapFactors(const Eqn& e) {
+  const int64_t rank = e.in(0).rank();
+  return rules::Letters(rules::Range(rank)) + " -> " + rules::Letters(rules::Range(rank + 1)) + "; whole " +
+         rules::Letter(rank);
+}
+
+// ---- random_split, random_bits: [keys..., shape...] from keys ----
+ArrayType Expanded(const Eqn& e, DType dtype) {
+  e.WantOperands(1);
+  WantKeys(e);
+  Shape shape(e.in(0).shape().begin(), e.in(0).shape().end());
+  for (int64_t d : e.ints("shape")) {
+    if (d < 0) e.Fail("shape ", e.ints("shape"), " must not be negative");
+    shape.push_back(d);
+  }
+  return e.Type(dtype, shape);
+}
+// The words of element `at`: the key of its leading dimensions, the counter of its place in `shape`.
+std::pair<Scalar, Scalar> WordsAt(KernelBuilder& k, const Eqn& e, std::span<const Scalar> at) {
+  const auto n_keys = static_cast<size_t>(e.in(0).rank());
+  const Dims shape = e.ints("shape");
+  Scalar counter = k.At(0);
+  for (size_t i = 0; i < shape.size(); ++i) counter = counter * shape[i] + at[n_keys + i];
+  const auto [k0, k1] = WordsOf(k.Operand(0).Load(at.first(n_keys)));
+  const Scalar low = Convert(counter, DType::kU32);
+  const bool is_short = ElementCount(shape) <= (int64_t{1} << 32);
+  const Scalar high = is_short ? k.Constant(DType::kU32, 0) : Convert(counter / (int64_t{1} << 32), DType::kU32);
+  return Threefry(k0, k1, high, low);
+}
+std::string ExpandedFactors(const Eqn& e) {
+  const int64_t n_keys = e.in(0).rank();
+  return rules::Letters(rules::Range(n_keys)) + " -> " + rules::Letters(rules::Range(e.out().rank()));
+}
+
+ArrayTypes SplitType(const Eqn& e) { return Expanded(e, DType::kKey); }
+Scalar SplitIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
+  const auto [first, second] = WordsAt(k, e, at);
+  return MakeKey(first, second);
+}
+
+ArrayTypes BitsType(const Eqn& e) {
+  switch (const int64_t width = e.integer("bit_width")) {
+    case 8:
+      return Expanded(e, DType::kU8);
+    case 16:
+      return Expanded(e, DType::kU16);
+    case 32:
+      return Expanded(e, DType::kU32);
+    case 64:
+      return Expanded(e, DType::kU64);
+    default:
+      e.Fail("bit_width ", width, " must be 8, 16, 32 or 64");
+  }
+}
+Scalar BitsIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
+  const auto [high, low] = WordsAt(k, e, at);
+  if (e.integer("bit_width") == 64) return (Convert(high, DType::kU64) << 32) | Convert(low, DType::kU64);
+  return Convert(high ^ low, e.out().dtype());
+}
+
+// ---- random_fold_in: a key and a number to a key ----
+ArrayTypes FoldInType(const Eqn& e) {
+  e.WantOperands(2);
+  WantKeys(e);
+  const ArrayType keys = e.in(0), numbers = e.in(1);
+  rules::WantDType(e, 1, SetOf(DType::kU32), "u32");
+  const bool fits = keys.rank() == 0 || numbers.rank() == 0 || SameDims(keys.shape(), numbers.shape());
+  if (!fits) e.Fail("keys ", keys, " and numbers ", numbers, " must have one shape, or be scalars");
+  return keys.rank() == 0 ? numbers.WithDType(DType::kKey) : keys;
+}
+Scalar FoldInScalar(KernelBuilder& k, const Eqn&, std::span<const Scalar> in) {
+  const auto [k0, k1] = WordsOf(in[0]);
+  const auto [first, second] = Threefry(k0, k1, k.Constant(DType::kU32, 0), in[1]);
+  return MakeKey(first, second);
+}
+
+constexpr std::string_view kNoDerivative = "transpose: keys and bits have no derivative";
+
+constexpr Row kRows[] = {
+    {.name = "random_seed",
+     .type = SeedType,
+     .jvp = rules::ZeroTangent,
+     .batch = rules::Elementwise,
+     .factors_of = rules::ElementwiseFactors,
+     .scalar = SeedScalar,
+     .missing = kNoDerivative},
+    {.name = "random_wrap",
+     .type = WrapType,
+     .jvp = rules::ZeroTangent,
+     .batch = rules::BatchFirstOperand<WrapBatch>,
+     .factors_of = WrapFactors,
+     .index = WrapIndex,
+     .missing = kNoDerivative},
+    {.name = "random_unwrap",
+     .type = UnwrapType,
+     .jvp = rules::ZeroTangent,
+     .batch = rules::BatchFirstOperand<KeepPlace>,
+     .factors_of = UnwrapFactors,
+     .index = UnwrapIndex,
+     .missing = kNoDerivative},
+    {.name = "random_split",
+     .attrs = kSplitAttrs,
+     .flags = RICCI_PRIM_TRANSCENDENTAL,
+     .type = SplitType,
+     .jvp = rules::ZeroTangent,
+     .batch = rules::BatchFirstOperand<KeepPlace>,
+     .factors_of = ExpandedFactors,
+     .index = SplitIndex,
+     .missing = kNoDerivative},
+    {.name = "random_bits",
+     .attrs = kBitsAttrs,
+     .flags = RICCI_PRIM_TRANSCENDENTAL,
+     .type = BitsType,
+     .jvp = rules::ZeroTangent,
+     .batch = rules::BatchFirstOperand<KeepPlace>,
+     .factors_of = ExpandedFactors,
+     .index = BitsIndex,
+     .missing = kNoDerivative},
+    {.name = "random_fold_in",
+     .flags = RICCI_PRIM_TRANSCENDENTAL,
+     .type = FoldInType,
+     .jvp = rules::ZeroTangent,
+     .batch = rules::Elementwise,
+     .factors_of = rules::ElementwiseFactors,
+     .scalar = FoldInScalar,
+     .missing = kNoDerivative},
+};
+
+}  // namespace
+
+RowList random_keys_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows

@@ -1,0 +1,42 @@
+// rev: the order of the elements turned round along `dimensions`. Its own transpose.
+#include "ricci/plugin.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+constexpr AttrSpec kAttrs[] = {{"dimensions", AttrKind::kInts}};
+
+ArrayTypes Type(const Eqn& e) {
+  e.WantOperands(1);
+  rules::WantAxes(e, 0, "dimensions", e.ints("dimensions"));
+  return e.in(0);
+}
+Value Transposed(const Eqn& e, const Value& ct) { return rev(ct, e.ints("dimensions")); }
+Batched BatchRule(const Eqn& e, const Batched& x) {
+  return {rev(x.value, rules::Shifted(e.ints("dimensions"), x.dim)), x.dim};
+}
+Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
+  Index from(at.begin(), at.end());
+  for (int64_t d : e.ints("dimensions")) from[static_cast<size_t>(d)] = e.in(0).dim(d) - 1 - at[static_cast<size_t>(d)];
+  return k.Operand(0).Load(from);
+}
+std::string Factors(const Eqn& e) {
+  const std::string all = rules::Letters(rules::Range(e.out().rank()));
+  const std::string text = all + " -> " + all;
+  return e.ints("dimensions").empty() ? text : text + "; whole " + rules::Letters(e.ints("dimensions"));
+}
+
+constexpr Row kRows[] = {{.name = "rev",
+                          .attrs = kAttrs,
+                          .type = Type,
+                          .jvp = rules::Linear,
+                          .transpose = rules::TransposeFirst<Transposed>,
+                          .batch = rules::BatchFirstOperand<BatchRule>,
+                          .factors_of = Factors,
+                          .index = FromIndex}};
+
+}  // namespace
+
+RowList rev_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows

@@ -1,0 +1,319 @@
+// scatter, scatter-add, -sub, -mul, -min, -max: x with windows of `updates` written to, or combined with it at,
+// positions listed in an index array.
+//
+// Windows are taken in the order of the index array, so that of several updates of one element the last one stands and
+// sums are the same on every run. Modes: `clip` clamps a position so that its window lies inside; with `fill` and
+// `promise_in_bounds` a window that does not lie inside is dropped. Derivatives follow JAX's rules.
+#include "window_dims.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+constexpr AttrSpec kAttrs[] = {{"update_window_dims", AttrKind::kInts},
+                               {"inserted_window_dims", AttrKind::kInts},
+                               {"scatter_dims_to_operand_dims", AttrKind::kInts},
+                               {"operand_batching_dims", AttrKind::kInts, kOptional},
+                               {"scatter_indices_batching_dims", AttrKind::kInts, kOptional},
+                               {"indices_are_sorted", AttrKind::kBool, kOptional},
+                               {"unique_indices", AttrKind::kBool, kOptional},
+                               {"mode", AttrKind::kString}};
+constexpr WindowDims::Names kNames = {"update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims",
+                                      "operand_batching_dims", "scatter_indices_batching_dims"};
+
+// Sizes of the window in the dimensions of the operand.
+Shape WindowSizes(const Eqn& e, const WindowDims& d) {
+  Shape sizes(static_cast<size_t>(d.operand_rank), 1);
+  const Shape window = d.WindowOfOperand();
+  for (size_t i = 0; i < window.size(); ++i) sizes[static_cast<size_t>(window[i])] = e.in(2).dim(d.window[i]);
+  return sizes;
+}
+
+template <DTypeSet set>
+ArrayTypes Type(const Eqn& e) {
+  e.WantOperands(3);
+  const ArrayType x = e.in(0), indices = e.in(1), updates = e.in(2);
+  if (set != 0) rules::WantDType(e, 0, set, rules::NameOfSet(set));
+  if (updates.dtype() != x.dtype()) e.Fail("updates are ", updates, "; they must have the dtype of ", x);
+  const WindowDims d(e, kNames);
+  CheckWindowDims(e, d);
+  WantMode(e);
+  if (updates.rank() != static_cast<int64_t>(d.window.size()) + indices.rank() - 1) {
+    e.Fail("updates are ", updates, "; they must have rank ",
+           d.window.size() + static_cast<size_t>(indices.rank() - 1));
+  }
+  const Shape counting = d.Counting(), sizes = WindowSizes(e, d);
+  for (size_t i = 0; i < counting.size(); ++i) {
+    if (updates.dim(counting[i]) != indices.shape()[i]) {
+      e.Fail("dimension ", counting[i], " of updates ", updates, " and ", i, " of indices ", indices, " differ");
+    }
+  }
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (d.IsWindow(static_cast<int64_t>(i)) && sizes[i] > x.shape()[i]) {
+      e.Fail("windows ", sizes, " of updates ", updates, " must fit into ", x);
+    }
+  }
+  return x;
+}
+
+// ---- derivatives ----
+// The windows of `x` at the positions of this scatter. `fill`: the value outside, or none for the default.
+Value GatherBack(const Eqn& e, const Value& x, const Value& indices, std::string_view mode, const double* fill) {
+  const WindowDims d(e, kNames);
+  const Shape sizes = WindowSizes(e, d);
+  const Attr dims[] = {{"offset_dims", d.window},
+                       {"collapsed_slice_dims", d.dropped},
+                       {"start_index_map", d.start_map},
+                       {"operand_batching_dims", d.operand_batch},
+                       {"start_indices_batching_dims", d.index_batch},
+                       {"slice_sizes", sizes},
+                       {"mode", mode}};
+  if (fill == nullptr) {
+    return Emit1("gather", {x, indices}, {dims[0], dims[1], dims[2], dims[3], dims[4], dims[5], dims[6]});
+  }
+  return Emit1("gather", {x, indices},
+               {dims[0], dims[1], dims[2], dims[3], dims[4], dims[5], dims[6], {"fill_value", *fill}});
+}
+Value WindowsAt(const Eqn& e, const Value& x, const Value& indices) {
+  return GatherBack(e, x, indices, "fill", nullptr);
+}
+Value WindowsOrZero(const Eqn& e, const Value& x, const Value& indices) {
+  const double zero = 0;
+  return GatherBack(e, x, indices, e.str("mode"), &zero);
+}
+// Another scatter at the same positions.
+Value ScatterLike(const Eqn& e, std::string_view name, const Value& x, const Value& indices, const Value& updates) {
+  const WindowDims d(e, kNames);
+  return Emit1(name, {x, indices, updates},
+               {{"update_window_dims", d.window},
+                {"inserted_window_dims", d.dropped},
+                {"scatter_dims_to_operand_dims", d.start_map},
+                {"operand_batching_dims", d.operand_batch},
+                {"scatter_indices_batching_dims", d.index_batch},
+                {"indices_are_sorted", FlagOf(e, "indices_are_sorted")},
+                {"unique_indices", FlagOf(e, "unique_indices")},
+                {"mode", e.str("mode")}});
+}
+bool IsUnique(const Eqn& e) { return FlagOf(e, "unique_indices"); }
+[[noreturn]] void NeedsUnique(const Eqn& e, std::string_view what) {
+  throw Error(RICCI_UNIMPLEMENTED, Text(e.name(), ": its ", what, " is known for unique_indices=true only"));
+}
+Value Where(const Value& pred, const Value& x) { return select(pred, x, zeros_like(x)); }
+
+// Each update gets a number; where its number comes back, it is the one that stands, and the others have no part in the
+// tangent.
+void ScatterJvp(const Eqn& e, Jvp& a) {
+  a.out = e.EmitN(a.primals);
+  if (a.tangents[0].is_zero() && a.tangents[2].is_zero()) return;
+  const Value x = instantiate(a.tangents[0], e.in(0)), updates = instantiate(a.tangents[2], e.in(2));
+  const Value& indices = a.primals[1];
+  if (IsUnique(e)) {
+    a.out_tangents[0] = e.Emit({x, indices, updates});
+    return;
+  }
+  const WindowDims d(e, kNames);
+  const Shape counting = d.Counting(), counts = rules::Pick(e.in(2).shape(), counting);
+  const int64_t n[] = {ElementCount(counts)};
+  const Value numbers = reshape(iota(e.builder(), DType::kI32, n, 0), counts);
+  const Value ids = add(broadcast_in_dim(numbers, e.in(2).shape(), counting), 1);
+  const Value standing = ScatterLike(e, "scatter", zeros(e.builder(), e.in(0).WithDType(DType::kI32)), indices, ids);
+  const Value kept = Where(eq(standing, zeros_like(standing)), x);
+  const Value chosen = Where(eq(ids, WindowsAt(e, standing, indices)), updates);
+  a.out_tangents[0] = ScatterLike(e, "scatter-add", kept, indices, chosen);
+}
+void ScatterTranspose(const Eqn& e, Transpose& a) {
+  if (!IsUnique(e)) NeedsUnique(e, "transpose");
+  const Value& indices = a.operands[1];
+  if (a.linear[0]) a.in_cts[0] = e.Emit({a.cts[0], indices, zeros(e.builder(), e.in(2))});
+  if (a.linear[2]) a.in_cts[2] = WindowsOrZero(e, a.cts[0], indices);
+}
+
+void AddTranspose(const Eqn& e, Transpose& a) {
+  if (a.linear[0]) a.in_cts[0] = a.cts[0];
+  if (a.linear[2]) a.in_cts[2] = WindowsOrZero(e, a.cts[0], a.operands[1]);
+}
+void SubTranspose(const Eqn& e, Transpose& a) {
+  AddTranspose(e, a);
+  if (a.linear[2]) a.in_cts[2] = neg(a.in_cts[2]);
+}
+
+void MulJvp(const Eqn& e, Jvp& a) {
+  a.out = e.EmitN(a.primals);
+  Value& out = a.out_tangents[0];
+  if (!a.tangents[0].is_zero()) out = e.Emit({a.tangents[0], a.primals[1], a.primals[2]});
+  if (a.tangents[2].is_zero()) return;
+  if (!IsUnique(e)) NeedsUnique(e, "jvp by updates");
+  const Value sum = ScatterLike(e, "scatter-add", zeros(e.builder(), e.in(0)), a.primals[1], a.tangents[2]);
+  const Value part = mul(a.primals[0], sum);
+  out = out.is_zero() ? part : add(out, part);
+}
+void MulTranspose(const Eqn& e, Transpose& a) {
+  if (a.linear[0]) a.in_cts[0] = e.Emit({a.cts[0], a.operands[1], a.operands[2]});
+  if (!a.linear[2]) return;
+  if (!IsUnique(e)) NeedsUnique(e, "transpose by updates");
+  a.in_cts[2] = WindowsOrZero(e, mul(a.cts[0], a.operands[0]), a.operands[1]);
+}
+
+// Of all that contend for an element (updates and the old value), those that equal the result share its tangent.
+void ExtremalJvp(const Eqn& e, Jvp& a) {
+  a.out = e.EmitN(a.primals);
+  if (a.tangents[0].is_zero() && a.tangents[2].is_zero()) return;
+  const Value x = instantiate(a.tangents[0], e.in(0)), dy = instantiate(a.tangents[2], e.in(2));
+  const Value &indices = a.primals[1], &updates = a.primals[2];
+  const Value target = WindowsAt(e, a.out[0], indices), zero = zeros(e.builder(), e.in(0)), one = ones_like(updates);
+  const Value succeeds = eq(updates, target), retained = eq(WindowsAt(e, a.primals[0], indices), target);
+  const auto count = [&](const Value& what) {
+    return WindowsAt(e, ScatterLike(e, "scatter-add", zero, indices, what), indices);
+  };
+  const Value winners = count(Where(succeeds, one)), contenders = count(one);
+  const Value share = div(1.0, add(winners, 1.0));
+  const Value of_update = Where(succeeds, select(retained, share, div(1.0, winners)));
+  const Value of_old = div(sub(Where(retained, share), 1.0), contenders);
+  const Value change = add(mul(WindowsAt(e, x, indices), of_old), mul(dy, of_update));
+  a.out_tangents[0] = ScatterLike(e, "scatter-add", x, indices, change);
+}
+
+// ---- batch ----
+void BatchRule(const Eqn& e, Batch& a) {
+  const Value x = rules::BatchFirst(a.in[0], a.size), updates = rules::BatchFirst(a.in[2], a.size);
+  const WindowDims d(e, kNames);
+  const auto after = [](std::initializer_list<int64_t> first, Dims dims) {
+    Shape out(first);
+    for (int64_t i : dims) out.push_back(i + 1);
+    return out;
+  };
+  const Shape dropped = after({}, d.dropped), start_map = after({}, d.start_map);
+  if (!a.in[1].is_batched()) {  // the batch is one more window dimension
+    a.out[0] = {e.Emit({x, a.in[1].value, updates}, {{"update_window_dims", after({0}, d.window)},
+                                                     {"inserted_window_dims", dropped},
+                                                     {"scatter_dims_to_operand_dims", start_map},
+                                                     {"operand_batching_dims", after({}, d.operand_batch)}}),
+                0};
+    return;
+  }
+  const Value indices = rules::MoveDim(a.in[1].value, a.in[1].dim, 0);
+  a.out[0] = {e.Emit({x, indices, updates}, {{"update_window_dims", after({}, d.window)},
+                                             {"inserted_window_dims", dropped},
+                                             {"scatter_dims_to_operand_dims", start_map},
+                                             {"operand_batching_dims", after({0}, d.operand_batch)},
+                                             {"scatter_indices_batching_dims", after({0}, d.index_batch)}}),
+              0};
+}
+
+// ---- lowering ----
+// Element `at` of the result, from the old one and the update.
+using Combine = Scalar (*)(Scalar old, Scalar update);
+Scalar Replace(Scalar, Scalar update) { return update; }
+Scalar Plus(Scalar old, Scalar update) { return old + update; }
+Scalar Minus(Scalar old, Scalar update) { return old - update; }
+Scalar Times(Scalar old, Scalar update) { return old * update; }
+Scalar Least(Scalar old, Scalar update) { return Min(old, update); }
+Scalar Greatest(Scalar old, Scalar update) { return Max(old, update); }
+
+// Writes the window of the index point `point` (all dimensions of the index array but the last).
+template <Combine combine>
+void WriteWindow(KernelBuilder& k, const Eqn& e, const WindowDims& d, const Index& point) {
+  const Shape sizes = WindowSizes(e, d), window = d.WindowOfOperand(), counting = d.Counting();
+  Index start(static_cast<size_t>(d.operand_rank), k.At(0)), position = point;
+  for (size_t i = 0; i < d.operand_batch.size(); ++i) {
+    start[static_cast<size_t>(d.operand_batch[i])] = point[static_cast<size_t>(d.index_batch[i])];
+  }
+  Scalar inside;
+  position.push_back(k.At(0));
+  for (size_t j = 0; j < d.start_map.size(); ++j) {
+    const auto along = static_cast<size_t>(d.start_map[j]);
+    const int64_t last = e.in(0).shape()[along] - sizes[along];
+    position.back() = k.At(static_cast<int64_t>(j));
+    const Scalar wide = WideIndex(k.Operand(1).Load(position));
+    start[along] = ClampedIndex(wide, last);
+    if (e.str("mode") == "clip") continue;
+    const Scalar in_range = IsInRange(wide, last);
+    inside = inside.id == 0 ? in_range : inside & in_range;
+  }
+  const auto write = [&] {
+    k.Parallel(rules::Pick(sizes, window), [&](const Index& offset) {
+      Index to = start, from(static_cast<size_t>(e.in(2).rank()));
+      for (size_t i = 0; i < counting.size(); ++i) from[static_cast<size_t>(counting[i])] = point[i];
+      for (size_t i = 0; i < window.size(); ++i) {
+        from[static_cast<size_t>(d.window[i])] = offset[i];
+        to[static_cast<size_t>(window[i])] = start[static_cast<size_t>(window[i])] + offset[i];
+      }
+      const Scalar update = k.Operand(2).Load(from);
+      k.Result().Store(to, combine(k.Result().Load(to), update));
+    });
+  };
+  inside.id == 0 ? write() : k.If(inside, write);
+}
+
+// All index points of the dimensions `dims`, in order.
+template <typename F>
+void LoopOver(KernelBuilder& k, Dims extents, std::span<const int64_t> dims, Index& point, F&& body) {
+  if (dims.empty()) return body();
+  k.Loop(extents[static_cast<size_t>(dims[0])], [&](Scalar i) {
+    point[static_cast<size_t>(dims[0])] = i;
+    LoopOver(k, extents, dims.subspan(1), point, body);
+  });
+}
+
+// Batching dimensions run in parallel: their windows never meet. For each, x is copied and the windows follow in order.
+template <Combine combine>
+void Loops(KernelBuilder& k, const Eqn& e) {
+  const WindowDims d(e, kNames);
+  const ArrayType x = e.in(0), indices = e.in(1);
+  const Shape copied = rules::Complement(d.operand_batch, x.rank());
+  const Shape sequential = rules::Complement(d.index_batch, indices.rank() - 1);
+  if (d.operand_batch.empty()) k.Copy(k.Result(), k.Operand(0));
+  k.Parallel(rules::Pick(x.shape(), d.operand_batch), [&](const Index& batch) {
+    Index point(static_cast<size_t>(indices.rank() - 1));
+    for (size_t i = 0; i < batch.size(); ++i) point[static_cast<size_t>(d.index_batch[i])] = batch[i];
+    if (!d.operand_batch.empty()) {
+      k.Parallel(rules::Pick(x.shape(), copied), [&](const Index& rest) {
+        Index at(static_cast<size_t>(x.rank()));
+        for (size_t i = 0; i < batch.size(); ++i) at[static_cast<size_t>(d.operand_batch[i])] = batch[i];
+        for (size_t i = 0; i < rest.size(); ++i) at[static_cast<size_t>(copied[i])] = rest[i];
+        k.Result().Store(at, k.Operand(0).Load(at));
+      });
+    }
+    LoopOver(k, indices.shape(), sequential, point, [&] { WriteWindow<combine>(k, e, d, point); });
+  });
+}
+
+std::string Factors(const Eqn& e) {
+  FactorText text;
+  const WindowDims d(e, kNames);
+  const WindowFactors f = FactorsOfWindows(text, e, d, WindowSizes(e, d));
+  for (int64_t i : rules::Complement(d.index_batch, e.in(1).rank() - 1))
+    text.MarkWhole(f.indices[static_cast<size_t>(i)]);
+  text.AddIn(f.operand);
+  text.AddIn(f.indices);
+  text.AddIn(f.windows);
+  text.AddOut(f.operand);
+  return text.Done();
+}
+
+template <Combine combine, DTypeSet set>
+constexpr Row Scatter(std::string_view name, JvpRule jvp, TransposeRule transpose, std::string_view missing = {}) {
+  return {.name = name,
+          .attrs = kAttrs,
+          .type = Type<set>,
+          .jvp = jvp,
+          .transpose = transpose,
+          .batch = BatchRule,
+          .factors_of = Factors,
+          .loops = Loops<combine>,
+          .missing = missing};
+}
+
+constexpr Row kRows[] = {
+    Scatter<Replace, 0>("scatter", ScatterJvp, ScatterTranspose),
+    Scatter<Plus, kNumbers>("scatter-add", rules::Linear, AddTranspose),
+    Scatter<Minus, kNumbers>("scatter-sub", rules::Linear, SubTranspose),
+    Scatter<Times, kNumbers>("scatter-mul", MulJvp, MulTranspose),
+    Scatter<Least, kNumbers>("scatter-min", ExtremalJvp, nullptr, rules::kNotLinear),
+    Scatter<Greatest, kNumbers>("scatter-max", ExtremalJvp, nullptr, rules::kNotLinear),
+};
+
+}  // namespace
+
+RowList scatter_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows

@@ -1,0 +1,80 @@
+// slice: the elements start, start + stride, ... below limit, along each dimension.
+//
+// Linear; its transpose pads with zeros. An INDEX lowering, so it is never stored by itself.
+#include "factor_text.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+constexpr AttrSpec kAttrs[] = {
+    {"start_indices", AttrKind::kInts}, {"limit_indices", AttrKind::kInts}, {"strides", AttrKind::kInts, kOptional}};
+
+int64_t StrideOf(const Eqn& e, size_t i) { return e.ints("strides").empty() ? 1 : e.ints("strides")[i]; }
+
+ArrayTypes Type(const Eqn& e) {
+  e.WantOperands(1);
+  const ArrayType x = e.in(0);
+  const Dims start = e.ints("start_indices"), limit = e.ints("limit_indices"), strides = e.ints("strides");
+  const auto rank = static_cast<size_t>(x.rank());
+  if (start.size() != rank || limit.size() != rank || (!strides.empty() && strides.size() != rank)) {
+    e.Fail("start_indices ", start, ", limit_indices ", limit, " and strides ", strides,
+           " must have one entry for each dimension of ", x);
+  }
+  Shape shape;
+  for (size_t i = 0; i < rank; ++i) {
+    if (start[i] < 0 || limit[i] < start[i] || limit[i] > x.shape()[i]) {
+      e.Fail("start_indices ", start, " and limit_indices ", limit, " must be ranges inside of ", x);
+    }
+    if (StrideOf(e, i) <= 0) e.Fail("strides ", strides, " must be positive");
+    shape.push_back((limit[i] - start[i] + StrideOf(e, i) - 1) / StrideOf(e, i));
+  }
+  return x.WithShape(shape);
+}
+
+Value Transposed(const Eqn& e, const Value& ct) {
+  const Dims from = e.in(0).shape(), start = e.ints("start_indices");
+  Shape high, interior;
+  for (size_t i = 0; i < start.size(); ++i) {
+    const int64_t stride = StrideOf(e, i), n = ct.shape()[i];
+    high.push_back(from[i] - start[i] - (n == 0 ? 0 : (n - 1) * stride + 1));
+    interior.push_back(stride - 1);
+  }
+  return pad(ct, full(ct.builder, Dims{}, ct.dtype(), 0), start, high, interior);
+}
+
+Batched BatchRule(const Eqn& e, const Batched& x) {
+  const Dims start = e.ints("start_indices"), limit = e.ints("limit_indices"), strides = e.ints("strides");
+  Shape new_start(start.begin(), start.end()), new_limit(limit.begin(), limit.end()),
+      new_strides(strides.begin(), strides.end());
+  new_start.insert(new_start.begin() + x.dim, 0);
+  new_limit.insert(new_limit.begin() + x.dim, x.value.dim(x.dim));
+  if (!strides.empty()) new_strides.insert(new_strides.begin() + x.dim, 1);
+  return {slice(x.value, new_start, new_limit, new_strides), x.dim};
+}
+
+Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
+  Index from;
+  for (size_t i = 0; i < at.size(); ++i) from.push_back(at[i] * StrideOf(e, i) + e.ints("start_indices")[i]);
+  return k.Operand(0).Load(from);
+}
+
+std::string Factors(const Eqn& e) {
+  Shape from;
+  for (int64_t i = 0; i < e.out().rank(); ++i) from.push_back(e.out().dim(i) == e.in(0).dim(i) ? i : -1);
+  return ViewFactors(e, from);
+}
+
+constexpr Row kRows[] = {{.name = "slice",
+                          .attrs = kAttrs,
+                          .type = Type,
+                          .jvp = rules::Linear,
+                          .transpose = rules::TransposeFirst<Transposed>,
+                          .batch = rules::BatchFirstOperand<BatchRule>,
+                          .factors_of = Factors,
+                          .index = FromIndex}};
+
+}  // namespace
+
+RowList slice_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows

@@ -1,0 +1,195 @@
+// sort: all operands reordered together along `dimension` so that the first `num_keys` of them increase, the first key
+// first. Always stable. NaN comes last, -0 and 0 are equal.
+//
+// Each line is sorted by a permutation: the keys are copied to private arrays (a key that fuses is computed once),
+// short lines count for every element how many come before it, longer ones are merged bottom-up. Tangents follow the
+// permutation, which is sorted along.
+#include "factor_text.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+constexpr AttrSpec kAttrs[] = {
+    {"dimension", AttrKind::kInt}, {"is_stable", AttrKind::kBool, kOptional}, {"num_keys", AttrKind::kInt}};
+constexpr int64_t kShortLine = 48;
+
+ArrayTypes Type(const Eqn& e) {
+  if (e.n_in() == 0) e.Fail("takes at least one operand");
+  const ArrayType first = e.in(0);
+  const int64_t dimension = e.integer("dimension"), keys = e.integer("num_keys");
+  if (dimension < 0 || dimension >= first.rank()) e.Fail("dimension ", dimension, " is out of range for ", first);
+  if (keys < 1 || keys > e.n_in())
+    e.Fail("num_keys ", keys, " must be from 1 to ", e.n_in(), ", the number of operands");
+  ArrayTypes out;
+  for (uint32_t i = 0; i < e.n_in(); ++i) {
+    if (!SameDims(e.in(i).shape(), first.shape())) {
+      e.Fail("operands 0 and ", i, " are ", first, " and ", e.in(i), "; they must have one shape");
+    }
+    if (i < keys) rules::WantDType(e, i, kAny, rules::NameOfSet(kAny));
+    out.push_back(e.in(i));
+  }
+  return out;
+}
+
+// ---- transforms ----
+void JvpRule(const Eqn& e, Jvp& a) {
+  const bool any = std::any_of(a.tangents.begin(), a.tangents.end(), [](const Value& t) { return !t.is_zero(); });
+  if (!any) {
+    a.out = e.EmitN(a.primals);
+    return;
+  }
+  const Dims shape = e.in(0).shape();
+  const int64_t dimension = e.integer("dimension"), rank = e.in(0).rank();
+  Values in = a.primals;
+  in.push_back(iota(e.builder(), shape[static_cast<size_t>(dimension)] > INT32_MAX ? DType::kI64 : DType::kI32, shape,
+                    dimension));
+  const Operands operands(in);
+  const std::vector<ricci_attr> attrs(e.attrs().begin(), e.attrs().end());
+  a.out = Emit(e.builder(), nullptr, e.op().prim, attrs, operands.ids, e.n_in() + 1);
+  const Value order = expand_dims(a.out.back(), {&rank, 1});
+  a.out.pop_back();
+  const Shape batch = rules::Complement({&dimension, 1}, rank), one{dimension}, sizes(static_cast<size_t>(rank), 1);
+  for (uint32_t i = 0; i < e.n_in(); ++i) {
+    if (a.tangents[i].is_zero()) continue;
+    a.out_tangents[i] = gather(a.tangents[i], order, {{}, one, one, batch, batch}, sizes, "promise_in_bounds");
+  }
+}
+
+void BatchRule(const Eqn& e, Batch& a) {
+  Values in;
+  for (const Batched& x : a.in) in.push_back(rules::BatchFirst(x, a.size));
+  const Values out = e.EmitN(in, {{"dimension", e.integer("dimension") + 1}});
+  for (size_t i = 0; i < out.size(); ++i) a.out[i] = {out[i], 0};
+}
+
+// ---- lowering ----
+// The line being sorted: its keys and the order in which its elements stand.
+class Line {
+ public:
+  Line(KernelBuilder& k, const Eqn& e, const Index& at)
+      : k_(k), e_(e), at_(at), axis_(e.integer("dimension")), n_(e.in(0).dim(axis_)) {
+    for (uint32_t i = 0; i < e.integer("num_keys"); ++i) {
+      const DType dtype = e.in(i).dtype();
+      const KernelArray key = k.Local(e.Type(dtype == DType::kBool ? DType::kU8 : dtype, Dims(&n_, 1)));
+      k.Loop(n_, [&](Scalar j) { key.Store({j}, Convert(k.Operand(i).Load(Place(j)), key_dtype(dtype))); });
+      keys_.push_back(key);
+    }
+  }
+  void Sort() const { n_ <= kShortLine ? ByCounting() : ByMerging(); }
+
+ private:
+  static DType key_dtype(DType d) { return d == DType::kBool ? DType::kU8 : d; }
+  Index Place(Scalar j) const {
+    Index out = at_;
+    out.insert(out.begin() + axis_, j);
+    return out;
+  }
+  ArrayType Indices(Dims shape) const { return e_.Type(DType::kI64, shape); }
+
+  // Whether element i comes before element j for their keys; equal elements do not.
+  Scalar Before(Scalar i, Scalar j) const {
+    Scalar out;
+    for (size_t key = keys_.size(); key-- > 0;) {
+      const Scalar a = keys_[key].Load({i}), b = keys_[key].Load({j});
+      const bool is_float = IsFloat(a.dtype());
+      const Scalar less = is_float ? (a < b) | ((a == a) & (b != b)) : a < b;
+      if (out.id == 0) {
+        out = less;
+        continue;
+      }
+      const Scalar equal = is_float ? (a == b) | ((a != a) & (b != b)) : a == b;
+      out = less | (equal & out);
+    }
+    return out;
+  }
+  // Element `from` of the line goes to place `to` of the results. Keys are loaded anew: they may be bool.
+  void Write(Scalar to, Scalar from) const {
+    for (uint32_t i = 0; i < e_.n_in(); ++i) {
+      const bool kept = i < keys_.size() && e_.in(i).dtype() != DType::kBool;
+      k_.Result(i).Store(Place(to), kept ? keys_[i].Load({from}) : k_.Operand(i).Load(Place(from)));
+    }
+  }
+
+  // The place of element i is the number of elements before it.
+  void ByCounting() const {
+    k_.Loop(n_, [&](Scalar i) {
+      const Scalar place = k_.Reduce(RICCI_S_ADD, n_, [&](Scalar j) {
+        const Scalar before = Before(j, i) | ((j < i) & !Before(i, j));
+        return Convert(before, DType::kI64);
+      });
+      Write(place, i);
+    });
+  }
+
+  // Runs of `width` sorted elements are merged in pairs until one is left; orders[0] and [1] take turns.
+  void ByMerging() const {
+    const int64_t both[] = {2, n_};
+    const KernelArray orders = k_.Local(Indices(both)), width = k_.Local(Indices({})), source = k_.Local(Indices({}));
+    k_.Loop(n_, [&](Scalar i) { orders.Store({k_.At(0), i}, i); });
+    width.Store({}, k_.At(1));
+    source.Store({}, k_.At(0));
+    k_.While([&] { return width.Load({}) < n_; },
+             [&] {
+               const Scalar w = width.Load({}), from = source.Load({});
+               k_.Loop(k_.At(0), (n_ + 2 * w - 1) / (2 * w),
+                       [&](Scalar pair) { Merge(orders, from, pair * 2 * w, w); });
+               source.Store({}, 1 - from);
+               width.Store({}, 2 * w);
+             });
+    const Scalar from = source.Load({});
+    k_.Loop(n_, [&](Scalar i) { Write(i, orders.Load({from, i})); });
+  }
+  void Merge(KernelArray orders, Scalar from, Scalar lo, Scalar w) const {
+    const Scalar n = k_.At(n_), last = k_.At(n_ - 1), mid = Min(lo + w, n), hi = Min(lo + 2 * w, n);
+    const KernelArray left = k_.Local(Indices({})), right = k_.Local(Indices({}));
+    left.Store({}, lo);
+    right.Store({}, mid);
+    k_.Loop(lo, hi, [&](Scalar to) {
+      const Scalar l = left.Load({}), r = right.Load({});
+      const Scalar of_left = orders.Load({from, Min(l, last)}), of_right = orders.Load({from, Min(r, last)});
+      const Scalar take_right = (l >= mid) | ((r < hi) & Before(of_right, of_left));
+      orders.Store({1 - from, to}, Select(take_right, of_right, of_left));
+      const Scalar one = Convert(take_right, DType::kI64);
+      left.Store({}, l + (1 - one));
+      right.Store({}, r + one);
+    });
+  }
+
+  KernelBuilder& k_;
+  const Eqn& e_;
+  const Index& at_;
+  const int64_t axis_, n_;
+  std::vector<KernelArray> keys_;
+};
+
+void Loops(KernelBuilder& k, const Eqn& e) {
+  const int64_t dimension = e.integer("dimension");
+  if (e.in(0).elements() == 0) return;
+  k.Parallel(rules::Without(e.in(0).shape(), {&dimension, 1}), [&](const Index& at) { Line(k, e, at).Sort(); });
+}
+
+std::string Factors(const Eqn& e) {
+  FactorText text;
+  Shape all;
+  for (int64_t i = 0; i < e.in(0).rank(); ++i) {
+    all.push_back(i == e.integer("dimension") ? text.Whole() : text.Shared());
+  }
+  for (uint32_t i = 0; i < e.n_in(); ++i) text.AddIn(all);
+  for (uint32_t i = 0; i < e.n_in(); ++i) text.AddOut(all);
+  return text.Done();
+}
+
+constexpr Row kRows[] = {{.name = "sort",
+                          .attrs = kAttrs,
+                          .type = Type,
+                          .jvp = JvpRule,
+                          .batch = BatchRule,
+                          .factors_of = Factors,
+                          .loops = Loops,
+                          .missing = rules::kNotLinear}};
+
+}  // namespace
+
+RowList sort_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows

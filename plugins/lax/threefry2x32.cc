@@ -1,0 +1,51 @@
+// threefry2x32: two random words from two of key and two of counter; elementwise, an operand may be a scalar.
+#include "threefry.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+ArrayType Shaped(const Eqn& e) {
+  ArrayType out = e.in(0);
+  for (uint32_t i = 1; i < e.n_in(); ++i) {
+    if (out.rank() == 0) out = e.in(i);
+  }
+  return out;
+}
+ArrayTypes Type(const Eqn& e) {
+  e.WantOperands(4);
+  const ArrayType out = Shaped(e);
+  for (uint32_t i = 0; i < 4; ++i) {
+    const ArrayType x = e.in(i);
+    if (x.dtype() != DType::kU32 || (x.rank() != 0 && x != out)) {
+      e.Fail("operand ", i, " is ", x, "; operands must be u32, of one shape or scalars");
+    }
+  }
+  return ArrayTypes{out, out};
+}
+Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t result, std::span<const Scalar> at) {
+  Scalar in[4];
+  for (uint32_t i = 0; i < 4; ++i) in[i] = k.Operand(i).Load(e.in(i).rank() == 0 ? std::span<const Scalar>() : at);
+  const auto [first, second] = Threefry(in[0], in[1], in[2], in[3]);
+  return result == 0 ? first : second;
+}
+std::string Factors(const Eqn& e) {
+  const std::string all = rules::Letters(rules::Range(e.out().rank()));
+  std::string in;
+  for (uint32_t i = 0; i < 4; ++i) in += (i == 0 ? "" : ", ") + (e.in(i).rank() == 0 ? std::string() : all);
+  return in + " -> " + all + ", " + all;
+}
+
+constexpr Row kRows[] = {{.name = "threefry2x32",
+                          .flags = RICCI_PRIM_TRANSCENDENTAL,
+                          .type = Type,
+                          .jvp = rules::ZeroTangent,
+                          .batch = rules::Elementwise,
+                          .factors_of = Factors,
+                          .index = FromIndex,
+                          .missing = rules::kDiscrete}};
+
+}  // namespace
+
+RowList threefry2x32_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows

@@ -1,0 +1,66 @@
+// tile: x repeated reps[i] times along each dimension i.
+#include "factor_text.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+constexpr AttrSpec kAttrs[] = {{"reps", AttrKind::kInts}};
+
+ArrayTypes Type(const Eqn& e) {
+  e.WantOperands(1);
+  const ArrayType x = e.in(0);
+  const Dims reps = e.ints("reps");
+  if (static_cast<int64_t>(reps.size()) != x.rank())
+    e.Fail("reps ", reps, " must have one entry for each dimension of ", x);
+  Shape shape;
+  for (size_t i = 0; i < reps.size(); ++i) {
+    if (reps[i] < 0) e.Fail("reps ", reps, " must not be negative");
+    shape.push_back(reps[i] * x.shape()[i]);
+  }
+  return x.WithShape(shape);
+}
+
+// The copies stand in dimensions of their own, over which the cotangent is summed.
+Value Transposed(const Eqn& e, const Value& ct) {
+  Shape split, copies;
+  for (size_t i = 0; i < e.ints("reps").size(); ++i) {
+    copies.push_back(static_cast<int64_t>(split.size()));
+    split.push_back(e.ints("reps")[i]);
+    split.push_back(e.in(0).shape()[i]);
+  }
+  return copies.empty() ? ct : reduce_sum(reshape(ct, split), copies);
+}
+
+Batched BatchRule(const Eqn& e, const Batched& x) {
+  Shape reps(e.ints("reps").begin(), e.ints("reps").end());
+  reps.insert(reps.begin() + x.dim, 1);
+  return {e.Emit({x.value}, {{"reps", reps}}), x.dim};
+}
+
+Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
+  if (e.out().elements() == 0) return k.Constant(e.out().dtype(), 0);
+  Index from;
+  for (size_t i = 0; i < at.size(); ++i) from.push_back(e.ints("reps")[i] == 1 ? at[i] : at[i] % e.in(0).shape()[i]);
+  return k.Operand(0).Load(from);
+}
+
+std::string Factors(const Eqn& e) {
+  Shape from;
+  for (int64_t i = 0; i < e.out().rank(); ++i) from.push_back(e.ints("reps")[static_cast<size_t>(i)] == 1 ? i : -1);
+  return ViewFactors(e, from);
+}
+
+constexpr Row kRows[] = {{.name = "tile",
+                          .attrs = kAttrs,
+                          .type = Type,
+                          .jvp = rules::Linear,
+                          .transpose = rules::TransposeFirst<Transposed>,
+                          .batch = rules::BatchFirstOperand<BatchRule>,
+                          .factors_of = Factors,
+                          .index = FromIndex}};
+
+}  // namespace
+
+RowList tile_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows

@@ -1,0 +1,80 @@
+// top_k: the k greatest elements along `axis`, greatest first, and their indices; the lower index first at ties.
+//
+// Floats are in total order: NaN above everything, -0 below 0. Decomposes into a sort by the bits of the elements, as
+// integers whose order is turned round.
+#include "ricci/plugin.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+constexpr AttrSpec kAttrs[] = {{"k", AttrKind::kInt}, {"axis", AttrKind::kInt}};
+
+ArrayTypes Type(const Eqn& e) {
+  e.WantOperands(1);
+  rules::WantDType(e, 0, kNumbers, rules::NameOfSet(kNumbers));
+  const ArrayType x = e.in(0);
+  const int64_t k = e.integer("k"), axis = e.integer("axis");
+  if (axis < 0 || axis >= x.rank()) e.Fail("axis ", axis, " is out of range for ", x);
+  if (k < 0 || k > x.dim(axis)) e.Fail("k ", k, " must be at most ", x.dim(axis), ", dimension ", axis, " of ", x);
+  Shape shape(x.shape().begin(), x.shape().end());
+  shape[static_cast<size_t>(axis)] = k;
+  return ArrayTypes{x.WithShape(shape), e.Type(DType::kI32, shape)};
+}
+
+void JvpRule(const Eqn& e, Jvp& a) {
+  a.out = e.EmitN(a.primals);
+  if (a.tangents[0].is_zero()) return;
+  const int64_t axis = e.integer("axis"), rank = e.in(0).rank();
+  const Shape batch = rules::Complement({&axis, 1}, rank), one{axis}, sizes(static_cast<size_t>(rank), 1);
+  const Value order = expand_dims(a.out[1], {&rank, 1});
+  a.out_tangents[0] = gather(a.tangents[0], order, {{}, one, one, batch, batch}, sizes, "promise_in_bounds");
+}
+
+void BatchRule(const Eqn& e, Batch& a) {
+  const Values in{a.in[0].value};
+  const Values out = e.EmitN(in, {{"axis", rules::Shifted(e.integer("axis"), a.in[0].dim)}});
+  a.out = {{out[0], a.in[0].dim}, {out[1], a.in[0].dim}};
+}
+
+DType SignedOfWidth(int64_t bits) {
+  return bits == 8 ? DType::kI8 : bits == 16 ? DType::kI16 : bits == 32 ? DType::kI32 : DType::kI64;
+}
+
+// An integer that is less the greater x is.
+Value DescendingKey(const Value& x) {
+  if (!IsFloat(x.dtype())) return bitwise_not(x);
+  const Value bits = bitcast_convert_type(x, SignedOfWidth(BitsOf(x.dtype())));
+  const Value zero = zeros_like(bits), is_nan = ne(x, x);
+  const int64_t all = INT64_MAX >> (64 - BitsOf(x.dtype()));
+  const Value order = select(lt(bits, zero), bitwise_xor(bits, full_like(bits, all)), bits);
+  return bitwise_not(select(is_nan, full_like(bits, all), order));
+}
+
+Values Decompose(const Eqn& e, std::span<const Value> in) {
+  const int64_t axis = e.integer("axis");
+  const Value order = iota(e.builder(), DType::kI32, e.in(0).shape(), axis);
+  const Value operands[] = {DescendingKey(in[0]), in[0], order};
+  const Values sorted = EmitN(3, "sort", operands, {{"dimension", axis}, {"is_stable", true}, {"num_keys", 1}});
+  return {slice_in_dim(sorted[1], 0, e.integer("k"), axis), slice_in_dim(sorted[2], 0, e.integer("k"), axis)};
+}
+
+std::string Factors(const Eqn& e) {
+  const int64_t axis = e.integer("axis");
+  const std::string all = rules::Letters(rules::Range(e.in(0).rank()));
+  return all + " -> " + all + ", " + all + "; whole " + rules::Letter(axis);
+}
+
+constexpr Row kRows[] = {{.name = "top_k",
+                          .attrs = kAttrs,
+                          .type = Type,
+                          .jvp = JvpRule,
+                          .batch = BatchRule,
+                          .factors_of = Factors,
+                          .decompose = Decompose,
+                          .missing = rules::kNotLinear}};
+
+}  // namespace
+
+RowList top_k_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows

@@ -1,0 +1,95 @@
+// squeeze: drops dimensions of size 1; expand_dims: inserts such dimensions at the given places of the result.
+//
+// Each is the transpose of the other.
+#include "factor_text.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+constexpr AttrSpec kAttrs[] = {{"dimensions", AttrKind::kInts}};
+
+// ---- squeeze ----
+ArrayTypes SqueezeType(const Eqn& e) {
+  e.WantOperands(1);
+  const ArrayType x = e.in(0);
+  const Dims dims = e.ints("dimensions");
+  rules::WantAxes(e, 0, "dimensions", dims);
+  for (int64_t d : dims) {
+    if (x.dim(d) != 1) e.Fail("dimension ", d, " of ", x, " has size ", x.dim(d), ", only size 1 can be dropped");
+  }
+  return x.WithShape(rules::Without(x.shape(), dims));
+}
+Value SqueezeTransposed(const Eqn& e, const Value& ct) { return expand_dims(ct, e.ints("dimensions")); }
+Batched SqueezeBatch(const Eqn& e, const Batched& x) {
+  int64_t to = x.dim;
+  for (int64_t d : e.ints("dimensions")) to -= d < x.dim;
+  return {squeeze(x.value, rules::Shifted(e.ints("dimensions"), x.dim)), to};
+}
+Scalar SqueezeIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
+  Index from;
+  size_t next = 0;
+  for (int64_t i = 0; i < e.in(0).rank(); ++i) {
+    from.push_back(rules::Contains(e.ints("dimensions"), i) ? k.At(0) : at[next++]);
+  }
+  return k.Operand(0).Load(from);
+}
+std::string SqueezeFactors(const Eqn& e) {
+  return ViewFactors(e, rules::Complement(e.ints("dimensions"), e.in(0).rank()));
+}
+
+// ---- expand_dims ----
+ArrayTypes ExpandType(const Eqn& e) {
+  e.WantOperands(1);
+  const ArrayType x = e.in(0);
+  const Dims dims = e.ints("dimensions");
+  const int64_t rank = x.rank() + static_cast<int64_t>(dims.size());
+  Shape shape(static_cast<size_t>(rank), 0);
+  for (int64_t d : dims) {
+    if (d < 0 || d >= rank) e.Fail("dimensions ", dims, " are out of range for a result of rank ", rank);
+    if (shape[static_cast<size_t>(d)] == 1) e.Fail("dimensions ", dims, " names ", d, " twice");
+    shape[static_cast<size_t>(d)] = 1;
+  }
+  size_t next = 0;
+  for (int64_t d : rules::Complement(dims, rank)) shape[static_cast<size_t>(d)] = x.shape()[next++];
+  return x.WithShape(shape);
+}
+Value ExpandTransposed(const Eqn& e, const Value& ct) { return squeeze(ct, e.ints("dimensions")); }
+Batched ExpandBatch(const Eqn& e, const Batched& x) {
+  return {expand_dims(rules::MoveDim(x.value, x.dim, 0), rules::Shifted(e.ints("dimensions"), 0)), 0};
+}
+Scalar ExpandIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
+  Index from;
+  for (int64_t i : rules::Complement(e.ints("dimensions"), e.out().rank())) from.push_back(at[static_cast<size_t>(i)]);
+  return k.Operand(0).Load(from);
+}
+std::string ExpandFactors(const Eqn& e) {
+  Shape from;
+  int64_t next = 0;
+  for (int64_t i = 0; i < e.out().rank(); ++i) from.push_back(rules::Contains(e.ints("dimensions"), i) ? -1 : next++);
+  return ViewFactors(e, from);
+}
+
+constexpr Row kRows[] = {
+    {.name = "squeeze",
+     .attrs = kAttrs,
+     .type = SqueezeType,
+     .jvp = rules::Linear,
+     .transpose = rules::TransposeFirst<SqueezeTransposed>,
+     .batch = rules::BatchFirstOperand<SqueezeBatch>,
+     .factors_of = SqueezeFactors,
+     .index = SqueezeIndex},
+    {.name = "expand_dims",
+     .attrs = kAttrs,
+     .type = ExpandType,
+     .jvp = rules::Linear,
+     .transpose = rules::TransposeFirst<ExpandTransposed>,
+     .batch = rules::BatchFirstOperand<ExpandBatch>,
+     .factors_of = ExpandFactors,
+     .index = ExpandIndex},
+};
+
+}  // namespace
+
+RowList unit_dims_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows
