@@ -1,0 +1,54 @@
+// IndexFolder: arithmetic on integers (i32 and i64 as linear forms, the other widths by ranges) that folds while it is
+// written.
+//
+// The identities used: sums and constant multiples of forms; (c*q + r) / c = q + r / c and (c*q + r) % c = r % c for
+// r >= 0; the same by a common divisor of c and the factors, if r is below it; (x / a) / b = x / (a*b),
+// (x % (a*b)) / a = (x / a) % b; m*c*(q / c) + m*(q % c) = m*q; comparisons decided by the range of the difference.
+// Division identities are applied to values known not to be negative and forms known not to wrap only.
+#ifndef RICCI_KERNEL_INDEX_FOLD_H_
+#define RICCI_KERNEL_INDEX_FOLD_H_
+#include "kernel/node_table.h"
+
+namespace ricci::inline v0::kernel {
+
+class IndexFolder {
+ public:
+  explicit IndexFolder(NodeTable& table) : table_(table) {}
+
+  // Operands have one dtype with HasForms.
+  Val Add(Val x, Val y) { return AddScaled(x, y, 1); }
+  Val Sub(Val x, Val y) { return AddScaled(x, y, -1); }
+  Val Mul(Val x, Val y);
+  Val MulByConstant(Val x, int64_t c);
+  Val Div(Val x, Val y);
+  Val Rem(Val x, Val y);
+  // Any integer dtype or bool. LT, LE, EQ or NE: what it is known to be.
+  std::optional<bool> Decide(uint32_t op, Val x, Val y) const;
+  Val MinMax(uint32_t op, Val x, Val y);
+  Val Convert(Val x, uint32_t to);
+
+  // The value of a form.
+  Val Make(const Form& f, uint32_t dtype);
+
+ private:
+  Val AddScaled(Val x, Val y, int64_t sign);
+  Val AddConstant(Val base, int64_t c, const Form& form);
+  Val MakeSum(const Form& f, uint32_t dtype);
+  Val Emit(uint32_t op, Val a, Val b, const Form& form);
+  Val EmitOpaque(uint32_t op, Val x, Val y, Range range);
+  Val WithoutConstant(Val v);
+  Val Known(const Form& f, uint32_t dtype);
+  Form MergeDigits(Form f, uint32_t dtype) const;
+  Val DivByConstant(Val x, int64_t c);
+  Val RemByConstant(Val x, int64_t c);
+  Val DivOfMultiple(const Form& f, uint32_t dtype, int64_t c);
+  Val RemOfMultiple(const Form& f, uint32_t dtype, int64_t c);
+  Val DivOfDigits(Val x, int64_t c);
+  int64_t BestDivisor(const Form& f, uint32_t dtype, int64_t c) const;
+  Form ExactForm(Val v) const;
+
+  NodeTable& table_;
+};
+
+}  // namespace ricci::inline v0::kernel
+#endif

@@ -1,0 +1,54 @@
+// Form: an integer as a linear combination of values it cannot look into (atoms), `3*a + 128*b + 7`.
+//
+// Forms are exact modulo 2^64 (and so modulo 2^32 for i32), whatever the values are: sums cancel and constants collect
+// without asking for ranges. Terms are sorted by atom, so that equal forms are equal bytes. At most kMaxTerms terms:
+// beyond that a value becomes an atom of its own, which bounds the work per instruction.
+#ifndef RICCI_KERNEL_INDEX_FORM_H_
+#define RICCI_KERNEL_INDEX_FORM_H_
+#include <cstdint>
+
+#include "absl/container/inlined_vector.h"
+#include "base/hash.h"
+
+namespace ricci::inline v0::kernel {
+
+inline constexpr size_t kMaxTerms = 8;
+
+struct Term {
+  uint32_t atom;
+  int64_t factor;  // not 0
+  bool operator==(const Term&) const = default;
+};
+
+struct Form {
+  absl::InlinedVector<Term, kMaxTerms> terms;
+  int64_t constant = 0;
+
+  static Form Of(uint32_t atom) { return {{{atom, 1}}, 0}; }
+  static Form OfConstant(int64_t c) { return {{}, c}; }
+  bool IsAtom() const { return terms.size() == 1 && terms[0].factor == 1 && constant == 0; }
+  bool operator==(const Form& o) const { return constant == o.constant && terms == o.terms; }
+};
+
+// Arithmetic wraps at `bits` (32 or 64): factors and constants are kept sign-extended from there.
+inline int64_t WrapTo(int bits, int64_t v) { return bits == 32 ? static_cast<int32_t>(v) : v; }
+inline int64_t WrappedProduct(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+inline int64_t WrappedSum(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+
+// x + factor * y.
+Form Combine(const Form& x, const Form& y, int64_t factor, int bits);
+inline Form Scaled(const Form& x, int64_t factor, int bits) { return Combine({}, x, factor, bits); }
+
+inline uint64_t HashOf(const Form& f, uint32_t dtype) {
+  base::Hasher h;
+  h.Add(dtype).Add(static_cast<uint64_t>(f.constant));
+  for (const Term& t : f.terms) h.Add(t.atom).Add(static_cast<uint64_t>(t.factor));
+  return h.Done();
+}
+
+}  // namespace ricci::inline v0::kernel
+#endif

@@ -1,0 +1,74 @@
+#include "kernel/scalar_convert.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "kernel/scalar_element.h"
+
+namespace ricci::inline v0::kernel {
+namespace {
+
+constexpr uint32_t kFirst = RICCI_BOOL, kLast = RICCI_F64;
+constexpr size_t kCount = kLast - kFirst + 1;
+
+template <typename T>
+T Saturate(double v) {
+  using Limits = std::numeric_limits<T>;
+  if (std::isnan(v)) return 0;
+  // The upper limit of the 64-bit types is rounded up as a double: hence >=.
+  if (v >= static_cast<double>(Limits::max())) return Limits::max();
+  if (v <= static_cast<double>(Limits::min())) return Limits::min();
+  return static_cast<T>(v);
+}
+
+// Exact enough for the rounding that follows to be the only one.
+template <typename T>
+double Widen(T v, bool to_f64) {
+  if constexpr (std::is_same_v<T, double> || sizeof(T) < 8) {
+    return static_cast<double>(v);
+  } else {
+    if (to_f64) return static_cast<double>(v);
+    const bool negative = v < 0;
+    const uint64_t magnitude = negative ? uint64_t{0} - static_cast<uint64_t>(v) : static_cast<uint64_t>(v);
+    return negative ? -RoundToOdd(magnitude) : RoundToOdd(magnitude);
+  }
+}
+
+template <uint32_t kFrom, uint32_t kTo>
+uint64_t ConvertBits(uint64_t bits, uint64_t, uint64_t) {
+  using From = ElementOf<kFrom>;
+  using To = ElementOf<kTo>;
+  using T = typename To::T;
+  if constexpr (kFrom == kTo) return bits;
+  const auto v = From::Decode(bits);
+  if constexpr (std::is_same_v<T, bool>) {
+    return v != 0;
+  } else if constexpr (std::is_same_v<T, double>) {
+    return To::Encode(Widen(v, kTo == RICCI_F64));
+  } else if constexpr (std::is_same_v<typename From::T, double>) {
+    return To::Encode(Saturate<T>(v));
+  } else {
+    return To::Encode(static_cast<T>(v));
+  }
+}
+
+template <uint32_t kFrom, size_t... kTo>
+constexpr std::array<ScalarFn, kCount> MakeRow(std::index_sequence<kTo...>) {
+  return {ConvertBits<kFrom, kFirst + kTo>...};
+}
+template <size_t... kFrom>
+constexpr std::array<std::array<ScalarFn, kCount>, kCount> MakeMatrix(std::index_sequence<kFrom...>) {
+  return {MakeRow<kFirst + kFrom>(std::make_index_sequence<kCount>())...};
+}
+constexpr auto kConversions = MakeMatrix(std::make_index_sequence<kCount>());
+
+}  // namespace
+
+ScalarFn FindConversion(uint32_t from, uint32_t to) {
+  if (from < kFirst || from > kLast || to < kFirst || to > kLast) return nullptr;
+  return kConversions[from - kFirst][to - kFirst];
+}
+
+}  // namespace ricci::inline v0::kernel
