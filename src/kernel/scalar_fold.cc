@@ -31,6 +31,11 @@ Val ScalarFolder::Fold(uint32_t op, uint32_t result, const Val* operands, uint32
   return Emit(op, result, in, n);
 }
 
+Val ScalarFolder::FoldTwo(uint32_t op, Val x, Val y) {
+  const Val in[] = {x, y};
+  return Fold(op, RICCI_BOOL, in, 2);
+}
+
 Val ScalarFolder::Emit(uint32_t op, uint32_t result, const Val* in, uint32_t n) {
   const ricci_inst inst{
       static_cast<uint16_t>(op), static_cast<uint16_t>(result), in[0], n > 1 ? in[1] : 0, n > 2 ? in[2] : 0, 0};
@@ -106,16 +111,15 @@ Val ScalarFolder::SimplifyNot(Val x) {
   if (inst.dtype != RICCI_BOOL) return 0;
   if (const auto t = Truth(x)) return Truthful(!*t);
   const bool ordered = !types::IsFloating(table_.DType(inst.a));
-  const Val swapped[] = {inst.b, inst.a};
   switch (inst.op) {
     case RICCI_S_EQ:
-      return Fold(RICCI_S_NE, RICCI_BOOL, &inst.a, 2);
+      return FoldTwo(RICCI_S_NE, inst.a, inst.b);
     case RICCI_S_NE:
-      return Fold(RICCI_S_EQ, RICCI_BOOL, &inst.a, 2);
+      return FoldTwo(RICCI_S_EQ, inst.a, inst.b);
     case RICCI_S_LT:
-      return ordered ? Fold(RICCI_S_LE, RICCI_BOOL, swapped, 2) : 0;
+      return ordered ? FoldTwo(RICCI_S_LE, inst.b, inst.a) : 0;
     case RICCI_S_LE:
-      return ordered ? Fold(RICCI_S_LT, RICCI_BOOL, swapped, 2) : 0;
+      return ordered ? FoldTwo(RICCI_S_LT, inst.b, inst.a) : 0;
     default:
       return 0;
   }
@@ -131,10 +135,8 @@ Val ScalarFolder::SimplifySelect(Val condition, Val yes, Val no) {
   if (table_.DType(yes) != RICCI_BOOL) return 0;
   const auto a = Truth(yes), b = Truth(no);
   if (a && b) return *a ? condition : Fold(RICCI_S_NOT, RICCI_BOOL, &condition, 1);
-  const Val in[] = {condition, *a ? no : yes};
-  if (a && *a) return Fold(RICCI_S_OR, RICCI_BOOL, in, 2);
-  const Val and_in[] = {condition, yes};
-  return b && !*b ? Fold(RICCI_S_AND, RICCI_BOOL, and_in, 2) : 0;
+  if (a == true) return FoldTwo(RICCI_S_OR, condition, no);
+  return b == false ? FoldTwo(RICCI_S_AND, condition, yes) : 0;
 }
 
 Val ScalarFolder::SimplifyComparison(uint32_t op, Val x, Val y) {

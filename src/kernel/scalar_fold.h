@@ -38,6 +38,7 @@ class ScalarFolder {
   Val SimplifySelect(Val condition, Val yes, Val no);
   Val SimplifyConvert(Val x, uint32_t to);
   Val SimplifyNot(Val x);
+  Val FoldTwo(uint32_t op, Val x, Val y);  // to bool
   Val SimplifyUnary(uint32_t op, Val x);
   void AssumeOrder(uint32_t op, Val x, Val y, FactLog* log);
   Val Emit(uint32_t op, uint32_t result, const Val* in, uint32_t n);

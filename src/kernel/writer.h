@@ -114,8 +114,17 @@ class Writer {
   // is used up.
   absl::StatusOr<Kernel> Finish();
 
- private:
   struct Impl;
+
+ private:
+  bool Check(bool holds, std::string_view what);
+  bool CheckValue(Val v, std::string_view where);
+  bool CheckIndex(Val v, std::string_view where);
+  bool CheckAccess(uint32_t buffer, uint32_t access, std::string_view where);
+  bool CheckLocal(LocalId local, std::string_view where);
+  Val OpenLoop(uint32_t op, Val lo, Val hi, int64_t imm);
+  void CloseBlock();
+
   std::unique_ptr<Impl> impl_;
   absl::Status status_;
 };

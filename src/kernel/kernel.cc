@@ -1,0 +1,44 @@
+#include "kernel/kernel.h"
+
+namespace ricci::inline v0::kernel {
+
+ricci_kernel_table Kernel::View() const {
+  ricci_kernel_table t{};
+  t.hdr.size = sizeof(t);
+  t.name = {name.data(), name.size()};
+  t.insts = insts.data();
+  t.n_insts = static_cast<uint32_t>(insts.size());
+  t.domain_rank = static_cast<uint32_t>(domain.size());
+  t.domain = domain.data();
+  t.buffers = buffers.data();
+  t.n_buffers = static_cast<uint32_t>(buffers.size());
+  return t;
+}
+
+void Plan::Step(uint32_t kind, uint32_t index, const std::vector<uint32_t>& step_args, uint64_t location) {
+  steps.push_back({kind, index, static_cast<uint32_t>(args.size()), static_cast<uint32_t>(step_args.size()), location});
+  args.insert(args.end(), step_args.begin(), step_args.end());
+}
+
+void Plan::Step(uint32_t kind, uint32_t index, std::initializer_list<uint32_t> step_args, uint64_t location) {
+  Step(kind, index, std::vector<uint32_t>(step_args), location);
+}
+
+ricci_plan Plan::View() const {
+  ricci_plan p{};
+  p.hdr.size = sizeof(p);
+  p.buffers = buffers.data();
+  p.steps = steps.data();
+  p.args = args.data();
+  p.libraries = libraries.data();
+  p.n_buffers = static_cast<uint32_t>(buffers.size());
+  p.n_steps = static_cast<uint32_t>(steps.size());
+  p.n_args = static_cast<uint32_t>(args.size());
+  p.n_libraries = static_cast<uint32_t>(libraries.size());
+  p.n_inputs = n_inputs;
+  p.n_outputs = n_outputs;
+  p.arena_bytes = arena_bytes;
+  return p;
+}
+
+}  // namespace ricci::inline v0::kernel

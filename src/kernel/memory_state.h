@@ -1,0 +1,63 @@
+// MemoryState: tells states of buffers and private arrays apart, so that a load may be replaced by an earlier one.
+//
+// Two accesses of the same element see the same state if their versions are equal. A write bumps the version of its
+// array (an element known by a constant index has a version of its own). Entering a loop bumps all of them, since an
+// earlier iteration may have written; leaving a block does so only if something was written in it.
+#ifndef RICCI_KERNEL_MEMORY_STATE_H_
+#define RICCI_KERNEL_MEMORY_STATE_H_
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "absl/container/flat_hash_map.h"
+
+namespace ricci::inline v0::kernel {
+
+class MemoryState {
+ public:
+  struct Mark {
+    uint32_t floor, clock;
+  };
+
+  // `array` numbers buffers and private arrays apart; `element` if it is a constant.
+  uint32_t Version(uint64_t array, std::optional<int64_t> element) const {
+    const Versions* v = Find(array);
+    if (v == nullptr) return floor_;
+    if (!element) return std::max(floor_, v->any);
+    const auto it = v->elements.find(*element);
+    return std::max({floor_, v->unknown_element, it == v->elements.end() ? 0 : it->second});
+  }
+  void Write(uint64_t array, std::optional<int64_t> element) {
+    Versions& v = arrays_[array];
+    v.any = ++clock_;
+    if (element) {
+      v.elements[*element] = clock_;
+    } else {
+      v.unknown_element = clock_;
+      v.elements.clear();
+    }
+  }
+  Mark Enter(bool loop) {
+    const Mark mark{floor_, clock_};
+    if (loop) floor_ = ++clock_;
+    return {mark.floor, clock_};
+  }
+  // Another branch starts, or the block ends.
+  void Leave(const Mark& mark) { floor_ = clock_ == mark.clock ? mark.floor : ++clock_; }
+
+ private:
+  struct Versions {
+    uint32_t any = 0, unknown_element = 0;
+    absl::flat_hash_map<int64_t, uint32_t> elements;
+  };
+  const Versions* Find(uint64_t array) const {
+    const auto it = arrays_.find(array);
+    return it == arrays_.end() ? nullptr : &it->second;
+  }
+
+  absl::flat_hash_map<uint64_t, Versions> arrays_;
+  uint32_t clock_ = 0, floor_ = 0;
+};
+
+}  // namespace ricci::inline v0::kernel
+#endif

@@ -1,0 +1,181 @@
+// Checks of kernel tables: backends and the interpreter rely on everything that is checked here.
+#include <vector>
+
+#include "base/status.h"
+#include "kernel/kernel.h"
+#include "kernel/scalar_eval.h"
+
+namespace ricci::inline v0::kernel {
+namespace {
+
+class KernelVerifier {
+ public:
+  explicit KernelVerifier(const ricci_kernel_table& k) : k_(k), scope_of_(k.n_insts) {}
+
+  absl::Status Run() {
+    if (k_.n_insts == 0 || k_.insts[0].op != RICCI_K_NOP) return Error("instruction 0 is not nop");
+    if (k_.domain_rank > RICCI_MAX_RANK) return Error("the domain has too many dimensions");
+    for (uint32_t i = 0; i < k_.n_buffers; ++i) {
+      const ricci_kernel_buffer& b = k_.buffers[i];
+      const bool fits = types::Info(b.dtype).supported && b.elements >= 0 && b.access >= 1 && b.access <= 3;
+      if (!fits) return Error("a buffer is not valid");
+    }
+    for (at_ = 1; at_ < k_.n_insts; ++at_) {
+      RICCI_TRY(CheckOne(k_.insts[at_]));
+      scope_of_[at_] = blocks_.back().scope;
+    }
+    return blocks_.size() == 1 ? absl::OkStatus() : Error("a block is not closed");
+  }
+
+ private:
+  struct Open {
+    uint32_t begin, scope;
+    bool has_else = false, has_cond = false;
+  };
+
+  absl::Status Error(std::string_view what) const {
+    return absl::InternalError(
+        base::Cat("kernel ", std::string_view(k_.name.ptr, k_.name.len), ": instruction ", at_, ": ", what));
+  }
+
+  // ---- operands ----
+  absl::Status CheckVisible(uint32_t v) const {
+    if (v == 0 || v >= at_) return Error(base::Cat("operand ", v, " is not defined before"));
+    for (const Open& b : blocks_) {
+      if (b.scope == scope_of_[v]) return absl::OkStatus();
+    }
+    return Error(base::Cat("operand ", v, " is defined in a closed block"));
+  }
+  absl::Status CheckOperand(uint32_t v, uint32_t dtype) const {
+    RICCI_TRY(CheckVisible(v));
+    if (k_.insts[v].op == RICCI_K_LOCAL) return Error(base::Cat("operand ", v, " is a private array"));
+    if (k_.insts[v].dtype == dtype && dtype != 0) return absl::OkStatus();
+    return Error(base::Cat("operand ", v, " is ", types::Info(k_.insts[v].dtype).name, " but must be ",
+                           types::Info(dtype).name));
+  }
+  absl::Status CheckLocal(uint32_t v) const {
+    RICCI_TRY(CheckVisible(v));
+    return k_.insts[v].op == RICCI_K_LOCAL ? absl::OkStatus() : Error(base::Cat(v, " is not a private array"));
+  }
+  absl::Status CheckDType(const ricci_inst& inst, uint32_t dtype) const {
+    return inst.dtype == dtype ? absl::OkStatus() : Error("the dtype of the value is wrong");
+  }
+
+  // ---- instructions ----
+  absl::Status CheckOne(const ricci_inst& inst) {
+    if (inst.op < RICCI_S_COUNT) return CheckScalar(inst);
+    switch (inst.op) {
+      case RICCI_K_CONST:
+        return types::Info(inst.dtype).supported ? absl::OkStatus() : Error("dtype is not valid");
+      case RICCI_K_DOMAIN:
+        if (inst.imm < 0 || inst.imm >= k_.domain_rank) return Error("there is no such dimension of the domain");
+        return CheckDType(inst, RICCI_I64);
+      case RICCI_K_LOAD:
+      case RICCI_K_STORE:
+        return CheckBuffer(inst);
+      case RICCI_K_LOCAL:
+        return types::Info(inst.dtype).supported && inst.imm >= 0 ? absl::OkStatus() : Error("size");
+      case RICCI_K_GET:
+        RICCI_TRY(CheckLocal(inst.a));
+        RICCI_TRY(CheckDType(inst, k_.insts[inst.a].dtype));
+        return CheckOperand(inst.b, RICCI_I64);
+      case RICCI_K_SET:
+        RICCI_TRY(CheckLocal(inst.a));
+        RICCI_TRY(CheckOperand(inst.b, RICCI_I64));
+        return CheckOperand(inst.c, k_.insts[inst.a].dtype);
+      case RICCI_K_ASSUME_LESS:
+        return CheckOperand(inst.a, RICCI_I64);
+      default:
+        return CheckBlock(inst);
+    }
+  }
+
+  absl::Status CheckScalar(const ricci_inst& inst) const {
+    const uint32_t in[] = {inst.a, inst.b, inst.c}, n = InfoOf(inst.op).arity;
+    uint32_t dtypes[3] = {};
+    for (uint32_t i = 0; i < n; ++i) {
+      RICCI_TRY(CheckVisible(in[i]));
+      dtypes[i] = k_.insts[in[i]].op == RICCI_K_LOCAL ? 0 : k_.insts[in[i]].dtype;
+    }
+    const absl::StatusOr<uint32_t> result = ResultDType(inst.op, inst.dtype, {dtypes, n});
+    return result.ok() ? CheckDType(inst, *result) : Error(std::string(result.status().message()));
+  }
+
+  absl::Status CheckBuffer(const ricci_inst& inst) const {
+    if (inst.imm < 0 || inst.imm >= k_.n_buffers) return Error("there is no such buffer");
+    const ricci_kernel_buffer& b = k_.buffers[inst.imm];
+    const bool load = inst.op == RICCI_K_LOAD;
+    if (!(b.access & (load ? RICCI_ACCESS_READ : RICCI_ACCESS_WRITE))) return Error("the buffer does not allow it");
+    RICCI_TRY(CheckOperand(inst.a, RICCI_I64));
+    return load ? CheckDType(inst, b.dtype) : CheckOperand(inst.b, b.dtype);
+  }
+
+  absl::Status CheckBlock(const ricci_inst& inst) {
+    switch (inst.op) {
+      case RICCI_K_FOR:
+      case RICCI_K_REDUCE:
+        RICCI_TRY(CheckOperand(inst.a, RICCI_I64));
+        RICCI_TRY(CheckOperand(inst.b, RICCI_I64));
+        RICCI_TRY(CheckDType(inst, RICCI_I64));
+        if (inst.op == RICCI_K_REDUCE && !IsCombiner(static_cast<uint32_t>(inst.imm))) return Error("combiner");
+        break;
+      case RICCI_K_WHILE:
+        break;
+      case RICCI_K_IF:
+        RICCI_TRY(CheckOperand(inst.a, RICCI_BOOL));
+        break;
+      default:
+        return CheckInner(inst);
+    }
+    blocks_.push_back({at_, ++scopes_});
+    return absl::OkStatus();
+  }
+
+  // What stands in a block or ends it.
+  absl::Status CheckInner(const ricci_inst& inst) {
+    Open& top = blocks_.back();
+    const uint32_t opened = top.begin == 0 ? uint32_t{RICCI_K_NOP} : k_.insts[top.begin].op;
+    switch (inst.op) {
+      case RICCI_K_COND:
+        if (opened != RICCI_K_WHILE || top.has_cond) return Error("cond is not in a while");
+        top.has_cond = true;
+        return CheckOperand(inst.a, RICCI_BOOL);
+      case RICCI_K_ELSE:
+        if (opened != RICCI_K_IF || top.has_else) return Error("else is not in an if");
+        top.has_else = true;
+        top.scope = ++scopes_;
+        return absl::OkStatus();
+      case RICCI_K_YIELD:
+        if (opened != RICCI_K_REDUCE || inst.a != top.begin) return Error("yield is not in its reduce");
+        RICCI_TRY(CheckYield(inst));
+        break;
+      case RICCI_K_END:
+        if (opened != RICCI_K_FOR && opened != RICCI_K_IF && !(opened == RICCI_K_WHILE && top.has_cond)) {
+          return Error("end closes nothing");
+        }
+        break;
+      default:
+        return Error(base::Cat("there is no operation ", inst.op));
+    }
+    blocks_.pop_back();
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckYield(const ricci_inst& inst) const {
+    RICCI_TRY(CheckOperand(inst.b, inst.dtype));
+    const uint32_t operands[] = {inst.dtype, inst.dtype};
+    return ResultDType(static_cast<uint32_t>(k_.insts[inst.a].imm), 0, operands).ok() ? absl::OkStatus()
+                                                                                      : Error("combiner and dtype");
+  }
+
+  const ricci_kernel_table& k_;
+  std::vector<uint32_t> scope_of_;
+  std::vector<Open> blocks_{{0, 0}};
+  uint32_t scopes_ = 0, at_ = 0;
+};
+
+}  // namespace
+
+absl::Status Verify(const ricci_kernel_table& k) { return KernelVerifier(k).Run(); }
+
+}  // namespace ricci::inline v0::kernel

@@ -1,0 +1,147 @@
+// Checks of a plan against its kernels: numbers in range, sizes that fit, blocks that balance.
+#include <vector>
+
+#include "base/status.h"
+#include "kernel/kernel.h"
+#include "types/dtype.h"
+
+namespace ricci::inline v0::kernel {
+namespace {
+
+class PlanVerifier {
+ public:
+  PlanVerifier(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels)
+      : p_(p), kernels_(kernels), n_kernels_(n_kernels) {}
+
+  absl::Status Run() {
+    for (uint32_t i = 0; i < p_.n_buffers; ++i) RICCI_TRY(CheckBuffer(i));
+    for (at_ = 0; at_ < p_.n_steps; ++at_) RICCI_TRY(CheckStep(p_.steps[at_]));
+    return blocks_.empty() ? absl::OkStatus() : absl::InternalError("plan: a block is not closed");
+  }
+
+ private:
+  struct Open {
+    uint32_t kind;
+    uint32_t branches;  // CASE: lists still to come; WHILE: 1 until COND
+  };
+
+  absl::Status Error(std::string_view what) const {
+    return absl::InternalError(base::Cat("plan: step ", at_, ": ", what));
+  }
+
+  absl::Status CheckBuffer(uint32_t i) const {
+    const ricci_plan_buffer& b = p_.buffers[i];
+    bool valid = false;
+    switch (b.kind) {
+      case RICCI_BUFFER_INPUT:
+        valid = b.index < p_.n_inputs;
+        break;
+      case RICCI_BUFFER_OUTPUT:
+        valid = b.index < p_.n_outputs;
+        break;
+      case RICCI_BUFFER_CONSTANT:
+        valid = b.data != nullptr || b.bytes == 0;
+        break;
+      case RICCI_BUFFER_ARENA:
+        valid = b.offset <= p_.arena_bytes && b.bytes <= p_.arena_bytes - b.offset;
+        break;
+      default:
+        break;
+    }
+    return valid ? absl::OkStatus() : absl::InternalError(base::Cat("plan: buffer ", i, " is not valid"));
+  }
+
+  const ricci_plan_buffer& Arg(const ricci_plan_step& s, uint32_t i) const { return p_.buffers[p_.args[s.args + i]]; }
+
+  absl::Status CheckArgs(const ricci_plan_step& s) const {
+    if (s.args > p_.n_args || s.n_args > p_.n_args - s.args) return Error("arguments are out of range");
+    for (uint32_t i = 0; i < s.n_args; ++i) {
+      if (p_.args[s.args + i] >= p_.n_buffers) return Error("an argument is not a buffer");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckStep(const ricci_plan_step& s) {
+    RICCI_TRY(CheckArgs(s));
+    switch (s.kind) {
+      case RICCI_STEP_KERNEL:
+        return CheckKernel(s);
+      case RICCI_STEP_LIBRARY:
+        return CheckLibrary(s);
+      case RICCI_STEP_COPY:
+        if (s.n_args != 2 || Arg(s, 0).bytes != Arg(s, 1).bytes) return Error("copy between unequal sizes");
+        return Arg(s, 0).kind == RICCI_BUFFER_CONSTANT ? Error("copy to a constant") : absl::OkStatus();
+      case RICCI_STEP_WHILE:
+        if (s.n_args != 1 || Arg(s, 0).bytes < 1) return Error("while needs a bool");
+        blocks_.push_back({s.kind, 1});
+        return absl::OkStatus();
+      case RICCI_STEP_CASE:
+        if (s.n_args != 1 || Arg(s, 0).bytes < 4 || s.index == 0) return Error("case needs an i32 and branches");
+        blocks_.push_back({s.kind, s.index});
+        return absl::OkStatus();
+      default:
+        return CheckInner(s);
+    }
+  }
+
+  absl::Status CheckInner(const ricci_plan_step& s) {
+    const uint32_t open = blocks_.empty() ? 0 : blocks_.back().kind;
+    const uint32_t left = blocks_.empty() ? 0 : blocks_.back().branches;
+    switch (s.kind) {
+      case RICCI_STEP_COND:
+        if (open != RICCI_STEP_WHILE || left != 1) return Error("cond is not in a while");
+        blocks_.back().branches = 0;
+        return absl::OkStatus();
+      case RICCI_STEP_NEXT:
+        if (open != RICCI_STEP_CASE || left < 2) return Error("next is not in a case, or there are too many");
+        --blocks_.back().branches;
+        return absl::OkStatus();
+      case RICCI_STEP_END:
+        if (left != (open == RICCI_STEP_WHILE ? 0u : 1u)) return Error("end closes nothing complete");
+        blocks_.pop_back();
+        return absl::OkStatus();
+      default:
+        return Error("unknown kind");
+    }
+  }
+
+  absl::Status CheckKernel(const ricci_plan_step& s) const {
+    if (s.index >= n_kernels_) return Error("there is no such kernel");
+    const ricci_kernel_table& k = *kernels_[s.index];
+    if (k.n_buffers != s.n_args) {
+      return Error(base::Cat("the kernel takes ", k.n_buffers, " buffers but gets ", s.n_args));
+    }
+    for (uint32_t i = 0; i < s.n_args; ++i) {
+      const auto needed = static_cast<uint64_t>(k.buffers[i].elements) * types::Info(k.buffers[i].dtype).size;
+      if (Arg(s, i).bytes < needed) {
+        return Error(base::Cat("argument ", i, " has ", Arg(s, i).bytes, " bytes but the kernel needs ", needed));
+      }
+      const bool read_only = Arg(s, i).kind == RICCI_BUFFER_CONSTANT || Arg(s, i).kind == RICCI_BUFFER_INPUT;
+      const bool written = k.buffers[i].access & RICCI_ACCESS_WRITE;
+      if (written && read_only) return Error(base::Cat("argument ", i, " is written but must not be"));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckLibrary(const ricci_plan_step& s) const {
+    if (s.index >= p_.n_libraries) return Error("there is no such library call");
+    const ricci_plan_library& l = p_.libraries[s.index];
+    if (l.library == nullptr || l.library->launch == nullptr) return Error("the library has no launch");
+    const uint32_t needed = l.n_in + l.n_out + (l.workspace_bytes ? 1 : 0);
+    return s.n_args == needed ? absl::OkStatus() : Error("wrong number of arguments for the library call");
+  }
+
+  const ricci_plan& p_;
+  const ricci_kernel_table* const* kernels_;
+  uint32_t n_kernels_;
+  std::vector<Open> blocks_;
+  uint32_t at_ = 0;
+};
+
+}  // namespace
+
+absl::Status Verify(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels) {
+  return PlanVerifier(p, kernels, n_kernels).Run();
+}
+
+}  // namespace ricci::inline v0::kernel

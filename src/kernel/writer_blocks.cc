@@ -1,0 +1,182 @@
+// Blocks of the Writer: loops, branches, reductions.
+//
+// A block is a scope of values, a mark in the text and in the state of the memory. What turns out never to run is
+// written like everything else and cut off when its block ends, so that lowerings need not know.
+#include <utility>
+
+#include "base/status.h"
+#include "kernel/scalar_eval.h"
+#include "kernel/writer.h"
+#include "kernel/writer_state.h"
+
+namespace ricci::inline v0::kernel {
+namespace {
+
+Block Open(Writer::Impl& w, BlockKind kind, bool loop) {
+  Block b{.kind = kind};
+  b.order_begin = w.nodes.order.size();
+  b.outer_scope = w.nodes.scope();
+  b.memory = w.memory.Enter(loop);
+  return b;
+}
+
+// Of a loop from lo to hi - 1: nothing if it is not known.
+std::optional<int64_t> TripCount(const NodeTable& nodes, Val lo, Val hi) {
+  const Range a = nodes.RangeOf(lo), b = nodes.RangeOf(hi);
+  if (b.max <= a.min) return 0;
+  if (a.min != a.max || b.min != b.max) return std::nullopt;
+  int64_t trips = 0;
+  return __builtin_sub_overflow(b.min, a.min, &trips) ? std::nullopt : std::optional(trips);
+}
+
+}  // namespace
+
+// FOR and REDUCE, the block of which the caller pushed; returns the index.
+Val Writer::OpenLoop(uint32_t op, Val lo, Val hi, int64_t imm) {
+  Impl& w = *impl_;
+  Block& block = w.blocks.back();
+  const std::optional<int64_t> trips = TripCount(w.nodes, lo, hi);
+  block.dropped = trips == 0;
+  block.emitted = trips != 1;
+  const Range a = w.nodes.RangeOf(lo), b = w.nodes.RangeOf(hi);
+  if (!block.emitted) {
+    w.memory.Leave(block.memory);
+    return a.min == a.max ? w.nodes.Integer(RICCI_I64, a.min) : lo;
+  }
+  w.nodes.OpenScope();
+  const uint16_t dtype = RICCI_I64;
+  block.begin = w.nodes.Append({static_cast<uint16_t>(op), dtype, lo, hi, 0, imm});
+  if (!block.dropped && b.max != INT64_MIN) w.nodes.Narrow(block.begin, {a.min, b.max - 1});
+  return block.begin;
+}
+
+Val Writer::For(Val lo, Val hi, bool parallel) {
+  if (!CheckIndex(lo, "for") || !CheckIndex(hi, "for")) return 0;
+  impl_->blocks.push_back(Open(*impl_, BlockKind::kFor, /*loop=*/true));
+  return OpenLoop(RICCI_K_FOR, lo, hi, parallel);
+}
+
+void Writer::Parallel(std::span<const int64_t> extents, Val* index) {
+  if (!ok()) return;
+  impl_->blocks.push_back(Open(*impl_, BlockKind::kGroup, /*loop=*/false));
+  impl_->blocks.back().emitted = false;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    index[i] = For(Index(0), Index(extents[i]), /*parallel=*/true);
+    if (ok()) impl_->blocks.back().in_group = true;
+  }
+}
+
+void Writer::While() {
+  if (!ok()) return;
+  Impl& w = *impl_;
+  w.blocks.push_back(Open(w, BlockKind::kWhile, /*loop=*/true));
+  w.nodes.OpenScope();
+  w.blocks.back().begin = w.nodes.Append({RICCI_K_WHILE, 0, 0, 0, 0, 0});
+}
+
+void Writer::Cond(Val condition) {
+  if (!CheckValue(condition, "cond") || !Check(DType(condition) == RICCI_BOOL, "cond: the condition must be bool")) {
+    return;
+  }
+  Impl& w = *impl_;
+  const bool expected = !w.blocks.empty() && w.blocks.back().kind == BlockKind::kWhile && !w.blocks.back().has_cond;
+  if (!Check(expected, "cond: no while waits for its condition")) return;
+  w.blocks.back().has_cond = true;
+  w.nodes.Append({RICCI_K_COND, 0, condition, 0, 0, 0});
+  w.folder.Assume(condition, true, &w.blocks.back().facts);
+}
+
+void Writer::If(Val condition) {
+  if (!CheckValue(condition, "if") || !Check(DType(condition) == RICCI_BOOL, "if: the condition must be bool")) return;
+  Impl& w = *impl_;
+  Block block = Open(w, BlockKind::kIf, /*loop=*/false);
+  const std::optional<bool> truth = w.folder.Truth(condition);
+  block.condition = condition;
+  block.emitted = truth != true;
+  block.skip_else = truth == true;
+  block.dropped = truth == false;
+  if (block.emitted) {
+    w.nodes.OpenScope();
+    block.begin = w.nodes.Append({RICCI_K_IF, 0, condition, 0, 0, 0});
+    if (!truth) w.folder.Assume(condition, true, &block.facts);
+  }
+  w.blocks.push_back(std::move(block));
+}
+
+void Writer::Else() {
+  if (!ok()) return;
+  Impl& w = *impl_;
+  if (!Check(!w.blocks.empty() && w.blocks.back().kind == BlockKind::kIf, "else: no if is open")) return;
+  const Block then = w.blocks.back();
+  if (then.skip_else || then.dropped) {
+    CloseBlock();
+    Block block = Open(w, BlockKind::kElse, /*loop=*/false);
+    block.dropped = then.skip_else;
+    block.emitted = block.dropped;
+    if (block.emitted) w.nodes.OpenScope();
+    w.blocks.push_back(std::move(block));
+    return;
+  }
+  Block& block = w.blocks.back();
+  block.kind = BlockKind::kElse;
+  w.folder.Forget(&block.facts);
+  w.nodes.CloseScope(block.outer_scope);
+  w.nodes.OpenScope();
+  w.nodes.Append({RICCI_K_ELSE, 0, 0, 0, 0, 0});
+  // A mark of `then` stays in block.memory: whatever either branch wrote is unknown behind the block.
+  w.memory.Leave(then.memory);
+  w.folder.Assume(block.condition, false, &block.facts);
+}
+
+void Writer::CloseBlock() {
+  Impl& w = *impl_;
+  Block block = std::move(w.blocks.back());
+  w.blocks.pop_back();
+  w.folder.Forget(&block.facts);
+  if (!block.emitted) return;
+  if (block.dropped) {
+    w.nodes.order.resize(block.order_begin);
+  } else if (block.kind != BlockKind::kReduce) {
+    w.nodes.Append({RICCI_K_END, 0, 0, 0, 0, 0});
+  }
+  w.nodes.CloseScope(block.outer_scope);
+  w.memory.Leave(block.memory);
+}
+
+void Writer::End() {
+  if (!ok()) return;
+  Impl& w = *impl_;
+  if (!Check(!w.blocks.empty(), "end: no block is open")) return;
+  while (w.blocks.back().in_group) CloseBlock();
+  const Block& top = w.blocks.back();
+  if (!Check(top.kind != BlockKind::kReduce, "end: a reduction is closed by its yield")) return;
+  if (!Check(top.kind != BlockKind::kWhile || top.has_cond, "end: the while has no condition")) return;
+  CloseBlock();
+}
+
+Val Writer::Reduce(uint32_t combiner, Val lo, Val hi) {
+  if (!CheckIndex(lo, "reduce") || !CheckIndex(hi, "reduce")) return 0;
+  if (!Check(IsCombiner(combiner), "reduce: the combiner must be add, mul, max, min, and, or, xor")) return 0;
+  impl_->blocks.push_back(Open(*impl_, BlockKind::kReduce, /*loop=*/true));
+  impl_->blocks.back().combiner = combiner;
+  return OpenLoop(RICCI_K_REDUCE, lo, hi, combiner);
+}
+
+Val Writer::Yield(Val v) {
+  if (!CheckValue(v, "yield")) return 0;
+  Impl& w = *impl_;
+  if (!Check(!w.blocks.empty() && w.blocks.back().kind == BlockKind::kReduce, "yield: no reduction is open")) return 0;
+  const Block block = w.blocks.back();
+  const uint32_t dtype = DType(v);
+  const uint32_t operands[] = {dtype, dtype};
+  if (const auto result = ResultDType(block.combiner, 0, operands); !result.ok()) {
+    Check(false, std::string(result.status().message()));
+    return 0;
+  }
+  CloseBlock();
+  if (block.dropped) return w.nodes.Constant(dtype, IdentityOf(block.combiner, dtype));
+  if (!block.emitted) return v;
+  return w.nodes.Append({RICCI_K_YIELD, static_cast<uint16_t>(dtype), block.begin, v, 0, 0});
+}
+
+}  // namespace ricci::inline v0::kernel

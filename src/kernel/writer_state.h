@@ -1,0 +1,46 @@
+// What a Writer holds; shared by the files that implement it.
+#ifndef RICCI_KERNEL_WRITER_STATE_H_
+#define RICCI_KERNEL_WRITER_STATE_H_
+#include <string>
+#include <vector>
+
+#include "kernel/memory_state.h"
+#include "kernel/node_table.h"
+#include "kernel/scalar_fold.h"
+
+namespace ricci::inline v0::kernel {
+
+enum class BlockKind : uint8_t { kGroup, kFor, kWhile, kIf, kElse, kReduce };
+
+struct Block {
+  BlockKind kind;
+  bool emitted = true;     // false: transparent, its instructions belong to the block around it
+  bool dropped = false;    // its instructions are cut off when it ends
+  bool in_group = false;   // closed together with the kGroup below it
+  bool has_cond = false;   // kWhile: Cond was written
+  bool skip_else = false;  // kIf: the condition is known to hold
+  Val begin = 0;           // the instruction that opened it
+  Val condition = 0;       // kIf
+  uint32_t combiner = 0;   // kReduce
+  uint32_t outer_scope = 0;
+  size_t order_begin = 0;  // length of the text when it opened
+  MemoryState::Mark memory{};
+  FactLog facts;
+};
+
+struct Writer::Impl {
+  explicit Impl(std::string_view kernel_name) : name(kernel_name), folder(nodes) {}
+
+  std::string name;
+  std::vector<ricci_kernel_buffer> buffers;
+  NodeTable nodes;
+  ScalarFolder folder;
+  MemoryState memory;
+  std::vector<Block> blocks;
+};
+
+// Turns what a writer holds into the finished kernel (writer_finish.cc).
+Kernel FinishKernel(Writer::Impl& w);
+
+}  // namespace ricci::inline v0::kernel
+#endif
