@@ -115,6 +115,7 @@ Val IndexFolder::MakeSum(const Form& f, uint32_t dtype) {
 
 // Replaces m*c*(q / c) + m*(q % c) by m*q.
 Form IndexFolder::MergeDigits(Form f, uint32_t dtype) const {
+  if (f.terms.size() > kMaxTerms + 2) return f;
   for (size_t i = 0; i < f.terms.size(); ++i) {
     const Node& rem = table_[f.terms[i].atom];
     if (rem.inst.op != RICCI_S_REM) continue;
@@ -232,9 +233,9 @@ Val IndexFolder::DivByConstant(Val x, int64_t c) {
 Val IndexFolder::RemOfMultiple(const Form& f, uint32_t dtype, int64_t c) {
   Form reduced = f;
   for (Term& t : reduced.terms) t.factor = t.factor > 0 || IsMultiple(t.factor, c) ? t.factor % c : t.factor;
-  const auto gone =
+  const Term* end =
       std::remove_if(reduced.terms.begin(), reduced.terms.end(), [](const Term& t) { return t.factor == 0; });
-  reduced.terms.erase(gone, reduced.terms.end());
+  reduced.terms.resize(static_cast<size_t>(end - reduced.terms.begin()));
   reduced.constant = FloorMod(f.constant, c);
   const std::optional<Range> r = table_.ExactRange(reduced, dtype);
   if (reduced != f && r && r->min >= 0) return RemByConstant(Make(reduced, dtype), c);
@@ -341,7 +342,9 @@ Val IndexFolder::Convert(Val x, uint32_t to) {
   const Form f = table_.FormOf(x);
   if (from == RICCI_I32 && to == RICCI_I64 && table_[x].has_form && table_.ExactRange(f, from)) {
     Form wide = Form::OfConstant(f.constant);
-    for (const Term& t : f.terms) wide = Combine(wide, table_.FormOf(Convert(t.atom, to)), t.factor, 64);
+    for (const Term& t : f.terms) {
+      if (wide.terms.size() <= kMaxTerms) wide = Combine(wide, table_.FormOf(Convert(t.atom, to)), t.factor, 64);
+    }
     if (wide.terms.size() <= kMaxTerms) return Make(MergeDigits(wide, to), to);
   }
   bool fresh = false;

@@ -5,9 +5,9 @@
 // beyond that a value becomes an atom of its own, which bounds the work per instruction.
 #ifndef RICCI_KERNEL_INDEX_FORM_H_
 #define RICCI_KERNEL_INDEX_FORM_H_
+#include <algorithm>
 #include <cstdint>
 
-#include "absl/container/inlined_vector.h"
 #include "base/hash.h"
 
 namespace ricci::inline v0::kernel {
@@ -20,12 +20,52 @@ struct Term {
   bool operator==(const Term&) const = default;
 };
 
+// Up to twice kMaxTerms terms in place: what a sum of two forms can have.
+class TermList {
+ public:
+  static constexpr size_t kCapacity = 2 * kMaxTerms;
+  TermList() = default;
+  TermList(const TermList& o) { *this = o; }
+  TermList& operator=(const TermList& o) {
+    size_ = o.size_;
+    std::copy(o.begin(), o.end(), terms_);
+    return *this;
+  }
+  void push_back(Term t) { terms_[size_++] = t; }
+  void erase(Term* at) {
+    std::copy(at + 1, end(), at);
+    --size_;
+  }
+  void resize(size_t smaller) { size_ = smaller; }
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  Term& operator[](size_t i) { return terms_[i]; }
+  const Term& operator[](size_t i) const { return terms_[i]; }
+  Term* begin() { return terms_; }
+  Term* end() { return terms_ + size_; }
+  const Term* begin() const { return terms_; }
+  const Term* end() const { return terms_ + size_; }
+  bool operator==(const TermList& o) const { return std::equal(begin(), end(), o.begin(), o.end()); }
+
+ private:
+  size_t size_ = 0;
+  Term terms_[kCapacity];
+};
+
 struct Form {
-  absl::InlinedVector<Term, kMaxTerms> terms;
+  TermList terms;
   int64_t constant = 0;
 
-  static Form Of(uint32_t atom) { return {{{atom, 1}}, 0}; }
-  static Form OfConstant(int64_t c) { return {{}, c}; }
+  static Form Of(uint32_t atom) {
+    Form f;
+    f.terms.push_back({atom, 1});
+    return f;
+  }
+  static Form OfConstant(int64_t c) {
+    Form f;
+    f.constant = c;
+    return f;
+  }
   bool IsAtom() const { return terms.size() == 1 && terms[0].factor == 1 && constant == 0; }
   bool operator==(const Form& o) const { return constant == o.constant && terms == o.terms; }
 };
@@ -39,7 +79,7 @@ inline int64_t WrappedSum(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
 
-// x + factor * y.
+// x + factor * y, each of at most kMaxTerms terms.
 Form Combine(const Form& x, const Form& y, int64_t factor, int bits);
 inline Form Scaled(const Form& x, int64_t factor, int bits) { return Combine({}, x, factor, bits); }
 

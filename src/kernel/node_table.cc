@@ -79,7 +79,7 @@ Form NodeTable::FormOf(Val v) const {
   const Node& n = nodes_[v];
   if (!n.has_form) return Form::Of(v);
   Form f;
-  f.terms.assign(terms_.begin() + n.first_term, terms_.begin() + n.first_term + n.n_terms);
+  for (uint32_t i = 0; i < n.n_terms; ++i) f.terms.push_back(terms_[n.first_term + i]);
   f.constant = n.form_constant;
   return f;
 }
