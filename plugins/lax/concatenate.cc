@@ -43,6 +43,16 @@ void ConcatenateBatch(const Eqn& e, Batch& a) {
   a.out[0] = {e.Emit(in, {{"dimension", e.integer("dimension") + 1}}), 0};
 }
 
+// Without empty operands; a single one is the result.
+Value SimplerConcatenate(const Eqn& e, std::span<const Value> in) {
+  Values kept;
+  for (const Value& x : in) {
+    if (x.dim(e.integer("dimension")) != 0) kept.push_back(x);
+  }
+  if (kept.size() == in.size() && in.size() > 1) return {};
+  return concatenate(kept.empty() ? in.first(1) : std::span<const Value>(kept), e.integer("dimension"));
+}
+
 Scalar ConcatenateIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
   const auto along = static_cast<size_t>(e.integer("dimension"));
   Index from(at.begin(), at.end());
@@ -130,6 +140,7 @@ constexpr Row kRows[] = {
      .jvp = rules::Linear,
      .transpose = ConcatenateTranspose,
      .batch = ConcatenateBatch,
+     .simplify = SimplerConcatenate,
      .factors_of = ConcatenateFactors,
      .index = ConcatenateIndex},
     {.name = "stack",

@@ -74,6 +74,15 @@ void BatchRule(const Eqn& e, Batch& a) {
   a.out[0] = {select(mask, padded, broadcast_in_dim(a.in[1].value, padded.shape(), Dims(&at, 1))), at};
 }
 
+Value Simpler(const Eqn& e, std::span<const Value> in) {
+  for (std::string_view name : {"low", "high", "interior"}) {
+    for (int64_t n : e.ints(name)) {
+      if (n != 0) return {};
+    }
+  }
+  return in[0];
+}
+
 Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
   const Scalar value = k.Operand(1).Load({});
   if (e.in(0).elements() == 0) return value;
@@ -117,6 +126,7 @@ constexpr Row kRows[] = {{.name = "pad",
                           .jvp = rules::Linear,
                           .transpose = TransposeRule,
                           .batch = BatchRule,
+                          .simplify = Simpler,
                           .factors_of = Factors,
                           .index = FromIndex}};
 

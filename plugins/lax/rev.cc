@@ -15,6 +15,11 @@ Value Transposed(const Eqn& e, const Value& ct) { return rev(ct, e.ints("dimensi
 Batched BatchRule(const Eqn& e, const Batched& x) {
   return {rev(x.value, rules::Shifted(e.ints("dimensions"), x.dim)), x.dim};
 }
+Value Simpler(const Eqn& e, std::span<const Value> in) {
+  if (e.ints("dimensions").empty()) return in[0];
+  const Producer p(in[0]);
+  return p.Is("rev") && SameDims(p.eqn().ints("dimensions"), e.ints("dimensions")) ? p.operand(0) : Value{};
+}
 Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
   Index from(at.begin(), at.end());
   for (int64_t d : e.ints("dimensions")) from[static_cast<size_t>(d)] = e.in(0).dim(d) - 1 - at[static_cast<size_t>(d)];
@@ -32,6 +37,7 @@ constexpr Row kRows[] = {{.name = "rev",
                           .jvp = rules::Linear,
                           .transpose = rules::TransposeFirst<Transposed>,
                           .batch = rules::BatchFirstOperand<BatchRule>,
+                          .simplify = Simpler,
                           .factors_of = Factors,
                           .index = FromIndex}};
 

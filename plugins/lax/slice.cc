@@ -52,6 +52,43 @@ Batched BatchRule(const Eqn& e, const Batched& x) {
   return {slice(x.value, new_start, new_limit, new_strides), x.dim};
 }
 
+bool IsDense(const Eqn& e) {
+  const Dims strides = e.ints("strides");
+  return std::all_of(strides.begin(), strides.end(), [](int64_t s) { return s == 1; });
+}
+// The slice of a slice is one slice.
+Value OfSlice(const Eqn& e, const Producer& p) {
+  Shape start, limit, strides;
+  for (size_t i = 0; i < e.ints("start_indices").size(); ++i) {
+    const int64_t inner = StrideOf(p.eqn(), i), n = e.out().shape()[i];
+    start.push_back(p.eqn().ints("start_indices")[i] + inner * e.ints("start_indices")[i]);
+    strides.push_back(inner * StrideOf(e, i));
+    limit.push_back(n == 0 ? start.back() : start.back() + (n - 1) * strides.back() + 1);
+  }
+  const bool dense = IsDense(e) && IsDense(p.eqn());
+  return slice(p.operand(0), start, limit, dense ? Shape{} : strides);
+}
+// The slice of a concatenation that lies in one of its operands is a slice of that one.
+Value OfConcatenation(const Eqn& e, const Producer& p) {
+  const auto along = static_cast<size_t>(p.eqn().integer("dimension"));
+  Shape start(e.ints("start_indices").begin(), e.ints("start_indices").end());
+  Shape limit(e.ints("limit_indices").begin(), e.ints("limit_indices").end());
+  for (uint32_t i = 0; i < p.eqn().n_in() && start[along] >= 0; ++i) {
+    const Value x = p.operand(i);
+    const int64_t n = x.shape()[along];
+    if (limit[along] <= n) return slice(x, start, limit, e.ints("strides"));
+    start[along] -= n;
+    limit[along] -= n;
+  }
+  return {};
+}
+Value Simpler(const Eqn& e, std::span<const Value> in) {
+  if (e.in(0) == e.out()) return in[0];
+  const Producer p(in[0]);
+  if (p.Is("slice")) return OfSlice(e, p);
+  return p.Is("concatenate") ? OfConcatenation(e, p) : Value{};
+}
+
 Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
   Index from;
   for (size_t i = 0; i < at.size(); ++i) from.push_back(at[i] * StrideOf(e, i) + e.ints("start_indices")[i]);
@@ -70,6 +107,7 @@ constexpr Row kRows[] = {{.name = "slice",
                           .jvp = rules::Linear,
                           .transpose = rules::TransposeFirst<Transposed>,
                           .batch = rules::BatchFirstOperand<BatchRule>,
+                          .simplify = Simpler,
                           .factors_of = Factors,
                           .index = FromIndex}};
 

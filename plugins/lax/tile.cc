@@ -37,6 +37,8 @@ Batched BatchRule(const Eqn& e, const Batched& x) {
   return {e.Emit({x.value}, {{"reps", reps}}), x.dim};
 }
 
+Value Simpler(const Eqn& e, std::span<const Value> in) { return e.in(0) == e.out() ? in[0] : Value{}; }
+
 Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
   if (e.out().elements() == 0) return k.Constant(e.out().dtype(), 0);
   Index from;
@@ -56,6 +58,7 @@ constexpr Row kRows[] = {{.name = "tile",
                           .jvp = rules::Linear,
                           .transpose = rules::TransposeFirst<Transposed>,
                           .batch = rules::BatchFirstOperand<BatchRule>,
+                          .simplify = Simpler,
                           .factors_of = Factors,
                           .index = FromIndex}};
 

@@ -6,6 +6,7 @@
 namespace ricci::inline v0::lax::rows {
 namespace {
 
+constexpr char kSqueeze[] = "squeeze", kExpand[] = "expand_dims";
 constexpr AttrSpec kAttrs[] = {{"dimensions", AttrKind::kInts}};
 
 // ---- squeeze ----
@@ -35,6 +36,15 @@ Scalar SqueezeIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Sc
 }
 std::string SqueezeFactors(const Eqn& e) {
   return ViewFactors(e, rules::Complement(e.ints("dimensions"), e.in(0).rank()));
+}
+
+// Either one undoes the other where their dimensions are the same.
+template <const char* inverse>
+Value Simpler(const Eqn& e, std::span<const Value> in) {
+  if (e.in(0) == e.out()) return in[0];
+  const Producer p(in[0]);
+  const bool undone = p.Is(inverse) && SameDims(p.eqn().ints("dimensions"), e.ints("dimensions"));
+  return undone ? p.operand(0) : Value{};
 }
 
 // ---- expand_dims ----
@@ -70,20 +80,22 @@ std::string ExpandFactors(const Eqn& e) {
 }
 
 constexpr Row kRows[] = {
-    {.name = "squeeze",
+    {.name = kSqueeze,
      .attrs = kAttrs,
      .type = SqueezeType,
      .jvp = rules::Linear,
      .transpose = rules::TransposeFirst<SqueezeTransposed>,
      .batch = rules::BatchFirstOperand<SqueezeBatch>,
+     .simplify = Simpler<kExpand>,
      .factors_of = SqueezeFactors,
      .index = SqueezeIndex},
-    {.name = "expand_dims",
+    {.name = kExpand,
      .attrs = kAttrs,
      .type = ExpandType,
      .jvp = rules::Linear,
      .transpose = rules::TransposeFirst<ExpandTransposed>,
      .batch = rules::BatchFirstOperand<ExpandBatch>,
+     .simplify = Simpler<kSqueeze>,
      .factors_of = ExpandFactors,
      .index = ExpandIndex},
 };
