@@ -115,7 +115,7 @@ RICCI_API void ricci_program_signature(const ricci_program* f, uint32_t* n_param
                                        uint32_t* n_results, const ricci_type** results); /* borrowed from f */
 RICCI_API void ricci_program_name(const ricci_program* f, ricci_str* out);
 RICCI_API uint32_t ricci_program_equation_count(const ricci_program* f); /* of this level, nested ones not counted */
-/* Equation `i`; pointers are borrowed from `f`. Operand and result numbers are value indices of the program. */
+/* Equation `i`; pointers are borrowed from `f`. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_program_equation(const ricci_program* f, uint32_t i, ricci_op* out);
 RICCI_API uint64_t ricci_program_hash(const ricci_program* f);                          /* structural, stable */
 RICCI_API uint32_t ricci_program_equal(const ricci_program* a, const ricci_program* b); /* structural, 1 or 0 */

@@ -45,6 +45,7 @@ struct Equation {
   std::span<const ricci_attr> attrs;  // in the order of the row's attr_specs
   ValueId first_result;               // results are consecutive
   uint32_t n_results;
+  const TypeId* types;  // of the operands, then of the results
 
   ValueId result(uint32_t i) const { return first_result + i; }
 };

@@ -14,7 +14,7 @@ LocationId Vocabulary::InternLocation(std::string_view file, uint32_t line, std:
   return id;
 }
 
-Location Vocabulary::GetLocation(LocationId id) const {
+const Location& Vocabulary::GetLocation(LocationId id) const {
   std::lock_guard lock(mutex_);
   return locations_[id < locations_.size() ? id : 0];
 }

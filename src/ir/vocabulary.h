@@ -37,7 +37,8 @@ class Vocabulary {
   types::TypeTable types;
 
   LocationId InternLocation(std::string_view file, uint32_t line, std::string_view func);
-  Location GetLocation(LocationId id) const;
+  // Stays where it is for the life of the context.
+  const Location& GetLocation(LocationId id) const;
 
   // Names of primitives, in order of registration. Registration happens while no other thread uses the context.
   PrimId AddPrimName(std::string_view name);

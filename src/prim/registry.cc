@@ -1,29 +1,11 @@
 #include "prim/registry.h"
 
-#include "base/status.h"
+#include "base/abi_struct.h"
 
 namespace ricci::inline v0::prim {
 namespace {
 
 std::string_view View(ricci_str s) { return {s.ptr, s.ptr == nullptr ? 0 : s.len}; }
-
-// Reads a struct of the ABI whose writer may know fewer members: those are zero. Unknown trailing bytes must be zero.
-template <typename T>
-absl::StatusOr<T> ReadStruct(const T* from, std::string_view what) {
-  const uint32_t size = from->hdr.size;
-  if (size < sizeof(ricci_hdr)) return base::InvalidArgument(what, ": struct size ", size, " is not set");
-  const auto* bytes = reinterpret_cast<const unsigned char*>(from);
-  for (uint32_t i = sizeof(T); i < size; ++i) {
-    if (bytes[i] != 0)
-      return base::InvalidArgument(what, ": struct of ", size, " bytes has members this core does not know");
-  }
-  for (const ricci_ext* e = from->hdr.next; e != nullptr; e = e->next) {
-    if (e->flags & RICCI_EXT_CRITICAL) return base::InvalidArgument(what, ": unknown critical extension ", e->kind);
-  }
-  T copy{};
-  std::memcpy(static_cast<void*>(&copy), from, std::min<size_t>(size, sizeof(T)));
-  return copy;
-}
 
 void CopyAttrSpecs(const ricci_prim_def& def, Row& row) {
   for (uint32_t i = 0; i < def.n_attr_specs; ++i) {
@@ -35,7 +17,7 @@ void CopyAttrSpecs(const ricci_prim_def& def, Row& row) {
 }
 
 absl::Status AddTo(Row& row, const ricci_lowering& from) {
-  RICCI_ASSIGN(ricci_lowering l, ReadStruct(&from, base::Cat(row.name, ": lowering")));
+  RICCI_ASSIGN(ricci_lowering l, base::ReadStruct(&from, base::Cat(row.name, ": lowering")));
   const bool complete = (l.kind == RICCI_LOWER_DECOMPOSE && l.decompose) ||
                         (l.kind == RICCI_LOWER_SCALAR && l.scalar) || (l.kind == RICCI_LOWER_INDEX && l.index) ||
                         (l.kind == RICCI_LOWER_LOOPS && l.loops) ||
@@ -67,7 +49,7 @@ Registry::~Registry() {
 Registry& Registry::Of(const ir::Vocabulary& v) { return *static_cast<Registry*>(v.registry); }
 
 absl::StatusOr<PrimId> Registry::Add(const ricci_prim_def& from, Flow flow) {
-  RICCI_ASSIGN(ricci_prim_def def, ReadStruct(&from, "primitive"));
+  RICCI_ASSIGN(ricci_prim_def def, base::ReadStruct(&from, "primitive"));
   const std::string_view name = View(def.name);
   if (name.empty()) return base::InvalidArgument("primitive: a row needs a name");
   const PrimId known = vocabulary_.FindPrim(name);

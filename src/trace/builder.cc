@@ -187,6 +187,9 @@ Vals Builder::Append(const prim::Row& row, Attrs attrs, std::span<const Val> in)
   Program& p = *program_;
   ir::ValueId* operands = p.arena.Array<ir::ValueId>(in.size());
   for (size_t i = 0; i < in.size(); ++i) operands[i] = Index(in[i]);
+  TypeId* types = p.arena.Array<TypeId>(in.size() + out_types_.size());
+  for (size_t i = 0; i < in.size(); ++i) types[i] = type_id(in[i]);
+  std::copy(out_types_.begin(), out_types_.end(), types + in.size());
   ricci_attr* copies = p.arena.Array<ricci_attr>(attrs.size());
   for (size_t i = 0; i < attrs.size(); ++i) {
     copies[i] = ir::CopyAttr(attrs[i], p.arena, p.nested);
@@ -203,7 +206,8 @@ Vals Builder::Append(const prim::Row& row, Attrs attrs, std::span<const Val> in)
                          {operands, in.size()},
                          {copies, attrs.size()},
                          first,
-                         static_cast<uint32_t>(out_types_.size())});
+                         static_cast<uint32_t>(out_types_.size()),
+                         types});
   Vals out;
   out.reserve(out_types_.size());
   for (TypeId t : out_types_) {
@@ -230,8 +234,13 @@ absl::StatusOr<std::vector<TypeId>> Builder::Infer(PrimId prim, Attrs attrs, std
   return out_types_;
 }
 
-absl::StatusOr<Vals> Builder::Emit(PrimId prim, Attrs attrs, std::span<const Val> in) {
+absl::StatusOr<Vals> Builder::Emit(PrimId prim, Attrs attrs, std::span<const Val> in, std::optional<size_t> n_out) {
   RICCI_TRY(Infer(prim, attrs, in).status());
+  if (n_out.has_value() && *n_out != out_types_.size()) {
+    const prim::Row& row = registry_.Get(prim);
+    return AtSite(base::InvalidArgument(row.name, ": gives ", out_types_.size(), " results, not ", *n_out), row,
+                  "emit");
+  }
   return Append(registry_.Get(prim), attrs_, in);
 }
 
@@ -333,9 +342,6 @@ absl::StatusOr<ProgramRef> Builder::Finish(std::span<const Val> results, std::sp
 }
 
 Op::Op(const Program& program, const ir::Equation& eqn) {
-  types_.reserve(eqn.operands.size() + eqn.n_results);
-  for (ir::ValueId v : eqn.operands) types_.push_back(program.type_id(v));
-  for (uint32_t i = 0; i < eqn.n_results; ++i) types_.push_back(program.type_id(eqn.result(i)));
   op_ = {};
   op_.hdr.size = sizeof op_;
   op_.ctx = program.vocabulary()->abi;
@@ -343,8 +349,8 @@ Op::Op(const Program& program, const ir::Equation& eqn) {
   op_.n_in = static_cast<uint32_t>(eqn.operands.size());
   op_.n_out = eqn.n_results;
   op_.n_attrs = static_cast<uint32_t>(eqn.attrs.size());
-  op_.in_types = types_.data();
-  op_.out_types = types_.data() + eqn.operands.size();
+  op_.in_types = eqn.types;
+  op_.out_types = eqn.types + eqn.operands.size();
   op_.attrs = eqn.attrs.data();
   op_.location = eqn.location;
 }

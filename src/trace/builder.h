@@ -6,6 +6,7 @@
 #ifndef RICCI_TRACE_BUILDER_H_
 #define RICCI_TRACE_BUILDER_H_
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,8 +51,8 @@ class Builder {
   void SetLocation(ir::LocationId id) { location_ = id; }
   ir::LocationId location() const { return location_; }
 
-  // Appends prim(in) with `attrs` in any order and returns its results.
-  absl::StatusOr<Vals> Emit(PrimId prim, Attrs attrs, std::span<const Val> in);
+  // Appends prim(in) with `attrs` in any order and returns its results; nothing is appended unless there are `n_out`.
+  absl::StatusOr<Vals> Emit(PrimId prim, Attrs attrs, std::span<const Val> in, std::optional<size_t> n_out = {});
   absl::StatusOr<Vals> Emit(std::string_view prim, Attrs attrs, std::span<const Val> in);
   // The same for a primitive with one result.
   absl::StatusOr<Val> Emit1(std::string_view prim, Attrs attrs, std::span<const Val> in);
@@ -109,7 +110,7 @@ class Builder {
 inline ricci_builder* Abi(Builder* b) { return reinterpret_cast<ricci_builder*>(b); }
 inline Builder* FromAbi(ricci_builder* b) { return reinterpret_cast<Builder*>(b); }
 
-// An equation as rules see it, with its type arrays.
+// An equation as rules see it; borrows from the program.
 class Op {
  public:
   Op(const Program& program, const ir::Equation& eqn);
@@ -117,7 +118,6 @@ class Op {
   const ricci_op* operator->() const { return &op_; }
 
  private:
-  std::vector<TypeId> types_;
   ricci_op op_;
 };
 

@@ -1,0 +1,72 @@
+// ricci/context.h: contexts and how plugins enter them.
+
+#include "api/arguments.h"
+#include "api/function_table.h"
+#include "base/abi_struct.h"
+#include "ricci/backend.h"
+#include "runtime/context.h"
+#include "runtime/plugin_loader.h"
+
+using namespace ricci;
+using api::Arguments;
+using api::Border;
+using api::View;
+using runtime::Context;
+using runtime::FromAbi;
+
+extern "C" {
+
+ricci_status* ricci_context_create(const ricci_context_opts* o, ricci_ctx** out) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"out", out}}));
+    ricci_context_opts opts{};
+    if (o != nullptr) {
+      RICCI_ASSIGN(opts, base::ReadStruct(o, "context options"));
+    }
+    RICCI_ASSIGN(base::Ref<Context> context, Context::Create(opts.hooks));
+    *out = runtime::Abi(context.Detach());
+    return absl::OkStatus();
+  });
+}
+
+ricci_ctx* ricci_context_retain(ricci_ctx* c) {
+  if (c != nullptr) FromAbi(c)->RetainHandle();
+  return c;
+}
+
+void ricci_context_release(ricci_ctx* c) {
+  if (c != nullptr) FromAbi(c)->ReleaseHandle();
+}
+
+ricci_status* ricci_context_add_plugin(ricci_ctx* c, ricci_plugin_query_fn query) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"c", c}, {"query", reinterpret_cast<const void*>(query)}}));
+    return runtime::AddPlugin(*FromAbi(c), query, api::FunctionTable());
+  });
+}
+
+ricci_status* ricci_context_load_plugin(ricci_ctx* c, const char* path, size_t len) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"c", c}, {"path", path}}));
+    if (len == 0 || View(path, len).find('\0') != std::string_view::npos) return args.Wrong("path is not a file name");
+    return runtime::LoadPlugin(*FromAbi(c), std::string(path, len), api::FunctionTable());
+  });
+}
+
+ricci_status* ricci_context_config(ricci_ctx* c, const char* key, size_t key_len, const char* value, size_t value_len) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"c", c}, {"key", key}}));
+    RICCI_TRY(args.Array("value", value, value_len));
+    return FromAbi(c)->Configure(View(key, key_len), View(value, value_len));
+  });
+}
+
+ricci_status* ricci_backend_register(ricci_ctx* c, const ricci_backend* b) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"c", c}, {"b", b}}));
+    return FromAbi(c)->AddBackend(*b);
+  });
+}
+
+const ricci_hooks* ricci_context_hooks(const ricci_ctx* c) { return c == nullptr ? nullptr : &FromAbi(c)->hooks(); }
+}

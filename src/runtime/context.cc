@@ -1,0 +1,138 @@
+#include "runtime/context.h"
+
+#include <cstdlib>
+
+#include "base/abi_struct.h"
+#include "base/status_abi.h"
+#include "control/control.h"
+
+namespace ricci::inline v0::runtime {
+namespace {
+
+void* DefaultAlloc(void*, size_t size, size_t align) {
+  if (align <= alignof(std::max_align_t)) return std::malloc(size);
+  return std::aligned_alloc(align, (size + align - 1) / align * align);
+}
+
+void DefaultFree(void*, void* p, size_t, size_t) { std::free(p); }
+
+absl::StatusOr<ricci_hooks> CheckedHooks(const ricci_hooks* given) {
+  ricci_hooks hooks{};
+  if (given != nullptr) {
+    RICCI_ASSIGN(hooks, base::ReadStruct(given, "hooks"));
+  }
+  if ((hooks.alloc == nullptr) != (hooks.free == nullptr)) {
+    return base::InvalidArgument("hooks: alloc and free come together; ", hooks.alloc ? "free" : "alloc", " is NULL");
+  }
+  if (hooks.parallel_for != nullptr && hooks.exec_workers == 0) {
+    return base::InvalidArgument("hooks: exec_workers is 0; parallel_for needs at least 1");
+  }
+  if (hooks.alloc == nullptr) {
+    hooks.alloc = DefaultAlloc;
+    hooks.free = DefaultFree;
+  }
+  hooks.hdr = {sizeof hooks, 0, nullptr};
+  return hooks;
+}
+
+absl::Status CheckBackend(const ricci_backend& b, std::string_view kind) {
+  if (kind.empty()) return base::InvalidArgument("backend: kind is empty");
+  const std::pair<const char*, bool> needed[] = {
+      {"compile", b.compile != nullptr}, {"run", b.run != nullptr}, {"drop_code", b.drop_code != nullptr}};
+  for (auto [name, given] : needed) {
+    if (!given) return base::InvalidArgument("backend ", kind, ": ", name, " is NULL");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Context::Context(const ricci_hooks& hooks)
+    : hooks_(hooks),
+      memory_{hooks.alloc_self, hooks.alloc, hooks.free},
+      registry_(std::make_unique<prim::Registry>(&memory_, this, Abi(this))) {}
+
+absl::StatusOr<base::Ref<Context>> Context::Create(const ricci_hooks* given) {
+  RICCI_ASSIGN(const ricci_hooks hooks, CheckedHooks(given));
+  auto context = base::Ref<Context>::Adopt(new Context(hooks));
+  RICCI_TRY(control::RegisterAll(context->registry()));
+  return context;
+}
+
+// A plugin's detach and drop functions may still retain and release the context: one reference is kept meanwhile.
+void Context::Destroy() const {
+  Retain();
+  auto* self = const_cast<Context*>(this);
+  while (!self->plugins_.empty()) {
+    const ricci_plugin& p = self->plugins_.back().plugin;
+    if (p.detach != nullptr) p.detach(p.self, Abi(this));
+    self->plugins_.pop_back();
+  }
+  while (!self->devices_.empty()) self->devices_.pop_back();
+  self->registry_.reset();
+  delete self;
+}
+
+void Context::RetainHandle() {
+  handles_.fetch_add(1);
+  Retain();
+}
+
+void Context::ReleaseHandle() {
+  handles_.fetch_sub(1);
+  Release();
+}
+
+Device* Context::FindDevice(std::string_view kind) const {
+  for (uint32_t i = 0; i < device_count(); ++i) {
+    if (device(i)->kind == kind) return device(i);
+  }
+  return nullptr;
+}
+
+absl::Status Context::AddBackend(const ricci_backend& given) {
+  RICCI_ASSIGN(const ricci_backend backend, base::ReadStruct(&given, "backend"));
+  const std::string_view kind(backend.kind.ptr, backend.kind.ptr == nullptr ? 0 : backend.kind.len);
+  RICCI_TRY(CheckBackend(backend, kind));
+  int32_t ordinal = 0;
+  for (const auto& d : devices_) ordinal += d->kind == kind;
+  auto device = std::make_unique<Device>(this, backend, ordinal);
+  if (options_.threads != 0 && backend.set_threads != nullptr) {
+    RICCI_TRY(base::FromAbi(backend.set_threads(backend.self, options_.threads)));
+  }
+  devices_.push_back(std::move(device));
+  devices_.back()->owns_self = true;
+  return absl::OkStatus();
+}
+
+absl::Status Context::Configure(std::string_view key, std::string_view value) {
+  Options changed = options_;
+  RICCI_TRY(SetOption(changed, key, value));
+  if (changed.threads != options_.threads) {
+    for (const auto& d : devices_) {
+      if (d->backend.set_threads == nullptr) continue;
+      RICCI_TRY(base::FromAbi(d->backend.set_threads(d->backend.self, changed.threads)));
+    }
+  }
+  options_ = std::move(changed);
+  return absl::OkStatus();
+}
+
+absl::Status Context::Attach(const ricci_plugin& plugin) {
+  const std::string_view name(plugin.name.ptr, plugin.name.len);
+  for (const AttachedPlugin& known : plugins_) {
+    if (known.name == name) return base::InvalidArgument("plugin ", name, ": already added to this context");
+  }
+  plugins_.push_back({std::string(name), plugin});
+  registry_->attaching = name;
+  absl::Status status = base::FromAbi(plugin.attach(plugin.self, Abi(this)));
+  registry_->attaching.clear();
+  if (!status.ok()) plugins_.pop_back();
+  return status;
+}
+
+void Context::Log(uint32_t level, std::string_view text) const {
+  if (hooks_.log != nullptr) hooks_.log(hooks_.log_self, level, text.data(), text.size());
+}
+
+}  // namespace ricci::inline v0::runtime

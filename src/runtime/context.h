@@ -1,0 +1,83 @@
+// Context: what everything hangs off: the host's hooks, the registry of primitives, devices, plugins and options.
+//
+// There is no other state: two contexts in one process know nothing of each other. Every object made from a context
+// (program, array, executable, call) holds a reference to it, so they may be released in any order. Handles of the C
+// ABI are counted separately: when the last one is gone, what the context itself keeps (its cache of compiled programs,
+// which refer back to it) is let go, and the context ends with the last object.
+#ifndef RICCI_RUNTIME_CONTEXT_H_
+#define RICCI_RUNTIME_CONTEXT_H_
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "base/arena.h"
+#include "base/shared.h"
+#include "prim/registry.h"
+#include "ricci/context.h"
+#include "runtime/device.h"
+#include "runtime/options.h"
+
+namespace ricci::inline v0::runtime {
+
+class Context final : public base::Shared {
+ public:
+  // `hooks` may be NULL. The caller holds the first handle.
+  static absl::StatusOr<base::Ref<Context>> Create(const ricci_hooks* hooks);
+
+  const ricci_hooks& hooks() const { return hooks_; }
+  const base::HostMemory* memory() const { return &memory_; }
+  prim::Registry& registry() { return *registry_; }
+  const prim::Registry& registry() const { return *registry_; }
+  ir::Vocabulary& vocabulary() const { return registry_->vocabulary(); }
+  types::TypeTable& types() const { return vocabulary().types; }
+  Options& options() { return options_; }
+  const Options& options() const { return options_; }
+
+  // A handle of the C ABI more or less; each is also one reference.
+  void RetainHandle();
+  void ReleaseHandle();
+  bool has_handles() const { return handles_.load() != 0; }
+
+  // Device 0 is that of the backend added last.
+  uint32_t device_count() const { return static_cast<uint32_t>(devices_.size()); }
+  Device* device(uint32_t i) const { return devices_[devices_.size() - 1 - i].get(); }
+  Device* FindDevice(std::string_view kind) const;
+  // Copies `backend` and takes over its `self` on success.
+  absl::Status AddBackend(const ricci_backend& backend);
+
+  // Sets one option; INVALID_ARGUMENT names the known ones. Not while other threads use the context.
+  absl::Status Configure(std::string_view key, std::string_view value);
+
+  // Attaches a plugin that has been checked (plugin_loader.h). Not while other threads use the context.
+  absl::Status Attach(const ricci_plugin& plugin);
+
+  void Log(uint32_t level, std::string_view text) const;
+
+ private:
+  struct AttachedPlugin {
+    std::string name;
+    ricci_plugin plugin;
+  };
+
+  explicit Context(const ricci_hooks& hooks);
+  ~Context() override = default;
+  void Destroy() const override;
+
+  const ricci_hooks hooks_;
+  const base::HostMemory memory_;
+  Options options_;
+  std::atomic<uint32_t> handles_{1};
+  std::unique_ptr<prim::Registry> registry_;
+  std::vector<std::unique_ptr<Device>> devices_;
+  std::deque<AttachedPlugin> plugins_;
+};
+
+// The C handle of a context is its address.
+inline ricci_ctx* Abi(const Context* c) { return reinterpret_cast<ricci_ctx*>(const_cast<Context*>(c)); }
+inline Context* FromAbi(const ricci_ctx* c) { return reinterpret_cast<Context*>(const_cast<ricci_ctx*>(c)); }
+// The context that a vocabulary belongs to.
+inline Context* ContextOf(const ir::Vocabulary& v) { return FromAbi(v.abi); }
+
+}  // namespace ricci::inline v0::runtime
+#endif

@@ -1,0 +1,62 @@
+#include "runtime/options.h"
+
+#include <charconv>
+
+namespace ricci::inline v0::runtime {
+namespace {
+
+bool SetThreads(Options& o, std::string_view text) {
+  uint32_t n = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (error != std::errc() || end != text.data() + text.size() || n > 4096) return false;
+  o.threads = n;
+  return true;
+}
+
+bool SetLogCompiles(Options& o, std::string_view text) {
+  if (text != "0" && text != "1") return false;
+  o.log_compiles = text == "1";
+  return true;
+}
+
+bool SetDumpDir(Options& o, std::string_view text) {
+  if (text.find('\0') != text.npos) return false;
+  o.dump_dir = text;
+  return true;
+}
+
+bool SetVmap(Options& o, std::string_view text) {
+  constexpr std::string_view kModes[] = {"auto", "batched", "lanes"};
+  for (uint8_t i = 0; i < std::size(kModes); ++i) {
+    if (text != kModes[i]) continue;
+    o.vmap = static_cast<VmapOption>(i);
+    return true;
+  }
+  return false;
+}
+
+struct Key {
+  std::string_view name, takes;
+  bool (*set)(Options&, std::string_view value);  // false: the value is none
+};
+constexpr Key kKeys[] = {
+    {"threads", "a number from 0 (all) to 4096", SetThreads},
+    {"log_compiles", "0 or 1", SetLogCompiles},
+    {"dump_dir", "the path of a folder, or nothing", SetDumpDir},
+    {"vmap", "auto, batched or lanes", SetVmap},
+};
+
+}  // namespace
+
+absl::Status SetOption(Options& options, std::string_view key, std::string_view value) {
+  for (const Key& k : kKeys) {
+    if (k.name != key) continue;
+    if (k.set(options, value)) return absl::OkStatus();
+    return base::InvalidArgument("config: ", key, " takes ", k.takes, ", not ", value);
+  }
+  std::string known;
+  for (const Key& k : kKeys) known += base::Cat(known.empty() ? "" : ", ", k.name);
+  return base::InvalidArgument("config: unknown key ", key, "; known: ", known);
+}
+
+}  // namespace ricci::inline v0::runtime

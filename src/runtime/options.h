@@ -1,0 +1,27 @@
+// Options of a context: set by ricci_context_config as text, read by compilation.
+//
+// One table of keys, so that the list in an error message is the list that works.
+#ifndef RICCI_RUNTIME_OPTIONS_H_
+#define RICCI_RUNTIME_OPTIONS_H_
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace ricci::inline v0::runtime {
+
+enum class VmapOption : uint8_t { kAuto, kBatched, kLanes };
+
+struct Options {
+  uint32_t threads = 0;       // of one run; 0 = all
+  bool log_compiles = false;  // one log line per compilation
+  std::string dump_dir;       // where every stage of each compilation is written; empty = nowhere
+  VmapOption vmap = VmapOption::kAuto;
+};
+
+// INVALID_ARGUMENT for an unknown key (lists the known ones) or value (says what the key takes).
+absl::Status SetOption(Options& options, std::string_view key, std::string_view value);
+
+}  // namespace ricci::inline v0::runtime
+#endif

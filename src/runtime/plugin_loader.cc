@@ -1,0 +1,69 @@
+#include "runtime/plugin_loader.h"
+
+#include <dlfcn.h>
+
+#include "base/abi_struct.h"
+#include "base/status_abi.h"
+
+namespace ricci::inline v0::runtime {
+namespace {
+
+constexpr uint64_t kFeatures[4] = {};  // of this core; bits are given out as features appear
+
+ricci_host_info HostInfo(const ricci_api* api) {
+  ricci_host_info host{};
+  host.hdr.size = sizeof host;
+  host.abi_major = RICCI_ABI_MAJOR;
+  host.abi_minor = RICCI_ABI_MINOR;
+  for (int i = 0; i < 4; ++i) host.features[i] = kFeatures[i];
+  host.api = api;
+  return host;
+}
+
+absl::Status CheckPlugin(const ricci_plugin& p) {
+  if (p.name.ptr == nullptr || p.name.len == 0) return base::InvalidArgument("plugin: name is empty");
+  const std::string_view name(p.name.ptr, p.name.len);
+  if (p.abi_major != RICCI_ABI_MAJOR || p.abi_minor != RICCI_ABI_MINOR) {
+    return absl::FailedPreconditionError(base::Cat("plugin ", name, ": compiled against ABI ", p.abi_major, ".",
+                                                   p.abi_minor, ", this core has ", RICCI_ABI_MAJOR, ".",
+                                                   RICCI_ABI_MINOR, "; rebuild it"));
+  }
+  for (uint32_t i = 0; i < 256; ++i) {
+    if ((p.needs_features[i / 64] & ~kFeatures[i / 64]) >> (i % 64) & 1) {
+      return absl::FailedPreconditionError(
+          base::Cat("plugin ", name, ": needs feature ", i, ", which this core lacks"));
+    }
+  }
+  if (p.attach == nullptr) return base::InvalidArgument("plugin ", name, ": attach is NULL");
+  return absl::OkStatus();
+}
+
+std::string LoaderError() {
+  const char* text = dlerror();
+  return text == nullptr ? "unknown error of the dynamic loader" : text;
+}
+
+}  // namespace
+
+absl::Status AddPlugin(Context& context, ricci_plugin_query_fn query, const ricci_api* api) {
+  const ricci_host_info host = HostInfo(api);
+  const ricci_plugin* given = nullptr;
+  RICCI_TRY(base::FromAbi(query(&host, &given)));
+  if (given == nullptr) return base::InvalidArgument("plugin: its query function gave no plugin");
+  RICCI_ASSIGN(const ricci_plugin plugin, base::ReadStruct(given, "plugin"));
+  RICCI_TRY(CheckPlugin(plugin));
+  return context.Attach(plugin);
+}
+
+absl::Status LoadPlugin(Context& context, const std::string& path, const ricci_api* api) {
+  void* object = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (object == nullptr) return absl::NotFoundError(base::Cat("plugin ", path, ": ", LoaderError()));
+  void* symbol = dlsym(object, "ricci_plugin_query");
+  if (symbol == nullptr) {
+    dlclose(object);
+    return base::InvalidArgument("plugin ", path, ": exports no ricci_plugin_query");
+  }
+  return AddPlugin(context, reinterpret_cast<ricci_plugin_query_fn>(symbol), api);
+}
+
+}  // namespace ricci::inline v0::runtime
