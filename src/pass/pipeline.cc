@@ -68,6 +68,12 @@ absl::Status Progress(const Options& options, uint32_t done) {
 
 }  // namespace
 
+Lowered::~Lowered() {
+  for (const ricci_plan_library& call : plan.libraries) {
+    if (call.library->drop_state != nullptr) call.library->drop_state(call.state);
+  }
+}
+
 absl::StatusOr<std::unique_ptr<Lowered>> Lower(const ir::Program& f, const Options& options) {
   auto out = std::make_unique<Lowered>();
   const double start = Seconds();

@@ -25,6 +25,10 @@ struct Options {
 
 // What a backend compiles; kernels and the plan's constants stay alive with it.
 struct Lowered {
+  Lowered() = default;
+  Lowered(const Lowered&) = delete;
+  ~Lowered();  // drops the states of library calls
+
   ir::ProgramRef optimized;
   std::vector<kernel::Kernel> kernels;
   kernel::Plan plan;

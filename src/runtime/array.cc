@@ -30,7 +30,7 @@ base::Ref<Array> Array::Create(Device* device, types::TypeId type) {
     array->data_ = reinterpret_cast<char*>(array.get()) + kHeaderBytes;
   } else {
     array->data_ = context.memory()->Allocate(RoundUp(bytes), kArrayAlign);
-    array->owns_data_ = 1;
+    array->owns_data_ = true;
   }
   return array;
 }
@@ -43,27 +43,27 @@ base::Ref<Array> Array::Wrap(Device* device, types::TypeId type, void* data, Dro
   return array;
 }
 
-base::Ref<Array> Array::Donate(types::TypeId type) {
-  const bool small = owns_data_ == 0 && drop_ == nullptr;
-  base::Ref<Array> to =
-      small ? Create(device_, type) : base::Ref<Array>::Adopt(Allocate(device_, type, /*with_data=*/false));
-  void* data = data_.exchange(nullptr, std::memory_order_acq_rel);
-  if (data == nullptr) return {};
-  if (small) {
-    std::memcpy(to->data_, data, bytes_);
-  } else {
-    to->data_ = data;
-    to->owns_data_ = std::exchange(owns_data_, 0);
-    to->drop_ = std::exchange(drop_, nullptr);
-    to->drop_arg_ = drop_arg_;
-  }
-  return to;
+base::Ref<Array> Array::CreateEmpty(Device* device, types::TypeId type) {
+  return base::Ref<Array>::Adopt(Allocate(device, type, /*with_data=*/false));
 }
 
-Array::~Array() {
-  if (drop_ != nullptr) drop_(drop_arg_);
-  if (owns_data_ != 0) context_->memory()->Free(data_, RoundUp(bytes_), kArrayAlign);
+bool Array::MoveDataTo(Array& to) {
+  void* data = data_.exchange(nullptr, std::memory_order_acq_rel);
+  if (data == nullptr) return false;
+  to.data_ = data;
+  to.owns_data_ = std::exchange(owns_data_, false);
+  to.drop_ = std::exchange(drop_, nullptr);
+  to.drop_arg_ = drop_arg_;
+  return true;
 }
+
+void Array::DropData() {
+  void* data = data_.exchange(nullptr, std::memory_order_acq_rel);
+  if (auto drop = std::exchange(drop_, nullptr)) drop(drop_arg_);
+  if (std::exchange(owns_data_, false)) context_->memory()->Free(data, RoundUp(bytes_), kArrayAlign);
+}
+
+Array::~Array() { DropData(); }
 
 void Array::Destroy() const {
   const base::Ref<Context> context = context_;  // its memory outlives this block

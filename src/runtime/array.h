@@ -29,9 +29,15 @@ class Array final : public base::Shared {
   // NULL after donation.
   void* data() const { return data_.load(std::memory_order_acquire); }
 
-  // Gives the data to a new array of the same size, which this one then has no more: no copy unless it is small. A NULL
-  // Ref if the data is already gone. The caller has made sure that nobody else reads it.
-  base::Ref<Array> Donate(types::TypeId type);
+  // An array without data, to which MoveDataTo gives some.
+  static base::Ref<Array> CreateEmpty(Device* device, types::TypeId type);
+  // Has its data in a block that another array can take over.
+  bool movable() const { return owns_data_ || drop_ != nullptr; }
+  // Gives the data of a movable array to an empty one of the same size; false if it is already gone. The caller has
+  // made sure that nobody else uses it.
+  bool MoveDataTo(Array& to);
+  // Gives up the data, as donation does.
+  void DropData();
 
  private:
   Array(Device* device, types::TypeId type, uint64_t bytes, size_t block_bytes);
@@ -42,7 +48,7 @@ class Array final : public base::Shared {
   base::Ref<Context> context_;
   Device* const device_;
   const types::TypeId type_;
-  uint32_t owns_data_ = 0;  // `data_` is a block of its own
+  bool owns_data_ = false;  // `data_` is a block of its own
   const uint64_t bytes_;
   const size_t block_bytes_;
   std::atomic<void*> data_{nullptr};

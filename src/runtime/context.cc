@@ -5,6 +5,8 @@
 #include "base/abi_struct.h"
 #include "base/status_abi.h"
 #include "control/control.h"
+#include "runtime/compile_cache.h"
+#include "runtime/reference_backend.h"
 
 namespace ricci::inline v0::runtime {
 namespace {
@@ -50,12 +52,16 @@ absl::Status CheckBackend(const ricci_backend& b, std::string_view kind) {
 Context::Context(const ricci_hooks& hooks)
     : hooks_(hooks),
       memory_{hooks.alloc_self, hooks.alloc, hooks.free},
-      registry_(std::make_unique<prim::Registry>(&memory_, this, Abi(this))) {}
+      registry_(std::make_unique<prim::Registry>(&memory_, this, Abi(this))),
+      cache_(std::make_unique<CompileCache>()) {}
+
+Context::~Context() = default;
 
 absl::StatusOr<base::Ref<Context>> Context::Create(const ricci_hooks* given) {
   RICCI_ASSIGN(const ricci_hooks hooks, CheckedHooks(given));
   auto context = base::Ref<Context>::Adopt(new Context(hooks));
   RICCI_TRY(control::RegisterAll(context->registry()));
+  RICCI_TRY(context->AddBackend(ReferenceBackend()));
   return context;
 }
 
@@ -79,7 +85,7 @@ void Context::RetainHandle() {
 }
 
 void Context::ReleaseHandle() {
-  handles_.fetch_sub(1);
+  if (handles_.fetch_sub(1) == 1) cache_->Clear();
   Release();
 }
 
@@ -105,7 +111,13 @@ absl::Status Context::AddBackend(const ricci_backend& given) {
   return absl::OkStatus();
 }
 
+Options Context::options() const {
+  std::lock_guard lock(options_mutex_);
+  return options_;
+}
+
 absl::Status Context::Configure(std::string_view key, std::string_view value) {
+  std::lock_guard lock(options_mutex_);
   Options changed = options_;
   RICCI_TRY(SetOption(changed, key, value));
   if (changed.threads != options_.threads) {

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "base/arena.h"
@@ -19,6 +20,8 @@
 #include "runtime/options.h"
 
 namespace ricci::inline v0::runtime {
+
+class CompileCache;
 
 class Context final : public base::Shared {
  public:
@@ -31,8 +34,8 @@ class Context final : public base::Shared {
   const prim::Registry& registry() const { return *registry_; }
   ir::Vocabulary& vocabulary() const { return registry_->vocabulary(); }
   types::TypeTable& types() const { return vocabulary().types; }
-  Options& options() { return options_; }
-  const Options& options() const { return options_; }
+  Options options() const;
+  CompileCache& cache() { return *cache_; }
 
   // A handle of the C ABI more or less; each is also one reference.
   void RetainHandle();
@@ -46,7 +49,7 @@ class Context final : public base::Shared {
   // Copies `backend` and takes over its `self` on success.
   absl::Status AddBackend(const ricci_backend& backend);
 
-  // Sets one option; INVALID_ARGUMENT names the known ones. Not while other threads use the context.
+  // Sets one option; INVALID_ARGUMENT names the known ones.
   absl::Status Configure(std::string_view key, std::string_view value);
 
   // Attaches a plugin that has been checked (plugin_loader.h). Not while other threads use the context.
@@ -61,16 +64,18 @@ class Context final : public base::Shared {
   };
 
   explicit Context(const ricci_hooks& hooks);
-  ~Context() override = default;
+  ~Context() override;
   void Destroy() const override;
 
   const ricci_hooks hooks_;
   const base::HostMemory memory_;
+  mutable std::mutex options_mutex_;
   Options options_;
   std::atomic<uint32_t> handles_{1};
   std::unique_ptr<prim::Registry> registry_;
   std::vector<std::unique_ptr<Device>> devices_;
   std::deque<AttachedPlugin> plugins_;
+  std::unique_ptr<CompileCache> cache_;
 };
 
 // The C handle of a context is its address.

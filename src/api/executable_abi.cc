@@ -1,0 +1,126 @@
+// ricci/executable.h: compilation, runs with arrays, and calls with bound pointers.
+#include "ricci/executable.h"
+
+#include "api/arguments.h"
+#include "base/abi_struct.h"
+#include "runtime/bound_call.h"
+#include "runtime/compile.h"
+
+using namespace ricci;
+using api::Arguments;
+using api::Border;
+using runtime::BoundCall;
+using runtime::FromAbi;
+
+namespace {
+
+BoundCall* FromAbi(ricci_call* k) { return reinterpret_cast<BoundCall*>(k); }
+
+absl::StatusOr<runtime::CompileOptions> Options(const ricci_compile_opts* given, const ir::Program& f) {
+  runtime::CompileOptions options;
+  if (given == nullptr) return options;
+  RICCI_ASSIGN(const ricci_compile_opts o, base::ReadStruct(given, "compile options"));
+  if (o.hdr.flags & ~uint32_t{RICCI_COMPILE_CHECKED}) {
+    return base::InvalidArgument("compile options: unknown flags ", o.hdr.flags);
+  }
+  if (o.opt_level > 3) return base::InvalidArgument("compile options: opt_level is ", o.opt_level, ", not 0 to 3");
+  if (o.n_donate != 0 && o.n_donate != f.n_params()) {
+    return base::InvalidArgument("compile options: n_donate is ", o.n_donate, ", but program ", f.name, " has ",
+                                 f.n_params(), " parameters");
+  }
+  if (o.n_donate != 0 && o.donate == nullptr) return base::InvalidArgument("compile options: donate is NULL");
+  options.device = o.device == nullptr ? nullptr : FromAbi(o.device);
+  options.donate = api::Span(o.donate, o.n_donate);
+  options.opt_level = o.opt_level;
+  options.checked = (o.hdr.flags & RICCI_COMPILE_CHECKED) != 0;
+  if (o.progress != nullptr) {
+    options.progress = [call = o.progress, self = o.progress_self](uint32_t done, uint32_t total) {
+      return call(self, done, total) != 0;
+    };
+  }
+  return options;
+}
+
+}  // namespace
+
+extern "C" {
+
+ricci_status* ricci_compile(const ricci_program* f, const ricci_compile_opts* o, ricci_executable** out) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"f", f}, {"out", out}}));
+    const ir::Program& program = *ir::FromAbi(f);
+    RICCI_ASSIGN(const runtime::CompileOptions options, Options(o, program));
+    RICCI_ASSIGN(auto executable, runtime::Compile(program, options));
+    *out = runtime::Abi(executable.Detach());
+    return absl::OkStatus();
+  });
+}
+
+ricci_executable* ricci_executable_retain(ricci_executable* x) {
+  if (x != nullptr) FromAbi(x)->Retain();
+  return x;
+}
+
+void ricci_executable_release(ricci_executable* x) {
+  if (x != nullptr) FromAbi(x)->Release();
+}
+
+ricci_status* ricci_executable_run(const ricci_executable* x, ricci_array* const* in, uint32_t n_in, ricci_array** out,
+                                   uint32_t n_out) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"x", x}}));
+    const ir::Program& f = FromAbi(x)->code().program();
+    if (n_in != f.n_params()) {
+      return base::InvalidArgument("program ", f.name, " takes ", f.n_params(), " arguments, not ", n_in);
+    }
+    if (n_out != f.n_results()) {
+      return base::InvalidArgument("program ", f.name, " gives ", f.n_results(), " results, not ", n_out);
+    }
+    RICCI_TRY(args.Array("in", in, n_in));
+    RICCI_TRY(args.Array("out", out, n_out));
+    return FromAbi(x)->Run({in, n_in}, {out, n_out});
+  });
+}
+
+void ricci_executable_info(const ricci_executable* x, ricci_executable_stats* out) {
+  if (x != nullptr && out != nullptr) base::WriteStruct(out, FromAbi(x)->stats());
+}
+
+void ricci_executable_signature(const ricci_executable* x, uint32_t* n_params, const ricci_type** params,
+                                uint32_t* n_results, const ricci_type** results) {
+  const ir::Program* f = x == nullptr ? nullptr : &FromAbi(x)->code().program();
+  ricci_program_signature(ir::Abi(f), n_params, params, n_results, results);
+}
+
+ricci_status* ricci_executable_dump(const ricci_executable* x, const char* stage, size_t len, void* sink,
+                                    void (*write)(void* sink, const char* p, size_t n)) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"x", x}, {"stage", stage}, {"write", reinterpret_cast<const void*>(write)}}));
+    RICCI_ASSIGN(const std::string text, FromAbi(x)->code().Dump(api::View(stage, len)));
+    write(sink, text.data(), text.size());
+    return absl::OkStatus();
+  });
+}
+
+ricci_status* ricci_call_create(const ricci_executable* x, ricci_call** out) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"x", x}, {"out", out}}));
+    *out = reinterpret_cast<ricci_call*>(new BoundCall(base::Ref<const runtime::Executable>(FromAbi(x))));
+    return absl::OkStatus();
+  });
+}
+
+ricci_status* ricci_call_bind(ricci_call* k, uint32_t slot, void* ptr, uint64_t bytes) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"k", k}}));
+    return FromAbi(k)->Bind(slot, ptr, bytes);
+  });
+}
+
+ricci_status* ricci_call_run(ricci_call* k) {
+  if (k != nullptr) return FromAbi(k)->Run();
+  return Border(__func__, [&](Arguments args) { return args.NotNull({{"k", k}}); });
+}
+
+void ricci_call_release(ricci_call* k) { delete FromAbi(k); }
+}

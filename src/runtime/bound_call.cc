@@ -1,0 +1,75 @@
+#include "runtime/bound_call.h"
+
+#include "base/status_abi.h"
+
+namespace ricci::inline v0::runtime {
+
+BoundCall::BoundCall(base::Ref<const Executable> executable)
+    : executable_(std::move(executable)),
+      code_(executable_->code()),
+      n_in_(code_.program().n_params()),
+      n_slots_(n_in_ + code_.program().n_results()),
+      frame_(code_.NewFrame()) {}
+
+BoundCall::~BoundCall() { code_.FreeFrame(frame_); }
+
+const types::ArrayType& BoundCall::type(uint32_t slot) const {
+  const ir::Program& f = code_.program();
+  return f.vocabulary()->types.Get(slot < n_in_ ? f.param_types[slot] : f.result_types[slot - n_in_]);
+}
+
+std::string BoundCall::SlotName(uint32_t slot) const {
+  const bool argument = slot < n_in_;
+  return base::Cat("slot ", slot, " (", argument ? "argument " : "result ", argument ? slot : slot - n_in_,
+                   " of program ", code_.program().name, ")");
+}
+
+absl::Status BoundCall::Bind(uint32_t slot, void* p, uint64_t bytes) {
+  if (slot >= n_slots_) {
+    return base::InvalidArgument("call: slot ", slot, " of program ", code_.program().name, ", which has ", n_slots_);
+  }
+  const types::ArrayType& t = type(slot);
+  if (bytes != t.bytes) {
+    return base::InvalidArgument("call: ", SlotName(slot), " is ", ToText(t), " of ", t.bytes, " bytes, not ", bytes);
+  }
+  const uint32_t align = types::Info(t.dtype).size;
+  if (p == nullptr) return base::InvalidArgument("call: ", SlotName(slot), " is bound to NULL");
+  if (reinterpret_cast<uintptr_t>(p) % align != 0) {
+    return base::InvalidArgument("call: ", SlotName(slot), " is not aligned to ", align, " bytes");
+  }
+  frame_->inputs[slot] = p;
+  const bool all = std::find(frame_->inputs, frame_->inputs + n_slots_, nullptr) == frame_->inputs + n_slots_;
+  ready_ = all && !executable_->checked();
+  return absl::OkStatus();
+}
+
+// A donated argument and the result that takes its memory may be one.
+bool BoundCall::MayShare(uint32_t a, uint32_t b) const {
+  if (a < n_in_ && b < n_in_) return true;
+  return a < n_in_ && code_.alias(b - n_in_) == static_cast<int32_t>(a) && frame_->inputs[a] == frame_->inputs[b];
+}
+
+absl::Status BoundCall::CheckSlots() const {
+  for (uint32_t b = 0; b < n_slots_; ++b) {
+    if (frame_->inputs[b] == nullptr) {
+      return absl::FailedPreconditionError(base::Cat("call: ", SlotName(b), " is not bound"));
+    }
+    const auto* end_b = static_cast<const char*>(frame_->inputs[b]) + type(b).bytes;
+    for (uint32_t a = 0; a < b; ++a) {
+      const auto* end_a = static_cast<const char*>(frame_->inputs[a]) + type(a).bytes;
+      if (frame_->inputs[a] < end_b && frame_->inputs[b] < end_a && !MayShare(a, b)) {
+        return base::InvalidArgument("call: ", SlotName(a), " and ", SlotName(b), " overlap");
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+ricci_status* BoundCall::RunChecked() {
+  return base::AtBorder([&]() -> absl::Status {
+    RICCI_TRY(CheckSlots());
+    return base::FromAbi(code_.Run(*frame_));
+  });
+}
+
+}  // namespace ricci::inline v0::runtime

@@ -1,0 +1,67 @@
+#include "runtime/compile.h"
+
+#include "runtime/compile_cache.h"
+#include "runtime/compile_dump.h"
+
+namespace ricci::inline v0::runtime {
+namespace {
+
+constexpr pass::VmapMode kVmapModes[] = {pass::VmapMode::kAuto, pass::VmapMode::kBatched, pass::VmapMode::kLanes};
+
+void Log(const Context& context, const CompiledCode& code, bool hit) {
+  const ricci_executable_stats& s = code.stats();
+  std::string line = absl::StrFormat("compile %s key=%016x device=%s %s", std::string(code.program().name),
+                                     code.key().hash, code.device()->kind, hit ? "hit" : "miss");
+  if (!hit) {
+    absl::StrAppendFormat(&line, " transform=%.3f ms lower=%.3f ms codegen=%.3f ms kernels=%d steps=%d",
+                          s.transform_s * 1e3, s.lower_s * 1e3, s.codegen_s * 1e3, s.kernels, s.steps);
+  }
+  context.Log(RICCI_LOG_INFO, line);
+}
+
+absl::StatusOr<base::Ref<CompiledCode>> CompileAnew(CompileKey key, const CompileOptions& options,
+                                                    const Options& config) {
+  CompileDump dump(config.dump_dir, key);
+  pass::Options passes;
+  passes.target = key.device->kind;
+  passes.reference = key.device->reference;
+  passes.vmap = kVmapModes[static_cast<size_t>(key.vmap)];
+  passes.donate = key.donate;
+  passes.progress = options.progress;
+  if (dump.wanted()) {
+    passes.dump = [&](std::string_view stage, const std::function<std::string()>& text) { dump.Add(stage, text()); };
+  }
+  const ir::ProgramRef program = key.program;
+  RICCI_ASSIGN(auto lowered, pass::Lower(*program, passes));
+  RICCI_ASSIGN(auto code, CompiledCode::Create(std::move(key), std::move(lowered)));
+  if (dump.wanted() && code->device()->backend.dump != nullptr) {
+    RICCI_ASSIGN(const std::string native, code->Dump("native"));
+    dump.Add("native", native);
+  }
+  RICCI_TRY(dump.status());
+  return code;
+}
+
+}  // namespace
+
+absl::StatusOr<base::Ref<Executable>> Compile(const ir::Program& f, const CompileOptions& options) {
+  Context& context = *ContextOf(*f.vocabulary());
+  Device* device = options.device != nullptr ? options.device : context.device(0);
+  if (device->context != &context) {
+    return base::InvalidArgument("compile: program ", f.name, " and device ", device->kind, " are of two contexts");
+  }
+  const Options config = context.options();
+  const uint32_t opt_level = options.opt_level != 0 ? options.opt_level : 2;
+  CompileKey key = CompileKey::Make(ir::ProgramRef(&f), device, opt_level, config.vmap,
+                                    {options.donate.begin(), options.donate.end()});
+  base::Ref<CompiledCode> code = context.cache().Find(key);
+  const bool hit = static_cast<bool>(code);
+  if (!hit) {
+    RICCI_ASSIGN(code, CompileAnew(std::move(key), options, config));
+    code = context.cache().Keep(context, std::move(code));
+  }
+  if (config.log_compiles) Log(context, *code, hit);
+  return Executable::Create(std::move(code), hit, options.checked);
+}
+
+}  // namespace ricci::inline v0::runtime

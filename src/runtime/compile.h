@@ -1,0 +1,21 @@
+// Compilation: from a program and a device to an executable, through the passes, the backend and the cache.
+#ifndef RICCI_RUNTIME_COMPILE_H_
+#define RICCI_RUNTIME_COMPILE_H_
+#include <functional>
+
+#include "runtime/executable.h"
+
+namespace ricci::inline v0::runtime {
+
+struct CompileOptions {
+  Device* device = nullptr;         // NULL = device 0
+  std::span<const uint8_t> donate;  // empty, or one per parameter
+  uint32_t opt_level = 0;
+  bool checked = false;
+  std::function<bool(uint32_t done, uint32_t total)> progress;  // false cancels; may be empty
+};
+
+absl::StatusOr<base::Ref<Executable>> Compile(const ir::Program& f, const CompileOptions& options);
+
+}  // namespace ricci::inline v0::runtime
+#endif

@@ -1,0 +1,146 @@
+#include "runtime/compiled_code.h"
+
+#include <chrono>
+
+#include "base/hash.h"
+#include "base/status_abi.h"
+#include "ir/print.h"
+#include "ir/structural.h"
+
+namespace ricci::inline v0::runtime {
+namespace {
+
+constexpr uint64_t kAlign = 64;
+constexpr uint64_t RoundUp(uint64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
+
+uint64_t ConstantBytes(const pass::Lowered& l) {
+  uint64_t bytes = 0;
+  for (const auto& c : l.constants) bytes += c->bytes.size();
+  return bytes;
+}
+
+void Append(void* sink, const char* p, size_t n) { static_cast<std::string*>(sink)->append(p, n); }
+
+}  // namespace
+
+CompileKey CompileKey::Make(ir::ProgramRef program, Device* device, uint32_t opt_level, VmapOption vmap,
+                            std::vector<uint8_t> donate) {
+  base::Hasher h;
+  h.Add(ir::Hash(*program)).Add(program->name).Add(device->kind).Add(static_cast<uint64_t>(device->ordinal));
+  h.Add(opt_level).Add(static_cast<uint64_t>(vmap));
+  for (uint8_t d : donate) h.Add(d);
+  return {std::move(program), device, opt_level, vmap, std::move(donate), h.Done()};
+}
+
+bool CompileKey::operator==(const CompileKey& o) const {
+  return hash == o.hash && device == o.device && opt_level == o.opt_level && vmap == o.vmap && donate == o.donate &&
+         program->name == o.program->name && ir::Equal(*program, *o.program);
+}
+
+CompiledCode::CompiledCode(CompileKey key, std::unique_ptr<pass::Lowered> lowered)
+    : key_(std::move(key)), lowered_(std::move(lowered)) {
+  kernels_.reserve(lowered_->kernels.size());
+  for (const kernel::Kernel& k : lowered_->kernels) kernels_.push_back(k.View());
+  for (const ricci_kernel_table& t : kernels_) kernel_views_.push_back(&t);
+  plan_ = lowered_->plan.View();
+}
+
+absl::StatusOr<base::Ref<CompiledCode>> CompiledCode::Create(CompileKey key, std::unique_ptr<pass::Lowered> lowered) {
+  auto code = base::Ref<CompiledCode>::Adopt(new CompiledCode(std::move(key), std::move(lowered)));
+  RICCI_TRY(code->Generate());
+  return code;
+}
+
+absl::Status CompiledCode::Generate() {
+  const ricci_backend& backend = device()->backend;
+  const auto start = std::chrono::steady_clock::now();
+  ricci_code_info info{};
+  info.hdr.size = sizeof info;
+  RICCI_TRY(
+      base::FromAbi(backend.compile(backend.self, kernel_views_.data(), static_cast<uint32_t>(kernel_views_.size()),
+                                    &plan_, key_.opt_level, &code_, &info)));
+  stats_.hdr.size = sizeof stats_;
+  stats_.transform_s = lowered_->transform_s;
+  stats_.lower_s = lowered_->lower_s;
+  stats_.codegen_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  stats_.code_bytes = info.code_bytes;
+  stats_.arena_bytes = plan_.arena_bytes;
+  stats_.scratch_bytes = info.scratch_bytes;
+  stats_.constant_bytes = ConstantBytes(*lowered_);
+  stats_.flops = lowered_->flops;
+  stats_.kernels = static_cast<uint32_t>(kernels_.size());
+  stats_.library_calls = plan_.n_libraries;
+  stats_.steps = plan_.n_steps;
+  arena_bytes_ = RoundUp(plan_.arena_bytes) + RoundUp(info.scratch_bytes);
+  return absl::OkStatus();
+}
+
+CompiledCode::~CompiledCode() {
+  for (auto& slot : frames_) {
+    if (RunFrame* frame = slot.load()) FreeFrame(frame);
+  }
+  if (code_ != nullptr) device()->backend.drop_code(code_);
+}
+
+RunFrame* CompiledCode::NewFrame() const {
+  const uint32_t n_in = program().n_params(), n_out = program().n_results();
+  const uint64_t head = RoundUp(sizeof(RunFrame) + (n_in + 2 * uint64_t{n_out}) * sizeof(void*));
+  char* block = static_cast<char*>(device()->context->memory()->Allocate(head + arena_bytes_, kAlign));
+  auto* frame = new (block) RunFrame{};
+  frame->block_bytes = head + arena_bytes_;
+  frame->inputs = reinterpret_cast<void**>(block + sizeof(RunFrame));
+  frame->outputs = frame->inputs + n_in;
+  frame->results = reinterpret_cast<Array**>(frame->outputs + n_out);
+  std::fill_n(frame->inputs, n_in + n_out, nullptr);
+  std::fill_n(frame->results, n_out, nullptr);
+  frame->args.hdr.size = sizeof frame->args;
+  frame->args.inputs = frame->inputs;
+  frame->args.outputs = frame->outputs;
+  frame->args.arena = block + head;
+  return frame;
+}
+
+void CompiledCode::FreeFrame(RunFrame* frame) const {
+  device()->context->memory()->Free(frame, frame->block_bytes, kAlign);
+}
+
+RunFrame* CompiledCode::TakeFrame() const {
+  for (auto& slot : frames_) {
+    if (slot.load(std::memory_order_relaxed) == nullptr) continue;
+    if (RunFrame* frame = slot.exchange(nullptr, std::memory_order_acquire)) return frame;
+  }
+  return NewFrame();
+}
+
+void CompiledCode::ReturnFrame(RunFrame* frame) const {
+  for (auto& slot : frames_) {
+    RunFrame* empty = nullptr;
+    if (slot.compare_exchange_strong(empty, frame, std::memory_order_release, std::memory_order_relaxed)) return;
+  }
+  FreeFrame(frame);
+}
+
+absl::StatusOr<std::string> CompiledCode::Dump(std::string_view stage) const {
+  if (stage == "program") return ir::Print(program());
+  if (stage == "optimized") return ir::Print(*lowered_->optimized);
+  if (stage == "plan") return kernel::ToText(plan_, kernel_views_.data(), static_cast<uint32_t>(kernel_views_.size()));
+  if (stage == "native") return DumpNative();
+  if (stage != "kernels") {
+    return base::InvalidArgument("dump: unknown stage ", stage, "; known: program, optimized, kernels, plan, native");
+  }
+  std::string text;
+  for (const ricci_kernel_table& k : kernels_) text += kernel::ToText(k) + "\n";
+  return text;
+}
+
+absl::StatusOr<std::string> CompiledCode::DumpNative() const {
+  const ricci_backend& backend = device()->backend;
+  if (backend.dump == nullptr) {
+    return absl::UnimplementedError(base::Cat("dump: device ", device()->kind, " has no native form"));
+  }
+  std::string text;
+  RICCI_TRY(base::FromAbi(backend.dump(code_, &text, Append)));
+  return text;
+}
+
+}  // namespace ricci::inline v0::runtime

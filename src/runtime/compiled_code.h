@@ -1,0 +1,86 @@
+// CompiledCode: what compilation leaves: the backend's code, the tables it refers to, and working memory to run it.
+//
+// Shared by all executables of equal programs. Running needs a frame: pointers of arguments and results, then the
+// arena and the backend's scratch, in one block. Frames are kept in a few slots and taken by an atomic exchange, so
+// that a run neither locks nor allocates, and as many threads as there are slots run at once without a new frame. (A
+// linked free list would need a guard against reuse of a node between load and exchange; fixed slots do not.)
+#ifndef RICCI_RUNTIME_COMPILED_CODE_H_
+#define RICCI_RUNTIME_COMPILED_CODE_H_
+#include <array>
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pass/pipeline.h"
+#include "ricci/executable.h"
+#include "runtime/array.h"
+
+namespace ricci::inline v0::runtime {
+
+// What two compilations must have in common to be one.
+struct CompileKey {
+  ir::ProgramRef program;
+  Device* device;
+  uint32_t opt_level;
+  VmapOption vmap;
+  std::vector<uint8_t> donate;  // empty, or one per parameter
+  uint64_t hash = 0;            // of all that
+
+  static CompileKey Make(ir::ProgramRef program, Device* device, uint32_t opt_level, VmapOption vmap,
+                         std::vector<uint8_t> donate);
+  bool operator==(const CompileKey& o) const;
+};
+
+// Working memory of one run at a time.
+struct RunFrame {
+  ricci_run_args args;  // points into this frame
+  void** inputs;
+  void** outputs;
+  Array** results;
+  size_t block_bytes;
+};
+
+class CompiledCode final : public base::Shared {
+ public:
+  // Hands the tables of `lowered` to the backend.
+  static absl::StatusOr<base::Ref<CompiledCode>> Create(CompileKey key, std::unique_ptr<pass::Lowered> lowered);
+
+  const CompileKey& key() const { return key_; }
+  Device* device() const { return key_.device; }
+  const ir::Program& program() const { return *key_.program; }
+  const pass::Lowered& lowered() const { return *lowered_; }
+  const ricci_executable_stats& stats() const { return stats_; }
+  // The parameter whose memory result `i` may take, or -1.
+  int32_t alias(uint32_t i) const { return lowered_->output_alias.empty() ? -1 : lowered_->output_alias[i]; }
+  bool donates(uint32_t param) const { return !key_.donate.empty() && key_.donate[param] != 0; }
+
+  // A frame that no other run uses, and back.
+  RunFrame* TakeFrame() const;
+  void ReturnFrame(RunFrame* frame) const;
+  RunFrame* NewFrame() const;
+  void FreeFrame(RunFrame* frame) const;
+
+  ricci_status* Run(const RunFrame& frame) const { return device()->backend.run(code_, &frame.args); }
+  // Text of a stage; INVALID_ARGUMENT lists those there are.
+  absl::StatusOr<std::string> Dump(std::string_view stage) const;
+
+ private:
+  CompiledCode(CompileKey key, std::unique_ptr<pass::Lowered> lowered);
+  ~CompiledCode() override;
+  absl::Status Generate();
+  absl::StatusOr<std::string> DumpNative() const;
+
+  const CompileKey key_;
+  const std::unique_ptr<pass::Lowered> lowered_;
+  std::vector<ricci_kernel_table> kernels_;
+  std::vector<const ricci_kernel_table*> kernel_views_;
+  ricci_plan plan_{};
+  void* code_ = nullptr;
+  ricci_executable_stats stats_{};
+  uint64_t arena_bytes_ = 0;  // with the backend's scratch
+  mutable std::array<std::atomic<RunFrame*>, 8> frames_{};
+};
+
+}  // namespace ricci::inline v0::runtime
+#endif

@@ -1,0 +1,11 @@
+// `ref`: the reference device, a complete backend that interprets kernels and plan. In every context; the oracle.
+#ifndef RICCI_RUNTIME_REFERENCE_BACKEND_H_
+#define RICCI_RUNTIME_REFERENCE_BACKEND_H_
+#include "ricci/backend.h"
+
+namespace ricci::inline v0::runtime {
+
+ricci_backend ReferenceBackend();
+
+}  // namespace ricci::inline v0::runtime
+#endif
