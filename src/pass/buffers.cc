@@ -52,8 +52,12 @@ std::vector<Life> Lives(const kernel::Plan& plan) {
 absl::Status PlanBuffers(Lowered& out) {
   kernel::Plan& plan = out.plan;
   std::vector<Life> lives = Lives(plan);
-  std::erase_if(lives,
-                [&](const Life& l) { return plan.buffers[l.buffer].kind != RICCI_BUFFER_ARENA || l.first == ~0u; });
+  std::erase_if(lives, [&](const Life& l) { return plan.buffers[l.buffer].kind != RICCI_BUFFER_ARENA; });
+  // What no step touches (an operand that folded away) takes no room.
+  for (const Life& l : lives) {
+    if (l.first == ~0u) plan.buffers[l.buffer].bytes = 0;
+  }
+  std::erase_if(lives, [](const Life& l) { return l.first == ~0u; });
   std::stable_sort(lives.begin(), lives.end(), [&](const Life& a, const Life& b) {
     return plan.buffers[a.buffer].bytes > plan.buffers[b.buffer].bytes;
   });

@@ -272,14 +272,13 @@ absl::StatusOr<Val> KernelBuilder::LoadElements(ArrayId id, const Index& index) 
     if (*at < 0 || *at >= t.elements) return base::InvalidArgument("kernel: index ", *at, " is outside of ", ToText(t));
     return arrays_[id].elements.values[*at];
   }
-  if (arrays_[id].elements.spilled == 0 || !w_.Usable(arrays_[id].elements.spill_witness)) {
-    const Val witness = w_.Index(int64_t{1} << 40 | id);  // lives as long as the block of the private array
+  const ArrayId known = arrays_[id].elements.spilled;
+  if (known == 0 || !w_.Usable(arrays_[known].place.number)) {  // a private array is a value of its block
     RICCI_ASSIGN(ArrayId spilled, Private(arrays_[id].type));
     const uint32_t local = arrays_[spilled].place.number;
     for (int64_t i = 0; i < t.elements; ++i)
       w_.Set(kernel::LocalId{local}, w_.Index(i), arrays_[id].elements.values[i]);
     arrays_[id].elements.spilled = spilled;
-    arrays_[id].elements.spill_witness = witness;
   }
   return LoadPlace(arrays_[arrays_[id].elements.spilled], index);
 }

@@ -99,7 +99,6 @@ class KernelBuilder {
   struct Elements {  // evaluated, one value per element
     std::vector<Val> values;
     ArrayId spilled = 0;  // a private array with them, made when an index is not constant
-    Val spill_witness = 0;
   };
   enum class Kind : uint8_t { kPlace, kLazy, kSlice, kLiteral, kElements };
   struct Array {
