@@ -8,8 +8,6 @@ set -eu
 build=$1
 work=$2
 here=$(cd "$(dirname "$0")" && pwd)
-components=
-grep -q '^RICCI_CPU:BOOL=ON' "$build/CMakeCache.txt" && components=cpu
 
 rm -rf "$work"
 mkdir -p "$work"
@@ -18,6 +16,9 @@ cp -R "$work/installed" "$work/moved"
 cmake --build "$build" --target uninstall >/dev/null
 left=$(find "$work/installed" -type f)
 [ -z "$left" ] || { echo "left behind by uninstall: $left" >&2; exit 1; }
+
+components=
+[ ! -e "$work/moved/lib/cmake/ricci/ricci-cpu-targets.cmake" ] || components=cpu
 
 echo "== CMake package"
 cmake -S "$here/consumer" -B "$work/by_cmake" -G Ninja -DCMAKE_PREFIX_PATH="$work/moved" \
