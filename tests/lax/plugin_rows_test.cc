@@ -1,0 +1,134 @@
+// A plugin written with the C++ binding: its rows work like the built-in ones, and nothing it throws reaches the core.
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "lax/traced_function.h"
+
+namespace ricci::testing {
+namespace {
+
+// ---- a primitive with all its rules: x^3 ----
+Value CubeDerivative(const Value& x, const Value&) { return lax::mul(3.0, lax::square(x)); }
+Scalar Cube(KernelBuilder&, const Eqn&, std::span<const Scalar> in) { return in[0] * in[0] * in[0]; }
+
+// ---- rules that fail ----
+ArrayTypes ThrowsError(const Eqn& e) { e.Fail("never fits ", e.in(0)); }
+ArrayTypes ThrowsStandard(const Eqn&) { throw std::runtime_error("broken rule"); }
+ArrayTypes ThrowsBadAlloc(const Eqn&) { throw std::bad_alloc(); }
+ArrayTypes ThrowsNumber(const Eqn&) { throw 7; }
+ArrayTypes ReadsUnknownAttribute(const Eqn& e) { return e.in(static_cast<uint32_t>(e.integer("nothing"))); }
+void FailingJvp(const Eqn& e, Jvp&) { throw Error(RICCI_UNIMPLEMENTED, Text(e.name(), ": no tangent today")); }
+void EmptyJvp(const Eqn&, Jvp&) {}
+
+constexpr Row kRows[] = {
+    {.name = "test.cube",
+     .type = rules::Same<1, kFloats>,
+     .jvp = rules::Derivative<CubeDerivative>,
+     .batch = rules::Elementwise,
+     .scalar = Cube},
+    {.name = "test.error", .type = ThrowsError},
+    {.name = "test.standard", .type = ThrowsStandard},
+    {.name = "test.bad_alloc", .type = ThrowsBadAlloc},
+    {.name = "test.number", .type = ThrowsNumber},
+    {.name = "test.attribute", .type = ReadsUnknownAttribute},
+    {.name = "test.failing_jvp", .type = rules::Same<1, kFloats>, .jvp = FailingJvp},
+    {.name = "test.empty_jvp", .type = rules::Same<1, kFloats>, .jvp = EmptyJvp},
+    {.name = "test.no_jvp", .type = rules::Same<1, kFloats>, .missing = "jvp: it has no tangent"},
+};
+RowList Rows() { return kRows; }
+RowList (*const kTables[])() = {Rows};
+ricci_status* Attach(void*, ricci_ctx* ctx) { return AttachRows(ctx, kTables); }
+constexpr ricci_plugin kPlugin = Describe("test", "1", Attach);
+ricci_status* Query(const ricci_host_info*, const ricci_plugin** out) {
+  *out = &kPlugin;
+  return nullptr;
+}
+
+class PluginRows : public ::testing::Test {
+ protected:
+  PluginRows() { Check(ricci_context_add_plugin(bench_.context(), Query)); }
+  Program Trace(std::string_view primitive) const {
+    return bench_.Trace({bench_.Type(DType::kF64, {2})},
+                        [&](const Values& in) { return Values{Emit1(primitive, in)}; });
+  }
+  Program JvpOf(const Program& f) const {
+    const std::vector<uint8_t> active(bench_.Params(f).size(), 1);
+    ricci_program* out = nullptr;
+    Check(ricci_jvp(f.get(), active.data(), static_cast<uint32_t>(active.size()), &out));
+    return Own(out);
+  }
+  template <typename F>
+  static void ExpectError(uint32_t code, std::string_view message, F&& f) {
+    try {
+      f();
+      ADD_FAILURE() << "no error, expected: " << message;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.message(), message);
+      EXPECT_EQ(e.code(), code);
+    }
+  }
+
+  Bench bench_;
+};
+
+TEST_F(PluginRows, RunAndDifferentiate) {
+  const Program f = Trace("test.cube");
+  EXPECT_EQ(bench_.Run(f, {{2, -1}})[0], (Numbers{8, -1}));
+  EXPECT_EQ(bench_.Run(JvpOf(f), {{2, -1}, {1, 10}})[1], (Numbers{12, 30}));
+  EXPECT_EQ(bench_.Run(JvpOf(JvpOf(f)), {{2, -1}, {1, 1}, {1, 1}, {0, 0}}).back(), (Numbers{12, -6}));
+}
+
+TEST_F(PluginRows, WhatRulesThrowBecomesAStatus) {
+  ExpectError(RICCI_INVALID_ARGUMENT, "test.error: never fits f64[2]", [&] { Trace("test.error"); });
+  ExpectError(RICCI_INTERNAL, "test.standard: broken rule", [&] { Trace("test.standard"); });
+  ExpectError(RICCI_RESOURCE_EXHAUSTED, "test.bad_alloc: out of memory", [&] { Trace("test.bad_alloc"); });
+  ExpectError(RICCI_INTERNAL, "test.number: an exception of an unknown type", [&] { Trace("test.number"); });
+  ExpectError(RICCI_INTERNAL, "test.attribute: the rule reads attribute nothing, which the row lacks",
+              [&] { Trace("test.attribute"); });
+}
+
+TEST_F(PluginRows, FailingAndMissingRulesNameThemselves) {
+  ExpectError(RICCI_UNIMPLEMENTED, "test.failing_jvp: no tangent today", [&] { JvpOf(Trace("test.failing_jvp")); });
+  ExpectError(RICCI_INVALID_ARGUMENT, "test.empty_jvp: rule jvp of plugin test: slot 0 is not filled",
+              [&] { JvpOf(Trace("test.empty_jvp")); });
+  ExpectError(RICCI_UNIMPLEMENTED, "test.no_jvp: no jvp rule (jvp: it has no tangent)",
+              [&] { JvpOf(Trace("test.no_jvp")); });
+}
+
+TEST_F(PluginRows, AddedTwiceIsAnError) {
+  const ricci_ctx* before = bench_.context();
+  ExpectError(RICCI_INVALID_ARGUMENT, "test.cube: already registered by plugin test; RICCI_PRIM_OVERRIDE replaces it",
+              [&] { Check(AttachRows(bench_.context(), kTables)); });
+  EXPECT_EQ(before, bench_.context());
+}
+
+// ---- elements ----
+TEST(Elements, RoundOnceToNearestEven) {
+  const auto bits = [](DType d, double v) {
+    uint64_t out = 0;
+    const Element e = Encode(d, v);
+    std::memcpy(&out, e.bytes.data(), e.size);
+    return out;
+  };
+  EXPECT_EQ(bits(DType::kF16, 1.0), 0x3c00u);
+  EXPECT_EQ(bits(DType::kF16, -65504.0), 0xfbffu);
+  EXPECT_EQ(bits(DType::kF16, 65520.0), 0x7c00u);
+  EXPECT_EQ(bits(DType::kF16, 0x1p-24), 1u);
+  EXPECT_EQ(bits(DType::kF16, 0x1p-25), 0u);
+  EXPECT_EQ(bits(DType::kF16, 0x1.8p-25), 1u);
+  EXPECT_EQ(bits(DType::kF16, 1 + 0x1p-11), 0x3c00u);
+  EXPECT_EQ(bits(DType::kF16, 1 + 0x1.8p-10), 0x3c02u);
+  EXPECT_EQ(bits(DType::kBF16, 0x1p-133), 1u);
+  EXPECT_EQ(bits(DType::kBF16, INFINITY), 0x7f80u);
+  EXPECT_EQ(bits(DType::kBF16, 3.0e38), 0x7f62u);
+  EXPECT_EQ(bits(DType::kBF16, -0.0), 0x8000u);
+  EXPECT_EQ(bits(DType::kI8, 300), 44u);
+  EXPECT_EQ(bits(DType::kBool, 2), 1u);
+  Element e = Encode(DType::kU64, ~uint64_t{0});
+  EXPECT_EQ(e.bytes[7], 0xff);
+  EXPECT_EQ(e.size, 8u);
+}
+
+}  // namespace
+}  // namespace ricci::testing

@@ -1,0 +1,171 @@
+// Wrong operands and attributes of the rows, with the exact message.
+#include <gtest/gtest.h>
+
+#include "lax/traced_function.h"
+
+namespace ricci::testing {
+namespace {
+
+struct Wrong {
+  std::vector<std::pair<DType, Shape>> inputs;
+  Function f;
+  std::string message;
+};
+
+constexpr DType kF32 = DType::kF32, kI32 = DType::kI32, kBool = DType::kBool;
+
+Values One(Value v) { return {v}; }
+
+std::vector<Wrong> Elementwise() {
+  return {
+      {{{kF32, {2, 3}}, {kF32, {3, 2}}},
+       [](const Values& in) { return One(lax::add(in[0], in[1])); },
+       "add: operands 0 and 1 are f32[2,3] and f32[3,2]; they must have one type"},
+      {{{kF32, {2}}, {kI32, {2}}},
+       [](const Values& in) { return One(lax::mul(in[0], in[1])); },
+       "mul: operands 0 and 1 are f32[2] and i32[2]; they must have one type"},
+      {{{kBool, {2}}, {kBool, {2}}},
+       [](const Values& in) { return One(lax::add(in[0], in[1])); },
+       "add: operand 0 is bool[2]; it takes integer and floating dtypes"},
+      {{{kI32, {2}}},
+       [](const Values& in) { return One(lax::sin(in[0])); },
+       "sin: operand 0 is i32[2]; it takes floating dtypes"},
+      {{{DType::kU32, {2}}},
+       [](const Values& in) { return One(lax::abs(in[0])); },
+       "abs: operand 0 is u32[2]; it takes signed and floating dtypes"},
+      {{{kF32, {2}}, {kF32, {2}}},
+       [](const Values& in) { return One(lax::bitwise_and(in[0], in[1])); },
+       "and: operand 0 is f32[2]; it takes integer and bool dtypes"},
+      {{{kF32, {2}}}, [](const Values& in) { return One(Emit1("add", {in[0]})); }, "add: takes 2 operands, not 1"},
+      {{{kF32, {2}}, {kI32, {3}}},
+       [](const Values& in) { return One(lax::pow(in[0], in[1])); },
+       "pow: operands 0 and 1 are f32[2] and i32[3]; they must have one shape"},
+      {{{kI32, {2}}},
+       [](const Values& in) { return One(lax::integer_pow(in[0], -1)); },
+       "integer_pow: exponent -1 of an integer base i32[2] must not be negative"},
+      {{{kF32, {2}}},
+       [](const Values& in) { return One(lax::round(in[0], 2)); },
+       "round: rounding_method 2 must be 0 (away from zero) or 1 (to nearest even)"},
+      {{{kF32, {2}}, {kF32, {2}}},
+       [](const Values& in) {
+         return One(lax::select_n(in[0], {in[0], in[1]}));
+       },
+       "select_n: the selector is f32[2]; it takes bool or i32"},
+      {{{kBool, {3}}, {kF32, {2}}},
+       [](const Values& in) {
+         return One(lax::select_n(in[0], {in[1], in[1]}));
+       },
+       "select_n: the selector is bool[3]; it must be a scalar or have the shape of the cases, f32[2]"},
+      {{{kF32, {2}}, {kF32, {3}}},
+       [](const Values& in) { return One(lax::clamp(in[0], in[1], in[1])); },
+       "clamp: operand 0 is f32[2]; it must have the dtype of operand 1, f32[3], and its shape or none"},
+      {{{kF32, {3}}},
+       [](const Values& in) { return One(lax::bitcast_convert_type(in[0], DType::kF64)); },
+       "bitcast_convert_type: operand f32[3] must have a last dimension of 2 to become f64"},
+  };
+}
+
+std::vector<Wrong> Structured() {
+  return {
+      {{{kF32, {2, 3}}, {kF32, {4, 5}}},
+       [](const Values& in) {
+         return One(lax::dot_general(in[0], in[1], {{1}, {0}, {}, {}}));
+       },
+       "dot_general: contracting sizes 3 and 4 differ; operands are f32[2,3] and f32[4,5]"},
+      {{{kF32, {2, 3}}, {kF32, {3, 5}}},
+       [](const Values& in) {
+         return One(lax::dot_general(in[0], in[1], {{2}, {0}, {}, {}}));
+       },
+       "dot_general: lhs_contract [2] is out of range for operand 0 of f32[2,3]"},
+      {{{kF32, {2, 3}}, {kF32, {3, 5}}},
+       [](const Values& in) {
+         return One(lax::dot_general(in[0], in[1], {{1}, {}, {}, {}}));
+       },
+       "dot_general: lhs has 1 contracting dimensions and rhs 0"},
+      {{{kF32, {2}}, {DType::kF64, {2}}},
+       [](const Values& in) {
+         return One(lax::dot_general(in[0], in[1], {{0}, {0}, {}, {}}));
+       },
+       "dot_general: operands are f32[2] and f64[2]; they must have one dtype or preferred_element_type be given"},
+      {{{kF32, {2, 3}}},
+       [](const Values& in) { return One(lax::reduce_sum(in[0], Shape{2})); },
+       "reduce_sum: axes [2] is out of range for operand 0 of f32[2,3]"},
+      {{{kF32, {2, 3}}},
+       [](const Values& in) {
+         return One(lax::reduce_max(in[0], Shape{1, 1}));
+       },
+       "reduce_max: axes [1,1] names dimension 1 twice"},
+      {{{kF32, {2, 0}}},
+       [](const Values& in) { return One(lax::argmax(in[0], 1, kI32)); },
+       "argmax: dimension 1 of f32[2,0] is empty, it has no extremum"},
+      {{{kF32, {2, 3}}},
+       [](const Values& in) { return One(lax::cumsum(in[0], 2)); },
+       "cumsum: axis 2 is out of range for f32[2,3]"},
+      {{{kF32, {2, 3}}},
+       [](const Values& in) { return One(lax::reshape(in[0], Shape{4})); },
+       "reshape: new_sizes [4] holds 4 elements, f32[2,3] holds 6"},
+      {{{kF32, {2, 3}}},
+       [](const Values& in) {
+         return One(lax::transpose(in[0], Shape{1, 1}));
+       },
+       "transpose: permutation [1,1] names dimension 1 twice"},
+      {{{kF32, {2}}},
+       [](const Values& in) {
+         return One(lax::broadcast_in_dim(in[0], Shape{3, 4}, Shape{0}));
+       },
+       "broadcast_in_dim: dimension 0 of f32[2] cannot become 3 of shape [3,4]"},
+      {{{kF32, {2, 3}}},
+       [](const Values& in) {
+         return One(lax::broadcast_in_dim(in[0], Shape{3, 2}, Shape{1, 0}));
+       },
+       "broadcast_in_dim: broadcast_dimensions [1,0] must increase and lie inside shape [3,2]"},
+      {{{kF32, {2}}},
+       [](const Values& in) { return One(lax::iota(in[0].builder, kBool, Shape{2}, 0)); },
+       "iota: dtype bool must be an integer or floating one"},
+      {{{kF32, {2}}},
+       [](const Values& in) { return One(Emit1("reduce_sum", {in[0]})); },
+       "reduce_sum: attribute axes (ints) is missing"},
+      {{{kF32, {2}}},
+       [](const Values& in) { return One(Emit1("sine", {in[0]})); },
+       "sine: no such primitive; add the plugin that holds it"},
+  };
+}
+
+void ExpectMessages(const std::vector<Wrong>& cases) {
+  const Bench bench;
+  for (const Wrong& wrong : cases) {
+    std::vector<ArrayType> params;
+    for (const auto& [dtype, shape] : wrong.inputs) params.push_back(bench.Type(dtype, shape));
+    try {
+      bench.Trace(params, wrong.f);
+      ADD_FAILURE() << "no error, expected: " << wrong.message;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.message(), wrong.message);
+    }
+  }
+}
+
+TEST(RowErrors, Elementwise) { ExpectMessages(Elementwise()); }
+TEST(RowErrors, Structured) { ExpectMessages(Structured()); }
+
+TEST(RowErrors, SiteNamesPrimitiveAndRule) {
+  const Bench bench;
+  const Function f = [](const Values& in) {
+    SetLocation(in[0].builder, {"host.cc", 7, "main"});
+    return Values{lax::sin(in[0])};
+  };
+  try {
+    bench.Trace({bench.Type(kI32, {2})}, f);
+    FAIL() << "no error";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.message(), "host.cc:7: sin: operand 0 is i32[2]; it takes floating dtypes");
+    EXPECT_EQ(e.code(), static_cast<uint32_t>(RICCI_INVALID_ARGUMENT));
+    EXPECT_EQ(e.primitive(), "sin");
+    EXPECT_EQ(e.rule(), "abstract_eval");
+    EXPECT_EQ(e.file(), "host.cc");
+    EXPECT_EQ(e.line(), 7u);
+  }
+}
+
+}  // namespace
+}  // namespace ricci::testing
