@@ -32,7 +32,7 @@ double ErfInv(double x) {
   if (x == 0) return x;
   const double ax = std::fabs(x);
   double y = ErfInvStart(ax);
-  for (int step = 0; step < 3; ++step) {
+  for (int step = 0; step < 5; ++step) {
     const double error = ax > 0.5 ? (1 - ax) - std::erfc(y) : std::erf(y) - ax;
     const double newton = error / (1.12837916709551257390 * std::exp(-y * y));
     y -= newton / (1 + y * newton);
