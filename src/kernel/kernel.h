@@ -37,12 +37,12 @@ struct Plan {
   ricci_plan View() const;
 };
 
-// ---- print.cc: stable text, for dumps and golden tests ----
+// ---- print_kernel.cc: stable text, for dumps and golden tests ----
 std::string ToText(const ricci_kernel_table& k);
 std::string ToText(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels);
 inline std::string ToText(const Kernel& k) { return ToText(k.View()); }
 
-// ---- verify.cc: INTERNAL, naming kernel and instruction (or step), if a table is malformed ----
+// ---- verify_kernel.cc: INTERNAL, naming kernel and instruction (or step), if a table is malformed ----
 absl::Status Verify(const ricci_kernel_table& k);
 absl::Status Verify(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels);
 inline absl::Status Verify(const Kernel& k) { return Verify(k.View()); }
