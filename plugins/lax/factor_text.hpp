@@ -49,7 +49,13 @@ inline std::string ViewFactors(const Eqn& e, Dims from) {
   }
   text.AddIn(in);
   for (uint32_t i = 1; i < e.n_in(); ++i) text.AddIn({});
-  for (uint32_t i = 0; i < e.n_out(); ++i) text.AddOut(out);
+  text.AddOut(out);
+  for (uint32_t i = 1; i < e.n_out(); ++i) {  // results may differ in size where they are no whole dimension
+    for (size_t j = 0; j < from.size(); ++j) {
+      if (from[j] < 0) out[j] = text.Whole();
+    }
+    text.AddOut(out);
+  }
   return text.Done();
 }
 

@@ -60,8 +60,11 @@ Values Decompose(const Eqn& e, std::span<const Value> in) {
 
 std::string Factors(const Eqn& e) {
   const int64_t axis = e.integer("axis");
-  const std::string all = rules::Letters(rules::Range(e.in(0).rank()));
-  return all + " -> " + all + ", " + all + "; whole " + rules::Letter(axis);
+  const int64_t rank = e.in(0).rank();
+  Shape kept = rules::Range(rank);
+  kept[static_cast<size_t>(axis)] = rank;  // the k first are a factor of their own
+  const std::string in = rules::Letters(rules::Range(rank)), out = rules::Letters(kept);
+  return Text(in, " -> ", out, ", ", out, "; whole ", rules::Letter(axis), " ", rules::Letter(rank));
 }
 
 constexpr Row kRows[] = {{.name = "top_k",

@@ -1,7 +1,8 @@
 // The laws of differentiation and batching, checked for one function on `ref` in f64.
 //
 // jvp against central differences, vjp against jvp by the dot test, both again for the jvp program itself (second
-// order), batching rules and structural vmap against a loop over the batch, with the batch at dimension 0 and inside.
+// order), factor texts, batching rules and structural vmap against a loop over the batch, with the batch at dimension 0
+// and inside.
 #ifndef RICCI_TESTS_LAX_LAWS_H_
 #define RICCI_TESTS_LAX_LAWS_H_
 #include <gtest/gtest.h>
@@ -9,6 +10,7 @@
 #include <cmath>
 #include <limits>
 
+#include "lax/factor_check.h"
 #include "lax/traced_function.h"
 
 namespace ricci::testing {
@@ -32,6 +34,7 @@ class Laws {
     for (const auto& [dtype, shape] : case_.inputs) params.push_back(bench_.Type(dtype, shape));
     const Program f = bench_.Trace(params, case_.f);
     const std::vector<Numbers> x = Draw(params);
+    CheckFactors(bench_, f);
     if (case_.differentiable) {
       const Program tangent = CheckJvp(f, x, 1e-6);
       CheckTranspose(f, tangent, x);
