@@ -31,9 +31,12 @@ struct NodeKey {
   uint32_t a, b, c, version;
   int64_t imm;
   bool operator==(const NodeKey&) const = default;
-  template <typename H>
-  friend H AbslHashValue(H h, const NodeKey& k) {
-    return H::combine(std::move(h), k.op, k.dtype, k.a, k.b, k.c, k.version, k.imm);
+};
+struct NodeKeyHash {
+  size_t operator()(const NodeKey& k) const {
+    const uint64_t head = uint64_t{k.op} << 48 ^ uint64_t { k.dtype } << 32 ^ k.version;
+    const uint64_t operands = base::Mix(uint64_t{k.a} << 32 | k.b, head);
+    return base::Mix(operands ^ k.c, static_cast<uint64_t>(k.imm));
   }
 };
 
@@ -88,7 +91,7 @@ class NodeTable {
   std::vector<Term> terms_;
   std::vector<uint8_t> scope_open_{1};
   uint32_t scope_ = 0;
-  absl::flat_hash_map<NodeKey, Val> known_;
+  absl::flat_hash_map<NodeKey, Val, NodeKeyHash> known_;
   absl::flat_hash_map<uint64_t, Val> by_form_;
 };
 
