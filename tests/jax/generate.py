@@ -1,0 +1,41 @@
+"""Writes the case files that ricci_jax_replay runs: generate.py OUT_DIR [group...]
+
+Groups are the modules <group>_cases.py beside this file. Same seed, same files. Compilation effort of XLA is kept low
+and so are its liberties: no excess precision, no fast math.
+"""
+import os
+import pathlib
+import sys
+import time
+
+os.environ['XLA_FLAGS'] = ('--xla_backend_optimization_level=0 --xla_allow_excess_precision=false '
+                           '--xla_cpu_multi_thread_eigen=false --xla_cpu_enable_fast_math=false')
+os.environ['JAX_PLATFORMS'] = 'cpu'
+
+import importlib  # noqa: E402
+import zlib  # noqa: E402
+
+import jax  # noqa: E402
+import numpy  # noqa: E402
+
+jax.config.update('jax_enable_x64', True)
+jax.config.update('jax_numpy_dtype_promotion', 'standard')
+
+from case_file import CaseFile  # noqa: E402
+
+HERE = pathlib.Path(__file__).parent
+GROUPS = sorted(p.name.removesuffix('_cases.py') for p in HERE.glob('*_cases.py'))
+
+
+def main():
+    out = pathlib.Path(sys.argv[1])
+    out.mkdir(parents=True, exist_ok=True)
+    for group in sys.argv[2:] or GROUPS:
+        start = time.perf_counter()
+        file = CaseFile(out / f'{group}.cases')
+        importlib.import_module(f'{group}_cases').cases(file, numpy.random.default_rng(zlib.crc32(group.encode())))
+        file.close()
+        print(f'{group}: {file.count} cases, {time.perf_counter() - start:.1f} s', flush=True)
+
+
+main()

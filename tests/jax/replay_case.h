@@ -1,0 +1,35 @@
+// One case of a case file: a program, transforms, inputs, and expected results (the format is told in case_file.py).
+#ifndef RICCI_TESTS_JAX_REPLAY_CASE_H_
+#define RICCI_TESTS_JAX_REPLAY_CASE_H_
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace replay {
+
+struct Array {
+  uint32_t dtype = 0;
+  std::vector<int64_t> dims;
+  std::string_view bytes;     // in the file's text
+  double rtol = 0, atol = 0;  // results only; both 0: equal bits, but any NaN for a NaN
+};
+
+struct Case {
+  std::string name;
+  std::string_view program;
+  std::vector<std::vector<std::string>> transforms;  // words of each line
+  std::vector<Array> inputs, results;
+};
+
+// All cases of `file`, which they point into. Exits the loop and sets `error` at the first malformed line.
+std::vector<Case> ReadCases(std::string_view file, std::string& error);
+
+// Type as in program text.
+std::string TypeText(uint32_t dtype, const std::vector<int64_t>& dims);
+
+// Empty if `got` (as many bytes as `want`) is close enough, else what differs first and by how much.
+std::string Difference(const Array& want, const void* got);
+
+}  // namespace replay
+#endif
