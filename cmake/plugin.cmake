@@ -26,6 +26,8 @@ function(ricci_add_plugin name)
     target_include_directories(${target} PRIVATE ${arg_INCLUDES})
     target_link_libraries(${target} PRIVATE ricci::plugin ${arg_LIBRARIES})
   endforeach()
+  # A host that links the archive uses the plugin, even if it only asks by a weak reference whether it is there.
+  target_link_options(ricci_plugin_${name} INTERFACE -Wl,--undefined=ricci_plugin_query_${name})
   target_compile_definitions(ricci_plugin_${name}_dso PRIVATE RICCI_PLUGIN_DSO)
   set_target_properties(ricci_plugin_${name}_dso PROPERTIES
     PREFIX lib OUTPUT_NAME ricci_plugin_${name} SUFFIX .so.0 EXCLUDE_FROM_ALL $<NOT:$<BOOL:${RICCI_PLUGIN_DSOS}>>
