@@ -3,7 +3,10 @@
 //
 // Windows are taken in the order of the index array, so that of several updates of one element the last one stands and
 // sums are the same on every run. Modes: `clip` clamps a position so that its window lies inside; with `fill` and
-// `promise_in_bounds` a window that does not lie inside is dropped. Derivatives follow JAX's rules.
+// `promise_in_bounds` a window that does not lie inside is dropped.
+//
+// Derivatives follow JAX's rules, but look windows up in the mode of the scatter, so that they hold for clamped positions
+// too.
 #include "window_dims.hpp"
 
 namespace ricci::inline v0::lax::rows {
@@ -57,7 +60,7 @@ ArrayTypes Type(const Eqn& e) {
 
 // ---- derivatives ----
 // The windows of `x` at the positions of this scatter. `fill`: the value outside, or none for the default.
-Value GatherBack(const Eqn& e, const Value& x, const Value& indices, std::string_view mode, const double* fill) {
+Value GatherBack(const Eqn& e, const Value& x, const Value& indices, const double* fill) {
   const WindowDims d(e, kNames);
   const Shape sizes = WindowSizes(e, d);
   const Attr dims[] = {{"offset_dims", d.window},
@@ -66,19 +69,17 @@ Value GatherBack(const Eqn& e, const Value& x, const Value& indices, std::string
                        {"operand_batching_dims", d.operand_batch},
                        {"start_indices_batching_dims", d.index_batch},
                        {"slice_sizes", sizes},
-                       {"mode", mode}};
+                       {"mode", e.str("mode")}};
   if (fill == nullptr) {
     return Emit1("gather", {x, indices}, {dims[0], dims[1], dims[2], dims[3], dims[4], dims[5], dims[6]});
   }
   return Emit1("gather", {x, indices},
                {dims[0], dims[1], dims[2], dims[3], dims[4], dims[5], dims[6], {"fill_value", *fill}});
 }
-Value WindowsAt(const Eqn& e, const Value& x, const Value& indices) {
-  return GatherBack(e, x, indices, "fill", nullptr);
-}
+Value WindowsAt(const Eqn& e, const Value& x, const Value& indices) { return GatherBack(e, x, indices, nullptr); }
 Value WindowsOrZero(const Eqn& e, const Value& x, const Value& indices) {
   const double zero = 0;
-  return GatherBack(e, x, indices, e.str("mode"), &zero);
+  return GatherBack(e, x, indices, &zero);
 }
 // Another scatter at the same positions.
 Value ScatterLike(const Eqn& e, std::string_view name, const Value& x, const Value& indices, const Value& updates) {

@@ -1,7 +1,7 @@
 // top_k: the k greatest elements along `axis`, greatest first, and their indices; the lower index first at ties.
 //
-// Floats are in total order: NaN above everything, -0 below 0. Decomposes into a sort by the bits of the elements, as
-// integers whose order is turned round.
+// Floats are in the total order of their bits: -NaN, -inf, ..., -0, 0, ..., inf, NaN. Decomposes into a sort by the
+// bits of the elements, as integers whose order is turned round.
 #include "ricci/plugin.hpp"
 
 namespace ricci::inline v0::lax::rows {
@@ -44,10 +44,8 @@ DType SignedOfWidth(int64_t bits) {
 Value DescendingKey(const Value& x) {
   if (!IsFloat(x.dtype())) return bitwise_not(x);
   const Value bits = bitcast_convert_type(x, SignedOfWidth(BitsOf(x.dtype())));
-  const Value zero = zeros_like(bits), is_nan = ne(x, x);
-  const int64_t all = INT64_MAX >> (64 - BitsOf(x.dtype()));
-  const Value order = select(lt(bits, zero), bitwise_xor(bits, full_like(bits, all)), bits);
-  return bitwise_not(select(is_nan, full_like(bits, all), order));
+  const Value all = full_like(bits, INT64_MAX >> (64 - BitsOf(x.dtype())));
+  return bitwise_not(select(lt(bits, zeros_like(bits)), bitwise_xor(bits, all), bits));
 }
 
 Values Decompose(const Eqn& e, std::span<const Value> in) {

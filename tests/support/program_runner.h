@@ -195,8 +195,14 @@ class ProgramRunner {
         return Read<int32_t>(data, type.elements);
       case RICCI_I64:
         return Read<int64_t>(data, type.elements);
+      case RICCI_U8:
+        return Read<uint8_t>(data, type.elements);
+      case RICCI_U16:
+        return Read<uint16_t>(data, type.elements);
       case RICCI_U32:
         return Read<uint32_t>(data, type.elements);
+      case RICCI_U64:
+        return Read<uint64_t>(data, type.elements);
       case RICCI_F32:
         return Read<float>(data, type.elements);
       case RICCI_F64:

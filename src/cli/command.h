@@ -1,0 +1,28 @@
+// A command of the tool: its name, its help, its options and its function.
+#ifndef RICCI_CLI_COMMAND_H_
+#define RICCI_CLI_COMMAND_H_
+#include <span>
+
+#include "cli/arguments.h"
+#include "cli/session.h"
+
+namespace ricci::inline v0::cli {
+
+struct Command {
+  std::string_view name, operands, summary;
+  std::string_view details;  // of `ricci help NAME`: one line per option
+  std::vector<std::string_view> options, flags;
+  void (*run)(const Session& session, const Arguments& arguments);
+};
+
+// The groups, one per file.
+std::span<const Command> TextCommands();       // print, verify
+std::span<const Command> TransformCommands();  // grad, jvp, vjp, vmap, batch
+std::span<const Command> RunCommands();        // run, compile, bench
+std::span<const Command> ListCommands();       // primitives, devices
+
+// The single operand FILE, loaded.
+Program LoadOperand(const Session& session, const Arguments& arguments);
+
+}  // namespace ricci::inline v0::cli
+#endif

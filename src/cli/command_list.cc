@@ -1,0 +1,104 @@
+// primitives, devices: what this build knows.
+#include <cstdio>
+
+#include "cli/command.h"
+
+namespace ricci::inline v0::cli {
+namespace {
+
+constexpr std::string_view kAttrKinds[] = {"none",   "int",  "float",  "bool",    "dtype",
+                                           "string", "ints", "floats", "program", "programs"};
+constexpr std::string_view kLoweringKinds[] = {"none", "decompose", "scalar", "index", "loops", "library"};
+
+void Append(std::string& out, std::string_view word) {
+  if (!out.empty()) out += ' ';
+  out += word;
+}
+
+std::string RulesOf(const ricci_prim_def& d) {
+  std::string out;
+  if (d.jvp != nullptr || (d.hdr.flags & RICCI_PRIM_LINEAR) != 0) Append(out, "jvp");
+  if (d.transpose != nullptr) Append(out, "transpose");
+  if (d.batch != nullptr || d.batch_kind != RICCI_BATCH_NONE) Append(out, "batch");
+  if (d.partial_eval != nullptr) Append(out, "partial_eval");
+  if (d.dce != nullptr) Append(out, "dce");
+  if (d.simplify != nullptr) Append(out, "simplify");
+  if (d.factors_of != nullptr || d.factors.len != 0) Append(out, "factors");
+  return out;
+}
+
+std::string LoweringsOf(const ricci_prim_def& d) {
+  std::string out;
+  for (uint32_t i = 0; i < d.n_lowerings; ++i) {
+    const ricci_lowering& l = *d.lowerings[i];
+    std::string word(kLoweringKinds[l.kind < std::size(kLoweringKinds) ? l.kind : 0]);
+    if (View(l.target) != "*") word += "@" + std::string(View(l.target));
+    Append(out, word);
+  }
+  return out;
+}
+
+std::string AttrsOf(const ricci_prim_def& d) {
+  std::string out;
+  for (uint32_t i = 0; i < d.n_attr_specs; ++i) {
+    const ricci_attr_spec& a = d.attr_specs[i];
+    const bool optional = (a.flags & RICCI_ATTR_OPTIONAL) != 0;
+    Append(out, std::string(View(a.name)) + ":" + std::string(kAttrKinds[a.kind < std::size(kAttrKinds) ? a.kind : 0]) +
+                    (optional ? "?" : ""));
+  }
+  return out;
+}
+
+void PrintOne(const ricci_prim_def& d) {
+  std::printf("%.*s\n  rules       %s\n  lowerings   %s\n  attributes  %s\n", static_cast<int>(d.name.len), d.name.ptr,
+              RulesOf(d).c_str(), LoweringsOf(d).c_str(), AttrsOf(d).c_str());
+  if (d.missing.len != 0) std::printf("  missing     %.*s\n", static_cast<int>(d.missing.len), d.missing.ptr);
+}
+
+void Primitives(const Session& session, const Arguments& arguments) {
+  const std::vector<std::string>& wanted = arguments.operands();
+  size_t found = 0;
+  ricci_prim id = 0;
+  const ricci_prim_def* d = nullptr;
+  for (uint32_t i = 0; (d = ricci_prim_at(session.context(), i, &id)) != nullptr; ++i) {
+    if (wanted.empty()) {
+      std::printf("%-24.*s %-48s %-18s %s\n", static_cast<int>(d->name.len), d->name.ptr, RulesOf(*d).c_str(),
+                  LoweringsOf(*d).c_str(), AttrsOf(*d).c_str());
+      continue;
+    }
+    for (const std::string& name : wanted) {
+      if (View(d->name) != name) continue;
+      PrintOne(*d);
+      ++found;
+    }
+  }
+  if (found != wanted.size()) throw Failure("no such primitive; `ricci primitives` lists them");
+}
+
+void Devices(const Session& session, const Arguments&) {
+  for (uint32_t i = 0; i < ricci_device_count(session.context()); ++i) {
+    ricci_device_desc desc{};
+    desc.hdr.size = sizeof desc;
+    ricci_device_info(ricci_device_get(session.context(), i), &desc);
+    std::printf("%u: %.*s, %.*s, %u threads\n", i, static_cast<int>(desc.kind.len), desc.kind.ptr,
+                static_cast<int>(desc.name.len), desc.name.ptr, desc.workers);
+  }
+}
+
+}  // namespace
+
+std::span<const Command> ListCommands() {
+  static const Command kCommands[] = {
+      {"primitives",
+       "[NAME...]",
+       "lists the primitives with their rules, lowerings and attributes",
+       "",
+       {},
+       {},
+       Primitives},
+      {"devices", "", "lists the devices", "", {}, {}, Devices},
+  };
+  return kCommands;
+}
+
+}  // namespace ricci::inline v0::cli

@@ -1,0 +1,161 @@
+// run, compile, bench: a program as native code.
+#include <algorithm>
+#include <chrono>
+#include <cinttypes>
+#include <cstdio>
+
+#include "cli/command.h"
+#include "cli/elements.h"
+
+namespace ricci::inline v0::cli {
+namespace {
+
+Executable CompileOperand(const Session& session, const Arguments& arguments, const Program& p) {
+  return Compile(p.get(), session.Device(arguments.option_or("device", "")),
+                 static_cast<uint32_t>(arguments.integer_or("opt", 0)));
+}
+
+// ---- run ----
+void Run(const Session& session, const Arguments& arguments) {
+  const Program p = LoadOperand(session, arguments);
+  const Executable x = CompileOperand(session, arguments, p);
+  const Signature s = SignatureOf(p.get());
+  const std::vector<Array> inputs =
+      Inputs(session, arguments, s.params, session.Device(arguments.option_or("device", "")));
+  std::vector<ricci_array*> in, out(s.results.size());
+  for (const Array& a : inputs) in.push_back(a.get());
+  Check(ricci_executable_run(x.get(), in.data(), static_cast<uint32_t>(in.size()), out.data(),
+                             static_cast<uint32_t>(out.size())));
+  std::vector<Array> results;
+  for (ricci_array* a : out) results.push_back(Own(a));
+  for (size_t i = 0; i < results.size(); ++i) {
+    std::vector<unsigned char> bytes(ricci_array_bytes(out[i]));
+    Check(ricci_array_copy_to_host(out[i], bytes.data(), bytes.size()));
+    const std::string text = ElementsText(session.Info(s.results[i]), bytes.data(), arguments.integer_or("limit", 64));
+    std::printf("%zu: %s = %s\n", i, session.TypeText(s.results[i]).c_str(), text.c_str());
+  }
+}
+
+// ---- compile ----
+void PrintStats(const ricci_executable* x) {
+  ricci_executable_stats s{};
+  s.hdr.size = sizeof s;
+  ricci_executable_info(x, &s);
+  std::printf("passes          %10.3f ms\nlowering        %10.3f ms\ncode generation %10.3f ms%s\n",
+              s.transform_s * 1e3, s.lower_s * 1e3, s.codegen_s * 1e3, s.cache_hit != 0 ? " (from the cache)" : "");
+  std::printf("plan            %10u kernels, %u library calls, %u steps\n", s.kernels, s.library_calls, s.steps);
+  std::printf("code            %10" PRIu64 " bytes\nworking memory  %10" PRIu64 " bytes\nconstants       %10" PRIu64
+              " bytes\n",
+              s.code_bytes, s.arena_bytes + s.scratch_bytes, s.constant_bytes);
+  std::printf("operations      %10" PRIu64 " floating, per run\n", s.flops);
+}
+
+void CompileCommand(const Session& session, const Arguments& arguments) {
+  const Program p = LoadOperand(session, arguments);
+  const Executable x = CompileOperand(session, arguments, p);
+  const std::string stage = arguments.option_or("dump", "");
+  if (stage.empty()) return PrintStats(x.get());
+  for (std::string_view known : {"program", "optimized", "kernels", "plan", "native"}) {
+    if (stage != "all" && stage != known) continue;
+    if (stage == "all") std::printf("// ---- %s ----\n", known.data());
+    std::string text;
+    Check(ricci_executable_dump(x.get(), known.data(), known.size(), &text, AppendTo));
+    std::fputs(text.c_str(), stdout);
+    if (stage != "all") return;
+  }
+  if (stage != "all") throw UsageError("--dump takes program, optimized, kernels, plan, native or all");
+}
+
+// ---- bench ----
+using Clock = std::chrono::steady_clock;
+double Seconds(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
+
+// Times of calls, each over as many runs as last at least a millisecond.
+std::vector<double> Measure(ricci_call* call, double seconds) {
+  int64_t runs = 1;
+  std::vector<double> times;
+  for (const auto start = Clock::now(); times.size() < 3 || Seconds(start) < seconds;) {
+    const auto from = Clock::now();
+    for (int64_t i = 0; i < runs; ++i) Check(ricci_call_run(call));
+    const double taken = Seconds(from);
+    if (taken < 1e-3 && runs < (int64_t{1} << 30)) {
+      runs *= 2;
+    } else {
+      times.push_back(taken / static_cast<double>(runs));
+    }
+  }
+  return times;
+}
+
+void Bench(const Session& session, const Arguments& arguments) {
+  const Program p = LoadOperand(session, arguments);
+  const auto start = Clock::now();
+  const Executable x = CompileOperand(session, arguments, p);
+  const double compile = Seconds(start);
+  const Signature s = SignatureOf(p.get());
+  const std::vector<Array> inputs =
+      Inputs(session, arguments, s.params, session.Device(arguments.option_or("device", "")));
+  ricci_call* raw = nullptr;
+  Check(ricci_call_create(x.get(), &raw));
+  const Call call = Own(raw);
+  uint32_t slot = 0;
+  for (const Array& a : inputs) {
+    Check(ricci_call_bind(raw, slot++, const_cast<void*>(ricci_array_data(a.get())), ricci_array_bytes(a.get())));
+  }
+  std::vector<std::vector<uint64_t>> results;
+  for (ricci_type t : s.results) {
+    const uint64_t bytes = session.Info(t).bytes();
+    results.emplace_back(bytes / 8 + 1);
+    Check(ricci_call_bind(raw, slot++, results.back().data(), bytes));
+  }
+  std::vector<double> times = Measure(raw, arguments.number_or("seconds", 1));
+  std::sort(times.begin(), times.end());
+  ricci_executable_stats stats{};
+  stats.hdr.size = sizeof stats;
+  ricci_executable_info(x.get(), &stats);
+  std::printf("compile %.3f ms\nbest    %.3f us per run\nmedian  %.3f us per run\n", compile * 1e3, times[0] * 1e6,
+              times[times.size() / 2] * 1e6);
+  if (stats.flops != 0) std::printf("rate    %.3f GFLOP/s\n", static_cast<double>(stats.flops) / times[0] * 1e-9);
+}
+
+}  // namespace
+
+std::span<const Command> RunCommands() {
+  constexpr std::string_view kRunDetails =
+      "\n  --input 'I=LITERAL' value of parameter I as in program text, such as '0=[1.0, 2.0]' or '1=0.5'\n"
+      "  --seed N            the other inputs are drawn from this seed (default: 0)\n"
+      "  --device KIND       ref, cpu (default: the best one)\n"
+      "  --opt N             1 compiles fast, 2 and 3 run fast\n";
+  static const std::string run_details =
+      std::string(kRunDetails) + "  --limit N           elements printed per result (default: 64)\n";
+  static const std::string bench_details =
+      std::string(kRunDetails) + "  --seconds S         time to measure (default: 1)\n";
+  static const Command kCommands[] = {
+      {"run",
+       "[OPTIONS] FILE",
+       "compiles and runs a program; prints its results",
+       run_details,
+       {"input", "seed", "device", "opt", "limit"},
+       {},
+       Run},
+      {"compile",
+       "[--device KIND] [--opt N] [--dump STAGE] FILE",
+       "compiles a program; prints statistics or a stage",
+       "\n  --dump STAGE   program, optimized, kernels, plan, native, or all\n  --device KIND  ref, cpu (default: the "
+       "best one)\n"
+       "  --opt N        1 compiles fast, 2 and 3 run fast\n",
+       {"device", "opt", "dump"},
+       {},
+       CompileCommand},
+      {"bench",
+       "[OPTIONS] FILE",
+       "measures a program with bound inputs and results",
+       bench_details,
+       {"input", "seed", "device", "opt", "seconds"},
+       {},
+       Bench},
+  };
+  return kCommands;
+}
+
+}  // namespace ricci::inline v0::cli

@@ -1,0 +1,146 @@
+// grad, jvp, vjp, vmap, batch: a program to a program, printed.
+#include <cstdio>
+
+#include "cli/command.h"
+
+namespace ricci::inline v0::cli {
+namespace {
+
+void Write(ricci_program* p) { std::fputs(TextOf(Own(p).get()).c_str(), stdout); }
+
+// The parameters of --wrt; those of a floating type if it is not given.
+std::vector<uint32_t> Wanted(const Session& session, const Arguments& arguments, const ricci_program* p) {
+  const std::vector<ricci_type> params = SignatureOf(p).params;
+  std::vector<uint32_t> out;
+  if (const auto given = arguments.integers("wrt")) {
+    for (int64_t i : *given) {
+      if (i < 0 || i >= static_cast<int64_t>(params.size())) {
+        throw Failure("--wrt " + std::to_string(i) + ": the program has " + std::to_string(params.size()) +
+                      " parameters");
+      }
+      out.push_back(static_cast<uint32_t>(i));
+    }
+    return out;
+  }
+  for (uint32_t i = 0; i < params.size(); ++i) {
+    const uint32_t dtype = session.Info(params[i]).dtype;
+    if (dtype >= RICCI_F16 && dtype <= RICCI_C128) out.push_back(i);
+  }
+  return out;
+}
+std::vector<uint8_t> Mask(const std::vector<uint32_t>& wanted, size_t n) {
+  std::vector<uint8_t> mask(n, 0);
+  for (uint32_t i : wanted) mask[i] = 1;
+  return mask;
+}
+
+void Grad(const Session& session, const Arguments& arguments) {
+  const Program f = LoadOperand(session, arguments);
+  const std::vector<uint32_t> wanted = Wanted(session, arguments, f.get());
+  ricci_program* out = nullptr;
+  Check(ricci_grad(f.get(), wanted.data(), static_cast<uint32_t>(wanted.size()), arguments.flag("value"), &out));
+  Write(out);
+}
+
+void Jvp(const Session& session, const Arguments& arguments) {
+  const Program f = LoadOperand(session, arguments);
+  const std::vector<uint8_t> active = Mask(Wanted(session, arguments, f.get()), SignatureOf(f.get()).params.size());
+  ricci_program* out = nullptr;
+  Check(ricci_jvp(f.get(), active.data(), static_cast<uint32_t>(active.size()), &out));
+  Write(out);
+}
+
+void Vjp(const Session& session, const Arguments& arguments) {
+  const Program f = LoadOperand(session, arguments);
+  const std::vector<uint8_t> wanted = Mask(Wanted(session, arguments, f.get()), SignatureOf(f.get()).params.size());
+  const std::string part = arguments.option_or("part", "bwd");
+  if (part != "fwd" && part != "bwd") throw UsageError("--part takes fwd or bwd");
+  ricci_program *fwd = nullptr, *bwd = nullptr;
+  Check(ricci_vjp(f.get(), wanted.data(), static_cast<uint32_t>(wanted.size()), &fwd, &bwd));
+  const Program other = Own(part == "fwd" ? bwd : fwd);
+  Write(part == "fwd" ? fwd : bwd);
+}
+
+std::vector<int32_t> Axes(const Arguments& arguments, std::string_view name, size_t n) {
+  const auto given = arguments.integers(name);
+  if (!given) return std::vector<int32_t>(n, 0);
+  if (given->size() != n) {
+    throw Failure("--" + std::string(name) + ": " + std::to_string(n) + " axes are needed, one for each, -1 for none");
+  }
+  return {given->begin(), given->end()};
+}
+
+void Vmap(const Session& session, const Arguments& arguments) {
+  const Program f = LoadOperand(session, arguments);
+  const Signature s = SignatureOf(f.get());
+  const std::vector<int32_t> in = Axes(arguments, "in-axes", s.params.size());
+  const std::vector<int32_t> out_axes = Axes(arguments, "out-axes", s.results.size());
+  if (!arguments.option("size")) throw UsageError("vmap needs --size N");
+  ricci_program* out = nullptr;
+  Check(ricci_vmap(f.get(), in.data(), static_cast<uint32_t>(in.size()), out_axes.data(),
+                   static_cast<uint32_t>(out_axes.size()), arguments.integer_or("size", 0), "", 0, &out));
+  Write(out);
+}
+
+void Batch(const Session& session, const Arguments& arguments) {
+  const Program f = LoadOperand(session, arguments);
+  const Signature s = SignatureOf(f.get());
+  std::vector<uint8_t> batched(s.params.size(), 1), out_batched(s.results.size(), 0);
+  if (const auto given = arguments.integers("params")) {
+    std::vector<uint32_t> which(given->begin(), given->end());
+    for (uint32_t i : which) {
+      if (i >= s.params.size()) throw Failure("--params " + std::to_string(i) + ": there is no such parameter");
+    }
+    batched = Mask(which, s.params.size());
+  }
+  if (!arguments.option("size")) throw UsageError("batch needs --size N");
+  ricci_program* out = nullptr;
+  Check(ricci_batch(f.get(), batched.data(), static_cast<uint32_t>(batched.size()), arguments.integer_or("size", 0), "",
+                    0, out_batched.data(), &out));
+  Write(out);
+}
+
+}  // namespace
+
+std::span<const Command> TransformCommands() {
+  constexpr std::string_view kWrt = "\n  --wrt 0,2      parameters to differentiate by (default: all floating ones)\n";
+  static const std::string grad_details = std::string(kWrt) + "  --value        the program also returns its value\n";
+  static const std::string vjp_details =
+      std::string(kWrt) + "  --part PART    fwd (results, residuals) or bwd (default)\n";
+  static const Command kCommands[] = {
+      {"grad", "[--wrt LIST] [--value] FILE", "gradient of the scalar result", grad_details, {"wrt"}, {"value"}, Grad},
+      {"jvp",
+       "[--wrt LIST] FILE",
+       "forward mode: parameters and tangents to results and tangents",
+       kWrt,
+       {"wrt"},
+       {},
+       Jvp},
+      {"vjp",
+       "[--wrt LIST] [--part PART] FILE",
+       "reverse mode, forward or backward part",
+       vjp_details,
+       {"wrt", "part"},
+       {},
+       Vjp},
+      {"vmap",
+       "--size N [--in-axes LIST] [--out-axes LIST] FILE",
+       "maps the program over a batch of N (one structural equation)",
+       "\n  --size N            the batch\n  --in-axes 0,-1      batched dimension of each parameter, -1 for none "
+       "(default: 0)\n"
+       "  --out-axes 0        the same for each result (default: 0)\n",
+       {"size", "in-axes", "out-axes"},
+       {},
+       Vmap},
+      {"batch",
+       "--size N [--params LIST] FILE",
+       "the same by batching rules, the batch as leading dimension",
+       "\n  --size N            the batch\n  --params 0,1        parameters that have it (default: all)\n",
+       {"size", "params"},
+       {},
+       Batch},
+  };
+  return kCommands;
+}
+
+}  // namespace ricci::inline v0::cli

@@ -1,0 +1,149 @@
+#include "cli/elements.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+namespace ricci::inline v0::cli {
+namespace {
+
+// The bits of one element drawn from `random`.
+uint64_t Draw(uint32_t dtype, std::mt19937_64& random) {
+  const uint64_t r = random();
+  const double uniform = static_cast<double>(r >> 11) * 0x1p-52 - 1;
+  switch (dtype) {
+    case RICCI_BOOL:
+      return r & 1;
+    case RICCI_F16:  // sign and a magnitude from [0.25, 1)
+      return (r & 0x8000) | (0x3400 + (r >> 16 & 0x7ff));
+    case RICCI_BF16:
+      return std::bit_cast<uint32_t>(static_cast<float>(uniform)) >> 16;
+    case RICCI_F32:
+      return std::bit_cast<uint32_t>(static_cast<float>(uniform));
+    case RICCI_F64:
+      return std::bit_cast<uint64_t>(uniform);
+    case RICCI_KEY:
+      return r;
+    default:
+      return r & 7;
+  }
+}
+
+Array Random(const TypeInfo& type, ricci_type id, ricci_device* device, std::mt19937_64& random) {
+  const uint32_t size = ricci_dtype_size(type.dtype);
+  std::vector<unsigned char> bytes(type.bytes());
+  for (size_t at = 0; at < bytes.size(); at += size) {
+    const uint64_t bits = Draw(type.dtype, random);
+    std::memcpy(bytes.data() + at, &bits, size);
+  }
+  ricci_array* out = nullptr;
+  Check(ricci_array_from_host(device, id, bytes.data(), &out));
+  return Own(out);
+}
+
+// A literal is what may follow `constant` in a program; so the program that returns it is run.
+Array Literal(const Session& session, ricci_type type, const std::string& text, ricci_device* device) {
+  const Program p =
+      session.Parse("program () { %0: " + session.TypeText(type) + " = constant " + text + " return %0 }", "--input");
+  const Executable x = Compile(p.get(), session.Device("ref"), 0);
+  ricci_array* raw = nullptr;
+  Check(ricci_executable_run(x.get(), nullptr, 0, &raw, 1));
+  const Array value = Own(raw);
+  std::vector<unsigned char> bytes(ricci_array_bytes(raw));
+  Check(ricci_array_copy_to_host(raw, bytes.data(), bytes.size()));
+  ricci_array* out = nullptr;
+  Check(ricci_array_from_host(device, type, bytes.data(), &out));
+  return Own(out);
+}
+
+template <typename T>
+T As(const void* p) {
+  T v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
+double HalfToDouble(uint16_t bits) {
+  const int exponent = bits >> 10 & 31, mantissa = bits & 1023;
+  const double sign = bits & 0x8000 ? -1 : 1;
+  if (exponent == 31) return mantissa != 0 ? NAN : sign * INFINITY;
+  return sign * std::scalbn(mantissa + (exponent != 0 ? 1024 : 0), std::max(exponent, 1) - 25);
+}
+
+std::string Number(double v, int digits) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.*g", digits, v);
+  return text;
+}
+
+std::string ElementText(uint32_t dtype, const void* p) {
+  switch (dtype) {
+    case RICCI_BOOL:
+      return As<uint8_t>(p) != 0 ? "true" : "false";
+    case RICCI_I8:
+      return std::to_string(As<int8_t>(p));
+    case RICCI_I16:
+      return std::to_string(As<int16_t>(p));
+    case RICCI_I32:
+      return std::to_string(As<int32_t>(p));
+    case RICCI_I64:
+      return std::to_string(As<int64_t>(p));
+    case RICCI_U8:
+      return std::to_string(As<uint8_t>(p));
+    case RICCI_U16:
+      return std::to_string(As<uint16_t>(p));
+    case RICCI_U32:
+      return std::to_string(As<uint32_t>(p));
+    case RICCI_F16:
+      return Number(HalfToDouble(As<uint16_t>(p)), 5);
+    case RICCI_BF16:
+      return Number(std::bit_cast<float>(static_cast<uint32_t>(As<uint16_t>(p)) << 16), 4);
+    case RICCI_F32:
+      return Number(As<float>(p), 9);
+    case RICCI_F64:
+      return Number(As<double>(p), 17);
+    default:
+      return std::to_string(As<uint64_t>(p));
+  }
+}
+
+}  // namespace
+
+std::vector<Array> Inputs(const Session& session, const Arguments& arguments, const std::vector<ricci_type>& params,
+                          ricci_device* device) {
+  std::vector<std::string> literals(params.size());
+  for (const std::string& text : arguments.all("input")) {
+    const size_t equals = text.find('=');
+    const std::string index = text.substr(0, equals);
+    const bool is_number =
+        !index.empty() && index.find_first_not_of("0123456789") == std::string::npos && index.size() < 6;
+    if (equals == std::string::npos || !is_number)
+      throw UsageError("--input takes INDEX=LITERAL, such as '0=[1.0, 2.0]'");
+    const auto i = static_cast<size_t>(std::stoi(index));
+    if (i >= params.size()) {
+      throw Failure("--input " + index + ": the program has " + std::to_string(params.size()) + " parameters");
+    }
+    literals[i] = text.substr(equals + 1);
+  }
+  std::mt19937_64 random(static_cast<uint64_t>(arguments.integer_or("seed", 0)));
+  std::vector<Array> out;
+  for (size_t i = 0; i < params.size(); ++i) {
+    out.push_back(literals[i].empty() ? Random(session.Info(params[i]), params[i], device, random)
+                                      : Literal(session, params[i], literals[i], device));
+  }
+  return out;
+}
+
+std::string ElementsText(const TypeInfo& type, const void* data, int64_t limit) {
+  const auto* bytes = static_cast<const unsigned char*>(data);
+  const uint32_t size = ricci_dtype_size(type.dtype);
+  if (type.shape.empty()) return ElementText(type.dtype, bytes);
+  std::string text = "[";
+  for (int64_t i = 0; i < std::min(type.elements, limit); ++i) {
+    text += (i == 0 ? "" : ", ") + ElementText(type.dtype, bytes + static_cast<size_t>(i) * size);
+  }
+  return text + (type.elements > limit ? ", ...]" : "]");
+}
+
+}  // namespace ricci::inline v0::cli

@@ -1,0 +1,17 @@
+// Array data of the tool: inputs from literals or a seed, results as text.
+#ifndef RICCI_CLI_ELEMENTS_H_
+#define RICCI_CLI_ELEMENTS_H_
+#include "cli/arguments.h"
+#include "cli/session.h"
+
+namespace ricci::inline v0::cli {
+
+// One array per parameter: `--input 'I=LITERAL'` where given, else drawn from `--seed` (floats from [-1, 1), integers
+// from 0 to 7).
+std::vector<Array> Inputs(const Session& session, const Arguments& arguments, const std::vector<ricci_type>& params,
+                          ricci_device* device);
+// `[1.0, 2.0, ...]`, row-major, at most `limit` elements.
+std::string ElementsText(const TypeInfo& type, const void* data, int64_t limit);
+
+}  // namespace ricci::inline v0::cli
+#endif

@@ -1,0 +1,114 @@
+// ricci: programs in text form, transformed, compiled, run and measured from the command line.
+#include <cstdio>
+
+#include "cli/command.h"
+
+namespace ricci::inline v0::cli {
+namespace {
+
+constexpr char kHelp[] = R"(ricci: numerical programs as text: derivatives, batching, native code
+
+usage: ricci COMMAND [OPTIONS] FILE       FILE is `-` for standard input
+       ricci help COMMAND                 options of one command
+
+)";
+constexpr char kExample[] = R"(
+Options of every command: --config KEY=VALUE (threads, vmap, dump_dir, log_compiles).
+
+A first program (f.ricci):
+
+  program f(%x: f32[3]) {
+    %y: f32[3] = sin(%x)
+    %z: f32[3] = mul(%x, %y)
+    %s: f32[] = reduce_sum(%z) axes=[0]
+    return %s
+  }
+
+  ricci run f.ricci --input '0=[0.0, 0.5, 1.0]'     its value
+  ricci grad f.ricci                                its gradient, as a program
+  ricci grad f.ricci | ricci vmap --size 8 - | ricci run -
+  ricci compile f.ricci --dump plan                 what is run
+)";
+
+using Group = std::span<const Command> (*)();
+constexpr Group kGroups[] = {TextCommands, TransformCommands, RunCommands, ListCommands};
+
+const Command* Find(std::string_view name) {
+  for (Group group : kGroups) {
+    for (const Command& c : group()) {
+      if (c.name == name) return &c;
+    }
+  }
+  return nullptr;
+}
+
+void PrintHelp(std::FILE* to) {
+  std::fputs(kHelp, to);
+  for (Group group : kGroups) {
+    for (const Command& c : group()) {
+      std::fprintf(to, "  %-11.*s %.*s\n", static_cast<int>(c.name.size()), c.name.data(),
+                   static_cast<int>(c.summary.size()), c.summary.data());
+    }
+  }
+  std::fputs(kExample, to);
+}
+
+void PrintHelpOf(const Command& c) {
+  std::printf("usage: ricci %.*s %.*s\n\n%.*s\n%.*s", static_cast<int>(c.name.size()), c.name.data(),
+              static_cast<int>(c.operands.size()), c.operands.data(), static_cast<int>(c.summary.size()),
+              c.summary.data(), static_cast<int>(c.details.size()), c.details.data());
+}
+
+void RunCommand(const Command& c, const std::vector<std::string>& words) {
+  std::vector<std::string_view> options = c.options;
+  options.push_back("config");
+  const Arguments arguments(words, options, c.flags);
+  const Session session(arguments.all("config"));
+  c.run(session, arguments);
+}
+
+int Main(const std::vector<std::string>& words) {
+  const std::string first = words.empty() ? "" : words[0];
+  if (first == "--help" || first == "-h" || (first == "help" && words.size() == 1)) {
+    PrintHelp(stdout);
+    return 0;
+  }
+  if (first == "--version") {
+    std::fputs(ricci_build_info(), stdout);
+    return 0;
+  }
+  if (words.empty()) {
+    PrintHelp(stderr);
+    return 2;
+  }
+  const bool wants_help = first == "help" || (words.size() > 1 && (words[1] == "--help" || words[1] == "-h"));
+  const Command* command = Find(first == "help" ? words[1] : first);
+  if (command == nullptr) throw UsageError("unknown command `" + (first == "help" ? words[1] : first) + "`");
+  if (wants_help) {
+    PrintHelpOf(*command);
+  } else {
+    RunCommand(*command, {words.begin() + 1, words.end()});
+  }
+  return 0;
+}
+
+}  // namespace
+
+Program LoadOperand(const Session& session, const Arguments& arguments) {
+  if (arguments.operands().size() != 1) throw UsageError("takes one FILE (`-` for standard input)");
+  return session.Load(arguments.operands()[0]);
+}
+
+}  // namespace ricci::inline v0::cli
+
+int main(int argc, char** argv) {
+  try {
+    return ricci::cli::Main({argv + 1, argv + argc});
+  } catch (const ricci::cli::UsageError& e) {
+    std::fprintf(stderr, "ricci: %s; `ricci help` lists commands and options\n", e.what());
+    return 2;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "ricci: %s\n", e.what());
+    return 1;
+  }
+}

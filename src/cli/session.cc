@@ -1,0 +1,109 @@
+#include "cli/session.h"
+
+#include <cstdio>
+
+namespace ricci::inline v0::cli {
+namespace {
+
+std::string ReadAll(const std::string& path) {
+  std::FILE* file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
+  if (file == nullptr) throw Failure(path + ": cannot be read");
+  std::string text;
+  char buffer[65536];
+  for (size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, file)) != 0;) text.append(buffer, n);
+  const bool failed = std::ferror(file) != 0;
+  if (file != stdin) std::fclose(file);
+  if (failed) throw Failure(path + ": reading failed");
+  return text;
+}
+
+ricci_ctx* NewContext() {
+  ricci_ctx* c = nullptr;
+  Check(ricci_context_create(nullptr, &c));
+  return c;
+}
+
+}  // namespace
+
+void Check(ricci_status* status) {
+  if (status == nullptr) return;
+  ricci_str message{};
+  ricci_status_message(status, &message);
+  const Failure failure{std::string(View(message))};
+  ricci_status_free(status);
+  throw failure;
+}
+
+void AppendTo(void* sink, const char* p, size_t n) { static_cast<std::string*>(sink)->append(p, n); }
+
+Session::Session(const std::vector<std::string>& config) : context_(NewContext(), ricci_context_release) {
+  Check(ricci_context_add_plugin(context(), ricci_plugin_query_lax));
+#ifdef RICCI_TOOL_CPU
+  Check(ricci_context_add_plugin(context(), ricci_plugin_query_cpu));
+#endif
+  for (const std::string& pair : config) {
+    const size_t equals = std::min(pair.find('='), pair.size());
+    const std::string value = equals < pair.size() ? pair.substr(equals + 1) : "";
+    Check(ricci_context_config(context(), pair.data(), equals, value.data(), value.size()));
+  }
+}
+
+ricci_device* Session::Device(std::string_view kind) const {
+  ricci_device* d =
+      kind.empty() ? ricci_device_get(context(), 0) : ricci_device_find(context(), kind.data(), kind.size());
+  if (d == nullptr) throw Failure("no device of kind `" + std::string(kind) + "`; `ricci devices` lists them");
+  return d;
+}
+
+Program Session::Load(const std::string& path) const { return Parse(ReadAll(path), path == "-" ? "<stdin>" : path); }
+
+Program Session::Parse(std::string_view text, std::string_view origin) const {
+  ricci_program* p = nullptr;
+  Check(ricci_program_parse(context(), text.data(), text.size(), origin.data(), origin.size(), &p));
+  return Own(p);
+}
+
+TypeInfo Session::Info(ricci_type t) const {
+  TypeInfo info;
+  uint32_t rank = 0;
+  const int64_t* dims = nullptr;
+  Check(ricci_type_get(context(), t, &info.dtype, &rank, &dims));
+  info.shape.assign(dims, dims + rank);
+  for (int64_t d : info.shape) info.elements *= d;
+  return info;
+}
+
+std::string Session::TypeText(ricci_type t) const {
+  const TypeInfo info = Info(t);
+  ricci_str name{};
+  ricci_dtype_name(info.dtype, &name);
+  std::string text(View(name));
+  text += '[';
+  for (size_t i = 0; i < info.shape.size(); ++i) text += (i == 0 ? "" : ",") + std::to_string(info.shape[i]);
+  return text + ']';
+}
+
+Signature SignatureOf(const ricci_program* p) {
+  uint32_t n_params = 0, n_results = 0;
+  const ricci_type *params = nullptr, *results = nullptr;
+  ricci_program_signature(p, &n_params, &params, &n_results, &results);
+  return {{params, params + n_params}, {results, results + n_results}};
+}
+
+std::string TextOf(const ricci_program* p) {
+  std::string text;
+  Check(ricci_program_print(p, &text, AppendTo));
+  return text;
+}
+
+Executable Compile(const ricci_program* p, ricci_device* device, uint32_t opt_level) {
+  ricci_compile_opts options{};
+  options.hdr.size = sizeof options;
+  options.device = device;
+  options.opt_level = opt_level;
+  ricci_executable* x = nullptr;
+  Check(ricci_compile(p, &options, &x));
+  return Own(x);
+}
+
+}  // namespace ricci::inline v0::cli

@@ -1,0 +1,73 @@
+// What every command works with: a context with the built-in plugins, handles that release themselves, files and text.
+//
+// The tool throws where a status comes back: main prints it. Nothing of that crosses the C ABI.
+#ifndef RICCI_CLI_SESSION_H_
+#define RICCI_CLI_SESSION_H_
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ricci/primitive.h"
+#include "ricci/ricci.h"
+
+namespace ricci::inline v0::cli {
+
+// A failed command; the message is complete.
+struct Failure : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Throws the message of `status` unless it is NULL.
+void Check(ricci_status* status);
+
+template <typename T>
+using Handle = std::unique_ptr<T, void (*)(T*)>;
+using Program = Handle<ricci_program>;
+using Array = Handle<ricci_array>;
+using Executable = Handle<ricci_executable>;
+using Call = Handle<ricci_call>;
+inline Program Own(ricci_program* p) { return {p, ricci_program_release}; }
+inline Array Own(ricci_array* a) { return {a, ricci_array_release}; }
+inline Executable Own(ricci_executable* x) { return {x, ricci_executable_release}; }
+inline Call Own(ricci_call* k) { return {k, ricci_call_release}; }
+
+inline std::string_view View(ricci_str s) { return {s.ptr, s.len}; }
+// Sink of the ABI's text functions: appends to the std::string behind `sink`.
+void AppendTo(void* sink, const char* p, size_t n);
+
+struct Signature {
+  std::vector<ricci_type> params, results;
+};
+struct TypeInfo {
+  uint32_t dtype = 0;
+  std::vector<int64_t> shape;
+  int64_t elements = 1;
+  uint64_t bytes() const { return static_cast<uint64_t>(elements) * ricci_dtype_size(dtype); }
+};
+
+class Session {
+ public:
+  // `config`: `key=value` of ricci_context_config.
+  explicit Session(const std::vector<std::string>& config);
+  ricci_ctx* context() const { return context_.get(); }
+  // The device of that kind; device 0 for an empty one.
+  ricci_device* Device(std::string_view kind) const;
+
+  // Program text of a file, `-` for standard input.
+  Program Load(const std::string& path) const;
+  Program Parse(std::string_view text, std::string_view origin) const;
+  TypeInfo Info(ricci_type t) const;
+  std::string TypeText(ricci_type t) const;  // f32[2,3]
+
+ private:
+  Handle<ricci_ctx> context_;
+};
+
+Signature SignatureOf(const ricci_program* p);
+std::string TextOf(const ricci_program* p);
+Executable Compile(const ricci_program* p, ricci_device* device, uint32_t opt_level);
+
+}  // namespace ricci::inline v0::cli
+#endif
