@@ -5,8 +5,8 @@
 // sums are the same on every run. Modes: `clip` clamps a position so that its window lies inside; with `fill` and
 // `promise_in_bounds` a window that does not lie inside is dropped.
 //
-// Derivatives follow JAX's rules, but look windows up in the mode of the scatter, so that they hold for clamped positions
-// too.
+// Derivatives follow JAX's rules, but look windows up in the mode of the scatter, so that they hold for clamped
+// positions too.
 #include "window_dims.hpp"
 
 namespace ricci::inline v0::lax::rows {
