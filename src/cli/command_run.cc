@@ -50,20 +50,31 @@ void PrintStats(const ricci_executable* x) {
   std::printf("operations      %10" PRIu64 " floating, per run\n", s.flops);
 }
 
+// The reference device interprets: it has no native form.
+bool HasNative(const Session& session, const Arguments& arguments) {
+  ricci_device_desc desc{};
+  desc.hdr.size = sizeof desc;
+  ricci_device_info(session.Device(arguments.option_or("device", "")), &desc);
+  return View(desc.kind) != "ref";
+}
+
 void CompileCommand(const Session& session, const Arguments& arguments) {
   const Program p = LoadOperand(session, arguments);
   const Executable x = CompileOperand(session, arguments, p);
   const std::string stage = arguments.option_or("dump", "");
   if (stage.empty()) return PrintStats(x.get());
-  for (std::string_view known : {"program", "optimized", "kernels", "plan", "native"}) {
+  constexpr std::string_view kStages[] = {"program", "optimized", "kernels", "plan", "native"};
+  if (stage != "all" && std::find(std::begin(kStages), std::end(kStages), stage) == std::end(kStages)) {
+    throw UsageError("--dump takes program, optimized, kernels, plan, native or all");
+  }
+  for (std::string_view known : kStages) {
     if (stage != "all" && stage != known) continue;
+    if (known == "native" && stage == "all" && !HasNative(session, arguments)) continue;
     if (stage == "all") std::printf("// ---- %s ----\n", known.data());
     std::string text;
     Check(ricci_executable_dump(x.get(), known.data(), known.size(), &text, AppendTo));
     std::fputs(text.c_str(), stdout);
-    if (stage != "all") return;
   }
-  if (stage != "all") throw UsageError("--dump takes program, optimized, kernels, plan, native or all");
 }
 
 // ---- bench ----

@@ -29,6 +29,10 @@ absl::Status AddTo(Row& row, const ricci_lowering& from) {
   auto after = std::find_if(row.lowerings.begin(), row.lowerings.end(),
                             [&](const ricci_lowering& o) { return o.priority < l.priority; });
   row.lowerings.insert(after, l);
+  row.lowering_ptrs.clear();
+  for (const ricci_lowering& o : row.lowerings) row.lowering_ptrs.push_back(&o);
+  row.def.lowerings = row.lowering_ptrs.data();
+  row.def.n_lowerings = static_cast<uint32_t>(row.lowering_ptrs.size());
   return absl::OkStatus();
 }
 

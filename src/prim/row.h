@@ -24,7 +24,8 @@ struct Row {
   std::deque<std::string> attr_names;
   std::vector<ricci_attr_spec> attr_specs;
   std::deque<std::string> targets;
-  std::vector<ricci_lowering> lowerings;  // highest priority first; equal ones in order of registration
+  std::vector<ricci_lowering> lowerings;             // highest priority first; equal ones in order of registration
+  std::vector<const ricci_lowering*> lowering_ptrs;  // the same, for def.lowerings
   Flow flow = Flow::kNone;
 
   bool has(uint32_t flag) const { return (def.hdr.flags & flag) != 0; }
