@@ -177,13 +177,9 @@ absl::Status ScanTranspose(Builder& b, const Held& h, const ricci_transpose_args
   const ScanParts s(h);
   const uint32_t x0 = s.n_consts + s.n_carry;
   Mask linear(a.linear, a.linear + h.op.n_in);
-  for (uint32_t i = s.n_consts; i < x0; ++i) {
-    if (!linear[i]) {
-      return absl::UnimplementedError(
-          base::Cat("scan: carry ", i - s.n_consts,
-                    " does not depend linearly on what is transposed; only linear carries can be"));
-    }
-  }
+  // A carry that starts as a known zero tangent is linear from then on: it has a cotangent in the body, which nobody wants in
+  // the end.
+  std::fill(linear.begin() + s.n_consts, linear.begin() + x0, 1);
   // Body: its transpose takes non-linear parameters, cts of carry and of ys, and gives cts of all linear parameters.
   Mask ct_nonzero(s.body->n_results(), 1);
   for (uint32_t i = 0; i < s.n_ys; ++i) ct_nonzero[s.n_carry + i] = a.cts[s.n_carry + i] != kZero;
@@ -243,7 +239,9 @@ absl::Status ScanTranspose(Builder& b, const Held& h, const ricci_transpose_args
   RICCI_ASSIGN(Vals out, EmitScan(b, backwards, *body, rc, lc + s.n_carry, operands));
   uint32_t at = 0;
   for (uint32_t i = 0; i < h.op.n_in; ++i) {
-    if (linear[i]) a.in_cts[i] = out[at++];
+    if (!linear[i]) continue;
+    if (a.linear[i]) a.in_cts[i] = out[at];
+    ++at;
   }
   return absl::OkStatus();
 }

@@ -1,0 +1,134 @@
+// The plugin's entry: registers the backend `cpu` and its library lowerings.
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "gemm.h"
+#include "jit.h"
+#include "plan_codegen.h"
+#include "ricci/api_table.h"
+#include "ricci/ricci.h"
+
+namespace ricci::cpu {
+namespace {
+
+struct Backend {
+  std::unique_ptr<Jit> jit;
+  Pool pool;
+};
+
+struct Code {
+  Backend* backend;
+  std::unique_ptr<CompiledCode> compiled;
+};
+
+ricci_status* Fail(uint32_t code, const std::string& what) {
+  const std::string text = "cpu: " + what;
+  return ricci_status_make(code, text.data(), text.size());
+}
+
+// No exception crosses the ABI.
+template <typename Body>
+ricci_status* Guard(Body body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return ricci_status_make(RICCI_RESOURCE_EXHAUSTED, "cpu: out of memory", 18);
+  } catch (...) {
+    return ricci_status_make(RICCI_INTERNAL, "cpu: unexpected exception", 25);
+  }
+}
+
+ricci_status* Compile(void* self, const ricci_kernel_table* const* kernels, uint32_t n_kernels, const ricci_plan* plan,
+                      uint32_t opt_level, void** code, ricci_code_info* info) {
+  return Guard([&]() -> ricci_status* {
+    auto* backend = static_cast<Backend*>(self);
+    LLVMContextRef ctx = LLVMContextCreate();
+    LlvmBuilder l{ctx, LLVMModuleCreateWithNameInContext("ricci", ctx), LLVMCreateBuilderInContext(ctx),
+                  backend->jit->lanes()};
+    const PlanCode emitted = EmitPlan(l, kernels, n_kernels, *plan);
+    LLVMDisposeBuilder(l.b);
+    if (!emitted.error.empty()) {
+      LLVMDisposeModule(l.module);
+      LLVMContextDispose(ctx);
+      return Fail(RICCI_UNIMPLEMENTED, emitted.error);
+    }
+    std::string error;
+    auto compiled = backend->jit->Compile(ctx, l.module, opt_level == 0 ? 2 : opt_level, error);
+    if (compiled == nullptr) return Fail(RICCI_INTERNAL, error);
+    info->code_bytes = compiled->code_bytes;
+    info->scratch_bytes = emitted.scratch_bytes;
+    *code = new Code{backend, std::move(compiled)};
+    return nullptr;
+  });
+}
+
+ricci_status* Run(void* code, const ricci_run_args* a) {
+  const auto& c = *static_cast<const Code*>(code);
+  RunState state{&c.backend->pool, nullptr};
+  c.compiled->entry(a->inputs, a->outputs, a->arena, &state);
+  return state.status;
+}
+
+void DropCode(void* code) { delete static_cast<Code*>(code); }
+
+ricci_status* Dump(void* code, void* sink, void (*write)(void* sink, const char* p, size_t n)) {
+  const std::string& ir = static_cast<const Code*>(code)->compiled->ir;
+  write(sink, ir.data(), ir.size());
+  return nullptr;
+}
+
+ricci_status* SetThreads(void* self, uint32_t threads) {
+  return Guard([&]() -> ricci_status* {
+    static_cast<Backend*>(self)->pool.SetThreads(threads);
+    return nullptr;
+  });
+}
+
+ricci_status* Attach(void*, ricci_ctx* ctx) {
+  return Guard([&]() -> ricci_status* {
+    if (ricci_status* s = AddGemm(ctx)) return s;
+    std::string error;
+    auto jit = Jit::Create(error);
+    if (jit == nullptr) return Fail(RICCI_UNIMPLEMENTED, error);
+    auto* backend = new Backend{std::move(jit), Pool(ricci_context_hooks(ctx))};
+    ricci_backend b{};
+    b.hdr.size = sizeof b;
+    b.kind = {"cpu", 3};
+    b.name = {"x86-64", 6};
+    b.self = backend;
+    b.drop_self = [](void* self) { delete static_cast<Backend*>(self); };
+    b.workers = backend->pool.workers();
+    b.opt_level_default = 2;
+    b.compile = Compile;
+    b.run = Run;
+    b.drop_code = DropCode;
+    b.dump = Dump;
+    b.set_threads = SetThreads;
+    ricci_status* s = ricci_backend_register(ctx, &b);
+    if (s != nullptr) delete backend;
+    return s;
+  });
+}
+
+const ricci_plugin* Description() {
+  static const ricci_plugin plugin = [] {
+    ricci_plugin p{};
+    p.hdr.size = sizeof p;
+    p.abi_major = RICCI_ABI_MAJOR;
+    p.abi_minor = RICCI_ABI_MINOR;
+    p.name = {"cpu", 3};
+    p.version = {"0.1.0", 5};
+    p.attach = Attach;
+    return p;
+  }();
+  return &plugin;
+}
+
+}  // namespace
+}  // namespace ricci::cpu
+
+extern "C" RICCI_API ricci_status* ricci_plugin_query_cpu(const ricci_host_info*, const ricci_plugin** out) {
+  *out = ricci::cpu::Description();
+  return nullptr;
+}

@@ -1,0 +1,185 @@
+#include "kernel_analysis.h"
+
+namespace ricci::cpu {
+namespace {
+
+bool IsScalar(uint16_t op) { return op < RICCI_S_COUNT; }
+
+double OpCost(uint16_t op) {
+  if (op >= RICCI_S_EXP && op < RICCI_S_COUNT && op != RICCI_S_FLOOR && op != RICCI_S_CEIL && op != RICCI_S_TRUNC)
+    return 12;
+  return op == RICCI_K_CONST || op == RICCI_K_LOCAL || op == RICCI_K_DOMAIN ? 0 : 1;
+}
+
+}  // namespace
+
+Blocks::Blocks(const ricci_kernel_table& k) : close(k.n_insts, 0), middle(k.n_insts, 0), parent(k.n_insts, 0) {
+  std::vector<uint32_t> open;
+  for (uint32_t i = 0; i < k.n_insts; ++i) {
+    parent[i] = open.empty() ? 0 : open.back();
+    switch (k.insts[i].op) {
+      case RICCI_K_FOR:
+      case RICCI_K_WHILE:
+      case RICCI_K_IF:
+      case RICCI_K_REDUCE:
+        open.push_back(i);
+        break;
+      case RICCI_K_ELSE:
+      case RICCI_K_COND:
+        middle[open.back()] = i;
+        break;
+      case RICCI_K_END:
+      case RICCI_K_YIELD:
+        close[open.back()] = i;
+        if (middle[open.back()] != 0) close[middle[open.back()]] = i;
+        open.pop_back();
+        parent[i] = open.empty() ? 0 : open.back();
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+std::vector<uint8_t> FindVarying(const ricci_kernel_table& k, const Blocks& blocks, uint32_t root, uint32_t first,
+                                 uint32_t last) {
+  std::vector<uint8_t> varying(k.n_insts, 0),
+      masked(k.n_insts, 0);  // masked: some lanes may be off inside of this block
+  varying[root] = 1;
+  for (bool changed = true; changed;) {
+    changed = false;
+    auto set = [&](uint8_t& flag) {
+      changed |= flag == 0;
+      flag = 1;
+    };
+    for (uint32_t i = first; i < last; ++i) {
+      const ricci_inst& inst = k.insts[i];
+      const uint32_t block = blocks.parent[i];
+      const bool off = block != 0 && masked[block];
+      switch (inst.op) {
+        case RICCI_K_LOAD:
+          if (varying[inst.a]) set(varying[i]);
+          break;
+        case RICCI_K_GET:
+          if (varying[inst.a] || varying[inst.b]) set(varying[i]);
+          break;
+        case RICCI_K_SET:
+          if (varying[inst.b] || varying[inst.c] || off) set(varying[inst.a]);
+          break;
+        case RICCI_K_IF:
+          if (off || varying[inst.a]) set(masked[i]);
+          break;
+        case RICCI_K_COND:
+          if (varying[inst.a]) set(masked[block]);
+          break;
+        case RICCI_K_WHILE:
+          if (off) set(masked[i]);
+          break;
+        case RICCI_K_FOR:
+        case RICCI_K_REDUCE:
+          if (varying[inst.a] || varying[inst.b]) {
+            set(masked[i]);
+            set(varying[i]);
+          }
+          if (off) set(masked[i]);
+          break;
+        case RICCI_K_YIELD:
+          if (varying[inst.b] || masked[inst.a]) set(varying[i]);
+          break;
+        default:
+          if (!IsScalar(inst.op)) break;
+          if ((inst.a && varying[inst.a]) || (inst.b && varying[inst.b]) || (inst.c && varying[inst.c]))
+            set(varying[i]);
+      }
+    }
+  }
+  return varying;
+}
+
+std::optional<int64_t> ConstantOf(const ricci_kernel_table& k, uint32_t value) {
+  if (k.insts[value].op != RICCI_K_CONST) return std::nullopt;
+  return k.insts[value].imm;
+}
+
+std::optional<int64_t> TripsOf(const ricci_kernel_table& k, uint32_t loop) {
+  const auto lo = ConstantOf(k, k.insts[loop].a), hi = ConstantOf(k, k.insts[loop].b);
+  if (!lo || !hi) return std::nullopt;
+  return *hi > *lo ? *hi - *lo : 0;
+}
+
+std::optional<int64_t> StrideIn(const ricci_kernel_table& k, uint32_t value, uint32_t root) {
+  if (value == root) return 1;
+  const ricci_inst& inst = k.insts[value];
+  if (inst.op == RICCI_K_CONST || inst.op == RICCI_K_DOMAIN || inst.op == RICCI_K_FOR || inst.op == RICCI_K_REDUCE)
+    return 0;
+  if (value < root) return 0;
+  if (inst.op == RICCI_S_ADD || inst.op == RICCI_S_SUB || inst.op == RICCI_S_MUL) {
+    const auto a = StrideIn(k, inst.a, root), b = StrideIn(k, inst.b, root);
+    if (!a || !b) return std::nullopt;
+    if (inst.op == RICCI_S_ADD) return *a + *b;
+    if (inst.op == RICCI_S_SUB) return *a - *b;
+    const auto ca = ConstantOf(k, inst.a), cb = ConstantOf(k, inst.b);
+    if (cb) return *a * *cb;
+    if (ca) return *b * *ca;
+    if (*a == 0 && *b == 0) return 0;
+    return std::nullopt;
+  }
+  if (!IsScalar(inst.op)) return std::nullopt;
+  for (uint32_t o : {inst.a, inst.b, inst.c}) {
+    if (o == 0) continue;
+    const auto s = StrideIn(k, o, root);
+    if (!s || *s != 0) return std::nullopt;
+  }
+  return 0;
+}
+
+double CostOfPoint(const ricci_kernel_table& k, const Blocks& blocks) {
+  std::vector<double> times(k.n_insts, 1);  // how often the inside of a block runs
+  double cost = 0;
+  for (uint32_t i = 1; i < k.n_insts; ++i) {
+    const uint32_t block = blocks.parent[i];
+    const double outer = block == 0 ? 1 : times[block];
+    const ricci_inst& inst = k.insts[i];
+    times[i] = outer;
+    if (inst.op == RICCI_K_FOR || inst.op == RICCI_K_REDUCE) {
+      const auto trips = TripsOf(k, i);
+      times[i] = outer * static_cast<double>(trips ? *trips : 16);
+    } else if (inst.op == RICCI_K_WHILE) {
+      times[i] = outer * 16;
+    }
+    cost += outer * OpCost(inst.op);
+  }
+  return cost;
+}
+
+bool LanesOverDomain(const ricci_kernel_table& k, const Blocks& blocks, unsigned lanes) {
+  if (k.domain_rank == 0) return false;
+  uint32_t last = 0;
+  for (uint32_t i = 0; i < k.n_insts; ++i) {
+    if (k.insts[i].op == RICCI_K_DOMAIN && k.insts[i].imm == k.domain_rank - 1) last = i;
+  }
+  if (last == 0) return true;
+  int inner = 0, outer = 0;  // accesses inside of inner loops that are in order along the loop, or along the domain
+  for (uint32_t i = 0; i < k.n_insts; ++i) {
+    const ricci_inst& inst = k.insts[i];
+    if (inst.op == RICCI_K_WHILE || inst.op == RICCI_K_IF) return true;  // only lanes keep branches
+    if (inst.op == RICCI_K_FOR && inst.imm == 0) {
+      const auto trips = TripsOf(k, i);
+      if (!trips || *trips > 64) return true;  // a sequential loop over private state
+    }
+    if (inst.op != RICCI_K_LOAD && inst.op != RICCI_K_STORE) continue;
+    const uint32_t block = blocks.parent[i];
+    if (block == 0) continue;
+    const bool spreads =
+        k.insts[block].op == RICCI_K_REDUCE || (k.insts[block].op == RICCI_K_FOR && k.insts[block].imm == 1);
+    if (!spreads) continue;
+    const auto trips = TripsOf(k, block);
+    if (trips && *trips < static_cast<int64_t>(lanes)) continue;
+    const auto along_loop = StrideIn(k, inst.a, block), along_domain = StrideIn(k, inst.a, last);
+    if (along_domain && (*along_domain == 0 || *along_domain == 1)) ++outer;
+    if (along_loop && (*along_loop == 0 || *along_loop == 1)) ++inner;
+  }
+  return inner <= outer;
+}
+
+}  // namespace ricci::cpu

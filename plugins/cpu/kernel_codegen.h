@@ -1,0 +1,31 @@
+// One kernel as an LLVM function: void kernel(ptr buffers[], i64 begin, i64 end, ptr scratch).
+//
+// Our own SPMD vectoriser instead of LLVM's: one loop level is spread over the lanes of vectors, everything below runs
+// once for all lanes, values that are the same for all lanes stay scalar, and branches and loops on values that are not
+// run under a mask. begin and end count units: points of a one-dimensional domain, rows of a larger one; none for rank
+// 0.
+#ifndef RICCI_CPU_KERNEL_CODEGEN_H_
+#define RICCI_CPU_KERNEL_CODEGEN_H_
+#include <string>
+
+#include "kernel_analysis.h"
+#include "llvm_builder.h"
+
+namespace ricci::cpu {
+
+struct KernelCode {
+  LLVMValueRef function;
+  int64_t units = 1;           // 0 .. units - 1 may run on any threads
+  int64_t grain = 1;           // units of one task; fixed by shape, so that results do not depend on threads
+  uint64_t scratch_bytes = 0;  // per worker
+  // A long reduction at the top of a rank-0 kernel: `partial` computes chunks of it (units: chunks) into partial
+  // results that `function` combines; they lie in the buffer after the kernel's own.
+  LLVMValueRef partial = nullptr;
+  int64_t partial_chunks = 0;
+  std::string error;  // empty: fine
+};
+
+KernelCode EmitKernel(const LlvmBuilder& l, const ricci_kernel_table& k, const std::string& name);
+
+}  // namespace ricci::cpu
+#endif

@@ -1,0 +1,279 @@
+#include "plan_codegen.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernel_codegen.h"
+
+namespace ricci::cpu {
+namespace {
+
+using V = LLVMValueRef;
+using KernelFn = void (*)(void* const* buffers, int64_t begin, int64_t end, void* scratch);
+
+// ---- called by generated code ----
+
+struct ParallelKernel {
+  KernelFn fn;
+  void* const* buffers;
+  int64_t units, grain;
+  char* scratch;
+  uint64_t scratch_stride;
+};
+
+extern "C" void RicciCpuParallel(RunState* run, KernelFn fn, void* const* buffers, int64_t units, int64_t grain,
+                                 char* scratch, uint64_t scratch_stride) {
+  ParallelKernel k{fn, buffers, units, grain, scratch, scratch_stride};
+  run->pool->Run((units + grain - 1) / grain,
+                 [](void* arg, int64_t task, uint32_t worker) {
+                   const auto& p = *static_cast<ParallelKernel*>(arg);
+                   p.fn(p.buffers, task * p.grain, std::min(p.units, (task + 1) * p.grain),
+                        p.scratch + worker * p.scratch_stride);
+                 },
+                 &k);
+}
+
+struct LibraryTasks {
+  RunState* run;
+  const ricci_plan_library* call;
+  const ricci_launch* launch;
+  std::atomic<ricci_status*> failed{nullptr};
+};
+
+extern "C" void RicciCpuLibrary(RunState* run, const ricci_plan_library* call, void* const* buffers) {
+  ricci_launch launch{};
+  launch.hdr.size = sizeof launch;
+  launch.n_in = call->n_in;
+  launch.n_out = call->n_out;
+  launch.in = buffers;
+  launch.out = buffers + call->n_in;
+  launch.workspace = call->workspace_bytes != 0 ? buffers[call->n_in + call->n_out] : nullptr;
+  LibraryTasks tasks{run, call, &launch, {}};
+  run->pool->Run(
+      call->tasks,
+      [](void* arg, int64_t task, uint32_t) {
+        auto& t = *static_cast<LibraryTasks*>(arg);
+        ricci_launch mine = *t.launch;
+        mine.task = task;
+        ricci_status* s = t.call->library->launch(t.call->state, &mine);
+        ricci_status* none = nullptr;
+        if (s != nullptr && !t.failed.compare_exchange_strong(none, s)) ricci_status_free(s);
+      },
+      &tasks);
+  ricci_status* s = tasks.failed.load();
+  if (s == nullptr) return;
+  if (run->status == nullptr) {
+    run->status = s;
+  } else {
+    ricci_status_free(s);
+  }
+}
+
+template <typename F>
+void* Address(F* f) {
+  void* p;
+  static_assert(sizeof p == sizeof f);
+  std::memcpy(&p, &f, sizeof p);
+  return p;
+}
+
+// ---- generation ----
+
+class PlanCodegen {
+ public:
+  PlanCodegen(const LlvmBuilder& l, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
+              const ricci_plan& plan)
+      : l_(l), kernels_(kernels), n_kernels_(n_kernels), plan_(plan) {}
+
+  PlanCode Emit() {
+    for (uint32_t i = 0; i < n_kernels_; ++i) {
+      code_.push_back(EmitKernel(l_, *kernels_[i], "kernel" + std::to_string(i)));
+      if (!code_.back().error.empty()) {
+        out_.error = std::string(kernels_[i]->name.ptr, kernels_[i]->name.len) + ": " + code_.back().error;
+        return out_;
+      }
+      per_worker_ = std::max(per_worker_, (code_.back().scratch_bytes + 63) / 64 * 64);
+      partials_ = std::max(partials_, (static_cast<uint64_t>(code_.back().partial_chunks) * 8 + 63) / 64 * 64);
+    }
+    out_.scratch_bytes = partials_ + per_worker_ * Pool::kMaxWorkers;
+    LLVMTypeRef params[] = {l_.ptr(), l_.ptr(), l_.ptr(), l_.ptr()};
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(l_.ctx), params, 4, 0);
+    function_ = LLVMAddFunction(l_.module, "ricci_entry", type);
+    LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(l_.ctx, function_, "entry");
+    LLVMBasicBlockRef start = LLVMAppendBasicBlockInContext(l_.ctx, function_, "start");
+    LLVMPositionBuilderAtEnd(l_.b, start);
+    scratch_ = Offset(LLVMGetParam(function_, 2), (plan_.arena_bytes + 63) / 64 * 64);
+    for (uint32_t b = 0; b < plan_.n_buffers; ++b) buffers_.push_back(Buffer(plan_.buffers[b]));
+    for (uint32_t s = 0; s < plan_.n_steps; ++s) Step(plan_.steps[s]);
+    LLVMBuildRetVoid(l_.b);
+    LLVMPositionBuilderAtEnd(l_.b, entry);
+    LLVMBuildBr(l_.b, start);
+    return out_;
+  }
+
+ private:
+  struct Block {
+    LLVMBasicBlockRef head, inside, after;
+    std::vector<LLVMBasicBlockRef> cases;
+    uint32_t kind, next_case = 0;
+    V predicate = nullptr;
+  };
+
+  V Offset(V base, uint64_t bytes) {
+    V index = l_.I64(static_cast<int64_t>(bytes));
+    return LLVMBuildGEP2(l_.b, l_.i8(), base, &index, 1, "");
+  }
+  V Pointer(const void* p) {
+    return LLVMConstIntToPtr(LLVMConstInt(l_.i64(), reinterpret_cast<uint64_t>(p), 0), l_.ptr());
+  }
+  V Entry(V table, uint32_t index) {
+    V i = l_.I64(index);
+    return LLVMBuildLoad2(l_.b, l_.ptr(), LLVMBuildGEP2(l_.b, l_.ptr(), table, &i, 1, ""), "");
+  }
+  V Buffer(const ricci_plan_buffer& b) {
+    switch (b.kind) {
+      case RICCI_BUFFER_INPUT:
+        return Entry(LLVMGetParam(function_, 0), b.index);
+      case RICCI_BUFFER_OUTPUT:
+        return Entry(LLVMGetParam(function_, 1), b.index);
+      case RICCI_BUFFER_CONSTANT:
+        return Pointer(b.data);
+      default:
+        return Offset(LLVMGetParam(function_, 2), b.offset);
+    }
+  }
+
+  V Call(const char* name, std::vector<V> args) {
+    std::vector<LLVMTypeRef> types;
+    for (V a : args) types.push_back(LLVMTypeOf(a));
+    LLVMTypeRef ft =
+        LLVMFunctionType(LLVMVoidTypeInContext(l_.ctx), types.data(), static_cast<unsigned>(types.size()), 0);
+    V f = LLVMGetNamedFunction(l_.module, name);
+    if (f == nullptr) f = LLVMAddFunction(l_.module, name, ft);
+    return LLVMBuildCall2(l_.b, ft, f, args.data(), static_cast<unsigned>(args.size()), "");
+  }
+
+  // The buffers of a step as an array on the stack.
+  V Arguments(const ricci_plan_step& step, bool with_partials) {
+    const uint32_t n = step.n_args + (with_partials ? 1 : 0);
+    V array = l_.Alloca(LLVMArrayType2(l_.ptr(), std::max(n, 1u)), "buffers");
+    for (uint32_t i = 0; i < n; ++i) {
+      V index = l_.I64(i);
+      V value = i < step.n_args ? buffers_[plan_.args[step.args + i]] : scratch_;
+      LLVMBuildStore(l_.b, value, LLVMBuildGEP2(l_.b, l_.ptr(), array, &index, 1, ""));
+    }
+    return array;
+  }
+
+  void RunUnits(V function, V arguments, int64_t units, int64_t grain) {
+    V run = LLVMGetParam(function_, 3), scratch = Offset(scratch_, partials_);
+    if (units <= grain) {
+      V args[] = {arguments, l_.I64(0), l_.I64(units), scratch};
+      LLVMBuildCall2(l_.b, LLVMGlobalGetValueType(function), function, args, 4, "");
+      return;
+    }
+    Call("ricci_cpu_parallel",
+         {run, function, arguments, l_.I64(units), l_.I64(grain), scratch, l_.I64(static_cast<int64_t>(per_worker_))});
+  }
+
+  void Step(const ricci_plan_step& step) {
+    const uint32_t* args = plan_.args + step.args;
+    switch (step.kind) {
+      case RICCI_STEP_KERNEL: {
+        const KernelCode& k = code_[step.index];
+        V arguments = Arguments(step, k.partial != nullptr);
+        if (k.partial != nullptr) RunUnits(k.partial, arguments, k.partial_chunks, 1);
+        RunUnits(k.function, arguments, k.units, k.grain);
+        return;
+      }
+      case RICCI_STEP_LIBRARY:
+        Call("ricci_cpu_library",
+             {LLVMGetParam(function_, 3), Pointer(&plan_.libraries[step.index]), Arguments(step, false)});
+        return;
+      case RICCI_STEP_COPY: {
+        const uint64_t bytes = plan_.buffers[args[0]].bytes;
+        LLVMBuildMemMove(l_.b, buffers_[args[0]], 1, buffers_[args[1]], 1, l_.I64(static_cast<int64_t>(bytes)));
+        return;
+      }
+      default:
+        Control(step, args);
+    }
+  }
+
+  void Control(const ricci_plan_step& step, const uint32_t* args) {
+    switch (step.kind) {
+      case RICCI_STEP_WHILE: {
+        Block block{l_.NewBlock("while"), l_.NewBlock("body"), l_.NewBlock("done"), {}, RICCI_STEP_WHILE};
+        block.predicate = buffers_[args[0]];
+        LLVMBuildBr(l_.b, block.head);
+        LLVMPositionBuilderAtEnd(l_.b, block.head);
+        open_.push_back(block);
+        return;
+      }
+      case RICCI_STEP_COND: {
+        const Block& block = open_.back();
+        V p = LLVMBuildLoad2(l_.b, l_.i8(), block.predicate, "");
+        LLVMBuildCondBr(l_.b, LLVMBuildICmp(l_.b, LLVMIntNE, p, l_.IntLike(p, 0), ""), block.inside, block.after);
+        LLVMPositionBuilderAtEnd(l_.b, block.inside);
+        return;
+      }
+      case RICCI_STEP_CASE:
+        return Case(step, args);
+      case RICCI_STEP_NEXT: {
+        Block& block = open_.back();
+        LLVMBuildBr(l_.b, block.after);
+        LLVMPositionBuilderAtEnd(l_.b, block.cases[++block.next_case]);
+        return;
+      }
+      default: {
+        const Block block = open_.back();
+        open_.pop_back();
+        LLVMBuildBr(l_.b, block.kind == RICCI_STEP_WHILE ? block.head : block.after);
+        LLVMPositionBuilderAtEnd(l_.b, block.after);
+        return;
+      }
+    }
+  }
+
+  void Case(const ricci_plan_step& step, const uint32_t* args) {
+    Block block{};
+    block.kind = RICCI_STEP_CASE;
+    block.after = l_.NewBlock("done");
+    V index = LLVMBuildLoad2(l_.b, l_.i32(), buffers_[args[0]], "");
+    index = l_.Fn("llvm.smax", l_.Fn("llvm.smin", index, l_.I32(static_cast<int>(step.index) - 1)), l_.I32(0));
+    for (uint32_t i = 0; i < step.index; ++i) block.cases.push_back(l_.NewBlock("case"));
+    V choice = LLVMBuildSwitch(l_.b, index, block.cases.back(), step.index);
+    for (uint32_t i = 0; i + 1 < step.index; ++i) LLVMAddCase(choice, l_.I32(static_cast<int>(i)), block.cases[i]);
+    LLVMPositionBuilderAtEnd(l_.b, block.cases[0]);
+    open_.push_back(block);
+  }
+
+  const LlvmBuilder& l_;
+  const ricci_kernel_table* const* kernels_;
+  uint32_t n_kernels_;
+  const ricci_plan& plan_;
+  PlanCode out_;
+  std::vector<KernelCode> code_;
+  std::vector<V> buffers_;
+  std::vector<Block> open_;
+  uint64_t per_worker_ = 0, partials_ = 0;
+  V function_ = nullptr, scratch_ = nullptr;
+};
+
+}  // namespace
+
+PlanCode EmitPlan(const LlvmBuilder& l, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
+                  const ricci_plan& plan) {
+  return PlanCodegen(l, kernels, n_kernels, plan).Emit();
+}
+
+std::span<const MathSymbol> RuntimeSymbols() {
+  static const MathSymbol symbols[] = {{"ricci_cpu_parallel", Address(&RicciCpuParallel)},
+                                       {"ricci_cpu_library", Address(&RicciCpuLibrary)},
+                                       {"memmove", Address(&std::memmove)},
+                                       {"memcpy", Address(&std::memcpy)},
+                                       {"memset", Address(&std::memset)}};
+  return symbols;
+}
+
+}  // namespace ricci::cpu

@@ -1,0 +1,33 @@
+// A plan as one native function: kernels, copies, library calls, loops and branches over inputs, outputs and one arena.
+#ifndef RICCI_CPU_PLAN_CODEGEN_H_
+#define RICCI_CPU_PLAN_CODEGEN_H_
+#include <span>
+#include <string>
+
+#include "llvm_builder.h"
+#include "pool.h"
+#include "ricci/backend.h"
+#include "scalar_codegen.h"
+
+namespace ricci::cpu {
+
+// What one run hands to the generated code.
+struct RunState {
+  Pool* pool;
+  ricci_status* status;  // of the first library call that failed
+};
+
+struct PlanCode {
+  uint64_t scratch_bytes = 0;  // behind the arena
+  std::string error;
+};
+
+// Emits `void ricci_entry(ptr inputs, ptr outputs, ptr arena, ptr run_state)` and the kernels it calls.
+PlanCode EmitPlan(const LlvmBuilder& l, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
+                  const ricci_plan& plan);
+
+// What the generated code calls, by name.
+std::span<const MathSymbol> RuntimeSymbols();
+
+}  // namespace ricci::cpu
+#endif

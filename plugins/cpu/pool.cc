@@ -1,0 +1,122 @@
+#include "pool.h"
+
+#include <algorithm>
+
+namespace ricci::cpu {
+namespace {
+
+constexpr int kSpins = 4000;  // polls before a worker sleeps, some tens of microseconds
+
+uint32_t Processors() { return std::clamp(std::thread::hardware_concurrency(), 1u, Pool::kMaxWorkers); }
+
+void Pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
+
+Pool::Pool(const ricci_hooks* hooks) : hooks_(hooks), workers_(Processors()) {
+  if (hooks_ != nullptr && hooks_->parallel_for != nullptr) {
+    workers_ = std::clamp(hooks_->exec_workers, 1u, kMaxWorkers);
+  }
+}
+
+Pool::~Pool() { Stop(); }
+
+void Pool::SetThreads(uint32_t threads) {
+  std::lock_guard lock(busy_);
+  Stop();
+  workers_ = threads == 0 ? Processors() : std::min(threads, kMaxWorkers);
+}
+
+void Pool::Start() {
+  stop_ = false;
+  const uint64_t now = generation_.load();
+  for (uint32_t w = 1; w < workers(); ++w) {
+    threads_.emplace_back([this, w, now] {
+      (void)now;
+      Work(w);
+    });
+  }
+}
+
+void Pool::Stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stop_ = true;
+    generation_.fetch_add(1);
+  }
+  wake_.notify_all();
+  for (std::thread& t : threads_) t.join();
+  threads_.clear();
+}
+
+void Pool::Take(const Job& job, uint32_t worker) {
+  for (int64_t task; (task = next_.fetch_add(1, std::memory_order_relaxed)) < job.n;) job.fn(job.arg, task, worker);
+}
+
+void Pool::Work(uint32_t worker) {
+  uint64_t seen = 0;
+  for (;;) {
+    uint64_t now = generation_.load(std::memory_order_acquire);
+    for (int i = 0; now == seen && i < kSpins; ++i) {
+      Pause();
+      now = generation_.load(std::memory_order_acquire);
+    }
+    if (now == seen) {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [&] { return generation_.load() != seen; });
+      now = generation_.load();
+    }
+    seen = now;
+    {
+      std::lock_guard lock(mutex_);
+      if (stop_) return;
+    }
+    if (running_.load(std::memory_order_acquire) == 0) continue;  // started between two jobs
+    Take(job_, worker);
+    running_.fetch_sub(1, std::memory_order_acq_rel);
+  }
+}
+
+void Pool::RunOnHost(const Job& job) {
+  // As many host tasks as workers, each of which takes tasks until none is left.
+  struct Shared {
+    const Job& job;
+    std::atomic<int64_t> next{0};
+  } shared{job};
+  hooks_->parallel_for(
+      hooks_->exec_self, std::min<int64_t>(workers(), job.n),
+      [](void* arg, int64_t worker) {
+        auto& s = *static_cast<Shared*>(arg);
+        for (int64_t task; (task = s.next.fetch_add(1, std::memory_order_relaxed)) < s.job.n;) {
+          s.job.fn(s.job.arg, task, static_cast<uint32_t>(worker));
+        }
+      },
+      &shared);
+}
+
+void Pool::Run(int64_t n, void (*fn)(void*, int64_t, uint32_t), void* arg) {
+  const Job job{fn, arg, n};
+  if (hooks_ != nullptr && hooks_->parallel_for != nullptr && n > 1) return RunOnHost(job);
+  std::unique_lock busy(busy_, std::try_to_lock);
+  if (n <= 1 || workers() == 1 || !busy.owns_lock()) {
+    for (int64_t i = 0; i < n; ++i) fn(arg, i, 0);
+    return;
+  }
+  if (threads_.empty()) Start();
+  job_ = job;
+  next_.store(0, std::memory_order_relaxed);
+  running_.store(workers() - 1, std::memory_order_relaxed);
+  {
+    std::lock_guard lock(mutex_);
+    generation_.fetch_add(1, std::memory_order_release);
+  }
+  wake_.notify_all();
+  Take(job, 0);
+  while (running_.load(std::memory_order_acquire) != 0) Pause();
+}
+
+}  // namespace ricci::cpu

@@ -1,0 +1,58 @@
+// Pool: a fork-join thread pool without stealing, or the host's executor hook in its place.
+//
+// Tasks are numbered and fixed by shape; which thread runs which does not matter for results. A second caller that
+// finds the pool busy runs its tasks itself. Workers start at the first parallel run, spin briefly for the next one and
+// then sleep.
+#ifndef RICCI_CPU_POOL_H_
+#define RICCI_CPU_POOL_H_
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "ricci/context.h"
+
+namespace ricci::cpu {
+
+class Pool {
+ public:
+  explicit Pool(const ricci_hooks* hooks);
+  ~Pool();
+  // `threads` as in the context's option; 0 = all processors. Takes effect at the next run.
+  void SetThreads(uint32_t threads);
+  uint32_t workers() const { return workers_.load(std::memory_order_relaxed); }
+  // The most workers there can ever be: memory per worker is sized by it.
+  static constexpr uint32_t kMaxWorkers = 64;
+
+  // fn(arg, task, worker) for each task in [0, n); worker < workers() and no two tasks of one worker at once.
+  void Run(int64_t n, void (*fn)(void* arg, int64_t task, uint32_t worker), void* arg);
+
+ private:
+  struct Job {
+    void (*fn)(void*, int64_t, uint32_t);
+    void* arg;
+    int64_t n;
+  };
+  void Work(uint32_t worker);
+  void Take(const Job& job, uint32_t worker);
+  void Start();
+  void Stop();
+  void RunOnHost(const Job& job);
+
+  const ricci_hooks* hooks_;
+  std::atomic<uint32_t> workers_;
+  std::mutex busy_;  // held by the caller whose job runs
+  std::vector<std::thread> threads_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::atomic<uint64_t> generation_{0};
+  std::atomic<int64_t> next_{0};
+  std::atomic<uint32_t> running_{0};
+  Job job_{};
+  bool stop_ = false;
+};
+
+}  // namespace ricci::cpu
+#endif

@@ -1,0 +1,284 @@
+#include "scalar_codegen.h"
+
+#include "ricci/kernel.h"
+
+namespace ricci::cpu {
+namespace {
+
+using V = LLVMValueRef;
+
+bool IsSigned(uint32_t d) { return d >= RICCI_I8 && d <= RICCI_I64; }
+bool IsFloat(uint32_t d) { return d >= RICCI_F16 && d <= RICCI_F64; }
+bool IsNarrow(uint32_t d) { return d == RICCI_F16 || d == RICCI_BF16; }
+
+LLVMTypeRef Like(const LlvmBuilder& l, V v, LLVMTypeRef t) { return LlvmBuilder::IsVector(v) ? l.vec(t) : t; }
+
+V Less(const LlvmBuilder& l, uint32_t d, V a, V b) {
+  if (IsFloat(d)) return LLVMBuildFCmp(l.b, LLVMRealOLT, a, b, "");
+  return LLVMBuildICmp(l.b, IsSigned(d) ? LLVMIntSLT : LLVMIntULT, a, b, "");
+}
+
+V Compare(const LlvmBuilder& l, uint32_t op, uint32_t d, V a, V b) {
+  if (IsFloat(d)) {
+    constexpr LLVMRealPredicate kReal[] = {LLVMRealOEQ, LLVMRealUNE, LLVMRealOLT,
+                                           LLVMRealOLE, LLVMRealOGT, LLVMRealOGE};
+    return LLVMBuildFCmp(l.b, kReal[op - RICCI_S_EQ], a, b, "");
+  }
+  constexpr LLVMIntPredicate kS[] = {LLVMIntEQ, LLVMIntNE, LLVMIntSLT, LLVMIntSLE, LLVMIntSGT, LLVMIntSGE};
+  constexpr LLVMIntPredicate kU[] = {LLVMIntEQ, LLVMIntNE, LLVMIntULT, LLVMIntULE, LLVMIntUGT, LLVMIntUGE};
+  return LLVMBuildICmp(l.b, (IsSigned(d) ? kS : kU)[op - RICCI_S_EQ], a, b, "");
+}
+
+// x / 0 = -1, x % 0 = x, MIN / -1 = MIN: the divisor is replaced where the hardware would trap.
+V IntDivRem(const LlvmBuilder& l, bool rem, uint32_t d, V a, V b) {
+  const V zero = l.IntLike(b, 0), one = l.IntLike(b, 1), ones = l.IntLike(b, ~0ull);
+  const V by_zero = LLVMBuildICmp(l.b, LLVMIntEQ, b, zero, "");
+  V bad = by_zero;
+  V minus_one = nullptr;
+  if (IsSigned(d)) {
+    minus_one = LLVMBuildICmp(l.b, LLVMIntEQ, b, ones, "");
+    bad = LLVMBuildOr(l.b, by_zero, minus_one, "");
+  }
+  const V safe = LLVMBuildSelect(l.b, bad, one, b, "");
+  if (rem) {
+    V r = IsSigned(d) ? LLVMBuildSRem(l.b, a, safe, "") : LLVMBuildURem(l.b, a, safe, "");
+    return LLVMBuildSelect(l.b, by_zero, a, r, "");
+  }
+  V q = IsSigned(d) ? LLVMBuildSDiv(l.b, a, safe, "") : LLVMBuildUDiv(l.b, a, safe, "");
+  if (minus_one != nullptr) q = LLVMBuildSelect(l.b, minus_one, LLVMBuildNeg(l.b, a, ""), q, "");
+  return LLVMBuildSelect(l.b, by_zero, ones, q, "");
+}
+
+V Shift(const LlvmBuilder& l, uint32_t op, V a, V n) {
+  const LLVMTypeRef t = LlvmBuilder::IsVector(a) ? LLVMGetElementType(LLVMTypeOf(a)) : LLVMTypeOf(a);
+  const unsigned width = LLVMGetIntTypeWidth(t);
+  const V limit = l.IntLike(n, width);
+  const V in_range = LLVMBuildICmp(l.b, LLVMIntULT, n, limit, "");
+  if (op == RICCI_S_SAR) {
+    return LLVMBuildAShr(l.b, a, LLVMBuildSelect(l.b, in_range, n, l.IntLike(n, width - 1), ""), "");
+  }
+  const V safe = LLVMBuildSelect(l.b, in_range, n, l.IntLike(n, 0), "");
+  const V r = op == RICCI_S_SHL ? LLVMBuildShl(l.b, a, safe, "") : LLVMBuildLShr(l.b, a, safe, "");
+  return LLVMBuildSelect(l.b, in_range, r, l.IntLike(a, 0), "");
+}
+
+V ToF32(const LlvmBuilder& l, V v) { return LLVMBuildFPExt(l.b, v, Like(l, v, l.f32()), ""); }
+
+V Convert(const LlvmBuilder& l, uint32_t from, uint32_t to, V v) {
+  if (from == to) return v;
+  const LLVMTypeRef t = Like(l, v, ValueType(l, to));
+  if (to == RICCI_BOOL) {
+    if (IsFloat(from)) return LLVMBuildFCmp(l.b, LLVMRealUNE, v, l.RealLike(v, 0), "");
+    return LLVMBuildICmp(l.b, LLVMIntNE, v, l.IntLike(v, 0), "");
+  }
+  if (IsFloat(from) && IsFloat(to)) {
+    if (IsNarrow(from) && IsNarrow(to)) return LLVMBuildFPTrunc(l.b, ToF32(l, v), t, "");
+    const bool wider = IsNarrow(from) || to == RICCI_F64;
+    return wider ? LLVMBuildFPExt(l.b, v, t, "") : LLVMBuildFPTrunc(l.b, v, t, "");
+  }
+  if (IsFloat(from)) {  // saturating, NaN to 0
+    if (IsNarrow(from)) v = ToF32(l, v);
+    return l.Intrinsic(IsSigned(to) ? "llvm.fptosi.sat" : "llvm.fptoui.sat", {t, LLVMTypeOf(v)}, {v});
+  }
+  if (IsFloat(to)) {
+    if (IsNarrow(to) &&
+        from != RICCI_BOOL) {  // one rounding: through f64, which holds what narrow formats can tell apart
+      V wide = Convert(l, from, RICCI_F64, v);
+      return Convert(l, RICCI_F64, to, wide);
+    }
+    return IsSigned(from) ? LLVMBuildSIToFP(l.b, v, t, "") : LLVMBuildUIToFP(l.b, v, t, "");
+  }
+  return LLVMBuildIntCast2(l.b, v, t, IsSigned(from), "");
+}
+
+V MulHigh(const LlvmBuilder& l, uint32_t d, V a, V b) {
+  const LLVMTypeRef t = LlvmBuilder::IsVector(a) ? LLVMGetElementType(LLVMTypeOf(a)) : LLVMTypeOf(a);
+  const unsigned width = LLVMGetIntTypeWidth(t);
+  const LLVMTypeRef wide = Like(l, a, LLVMIntTypeInContext(l.ctx, 2 * width));
+  const bool s = IsSigned(d);
+  V x = s ? LLVMBuildSExt(l.b, a, wide, "") : LLVMBuildZExt(l.b, a, wide, "");
+  V y = s ? LLVMBuildSExt(l.b, b, wide, "") : LLVMBuildZExt(l.b, b, wide, "");
+  V p = LLVMBuildMul(l.b, x, y, "");
+  return LLVMBuildTrunc(l.b, LLVMBuildLShr(l.b, p, l.IntLike(p, width), ""), LLVMTypeOf(a), "");
+}
+
+V Sign(const LlvmBuilder& l, uint32_t d, V x) {
+  if (IsFloat(d)) {
+    const V zero = l.RealLike(x, 0);
+    const V one = l.Fn("llvm.copysign", l.RealLike(x, 1), x);
+    const V special = LLVMBuildFCmp(l.b, LLVMRealUEQ, x, zero, "");  // zero or NaN: itself
+    return LLVMBuildSelect(l.b, special, x, one, "");
+  }
+  const V zero = l.IntLike(x, 0);
+  const V not_zero = LLVMBuildSelect(l.b, LLVMBuildICmp(l.b, LLVMIntEQ, x, zero, ""), zero, l.IntLike(x, 1), "");
+  if (!IsSigned(d)) return not_zero;
+  return LLVMBuildSelect(l.b, LLVMBuildICmp(l.b, LLVMIntSLT, x, zero, ""), l.IntLike(x, ~0ull), not_zero, "");
+}
+
+V NextAfter(const LlvmBuilder& l, V x, V y) {
+  const bool f64 = (LlvmBuilder::IsVector(x) ? LLVMGetElementType(LLVMTypeOf(x)) : LLVMTypeOf(x)) == l.f64();
+  const LLVMTypeRef bits = Like(l, x, f64 ? l.i64() : l.i32());
+  const uint64_t sign = f64 ? 1ull << 63 : 1ull << 31;
+  V xi = LLVMBuildBitCast(l.b, x, bits, ""), yi = LLVMBuildBitCast(l.b, y, bits, "");
+  const V negative = LLVMBuildICmp(l.b, LLVMIntSLT, xi, l.IntLike(xi, 0), "");
+  const V grows = LLVMBuildXor(l.b, LLVMBuildFCmp(l.b, LLVMRealOGT, x, y, ""), negative, "");  // towards zero
+  V next = LLVMBuildSelect(l.b, grows, LLVMBuildSub(l.b, xi, l.IntLike(xi, 1), ""),
+                           LLVMBuildAdd(l.b, xi, l.IntLike(xi, 1), ""), "");
+  const V is_zero = LLVMBuildFCmp(l.b, LLVMRealOEQ, x, l.RealLike(x, 0), "");
+  V tiny = LLVMBuildOr(l.b, LLVMBuildAnd(l.b, yi, l.IntLike(yi, sign), ""), l.IntLike(yi, 1), "");
+  next = LLVMBuildSelect(l.b, is_zero, tiny, next, "");
+  V result = LLVMBuildBitCast(l.b, next, LLVMTypeOf(x), "");
+  result = LLVMBuildSelect(l.b, LLVMBuildFCmp(l.b, LLVMRealOEQ, x, y, ""), y, result, "");
+  return LLVMBuildSelect(l.b, LLVMBuildFCmp(l.b, LLVMRealUNO, x, y, ""), LLVMBuildFAdd(l.b, x, y, ""), result, "");
+}
+
+V Floating(const LlvmBuilder& l, uint32_t op, std::span<const V> in) {
+  const V a = in[0], b = in.size() > 1 ? in[1] : nullptr;
+  switch (op) {
+    case RICCI_S_ADD:
+      return LLVMBuildFAdd(l.b, a, b, "");
+    case RICCI_S_SUB:
+      return LLVMBuildFSub(l.b, a, b, "");
+    case RICCI_S_MUL:
+      return LLVMBuildFMul(l.b, a, b, "");
+    case RICCI_S_DIV:
+      return LLVMBuildFDiv(l.b, a, b, "");
+    case RICCI_S_NEG:
+      return LLVMBuildFNeg(l.b, a, "");
+    case RICCI_S_ABS:
+      return l.Fn("llvm.fabs", a);
+    case RICCI_S_MIN:
+      return l.Fn("llvm.minimum", a, b);
+    case RICCI_S_MAX:
+      return l.Fn("llvm.maximum", a, b);
+    case RICCI_S_FMA:
+      return l.Intrinsic("llvm.fma", {LLVMTypeOf(a)}, {a, b, in[2]});
+    case RICCI_S_SQRT:
+      return l.Fn("llvm.sqrt", a);
+    case RICCI_S_RSQRT:
+      return LLVMBuildFDiv(l.b, l.RealLike(a, 1), l.Fn("llvm.sqrt", a), "");
+    case RICCI_S_FLOOR:
+      return l.Fn("llvm.floor", a);
+    case RICCI_S_CEIL:
+      return l.Fn("llvm.ceil", a);
+    case RICCI_S_TRUNC:
+      return l.Fn("llvm.trunc", a);
+    case RICCI_S_ROUND:
+      return l.Fn("llvm.round", a);
+    case RICCI_S_ROUND_EVEN:
+      return l.Fn("llvm.roundeven", a);
+    case RICCI_S_NEXTAFTER:
+      return NextAfter(l, a, b);
+    case RICCI_S_IS_FINITE:
+      return LLVMBuildFCmp(l.b, LLVMRealONE, l.Fn("llvm.fabs", a), l.RealLike(a, __builtin_inf()), "");
+    default:
+      return EmitMath(l, op, in);
+  }
+}
+
+V Integer(const LlvmBuilder& l, uint32_t op, uint32_t d, std::span<const V> in) {
+  const V a = in[0], b = in.size() > 1 ? in[1] : nullptr;
+  switch (op) {
+    case RICCI_S_ADD:
+      return LLVMBuildAdd(l.b, a, b, "");
+    case RICCI_S_SUB:
+      return LLVMBuildSub(l.b, a, b, "");
+    case RICCI_S_MUL:
+      return LLVMBuildMul(l.b, a, b, "");
+    case RICCI_S_DIV:
+      return IntDivRem(l, false, d, a, b);
+    case RICCI_S_REM:
+      return IntDivRem(l, true, d, a, b);
+    case RICCI_S_NEG:
+      return LLVMBuildNeg(l.b, a, "");
+    case RICCI_S_ABS: {
+      if (!IsSigned(d)) return a;
+      return LLVMBuildSelect(l.b, LLVMBuildICmp(l.b, LLVMIntSLT, a, l.IntLike(a, 0), ""), LLVMBuildNeg(l.b, a, ""), a,
+                             "");
+    }
+    case RICCI_S_MIN:
+      return LLVMBuildSelect(l.b, Less(l, d, b, a), b, a, "");
+    case RICCI_S_MAX:
+      return LLVMBuildSelect(l.b, Less(l, d, a, b), b, a, "");
+    case RICCI_S_SHL:
+    case RICCI_S_SHR:
+    case RICCI_S_SAR:
+      return Shift(l, op, a, b);
+    case RICCI_S_POPCOUNT:
+      return l.Fn("llvm.ctpop", a);
+    case RICCI_S_CLZ:
+      return l.Intrinsic("llvm.ctlz", {LLVMTypeOf(a)}, {a, LLVMConstInt(l.i1(), 0, 0)});
+    case RICCI_S_MULHI:
+      return MulHigh(l, d, a, b);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+LLVMTypeRef ValueType(const LlvmBuilder& l, uint32_t dtype) {
+  switch (dtype) {
+    case RICCI_BOOL:
+      return l.i1();
+    case RICCI_I8:
+    case RICCI_U8:
+      return l.i8();
+    case RICCI_I16:
+    case RICCI_U16:
+      return LLVMInt16TypeInContext(l.ctx);
+    case RICCI_I32:
+    case RICCI_U32:
+      return l.i32();
+    case RICCI_F16:
+      return LLVMHalfTypeInContext(l.ctx);
+    case RICCI_BF16:
+      return LLVMBFloatTypeInContext(l.ctx);
+    case RICCI_F32:
+      return l.f32();
+    case RICCI_F64:
+      return l.f64();
+    default:
+      return l.i64();
+  }
+}
+
+LLVMTypeRef MemoryType(const LlvmBuilder& l, uint32_t dtype) {
+  return dtype == RICCI_BOOL ? l.i8() : ValueType(l, dtype);
+}
+
+LLVMValueRef EmitScalar(const LlvmBuilder& l, uint32_t op, uint32_t from, uint32_t to,
+                        std::span<const LLVMValueRef> in) {
+  const V a = in[0], b = in.size() > 1 ? in[1] : nullptr;
+  switch (op) {
+    case RICCI_S_SELECT:
+      return LLVMBuildSelect(l.b, a, b, in[2], "");
+    case RICCI_S_CONVERT:
+      return Convert(l, from, to, a);
+    case RICCI_S_BITCAST:
+      return from == to ? a : LLVMBuildBitCast(l.b, a, Like(l, a, ValueType(l, to)), "");
+    case RICCI_S_AND:
+      return LLVMBuildAnd(l.b, a, b, "");
+    case RICCI_S_OR:
+      return LLVMBuildOr(l.b, a, b, "");
+    case RICCI_S_XOR:
+      return LLVMBuildXor(l.b, a, b, "");
+    case RICCI_S_NOT:
+      return LLVMBuildNot(l.b, a, "");
+    case RICCI_S_SIGN:
+      return Sign(l, from, a);
+    default:
+      break;
+  }
+  if (op >= RICCI_S_EQ && op <= RICCI_S_GE) return Compare(l, op, from, a, b);
+  if (!IsFloat(from)) return Integer(l, op, from, in);
+  if (!IsNarrow(from)) return Floating(l, op, in);
+  if (op == RICCI_S_NEXTAFTER) return EmitMath(l, op, in);
+  // f16 and bf16: computed in f32, rounded once per operation.
+  std::vector<V> wide;
+  for (V v : in) wide.push_back(ToF32(l, v));
+  const V r = Floating(l, op, wide);
+  return r == nullptr || to == RICCI_BOOL ? r : LLVMBuildFPTrunc(l.b, r, Like(l, r, ValueType(l, to)), "");
+}
+
+}  // namespace ricci::cpu

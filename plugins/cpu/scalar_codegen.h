@@ -1,0 +1,31 @@
+// Scalar operations of kernels (RICCI_S_*) as LLVM IR, on one value or on a vector of lanes.
+#ifndef RICCI_CPU_SCALAR_CODEGEN_H_
+#define RICCI_CPU_SCALAR_CODEGEN_H_
+#include <span>
+
+#include "llvm_builder.h"
+
+namespace ricci::cpu {
+
+// The LLVM type of a dtype as a value (bool is i1) and in memory (bool is i8).
+LLVMTypeRef ValueType(const LlvmBuilder& l, uint32_t dtype);
+LLVMTypeRef MemoryType(const LlvmBuilder& l, uint32_t dtype);
+
+// Emits operation `op`. `from` is the dtype of operand 0 (operand 1 for SELECT), `to` that of the result. Operands are
+// all scalars or all vectors. NULL: the operation is not known.
+LLVMValueRef EmitScalar(const LlvmBuilder& l, uint32_t op, uint32_t from, uint32_t to,
+                        std::span<const LLVMValueRef> in);
+
+// Special functions of f32 and f64 (math_codegen.cc): polynomials where they are the common case, the C library's
+// function for each lane otherwise.
+LLVMValueRef EmitMath(const LlvmBuilder& l, uint32_t op, std::span<const LLVMValueRef> in);
+
+// Address of the C function of (op, is_f64) that the code calls, by name; jit.cc defines these symbols.
+struct MathSymbol {
+  const char* name;
+  void* address;
+};
+std::span<const MathSymbol> MathSymbols();
+
+}  // namespace ricci::cpu
+#endif
