@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "lax/optimized_run.h"
 #include "ricci/plugin.hpp"
 #include "ricci/ricci.h"
 
@@ -53,6 +54,7 @@ class Bench {
   std::vector<ArrayType> Params(const Program& p) const { return Signature(p, /*results=*/false); }
   std::vector<ArrayType> Results(const Program& p) const { return Signature(p, /*results=*/true); }
 
+  // Runs on `ref`, and through all passes too; both must agree.
   std::vector<Numbers> Run(const Program& p, const std::vector<Numbers>& inputs) const {
     ricci_compile_opts options{};
     options.hdr.size = sizeof options;
@@ -73,8 +75,9 @@ class Bench {
     std::vector<Numbers> numbers;
     for (size_t i = 0; i < out.size(); ++i) {
       owned.emplace_back(out[i], ricci_array_release);
-      numbers.push_back(ToNumbers(results[i], out[i]));
+      numbers.push_back(ToNumbers(results[i], Bytes(out[i])));
     }
+    CompareOptimized(p, in, results, numbers);
     return numbers;
   }
 
@@ -108,9 +111,31 @@ class Bench {
     }
     return out;
   }
-  static Numbers ToNumbers(const ArrayType& t, const ricci_array* a) {
+  static std::vector<unsigned char> Bytes(const ricci_array* a) {
     std::vector<unsigned char> bytes(ricci_array_bytes(a));
     Check(ricci_array_copy_to_host(a, bytes.data(), bytes.size()));
+    return bytes;
+  }
+  static void CompareOptimized(const Program& p, const std::vector<ricci_array*>& in,
+                               const std::vector<ArrayType>& results, const std::vector<Numbers>& want) {
+    std::vector<void*> inputs, outputs;
+    for (const ricci_array* a : in) inputs.push_back(const_cast<void*>(ricci_array_data(a)));
+    std::vector<std::vector<unsigned char>> bytes;
+    for (const ArrayType& t : results) bytes.emplace_back(static_cast<size_t>(t.elements() * SizeOf(t.dtype())));
+    for (auto& b : bytes) outputs.push_back(b.data());
+    RunOptimized(p.get(), inputs.data(), outputs.data());
+    for (size_t i = 0; i < results.size(); ++i) {
+      const Numbers got = ToNumbers(results[i], bytes[i]);
+      for (size_t k = 0; k < got.size(); ++k) {
+        const double bound = 1e-9 * std::max(1.0, std::fabs(want[i][k]));
+        const bool near = got[k] == want[i][k] || std::fabs(got[k] - want[i][k]) <= bound;
+        if (!near && !(std::isnan(got[k]) && std::isnan(want[i][k]))) {
+          Fail("after all passes element ", k, " of result ", i, " is ", got[k], ", not ", want[i][k]);
+        }
+      }
+    }
+  }
+  static Numbers ToNumbers(const ArrayType& t, const std::vector<unsigned char>& bytes) {
     switch (t.dtype()) {
       case DType::kF64:
         return Cast<double>(bytes);
