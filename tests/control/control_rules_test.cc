@@ -52,8 +52,8 @@ class ControlRules : public ::testing::Test {
 TEST_F(ControlRules, ScanRunsAndItsGradientMatchesFiniteDifferences) {
   const Program f = r.Parse(kPendulum);
   const std::vector<Numbers> args = {{0.3}, {1.0, 0.2}};
-  EXPECT_NEAR(r.Run(f, args)[0][0], PendulumLoss(0.3, 1.0, 0.2), 1e-12);
-  const auto gradient = r.Run(r.Grad(f, {0, 1}), args);
+  EXPECT_NEAR(r.RunEverywhere(f, args)[0][0], PendulumLoss(0.3, 1.0, 0.2), 1e-12);
+  const auto gradient = r.RunEverywhere(r.Grad(f, {0, 1}), args);
   ASSERT_EQ(gradient.size(), 2u);
   ExpectNear(gradient[0], FiniteDifferences(r, f, args, 0), 1e-7);
   ExpectNear(gradient[1], FiniteDifferences(r, f, args, 1), 1e-7);
@@ -62,16 +62,16 @@ TEST_F(ControlRules, ScanRunsAndItsGradientMatchesFiniteDifferences) {
 TEST_F(ControlRules, SecondDerivativeThroughScan) {
   const Program g = r.Grad(r.Parse(kPendulum));
   const std::vector<Numbers> args = {{0.3}, {1.0, 0.2}};
-  ExpectNear(r.Run(r.Grad(g), args)[0], FiniteDifferences(r, g, args, 0), 1e-6);
+  ExpectNear(r.RunEverywhere(r.Grad(g), args)[0], FiniteDifferences(r, g, args, 0), 1e-6);
 }
 
 TEST_F(ControlRules, VmapOfGradOfScanIsTheLoopOverTheBatch) {
   const Program g = r.Grad(r.Parse(kPendulum));
   const Numbers frictions = {0.1, 0.2, 0.4};
   Numbers want;
-  for (double c : frictions) want.push_back(r.Run(g, {{c}, {1.0, 0.2}})[0][0]);
-  ExpectNear(r.Run(r.Vmap(g, {0, -1}, {0}, 3), {frictions, {1.0, 0.2}})[0], want, 1e-12);
-  ExpectNear(r.Run(r.Batch(g, {1, 0}, 3), {frictions, {1.0, 0.2}})[0], want, 1e-12);
+  for (double c : frictions) want.push_back(r.RunEverywhere(g, {{c}, {1.0, 0.2}})[0][0]);
+  ExpectNear(r.RunEverywhere(r.Vmap(g, {0, -1}, {0}, 3), {frictions, {1.0, 0.2}})[0], want, 1e-12);
+  ExpectNear(r.RunEverywhere(r.Batch(g, {1, 0}, 3), {frictions, {1.0, 0.2}})[0], want, 1e-12);
 }
 
 TEST_F(ControlRules, GradOfVmapSumsCotangentsOfUnbatchedOperands) {
@@ -89,7 +89,7 @@ program total(%friction: f64[], %states: f64[2,3]) {
   return %all
 })");
   const std::vector<Numbers> args = {{0.7}, {0.1, -0.2, 0.3, 0.4, 0.5, -0.6}};
-  const auto gradient = r.Run(r.Grad(sum, {0, 1}), args);
+  const auto gradient = r.RunEverywhere(r.Grad(sum, {0, 1}), args);
   ExpectNear(gradient[0], FiniteDifferences(r, sum, args, 0), 1e-7);
   ExpectNear(gradient[1], FiniteDifferences(r, sum, args, 1), 1e-7);
 }
@@ -117,12 +117,12 @@ TEST_F(ControlRules, CondChoosesClampsAndDifferentiates) {
   const Program f = r.Parse(kCond);
   const Numbers x = {0.5, -1.0, 2.0};
   const double sines = std::sin(0.5) + std::sin(-1.0) + std::sin(2.0) + 1.5;
-  EXPECT_NEAR(r.Run(f, {{0}, x})[0][0], sines, 1e-12);
-  EXPECT_NEAR(r.Run(f, {{-7}, x})[0][0], sines, 1e-12);
-  EXPECT_NEAR(r.Run(f, {{1}, x})[0][0], 0.25 + 1 + 4 + 1, 1e-12);
-  EXPECT_NEAR(r.Run(f, {{9}, x})[0][0], 1.5, 1e-12);
+  EXPECT_NEAR(r.RunEverywhere(f, {{0}, x})[0][0], sines, 1e-12);
+  EXPECT_NEAR(r.RunEverywhere(f, {{-7}, x})[0][0], sines, 1e-12);
+  EXPECT_NEAR(r.RunEverywhere(f, {{1}, x})[0][0], 0.25 + 1 + 4 + 1, 1e-12);
+  EXPECT_NEAR(r.RunEverywhere(f, {{9}, x})[0][0], 1.5, 1e-12);
   for (double i : {0.0, 1.0, 2.0}) {
-    ExpectNear(r.Run(r.Grad(f, {1}), {{i}, x})[0], FiniteDifferences(r, f, {{i}, x}, 1), 1e-7);
+    ExpectNear(r.RunEverywhere(r.Grad(f, {1}), {{i}, x})[0], FiniteDifferences(r, f, {{i}, x}, 1), 1e-7);
   }
 }
 
@@ -133,11 +133,11 @@ TEST_F(ControlRules, CondUnderBatchedIndexPicksPerElement) {
   for (size_t b = 0; b < index.size(); ++b) {
     const Numbers x = {0.1 + b, 0.2 * b, -0.3};
     xs.insert(xs.end(), x.begin(), x.end());
-    const Numbers one = r.Run(g, {{index[b]}, x})[0];
+    const Numbers one = r.RunEverywhere(g, {{index[b]}, x})[0];
     want.insert(want.end(), one.begin(), one.end());
   }
-  ExpectNear(r.Run(r.Batch(g, {1, 1}, 5), {index, xs})[0], want, 1e-12);
-  ExpectNear(r.Run(r.Vmap(g, {0, 0}, {0}, 5), {index, xs})[0], want, 1e-12);
+  ExpectNear(r.RunEverywhere(r.Batch(g, {1, 1}, 5), {index, xs})[0], want, 1e-12);
+  ExpectNear(r.RunEverywhere(r.Vmap(g, {0, 0}, {0}, 5), {index, xs})[0], want, 1e-12);
 }
 
 // Newton's cube root: the number of trips depends on the data.
@@ -173,17 +173,17 @@ program cube_root(%x: f64[]) {
 
 TEST_F(ControlRules, WhileRunsForwardModeAndBatches) {
   const Program f = r.Parse(Newton(""));
-  EXPECT_NEAR(r.Run(f, {{8}})[0][0], 2.0, 1e-12);
-  const auto jvp = r.Run(r.Jvp(f, {1}), {{8}, {1}});
+  EXPECT_NEAR(r.RunEverywhere(f, {{8}})[0][0], 2.0, 1e-12);
+  const auto jvp = r.RunEverywhere(r.Jvp(f, {1}), {{8}, {1}});
   EXPECT_NEAR(jvp[1][0], 1.0 / 12, 1e-9);
   const Numbers xs = {1, 8, 27, 1000}, roots = {1, 2, 3, 10};
-  ExpectNear(r.Run(r.Batch(f, {1}, 4), {xs})[0], roots, 1e-11);
-  ExpectNear(r.Run(r.Vmap(f, {0}, {0}, 4), {xs})[0], roots, 1e-11);
+  ExpectNear(r.RunEverywhere(r.Batch(f, {1}, 4), {xs})[0], roots, 1e-11);
+  ExpectNear(r.RunEverywhere(r.Vmap(f, {0}, {0}, 4), {xs})[0], roots, 1e-11);
 }
 
 TEST_F(ControlRules, ReverseModeThroughWhileNeedsABound) {
   const Program bounded = r.Parse(Newton(" max_trips=40"));
-  EXPECT_NEAR(r.Run(r.Grad(bounded), {{8}})[0][0], 1.0 / 12, 1e-9);
+  EXPECT_NEAR(r.RunEverywhere(r.Grad(bounded), {{8}})[0][0], 1.0 / 12, 1e-9);
   ricci_program* out = nullptr;
   const uint32_t arg = 0;
   const Program unbounded = r.Parse(Newton(""));
@@ -206,7 +206,7 @@ program f(%x: f64[4]) {
 })";
   const Program f = r.Parse(text);
   const std::vector<Numbers> args = {{0.1, 0.2, -0.4, 1.5}};
-  ExpectNear(r.Run(r.Grad(f), args)[0], FiniteDifferences(r, f, args), 1e-7);
+  ExpectNear(r.RunEverywhere(r.Grad(f), args)[0], FiniteDifferences(r, f, args), 1e-7);
   uint8_t wanted = 1;
   ricci_program *fwd = nullptr, *bwd = nullptr;
   ASSERT_TRUE(Ok(ricci_vjp(f.get(), &wanted, 1, &fwd, &bwd)));
@@ -231,10 +231,10 @@ program f(%x: f64[]) {
   }
   return %y
 })");
-  EXPECT_NEAR(r.Run(f, {{0.5}})[0][0], std::sin(0.5), 1e-12);
-  EXPECT_EQ(r.Run(r.Grad(f), {{0.5}})[0][0], 3.0);
-  ExpectNear(r.Run(r.Vmap(r.Grad(f), {0}, {0}, 2), {{0.5, 0.7}})[0], {3, 3}, 0);
-  ExpectNear(r.Run(r.Grad(r.Parse(R"(
+  EXPECT_NEAR(r.RunEverywhere(f, {{0.5}})[0][0], std::sin(0.5), 1e-12);
+  EXPECT_EQ(r.RunEverywhere(r.Grad(f), {{0.5}})[0][0], 3.0);
+  ExpectNear(r.RunEverywhere(r.Vmap(r.Grad(f), {0}, {0}, 2), {{0.5, 0.7}})[0], {3, 3}, 0);
+  ExpectNear(r.RunEverywhere(r.Grad(r.Parse(R"(
 program sum(%x: f64[2]) {
   %y: f64[2] = vmap(%x) size=2 in_axes=[0] out_axes=[0] body=program g(%v: f64[]) {
     %c: f64[] = custom_jvp(%v) call=program h(%v: f64[]) { %s: f64[] = sin(%v)
@@ -245,7 +245,7 @@ program sum(%x: f64[2]) {
   %s: f64[] = reduce_sum(%y) axes=[0]
   return %s
 })")),
-                   {{0.5, 0.7}})[0],
+                             {{0.5, 0.7}})[0],
              {1, 1}, 0);
 }
 
@@ -267,10 +267,10 @@ program f(%x: f64[], %y: f64[]) {
   }
   return %z
 })");
-  const auto gradient = r.Run(r.Grad(f, {0, 1}), {{2}, {5}});
+  const auto gradient = r.RunEverywhere(r.Grad(f, {0, 1}), {{2}, {5}});
   EXPECT_EQ(gradient[0][0], 5);
   EXPECT_EQ(gradient[1][0], 20);
-  const auto batched = r.Run(r.Vmap(r.Grad(f, {0, 1}), {0, -1}, {0, 0}, 2), {{2, 3}, {5}});
+  const auto batched = r.RunEverywhere(r.Vmap(r.Grad(f, {0, 1}), {0, -1}, {0, 0}, 2), {{2, 3}, {5}});
   ExpectNear(batched[0], {5, 5}, 0);
   ExpectNear(batched[1], {20, 30}, 0);
 }

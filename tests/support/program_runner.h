@@ -41,6 +41,20 @@ class ProgramRunner {
   ProgramRunner() {
     EXPECT_TRUE(Ok(ricci_context_create(nullptr, &ctx_)));
     EXPECT_TRUE(Ok(ricci_context_add_plugin(ctx_, ricci_plugin_query_lax)));
+#ifdef RICCI_TEST_CPU
+    EXPECT_TRUE(Ok(ricci_context_add_plugin(ctx_, ricci_plugin_query_cpu)));
+#endif
+  }
+  // Kinds of the devices there are.
+  std::vector<std::string> Devices() const {
+    std::vector<std::string> kinds;
+    for (uint32_t i = 0; i < ricci_device_count(ctx_); ++i) {
+      ricci_device_desc d{};
+      d.hdr.size = sizeof d;
+      ricci_device_info(ricci_device_get(ctx_, i), &d);
+      kinds.emplace_back(d.kind.ptr, d.kind.len);
+    }
+    return kinds;
   }
   ~ProgramRunner() { ricci_context_release(ctx_); }
   ProgramRunner(const ProgramRunner&) = delete;
@@ -96,6 +110,18 @@ class ProgramRunner {
     return text;
   }
 
+  // Runs `f` on every device, checks that they agree with `ref` and gives its results.
+  std::vector<Numbers> RunEverywhere(const Program& f, const std::vector<Numbers>& args, double tolerance = 1e-9) {
+    const std::vector<Numbers> want = Run(f, args, "ref");
+    for (const std::string& device : Devices()) {
+      if (device == "ref") continue;
+      const std::vector<Numbers> got = Run(f, args, device);
+      EXPECT_EQ(got.size(), want.size()) << device;
+      for (size_t i = 0; i < got.size() && i < want.size(); ++i) ExpectSame(got[i], want[i], tolerance, device);
+    }
+    return want;
+  }
+
   // Runs `f` on `device`; arguments and results row-major, one list per parameter and result. Empty after a failure.
   std::vector<Numbers> Run(const Program& f, const std::vector<Numbers>& args, std::string_view device = "ref") {
     ricci_executable* x = Compile(f, device);
@@ -118,6 +144,13 @@ class ProgramRunner {
   }
 
  private:
+  static void ExpectSame(const Numbers& got, const Numbers& want, double tolerance, const std::string& device) {
+    ASSERT_EQ(got.size(), want.size()) << device;
+    for (size_t i = 0; i < got.size(); ++i) {
+      if (std::isnan(got[i]) && std::isnan(want[i])) continue;
+      EXPECT_NEAR(got[i], want[i], tolerance * std::max(1.0, std::fabs(want[i]))) << device << ", element " << i;
+    }
+  }
   static void Append(void* sink, const char* p, size_t n) { static_cast<std::string*>(sink)->append(p, n); }
 
   ricci_executable* Compile(const Program& f, std::string_view device) {
