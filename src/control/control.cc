@@ -5,11 +5,12 @@
 namespace ricci::inline v0::control {
 
 absl::Status RegisterAll(prim::Registry& registry) {
-  registry.attaching = "core";
+  registry.Begin("core");
   for (auto* add : {RegisterCall, RegisterFusion, RegisterCond, RegisterWhile, RegisterScan, RegisterVmap,
                     RegisterCheckpoint, RegisterCustomJvp, RegisterCustomVjp}) {
     RICCI_TRY(add(registry));
   }
+  registry.Commit();
   return absl::OkStatus();
 }
 

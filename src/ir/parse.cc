@@ -2,8 +2,8 @@
 
 #include <charconv>
 
-#include "absl/container/flat_hash_map.h"
 #include "base/hash.h"
+#include "base/hash_map.h"
 #include "base/status.h"
 #include "ir/literal.h"
 
@@ -11,7 +11,7 @@ namespace ricci::inline v0::ir {
 namespace {
 
 // Names of one program and the numbers they stand for. Views of the text.
-using Names = absl::flat_hash_map<std::string, uint32_t>;
+using Names = base::HashMap<std::string, uint32_t>;
 
 // Elements of `shape`, or -1 if they are more than the text could list.
 int64_t ElementsOf(const TextType& t) {
@@ -122,7 +122,7 @@ class Parser {
   }
   absl::Status Operand(const Names& names, std::vector<uint32_t>& out) {
     RICCI_ASSIGN(Token name, Take(TokenKind::kValue, "a value `%name`"));
-    const auto found = names.find(base::ToAbsl(name.text));
+    const auto found = names.find(name.text);
     if (found == names.end()) return Fail(name.at, "%", name.text, " is not defined before");
     out.push_back(found->second);
     return absl::OkStatus();
@@ -325,7 +325,7 @@ class Parser {
   TextLexer lexer_;
   Token token_;
   TextFile file_;
-  absl::flat_hash_map<std::string, Use> wanted_;  // by hash: where it was first used
+  base::HashMap<std::string, Use> wanted_;  // by hash: where it was first used
   std::vector<Use> uses_;
 };
 

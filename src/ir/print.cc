@@ -1,7 +1,7 @@
 #include "ir/print.h"
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_format.h"
+#include "base/hash_map.h"
 #include "base/status.h"
 #include "ir/literal.h"
 #include "ir/text_lexer.h"
@@ -145,7 +145,7 @@ class Printer {
   PrintOptions options_;
   std::string out_;
   std::vector<const ConstantData*> blobs_;  // in order of first use
-  absl::flat_hash_set<uint64_t> named_;
+  base::HashSet<uint64_t> named_;
 };
 
 }  // namespace

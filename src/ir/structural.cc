@@ -2,16 +2,15 @@
 
 #include <bit>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "base/hash.h"
+#include "base/hash_map.h"
 #include "ir/walk.h"
 
 namespace ricci::inline v0::ir {
 namespace {
 
 using base::Hasher;
-using Hashes = absl::flat_hash_map<const Program*, uint64_t>;
+using Hashes = base::HashMap<const Program*, uint64_t>;
 
 std::string_view View(ricci_str s) { return {s.ptr, s.len}; }
 std::string_view BytesOf(const ConstantData& d) {
@@ -122,7 +121,7 @@ class Comparison {
     return true;
   }
 
-  absl::flat_hash_set<std::pair<const Program*, const Program*>> known_;  // pairs that are equal
+  base::HashSet<std::pair<const Program*, const Program*>> known_;  // pairs that are equal
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "ir/verify.h"
 
-#include "absl/container/flat_hash_set.h"
+#include "base/hash_map.h"
 #include "base/status.h"
 #include "ir/walk.h"
 
@@ -40,7 +40,7 @@ absl::Status VerifyConstants(const Program& p) {
   return absl::OkStatus();
 }
 
-using ProgramSet = absl::flat_hash_set<const Program*>;
+using ProgramSet = base::HashSet<const Program*>;
 
 absl::Status VerifyEquation(const Program& p, const ProgramSet& held, uint32_t number, ValueId& last) {
   const Equation& e = p.equations[number];

@@ -26,8 +26,15 @@ PrimId Vocabulary::AddPrimName(std::string_view name) {
   return id;
 }
 
+void Vocabulary::TruncatePrims(uint32_t count) {
+  while (prims_.size() > count) {
+    prim_ids_.erase(prims_.back());
+    prims_.pop_back();
+  }
+}
+
 PrimId Vocabulary::FindPrim(std::string_view name) const {
-  auto it = prim_ids_.find(base::ToAbsl(name));
+  auto it = prim_ids_.find(name);
   return it == prim_ids_.end() ? 0 : it->second;
 }
 

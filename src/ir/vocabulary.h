@@ -7,8 +7,8 @@
 #include <mutex>
 #include <string>
 
-#include "absl/container/flat_hash_map.h"
 #include "base/arena.h"
+#include "base/hash_map.h"
 #include "base/shared.h"
 #include "types/array_type.h"
 
@@ -42,6 +42,8 @@ class Vocabulary {
 
   // Names of primitives, in order of registration. Registration happens while no other thread uses the context.
   PrimId AddPrimName(std::string_view name);
+  // Forgets the names with ids `count` and up.
+  void TruncatePrims(uint32_t count);
   const std::string& PrimName(PrimId id) const { return prims_[id < prims_.size() ? id : 0]; }
   PrimId FindPrim(std::string_view name) const;
   uint32_t PrimCount() const { return static_cast<uint32_t>(prims_.size()); }
@@ -52,9 +54,9 @@ class Vocabulary {
  private:
   mutable std::mutex mutex_;
   std::deque<Location> locations_;
-  absl::flat_hash_map<std::string, LocationId> location_ids_;
+  base::HashMap<std::string, LocationId> location_ids_;
   std::deque<std::string> prims_;
-  absl::flat_hash_map<std::string, PrimId> prim_ids_;
+  base::HashMap<std::string, PrimId> prim_ids_;
   std::atomic<uint32_t> generation_{1};
 };
 

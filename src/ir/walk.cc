@@ -1,6 +1,6 @@
 #include "ir/walk.h"
 
-#include "absl/container/flat_hash_set.h"
+#include "base/hash_map.h"
 
 namespace ricci::inline v0::ir {
 
@@ -10,7 +10,7 @@ std::vector<const Program*> NestedFirst(const Program& p) {
     size_t next = 0;  // of program->nested
   };
   std::vector<const Program*> out;
-  absl::flat_hash_set<const Program*> seen{&p};
+  base::HashSet<const Program*> seen{&p};
   std::vector<Frame> stack{{&p}};
   while (!stack.empty()) {
     Frame& top = stack.back();

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "absl/container/flat_hash_map.h"
+#include "base/hash_map.h"
 
 namespace ricci::inline v0::kernel {
 
@@ -48,14 +48,14 @@ class MemoryState {
  private:
   struct Versions {
     uint32_t any = 0, unknown_element = 0;
-    absl::flat_hash_map<int64_t, uint32_t> elements;
+    base::HashMap<int64_t, uint32_t> elements;
   };
   const Versions* Find(uint64_t array) const {
     const auto it = arrays_.find(array);
     return it == arrays_.end() ? nullptr : &it->second;
   }
 
-  absl::flat_hash_map<uint64_t, Versions> arrays_;
+  base::HashMap<uint64_t, Versions> arrays_;
   uint32_t clock_ = 0, floor_ = 0;
 };
 

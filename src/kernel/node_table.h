@@ -8,7 +8,7 @@
 #define RICCI_KERNEL_NODE_TABLE_H_
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "base/hash_map.h"
 #include "kernel/index_form.h"
 #include "kernel/writer.h"
 
@@ -91,8 +91,8 @@ class NodeTable {
   std::vector<Term> terms_;
   std::vector<uint8_t> scope_open_{1};
   uint32_t scope_ = 0;
-  absl::flat_hash_map<NodeKey, Val, NodeKeyHash> known_;
-  absl::flat_hash_map<uint64_t, Val> by_form_;
+  base::HashMap<NodeKey, Val, NodeKeyHash> known_;
+  base::HashMap<uint64_t, Val> by_form_;
 };
 
 }  // namespace ricci::inline v0::kernel

@@ -3,6 +3,7 @@
 // Runs before checkpoint bodies are inlined into their surroundings is not needed: see inline_calls.cc for what keeps a
 // second computation apart.
 #include "base/hash.h"
+#include "base/hash_map.h"
 #include "ir/structural.h"
 #include "pass/pass.h"
 
@@ -54,7 +55,7 @@ struct Known {
 
 // Constants of one type and the same data are one value already before equations are compared.
 absl::StatusOr<ir::ProgramRef> MergeConstants(const ir::Program& f) {
-  absl::flat_hash_map<std::pair<uint64_t, ir::TypeId>, std::vector<ir::ValueId>> seen;
+  base::HashMap<std::pair<uint64_t, ir::TypeId>, std::vector<ir::ValueId>> seen;
   std::vector<ir::ValueId> same(f.values.size());
   bool any = false;
   for (ir::ValueId v = 0; v < same.size(); ++v) same[v] = v;
@@ -90,7 +91,7 @@ absl::StatusOr<ir::ProgramRef> MergeConstants(const ir::Program& f) {
 
 absl::StatusOr<ir::ProgramRef> Cse(const ir::Program& program, const Options& options) {
   RICCI_ASSIGN(ir::ProgramRef f, MergeConstants(program));
-  absl::flat_hash_map<uint64_t, std::vector<Known>> seen;
+  base::HashMap<uint64_t, std::vector<Known>> seen;
   return Rebuild(*f,
                  [&](Builder& b, const ir::Program& p, const ir::Equation& eqn,
                      std::span<const trace::Val> in) -> absl::StatusOr<Vals> {

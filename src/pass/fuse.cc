@@ -5,6 +5,7 @@
 // it has one consumer group, or it is cheap enough to be computed again in each. LOOPS equations, library calls and
 // everything kept by the program's results are roots. Elementwise roots of one shape that read the same arrays share a
 // kernel.
+#include "base/hash_map.h"
 #include "pass/body_cost.h"
 #include "pass/kernel_builder.h"
 #include "pass/pass.h"
@@ -162,7 +163,7 @@ class Fuser {
     std::vector<uint32_t> members = members_[e];
     std::sort(members.begin(), members.end());
     RICCI_ASSIGN(auto body, b.Nest(registry_.Get(f_.equations[e].prim).name, {}));
-    absl::flat_hash_map<ir::ValueId, trace::Val> inner;
+    base::HashMap<ir::ValueId, trace::Val> inner;
     Vals outer;
     for (uint32_t m : members) {
       const ir::Equation& eqn = f_.equations[m];
@@ -196,9 +197,9 @@ class Fuser {
   const Options& options_;
   prim::Registry& registry_;
   std::vector<Info> info_;
-  std::vector<std::vector<uint32_t>> users_;                     // equations that read a value
-  absl::flat_hash_map<uint32_t, std::vector<uint32_t>> joined_;  // groups (roots) an equation is part of
-  std::vector<std::vector<uint32_t>> members_;                   // of the group with this root
+  std::vector<std::vector<uint32_t>> users_;               // equations that read a value
+  base::HashMap<uint32_t, std::vector<uint32_t>> joined_;  // groups (roots) an equation is part of
+  std::vector<std::vector<uint32_t>> members_;             // of the group with this root
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 // A kernel may write over what it reads if it reads an element only at the index at which it writes it: all loads of
 // the operand and all stores of the result have one index value (value numbering has made equal indices one). An arena
 // operand then shares the result's buffer; a donated parameter becomes the memory of the result it is exchanged for.
+#include "base/hash_map.h"
 #include "base/status.h"
 #include "pass/lower_plan.h"
 
@@ -104,7 +105,7 @@ class Sharing {
   kernel::Plan& plan_;
   const Options& options_;
   std::vector<Touch> touches_;
-  absl::flat_hash_map<uint32_t, bool> taken_;
+  base::HashMap<uint32_t, bool> taken_;
 };
 
 }  // namespace

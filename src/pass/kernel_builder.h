@@ -10,6 +10,7 @@
 #include <deque>
 #include <memory>
 
+#include "base/hash_map.h"
 #include "kernel/writer.h"
 #include "prim/registry.h"
 #include "ricci/primitive.h"
@@ -149,8 +150,8 @@ class KernelBuilder {
   std::vector<Array> arrays_{1};
   std::vector<Binding> bindings_;
   Context context_;
-  absl::flat_hash_map<std::vector<uint32_t>, Val> memo_;  // (array, flat, index...) -> element
-  std::vector<ir::ProgramRef> decomposed_;                // keeps programs of decompositions alive
+  base::HashMap<std::vector<uint32_t>, Val> memo_;  // (array, flat, index...) -> element
+  std::vector<ir::ProgramRef> decomposed_;          // keeps programs of decompositions alive
 };
 
 inline ricci_kernel_builder* Abi(KernelBuilder* k) { return reinterpret_cast<ricci_kernel_builder*>(k); }

@@ -6,6 +6,7 @@
 // nothing is copied.
 #include "pass/lower_plan.h"
 
+#include "base/hash_map.h"
 #include "base/status_abi.h"
 #include "pass/body_cost.h"
 #include "pass/kernel_builder.h"
@@ -377,7 +378,7 @@ class PlanLowering {
   kernel::Plan& plan_;
   Lowered& out_;
   uint32_t depth_ = 0;  // of loops and branches in the plan
-  absl::flat_hash_map<const ir::ConstantData*, uint32_t> constant_buffer_;
+  base::HashMap<const ir::ConstantData*, uint32_t> constant_buffer_;
 };
 
 }  // namespace

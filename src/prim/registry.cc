@@ -7,6 +7,10 @@ namespace {
 
 std::string_view View(ricci_str s) { return {s.ptr, s.ptr == nullptr ? 0 : s.len}; }
 
+void Drop(const Row& row) {
+  if (row.def.drop_self != nullptr) row.def.drop_self(row.def.self);
+}
+
 void CopyAttrSpecs(const ricci_prim_def& def, Row& row) {
   for (uint32_t i = 0; i < def.n_attr_specs; ++i) {
     ricci_attr_spec spec = def.attr_specs[i];
@@ -45,9 +49,7 @@ Registry::Registry(const base::HostMemory* memory, base::Shared* owner, ricci_ct
 }
 
 Registry::~Registry() {
-  for (auto& row : rows_) {
-    if (row->def.drop_self) row->def.drop_self(row->def.self);
-  }
+  for (const auto& row : rows_) Drop(*row);
 }
 
 Registry& Registry::Of(const ir::Vocabulary& v) { return *static_cast<Registry*>(v.registry); }
@@ -63,7 +65,7 @@ absl::StatusOr<PrimId> Registry::Add(const ricci_prim_def& from, Flow flow) {
   }
   auto row = std::make_unique<Row>();
   row->name = name;
-  row->plugin = attaching;
+  row->plugin = attaching_;
   row->factors = View(def.factors);
   row->missing = View(def.missing);
   row->flow = flow;
@@ -79,7 +81,8 @@ absl::StatusOr<PrimId> Registry::Add(const ricci_prim_def& from, Flow flow) {
   row->id = known != 0 ? known : vocabulary_.AddPrimName(name);
   const PrimId id = row->id;
   if (known != 0) {
-    rows_[known] = std::move(row);
+    replaced_.push_back({known, nullptr});
+    replaced_.back().row = std::exchange(rows_[known], std::move(row));
   } else {
     rows_.push_back(std::move(row));
   }
@@ -88,7 +91,37 @@ absl::StatusOr<PrimId> Registry::Add(const ricci_prim_def& from, Flow flow) {
 
 absl::Status Registry::AddLowering(PrimId id, const ricci_lowering& lowering) {
   if (id == 0 || id >= rows_.size()) return base::InvalidArgument("lowering: primitive ", id, " is not registered");
-  return AddTo(*rows_[id], lowering);
+  Row& row = *rows_[id];
+  added_lowerings_.reserve(added_lowerings_.size() + 1);
+  RICCI_TRY(AddTo(row, lowering));
+  added_lowerings_.push_back({id, row.targets.back().data()});
+  return absl::OkStatus();
+}
+
+void Registry::Begin(std::string_view name) {
+  attaching_ = name;
+  rows_before_ = rows_.size();
+}
+
+void Registry::Commit() {
+  for (Replaced& r : replaced_) Drop(*r.row);
+  replaced_.clear();
+  added_lowerings_.clear();
+  attaching_.clear();
+}
+
+void Registry::Rollback() noexcept {
+  for (; !replaced_.empty(); replaced_.pop_back()) {
+    Drop(*rows_[replaced_.back().id]);
+    rows_[replaced_.back().id] = std::move(replaced_.back().row);
+  }
+  for (const AddedLowering& added : added_lowerings_) {
+    std::erase_if(rows_[added.id]->lowerings, [&](const ricci_lowering& l) { return l.target.ptr == added.target; });
+  }
+  added_lowerings_.clear();
+  for (; rows_.size() > rows_before_; rows_.pop_back()) Drop(*rows_.back());
+  vocabulary_.TruncatePrims(static_cast<uint32_t>(rows_before_));
+  attaching_.clear();
 }
 
 const Row* Registry::Find(std::string_view name) const {

@@ -30,12 +30,28 @@ class Registry {
   const Row* Find(std::string_view name) const;
   uint32_t size() const { return static_cast<uint32_t>(rows_.size()); }  // ids are 1 .. size() - 1
 
-  // Name of the plugin that is being attached, kept with the rows it adds.
-  std::string attaching;
+  // Rows and lowerings that come between Begin and Commit are those of plugin `name`; Rollback takes them back, so that
+  // a plugin that fails to attach leaves nothing behind.
+  void Begin(std::string_view name);
+  void Commit();
+  void Rollback() noexcept;
 
  private:
+  struct Replaced {
+    PrimId id;
+    std::unique_ptr<Row> row;  // as it was before the plugin
+  };
+  struct AddedLowering {
+    PrimId id;           // of a row of another plugin
+    const char* target;  // the lowering is the one with this very text
+  };
+
   ir::Vocabulary vocabulary_;
   std::vector<std::unique_ptr<Row>> rows_;
+  std::string attaching_;
+  size_t rows_before_ = 0;
+  std::vector<Replaced> replaced_;
+  std::vector<AddedLowering> added_lowerings_;
 };
 
 }  // namespace ricci::inline v0::prim

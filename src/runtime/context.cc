@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "absl/cleanup/cleanup.h"
 #include "base/abi_struct.h"
 #include "base/status_abi.h"
 #include "control/control.h"
@@ -136,11 +137,17 @@ absl::Status Context::Attach(const ricci_plugin& plugin) {
     if (known.name == name) return base::InvalidArgument("plugin ", name, ": already added to this context");
   }
   plugins_.push_back({std::string(name), plugin});
-  registry_->attaching = name;
-  absl::Status status = base::FromAbi(plugin.attach(plugin.self, Abi(this)));
-  registry_->attaching.clear();
-  if (!status.ok()) plugins_.pop_back();
-  return status;
+  const size_t devices_before = devices_.size();
+  absl::Cleanup undo = [&] {
+    registry_->Rollback();
+    while (devices_.size() > devices_before) devices_.pop_back();
+    plugins_.pop_back();
+  };
+  registry_->Begin(name);
+  RICCI_TRY(base::FromAbi(plugin.attach(plugin.self, Abi(this))));
+  registry_->Commit();
+  std::move(undo).Cancel();
+  return absl::OkStatus();
 }
 
 void Context::Log(uint32_t level, std::string_view text) const {

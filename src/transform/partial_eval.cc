@@ -1,6 +1,7 @@
 #include "transform/partial_eval.h"
 
 #include "absl/strings/str_split.h"
+#include "base/hash_map.h"
 #include "base/status_abi.h"
 #include "trace/attrs.h"
 #include "transform/dead_code.h"
@@ -152,7 +153,7 @@ class Splitter {
   // Makes unknown_[v] available, or adds to `again` the equations that do.
   absl::Status Collect(ir::ValueId v, std::vector<uint32_t>& again) {
     std::vector<ir::ValueId> stack{v};
-    absl::flat_hash_map<uint32_t, bool> seen;
+    base::HashMap<uint32_t, bool> seen;
     while (!stack.empty()) {
       const ir::ValueId at = stack.back();
       stack.pop_back();
@@ -185,8 +186,8 @@ class Splitter {
   Mask saved_;  // per known equation: its results may become residuals
   Vals residuals_;
   std::vector<int32_t> residual_params_;
-  absl::flat_hash_map<Val, Val> residual_of_;
-  absl::flat_hash_map<Val, int32_t> param_of_;
+  base::HashMap<Val, Val> residual_of_;
+  base::HashMap<Val, int32_t> param_of_;
 };
 
 // `unknown` with its residuals first, without those that nothing needs; residuals kept are told in `kept`.

@@ -10,9 +10,9 @@
 #include <span>
 #include <string>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "base/arena.h"
+#include "base/hash_map.h"
 #include "types/dtype.h"
 
 namespace ricci::inline v0::types {
@@ -48,7 +48,7 @@ class TypeTable {
   const base::HostMemory* memory_;
   mutable std::mutex mutex_;
   base::Arena arena_;
-  absl::flat_hash_map<uint64_t, std::vector<TypeId>> by_hash_;
+  base::HashMap<uint64_t, std::vector<TypeId>> by_hash_;
   std::array<std::atomic<ArrayType*>, 24> chunks_{};
   std::atomic<uint32_t> size_{1};
 };

@@ -1,0 +1,265 @@
+// Wrong use of the C ABI: each a status with an exact message, outputs untouched, everything usable after.
+#include "support/small_program.h"
+
+namespace ricci::testing {
+namespace {
+
+class BadInput : public SmallProgram {
+ protected:
+  BadInput() {
+    const ricci_type params[] = {Type(RICCI_F32, {4}), Type(RICCI_F32, {3})};
+    Ok(ricci_builder_create(ctx, "f", 1, params, 2, &b, vals));
+    ricci_builder_set_location(b, "host.cc", 7, "Main");
+  }
+  ~BadInput() override { ricci_builder_abandon(b); }
+  ricci_status* Emit(std::string_view prim, std::vector<ricci_val> in, std::vector<ricci_attr> attrs = {},
+                     uint32_t n_out = 1) {
+    ricci_val out[4] = {77, 77, 77, 77};
+    ricci_status* s = ricci_builder_emit(b, Prim(prim), attrs.data(), static_cast<uint32_t>(attrs.size()), in.data(),
+                                         static_cast<uint32_t>(in.size()), out, n_out);
+    EXPECT_EQ(out[0] == 77, s != nullptr || n_out == 0) << "outputs are written on success only";
+    return s;
+  }
+
+  ricci_builder* b = nullptr;
+  ricci_val vals[2] = {};
+};
+
+TEST_F(BadInput, NullPointersAreNamed) {
+  EXPECT_EQ(ErrorOf(ricci_context_create(nullptr, nullptr)), "ricci_context_create: out is NULL");
+  ricci_type t = 0;
+  EXPECT_EQ(ErrorOf(ricci_type_make(ctx, RICCI_F32, 2, nullptr, &t)), "ricci_type_make: dims is NULL");
+  EXPECT_EQ(ErrorOf(ricci_builder_emit(nullptr, 1, nullptr, 0, nullptr, 0, nullptr, 0)),
+            "ricci_builder_emit: b is NULL");
+  EXPECT_EQ(ErrorOf(ricci_builder_emit(b, 1, nullptr, 0, nullptr, 2, nullptr, 0)), "ricci_builder_emit: in is NULL");
+  EXPECT_EQ(ErrorOf(ricci_compile(nullptr, nullptr, nullptr)), "ricci_compile: f is NULL");
+  EXPECT_EQ(ErrorOf(ricci_executable_run(nullptr, nullptr, 0, nullptr, 0)), "ricci_executable_run: x is NULL");
+  EXPECT_EQ(ErrorOf(ricci_call_run(nullptr)), "ricci_call_run: k is NULL");
+  EXPECT_EQ(ErrorOf(ricci_grad(nullptr, nullptr, 0, 0, nullptr)), "ricci_grad: f is NULL");
+}
+
+TEST_F(BadInput, ReleaseAndQueriesTakeNull) {
+  ricci_context_release(nullptr);
+  ricci_program_release(nullptr);
+  ricci_array_release(nullptr);
+  ricci_executable_release(nullptr);
+  ricci_call_release(nullptr);
+  ricci_builder_abandon(nullptr);
+  ricci_status_free(nullptr);
+  EXPECT_EQ(ricci_array_data(nullptr), nullptr);
+  EXPECT_EQ(ricci_array_bytes(nullptr), 0u);
+  EXPECT_EQ(ricci_device_count(nullptr), 0u);
+  EXPECT_EQ(ricci_device_get(ctx, 99), nullptr);
+  EXPECT_EQ(ricci_device_find(ctx, "gpu", 3), nullptr);
+  EXPECT_EQ(ricci_builder_type(b, 12345), 0u);
+  EXPECT_EQ(ricci_builder_type(b, RICCI_VAL_ZERO), 0u);
+  EXPECT_EQ(ricci_program_hash(nullptr), 0u);
+  EXPECT_EQ(ricci_dtype_size(99), 0u);
+}
+
+TEST_F(BadInput, Types) {
+  ricci_type t = 5;
+  const int64_t dims[] = {2, -3}, huge[] = {int64_t{1} << 40, int64_t{1} << 40};
+  EXPECT_EQ(ErrorOf(ricci_type_make(ctx, 99, 0, nullptr, &t)), "type: dtype 99 is not supported");
+  EXPECT_EQ(ErrorOf(ricci_type_make(ctx, RICCI_C64, 0, nullptr, &t)), "type: dtype c64 is not supported");
+  EXPECT_EQ(ErrorOf(ricci_type_make(ctx, RICCI_F32, 2, dims, &t)), "type: negative dimension in f32[2,-3]");
+  EXPECT_EQ(ErrorOf(ricci_type_make(ctx, RICCI_F32, 17, dims, &t)), "ricci_type_make: rank 17 exceeds 16");
+  EXPECT_EQ(ErrorOf(ricci_type_make(ctx, RICCI_F32, 2, huge, &t)),
+            "type: f32[1099511627776,1099511627776] exceeds 2^62 bytes");
+  EXPECT_EQ(t, 5u);
+}
+
+TEST_F(BadInput, Emit) {
+  EXPECT_EQ(ErrorOf(Emit("add", {vals[0]})), "host.cc:7: add: takes 2 operands, not 1");
+  EXPECT_EQ(ErrorOf(Emit("add", {vals[0], RICCI_VAL_ZERO})),
+            "host.cc:7: add: operand 1 is a symbolic zero; materialise it first");
+  EXPECT_EQ(ErrorOf(Emit("sin", {vals[0]}, {}, 2)), "host.cc:7: sin: gives 1 results, not 2");
+  ricci_attr attr{};
+  attr.name = {"angle", 5};
+  attr.kind = RICCI_ATTR_INT;
+  EXPECT_EQ(ErrorOf(Emit("sin", {vals[0]}, {attr})), "host.cc:7: sin: unknown attribute angle; known: ");
+  EXPECT_EQ(ErrorOf(Emit("reduce_sum", {vals[0]})), "host.cc:7: reduce_sum: attribute axes (ints) is missing");
+  attr.name = {"axes", 4};
+  EXPECT_EQ(ErrorOf(Emit("reduce_sum", {vals[0]}, {attr})),
+            "host.cc:7: reduce_sum: attribute axes must be ints, not int");
+  attr.kind = RICCI_ATTR_INTS;
+  attr.count = 3;
+  EXPECT_EQ(ErrorOf(Emit("reduce_sum", {vals[0]}, {attr})),
+            "ricci_builder_emit: attribute axes has 3 elements but no data");
+  EXPECT_TRUE(Ok(Emit("sin", {vals[0]})));
+}
+
+TEST_F(BadInput, MismatchNamesBothTypesAndTheSite) {
+  ricci_status* s = Emit("add", {vals[0], vals[1]});
+  ASSERT_NE(s, nullptr);
+  ricci_str prim, rule, file;
+  uint32_t line = 0;
+  ricci_status_site(s, &prim, &rule, &file, &line);
+  EXPECT_EQ(std::string(prim.ptr, prim.len), "add");
+  EXPECT_EQ(std::string(rule.ptr, rule.len), "abstract_eval");
+  EXPECT_EQ(std::string(file.ptr, file.len), "host.cc");
+  EXPECT_EQ(line, 7u);
+  const std::string message = ErrorOf(s);
+  EXPECT_NE(message.find("f32[4]"), message.npos) << message;
+  EXPECT_NE(message.find("f32[3]"), message.npos) << message;
+}
+
+TEST_F(BadInput, UnknownPrimitive) {
+  ricci_prim p = 9;
+  EXPECT_EQ(ErrorOf(ricci_prim_find(ctx, "frobnicate", 10, &p), RICCI_NOT_FOUND),
+            "frobnicate: no such primitive; add the plugin that holds it");
+  EXPECT_EQ(p, 9u);
+  ricci_val out = 0;
+  EXPECT_EQ(ErrorOf(ricci_builder_emit(b, 100000, nullptr, 0, nullptr, 0, &out, 1), RICCI_NOT_FOUND),
+            "host.cc:7: primitive id 0 is not registered");
+}
+
+TEST_F(BadInput, ValuesBelongToTheirBuilder) {
+  ricci_builder* other = nullptr;
+  const ricci_type t = Type(RICCI_F32, {4});
+  ricci_val foreign = 0;
+  ASSERT_TRUE(Ok(ricci_builder_create(ctx, "g", 1, &t, 1, &other, &foreign)));
+  EXPECT_EQ(ErrorOf(Emit("sin", {foreign})),
+            "host.cc:7: sin: operand 0 belongs to another builder; pass it as a parameter");
+  ricci_program* p = nullptr;
+  EXPECT_EQ(ErrorOf(ricci_builder_finish(b, &foreign, 1, &p)), "result 0 of program f belongs to another builder");
+  EXPECT_EQ(p, nullptr);
+  ricci_builder_abandon(other);
+}
+
+TEST_F(BadInput, Nesting) {
+  std::vector<ricci_builder*> builders = {b};
+  ricci_status* s = nullptr;
+  while (s == nullptr && builders.size() < 1000) {
+    ricci_builder* inner = nullptr;
+    s = ricci_builder_nest(builders.back(), "inner", 5, nullptr, 0, &inner, nullptr);
+    if (s == nullptr) builders.push_back(inner);
+  }
+  EXPECT_EQ(ErrorOf(s, RICCI_RESOURCE_EXHAUSTED), "programs nested deeper than 256");
+  for (size_t i = 1; i < builders.size(); ++i) ricci_builder_abandon(builders[i]);
+}
+
+TEST_F(BadInput, Constants) {
+  ricci_val out = 0;
+  const float data[3] = {};
+  EXPECT_EQ(ErrorOf(ricci_builder_const(b, Type(RICCI_F32, {4}), data, sizeof data, &out)),
+            "constant: f32[4] takes 16 bytes, or 4 for a splat, not 12");
+  EXPECT_EQ(ErrorOf(ricci_builder_const(b, 4711, data, sizeof data, &out)), "constant: type 4711 is not known");
+}
+
+TEST_F(BadInput, TextNamesThePlace) {
+  ricci_program* p = nullptr;
+  const std::string_view text = "program f(%x: f32[4]) {\n  %y: f32[4] = sine(%x)\n  return %y\n}";
+  const std::string message =
+      ErrorOf(ricci_program_parse(ctx, text.data(), text.size(), "a.txt", 5, &p), RICCI_NOT_FOUND);
+  EXPECT_EQ(message.substr(0, 8), "a.txt:2:") << message;
+  EXPECT_NE(message.find("sine: no such primitive"), message.npos) << message;
+}
+
+TEST_F(BadInput, Run) {
+  ricci_executable* x = CompileText(kAddText);
+  ricci_array *a = Floats({1, 2, 3, 4}), *short_one = Floats({1, 2, 3}), *out = nullptr;
+  ricci_array* in[2] = {a, short_one};
+  EXPECT_EQ(ErrorOf(ricci_executable_run(x, in, 1, &out, 1)), "program plus takes 2 arguments, not 1");
+  EXPECT_EQ(ErrorOf(ricci_executable_run(x, in, 2, &out, 2)), "program plus gives 1 results, not 2");
+  EXPECT_EQ(ErrorOf(ricci_executable_run(x, in, 2, &out, 1)), "argument 1 of program plus is f32[3], not f32[4]");
+  in[1] = nullptr;
+  EXPECT_EQ(ErrorOf(ricci_executable_run(x, in, 2, &out, 1)), "argument 1 of program plus is NULL");
+  EXPECT_EQ(ErrorOf(ricci_executable_run(x, nullptr, 2, &out, 1)), "ricci_executable_run: in is NULL");
+  EXPECT_EQ(out, nullptr);
+  in[1] = a;
+  EXPECT_TRUE(Ok(ricci_executable_run(x, in, 2, &out, 1)));
+  EXPECT_EQ(Read(out), (std::vector<float>{2, 4, 6, 8}));
+  for (ricci_array* i : {a, short_one, out}) ricci_array_release(i);
+  ricci_executable_release(x);
+}
+
+TEST_F(BadInput, ArgumentsOfAnotherContext) {
+  CountingHost host2;
+  ricci_ctx* ctx2 = nullptr;
+  ASSERT_TRUE(Ok(host2.CreateContext(&ctx2)));
+  ricci_type t = 0;
+  const int64_t four = 4;
+  ASSERT_TRUE(Ok(ricci_type_make(ctx2, RICCI_F32, 1, &four, &t)));
+  const float data[4] = {};
+  ricci_array *foreign = nullptr, *out = nullptr;
+  ASSERT_TRUE(Ok(ricci_array_from_host(ricci_device_get(ctx2, 0), t, data, &foreign)));
+  ricci_executable* x = CompileText(kAddText);
+  ricci_array* in[2] = {foreign, foreign};
+  EXPECT_EQ(ErrorOf(ricci_executable_run(x, in, 2, &out, 1)), "argument 0 of program plus is of another context");
+  ricci_array_release(foreign);
+  ricci_executable_release(x);
+  ricci_context_release(ctx2);
+}
+
+TEST_F(BadInput, CompileOptions) {
+  ricci_program* f = Parse(kAddText);
+  ricci_executable* x = nullptr;
+  ricci_compile_opts o{};
+  EXPECT_EQ(ErrorOf(ricci_compile(f, &o, &x)), "compile options: hdr.size is 0; set it to the size of the struct");
+  o.hdr.size = sizeof o;
+  o.opt_level = 9;
+  EXPECT_EQ(ErrorOf(ricci_compile(f, &o, &x)), "compile options: opt_level is 9, not 0 to 3");
+  o.opt_level = 0;
+  o.n_donate = 1;
+  EXPECT_EQ(ErrorOf(ricci_compile(f, &o, &x)), "compile options: n_donate is 1, but program plus has 2 parameters");
+  o.n_donate = 0;
+  o.hdr.flags = 64;
+  EXPECT_EQ(ErrorOf(ricci_compile(f, &o, &x)), "compile options: unknown flags 64");
+  o.hdr.flags = 0;
+  o.progress = [](void*, uint32_t, uint32_t) { return 0u; };
+  EXPECT_EQ(ErrorOf(ricci_compile(f, &o, &x), RICCI_CANCELLED), "compile: cancelled by the host");
+  ricci_program_release(f);
+}
+
+TEST_F(BadInput, StructsFromOtherVersions) {
+  struct Newer {
+    ricci_context_opts known;
+    uint64_t added;
+  } newer{};
+  newer.known.hdr.size = sizeof newer;
+  ricci_ctx* made = nullptr;
+  ASSERT_TRUE(Ok(ricci_context_create(&newer.known, &made))) << "unknown members that are zero mean nothing";
+  ricci_context_release(made);
+  newer.added = 1;
+  EXPECT_EQ(ErrorOf(ricci_context_create(&newer.known, &made)),
+            "context options: struct of 32 bytes has members set that this core (24 bytes) does not know");
+  ricci_context_opts o{};
+  o.hdr.size = sizeof(ricci_hdr);  // an older writer
+  ASSERT_TRUE(Ok(ricci_context_create(&o, &made)));
+  ricci_context_release(made);
+  ricci_ext ext{sizeof ext, RICCI_EXT_CRITICAL, 42, nullptr};
+  o.hdr.next = &ext;
+  EXPECT_EQ(ErrorOf(ricci_context_create(&o, &made)), "context options: unknown critical extension 42");
+  ext.flags = 0;
+  ASSERT_TRUE(Ok(ricci_context_create(&o, &made)));
+  ricci_context_release(made);
+}
+
+TEST_F(BadInput, Config) {
+  const auto config = [&](std::string_view key, std::string_view value) {
+    return ricci_context_config(ctx, key.data(), key.size(), value.data(), value.size());
+  };
+  EXPECT_EQ(ErrorOf(config("colour", "red")),
+            "config: unknown key colour; known: threads, log_compiles, dump_dir, vmap");
+  EXPECT_EQ(ErrorOf(config("threads", "many")), "config: threads takes a number from 0 (all) to 4096, not many");
+  EXPECT_EQ(ErrorOf(config("vmap", "")), "config: vmap takes auto, batched or lanes, not ");
+  EXPECT_TRUE(Ok(config("vmap", "lanes")));
+  EXPECT_TRUE(Ok(config("threads", "2")));
+}
+
+TEST_F(BadInput, Dump) {
+  ricci_executable* x = CompileText(kAddText);
+  std::string text;
+  const auto append = [](void* sink, const char* p, size_t n) { static_cast<std::string*>(sink)->append(p, n); };
+  EXPECT_EQ(ErrorOf(ricci_executable_dump(x, "soul", 4, &text, append)),
+            "dump: unknown stage soul; known: program, optimized, kernels, plan, native");
+  EXPECT_EQ(ErrorOf(ricci_executable_dump(x, "native", 6, &text, append), RICCI_UNIMPLEMENTED),
+            "dump: device ref has no native form");
+  EXPECT_TRUE(Ok(ricci_executable_dump(x, "plan", 4, &text, append)));
+  EXPECT_NE(text, "");
+  ricci_executable_release(x);
+}
+
+}  // namespace
+}  // namespace ricci::testing
