@@ -31,11 +31,8 @@ struct Info {
   uint32_t group = kNoGroup;
 };
 
-// How dear an expression is per element. Arithmetic is 1; a row flagged expensive or with f32 special functions more.
-int64_t CostOf(const prim::Row& row, const ricci_lowering& l) {
-  if (l.kind == RICCI_LOWER_INDEX) return 1;
-  return row.has(RICCI_PRIM_TRANSCENDENTAL) ? 16 : 1;
-}
+// How dear an expression is per element. Arithmetic and moves are 1; what the row flags as dear is more.
+int64_t CostOf(const prim::Row& row) { return row.has(RICCI_PRIM_TRANSCENDENTAL) ? 16 : 1; }
 
 class Fuser {
  public:
@@ -78,8 +75,8 @@ class Fuser {
     info.form = l->kind == RICCI_LOWER_LIBRARY || in_plan ? Form::kLibrary
                 : expression && eqn.n_results == 1        ? Form::kExpression
                                                           : Form::kLoops;
-    info.view = l->kind == RICCI_LOWER_INDEX;
-    info.cost = CostOf(row, *l);
+    info.view = l->kind == RICCI_LOWER_INDEX && !row.has(RICCI_PRIM_TRANSCENDENTAL);
+    info.cost = CostOf(row);
     return absl::OkStatus();
   }
 

@@ -101,9 +101,10 @@ absl::Status KernelBuilder::InlineEquation(const ir::Program& f, const ir::Equat
     env[v] = Add(std::move(a));
     const int64_t elements = f.type(v).elements;
     const bool inside = w_.Depth() > 0;
+    const bool computes = l->kind == RICCI_LOWER_SCALAR || row.has(RICCI_PRIM_TRANSCENDENTAL);
     if (elements <= (inside ? kEagerInside : kEagerOutside)) {
       RICCI_ASSIGN(env[v], Evaluate(env[v], /*to_private=*/false));
-    } else if (inside && l->kind == RICCI_LOWER_SCALAR && (uses.count[v] > 1 || !uses.only_pointwise[v])) {
+    } else if (inside && computes && (uses.count[v] > 1 || !uses.only_pointwise[v])) {
       RICCI_ASSIGN(env[v], Evaluate(env[v], /*to_private=*/true));
     }
   }
