@@ -1,0 +1,206 @@
+"""The JAX side of every case."""
+import time
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from peer_loop import Case, magnitude, positive, ramp, serve, uniform
+
+
+def jitted(fn, *args, work=1.0):
+    run = jax.jit(fn)
+    args = [jnp.asarray(a) for a in args]
+    return (lambda: jax.block_until_ready(run(*args)), lambda: magnitude(jax.tree.leaves(run(*args))), work)
+
+
+def dispatch(fn, n):
+    """Calls without waiting for each, as a host loop would make them."""
+    return lambda small: jitted(fn, *[uniform(4, i) for i in range(n)])
+
+
+def vectors(fn, n_args):
+    def prepare(small):
+        n = 1 << (10 if small else 24)
+        return jitted(fn, ramp(n), *[uniform(n)] * (n_args - 1))
+    return prepare
+
+
+def rows(fn):
+    return lambda small: jitted(fn, uniform((4 if small else 4096) * 1024).reshape(-1, 1024))
+
+
+def gelu(x, b):
+    y = x + b
+    return 0.5 * y * (1 + jnp.tanh(0.7978845608 * (y + 0.044715 * y * y * y)))
+
+
+def layernorm(x):
+    return (x - x.mean(-1, keepdims=True)) * lax.rsqrt(x.var(-1, keepdims=True) + 1e-5)
+
+
+def matmul(m):
+    def prepare(small):
+        n = 16 if small else m
+        return jitted(lambda a, b: a @ b, uniform(n * n).reshape(n, n), uniform(n * n, 1).reshape(n, n), work=2.0 * n**3)
+    return prepare
+
+
+def bmm6(small):
+    n = 10 if small else 100000
+    return jitted(lambda a: a @ a, uniform(36 * n).reshape(n, 6, 6))
+
+
+# ---- pendulum ----
+def rk4(state, h=0.01):
+    f = lambda th, w: (w, -jnp.sin(th) - 0.1 * w)
+    th, w = state
+    a1, b1 = f(th, w)
+    a2, b2 = f(th + h / 2 * a1, w + h / 2 * b1)
+    a3, b3 = f(th + h / 2 * a2, w + h / 2 * b2)
+    a4, b4 = f(th + h * a3, w + h * b3)
+    return th + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4), w + h / 6 * (b1 + 2 * b2 + 2 * b3 + b4)
+
+
+def roll(length):
+    return lambda th, w: lax.scan(lambda c, _: (rk4(c), None), (th, w), None, length=length)[0]
+
+
+def pendulum(length, batch, grad):
+    def prepare(small):
+        n = 10 if small else length
+        f = jax.grad(lambda th, w: roll(n)(th, w)[0], (0, 1)) if grad else roll(n)
+        if batch == 0:
+            return jitted(f, np.float32(1), np.float32(0))
+        size = 8 if small else batch
+        return jitted(jax.vmap(f), 1 + 0.25 * uniform(size), 0 * uniform(size))
+    return prepare
+
+
+def newton(x):
+    go = lambda c: (jnp.abs(c[0]**3 - x) > 1e-5) & (c[1] < 100)
+    return lax.while_loop(go, lambda c: (c[0] - (c[0]**3 - x) / (3 * c[0]**2), c[1] + 1), (1.0 + x, jnp.int32(0)))[0]
+
+
+# ---- network ----
+def sizes(small):
+    return (8, [12, 16, 16, 10]) if small else (128, [784, 512, 512, 10])
+
+
+def network(small):
+    batch, widths = sizes(small)
+    params = []
+    for i, (a, b) in enumerate(zip(widths, widths[1:])):
+        params += [uniform(a * b, i).reshape(a, b) * np.float32(a**-0.5), np.zeros(b, np.float32)]
+    return params, uniform(batch * widths[0], 9).reshape(batch, -1), np.eye(10, dtype=np.float32)[np.arange(batch) % 10]
+
+
+def loss(params, x, y):
+    for w, b in zip(params[:-2:2], params[1:-2:2]):
+        x = jax.nn.relu(x @ w + b)
+    return -jnp.mean(jnp.sum(jax.nn.log_softmax(x @ params[-2] + params[-1]) * y, -1))
+
+
+def make_step():
+    """A new function each time: JAX remembers what it has traced."""
+    return lambda params, x, y: [p - 1e-2 * g for p, g in zip(params, jax.grad(lambda *a: loss(*a))(params, x, y))]
+
+
+def mlp(small):
+    args = jax.tree.map(jnp.asarray, network(small))
+    run = jax.jit(make_step())
+    return lambda: jax.block_until_ready(run(*args)), lambda: magnitude(run(*args)), 1.0
+
+
+def mlp_trace(small):
+    args = jax.tree.map(jnp.asarray, network(small))
+
+    def once():
+        start = time.perf_counter()
+        jax.jit(make_step()).trace(*args)
+        return time.perf_counter() - start
+    return once, lambda: 0.0, None
+
+
+def mlp_compile(small):
+    args = jax.tree.map(jnp.asarray, network(small))
+
+    def once():
+        jax.clear_caches()
+        lowered = jax.jit(make_step()).lower(*args)
+        start = time.perf_counter()
+        lowered.compile()
+        return time.perf_counter() - start
+    return once, lambda: 0.0, None
+
+
+# ---- grids, random numbers, sorting, attention ----
+CX, CY = [0, 1, 0, -1, 0, 1, -1, -1, 1], [0, 0, 1, 0, -1, 1, 1, -1, -1]
+WEIGHTS = [4 / 9] + [1 / 9] * 4 + [1 / 36] * 4
+
+
+def lbm_step(f):
+    rho = f.sum(0)
+    u = sum(c * f[i] for i, c in enumerate(CX) if c) / rho
+    v = sum(c * f[i] for i, c in enumerate(CY) if c) / rho
+    square = 1.5 * (u * u + v * v)
+    out = []
+    for cx, cy, weight in zip(CX, CY, WEIGHTS):
+        cu = 3.0 * (cx * u + cy * v)
+        out.append(jnp.roll(rho * np.float32(weight) * (1 + cu + 0.5 * cu * cu - square), (cx, cy), (0, 1)))
+    return jnp.stack(out)
+
+
+def lbm(small):
+    n = 8 if small else 1024
+    start = np.float32(WEIGHTS)[:, None, None] * (1 + 0.1 * uniform(9 * n * n).reshape(9, n, n))
+    return jitted(lambda f: lax.fori_loop(0, 10, lambda i, f: lbm_step(f), f), start, work=10.0 * n * n)
+
+
+def normal(small):
+    n = 1 << (10 if small else 24)
+    return jitted(lambda key: jax.random.normal(jax.random.wrap_key_data(key), (n,)), np.array([0, 1], np.uint32))
+
+
+def sort(small):
+    return jitted(jnp.sort, ramp(1 << (10 if small else 20))[::-1].copy())
+
+
+def attention(grad):
+    def prepare(small):
+        shape = (1, 16, 2, 8) if small else (4, 1024, 8, 64)
+        attend = lambda q: jax.nn.dot_product_attention(q, q, q, is_causal=True)
+        f = jax.grad(lambda q: attend(q).sum()) if grad else attend
+        return jitted(f, uniform(int(np.prod(shape))).reshape(shape))
+    return prepare
+
+
+CASES = {
+    'call4': Case('us', dispatch(lambda x: x * 2 + 1, 1)),
+    'call32': Case('us', dispatch(lambda *xs: [x + 1 for x in xs], 32)),
+    'saxpy': Case('ms', vectors(lambda x, b: 2 * x + b, 2)),
+    'gelu': Case('ms', vectors(gelu, 2)),
+    'sum': Case('ms', lambda small: jitted(lambda x: x.sum(), positive(1 << (10 if small else 24)))),
+    'softmax': Case('ms', rows(jax.nn.softmax)),
+    'layernorm': Case('ms', rows(layernorm)),
+    'matmul256': Case('GFLOP/s', matmul(256)),
+    'matmul1024': Case('GFLOP/s', matmul(1024)),
+    'matmul2048': Case('GFLOP/s', matmul(2048)),
+    'bmm6': Case('ms', bmm6),
+    'attention': Case('ms', attention(False)),
+    'attention_grad': Case('ms', attention(True)),
+    'rk4_scan': Case('ms', pendulum(10000, 0, False)),
+    'rk4_scan_grad': Case('ms', pendulum(10000, 0, True)),
+    'rk4_vmap': Case('ms', pendulum(1000, 4096, False)),
+    'rk4_vmap_grad': Case('ms', pendulum(1000, 4096, True)),
+    'newton': Case('us', lambda small: jitted(newton, np.float32(7))),
+    'mlp': Case('ms', mlp),
+    'mlp_trace': Case('s', mlp_trace),
+    'mlp_compile': Case('s', mlp_compile),
+    'lbm': Case('MLUPS', lbm),
+    'normal': Case('ms', normal),
+    'sort': Case('ms', sort),
+}
+
+serve('JAX', CASES, start=lambda: np.asarray(jax.jit(lambda x: x * 2 + 1)(jnp.ones(4))))

@@ -1,0 +1,72 @@
+// Matrix products, large and small, and attention made of them.
+#include <cmath>
+
+#include "bench_program.h"
+
+namespace bench {
+namespace {
+
+using namespace ricci::lax;  // NOLINT: the programs read like jax.lax
+using ricci::DType;
+using ricci::Shape;
+using ricci::Value;
+using ricci::Values;
+
+Prepared Matmul(ricci_ctx* ctx, const Settings& s, int64_t size) {
+  const int64_t n = s.small ? 16 : size;
+  const ProgramRef f = Trace(ctx, {{{n, n}}, {{n, n}}}, [](const Values& in) {
+    return Values{dot_general(in[0], in[1], {.lhs_contract = {1}, .rhs_contract = {0}})};
+  });
+  const auto d = static_cast<double>(n);
+  return Ready(ctx, f.get(), {Uniform(n * n), Uniform(n * n, 1)}, 2 * d * d * d);
+}
+
+Prepared Bmm6(ricci_ctx* ctx, const Settings& s) {
+  const int64_t n = s.small ? 10 : 100000;
+  const ProgramRef f = Trace(ctx, {{{n, 6, 6}}}, [](const Values& in) {
+    return Values{
+        dot_general(in[0], in[0], {.lhs_contract = {2}, .rhs_contract = {1}, .lhs_batch = {0}, .rhs_batch = {0}})};
+  });
+  return Ready(ctx, f.get(), {Uniform(36 * n)});
+}
+
+// Causal self-attention of q [batch, time, head, feature], with q as key and value too.
+Value Attend(const Value& q) {
+  const double scale = 1 / std::sqrt(static_cast<double>(q.dim(3)));
+  const Value scores = mul(
+      dot_general(q, q, {.lhs_contract = {3}, .rhs_contract = {3}, .lhs_batch = {0, 2}, .rhs_batch = {0, 2}}), scale);
+  const ricci::Dims shape = scores.shape();
+  const Value allowed = ge(iota(q.builder, DType::kI32, shape, 2), iota(q.builder, DType::kI32, shape, 3));
+  const Value masked = select(allowed, scores, full_like(scores, -1e30));
+  const Value top = broadcast_in_dim(stop_gradient(reduce_max(masked, Shape{3})), shape, Shape{0, 1, 2});
+  const Value e = exp(sub(masked, top));
+  const Value p = div(e, broadcast_in_dim(reduce_sum(e, Shape{3}), shape, Shape{0, 1, 2}));
+  const Value out =
+      dot_general(p, q, {.lhs_contract = {3}, .rhs_contract = {1}, .lhs_batch = {0, 1}, .rhs_batch = {0, 2}});
+  return transpose(out, Shape{0, 2, 1, 3});
+}
+
+Prepared Attention(ricci_ctx* ctx, const Settings& s, bool grad) {
+  const Shape shape = s.small ? Shape{1, 16, 2, 8} : Shape{4, 1024, 8, 64};
+  ProgramRef f = Trace(ctx, {{shape}}, [grad](const Values& in) {
+    const Value out = Attend(in[0]);
+    return Values{grad ? reduce_sum(out, Shape{0, 1, 2, 3}) : out};
+  });
+  if (grad) f = Grad(f.get(), 1);
+  return Ready(ctx, f.get(), {Uniform(ricci::ElementCount(shape))});
+}
+
+}  // namespace
+
+std::vector<Case> ProductCases(ricci_ctx* ctx) {
+  return {
+      {"matmul256", "GFLOP/s", [=](const Settings& s) { return Matmul(ctx, s, 256); }},
+      {"matmul1024", "GFLOP/s", [=](const Settings& s) { return Matmul(ctx, s, 1024); }},
+      {"matmul2048", "GFLOP/s", [=](const Settings& s) { return Matmul(ctx, s, 2048); }},
+      {"bmm6", "ms", [=](const Settings& s) { return Bmm6(ctx, s); }},
+      {"attention", "ms", [=](const Settings& s) { return Attention(ctx, s, /*grad=*/false); }},
+      {"attention_grad", "ms", [=](const Settings& s) { return Attention(ctx, s, /*grad=*/true); }},
+  };
+}
+
+}  // namespace bench
