@@ -65,6 +65,7 @@ class ArrayType {
 inline void AppendText(std::string& out, const ArrayType& t) { out += Text(t.dtype(), t.shape()); }
 
 class Scope;
+class Operand;
 
 // A value of a program under construction, or the symbolic zero. `scope` is set where closures may be captured.
 struct Value {
@@ -85,6 +86,8 @@ struct Value {
   Dims shape() const { return type().shape(); }
   int64_t rank() const { return type().rank(); }
   int64_t dim(int64_t i) const { return type().dim(i); }
+  // Slice of dimension 0, in ricci/indexing.hpp.
+  Value operator[](const Operand& index) const;
 };
 
 // A program being traced inside others. `Capture` gives a value of one of the builders around this one (told by

@@ -1,0 +1,52 @@
+// ricci/dtype_of.hpp: which element type a C++ type is.
+//
+// The 16-bit floats are raw structs: arithmetic on them happens in programs, so a host only stores their bits.
+#ifndef RICCI_DTYPE_OF_HPP_
+#define RICCI_DTYPE_OF_HPP_
+#include <concepts>
+#include <type_traits>
+
+#include "ricci/element.hpp"
+
+namespace ricci::inline v0 {
+
+struct Float16 {
+  uint16_t bits = 0;
+};
+struct BFloat16 {
+  uint16_t bits = 0;
+};
+
+// The dtype with the layout of T; kNone if there is none.
+template <typename T>
+consteval DType DTypeOfType() {
+  if constexpr (std::same_as<T, bool>) return DType::kBool;
+  if constexpr (std::same_as<T, Float16>) return DType::kF16;
+  if constexpr (std::same_as<T, BFloat16>) return DType::kBF16;
+  if constexpr (std::same_as<T, float>) return DType::kF32;
+  if constexpr (std::same_as<T, double>) return DType::kF64;
+  if constexpr (std::is_integral_v<T> && !std::same_as<T, bool>) {
+    constexpr DType kIntsBySize[2][4] = {{DType::kI8, DType::kI16, DType::kI32, DType::kI64},
+                                         {DType::kU8, DType::kU16, DType::kU32, DType::kU64}};
+    return kIntsBySize[std::is_unsigned_v<T>][std::bit_width(sizeof(T)) - 1];
+  }
+  return DType::kNone;
+}
+template <typename T>
+inline constexpr DType kDTypeOf = DTypeOfType<T>();
+
+template <typename T>
+concept ElementType = kDTypeOf<T>
+!= DType::kNone;
+// A number that an expression or argument may be; as in JAX it takes on the dtype of what it meets.
+template <typename T>
+concept Number = std::is_arithmetic_v<T>;
+
+// The dtype of a number that meets nothing: bool, i32 or f32.
+template <Number T>
+inline constexpr DType kDefaultDType = std::same_as<T, bool>         ? DType::kBool
+                                       : std::is_floating_point_v<T> ? DType::kF32
+                                                                     : DType::kI32;
+
+}  // namespace ricci::inline v0
+#endif
