@@ -54,15 +54,6 @@ Values StartsWithZero(const Batch& a, size_t first, int64_t dim) {
   return starts;
 }
 
-// The integer with these bytes; of a u64 beyond i64 the greatest i64.
-int64_t IntegerOf(DType dtype, std::span<const unsigned char> bytes) {
-  uint64_t bits = 0;
-  std::memcpy(&bits, bytes.data(), bytes.size());
-  if (In(dtype, kUnsigned)) return static_cast<int64_t>(std::min<uint64_t>(bits, INT64_MAX));
-  const int64_t unused = 64 - BitsOf(dtype);
-  return static_cast<int64_t>(bits << unused) >> unused;
-}
-
 // ---- dynamic_slice ----
 ArrayTypes SliceType(const Eqn& e) {
   if (e.n_in() == 0) e.Fail("takes an array and its starts");
@@ -100,10 +91,10 @@ Value SimplerSlice(const Eqn& e, std::span<const Value> in) {
   if (e.in(0) == e.out()) return in[0];
   Shape start, limit;
   for (size_t i = 1; i < in.size(); ++i) {
-    const std::span<const unsigned char> bytes = SplatBytes(in[i]);
-    if (bytes.empty()) return {};
+    const Shape known = KnownIntegers(in[i]);
+    if (known.empty()) return {};
     const int64_t n = e.ints("slice_sizes")[i - 1];
-    start.push_back(std::clamp<int64_t>(IntegerOf(in[i].dtype(), bytes), 0, e.in(0).shape()[i - 1] - n));
+    start.push_back(std::clamp<int64_t>(known[0], 0, e.in(0).shape()[i - 1] - n));
     limit.push_back(start.back() + n);
   }
   return slice(in[0], start, limit);

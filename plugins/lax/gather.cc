@@ -2,8 +2,10 @@
 //
 // Modes: `clip` clamps a position so that its window lies inside, `fill` gives fill_value where it would not,
 // `promise_in_bounds` behaves as clip. Without fill_value the fill is NaN, the least signed and the greatest unsigned
-// integer, true. Linear in x; its transpose adds the cotangent's windows up with scatter-add.
+// integer, true. Linear in x; its transpose adds the cotangent's windows up with scatter-add. Known positions that one
+// slice reaches (one window, or single elements at even steps along one dimension) make it that slice.
 #include <limits>
+#include <optional>
 
 #include "window_dims.hpp"
 
@@ -144,6 +146,59 @@ Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scala
   return inside.id == 0 ? x : Select(inside, x, FillOf(k, e));
 }
 
+// ---- simplify ----
+// The start of a known position along the operand's dimension `along`; nothing if the window is filled instead.
+std::optional<int64_t> KnownStart(const Eqn& e, int64_t along, int64_t start) {
+  const int64_t last = e.in(0).dim(along) - e.ints("slice_sizes")[static_cast<size_t>(along)];
+  if (e.str("mode") == "fill" && (start < 0 || start > last)) return std::nullopt;
+  return std::clamp<int64_t>(start, 0, last);
+}
+
+Value OneWindow(const Eqn& e, const WindowDims& d, const Value& x, std::span<const int64_t> position) {
+  const Dims sizes = e.ints("slice_sizes");
+  Shape start(sizes.size(), 0), limit(sizes.begin(), sizes.end());
+  for (size_t j = 0; j < d.start_map.size(); ++j) {
+    const std::optional<int64_t> known = KnownStart(e, d.start_map[j], position[j]);
+    if (!known) return {};
+    start[static_cast<size_t>(d.start_map[j])] = *known;
+    limit[static_cast<size_t>(d.start_map[j])] += *known;
+  }
+  return reshape(slice(x, start, limit), e.out().shape());
+}
+
+// Windows of one element along dimension `along`, at even steps: a slice, turned round for negative steps.
+Value EvenSteps(const Eqn& e, const WindowDims& d, const Value& x, std::span<const int64_t> positions) {
+  const int64_t along = d.start_map[0], n = static_cast<int64_t>(positions.size());
+  Shape at;
+  for (int64_t p : positions) {
+    const std::optional<int64_t> known = KnownStart(e, along, p);
+    if (!known) return {};
+    at.push_back(*known);
+  }
+  const int64_t step = at[1] - at[0];
+  for (size_t i = 1; i < at.size(); ++i) {
+    if (step == 0 || at[i] - at[i - 1] != step) return {};
+  }
+  const Dims sizes = e.ints("slice_sizes");
+  Shape start(sizes.size(), 0), limit(sizes.begin(), sizes.end()), strides(sizes.size(), 1);
+  const auto dim = static_cast<size_t>(along);
+  start[dim] = std::min(at[0], at[static_cast<size_t>(n - 1)]);
+  limit[dim] = std::max(at[0], at[static_cast<size_t>(n - 1)]) + 1;
+  strides[dim] = std::abs(step);
+  const Value part = slice(x, start, limit, std::abs(step) == 1 ? Shape{} : strides);
+  return rules::MoveDim(step < 0 ? rev(part, {&along, 1}) : part, along, d.Counting()[0]);
+}
+
+Value Simpler(const Eqn& e, std::span<const Value> in) {
+  const WindowDims d(e, kNames);
+  const Shape positions = KnownIntegers(in[1]);
+  if (positions.empty() || e.in(0).elements() == 0) return {};
+  if (positions.size() == d.start_map.size()) return OneWindow(e, d, in[0], positions);
+  const bool single_elements = d.start_map.size() == 1 && d.operand_batch.empty() && e.in(1).rank() == 2 &&
+                               rules::Contains(d.dropped, d.start_map[0]) && d.dropped.size() == 1;
+  return single_elements ? EvenSteps(e, d, in[0], positions) : Value{};
+}
+
 std::string Factors(const Eqn& e) {
   FactorText text;
   const WindowFactors f = FactorsOfWindows(text, e, WindowDims(e, kNames), e.ints("slice_sizes"));
@@ -159,6 +214,7 @@ constexpr Row kRows[] = {{.name = "gather",
                           .jvp = JvpRule,
                           .transpose = TransposeRule,
                           .batch = BatchRule,
+                          .simplify = Simpler,
                           .factors_of = Factors,
                           .index = FromIndex}};
 

@@ -278,6 +278,31 @@ void Loops(KernelBuilder& k, const Eqn& e) {
   });
 }
 
+// ---- simplify: one window at a known position is an update of a known part, which fuses ----
+template <Combine combine>
+Value Simpler(const Eqn& e, std::span<const Value> in) {
+  const WindowDims d(e, kNames);
+  const Shape position = KnownIntegers(in[1]), sizes = WindowSizes(e, d);
+  if (position.empty() || position.size() != d.start_map.size()) return {};
+  Shape start(sizes.size(), 0), limit = sizes;
+  for (size_t j = 0; j < position.size(); ++j) {
+    const auto along = static_cast<size_t>(d.start_map[j]);
+    const int64_t last = e.in(0).shape()[along] - sizes[along];
+    if (e.str("mode") != "clip" && (position[j] < 0 || position[j] > last)) return in[0];
+    start[along] = std::clamp<int64_t>(position[j], 0, last);
+    limit[along] += start[along];
+  }
+  Values starts;
+  for (int64_t s : start) starts.push_back(full(in[0].builder, Dims{}, DType::kI64, s));
+  Value update = reshape(in[2], sizes);
+  if (combine == Plus) update = add(slice(in[0], start, limit), update);
+  return dynamic_update_slice(in[0], update, starts);
+}
+constexpr Row WithSimplify(Row row, SimplifyRule simplify) {
+  row.simplify = simplify;
+  return row;
+}
+
 std::string Factors(const Eqn& e) {
   FactorText text;
   const WindowDims d(e, kNames);
@@ -305,8 +330,8 @@ constexpr Row Scatter(std::string_view name, JvpRule jvp, TransposeRule transpos
 }
 
 constexpr Row kRows[] = {
-    Scatter<Replace, 0>("scatter", ScatterJvp, ScatterTranspose),
-    Scatter<Plus, kNumbers>("scatter-add", rules::Linear, AddTranspose),
+    WithSimplify(Scatter<Replace, 0>("scatter", ScatterJvp, ScatterTranspose), Simpler<Replace>),
+    WithSimplify(Scatter<Plus, kNumbers>("scatter-add", rules::Linear, AddTranspose), Simpler<Plus>),
     Scatter<Minus, kNumbers>("scatter-sub", rules::Linear, SubTranspose),
     Scatter<Times, kNumbers>("scatter-mul", MulJvp, MulTranspose),
     Scatter<Least, kNumbers>("scatter-min", ExtremalJvp, nullptr, rules::kNotLinear),

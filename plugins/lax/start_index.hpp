@@ -1,4 +1,4 @@
-// A start index given at run time, of any integer dtype, as a kernel index: clamped or tested against its range.
+// Start indices of any integer dtype: as kernel indices, clamped or tested against their range; as known numbers.
 #ifndef RICCI_LAX_START_INDEX_HPP_
 #define RICCI_LAX_START_INDEX_HPP_
 #include "ricci/plugin.hpp"
@@ -17,6 +17,26 @@ inline Scalar ClampedIndex(Scalar v, int64_t last) {
 }
 // Whether `wide`, an i64, is in [0, last].
 inline Scalar IsInRange(Scalar wide, int64_t last) { return (wide >= 0) & (wide <= last); }
+
+// The elements of an integer constant; empty for any other value. What a u64 holds beyond i64 becomes the greatest i64.
+inline Shape KnownIntegers(const Value& v) {
+  const void* data = nullptr;
+  uint64_t bytes = 0;
+  ricci_builder_constant(v.builder, v.id, &data, &bytes);
+  const DType dtype = v.dtype();
+  if (data == nullptr || !IsInt(dtype)) return {};
+  const auto size = static_cast<size_t>(SizeOf(dtype));
+  const size_t n = bytes / size;
+  Shape out;
+  for (int64_t i = 0; i < v.type().elements(); ++i) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, static_cast<const char*>(data) + (n == 1 ? 0 : static_cast<size_t>(i) * size), size);
+    const auto unused = static_cast<int>(64 - BitsOf(dtype));
+    out.push_back(In(dtype, kUnsigned) ? static_cast<int64_t>(std::min<uint64_t>(bits, INT64_MAX))
+                                       : static_cast<int64_t>(bits << unused) >> unused);
+  }
+  return out;
+}
 
 }  // namespace ricci::inline v0::lax
 #endif
