@@ -64,6 +64,18 @@ V Shift(const LlvmBuilder& l, uint32_t op, V a, V n) {
 
 V ToF32(const LlvmBuilder& l, V v) { return LLVMBuildFPExt(l.b, v, Like(l, v, l.f32()), ""); }
 
+// f64 to f32 rounded to odd: what comes after may round once more to fewer bits without rounding twice.
+V ToF32Odd(const LlvmBuilder& l, V v) {
+  const V nearest = LLVMBuildFPTrunc(l.b, v, Like(l, v, l.f32()), "");
+  const V back = LLVMBuildFPExt(l.b, nearest, LLVMTypeOf(v), "");
+  const V bits = LLVMBuildBitCast(l.b, nearest, Like(l, v, l.i32()), "");
+  const V beyond = LLVMBuildFCmp(l.b, LLVMRealOGT, l.Fn("llvm.fabs", back), l.Fn("llvm.fabs", v), "");
+  const V truncated = LLVMBuildSelect(l.b, beyond, LLVMBuildSub(l.b, bits, l.IntLike(bits, 1), ""), bits, "");
+  const V odd = LLVMBuildOr(l.b, truncated, l.IntLike(bits, 1), "");
+  const V inexact = LLVMBuildFCmp(l.b, LLVMRealONE, back, v, "");
+  return LLVMBuildBitCast(l.b, LLVMBuildSelect(l.b, inexact, odd, bits, ""), LLVMTypeOf(nearest), "");
+}
+
 V Convert(const LlvmBuilder& l, uint32_t from, uint32_t to, V v) {
   if (from == to) return v;
   const LLVMTypeRef t = Like(l, v, ValueType(l, to));
@@ -73,6 +85,8 @@ V Convert(const LlvmBuilder& l, uint32_t from, uint32_t to, V v) {
   }
   if (IsFloat(from) && IsFloat(to)) {
     if (IsNarrow(from) && IsNarrow(to)) return LLVMBuildFPTrunc(l.b, ToF32(l, v), t, "");
+    // There is no instruction for it, and compilers' libraries before GCC 13 have no function.
+    if (from == RICCI_F64 && to == RICCI_BF16) return LLVMBuildFPTrunc(l.b, ToF32Odd(l, v), t, "");
     const bool wider = IsNarrow(from) || to == RICCI_F64;
     return wider ? LLVMBuildFPExt(l.b, v, t, "") : LLVMBuildFPTrunc(l.b, v, t, "");
   }
@@ -130,6 +144,20 @@ V NextAfter(const LlvmBuilder& l, V x, V y) {
   V result = LLVMBuildBitCast(l.b, next, LLVMTypeOf(x), "");
   result = LLVMBuildSelect(l.b, LLVMBuildFCmp(l.b, LLVMRealOEQ, x, y, ""), y, result, "");
   return LLVMBuildSelect(l.b, LLVMBuildFCmp(l.b, LLVMRealUNO, x, y, ""), LLVMBuildFAdd(l.b, x, y, ""), result, "");
+}
+
+// Maximum or minimum of widened operands. Not llvm.maximum: LLVM 19 narrows it to a 16-bit maximum, whose expansion
+// gives 0 for NaN and 0.
+V NarrowExtremum(const LlvmBuilder& l, uint32_t op, V a, V b) {
+  const bool is_max = op == RICCI_S_MAX;
+  const LLVMTypeRef bits = Like(l, a, l.i32());
+  const V ai = LLVMBuildBitCast(l.b, a, bits, ""), bi = LLVMBuildBitCast(l.b, b, bits, "");
+  const V tie = is_max ? LLVMBuildAnd(l.b, ai, bi, "") : LLVMBuildOr(l.b, ai, bi, "");  // +0 is above -0
+  const V a_first = LLVMBuildFCmp(l.b, is_max ? LLVMRealOGT : LLVMRealOLT, a, b, "");
+  const V b_first = LLVMBuildFCmp(l.b, is_max ? LLVMRealOLT : LLVMRealOGT, a, b, "");
+  V r = LLVMBuildSelect(l.b, b_first, b, LLVMBuildBitCast(l.b, tie, LLVMTypeOf(a), ""), "");
+  r = LLVMBuildSelect(l.b, a_first, a, r, "");
+  return LLVMBuildSelect(l.b, LLVMBuildFCmp(l.b, LLVMRealUNO, a, b, ""), LLVMBuildFAdd(l.b, a, b, ""), r, "");
 }
 
 V Floating(const LlvmBuilder& l, uint32_t op, std::span<const V> in) {
@@ -277,6 +305,9 @@ LLVMValueRef EmitScalar(const LlvmBuilder& l, uint32_t op, uint32_t from, uint32
   // f16 and bf16: computed in f32, rounded once per operation.
   std::vector<V> wide;
   for (V v : in) wide.push_back(ToF32(l, v));
+  if (op == RICCI_S_MAX || op == RICCI_S_MIN) {
+    return LLVMBuildFPTrunc(l.b, NarrowExtremum(l, op, wide[0], wide[1]), Like(l, a, ValueType(l, to)), "");
+  }
   const V r = Floating(l, op, wide);
   return r == nullptr || to == RICCI_BOOL ? r : LLVMBuildFPTrunc(l.b, r, Like(l, r, ValueType(l, to)), "");
 }
