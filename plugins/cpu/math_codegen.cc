@@ -311,9 +311,11 @@ LLVMValueRef EmitMath(const LlvmBuilder& l, uint32_t op, std::span<const LLVMVal
         return SinCos(l, op, x);
       case RICCI_S_TANH:
         return Tanh(l, x);
-      case RICCI_S_LOGISTIC: {
-        V e = Exp(l, LLVMBuildFNeg(l.b, x, ""));
-        return LLVMBuildFDiv(l.b, l.RealLike(x, 1), LLVMBuildFAdd(l.b, e, l.RealLike(x, 1), ""), "");
+      case RICCI_S_LOGISTIC: {  // with e = exp(-|x|): 1 / (1 + e) for x >= 0, e / (1 + e) below
+        V e = Exp(l, LLVMBuildFNeg(l.b, l.Fn("llvm.fabs", x), ""));
+        V below = LLVMBuildFCmp(l.b, LLVMRealOLT, x, l.RealLike(x, 0), "");
+        V top = LLVMBuildSelect(l.b, below, e, l.RealLike(x, 1), "");
+        return LLVMBuildFDiv(l.b, top, LLVMBuildFAdd(l.b, e, l.RealLike(x, 1), ""), "");
       }
       default:
         break;
