@@ -10,7 +10,7 @@ import source_tree
 
 MAX_LINES = 800
 TEXT = source_tree.CODE | {".cmake", ".py", ".sh", ".md", ".txt", ".in"}
-SHARED_NAMES = {"README.md", "SOURCE.md", "CMakeLists.txt", "meson.build"}
+SHARED_NAMES = {"README.md", "SOURCE.md", "CMakeLists.txt", "meson.build", "run.sh"}
 # One file per public header bears its name: the header, its functions, and what they stand for share it.
 FACES = (("include", "ricci"), ("src", "api"), ("tests", "api"))
 # Written in two parts so that this file does not find itself.
