@@ -75,10 +75,18 @@ absl::Status CompiledCode::Generate() {
   return absl::OkStatus();
 }
 
-CompiledCode::~CompiledCode() {
+void CompiledCode::FreeIdleFrames() const {
   for (auto& slot : frames_) {
-    if (RunFrame* frame = slot.load()) FreeFrame(frame);
+    if (RunFrame* frame = slot.exchange(nullptr, std::memory_order_acquire)) FreeFrame(frame);
   }
+}
+
+void CompiledCode::DropUser() const {
+  if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) FreeIdleFrames();
+}
+
+CompiledCode::~CompiledCode() {
+  FreeIdleFrames();
   if (code_ != nullptr) device()->backend.drop_code(code_);
 }
 

@@ -55,6 +55,10 @@ class CompiledCode final : public base::Shared {
   int32_t alias(uint32_t i) const { return lowered_->output_alias.empty() ? -1 : lowered_->output_alias[i]; }
   bool donates(uint32_t param) const { return !key_.donate.empty() && key_.donate[param] != 0; }
 
+  // An executable more or less. When the last one goes, only the cache may still want the code: its frames are freed.
+  void AddUser() const { users_.fetch_add(1, std::memory_order_relaxed); }
+  void DropUser() const;
+
   // A frame that no other run uses, and back.
   RunFrame* TakeFrame() const;
   void ReturnFrame(RunFrame* frame) const;
@@ -70,6 +74,7 @@ class CompiledCode final : public base::Shared {
   ~CompiledCode() override;
   absl::Status Generate();
   absl::StatusOr<std::string> DumpNative() const;
+  void FreeIdleFrames() const;
 
   const CompileKey key_;
   const std::unique_ptr<pass::Lowered> lowered_;
@@ -79,6 +84,7 @@ class CompiledCode final : public base::Shared {
   void* code_ = nullptr;
   ricci_executable_stats stats_{};
   uint64_t arena_bytes_ = 0;  // with the backend's scratch
+  mutable std::atomic<uint32_t> users_{0};
   mutable std::array<std::atomic<RunFrame*>, 8> frames_{};
 };
 

@@ -5,7 +5,11 @@
 namespace ricci::inline v0::runtime {
 
 Executable::Executable(base::Ref<CompiledCode> code, bool cache_hit, bool checked)
-    : context_(code->device()->context), code_(std::move(code)), cache_hit_(cache_hit), checked_(checked) {}
+    : context_(code->device()->context), code_(std::move(code)), cache_hit_(cache_hit), checked_(checked) {
+  code_->AddUser();
+}
+
+Executable::~Executable() { code_->DropUser(); }
 
 base::Ref<Executable> Executable::Create(base::Ref<CompiledCode> code, bool cache_hit, bool checked) {
   return base::Ref<Executable>::Adopt(new Executable(std::move(code), cache_hit, checked));

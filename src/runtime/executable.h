@@ -22,7 +22,7 @@ class Executable final : public base::Shared {
 
  private:
   Executable(base::Ref<CompiledCode> code, bool cache_hit, bool checked);
-  ~Executable() override = default;
+  ~Executable() override;
   absl::Status CheckArguments(std::span<ricci_array* const> in, RunFrame& frame) const;
   absl::Status Explain(std::span<ricci_array* const> in, uint32_t i) const;
   bool MayTake(std::span<ricci_array* const> in, uint32_t param) const;

@@ -1,0 +1,78 @@
+// What compilation keeps and writes: the cache's bound, its memory, and the dump of all stages.
+#include <filesystem>
+#include <fstream>
+
+#include "support/small_program.h"
+
+namespace ricci::testing {
+namespace {
+
+class CompileCacheTest : public SmallProgram {
+ protected:
+  bool CompileSize(int n) {
+    const std::string type = "f32[" + std::to_string(n) + "]";
+    ricci_executable* x = CompileText("program f(%x: " + type + ") {\n %y: " + type + " = neg(%x)\n return %y\n}");
+    ricci_executable_stats s{};
+    s.hdr.size = sizeof s;
+    ricci_executable_info(x, &s);
+    ricci_executable_release(x);
+    return s.cache_hit != 0;
+  }
+};
+
+TEST_F(CompileCacheTest, TheLongestUnusedGoesFirst) {
+  EXPECT_FALSE(CompileSize(1));
+  EXPECT_FALSE(CompileSize(2));
+  for (int n = 3; n <= 128; ++n) ASSERT_FALSE(CompileSize(n));
+  EXPECT_TRUE(CompileSize(1)) << "128 programs are kept";
+  EXPECT_FALSE(CompileSize(129));
+  EXPECT_TRUE(CompileSize(1)) << "used lately";
+  EXPECT_FALSE(CompileSize(2)) << "the longest unused";
+}
+
+TEST_F(CompileCacheTest, WorkingMemoryGoesWithTheLastExecutable) {
+  ricci_executable* x = CompileText(
+      "program f(%x: f32[100000]) {\n %y: f32[100000] = sort(%x) dimension=0 is_stable=true num_keys=1\n"
+      " %z: f32[100000] = neg(%y)\n return %z\n}");
+  if (x == nullptr) return;
+  ricci_array* a = Floats(std::vector<float>(100000, 1.0f));
+  ricci_array* out = nullptr;
+  const int64_t before = host.bytes;
+  ASSERT_TRUE(Ok(ricci_executable_run(x, &a, 1, &out, 1)));
+  ricci_array_release(out);
+  EXPECT_GT(host.bytes, before) << "the frame is kept for the next run";
+  ricci_executable_release(x);
+  EXPECT_LE(host.bytes, before);
+  ricci_array_release(a);
+}
+
+TEST_F(CompileCacheTest, DumpDirHoldsEveryStage) {
+  const std::string dir = ::testing::TempDir() + "ricci_dump_test";
+  std::filesystem::remove_all(dir);
+  ASSERT_TRUE(Ok(ricci_context_config(ctx, "dump_dir", 8, dir.data(), dir.size())));
+  ricci_executable_release(CompileText(kAddText));
+  std::vector<std::string> files;
+  for (const auto& e : std::filesystem::recursive_directory_iterator(dir)) {
+    if (e.is_regular_file()) files.push_back(e.path().filename().string());
+  }
+  std::sort(files.begin(), files.end());
+  ASSERT_GE(files.size(), 4u);
+  EXPECT_EQ(files[0], "00-program.txt");
+  EXPECT_EQ(files.back().substr(2), "-plan.txt");
+  std::filesystem::remove_all(dir);
+}
+
+TEST_F(CompileCacheTest, DumpDirThatCannotBeIsAnError) {
+  const std::string dir = ::testing::TempDir() + "ricci_dump_file";
+  std::ofstream(dir) << "a file";
+  ASSERT_TRUE(Ok(ricci_context_config(ctx, "dump_dir", 8, dir.data(), dir.size())));
+  ricci_program* f = Parse(kAddText);
+  ricci_executable* x = nullptr;
+  const std::string message = ErrorOf(ricci_compile(f, nullptr, &x), RICCI_FAILED_PRECONDITION);
+  EXPECT_EQ(message.substr(0, 24 + dir.size()), "dump_dir: cannot create " + dir);
+  ricci_program_release(f);
+  std::filesystem::remove(dir);
+}
+
+}  // namespace
+}  // namespace ricci::testing
