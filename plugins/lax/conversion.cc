@@ -61,7 +61,7 @@ ArrayTypes BitcastType(const Eqn& e) {
   Shape shape(x.shape().begin(), x.shape().end());
   if (from_bits > to_bits) shape.push_back(from_bits / to_bits);
   if (from_bits < to_bits) {
-    if (shape.empty() || shape.back() * from_bits != to_bits) {
+    if (shape.empty() || shape.back() != to_bits / from_bits) {
       e.Fail("operand ", x, " must have a last dimension of ", to_bits / from_bits, " to become ", to);
     }
     shape.pop_back();

@@ -18,6 +18,8 @@ constexpr AttrSpec kExponent[] = {{"y", AttrKind::kInt}};
 ArrayTypes IntegerPowType(const Eqn& e) {
   const ArrayTypes out = rules::Same<1, kNumbers>(e);
   const int64_t y = e.integer("y");
+  constexpr int64_t kLimit = int64_t{1} << 53;  // the exponent becomes a factor in floating point
+  if (y < -kLimit || y > kLimit) e.Fail("exponent ", y, " is out of range");
   if (y < 0 && IsInt(e.in(0).dtype())) e.Fail("exponent ", y, " of an integer base ", e.in(0), " must not be negative");
   return out;
 }

@@ -155,7 +155,7 @@ inline Value reshape(const Value& x, Dims new_sizes) {
   return SameDims(x.shape(), new_sizes) ? x : Emit1("reshape", {x}, {{"new_sizes", new_sizes}});
 }
 inline Value transpose(const Value& x, Dims permutation) {
-  bool identity = true;
+  bool identity = static_cast<int64_t>(permutation.size()) == x.rank();
   for (size_t i = 0; i < permutation.size(); ++i) identity &= permutation[i] == static_cast<int64_t>(i);
   return identity ? x : Emit1("transpose", {x}, {{"permutation", permutation}});
 }

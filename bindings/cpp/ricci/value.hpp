@@ -19,10 +19,11 @@ namespace ricci::inline v0 {
 using Shape = std::vector<int64_t>;
 using Dims = std::span<const int64_t>;
 
+// Wraps where the product is too large for a type.
 inline int64_t ElementCount(Dims dims) {
-  int64_t n = 1;
-  for (int64_t d : dims) n *= d;
-  return n;
+  uint64_t n = 1;
+  for (int64_t d : dims) n *= static_cast<uint64_t>(d);
+  return static_cast<int64_t>(n);
 }
 inline bool SameDims(Dims a, Dims b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
 
