@@ -1,0 +1,65 @@
+"""Golden text cases: programs, commands of the tool, and what it must print.
+
+A case file holds sections separated by lines of `====`. A section is a program and, after it, steps: a line
+`$ COMMAND OPTIONS` runs `ricci COMMAND OPTIONS -` with the program on standard input; what follows is its output (of a
+failing command: its message and `exit N`). Steps that name a device this build lacks are left out.
+
+usage: golden.py TOOL [--update] CASE...
+"""
+import pathlib
+import shlex
+import subprocess
+import sys
+
+
+def run(tool, words, program):
+    done = subprocess.run([tool, *words, "-"], input=program, capture_output=True, text=True, timeout=120)
+    return done.stdout if done.returncode == 0 else f"{done.stdout}{done.stderr}exit {done.returncode}\n"
+
+
+def devices(tool):
+    lines = subprocess.run([tool, "devices"], capture_output=True, text=True, check=True).stdout.splitlines()
+    return {line.split(": ")[1].split(",")[0] for line in lines}
+
+
+def can_run(words, known):
+    return "--device" not in words or words[words.index("--device") + 1] in known
+
+
+def parse(section):
+    """The program and the list of (command line, expected output)."""
+    program, *steps = ("\n" + section).split("\n$ ")
+    return program[1:] + "\n", [step.partition("\n")[::2] for step in steps]
+
+
+def check(tool, path, known, update):
+    """Number of steps that differ."""
+    failures, sections = 0, []
+    for section in path.read_text().split("\n====\n"):
+        program, steps = parse(section.rstrip("\n") + "\n")
+        text = program.rstrip("\n") + "\n"
+        for line, expected in steps:
+            words = shlex.split(line)
+            got = run(tool, words, program) if can_run(words, known) else expected
+            if got.rstrip("\n") != expected.rstrip("\n"):
+                failures += 1
+                if not update:
+                    print(f"{path}: $ {line}\n--- expected\n{expected.rstrip()}\n--- got\n{got.rstrip()}\n")
+            text += f"\n$ {line}\n{got.rstrip()}\n"
+        sections.append(text)
+    if update:
+        path.write_text("====\n".join(sections))
+        return 0
+    return failures
+
+
+def main():
+    tool, *paths = [a for a in sys.argv[1:] if a != "--update"]
+    known = devices(tool)
+    failures = sum(check(tool, pathlib.Path(p), known, "--update" in sys.argv) for p in paths)
+    print(f"golden: {len(paths)} files, {failures} step(s) differ")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
