@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "base/hash_map.h"
 
@@ -17,6 +18,7 @@ class MemoryState {
  public:
   struct Mark {
     uint32_t floor, clock;
+    size_t writes;
   };
 
   // `array` numbers buffers and private arrays apart; `element` if it is a constant.
@@ -29,18 +31,25 @@ class MemoryState {
   }
   void Write(uint64_t array, std::optional<int64_t> element) {
     Versions& v = arrays_[array];
+    undo_.push_back({array, element, v.any, v.unknown_element, element ? v.elements[*element] : 0});
     v.any = ++clock_;
-    if (element) {
-      v.elements[*element] = clock_;
-    } else {
-      v.unknown_element = clock_;
-      v.elements.clear();
-    }
+    (element ? v.elements[*element] : v.unknown_element) = clock_;
   }
   Mark Enter(bool loop) {
-    const Mark mark{floor_, clock_};
+    const Mark mark{floor_, clock_, undo_.size()};
     if (loop) floor_ = ++clock_;
-    return {mark.floor, clock_};
+    return {mark.floor, clock_, mark.writes};
+  }
+  // The state is again what it was at the mark: the block is going to be written once more, in another form.
+  void Rollback(const Mark& mark) {
+    for (; undo_.size() > mark.writes; undo_.pop_back()) {
+      const Written& w = undo_.back();
+      Versions& v = arrays_[w.array];
+      v.any = w.any;
+      v.unknown_element = w.unknown_element;
+      if (w.element) v.elements[*w.element] = w.element_version;
+    }
+    floor_ = mark.floor;
   }
   // Another branch starts, or the block ends.
   void Leave(const Mark& mark) { floor_ = clock_ == mark.clock ? mark.floor : ++clock_; }
@@ -50,12 +59,18 @@ class MemoryState {
     uint32_t any = 0, unknown_element = 0;
     base::HashMap<int64_t, uint32_t> elements;
   };
+  struct Written {  // what a write replaced
+    uint64_t array;
+    std::optional<int64_t> element;
+    uint32_t any, unknown_element, element_version;
+  };
   const Versions* Find(uint64_t array) const {
     const auto it = arrays_.find(array);
     return it == arrays_.end() ? nullptr : &it->second;
   }
 
   base::HashMap<uint64_t, Versions> arrays_;
+  std::vector<Written> undo_;
   uint32_t clock_ = 0, floor_ = 0;
 };
 

@@ -25,7 +25,9 @@ namespace ricci::inline v0::kernel {
 
 using Val = ricci_sval;            // 0 = none or error
 enum class LocalId : uint32_t {};  // a private array; 0 = none or error
-struct Range {                     // inclusive; known bounds of an integer value
+struct Block;
+
+struct Range {  // inclusive; known bounds of an integer value
   int64_t min, max;
   bool operator==(const Range&) const = default;
 };
@@ -80,7 +82,7 @@ class Writer {
 
   // ---- blocks ----
   // Index from lo to hi - 1. `parallel`: iterations are independent. A constant trip count of 1 opens no loop; what is
-  // written in one of 0 is dropped.
+  // written in one of 0 is dropped. Few iterations over a private array from outside are unrolled.
   Val For(Val lo, Val hi, bool parallel = false);
   // extents.size() nested parallel loops from 0, closed by one End. Index values are written to `index`.
   void Parallel(std::span<const int64_t> extents, Val* index);
@@ -124,6 +126,9 @@ class Writer {
   bool CheckLocal(LocalId local, std::string_view where);
   Val OpenLoop(uint32_t op, Val lo, Val hi, int64_t imm);
   void CloseBlock();
+  bool ShouldUnroll(const Block& block) const;
+  Val Unroll(const Block& block, Val yielded);
+  void Replay(const ricci_inst& inst, Val v, Val first, std::vector<Val>& now);
 
   std::unique_ptr<Impl> impl_;
   absl::Status status_;

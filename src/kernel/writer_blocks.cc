@@ -134,6 +134,10 @@ void Writer::CloseBlock() {
   w.blocks.pop_back();
   w.folder.Forget(&block.facts);
   if (!block.emitted) return;
+  if (block.kind == BlockKind::kFor && ShouldUnroll(block)) {
+    Unroll(block, 0);
+    return;
+  }
   if (block.dropped) {
     w.nodes.order.resize(block.order_begin);
   } else if (block.kind != BlockKind::kReduce) {
@@ -172,6 +176,11 @@ Val Writer::Yield(Val v) {
   if (const auto result = ResultDType(block.combiner, 0, operands); !result.ok()) {
     Check(false, std::string(result.status().message()));
     return 0;
+  }
+  const bool narrow = dtype == RICCI_F16 || dtype == RICCI_BF16;
+  if (!narrow && ShouldUnroll(block)) {
+    w.blocks.pop_back();
+    return Unroll(block, v);
   }
   CloseBlock();
   if (block.dropped) return w.nodes.Constant(dtype, IdentityOf(block.combiner, dtype));

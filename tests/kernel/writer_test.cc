@@ -87,10 +87,10 @@ TEST(Writer, StoresAreForwardedUntilSomethingMayHaveChanged) {
   w.Set(a, zero, seven);
   w.Set(a, one, nine);
   EXPECT_EQ(w.Get(a, zero), seven);  // another element was set
-  const Val i = w.For(zero, w.Index(4));
+  const Val i = w.For(zero, w.Index(40));
   const Val in_loop = w.Get(a, zero);
   EXPECT_NE(in_loop, seven);
-  w.Set(a, i, nine);
+  w.Set(a, w.Rem(i, w.Index(4)), nine);
   EXPECT_NE(w.Get(a, zero), in_loop);
   w.End();
   EXPECT_NE(w.Get(a, one), nine);
@@ -146,24 +146,55 @@ TEST(Writer, FactsHoldInBranches) {
 TEST(Writer, DeadCodeAndReduction) {
   Fixture f(64);
   Val i;
-  f.w.Parallel({{8}}, &i);
-  const LocalId unread = f.w.Local(RICCI_F32, 8);
-  const Val j = f.w.Reduce(RICCI_S_ADD, f.w.Index(0), f.w.Index(8));
-  const Val x = f.w.Load(f.in, f.w.Linear({{i, j}}, {{8, 1}}));
+  f.w.Parallel({{4}}, &i);
+  const LocalId unread = f.w.Local(RICCI_F32, 16);
+  const Val j = f.w.Reduce(RICCI_S_ADD, f.w.Index(0), f.w.Index(16));
+  const Val x = f.w.Load(f.in, f.w.Linear({{i, j}}, {{16, 1}}));
   f.w.Set(unread, j, x);
   const Val sum = f.w.Yield(x);
   f.w.Op(RICCI_S_SIN, sum);
   f.w.Store(f.out, i, sum);
   f.w.End();
   EXPECT_EQ(f.Text(),
-            "kernel k(b0: f32[64] read, b1: f32[64] write) domain [8] {\n"
+            "kernel k(b0: f32[64] read, b1: f32[64] write) domain [4] {\n"
             "  %3: i64 = domain 0\n"
-            "  reduce add %4 in 0..8 {\n"
-            "    %5: i64 = mul %3, 8\n"
+            "  reduce add %4 in 0..16 {\n"
+            "    %5: i64 = mul %3, 16\n"
             "    %6: i64 = add %5, %4\n"
             "    %7: f32 = load b0[%6]\n"
             "  } %8: f32 = yield %7\n"
             "  store b1[%3] = %8\n"
+            "}\n");
+}
+
+// y = A x for a private x: the loops over it are gone, and so is the array.
+TEST(Writer, ShortLoopsOverPrivateArraysUnroll) {
+  Fixture f(6);
+  const LocalId x = f.w.Local(RICCI_F32, 2);
+  Val i = f.w.For(f.w.Index(0), f.w.Index(2));
+  f.w.Set(x, i, f.w.Load(f.in, f.w.Add(i, f.w.Index(4))));
+  f.w.End();
+  i = f.w.For(f.w.Index(0), f.w.Index(2));
+  const Val k = f.w.Reduce(RICCI_S_ADD, f.w.Index(0), f.w.Index(2));
+  const Val a = f.w.Load(f.in, f.w.Linear({{i, k}}, {{2, 1}}));
+  f.w.Store(f.out, i, f.w.Yield(f.w.Mul(a, f.w.Get(x, k))));
+  f.w.End();
+  EXPECT_EQ(f.Text(),
+            "kernel k(b0: f32[6] read, b1: f32[6] write) {\n"
+            "  %7: f32 = load b0[4]\n"
+            "  %8: f32 = load b0[5]\n"
+            "  %9: f32 = load b0[0]\n"
+            "  %10: f32 = mul %9, %7\n"
+            "  %11: f32 = load b0[1]\n"
+            "  %12: f32 = mul %11, %8\n"
+            "  %13: f32 = add %10, %12\n"
+            "  store b1[0] = %13\n"
+            "  %15: f32 = load b0[2]\n"
+            "  %16: f32 = mul %15, %7\n"
+            "  %17: f32 = load b0[3]\n"
+            "  %18: f32 = mul %17, %8\n"
+            "  %19: f32 = add %16, %18\n"
+            "  store b1[1] = %19\n"
             "}\n");
 }
 

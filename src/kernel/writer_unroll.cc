@@ -1,0 +1,132 @@
+// Unrolling: a short loop over a private array is written once more for each iteration, through the same calls.
+//
+// With constant indices the elements of small private arrays are forwarded from SET to GET, so the arrays vanish and
+// their elements live in registers; loops over buffers alone gain nothing here and stay, for backends to vectorise. The
+// size is bounded per loop. REDUCE in 16-bit floats stays, because its sum is kept wider.
+#include <vector>
+
+#include "kernel/scalar_eval.h"
+#include "kernel/writer.h"
+#include "kernel/writer_state.h"
+
+namespace ricci::inline v0::kernel {
+namespace {
+
+constexpr int64_t kMostIterations = 8;
+constexpr size_t kMostInstructions = 256;
+
+// A parallel loop that may still become the domain, which is worth more.
+bool MayBecomeDomain(const std::vector<Block>& open, const Block& block, const NodeTable& nodes) {
+  if (nodes[block.begin].inst.imm == 0 || block.kind != BlockKind::kFor) return false;
+  bool mates = block.in_group;
+  for (auto it = open.rbegin(); it != open.rend(); ++it) {
+    if (mates && it->in_group) continue;
+    mates = false;
+    if (it->emitted) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+// `block` is a FOR or REDUCE; it may still be on the stack of open blocks.
+bool Writer::ShouldUnroll(const Block& block) const {
+  const NodeTable& nodes = impl_->nodes;
+  if (!block.emitted || block.dropped) return false;
+  const ricci_inst& begin = nodes[block.begin].inst;
+  const auto lo = nodes.IntegerOf(begin.a), hi = nodes.IntegerOf(begin.b);
+  if (!lo || !hi || *hi - *lo > kMostIterations) return false;
+  const size_t body = nodes.order.size() - block.order_begin;
+  if (body * static_cast<size_t>(*hi - *lo) > kMostInstructions) return false;
+  for (size_t i = block.order_begin; i < nodes.order.size(); ++i) {
+    const ricci_inst& inst = nodes[nodes.order[i]].inst;
+    const bool outside = (inst.op == RICCI_K_GET || inst.op == RICCI_K_SET) && inst.a < block.begin;
+    if (outside) return !MayBecomeDomain(impl_->blocks, block, nodes);
+  }
+  return false;
+}
+
+// The block is off the stack, its instructions are the end of the text. Returns the combination of what was yielded.
+Val Writer::Unroll(const Block& block, Val yielded) {
+  Impl& w = *impl_;
+  const ricci_inst begin = w.nodes[block.begin].inst;
+  const std::vector<Val> body(w.nodes.order.begin() + static_cast<ptrdiff_t>(block.order_begin) + 1,
+                              w.nodes.order.end());
+  w.nodes.order.resize(block.order_begin);
+  w.nodes.CloseScope(block.outer_scope);
+  w.memory.Rollback(block.memory);
+  std::vector<Val> now(w.nodes.size() - block.begin);  // what a value of the body is in this iteration
+  Val combined = 0;
+  const int64_t lo = *w.nodes.IntegerOf(begin.a), hi = *w.nodes.IntegerOf(begin.b);
+  for (int64_t i = lo; i < hi && ok(); ++i) {
+    now[0] = Index(i);
+    for (const Val v : body) Replay(w.nodes[v].inst, v, block.begin, now);
+    if (yielded == 0) continue;
+    const bool inside = yielded > block.begin && !w.nodes.IsConstant(yielded);
+    const Val v = yielded == block.begin || inside ? now[yielded - block.begin] : yielded;
+    combined = combined ? Op(block.combiner, combined, v) : v;
+  }
+  return combined;
+}
+
+void Writer::Replay(const ricci_inst& source, Val v, Val first, std::vector<Val>& now) {
+  const ricci_inst inst = source;  // the table grows meanwhile
+  const auto current = [&](Val x) { return x < first || impl_->nodes.IsConstant(x) ? x : now[x - first]; };
+  const Val a = current(inst.a), b = current(inst.b), c = current(inst.c);
+  const auto buffer = static_cast<uint32_t>(inst.imm);
+  Val& out = now[v - first];
+  if (inst.op < RICCI_S_COUNT) {
+    const Val in[] = {a, b, c};
+    out = Scalar(inst.op, inst.op == RICCI_S_CONVERT || inst.op == RICCI_S_BITCAST ? inst.dtype : 0,
+                 {in, InfoOf(inst.op).arity});
+    return;
+  }
+  switch (inst.op) {
+    case RICCI_K_LOAD:
+      out = Load(buffer, a);
+      break;
+    case RICCI_K_STORE:
+      Store(buffer, a, b);
+      break;
+    case RICCI_K_LOCAL:
+      out = static_cast<Val>(Local(inst.dtype, inst.imm));
+      break;
+    case RICCI_K_GET:
+      out = Get(LocalId{a}, b);
+      break;
+    case RICCI_K_SET:
+      Set(LocalId{a}, b, c);
+      break;
+    case RICCI_K_FOR:
+      out = For(a, b, inst.imm != 0);
+      break;
+    case RICCI_K_WHILE:
+      While();
+      break;
+    case RICCI_K_COND:
+      Cond(a);
+      break;
+    case RICCI_K_IF:
+      If(a);
+      break;
+    case RICCI_K_ELSE:
+      Else();
+      break;
+    case RICCI_K_END:
+      End();
+      break;
+    case RICCI_K_REDUCE:
+      out = Reduce(buffer, a, b);
+      break;
+    case RICCI_K_YIELD:
+      out = Yield(b);
+      break;
+    case RICCI_K_ASSUME_LESS:
+      AssumeLess(a, inst.imm);
+      break;
+    default:
+      break;  // constants and the domain stand outside of bodies
+  }
+}
+
+}  // namespace ricci::inline v0::kernel
