@@ -1,0 +1,114 @@
+// jit: cache, captures, static values, donation; trees as arguments and results; what a function traces to.
+#include <map>
+
+#include "binding_fixture.h"
+
+namespace ricci::testing {
+namespace {
+
+using JitTest = BindingTest;
+
+template <typename T>
+struct Layer {
+  T w, b;
+};
+template <typename T>
+struct Net {
+  std::vector<Layer<T>> layers;
+  std::map<std::string, T> named;
+  std::array<T, 2> pair;
+  std::optional<T> maybe;
+  int depth = 0;
+};
+
+TEST_F(JitTest, CompilesOncePerKindOfArgument) {
+  int traced = 0;
+  const auto f = jit([&](Value x, Static<int> n) {
+    ++traced;
+    return x * n.value;
+  });
+  ExpectClose(f(Vec({1, 2}), Static<int>{3}), {3, 6});
+  ExpectClose(f(Vec({2, 2}), Static<int>{3}), {6, 6});
+  EXPECT_EQ(traced, 1);
+  ExpectClose(f(Vec({1, 2}), Static<int>{4}), {4, 8});
+  ExpectClose(f(Vec({1}), Static<int>{4}), {4});
+  EXPECT_EQ(traced, 3);
+  EXPECT_EQ(f.cache_size(), 3u);
+}
+
+TEST_F(JitTest, CapturedArraysAreOperands) {
+  const Array w = Vec({1, 2, 3});
+  const auto g = jit([w](Value x) { return vmap([&](Value v) { return sum(v * w) + max(v - w); })(x); });
+  ExpectClose(g(Count({2, 3})), {14 + 0, 32 + 3});
+  EXPECT_EQ(g.lower(Count({2, 3})).program.params().size(), 2u);
+}
+
+TEST_F(JitTest, TreesOfEveryKind) {
+  Net<Array> net{{{Vec({1}), Vec({2})}, {Vec({3}), Vec({4})}},
+                 {{"a", Vec({5})}, {"b", Vec({6})}},
+                 {Vec({7}), Vec({8})},
+                 Vec({9}),
+                 3};
+  const auto f = jit([](const Net<Value>& n, std::tuple<Value, None> t) {
+    Net<Value> out = n;
+    out.layers[1].w = n.layers[0].w + n.named.at("b") * n.depth + std::get<0>(t);
+    out.maybe.reset();
+    return out;
+  });
+  const Net<Array> out = f(net, std::tuple(Vec({100}), None{}));
+  ExpectClose(out.layers[1].w, {119});
+  ExpectClose(out.pair[1], {8});
+  ExpectClose(out.named.at("a"), {5});
+  EXPECT_FALSE(out.maybe.has_value());
+  EXPECT_EQ(out.depth, 3);
+  // Another structure traces anew.
+  const auto g = jit([](const Net<Value>& n) { return n.maybe.value_or(n.pair[0]); });
+  ExpectClose(g(net), {9});
+  net.maybe.reset();
+  net.layers.pop_back();
+  ExpectClose(g(net), {7});
+  EXPECT_EQ(g.cache_size(), 2u);
+}
+
+TEST_F(JitTest, NumbersAreTracedArguments) {
+  const auto f = jit([](Value x, Value s) { return x * s; });
+  ExpectClose(f(Vec({1, 2}), 3.0), {3, 6});
+  ExpectClose(f(Vec({1, 2}), 4.0), {4, 8});
+  EXPECT_EQ(f.cache_size(), 1u);
+  const auto alone = jit([](Value s) { return s + 1; }, {.context = ctx});
+  EXPECT_EQ(alone(3).item<int32_t>(), 4);
+}
+
+TEST_F(JitTest, DonatedArgumentsAreUsedUp) {
+  const auto f = jit([](Value x) { return x + 1; }, {.donate_argnums = {0}});
+  Array x = Vec({1, 2});
+  ExpectClose(f(x), {2, 3});
+  EXPECT_EQ(x.data(), nullptr);
+}
+
+TEST_F(JitTest, RunsOnTheReferenceDevice) {
+  const auto f = jit([](Value x) { return sin(x); }, {.device = ctx.device("ref")});
+  const float one = 1;
+  ExpectClose(f(Array(ctx.device("ref"), ctx, DType::kF32, {}, &one)), {std::sin(1.0f)});
+  EXPECT_EQ(MessageOf([&] { ctx.device("tpu"); }), "context: there is no device of kind tpu");
+}
+
+TEST_F(JitTest, ProgramsAndShapes) {
+  const Program p = make_program([](Value x) { return x * 2.0 + 1; }, Vec({1, 2}));
+  EXPECT_EQ(p.text(),
+            "program main(%0: f32[2]) {\n  %1: f32[2] = constant 2.0\n  %2: f32[2] = mul(%0, %1)\n"
+            "  %3: f32[2] = constant 1.0\n  %4: f32[2] = add(%2, %3)\n  return %4\n}\n");
+  const auto [a, b] = eval_shape([](Value x) { return std::pair(sum(x), x > 0); }, Count({2, 3}));
+  EXPECT_EQ(a, (ShapeDType{{}, DType::kF32}));
+  EXPECT_EQ(b, (ShapeDType{{2, 3}, DType::kBool}));
+}
+
+TEST_F(JitTest, ArraysCheckWhatIsAsked) {
+  EXPECT_EQ(MessageOf([&] { Vec({1}).item<double>(); }), "array: its elements are f32, not f64");
+  EXPECT_EQ(MessageOf([&] { Vec({1, 2}).item<float>(); }), "array: item() needs one element, not f32[2]");
+  EXPECT_EQ(MessageOf([&] { Array(ctx, Floats{1, 2}, {3}); }), "array: 2 elements do not fill shape [3]");
+  EXPECT_EQ(Array(ctx, std::vector<bool>{true, false}).to_vector<bool>(), (std::vector<bool>{true, false}));
+}
+
+}  // namespace
+}  // namespace ricci::testing
