@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kernel_codegen.h"
+#include "ricci/api_table.h"
 
 namespace ricci::cpu {
 namespace {
