@@ -177,8 +177,8 @@ absl::Status ScanTranspose(Builder& b, const Held& h, const ricci_transpose_args
   const ScanParts s(h);
   const uint32_t x0 = s.n_consts + s.n_carry;
   Mask linear(a.linear, a.linear + h.op.n_in);
-  // A carry that starts as a known zero tangent is linear from then on: it has a cotangent in the body, which nobody wants in
-  // the end.
+  // A carry that starts as a known zero tangent is linear from then on: it has a cotangent in the body, which nobody
+  // wants in the end.
   std::fill(linear.begin() + s.n_consts, linear.begin() + x0, 1);
   // Body: its transpose takes non-linear parameters, cts of carry and of ys, and gives cts of all linear parameters.
   Mask ct_nonzero(s.body->n_results(), 1);
