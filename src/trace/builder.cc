@@ -217,19 +217,26 @@ Vals Builder::Append(const prim::Row& row, Attrs attrs, std::span<const Val> in)
   return out;
 }
 
+// Can the programs in `a` be nested here?
+absl::Status Builder::CheckPrograms(const prim::Row& row, const ricci_attr& a) const {
+  for (ricci_program* f : ir::Programs(a)) {
+    if (f == nullptr) return base::InvalidArgument(row.name, ": attribute ", View(a.name), " holds no program");
+    if (ir::FromAbi(f)->vocabulary() != &registry_.vocabulary()) {
+      return base::InvalidArgument(row.name, ": program ", ir::FromAbi(f)->name, " of attribute ", View(a.name),
+                                   " is of another context");
+    }
+    if (depth_ + ir::FromAbi(f)->depth >= kMaxDepth) {
+      return absl::ResourceExhaustedError(base::Cat("programs nested deeper than ", kMaxDepth));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<TypeId>> Builder::Infer(PrimId prim, Attrs attrs, std::span<const Val> in) {
   const prim::Row& row = registry_.Get(prim);
   RICCI_TRY(AtSite(CheckOperands(row, in), row, "emit"));
   RICCI_TRY(AtSite(NormalizeAttrs(row, attrs), row, "emit"));
-  for (const ricci_attr& a : attrs_) {
-    for (ricci_program* f : ir::Programs(a)) {
-      if (f == nullptr)
-        return AtSite(base::InvalidArgument(row.name, ": attribute ", View(a.name), " holds no program"), row, "emit");
-      if (depth_ + ir::FromAbi(f)->depth >= kMaxDepth) {
-        return AtSite(absl::ResourceExhaustedError(base::Cat("programs nested deeper than ", kMaxDepth)), row, "emit");
-      }
-    }
-  }
+  for (const ricci_attr& a : attrs_) RICCI_TRY(AtSite(CheckPrograms(row, a), row, "emit"));
   RICCI_TRY(AtSite(InferTypes(row, in), row, "abstract_eval"));
   return out_types_;
 }
@@ -269,6 +276,9 @@ absl::StatusOr<Vals> Builder::Copy(const Program& from, const ir::Equation& eqn,
 }
 
 absl::StatusOr<Vals> Builder::Inline(const Program& f, std::span<const Val> in) {
+  if (f.vocabulary() != &registry_.vocabulary()) {
+    return base::InvalidArgument("program ", f.name, " is of another context");
+  }
   if (in.size() != f.n_params()) {
     return base::InvalidArgument("program ", f.name, " takes ", f.n_params(), " arguments, not ", in.size());
   }

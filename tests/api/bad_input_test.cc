@@ -127,6 +127,27 @@ TEST_F(BadInput, ValuesBelongToTheirBuilder) {
   ricci_builder_abandon(other);
 }
 
+TEST_F(BadInput, ProgramsOfAnotherContext) {
+  CountingHost host2;
+  ricci_ctx* ctx2 = nullptr;
+  ASSERT_TRUE(Ok(host2.CreateContext(&ctx2)));
+  const std::string_view text = "program g(%x: f32[4]) {\n return %x\n}";
+  ricci_program *foreign = nullptr, *own = Parse(kAddText), *out = nullptr;
+  ASSERT_TRUE(Ok(ricci_program_parse(ctx2, text.data(), text.size(), "t", 1, &foreign)));
+  ricci_val v = 0;
+  EXPECT_EQ(ErrorOf(ricci_builder_inline(b, foreign, vals, 1, &v, 1)), "program g is of another context");
+  EXPECT_NE(ErrorOf(ricci_custom_jvp(own, foreign, &out)), "");
+  EXPECT_EQ(out, nullptr);
+  ricci_compile_opts o{};
+  o.hdr.size = sizeof o;
+  o.device = ref;
+  ricci_executable* x = nullptr;
+  EXPECT_EQ(ErrorOf(ricci_compile(foreign, &o, &x)), "compile: program g and device ref are of two contexts");
+  ricci_program_release(foreign);
+  ricci_program_release(own);
+  ricci_context_release(ctx2);
+}
+
 TEST_F(BadInput, Nesting) {
   std::vector<ricci_builder*> builders = {b};
   ricci_status* s = nullptr;
