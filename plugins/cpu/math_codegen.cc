@@ -1,5 +1,5 @@
 // Special functions as LLVM IR: polynomials in f32 for what inner loops are full of (exp, log, sin, cos, tanh,
-// logistic, exp2), the C library for everything else, lane by lane.
+// logistic, and those of math_error.cc), the C library for everything else, lane by lane.
 //
 // The polynomials are evaluated the same way on one value and on a vector, so results have the same bits at any width
 // and position. Coefficients: minimax fits on the reduced interval (Moshier's Cephes, single precision); reduction by
@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "math_f32.h"
 #include "ricci/kernel.h"
 #include "scalar_codegen.h"
 
@@ -298,6 +299,13 @@ V Tanh(const LlvmBuilder& l, V x) {
 
 }  // namespace
 
+LLVMValueRef ExpF32(const LlvmBuilder& l, V x) { return Exp(l, x); }
+LLVMValueRef LogF32(const LlvmBuilder& l, V x) { return Log(l, x); }
+LLVMValueRef FmaF32(const LlvmBuilder& l, V a, V b, V c) { return Fma(l, a, b, c); }
+LLVMValueRef HornerF32(const LlvmBuilder& l, V x, std::initializer_list<double> coefficients) {
+  return Horner(l, x, coefficients);
+}
+
 LLVMValueRef EmitMath(const LlvmBuilder& l, uint32_t op, std::span<const LLVMValueRef> in) {
   const V x = in[0];
   if (!IsF64(l, x)) {
@@ -318,6 +326,7 @@ LLVMValueRef EmitMath(const LlvmBuilder& l, uint32_t op, std::span<const LLVMVal
         return LLVMBuildFDiv(l.b, top, LLVMBuildFAdd(l.b, e, l.RealLike(x, 1), ""), "");
       }
       default:
+        if (V v = EmitErrorFunction(l, op, x)) return v;
         break;
     }
   }
