@@ -95,7 +95,7 @@ inline Value bernoulli(const Operand& k, const Operand& p = 0.5, const Shape& sh
 // Integers in [low, high).
 inline Value randint(const Operand& k, const Shape& shape, int64_t low, int64_t high, DType dtype = kDefaultInt) {
   if (!IsInt(dtype)) FailAt(k.at, "randint: dtype ", dtype, " is no integer");
-  const DType word = UnsignedOf(dtype);
+  const DType word = SizeOf(dtype) < 4 ? DType::kU32 : UnsignedOf(dtype);  // as in JAX, at least 32 bits are drawn
   const Values keys = split(k);
   const Value top = bits(Operand(keys[0], k.at), shape, word), bottom = bits(Operand(keys[1], k.at), shape, word);
   const uint64_t span = high > low ? static_cast<uint64_t>(high) - static_cast<uint64_t>(low) : 1;
