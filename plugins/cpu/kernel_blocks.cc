@@ -1,0 +1,180 @@
+// Loops and branches of a kernel.
+//
+// What is the same for all lanes is plain control flow. A branch on a varying condition runs each side under a mask,
+// and not at all if no lane takes it; a loop that lanes leave one by one runs until the last has left.
+#include "kernel_emitter.h"
+
+namespace ricci::cpu {
+
+void KernelEmitter::Range(uint32_t first, uint32_t last) {
+  for (uint32_t i = first; i < last; ++i) {
+    const ricci_inst& inst = k_.insts[i];
+    switch (inst.op) {
+      case RICCI_K_NOP:
+      case RICCI_K_DOMAIN:
+      case RICCI_K_ASSUME_LESS:
+        break;
+      case RICCI_K_CONST:
+        values_[i] = {Constant(inst.dtype, inst.imm), nullptr, 0};
+        break;
+      case RICCI_K_LOAD:
+        LoadFrom(i, inst.dtype, buffers_[static_cast<size_t>(inst.imm)], values_[inst.a], inst.a);
+        break;
+      case RICCI_K_STORE:
+        StoreTo(k_.buffers[inst.imm].dtype, buffers_[static_cast<size_t>(inst.imm)], values_[inst.a], inst.a, inst.b);
+        break;
+      case RICCI_K_LOCAL:
+        DeclareLocal(i);
+        break;
+      case RICCI_K_GET:
+        Get(i);
+        break;
+      case RICCI_K_SET:
+        Set(i);
+        break;
+      case RICCI_K_FOR:
+        i = For(i);
+        break;
+      case RICCI_K_WHILE:
+        i = While(i);
+        break;
+      case RICCI_K_IF:
+        i = If(i);
+        break;
+      case RICCI_K_REDUCE:
+        i = i == split_ ? Split(i) : Reduce(i);
+        if (done_) return;
+        break;
+      default:
+        Scalar(i);
+        break;
+    }
+  }
+}
+
+uint32_t KernelEmitter::For(uint32_t id) {
+  const ricci_inst& inst = k_.insts[id];
+  const uint32_t close = blocks_.close[id];
+  const auto trips = TripsOf(k_, id);
+  if (!values_[inst.a].uniform() || !values_[inst.b].uniform()) return ForPerLane(id, close);
+  if (!spreading_ && inst.imm == 1 && Innermost(id) && (!trips || *trips >= 4)) return ForSpread(id, close);
+  if (trips && *trips * (close - id) <= kUnrollInsts) {
+    for (int64_t t = 0; t < *trips; ++t) {
+      values_[id] = {l_.I64(*ConstantOf(k_, inst.a) + t), nullptr, 0};
+      Range(id + 1, close);
+    }
+    return close;
+  }
+  Loop(One(inst.a), One(inst.b), 1, [&](V i) {
+    values_[id] = {i, nullptr, 0};
+    Range(id + 1, close);
+  });
+  return close;
+}
+
+bool KernelEmitter::Innermost(uint32_t id) const {
+  for (uint32_t i = id + 1; i < blocks_.close[id]; ++i) {
+    const ricci_inst& inst = k_.insts[i];
+    const auto trips = inst.op == RICCI_K_FOR || inst.op == RICCI_K_REDUCE ? TripsOf(k_, i) : std::nullopt;
+    const bool spreads = inst.op == RICCI_K_REDUCE || (inst.op == RICCI_K_FOR && inst.imm == 1);
+    if (spreads && (!trips || *trips >= static_cast<int64_t>(l_.lanes))) return false;
+  }
+  return true;
+}
+
+uint32_t KernelEmitter::ForSpread(uint32_t id, uint32_t close) {
+  const ricci_inst& inst = k_.insts[id];
+  V end = One(inst.b);
+  const auto trips = TripsOf(k_, id);
+  const bool even = trips && *trips % l_.lanes == 0;
+  varying_ = FindVarying(k_, blocks_, id, id + 1, close);
+  for (uint32_t i = 0; i < id; ++i) varying_[i] = 0;
+  spreading_ = true;
+  Loop(One(inst.a), end, l_.lanes, [&](V x) {
+    values_[id] = {x, nullptr, 1};
+    mask_ = even ? nullptr : TailMask(x, end);
+    Range(id + 1, close);
+    mask_ = nullptr;
+  });
+  spreading_ = false;
+  return close;
+}
+
+uint32_t KernelEmitter::ForPerLane(uint32_t id, uint32_t close) {
+  const ricci_inst& inst = k_.insts[id];
+  V counter = l_.Alloca(l_.vec(l_.i64()), "counter"), hi = Each(inst.b);
+  LLVMBuildStore(l_.b, Each(inst.a), counter);
+  WhileActive(
+      [&] {
+        V now = LLVMBuildLoad2(l_.b, l_.vec(l_.i64()), counter, "");
+        values_[id] = {nullptr, now, 0};
+        return LLVMBuildICmp(l_.b, LLVMIntSLT, now, hi, "");
+      },
+      [&] {
+        Range(id + 1, close);
+        V now = LLVMBuildLoad2(l_.b, l_.vec(l_.i64()), counter, "");
+        LLVMBuildStore(l_.b, LLVMBuildAdd(l_.b, now, l_.Splat(l_.I64(1)), ""), counter);
+      });
+  return close;
+}
+
+uint32_t KernelEmitter::While(uint32_t id) {
+  const uint32_t cond = blocks_.middle[id], close = blocks_.close[id];
+  if (spreading_ && varying_[k_.insts[cond].a]) {
+    WhileActive(
+        [&] {
+          Range(id + 1, cond);
+          return Each(k_.insts[cond].a);
+        },
+        [&] { Range(cond + 1, close); });
+    return close;
+  }
+  LLVMBasicBlockRef head = l_.NewBlock("while"), inside = l_.NewBlock("body"), after = l_.NewBlock("done");
+  LLVMBuildBr(l_.b, head);
+  LLVMPositionBuilderAtEnd(l_.b, head);
+  Range(id + 1, cond);
+  LLVMBuildCondBr(l_.b, One(k_.insts[cond].a), inside, after);
+  LLVMPositionBuilderAtEnd(l_.b, inside);
+  Range(cond + 1, close);
+  LLVMBuildBr(l_.b, head);
+  LLVMPositionBuilderAtEnd(l_.b, after);
+  return close;
+}
+
+uint32_t KernelEmitter::If(uint32_t id) {
+  const uint32_t other = blocks_.middle[id], close = blocks_.close[id];
+  const Value& condition = values_[k_.insts[id].a];
+  if (condition.uniform()) {
+    Branch(
+        condition.one, [&] { Range(id + 1, other != 0 ? other : close); },
+        [&] {
+          if (other != 0) Range(other + 1, close);
+        });
+    return close;
+  }
+  V outer = mask_, all = MaskOrAll(), yes = Each(k_.insts[id].a);
+  ++masked_depth_;
+  V on = LLVMBuildAnd(l_.b, all, yes, "");
+  Branch(
+      Any(on),
+      [&] {
+        mask_ = on;
+        Range(id + 1, other != 0 ? other : close);
+      },
+      [] {});
+  if (other != 0) {
+    V off = LLVMBuildAnd(l_.b, all, LLVMBuildNot(l_.b, yes, ""), "");
+    Branch(
+        Any(off),
+        [&] {
+          mask_ = off;
+          Range(other + 1, close);
+        },
+        [] {});
+  }
+  --masked_depth_;
+  mask_ = outer;
+  return close;
+}
+
+}  // namespace ricci::cpu

@@ -1,0 +1,219 @@
+// KernelEmitter: the state of emitting one kernel, shared by the files that emit its parts: the domain and values
+// (kernel_codegen.cc), memory (kernel_memory.cc), loops and branches (kernel_blocks.cc), reductions (kernel_reduce.cc).
+#ifndef RICCI_CPU_KERNEL_EMITTER_H_
+#define RICCI_CPU_KERNEL_EMITTER_H_
+#include <algorithm>
+
+#include "kernel_codegen.h"
+#include "scalar_codegen.h"
+
+namespace ricci::cpu {
+
+using V = LLVMValueRef;
+
+inline constexpr uint64_t kStackLocal = 16384;    // bytes of one private array on the stack; larger ones are in scratch
+inline constexpr int64_t kUnrollInsts = 512;      // instructions that unrolling a small loop may make
+inline constexpr int64_t kReduceChunk = 1 << 16;  // elements of one chunk of a long reduction
+inline constexpr double kTaskCost = 1 << 16;      // scalar operations of one task
+
+// A kernel value: the same for all lanes (`one`), or linear in the lane (`one` + stride * lane), or one per lane
+// (`each`).
+struct Value {
+  V one = nullptr, each = nullptr;
+  int64_t stride = 0;
+
+  bool uniform() const { return one != nullptr && stride == 0; }
+  bool linear() const { return one != nullptr; }
+};
+
+struct Local {
+  V memory = nullptr;
+  bool per_lane = false;
+};
+
+enum class Part : uint8_t { kWhole, kPartial };
+
+class KernelEmitter {
+ public:
+  KernelEmitter(const LlvmBuilder& l, const ricci_kernel_table& k, KernelCode& out)
+      : l_(l), k_(k), out_(out), blocks_(k), values_(k.n_insts), locals_(k.n_insts), varying_(k.n_insts, 0) {}
+
+  void Emit(const std::string& name, Part part);
+
+  // The top-level REDUCE that is long enough to be split over threads, or 0.
+  uint32_t FindSplit();
+  void SetSplit(uint32_t reduce);
+
+ private:
+  bool Fail(const std::string& what);
+
+  // ---- the domain ----
+
+  void Domain();
+
+  // The body for all points [begin, end) of the innermost dimension.
+  void Spread(uint32_t dim, V begin, V end, bool lanes, bool even);
+
+  V TailMask(V x, V end);
+
+  template <typename Body>
+  void Loop(V lo, V hi, int64_t step, Body body) {
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(l_.b), head = l_.NewBlock("loop"), inside = l_.NewBlock("body"),
+                      after = l_.NewBlock("done");
+    LLVMBuildBr(l_.b, head);
+    LLVMPositionBuilderAtEnd(l_.b, head);
+    V i = LLVMBuildPhi(l_.b, l_.i64(), "i");
+    LLVMBuildCondBr(l_.b, LLVMBuildICmp(l_.b, LLVMIntSLT, i, hi, ""), inside, after);
+    LLVMPositionBuilderAtEnd(l_.b, inside);
+    body(i);
+    V next = LLVMBuildNSWAdd(l_.b, i, l_.I64(step), "");
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(l_.b);
+    LLVMBuildBr(l_.b, head);
+    V from[] = {lo, next};
+    LLVMBasicBlockRef blocks[] = {before, latch};
+    LLVMAddIncoming(i, from, blocks, 2);
+    LLVMPositionBuilderAtEnd(l_.b, after);
+  }
+
+  // ---- values ----
+
+  V Each(uint32_t id) {  // as a vector
+    Value& v = values_[id];
+    if (v.each != nullptr && !v.linear()) return v.each;
+    V base = l_.Splat(v.one);
+    if (v.stride == 0) return base;
+    return LLVMBuildAdd(l_.b, base, LLVMBuildMul(l_.b, l_.LaneNumbers(), l_.Splat(l_.I64(v.stride)), ""), "");
+  }
+  V One(uint32_t id) { return values_[id].one; }
+  void Define(uint32_t id, V v);
+
+  V Constant(uint32_t dtype, int64_t bits);
+
+  void Scalar(uint32_t id);
+
+  // Index arithmetic on values linear in the lane stays scalar.
+  bool Linear(uint32_t id, const ricci_inst& inst);
+
+  // ---- memory ----
+
+  V FromMemory(uint32_t dtype, V v);
+  V ToMemory(uint32_t dtype, V v);
+  unsigned Align(uint32_t dtype) { return SizeOfDType(dtype); }
+  static unsigned SizeOfDType(uint32_t dtype);
+  V Element(LLVMTypeRef t, V base, V index) { return LLVMBuildGEP2(l_.b, t, base, &index, 1, ""); }
+
+  void LoadFrom(uint32_t id, uint32_t dtype, V base, const Value& index, uint32_t index_id);
+
+  void StoreTo(uint32_t dtype, V base, const Value& index, uint32_t index_id, uint32_t value_id);
+
+  V MaskOrAll() { return mask_ != nullptr ? mask_ : l_.IntLike(LLVMConstNull(l_.vec(l_.i1())), 1); }
+
+  void DeclareLocal(uint32_t id);
+
+  void Get(uint32_t id);
+
+  V LaneAddress(uint32_t index_id) {  // index * lanes + lane
+    return LLVMBuildAdd(l_.b, LLVMBuildMul(l_.b, Each(index_id), l_.Splat(l_.I64(l_.lanes)), ""), l_.LaneNumbers(), "");
+  }
+
+  void Set(uint32_t id);
+
+  // ---- blocks ----
+
+  void Range(uint32_t first, uint32_t last);
+
+  uint32_t For(uint32_t id);
+
+  // No loop whose iterations could be spread over lanes instead is inside.
+  bool Innermost(uint32_t id) const;
+
+  uint32_t ForSpread(uint32_t id, uint32_t close);
+
+  V Any(V mask) { return l_.Intrinsic("llvm.vector.reduce.or", {LLVMTypeOf(mask)}, {mask}); }
+
+  // Bounds differ between lanes: a loop that lanes leave one by one.
+  uint32_t ForPerLane(uint32_t id, uint32_t close);
+
+  // Runs `body` while any active lane's `condition` (a vector) holds; the others are switched off.
+  template <typename Condition, typename Body>
+  void WhileActive(Condition condition, Body body) {
+    V outer = mask_, active = l_.Alloca(l_.vec(l_.i1()), "active");
+    LLVMBuildStore(l_.b, MaskOrAll(), active);
+    LLVMBasicBlockRef head = l_.NewBlock("while"), inside = l_.NewBlock("body"), after = l_.NewBlock("done");
+    LLVMBuildBr(l_.b, head);
+    LLVMPositionBuilderAtEnd(l_.b, head);
+    ++masked_depth_;
+    mask_ = LLVMBuildLoad2(l_.b, l_.vec(l_.i1()), active, "");
+    V on = LLVMBuildAnd(l_.b, mask_, condition(), "");
+    LLVMBuildStore(l_.b, on, active);
+    LLVMBuildCondBr(l_.b, Any(on), inside, after);
+    LLVMPositionBuilderAtEnd(l_.b, inside);
+    mask_ = on;
+    body();
+    LLVMBuildBr(l_.b, head);
+    --masked_depth_;
+    LLVMPositionBuilderAtEnd(l_.b, after);
+    mask_ = outer;
+  }
+
+  uint32_t While(uint32_t id);
+
+  uint32_t If(uint32_t id);
+
+  template <typename Then, typename Else>
+  void Branch(V condition, Then then, Else otherwise) {
+    LLVMBasicBlockRef yes = l_.NewBlock("then"), no = l_.NewBlock("else"), join = l_.NewBlock("join");
+    LLVMBuildCondBr(l_.b, condition, yes, no);
+    LLVMPositionBuilderAtEnd(l_.b, yes);
+    then();
+    LLVMBuildBr(l_.b, join);
+    LLVMPositionBuilderAtEnd(l_.b, no);
+    otherwise();
+    LLVMBuildBr(l_.b, join);
+    LLVMPositionBuilderAtEnd(l_.b, join);
+  }
+
+  // ---- reductions ----
+
+  uint32_t AccumulatorDType(uint32_t dtype) const;
+
+  V Identity(uint32_t op, uint32_t dtype);
+  V Combine(uint32_t op, uint32_t dtype, V a, V b);
+  V Widen(uint32_t from, uint32_t to, V v);
+  // An empty sum is +0 although its identity is -0.
+  void Finish(uint32_t yield, V sum, uint32_t acc_dtype, bool empty_possible);
+
+  uint32_t Reduce(uint32_t id);
+
+  // One accumulator, per lane where lanes differ.
+  uint32_t ReduceInOrder(uint32_t id, uint32_t close, std::optional<int64_t> trips, bool bounds);
+
+  // Lanes over the reduction, four accumulators to hide latency, combined in a fixed tree. Leaves +0 for empty sums.
+  V ReduceSpread(uint32_t id, uint32_t close, V lo, V hi, std::optional<int64_t> trips);
+
+  // The lanes of `v` combined, halves first.
+  V Across(uint32_t op, uint32_t dtype, V v);
+
+  // A reduction whose chunks run on several threads: here either the chunks, or what combines them.
+  uint32_t Split(uint32_t id);
+
+  const LlvmBuilder& l_;
+  const ricci_kernel_table& k_;
+  KernelCode& out_;
+  const Blocks blocks_;
+  std::vector<Value> values_;
+  std::vector<Local> locals_;
+  std::vector<uint8_t> varying_;
+  std::vector<V> buffers_;
+  V function_ = nullptr;
+  V mask_ = nullptr;        // lanes that are on; NULL = all
+  int masked_depth_ = 0;    // branches and loops around that switch lanes off
+  bool spreading_ = false;  // inside of the loop that is spread over lanes
+  bool done_ = false;
+  uint32_t split_ = 0, last_dim_ = 0;
+  Part part_ = Part::kWhole;
+  uint64_t stack_ = 0, scratch_ = 0;
+};
+
+}  // namespace ricci::cpu
+#endif

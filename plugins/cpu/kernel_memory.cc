@@ -1,0 +1,149 @@
+// Memory of a kernel: buffers and private arrays, read and written by one value or by all lanes.
+//
+// An index that is linear in the lane with step 1 becomes a vector load or store, any other varying one a gather or
+// scatter. A private array that differs between lanes holds one vector per element.
+#include "kernel_emitter.h"
+
+namespace ricci::cpu {
+
+V KernelEmitter::FromMemory(uint32_t dtype, V v) {
+  if (dtype != RICCI_BOOL) return v;
+  return LLVMBuildICmp(l_.b, LLVMIntNE, v, l_.IntLike(v, 0), "");
+}
+
+V KernelEmitter::ToMemory(uint32_t dtype, V v) {
+  if (dtype != RICCI_BOOL) return v;
+  return LLVMBuildZExt(l_.b, v, LlvmBuilder::IsVector(v) ? l_.vec(l_.i8()) : l_.i8(), "");
+}
+
+unsigned KernelEmitter::SizeOfDType(uint32_t dtype) {
+  switch (dtype) {
+    case RICCI_BOOL:
+    case RICCI_I8:
+    case RICCI_U8:
+      return 1;
+    case RICCI_I16:
+    case RICCI_U16:
+    case RICCI_F16:
+    case RICCI_BF16:
+      return 2;
+    case RICCI_I32:
+    case RICCI_U32:
+    case RICCI_F32:
+      return 4;
+    default:
+      return 8;
+  }
+}
+
+void KernelEmitter::LoadFrom(uint32_t id, uint32_t dtype, V base, const Value& index, uint32_t index_id) {
+  const LLVMTypeRef t = MemoryType(l_, dtype);
+  if (index.uniform()) {
+    V v = LLVMBuildLoad2(l_.b, t, Element(t, base, index.one), "");
+    LLVMSetAlignment(v, Align(dtype));
+    return Define(id, FromMemory(dtype, v));
+  }
+  V v;
+  if (index.linear() && index.stride == 1) {
+    V p = Element(t, base, index.one);
+    if (mask_ == nullptr) {
+      v = LLVMBuildLoad2(l_.b, l_.vec(t), p, "");
+      LLVMSetAlignment(v, Align(dtype));
+    } else {
+      v = l_.Intrinsic("llvm.masked.load", {l_.vec(t), l_.ptr()},
+                       {p, l_.I32(static_cast<int>(Align(dtype))), mask_, LLVMConstNull(l_.vec(t))});
+    }
+  } else {
+    V p = Element(t, base, Each(index_id));
+    v = l_.Intrinsic("llvm.masked.gather", {l_.vec(t), l_.vec(l_.ptr())},
+                     {p, l_.I32(static_cast<int>(Align(dtype))), MaskOrAll(), LLVMConstNull(l_.vec(t))});
+  }
+  Define(id, FromMemory(dtype, v));
+}
+
+void KernelEmitter::StoreTo(uint32_t dtype, V base, const Value& index, uint32_t index_id, uint32_t value_id) {
+  const LLVMTypeRef t = MemoryType(l_, dtype);
+  if (!spreading_ || (index.uniform() && mask_ == nullptr)) {
+    const Value& value = values_[value_id];
+    V one = value.uniform() ? value.one : LLVMBuildExtractElement(l_.b, Each(value_id), l_.I32(0), "");
+    V s = LLVMBuildStore(l_.b, ToMemory(dtype, one), Element(t, base, index.one));
+    LLVMSetAlignment(s, Align(dtype));
+    return;
+  }
+  V each = ToMemory(dtype, Each(value_id));
+  if (index.linear() && index.stride == 1) {
+    V p = Element(t, base, index.one);
+    if (mask_ == nullptr) {
+      LLVMSetAlignment(LLVMBuildStore(l_.b, each, p), Align(dtype));
+    } else {
+      l_.Intrinsic("llvm.masked.store", {l_.vec(t), l_.ptr()},
+                   {each, p, l_.I32(static_cast<int>(Align(dtype))), mask_});
+    }
+    return;
+  }
+  l_.Intrinsic("llvm.masked.scatter", {l_.vec(t), l_.vec(l_.ptr())},
+               {each, Element(t, base, Each(index_id)), l_.I32(static_cast<int>(Align(dtype))), MaskOrAll()});
+}
+
+void KernelEmitter::DeclareLocal(uint32_t id) {
+  if (locals_[id].memory != nullptr) return;  // declared in a loop: one place serves all trips
+  const ricci_inst& inst = k_.insts[id];
+  Local& local = locals_[id];
+  local.per_lane = spreading_ && varying_[id];
+  const LLVMTypeRef t = MemoryType(l_, inst.dtype);
+  const uint64_t bytes = static_cast<uint64_t>(inst.imm) * SizeOfDType(inst.dtype) * (local.per_lane ? l_.lanes : 1);
+  const LLVMTypeRef element = local.per_lane ? l_.vec(t) : t;
+  if (bytes <= kStackLocal && stack_ + bytes <= 16 * kStackLocal) {
+    stack_ += bytes;
+    local.memory = l_.Alloca(LLVMArrayType2(element, static_cast<uint64_t>(inst.imm)), "local");
+    return;
+  }
+  const uint64_t offset = (scratch_ + 63) / 64 * 64;
+  scratch_ = offset + bytes;
+  out_.scratch_bytes = std::max(out_.scratch_bytes, scratch_);
+  local.memory = Element(l_.i8(), LLVMGetParam(function_, 3), l_.I64(static_cast<int64_t>(offset)));
+}
+
+void KernelEmitter::Get(uint32_t id) {
+  const ricci_inst& inst = k_.insts[id];
+  const Local& local = locals_[inst.a];
+  const Value& index = values_[inst.b];
+  if (!local.per_lane) return LoadFrom(id, inst.dtype, local.memory, index, inst.b);
+  const LLVMTypeRef t = MemoryType(l_, inst.dtype);
+  if (index.uniform()) {
+    V v = LLVMBuildLoad2(l_.b, l_.vec(t), Element(l_.vec(t), local.memory, index.one), "");
+    LLVMSetAlignment(v, std::min(64u, l_.lanes * Align(inst.dtype)));
+    return Define(id, FromMemory(inst.dtype, v));
+  }
+  V p = Element(t, local.memory, LaneAddress(inst.b));
+  V v = l_.Intrinsic("llvm.masked.gather", {l_.vec(t), l_.vec(l_.ptr())},
+                     {p, l_.I32(static_cast<int>(Align(inst.dtype))), MaskOrAll(), LLVMConstNull(l_.vec(t))});
+  Define(id, FromMemory(inst.dtype, v));
+}
+
+void KernelEmitter::Set(uint32_t id) {
+  const ricci_inst& inst = k_.insts[id];
+  const Local& local = locals_[inst.a];
+  const uint32_t dtype = k_.insts[inst.a].dtype;
+  const Value& index = values_[inst.b];
+  if (!local.per_lane) return StoreTo(dtype, local.memory, index, inst.b, inst.c);
+  const LLVMTypeRef t = MemoryType(l_, dtype);
+  V each = ToMemory(dtype, Each(inst.c));
+  if (index.uniform()) {
+    V p = Element(l_.vec(t), local.memory, index.one);
+    const unsigned align = std::min(64u, l_.lanes * Align(dtype));
+    if (mask_ != nullptr &&
+        masked_depth_ > 0) {  // lanes beyond the end may hold anything; switched-off ones keep theirs
+      V old = LLVMBuildLoad2(l_.b, l_.vec(t), p, "");
+      LLVMSetAlignment(old, align);
+      each = LLVMBuildSelect(l_.b, mask_, each, old, "");
+    }
+    LLVMSetAlignment(LLVMBuildStore(l_.b, each, p), align);
+    return;
+  }
+  l_.Intrinsic(
+      "llvm.masked.scatter", {l_.vec(t), l_.vec(l_.ptr())},
+      {each, Element(t, local.memory, LaneAddress(inst.b)), l_.I32(static_cast<int>(Align(dtype))), MaskOrAll()});
+}
+
+}  // namespace ricci::cpu

@@ -1,0 +1,208 @@
+// Reductions of a kernel: in order, spread over lanes with several accumulators, or in chunks that run on several
+// threads.
+//
+// The tree in which parts are combined is fixed by shape alone.
+#include "kernel_emitter.h"
+
+namespace ricci::cpu {
+
+uint32_t KernelEmitter::AccumulatorDType(uint32_t dtype) const {
+  return dtype == RICCI_F16 || dtype == RICCI_BF16 ? static_cast<uint32_t>(RICCI_F32) : dtype;
+}
+
+V KernelEmitter::Identity(uint32_t op, uint32_t dtype) {
+  const LLVMTypeRef t = ValueType(l_, dtype);
+  const bool real = dtype >= RICCI_F16 && dtype <= RICCI_F64, is_signed = dtype >= RICCI_I8 && dtype <= RICCI_I64;
+  const unsigned bits = dtype == RICCI_BOOL ? 1 : SizeOfDType(dtype) * 8;
+  const uint64_t ones = bits == 64 ? ~0ull : (1ull << bits) - 1, top = 1ull << (bits - 1);
+  switch (op) {
+    case RICCI_S_MUL:
+      return real ? LLVMConstReal(t, 1) : LLVMConstInt(t, 1, 0);
+    case RICCI_S_AND:
+      return LLVMConstInt(t, ones, 0);
+    case RICCI_S_MAX:
+      if (real) return LLVMConstReal(t, -__builtin_inf());
+      return LLVMConstInt(t, is_signed ? top : 0, 0);
+    case RICCI_S_MIN:
+      if (real) return LLVMConstReal(t, __builtin_inf());
+      return LLVMConstInt(t, is_signed ? top - 1 : ones, 0);
+    case RICCI_S_ADD:
+      return real ? LLVMConstReal(t, -0.0) : LLVMConstNull(t);
+    default:
+      return LLVMConstNull(t);
+  }
+}
+
+V KernelEmitter::Combine(uint32_t op, uint32_t dtype, V a, V b) {
+  const V in[] = {a, b};
+  if (dtype == RICCI_BOOL && (op == RICCI_S_MAX || op == RICCI_S_ADD)) op = RICCI_S_OR;
+  if (dtype == RICCI_BOOL && (op == RICCI_S_MIN || op == RICCI_S_MUL)) op = RICCI_S_AND;
+  return EmitScalar(l_, op, dtype, dtype, in);
+}
+
+V KernelEmitter::Widen(uint32_t from, uint32_t to, V v) {
+  const V in[] = {v};
+  return from == to ? v : EmitScalar(l_, RICCI_S_CONVERT, from, to, in);
+}
+
+void KernelEmitter::Finish(uint32_t yield, V sum, uint32_t acc_dtype, bool empty_possible) {
+  const uint32_t dtype = k_.insts[yield].dtype;
+  const uint32_t reduce = k_.insts[yield].a;
+  if (k_.insts[reduce].imm == RICCI_S_ADD && dtype >= RICCI_F16 && dtype <= RICCI_F64 && empty_possible) {
+    sum = LLVMBuildFAdd(l_.b, sum, l_.RealLike(sum, 0.0), "");
+  }
+  Define(yield, Widen(acc_dtype, dtype, sum));
+}
+
+uint32_t KernelEmitter::Reduce(uint32_t id) {
+  const ricci_inst& inst = k_.insts[id];
+  const uint32_t close = blocks_.close[id];
+  const auto trips = TripsOf(k_, id);
+  const bool bounds = values_[inst.a].uniform() && values_[inst.b].uniform();
+  if (!spreading_ && bounds && Innermost(id) && (!trips || *trips >= static_cast<int64_t>(l_.lanes))) {
+    const uint32_t acc = AccumulatorDType(k_.insts[close].dtype);
+    Finish(close, ReduceSpread(id, close, One(inst.a), One(inst.b), trips), acc, false);
+    return close;
+  }
+  return ReduceInOrder(id, close, trips, bounds);
+}
+
+uint32_t KernelEmitter::ReduceInOrder(uint32_t id, uint32_t close, std::optional<int64_t> trips, bool bounds) {
+  const ricci_inst &inst = k_.insts[id], &yield = k_.insts[close];
+  const auto op = static_cast<uint32_t>(inst.imm);
+  const uint32_t acc = AccumulatorDType(yield.dtype);
+  const bool vector = spreading_ && varying_[close];
+  const LLVMTypeRef t = vector ? l_.vec(ValueType(l_, acc)) : ValueType(l_, acc);
+  V slot = l_.Alloca(t, "sum"), identity = Identity(op, acc);
+  LLVMBuildStore(l_.b, vector ? l_.Splat(identity) : identity, slot);
+  auto step = [&] {
+    Range(id + 1, close);
+    V old = LLVMBuildLoad2(l_.b, t, slot, "");
+    V v = Combine(op, acc, old, Widen(yield.dtype, acc, vector ? Each(yield.b) : One(yield.b)));
+    if (vector && masked_depth_ > 0 && mask_ != nullptr) v = LLVMBuildSelect(l_.b, mask_, v, old, "");
+    LLVMBuildStore(l_.b, v, slot);
+  };
+  if (!bounds) {
+    V counter = l_.Alloca(l_.vec(l_.i64()), "counter"), hi = Each(inst.b);
+    LLVMBuildStore(l_.b, Each(inst.a), counter);
+    WhileActive(
+        [&] {
+          V now = LLVMBuildLoad2(l_.b, l_.vec(l_.i64()), counter, "");
+          values_[id] = {nullptr, now, 0};
+          return LLVMBuildICmp(l_.b, LLVMIntSLT, now, hi, "");
+        },
+        [&] {
+          step();
+          V now = LLVMBuildLoad2(l_.b, l_.vec(l_.i64()), counter, "");
+          LLVMBuildStore(l_.b, LLVMBuildAdd(l_.b, now, l_.Splat(l_.I64(1)), ""), counter);
+        });
+  } else if (trips && *trips * (close - id) <= kUnrollInsts) {
+    for (int64_t n = 0; n < *trips; ++n) {
+      values_[id] = {l_.I64(*ConstantOf(k_, inst.a) + n), nullptr, 0};
+      step();
+    }
+  } else {
+    Loop(One(inst.a), One(inst.b), 1, [&](V i) {
+      values_[id] = {i, nullptr, 0};
+      step();
+    });
+  }
+  Finish(close, LLVMBuildLoad2(l_.b, t, slot, ""), acc, true);
+  return close;
+}
+
+V KernelEmitter::ReduceSpread(uint32_t id, uint32_t close, V lo, V hi, std::optional<int64_t> trips) {
+  const ricci_inst &inst = k_.insts[id], &yield = k_.insts[close];
+  const auto op = static_cast<uint32_t>(inst.imm);
+  const uint32_t acc = AccumulatorDType(yield.dtype);
+  const LLVMTypeRef t = l_.vec(ValueType(l_, acc));
+  const unsigned ways = close - id < 64 ? 4 : 1;
+  V identity = l_.Splat(Identity(op, acc));
+  std::vector<V> slots;
+  for (unsigned w = 0; w < ways; ++w) {
+    slots.push_back(l_.Alloca(t, "sum"));
+    LLVMBuildStore(l_.b, identity, slots[w]);
+  }
+  varying_ = FindVarying(k_, blocks_, id, id + 1, close);
+  spreading_ = true;
+  auto step = [&](V x, V slot, V mask) {
+    values_[id] = {x, nullptr, 1};
+    mask_ = mask;
+    Range(id + 1, close);
+    V v = Widen(yield.dtype, acc, Each(yield.b));
+    if (mask != nullptr) v = LLVMBuildSelect(l_.b, mask, v, identity, "");
+    LLVMBuildStore(l_.b, Combine(op, acc, LLVMBuildLoad2(l_.b, t, slot, ""), v), slot);
+    mask_ = nullptr;
+  };
+  const int64_t stride = static_cast<int64_t>(l_.lanes) * ways;
+  V count = LLVMBuildSub(l_.b, hi, lo, "");
+  V whole = LLVMBuildAdd(l_.b, lo,
+                         LLVMBuildMul(l_.b, LLVMBuildSDiv(l_.b, count, l_.I64(stride), ""), l_.I64(stride), ""), "");
+  Loop(lo, whole, stride, [&](V x) {
+    for (unsigned w = 0; w < ways; ++w) step(LLVMBuildAdd(l_.b, x, l_.I64(w * l_.lanes), ""), slots[w], nullptr);
+  });
+  if (!trips || *trips % stride != 0 || split_ == id) {
+    Loop(whole, hi, l_.lanes, [&](V x) { step(x, slots[0], TailMask(x, hi)); });
+  }
+  spreading_ = false;
+  std::vector<V> sums;
+  for (V slot : slots) sums.push_back(LLVMBuildLoad2(l_.b, t, slot, ""));
+  while (sums.size() > 1) {
+    std::vector<V> next;
+    for (size_t i = 0; i + 1 < sums.size(); i += 2) next.push_back(Combine(op, acc, sums[i], sums[i + 1]));
+    sums = next;
+  }
+  V sum = Across(op, acc, sums[0]);
+  if (op == RICCI_S_ADD && acc >= RICCI_F16 && acc <= RICCI_F64)
+    sum = LLVMBuildFAdd(l_.b, sum, LLVMConstReal(ValueType(l_, acc), 0), "");
+  return sum;
+}
+
+V KernelEmitter::Across(uint32_t op, uint32_t dtype, V v) {
+  for (unsigned width = l_.lanes / 2; width >= 1; width /= 2) {
+    std::vector<V> low, high;
+    for (unsigned i = 0; i < width; ++i) {
+      low.push_back(l_.I32(static_cast<int>(i)));
+      high.push_back(l_.I32(static_cast<int>(i + width)));
+    }
+    const V undef = LLVMGetUndef(LLVMTypeOf(v));
+    V a = LLVMBuildShuffleVector(l_.b, v, undef, LLVMConstVector(low.data(), width), "");
+    V b = LLVMBuildShuffleVector(l_.b, v, undef, LLVMConstVector(high.data(), width), "");
+    if (width == 1) {
+      a = LLVMBuildExtractElement(l_.b, a, l_.I32(0), "");
+      b = LLVMBuildExtractElement(l_.b, b, l_.I32(0), "");
+    }
+    v = Combine(op, dtype, a, b);
+  }
+  return v;
+}
+
+uint32_t KernelEmitter::Split(uint32_t id) {
+  const uint32_t close = blocks_.close[id];
+  const ricci_inst& inst = k_.insts[id];
+  const uint32_t acc = AccumulatorDType(k_.insts[close].dtype);
+  const LLVMTypeRef t = MemoryType(l_, acc);
+  V partials = buffers_[k_.n_buffers];
+  if (part_ == Part::kPartial) {
+    V hi = One(inst.b);
+    Loop(LLVMGetParam(function_, 1), LLVMGetParam(function_, 2), 1, [&](V chunk) {
+      V from = LLVMBuildAdd(l_.b, One(inst.a), LLVMBuildMul(l_.b, chunk, l_.I64(kReduceChunk), ""), "");
+      V to = l_.Fn("llvm.smin", LLVMBuildAdd(l_.b, from, l_.I64(kReduceChunk), ""), hi);
+      V sum = ReduceSpread(id, close, from, to, std::nullopt);
+      LLVMBuildStore(l_.b, ToMemory(acc, sum), Element(t, partials, chunk));
+    });
+    done_ = true;
+    return close;
+  }
+  V slot = l_.Alloca(ValueType(l_, acc), "sum");
+  LLVMBuildStore(l_.b, Identity(static_cast<uint32_t>(inst.imm), acc), slot);
+  Loop(l_.I64(0), l_.I64(out_.partial_chunks), 1, [&](V chunk) {
+    V part = FromMemory(acc, LLVMBuildLoad2(l_.b, t, Element(t, partials, chunk), ""));
+    V old = LLVMBuildLoad2(l_.b, ValueType(l_, acc), slot, "");
+    LLVMBuildStore(l_.b, Combine(static_cast<uint32_t>(inst.imm), acc, old, part), slot);
+  });
+  Finish(close, LLVMBuildLoad2(l_.b, ValueType(l_, acc), slot, ""), acc, false);
+  return close;
+}
+
+}  // namespace ricci::cpu
