@@ -3,7 +3,7 @@ import jax
 import numpy as np
 from jax import lax
 
-from case_file import ALL, Close
+from case_file import ALL, NUMBERS, Close
 from elementwise_cases import of
 from transforms import primitive
 from values import floats, integers, ordinary
@@ -99,6 +99,8 @@ def scatters(file, rng):
                      'scatter_indices_batching_dims': index_batch, 'indices_are_sorted': False}
             updates = update_shape(shape, indices, offset, collapsed, batch, sizes)
             for mode, jax_mode in MODES.items():
+                if prim not in ('scatter', 'scatter-add') and (mode == 'promise_in_bounds' or (mode == 'clip' and len(shape) > 2)):
+                    continue  # the same code as scatter-add's
                 bound = min(shape[d] - sizes[d] for d in start) + 1
                 low, high = (0, bound) if mode == 'promise_in_bounds' else (-3, 8)
                 make = of(floats('f32', shape, 0.5, 2), integers('i32', indices, low, high), floats('f32', updates, 0.5, 2))
@@ -136,6 +138,14 @@ def sorts(file, rng):
                   of(ordinary(dtype, (7,)), integers('i32', (7,))), modes='n')
 
 
+def top_k(file, rng):
+    for shape, k, axis in (((5,), 2, 0), ((3, 6), 3, 1), ((4, 2), 3, 0), ((2, 4), 0, 1), ((2, 4, 3), 2, 1)):
+        primitive(file, rng, 'top_k', {'k': k, 'axis': axis}, lambda x, k=k, a=axis: lax.top_k(x, k, axis=a),
+                  of(floats('f32', shape)), label=f'({k},{axis})', modes='nfrv')
+    for dtype in NUMBERS:
+        primitive(file, rng, 'top_k', {'k': 3, 'axis': 1}, lambda x: lax.top_k(x, 3), of(ordinary(dtype, (2, 7))), modes='n')
+
+
 def cases(file, rng):
-    for part in (dynamic, gathers, scatters, sorts):
+    for part in (dynamic, gathers, scatters, sorts, top_k):
         part(file, rng)

@@ -103,7 +103,7 @@ def vmap_axes(args, outs, rng):
 def add_cases(file, rng, name, program, fn, make, modes='nfrv', active=None, tolerance=EXACT, derivative=None,
               axes=None):
     """Adds one case per letter of `modes`: n values, f jvp, r vjp, v vmap at several axes, F vmap of jvp, R vmap of vjp,
-    J jvp of vmap, H jvp of vjp."""
+    J jvp of vmap, H jvp of vjp. With v and one of F and R also vmap of vmap."""
     args = make(rng)
     outs = shapes_of(fn, args)
     if active is None:
@@ -121,6 +121,11 @@ def add_cases(file, rng, name, program, fn, make, modes='nfrv', active=None, tol
         for in_axes, out_axes in choices:
             transform = f'vmap {BATCH} in {axes_text(in_axes)} out {axes_text(out_axes)}'
             put(f'vmap', [transform], stacked(rng, make, in_axes), vmap_of(fn, in_axes, out_axes), tolerance)
+    if 'v' in modes and ('F' in modes or 'R' in modes):
+        inner, outer = [0] * len(args), [1] * len(args)
+        twice = vmap_of(vmap_of(fn, inner, [0] * len(outs)), outer, [0] * len(outs))
+        transforms = [f'vmap {BATCH} in {axes_text(axis)} out {axes_text([0] * len(outs))}' for axis in (inner, outer)]
+        put('vmap_vmap', transforms, stacked(rng, lambda r: stacked(r, make, inner), outer), twice, tolerance)
     if not where or not floating:
         return
     jvp, vjp = jvp_of(fn, active), vjp_of(fn, active)
