@@ -94,7 +94,9 @@ concept StructNode = std::is_aggregate_v<T> && !Leaf<T> && !StaticNode<T> && !Tu
 template <typename Owner>
 struct AnyMember {
   template <typename T>
-  requires(!std::same_as<std::remove_cvref_t<T>, Owner>) operator T() const;  // NOLINT
+  requires(!std::same_as<std::remove_cvref_t<T>, Owner>) operator T() const {  // NOLINT
+    __builtin_unreachable();
+  }
 };
 inline constexpr size_t kMaxMembers = 16;
 template <typename T, size_t... kIndex>
