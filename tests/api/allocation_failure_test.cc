@@ -21,6 +21,14 @@ void* AllocateOrThrow(size_t size, size_t align) {
   g_new_blocks.fetch_add(1, std::memory_order_relaxed);
   return p;
 }
+// std::stable_sort asks this way, and does without.
+void* AllocateOrNull(size_t size) noexcept {
+  try {
+    return AllocateOrThrow(size, 0);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 void Free(void* p) {
   if (p != nullptr) g_new_blocks.fetch_sub(1, std::memory_order_relaxed);
   std::free(p);
@@ -32,6 +40,10 @@ void* operator new(size_t size) { return AllocateOrThrow(size, 0); }
 void* operator new[](size_t size) { return AllocateOrThrow(size, 0); }
 void* operator new(size_t size, std::align_val_t a) { return AllocateOrThrow(size, static_cast<size_t>(a)); }
 void* operator new[](size_t size, std::align_val_t a) { return AllocateOrThrow(size, static_cast<size_t>(a)); }
+void* operator new(size_t size, const std::nothrow_t&) noexcept { return AllocateOrNull(size); }
+void* operator new[](size_t size, const std::nothrow_t&) noexcept { return AllocateOrNull(size); }
+void operator delete(void* p, const std::nothrow_t&) noexcept { Free(p); }
+void operator delete[](void* p, const std::nothrow_t&) noexcept { Free(p); }
 void operator delete(void* p) noexcept { Free(p); }
 void operator delete[](void* p) noexcept { Free(p); }
 void operator delete(void* p, size_t) noexcept { Free(p); }
