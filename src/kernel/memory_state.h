@@ -2,7 +2,7 @@
 //
 // Two accesses of the same element see the same state if their versions are equal. A write bumps the version of its
 // array (an element known by a constant index has a version of its own). Entering a loop bumps all of them, since an
-// earlier iteration may have written; leaving a block does so only if something was written in it.
+// earlier iteration may have written; leaving a block bumps those that were written in it.
 #ifndef RICCI_KERNEL_MEMORY_STATE_H_
 #define RICCI_KERNEL_MEMORY_STATE_H_
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace ricci::inline v0::kernel {
 class MemoryState {
  public:
   struct Mark {
-    uint32_t floor, clock;
+    uint32_t floor;
     size_t writes;
   };
 
@@ -36,9 +36,9 @@ class MemoryState {
     (element ? v.elements[*element] : v.unknown_element) = clock_;
   }
   Mark Enter(bool loop) {
-    const Mark mark{floor_, clock_, undo_.size()};
+    const Mark mark{floor_, undo_.size()};
     if (loop) floor_ = ++clock_;
-    return {mark.floor, clock_, mark.writes};
+    return mark;
   }
   // The state is again what it was at the mark: the block is going to be written once more, in another form.
   void Rollback(const Mark& mark) {
@@ -51,8 +51,15 @@ class MemoryState {
     }
     floor_ = mark.floor;
   }
-  // Another branch starts, or the block ends.
-  void Leave(const Mark& mark) { floor_ = clock_ == mark.clock ? mark.floor : ++clock_; }
+  // Another branch starts, or the block ends: what was written in it is unknown, the rest is as it was before. Needs no
+  // record of its own for Rollback: the first write in the block has one.
+  void Leave(const Mark& mark) {
+    for (size_t i = mark.writes; i < undo_.size(); ++i) {
+      Versions& v = arrays_[undo_[i].array];
+      v.any = v.unknown_element = ++clock_;
+    }
+    floor_ = mark.floor;
+  }
 
  private:
   struct Versions {

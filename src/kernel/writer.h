@@ -82,7 +82,7 @@ class Writer {
 
   // ---- blocks ----
   // Index from lo to hi - 1. `parallel`: iterations are independent. A constant trip count of 1 opens no loop; what is
-  // written in one of 0 is dropped. Few iterations over a private array from outside are unrolled.
+  // written in one of 0 is dropped. Few iterations that use private arrays are unrolled.
   Val For(Val lo, Val hi, bool parallel = false);
   // extents.size() nested parallel loops from 0, closed by one End. Index values are written to `index`.
   void Parallel(std::span<const int64_t> extents, Val* index);

@@ -40,8 +40,7 @@ bool Writer::ShouldUnroll(const Block& block) const {
   if (body * static_cast<size_t>(*hi - *lo) > kMostInstructions) return false;
   for (size_t i = block.order_begin; i < nodes.order.size(); ++i) {
     const ricci_inst& inst = nodes[nodes.order[i]].inst;
-    const bool outside = (inst.op == RICCI_K_GET || inst.op == RICCI_K_SET) && inst.a < block.begin;
-    if (outside) return !MayBecomeDomain(impl_->blocks, block, nodes);
+    if (inst.op == RICCI_K_GET || inst.op == RICCI_K_SET) return !MayBecomeDomain(impl_->blocks, block, nodes);
   }
   return false;
 }
