@@ -1,7 +1,8 @@
 // Unrolling: a short loop over a private array is written once more for each iteration, through the same calls.
 //
 // With constant indices the elements of small private arrays are forwarded from SET to GET, so the arrays vanish and
-// their elements live in registers; loops over buffers alone gain nothing here and stay, for backends to vectorise. The
+// their elements live in registers. Of loops over buffers alone only the smallest reductions (products of 3 by 3
+// matrices) unroll, since their loads are shared with what follows; the others stay, for backends to vectorise. The
 // size is bounded per loop. REDUCE in 16-bit floats stays, because its sum is kept wider.
 #include <vector>
 
@@ -14,6 +15,8 @@ namespace {
 
 constexpr int64_t kMostIterations = 8;
 constexpr size_t kMostInstructions = 256;
+constexpr int64_t kFewIterations = 4;
+constexpr size_t kFewInstructions = 64;
 
 // A parallel loop that may still become the domain, which is worth more.
 bool MayBecomeDomain(const std::vector<Block>& open, const Block& block, const NodeTable& nodes) {
@@ -37,7 +40,9 @@ bool Writer::ShouldUnroll(const Block& block) const {
   const auto lo = nodes.IntegerOf(begin.a), hi = nodes.IntegerOf(begin.b);
   if (!lo || !hi || *hi - *lo > kMostIterations) return false;
   const size_t body = nodes.order.size() - block.order_begin;
-  if (body * static_cast<size_t>(*hi - *lo) > kMostInstructions) return false;
+  const size_t total = body * static_cast<size_t>(*hi - *lo);
+  if (block.kind == BlockKind::kReduce && *hi - *lo <= kFewIterations && total <= kFewInstructions) return true;
+  if (total > kMostInstructions) return false;
   for (size_t i = block.order_begin; i < nodes.order.size(); ++i) {
     const ricci_inst& inst = nodes[nodes.order[i]].inst;
     if (inst.op == RICCI_K_GET || inst.op == RICCI_K_SET) return !MayBecomeDomain(impl_->blocks, block, nodes);

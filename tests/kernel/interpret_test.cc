@@ -247,7 +247,7 @@ TEST(InterpretPlan, LibraryCallsGetTheirTasks) {
 
 TEST(Verify, MalformedTablesAreNamed) {
   const auto broken = [](auto change) {
-    Kernel k = MatMul(3);
+    Kernel k = MatMul(5);
     change(k);
     return std::string(Verify(k).message());
   };
