@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
 
 // Allocated with malloc in one block, so that making one needs no context and fails cleanly.
@@ -58,6 +59,10 @@ ricci_status* ToAbi(const absl::Status& status) {
 
 absl::Status FromAbi(ricci_status* status) {
   if (status == nullptr) return absl::OkStatus();
+  struct Free {
+    void operator()(ricci_status* s) const { ricci_status_free(s); }
+  };
+  const std::unique_ptr<ricci_status, Free> owner(status);  // the copies below may run out of memory
   ricci_str message, prim, rule, file;
   uint32_t line;
   ricci_status_message(status, &message);
@@ -69,7 +74,6 @@ absl::Status FromAbi(ricci_status* status) {
                       absl::string_view(text.data(), text.size()));
   result = WithSite(result, {std::string(prim.ptr, prim.len), std::string(rule.ptr, rule.len),
                              std::string(file.ptr, file.len), line});
-  ricci_status_free(status);
   return result;
 }
 
