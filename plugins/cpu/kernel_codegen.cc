@@ -52,7 +52,6 @@ bool KernelEmitter::Fail(const std::string& what) {
 
 void KernelEmitter::Domain() {
   const uint32_t rank = k_.domain_rank;
-  last_dim_ = 0;
   std::vector<uint32_t> dims(rank, 0);
   for (uint32_t i = 0; i < k_.n_insts; ++i) {
     if (k_.insts[i].op == RICCI_K_DOMAIN) dims[static_cast<size_t>(k_.insts[i].imm)] = i;

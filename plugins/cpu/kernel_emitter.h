@@ -210,7 +210,7 @@ class KernelEmitter {
   int masked_depth_ = 0;    // branches and loops around that switch lanes off
   bool spreading_ = false;  // inside of the loop that is spread over lanes
   bool done_ = false;
-  uint32_t split_ = 0, last_dim_ = 0;
+  uint32_t split_ = 0;
   Part part_ = Part::kWhole;
   uint64_t stack_ = 0, scratch_ = 0;
 };

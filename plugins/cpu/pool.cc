@@ -35,10 +35,7 @@ void Pool::Start() {
   stop_ = false;
   const uint64_t now = generation_.load();
   for (uint32_t w = 1; w < workers(); ++w) {
-    threads_.emplace_back([this, w, now] {
-      (void)now;
-      Work(w);
-    });
+    threads_.emplace_back([this, w, now] { Work(w, now); });
   }
 }
 
@@ -57,8 +54,7 @@ void Pool::Take(const Job& job, uint32_t worker) {
   for (int64_t task; (task = next_.fetch_add(1, std::memory_order_relaxed)) < job.n;) job.fn(job.arg, task, worker);
 }
 
-void Pool::Work(uint32_t worker) {
-  uint64_t seen = 0;
+void Pool::Work(uint32_t worker, uint64_t seen) {
   for (;;) {
     uint64_t now = generation_.load(std::memory_order_acquire);
     for (int i = 0; now == seen && i < kSpins; ++i) {
@@ -75,7 +71,6 @@ void Pool::Work(uint32_t worker) {
       std::lock_guard lock(mutex_);
       if (stop_) return;
     }
-    if (running_.load(std::memory_order_acquire) == 0) continue;  // started between two jobs
     Take(job_, worker);
     running_.fetch_sub(1, std::memory_order_acq_rel);
   }

@@ -35,7 +35,8 @@ class Pool {
     void* arg;
     int64_t n;
   };
-  void Work(uint32_t worker);
+  // Runs jobs of generations after `seen`.
+  void Work(uint32_t worker, uint64_t seen);
   void Take(const Job& job, uint32_t worker);
   void Start();
   void Stop();

@@ -302,19 +302,13 @@ constexpr const ricci_lowering* kLowerings[] = {&kLoops};
 }  // namespace
 
 absl::Status RegisterCond(prim::Registry& r) {
-  ricci_prim_def d{};
-  d.hdr = Header(sizeof d);
-  d.name = Str("cond");
-  d.attr_specs = kAttrs;
-  d.n_attr_specs = std::size(kAttrs);
+  ricci_prim_def d = Define("cond", kAttrs, kLowerings);
   d.abstract_eval = TypeThunk<Type>;
   d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
   d.transpose = RuleThunk<Transpose, ricci_transpose_args>;
   d.batch = RuleThunk<Batch, ricci_batch_args>;
   d.partial_eval = PartialEvalThunk<PartialEval>;
   d.dce = DceThunk<Dce>;
-  d.lowerings = kLowerings;
-  d.n_lowerings = std::size(kLowerings);
   return r.Add(d, prim::Flow::kCond).status();
 }
 

@@ -91,17 +91,11 @@ constexpr const ricci_lowering* kLowerings[] = {&kInline};
 }  // namespace
 
 absl::Status RegisterCustomJvp(prim::Registry& r) {
-  ricci_prim_def d{};
-  d.hdr = Header(sizeof d);
-  d.name = Str("custom_jvp");
-  d.attr_specs = kAttrs;
-  d.n_attr_specs = std::size(kAttrs);
+  ricci_prim_def d = Define("custom_jvp", kAttrs, kLowerings);
   d.abstract_eval = TypeThunk<Type>;
   d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
   d.batch = RuleThunk<Batch, ricci_batch_args>;
   d.missing = Str("transpose: differentiation replaces it by its jvp program first");
-  d.lowerings = kLowerings;
-  d.n_lowerings = std::size(kLowerings);
   return r.Add(d).status();
 }
 

@@ -154,29 +154,17 @@ constexpr const ricci_lowering* kLinearLowerings[] = {&kNoForwardMode};
 }  // namespace
 
 absl::Status RegisterCustomVjp(prim::Registry& r) {
-  ricci_prim_def d{};
-  d.hdr = Header(sizeof d);
-  d.name = Str("custom_vjp");
-  d.attr_specs = kAttrs;
-  d.n_attr_specs = std::size(kAttrs);
+  ricci_prim_def d = Define("custom_vjp", kAttrs, kLowerings);
   d.abstract_eval = TypeThunk<Type>;
   d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
   d.batch = RuleThunk<Batch, ricci_batch_args>;
   d.missing = Str("transpose: differentiation replaces it by custom_linear first");
-  d.lowerings = kLowerings;
-  d.n_lowerings = std::size(kLowerings);
   RICCI_TRY(r.Add(d).status());
-  ricci_prim_def linear{};
-  linear.hdr = Header(sizeof linear);
-  linear.name = Str("custom_linear");
-  linear.attr_specs = kLinearAttrs;
-  linear.n_attr_specs = std::size(kLinearAttrs);
+  ricci_prim_def linear = Define("custom_linear", kLinearAttrs, kLinearLowerings);
   linear.abstract_eval = TypeThunk<LinearType>;
   linear.transpose = RuleThunk<LinearTranspose, ricci_transpose_args>;
   linear.batch = RuleThunk<LinearBatch, ricci_batch_args>;
   linear.missing = Str("jvp: stands for an unknown linear map");
-  linear.lowerings = kLinearLowerings;
-  linear.n_lowerings = std::size(kLinearLowerings);
   return r.Add(linear).status();
 }
 

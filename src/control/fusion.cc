@@ -20,15 +20,9 @@ constexpr const ricci_lowering* kLowerings[] = {&kLoops};
 }  // namespace
 
 absl::Status RegisterFusion(prim::Registry& r) {
-  ricci_prim_def d{};
-  d.hdr = Header(sizeof d);
-  d.name = Str("fusion");
-  d.attr_specs = kAttrs;
-  d.n_attr_specs = std::size(kAttrs);
+  ricci_prim_def d = Define("fusion", kAttrs, kLowerings);
   d.abstract_eval = TypeThunk<TypeOfBody>;
   d.missing = Str("jvp, transpose, batch: made after all transforms");
-  d.lowerings = kLowerings;
-  d.n_lowerings = std::size(kLowerings);
   return r.Add(d, prim::Flow::kFusion).status();
 }
 

@@ -101,19 +101,13 @@ absl::StatusOr<Vals> EmitScan(Builder& b, const ScanParts& like, const Program& 
 }
 
 absl::Status RegisterScan(prim::Registry& r) {
-  ricci_prim_def d{};
-  d.hdr = Header(sizeof d);
-  d.name = Str("scan");
-  d.attr_specs = kAttrs;
-  d.n_attr_specs = std::size(kAttrs);
+  ricci_prim_def d = Define("scan", kAttrs, kLowerings);
   d.abstract_eval = TypeThunk<Type>;
   d.jvp = RuleThunk<ScanJvp, ricci_jvp_args>;
   d.transpose = RuleThunk<ScanTranspose, ricci_transpose_args>;
   d.batch = RuleThunk<ScanBatch, ricci_batch_args>;
   d.partial_eval = PartialEvalThunk<ScanPartialEval>;
   d.dce = DceThunk<ScanDce>;
-  d.lowerings = kLowerings;
-  d.n_lowerings = std::size(kLowerings);
   return r.Add(d, prim::Flow::kScan).status();
 }
 

@@ -19,16 +19,6 @@ Order Range(uint32_t from, uint32_t n) {
 void Append(Order& to, const Order& more) { to.insert(to.end(), more.begin(), more.end()); }
 void Append(Vals& to, const Vals& more) { to.insert(to.end(), more.begin(), more.end()); }
 
-// from | flags of the carry after one more trip; true if that changed anything.
-bool Merge(std::span<uint8_t> carry, MaskView after) {
-  bool changed = false;
-  for (size_t i = 0; i < carry.size(); ++i) {
-    changed |= !carry[i] && after[i];
-    carry[i] |= after[i];
-  }
-  return changed;
-}
-
 }  // namespace
 
 absl::StatusOr<ProgramRef> Permute(const Program& f, std::span<const uint32_t> params,

@@ -44,6 +44,27 @@ Mask NonZero(std::span<const Val> vals) {
   return out;
 }
 
+ricci_prim_def Define(std::string_view name, std::span<const ricci_attr_spec> attrs,
+                      std::span<const ricci_lowering* const> lowerings) {
+  ricci_prim_def d{};
+  d.hdr = Header(sizeof d);
+  d.name = Str(name);
+  d.attr_specs = attrs.data();
+  d.n_attr_specs = static_cast<uint32_t>(attrs.size());
+  d.lowerings = lowerings.data();
+  d.n_lowerings = static_cast<uint32_t>(lowerings.size());
+  return d;
+}
+
+bool Merge(std::span<uint8_t> flags, MaskView after) {
+  bool changed = false;
+  for (size_t i = 0; i < flags.size(); ++i) {
+    changed |= !flags[i] && after[i];
+    flags[i] |= after[i];
+  }
+  return changed;
+}
+
 uint32_t Count(MaskView mask) {
   uint32_t n = 0;
   for (uint8_t m : mask) n += m != 0;

@@ -104,6 +104,11 @@ constexpr ricci_lowering Decomposition(int32_t priority = 0) {
   return l;
 }
 
+// A definition with what every structural row has; its rules are filled in by the caller. `attrs` and `lowerings` are
+// static.
+ricci_prim_def Define(std::string_view name, std::span<const ricci_attr_spec> attrs,
+                      std::span<const ricci_lowering* const> lowerings);
+
 // The parameters of the held program `name` must be `types`; INVALID_ARGUMENT names the first that differs.
 absl::Status CheckParams(Builder& b, std::string_view prim, std::string_view name, const Program& p,
                          std::span<const TypeId> types);
@@ -118,8 +123,10 @@ absl::StatusOr<Vals> EmitCall(Builder& b, const Program& body, std::span<const V
 
 // Flags of the values that are not kZero.
 Mask NonZero(std::span<const Val> vals);
-// A value as bool mask helpers: how many are set.
+// How many are set.
 uint32_t Count(MaskView mask);
+// flags |= after; true if that changed anything. Fixpoints over loop carries go on while it does.
+bool Merge(std::span<uint8_t> flags, MaskView after);
 // The elements of `v` with mask[i] != 0.
 template <typename T>
 std::vector<T> Where(std::span<const T> v, MaskView mask) {

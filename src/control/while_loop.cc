@@ -78,19 +78,13 @@ absl::StatusOr<Vals> EmitWhile(Builder& b, const Program& cond, const Program& b
 }
 
 absl::Status RegisterWhile(prim::Registry& r) {
-  ricci_prim_def d{};
-  d.hdr = Header(sizeof d);
-  d.name = Str("while");
-  d.attr_specs = kAttrs;
-  d.n_attr_specs = std::size(kAttrs);
+  ricci_prim_def d = Define("while", kAttrs, kLowerings);
   d.abstract_eval = TypeThunk<Type>;
   d.jvp = RuleThunk<WhileJvp, ricci_jvp_args>;
   d.batch = RuleThunk<WhileBatch, ricci_batch_args>;
   d.partial_eval = PartialEvalThunk<WhilePartialEval>;
   d.dce = DceThunk<WhileDce>;
   d.missing = Str("transpose: the number of trips is not known; state a bound with max_trips, or use scan");
-  d.lowerings = kLowerings;
-  d.n_lowerings = std::size(kLowerings);
   return r.Add(d, prim::Flow::kWhile).status();
 }
 

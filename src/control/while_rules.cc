@@ -9,15 +9,6 @@
 namespace ricci::inline v0::control {
 namespace {
 
-bool Merge(std::span<uint8_t> flags, MaskView after) {
-  bool changed = false;
-  for (size_t i = 0; i < flags.size(); ++i) {
-    changed |= !flags[i] && after[i];
-    flags[i] |= after[i];
-  }
-  return changed;
-}
-
 void Append(Vals& to, std::span<const Val> more) { to.insert(to.end(), more.begin(), more.end()); }
 
 // `cond` with more parameters at the end, which it ignores.
