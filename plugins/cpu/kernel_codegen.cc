@@ -181,7 +181,7 @@ KernelCode EmitKernel(const LlvmBuilder& l, const ricci_kernel_table& k, const s
   if (k.domain_rank > 1) per_unit *= static_cast<double>(k.domain[k.domain_rank - 1]);
   const int64_t align = k.domain_rank == 1 ? l.lanes * 4 : 1;
   const auto grain = static_cast<int64_t>(kTaskCost / per_unit);
-  out.grain = std::max<int64_t>(1, (grain + align - 1) / align) * align;
+  out.grain = std::max<int64_t>({1, (grain + align - 1) / align, (out.units / kTasks + align - 1) / align}) * align;
   return out;
 }
 

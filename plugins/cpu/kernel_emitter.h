@@ -14,7 +14,8 @@ using V = LLVMValueRef;
 inline constexpr uint64_t kStackLocal = 16384;    // bytes of one private array on the stack; larger ones are in scratch
 inline constexpr int64_t kUnrollInsts = 512;      // instructions that unrolling a small loop may make
 inline constexpr int64_t kReduceChunk = 1 << 16;  // elements of one chunk of a long reduction
-inline constexpr double kTaskCost = 1 << 16;      // scalar operations of one task
+inline constexpr double kTaskCost = 1 << 16;      // scalar operations of one task, at least
+inline constexpr int64_t kTasks = 256;            // at most so many: long tasks keep the processor's prefetching going
 
 // A kernel value: the same for all lanes (`one`), or linear in the lane (`one` + stride * lane), or one per lane
 // (`each`).
