@@ -17,9 +17,18 @@ struct Backend {
   Pool pool;
 };
 
+// What the core asked to compile; it lives as long as the code.
+struct Tables {
+  const ricci_kernel_table* const* kernels;
+  uint32_t n_kernels;
+  const ricci_plan* plan;
+  uint32_t opt_level, workers;
+};
+
 struct Code {
   Backend* backend;
   std::unique_ptr<CompiledCode> compiled;
+  Tables tables;
 };
 
 ricci_status* Fail(uint32_t code, const std::string& what) {
@@ -39,26 +48,34 @@ ricci_status* Guard(Body body) noexcept {
   }
 }
 
+// Emits the module of `tables`; its context is NULL, with `error`, on failure.
+LlvmBuilder EmitModule(const Backend& backend, const Tables& tables, PlanCode& emitted, std::string& error) {
+  LLVMContextRef ctx = LLVMContextCreate();
+  LlvmBuilder l{ctx, LLVMModuleCreateWithNameInContext("ricci", ctx), LLVMCreateBuilderInContext(ctx),
+                backend.jit->lanes()};
+  emitted = EmitPlan(l, tables.kernels, tables.n_kernels, *tables.plan, tables.workers);
+  LLVMDisposeBuilder(l.b);
+  if (emitted.error.empty()) return l;
+  error = emitted.error;
+  LLVMDisposeModule(l.module);
+  LLVMContextDispose(ctx);
+  return {};
+}
+
 ricci_status* Compile(void* self, const ricci_kernel_table* const* kernels, uint32_t n_kernels, const ricci_plan* plan,
                       uint32_t opt_level, void** code, ricci_code_info* info) {
   return Guard([&]() -> ricci_status* {
     auto* backend = static_cast<Backend*>(self);
-    LLVMContextRef ctx = LLVMContextCreate();
-    LlvmBuilder l{ctx, LLVMModuleCreateWithNameInContext("ricci", ctx), LLVMCreateBuilderInContext(ctx),
-                  backend->jit->lanes()};
-    const PlanCode emitted = EmitPlan(l, kernels, n_kernels, *plan);
-    LLVMDisposeBuilder(l.b);
-    if (!emitted.error.empty()) {
-      LLVMDisposeModule(l.module);
-      LLVMContextDispose(ctx);
-      return Fail(RICCI_UNIMPLEMENTED, emitted.error);
-    }
+    const Tables tables{kernels, n_kernels, plan, opt_level == 0 ? 2 : opt_level, backend->pool.workers()};
+    PlanCode emitted;
     std::string error;
-    auto compiled = backend->jit->Compile(ctx, l.module, opt_level == 0 ? 2 : opt_level, error);
+    const LlvmBuilder l = EmitModule(*backend, tables, emitted, error);
+    if (l.ctx == nullptr) return Fail(RICCI_UNIMPLEMENTED, error);
+    auto compiled = backend->jit->Compile(l.ctx, l.module, tables.opt_level, error);
     if (compiled == nullptr) return Fail(RICCI_INTERNAL, error);
     info->code_bytes = compiled->code_bytes;
     info->scratch_bytes = emitted.scratch_bytes;
-    *code = new Code{backend, std::move(compiled)};
+    *code = new Code{backend, std::move(compiled), tables};
     return nullptr;
   });
 }
@@ -72,10 +89,19 @@ ricci_status* Run(void* code, const ricci_run_args* a) {
 
 void DropCode(void* code) { delete static_cast<Code*>(code); }
 
+// Emitted anew: code is dumped rarely, and its text is large.
 ricci_status* Dump(void* code, void* sink, void (*write)(void* sink, const char* p, size_t n)) {
-  const std::string& ir = static_cast<const Code*>(code)->compiled->ir;
-  write(sink, ir.data(), ir.size());
-  return nullptr;
+  return Guard([&]() -> ricci_status* {
+    const auto& c = *static_cast<const Code*>(code);
+    PlanCode emitted;
+    std::string error;
+    const LlvmBuilder l = EmitModule(*c.backend, c.tables, emitted, error);
+    if (l.ctx == nullptr) return Fail(RICCI_UNIMPLEMENTED, error);
+    const std::string ir = c.backend->jit->Text(l.ctx, l.module, c.tables.opt_level, error);
+    if (!error.empty()) return Fail(RICCI_INTERNAL, error);
+    write(sink, ir.data(), ir.size());
+    return nullptr;
+  });
 }
 
 ricci_status* SetThreads(void* self, uint32_t threads) {

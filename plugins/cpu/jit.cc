@@ -10,6 +10,8 @@
 
 #include <cstring>
 #include <mutex>
+#include <span>
+#include <vector>
 
 #include "plan_codegen.h"
 #include "scalar_codegen.h"
@@ -47,23 +49,42 @@ void AllowContraction(LLVMModuleRef module) {
   }
 }
 
+// One module with the context that owns it.
+struct Module {
+  LLVMContextRef ctx;
+  LLVMModuleRef module;
+  ~Module() {
+    LLVMDisposeModule(module);
+    LLVMContextDispose(ctx);
+  }
+};
+
+// Code in the shared dylib: removed with its tracker.
 class OrcCode : public CompiledCode {
  public:
+  explicit OrcCode(LLVMOrcResourceTrackerRef t) : tracker(t) {}
   ~OrcCode() override {
-    if (jit != nullptr) LLVMConsumeError(LLVMOrcDisposeLLJIT(jit));
+    LLVMConsumeError(LLVMOrcResourceTrackerRemove(tracker));
+    LLVMOrcReleaseResourceTracker(tracker);
   }
-  LLVMOrcLLJITRef jit = nullptr;
+  LLVMOrcResourceTrackerRef tracker;
 };
 
 }  // namespace
 
 struct Jit::Impl {
   LLVMTargetMachineRef machine = nullptr;
+  LLVMOrcLLJITRef linker = nullptr;  // made by the first compilation; holds the code of all of them
   std::string triple, layout;
+  uint64_t compiled = 0;
   std::mutex mutex;  // a target machine serves one compilation at a time
+
   ~Impl() {
+    if (linker != nullptr) LLVMConsumeError(LLVMOrcDisposeLLJIT(linker));
     if (machine != nullptr) LLVMDisposeTargetMachine(machine);
   }
+  bool Optimize(LLVMModuleRef module, uint32_t opt_level, std::string& error);
+  bool StartLinker(std::string& error);
 };
 
 Jit::~Jit() = default;
@@ -103,64 +124,69 @@ std::unique_ptr<Jit> Jit::Create(std::string& error) {
   return jit;
 }
 
-std::unique_ptr<CompiledCode> Jit::Compile(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level,
-                                           std::string& error) {
-  struct Owner {
-    LLVMContextRef ctx;
-    LLVMModuleRef module;
-    ~Owner() {
-      LLVMDisposeModule(module);
-      LLVMContextDispose(ctx);
-    }
-  } owner{ctx, module};
-  std::lock_guard lock(impl_->mutex);
-  LLVMSetTarget(module, impl_->triple.c_str());
-  LLVMSetDataLayout(module, impl_->layout.c_str());
+bool Jit::Impl::Optimize(LLVMModuleRef module, uint32_t opt_level, std::string& error) {
+  LLVMSetTarget(module, triple.c_str());
+  LLVMSetDataLayout(module, layout.c_str());
   char* message = nullptr;
-  if (LLVMVerifyModule(module, LLVMReturnStatusAction, &message) != 0) {
-    error = message;
-    LLVMDisposeMessage(message);
-    return nullptr;
-  }
+  const bool invalid = LLVMVerifyModule(module, LLVMReturnStatusAction, &message) != 0;
+  if (invalid) error = message;
   LLVMDisposeMessage(message);
+  if (invalid) return false;
   AllowContraction(module);
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-  LLVMErrorRef failed = LLVMRunPasses(module, kPasses[opt_level < 4 ? opt_level : 3], impl_->machine, options);
+  LLVMErrorRef failed = LLVMRunPasses(module, kPasses[opt_level < 4 ? opt_level : 3], machine, options);
   LLVMDisposePassBuilderOptions(options);
-  if (Failed(failed, error)) return nullptr;
+  return !Failed(failed, error);
+}
 
-  auto code = std::make_unique<OrcCode>();
-  char* ir = LLVMPrintModuleToString(module);
-  code->ir = ir;
-  LLVMDisposeMessage(ir);
+bool Jit::Impl::StartLinker(std::string& error) {
+  if (linker != nullptr) return true;
+  if (Failed(LLVMOrcCreateLLJIT(&linker, nullptr), error)) return false;
+  std::vector<LLVMOrcCSymbolMapPair> symbols;
+  for (const std::span<const MathSymbol> table : {MathSymbols(), RuntimeSymbols()}) {
+    for (const MathSymbol& s : table) {
+      symbols.push_back({LLVMOrcLLJITMangleAndIntern(linker, s.name),
+                         {reinterpret_cast<LLVMOrcJITTargetAddress>(s.address),
+                          {LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0}}});
+    }
+  }
+  return !Failed(LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(linker),
+                                       LLVMOrcAbsoluteSymbols(symbols.data(), symbols.size())),
+                 error);
+}
+
+std::unique_ptr<CompiledCode> Jit::Compile(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level,
+                                           std::string& error) {
+  const Module owner{ctx, module};
+  std::lock_guard lock(impl_->mutex);
+  if (!impl_->StartLinker(error) || !impl_->Optimize(module, opt_level, error)) return nullptr;
+  const std::string entry = "ricci_entry_" + std::to_string(impl_->compiled++);
+  LLVMSetValueName2(LLVMGetNamedFunction(module, kEntryName), entry.data(), entry.size());
   LLVMMemoryBufferRef object = nullptr;
+  char* message = nullptr;
   if (LLVMTargetMachineEmitToMemoryBuffer(impl_->machine, module, LLVMObjectFile, &message, &object) != 0) {
     error = message;
     LLVMDisposeMessage(message);
     return nullptr;
   }
+  LLVMOrcJITDylibRef dylib = LLVMOrcLLJITGetMainJITDylib(impl_->linker);
+  auto code = std::make_unique<OrcCode>(LLVMOrcJITDylibCreateResourceTracker(dylib));
   code->code_bytes = LLVMGetBufferSize(object);
-  if (Failed(LLVMOrcCreateLLJIT(&code->jit, nullptr), error)) {
-    LLVMDisposeMemoryBuffer(object);
-    return nullptr;
-  }
-  LLVMOrcJITDylibRef dylib = LLVMOrcLLJITGetMainJITDylib(code->jit);
-  std::vector<LLVMOrcCSymbolMapPair> symbols;
-  auto define = [&](const char* name, void* address) {
-    symbols.push_back({LLVMOrcLLJITMangleAndIntern(code->jit, name),
-                       {reinterpret_cast<LLVMOrcJITTargetAddress>(address),
-                        {LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0}}});
-  };
-  for (const MathSymbol& s : MathSymbols()) define(s.name, s.address);
-  for (const MathSymbol& s : RuntimeSymbols()) define(s.name, s.address);
-  if (Failed(LLVMOrcJITDylibDefine(dylib, LLVMOrcAbsoluteSymbols(symbols.data(), symbols.size())), error) ||
-      Failed(LLVMOrcLLJITAddObjectFile(code->jit, dylib, object), error)) {
-    return nullptr;
-  }
+  if (Failed(LLVMOrcLLJITAddObjectFileWithRT(impl_->linker, code->tracker, object), error)) return nullptr;
   LLVMOrcExecutorAddress address = 0;
-  if (Failed(LLVMOrcLLJITLookup(code->jit, &address, "ricci_entry"), error)) return nullptr;
+  if (Failed(LLVMOrcLLJITLookup(impl_->linker, &address, entry.c_str()), error)) return nullptr;
   code->entry = reinterpret_cast<EntryFn>(address);
   return code;
+}
+
+std::string Jit::Text(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, std::string& error) {
+  const Module owner{ctx, module};
+  std::lock_guard lock(impl_->mutex);
+  if (!impl_->Optimize(module, opt_level, error)) return {};
+  char* text = LLVMPrintModuleToString(module);
+  std::string ir = text;
+  LLVMDisposeMessage(text);
+  return ir;
 }
 
 }  // namespace ricci::cpu

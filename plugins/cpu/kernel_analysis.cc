@@ -1,5 +1,7 @@
 #include "kernel_analysis.h"
 
+#include <map>
+
 namespace ricci::cpu {
 namespace {
 
@@ -107,30 +109,41 @@ std::optional<int64_t> TripsOf(const ricci_kernel_table& k, uint32_t loop) {
   return *hi > *lo ? *hi - *lo : 0;
 }
 
-std::optional<int64_t> StrideIn(const ricci_kernel_table& k, uint32_t value, uint32_t root) {
-  if (value == root) return 1;
-  const ricci_inst& inst = k.insts[value];
+std::optional<int64_t> Strides::Of(uint32_t value) {
+  if (value == root_) return 1;
+  if (value < root_) return 0;
+  if (!known_[value].seen) known_[value] = {true, Find(value)};
+  return known_[value].stride;
+}
+
+bool Strides::InOrder(uint32_t value) {
+  const auto stride = Of(value);
+  return stride && (*stride == 0 || *stride == 1);
+}
+
+std::optional<int64_t> Strides::Find(uint32_t value) {
+  const ricci_inst& inst = k_.insts[value];
   if (inst.op == RICCI_K_CONST || inst.op == RICCI_K_DOMAIN || inst.op == RICCI_K_FOR || inst.op == RICCI_K_REDUCE)
     return 0;
-  if (value < root) return 0;
   if (inst.op == RICCI_S_ADD || inst.op == RICCI_S_SUB || inst.op == RICCI_S_MUL) {
-    const auto a = StrideIn(k, inst.a, root), b = StrideIn(k, inst.b, root);
+    const auto a = Of(inst.a), b = Of(inst.b);
     if (!a || !b) return std::nullopt;
     if (inst.op == RICCI_S_ADD) return *a + *b;
     if (inst.op == RICCI_S_SUB) return *a - *b;
-    const auto ca = ConstantOf(k, inst.a), cb = ConstantOf(k, inst.b);
-    if (cb) return *a * *cb;
-    if (ca) return *b * *ca;
-    if (*a == 0 && *b == 0) return 0;
-    return std::nullopt;
+    return Product(inst, *a, *b);
   }
   if (!IsScalar(inst.op)) return std::nullopt;
-  for (uint32_t o : {inst.a, inst.b, inst.c}) {
-    if (o == 0) continue;
-    const auto s = StrideIn(k, o, root);
-    if (!s || *s != 0) return std::nullopt;
+  for (uint32_t operand : {inst.a, inst.b, inst.c}) {
+    if (operand != 0 && Of(operand) != 0) return std::nullopt;
   }
   return 0;
+}
+
+std::optional<int64_t> Strides::Product(const ricci_inst& inst, int64_t a, int64_t b) const {
+  if (const auto factor = ConstantOf(k_, inst.b)) return a * *factor;
+  if (const auto factor = ConstantOf(k_, inst.a)) return b * *factor;
+  if (a == 0 && b == 0) return 0;
+  return std::nullopt;
 }
 
 double CostOfPoint(const ricci_kernel_table& k, const Blocks& blocks) {
@@ -159,6 +172,8 @@ bool LanesOverDomain(const ricci_kernel_table& k, const Blocks& blocks, unsigned
     if (k.insts[i].op == RICCI_K_DOMAIN && k.insts[i].imm == k.domain_rank - 1) last = i;
   }
   if (last == 0) return true;
+  Strides along_domain(k, last);
+  std::map<uint32_t, Strides> along_loop;
   int inner = 0, outer = 0;  // accesses inside of inner loops that are in order along the loop, or along the domain
   for (uint32_t i = 0; i < k.n_insts; ++i) {
     const ricci_inst& inst = k.insts[i];
@@ -175,9 +190,8 @@ bool LanesOverDomain(const ricci_kernel_table& k, const Blocks& blocks, unsigned
     if (!spreads) continue;
     const auto trips = TripsOf(k, block);
     if (trips && *trips < static_cast<int64_t>(lanes)) continue;
-    const auto along_loop = StrideIn(k, inst.a, block), along_domain = StrideIn(k, inst.a, last);
-    if (along_domain && (*along_domain == 0 || *along_domain == 1)) ++outer;
-    if (along_loop && (*along_loop == 0 || *along_loop == 1)) ++inner;
+    if (along_domain.InOrder(inst.a)) ++outer;
+    if (along_loop.try_emplace(block, k, block).first->second.InOrder(inst.a)) ++inner;
   }
   return inner <= outer;
 }

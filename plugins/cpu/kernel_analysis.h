@@ -27,8 +27,28 @@ std::vector<uint8_t> FindVarying(const ricci_kernel_table& k, const Blocks& bloc
 std::optional<int64_t> ConstantOf(const ricci_kernel_table& k, uint32_t value);
 // Trips of a FOR or REDUCE, if its bounds are constant.
 std::optional<int64_t> TripsOf(const ricci_kernel_table& k, uint32_t loop);
-// d value / d root if the value is linear in it with a constant factor; nothing if that cannot be told.
-std::optional<int64_t> StrideIn(const ricci_kernel_table& k, uint32_t value, uint32_t root);
+
+// d value / d root for index values, where that is a constant. Each value is looked at once.
+class Strides {
+ public:
+  Strides(const ricci_kernel_table& k, uint32_t root) : k_(k), root_(root), known_(k.n_insts) {}
+  // Nothing if the value is not linear in the root with a constant factor.
+  std::optional<int64_t> Of(uint32_t value);
+  // The same address for all, or one element further each.
+  bool InOrder(uint32_t value);
+
+ private:
+  struct Known {
+    bool seen = false;
+    std::optional<int64_t> stride;
+  };
+  std::optional<int64_t> Find(uint32_t value);
+  std::optional<int64_t> Product(const ricci_inst& inst, int64_t a, int64_t b) const;
+  const ricci_kernel_table& k_;
+  const uint32_t root_;
+  std::vector<Known> known_;
+};
+
 // Rough number of scalar operations for one point of the domain; loops of unknown length count 16 times.
 double CostOfPoint(const ricci_kernel_table& k, const Blocks& blocks);
 

@@ -1,6 +1,6 @@
 // LlvmBuilder: thin helpers over LLVM's C API for code that works on scalars and on vectors of lanes alike.
 //
-// The C API compiles in a fraction of the C++ one's time and is stable; only jit.cc includes LLVM's C++ headers.
+// The C API compiles in a fraction of the C++ one's time and is stable.
 #ifndef RICCI_CPU_LLVM_BUILDER_H_
 #define RICCI_CPU_LLVM_BUILDER_H_
 #include <llvm-c/Core.h>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "jit.h"
 #include "kernel_codegen.h"
 #include "ricci/api_table.h"
 
@@ -23,7 +24,7 @@ struct ParallelKernel {
 };
 
 extern "C" void RicciCpuParallel(RunState* run, KernelFn fn, void* const* buffers, int64_t units, int64_t grain,
-                                 char* scratch, uint64_t scratch_stride) {
+                                 char* scratch, uint64_t scratch_stride, uint32_t scratch_parts) {
   ParallelKernel k{fn, buffers, units, grain, scratch, scratch_stride};
   run->pool->Run((units + grain - 1) / grain,
                  [](void* arg, int64_t task, uint32_t worker) {
@@ -31,7 +32,7 @@ extern "C" void RicciCpuParallel(RunState* run, KernelFn fn, void* const* buffer
                    p.fn(p.buffers, task * p.grain, std::min(p.units, (task + 1) * p.grain),
                         p.scratch + worker * p.scratch_stride);
                  },
-                 &k);
+                 &k, scratch_parts);
 }
 
 struct LibraryTasks {
@@ -83,8 +84,8 @@ void* Address(F* f) {
 class PlanCodegen {
  public:
   PlanCodegen(const LlvmBuilder& l, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
-              const ricci_plan& plan)
-      : l_(l), kernels_(kernels), n_kernels_(n_kernels), plan_(plan) {}
+              const ricci_plan& plan, uint32_t workers)
+      : l_(l), kernels_(kernels), n_kernels_(n_kernels), plan_(plan), workers_(workers) {}
 
   PlanCode Emit() {
     for (uint32_t i = 0; i < n_kernels_; ++i) {
@@ -96,10 +97,10 @@ class PlanCodegen {
       per_worker_ = std::max(per_worker_, (code_.back().scratch_bytes + 63) / 64 * 64);
       partials_ = std::max(partials_, (static_cast<uint64_t>(code_.back().partial_chunks) * 8 + 63) / 64 * 64);
     }
-    out_.scratch_bytes = partials_ + per_worker_ * Pool::kMaxWorkers;
+    out_.scratch_bytes = partials_ + per_worker_ * workers_;
     LLVMTypeRef params[] = {l_.ptr(), l_.ptr(), l_.ptr(), l_.ptr()};
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(l_.ctx), params, 4, 0);
-    function_ = LLVMAddFunction(l_.module, "ricci_entry", type);
+    function_ = LLVMAddFunction(l_.module, kEntryName, type);
     LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(l_.ctx, function_, "entry");
     LLVMBasicBlockRef start = LLVMAppendBasicBlockInContext(l_.ctx, function_, "start");
     LLVMPositionBuilderAtEnd(l_.b, start);
@@ -173,8 +174,9 @@ class PlanCodegen {
       LLVMBuildCall2(l_.b, LLVMGlobalGetValueType(function), function, args, 4, "");
       return;
     }
-    Call("ricci_cpu_parallel",
-         {run, function, arguments, l_.I64(units), l_.I64(grain), scratch, l_.I64(static_cast<int64_t>(per_worker_))});
+    const uint32_t parts = per_worker_ == 0 ? Pool::kMaxWorkers : workers_;
+    Call("ricci_cpu_parallel", {run, function, arguments, l_.I64(units), l_.I64(grain), scratch,
+                                l_.I64(static_cast<int64_t>(per_worker_)), l_.I32(static_cast<int32_t>(parts))});
   }
 
   void Step(const ricci_plan_step& step) {
@@ -253,6 +255,7 @@ class PlanCodegen {
   const ricci_kernel_table* const* kernels_;
   uint32_t n_kernels_;
   const ricci_plan& plan_;
+  const uint32_t workers_;  // that scratch is laid out for
   PlanCode out_;
   std::vector<KernelCode> code_;
   std::vector<V> buffers_;
@@ -264,8 +267,8 @@ class PlanCodegen {
 }  // namespace
 
 PlanCode EmitPlan(const LlvmBuilder& l, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
-                  const ricci_plan& plan) {
-  return PlanCodegen(l, kernels, n_kernels, plan).Emit();
+                  const ricci_plan& plan, uint32_t workers) {
+  return PlanCodegen(l, kernels, n_kernels, plan, workers).Emit();
 }
 
 std::span<const MathSymbol> RuntimeSymbols() {

@@ -22,9 +22,10 @@ struct PlanCode {
   std::string error;
 };
 
-// Emits `void ricci_entry(ptr inputs, ptr outputs, ptr arena, ptr run_state)` and the kernels it calls.
+// Emits `void ricci_entry(ptr inputs, ptr outputs, ptr arena, ptr run_state)` and the kernels it calls. At most
+// `workers` run a kernel that needs scratch.
 PlanCode EmitPlan(const LlvmBuilder& l, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
-                  const ricci_plan& plan);
+                  const ricci_plan& plan, uint32_t workers);
 
 // What the generated code calls, by name.
 std::span<const MathSymbol> RuntimeSymbols();

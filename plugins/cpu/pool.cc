@@ -71,7 +71,7 @@ void Pool::Work(uint32_t worker, uint64_t seen) {
       std::lock_guard lock(mutex_);
       if (stop_) return;
     }
-    Take(job_, worker);
+    if (worker < job_.limit) Take(job_, worker);
     running_.fetch_sub(1, std::memory_order_acq_rel);
   }
 }
@@ -83,7 +83,7 @@ void Pool::RunOnHost(const Job& job) {
     std::atomic<int64_t> next{0};
   } shared{job};
   hooks_->parallel_for(
-      hooks_->exec_self, std::min<int64_t>(workers(), job.n),
+      hooks_->exec_self, std::min<int64_t>({workers(), job.limit, job.n}),
       [](void* arg, int64_t worker) {
         auto& s = *static_cast<Shared*>(arg);
         for (int64_t task; (task = s.next.fetch_add(1, std::memory_order_relaxed)) < s.job.n;) {
@@ -93,8 +93,8 @@ void Pool::RunOnHost(const Job& job) {
       &shared);
 }
 
-void Pool::Run(int64_t n, void (*fn)(void*, int64_t, uint32_t), void* arg) {
-  const Job job{fn, arg, n};
+void Pool::Run(int64_t n, void (*fn)(void*, int64_t, uint32_t), void* arg, uint32_t limit) {
+  const Job job{fn, arg, n, limit};
   if (hooks_ != nullptr && hooks_->parallel_for != nullptr && n > 1) return RunOnHost(job);
   std::unique_lock busy(busy_, std::try_to_lock);
   if (n <= 1 || workers() == 1 || !busy.owns_lock()) {

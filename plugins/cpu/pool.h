@@ -23,17 +23,18 @@ class Pool {
   // `threads` as in the context's option; 0 = all processors. Takes effect at the next run.
   void SetThreads(uint32_t threads);
   uint32_t workers() const { return workers_.load(std::memory_order_relaxed); }
-  // The most workers there can ever be: memory per worker is sized by it.
   static constexpr uint32_t kMaxWorkers = 64;
 
-  // fn(arg, task, worker) for each task in [0, n); worker < workers() and no two tasks of one worker at once.
-  void Run(int64_t n, void (*fn)(void* arg, int64_t task, uint32_t worker), void* arg);
+  // fn(arg, task, worker) for each task in [0, n); worker < min(workers(), limit) and no two tasks of one worker at
+  // once.
+  void Run(int64_t n, void (*fn)(void* arg, int64_t task, uint32_t worker), void* arg, uint32_t limit = kMaxWorkers);
 
  private:
   struct Job {
     void (*fn)(void*, int64_t, uint32_t);
     void* arg;
     int64_t n;
+    uint32_t limit;  // of workers
   };
   // Runs jobs of generations after `seen`.
   void Work(uint32_t worker, uint64_t seen);
