@@ -1,0 +1,176 @@
+// Threads of the CPU backend: the same bits for any number of them, on our pool and on a host's executor; programs that
+// run at once; code that comes and goes.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "support/program_runner.h"
+
+namespace ricci::testing {
+namespace {
+
+// Every way a kernel is cut: elementwise, rows, one long sum, private arrays above the stack's share, products, loops.
+constexpr const char* kPrograms[] = {
+    "program elementwise(%x: f32[1000,257]) { %0: f32[1000,257] = tanh(%x)  %1: f32[1000,257] = mul(%0, %x)  return %1 "
+    "}",
+    "program rows(%x: f32[1000,257]) { %0: f32[1000] = reduce_sum(%x) axes=[1]  %1: f32[257] = reduce_max(%x) axes=[0]"
+    "  return %0, %1 }",
+    "program sum(%x: f32[1000,257]) { %0: f32[] = reduce_sum(%x) axes=[0,1]  return %0 }",
+    "program sorted(%x: f32[1000,257]) { %0: f32[8,32125] = reshape(%x) new_sizes=[8,32125]"
+    "  %1: f32[8,32125] = sort(%0) dimension=1 is_stable=true num_keys=1  return %1 }",
+    "program running(%x: f32[1000,257]) { %0: f32[1000,257] = cumsum(%x) axis=0 reverse=false  return %0 }",
+    "program product(%x: f32[1000,257]) { %0: f32[257,257] = dot_general(%x, %x) lhs_contract=[0] rhs_contract=[0]"
+    "  return %0 }",
+    "program lanes(%x: f32[1000,257]) { %0: f32[1000,257] = vmap(%x) size=257 in_axes=[1] out_axes=[1]"
+    " body=program(%v: f32[1000]) { %c: f32[] = constant 0.0  %s: f32[], %y: f32[1000] = scan(%c, %v) length=1000"
+    " num_consts=0 num_carry=1 body=program(%a: f32[], %b: f32[]) { %1: f32[] = sin(%a)  %2: f32[] = add(%1, %b)"
+    "  return %2, %2 }  return %y }  return %0 }",
+};
+
+class Context {
+ public:
+  explicit Context(const ricci_hooks* hooks = nullptr) {
+    ricci_context_opts o{};
+    o.hdr.size = sizeof o;
+    o.hooks = hooks;
+    Ok(ricci_context_create(&o, &ctx_));
+    Ok(ricci_context_add_plugin(ctx_, ricci_plugin_query_lax));
+    Ok(ricci_context_add_plugin(ctx_, ricci_plugin_query_cpu));
+  }
+  ~Context() { ricci_context_release(ctx_); }
+  Context(const Context&) = delete;
+
+  void Threads(int n) {
+    const std::string text = std::to_string(n);
+    Ok(ricci_context_config(ctx_, "threads", 7, text.data(), text.size()));
+  }
+  ricci_executable* Compile(const std::string& text) {
+    ricci_program* f = nullptr;
+    if (!Ok(ricci_program_parse(ctx_, text.data(), text.size(), "test", 4, &f))) return nullptr;
+    ricci_compile_opts o{};
+    o.hdr.size = sizeof o;
+    o.device = ricci_device_find(ctx_, "cpu", 3);
+    ricci_executable* x = nullptr;
+    Ok(ricci_compile(f, &o, &x));
+    ricci_program_release(f);
+    return x;
+  }
+  // All results of `x` for one argument, as bytes.
+  std::string Run(ricci_executable* x, const std::vector<float>& in) {
+    uint32_t n_params, n_results;
+    const ricci_type *params, *results;
+    ricci_executable_signature(x, &n_params, &params, &n_results, &results);
+    std::vector<ricci_array*> out(n_results);
+    ricci_array* a = nullptr;
+    Ok(ricci_array_from_host(ricci_device_find(ctx_, "cpu", 3), params[0], in.data(), &a));
+    std::string bytes;
+    if (Ok(ricci_executable_run(x, &a, 1, out.data(), n_results))) {
+      for (ricci_array* r : out) bytes.append(static_cast<const char*>(ricci_array_data(r)), ricci_array_bytes(r));
+    }
+    ricci_array_release(a);
+    for (ricci_array* r : out) ricci_array_release(r);
+    return bytes;
+  }
+  std::string Run(const std::string& text, const std::vector<float>& in) {
+    ricci_executable* x = Compile(text);
+    if (x == nullptr) return {};
+    std::string bytes = Run(x, in);
+    ricci_executable_release(x);
+    return bytes;
+  }
+
+ private:
+  ricci_ctx* ctx_ = nullptr;
+};
+
+std::vector<float> Numbers257000() {
+  std::vector<float> x(257000);
+  uint32_t state = 1;
+  for (float& v : x) {
+    state = state * 1664525u + 1013904223u;
+    v = static_cast<float>(static_cast<int32_t>(state)) * 0x1p-30f;
+  }
+  return x;
+}
+
+TEST(Threads, BitsDoNotDependOnTheirNumber) {
+  const std::vector<float> x = Numbers257000();
+  Context one;
+  one.Threads(1);
+  for (const char* program : kPrograms) {
+    const std::string want = one.Run(program, x);
+    ASSERT_FALSE(want.empty()) << program;
+    for (int threads : {2, 3, 7}) {
+      Context many;
+      many.Threads(threads);
+      EXPECT_TRUE(want == many.Run(program, x)) << program << ", " << threads << " threads";
+    }
+  }
+}
+
+// More threads than there were when the program was compiled: private memory was laid out for those.
+TEST(Threads, MoreAfterCompilation) {
+  const std::vector<float> x = Numbers257000();
+  Context c;
+  c.Threads(1);
+  ricci_executable* sorted = c.Compile(kPrograms[3]);
+  ASSERT_NE(sorted, nullptr);
+  const std::string want = c.Run(sorted, x);
+  for (int threads : {8, 64, 1, 0}) {
+    c.Threads(threads);
+    EXPECT_TRUE(want == c.Run(sorted, x)) << threads << " threads";
+  }
+  ricci_executable_release(sorted);
+}
+
+// An executor that starts a thread per task.
+void ThreadPerTask(void* counter, int64_t n, void (*fn)(void*, int64_t), void* arg) {
+  static_cast<std::atomic<int>*>(counter)->fetch_add(1);
+  std::vector<std::thread> threads;
+  for (int64_t i = 0; i < n; ++i) threads.emplace_back([=] { fn(arg, i); });
+  for (std::thread& t : threads) t.join();
+}
+
+TEST(Threads, HostExecutorGivesTheSameBits) {
+  const std::vector<float> x = Numbers257000();
+  std::atomic<int> used{0};
+  ricci_hooks hooks{};
+  hooks.hdr.size = sizeof hooks;
+  hooks.exec_self = &used;
+  hooks.exec_workers = 3;
+  hooks.parallel_for = ThreadPerTask;
+  Context ours, hosts(&hooks);
+  for (const char* program : kPrograms) EXPECT_TRUE(ours.Run(program, x) == hosts.Run(program, x)) << program;
+  EXPECT_GT(used.load(), 0);
+}
+
+// Host threads that compile, run and drop programs of one context.
+TEST(Threads, CompileRunAndDropAtOnce) {
+  const std::vector<float> x = Numbers257000();
+  Context c;
+  const std::string want = c.Run(kPrograms[0], x);
+  std::vector<std::thread> hosts;
+  for (int h = 0; h < 4; ++h) {
+    hosts.emplace_back([&, h] {
+      for (int i = 0; i < 6; ++i) {
+        const std::string name = "p" + std::to_string(h) + "_" + std::to_string(i);  // no compiled form is shared
+        std::string text = kPrograms[0];
+        text.replace(text.find("elementwise"), 11, name);
+        EXPECT_TRUE(c.Run(text, x) == want) << name;
+      }
+    });
+  }
+  for (std::thread& t : hosts) t.join();
+}
+
+TEST(NativeForm, IsPrintedOnRequestAndTheSameEachTime) {
+  ProgramRunner r;
+  const Program f = r.Parse("program f(%x: f32[64]) { %0: f32[64] = sin(%x)  return %0 }");
+  const std::string text = r.Dump(f, "native", "cpu");
+  EXPECT_NE(text.find("define void @ricci_entry(ptr"), std::string::npos) << text;
+  EXPECT_EQ(text, r.Dump(f, "native", "cpu"));
+}
+
+}  // namespace
+}  // namespace ricci::testing
