@@ -12,6 +12,9 @@ absl::Status LowerPlan(const ir::Program& f, const Options& options, Lowered& ou
 // in_place.cc: results that take the memory of an operand; donated parameters become results.
 absl::Status ShareInPlace(const Options& options, Lowered& out);
 
+// merge_kernels.cc: equal kernels become one.
+absl::Status MergeKernels(Lowered& out);
+
 // buffers.cc: offsets in the arena by lifetime.
 absl::Status PlanBuffers(Lowered& out);
 

@@ -93,6 +93,7 @@ absl::StatusOr<std::unique_ptr<Lowered>> Lower(const ir::Program& f, const Optio
   RICCI_TRY(Progress(options, done));
   RICCI_TRY(LowerPlan(*out->optimized, options, *out));
   if (!options.reference) RICCI_TRY(ShareInPlace(options, *out));
+  RICCI_TRY(MergeKernels(*out));
   RICCI_TRY(PlanBuffers(*out));
   Offer(options, "kernels", [&] { return KernelsText(*out); });
   Offer(options, "plan", [&] { return PlanText(*out); });

@@ -1,0 +1,53 @@
+// merge_kernels: steps whose kernels are equal but for the name run one kernel.
+//
+// Layers of a network, repeated stages of an integrator and the like lower to the same kernel again and again; code
+// generation is by far the largest part of compile time, so each is generated once.
+#include <cstring>
+
+#include "base/hash.h"
+#include "base/hash_map.h"
+#include "pass/lower_plan.h"
+
+namespace ricci::inline v0::pass {
+namespace {
+
+template <typename T>
+std::string_view Bytes(const std::vector<T>& v) {
+  return {reinterpret_cast<const char*>(v.data()), v.size() * sizeof(T)};
+}
+static_assert(sizeof(ricci_inst) == 24 && sizeof(ricci_kernel_buffer) == 16, "compared as bytes: no padding");
+
+uint64_t HashOf(const kernel::Kernel& k) {
+  return base::Hasher().Add(Bytes(k.insts)).Add(Bytes(k.buffers)).Add(Bytes(k.domain)).Done();
+}
+
+bool Same(const kernel::Kernel& a, const kernel::Kernel& b) {
+  return Bytes(a.insts) == Bytes(b.insts) && Bytes(a.buffers) == Bytes(b.buffers) && a.domain == b.domain;
+}
+
+}  // namespace
+
+absl::Status MergeKernels(Lowered& out) {
+  std::vector<kernel::Kernel> kept;
+  std::vector<uint32_t> renumbered;
+  base::HashMap<uint64_t, std::vector<uint32_t>> by_hash;  // kept kernels
+  for (kernel::Kernel& k : out.kernels) {
+    std::vector<uint32_t>& equal = by_hash[HashOf(k)];
+    uint32_t found = static_cast<uint32_t>(kept.size());
+    for (uint32_t candidate : equal) {
+      if (Same(kept[candidate], k)) found = candidate;
+    }
+    if (found == kept.size()) {
+      equal.push_back(found);
+      kept.push_back(std::move(k));
+    }
+    renumbered.push_back(found);
+  }
+  out.kernels = std::move(kept);
+  for (ricci_plan_step& step : out.plan.steps) {
+    if (step.kind == RICCI_STEP_KERNEL) step.index = renumbered[step.index];
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ricci::inline v0::pass
