@@ -165,8 +165,34 @@ bool KernelEmitter::Linear(uint32_t id, const ricci_inst& inst) {
   return true;
 }
 
-KernelCode EmitKernel(const LlvmBuilder& l, const ricci_kernel_table& k, const std::string& name) {
+namespace {
+
+// Whether a point is one long chain of dependent steps, such as a time integration over little private state. Two
+// vectors of lanes then run beside each other and hide each other's latency; their state must fit the registers.
+bool IsLongChain(const ricci_kernel_table& k, const Blocks& blocks, unsigned lanes) {
+  if (k.domain_rank == 0 || k.domain[k.domain_rank - 1] < kChainPoints || !LanesOverDomain(k, blocks, 2 * lanes)) {
+    return false;
+  }
+  bool chain = false;
+  int64_t state = 0;
+  for (uint32_t i = 1; i < k.n_insts; ++i) {
+    const ricci_inst& inst = k.insts[i];
+    if (inst.dtype == RICCI_F64 || inst.op == RICCI_K_WHILE || inst.op == RICCI_K_REDUCE) return false;
+    if (inst.op == RICCI_K_LOCAL && inst.imm <= kChainState) state += inst.imm;
+    if (inst.op != RICCI_K_FOR) continue;
+    const auto trips = TripsOf(k, i);
+    if (inst.imm == 1 || !trips || blocks.close[i] - i > kChainInsts) return false;
+    chain |= *trips * (blocks.close[i] - i) > kUnrollInsts;
+  }
+  return chain && state <= kChainState;
+}
+
+}  // namespace
+
+KernelCode EmitKernel(const LlvmBuilder& builder, const ricci_kernel_table& k, const std::string& name) {
   KernelCode out;
+  LlvmBuilder l = builder;
+  if (IsLongChain(k, Blocks(k), l.lanes)) l.lanes *= 2;
   const uint32_t split = KernelEmitter(l, k, out).FindSplit();
   KernelEmitter whole(l, k, out);
   if (split != 0) {

@@ -25,7 +25,7 @@ struct KernelCode {
   std::string error;  // empty: fine
 };
 
-KernelCode EmitKernel(const LlvmBuilder& l, const ricci_kernel_table& k, const std::string& name);
+KernelCode EmitKernel(const LlvmBuilder& builder, const ricci_kernel_table& k, const std::string& name);
 
 }  // namespace ricci::cpu
 #endif

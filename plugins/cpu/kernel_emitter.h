@@ -16,6 +16,8 @@ inline constexpr int64_t kUnrollInsts = 512;      // instructions that unrolling
 inline constexpr int64_t kReduceChunk = 1 << 16;  // elements of one chunk of a long reduction
 inline constexpr double kTaskCost = 1 << 16;      // scalar operations of one task, at least
 inline constexpr int64_t kTasks = 256;            // at most so many: long tasks keep the processor's prefetching going
+// What takes lanes two vectors at a time: see IsLongChain.
+inline constexpr int64_t kChainPoints = 1024, kChainInsts = 128, kChainState = 8;
 
 // A kernel value: the same for all lanes (`one`), or linear in the lane (`one` + stride * lane), or one per lane
 // (`each`).

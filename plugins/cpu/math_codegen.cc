@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "math_f32.h"
+#include "math_functions.h"
 #include "ricci/kernel.h"
 #include "scalar_codegen.h"
 
@@ -76,6 +77,12 @@ double Digamma(double x) {
 }
 float DigammaF(float x) { return static_cast<float>(Digamma(x)); }
 
+// Any argument with the same sine does: where the arc sine is inexact the sine hardly depends on it.
+double ReduceSine(double x) { return static_cast<double>(std::asin(std::sin(static_cast<long double>(x)))); }
+double ReduceCosine(double x) { return static_cast<double>(std::asin(std::cos(static_cast<long double>(x)))); }
+float ReduceSineF(float x) { return static_cast<float>(ReduceSine(x)); }
+float ReduceCosineF(float x) { return static_cast<float>(ReduceCosine(x)); }
+
 struct Library {
   uint32_t op, arity;
   const char* f32_name;
@@ -104,7 +111,7 @@ using D2 = double (*)(double, double);
         Address(static_cast<D2>(::name))                                                      \
   }
 #define RICCI_OWN(OP, name, f, d) \
-  { RICCI_S_##OP, 1, "ricci_" name "f", Address(f), "ricci_" name, Address(d) }
+  { OP, 1, "ricci_" name "f", Address(f), "ricci_" name, Address(d) }
 
 const Library* LibraryTable(size_t* n) {
   static const Library table[] = {RICCI_UNARY(EXP, exp),
@@ -131,10 +138,12 @@ const Library* LibraryTable(size_t* n) {
                                   RICCI_BINARY(ATAN2, atan2),
                                   RICCI_BINARY(POW, pow),
                                   RICCI_BINARY(REM, fmod),
-                                  RICCI_OWN(LOGISTIC, "logistic", &LogisticF, &Logistic),
-                                  RICCI_OWN(ERF_INV, "erf_inv", &ErfInvF, &ErfInv),
-                                  RICCI_OWN(LGAMMA, "lgamma", &LGammaF, &LGamma),
-                                  RICCI_OWN(DIGAMMA, "digamma", &DigammaF, &Digamma)};
+                                  RICCI_OWN(RICCI_S_LOGISTIC, "logistic", &LogisticF, &Logistic),
+                                  RICCI_OWN(RICCI_S_ERF_INV, "erf_inv", &ErfInvF, &ErfInv),
+                                  RICCI_OWN(RICCI_S_LGAMMA, "lgamma", &LGammaF, &LGamma),
+                                  RICCI_OWN(RICCI_S_DIGAMMA, "digamma", &DigammaF, &Digamma),
+                                  RICCI_OWN(kReduceSine, "reduce_sine", &ReduceSineF, &ReduceSine),
+                                  RICCI_OWN(kReduceCosine, "reduce_cosine", &ReduceCosineF, &ReduceCosine)};
   *n = std::size(table);
   return table;
 }
@@ -152,31 +161,45 @@ bool IsF64(const LlvmBuilder& l, V v) {
   return (LlvmBuilder::IsVector(v) ? LLVMGetElementType(LLVMTypeOf(v)) : LLVMTypeOf(v)) == l.f64();
 }
 
-V CallOne(const LlvmBuilder& l, const Library& lib, bool f64, std::span<const V> in) {
-  const LLVMTypeRef t = f64 ? l.f64() : l.f32();
-  LLVMTypeRef params[2] = {t, t};
-  const LLVMTypeRef ft = LLVMFunctionType(t, params, lib.arity, 0);
-  const char* name = f64 ? lib.f64_name : lib.f32_name;
+// The declaration of a C function of the module.
+V Declared(const LlvmBuilder& l, const char* name, LLVMTypeRef type) {
   V f = LLVMGetNamedFunction(l.module, name);
-  if (f == nullptr) f = LLVMAddFunction(l.module, name, ft);
-  return LLVMBuildCall2(l.b, ft, f, const_cast<V*>(in.data()), lib.arity, "");
+  return f != nullptr ? f : LLVMAddFunction(l.module, name, type);
 }
 
-// Each lane through the C library.
+// f of every lane: x[i] = f(x[i]), or f(x[i], y[i]).
+template <typename T>
+void EachLane1(T (*f)(T), T* x, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) x[i] = f(x[i]);
+}
+template <typename T>
+void EachLane2(T (*f)(T, T), T* x, int64_t n, const T* y) {
+  for (int64_t i = 0; i < n; ++i) x[i] = f(x[i], y[i]);
+}
+const MathSymbol kEachLane[2][2] = {
+    {{"ricci_each_lane1f", Address(&EachLane1<float>)}, {"ricci_each_lane2f", Address(&EachLane2<float>)}},
+    {{"ricci_each_lane1", Address(&EachLane1<double>)}, {"ricci_each_lane2", Address(&EachLane2<double>)}}};
+
+// Each lane through the C library. Lanes go through memory and one call, which keeps the code short.
 V CallLibrary(const LlvmBuilder& l, uint32_t op, std::span<const V> in) {
   const Library* lib = Find(op);
   if (lib == nullptr) return nullptr;
   const bool f64 = IsF64(l, in[0]);
-  if (!LlvmBuilder::IsVector(in[0])) return CallOne(l, *lib, f64, in);
-  V out = LLVMGetUndef(LLVMTypeOf(in[0]));
-  for (unsigned i = 0; i < l.lanes; ++i) {
-    V one[2] = {};
-    for (uint32_t a = 0; a < lib->arity; ++a)
-      one[a] = LLVMBuildExtractElement(l.b, in[a], l.I32(static_cast<int>(i)), "");
-    V r = CallOne(l, *lib, f64, {one, lib->arity});
-    out = LLVMBuildInsertElement(l.b, out, r, l.I32(static_cast<int>(i)), "");
+  const LLVMTypeRef t = f64 ? l.f64() : l.f32(), type = LLVMTypeOf(in[0]);
+  LLVMTypeRef params[] = {t, t};
+  const LLVMTypeRef one = LLVMFunctionType(t, params, lib->arity, 0);
+  V f = Declared(l, f64 ? lib->f64_name : lib->f32_name, one);
+  if (!LlvmBuilder::IsVector(in[0])) return LLVMBuildCall2(l.b, one, f, const_cast<V*>(in.data()), lib->arity, "");
+  V slots[2] = {};
+  for (uint32_t a = 0; a < lib->arity; ++a) {
+    slots[a] = l.Alloca(type, "lanes");
+    LLVMBuildStore(l.b, in[a], slots[a]);
   }
-  return out;
+  LLVMTypeRef each_params[] = {l.ptr(), l.ptr(), l.i64(), l.ptr()};
+  const LLVMTypeRef each = LLVMFunctionType(LLVMVoidTypeInContext(l.ctx), each_params, lib->arity + 2, 0);
+  V args[] = {f, slots[0], l.I64(l.lanes), slots[1]};
+  LLVMBuildCall2(l.b, each, Declared(l, kEachLane[f64][lib->arity - 1].name, each), args, lib->arity + 2, "");
+  return LLVMBuildLoad2(l.b, type, slots[0], "");
 }
 
 // ---- f32 polynomials ----
@@ -239,52 +262,6 @@ V Log(const LlvmBuilder& l, V x) {
   return LLVMBuildSelect(l.b, LLVMBuildFCmp(l.b, LLVMRealULT, x, l.RealLike(x, 0), ""), l.RealLike(x, NAN), y, "");
 }
 
-// Whether any lane of a bool holds.
-V Any(const LlvmBuilder& l, V mask) {
-  return LlvmBuilder::IsVector(mask) ? l.Intrinsic("llvm.vector.reduce.or", {LLVMTypeOf(mask)}, {mask}) : mask;
-}
-
-// `fast` where the reduction holds; the C library on all lanes if any lane is beyond it.
-V OrLibrary(const LlvmBuilder& l, uint32_t op, V x, V beyond, V fast) {
-  LLVMBasicBlockRef from = LLVMGetInsertBlock(l.b), slow = l.NewBlock("beyond"), join = l.NewBlock("reduced");
-  LLVMBuildCondBr(l.b, Any(l, beyond), slow, join);
-  LLVMPositionBuilderAtEnd(l.b, slow);
-  V exact = CallLibrary(l, op, {&x, 1});
-  exact = LLVMBuildSelect(l.b, beyond, exact, fast, "");  // a lane's value does not depend on its neighbours
-  slow = LLVMGetInsertBlock(l.b);
-  LLVMBuildBr(l.b, join);
-  LLVMPositionBuilderAtEnd(l.b, join);
-  V phi = LLVMBuildPhi(l.b, LLVMTypeOf(x), "");
-  V values[] = {fast, exact};
-  LLVMBasicBlockRef blocks[] = {from, slow};
-  LLVMAddIncoming(phi, values, blocks, 2);
-  return phi;
-}
-
-// sin(x + quarter pi/2): x = n pi/2 + r; n modulo 4 picks sine or cosine of r and the sign.
-V SinCos(const LlvmBuilder& l, uint32_t op, V x) {
-  V n = l.Fn("llvm.roundeven", LLVMBuildFMul(l.b, x, l.RealLike(x, 0.63661977236758134), ""));
-  V r = x;
-  for (double part : {-1.57079601287841796875, -3.1391647326017846e-07, -5.3903025299577648e-15}) {
-    r = Fma(l, n, l.RealLike(x, part), r);
-  }
-  V z = LLVMBuildFMul(l.b, r, r, "");
-  V s = Horner(l, z, {-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1});
-  s = Fma(l, LLVMBuildFMul(l.b, s, z, ""), r, r);
-  V c = Horner(l, z, {2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2});
-  c = Fma(l, c, LLVMBuildFMul(l.b, z, z, ""), Fma(l, z, l.RealLike(x, -0.5), l.RealLike(x, 1)));
-  V limited = l.Fn("llvm.minnum", l.Fn("llvm.maxnum", n, l.RealLike(x, -1e9)), l.RealLike(x, 1e9));
-  V q = LLVMBuildFPToSI(l.b, limited, BitsOf(l, x), "");
-  if (op == RICCI_S_COS) q = LLVMBuildAdd(l.b, q, l.IntLike(q, 1), "");
-  const V odd = LLVMBuildICmp(l.b, LLVMIntNE, LLVMBuildAnd(l.b, q, l.IntLike(q, 1), ""), l.IntLike(q, 0), "");
-  const V sign = LLVMBuildShl(l.b, LLVMBuildAnd(l.b, q, l.IntLike(q, 2), ""), l.IntLike(q, 30), "");
-  V y = LLVMBuildSelect(l.b, odd, c, s, "");
-  y = LLVMBuildBitCast(l.b, LLVMBuildXor(l.b, LLVMBuildBitCast(l.b, y, LLVMTypeOf(q), ""), sign, ""), LLVMTypeOf(x),
-                       "");
-  const V beyond = LLVMBuildFCmp(l.b, LLVMRealUGT, l.Fn("llvm.fabs", x), l.RealLike(x, 20000), "");
-  return OrLibrary(l, op, x, beyond, y);
-}
-
 V Tanh(const LlvmBuilder& l, V x) {
   V a = l.Fn("llvm.fabs", x);
   V z = LLVMBuildFMul(l.b, x, x, "");
@@ -299,6 +276,8 @@ V Tanh(const LlvmBuilder& l, V x) {
 
 }  // namespace
 
+Real CallLibrary(uint32_t op, Real x) { return {x.l, CallLibrary(*x.l, op, {&x.v, 1})}; }
+
 LLVMValueRef ExpF32(const LlvmBuilder& l, V x) { return Exp(l, x); }
 LLVMValueRef LogF32(const LlvmBuilder& l, V x) { return Log(l, x); }
 LLVMValueRef FmaF32(const LlvmBuilder& l, V a, V b, V c) { return Fma(l, a, b, c); }
@@ -308,15 +287,13 @@ LLVMValueRef HornerF32(const LlvmBuilder& l, V x, std::initializer_list<double> 
 
 LLVMValueRef EmitMath(const LlvmBuilder& l, uint32_t op, std::span<const LLVMValueRef> in) {
   const V x = in[0];
+  if (op == RICCI_S_SIN || op == RICCI_S_COS) return Sine({&l, x}, op).v;
   if (!IsF64(l, x)) {
     switch (op) {
       case RICCI_S_EXP:
         return Exp(l, x);
       case RICCI_S_LOG:
         return Log(l, x);
-      case RICCI_S_SIN:
-      case RICCI_S_COS:
-        return SinCos(l, op, x);
       case RICCI_S_TANH:
         return Tanh(l, x);
       case RICCI_S_LOGISTIC: {  // with e = exp(-|x|): 1 / (1 + e) for x >= 0, e / (1 + e) below
@@ -342,6 +319,7 @@ std::span<const MathSymbol> MathSymbols() {
       out.push_back({t[i].f32_name, t[i].f32});
       out.push_back({t[i].f64_name, t[i].f64});
     }
+    for (const auto& by_width : kEachLane) out.insert(out.end(), std::begin(by_width), std::end(by_width));
     return out;
   }();
   return symbols;

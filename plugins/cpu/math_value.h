@@ -1,0 +1,131 @@
+// Real and Bits: arithmetic on LLVM values written as formulas, for the files that emit special functions.
+//
+// A Real is an f32 or f64 (one value or one per lane), Bits an integer of the same width; plain numbers take the type
+// of the other operand, so one formula serves both widths and any number of lanes. Products and sums that stand
+// side by side may be fused by the compiler; where a rounding matters the formula says Fma.
+#ifndef RICCI_CPU_MATH_VALUE_H_
+#define RICCI_CPU_MATH_VALUE_H_
+#include <initializer_list>
+
+#include "llvm_builder.h"
+
+namespace ricci::cpu {
+
+// Lanes in which something holds.
+struct Mask {
+  const LlvmBuilder* l;
+  LLVMValueRef v;
+};
+inline Mask operator&(Mask a, Mask b) { return {a.l, LLVMBuildAnd(a.l->b, a.v, b.v, "")}; }
+inline Mask operator|(Mask a, Mask b) { return {a.l, LLVMBuildOr(a.l->b, a.v, b.v, "")}; }
+inline Mask operator!(Mask a) { return {a.l, LLVMBuildNot(a.l->b, a.v, "")}; }
+// Whether it holds in any lane, as one bool.
+inline LLVMValueRef Any(Mask m) {
+  return LlvmBuilder::IsVector(m.v) ? m.l->Intrinsic("llvm.vector.reduce.or", {LLVMTypeOf(m.v)}, {m.v}) : m.v;
+}
+
+struct Real {
+  const LlvmBuilder* l;
+  LLVMValueRef v;
+
+  bool is_f64() const {
+    return (LlvmBuilder::IsVector(v) ? LLVMGetElementType(LLVMTypeOf(v)) : LLVMTypeOf(v)) == l->f64();
+  }
+  // A constant of this width.
+  Real operator()(double c) const { return {l, l->RealLike(v, c)}; }
+  // `narrow` for f32, `wide` for f64.
+  Real operator()(double narrow, double wide) const { return (*this)(is_f64() ? wide : narrow); }
+};
+
+inline Real operator+(Real a, Real b) { return {a.l, LLVMBuildFAdd(a.l->b, a.v, b.v, "")}; }
+inline Real operator-(Real a, Real b) { return {a.l, LLVMBuildFSub(a.l->b, a.v, b.v, "")}; }
+inline Real operator*(Real a, Real b) { return {a.l, LLVMBuildFMul(a.l->b, a.v, b.v, "")}; }
+inline Real operator/(Real a, Real b) { return {a.l, LLVMBuildFDiv(a.l->b, a.v, b.v, "")}; }
+inline Real operator-(Real a) { return {a.l, LLVMBuildFNeg(a.l->b, a.v, "")}; }
+inline Real operator+(Real a, double b) { return a + a(b); }
+inline Real operator-(Real a, double b) { return a - a(b); }
+inline Real operator*(Real a, double b) { return a * a(b); }
+inline Real operator+(double a, Real b) { return b(a) + b; }
+inline Real operator-(double a, Real b) { return b(a) - b; }
+inline Real operator*(double a, Real b) { return b(a) * b; }
+inline Real operator/(double a, Real b) { return b(a) / b; }
+
+// a * b + c rounded once.
+inline Real Fma(Real a, Real b, Real c) {
+  return {a.l, a.l->Intrinsic("llvm.fma", {LLVMTypeOf(a.v)}, {a.v, b.v, c.v})};
+}
+inline Real Fma(Real a, double b, Real c) { return Fma(a, a(b), c); }
+inline Real Fma(Real a, Real b, double c) { return Fma(a, b, a(c)); }
+inline Real Fma(Real a, double b, double c) { return Fma(a, a(b), a(c)); }
+inline Real Abs(Real x) { return {x.l, x.l->Fn("llvm.fabs", x.v)}; }
+inline Real Sqrt(Real x) { return {x.l, x.l->Fn("llvm.sqrt", x.v)}; }
+inline Real RoundEven(Real x) { return {x.l, x.l->Fn("llvm.roundeven", x.v)}; }
+// A NaN gives the bound.
+inline Real Min(Real x, double bound) { return {x.l, x.l->Fn("llvm.minnum", x.v, x(bound).v)}; }
+inline Real Max(Real x, double bound) { return {x.l, x.l->Fn("llvm.maxnum", x.v, x(bound).v)}; }
+inline Real CopySign(Real magnitude, Real sign) { return {sign.l, sign.l->Fn("llvm.copysign", magnitude.v, sign.v)}; }
+inline Real CopySign(double magnitude, Real sign) { return CopySign(sign(magnitude), sign); }
+
+inline Mask Compare(LLVMRealPredicate p, Real a, Real b) { return {a.l, LLVMBuildFCmp(a.l->b, p, a.v, b.v, "")}; }
+inline Mask operator<(Real a, Real b) { return Compare(LLVMRealOLT, a, b); }
+inline Mask operator>(Real a, Real b) { return Compare(LLVMRealOGT, a, b); }
+inline Mask operator==(Real a, Real b) { return Compare(LLVMRealOEQ, a, b); }
+inline Mask operator<(Real a, double b) { return a < a(b); }
+inline Mask operator>(Real a, double b) { return a > a(b); }
+inline Mask operator==(Real a, double b) { return a == a(b); }
+// a <= b fails: above it or a NaN.
+inline Mask NotWithin(Real a, double b) { return Compare(LLVMRealUGT, a, a(b)); }
+inline Mask IsNan(Real a) { return Compare(LLVMRealUNO, a, a); }
+inline Real Select(Mask m, Real a, Real b) { return {a.l, LLVMBuildSelect(a.l->b, m.v, a.v, b.v, "")}; }
+inline Real Select(Mask m, double a, Real b) { return Select(m, b(a), b); }
+
+struct Bits {
+  const LlvmBuilder* l;
+  LLVMValueRef v;
+
+  Bits operator()(uint64_t c) const { return {l, l->IntLike(v, c)}; }
+};
+inline Bits operator+(Bits a, Bits b) { return {a.l, LLVMBuildAdd(a.l->b, a.v, b.v, "")}; }
+inline Bits operator-(Bits a, Bits b) { return {a.l, LLVMBuildSub(a.l->b, a.v, b.v, "")}; }
+inline Bits operator&(Bits a, Bits b) { return {a.l, LLVMBuildAnd(a.l->b, a.v, b.v, "")}; }
+inline Bits operator^(Bits a, Bits b) { return {a.l, LLVMBuildXor(a.l->b, a.v, b.v, "")}; }
+inline Bits operator+(Bits a, uint64_t b) { return a + a(b); }
+inline Bits operator-(Bits a, uint64_t b) { return a - a(b); }
+inline Bits operator&(Bits a, uint64_t b) { return a & a(b); }
+inline Bits operator<<(Bits a, unsigned n) { return {a.l, LLVMBuildShl(a.l->b, a.v, a(n).v, "")}; }
+inline Bits operator>>(Bits a, unsigned n) { return {a.l, LLVMBuildAShr(a.l->b, a.v, a(n).v, "")}; }  // keeps the sign
+inline Mask operator==(Bits a, uint64_t b) { return {a.l, LLVMBuildICmp(a.l->b, LLVMIntEQ, a.v, a(b).v, "")}; }
+inline Bits Select(Mask m, Bits a, Bits b) { return {a.l, LLVMBuildSelect(a.l->b, m.v, a.v, b.v, "")}; }
+
+inline LLVMTypeRef BitsType(Real x) {
+  const LLVMTypeRef one = x.is_f64() ? x.l->i64() : x.l->i32();
+  return LlvmBuilder::IsVector(x.v) ? x.l->vec(one) : one;
+}
+inline Bits BitsOf(Real x) { return {x.l, LLVMBuildBitCast(x.l->b, x.v, BitsType(x), "")}; }
+inline Real RealOf(Bits b, Real like) { return {b.l, LLVMBuildBitCast(b.l->b, b.v, LLVMTypeOf(like.v), "")}; }
+
+// The polynomial with these coefficients, highest power first.
+inline Real Horner(Real x, std::initializer_list<double> coefficients) {
+  Real r{x.l, nullptr};
+  for (double c : coefficients) r = r.v == nullptr ? x(c) : Fma(r, x, x(c));
+  return r;
+}
+// `narrow` for f32, `wide` for f64.
+inline Real Horner(Real x, std::initializer_list<double> narrow, std::initializer_list<double> wide) {
+  return Horner(x, x.is_f64() ? wide : narrow);
+}
+
+// The integer nearest to x, |x| < 2^22 (2^51 for f64), both as a Real and, modulo the width, in the low bits.
+struct Rounded {
+  Real value;
+  Bits bits;
+};
+// Of x * scale + shift. Adding 1.5 times the largest power of two that keeps units leaves the integer in the mantissa.
+inline Rounded Nearest(Real x, double scale) {
+  const double magic = x.is_f64() ? 0x1.8p52 : 0x1.8p23;
+  const Real sum = Fma(x, scale, magic);
+  return {sum - magic, BitsOf(sum)};
+}
+
+}  // namespace ricci::cpu
+#endif
