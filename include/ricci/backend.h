@@ -45,7 +45,8 @@ enum {
   RICCI_STEP_KERNEL = 1,  /* index: kernel; args: its buffers */
   RICCI_STEP_LIBRARY = 2, /* index: library call; args: operands, results, workspace if any */
   RICCI_STEP_COPY = 3,    /* args: destination, source */
-  RICCI_STEP_WHILE = 4,   /* arg: a bool; then steps that compute it, COND, body, END */
+  RICCI_STEP_WHILE = 4,   /* index: how often it runs if that is known, else 0; arg: a bool; then steps that compute it,
+                             COND, body, END */
   RICCI_STEP_COND = 5,
   RICCI_STEP_CASE =
       6, /* arg: an i32, clamped to [0, index); then `index` lists of steps, divided by NEXT, closed by END */
@@ -63,7 +64,7 @@ typedef struct ricci_plan_library {
   void* state;
   int64_t tasks;
   uint32_t n_in, n_out;
-  uint64_t workspace_bytes;
+  uint64_t workspace_bytes, flops;
 } ricci_plan_library;
 
 typedef struct ricci_plan {

@@ -116,6 +116,7 @@ ricci_status* Plan(void*, const ricci_op* op, ricci_library_plan* out) {
   }
   out->state = p;
   out->tasks = p->batch * p->m_tiles * p->n_tiles;
+  out->flops = 2 * static_cast<uint64_t>(p->batch * p->m * p->n * p->k);
   return nullptr;
 }
 

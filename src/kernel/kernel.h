@@ -6,6 +6,7 @@
 #define RICCI_KERNEL_KERNEL_H_
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,10 @@ inline std::string ToText(const Kernel& k) { return ToText(k.View()); }
 absl::Status Verify(const ricci_kernel_table& k);
 absl::Status Verify(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels);
 inline absl::Status Verify(const Kernel& k) { return Verify(k.View()); }
+
+// ---- count_flops.cc: floating operations of one run ----
+uint64_t CountFlops(const ricci_kernel_table& k);
+uint64_t CountFlops(const Plan& plan, std::span<const Kernel> kernels);
 
 // ---- interpret.cc: the oracle. Floats are computed in double and rounded once to their dtype; sums and products of
 // REDUCE are kept in double to the end. Every access is checked: INTERNAL, never undefined behaviour. ----

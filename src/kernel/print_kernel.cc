@@ -158,7 +158,7 @@ std::string StepName(const ricci_plan_step& s, const ricci_kernel_table* const* 
     case RICCI_STEP_COPY:
       return "copy";
     case RICCI_STEP_WHILE:
-      return "while";
+      return s.index == 0 ? "while" : absl::StrCat("while trips=", s.index);
     case RICCI_STEP_COND:
       return "cond";
     case RICCI_STEP_CASE:

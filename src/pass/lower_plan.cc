@@ -220,8 +220,8 @@ class PlanLowering {
     plan.hdr.size = sizeof plan;
     RICCI_TRY(transform::AtEquation(base::FromAbi(l.library->plan(l.self, op.get(), &plan)), frame.f, eqn, "plan"));
     const auto number = static_cast<uint32_t>(plan_.libraries.size());
-    plan_.libraries.push_back(
-        {l.library, plan.state, std::max<int64_t>(plan.tasks, 1), op->n_in, op->n_out, plan.workspace_bytes});
+    plan_.libraries.push_back({l.library, plan.state, std::max<int64_t>(plan.tasks, 1), op->n_in, op->n_out,
+                               plan.workspace_bytes, plan.flops});
     std::vector<uint32_t> buffers;
     RICCI_ASSIGN(Refs operands, Places(frame, eqn.operands));
     RICCI_ASSIGN(Refs results, Results(frame, eqn));
@@ -315,7 +315,8 @@ class PlanLowering {
       out.push_back({stacks.back().buffer, slot});
     }
     RICCI_TRY(FillKernel("counter_start", counter.buffer, RICCI_I64, 1, 0));
-    plan_.Step(RICCI_STEP_WHILE, 0, {predicate.buffer}, eqn.location);
+    const auto trips = length <= UINT32_MAX ? static_cast<uint32_t>(length) : 0u;
+    plan_.Step(RICCI_STEP_WHILE, trips, {predicate.buffer}, eqn.location);
     RICCI_TRY(CounterKernel("counter_less", counter.buffer, predicate.buffer, length));
     plan_.Step(RICCI_STEP_COND, 0, std::vector<uint32_t>{}, eqn.location);
     RICCI_TRY(Body(body, in, out));

@@ -95,6 +95,7 @@ absl::StatusOr<std::unique_ptr<Lowered>> Lower(const ir::Program& f, const Optio
   if (!options.reference) RICCI_TRY(ShareInPlace(options, *out));
   RICCI_TRY(MergeKernels(*out));
   RICCI_TRY(PlanBuffers(*out));
+  out->flops = kernel::CountFlops(out->plan, out->kernels);
   Offer(options, "kernels", [&] { return KernelsText(*out); });
   Offer(options, "plan", [&] { return PlanText(*out); });
   out->lower_s = Seconds() - start - out->transform_s;

@@ -236,7 +236,7 @@ TEST(InterpretPlan, LibraryCallsGetTheirTasks) {
   Plan p;
   p.n_inputs = p.n_outputs = 1;
   p.buffers = {{RICCI_BUFFER_INPUT, 0, 12, 0, nullptr}, {RICCI_BUFFER_OUTPUT, 0, 12, 0, nullptr}};
-  p.libraries = {{&library, &factor, 3, 1, 1, 0}};
+  p.libraries = {{&library, &factor, 3, 1, 1, 0, 0}};
   p.Step(RICCI_STEP_LIBRARY, 0, {0, 1});
   int32_t in[] = {1, 2, 3}, out[3] = {};
   void* inputs[] = {in};

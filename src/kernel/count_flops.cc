@@ -1,0 +1,99 @@
+// Floating operations of a kernel and of a plan, for the statistics of an executable.
+//
+// Sums, products, quotients and special functions count 1, a fused multiply-add 2, moves, comparisons and integers
+// nothing. Loops count as often as they run where that is known and once where it is not; both sides of a branch count.
+#include <span>
+
+#include "kernel/kernel.h"
+
+namespace ricci::inline v0::kernel {
+namespace {
+
+bool IsFloat(uint16_t dtype) { return dtype >= RICCI_F16 && dtype <= RICCI_F64; }
+
+uint64_t Weight(uint16_t op) {
+  switch (op) {
+    case RICCI_S_ADD:
+    case RICCI_S_SUB:
+    case RICCI_S_MUL:
+    case RICCI_S_DIV:
+    case RICCI_S_REM:
+    case RICCI_S_ERF:
+    case RICCI_S_ERFC:
+    case RICCI_S_ERF_INV:
+    case RICCI_S_LOGISTIC:
+    case RICCI_S_LGAMMA:
+    case RICCI_S_DIGAMMA:
+      return 1;
+    case RICCI_S_FMA:
+      return 2;
+    default:
+      return op >= RICCI_S_EXP && op <= RICCI_S_CBRT;
+  }
+}
+
+uint64_t Trips(const ricci_kernel_table& k, const ricci_inst& loop) {
+  const ricci_inst &lo = k.insts[loop.a], &hi = k.insts[loop.b];
+  if (lo.op != RICCI_K_CONST || hi.op != RICCI_K_CONST) return 1;
+  return hi.imm > lo.imm ? static_cast<uint64_t>(hi.imm) - static_cast<uint64_t>(lo.imm) : 0;
+}
+
+}  // namespace
+
+uint64_t CountFlops(const ricci_kernel_table& k) {
+  uint64_t points = 1, sum = 0;
+  for (const int64_t extent : std::span(k.domain, k.domain_rank)) points *= static_cast<uint64_t>(extent);
+  std::vector<uint64_t> runs{points};  // of the instructions of each open block
+  for (uint32_t i = 1; i < k.n_insts; ++i) {
+    const ricci_inst& inst = k.insts[i];
+    switch (inst.op) {
+      case RICCI_K_FOR:
+      case RICCI_K_REDUCE:
+        runs.push_back(runs.back() * Trips(k, inst));
+        break;
+      case RICCI_K_WHILE:
+      case RICCI_K_IF:
+        runs.push_back(runs.back());
+        break;
+      case RICCI_K_YIELD:
+        if (IsFloat(inst.dtype)) sum += runs.back() * Weight(static_cast<uint16_t>(k.insts[inst.a].imm));
+        runs.pop_back();
+        break;
+      case RICCI_K_END:
+        runs.pop_back();
+        break;
+      default:
+        if (IsFloat(inst.dtype)) sum += runs.back() * Weight(inst.op);
+    }
+  }
+  return sum;
+}
+
+uint64_t CountFlops(const Plan& plan, std::span<const Kernel> kernels) {
+  uint64_t sum = 0;
+  std::vector<uint64_t> runs{1};
+  for (const ricci_plan_step& step : plan.steps) {
+    switch (step.kind) {
+      case RICCI_STEP_KERNEL:
+        sum += runs.back() * CountFlops(kernels[step.index].View());
+        break;
+      case RICCI_STEP_LIBRARY:
+        sum += runs.back() * plan.libraries[step.index].flops;
+        break;
+      case RICCI_STEP_WHILE:
+        runs.push_back(runs.back() * (step.index == 0 ? 1 : step.index));
+        break;
+      case RICCI_STEP_CASE:
+        runs.push_back(runs.back());
+        break;
+      case RICCI_STEP_END:
+        runs.pop_back();
+        break;
+      default:
+        break;
+    }
+  }
+  return sum;
+}
+
+}  // namespace ricci::inline v0::kernel
