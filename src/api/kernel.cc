@@ -87,10 +87,7 @@ ricci_status* ricci_kernel_copy(ricci_kernel_builder* k, ricci_karr dst, ricci_k
 }
 
 ricci_status* ricci_kernel_parallel(ricci_kernel_builder* k, const int64_t* extents, uint32_t n, ricci_sval* index) {
-  return AtBorder([&] {
-    FromAbi(k)->writer().Parallel({extents, n}, index);
-    return FromAbi(k)->writer().status();
-  });
+  return AtBorder([&] { return FromAbi(k)->Parallel({extents, n}, index); });
 }
 
 ricci_status* ricci_kernel_for(ricci_kernel_builder* k, ricci_sval lo, ricci_sval hi, ricci_sval* index) {

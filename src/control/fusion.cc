@@ -1,5 +1,6 @@
 // fusion: a group of equations that becomes one kernel. Made by the fuse pass only; it has no derivative rules because
-// no transform runs after that pass.
+// no transform runs after that pass. With `rows` = n it runs row by row: a row is one point of the leading n dimensions
+// of all results, and the kernel builder keeps what is passed on within a row private.
 #include "control/call.h"
 
 namespace ricci::inline v0::control {
@@ -13,7 +14,8 @@ absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
       ricci_kernel_inline(k, ir::Abi(&h.program("body")), in.data(), h.op.n_in, out.data(), nullptr, h.op.n_out));
 }
 
-constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM)};
+constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM),
+                                      Spec("rows", RICCI_ATTR_INT, RICCI_ATTR_OPTIONAL)};
 constexpr ricci_lowering kLoops = Loops<Lower>();
 constexpr const ricci_lowering* kLowerings[] = {&kLoops};
 

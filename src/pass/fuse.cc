@@ -3,12 +3,14 @@
 // A group has one root: the equation whose results are stored. Walking backwards from the roots, a producer joins the
 // group of its consumers if it is an expression (SCALAR or INDEX lowering) and computing it there costs nothing extra:
 // it has one consumer group, or it is cheap enough to be computed again in each. LOOPS equations, library calls and
-// everything kept by the program's results are roots. Elementwise roots of one shape that read the same arrays share a
-// kernel.
+// everything kept by the program's results are roots. Then groups that run over the same rows are merged
+// (merge_groups.cc).
 #include "base/hash_map.h"
 #include "pass/body_cost.h"
 #include "pass/kernel_builder.h"
+#include "pass/merge_groups.h"
 #include "pass/pass.h"
+#include "trace/attrs.h"
 #include "transform/rules.h"
 
 namespace ricci::inline v0::pass {
@@ -54,6 +56,7 @@ class Fuser {
     // Backwards: consumers know their group before their producers are asked.
     members_.resize(f_.equations.size());
     for (uint32_t e = static_cast<uint32_t>(f_.equations.size()); e-- > 0;) Place(e);
+    RICCI_TRY(Merge());
     return Emit();
   }
 
@@ -129,6 +132,50 @@ class Fuser {
     return false;
   }
 
+  absl::Status Merge() {
+    std::vector<Joins> joins(f_.equations.size(), Joins::kNever);
+    std::vector<int64_t> costs(f_.equations.size());
+    groups_.resize(f_.equations.size());
+    for (uint32_t e = 0; e < f_.equations.size(); ++e) {
+      const prim::Row& row = registry_.Get(f_.equations[e].prim);
+      costs[e] = CostOf(row);
+      if (info_[e].form == Form::kExpression) joins[e] = Joins::kExpression;
+      if (info_[e].form == Form::kLoops && row.has(RICCI_PRIM_READS_ONCE)) joins[e] = Joins::kRows;
+      if (members_[e].empty()) continue;
+      std::sort(members_[e].begin(), members_[e].end());
+      groups_[e] = {{e}, std::move(members_[e]), e, 0};
+    }
+    if (options_.merge_rows) RICCI_TRY(MergeGroups(f_, joins, costs, groups_));
+    group_of_.assign(f_.equations.size(), kNoGroup);
+    group_at_.assign(f_.equations.size(), kNoGroup);
+    for (uint32_t g = 0; g < groups_.size(); ++g) {
+      for (uint32_t root : groups_[g].roots) group_of_[root] = g;
+      if (!groups_[g].members.empty()) group_at_[groups_[g].position] = g;
+    }
+    return absl::OkStatus();
+  }
+
+  // The results of a group's roots that something outside of it reads; of a group with one root, all.
+  std::vector<ir::ValueId> Stored(uint32_t g) const {
+    std::vector<ir::ValueId> stored;
+    for (uint32_t root : groups_[g].roots) {
+      const ir::Equation& eqn = f_.equations[root];
+      for (uint32_t i = 0; i < eqn.n_results; ++i) {
+        const ir::ValueId v = eqn.result(i);
+        bool outside = groups_[g].roots.size() == 1;
+        for (uint32_t user : users_[v]) {
+          if (outside || user == kNoGroup) {
+            outside = true;
+            continue;
+          }
+          for (uint32_t joined : joined_.at(user)) outside |= group_of_[joined] != g;
+        }
+        if (outside) stored.push_back(v);
+      }
+    }
+    return stored;
+  }
+
   absl::StatusOr<ir::ProgramRef> Emit() {
     RICCI_ASSIGN(auto b, Builder::Create(registry_, f_.name, {f_.param_types.data(), f_.param_types.size()}));
     Vals env(f_.values.size(), trace::kNone), results;
@@ -136,33 +183,35 @@ class Fuser {
     for (const ir::Constant& c : f_.constants) {
       RICCI_ASSIGN(env[c.value], b->Constant(f_.type_id(c.value), c.splat, c.data));
     }
-    for (uint32_t e = 0; e < f_.equations.size(); ++e) {
-      if (members_[e].empty()) continue;  // pulled into its consumers
-      const ir::Equation& eqn = f_.equations[e];
-      Vals out;
-      if (members_[e].size() == 1) {
-        Vals in;
-        for (ir::ValueId v : eqn.operands) in.push_back(env[v]);
-        RICCI_ASSIGN(bool in_plan, RunsInPlan(f_, eqn, options_));
-        auto fuse_body = [&](const ir::Program& q) { return Fuse(q, options_); };
-        RICCI_ASSIGN(out, in_plan ? CopyWithNested(*b, f_, eqn, in, fuse_body) : b->Copy(f_, eqn, in));
+    for (uint32_t g : group_at_) {
+      if (g == kNoGroup) continue;
+      if (groups_[g].members.size() == 1) {
+        RICCI_TRY(EmitAlone(*b, f_.equations[groups_[g].members[0]], env));
       } else {
-        RICCI_ASSIGN(out, EmitGroup(*b, e, env));
+        RICCI_TRY(EmitGroup(*b, g, env));
       }
-      for (uint32_t i = 0; i < eqn.n_results; ++i) env[eqn.result(i)] = out[i];
     }
     for (ir::ValueId r : f_.results) results.push_back(env[r]);
     return b->Finish(results);
   }
 
-  // The fusion equation of root `e`: its members in program order over the values that come from outside.
-  absl::StatusOr<Vals> EmitGroup(Builder& b, uint32_t e, const Vals& env) {
-    std::vector<uint32_t> members = members_[e];
-    std::sort(members.begin(), members.end());
-    RICCI_ASSIGN(auto body, b.Nest(registry_.Get(f_.equations[e].prim).name, {}));
+  absl::Status EmitAlone(Builder& b, const ir::Equation& eqn, Vals& env) {
+    Vals in;
+    for (ir::ValueId v : eqn.operands) in.push_back(env[v]);
+    RICCI_ASSIGN(bool in_plan, RunsInPlan(f_, eqn, options_));
+    auto fuse_body = [&](const ir::Program& q) { return Fuse(q, options_); };
+    RICCI_ASSIGN(Vals out, in_plan ? CopyWithNested(b, f_, eqn, in, fuse_body) : b.Copy(f_, eqn, in));
+    std::copy(out.begin(), out.end(), env.begin() + eqn.first_result);
+    return absl::OkStatus();
+  }
+
+  // The fusion equation of group `g`: its members in program order over the values that come from outside.
+  absl::Status EmitGroup(Builder& b, uint32_t g, Vals& env) {
+    const ir::Equation& root = f_.equations[groups_[g].roots.back()];
+    RICCI_ASSIGN(auto body, b.Nest(registry_.Get(root.prim).name, {}));
     base::HashMap<ir::ValueId, trace::Val> inner;
     Vals outer;
-    for (uint32_t m : members) {
+    for (uint32_t m : groups_[g].members) {
       const ir::Equation& eqn = f_.equations[m];
       Vals in;
       for (ir::ValueId v : eqn.operands) {
@@ -180,14 +229,16 @@ class Fuser {
       RICCI_ASSIGN(Vals out, body->Copy(f_, eqn, in));
       for (uint32_t i = 0; i < eqn.n_results; ++i) inner[eqn.result(i)] = out[i];
     }
-    const ir::Equation& root = f_.equations[e];
+    const std::vector<ir::ValueId> stored = Stored(g);
     Vals results;
-    for (uint32_t i = 0; i < root.n_results; ++i) results.push_back(inner[root.result(i)]);
+    for (ir::ValueId v : stored) results.push_back(inner[v]);
     RICCI_ASSIGN(ir::ProgramRef p, body->Finish(results));
     b.SetLocation(root.location);
-    ricci_program* handle = ir::Abi(p.get());
-    const ricci_attr attrs[] = {{{"body", 4}, RICCI_ATTR_PROGRAM, 1, 0, 0.0, &handle}};
-    return b.Emit("fusion", attrs, outer);
+    ricci_program* handle = nullptr;
+    const ricci_attr attrs[] = {trace::ProgramAttr("body", *p, handle), trace::IntAttr("rows", groups_[g].n_rows)};
+    RICCI_ASSIGN(Vals out, b.Emit("fusion", std::span(attrs).first(groups_[g].n_rows == 0 ? 1 : 2), outer));
+    for (size_t i = 0; i < stored.size(); ++i) env[stored[i]] = out[i];
+    return absl::OkStatus();
   }
 
   const ir::Program& f_;
@@ -197,6 +248,8 @@ class Fuser {
   std::vector<std::vector<uint32_t>> users_;               // equations that read a value
   base::HashMap<uint32_t, std::vector<uint32_t>> joined_;  // groups (roots) an equation is part of
   std::vector<std::vector<uint32_t>> members_;             // of the group with this root
+  std::vector<Group> groups_;                              // the same, after merging
+  std::vector<uint32_t> group_of_, group_at_;              // of a root; that runs at a position
 };
 
 }  // namespace

@@ -1,8 +1,9 @@
 // in_place: results that take the memory of an operand which dies where they are made.
 //
-// A kernel may write over what it reads if it reads an element only at the index at which it writes it: all loads of
-// the operand and all stores of the result have one index value (value numbering has made equal indices one). An arena
-// operand then shares the result's buffer; a donated parameter becomes the memory of the result it is exchanged for.
+// A kernel may write over what it reads if it reads an element only at the index at which it writes it, and before: all
+// loads of the operand and all stores of the result have one index value (value numbering has made equal indices one).
+// An arena operand then shares the result's buffer; a donated parameter becomes the memory of the result it is
+// exchanged for.
 #include "base/hash_map.h"
 #include "base/status.h"
 #include "pass/lower_plan.h"
@@ -35,14 +36,24 @@ std::vector<Touch> Touches(const kernel::Plan& plan) {
   return touches;
 }
 
-// Do all loads of kernel buffer `from` and all accesses of `to` use one and the same index value?
+// Do all loads of kernel buffer `from` and all accesses of `to` use one and the same index value, and is nothing loaded
+// once it may have been written over? A store in a loop that does not change the index is followed by its other trips.
 bool SameIndex(const kernel::Kernel& k, uint32_t from, uint32_t to) {
   uint32_t index = 0;
-  for (const ricci_inst& inst : k.insts) {
+  bool stored = false;
+  std::vector<uint32_t> open;  // loops and branches, by the instructions that begin them
+  for (uint32_t i = 0; i < k.insts.size(); ++i) {
+    const ricci_inst& inst = k.insts[i];
+    if (inst.op == RICCI_K_FOR || inst.op == RICCI_K_WHILE || inst.op == RICCI_K_REDUCE || inst.op == RICCI_K_IF)
+      open.push_back(i);
+    if (inst.op == RICCI_K_END || inst.op == RICCI_K_YIELD) open.pop_back();
     if (inst.op != RICCI_K_LOAD && inst.op != RICCI_K_STORE) continue;
     if (inst.imm != from && inst.imm != to) continue;
-    if (index != 0 && inst.a != index) return false;
+    if ((index != 0 && inst.a != index) || (stored && inst.imm == from)) return false;
     index = inst.a;
+    if (inst.op != RICCI_K_STORE) continue;
+    if (!open.empty() && open.back() > index) return false;
+    stored = true;
   }
   return index != 0;
 }

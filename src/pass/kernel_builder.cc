@@ -1,6 +1,7 @@
 #include "pass/kernel_builder.h"
 
 #include "base/status_abi.h"
+#include "trace/attrs.h"
 #include "trace/builder.h"
 #include "transform/rules.h"
 
@@ -111,7 +112,11 @@ absl::StatusOr<KernelBuilder::Result> KernelBuilder::Lower(const ir::Program& p,
     return transform::AtEquation(absl::UnimplementedError(base::Cat(row.name, ": no lowering for target ", target_)), p,
                                  eqn, "lower");
   }
+  const int64_t n_rows = row.flow == prim::Flow::kFusion ? trace::IntOf(eqn.attrs, "rows") : 0;
   auto run = [&]() -> absl::Status {
+    if (n_rows > 0) {
+      return InlineRows(trace::ProgramOf(eqn.attrs, "body"), static_cast<uint32_t>(n_rows), operands, results);
+    }
     if (l->kind == RICCI_LOWER_LOOPS) return RunLoops(p, eqn, *l, operands, results).status();
     std::vector<ArrayId> lazy;
     for (uint32_t i = 0; i < eqn.n_results; ++i) {
@@ -205,6 +210,7 @@ absl::StatusOr<Val> KernelBuilder::LoadIndex(ArrayId id, const Index& index) {
 }
 
 absl::StatusOr<Val> KernelBuilder::LoadPlace(const Array& a, const Index& index) {
+  if (a.place.of_row) RICCI_TRY(CheckRow(index));
   const ir::ArrayType& t = registry_.vocabulary().types.Get(a.type);
   const bool contiguous = a.place.strides == RowMajor(t.shape);
   Val at = index.flat && contiguous ? index.at[0] : w_.Linear(ToDims(t, index).at, a.place.strides);
@@ -268,6 +274,10 @@ absl::StatusOr<Val> KernelBuilder::LoadLiteral(ArrayId id, const Index& index) {
 
 absl::StatusOr<Val> KernelBuilder::LoadElements(ArrayId id, const Index& index) {
   const ir::ArrayType& t = type(id);
+  if (arrays_[id].elements.of_row) {
+    RICCI_TRY(CheckRow(index));
+    return arrays_[id].elements.values[0];
+  }
   if (auto at = w_.ConstantIndex(Position(t, index))) {
     if (*at < 0 || *at >= t.elements) return base::InvalidArgument("kernel: index ", *at, " is outside of ", ToText(t));
     return arrays_[id].elements.values[*at];
@@ -297,6 +307,7 @@ absl::Status KernelBuilder::StoreIndex(ArrayId id, const Index& index, Val v) {
   const Array& a = arrays_[id];
   if (a.kind != Kind::kPlace)
     return absl::InvalidArgumentError("kernel: only results and private arrays can be stored to");
+  if (a.place.of_row) RICCI_TRY(CheckRow(index));
   const ir::ArrayType& t = type(id);
   const bool contiguous = a.place.strides == RowMajor(t.shape);
   Val at = index.flat && contiguous ? index.at[0] : w_.Linear(ToDims(t, index).at, a.place.strides);
@@ -332,6 +343,7 @@ absl::StatusOr<ArrayId> KernelBuilder::View(ArrayId id, uint32_t axis, Val index
   v.kind = a.kind == Kind::kPlace ? Kind::kPlace : Kind::kSlice;
   if (a.kind == Kind::kPlace) {
     v.place = a.place;
+    if (a.place.of_row) return absl::FailedPreconditionError("kernel: view of a row");
     const Val step = w_.Mul(index, w_.Index(a.place.strides[axis]));
     v.place.offset = a.place.offset == 0 ? step : w_.Add(a.place.offset, step);
     v.place.strides.erase(v.place.strides.begin() + axis);
@@ -348,7 +360,8 @@ bool KernelBuilder::IsFlat(ArrayId id, const ir::ArrayType& t, uint32_t depth) c
   const ir::ArrayType& own = type(id);
   if (own.rank() == 0) return true;
   if (!std::equal(own.shape.begin(), own.shape.end(), t.shape.begin(), t.shape.end())) return false;
-  if (a.kind == Kind::kPlace) return a.place.strides == RowMajor(own.shape);
+  if (a.kind == Kind::kPlace) return !a.place.of_row && a.place.strides == RowMajor(own.shape);
+  if (a.kind == Kind::kElements && a.elements.of_row) return false;
   if (a.kind == Kind::kLiteral || a.kind == Kind::kElements) return true;
   if (a.kind == Kind::kSlice || depth > 64) return false;
   for (ArrayId o : a.lazy.operands) {
@@ -374,7 +387,7 @@ absl::Status KernelBuilder::CopyGroup(std::span<const ArrayId> dst, std::span<co
     bool flat = true;
     while (last < dst.size() &&
            std::equal(t.shape.begin(), t.shape.end(), type(dst[last]).shape.begin(), type(dst[last]).shape.end())) {
-      flat &= IsFlat(src[last], t, 0) && arrays_[dst[last]].place.strides == RowMajor(t.shape);
+      flat &= IsFlat(src[last], t, 0) && IsFlat(dst[last], t, 0);
       ++last;
     }
     auto at = [&](const Index& index) -> absl::Status {
@@ -388,13 +401,13 @@ absl::Status KernelBuilder::CopyGroup(std::span<const ArrayId> dst, std::span<co
     };
     if (t.rank() == 0) {
       RICCI_TRY(at({}));
-    } else if (w_.Depth() > 0 && t.elements <= kUnroll) {
+    } else if (w_.Depth() > 0 && t.elements <= kUnroll && row_.extents.empty()) {
       for (int64_t n = 0; n < t.elements; ++n) RICCI_TRY(at({{w_.Index(n)}, true}));
     } else if (t.elements > 0) {
       Index index;
       index.flat = flat;
       index.at.resize(flat ? 1 : t.rank());
-      w_.Parallel(flat ? std::span<const int64_t>(&t.elements, 1) : t.shape, index.at.data());
+      RICCI_TRY(Parallel(flat ? std::span<const int64_t>(&t.elements, 1) : t.shape, index.at.data()));
       RICCI_TRY(at(index));
       w_.End();
     }

@@ -12,6 +12,7 @@
 
 #include "base/hash_map.h"
 #include "kernel/writer.h"
+#include "pass/factors.h"
 #include "prim/registry.h"
 #include "ricci/primitive.h"
 
@@ -70,6 +71,8 @@ class KernelBuilder {
   absl::StatusOr<ArrayId> Private(ir::TypeId t);
   absl::StatusOr<ArrayId> View(ArrayId a, uint32_t axis, Val index);
   absl::Status Copy(ArrayId dst, ArrayId src);
+  // Nested parallel loops; where a row is being computed, those over its leading dimensions are open already.
+  absl::Status Parallel(std::span<const int64_t> extents, Val* index);
   absl::Status Inline(const ir::Program& f, std::span<const ArrayId> in, std::span<const ArrayId> dst,
                       std::span<ArrayId> out);
 
@@ -79,6 +82,7 @@ class KernelBuilder {
     uint32_t number = 0;  // buffer or local
     Val offset = 0;       // 0 = none
     std::vector<int64_t> strides;
+    bool of_row = false;  // only the elements of the row that is being computed may be touched
   };
   struct Lazy {  // result `result` of an equation whose operands are `operands`
     const ir::Program* program = nullptr;
@@ -100,6 +104,7 @@ class KernelBuilder {
   struct Elements {  // evaluated, one value per element
     std::vector<Val> values;
     ArrayId spilled = 0;  // a private array with them, made when an index is not constant
+    bool of_row = false;  // the one value is that of the row that is being computed
   };
   enum class Kind : uint8_t { kPlace, kLazy, kSlice, kLiteral, kElements };
   struct Array {
@@ -113,6 +118,12 @@ class KernelBuilder {
   };
   struct Context {  // of the lowering that is running
     std::vector<ArrayId> operands, results;
+  };
+  // The row that is being computed: one point of the leading dimensions of all that is stored or passed on.
+  struct Row {
+    std::vector<int64_t> extents;  // empty: the kernel does not run by rows
+    std::vector<Val> index;
+    uint32_t depth = 0;  // open blocks outside of all loops within the row
   };
   // How the results of a program are used within it, which decides what is evaluated early.
   struct Uses {
@@ -144,12 +155,23 @@ class KernelBuilder {
   absl::StatusOr<ArrayId> Evaluate(ArrayId lazy, bool to_private);
   absl::StatusOr<Uses> CountUses(const ir::Program& f);
 
+  // ---- kernel_rows.cc ----
+  enum class Kept : uint8_t { kNot, kValue, kRow };
+  absl::Status InlineRows(const ir::Program& f, uint32_t n_rows, std::span<const ArrayId> in,
+                          std::span<const ArrayId> dst);
+  absl::StatusOr<std::vector<Kept>> ChooseKept(const ir::Program& f, std::span<const ricci_lowering* const> lowerings);
+  absl::Status RowEquation(const ir::Program& f, const ir::Equation& eqn, const ricci_lowering& l,
+                           std::span<const Kept> kept, std::span<const ArrayId> dst_of, std::vector<ArrayId>& env);
+  absl::StatusOr<ArrayId> PrivateRow(ir::TypeId t);
+  absl::Status CheckRow(const Index& index) const;
+
   prim::Registry& registry_;
   std::string target_;
   kernel::Writer w_;
   std::vector<Array> arrays_{1};
   std::vector<Binding> bindings_;
   Context context_;
+  Row row_;
   base::HashMap<std::vector<uint32_t>, Val> memo_;  // (array, flat, index...) -> element
   std::vector<ir::ProgramRef> decomposed_;          // keeps programs of decompositions alive
 };

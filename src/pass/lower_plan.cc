@@ -10,6 +10,7 @@
 #include "base/status_abi.h"
 #include "pass/body_cost.h"
 #include "pass/kernel_builder.h"
+#include "pass/pass.h"
 #include "trace/attrs.h"
 #include "trace/builder.h"
 #include "transform/rules.h"
@@ -204,7 +205,9 @@ class PlanLowering {
     for (ir::ValueId v : eqn.operands) slots.push_back(frame.refs[v].slot);
     for (uint32_t i = 0; i < eqn.n_results; ++i) slots.push_back(frame.refs[eqn.result(i)].slot);
     KernelBuilder k(registry_, row.name, options_.target);
-    RICCI_ASSIGN(KernelBuilder::Result lowered, k.Lower(frame.f, eqn, slots));
+    auto attempt = k.Lower(frame.f, eqn, slots);
+    if (row.flow == prim::Flow::kFusion && absl::IsFailedPrecondition(attempt.status())) return Apart(frame, eqn);
+    RICCI_ASSIGN(KernelBuilder::Result lowered, std::move(attempt));
     Refs operands(eqn.operands.size()), results;
     for (const Binding& binding : lowered.bindings) {
       if (binding.kind != Binding::Kind::kOperand) continue;
@@ -212,6 +215,16 @@ class PlanLowering {
     }
     RICCI_ASSIGN(results, Results(frame, eqn));
     return BoundKernel(std::move(lowered), operands, results, eqn.location);
+  }
+
+  // A fusion by rows in which a lowering turned out to loop over something else than its rows: its parts, one by one.
+  absl::Status Apart(Frame& frame, const ir::Equation& eqn) {
+    Options apart = options_;
+    apart.merge_rows = false;
+    RICCI_ASSIGN(const ir::ProgramRef parts, Fuse(trace::ProgramOf(eqn.attrs, "body"), apart));
+    RICCI_ASSIGN(Refs operands, Places(frame, eqn.operands));
+    RICCI_ASSIGN(Refs results, Results(frame, eqn));
+    return Body(*parts, operands, results);
   }
 
   // Library calls take whole buffers: slices go through copies.

@@ -17,6 +17,7 @@ struct Options {
   std::string_view target = "ref";  // kind of the device; chooses lowerings
   bool reference = false;           // no pass: each equation is lowered alone (the oracle)
   VmapMode vmap = VmapMode::kAuto;
+  bool merge_rows = true;           // kernels that run over the same rows become one
   std::span<const uint8_t> donate;  // per parameter
   // Called after each stage with its name and a function that prints it; may be empty.
   std::function<void(std::string_view stage, const std::function<std::string()>& text)> dump;

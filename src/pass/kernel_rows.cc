@@ -1,0 +1,178 @@
+// Kernels that run row by row: several loops over the same row, one after another, in one point of the domain.
+//
+// The domain is the leading dimensions of all results. What is passed on within a row is private: one value, or an
+// array with the other dimensions that looks like the whole one (the leading strides are 0), so that lowerings need not
+// know. A lowering opens its parallel loops over all of its result; those over the leading dimensions are open already.
+// That it reads and writes nothing but this row there is checked at each access; one that does is FAILED_PRECONDITION.
+//
+// Expressions are computed where they are read. They are kept in a private row only if several loops read them and
+// computing them again is dearer than reading them back.
+#include "base/status_abi.h"
+#include "pass/kernel_builder.h"
+#include "trace/builder.h"
+#include "transform/rules.h"
+
+namespace ricci::inline v0::pass {
+namespace {
+
+constexpr int64_t kReadBack = 4;         // what storing and reading an element costs, in simple operations
+constexpr int64_t kTranscendental = 16;  // what one costs
+constexpr int64_t kMostCost = 1 << 20;   // sums stop here
+
+}  // namespace
+
+absl::Status KernelBuilder::Parallel(std::span<const int64_t> extents, Val* index) {
+  const size_t n = row_.extents.size();
+  if (n == 0 || w_.Depth() != row_.depth) {
+    w_.Parallel(extents, index);
+    return w_.status();
+  }
+  if (extents.size() < n || !std::equal(row_.extents.begin(), row_.extents.end(), extents.begin())) {
+    return absl::FailedPreconditionError("kernel: a loop is not over the rows");
+  }
+  std::copy(row_.index.begin(), row_.index.end(), index);
+  w_.Parallel(extents.subspan(n), index + n);
+  return w_.status();
+}
+
+absl::Status KernelBuilder::CheckRow(const Index& index) const {
+  const bool same = !index.flat && std::equal(row_.index.begin(), row_.index.end(), index.at.begin());
+  return same ? absl::OkStatus() : absl::FailedPreconditionError("kernel: another row is touched");
+}
+
+absl::StatusOr<ArrayId> KernelBuilder::PrivateRow(ir::TypeId t) {
+  const ir::ArrayType& whole = registry_.vocabulary().types.Get(t);
+  RICCI_ASSIGN(ir::TypeId row_type,
+               registry_.vocabulary().types.Intern(whole.dtype, whole.shape.subspan(row_.extents.size())));
+  RICCI_ASSIGN(ArrayId row, Private(row_type));
+  Array a = arrays_[row];
+  a.type = t;
+  a.place.of_row = true;
+  a.place.strides.insert(a.place.strides.begin(), row_.extents.size(), 0);
+  return Add(std::move(a));
+}
+
+// What is kept once computed: one value for the row where that is all there is; expressions that more than one loop
+// reads and that are dear, and all that loops make, in a private row or a result.
+absl::StatusOr<std::vector<KernelBuilder::Kept>> KernelBuilder::ChooseKept(
+    const ir::Program& f, std::span<const ricci_lowering* const> lowerings) {
+  const size_t n_rows = row_.extents.size();
+  RowReads reads(static_cast<uint32_t>(n_rows));
+  std::vector<int64_t> loops(f.values.size(), 0), cost(f.values.size(), 0);
+  for (ir::ValueId r : f.results) {
+    ++loops[r];
+    reads.MarkRow(r);
+  }
+  for (size_t e = f.equations.size(); e-- > 0;) {
+    const ir::Equation& eqn = f.equations[e];
+    RICCI_ASSIGN(const Factors factors, FactorsOf(f, eqn, lowerings[e]->kind == RICCI_LOWER_SCALAR));
+    if (!reads.Visit(eqn, factors)) return absl::FailedPreconditionError("kernel: an equation does not run by rows");
+    const bool is_loop = lowerings[e]->kind == RICCI_LOWER_LOOPS || f.type(eqn.result(0)).rank() == n_rows;
+    for (ir::ValueId v : eqn.operands) {
+      const bool repeats = !is_loop && f.type(v).elements < f.type(eqn.result(0)).elements;
+      loops[v] += is_loop ? 1 : loops[eqn.result(0)] + repeats;
+    }
+  }
+  std::vector<Kept> kept(f.values.size(), Kept::kNot);
+  for (size_t e = 0; e < f.equations.size(); ++e) {
+    const ir::Equation& eqn = f.equations[e];
+    cost[eqn.result(0)] = registry_.Get(eqn.prim).has(RICCI_PRIM_TRANSCENDENTAL) ? kTranscendental : 1;
+    for (ir::ValueId o : eqn.operands) cost[eqn.result(0)] = std::min(cost[eqn.result(0)] + cost[o], kMostCost);
+    for (uint32_t i = 0; i < eqn.n_results; ++i) {
+      const ir::ValueId v = eqn.result(i);
+      const RowReads::Use use = reads.Of(v);
+      if (!use.row || use.other) continue;
+      const bool dear = loops[v] > 1 && cost[v] > kReadBack;
+      if (f.type(v).rank() == n_rows) {
+        kept[v] = Kept::kValue;
+      } else if (dear || lowerings[e]->kind == RICCI_LOWER_LOOPS) {
+        kept[v] = Kept::kRow;
+      }
+      if (kept[v] != Kept::kNot) cost[v] = 1;
+    }
+  }
+  return kept;
+}
+
+absl::Status KernelBuilder::InlineRows(const ir::Program& f, uint32_t n_rows, std::span<const ArrayId> in,
+                                       std::span<const ArrayId> dst) {
+  const auto shape = f.type(f.results[0]).shape.first(n_rows);
+  row_.extents.assign(shape.begin(), shape.end());
+  row_.index.resize(n_rows);
+  w_.Parallel(shape, row_.index.data());
+  row_.depth = w_.Depth();
+  std::vector<ArrayId> env(f.values.size(), 0), dst_of(f.values.size(), 0);
+  std::copy(in.begin(), in.end(), env.begin());
+  for (const ir::Constant& c : f.constants) env[c.value] = AddLiteral(f.type_id(c.value), c);
+  for (size_t i = 0; i < dst.size(); ++i) {
+    arrays_[dst[i]].place.of_row = true;
+    if (dst_of[f.results[i]] == 0) dst_of[f.results[i]] = dst[i];
+  }
+  std::vector<const ricci_lowering*> lowerings;
+  for (const ir::Equation& eqn : f.equations) {
+    const trace::Op op(f, eqn);
+    RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(registry_.Get(eqn.prim), *op.get(), target_, kKernelKinds));
+    if (l == nullptr) return absl::FailedPreconditionError("kernel: an equation does not run by rows");
+    lowerings.push_back(l);
+  }
+  RICCI_ASSIGN(const std::vector<Kept> kept, ChooseKept(f, lowerings));
+  for (size_t e = 0; e < f.equations.size(); ++e) {
+    RICCI_TRY(RowEquation(f, f.equations[e], *lowerings[e], kept, dst_of, env));
+  }
+  std::vector<ArrayId> to, from;
+  for (size_t i = 0; i < dst.size(); ++i) {
+    const ir::ValueId r = f.results[i];
+    const bool filled = f.definition(r) != nullptr &&
+                        (kept[r] == Kept::kRow || lowerings[f.values[r].index]->kind == RICCI_LOWER_LOOPS);
+    if (filled && dst_of[r] == dst[i]) continue;
+    to.push_back(dst[i]);
+    from.push_back(env[r]);
+  }
+  RICCI_TRY(CopyGroup(to, from));
+  w_.End();
+  row_ = {};
+  return w_.status();
+}
+
+absl::Status KernelBuilder::RowEquation(const ir::Program& f, const ir::Equation& eqn, const ricci_lowering& l,
+                                        std::span<const Kept> kept, std::span<const ArrayId> dst_of,
+                                        std::vector<ArrayId>& env) {
+  std::vector<ArrayId> operands, results;
+  for (ir::ValueId v : eqn.operands) operands.push_back(env[v]);
+  const auto place = [&](ir::ValueId v) -> absl::StatusOr<ArrayId> {
+    if (dst_of[v] != 0) return dst_of[v];
+    return PrivateRow(f.type_id(v));
+  };
+  if (l.kind == RICCI_LOWER_LOOPS) {
+    for (uint32_t i = 0; i < eqn.n_results; ++i) {
+      RICCI_ASSIGN(ArrayId a, place(eqn.result(i)));
+      results.push_back(a);
+    }
+    RICCI_ASSIGN(results, RunLoops(f, eqn, l, std::move(operands), results));
+  } else {
+    Array a;
+    a.type = f.type_id(eqn.result(0));
+    a.kind = Kind::kLazy;
+    a.lazy = {&f, &eqn, &l, std::move(operands), 0};
+    results.push_back(Add(std::move(a)));
+  }
+  for (uint32_t i = 0; i < eqn.n_results; ++i) {
+    const ir::ValueId v = eqn.result(i);
+    env[v] = results[i];
+    if (kept[v] == Kept::kValue) {  // what reads it in a loop need not load it again
+      Array a;
+      a.type = f.type_id(v);
+      a.kind = Kind::kElements;
+      a.elements.of_row = true;
+      RICCI_ASSIGN(Val value, LoadIndex(results[i], {row_.index, false}));
+      a.elements.values.push_back(value);
+      env[v] = Add(std::move(a));
+    } else if (kept[v] == Kept::kRow && l.kind != RICCI_LOWER_LOOPS) {
+      RICCI_ASSIGN(env[v], place(v));
+      RICCI_TRY(Copy(env[v], results[i]));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ricci::inline v0::pass

@@ -1,0 +1,260 @@
+// merge_groups: kernels that run over the same rows become one, so that a row is read once and stays in the cache.
+//
+// Two groups merge if one reads what the other stores, or both read the same array, and all of it row by row: for one
+// point of their common leading dimensions no more than the same point (softmax: a maximum, a sum, and what is between
+// and behind them). The factors of the rows tell. With all dimensions in common (the moments and the update of Adam) it
+// is a plain loop with several results; otherwise rows are the domain, and what is passed on within a row is private.
+//
+// Few long rows stay apart: their points, not the rows, keep the threads busy. Legality is one comparison, because
+// every group has a position and reads only from groups before it: the merged group runs where its last part ran if
+// nobody waits for the first, or where its first part ran if the last part waits for nothing else. Each group looks at
+// a bounded number of others, each of bounded size, so the cost is linear.
+#include "pass/merge_groups.h"
+
+#include <algorithm>
+
+namespace ricci::inline v0::pass {
+namespace {
+
+constexpr uint32_t kNone = ~0u;
+constexpr size_t kMaxMembers = 192;
+constexpr size_t kMaxRoots = 12;
+constexpr size_t kMaxArrays = 24;          // read or written by one kernel
+constexpr size_t kMaxCandidates = 6;       // groups that one group tries
+constexpr size_t kMaxReaders = 32;         // of one value that are looked at
+constexpr int64_t kFewRows = 16;           // fewer leave threads idle,
+constexpr int64_t kShortRow = 16;          // shorter ones are no work for lanes,
+constexpr int64_t kSmall = 1 << 16;        // which does not matter for so few elements
+constexpr int64_t kRowBytes = 256 * 1024;  // of what is passed on within a row
+
+class Merger {
+ public:
+  Merger(const ir::Program& f, const std::vector<Joins>& joins, const std::vector<int64_t>& costs,
+         std::vector<Group>& groups)
+      : f_(f),
+        joins_(joins),
+        costs_(costs),
+        groups_(groups),
+        into_(groups.size()),
+        producer_(f.values.size(), kNone),
+        readers_(f.values.size()),
+        inputs_(groups.size()),
+        factors_(f.equations.size()),
+        has_factors_(f.equations.size(), 0) {}
+
+  absl::Status Run() {
+    for (uint32_t g = 0; g < groups_.size(); ++g) {
+      into_[g] = g;
+      if (!groups_[g].members.empty()) Index(g);
+    }
+    for (uint32_t g = 0; g < groups_.size(); ++g) {
+      if (groups_[g].members.empty() || !MayMerge(g)) continue;
+      for (uint32_t other : Candidates(g)) {
+        const uint32_t a = Find(other), b = Find(g);
+        if (a != b) RICCI_TRY(TryMerge(a, b));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  uint32_t Find(uint32_t g) {
+    while (into_[g] != g) g = into_[g] = into_[into_[g]];
+    return g;
+  }
+  bool MayMerge(uint32_t g) const {
+    return std::all_of(groups_[g].roots.begin(), groups_[g].roots.end(), [&](uint32_t root) {
+      const ir::Equation& eqn = f_.equations[root];
+      return joins_[root] != Joins::kNever && f_.type(eqn.result(0)).rank() > 0 && f_.type(eqn.result(0)).elements > 0;
+    });
+  }
+
+  // What the group reads from outside and which groups read a value.
+  void Index(uint32_t g) {
+    for (uint32_t root : groups_[g].roots) {
+      const ir::Equation& eqn = f_.equations[root];
+      for (uint32_t i = 0; i < eqn.n_results; ++i) producer_[eqn.result(i)] = g;
+    }
+    inputs_[g] = InputsOf(groups_[g].members);
+    for (ir::ValueId v : inputs_[g]) readers_[v].push_back(g);
+  }
+  std::vector<ir::ValueId> InputsOf(const std::vector<uint32_t>& members) const {
+    std::vector<ir::ValueId> inputs;
+    for (uint32_t m : members) {
+      for (ir::ValueId v : f_.equations[m].operands) {
+        if (f_.constant(v) != nullptr) continue;
+        const bool inside = f_.values[v].kind == ir::ValueKind::kResult &&
+                            std::binary_search(members.begin(), members.end(), f_.values[v].index);
+        if (!inside) inputs.push_back(v);
+      }
+    }
+    std::sort(inputs.begin(), inputs.end());
+    inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
+    return inputs;
+  }
+
+  // Groups before `g` that it reads from, or that read what it reads; the nearest first.
+  std::vector<uint32_t> Candidates(uint32_t g) {
+    std::vector<uint32_t> out;
+    const auto add = [&](uint32_t other) {
+      other = Find(other);
+      if (other != g && MayMerge(other) && std::find(out.begin(), out.end(), other) == out.end()) out.push_back(other);
+    };
+    for (ir::ValueId v : inputs_[g]) {
+      if (producer_[v] != kNone) add(producer_[v]);
+      const auto& readers = readers_[v];
+      const auto end = std::lower_bound(readers.begin(), readers.end(), g);
+      size_t n = 0;
+      for (auto it = end; it != readers.begin() && n < kMaxReaders; ++n) add(*--it);
+    }
+    std::sort(out.begin(), out.end(),
+              [&](uint32_t x, uint32_t y) { return groups_[x].position > groups_[y].position; });
+    if (out.size() > kMaxCandidates) out.resize(kMaxCandidates);
+    return out;
+  }
+
+  absl::Status TryMerge(uint32_t a, uint32_t b) {
+    if (groups_[a].position > groups_[b].position) std::swap(a, b);
+    const std::optional<uint32_t> position = PositionOf(a, b);
+    if (!position) return absl::OkStatus();
+    Group merged;
+    std::set_union(groups_[a].members.begin(), groups_[a].members.end(), groups_[b].members.begin(),
+                   groups_[b].members.end(), std::back_inserter(merged.members));
+    merged.roots = groups_[a].roots;
+    merged.roots.insert(merged.roots.end(), groups_[b].roots.begin(), groups_[b].roots.end());
+    merged.position = *position;
+    if (merged.members.size() > kMaxMembers || merged.roots.size() > kMaxRoots) return absl::OkStatus();
+    for (uint32_t m : merged.members) RICCI_TRY(Learn(m));
+    if (!ChooseRows(merged, Shared(a, b))) return absl::OkStatus();
+    std::vector<ir::ValueId> inputs = InputsOf(merged.members);
+    if (inputs.size() + merged.roots.size() > kMaxArrays) return absl::OkStatus();
+    groups_[b] = std::move(merged);
+    inputs_[b] = std::move(inputs);
+    groups_[a] = {};
+    into_[a] = b;
+    return absl::OkStatus();
+  }
+
+  // Where the union of `a` and, after it, `b` can run, if anywhere.
+  std::optional<uint32_t> PositionOf(uint32_t a, uint32_t b) {
+    const uint32_t first = groups_[a].position, last = groups_[b].position;
+    bool late = true, early = true;
+    for (uint32_t root : groups_[a].roots) {
+      const ir::Equation& eqn = f_.equations[root];
+      for (uint32_t i = 0; i < eqn.n_results && late; ++i) {
+        for (uint32_t reader : readers_[eqn.result(i)]) {
+          const uint32_t r = Find(reader);
+          late &= r == a || r == b || groups_[r].position > last;
+        }
+      }
+    }
+    if (late) return last;
+    for (ir::ValueId v : inputs_[b]) {
+      if (producer_[v] == kNone) continue;
+      const uint32_t p = Find(producer_[v]);
+      early &= p == a || groups_[p].position < first;
+    }
+    return early ? std::optional(first) : std::nullopt;
+  }
+
+  // What both read, or one stores and the other reads: what merging them reads once less.
+  std::vector<ir::ValueId> Shared(uint32_t a, uint32_t b) {
+    std::vector<ir::ValueId> shared;
+    std::set_intersection(inputs_[a].begin(), inputs_[a].end(), inputs_[b].begin(), inputs_[b].end(),
+                          std::back_inserter(shared));
+    for (ir::ValueId v : inputs_[b]) {
+      if (producer_[v] != kNone && Find(producer_[v]) == a) shared.push_back(v);
+    }
+    return shared;
+  }
+
+  absl::Status Learn(uint32_t e) {
+    if (has_factors_[e]) return absl::OkStatus();
+    has_factors_[e] = 1;
+    RICCI_ASSIGN(factors_[e], FactorsOf(f_, f_.equations[e], joins_[e] == Joins::kExpression));
+    return absl::OkStatus();
+  }
+
+  // As many leading dimensions as all can have in common.
+  bool ChooseRows(Group& g, const std::vector<ir::ValueId>& shared) {
+    size_t rank = kMaxArrays;
+    bool plain = true;  // expressions of one shape
+    const auto shape = f_.type(f_.equations[g.roots[0]].result(0)).shape;
+    for (uint32_t root : g.roots) {
+      const ir::ArrayType& t = f_.type(f_.equations[root].result(0));
+      rank = std::min<size_t>(rank, t.rank());
+      plain &=
+          joins_[root] == Joins::kExpression && std::equal(t.shape.begin(), t.shape.end(), shape.begin(), shape.end());
+    }
+    for (auto n = static_cast<uint32_t>(rank); n > 0; --n) {
+      if (!RunsByRows(g, n, shared)) continue;
+      g.n_rows = plain && n == rank ? 0 : n;
+      return true;
+    }
+    return false;
+  }
+
+  bool RunsByRows(const Group& g, uint32_t n, const std::vector<ir::ValueId>& shared) const {
+    const auto shape = f_.type(f_.equations[g.roots[0]].result(0)).shape.first(n);
+    RowReads reads(n);
+    for (uint32_t root : g.roots) {
+      const ir::Equation& eqn = f_.equations[root];
+      for (uint32_t i = 0; i < eqn.n_results; ++i) {
+        const auto own = f_.type(eqn.result(i)).shape;
+        if (own.size() < n || !std::equal(shape.begin(), shape.end(), own.begin())) return false;
+        reads.MarkRow(eqn.result(i));
+      }
+    }
+    for (auto m = g.members.rbegin(); m != g.members.rend(); ++m) {
+      if (!reads.Visit(f_.equations[*m], factors_[*m])) return false;
+    }
+    for (uint32_t root : g.roots) {
+      const ir::Equation& eqn = f_.equations[root];
+      for (uint32_t i = 0; i < eqn.n_results; ++i) {
+        if (reads.Of(eqn.result(i)).other) return false;
+      }
+    }
+    const bool saves = std::any_of(shared.begin(), shared.end(), [&](ir::ValueId v) { return reads.Of(v).row; });
+    return saves && Pays(g, n, shape, reads);
+  }
+
+  bool Pays(const Group& g, uint32_t n, std::span<const int64_t> shape, const RowReads& reads) const {
+    int64_t rows = 1, elements = 0, bytes = 0;
+    for (int64_t extent : shape) rows *= extent;
+    bool full = true;  // a row is one element everywhere
+    for (uint32_t m : g.members) {
+      const ir::Equation& eqn = f_.equations[m];
+      if (!reads.Of(eqn.result(0)).row) continue;
+      const ir::ArrayType& t = f_.type(eqn.result(0));
+      full &= t.rank() == n;
+      elements = std::max<int64_t>(elements, t.elements);
+      const bool dear = joins_[m] == Joins::kRows || costs_[m] > 4;
+      if (dear && t.rank() > n) bytes += static_cast<int64_t>(t.bytes) / rows;
+      for (size_t i = 0; i < eqn.operands.size() && joins_[m] == Joins::kRows; ++i) {
+        if (reads.Of(eqn.operands[i]).row) elements = std::max<int64_t>(elements, f_.type(eqn.operands[i]).elements);
+      }
+    }
+    if (elements <= kSmall || full) return bytes <= kRowBytes;
+    return rows >= kFewRows && elements / rows >= kShortRow && bytes <= kRowBytes;
+  }
+
+  const ir::Program& f_;
+  const std::vector<Joins>& joins_;
+  const std::vector<int64_t>& costs_;
+  std::vector<Group>& groups_;
+  std::vector<uint32_t> into_;                    // the group it was merged into
+  std::vector<uint32_t> producer_;                // group that stores a value
+  std::vector<std::vector<uint32_t>> readers_;    // groups that read a value; by number
+  std::vector<std::vector<ir::ValueId>> inputs_;  // of a group
+  std::vector<Factors> factors_;
+  std::vector<uint8_t> has_factors_;
+};
+
+}  // namespace
+
+absl::Status MergeGroups(const ir::Program& f, const std::vector<Joins>& joins, const std::vector<int64_t>& costs,
+                         std::vector<Group>& groups) {
+  return Merger(f, joins, costs, groups).Run();
+}
+
+}  // namespace ricci::inline v0::pass

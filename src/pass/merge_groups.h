@@ -1,0 +1,30 @@
+// Groups of equations that become one kernel each, and merging them.
+#ifndef RICCI_PASS_MERGE_GROUPS_H_
+#define RICCI_PASS_MERGE_GROUPS_H_
+#include <vector>
+
+#include "pass/factors.h"
+
+namespace ricci::inline v0::pass {
+
+// How an equation may be part of a merged group.
+enum class Joins : uint8_t {
+  kNever,
+  kExpression,  // computed where it is read
+  kRows         // loops that may be run for one row alone
+};
+
+struct Group {
+  std::vector<uint32_t> roots;    // equations whose results are stored if anything outside reads them
+  std::vector<uint32_t> members;  // all equations, in program order; roots too
+  uint32_t position = 0;          // where in the program it runs: at that equation
+  uint32_t n_rows = 0;            // > 0: runs row by row, a row being one point of so many leading dimensions
+};
+
+// Merges groups that pass values of one shape to each other, or read the same ones. `joins`: per equation. Groups that
+// were merged into another are left empty.
+absl::Status MergeGroups(const ir::Program& f, const std::vector<Joins>& joins, const std::vector<int64_t>& costs,
+                         std::vector<Group>& groups);
+
+}  // namespace ricci::inline v0::pass
+#endif
