@@ -2,9 +2,12 @@
 //
 // A group has one root: the equation whose results are stored. Walking backwards from the roots, a producer joins the
 // group of its consumers if it is an expression (SCALAR or INDEX lowering) and computing it there costs nothing extra:
-// it has one consumer group, or it is cheap enough to be computed again in each. LOOPS equations, library calls and
+// it has one consumer group, or it is cheap enough to be computed again in each. Views of one array at several places
+// (a stencil, a shifted copy) compute what they read once per place, which multiplies along a chain, so that is bounded
+// too. LOOPS equations, library calls and
 // everything kept by the program's results are roots. Then groups that run over the same rows are merged
 // (merge_groups.cc).
+#include "base/hash.h"
 #include "base/hash_map.h"
 #include "pass/body_cost.h"
 #include "pass/kernel_builder.h"
@@ -19,6 +22,8 @@ namespace {
 constexpr uint32_t kNoGroup = ~0u;
 constexpr uint32_t kMaxGroup = 512;     // equations in one kernel, which bounds code size and compile time
 constexpr int64_t kCheapToRepeat = 12;  // cost of an expression that may be computed in several groups
+constexpr int64_t kRepeats = 6;         // cost of an expression times the places of one group it is computed at
+constexpr size_t kMaxPlaces = 16;       // at which a view is read
 
 enum class Form : uint8_t {
   kExpression,
@@ -31,6 +36,7 @@ struct Info {
   bool view = false;  // INDEX: moves elements, computes nothing
   int64_t cost = 1;   // of one element, with what has been pulled in
   uint32_t group = kNoGroup;
+  std::vector<uint64_t> places;  // the maps from points of its groups to elements read of it, as hashes; sorted
 };
 
 // How dear an expression is per element. Arithmetic and moves are 1; what the row flags as dear is more.
@@ -105,8 +111,13 @@ class Fuser {
     bool fits = info.form == Form::kExpression && !stored && (groups.size() == 1 || (may_repeat && groups.size() <= 4));
     for (uint32_t g : groups) fits = fits && g != kNoGroup && members_[g].size() < kMaxGroup;
     if (fits && !info.view && RepeatsWork(e)) fits = false;
+    if (fits) info.places = PlacesOf(eqn.result(0));
+    if (info.places.size() > kMaxPlaces) fits = false;
+    if (!info.view && info.places.size() > 1 && static_cast<int64_t>(info.places.size()) * info.cost > kRepeats)
+      fits = false;
     joined_.try_emplace(e);
     if (!fits) {
+      info.places = {e};
       members_[e].push_back(e);
       joined_[e] = {e};
       return;
@@ -116,6 +127,25 @@ class Fuser {
       info_[g].cost += info.cost;
     }
     joined_[e] = groups;
+  }
+
+  // Elementwise users read an element where they themselves are computed, views somewhere else.
+  std::vector<uint64_t> PlacesOf(ir::ValueId v) const {
+    std::vector<uint64_t> places;
+    for (uint32_t user : users_[v]) {
+      const ir::Equation& u = f_.equations[user];
+      const Info& info = info_[user];
+      for (uint32_t k = 0; k < u.operands.size(); ++k) {
+        if (u.operands[k] != v) continue;
+        const bool elementwise = info.form == Form::kExpression && !info.view;
+        for (uint64_t at : info.places)
+          places.push_back(elementwise ? at : base::Hasher().Add(at).Add(user).Add(k).Done());
+        if (places.size() > kMaxPlaces * kMaxPlaces) return places;
+      }
+    }
+    std::sort(places.begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    return places;
   }
 
   // Would a user that loads an element many times (a product, a window, a broadcast that computes) evaluate e as often?
