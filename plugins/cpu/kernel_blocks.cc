@@ -21,6 +21,10 @@ void KernelEmitter::Range(uint32_t first, uint32_t last) {
         LoadFrom(i, inst.dtype, buffers_[static_cast<size_t>(inst.imm)], values_[inst.a], inst.a);
         break;
       case RICCI_K_STORE:
+        if (together_ != 0) {
+          postponed_.push_back({i, values_[inst.a], values_[inst.b]});
+          break;
+        }
         StoreTo(k_.buffers[inst.imm].dtype, buffers_[static_cast<size_t>(inst.imm)], values_[inst.a], inst.a, inst.b);
         break;
       case RICCI_K_LOCAL:

@@ -69,11 +69,14 @@ void KernelEmitter::Domain() {
     // Tasks begin at multiples of the lanes, so only the last vector of all is partial.
     Spread(dims[0], begin, end, lanes, inner % l_.lanes == 0);
   } else {
+    const bool together = lanes && rank > 2 && dims[rank - 2] != 0 && RowsTogether();
+    if (together) together_ = dims[rank - 2];
+    const uint32_t outer = rank - 1 - together;
     out_.units = 1;
-    for (uint32_t d = 0; d + 1 < rank; ++d) out_.units *= k_.domain[d];
+    for (uint32_t d = 0; d < outer; ++d) out_.units *= k_.domain[d];
     Loop(begin, end, 1, [&](V row) {
       V rest = row;
-      for (uint32_t d = rank - 1; d-- > 0;) {
+      for (uint32_t d = outer; d-- > 0;) {
         V extent = l_.I64(k_.domain[d]);
         if (dims[d] != 0) values_[dims[d]] = {d == 0 ? rest : LLVMBuildURem(l_.b, rest, extent, ""), nullptr, 0};
         if (d != 0) rest = LLVMBuildUDiv(l_.b, rest, extent, "");
@@ -88,7 +91,7 @@ void KernelEmitter::Spread(uint32_t dim, V begin, V end, bool lanes, bool even) 
   if (!lanes || dim == 0) {
     Loop(begin, end, 1, [&](V x) {
       if (root != 0) values_[root] = {x, nullptr, 0};
-      Range(1, k_.n_insts);
+      Points();
     });
     return;
   }
@@ -97,10 +100,38 @@ void KernelEmitter::Spread(uint32_t dim, V begin, V end, bool lanes, bool even) 
   Loop(begin, end, l_.lanes, [&](V x) {
     values_[root] = {x, nullptr, 1};
     mask_ = even ? nullptr : TailMask(x, end);
-    Range(1, k_.n_insts);
+    Points();
     mask_ = nullptr;
   });
   spreading_ = false;
+}
+
+// Many short rows of which few make a matrix: the rows of one are computed together, so that what they all read is
+// loaded once. Nothing may be read back, since the stores of all come last.
+bool KernelEmitter::RowsTogether() const {
+  const int64_t rows = k_.domain[k_.domain_rank - 2], width = k_.domain[k_.domain_rank - 1];
+  if (rows > kRowsTogether || width > l_.lanes) return false;
+  for (uint32_t i = 1; i < k_.n_insts; ++i) {
+    const ricci_inst& inst = k_.insts[i];
+    if (inst.op == RICCI_K_STORE && (blocks_.parent[i] != 0 || k_.buffers[inst.imm].access != RICCI_ACCESS_WRITE)) {
+      return false;
+    }
+  }
+  return CostOfPoint(k_, blocks_) * static_cast<double>(rows) <= static_cast<double>(kUnrollInsts);
+}
+
+void KernelEmitter::Points() {
+  if (together_ == 0) return Range(1, k_.n_insts);
+  for (int64_t row = 0; row < k_.domain[k_.domain_rank - 2]; ++row) {
+    values_[together_] = {l_.I64(row), nullptr, 0};
+    Range(1, k_.n_insts);
+  }
+  for (const Postponed& p : postponed_) {
+    const ricci_inst& inst = k_.insts[p.store];
+    values_[inst.a] = p.index, values_[inst.b] = p.value;
+    StoreTo(k_.buffers[inst.imm].dtype, buffers_[static_cast<size_t>(inst.imm)], p.index, inst.a, inst.b);
+  }
+  postponed_.clear();
 }
 
 V KernelEmitter::TailMask(V x, V end) {
@@ -187,12 +218,20 @@ bool IsLongChain(const ricci_kernel_table& k, const Blocks& blocks, unsigned lan
   return chain && state <= kChainState;
 }
 
+// A short innermost dimension needs no more lanes than it has points.
+unsigned LanesOfShortRows(const ricci_kernel_table& k, unsigned lanes) {
+  if (k.domain_rank < 2 || !LanesOverDomain(k, Blocks(k), lanes)) return lanes;
+  while (lanes > kFewestLanes && lanes / 2 >= k.domain[k.domain_rank - 1]) lanes /= 2;
+  return lanes;
+}
+
 }  // namespace
 
 KernelCode EmitKernel(const LlvmBuilder& builder, const ricci_kernel_table& k, const std::string& name) {
   KernelCode out;
   LlvmBuilder l = builder;
   if (IsLongChain(k, Blocks(k), l.lanes)) l.lanes *= 2;
+  l.lanes = LanesOfShortRows(k, l.lanes);
   const uint32_t split = KernelEmitter(l, k, out).FindSplit();
   KernelEmitter whole(l, k, out);
   if (split != 0) {
@@ -204,8 +243,9 @@ KernelCode EmitKernel(const LlvmBuilder& builder, const ricci_kernel_table& k, c
   whole.Emit(name, Part::kWhole);
   const Blocks blocks(k);
   double per_unit = std::max(1.0, CostOfPoint(k, blocks));
-  if (k.domain_rank > 1) per_unit *= static_cast<double>(k.domain[k.domain_rank - 1]);
-  const int64_t align = k.domain_rank == 1 ? l.lanes * 4 : 1;
+  for (uint32_t d = 0; d < k.domain_rank; ++d) per_unit *= static_cast<double>(k.domain[d]);
+  per_unit /= static_cast<double>(std::max<int64_t>(out.units, 1));
+  const int64_t align = k.domain_rank == 1 && LanesOverDomain(k, blocks, l.lanes) ? l.lanes * 4 : 1;
   const auto grain = static_cast<int64_t>(kTaskCost / per_unit);
   out.grain = std::max<int64_t>({1, (grain + align - 1) / align, (out.units / kTasks + align - 1) / align}) * align;
   return out;

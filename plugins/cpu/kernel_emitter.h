@@ -11,8 +11,10 @@ namespace ricci::cpu {
 
 using V = LLVMValueRef;
 
-inline constexpr uint64_t kStackLocal = 16384;    // bytes of one private array on the stack; larger ones are in scratch
-inline constexpr int64_t kUnrollInsts = 512;      // instructions that unrolling a small loop may make
+inline constexpr uint64_t kStackLocal = 16384;  // bytes of one private array on the stack; larger ones are in scratch
+inline constexpr int64_t kUnrollInsts = 512;    // instructions that unrolling a small loop may make
+inline constexpr int64_t kRowsTogether = 8;     // rows of one small matrix
+inline constexpr unsigned kFewestLanes = 4;
 inline constexpr int64_t kReduceChunk = 1 << 16;  // elements of one chunk of a long reduction
 inline constexpr double kTaskCost = 1 << 16;      // scalar operations of one task, at least
 inline constexpr int64_t kTasks = 256;            // at most so many: long tasks keep the processor's prefetching going
@@ -27,6 +29,11 @@ struct Value {
 
   bool uniform() const { return one != nullptr && stride == 0; }
   bool linear() const { return one != nullptr; }
+};
+
+struct Postponed {  // a store and what its operands were
+  uint32_t store;
+  Value index, value;
 };
 
 struct Local {
@@ -56,6 +63,10 @@ class KernelEmitter {
 
   // The body for all points [begin, end) of the innermost dimension.
   void Spread(uint32_t dim, V begin, V end, bool lanes, bool even);
+
+  bool RowsTogether() const;
+  // The body for one point or vector of points; of all rows of the dimension before, where they go together.
+  void Points();
 
   V TailMask(V x, V end);
 
@@ -214,6 +225,8 @@ class KernelEmitter {
   bool spreading_ = false;  // inside of the loop that is spread over lanes
   bool done_ = false;
   uint32_t split_ = 0;
+  uint32_t together_ = 0;  // the dimension, before the innermost, all points of which are computed together
+  std::vector<Postponed> postponed_;
   Part part_ = Part::kWhole;
   uint64_t stack_ = 0, scratch_ = 0;
 };
