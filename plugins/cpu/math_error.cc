@@ -1,99 +1,81 @@
-// erf and its inverse, expm1 and log1p in f32: what activation functions and normal random numbers are full of.
+// erf, erfc and the inverse of erf: what activation functions and normal random numbers are full of.
 //
-// Coefficients are our own least-squares fits, reweighted towards equal ripple, with the error relative to the result.
-// erf: odd polynomial below 0.875, above it 1 - exp(q(|x|)) with q fitted to log(erfc). erf_inv: polynomials in
-// w = -log(1 - x^2), as M. Giles proposed (GPU Computing Gems, 2011), in sqrt(w) for the tail. expm1: reduced as exp
-// is, put together at half the scale so that the largest exponent does not overflow. log1p: log of the rounded sum and
-// a correction for what rounding lost.
+// erf in f32: odd polynomial below 0.875, above it 1 - exp(q(|x|)) with q fitted to log(erfc). In f64: odd polynomial
+// below 1, above it 1 - erfc. erfc in f64: exp(-x^2) times a polynomial in (x - 4) / (x + 4) over x + 4 (as Shepherd
+// and Laframboise, 1981, proposed), with the square in two parts. erf_inv: polynomials in w = -log(1 - x^2), as M.
+// Giles proposed (GPU Computing Gems, 2011), in sqrt(w) for the tail.
+//
+// Coefficients in f32 are our own least-squares fits, reweighted towards equal ripple, with the error relative to the
+// result; in f64 minimax (Remez exchange).
 #include <cmath>
 
-#include "math_f32.h"
-#include "ricci/kernel.h"
+#include "math_functions.h"
 
 namespace ricci::cpu {
 namespace {
 
-using V = LLVMValueRef;
-
-V Less(const LlvmBuilder& l, V x, double bound) { return LLVMBuildFCmp(l.b, LLVMRealOLT, x, l.RealLike(x, bound), ""); }
-// `v`, but `special` where x equals `at`.
-V Except(const LlvmBuilder& l, V x, double at, V special, V v) {
-  return LLVMBuildSelect(l.b, LLVMBuildFCmp(l.b, LLVMRealOEQ, x, l.RealLike(x, at), ""), special, v, "");
-}
-V KeepNan(const LlvmBuilder& l, V x, V v) {
-  return LLVMBuildSelect(l.b, LLVMBuildFCmp(l.b, LLVMRealUNO, x, x, ""), x, v, "");
-}
-
-V Erf(const LlvmBuilder& l, V x) {
-  V a = l.Fn("llvm.fabs", x), z = LLVMBuildFMul(l.b, x, x, "");
-  V p = HornerF32(l, z,
-                  {8.671095535e-05, -8.210660737e-04, 5.206757104e-03, -2.686160804e-02, 1.128373378e-01,
-                   -3.761263614e-01, 1.283791669e-01});
-  V inner = FmaF32(l, p, x, x);
-  V c = l.Fn("llvm.minnum", a, l.RealLike(x, 4));
-  V q = HornerF32(l, c,
-                  {1.223935499e-06, -1.968854313e-05, 1.162171026e-04, -1.108042657e-04, -2.811518855e-03,
-                   2.291062249e-02, -1.059400486e-01, -6.349069576e-01, -1.128920551e+00, 7.599521323e-05});
-  V outer = LLVMBuildFSub(l.b, l.RealLike(x, 1), ExpF32(l, q), "");
-  V y = LLVMBuildSelect(l.b, Less(l, a, 0.875), inner, l.Fn("llvm.copysign", outer, x), "");
-  return KeepNan(l, x, y);
+Real ErfF32(Real x) {
+  const Real a = Abs(x);
+  const Real p = Horner(x * x, {8.671095535e-05, -8.210660737e-04, 5.206757104e-03, -2.686160804e-02, 1.128373378e-01,
+                                -3.761263614e-01, 1.283791669e-01});
+  const Real inner = Fma(p, x, x);
+  const Real q =
+      Horner(AtMost(a, x(4)), {1.223935499e-06, -1.968854313e-05, 1.162171026e-04, -1.108042657e-04, -2.811518855e-03,
+                               2.291062249e-02, -1.059400486e-01, -6.349069576e-01, -1.128920551e+00, 7.599521323e-05});
+  return CopySign(Select(a < 0.875, inner, 1 - Exp(q)), x);
 }
 
-V ErfInv(const LlvmBuilder& l, V x) {
-  V one = l.RealLike(x, 1), a = l.Fn("llvm.fabs", x);
-  V product = LLVMBuildFMul(l.b, LLVMBuildFSub(l.b, one, a, ""), LLVMBuildFAdd(l.b, one, a, ""), "");
-  V w = LLVMBuildFNeg(l.b, LogF32(l, product), "");
-  V centre = HornerF32(
-      l, LLVMBuildFSub(l.b, w, l.RealLike(x, 2.5), ""),
-      {3.355898318e-10, -8.772756933e-09, 1.803646692e-08, 4.658911846e-07, -3.434607980e-06, -4.961907706e-06,
-       2.182826238e-04, -1.252744668e-03, -4.177339400e-03, 2.466402876e-01, 1.501409354e+00});
-  V tail = HornerF32(l, LLVMBuildFSub(l.b, l.Fn("llvm.sqrt", w), l.RealLike(x, 3), ""),
-                     {1.219361841e-04, -3.150288495e-04, -6.539466154e-05, 1.491480478e-03, -3.593124319e-03,
-                      5.684696707e-03, -7.638144371e-03, 9.445531911e-03, 1.001675016e+00, 2.832976798e+00});
-  V y = LLVMBuildFMul(l.b, LLVMBuildSelect(l.b, Less(l, w, 5), centre, tail, ""), x, "");
-  y = Except(l, a, 1, l.Fn("llvm.copysign", l.RealLike(x, INFINITY), x), y);
-  V outside = LLVMBuildFCmp(l.b, LLVMRealUGT, a, one, "");
-  return LLVMBuildSelect(l.b, outside, l.RealLike(x, NAN), y, "");
+// erfc x for x >= 0, in f64.
+Real UpperErfc(Real x) {
+  const Real a = AtMost(x, x(28)), d = a + 4, lost = a - (d - 4), inverse = 1 / d;
+  // The polynomial is steep where x is small: t to its last place.
+  const Real quotient = (d - 8) * inverse;
+  const Real t = Fma(Fma(lost, 1 - quotient, Fma(-quotient, d, d - 8)), inverse, quotient);
+  const Real g =
+      Horner(t, {0x1.c6e735f56c3a4p-32, 0x1.201684bea37d2p-29,  -0x1.caa78322a2225p-31, -0x1.3f2abdf851295p-26,
+                 0x1.f2313a30e19cap-30, 0x1.12dd25578592cp-23,  -0x1.466aa935f5a58p-24, -0x1.c7c2f4ac65470p-21,
+                 0x1.7e55184be9124p-20, 0x1.3b1e689c21ee9p-18,  -0x1.3c6ede686414fp-16, -0x1.e7f3ce45a7b96p-19,
+                 0x1.72cda78f4fa4bp-13, -0x1.dd2841b634957p-12, -0x1.269b5217ec88bp-12, 0x1.908f471e80890p-8,
+                 -0x1.b00c052c3c21fp-6, 0x1.38dbd2c8e7d4ap-4,   -0x1.645fd8a4bc069p-3,  0x1.52cac2371009cp-2,
+                 -0x1.14eacb1ad033cp-1, 0x1.8be202d26c707p-1,   -0x1.f3fe31ecb49bfp-1,  0x1.18932bf08e154p+0});
+  const Real square = a * a, low = Fma(a, a, -square);
+  const Real e = Exp(-square);
+  return Fma(-e, low, e) * (g * inverse);
 }
 
-V Expm1(const LlvmBuilder& l, V x) {
-  V c = l.Fn("llvm.minnum", l.Fn("llvm.maxnum", x, l.RealLike(x, -20)), l.RealLike(x, 89));
-  V n = l.Fn("llvm.roundeven", LLVMBuildFMul(l.b, c, l.RealLike(x, M_LOG2E), ""));
-  V r = FmaF32(l, n, l.RealLike(x, -0x1.62e43p-1), c);
-  r = FmaF32(l, n, l.RealLike(x, 0x1.05c61p-29), r);
-  V p = HornerF32(l, r, {1.395170935e-03, 8.369598347e-03, 4.166618740e-02, 1.666651289e-01, 5.000000101e-01});
-  p = FmaF32(l, p, LLVMBuildFMul(l.b, r, r, ""), r);
-  V e = LLVMBuildFPToSI(l.b, n, LlvmBuilder::IsVector(x) ? l.vec(l.i32()) : l.i32(), "");
-  V half = LLVMBuildShl(l.b, LLVMBuildAdd(l.b, e, l.IntLike(e, 126), ""), l.IntLike(e, 23), "");  // 2^(n - 1)
-  V s = LLVMBuildBitCast(l.b, half, LLVMTypeOf(x), "");
-  V y = FmaF32(l, s, p, LLVMBuildFSub(l.b, s, l.RealLike(x, 0.5), ""));
-  return KeepNan(l, x, Except(l, x, 0, x, LLVMBuildFAdd(l.b, y, y, "")));
-}
-
-V Log1p(const LlvmBuilder& l, V x) {
-  V one = l.RealLike(x, 1), u = LLVMBuildFAdd(l.b, x, one, "");
-  V lost = LLVMBuildFSub(l.b, x, LLVMBuildFSub(l.b, u, one, ""), "");
-  V y = LLVMBuildFAdd(l.b, LogF32(l, u), LLVMBuildFDiv(l.b, lost, u, ""), "");
-  y = Except(l, x, 0, x, y);
-  y = Except(l, x, INFINITY, x, y);
-  return Except(l, x, -1, l.RealLike(x, -INFINITY), y);
+// erf x for |x| <= 1, in f64.
+Real InnerErf(Real x) {
+  const Real p =
+      Horner(x * x, {0x1.053c6765aced5p-34, -0x1.385496f4ba0cbp-30, 0x1.f79d108de5d13p-27, -0x1.5f1c94229b848p-23,
+                     0x1.b9dedef2064b3p-20, -0x1.f4d1ddcf6c041p-17, 0x1.f9a3218edfc14p-14, -0x1.c02db3d85277cp-11,
+                     0x1.565bcd0dacf09p-8, -0x1.b82ce31284855p-6, 0x1.ce2f21a042b1cp-4, -0x1.812746b0379e6p-2,
+                     0x1.06eba8214db69p-3});
+  return Fma(p, x, x);
 }
 
 }  // namespace
 
-LLVMValueRef EmitErrorFunction(const LlvmBuilder& l, uint32_t op, LLVMValueRef x) {
-  switch (op) {
-    case RICCI_S_ERF:
-      return Erf(l, x);
-    case RICCI_S_ERF_INV:
-      return ErfInv(l, x);
-    case RICCI_S_EXPM1:
-      return Expm1(l, x);
-    case RICCI_S_LOG1P:
-      return Log1p(l, x);
-    default:
-      return nullptr;
-  }
+Real Erf(Real x) {
+  if (!x.is_f64()) return ErfF32(x);
+  const Real a = Abs(x);
+  return CopySign(Select(a < 1, InnerErf(x), 1 - UpperErfc(a)), x);
+}
+
+Real Erfc(Real x) {
+  const Real a = Abs(x), upper = UpperErfc(a);
+  return Select(a < 0.75, 1 - InnerErf(x), Select(x < 0, 2 - upper, upper));
+}
+
+Real ErfInv(Real x) {
+  const Real a = Abs(x), w = -Log((1 - a) * (1 + a));
+  const Real centre = Horner(
+      w - 2.5, {3.355898318e-10, -8.772756933e-09, 1.803646692e-08, 4.658911846e-07, -3.434607980e-06, -4.961907706e-06,
+                2.182826238e-04, -1.252744668e-03, -4.177339400e-03, 2.466402876e-01, 1.501409354e+00});
+  const Real tail =
+      Horner(Sqrt(w) - 3, {1.219361841e-04, -3.150288495e-04, -6.539466154e-05, 1.491480478e-03, -3.593124319e-03,
+                           5.684696707e-03, -7.638144371e-03, 9.445531911e-03, 1.001675016e+00, 2.832976798e+00});
+  const Real y = Select(w < 5, centre, tail) * x;
+  return Select(NotWithin(a, 1), NAN, Select(a == 1, CopySign(INFINITY, x), y));
 }
 
 }  // namespace ricci::cpu

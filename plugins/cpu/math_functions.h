@@ -13,8 +13,49 @@ enum : uint32_t {
 // Each lane through the C function for a RICCI_S_* operation or one of the above.
 Real CallLibrary(uint32_t op, Real x);
 
-// RICCI_S_SIN or RICCI_S_COS (math_trigonometric.cc).
+// ---- math_exponential.cc ----
+
+// e^x = 2^n (1 + p) with |p| below 1 / 2, for x that is no further out than e^x can be told from 0 and infinity.
+struct ExpParts {
+  Real p;
+  Bits n;
+};
+ExpParts SplitExp(Real x);
+Real Exp(Real x);
+Real Exp2(Real x);
+Real Expm1(Real x);
+Real Log(Real x);
+Real Log1p(Real x);
+Real Log2(Real x);
+Real Pow(Real x, Real y);  // of f64
+// x^y in f64 for operands that were f32: without the digits that only f64 results need.
+Real PowOfNarrow(Real x, Real y);
+
+// ---- math_hyperbolic.cc ----
+
+Real Logistic(Real x);
+Real Tanh(Real x);
+Real Sinh(Real x);
+Real Cosh(Real x);
+Real Asinh(Real x);
+Real Acosh(Real x);
+Real Atanh(Real x);
+
+// ---- math_trigonometric.cc ----
+
+// RICCI_S_SIN or RICCI_S_COS.
 Real Sine(Real x, uint32_t op);
+Real Tan(Real x);  // of f64, as all below
+Real Atan2(Real y, Real x);
+Real Atan(Real x);
+Real Asin(Real x);
+Real Acos(Real x);
+
+// ---- math_error.cc ----
+
+Real Erf(Real x);
+Real Erfc(Real x);    // of f64
+Real ErfInv(Real x);  // of f32
 
 }  // namespace ricci::cpu
 #endif

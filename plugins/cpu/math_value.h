@@ -60,9 +60,6 @@ inline Real Fma(Real a, double b, double c) { return Fma(a, a(b), a(c)); }
 inline Real Abs(Real x) { return {x.l, x.l->Fn("llvm.fabs", x.v)}; }
 inline Real Sqrt(Real x) { return {x.l, x.l->Fn("llvm.sqrt", x.v)}; }
 inline Real RoundEven(Real x) { return {x.l, x.l->Fn("llvm.roundeven", x.v)}; }
-// A NaN gives the bound.
-inline Real Min(Real x, double bound) { return {x.l, x.l->Fn("llvm.minnum", x.v, x(bound).v)}; }
-inline Real Max(Real x, double bound) { return {x.l, x.l->Fn("llvm.maxnum", x.v, x(bound).v)}; }
 inline Real CopySign(Real magnitude, Real sign) { return {sign.l, sign.l->Fn("llvm.copysign", magnitude.v, sign.v)}; }
 inline Real CopySign(double magnitude, Real sign) { return CopySign(sign(magnitude), sign); }
 
@@ -78,6 +75,9 @@ inline Mask NotWithin(Real a, double b) { return Compare(LLVMRealUGT, a, a(b)); 
 inline Mask IsNan(Real a) { return Compare(LLVMRealUNO, a, a); }
 inline Real Select(Mask m, Real a, Real b) { return {a.l, LLVMBuildSelect(a.l->b, m.v, a.v, b.v, "")}; }
 inline Real Select(Mask m, double a, Real b) { return Select(m, b(a), b); }
+// Limits that keep NaN.
+inline Real AtMost(Real x, Real bound) { return Select(x > bound, bound, x); }
+inline Real AtLeast(Real x, Real bound) { return Select(x < bound, bound, x); }
 
 struct Bits {
   const LlvmBuilder* l;
@@ -115,16 +115,39 @@ inline Real Horner(Real x, std::initializer_list<double> narrow, std::initialize
   return Horner(x, x.is_f64() ? wide : narrow);
 }
 
-// The integer nearest to x, |x| < 2^22 (2^51 for f64), both as a Real and, modulo the width, in the low bits.
+// A small integer as a Real, and the exponent field of 2^n for one.
+inline Real RealFrom(Bits n, Real like) {
+  const double magic = like.is_f64() ? 0x1.8p52 : 0x1.8p23;
+  return RealOf(n + BitsOf(like(magic)), like) - magic;
+}
+inline Real PowerOfTwo(Bits n, Real like) {
+  return RealOf((n + (like.is_f64() ? 1023 : 127)) << (like.is_f64() ? 52 : 23), like);
+}
+// x * 2^n for n whose halves are exponents, in two factors so that results may be subnormal.
+inline Real Scale(Real x, Bits n) {
+  const Bits half = n >> 1;
+  return x * PowerOfTwo(half, x) * PowerOfTwo(n - half, x);
+}
+
+// The integer nearest to x * scale, below 2^22 (2^51 for f64), as a Real and in two's complement.
 struct Rounded {
   Real value;
   Bits bits;
 };
-// Of x * scale + shift. Adding 1.5 times the largest power of two that keeps units leaves the integer in the mantissa.
+// Adding 1.5 times the power of two that leaves no place for fractions rounds, and leaves the integer in the low bits.
 inline Rounded Nearest(Real x, double scale) {
-  const double magic = x.is_f64() ? 0x1.8p52 : 0x1.8p23;
-  const Real sum = Fma(x, scale, magic);
-  return {sum - magic, BitsOf(sum)};
+  const Real magic = x(0x1.8p23, 0x1.8p52), sum = Fma(x, x(scale), magic);
+  return {sum - magic, BitsOf(sum) - BitsOf(magic)};
+}
+
+// An f32 as f64 and back: what is rare in f32 is computed as in f64.
+inline Real Widen(Real x) {
+  const LLVMTypeRef t = LlvmBuilder::IsVector(x.v) ? x.l->vec(x.l->f64()) : x.l->f64();
+  return {x.l, LLVMBuildFPExt(x.l->b, x.v, t, "")};
+}
+inline Real Narrow(Real x) {
+  const LLVMTypeRef t = LlvmBuilder::IsVector(x.v) ? x.l->vec(x.l->f32()) : x.l->f32();
+  return {x.l, LLVMBuildFPTrunc(x.l->b, x.v, t, "")};
 }
 
 }  // namespace ricci::cpu

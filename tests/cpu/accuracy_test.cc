@@ -1,8 +1,11 @@
-// Accuracy of the special functions in f32 against the C library in double, and bits that do not depend on the thread
-// count.
+// Accuracy of the special functions: f32 against the C library in double, f64 against it in long double, special values
+// with the signs of their zeros, and bits that do not depend on the thread count or on the neighbours of a value.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <random>
@@ -31,8 +34,9 @@ class Cpu : public ::testing::Test {
   }
   void TearDown() override { ricci_context_release(ctx_); }
 
-  // Runs a program of one f32 parameter and one f32 result.
-  std::vector<float> Run(const std::string& text, const std::vector<float>& x, size_t n_out) {
+  // Runs a program on arrays; one result.
+  template <typename T>
+  std::vector<T> Run(const std::string& text, const std::vector<std::vector<T>>& in, size_t n_out) {
     ricci_program* f = nullptr;
     Must(ricci_program_parse(ctx_, text.data(), text.size(), "test", 4, &f));
     ricci_compile_opts o{};
@@ -41,87 +45,195 @@ class Cpu : public ::testing::Test {
     ricci_executable* e = nullptr;
     Must(ricci_compile(f, &o, &e));
     ricci_program_release(f);
-    std::vector<float> out(n_out);
+    std::vector<T> out(n_out);
     ricci_call* call = nullptr;
     Must(ricci_call_create(e, &call));
-    Must(ricci_call_bind(call, 0, const_cast<float*>(x.data()), x.size() * sizeof(float)));
-    Must(ricci_call_bind(call, 1, out.data(), n_out * sizeof(float)));
+    uint32_t slot = 0;
+    for (const std::vector<T>& x : in)
+      Must(ricci_call_bind(call, slot++, const_cast<T*>(x.data()), x.size() * sizeof(T)));
+    Must(ricci_call_bind(call, slot, out.data(), n_out * sizeof(T)));
     Must(ricci_call_run(call));
     ricci_call_release(call);
     ricci_executable_release(e);
     return out;
   }
-  std::vector<float> Map(const std::string& prim, const std::vector<float>& x) {
-    const std::string t = "f32[" + std::to_string(x.size()) + "]";
-    return Run("program f(%x: " + t + ") {\n  %y: " + t + " = " + prim + "(%x)\n  return %y\n}", x, x.size());
+  template <typename T>
+  std::vector<T> Map(const std::string& prim, const std::vector<T>& x) {
+    const std::string t = TypeOf<T>(x.size());
+    return Run<T>("program f(%x: " + t + ") {\n  %y: " + t + " = " + prim + "(%x)\n  return %y\n}", {x}, x.size());
+  }
+  template <typename T>
+  std::vector<T> Map(const std::string& prim, const std::vector<T>& x, const std::vector<T>& y) {
+    const std::string t = TypeOf<T>(x.size());
+    const std::string text =
+        "program f(%x: " + t + ", %y: " + t + ") {\n  %z: " + t + " = " + prim + "(%x, %y)\n  return %z\n}";
+    return Run<T>(text, {x, y}, x.size());
+  }
+  template <typename T>
+  static std::string TypeOf(size_t n) {
+    return (sizeof(T) == 4 ? "f32[" : "f64[") + std::to_string(n) + "]";
   }
 
   ricci_ctx* ctx_ = nullptr;
   ricci_device* cpu_ = nullptr;
 };
 
-// |got - want| in units of the last place of want as f32.
-double Ulps(float got, double want) {
-  const auto rounded = static_cast<float>(want);
+// |got - want| in units of the last place of want as a T.
+template <typename T, typename Exact>
+double Ulps(T got, Exact want) {
+  const auto rounded = static_cast<T>(want);
   if (std::isnan(want)) return std::isnan(got) ? 0 : INFINITY;
+  if (rounded == 0 && got == 0) return std::signbit(rounded) == std::signbit(got) ? 0 : INFINITY;
   if (std::isinf(rounded) || std::isinf(got)) return got == rounded ? 0 : INFINITY;
-  const float next = std::nextafter(std::fabs(rounded), std::numeric_limits<float>::infinity());
-  return std::fabs(got - want) / (static_cast<double>(next) - std::fabs(rounded));
+  const T next = std::nextafter(std::fabs(rounded), std::numeric_limits<T>::infinity());
+  const Exact unit = static_cast<Exact>(next) - static_cast<Exact>(std::fabs(rounded));
+  return static_cast<double>(std::fabs(static_cast<Exact>(got) - want) / unit);
 }
 
-struct Function {
-  const char* name;
-  double (*exact)(double);
-  double low, high, bound;
-};
-
-double Logistic(double x) { return 1 / (1 + std::exp(-x)); }
+using Wide = long double;
+Wide Logistic(Wide x) { return 1 / (1 + std::exp(-x)); }
 
 // By bisection on erfc, which keeps its digits where erf is nearly 1.
-double ErfInv(double x) {
-  if (std::fabs(x) == 1) return x * std::numeric_limits<double>::infinity();
-  double low = 0, high = 6;
+Wide ErfInv(Wide x) {
+  if (std::fabs(x) == 1) return x * std::numeric_limits<Wide>::infinity();
+  Wide low = 0, high = 6;
   for (int i = 0; i < 60; ++i) {
-    const double middle = (low + high) / 2;
+    const Wide middle = (low + high) / 2;
     (std::erfc(middle) > 1 - std::fabs(x) ? low : high) = middle;
   }
   return std::copysign(low, x);
 }
 
-TEST_F(Cpu, SpecialFunctionsOfF32StayWithinTheirBounds) {
-  const Function functions[] = {
-      {"exp", std::exp, -104, 89, 2},      {"log", std::log, 0, 1e4, 2},        {"sin", std::sin, -20000, 20000, 2},
-      {"cos", std::cos, -20000, 20000, 2}, {"tanh", std::tanh, -10, 10, 2},     {"erf", std::erf, -4, 4, 2},
-      {"logistic", Logistic, -90, 90, 4},  {"log1p", std::log1p, -1, 10, 4},    {"expm1", std::expm1, -20, 20, 4},
-      {"sinh", std::sinh, -20, 20, 4},     {"atan", std::atan, -100, 100, 4},   {"cbrt", std::cbrt, -100, 100, 4},
-      {"tan", std::tan, -100, 100, 4},     {"asin", std::asin, -1, 1, 4},       {"acosh", std::acosh, 1, 100, 4},
-      {"erfc", std::erfc, -3, 8, 4},       {"exp2", std::exp2, -120, 120, 4},   {"lgamma", std::lgamma, 0.1, 50, 4},
-      {"expm1", std::expm1, -0.7, 0.7, 4}, {"log1p", std::log1p, -0.3, 0.3, 4}, {"expm1", std::expm1, -3, 89, 4},
-      {"erf_inv", ErfInv, -1, 1, 4},       {"erf_inv", ErfInv, 0.99, 1, 4}};
+struct Function {
+  const char* name;
+  Wide (*exact)(Wide);
+  double low, high, bound;
+};
+struct Binary {
+  const char* name;
+  Wide (*exact)(Wide, Wide);
+  double low, high, low_y, high_y, bound;
+};
+
+// Half of the values from the whole interval, half from where functions bend.
+template <typename T>
+std::vector<T> Points(double low, double high, size_t n) {
   std::mt19937 random(7);
-  for (const Function& f : functions) {
-    std::vector<float> x;
-    std::uniform_real_distribution<double> wide(f.low, f.high), near(std::max(f.low, -3.0), std::min(f.high, 3.0));
-    for (int i = 0; i < 30000; ++i) x.push_back(static_cast<float>(i % 2 ? wide(random) : near(random)));
-    const std::vector<float> y = Map(f.name, x);
-    double worst = 0;
-    float at = 0;
-    for (size_t i = 0; i < x.size(); ++i) {
-      const double ulps = Ulps(y[i], f.exact(x[i]));
-      if (ulps > worst) worst = ulps, at = x[i];
-    }
-    EXPECT_LE(worst, f.bound) << f.name << " at " << at;
+  std::uniform_real_distribution<double> wide(low, high), near(std::max(low, -3.0), std::min(high, 3.0));
+  std::vector<T> x;
+  for (size_t i = 0; i < n; ++i) x.push_back(static_cast<T>(i % 2 || low > 3 ? wide(random) : near(random)));
+  return x;
+}
+
+constexpr size_t kPoints = 30000;
+constexpr Function kBothWidths[] = {
+    {"exp", std::exp, -104, 89, 2},        {"log", std::log, 0, 1e4, 2},          {"log", std::log, 0.9, 1.1, 2},
+    {"sin", std::sin, -20000, 20000, 2},   {"sin", std::sin, -0.1, 0.1, 2},       {"sin", std::sin, -1e9, 1e9, 2},
+    {"cos", std::cos, -20000, 20000, 2},   {"cos", std::cos, 1e30, 1e35, 2},      {"tanh", std::tanh, -10, 10, 2},
+    {"tanh", std::tanh, -0.1, 0.1, 2},     {"erf", std::erf, -4, 4, 2},           {"erf", std::erf, -0.1, 0.1, 2},
+    {"log1p", std::log1p, -1, 10, 2},      {"log1p", std::log1p, -1e-3, 1e-3, 2}, {"expm1", std::expm1, -20, 20, 2},
+    {"expm1", std::expm1, -1e-3, 1e-3, 2}, {"expm1", std::expm1, -3, 89, 2},      {"logistic", Logistic, -80, 80, 3},
+    {"exp2", std::exp2, -120, 120, 2},     {"sinh", std::sinh, -20, 20, 3},       {"sinh", std::sinh, -90, 90, 3},
+    {"cosh", std::cosh, -90, 90, 2},       {"tan", std::tan, -100, 100, 3},       {"tan", std::tan, -1e9, 1e9, 3},
+    {"atan", std::atan, -100, 100, 2},     {"atan", std::atan, -0.5, 0.5, 3},     {"asin", std::asin, -1, 1, 3},
+    {"acos", std::acos, -1, 1, 3},         {"acos", std::acos, 0.999, 1, 3},      {"asinh", std::asinh, -100, 100, 3},
+    {"acosh", std::acosh, 1, 100, 3},      {"acosh", std::acosh, 1, 1.01, 3},     {"atanh", std::atanh, -1, 1, 3},
+    {"atanh", std::atanh, -1e-2, 1e-2, 3}, {"erfc", std::erfc, -3, 8, 4},         {"cbrt", std::cbrt, -100, 100, 4},
+    {"asinh", std::asinh, -1e-2, 1e-2, 3}, {"log1p", std::log1p, 1e3, 1e9, 2},    {"erfc", std::erfc, 0, 0.5, 4}};
+constexpr Binary kBinary[] = {
+    {"pow", std::pow, 0, 10, -30, 30, 2},         {"pow", std::pow, 0.999, 1.001, -80000, 80000, 2},
+    {"pow", std::pow, 1e-30, 1, -1, 1, 2},        {"atan2", std::atan2, -3, 3, -3, 3, 3},
+    {"atan2", std::atan2, -1e-3, 1e-3, -2, 2, 3}, {"atan2", std::atan2, -1e30, 1e30, -1e30, 1e30, 3}};
+
+template <typename T>
+void CheckWorst(const char* name, const std::vector<T>& x, const std::vector<T>& y, const std::vector<Wide>& want,
+                double bound) {
+  double worst = 0;
+  T at = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double ulps = Ulps(y[i], want[i]);
+    if (ulps > worst) worst = ulps, at = x[i];
+  }
+  EXPECT_LE(worst, bound) << name << " of f" << 8 * sizeof(T) << " at " << std::hexfloat << at;
+  if (std::getenv("RICCI_PRINT_ULPS") != nullptr) std::printf("%-9s f%zu %.3f\n", name, 8 * sizeof(T), worst);
+}
+
+template <typename T>
+class Accuracy : public Cpu {};
+using Widths = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(Accuracy, Widths);
+
+TYPED_TEST(Accuracy, FunctionsStayWithinTheirBounds) {
+  for (const Function& f : kBothWidths) {
+    const auto x = Points<TypeParam>(f.low, f.high, kPoints);
+    std::vector<Wide> want;
+    for (TypeParam v : x) want.push_back(f.exact(v));
+    CheckWorst(f.name, x, this->Map(f.name, x), want, f.bound);
   }
 }
 
-TEST_F(Cpu, SpecialValues) {
-  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
-  const std::vector<float> x = {0.0F, -0.0F, inf, -inf, nan, 1e-45F, -1e-45F, 3.4e38F, -3.4e38F, 1e30F, 25000.0F};
-  for (const Function& f : {Function{"exp", std::exp}, Function{"log", std::log}, Function{"sin", std::sin},
-                            Function{"cos", std::cos}, Function{"tanh", std::tanh}, Function{"logistic", Logistic},
-                            Function{"erf", std::erf}, Function{"expm1", std::expm1}, Function{"log1p", std::log1p}}) {
-    const std::vector<float> y = Map(f.name, x);
-    for (size_t i = 0; i < x.size(); ++i) EXPECT_LE(Ulps(y[i], f.exact(x[i])), 2) << f.name << " of " << x[i];
+TYPED_TEST(Accuracy, FunctionsOfTwoStayWithinTheirBounds) {
+  for (const Binary& f : kBinary) {
+    const auto x = Points<TypeParam>(f.low, f.high, kPoints);
+    auto y = Points<TypeParam>(f.low_y, f.high_y, kPoints);
+    std::reverse(y.begin(), y.end());
+    std::vector<Wide> want;
+    for (size_t i = 0; i < x.size(); ++i) want.push_back(f.exact(x[i], y[i]));
+    CheckWorst(f.name, x, this->Map(f.name, x, y), want, f.bound);
+  }
+}
+
+TYPED_TEST(Accuracy, SpecialValues) {
+  using T = TypeParam;
+  using L = std::numeric_limits<T>;
+  const T inf = L::infinity();
+  std::vector<T> x;
+  for (T v : {T{0}, inf, L::quiet_NaN(), L::denorm_min(), L::min(), L::min() / 3, L::max(), T(1e30), T(25000), T(1),
+              T(2), T(0.5), T(3), T(709.5), T(88.7), T(0.25)}) {
+    x.push_back(v);
+    x.push_back(-v);
+  }
+  for (const Function& f : kBothWidths) {
+    const std::vector<T> y = this->Map(f.name, x);
+    for (size_t i = 0; i < x.size(); ++i) EXPECT_LE(Ulps(y[i], f.exact(x[i])), f.bound) << f.name << " of " << x[i];
+  }
+  for (const Binary& f : kBinary) {
+    std::vector<T> a, b;
+    for (T v : x) {
+      for (T w : x) a.push_back(v), b.push_back(w);
+    }
+    const std::vector<T> y = this->Map(f.name, a, b);
+    for (size_t i = 0; i < a.size(); ++i) {
+      EXPECT_LE(Ulps(y[i], f.exact(a[i], b[i])), f.bound) << f.name << " of " << a[i] << ", " << b[i];
+    }
+  }
+}
+
+// One value among others that take another path, and alone.
+TYPED_TEST(Accuracy, BitsDoNotDependOnNeighbours) {
+  using T = TypeParam;
+  const auto x = Points<T>(-2, 2, 200);
+  for (const Function& f : kBothWidths) {
+    std::vector<T> mixed = x;
+    for (size_t i = 0; i < mixed.size(); i += 3) mixed[i] = i % 2 ? T(1e9) : T(-50);
+    const std::vector<T> y = this->Map(f.name, x), z = this->Map(f.name, mixed);
+    const std::vector<T> alone = this->Map(f.name, std::vector<T>{x[4]});
+    EXPECT_EQ(std::memcmp(&alone[0], &y[4], sizeof(T)), 0) << f.name;
+    for (size_t i = 0; i < x.size(); ++i) {
+      const bool same = std::memcmp(&y[i], &z[i], sizeof(T)) == 0;
+      EXPECT_TRUE(i % 3 == 0 || same) << f.name << " of " << x[i];
+    }
+  }
+}
+
+TEST_F(Cpu, SpecialFunctionsOfF32StayWithinTheirBounds) {
+  const Function functions[] = {
+      {"lgamma", std::lgamma, 0.1, 50, 4}, {"erf_inv", ErfInv, -1, 1, 4}, {"erf_inv", ErfInv, 0.99, 1, 4}};
+  for (const Function& f : functions) {
+    const auto x = Points<float>(f.low, f.high, kPoints);
+    std::vector<Wide> want;
+    for (float v : x) want.push_back(f.exact(v));
+    CheckWorst(f.name, x, Map(f.name, x), want, f.bound);
   }
 }
 
@@ -137,7 +249,7 @@ TEST_F(Cpu, BitsDoNotDependOnTheThreadCount) {
   std::vector<float> first;
   for (const char* threads : {"1", "2", "3", "7"}) {
     Must(ricci_context_config(ctx_, "threads", 7, threads, 1));
-    const std::vector<float> got = Run(sum, x, 1);
+    const std::vector<float> got = Run<float>(sum, {x}, 1);
     if (first.empty()) first = got;
     EXPECT_EQ(std::memcmp(first.data(), got.data(), sizeof(float)), 0) << threads << " threads";
   }
