@@ -39,8 +39,10 @@ Real UpperErfc(Real x) {
                  -0x1.b00c052c3c21fp-6, 0x1.38dbd2c8e7d4ap-4,   -0x1.645fd8a4bc069p-3,  0x1.52cac2371009cp-2,
                  -0x1.14eacb1ad033cp-1, 0x1.8be202d26c707p-1,   -0x1.f3fe31ecb49bfp-1,  0x1.18932bf08e154p+0});
   const Real square = a * a, low = Fma(a, a, -square);
-  const Real e = Exp(-square);
-  return Fma(-e, low, e) * (g * inverse);
+  const ExpParts e = SplitExp(-square);
+  const Real rest = Fma(-inverse, lost, Fma(-inverse, d, 1));  // what the inverse is short of, relative to it
+  const Real p = Fma(rest - low, e.p + 1, e.p), h = g * inverse;
+  return Scale(Fma(p, h, h), e.n);
 }
 
 // erf x for |x| <= 1, in f64.

@@ -2,7 +2,7 @@
 //
 // With E = e^(2|x|) - 1, tanh is E / (E + 2): an error of E matters less the larger E is. sinh near 0 is (E + E / (E +
 // 1)) / 2 with E = e^|x| - 1, elsewhere, like cosh, e^|x| / 2 and its inverse. The inverses are log1p of what keeps
-// digits near 0, and log x + log 2 where a square would overflow.
+// digits near 0, and log x + log 2 where a square would overflow or add nothing.
 #include <cmath>
 
 #include "math_functions.h"
@@ -54,14 +54,14 @@ Real Cosh(Real x) {
 Real Asinh(Real x) {
   const Real a = Abs(x), square = a * a;
   const Mask large = a > 0x1p28;
-  const Real t = Select(large, a, a + square / (Sqrt(square + 1) + 1));
+  const Real t = Select(large, a - 1, a + square / (Sqrt(square + 1) + 1));
   return CopySign(Log1p(t) + Select(large, M_LN2, x(0)), x);
 }
 
 Real Acosh(Real x) {
   const Real t = x - 1;
   const Mask large = x > 0x1p28;
-  const Real y = Log1p(Select(large, x, t + Sqrt(t * (t + 2)))) + Select(large, M_LN2, x(0));
+  const Real y = Log1p(Select(large, t, t + Sqrt(t * (t + 2)))) + Select(large, M_LN2, x(0));
   return Select(x < 1, NAN, y);
 }
 

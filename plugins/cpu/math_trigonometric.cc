@@ -39,14 +39,15 @@ Real Reduced(Real x, bool cosine) {
   return RealOf(BitsOf(r) ^ (n.bits << (x.is_f64() ? 63 : 31)), x);
 }
 
+// sin r. Only the last step adds the largest coefficient, so that its sum is rounded once.
 Real Polynomial(Real r) {
   const Real z = r * r, w = z * z;
-  const Real odd = Horner(w, {0x1.5dc8c4p-19, 0x1.110edap-7},
-                          {0x1.88328b8a6ab0ep-49, 0x1.6123cd03c12d3p-33, 0x1.71de3a52a0a12p-19, 0x1.11111111110c8p-7});
-  const Real even =
-      Horner(w, {-0x1.9f70eep-13, -0x1.55554cp-3},
-             {-0x1.ae43836dab924p-41, -0x1.ae6454d4691f8p-26, -0x1.a01a01a014d6ep-13, -0x1.5555555555555p-3});
-  return CopySign(Fma(r * z, Fma(odd, z, even), r), r);  // the sum of r = -0 and the product +0 would be +0
+  const Real odd =
+      Horner(w, {-0x1.9f70eep-13}, {-0x1.ae43836dab924p-41, -0x1.ae6454d4691f8p-26, -0x1.a01a01a014d6ep-13});
+  const Real even = Horner(w, {0x1.5dc8c4p-19, 0x1.110edap-7},
+                           {0x1.88328b8a6ab0ep-49, 0x1.6123cd03c12d3p-33, 0x1.71de3a52a0a12p-19, 0x1.11111111110c8p-7});
+  const Real p = Fma(Fma(odd, z, even), z, r(-0x1.55554cp-3, -0x1.5555555555555p-3));
+  return CopySign(Fma(r * z, p, r), r);  // the sum of r = -0 and the product +0 would be +0
 }
 
 // atan t for |t| <= tan(pi / 8).
