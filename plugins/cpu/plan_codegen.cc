@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "jit.h"
 #include "kernel_codegen.h"
@@ -11,6 +12,7 @@ namespace ricci::cpu {
 namespace {
 
 using V = LLVMValueRef;
+constexpr uint32_t kPiece = 32;  // steps
 using KernelFn = void (*)(void* const* buffers, int64_t begin, int64_t end, void* scratch);
 
 // ---- called by generated code ----
@@ -98,18 +100,14 @@ class PlanCodegen {
       partials_ = std::max(partials_, (static_cast<uint64_t>(code_.back().partial_chunks) * 8 + 63) / 64 * 64);
     }
     out_.scratch_bytes = partials_ + per_worker_ * workers_;
-    LLVMTypeRef params[] = {l_.ptr(), l_.ptr(), l_.ptr(), l_.ptr()};
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(l_.ctx), params, 4, 0);
-    function_ = LLVMAddFunction(l_.module, kEntryName, type);
-    LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(l_.ctx, function_, "entry");
-    LLVMBasicBlockRef start = LLVMAppendBasicBlockInContext(l_.ctx, function_, "start");
-    LLVMPositionBuilderAtEnd(l_.b, start);
-    scratch_ = Offset(LLVMGetParam(function_, 2), (plan_.arena_bytes + 63) / 64 * 64);
-    for (uint32_t b = 0; b < plan_.n_buffers; ++b) buffers_.push_back(Buffer(plan_.buffers[b]));
-    for (uint32_t s = 0; s < plan_.n_steps; ++s) Step(plan_.steps[s]);
-    LLVMBuildRetVoid(l_.b);
-    LLVMPositionBuilderAtEnd(l_.b, entry);
-    LLVMBuildBr(l_.b, start);
+    Function(kEntryName, [&] {
+      for (uint32_t s = 0; s < plan_.n_steps;) {
+        const uint32_t straight = Straight(s);
+        const uint32_t n = straight > kPiece ? kPiece : 1;
+        n == 1 ? Step(plan_.steps[s]) : Piece(s, n);
+        s += n;
+      }
+    });
     return out_;
   }
 
@@ -118,8 +116,46 @@ class PlanCodegen {
     LLVMBasicBlockRef head, inside, after;
     std::vector<LLVMBasicBlockRef> cases;
     uint32_t kind, next_case = 0;
-    V predicate = nullptr;
+    uint32_t predicate = 0;  // buffer
   };
+
+  // A function with the parameters of the entry. Its first block is left to private memory.
+  template <typename Body>
+  V Function(const std::string& name, Body body) {
+    LLVMTypeRef params[] = {l_.ptr(), l_.ptr(), l_.ptr(), l_.ptr()};
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(l_.ctx), params, 4, 0);
+    V function = LLVMAddFunction(l_.module, name.c_str(), type);
+    const V outer = std::exchange(function_, function);
+    LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(l_.ctx, function, "entry");
+    LLVMBasicBlockRef start = LLVMAppendBasicBlockInContext(l_.ctx, function, "start");
+    LLVMPositionBuilderAtEnd(l_.b, start);
+    body();
+    LLVMBuildRetVoid(l_.b);
+    LLVMPositionBuilderAtEnd(l_.b, entry);
+    LLVMBuildBr(l_.b, start);
+    function_ = outer;
+    return function;
+  }
+
+  // How many steps from `s` on run one after the other.
+  uint32_t Straight(uint32_t s) const {
+    uint32_t n = 0;
+    while (s + n < plan_.n_steps && plan_.steps[s + n].kind <= RICCI_STEP_COPY) ++n;
+    return n;
+  }
+
+  // Long sequences are cut into functions, because code generation of one function is not linear in its length.
+  void Piece(uint32_t first, uint32_t n) {
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(l_.b);
+    V piece = Function("piece" + std::to_string(first), [&] {
+      for (uint32_t s = first; s < first + n; ++s) Step(plan_.steps[s]);
+    });
+    LLVMSetLinkage(piece, LLVMInternalLinkage);
+    LLVMPositionBuilderAtEnd(l_.b, here);
+    V args[] = {LLVMGetParam(function_, 0), LLVMGetParam(function_, 1), LLVMGetParam(function_, 2),
+                LLVMGetParam(function_, 3)};
+    LLVMBuildCall2(l_.b, LLVMGlobalGetValueType(piece), piece, args, 4, "");
+  }
 
   V Offset(V base, uint64_t bytes) {
     V index = l_.I64(static_cast<int64_t>(bytes));
@@ -132,7 +168,9 @@ class PlanCodegen {
     V i = l_.I64(index);
     return LLVMBuildLoad2(l_.b, l_.ptr(), LLVMBuildGEP2(l_.b, l_.ptr(), table, &i, 1, ""), "");
   }
-  V Buffer(const ricci_plan_buffer& b) {
+  V Scratch() { return Offset(LLVMGetParam(function_, 2), (plan_.arena_bytes + 63) / 64 * 64); }
+  V Buffer(uint32_t number) {
+    const ricci_plan_buffer& b = plan_.buffers[number];
     switch (b.kind) {
       case RICCI_BUFFER_INPUT:
         return Entry(LLVMGetParam(function_, 0), b.index);
@@ -161,14 +199,14 @@ class PlanCodegen {
     V array = l_.Alloca(LLVMArrayType2(l_.ptr(), std::max(n, 1u)), "buffers");
     for (uint32_t i = 0; i < n; ++i) {
       V index = l_.I64(i);
-      V value = i < step.n_args ? buffers_[plan_.args[step.args + i]] : scratch_;
+      V value = i < step.n_args ? Buffer(plan_.args[step.args + i]) : Scratch();
       LLVMBuildStore(l_.b, value, LLVMBuildGEP2(l_.b, l_.ptr(), array, &index, 1, ""));
     }
     return array;
   }
 
   void RunUnits(V function, V arguments, int64_t units, int64_t grain) {
-    V run = LLVMGetParam(function_, 3), scratch = Offset(scratch_, partials_);
+    V run = LLVMGetParam(function_, 3), scratch = Offset(Scratch(), partials_);
     if (units <= grain) {
       V args[] = {arguments, l_.I64(0), l_.I64(units), scratch};
       LLVMBuildCall2(l_.b, LLVMGlobalGetValueType(function), function, args, 4, "");
@@ -195,7 +233,7 @@ class PlanCodegen {
         return;
       case RICCI_STEP_COPY: {
         const uint64_t bytes = plan_.buffers[args[0]].bytes;
-        LLVMBuildMemMove(l_.b, buffers_[args[0]], 1, buffers_[args[1]], 1, l_.I64(static_cast<int64_t>(bytes)));
+        LLVMBuildMemMove(l_.b, Buffer(args[0]), 1, Buffer(args[1]), 1, l_.I64(static_cast<int64_t>(bytes)));
         return;
       }
       default:
@@ -207,7 +245,7 @@ class PlanCodegen {
     switch (step.kind) {
       case RICCI_STEP_WHILE: {
         Block block{l_.NewBlock("while"), l_.NewBlock("body"), l_.NewBlock("done"), {}, RICCI_STEP_WHILE};
-        block.predicate = buffers_[args[0]];
+        block.predicate = args[0];
         LLVMBuildBr(l_.b, block.head);
         LLVMPositionBuilderAtEnd(l_.b, block.head);
         open_.push_back(block);
@@ -215,7 +253,7 @@ class PlanCodegen {
       }
       case RICCI_STEP_COND: {
         const Block& block = open_.back();
-        V p = LLVMBuildLoad2(l_.b, l_.i8(), block.predicate, "");
+        V p = LLVMBuildLoad2(l_.b, l_.i8(), Buffer(block.predicate), "");
         LLVMBuildCondBr(l_.b, LLVMBuildICmp(l_.b, LLVMIntNE, p, l_.IntLike(p, 0), ""), block.inside, block.after);
         LLVMPositionBuilderAtEnd(l_.b, block.inside);
         return;
@@ -242,7 +280,7 @@ class PlanCodegen {
     Block block{};
     block.kind = RICCI_STEP_CASE;
     block.after = l_.NewBlock("done");
-    V index = LLVMBuildLoad2(l_.b, l_.i32(), buffers_[args[0]], "");
+    V index = LLVMBuildLoad2(l_.b, l_.i32(), Buffer(args[0]), "");
     index = l_.Fn("llvm.smax", l_.Fn("llvm.smin", index, l_.I32(static_cast<int>(step.index) - 1)), l_.I32(0));
     for (uint32_t i = 0; i < step.index; ++i) block.cases.push_back(l_.NewBlock("case"));
     V choice = LLVMBuildSwitch(l_.b, index, block.cases.back(), step.index);
@@ -258,10 +296,9 @@ class PlanCodegen {
   const uint32_t workers_;  // that scratch is laid out for
   PlanCode out_;
   std::vector<KernelCode> code_;
-  std::vector<V> buffers_;
   std::vector<Block> open_;
   uint64_t per_worker_ = 0, partials_ = 0;
-  V function_ = nullptr, scratch_ = nullptr;
+  V function_ = nullptr;
 };
 
 }  // namespace

@@ -2,8 +2,12 @@
 //
 // A value lives from the step that writes it to the last that reads it; a loop that touches it keeps it for all its
 // steps. Largest first, each at the lowest offset where it meets no other of an overlapping life: within a few percent
-// of the best on real programs, and the same for the same plan always.
+// of the best on real programs, and the same for the same plan always. That is quadratic, so of very many buffers only
+// the largest go so; the small ones follow behind them in the order of time.
+#include <map>
 #include <numeric>
+#include <set>
+#include <span>
 
 #include "base/status.h"
 #include "pass/lower_plan.h"
@@ -12,6 +16,7 @@ namespace ricci::inline v0::pass {
 namespace {
 
 constexpr uint64_t kAlign = 64;
+constexpr size_t kChosen = 1024;  // buffers placed by size
 
 struct Life {
   uint32_t buffer;
@@ -47,6 +52,95 @@ std::vector<Life> Lives(const kernel::Plan& plan) {
   return lives;
 }
 
+uint64_t BytesOf(const ricci_plan_buffer& b) { return (std::max<uint64_t>(b.bytes, 1) + kAlign - 1) / kAlign * kAlign; }
+
+// Each at the lowest offset where it meets no other; the order of `lives` is that of choice. Quadratic.
+uint64_t PlaceInOrder(kernel::Plan& plan, std::span<const Life> lives) {
+  uint64_t end = 0;
+  std::vector<Life> placed;  // by offset
+  for (const Life& life : lives) {
+    ricci_plan_buffer& buffer = plan.buffers[life.buffer];
+    const uint64_t bytes = BytesOf(buffer);
+    uint64_t offset = 0;
+    for (const Life& before : placed) {
+      const ricci_plan_buffer& other = plan.buffers[before.buffer];
+      if (before.first > life.last || life.first > before.last) continue;
+      if (other.offset >= offset + bytes) break;
+      offset = std::max(offset, other.offset + BytesOf(other));
+    }
+    buffer.offset = offset;
+    end = std::max(end, offset + bytes);
+    auto place = std::upper_bound(placed.begin(), placed.end(), offset,
+                                  [&](uint64_t o, const Life& l) { return o < plan.buffers[l.buffer].offset; });
+    placed.insert(place, life);
+  }
+  return end;
+}
+
+// Free ranges of memory, joined with their neighbours when they are given back.
+class FreeList {
+ public:
+  explicit FreeList(uint64_t begin) : end_(begin) {}
+  uint64_t end() const { return end_; }
+
+  // The smallest range that is large enough, or new memory.
+  uint64_t Take(uint64_t bytes) {
+    const auto fit = by_size_.lower_bound({bytes, 0});
+    if (fit == by_size_.end()) return (end_ += bytes) - bytes;
+    const auto [size, offset] = *fit;
+    Remove(offset, size);
+    if (size > bytes) Add(offset + bytes, size - bytes);
+    return offset;
+  }
+  void Give(uint64_t offset, uint64_t bytes) {
+    const auto after = by_offset_.lower_bound(offset);
+    if (after != by_offset_.end() && after->first == offset + bytes) {
+      const uint64_t size = after->second;
+      Remove(offset + bytes, size);
+      bytes += size;
+    }
+    const auto next = by_offset_.lower_bound(offset);
+    if (next != by_offset_.begin() && std::prev(next)->first + std::prev(next)->second == offset) {
+      const auto [before, size] = *std::prev(next);
+      Remove(before, size);
+      offset = before;
+      bytes += size;
+    }
+    Add(offset, bytes);
+  }
+
+ private:
+  void Add(uint64_t offset, uint64_t bytes) {
+    by_offset_[offset] = bytes;
+    by_size_.insert({bytes, offset});
+  }
+  void Remove(uint64_t offset, uint64_t bytes) {
+    by_offset_.erase(offset);
+    by_size_.erase({bytes, offset});
+  }
+  uint64_t end_;
+  std::map<uint64_t, uint64_t> by_offset_;
+  std::set<std::pair<uint64_t, uint64_t>> by_size_;
+};
+
+// In the order of time, from `begin` on; what has died makes room. Log-linear.
+uint64_t PlaceByTime(kernel::Plan& plan, std::vector<Life> lives, uint64_t begin) {
+  std::stable_sort(lives.begin(), lives.end(), [](const Life& a, const Life& b) { return a.first < b.first; });
+  std::multimap<uint32_t, uint32_t> living;  // last step -> buffer
+  FreeList free(begin);
+  for (const Life& life : lives) {
+    while (!living.empty() && living.begin()->first < life.first) {
+      const ricci_plan_buffer& dead = plan.buffers[living.begin()->second];
+      free.Give(dead.offset, BytesOf(dead));
+      living.erase(living.begin());
+    }
+    ricci_plan_buffer& buffer = plan.buffers[life.buffer];
+    buffer.offset = free.Take(BytesOf(buffer));
+    living.insert({life.last, life.buffer});
+  }
+  return free.end();
+}
+
 }  // namespace
 
 absl::Status PlanBuffers(Lowered& out) {
@@ -61,24 +155,9 @@ absl::Status PlanBuffers(Lowered& out) {
   std::stable_sort(lives.begin(), lives.end(), [&](const Life& a, const Life& b) {
     return plan.buffers[a.buffer].bytes > plan.buffers[b.buffer].bytes;
   });
-  std::vector<Life> placed;  // by offset
-  for (const Life& life : lives) {
-    ricci_plan_buffer& buffer = plan.buffers[life.buffer];
-    const uint64_t bytes = (std::max<uint64_t>(buffer.bytes, 1) + kAlign - 1) / kAlign * kAlign;
-    uint64_t offset = 0;
-    for (size_t i = 0; i < placed.size(); ++i) {
-      const ricci_plan_buffer& other = plan.buffers[placed[i].buffer];
-      const bool meets = placed[i].first <= life.last && life.first <= placed[i].last;
-      if (meets && other.offset >= offset + bytes) break;
-      if (meets)
-        offset = std::max(offset, (other.offset + std::max<uint64_t>(other.bytes, 1) + kAlign - 1) / kAlign * kAlign);
-    }
-    buffer.offset = offset;
-    plan.arena_bytes = std::max(plan.arena_bytes, offset + bytes);
-    auto place = std::upper_bound(placed.begin(), placed.end(), offset,
-                                  [&](uint64_t o, const Life& l) { return o < plan.buffers[l.buffer].offset; });
-    placed.insert(place, life);
-  }
+  const size_t large = std::min(lives.size(), kChosen);
+  const uint64_t end = PlaceInOrder(plan, std::span(lives).first(large));
+  plan.arena_bytes = PlaceByTime(plan, {lives.begin() + static_cast<ptrdiff_t>(large), lives.end()}, end);
   return absl::OkStatus();
 }
 

@@ -4,6 +4,8 @@
 // loads of the operand and all stores of the result have one index value (value numbering has made equal indices one).
 // An arena operand then shares the result's buffer; a donated parameter becomes the memory of the result it is
 // exchanged for.
+#include <numeric>
+
 #include "base/hash_map.h"
 #include "base/status.h"
 #include "pass/lower_plan.h"
@@ -63,6 +65,8 @@ class Sharing {
   Sharing(Lowered& out, const Options& options)
       : out_(out), plan_(out.plan), options_(options), touches_(Touches(out.plan)) {
     out_.output_alias.assign(plan_.n_outputs, -1);
+    now_.resize(plan_.buffers.size());
+    std::iota(now_.begin(), now_.end(), 0u);
   }
 
   void Run() {
@@ -74,16 +78,23 @@ class Sharing {
         if (k.buffers[r].access & RICCI_ACCESS_WRITE) ShareResult(s, k, r);
       }
     }
+    for (uint32_t& arg : plan_.args) arg = Now(arg);
   }
 
  private:
+  // The buffer that stands for `b` by now.
+  uint32_t Now(uint32_t b) {
+    while (now_[b] != b) b = now_[b] = now_[now_[b]];
+    return b;
+  }
+
   // Gives result `r` of the kernel of step `s` the memory of one of its operands, if one may.
   void ShareResult(uint32_t s, const kernel::Kernel& k, uint32_t r) {
     const ricci_plan_step& step = plan_.steps[s];
-    const uint32_t to = plan_.args[step.args + r];
+    const uint32_t to = Now(plan_.args[step.args + r]);
     if (touches_[to].in_loop || touches_[to].first != s) return;
     for (uint32_t a = 0; a < step.n_args; ++a) {
-      const uint32_t from = plan_.args[step.args + a];
+      const uint32_t from = Now(plan_.args[step.args + a]);
       const bool dies =
           from != to && touches_[from].last == s && !touches_[from].in_loop && touches_[from].first != kNever;
       if (!dies || plan_.buffers[from].bytes != plan_.buffers[to].bytes || k.buffers[a].access != RICCI_ACCESS_READ)
@@ -104,9 +115,7 @@ class Sharing {
     }
     if (operand.kind != RICCI_BUFFER_ARENA) return false;
     // What wrote the operand now writes into the result's buffer.
-    for (uint32_t& arg : plan_.args) {
-      if (arg == from) arg = to;
-    }
+    now_[from] = to;
     touches_[to].first = touches_[from].first;
     touches_[from] = {};
     return true;
@@ -116,6 +125,7 @@ class Sharing {
   kernel::Plan& plan_;
   const Options& options_;
   std::vector<Touch> touches_;
+  std::vector<uint32_t> now_;
   base::HashMap<uint32_t, bool> taken_;
 };
 
