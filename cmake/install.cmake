@@ -2,7 +2,7 @@
 #
 # The prefix can be moved: the CMake package computes its root from its own place and the pkg-config files from
 # ${pcfiledir}. Abseil is a dependency of whoever links the static core, so both forms name it. ricci::cpu is a component
-# of its own because it brings LLVM and OpenBLAS along; its shared form lies beside it for ricci_context_load_plugin.
+# of its own because it brings LLVM along; its shared form lies beside it for ricci_context_load_plugin.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(ricci_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ricci)

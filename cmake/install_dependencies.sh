@@ -18,10 +18,10 @@ build_packages='
   llvm-19-dev             # 19.1.7
   zlib1g-dev              # 1.2.13
   libzstd-dev             # 1.5.4
-  libopenblas-pthread-dev # 0.3.21; not -serial-dev, which gives wrong results when two threads call it
-  libgfortran-12-dev      # 12.2.0
 '
 test_packages='
+  libopenblas-pthread-dev # 0.3.21; the peer of the benchmarks
+  libgfortran-12-dev      # 12.2.0
   libgtest-dev            # 1.12.1
   libbenchmark-dev        # 1.7.1
   clang-14                # 14.0.6

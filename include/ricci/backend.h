@@ -65,6 +65,7 @@ typedef struct ricci_plan_library {
   int64_t tasks;
   uint32_t n_in, n_out;
   uint64_t workspace_bytes, flops;
+  uint64_t scratch_bytes; /* for each thread that launches, aligned to 64 */
 } ricci_plan_library;
 
 typedef struct ricci_plan {

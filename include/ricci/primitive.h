@@ -81,6 +81,7 @@ typedef struct ricci_library_plan { /* filled by plan(), once per call site */
   uint64_t workspace_bytes;
   int64_t tasks; /* launch runs once for each task in [0, tasks), concurrently; a fixed number for given types; 0 = 1 */
   uint64_t flops; /* floating operations of one call, all tasks together, for statistics */
+  uint64_t scratch_bytes; /* of each thread that launches tasks; aligned to 64 */
 } ricci_library_plan;
 
 typedef struct ricci_launch { /* hot path: no IR, no strings, no allocation */
@@ -91,6 +92,7 @@ typedef struct ricci_launch { /* hot path: no IR, no strings, no allocation */
   void* workspace;
   void* stream; /* CUstream; NULL on CPU */
   int64_t task;
+  void* scratch; /* scratch_bytes of the calling thread, contents undefined; NULL if none were wanted */
 } ricci_launch;
 
 typedef struct ricci_library {

@@ -1,152 +1,258 @@
-// dot_general as batched matrix products: C[b] = A[b] B[b], row-major, each operand plain or transposed.
+// dot_general as batched matrix products: C[batch] = A[batch] B[batch], C row-major, A and B at any strides.
 //
-// Called single-threaded (Debian's pthread build with one thread) on tiles fixed by shape, which our pool distributes:
-// so bits do not depend on the thread count. Layouts in which a group of dimensions is not adjacent are left to the
-// generated kernel.
+// Taken are products whose free dimensions of each operand, and whose contracted dimensions, lie at one stride; the
+// rest is left to the generated kernel. Tasks are tiles fixed by shape, each of which packs its own operands: our pool
+// distributes them, so bits do not depend on the thread count, and nothing waits for anything.
 #include "gemm.h"
 
 #include <algorithm>
-#include <cstring>
+#include <memory>
 #include <new>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
+#include "gemm_tile.h"
 #include "ricci/api_table.h"
-
-extern "C" {
-void cblas_sgemm(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float* a, int lda,
-                 const float* b, int ldb, float beta, float* c, int ldc);
-void cblas_dgemm(int order, int trans_a, int trans_b, int m, int n, int k, double alpha, const double* a, int lda,
-                 const double* b, int ldb, double beta, double* c, int ldc);
-void openblas_set_num_threads(int n);
-}
 
 namespace ricci::cpu {
 namespace {
 
-constexpr int kRowMajor = 101, kPlain = 111, kTransposed = 112;
 constexpr int64_t kSmallest = 24 * 24 * 24;      // m n k below which the generated kernel is as good and fuses
-constexpr int64_t kTaskWork = int64_t{1} << 21;  // m n k of one task
+constexpr int64_t kTaskWork = int64_t{1} << 21;  // m n k of one task at least, if there is more than one
+constexpr int64_t kTasks = 16;                   // wanted; more when the tiles are at their largest
+constexpr int64_t kTileRows = 252, kTileColumns = 256;
 
-struct Ints {
-  const int64_t* at = nullptr;
-  uint32_t n = 0;
-};
+using Ints = std::vector<int64_t>;
 Ints Attr(const ricci_op* op, std::string_view name) {
   for (uint32_t i = 0; i < op->n_attrs; ++i) {
     const ricci_attr& a = op->attrs[i];
-    if (std::string_view(a.name.ptr, a.name.len) == name && a.kind == RICCI_ATTR_INTS) {
-      return {static_cast<const int64_t*>(a.data), a.count};
-    }
+    if (std::string_view(a.name.ptr, a.name.len) != name || a.kind != RICCI_ATTR_INTS) continue;
+    const auto* at = static_cast<const int64_t*>(a.data);
+    return {at, at + a.count};
   }
   return {};
 }
 
-// One operand as [batch][rows or contracted][...]: sizes, and whether the contracted dimensions come first.
-struct Operand {
-  int64_t batch = 1, free = 1, contracted = 1;
-  bool contracted_first = false;
-  bool good = false;
-};
-
-Operand Read(const ricci_op* op, uint32_t which, Ints batch, Ints contract) {
-  Operand out;
-  uint32_t dtype, rank;
-  const int64_t* dims;
-  if (ricci_status* s = ricci_type_get(op->ctx, op->in_types[which], &dtype, &rank, &dims)) {
-    ricci_status_free(s);
-    return out;
-  }
-  for (uint32_t i = 0; i < batch.n; ++i) {
-    if (batch.at[i] != static_cast<int64_t>(i)) return out;
-    out.batch *= dims[i];
-  }
-  for (uint32_t i = 0; i < contract.n; ++i) {
-    if (i != 0 && contract.at[i] != contract.at[i - 1] + 1) return out;
-    out.contracted *= dims[contract.at[i]];
-  }
-  for (uint32_t d = batch.n; d < rank; ++d) out.free *= dims[d];
-  if (out.contracted == 0) return out;
-  out.free /= out.contracted;
-  if (contract.n == 0) return out;
-  out.contracted_first = contract.at[0] == batch.n && contract.n != rank - batch.n;
-  out.good = out.contracted_first || contract.at[contract.n - 1] == rank - 1;
-  return out;
-}
-
-struct Product {
+// ---- shapes ----
+struct Array {
   uint32_t dtype = 0;
-  int64_t batch = 0, m = 0, n = 0, k = 0;
-  bool a_transposed = false, b_transposed = false;
-  int64_t m_tiles = 1, n_tiles = 1;
+  Ints dims, strides;
 };
-
-bool Make(const ricci_op* op, Product& p) {
-  uint32_t da, db, dc;
-  for (auto [type, dtype] :
-       {std::pair(op->in_types[0], &da), std::pair(op->in_types[1], &db), std::pair(op->out_types[0], &dc)}) {
-    if (ricci_status* s = ricci_type_get(op->ctx, type, dtype, nullptr, nullptr)) {
-      ricci_status_free(s);
-      return false;
-    }
+bool ReadType(const ricci_op* op, ricci_type type, Array& out) {
+  uint32_t rank = 0;
+  const int64_t* dims = nullptr;
+  if (ricci_status* s = ricci_type_get(op->ctx, type, &out.dtype, &rank, &dims)) {
+    ricci_status_free(s);
+    return false;
   }
-  if (da != db || da != dc || (da != RICCI_F32 && da != RICCI_F64)) return false;
-  const Operand a = Read(op, 0, Attr(op, "lhs_batch"), Attr(op, "lhs_contract"));
-  const Operand b = Read(op, 1, Attr(op, "rhs_batch"), Attr(op, "rhs_contract"));
-  if (!a.good || !b.good || a.batch == 0 || a.free == 0 || b.free == 0) return false;
-  p = {da, a.batch, a.free, b.free, a.contracted, a.contracted_first, !b.contracted_first, 1, 1};
-  const int64_t limit = int64_t{1} << 31;
-  if (p.m >= limit || p.n >= limit || p.k >= limit || p.m * p.n * p.k < kSmallest) return false;
-  const int64_t pieces = std::clamp<int64_t>(p.m * p.n * p.k / kTaskWork, 1, 16);
-  (p.m >= p.n ? p.m_tiles : p.n_tiles) = std::clamp<int64_t>(pieces, 1, std::max<int64_t>(1, std::max(p.m, p.n) / 32));
+  out.dims.assign(dims, dims + rank);
+  out.strides.assign(rank, 1);
+  for (size_t d = rank; d-- > 1;) out.strides[d - 1] = out.strides[d] * out.dims[d];
   return true;
 }
 
+bool TypeOf(uint32_t dtype, GemmType& out) {
+  switch (dtype) {
+    case RICCI_F32:
+      out = GemmType::kF32;
+      return true;
+    case RICCI_F64:
+      out = GemmType::kF64;
+      return true;
+    case RICCI_F16:
+      out = GemmType::kF16;
+      return true;
+    case RICCI_BF16:
+      out = GemmType::kBF16;
+      return true;
+    default:
+      return false;
+  }
+}
+int64_t SizeOf(GemmType t) { return t == GemmType::kF64 ? 8 : t == GemmType::kF32 ? 4 : 2; }
+
+// Some dimensions of an array as one: false if their elements do not lie at one stride.
+struct Group {
+  int64_t size = 1, stride = 1;
+};
+bool Join(const Array& x, const Ints& which, Group& out) {
+  out = {};
+  for (size_t i = which.size(); i-- > 0;) {
+    const auto d = static_cast<size_t>(which[i]);
+    if (x.dims[d] == 1) continue;
+    if (out.size == 1) out.stride = x.strides[d];
+    if (x.strides[d] != out.size * out.stride) return false;
+    out.size *= x.dims[d];
+  }
+  return true;
+}
+
+Ints Without(size_t rank, const Ints& a, const Ints& b) {
+  Ints out;
+  for (size_t d = 0; d < rank; ++d) {
+    const auto i = static_cast<int64_t>(d);
+    if (std::find(a.begin(), a.end(), i) == a.end() && std::find(b.begin(), b.end(), i) == b.end()) out.push_back(i);
+  }
+  return out;
+}
+
+// Contracted pairs in the order of the left operand's dimensions: any order gives the same sums.
+void SortPairs(Ints& l, Ints& r) {
+  std::vector<std::pair<int64_t, int64_t>> pairs;
+  for (size_t i = 0; i < l.size(); ++i) pairs.emplace_back(l[i], r[i]);
+  std::sort(pairs.begin(), pairs.end());
+  for (size_t i = 0; i < l.size(); ++i) std::tie(l[i], r[i]) = pairs[i];
+}
+
+// ---- the product ----
+struct BatchDim {
+  int64_t size, a_stride, b_stride;
+};
+
+struct Product {
+  GemmType a_type{}, b_type{}, c_type{}, sum{};
+  std::vector<BatchDim> batch_dims;
+  int64_t batch = 1, m = 0, n = 0, k = 0;
+  int64_t a_outer = 1, a_k = 1, b_outer = 1, b_k = 1;  // strides
+  int64_t tile_m = 0, tile_n = 0, m_tiles = 1, n_tiles = 1, batch_per_task = 1;
+  int64_t b_offset = 0, sums_offset = 0, scratch_bytes = 0;
+  GemmTileFn tile = nullptr;
+};
+
+bool ReadProduct(const ricci_op* op, Product& p) {
+  Array a, b, c;
+  if (!ReadType(op, op->in_types[0], a) || !ReadType(op, op->in_types[1], b) || !ReadType(op, op->out_types[0], c)) {
+    return false;
+  }
+  if (!TypeOf(a.dtype, p.a_type) || !TypeOf(b.dtype, p.b_type) || !TypeOf(c.dtype, p.c_type)) return false;
+  p.sum = p.c_type == GemmType::kF64 ? GemmType::kF64 : GemmType::kF32;
+  // Operands are not rounded to the type of the sums.
+  if (p.sum == GemmType::kF32 && (p.a_type == GemmType::kF64 || p.b_type == GemmType::kF64)) return false;
+  Ints l = Attr(op, "lhs_contract"), r = Attr(op, "rhs_contract");
+  const Ints lb = Attr(op, "lhs_batch"), rb = Attr(op, "rhs_batch");
+  SortPairs(l, r);
+  Group m, n, k, k_of_b;
+  if (!Join(a, l, k) || !Join(b, r, k_of_b) || !Join(a, Without(a.dims.size(), l, lb), m) ||
+      !Join(b, Without(b.dims.size(), r, rb), n)) {
+    return false;
+  }
+  p.m = m.size, p.n = n.size, p.k = k.size;
+  p.a_outer = m.stride, p.a_k = k.stride, p.b_outer = n.stride, p.b_k = k_of_b.stride;
+  for (size_t i = 0; i < lb.size(); ++i) {
+    const auto da = static_cast<size_t>(lb[i]), db = static_cast<size_t>(rb[i]);
+    p.batch_dims.push_back({a.dims[da], a.strides[da], b.strides[db]});
+    p.batch *= a.dims[da];
+  }
+  // Far above any memory, and no product of sizes below overflows.
+  return p.batch > 0 &&
+         static_cast<double>(p.batch * p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) < 0x1p62;
+}
+
+// Tiles are halved along their longer side until there are enough, but not below kTaskWork.
+void ChooseTiles(Product& p) {
+  const auto even = [](int64_t size, int64_t parts, int64_t step) {
+    return std::min(size, ((size + parts - 1) / parts + step - 1) / step * step);
+  };
+  p.m_tiles = (p.m + kTileRows - 1) / kTileRows;
+  p.n_tiles = (p.n + kTileColumns - 1) / kTileColumns;
+  for (;;) {
+    p.tile_m = even(p.m, p.m_tiles, 2), p.tile_n = even(p.n, p.n_tiles, 32);
+    const int64_t work = p.tile_m * p.tile_n * p.k;
+    if (p.batch * p.m_tiles * p.n_tiles >= kTasks || work < 2 * kTaskWork) break;
+    int64_t& parts = p.tile_m >= p.tile_n ? p.m_tiles : p.n_tiles;
+    parts *= 2;
+  }
+  p.m_tiles = (p.m + p.tile_m - 1) / p.tile_m, p.n_tiles = (p.n + p.tile_n - 1) / p.tile_n;
+  p.batch_per_task = std::clamp<int64_t>(kTaskWork / (p.tile_m * p.tile_n * p.k), 1, p.batch);
+}
+
+void LayOutScratch(Product& p) {
+  const int64_t depth = std::min(p.k, kGemmDepth), element = SizeOf(p.sum);
+  const auto aligned = [](int64_t bytes) { return (bytes + 63) / 64 * 64; };
+  p.b_offset = aligned(GemmPaddedRows(p.tile_m) * depth * element);
+  p.sums_offset = p.b_offset + aligned((p.tile_n + kGemmPadding) * depth * element);
+  p.scratch_bytes = p.sums_offset + (p.c_type == p.sum ? 0 : aligned(p.tile_m * p.tile_n * element));
+}
+
+GemmTileFn BestTile() {
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq")) {
+    return GemmTileAvx512;
+  }
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? GemmTileAvx2 : GemmTileSse2;
+}
+
+bool Make(const ricci_op* op, Product& p) {
+  if (!ReadProduct(op, p)) return false;
+  // A product with a vector reads its matrix once, which needs no packing.
+  if (p.m < 2 || p.n < 2 || p.k < 1 || p.m * p.n * p.k < kSmallest) return false;
+  ChooseTiles(p);
+  LayOutScratch(p);
+  p.tile = BestTile();
+  return true;
+}
+
+// ---- the lowering ----
+template <typename Body>
+ricci_status* Guard(Body body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return ricci_status_make(RICCI_RESOURCE_EXHAUSTED, "dot_general: out of memory", 26);
+  }
+}
+
 ricci_status* Match(void*, const ricci_op* op, uint32_t* accept) {
-  Product p;
-  *accept = Make(op, p);
-  return nullptr;
+  return Guard([&]() -> ricci_status* {
+    Product p;
+    *accept = Make(op, p);
+    return nullptr;
+  });
 }
 
 ricci_status* Plan(void*, const ricci_op* op, ricci_library_plan* out) {
-  auto* p = new (std::nothrow) Product;
-  if (p == nullptr) return ricci_status_make(RICCI_RESOURCE_EXHAUSTED, "dot_general: out of memory", 26);
-  if (!Make(op, *p)) {
-    delete p;
-    return ricci_status_make(RICCI_INTERNAL, "dot_general: planned what did not match", 39);
-  }
-  out->state = p;
-  out->tasks = p->batch * p->m_tiles * p->n_tiles;
-  out->flops = 2 * static_cast<uint64_t>(p->batch * p->m * p->n * p->k);
-  return nullptr;
+  return Guard([&]() -> ricci_status* {
+    auto p = std::make_unique<Product>();
+    if (!Make(op, *p)) return ricci_status_make(RICCI_INTERNAL, "dot_general: planned what did not match", 39);
+    out->tasks = (p->batch + p->batch_per_task - 1) / p->batch_per_task * p->m_tiles * p->n_tiles;
+    out->flops = 2 * static_cast<uint64_t>(p->batch * p->m * p->n * p->k);
+    out->scratch_bytes = static_cast<uint64_t>(p->scratch_bytes);
+    out->state = p.release();
+    return nullptr;
+  });
 }
 
-// Tile `i` of `n` elements in `tiles` parts, in steps of 16.
-std::pair<int64_t, int64_t> Tile(int64_t n, int64_t tiles, int64_t i) {
-  const int64_t size = ((n + tiles - 1) / tiles + 15) / 16 * 16;
-  return {std::min(n, i * size), std::min(n, (i + 1) * size)};
+GemmMatrix Shifted(const void* data, GemmType type, int64_t elements, int64_t outer_stride, int64_t k_stride) {
+  return {static_cast<const char*>(data) + elements * SizeOf(type), outer_stride, k_stride, type};
+}
+
+void RunTile(const Product& p, const ricci_launch& l, int64_t batch, int64_t m0, int64_t n0) {
+  int64_t a = m0 * p.a_outer, b = n0 * p.b_outer, rest = batch;
+  for (size_t i = p.batch_dims.size(); i-- > 0;) {
+    const BatchDim& d = p.batch_dims[i];
+    a += rest % d.size * d.a_stride;
+    b += rest % d.size * d.b_stride;
+    rest /= d.size;
+  }
+  auto* scratch = static_cast<char*>(l.scratch);
+  const GemmTile tile{Shifted(l.in[0], p.a_type, a, p.a_outer, p.a_k),
+                      Shifted(l.in[1], p.b_type, b, p.b_outer, p.b_k),
+                      static_cast<char*>(l.out[0]) + ((batch * p.m + m0) * p.n + n0) * SizeOf(p.c_type),
+                      p.n,
+                      p.c_type,
+                      p.sum,
+                      std::min(p.tile_m, p.m - m0),
+                      std::min(p.tile_n, p.n - n0),
+                      p.k};
+  p.tile(tile, {scratch, scratch + p.b_offset, scratch + p.sums_offset});
 }
 
 ricci_status* Launch(void* state, const ricci_launch* l) {
   const Product& p = *static_cast<const Product*>(state);
-  const int64_t tile_n = l->task % p.n_tiles, tile_m = l->task / p.n_tiles % p.m_tiles,
-                batch = l->task / p.n_tiles / p.m_tiles;
-  const auto [m0, m1] = Tile(p.m, p.m_tiles, tile_m);
-  const auto [n0, n1] = Tile(p.n, p.n_tiles, tile_n);
-  if (m0 >= m1 || n0 >= n1) return nullptr;
-  const int64_t lda = p.a_transposed ? p.m : p.k, ldb = p.b_transposed ? p.k : p.n;
-  const int64_t a = batch * p.m * p.k + (p.a_transposed ? m0 : m0 * p.k);
-  const int64_t b = batch * p.n * p.k + (p.b_transposed ? n0 * p.k : n0);
-  const int64_t c = batch * p.m * p.n + m0 * p.n + n0;
-  const int ta = p.a_transposed ? kTransposed : kPlain, tb = p.b_transposed ? kTransposed : kPlain;
-  const auto m = static_cast<int>(m1 - m0), n = static_cast<int>(n1 - n0), k = static_cast<int>(p.k);
-  const auto la = static_cast<int>(lda), lb = static_cast<int>(ldb), lc = static_cast<int>(p.n);
-  if (p.dtype == RICCI_F32) {
-    cblas_sgemm(kRowMajor, ta, tb, m, n, k, 1.0F, static_cast<const float*>(l->in[0]) + a, la,
-                static_cast<const float*>(l->in[1]) + b, lb, 0.0F, static_cast<float*>(l->out[0]) + c, lc);
-  } else {
-    cblas_dgemm(kRowMajor, ta, tb, m, n, k, 1.0, static_cast<const double*>(l->in[0]) + a, la,
-                static_cast<const double*>(l->in[1]) + b, lb, 0.0, static_cast<double*>(l->out[0]) + c, lc);
-  }
+  const int64_t n0 = l->task % p.n_tiles * p.tile_n, m0 = l->task / p.n_tiles % p.m_tiles * p.tile_m,
+                first = l->task / p.n_tiles / p.m_tiles * p.batch_per_task;
+  for (int64_t i = first; i < std::min(p.batch, first + p.batch_per_task); ++i) RunTile(p, *l, i, m0, n0);
   return nullptr;
 }
 
@@ -163,7 +269,6 @@ ricci_status* AddGemm(ricci_ctx* ctx) {
     constexpr std::string_view what = "cpu: primitive dot_general is not registered; add the plugin lax first";
     return ricci_status_make(RICCI_FAILED_PRECONDITION, what.data(), what.size());
   }
-  openblas_set_num_threads(1);
   ricci_lowering l{};
   l.hdr.size = sizeof l;
   l.kind = RICCI_LOWER_LIBRARY;

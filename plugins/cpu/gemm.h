@@ -1,4 +1,4 @@
-// Large matrix products by OpenBLAS: a library lowering of dot_general.
+// Matrix products by packed tiles: a library lowering of dot_general.
 #ifndef RICCI_CPU_GEMM_H_
 #define RICCI_CPU_GEMM_H_
 #include "ricci/primitive.h"

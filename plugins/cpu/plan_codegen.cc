@@ -38,13 +38,15 @@ extern "C" void RicciCpuParallel(RunState* run, KernelFn fn, void* const* buffer
 }
 
 struct LibraryTasks {
-  RunState* run;
   const ricci_plan_library* call;
   const ricci_launch* launch;
+  char* scratch;
+  uint64_t scratch_stride;
   std::atomic<ricci_status*> failed{nullptr};
 };
 
-extern "C" void RicciCpuLibrary(RunState* run, const ricci_plan_library* call, void* const* buffers) {
+extern "C" void RicciCpuLibrary(RunState* run, const ricci_plan_library* call, void* const* buffers, char* scratch,
+                                uint64_t scratch_stride, uint32_t scratch_parts) {
   ricci_launch launch{};
   launch.hdr.size = sizeof launch;
   launch.n_in = call->n_in;
@@ -52,18 +54,19 @@ extern "C" void RicciCpuLibrary(RunState* run, const ricci_plan_library* call, v
   launch.in = buffers;
   launch.out = buffers + call->n_in;
   launch.workspace = call->workspace_bytes != 0 ? buffers[call->n_in + call->n_out] : nullptr;
-  LibraryTasks tasks{run, call, &launch, {}};
+  LibraryTasks tasks{call, &launch, scratch, scratch_stride, {}};
   run->pool->Run(
       call->tasks,
-      [](void* arg, int64_t task, uint32_t) {
+      [](void* arg, int64_t task, uint32_t worker) {
         auto& t = *static_cast<LibraryTasks*>(arg);
         ricci_launch mine = *t.launch;
         mine.task = task;
+        if (t.call->scratch_bytes != 0) mine.scratch = t.scratch + worker * t.scratch_stride;
         ricci_status* s = t.call->library->launch(t.call->state, &mine);
         ricci_status* none = nullptr;
         if (s != nullptr && !t.failed.compare_exchange_strong(none, s)) ricci_status_free(s);
       },
-      &tasks);
+      &tasks, scratch_parts);
   ricci_status* s = tasks.failed.load();
   if (s == nullptr) return;
   if (run->status == nullptr) {
@@ -98,6 +101,9 @@ class PlanCodegen {
       }
       per_worker_ = std::max(per_worker_, (code_.back().scratch_bytes + 63) / 64 * 64);
       partials_ = std::max(partials_, (static_cast<uint64_t>(code_.back().partial_chunks) * 8 + 63) / 64 * 64);
+    }
+    for (uint32_t i = 0; i < plan_.n_libraries; ++i) {
+      per_worker_ = std::max(per_worker_, (plan_.libraries[i].scratch_bytes + 63) / 64 * 64);
     }
     out_.scratch_bytes = partials_ + per_worker_ * workers_;
     Function(kEntryName, [&] {
@@ -205,17 +211,19 @@ class PlanCodegen {
     return array;
   }
 
-  void RunUnits(V function, V arguments, int64_t units, int64_t grain) {
+  void RunUnits(V function, V arguments, int64_t units, int64_t grain, uint64_t scratch_bytes) {
     V run = LLVMGetParam(function_, 3), scratch = Offset(Scratch(), partials_);
     if (units <= grain) {
       V args[] = {arguments, l_.I64(0), l_.I64(units), scratch};
       LLVMBuildCall2(l_.b, LLVMGlobalGetValueType(function), function, args, 4, "");
       return;
     }
-    const uint32_t parts = per_worker_ == 0 ? Pool::kMaxWorkers : workers_;
-    Call("ricci_cpu_parallel", {run, function, arguments, l_.I64(units), l_.I64(grain), scratch,
-                                l_.I64(static_cast<int64_t>(per_worker_)), l_.I32(static_cast<int32_t>(parts))});
+    Call("ricci_cpu_parallel", {run, function, arguments, l_.I64(units), l_.I64(grain), scratch, ScratchStride(),
+                                ScratchParts(scratch_bytes)});
   }
+  V ScratchStride() { return l_.I64(static_cast<int64_t>(per_worker_)); }
+  // How many workers may run what needs `bytes` of scratch each.
+  V ScratchParts(uint64_t bytes) { return l_.I32(static_cast<int32_t>(bytes == 0 ? Pool::kMaxWorkers : workers_)); }
 
   void Step(const ricci_plan_step& step) {
     const uint32_t* args = plan_.args + step.args;
@@ -223,13 +231,14 @@ class PlanCodegen {
       case RICCI_STEP_KERNEL: {
         const KernelCode& k = code_[step.index];
         V arguments = Arguments(step, k.partial != nullptr);
-        if (k.partial != nullptr) RunUnits(k.partial, arguments, k.partial_chunks, 1);
-        RunUnits(k.function, arguments, k.units, k.grain);
+        if (k.partial != nullptr) RunUnits(k.partial, arguments, k.partial_chunks, 1, k.scratch_bytes);
+        RunUnits(k.function, arguments, k.units, k.grain, k.scratch_bytes);
         return;
       }
       case RICCI_STEP_LIBRARY:
         Call("ricci_cpu_library",
-             {LLVMGetParam(function_, 3), Pointer(&plan_.libraries[step.index]), Arguments(step, false)});
+             {LLVMGetParam(function_, 3), Pointer(&plan_.libraries[step.index]), Arguments(step, false),
+              Offset(Scratch(), partials_), ScratchStride(), ScratchParts(plan_.libraries[step.index].scratch_bytes)});
         return;
       case RICCI_STEP_COPY: {
         const uint64_t bytes = plan_.buffers[args[0]].bytes;

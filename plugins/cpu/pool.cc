@@ -33,46 +33,57 @@ void Pool::SetThreads(uint32_t threads) {
 
 void Pool::Start() {
   stop_ = false;
-  const uint64_t now = generation_.load();
+  const uint64_t now = state_.load() / kNumber;
   for (uint32_t w = 1; w < workers(); ++w) {
     threads_.emplace_back([this, w, now] { Work(w, now); });
   }
 }
 
 void Pool::Stop() {
-  {
-    std::lock_guard lock(mutex_);
-    stop_ = true;
-    generation_.fetch_add(1);
-  }
-  wake_.notify_all();
+  stop_ = true;
+  state_.fetch_add(kNumber);
+  Publish();
   for (std::thread& t : threads_) t.join();
   threads_.clear();
+}
+
+// Wakes those who sleep. The lock keeps one that is about to from missing the new state.
+void Pool::Publish() {
+  if (sleeping_.load() == 0) return;
+  { std::lock_guard lock(mutex_); }
+  wake_.notify_all();
 }
 
 void Pool::Take(const Job& job, uint32_t worker) {
   for (int64_t task; (task = next_.fetch_add(1, std::memory_order_relaxed)) < job.n;) job.fn(job.arg, task, worker);
 }
 
+uint64_t Pool::WaitForJobAfter(uint64_t seen) {
+  for (int i = 0; i < kSpins; ++i, Pause()) {
+    if (const uint64_t now = state_.load(std::memory_order_acquire) / kNumber; now != seen) return now;
+  }
+  std::unique_lock lock(mutex_);
+  sleeping_.fetch_add(1);
+  wake_.wait(lock, [&] { return state_.load() / kNumber != seen; });
+  sleeping_.fetch_sub(1);
+  return state_.load() / kNumber;
+}
+
+bool Pool::Enter(uint64_t number) {
+  uint64_t s = state_.load(std::memory_order_acquire);
+  while (s / kNumber == number && (s & kOpen) != 0) {
+    if (state_.compare_exchange_weak(s, s + 1, std::memory_order_acq_rel)) return true;
+  }
+  return false;
+}
+
 void Pool::Work(uint32_t worker, uint64_t seen) {
-  for (;;) {
-    uint64_t now = generation_.load(std::memory_order_acquire);
-    for (int i = 0; now == seen && i < kSpins; ++i) {
-      Pause();
-      now = generation_.load(std::memory_order_acquire);
-    }
-    if (now == seen) {
-      std::unique_lock lock(mutex_);
-      wake_.wait(lock, [&] { return generation_.load() != seen; });
-      now = generation_.load();
-    }
-    seen = now;
-    {
-      std::lock_guard lock(mutex_);
-      if (stop_) return;
-    }
+  while (true) {
+    seen = WaitForJobAfter(seen);
+    if (stop_.load()) return;
+    if (!Enter(seen)) continue;
     if (worker < job_.limit) Take(job_, worker);
-    running_.fetch_sub(1, std::memory_order_acq_rel);
+    state_.fetch_sub(1, std::memory_order_acq_rel);
   }
 }
 
@@ -104,14 +115,17 @@ void Pool::Run(int64_t n, void (*fn)(void*, int64_t, uint32_t), void* arg, uint3
   if (threads_.empty()) Start();
   job_ = job;
   next_.store(0, std::memory_order_relaxed);
-  running_.store(workers() - 1, std::memory_order_relaxed);
-  {
-    std::lock_guard lock(mutex_);
-    generation_.fetch_add(1, std::memory_order_release);
-  }
-  wake_.notify_all();
+  state_.store((state_.load() / kNumber + 1) * kNumber + kOpen);
+  Publish();
   Take(job, 0);
-  while (running_.load(std::memory_order_acquire) != 0) Pause();
+  state_.fetch_sub(kOpen, std::memory_order_acq_rel);
+  for (int i = 0; state_.load(std::memory_order_acquire) % kNumber != 0; ++i) {
+    if (i < kSpins) {
+      Pause();
+    } else {
+      std::this_thread::yield();  // to a worker that shares this processor
+    }
+  }
 }
 
 }  // namespace ricci::cpu

@@ -2,7 +2,8 @@
 //
 // Tasks are numbered and fixed by shape; which thread runs which does not matter for results. A second caller that
 // finds the pool busy runs its tasks itself. Workers start at the first parallel run, spin briefly for the next one and
-// then sleep.
+// then sleep. A job is open while tasks may be left: its caller closes it and waits for the workers inside alone, so a
+// worker that is slow to wake, or has no processor to run on, holds nobody up.
 #ifndef RICCI_CPU_POOL_H_
 #define RICCI_CPU_POOL_H_
 #include <atomic>
@@ -36,8 +37,11 @@ class Pool {
     int64_t n;
     uint32_t limit;  // of workers
   };
-  // Runs jobs of generations after `seen`.
+  // Runs jobs of numbers after `seen`.
   void Work(uint32_t worker, uint64_t seen);
+  uint64_t WaitForJobAfter(uint64_t seen);
+  bool Enter(uint64_t number);
+  void Publish();
   void Take(const Job& job, uint32_t worker);
   void Start();
   void Stop();
@@ -49,11 +53,13 @@ class Pool {
   std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::atomic<uint64_t> generation_{0};
+  std::atomic<uint32_t> sleeping_{0};
+  // The job's number, whether it is open, and how many workers are inside: bits from kNumber, kOpen, below it.
+  static constexpr uint64_t kOpen = 1u << 16, kNumber = 1u << 17;
+  std::atomic<uint64_t> state_{0};
   std::atomic<int64_t> next_{0};
-  std::atomic<uint32_t> running_{0};
-  Job job_{};
-  bool stop_ = false;
+  std::atomic<bool> stop_{false};
+  Job job_{};  // read by those inside
 };
 
 }  // namespace ricci::cpu

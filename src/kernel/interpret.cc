@@ -14,6 +14,10 @@
 namespace ricci::inline v0::kernel {
 namespace {
 
+struct alignas(64) ScratchLine {
+  char bytes[64];
+};
+
 class PlanMachine {
  public:
   PlanMachine(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
@@ -112,6 +116,8 @@ class PlanMachine {
     launch.in = args.data();
     launch.out = args.data() + l.n_in;
     launch.workspace = l.workspace_bytes ? args[l.n_in + l.n_out] : nullptr;
+    std::vector<ScratchLine> scratch((l.scratch_bytes + sizeof(ScratchLine) - 1) / sizeof(ScratchLine));
+    launch.scratch = scratch.empty() ? nullptr : scratch.data();
     for (launch.task = 0; launch.task < std::max<int64_t>(l.tasks, 1); ++launch.task) {
       RICCI_TRY(base::FromAbi(l.library->launch(l.state, &launch)));
     }

@@ -234,7 +234,7 @@ class PlanLowering {
     RICCI_TRY(transform::AtEquation(base::FromAbi(l.library->plan(l.self, op.get(), &plan)), frame.f, eqn, "plan"));
     const auto number = static_cast<uint32_t>(plan_.libraries.size());
     plan_.libraries.push_back({l.library, plan.state, std::max<int64_t>(plan.tasks, 1), op->n_in, op->n_out,
-                               plan.workspace_bytes, plan.flops});
+                               plan.workspace_bytes, plan.flops, plan.scratch_bytes});
     std::vector<uint32_t> buffers;
     RICCI_ASSIGN(Refs operands, Places(frame, eqn.operands));
     RICCI_ASSIGN(Refs results, Results(frame, eqn));

@@ -22,6 +22,9 @@ constexpr const char* kPrograms[] = {
     "program running(%x: f32[1000,257]) { %0: f32[1000,257] = cumsum(%x) axis=0 reverse=false  return %0 }",
     "program product(%x: f32[1000,257]) { %0: f32[257,257] = dot_general(%x, %x) lhs_contract=[0] rhs_contract=[0]"
     "  return %0 }",
+    "program batched(%x: f32[1000,257]) { %0: bf16[1000,257] = convert_element_type(%x) new_dtype=bf16"
+    "  %1: bf16[4,250,257] = reshape(%0) new_sizes=[4,250,257]  %2: bf16[4,250,250] = dot_general(%1, %1)"
+    " lhs_contract=[2] rhs_contract=[2] lhs_batch=[0] rhs_batch=[0]  return %2 }",
     "program lanes(%x: f32[1000,257]) { %0: f32[1000,257] = vmap(%x) size=257 in_axes=[1] out_axes=[1]"
     " body=program(%v: f32[1000]) { %c: f32[] = constant 0.0  %s: f32[], %y: f32[1000] = scan(%c, %v) length=1000"
     " num_consts=0 num_carry=1 body=program(%a: f32[], %b: f32[]) { %1: f32[] = sin(%a)  %2: f32[] = add(%1, %b)"

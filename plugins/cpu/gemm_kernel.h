@@ -1,0 +1,288 @@
+// The code of GemmTile as a template over the vector's bytes; each instruction set's file instantiates its own.
+//
+// After Goto and van de Geijn, "Anatomy of high-performance matrix multiplication" (2008): both operands are packed
+// into panels [k][width] that are as wide as a block of registers, whatever their strides; a block of sums stays in
+// registers over a whole panel. Rows that are left over have their own instances of the inner loop, columns that are
+// left over are computed in full and stored in part. Nothing here may be an inline function outside a template on the
+// vector's bytes: the linker would keep one copy for all instruction sets.
+#ifndef RICCI_CPU_GEMM_KERNEL_H_
+#define RICCI_CPU_GEMM_KERNEL_H_
+#include <utility>
+
+#include "gemm_tile.h"
+
+namespace ricci::cpu {
+
+template <int kBytes>
+struct GemmKernel {
+  // ---- vectors ----
+  template <typename T>
+  struct VectorOf {
+    typedef T Type __attribute__((vector_size(kBytes)));
+    typedef T Loose __attribute__((vector_size(kBytes), aligned(alignof(T)), may_alias));
+  };
+  template <typename T>
+  using Vector = typename VectorOf<T>::Type;
+  template <typename T>
+  static constexpr int kLanes = kBytes / static_cast<int>(sizeof(T));
+
+  template <typename T>
+  static Vector<T> Load(const T* p) {
+    return *reinterpret_cast<const typename VectorOf<T>::Loose*>(p);
+  }
+  template <typename T>
+  static void Store(T* p, Vector<T> v) {
+    *reinterpret_cast<typename VectorOf<T>::Loose*>(p) = v;
+  }
+  static int64_t Min(int64_t a, int64_t b) { return a < b ? a : b; }
+  static int64_t Ceil(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+  // ---- 16-bit floats: as bits, since not every compiler has them as types ----
+  struct F16 {
+    uint16_t bits;
+  };
+  struct BF16 {
+    uint16_t bits;
+  };
+  static float FloatOf(uint32_t bits) { return __builtin_bit_cast(float, bits); }
+  static uint32_t BitsOf(float v) { return __builtin_bit_cast(uint32_t, v); }
+
+  static float Widen(float v) { return v; }
+  static double Widen(double v) { return v; }
+  static float Widen(BF16 v) { return FloatOf(static_cast<uint32_t>(v.bits) << 16); }
+  static float Widen(F16 v) {
+    const uint32_t h = v.bits, magnitude = BitsOf(FloatOf((h & 0x7fff) << 13) * 0x1p112f);
+    return FloatOf((h & 0x8000) << 16 | ((h & 0x7c00) == 0x7c00 ? magnitude | 0x7f800000 : magnitude));
+  }
+  static void Narrow(float v, float& out) { out = v; }
+  static void Narrow(double v, double& out) { out = v; }
+  static void Narrow(float v, double& out) { out = v; }
+  static void Narrow(double v, float& out) { out = static_cast<float>(v); }
+  static void Narrow(float v, BF16& out) {
+    const uint32_t bits = BitsOf(v);
+    const uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    out.bits = static_cast<uint16_t>(v != v ? bits >> 16 | 0x40 : rounded);
+  }
+  static void Narrow(double v, BF16& out) { Narrow(static_cast<float>(v), out); }
+  static void Narrow(double v, F16& out) { Narrow(static_cast<float>(v), out); }
+  // Rounds in one addition whose sum has the wanted digits in its low bits.
+  static void Narrow(float v, F16& out) {
+    const uint32_t bits = BitsOf(v), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
+    uint32_t half;
+    if (magnitude >= 0x47800000) {  // 2^16 and above, infinities, NaN
+      half = magnitude > 0x7f800000 ? 0x7e00 | (magnitude >> 13 & 0x3ff) : 0x7c00;
+    } else if (magnitude < 0x38800000) {  // below the least normal one
+      half = BitsOf(FloatOf(magnitude) + 0.5f) - BitsOf(0.5f);
+    } else {
+      half = (magnitude - 0x38000000 + 0xfff + (magnitude >> 13 & 1)) >> 13;
+    }
+    out.bits = static_cast<uint16_t>(sign | half);
+  }
+
+  // ---- the inner loop: kRows x kVectors vectors of sums stay in registers ----
+  static constexpr int kMaxRows = kBytes == 64 ? 14 : 6, kMaxVectors = 2;
+  static constexpr int kPanelRows = kBytes == 64 ? 16 : 8;  // as packed
+
+  // c (+)= a b over `k` steps; a is packed, b's steps lie `b_stride` apart.
+  template <typename T, int kRows, int kVectors>
+  static void Block(int64_t k, const T* a, const T* b, int64_t b_stride, T* c, int64_t c_stride, bool add) {
+    constexpr int kL = kLanes<T>;
+    Vector<T> sum[kRows][kVectors];
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+      for (int j = 0; j < kVectors; ++j) sum[i][j] = Vector<T>{};
+    }
+    for (int64_t step = 0; step < k; ++step, a += kPanelRows, b += b_stride) {
+      Vector<T> right[kVectors];
+#pragma GCC unroll 4
+      for (int j = 0; j < kVectors; ++j) right[j] = Load(b + j * kL);
+#pragma GCC unroll 16
+      for (int i = 0; i < kRows; ++i) {
+        const Vector<T> left = a[i] - Vector<T>{};
+#pragma GCC unroll 4
+        for (int j = 0; j < kVectors; ++j) sum[i][j] += left * right[j];
+      }
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+      for (int j = 0; j < kVectors; ++j) {
+        T* to = c + i * c_stride + j * kL;
+        Store(to, add ? Load(to) + sum[i][j] : sum[i][j]);
+      }
+    }
+  }
+
+  template <typename T>
+  using BlockFn = void (*)(int64_t k, const T* a, const T* b, int64_t b_stride, T* c, int64_t c_stride, bool add);
+  template <typename T>
+  struct Blocks {
+    BlockFn<T> at[kMaxVectors][kMaxRows];
+  };
+  template <typename T, int... kRow>
+  static constexpr Blocks<T> BlocksOf(std::integer_sequence<int, kRow...>) {
+    return {{{Block<T, kRow + 1, 1>...}, {Block<T, kRow + 1, 2>...}}};
+  }
+  template <typename T>
+  static constexpr Blocks<T> kBlocks = BlocksOf<T>(std::make_integer_sequence<int, kMaxRows>());
+
+  // ---- packing ----
+  // One stage of a transposition: exchanges the off-diagonal squares of side kSide of all squares of side 2 kSide.
+  template <typename T, int kSide, int... kLane>
+  static void Exchange(Vector<T>* rows, std::integer_sequence<int, kLane...>) {
+    constexpr int kL = kLanes<T>;
+#pragma GCC unroll 16
+    for (int i = 0; i < kL; ++i) {
+      if ((i & kSide) != 0) continue;
+      const Vector<T> x = rows[i], y = rows[i + kSide];
+      rows[i] = __builtin_shufflevector(x, y, ((kLane & kSide) == 0 ? kLane : kL + kLane - kSide)...);
+      rows[i + kSide] = __builtin_shufflevector(x, y, ((kLane & kSide) == 0 ? kLane + kSide : kL + kLane)...);
+    }
+  }
+  template <typename T, int kSide = kLanes<T> / 2>
+  static void Transpose(Vector<T>* rows) {
+    Exchange<T, kSide>(rows, std::make_integer_sequence<int, kLanes<T>>());
+    if constexpr (kSide > 1) Transpose<T, kSide / 2>(rows);
+  }
+
+  // Reads kLanes adjacent elements of another type.
+  template <typename T, typename From>
+  static Vector<T> LoadAs(const From* p) {
+    if constexpr (std::is_same_v<T, From>) {
+      return Load(p);
+    } else {
+      Vector<T> v;
+      for (int i = 0; i < kLanes<T>; ++i) v[i] = static_cast<T>(Widen(p[i]));
+      return v;
+    }
+  }
+
+  // A panel from `width` rows of adjacent k: a square at a time, transposed in registers.
+  template <typename T, typename From>
+  static int64_t PackAcross(const From* from, int64_t stride, int64_t width, int64_t k, int64_t padded, T* to) {
+    constexpr int kL = kLanes<T>;
+    const int64_t whole = k / kL * kL;
+    for (int64_t w = 0; w < padded; w += kL) {
+      for (int64_t step = 0; step < whole; step += kL) {
+        Vector<T> rows[kL];
+#pragma GCC unroll 16
+        for (int i = 0; i < kL; ++i) {
+          rows[i] = w + i < width ? LoadAs<T>(from + (w + i) * stride + step) : Vector<T>{};
+        }
+        Transpose<T>(rows);
+#pragma GCC unroll 16
+        for (int i = 0; i < kL; ++i) Store(to + (step + i) * padded + w, rows[i]);
+      }
+    }
+    return whole;
+  }
+  // A panel from k rows of at least `padded` adjacent elements.
+  template <typename T, typename From>
+  static int64_t PackAlong(const From* from, int64_t stride, int64_t k, int64_t padded, T* to) {
+    for (int64_t step = 0; step < k; ++step) {
+      for (int64_t w = 0; w < padded; w += kLanes<T>)
+        Store(to + step * padded + w, LoadAs<T>(from + step * stride + w));
+    }
+    return k;
+  }
+  // A panel [k][padded] of `width` rows or columns, zeros in the rest; `room`: elements that may be read in a row.
+  template <typename T, typename From>
+  static void PackPanel(const From* from, const GemmMatrix& m, int64_t width, int64_t room, int64_t k, int64_t padded,
+                        T* to) {
+    int64_t done = 0;
+    if (m.k_stride == 1 && m.outer_stride != 1) done = PackAcross(from, m.outer_stride, width, k, padded, to);
+    if (m.outer_stride == 1 && room >= padded) done = PackAlong(from, m.k_stride, k, padded, to);
+    for (int64_t step = done; step < k; ++step) {
+      for (int64_t w = 0; w < padded; ++w) {
+        to[step * padded + w] = w < width ? static_cast<T>(Widen(from[w * m.outer_stride + step * m.k_stride])) : T{};
+      }
+    }
+  }
+  // All panels of rows or columns [0, outer) and steps [k0, k0 + k).
+  template <typename T, typename From>
+  static void PackFrom(const GemmMatrix& m, int64_t outer, int64_t panel, int64_t padded, int64_t k0, int64_t k,
+                       T* to) {
+    const auto* data = static_cast<const From*>(m.data) + k0 * m.k_stride;
+    for (int64_t w = 0; w < outer; w += panel, to += padded * k) {
+      PackPanel(data + w * m.outer_stride, m, Min(panel, outer - w), outer - w, k, padded, to);
+    }
+  }
+  template <typename T>
+  static void Pack(const GemmMatrix& m, int64_t outer, int64_t panel, int64_t padded, int64_t k0, int64_t k, T* to) {
+    switch (m.type) {
+      case GemmType::kF32:
+        return PackFrom<T, float>(m, outer, panel, padded, k0, k, to);
+      case GemmType::kF64:
+        return PackFrom<T, double>(m, outer, panel, padded, k0, k, to);
+      case GemmType::kF16:
+        return PackFrom<T, F16>(m, outer, panel, padded, k0, k, to);
+      case GemmType::kBF16:
+        return PackFrom<T, BF16>(m, outer, panel, padded, k0, k, to);
+    }
+  }
+
+  // ---- the tile ----
+  // One block of rows and columns; columns that fill no vector go through a block on the stack.
+  template <typename T>
+  static void Cell(int64_t rows, int64_t columns, int64_t k, const T* a, const T* b, int64_t b_stride, T* c,
+                   int64_t c_stride, bool add) {
+    constexpr int kL = kLanes<T>;
+    const int64_t vectors = Ceil(columns, kL);
+    const BlockFn<T> block = kBlocks<T>.at[vectors - 1][rows - 1];
+    if (columns % kL == 0) return block(k, a, b, b_stride, c, c_stride, add);
+    alignas(kBytes) T part[kMaxRows * kMaxVectors * kL];
+    block(k, a, b, b_stride, part, vectors * kL, false);
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = 0; j < columns; ++j) {
+        T& to = c[i * c_stride + j];
+        to = add ? to + part[i * vectors * kL + j] : part[i * vectors * kL + j];
+      }
+    }
+  }
+
+  template <typename T>
+  static void Sum(const GemmTile& t, T* c, int64_t c_stride, T* a_panels, T* b_panels) {
+    constexpr int64_t kWidth = kMaxVectors * kLanes<T>;
+    const int64_t rows = Ceil(t.m, Ceil(t.m, kMaxRows));  // of each panel, as even as can be
+    const int64_t depth = Ceil(Ceil(t.k, Ceil(t.k, kGemmDepth)), 16) * 16;
+    for (int64_t k0 = 0; k0 < t.k; k0 += depth) {
+      const int64_t k = Min(depth, t.k - k0);
+      Pack(t.a, t.m, rows, kPanelRows, k0, k, a_panels);
+      Pack(t.b, t.n, kWidth, kWidth, k0, k, b_panels);
+      for (int64_t j = 0; j < t.n; j += kWidth) {
+        for (int64_t i = 0; i < t.m; i += rows) {
+          Cell(Min(rows, t.m - i), Min(kWidth, t.n - j), k, a_panels + i / rows * kPanelRows * k, b_panels + j * k,
+               kWidth, c + i * c_stride + j, c_stride, k0 != 0);
+        }
+      }
+    }
+  }
+
+  template <typename T, typename To>
+  static void Convert(const GemmTile& t, const T* sums) {
+    auto* c = static_cast<To*>(t.c);
+    for (int64_t i = 0; i < t.m; ++i) {
+      for (int64_t j = 0; j < t.n; ++j) Narrow(sums[i * t.n + j], c[i * t.c_stride + j]);
+    }
+  }
+
+  template <typename T>
+  static void RunAs(const GemmTile& t, const GemmScratch& scratch) {
+    T *a = static_cast<T*>(scratch.a), *b = static_cast<T*>(scratch.b), *sums = static_cast<T*>(scratch.sums);
+    if (t.c_type == t.sum) return Sum(t, static_cast<T*>(t.c), t.c_stride, a, b);
+    Sum(t, sums, t.n, a, b);
+    if (t.c_type == GemmType::kF32) Convert<T, float>(t, sums);
+    if (t.c_type == GemmType::kF64) Convert<T, double>(t, sums);
+    if (t.c_type == GemmType::kF16) Convert<T, F16>(t, sums);
+    if (t.c_type == GemmType::kBF16) Convert<T, BF16>(t, sums);
+  }
+
+  static void Run(const GemmTile& t, const GemmScratch& scratch) {
+    if (t.sum == GemmType::kF64) return RunAs<double>(t, scratch);
+    RunAs<float>(t, scratch);
+  }
+};
+
+}  // namespace ricci::cpu
+#endif

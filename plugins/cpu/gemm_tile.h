@@ -1,0 +1,47 @@
+// GemmTile: one rectangle of a matrix product, the unit of work of a task.
+//
+// The code behind it is one template (gemm_kernel.h) compiled once per instruction set; the widest that the processor
+// has is picked when the plugin is attached. Sums run over the contracted dimension in blocks of a fixed length, so the
+// bits of a result depend on shapes and on the instruction set alone.
+#ifndef RICCI_CPU_GEMM_TILE_H_
+#define RICCI_CPU_GEMM_TILE_H_
+#include <cstdint>
+
+namespace ricci::cpu {
+
+enum class GemmType : uint8_t { kF32, kF64, kF16, kBF16 };
+
+// A matrix of [outer, k] at any strides, in elements: rows of the left operand, columns of the right one.
+struct GemmMatrix {
+  const void* data;
+  int64_t outer_stride, k_stride;
+  GemmType type;
+};
+
+// c[m, n] = sum over k of a[m, k] b[n, k]; c has columns at stride 1. Sums are in f64 if `sum` is, else in f32.
+struct GemmTile {
+  GemmMatrix a, b;
+  void* c;
+  int64_t c_stride;
+  GemmType c_type, sum;
+  int64_t m, n, k;
+};
+
+// Sums over more steps than these are made block by block.
+inline constexpr int64_t kGemmDepth = 256;
+
+// Memory for a tile, aligned to 64. `a` holds GemmPaddedRows(m) min(k, kGemmDepth) elements of the type of the sums,
+// `b` n + kGemmPadding for each step, and `sums` m n if the result has another type.
+struct GemmScratch {
+  void *a, *b, *sums;
+};
+inline constexpr int64_t kGemmPadding = 64;
+constexpr int64_t GemmPaddedRows(int64_t m) { return m * 4 / 3 + kGemmPadding; }
+
+using GemmTileFn = void (*)(const GemmTile& tile, const GemmScratch& scratch);
+void GemmTileAvx512(const GemmTile& tile, const GemmScratch& scratch);
+void GemmTileAvx2(const GemmTile& tile, const GemmScratch& scratch);
+void GemmTileSse2(const GemmTile& tile, const GemmScratch& scratch);
+
+}  // namespace ricci::cpu
+#endif

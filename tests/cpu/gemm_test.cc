@@ -1,0 +1,232 @@
+// Matrix products of the CPU backend: the tiles of each instruction set against sums in double, and dot_general in all
+// layouts against the interpreter.
+#include "gemm_tile.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "support/program_runner.h"
+
+namespace ricci::testing {
+namespace {
+
+using cpu::GemmType;
+
+// ---- tiles ----
+struct InstructionSet {
+  const char* name;
+  cpu::GemmTileFn tile;
+  bool there;
+};
+std::vector<InstructionSet> InstructionSets() {
+  return {{"sse2", cpu::GemmTileSse2, true},
+          {"avx2", cpu::GemmTileAvx2, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")},
+          {"avx512", cpu::GemmTileAvx512,
+           __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")}};
+}
+
+size_t SizeOf(GemmType t) { return t == GemmType::kF64 ? 8 : t == GemmType::kF32 ? 4 : 2; }
+
+// Small integers are the same in all types, and so are their sums while they are small.
+uint64_t BitsOf(GemmType t, int v) {
+  const auto single = static_cast<float>(v);
+  const auto wide = static_cast<double>(v);
+  uint32_t s;
+  uint64_t d;
+  std::memcpy(&s, &single, 4);
+  std::memcpy(&d, &wide, 8);
+  const uint32_t half = v == 0 ? 0 : (s >> 16 & 0x8000) | (((s & 0x7fffffff) - 0x38000000) >> 13);
+  return t == GemmType::kF64 ? d : t == GemmType::kF32 ? s : t == GemmType::kBF16 ? s >> 16 : half;
+}
+
+// A matrix [outer, k] of small integers at some strides, with its values as they are.
+struct Matrix {
+  Matrix(GemmType type, int64_t outer, int64_t k, int layout, std::mt19937& random) : type(type), k(k) {
+    outer_stride = layout == 0 ? k : layout == 1 ? 1 : 2 * k + 3;
+    k_stride = layout == 0 ? 1 : layout == 1 ? outer : 2;
+    bytes.resize(static_cast<size_t>((outer - 1) * outer_stride + (k - 1) * k_stride + 1) * SizeOf(type));
+    for (int64_t i = 0; i < outer * k; ++i) {
+      values.push_back(static_cast<int>(random() % 5) - 2);
+      const uint64_t bits = BitsOf(type, values.back());
+      std::memcpy(&bytes[static_cast<size_t>(i / k * outer_stride + i % k * k_stride) * SizeOf(type)], &bits,
+                  SizeOf(type));
+    }
+  }
+  cpu::GemmMatrix View() const { return {bytes.data(), outer_stride, k_stride, type}; }
+  GemmType type;
+  int64_t k, outer_stride, k_stride;
+  std::vector<int> values;
+  std::vector<char> bytes;
+};
+
+struct Shape {
+  int64_t m, n, k;
+};
+
+// Runs one tile in a result with a column and a row to spare, which must stay as they are.
+void CheckTile(const InstructionSet& set, const Shape& s, const Matrix& a, const Matrix& b, GemmType c_type) {
+  const int64_t stride = s.n + 1;
+  const GemmType sum = c_type == GemmType::kF64 ? GemmType::kF64 : GemmType::kF32;
+  std::vector<char> c(static_cast<size_t>((s.m + 1) * stride) * SizeOf(c_type), 0x55);
+  const int64_t depth = std::min(s.k, cpu::kGemmDepth);
+  const auto elements = [&](int64_t n) { return static_cast<size_t>(n) * SizeOf(sum) / sizeof(double) + 8; };
+  std::vector<double> pa(elements(cpu::GemmPaddedRows(s.m) * depth)), sums(elements(s.m * s.n)),
+      pb(elements((s.n + cpu::kGemmPadding) * depth));
+  set.tile({a.View(), b.View(), c.data(), stride, c_type, sum, s.m, s.n, s.k}, {pa.data(), pb.data(), sums.data()});
+  for (int64_t i = 0; i < (s.m + 1) * stride; ++i) {
+    const int64_t row = i / stride, column = i % stride;
+    uint64_t want = 0x5555555555555555, got = 0;
+    if (row < s.m && column < s.n) {
+      int total = 0;
+      for (int64_t k = 0; k < s.k; ++k) {
+        total += a.values[static_cast<size_t>(row * s.k + k)] * b.values[static_cast<size_t>(column * s.k + k)];
+      }
+      want = BitsOf(c_type, total);
+    }
+    std::memcpy(&got, &c[static_cast<size_t>(i) * SizeOf(c_type)], SizeOf(c_type));
+    want &= ~uint64_t{0} >> (64 - 8 * SizeOf(c_type));
+    ASSERT_EQ(got, want) << set.name << " [" << s.m << "," << s.n << "," << s.k << "] at " << row << "," << column;
+  }
+}
+
+TEST(GemmTile, AnyShapeLayoutAndType) {
+  std::mt19937 random(3);
+  const auto below = [&](int64_t n) { return static_cast<int64_t>(random() % static_cast<uint64_t>(n)); };
+  constexpr GemmType types[] = {GemmType::kF32, GemmType::kF64, GemmType::kF16, GemmType::kBF16};
+  for (int trial = 0; trial < 150; ++trial) {
+    // Sums of 60 products are below 256 and exact in all types.
+    const GemmType c_type = types[below(4)];
+    const bool wide = c_type == GemmType::kF32 || c_type == GemmType::kF64;
+    const Shape s{1 + below(trial % 3 == 0 ? 90 : 16), 1 + below(trial % 3 == 1 ? 200 : 40),
+                  1 + below(wide && trial % 2 == 0 ? 700 : 60)};
+    const GemmType a_type = types[below(4)], b_type = types[below(4)];
+    const Matrix a(a_type, s.m, s.k, static_cast<int>(below(3)), random),
+        b(b_type, s.n, s.k, static_cast<int>(below(3)), random);
+    for (const InstructionSet& set : InstructionSets()) {
+      if (set.there) CheckTile(set, s, a, b, c_type);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// Every bit pattern of a 16-bit type times one is itself, but for NaN, which stays one.
+void CheckIdentity(const InstructionSet& set, GemmType type, uint16_t one, uint16_t infinity) {
+  std::vector<uint16_t> x(65536), y(65536);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint16_t>(i);
+  std::vector<double> pa(200000), pb(1000), sums(40000);
+  set.tile({{x.data(), 1, 1, type}, {&one, 1, 1, type}, y.data(), 1, type, GemmType::kF32, 65536, 1, 1},
+           {pa.data(), pb.data(), sums.data()});
+  for (size_t i = 0; i < x.size(); ++i) {
+    const bool nan = (x[i] & 0x7fff) > infinity;
+    if (nan) {
+      EXPECT_GT(y[i] & 0x7fff, infinity) << set.name << " " << i;
+    } else if ((x[i] & 0x7fff) != 0) {
+      EXPECT_EQ(y[i], x[i]) << set.name;
+    }
+  }
+}
+TEST(GemmTile, SixteenBitFloatsKeepTheirValues) {
+  for (const InstructionSet& set : InstructionSets()) {
+    if (!set.there) continue;
+    CheckIdentity(set, GemmType::kF16, 0x3c00, 0x7c00);
+    CheckIdentity(set, GemmType::kBF16, 0x3f80, 0x7f80);
+  }
+}
+
+// ---- dot_general ----
+Numbers Sequence(int64_t n) {
+  Numbers x(static_cast<size_t>(n));
+  for (size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<double>(i)) / 4;
+  return x;
+}
+
+TEST(Product, AllLayoutsAgreeWithTheInterpreter) {
+  struct Case {
+    const char *x, *y, *z, *dims;
+    int64_t x_size, y_size;
+  };
+  constexpr Case cases[] = {
+      {"f32[37,45]", "f32[45,41]", "f32[37,41]", "lhs_contract=[1] rhs_contract=[0]", 1665, 1845},
+      {"f32[45,37]", "f32[41,45]", "f32[37,41]", "lhs_contract=[0] rhs_contract=[1]", 1665, 1845},
+      {"f32[3,37,45]", "f32[3,45,41]", "f32[3,37,41]", "lhs_contract=[2] rhs_contract=[1] lhs_batch=[0] rhs_batch=[0]",
+       4995, 5535},
+      {"f32[2,40,3,30]", "f32[2,50,3,30]", "f32[2,3,40,50]",
+       "lhs_contract=[3] rhs_contract=[3] lhs_batch=[0,2] rhs_batch=[0,2]", 7200, 9000},
+      {"f32[40,3,30,2]", "f32[2,50,3,30]", "f32[3,2,40,50]",
+       "lhs_contract=[2] rhs_contract=[3] lhs_batch=[1,3] rhs_batch=[2,0]", 7200, 9000},
+      {"f32[6,7,40]", "f32[6,7,30]", "f32[40,30]", "lhs_contract=[1,0] rhs_contract=[1,0]", 1680, 1260},
+      {"f32[6,7,40]", "f32[7,6,30]", "f32[40,30]", "lhs_contract=[0,1] rhs_contract=[1,0]", 1680, 1260},
+      {"f32[5,8,40]", "f32[40,30]", "f32[5,8,30]", "lhs_contract=[2] rhs_contract=[0]", 1600, 1200},
+      {"f32[5,40,8]", "f32[40,30]", "f32[5,8,30]", "lhs_contract=[1] rhs_contract=[0]", 1600, 1200},
+      {"f32[1,30000]", "f32[30000,1]", "f32[1,1]", "lhs_contract=[1] rhs_contract=[0]", 30000, 30000},
+      {"f64[37,45]", "f64[45,41]", "f64[37,41]", "lhs_contract=[1] rhs_contract=[0]", 1665, 1845},
+      {"f32[37,45]", "f32[45,41]", "f64[37,41]", "lhs_contract=[1] rhs_contract=[0] preferred_element_type=f64", 1665,
+       1845},
+  };
+  ProgramRunner r;
+  for (const Case& c : cases) {
+    const Program f = r.Parse(std::string("program f(%x: ") + c.x + ", %y: " + c.y + ") { %z: " + c.z +
+                              " = dot_general(%x, %y) " + c.dims + "  return %z }");
+    SCOPED_TRACE(c.dims);
+    r.RunEverywhere(f, {Sequence(c.x_size), Sequence(c.y_size)}, c.z[1] == '6' ? 1e-12 : 1e-5);
+  }
+}
+
+TEST(Product, SixteenBitResultsAreRoundedOnce) {
+  ProgramRunner r;
+  for (const std::string type : {"bf16", "f16"}) {
+    for (const std::string& out : {type, std::string("f32")}) {
+      const Program f =
+          r.Parse("program f(%a: f32[40,30], %b: f32[30,40]) { %x: " + type +
+                  "[40,30] = convert_element_type(%a) new_dtype=" + type + "  %y: " + type +
+                  "[30,40] = convert_element_type(%b) new_dtype=" + type + "  %z: " + out +
+                  "[40,40] = dot_general(%x, %y) lhs_contract=[1] rhs_contract=[0]" + " preferred_element_type=" + out +
+                  "  %c: f32[40,40] = convert_element_type(%z) new_dtype=f32  return %c }");
+      r.RunEverywhere(f, {Sequence(1200), Sequence(1200)}, out == "f32" ? 1e-6 : type == "f16" ? 1e-3 : 8e-3);
+    }
+  }
+}
+
+// A row with an infinity or NaN spoils its own results alone, and zeros do not hide it.
+TEST(Product, InfinitiesAndNaNSpread) {
+  ProgramRunner r;
+  const Program f = r.Parse(
+      "program f(%x: f32[33,40], %y: f32[40,35]) { %z: f32[33,35] = dot_general(%x, %y) lhs_contract=[1] "
+      "rhs_contract=[0]  return %z }");
+  Numbers x(33 * 40, 1), y(40 * 35, 0);
+  x[5 * 40 + 7] = NAN;
+  x[6 * 40 + 8] = INFINITY;
+  const Numbers z = r.Run(f, {x, y}, "cpu")[0];
+  for (size_t i = 0; i < z.size(); ++i) {
+    const size_t row = i / 35;
+    EXPECT_EQ(std::isnan(z[i]), row == 5 || row == 6) << i;
+    if (row != 5 && row != 6) {
+      EXPECT_EQ(z[i], 0) << i;
+    }
+  }
+  x[5 * 40 + 7] = 1;
+  y.assign(y.size(), 2);
+  const Numbers w = r.Run(f, {x, y}, "cpu")[0];
+  for (size_t i = 0; i < w.size(); ++i) EXPECT_EQ(w[i], i / 35 == 6 ? INFINITY : 80.0) << i;
+}
+
+TEST(Product, EmptyDimensions) {
+  ProgramRunner r;
+  const Program sum = r.Parse(
+      "program f(%x: f32[70,0], %y: f32[0,80]) { %z: f32[70,80] = dot_general(%x, %y) lhs_contract=[1] "
+      "rhs_contract=[0]  return %z }");
+  EXPECT_EQ(r.Run(sum, {{}, {}}, "cpu")[0], Numbers(5600, 0));
+  const Program rows = r.Parse(
+      "program f(%x: f32[0,70], %y: f32[70,80]) { %z: f32[0,80] = dot_general(%x, %y) lhs_contract=[1] "
+      "rhs_contract=[0]  return %z }");
+  EXPECT_TRUE(r.Run(rows, {{}, Numbers(5600, 1)}, "cpu")[0].empty());
+  const Program batch = r.Parse(
+      "program f(%x: f32[0,70,50], %y: f32[0,50,80]) { %z: f32[0,70,80] = dot_general(%x, %y) lhs_contract=[2] "
+      "rhs_contract=[1] lhs_batch=[0] rhs_batch=[0]  return %z }");
+  EXPECT_TRUE(r.Run(batch, {{}, {}}, "cpu")[0].empty());
+}
+
+}  // namespace
+}  // namespace ricci::testing
