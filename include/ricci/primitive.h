@@ -80,7 +80,7 @@ typedef struct ricci_library_plan { /* filled by plan(), once per call site */
   void* state; /* the plugin's; freed with drop_state */
   uint64_t workspace_bytes;
   int64_t tasks; /* launch runs once for each task in [0, tasks), concurrently; a fixed number for given types; 0 = 1 */
-  uint64_t flops; /* floating operations of one call, all tasks together, for statistics */
+  uint64_t flops;         /* floating operations of one call, all tasks together, for statistics */
   uint64_t scratch_bytes; /* of each thread that launches tasks; aligned to 64 */
 } ricci_library_plan;
 
