@@ -109,7 +109,6 @@ using D2 = double (*)(double, double);
 
 const Library* LibraryTable(size_t* n) {
   static const Library table[] = {RICCI_UNARY(TAN, tan),
-                                  RICCI_UNARY(CBRT, cbrt),
                                   RICCI_BINARY(REM, fmod),
                                   RICCI_OWN(RICCI_S_ERF_INV, "erf_inv", &InverseErfF, &InverseErf),
                                   RICCI_OWN(RICCI_S_LGAMMA, "lgamma", &LGammaF, &LGamma),
@@ -187,6 +186,8 @@ Real (*OfBothWidths(uint32_t op))(Real) {
       return &Logistic;
     case RICCI_S_ERF:
       return &Erf;
+    case RICCI_S_CBRT:
+      return &Cbrt;
     default:
       return nullptr;
   }
@@ -233,6 +234,8 @@ LLVMValueRef EmitMath(const LlvmBuilder& l, uint32_t op, std::span<const LLVMVal
   if (op == RICCI_S_SIN || op == RICCI_S_COS) return Sine(x, op).v;
   if (op == RICCI_S_ERF_INV && !x.is_f64()) return ErfInv(x).v;
   if (const auto f = OfBothWidths(op)) return f(x).v;
+  if (op == RICCI_S_LGAMMA && !x.is_f64()) return Narrow(LgammaOfNarrow(Widen(x))).v;
+  if (op == RICCI_S_DIGAMMA && !x.is_f64()) return Narrow(DigammaOfNarrow(Widen(x))).v;
   if (const auto f = OfF64(op)) return x.is_f64() ? f(x).v : Narrow(f(Widen(x))).v;
   if (op == RICCI_S_ATAN2 || op == RICCI_S_POW) {
     const Real y{&l, in[1]};

@@ -45,11 +45,19 @@ Real Atanh(Real x);
 
 // RICCI_S_SIN or RICCI_S_COS.
 Real Sine(Real x, uint32_t op);
+// sin (pi r), |r| <= 1/2.
+Real SineOfHalfTurns(Real r);
 Real Tan(Real x);  // of f64, as all below
 Real Atan2(Real y, Real x);
 Real Atan(Real x);
 Real Asin(Real x);
 Real Acos(Real x);
+
+// ---- math_gamma.cc ----
+
+Real Cbrt(Real x);
+Real LgammaOfNarrow(Real x);  // of f32 values in f64
+Real DigammaOfNarrow(Real x);
 
 // ---- math_error.cc ----
 

@@ -103,6 +103,8 @@ Real Sine(Real x, uint32_t op) {
   return Polynomial({x.l, r});
 }
 
+Real SineOfHalfTurns(Real r) { return Polynomial(r * M_PI); }
+
 Real Tan(Real x) {
   const LlvmBuilder& l = *x.l;
   const Rounded n = Nearest(x, M_2_PI);
