@@ -73,7 +73,12 @@ enum {
   RICCI_LOWER_LOOPS = 4,     /* loops that fill the results */
   RICCI_LOWER_LIBRARY = 5    /* opaque code: planned once, launched hot */
 };
-enum { RICCI_LOWERING_TRANSFORMABLE = 1u << 0 }; /* DECOMPOSE only: supplies every missing rule */
+enum {                                         /* ricci_lowering.hdr.flags */
+       RICCI_LOWERING_TRANSFORMABLE = 1u << 0, /* DECOMPOSE only: supplies every missing rule */
+       /* LOOPS only: result 0 holds operand 0 when the loops begin, often in the operand's own memory; they write what
+        * changes, and read result 0 in place of operand 0. */
+       RICCI_LOWERING_UPDATES = 1u << 1
+};
 
 typedef struct ricci_library_plan { /* filled by plan(), once per call site */
   ricci_hdr hdr;

@@ -242,7 +242,10 @@ class PlanCodegen {
         return;
       case RICCI_STEP_COPY: {
         const uint64_t bytes = plan_.buffers[args[0]].bytes;
-        LLVMBuildMemMove(l_.b, Buffer(args[0]), 1, Buffer(args[1]), 1, l_.I64(static_cast<int64_t>(bytes)));
+        V to = Buffer(args[0]), from = Buffer(args[1]);
+        V same = LLVMBuildICmp(l_.b, LLVMIntEQ, to, from, "");  // a donated array
+        V size = LLVMBuildSelect(l_.b, same, l_.I64(0), l_.I64(static_cast<int64_t>(bytes)), "");
+        LLVMBuildMemMove(l_.b, to, 1, from, 1, size);
         return;
       }
       default:

@@ -9,6 +9,7 @@ namespace ricci::inline v0::lax::rows {
 namespace {
 
 constexpr AttrSpec kAttrs[] = {{"slice_sizes", AttrKind::kInts}};
+constexpr int64_t kLargeUpdated = 4096;  // elements of an array that is not copied to change a part
 
 // Checks the starts, operands first .. n - 1.
 void WantStarts(const Eqn& e, uint32_t first) {
@@ -164,6 +165,22 @@ Scalar UpdateIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Sca
   return inside.id == 0 ? value : Select(inside, value, old);
 }
 
+// A part of a large array is written in place; elsewhere the result stays an expression, which fuses.
+bool UpdatesInPlace(const Eqn& e) {
+  return e.in(0).elements() > kLargeUpdated && e.in(1).elements() <= e.in(0).elements() / 4;
+}
+void UpdateLoops(KernelBuilder& k, const Eqn& e) {
+  const ArrayType x = e.in(0), update = e.in(1);
+  k.Parallel(update.shape(), [&](const Index& at) {
+    Index to = at;
+    for (size_t i = 0; i < at.size(); ++i) {
+      const int64_t last = x.shape()[i] - update.shape()[i];
+      if (last != 0) to[i] = ClampedIndex(k.Operand(static_cast<uint32_t>(i) + 2).Load({}), last) + at[i];
+    }
+    k.Result().Store(to, k.Operand(1).Load(at));
+  });
+}
+
 std::string UpdateFactors(const Eqn& e) {
   FactorText text;
   Shape x, update;
@@ -195,6 +212,8 @@ constexpr Row kRows[] = {
      .transpose = UpdateTranspose,
      .batch = UpdateBatch,
      .factors_of = UpdateFactors,
+     .updates = UpdateLoops,
+     .updates_match = UpdatesInPlace,
      .index = UpdateIndex},
 };
 

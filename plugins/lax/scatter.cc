@@ -255,25 +255,15 @@ void LoopOver(KernelBuilder& k, Dims extents, std::span<const int64_t> dims, Ind
   });
 }
 
-// Batching dimensions run in parallel: their windows never meet. For each, x is copied and the windows follow in order.
+// Batching dimensions run in parallel: their windows never meet. For each, the windows follow in order.
 template <Combine combine>
-void Loops(KernelBuilder& k, const Eqn& e) {
+void Updates(KernelBuilder& k, const Eqn& e) {
   const WindowDims d(e, kNames);
   const ArrayType x = e.in(0), indices = e.in(1);
-  const Shape copied = rules::Complement(d.operand_batch, x.rank());
   const Shape sequential = rules::Complement(d.index_batch, indices.rank() - 1);
-  if (d.operand_batch.empty()) k.Copy(k.Result(), k.Operand(0));
   k.Parallel(rules::Pick(x.shape(), d.operand_batch), [&](const Index& batch) {
     Index point(static_cast<size_t>(indices.rank() - 1));
     for (size_t i = 0; i < batch.size(); ++i) point[static_cast<size_t>(d.index_batch[i])] = batch[i];
-    if (!d.operand_batch.empty()) {
-      k.Parallel(rules::Pick(x.shape(), copied), [&](const Index& rest) {
-        Index at(static_cast<size_t>(x.rank()));
-        for (size_t i = 0; i < batch.size(); ++i) at[static_cast<size_t>(d.operand_batch[i])] = batch[i];
-        for (size_t i = 0; i < rest.size(); ++i) at[static_cast<size_t>(copied[i])] = rest[i];
-        k.Result().Store(at, k.Operand(0).Load(at));
-      });
-    }
     LoopOver(k, indices.shape(), sequential, point, [&] { WriteWindow<combine>(k, e, d, point); });
   });
 }
@@ -325,7 +315,7 @@ constexpr Row Scatter(std::string_view name, JvpRule jvp, TransposeRule transpos
           .transpose = transpose,
           .batch = BatchRule,
           .factors_of = Factors,
-          .loops = Loops<combine>,
+          .updates = Updates<combine>,
           .missing = missing};
 }
 

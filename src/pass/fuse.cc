@@ -29,7 +29,7 @@ enum class Form : uint8_t {
   kExpression,
   kLoops,
   kLibrary
-};  // kLibrary: reads stored values only (loops in the plan too)
+};  // kLibrary: reads stored values only (loops in the plan and updates too)
 
 struct Info {
   Form form = Form::kLoops;
@@ -81,9 +81,9 @@ class Fuser {
     RICCI_ASSIGN(bool in_plan, RunsInPlan(f_, eqn, options_));
     Info& info = info_[e];
     const bool expression = l->kind == RICCI_LOWER_SCALAR || l->kind == RICCI_LOWER_INDEX;
-    info.form = l->kind == RICCI_LOWER_LIBRARY || in_plan ? Form::kLibrary
-                : expression && eqn.n_results == 1        ? Form::kExpression
-                                                          : Form::kLoops;
+    info.form = l->kind == RICCI_LOWER_LIBRARY || in_plan || IsUpdate(*l) ? Form::kLibrary
+                : expression && eqn.n_results == 1                        ? Form::kExpression
+                                                                          : Form::kLoops;
     info.view = l->kind == RICCI_LOWER_INDEX && !row.has(RICCI_PRIM_TRANSCENDENTAL);
     info.cost = CostOf(row);
     return absl::OkStatus();

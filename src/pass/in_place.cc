@@ -70,8 +70,12 @@ class Sharing {
   }
 
   void Run() {
+    uint32_t depth = 0;
     for (uint32_t s = 0; s < plan_.steps.size(); ++s) {
       const ricci_plan_step& step = plan_.steps[s];
+      depth += step.kind == RICCI_STEP_WHILE || step.kind == RICCI_STEP_CASE;
+      depth -= step.kind == RICCI_STEP_END;
+      if (step.kind == RICCI_STEP_COPY && depth == 0) ShareCopy(s);
       if (step.kind != RICCI_STEP_KERNEL) continue;
       const kernel::Kernel& k = out_.kernels[step.index];
       for (uint32_t r = 0; r < step.n_args; ++r) {
@@ -79,6 +83,9 @@ class Sharing {
       }
     }
     for (uint32_t& arg : plan_.args) arg = Now(arg);
+    std::erase_if(plan_.steps, [&](const ricci_plan_step& step) {
+      return step.kind == RICCI_STEP_COPY && plan_.args[step.args] == plan_.args[step.args + 1];
+    });
   }
 
  private:
@@ -86,6 +93,15 @@ class Sharing {
   uint32_t Now(uint32_t b) {
     while (now_[b] != b) b = now_[b] = now_[now_[b]];
     return b;
+  }
+
+  // A copy of what dies there, outside of loops, is no copy.
+  void ShareCopy(uint32_t s) {
+    const uint32_t to = Now(plan_.args[plan_.steps[s].args]), from = Now(plan_.args[plan_.steps[s].args + 1]);
+    const bool dies = from != to && touches_[from].last == s && touches_[from].first != kNever;
+    if (!dies || touches_[to].first != s || plan_.buffers[from].bytes != plan_.buffers[to].bytes) return;
+    touches_[to].in_loop |= touches_[from].in_loop;
+    Share(from, to);
   }
 
   // Gives result `r` of the kernel of step `s` the memory of one of its operands, if one may.

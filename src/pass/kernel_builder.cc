@@ -89,9 +89,16 @@ absl::StatusOr<KernelBuilder::Result> KernelBuilder::Lower(const ir::Program& p,
   const prim::Row& row = registry_.Get(eqn.prim);
   std::vector<ArrayId> operands, results;
   auto slot = [&](uint32_t i) { return slots.empty() ? nullptr : &slots[i]; };
-  for (uint32_t i = 0; i < eqn.operands.size(); ++i) {
+  RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(row, *op.get(), target_, kKernelKinds));
+  if (l == nullptr) {
+    return transform::AtEquation(absl::UnimplementedError(base::Cat(row.name, ": no lowering for target ", target_)), p,
+                                 eqn, "lower");
+  }
+  const bool update = IsUpdate(*l);
+  if (update) operands.push_back(0);
+  for (uint32_t i = update; i < eqn.operands.size(); ++i) {
     const ir::ValueId v = eqn.operands[i];
-    const auto before = std::find(eqn.operands.begin(), eqn.operands.begin() + i, v);
+    const auto before = std::find(eqn.operands.begin() + update, eqn.operands.begin() + i, v);
     if (before != eqn.operands.begin() + i) {
       operands.push_back(operands[before - eqn.operands.begin()]);
     } else if (const ir::Constant* c = p.constant(v)) {
@@ -107,11 +114,7 @@ absl::StatusOr<KernelBuilder::Result> KernelBuilder::Lower(const ir::Program& p,
                          slot(static_cast<uint32_t>(eqn.operands.size()) + i)));
     results.push_back(a);
   }
-  RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(row, *op.get(), target_, kKernelKinds));
-  if (l == nullptr) {
-    return transform::AtEquation(absl::UnimplementedError(base::Cat(row.name, ": no lowering for target ", target_)), p,
-                                 eqn, "lower");
-  }
+  if (update) operands[0] = results[0];
   const int64_t n_rows = row.flow == prim::Flow::kFusion ? trace::IntOf(eqn.attrs, "rows") : 0;
   auto run = [&]() -> absl::Status {
     if (n_rows > 0) {

@@ -25,6 +25,9 @@ using kernel::Val;
 // matches, or NULL. `kinds` is a set of bits 1 << RICCI_LOWER_*.
 inline constexpr uint32_t kKernelKinds = 1u << RICCI_LOWER_SCALAR | 1u << RICCI_LOWER_INDEX | 1u << RICCI_LOWER_LOOPS;
 inline constexpr uint32_t kAllKinds = kKernelKinds | 1u << RICCI_LOWER_DECOMPOSE | 1u << RICCI_LOWER_LIBRARY;
+inline bool IsUpdate(const ricci_lowering& l) {
+  return l.kind == RICCI_LOWER_LOOPS && (l.hdr.flags & RICCI_LOWERING_UPDATES) != 0;
+}
 absl::StatusOr<const ricci_lowering*> ChooseLowering(const prim::Row& row, const ricci_op& op, std::string_view target,
                                                      uint32_t kinds);
 
@@ -55,6 +58,7 @@ class KernelBuilder {
     kernel::Kernel kernel;
     std::vector<Binding> bindings;  // per buffer
   };
+  // Of an update (RICCI_LOWERING_UPDATES), result 0 is a buffer that holds operand 0; the operand itself is not bound.
   absl::StatusOr<Result> Lower(const ir::Program& p, const ir::Equation& eqn, std::span<const Slot> slots = {});
   // A kernel that copies one array of type `t`.
   absl::StatusOr<Result> LowerCopy(ir::TypeId t, const Slot& from, const Slot& to);

@@ -87,6 +87,10 @@ absl::Status KernelBuilder::InlineEquation(const ir::Program& f, const ir::Equat
         RICCI_ASSIGN(results[i], Private(f.type_id(eqn.result(i))));
       }
     }
+    if (IsUpdate(*l)) {
+      RICCI_TRY(Copy(results[0], operands[0]));
+      operands[0] = results[0];
+    }
     RICCI_ASSIGN(results, RunLoops(f, eqn, *l, std::move(operands), results));
     std::copy(results.begin(), results.end(), env.begin() + eqn.first_result);
     return absl::OkStatus();

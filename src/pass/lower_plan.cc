@@ -201,6 +201,8 @@ class PlanLowering {
     RICCI_ASSIGN(const ricci_lowering* l,
                  ChooseLowering(row, *op.get(), options_.target, kKernelKinds | 1u << RICCI_LOWER_LIBRARY));
     if (l != nullptr && l->kind == RICCI_LOWER_LIBRARY) return Library(frame, eqn, op, *l);
+    RICCI_ASSIGN(Refs results, Results(frame, eqn));
+    if (l != nullptr && IsUpdate(*l)) RICCI_TRY(Move(frame, eqn.operands[0], results[0]));
     std::vector<Slot> slots;
     for (ir::ValueId v : eqn.operands) slots.push_back(frame.refs[v].slot);
     for (uint32_t i = 0; i < eqn.n_results; ++i) slots.push_back(frame.refs[eqn.result(i)].slot);
@@ -208,12 +210,11 @@ class PlanLowering {
     auto attempt = k.Lower(frame.f, eqn, slots);
     if (row.flow == prim::Flow::kFusion && absl::IsFailedPrecondition(attempt.status())) return Apart(frame, eqn);
     RICCI_ASSIGN(KernelBuilder::Result lowered, std::move(attempt));
-    Refs operands(eqn.operands.size()), results;
+    Refs operands(eqn.operands.size());
     for (const Binding& binding : lowered.bindings) {
       if (binding.kind != Binding::Kind::kOperand) continue;
       RICCI_ASSIGN(operands[binding.index], Place(frame, eqn.operands[binding.index]));
     }
-    RICCI_ASSIGN(results, Results(frame, eqn));
     return BoundKernel(std::move(lowered), operands, results, eqn.location);
   }
 
@@ -270,10 +271,32 @@ class PlanLowering {
     }
     return carry;
   }
-  Refs NextCarry(const ir::Program& body, size_t n) {
+  // Where the body leaves the next carry: in place if all it does to it is an update.
+  absl::StatusOr<Refs> NextCarry(const ir::Program& body, size_t n_consts, const Refs& carry) {
     Refs next;
-    for (size_t i = 0; i < n; ++i) next.push_back(InArena(body.result_types[i]));
+    for (size_t i = 0; i < carry.size(); ++i) {
+      RICCI_ASSIGN(bool in_place, IsUpdated(body, static_cast<uint32_t>(i), static_cast<ir::ValueId>(n_consts + i)));
+      next.push_back(in_place ? carry[i] : InArena(body.result_types[i]));
+    }
     return next;
+  }
+  // Is result i of `body` an update of parameter `p` behind which nothing reads the parameter?
+  absl::StatusOr<bool> IsUpdated(const ir::Program& body, uint32_t i, ir::ValueId p) {
+    const ir::ValueId v = body.results[i];
+    const ir::Equation* update = body.definition(v);
+    if (update == nullptr || update->operands.empty() || update->operands[0] != p || update->result(0) != v)
+      return false;
+    const trace::Op op(body, *update);
+    RICCI_ASSIGN(const ricci_lowering* l,
+                 ChooseLowering(registry_.Get(update->prim), *op.get(), options_.target, kKernelKinds));
+    if (l == nullptr || !IsUpdate(*l)) return false;
+    const auto reads = [](std::span<const ir::ValueId> values, ir::ValueId x) {
+      return std::find(values.begin(), values.end(), x) != values.end();
+    };
+    if (reads(update->operands.subspan(1), p) || reads(body.results, p)) return false;
+    if (std::count(body.results.begin(), body.results.end(), v) != 1) return false;
+    return std::none_of(body.equations.begin() + body.values[v].index + 1, body.equations.end(),
+                        [&](const ir::Equation& later) { return reads(later.operands, p); });
   }
   absl::Status CopyAll(const ir::Program& body, const Refs& from, const Refs& to, size_t n) {
     for (size_t i = 0; i < n; ++i)
@@ -296,7 +319,7 @@ class PlanLowering {
     plan_.Step(RICCI_STEP_COND, 0, std::vector<uint32_t>{}, eqn.location);
     in.assign(consts.begin() + n_cond, consts.end());
     in.insert(in.end(), carry.begin(), carry.end());
-    const Refs next = NextCarry(body, carry.size());
+    RICCI_ASSIGN(const Refs next, NextCarry(body, n_body, carry));
     RICCI_TRY(Body(body, in, next));
     RICCI_TRY(CopyAll(body, next, carry, carry.size()));
     plan_.Step(RICCI_STEP_END, 0, std::vector<uint32_t>{}, eqn.location);
@@ -321,7 +344,8 @@ class PlanLowering {
       RICCI_ASSIGN(Ref x, Whole(frame, eqn.operands[i]));
       in.push_back({x.buffer, slot});
     }
-    Refs out = NextCarry(body, n_carry), stacks;
+    RICCI_ASSIGN(Refs out, NextCarry(body, n_consts, carry));
+    Refs stacks;
     for (size_t i = n_carry; i < results.size(); ++i) {
       stacks.push_back(results[i].whole() ? results[i]
                                           : InArena(frame.f.type_id(eqn.result(static_cast<uint32_t>(i)))));

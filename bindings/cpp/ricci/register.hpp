@@ -108,6 +108,17 @@ inline ricci_status* RunLoops(void* self, ricci_kernel_builder* k, const ricci_o
   });
 }
 
+inline ricci_status* RunUpdates(void* self, ricci_kernel_builder* k, const ricci_op* op) noexcept {
+  return Guard([&] {
+    KernelBuilder kernel(k);
+    RowOf(self).updates(kernel, Eqn(op, nullptr));
+  });
+}
+
+inline ricci_status* MatchUpdates(void* self, const ricci_op* op, uint32_t* accept) noexcept {
+  return Guard([&] { *accept = RowOf(self).updates_match(Eqn(op, nullptr)); });
+}
+
 inline ricci_status* Decompose(void* self, ricci_builder* b, const ricci_op* op, const ricci_val* in,
                                ricci_val* out) noexcept {
   return Guard([&] {
@@ -139,6 +150,12 @@ inline std::vector<ricci_lowering> LoweringsOf(const Row& row) {
     ricci_lowering& l = add(RICCI_LOWER_SCALAR);
     l.scalar = thunks::RunScalar;
     if (row.scalar_match != nullptr) l.match = thunks::MatchScalar;
+  }
+  if (row.updates != nullptr) {
+    ricci_lowering& l = add(RICCI_LOWER_LOOPS);
+    l.hdr.flags = RICCI_LOWERING_UPDATES;
+    l.loops = thunks::RunUpdates;
+    if (row.updates_match != nullptr) l.match = thunks::MatchUpdates;
   }
   if (row.index != nullptr) add(RICCI_LOWER_INDEX).index = thunks::RunIndex;
   if (row.loops != nullptr) add(RICCI_LOWER_LOOPS).loops = thunks::RunLoops;

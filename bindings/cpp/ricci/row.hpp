@@ -91,7 +91,9 @@ struct Row {
   FactorsRule factors_of = nullptr;  // the same made from the equation
   // One lowering each; several may be given, the first of this order that matches is used.
   ScalarRule scalar = nullptr;
-  MatchRule scalar_match = nullptr;  // which equations the scalar lowering takes; null = all
+  MatchRule scalar_match = nullptr;   // which equations the scalar lowering takes; null = all
+  LoopsRule updates = nullptr;        // loops that find operand 0 in the result and write what changes
+  MatchRule updates_match = nullptr;  // which equations they take; null = all
   IndexRule index = nullptr;
   LoopsRule loops = nullptr;
   DecomposeRule decompose = nullptr;
