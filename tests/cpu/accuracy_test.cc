@@ -262,6 +262,23 @@ TEST_F(Cpu, SpecialValuesOfTheGammaFunction) {
   }
 }
 
+// A long chain takes two vectors of lanes at once where there are many points, also in the last, partial ones.
+TEST_F(Cpu, LongChainsHaveTheBitsOfShortBatches) {
+  const auto roll = [&](const std::vector<float>& x) {
+    const std::string n = std::to_string(x.size()), t = "f32[" + n + "]";
+    return Run<float>("program f(%x: " + t + ") {\n  %y: " + t + " = vmap(%x) size=" + n +
+                          " in_axes=[0] out_axes=[0] axis_name=\"\" body=program(%a: f32[]) {\n"
+                          "    %b: f32[] = scan(%a) length=500 reverse=false num_consts=0 num_carry=1 unroll=1 "
+                          "body=program(%c: f32[]) {\n"
+                          "      %s: f32[] = sin(%c)\n      %d: f32[] = add(%c, %s)\n      return %d\n    }\n"
+                          "    return %b\n  }\n  return %y\n}",
+                      {x}, x.size());
+  };
+  const auto x = Points<float>(-1, 1, 1100);
+  const std::vector<float> all = roll(x), few = roll({x.end() - 20, x.end()});
+  EXPECT_EQ(std::memcmp(&all[1080], few.data(), 20 * sizeof(float)), 0);
+}
+
 TEST_F(Cpu, BitsDoNotDependOnTheThreadCount) {
   constexpr size_t kN = 1'000'003;
   std::vector<float> x(kN);
