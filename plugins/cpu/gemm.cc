@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kSmallest = 24 * 24 * 24;      // m n k below which the generated kernel is as good and fuses
 constexpr int64_t kTaskWork = int64_t{1} << 21;  // m n k of one task at least, if there is more than one
-constexpr int64_t kTasks = 16;                   // wanted; more when the tiles are at their largest
+constexpr int64_t kTasks = 8;                    // wanted; more when the tiles are at their largest
 constexpr int64_t kTileRows = 252, kTileColumns = 256;
 
 using Ints = std::vector<int64_t>;
@@ -168,10 +168,10 @@ void ChooseTiles(Product& p) {
 }
 
 void LayOutScratch(Product& p) {
-  const int64_t depth = std::min(p.k, kGemmDepth), element = SizeOf(p.sum);
+  const int64_t element = SizeOf(p.sum);
   const auto aligned = [](int64_t bytes) { return (bytes + 63) / 64 * 64; };
-  p.b_offset = aligned(GemmPaddedRows(p.tile_m) * depth * element);
-  p.sums_offset = p.b_offset + aligned((p.tile_n + kGemmPadding) * depth * element);
+  p.b_offset = aligned(GemmPacked(p.tile_m) * element);
+  p.sums_offset = p.b_offset + aligned(GemmPacked(p.tile_n) * element);
   p.scratch_bytes = p.sums_offset + (p.c_type == p.sum ? 0 : aligned(p.tile_m * p.tile_n * element));
 }
 

@@ -82,10 +82,12 @@ struct GemmKernel {
   // ---- the inner loop: kRows x kVectors vectors of sums stay in registers ----
   static constexpr int kMaxRows = kBytes == 64 ? 14 : 6, kMaxVectors = 2;
   static constexpr int kPanelRows = kBytes == 64 ? 16 : 8;  // as packed
+  static constexpr int64_t kRowStride = kGemmDepth + 16;    // no power of two
 
-  // c (+)= a b over `k` steps; a is packed, b's steps lie `b_stride` apart.
-  template <typename T, int kRows, int kVectors>
-  static void Block(int64_t k, const T* a, const T* b, int64_t b_stride, T* c, int64_t c_stride, bool add) {
+  // c (+)= a b over `k` steps. b is a panel; a is one too or, `kByRows`, rows kRowStride apart, each step in one
+  // column.
+  template <typename T, bool kByRows, int kRows, int kVectors>
+  static void Block(int64_t k, const T* a, const T* b, T* c, int64_t c_stride, bool add) {
     constexpr int kL = kLanes<T>;
     Vector<T> sum[kRows][kVectors];
 #pragma GCC unroll 16
@@ -93,13 +95,13 @@ struct GemmKernel {
 #pragma GCC unroll 4
       for (int j = 0; j < kVectors; ++j) sum[i][j] = Vector<T>{};
     }
-    for (int64_t step = 0; step < k; ++step, a += kPanelRows, b += b_stride) {
+    for (int64_t step = 0; step < k; ++step, a += kByRows ? 1 : kPanelRows, b += kMaxVectors * kL) {
       Vector<T> right[kVectors];
 #pragma GCC unroll 4
       for (int j = 0; j < kVectors; ++j) right[j] = Load(b + j * kL);
 #pragma GCC unroll 16
       for (int i = 0; i < kRows; ++i) {
-        const Vector<T> left = a[i] - Vector<T>{};
+        const Vector<T> left = a[kByRows ? i * kRowStride : i] - Vector<T>{};
 #pragma GCC unroll 4
         for (int j = 0; j < kVectors; ++j) sum[i][j] += left * right[j];
       }
@@ -115,14 +117,15 @@ struct GemmKernel {
   }
 
   template <typename T>
-  using BlockFn = void (*)(int64_t k, const T* a, const T* b, int64_t b_stride, T* c, int64_t c_stride, bool add);
+  using BlockFn = void (*)(int64_t k, const T* a, const T* b, T* c, int64_t c_stride, bool add);
   template <typename T>
   struct Blocks {
-    BlockFn<T> at[kMaxVectors][kMaxRows];
+    BlockFn<T> at[2][kMaxVectors][kMaxRows];
   };
   template <typename T, int... kRow>
   static constexpr Blocks<T> BlocksOf(std::integer_sequence<int, kRow...>) {
-    return {{{Block<T, kRow + 1, 1>...}, {Block<T, kRow + 1, 2>...}}};
+    return {{{{Block<T, false, kRow + 1, 1>...}, {Block<T, false, kRow + 1, 2>...}},
+             {{Block<T, true, kRow + 1, 1>...}, {Block<T, true, kRow + 1, 2>...}}}};
   }
   template <typename T>
   static constexpr Blocks<T> kBlocks = BlocksOf<T>(std::make_integer_sequence<int, kMaxRows>());
@@ -177,62 +180,89 @@ struct GemmKernel {
     }
     return whole;
   }
-  // A panel from k rows of at least `padded` adjacent elements.
+  // All panels from rows of adjacent elements, row by row as memory likes it. Whole vectors are read, so the last steps
+  // are left over: the number of those done is returned. What is read too much is in the matrix, and is not used.
   template <typename T, typename From>
-  static int64_t PackAlong(const From* from, int64_t stride, int64_t k, int64_t padded, T* to) {
-    for (int64_t step = 0; step < k; ++step) {
-      for (int64_t w = 0; w < padded; w += kLanes<T>)
-        Store(to + step * padded + w, LoadAs<T>(from + step * stride + w));
+  static int64_t PackAlong(const From* from, int64_t stride, int64_t outer, int64_t panel, int64_t padded, int64_t k,
+                           T* to) {
+    const int64_t panels = Ceil(outer, panel), last = outer - (panels - 1) * panel;
+    const int64_t done = k - Min(k, 1 + Ceil(padded - last, stride));
+    for (int64_t step = 0; step < done; ++step, from += stride, to += padded) {
+      for (int64_t i = 0; i < panels; ++i) {
+        for (int64_t w = 0; w < padded; w += kLanes<T>) {
+          Store(to + i * PanelStride(k, padded) + w, LoadAs<T>(from + i * panel + w));
+        }
+      }
     }
-    return k;
+    return done;
   }
-  // A panel [k][padded] of `width` rows or columns, zeros in the rest; `room`: elements that may be read in a row.
+  // A panel [k][padded] of `width` rows or columns from step `done` on, zeros in the rest.
   template <typename T, typename From>
-  static void PackPanel(const From* from, const GemmMatrix& m, int64_t width, int64_t room, int64_t k, int64_t padded,
-                        T* to) {
-    int64_t done = 0;
-    if (m.k_stride == 1 && m.outer_stride != 1) done = PackAcross(from, m.outer_stride, width, k, padded, to);
-    if (m.outer_stride == 1 && room >= padded) done = PackAlong(from, m.k_stride, k, padded, to);
+  static void PackRest(const From* from, const GemmMatrix& m, int64_t width, int64_t done, int64_t k, int64_t padded,
+                       T* to) {
     for (int64_t step = done; step < k; ++step) {
       for (int64_t w = 0; w < padded; ++w) {
         to[step * padded + w] = w < width ? static_cast<T>(Widen(from[w * m.outer_stride + step * m.k_stride])) : T{};
       }
     }
   }
+  // From one panel to the next: not a power of two, or all would fall into the same lines of the cache.
+  static int64_t PanelStride(int64_t k, int64_t padded) { return (k + 1) * padded; }
+
   // All panels of rows or columns [0, outer) and steps [k0, k0 + k).
   template <typename T, typename From>
   static void PackFrom(const GemmMatrix& m, int64_t outer, int64_t panel, int64_t padded, int64_t k0, int64_t k,
                        T* to) {
-    const auto* data = static_cast<const From*>(m.data) + k0 * m.k_stride;
-    for (int64_t w = 0; w < outer; w += panel, to += padded * k) {
-      PackPanel(data + w * m.outer_stride, m, Min(panel, outer - w), outer - w, k, padded, to);
+    const auto* from = static_cast<const From*>(m.data) + k0 * m.k_stride;
+    const int64_t along = m.outer_stride == 1 ? PackAlong(from, m.k_stride, outer, panel, padded, k, to) : 0;
+    for (int64_t w = 0; w < outer; w += panel, to += PanelStride(k, padded)) {
+      const int64_t width = Min(panel, outer - w);
+      const From* at = from + w * m.outer_stride;
+      const bool across = m.k_stride == 1 && m.outer_stride != 1;
+      PackRest(at, m, width, across ? PackAcross(at, m.outer_stride, width, k, padded, to) : along, k, padded, to);
     }
   }
+  // Rows of adjacent k are copied: the inner loop takes single elements of them just as well.
+  template <typename T, typename From>
+  static void PackRows(const GemmMatrix& m, int64_t outer, int64_t k0, int64_t k, T* to) {
+    const auto* from = static_cast<const From*>(m.data) + k0;
+    for (int64_t i = 0; i < outer; ++i, from += m.outer_stride, to += kRowStride) {
+      int64_t step = 0;
+      for (; step + kLanes<T> <= k; step += kLanes<T>) Store(to + step, LoadAs<T>(from + step));
+      for (; step < k; ++step) to[step] = static_cast<T>(Widen(from[step]));
+    }
+  }
+
+  // In panels of `panel` each, or as rows if that is 0.
   template <typename T>
   static void Pack(const GemmMatrix& m, int64_t outer, int64_t panel, int64_t padded, int64_t k0, int64_t k, T* to) {
+    const auto pack = [&]<typename From>(From) {
+      if (panel == 0) return PackRows<T, From>(m, outer, k0, k, to);
+      PackFrom<T, From>(m, outer, panel, padded, k0, k, to);
+    };
     switch (m.type) {
       case GemmType::kF32:
-        return PackFrom<T, float>(m, outer, panel, padded, k0, k, to);
+        return pack(float{});
       case GemmType::kF64:
-        return PackFrom<T, double>(m, outer, panel, padded, k0, k, to);
+        return pack(double{});
       case GemmType::kF16:
-        return PackFrom<T, F16>(m, outer, panel, padded, k0, k, to);
+        return pack(F16{});
       case GemmType::kBF16:
-        return PackFrom<T, BF16>(m, outer, panel, padded, k0, k, to);
+        return pack(BF16{});
     }
   }
 
   // ---- the tile ----
   // One block of rows and columns; columns that fill no vector go through a block on the stack.
   template <typename T>
-  static void Cell(int64_t rows, int64_t columns, int64_t k, const T* a, const T* b, int64_t b_stride, T* c,
+  static void Cell(bool by_rows, int64_t rows, int64_t columns, int64_t k, const T* a, const T* b, T* c,
                    int64_t c_stride, bool add) {
     constexpr int kL = kLanes<T>;
     const int64_t vectors = Ceil(columns, kL);
-    const BlockFn<T> block = kBlocks<T>.at[vectors - 1][rows - 1];
-    if (columns % kL == 0) return block(k, a, b, b_stride, c, c_stride, add);
+    const BlockFn<T> block = kBlocks<T>.at[by_rows][vectors - 1][rows - 1];
+    if (columns % kL == 0) return block(k, a, b, c, c_stride, add);
     alignas(kBytes) T part[kMaxRows * kMaxVectors * kL];
-    block(k, a, b, b_stride, part, vectors * kL, false);
+    block(k, a, b, part, vectors * kL, false);
     for (int64_t i = 0; i < rows; ++i) {
       for (int64_t j = 0; j < columns; ++j) {
         T& to = c[i * c_stride + j];
@@ -245,15 +275,17 @@ struct GemmKernel {
   static void Sum(const GemmTile& t, T* c, int64_t c_stride, T* a_panels, T* b_panels) {
     constexpr int64_t kWidth = kMaxVectors * kLanes<T>;
     const int64_t rows = Ceil(t.m, Ceil(t.m, kMaxRows));  // of each panel, as even as can be
+    const bool by_rows = t.a.k_stride == 1;
     const int64_t depth = Ceil(Ceil(t.k, Ceil(t.k, kGemmDepth)), 16) * 16;
     for (int64_t k0 = 0; k0 < t.k; k0 += depth) {
       const int64_t k = Min(depth, t.k - k0);
-      Pack(t.a, t.m, rows, kPanelRows, k0, k, a_panels);
+      Pack(t.a, t.m, by_rows ? 0 : rows, kPanelRows, k0, k, a_panels);
       Pack(t.b, t.n, kWidth, kWidth, k0, k, b_panels);
       for (int64_t j = 0; j < t.n; j += kWidth) {
         for (int64_t i = 0; i < t.m; i += rows) {
-          Cell(Min(rows, t.m - i), Min(kWidth, t.n - j), k, a_panels + i / rows * kPanelRows * k, b_panels + j * k,
-               kWidth, c + i * c_stride + j, c_stride, k0 != 0);
+          const int64_t at = by_rows ? i * kRowStride : i / rows * PanelStride(k, kPanelRows);
+          Cell(by_rows, Min(rows, t.m - i), Min(kWidth, t.n - j), k, a_panels + at,
+               b_panels + j / kWidth * PanelStride(k, kWidth), c + i * c_stride + j, c_stride, k0 != 0);
         }
       }
     }

@@ -30,13 +30,12 @@ struct GemmTile {
 // Sums over more steps than these are made block by block.
 inline constexpr int64_t kGemmDepth = 256;
 
-// Memory for a tile, aligned to 64. `a` holds GemmPaddedRows(m) min(k, kGemmDepth) elements of the type of the sums,
-// `b` n + kGemmPadding for each step, and `sums` m n if the result has another type.
+// Memory for a tile, aligned to 64: of `a` and `b` GemmPacked(m) and GemmPacked(n) elements of the type of the sums, of
+// `sums` m n if the result has another type.
 struct GemmScratch {
   void *a, *b, *sums;
 };
-inline constexpr int64_t kGemmPadding = 64;
-constexpr int64_t GemmPaddedRows(int64_t m) { return m * 4 / 3 + kGemmPadding; }
+constexpr int64_t GemmPacked(int64_t outer) { return (outer * 4 / 3 + 32) * (kGemmDepth + 16); }
 
 using GemmTileFn = void (*)(const GemmTile& tile, const GemmScratch& scratch);
 void GemmTileAvx512(const GemmTile& tile, const GemmScratch& scratch);

@@ -70,10 +70,8 @@ void CheckTile(const InstructionSet& set, const Shape& s, const Matrix& a, const
   const int64_t stride = s.n + 1;
   const GemmType sum = c_type == GemmType::kF64 ? GemmType::kF64 : GemmType::kF32;
   std::vector<char> c(static_cast<size_t>((s.m + 1) * stride) * SizeOf(c_type), 0x55);
-  const int64_t depth = std::min(s.k, cpu::kGemmDepth);
   const auto elements = [&](int64_t n) { return static_cast<size_t>(n) * SizeOf(sum) / sizeof(double) + 8; };
-  std::vector<double> pa(elements(cpu::GemmPaddedRows(s.m) * depth)), sums(elements(s.m * s.n)),
-      pb(elements((s.n + cpu::kGemmPadding) * depth));
+  std::vector<double> pa(elements(cpu::GemmPacked(s.m))), sums(elements(s.m * s.n)), pb(elements(cpu::GemmPacked(s.n)));
   set.tile({a.View(), b.View(), c.data(), stride, c_type, sum, s.m, s.n, s.k}, {pa.data(), pb.data(), sums.data()});
   for (int64_t i = 0; i < (s.m + 1) * stride; ++i) {
     const int64_t row = i / stride, column = i % stride;
@@ -115,7 +113,8 @@ TEST(GemmTile, AnyShapeLayoutAndType) {
 void CheckIdentity(const InstructionSet& set, GemmType type, uint16_t one, uint16_t infinity) {
   std::vector<uint16_t> x(65536), y(65536);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint16_t>(i);
-  std::vector<double> pa(200000), pb(1000), sums(40000);
+  std::vector<double> pa(static_cast<size_t>(cpu::GemmPacked(65536))), pb(static_cast<size_t>(cpu::GemmPacked(1))),
+      sums(40000);
   set.tile({{x.data(), 1, 1, type}, {&one, 1, 1, type}, y.data(), 1, type, GemmType::kF32, 65536, 1, 1},
            {pa.data(), pb.data(), sums.data()});
   for (size_t i = 0; i < x.size(); ++i) {
