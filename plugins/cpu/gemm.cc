@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t kSmallest = 24 * 24 * 24;      // m n k below which the generated kernel is as good and fuses
 constexpr int64_t kTaskWork = int64_t{1} << 21;  // m n k of one task at least, if there is more than one
 constexpr int64_t kTasks = 8;                    // wanted; more when the tiles are at their largest
-constexpr int64_t kTileRows = 252, kTileColumns = 256;
+constexpr int64_t kTileRows = 252, kTileColumns = 512;
 
 using Ints = std::vector<int64_t>;
 Ints Attr(const ricci_op* op, std::string_view name) {
