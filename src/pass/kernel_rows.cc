@@ -59,8 +59,9 @@ absl::StatusOr<std::vector<KernelBuilder::Kept>> KernelBuilder::ChooseKept(
   const size_t n_rows = row_.extents.size();
   RowReads reads(static_cast<uint32_t>(n_rows));
   std::vector<int64_t> loops(f.values.size(), 0), cost(f.values.size(), 0);
+  std::vector<uint8_t> last(f.values.size(), 0);  // read in the last loop, which stores all results that are left
   for (ir::ValueId r : f.results) {
-    ++loops[r];
+    last[r] = 1;
     reads.MarkRow(r);
   }
   for (size_t e = f.equations.size(); e-- > 0;) {
@@ -71,6 +72,7 @@ absl::StatusOr<std::vector<KernelBuilder::Kept>> KernelBuilder::ChooseKept(
     for (ir::ValueId v : eqn.operands) {
       const bool repeats = !is_loop && f.type(v).elements < f.type(eqn.result(0)).elements;
       loops[v] += is_loop ? 1 : loops[eqn.result(0)] + repeats;
+      last[v] |= !is_loop && last[eqn.result(0)];
     }
   }
   std::vector<Kept> kept(f.values.size(), Kept::kNot);
@@ -82,7 +84,7 @@ absl::StatusOr<std::vector<KernelBuilder::Kept>> KernelBuilder::ChooseKept(
       const ir::ValueId v = eqn.result(i);
       const RowReads::Use use = reads.Of(v);
       if (!use.row || use.other) continue;
-      const bool dear = loops[v] > 1 && cost[v] > kReadBack;
+      const bool dear = loops[v] + last[v] > 1 && cost[v] > kReadBack;
       if (f.type(v).rank() == n_rows) {
         kept[v] = Kept::kValue;
       } else if (dear || lowerings[e]->kind == RICCI_LOWER_LOOPS) {
