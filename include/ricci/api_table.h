@@ -160,6 +160,7 @@ typedef struct ricci_api {
   ricci_status* (*kernel_yield)(ricci_kernel_builder* k, ricci_sval v, ricci_sval* out);
   ricci_status* (*kernel_inline)(ricci_kernel_builder* k, const ricci_program* f, const ricci_karr* in, uint32_t n_in,
       const ricci_karr* dst, ricci_karr* out, uint32_t n_out);
+  ricci_status* (*kernel_check)(ricci_kernel_builder* k, ricci_sval pred, uint32_t code, const char* msg, size_t len);
   ricci_status* (*prim_register)(ricci_ctx* c, const ricci_prim_def* d, ricci_prim* out);
   ricci_status* (*prim_add_lowering)(ricci_ctx* c, ricci_prim p, const ricci_lowering* l);
   const ricci_prim_def* (*prim_at)(const ricci_ctx* c, uint32_t i, ricci_prim* id);
@@ -276,6 +277,7 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_kernel_reduce ricci_api_table->kernel_reduce
 #define ricci_kernel_yield ricci_api_table->kernel_yield
 #define ricci_kernel_inline ricci_api_table->kernel_inline
+#define ricci_kernel_check ricci_api_table->kernel_check
 #define ricci_prim_register ricci_api_table->prim_register
 #define ricci_prim_add_lowering ricci_api_table->prim_add_lowering
 #define ricci_prim_at ricci_api_table->prim_at

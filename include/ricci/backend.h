@@ -92,7 +92,9 @@ typedef struct ricci_run_args {
   void* const* outputs;
   void* arena; /* arena_bytes (rounded up to 64) + scratch_bytes */
   void* stream;
+  uint32_t* failed_check; /* RICCI_NO_CHECK on entry; lowered to imm by each RICCI_K_CHECK that does not hold */
 } ricci_run_args;
+#define RICCI_NO_CHECK 0xffffffffu
 
 typedef struct ricci_backend {
   ricci_hdr hdr;

@@ -72,7 +72,8 @@ enum {
       270, /* loop from a to b - 1, value: the i64 index, up to its YIELD; imm: ADD MUL MAX MIN AND OR XOR */
   RICCI_K_YIELD =
       271, /* closes REDUCE a: b is combined over all iterations (identity if there are none); value: the result */
-  RICCI_K_ASSUME_LESS = 272 /* no code: tells 0 <= a < imm (promise in bounds) */
+  RICCI_K_ASSUME_LESS = 272, /* no code: tells 0 <= a < imm (promise in bounds) */
+  RICCI_K_CHECK = 273 /* a (bool) must hold wherever this is reached; else the run goes on, but fails as check imm */
 };
 
 typedef struct ricci_inst {
@@ -126,6 +127,9 @@ RICCI_KFN ricci_kernel_yield(ricci_kernel_builder* k, ricci_sval v, ricci_sval* 
  * and out may be NULL. Otherwise out[i] can be loaded until the enclosing loop or branch ends. */
 RICCI_KFN ricci_kernel_inline(ricci_kernel_builder* k, const ricci_program* f, const ricci_karr* in, uint32_t n_in,
                               const ricci_karr* dst, ricci_karr* out, uint32_t n_out);
+/* Wherever this is reached `pred` (bool) must hold. Where it does not, the kernel goes on, so everything after must
+ * stay within bounds, and the run returns a status of `code` with `msg` and the location of the operation. */
+RICCI_KFN ricci_kernel_check(ricci_kernel_builder* k, ricci_sval pred, uint32_t code, const char* msg, size_t len);
 
 #ifdef __cplusplus
 }

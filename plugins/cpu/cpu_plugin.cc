@@ -82,7 +82,7 @@ ricci_status* Compile(void* self, const ricci_kernel_table* const* kernels, uint
 
 ricci_status* Run(void* code, const ricci_run_args* a) {
   const auto& c = *static_cast<const Code*>(code);
-  RunState state{&c.backend->pool, nullptr};
+  RunState state{&c.backend->pool, nullptr, a->failed_check};
   c.compiled->entry(a->inputs, a->outputs, a->arena, &state);
   return state.status;
 }

@@ -36,6 +36,9 @@ void KernelEmitter::Range(uint32_t first, uint32_t last) {
       case RICCI_K_SET:
         Set(i);
         break;
+      case RICCI_K_CHECK:
+        Check(inst);
+        break;
       case RICCI_K_FOR:
         i = For(i);
         break;
@@ -54,6 +57,21 @@ void KernelEmitter::Range(uint32_t first, uint32_t last) {
         break;
     }
   }
+}
+
+// The pointer to the number of the failed check stands behind all buffers.
+void KernelEmitter::Check(const ricci_inst& inst) {
+  const Value& condition = values_[inst.a];
+  V bad = condition.uniform() && mask_ == nullptr
+              ? LLVMBuildNot(l_.b, condition.one, "")
+              : Any(LLVMBuildAnd(l_.b, MaskOrAll(), LLVMBuildNot(l_.b, Each(inst.a), ""), ""));
+  Branch(
+      bad,
+      [&] {
+        LLVMBuildAtomicRMW(l_.b, LLVMAtomicRMWBinOpUMin, buffers_.back(), l_.I32(static_cast<int>(inst.imm)),
+                           LLVMAtomicOrderingMonotonic, 0);
+      },
+      [] {});
 }
 
 uint32_t KernelEmitter::For(uint32_t id) {

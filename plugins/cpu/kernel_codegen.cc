@@ -15,7 +15,7 @@ void KernelEmitter::Emit(const std::string& name, Part part) {
   LLVMPositionBuilderAtEnd(l_.b, LLVMAppendBasicBlockInContext(l_.ctx, function_, "entry"));
   LLVMBasicBlockRef start = LLVMAppendBasicBlockInContext(l_.ctx, function_, "start");
   LLVMPositionBuilderAtEnd(l_.b, start);
-  for (uint32_t i = 0; i < k_.n_buffers + (split_ != 0); ++i) {
+  for (uint32_t i = 0; i < k_.n_buffers + (split_ != 0) + (out_.checks ? 1 : 0); ++i) {
     V slot = Element(l_.ptr(), LLVMGetParam(function_, 0), l_.I64(i));
     buffers_.push_back(LLVMBuildLoad2(l_.b, l_.ptr(), slot, "buffer"));
   }
@@ -232,6 +232,7 @@ KernelCode EmitKernel(const LlvmBuilder& builder, const ricci_kernel_table& k, c
   LlvmBuilder l = builder;
   if (IsLongChain(k, Blocks(k), l.lanes)) l.lanes *= 2;
   l.lanes = LanesOfShortRows(k, l.lanes);
+  for (uint32_t i = 0; i < k.n_insts; ++i) out.checks |= k.insts[i].op == RICCI_K_CHECK;
   const uint32_t split = KernelEmitter(l, k, out).FindSplit();
   KernelEmitter whole(l, k, out);
   if (split != 0) {

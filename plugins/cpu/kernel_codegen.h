@@ -22,7 +22,8 @@ struct KernelCode {
   // results that `function` combines; they lie in the buffer after the kernel's own.
   LLVMValueRef partial = nullptr;
   int64_t partial_chunks = 0;
-  std::string error;  // empty: fine
+  bool checks = false;  // it holds checks: behind all buffers it gets the pointer to the number of the failed one
+  std::string error;    // empty: fine
 };
 
 KernelCode EmitKernel(const LlvmBuilder& builder, const ricci_kernel_table& k, const std::string& name);

@@ -136,6 +136,8 @@ class KernelEmitter {
 
   void Range(uint32_t first, uint32_t last);
 
+  void Check(const ricci_inst& inst);
+
   uint32_t For(uint32_t id);
 
   // No loop whose iterations could be spread over lanes instead is inside.

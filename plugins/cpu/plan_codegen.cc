@@ -199,16 +199,21 @@ class PlanCodegen {
     return LLVMBuildCall2(l_.b, ft, f, args.data(), static_cast<unsigned>(args.size()), "");
   }
 
-  // The buffers of a step as an array on the stack.
-  V Arguments(const ricci_plan_step& step, bool with_partials) {
-    const uint32_t n = step.n_args + (with_partials ? 1 : 0);
-    V array = l_.Alloca(LLVMArrayType2(l_.ptr(), std::max(n, 1u)), "buffers");
-    for (uint32_t i = 0; i < n; ++i) {
-      V index = l_.I64(i);
-      V value = i < step.n_args ? Buffer(plan_.args[step.args + i]) : Scratch();
-      LLVMBuildStore(l_.b, value, LLVMBuildGEP2(l_.b, l_.ptr(), array, &index, 1, ""));
+  // The buffers of a step, and what a kernel wants behind them, as an array on the stack.
+  V Arguments(const ricci_plan_step& step, std::vector<V> behind = {}) {
+    std::vector<V> all;
+    for (uint32_t i = 0; i < step.n_args; ++i) all.push_back(Buffer(plan_.args[step.args + i]));
+    all.insert(all.end(), behind.begin(), behind.end());
+    V array = l_.Alloca(LLVMArrayType2(l_.ptr(), std::max<size_t>(all.size(), 1)), "buffers");
+    for (size_t i = 0; i < all.size(); ++i) {
+      V index = l_.I64(static_cast<int64_t>(i));
+      LLVMBuildStore(l_.b, all[i], LLVMBuildGEP2(l_.b, l_.ptr(), array, &index, 1, ""));
     }
     return array;
+  }
+  V FailedCheck() {
+    V field = Offset(LLVMGetParam(function_, 3), offsetof(RunState, failed_check));
+    return LLVMBuildLoad2(l_.b, l_.ptr(), field, "failed_check");
   }
 
   void RunUnits(V function, V arguments, int64_t units, int64_t grain, uint64_t scratch_bytes) {
@@ -230,14 +235,17 @@ class PlanCodegen {
     switch (step.kind) {
       case RICCI_STEP_KERNEL: {
         const KernelCode& k = code_[step.index];
-        V arguments = Arguments(step, k.partial != nullptr);
+        std::vector<V> behind;
+        if (k.partial != nullptr) behind.push_back(Scratch());
+        if (k.checks) behind.push_back(FailedCheck());
+        V arguments = Arguments(step, behind);
         if (k.partial != nullptr) RunUnits(k.partial, arguments, k.partial_chunks, 1, k.scratch_bytes);
         RunUnits(k.function, arguments, k.units, k.grain, k.scratch_bytes);
         return;
       }
       case RICCI_STEP_LIBRARY:
         Call("ricci_cpu_library",
-             {LLVMGetParam(function_, 3), Pointer(&plan_.libraries[step.index]), Arguments(step, false),
+             {LLVMGetParam(function_, 3), Pointer(&plan_.libraries[step.index]), Arguments(step),
               Offset(Scratch(), partials_), ScratchStride(), ScratchParts(plan_.libraries[step.index].scratch_bytes)});
         return;
       case RICCI_STEP_COPY: {

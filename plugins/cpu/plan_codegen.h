@@ -15,6 +15,7 @@ namespace ricci::cpu {
 struct RunState {
   Pool* pool;
   ricci_status* status;  // of the first library call that failed
+  uint32_t* failed_check;
 };
 
 struct PlanCode {

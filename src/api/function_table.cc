@@ -120,6 +120,7 @@ constexpr ricci_api kFunctionTable = {
     .kernel_reduce = ricci_kernel_reduce,
     .kernel_yield = ricci_kernel_yield,
     .kernel_inline = ricci_kernel_inline,
+    .kernel_check = ricci_kernel_check,
     .prim_register = ricci_prim_register,
     .prim_add_lowering = ricci_prim_add_lowering,
     .prim_at = ricci_prim_at,

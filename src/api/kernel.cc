@@ -148,4 +148,11 @@ ricci_status* ricci_kernel_inline(ricci_kernel_builder* k, const ricci_program* 
     return FromAbi(k)->Inline(p, {in, n_in}, {dst, dst == nullptr ? 0 : n_out}, {out, out == nullptr ? 0 : n_out});
   });
 }
+
+ricci_status* ricci_kernel_check(ricci_kernel_builder* k, ricci_sval pred, uint32_t code, const char* msg, size_t len) {
+  return AtBorder([&]() -> absl::Status {
+    if (code == RICCI_OK) return InvalidArgument("kernel: a check that fails needs a code other than OK");
+    return FromAbi(k)->Require(pred, absl::Status(static_cast<absl::StatusCode>(code), absl::string_view(msg, len)));
+  });
+}
 }

@@ -7,7 +7,7 @@ namespace ricci::inline v0::control {
 absl::Status RegisterAll(prim::Registry& registry) {
   registry.Begin("core");
   for (auto* add : {RegisterCall, RegisterFusion, RegisterCond, RegisterWhile, RegisterScan, RegisterVmap,
-                    RegisterCheckpoint, RegisterCustomJvp, RegisterCustomVjp}) {
+                    RegisterCheck, RegisterCheckpoint, RegisterCustomJvp, RegisterCustomVjp}) {
     RICCI_TRY(add(registry));
   }
   registry.Commit();

@@ -46,6 +46,7 @@ using BatchRule = absl::Status(Builder&, const Held&, const ricci_batch_args&);
 using PartialEvalRule = absl::Status(const Held&, const ricci_partial_eval_args&);
 using DceRule = absl::Status(Builder*, const Held&, const ricci_dce_args&);
 using LoopsRule = absl::Status(ricci_kernel_builder*, const Held&);
+using IndexRule = absl::Status(ricci_kernel_builder*, const Held&, const ricci_sval* index, ricci_sval*);
 using DecomposeRule = absl::StatusOr<Vals>(Builder&, const Held&, std::span<const Val>);
 
 template <TypeRule* F>
@@ -67,6 +68,11 @@ ricci_status* DceThunk(void*, ricci_builder* b, const ricci_op* op, const ricci_
 template <LoopsRule* F>
 ricci_status* LoopsThunk(void*, ricci_kernel_builder* k, const ricci_op* op) {
   return base::AtBorder([&] { return F(k, Held(op)); });
+}
+template <IndexRule* F>
+ricci_status* IndexThunk(void*, ricci_kernel_builder* k, const ricci_op* op, uint32_t, const ricci_sval* index,
+                         ricci_sval* out) {
+  return base::AtBorder([&] { return F(k, Held(op), index, out); });
 }
 template <DecomposeRule* F>
 ricci_status* DecomposeThunk(void*, ricci_builder* b, const ricci_op* op, const ricci_val* in, ricci_val* out) {
@@ -90,6 +96,15 @@ constexpr ricci_lowering Loops() {
   l.kind = RICCI_LOWER_LOOPS;
   l.target = Str("*");
   l.loops = LoopsThunk<F>;
+  return l;
+}
+template <IndexRule* F>
+constexpr ricci_lowering Indexed() {
+  ricci_lowering l{};
+  l.hdr = Header(sizeof l);
+  l.kind = RICCI_LOWER_INDEX;
+  l.target = Str("*");
+  l.index = IndexThunk<F>;
   return l;
 }
 // Expanded before kernels are made.
@@ -120,6 +135,9 @@ absl::Status SetOutTypes(Builder& b, std::span<const TypeId> types);
 absl::StatusOr<Vals> EmitHolding(Builder& b, std::string_view prim, const Program& body, std::vector<ricci_attr> attrs,
                                  std::span<const Val> in);
 absl::StatusOr<Vals> EmitCall(Builder& b, const Program& body, std::span<const Val> in);
+
+// x, with the promise that `pred` holds; where it does not, the run fails with `code` and `message`.
+absl::StatusOr<Val> EmitCheck(Builder& b, Val pred, Val x, uint32_t code, std::string_view message);
 
 // Flags of the values that are not kZero.
 Mask NonZero(std::span<const Val> vals);
@@ -155,6 +173,7 @@ absl::Status RegisterCond(prim::Registry& r);
 absl::Status RegisterWhile(prim::Registry& r);
 absl::Status RegisterScan(prim::Registry& r);
 absl::Status RegisterVmap(prim::Registry& r);
+absl::Status RegisterCheck(prim::Registry& r);
 absl::Status RegisterCheckpoint(prim::Registry& r);
 absl::Status RegisterCustomJvp(prim::Registry& r);
 absl::Status RegisterCustomVjp(prim::Registry& r);

@@ -1,8 +1,9 @@
 // while: repeats a held program as long as another one says so.
 //
 // Forward mode carries the tangents along. Reverse mode needs a bound: with `max_trips` stated, the loop is
-// differentiated as a scan of that length whose trips do nothing once the condition fails. This file has the row, its
-// type and its lowering; while_rules.cc has the transforms.
+// differentiated as a scan of that length whose trips do nothing once the condition fails. A loop that wants more trips
+// than it stated ends at the bound, and the run fails with OUT_OF_RANGE, differentiated or not. This file has the row,
+// its type and its lowering; while_rules.cc has the transforms.
 #include "control/while_loop.h"
 
 namespace ricci::inline v0::control {
@@ -28,6 +29,46 @@ absl::Status Type(Builder& b, const Held& h) {
 
 #define RICCI_K(call) RICCI_TRY(base::FromAbi(call))
 
+// Counts trips in a private array and switches `go_on` off at the bound.
+class TripBound {
+ public:
+  TripBound(ricci_kernel_builder* k, int64_t max_trips) : k_(k), max_trips_(max_trips) {}
+
+  absl::Status Start(ricci_type i64) {
+    if (max_trips_ < 0) return absl::OkStatus();
+    ricci_sval zero;
+    RICCI_K(ricci_kernel_private(k_, i64, &trips_));
+    RICCI_K(ricci_kernel_const_index(k_, 0, &zero));
+    RICCI_K(ricci_kernel_store(k_, trips_, nullptr, 0, zero));
+    return absl::OkStatus();
+  }
+  absl::Status Apply(ricci_sval* go_on) {
+    if (max_trips_ < 0) return absl::OkStatus();
+    ricci_sval now, bound, within, off, fine, one, next;
+    RICCI_K(ricci_kernel_load(k_, trips_, nullptr, 0, &now));
+    RICCI_K(ricci_kernel_const_index(k_, max_trips_, &bound));
+    RICCI_TRY(Scalar(RICCI_S_LT, {now, bound}, &within));
+    RICCI_TRY(Scalar(RICCI_S_NOT, {*go_on}, &off));
+    RICCI_TRY(Scalar(RICCI_S_OR, {within, off}, &fine));
+    const std::string message = StillGoingOn(max_trips_);
+    RICCI_K(ricci_kernel_check(k_, fine, RICCI_OUT_OF_RANGE, message.data(), message.size()));
+    RICCI_TRY(Scalar(RICCI_S_AND, {*go_on, within}, go_on));
+    RICCI_K(ricci_kernel_const_index(k_, 1, &one));
+    RICCI_TRY(Scalar(RICCI_S_ADD, {now, one}, &next));
+    RICCI_K(ricci_kernel_store(k_, trips_, nullptr, 0, next));
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status Scalar(uint32_t op, std::vector<ricci_sval> in, ricci_sval* out) {
+    return base::FromAbi(ricci_kernel_scalar(k_, op, 0, in.data(), static_cast<uint32_t>(in.size()), out));
+  }
+
+  ricci_kernel_builder* const k_;
+  const int64_t max_trips_;
+  ricci_karr trips_ = 0;
+};
+
 absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
   const WhileParts w(h);
   std::vector<ricci_karr> cond_in, body_in, carry, next;
@@ -43,12 +84,16 @@ absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
   }
   cond_in.insert(cond_in.end(), carry.begin(), carry.end());
   body_in.insert(body_in.end(), carry.begin(), carry.end());
+  TripBound bound(k, w.max_trips);
+  RICCI_ASSIGN(TypeId i64, w.cond->vocabulary()->types.Intern(RICCI_I64, {}));
+  RICCI_TRY(bound.Start(i64));
   RICCI_K(ricci_kernel_while(k));
   ricci_karr predicate;
   ricci_sval go_on;
   RICCI_K(ricci_kernel_inline(k, ir::Abi(w.cond), cond_in.data(), static_cast<uint32_t>(cond_in.size()), nullptr,
                               &predicate, 1));
   RICCI_K(ricci_kernel_load(k, predicate, nullptr, 0, &go_on));
+  RICCI_TRY(bound.Apply(&go_on));
   RICCI_K(ricci_kernel_cond(k, go_on));
   // All of the next carry is computed before any of the old one is overwritten.
   RICCI_K(ricci_kernel_inline(k, ir::Abi(w.body), body_in.data(), static_cast<uint32_t>(body_in.size()), next.data(),
@@ -66,6 +111,11 @@ constexpr ricci_lowering kLoops = Loops<Lower>();
 constexpr const ricci_lowering* kLowerings[] = {&kLoops};
 
 }  // namespace
+
+std::string StillGoingOn(int64_t max_trips) {
+  return base::Cat("while: the condition still holds after ", max_trips,
+                   " trips, the stated bound; raise max_trips, or end the loop earlier");
+}
 
 absl::StatusOr<Vals> EmitWhile(Builder& b, const Program& cond, const Program& body, uint32_t n_cond, uint32_t n_body,
                                int64_t max_trips, std::span<const Val> in) {

@@ -20,6 +20,9 @@ struct WhileParts {
   int64_t max_trips;  // -1: not stated
 };
 
+// What a run says when the condition still holds at the bound.
+std::string StillGoingOn(int64_t max_trips);
+
 absl::StatusOr<Vals> EmitWhile(Builder& b, const Program& cond, const Program& body, uint32_t n_cond, uint32_t n_body,
                                int64_t max_trips, std::span<const Val> in);
 

@@ -63,6 +63,20 @@ absl::Status WhileJvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
 
 namespace {
 
+// Every result of the loop passes through a check that its condition holds no more. So their tangents do, and with them
+// all cotangents: no gradient of a loop that was cut off is ever given.
+absl::Status CheckEnded(Builder& b, const WhileParts& w, Vals& carry) {
+  Vals in = b.params();
+  in.resize(w.n_cond);
+  Append(in, carry);
+  RICCI_ASSIGN(Vals going_on, b.Inline(*w.cond, in));
+  RICCI_ASSIGN(Val ended, trace::Not(b, going_on[0]));
+  for (Val& v : carry) {
+    RICCI_ASSIGN(v, EmitCheck(b, ended, v, RICCI_OUT_OF_RANGE, StillGoingOn(w.max_trips)));
+  }
+  return absl::OkStatus();
+}
+
 // The same function as a scan of max_trips trips, each of which runs the body only while the condition holds.
 absl::StatusOr<ProgramRef> AsScan(Builder& b, const Held& h, const WhileParts& w) {
   RICCI_ASSIGN(auto outer, b.Nest(w.body->name, h.in_types()));
@@ -88,6 +102,7 @@ absl::StatusOr<ProgramRef> AsScan(Builder& b, const Held& h, const WhileParts& w
                            {trace::IntAttr("length", w.max_trips), trace::IntAttr("num_consts", w.n_cond + w.n_body),
                             trace::IntAttr("num_carry", w.n_carry)},
                            outer->params()));
+  RICCI_TRY(CheckEnded(*outer, w, out));
   return outer->Finish(out);
 }
 

@@ -54,9 +54,11 @@ uint64_t CountFlops(const Plan& plan, std::span<const Kernel> kernels);
 
 // ---- interpret.cc: the oracle. Floats are computed in double and rounded once to their dtype; sums and products of
 // REDUCE are kept in double to the end. Every access is checked: INTERNAL, never undefined behaviour. ----
-struct Interruption {
+struct Interruption {  // what ends a run early, or lets it fail
   // Asked about every 2^16 instructions and before each step; true ends the run as CANCELLED. May be empty.
   std::function<bool()> requested;
+  // Lowered to the number of each CHECK that does not hold. NULL: such a check is FAILED_PRECONDITION.
+  uint32_t* failed_check = nullptr;
 };
 // `buffers[i]` has buffers[i].elements elements. Thread-safe for distinct memory.
 absl::Status Interpret(const ricci_kernel_table& k, void* const* buffers, const Interruption& interruption = {});

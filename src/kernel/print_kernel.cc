@@ -121,6 +121,8 @@ class KernelPrinter {
         return base::Cat("} ", Value(i), "yield ", Use(inst.b));
       case RICCI_K_ASSUME_LESS:
         return base::Cat("assume ", Use(inst.a), " < ", inst.imm);
+      case RICCI_K_CHECK:
+        return base::Cat("check ", inst.imm, ": ", Use(inst.a));
       default:
         return base::Cat("operation ", inst.op);
     }

@@ -81,6 +81,9 @@ class QuickDecoder {
       case RICCI_K_ASSUME_LESS:
         Emit(QuickOp::kAssume, i, inst.a, 0, 0, inst.imm);
         break;
+      case RICCI_K_CHECK:
+        Emit(QuickOp::kCheck, i, inst.a, 0, 0, inst.imm);
+        break;
       default:
         DecodeBlock(i, inst);
     }

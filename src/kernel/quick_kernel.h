@@ -38,7 +38,8 @@ enum class QuickOp : uint8_t {
   kReduceWide,
   kYield,      // a: the REDUCE, b: value; c: the upper bound; jump: the body
   kYieldWide,  // the accumulator is a double
-  kAssume
+  kAssume,
+  kCheck  // a: condition, imm: number of the check
 };
 
 struct QuickInst {

@@ -1,4 +1,5 @@
 // The loop of the interpreter. Every access is checked against the size of its array; an error ends the run.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -173,6 +174,9 @@ class QuickMachine {
         case QuickOp::kAssume:
           fine = Holds(Signed(q.a), q.imm);
           break;
+        case QuickOp::kCheck:
+          fine = r_[q.a] != 0 || Report(static_cast<uint32_t>(q.imm));
+          break;
       }
       if (!fine) return failed_ = &q, false;
       if (!jump) continue;
@@ -180,6 +184,13 @@ class QuickMachine {
       at = static_cast<size_t>(q.jump) - 1;  // the loop adds 1
     }
     return Tick(n);
+  }
+
+  // A check does not hold: the lowest number is kept, so that what is reported depends on no order.
+  bool Report(uint32_t check) const {
+    uint32_t* const failed = interruption_.failed_check;
+    if (failed != nullptr) *failed = std::min(*failed, check);
+    return failed != nullptr;
   }
 
   // Counts instructions; false if the run is to end.
@@ -196,6 +207,9 @@ class QuickMachine {
     const std::string where = base::Cat("kernel ", k_.name_, ": instruction ", failed_->number, ": ");
     if (failed_->op == QuickOp::kAssume) {
       return base::InvalidArgument(where, "index ", bad_index_, " was promised to be below ", bad_bound_);
+    }
+    if (failed_->op == QuickOp::kCheck) {
+      return absl::FailedPreconditionError(base::Cat(where, "check ", failed_->imm, " does not hold"));
     }
     return absl::InternalError(base::Cat(where, "index ", bad_index_, " is outside of ", bad_bound_, " elements"));
   }

@@ -85,6 +85,9 @@ class KernelVerifier {
         return CheckOperand(inst.c, k_.insts[inst.a].dtype);
       case RICCI_K_ASSUME_LESS:
         return CheckOperand(inst.a, RICCI_I64);
+      case RICCI_K_CHECK:
+        if (inst.imm < 0 || inst.imm >= RICCI_NO_CHECK) return Error("the number of the check is out of range");
+        return CheckOperand(inst.a, RICCI_BOOL);
       default:
         return CheckBlock(inst);
     }

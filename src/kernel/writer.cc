@@ -179,6 +179,13 @@ void Writer::AssumeLess(Val v, int64_t bound) {
   if (w.nodes.ScopeOf(v) == w.nodes.scope()) w.nodes.Narrow(v, {0, bound - 1});
 }
 
+void Writer::Require(Val condition, uint32_t check) {
+  if (!CheckValue(condition, "check")) return;
+  if (!Check(DType(condition) == RICCI_BOOL, "check: the condition must be bool")) return;
+  if (impl_->folder.Truth(condition) == true) return;
+  impl_->nodes.Append({RICCI_K_CHECK, 0, condition, 0, 0, check});
+}
+
 // ---- questions ----
 uint32_t Writer::DType(Val v) const { return v < impl_->nodes.size() ? impl_->nodes.DType(v) : 0; }
 

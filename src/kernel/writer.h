@@ -96,6 +96,8 @@ class Writer {
   Val Yield(Val v);  // closes Reduce; the combined value
   // Promise of the caller that 0 <= v < bound from here on in this block.
   void AssumeLess(Val v, int64_t bound);
+  // The run fails as check number `check` where this is reached and `condition` does not hold.
+  void Require(Val condition, uint32_t check);
 
   // ---- questions ----
   uint32_t DType(Val v) const;                        // 0 for 0

@@ -1,8 +1,8 @@
 // The end of a Writer: from nodes to the flat table.
 //
-// Dead code first: what reaches no store goes, with the loops and branches around it. Then the outer parallel loops
-// become the domain, if nothing but repeatable scalars stands around them. Last, constants move to the top and numbers
-// become dense.
+// Dead code first: what reaches no store and no check goes, with the loops and branches around it. Then the outer
+// parallel loops become the domain, if nothing but repeatable scalars stands around them. Last, constants move to the
+// top and numbers become dense.
 #include <bit>
 
 #include "kernel/scalar_eval.h"
@@ -71,7 +71,7 @@ class Liveness {
       if (inst.op == RICCI_K_ELSE) links_[v].partner = open.back();
       if (inst.op == RICCI_K_COND) links_[open.back()].partner = v;
       if (inst.op == RICCI_K_SET) links_[v].set = std::exchange(links_[inst.a].set, v);
-      if (inst.op == RICCI_K_STORE) Mark(v);
+      if (inst.op == RICCI_K_STORE || inst.op == RICCI_K_CHECK) Mark(v);
       if (OpensBlock(inst.op)) open.push_back(v);
     }
   }

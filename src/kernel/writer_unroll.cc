@@ -128,6 +128,9 @@ void Writer::Replay(const ricci_inst& source, Val v, Val first, std::vector<Val>
     case RICCI_K_ASSUME_LESS:
       AssumeLess(a, inst.imm);
       break;
+    case RICCI_K_CHECK:
+      Require(a, buffer);
+      break;
     default:
       break;  // constants and the domain stand outside of bodies
   }

@@ -12,7 +12,7 @@ constexpr int64_t kInterpreted = 4096;
 
 using Bytes = std::vector<std::byte>;
 
-// Runs one equation on constants in the interpreter; the bytes of its single result.
+// Runs one equation on constants in the interpreter; the bytes of its single result, none if a check does not hold.
 absl::StatusOr<Bytes> Interpret(const ir::Program& f, const ir::Equation& eqn) {
   KernelBuilder k(prim::Registry::Of(f), "fold", "ref");
   RICCI_ASSIGN(KernelBuilder::Result lowered, k.Lower(f, eqn));
@@ -24,8 +24,9 @@ absl::StatusOr<Bytes> Interpret(const ir::Program& f, const ir::Equation& eqn) {
     buffers.push_back(result ? static_cast<void*>(out.data()) : const_cast<std::byte*>(b.data->bytes.data()));
   }
   const ricci_kernel_table table = lowered.kernel.View();
-  RICCI_TRY(kernel::Interpret(table, buffers.data()));
-  return out;
+  uint32_t failed_check = RICCI_NO_CHECK;
+  RICCI_TRY(kernel::Interpret(table, buffers.data(), {.requested = {}, .failed_check = &failed_check}));
+  return failed_check == RICCI_NO_CHECK ? out : Bytes{};
 }
 
 bool AllSplats(const ir::Program& f, const ir::Equation& eqn) {

@@ -137,6 +137,7 @@ absl::StatusOr<KernelBuilder::Result> KernelBuilder::Lower(const ir::Program& p,
   if (!kernel.ok()) return transform::AtEquation(kernel.status(), p, eqn, "lower");
   out.kernel = *std::move(kernel);
   out.bindings = std::move(bindings_);
+  out.checks = std::move(checks_);
   return out;
 }
 
@@ -154,13 +155,25 @@ absl::StatusOr<std::vector<ArrayId>> KernelBuilder::RunLoops(const ir::Program& 
                                                              const ricci_lowering& l, std::vector<ArrayId> operands,
                                                              std::span<const ArrayId> results) {
   const trace::Op op(f, eqn);
-  Context inner{std::move(operands), {results.begin(), results.end()}};
+  Context inner{std::move(operands), {results.begin(), results.end()}, &f, &eqn};
   std::swap(context_, inner);
   const absl::Status status = base::FromAbi(l.loops(l.self, Abi(this), op.get()));
   std::swap(context_, inner);
   RICCI_TRY(transform::AtEquation(status, f, eqn, "lower"));
   RICCI_TRY(w_.status());
   return inner.results;
+}
+
+absl::Status KernelBuilder::Require(Val condition, absl::Status otherwise) {
+  RICCI_TRY(base::Invariant(context_.eqn != nullptr, "kernel: a check outside of a lowering"));
+  w_.Require(condition, static_cast<uint32_t>(checks_.size()));
+  RICCI_TRY(w_.status());
+  // A message that begins with a primitive is about that one: `check` speaks for what it was derived from.
+  const std::string_view text(otherwise.message().data(), otherwise.message().size());
+  const std::string_view first = text.substr(0, text.find(": "));
+  if (registry_.Find(first) != nullptr) otherwise = base::WithSite(otherwise, {.primitive = std::string(first)});
+  checks_.push_back(transform::AtEquation(std::move(otherwise), *context_.program, *context_.eqn, "run"));
+  return absl::OkStatus();
 }
 
 // ---- loading ----
@@ -241,14 +254,19 @@ absl::StatusOr<Val> KernelBuilder::EvaluateScalar(const Lazy& lazy, const Index&
     RICCI_ASSIGN(Val v, type(o).rank() == 0 ? LoadIndex(o, {}) : LoadIndex(o, index));
     in.push_back(v);
   }
-  RICCI_TRY(base::FromAbi(lazy.lowering->scalar(lazy.lowering->self, Abi(this), op.get(), in.data(), out.data())));
+  Context inner{lazy.operands, {}, lazy.program, lazy.eqn};
+  std::swap(context_, inner);
+  const absl::Status status =
+      base::FromAbi(lazy.lowering->scalar(lazy.lowering->self, Abi(this), op.get(), in.data(), out.data()));
+  std::swap(context_, inner);
+  RICCI_TRY(status);
   return out[lazy.result];
 }
 
 absl::StatusOr<Val> KernelBuilder::EvaluateIndex(const Lazy& lazy, const Index& index) {
   const trace::Op op(*lazy.program, *lazy.eqn);
   const Index dims = ToDims(registry_.vocabulary().types.Get(op->out_types[lazy.result]), index);
-  Context inner{lazy.operands, {}};
+  Context inner{lazy.operands, {}, lazy.program, lazy.eqn};
   std::swap(context_, inner);
   Val out = 0;
   const absl::Status status =

@@ -56,7 +56,8 @@ class KernelBuilder {
   };
   struct Result {
     kernel::Kernel kernel;
-    std::vector<Binding> bindings;  // per buffer
+    std::vector<Binding> bindings;     // per buffer
+    std::vector<absl::Status> checks;  // what a run returns when check i of the kernel does not hold
   };
   // Of an update (RICCI_LOWERING_UPDATES), result 0 is a buffer that holds operand 0; the operand itself is not bound.
   absl::StatusOr<Result> Lower(const ir::Program& p, const ir::Equation& eqn, std::span<const Slot> slots = {});
@@ -79,6 +80,7 @@ class KernelBuilder {
   absl::Status Parallel(std::span<const int64_t> extents, Val* index);
   absl::Status Inline(const ir::Program& f, std::span<const ArrayId> in, std::span<const ArrayId> dst,
                       std::span<ArrayId> out);
+  absl::Status Require(Val condition, absl::Status otherwise);
 
  private:
   struct Place {  // elements in a buffer or private array
@@ -122,6 +124,8 @@ class KernelBuilder {
   };
   struct Context {  // of the lowering that is running
     std::vector<ArrayId> operands, results;
+    const ir::Program* program = nullptr;
+    const ir::Equation* eqn = nullptr;
   };
   // The row that is being computed: one point of the leading dimensions of all that is stored or passed on.
   struct Row {
@@ -174,6 +178,7 @@ class KernelBuilder {
   kernel::Writer w_;
   std::vector<Array> arrays_{1};
   std::vector<Binding> bindings_;
+  std::vector<absl::Status> checks_;
   Context context_;
   Row row_;
   base::HashMap<std::vector<uint32_t>, Val> memo_;  // (array, flat, index...) -> element

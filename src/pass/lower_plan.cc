@@ -8,6 +8,7 @@
 
 #include "base/hash_map.h"
 #include "base/status_abi.h"
+#include "control/while_loop.h"
 #include "pass/body_cost.h"
 #include "pass/kernel_builder.h"
 #include "pass/pass.h"
@@ -132,6 +133,11 @@ class PlanLowering {
           break;  // a loop is named by its counter's buffer
       }
     }
+    // Numbers of checks are those of the whole plan.
+    for (ricci_inst& inst : lowered.kernel.insts) {
+      if (inst.op == RICCI_K_CHECK) inst.imm += static_cast<int64_t>(out_.checks.size());
+    }
+    out_.checks.insert(out_.checks.end(), lowered.checks.begin(), lowered.checks.end());
     KernelStep(std::move(lowered.kernel), buffers, location);
     return absl::OkStatus();
   }
@@ -312,10 +318,18 @@ class PlanLowering {
     RICCI_ASSIGN(Refs consts, Places(frame, eqn.operands.first(n_cond + n_body)));
     RICCI_ASSIGN(Refs carry, StartCarry(frame, eqn.operands.subspan(n_cond + n_body), results));
     const Ref predicate = InArena(cond.result_types[0]);
+    const int64_t max_trips = trace::IntOf(eqn.attrs, "max_trips", -1);
+    Ref trips;
+    if (max_trips >= 0) {
+      RICCI_ASSIGN(ir::TypeId i64, types_.Intern(RICCI_I64, {}));
+      trips = InArena(i64);
+      RICCI_TRY(FillKernel("trips_start", trips.buffer, RICCI_I64, 1, 0));
+    }
     plan_.Step(RICCI_STEP_WHILE, 0, {predicate.buffer}, eqn.location);
     Refs in(consts.begin(), consts.begin() + n_cond);
     in.insert(in.end(), carry.begin(), carry.end());
     RICCI_TRY(Body(cond, in, {predicate}));
+    if (max_trips >= 0) RICCI_TRY(TripBound(frame, eqn, trips.buffer, predicate.buffer, max_trips));
     plan_.Step(RICCI_STEP_COND, 0, std::vector<uint32_t>{}, eqn.location);
     in.assign(consts.begin() + n_cond, consts.end());
     in.insert(in.end(), carry.begin(), carry.end());
@@ -324,6 +338,23 @@ class PlanLowering {
     RICCI_TRY(CopyAll(body, next, carry, carry.size()));
     plan_.Step(RICCI_STEP_END, 0, std::vector<uint32_t>{}, eqn.location);
     return CopyAll(body, carry, results, carry.size());
+  }
+
+  // At the bound the loop ends, and if its condition still holds then, the run fails.
+  absl::Status TripBound(Frame& frame, const ir::Equation& eqn, uint32_t trips, uint32_t predicate, int64_t max_trips) {
+    kernel::Writer w("trip_bound");
+    const uint32_t t = w.Buffer(RICCI_I64, 1, RICCI_ACCESS_READ_WRITE);
+    const uint32_t p = w.Buffer(RICCI_BOOL, 1, RICCI_ACCESS_READ_WRITE);
+    const kernel::Val zero = w.Index(0), now = w.Load(t, zero), on = w.Load(p, zero);
+    const kernel::Val within = w.Less(now, w.Index(max_trips));
+    w.Require(w.Or(within, w.Not(on)), static_cast<uint32_t>(out_.checks.size()));
+    w.Store(p, zero, w.And(on, within));
+    w.Store(t, zero, w.Add(now, w.Index(1)));
+    RICCI_ASSIGN(kernel::Kernel k, w.Finish());
+    out_.checks.push_back(
+        transform::AtEquation(absl::OutOfRangeError(control::StillGoingOn(max_trips)), frame.f, eqn, "run"));
+    KernelStep(std::move(k), {trips, predicate}, eqn.location);
+    return absl::OkStatus();
   }
 
   // A counter in memory; trip kernels read it, and the slots of xs and ys name the loop by it.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string_view>
 
+#include "absl/status/statusor.h"
 #include "ir/program.h"
 #include "kernel/kernel.h"
 
@@ -34,6 +35,7 @@ struct Lowered {
   std::vector<kernel::Kernel> kernels;
   kernel::Plan plan;
   std::vector<std::shared_ptr<const ir::ConstantData>> constants;  // the plan's CONSTANT buffers point into them
+  std::vector<absl::Status> checks;   // what a run returns when the CHECK of that number does not hold
   std::vector<int32_t> output_alias;  // [results]: the donated parameter whose memory result i takes, or -1
   uint64_t flops = 0;
   double transform_s = 0, lower_s = 0;

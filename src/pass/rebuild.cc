@@ -44,6 +44,7 @@ absl::StatusOr<Vals> CopyWithNested(Builder& b, const ir::Program& f, const ir::
   for (ricci_attr& a : attrs) {
     if (!ir::Programs(a).empty()) a.data = lists[next++].data();
   }
+  b.SetLocation(eqn.location);
   return b.Emit(eqn.prim, attrs, in);
 }
 

@@ -105,6 +105,7 @@ RunFrame* CompiledCode::NewFrame() const {
   frame->args.inputs = frame->inputs;
   frame->args.outputs = frame->outputs;
   frame->args.arena = block + head;
+  frame->args.failed_check = &frame->failed_check;
   return frame;
 }
 
@@ -126,6 +127,13 @@ void CompiledCode::ReturnFrame(RunFrame* frame) const {
     if (slot.compare_exchange_strong(empty, frame, std::memory_order_release, std::memory_order_relaxed)) return;
   }
   FreeFrame(frame);
+}
+
+ricci_status* CompiledCode::CheckStatus(uint32_t check) const {
+  return base::AtBorder([&] {
+    return check < lowered_->checks.size() ? lowered_->checks[check]
+                                           : base::Invariant(false, "backend: there is no such check");
+  });
 }
 
 absl::StatusOr<std::string> CompiledCode::Dump(std::string_view stage) const {

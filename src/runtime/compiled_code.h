@@ -39,6 +39,7 @@ struct RunFrame {
   void** outputs;
   Array** results;
   size_t block_bytes;
+  uint32_t failed_check;  // args.failed_check points here
 };
 
 class CompiledCode final : public base::Shared {
@@ -65,7 +66,11 @@ class CompiledCode final : public base::Shared {
   RunFrame* NewFrame() const;
   void FreeFrame(RunFrame* frame) const;
 
-  ricci_status* Run(const RunFrame& frame) const { return device()->backend.run(code_, &frame.args); }
+  ricci_status* Run(RunFrame& frame) const {
+    frame.failed_check = RICCI_NO_CHECK;
+    ricci_status* s = device()->backend.run(code_, &frame.args);
+    return s != nullptr || frame.failed_check == RICCI_NO_CHECK ? s : CheckStatus(frame.failed_check);
+  }
   // Text of a stage; INVALID_ARGUMENT lists those there are.
   absl::StatusOr<std::string> Dump(std::string_view stage) const;
 
@@ -75,6 +80,7 @@ class CompiledCode final : public base::Shared {
   absl::Status Generate();
   absl::StatusOr<std::string> DumpNative() const;
   void FreeIdleFrames() const;
+  ricci_status* CheckStatus(uint32_t check) const;
 
   const CompileKey key_;
   const std::unique_ptr<pass::Lowered> lowered_;

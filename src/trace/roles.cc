@@ -13,6 +13,8 @@ absl::StatusOr<Val> Add(Builder& b, Val x, Val y) {
   return b.Emit1("add", {}, in);
 }
 
+absl::StatusOr<Val> Not(Builder& b, Val x) { return b.Emit1("not", {}, {&x, 1}); }
+
 absl::StatusOr<Val> And(Builder& b, Val x, Val y) {
   const Val in[] = {x, y};
   return b.Emit1("and", {}, in);
@@ -24,13 +26,20 @@ absl::StatusOr<Val> ReduceSum(Builder& b, Val x, std::span<const int64_t> axes) 
   return b.Emit1("reduce_sum", attrs, {&x, 1});
 }
 
-absl::StatusOr<Val> ReduceAny(Builder& b, Val x) {
+namespace {
+
+absl::StatusOr<Val> ReduceToScalar(Builder& b, std::string_view reduction, Val x) {
   if (b.type(x).rank() == 0) return x;
   Ints axes(b.type(x).rank());
   std::iota(axes.begin(), axes.end(), 0);
   const ricci_attr attrs[] = {IntsAttr("axes", axes)};
-  return b.Emit1("reduce_or", attrs, {&x, 1});
+  return b.Emit1(reduction, attrs, {&x, 1});
 }
+
+}  // namespace
+
+absl::StatusOr<Val> ReduceAny(Builder& b, Val x) { return ReduceToScalar(b, "reduce_or", x); }
+absl::StatusOr<Val> ReduceAll(Builder& b, Val x) { return ReduceToScalar(b, "reduce_and", x); }
 
 absl::StatusOr<Val> BroadcastInDim(Builder& b, Val x, std::span<const int64_t> shape, std::span<const int64_t> dims) {
   const ricci_attr attrs[] = {IntsAttr("shape", shape), IntsAttr("broadcast_dimensions", dims)};

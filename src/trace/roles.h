@@ -15,6 +15,7 @@ absl::StatusOr<Val> Add(Builder& b, Val x, Val y);
 absl::StatusOr<Val> ReduceSum(Builder& b, Val x, std::span<const int64_t> axes);
 // Whether any element is true, as a bool scalar.
 absl::StatusOr<Val> ReduceAny(Builder& b, Val x);
+absl::StatusOr<Val> ReduceAll(Builder& b, Val x);
 // Dimension i of x becomes dimension dims[i] of the result.
 absl::StatusOr<Val> BroadcastInDim(Builder& b, Val x, std::span<const int64_t> shape, std::span<const int64_t> dims);
 // A new leading dimension of `size`, every slice x.
@@ -23,6 +24,7 @@ absl::StatusOr<Val> BroadcastLeading(Builder& b, Val x, int64_t size);
 absl::StatusOr<Val> MoveAxis(Builder& b, Val x, int64_t from, int64_t to);
 // Elementwise `pred ? on_true : on_false`; pred is bool of that shape or a scalar.
 absl::StatusOr<Val> Select(Builder& b, Val pred, Val on_true, Val on_false);
+absl::StatusOr<Val> Not(Builder& b, Val x);
 absl::StatusOr<Val> And(Builder& b, Val x, Val y);
 
 // The type with a dimension of `size` inserted at `axis` (or as it is if axis < 0), and with it removed.

@@ -128,8 +128,29 @@ class ProgramRunner {
 
   // Runs `f` on `device`; arguments and results row-major, one list per parameter and result. Empty after a failure.
   std::vector<Numbers> Run(const Program& f, const std::vector<Numbers>& args, std::string_view device = "ref") {
+    std::vector<Numbers> values;
+    Ok(Try(f, args, device, &values));
+    return values;
+  }
+  // The message of the status that running `f` must give on every device.
+  std::string RunError(const Program& f, const std::vector<Numbers>& args) {
+    std::string message;
+    for (const std::string& device : Devices()) {
+      std::vector<Numbers> values;
+      ricci_status* s = Try(f, args, device, &values);
+      EXPECT_NE(s, nullptr) << device;
+      const std::string now = Message(s);
+      EXPECT_EQ(now, message.empty() ? now : message) << device;
+      message = now;
+    }
+    return message;
+  }
+
+ private:
+  ricci_status* Try(const Program& f, const std::vector<Numbers>& args, std::string_view device,
+                    std::vector<Numbers>* values) {
     ricci_executable* x = Compile(f, device);
-    if (x == nullptr) return {};
+    if (x == nullptr) return nullptr;
     uint32_t n_params, n_results;
     const ricci_type *params, *results;
     ricci_executable_signature(x, &n_params, &params, &n_results, &results);
@@ -137,17 +158,16 @@ class ProgramRunner {
     ricci_device* d = ricci_device_find(ctx_, device.data(), device.size());
     std::vector<ricci_array*> in(n_params), out(n_results);
     for (uint32_t i = 0; i < n_params; ++i) in[i] = ToArray(d, params[i], args[i]);
-    std::vector<Numbers> values;
-    if (Ok(ricci_executable_run(x, in.data(), n_params, out.data(), n_results))) {
-      for (ricci_array* a : out) values.push_back(FromArray(a));
+    ricci_status* const status = ricci_executable_run(x, in.data(), n_params, out.data(), n_results);
+    for (ricci_array* a : out) {
+      if (status == nullptr) values->push_back(FromArray(a));
     }
     for (ricci_array* a : in) ricci_array_release(a);
     for (ricci_array* a : out) ricci_array_release(a);
     ricci_executable_release(x);
-    return values;
+    return status;
   }
 
- private:
   static void ExpectSame(const Numbers& got, const Numbers& want, double tolerance, const std::string& device) {
     ASSERT_EQ(got.size(), want.size()) << device;
     for (size_t i = 0; i < got.size(); ++i) {

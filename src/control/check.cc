@@ -1,0 +1,83 @@
+// check(pred, x) -> x: x itself, with the promise that `pred` holds; where it does not, the run fails with `code` and
+// `message`.
+//
+// Tied to a value instead of being an effect, so it needs no order: it may move, fuse, run in lanes, and goes when
+// nobody wants the value. Its tangent and its cotangent pass through checks of their own, so what is derived from the
+// value fails with it. Under batching one element that fails fails all.
+#include "control/structural_row.h"
+
+namespace ricci::inline v0::control {
+namespace {
+
+absl::Status Type(Builder& b, const Held& h) {
+  if (h.op.n_in != 2) return base::InvalidArgument("check: takes a bool and a value, not ", h.op.n_in, " operands");
+  const types::ArrayType& pred = b.types().Get(h.op.in_types[0]);
+  if (pred.dtype != RICCI_BOOL || pred.rank() != 0) {
+    return base::InvalidArgument("check: the condition is ", ToText(pred), ", not bool[]");
+  }
+  if (h.integer("code") <= 0 || h.integer("code") > 16) {
+    return base::InvalidArgument("check: ", h.integer("code"), " is not the code of a failure; give one from 1 to 16");
+  }
+  return SetOutTypes(b, h.in_types().subspan(1));
+}
+
+absl::StatusOr<Val> Again(Builder& b, const Held& h, Val pred, Val x) {
+  const Val in[] = {pred, x};
+  RICCI_ASSIGN(Vals out, b.Emit(h.op.prim, h.attrs, in));
+  return out[0];
+}
+
+absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
+  RICCI_ASSIGN(a.out_primals[0], Again(b, h, a.primals[0], a.primals[1]));
+  if (a.tangents[1] == kZero) return absl::OkStatus();
+  RICCI_ASSIGN(a.out_tangents[0], Again(b, h, a.primals[0], a.tangents[1]));
+  return absl::OkStatus();
+}
+
+absl::Status Transpose(Builder& b, const Held& h, const ricci_transpose_args& a) {
+  if (a.cts[0] == kZero) return absl::OkStatus();
+  RICCI_ASSIGN(a.in_cts[1], Again(b, h, a.operands[0], a.cts[0]));
+  return absl::OkStatus();
+}
+
+absl::Status Batch(Builder& b, const Held& h, const ricci_batch_args& a) {
+  RICCI_ASSIGN(Val pred, trace::ReduceAll(b, a.in[0]));
+  RICCI_ASSIGN(a.out[0], Again(b, h, pred, a.in[1]));
+  a.out_dims[0] = a.in_dims[1];
+  return absl::OkStatus();
+}
+
+absl::Status Lower(ricci_kernel_builder* k, const Held& h, const ricci_sval* index, ricci_sval* out) {
+  const auto code = static_cast<uint32_t>(h.integer("code"));
+  const std::string_view message = h.text("message");
+  uint32_t dtype, rank;
+  const int64_t* dims;
+  ricci_sval pred;
+  RICCI_TRY(base::FromAbi(ricci_type_get(h.op.ctx, h.op.in_types[1], &dtype, &rank, &dims)));
+  RICCI_TRY(base::FromAbi(ricci_kernel_load(k, ricci_kernel_operand(k, 0), nullptr, 0, &pred)));
+  RICCI_TRY(base::FromAbi(ricci_kernel_check(k, pred, code, message.data(), message.size())));
+  return base::FromAbi(ricci_kernel_load(k, ricci_kernel_operand(k, 1), index, rank, out));
+}
+
+constexpr ricci_attr_spec kAttrs[] = {Spec("code", RICCI_ATTR_INT), Spec("message", RICCI_ATTR_STRING)};
+constexpr ricci_lowering kIndexed = Indexed<Lower>();
+constexpr const ricci_lowering* kLowerings[] = {&kIndexed};
+
+}  // namespace
+
+absl::StatusOr<Val> EmitCheck(Builder& b, Val pred, Val x, uint32_t code, std::string_view message) {
+  const Val in[] = {pred, x};
+  const ricci_attr attrs[] = {trace::IntAttr("code", code), trace::StringAttr("message", message)};
+  return b.Emit1("check", attrs, in);
+}
+
+absl::Status RegisterCheck(prim::Registry& r) {
+  ricci_prim_def d = Define("check", kAttrs, kLowerings);
+  d.abstract_eval = TypeThunk<Type>;
+  d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
+  d.transpose = RuleThunk<Transpose, ricci_transpose_args>;
+  d.batch = RuleThunk<Batch, ricci_batch_args>;
+  return r.Add(d).status();
+}
+
+}  // namespace ricci::inline v0::control
