@@ -63,6 +63,14 @@ TEST_F(ControlFlow, BoundedWhileInReverse) {
   const Array two(ctx, 2.0f);
   EXPECT_EQ(jit(f)(two).item<float>(), 32);
   EXPECT_EQ(grad(f)(two).item<float>(), 80);  // x^5
+  const Array small(ctx, 1.01f);
+  EXPECT_ERROR_HERE(
+      jit([](Value x) { return while_loop([](Value v) { return v < 20; }, [&](Value v) { return v * x; }, x, {9}); })(
+          small),
+      "while: the condition still holds after 9 trips, the stated bound; raise max_trips, or end the loop earlier");
+  EXPECT_NE(MessageOf([&] { grad(f)(small); }).find("while: the condition still holds after 8 trips"),
+            std::string::npos);
+  EXPECT_EQ(grad(f)(two).item<float>(), 80);
 }
 
 TEST_F(ControlFlow, BranchesCapture) {

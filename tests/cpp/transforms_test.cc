@@ -178,6 +178,33 @@ TEST_F(Transforms, CustomDerivatives) {
             std::string::npos);
 }
 
+TEST_F(Transforms, CustomDerivativesCaptureArraysAndIntegers) {
+  const Array w = Vec({2, 3});
+  auto scaled = [&](Value x, Value k) {
+    return custom_jvp([&](Value v) { return v * w * k; },
+                      [&](const std::tuple<Value>& v, const std::tuple<Value>& t) {
+                        return std::pair(std::get<0>(v) * w * k, std::get<0>(t) * w * 10.0);
+                      })(x);
+  };
+  const Array k(ctx, 4);
+  ExpectClose(jit(scaled)(Vec({1, 1}), k), {8, 12});
+  ExpectClose(grad([&](Value x, Value k) { return sum(scaled(x, k)); })(Vec({1, 1}), k), {20, 30});
+  ExpectClose(vmap(grad([&](Value x, Value k) { return sum(scaled(x, k)); }), {0, kUnbatched})(Mat(1, 2, {1, 1}), k),
+              {20, 30});
+  auto reverse = [&](Value x, Value k) {
+    return custom_vjp([&](Value v) { return v * w; }, [&](Value v) { return std::pair(v * w, v + k); },
+                      [&](Value r, Value ct) { return std::tuple(r * ct * w * k); })(x);
+  };
+  ExpectClose(jit(reverse)(Vec({1, 1}), k), {2, 3});
+  ExpectClose(grad([&](Value x, Value k) { return sum(reverse(x, k)); })(Vec({1, 2}), k), {5 * 2 * 4, 6 * 3 * 4});
+  ExpectClose(
+      grad([&](Value x) {
+        return sum(custom_jvp([&](Value v) { return v * w; },
+                              [&](auto v, auto t) { return std::pair(std::get<0>(v) * w, std::get<0>(t)); })(x));
+      })(Vec({1, 2})),
+      {1, 1});
+}
+
 TEST_F(Transforms, CheckpointAndStopGradient) {
   auto f = [](Value x) { return sum(checkpoint([](Value v) { return sin(sin(v)); })(x) * stop_gradient(x)); };
   const float x = 0.5f;
