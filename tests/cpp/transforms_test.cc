@@ -150,6 +150,16 @@ TEST_F(Transforms, Jacobians) {
   const float c = std::cos(3.0f);
   ExpectClose(jacfwd(f)(Vec({1, 2, 3})), {2, 1, 0, 0, 0, c});
   ExpectClose(jacrev(f)(Vec({1, 2, 3})), {2, 1, 0, 0, 0, c});
+  auto g = [](Value s, Value x) { return s * x; };
+  const Array two(ctx, 2.0f), v = Vec({3, 4});
+  ExpectClose(jacfwd<1>(g)(two, v), {2, 0, 0, 2});
+  ExpectClose(jacrev<1>(g)(two, v), {2, 0, 0, 2});
+  const auto [by_s, by_x] = jacrev<0, 1>(g)(two, v);
+  ExpectClose(by_s, {3, 4});
+  ExpectClose(by_x, {2, 0, 0, 2});
+  const auto tree = jacfwd([](Value x) { return Params<Value>{x * x, sum(x)}; })(v);
+  ExpectClose(tree.w, {6, 0, 0, 8});
+  ExpectClose(tree.b, {1, 1});
   const Array j = jacrev([](Value x) { return x * x; })(Count({2, 2}));
   EXPECT_EQ(j.rank(), 4);
 }
