@@ -13,5 +13,5 @@ target_include_directories(ricci PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
   PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_precompile_headers(ricci PRIVATE ${PROJECT_SOURCE_DIR}/src/base/precompiled.h)
-target_link_libraries(ricci PRIVATE absl::status absl::statusor absl::strings absl::str_format absl::flat_hash_map
-                            absl::flat_hash_set absl::hash PUBLIC ${CMAKE_DL_LIBS})
+target_link_libraries(ricci PRIVATE absl::status absl::statusor absl::strings absl::str_format absl::hash
+                      PUBLIC ${CMAKE_DL_LIBS})

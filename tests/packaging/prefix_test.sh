@@ -36,6 +36,13 @@ gcc -std=c11 "$here/consumer/in_c.c" -o "$work/in_c" $(pkg-config --cflags --lib
 # shellcheck disable=SC2046
 g++ -std=c++20 "$here/consumer/in_cxx.cc" -o "$work/in_cxx" $(pkg-config --cflags --libs ricci)
 "$work/in_cxx"
+if [ -n "$components" ]; then
+  gcc -std=c11 -DWITH_CPU "$here/consumer/in_c.c" -o "$work/in_c_cpu" $(pkg-config --cflags --libs ricci-cpu)
+  "$work/in_c_cpu"
+fi
+
+echo "== the tool"
+"$work/moved/bin/ricci" devices
 if grep -rl "$work/installed" "$work/moved" >&2; then
   echo "the files above hold the place of installation" >&2
   exit 1
