@@ -1,0 +1,193 @@
+// Control flow: bodies are drafts of their own, whose parameters come from values of the program around them.
+//
+// Loops are short. A carry of floats passes through sin or tanh more often than not, so that it stays finite.
+#include "fuzz/generators.h"
+
+namespace ricci::testing {
+namespace {
+
+using Owned = std::shared_ptr<ricci_program>;
+
+std::vector<ArrayType> TypesOf(const Values& in) {
+  std::vector<ArrayType> out;
+  for (const Value& v : in) out.push_back(v.type());
+  return out;
+}
+bool Small(const ArrayType& t) { return t.elements() <= 256; }
+// Up to `n` operands that bodies can work with.
+Values SomeValues(Draft& d, int64_t n) {
+  Values in;
+  for (int64_t i = 0; i < n; ++i) {
+    const Value v = d.Find(kAny, Small);
+    in.push_back(v.is_none() ? d.Fresh(d.Type(d.SomeDType(kNumbers), d.SomeShape(1))) : v);
+  }
+  return in;
+}
+Values SomeResults(Draft& body, int64_t n) {
+  Values out;
+  for (int64_t i = 0; i < n; ++i) {
+    const Value v = body.Find(kAny, {});
+    if (!v.is_none()) out.push_back(v);
+  }
+  if (out.empty()) out.push_back(body.Constant(body.Type(DType::kF32, {})));
+  return out;
+}
+int64_t BodySize(Draft& d) { return d.dice().Between(1, 5); }
+Owned SomeBody(Draft& d, const std::vector<ArrayType>& params) {
+  Draft body(d, params);
+  body.Grow(BodySize(d));
+  return body.Finish(SomeResults(body, d.dice().Between(1, 2)));
+}
+
+void Call(Draft& d) {
+  const Values in = SomeValues(d, d.dice().Between(1, 3));
+  const Owned body = SomeBody(d, TypesOf(in));
+  ricci_program* p = body.get();
+  if (d.dice().Chance(0.5)) return (void)d.Emit("call", in, {{"body", p}, {"name", "g"}});
+  d.Emit("checkpoint", in, {{"body", p}, {"policy", d.dice().Chance(0.5) ? "nothing" : "dots"}});
+}
+
+// A function that brings its own derivative: that which it would have anyway.
+void CustomJvp(Draft& d) {
+  const Values in = SomeValues(d, d.dice().Between(1, 2));
+  for (const Value& v : in) {
+    if (!IsFloat(v.dtype())) return;
+  }
+  const Owned body = SomeBody(d, TypesOf(in));
+  const std::vector<uint8_t> active(in.size(), 1);
+  ricci_program *rule = nullptr, *made = nullptr;
+  if (ricci_status* s = ricci_jvp(body.get(), active.data(), static_cast<uint32_t>(active.size()), &rule))
+    return ricci_status_free(s);
+  const Owned keep(rule, ricci_program_release);
+  if (ricci_status* s = ricci_custom_jvp(body.get(), rule, &made)) return ricci_status_free(s);
+  const Owned keep_made(made, ricci_program_release);
+  d.Emit("call", in, {{"body", made}});
+}
+
+void Cond(Draft& d) {
+  Values in = SomeValues(d, d.dice().Between(1, 3));
+  const std::vector<ArrayType> params = TypesOf(in);
+  std::vector<Owned> branches;
+  std::vector<ArrayType> results;
+  const int64_t n_branches = d.dice().Between(1, 3);
+  for (int64_t i = 0; i < n_branches; ++i) {
+    Draft body(d, params);
+    body.Grow(BodySize(d));
+    Values out;
+    for (const ArrayType& t : results) out.push_back(body.Produce(t));
+    if (i == 0) results = TypesOf(out = SomeResults(body, d.dice().Between(1, 2)));
+    branches.push_back(body.Finish(out));
+  }
+  std::vector<ricci_program*> list;
+  for (const Owned& p : branches) list.push_back(p.get());
+  in.insert(in.begin(), d.Of(DType::kI32, {}));
+  d.Emit("cond", in, {{"branches", std::span<ricci_program* const>(list)}});
+}
+
+void Scan(Draft& d) {
+  const Values consts = SomeValues(d, d.dice().Below(2)), carries = SomeValues(d, d.dice().Below(3));
+  const Value first = d.Find(kAny, [](const ArrayType& t) { return t.rank() > 0 && t.dim(0) < 9 && Small(t); });
+  const int64_t length = first.is_none() || d.dice().Chance(0.2) ? d.dice().Between(0, 5) : first.dim(0);
+  Values xs;
+  for (int64_t n = d.dice().Below(3); n > 0; --n) {
+    const Value x = d.Find(kAny, [&](const ArrayType& t) { return t.rank() > 0 && t.dim(0) == length && Small(t); });
+    if (!x.is_none()) xs.push_back(x);
+  }
+  std::vector<ArrayType> params = TypesOf(consts);
+  for (const Value& v : carries) params.push_back(v.type());
+  for (const Value& v : xs) params.push_back(v.type().WithShape(v.shape().subspan(1)));
+  Draft body(d, params);
+  body.Grow(BodySize(d));
+  Values out;
+  for (const Value& v : carries) out.push_back(body.Produce(v.type()));
+  for (int64_t n = d.dice().Below(3); n > 0; --n) {
+    const Value y = body.Find(kAny, Small);
+    if (!y.is_none()) out.push_back(y);
+  }
+  if (out.empty()) return;
+  const Owned p = body.Finish(out);
+  Values in = consts;
+  in.insert(in.end(), carries.begin(), carries.end());
+  in.insert(in.end(), xs.begin(), xs.end());
+  ricci_program* raw = p.get();
+  d.Emit("scan", in,
+         {{"body", raw},
+          {"length", length},
+          {"reverse", d.dice().Chance(0.3)},
+          {"num_consts", consts.size()},
+          {"num_carry", carries.size()},
+          {"unroll", d.dice().Between(1, 2)}});
+}
+
+// while i < limit (and now and then something of the carry): the first carry counts.
+void While(Draft& d) {
+  Values carries = SomeValues(d, d.dice().Between(1, 2));
+  const Values consts = SomeValues(d, d.dice().Below(2));
+  const Value limit = d.Of(DType::kI32, {});
+  carries.insert(carries.begin(), Emit1("sub", {limit, d.Of(DType::kI32, {})}));
+  const int64_t bound = d.dice().Between(3, 9);
+  std::vector<ArrayType> cond_params = {limit.type()}, body_params = TypesOf(consts);
+  for (const Value& v : carries) cond_params.push_back(v.type()), body_params.push_back(v.type());
+  Draft cond(d, cond_params);
+  Value go = cond.Emit("lt", {cond.params()[1], cond.params()[0]})[0];
+  const Value extra = cond.Find(kBools, [](const ArrayType& t) { return t.rank() == 0; });
+  if (d.dice().Chance(0.3)) go = cond.Emit("and", {go, extra})[0];
+  const Owned cond_program = cond.Finish({go});
+  Draft body(d, body_params);
+  body.Grow(BodySize(d));
+  const size_t n = consts.size();
+  const Value one = lax::full_like(body.params()[n], 1);
+  Values out = {body.Emit("add", {body.params()[n], one})[0]};
+  for (size_t i = 1; i < carries.size(); ++i) out.push_back(body.Produce(carries[i].type()));
+  const Owned body_program = body.Finish(out);
+  // The count is cut so that it stays short whatever the limit is.
+  const Value shortest = lax::sub(limit, lax::full_like(limit, bound));
+  carries[0] = lax::max(carries[0], shortest);
+  Values in = {limit};
+  in.insert(in.end(), consts.begin(), consts.end());
+  in.insert(in.end(), carries.begin(), carries.end());
+  ricci_program *c = cond_program.get(), *b = body_program.get();
+  std::vector<ricci_attr> attrs = {Attr("cond", c), Attr("body", b), Attr("cond_nconsts", 1),
+                                   Attr("body_nconsts", consts.size())};
+  if (d.palette().smooth || d.dice().Chance(0.4)) attrs.push_back(Attr("max_trips", bound + 1));
+  d.Emit("while", in, attrs);
+}
+
+void Vmap(Draft& d) {
+  const Value first = d.Find(kAny, [](const ArrayType& t) { return t.rank() > 0 && Small(t); });
+  if (first.is_none()) return;
+  const int64_t axis = d.dice().Below(first.rank()), size = first.dim(axis);
+  Values in = {first};
+  Shape in_axes = {axis}, out_axes;
+  for (int64_t n = d.dice().Below(3); n > 0; --n) {
+    const Value v = d.Find(kAny, Small);
+    Shape places = {-1};
+    for (int64_t i = 0; i < v.rank(); ++i) {
+      if (v.dim(i) == size) places.push_back(i);
+    }
+    in.push_back(v);
+    in_axes.push_back(d.dice().Pick(places));
+  }
+  std::vector<ArrayType> params;
+  for (size_t i = 0; i < in.size(); ++i) {
+    Shape shape(in[i].shape().begin(), in[i].shape().end());
+    if (in_axes[i] >= 0) shape.erase(shape.begin() + in_axes[i]);
+    params.push_back(in[i].type().WithShape(shape));
+  }
+  Draft body(d, params);
+  body.Grow(BodySize(d) * 2);
+  const Values out = SomeResults(body, d.dice().Between(1, 3));
+  for (const Value& v : out) out_axes.push_back(d.dice().Between(0, v.rank()));
+  const Owned p = body.Finish(out);
+  ricci_program* raw = p.get();
+  d.Emit("vmap", in, {{"body", raw}, {"size", size}, {"in_axes", in_axes}, {"out_axes", out_axes}});
+}
+
+constexpr Generator kGenerators[] = {{2, true, Call}, {1, true, CustomJvp}, {2, true, Cond},
+                                     {3, true, Scan}, {2, true, While},     {4, true, Vmap}};
+
+}  // namespace
+
+std::span<const Generator> ControlGenerators() { return kGenerators; }
+
+}  // namespace ricci::testing

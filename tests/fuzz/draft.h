@@ -1,0 +1,99 @@
+// Draft: a program being written at random: a builder, the values made so far, and ways to find or make operands.
+//
+// A generator asks for operands by what its row accepts, draws attributes and calls Emit. What a row refuses is
+// dropped and counted, so a generator may be a little too bold; sizes are looked at before anything is appended.
+#ifndef RICCI_TESTS_FUZZ_DRAFT_H_
+#define RICCI_TESTS_FUZZ_DRAFT_H_
+#include <functional>
+#include <map>
+#include <string>
+
+#include "fuzz/dice.h"
+#include "ricci/plugin.hpp"
+
+namespace ricci::testing {
+
+// What a program may hold.
+struct Palette {
+  DTypeSet dtypes = kAny;       // floating and integer dtypes; `key` comes with random rows
+  bool special = true;          // NaN, infinities, -0, extreme integers
+  bool smooth = false;          // only rows that have all rules, and values of moderate size: for the laws
+  int64_t max_elements = 1024;  // of one value
+  int max_nesting = 2;
+};
+
+// Counts over all programs of one run.
+struct DraftCounts {
+  std::map<std::string, int64_t> emitted, refused;
+  std::map<std::string, std::string> refusal;  // the last message for each row
+};
+
+class Draft {
+ public:
+  // A program with no parameter yet.
+  Draft(ricci_ctx* ctx, Dice& dice, const Palette& palette, DraftCounts& counts);
+  // A program nested in `outer` with parameters of these types.
+  Draft(Draft& outer, const std::vector<ArrayType>& params);
+  ~Draft() { ricci_builder_abandon(builder_); }
+  Draft(const Draft&) = delete;
+
+  Dice& dice() { return dice_; }
+  const Palette& palette() const { return palette_; }
+  ricci_ctx* context() const { return ctx_; }
+  ricci_builder* builder() const { return builder_; }
+  int nesting() const { return nesting_; }
+  const Values& values() const { return values_; }
+  const Values& params() const { return params_; }
+  int64_t size() const { return equations_; }
+
+  // ---- types ----
+  ArrayType Type(DType d, Dims shape) { return ArrayType::Make(ctx_, d, shape); }
+  DType SomeDType(DTypeSet set);
+  Shape SomeShape(int64_t rank);
+  Shape SomeShape();
+
+  // ---- operands ----
+  // A value with a dtype of `set` for which `fits` holds (may be empty); none if there is none.
+  Value Find(DTypeSet set, const std::function<bool(const ArrayType&)>& fits);
+  // The same, or a new one.
+  Value Any(DTypeSet set = kAny);
+  Value AnyOfRank(int64_t low, int64_t high, DTypeSet set = kAny);
+  // A value of this very type.
+  Value Of(const ArrayType& type);
+  Value Of(DType d, Dims shape) { return Of(Type(d, shape)); }
+  // A parameter (of the outermost program) or a constant.
+  Value Fresh(const ArrayType& type);
+  Value Constant(const ArrayType& type);
+  // Integers, most of them in [0, bound).
+  Value Indices(Dims shape, int64_t bound);
+  // `x` brought into [-1, 1], made positive, or above 1, so that functions of such domains give more than NaN.
+  Value Bounded(const Value& x);
+  Value Positive(const Value& x);
+
+  // ---- equations ----
+  // The results, or none if the row refuses. They join the values.
+  Values Emit(std::string_view primitive, const Values& in, std::initializer_list<Attr> attrs = {});
+  Values Emit(std::string_view primitive, const Values& in, const std::vector<ricci_attr>& attrs);
+  void Add(const Values& made);
+  // A value of `type` that was computed here where that can be.
+  Value Produce(const ArrayType& type);
+  // Appends about `n` random equations.
+  void Grow(int64_t n);
+  std::shared_ptr<ricci_program> Finish(const Values& results);
+
+ private:
+  Value AddParam(const ArrayType& type);
+  Shape Limited(Shape shape);
+
+  ricci_ctx* ctx_;
+  Dice& dice_;
+  Palette palette_;
+  DraftCounts& counts_;
+  int nesting_ = 0;
+  int64_t equations_ = 0;
+  ricci_builder* builder_ = nullptr;
+  Values values_, params_;
+};
+
+}  // namespace ricci::testing
+#endif

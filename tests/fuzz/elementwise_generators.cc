@@ -1,0 +1,165 @@
+// Elementwise rows: one table says of each how many operands it takes, of which dtypes, and where it is defined.
+#include "fuzz/generators.h"
+
+namespace ricci::testing {
+namespace {
+
+enum class Domain : uint8_t { kAll, kUnit, kPositive, kModerate };
+struct Elementwise {
+  std::string_view name;
+  uint32_t operands;
+  DTypeSet takes;
+  Domain domain = Domain::kAll;
+};
+
+constexpr Elementwise kSmooth[] = {
+    {"add", 2, kNumbers},
+    {"sub", 2, kNumbers},
+    {"mul", 2, kNumbers},
+    {"div", 2, kNumbers},
+    {"max", 2, kAny},
+    {"min", 2, kAny},
+    {"neg", 1, kNumbers},
+    {"abs", 1, kSigned | kFloats},
+    {"sign", 1, kNumbers},
+    {"square", 1, kNumbers},
+    {"sin", 1, kFloats},
+    {"cos", 1, kFloats},
+    {"tan", 1, kFloats, Domain::kUnit},
+    {"asin", 1, kFloats, Domain::kUnit},
+    {"acos", 1, kFloats, Domain::kUnit},
+    {"atan", 1, kFloats},
+    {"atan2", 2, kFloats},
+    {"sinh", 1, kFloats, Domain::kUnit},
+    {"cosh", 1, kFloats, Domain::kUnit},
+    {"tanh", 1, kFloats},
+    {"asinh", 1, kFloats},
+    {"acosh", 1, kFloats, Domain::kModerate},
+    {"atanh", 1, kFloats, Domain::kUnit},
+    {"exp", 1, kFloats, Domain::kUnit},
+    {"exp2", 1, kFloats, Domain::kUnit},
+    {"expm1", 1, kFloats, Domain::kUnit},
+    {"log", 1, kFloats, Domain::kPositive},
+    {"log1p", 1, kFloats, Domain::kPositive},
+    {"logistic", 1, kFloats},
+    {"sqrt", 1, kFloats, Domain::kPositive},
+    {"rsqrt", 1, kFloats, Domain::kPositive},
+    {"cbrt", 1, kFloats},
+    {"erf", 1, kFloats},
+    {"erfc", 1, kFloats},
+    {"erf_inv", 1, kFloats, Domain::kUnit},
+    {"lgamma", 1, kFloats, Domain::kPositive},
+    {"pow", 2, kFloats, Domain::kPositive},
+    {"stop_gradient", 1, kAny},
+    {"copy", 1, kAny},
+    {"optimization_barrier", 1, kAny},
+    {"floor", 1, kFloats},
+    {"ceil", 1, kFloats},
+    {"rem", 2, kNumbers},
+    {"eq", 2, kAny},
+    {"ne", 2, kAny},
+    {"lt", 2, kAny},
+    {"le", 2, kAny},
+    {"gt", 2, kAny},
+    {"ge", 2, kAny},
+    {"is_finite", 1, kFloats},
+};
+constexpr Elementwise kRough[] = {
+    {"digamma", 1, kFloats, Domain::kPositive},
+    {"nextafter", 2, kFloats},
+    {"and", 2, kInts | kBools},
+    {"or", 2, kInts | kBools},
+    {"xor", 2, kInts | kBools},
+    {"not", 1, kInts | kBools},
+    {"shift_left", 2, kInts},
+    {"shift_right_logical", 2, kInts},
+    {"shift_right_arithmetic", 2, kInts},
+    {"mulhi", 2, kInts},
+    {"population_count", 1, kInts},
+    {"clz", 1, kInts},
+    {"eq_to", 2, kAny},
+    {"le_to", 2, kAny},
+    {"lt_to", 2, kAny},
+};
+
+Value Into(Draft& d, const Value& x, Domain domain) {
+  if (domain == Domain::kUnit) return d.Bounded(x);
+  if (domain == Domain::kPositive) return d.Positive(x);
+  return x;
+}
+void Apply(Draft& d, const Elementwise& e) {
+  Value x = Into(d, d.Any(e.takes), e.domain);
+  if (d.palette().smooth && e.name == "div") return (void)d.Emit("div", {x, d.Positive(x)});
+  if (d.palette().smooth && e.domain == Domain::kModerate) return (void)d.Emit("asinh", {x});
+  Values in = {x};
+  if (e.operands == 2) in.push_back(d.Of(x.type()));
+  if (e.operands == 2 && d.dice().Chance(0.1)) in[1] = in[0];
+  if (e.operands == 2 && e.domain == Domain::kAll && d.dice().Chance(0.5)) std::swap(in[0], in[1]);
+  d.Emit(e.name, in);
+}
+void Smooth(Draft& d) { Apply(d, d.dice().Pick(kSmooth)); }
+void Rough(Draft& d) { Apply(d, d.dice().Pick(kRough)); }
+
+// ---- rows with attributes or operands of their own ----
+void SelectN(Draft& d) {
+  const Value x = d.Any(kAny | SetOf(DType::kKey));
+  const bool many = d.dice().Chance(0.4), scalar = d.dice().Chance(0.3);
+  Values in = {d.Of(many ? DType::kI32 : DType::kBool, scalar ? Dims{} : x.shape()), x};
+  for (int64_t n = many ? d.dice().Between(1, 3) : 1; n > 0; --n) in.push_back(d.Of(x.type()));
+  d.Emit("select_n", in);
+}
+void Clamp(Draft& d) {
+  const Value x = d.Any(kNumbers);
+  const Dims shape = d.dice().Chance(0.5) ? Dims{} : x.shape();
+  d.Emit("clamp", {d.Of(x.dtype(), shape), x, d.Of(x.dtype(), shape)});
+}
+void IntegerPow(Draft& d) {
+  const Value x = d.Any(d.palette().smooth ? kFloats : kNumbers);
+  const bool positive = IsFloat(x.dtype()) && d.dice().Chance(0.5);
+  d.Emit("integer_pow", {positive ? d.Positive(x) : d.Bounded(x)}, {{"y", d.dice().Between(positive ? -3 : 0, 7)}});
+}
+void PowInteger(Draft& d) {
+  const Value x = d.Positive(d.Any(kFloats));
+  d.Emit("pow", {x, d.Of(DType::kI32, x.shape())});
+}
+void Convert(Draft& d) {
+  const Value x = d.Any();
+  d.Emit("convert_element_type", {x}, {{"new_dtype", d.SomeDType(kAny)}});
+}
+void Bitcast(Draft& d) {
+  const Value x = d.Any(kNumbers);
+  d.Emit("bitcast_convert_type", {x}, {{"new_dtype", d.SomeDType(kNumbers)}});
+}
+void Round(Draft& d) { d.Emit("round", {d.Any(kFloats)}, {{"rounding_method", d.dice().Below(2)}}); }
+void ReducePrecision(Draft& d) {
+  d.Emit("reduce_precision", {d.Any(kFloats)},
+         {{"exponent_bits", d.dice().Between(2, 11)}, {"mantissa_bits", d.dice().Between(1, 24)}});
+}
+
+constexpr Generator kGenerators[] = {
+    {40, true, Smooth},     {12, false, Rough}, {5, true, SelectN},  {3, true, Clamp}, {3, true, IntegerPow},
+    {1, false, PowInteger}, {6, true, Convert}, {3, false, Bitcast}, {1, true, Round}, {1, false, ReducePrecision},
+};
+
+}  // namespace
+
+std::span<const Generator> ElementwiseGenerators() { return kGenerators; }
+
+void EmitSomething(Draft& d) {
+  const std::span<const Generator> kFamilies[] = {ElementwiseGenerators(), LayoutGenerators(),    IndexingGenerators(),
+                                                  ReductionGenerators(),   RandomKeyGenerators(), ControlGenerators()};
+  const size_t families = std::size(kFamilies) - (d.nesting() < d.palette().max_nesting ? 0 : 1);
+  int64_t total = 0;
+  const auto walk = [&](auto&& visit) {
+    for (size_t f = 0; f < families; ++f) {
+      for (const Generator& g : kFamilies[f]) {
+        if ((g.smooth || !d.palette().smooth) && visit(g)) return;
+      }
+    }
+  };
+  walk([&](const Generator& g) { return total += g.weight, false; });
+  int64_t at = d.dice().Below(total);
+  walk([&](const Generator& g) { return at < g.weight ? (g.emit(d), true) : (at -= g.weight, false); });
+}
+
+}  // namespace ricci::testing

@@ -1,0 +1,30 @@
+// The table of generators: for each family of rows one function that appends a random equation of it.
+//
+// Every row of the built-in plugin and of control must stand in one list of names; the run fails if a row was never
+// drawn, so a new primitive is fuzzed or the test says that it is not.
+#ifndef RICCI_TESTS_FUZZ_GENERATORS_H_
+#define RICCI_TESTS_FUZZ_GENERATORS_H_
+#include <span>
+
+#include "fuzz/draft.h"
+
+namespace ricci::testing {
+
+struct Generator {
+  int weight;
+  bool smooth;  // may stand in a program whose derivatives are checked
+  void (*emit)(Draft& d);
+};
+
+std::span<const Generator> ElementwiseGenerators();
+std::span<const Generator> LayoutGenerators();
+std::span<const Generator> IndexingGenerators();
+std::span<const Generator> ReductionGenerators();
+std::span<const Generator> RandomKeyGenerators();
+std::span<const Generator> ControlGenerators();  // only where nesting is left
+
+// Appends one equation of a generator drawn by weight.
+void EmitSomething(Draft& d);
+
+}  // namespace ricci::testing
+#endif

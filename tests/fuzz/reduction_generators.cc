@@ -1,0 +1,149 @@
+// Reductions, scans along an axis, sorts and products.
+#include <numeric>
+
+#include "fuzz/generators.h"
+
+namespace ricci::testing {
+namespace {
+
+size_t At(int64_t i) { return static_cast<size_t>(i); }
+Shape SomeAxes(Draft& d, int64_t rank) {
+  Shape axes(At(rank));
+  std::iota(axes.begin(), axes.end(), 0);
+  d.dice().Shuffle(axes);
+  axes.resize(At(d.dice().Chance(0.25) ? rank : d.dice().Between(0, rank)));
+  if (d.dice().Chance(0.7)) std::sort(axes.begin(), axes.end());
+  return axes;
+}
+
+struct Reduction {
+  std::string_view name;
+  DTypeSet takes;
+};
+void Reduce(Draft& d) {
+  constexpr Reduction kAll[] = {{"reduce_sum", kNumbers},      {"reduce_sum", kNumbers},
+                                {"reduce_max", kAny},          {"reduce_min", kAny},
+                                {"reduce_prod", kNumbers},     {"reduce_and", kInts | kBools},
+                                {"reduce_or", kInts | kBools}, {"reduce_xor", kInts | kBools}};
+  const Reduction r = d.palette().smooth ? d.dice().Pick(std::span(kAll).first(4)) : d.dice().Pick(kAll);
+  Value x = d.AnyOfRank(1, 6, r.takes);
+  if (r.name == "reduce_prod" && IsFloat(x.dtype())) x = d.Bounded(x);
+  const Shape axes = SomeAxes(d, x.rank());
+  d.Emit(r.name, {x}, {{"axes", axes}});
+}
+void ArgReduce(Draft& d) {
+  const Value x = d.Find(kAny, [](const ArrayType& t) { return t.rank() > 0 && t.elements() > 0; });
+  if (x.is_none()) return;
+  const Shape axes = {d.dice().Below(x.rank())};
+  d.Emit(d.dice().Chance(0.5) ? "argmax" : "argmin", {x},
+         {{"axes", axes}, {"index_dtype", d.SomeDType(SetOf(DType::kI32) | SetOf(DType::kI64) | SetOf(DType::kU8))}});
+}
+void Cumulative(Draft& d) {
+  constexpr std::string_view kNames[] = {"cumsum", "cumsum", "cummax", "cummin", "cumlogsumexp", "cumprod"};
+  const std::string_view name = d.dice().Pick(kNames);
+  Value x = d.AnyOfRank(1, 4, name == "cumlogsumexp" ? kFloats : kNumbers);
+  if (IsFloat(x.dtype())) x = d.Bounded(x);
+  d.Emit(name, {x}, {{"axis", d.dice().Below(x.rank())}, {"reverse", d.dice().Chance(0.3)}});
+}
+void Sort(Draft& d) {
+  const Value x = d.AnyOfRank(1, 4);
+  Values in = {x};
+  for (int64_t n = d.dice().Chance(0.5) ? 0 : d.dice().Between(1, 2); n > 0; --n) {
+    const Value y = d.Find(kAny, [&](const ArrayType& t) { return SameDims(t.shape(), x.shape()); });
+    in.push_back(y.is_none() ? x : y);
+  }
+  const int64_t keys = d.dice().Between(1, static_cast<int64_t>(in.size()));
+  d.Emit("sort", in, {{"dimension", d.dice().Below(x.rank())}, {"is_stable", true}, {"num_keys", keys}});
+}
+void TopK(Draft& d) {
+  const Value x = d.AnyOfRank(1, 3, kNumbers);
+  const int64_t axis = d.dice().Below(x.rank());
+  d.Emit("top_k", {x}, {{"k", d.dice().Between(std::min<int64_t>(1, x.dim(axis)), x.dim(axis))}, {"axis", axis}});
+}
+
+// Two operands that share some dimensions: each dimension of the left one is contracted, batched or free.
+void DotGeneral(Draft& d) {
+  const Value x = d.AnyOfRank(1, 4, kNumbers);
+  struct Dim {
+    int64_t size, place_in_x;
+    char kind;
+  };
+  std::vector<Dim> right;
+  Shape lhs_contract, lhs_batch, rhs_contract, rhs_batch;
+  for (int64_t i = 0; i < x.rank(); ++i) {
+    const int64_t roll = d.dice().Below(10);
+    if (roll < 4) right.push_back({x.dim(i), i, 'c'});
+    if (roll >= 4 && roll < 6) right.push_back({x.dim(i), i, 'b'});
+  }
+  constexpr int64_t kSizes[] = {1, 2, 3, 5, 8, 17};
+  for (int64_t n = d.dice().Between(0, 2); n > 0; --n) right.push_back({d.dice().Pick(kSizes), 0, 'f'});
+  d.dice().Shuffle(right);
+  Shape shape;
+  for (const Dim& dim : right) {
+    const auto place = static_cast<int64_t>(shape.size());
+    if (dim.kind == 'c') lhs_contract.push_back(dim.place_in_x), rhs_contract.push_back(place);
+    if (dim.kind == 'b') lhs_batch.push_back(dim.place_in_x), rhs_batch.push_back(place);
+    shape.push_back(dim.size);
+  }
+  if (ElementCount(shape) > d.palette().max_elements) return;
+  const Attr attrs[] = {{"lhs_contract", lhs_contract},
+                        {"rhs_contract", rhs_contract},
+                        {"lhs_batch", lhs_batch},
+                        {"rhs_batch", rhs_batch}};
+  std::vector<ricci_attr> list(std::begin(attrs), std::end(attrs));
+  if (!d.palette().smooth && d.dice().Chance(0.1))
+    list.push_back(Attr("preferred_element_type", IsFloat(x.dtype()) ? DType::kF32 : DType::kI32));
+  d.Emit("dot_general", {x, d.Of(x.dtype(), shape)}, list);
+}
+// The products that the generated micro-kernels are for: sizes around their tiles.
+void MatrixProduct(Draft& d) {
+  constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 24, 31, 33};
+  const auto size = [&] { return std::min(d.dice().Pick(kSizes), d.palette().max_elements / 16); };
+  const int64_t m = size(), k = size(), n = size();
+  const DType type = d.SomeDType(kFloats);
+  const bool left = d.dice().Chance(0.3), right = d.dice().Chance(0.3);
+  const Value x = d.Of(type, left ? Shape{k, m} : Shape{m, k}), y = d.Of(type, right ? Shape{n, k} : Shape{k, n});
+  const Shape lc = {left ? 0 : 1}, rc = {right ? 1 : 0};
+  d.Emit("dot_general", {x, y}, {{"lhs_contract", lc}, {"rhs_contract", rc}});
+}
+
+constexpr Generator kGenerators[] = {{8, true, Reduce}, {2, true, ArgReduce},  {4, true, Cumulative},   {2, true, Sort},
+                                     {1, true, TopK},   {4, true, DotGeneral}, {2, true, MatrixProduct}};
+
+// ---- random keys ----
+constexpr DTypeSet kKeys = SetOf(DType::kKey);
+void MakeKeys(Draft& d) {
+  const Value x = d.AnyOfRank(0, 2, kInts);
+  d.Emit("random_seed", {x});
+  const Value words =
+      d.Find(SetOf(DType::kU32), [](const ArrayType& t) { return t.rank() > 0 && t.dim(t.rank() - 1) == 2; });
+  if (!words.is_none()) d.Emit("random_wrap", {words});
+}
+void UseKeys(Draft& d) {
+  const Value keys = d.Find(kKeys, {});
+  if (keys.is_none()) return MakeKeys(d);
+  const Shape shape = d.SomeShape(d.dice().Between(0, 2));
+  constexpr int64_t kWidths[] = {8, 16, 32, 64};
+  switch (d.dice().Below(4)) {
+    case 0:
+      return (void)d.Emit("random_split", {keys}, {{"shape", shape}});
+    case 1:
+      return (void)d.Emit("random_fold_in", {keys, d.Of(DType::kU32, keys.shape())});
+    case 2:
+      return (void)d.Emit("random_unwrap", {keys});
+    default:
+      d.Emit("random_bits", {keys}, {{"bit_width", d.dice().Pick(kWidths)}, {"shape", shape}});
+  }
+}
+void Threefry(Draft& d) {
+  const Value x = d.AnyOfRank(0, 2, SetOf(DType::kU32));
+  d.Emit("threefry2x32", {d.Of(DType::kU32, {}), d.Of(DType::kU32, {}), x, d.Of(x.type())});
+}
+constexpr Generator kKeyGenerators[] = {{1, false, MakeKeys}, {2, false, UseKeys}, {1, false, Threefry}};
+
+}  // namespace
+
+std::span<const Generator> ReductionGenerators() { return kGenerators; }
+std::span<const Generator> RandomKeyGenerators() { return kKeyGenerators; }
+
+}  // namespace ricci::testing
