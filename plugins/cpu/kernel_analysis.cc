@@ -146,6 +146,19 @@ std::optional<int64_t> Strides::Product(const ricci_inst& inst, int64_t a, int64
   return std::nullopt;
 }
 
+int64_t UnrolledSize(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop, int64_t limit) {
+  int64_t size = 0;
+  for (uint32_t i = loop + 1; i < blocks.close[loop]; ++i) {
+    ++size;
+    if (k.insts[i].op != RICCI_K_FOR && k.insts[i].op != RICCI_K_REDUCE) continue;
+    const int64_t trip = UnrolledSize(k, blocks, i, limit);
+    const auto trips = TripsOf(k, i);
+    size += trips && *trips * trip <= limit ? *trips * trip : trip;
+    i = blocks.close[i];
+  }
+  return size;
+}
+
 double CostOfPoint(const ricci_kernel_table& k, const Blocks& blocks) {
   std::vector<double> times(k.n_insts, 1);  // how often the inside of a block runs
   double cost = 0;

@@ -49,6 +49,8 @@ class Strides {
   std::vector<Known> known_;
 };
 
+// Instructions that code for one trip of loop `loop` has, loops in it unrolled where that makes at most `limit`.
+int64_t UnrolledSize(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop, int64_t limit);
 // Rough number of scalar operations for one point of the domain; loops of unknown length count 16 times.
 double CostOfPoint(const ricci_kernel_table& k, const Blocks& blocks);
 

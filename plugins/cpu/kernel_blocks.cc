@@ -80,7 +80,7 @@ uint32_t KernelEmitter::For(uint32_t id) {
   const auto trips = TripsOf(k_, id);
   if (!values_[inst.a].uniform() || !values_[inst.b].uniform()) return ForPerLane(id, close);
   if (!spreading_ && inst.imm == 1 && Innermost(id) && (!trips || *trips >= 4)) return ForSpread(id, close);
-  if (trips && *trips * (close - id) <= kUnrollInsts) {
+  if (Unrolls(id)) {
     for (int64_t t = 0; t < *trips; ++t) {
       values_[id] = {l_.I64(*ConstantOf(k_, inst.a) + t), nullptr, 0};
       Range(id + 1, close);
@@ -92,6 +92,11 @@ uint32_t KernelEmitter::For(uint32_t id) {
     Range(id + 1, close);
   });
   return close;
+}
+
+bool KernelEmitter::Unrolls(uint32_t id) const {
+  const auto trips = TripsOf(k_, id);
+  return trips && *trips <= kUnrollInsts && *trips * UnrolledSize(k_, blocks_, id, kUnrollInsts) <= kUnrollInsts;
 }
 
 bool KernelEmitter::Innermost(uint32_t id) const {

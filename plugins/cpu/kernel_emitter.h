@@ -140,6 +140,9 @@ class KernelEmitter {
 
   uint32_t For(uint32_t id);
 
+  // The loop is short and its code small enough to be repeated.
+  bool Unrolls(uint32_t id) const;
+
   // No loop whose iterations could be spread over lanes instead is inside.
   bool Innermost(uint32_t id) const;
 

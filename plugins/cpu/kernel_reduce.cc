@@ -96,7 +96,7 @@ uint32_t KernelEmitter::ReduceInOrder(uint32_t id, uint32_t close, std::optional
           V now = LLVMBuildLoad2(l_.b, l_.vec(l_.i64()), counter, "");
           LLVMBuildStore(l_.b, LLVMBuildAdd(l_.b, now, l_.Splat(l_.I64(1)), ""), counter);
         });
-  } else if (trips && *trips * (close - id) <= kUnrollInsts) {
+  } else if (Unrolls(id)) {
     for (int64_t n = 0; n < *trips; ++n) {
       values_[id] = {l_.I64(*ConstantOf(k_, inst.a) + n), nullptr, 0};
       step();

@@ -64,6 +64,23 @@ V Shift(const LlvmBuilder& l, uint32_t op, V a, V n) {
 
 V ToF32(const LlvmBuilder& l, V v) { return LLVMBuildFPExt(l.b, v, Like(l, v, l.f32()), ""); }
 
+// f32 rounded to f16 or bf16 (the element type of `like`). For bf16 not LLVM's truncation: the instruction it takes,
+// vcvtneps2bf16, turns subnormal numbers into zero.
+V FromF32(const LlvmBuilder& l, V v, LLVMTypeRef to) {
+  const bool vector = LLVMGetTypeKind(to) == LLVMVectorTypeKind;
+  if (LLVMGetTypeKind(vector ? LLVMGetElementType(to) : to) != LLVMBFloatTypeKind)
+    return LLVMBuildFPTrunc(l.b, v, to, "");
+  const V bits = LLVMBuildBitCast(l.b, v, Like(l, v, l.i32()), "");
+  const V high = LLVMBuildLShr(l.b, bits, l.IntLike(bits, 16), "");
+  const V odd = LLVMBuildAnd(l.b, high, l.IntLike(bits, 1), "");
+  V rounded = LLVMBuildAdd(l.b, LLVMBuildAdd(l.b, bits, odd, ""), l.IntLike(bits, 0x7fff), "");  // ties to even
+  rounded = LLVMBuildLShr(l.b, rounded, l.IntLike(bits, 16), "");
+  const V quiet = LLVMBuildOr(l.b, high, l.IntLike(bits, 0x40), "");
+  const V r = LLVMBuildSelect(l.b, LLVMBuildFCmp(l.b, LLVMRealUNO, v, v, ""), quiet, rounded, "");
+  const V half = LLVMBuildTrunc(l.b, r, Like(l, v, LLVMInt16TypeInContext(l.ctx)), "");
+  return LLVMBuildBitCast(l.b, half, to, "");
+}
+
 // f64 to f32 rounded to odd: what comes after may round once more to fewer bits without rounding twice.
 V ToF32Odd(const LlvmBuilder& l, V v) {
   const V nearest = LLVMBuildFPTrunc(l.b, v, Like(l, v, l.f32()), "");
@@ -84,9 +101,10 @@ V Convert(const LlvmBuilder& l, uint32_t from, uint32_t to, V v) {
     return LLVMBuildICmp(l.b, LLVMIntNE, v, l.IntLike(v, 0), "");
   }
   if (IsFloat(from) && IsFloat(to)) {
-    if (IsNarrow(from) && IsNarrow(to)) return LLVMBuildFPTrunc(l.b, ToF32(l, v), t, "");
+    if (IsNarrow(from) && IsNarrow(to)) return FromF32(l, ToF32(l, v), t);
     // There is no instruction for it, and compilers' libraries before GCC 13 have no function.
-    if (from == RICCI_F64 && to == RICCI_BF16) return LLVMBuildFPTrunc(l.b, ToF32Odd(l, v), t, "");
+    if (from == RICCI_F64 && to == RICCI_BF16) return FromF32(l, ToF32Odd(l, v), t);
+    if (from == RICCI_F32 && IsNarrow(to)) return FromF32(l, v, t);
     const bool wider = IsNarrow(from) || to == RICCI_F64;
     return wider ? LLVMBuildFPExt(l.b, v, t, "") : LLVMBuildFPTrunc(l.b, v, t, "");
   }
@@ -129,21 +147,25 @@ V Sign(const LlvmBuilder& l, uint32_t d, V x) {
   return LLVMBuildSelect(l.b, LLVMBuildICmp(l.b, LLVMIntSLT, x, zero, ""), l.IntLike(x, ~0ull), not_zero, "");
 }
 
-V NextAfter(const LlvmBuilder& l, V x, V y) {
-  const bool f64 = (LlvmBuilder::IsVector(x) ? LLVMGetElementType(LLVMTypeOf(x)) : LLVMTypeOf(x)) == l.f64();
-  const LLVMTypeRef bits = Like(l, x, f64 ? l.i64() : l.i32());
-  const uint64_t sign = f64 ? 1ull << 63 : 1ull << 31;
+// `wide_x` and `wide_y` are the operands in a width that has arithmetic: themselves, or in f32 for 16-bit floats.
+V NextAfter(const LlvmBuilder& l, V x, V y, V wide_x, V wide_y) {
+  LLVMTypeRef element = LLVMTypeOf(x);
+  if (LlvmBuilder::IsVector(x)) element = LLVMGetElementType(element);
+  const unsigned width = element == l.f64() ? 64 : element == l.f32() ? 32 : 16;
+  const LLVMTypeRef bits = Like(l, x, LLVMIntTypeInContext(l.ctx, width));
   V xi = LLVMBuildBitCast(l.b, x, bits, ""), yi = LLVMBuildBitCast(l.b, y, bits, "");
   const V negative = LLVMBuildICmp(l.b, LLVMIntSLT, xi, l.IntLike(xi, 0), "");
-  const V grows = LLVMBuildXor(l.b, LLVMBuildFCmp(l.b, LLVMRealOGT, x, y, ""), negative, "");  // towards zero
-  V next = LLVMBuildSelect(l.b, grows, LLVMBuildSub(l.b, xi, l.IntLike(xi, 1), ""),
+  const V shrinks = LLVMBuildXor(l.b, LLVMBuildFCmp(l.b, LLVMRealOGT, wide_x, wide_y, ""), negative, "");
+  V next = LLVMBuildSelect(l.b, shrinks, LLVMBuildSub(l.b, xi, l.IntLike(xi, 1), ""),
                            LLVMBuildAdd(l.b, xi, l.IntLike(xi, 1), ""), "");
-  const V is_zero = LLVMBuildFCmp(l.b, LLVMRealOEQ, x, l.RealLike(x, 0), "");
-  V tiny = LLVMBuildOr(l.b, LLVMBuildAnd(l.b, yi, l.IntLike(yi, sign), ""), l.IntLike(yi, 1), "");
+  const V is_zero = LLVMBuildFCmp(l.b, LLVMRealOEQ, wide_x, l.RealLike(wide_x, 0), "");
+  V tiny = LLVMBuildOr(l.b, LLVMBuildAnd(l.b, yi, l.IntLike(yi, 1ull << (width - 1)), ""), l.IntLike(yi, 1), "");
   next = LLVMBuildSelect(l.b, is_zero, tiny, next, "");
-  V result = LLVMBuildBitCast(l.b, next, LLVMTypeOf(x), "");
-  result = LLVMBuildSelect(l.b, LLVMBuildFCmp(l.b, LLVMRealOEQ, x, y, ""), y, result, "");
-  return LLVMBuildSelect(l.b, LLVMBuildFCmp(l.b, LLVMRealUNO, x, y, ""), LLVMBuildFAdd(l.b, x, y, ""), result, "");
+  next = LLVMBuildSelect(l.b, LLVMBuildFCmp(l.b, LLVMRealOEQ, wide_x, wide_y, ""), yi, next, "");
+  V nan = LLVMBuildFAdd(l.b, wide_x, wide_y, "");
+  if (wide_x != x) nan = FromF32(l, nan, LLVMTypeOf(x));
+  const V unordered = LLVMBuildFCmp(l.b, LLVMRealUNO, wide_x, wide_y, "");
+  return LLVMBuildSelect(l.b, unordered, nan, LLVMBuildBitCast(l.b, next, LLVMTypeOf(x), ""), "");
 }
 
 // Maximum or minimum of widened operands. Not llvm.maximum: LLVM 19 narrows it to a 16-bit maximum, whose expansion
@@ -196,7 +218,7 @@ V Floating(const LlvmBuilder& l, uint32_t op, std::span<const V> in) {
     case RICCI_S_ROUND_EVEN:
       return l.Fn("llvm.roundeven", a);
     case RICCI_S_NEXTAFTER:
-      return NextAfter(l, a, b);
+      return NextAfter(l, a, b, a, b);
     case RICCI_S_IS_FINITE:
       return LLVMBuildFCmp(l.b, LLVMRealONE, l.Fn("llvm.fabs", a), l.RealLike(a, __builtin_inf()), "");
     default:
@@ -301,15 +323,15 @@ LLVMValueRef EmitScalar(const LlvmBuilder& l, uint32_t op, uint32_t from, uint32
   if (op >= RICCI_S_EQ && op <= RICCI_S_GE) return Compare(l, op, from, a, b);
   if (!IsFloat(from)) return Integer(l, op, from, in);
   if (!IsNarrow(from)) return Floating(l, op, in);
-  if (op == RICCI_S_NEXTAFTER) return EmitMath(l, op, in);
   // f16 and bf16: computed in f32, rounded once per operation.
   std::vector<V> wide;
   for (V v : in) wide.push_back(ToF32(l, v));
+  if (op == RICCI_S_NEXTAFTER) return NextAfter(l, a, b, wide[0], wide[1]);
   if (op == RICCI_S_MAX || op == RICCI_S_MIN) {
-    return LLVMBuildFPTrunc(l.b, NarrowExtremum(l, op, wide[0], wide[1]), Like(l, a, ValueType(l, to)), "");
+    return FromF32(l, NarrowExtremum(l, op, wide[0], wide[1]), Like(l, a, ValueType(l, to)));
   }
   const V r = Floating(l, op, wide);
-  return r == nullptr || to == RICCI_BOOL ? r : LLVMBuildFPTrunc(l.b, r, Like(l, r, ValueType(l, to)), "");
+  return r == nullptr || to == RICCI_BOOL ? r : FromF32(l, r, Like(l, r, ValueType(l, to)));
 }
 
 }  // namespace ricci::cpu

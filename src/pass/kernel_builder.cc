@@ -78,7 +78,7 @@ absl::StatusOr<ArrayId> KernelBuilder::AddSlot(ir::TypeId t, uint32_t access, Bi
     AddBuffer(counter_type, RICCI_ACCESS_READ, {Binding::Kind::kCounter, slot->loop, nullptr});
   }
   Val index = w_.Load(counter, w_.Index(0));
-  w_.AssumeLess(index, slot->length);
+  if (slot->length > 0) w_.AssumeLess(index, slot->length);  // else this never runs
   if (slot->reverse) index = w_.Sub(w_.Index(slot->length - 1), index);
   return View(stack, 0, index);
 }
