@@ -10,6 +10,7 @@
 #include "ricci/backend.h"
 #include "ricci/base.h"
 #include "ricci/build.h"
+#include "ricci/check.h"
 #include "ricci/context.h"
 #include "ricci/device.h"
 #include "ricci/executable.h"
@@ -166,6 +167,9 @@ typedef struct ricci_api {
   const ricci_prim_def* (*prim_at)(const ricci_ctx* c, uint32_t i, ricci_prim* id);
   ricci_status* (*backend_register)(ricci_ctx* c, const ricci_backend* b);
   const ricci_hooks* (*context_hooks)(const ricci_ctx* c);
+  ricci_status* (*check_primitive)(ricci_ctx* c, const char* name, size_t len, const ricci_check_example* examples,
+      uint32_t n, uint64_t* laws);
+  ricci_status* (*check_program)(const ricci_program* f, const ricci_check_example* example, uint64_t* laws);
 } ricci_api;
 
 #ifdef RICCI_PLUGIN_DSO
@@ -283,6 +287,8 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_prim_at ricci_api_table->prim_at
 #define ricci_backend_register ricci_api_table->backend_register
 #define ricci_context_hooks ricci_api_table->context_hooks
+#define ricci_check_primitive ricci_api_table->check_primitive
+#define ricci_check_program ricci_api_table->check_program
 #endif
 
 #ifdef __cplusplus

@@ -59,8 +59,12 @@ ArrayTypes Type(const Eqn& e) {
 }
 
 // ---- derivatives ----
+// Nothing can be written to an array without elements, wherever its windows are clipped to.
+bool IsEmpty(const Eqn& e) { return ElementCount(e.in(0).shape()) == 0; }
+
 // The windows of `x` at the positions of this scatter. `fill`: the value outside, or none for the default.
 Value GatherBack(const Eqn& e, const Value& x, const Value& indices, const double* fill) {
+  if (IsEmpty(e)) return zeros(e.builder(), e.in(2).WithDType(x.type().dtype()));
   const WindowDims d(e, kNames);
   const Shape sizes = WindowSizes(e, d);
   const Attr dims[] = {{"offset_dims", d.window},
@@ -258,6 +262,7 @@ void LoopOver(KernelBuilder& k, Dims extents, std::span<const int64_t> dims, Ind
 // Batching dimensions run in parallel: their windows never meet. For each, the windows follow in order.
 template <Combine combine>
 void Updates(KernelBuilder& k, const Eqn& e) {
+  if (IsEmpty(e)) return;
   const WindowDims d(e, kNames);
   const ArrayType x = e.in(0), indices = e.in(1);
   const Shape sequential = rules::Complement(d.index_batch, indices.rank() - 1);
@@ -271,6 +276,7 @@ void Updates(KernelBuilder& k, const Eqn& e) {
 // ---- simplify: one window at a known position is an update of a known part, which fuses ----
 template <Combine combine>
 Value Simpler(const Eqn& e, std::span<const Value> in) {
+  if (IsEmpty(e)) return in[0];
   const WindowDims d(e, kNames);
   const Shape position = KnownIntegers(in[1]), sizes = WindowSizes(e, d);
   if (position.empty() || position.size() != d.start_map.size()) return {};

@@ -48,6 +48,7 @@ void JvpRule(const Eqn& e, Jvp& a) {
   a.out = Emit(e.builder(), nullptr, e.op().prim, attrs, operands.ids, e.n_in() + 1);
   const Value order = expand_dims(a.out.back(), {&rank, 1});
   a.out.pop_back();
+  if (ElementCount(shape) == 0) return;
   const Shape batch = rules::Complement({&dimension, 1}, rank), one{dimension}, sizes(static_cast<size_t>(rank), 1);
   for (uint32_t i = 0; i < e.n_in(); ++i) {
     if (a.tangents[i].is_zero()) continue;

@@ -23,7 +23,7 @@ ArrayTypes Type(const Eqn& e) {
 
 void JvpRule(const Eqn& e, Jvp& a) {
   a.out = e.EmitN(a.primals);
-  if (a.tangents[0].is_zero()) return;
+  if (a.tangents[0].is_zero() || ElementCount(e.out(0).shape()) == 0) return;
   const int64_t axis = e.integer("axis"), rank = e.in(0).rank();
   const Shape batch = rules::Complement({&axis, 1}, rank), one{axis}, sizes(static_cast<size_t>(rank), 1);
   const Value order = expand_dims(a.out[1], {&rank, 1});

@@ -126,6 +126,8 @@ constexpr ricci_api kFunctionTable = {
     .prim_at = ricci_prim_at,
     .backend_register = ricci_backend_register,
     .context_hooks = ricci_context_hooks,
+    .check_primitive = ricci_check_primitive,
+    .check_program = ricci_check_program,
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include "ricci/check.h"
 
 #include "api/arguments.h"
-#include "check/laws.h"
+#include "check/law_checks.h"
 #include "ir/program.h"
 
 using namespace ricci;

@@ -2,7 +2,7 @@
 //
 // Inputs and tangents are drawn from the ranges of the example. Central differences need values of moderate size; the
 // tolerances are those at which wrong rules are told from rounding with room on both sides.
-#include "check/laws.h"
+#include "check/law_checks.h"
 
 #include <cmath>
 #include <cstdio>

@@ -6,8 +6,6 @@
 #include "ricci/array.h"
 #include "ricci/executable.h"
 
-
-
 namespace ricci::inline v0::check {
 namespace {
 

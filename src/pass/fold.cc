@@ -12,11 +12,21 @@ constexpr int64_t kInterpreted = 4096;
 
 using Bytes = std::vector<std::byte>;
 
+// All elements of a constant.
+Bytes Elements(const ir::Program& f, ir::ValueId v) {
+  const ir::Constant& c = *f.constant(v);
+  Bytes out;
+  for (uint64_t n = c.splat ? static_cast<uint64_t>(f.type(v).elements) : 1; n > 0; --n)
+    out.insert(out.end(), c.data->bytes.begin(), c.data->bytes.end());
+  return out;
+}
+
 // Runs one equation on constants in the interpreter; the bytes of its single result, none if a check does not hold.
-absl::StatusOr<Bytes> Interpret(const ir::Program& f, const ir::Equation& eqn) {
+// `update`: its lowering writes into operand 0.
+absl::StatusOr<Bytes> Interpret(const ir::Program& f, const ir::Equation& eqn, bool update) {
   KernelBuilder k(prim::Registry::Of(f), "fold", "ref");
   RICCI_ASSIGN(KernelBuilder::Result lowered, k.Lower(f, eqn));
-  Bytes out(f.type(eqn.result(0)).bytes);
+  Bytes out = update ? Elements(f, eqn.operands[0]) : Bytes(f.type(eqn.result(0)).bytes);
   std::vector<void*> buffers;
   for (const KernelBuilder::Binding& b : lowered.bindings) {
     const bool result = b.kind == KernelBuilder::Binding::Kind::kResult;
@@ -47,7 +57,7 @@ absl::StatusOr<Bytes> FoldSplat(const ir::Program& f, const ir::Equation& eqn) {
   }
   RICCI_ASSIGN(Vals out, b->Emit(eqn.prim, eqn.attrs, in));
   RICCI_ASSIGN(ir::ProgramRef p, b->Finish(out));
-  return Interpret(*p, p->equations[0]);
+  return Interpret(*p, p->equations[0], false);
 }
 
 bool OneValue(const Bytes& bytes, uint32_t size) {
@@ -75,7 +85,7 @@ absl::StatusOr<Bytes> FoldEquation(const ir::Program& f, const ir::Equation& eqn
   for (ir::ValueId v : eqn.operands) {
     if (f.type(v).elements > kInterpreted) return Bytes{};
   }
-  RICCI_ASSIGN(Bytes bytes, Interpret(f, eqn));
+  RICCI_ASSIGN(Bytes bytes, Interpret(f, eqn, IsUpdate(*l)));
   if (OneValue(bytes, size)) bytes.resize(size);
   return bytes;
 }

@@ -108,5 +108,32 @@ TEST_F(Updates, TheCarryOfALoopIsWrittenInPlace) {
   ExpectSameAsReference(kLoop);
 }
 
+TEST_F(Updates, ConstantsAreUpdatedWhenTheyFold) {
+  ExpectSameAsReference(R"(program f() {
+  %x: f32[3] = constant [1.0, 2.0, 3.0]
+  %s: f32[4] = constant 0.5
+  %i: i32[1,1] = constant 1
+  %u: f32[1] = constant 7.0
+  %a: f32[3] = scatter-add(%x, %i, %u) update_window_dims=[] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] mode="clip"
+  %b: f32[4] = scatter-max(%s, %i, %u) update_window_dims=[] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] mode="clip"
+  return %a, %b })");
+}
+
+TEST_F(Updates, AnArrayWithoutElementsStaysAsItIs) {
+  ExpectSameAsReference(R"(program f(%u: f32[1]) {
+  %x: f32[0] = constant 1.0
+  %i: i32[1,1] = constant 1
+  %a: f32[0] = scatter-max(%x, %i, %u) update_window_dims=[] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] mode="clip"
+  return %a })");
+}
+
+TEST_F(Updates, AScanWithoutTripsLowers) {
+  ExpectSameAsReference(R"(program f(%c: f32[300,300], %x: f32[0,300,300]) {
+  %r: f32[300,300], %y: f32[0,300,300] = scan(%c, %x) length=0 num_consts=0 num_carry=1 reverse=true body=program(%a: f32[300,300], %b: f32[300,300]) {
+    %d: f32[300,300] = dot_general(%a, %b) lhs_contract=[1] rhs_contract=[0]
+    return %d, %b }
+  return %r, %y })");
+}
+
 }  // namespace
 }  // namespace ricci::testing

@@ -1,6 +1,6 @@
 // The laws, checked for one program at one example.
-#ifndef RICCI_CHECK_LAWS_H_
-#define RICCI_CHECK_LAWS_H_
+#ifndef RICCI_CHECK_LAW_CHECKS_H_
+#define RICCI_CHECK_LAW_CHECKS_H_
 #include "check/numbers.h"
 
 namespace ricci::inline v0::check {
