@@ -147,6 +147,9 @@ def start_programs(a):
         for what, script in PEERS.items():
             programs.append(Program(what, [sys.executable, str(HERE / 'peers' / script)], options))
         programs.append(Program('hand', [f'{a.build}/tests/bench/ricci_hand_peer'], options))
+        onednn = pathlib.Path(a.build) / 'tests/bench/ricci_onednn_peer'
+        if onednn.exists():
+            programs.append(Program('oneDNN', [str(onednn)], options))
     return programs
 
 

@@ -12,5 +12,5 @@ esac
 sh cmake/install_dependencies.sh >&2
 [ -f "$build/build.ninja" ] || cmake -S . -B "$build" -G Ninja -C cmake/release.cmake \
   -DRICCI_TESTS=ON -DRICCI_SAMPLES=OFF >&2
-cmake --build "$build" --parallel "${RICCI_JOBS:-2}" --target ricci_bench ricci_hand_peer >&2
+cmake --build "$build" --parallel "${RICCI_JOBS:-2}" --target bench_programs >&2
 exec "$python" tests/bench/measure.py --build "$build" "$@"
