@@ -45,7 +45,7 @@ class Guarded {
 };
 
 // ---- comparison ----
-bool SameBits(const std::byte* a, const std::byte* b, size_t n) { return std::memcmp(a, b, n) == 0; }
+bool SameBits(const std::byte* a, const std::byte* b, size_t n) { return n == 0 || std::memcmp(a, b, n) == 0; }
 bool SameKind(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
   return std::isinf(a) || std::isinf(b) ? a == b : true;
