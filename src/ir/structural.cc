@@ -62,6 +62,7 @@ uint64_t HashOne(const Program& p, const Hashes& nested) {
 
 class Comparison {
  public:
+  explicit Comparison(bool locations) : locations_(locations) {}
   bool Same(const Program& a, const Program& b) {
     if (&a == &b || known_.contains({&a, &b})) return true;
     if (a.n_params() != b.n_params() || a.n_results() != b.n_results() || a.equations.size() != b.equations.size()) {
@@ -106,7 +107,8 @@ class Comparison {
   }
   bool SameEquation(const Program& a, const Equation& e, const Program& b, const Equation& f) {
     if (a.vocabulary()->PrimName(e.prim) != b.vocabulary()->PrimName(f.prim) ||
-        e.operands.size() != f.operands.size() || e.attrs.size() != f.attrs.size() || e.n_results != f.n_results) {
+        e.operands.size() != f.operands.size() || e.attrs.size() != f.attrs.size() || e.n_results != f.n_results ||
+        (locations_ && e.location != f.location)) {
       return false;
     }
     for (size_t i = 0; i < e.operands.size(); ++i) {
@@ -121,6 +123,7 @@ class Comparison {
     return true;
   }
 
+  const bool locations_;                                            // count too
   base::HashSet<std::pair<const Program*, const Program*>> known_;  // pairs that are equal
 };
 
@@ -132,6 +135,8 @@ uint64_t Hash(const Program& p) {
   return hashes[&p];
 }
 
-bool Equal(const Program& a, const Program& b) { return Comparison().Same(a, b); }
+bool Equal(const Program& a, const Program& b) { return Comparison(/*locations=*/false).Same(a, b); }
+
+bool EqualWithLocations(const Program& a, const Program& b) { return Comparison(/*locations=*/true).Same(a, b); }
 
 }  // namespace ricci::inline v0::ir

@@ -14,6 +14,8 @@ namespace ricci::inline v0::ir {
 uint64_t Hash(const Program& p);
 // Programs of one context or of two.
 bool Equal(const Program& a, const Program& b);
+// Equal, and every equation has the same source location. Programs of one context.
+bool EqualWithLocations(const Program& a, const Program& b);
 
 }  // namespace ricci::inline v0::ir
 #endif

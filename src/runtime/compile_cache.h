@@ -2,7 +2,8 @@
 //
 // Compiled code refers to its context, and the context to this cache: the context empties the cache when its last
 // handle goes (Context::ReleaseHandle), so that the ring is broken. Two threads that compile the same program at once
-// both do the work and then share the first result; a lock is never held while compiling.
+// both do the work and then share the first result; a lock is never held while compiling. Where a program was traced
+// does not count, unless it holds checks: their failure names the line.
 #ifndef RICCI_RUNTIME_COMPILE_CACHE_H_
 #define RICCI_RUNTIME_COMPILE_CACHE_H_
 #include <list>

@@ -5,7 +5,6 @@
 #include "base/hash.h"
 #include "base/status_abi.h"
 #include "ir/print.h"
-#include "ir/structural.h"
 
 namespace ricci::inline v0::runtime {
 namespace {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/structural.h"
 #include "pass/pipeline.h"
 #include "ricci/executable.h"
 #include "runtime/array.h"
@@ -52,6 +53,10 @@ class CompiledCode final : public base::Shared {
   const ir::Program& program() const { return *key_.program; }
   const pass::Lowered& lowered() const { return *lowered_; }
   const ricci_executable_stats& stats() const { return stats_; }
+  // Would a run of `f`, which is equal to the program, fail with the same locations? Only checks tell any.
+  bool TellsLocationsOf(const ir::Program& f) const {
+    return lowered_->checks.empty() || ir::EqualWithLocations(program(), f);
+  }
   // The parameter whose memory result `i` may take, or -1.
   int32_t alias(uint32_t i) const { return lowered_->output_alias.empty() ? -1 : lowered_->output_alias[i]; }
   bool donates(uint32_t param) const { return !key_.donate.empty() && key_.donate[param] != 0; }

@@ -30,6 +30,36 @@ TEST_F(CompileCacheTest, TheLongestUnusedGoesFirst) {
   EXPECT_FALSE(CompileSize(2)) << "the longest unused";
 }
 
+// The same program from another line is the same code, but not where a failing check would name the line.
+TEST_F(CompileCacheTest, ChecksNameTheLineOfTheirOwnProgram) {
+  const auto text = [](std::string_view lines, std::string_view name, std::string_view body) {
+    return std::string(lines) + "program " + std::string(name) + "(%x: f32[1]) {\n" + std::string(body) +
+           "\n  return %y\n}";
+  };
+  constexpr std::string_view kPlain = "  %y: f32[1] = neg(%x)";
+  constexpr std::string_view kChecked =
+      "  %no: bool[] = constant false\n  %y: f32[1] = check(%no, %x) code=9 message=\"never\"";
+  const auto run = [&](const std::string& program) -> std::pair<bool, std::string> {
+    ricci_executable* x = CompileText(program);
+    ricci_executable_stats s{};
+    s.hdr.size = sizeof s;
+    ricci_executable_info(x, &s);
+    ricci_array *a = Floats({1}), *out = nullptr;
+    ricci_status* failed = ricci_executable_run(x, &a, 1, &out, 1);
+    const std::string message = failed == nullptr ? "" : Message(failed);
+    ricci_array_release(out);
+    ricci_array_release(a);
+    ricci_executable_release(x);
+    return {s.cache_hit != 0, message};
+  };
+  EXPECT_FALSE(run(text("", "plain", kPlain)).first);
+  EXPECT_TRUE(run(text("\n\n", "plain", kPlain)).first);
+  EXPECT_EQ(run(text("", "checked", kChecked)), std::pair(false, std::string("t:3: check: never")));
+  EXPECT_EQ(run(text("\n\n", "checked", kChecked)), std::pair(false, std::string("t:5: check: never")));
+  EXPECT_EQ(run(text("", "checked", kChecked)), std::pair(true, std::string("t:3: check: never")));
+  EXPECT_EQ(run(text("\n\n", "checked", kChecked)), std::pair(true, std::string("t:5: check: never")));
+}
+
 TEST_F(CompileCacheTest, WorkingMemoryGoesWithTheLastExecutable) {
   ricci_executable* x = CompileText(
       "program f(%x: f32[100000]) {\n %y: f32[100000] = sort(%x) dimension=0 is_stable=true num_keys=1\n"
