@@ -225,6 +225,18 @@ unsigned LanesOfShortRows(const ricci_kernel_table& k, unsigned lanes) {
   return lanes;
 }
 
+// Special functions of which there are many (a long program of scalars) are called: their code would be most of what is
+// compiled.
+std::bitset<128> SharedMath(const ricci_kernel_table& k) {
+  uint32_t count[RICCI_S_COUNT] = {};
+  std::bitset<128> shared;
+  for (uint32_t i = 1; i < k.n_insts; ++i) {
+    const uint16_t op = k.insts[i].op;
+    if (op < RICCI_S_COUNT && ++count[op] > kInlineMath) shared.set(op);
+  }
+  return shared;
+}
+
 }  // namespace
 
 KernelCode EmitKernel(const LlvmBuilder& builder, const ricci_kernel_table& k, const std::string& name) {
@@ -232,6 +244,7 @@ KernelCode EmitKernel(const LlvmBuilder& builder, const ricci_kernel_table& k, c
   LlvmBuilder l = builder;
   if (IsLongChain(k, Blocks(k), l.lanes)) l.lanes *= 2;
   l.lanes = LanesOfShortRows(k, l.lanes);
+  l.shared_math = SharedMath(k);
   for (uint32_t i = 0; i < k.n_insts; ++i) out.checks |= k.insts[i].op == RICCI_K_CHECK;
   const uint32_t split = KernelEmitter(l, k, out).FindSplit();
   KernelEmitter whole(l, k, out);

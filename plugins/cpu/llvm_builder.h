@@ -5,6 +5,7 @@
 #define RICCI_CPU_LLVM_BUILDER_H_
 #include <llvm-c/Core.h>
 
+#include <bitset>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -17,7 +18,8 @@ struct LlvmBuilder {
   LLVMContextRef ctx;
   LLVMModuleRef module;
   LLVMBuilderRef b;
-  unsigned lanes;  // of a vector
+  unsigned lanes;                     // of a vector
+  std::bitset<128> shared_math = {};  // RICCI_S_* that are called, not inlined: the kernel has many of them
 
   LLVMTypeRef i1() const { return LLVMInt1TypeInContext(ctx); }
   LLVMTypeRef i8() const { return LLVMInt8TypeInContext(ctx); }

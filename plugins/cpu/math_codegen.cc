@@ -225,11 +225,7 @@ Real (*OfF64(uint32_t op))(Real) {
   }
 }
 
-}  // namespace
-
-Real CallLibrary(uint32_t op, Real x) { return {x.l, CallLibrary(*x.l, op, {&x.v, 1})}; }
-
-LLVMValueRef EmitMath(const LlvmBuilder& l, uint32_t op, std::span<const LLVMValueRef> in) {
+V Formula(const LlvmBuilder& l, uint32_t op, std::span<const V> in) {
   const Real x{&l, in[0]};
   if (op == RICCI_S_SIN || op == RICCI_S_COS) return Sine(x, op).v;
   if (op == RICCI_S_ERF_INV && !x.is_f64()) return ErfInv(x).v;
@@ -243,6 +239,34 @@ LLVMValueRef EmitMath(const LlvmBuilder& l, uint32_t op, std::span<const LLVMVal
     return x.is_f64() ? Pow(x, y).v : Narrow(PowOfNarrow(Widen(x), Widen(y))).v;
   }
   return CallLibrary(l, op, in);
+}
+
+// The formula as a function of the module, made by its first call.
+V CallShared(const LlvmBuilder& l, uint32_t op, std::span<const V> in) {
+  const LLVMTypeRef type = LLVMTypeOf(in[0]);
+  LLVMTypeRef params[] = {type, type};
+  const LLVMTypeRef ft = LLVMFunctionType(type, params, static_cast<unsigned>(in.size()), 0);
+  const std::string width = LlvmBuilder::IsVector(in[0]) ? std::to_string(l.lanes) : "";
+  const std::string name = "math" + std::to_string(op) + (Real{&l, in[0]}.is_f64() ? ".d" : ".f") + width;
+  V f = LLVMGetNamedFunction(l.module, name.c_str());
+  if (f == nullptr) {
+    f = LLVMAddFunction(l.module, name.c_str(), ft);
+    LLVMSetLinkage(f, LLVMInternalLinkage);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(l.b);
+    LLVMPositionBuilderAtEnd(l.b, LLVMAppendBasicBlockInContext(l.ctx, f, "entry"));
+    const V args[] = {LLVMGetParam(f, 0), in.size() > 1 ? LLVMGetParam(f, 1) : nullptr};
+    LLVMBuildRet(l.b, Formula(l, op, std::span(args).first(in.size())));
+    LLVMPositionBuilderAtEnd(l.b, here);
+  }
+  return LLVMBuildCall2(l.b, ft, f, const_cast<V*>(in.data()), static_cast<unsigned>(in.size()), "");
+}
+
+}  // namespace
+
+Real CallLibrary(uint32_t op, Real x) { return {x.l, CallLibrary(*x.l, op, {&x.v, 1})}; }
+
+LLVMValueRef EmitMath(const LlvmBuilder& l, uint32_t op, std::span<const LLVMValueRef> in) {
+  return l.shared_math.test(op) ? CallShared(l, op, in) : Formula(l, op, in);
 }
 
 std::span<const MathSymbol> MathSymbols() {

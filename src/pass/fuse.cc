@@ -176,6 +176,7 @@ class Fuser {
       groups_[e] = {{e}, std::move(members_[e]), e, 0};
     }
     if (options_.merge_rows) RICCI_TRY(MergeGroups(f_, joins, costs, groups_));
+    MergeScalars(f_, joins, groups_);
     group_of_.assign(f_.equations.size(), kNoGroup);
     group_at_.assign(f_.equations.size(), kNoGroup);
     for (uint32_t g = 0; g < groups_.size(); ++g) {

@@ -26,5 +26,8 @@ struct Group {
 absl::Status MergeGroups(const ir::Program& f, const std::vector<Joins>& joins, const std::vector<int64_t>& costs,
                          std::vector<Group>& groups);
 
+// Merges groups whose results are all scalars (merge_scalars.cc).
+void MergeScalars(const ir::Program& f, const std::vector<Joins>& joins, std::vector<Group>& groups);
+
 }  // namespace ricci::inline v0::pass
 #endif
