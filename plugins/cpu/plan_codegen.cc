@@ -94,9 +94,10 @@ class PlanCodegen {
 
   PlanCode Emit() {
     for (uint32_t i = 0; i < n_kernels_; ++i) {
-      code_.push_back(EmitKernel(l_, *kernels_[i], "kernel" + std::to_string(i)));
+      const std::string name(kernels_[i]->name.ptr, kernels_[i]->name.len);
+      code_.push_back(EmitKernel(l_, *kernels_[i], "kernel." + name));
       if (!code_.back().error.empty()) {
-        out_.error = std::string(kernels_[i]->name.ptr, kernels_[i]->name.len) + ": " + code_.back().error;
+        out_.error = name + ": " + code_.back().error;
         return out_;
       }
       per_worker_ = std::max(per_worker_, (code_.back().scratch_bytes + 63) / 64 * 64);

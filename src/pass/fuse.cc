@@ -163,20 +163,20 @@ class Fuser {
   }
 
   absl::Status Merge() {
-    std::vector<Joins> joins(f_.equations.size(), Joins::kNever);
+    joins_.assign(f_.equations.size(), Joins::kNever);
     std::vector<int64_t> costs(f_.equations.size());
     groups_.resize(f_.equations.size());
     for (uint32_t e = 0; e < f_.equations.size(); ++e) {
       const prim::Row& row = registry_.Get(f_.equations[e].prim);
       costs[e] = CostOf(row);
-      if (info_[e].form == Form::kExpression) joins[e] = Joins::kExpression;
-      if (info_[e].form == Form::kLoops && row.has(RICCI_PRIM_READS_ONCE)) joins[e] = Joins::kRows;
+      if (info_[e].form == Form::kExpression) joins_[e] = Joins::kExpression;
+      if (info_[e].form == Form::kLoops && row.has(RICCI_PRIM_READS_ONCE)) joins_[e] = Joins::kRows;
       if (members_[e].empty()) continue;
       std::sort(members_[e].begin(), members_[e].end());
       groups_[e] = {{e}, std::move(members_[e]), e, 0};
     }
-    if (options_.merge_rows) RICCI_TRY(MergeGroups(f_, joins, costs, groups_));
-    MergeScalars(f_, joins, groups_);
+    if (options_.merge_rows) RICCI_TRY(MergeGroups(f_, joins_, costs, groups_));
+    MergeScalars(f_, joins_, groups_);
     group_of_.assign(f_.equations.size(), kNoGroup);
     group_at_.assign(f_.equations.size(), kNoGroup);
     for (uint32_t g = 0; g < groups_.size(); ++g) {
@@ -239,7 +239,7 @@ class Fuser {
   // The fusion equation of group `g`: its members in program order over the values that come from outside.
   absl::Status EmitGroup(Builder& b, uint32_t g, Vals& env) {
     const ir::Equation& root = f_.equations[groups_[g].roots.back()];
-    RICCI_ASSIGN(auto body, b.Nest(registry_.Get(root.prim).name, {}));
+    RICCI_ASSIGN(auto body, b.Nest(FusionName(f_, joins_, groups_[g].members), {}));
     base::HashMap<ir::ValueId, trace::Val> inner;
     Vals outer;
     for (uint32_t m : groups_[g].members) {
@@ -279,6 +279,7 @@ class Fuser {
   std::vector<std::vector<uint32_t>> users_;               // equations that read a value
   base::HashMap<uint32_t, std::vector<uint32_t>> joined_;  // groups (roots) an equation is part of
   std::vector<std::vector<uint32_t>> members_;             // of the group with this root
+  std::vector<Joins> joins_;                               // how an equation may be merged
   std::vector<Group> groups_;                              // the same, after merging
   std::vector<uint32_t> group_of_, group_at_;              // of a root; that runs at a position
 };

@@ -212,9 +212,11 @@ class PlanLowering {
     std::vector<Slot> slots;
     for (ir::ValueId v : eqn.operands) slots.push_back(frame.refs[v].slot);
     for (uint32_t i = 0; i < eqn.n_results; ++i) slots.push_back(frame.refs[eqn.result(i)].slot);
-    KernelBuilder k(registry_, row.name, options_.target);
+    const bool fusion = row.flow == prim::Flow::kFusion;
+    const std::string_view name = fusion ? trace::ProgramOf(eqn.attrs, "body").name : row.name;
+    KernelBuilder k(registry_, name, options_.target);
     auto attempt = k.Lower(frame.f, eqn, slots);
-    if (row.flow == prim::Flow::kFusion && absl::IsFailedPrecondition(attempt.status())) return Apart(frame, eqn);
+    if (fusion && absl::IsFailedPrecondition(attempt.status())) return Apart(frame, eqn);
     RICCI_ASSIGN(KernelBuilder::Result lowered, std::move(attempt));
     Refs operands(eqn.operands.size());
     for (const Binding& binding : lowered.bindings) {

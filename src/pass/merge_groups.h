@@ -26,6 +26,9 @@ struct Group {
 absl::Status MergeGroups(const ir::Program& f, const std::vector<Joins>& joins, const std::vector<int64_t>& costs,
                          std::vector<Group>& groups);
 
+// The name of the kernel that holds these equations (fusion_name.cc). Kernels may have one name.
+std::string FusionName(const ir::Program& f, const std::vector<Joins>& joins, const std::vector<uint32_t>& members);
+
 // Merges groups whose results are all scalars (merge_scalars.cc).
 void MergeScalars(const ir::Program& f, const std::vector<Joins>& joins, std::vector<Group>& groups);
 

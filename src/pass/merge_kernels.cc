@@ -1,4 +1,4 @@
-// merge_kernels: steps whose kernels are equal but for the name run one kernel.
+// merge_kernels: steps whose kernels are equal but for the name run one kernel; kernels get names of their own.
 //
 // Layers of a network, repeated stages of an integrator and the like lower to the same kernel again and again; code
 // generation is by far the largest part of compile time, so each is generated once.
@@ -25,6 +25,20 @@ bool Same(const kernel::Kernel& a, const kernel::Kernel& b) {
   return Bytes(a.insts) == Bytes(b.insts) && Bytes(a.buffers) == Bytes(b.buffers) && a.domain == b.domain;
 }
 
+// The second kernel of a name is `name_2`, and so on, so that dumps and profiles tell them apart.
+void TellApart(std::vector<kernel::Kernel>& kernels) {
+  base::HashSet<std::string> taken;
+  base::HashMap<std::string, uint32_t> count;
+  for (const kernel::Kernel& k : kernels) taken.insert(k.name);
+  for (kernel::Kernel& k : kernels) {
+    const std::string name = k.name;
+    for (uint32_t& n = count[name]; n++ > 0;) {
+      k.name = base::Cat(name, "_", n);
+      if (taken.insert(k.name).second) break;
+    }
+  }
+}
+
 }  // namespace
 
 absl::Status MergeKernels(Lowered& out) {
@@ -44,6 +58,7 @@ absl::Status MergeKernels(Lowered& out) {
     renumbered.push_back(found);
   }
   out.kernels = std::move(kept);
+  TellApart(out.kernels);
   for (ricci_plan_step& step : out.plan.steps) {
     if (step.kind == RICCI_STEP_KERNEL) step.index = renumbered[step.index];
   }

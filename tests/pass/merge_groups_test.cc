@@ -42,8 +42,9 @@ constexpr char kLayerNorm[] = R"(
 
 TEST_F(MergeGroups, SoftmaxIsOneKernelWithAPrivateRow) {
   const auto l = Lower(Rows(64, 1024, kSoftmax));
-  ASSERT_EQ(Kernels(*l), "fusion[64]");
-  EXPECT_EQ(kernel::ToText(l->kernels[0]), R"(kernel fusion(b0: f32[65536] read, b1: f32[65536] write) domain [64] {
+  ASSERT_EQ(Kernels(*l), "fusion_reduce_max_exp_reduce_sum[64]");
+  EXPECT_EQ(kernel::ToText(l->kernels[0]),
+            R"(kernel fusion_reduce_max_exp_reduce_sum(b0: f32[65536] read, b1: f32[65536] write) domain [64] {
   %3: i64 = domain 0
   reduce max %4 in 0..1024 {
     %5: i64 = mul %3, 1024
@@ -76,14 +77,15 @@ TEST_F(MergeGroups, SoftmaxIsOneKernelWithAPrivateRow) {
 
 TEST_F(MergeGroups, LayerNormComputesCheapThingsAgain) {
   const auto l = Lower(Rows(64, 1024, kLayerNorm));
-  ASSERT_EQ(Kernels(*l), "fusion[64]");
+  ASSERT_EQ(Kernels(*l), "fusion_reduce_sum_rsqrt_mul[64]");
   EXPECT_EQ(kernel::ToText(l->kernels[0]).find("local"), std::string::npos);
   ExpectSameAsReference(Rows(5, 33, kLayerNorm));
 }
 
 TEST_F(MergeGroups, FewLongRowsStayApart) {
   EXPECT_EQ(Kernels(*Lower(Rows(4, 1 << 20, kSoftmax))).find("reduce_max[4]"), 0u);
-  EXPECT_EQ(Kernels(*Lower(Rows(4, 64, kSoftmax))), "fusion[4]") << "small ones do not matter";
+  EXPECT_EQ(Kernels(*Lower(Rows(4, 64, kSoftmax))), "fusion_reduce_max_exp_reduce_sum[4]")
+      << "small ones do not matter";
 }
 
 TEST_F(MergeGroups, ManyShortRowsStayInOrder) {
@@ -97,7 +99,7 @@ TEST_F(MergeGroups, RowsOfSeveralDimensions) {
   %e: f32[2,3,4,5] = sub(%x, %b)
   %s: f32[2,3] = reduce_sum(%e) axes=[2,3]
   return %s, %m })";
-  EXPECT_EQ(Kernels(*Lower(kText)), "fusion[2,3]");
+  EXPECT_EQ(Kernels(*Lower(kText)), "fusion_reduce_max_sub_reduce_sum[2,3]");
   ExpectSameAsReference(kText);
 }
 
@@ -118,7 +120,7 @@ TEST_F(MergeGroups, UpdatesThatReadTheSameArraysAreOneLoop) {
   %p1: f32[10,20] = sub(%p, %u)
   return %p1, %m3, %v3 })";
   const auto l = Lower(kText);
-  ASSERT_EQ(Kernels(*l), "fusion[200]");
+  ASSERT_EQ(Kernels(*l), "fusion_sqrt_div_sub[200]");
   size_t loads = 0;
   for (const ricci_inst& inst : l->kernels[0].insts) loads += inst.op == RICCI_K_LOAD;
   EXPECT_EQ(loads, 4u);
@@ -130,7 +132,7 @@ TEST_F(MergeGroups, AReductionAlongColumnsTakesWhatFollowsIt) {
   %s: f32[20] = reduce_sum(%x) axes=[0]
   %r: f32[20] = sub(%p, %s)
   return %r })";
-  EXPECT_EQ(Kernels(*Lower(kText)), "fusion[20]");
+  EXPECT_EQ(Kernels(*Lower(kText)), "fusion_reduce_sum_sub[20]");
   ExpectSameAsReference(kText);
 }
 
@@ -140,7 +142,7 @@ TEST_F(MergeGroups, OtherRowsAreAnotherKernel) {
   %t: f32[20,20] = transpose(%e) permutation=[1,0]
   %s: f32[20,20] = add(%e, %t)
   return %s, %e })";
-  EXPECT_EQ(Kernels(*Lower(kText)), "exp[400] fusion[20,20]");
+  EXPECT_EQ(Kernels(*Lower(kText)), "exp[400] fusion_transpose_add[20,20]");
   ExpectSameAsReference(kText);
 }
 

@@ -41,7 +41,7 @@ TEST_F(RepeatedWork, StencilOfACheapProducerIsOneKernel) {
       " %m: f32[64] = slice(%s) start_indices=[1] limit_indices=[65]\n"
       " %r: f32[64] = slice(%s) start_indices=[2] limit_indices=[66]\n"
       " %a: f32[64] = add(%l, %m)  %b: f32[64] = add(%a, %r)  return %b }";
-  EXPECT_EQ(Kernels(*Lower(text)), "fusion[64]");
+  EXPECT_EQ(Kernels(*Lower(text)), "fusion_mul_slice_add[64]");
   ExpectSameAsReference(text);
 }
 
@@ -51,7 +51,7 @@ TEST_F(RepeatedWork, StencilOfADearProducerReadsItFromMemory) {
       " %l: f32[64] = slice(%s) start_indices=[0] limit_indices=[64]\n"
       " %r: f32[64] = slice(%s) start_indices=[2] limit_indices=[66]\n"
       " %b: f32[64] = add(%l, %r)  return %b }";
-  EXPECT_EQ(Kernels(*Lower(text)), "sin[66] fusion[64]");
+  EXPECT_EQ(Kernels(*Lower(text)), "sin[66] fusion_slice_add[64]");
   ExpectSameAsReference(text);
 }
 
