@@ -14,18 +14,14 @@ Value Erf(const Value& x, const Value&) { return mul(2.0 * kInverseSqrtPi, Gauss
 Value Erfc(const Value& x, const Value&) { return mul(-2.0 * kInverseSqrtPi, Gaussian(x)); }
 Value ErfInv(const Value&, const Value& y) { return mul(0.5 / kInverseSqrtPi, exp(square(y))); }
 Value Lgamma(const Value& x, const Value&) { return digamma(x); }
+Value Digamma(const Value& x, const Value&) { return polygamma(ones_like(x), x); }
 
 constexpr Row kRows[] = {
     rules::RealFunction<RICCI_S_ERF, Erf>("erf"),
     rules::RealFunction<RICCI_S_ERFC, Erfc>("erfc"),
     rules::RealFunction<RICCI_S_ERF_INV, ErfInv>("erf_inv"),
     rules::RealFunction<RICCI_S_LGAMMA, Lgamma>("lgamma"),
-    {.name = "digamma",
-     .flags = RICCI_PRIM_TRANSCENDENTAL,
-     .type = rules::Same<1, kFloats>,
-     .batch = rules::Elementwise,
-     .scalar = rules::Op<RICCI_S_DIGAMMA>,
-     .missing = "jvp: its derivative is polygamma, which is no primitive yet; transpose: not linear"},
+    rules::RealFunction<RICCI_S_DIGAMMA, Digamma>("digamma"),
 };
 
 }  // namespace

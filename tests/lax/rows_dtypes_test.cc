@@ -32,6 +32,8 @@ constexpr Operation kOperations[] = {
     {"atan2", 2, kFloats},
     {"pow", 2, kFloats},
     {"nextafter", 2, kFloats},
+    {"polygamma", 2, kFloats},
+    {"zeta", 2, kFloats},
     {"and", 2, kInts | kBools},
     {"or", 2, kInts | kBools},
     {"xor", 2, kInts | kBools},

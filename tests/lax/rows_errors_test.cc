@@ -148,6 +148,28 @@ void ExpectMessages(const std::vector<Wrong>& cases) {
 TEST(RowErrors, Elementwise) { ExpectMessages(Elementwise()); }
 TEST(RowErrors, Structured) { ExpectMessages(Structured()); }
 
+// Of functions of an order and a number there is a derivative by the number only.
+TEST(RowErrors, NoDerivativeByAnOrder) {
+  const Bench bench;
+  for (const std::string name : {"polygamma", "zeta"}) {
+    const ArrayType x = bench.Type(DType::kF64, {2});
+    const auto f = bench.Trace({x, x}, [&](const Values& in) { return Values{Emit1(name, {in[0], in[1]})}; });
+    for (const uint8_t by_order : {0, 1}) {
+      const uint8_t active[] = {by_order, 1};
+      ricci_program* jvp = nullptr;
+      ricci_status* s = ricci_jvp(f.get(), active, 2, &jvp);
+      EXPECT_EQ(ricci_status_code(s), by_order != 0 ? uint32_t{RICCI_UNIMPLEMENTED} : 0u);
+      if (by_order != 0) {
+        ricci_str text;
+        ricci_status_message(s, &text);
+        EXPECT_EQ(std::string(text.ptr, text.len), name + ": has no derivative by operand 0");
+      }
+      ricci_status_free(s);
+      ricci_program_release(jvp);
+    }
+  }
+}
+
 TEST(RowErrors, SiteNamesPrimitiveAndRule) {
   const Bench bench;
   const Function f = [](const Values& in) {

@@ -68,8 +68,14 @@ std::vector<Case> Elementwise() {
       Of("pow", lax::pow, 0.3, 2),
       Discrete(Of("nextafter", lax::nextafter)),
       Discrete(Of("stop_gradient", lax::stop_gradient)),
-      Discrete(Of("lgamma", lax::lgamma, 0.3, 3)),
-      Discrete(Of("digamma", lax::digamma, 0.3, 3)),
+      Of("lgamma", lax::lgamma, 0.3, 3),
+      Of("digamma", lax::digamma, 0.3, 3),
+      Of(
+          "digamma_negative", [](const Value& x) { return lax::digamma(lax::sub(x, 20.0)); }, 0.2, 0.8),
+      Of(
+          "polygamma_2", [](const Value& x) { return lax::polygamma(lax::full_like(x, 2), x); }, 0.5, 3),
+      Of(
+          "zeta_3", [](const Value& x) { return lax::zeta(lax::full_like(x, 3), x); }, 0.5, 3),
       Discrete(Of("eq", lax::eq)),
       Discrete(Of("lt", lax::lt)),
       Discrete(Of("is_finite", lax::is_finite)),

@@ -106,6 +106,9 @@ inline Value min(const Value& x, const Value& y) { return Emit1("min", {x, y}); 
 inline Value pow(const Value& x, const Value& y) { return Emit1("pow", {x, y}); }
 inline Value atan2(const Value& x, const Value& y) { return Emit1("atan2", {x, y}); }
 inline Value nextafter(const Value& x, const Value& y) { return Emit1("nextafter", {x, y}); }
+// The derivative of order m (whole numbers) of digamma at x; the sum over k of (q + k)^-x.
+inline Value polygamma(const Value& m, const Value& x) { return Emit1("polygamma", {m, x}); }
+inline Value zeta(const Value& x, const Value& q) { return Emit1("zeta", {x, q}); }
 inline Value mulhi(const Value& x, const Value& y) { return Emit1("mulhi", {x, y}); }
 inline Value bitwise_and(const Value& x, const Value& y) { return Emit1("and", {x, y}); }
 inline Value bitwise_or(const Value& x, const Value& y) { return Emit1("or", {x, y}); }

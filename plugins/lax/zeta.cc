@@ -1,0 +1,106 @@
+// zeta(x, q), the sum over k of (q + k)^-x (Hurwitz), and polygamma(m, x), the derivative of order m of digamma.
+//
+// zeta is summed by Euler and Maclaurin: kTerms terms, then the integral and its corrections with Bernoulli numbers.
+// With whole x it is defined for negative q too: the sum over all k, positive and negative, is taken around the one
+// nearest to 0, and the sum over the k that do not belong to it is a zeta of 1 - q. (JAX adds up kTerms terms there as
+// well, which is nothing below -kTerms.) All is computed in f64 for every dtype and rounded once.
+// polygamma is (-1)^(m+1) m! zeta(m+1, x). Neither has a derivative by its first operand.
+#include <limits>
+
+#include "ricci/plugin.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+constexpr int kTerms = 9;
+// B(2j) / (2j)!
+constexpr double kCorrections[] = {1.0 / 12,
+                                   -1.0 / 720,
+                                   1.0 / 30240,
+                                   -1.0 / 1209600,
+                                   1.0 / 47900160,
+                                   -691.0 / 1307674368000,
+                                   1.0 / 74724249600,
+                                   -3617.0 / 10670622842880000,
+                                   43867.0 / 5109094217170944000,
+                                   -174611.0 / 802857662698291200000.0};
+constexpr double kInfinity = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
+
+Value Where(const Value& defined, const Value& x) { return select(defined, x, full_like(x, kNaN)); }
+Value Is(const Value& x, double number) { return eq(x, full_like(x, number)); }
+Value IsWhole(const Value& x) { return eq(x, floor(x)); }
+Value IsEven(const Value& x) { return IsWhole(mul(0.5, x)); }
+Value Wide(const Value& x) { return convert_element_type(x, DType::kF64); }
+
+// Of f64, q > 0.
+Value Sum(const Value& x, const Value& q) {
+  const Value minus = neg(x);
+  Value sum = pow(q, minus);
+  for (int k = 1; k < kTerms; ++k) sum = add(sum, pow(add(q, k), minus));
+  const Value a = add(q, kTerms), last = pow(a, minus);
+  sum = add(sum, add(div(mul(last, a), sub(x, 1.0)), mul(0.5, last)));
+  Value factor = div(mul(x, last), a);
+  const Value square = mul(a, a);
+  for (int j = 1; j <= static_cast<int>(std::size(kCorrections)); ++j) {
+    sum = add(sum, mul(kCorrections[j - 1], factor));
+    factor = div(mul(factor, mul(add(x, 2 * j - 1), add(x, 2 * j))), square);
+  }
+  return sum;
+}
+
+// Of f64.
+Value Zeta(const Value& x, const Value& q) {
+  const Value negative = lt(q, zeros_like(q)), even = IsEven(x);
+  const Value r = sub(q, round(q, /*rounding_method=*/1));
+  const Value side = Sum(x, select(negative, sub(1.0, q), q)), below = sub(Sum(x, sub(1.0, r)), side);
+  const Value around = add(add(pow(r, neg(x)), Sum(x, add(1.0, r))), select(even, below, neg(below)));
+  Value sum = select(negative, Where(IsWhole(x), around), side);
+  sum = Where(ge(x, ones_like(x)), sum);
+  // At a pole of even order the sum is infinite; at one of odd order it has no sign.
+  const Value pole = bitwise_and(le(q, zeros_like(q)), IsWhole(q));
+  sum = select(pole, select(even, full_like(sum, kInfinity), full_like(sum, kNaN)), sum);
+  return select(Is(x, 1), full_like(sum, kInfinity), sum);
+}
+
+Values ZetaDecompose(const Eqn& e, std::span<const Value> in) {
+  return {convert_element_type(Zeta(Wide(in[0]), Wide(in[1])), e.in(0).dtype())};
+}
+
+Values PolygammaDecompose(const Eqn& e, std::span<const Value> in) {
+  const Value m = Wide(in[0]), x = Wide(in[1]), next = add(m, 1.0);
+  const Value size = mul(exp(lgamma(next)), Zeta(next, x));
+  const Value y = select(Is(m, 0), digamma(x), select(IsEven(m), neg(size), size));
+  const Value defined = bitwise_and(ge(m, zeros_like(m)), IsWhole(m));
+  return {convert_element_type(Where(defined, y), e.in(0).dtype())};
+}
+
+Value NoDerivative(const Eqn& e, const Value&, std::span<const Value>, const Value&) {
+  throw Error(RICCI_UNIMPLEMENTED, Text(e.name(), ": has no derivative by operand 0"));
+}
+Value ZetaByShift(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
+  return mul(t, neg(mul(in[0], zeta(add(in[0], 1.0), in[1]))));
+}
+Value PolygammaByArgument(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
+  return mul(t, polygamma(add(in[0], 1.0), in[1]));
+}
+
+constexpr Row Special(std::string_view name, JvpRule jvp, DecomposeRule decompose) {
+  return {.name = name,
+          .flags = RICCI_PRIM_TRANSCENDENTAL,
+          .type = rules::Same<2, kFloats>,
+          .jvp = jvp,
+          .batch = rules::Elementwise,
+          .decompose = decompose,
+          .missing = rules::kNotLinear};
+}
+
+constexpr Row kRows[] = {
+    Special("zeta", rules::Terms<NoDerivative, ZetaByShift>, ZetaDecompose),
+    Special("polygamma", rules::Terms<NoDerivative, PolygammaByArgument>, PolygammaDecompose),
+};
+
+}  // namespace
+
+RowList zeta_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows

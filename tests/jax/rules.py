@@ -1,0 +1,40 @@
+"""Every rule that JAX has for a primitive, Ricci has too.
+
+usage: rules.py TOOL
+"""
+import subprocess
+import sys
+
+import jax._src.lax.linalg  # noqa: F401: registers rules
+from jax._src.interpreters import ad, batching
+
+# primitive, rule: why it is not here
+EXCEPTIONS = {('while', 'transpose'): "JAX's is an error message"}
+
+
+def jax_rules():
+    tables = {'jvp': [ad.primitive_jvps], 'transpose': [ad.primitive_transposes, getattr(ad, 'fancy_transposes', {})],
+              'batch': [batching.fancy_primitive_batchers]}
+    rules = {}
+    for rule, registries in tables.items():
+        for primitive in (p for registry in registries for p in registry):
+            rules.setdefault(primitive.name.replace('_', '-'), set()).add(rule)
+    return rules
+
+
+def main(tool):
+    theirs = jax_rules()
+    compared, missing = 0, []
+    for line in subprocess.run([tool, 'primitives'], check=True, capture_output=True, text=True).stdout.splitlines():
+        name, *words = line.split()
+        ours = theirs.get(name.replace('_', '-'), set())
+        compared += len(ours)
+        missing += [(name, rule) for rule in sorted(ours - set(words)) if (name, rule) not in EXCEPTIONS]
+    for name, rule in missing:
+        print(f'{name}: JAX has a {rule} rule')
+    print(f'{compared} rules of JAX, {len(missing)} missing')
+    return 1 if missing or compared < 200 else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1]))
