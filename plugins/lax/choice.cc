@@ -9,7 +9,7 @@ namespace {
 
 // ---- select_n ----
 ArrayTypes SelectType(const Eqn& e) {
-  if (e.n_in() < 2) e.Fail("takes a selector and at least one case, not ", e.n_in(), " operands");
+  if (e.n_in() < 2) e.Fail("takes a selector and at least one case, not ", Count(e.n_in(), "operand"));
   const ArrayType which = e.in(0), first = e.in(1);
   if (which.dtype() != DType::kBool && which.dtype() != DType::kI32)
     e.Fail("the selector is ", which, "; it takes bool or i32");

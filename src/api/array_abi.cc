@@ -39,7 +39,7 @@ ricci_status* ricci_array_wrap(ricci_device* d, ricci_type t, void* data, void (
     const types::ArrayType& type = FromAbi(d)->context->types().Get(t);
     const uint32_t align = types::Info(type.dtype).size;
     if (reinterpret_cast<uintptr_t>(data) % align != 0) {
-      return args.Wrong("data of ", ToText(type), " is not aligned to ", align, " bytes");
+      return args.Wrong("data of ", ToText(type), " is not aligned to ", base::Count(align, "byte"));
     }
     *out = runtime::Abi(Array::Wrap(FromAbi(d), t, data, drop, arg).Detach());
     return absl::OkStatus();
@@ -52,7 +52,7 @@ ricci_status* ricci_array_copy_to_host(const ricci_array* a, void* dst, size_t b
     RICCI_TRY(args.Array("dst", dst, bytes));
     const Array& array = *FromAbi(a);
     if (bytes != array.bytes()) {
-      return args.Wrong(ToText(array.type()), " has ", array.bytes(), " bytes, not ", bytes);
+      return args.Wrong(ToText(array.type()), " has ", base::Count(array.bytes(), "byte"), ", not ", bytes);
     }
     const void* data = array.data();
     if (data == nullptr) {

@@ -26,7 +26,7 @@ absl::StatusOr<runtime::CompileOptions> Options(const ricci_compile_opts* given,
   if (o.opt_level > 3) return base::InvalidArgument("compile options: opt_level is ", o.opt_level, ", not 0 to 3");
   if (o.n_donate != 0 && o.n_donate != f.n_params()) {
     return base::InvalidArgument("compile options: n_donate is ", o.n_donate, ", but program ", f.name, " has ",
-                                 f.n_params(), " parameters");
+                                 base::Count(f.n_params(), "parameter"));
   }
   if (o.n_donate != 0 && o.donate == nullptr) return base::InvalidArgument("compile options: donate is NULL");
   options.device = o.device == nullptr ? nullptr : FromAbi(o.device);
@@ -71,10 +71,12 @@ ricci_status* ricci_executable_run(const ricci_executable* x, ricci_array* const
     RICCI_TRY(args.NotNull({{"x", x}}));
     const ir::Program& f = FromAbi(x)->code().program();
     if (n_in != f.n_params()) {
-      return base::InvalidArgument("program ", f.name, " takes ", f.n_params(), " arguments, not ", n_in);
+      return base::InvalidArgument("program ", f.name, " takes ", base::Count(f.n_params(), "argument"), ", not ",
+                                   n_in);
     }
     if (n_out != f.n_results()) {
-      return base::InvalidArgument("program ", f.name, " gives ", f.n_results(), " results, not ", n_out);
+      return base::InvalidArgument("program ", f.name, " gives ", base::Count(f.n_results(), "result"), ", not ",
+                                   n_out);
     }
     RICCI_TRY(args.Array("in", in, n_in));
     RICCI_TRY(args.Array("out", out, n_out));

@@ -5,6 +5,7 @@
 #include "pass/kernel_builder.h"
 
 using ricci::base::AtBorder;
+using ricci::base::Count;
 using ricci::base::InvalidArgument;
 using ricci::pass::FromAbi;
 using ricci::pass::KernelBuilder;
@@ -143,7 +144,7 @@ ricci_status* ricci_kernel_inline(ricci_kernel_builder* k, const ricci_program* 
   return AtBorder([&]() -> absl::Status {
     const ricci::ir::Program& p = *ricci::ir::FromAbi(f);
     if (n_out != p.n_results()) {
-      return InvalidArgument("kernel: program ", p.name, " gives ", p.n_results(), " results, not ", n_out);
+      return InvalidArgument("kernel: program ", p.name, " gives ", Count(p.n_results(), "result"), ", not ", n_out);
     }
     return FromAbi(k)->Inline(p, {in, n_in}, {dst, dst == nullptr ? 0 : n_out}, {out, out == nullptr ? 0 : n_out});
   });

@@ -44,6 +44,13 @@ std::string Cat(const Args&... args) {
   return absl::StrCat(ToAbslArg(args)...);
 }
 
+// "1 operand", "2 operands"; of other plurals both forms are given.
+template <typename Int>
+std::string Count(Int n, std::string_view one, std::string_view many = {}) {
+  if (n == 1 || many.empty()) return Cat(n, " ", one, n == 1 ? "" : "s");
+  return Cat(n, " ", many);
+}
+
 // OK if `holds`; else an INTERNAL status: a bug of ours, told with its place in the source.
 inline absl::Status Invariant(bool holds, std::string_view what, const char* file = __builtin_FILE(),
                               int line = __builtin_LINE()) {

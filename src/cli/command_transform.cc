@@ -15,8 +15,7 @@ std::vector<uint32_t> Wanted(const Session& session, const Arguments& arguments,
   if (const auto given = arguments.integers("wrt")) {
     for (int64_t i : *given) {
       if (i < 0 || i >= static_cast<int64_t>(params.size())) {
-        throw Failure("--wrt " + std::to_string(i) + ": the program has " + std::to_string(params.size()) +
-                      " parameters");
+        throw Failure("--wrt " + std::to_string(i) + ": the program has " + CountOfParameters(params.size()));
       }
       out.push_back(static_cast<uint32_t>(i));
     }

@@ -122,7 +122,7 @@ std::vector<Array> Inputs(const Session& session, const Arguments& arguments, co
       throw UsageError("--input takes INDEX=LITERAL, such as '0=[1.0, 2.0]'");
     const auto i = static_cast<size_t>(std::stoi(index));
     if (i >= params.size()) {
-      throw Failure("--input " + index + ": the program has " + std::to_string(params.size()) + " parameters");
+      throw Failure("--input " + index + ": the program has " + CountOfParameters(params.size()));
     }
     literals[i] = text.substr(equals + 1);
   }

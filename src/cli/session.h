@@ -65,6 +65,7 @@ class Session {
   Handle<ricci_ctx> context_;
 };
 
+inline std::string CountOfParameters(size_t n) { return std::to_string(n) + (n == 1 ? " parameter" : " parameters"); }
 Signature SignatureOf(const ricci_program* p);
 std::string TextOf(const ricci_program* p);
 Executable Compile(const ricci_program* p, ricci_device* device, uint32_t opt_level);

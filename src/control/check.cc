@@ -10,7 +10,8 @@ namespace ricci::inline v0::control {
 namespace {
 
 absl::Status Type(Builder& b, const Held& h) {
-  if (h.op.n_in != 2) return base::InvalidArgument("check: takes a bool and a value, not ", h.op.n_in, " operands");
+  if (h.op.n_in != 2)
+    return base::InvalidArgument("check: takes a bool and a value, not ", base::Count(h.op.n_in, "operand"));
   const types::ArrayType& pred = b.types().Get(h.op.in_types[0]);
   if (pred.dtype != RICCI_BOOL || pred.rank() != 0) {
     return base::InvalidArgument("check: the condition is ", ToText(pred), ", not bool[]");

@@ -25,7 +25,8 @@ absl::Status Type(Builder& b, const Held& h) {
   RICCI_TRY(CheckParams(b, "custom_vjp", "fwd", fwd, h.in_types()));
   const uint32_t n = call.n_results();
   if (fwd.n_results() < n) {
-    return base::InvalidArgument("custom_vjp: fwd gives ", fwd.n_results(), " results, fewer than the ", n, " of call");
+    return base::InvalidArgument("custom_vjp: fwd gives ", base::Count(fwd.n_results(), "result"), ", fewer than the ",
+                                 n, " of call");
   }
   std::vector<TypeId> fwd_results(ResultTypes(call).begin(), ResultTypes(call).end());
   fwd_results.insert(fwd_results.end(), fwd.result_types.begin() + n, fwd.result_types.end());

@@ -12,7 +12,8 @@ absl::Status Type(Builder& b, const Held& h) {
   if (s.length < 0) return base::InvalidArgument("scan: length ", s.length, " is negative");
   if (s.n_consts + s.n_carry + s.n_xs != h.op.n_in || s.n_carry + s.n_ys != s.body->n_results()) {
     return base::InvalidArgument("scan: num_consts ", s.n_consts, " and num_carry ", s.n_carry, " do not fit ",
-                                 h.op.n_in, " operands and ", s.body->n_results(), " results of body");
+                                 base::Count(h.op.n_in, "operand"), " and ", base::Count(s.body->n_results(), "result"),
+                                 " of body");
   }
   std::vector<TypeId> params(h.in_types().begin(), h.in_types().end());
   for (uint32_t i = s.n_consts + s.n_carry; i < h.op.n_in; ++i) {

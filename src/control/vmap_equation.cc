@@ -34,8 +34,8 @@ absl::Status Type(Builder& b, const Held& h) {
   const int64_t size = h.integer("size");
   if (size < 0) return base::InvalidArgument("vmap: size ", size, " is negative");
   if (in_axes.size() != h.op.n_in || out_axes.size() != body.n_results()) {
-    return base::InvalidArgument("vmap: ", in_axes.size(), " in_axes for ", h.op.n_in, " operands and ",
-                                 out_axes.size(), " out_axes for ", body.n_results(), " results");
+    return base::InvalidArgument("vmap: ", in_axes.size(), " in_axes for ", base::Count(h.op.n_in, "operand"), " and ",
+                                 out_axes.size(), " out_axes for ", base::Count(body.n_results(), "result"));
   }
   std::vector<TypeId> params(h.in_types().begin(), h.in_types().end()), out;
   for (size_t i = 0; i < params.size(); ++i) {

@@ -13,7 +13,7 @@ absl::Status Type(Builder& b, const Held& h) {
   const WhileParts w(h);
   if (w.n_cond + w.n_body + w.n_carry != h.op.n_in) {
     return base::InvalidArgument("while: cond_nconsts ", w.n_cond, " and body_nconsts ", w.n_body, " exceed ",
-                                 h.op.n_in, " operands");
+                                 base::Count(h.op.n_in, "operand"));
   }
   const auto in = h.in_types();
   const auto carry = in.subspan(w.n_cond + w.n_body);

@@ -39,7 +39,8 @@ class Parser {
     }
     for (const Use& use : uses_) {
       if (file_.data[use.data].size() != use.bytes) {
-        return Fail(use.at, "constant takes ", use.bytes, " bytes; its blob has ", file_.data[use.data].size());
+        return Fail(use.at, "constant takes ", base::Count(use.bytes, "byte"), "; its blob has ",
+                    file_.data[use.data].size());
       }
     }
     return std::move(file_);
@@ -202,7 +203,8 @@ class Parser {
     }
     const int64_t elements = ElementsOf(type);
     const int64_t given = static_cast<int64_t>(bytes.size() / types::Info(type.dtype).size);
-    if (list && given != elements) return Fail(at, "the list has ", given, " elements, the type ", elements);
+    if (list && given != elements)
+      return Fail(at, "the list has ", base::Count(given, "element"), ", the type ", elements);
     out.data = static_cast<uint32_t>(file_.data.size());
     file_.data.push_back(std::move(bytes));
     return absl::OkStatus();

@@ -34,7 +34,7 @@ absl::Status VerifyConstants(const Program& p) {
     const ArrayType& t = p.type(c.value);
     const uint64_t bytes = c.splat ? types::Info(t.dtype).size : t.bytes;
     if (c.data == nullptr || c.data->bytes.size() != bytes) {
-      return Broken(p, "%", c.value, ": constant of ", ToText(t), " takes ", bytes, " bytes");
+      return Broken(p, "%", c.value, ": constant of ", ToText(t), " takes ", base::Count(bytes, "byte"));
     }
   }
   return absl::OkStatus();

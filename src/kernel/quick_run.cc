@@ -211,7 +211,8 @@ class QuickMachine {
     if (failed_->op == QuickOp::kCheck) {
       return absl::FailedPreconditionError(base::Cat(where, "check ", failed_->imm, " does not hold"));
     }
-    return absl::InternalError(base::Cat(where, "index ", bad_index_, " is outside of ", bad_bound_, " elements"));
+    return absl::InternalError(
+        base::Cat(where, "index ", bad_index_, " is outside of ", base::Count(bad_bound_, "element")));
   }
 
   const QuickKernel& k_;

@@ -301,7 +301,8 @@ absl::StatusOr<uint32_t> ResultDType(uint32_t op, uint32_t requested, std::span<
   const ScalarOpInfo& info = InfoOf(op);
   if (info.arity == 0) return base::InvalidArgument("scalar operation ", op, " does not exist");
   if (operands.size() != info.arity) {
-    return base::InvalidArgument(info.name, ": takes ", info.arity, " operands but got ", operands.size());
+    return base::InvalidArgument(info.name, ": takes ", base::Count(info.arity, "operand"), " but got ",
+                                 operands.size());
   }
   if (op == RICCI_S_BITCAST) return BitcastResult(operands[0], requested);
   if (op == RICCI_S_CONVERT) {

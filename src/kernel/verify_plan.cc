@@ -114,7 +114,8 @@ class PlanVerifier {
     for (uint32_t i = 0; i < s.n_args; ++i) {
       const auto needed = static_cast<uint64_t>(k.buffers[i].elements) * types::Info(k.buffers[i].dtype).size;
       if (Arg(s, i).bytes < needed) {
-        return Error(base::Cat("argument ", i, " has ", Arg(s, i).bytes, " bytes but the kernel needs ", needed));
+        return Error(
+            base::Cat("argument ", i, " has ", base::Count(Arg(s, i).bytes, "byte"), " but the kernel needs ", needed));
       }
       const bool read_only = Arg(s, i).kind == RICCI_BUFFER_CONSTANT || Arg(s, i).kind == RICCI_BUFFER_INPUT;
       const bool written = k.buffers[i].access & RICCI_ACCESS_WRITE;

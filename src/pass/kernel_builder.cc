@@ -198,7 +198,7 @@ Val KernelBuilder::Position(const ir::ArrayType& t, const Index& index) {
 absl::StatusOr<Val> KernelBuilder::Load(ArrayId a, std::span<const Val> index) {
   if (!Has(a)) return absl::InvalidArgumentError("kernel: load of no array");
   if (index.size() != type(a).rank()) {
-    return base::InvalidArgument("kernel: ", index.size(), " indices for ", ToText(type(a)));
+    return base::InvalidArgument("kernel: ", base::Count(index.size(), "index", "indices"), " for ", ToText(type(a)));
   }
   RICCI_ASSIGN(Val v, LoadIndex(a, {{index.begin(), index.end()}, false}));
   RICCI_TRY(w_.status());
@@ -319,7 +319,7 @@ absl::StatusOr<Val> KernelBuilder::LoadElements(ArrayId id, const Index& index) 
 absl::Status KernelBuilder::Store(ArrayId a, std::span<const Val> index, Val v) {
   if (!Has(a)) return absl::InvalidArgumentError("kernel: store to no array");
   if (index.size() != type(a).rank())
-    return base::InvalidArgument("kernel: ", index.size(), " indices for ", ToText(type(a)));
+    return base::InvalidArgument("kernel: ", base::Count(index.size(), "index", "indices"), " for ", ToText(type(a)));
   RICCI_TRY(StoreIndex(a, {{index.begin(), index.end()}, false}, v));
   return w_.status();
 }

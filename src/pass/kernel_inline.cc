@@ -33,7 +33,8 @@ absl::StatusOr<KernelBuilder::Uses> KernelBuilder::CountUses(const ir::Program& 
 absl::Status KernelBuilder::Inline(const ir::Program& f, std::span<const ArrayId> in, std::span<const ArrayId> dst,
                                    std::span<ArrayId> out) {
   if (in.size() != f.n_params()) {
-    return base::InvalidArgument("kernel: program ", f.name, " takes ", f.n_params(), " arguments, not ", in.size());
+    return base::InvalidArgument("kernel: program ", f.name, " takes ", base::Count(f.n_params(), "argument"), ", not ",
+                                 in.size());
   }
   std::vector<ArrayId> env(f.values.size(), 0), dst_of(f.values.size(), 0);
   for (uint32_t i = 0; i < in.size(); ++i) {

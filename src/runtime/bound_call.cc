@@ -30,12 +30,13 @@ absl::Status BoundCall::Bind(uint32_t slot, void* p, uint64_t bytes) {
   }
   const types::ArrayType& t = type(slot);
   if (bytes != t.bytes) {
-    return base::InvalidArgument("call: ", SlotName(slot), " is ", ToText(t), " of ", t.bytes, " bytes, not ", bytes);
+    return base::InvalidArgument("call: ", SlotName(slot), " is ", ToText(t), " of ", base::Count(t.bytes, "byte"),
+                                 ", not ", bytes);
   }
   const uint32_t align = types::Info(t.dtype).size;
   if (p == nullptr) return base::InvalidArgument("call: ", SlotName(slot), " is bound to NULL");
   if (reinterpret_cast<uintptr_t>(p) % align != 0) {
-    return base::InvalidArgument("call: ", SlotName(slot), " is not aligned to ", align, " bytes");
+    return base::InvalidArgument("call: ", SlotName(slot), " is not aligned to ", base::Count(align, "byte"));
   }
   frame_->inputs[slot] = p;
   const bool all = std::find(frame_->inputs, frame_->inputs + n_slots_, nullptr) == frame_->inputs + n_slots_;

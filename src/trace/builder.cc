@@ -245,8 +245,9 @@ absl::StatusOr<Vals> Builder::Emit(PrimId prim, Attrs attrs, std::span<const Val
   RICCI_TRY(Infer(prim, attrs, in).status());
   if (n_out.has_value() && *n_out != out_types_.size()) {
     const prim::Row& row = registry_.Get(prim);
-    return AtSite(base::InvalidArgument(row.name, ": gives ", out_types_.size(), " results, not ", *n_out), row,
-                  "emit");
+    return AtSite(
+        base::InvalidArgument(row.name, ": gives ", base::Count(out_types_.size(), "result"), ", not ", *n_out), row,
+        "emit");
   }
   return Append(registry_.Get(prim), attrs_, in);
 }
@@ -280,7 +281,8 @@ absl::StatusOr<Vals> Builder::Inline(const Program& f, std::span<const Val> in) 
     return base::InvalidArgument("program ", f.name, " is of another context");
   }
   if (in.size() != f.n_params()) {
-    return base::InvalidArgument("program ", f.name, " takes ", f.n_params(), " arguments, not ", in.size());
+    return base::InvalidArgument("program ", f.name, " takes ", base::Count(f.n_params(), "argument"), ", not ",
+                                 in.size());
   }
   const ir::LocationId outer = location_;
   Vals env(f.values.size(), kNone);
@@ -313,8 +315,8 @@ absl::StatusOr<Val> Builder::Constant(TypeId type, std::span<const std::byte> by
   const ArrayType& t = types().Get(type);
   const uint32_t size = types::Info(t.dtype).size;
   if (bytes.size() != t.bytes && bytes.size() != size) {
-    return base::InvalidArgument("constant: ", ToText(t), " takes ", t.bytes, " bytes, or ", size, " for a splat, not ",
-                                 bytes.size());
+    return base::InvalidArgument("constant: ", ToText(t), " takes ", base::Count(t.bytes, "byte"), ", or ", size,
+                                 " for a splat, not ", bytes.size());
   }
   const bool splat = bytes.size() == size && (t.elements == 1 || bytes.size() != t.bytes);
   return Constant(type, splat, std::make_shared<const ir::ConstantData>(registry_.vocabulary().memory, bytes));

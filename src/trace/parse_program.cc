@@ -75,7 +75,8 @@ class Reader {
     for (uint32_t v : s.operands) operands.push_back(values[v]);
     RICCI_ASSIGN(Vals out, b.Emit(prim, attrs, operands));
     if (out.size() != s.results.size()) {
-      return Fail(s.at, s.primitive, ": the text has ", s.results.size(), " results, the primitive ", out.size());
+      return Fail(s.at, s.primitive, ": the text has ", base::Count(s.results.size(), "result"), ", the primitive ",
+                  out.size());
     }
     for (size_t i = 0; i < out.size(); ++i) {
       const TextType& t = s.results[i];

@@ -94,7 +94,8 @@ absl::StatusOr<ir::ProgramRef> Grad(const ir::Program& f, std::span<const uint32
   has_ct[0] = 1;
   for (uint32_t a : argnums) {
     if (a >= f.n_params()) {
-      return base::InvalidArgument("grad: argument ", a, " of program ", f.name, " with ", f.n_params(), " parameters");
+      return base::InvalidArgument("grad: argument ", a, " of program ", f.name, " with ",
+                                   base::Count(f.n_params(), "parameter"));
     }
     if (!types::IsDifferentiable(f.type(a).dtype)) {
       return base::InvalidArgument("grad: argument ", a, " of program ", f.name, " is ", ToText(f.type(a)),

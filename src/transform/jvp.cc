@@ -36,7 +36,8 @@ absl::Status Step(Builder& b, const ir::Program& f, const ir::Equation& eqn, Jvp
 
 absl::StatusOr<JvpProgram> Jvp(const ir::Program& f, MaskView active, MaskView instantiate) {
   if (active.size() != f.n_params()) {
-    return base::InvalidArgument("jvp: program ", f.name, " has ", f.n_params(), " parameters, not ", active.size());
+    return base::InvalidArgument("jvp: program ", f.name, " has ", base::Count(f.n_params(), "parameter"), ", not ",
+                                 active.size());
   }
   RICCI_ASSIGN(auto b, Builder::Create(prim::Registry::Of(f), f.name, {f.param_types.data(), f.param_types.size()}));
   JvpEnv env{Vals(f.values.size(), kNone), Vals(f.values.size(), kZero)};

@@ -216,8 +216,8 @@ absl::StatusOr<bool> PolicySaves(std::string_view policy, const prim::Row& row, 
 absl::StatusOr<PartialEvalProgram> PartialEval(const ir::Program& f, MaskView known, MaskView force_unknown,
                                                std::string_view policy) {
   if (known.size() != f.n_params()) {
-    return base::InvalidArgument("partial_eval: program ", f.name, " has ", f.n_params(), " parameters, not ",
-                                 known.size());
+    return base::InvalidArgument("partial_eval: program ", f.name, " has ", base::Count(f.n_params(), "parameter"),
+                                 ", not ", known.size());
   }
   prim::Registry& registry = prim::Registry::Of(f);
   std::vector<ir::TypeId> known_types, unknown_types;

@@ -83,8 +83,8 @@ class Transposer {
 absl::StatusOr<TransposeProgram> Transpose(const ir::Program& f, MaskView linear, MaskView ct_nonzero,
                                            bool instantiate) {
   if (linear.size() != f.n_params()) {
-    return base::InvalidArgument("transpose: program ", f.name, " has ", f.n_params(), " parameters, not ",
-                                 linear.size());
+    return base::InvalidArgument("transpose: program ", f.name, " has ", base::Count(f.n_params(), "parameter"),
+                                 ", not ", linear.size());
   }
   std::vector<ir::TypeId> params;
   for (uint32_t i = 0; i < f.n_params(); ++i) {

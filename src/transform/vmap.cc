@@ -26,8 +26,9 @@ absl::StatusOr<Vals> InlinePlain(Builder& b, const ir::Program& f, MaskView used
 absl::StatusOr<ir::ProgramRef> Vmap(const ir::Program& f, std::span<const int32_t> in_axes,
                                     std::span<const int32_t> out_axes, int64_t size, std::string_view axis_name) {
   if (in_axes.size() != f.n_params() || out_axes.size() != f.n_results()) {
-    return base::InvalidArgument("vmap: program ", f.name, " has ", f.n_params(), " parameters and ", f.n_results(),
-                                 " results; ", in_axes.size(), " in_axes and ", out_axes.size(), " out_axes are given");
+    return base::InvalidArgument("vmap: program ", f.name, " has ", base::Count(f.n_params(), "parameter"), " and ",
+                                 base::Count(f.n_results(), "result"), "; ", in_axes.size(), " in_axes and ",
+                                 out_axes.size(), " out_axes are given");
   }
   prim::Registry& registry = prim::Registry::Of(f);
   auto& types = registry.vocabulary().types;

@@ -73,7 +73,7 @@ TEST_F(BadInput, Emit) {
   EXPECT_EQ(ErrorOf(Emit("add", {vals[0]})), "host.cc:7: add: takes 2 operands, not 1");
   EXPECT_EQ(ErrorOf(Emit("add", {vals[0], RICCI_VAL_ZERO})),
             "host.cc:7: add: operand 1 is a symbolic zero; materialise it first");
-  EXPECT_EQ(ErrorOf(Emit("sin", {vals[0]}, {}, 2)), "host.cc:7: sin: gives 1 results, not 2");
+  EXPECT_EQ(ErrorOf(Emit("sin", {vals[0]}, {}, 2)), "host.cc:7: sin: gives 1 result, not 2");
   ricci_attr attr{};
   attr.name = {"angle", 5};
   attr.kind = RICCI_ATTR_INT;
@@ -181,7 +181,7 @@ TEST_F(BadInput, Run) {
   ricci_array *a = Floats({1, 2, 3, 4}), *short_one = Floats({1, 2, 3}), *out = nullptr;
   ricci_array* in[2] = {a, short_one};
   EXPECT_EQ(ErrorOf(ricci_executable_run(x, in, 1, &out, 1)), "program plus takes 2 arguments, not 1");
-  EXPECT_EQ(ErrorOf(ricci_executable_run(x, in, 2, &out, 2)), "program plus gives 1 results, not 2");
+  EXPECT_EQ(ErrorOf(ricci_executable_run(x, in, 2, &out, 2)), "program plus gives 1 result, not 2");
   EXPECT_EQ(ErrorOf(ricci_executable_run(x, in, 2, &out, 1)), "argument 1 of program plus is f32[3], not f32[4]");
   in[1] = nullptr;
   EXPECT_EQ(ErrorOf(ricci_executable_run(x, in, 2, &out, 1)), "argument 1 of program plus is NULL");

@@ -71,7 +71,7 @@ TEST_F(Operators, ErrorsNameTheCaller) {
   EXPECT_ERROR_HERE(jit([](Value x, Value y) { return x + y; })(three, two),
                     "add: shapes [3] and [2] do not broadcast");
   EXPECT_ERROR_HERE(jit([](Value x) { return sum(x, 2); })(three),
-                    "reduce_sum: axis 2 is out of range for 1 dimensions");
+                    "reduce_sum: axis 2 is out of range for 1 dimension");
   EXPECT_ERROR_HERE(jit([](Value x) { return matmul(x, slice(x, 0, 2)); })(three),
                     "matmul: f32[3] and f32[2] have contracting sizes 3 and 2");
   EXPECT_ERROR_HERE(jit([](Value x) { return reshape(x, {4}); })(three),

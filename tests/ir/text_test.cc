@@ -133,7 +133,7 @@ TEST_F(TextTest, MessagesNameThePlace) {
   EXPECT_EQ(ErrorOf(body("%y: f99[2] = mix(%x)")), "t:2:7: expected a dtype, not `f99`");
   EXPECT_EQ(ErrorOf(body("%y: f32[3] = mix(%x)")), "t:2:16: mix: result 0 is f32[2], the text says f32[3]");
   EXPECT_EQ(ErrorOf(body("%y: f32[2] = mux(%x)")), "t:2:16: mux: no such primitive");
-  EXPECT_EQ(ErrorOf(body("%y: f32[2] = constant [1]")), "t:2:25: the list has 1 elements, the type 2");
+  EXPECT_EQ(ErrorOf(body("%y: f32[2] = constant [1]")), "t:2:25: the list has 1 element, the type 2");
   EXPECT_EQ(ErrorOf(body("%y: i8[] = constant 128")), "t:2:23: `128` is no i8");
   EXPECT_EQ(ErrorOf(body("%y: i32[] = constant 1.5")), "t:2:24: `1.5` is no i32");
   EXPECT_EQ(ErrorOf(body("%y: f32[-1] = constant 1.5")), "t:2:17: type: negative dimension in f32[-1]");

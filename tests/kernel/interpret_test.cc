@@ -284,7 +284,7 @@ TEST(Verify, MalformedPlansAreNamed) {
   EXPECT_EQ(broken([](Plan& p) {
               p.Step(RICCI_STEP_KERNEL, 0, {0, 2, 2});
             }),
-            "plan: step 0: argument 1 has 1 bytes but the kernel needs 4");
+            "plan: step 0: argument 1 has 1 byte but the kernel needs 4");
   EXPECT_EQ(broken([](Plan& p) {
               p.Step(RICCI_STEP_KERNEL, 0, {0, 0, 2});
             }),

@@ -188,7 +188,7 @@ TEST(ScalarEval, EveryOperationHasATypeOrAReason) {
   const uint32_t mixed[] = {RICCI_F32, RICCI_F64};
   EXPECT_EQ(ResultDType(RICCI_S_ADD, 0, mixed).status().message(),
             "add: no scalar operation on f32, f64; convert the operands");
-  EXPECT_EQ(ResultDType(RICCI_S_SIN, 0, mixed).status().message(), "sin: takes 1 operands but got 2");
+  EXPECT_EQ(ResultDType(RICCI_S_SIN, 0, mixed).status().message(), "sin: takes 1 operand but got 2");
 }
 
 TEST(ScalarEval, Identities) {

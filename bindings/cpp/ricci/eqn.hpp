@@ -74,7 +74,7 @@ class Eqn {
   }
   // Fails unless the operation has `n` operands.
   void WantOperands(uint32_t n) const {
-    if (n_in() != n) Fail("takes ", n, " operands, not ", n_in());
+    if (n_in() != n) Fail("takes ", Count(n, "operand"), ", not ", n_in());
   }
 
  private:

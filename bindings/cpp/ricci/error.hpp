@@ -37,6 +37,11 @@ std::string Text(const Parts&... parts) {
   (AppendText(out, parts), ...);
   return out;
 }
+// "1 operand", "2 operands".
+template <typename Int>
+std::string Count(Int n, std::string_view what) {
+  return Text(n, " ", what, n == 1 ? "" : "s");
+}
 
 // A failed call. Copies share the status.
 class Error : public std::exception {

@@ -148,7 +148,8 @@ inline Value Binary(std::string_view name, std::string_view prim, const Operand&
 
 // An axis that may count from the end.
 inline int64_t Axis(std::string_view name, const Location& at, int64_t axis, int64_t rank) {
-  if (axis < -rank || axis >= rank) FailAt(at, name, ": axis ", axis, " is out of range for ", rank, " dimensions");
+  if (axis < -rank || axis >= rank)
+    FailAt(at, name, ": axis ", axis, " is out of range for ", Count(rank, "dimension"));
   return axis < 0 ? axis + rank : axis;
 }
 
