@@ -7,13 +7,13 @@ namespace {
 
 bool IsScalar(uint16_t op) { return op < RICCI_S_COUNT; }
 
+}  // namespace
+
 double OpCost(uint16_t op) {
   if (op >= RICCI_S_EXP && op < RICCI_S_COUNT && op != RICCI_S_FLOOR && op != RICCI_S_CEIL && op != RICCI_S_TRUNC)
     return 12;
   return op == RICCI_K_CONST || op == RICCI_K_LOCAL || op == RICCI_K_DOMAIN ? 0 : 1;
 }
-
-}  // namespace
 
 Blocks::Blocks(const ricci_kernel_table& k) : close(k.n_insts, 0), middle(k.n_insts, 0), parent(k.n_insts, 0) {
   std::vector<uint32_t> open;

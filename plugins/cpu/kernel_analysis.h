@@ -51,6 +51,8 @@ class Strides {
 
 // Instructions that code for one trip of loop `loop` has, loops in it unrolled where that makes at most `limit`.
 int64_t UnrolledSize(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop, int64_t limit);
+// Rough cost of an operation beside that of an addition.
+double OpCost(uint16_t op);
 // Rough number of scalar operations for one point of the domain; loops of unknown length count 16 times.
 double CostOfPoint(const ricci_kernel_table& k, const Blocks& blocks);
 

@@ -9,6 +9,7 @@ namespace ricci::cpu {
 void KernelEmitter::Range(uint32_t first, uint32_t last) {
   for (uint32_t i = first; i < last; ++i) {
     const ricci_inst& inst = k_.insts[i];
+    if (facts_ != nullptr && IsKnown(i)) continue;
     switch (inst.op) {
       case RICCI_K_NOP:
       case RICCI_K_DOMAIN:
@@ -57,6 +58,23 @@ void KernelEmitter::Range(uint32_t first, uint32_t last) {
         break;
     }
   }
+}
+
+bool KernelEmitter::IsKnown(uint32_t& i) {
+  switch (facts_->is(i)) {
+    case Facts::Is::kComputed:
+      return false;
+    case Facts::Is::kDead:
+      if (k_.insts[i].op == RICCI_K_REDUCE) i = blocks_.close[i];
+      return true;
+    case Facts::Is::kSame:
+      values_[i] = values_[facts_->same(i)];
+      return true;
+    case Facts::Is::kConstant:
+      values_[i] = {Constant(k_.insts[i].dtype, facts_->constant(i)), nullptr, 0};
+      return true;
+  }
+  return false;
 }
 
 // The pointer to the number of the failed check stands behind all buffers.

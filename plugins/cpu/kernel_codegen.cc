@@ -52,7 +52,8 @@ bool KernelEmitter::Fail(const std::string& what) {
 
 void KernelEmitter::Domain() {
   const uint32_t rank = k_.domain_rank;
-  std::vector<uint32_t> dims(rank, 0);
+  std::vector<uint32_t>& dims = dims_;
+  dims.assign(rank, 0);
   for (uint32_t i = 0; i < k_.n_insts; ++i) {
     if (k_.insts[i].op == RICCI_K_DOMAIN) dims[static_cast<size_t>(k_.insts[i].imm)] = i;
   }
@@ -64,12 +65,15 @@ void KernelEmitter::Domain() {
     return;
   }
   const int64_t inner = k_.domain[rank - 1];
+  const bool together = lanes && rank > 2 && dims[rank - 2] != 0 && RowsTogether();
+  std::vector<Piece> pieces;
+  if (!together) pieces = CutDomain(k_, blocks_, dims, l_.lanes);
   if (rank == 1) {
     out_.units = inner;
     // Tasks begin at multiples of the lanes, so only the last vector of all is partial.
+    if (!pieces.empty()) return SpreadPieces(pieces, 0, begin, end, lanes);
     Spread(dims[0], begin, end, lanes, inner % l_.lanes == 0);
   } else {
-    const bool together = lanes && rank > 2 && dims[rank - 2] != 0 && RowsTogether();
     if (together) together_ = dims[rank - 2];
     const uint32_t outer = rank - 1 - together;
     out_.units = 1;
@@ -81,9 +85,30 @@ void KernelEmitter::Domain() {
         if (dims[d] != 0) values_[dims[d]] = {d == 0 ? rest : LLVMBuildURem(l_.b, rest, extent, ""), nullptr, 0};
         if (d != 0) rest = LLVMBuildUDiv(l_.b, rest, extent, "");
       }
+      if (!pieces.empty()) return SpreadPieces(pieces, 0, l_.I64(0), l_.I64(inner), lanes);
       Spread(dims[rank - 1], l_.I64(0), l_.I64(inner), lanes, inner % l_.lanes == 0);
     });
   }
+}
+
+void KernelEmitter::SpreadPieces(const std::vector<Piece>& pieces, uint32_t d, V begin, V end, bool lanes) {
+  if (d + 1 == k_.domain_rank) {
+    for (const Piece& p : pieces) {
+      facts_ = &p.facts[0];
+      V lo = l_.Fn("llvm.smax", begin, l_.I64(p.range.lo)), hi = l_.Fn("llvm.smin", end, l_.I64(p.range.hi));
+      const bool even = p.range.lo % l_.lanes == 0 && p.range.hi % l_.lanes == 0;
+      Spread(dims_[d], lo, hi, lanes, even);
+    }
+    facts_ = nullptr;
+    return;
+  }
+  const auto from = [&](size_t i, const auto& next) -> void {
+    if (i + 1 == pieces.size()) return SpreadPieces(pieces[i].inner, d + 1, begin, end, lanes);
+    V inside = LLVMBuildICmp(l_.b, LLVMIntSLT, One(dims_[d]), l_.I64(pieces[i].range.hi), "");
+    Branch(
+        inside, [&] { SpreadPieces(pieces[i].inner, d + 1, begin, end, lanes); }, [&] { next(i + 1, next); });
+  };
+  from(0, from);
 }
 
 void KernelEmitter::Spread(uint32_t dim, V begin, V end, bool lanes, bool even) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kernel_codegen.h"
+#include "kernel_facts.h"
 #include "scalar_codegen.h"
 
 namespace ricci::cpu {
@@ -64,6 +65,11 @@ class KernelEmitter {
 
   // The body for all points [begin, end) of the innermost dimension.
   void Spread(uint32_t dim, V begin, V end, bool lanes, bool even);
+
+  // The same for the pieces of dimension `d` and those after it, each with code of its own.
+  void SpreadPieces(const std::vector<Piece>& pieces, uint32_t d, V begin, V end, bool lanes);
+  // Whether the current piece tells what instruction i gives; it is not computed then.
+  bool IsKnown(uint32_t& i);
 
   bool RowsTogether() const;
   // The body for one point or vector of points; of all rows of the dimension before, where they go together.
@@ -230,6 +236,8 @@ class KernelEmitter {
   int masked_depth_ = 0;    // branches and loops around that switch lanes off
   bool spreading_ = false;  // inside of the loop that is spread over lanes
   bool done_ = false;
+  const Facts* facts_ = nullptr;  // of the piece of the domain that code is made for; NULL: the whole domain
+  std::vector<uint32_t> dims_;    // the DOMAIN instruction of each dimension
   uint32_t split_ = 0;
   uint32_t together_ = 0;  // the dimension, before the innermost, all points of which are computed together
   std::vector<Postponed> postponed_;

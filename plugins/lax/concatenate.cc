@@ -1,6 +1,7 @@
 // concatenate: operands one after another along `dimension`; stack: operands of one shape along a new dimension `axis`.
 //
-// Lowered by index: every operand is loaded at a clamped index and the one that the index falls into is selected.
+// Lowered by index: every operand is loaded at a clamped index and the one that the index falls into is selected. A
+// backend may cut its loops where the selection changes.
 #include "factor_text.hpp"
 
 namespace ricci::inline v0::lax::rows {

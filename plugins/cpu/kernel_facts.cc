@@ -1,0 +1,289 @@
+// Intervals of index values, forwards; what nobody needs, backwards.
+//
+// A concatenation is a choice between clamped loads of all its operands. Between two of its seams the choice is known
+// and the clamps do nothing: what is left is one load in order. So the domain is cut at the seams (comparisons of an
+// index with a constant) and code is made for each piece, as long as there are few pieces and little code; the
+// innermost dimension only where the pieces are long on average.
+#include "kernel_facts.h"
+
+#include <algorithm>
+
+namespace ricci::cpu {
+namespace {
+
+constexpr int64_t kSmallIndex = int64_t{1} << 61;  // sums of two such do not overflow
+constexpr size_t kMaxPieces = 48;
+constexpr double kMaxCost = 4096;    // of the code for all pieces together
+constexpr int64_t kLongPiece = 4;    // vectors per piece of the innermost dimension
+constexpr uint32_t kMaxDepth = 512;  // steps from an index to what is compared
+
+bool IsComparison(uint16_t op) { return op >= RICCI_S_EQ && op <= RICCI_S_GE; }
+
+}  // namespace
+
+Facts::Facts(const ricci_kernel_table& k, const Blocks& blocks, const std::vector<Bound>& bounds)
+    : k_(k), ranges_(k.n_insts), is_(k.n_insts, Is::kComputed), same_(k.n_insts, 0) {
+  for (uint32_t v = 1; v < k.n_insts; ++v) {
+    const auto given = std::find_if(bounds.begin(), bounds.end(), [&](const Bound& b) { return b.index == v; });
+    if (given != bounds.end()) {
+      ranges_[v] = {true, given->range.lo, given->range.hi - 1};
+      continue;
+    }
+    Range r = Of(k.insts[v], v);
+    r.known = r.known && std::abs(r.lo) < kSmallIndex && std::abs(r.hi) < kSmallIndex;
+    ranges_[v] = r;
+    if (r.known && r.lo == r.hi && k.insts[v].op < RICCI_S_COUNT) is_[v] = Is::kConstant;
+  }
+  FindDead(blocks);
+}
+
+Facts::Range Facts::Of(const ricci_inst& inst, uint32_t v) {
+  switch (inst.op) {
+    case RICCI_K_CONST:
+      if (inst.dtype != RICCI_I64 && inst.dtype != RICCI_BOOL) return {};
+      return {true, inst.imm, inst.imm};
+    case RICCI_K_DOMAIN:
+      return {k_.domain[inst.imm] > 0, 0, k_.domain[inst.imm] - 1};
+    case RICCI_K_FOR: {
+      const Range &a = ranges_[inst.a], &b = ranges_[inst.b];
+      return {a.known && b.known && a.lo < b.hi, a.lo, b.hi - 1};
+    }
+    case RICCI_S_SELECT:
+      return Choice(inst, v);
+    default:
+      break;
+  }
+  if (inst.op >= RICCI_S_COUNT || inst.a == 0) return {};
+  const uint16_t from = k_.insts[inst.a].dtype;
+  if (from == RICCI_BOOL && inst.dtype == RICCI_BOOL) return Logic(inst, ranges_[inst.a], ranges_[inst.b]);
+  if (from != RICCI_I64 || inst.b == 0) return {};
+  if (IsComparison(inst.op)) return Comparison(inst.op, ranges_[inst.a], ranges_[inst.b]);
+  return inst.dtype == RICCI_I64 ? Arithmetic(inst, v) : Range{};
+}
+
+Facts::Range Facts::Same(uint32_t v, uint32_t as) {
+  is_[v] = Is::kSame;
+  same_[v] = is_[as] == Is::kSame ? same_[as] : as;
+  return ranges_[as];
+}
+
+Facts::Range Facts::Choice(const ricci_inst& inst, uint32_t v) {
+  const Range &condition = ranges_[inst.a], &b = ranges_[inst.b], &c = ranges_[inst.c];
+  if (condition.known && condition.lo == condition.hi) return Same(v, condition.lo != 0 ? inst.b : inst.c);
+  return {b.known && c.known, std::min(b.lo, c.lo), std::max(b.hi, c.hi)};
+}
+
+Facts::Range Facts::Arithmetic(const ricci_inst& inst, uint32_t v) {
+  const Range &a = ranges_[inst.a], &b = ranges_[inst.b];
+  if (!a.known || !b.known) return {};
+  switch (inst.op) {
+    case RICCI_S_ADD:
+      return {true, a.lo + b.lo, a.hi + b.hi};
+    case RICCI_S_SUB:
+      return {true, a.lo - b.hi, a.hi - b.lo};
+    case RICCI_S_MIN:
+      if (a.hi <= b.lo) return Same(v, inst.a);
+      if (b.hi <= a.lo) return Same(v, inst.b);
+      return {true, std::min(a.lo, b.lo), std::min(a.hi, b.hi)};
+    case RICCI_S_MAX:
+      if (a.lo >= b.hi) return Same(v, inst.a);
+      if (b.lo >= a.hi) return Same(v, inst.b);
+      return {true, std::max(a.lo, b.lo), std::max(a.hi, b.hi)};
+    case RICCI_S_MUL: {
+      int64_t lo, hi;
+      if (b.lo != b.hi || b.lo < 0 || __builtin_mul_overflow(a.lo, b.lo, &lo) ||
+          __builtin_mul_overflow(a.hi, b.lo, &hi)) {
+        return {};
+      }
+      return {true, lo, hi};
+    }
+    default:
+      return {};
+  }
+}
+
+Facts::Range Facts::Comparison(uint16_t op, const Range& a, const Range& b) const {
+  if (!a.known || !b.known) return {};
+  const auto result = [](bool yes, bool no) { return Range{yes || no, yes ? 1 : 0, yes ? 1 : 0}; };
+  const bool apart = a.hi < b.lo || b.hi < a.lo, one = a.lo == a.hi && b.lo == b.hi && a.lo == b.lo;
+  switch (op) {
+    case RICCI_S_LT:
+      return result(a.hi < b.lo, a.lo >= b.hi);
+    case RICCI_S_LE:
+      return result(a.hi <= b.lo, a.lo > b.hi);
+    case RICCI_S_GT:
+      return result(a.lo > b.hi, a.hi <= b.lo);
+    case RICCI_S_GE:
+      return result(a.lo >= b.hi, a.hi < b.lo);
+    case RICCI_S_EQ:
+      return result(one, apart);
+    default:
+      return result(apart, one);
+  }
+}
+
+Facts::Range Facts::Logic(const ricci_inst& inst, const Range& a, const Range& b) const {
+  const auto is = [](const Range& r, int64_t value) { return r.known && r.lo == value && r.hi == value; };
+  switch (inst.op) {
+    case RICCI_S_AND:
+      return {is(a, 0) || is(b, 0) || (is(a, 1) && is(b, 1)), is(a, 1) && is(b, 1), is(a, 1) && is(b, 1)};
+    case RICCI_S_OR:
+      return {is(a, 1) || is(b, 1) || (is(a, 0) && is(b, 0)), is(a, 1) || is(b, 1), is(a, 1) || is(b, 1)};
+    case RICCI_S_NOT:
+      return {is(a, 0) || is(a, 1), is(a, 0), is(a, 0)};
+    default:
+      return {};
+  }
+}
+
+bool Facts::IsPure(uint32_t first, uint32_t last) const {
+  return std::none_of(k_.insts + first, k_.insts + last, [](const ricci_inst& i) {
+    return i.op == RICCI_K_STORE || i.op == RICCI_K_SET || i.op == RICCI_K_CHECK;
+  });
+}
+
+// Stores, checks and control flow are needed, and what they need is. A reduction whose sum is not needed goes as a
+// whole.
+void Facts::FindDead(const Blocks& blocks) {
+  std::vector<uint8_t> needed(k_.n_insts, 0);
+  for (uint32_t v = k_.n_insts; v-- > 1;) {
+    const ricci_inst& inst = k_.insts[v];
+    const bool value = inst.op < RICCI_S_COUNT || inst.op == RICCI_K_LOAD || inst.op == RICCI_K_GET;
+    if (inst.op == RICCI_K_YIELD && !needed[v] && blocks.close[inst.a] == v && IsPure(inst.a, v)) {
+      for (; v > inst.a; --v) is_[v] = Is::kDead;
+      is_[v] = Is::kDead;
+      continue;
+    }
+    if (value && !needed[v]) is_[v] = Is::kDead;
+    if (is_[v] == Is::kDead || is_[v] == Is::kConstant) continue;
+    if (is_[v] == Is::kSame) {
+      needed[same_[v]] = 1;
+      continue;
+    }
+    for (uint32_t operand : {inst.a, inst.b, inst.c}) needed[operand] = 1;
+  }
+}
+
+double Facts::cost() const {
+  double sum = 0;
+  for (uint32_t v = 1; v < k_.n_insts; ++v) sum += is_[v] == Is::kComputed ? OpCost(k_.insts[v].op) : 0;
+  return sum;
+}
+
+Facts::Sum Facts::SumOf(uint32_t v) const {
+  Sum sum{v, 0};
+  for (uint32_t depth = 0; depth < kMaxDepth; ++depth) {
+    if (is_[sum.index] == Is::kSame) sum.index = same_[sum.index];
+    const ricci_inst& inst = k_.insts[sum.index];
+    if (inst.op != RICCI_S_ADD && inst.op != RICCI_S_SUB) break;
+    const auto b = ConstantOf(k_, inst.b), a = ConstantOf(k_, inst.a);
+    if (b) {
+      sum = {inst.a, sum.offset + (inst.op == RICCI_S_ADD ? *b : -*b)};
+    } else if (a && inst.op == RICCI_S_ADD) {
+      sum = {inst.b, sum.offset + *a};
+    } else {
+      break;
+    }
+  }
+  return sum;
+}
+
+std::vector<int64_t> Facts::CutsOf(uint32_t index) const {
+  std::vector<int64_t> cuts;
+  const Range& range = ranges_[index];
+  const auto add = [&](int64_t at) {
+    if (at > range.lo && at <= range.hi) cuts.push_back(at);
+  };
+  for (uint32_t v = 1; v < k_.n_insts; ++v) {
+    const ricci_inst& inst = k_.insts[v];
+    if (!IsComparison(inst.op) || is_[v] != Is::kComputed || k_.insts[inst.a].dtype != RICCI_I64) continue;
+    const auto a = ConstantOf(k_, inst.a), b = ConstantOf(k_, inst.b);
+    if (a.has_value() == b.has_value()) continue;
+    const Sum sum = SumOf(a ? inst.b : inst.a);
+    if (sum.index != index) continue;
+    const int64_t at = (a ? *a : *b) - sum.offset;  // where the sum is the constant
+    const bool equal = inst.op == RICCI_S_EQ || inst.op == RICCI_S_NE;
+    const bool before =
+        b ? inst.op == RICCI_S_LT || inst.op == RICCI_S_GE : inst.op == RICCI_S_GT || inst.op == RICCI_S_LE;
+    if (equal || before) add(at);
+    if (equal || !before) add(at + 1);
+  }
+  std::sort(cuts.begin(), cuts.end());
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  return cuts;
+}
+
+namespace {
+
+class Cutter {
+ public:
+  Cutter(const ricci_kernel_table& k, const Blocks& blocks, const std::vector<uint32_t>& dims, unsigned lanes)
+      : k_(k), blocks_(blocks), dims_(dims), lanes_(lanes) {}
+
+  // Empty: too many pieces, too much code, or nothing to cut.
+  std::vector<Piece> Run(bool inner_only) {
+    inner_only_ = inner_only;
+    pieces_ = 0;
+    cost_ = 0;
+    std::vector<Facts::Bound> box;
+    std::vector<Piece> out = Dimension(0, box);
+    return pieces_ < 2 || Exceeded() ? std::vector<Piece>() : std::move(out);
+  }
+
+ private:
+  bool Exceeded() const { return pieces_ > kMaxPieces || cost_ > kMaxCost; }
+
+  std::vector<Piece> Dimension(uint32_t d, std::vector<Facts::Bound>& box) {
+    std::vector<Piece> out;
+    box.push_back({dims_[d], {0, k_.domain[d]}});
+    Cut(d, box, {0, k_.domain[d]}, out);
+    box.pop_back();
+    return out;
+  }
+
+  // Adds the pieces of `range` of dimension d; the last of `box` is that dimension.
+  void Cut(uint32_t d, std::vector<Facts::Bound>& box, Interval range, std::vector<Piece>& out) {
+    if (Exceeded()) return;
+    box.back().range = range;
+    const bool last = d + 1 == k_.domain_rank;
+    Facts facts(k_, blocks_, box);
+    std::vector<int64_t> cuts;
+    if (dims_[d] != 0 && (last || !inner_only_)) cuts = facts.CutsOf(dims_[d]);
+    const int64_t longest = last ? kLongPiece * lanes_ : 1;
+    if (!cuts.empty() && k_.domain[d] >= longest * static_cast<int64_t>(out.size() + cuts.size() + 1)) {
+      const int64_t middle = cuts[cuts.size() / 2];
+      Cut(d, box, {range.lo, middle}, out);
+      return Cut(d, box, {middle, range.hi}, out);
+    }
+    Piece piece{range, {}, {}};
+    if (last) {
+      ++pieces_;
+      cost_ += facts.cost();
+      piece.facts.push_back(std::move(facts));
+    } else {
+      piece.inner = Dimension(d + 1, box);
+    }
+    out.push_back(std::move(piece));
+  }
+
+  const ricci_kernel_table& k_;
+  const Blocks& blocks_;
+  const std::vector<uint32_t>& dims_;
+  const unsigned lanes_;
+  bool inner_only_ = false;
+  size_t pieces_ = 0;
+  double cost_ = 0;
+};
+
+}  // namespace
+
+std::vector<Piece> CutDomain(const ricci_kernel_table& k, const Blocks& blocks, const std::vector<uint32_t>& dims,
+                             unsigned lanes) {
+  if (k.domain_rank == 0 || std::any_of(k.domain, k.domain + k.domain_rank, [](int64_t n) { return n <= 0; }))
+    return {};
+  Cutter cutter(k, blocks, dims, lanes);
+  std::vector<Piece> pieces = cutter.Run(/*inner_only=*/false);
+  return pieces.empty() ? cutter.Run(/*inner_only=*/true) : pieces;
+}
+
+}  // namespace ricci::cpu

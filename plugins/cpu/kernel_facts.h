@@ -1,0 +1,70 @@
+// What is known of the values of a kernel while its indices stay within given intervals, and where to cut these so that
+// more is known.
+#ifndef RICCI_CPU_KERNEL_FACTS_H_
+#define RICCI_CPU_KERNEL_FACTS_H_
+#include <vector>
+
+#include "kernel_analysis.h"
+
+namespace ricci::cpu {
+
+struct Interval {
+  int64_t lo, hi;  // lo <= x < hi
+};
+
+class Facts {
+ public:
+  struct Bound {
+    uint32_t index;  // a DOMAIN or FOR
+    Interval range;
+  };
+  enum class Is : uint8_t { kComputed, kDead, kSame, kConstant };
+
+  Facts(const ricci_kernel_table& k, const Blocks& blocks, const std::vector<Bound>& bounds);
+
+  Is is(uint32_t v) const { return is_[v]; }
+  uint32_t same(uint32_t v) const { return same_[v]; }  // the earlier value that v is
+  int64_t constant(uint32_t v) const { return ranges_[v].lo; }
+  // Rough number of scalar operations that are left.
+  double cost() const;
+  // Where comparisons of `index` with a constant change, in order.
+  std::vector<int64_t> CutsOf(uint32_t index) const;
+
+ private:
+  struct Range {  // lo <= x <= hi
+    bool known = false;
+    int64_t lo = 0, hi = 0;
+  };
+  struct Sum {  // index + offset
+    uint32_t index;
+    int64_t offset;
+  };
+  Range Of(const ricci_inst& inst, uint32_t v);
+  Range Arithmetic(const ricci_inst& inst, uint32_t v);
+  Range Comparison(uint16_t op, const Range& a, const Range& b) const;
+  Range Logic(const ricci_inst& inst, const Range& a, const Range& b) const;
+  Range Choice(const ricci_inst& inst, uint32_t v);
+  Range Same(uint32_t v, uint32_t as);
+  void FindDead(const Blocks& blocks);
+  bool IsPure(uint32_t first, uint32_t last) const;
+  Sum SumOf(uint32_t v) const;
+
+  const ricci_kernel_table& k_;
+  std::vector<Range> ranges_;
+  std::vector<Is> is_;
+  std::vector<uint32_t> same_;
+};
+
+// A box of the domain: an interval of one dimension, and how the next one is cut there.
+struct Piece {
+  Interval range;
+  std::vector<Piece> inner;  // of the next dimension; empty: the last
+  std::vector<Facts> facts;  // at the last dimension: one
+};
+// The domain cut where concatenations, paddings and the like change from one piece to the next; empty if it is better
+// left whole. `dims`: the DOMAIN instruction of each dimension, 0 = none.
+std::vector<Piece> CutDomain(const ricci_kernel_table& k, const Blocks& blocks, const std::vector<uint32_t>& dims,
+                             unsigned lanes);
+
+}  // namespace ricci::cpu
+#endif
