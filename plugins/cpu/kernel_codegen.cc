@@ -26,23 +26,52 @@ void KernelEmitter::Emit(const std::string& name, Part part) {
 }
 
 uint32_t KernelEmitter::FindSplit() {
-  if (k_.domain_rank != 0) return 0;
   uint32_t found = 0;
   for (uint32_t i = 1; i < k_.n_insts; ++i) {
     const uint16_t op = k_.insts[i].op;
     if (blocks_.parent[i] != 0) continue;
     if (op == RICCI_K_FOR || op == RICCI_K_WHILE || op == RICCI_K_IF || op == RICCI_K_LOCAL) return 0;
+    if ((op == RICCI_K_STORE || op == RICCI_K_CHECK) && found == 0) return 0;
     if (op != RICCI_K_REDUCE) continue;
     const auto trips = TripsOf(k_, i);
-    if (found != 0 || !trips || *trips < 2 * kReduceChunk) return 0;
+    if (found != 0 || !trips || *trips < 2 * ChunkLength(i)) return 0;
     found = i;
   }
-  return found;
+  const uint32_t rank = k_.domain_rank;
+  if (found == 0 || rank == 0) return found;
+  const bool lanes = LanesOverDomain(k_, blocks_, l_.lanes);
+  int64_t tasks = rank == 1 ? k_.domain[0] : 1;
+  for (uint32_t d = 0; d + 1 < rank; ++d) tasks *= k_.domain[d];
+  if (rank == 1 && lanes) tasks /= int64_t{4} * l_.lanes;
+  return tasks < kFewTasks ? found : 0;
+}
+
+// Trips of the reductions within `reduce` for one trip of its own.
+int64_t KernelEmitter::NestedTrips(uint32_t reduce) const {
+  int64_t most = 1;
+  for (uint32_t i = reduce + 1; i < blocks_.close[reduce]; ++i) {
+    if (k_.insts[i].op != RICCI_K_REDUCE) continue;
+    most = std::max(most, std::min(TripsOf(k_, i).value_or(1) * NestedTrips(i), kReduceChunk));
+    i = blocks_.close[i];
+  }
+  return most;
+}
+
+int64_t KernelEmitter::ChunkLength(uint32_t reduce) const {
+  const int64_t inner = k_.domain_rank == 0 ? 1 : std::max<int64_t>(k_.domain[k_.domain_rank - 1], 1);
+  const int64_t nested = NestedTrips(reduce);
+  if (nested > 1) return std::max(kReduceChunk / inner / nested, int64_t{1});
+  return std::max(kReduceChunk / inner / kLeastChunk, int64_t{1}) * kLeastChunk;
 }
 
 void KernelEmitter::SetSplit(uint32_t reduce) {
   split_ = reduce;
-  out_.partial_chunks = (*TripsOf(k_, reduce) + kReduceChunk - 1) / kReduceChunk;
+  chunk_length_ = ChunkLength(reduce);
+  chunks_ = (*TripsOf(k_, reduce) + chunk_length_ - 1) / chunk_length_;
+  int64_t rows = 1;
+  for (uint32_t d = 0; d + 1 < k_.domain_rank; ++d) rows *= k_.domain[d];
+  out_.partial_chunks = rows * chunks_;
+  out_.partials = out_.partial_chunks * (k_.domain_rank == 0 ? 1 : k_.domain[k_.domain_rank - 1]);
 }
 
 bool KernelEmitter::Fail(const std::string& what) {
@@ -57,17 +86,19 @@ void KernelEmitter::Domain() {
   for (uint32_t i = 0; i < k_.n_insts; ++i) {
     if (k_.insts[i].op == RICCI_K_DOMAIN) dims[static_cast<size_t>(k_.insts[i].imm)] = i;
   }
+  if (part_ == Part::kPartial) return Chunks();
   V begin = LLVMGetParam(function_, 1), end = LLVMGetParam(function_, 2);
   const bool lanes = LanesOverDomain(k_, blocks_, l_.lanes);
+  row_ = column_ = l_.I64(0);
   if (rank == 0) {
     out_.units = 1;
     Range(1, k_.n_insts);
     return;
   }
   const int64_t inner = k_.domain[rank - 1];
-  const bool together = lanes && rank > 2 && dims[rank - 2] != 0 && RowsTogether();
+  const bool together = split_ == 0 && lanes && rank > 2 && dims[rank - 2] != 0 && RowsTogether();
   std::vector<Piece> pieces;
-  if (!together) pieces = CutDomain(k_, blocks_, dims, l_.lanes);
+  if (!together && split_ == 0) pieces = CutDomain(k_, blocks_, dims, l_.lanes);
   if (rank == 1) {
     out_.units = inner;
     // Tasks begin at multiples of the lanes, so only the last vector of all is partial.
@@ -79,16 +110,34 @@ void KernelEmitter::Domain() {
     out_.units = 1;
     for (uint32_t d = 0; d < outer; ++d) out_.units *= k_.domain[d];
     Loop(begin, end, 1, [&](V row) {
-      V rest = row;
-      for (uint32_t d = outer; d-- > 0;) {
-        V extent = l_.I64(k_.domain[d]);
-        if (dims[d] != 0) values_[dims[d]] = {d == 0 ? rest : LLVMBuildURem(l_.b, rest, extent, ""), nullptr, 0};
-        if (d != 0) rest = LLVMBuildUDiv(l_.b, rest, extent, "");
-      }
+      row_ = row;
+      SetRow(row, 1 + together);
       if (!pieces.empty()) return SpreadPieces(pieces, 0, l_.I64(0), l_.I64(inner), lanes);
       Spread(dims[rank - 1], l_.I64(0), l_.I64(inner), lanes, inner % l_.lanes == 0);
     });
   }
+}
+
+void KernelEmitter::SetRow(V row, uint32_t inner) {
+  for (uint32_t d = k_.domain_rank - inner; d-- > 0;) {
+    V extent = l_.I64(k_.domain[d]);
+    if (dims_[d] != 0) values_[dims_[d]] = {d == 0 ? row : LLVMBuildURem(l_.b, row, extent, ""), nullptr, 0};
+    if (d != 0) row = LLVMBuildUDiv(l_.b, row, extent, "");
+  }
+}
+
+void KernelEmitter::Chunks() {
+  const uint32_t rank = k_.domain_rank;
+  Loop(LLVMGetParam(function_, 1), LLVMGetParam(function_, 2), 1, [&](V unit) {
+    row_ = LLVMBuildUDiv(l_.b, unit, l_.I64(chunks_), "");
+    chunk_ = LLVMBuildURem(l_.b, unit, l_.I64(chunks_), "");
+    column_ = l_.I64(0);
+    if (rank == 0) return Range(1, k_.n_insts);
+    SetRow(row_, 1);
+    const int64_t inner = k_.domain[rank - 1];
+    const bool lanes = LanesOverDomain(k_, blocks_, l_.lanes);
+    Spread(dims_[rank - 1], l_.I64(0), l_.I64(inner), lanes, inner % l_.lanes == 0);
+  });
 }
 
 void KernelEmitter::SpreadPieces(const std::vector<Piece>& pieces, uint32_t d, V begin, V end, bool lanes) {
@@ -116,6 +165,7 @@ void KernelEmitter::Spread(uint32_t dim, V begin, V end, bool lanes, bool even) 
   if (!lanes || dim == 0) {
     Loop(begin, end, 1, [&](V x) {
       if (root != 0) values_[root] = {x, nullptr, 0};
+      column_ = x;
       Points();
     });
     return;
@@ -124,6 +174,7 @@ void KernelEmitter::Spread(uint32_t dim, V begin, V end, bool lanes, bool even) 
   spreading_ = true;
   Loop(begin, end, l_.lanes, [&](V x) {
     values_[root] = {x, nullptr, 1};
+    column_ = x;
     mask_ = even ? nullptr : TailMask(x, end);
     Points();
     mask_ = nullptr;
@@ -245,7 +296,7 @@ bool IsLongChain(const ricci_kernel_table& k, const Blocks& blocks, unsigned lan
 
 // A short innermost dimension needs no more lanes than it has points.
 unsigned LanesOfShortRows(const ricci_kernel_table& k, unsigned lanes) {
-  if (k.domain_rank < 2 || !LanesOverDomain(k, Blocks(k), lanes)) return lanes;
+  if (k.domain_rank < 1 || !LanesOverDomain(k, Blocks(k), lanes)) return lanes;
   while (lanes > kFewestLanes && lanes / 2 >= k.domain[k.domain_rank - 1]) lanes /= 2;
   return lanes;
 }
@@ -286,6 +337,10 @@ KernelCode EmitKernel(const LlvmBuilder& builder, const ricci_kernel_table& k, c
   per_unit /= static_cast<double>(std::max<int64_t>(out.units, 1));
   const int64_t align = k.domain_rank == 1 && LanesOverDomain(k, blocks, l.lanes) ? l.lanes * 4 : 1;
   const auto grain = static_cast<int64_t>(kTaskCost / per_unit);
+  if (split != 0) {  // little is left to do
+    out.grain = out.units;
+    return out;
+  }
   out.grain = std::max<int64_t>({1, (grain + align - 1) / align, (out.units / kTasks + align - 1) / align}) * align;
   return out;
 }

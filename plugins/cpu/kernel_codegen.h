@@ -18,10 +18,10 @@ struct KernelCode {
   int64_t units = 1;           // 0 .. units - 1 may run on any threads
   int64_t grain = 1;           // units of one task; fixed by shape, so that results do not depend on threads
   uint64_t scratch_bytes = 0;  // per worker
-  // A long reduction at the top of a rank-0 kernel: `partial` computes chunks of it (units: chunks) into partial
-  // results that `function` combines; they lie in the buffer after the kernel's own.
+  // A long reduction for few points: `partial` computes chunks of it (units: chunks of rows) into partial results that
+  // `function` combines; they lie in the buffer after the kernel's own, at most 8 bytes each.
   LLVMValueRef partial = nullptr;
-  int64_t partial_chunks = 0;
+  int64_t partial_chunks = 0, partials = 0;
   bool checks = false;  // it holds checks: behind all buffers it gets the pointer to the number of the failed one
   std::string error;    // empty: fine
 };

@@ -18,6 +18,8 @@ inline constexpr uint32_t kInlineMath = 16;     // special functions of one kind
 inline constexpr int64_t kRowsTogether = 8;     // rows of one small matrix
 inline constexpr unsigned kFewestLanes = 4;
 inline constexpr int64_t kReduceChunk = 1 << 16;  // elements of one chunk of a long reduction
+inline constexpr int64_t kLeastChunk = 1 << 10;   // of which so many are combined, at least
+inline constexpr int64_t kFewTasks = 64;          // a reduction for fewer tasks than that is cut into chunks
 inline constexpr double kTaskCost = 1 << 16;      // scalar operations of one task, at least
 inline constexpr int64_t kTasks = 256;            // at most so many: long tasks keep the processor's prefetching going
 // What takes lanes two vectors at a time: see IsLongChain.
@@ -54,6 +56,8 @@ class KernelEmitter {
 
   // The top-level REDUCE that is long enough to be split over threads, or 0.
   uint32_t FindSplit();
+  int64_t ChunkLength(uint32_t reduce) const;
+  int64_t NestedTrips(uint32_t reduce) const;
   void SetSplit(uint32_t reduce);
 
  private:
@@ -62,6 +66,10 @@ class KernelEmitter {
   // ---- the domain ----
 
   void Domain();
+  // Coordinates of all dimensions but the last `inner` ones, from the number of the row.
+  void SetRow(V row, uint32_t inner);
+  // The chunks [begin, end) of a reduction that runs on several threads; each for all points of a row.
+  void Chunks();
 
   // The body for all points [begin, end) of the innermost dimension.
   void Spread(uint32_t dim, V begin, V end, bool lanes, bool even);
@@ -211,8 +219,11 @@ class KernelEmitter {
 
   uint32_t Reduce(uint32_t id);
 
-  // One accumulator, per lane where lanes differ.
+  // Per lane where lanes differ.
   uint32_t ReduceInOrder(uint32_t id, uint32_t close, std::optional<int64_t> trips, bool bounds);
+
+  // Combines the elements lo .. hi - 1 of reduction `id` one by one, in several accumulators where there are many.
+  V Accumulate(uint32_t id, V lo, V hi, bool vector, bool many);
 
   // Lanes over the reduction, four accumulators to hide latency, combined in a fixed tree. Leaves +0 for empty sums.
   V ReduceSpread(uint32_t id, uint32_t close, V lo, V hi, std::optional<int64_t> trips);
@@ -239,6 +250,8 @@ class KernelEmitter {
   const Facts* facts_ = nullptr;  // of the piece of the domain that code is made for; NULL: the whole domain
   std::vector<uint32_t> dims_;    // the DOMAIN instruction of each dimension
   uint32_t split_ = 0;
+  int64_t chunks_ = 0, chunk_length_ = 0;                 // of reduction split_, for each point
+  V row_ = nullptr, column_ = nullptr, chunk_ = nullptr;  // where code is being made for: column_ is of the first lane
   uint32_t together_ = 0;  // the dimension, before the innermost, all points of which are computed together
   std::vector<Postponed> postponed_;
   Part part_ = Part::kWhole;

@@ -5,6 +5,12 @@
 #include "kernel_emitter.h"
 
 namespace ricci::cpu {
+namespace {
+
+constexpr int64_t kManyElements = 16;  // take several accumulators, which hides the latency of the sum
+constexpr uint32_t kShortBody = 32;    // instructions that are repeated for that
+
+}  // namespace
 
 uint32_t KernelEmitter::AccumulatorDType(uint32_t dtype) const {
   return dtype == RICCI_F16 || dtype == RICCI_BF16 ? static_cast<uint32_t>(RICCI_F32) : dtype;
@@ -72,6 +78,11 @@ uint32_t KernelEmitter::ReduceInOrder(uint32_t id, uint32_t close, std::optional
   const auto op = static_cast<uint32_t>(inst.imm);
   const uint32_t acc = AccumulatorDType(yield.dtype);
   const bool vector = spreading_ && varying_[close];
+  if (bounds && !Unrolls(id)) {
+    const bool many = trips && *trips >= kManyElements && close - id <= kShortBody;
+    Finish(close, Accumulate(id, One(inst.a), One(inst.b), vector, many), acc, true);
+    return close;
+  }
   const LLVMTypeRef t = vector ? l_.vec(ValueType(l_, acc)) : ValueType(l_, acc);
   V slot = l_.Alloca(t, "sum"), identity = Identity(op, acc);
   LLVMBuildStore(l_.b, vector ? l_.Splat(identity) : identity, slot);
@@ -96,19 +107,51 @@ uint32_t KernelEmitter::ReduceInOrder(uint32_t id, uint32_t close, std::optional
           V now = LLVMBuildLoad2(l_.b, l_.vec(l_.i64()), counter, "");
           LLVMBuildStore(l_.b, LLVMBuildAdd(l_.b, now, l_.Splat(l_.I64(1)), ""), counter);
         });
-  } else if (Unrolls(id)) {
+  } else {
     for (int64_t n = 0; n < *trips; ++n) {
       values_[id] = {l_.I64(*ConstantOf(k_, inst.a) + n), nullptr, 0};
       step();
     }
-  } else {
-    Loop(One(inst.a), One(inst.b), 1, [&](V i) {
-      values_[id] = {i, nullptr, 0};
-      step();
-    });
   }
   Finish(close, LLVMBuildLoad2(l_.b, t, slot, ""), acc, true);
   return close;
+}
+
+V KernelEmitter::Accumulate(uint32_t id, V lo, V hi, bool vector, bool many) {
+  const uint32_t close = blocks_.close[id];
+  const ricci_inst &inst = k_.insts[id], &yield = k_.insts[close];
+  const auto op = static_cast<uint32_t>(inst.imm);
+  const uint32_t acc = AccumulatorDType(yield.dtype);
+  const LLVMTypeRef t = vector ? l_.vec(ValueType(l_, acc)) : ValueType(l_, acc);
+  V identity = Identity(op, acc);
+  std::vector<V> slots(many ? 4 : 1);
+  for (V& slot : slots) {
+    slot = l_.Alloca(t, "sum");
+    LLVMBuildStore(l_.b, vector ? l_.Splat(identity) : identity, slot);
+  }
+  const auto step = [&](V i, V slot) {
+    values_[id] = {i, nullptr, 0};
+    Range(id + 1, close);
+    V old = LLVMBuildLoad2(l_.b, t, slot, "");
+    V v = Combine(op, acc, old, Widen(yield.dtype, acc, vector ? Each(yield.b) : One(yield.b)));
+    if (vector && masked_depth_ > 0 && mask_ != nullptr) v = LLVMBuildSelect(l_.b, mask_, v, old, "");
+    LLVMBuildStore(l_.b, v, slot);
+  };
+  if (many) {
+    const auto ways = static_cast<int64_t>(slots.size());
+    V count = LLVMBuildSub(l_.b, hi, lo, "");
+    V whole = LLVMBuildAdd(l_.b, lo, LLVMBuildAnd(l_.b, count, l_.I64(-ways), ""), "");
+    Loop(lo, whole, ways, [&](V i) {
+      for (size_t w = 0; w < slots.size(); ++w)
+        step(LLVMBuildAdd(l_.b, i, l_.I64(static_cast<int64_t>(w)), ""), slots[w]);
+    });
+    lo = whole;
+  }
+  Loop(lo, hi, 1, [&](V i) { step(i, slots[0]); });
+  std::vector<V> sums;
+  for (V slot : slots) sums.push_back(LLVMBuildLoad2(l_.b, t, slot, ""));
+  if (many) return Combine(op, acc, Combine(op, acc, sums[0], sums[1]), Combine(op, acc, sums[2], sums[3]));
+  return sums[0];
 }
 
 V KernelEmitter::ReduceSpread(uint32_t id, uint32_t close, V lo, V hi, std::optional<int64_t> trips) {
@@ -177,31 +220,44 @@ V KernelEmitter::Across(uint32_t op, uint32_t dtype, V v) {
   return v;
 }
 
+// The chunks of a row lie one after another, each with one sum per column.
 uint32_t KernelEmitter::Split(uint32_t id) {
   const uint32_t close = blocks_.close[id];
   const ricci_inst& inst = k_.insts[id];
+  const auto op = static_cast<uint32_t>(inst.imm);
   const uint32_t acc = AccumulatorDType(k_.insts[close].dtype);
-  const LLVMTypeRef t = MemoryType(l_, acc);
-  V partials = buffers_[k_.n_buffers];
+  const bool vector = spreading_ && varying_[close];
+  const int64_t inner = k_.domain_rank == 0 ? 1 : k_.domain[k_.domain_rank - 1];
+  const LLVMTypeRef one = MemoryType(l_, acc), t = vector ? l_.vec(one) : one;
+  const auto place = [&](V chunk) {
+    V number = LLVMBuildAdd(l_.b, LLVMBuildMul(l_.b, row_, l_.I64(chunks_), ""), chunk, "");
+    V at = LLVMBuildAdd(l_.b, LLVMBuildMul(l_.b, number, l_.I64(inner), ""), column_, "");
+    return Element(one, buffers_[k_.n_buffers], at);
+  };
   if (part_ == Part::kPartial) {
-    V hi = One(inst.b);
-    Loop(LLVMGetParam(function_, 1), LLVMGetParam(function_, 2), 1, [&](V chunk) {
-      V from = LLVMBuildAdd(l_.b, One(inst.a), LLVMBuildMul(l_.b, chunk, l_.I64(kReduceChunk), ""), "");
-      V to = l_.Fn("llvm.smin", LLVMBuildAdd(l_.b, from, l_.I64(kReduceChunk), ""), hi);
-      V sum = ReduceSpread(id, close, from, to, std::nullopt);
-      LLVMBuildStore(l_.b, ToMemory(acc, sum), Element(t, partials, chunk));
-    });
+    V from = LLVMBuildAdd(l_.b, One(inst.a), LLVMBuildMul(l_.b, chunk_, l_.I64(chunk_length_), ""), "");
+    V to = l_.Fn("llvm.smin", LLVMBuildAdd(l_.b, from, l_.I64(chunk_length_), ""), One(inst.b));
+    V sum = spreading_ || !Innermost(id) ? Accumulate(id, from, to, vector, Innermost(id) && close - id <= kShortBody)
+                                         : ReduceSpread(id, close, from, to, std::nullopt);
+    V memory = ToMemory(acc, sum), at = place(chunk_);
+    if (vector && mask_ != nullptr) {
+      l_.Intrinsic("llvm.masked.store", {t, l_.ptr()}, {memory, at, l_.I32(static_cast<int>(Align(acc))), mask_});
+    } else {
+      LLVMSetAlignment(LLVMBuildStore(l_.b, memory, at), Align(acc));
+    }
     done_ = true;
     return close;
   }
-  V slot = l_.Alloca(ValueType(l_, acc), "sum");
-  LLVMBuildStore(l_.b, Identity(static_cast<uint32_t>(inst.imm), acc), slot);
-  Loop(l_.I64(0), l_.I64(out_.partial_chunks), 1, [&](V chunk) {
-    V part = FromMemory(acc, LLVMBuildLoad2(l_.b, t, Element(t, partials, chunk), ""));
-    V old = LLVMBuildLoad2(l_.b, ValueType(l_, acc), slot, "");
-    LLVMBuildStore(l_.b, Combine(static_cast<uint32_t>(inst.imm), acc, old, part), slot);
+  const LLVMTypeRef value = vector ? l_.vec(ValueType(l_, acc)) : ValueType(l_, acc);
+  V slot = l_.Alloca(value, "sum"), identity = Identity(op, acc);
+  LLVMBuildStore(l_.b, vector ? l_.Splat(identity) : identity, slot);
+  Loop(l_.I64(0), l_.I64(chunks_), 1, [&](V chunk) {
+    V part = LLVMBuildLoad2(l_.b, t, place(chunk), "");  // behind the last column lie other sums, or room for them
+    LLVMSetAlignment(part, Align(acc));
+    V old = LLVMBuildLoad2(l_.b, value, slot, "");
+    LLVMBuildStore(l_.b, Combine(op, acc, old, FromMemory(acc, part)), slot);
   });
-  Finish(close, LLVMBuildLoad2(l_.b, ValueType(l_, acc), slot, ""), acc, false);
+  Finish(close, LLVMBuildLoad2(l_.b, value, slot, ""), acc, true);
   return close;
 }
 

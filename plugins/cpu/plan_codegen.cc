@@ -12,7 +12,8 @@ namespace ricci::cpu {
 namespace {
 
 using V = LLVMValueRef;
-constexpr uint32_t kPiece = 32;  // steps
+constexpr uint32_t kPiece = 32;            // steps
+constexpr uint64_t kBehindPartials = 256;  // bytes that the last vector of partial results may read beyond them
 using KernelFn = void (*)(void* const* buffers, int64_t begin, int64_t end, void* scratch);
 
 // ---- called by generated code ----
@@ -101,7 +102,8 @@ class PlanCodegen {
         return out_;
       }
       per_worker_ = std::max(per_worker_, (code_.back().scratch_bytes + 63) / 64 * 64);
-      partials_ = std::max(partials_, (static_cast<uint64_t>(code_.back().partial_chunks) * 8 + 63) / 64 * 64);
+      const auto partials = static_cast<uint64_t>(code_.back().partials);
+      if (partials != 0) partials_ = std::max(partials_, (partials * 8 + 63) / 64 * 64 + kBehindPartials);
     }
     for (uint32_t i = 0; i < plan_.n_libraries; ++i) {
       per_worker_ = std::max(per_worker_, (plan_.libraries[i].scratch_bytes + 63) / 64 * 64);

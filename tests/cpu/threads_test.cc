@@ -17,6 +17,14 @@ constexpr const char* kPrograms[] = {
     "program rows(%x: f32[1000,257]) { %0: f32[1000] = reduce_sum(%x) axes=[1]  %1: f32[257] = reduce_max(%x) axes=[0]"
     "  return %0, %1 }",
     "program sum(%x: f32[1000,257]) { %0: f32[] = reduce_sum(%x) axes=[0,1]  return %0 }",
+    "program few_rows(%x: f32[1000,257]) { %0: f32[2,128500] = reshape(%x) new_sizes=[2,128500]"
+    "  %1: f32[2] = reduce_sum(%0) axes=[1]  %2: f32[4,64250] = reshape(%x) new_sizes=[4,64250]"
+    "  %3: f32[4] = reduce_max(%2) axes=[1]  return %1, %3 }",
+    "program few_columns(%x: f32[1000,257]) { %0: f32[64250,4] = reshape(%x) new_sizes=[64250,4]"
+    "  %1: f32[4] = reduce_sum(%0) axes=[0]  %2: f32[5,2570,20] = reshape(%x) new_sizes=[5,2570,20]"
+    "  %3: f32[20] = reduce_sum(%2) axes=[0,1]  %4: f32[5,20] = reduce_prod(%2) axes=[1]  return %1, %3, %4 }",
+    "program seams(%x: f32[1000,257]) { %0: f32[1000,514] = concatenate(%x, %x) dimension=1"
+    "  %1: f32[2000,514] = concatenate(%0, %0) dimension=0  %2: f32[2000,514] = sin(%1)  return %2 }",
     "program sorted(%x: f32[1000,257]) { %0: f32[8,32125] = reshape(%x) new_sizes=[8,32125]"
     "  %1: f32[8,32125] = sort(%0) dimension=1 is_stable=true num_keys=1  return %1 }",
     "program running(%x: f32[1000,257]) { %0: f32[1000,257] = cumsum(%x) axis=0 reverse=false  return %0 }",
