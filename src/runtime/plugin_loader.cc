@@ -4,6 +4,7 @@
 
 #include "base/abi_struct.h"
 #include "base/status_abi.h"
+#include "runtime/plugin_file.h"
 
 namespace ricci::inline v0::runtime {
 namespace {
@@ -23,11 +24,7 @@ ricci_host_info HostInfo(const ricci_api* api) {
 absl::Status CheckPlugin(const ricci_plugin& p) {
   if (p.name.ptr == nullptr || p.name.len == 0) return base::InvalidArgument("plugin: name is empty");
   const std::string_view name(p.name.ptr, p.name.len);
-  if (p.abi_major != RICCI_ABI_MAJOR || p.abi_minor != RICCI_ABI_MINOR) {
-    return absl::FailedPreconditionError(base::Cat("plugin ", name, ": compiled against ABI ", p.abi_major, ".",
-                                                   p.abi_minor, ", this core has ", RICCI_ABI_MAJOR, ".",
-                                                   RICCI_ABI_MINOR, "; rebuild it"));
-  }
+  RICCI_TRY(CheckPluginAbi(name, p.abi_major, p.abi_minor));
   for (uint32_t i = 0; i < 256; ++i) {
     if ((p.needs_features[i / 64] & ~kFeatures[i / 64]) >> (i % 64) & 1) {
       return absl::FailedPreconditionError(
@@ -56,6 +53,8 @@ absl::Status AddPlugin(Context& context, ricci_plugin_query_fn query, const ricc
 }
 
 absl::Status LoadPlugin(Context& context, const std::string& path, const ricci_api* api) {
+  // Where the dynamic loader would find a bare name only it knows.
+  if (path.find('/') != path.npos) RICCI_TRY(CheckPluginFile(path));
   void* object = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (object == nullptr) return absl::NotFoundError(base::Cat("plugin ", path, ": ", LoaderError()));
   void* symbol = dlsym(object, "ricci_plugin_query");

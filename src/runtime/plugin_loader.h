@@ -1,7 +1,8 @@
 // Plugins: how a query function, of this process or of a shared object, becomes an attached plugin.
 //
-// Before 1.0 the versions must be equal. A shared object is opened with RTLD_LOCAL and RTLD_NODELETE: its symbols stay
-// its own, and code that a thread may still be running is never unmapped.
+// Before 1.0 the versions must be equal. The file of a shared object is looked at before it is opened (plugin_file.h).
+// A shared object is opened with RTLD_LOCAL and RTLD_NODELETE: its symbols stay its own, and code that a thread may
+// still be running is never unmapped.
 #ifndef RICCI_RUNTIME_PLUGIN_LOADER_H_
 #define RICCI_RUNTIME_PLUGIN_LOADER_H_
 #include <string>
