@@ -113,11 +113,19 @@ class Sharing {
       const uint32_t from = Now(plan_.args[step.args + a]);
       const bool dies =
           from != to && touches_[from].last == s && !touches_[from].in_loop && touches_[from].first != kNever;
-      if (!dies || plan_.buffers[from].bytes != plan_.buffers[to].bytes || k.buffers[a].access != RICCI_ACCESS_READ)
-        continue;
-      if (k.buffers[a].elements != k.buffers[r].elements || !SameIndex(k, a, r)) continue;
+      if (!dies || plan_.buffers[from].bytes != plan_.buffers[to].bytes || !MayOverwrite(step, k, from, r)) continue;
       if (Share(from, to)) return;
     }
+  }
+
+  // May result `r` be written where buffer `from` is? Not if another result has already taken that place.
+  bool MayOverwrite(const ricci_plan_step& step, const kernel::Kernel& k, uint32_t from, uint32_t r) {
+    for (uint32_t a = 0; a < step.n_args; ++a) {
+      if (Now(plan_.args[step.args + a]) != from) continue;
+      if (k.buffers[a].access != RICCI_ACCESS_READ || k.buffers[a].elements != k.buffers[r].elements) return false;
+      if (!SameIndex(k, a, r)) return false;
+    }
+    return true;
   }
 
   bool Share(uint32_t from, uint32_t to) {
