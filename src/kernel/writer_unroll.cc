@@ -17,6 +17,7 @@ constexpr int64_t kMostIterations = 8;
 constexpr size_t kMostInstructions = 256;
 constexpr int64_t kFewIterations = 4;
 constexpr size_t kFewInstructions = 64;
+constexpr int64_t kLongLoop = 1024;
 
 // A parallel loop that may still become the domain, which is worth more.
 bool MayBecomeDomain(const std::vector<Block>& open, const Block& block, const NodeTable& nodes) {
@@ -30,6 +31,17 @@ bool MayBecomeDomain(const std::vector<Block>& open, const Block& block, const N
   return true;
 }
 
+// A loop within that takes so long that what is around it does not matter; one of them may be run by several threads.
+bool HoldsLongLoop(const Block& block, const NodeTable& nodes) {
+  for (size_t i = block.order_begin + 1; i < nodes.order.size(); ++i) {
+    const ricci_inst& inst = nodes[nodes.order[i]].inst;
+    if (inst.op != RICCI_K_FOR && inst.op != RICCI_K_REDUCE) continue;
+    const auto lo = nodes.IntegerOf(inst.a), hi = nodes.IntegerOf(inst.b);
+    if (lo && hi && *hi - *lo >= kLongLoop) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 // `block` is a FOR or REDUCE; it may still be on the stack of open blocks.
@@ -41,7 +53,8 @@ bool Writer::ShouldUnroll(const Block& block) const {
   if (!lo || !hi || *hi - *lo > kMostIterations) return false;
   const size_t body = nodes.order.size() - block.order_begin;
   const size_t total = body * static_cast<size_t>(*hi - *lo);
-  if (block.kind == BlockKind::kReduce && *hi - *lo <= kFewIterations && total <= kFewInstructions) return true;
+  const bool few = *hi - *lo <= kFewIterations && total <= kFewInstructions;
+  if (block.kind == BlockKind::kReduce && few && !HoldsLongLoop(block, nodes)) return true;
   if (total > kMostInstructions) return false;
   for (size_t i = block.order_begin; i < nodes.order.size(); ++i) {
     const ricci_inst& inst = nodes[nodes.order[i]].inst;

@@ -61,6 +61,7 @@ TEST(LongReductions, NestedOnes) {
   ExpectSame("reduce_sum", "f64", {40, 50, 90, 3}, {0, 1, 2}, 1e-9);
   ExpectSame("reduce_sum", "f64", {3, 3000, 41}, {1, 2}, 1e-9);
   ExpectSame("reduce_max", "f32", {20, kLong / 10}, {0, 1}, 0);
+  ExpectSame("reduce_sum", "f64", {4, kLong}, {0, 1}, 1e-9);
 }
 
 // Booleans are bits as values and bytes in memory, between chunks too.

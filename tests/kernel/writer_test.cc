@@ -198,6 +198,18 @@ TEST(Writer, ShortLoopsOverPrivateArraysUnroll) {
             "}\n");
 }
 
+// Two trips around a long reduction stay a loop; around a short one they unroll.
+TEST(Writer, ShortLoopsAroundLongOnesStay) {
+  for (const int64_t inner : {5, 5000}) {
+    Fixture f(2 * inner);
+    const Val i = f.w.Reduce(RICCI_S_ADD, f.w.Index(0), f.w.Index(2));
+    const Val k = f.w.Reduce(RICCI_S_ADD, f.w.Index(0), f.w.Index(inner));
+    const Val sum = f.w.Yield(f.w.Load(f.in, f.w.Linear({{i, k}}, {{inner, 1}})));
+    f.w.Store(f.out, f.w.Index(0), f.w.Yield(sum));
+    EXPECT_EQ(f.Text().find("in 0..2 {") != std::string::npos, inner == 5000);
+  }
+}
+
 TEST(Writer, WhileAndIfAsText) {
   Fixture f(64);
   const Val zero = f.w.Index(0);
