@@ -129,18 +129,26 @@ bool KernelEmitter::Innermost(uint32_t id) const {
 
 uint32_t KernelEmitter::ForSpread(uint32_t id, uint32_t close) {
   const ricci_inst& inst = k_.insts[id];
-  V end = One(inst.b);
-  const auto trips = TripsOf(k_, id);
-  const bool even = trips && *trips % l_.lanes == 0;
   varying_ = FindVarying(k_, blocks_, id, id + 1, close);
   for (uint32_t i = 0; i < id; ++i) varying_[i] = 0;
   spreading_ = true;
-  Loop(One(inst.a), end, l_.lanes, [&](V x) {
-    values_[id] = {x, nullptr, 1};
-    mask_ = even ? nullptr : TailMask(x, end);
-    Range(id + 1, close);
-    mask_ = nullptr;
-  });
+  const auto spread = [&](V begin, V end, bool even) {
+    Loop(begin, end, l_.lanes, [&](V x) {
+      values_[id] = {x, nullptr, 1};
+      mask_ = even ? nullptr : TailMask(x, end);
+      Range(id + 1, close);
+      mask_ = nullptr;
+    });
+  };
+  std::vector<Piece> pieces;
+  if (facts_ == nullptr) pieces = CutLoop(k_, blocks_, id, l_.lanes);
+  for (const Piece& p : pieces) {
+    facts_ = &p.facts[0];
+    spread(l_.I64(p.range.lo), l_.I64(p.range.hi), (p.range.hi - p.range.lo) % l_.lanes == 0);
+    facts_ = nullptr;
+  }
+  const auto trips = TripsOf(k_, id);
+  if (pieces.empty()) spread(One(inst.a), One(inst.b), trips && *trips % l_.lanes == 0);
   spreading_ = false;
   return close;
 }

@@ -217,8 +217,9 @@ namespace {
 
 class Cutter {
  public:
-  Cutter(const ricci_kernel_table& k, const Blocks& blocks, const std::vector<uint32_t>& dims, unsigned lanes)
-      : k_(k), blocks_(blocks), dims_(dims), lanes_(lanes) {}
+  // `dims`: the indices to cut and all they go through; the last one is the innermost.
+  Cutter(const ricci_kernel_table& k, const Blocks& blocks, std::vector<Facts::Bound> dims, unsigned lanes)
+      : k_(k), blocks_(blocks), dims_(std::move(dims)), lanes_(lanes) {}
 
   // Empty: too many pieces, too much code, or nothing to cut.
   std::vector<Piece> Run(bool inner_only) {
@@ -235,8 +236,8 @@ class Cutter {
 
   std::vector<Piece> Dimension(uint32_t d, std::vector<Facts::Bound>& box) {
     std::vector<Piece> out;
-    box.push_back({dims_[d], {0, k_.domain[d]}});
-    Cut(d, box, {0, k_.domain[d]}, out);
+    box.push_back(dims_[d]);
+    Cut(d, box, dims_[d].range, out);
     box.pop_back();
     return out;
   }
@@ -245,12 +246,13 @@ class Cutter {
   void Cut(uint32_t d, std::vector<Facts::Bound>& box, Interval range, std::vector<Piece>& out) {
     if (Exceeded()) return;
     box.back().range = range;
-    const bool last = d + 1 == k_.domain_rank;
+    const bool last = d + 1 == dims_.size();
     Facts facts(k_, blocks_, box);
     std::vector<int64_t> cuts;
-    if (dims_[d] != 0 && (last || !inner_only_)) cuts = facts.CutsOf(dims_[d]);
+    if (dims_[d].index != 0 && (last || !inner_only_)) cuts = facts.CutsOf(dims_[d].index);
     const int64_t longest = last ? kLongPiece * lanes_ : 1;
-    if (!cuts.empty() && k_.domain[d] >= longest * static_cast<int64_t>(out.size() + cuts.size() + 1)) {
+    const int64_t extent = dims_[d].range.hi - dims_[d].range.lo;
+    if (!cuts.empty() && extent >= longest * static_cast<int64_t>(out.size() + cuts.size() + 1)) {
       const int64_t middle = cuts[cuts.size() / 2];
       Cut(d, box, {range.lo, middle}, out);
       return Cut(d, box, {middle, range.hi}, out);
@@ -268,7 +270,7 @@ class Cutter {
 
   const ricci_kernel_table& k_;
   const Blocks& blocks_;
-  const std::vector<uint32_t>& dims_;
+  const std::vector<Facts::Bound> dims_;
   const unsigned lanes_;
   bool inner_only_ = false;
   size_t pieces_ = 0;
@@ -279,11 +281,21 @@ class Cutter {
 
 std::vector<Piece> CutDomain(const ricci_kernel_table& k, const Blocks& blocks, const std::vector<uint32_t>& dims,
                              unsigned lanes) {
-  if (k.domain_rank == 0 || std::any_of(k.domain, k.domain + k.domain_rank, [](int64_t n) { return n <= 0; }))
-    return {};
-  Cutter cutter(k, blocks, dims, lanes);
+  std::vector<Facts::Bound> box;
+  for (uint32_t d = 0; d < k.domain_rank; ++d) {
+    if (k.domain[d] <= 0) return {};
+    box.push_back({dims[d], {0, k.domain[d]}});
+  }
+  if (box.empty()) return {};
+  Cutter cutter(k, blocks, std::move(box), lanes);
   std::vector<Piece> pieces = cutter.Run(/*inner_only=*/false);
   return pieces.empty() ? cutter.Run(/*inner_only=*/true) : pieces;
+}
+
+std::vector<Piece> CutLoop(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop, unsigned lanes) {
+  const auto lo = ConstantOf(k, k.insts[loop].a), hi = ConstantOf(k, k.insts[loop].b);
+  if (!lo || !hi || *lo >= *hi) return {};
+  return Cutter(k, blocks, {{loop, {*lo, *hi}}}, lanes).Run(/*inner_only=*/true);
 }
 
 }  // namespace ricci::cpu

@@ -65,6 +65,8 @@ struct Piece {
 // left whole. `dims`: the DOMAIN instruction of each dimension, 0 = none.
 std::vector<Piece> CutDomain(const ricci_kernel_table& k, const Blocks& blocks, const std::vector<uint32_t>& dims,
                              unsigned lanes);
+// The same for a FOR with constant bounds.
+std::vector<Piece> CutLoop(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop, unsigned lanes);
 
 }  // namespace ricci::cpu
 #endif

@@ -110,6 +110,23 @@ TEST(Pieces, ShiftsOfAPeriodicGrid) {
              {{70, 90}});
 }
 
+// Rows that are rotated by halves and then normalised: the seam lies within a loop over the row.
+TEST(Pieces, SeamsWithinRows) {
+  for (const int64_t half : {8, 64, 333}) {
+    const std::string h = "f32[40," + std::to_string(half) + "]", w = std::to_string(2 * half),
+                      whole = "f32[40," + w + "]";
+    ExpectSame("program f(%x: " + whole + ") { %a: " + h + " = slice(%x) start_indices=[0,0] limit_indices=[40," +
+                   std::to_string(half) + "] %b: " + h + " = slice(%x) start_indices=[0," + std::to_string(half) +
+                   "] limit_indices=[40," + w + "] %n: " + h + " = neg(%b) %r: " + whole +
+                   " = concatenate(%n, %a) dimension=1 %e: " + whole +
+                   " = exp(%r) %s: f32[40] = reduce_sum(%e) axes=[1] %t: " + whole +
+                   " = broadcast_in_dim(%s) shape=[40," + w + "] broadcast_dimensions=[0] %y: " + whole +
+                   " = div(%e, %t) %z: " + whole + " = concatenate(%n, %a) dimension=1 %q: " + whole +
+                   " = mul(%y, %z) return %q, %s }",
+               {{40, 2 * half}});
+  }
+}
+
 // Programs of views and arithmetic, drawn at random.
 TEST(Pieces, RandomChainsOfViews) {
   for (uint32_t seed = 0; seed < 40; ++seed) {
