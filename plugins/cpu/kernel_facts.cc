@@ -7,15 +7,17 @@
 #include "kernel_facts.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace ricci::cpu {
 namespace {
 
 constexpr int64_t kSmallIndex = int64_t{1} << 61;  // sums of two such do not overflow
 constexpr size_t kMaxPieces = 48;
-constexpr double kMaxCost = 4096;    // of the code for all pieces together
-constexpr int64_t kLongPiece = 4;    // vectors per piece of the innermost dimension
-constexpr uint32_t kMaxDepth = 512;  // steps from an index to what is compared
+constexpr int64_t kFewPoints = 1024;  // are not worth the code
+constexpr double kMaxCost = 4096;     // of the code for all pieces together
+constexpr int64_t kLongPiece = 4;     // vectors per piece of the innermost dimension
+constexpr uint32_t kMaxDepth = 512;   // steps from an index to what is compared
 
 bool IsComparison(uint16_t op) { return op >= RICCI_S_EQ && op <= RICCI_S_GE; }
 
@@ -286,7 +288,8 @@ std::vector<Piece> CutDomain(const ricci_kernel_table& k, const Blocks& blocks, 
     if (k.domain[d] <= 0) return {};
     box.push_back({dims[d], {0, k.domain[d]}});
   }
-  if (box.empty()) return {};
+  const int64_t points = std::accumulate(k.domain, k.domain + k.domain_rank, int64_t{1}, std::multiplies<>());
+  if (box.empty() || points < kFewPoints) return {};
   Cutter cutter(k, blocks, std::move(box), lanes);
   std::vector<Piece> pieces = cutter.Run(/*inner_only=*/false);
   return pieces.empty() ? cutter.Run(/*inner_only=*/true) : pieces;
