@@ -302,13 +302,16 @@ unsigned LanesOfShortRows(const ricci_kernel_table& k, unsigned lanes) {
 }
 
 // Special functions of which there are many (a long program of scalars) are called: their code would be most of what is
-// compiled.
+// compiled. Over many points they stay inline much longer, since a call costs vectors half of their speed.
 std::bitset<128> SharedMath(const ricci_kernel_table& k) {
+  double points = 1;
+  for (uint32_t d = 0; d < k.domain_rank; ++d) points *= static_cast<double>(k.domain[d]);
+  const uint32_t most = points < kManyPoints ? kInlineMath : kInlineMathOfMany;
   uint32_t count[RICCI_S_COUNT] = {};
   std::bitset<128> shared;
   for (uint32_t i = 1; i < k.n_insts; ++i) {
     const uint16_t op = k.insts[i].op;
-    if (op < RICCI_S_COUNT && ++count[op] > kInlineMath) shared.set(op);
+    if (op < RICCI_S_COUNT && ++count[op] > most) shared.set(op);
   }
   return shared;
 }

@@ -14,8 +14,10 @@ using V = LLVMValueRef;
 
 inline constexpr uint64_t kStackLocal = 16384;  // bytes of one private array on the stack; larger ones are in scratch
 inline constexpr int64_t kUnrollInsts = 512;    // instructions that unrolling a small loop may make
-inline constexpr uint32_t kInlineMath = 16;     // special functions of one kind that a kernel holds inline
-inline constexpr int64_t kRowsTogether = 8;     // rows of one small matrix
+inline constexpr uint32_t kInlineMath = 16;     // special functions of one kind that a kernel holds inline,
+inline constexpr uint32_t kInlineMathOfMany = 256;
+inline constexpr double kManyPoints = 1024;  // the same for so many points
+inline constexpr int64_t kRowsTogether = 8;  // rows of one small matrix
 inline constexpr unsigned kFewestLanes = 4;
 inline constexpr int64_t kReduceChunk = 1 << 16;  // elements of one chunk of a long reduction
 inline constexpr int64_t kLeastChunk = 1 << 10;   // of which so many are combined, at least

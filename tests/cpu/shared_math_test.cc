@@ -21,10 +21,11 @@ std::string Many(const std::string& op, const std::string& type, int n) {
 
 TEST(SharedMath, ManyUsesGiveTheBitsOfOne) {
   for (const char* op : {"sin", "exp", "lgamma", "atanh", "pow"}) {
-    for (const char* type : {"f32[]", "f64[]", "f32[37]", "f64[37]"}) {
+    for (const char* type : {"f32[]", "f64[]", "f32[37]", "f64[37]", "f32[1200]"}) {
       ProgramRunner runner;
-      Numbers x(std::string(type).find("37") == std::string::npos ? 1 : 37);
-      for (size_t i = 0; i < x.size(); ++i) x[i] = 0.005 * static_cast<double>(i) + 0.125;
+      const int64_t n = std::atoll(type + 4);
+      Numbers x(static_cast<size_t>(n == 0 ? 1 : n));
+      for (size_t i = 0; i < x.size(); ++i) x[i] = 0.3 + 0.2 * std::sin(static_cast<double>(i));
       const Numbers few = runner.RunEverywhere(runner.Parse(Many(op, type, 3)), {x}, 1e-6)[2];
       const std::vector<Numbers> many = runner.RunEverywhere(runner.Parse(Many(op, type, 40)), {x}, 1e-6);
       for (size_t i = 0; i < few.size(); ++i) {
