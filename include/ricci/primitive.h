@@ -134,7 +134,8 @@ enum { /* ricci_prim_def.hdr.flags */
        RICCI_PRIM_EXPENSIVE = 1u << 4,   /* a product: worth saving under checkpoint policy `dots` */
        RICCI_PRIM_TRANSCENDENTAL = 1u << 5, /* elementwise and dear: not computed twice to save memory traffic */
        RICCI_PRIM_VIEW = 1u << 7,           /* every element of the result is an element of operand 0 */
-       RICCI_PRIM_READS_ONCE = 1u << 6      /* its loops load each operand element once: producers fuse into it */
+       RICCI_PRIM_READS_ONCE = 1u << 6,     /* its loops load each operand element once: producers fuse into it */
+       RICCI_PRIM_MAY_FAIL = 1u << 8        /* a run of it may fail: never moved to where it would run more often */
 };
 enum { /* ready-made batching rules, used when batch is NULL */
        RICCI_BATCH_NONE = 0,

@@ -74,6 +74,7 @@ absl::StatusOr<Val> EmitCheck(Builder& b, Val pred, Val x, uint32_t code, std::s
 
 absl::Status RegisterCheck(prim::Registry& r) {
   ricci_prim_def d = Define("check", kAttrs, kLowerings);
+  d.hdr.flags |= RICCI_PRIM_MAY_FAIL;
   d.abstract_eval = TypeThunk<Type>;
   d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
   d.transpose = RuleThunk<Transpose, ricci_transpose_args>;

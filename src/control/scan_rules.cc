@@ -1,5 +1,6 @@
 // The transforms of scan. Which carries have tangents, are known or are batched is a fixpoint: a flag once set stays
 // set, so there are at most as many rounds as carries.
+#include "control/invariant_residuals.h"
 #include "control/scan.h"
 #include "transform/dead_code.h"
 #include "transform/partial_eval.h"
@@ -18,6 +19,14 @@ Order Range(uint32_t from, uint32_t n) {
 }
 void Append(Order& to, const Order& more) { to.insert(to.end(), more.begin(), more.end()); }
 void Append(Vals& to, const Vals& more) { to.insert(to.end(), more.begin(), more.end()); }
+
+// The first of results from .. to of `f` that is the same value as result `r`, or -1.
+int32_t FindResult(const Program& f, uint32_t from, uint32_t to, uint32_t r) {
+  for (uint32_t i = from; i < to; ++i) {
+    if (f.results[i] == f.results[r]) return static_cast<int32_t>(i);
+  }
+  return -1;
+}
 
 }  // namespace
 
@@ -100,25 +109,23 @@ absl::Status ScanPartialEval(const Held& h, const ricci_partial_eval_args& a) {
     RICCI_ASSIGN(split, transform::PartialEval(*s.body, Not(unknown_in), force, policy));
   } while (Merge(carry, Not(MaskView(split.out_known).first(s.n_carry))));
 
-  // A residual that is a const is passed as the const itself; all others are stacked, one slice per trip.
+  // Known half: known consts, carry, xs -> known carry, known ys, stacked residuals. A residual that is the same on
+  // every trip is a const of the unknown half; all others are stacked, one slice per trip.
   const uint32_t n_known_out = Count(split.out_known);
-  std::vector<int32_t> const_of(split.n_residuals, -1);
-  for (uint32_t r = 0; r < split.n_residuals; ++r) {
-    const int32_t p = split.residual_param[r];
-    if (p >= 0 && p < static_cast<int32_t>(s.n_consts)) const_of[r] = p;
-  }
-  // Known half: known consts, carry, xs -> known carry, known ys, stacked residuals.
-  Vals known_in;
-  for (uint32_t i = 0; i < h.op.n_in; ++i) {
-    if (unknown_in[i]) continue;
-    known_in.push_back(a.in[i]);
-  }
+  const Vals known_in = Where(std::span<const Val>(a.in, h.op.n_in), Not(unknown_in));
   const uint32_t kc = s.n_consts - Count(MaskView(unknown_in).first(s.n_consts)), kk = s.n_carry - Count(carry);
+  Mask is_const(known_in.size(), 0);
+  std::fill(is_const.begin(), is_const.begin() + kc, 1);
+  RICCI_ASSIGN(const Vals const_residuals, InvariantResiduals(kb, split, known_in, is_const));
   Order known_results = Range(0, n_known_out), all_params = Range(0, split.known->n_params());
-  std::vector<uint32_t> stacked;
+  // Which result of the known half has residual r stacked; -1: none has to, because an operand does.
+  std::vector<int32_t> result_of(split.n_residuals, -1);
   for (uint32_t r = 0; r < split.n_residuals; ++r) {
-    if (const_of[r] >= 0) continue;
-    stacked.push_back(r);
+    const bool is_x = split.residual_param[r] >= static_cast<int32_t>(s.n_consts + s.n_carry);
+    if (const_residuals[r] != kNone || is_x) continue;
+    result_of[r] = FindResult(*split.known, kk, n_known_out, n_known_out + r);
+    if (result_of[r] >= 0) continue;
+    result_of[r] = static_cast<int32_t>(known_results.size());
     known_results.push_back(n_known_out + r);
   }
   RICCI_ASSIGN(ProgramRef known_body, Permute(*split.known, all_params, known_results));
@@ -130,10 +137,10 @@ absl::Status ScanPartialEval(const Held& h, const ricci_partial_eval_args& a) {
   Order params;
   Vals in;
   for (uint32_t r = 0; r < nr; ++r) {
-    if (const_of[r] < 0) continue;
+    if (const_residuals[r] == kNone) continue;
     params.push_back(r);
     in.push_back(kNone);
-    RICCI_TRY(residual(a.in[const_of[r]], in.back()));
+    RICCI_TRY(residual(const_residuals[r], in.back()));
   }
   const uint32_t n_const_residuals = static_cast<uint32_t>(in.size());
   Append(params, Range(nr, uc + uk));
@@ -142,10 +149,11 @@ absl::Status ScanPartialEval(const Held& h, const ricci_partial_eval_args& a) {
     in.push_back(a.in[i]);
     if (a.is_known[i]) RICCI_TRY(residual(a.in[i], in.back()));  // known on entry, unknown after a trip
   }
-  for (uint32_t k = 0; k < stacked.size(); ++k) {
-    params.push_back(stacked[k]);
+  for (uint32_t r = 0; r < nr; ++r) {
+    if (const_residuals[r] != kNone) continue;
+    params.push_back(r);
     in.push_back(kNone);
-    RICCI_TRY(residual(known_out[n_known_out + k], in.back()));
+    RICCI_TRY(residual(result_of[r] >= 0 ? known_out[result_of[r]] : a.in[split.residual_param[r]], in.back()));
   }
   Append(params, Range(nr + uc + uk, split.unknown->n_params() - nr - uc - uk));
   for (uint32_t i = s.n_consts + s.n_carry; i < h.op.n_in; ++i) {

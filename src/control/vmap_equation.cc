@@ -3,6 +3,7 @@
 //
 // It stays one equation through all transforms; only at compile time it becomes either array operations (Batch) or a
 // loop whose iterations are independent (lanes), which is what its lowering here is.
+#include "control/invariant_residuals.h"
 #include "control/scan.h"
 #include "control/structural_row.h"
 #include "transform/dead_code.h"
@@ -86,27 +87,35 @@ absl::Status PartialEval(const Held& h, const ricci_partial_eval_args& a) {
   const std::span<const Val> in(a.in, h.op.n_in);
   const Axes in_axes = AxesOf(h, "in_axes"), out_axes = AxesOf(h, "out_axes");
   RICCI_ASSIGN(auto split, transform::PartialEval(h.program("body"), known, {}, {a.policy.ptr, a.policy.len}));
-  // Residuals that are operands are passed as those, unbatched ones unbatched; the others are batched at dimension 0.
+  Builder& kb = *trace::FromAbi(a.known);
+  // Residuals that are operands are passed as those; what is the same for all elements is computed once and passed
+  // unbatched; the others are batched at dimension 0.
   const uint32_t n_known = Count(split.out_known);
   Axes known_out = Where(std::span<const int64_t>(out_axes), split.out_known), unknown_in;
+  const Axes known_axes = Where(std::span<const int64_t>(in_axes), known);
+  const Vals known_in = Where(in, known);
+  Mask is_const;
+  for (int64_t axis : known_axes) is_const.push_back(axis < 0);
+  RICCI_ASSIGN(const Vals const_residuals, InvariantResiduals(kb, split, known_in, is_const));
   std::vector<uint32_t> known_results, params;
   for (uint32_t i = 0; i < n_known; ++i) known_results.push_back(i);
   for (uint32_t i = 0; i < split.known->n_params(); ++i) params.push_back(i);
   for (uint32_t r = 0; r < split.n_residuals; ++r) {
-    if (split.residual_param[r] >= 0) continue;
+    if (const_residuals[r] != kNone || split.residual_param[r] >= 0) continue;
     known_results.push_back(n_known + r);
     known_out.push_back(0);
   }
   RICCI_ASSIGN(ProgramRef known_body, Permute(*split.known, params, known_results));
-  RICCI_ASSIGN(Vals known_vals, EmitVmap(*trace::FromAbi(a.known), h, *known_body,
-                                         Where(std::span<const int64_t>(in_axes), known), known_out, Where(in, known)));
+  RICCI_ASSIGN(Vals known_vals, EmitVmap(kb, h, *known_body, known_axes, known_out, known_in));
   Vals unknown_vals;
   uint32_t next = n_known;
   for (uint32_t r = 0; r < split.n_residuals; ++r) {
     const int32_t param = split.residual_param[r];
-    unknown_in.push_back(param >= 0 ? in_axes[param] : 0);
+    Val value = const_residuals[r];
+    unknown_in.push_back(value != kNone ? -1 : param >= 0 ? in_axes[param] : 0);
+    if (value == kNone) value = param >= 0 ? in[param] : known_vals[next++];
     unknown_vals.push_back(kNone);
-    RICCI_TRY(base::FromAbi(a.residual(a.split, param >= 0 ? in[param] : known_vals[next++], &unknown_vals.back())));
+    RICCI_TRY(base::FromAbi(a.residual(a.split, value, &unknown_vals.back())));
   }
   for (uint32_t i = 0; i < h.op.n_in; ++i) {
     if (known[i]) continue;

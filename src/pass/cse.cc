@@ -95,7 +95,7 @@ absl::StatusOr<ir::ProgramRef> Cse(const ir::Program& program, const Options& op
   return Rebuild(*f,
                  [&](Builder& b, const ir::Program& p, const ir::Equation& eqn,
                      std::span<const trace::Val> in) -> absl::StatusOr<Vals> {
-                   const bool pure = !b.registry().Get(eqn.prim).effectful();
+                   const bool pure = !b.registry().HasEffect(eqn);
                    auto& group = seen[HashOf(eqn, in)];
                    for (const Known& k : group) {
                      if (pure && SameEquation(*k.eqn, k.in, eqn, in)) return k.out;

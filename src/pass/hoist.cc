@@ -1,48 +1,37 @@
-// hoist: moves work that is the same for all trips of a scan or all elements of a vmap out of the body.
+// hoist: moves work that is the same for all trips of a loop or all elements of a vmap out of the body.
 //
 // An equation of the body that depends on nothing but loop constants (unbatched operands) is computed once, before, and
 // its results come in as further constants. So sin(W) inside vmap(grad(scan)) is computed once. What a body computes
-// from nothing (iota) stays: it costs nothing there.
+// from nothing (iota) stays, as it costs nothing there, and is repeated outside where hoisted work reads it.
 #include "pass/pass.h"
 #include "trace/attrs.h"
+#include "transform/invariant.h"
 
 namespace ricci::inline v0::pass {
 namespace {
 
-// A body split in two: `before` from the constant parameters to the values the rest needs, `rest` with those as
-// parameters.
+// Which equations of a body leave it, and which of their values the rest of the body still needs.
 struct Split {
-  std::vector<uint32_t> hoisted;    // equations of the body
-  std::vector<ir::ValueId> needed;  // their values that the rest reads
+  transform::Invariant invariant;
+  bool any = false;
+  std::vector<ir::ValueId> needed;
+
+  bool Hoisted(const ir::Equation& eqn) const { return eqn.n_results > 0 && invariant.from_const[eqn.result(0)]; }
 };
 
-Split FindInvariant(const ir::Program& body, const std::vector<uint8_t>& is_const) {
-  const prim::Registry& registry = prim::Registry::Of(body);
-  Split split;
-  std::vector<uint8_t> invariant(body.values.size(), 0), from_const(body.values.size(), 0);
-  for (uint32_t i = 0; i < body.n_params(); ++i) invariant[i] = from_const[i] = is_const[i];
-  for (const ir::Constant& c : body.constants) invariant[c.value] = 1;
-  for (uint32_t e = 0; e < body.equations.size(); ++e) {
-    const ir::Equation& eqn = body.equations[e];
-    const prim::Row& row = registry.Get(eqn.prim);
-    bool all = !row.effectful(), any = false;
-    for (ir::ValueId v : eqn.operands) {
-      all &= invariant[v] != 0;
-      any |= from_const[v] != 0;
-    }
-    if (!all || !any) continue;
-    split.hoisted.push_back(e);
-    for (uint32_t i = 0; i < eqn.n_results; ++i) invariant[eqn.result(i)] = from_const[eqn.result(i)] = 1;
-  }
-  std::vector<uint8_t> is_hoisted(body.equations.size(), 0), used(body.values.size(), 0);
-  for (uint32_t e : split.hoisted) is_hoisted[e] = 1;
-  for (uint32_t e = 0; e < body.equations.size(); ++e) {
-    if (is_hoisted[e]) continue;
-    for (ir::ValueId v : body.equations[e].operands) used[v] = 1;
+Split FindSplit(const ir::Program& body, const Vals& args, bool runs) {
+  transform::Mask is_const;
+  for (trace::Val v : args) is_const.push_back(v != trace::kNone);
+  Split split{transform::FindInvariant(body, is_const, /*speculative=*/!runs)};
+  std::vector<uint8_t> used(body.values.size(), 0);
+  for (const ir::Equation& eqn : body.equations) {
+    split.any |= split.Hoisted(eqn);
+    if (split.Hoisted(eqn)) continue;
+    for (ir::ValueId v : eqn.operands) used[v] = 1;
   }
   for (ir::ValueId r : body.results) used[r] = 1;
-  for (uint32_t e : split.hoisted) {
-    const ir::Equation& eqn = body.equations[e];
+  for (const ir::Equation& eqn : body.equations) {
+    if (!split.Hoisted(eqn)) continue;
     for (uint32_t i = 0; i < eqn.n_results; ++i) {
       if (used[eqn.result(i)]) split.needed.push_back(eqn.result(i));
     }
@@ -50,17 +39,40 @@ Split FindInvariant(const ir::Program& body, const std::vector<uint8_t>& is_cons
   return split;
 }
 
-// Appends equation `eqn` of `from`, its operands taken from `env`; constants are made where they are first needed.
-absl::StatusOr<Vals> CopyInto(Builder& b, const ir::Program& from, const ir::Equation& eqn, Vals& env) {
-  Vals in;
-  for (ir::ValueId v : eqn.operands) {
-    if (const ir::Constant* c = from.constant(v); c != nullptr && env[v] == trace::kNone) {
-      RICCI_ASSIGN(env[v], b.Constant(from.type_id(v), c->splat, c->data));
+// Equations of `from` appended to a builder; env[v] is value v there. Constants, and what is computed from nothing, are
+// made where they are first needed.
+class Copier {
+ public:
+  Copier(Builder& b, const ir::Program& from) : env(from.values.size(), trace::kNone), b_(b), from_(from) {}
+
+  absl::StatusOr<trace::Val> Need(ir::ValueId v) {
+    if (env[v] != trace::kNone) return env[v];
+    if (const ir::Constant* c = from_.constant(v)) {
+      RICCI_ASSIGN(env[v], b_.Constant(from_.type_id(v), c->splat, c->data));
+    } else {
+      RICCI_TRY(base::Invariant(from_.definition(v) != nullptr, "hoist: a value without a definition"));
+      RICCI_TRY(Copy(*from_.definition(v)));
     }
-    in.push_back(env[v]);
+    return env[v];
   }
-  return b.Copy(from, eqn, in);
-}
+
+  absl::Status Copy(const ir::Equation& eqn) {
+    Vals in;
+    for (ir::ValueId v : eqn.operands) {
+      RICCI_ASSIGN(trace::Val operand, Need(v));
+      in.push_back(operand);
+    }
+    RICCI_ASSIGN(Vals out, b_.Copy(from_, eqn, in));
+    for (uint32_t i = 0; i < eqn.n_results; ++i) env[eqn.result(i)] = out[i];
+    return absl::OkStatus();
+  }
+
+  Vals env;
+
+ private:
+  Builder& b_;
+  const ir::Program& from_;
+};
 
 // The body without its hoisted equations; the needed values are new parameters at the front.
 absl::StatusOr<ir::ProgramRef> Rest(const ir::Program& body, const Split& split) {
@@ -68,81 +80,137 @@ absl::StatusOr<ir::ProgramRef> Rest(const ir::Program& body, const Split& split)
   for (ir::ValueId v : split.needed) params.push_back(body.type_id(v));
   params.insert(params.end(), body.param_types.begin(), body.param_types.end());
   RICCI_ASSIGN(auto b, Builder::Create(prim::Registry::Of(body), body.name, params));
-  Vals env(body.values.size(), trace::kNone), results;
-  for (uint32_t i = 0; i < split.needed.size(); ++i) env[split.needed[i]] = b->param(i);
-  for (uint32_t i = 0; i < body.n_params(); ++i) env[i] = b->param(static_cast<uint32_t>(split.needed.size()) + i);
-  size_t next = 0;
-  for (uint32_t e = 0; e < body.equations.size(); ++e) {
-    if (next < split.hoisted.size() && split.hoisted[next] == e) {
-      ++next;
-      continue;
-    }
-    const ir::Equation& eqn = body.equations[e];
-    RICCI_ASSIGN(Vals out, CopyInto(*b, body, eqn, env));
-    for (uint32_t i = 0; i < eqn.n_results; ++i) env[eqn.result(i)] = out[i];
+  Copier copier(*b, body);
+  for (uint32_t i = 0; i < split.needed.size(); ++i) copier.env[split.needed[i]] = b->param(i);
+  for (uint32_t i = 0; i < body.n_params(); ++i) {
+    copier.env[i] = b->param(static_cast<uint32_t>(split.needed.size()) + i);
   }
+  for (const ir::Equation& eqn : body.equations) {
+    if (!split.Hoisted(eqn)) RICCI_TRY(copier.Copy(eqn));
+  }
+  Vals results;
   for (ir::ValueId r : body.results) {
-    if (const ir::Constant* c = body.constant(r); c != nullptr && env[r] == trace::kNone) {
-      RICCI_ASSIGN(env[r], b->Constant(body.type_id(r), c->splat, c->data));
-    }
-    results.push_back(env[r]);
+    RICCI_ASSIGN(trace::Val result, copier.Need(r));
+    results.push_back(result);
   }
   return b->Finish(results);
 }
 
-absl::StatusOr<Vals> HoistEquation(Builder& b, const ir::Equation& eqn, std::span<const trace::Val> in,
-                                   const ir::Program& body, bool is_scan) {
-  std::vector<uint8_t> is_const(in.size());
-  const auto in_axes = trace::IntsOf(eqn.attrs, "in_axes");
-  const int64_t n_consts = trace::IntOf(eqn.attrs, "num_consts");
-  for (size_t i = 0; i < in.size(); ++i) is_const[i] = is_scan ? static_cast<int64_t>(i) < n_consts : in_axes[i] < 0;
-  const Split split = FindInvariant(body, is_const);
-  ricci_program* handle = ir::Abi(&body);
-  std::vector<ricci_attr> attrs(eqn.attrs.begin(), eqn.attrs.end());
-  auto set = [&](const ricci_attr& a) {
-    for (ricci_attr& old : attrs) {
+// What a held program becomes: the values that left it, and the program that takes them as its first parameters.
+struct Hoisted {
+  Vals before;
+  ir::ProgramRef rest;
+};
+// args[i]: what parameter i is outside of the loop, kNone if it changes from trip to trip. `runs`: there is a trip for
+// sure; if not, only work that costs little and cannot fail is done before the loop.
+absl::StatusOr<Hoisted> HoistBody(Builder& b, const ir::Program& body, const Vals& args, bool runs) {
+  const Split split = FindSplit(body, args, runs);
+  if (!split.any) return Hoisted{{}, ir::ProgramRef(&body)};
+  Copier copier(b, body);
+  std::copy(args.begin(), args.end(), copier.env.begin());
+  for (const ir::Equation& inner : body.equations) {
+    if (split.Hoisted(inner)) RICCI_TRY(copier.Copy(inner));
+  }
+  Hoisted out;
+  for (ir::ValueId v : split.needed) out.before.push_back(copier.env[v]);
+  RICCI_ASSIGN(out.rest, Rest(body, split));
+  return out;
+}
+
+// The equation that a loop becomes: attributes replaced by name, operands put together anew.
+class Loop {
+ public:
+  Loop(Builder& b, const ir::Equation& eqn, std::span<const trace::Val> in)
+      : b_(b), eqn_(eqn), in_(in), attrs_(eqn.attrs.begin(), eqn.attrs.end()) {}
+
+  int64_t integer(std::string_view name) const { return trace::IntOf(eqn_.attrs, name); }
+  // Operands from .. from + n as constants of a body with `more` further parameters.
+  Vals Constants(int64_t from, int64_t n, size_t more) const {
+    Vals out(in_.begin() + from, in_.begin() + from + n);
+    out.resize(out.size() + more, trace::kNone);
+    return out;
+  }
+  void Set(const ricci_attr& a) {
+    for (ricci_attr& old : attrs_) {
       if (std::string_view(old.name.ptr, old.name.len) == std::string_view(a.name.ptr, a.name.len)) old = a;
     }
-  };
-  if (split.hoisted.empty()) {
-    set(trace::AttrBase("body", RICCI_ATTR_PROGRAM, 1, &handle));
-    return b.Emit(eqn.prim, attrs, in);
   }
-  Vals env(body.values.size(), trace::kNone), operands;
-  for (size_t i = 0; i < in.size(); ++i) env[i] = is_const[i] ? in[i] : trace::kNone;
-  for (uint32_t e : split.hoisted) {
-    RICCI_ASSIGN(Vals out, CopyInto(b, body, body.equations[e], env));
-    for (uint32_t i = 0; i < out.size(); ++i) env[body.equations[e].result(i)] = out[i];
+  // attribute += n; for counts of constants.
+  void Grow(std::string_view name, size_t n) { Set(trace::IntAttr(name, integer(name) + static_cast<int64_t>(n))); }
+  absl::StatusOr<Vals> Emit(std::span<const trace::Val> operands) {
+    b_.SetLocation(eqn_.location);
+    return b_.Emit(eqn_.prim, attrs_, operands);
   }
-  for (ir::ValueId v : split.needed) operands.push_back(env[v]);
-  operands.insert(operands.end(), in.begin(), in.end());
-  RICCI_ASSIGN(ir::ProgramRef rest, Rest(body, split));
-  handle = ir::Abi(rest.get());
-  std::vector<int64_t> axes(split.needed.size(), -1);
+
+ private:
+  Builder& b_;
+  const ir::Equation& eqn_;
+  std::span<const trace::Val> in_;
+  std::vector<ricci_attr> attrs_;
+};
+
+using Operands = std::span<const trace::Val>;
+Vals operator+(Vals a, Operands b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+absl::StatusOr<Vals> HoistScan(Builder& b, const ir::Equation& eqn, Operands in, const ir::Program& body) {
+  Loop loop(b, eqn, in);
+  const int64_t n_consts = loop.integer("num_consts");
+  const Vals args = loop.Constants(0, n_consts, in.size() - n_consts);
+  RICCI_ASSIGN(Hoisted h, HoistBody(b, body, args, /*runs=*/loop.integer("length") > 0));
+  ricci_program* slot;
+  loop.Set(trace::ProgramAttr("body", *h.rest, slot));
+  loop.Grow("num_consts", h.before.size());
+  return loop.Emit(h.before + in);
+}
+
+absl::StatusOr<Vals> HoistVmap(Builder& b, const ir::Equation& eqn, Operands in, const ir::Program& body) {
+  Loop loop(b, eqn, in);
+  const auto in_axes = trace::IntsOf(eqn.attrs, "in_axes");
+  Vals args(in.begin(), in.end());
+  for (size_t i = 0; i < in.size(); ++i) args[i] = in_axes[i] < 0 ? in[i] : trace::kNone;
+  RICCI_ASSIGN(Hoisted h, HoistBody(b, body, args, /*runs=*/loop.integer("size") > 0));
+  ricci_program* slot;
+  loop.Set(trace::ProgramAttr("body", *h.rest, slot));
+  std::vector<int64_t> axes(h.before.size(), -1);
   axes.insert(axes.end(), in_axes.begin(), in_axes.end());
-  set(trace::AttrBase("body", RICCI_ATTR_PROGRAM, 1, &handle));
-  if (is_scan) {
-    set(trace::IntAttr("num_consts", n_consts + static_cast<int64_t>(split.needed.size())));
-  } else {
-    set(trace::IntsAttr("in_axes", axes));
-  }
-  b.SetLocation(eqn.location);
-  return b.Emit(eqn.prim, attrs, operands);
+  loop.Set(trace::IntsAttr("in_axes", axes));
+  return loop.Emit(h.before + in);
+}
+
+absl::StatusOr<Vals> HoistWhile(Builder& b, const ir::Equation& eqn, Operands in, const ir::Program& cond,
+                                const ir::Program& body) {
+  Loop loop(b, eqn, in);
+  const int64_t n_cond = loop.integer("cond_nconsts"), n_body = loop.integer("body_nconsts");
+  const size_t n_carry = in.size() - n_cond - n_body;
+  RICCI_ASSIGN(Hoisted c, HoistBody(b, cond, loop.Constants(0, n_cond, n_carry), /*runs=*/true));
+  RICCI_ASSIGN(Hoisted t, HoistBody(b, body, loop.Constants(n_cond, n_body, n_carry), /*runs=*/false));
+  ricci_program *cond_slot, *body_slot;
+  loop.Set(trace::ProgramAttr("cond", *c.rest, cond_slot));
+  loop.Set(trace::ProgramAttr("body", *t.rest, body_slot));
+  loop.Grow("cond_nconsts", c.before.size());
+  loop.Grow("body_nconsts", t.before.size());
+  return loop.Emit(c.before + in.first(n_cond) + t.before + in.subspan(n_cond));
 }
 
 }  // namespace
 
 absl::StatusOr<ir::ProgramRef> Hoist(const ir::Program& program, const Options& options) {
   return Rebuild(program,
-                 [&](Builder& b, const ir::Program& f, const ir::Equation& eqn,
-                     std::span<const trace::Val> in) -> absl::StatusOr<Vals> {
+                 [&](Builder& b, const ir::Program& f, const ir::Equation& eqn, Operands in) -> absl::StatusOr<Vals> {
+                   auto inner = [&](const ir::Program& q) { return Hoist(q, options); };
                    const prim::Flow flow = b.registry().Get(eqn.prim).flow;
-                   if (flow != prim::Flow::kScan && flow != prim::Flow::kVmap) {
-                     return CopyWithNested(b, f, eqn, in, [&](const ir::Program& q) { return Hoist(q, options); });
+                   if (flow != prim::Flow::kScan && flow != prim::Flow::kVmap && flow != prim::Flow::kWhile) {
+                     return CopyWithNested(b, f, eqn, in, inner);
                    }
                    // Inner bodies first: what leaves them may leave this one too.
-                   RICCI_ASSIGN(ir::ProgramRef body, Hoist(trace::ProgramOf(eqn.attrs, "body"), options));
-                   return HoistEquation(b, eqn, in, *body, flow == prim::Flow::kScan);
+                   RICCI_ASSIGN(ir::ProgramRef body, inner(trace::ProgramOf(eqn.attrs, "body")));
+                   if (flow == prim::Flow::kScan) return HoistScan(b, eqn, in, *body);
+                   if (flow == prim::Flow::kVmap) return HoistVmap(b, eqn, in, *body);
+                   RICCI_ASSIGN(ir::ProgramRef cond, inner(trace::ProgramOf(eqn.attrs, "cond")));
+                   return HoistWhile(b, eqn, in, *cond, *body);
                  });
 }
 

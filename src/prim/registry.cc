@@ -129,4 +129,12 @@ const Row* Registry::Find(std::string_view name) const {
   return id == 0 ? nullptr : rows_[id].get();
 }
 
+bool Registry::HasEffect(const ir::Equation& eqn) const {
+  bool effect = Get(eqn.prim).effectful();
+  for (const ricci_attr& a : eqn.attrs) {
+    for (ricci_program* p : ir::Programs(a)) effect |= ir::FromAbi(p)->effectful;
+  }
+  return effect;
+}
+
 }  // namespace ricci::inline v0::prim

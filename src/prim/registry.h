@@ -28,6 +28,8 @@ class Registry {
 
   const Row& Get(PrimId id) const { return *rows_[id < rows_.size() ? id : 0]; }
   const Row* Find(std::string_view name) const;
+  // Does running `eqn` do more than give results: its row, or a program that it holds?
+  bool HasEffect(const ir::Equation& eqn) const;
   uint32_t size() const { return static_cast<uint32_t>(rows_.size()); }  // ids are 1 .. size() - 1
 
   // Rows and lowerings that come between Begin and Commit are those of plugin `name`; Rollback takes them back, so that

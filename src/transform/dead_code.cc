@@ -8,14 +8,6 @@ namespace {
 
 using trace::Op;
 
-bool HasEffect(const prim::Row& row, const ir::Equation& eqn) {
-  bool effect = row.effectful();
-  for (const ricci_attr& a : eqn.attrs) {
-    for (ricci_program* p : ir::Programs(a)) effect |= ir::FromAbi(p)->effectful;
-  }
-  return effect;
-}
-
 // Runs the dce rule of a row that holds programs. `in` empty: only learn what is used; else emit and return the
 // results.
 absl::StatusOr<Vals> ApplyDce(Builder* b, const prim::Row& row, const ir::Program& f, const ir::Equation& eqn,
@@ -50,7 +42,7 @@ absl::StatusOr<Liveness> FindLive(const ir::Program& f, MaskView used_results) {
     const MaskView used_out(live.value.data() + eqn.first_result, eqn.n_results);
     bool any = false;
     for (uint8_t u : used_out) any |= u != 0;
-    const bool effect = HasEffect(row, eqn);
+    const bool effect = registry.HasEffect(eqn);
     if (!any && !effect) continue;
     live.equation[e] = 1;
     Mask used_in(eqn.operands.size(), 1);

@@ -1,5 +1,6 @@
 #include "transform/grad.h"
 
+#include "transform/dead_code.h"
 #include "transform/partial_eval.h"
 #include "transform/rules.h"
 #include "transform/transpose.h"
@@ -120,7 +121,10 @@ absl::StatusOr<ir::ProgramRef> Grad(const ir::Program& f, std::span<const uint32
     for (uint32_t i = 0; i < a; ++i) place += wanted[i];
     out.push_back(gradients[place]);
   }
-  return b->Finish(out);
+  RICCI_ASSIGN(ir::ProgramRef whole, b->Finish(out));
+  // What only the value needed goes at once: nested gradients would differentiate it again.
+  RICCI_ASSIGN(PrunedProgram live, Prune(*whole, Mask(whole->n_results(), 1)));
+  return live.program;
 }
 
 }  // namespace ricci::inline v0::transform

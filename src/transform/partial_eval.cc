@@ -167,7 +167,7 @@ class Splitter {
         RICCI_ASSIGN(unknown_[at], Residual(known_[at]));
         continue;
       }
-      if (registry_.Get(eqn->prim).effectful()) {
+      if (registry_.HasEffect(*eqn)) {
         return AtEquation(base::InvalidArgument("checkpoint: an effect may not run twice; move it out"), f_, *eqn,
                           "checkpoint");
       }
@@ -254,7 +254,10 @@ absl::StatusOr<PartialEvalProgram> PartialEval(const ir::Program& f, MaskView kn
     out.residual_param.push_back(split.residual_params()[i]);
   }
   out.n_residuals = static_cast<uint32_t>(out.residual_param.size());
-  RICCI_ASSIGN(out.known, kb->Finish(known_results));
+  // What was computed for residuals that nothing keeps goes.
+  RICCI_ASSIGN(ir::ProgramRef whole, kb->Finish(known_results));
+  RICCI_ASSIGN(PrunedProgram live, Prune(*whole, Mask(whole->n_results(), 1)));
+  out.known = live.program;
   return out;
 }
 

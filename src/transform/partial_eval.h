@@ -10,7 +10,7 @@ struct PartialEvalProgram {
   ir::ProgramRef unknown;  // residuals, unknown parameters -> unknown results
   Mask out_known;          // of the results of f
   uint32_t n_residuals = 0;
-  // residual_of_param[r]: the parameter of f that residual r is, or -1.
+  // residual_param[r]: the parameter of f that residual r is, or -1.
   std::vector<int32_t> residual_param;
 };
 

@@ -1,0 +1,23 @@
+// The layout of a cond: cond(index, operands) runs branches[index](operands) -> results.
+#ifndef RICCI_CONTROL_COND_H_
+#define RICCI_CONTROL_COND_H_
+#include "control/structural_row.h"
+
+namespace ricci::inline v0::control {
+
+using Programs = std::vector<ProgramRef>;
+
+inline std::span<ricci_program* const> Branches(const Held& h) {
+  return ir::Programs(*ir::FindAttr(h.attrs, "branches"));
+}
+absl::StatusOr<Vals> EmitCond(Builder& b, const Programs& branches, std::span<const Val> in);
+
+// The derivative and batching rules, in cond_rules.cc.
+absl::Status CondJvp(Builder& b, const Held& h, const ricci_jvp_args& a);
+absl::Status CondPartialEval(const Held& h, const ricci_partial_eval_args& a);
+absl::Status CondTranspose(Builder& b, const Held& h, const ricci_transpose_args& a);
+absl::Status CondBatch(Builder& b, const Held& h, const ricci_batch_args& a);
+absl::Status CondDce(Builder* b, const Held& h, const ricci_dce_args& a);
+
+}  // namespace ricci::inline v0::control
+#endif

@@ -1,0 +1,17 @@
+// Which values of a loop's body are the same on every trip: those that depend on nothing but the loop's constants.
+#ifndef RICCI_TRANSFORM_INVARIANT_H_
+#define RICCI_TRANSFORM_INVARIANT_H_
+#include "transform/jvp.h"
+
+namespace ricci::inline v0::transform {
+
+struct Invariant {
+  Mask same;        // over the values of the body: the same on every trip
+  Mask from_const;  // of these: what needs a parameter; the others (iota of nothing) are as cheap inside as outside
+};
+// is_const[i] != 0: parameter i does not change from trip to trip. Effects are never invariant; if `speculative` (there
+// may be no trip at all) neither is what may fail, and loops and branches, which may cost without bound.
+Invariant FindInvariant(const ir::Program& body, MaskView is_const, bool speculative = false);
+
+}  // namespace ricci::inline v0::transform
+#endif
