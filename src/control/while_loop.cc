@@ -134,6 +134,7 @@ absl::Status RegisterWhile(prim::Registry& r) {
   d.batch = RuleThunk<WhileBatch, ricci_batch_args>;
   d.partial_eval = PartialEvalThunk<WhilePartialEval>;
   d.dce = DceThunk<WhileDce>;
+  d.hdr.flags |= RICCI_PRIM_MAY_FAIL;
   d.missing = Str("transpose: the number of trips is not known; state a bound with max_trips, or use scan");
   return r.Add(d, prim::Flow::kWhile).status();
 }

@@ -9,7 +9,14 @@ namespace {
 constexpr int64_t kKernelElements = 256;  // of one value of a loop body that runs within a kernel
 constexpr int64_t kKernelProduct = 64;    // the same if it holds products
 
-absl::Status Add(const ir::Program& f, const Options& options, BodyCost& cost) {
+// A while fails only if it has a bound.
+bool MayFail(const prim::Row& row, const ir::Equation& eqn) {
+  const bool bounded = row.flow != prim::Flow::kWhile || ir::FindAttr(eqn.attrs, "max_trips") != nullptr;
+  return row.has(RICCI_PRIM_MAY_FAIL) && bounded;
+}
+
+// `guarded`: f is a branch, or the body of a loop that may end before.
+absl::Status Add(const ir::Program& f, const Options& options, bool guarded, BodyCost& cost) {
   prim::Registry& registry = prim::Registry::Of(f);
   for (const ir::Equation& eqn : f.equations) {
     const trace::Op op(f, eqn);
@@ -18,11 +25,13 @@ absl::Status Add(const ir::Program& f, const Options& options, BodyCost& cost) {
                  ChooseLowering(row, *op.get(), options.target, kKernelKinds | 1u << RICCI_LOWER_DECOMPOSE));
     cost.kernel_possible &= l != nullptr && !row.effectful();
     cost.product |= row.has(RICCI_PRIM_EXPENSIVE);
+    cost.guards_failure |= guarded && MayFail(row, eqn);
+    const bool guards = guarded || row.flow == prim::Flow::kCond || row.flow == prim::Flow::kWhile;
     bool holds = false;
     for (const ricci_attr& a : eqn.attrs) {
       for (ricci_program* p : ir::Programs(a)) {
         holds = true;
-        RICCI_TRY(Add(*ir::FromAbi(p), options, cost));
+        RICCI_TRY(Add(*ir::FromAbi(p), options, guards, cost));
       }
     }
     cost.control |= holds;
@@ -39,7 +48,7 @@ absl::Status Add(const ir::Program& f, const Options& options, BodyCost& cost) {
 
 absl::StatusOr<BodyCost> Measure(const ir::Program& body, const Options& options) {
   BodyCost cost;
-  RICCI_TRY(Add(body, options, cost));
+  RICCI_TRY(Add(body, options, /*guarded=*/false, cost));
   return cost;
 }
 

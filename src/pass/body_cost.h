@@ -10,6 +10,7 @@ struct BodyCost {
   int64_t total = 0;            // of all values, stacks included
   bool control = false;         // holds a loop or branch
   bool product = false;         // holds an expensive primitive
+  bool guards_failure = false;  // within a branch, or a loop that may end, holds what may fail
   bool kernel_possible = true;  // every equation has a lowering within a kernel, and no effect
 };
 absl::StatusOr<BodyCost> Measure(const ir::Program& body, const Options& options);

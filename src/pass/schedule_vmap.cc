@@ -3,8 +3,7 @@
 // batched: the batching rules turn the body into operations on whole batches; right where products are large, because
 //   libraries and tiles want big operands.
 // lanes: the equation stays and becomes one kernel whose points are the elements of the batch; right for small arrays,
-// loops
-//   and branches, because everything stays in registers and each element takes its own branches and trip counts.
+//   loops and branches, because everything stays in registers and each element takes its own branches and trip counts.
 // The first cost model is a threshold: a body goes in lanes if what one element holds is small, and it gains by it (a
 // loop or a branch, or no product at all).
 #include "pass/body_cost.h"
@@ -20,6 +19,8 @@ constexpr int64_t kLaneTotal = 1 << 20;  // of all of them, stacked residuals in
 
 absl::StatusOr<bool> InLanes(const ir::Program& body, const Options& options) {
   RICCI_ASSIGN(BodyCost cost, Measure(body, options));
+  // Batched, all branches run on all elements, and an element could fail in a branch that it does not take.
+  if (cost.guards_failure && cost.kernel_possible) return true;
   if (options.vmap == VmapMode::kBatched || !cost.kernel_possible) return false;
   if (options.vmap == VmapMode::kLanes) return true;
   const bool small = cost.largest <= kLaneElements && cost.total <= kLaneTotal;
