@@ -116,16 +116,17 @@ class Printer {
         PrintProgram(*FromAbi(Programs(a)[0]), indent);
         break;
       case RICCI_ATTR_PROGRAMS:
-        PrintList(a.count, [&](uint32_t i) { PrintProgram(*FromAbi(Programs(a)[i]), indent); });
+        PrintList(
+            a.count, [&](uint32_t i) { PrintProgram(*FromAbi(Programs(a)[i]), indent); }, ", ");
         break;
     }
   }
 
   template <typename F>
-  void PrintList(uint32_t n, F&& print) {
+  void PrintList(uint32_t n, F&& print, std::string_view between = ",") {
     out_ += '[';
     for (uint32_t i = 0; i < n; ++i) {
-      if (i != 0) out_ += ',';
+      if (i != 0) out_ += between;
       print(i);
     }
     out_ += ']';

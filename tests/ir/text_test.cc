@@ -57,7 +57,7 @@ TEST_F(TextTest, NestedPrograms) {
       "    return %1\n"
       "  } branches=[program() {\n"
       "    return\n"
-      "  },program() {\n"
+      "  }, program() {\n"
       "    return\n"
       "  }]\n"
       "  return\n"
