@@ -5,6 +5,7 @@
 // embedding host sees and bounds it. Exhaustion is std::bad_alloc, which api/ turns into RESOURCE_EXHAUSTED.
 #ifndef RICCI_BASE_ARENA_H_
 #define RICCI_BASE_ARENA_H_
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <new>
@@ -80,17 +81,18 @@ class Arena {
     void* p;
     size_t size;
   };
-  static constexpr size_t kAlign = 16;
+  static constexpr size_t kAlign = 16, kLargestBlock = 64 << 10;
 
   void* Allocate(size_t size, size_t align) {
     auto aligned = reinterpret_cast<char*>((reinterpret_cast<size_t>(used_) + align - 1) & ~(align - 1));
     if (used_ == nullptr || aligned + size > end_) {
-      const size_t block = size > 4096 ? size : (blocks_.empty() ? 512 : 4096);
-      const size_t bytes = block < size ? size : block;
-      blocks_.reserve(blocks_.size() + 1);
+      // Both the list and the blocks grow by factors, so that a program of any length costs linear time.
+      if (blocks_.size() == blocks_.capacity()) blocks_.reserve(blocks_.capacity() * 2 + 1);
+      const size_t bytes = std::max(size, next_block_);
       aligned = static_cast<char*>(memory_->Allocate(bytes, kAlign));
       blocks_.push_back({aligned, bytes});
       end_ = aligned + bytes;
+      next_block_ = std::min(next_block_ * 2, kLargestBlock);
     }
     used_ = aligned + size;
     return aligned;
@@ -100,6 +102,7 @@ class Arena {
   Vec<Block> blocks_;
   char* used_ = nullptr;
   char* end_ = nullptr;
+  size_t next_block_ = 512;
 };
 
 }  // namespace ricci::inline v0::base
