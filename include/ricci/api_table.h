@@ -168,8 +168,8 @@ typedef struct ricci_api {
   ricci_status* (*backend_register)(ricci_ctx* c, const ricci_backend* b);
   const ricci_hooks* (*context_hooks)(const ricci_ctx* c);
   ricci_status* (*check_primitive)(ricci_ctx* c, const char* name, size_t len, const ricci_check_example* examples,
-      uint32_t n, uint64_t* laws);
-  ricci_status* (*check_program)(const ricci_program* f, const ricci_check_example* example, uint64_t* laws);
+      uint32_t n, const ricci_check_opts* o);
+  ricci_status* (*check_program)(const ricci_program* f, const ricci_check_example* example, const ricci_check_opts* o);
 } ricci_api;
 
 #ifdef RICCI_PLUGIN_DSO

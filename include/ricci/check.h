@@ -1,10 +1,20 @@
 /* ricci/check.h: the laws that every primitive must obey, checked by running it.
  *
- * A plugin author gives a primitive and examples of operands; every rule that the row has is then held against what it
- * means: jvp against central differences, transpose against jvp (dot test), jvp again for the jvp itself, batching
- * rules and vmap against a loop (each choice of batched operands, several axes), vmap of the derivative and the
- * derivative of vmap, `ref` against every other device, print and parse. Derivatives are checked for f64 operands;
- * examples lie where the primitive is smooth.
+ * Every rule of a row is held against what it means, on examples of operands. The laws, in the order in which they are
+ * checked:
+ *   rules                the row has jvp, transpose and batch, or `missing` says why not (of primitives)
+ *   text                 the printed program parses to an equal one
+ *   factors              the factor text fits operands and results
+ *   optimized            `ref` gives the same before and after all passes; for every program of the other laws too
+ *   device               every other device gives what `ref` gives
+ *   jvp                  derivatives against central differences
+ *   transpose            <ct, jvp(t)> = <vjp(ct), t>
+ *   jvp of jvp, jvp of transpose, transpose of jvp
+ *   vmap                 against a loop: every choice of batched operands, several axes
+ *   batch                the batching rules alone, with the batch of each operand at several axes
+ *   vmap of jvp, vmap of transpose, jvp of vmap, transpose of vmap
+ * Derivatives are those of f64 operands; examples lie where the primitive is smooth. A law that an example has nothing
+ * for (no f64, no result that could be batched) makes no comparison.
  */
 #ifndef RICCI_CHECK_H_
 #define RICCI_CHECK_H_
@@ -16,7 +26,8 @@ extern "C" {
 enum {                                       /* ricci_check_example.hdr.flags: laws that are left out */
        RICCI_CHECK_NO_DERIVATIVES = 1u << 0, /* the primitive has none, or not here */
        RICCI_CHECK_NO_BATCH = 1u << 1,
-       RICCI_CHECK_REF_ONLY = 1u << 2 /* other devices are not compared */
+       RICCI_CHECK_REF_ONLY = 1u << 2,   /* other devices are not compared */
+       RICCI_CHECK_FIRST_ORDER = 1u << 3 /* derivatives of derivatives are left out */
 };
 
 typedef struct ricci_check_operand { /* elements are drawn evenly from [low, high]; integers are rounded down */
@@ -33,15 +44,33 @@ typedef struct ricci_check_example {
   uint64_t seed; /* of the drawn elements */
 } ricci_check_example;
 
-/* OK if every law holds for every example. FAILED_PRECONDITION if one does not: the message tells the law, the example,
- * the element, both values and the inputs. Other codes: the example does not fit the primitive, or a rule failed.
- * `laws`, if not NULL, receives the number of comparisons made. */
+typedef struct ricci_check_law { /* what came out for one law over all examples */
+  ricci_hdr hdr;
+  ricci_str name;       /* static */
+  uint64_t comparisons; /* of arrays */
+  double worst;         /* largest difference, relative to the larger of 1 and the element it should be */
+  ricci_str failure;    /* the first one; empty if the law holds */
+} ricci_check_law;
+
+typedef struct ricci_check_opts {
+  ricci_hdr hdr;
+  ricci_str device; /* the kind that is compared with `ref`; empty = all there are */
+  void* sink;
+  /* Called once for each law, in order, after all examples; texts live as long as the call. May be NULL. */
+  void (*law)(void* sink, const ricci_check_law* law);
+} ricci_check_opts;
+
+/* OK if every law holds for every example; without examples (n = 0) for those of the row. FAILED_PRECONDITION if one
+ * does not: the message tells the first law that fails, the example, the element, both values and the inputs. Other
+ * codes: an example does not fit the primitive, or a rule failed or is missing. A rule that is NULL leaves its laws
+ * out. `o` may be NULL. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_check_primitive(ricci_ctx* c, const char* name, size_t len,
                                                               const ricci_check_example* examples, uint32_t n,
-                                                              uint64_t* laws);
-/* The same for a program; `example` has no attributes and one operand for each parameter. */
+                                                              const ricci_check_opts* o);
+/* The same for a program; `example` has no attributes and one operand for each parameter; NULL draws from the default
+ * ranges of ricci_prim_def.examples. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_check_program(const ricci_program* f, const ricci_check_example* example,
-                                                            uint64_t* laws);
+                                                            const ricci_check_opts* o);
 
 #ifdef __cplusplus
 }

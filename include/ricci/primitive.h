@@ -180,6 +180,11 @@ typedef struct ricci_prim_def {
   const ricci_lowering* const* lowerings;
   uint32_t n_lowerings;
   uint32_t reserved0;
+  /* What the laws of ricci/check.h are checked on: applications `(f64[2,3] in 0.3..3, i32[5]) axes=[1]`, operand types
+   * with the range of their elements (-2..2 if none is given, 0..4 for integers) and attributes, or whole programs
+   * `program (%x: f64[3] in 0..1) {...}`, separated by `;`. `order=N` before one: derivatives above order N, of two,
+   * are left out. */
+  ricci_str examples;
 } ricci_prim_def;
 
 /* Copies the row (not what `self` points to). Call from a plugin's attach. */

@@ -66,7 +66,8 @@ constexpr Row ArgReduction(std::string_view name) {
           .batch = rules::BatchFirstOperand<BatchRule>,
           .factors_of = Factors,
           .loops = Loops<extremum>,
-          .missing = "transpose: the result is an integer"};
+          .missing = "transpose: the result is an integer",
+          .examples = "(f64[2,5]) axes=[1] index_dtype=i32; (f64[5,2]) axes=[0] index_dtype=i64"};
 }
 
 constexpr Row kRows[] = {ArgReduction<RICCI_S_MAX>("argmax"), ArgReduction<RICCI_S_MIN>("argmin")};

@@ -16,22 +16,29 @@ Value SimplerLogic(const Eqn& e, std::span<const Value> in) {
   }
   return {};
 }
+constexpr std::string_view kTwo = "(i32[5] in -99..99, i32[5] in -99..99); (bool[5], bool[5])",
+                           kOne = "(i32[5] in -99..99); (bool[5])", kInteger = "(i32[5] in -99..99)",
+                           kIntegers = "(i32[5] in -99..99, i32[5] in -99..99)",
+                           kShift = "(i32[5] in -99..99, i32[5] in 0..32)";
+
 constexpr Row With(Row row, SimplifyRule simplify) {
   row.simplify = simplify;
   return row;
 }
 
 constexpr Row kRows[] = {
-    With(rules::DiscreteFunction<2, kInts | kBools, RICCI_S_AND>("and", RICCI_PRIM_COMMUTATIVE), SimplerLogic<true>),
-    With(rules::DiscreteFunction<2, kInts | kBools, RICCI_S_OR>("or", RICCI_PRIM_COMMUTATIVE), SimplerLogic<false>),
-    rules::DiscreteFunction<2, kInts | kBools, RICCI_S_XOR>("xor", RICCI_PRIM_COMMUTATIVE),
-    With(rules::DiscreteFunction<1, kInts | kBools, RICCI_S_NOT>("not"), rules::Involution),
-    rules::DiscreteFunction<2, kInts, RICCI_S_SHL>("shift_left"),
-    rules::DiscreteFunction<2, kInts, RICCI_S_SHR>("shift_right_logical"),
-    rules::DiscreteFunction<2, kInts, RICCI_S_SAR>("shift_right_arithmetic"),
-    rules::DiscreteFunction<1, kInts, RICCI_S_POPCOUNT>("population_count"),
-    rules::DiscreteFunction<1, kInts, RICCI_S_CLZ>("clz"),
-    rules::DiscreteFunction<2, kInts, RICCI_S_MULHI>("mulhi", RICCI_PRIM_COMMUTATIVE),
+    With(rules::DiscreteFunction<2, kInts | kBools, RICCI_S_AND>("and", kTwo, RICCI_PRIM_COMMUTATIVE),
+         SimplerLogic<true>),
+    With(rules::DiscreteFunction<2, kInts | kBools, RICCI_S_OR>("or", kTwo, RICCI_PRIM_COMMUTATIVE),
+         SimplerLogic<false>),
+    rules::DiscreteFunction<2, kInts | kBools, RICCI_S_XOR>("xor", kTwo, RICCI_PRIM_COMMUTATIVE),
+    With(rules::DiscreteFunction<1, kInts | kBools, RICCI_S_NOT>("not", kOne), rules::Involution),
+    rules::DiscreteFunction<2, kInts, RICCI_S_SHL>("shift_left", kShift),
+    rules::DiscreteFunction<2, kInts, RICCI_S_SHR>("shift_right_logical", kShift),
+    rules::DiscreteFunction<2, kInts, RICCI_S_SAR>("shift_right_arithmetic", kShift),
+    rules::DiscreteFunction<1, kInts, RICCI_S_POPCOUNT>("population_count", kInteger),
+    rules::DiscreteFunction<1, kInts, RICCI_S_CLZ>("clz", kInteger),
+    rules::DiscreteFunction<2, kInts, RICCI_S_MULHI>("mulhi", kIntegers, RICCI_PRIM_COMMUTATIVE),
 };
 
 }  // namespace

@@ -89,7 +89,9 @@ constexpr Row kRows[] = {{.name = "broadcast_in_dim",
                           .batch = rules::BatchFirstOperand<BatchRule>,
                           .simplify = Simpler,
                           .factors_of = Factors,
-                          .index = FromIndex}};
+                          .index = FromIndex,
+                          .examples = "(f64[3,1]) shape=[2,3,4] broadcast_dimensions=[1,2]; "
+                                      "(f64[]) shape=[2,3] broadcast_dimensions=[]"}};
 
 }  // namespace
 

@@ -110,14 +110,18 @@ constexpr Row kRows[] = {
      .batch = rules::Elementwise,
      .simplify = SimplerSelect,
      .factors_of = rules::ElementwiseFactors,
-     .scalar = SelectScalar},
+     .scalar = SelectScalar,
+     .examples = "(bool[2,3], f64[2,3], f64[2,3]); "
+                 "(i32[] in 0..3, f64[2,3], f64[2,3], f64[2,3])"},
     {.name = "clamp",
      .type = ClampType,
      .jvp = rules::Terms<ClampMin, ClampX, ClampMax>,
      .batch = rules::Elementwise,
      .factors_of = rules::ElementwiseFactors,
      .scalar = ClampScalar,
-     .missing = rules::kNotLinear},
+     .missing = rules::kNotLinear,
+     .examples = "(f64[2,3] in -4..0, f64[2,3], f64[2,3] in 0..4); "
+                 "(f64[] in -4..0, f64[2,3], f64[] in 0..4)"},
 };
 
 }  // namespace

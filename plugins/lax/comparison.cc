@@ -42,7 +42,8 @@ constexpr Row Comparison(std::string_view name, ScalarRule scalar, uint32_t flag
           .jvp = rules::ZeroTangent,
           .batch = rules::Elementwise,
           .scalar = scalar,
-          .missing = kBoolResult};
+          .missing = kBoolResult,
+          .examples = "(f64[2,3], f64[2,3]); (i32[5] in 0..3, i32[5] in 0..3)"};
 }
 
 constexpr Row kRows[] = {
@@ -60,7 +61,8 @@ constexpr Row kRows[] = {
      .jvp = rules::ZeroTangent,
      .batch = rules::Elementwise,
      .scalar = rules::Op<RICCI_S_IS_FINITE>,
-     .missing = kBoolResult},
+     .missing = kBoolResult,
+     .examples = rules::kOneReal},
 };
 
 }  // namespace

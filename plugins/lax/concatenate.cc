@@ -143,7 +143,10 @@ constexpr Row kRows[] = {
      .batch = ConcatenateBatch,
      .simplify = SimplerConcatenate,
      .factors_of = ConcatenateFactors,
-     .index = ConcatenateIndex},
+     .index = ConcatenateIndex,
+     .examples = "(f64[2,3], f64[1,3], f64[4,3]) dimension=0; "
+                 "(f64[0,3], f64[2,3]) dimension=0; "
+                 "(f64[2,3], f64[2,1]) dimension=1"},
     {.name = "stack",
      .attrs = kStackAttrs,
      .type = StackType,
@@ -151,7 +154,8 @@ constexpr Row kRows[] = {
      .transpose = StackTranspose,
      .batch = StackBatch,
      .factors_of = StackFactors,
-     .index = StackIndex},
+     .index = StackIndex,
+     .examples = "(f64[2,3], f64[2,3]) axis=1"},
 };
 
 }  // namespace

@@ -111,7 +111,12 @@ constexpr Row kRows[] = {
      .transpose = rules::TransposeFirst<ConvertCt>,
      .batch = rules::Elementwise,
      .simplify = SimplerConvert,
-     .scalar = ConvertScalar},
+     .scalar = ConvertScalar,
+     .examples = "(i32[2,3] in -2..2) new_dtype=f32; "
+                 "(f64[2,3]) new_dtype=f64; "
+                 "(f64[2,3]) new_dtype=f32; "
+                 "program (%x: f64[2,3] in 0.1..0.9) { %i: i32[2,3] = convert_element_type(%x) new_dtype=i32 %y: "
+                 "f64[2,3] = convert_element_type(%i) new_dtype=f64 return %y }"},
     {.name = "bitcast_convert_type",
      .attrs = kNewDType,
      .type = BitcastType,
@@ -121,21 +126,26 @@ constexpr Row kRows[] = {
      .scalar = BitcastScalar,
      .scalar_match = SameWidth,
      .index = BitcastIndex,
-     .missing = rules::kDiscrete},
+     .missing = rules::kDiscrete,
+     .examples = "(f64[2,3]) new_dtype=u32; "
+                 "(u32[3,2] in 0..100) new_dtype=i64; "
+                 "(f32[4]) new_dtype=i32"},
     {.name = "stop_gradient",
      .type = rules::Same<1, kAny | SetOf(DType::kKey)>,
      .jvp = rules::ZeroTangent,
      .batch = rules::Elementwise,
      .simplify = rules::Transparent,
      .scalar = rules::Identity,
-     .missing = rules::kDiscrete},
+     .missing = rules::kDiscrete,
+     .examples = "order=0 (f64[2,3])"},
     {.name = "copy",
      .type = rules::Same<1, kAny | SetOf(DType::kKey)>,
      .jvp = rules::Linear,
      .transpose = rules::TransposeFirst<[](const Eqn&, const Value& ct) { return ct; }>,
      .batch = rules::Elementwise,
      .simplify = rules::Transparent,
-     .scalar = rules::Identity},
+     .scalar = rules::Identity,
+     .examples = rules::kOneReal},
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 namespace ricci::inline v0::lax::rows {
 namespace {
 
+constexpr std::string_view kExamples = "(f64[2,5]) axis=1 reverse=false; (f64[5,2]) axis=0 reverse=true";
 constexpr AttrSpec kAttrs[] = {{"axis", AttrKind::kInt}, {"reverse", AttrKind::kBool}};
 
 template <DTypeSet set>
@@ -149,7 +150,8 @@ constexpr Row Cumulative(std::string_view name) {
           .batch = rules::BatchFirstOperand<BatchRule>,
           .factors_of = Factors,
           .loops = Loops<Operation>,
-          .missing = rules::kNotLinear};
+          .missing = rules::kNotLinear,
+          .examples = kExamples};
 }
 
 constexpr Row kRows[] = {
@@ -161,7 +163,8 @@ constexpr Row kRows[] = {
      .transpose = rules::TransposeFirst<SumCt>,
      .batch = rules::BatchFirstOperand<BatchRule>,
      .factors_of = Factors,
-     .loops = Loops<Sum>},
+     .loops = Loops<Sum>,
+     .examples = kExamples},
     Cumulative<Product, kNumbers>("cumprod"),
     Cumulative<Extremum<true>, kNumbers>("cummax"),
     Cumulative<Extremum<false>, kNumbers>("cummin"),

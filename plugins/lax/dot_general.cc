@@ -222,7 +222,13 @@ constexpr Row kRows[] = {{.name = "dot_general",
                           .batch = BatchRule,
                           .simplify = Simpler,
                           .factors_of = Factors,
-                          .loops = Loops}};
+                          .loops = Loops,
+                          .examples =
+                              "(f64[2,3], f64[3,4]) lhs_contract=[1] rhs_contract=[0]; "
+                              "(f64[3], f64[3]) lhs_contract=[0] rhs_contract=[0]; "
+                              "(f64[2], f64[3]); "
+                              "(f64[2,3,4], f64[4,2,5]) lhs_contract=[2] rhs_contract=[0] lhs_batch=[0] rhs_batch=[1]; "
+                              "(f64[2,3,4], f64[4,5,3]) lhs_contract=[1,2] rhs_contract=[2,0]"}};
 
 }  // namespace
 

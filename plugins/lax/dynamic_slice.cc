@@ -205,7 +205,8 @@ constexpr Row kRows[] = {
      .batch = SliceBatch,
      .simplify = SimplerSlice,
      .factors_of = SliceFactors,
-     .index = SliceIndex},
+     .index = SliceIndex,
+     .examples = "(f64[4,5], i32[] in 0..6, i32[] in 0..6) slice_sizes=[2,3]"},
     {.name = "dynamic_update_slice",
      .type = UpdateType,
      .jvp = rules::Linear,
@@ -214,7 +215,8 @@ constexpr Row kRows[] = {
      .factors_of = UpdateFactors,
      .updates = UpdateLoops,
      .updates_match = UpdatesInPlace,
-     .index = UpdateIndex},
+     .index = UpdateIndex,
+     .examples = "(f64[4,5], f64[2,3], i32[] in 0..6, i32[] in 0..6)"},
 };
 
 }  // namespace

@@ -25,14 +25,16 @@ constexpr Row kRows[] = {
      .jvp = rules::Terms<Log>,
      .batch = rules::Elementwise,
      .scalar = rules::Op<RICCI_S_LOG>,
-     .missing = rules::kNotLinear},
+     .missing = rules::kNotLinear,
+     .examples = "(f64[2,3] in 0.3..3)"},
     {.name = "log1p",
      .flags = RICCI_PRIM_TRANSCENDENTAL,
      .type = rules::Same<1, kFloats>,
      .jvp = rules::Terms<Log1p>,
      .batch = rules::Elementwise,
      .scalar = rules::Op<RICCI_S_LOG1P>,
-     .missing = rules::kNotLinear},
+     .missing = rules::kNotLinear,
+     .examples = "(f64[2,3] in -0.5..3)"},
 };
 
 }  // namespace

@@ -208,6 +208,41 @@ std::string Factors(const Eqn& e) {
   return text.Done();
 }
 
+// Rows, elements, windows, one window, batches; indices run beyond the end.
+constexpr std::string_view kExamples =
+    "(f64[4,3], i32[5,1] in 0..6) offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] slice_sizes=[1,3] "
+    "mode=\"clip\"; "
+    "(f64[4,3], i32[5,1] in 0..6) offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] slice_sizes=[1,3] "
+    "mode=\"fill\" fill_value=0.0; "
+    "(f64[3,4], i32[2,3,2] in 0..6) offset_dims=[] collapsed_slice_dims=[0,1] start_index_map=[0,1] slice_sizes=[1,1] "
+    "mode=\"clip\"; "
+    "(f64[3,4], i32[2,3,2] in 0..6) offset_dims=[] collapsed_slice_dims=[0,1] start_index_map=[0,1] slice_sizes=[1,1] "
+    "mode=\"fill\" fill_value=0.0; "
+    "(f64[4,3], i32[5,2] in 0..6) offset_dims=[] collapsed_slice_dims=[0,1] start_index_map=[1,0] slice_sizes=[1,1] "
+    "mode=\"clip\"; "
+    "(f64[4,3], i32[5,2] in 0..6) offset_dims=[] collapsed_slice_dims=[0,1] start_index_map=[1,0] slice_sizes=[1,1] "
+    "mode=\"fill\" fill_value=0.0; "
+    "(f64[5,4], i32[3,2] in 0..6) offset_dims=[0,2] collapsed_slice_dims=[] start_index_map=[0,1] slice_sizes=[2,2] "
+    "mode=\"clip\"; "
+    "(f64[5,4], i32[3,2] in 0..6) offset_dims=[0,2] collapsed_slice_dims=[] start_index_map=[0,1] slice_sizes=[2,2] "
+    "mode=\"fill\" fill_value=0.0; "
+    "(f64[5,2], i32[1] in 0..6) offset_dims=[0] collapsed_slice_dims=[0] start_index_map=[0] slice_sizes=[1,2] "
+    "mode=\"clip\"; "
+    "(f64[5,2], i32[1] in 0..6) offset_dims=[0] collapsed_slice_dims=[0] start_index_map=[0] slice_sizes=[1,2] "
+    "mode=\"fill\" fill_value=0.0; "
+    "(f64[3,4,2], i32[2,3,1] in 0..6) offset_dims=[2] collapsed_slice_dims=[1] start_index_map=[1] "
+    "operand_batching_dims=[0] start_indices_batching_dims=[1] slice_sizes=[1,1,2] mode=\"clip\"; "
+    "(f64[3,4,2], i32[2,3,1] in 0..6) offset_dims=[2] collapsed_slice_dims=[1] start_index_map=[1] "
+    "operand_batching_dims=[0] start_indices_batching_dims=[1] slice_sizes=[1,1,2] mode=\"fill\" fill_value=0.0; "
+    "(f64[3,4], i32[3,2,1] in 0..6) offset_dims=[] collapsed_slice_dims=[1] start_index_map=[1] "
+    "operand_batching_dims=[0] start_indices_batching_dims=[0] slice_sizes=[1,1] mode=\"clip\"; "
+    "(f64[3,4], i32[3,2,1] in 0..6) offset_dims=[] collapsed_slice_dims=[1] start_index_map=[1] "
+    "operand_batching_dims=[0] start_indices_batching_dims=[0] slice_sizes=[1,1] mode=\"fill\" fill_value=0.0; "
+    "(f64[6,3], i32[5,1] in 0..6) offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] slice_sizes=[1,3] "
+    "mode=\"promise_in_bounds\"; "
+    "(i32[4,3], i32[5,1] in 0..6) offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] slice_sizes=[1,3] "
+    "mode=\"fill\"";
+
 constexpr Row kRows[] = {{.name = "gather",
                           .attrs = kAttrs,
                           .type = Type,
@@ -216,7 +251,8 @@ constexpr Row kRows[] = {{.name = "gather",
                           .batch = BatchRule,
                           .simplify = Simpler,
                           .factors_of = Factors,
-                          .index = FromIndex}};
+                          .index = FromIndex,
+                          .examples = kExamples}};
 
 }  // namespace
 

@@ -29,7 +29,9 @@ constexpr Row kRows[] = {{.name = "iota",
                           .jvp = rules::ZeroTangent,
                           .factors_of = Factors,
                           .index = FromIndex,
-                          .missing = "transpose: it has no operand; batch: it has no operand"}};
+                          .missing = "transpose: it has no operand; batch: it has no operand",
+                          .examples = "() dtype=i32 shape=[3,4] dimension=1; "
+                                      "() dtype=f64 shape=[5] dimension=0"}};
 
 }  // namespace
 

@@ -54,7 +54,8 @@ constexpr Row kRows[] = {{.name = "optimization_barrier",
                           .transpose = TransposeRule,
                           .batch = BatchRule,
                           .factors_of = Factors,
-                          .index = FromIndex}};
+                          .index = FromIndex,
+                          .examples = "(f64[2], f64[3])"}};
 
 }  // namespace
 

@@ -128,7 +128,9 @@ constexpr Row kRows[] = {{.name = "pad",
                           .batch = BatchRule,
                           .simplify = Simpler,
                           .factors_of = Factors,
-                          .index = FromIndex}};
+                          .index = FromIndex,
+                          .examples = "(f64[2,3], f64[]) low=[1,0] high=[2,1] interior=[0,0]; "
+                                      "(f64[3,4], f64[]) low=[2,-1] high=[0,-2] interior=[1,2]"}};
 
 }  // namespace
 

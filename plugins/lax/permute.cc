@@ -58,7 +58,8 @@ constexpr Row kRows[] = {{.name = "transpose",
                           .batch = rules::BatchFirstOperand<BatchRule>,
                           .simplify = Simpler,
                           .factors_of = Factors,
-                          .index = FromIndex}};
+                          .index = FromIndex,
+                          .examples = "(f64[2,3,4]) permutation=[2,0,1]"}};
 
 }  // namespace
 

@@ -86,15 +86,17 @@ Value SimplerPow(const Eqn&, std::span<const Value> in) {
 }
 
 constexpr Row kRows[] = {
-    rules::RealFunction<RICCI_S_SQRT, Sqrt>("sqrt"),
-    rules::RealFunction<RICCI_S_RSQRT, Rsqrt>("rsqrt"),
-    rules::RealFunction<RICCI_S_CBRT, Cbrt>("cbrt"),
+    rules::RealFunction<RICCI_S_SQRT, Sqrt>("sqrt", "(f64[2,3] in 0.3..3)"),
+    rules::RealFunction<RICCI_S_RSQRT, Rsqrt>("rsqrt", "(f64[2,3] in 0.3..3)"),
+    rules::RealFunction<RICCI_S_CBRT, Cbrt>("cbrt", "(f64[2,3] in 0.3..3)"),
     {.name = "square",
      .type = rules::Same<1, kNumbers>,
      .jvp = rules::Derivative<Square>,
      .batch = rules::Elementwise,
      .scalar = SquareScalar,
-     .missing = rules::kNotLinear},
+     .missing = rules::kNotLinear,
+     .examples = "(f64[2,3]); "
+                 "(i32[5] in -9..9)"},
     {.name = "integer_pow",
      .attrs = kExponent,
      .type = IntegerPowType,
@@ -102,7 +104,12 @@ constexpr Row kRows[] = {
      .batch = rules::Elementwise,
      .simplify = SimplerIntegerPow,
      .scalar = IntegerPowScalar,
-     .missing = rules::kNotLinear},
+     .missing = rules::kNotLinear,
+     .examples = "(f64[2,3]) y=5; "
+                 "(f64[2,3]) y=2; "
+                 "(f64[2,3]) y=1; "
+                 "(f64[2,3]) y=0; "
+                 "(f64[2,3] in 0.5..2) y=-3"},
     {.name = "pow",
      .flags = RICCI_PRIM_TRANSCENDENTAL,
      .type = PowType,
@@ -110,7 +117,9 @@ constexpr Row kRows[] = {
      .batch = rules::Elementwise,
      .simplify = SimplerPow,
      .scalar = PowScalar,
-     .missing = rules::kNotLinear},
+     .missing = rules::kNotLinear,
+     .examples = "(f64[2,3] in 0.3..2, f64[2,3] in 0.3..2); "
+                 "(f64[2,3] in 0.5..3, i32[2,3] in 0..3)"},
 };
 
 }  // namespace

@@ -146,21 +146,27 @@ constexpr Row kRows[] = {
      .batch = rules::Elementwise,
      .factors_of = rules::ElementwiseFactors,
      .scalar = SeedScalar,
-     .missing = kNoDerivative},
+     .missing = kNoDerivative,
+     .examples =
+         "program (%s: u32[3] in 0..1000) { %k: key[3] = random_seed(%s) %w: u32[3,2] = random_unwrap(%k) return %w }"},
     {.name = "random_wrap",
      .type = WrapType,
      .jvp = rules::ZeroTangent,
      .batch = rules::BatchFirstOperand<WrapBatch>,
      .factors_of = WrapFactors,
      .index = WrapIndex,
-     .missing = kNoDerivative},
+     .missing = kNoDerivative,
+     .examples = "program (%s: u32[3,2] in 0..1000) { %k: key[3] = random_wrap(%s) %w: u32[3,2] = random_unwrap(%k) "
+                 "return %w }"},
     {.name = "random_unwrap",
      .type = UnwrapType,
      .jvp = rules::ZeroTangent,
      .batch = rules::BatchFirstOperand<KeepPlace>,
      .factors_of = UnwrapFactors,
      .index = UnwrapIndex,
-     .missing = kNoDerivative},
+     .missing = kNoDerivative,
+     .examples = "program (%s: u32[2,3] in 0..1000) { %k: key[2,3] = random_seed(%s) %w: u32[2,3,2] = "
+                 "random_unwrap(%k) return %w }"},
     {.name = "random_split",
      .attrs = kSplitAttrs,
      .flags = RICCI_PRIM_TRANSCENDENTAL,
@@ -169,7 +175,9 @@ constexpr Row kRows[] = {
      .batch = rules::BatchFirstOperand<KeepPlace>,
      .factors_of = ExpandedFactors,
      .index = SplitIndex,
-     .missing = kNoDerivative},
+     .missing = kNoDerivative,
+     .examples = "program (%s: u32[2] in 0..1000) { %k: key[2] = random_seed(%s) %n: key[2,2,3] = random_split(%k) "
+                 "shape=[2,3] %w: u32[2,2,3,2] = random_unwrap(%n) return %w }"},
     {.name = "random_bits",
      .attrs = kBitsAttrs,
      .flags = RICCI_PRIM_TRANSCENDENTAL,
@@ -178,7 +186,9 @@ constexpr Row kRows[] = {
      .batch = rules::BatchFirstOperand<KeepPlace>,
      .factors_of = ExpandedFactors,
      .index = BitsIndex,
-     .missing = kNoDerivative},
+     .missing = kNoDerivative,
+     .examples = "program (%s: u32[2] in 0..1000) { %k: key[2] = random_seed(%s) %b: u32[2,5] = random_bits(%k) "
+                 "bit_width=32 shape=[5] return %b }"},
     {.name = "random_fold_in",
      .flags = RICCI_PRIM_TRANSCENDENTAL,
      .type = FoldInType,
@@ -186,7 +196,9 @@ constexpr Row kRows[] = {
      .batch = rules::Elementwise,
      .factors_of = rules::ElementwiseFactors,
      .scalar = FoldInScalar,
-     .missing = kNoDerivative},
+     .missing = kNoDerivative,
+     .examples = "program (%s: u32[2] in 0..1000, %d: u32[2] in 0..1000) { %k: key[2] = random_seed(%s) %n: key[2] = "
+                 "random_fold_in(%k, %d) %w: u32[2,2] = random_unwrap(%n) return %w }"},
 };
 
 }  // namespace

@@ -133,7 +133,8 @@ constexpr Row Logical(std::string_view name) {
           .simplify = Simpler,
           .factors_of = FactorsOf<kind>,
           .loops = Loops<combiner>,
-          .missing = rules::kDiscrete};
+          .missing = rules::kDiscrete,
+          .examples = "(bool[2,3]) axes=[1]; (i32[2,3] in 0..50) axes=[0]; (bool[2,3,2]) axes=[0,2]"};
 }
 template <uint32_t combiner, const char* kind>
 constexpr Row Extremum(std::string_view name) {
@@ -146,7 +147,8 @@ constexpr Row Extremum(std::string_view name) {
           .simplify = Simpler,
           .factors_of = FactorsOf<kind>,
           .loops = Loops<combiner>,
-          .missing = rules::kNotLinear};
+          .missing = rules::kNotLinear,
+          .examples = "(f64[2,3,4]) axes=[1]; (f64[2,3,4]) axes=[0,2]"};
 }
 
 constexpr Row kRows[] = {
@@ -159,7 +161,11 @@ constexpr Row kRows[] = {
      .batch = rules::BatchFirstOperand<BatchRule>,
      .simplify = Simpler,
      .factors_of = FactorsOf<kSum>,
-     .loops = Loops<RICCI_S_ADD>},
+     .loops = Loops<RICCI_S_ADD>,
+     .examples = "(f64[2,3,4]) axes=[1]; "
+                 "(f64[2,3,4]) axes=[2,0]; "
+                 "(f64[2,3]) axes=[0,1]; "
+                 "(f64[2,3]) axes=[]"},
     {.name = "reduce_prod",
      .attrs = kAttrs,
      .flags = RICCI_PRIM_READS_ONCE,
@@ -169,7 +175,9 @@ constexpr Row kRows[] = {
      .simplify = Simpler,
      .factors_of = FactorsOf<kProd>,
      .loops = Loops<RICCI_S_MUL>,
-     .missing = rules::kNotLinear},
+     .missing = rules::kNotLinear,
+     .examples = "(f64[5,2]) axes=[0]; "
+                 "(f64[2,3,2]) axes=[0,2]"},
     Extremum<RICCI_S_MAX, kMax>("reduce_max"),
     Extremum<RICCI_S_MIN, kMin>("reduce_min"),
     Logical<RICCI_S_AND, kAnd>("reduce_and"),

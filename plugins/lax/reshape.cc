@@ -123,7 +123,9 @@ constexpr Row kRows[] = {{.name = "reshape",
                           .batch = rules::BatchFirstOperand<BatchRule>,
                           .simplify = Simpler,
                           .factors_of = Factors,
-                          .index = FromIndex}};
+                          .index = FromIndex,
+                          .examples = "(f64[2,6]) new_sizes=[2,3,1,2]; "
+                                      "(f64[4,3]) new_sizes=[6,2]"}};
 
 }  // namespace
 

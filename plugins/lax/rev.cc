@@ -39,7 +39,8 @@ constexpr Row kRows[] = {{.name = "rev",
                           .batch = rules::BatchFirstOperand<BatchRule>,
                           .simplify = Simpler,
                           .factors_of = Factors,
-                          .index = FromIndex}};
+                          .index = FromIndex,
+                          .examples = "(f64[2,3,4]) dimensions=[0,2]"}};
 
 }  // namespace
 

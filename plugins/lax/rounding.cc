@@ -64,28 +64,34 @@ Scalar PrecisionScalar(KernelBuilder&, const Eqn& e, std::span<const Scalar> in)
 }
 Value PrecisionCt(const Eqn& e, const Value& ct) { return e.Emit({ct}); }
 
+constexpr std::string_view kNoStep = "(f64[2,3] in 0.1..0.9)";
 constexpr Row kRows[] = {
-    rules::DiscreteFunction<1, kFloats, RICCI_S_FLOOR>("floor"),
-    rules::DiscreteFunction<1, kFloats, RICCI_S_CEIL>("ceil"),
+    rules::DiscreteFunction<1, kFloats, RICCI_S_FLOOR>("floor", kNoStep),
+    rules::DiscreteFunction<1, kFloats, RICCI_S_CEIL>("ceil", kNoStep),
     {.name = "round",
      .attrs = kRoundAttrs,
      .type = RoundType,
      .jvp = rules::ZeroTangent,
      .batch = rules::Elementwise,
      .scalar = RoundScalar,
-     .missing = rules::kDiscrete},
+     .missing = rules::kDiscrete,
+     .examples = "(f64[2,3] in 0.6..0.9) rounding_method=0; "
+                 "(f64[2,3] in -0.4..0.4) rounding_method=1"},
     {.name = "nextafter",
      .type = rules::Same<2, kFloats>,
      .batch = rules::Elementwise,
      .scalar = rules::Op<RICCI_S_NEXTAFTER>,
-     .missing = "jvp: jax.lax has none; transpose: not linear"},
+     .missing = "jvp: jax.lax has none; transpose: not linear",
+     .examples = rules::kTwoReals},
     {.name = "reduce_precision",
      .attrs = kPrecisionAttrs,
      .type = PrecisionType,
      .jvp = rules::Linear,
      .transpose = rules::TransposeFirst<PrecisionCt>,
      .batch = rules::Elementwise,
-     .scalar = PrecisionScalar},
+     .scalar = PrecisionScalar,
+     .examples = "(f64[2,3]) exponent_bits=11 mantissa_bits=52; "
+                 "(f32[2,3]) exponent_bits=5 mantissa_bits=10"},
 };
 
 }  // namespace

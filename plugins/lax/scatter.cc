@@ -294,6 +294,72 @@ Value Simpler(const Eqn& e, std::span<const Value> in) {
   if (combine == Plus) update = add(slice(in[0], start, limit), update);
   return dynamic_update_slice(in[0], update, starts);
 }
+// Rows, elements, windows, one window, batches; indices run beyond the end and may be equal.
+constexpr std::string_view kExamples =
+    "(f64[4,3], i32[5,1] in 0..6, f64[5,3]) update_window_dims=[1] inserted_window_dims=[0] "
+    "scatter_dims_to_operand_dims=[0] mode=\"clip\"; "
+    "(f64[4,3], i32[5,1] in 0..6, f64[5,3]) update_window_dims=[1] inserted_window_dims=[0] "
+    "scatter_dims_to_operand_dims=[0] mode=\"fill\"; "
+    "(f64[3,4], i32[2,3,2] in 0..6, f64[2,3]) update_window_dims=[] inserted_window_dims=[0,1] "
+    "scatter_dims_to_operand_dims=[0,1] mode=\"clip\"; "
+    "(f64[3,4], i32[2,3,2] in 0..6, f64[2,3]) update_window_dims=[] inserted_window_dims=[0,1] "
+    "scatter_dims_to_operand_dims=[0,1] mode=\"fill\"; "
+    "(f64[4,3], i32[5,2] in 0..6, f64[5]) update_window_dims=[] inserted_window_dims=[0,1] "
+    "scatter_dims_to_operand_dims=[1,0] mode=\"clip\"; "
+    "(f64[4,3], i32[5,2] in 0..6, f64[5]) update_window_dims=[] inserted_window_dims=[0,1] "
+    "scatter_dims_to_operand_dims=[1,0] mode=\"fill\"; "
+    "(f64[5,4], i32[3,2] in 0..6, f64[2,3,2]) update_window_dims=[0,2] inserted_window_dims=[] "
+    "scatter_dims_to_operand_dims=[0,1] mode=\"clip\"; "
+    "(f64[5,4], i32[3,2] in 0..6, f64[2,3,2]) update_window_dims=[0,2] inserted_window_dims=[] "
+    "scatter_dims_to_operand_dims=[0,1] mode=\"fill\"; "
+    "(f64[5,2], i32[1] in 0..6, f64[2]) update_window_dims=[0] inserted_window_dims=[0] "
+    "scatter_dims_to_operand_dims=[0] mode=\"clip\"; "
+    "(f64[5,2], i32[1] in 0..6, f64[2]) update_window_dims=[0] inserted_window_dims=[0] "
+    "scatter_dims_to_operand_dims=[0] mode=\"fill\"; "
+    "(f64[3,4,2], i32[2,3,1] in 0..6, f64[2,3,2]) update_window_dims=[2] inserted_window_dims=[1] "
+    "scatter_dims_to_operand_dims=[1] operand_batching_dims=[0] scatter_indices_batching_dims=[1] mode=\"clip\"; "
+    "(f64[3,4,2], i32[2,3,1] in 0..6, f64[2,3,2]) update_window_dims=[2] inserted_window_dims=[1] "
+    "scatter_dims_to_operand_dims=[1] operand_batching_dims=[0] scatter_indices_batching_dims=[1] mode=\"fill\"; "
+    "(f64[3,4], i32[3,2,1] in 0..6, f64[3,2]) update_window_dims=[] inserted_window_dims=[1] "
+    "scatter_dims_to_operand_dims=[1] operand_batching_dims=[0] scatter_indices_batching_dims=[0] mode=\"clip\"; "
+    "(f64[3,4], i32[3,2,1] in 0..6, f64[3,2]) update_window_dims=[] inserted_window_dims=[1] "
+    "scatter_dims_to_operand_dims=[1] operand_batching_dims=[0] scatter_indices_batching_dims=[0] mode=\"fill\"";
+// Positions that differ from each other: what is only differentiable then.
+constexpr std::string_view kUniqueReplace =
+    "(f64[4,3], i32[1,1] in 0..6, f64[1,3]) update_window_dims=[1] inserted_window_dims=[0] "
+    "scatter_dims_to_operand_dims=[0] unique_indices=true mode=\"fill\"; "
+    "program (%x: f64[4,3], %u: f64[3,3]) { %i: i32[3,1] = constant [0, 1, 2] %y: f64[4,3] = scatter(%x, %i, %u) "
+    "update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] indices_are_sorted=true "
+    "unique_indices=true mode=\"fill\" return %y }; "
+    "program (%x: f64[4,3], %u: f64[3,3]) { %i: i32[3,1] = constant [0, 1, 2] %y: f64[4,3] = scatter(%x, %i, %u) "
+    "update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] indices_are_sorted=true "
+    "unique_indices=true mode=\"clip\" return %y }";
+constexpr std::string_view kUniqueExamples =
+    "(f64[4,3], i32[1,1] in 0..6, f64[1,3]) update_window_dims=[1] inserted_window_dims=[0] "
+    "scatter_dims_to_operand_dims=[0] unique_indices=true mode=\"fill\"; "
+    "program (%x: f64[4,3], %u: f64[3,3]) { %i: i32[3,1] = constant [0, 1, 2] %y: f64[4,3] = scatter-mul(%x, %i, %u) "
+    "update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] indices_are_sorted=true "
+    "unique_indices=true mode=\"fill\" return %y }";
+constexpr std::string_view kRowExamples =
+    "(f64[4,3], i32[5,1] in 0..6, f64[5,3]) update_window_dims=[1] inserted_window_dims=[0] "
+    "scatter_dims_to_operand_dims=[0] mode=\"clip\"; "
+    "(f64[4,3], i32[5,1] in 0..6, f64[5,3]) update_window_dims=[1] inserted_window_dims=[0] "
+    "scatter_dims_to_operand_dims=[0] mode=\"fill\"";
+
+template <const std::string_view&... parts>
+struct Joined {
+  static constexpr auto kChars = [] {
+    std::array<char, (parts.size() + ... + sizeof...(parts))> out{};
+    size_t n = 0;
+    for (std::string_view part : {parts...}) {
+      for (char c : part) out[n++] = c;
+      out[n++] = ';';
+    }
+    return out;
+  }();
+  static constexpr std::string_view kText{kChars.data(), kChars.size()};
+};
+
 constexpr Row WithSimplify(Row row, SimplifyRule simplify) {
   row.simplify = simplify;
   return row;
@@ -313,7 +379,8 @@ std::string Factors(const Eqn& e) {
 }
 
 template <Combine combine, DTypeSet set>
-constexpr Row Scatter(std::string_view name, JvpRule jvp, TransposeRule transpose, std::string_view missing = {}) {
+constexpr Row Scatter(std::string_view name, JvpRule jvp, TransposeRule transpose, std::string_view examples,
+                      std::string_view missing = {}) {
   return {.name = name,
           .attrs = kAttrs,
           .type = Type<set>,
@@ -322,16 +389,18 @@ constexpr Row Scatter(std::string_view name, JvpRule jvp, TransposeRule transpos
           .batch = BatchRule,
           .factors_of = Factors,
           .updates = Updates<combine>,
-          .missing = missing};
+          .missing = missing,
+          .examples = examples};
 }
 
 constexpr Row kRows[] = {
-    WithSimplify(Scatter<Replace, 0>("scatter", ScatterJvp, ScatterTranspose), Simpler<Replace>),
-    WithSimplify(Scatter<Plus, kNumbers>("scatter-add", rules::Linear, AddTranspose), Simpler<Plus>),
-    Scatter<Minus, kNumbers>("scatter-sub", rules::Linear, SubTranspose),
-    Scatter<Times, kNumbers>("scatter-mul", MulJvp, MulTranspose),
-    Scatter<Least, kNumbers>("scatter-min", ExtremalJvp, nullptr, rules::kNotLinear),
-    Scatter<Greatest, kNumbers>("scatter-max", ExtremalJvp, nullptr, rules::kNotLinear),
+    WithSimplify(Scatter<Replace, 0>("scatter", ScatterJvp, ScatterTranspose, Joined<kExamples, kUniqueReplace>::kText),
+                 Simpler<Replace>),
+    WithSimplify(Scatter<Plus, kNumbers>("scatter-add", rules::Linear, AddTranspose, kExamples), Simpler<Plus>),
+    Scatter<Minus, kNumbers>("scatter-sub", rules::Linear, SubTranspose, kExamples),
+    Scatter<Times, kNumbers>("scatter-mul", MulJvp, MulTranspose, kUniqueExamples),
+    Scatter<Least, kNumbers>("scatter-min", ExtremalJvp, nullptr, kRowExamples, rules::kNotLinear),
+    Scatter<Greatest, kNumbers>("scatter-max", ExtremalJvp, nullptr, kRowExamples, rules::kNotLinear),
 };
 
 }  // namespace

@@ -109,7 +109,10 @@ constexpr Row kRows[] = {{.name = "slice",
                           .batch = rules::BatchFirstOperand<BatchRule>,
                           .simplify = Simpler,
                           .factors_of = Factors,
-                          .index = FromIndex}};
+                          .index = FromIndex,
+                          .examples = "(f64[4,5]) start_indices=[1,0] limit_indices=[3,4]; "
+                                      "(f64[7,5]) start_indices=[1,0] limit_indices=[7,5] strides=[3,2]; "
+                                      "(f64[4]) start_indices=[2] limit_indices=[2] strides=[2]"}};
 
 }  // namespace
 

@@ -187,7 +187,15 @@ constexpr Row kRows[] = {{.name = "sort",
                           .batch = BatchRule,
                           .factors_of = Factors,
                           .loops = Loops,
-                          .missing = rules::kNotLinear}};
+                          .missing = rules::kNotLinear,
+                          .examples = "(f64[2,7]) dimension=1 num_keys=1; "
+                                      "(f64[7,2]) dimension=0 num_keys=1; "
+                                      "(f64[60] in -200..200) dimension=0 num_keys=1; "
+                                      "(f64[5,2], f64[5,2]) dimension=0 num_keys=1; "
+                                      "(f64[2,5], f64[2,5]) dimension=1 num_keys=1; "
+                                      "(f64[3,4], f64[3,4], f64[3,4]) dimension=1 num_keys=2; "
+                                      "(i32[9], f64[9]) dimension=0 num_keys=1; "
+                                      "(i32[9], f64[9]) dimension=0 num_keys=2"}};
 
 }  // namespace
 

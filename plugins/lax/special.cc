@@ -19,9 +19,9 @@ Value Digamma(const Value& x, const Value&) { return polygamma(ones_like(x), x);
 constexpr Row kRows[] = {
     rules::RealFunction<RICCI_S_ERF, Erf>("erf"),
     rules::RealFunction<RICCI_S_ERFC, Erfc>("erfc"),
-    rules::RealFunction<RICCI_S_ERF_INV, ErfInv>("erf_inv"),
-    rules::RealFunction<RICCI_S_LGAMMA, Lgamma>("lgamma"),
-    rules::RealFunction<RICCI_S_DIGAMMA, Digamma>("digamma"),
+    rules::RealFunction<RICCI_S_ERF_INV, ErfInv>("erf_inv", "(f64[2,3] in -0.8..0.8)"),
+    rules::RealFunction<RICCI_S_LGAMMA, Lgamma>("lgamma", "(f64[2,3] in 0.3..3)"),
+    rules::RealFunction<RICCI_S_DIGAMMA, Digamma>("digamma", "(f64[2,3] in 0.3..3); (f64[3] in -19.8..-19.2)"),
 };
 
 }  // namespace

@@ -98,7 +98,8 @@ constexpr Row kRows[] = {
      .transpose = SplitTranspose,
      .batch = SplitBatch,
      .factors_of = SplitFactors,
-     .decompose = SplitDecompose},
+     .decompose = SplitDecompose,
+     .examples = "(f64[2,6]) sizes=[1,3,2] axis=1"},
     {.name = "unstack",
      .attrs = kUnstackAttrs,
      .type = UnstackType,
@@ -106,7 +107,8 @@ constexpr Row kRows[] = {
      .transpose = UnstackTranspose,
      .batch = UnstackBatch,
      .factors_of = UnstackFactors,
-     .decompose = UnstackDecompose},
+     .decompose = UnstackDecompose,
+     .examples = "(f64[3,2]) axis=0"},
 };
 
 }  // namespace

@@ -42,7 +42,8 @@ constexpr Row kRows[] = {{.name = "threefry2x32",
                           .batch = rules::Elementwise,
                           .factors_of = Factors,
                           .index = FromIndex,
-                          .missing = rules::kDiscrete}};
+                          .missing = rules::kDiscrete,
+                          .examples = "(u32[] in 0..1000, u32[] in 0..1000, u32[4] in 0..1000, u32[4] in 0..1000)"}};
 
 }  // namespace
 

@@ -60,7 +60,8 @@ constexpr Row kRows[] = {{.name = "tile",
                           .batch = rules::BatchFirstOperand<BatchRule>,
                           .simplify = Simpler,
                           .factors_of = Factors,
-                          .index = FromIndex}};
+                          .index = FromIndex,
+                          .examples = "(f64[2,3]) reps=[3,2]"}};
 
 }  // namespace
 

@@ -72,7 +72,9 @@ constexpr Row kRows[] = {{.name = "top_k",
                           .batch = BatchRule,
                           .factors_of = Factors,
                           .decompose = Decompose,
-                          .missing = rules::kNotLinear}};
+                          .missing = rules::kNotLinear,
+                          .examples = "(f64[2,5]) k=2 axis=1; "
+                                      "(f64[3,6]) k=2 axis=1"}};
 
 }  // namespace
 

@@ -88,7 +88,8 @@ constexpr Row kRows[] = {
      .batch = rules::BatchFirstOperand<SqueezeBatch>,
      .simplify = Simpler<kExpand>,
      .factors_of = SqueezeFactors,
-     .index = SqueezeIndex},
+     .index = SqueezeIndex,
+     .examples = "(f64[1,3,1]) dimensions=[2,0]"},
     {.name = kExpand,
      .attrs = kAttrs,
      .type = ExpandType,
@@ -97,7 +98,8 @@ constexpr Row kRows[] = {
      .batch = rules::BatchFirstOperand<ExpandBatch>,
      .simplify = Simpler<kSqueeze>,
      .factors_of = ExpandFactors,
-     .index = ExpandIndex},
+     .index = ExpandIndex,
+     .examples = "(f64[2,3]) dimensions=[1,3]"},
 };
 
 }  // namespace

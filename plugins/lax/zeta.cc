@@ -84,19 +84,27 @@ Value PolygammaByArgument(const Eqn&, const Value& t, std::span<const Value> in,
   return mul(t, polygamma(add(in[0], 1.0), in[1]));
 }
 
-constexpr Row Special(std::string_view name, JvpRule jvp, DecomposeRule decompose) {
+constexpr std::string_view kZetaExamples =
+    "program (%q: f64[2,3] in 0.5..3) { %x: f64[2,3] = constant 3.0 %y: f64[2,3] = zeta(%x, %q) return %y }; "
+    "order=0 (f64[4] in 1.5..5, f64[4] in 0.5..3)";
+constexpr std::string_view kPolygammaExamples =
+    "program (%q: f64[2,3] in 0.5..3) { %m: f64[2,3] = constant 2.0 %y: f64[2,3] = polygamma(%m, %q) return %y }; "
+    "program (%q: f64[2,3] in 0.5..3) { %m: f64[2,3] = constant 0.0 %y: f64[2,3] = polygamma(%m, %q) return %y }";
+
+constexpr Row Special(std::string_view name, JvpRule jvp, DecomposeRule decompose, std::string_view examples) {
   return {.name = name,
           .flags = RICCI_PRIM_TRANSCENDENTAL,
           .type = rules::Same<2, kFloats>,
           .jvp = jvp,
           .batch = rules::Elementwise,
           .decompose = decompose,
-          .missing = rules::kNotLinear};
+          .missing = rules::kNotLinear,
+          .examples = examples};
 }
 
 constexpr Row kRows[] = {
-    Special("zeta", rules::Terms<NoDerivative, ZetaByShift>, ZetaDecompose),
-    Special("polygamma", rules::Terms<NoDerivative, PolygammaByArgument>, PolygammaDecompose),
+    Special("zeta", rules::Terms<NoDerivative, ZetaByShift>, ZetaDecompose, kZetaExamples),
+    Special("polygamma", rules::Terms<NoDerivative, PolygammaByArgument>, PolygammaDecompose, kPolygammaExamples),
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
  *   abstract_eval  the type of the result, with errors for what makes no sense
  *   jvp            the tangent, written with other primitives: gradients of any order follow, because those have rules
  *   batch_kind     elementwise, so vmap needs no code
+ *   examples       `ricci check --plugin FILE` holds the rules against what they mean
  *   a SCALAR lowering: one expression per element, which fuses into generated code of every backend
  * The same source is linked statically or loaded at run time; see ricci_add_plugin.
  */
@@ -80,7 +81,8 @@ static ricci_status* attach(void* self, ricci_ctx* ctx) {
                                      .jvp = jvp,
                                      .missing = TEXT("transpose: not linear"),
                                      .lowerings = lowerings,
-                                     .n_lowerings = 1};
+                                     .n_lowerings = 1,
+                                     .examples = TEXT("(f64[2,3]) eps=0.5; (f32[5]) eps=0.25")};
   ricci_prim id;
   return ricci_prim_register(ctx, &row, &id);
 }

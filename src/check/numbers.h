@@ -1,20 +1,17 @@
-// Numbers: programs run on a device with inputs and results as doubles.
+// Numbers: arrays as doubles, and what of a type the laws ask for.
 #ifndef RICCI_CHECK_NUMBERS_H_
 #define RICCI_CHECK_NUMBERS_H_
 #include <memory>
-#include <random>
-#include <string_view>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "base/status.h"
-#include "ricci/check.h"
-#include "ricci/device.h"
+#include "ricci/build.h"
 
 namespace ricci::inline v0::check {
 
 using Numbers = std::vector<double>;
 using Arrays = std::vector<Numbers>;
+using Bytes = std::vector<std::byte>;
 using Program = std::shared_ptr<ricci_program>;
 Program Own(ricci_program* p);
 
@@ -31,9 +28,9 @@ struct Signature {
 };
 absl::StatusOr<Signature> SignatureOf(const ricci_ctx* ctx, const ricci_program* p);
 
-// dtypes that are read and written: bool, integers, f32, f64. UNIMPLEMENTED for others.
-absl::StatusOr<Arrays> Run(ricci_ctx* ctx, const ricci_program* p, const Signature& s, const Arrays& inputs,
-                           ricci_device* device);
+// UNIMPLEMENTED for dtypes other than bool, integers and floats up to f64.
+absl::StatusOr<Bytes> Encode(const Type& t, const Numbers& from);
+absl::StatusOr<Numbers> Decode(const Type& t, const Bytes& from);
 
 }  // namespace ricci::inline v0::check
 #endif

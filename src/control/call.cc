@@ -132,6 +132,12 @@ absl::Status PartialEval(const Held& h, const ricci_partial_eval_args& a) {
 }
 absl::Status Dce(Builder* b, const Held& h, const ricci_dce_args& a) { return DceOfBody(b, h, a, "call", Name(h)); }
 
+constexpr std::string_view kExamples =
+    "(f64[3], f64[3]) name=\"g\" body=program(%a: f64[3], %b: f64[3]) {\n"
+    "  %p: f64[3] = mul(%a, %b)\n"
+    "  %s: f64[3] = sin(%p)\n"
+    "  return %s, %a\n"
+    "}";
 constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM),
                                       Spec("name", RICCI_ATTR_STRING, RICCI_ATTR_OPTIONAL)};
 constexpr ricci_lowering kInline = Decomposition<InlineBody>();
@@ -147,6 +153,7 @@ absl::Status RegisterCall(prim::Registry& r) {
   d.batch = RuleThunk<Batch, ricci_batch_args>;
   d.partial_eval = PartialEvalThunk<PartialEval>;
   d.dce = DceThunk<Dce>;
+  d.examples = Str(kExamples);
   return r.Add(d).status();
 }
 

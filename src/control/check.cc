@@ -60,6 +60,14 @@ absl::Status Lower(ricci_kernel_builder* k, const Held& h, const ricci_sval* ind
   return base::FromAbi(ricci_kernel_load(k, ricci_kernel_operand(k, 1), index, rank, out));
 }
 
+constexpr std::string_view kExamples =
+    "program (%x: f64[3]) {\n"
+    "  %bound: f64[3] = constant 9.0\n"
+    "  %each: bool[3] = lt(%x, %bound)\n"
+    "  %all: bool[] = reduce_and(%each) axes=[0]\n"
+    "  %y: f64[3] = check(%all, %x) code=3 message=\"x must be below 9\"\n"
+    "  return %y\n"
+    "}";
 constexpr ricci_attr_spec kAttrs[] = {Spec("code", RICCI_ATTR_INT), Spec("message", RICCI_ATTR_STRING)};
 constexpr ricci_lowering kIndexed = Indexed<Lower>();
 constexpr const ricci_lowering* kLowerings[] = {&kIndexed};
@@ -79,6 +87,7 @@ absl::Status RegisterCheck(prim::Registry& r) {
   d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
   d.transpose = RuleThunk<Transpose, ricci_transpose_args>;
   d.batch = RuleThunk<Batch, ricci_batch_args>;
+  d.examples = Str(kExamples);
   return r.Add(d).status();
 }
 

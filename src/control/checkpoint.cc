@@ -26,6 +26,17 @@ absl::Status Dce(Builder* b, const Held& h, const ricci_dce_args& a) {
   return DceOfBody(b, h, a, "checkpoint", Policy(h));
 }
 
+constexpr std::string_view kExamples =
+    "(f64[3], f64[3]) policy=\"nothing\" body=program(%a: f64[3], %b: f64[3]) {\n"
+    "  %p: f64[3] = mul(%a, %b)\n"
+    "  %s: f64[3] = sin(%p)\n"
+    "  return %s\n"
+    "};\n"
+    "(f64[2,2]) policy=\"dots\" body=program(%a: f64[2,2]) {\n"
+    "  %p: f64[2,2] = dot_general(%a, %a) lhs_contract=[1] rhs_contract=[0]\n"
+    "  %s: f64[2,2] = sin(%p)\n"
+    "  return %s\n"
+    "}";
 constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM), Spec("policy", RICCI_ATTR_STRING)};
 constexpr ricci_lowering kInline = Decomposition<InlineBody>();
 constexpr const ricci_lowering* kLowerings[] = {&kInline};
@@ -40,6 +51,7 @@ absl::Status RegisterCheckpoint(prim::Registry& r) {
   d.batch = RuleThunk<Batch, ricci_batch_args>;
   d.partial_eval = PartialEvalThunk<PartialEval>;
   d.dce = DceThunk<Dce>;
+  d.examples = Str(kExamples);
   return r.Add(d).status();
 }
 

@@ -63,6 +63,19 @@ absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
   return absl::OkStatus();
 }
 
+constexpr std::string_view kExamples =
+    "(i32[] in -1..4, f64[3]) branches=[program(%v: f64[3]) {\n"
+    "  %s: f64[3] = sin(%v)\n"
+    "  %t: f64[] = reduce_sum(%v) axes=[0]\n"
+    "  return %s, %t\n"
+    "}, program(%v: f64[3]) {\n"
+    "  %s: f64[3] = mul(%v, %v)\n"
+    "  %one: f64[] = constant 1.0\n"
+    "  return %s, %one\n"
+    "}, program(%v: f64[3]) {\n"
+    "  %zero: f64[] = constant 0.0\n"
+    "  return %v, %zero\n"
+    "}]";
 constexpr ricci_attr_spec kAttrs[] = {Spec("branches", RICCI_ATTR_PROGRAMS)};
 constexpr ricci_lowering kLoops = Loops<Lower>();
 constexpr const ricci_lowering* kLowerings[] = {&kLoops};
@@ -77,6 +90,7 @@ absl::Status RegisterCond(prim::Registry& r) {
   d.batch = RuleThunk<CondBatch, ricci_batch_args>;
   d.partial_eval = PartialEvalThunk<CondPartialEval>;
   d.dce = DceThunk<CondDce>;
+  d.examples = Str(kExamples);
   return r.Add(d, prim::Flow::kCond).status();
 }
 

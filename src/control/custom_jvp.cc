@@ -84,6 +84,20 @@ absl::StatusOr<Vals> InlineCall(Builder& b, const Held& h, std::span<const Val> 
   return b.Inline(h.program("call"), in);
 }
 
+constexpr std::string_view kExamples =
+    "(f64[3], i32[3]) call=program(%x: f64[3], %n: i32[3]) {\n"
+    "  %p: f64[3] = pow(%x, %n)\n"
+    "  return %p, %n\n"
+    "} jvp=program(%x: f64[3], %n: i32[3], %t: f64[3]) {\n"
+    "  %p: f64[3] = pow(%x, %n)\n"
+    "  %one: i32[3] = constant 1\n"
+    "  %m: i32[3] = sub(%n, %one)\n"
+    "  %q: f64[3] = pow(%x, %m)\n"
+    "  %r: f64[3] = convert_element_type(%n) new_dtype=f64\n"
+    "  %s: f64[3] = mul(%q, %r)\n"
+    "  %u: f64[3] = mul(%s, %t)\n"
+    "  return %p, %n, %u\n"
+    "}";
 constexpr ricci_attr_spec kAttrs[] = {Spec("call", RICCI_ATTR_PROGRAM), Spec("jvp", RICCI_ATTR_PROGRAM)};
 constexpr ricci_lowering kInline = Decomposition<InlineCall>();
 constexpr const ricci_lowering* kLowerings[] = {&kInline};
@@ -96,6 +110,7 @@ absl::Status RegisterCustomJvp(prim::Registry& r) {
   d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
   d.batch = RuleThunk<Batch, ricci_batch_args>;
   d.missing = Str("transpose: differentiation replaces it by its jvp program first");
+  d.examples = Str(kExamples);
   return r.Add(d).status();
 }
 

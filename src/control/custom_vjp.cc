@@ -144,6 +144,18 @@ absl::StatusOr<Vals> NoForwardMode(Builder&, const Held&, std::span<const Val>) 
       "custom_vjp: a function with a reverse rule only has no forward mode; give it a custom_jvp");
 }
 
+constexpr std::string_view kExamples =
+    "order=0 (f64[3], f64[3]) call=program(%a: f64[3], %b: f64[3]) {\n"
+    "  %m: f64[3] = mul(%a, %b)\n"
+    "  return %m\n"
+    "} fwd=program(%a: f64[3], %b: f64[3]) {\n"
+    "  %m: f64[3] = mul(%a, %b)\n"
+    "  return %m, %a, %b\n"
+    "} bwd=program(%a: f64[3], %b: f64[3], %ct: f64[3]) {\n"
+    "  %da: f64[3] = mul(%ct, %b)\n"
+    "  %db: f64[3] = mul(%ct, %a)\n"
+    "  return %da, %db\n"
+    "}";
 constexpr ricci_attr_spec kAttrs[] = {Spec("call", RICCI_ATTR_PROGRAM), Spec("fwd", RICCI_ATTR_PROGRAM),
                                       Spec("bwd", RICCI_ATTR_PROGRAM)};
 constexpr ricci_attr_spec kLinearAttrs[] = {Spec("bwd", RICCI_ATTR_PROGRAM), Spec("num_residuals", RICCI_ATTR_INT)};
@@ -160,6 +172,7 @@ absl::Status RegisterCustomVjp(prim::Registry& r) {
   d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
   d.batch = RuleThunk<Batch, ricci_batch_args>;
   d.missing = Str("transpose: differentiation replaces it by custom_linear first");
+  d.examples = Str(kExamples);
   RICCI_TRY(r.Add(d).status());
   ricci_prim_def linear = Define("custom_linear", kLinearAttrs, kLinearLowerings);
   linear.abstract_eval = TypeThunk<LinearType>;

@@ -14,6 +14,12 @@ absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
       ricci_kernel_inline(k, ir::Abi(&h.program("body")), in.data(), h.op.n_in, out.data(), nullptr, h.op.n_out));
 }
 
+constexpr std::string_view kExamples =
+    "(f64[3], f64[3]) body=program(%a: f64[3], %b: f64[3]) {\n"
+    "  %p: f64[3] = mul(%a, %b)\n"
+    "  %s: f64[3] = sin(%p)\n"
+    "  return %s\n"
+    "}";
 constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM),
                                       Spec("rows", RICCI_ATTR_INT, RICCI_ATTR_OPTIONAL)};
 constexpr ricci_lowering kLoops = Loops<Lower>();
@@ -25,6 +31,7 @@ absl::Status RegisterFusion(prim::Registry& r) {
   ricci_prim_def d = Define("fusion", kAttrs, kLowerings);
   d.abstract_eval = TypeThunk<TypeOfBody>;
   d.missing = Str("jvp, transpose, batch: made after all transforms");
+  d.examples = Str(kExamples);
   return r.Add(d, prim::Flow::kFusion).status();
 }
 

@@ -81,6 +81,25 @@ absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
   return absl::OkStatus();
 }
 
+constexpr std::string_view kExamples =
+    "(f64[], f64[2], f64[4]) length=4 reverse=false num_consts=1 num_carry=1 body=program(%c: f64[], %s: f64[2], %x: "
+    "f64[]) {\n"
+    "  %p: f64[] = mul(%c, %x)\n"
+    "  %b: f64[2] = broadcast_in_dim(%p) shape=[2] broadcast_dimensions=[]\n"
+    "  %q: f64[2] = sin(%s)\n"
+    "  %t: f64[2] = add(%q, %b)\n"
+    "  %r: f64[] = reduce_sum(%s) axes=[0]\n"
+    "  return %t, %r\n"
+    "};\n"
+    "(f64[], f64[2], f64[4]) length=4 reverse=true unroll=2 num_consts=1 num_carry=1 body=program(%c: f64[], %s: "
+    "f64[2], %x: f64[]) {\n"
+    "  %p: f64[] = mul(%c, %x)\n"
+    "  %b: f64[2] = broadcast_in_dim(%p) shape=[2] broadcast_dimensions=[]\n"
+    "  %q: f64[2] = sin(%s)\n"
+    "  %t: f64[2] = add(%q, %b)\n"
+    "  %r: f64[] = reduce_sum(%s) axes=[0]\n"
+    "  return %t, %r\n"
+    "}";
 constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM),
                                       Spec("length", RICCI_ATTR_INT),
                                       Spec("reverse", RICCI_ATTR_BOOL, RICCI_ATTR_OPTIONAL),
@@ -109,6 +128,7 @@ absl::Status RegisterScan(prim::Registry& r) {
   d.batch = RuleThunk<ScanBatch, ricci_batch_args>;
   d.partial_eval = PartialEvalThunk<ScanPartialEval>;
   d.dce = DceThunk<ScanDce>;
+  d.examples = Str(kExamples);
   return r.Add(d, prim::Flow::kScan).status();
 }
 

@@ -234,6 +234,14 @@ absl::StatusOr<Vals> Expand(Builder& b, const Held& h, std::span<const Val> oper
   return out;
 }
 
+constexpr std::string_view kExamples =
+    "(f64[3,2], f64[2], f64[2,3]) size=3 in_axes=[0,-1,1] out_axes=[1,0] axis_name=\"\" body=program(%a: f64[2], %b: "
+    "f64[2], %c: f64[2]) {\n"
+    "  %p: f64[2] = mul(%a, %b)\n"
+    "  %q: f64[2] = mul(%p, %c)\n"
+    "  %s: f64[] = reduce_sum(%q) axes=[0]\n"
+    "  return %q, %s\n"
+    "}";
 constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM), Spec("size", RICCI_ATTR_INT),
                                       Spec("in_axes", RICCI_ATTR_INTS), Spec("out_axes", RICCI_ATTR_INTS),
                                       Spec("axis_name", RICCI_ATTR_STRING, RICCI_ATTR_OPTIONAL)};
@@ -251,6 +259,7 @@ absl::Status RegisterVmap(prim::Registry& r) {
   d.batch = RuleThunk<Batch, ricci_batch_args>;
   d.partial_eval = PartialEvalThunk<PartialEval>;
   d.dce = DceThunk<Dce>;
+  d.examples = Str(kExamples);
   return r.Add(d, prim::Flow::kVmap).status();
 }
 

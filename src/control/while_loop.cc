@@ -104,6 +104,29 @@ absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
   return absl::OkStatus();
 }
 
+constexpr std::string_view kExamples =
+    "(f64[], i32[] in 0..4, f64[]) cond_nconsts=0 body_nconsts=1 max_trips=5 cond=program(%n: i32[], %y: f64[]) {\n"
+    "  %zero: i32[] = constant 0\n"
+    "  %p: bool[] = gt(%n, %zero)\n"
+    "  return %p\n"
+    "} body=program(%x: f64[], %n: i32[], %y: f64[]) {\n"
+    "  %one: i32[] = constant 1\n"
+    "  %m: i32[] = sub(%n, %one)\n"
+    "  %s: f64[] = sin(%y)\n"
+    "  %z: f64[] = add(%s, %x)\n"
+    "  return %m, %z\n"
+    "};\n"
+    "order=0 (f64[], i32[] in 0..4, f64[]) cond_nconsts=0 body_nconsts=1 cond=program(%n: i32[], %y: f64[]) {\n"
+    "  %zero: i32[] = constant 0\n"
+    "  %p: bool[] = gt(%n, %zero)\n"
+    "  return %p\n"
+    "} body=program(%x: f64[], %n: i32[], %y: f64[]) {\n"
+    "  %one: i32[] = constant 1\n"
+    "  %m: i32[] = sub(%n, %one)\n"
+    "  %s: f64[] = sin(%y)\n"
+    "  %z: f64[] = add(%s, %x)\n"
+    "  return %m, %z\n"
+    "}";
 constexpr ricci_attr_spec kAttrs[] = {Spec("cond", RICCI_ATTR_PROGRAM), Spec("body", RICCI_ATTR_PROGRAM),
                                       Spec("cond_nconsts", RICCI_ATTR_INT), Spec("body_nconsts", RICCI_ATTR_INT),
                                       Spec("max_trips", RICCI_ATTR_INT, RICCI_ATTR_OPTIONAL)};
@@ -136,6 +159,7 @@ absl::Status RegisterWhile(prim::Registry& r) {
   d.dce = DceThunk<WhileDce>;
   d.hdr.flags |= RICCI_PRIM_MAY_FAIL;
   d.missing = Str("transpose: the number of trips is not known; state a bound with max_trips, or use scan");
+  d.examples = Str(kExamples);
   return r.Add(d, prim::Flow::kWhile).status();
 }
 

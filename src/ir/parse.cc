@@ -32,6 +32,30 @@ class Parser {
 
   absl::StatusOr<TextFile> Run() && {
     RICCI_TRY(Program(file_.program, /*depth=*/0));
+    return std::move(*this).Finish();
+  }
+
+  absl::StatusOr<TextFile> RunApplication(std::string_view primitive) && {
+    TextProgram& out = file_.program;
+    out.at = token_.at;
+    out.name = primitive;
+    TextStatement& applied = out.statements.emplace_back();
+    applied.at = token_.at;
+    applied.primitive = primitive;
+    RICCI_TRY(Expect('('));
+    RICCI_TRY(List(')', [&] {
+      applied.operands.push_back(static_cast<uint32_t>(out.params.size()));
+      return Type(out.params.emplace_back());
+    }));
+    while (token_.kind == TokenKind::kIdentifier) {
+      RICCI_ASSIGN(bool is_attr, Attribute(applied, /*depth=*/0));
+      if (!is_attr) break;
+    }
+    return std::move(*this).Finish();
+  }
+
+ private:
+  absl::StatusOr<TextFile> Finish() && {
     while (token_.Is("blob")) RICCI_TRY(Blob());
     if (token_.kind != TokenKind::kEnd) return Unexpected("the end of the text");
     for (const auto& [hash, use] : wanted_) {
@@ -46,7 +70,6 @@ class Parser {
     return std::move(file_);
   }
 
- private:
   // A constant given by a blob.
   struct Use {
     TextPosition at;
@@ -335,6 +358,10 @@ class Parser {
 
 absl::StatusOr<TextFile> ParseText(std::string_view text, std::string_view origin) {
   return Parser(text, origin).Run();
+}
+
+absl::StatusOr<TextFile> ParseApplication(std::string_view primitive, std::string_view text, std::string_view origin) {
+  return Parser(text, origin).RunApplication(primitive);
 }
 
 }  // namespace ricci::inline v0::ir

@@ -63,6 +63,9 @@ struct TextFile {
 
 // The tree views `text`. INVALID_ARGUMENT `origin:line:column: what`.
 absl::StatusOr<TextFile> ParseText(std::string_view text, std::string_view origin);
+// `(f64[2,3], i32[]) axes=[1]`: one application of `primitive` to parameters of these types, as a program without
+// results whose only statement has none either. `primitive` and `text` are viewed.
+absl::StatusOr<TextFile> ParseApplication(std::string_view primitive, std::string_view text, std::string_view origin);
 
 }  // namespace ricci::inline v0::ir
 #endif

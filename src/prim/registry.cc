@@ -68,12 +68,14 @@ absl::StatusOr<PrimId> Registry::Add(const ricci_prim_def& from, Flow flow) {
   row->plugin = attaching_;
   row->factors = View(def.factors);
   row->missing = View(def.missing);
+  row->examples = View(def.examples);
   row->flow = flow;
   CopyAttrSpecs(def, *row);
   row->def = def;
   row->def.name = {row->name.data(), row->name.size()};
   row->def.factors = {row->factors.data(), row->factors.size()};
   row->def.missing = {row->missing.data(), row->missing.size()};
+  row->def.examples = {row->examples.data(), row->examples.size()};
   row->def.attr_specs = row->attr_specs.data();
   row->def.lowerings = nullptr;
   row->def.n_lowerings = 0;

@@ -34,6 +34,20 @@ class Reader {
     return b->Finish(results);
   }
 
+  absl::StatusOr<ProgramRef> Application() {
+    const TextProgram& p = file_.program;
+    const TextStatement& s = p.statements[0];
+    std::vector<TypeId> params;
+    for (const TextType& t : p.params) {
+      RICCI_ASSIGN(TypeId id, Type(t, p.at));
+      params.push_back(id);
+    }
+    RICCI_ASSIGN(auto b, Builder::Create(registry_, p.name, params, /*depth=*/0));
+    b->SetLocation(file_.origin, s.at.line, "");
+    RICCI_ASSIGN(const Vals results, Emit(*b, s, b->params()));
+    return b->Finish(results);
+  }
+
  private:
   template <typename... Args>
   absl::Status Fail(ir::TextPosition at, const Args&... what) const {
@@ -57,7 +71,7 @@ class Reader {
     return absl::OkStatus();
   }
 
-  absl::Status Equation(Builder& b, const TextStatement& s, Vals& values) {
+  absl::StatusOr<Vals> Emit(Builder& b, const TextStatement& s, const Vals& values) {
     const PrimId prim = registry_.vocabulary().FindPrim(s.primitive);
     if (prim == 0) return Fail(s.at, s.primitive, ": no such primitive");
     std::vector<ProgramRef> held;
@@ -73,7 +87,11 @@ class Reader {
     }
     Vals operands;
     for (uint32_t v : s.operands) operands.push_back(values[v]);
-    RICCI_ASSIGN(Vals out, b.Emit(prim, attrs, operands));
+    return b.Emit(prim, attrs, operands);
+  }
+
+  absl::Status Equation(Builder& b, const TextStatement& s, Vals& values) {
+    RICCI_ASSIGN(const Vals out, Emit(b, s, values));
     if (out.size() != s.results.size()) {
       return Fail(s.at, s.primitive, ": the text has ", base::Count(s.results.size(), "result"), ", the primitive ",
                   out.size());
@@ -120,6 +138,12 @@ class Reader {
 absl::StatusOr<ProgramRef> ParseProgram(prim::Registry& registry, std::string_view text, std::string_view origin) {
   RICCI_ASSIGN(const TextFile file, ir::ParseText(text, origin));
   return Reader(registry, file).Program(file.program, 0);
+}
+
+absl::StatusOr<ProgramRef> ParseApplication(prim::Registry& registry, std::string_view primitive, std::string_view text,
+                                            std::string_view origin) {
+  RICCI_ASSIGN(const TextFile file, ir::ParseApplication(primitive, text, origin));
+  return Reader(registry, file).Application();
 }
 
 }  // namespace ricci::inline v0::trace

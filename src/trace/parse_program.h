@@ -11,5 +11,9 @@ namespace ricci::inline v0::trace {
 // INVALID_ARGUMENT for wrong text, for a type that differs from the inferred one, and whatever a row objects to.
 absl::StatusOr<ProgramRef> ParseProgram(prim::Registry& registry, std::string_view text, std::string_view origin);
 
+// `(f64[2,3], i32[]) axes=[1]`: a program that applies `primitive` to its parameters and returns all results.
+absl::StatusOr<ProgramRef> ParseApplication(prim::Registry& registry, std::string_view primitive, std::string_view text,
+                                            std::string_view origin);
+
 }  // namespace ricci::inline v0::trace
 #endif

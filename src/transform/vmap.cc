@@ -79,11 +79,17 @@ absl::StatusOr<ir::ProgramRef> Vmap(const ir::Program& f, std::span<const int32_
 
 absl::StatusOr<BatchProgram> Batch(const ir::Program& f, MaskView in_batched, int64_t size, std::string_view axis_name,
                                    MaskView force) {
+  std::vector<int32_t> in_axes;
+  for (uint32_t i = 0; i < f.n_params(); ++i) in_axes.push_back(in_batched[i] ? 0 : -1);
+  return BatchAt(f, in_axes, size, axis_name, force);
+}
+
+absl::StatusOr<BatchProgram> BatchAt(const ir::Program& f, std::span<const int32_t> in_axes, int64_t size,
+                                     std::string_view axis_name, MaskView force) {
   prim::Registry& registry = prim::Registry::Of(f);
   std::vector<ir::TypeId> params;
   for (uint32_t i = 0; i < f.n_params(); ++i) {
-    RICCI_ASSIGN(ir::TypeId t,
-                 trace::WithDim(registry.vocabulary().types, f.param_types[i], in_batched[i] ? 0 : -1, size));
+    RICCI_ASSIGN(ir::TypeId t, trace::WithDim(registry.vocabulary().types, f.param_types[i], in_axes[i], size));
     params.push_back(t);
   }
   RICCI_ASSIGN(auto b, Builder::Create(registry, f.name, params));
@@ -91,7 +97,7 @@ absl::StatusOr<BatchProgram> Batch(const ir::Program& f, MaskView in_batched, in
   std::vector<int32_t> dim(f.values.size(), -1);
   for (uint32_t i = 0; i < f.n_params(); ++i) {
     env[i] = b->param(i);
-    dim[i] = in_batched[i] ? 0 : -1;
+    dim[i] = in_axes[i];
   }
   for (const ir::Constant& c : f.constants) {
     RICCI_ASSIGN(env[c.value], b->Constant(f.type_id(c.value), c.splat, c.data));

@@ -16,6 +16,9 @@ struct BatchProgram {
 // `force[i] != 0` (empty = none): result i is batched even if it does not depend on a batched parameter.
 absl::StatusOr<BatchProgram> Batch(const ir::Program& f, MaskView in_batched, int64_t size, std::string_view axis_name,
                                    MaskView force = {});
+// The same with the batch of parameter i as axis in_axes[i], or -1; it is still axis 0 of batched results.
+absl::StatusOr<BatchProgram> BatchAt(const ir::Program& f, std::span<const int32_t> in_axes, int64_t size,
+                                     std::string_view axis_name, MaskView force = {});
 
 }  // namespace ricci::inline v0::transform
 #endif

@@ -1,102 +1,193 @@
-// ricci_check_primitive: right rows pass, and each mutated one is caught by the law that it breaks.
+// ricci_check_primitive and ricci_check_program: right rows pass, each law catches the row that breaks it, and wrong
+// calls and examples are told.
 #include <gtest/gtest.h>
 
+#include <map>
+
+#include "check/mutated_rows.h"
 #include "ricci/check.h"
-#include "ricci/plugin.hpp"
 #include "ricci/ricci.h"
 #include "support/program_runner.h"
 
 namespace ricci::testing {
 namespace {
 
-// ---- x^3, and with a derivative of the wrong sign ----
-Value CubeDerivative(const Value& x, const Value&) { return lax::mul(3.0, lax::square(x)); }
-Value WrongSign(const Value& x, const Value&) { return lax::mul(-3.0, lax::square(x)); }
-Scalar Cube(KernelBuilder&, const Eqn&, std::span<const Scalar> in) { return in[0] * in[0] * in[0]; }
-Scalar Halved(KernelBuilder&, const Eqn&, std::span<const Scalar> in) { return in[0] * in[0]; }
-
-// ---- the rows of a matrix turned round ----
-const Shape kFirst = {0}, kSecond = {1};
-Values Flip(const Eqn&, std::span<const Value> in) { return {lax::rev(in[0], kFirst)}; }
-Value FlipBack(const Eqn&, const Value& ct) { return lax::rev(ct, kFirst); }
-Value Unflipped(const Eqn&, const Value& ct) { return ct; }
-Batched FlipBatch(const Eqn&, const Batched& x) { return {lax::rev(x.value, x.dim == 0 ? kSecond : kFirst), x.dim}; }
-Batched WrongAxis(const Eqn&, const Batched& x) { return {lax::rev(x.value, kFirst), x.dim}; }
-
-constexpr Row RowOfFlip(std::string_view name, TransposeRule transpose, BatchRule batch) {
-  return {.name = name,
-          .type = rules::Same<1, kFloats>,
-          .jvp = rules::Linear,
-          .transpose = transpose,
-          .batch = batch,
-          .decompose = Flip};
-}
-constexpr Row RowOfCube(std::string_view name, JvpRule jvp, ScalarRule scalar) {
-  return {.name = name, .type = rules::Same<1, kFloats>, .jvp = jvp, .batch = rules::Elementwise, .scalar = scalar};
-}
-constexpr Row kRows[] = {
-    RowOfCube("test.cube", rules::Derivative<CubeDerivative>, Cube),
-    RowOfCube("test.cube_sign", rules::Derivative<WrongSign>, Cube),
-    RowOfCube("test.cube_value", rules::Derivative<CubeDerivative>, Halved),
-    RowOfFlip("test.flip", rules::TransposeFirst<FlipBack>, rules::BatchFirstOperand<FlipBatch>),
-    RowOfFlip("test.flip_transpose", rules::TransposeFirst<Unflipped>, rules::BatchFirstOperand<FlipBatch>),
-    RowOfFlip("test.flip_batch", rules::TransposeFirst<FlipBack>, rules::BatchFirstOperand<WrongAxis>),
+struct Verdict {
+  std::string message;                         // of the status; empty if all laws hold
+  std::map<std::string, std::string> failing;  // by law
+  std::map<std::string, uint64_t> comparisons;
 };
-RowList Rows() { return kRows; }
-RowList (*const kTables[])() = {Rows};
-ricci_status* Attach(void*, ricci_ctx* ctx) { return AttachRows(ctx, kTables); }
-constexpr ricci_plugin kPlugin = Describe("test", "1", Attach);
-ricci_status* Query(const ricci_host_info*, const ricci_plugin** out) {
-  *out = &kPlugin;
-  return nullptr;
-}
 
 class CheckPrimitive : public ::testing::Test {
  protected:
-  CheckPrimitive() { EXPECT_TRUE(Ok(ricci_context_add_plugin(runner_.ctx(), Query))); }
+  CheckPrimitive() { EXPECT_TRUE(Ok(ricci_context_add_plugin(runner_.ctx(), mutated::Query))); }
 
-  // The message of the law that fails; empty if all hold.
-  std::string Verdict(std::string_view name, uint64_t* laws = nullptr) {
-    const Shape shape = {2, 3};
-    const ricci_check_operand x{ArrayType::Make(runner_.ctx(), DType::kF64, shape).id(), 0, -2, 2};
-    ricci_check_example e{};
-    e.hdr.size = sizeof e;
-    e.operands = &x;
-    e.n_operands = 1;
-    ricci_status* s = ricci_check_primitive(runner_.ctx(), name.data(), name.size(), &e, 1, laws);
-    if (s == nullptr) return "";
-    EXPECT_EQ(ricci_status_code(s), static_cast<uint32_t>(RICCI_FAILED_PRECONDITION));
-    return Message(s);
+  static void Collect(void* sink, const ricci_check_law* law) {
+    Verdict& v = *static_cast<Verdict*>(sink);
+    const std::string name(law->name.ptr, law->name.len);
+    v.comparisons[name] = law->comparisons;
+    if (law->failure.len != 0) v.failing[name] = std::string(law->failure.ptr, law->failure.len);
   }
-  void ExpectCaught(std::string_view name, std::string_view law) {
-    const std::string message = Verdict(name);
-    EXPECT_NE(message.find(std::string(name) + ": example 0: law " + std::string(law) + ":"), std::string::npos)
-        << message;
+  static ricci_check_opts Into(Verdict& v) {
+    ricci_check_opts o{};
+    o.hdr.size = sizeof o;
+    o.sink = &v;
+    o.law = Collect;
+    return o;
+  }
+  static std::string Told(ricci_status* s) { return s == nullptr ? "" : Message(s); }
+
+  // At the examples of the row, compared with all devices or with one kind (`ref`: none).
+  Verdict Check(std::string_view name, std::string_view device = "ref") {
+    Verdict v;
+    ricci_check_opts o = Into(v);
+    o.device = {device.data(), device.size()};
+    v.message = Told(ricci_check_primitive(runner_.ctx(), name.data(), name.size(), nullptr, 0, &o));
+    return v;
+  }
+  // `law` fails, and of the laws before it none.
+  void ExpectCaught(std::string_view name, std::string_view law, std::string_view device = "ref") {
+    const Verdict v = Check(name, device);
+    EXPECT_TRUE(v.failing.contains(std::string(law))) << name << ": " << v.message;
+    const std::string start = law == "rules" ? ": law rules: " : ": example 0: law " + std::string(law) + ": ";
+    EXPECT_EQ(v.message.substr(0, name.size() + start.size()), std::string(name) + start);
+  }
+  // `law` fails, though not as the first one.
+  void ExpectAmong(std::string_view name, std::string_view law) {
+    const Verdict v = Check(name);
+    EXPECT_TRUE(v.failing.contains(std::string(law))) << name << ": " << v.message;
+  }
+  Verdict CheckProgram(std::string_view text) {
+    const Program p = runner_.Parse(text);
+    Verdict v;
+    const ricci_check_opts o = Into(v);
+    v.message = Told(ricci_check_program(p.get(), nullptr, &o));
+    return v;
   }
 
   ProgramRunner runner_;
 };
 
 TEST_F(CheckPrimitive, RightRowsPass) {
-  uint64_t laws = 0;
-  EXPECT_EQ(Verdict("test.cube", &laws), "");
-  EXPECT_GT(laws, 20u);
-  EXPECT_EQ(Verdict("test.flip"), "");
-  EXPECT_EQ(Verdict("sin"), "");
+  for (const char* name : {"test.cube", "test.flip", "sin", "dot_general"}) {
+    const Verdict v = Check(name, /*device=*/"");
+    EXPECT_EQ(v.message, "");
+    EXPECT_EQ(v.comparisons.size(), 16u);
+    for (const auto& [law, n] : v.comparisons) {
+      EXPECT_TRUE(n > 0 || (law == "device" && runner_.Devices().size() == 1)) << name << ": " << law;
+    }
+  }
 }
 
-TEST_F(CheckPrimitive, WrongDerivativeIsCaught) {
-  ExpectCaught("test.cube_sign", "jvp");
-  ExpectCaught("test.cube_value", "jvp");
+// ---- one mutated row per law ----
+TEST_F(CheckPrimitive, MissingRuleWithoutReason) { ExpectCaught("test.no_reason", "rules"); }
+TEST_F(CheckPrimitive, TextOfAnotherProgram) {
+  mutated::Asked() = 0;
+  ExpectCaught("test.moody_type", "text");
 }
-TEST_F(CheckPrimitive, WrongTransposeIsCaught) { ExpectCaught("test.flip_transpose", "transpose"); }
-TEST_F(CheckPrimitive, WrongBatchAxisIsCaught) { EXPECT_NE(Verdict("test.flip_batch"), ""); }
+TEST_F(CheckPrimitive, WrongFactors) { ExpectCaught("test.wrong_factors", "factors"); }
+TEST_F(CheckPrimitive, WrongSimplify) { ExpectCaught("test.wrong_simplify", "optimized"); }
+TEST_F(CheckPrimitive, WrongLoweringOfOneDevice) {
+  if (runner_.Devices().size() > 1) ExpectCaught("test.other_on_cpu", "device", "cpu");
+}
+TEST_F(CheckPrimitive, WrongDerivative) {
+  ExpectCaught("test.wrong_sign", "jvp");
+  ExpectCaught("test.wrong_value", "jvp");
+}
+TEST_F(CheckPrimitive, WrongTranspose) { ExpectCaught("test.flip_transpose", "transpose"); }
+TEST_F(CheckPrimitive, WrongSecondDerivative) { ExpectCaught("test.second_order", "jvp of jvp"); }
+TEST_F(CheckPrimitive, WrongDerivativeOfTheTranspose) {
+  ExpectCaught("test.wrong_after_transpose", "jvp of transpose");
+}
+TEST_F(CheckPrimitive, WrongTransposeOfTheDerivative) { ExpectCaught("test.second_transpose", "transpose of jvp"); }
+TEST_F(CheckPrimitive, OtherValuesInLanes) { ExpectAmong("test.moody", "vmap"); }
+TEST_F(CheckPrimitive, WrongBatchAxis) { ExpectAmong("test.flip_batch", "batch"); }
+TEST_F(CheckPrimitive, WrongBatchOfTheTangent) { ExpectAmong("test.wrong_batch_of_tangent", "vmap of jvp"); }
+TEST_F(CheckPrimitive, WrongBatchOfTheTranspose) { ExpectAmong("test.wrong_batch_of_transpose", "vmap of transpose"); }
+TEST_F(CheckPrimitive, WrongTangentOfTheBatch) { ExpectAmong("test.wrong_tangent_of_batch", "jvp of vmap"); }
+TEST_F(CheckPrimitive, WrongTransposeOfTheBatch) { ExpectAmong("test.wrong_transpose_of_batch", "transpose of vmap"); }
 
+// ---- programs ----
+TEST_F(CheckPrimitive, ProgramsAreChecked) {
+  const Verdict right = CheckProgram(R"(
+program right(%x: f64[3], %n: i32[3]) {
+  %s: f64[3] = sin(%x)
+  %p: f64[3] = pow(%s, %n)
+  return %p
+})");
+  EXPECT_EQ(right.message, "");
+  EXPECT_GT(right.comparisons.at("vmap of transpose"), 0u);
+  EXPECT_EQ(right.comparisons.at("rules"), 0u);
+  const Verdict wrong = CheckProgram(R"(
+program wrong(%x: f64[2]) {
+  %y: f64[2] = custom_jvp(%x) call=program(%a: f64[2]) {
+    %b: f64[2] = mul(%a, %a)
+    return %b
+  } jvp=program(%a: f64[2], %t: f64[2]) {
+    %b: f64[2] = mul(%a, %a)
+    %u: f64[2] = mul(%a, %t)
+    return %b, %u
+  }
+  return %y
+})");
+  EXPECT_EQ(wrong.message.substr(0, 36), "wrong: law jvp: result 0, element 0 ");
+  EXPECT_TRUE(wrong.failing.contains("jvp of vmap"));
+  EXPECT_FALSE(wrong.failing.contains("transpose"));
+}
+
+// ---- wrong calls ----
 TEST_F(CheckPrimitive, NoExampleIsAnError) {
-  ricci_status* s = ricci_check_primitive(runner_.ctx(), "sin", 3, nullptr, 0, nullptr);
-  ASSERT_NE(s, nullptr);
-  EXPECT_EQ(ricci_status_code(s), static_cast<uint32_t>(RICCI_INVALID_ARGUMENT));
-  EXPECT_EQ(Message(s), "ricci_check_primitive: n is 0; a primitive without examples is not checked");
+  EXPECT_EQ(Check("custom_linear").message,
+            "custom_linear: the row has no examples; put some into it, or give some with the "
+            "call");
+}
+TEST_F(CheckPrimitive, ExamplesOfTheCaller) {
+  const Shape shape = {2, 3};
+  ricci_check_operand x{ArrayType::Make(runner_.ctx(), DType::kF64, shape).id(), 0, -2, 2};
+  ricci_check_example e{};
+  e.hdr.size = sizeof e;
+  e.operands = &x;
+  e.n_operands = 1;
+  EXPECT_EQ(Told(ricci_check_primitive(runner_.ctx(), "test.cube", 9, &e, 1, nullptr)), "");
+  ricci_status* s = ricci_check_primitive(runner_.ctx(), "test.wrong_sign", 15, &e, 1, nullptr);
+  EXPECT_EQ(ricci_status_code(s), static_cast<uint32_t>(RICCI_FAILED_PRECONDITION));
+  EXPECT_EQ(Message(s).substr(0, 36), "test.wrong_sign: example 0: law jvp:");
+  e.hdr.flags = RICCI_CHECK_NO_DERIVATIVES;
+  EXPECT_EQ(Told(ricci_check_primitive(runner_.ctx(), "test.wrong_sign", 15, &e, 1, nullptr)), "");
+  e.hdr.size = 0;
+  EXPECT_EQ(Told(ricci_check_primitive(runner_.ctx(), "test.cube", 9, &e, 1, nullptr)),
+            "test.cube: example: hdr.size is 0; set it to the size of the struct");
+}
+TEST_F(CheckPrimitive, UnknownDeviceIsAnError) {
+  ricci_check_opts o{};
+  o.hdr.size = sizeof o;
+  o.device = {"tpu", 3};
+  EXPECT_EQ(Told(ricci_check_primitive(runner_.ctx(), "sin", 3, nullptr, 0, &o)),
+            "no device of kind tpu; add the plugin that brings it");
+}
+
+// What is wrong in the text of an example.
+TEST_F(CheckPrimitive, WrongExamplesAreTold) {
+  const auto told = [&](const char* name, const char* examples) {
+    Row row = mutated::kRows[0];
+    row.name = name;
+    row.examples = examples;
+    static std::vector<std::unique_ptr<Row>> rows;  // rows outlive the context
+    Register(runner_.ctx(), *rows.emplace_back(std::make_unique<Row>(row)));
+    return Check(name).message;
+  };
+  EXPECT_EQ(told("test.a", "(f64[2] in 1)"),
+            "test.a: example 0, `(f64[2] in 1)`: `1` is no range; write `in LOW..HIGH`");
+  EXPECT_EQ(told("test.b", "(f64[2]); (f64[2] in 2..1)"),
+            "test.b: example 1, `(f64[2] in 2..1)`: the range 2..1 is empty");
+  EXPECT_EQ(told("test.c", "(f64[2] in 1..x)"),
+            "test.c: example 0, `(f64[2] in 1..x)`: `x` is no bound of a range; write `in LOW..HIGH`");
+  EXPECT_EQ(told("test.d", "f64[2]"), "test.d: example 0, `f64[2]`: an example begins with `(` or `program`");
+  EXPECT_EQ(told("test.e", "order=3 (f64[2])"),
+            "test.e: example 0, `order=3 (f64[2])`: order=3; it is 0 or 1, and 2 if it is not given");
+  EXPECT_EQ(told("test.f", "(f64[2], f64[2])"),
+            "test.f: example 0, `(f64[2], f64[2])`: test.f: takes 1 operands, not 2");
+  EXPECT_EQ(told("test.g", "(f64[2]) y=1"), "test.g: example 0, `(f64[2]) y=1`: test.g: unknown attribute y; known: ");
 }
 
 }  // namespace

@@ -200,6 +200,7 @@ inline void Register(ricci_ctx* ctx, const Row& row) {
   def.factors = ToAbi(row.factors);
   if (row.factors_of != nullptr) def.factors_of = thunks::Factors;
   def.missing = ToAbi(row.missing);
+  def.examples = ToAbi(row.examples);
   def.lowerings = lowering_ptrs.data();
   def.n_lowerings = static_cast<uint32_t>(lowering_ptrs.size());
   ricci_prim id = 0;

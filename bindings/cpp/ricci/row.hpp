@@ -97,8 +97,9 @@ struct Row {
   IndexRule index = nullptr;
   LoopsRule loops = nullptr;
   DecomposeRule decompose = nullptr;
-  bool transformable = false;     // the decomposition supplies every missing rule
-  std::string_view missing = {};  // "jvp: integer result; transpose: not linear"
+  bool transformable = false;      // the decomposition supplies every missing rule
+  std::string_view missing = {};   // "jvp: integer result; transpose: not linear"
+  std::string_view examples = {};  // for the laws: "(f64[2,3] in 0.3..3); (f64[4]) axes=[0]"
 };
 using RowList = std::span<const Row>;
 

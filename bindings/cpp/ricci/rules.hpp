@@ -181,28 +181,33 @@ inline Value Transparent(const Eqn&, std::span<const Value> in) { return in[0]; 
 inline constexpr std::string_view kNotLinear = "transpose: not linear";
 inline constexpr std::string_view kDiscrete = "transpose: its tangent is zero";
 
+// ---- examples for the laws ----
+inline constexpr std::string_view kOneReal = "(f64[2,3])", kTwoReals = "(f64[2,3], f64[2,3])";
+
 // ---- whole rows ----
 // A function of one real number with derivative D(x, y).
 template <uint32_t op, Value (*D)(const Value& x, const Value& y)>
-constexpr Row RealFunction(std::string_view name) {
+constexpr Row RealFunction(std::string_view name, std::string_view examples = kOneReal) {
   return {.name = name,
           .flags = RICCI_PRIM_TRANSCENDENTAL,
           .type = Same<1, kFloats>,
           .jvp = Derivative<D>,
           .batch = Elementwise,
           .scalar = Op<op>,
-          .missing = kNotLinear};
+          .missing = kNotLinear,
+          .examples = examples};
 }
 // An operation on `n` numbers of one dtype of `set` whose tangent is zero.
 template <uint32_t n, DTypeSet set, uint32_t op>
-constexpr Row DiscreteFunction(std::string_view name, uint32_t flags = 0) {
+constexpr Row DiscreteFunction(std::string_view name, std::string_view examples, uint32_t flags = 0) {
   return {.name = name,
           .flags = flags,
           .type = Same<n, set>,
           .jvp = ZeroTangent,
           .batch = Elementwise,
           .scalar = Op<op>,
-          .missing = kDiscrete};
+          .missing = kDiscrete,
+          .examples = examples};
 }
 
 // ---- lists of dimensions ----

@@ -1,0 +1,142 @@
+// Laws of batching: one run over a batch against a loop of runs over its elements.
+#include "check/trial.h"
+
+namespace ricci::inline v0::check {
+namespace {
+
+constexpr double kLoop = 1e-12;
+constexpr int64_t kBatch = Trial::kBatch;
+constexpr size_t kMostOperands = 6;  // every choice of batched ones is tried among so many
+
+using Axes = std::vector<int32_t>;
+
+// ---- where a batch lies ----
+enum Position { kFirst, kLast, kMiddle, kAlternating, kPositions };
+int32_t AxisAt(const Type& t, int position, size_t operand) {
+  const auto rank = static_cast<int32_t>(t.rank);
+  if (position == kAlternating) position = operand % 2 == 0 ? kLast : kFirst;
+  return position == kFirst ? 0 : position == kLast ? rank : (rank + 1) / 2;
+}
+// `chosen`: bit i is set if operand i is batched.
+Axes AxesAt(const std::vector<Type>& types, int position, uint32_t chosen = ~0u) {
+  Axes out;
+  for (size_t i = 0; i < types.size(); ++i) {
+    out.push_back(i < 32 && (chosen >> i & 1) != 0 ? AxisAt(types[i], position, i) : -1);
+  }
+  return out;
+}
+
+// Where element `at` of one lane stands in an array whose batch is dimension `axis`; `one` is the type of the lane.
+size_t Place(const Type& one, int32_t axis, size_t at, int64_t lane) {
+  int64_t inner = 1;
+  for (uint32_t d = static_cast<uint32_t>(axis); d < one.rank; ++d) inner *= one.dims[d];
+  const auto i = static_cast<int64_t>(at);
+  return static_cast<size_t>((i / inner * kBatch + lane) * inner + i % inner);
+}
+Numbers Lane(const Numbers& all, const Type& one, int32_t axis, int64_t lane) {
+  if (axis < 0) return all;
+  Numbers out(static_cast<size_t>(one.elements));
+  for (size_t i = 0; i < out.size(); ++i) out[i] = all[Place(one, axis, i, lane)];
+  return out;
+}
+
+// ---- the comparison ----
+struct Batched {
+  Runnable& one;
+  Runnable& many;
+  const Axes &in, &out;
+};
+absl::Status CompareWithLoop(Trial& t, LawId law, const Batched& b, const Arrays& x, Where where) {
+  RICCI_ASSIGN(const Arrays got, t.Run(law, b.many, x, where));
+  for (int64_t lane = 0; lane < kBatch; ++lane) {
+    Arrays inputs;
+    for (size_t i = 0; i < x.size(); ++i) inputs.push_back(Lane(x[i], b.one.params()[i], b.in[i], lane));
+    RICCI_ASSIGN(const Arrays want, t.Run(law, b.one, inputs));
+    for (size_t i = 0; i < want.size(); ++i) {
+      RICCI_TRY(t.Compare(law, i, Lane(got[i], b.one.results()[i], b.out[i], lane), want[i], kLoop, inputs));
+    }
+  }
+  return absl::OkStatus();
+}
+
+uint32_t Choices(const Runnable& f) { return 1u << std::min(f.params().size(), kMostOperands); }
+// Devices run the batch of all operands only: the other choices differ in their rules, not in what is lowered.
+Where WhereOf(const Runnable& f, uint32_t chosen) {
+  return chosen + 1 == Choices(f) ? Where::kEverywhere : Where::kHere;
+}
+
+// As one vmap equation, which `ref` runs as a loop of lanes, and by the batching rules.
+absl::Status VmapOfAll(Trial& t, LawId law, Runnable& f, const Arrays& x) {
+  const Axes in(f.params().size(), 0), out(f.results().size(), 0);
+  RICCI_ASSIGN(const RunnableRef many, f.Vmap(in, out, kBatch));
+  RICCI_TRY(CompareWithLoop(t, law, {f, *many, in, out}, x, Where::kEverywhere));
+  RICCI_ASSIGN(const RunnableRef by_rules, f.Batch(in, kBatch));
+  return CompareWithLoop(t, law, {f, *by_rules, in, out}, x, Where::kHere);
+}
+// Arrays of each lane, one behind the other.
+Arrays Stacked(const std::vector<Arrays>& lanes) {
+  Arrays out = lanes[0];
+  for (size_t lane = 1; lane < lanes.size(); ++lane) {
+    for (size_t i = 0; i < out.size(); ++i) out[i].insert(out[i].end(), lanes[lane][i].begin(), lanes[lane][i].end());
+  }
+  return out;
+}
+
+}  // namespace
+
+absl::Status CheckVmap(Trial& t) {
+  Runnable& f = *t.f();
+  for (uint32_t chosen = 1; chosen < Choices(f); ++chosen) {
+    std::vector<Axes> tried;
+    for (int position = 0; position < kAlternating; ++position) {
+      const Axes in = AxesAt(f.params(), position, chosen), out = AxesAt(f.results(), position);
+      Axes both = in;
+      both.insert(both.end(), out.begin(), out.end());
+      if (std::find(tried.begin(), tried.end(), both) != tried.end()) continue;
+      tried.push_back(std::move(both));
+      RICCI_ASSIGN(const RunnableRef many, f.Vmap(in, out, kBatch));
+      RICCI_TRY(CompareWithLoop(t, LawId::kVmap, {f, *many, in, out}, t.Draw(many->params()), WhereOf(f, chosen)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckBatch(Trial& t) {
+  Runnable& f = *t.f();
+  const Axes out(f.results().size(), 0);
+  for (uint32_t chosen = 1; chosen < Choices(f); ++chosen) {
+    std::vector<Axes> tried;
+    for (int position = 0; position < kPositions; ++position) {
+      const Axes in = AxesAt(f.params(), position, chosen);
+      if (std::find(tried.begin(), tried.end(), in) != tried.end()) continue;
+      tried.push_back(in);
+      RICCI_ASSIGN(const RunnableRef many, f.Batch(in, kBatch));
+      const Where where = position == kFirst ? WhereOf(f, chosen) : Where::kHere;
+      RICCI_TRY(CompareWithLoop(t, LawId::kBatch, {f, *many, in, out}, t.Draw(many->params()), where));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckVmapOfJvp(Trial& t) {
+  RICCI_ASSIGN(const RunnableRef jvp, t.f()->Jvp());
+  std::vector<Arrays> lanes;
+  for (int64_t lane = 0; lane < kBatch; ++lane) lanes.push_back(t.Draw(jvp->params()));
+  return VmapOfAll(t, LawId::kVmapOfJvp, *jvp, Stacked(lanes));
+}
+
+// The backward program, on residuals of different operands.
+absl::Status CheckVmapOfTranspose(Trial& t) {
+  RICCI_ASSIGN(const Pullback vjp, t.f()->Vjp());
+  const std::vector<Type>& params = vjp.bwd->params();
+  std::vector<Arrays> lanes;
+  for (int64_t lane = 0; lane < kBatch; ++lane) {
+    RICCI_ASSIGN(const Arrays kept, t.Run(LawId::kVmapOfTranspose, *vjp.fwd, t.Draw(t.f()->params())));
+    Arrays in(kept.begin() + static_cast<int64_t>(t.f()->results().size()), kept.end());
+    while (in.size() < params.size()) in.push_back(t.DrawTangent(params[in.size()]));
+    lanes.push_back(std::move(in));
+  }
+  return VmapOfAll(t, LawId::kVmapOfTranspose, *vjp.bwd, Stacked(lanes));
+}
+
+}  // namespace ricci::inline v0::check

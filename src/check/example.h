@@ -1,0 +1,35 @@
+// Example: a program on which laws are checked, with the ranges from which its operands are drawn; those of a row from
+// the text that the row carries.
+#ifndef RICCI_CHECK_EXAMPLE_H_
+#define RICCI_CHECK_EXAMPLE_H_
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "check/numbers.h"
+#include "prim/registry.h"
+
+namespace ricci::inline v0::check {
+
+struct Range {
+  double low, high;
+};
+// Where a text gives none: -2..2 for floats, 0..4 for integers, both values of bool.
+Range DefaultRange(uint32_t dtype);
+
+struct Example {
+  std::string name;  // in messages
+  Program program;
+  std::vector<Range> ranges;  // one per parameter
+  uint32_t flags = 0;         // RICCI_CHECK_*
+  uint64_t seed = 0;
+};
+
+// The texts of `examples` (ricci_prim_def), without what separates them.
+std::vector<std::string_view> SplitExamples(std::string_view examples);
+// INVALID_ARGUMENT names the example.
+absl::StatusOr<std::vector<Example>> ExamplesOf(prim::Registry& registry, const prim::Row& row);
+
+}  // namespace ricci::inline v0::check
+#endif

@@ -1,0 +1,58 @@
+// The laws: a table of names and functions. Each compares a transformed program with what the transform means.
+#ifndef RICCI_CHECK_LAWS_H_
+#define RICCI_CHECK_LAWS_H_
+#include <span>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace ricci::inline v0::check {
+
+// In the order of the table.
+enum class LawId : uint8_t {
+  kRules,
+  kText,
+  kFactors,
+  kOptimized,
+  kDevice,
+  kJvp,
+  kTranspose,
+  kJvpOfJvp,
+  kJvpOfTranspose,
+  kTransposeOfJvp,
+  kVmap,
+  kBatch,
+  kVmapOfJvp,
+  kVmapOfTranspose,
+  kJvpOfVmap,
+  kTransposeOfVmap,
+  kCount
+};
+class Trial;
+
+struct Law {
+  std::string_view name;
+  int order;   // of derivatives that it needs
+  bool batch;  // needs batching
+  absl::Status (*check)(Trial& t);
+};
+std::span<const Law> AllLaws();
+
+// ---- program_laws.cc; those of text and factors are checked for every program that another law makes ----
+absl::Status CheckProgram(Trial& t);
+// ---- derivative_laws.cc ----
+absl::Status CheckJvp(Trial& t);
+absl::Status CheckTranspose(Trial& t);
+absl::Status CheckJvpOfJvp(Trial& t);
+absl::Status CheckJvpOfTranspose(Trial& t);
+absl::Status CheckTransposeOfJvp(Trial& t);
+absl::Status CheckJvpOfVmap(Trial& t);
+absl::Status CheckTransposeOfVmap(Trial& t);
+// ---- batch_laws.cc ----
+absl::Status CheckVmap(Trial& t);
+absl::Status CheckBatch(Trial& t);
+absl::Status CheckVmapOfJvp(Trial& t);
+absl::Status CheckVmapOfTranspose(Trial& t);
+
+}  // namespace ricci::inline v0::check
+#endif

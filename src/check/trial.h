@@ -1,0 +1,75 @@
+// Trial: one example under examination: it draws operands, runs programs in every form and compares what comes out.
+//
+// Running a program checks more than the law that asks for it: its text, its factors, its optimized form, and other
+// devices. What differs there is noted under those laws and does not end the law in progress.
+#ifndef RICCI_CHECK_TRIAL_H_
+#define RICCI_CHECK_TRIAL_H_
+#include <random>
+#include <string>
+
+#include "check/example.h"
+#include "check/laws.h"
+#include "check/runnable.h"
+
+namespace ricci::inline v0::check {
+
+// What came out for one law.
+struct Finding {
+  uint64_t comparisons = 0;
+  double worst = 0;
+  absl::Status failure;  // the first one
+};
+using Findings = std::vector<Finding>;  // one per law
+
+enum class Where : uint8_t { kHere, kEverywhere };  // on `ref` and optimized, or on all devices too
+
+class Trial {
+ public:
+  static constexpr int64_t kBatch = 3;
+
+  // `device`: the kind that is compared; empty = all.
+  static absl::StatusOr<Trial> Of(ricci_ctx* ctx, const Example& example, std::string_view device, Findings& findings);
+  // All laws that the example asks for.
+  void CheckAll();
+
+  const RunnableRef& f() const { return f_; }
+  // Operands of `f`, the same for all laws.
+  const Arrays& x() const { return x_; }
+
+  // Parameters of `f` by the ranges of the example, further ones (tangents) from -1 to 1.
+  Arrays Draw(const std::vector<Type>& types);
+  Numbers DrawTangent(const Type& t) { return DrawIn(t, {-1, 1}); }
+
+  // `law` is what asks.
+  absl::StatusOr<Arrays> Run(LawId law, Runnable& p, const Arrays& inputs, Where where = Where::kHere);
+  // FAILED_PRECONDITION if an element differs by more than `tolerance` times the larger of 1 and the one it should be.
+  absl::Status Compare(LawId law, size_t result, const Numbers& got, const Numbers& want, double tolerance,
+                       const Arrays& inputs);
+  void Count(LawId law) { ++Of(law).comparisons; }
+  // Keeps the first failure of a law.
+  void Note(LawId law, const absl::Status& failure);
+
+ private:
+  Trial(ricci_ctx* ctx, const Example& example, Findings& findings)
+      : ctx_(ctx), example_(example), findings_(findings), random_(example.seed + 1) {}
+  Finding& Of(LawId law) { return findings_[static_cast<size_t>(law)]; }
+  Numbers DrawIn(const Type& t, Range range);
+  absl::Status CompareAll(LawId law, LawId by, const Runnable& p, const absl::StatusOr<Arrays>& got, const Arrays& want,
+                          const Arrays& inputs);
+
+  ricci_ctx* ctx_;
+  const Example& example_;
+  Findings& findings_;
+  std::mt19937_64 random_;
+  ricci_device* ref_ = nullptr;
+  std::vector<ricci_device*> others_;
+  RunnableRef f_;
+  Arrays x_;
+};
+
+// ---- program_laws.cc ----
+absl::Status CheckText(ricci_ctx* ctx, const ricci_program* p);
+absl::Status CheckFactors(ricci_ctx* ctx, const ricci_program* p);
+
+}  // namespace ricci::inline v0::check
+#endif

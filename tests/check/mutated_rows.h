@@ -1,0 +1,188 @@
+// Rows that each break one law: right in everything but one rule, or in a primitive that one rule emits.
+//
+// A second-order mistake stands in what a rule emits: its value is right, so the first order sees nothing.
+#ifndef RICCI_TESTS_CHECK_MUTATED_ROWS_H_
+#define RICCI_TESTS_CHECK_MUTATED_ROWS_H_
+#include "ricci/plugin.hpp"
+
+namespace ricci::testing::mutated {
+
+// ---- x^3: elementwise ----
+inline Value CubeDerivative(const Value& x, const Value&) { return lax::mul(3.0, lax::square(x)); }
+inline Value WrongSign(const Value& x, const Value&) { return lax::mul(-3.0, lax::square(x)); }
+inline Scalar Cube(KernelBuilder&, const Eqn&, std::span<const Scalar> in) { return in[0] * in[0] * in[0]; }
+inline Scalar Halved(KernelBuilder&, const Eqn&, std::span<const Scalar> in) { return in[0] * in[0]; }
+inline Value Itself(const Eqn&, std::span<const Value> in) { return in[0]; }
+
+constexpr Row Elementwise(std::string_view name, JvpRule jvp, ScalarRule scalar = Cube) {
+  return {.name = name,
+          .type = rules::Same<1, kFloats>,
+          .jvp = jvp,
+          .batch = rules::Elementwise,
+          .scalar = scalar,
+          .missing = rules::kNotLinear,
+          .examples = rules::kOneReal};
+}
+constexpr Row WithFactors(Row row, std::string_view factors) {
+  row.factors = factors;
+  return row;
+}
+constexpr Row WithSimplify(Row row, SimplifyRule simplify) {
+  row.simplify = simplify;
+  return row;
+}
+constexpr Row WithoutReason(Row row) {
+  row.missing = {};
+  return row;
+}
+
+// Its slope is another primitive, `slope`.
+template <const char* slope>
+Value Through(const Value& x, const Value&) {
+  return Emit1(slope, {x});
+}
+inline Scalar Slope(KernelBuilder& k, const Eqn& e, std::span<const Scalar> in) {
+  return k.Constant(e.in(0).dtype(), 3.0) * in[0] * in[0];
+}
+inline Value WrongCurvature(const Value& x, const Value&) { return lax::mul(5.0, x); }
+// 6 x t, linear in t.
+inline void CurvatureByProduct(const Eqn& e, Jvp& a) {
+  a.out = e.EmitN(a.primals);
+  a.out_tangents[0] = Emit1("test.product", {lax::mul(6.0, a.primals[0]), a.tangents[0]});
+}
+inline Scalar Product(KernelBuilder&, const Eqn&, std::span<const Scalar> in) { return in[0] * in[1]; }
+inline Value ByFirst(const Eqn&, const Value& t, std::span<const Value> in, const Value&) { return lax::mul(t, in[1]); }
+inline Value BySecond(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
+  return lax::mul(in[0], t);
+}
+inline Value WrongCt(const Eqn&, const Value& ct, std::span<const Value>) { return ct; }
+
+inline constexpr char kWrongSlope[] = "test.wrong_slope", kSlopeByProduct[] = "test.slope_by_product";
+
+// ---- a matrix with its rows turned round: linear ----
+inline const Shape kFirst = {0}, kSecond = {1};
+inline Values Flip(const Eqn&, std::span<const Value> in) { return {lax::rev(in[0], kFirst)}; }
+inline Value FlipBack(const Eqn&, const Value& ct) { return lax::rev(ct, kFirst); }
+inline Value Unflipped(const Eqn&, const Value& ct) { return ct; }
+inline Batched FlipBatch(const Eqn&, const Batched& x) {
+  return {lax::rev(x.value, x.dim == 0 ? kSecond : kFirst), x.dim};
+}
+inline Batched WrongAxis(const Eqn&, const Batched& x) { return {lax::rev(x.value, kFirst), x.dim}; }
+// By another primitive, `other`, which does the same.
+template <const char* other>
+Value FlipBackBy(const Eqn&, const Value& ct) {
+  return Emit1(other, {ct});
+}
+template <const char* other>
+Batched FlipBatchBy(const Eqn&, const Batched& x) {
+  const Shape moved = {1, 0, 2};
+  const Value last = x.dim == 0 ? lax::transpose(x.value, moved) : x.value;
+  return {Emit1(other, {last}), x.dim == 0 ? 1 : x.dim};
+}
+// The tangent of a flip is a flip, by another primitive.
+template <const char* other>
+void FlipTangentBy(const Eqn& e, Jvp& a) {
+  a.out = e.EmitN(a.primals);
+  if (!a.tangents[0].is_zero()) a.out_tangents[0] = Emit1(other, {a.tangents[0]});
+}
+inline void DoubledTangent(const Eqn& e, Jvp& a) {
+  a.out = e.EmitN(a.primals);
+  if (!a.tangents[0].is_zero()) a.out_tangents[0] = lax::mul(2.0, lax::rev(a.tangents[0], kFirst));
+}
+
+constexpr Row RowOfFlip(std::string_view name, JvpRule jvp, TransposeRule transpose, BatchRule batch) {
+  return {.name = name,
+          .type = rules::Same<1, kFloats>,
+          .jvp = jvp,
+          .transpose = transpose,
+          .batch = batch,
+          .decompose = Flip,
+          .examples = rules::kOneReal};
+}
+inline constexpr char kFlipTangent[] = "test.flip_tangent", kFlipTranspose[] = "test.flip_transpose",
+                      kFlipBatch[] = "test.flip_batch", kFlip[] = "test.flip";
+
+// ---- a lowering that gives something else each time it is asked ----
+inline int& Asked() {
+  static int asked = 0;
+  return asked;
+}
+inline Scalar Moody(KernelBuilder& k, const Eqn& e, std::span<const Scalar> in) {
+  return in[0] + k.Constant(e.in(0).dtype(), ++Asked());
+}
+// A type that is another one when it is asked for again.
+inline ArrayTypes MoodyType(const Eqn& e) {
+  const int64_t n = ++Asked() > 1 ? 4 : 3;
+  return e.in(0).WithShape({&n, 1});
+}
+
+inline constexpr auto kRightTranspose = rules::TransposeFirst<FlipBack>;
+inline constexpr auto kRightBatch = rules::BatchFirstOperand<FlipBatch>;
+constexpr Row kRows[] = {
+    Elementwise("test.cube", rules::Derivative<CubeDerivative>),
+    WithoutReason(Elementwise("test.no_reason", rules::Derivative<CubeDerivative>)),
+    WithFactors(Elementwise("test.wrong_factors", rules::Derivative<CubeDerivative>), "a b -> b a"),
+    WithSimplify(Elementwise("test.wrong_simplify", rules::Derivative<CubeDerivative>), Itself),
+    Elementwise("test.other_on_cpu", rules::Derivative<CubeDerivative>),
+    Elementwise("test.wrong_sign", rules::Derivative<WrongSign>),
+    Elementwise("test.wrong_value", rules::Derivative<CubeDerivative>, Halved),
+    Elementwise("test.second_order", rules::Derivative<Through<kWrongSlope>>),
+    Elementwise(kWrongSlope, rules::Derivative<WrongCurvature>, Slope),
+    Elementwise("test.second_transpose", rules::Derivative<Through<kSlopeByProduct>>),
+    Elementwise(kSlopeByProduct, CurvatureByProduct, Slope),
+    {.name = "test.product",
+     .type = rules::Same<2, kFloats>,
+     .jvp = rules::Terms<ByFirst, BySecond>,
+     .transpose = rules::TransposeEach<nullptr, WrongCt>,
+     .batch = rules::Elementwise,
+     .scalar = Product,
+     .examples = rules::kTwoReals},
+    Elementwise("test.moody", rules::ZeroTangent, Moody),
+    {.name = "test.moody_type",
+     .type = MoodyType,
+     .scalar = Cube,
+     .missing = "jvp, transpose, batch: none",
+     .examples = "(f64[3])"},
+    RowOfFlip(kFlip, rules::Linear, kRightTranspose, kRightBatch),
+    RowOfFlip(kFlipTangent, DoubledTangent, kRightTranspose, kRightBatch),
+    RowOfFlip(kFlipTranspose, rules::Linear, rules::TransposeFirst<Unflipped>, kRightBatch),
+    RowOfFlip(kFlipBatch, rules::Linear, kRightTranspose, rules::BatchFirstOperand<WrongAxis>),
+    RowOfFlip("test.wrong_after_transpose", rules::Linear, rules::TransposeFirst<FlipBackBy<kFlipTangent>>,
+              kRightBatch),
+    RowOfFlip("test.wrong_batch_of_tangent", FlipTangentBy<kFlipBatch>, kRightTranspose, kRightBatch),
+    RowOfFlip("test.wrong_batch_of_transpose", rules::Linear, rules::TransposeFirst<FlipBackBy<kFlipBatch>>,
+              kRightBatch),
+    RowOfFlip("test.wrong_tangent_of_batch", rules::Linear, kRightTranspose,
+              rules::BatchFirstOperand<FlipBatchBy<kFlipTangent>>),
+    RowOfFlip("test.wrong_transpose_of_batch", rules::Linear, kRightTranspose,
+              rules::BatchFirstOperand<FlipBatchBy<kFlipTranspose>>),
+};
+inline RowList Rows() { return kRows; }
+inline RowList (*const kTables[])() = {Rows};
+
+// On the CPU alone x^3 is x^2.
+inline ricci_status* SquareOnCpu(void*, ricci_kernel_builder* k, const ricci_op*, const ricci_sval* in,
+                                 ricci_sval* out) {
+  const ricci_sval both[] = {in[0], in[0]};
+  return ricci_kernel_scalar(k, RICCI_S_MUL, 0, both, 2, out);
+}
+inline ricci_status* Attach(void*, ricci_ctx* ctx) {
+  if (ricci_status* s = AttachRows(ctx, kTables)) return s;
+  ricci_prim prim = 0;
+  if (ricci_status* s = ricci_prim_find(ctx, "test.other_on_cpu", 17, &prim)) return s;
+  ricci_lowering l{};
+  l.hdr.size = sizeof l;
+  l.kind = RICCI_LOWER_SCALAR;
+  l.priority = 1;
+  l.target = {"cpu", 3};
+  l.scalar = SquareOnCpu;
+  return ricci_prim_add_lowering(ctx, prim, &l);
+}
+constexpr ricci_plugin kPlugin = Describe("test", "1", Attach);
+inline ricci_status* Query(const ricci_host_info*, const ricci_plugin** out) {
+  *out = &kPlugin;
+  return nullptr;
+}
+
+}  // namespace ricci::testing::mutated
+#endif

@@ -1,0 +1,105 @@
+// Every row of every plugin obeys the laws of ricci/check.h, on `ref`, after all passes and on every device, at the
+// examples that it carries; a row without examples, or with a rule that no example reaches, fails.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "ricci/check.h"
+#include "support/program_runner.h"
+
+extern "C" ricci_status* ricci_plugin_query_smooth_abs(const ricci_host_info* host, const ricci_plugin** out);
+
+namespace ricci::testing {
+namespace {
+
+std::string_view View(ricci_str s) { return {s.ptr, s.len}; }
+
+// Rows that nothing can run, with the reason.
+constexpr std::pair<std::string_view, std::string_view> kNotRun[] = {
+    {"custom_linear", "stands for an unknown linear map until it is transposed"}};
+bool CannotRun(std::string_view name) {
+  for (const auto& [row, reason] : kNotRun) {
+    if (row == name) return true;
+  }
+  return false;
+}
+
+class AllPlugins : public ProgramRunner {
+ public:
+  AllPlugins() { EXPECT_TRUE(Ok(ricci_context_add_plugin(ctx(), ricci_plugin_query_smooth_abs))); }
+  std::vector<const ricci_prim_def*> Rows() const {
+    std::vector<const ricci_prim_def*> out;
+    ricci_prim id = 0;
+    for (uint32_t i = 0; const ricci_prim_def* row = ricci_prim_at(ctx(), i, &id); ++i) out.push_back(row);
+    return out;
+  }
+};
+
+std::vector<std::string> RowNames() {
+  const AllPlugins plugins;
+  std::vector<std::string> out;
+  for (const ricci_prim_def* row : plugins.Rows()) out.emplace_back(View(row->name));
+  return out;
+}
+
+// Comparisons made for each law.
+using Counts = std::map<std::string, uint64_t, std::less<>>;
+ricci_check_opts CountInto(Counts& counts) {
+  ricci_check_opts o{};
+  o.hdr.size = sizeof o;
+  o.sink = &counts;
+  o.law = [](void* sink, const ricci_check_law* law) {
+    (*static_cast<Counts*>(sink))[std::string(View(law->name))] = law->comparisons;
+  };
+  return o;
+}
+
+class RowLaws : public ::testing::TestWithParam<std::string> {
+ protected:
+  const ricci_prim_def& row() const {
+    for (const ricci_prim_def* row : plugins_.Rows()) {
+      if (View(row->name) == GetParam()) return *row;
+    }
+    ADD_FAILURE() << GetParam();
+    return *plugins_.Rows()[0];
+  }
+  AllPlugins plugins_;
+};
+
+TEST_P(RowLaws, Hold) {
+  if (CannotRun(GetParam())) {
+    EXPECT_EQ(row().examples.len, 0u) << "it has examples: take it from the list of rows that nothing can run";
+    return;
+  }
+  Counts counts;
+  const ricci_check_opts o = CountInto(counts);
+  EXPECT_TRUE(Ok(ricci_check_primitive(plugins_.ctx(), GetParam().data(), GetParam().size(), nullptr, 0, &o)));
+  // What an example must reach.
+  if (row().batch != nullptr || row().batch_kind != RICCI_BATCH_NONE) {
+    EXPECT_GT(counts["batch"], 0u) << "no example reaches the batching rule";
+  }
+  const bool linear = (row().hdr.flags & RICCI_PRIM_LINEAR) != 0;
+  if (row().transpose != nullptr || linear) {
+    EXPECT_GT(counts["transpose"], 0u) << "no example reaches the rules of derivatives";
+  }
+  if (plugins_.Devices().size() > 1) {
+    EXPECT_GT(counts["device"], 0u);
+  }
+}
+std::string TestName(const ::testing::TestParamInfo<std::string>& info) {
+  std::string out = info.param;
+  for (char& c : out) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return out;
+}
+INSTANTIATE_TEST_SUITE_P(Rows, RowLaws, ::testing::ValuesIn(RowNames()), TestName);
+
+TEST(Rows, AllPluginsAreWalked) {
+  const std::vector<std::string> names = RowNames();
+  for (const char* name : {"scan", "sin", "scatter-add", "demo.smooth_abs"}) {
+    EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
+  }
+  EXPECT_GE(names.size(), 130u);
+}
+
+}  // namespace
+}  // namespace ricci::testing
