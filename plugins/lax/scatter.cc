@@ -7,6 +7,8 @@
 //
 // Derivatives follow JAX's rules, but look windows up in the mode of the scatter, so that they hold for clamped
 // positions too.
+#include <array>
+
 #include "window_dims.hpp"
 
 namespace ricci::inline v0::lax::rows {
@@ -294,6 +296,7 @@ Value Simpler(const Eqn& e, std::span<const Value> in) {
   if (combine == Plus) update = add(slice(in[0], start, limit), update);
   return dynamic_update_slice(in[0], update, starts);
 }
+
 // Rows, elements, windows, one window, batches; indices run beyond the end and may be equal.
 constexpr std::string_view kExamples =
     "(f64[4,3], i32[5,1] in 0..6, f64[5,3]) update_window_dims=[1] inserted_window_dims=[0] "

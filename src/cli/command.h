@@ -19,6 +19,7 @@ struct Command {
 std::span<const Command> TextCommands();       // print, verify
 std::span<const Command> TransformCommands();  // grad, jvp, vjp, vmap, batch
 std::span<const Command> RunCommands();        // run, compile, bench
+std::span<const Command> CheckCommands();      // check
 std::span<const Command> ListCommands();       // primitives, devices
 
 // The single operand FILE, loaded.

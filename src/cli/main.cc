@@ -13,7 +13,7 @@ usage: ricci COMMAND [OPTIONS] FILE       FILE is `-` for standard input
 
 )";
 constexpr char kExample[] = R"(
-Options of every command: --config KEY=VALUE (threads, vmap, dump_dir, log_compiles).
+Options of every command: --config KEY=VALUE (threads, vmap, dump_dir, log_compiles), --plugin FILE (loads a plugin).
 
 A first program (f.ricci):
 
@@ -28,10 +28,11 @@ A first program (f.ricci):
   ricci grad f.ricci                                its gradient, as a program
   ricci grad f.ricci | ricci vmap --size 8 - | ricci run -
   ricci compile f.ricci --dump plan                 what is run
+  ricci check f.ricci                               its derivatives and batches against differences and loops
 )";
 
 using Group = std::span<const Command> (*)();
-constexpr Group kGroups[] = {TextCommands, TransformCommands, RunCommands, ListCommands};
+constexpr Group kGroups[] = {TextCommands, TransformCommands, RunCommands, CheckCommands, ListCommands};
 
 const Command* Find(std::string_view name) {
   for (Group group : kGroups) {
@@ -62,8 +63,9 @@ void PrintHelpOf(const Command& c) {
 void RunCommand(const Command& c, const std::vector<std::string>& words) {
   std::vector<std::string_view> options = c.options;
   options.push_back("config");
+  options.push_back("plugin");
   const Arguments arguments(words, options, c.flags);
-  const Session session(arguments.all("config"));
+  const Session session(arguments.all("config"), arguments.all("plugin"));
   c.run(session, arguments);
 }
 

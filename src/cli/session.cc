@@ -36,11 +36,15 @@ void Check(ricci_status* status) {
 
 void AppendTo(void* sink, const char* p, size_t n) { static_cast<std::string*>(sink)->append(p, n); }
 
-Session::Session(const std::vector<std::string>& config) : context_(NewContext(), ricci_context_release) {
+Session::Session(const std::vector<std::string>& config, const std::vector<std::string>& plugins)
+    : context_(NewContext(), ricci_context_release) {
   Check(ricci_context_add_plugin(context(), ricci_plugin_query_lax));
 #ifdef RICCI_TOOL_CPU
   Check(ricci_context_add_plugin(context(), ricci_plugin_query_cpu));
 #endif
+  ricci_prim id = 0;
+  while (ricci_prim_at(context(), builtin_primitives_, &id) != nullptr) ++builtin_primitives_;
+  for (const std::string& path : plugins) Check(ricci_context_load_plugin(context(), path.data(), path.size()));
   for (const std::string& pair : config) {
     const size_t equals = std::min(pair.find('='), pair.size());
     const std::string value = equals < pair.size() ? pair.substr(equals + 1) : "";

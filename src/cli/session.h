@@ -49,9 +49,11 @@ struct TypeInfo {
 
 class Session {
  public:
-  // `config`: `key=value` of ricci_context_config.
-  explicit Session(const std::vector<std::string>& config);
+  // `config`: `key=value` of ricci_context_config; `plugins`: shared objects that are loaded.
+  Session(const std::vector<std::string>& config, const std::vector<std::string>& plugins);
   ricci_ctx* context() const { return context_.get(); }
+  // Primitives of the built-in plugins; those of loaded ones follow.
+  uint32_t builtin_primitives() const { return builtin_primitives_; }
   // The device of that kind; device 0 for an empty one.
   ricci_device* Device(std::string_view kind) const;
 
@@ -63,6 +65,7 @@ class Session {
 
  private:
   Handle<ricci_ctx> context_;
+  uint32_t builtin_primitives_ = 0;
 };
 
 inline std::string CountOfParameters(size_t n) { return std::to_string(n) + (n == 1 ? " parameter" : " parameters"); }
