@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,19 @@ namespace ricci::testing {
 
 using Floats = std::vector<float>;
 using Ints = std::vector<int32_t>;
+
+// Trees that the tests of every transform go through: a struct, a struct of structs with a list, a map and a number.
+template <typename T>
+struct Weights {
+  T w, b;
+};
+template <typename T>
+struct Model {
+  Weights<T> first;
+  std::vector<Weights<T>> rest;
+  std::map<std::string, T> named;
+  int depth = 0;
+};
 
 class BindingTest : public ::testing::Test {
  protected:
@@ -24,8 +38,12 @@ class BindingTest : public ::testing::Test {
     for (size_t i = 0; i < v.size(); ++i) v[i] = factor * static_cast<float>(i + 1);
     return Array(ctx, v, shape);
   }
+  Array F64(const std::vector<double>& v) { return Array(ctx, v); }
+  Array Num(float v) { return Array(ctx, v); }
   Context ctx;
 };
+
+inline Shape ShapeOfArray(const Array& a) { return Shape(a.shape().begin(), a.shape().end()); }
 
 inline void ExpectClose(const Array& got, const Floats& want, float tolerance = 2e-6f) {
   const Floats v = got.to_vector<float>();

@@ -78,7 +78,8 @@ TEST_F(Operators, ErrorsNameTheCaller) {
                     "reshape: new_sizes [4] holds 4 elements, f32[3] holds 3");
   EXPECT_ERROR_HERE(jit([](Value x) { return x[3]; })(three), "index: index 3 is out of range for axis 0 of f32[3]");
   EXPECT_ERROR_HERE(sin(three), "sin: no operand is a traced value; call it in a function given to jit");
-  EXPECT_ERROR_HERE(jit([](Value v) { return v; })(1), "jit: no argument is an array; give a context in the options");
+  EXPECT_ERROR_HERE(jit([](Value v) { return v; })(1),
+                    "jit: no argument is an array; give a context in the options of jit");
 }
 
 TEST_F(Operators, AValueThatEscapesIsToldApart) {

@@ -224,7 +224,7 @@ TEST_F(Transforms, CheckpointAndStopGradient) {
 
 TEST_F(Transforms, Errors) {
   EXPECT_ERROR_HERE(grad([](Value x) { return x; })(Vec({1, 2})),
-                    "grad: result 0 of program body is f32[2], not a floating scalar");
+                    "grad: the function gives f32[2], not a floating scalar; reduce it to one, or use jacrev");
   EXPECT_ERROR_HERE(jvp([](Value x) { return x; }, std::tuple(Vec({1})), std::tuple(Vec({1, 2}))),
                     "jvp: leaf 0: the primal is f32[1], its tangent f32[2]");
 }

@@ -6,6 +6,7 @@
 #define RICCI_TESTS_FUZZ_DRAFT_H_
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "fuzz/dice.h"

@@ -3,6 +3,7 @@
 #ifndef RICCI_TESTS_PASS_LOWERED_PROGRAM_H_
 #define RICCI_TESTS_PASS_LOWERED_PROGRAM_H_
 #include <cmath>
+#include <memory>
 
 #include "base/status_abi.h"
 #include "pass/pipeline.h"

@@ -128,11 +128,13 @@ class Array {
 template <>
 struct Array::Contiguous<bool> {
   explicit Contiguous(const std::vector<bool>& v) : size(v.size()), bytes(new bool[v.size()]) {
-    std::copy(v.begin(), v.end(), bytes.get());
+    std::copy(v.begin(), v.end(), bytes);
   }
-  std::span<const bool> view() const { return {bytes.get(), size}; }
+  Contiguous(const Contiguous&) = delete;
+  ~Contiguous() { delete[] bytes; }
+  std::span<const bool> view() const { return {bytes, size}; }
   size_t size;
-  std::unique_ptr<bool[]> bytes;
+  bool* bytes;
 };
 
 }  // namespace ricci::inline v0

@@ -1,18 +1,15 @@
 // ricci/callable.hpp: calling a user's function on the parameters of a program, nested or outermost.
 //
 // Every transform does the same three steps: close the function (trace it for the types of its arguments, with what it
-// captures as extra parameters), transform the program, apply it to the leaves of the arguments and the captures. Here
-// are the first and the last, once for leaves that are Values (inside of a trace) and once for Arrays (outside).
+// captures as extra parameters), transform the program, apply it to the leaves of the arguments and the captures. All
+// of it is compiled once, over lists of leaves; a header only holds thin shells that turn trees into leaves and back.
 #ifndef RICCI_CALLABLE_HPP_
 #define RICCI_CALLABLE_HPP_
 #include "ricci/tree.hpp"
 
 namespace ricci::inline v0 {
 
-template <typename T>
-inline constexpr bool kHoldsValue = !std::same_as<T, Rebind<T, Array>>;
-
-// An argument as the traced function sees it: a number is a scalar Value.
+// An argument or result as the traced function sees it: a number is a scalar Value.
 template <typename T>
 struct TracedArgument {
   using type = Rebind<T, Value>;
@@ -22,21 +19,7 @@ struct TracedArgument<T> {
   using type = Value;
 };
 template <typename T>
-using Traced = typename TracedArgument<T>::type;
-
-// As Check, but an error that knows no place gets that of the caller.
-inline void CheckAt(const Location& at, ricci_status* status) {
-  if (status == nullptr) return;
-  Error e(status);
-  if (!e.file().empty() || at.file == nullptr) throw e;
-  throw Error(e.code(), Text(at.file, ":", at.line, ": ", e.message()));
-}
-template <typename Call>
-Program MakeProgramAt(const Location& at, Call&& call) {
-  ricci_program* p = nullptr;
-  CheckAt(at, call(&p));
-  return Program(p);
-}
+using Traced = typename TracedArgument<std::remove_cvref_t<T>>::type;
 
 // ---- arguments ----
 // The program that a call of `name` with these trees goes to.
@@ -50,36 +33,39 @@ Place PlaceOfTrees(std::string_view name, const Location& at, const T&... trees)
   if (leaves.empty()) FailAt(at, name, ": no argument holds a traced value");
   return PlaceOf(name, leaves);
 }
+// An operand as a tree: a number or Array decides no place.
+inline std::optional<Value> ValueOf(const Operand& x) {
+  return x.is_value() ? std::optional<Value>(x.value) : std::optional<Value>();
+}
+// `leaf` as a value of `p`.
+Value LiftLeaf(const Place& p, const Value& leaf);
+Value LiftLeaf(const Place& p, const Array& leaf);
 template <typename T>
 Traced<T> LiftTree(const Place& p, const T& tree) {
   if constexpr (Number<T>) {
     return p.Lift(Operand(tree, p.at), kDefaultDType<T>);
   } else {
-    return MapLeaves<Value>(tree, [&](const auto& leaf) { return p.Lift(Operand(leaf, p.at), DType::kNone); });
+    return MapLeaves<Value>(tree, [&](const auto& leaf) { return LiftLeaf(p, leaf); });
   }
 }
 
-// ---- closing: function and structure of arguments to program ----
-// `captured` are the operands behind the parameters after those of the arguments; `out` has the structure of the
-// result.
-template <typename Out, typename L>
-struct Closed {
-  Program program;
-  std::vector<L> captured;
-  Out out;
+// A function as it is called with leaves, borrowed; `inside` is the program being traced.
+class LeafFunction {
+ public:
+  template <typename F>
+  LeafFunction(F& f)  // NOLINT: a reference
+      : self_(const_cast<std::remove_const_t<F>*>(&f)),
+        call_([](void* self, const Place& inside, const Values& in) { return (*static_cast<F*>(self))(inside, in); }) {}
+  LeafFunction(const LeafFunction&) = default;
+  LeafFunction(LeafFunction& o) : LeafFunction(std::as_const(o)) {}
+  Values operator()(const Place& inside, const Values& params) const { return call_(self_, inside, params); }
+
+ private:
+  void* self_;
+  Values (*call_)(void*, const Place&, const Values&);
 };
 
-// The types of leaves.
-inline std::vector<ricci_type> TypesOf(const Values& leaves) {
-  std::vector<ricci_type> out;
-  for (const Value& v : leaves) out.push_back(ricci_builder_type(v.builder, v.id));
-  return out;
-}
-inline std::vector<ricci_type> TypesOf(const std::vector<Array>& leaves) {
-  std::vector<ricci_type> out;
-  for (const Array& a : leaves) out.push_back(a.type().id());
-  return out;
-}
+// The leaves of all trees; they are of type L.
 template <typename L, typename... T>
 std::vector<L> LeavesOfAll(const std::tuple<T...>& trees) {
   std::vector<L> out;
@@ -96,76 +82,90 @@ auto FillAll(const std::tuple<T...>& like, std::span<const L> leaves) {
       },
       like);
 }
-template <typename F, typename... T>
-auto CallOnParams(const F& f, const std::tuple<T...>& like, const Values& params) {
-  return std::apply(f, FillAll<Value>(like, std::span<const Value>(params)));
-}
-template <typename Out>
-Values CheckedResults(const Location& at, std::string_view name, const Out& out) {
-  Values leaves = LeavesOf<Value>(out);
-  for (const Value& v : leaves) CheckOpen(v, at, name);
-  return leaves;
+
+template <typename F, typename... A>
+struct ResultOfCall {
+  static_assert(std::is_invocable_v<const F&, A...>,
+                "the function given to a transform cannot be called with these arguments: Arrays and numbers reach it "
+                "as Value, Params<Array> as Params<Value>");
+  using type = std::invoke_result_t<const F&, A...>;
+};
+// What a function gave as a tree of Values: numbers become constants, Arrays are captured.
+struct LiftResult {
+  template <typename T>
+  auto operator()(const Place& inside, const T& out) const {
+    return LiftTree(inside, out);
+  }
+};
+// A user's function and the structure of its arguments as a LeafFunction; it keeps the structure of the last result.
+template <typename F, typename Lift, typename... T>
+class Shell {
+ public:
+  using Raw = typename ResultOfCall<F, Rebind<std::remove_cvref_t<T>, Value>...>::type;
+  static_assert(!std::is_void_v<Raw>, "the function given to a transform returns nothing; return its result");
+  using Out = std::invoke_result_t<const Lift&, const Place&, const Raw&>;
+
+  Shell(const F& f, const std::tuple<T...>& like) : f_(f), like_(like) {}
+  Values operator()(const Place& inside, const Values& params) {
+    out_.emplace(Lift()(inside, std::apply(f_, FillAll<Value>(like_, std::span<const Value>(params)))));
+    return LeavesOf<Value>(*out_);
+  }
+  const Out& out() const { return *out_; }
+
+ private:
+  const F& f_;
+  const std::tuple<T...>& like_;
+  std::optional<Out> out_;
+};
+template <typename Lift = LiftResult, typename F, typename... T>
+auto MakeShell(const F& f, const std::tuple<T...>& like) {
+  return Shell<F, Lift, T...>(f, like);
 }
 
-// Closes f over parameters of `types` in a program nested at `p`; `like` gives the structure of its arguments.
-template <typename F, typename... T>
-auto Close(const Place& p, const F& f, std::span<const ricci_type> types, const std::tuple<T...>& like) {
-  Tracing tracing(Value{p.builder, RICCI_VAL_NONE, p.scope}, types);
-  SetLocation(tracing.params().empty() ? p.builder : tracing.params()[0].builder, p.at);
-  auto out = CallOnParams(f, like, tracing.params());
-  Program program = tracing.Finish(CheckedResults(p.at, p.name, out));
-  return Closed<decltype(out), Value>{std::move(program), tracing.captured(), std::move(out)};
-}
-template <typename F, typename... T>
-auto Close(const Place& p, const F& f, const std::tuple<T...>& args) {
-  return Close(p, f, TypesOf(LeavesOfAll<Value>(args)), args);
-}
-
-// An outermost program and the place of its caller.
+// ---- closing: a function of leaves to a program ----
+// `captured` are the operands behind the parameters after those of the arguments.
+template <typename L>
+struct Closed {
+  Program program;
+  std::vector<L> captured;
+};
+// A call outside of any trace.
 struct Outside {
   std::string_view name;
   Location at;
   ricci_ctx* ctx = nullptr;
+  ricci_ctx* context() const { return ctx; }
 };
-template <typename F, typename... T>
-auto Close(const Outside& o, const F& f, const std::tuple<T...>& args) {
-  Tracing tracing(o.ctx, TypesOf(LeavesOfAll<Array>(args)));
-  auto out = CallOnParams(f, args, tracing.params());
-  Program program = tracing.Finish(CheckedResults(o.at, o.name, out));
-  return Closed<decltype(out), Array>{std::move(program), tracing.arrays(), std::move(out)};
-}
+// Closes f over parameters of `types`, in a program nested at `p` or in an outermost one.
+Closed<Value> Close(const Place& p, LeafFunction f, std::span<const ricci_type> types);
+Closed<Array> Close(const Outside& o, LeafFunction f, std::span<const ricci_type> types);
+// A program of `types` nested at `p` that captures nothing.
+Program Wrapped(const Place& p, std::span<const ricci_type> types, LeafFunction f);
+
+std::vector<ricci_type> TypesOf(const Values& leaves);
+std::vector<ricci_type> TypesOf(const Arrays& leaves);
 
 // ---- applying a program to leaves ----
-inline Values Apply(const Place& p, const Program& f, const Values& in) {
-  if (!in.empty()) {
-    const Operands operands(in);
-    SetLocation(operands.builder, p.at);
-    return Inline(f, in);
-  }
-  std::vector<ricci_val> ids(f.results().size());
-  CheckAt(p.at, ricci_builder_inline(p.builder, f.handle(), nullptr, 0, ids.data(), static_cast<uint32_t>(ids.size())));
-  Values out;
-  for (ricci_val id : ids) out.push_back({p.builder, id, p.scope});
-  return out;
-}
-inline std::vector<Array> RunOn(ricci_ctx* ctx, const Executable& x, std::span<ricci_array* const> in, size_t n_out) {
-  std::vector<ricci_array*> handles(n_out);
-  x.run(in, handles);
-  std::vector<Array> out;
-  out.reserve(n_out);
-  for (ricci_array* a : handles) out.emplace_back(ctx, a);
-  return out;
-}
-inline std::vector<Array> Apply(const Outside& o, const Program& f, const std::vector<Array>& in) {
-  std::vector<ricci_array*> handles;
-  for (const Array& a : in) handles.push_back(a.handle());
-  return RunOn(o.ctx, Executable::compile(f, in.empty() ? Device() : in[0].device()), handles, f.results().size());
-}
+Values Apply(const Place& p, const Program& f, const Values& in);
+Arrays Apply(const Outside& o, const Program& f, const Arrays& in);
+Arrays RunOn(ricci_ctx* ctx, const Executable& x, const Arrays& in);
+
 template <typename L>
 std::vector<L> Joined(std::vector<L> a, const std::vector<L>& b) {
-  a.insert(a.end(), b.begin(), b.end());
+  for (const L& v : b) a.push_back(v);
   return a;
 }
+template <typename L>
+std::vector<L> Part(const std::vector<L>& all, size_t first, size_t n) {
+  const auto begin = all.begin() + static_cast<int64_t>(first);
+  return std::vector<L>(begin, begin + static_cast<int64_t>(n));
+}
+// Which of the first `n` types are floating; 0 for the rest.
+std::vector<uint8_t> FloatMask(ricci_ctx* ctx, std::span<const ricci_type> types, size_t n);
+std::vector<uint8_t> FloatMask(const Values& leaves);
+Values Selected(const Values& all, std::span<const uint8_t> mask);
+// `some` where the mask is set, zeros like `all` elsewhere.
+Values WithZeros(const Values& all, std::span<const Value> some, std::span<const uint8_t> mask);
 
 }  // namespace ricci::inline v0
 #endif

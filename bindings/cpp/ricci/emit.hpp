@@ -40,12 +40,13 @@ struct Attr : ricci_attr {
 // The operands of one equation, all in one builder.
 struct Operands {
   ricci_builder* builder = nullptr;
-  Scope* scope = nullptr;
+  ScopeRef scope;
   std::vector<ricci_val> ids;
 
   explicit Operands(std::span<const Value> in) {
     bool mixed = false;
     for (const Value& v : in) {
+      v.WantOpen();
       if (v.scope != nullptr && (scope == nullptr || v.scope->depth() > scope->depth())) scope = v.scope;
       mixed |= builder != nullptr && v.builder != builder;
       builder = v.builder;

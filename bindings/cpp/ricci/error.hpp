@@ -9,7 +9,6 @@
 #include <concepts>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <new>
 #include <span>
 #include <string>
@@ -47,16 +46,29 @@ std::string Count(Int n, std::string_view what) {
 class Error : public std::exception {
  public:
   // Takes ownership of `status`, which is not NULL.
-  explicit Error(ricci_status* status) : status_(status, ricci_status_free) { ReadMessage(); }
+  explicit Error(ricci_status* status) : held_(new Held{status, ricci_status_code(status), {}, 1}) {
+    ricci_str text{};
+    ricci_status_message(status, &text);
+    held_->message.assign(text.ptr, text.len);
+  }
   // `code`: RICCI_INVALID_ARGUMENT, ...
-  Error(uint32_t code, std::string_view message)
-      : status_(ricci_status_make(code, message.data(), message.size()), ricci_status_free) {
-    ReadMessage();
+  Error(uint32_t code, std::string_view message) : Error(ricci_status_make(code, message.data(), message.size())) {}
+  Error(const Error& o) noexcept : std::exception(o), held_(o.held_) {
+    __atomic_add_fetch(&held_->uses, 1, __ATOMIC_RELAXED);
+  }
+  Error& operator=(Error o) noexcept {
+    std::swap(held_, o.held_);
+    return *this;
+  }
+  ~Error() override {
+    if (__atomic_sub_fetch(&held_->uses, 1, __ATOMIC_ACQ_REL) != 0) return;
+    if (held_->status != nullptr) ricci_status_free(held_->status);
+    delete held_;
   }
 
-  const char* what() const noexcept override { return message_->c_str(); }
-  std::string_view message() const noexcept { return *message_; }
-  uint32_t code() const noexcept { return ricci_status_code(status_.get()); }
+  const char* what() const noexcept override { return held_->message.c_str(); }
+  std::string_view message() const noexcept { return held_->message; }
+  uint32_t code() const noexcept { return held_->code; }
   // Primitive and rule at fault; empty when unknown. Borrowed from this object.
   std::string_view primitive() const noexcept { return Site().primitive; }
   std::string_view rule() const noexcept { return Site().rule; }
@@ -66,34 +78,33 @@ class Error : public std::exception {
 
   // The status for the core, which owns it; this object and its copies keep only code and text.
   ricci_status* Release() noexcept {
-    auto* drop = std::get_deleter<void (*)(ricci_status*)>(status_);
-    if (status_.use_count() == 1 && drop != nullptr) {
-      *drop = [](ricci_status*) {};
-      return status_.get();
+    if (__atomic_load_n(&held_->uses, __ATOMIC_ACQUIRE) == 1 && held_->status != nullptr) {
+      return std::exchange(held_->status, nullptr);
     }
-    return ricci_status_make(code(), message_->data(), message_->size());
+    return ricci_status_make(code(), held_->message.data(), held_->message.size());
   }
 
  private:
+  struct Held {
+    ricci_status* status;  // NULL once released
+    uint32_t code;
+    std::string message;
+    uint32_t uses;
+  };
   struct Place {
     std::string_view primitive, rule, file;
     uint32_t line;
   };
 
-  void ReadMessage() {
-    ricci_str text{};
-    ricci_status_message(status_.get(), &text);
-    message_ = std::make_shared<const std::string>(text.ptr, text.len);
-  }
   Place Site() const noexcept {
     ricci_str primitive{}, rule{}, file{};
     uint32_t line = 0;
-    ricci_status_site(status_.get(), &primitive, &rule, &file, &line);
+    if (held_->status == nullptr) return {};
+    ricci_status_site(held_->status, &primitive, &rule, &file, &line);
     return {{primitive.ptr, primitive.len}, {rule.ptr, rule.len}, {file.ptr, file.len}, line};
   }
 
-  std::shared_ptr<ricci_status> status_;
-  std::shared_ptr<const std::string> message_;
+  Held* held_;
 };
 
 // Throws Error unless `status` is OK (NULL).

@@ -1,27 +1,76 @@
 // ricci/inspect.hpp: what a function traces to, without running it: make_program and eval_shape.
+//
+// Arguments are Arrays, numbers, or shapes alone: ShapeDType{{2, 3}, DType::kF32} stands for an Array that nobody has
+// to make. Where no argument is an Array the context comes first.
 #ifndef RICCI_INSPECT_HPP_
 #define RICCI_INSPECT_HPP_
-#include "ricci/derivatives.hpp"
+#include "ricci/callable.hpp"
+#include "ricci/linear_map.hpp"
 
 namespace ricci::inline v0 {
 
-// The program of f for Arrays like these; captured Arrays are its last parameters. (JAX: make_jaxpr.)
+// A context as first argument, and the place of the caller.
+struct InContext {
+  InContext(const Context& ctx, Location at = Location::Here()) : ctx(ctx.handle()), at(at) {}  // NOLINT
+  ricci_ctx* ctx;
+  Location at;
+};
+
+// The type of a leaf that is an Array or a ShapeDType.
+ricci_type TypeOfLeaf(Outside& o, const Array& a);
+ricci_type TypeOfLeaf(Outside& o, const ShapeDType& s);
+template <typename T>
+using ShapeArgument = std::conditional_t<Number<T>, ShapeDType, const T&>;
+template <typename T>
+ShapeArgument<T> ShapeOf(const T& arg) {
+  if constexpr (Number<T>)
+    return ShapeDType{{}, kDefaultDType<T>};
+  else
+    return arg;
+}
+// {program, structure of the result} of f for arguments like these; o.ctx is that of the arguments if it was not given.
+template <typename F, typename... T>
+auto TraceShapes(Outside& o, const F& f, const T&... args) {
+  auto look = [&](const auto& leaf) {
+    if constexpr (std::same_as<std::remove_cvref_t<decltype(leaf)>, Array>) WantSameContext(o, leaf);
+  };
+  (ForEachLeaf(args, look), ...);
+  if (o.ctx == nullptr) FailAt(o.at, o.name, ": no argument is an array; give the context as first argument");
+  std::vector<ricci_type> types;
+  auto add = [&](const auto& leaf) { types.push_back(TypeOfLeaf(o, leaf)); };
+  (ForEachLeaf(args, add), ...);
+  const std::tuple<const T&...> in(args...);
+  auto shell = MakeShell(f, in);
+  Program program = Close(o, shell, types).program;
+  return std::pair(std::move(program), shell.out());
+}
+ShapeDType ShapeOfResult(const Program& f, ricci_ctx* ctx, size_t i);
 template <typename F, typename... A>
-Program make_program(const F& f, const A&... args) {
-  const std::tuple<const A&...> in(args...);
-  return Close(OutsideOf("make_program", {}, in), f, in).program;
+auto EvalShape(Outside o, const F& f, const A&... args) {
+  const auto traced = TraceShapes(o, f, static_cast<ShapeArgument<A>>(ShapeOf(args))...);
+  size_t next = 0;
+  return MapLeaves<ShapeDType>(traced.second, [&](const Value&) { return ShapeOfResult(traced.first, o.ctx, next++); });
+}
+
+// The program of f for arguments like these; captured Arrays are its last parameters. (JAX: make_jaxpr.)
+template <typename F, typename... A>
+requires(!std::is_convertible_v<F, InContext>) Program make_program(const F& f, const A&... args) {
+  Outside o{"make_program", {}, nullptr};
+  return TraceShapes(o, f, static_cast<ShapeArgument<A>>(ShapeOf(args))...).first;
+}
+template <typename F, typename... A>
+Program make_program(const InContext& in, const F& f, const A&... args) {
+  Outside o{"make_program", in.at, in.ctx};
+  return TraceShapes(o, f, static_cast<ShapeArgument<A>>(ShapeOf(args))...).first;
 }
 // Shapes and dtypes of f's result, in its structure.
 template <typename F, typename... A>
-auto eval_shape(const F& f, const A&... args) {
-  const std::tuple<const A&...> in(args...);
-  const Outside o = OutsideOf("eval_shape", {}, in);
-  const auto closed = Close(o, f, in);
-  size_t next = 0;
-  return MapLeaves<ShapeDType>(closed.out, [&](const Value&) {
-    const ArrayType t(o.ctx, closed.program.results()[next++]);
-    return ShapeDType{Shape(t.shape().begin(), t.shape().end()), t.dtype()};
-  });
+requires(!std::is_convertible_v<F, InContext>) auto eval_shape(const F& f, const A&... args) {
+  return EvalShape({"eval_shape", {}, nullptr}, f, args...);
+}
+template <typename F, typename... A>
+auto eval_shape(const InContext& in, const F& f, const A&... args) {
+  return EvalShape({"eval_shape", in.at, in.ctx}, f, args...);
 }
 
 }  // namespace ricci::inline v0

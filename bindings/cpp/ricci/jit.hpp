@@ -2,20 +2,13 @@
 //
 // The object owns its cache; copies share it. The key is the types of all leaves, the structure of the arguments and
 // every static value in them. Arrays that f captures are hidden operands: they are kept with the compiled program as
-// they were when it was traced. Called with Values, inside of another traced function, it is f itself.
+// they were when it was traced. Called with Values, inside of another traced function, it is f itself. A call that was
+// compiled before takes no lock and, but for its results, no memory from the heap.
 #ifndef RICCI_JIT_HPP_
 #define RICCI_JIT_HPP_
-#include <mutex>
-
-#include "ricci/callable.hpp"
+#include "ricci/jit_cache.hpp"
 
 namespace ricci::inline v0 {
-
-struct JitOptions {
-  std::vector<uint32_t> donate_argnums;  // their Arrays are used up, so that results may take their memory
-  std::optional<Context> context;        // needed only if no argument is an Array
-  Device device;                         // that of the first Array by default
-};
 
 // What `lower` gives: the traced program, and the compiled one.
 struct Lowered {
@@ -29,135 +22,110 @@ struct Lowered {
 // An argument outside of a trace: a number becomes an Array, anything else stays where it is.
 template <typename T>
 using ConcreteArgument = std::conditional_t<Number<T>, Array, const T&>;
+template <typename T>
+ConcreteArgument<T> Concrete(ricci_ctx* ctx, const T& arg) {
+  if constexpr (Number<T>) {
+    const Element e = Encode(kDefaultDType<T>, arg);
+    return Array(Context(ctx), kDefaultDType<T>, {}, e.bytes.data());
+  } else {
+    return arg;
+  }
+}
+
+template <typename... T>
+inline constexpr char kSignature = 0;  // its address tells lists of argument types apart
+
+// One call of f under jit. T: arguments as they are outside; numbers are Arrays already.
+template <typename F, typename... T>
+struct JitCall {
+  static_assert((LeavesAre<std::remove_cvref_t<T>, Array>() && ...),
+                "the arguments of a call mix Values with Arrays in one tree, or hold shapes; outside of a traced "
+                "function all leaves are Arrays");
+  static_assert((LeavesAre<Rebind<std::remove_cvref_t<T>, Value>, Value>() && ...),
+                "a struct that crosses jit, grad or vmap outside of a trace must be a template over its leaf: "
+                "Params<Array> outside, Params<Value> inside");
+  using FShell = Shell<F, LiftResult, const T&...>;
+  using Out = typename FShell::Out;
+  static_assert(LeavesAre<Rebind<Out, Array>, Array>(),
+                "a struct that a function gives to jit, grad or vmap must be a template over its leaf: Params<Value> "
+                "inside, Params<Array> outside");
+
+  static const JitEntry& Find(const JitCache& cache, const F& f, JitKey& key, const T&... args) {
+    (AppendKey(key.words, args, key), ...);
+    key.Seal();
+    if (const JitEntry* known = cache.Find(key)) return *known;
+    const JitCache::Lock lock(cache);
+    if (const JitEntry* known = cache.Find(key)) return *known;
+    const std::tuple<const T&...> in(args...);
+    FShell shell(f, in);
+    const size_t counts[] = {LeafCount(args)..., 0};
+    JitEntry entry = cache.Compile(key, shell, {counts, sizeof...(T)});
+    entry.out = new Out(shell.out());
+    entry.drop = [](void* out) { delete static_cast<Out*>(out); };
+    return cache.Add(key, std::move(entry));
+  }
+  static Rebind<Out, Array> Run(const JitCache& cache, const F& f, JitKey& key, const T&... args) {
+    const JitEntry& entry = Find(cache, f, key, args...);
+    JitResults results(key, entry);
+    return MapLeaves<Array>(*static_cast<const Out*>(entry.out), [&](const Value&) { return results.Take(); });
+  }
+};
+// Calls use(call, key, arguments...) with concrete arguments.
+template <typename F, typename Use, typename... A>
+auto WithConcrete(const JitCache& cache, const F&, Use&& use, const A&... args) {
+  JitKey key(cache, &kSignature<A...>);
+  ricci_ctx* ctx = nullptr;
+  if constexpr ((Number<A> || ...)) {
+    auto look = [&](const Array& leaf) { key.Look(leaf); };
+    auto look_in = [&](const auto& arg) {
+      if constexpr (!Number<std::remove_cvref_t<decltype(arg)>>) ForEachLeaf(arg, look);
+    };
+    (look_in(args), ...);
+    ctx = key.context();
+  }
+  return use(JitCall<F, std::remove_cvref_t<ConcreteArgument<A>>...>(), key,
+             static_cast<ConcreteArgument<A>>(Concrete(ctx, args))...);
+}
+template <typename F, typename... A>
+auto CallOnArrays(const JitCache& cache, const F& f, const A&... args) {
+  return WithConcrete(
+      cache, f, [&](auto call, JitKey& key, const auto&... concrete) { return call.Run(cache, f, key, concrete...); },
+      args...);
+}
 
 template <typename F>
 class Jit {
  public:
   explicit Jit(F f, JitOptions options = {}, Location at = {})
-      : f_(std::move(f)), at_(at), state_(std::make_shared<State>()) {
-    state_->options = std::move(options);
-  }
+      : f_(std::move(f)), cache_("jit", at, std::move(options)) {}
 
   // Arrays or numbers in, Arrays out.
   template <typename... A>
   auto operator()(const A&... args) const {
     if constexpr ((kHoldsValue<A> || ...)) {
-      const Place p = PlaceOfTrees("jit", at_, args...);
+      const Place p = PlaceOfTrees("jit", cache_.at(), args...);
       return f_(LiftTree(p, args)...);
     } else {
-      return OnArrays([&](ricci_ctx* ctx, const auto&... concrete) { return Run(ctx, concrete...); }, args...);
+      return CallOnArrays(cache_, f_, args...);
     }
   }
   // Traces and compiles for arguments like these, without running.
   template <typename... A>
   Lowered lower(const A&... args) const {
-    return OnArrays(
-        [&](ricci_ctx* ctx, const auto&... concrete) {
-          const auto entry = Find(ctx, concrete...);
-          return Lowered{entry->program, entry->executable};
+    return WithConcrete(
+        cache_, f_,
+        [&](auto call, JitKey& key, const auto&... concrete) {
+          const JitEntry& entry = call.Find(cache_, f_, key, concrete...);
+          return Lowered{entry.program, entry.executable};
         },
         args...);
   }
   // How many kinds of arguments have been compiled.
-  size_t cache_size() const {
-    const std::lock_guard lock(state_->mutex);
-    return state_->entries.size();
-  }
+  size_t cache_size() const { return cache_.size(); }
 
  private:
-  struct Entry {
-    TreeKey key;
-    Program program;
-    Executable executable;
-    std::vector<Array> hidden;
-    std::shared_ptr<const void> out;  // structure of the result; its type follows from those of the arguments
-    size_t n_out = 0;
-  };
-  struct State {
-    JitOptions options;
-    std::mutex mutex;
-    std::vector<std::shared_ptr<const Entry>> entries;
-  };
-  template <typename... T>
-  using OutOf = std::invoke_result_t<const F&, Rebind<T, Value>...>;
-  template <typename... T>
-  static constexpr char kSignature = 0;  // its address tells lists of argument types apart
-
-  template <typename Use, typename... A>
-  auto OnArrays(Use&& use, const A&... args) const {
-    ricci_ctx* ctx = nullptr;
-    auto look = [&](const auto& leaf) {
-      if constexpr (requires { leaf.context(); }) ctx = ctx == nullptr && !leaf.empty() ? leaf.context() : ctx;
-    };
-    (ForEachLeaf(args, look), ...);
-    if (ctx == nullptr && state_->options.context) ctx = state_->options.context->handle();
-    if (ctx == nullptr) FailAt(at_, "jit: no argument is an array; give a context in the options");
-    return use(ctx, static_cast<ConcreteArgument<A>>(Concrete(ctx, args))...);
-  }
-  template <typename T>
-  static ConcreteArgument<T> Concrete(ricci_ctx* ctx, const T& arg) {
-    if constexpr (Number<T>) {
-      const Element e = Encode(kDefaultDType<T>, arg);
-      return Array(Context(ctx), kDefaultDType<T>, {}, e.bytes.data());
-    } else {
-      return arg;
-    }
-  }
-
-  template <typename... T>
-  Rebind<OutOf<T...>, Array> Run(ricci_ctx* ctx, const T&... args) const {
-    const std::shared_ptr<const Entry> entry = Find(ctx, args...);
-    std::vector<ricci_array*> in;
-    in.reserve(entry->program.params().size());
-    auto push = [&](const Array& a) { in.push_back(a.handle()); };
-    (ForEachLeaf(args, push), ...);
-    for (const Array& a : entry->hidden) push(a);
-    const std::vector<Array> out = RunOn(ctx, entry->executable, in, entry->n_out);
-    return Fill<Array>(*static_cast<const OutOf<T...>*>(entry->out.get()), out);
-  }
-  template <typename... T>
-  std::shared_ptr<const Entry> Find(ricci_ctx* ctx, const T&... args) const {
-    TreeKey key{reinterpret_cast<uintptr_t>(ctx), reinterpret_cast<uintptr_t>(&kSignature<T...>)};
-    (AppendKey(key, args), ...);
-    const std::lock_guard lock(state_->mutex);
-    for (const auto& e : state_->entries) {
-      if (e->key == key) return e;
-    }
-    state_->entries.push_back(Compile(std::move(key), ctx, args...));
-    return state_->entries.back();
-  }
-  template <typename... T>
-  std::shared_ptr<const Entry> Compile(TreeKey key, ricci_ctx* ctx, const T&... args) const {
-    auto closed = Close(Outside{"jit", at_, ctx}, f_, std::tuple<const T&...>(args...));
-    auto entry = std::make_shared<Entry>();
-    entry->key = std::move(key);
-    entry->program = closed.program;
-    entry->hidden = std::move(closed.captured);
-    entry->n_out = closed.program.results().size();
-    entry->out = std::make_shared<const OutOf<T...>>(std::move(closed.out));
-    std::vector<uint8_t> donate;
-    uint32_t number = 0;
-    auto mark = [&](const auto& arg) {
-      const auto& list = state_->options.donate_argnums;
-      donate.insert(donate.end(), LeafCount(arg), std::find(list.begin(), list.end(), number) != list.end());
-      ++number;
-    };
-    (mark(args), ...);
-    donate.resize(entry->program.params().size(), 0);
-    entry->executable = Executable::compile(entry->program, DeviceFor(args...), donate);
-    return entry;
-  }
-  template <typename... T>
-  Device DeviceFor(const T&... args) const {
-    Device d = state_->options.device;
-    auto look = [&](const Array& a) { d = d.handle() == nullptr ? a.device() : d; };
-    (ForEachLeaf(args, look), ...);
-    return d;
-  }
-
   F f_;
-  Location at_;
-  std::shared_ptr<State> state_;
+  JitCache cache_;
 };
 
 template <typename F>
@@ -170,13 +138,13 @@ template <typename Rule>
 class Transformed {
  public:
   Transformed(std::string_view name, Location at, Rule rule)
-      : traced_{name, at, std::move(rule)}, jit_(traced_, {}, at) {}
+      : traced_{name, at, std::move(rule)}, cache_(name, at, JitOptions{}) {}
   template <typename... A>
   auto operator()(const A&... args) const {
     if constexpr ((kHoldsValue<A> || ...))
       return traced_(args...);
     else
-      return jit_(args...);
+      return CallOnArrays(cache_, traced_, args...);
   }
 
  private:
@@ -191,7 +159,7 @@ class Transformed {
     }
   };
   OnValues traced_;
-  Jit<OnValues> jit_;
+  JitCache cache_;
 };
 
 }  // namespace ricci::inline v0

@@ -5,8 +5,6 @@
 // Equations get the location set last on the builder. Indexing, products and random bits are in lax_indexing.hpp.
 #ifndef RICCI_LAX_HPP_
 #define RICCI_LAX_HPP_
-#include <numeric>
-
 #include "ricci/emit.hpp"
 #include "ricci/lax_indexing.hpp"
 
@@ -149,10 +147,9 @@ inline Value broadcast_in_dim(const Value& x, Dims shape, Dims broadcast_dimensi
 }
 // `x` repeated along new leading dimensions.
 inline Value broadcast(const Value& x, Dims sizes) {
-  Shape shape(sizes.begin(), sizes.end()), kept(static_cast<size_t>(x.rank()));
-  std::iota(kept.begin(), kept.end(), static_cast<int64_t>(sizes.size()));
+  Shape shape(sizes.begin(), sizes.end());
   shape.insert(shape.end(), x.shape().begin(), x.shape().end());
-  return broadcast_in_dim(x, shape, kept);
+  return broadcast_in_dim(x, shape, CountFrom(static_cast<int64_t>(sizes.size()), x.rank()));
 }
 inline Value reshape(const Value& x, Dims new_sizes) {
   return SameDims(x.shape(), new_sizes) ? x : Emit1("reshape", {x}, {{"new_sizes", new_sizes}});

@@ -7,39 +7,33 @@
 
 namespace ricci::inline v0 {
 
-// `f` with its last parameters, from `first` on, moved to the front: where loops want what they capture.
-inline Program CapturedFirst(const Program& f, size_t first, const Place& p) {
-  const std::span<const ricci_type> old = f.params();
-  if (first == old.size()) return f;
-  std::vector<ricci_type> types(old.begin() + static_cast<int64_t>(first), old.end());
-  types.insert(types.end(), old.begin(), old.begin() + static_cast<int64_t>(first));
-  Tracing tracing(Value{p.builder, RICCI_VAL_NONE, p.scope}, types);
-  const auto moved = static_cast<int64_t>(old.size() - first);
-  Values in(tracing.params().begin() + moved, tracing.params().end());
-  in.insert(in.end(), tracing.params().begin(), tracing.params().begin() + moved);
-  return tracing.Finish(Inline(f, in));
-}
-// An equation of `prim` with the results of `n_out`, at the place where its operands are.
-inline Values EmitLoop(const Place& p, std::string_view prim, const Values& in, size_t n_out,
-                       std::initializer_list<Attr> attrs) {
-  const Operands operands(in);
-  SetLocation(operands.builder, p.at);
-  return EmitN(static_cast<uint32_t>(n_out), prim, in, attrs);
-}
-inline void WantSameCarry(const Place& p, std::span<const ricci_type> in, std::span<const ricci_type> out,
-                          size_t n_out) {
-  if (in.size() != n_out) p.Fail("the carry enters with ", in.size(), " leaves and leaves with ", n_out);
-  ricci_ctx* ctx = ricci_builder_context(p.builder);
-  for (size_t i = 0; i < in.size(); ++i) {
-    if (in[i] == out[i]) continue;
-    p.Fail("leaf ", i, " of the carry enters as ", ArrayType(ctx, in[i]), " and leaves as ", ArrayType(ctx, out[i]));
-  }
-}
-
 struct ScanOptions {
   int64_t length = -1;  // needed only without inputs
   bool reverse = false;
   int64_t unroll = 1;
+};
+struct WhileOptions {
+  int64_t max_trips = -1;  // a bound makes it differentiable in reverse mode; exceeding it is an error
+};
+
+// The types of the carry and of one slice of the inputs; sets options.length.
+std::vector<ricci_type> ScanTypes(const Place& p, const Values& carry, const Values& inputs, ScanOptions& options);
+// The last carry, then the stacked outputs. `n_carry`: leaves of the carry that the body gives.
+Values ScanLeaves(const Place& p, const Closed<Value>& body, const Values& carry, const Values& inputs, size_t n_carry,
+                  const ScanOptions& options);
+Values WhileLeaves(const Place& p, LeafFunction condition, LeafFunction body, const Values& carry,
+                   const WhileOptions& options);
+// Throws because the static parts of a carry changed.
+[[noreturn]] void FailOnCarry(const Place& p);
+
+// A pair of results, each a tree or a number.
+struct LiftPair {
+  template <typename T>
+  auto operator()(const Place& inside, const T& out) const {
+    static_assert(
+        requires { out.first, out.second; }, "the body of scan must give std::pair(carry, output)");
+    return std::pair(LiftTree(inside, out.first), LiftTree(inside, out.second));
+  }
 };
 // f(carry, x) gives {carry, y}. Returns {last carry, stacked ys}; x runs over the first dimension of the leaves of xs.
 // Without inputs give None{} and a length; without outputs let y be None{}.
@@ -49,67 +43,41 @@ auto scan(const F& f, const C& init, const X& xs, ScanOptions options = {}, Loca
   const auto carry = LiftTree(p, init);
   const auto inputs = LiftTree(p, xs);
   const Values first = LeavesOf<Value>(carry), x = LeavesOf<Value>(inputs);
-  std::vector<ricci_type> types = TypesOf(first);
-  for (const Value& v : x) {
-    const ArrayType t = v.type();
-    if (t.rank() == 0) p.Fail("input ", t, " has no dimension to run over");
-    if (options.length >= 0 && t.dim(0) != options.length) {
-      p.Fail("input ", t, " has ", t.dim(0), " slices, not ", options.length);
-    }
-    options.length = t.dim(0);
-    types.push_back(t.WithShape(t.shape().subspan(1)).id());
-  }
-  if (options.length < 0) p.Fail("without inputs it needs a length");
-  auto closed = Close(p, f, types, std::tuple<const decltype(carry)&, const decltype(inputs)&>(carry, inputs));
-  const size_t n_carry = LeafCount(closed.out.first), n_out = closed.program.results().size();
-  WantSameCarry(p, std::span(types).first(first.size()), closed.program.results(), n_carry);
-  const Program body = CapturedFirst(closed.program, types.size(), p);
-  const Values all = EmitLoop(p, "scan", Joined(Joined(closed.captured, first), x), n_out,
-                              {{"body", body.handle()},
-                               {"length", options.length},
-                               {"reverse", options.reverse},
-                               {"num_consts", closed.captured.size()},
-                               {"num_carry", n_carry},
-                               {"unroll", options.unroll}});
-  return Fill<Value>(closed.out, all);
+  const std::vector<ricci_type> types = ScanTypes(p, first, x, options);
+  const std::tuple<const decltype(carry)&, const decltype(inputs)&> like(carry, inputs);
+  auto shell = MakeShell<LiftPair>(f, like);
+  using Out = typename decltype(shell)::Out;
+  static_assert(std::same_as<typename Out::first_type, std::remove_const_t<decltype(carry)>>,
+                "the body of scan must give a carry of the type that it takes");
+  const Closed<Value> closed = Close(p, shell, types);
+  const Values all = ScanLeaves(p, closed, first, x, LeafCount(shell.out().first), options);
+  if (!SameStructure(carry, shell.out().first)) FailOnCarry(p);
+  return Fill<Value>(shell.out(), all);
 }
 
-struct WhileOptions {
-  int64_t max_trips = -1;  // a bound makes it differentiable in reverse mode; exceeding it is an error
-};
 // Repeats carry = body(carry) as long as condition(carry), a bool scalar, holds.
 template <typename Condition, typename Body, typename C>
 auto while_loop(const Condition& condition, const Body& body, const C& init, WhileOptions options = {},
                 Location at = Location::Here()) {
   const Place p = PlaceOfTrees("while", at, init);
   const auto carry = LiftTree(p, init);
-  const Values first = LeavesOf<Value>(carry);
-  const std::vector<ricci_type> types = TypesOf(first);
   const std::tuple<const decltype(carry)&> like(carry);
-  const auto closed_cond = Close(p, condition, types, like);
-  const auto closed_body = Close(p, body, types, like);
-  WantSameCarry(p, types, closed_body.program.results(), closed_body.program.results().size());
-  const Program cond_program = CapturedFirst(closed_cond.program, types.size(), p);
-  const Program body_program = CapturedFirst(closed_body.program, types.size(), p);
-  const Values in = Joined(Joined(closed_cond.captured, closed_body.captured), first);
-  const size_t n_cond = closed_cond.captured.size(), n_body = closed_body.captured.size();
-  if (options.max_trips < 0) {
-    return Fill<Value>(carry, EmitLoop(p, "while", in, first.size(),
-                                       {{"cond", cond_program.handle()},
-                                        {"body", body_program.handle()},
-                                        {"cond_nconsts", n_cond},
-                                        {"body_nconsts", n_body}}));
-  }
-  return Fill<Value>(carry, EmitLoop(p, "while", in, first.size(),
-                                     {{"cond", cond_program.handle()},
-                                      {"body", body_program.handle()},
-                                      {"cond_nconsts", n_cond},
-                                      {"body_nconsts", n_body},
-                                      {"max_trips", options.max_trips}}));
+  auto test = MakeShell(condition, like);
+  auto step = MakeShell(body, like);
+  static_assert(std::same_as<typename decltype(test)::Out, Value>,
+                "the condition of while_loop must give one bool scalar");
+  static_assert(std::same_as<typename decltype(step)::Out, std::remove_const_t<decltype(carry)>>,
+                "the body of while_loop must give a carry of the type that it takes");
+  const Values all = WhileLeaves(p, test, step, LeavesOf<Value>(carry), options);
+  if (!SameStructure(carry, step.out())) FailOnCarry(p);
+  return Fill<Value>(carry, all);
 }
 
+// A bound of fori_loop as a scalar here; both get the dtype of the other.
+std::pair<Value, Value> LoopBounds(const Place& p, const Operand& lower, const Operand& upper);
+
 // carry = body(i, carry) for i = lower, ..., upper - 1; i is an i32 scalar. With numbers as bounds it is a scan, which
-// reverse mode goes through; with Values a while.
+// reverse mode goes through; with a Value among them a while.
 template <typename Body, typename C>
 auto fori_loop(int64_t lower, int64_t upper, const Body& body, const C& init, Location at = Location::Here()) {
   const Place p = PlaceOfTrees("fori_loop", at, init);
@@ -120,11 +88,12 @@ auto fori_loop(int64_t lower, int64_t upper, const Body& body, const C& init, Lo
   return scan(step, state, None{}, {std::max<int64_t>(upper - lower, 0), false, 1}, at).first.second;
 }
 template <typename Body, typename C>
-auto fori_loop(const Value& lower, const Value& upper, const Body& body, const C& init,
+auto fori_loop(const Operand& lower, const Operand& upper, const Body& body, const C& init,
                Location at = Location::Here()) {
-  const Place p = PlaceOfTrees("fori_loop", at, init, lower, upper);
-  const std::pair state(p.Lift(lower, kDefaultInt), LiftTree(p, init));
-  auto more = [&](const auto& s) { return lax::lt(s.first, upper); };
+  const Place p = PlaceOfTrees("fori_loop", at, init, ValueOf(lower), ValueOf(upper));
+  const auto [first, last] = LoopBounds(p, lower, upper);
+  const std::pair state(first, LiftTree(p, init));
+  auto more = [&, &last = last](const auto& s) { return lax::lt(s.first, last); };
   auto step = [&](const auto& s) {
     return std::pair(lax::add(s.first, lax::ones_like(s.first)), body(s.first, s.second));
   };

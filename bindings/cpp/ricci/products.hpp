@@ -48,8 +48,7 @@ inline Value matmul(const Operand& a, const Operand& b) {
   const bool vector = x.rank() == 1;
   x = widen(x, vector ? 1 : 2);
   y = widen(y, 2);
-  Shape dims(batch.size());
-  std::iota(dims.begin(), dims.end(), 0);
+  const Shape dims = CountFrom(0, static_cast<int64_t>(batch.size()));
   return lax::dot_general(x, y, {{x.rank() - 1}, {y.rank() - 2}, dims, dims});
 }
 inline Value inner(const Operand& a, const Operand& b) {

@@ -86,6 +86,11 @@ class Executable : public Shared<ricci_executable, ricci_executable_retain, ricc
     Check(ricci_compile(program.handle(), &o, &x));
     return Executable(x);
   }
+  size_t result_count() const {
+    uint32_t n = 0;
+    ricci_executable_signature(handle(), nullptr, nullptr, &n, nullptr);
+    return n;
+  }
   // Runs with one handle per parameter; writes one new handle per result.
   void run(std::span<ricci_array* const> in, std::span<ricci_array*> out) const {
     Check(ricci_executable_run(handle(), in.data(), static_cast<uint32_t>(in.size()), out.data(),

@@ -5,5 +5,7 @@
 #include "ricci/custom_derivative.hpp"
 #include "ricci/inspect.hpp"
 #include "ricci/jacobian.hpp"
+#include "ricci/loops.hpp"
 #include "ricci/random.hpp"
+#include "ricci/vectorize.hpp"
 #endif

@@ -33,8 +33,7 @@ inline Value transpose(const Operand& x, const Shape& axes = {}) {
 }
 inline Value swapaxes(const Operand& x, int64_t a, int64_t b) {
   const Value v = Use("transpose", x);
-  Shape order(static_cast<size_t>(v.rank()));
-  std::iota(order.begin(), order.end(), 0);
+  Shape order = CountFrom(0, v.rank());
   std::swap(order[static_cast<size_t>(Axis("swapaxes", x.at, a, v.rank()))],
             order[static_cast<size_t>(Axis("swapaxes", x.at, b, v.rank()))]);
   return lax::transpose(v, order);

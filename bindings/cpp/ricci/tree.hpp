@@ -17,6 +17,8 @@
 #include <vector>
 
 #include "ricci/operand.hpp"
+#include "ricci/small_list.hpp"
+#include "ricci/struct_members.hpp"
 
 namespace ricci::inline v0 {
 
@@ -80,94 +82,25 @@ concept OptionalNode = requires(const T& t) {
 template <typename T>
 concept MapNode = requires {
   typename T::mapped_type;
+  typename T::key_compare;
 };
 template <typename T>
-concept ListNode = !StaticNode<T> && !MapNode<T> && !TupleNode<T> && requires(T & t) {
+concept ListNode = !StaticNode<T> && !requires {
+  typename T::key_type;
+}
+&&!TupleNode<T> && requires(T & t) {
   typename T::value_type;
   t.begin();
   t.push_back(typename T::value_type());
 };
 template <typename T>
 concept StructNode = std::is_aggregate_v<T> && !Leaf<T> && !StaticNode<T> && !TupleNode<T> && !ListNode<T>;
-
-// ---- members of a struct ----
-template <typename Owner>
-struct AnyMember {
-  template <typename T>
-  requires(!std::same_as<std::remove_cvref_t<T>, Owner>) operator T() const {  // NOLINT
-    __builtin_unreachable();
-  }
-};
-inline constexpr size_t kMaxMembers = 16;
-template <typename T, size_t... kIndex>
-consteval bool TakesMembers(std::index_sequence<kIndex...>) {
-  return requires { T{(static_cast<void>(kIndex), AnyMember<T>{})...}; };
-}
-template <typename T, size_t kCount = kMaxMembers>
-consteval size_t MemberCount() {
-  if constexpr (TakesMembers<T>(std::make_index_sequence<kCount>()))
-    return kCount;
-  else if constexpr (kCount > 0)
-    return MemberCount<T, kCount - 1>();
-  return 0;
-}
-// The members of `s` as a tuple of references.
-template <typename S>
-auto Members(S& s) {
-  constexpr size_t kCount = MemberCount<std::remove_const_t<S>>();
-  static_assert(!TakesMembers<std::remove_const_t<S>>(std::make_index_sequence<kMaxMembers + 1>()),
-                "a struct in a tree may have up to 16 members");
-  if constexpr (kCount == 0) {
-    return std::tie();
-  } else if constexpr (kCount == 1) {
-    auto& [a] = s;
-    return std::tie(a);
-  } else if constexpr (kCount == 2) {
-    auto& [a, b] = s;
-    return std::tie(a, b);
-  } else if constexpr (kCount == 3) {
-    auto& [a, b, c] = s;
-    return std::tie(a, b, c);
-  } else if constexpr (kCount == 4) {
-    auto& [a, b, c, d] = s;
-    return std::tie(a, b, c, d);
-  } else if constexpr (kCount == 5) {
-    auto& [a, b, c, d, e] = s;
-    return std::tie(a, b, c, d, e);
-  } else if constexpr (kCount == 6) {
-    auto& [a, b, c, d, e, f] = s;
-    return std::tie(a, b, c, d, e, f);
-  } else if constexpr (kCount == 7) {
-    auto& [a, b, c, d, e, f, g] = s;
-    return std::tie(a, b, c, d, e, f, g);
-  } else if constexpr (kCount == 8) {
-    auto& [a, b, c, d, e, f, g, h] = s;
-    return std::tie(a, b, c, d, e, f, g, h);
-  } else if constexpr (kCount == 9) {
-    auto& [a, b, c, d, e, f, g, h, i] = s;
-    return std::tie(a, b, c, d, e, f, g, h, i);
-  } else if constexpr (kCount == 10) {
-    auto& [a, b, c, d, e, f, g, h, i, j] = s;
-    return std::tie(a, b, c, d, e, f, g, h, i, j);
-  } else if constexpr (kCount == 11) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k] = s;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k);
-  } else if constexpr (kCount == 12) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = s;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l);
-  } else if constexpr (kCount == 13) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = s;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m);
-  } else if constexpr (kCount == 14) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = s;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
-  } else if constexpr (kCount == 15) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = s;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
-  } else {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = s;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
-  }
+// What is no leaf and no other node must be a plain struct.
+template <typename T>
+consteval void WantStruct() {
+  static_assert(StructNode<T>,
+                "a tree is made of Values or Arrays, numbers, texts, plain structs, and std::vector, array, tuple, "
+                "pair, optional and map of trees");
 }
 
 // ---- walking ----
@@ -188,7 +121,7 @@ void ForEachLeaf(Tree& tree, F&& f) {
   } else if constexpr (ListNode<T>) {
     for (auto& part : tree) ForEachLeaf(part, f);
   } else {
-    static_assert(StructNode<T>, "this type is no tree of Values or Arrays");
+    WantStruct<T>();
     std::apply([&](auto&... parts) { (ForEachLeaf(parts, f), ...); }, Members(tree));
   }
 }
@@ -213,7 +146,7 @@ Rebind<T, To> MapLeaves(const T& tree, F&& f) {
     for (const auto& part : tree) out.push_back(MapLeaves<To>(part, f));
     return out;
   } else {
-    static_assert(StructNode<T>, "this type is no tree of Values or Arrays");
+    WantStruct<T>();
     return std::apply([&](const auto&... parts) { return Out{MapLeaves<To>(parts, f)...}; }, Members(tree));
   }
 }
@@ -246,18 +179,38 @@ Rebind<Tree, L> Fill(const Tree& like, const std::vector<L>& leaves) {
 }
 
 // ---- what a tree holds ----
-// Whether a leaf of type L occurs in T.
+// Whether every leaf of T is an L.
 template <typename T, typename L>
-inline constexpr bool kHolds = !std::same_as<T, Rebind<T, std::conditional_t<std::same_as<L, Value>, Array, Value>>> &&
-                               std::same_as<T, Rebind<T, L>>;
+consteval bool LeavesAre() {
+  if constexpr (Leaf<T>) {
+    return std::same_as<T, L>;
+  } else if constexpr (StaticNode<T>) {
+    return true;
+  } else if constexpr (TupleNode<T>) {
+    return []<size_t... kIndex>(std::index_sequence<kIndex...>) {
+      return (LeavesAre<std::remove_cvref_t<std::tuple_element_t<kIndex, T>>, L>() && ...);
+    }
+    (std::make_index_sequence<std::tuple_size_v<T>>());
+  } else if constexpr (MapNode<T>) {
+    return LeavesAre<typename T::mapped_type, L>();
+  } else if constexpr (OptionalNode<T> || ListNode<T>) {
+    return LeavesAre<typename T::value_type, L>();
+  } else {
+    WantStruct<T>();
+    return LeavesAre<decltype(Members(std::declval<T&>())), L>();
+  }
+}
+// Whether a Value is among the leaves.
+template <typename T>
+inline constexpr bool kHoldsValue = !std::same_as<T, Rebind<T, Array>> && !std::same_as<T, Rebind<T, ShapeDType>>;
 
-// Appends what tells this tree from others of its type: types of leaves, sizes, keys, numbers, texts.
-using TreeKey = std::vector<uint64_t>;
+// Appends what tells this tree from others of its type: sizes, keys, numbers, texts. `on_leaf` sees the leaves.
+using TreeKey = SmallList<uint64_t, 32>;
 inline void AppendBytes(TreeKey& key, const void* data, size_t size) {
   key.push_back(size);
   for (size_t i = 0; i < size; i += 8) {
     uint64_t word = 0;
-    std::memcpy(&word, static_cast<const char*>(data) + i, std::min<size_t>(8, size - i));
+    std::memcpy(&word, static_cast<const char*>(data) + i, size - i < 8 ? size - i : 8);
     key.push_back(word);
   }
 }
@@ -273,31 +226,41 @@ void AppendStatic(TreeKey& key, const T& value) {
     AppendBytes(key, &value, sizeof value);
   }
 }
-template <typename T>
-void AppendKey(TreeKey& key, const T& tree) {
-  if constexpr (std::same_as<T, Array>) {
-    key.push_back(tree.empty() ? 0 : tree.type_id());
+template <typename T, typename OnLeaf>
+void AppendKey(TreeKey& key, const T& tree, OnLeaf& on_leaf) {
+  if constexpr (Leaf<T>) {
+    on_leaf(tree);
   } else if constexpr (kIsStatic<T>) {
     AppendStatic(key, tree.value);
   } else if constexpr (StaticNode<T>) {
     AppendStatic(key, tree);
   } else if constexpr (TupleNode<T>) {
-    std::apply([&](const auto&... parts) { (AppendKey(key, parts), ...); }, tree);
+    std::apply([&](const auto&... parts) { (AppendKey(key, parts, on_leaf), ...); }, tree);
   } else if constexpr (OptionalNode<T>) {
     key.push_back(tree.has_value());
-    if (tree) AppendKey(key, *tree);
+    if (tree) AppendKey(key, *tree, on_leaf);
   } else if constexpr (MapNode<T>) {
     key.push_back(tree.size());
     for (const auto& [name, part] : tree) {
       AppendStatic(key, name);
-      AppendKey(key, part);
+      AppendKey(key, part, on_leaf);
     }
   } else if constexpr (ListNode<T>) {
     key.push_back(tree.size());
-    for (const auto& part : tree) AppendKey(key, part);
+    for (const auto& part : tree) AppendKey(key, part, on_leaf);
   } else {
-    std::apply([&](const auto&... parts) { (AppendKey(key, parts), ...); }, Members(tree));
+    WantStruct<T>();
+    std::apply([&](const auto&... parts) { (AppendKey(key, parts, on_leaf), ...); }, Members(tree));
   }
+}
+// Whether sizes, keys and static values are the same.
+template <typename T>
+bool SameStructure(const T& a, const T& b) {
+  TreeKey key_a, key_b;
+  auto skip = [](const auto&) {};
+  AppendKey(key_a, a, skip);
+  AppendKey(key_b, b, skip);
+  return key_a == key_b;
 }
 
 }  // namespace ricci::inline v0

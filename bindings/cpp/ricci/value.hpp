@@ -1,9 +1,9 @@
 // ricci/value.hpp: types and values of a program under construction, as light handles.
 //
-// A Value is {builder, id}: copying is free and nothing is owned. The symbolic zero (a tangent or cotangent for which
-// nothing is built) is a state of a Value: test it with is_zero() before use. Functions that emit take the builder from
-// their operands; where operands come from different builders, the innermost one's Scope captures the others, which is
-// how closures work without a thread-local trace.
+// A Value is {builder, id} and keeps nothing but the Scope it belongs to. The symbolic zero (a tangent or cotangent for
+// which nothing is built) is a state of a Value: test it with is_zero() before use. Functions that emit take the
+// builder from their operands; where operands come from different builders, the innermost one's Scope captures the
+// others, which is how closures work without a thread-local trace.
 #ifndef RICCI_VALUE_HPP_
 #define RICCI_VALUE_HPP_
 #include <cstdint>
@@ -24,6 +24,12 @@ inline int64_t ElementCount(Dims dims) {
   uint64_t n = 1;
   for (int64_t d : dims) n *= static_cast<uint64_t>(d);
   return static_cast<int64_t>(n);
+}
+// first, first + 1, ...: n numbers.
+inline Shape CountFrom(int64_t first, int64_t n) {
+  Shape out(static_cast<size_t>(n));
+  for (int64_t& d : out) d = first++;
+  return out;
 }
 inline bool SameDims(Dims a, Dims b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
 
@@ -65,22 +71,79 @@ class ArrayType {
 };
 inline void AppendText(std::string& out, const ArrayType& t) { out += Text(t.dtype(), t.shape()); }
 
-class Scope;
+struct Value;
 class Operand;
+
+// A program being traced inside others. `Capture` gives a value of one of the builders around this one (told by
+// Value::builder, its scope may be unset) as a value of this one. It outlives its program while Values refer to it, so
+// that one used too late is told apart.
+class Scope {
+ public:
+  Scope(const Scope&) = delete;
+  virtual Value Capture(const Value& outer) = 0;
+  ricci_builder* builder() const { return builder_; }
+  // Programs around this one; of the operands of one operation, the deepest scope receives the equation.
+  uint32_t depth() const { return depth_; }
+  // Whether the program is still being traced; false: its builder is gone.
+  bool open() const { return open_; }
+
+ protected:
+  Scope(ricci_builder* builder, uint32_t depth) : builder_(builder), depth_(depth) {}
+  virtual ~Scope() = default;
+  void Close() { open_ = false; }
+
+ private:
+  friend class ScopeRef;
+  ricci_builder* builder_;
+  uint32_t depth_;
+  uint32_t uses_ = 0;
+  bool open_ = true;
+};
+
+// A counted reference to a Scope, or none.
+class ScopeRef {
+ public:
+  ScopeRef(Scope* scope = nullptr) : scope_(scope) { Add(); }  // NOLINT: a plain pointer everywhere else
+  ScopeRef(const ScopeRef& o) : scope_(o.scope_) { Add(); }
+  ScopeRef(ScopeRef&& o) noexcept : scope_(std::exchange(o.scope_, nullptr)) {}
+  ScopeRef& operator=(ScopeRef o) noexcept {
+    std::swap(scope_, o.scope_);
+    return *this;
+  }
+  ~ScopeRef() {
+    if (scope_ != nullptr && __atomic_sub_fetch(&scope_->uses_, 1, __ATOMIC_ACQ_REL) == 0) delete scope_;
+  }
+  operator Scope*() const { return scope_; }  // NOLINT
+  Scope* operator->() const { return scope_; }
+
+ private:
+  void Add() {
+    if (scope_ != nullptr) __atomic_add_fetch(&scope_->uses_, 1, __ATOMIC_RELAXED);
+  }
+  Scope* scope_;
+};
 
 // A value of a program under construction, or the symbolic zero. `scope` is set where closures may be captured.
 struct Value {
   ricci_builder* builder = nullptr;
   ricci_val id = RICCI_VAL_NONE;
-  Scope* scope = nullptr;
+  ScopeRef scope;
 
-  static Value Zero(ricci_builder* b) { return {b, RICCI_VAL_ZERO}; }
+  static Value Zero(ricci_builder* b) { return {b, RICCI_VAL_ZERO, nullptr}; }
   bool is_zero() const { return id == RICCI_VAL_ZERO; }
   bool is_none() const { return id == RICCI_VAL_NONE; }
+  // Throws unless the program that holds this value is still under construction.
+  void WantOpen() const {
+    if (scope != nullptr && !scope->open()) {
+      throw Error(RICCI_INVALID_ARGUMENT,
+                  "a value is used after the function that made it has ended; return it instead");
+    }
+  }
 
   ricci_ctx* context() const { return ricci_builder_context(builder); }
   ArrayType type() const {
     if (is_zero() || is_none()) throw Error(RICCI_INTERNAL, "a symbolic zero or an unset value has no type");
+    WantOpen();
     return ArrayType(context(), ricci_builder_type(builder, id));
   }
   DType dtype() const { return type().dtype(); }
@@ -89,24 +152,6 @@ struct Value {
   int64_t dim(int64_t i) const { return type().dim(i); }
   // Slice of dimension 0, in ricci/indexing.hpp.
   Value operator[](const Operand& index) const;
-};
-
-// A program being traced inside others. `Capture` gives a value of one of the builders around this one (told by
-// Value::builder, its scope may be unset) as a value of this one.
-class Scope {
- public:
-  virtual Value Capture(const Value& outer) = 0;
-  ricci_builder* builder() const { return builder_; }
-  // Programs around this one; of the operands of one operation, the deepest scope receives the equation.
-  uint32_t depth() const { return depth_; }
-
- protected:
-  Scope(ricci_builder* builder, uint32_t depth) : builder_(builder), depth_(depth) {}
-  ~Scope() = default;
-
- private:
-  ricci_builder* builder_;
-  uint32_t depth_;
 };
 
 // Where a host asked for an operation. A parameter `Location at = Location::Here()` captures the caller.

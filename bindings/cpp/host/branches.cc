@@ -1,0 +1,81 @@
+// cond with n branches over lists of leaves.
+#include "ricci/branches.hpp"
+
+#include "ricci/elementwise.hpp"
+
+namespace ricci::inline v0 {
+
+Value IndexOfPredicate(const Place& p, const Operand& pred) {
+  const Value flag = ToBool(p.Lift(pred, DType::kBool));
+  if (flag.rank() != 0) p.Fail("the predicate is ", flag.type(), ", not a scalar");
+  return lax::convert_element_type(flag, DType::kI32);
+}
+Value IndexOfBranch(const Place& p, const Operand& index) {
+  const Value i = p.Lift(index, kDefaultInt);
+  if (i.rank() != 0 || !IsInt(i.dtype())) p.Fail("the index is ", i.type(), ", not an integer scalar");
+  return lax::convert_element_type(i, DType::kI32);
+}
+
+namespace {
+
+// The branches over `n_args` parameters and then the union of all captures, which is appended to `operands`.
+std::vector<Program> SameOperands(const Place& p, const std::vector<Closed<Value>>& branches, Values& operands) {
+  const size_t n_args = operands.size();
+  std::vector<std::vector<size_t>> places;  // of each branch's captures among the operands
+  for (const Closed<Value>& b : branches) {
+    places.emplace_back();
+    for (const Value& v : b.captured) {
+      size_t at = n_args;
+      while (at < operands.size() && (operands[at].builder != v.builder || operands[at].id != v.id)) ++at;
+      if (at == operands.size()) operands.push_back(v);
+      places.back().push_back(at);
+    }
+  }
+  const std::vector<ricci_type> types = TypesOf(operands);
+  std::vector<Program> out;
+  for (size_t i = 0; i < branches.size(); ++i) {
+    auto wrapped = [&](const Place& inside, const Values& params) {
+      Values in = Part(params, 0, n_args);
+      for (size_t at : places[i]) in.push_back(params[at]);
+      return Apply(inside, branches[i].program, in);
+    };
+    out.push_back(Wrapped(p, types, wrapped));
+  }
+  return out;
+}
+void WantSameResults(const Place& p, const Program& first, const Program& other, size_t number) {
+  const auto a = first.results(), b = other.results();
+  if (a.size() != b.size())
+    p.Fail("branch 0 gives ", Count(a.size(), "result"), " and branch ", number, " gives ", b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == b[i]) continue;
+    p.Fail("result ", i, " of branch 0 is ", ArrayType(p.context(), a[i]), " and of branch ", number, " ",
+           ArrayType(p.context(), b[i]));
+  }
+}
+
+}  // namespace
+
+void FailOnBranch(const Place& p, size_t branch) {
+  p.Fail("branches 0 and ", branch, " give other sizes, keys or numbers in their trees; keep what differs in a Value");
+}
+
+Values ChooseLeaves(const Place& p, const Value& index, std::span<const LeafFunction> branches,
+                    const Values& operands) {
+  std::vector<Closed<Value>> closed;
+  for (const LeafFunction& f : branches) {
+    closed.push_back(Close(p, f, TypesOf(operands)));
+    WantSameResults(p, closed[0].program, closed.back().program, closed.size() - 1);
+  }
+  Values in = operands;
+  const std::vector<Program> programs = SameOperands(p, closed, in);
+  std::vector<ricci_program*> handles;
+  for (const Program& f : programs) handles.push_back(f.handle());
+  in.insert(in.begin(), index);
+  const Operands all(in);
+  SetLocation(all.builder, p.at);
+  return EmitN(static_cast<uint32_t>(programs[0].results().size()), "cond", in,
+               {{"branches", std::span<ricci_program* const>(handles)}});
+}
+
+}  // namespace ricci::inline v0

@@ -1,0 +1,102 @@
+// Functions of leaves closed to programs, and programs applied to leaves.
+#include "ricci/callable.hpp"
+
+#include "tracing.h"
+
+namespace ricci::inline v0 {
+
+Value LiftLeaf(const Place& p, const Value& leaf) {
+  CheckOpen(leaf, p.at, p.name);
+  if (leaf.builder != p.builder && p.scope != nullptr && !TraceOf(p.scope)->Reaches(leaf.builder)) {
+    p.Fail("a value of another trace is used; pass it as an argument");
+  }
+  return p.Lift(Operand(leaf, p.at), DType::kNone);
+}
+Value LiftLeaf(const Place& p, const Array& leaf) { return p.Lift(Operand(leaf, p.at), DType::kNone); }
+
+namespace {
+
+Program ProgramOf(Tracing& tracing, std::string_view name, const Location& at, LeafFunction f) {
+  const Place inside{name, at, tracing.builder(), tracing.scope()};
+  SetLocation(inside.builder, at);
+  return tracing.Finish(f(inside, tracing.params()));
+}
+
+}  // namespace
+
+Closed<Value> Close(const Place& p, LeafFunction f, std::span<const ricci_type> types) {
+  Tracing tracing(p, types);
+  Program program = ProgramOf(tracing, p.name, p.at, f);
+  return {std::move(program), tracing.captured()};
+}
+Closed<Array> Close(const Outside& o, LeafFunction f, std::span<const ricci_type> types) {
+  Tracing tracing(o.ctx, types);
+  Program program = ProgramOf(tracing, o.name, o.at, f);
+  return {std::move(program), tracing.arrays()};
+}
+Program Wrapped(const Place& p, std::span<const ricci_type> types, LeafFunction f) {
+  return Close(p, f, types).program;
+}
+
+std::vector<ricci_type> TypesOf(const Values& leaves) {
+  std::vector<ricci_type> out;
+  for (const Value& v : leaves) out.push_back(v.type().id());
+  return out;
+}
+std::vector<ricci_type> TypesOf(const Arrays& leaves) {
+  std::vector<ricci_type> out;
+  for (const Array& a : leaves) out.push_back(a.type().id());
+  return out;
+}
+
+Values Apply(const Place& p, const Program& f, const Values& in) {
+  if (!in.empty()) {
+    const Operands operands(in);
+    SetLocation(operands.builder, p.at);
+    return Inline(f, in);
+  }
+  std::vector<ricci_val> ids(f.results().size());
+  CheckAt(p.at, ricci_builder_inline(p.builder, f.handle(), nullptr, 0, ids.data(), static_cast<uint32_t>(ids.size())));
+  Values out;
+  for (ricci_val id : ids) out.push_back({p.builder, id, p.scope});
+  return out;
+}
+Arrays RunOn(ricci_ctx* ctx, const Executable& x, const Arrays& in) {
+  std::vector<ricci_array*> handles;
+  for (const Array& a : in) handles.push_back(a.handle());
+  std::vector<ricci_array*> results(x.result_count());
+  x.run(handles, results);
+  Arrays out;
+  out.reserve(results.size());
+  for (ricci_array* a : results) out.emplace_back(ctx, a);
+  return out;
+}
+Arrays Apply(const Outside& o, const Program& f, const Arrays& in) {
+  return RunOn(o.ctx, Executable::compile(f, in.empty() ? Device() : in[0].device()), in);
+}
+
+std::vector<uint8_t> FloatMask(ricci_ctx* ctx, std::span<const ricci_type> types, size_t n) {
+  std::vector<uint8_t> mask(types.size(), 0);
+  for (size_t i = 0; i < n; ++i) mask[i] = IsFloat(ArrayType(ctx, types[i]).dtype());
+  return mask;
+}
+std::vector<uint8_t> FloatMask(const Values& leaves) {
+  std::vector<uint8_t> mask;
+  for (const Value& v : leaves) mask.push_back(IsFloat(v.dtype()));
+  return mask;
+}
+Values Selected(const Values& all, std::span<const uint8_t> mask) {
+  Values out;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (mask[i]) out.push_back(all[i]);
+  }
+  return out;
+}
+Values WithZeros(const Values& all, std::span<const Value> some, std::span<const uint8_t> mask) {
+  Values out;
+  size_t next = 0;
+  for (size_t i = 0; i < all.size(); ++i) out.push_back(mask[i] ? some[next++] : lax::zeros_like(all[i]));
+  return out;
+}
+
+}  // namespace ricci::inline v0

@@ -1,0 +1,29 @@
+// What several functions of one operation capture, each value once: operands behind those of the arguments.
+#ifndef RICCI_BINDINGS_CPP_HOST_CAPTURES_H_
+#define RICCI_BINDINGS_CPP_HOST_CAPTURES_H_
+#include "ricci/callable.hpp"
+
+namespace ricci::inline v0 {
+
+class Captures {
+ public:
+  explicit Captures(const Place& p) : p_(p) {}
+
+  // `what` captures these; throws if one of them would need a derivative.
+  void Add(std::string_view what, const Values& captured);
+  const Values& values() const { return values_; }
+  // Those that `captured` names, out of one parameter per value.
+  Values Pick(const Values& captured, std::span<const Value> params) const;
+  // `closed` over its arguments and all captures.
+  Program Over(const Closed<Value>& closed, const Values& leaves) const;
+
+ private:
+  bool IsArray(const Value& v) const;
+  size_t Find(const Value& v) const;
+
+  const Place& p_;
+  Values values_;
+};
+
+}  // namespace ricci::inline v0
+#endif

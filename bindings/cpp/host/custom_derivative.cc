@@ -1,0 +1,176 @@
+// checkpoint, custom_jvp and custom_vjp over lists of leaves.
+//
+// The core wants closed programs of one signature; what the functions and rules capture is joined to one list of
+// operands, and every program is wrapped to take all of it.
+#include "ricci/custom_derivative.hpp"
+
+#include "captures.h"
+
+namespace ricci::inline v0 {
+
+Values CheckpointLeaves(const Place& p, LeafFunction f, const Values& leaves, std::string_view policy) {
+  const Closed<Value> closed = Close(p, f, TypesOf(leaves));
+  const Program c = MakeProgramAt(p.at, [&](ricci_program** out) {
+    return ricci_checkpoint(closed.program.handle(), policy.data(), policy.size(), out);
+  });
+  return Apply(p, c, Joined(leaves, closed.captured));
+}
+
+namespace {
+
+// Types of `all`, then of those that have a tangent.
+std::vector<ricci_type> WithTangentTypes(const Values& all) {
+  return TypesOf(Joined(all, Selected(all, FloatMask(all))));
+}
+
+// Throws unless `given`, which `who` gave, are of these types.
+void WantTypes(const Place& p, std::string_view who, std::string_view what, std::span<const Value> given,
+               std::string_view other, std::span<const ricci_type> types) {
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (given[i].type().id() == types[i]) continue;
+    p.Fail(who, " gives ", given[i].type(), " as ", what, " ", i, "; ", other, " is ",
+           ArrayType(p.context(), types[i]));
+  }
+}
+
+}  // namespace
+
+Values CustomJvpLeaves(const Place& p, LeafFunction f, LeafFunction rule, const Values& leaves) {
+  const Closed<Value> closed = Close(p, f, TypesOf(leaves));
+  const std::span<const ricci_type> results = closed.program.results();
+  Captures captures(p);
+  captures.Add("the function", closed.captured);
+  auto on_leaves = [&](const Place& inside, const Values& params) {
+    const Values x = Part(params, 0, leaves.size());
+    const Values dx = WithZeros(x, std::span(params).subspan(leaves.size()), FloatMask(x));
+    const Values both = rule(inside, Joined(x, dx));
+    const Values y = Part(both, 0, results.size()), dy = Part(both, results.size(), results.size());
+    WantTypes(p, "the rule", "result", y, "that of the function", results);
+    const auto has = FloatMask(y);
+    WantTypes(p, "the rule", "tangent", Selected(dy, has), "the result", TypesOf(Selected(y, has)));
+    return Joined(y, Selected(dy, has));
+  };
+  const auto types = WithTangentTypes(leaves);
+  const Closed<Value> closed_rule = Close(p, on_leaves, types);
+  captures.Add("the rule", closed_rule.captured);
+  const Values operands = Joined(leaves, captures.values());
+  const Program call = captures.Over(closed, leaves);
+  const size_t n = leaves.size(), n_tangents = types.size() - n;
+  auto wrapped = [&](const Place&, const Values& params) {
+    const Values picked = captures.Pick(closed_rule.captured, std::span(params).subspan(n));
+    return Inline(closed_rule.program,
+                  Joined(Joined(Part(params, 0, n), Part(params, operands.size(), n_tangents)), picked));
+  };
+  const Program with_rule = Wrapped(p, WithTangentTypes(operands), wrapped);
+  const Program c = MakeProgramAt(
+      p.at, [&](ricci_program** out) { return ricci_custom_jvp(call.handle(), with_rule.handle(), out); });
+  return Apply(p, c, operands);
+}
+
+namespace {
+
+// One custom_vjp: the closed functions, and which of their operands are what.
+struct ReverseRule {
+  const Place& p;
+  const Values& leaves;
+  Closed<Value> f, fwd, bwd;
+  size_t n_out = 0, n_residuals = 0;
+  std::vector<uint8_t> has_ct;        // of each result
+  std::vector<ricci_type> bwd_types;  // residuals, then a cotangent of each floating result
+
+  void CloseForward(LeafFunction call, LeafFunction forward);
+  void CloseBackward(LeafFunction backward);
+  Program Forward(const Captures& captures) const;
+  Program Backward(const Captures& captures) const;
+};
+
+void ReverseRule::CloseForward(LeafFunction call, LeafFunction forward) {
+  f = Close(p, call, TypesOf(leaves));
+  fwd = Close(p, forward, TypesOf(leaves));
+  const auto y = f.program.results(), both = fwd.program.results();
+  n_out = y.size();
+  if (both.size() < n_out)
+    p.Fail("fwd gives ", Count(both.size(), "array"), ", fewer than the ", n_out, " of the function");
+  for (size_t i = 0; i < n_out; ++i) {
+    if (y[i] == both[i]) continue;
+    p.Fail("fwd gives ", ArrayType(p.context(), both[i]), " as result ", i, "; that of the function is ",
+           ArrayType(p.context(), y[i]));
+  }
+  n_residuals = both.size() - n_out;
+  bwd_types.assign(both.begin() + static_cast<int64_t>(n_out), both.end());
+  has_ct = FloatMask(p.context(), y, n_out);
+  for (size_t i = 0; i < n_out; ++i) {
+    if (has_ct[i]) bwd_types.push_back(y[i]);
+  }
+}
+
+void ReverseRule::CloseBackward(LeafFunction backward) {
+  auto on_leaves = [&](const Place& inside, const Values& params) {
+    Values all = Part(params, 0, n_residuals);
+    size_t next = n_residuals;
+    for (size_t i = 0; i < n_out; ++i) {
+      if (has_ct[i]) {
+        all.push_back(params[next++]);
+        continue;
+      }
+      all.push_back(lax::zeros(inside.builder, ArrayType(p.context(), f.program.results()[i])));
+      all.back().scope = inside.scope;
+    }
+    const Values cts = backward(inside, all);
+    if (cts.size() != leaves.size()) {
+      p.Fail("bwd gives ", Count(cts.size(), "cotangent"), " for ", Count(leaves.size(), "array"),
+             " among the arguments");
+    }
+    const auto wanted = FloatMask(leaves);
+    WantTypes(p, "bwd", "cotangent", Selected(cts, wanted), "the argument", TypesOf(Selected(leaves, wanted)));
+    return Selected(cts, wanted);
+  };
+  bwd = Close(p, on_leaves, bwd_types);
+}
+
+// All captures are residuals too, between those of fwd and the cotangents.
+Program ReverseRule::Forward(const Captures& captures) const {
+  auto wrapped = [&](const Place&, const Values& params) {
+    const Values mine = Part(params, leaves.size(), captures.values().size());
+    return Joined(Inline(fwd.program, Joined(Part(params, 0, leaves.size()), captures.Pick(fwd.captured, mine))), mine);
+  };
+  return Wrapped(p, TypesOf(Joined(leaves, captures.values())), wrapped);
+}
+
+Program ReverseRule::Backward(const Captures& captures) const {
+  const size_t n_extra = captures.values().size();
+  std::vector<ricci_type> types = bwd_types;
+  const std::vector<ricci_type> extra = TypesOf(captures.values());
+  types.insert(types.begin() + static_cast<int64_t>(n_residuals), extra.begin(), extra.end());
+  auto wrapped = [&](const Place&, const Values& params) {
+    const Values mine = Part(params, n_residuals, n_extra);
+    const Values arguments = Joined(Part(params, 0, n_residuals),
+                                    Part(params, n_residuals + n_extra, params.size() - n_residuals - n_extra));
+    Values cts = Inline(bwd.program, Joined(arguments, captures.Pick(bwd.captured, mine)));
+    for (const Value& v : mine) {
+      if (IsFloat(v.dtype())) cts.push_back(lax::zeros_like(v));
+    }
+    return cts;
+  };
+  return Wrapped(p, types, wrapped);
+}
+
+}  // namespace
+
+Values CustomVjpLeaves(const Place& p, LeafFunction f, LeafFunction fwd, LeafFunction bwd, const Values& leaves) {
+  ReverseRule rule{p, leaves, {}, {}, {}, 0, 0, {}, {}};
+  rule.CloseForward(f, fwd);
+  rule.CloseBackward(bwd);
+  Captures captures(p);
+  captures.Add("the function", rule.f.captured);
+  captures.Add("fwd", rule.fwd.captured);
+  captures.Add("bwd", rule.bwd.captured);
+  const Program call = captures.Over(rule.f, leaves), forward = rule.Forward(captures),
+                backward = rule.Backward(captures);
+  const Program c = MakeProgramAt(p.at, [&](ricci_program** out) {
+    return ricci_custom_vjp(call.handle(), forward.handle(), backward.handle(), out);
+  });
+  return Apply(p, c, Joined(leaves, captures.values()));
+}
+
+}  // namespace ricci::inline v0

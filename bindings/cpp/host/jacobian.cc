@@ -1,0 +1,152 @@
+// Jacobians over lists of leaves.
+//
+// A unit vector over all elements of all chosen leaves is one more batch entry: leaf i gets the columns of the identity
+// that are its own. One vmap thus covers any tree.
+#include "ricci/jacobian.hpp"
+
+namespace ricci::inline v0 {
+namespace {
+
+// Some leaves seen as parts of one long vector.
+struct Stacked {
+  std::vector<ArrayType> types;
+  std::vector<int64_t> first;  // element of each
+  int64_t size = 0;
+
+  explicit Stacked(std::vector<ArrayType> leaves) : types(std::move(leaves)) {
+    for (const ArrayType& t : types) {
+      first.push_back(size);
+      size += t.elements();
+    }
+  }
+};
+
+Shape Appended(Dims a, Dims b) {
+  Shape out(a.begin(), a.end());
+  out.insert(out.end(), b.begin(), b.end());
+  return out;
+}
+Value Iota(const Place& p, const Shape& shape, int64_t dimension) {
+  Value v = lax::iota(p.builder, kDefaultInt, shape, dimension);
+  v.scope = p.scope;
+  return v;
+}
+// The part of leaf i in every unit vector: [size, shape of the leaf].
+Value UnitVectors(const Place& p, const Stacked& s, size_t i) {
+  const Shape matrix{s.size, s.types[i].elements()};
+  const Value row = Iota(p, matrix, 0), column = Iota(p, matrix, 1);
+  const Value one = lax::eq(row, lax::add(column, lax::full_like(column, s.first[i])));
+  return lax::reshape(lax::convert_element_type(one, s.types[i].dtype()), Appended(Shape{s.size}, s.types[i].shape()));
+}
+Values AllUnitVectors(const Place& p, const Stacked& s) {
+  Values out;
+  for (size_t i = 0; i < s.types.size(); ++i) out.push_back(UnitVectors(p, s, i));
+  return out;
+}
+Value Zeros(const Place& p, const ArrayType& out, const ArrayType& in) {
+  Value zero = lax::zeros(p.builder, out.WithShape(Appended(out.shape(), in.shape())));
+  zero.scope = p.scope;
+  return zero;
+}
+
+// The types of f's results, which must be floating.
+std::vector<ArrayType> FloatResults(const Place& p, const Program& f) {
+  std::vector<ArrayType> out;
+  for (ricci_type id : f.results()) {
+    out.emplace_back(p.context(), id);
+    if (IsFloat(out.back().dtype())) continue;
+    p.Fail("result ", out.size() - 1, " of the function is ", out.back(), "; it must be floating");
+  }
+  return out;
+}
+// f, of which the operands from `first_batched` on have a batch in front; the batch of every result is at its front.
+Values ApplyOverBatch(const Place& p, const Program& f, const Values& in, size_t first_batched, int64_t size) {
+  std::vector<int32_t> in_axes(in.size(), -1), out_axes(f.results().size(), 0);
+  std::fill(in_axes.begin() + static_cast<int64_t>(first_batched), in_axes.end(), 0);
+  const Program v = MakeProgramAt(p.at, [&](ricci_program** out) {
+    return ricci_vmap(f.handle(), in_axes.data(), static_cast<uint32_t>(in_axes.size()), out_axes.data(),
+                      static_cast<uint32_t>(out_axes.size()), size, "", 0, out);
+  });
+  return Apply(p, v, in);
+}
+std::vector<ArrayType> TypesOfSelected(const Values& leaves, std::span<const uint8_t> mask) {
+  std::vector<ArrayType> out;
+  for (const Value& v : Selected(leaves, mask)) out.push_back(v.type());
+  return out;
+}
+// f without its first `n` results.
+Program WithoutFirst(const Place& p, const Program& f, size_t n) {
+  auto rest = [&](const Place&, const Values& params) {
+    const Values all = Inline(f, params);
+    return Part(all, n, all.size() - n);
+  };
+  return Wrapped(p, f.params(), rest);
+}
+
+}  // namespace
+
+Values ForwardJacobian(const Place& p, LeafFunction f, const Values& leaves, std::span<const size_t> counts,
+                       std::span<const size_t> chosen) {
+  auto active = LeavesOfArguments(p, leaves, counts, chosen);
+  const Stacked x(TypesOfSelected(leaves, active));
+  const Closed<Value> closed = Close(p, f, TypesOf(leaves));
+  const std::vector<ArrayType> results = FloatResults(p, closed.program);
+  active.resize(closed.program.params().size(), 0);
+  Program j = MakeProgramAt(p.at, [&](ricci_program** out) {
+    return ricci_jvp(closed.program.handle(), active.data(), static_cast<uint32_t>(active.size()), out);
+  });
+  Values columns;
+  if (x.size > 0) {
+    const Values known = Joined(leaves, closed.captured);
+    j = WithoutFirst(p, j, results.size());
+    columns = ApplyOverBatch(p, j, Joined(known, AllUnitVectors(p, x)), known.size(), x.size);
+  }
+  Values out;
+  for (size_t o = 0; o < results.size(); ++o) {
+    for (size_t i = 0; i < x.types.size(); ++i) {
+      const int64_t n = x.types[i].elements();
+      if (x.size == 0) {
+        out.push_back(Zeros(p, results[o], x.types[i]));
+        continue;
+      }
+      const Value mine = lax::slice_in_dim(columns[o], x.first[i], x.first[i] + n, 0);
+      Shape order = CountFrom(1, results[o].rank());
+      order.push_back(0);
+      out.push_back(lax::reshape(lax::transpose(mine, order), Appended(results[o].shape(), x.types[i].shape())));
+    }
+  }
+  return out;
+}
+
+Values ReverseJacobian(const Place& p, LeafFunction f, const Values& leaves, std::span<const size_t> counts,
+                       std::span<const size_t> chosen) {
+  auto wanted = LeavesOfArguments(p, leaves, counts, chosen);
+  const std::vector<ArrayType> in = TypesOfSelected(leaves, wanted);
+  const Closed<Value> closed = Close(p, f, TypesOf(leaves));
+  const Stacked y(FloatResults(p, closed.program));
+  wanted.resize(closed.program.params().size(), 0);
+  ricci_program *fwd = nullptr, *bwd = nullptr;
+  CheckAt(p.at, ricci_vjp(closed.program.handle(), wanted.data(), static_cast<uint32_t>(wanted.size()), &fwd, &bwd));
+  const Program forward(fwd), backward(bwd);
+  Values rows;
+  if (y.size > 0) {
+    const Values all = Apply(p, forward, Joined(leaves, closed.captured));
+    const Values residuals = Part(all, y.types.size(), all.size() - y.types.size());
+    rows = ApplyOverBatch(p, backward, Joined(residuals, AllUnitVectors(p, y)), residuals.size(), y.size);
+  }
+  Values out;
+  for (size_t o = 0; o < y.types.size(); ++o) {
+    const int64_t n = y.types[o].elements();
+    for (size_t i = 0; i < in.size(); ++i) {
+      if (y.size == 0) {
+        out.push_back(Zeros(p, y.types[o], in[i]));
+        continue;
+      }
+      const Value mine = lax::slice_in_dim(rows[i], y.first[o], y.first[o] + n, 0);
+      out.push_back(lax::reshape(mine, Appended(y.types[o].shape(), in[i].shape())));
+    }
+  }
+  return out;
+}
+
+}  // namespace ricci::inline v0

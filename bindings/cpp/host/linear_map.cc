@@ -1,0 +1,142 @@
+// vjp and linearize over lists of leaves, inside of a trace and outside.
+#include "ricci/linear_map.hpp"
+
+namespace ricci::inline v0 {
+
+void WantSameContext(Outside& o, const Array& a) {
+  if (a.empty()) FailAt(o.at, o.name, ": an array was never set");
+  if (o.ctx == nullptr) o.ctx = a.context();
+  if (o.ctx == a.context()) return;
+  FailAt(o.at, o.name, ": the array ", a.type(),
+         " belongs to another context than those before it; make all arrays of a call in one");
+}
+
+namespace {
+
+// A map made outside of a trace runs often: it is compiled once.
+void Prepare(const Place&, LeafMap<Value>&) {}
+void Prepare(const Outside&, LeafMap<Array>& map) {
+  map.executable = Executable::compile(map.program, map.residuals.empty() ? Device() : map.residuals[0].device());
+}
+
+template <typename Site, typename L>
+LinearParts<L> Finish(const Site& site, LinearParts<L> parts, const std::vector<L>& all, size_t n) {
+  parts.value = Part(all, 0, n);
+  parts.map.name = site.name;
+  parts.map.ctx = site.context();
+  parts.map.residuals = Part(all, n, all.size() - n);
+  Prepare(site, parts.map);
+  return parts;
+}
+
+template <typename Site, typename L>
+LinearParts<L> Reverse(const Site& site, LeafFunction f, const std::vector<L>& x) {
+  const Closed<L> closed = Close(site, f, TypesOf(x));
+  const auto wanted = FloatMask(site.context(), closed.program.params(), x.size());
+  ricci_program *fwd = nullptr, *bwd = nullptr;
+  CheckAt(site.at, ricci_vjp(closed.program.handle(), wanted.data(), static_cast<uint32_t>(wanted.size()), &fwd, &bwd));
+  const Program forward(fwd);
+  const std::span<const ricci_type> results = closed.program.results();
+  LinearParts<L> parts;
+  parts.map = {{}, "cotangent", nullptr, Program(bwd), {}, {}, {results.begin(), results.end()}, TypesOf(x)};
+  return Finish(site, std::move(parts), Apply(site, forward, Joined(x, closed.captured)), results.size());
+}
+
+template <typename Site, typename L>
+LinearParts<L> Forward(const Site& site, LeafFunction f, const std::vector<L>& x) {
+  const Closed<L> closed = Close(site, f, TypesOf(x));
+  const auto active = FloatMask(site.context(), closed.program.params(), x.size());
+  const Program j = MakeProgramAt(site.at, [&](ricci_program** out) {
+    return ricci_jvp(closed.program.handle(), active.data(), static_cast<uint32_t>(active.size()), out);
+  });
+  // Known are the primals and what results from them; tangents are not.
+  const std::span<const ricci_type> results = closed.program.results();
+  const size_t n = results.size();
+  std::vector<uint8_t> known(j.params().size(), 0), force(j.results().size(), 1), out_known(j.results().size(), 0);
+  std::fill_n(known.begin(), active.size(), 1);
+  std::fill_n(force.begin(), n, 0);
+  uint32_t n_residuals = 0;
+  ricci_program *primal = nullptr, *linear = nullptr;
+  CheckAt(site.at, ricci_partial_eval(j.handle(), known.data(), static_cast<uint32_t>(known.size()), force.data(),
+                                      "everything", 10, out_known.data(), &n_residuals, &primal, &linear));
+  const Program first(primal);
+  LinearParts<L> parts;
+  parts.map = {{}, "tangent", nullptr, Program(linear), {}, {}, TypesOf(x), {results.begin(), results.end()}};
+  return Finish(site, std::move(parts), Apply(site, first, Joined(x, closed.captured)), n);
+}
+
+// Throws unless the leaves given are of the types that the map takes.
+template <typename L>
+void WantTypes(const Location& at, const LeafMap<L>& map, const std::vector<ricci_type>& given) {
+  if (given.size() != map.in.size()) {
+    FailAt(at, map.name, ": the ", map.what, " has ", Count(given.size(), "array"), ", not ", map.in.size());
+  }
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (given[i] == map.in[i]) continue;
+    FailAt(at, map.name, ": leaf ", i, " of the ", map.what, " is ", ArrayType(map.ctx, given[i]), "; it must be ",
+           ArrayType(map.ctx, map.in[i]));
+  }
+}
+// Residuals and then the floating ones of `given`.
+template <typename L>
+std::vector<L> Operation(std::vector<L> residuals, const std::vector<L>& given) {
+  for (const L& v : given) {
+    if (IsFloat(v.dtype())) residuals.push_back(v);
+  }
+  return residuals;
+}
+// The floating results in their places, `zero(type)` elsewhere.
+template <typename L, typename Zero>
+std::vector<L> Spread(const std::vector<L>& some, ricci_ctx* ctx, const std::vector<ricci_type>& types, Zero&& zero) {
+  std::vector<L> out;
+  size_t next = 0;
+  for (ricci_type id : types) {
+    const ArrayType t(ctx, id);
+    out.push_back(IsFloat(t.dtype()) ? some[next++] : zero(t));
+  }
+  return out;
+}
+Place PlaceOfLeaves(std::string_view name, const Location& at, const Values& a, const Values& b) {
+  std::vector<Operand> all;
+  for (const Value& v : Joined(a, b)) all.emplace_back(v, at);
+  if (all.empty()) FailAt(at, name, ": the function has no arrays");
+  return PlaceOf(name, all);
+}
+Values ApplyAt(const Place& p, const Program& f, const Values& residuals, const Values& given,
+               const std::vector<ricci_type>& types) {
+  return Spread(Apply(p, f, Operation(residuals, given)), p.context(), types, [&](const ArrayType& t) {
+    Value zero = lax::zeros(p.builder, t);
+    zero.scope = p.scope;
+    return zero;
+  });
+}
+
+}  // namespace
+
+LinearParts<Value> VjpLeaves(const Place& p, LeafFunction f, const Values& x) { return Reverse(p, f, x); }
+LinearParts<Array> VjpLeaves(const Outside& o, LeafFunction f, const Arrays& x) { return Reverse(o, f, x); }
+LinearParts<Value> LinearizeLeaves(const Place& p, LeafFunction f, const Values& x) { return Forward(p, f, x); }
+LinearParts<Array> LinearizeLeaves(const Outside& o, LeafFunction f, const Arrays& x) { return Forward(o, f, x); }
+
+Values ApplyMap(const Location& at, const LeafMap<Value>& map, const Values& given) {
+  const Place p = PlaceOfLeaves(map.name, at, map.residuals, given);
+  WantTypes(at, map, TypesOf(given));
+  return ApplyAt(p, map.program, map.residuals, given, map.out);
+}
+Values ApplyMap(const Location& at, const LeafMap<Array>& map, const Values& given) {
+  const Place p = PlaceOfLeaves(map.name, at, {}, given);
+  WantTypes(at, map, TypesOf(given));
+  Values residuals;
+  for (const Array& a : map.residuals) residuals.push_back(LiftLeaf(p, a));
+  return ApplyAt(p, map.program, residuals, given, map.out);
+}
+Arrays ApplyMap(const Location& at, const LeafMap<Array>& map, const Arrays& given) {
+  WantTypes(at, map, TypesOf(given));
+  const Arrays some = RunOn(map.ctx, map.executable, Operation(map.residuals, given));
+  return Spread(some, map.ctx, map.out, [&](const ArrayType& t) {
+    const std::vector<std::byte> bytes(static_cast<size_t>(t.elements() * SizeOf(t.dtype())));
+    return Array(Context(map.ctx), t.dtype(), Shape(t.shape().begin(), t.shape().end()), bytes.data());
+  });
+}
+
+}  // namespace ricci::inline v0

@@ -1,0 +1,99 @@
+// Loops over lists of leaves.
+#include "ricci/loops.hpp"
+
+namespace ricci::inline v0 {
+namespace {
+
+// `f` with its last parameters, from `first` on, moved to the front: where loops want what they capture.
+Program CapturedFirst(const Program& f, size_t first, const Place& p) {
+  const std::span<const ricci_type> old = f.params();
+  if (first == old.size()) return f;
+  const size_t n = old.size() - first;
+  std::vector<ricci_type> types(old.begin() + static_cast<int64_t>(first), old.end());
+  types.insert(types.end(), old.begin(), old.begin() + static_cast<int64_t>(first));
+  auto moved = [&](const Place&, const Values& params) {
+    return Inline(f, Joined(Part(params, n, first), Part(params, 0, n)));
+  };
+  return Wrapped(p, types, moved);
+}
+void WantSameCarry(const Place& p, std::span<const ricci_type> in, std::span<const ricci_type> out, size_t n_out) {
+  if (in.size() != n_out) p.Fail("the carry enters with ", Count(in.size(), "array"), " and leaves with ", n_out);
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (in[i] == out[i]) continue;
+    p.Fail("leaf ", i, " of the carry enters as ", ArrayType(p.context(), in[i]), " and leaves as ",
+           ArrayType(p.context(), out[i]));
+  }
+}
+// An equation of `prim` with `n_out` results, at the place where its operands are.
+Values EmitLoop(const Place& p, std::string_view prim, const Values& in, size_t n_out,
+                std::initializer_list<Attr> attrs) {
+  const Operands operands(in);
+  SetLocation(operands.builder, p.at);
+  return EmitN(static_cast<uint32_t>(n_out), prim, in, attrs);
+}
+
+}  // namespace
+
+void FailOnCarry(const Place& p) {
+  p.Fail(
+      "the carry leaves with other sizes, keys or numbers in its tree than it entered with; keep what changes in a "
+      "Value");
+}
+
+std::vector<ricci_type> ScanTypes(const Place& p, const Values& carry, const Values& inputs, ScanOptions& options) {
+  std::vector<ricci_type> types = TypesOf(carry);
+  for (const Value& v : inputs) {
+    const ArrayType t = v.type();
+    if (t.rank() == 0) p.Fail("input ", t, " has no dimension to run over");
+    if (options.length >= 0 && t.dim(0) != options.length) {
+      p.Fail("input ", t, " has ", Count(t.dim(0), "slice"), ", not ", options.length);
+    }
+    options.length = t.dim(0);
+    types.push_back(t.WithShape(t.shape().subspan(1)).id());
+  }
+  if (options.length < 0) p.Fail("without inputs it needs a length");
+  return types;
+}
+
+Values ScanLeaves(const Place& p, const Closed<Value>& body, const Values& carry, const Values& inputs, size_t n_carry,
+                  const ScanOptions& options) {
+  WantSameCarry(p, TypesOf(carry), body.program.results(), n_carry);
+  const Program program = CapturedFirst(body.program, carry.size() + inputs.size(), p);
+  return EmitLoop(p, "scan", Joined(Joined(body.captured, carry), inputs), program.results().size(),
+                  {{"body", program.handle()},
+                   {"length", options.length},
+                   {"reverse", options.reverse},
+                   {"num_consts", body.captured.size()},
+                   {"num_carry", n_carry},
+                   {"unroll", options.unroll}});
+}
+
+Values WhileLeaves(const Place& p, LeafFunction condition, LeafFunction body, const Values& carry,
+                   const WhileOptions& options) {
+  const std::vector<ricci_type> types = TypesOf(carry);
+  const Closed<Value> test = Close(p, condition, types), step = Close(p, body, types);
+  const ArrayType flag(p.context(), test.program.results()[0]);
+  if (flag.rank() != 0 || flag.dtype() != DType::kBool) p.Fail("the condition gives ", flag, ", not a bool scalar");
+  WantSameCarry(p, types, step.program.results(), step.program.results().size());
+  const Program cond = CapturedFirst(test.program, types.size(), p),
+                next = CapturedFirst(step.program, types.size(), p);
+  const Values in = Joined(Joined(test.captured, step.captured), carry);
+  ricci_program *const cond_handle = cond.handle(), *const body_handle = next.handle();
+  const Attr conds("cond", cond_handle), bodies("body", body_handle);
+  const Attr n_cond("cond_nconsts", test.captured.size()), n_body("body_nconsts", step.captured.size());
+  if (options.max_trips < 0) return EmitLoop(p, "while", in, carry.size(), {conds, bodies, n_cond, n_body});
+  return EmitLoop(p, "while", in, carry.size(), {conds, bodies, n_cond, n_body, {"max_trips", options.max_trips}});
+}
+
+std::pair<Value, Value> LoopBounds(const Place& p, const Operand& lower, const Operand& upper) {
+  const Operand both[] = {lower, upper};
+  const DType dtype = PromotedDType(p, both);
+  const auto use = [&](const Operand& x) {
+    const Value v = p.Lift(x, dtype);
+    if (v.rank() != 0 || !IsInt(v.dtype())) p.Fail("a bound is ", v.type(), ", not an integer scalar");
+    return lax::convert_element_type(v, dtype);
+  };
+  return {use(lower), use(upper)};
+}
+
+}  // namespace ricci::inline v0

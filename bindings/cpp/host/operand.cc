@@ -1,0 +1,112 @@
+// Operands of numpy-like functions brought into one program, one dtype and one shape.
+#include "ricci/operand.hpp"
+
+#include "tracing.h"
+
+namespace ricci::inline v0 {
+
+Value Place::Constant(const Operand& number, DType dtype, Dims shape) const {
+  Value v = number.weak == Weak::kFloat ? lax::full(builder, shape, dtype, number.real)
+                                        : lax::full(builder, shape, dtype, number.integer);
+  v.scope = scope;
+  return v;
+}
+
+Value Place::Lift(const Operand& x, DType dtype, Dims shape) const {
+  if (x.weak != Weak::kNone) return Constant(x, dtype, shape);
+  if (x.array == nullptr) return x.value.builder != builder && scope != nullptr ? scope->Capture(x.value) : x.value;
+  if (scope == nullptr) Fail("an array cannot be used in a rule; make it a constant");
+  if (x.array->empty()) Fail("an array was never set");
+  if (x.array->context() != context()) {
+    Fail("the array ", x.array->type(), " belongs to another context; make all arrays of a call in one");
+  }
+  return scope->Capture(TraceOf(scope)->CaptureArray(*this, *x.array));
+}
+
+namespace {
+
+void WantReach(const Place& p, const Value& v) {
+  if (v.builder == p.builder || p.scope == nullptr || TraceOf(p.scope)->Reaches(v.builder)) return;
+  const bool same = v.context() == p.context();
+  p.Fail("operands belong to two ", same ? "functions, neither inside of the other" : "contexts", ": ", v.type(),
+         " and a value of ", same ? "the one being traced; pass it as an argument" : "another; use one for all");
+}
+
+}  // namespace
+
+Place PlaceOf(std::string_view name, std::span<const Operand> xs) {
+  Place p{name, xs[0].at, nullptr, nullptr};
+  for (const Operand& x : xs) {
+    if (!x.is_value()) continue;
+    CheckOpen(x.value, p.at, name);
+    const bool deeper = x.value.scope != nullptr && (p.scope == nullptr || x.value.scope->depth() > p.scope->depth());
+    if (p.builder != nullptr && !deeper) continue;
+    p.builder = x.value.builder;
+    p.scope = x.value.scope;
+  }
+  if (p.builder == nullptr) p.Fail("no operand is a traced value; call it in a function given to jit");
+  for (const Operand& x : xs) {
+    if (x.is_value()) WantReach(p, x.value);
+  }
+  SetLocation(p.builder, p.at);
+  return p;
+}
+
+Value Use(std::string_view name, const Operand& x) { return PlaceOf(name, {&x, 1}).Lift(x, DType::kNone); }
+
+Value UseInexact(std::string_view name, const Operand& x) {
+  const Value v = Use(name, x);
+  return lax::convert_element_type(v, ToInexact(v.dtype()));
+}
+
+DType PromotedDType(const Place& p, std::span<const Operand> xs) {
+  DType d = DType::kNone;
+  for (const Operand& x : xs) {
+    if (x.weak != Weak::kNone) continue;
+    const DType next = Promote(d, x.dtype());
+    if (next == DType::kNone) p.Fail("dtypes ", d, " and ", x.dtype(), " have no common dtype");
+    d = next;
+  }
+  for (const Operand& x : xs) d = PromoteWeak(d, x.weak);
+  return d;
+}
+
+Shape BroadcastShape(const Place& p, std::span<const Operand> xs) {
+  Shape shape;
+  for (const Operand& x : xs) {
+    const Shape before = shape;
+    if (!BroadcastInto(shape, x.shape())) p.Fail("shapes ", before, " and ", x.shape(), " do not broadcast");
+  }
+  return shape;
+}
+
+Value BroadcastValue(const Value& x, Dims shape) {
+  if (SameDims(x.shape(), shape)) return x;
+  return lax::broadcast_in_dim(x, shape, CountFrom(static_cast<int64_t>(shape.size()) - x.rank(), x.rank()));
+}
+
+Values UseTogether(std::string_view name, std::span<const Operand> xs, bool inexact) {
+  const Place p = PlaceOf(name, xs);
+  DType dtype = PromotedDType(p, xs);
+  if (inexact) dtype = ToInexact(dtype);
+  const Shape shape = BroadcastShape(p, xs);
+  Values out;
+  for (const Operand& x : xs) {
+    const Value v = lax::convert_element_type(p.Lift(x, dtype, shape), dtype);
+    out.push_back(BroadcastValue(v, shape));
+  }
+  return out;
+}
+
+Value Binary(std::string_view name, std::string_view prim, const Operand& a, const Operand& b, bool inexact) {
+  const Operand in[] = {a, b};
+  return Emit1(prim, UseTogether(name, in, inexact));
+}
+
+int64_t Axis(std::string_view name, const Location& at, int64_t axis, int64_t rank) {
+  if (axis < -rank || axis >= rank)
+    FailAt(at, name, ": axis ", axis, " is out of range for ", Count(rank, "dimension"));
+  return axis < 0 ? axis + rank : axis;
+}
+
+}  // namespace ricci::inline v0

@@ -1,0 +1,99 @@
+// Batch axes of trees checked, and the structural vmap of a closed function.
+#include "ricci/vectorize.hpp"
+
+namespace ricci::inline v0 {
+namespace {
+
+std::string Entries(size_t n, size_t wanted, std::string_view what) {
+  return Text(n, n == 1 ? " entry for " : " entries for ", Count(wanted, what));
+}
+// One axis per leaf.
+std::vector<int64_t> PerLeaf(const Place& p, const BatchAxes& axes, std::span<const size_t> leaf_counts) {
+  std::vector<int64_t> out;
+  const bool shared = axes.list.size() == 1;
+  if (!shared && axes.list.size() != leaf_counts.size()) {
+    p.Fail("in_axes has ", Entries(axes.list.size(), leaf_counts.size(), "argument"));
+  }
+  for (size_t i = 0; i < leaf_counts.size(); ++i) {
+    const std::vector<int64_t>& list = axes.list[shared ? 0 : i].list;
+    if (list.size() != 1 && list.size() != leaf_counts[i]) {
+      p.Fail("in_axes of argument ", i, " has ", Entries(list.size(), leaf_counts[i], "array"));
+    }
+    for (size_t k = 0; k < leaf_counts[i]; ++k) out.push_back(list[list.size() == 1 ? 0 : k]);
+  }
+  return out;
+}
+
+// One axis per result: the entries belong to the parts of the result or, flat, to its leaves.
+std::vector<int64_t> PerResult(const Place& p, const BatchAxes& axes, std::span<const size_t> counts, size_t n) {
+  std::vector<int64_t> out;
+  const auto& list = axes.list;
+  if (list.size() != 1 && list.size() != counts.size()) {
+    if (list.size() != n) p.Fail("out_axes has ", Entries(list.size(), counts.size(), "result"));
+    for (const ArgumentAxes& a : list) out.push_back(a.list[0]);
+    return out;
+  }
+  for (size_t i = 0; i < counts.size(); ++i) {
+    const std::vector<int64_t>& part = list[list.size() == 1 ? 0 : i].list;
+    if (part.size() != 1 && part.size() != counts[i]) {
+      p.Fail("out_axes of result ", i, " has ", Entries(part.size(), counts[i], "array"));
+    }
+    for (size_t k = 0; k < counts[i]; ++k) out.push_back(part[part.size() == 1 ? 0 : k]);
+  }
+  return out;
+}
+
+int64_t AxisOf(const Place& p, std::string_view what, size_t leaf, int64_t axis, int64_t rank, const ArrayType& type) {
+  if (axis < -rank || axis >= rank) {
+    p.Fail(what, " of leaf ", leaf, " is ", axis, ", out of range for ", type, "; it must be from ", -rank, " to ",
+           rank - 1, ", or kUnbatched");
+  }
+  return axis < 0 ? axis + rank : axis;
+}
+
+}  // namespace
+
+BatchPlan PlanBatch(const Place& p, const Values& leaves, const BatchAxes& in_axes, std::span<const size_t> counts) {
+  const std::vector<int64_t> axes = PerLeaf(p, in_axes, counts);
+  BatchPlan plan;
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    const ArrayType t = leaves[i].type();
+    if (axes[i] == kUnbatched) {
+      plan.axes.push_back(-1);
+      plan.types.push_back(t.id());
+      continue;
+    }
+    if (t.rank() == 0) p.Fail("leaf ", i, " is ", t, ", which has no axis to batch; give kUnbatched as its in_axes");
+    const int64_t axis = AxisOf(p, "in_axes", i, axes[i], t.rank(), t);
+    if (plan.size >= 0 && t.dim(axis) != plan.size) {
+      p.Fail("leaf ", i, " is ", t, " with size ", t.dim(axis), " along axis ", axis, "; the batch is ", plan.size);
+    }
+    plan.size = t.dim(axis);
+    plan.axes.push_back(static_cast<int32_t>(axis));
+    Shape shape(t.shape().begin(), t.shape().end());
+    shape.erase(shape.begin() + axis);
+    plan.types.push_back(t.WithShape(shape).id());
+  }
+  if (plan.size < 0) p.Fail("no argument is batched");
+  return plan;
+}
+
+Values ApplyBatched(const Place& p, const Closed<Value>& f, const BatchPlan& plan, const Values& leaves,
+                    const BatchAxes& out_axes, std::span<const size_t> out_counts, std::string_view axis_name) {
+  std::vector<int32_t> in_list = plan.axes, out_list;
+  in_list.resize(f.program.params().size(), -1);
+  const std::span<const ricci_type> results = f.program.results();
+  const std::vector<int64_t> axes = PerResult(p, out_axes, out_counts, results.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    const ArrayType t(p.context(), results[i]);
+    const bool batched = axes[i] != kUnbatched;
+    out_list.push_back(batched ? static_cast<int32_t>(AxisOf(p, "out_axes", i, axes[i], t.rank() + 1, t)) : -1);
+  }
+  const Program v = MakeProgramAt(p.at, [&](ricci_program** out) {
+    return ricci_vmap(f.program.handle(), in_list.data(), static_cast<uint32_t>(in_list.size()), out_list.data(),
+                      static_cast<uint32_t>(out_list.size()), plan.size, axis_name.data(), axis_name.size(), out);
+  });
+  return Apply(p, v, Joined(leaves, f.captured));
+}
+
+}  // namespace ricci::inline v0

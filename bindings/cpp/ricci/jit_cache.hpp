@@ -1,0 +1,119 @@
+// ricci/jit_cache.hpp: what jit has compiled, by kind of argument, and one call of it.
+//
+// The typed shells of jit.hpp walk the trees; everything else happens here, compiled once.
+#ifndef RICCI_JIT_CACHE_HPP_
+#define RICCI_JIT_CACHE_HPP_
+#include "ricci/callable.hpp"
+
+namespace ricci::inline v0 {
+
+struct JitOptions {
+  std::vector<uint32_t> donate_argnums;  // their Arrays are used up, so that results may take their memory
+  std::optional<Context> context;        // needed only if no argument is an Array
+  Device device;                         // that of the first Array by default
+};
+
+// One compiled kind of call.
+struct JitEntry {
+  Program program;
+  Executable executable;
+  Arrays hidden;  // captured, in the order of the last parameters
+  size_t n_out = 0;
+  void* out = nullptr;  // structure of the result; its type follows from those of the arguments
+  void (*drop)(void*) = nullptr;
+};
+
+class JitKey;
+
+// The cache of one jit object. Copies share it. A lookup takes no lock.
+class JitCache {
+ public:
+  JitCache(std::string_view name, const Location& at, JitOptions options);
+  JitCache(const JitCache& o);
+  JitCache& operator=(JitCache o) noexcept {
+    std::swap(shared_, o.shared_);
+    return *this;
+  }
+  ~JitCache();
+
+  std::string_view name() const;
+  const Location& at() const;
+  const JitOptions& options() const;
+  size_t size() const;
+  // NULL if there is no such entry.
+  const JitEntry* Find(const JitKey& key) const;
+  // Traces and compiles f; `leaf_counts`: of each argument.
+  JitEntry Compile(const JitKey& key, LeafFunction f, std::span<const size_t> leaf_counts) const;
+  const JitEntry& Add(const JitKey& key, JitEntry entry) const;
+  // Held while something is compiled, so that one kind of call is compiled once.
+  class Lock {
+   public:
+    explicit Lock(const JitCache& cache);
+    Lock(const Lock&) = delete;
+    ~Lock();
+
+   private:
+    const JitCache& cache_;
+  };
+
+ private:
+  struct Shared;
+  Shared* shared_;
+};
+
+// The arguments of one call: what tells it from others, and the handles to run with.
+class JitKey {
+ public:
+  // `signature`: an address per list of argument types.
+  JitKey(const JitCache& cache, const void* signature) : cache_(cache) {
+    words.push_back(reinterpret_cast<uintptr_t>(signature));
+    words.push_back(0);  // the context
+  }
+  // Takes the context of the first array.
+  void Look(const Array& a) {
+    if (ctx_ == nullptr && !a.empty()) ctx_ = a.context();
+  }
+  // A leaf.
+  void operator()(const Array& a) {
+    Look(a);
+    if (a.empty() || a.context() != ctx_) FailOn(a);
+    words.push_back(a.type_id());
+    handles.push_back(a.handle());
+  }
+  // That of the arguments, else of the options; throws if there is none.
+  ricci_ctx* context() {
+    if (ctx_ == nullptr) FindContext();
+    return ctx_;
+  }
+  ricci_ctx* known_context() const { return ctx_; }
+  // All leaves are there.
+  void Seal() { words.data()[1] = reinterpret_cast<uintptr_t>(context()); }
+  const JitCache& cache() const { return cache_; }
+
+  TreeKey words;
+  SmallList<ricci_array*, 16> handles;
+
+ private:
+  void FindContext();
+  [[noreturn]] void FailOn(const Array& a) const;
+
+  const JitCache& cache_;
+  ricci_ctx* ctx_ = nullptr;
+};
+
+// The results of one run; those not taken are released.
+class JitResults {
+ public:
+  JitResults(JitKey& key, const JitEntry& entry);
+  JitResults(const JitResults&) = delete;
+  ~JitResults();
+  Array Take() { return Array(ctx_, handles_.data()[next_++]); }
+
+ private:
+  ricci_ctx* ctx_;
+  SmallList<ricci_array*, 16> handles_;
+  size_t next_ = 0;
+};
+
+}  // namespace ricci::inline v0
+#endif

@@ -1,0 +1,50 @@
+// ricci/small_list.hpp: a list that lives on the stack while it is short.
+//
+// A call of a jitted function gathers a key and a few handles; memory from the heap would cost more than the lookup.
+#ifndef RICCI_SMALL_LIST_HPP_
+#define RICCI_SMALL_LIST_HPP_
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+
+namespace ricci::inline v0 {
+
+// T is trivially copyable.
+template <typename T, size_t kInside>
+class SmallList {
+ public:
+  SmallList() = default;
+  explicit SmallList(std::span<const T> from) {
+    for (const T& v : from) push_back(v);
+  }
+  SmallList(const SmallList& o) : SmallList(o.view()) {}
+  SmallList& operator=(const SmallList&) = delete;
+  ~SmallList() {
+    if (data_ != inside_) delete[] data_;
+  }
+  void push_back(T v) {
+    if (size_ == capacity_) Grow();
+    data_[size_++] = v;
+  }
+  size_t size() const { return size_; }
+  T* data() { return data_; }
+  std::span<const T> view() const { return {data_, size_}; }
+  bool operator==(const SmallList& o) const { return size_ == o.size_ && std::equal(data_, data_ + size_, o.data_); }
+
+ private:
+  void Grow() {
+    T* more = new T[2 * capacity_];
+    std::copy(data_, data_ + size_, more);
+    if (data_ != inside_) delete[] data_;
+    data_ = more;
+    capacity_ *= 2;
+  }
+
+  T inside_[kInside];
+  T* data_ = inside_;
+  size_t size_ = 0, capacity_ = kInside;
+};
+
+}  // namespace ricci::inline v0
+#endif
