@@ -4,6 +4,7 @@
 // must reach what they promise, or the program fails.
 #include <cstdio>
 #include <exception>
+#include <stdexcept>
 #include <string>
 
 #include "digit_classifier.h"

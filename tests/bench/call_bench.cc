@@ -1,5 +1,7 @@
-// What a call costs: tiny programs through a bound call and through array handles.
+// What a call costs: tiny programs through a bound call, through array handles and through jit of the C++ binding.
 #include "bench_program.h"
+#include "ricci/jit.hpp"
+#include "ricci/operators.hpp"
 
 namespace bench {
 namespace {
@@ -49,12 +51,23 @@ Prepared Handles(ricci_ctx* ctx) {
   return p;
 }
 
+// jit(f)(x) of the binding: the lookup by types, the run, a new Array.
+Prepared Binding(ricci_ctx* ctx) {
+  const auto f = ricci::jit([](Value x) { return x * 2.0 + 1.0; });
+  const ricci::Array in(ricci::Context(ctx), Uniform(kElements));
+  Prepared p;
+  p.run = [f, in] { f(in); };
+  p.check = [f, in] { return Magnitude(f(in).to_vector<float>()); };
+  return p;
+}
+
 }  // namespace
 
 std::vector<Case> CallCases(ricci_ctx* ctx) {
   return {
       {"call4", "us", [=](const Settings&) { return Ready(ctx, Twice(ctx).get(), {Uniform(kElements)}); }},
       {"call4_handles", "us", [=](const Settings&) { return Handles(ctx); }},
+      {"call_cpp", "us", [=](const Settings&) { return Binding(ctx); }},
       {"call32", "us", [=](const Settings&) { return Call32(ctx); }},
   };
 }

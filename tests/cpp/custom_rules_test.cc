@@ -180,7 +180,7 @@ TEST_F(CustomRules, Errors) {
                     "custom_jvp: the rule gives 1 result and 2 tangents; the function gives 1");
   EXPECT_ERROR_HERE(
       checkpoint(identity, "some")(x),
-      "checkpoint: policy \"some\" is none of nothing, everything, dots, dots_with_no_batch_dims, names:a,b");
+      "checkpoint: unknown policy some; known: everything, nothing, dots, dots_with_no_batch_dims, names:a,b");
   EXPECT_ERROR_HERE(
       jit([](Value w) {
         const Value twice = w + w;

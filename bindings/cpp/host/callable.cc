@@ -12,7 +12,10 @@ Value LiftLeaf(const Place& p, const Value& leaf) {
   }
   return p.Lift(Operand(leaf, p.at), DType::kNone);
 }
-Value LiftLeaf(const Place& p, const Array& leaf) { return p.Lift(Operand(leaf, p.at), DType::kNone); }
+Value LiftLeaf(const Place& p, const Array& leaf) {
+  if (leaf.empty()) p.Fail("an array was never set");
+  return p.Lift(Operand(leaf, p.at), DType::kNone);
+}
 
 namespace {
 

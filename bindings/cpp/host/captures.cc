@@ -9,15 +9,16 @@ bool Same(const Value& a, const Value& b) { return a.builder == b.builder && a.i
 
 // Where a value comes from, as far as its program knows: values have no names of their own.
 std::string OriginOf(const Value& v) {
+  const auto number = static_cast<uint32_t>(v.id);  // as the text form has it
   ricci_prim prim = 0;
   const ricci_attr* attrs = nullptr;
   uint32_t n_attrs = 0, n_operands = 0, result = 0;
   if (ricci_builder_definition(v.builder, v.id, &prim, &attrs, &n_attrs, &n_operands, &result) == 0) {
-    return Text("%", v.id, ", an argument");
+    return Text("%", number, ", an argument");
   }
   ricci_str name{};
   ricci_prim_name(v.context(), prim, &name);
-  return Text("%", v.id, ", the result of ", name, ",");
+  return Text("%", number, ", the result of ", name, ",");
 }
 
 }  // namespace

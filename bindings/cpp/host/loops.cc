@@ -87,12 +87,13 @@ Values WhileLeaves(const Place& p, LeafFunction condition, LeafFunction body, co
 
 std::pair<Value, Value> LoopBounds(const Place& p, const Operand& lower, const Operand& upper) {
   const Operand both[] = {lower, upper};
+  for (const Operand& x : both) {
+    const bool integer = x.weak == Weak::kInt || IsInt(x.dtype());
+    if (integer && x.shape().empty()) continue;
+    p.Fail("a bound is ", x.weak == Weak::kNone ? Text(x.dtype(), x.shape()) : "a number", ", not an integer scalar");
+  }
   const DType dtype = PromotedDType(p, both);
-  const auto use = [&](const Operand& x) {
-    const Value v = p.Lift(x, dtype);
-    if (v.rank() != 0 || !IsInt(v.dtype())) p.Fail("a bound is ", v.type(), ", not an integer scalar");
-    return lax::convert_element_type(v, dtype);
-  };
+  const auto use = [&](const Operand& x) { return lax::convert_element_type(p.Lift(x, dtype), dtype); };
   return {use(lower), use(upper)};
 }
 

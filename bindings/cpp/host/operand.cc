@@ -16,7 +16,6 @@ Value Place::Lift(const Operand& x, DType dtype, Dims shape) const {
   if (x.weak != Weak::kNone) return Constant(x, dtype, shape);
   if (x.array == nullptr) return x.value.builder != builder && scope != nullptr ? scope->Capture(x.value) : x.value;
   if (scope == nullptr) Fail("an array cannot be used in a rule; make it a constant");
-  if (x.array->empty()) Fail("an array was never set");
   if (x.array->context() != context()) {
     Fail("the array ", x.array->type(), " belongs to another context; make all arrays of a call in one");
   }
@@ -37,6 +36,7 @@ void WantReach(const Place& p, const Value& v) {
 Place PlaceOf(std::string_view name, std::span<const Operand> xs) {
   Place p{name, xs[0].at, nullptr, nullptr};
   for (const Operand& x : xs) {
+    if (x.array != nullptr && x.array->empty()) p.Fail("an array was never set");
     if (!x.is_value()) continue;
     CheckOpen(x.value, p.at, name);
     const bool deeper = x.value.scope != nullptr && (p.scope == nullptr || x.value.scope->depth() > p.scope->depth());

@@ -40,7 +40,7 @@ struct Attr : ricci_attr {
 // The operands of one equation, all in one builder.
 struct Operands {
   ricci_builder* builder = nullptr;
-  ScopeRef scope;
+  ScopeRef scope = nullptr;
   std::vector<ricci_val> ids;
 
   explicit Operands(std::span<const Value> in) {

@@ -51,7 +51,7 @@ struct Place {
   std::string_view name;
   Location at;
   ricci_builder* builder = nullptr;
-  ScopeRef scope;
+  ScopeRef scope = nullptr;
 
   template <typename... Parts>
   [[noreturn]] void Fail(const Parts&... parts) const {

@@ -127,7 +127,7 @@ class ScopeRef {
 struct Value {
   ricci_builder* builder = nullptr;
   ricci_val id = RICCI_VAL_NONE;
-  ScopeRef scope;
+  ScopeRef scope = nullptr;
 
   static Value Zero(ricci_builder* b) { return {b, RICCI_VAL_ZERO, nullptr}; }
   bool is_zero() const { return id == RICCI_VAL_ZERO; }
