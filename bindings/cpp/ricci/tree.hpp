@@ -195,9 +195,11 @@ consteval bool LeavesAre() {
     return LeavesAre<typename T::mapped_type, L>();
   } else if constexpr (OptionalNode<T> || ListNode<T>) {
     return LeavesAre<typename T::value_type, L>();
+  } else if constexpr (StructNode<T>) {
+    return LeavesAre<decltype(Members(std::declval<T&>())), L>();
   } else {
     WantStruct<T>();
-    return LeavesAre<decltype(Members(std::declval<T&>())), L>();
+    return true;  // told already
   }
 }
 // Whether a Value is among the leaves.
