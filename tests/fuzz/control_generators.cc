@@ -47,23 +47,6 @@ void Call(Draft& d) {
   d.Emit("checkpoint", in, {{"body", p}, {"policy", d.dice().Chance(0.5) ? "nothing" : "dots"}});
 }
 
-// A function that brings its own derivative: that which it would have anyway.
-void CustomJvp(Draft& d) {
-  const Values in = SomeValues(d, d.dice().Between(1, 2));
-  for (const Value& v : in) {
-    if (!IsFloat(v.dtype())) return;
-  }
-  const Owned body = SomeBody(d, TypesOf(in));
-  const std::vector<uint8_t> active(in.size(), 1);
-  ricci_program *rule = nullptr, *made = nullptr;
-  if (ricci_status* s = ricci_jvp(body.get(), active.data(), static_cast<uint32_t>(active.size()), &rule))
-    return ricci_status_free(s);
-  const Owned keep(rule, ricci_program_release);
-  if (ricci_status* s = ricci_custom_jvp(body.get(), rule, &made)) return ricci_status_free(s);
-  const Owned keep_made(made, ricci_program_release);
-  d.Emit("call", in, {{"body", made}});
-}
-
 void Cond(Draft& d) {
   Values in = SomeValues(d, d.dice().Between(1, 3));
   const std::vector<ArrayType> params = TypesOf(in);
@@ -183,8 +166,8 @@ void Vmap(Draft& d) {
   d.Emit("vmap", in, {{"body", raw}, {"size", size}, {"in_axes", in_axes}, {"out_axes", out_axes}});
 }
 
-constexpr Generator kGenerators[] = {{2, true, Call}, {1, true, CustomJvp}, {2, true, Cond},
-                                     {3, true, Scan}, {2, true, While},     {4, true, Vmap}};
+constexpr Generator kGenerators[] = {
+    {2, true, Call}, {2, true, Cond}, {3, true, Scan}, {2, true, While}, {4, true, Vmap}};
 
 }  // namespace
 

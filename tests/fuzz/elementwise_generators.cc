@@ -49,6 +49,7 @@ constexpr Elementwise kSmooth[] = {
     {"erfc", 1, kFloats},
     {"erf_inv", 1, kFloats, Domain::kUnit},
     {"lgamma", 1, kFloats, Domain::kPositive},
+    {"digamma", 1, kFloats, Domain::kPositive},
     {"pow", 2, kFloats, Domain::kPositive},
     {"stop_gradient", 1, kAny},
     {"copy", 1, kAny},
@@ -65,7 +66,6 @@ constexpr Elementwise kSmooth[] = {
     {"is_finite", 1, kFloats},
 };
 constexpr Elementwise kRough[] = {
-    {"digamma", 1, kFloats, Domain::kPositive},
     {"nextafter", 2, kFloats},
     {"and", 2, kInts | kBools},
     {"or", 2, kInts | kBools},
@@ -97,7 +97,11 @@ void Apply(Draft& d, const Elementwise& e) {
   if (e.operands == 2 && e.domain == Domain::kAll && d.dice().Chance(0.5)) std::swap(in[0], in[1]);
   d.Emit(e.name, in);
 }
-void Smooth(Draft& d) { Apply(d, d.dice().Pick(kSmooth)); }
+void Smooth(Draft& d) {
+  const Elementwise& e = d.dice().Pick(kSmooth);
+  // Differences see what the derivative is told not to.
+  if (!d.palette().smooth || e.name != "stop_gradient") Apply(d, e);
+}
 void Rough(Draft& d) { Apply(d, d.dice().Pick(kRough)); }
 
 // ---- rows with attributes or operands of their own ----
@@ -111,6 +115,10 @@ void SelectN(Draft& d) {
 void Clamp(Draft& d) {
   const Value x = d.Any(kNumbers);
   const Dims shape = d.dice().Chance(0.5) ? Dims{} : x.shape();
+  if (d.palette().smooth) {  // where limits meet the operand or each other, the derivative is 0 by definition
+    const ArrayType limit = d.Type(x.dtype(), shape);
+    return (void)d.Emit("clamp", {d.Constant(limit), x, d.Constant(limit)});
+  }
   d.Emit("clamp", {d.Of(x.dtype(), shape), x, d.Of(x.dtype(), shape)});
 }
 void IntegerPow(Draft& d) {
@@ -130,6 +138,12 @@ void Bitcast(Draft& d) {
   const Value x = d.Any(kNumbers);
   d.Emit("bitcast_convert_type", {x}, {{"new_dtype", d.SomeDType(kNumbers)}});
 }
+// Of whole order, by which they have no derivative.
+void OfOrder(Draft& d) {
+  const Value x = d.Positive(d.Any(kFloats));
+  if (d.dice().Chance(0.5)) return (void)d.Emit("zeta", {lax::full_like(x, d.dice().Between(2, 4)), x});
+  d.Emit("polygamma", {lax::full_like(x, d.dice().Between(0, 3)), x});
+}
 void Round(Draft& d) { d.Emit("round", {d.Any(kFloats)}, {{"rounding_method", d.dice().Below(2)}}); }
 void ReducePrecision(Draft& d) {
   d.Emit("reduce_precision", {d.Any(kFloats)},
@@ -137,8 +151,9 @@ void ReducePrecision(Draft& d) {
 }
 
 constexpr Generator kGenerators[] = {
-    {40, true, Smooth},     {12, false, Rough}, {5, true, SelectN},  {3, true, Clamp}, {3, true, IntegerPow},
-    {1, false, PowInteger}, {6, true, Convert}, {3, false, Bitcast}, {1, true, Round}, {1, false, ReducePrecision},
+    {40, true, Smooth},    {12, false, Rough},          {5, true, SelectN}, {3, true, Clamp},
+    {3, true, IntegerPow}, {1, false, PowInteger},      {6, true, Convert}, {3, false, Bitcast},
+    {1, true, Round},      {1, false, ReducePrecision}, {1, true, OfOrder},
 };
 
 }  // namespace
@@ -147,8 +162,9 @@ std::span<const Generator> ElementwiseGenerators() { return kGenerators; }
 
 void EmitSomething(Draft& d) {
   const std::span<const Generator> kFamilies[] = {ElementwiseGenerators(), LayoutGenerators(),    IndexingGenerators(),
-                                                  ReductionGenerators(),   RandomKeyGenerators(), ControlGenerators()};
-  const size_t families = std::size(kFamilies) - (d.nesting() < d.palette().max_nesting ? 0 : 1);
+                                                  ReductionGenerators(),   RandomKeyGenerators(), CheckGenerators(),
+                                                  ControlGenerators(),     DerivativeGenerators()};
+  const size_t families = std::size(kFamilies) - (d.nesting() < d.palette().max_nesting ? 0 : 2);
   int64_t total = 0;
   const auto walk = [&](auto&& visit) {
     for (size_t f = 0; f < families; ++f) {

@@ -21,7 +21,13 @@ std::span<const Generator> LayoutGenerators();
 std::span<const Generator> IndexingGenerators();
 std::span<const Generator> ReductionGenerators();
 std::span<const Generator> RandomKeyGenerators();
-std::span<const Generator> ControlGenerators();  // only where nesting is left
+std::span<const Generator> CheckGenerators();
+// ---- only where nesting is left ----
+std::span<const Generator> ControlGenerators();
+std::span<const Generator> DerivativeGenerators();
+
+// The code with which a `check` that was drawn fails, and nothing else.
+inline constexpr uint32_t kBrokenPromise = RICCI_DATA_LOSS;
 
 // Appends one equation of a generator drawn by weight.
 void EmitSomething(Draft& d);

@@ -1,6 +1,7 @@
 #include "fuzz/noise.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "fuzz/dice.h"
 #include "pass/pass.h"
@@ -61,14 +62,15 @@ constexpr std::string_view kExact[] = {"abs",
                                        "top_k",
                                        "transpose",
                                        "unstack"};
-// Rows that add or multiply many elements: their operands are moved too, since the error of a sum that cancels has
-// nothing to do with its value.
-constexpr std::string_view kAccumulating[] = {"reduce_sum",  "reduce_prod", "cumsum",      "cumprod",    "cumlogsumexp",
-                                              "dot_general", "scatter-add", "scatter-sub", "scatter-mul"};
+// Rows whose error is that of slightly moved operands, and has nothing to do with the value of a result that cancels:
+// those that add or multiply many elements, and special functions next to their zeros.
+constexpr std::string_view kMovesOperands[] = {"reduce_sum",   "reduce_prod", "cumsum",      "cumprod",
+                                               "cumlogsumexp", "dot_general", "scatter-add", "scatter-sub",
+                                               "scatter-mul",  "digamma"};
 
 class Noise {
  public:
-  explicit Noise(uint32_t variant) : variant_(variant), dice_(variant + 1) {}
+  Noise(uint32_t variant, Rounding rounding) : variant_(variant), rounding_(rounding), dice_(variant + 1) {}
 
   absl::StatusOr<ir::ProgramRef> Apply(const ir::Program& f) {
     const auto nested = [&](const ir::Program& p) { return Apply(p); };
@@ -82,7 +84,7 @@ class Noise {
                            Vals in(operands.begin(), operands.end());
                            for (Val& v : in) {
                              RICCI_ASSIGN(v, Settle(b, v));
-                             if (is_in(kAccumulating)) {
+                             if (is_in(kMovesOperands)) {
                                RICCI_ASSIGN(v, Move(b, v));
                              }
                            }
@@ -93,6 +95,8 @@ class Noise {
                            for (Val& v : out) {
                              if (!is_in(kExact) && !holds_programs) {
                                RICCI_ASSIGN(v, Move(b, v));
+                             } else if (rounding_ == Rounding::kAll && IsReal(b, v)) {
+                               RICCI_ASSIGN(v, MoveBy(b, v, StepOfConversion(name, Of(b, v), eqn)));
                              }
                            }
                            return out;
@@ -106,16 +110,31 @@ class Noise {
     const Element e = Encode(Of(b, like), number);
     return b.Constant(b.type_id(like), std::as_bytes(std::span(e.bytes).first(e.size)));
   }
-  // v (1 + d), with d of a few units in the last place and a sign for each element.
+  // v (1 + d), with d of a few units in the last place, another one for each element: were all of one size, two of them
+  // would often cancel, as in 1 / exp(x).
   absl::StatusOr<Val> Move(trace::Builder& b, Val v) {
-    if (!IsReal(b, v)) return v;
     const DType dtype = Of(b, v);
-    const double step = InfoOf(dtype).epsilon * (BitsOf(dtype) == 16 ? 2 : 4);
+    return IsReal(b, v) ? MoveBy(b, v, InfoOf(dtype).epsilon * (BitsOf(dtype) == 16 ? 2 : 4)) : v;
+  }
+  // How much a row rounds that is exact by its definition.
+  static double StepOfConversion(std::string_view name, DType dtype, const ir::Equation& eqn) {
+    if (name == "convert_element_type") return InfoOf(dtype).epsilon;
+    if (name != "reduce_precision") return 0;
+    for (const ricci_attr& a : eqn.attrs) {
+      if (std::string_view(a.name.ptr, a.name.len) == "mantissa_bits")
+        return std::max(std::ldexp(1, -static_cast<int>(a.i)), InfoOf(dtype).epsilon);
+    }
+    return 0;
+  }
+  absl::StatusOr<Val> MoveBy(trace::Builder& b, Val v, double step) {
+    if (step == 0) return v;
+    const DType dtype = Of(b, v);
     int64_t n = 1;
     for (int64_t d : b.type(v).shape) n *= d;
     std::vector<std::byte> bytes;
     for (int64_t i = 0; i < std::max<int64_t>(n, 1); ++i) {
-      const Element e = Encode(dtype, 1 + (dice_.Chance(0.5) ? step : -step));
+      const double d = step * dice_.Real(0.5, 1.5);
+      const Element e = Encode(dtype, 1 + (dice_.Chance(0.5) ? d : -d));
       for (uint32_t k = 0; k < e.size; ++k) bytes.push_back(static_cast<std::byte>(e.bytes[k]));
     }
     RICCI_ASSIGN(const Val factor, b.Constant(b.type_id(v), bytes));
@@ -134,11 +153,14 @@ class Noise {
   }
 
   const uint32_t variant_;
+  const Rounding rounding_;
   Dice dice_;
 };
 
 }  // namespace
 
-absl::StatusOr<ir::ProgramRef> WithNoise(const ir::Program& f, uint32_t variant) { return Noise(variant).Apply(f); }
+absl::StatusOr<ir::ProgramRef> WithNoise(const ir::Program& f, uint32_t variant, Rounding rounding) {
+  return Noise(variant, rounding).Apply(f);
+}
 
 }  // namespace ricci::testing

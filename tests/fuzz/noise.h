@@ -11,8 +11,13 @@
 
 namespace ricci::testing {
 
+// What is taken to round.
+enum class Rounding : uint8_t {
+  kFree,  // what a backend may round in its own way
+  kAll    // conversions and reduced precision too, which are exact in one direction of a derivative only
+};
 // Variants differ in the signs of the noise, of zeros and of NaNs.
-absl::StatusOr<ir::ProgramRef> WithNoise(const ir::Program& f, uint32_t variant);
+absl::StatusOr<ir::ProgramRef> WithNoise(const ir::Program& f, uint32_t variant, Rounding rounding);
 
 }  // namespace ricci::testing
 #endif

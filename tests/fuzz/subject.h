@@ -1,13 +1,9 @@
-// Subject: one program with its inputs, and everything that must hold of it. The answer is the first thing that does
-// not, as text, or nothing.
+// Subject: one program with its inputs, and what must hold of it whatever it computes: its text reads back as the same
+// program, it verifies, and the passes and every device agree with `ref`. The answer is the first thing that does not
+// hold, as text, or nothing.
 #ifndef RICCI_TESTS_FUZZ_SUBJECT_H_
 #define RICCI_TESTS_FUZZ_SUBJECT_H_
-#include <memory>
-#include <optional>
-#include <string>
-
-#include "fuzz/array_data.h"
-#include "ricci/ricci.h"
+#include "fuzz/execution.h"
 
 namespace ricci::testing {
 
@@ -20,25 +16,16 @@ std::string PrintProgram(const ricci_program* p);
 // Inputs for the parameters of `p`: those of one seed.
 std::vector<Bytes> DrawInputs(ricci_ctx* ctx, const ricci_program* p, uint64_t seed, bool special);
 
-struct CheckOptions {
-  std::vector<std::string> devices = {"cpu"};  // that are compared with `ref`
-  bool passes = true;                          // all passes, interpreted, too
-  int64_t comparisons = 0, skipped = 0;        // counted: elements compared, and of them those that noise decides
+struct CheckCounts {
+  int64_t compared = 0, undecided = 0;  // elements, and those of them that noise decides
 };
 
-using Complaint = std::optional<std::string>;
-// Print and parse, verify, and equality of `ref`, the passes and every device.
-Complaint CheckProgram(ricci_ctx* ctx, const Program& p, const std::vector<Bytes>& inputs, CheckOptions& options);
-
-// ---- parts ----
 Complaint CheckText(ricci_ctx* ctx, const Program& p);
-struct RunResult {
-  std::vector<Bytes> arrays;
-  Complaint error;
-};
-// Through bound pointers, with guard bytes around every result.
-RunResult RunOn(ricci_ctx* ctx, const ricci_program* p, const std::vector<Bytes>& inputs, std::string_view device);
-RunResult RunThroughPasses(ricci_ctx* ctx, const ricci_program* p, const std::vector<Bytes>& inputs);
+// A run that fails because a drawn `check` does not hold: nothing can be compared.
+bool IsBrokenPromise(const RunResult& r);
+// CheckText, and equality of `ref`, the passes and these devices.
+Complaint CheckProgram(ricci_ctx* ctx, const Program& p, const std::vector<Bytes>& inputs,
+                       const std::vector<std::string>& devices, CheckCounts& counts);
 
 }  // namespace ricci::testing
 #endif

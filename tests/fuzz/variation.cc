@@ -1,95 +1,78 @@
 #include "fuzz/variation.h"
 
+#include <algorithm>
+
 namespace ricci::testing {
 namespace {
 
-constexpr int64_t kBatch = 3;
+bool HasFloats(const std::vector<ArrayType>& types) {
+  return std::any_of(types.begin(), types.end(), [](const ArrayType& t) { return IsFloat(t.dtype()); });
+}
 
-// Each writes the transformed program to *out; NULL there without an error means that it does not apply.
-ricci_status* Jvp(ricci_ctx* ctx, Dice& dice, const ricci_program* p, ricci_program** out) {
-  std::vector<uint8_t> active;
-  bool any = false;
-  for (const ArrayType& t : ParamsOf(ctx, p))
-    active.push_back(IsFloat(t.dtype()) && dice.Chance(0.8)), any |= active.back() != 0;
-  return any ? ricci_jvp(p, active.data(), static_cast<uint32_t>(active.size()), out) : nullptr;
+// Each gives null where it does not apply.
+Program Jvp(ricci_ctx* ctx, Dice& dice, const Program& p) {
+  const Mask active = SomeFloating(dice, ParamsOf(ctx, p.get()));
+  // There is no forward mode through custom_vjp.
+  return active.empty() || RowsOf(p).contains("custom_vjp") ? Program() : JvpOf(p, active);
 }
-ricci_status* Backward(ricci_ctx* ctx, Dice& dice, const ricci_program* p, ricci_program** out) {
-  std::vector<uint8_t> wanted;
-  bool any = false, floating = false;
-  for (const ArrayType& t : ParamsOf(ctx, p))
-    wanted.push_back(IsFloat(t.dtype()) && dice.Chance(0.8)), any |= wanted.back() != 0;
-  for (const ArrayType& t : ResultsOf(ctx, p)) floating |= IsFloat(t.dtype());
-  if (!any || !floating) return nullptr;
-  // Both halves as one program: parameters, cotangents -> cotangents.
-  ricci_program *fwd = nullptr, *bwd = nullptr;
-  if (ricci_status* s = ricci_vjp(p, wanted.data(), static_cast<uint32_t>(wanted.size()), &fwd, &bwd)) return s;
-  const Program keep_fwd = Own(fwd), keep_bwd = Own(bwd);
-  const std::vector<ArrayType> params = ParamsOf(ctx, p), residuals = ResultsOf(ctx, fwd),
-                               bwd_params = ParamsOf(ctx, bwd);
-  const size_t n_results = ResultsOf(ctx, p).size(), n_residuals = residuals.size() - n_results;
-  std::vector<ricci_type> types;
-  for (const ArrayType& t : params) types.push_back(t.id());
-  for (size_t i = n_residuals; i < bwd_params.size(); ++i) types.push_back(bwd_params[i].id());
-  std::vector<ricci_val> vals(types.size()), kept(residuals.size()), cts(ResultsOf(ctx, bwd).size());
-  ricci_builder* b = nullptr;
-  Check(ricci_builder_create(ctx, "backward", 8, types.data(), static_cast<uint32_t>(types.size()), &b, vals.data()));
-  const std::shared_ptr<ricci_builder> guard(b, [](ricci_builder*) {});
-  ricci_status* s = ricci_builder_inline(b, fwd, vals.data(), static_cast<uint32_t>(params.size()), kept.data(),
-                                         static_cast<uint32_t>(kept.size()));
-  std::vector<ricci_val> in(kept.begin() + static_cast<int64_t>(n_results), kept.end());
-  in.insert(in.end(), vals.begin() + static_cast<int64_t>(params.size()), vals.end());
-  if (s == nullptr)
-    s = ricci_builder_inline(b, bwd, in.data(), static_cast<uint32_t>(in.size()), cts.data(),
-                             static_cast<uint32_t>(cts.size()));
-  if (s == nullptr) s = ricci_builder_finish(b, cts.data(), static_cast<uint32_t>(cts.size()), out);
-  if (s != nullptr) ricci_builder_abandon(b);
-  return s;
+Program Backward(ricci_ctx* ctx, Dice& dice, const Program& p) {
+  const Mask wanted = SomeFloating(dice, ParamsOf(ctx, p.get()));
+  return wanted.empty() || !HasFloats(ResultsOf(ctx, p.get())) ? Program() : BackwardOf(ctx, p, wanted);
 }
-ricci_status* Vmap(ricci_ctx* ctx, Dice& dice, const ricci_program* p, ricci_program** out) {
-  std::vector<int32_t> in_axes, out_axes;
-  for (const ArrayType& t : ParamsOf(ctx, p))
-    in_axes.push_back(dice.Chance(0.25) ? -1 : static_cast<int32_t>(dice.Between(0, t.rank())));
-  for (const ArrayType& t : ResultsOf(ctx, p)) out_axes.push_back(static_cast<int32_t>(dice.Between(0, t.rank())));
-  return ricci_vmap(p, in_axes.data(), static_cast<uint32_t>(in_axes.size()), out_axes.data(),
-                    static_cast<uint32_t>(out_axes.size()), kBatch, "", 0, out);
+Program Vmap(ricci_ctx* ctx, Dice& dice, const Program& p) {
+  const BatchAxes in = SomeInAxes(dice, ParamsOf(ctx, p.get()));
+  return VmapOf(p, in, SomeOutAxes(dice, ResultsOf(ctx, p.get())));
 }
-ricci_status* Batch(ricci_ctx* ctx, Dice& dice, const ricci_program* p, ricci_program** out) {
-  std::vector<uint8_t> batched, out_batched;
-  for (size_t i = ParamsOf(ctx, p).size(); i > 0; --i) batched.push_back(dice.Chance(0.7));
-  for (size_t i = ResultsOf(ctx, p).size(); i > 0; --i) out_batched.push_back(dice.Chance(0.5));
-  return ricci_batch(p, batched.data(), static_cast<uint32_t>(batched.size()), kBatch, "", 0, out_batched.data(), out);
+Program Batch(ricci_ctx* ctx, Dice& dice, const Program& p) {
+  Mask batched, out_batched;
+  for (size_t i = ParamsOf(ctx, p.get()).size(); i > 0; --i) batched.push_back(dice.Chance(0.7));
+  for (size_t i = ResultsOf(ctx, p.get()).size(); i > 0; --i) out_batched.push_back(dice.Chance(0.5));
+  return BatchOf(p, batched, out_batched);
 }
 
 struct Transform {
   std::string_view name;
-  ricci_status* (*apply)(ricci_ctx*, Dice&, const ricci_program*, ricci_program**);
+  Program (*apply)(ricci_ctx*, Dice&, const Program&);
 };
 constexpr Transform kTransforms[] = {{"jvp", Jvp}, {"backward", Backward}, {"vmap", Vmap}, {"batch", Batch}};
 
-bool HasKeys(ricci_ctx* ctx, const ricci_program* p) {
-  for (const ArrayType& t : ParamsOf(ctx, p)) {
-    if (t.dtype() == DType::kKey) return true;
-  }
-  return false;
+bool HasKeys(const std::vector<ArrayType>& params) {
+  return std::any_of(params.begin(), params.end(), [](const ArrayType& t) { return t.dtype() == DType::kKey; });
 }
 
 }  // namespace
 
+BatchAxes SomeInAxes(Dice& dice, const std::vector<ArrayType>& params) {
+  BatchAxes out;
+  for (const ArrayType& t : params)
+    out.push_back(dice.Chance(0.25) ? -1 : static_cast<int32_t>(dice.Between(0, t.rank())));
+  return out;
+}
+BatchAxes SomeOutAxes(Dice& dice, const std::vector<ArrayType>& results) {
+  BatchAxes out;
+  for (const ArrayType& t : results) out.push_back(static_cast<int32_t>(dice.Between(0, t.rank())));
+  return out;
+}
+Mask SomeFloating(Dice& dice, const std::vector<ArrayType>& params) {
+  Mask out;
+  for (const ArrayType& t : params) out.push_back(IsFloat(t.dtype()) && dice.Chance(0.8));
+  return std::count(out.begin(), out.end(), 1) == 0 ? Mask() : out;
+}
+
 Variation SomeVariation(ricci_ctx* ctx, Dice& dice, const Program& p) {
   Variation v;
-  if (dice.Chance(0.4) || HasKeys(ctx, p.get())) return v;
+  if (dice.Chance(0.4) || HasKeys(ParamsOf(ctx, p.get()))) return v;
   Program now = p;
   for (int64_t n = dice.Chance(0.3) ? 2 : 1; n > 0; --n) {
     const Transform& t = dice.Pick(kTransforms);
     v.name = std::string(t.name) + (v.name.empty() ? "" : " ") + v.name;
-    ricci_program* made = nullptr;
-    if (ricci_status* s = t.apply(ctx, dice, now.get(), &made)) {
-      const Error e(s);
+    try {
+      now = t.apply(ctx, dice, now);
+    } catch (const Error& e) {
       if (e.code() != RICCI_UNIMPLEMENTED) v.complaint = Text(v.name, ": ", e.message());
       return {v.name, nullptr, v.complaint};
     }
-    if (made == nullptr) break;
-    now = Own(made);
+    if (now == nullptr) break;
     v.program = now;
   }
   return v;

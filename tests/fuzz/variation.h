@@ -1,9 +1,7 @@
 // Variations: a random transform of a program, or two nested ones.
 #ifndef RICCI_TESTS_FUZZ_VARIATION_H_
 #define RICCI_TESTS_FUZZ_VARIATION_H_
-#include <string>
-
-#include "fuzz/subject.h"
+#include "fuzz/program_transforms.h"
 
 namespace ricci::testing {
 
@@ -13,6 +11,12 @@ struct Variation {
   Complaint complaint;
 };
 Variation SomeVariation(ricci_ctx* ctx, Dice& dice, const Program& p);
+
+// Axes for VmapOf: some parameters are not batched, results have the batch anywhere.
+BatchAxes SomeInAxes(Dice& dice, const std::vector<ArrayType>& params);
+BatchAxes SomeOutAxes(Dice& dice, const std::vector<ArrayType>& results);
+// Some of the floating ones; empty if there are none.
+Mask SomeFloating(Dice& dice, const std::vector<ArrayType>& params);
 
 }  // namespace ricci::testing
 #endif

@@ -1,0 +1,76 @@
+// Functions that bring their own derivative, and values that bring a promise.
+//
+// The derivative that is given is the one that the function has anyway, so every law still holds.
+#include "fuzz/generators.h"
+#include "fuzz/program_transforms.h"
+
+namespace ricci::testing {
+namespace {
+
+// A function of one or two floating values.
+struct Function {
+  Values in;
+  Program body;
+};
+Function SomeFunction(Draft& d) {
+  Function f;
+  std::vector<ArrayType> params;
+  for (int64_t n = d.dice().Between(1, 2); n > 0; --n) {
+    const Value found = d.Find(kFloats, [](const ArrayType& t) { return t.elements() <= 256; });
+    f.in.push_back(found.is_none() ? d.Fresh(d.Type(d.SomeDType(kFloats), d.SomeShape(1))) : found);
+    params.push_back(f.in.back().type());
+  }
+  Draft body(d, params);
+  body.Grow(d.dice().Between(1, 5));
+  Values out;
+  for (int64_t n = d.dice().Between(1, 2); n > 0; --n) out.push_back(body.Find(kAny, {}));
+  f.body = body.Finish(out);
+  return f;
+}
+// Calls `make`; what has no derivative is not drawn.
+template <typename Make>
+void IfDerivable(const Make& make) {
+  try {
+    make();
+  } catch (const Error& e) {
+    if (e.code() != RICCI_UNIMPLEMENTED) throw;
+  }
+}
+
+void CustomJvp(Draft& d) {
+  const Function f = SomeFunction(d);
+  IfDerivable([&] {
+    const Program rule = JvpOf(WithoutCustomRules(f.body), Mask(f.in.size(), 1));
+    ricci_program *call = f.body.get(), *jvp = rule.get();
+    d.Emit("custom_jvp", f.in, {{"call", call}, {"jvp", jvp}});
+  });
+}
+void CustomVjp(Draft& d) {
+  const Function f = SomeFunction(d);
+  IfDerivable([&] {
+    const ReverseMode halves = VjpOf(f.body, Mask(f.in.size(), 1));
+    ricci_program *call = f.body.get(), *fwd = halves.fwd.get(), *bwd = halves.bwd.get();
+    d.Emit("custom_vjp", f.in, {{"call", call}, {"fwd", fwd}, {"bwd", bwd}});
+  });
+}
+
+// Most promises hold; the compiler cannot know.
+void Checked(Draft& d) {
+  Value promise = d.Of(DType::kBool, {});
+  if (d.palette().smooth || d.dice().Chance(0.97)) {
+    const Values no = d.Emit("not", {promise});
+    promise = d.Emit("or", {promise, no[0]})[0];
+  }
+  d.Emit("check", {promise, d.Any()},
+         {{"code", static_cast<int64_t>(kBrokenPromise)}, {"message", "a promise was drawn that does not hold"}});
+}
+
+constexpr Generator kDerivatives[] = {{1, true, CustomJvp}, {1, true, CustomVjp}};
+constexpr Generator kChecks[] = {{1, true, Checked}};
+
+}  // namespace
+
+std::span<const Generator> DerivativeGenerators() { return kDerivatives; }
+std::span<const Generator> CheckGenerators() { return kChecks; }
+
+}  // namespace ricci::testing

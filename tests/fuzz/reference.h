@@ -1,0 +1,49 @@
+// Reference: what a program means for given inputs, by `ref`, and how far from it another way to compute it may be.
+//
+// Tolerances come from the program itself (noise.h): what noise does not move must be equal to the bit, and what noise
+// throws over a threshold is not compared.
+#ifndef RICCI_TESTS_FUZZ_REFERENCE_H_
+#define RICCI_TESTS_FUZZ_REFERENCE_H_
+#include "fuzz/execution.h"
+#include "fuzz/noise.h"
+#include "fuzz/subject.h"
+
+namespace ricci::testing {
+
+class Reference {
+ public:
+  Reference(ricci_ctx* ctx, const Program& p, std::vector<Bytes> inputs, CheckCounts& counts,
+            Rounding rounding = Rounding::kFree);
+  // The same program with other inputs; it is not compiled again.
+  Reference(const Reference& other, std::vector<Bytes> inputs);
+
+  // Results of `ref`, or why there are none.
+  const RunResult& want() const { return want_; }
+  // Whether `got` is the same within the tolerance; only where there are results.
+  Complaint Compare(const RunResult& got, std::string_view what);
+  // How far noise moves an element, in absolute terms, at most over a few variants; nothing if it decides the element.
+  std::optional<double> Spread(size_t result, size_t element);
+
+ private:
+  struct Noise {
+    std::optional<Compiled> program;
+    std::string failure;
+  };
+  bool Close(size_t result, size_t at, const std::byte* got);
+  // NULL where the noisy program cannot run.
+  const std::byte* Noisy(uint32_t variant, size_t result, size_t at);
+
+  ricci_ctx* ctx_;
+  Program p_;
+  std::shared_ptr<const Compiled> compiled_;
+  std::shared_ptr<std::vector<Noise>> noise_;  // by variant
+  std::vector<Bytes> inputs_;
+  CheckCounts& counts_;
+  Rounding rounding_;
+  std::vector<ArrayType> types_;
+  RunResult want_;
+  std::vector<RunResult> noisy_;
+};
+
+}  // namespace ricci::testing
+#endif

@@ -1,0 +1,159 @@
+#include "fuzz/seed_trial.h"
+
+#include <cstdio>
+
+#include "fuzz/shrink.h"
+
+namespace ricci::testing {
+namespace {
+
+constexpr std::string_view kModes[] = {"auto", "auto", "batched", "lanes"};
+
+Palette PaletteOf(Dice& dice) {
+  Palette p;
+  if (dice.Chance(0.3)) {
+    p.smooth = true;
+    p.special = false;
+    p.dtypes = SetOf(DType::kF64) | SetOf(DType::kI32) | SetOf(DType::kBool);
+    return p;
+  }
+  if (dice.Chance(0.4)) p.dtypes = SetOf(DType::kF32) | SetOf(DType::kI32) | SetOf(DType::kBool);
+  p.special = dice.Chance(0.5);
+  if (dice.Chance(0.03)) p.max_elements = 1 << 14;
+  return p;
+}
+int64_t SizeOfProgram(Dice& dice) {
+  const int64_t roll = dice.Below(20);
+  if (roll < 10) return dice.Between(1, 6);
+  return roll < 18 ? dice.Between(4, 20) : dice.Between(20, 60);
+}
+Values ResultsOfDraft(Draft& d) {
+  Values out;
+  for (int64_t n = d.dice().Between(1, 4); n > 0; --n) {
+    const Value v = d.Find(kAny, {});
+    if (!v.is_none()) out.push_back(v);
+  }
+  if (out.empty()) out.push_back(d.Fresh(d.Type(d.SomeDType(kFloats), {})));
+  return out;
+}
+
+// What complains (`cpu`, `passes`, `parse`, a law) and in which way.
+std::string KindOf(const std::string& complaint) {
+  const std::string first = complaint.substr(0, complaint.find_first_of(":(0123456789"));
+  return complaint.starts_with("law ") ? complaint.substr(0, complaint.find(':')) : first;
+}
+
+}  // namespace
+
+Context MakeContext(std::string_view vmap) {
+  ricci_ctx* raw = nullptr;
+  ricci::Check(ricci_context_create(nullptr, &raw));
+  Context ctx(raw, ricci_context_release);
+  ricci::Check(ricci_context_add_plugin(raw, ricci_plugin_query_lax));
+#ifdef RICCI_TEST_CPU
+  ricci::Check(ricci_context_add_plugin(raw, ricci_plugin_query_cpu));
+#endif
+  ricci::Check(ricci_context_config(raw, "vmap", 4, vmap.data(), vmap.size()));
+  ricci::Check(ricci_context_config(raw, "threads", 7, "2", 1));
+  return ctx;
+}
+
+Trial::Trial(uint64_t seed, const TrialOptions& options, Totals& totals)
+    : seed_(seed),
+      options_(options),
+      totals_(totals),
+      dice_(seed),
+      mode_(dice_.Pick(kModes)),
+      ctx_(MakeContext(mode_)),
+      palette_(PaletteOf(dice_)) {}
+
+void Trial::Run() {
+  Program p;
+  try {
+    p = Draw();
+  } catch (const Error& e) {
+    return Report(nullptr, Text("generation: ", e.message()), {});
+  }
+  if (options_.verbose) {
+    std::printf("// seed %llu, vmap %s\n%s", static_cast<unsigned long long>(seed_), mode_.c_str(),
+                PrintProgram(p.get()).c_str());
+    std::fflush(stdout);
+  }
+  if (Check(p, Equality()) || CheckTransformed(p)) return;
+  Check(p, Laws());
+}
+
+Program Trial::Draw() {
+  Draft d(ctx_.get(), dice_, palette_, totals_.draft);
+  d.Grow(SizeOfProgram(dice_));
+  const Values results = ResultsOfDraft(d);
+  Program p = d.Finish(results);
+  ++totals_.programs;
+  totals_.smooth += palette_.smooth;
+  totals_.equations += ricci_program_equation_count(p.get());
+  const std::multiset<std::string> rows = RowsOf(p);
+  for (auto row = rows.begin(); row != rows.end(); row = rows.upper_bound(*row)) ++totals_.rows[*row];
+  return p;
+}
+
+Trial::Verdict Trial::Equality() {
+  return [this](const Program& p) { return CheckProgram(ctx_.get(), p, Inputs(p), options_.devices, totals_.checks); };
+}
+bool Trial::CheckTransformed(const Program& p) {
+  // Drawn from the seed alone, so that a smaller program is transformed in the same way.
+  const auto transform = [this](const Program& f) {
+    Dice dice(seed_ ^ 0x766172);
+    return SomeVariation(ctx_.get(), dice, f);
+  };
+  const Variation v = transform(p);
+  if (v.complaint) return Check(p, [&](const Program& f) { return transform(f).complaint; });
+  if (v.program == nullptr) return false;
+  if (options_.verbose) std::printf("// %s\n%s", v.name.c_str(), PrintProgram(v.program.get()).c_str());
+  ++totals_.transformed;
+  return Check(v.program, Equality());
+}
+Trial::Verdict Trial::Laws() {
+  return [this](const Program& p) {
+    return CheckLaws({ctx_.get(), p, seed_, palette_.special, palette_.smooth}, totals_.laws);
+  };
+}
+
+bool Trial::Check(const Program& p, const Verdict& verdict) {
+  const Complaint c = verdict(p);
+  if (c) Report(p, *c, verdict);
+  return c.has_value();
+}
+
+void Trial::Report(const Program& p, const std::string& complaint, const Verdict& verdict) {
+  ++totals_.failures;
+  const auto seed = static_cast<unsigned long long>(seed_);
+  std::printf("\nFAILED seed %llu: %s\nrepeat: build/tests/fuzz/ricci_fuzz --seed %llu\n", seed, complaint.c_str(),
+              seed);
+  std::fflush(stdout);
+  if (p == nullptr || !options_.shrink) return;
+  std::string last = complaint;
+  const auto fails = [&](const Program& candidate) {
+    const Complaint c = verdict(candidate);
+    if (!c || KindOf(*c) != KindOf(complaint)) return false;
+    last = *c;
+    return true;
+  };
+  const Program small = Shrink(ctx_.get(), p, fails, 2000);
+  std::printf("smallest program found (vmap %s): %s\n%s", mode_.c_str(), last.c_str(),
+              PrintProgram(small.get()).c_str());
+  PrintReplay(small);
+}
+
+void Trial::PrintReplay(const Program& p) {
+  const std::vector<Bytes> inputs = Inputs(p);
+  const std::vector<ArrayType> types = ParamsOf(ctx_.get(), p.get());
+  size_t bytes = 0;
+  for (const Bytes& b : inputs) bytes += b.size();
+  if (bytes > 2048) return;
+  std::printf("replay it: ricci run --device cpu");
+  for (size_t i = 0; i < types.size(); ++i) std::printf(" --input '%zu=%s'", i, ArrayText(types[i], inputs[i]).c_str());
+  std::printf(" FILE\n");
+  std::fflush(stdout);
+}
+
+}  // namespace ricci::testing

@@ -1,0 +1,57 @@
+// Trial: what one seed stands for: a program, a transform of it, and every law, each checked; a failure is shrunk and
+// printed with the line that repeats it.
+#ifndef RICCI_TESTS_FUZZ_SEED_TRIAL_H_
+#define RICCI_TESTS_FUZZ_SEED_TRIAL_H_
+#include <functional>
+
+#include "fuzz/draft.h"
+#include "fuzz/whole_program_laws.h"
+
+namespace ricci::testing {
+
+struct TrialOptions {
+  std::vector<std::string> devices;  // compared with `ref`
+  bool verbose = false, shrink = true;
+};
+
+struct Totals {
+  int64_t programs = 0, smooth = 0, transformed = 0, equations = 0, failures = 0;
+  CheckCounts checks;
+  LawCounts laws;
+  DraftCounts draft;
+  std::map<std::string, int64_t> rows;  // by name: programs that hold it
+};
+
+using Context = std::shared_ptr<ricci_ctx>;
+// `vmap`: auto, batched or lanes.
+Context MakeContext(std::string_view vmap);
+
+class Trial {
+ public:
+  Trial(uint64_t seed, const TrialOptions& options, Totals& totals);
+  void Run();
+
+ private:
+  using Verdict = std::function<Complaint(const Program&)>;
+
+  Program Draw();
+  Verdict Equality();
+  Verdict Laws();
+  // Whether it failed.
+  bool Check(const Program& p, const Verdict& verdict);
+  bool CheckTransformed(const Program& p);
+  void Report(const Program& p, const std::string& complaint, const Verdict& verdict);
+  void PrintReplay(const Program& p);
+  std::vector<Bytes> Inputs(const Program& p) { return DrawInputs(ctx_.get(), p.get(), seed_, palette_.special); }
+
+  const uint64_t seed_;
+  const TrialOptions& options_;
+  Totals& totals_;
+  Dice dice_;
+  std::string mode_;
+  Context ctx_;
+  Palette palette_;
+};
+
+}  // namespace ricci::testing
+#endif
