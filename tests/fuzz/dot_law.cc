@@ -71,6 +71,8 @@ double Number(const RunResult& r, size_t i) { return ReadFloat(DType::kF64, r.ar
 }  // namespace
 
 Complaint CheckDot(ricci_ctx* ctx, const Program& f, Dice&, uint64_t seed, LawCounts& counts) {
+  // Its derivative rounds tangents, and flushes them to zero where it has few exponents: no linear map.
+  if (RowsOf(f).contains("reduce_precision")) return {};
   const Program both = BothSides(ctx, f, FloatingOf(ParamsOf(ctx, f.get())));
   Reference reference(ctx, both, DrawInputs(ctx, both.get(), seed, /*special=*/false), counts.loops, Rounding::kAll);
   if (IsBrokenPromise(reference.want())) return {};
