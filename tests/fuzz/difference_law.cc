@@ -39,6 +39,10 @@ struct Sample {
   double Slope() const { return (above - below) / (2 * kStep); }
   double NearSlope() const { return (near_above - near_below) / kStep; }
   double Extrapolated() const { return (4 * NearSlope() - Slope()) / 3; }
+  // The two steps tell of the same slope; not across the jumps of a remainder.
+  bool Agree() const {
+    return std::fabs(Slope() - NearSlope()) <= 0.1 * std::max(std::fabs(Slope()), std::fabs(NearSlope()));
+  }
   // One-sided slopes come together with the step, unless there is a kink.
   bool Kink(double tolerance) const {
     const double far = std::fabs(above - 2 * at + below) / kStep,
@@ -89,6 +93,7 @@ class Differences {
     if (!std::isfinite(want) || std::isnan(got)) return ++counts_.undecided, Complaint();
     double tolerance = 1e-6 * size + 4 * std::fabs(s.Slope() - s.NearSlope());
     if (std::fabs(got - want) <= tolerance) return {};
+    if (!s.Agree()) return ++counts_.undecided, Complaint();
     const std::optional<double> spread = center.Spread(result, element);
     if (!spread) return ++counts_.undecided, Complaint();
     tolerance += 16 * *spread / kStep;
