@@ -20,12 +20,17 @@ left=$(find "$work/installed" -type f)
 components=
 [ ! -e "$work/moved/lib/cmake/ricci/ricci-cpu-targets.cmake" ] || components=cpu
 
-echo "== CMake package"
-cmake -S "$here/consumer" -B "$work/by_cmake" -G Ninja -DCMAKE_PREFIX_PATH="$work/moved" \
-  -DCONSUMER_COMPONENTS=$components >/dev/null
-cmake --build "$work/by_cmake"
-"$work/by_cmake/in_c"
+by_cmake() {  # FOLDER LANGUAGES
+  echo "== CMake package, $2"
+  cmake -S "$here/consumer" -B "$work/$1" -G Ninja -DCMAKE_PREFIX_PATH="$work/moved" \
+    -DCONSUMER_COMPONENTS=$components "-DCONSUMER_LANGUAGES=$2" >/dev/null
+  cmake --build "$work/$1"
+  "$work/$1/in_c"
+  [ -z "$components" ] || "$work/$1/in_c_cpu"
+}
+by_cmake by_cmake "C;CXX"
 "$work/by_cmake/in_cxx"
+by_cmake by_cmake_c C
 
 echo "== pkg-config"
 PKG_CONFIG_PATH=$work/moved/lib/pkgconfig
