@@ -56,26 +56,23 @@ void PrintOne(const ricci_prim_def& d) {
 }
 
 void Primitives(const Session& session, const Arguments& arguments) {
-  const std::vector<std::string>& wanted = arguments.operands();
-  size_t found = 0;
+  std::vector<std::string> missed = arguments.operands();
+  const bool all = missed.empty();
   ricci_prim id = 0;
   const ricci_prim_def* d = nullptr;
   for (uint32_t i = 0; (d = ricci_prim_at(session.context(), i, &id)) != nullptr; ++i) {
-    if (wanted.empty()) {
+    if (all) {
       std::printf("%-24.*s %-48s %-18s %s\n", static_cast<int>(d->name.len), d->name.ptr, RulesOf(*d).c_str(),
                   LoweringsOf(*d).c_str(), AttrsOf(*d).c_str());
-      continue;
-    }
-    for (const std::string& name : wanted) {
-      if (View(d->name) != name) continue;
+    } else if (std::erase(missed, View(d->name)) != 0) {
       PrintOne(*d);
-      ++found;
     }
   }
-  if (found != wanted.size()) throw Failure("no such primitive; `ricci primitives` lists them");
+  if (!missed.empty()) throw Failure(missed[0] + ": no such primitive; `ricci primitives` lists them");
 }
 
-void Devices(const Session& session, const Arguments&) {
+void Devices(const Session& session, const Arguments& arguments) {
+  if (!arguments.operands().empty()) throw UsageError("takes no `" + arguments.operands()[0] + "`");
   for (uint32_t i = 0; i < ricci_device_count(session.context()); ++i) {
     ricci_device_desc desc{};
     desc.hdr.size = sizeof desc;

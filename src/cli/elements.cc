@@ -42,10 +42,21 @@ Array Random(const TypeInfo& type, ricci_type id, ricci_device* device, std::mt1
   return Own(out);
 }
 
+// A program that the user did not write: its line and column say nothing.
+Program ParseLiteral(const Session& session, ricci_type type, const std::string& text, const std::string& origin) {
+  try {
+    return session.Parse("program () { %0: " + session.TypeText(type) + " = constant " + text + " return %0 }", origin);
+  } catch (const Failure& e) {
+    const std::string message = e.what();
+    const size_t end = message.find(": ");
+    throw Failure(origin + (end == std::string::npos ? ": " + message : message.substr(end)));
+  }
+}
+
 // A literal is what may follow `constant` in a program; so the program that returns it is run.
-Array Literal(const Session& session, ricci_type type, const std::string& text, ricci_device* device) {
-  const Program p =
-      session.Parse("program () { %0: " + session.TypeText(type) + " = constant " + text + " return %0 }", "--input");
+Array Literal(const Session& session, ricci_type type, const std::string& text, const std::string& origin,
+              ricci_device* device) {
+  const Program p = ParseLiteral(session, type, text, origin);
   const Executable x = Compile(p.get(), session.Device("ref"), 0);
   ricci_array* raw = nullptr;
   Check(ricci_executable_run(x.get(), nullptr, 0, &raw, 1));
@@ -118,7 +129,7 @@ std::vector<Array> Inputs(const Session& session, const Arguments& arguments, co
     const std::string index = text.substr(0, equals);
     const bool is_number =
         !index.empty() && index.find_first_not_of("0123456789") == std::string::npos && index.size() < 6;
-    if (equals == std::string::npos || !is_number)
+    if (equals == std::string::npos || !is_number || equals + 1 == text.size())
       throw UsageError("--input takes INDEX=LITERAL, such as '0=[1.0, 2.0]'");
     const auto i = static_cast<size_t>(std::stoi(index));
     if (i >= params.size()) {
@@ -129,8 +140,9 @@ std::vector<Array> Inputs(const Session& session, const Arguments& arguments, co
   std::mt19937_64 random(static_cast<uint64_t>(arguments.integer_or("seed", 0)));
   std::vector<Array> out;
   for (size_t i = 0; i < params.size(); ++i) {
-    out.push_back(literals[i].empty() ? Random(session.Info(params[i]), params[i], device, random)
-                                      : Literal(session, params[i], literals[i], device));
+    out.push_back(literals[i].empty()
+                      ? Random(session.Info(params[i]), params[i], device, random)
+                      : Literal(session, params[i], literals[i], "--input " + std::to_string(i), device));
   }
   return out;
 }

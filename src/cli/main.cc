@@ -55,9 +55,10 @@ void PrintHelp(std::FILE* to) {
 }
 
 void PrintHelpOf(const Command& c) {
-  std::printf("usage: ricci %.*s %.*s\n\n%.*s\n%.*s", static_cast<int>(c.name.size()), c.name.data(),
-              static_cast<int>(c.operands.size()), c.operands.data(), static_cast<int>(c.summary.size()),
-              c.summary.data(), static_cast<int>(c.details.size()), c.details.data());
+  std::printf("usage: ricci %.*s%s%.*s\n\n%.*s\n%.*s", static_cast<int>(c.name.size()), c.name.data(),
+              c.operands.empty() ? "" : " ", static_cast<int>(c.operands.size()), c.operands.data(),
+              static_cast<int>(c.summary.size()), c.summary.data(), static_cast<int>(c.details.size()),
+              c.details.data());
 }
 
 void RunCommand(const Command& c, const std::vector<std::string>& words) {

@@ -123,6 +123,7 @@ class Parser {
   // ---- types and names ----
   absl::Status Type(TextType& out) {
     const Token name = token_;
+    out.at = name.at;
     out.dtype = name.kind == TokenKind::kIdentifier ? types::DTypeByName(name.text) : 0;
     if (out.dtype == 0) return Unexpected("a dtype");
     Advance();

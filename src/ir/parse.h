@@ -19,6 +19,7 @@ namespace ricci::inline v0::ir {
 inline constexpr uint32_t kMaxTextDepth = 256;  // of programs within programs
 
 struct TextType {
+  TextPosition at;
   uint32_t dtype = 0;
   std::vector<int64_t> shape;
 };

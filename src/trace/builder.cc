@@ -52,6 +52,19 @@ bool Coerce(ricci_attr& a, uint32_t kind) {
   return true;
 }
 
+// A misspelt name is told before the attribute it stands for is missed.
+absl::Status WantKnownAttrs(const prim::Row& row, Attrs attrs) {
+  for (const ricci_attr& a : attrs) {
+    const auto same = [&](const ricci_attr_spec& spec) { return View(spec.name) == View(a.name); };
+    if (std::any_of(row.attr_specs.begin(), row.attr_specs.end(), same)) continue;
+    std::vector<std::string> known;
+    for (const ricci_attr_spec& spec : row.attr_specs) known.emplace_back(View(spec.name));
+    return base::InvalidArgument(row.name, ": unknown attribute ", View(a.name), "; ",
+                                 known.empty() ? "it takes none" : "known: " + absl::StrJoin(known, ", "));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 Builder::Builder(prim::Registry& registry, uint32_t depth)
@@ -117,6 +130,7 @@ absl::Status Builder::CheckOperands(const prim::Row& row, std::span<const Val> i
 // Fills attrs_ from `attrs`, in the order of the row.
 absl::Status Builder::NormalizeAttrs(const prim::Row& row, Attrs attrs) {
   attrs_.clear();
+  RICCI_TRY(WantKnownAttrs(row, attrs));
   for (const ricci_attr_spec& spec : row.attr_specs) {
     const ricci_attr* given = ir::FindAttr(attrs, View(spec.name));
     if (given == nullptr) {
@@ -133,14 +147,6 @@ absl::Status Builder::NormalizeAttrs(const prim::Row& row, Attrs attrs) {
     attrs_.push_back(a);
   }
   if (attrs_.size() == attrs.size()) return absl::OkStatus();
-  for (const ricci_attr& a : attrs) {
-    if (ir::FindAttr(attrs_, View(a.name)) == nullptr) {
-      std::vector<std::string> known;
-      for (const ricci_attr_spec& spec : row.attr_specs) known.emplace_back(View(spec.name));
-      return base::InvalidArgument(row.name, ": unknown attribute ", View(a.name),
-                                   "; known: ", absl::StrJoin(known, ", "));
-    }
-  }
   return base::InvalidArgument(row.name, ": an attribute is given twice");
 }
 

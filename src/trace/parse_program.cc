@@ -20,7 +20,7 @@ class Reader {
   absl::StatusOr<ProgramRef> Program(const TextProgram& p, uint32_t depth) {
     std::vector<TypeId> params;
     for (const TextType& t : p.params) {
-      RICCI_ASSIGN(TypeId id, Type(t, p.at));
+      RICCI_ASSIGN(TypeId id, Type(t, t.at));
       params.push_back(id);
     }
     RICCI_ASSIGN(auto b, Builder::Create(registry_, p.name, params, depth));
@@ -39,7 +39,7 @@ class Reader {
     const TextStatement& s = p.statements[0];
     std::vector<TypeId> params;
     for (const TextType& t : p.params) {
-      RICCI_ASSIGN(TypeId id, Type(t, p.at));
+      RICCI_ASSIGN(TypeId id, Type(t, t.at));
       params.push_back(id);
     }
     RICCI_ASSIGN(auto b, Builder::Create(registry_, p.name, params, /*depth=*/0));

@@ -77,8 +77,10 @@ TEST_F(BadInput, Emit) {
   ricci_attr attr{};
   attr.name = {"angle", 5};
   attr.kind = RICCI_ATTR_INT;
-  EXPECT_EQ(ErrorOf(Emit("sin", {vals[0]}, {attr})), "host.cc:7: sin: unknown attribute angle; known: ");
+  EXPECT_EQ(ErrorOf(Emit("sin", {vals[0]}, {attr})), "host.cc:7: sin: unknown attribute angle; it takes none");
   EXPECT_EQ(ErrorOf(Emit("reduce_sum", {vals[0]})), "host.cc:7: reduce_sum: attribute axes (ints) is missing");
+  EXPECT_EQ(ErrorOf(Emit("reduce_sum", {vals[0]}, {attr})),
+            "host.cc:7: reduce_sum: unknown attribute angle; known: axes");
   attr.name = {"axes", 4};
   EXPECT_EQ(ErrorOf(Emit("reduce_sum", {vals[0]}, {attr})),
             "host.cc:7: reduce_sum: attribute axes must be ints, not int");

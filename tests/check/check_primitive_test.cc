@@ -187,7 +187,8 @@ TEST_F(CheckPrimitive, WrongExamplesAreTold) {
             "test.e: example 0, `order=3 (f64[2])`: order=3; it is 0 or 1, and 2 if it is not given");
   EXPECT_EQ(told("test.f", "(f64[2], f64[2])"),
             "test.f: example 0, `(f64[2], f64[2])`: test.f: takes 1 operand, not 2");
-  EXPECT_EQ(told("test.g", "(f64[2]) y=1"), "test.g: example 0, `(f64[2]) y=1`: test.g: unknown attribute y; known: ");
+  EXPECT_EQ(told("test.g", "(f64[2]) y=1"),
+            "test.g: example 0, `(f64[2]) y=1`: test.g: unknown attribute y; it takes none");
 }
 
 }  // namespace

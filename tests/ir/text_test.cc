@@ -137,6 +137,7 @@ TEST_F(TextTest, MessagesNameThePlace) {
   EXPECT_EQ(ErrorOf(body("%y: i8[] = constant 128")), "t:2:23: `128` is no i8");
   EXPECT_EQ(ErrorOf(body("%y: i32[] = constant 1.5")), "t:2:24: `1.5` is no i32");
   EXPECT_EQ(ErrorOf(body("%y: f32[-1] = constant 1.5")), "t:2:17: type: negative dimension in f32[-1]");
+  EXPECT_EQ(ErrorOf("program p(%x: f32[2], %y: f32[-1]) { return %x }"), "t:1:27: type: negative dimension in f32[-1]");
   EXPECT_EQ(ErrorOf(body("%y: f32[2] = mix(%x) n=")), "t:3:3: expected a value, not `return`");
   EXPECT_EQ(ErrorOf(body("%y: f32[2] = mix(%x) color=3")).substr(0, 28), "mix: unknown attribute color");
   EXPECT_EQ(ErrorOf(body("") + "x"), "t:4:2: expected the end of the text, not `x`");
