@@ -60,12 +60,12 @@ absl::StatusOr<PrimId> Registry::Add(const ricci_prim_def& from, Flow flow) {
   if (name.empty()) return base::InvalidArgument("primitive: a row needs a name");
   const PrimId known = vocabulary_.FindPrim(name);
   if (known != 0 && !(def.hdr.flags & RICCI_PRIM_OVERRIDE)) {
-    return base::InvalidArgument(name, ": already registered by plugin ", Get(known).plugin,
+    return base::InvalidArgument(name, ": already registered by ", Get(known).plugin,
                                  "; RICCI_PRIM_OVERRIDE replaces it");
   }
   auto row = std::make_unique<Row>();
   row->name = name;
-  row->plugin = attaching_;
+  row->plugin = attaching_.empty() ? "the host" : base::Cat("plugin ", attaching_);
   row->factors = View(def.factors);
   row->missing = View(def.missing);
   row->examples = View(def.examples);

@@ -20,7 +20,8 @@ enum class Flow : uint8_t { kNone, kWhile, kCond, kScan, kVmap, kFusion };
 struct Row {
   PrimId id = 0;
   ricci_prim_def def{};  // its pointers lead into this Row
-  std::string name, factors, missing, examples, plugin;
+  std::string name, factors, missing, examples;
+  std::string plugin;  // for messages: `plugin lax`, or `the host`
   std::deque<std::string> attr_names;
   std::vector<ricci_attr_spec> attr_specs;
   std::deque<std::string> targets;

@@ -32,7 +32,7 @@ absl::Status Missing(const Row& row, const char* rule) {
 }
 
 absl::Status Violation(const Row& row, const char* rule, std::string_view what) {
-  return absl::InvalidArgumentError(base::Cat(row.name, ": rule ", rule, " of plugin ", row.plugin, ": ", what));
+  return absl::InvalidArgumentError(base::Cat(row.name, ": rule ", rule, " of ", row.plugin, ": ", what));
 }
 
 // Slot `v` of a rule's result must be a value of `b` with type `want` (0 = any).

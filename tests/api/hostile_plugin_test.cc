@@ -157,6 +157,10 @@ TEST_F(HostilePlugin, RowsThatCannotBe) {
   d = Def("sin");
   EXPECT_EQ(ErrorOf(ricci_prim_register(ctx, &d, nullptr)),
             "sin: already registered by plugin lax; RICCI_PRIM_OVERRIDE replaces it");
+  d = Def("h.twice");
+  EXPECT_TRUE(Ok(ricci_prim_register(ctx, &d, nullptr)));
+  EXPECT_EQ(ErrorOf(ricci_prim_register(ctx, &d, nullptr)),
+            "h.twice: already registered by the host; RICCI_PRIM_OVERRIDE replaces it");
   ricci_lowering l{};
   EXPECT_EQ(ErrorOf(ricci_prim_add_lowering(ctx, Prim("sin"), &l)),
             "sin: lowering: hdr.size is 0; set it to the size of the struct");
