@@ -23,8 +23,7 @@ absl::StatusOr<Vals> ApplySimplify(Builder& b, const ir::Program& f, const ir::E
   if (std::find(out.begin(), out.end(), trace::kNone) != out.end()) return Vals{};
   for (uint32_t i = 0; i < eqn.n_results; ++i) {
     if (!b.Owns(out[i]) || b.type_id(out[i]) != f.type_id(eqn.result(i))) {
-      return base::InvalidArgument(row.name, ": rule simplify of ", row.plugin,
-                                   " gives a value of another type");
+      return base::InvalidArgument(row.name, ": rule simplify of ", row.plugin, " gives a value of another type");
     }
   }
   return out;
