@@ -44,6 +44,10 @@ g++ -std=c++20 "$here/consumer/in_cxx.cc" -o "$work/in_cxx" $(pkg-config --cflag
 if [ -n "$components" ]; then
   gcc -std=c11 -DWITH_CPU "$here/consumer/in_c.c" -o "$work/in_c_cpu" $(pkg-config --cflags --libs ricci-cpu)
   "$work/in_c_cpu"
+  # The binding names the backend weakly: the flags alone have to bring it in.
+  # shellcheck disable=SC2046
+  g++ -std=c++20 -DCONSUMER_CPU "$here/consumer/in_cxx.cc" -o "$work/in_cxx_cpu" $(pkg-config --cflags --libs ricci-cpu)
+  "$work/in_cxx_cpu"
 fi
 
 echo "== the tool"
