@@ -46,8 +46,8 @@ if [ -n "$components" ]; then
   "$work/in_c_cpu"
   # The binding names the backend weakly: the flags alone have to bring it in.
   # shellcheck disable=SC2046
-  g++ -std=c++20 -DCONSUMER_CPU "$here/consumer/in_cxx.cc" -o "$work/in_cxx_cpu" $(pkg-config --cflags --libs ricci-cpu)
-  "$work/in_cxx_cpu"
+  g++ -std=c++20 "$here/consumer/in_binding.cc" -o "$work/in_binding" $(pkg-config --cflags --libs ricci-cpu)
+  "$work/in_binding"
 fi
 
 echo "== the tool"
