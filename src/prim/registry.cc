@@ -1,6 +1,7 @@
 #include "prim/registry.h"
 
 #include "base/abi_struct.h"
+#include "ir/text_lexer.h"
 
 namespace ricci::inline v0::prim {
 namespace {
@@ -58,6 +59,13 @@ absl::StatusOr<PrimId> Registry::Add(const ricci_prim_def& from, Flow flow) {
   RICCI_ASSIGN(ricci_prim_def def, base::ReadStruct(&from, "primitive"));
   const std::string_view name = View(def.name);
   if (name.empty()) return base::InvalidArgument("primitive: a row needs a name");
+  if (!ir::IsIdentifier(name)) {
+    return base::InvalidArgument("primitive: `", name,
+                                 "` is no name; take letters, digits, _, . and -, a letter first");
+  }
+  if (def.abstract_eval == nullptr) {
+    return base::InvalidArgument(name, ": a row needs abstract_eval, which gives the types of its results");
+  }
   const PrimId known = vocabulary_.FindPrim(name);
   if (known != 0 && !(def.hdr.flags & RICCI_PRIM_OVERRIDE)) {
     return base::InvalidArgument(name, ": already registered by ", Get(known).plugin,

@@ -52,7 +52,7 @@ absl::Status SetOption(Options& options, std::string_view key, std::string_view 
   for (const Key& k : kKeys) {
     if (k.name != key) continue;
     if (k.set(options, value)) return absl::OkStatus();
-    return base::InvalidArgument("config: ", key, " takes ", k.takes, ", not ", value);
+    return base::InvalidArgument("config: ", key, " takes ", k.takes, ", not ", value.empty() ? "nothing" : value);
   }
   std::string known;
   for (const Key& k : kKeys) known += base::Cat(known.empty() ? "" : ", ", k.name);

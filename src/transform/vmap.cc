@@ -30,6 +30,7 @@ absl::StatusOr<ir::ProgramRef> Vmap(const ir::Program& f, std::span<const int32_
                                  base::Count(f.n_results(), "result"), "; ", in_axes.size(), " in_axes and ",
                                  out_axes.size(), " out_axes are given");
   }
+  if (size < 0) return base::InvalidArgument("vmap: size ", size, " is negative");
   prim::Registry& registry = prim::Registry::Of(f);
   auto& types = registry.vocabulary().types;
   std::vector<ir::TypeId> params;

@@ -265,7 +265,7 @@ TEST_F(BadInput, Config) {
   EXPECT_EQ(ErrorOf(config("colour", "red")),
             "config: unknown key colour; known: threads, log_compiles, dump_dir, vmap");
   EXPECT_EQ(ErrorOf(config("threads", "many")), "config: threads takes a number from 0 (all) to 4096, not many");
-  EXPECT_EQ(ErrorOf(config("vmap", "")), "config: vmap takes auto, batched or lanes, not ");
+  EXPECT_EQ(ErrorOf(config("vmap", "")), "config: vmap takes auto, batched or lanes, not nothing");
   EXPECT_TRUE(Ok(config("vmap", "lanes")));
   EXPECT_TRUE(Ok(config("threads", "2")));
 }

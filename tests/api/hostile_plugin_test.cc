@@ -154,6 +154,13 @@ TEST_F(HostilePlugin, FailedAttachLeavesNothingBehind) {
 TEST_F(HostilePlugin, RowsThatCannotBe) {
   ricci_prim_def d = Def("");
   EXPECT_EQ(ErrorOf(ricci_prim_register(ctx, &d, nullptr)), "primitive: a row needs a name");
+  d = Def("two words");
+  EXPECT_EQ(ErrorOf(ricci_prim_register(ctx, &d, nullptr)),
+            "primitive: `two words` is no name; take letters, digits, _, . and -, a letter first");
+  d = Def("h.typeless");
+  d.abstract_eval = nullptr;
+  EXPECT_EQ(ErrorOf(ricci_prim_register(ctx, &d, nullptr)),
+            "h.typeless: a row needs abstract_eval, which gives the types of its results");
   d = Def("sin");
   EXPECT_EQ(ErrorOf(ricci_prim_register(ctx, &d, nullptr)),
             "sin: already registered by plugin lax; RICCI_PRIM_OVERRIDE replaces it");

@@ -44,6 +44,51 @@ TEST_F(Numpy, SoftmaxAndActivations) {
   ExpectClose(On(x, [](Value v) { return clip(v, -1, 1.0); }), {1, -1, 1, 0.5f, 1, -1});
 }
 
+TEST_F(Numpy, Order) {
+  const Array x = Mat(2, 3, kX);
+  ExpectClose(On(x, [](Value v) { return sort(v); }), {-2, 1, 3, -1, 0.5f, 4});
+  ExpectClose(On(x, [](Value v) { return sort(v, 0); }), {0.5f, -2, -1, 1, 4, 3});
+  ExpectInts(On(x, [](Value v) { return argsort(v); }), {1, 0, 2, 2, 0, 1});
+  ExpectClose(On(x, [](Value v) { return top_k(v, 2).first; }), {3, 1, 4, 0.5f});
+  ExpectInts(On(x, [](Value v) { return top_k(v, 1, 0).second; }), {0, 1, 0});
+  ExpectClose(On(x, [](Value v) { return take_along_axis(v, argsort(v, 1), 1) - sort(v, 1); }), Floats(6, 0));
+  // The derivative follows the order.
+  const Array g = jit(grad([](Value v) { return sum(sort(v) * arange(v, 3, DType::kF32)); }))(x);
+  ExpectClose(g, {1, 0, 2, 1, 2, 0});
+  try {
+    On(x, [](Value v) { return top_k(v, 4).first; });
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("top_k: k 4 must be from 0 to 3, the size of axis 1"), std::string::npos)
+        << e.what();
+  }
+}
+
+TEST_F(Numpy, UpdatesAtIndices) {
+  const Array x = Count({3});  // 1, 2, 3
+  const Array i(ctx, {0, 2, 0});
+  const Array u(ctx, {2.0f, 5.0f, 4.0f});
+  const auto with = [&](auto f) { return jit(f)(x, i, u); };
+  ExpectClose(with([](Value a, Value k, Value w) { return add_at(a, k, w); }), {7, 2, 8});
+  ExpectClose(with([](Value a, Value k, Value w) { return sub_at(a, k, w); }), {-5, 2, -2});
+  ExpectClose(with([](Value a, Value k, Value w) { return mul_at(a, k, w); }), {8, 2, 15});
+  ExpectClose(with([](Value a, Value k, Value w) { return min_at(a, k, w); }), {1, 2, 3});
+  ExpectClose(with([](Value a, Value k, Value w) { return max_at(a, k, w); }), {4, 2, 5});
+}
+
+TEST_F(Numpy, LaxFunctionsThatNothingElseCalls) {
+  const Array x = Mat(2, 3, kX);
+  ExpectClose(On(x, [](Value v) { return lax::stack(lax::unstack(v, 0), 1); }), {1, 0.5f, -2, 4, 3, -1});
+  const int64_t sizes[] = {1, 2}, reps[] = {1, 2};
+  ExpectClose(On(x, [&](Value v) { return lax::split(v, sizes, 1)[1]; }), {-2, 3, 4, -1});
+  ExpectClose(On(x, [&](Value v) { return lax::tile(v, reps); }), {1, -2, 3, 1, -2, 3, 0.5f, 4, -1, 0.5f, 4, -1});
+  ExpectClose(On(x, [](Value v) { return lax::optimization_barrier({&v, 1})[0]; }), kX);
+  const auto pair = [&](auto f) { return On(x, [&](Value v) { return all(f(v, v)); }).template item<bool>(); };
+  EXPECT_TRUE(pair(lax::eq_to));
+  EXPECT_TRUE(pair(lax::le_to));
+  EXPECT_FALSE(pair(lax::lt_to));
+}
+
 TEST_F(Numpy, Shapes) {
   const Array x = Count({2, 3});
   ExpectClose(On(x, [](Value v) { return transpose(v); }), {1, 4, 2, 5, 3, 6});

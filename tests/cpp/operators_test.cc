@@ -76,6 +76,10 @@ TEST_F(Operators, ErrorsNameTheCaller) {
                     "matmul: f32[3] and f32[2] have contracting sizes 3 and 2");
   EXPECT_ERROR_HERE(jit([](Value x) { return reshape(x, {4}); })(three),
                     "reshape: new_sizes [4] holds 4 elements, f32[3] holds 3");
+  EXPECT_ERROR_HERE(jit([](Value x) {
+                      return reshape(x, {-1, -1});
+                    })(three),
+                    "reshape: only one size may be -1, not those of [-1,-1]");
   EXPECT_ERROR_HERE(jit([](Value x) { return x[3]; })(three), "index: index 3 is out of range for axis 0 of f32[3]");
   EXPECT_ERROR_HERE(sin(three), "sin: no operand is a traced value; call it in a function given to jit");
   EXPECT_ERROR_HERE(jit([](Value v) { return v; })(1),

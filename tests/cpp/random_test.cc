@@ -27,6 +27,11 @@ TEST_F(Random, KeysAndBits) {
             (std::vector<uint8_t>{162, 217, 249}));
 }
 
+TEST_F(Random, KeysAreTwoWords) {
+  auto there_and_back = [](Value k) { return random::key_data(random::wrap_key_data(random::key_data(k))); };
+  EXPECT_EQ(With(there_and_back).to_vector<uint32_t>(), (std::vector<uint32_t>{0, 42}));
+}
+
 TEST_F(Random, BitExactDistributions) {
   EXPECT_EQ(With([](Value k) { return random::uniform(k, {3}); }).to_vector<float>(),
             (Floats{0x1.f47048p-2f, 0x1.5c0e6p-1f, 0x1.3b87fp-1f}));

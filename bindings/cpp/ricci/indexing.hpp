@@ -190,6 +190,18 @@ inline Value set_at(const Operand& x, const Operand& indices, const Operand& upd
 inline Value add_at(const Operand& x, const Operand& indices, const Operand& updates) {
   return Update("add_at", "scatter-add", x, indices, updates);
 }
+inline Value sub_at(const Operand& x, const Operand& indices, const Operand& updates) {
+  return Update("sub_at", "scatter-sub", x, indices, updates);
+}
+inline Value mul_at(const Operand& x, const Operand& indices, const Operand& updates) {
+  return Update("mul_at", "scatter-mul", x, indices, updates);
+}
+inline Value min_at(const Operand& x, const Operand& indices, const Operand& updates) {
+  return Update("min_at", "scatter-min", x, indices, updates);
+}
+inline Value max_at(const Operand& x, const Operand& indices, const Operand& updates) {
+  return Update("max_at", "scatter-max", x, indices, updates);
+}
 
 }  // namespace ricci::inline v0
 #endif

@@ -120,6 +120,10 @@ inline Value lt(const Value& x, const Value& y) { return Emit1("lt", {x, y}); }
 inline Value le(const Value& x, const Value& y) { return Emit1("le", {x, y}); }
 inline Value gt(const Value& x, const Value& y) { return Emit1("gt", {x, y}); }
 inline Value ge(const Value& x, const Value& y) { return Emit1("ge", {x, y}); }
+// Comparisons in the total order of floats: -nan < -inf < ... < -0 < 0 < ... < inf < nan.
+inline Value eq_to(const Value& x, const Value& y) { return Emit1("eq_to", {x, y}); }
+inline Value le_to(const Value& x, const Value& y) { return Emit1("le_to", {x, y}); }
+inline Value lt_to(const Value& x, const Value& y) { return Emit1("lt_to", {x, y}); }
 inline Value add(const Value& x, double y) { return add(x, full_like(x, y)); }
 inline Value sub(const Value& x, double y) { return sub(x, full_like(x, y)); }
 inline Value mul(const Value& x, double y) { return mul(x, full_like(x, y)); }
@@ -173,6 +177,20 @@ inline Value pad(const Value& x, const Value& padding_value, Dims low, Dims high
 inline Value concatenate(std::span<const Value> xs, int64_t dimension) {
   return xs.size() == 1 ? xs[0] : Emit1("concatenate", xs, {{"dimension", dimension}});
 }
+// New dimension `axis` of the result, along which the operands lie.
+inline Value stack(std::span<const Value> xs, int64_t axis) { return Emit1("stack", xs, {{"axis", axis}}); }
+inline Values unstack(const Value& x, int64_t axis) {
+  return EmitN(static_cast<uint32_t>(x.dim(axis)), "unstack", {&x, 1}, {{"axis", axis}});
+}
+// Pieces of these sizes along `axis`.
+inline Values split(const Value& x, Dims sizes, int64_t axis) {
+  return EmitN(static_cast<uint32_t>(sizes.size()), "split", {&x, 1}, {{"sizes", sizes}, {"axis", axis}});
+}
+inline Value tile(const Value& x, Dims reps) { return Emit1("tile", {x}, {{"reps", reps}}); }
+// The operands themselves; nothing is simplified, merged or moved across.
+inline Values optimization_barrier(std::span<const Value> xs) {
+  return EmitN(static_cast<uint32_t>(xs.size()), "optimization_barrier", xs);
+}
 inline Value iota(ricci_builder* b, DType dtype, Dims shape, int64_t dimension) {
   return EmitNullary(b, "iota", {{"dtype", dtype}, {"shape", shape}, {"dimension", dimension}});
 }
@@ -208,6 +226,17 @@ inline Value cummin(const Value& x, int64_t axis, bool reverse = false) {
 }
 inline Value cumlogsumexp(const Value& x, int64_t axis, bool reverse = false) {
   return cumulative("cumlogsumexp", x, axis, reverse);
+}
+
+// ---- order ----
+// All operands reordered together along `dimension`, so that the first num_keys of them increase. Stable.
+inline Values sort(std::span<const Value> xs, int64_t dimension, int64_t num_keys = 1) {
+  return EmitN(static_cast<uint32_t>(xs.size()), "sort", xs,
+               {{"dimension", dimension}, {"is_stable", true}, {"num_keys", num_keys}});
+}
+// The k greatest elements along `axis`, the greatest first, and their i32 indices.
+inline Values top_k(const Value& x, int64_t k, int64_t axis) {
+  return EmitN(2, "top_k", {&x, 1}, {{"k", k}, {"axis", axis}});
 }
 
 // ---- products ----

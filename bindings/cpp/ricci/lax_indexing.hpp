@@ -79,6 +79,22 @@ inline Value scatter_add(const Value& x, const Value& indices, const Value& upda
                          std::string_view mode = "fill", bool sorted = false, bool unique = false) {
   return scatter_named("scatter-add", x, indices, updates, d, mode, sorted, unique);
 }
+inline Value scatter_sub(const Value& x, const Value& indices, const Value& updates, const ScatterDims& d,
+                         std::string_view mode = "fill", bool sorted = false, bool unique = false) {
+  return scatter_named("scatter-sub", x, indices, updates, d, mode, sorted, unique);
+}
+inline Value scatter_mul(const Value& x, const Value& indices, const Value& updates, const ScatterDims& d,
+                         std::string_view mode = "fill", bool sorted = false, bool unique = false) {
+  return scatter_named("scatter-mul", x, indices, updates, d, mode, sorted, unique);
+}
+inline Value scatter_min(const Value& x, const Value& indices, const Value& updates, const ScatterDims& d,
+                         std::string_view mode = "fill", bool sorted = false, bool unique = false) {
+  return scatter_named("scatter-min", x, indices, updates, d, mode, sorted, unique);
+}
+inline Value scatter_max(const Value& x, const Value& indices, const Value& updates, const ScatterDims& d,
+                         std::string_view mode = "fill", bool sorted = false, bool unique = false) {
+  return scatter_named("scatter-max", x, indices, updates, d, mode, sorted, unique);
+}
 
 // Two words of random bits from two of key and two of counter, all u32 of one shape.
 inline Values threefry2x32(const Value& k1, const Value& k2, const Value& x1, const Value& x2) {

@@ -26,6 +26,9 @@ inline Value UseKey(std::string_view name, const Operand& k) {
   if (v.dtype() != DType::kKey) FailAt(k.at, name, ": needs a key, not ", v.type());
   return v;
 }
+// The two u32 words of each key along a new last dimension, and back.
+inline Value wrap_key_data(const Operand& words) { return Emit1("random_wrap", {Use("random_wrap", words)}); }
+inline Value key_data(const Operand& k) { return Emit1("random_unwrap", {UseKey("random_unwrap", k)}); }
 // `n` new keys along a new last dimension.
 inline Value split_array(const Operand& k, int64_t n = 2) {
   return Emit1("random_split", {UseKey("random_split", k)}, {{"shape", Dims(&n, 1)}});
@@ -125,7 +128,7 @@ inline Value permutation(const Operand& k, const Operand& x, int64_t axis = 0) {
     const Values keys = split(Operand(source, p.at));
     source = keys[0];
     const Value in[] = {bits(Operand(keys[1], p.at), {n}), order};
-    order = EmitN(2, "sort", in, {{"dimension", 0}, {"is_stable", true}, {"num_keys", 1}})[1];
+    order = lax::sort(in, 0)[1];
   }
   return v.rank() == 1 ? order : GatherAlong(v, order, axis, "clip");
 }

@@ -7,5 +7,6 @@
 #include "ricci/jacobian.hpp"
 #include "ricci/loops.hpp"
 #include "ricci/random.hpp"
+#include "ricci/sorting.hpp"
 #include "ricci/vectorize.hpp"
 #endif

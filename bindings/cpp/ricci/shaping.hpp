@@ -14,6 +14,8 @@ inline Value reshape(const Operand& x, Shape sizes) {
   const Value v = Use("reshape", x);
   const int64_t total = v.type().elements();
   const auto unknown = std::find(sizes.begin(), sizes.end(), -1);
+  if (std::count(sizes.begin(), sizes.end(), -1) > 1)
+    FailAt(x.at, "reshape: only one size may be -1, not those of ", sizes);
   if (unknown != sizes.end()) {
     *unknown = 1;
     const int64_t rest = ElementCount(sizes);
