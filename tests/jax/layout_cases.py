@@ -53,6 +53,9 @@ def reshapes(file, rng):
     for shape, dims in (((4,), (0,)), ((2, 3), (1,)), ((2, 3), (0, 1)), ((2, 3, 4), (2, 0)), ((2, 3), ()), ((0, 2), (0,))):
         primitive(file, rng, 'rev', {'dimensions': dims}, lambda x, d=dims: lax.rev(x, d), of(floats('f32', shape)),
                   label=f'({dims})', **FULL)
+    for shapes in (((2, 3),), ((), (4,))):
+        primitive(file, rng, 'optimization_barrier', {}, lambda *xs: lax.optimization_barrier(xs),
+                  of(*(floats('f32', shape) for shape in shapes)), label=f'({shapes})', **FULL)
     each_dtype(file, rng, 'transpose', {'permutation': (2, 0, 1)}, lambda x: lax.transpose(x, (2, 0, 1)), (2, 3, 4))
     each_dtype(file, rng, 'reshape', {'new_sizes': (3, 4)}, lambda x: lax.reshape(x, (3, 4)), (2, 6))
     each_dtype(file, rng, 'rev', {'dimensions': (1,)}, lambda x: lax.rev(x, (1,)), (2, 3))
