@@ -62,7 +62,11 @@ V Shift(const LlvmBuilder& l, uint32_t op, V a, V n) {
   return LLVMBuildSelect(l.b, in_range, r, l.IntLike(a, 0), "");
 }
 
-V ToF32(const LlvmBuilder& l, V v) { return LLVMBuildFPExt(l.b, v, Like(l, v, l.f32()), ""); }
+// The fence hides the widening: LLVM 19 would do a maximum of widened values in 16 bits, where its expansion loses NaN.
+V ToF32(const LlvmBuilder& l, V v) {
+  const V wide = LLVMBuildFPExt(l.b, v, Like(l, v, l.f32()), "");
+  return l.Intrinsic("llvm.arithmetic.fence", {LLVMTypeOf(wide)}, {wide});
+}
 
 // f32 rounded to f16 or bf16 (the element type of `like`). For bf16 not LLVM's truncation: the instruction it takes,
 // vcvtneps2bf16, turns subnormal numbers into zero.
@@ -105,8 +109,9 @@ V Convert(const LlvmBuilder& l, uint32_t from, uint32_t to, V v) {
     // There is no instruction for it, and compilers' libraries before GCC 13 have no function.
     if (from == RICCI_F64 && to == RICCI_BF16) return FromF32(l, ToF32Odd(l, v), t);
     if (from == RICCI_F32 && IsNarrow(to)) return FromF32(l, v, t);
-    const bool wider = IsNarrow(from) || to == RICCI_F64;
-    return wider ? LLVMBuildFPExt(l.b, v, t, "") : LLVMBuildFPTrunc(l.b, v, t, "");
+    if (IsNarrow(from)) v = ToF32(l, v);
+    if (to == RICCI_F32) return from == RICCI_F64 ? LLVMBuildFPTrunc(l.b, v, t, "") : v;
+    return to == RICCI_F64 ? LLVMBuildFPExt(l.b, v, t, "") : LLVMBuildFPTrunc(l.b, v, t, "");
   }
   if (IsFloat(from)) {  // saturating, NaN to 0
     if (IsNarrow(from)) v = ToF32(l, v);
