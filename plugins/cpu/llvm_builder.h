@@ -33,6 +33,10 @@ struct LlvmBuilder {
   LLVMValueRef I64(int64_t v) const { return LLVMConstInt(i64(), static_cast<uint64_t>(v), 1); }
   LLVMValueRef I32(int32_t v) const { return LLVMConstInt(i32(), static_cast<uint32_t>(v), 1); }
   static bool IsVector(LLVMValueRef v) { return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMVectorTypeKind; }
+  // The type of a scalar, or of a vector's elements.
+  static LLVMTypeRef ElementType(LLVMValueRef v) {
+    return IsVector(v) ? LLVMGetElementType(LLVMTypeOf(v)) : LLVMTypeOf(v);
+  }
   // A constant of the type of `like` (every lane).
   LLVMValueRef IntLike(LLVMValueRef like, uint64_t v) const {
     return Every(like, [&](LLVMTypeRef t) { return LLVMConstInt(t, v, 1); });
@@ -93,8 +97,8 @@ struct LlvmBuilder {
  private:
   template <typename Make>
   LLVMValueRef Every(LLVMValueRef like, Make make) const {
-    LLVMTypeRef t = LLVMTypeOf(like);
-    return IsVector(like) ? Repeat(make(LLVMGetElementType(t))) : make(t);
+    const LLVMValueRef one = make(ElementType(like));
+    return IsVector(like) ? Repeat(one) : one;
   }
   LLVMValueRef Repeat(LLVMValueRef c) const {
     std::vector<LLVMValueRef> v(lanes, c);

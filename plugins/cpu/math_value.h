@@ -28,9 +28,7 @@ struct Real {
   const LlvmBuilder* l;
   LLVMValueRef v;
 
-  bool is_f64() const {
-    return (LlvmBuilder::IsVector(v) ? LLVMGetElementType(LLVMTypeOf(v)) : LLVMTypeOf(v)) == l->f64();
-  }
+  bool is_f64() const { return LlvmBuilder::ElementType(v) == l->f64(); }
   // A constant of this width.
   Real operator()(double c) const { return {l, l->RealLike(v, c)}; }
   // `narrow` for f32, `wide` for f64.

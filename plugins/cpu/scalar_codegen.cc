@@ -50,8 +50,7 @@ V IntDivRem(const LlvmBuilder& l, bool rem, uint32_t d, V a, V b) {
 }
 
 V Shift(const LlvmBuilder& l, uint32_t op, V a, V n) {
-  const LLVMTypeRef t = LlvmBuilder::IsVector(a) ? LLVMGetElementType(LLVMTypeOf(a)) : LLVMTypeOf(a);
-  const unsigned width = LLVMGetIntTypeWidth(t);
+  const unsigned width = LLVMGetIntTypeWidth(LlvmBuilder::ElementType(a));
   const V limit = l.IntLike(n, width);
   const V in_range = LLVMBuildICmp(l.b, LLVMIntULT, n, limit, "");
   if (op == RICCI_S_SAR) {
@@ -62,18 +61,22 @@ V Shift(const LlvmBuilder& l, uint32_t op, V a, V n) {
   return LLVMBuildSelect(l.b, in_range, r, l.IntLike(a, 0), "");
 }
 
-// The fence hides the widening: LLVM 19 would do a maximum of widened values in 16 bits, where its expansion loses NaN.
+// f16 or bf16 in f32. bf16 are the upper 16 bits of an f32, and are carried as such: with LLVM's own type a mere copy
+// goes through vcvtneps2bf16, which turns subnormal numbers into zero. The fence hides the widening of f16: LLVM 19
+// would do a maximum of widened values in 16 bits, where its expansion loses NaN.
 V ToF32(const LlvmBuilder& l, V v) {
+  if (LLVMGetTypeKind(LlvmBuilder::ElementType(v)) == LLVMIntegerTypeKind) {
+    const V bits = LLVMBuildZExt(l.b, v, Like(l, v, l.i32()), "");
+    return LLVMBuildBitCast(l.b, LLVMBuildShl(l.b, bits, l.IntLike(bits, 16), ""), Like(l, v, l.f32()), "");
+  }
   const V wide = LLVMBuildFPExt(l.b, v, Like(l, v, l.f32()), "");
   return l.Intrinsic("llvm.arithmetic.fence", {LLVMTypeOf(wide)}, {wide});
 }
 
-// f32 rounded to f16 or bf16 (the element type of `like`). For bf16 not LLVM's truncation: the instruction it takes,
-// vcvtneps2bf16, turns subnormal numbers into zero.
-V FromF32(const LlvmBuilder& l, V v, LLVMTypeRef to) {
-  const bool vector = LLVMGetTypeKind(to) == LLVMVectorTypeKind;
-  if (LLVMGetTypeKind(vector ? LLVMGetElementType(to) : to) != LLVMBFloatTypeKind)
-    return LLVMBuildFPTrunc(l.b, v, to, "");
+// f32 rounded to `dtype`, f16 or bf16.
+V FromF32(const LlvmBuilder& l, V v, uint32_t dtype) {
+  const LLVMTypeRef to = Like(l, v, ValueType(l, dtype));
+  if (dtype == RICCI_F16) return LLVMBuildFPTrunc(l.b, v, to, "");
   const V bits = LLVMBuildBitCast(l.b, v, Like(l, v, l.i32()), "");
   const V high = LLVMBuildLShr(l.b, bits, l.IntLike(bits, 16), "");
   const V odd = LLVMBuildAnd(l.b, high, l.IntLike(bits, 1), "");
@@ -81,8 +84,7 @@ V FromF32(const LlvmBuilder& l, V v, LLVMTypeRef to) {
   rounded = LLVMBuildLShr(l.b, rounded, l.IntLike(bits, 16), "");
   const V quiet = LLVMBuildOr(l.b, high, l.IntLike(bits, 0x40), "");
   const V r = LLVMBuildSelect(l.b, LLVMBuildFCmp(l.b, LLVMRealUNO, v, v, ""), quiet, rounded, "");
-  const V half = LLVMBuildTrunc(l.b, r, Like(l, v, LLVMInt16TypeInContext(l.ctx)), "");
-  return LLVMBuildBitCast(l.b, half, to, "");
+  return LLVMBuildTrunc(l.b, r, to, "");
 }
 
 // f64 to f32 rounded to odd: what comes after may round once more to fewer bits without rounding twice.
@@ -100,37 +102,31 @@ V ToF32Odd(const LlvmBuilder& l, V v) {
 V Convert(const LlvmBuilder& l, uint32_t from, uint32_t to, V v) {
   if (from == to) return v;
   const LLVMTypeRef t = Like(l, v, ValueType(l, to));
+  if (IsNarrow(from)) return Convert(l, RICCI_F32, to, ToF32(l, v));
   if (to == RICCI_BOOL) {
     if (IsFloat(from)) return LLVMBuildFCmp(l.b, LLVMRealUNE, v, l.RealLike(v, 0), "");
     return LLVMBuildICmp(l.b, LLVMIntNE, v, l.IntLike(v, 0), "");
   }
   if (IsFloat(from) && IsFloat(to)) {
-    if (IsNarrow(from) && IsNarrow(to)) return FromF32(l, ToF32(l, v), t);
     // There is no instruction for it, and compilers' libraries before GCC 13 have no function.
-    if (from == RICCI_F64 && to == RICCI_BF16) return FromF32(l, ToF32Odd(l, v), t);
-    if (from == RICCI_F32 && IsNarrow(to)) return FromF32(l, v, t);
-    if (IsNarrow(from)) v = ToF32(l, v);
-    if (to == RICCI_F32) return from == RICCI_F64 ? LLVMBuildFPTrunc(l.b, v, t, "") : v;
+    if (from == RICCI_F64 && to == RICCI_BF16) return FromF32(l, ToF32Odd(l, v), to);
+    if (from == RICCI_F32 && IsNarrow(to)) return FromF32(l, v, to);
     return to == RICCI_F64 ? LLVMBuildFPExt(l.b, v, t, "") : LLVMBuildFPTrunc(l.b, v, t, "");
   }
   if (IsFloat(from)) {  // saturating, NaN to 0
-    if (IsNarrow(from)) v = ToF32(l, v);
     return l.Intrinsic(IsSigned(to) ? "llvm.fptosi.sat" : "llvm.fptoui.sat", {t, LLVMTypeOf(v)}, {v});
   }
   if (IsFloat(to)) {
-    if (IsNarrow(to) &&
-        from != RICCI_BOOL) {  // one rounding: through f64, which holds what narrow formats can tell apart
-      V wide = Convert(l, from, RICCI_F64, v);
-      return Convert(l, RICCI_F64, to, wide);
-    }
+    // One rounding: through a type that holds exactly what narrow formats can tell apart.
+    const uint32_t wide = from == RICCI_BOOL ? RICCI_F32 : RICCI_F64;
+    if (IsNarrow(to)) return Convert(l, wide, to, Convert(l, from, wide, v));
     return IsSigned(from) ? LLVMBuildSIToFP(l.b, v, t, "") : LLVMBuildUIToFP(l.b, v, t, "");
   }
   return LLVMBuildIntCast2(l.b, v, t, IsSigned(from), "");
 }
 
 V MulHigh(const LlvmBuilder& l, uint32_t d, V a, V b) {
-  const LLVMTypeRef t = LlvmBuilder::IsVector(a) ? LLVMGetElementType(LLVMTypeOf(a)) : LLVMTypeOf(a);
-  const unsigned width = LLVMGetIntTypeWidth(t);
+  const unsigned width = LLVMGetIntTypeWidth(LlvmBuilder::ElementType(a));
   const LLVMTypeRef wide = Like(l, a, LLVMIntTypeInContext(l.ctx, 2 * width));
   const bool s = IsSigned(d);
   V x = s ? LLVMBuildSExt(l.b, a, wide, "") : LLVMBuildZExt(l.b, a, wide, "");
@@ -139,24 +135,22 @@ V MulHigh(const LlvmBuilder& l, uint32_t d, V a, V b) {
   return LLVMBuildTrunc(l.b, LLVMBuildLShr(l.b, p, l.IntLike(p, width), ""), LLVMTypeOf(a), "");
 }
 
-V Sign(const LlvmBuilder& l, uint32_t d, V x) {
-  if (IsFloat(d)) {
-    const V zero = l.RealLike(x, 0);
-    const V one = l.Fn("llvm.copysign", l.RealLike(x, 1), x);
-    const V special = LLVMBuildFCmp(l.b, LLVMRealUEQ, x, zero, "");  // zero or NaN: itself
-    return LLVMBuildSelect(l.b, special, x, one, "");
-  }
+V SignOfFloat(const LlvmBuilder& l, V x) {
+  const V one = l.Fn("llvm.copysign", l.RealLike(x, 1), x);
+  const V special = LLVMBuildFCmp(l.b, LLVMRealUEQ, x, l.RealLike(x, 0), "");  // zero or NaN: itself
+  return LLVMBuildSelect(l.b, special, x, one, "");
+}
+
+V SignOfInteger(const LlvmBuilder& l, uint32_t d, V x) {
   const V zero = l.IntLike(x, 0);
   const V not_zero = LLVMBuildSelect(l.b, LLVMBuildICmp(l.b, LLVMIntEQ, x, zero, ""), zero, l.IntLike(x, 1), "");
   if (!IsSigned(d)) return not_zero;
   return LLVMBuildSelect(l.b, LLVMBuildICmp(l.b, LLVMIntSLT, x, zero, ""), l.IntLike(x, ~0ull), not_zero, "");
 }
 
-// `wide_x` and `wide_y` are the operands in a width that has arithmetic: themselves, or in f32 for 16-bit floats.
-V NextAfter(const LlvmBuilder& l, V x, V y, V wide_x, V wide_y) {
-  LLVMTypeRef element = LLVMTypeOf(x);
-  if (LlvmBuilder::IsVector(x)) element = LLVMGetElementType(element);
-  const unsigned width = element == l.f64() ? 64 : element == l.f32() ? 32 : 16;
+// Of dtype `d`; `wide_x` and `wide_y` are the operands in a width that has arithmetic: themselves, or in f32.
+V NextAfter(const LlvmBuilder& l, uint32_t d, V x, V y, V wide_x, V wide_y) {
+  const unsigned width = d == RICCI_F64 ? 64 : d == RICCI_F32 ? 32 : 16;
   const LLVMTypeRef bits = Like(l, x, LLVMIntTypeInContext(l.ctx, width));
   V xi = LLVMBuildBitCast(l.b, x, bits, ""), yi = LLVMBuildBitCast(l.b, y, bits, "");
   const V negative = LLVMBuildICmp(l.b, LLVMIntSLT, xi, l.IntLike(xi, 0), "");
@@ -168,26 +162,12 @@ V NextAfter(const LlvmBuilder& l, V x, V y, V wide_x, V wide_y) {
   next = LLVMBuildSelect(l.b, is_zero, tiny, next, "");
   next = LLVMBuildSelect(l.b, LLVMBuildFCmp(l.b, LLVMRealOEQ, wide_x, wide_y, ""), yi, next, "");
   V nan = LLVMBuildFAdd(l.b, wide_x, wide_y, "");
-  if (wide_x != x) nan = FromF32(l, nan, LLVMTypeOf(x));
+  if (IsNarrow(d)) nan = FromF32(l, nan, d);
   const V unordered = LLVMBuildFCmp(l.b, LLVMRealUNO, wide_x, wide_y, "");
   return LLVMBuildSelect(l.b, unordered, nan, LLVMBuildBitCast(l.b, next, LLVMTypeOf(x), ""), "");
 }
 
-// Maximum or minimum of widened operands. Not llvm.maximum: LLVM 19 narrows it to a 16-bit maximum, whose expansion
-// gives 0 for NaN and 0.
-V NarrowExtremum(const LlvmBuilder& l, uint32_t op, V a, V b) {
-  const bool is_max = op == RICCI_S_MAX;
-  const LLVMTypeRef bits = Like(l, a, l.i32());
-  const V ai = LLVMBuildBitCast(l.b, a, bits, ""), bi = LLVMBuildBitCast(l.b, b, bits, "");
-  const V tie = is_max ? LLVMBuildAnd(l.b, ai, bi, "") : LLVMBuildOr(l.b, ai, bi, "");  // +0 is above -0
-  const V a_first = LLVMBuildFCmp(l.b, is_max ? LLVMRealOGT : LLVMRealOLT, a, b, "");
-  const V b_first = LLVMBuildFCmp(l.b, is_max ? LLVMRealOLT : LLVMRealOGT, a, b, "");
-  V r = LLVMBuildSelect(l.b, b_first, b, LLVMBuildBitCast(l.b, tie, LLVMTypeOf(a), ""), "");
-  r = LLVMBuildSelect(l.b, a_first, a, r, "");
-  return LLVMBuildSelect(l.b, LLVMBuildFCmp(l.b, LLVMRealUNO, a, b, ""), LLVMBuildFAdd(l.b, a, b, ""), r, "");
-}
-
-V Floating(const LlvmBuilder& l, uint32_t op, std::span<const V> in) {
+V Floating(const LlvmBuilder& l, uint32_t op, uint32_t d, std::span<const V> in) {
   const V a = in[0], b = in.size() > 1 ? in[1] : nullptr;
   switch (op) {
     case RICCI_S_ADD:
@@ -223,7 +203,9 @@ V Floating(const LlvmBuilder& l, uint32_t op, std::span<const V> in) {
     case RICCI_S_ROUND_EVEN:
       return l.Fn("llvm.roundeven", a);
     case RICCI_S_NEXTAFTER:
-      return NextAfter(l, a, b, a, b);
+      return NextAfter(l, d, a, b, a, b);
+    case RICCI_S_SIGN:
+      return SignOfFloat(l, a);
     case RICCI_S_IS_FINITE:
       return LLVMBuildFCmp(l.b, LLVMRealONE, l.Fn("llvm.fabs", a), l.RealLike(a, __builtin_inf()), "");
     default:
@@ -246,6 +228,8 @@ V Integer(const LlvmBuilder& l, uint32_t op, uint32_t d, std::span<const V> in) 
       return IntDivRem(l, true, d, a, b);
     case RICCI_S_NEG:
       return LLVMBuildNeg(l.b, a, "");
+    case RICCI_S_SIGN:
+      return SignOfInteger(l, d, a);
     case RICCI_S_ABS: {
       if (!IsSigned(d)) return a;
       return LLVMBuildSelect(l.b, LLVMBuildICmp(l.b, LLVMIntSLT, a, l.IntLike(a, 0), ""), LLVMBuildNeg(l.b, a, ""), a,
@@ -270,6 +254,16 @@ V Integer(const LlvmBuilder& l, uint32_t op, uint32_t d, std::span<const V> in) 
   }
 }
 
+// f16 and bf16: computed in f32, rounded once per operation.
+V Narrow(const LlvmBuilder& l, uint32_t op, uint32_t from, uint32_t to, std::span<const V> in) {
+  std::vector<V> wide;
+  for (V v : in) wide.push_back(ToF32(l, v));
+  if (op == RICCI_S_NEXTAFTER) return NextAfter(l, from, in[0], in[1], wide[0], wide[1]);
+  if (op >= RICCI_S_EQ && op <= RICCI_S_GE) return Compare(l, op, RICCI_F32, wide[0], wide[1]);
+  const V r = Floating(l, op, RICCI_F32, wide);
+  return r == nullptr || to == RICCI_BOOL ? r : FromF32(l, r, to);
+}
+
 }  // namespace
 
 LLVMTypeRef ValueType(const LlvmBuilder& l, uint32_t dtype) {
@@ -281,14 +275,13 @@ LLVMTypeRef ValueType(const LlvmBuilder& l, uint32_t dtype) {
       return l.i8();
     case RICCI_I16:
     case RICCI_U16:
+    case RICCI_BF16:
       return LLVMInt16TypeInContext(l.ctx);
     case RICCI_I32:
     case RICCI_U32:
       return l.i32();
     case RICCI_F16:
       return LLVMHalfTypeInContext(l.ctx);
-    case RICCI_BF16:
-      return LLVMBFloatTypeInContext(l.ctx);
     case RICCI_F32:
       return l.f32();
     case RICCI_F64:
@@ -320,23 +313,12 @@ LLVMValueRef EmitScalar(const LlvmBuilder& l, uint32_t op, uint32_t from, uint32
       return LLVMBuildXor(l.b, a, b, "");
     case RICCI_S_NOT:
       return LLVMBuildNot(l.b, a, "");
-    case RICCI_S_SIGN:
-      return Sign(l, from, a);
     default:
       break;
   }
+  if (IsNarrow(from)) return Narrow(l, op, from, to, in);
   if (op >= RICCI_S_EQ && op <= RICCI_S_GE) return Compare(l, op, from, a, b);
-  if (!IsFloat(from)) return Integer(l, op, from, in);
-  if (!IsNarrow(from)) return Floating(l, op, in);
-  // f16 and bf16: computed in f32, rounded once per operation.
-  std::vector<V> wide;
-  for (V v : in) wide.push_back(ToF32(l, v));
-  if (op == RICCI_S_NEXTAFTER) return NextAfter(l, a, b, wide[0], wide[1]);
-  if (op == RICCI_S_MAX || op == RICCI_S_MIN) {
-    return FromF32(l, NarrowExtremum(l, op, wide[0], wide[1]), Like(l, a, ValueType(l, to)));
-  }
-  const V r = Floating(l, op, wide);
-  return r == nullptr || to == RICCI_BOOL ? r : FromF32(l, r, Like(l, r, ValueType(l, to)));
+  return IsFloat(from) ? Floating(l, op, from, in) : Integer(l, op, from, in);
 }
 
 }  // namespace ricci::cpu
