@@ -2,15 +2,12 @@
 
 #include <bit>
 
-#include "base/hash.h"
-#include "base/hash_map.h"
 #include "ir/walk.h"
 
 namespace ricci::inline v0::ir {
 namespace {
 
 using base::Hasher;
-using Hashes = base::HashMap<const Program*, uint64_t>;
 
 std::string_view View(ricci_str s) { return {s.ptr, s.len}; }
 std::string_view BytesOf(const ConstantData& d) {
@@ -24,6 +21,17 @@ std::string_view DataOf(const ricci_attr& a) {
   return has ? std::string_view(static_cast<const char*>(a.data), a.count * size) : std::string_view();
 }
 
+bool SameType(const ArrayType& a, const ArrayType& b) {
+  return a.dtype == b.dtype && std::equal(a.shape.begin(), a.shape.end(), b.shape.begin(), b.shape.end());
+}
+bool SameValue(const Program& a, ValueId v, const Program& b, ValueId w) {
+  const Value &x = a.values[v], &y = b.values[w];
+  if (x.kind != y.kind || !SameType(a.type(v), b.type(w))) return false;
+  if (x.kind == ValueKind::kConstant) return SameElements(a.constants[x.index], b.constants[y.index]);
+  if (x.index != y.index) return false;
+  return x.kind == ValueKind::kParam || v - a.equations[x.index].first_result == w - b.equations[y.index].first_result;
+}
+
 uint64_t HashType(const ArrayType& t) {
   Hasher h;
   h.Add(t.dtype).Add(t.shape.size());
@@ -31,13 +39,23 @@ uint64_t HashType(const ArrayType& t) {
   return h.Done();
 }
 
-void AddAttr(Hasher& h, const ricci_attr& a, const Hashes& nested) {
-  h.Add(View(a.name)).Add(a.kind).Add(static_cast<uint64_t>(a.i)).Add(std::bit_cast<uint64_t>(a.f)).Add(DataOf(a));
-  for (ricci_program* p : Programs(a)) h.Add(nested.at(FromAbi(p)));
+}  // namespace
+
+bool SameElements(const Constant& a, const Constant& b) {
+  const ConstantData &c = *a.data, &d = *b.data;
+  return &c == &d || (c.hash == d.hash && BytesOf(c) == BytesOf(d));
+}
+
+// ---- hash ----
+uint64_t Structure::HashOf(const Program& p) {
+  if (!hashes_.contains(&p)) {
+    for (const Program* inner : NestedFirst(p)) hashes_[inner] = HashOne(*inner);
+  }
+  return hashes_.at(&p);
 }
 
 // Parameters by place, constants by content, results by equation and place: the numbers of values do not enter.
-uint64_t HashOne(const Program& p, const Hashes& nested) {
+uint64_t Structure::HashOne(const Program& p) {
   std::vector<uint64_t> of(p.values.size());
   Hasher h;
   for (ValueId v = 0; v < of.size(); ++v) {
@@ -53,90 +71,78 @@ uint64_t HashOne(const Program& p, const Hashes& nested) {
   for (const Equation& e : p.equations) {
     h.Add(std::string_view(p.vocabulary()->PrimName(e.prim))).Add(e.operands.size());
     for (ValueId v : e.operands) h.Add(of[v]);
-    for (const ricci_attr& a : e.attrs) AddAttr(h, a, nested);
+    for (const ricci_attr& a : e.attrs) AddAttr(h, a);
     for (uint32_t i = 0; i < e.n_results; ++i) h.Add(of[e.result(i)]);
   }
   for (ValueId r : p.results) h.Add(of[r]);
   return h.Done();
 }
 
-class Comparison {
- public:
-  explicit Comparison(bool locations) : locations_(locations) {}
-  bool Same(const Program& a, const Program& b) {
-    if (&a == &b || known_.contains({&a, &b})) return true;
-    if (a.n_params() != b.n_params() || a.n_results() != b.n_results() || a.equations.size() != b.equations.size()) {
-      return false;
-    }
-    for (uint32_t i = 0; i < a.n_params(); ++i) {
-      if (!SameType(a.type(i), b.type(i))) return false;
-    }
-    for (size_t i = 0; i < a.equations.size(); ++i) {
-      if (!SameEquation(a, a.equations[i], b, b.equations[i])) return false;
-    }
-    for (uint32_t i = 0; i < a.n_results(); ++i) {
-      if (!SameValue(a, a.results[i], b, b.results[i])) return false;
-    }
-    known_.insert({&a, &b});
-    return true;
-  }
-
- private:
-  static bool SameType(const ArrayType& a, const ArrayType& b) {
-    return a.dtype == b.dtype && std::equal(a.shape.begin(), a.shape.end(), b.shape.begin(), b.shape.end());
-  }
-  static bool SameValue(const Program& a, ValueId v, const Program& b, ValueId w) {
-    const Value &x = a.values[v], &y = b.values[w];
-    if (x.kind != y.kind || !SameType(a.type(v), b.type(w))) return false;
-    if (x.kind == ValueKind::kConstant) {
-      const ConstantData &c = *a.constants[x.index].data, &d = *b.constants[y.index].data;
-      return &c == &d || (c.hash == d.hash && BytesOf(c) == BytesOf(d));
-    }
-    if (x.index != y.index) return false;
-    return x.kind == ValueKind::kParam ||
-           v - a.equations[x.index].first_result == w - b.equations[y.index].first_result;
-  }
-  bool SameAttr(const ricci_attr& a, const ricci_attr& b) {
-    if (a.kind != b.kind || a.count != b.count || a.i != b.i || View(a.name) != View(b.name) ||
-        DataOf(a) != DataOf(b) || std::bit_cast<uint64_t>(a.f) != std::bit_cast<uint64_t>(b.f)) {
-      return false;
-    }
-    const auto f = Programs(a), g = Programs(b);
-    return std::equal(f.begin(), f.end(), g.begin(), g.end(),
-                      [&](ricci_program* p, ricci_program* q) { return Same(*FromAbi(p), *FromAbi(q)); });
-  }
-  bool SameEquation(const Program& a, const Equation& e, const Program& b, const Equation& f) {
-    if (a.vocabulary()->PrimName(e.prim) != b.vocabulary()->PrimName(f.prim) ||
-        e.operands.size() != f.operands.size() || e.attrs.size() != f.attrs.size() || e.n_results != f.n_results ||
-        (locations_ && e.location != f.location)) {
-      return false;
-    }
-    for (size_t i = 0; i < e.operands.size(); ++i) {
-      if (!SameValue(a, e.operands[i], b, f.operands[i])) return false;
-    }
-    for (uint32_t i = 0; i < e.n_results; ++i) {
-      if (!SameType(a.type(e.result(i)), b.type(f.result(i)))) return false;
-    }
-    for (size_t i = 0; i < e.attrs.size(); ++i) {
-      if (!SameAttr(e.attrs[i], f.attrs[i])) return false;
-    }
-    return true;
-  }
-
-  const bool locations_;                                            // count too
-  base::HashSet<std::pair<const Program*, const Program*>> known_;  // pairs that are equal
-};
-
-}  // namespace
-
-uint64_t Hash(const Program& p) {
-  Hashes hashes;
-  for (const Program* inner : NestedFirst(p)) hashes[inner] = HashOne(*inner, hashes);
-  return hashes[&p];
+uint64_t Structure::HashOfOperation(const Program& p, const Equation& e) {
+  Hasher h;
+  h.Add(std::string_view(p.vocabulary()->PrimName(e.prim)));
+  for (const ricci_attr& a : e.attrs) AddAttr(h, a);
+  return h.Done();
 }
 
-bool Equal(const Program& a, const Program& b) { return Comparison(/*locations=*/false).Same(a, b); }
+void Structure::AddAttr(Hasher& h, const ricci_attr& a) {
+  h.Add(View(a.name)).Add(a.kind).Add(static_cast<uint64_t>(a.i)).Add(std::bit_cast<uint64_t>(a.f)).Add(DataOf(a));
+  for (ricci_program* p : Programs(a)) h.Add(HashOf(*FromAbi(p)));
+}
 
-bool EqualWithLocations(const Program& a, const Program& b) { return Comparison(/*locations=*/true).Same(a, b); }
+// ---- equality ----
+bool Structure::Same(const Program& a, const Program& b) {
+  if (&a == &b || same_.contains({&a, &b})) return true;
+  if (a.n_params() != b.n_params() || a.n_results() != b.n_results() || a.equations.size() != b.equations.size()) {
+    return false;
+  }
+  for (uint32_t i = 0; i < a.n_params(); ++i) {
+    if (!SameType(a.type(i), b.type(i))) return false;
+  }
+  for (size_t i = 0; i < a.equations.size(); ++i) {
+    if (!SameEquation(a, a.equations[i], b, b.equations[i])) return false;
+  }
+  for (uint32_t i = 0; i < a.n_results(); ++i) {
+    if (!SameValue(a, a.results[i], b, b.results[i])) return false;
+  }
+  same_.insert({&a, &b});
+  return true;
+}
+
+bool Structure::SameAttr(const ricci_attr& a, const ricci_attr& b) {
+  if (a.kind != b.kind || a.count != b.count || a.i != b.i || View(a.name) != View(b.name) || DataOf(a) != DataOf(b) ||
+      std::bit_cast<uint64_t>(a.f) != std::bit_cast<uint64_t>(b.f)) {
+    return false;
+  }
+  const auto f = Programs(a), g = Programs(b);
+  return std::equal(f.begin(), f.end(), g.begin(), g.end(),
+                    [&](ricci_program* p, ricci_program* q) { return Same(*FromAbi(p), *FromAbi(q)); });
+}
+
+bool Structure::SameOperation(const Program& a, const Equation& e, const Program& b, const Equation& f) {
+  return a.vocabulary()->PrimName(e.prim) == b.vocabulary()->PrimName(f.prim) &&
+         std::equal(e.attrs.begin(), e.attrs.end(), f.attrs.begin(), f.attrs.end(),
+                    [&](const ricci_attr& x, const ricci_attr& y) { return SameAttr(x, y); });
+}
+
+bool Structure::SameEquation(const Program& a, const Equation& e, const Program& b, const Equation& f) {
+  if (e.operands.size() != f.operands.size() || e.n_results != f.n_results ||
+      (locations_ && e.location != f.location)) {
+    return false;
+  }
+  for (size_t i = 0; i < e.operands.size(); ++i) {
+    if (!SameValue(a, e.operands[i], b, f.operands[i])) return false;
+  }
+  for (uint32_t i = 0; i < e.n_results; ++i) {
+    if (!SameType(a.type(e.result(i)), b.type(f.result(i)))) return false;
+  }
+  return SameOperation(a, e, b, f);
+}
+
+uint64_t Hash(const Program& p) { return Structure().HashOf(p); }
+
+bool Equal(const Program& a, const Program& b) { return Structure().Same(a, b); }
+
+bool EqualWithLocations(const Program& a, const Program& b) { return Structure(/*locations=*/true).Same(a, b); }
 
 }  // namespace ricci::inline v0::ir

@@ -2,51 +2,11 @@
 //
 // Runs before checkpoint bodies are inlined into their surroundings is not needed: see inline_calls.cc for what keeps a
 // second computation apart.
-#include "base/hash.h"
-#include "base/hash_map.h"
 #include "ir/structural.h"
 #include "pass/pass.h"
 
 namespace ricci::inline v0::pass {
 namespace {
-
-bool SameAttr(const ricci_attr& a, const ricci_attr& b) {
-  if (a.kind != b.kind || a.count != b.count || a.i != b.i || std::memcmp(&a.f, &b.f, sizeof a.f) != 0) return false;
-  switch (a.kind) {
-    case RICCI_ATTR_STRING:
-      return std::memcmp(a.data, b.data, a.count) == 0;
-    case RICCI_ATTR_INTS:
-    case RICCI_ATTR_FLOATS:
-      return a.count == 0 || std::memcmp(a.data, b.data, a.count * 8) == 0;
-    default:
-      break;
-  }
-  const auto p = ir::Programs(a), q = ir::Programs(b);
-  for (size_t i = 0; i < p.size(); ++i) {
-    if (p[i] != q[i] && !ir::Equal(*ir::FromAbi(p[i]), *ir::FromAbi(q[i]))) return false;
-  }
-  return true;
-}
-
-bool SameEquation(const ir::Equation& a, std::span<const trace::Val> a_in, const ir::Equation& b,
-                  std::span<const trace::Val> b_in) {
-  return a.prim == b.prim && a.attrs.size() == b.attrs.size() &&
-         std::equal(a_in.begin(), a_in.end(), b_in.begin(), b_in.end()) &&
-         std::equal(a.attrs.begin(), a.attrs.end(), b.attrs.begin(), SameAttr);
-}
-
-uint64_t HashOf(const ir::Equation& eqn, std::span<const trace::Val> in) {
-  base::Hasher h;
-  h.Add(eqn.prim);
-  for (trace::Val v : in) h.Add(v);
-  for (const ricci_attr& a : eqn.attrs) {
-    h.Add(static_cast<uint64_t>(a.i));
-    if (a.kind == RICCI_ATTR_INTS) {
-      h.Add(std::string_view(static_cast<const char*>(a.data), a.count * sizeof(int64_t)));
-    }
-  }
-  return h.Done();
-}
 
 struct Known {
   const ir::Equation* eqn;
@@ -62,8 +22,7 @@ absl::StatusOr<ir::ProgramRef> MergeConstants(const ir::Program& f) {
   for (const ir::Constant& c : f.constants) {
     auto& group = seen[{c.data->hash, f.type_id(c.value)}];
     for (ir::ValueId other : group) {
-      const ir::Constant& o = *f.constant(other);
-      if (o.splat == c.splat && o.data->bytes == c.data->bytes) same[c.value] = other;
+      if (ir::SameElements(*f.constant(other), c)) same[c.value] = other;
     }
     if (same[c.value] == c.value) group.push_back(c.value);
     any |= same[c.value] != c.value;
@@ -87,24 +46,32 @@ absl::StatusOr<ir::ProgramRef> MergeConstants(const ir::Program& f) {
   return b->Finish(results);
 }
 
-}  // namespace
-
-absl::StatusOr<ir::ProgramRef> Cse(const ir::Program& program, const Options& options) {
+absl::StatusOr<ir::ProgramRef> CseOf(const ir::Program& program, ir::Structure& structure) {
   RICCI_ASSIGN(ir::ProgramRef f, MergeConstants(program));
   base::HashMap<uint64_t, std::vector<Known>> seen;
   return Rebuild(*f,
                  [&](Builder& b, const ir::Program& p, const ir::Equation& eqn,
                      std::span<const trace::Val> in) -> absl::StatusOr<Vals> {
-                   const bool pure = !b.registry().HasEffect(eqn);
-                   auto& group = seen[HashOf(eqn, in)];
+                   const auto nested = [&](const ir::Program& q) { return CseOf(q, structure); };
+                   if (b.registry().HasEffect(eqn)) return CopyWithNested(b, p, eqn, in, nested);
+                   base::Hasher h;
+                   h.Add(structure.HashOfOperation(p, eqn));
+                   for (trace::Val v : in) h.Add(v);
+                   auto& group = seen[h.Done()];
                    for (const Known& k : group) {
-                     if (pure && SameEquation(*k.eqn, k.in, eqn, in)) return k.out;
+                     if (std::ranges::equal(k.in, in) && structure.SameOperation(p, *k.eqn, p, eqn)) return k.out;
                    }
-                   RICCI_ASSIGN(Vals out,
-                                CopyWithNested(b, p, eqn, in, [&](const ir::Program& q) { return Cse(q, options); }));
-                   if (pure) group.push_back({&eqn, Vals(in.begin(), in.end()), out});
+                   RICCI_ASSIGN(Vals out, CopyWithNested(b, p, eqn, in, nested));
+                   group.push_back({&eqn, Vals(in.begin(), in.end()), out});
                    return out;
                  });
+}
+
+}  // namespace
+
+absl::StatusOr<ir::ProgramRef> Cse(const ir::Program& program, const Options&) {
+  ir::Structure structure;
+  return CseOf(program, structure);
 }
 
 }  // namespace ricci::inline v0::pass

@@ -9,6 +9,7 @@
 #include "pass/body_cost.h"
 #include "pass/kernel_builder.h"
 #include "pass/pass.h"
+#include "trace/attrs.h"
 #include "transform/rules.h"
 
 namespace ricci::inline v0::pass {
@@ -39,7 +40,7 @@ absl::StatusOr<ir::ProgramRef> ScheduleVmap(const ir::Program& f, const Options&
                    const trace::Op op(p, eqn);
                    RICCI_ASSIGN(const ricci_lowering* batched,
                                 ChooseLowering(row, *op.get(), options.target, 1u << RICCI_LOWER_DECOMPOSE));
-                   RICCI_ASSIGN(bool lanes, InLanes(*ir::FromAbi(ir::Programs(eqn.attrs[0])[0]), options));
+                   RICCI_ASSIGN(bool lanes, InLanes(trace::ProgramOf(eqn.attrs, "body"), options));
                    if (lanes) return CopyWithNested(b, p, eqn, in, nested);
                    auto body = transform::Decompose(b.registry(), *op.get(), *batched, b.depth());
                    if (!body.ok()) return transform::AtEquation(body.status(), p, eqn, "vmap");

@@ -52,6 +52,21 @@ bool Coerce(ricci_attr& a, uint32_t kind) {
   return true;
 }
 
+// `a` with nothing in it but what its kind says, so that equal attributes are equal in every field: hosts may leave
+// anything in the others.
+ricci_attr Canonical(const ricci_attr& a) {
+  ricci_attr out{a.name, a.kind, a.count, 0, 0.0, a.data};
+  if (a.kind >= RICCI_ATTR_STRING) return out;
+  out.count = 1;
+  out.data = nullptr;
+  if (a.kind == RICCI_ATTR_FLOAT) {
+    out.f = a.f;
+  } else {
+    out.i = a.kind == RICCI_ATTR_BOOL ? a.i != 0 : a.i;
+  }
+  return out;
+}
+
 // A misspelt name is told before the attribute it stands for is missed.
 absl::Status WantKnownAttrs(const prim::Row& row, Attrs attrs) {
   for (const ricci_attr& a : attrs) {
@@ -144,7 +159,14 @@ absl::Status Builder::NormalizeAttrs(const prim::Row& row, Attrs attrs) {
       return base::InvalidArgument(row.name, ": attribute ", View(spec.name), " must be ", AttrKindName(spec.kind),
                                    ", not ", AttrKindName(a.kind));
     }
-    attrs_.push_back(a);
+    if (a.kind == RICCI_ATTR_PROGRAM && a.count != 1) {
+      return base::InvalidArgument(row.name, ": attribute ", View(spec.name), " holds ",
+                                   base::Count(a.count, "program"), ", not one");
+    }
+    if (a.kind == RICCI_ATTR_DTYPE && (a.i <= 0 || a.i > RICCI_KEY)) {
+      return base::InvalidArgument(row.name, ": attribute ", View(spec.name), ": ", a.i, " is no dtype");
+    }
+    attrs_.push_back(Canonical(a));
   }
   if (attrs_.size() == attrs.size()) return absl::OkStatus();
   return base::InvalidArgument(row.name, ": an attribute is given twice");

@@ -40,6 +40,66 @@ TEST_F(StructuralTest, WhatIsComputedCounts) {
   }
 }
 
+// Attributes count by name: the same numbers in another one, which stands at the same place because others are left
+// out, are another program.
+TEST_F(StructuralTest, AttributesCountByNameInAnyOrder) {
+  const auto text = [](std::string_view attrs) {
+    return base::Cat("program a(%x: f32[2]) { %y: f32[2] = mix(%x) ", attrs, " return %y }");
+  };
+  ExpectSame(text("axes=[] weights=[]"), text("weights=[] axes=[]"), true);
+  ExpectSame(text("n=1 flag=true mode=\"a\""), text("mode=\"a\" n=1 flag=true"), true);
+  ExpectSame(text("axes=[]"), text("weights=[]"), false);
+  ExpectSame(text("axes=[]"), text(""), false);
+  ExpectSame(text("n=1"), text("flag=true"), false);
+  ExpectSame(text("mode=\"ab\""), text("mode=\"a\""), false);
+  const std::string_view body = "program () { return }";
+  ExpectSame(text(base::Cat("body=", body)), text(base::Cat("branches=[", body, "]")), false);
+}
+
+// Equations one by one, as cse asks.
+TEST_F(StructuralTest, OperationsCountWithoutOperands) {
+  const ir::ProgramRef p = Parse(
+      "program a(%x: f32[2], %z: f32[2]) { %a: f32[2] = mix(%x) axes=[0] %b: f32[2] = mix(%z) axes=[0]"
+      " %c: f32[2] = mix(%x) weights=[0.0] return %a, %b, %c }");
+  ir::Structure structure;
+  const auto same = [&](size_t i, size_t k) {
+    const ir::Equation &a = p->equations[i], &b = p->equations[k];
+    EXPECT_EQ(structure.HashOfOperation(*p, a) == structure.HashOfOperation(*p, b),
+              structure.SameOperation(*p, a, *p, b));
+    return structure.SameOperation(*p, a, *p, b);
+  };
+  EXPECT_TRUE(same(0, 1));
+  EXPECT_FALSE(same(0, 2));
+}
+
+// What a host leaves in members that the kind of an attribute does not use means nothing.
+TEST_F(StructuralTest, UnusedMembersOfAttributesDoNotCount) {
+  const int64_t axes[] = {0, 1};
+  const auto made = [&](uint32_t count, int64_t i, double f, const void* data) {
+    auto b = *trace::Builder::Create(registry(), "", {});
+    const ricci_attr attrs[] = {{{"n", 1}, RICCI_ATTR_INT, count, 7, f, data},
+                                {{"eps", 3}, RICCI_ATTR_FLOAT, count, i, 0.5, data},
+                                {{"flag", 4}, RICCI_ATTR_BOOL, count, 1 + i, f, data},
+                                {{"axes", 4}, RICCI_ATTR_INTS, 2, i, f, axes}};
+    EXPECT_TRUE(b->Emit("mix", attrs, {}).ok());
+    return *b->Finish({});
+  };
+  const ir::ProgramRef p = made(1, 0, 0, nullptr), q = made(3, 41, 2.5, axes);
+  EXPECT_TRUE(ir::Equal(*p, *q));
+  EXPECT_EQ(ir::Hash(*p), ir::Hash(*q));
+}
+
+TEST_F(StructuralTest, AttributesThatCannotBeWrittenDownAreRefused) {
+  const auto message = [&](const ricci_attr& a) {
+    auto b = *trace::Builder::Create(registry(), "", {});
+    return std::string(b->Emit("mix", {&a, 1}, {}).status().message());
+  };
+  EXPECT_EQ(message({{"new_dtype", 9}, RICCI_ATTR_DTYPE, 1, int64_t{1} << 32 | RICCI_F32, 0, nullptr}),
+            "mix: attribute new_dtype: 4294967308 is no dtype");
+  EXPECT_EQ(message({{"body", 4}, RICCI_ATTR_PROGRAM, 0, 0, 0, nullptr}),
+            "mix: attribute body holds 0 programs, not one");
+}
+
 TEST_F(StructuralTest, ConstantsCountByBits) {
   const auto text = [](std::string_view type, std::string_view v) {
     return base::Cat("program a() { %c: ", type, " = constant ", v, " return %c }");
