@@ -68,9 +68,20 @@ constexpr std::string_view kMovesOperands[] = {"reduce_sum",   "reduce_prod", "c
                                                "cumlogsumexp", "dot_general", "scatter-add", "scatter-sub",
                                                "scatter-mul",  "digamma"};
 
+// Rows whose results fade to zero, and grow to infinity, without a pole: on which side of the last number a result is,
+// depends on how it is rounded.
+constexpr std::string_view kFade[] = {"exp", "exp2", "logistic", "erfc", "pow"};
+constexpr std::string_view kOverflow[] = {"exp", "exp2", "expm1", "sinh", "cosh"};
+
+// In which way a variant moves results.
+enum class Way : uint8_t { kBoth, kCoarse, kUp, kDown };
+constexpr Way kWays[kNoiseVariants] = {Way::kBoth, Way::kBoth, Way::kCoarse, Way::kUp,
+                                       Way::kDown, Way::kBoth, Way::kCoarse, Way::kBoth};
+
 class Noise {
  public:
-  Noise(uint32_t variant, Rounding rounding) : variant_(variant), rounding_(rounding), dice_(variant + 1) {}
+  Noise(uint32_t variant, Rounding rounding)
+      : variant_(variant), way_(kWays[variant]), rounding_(rounding), dice_(variant + 1) {}
 
   absl::StatusOr<ir::ProgramRef> Apply(const ir::Program& f) {
     const auto nested = [&](const ir::Program& p) { return Apply(p); };
@@ -78,13 +89,10 @@ class Noise {
                          [&](trace::Builder& b, const ir::Program& from, const ir::Equation& eqn,
                              std::span<const Val> operands) -> absl::StatusOr<Vals> {
                            const std::string_view name = b.registry().vocabulary().PrimName(eqn.prim);
-                           const auto is_in = [&](auto& list) {
-                             return std::find(std::begin(list), std::end(list), name) != std::end(list);
-                           };
                            Vals in(operands.begin(), operands.end());
                            for (Val& v : in) {
                              RICCI_ASSIGN(v, Settle(b, v));
-                             if (is_in(kMovesOperands)) {
+                             if (IsOneOf(kMovesOperands, name)) {
                                RICCI_ASSIGN(v, Move(b, v));
                              }
                            }
@@ -93,8 +101,8 @@ class Noise {
                                std::any_of(eqn.attrs.begin(), eqn.attrs.end(),
                                            [](const ricci_attr& a) { return !ir::Programs(a).empty(); });
                            for (Val& v : out) {
-                             if (!is_in(kExact) && !holds_programs) {
-                               RICCI_ASSIGN(v, Move(b, v));
+                             if (!IsOneOf(kExact, name) && !holds_programs) {
+                               RICCI_ASSIGN(v, MoveResult(b, name, in, v));
                              } else if (rounding_ == Rounding::kAll && IsReal(b, v)) {
                                RICCI_ASSIGN(v, MoveBy(b, v, StepOfConversion(name, Of(b, v), eqn)));
                              }
@@ -104,6 +112,9 @@ class Noise {
   }
 
  private:
+  static bool IsOneOf(auto& list, std::string_view name) {
+    return std::find(std::begin(list), std::end(list), name) != std::end(list);
+  }
   static bool IsReal(const trace::Builder& b, Val v) { return IsFloat(Of(b, v)); }
   static DType Of(const trace::Builder& b, Val v) { return static_cast<DType>(b.type(v).dtype); }
   static absl::StatusOr<Val> Splat(trace::Builder& b, Val like, double number) {
@@ -114,7 +125,49 @@ class Noise {
   // would often cancel, as in 1 / exp(x).
   absl::StatusOr<Val> Move(trace::Builder& b, Val v) {
     const DType dtype = Of(b, v);
-    return IsReal(b, v) ? MoveBy(b, v, InfoOf(dtype).epsilon * (BitsOf(dtype) == 16 ? 2 : 4)) : v;
+    if (!IsReal(b, v)) return v;
+    const int steps = BitsOf(dtype) == 16 ? 2 : 4;
+    return way_ == Way::kCoarse ? Coarse(b, v, steps) : MoveBy(b, v, InfoOf(dtype).epsilon * steps);
+  }
+  absl::StatusOr<Val> MoveResult(trace::Builder& b, std::string_view name, const Vals& in, Val v) {
+    RICCI_ASSIGN(v, Move(b, v));
+    if (way_ == Way::kUp && IsOneOf(kFade, name)) return Appear(b, v);
+    if (way_ == Way::kDown && IsOneOf(kOverflow, name)) return Return(b, v, in[0]);
+    return v;
+  }
+  // Rounded to multiples of about 2 `steps` units in the last place; what has no normal number left becomes zero.
+  absl::StatusOr<Val> Coarse(trace::Builder& b, Val v, int steps) {
+    const FloatInfo info = InfoOf(Of(b, v));
+    const int dropped = steps == 2 ? 2 : 3;
+    return b.Emit1("reduce_precision",
+                   std::array{trace::IntAttr("exponent_bits", info.exponent_bits),
+                              trace::IntAttr("mantissa_bits", info.mantissa_bits - dropped)},
+                   std::array{v});
+  }
+  // `otherwise` where `v` is the number `from`.
+  absl::StatusOr<Val> Instead(trace::Builder& b, Val v, double from, Val otherwise) {
+    RICCI_ASSIGN(const Val number, Splat(b, v, from));
+    RICCI_ASSIGN(const Val is_it, b.Emit1("eq", {}, std::array{v, number}));
+    return b.Emit1("select_n", {}, std::array{is_it, v, otherwise});
+  }
+  // What faded to zero is the smallest number.
+  absl::StatusOr<Val> Appear(trace::Builder& b, Val v) {
+    if (!IsReal(b, v)) return v;
+    const FloatInfo info = InfoOf(Of(b, v));
+    RICCI_ASSIGN(const Val smallest, Splat(b, v, info.tiny * info.epsilon));
+    return Instead(b, v, 0.0, smallest);
+  }
+  // What overflowed is the largest number, unless the operand was infinite already.
+  absl::StatusOr<Val> Return(trace::Builder& b, Val v, Val operand) {
+    if (!IsReal(b, v)) return v;
+    const double max = InfoOf(Of(b, v)).max, inf = std::numeric_limits<double>::infinity();
+    Val finite = v;
+    for (double sign : {1.0, -1.0}) {
+      RICCI_ASSIGN(const Val largest, Splat(b, v, sign * max));
+      RICCI_ASSIGN(finite, Instead(b, finite, sign * inf, largest));
+    }
+    RICCI_ASSIGN(const Val was_finite, b.Emit1("is_finite", {}, std::array{operand}));
+    return b.Emit1("select_n", {}, std::array{was_finite, v, finite});
   }
   // How much a row rounds that is exact by its definition.
   static double StepOfConversion(std::string_view name, DType dtype, const ir::Equation& eqn) {
@@ -134,7 +187,8 @@ class Noise {
     std::vector<std::byte> bytes;
     for (int64_t i = 0; i < std::max<int64_t>(n, 1); ++i) {
       const double d = step * dice_.Real(0.5, 1.5);
-      const Element e = Encode(dtype, 1 + (dice_.Chance(0.5) ? d : -d));
+      const bool up = way_ == Way::kUp || (way_ != Way::kDown && dice_.Chance(0.5));
+      const Element e = Encode(dtype, 1 + (up ? d : -d));
       for (uint32_t k = 0; k < e.size; ++k) bytes.push_back(static_cast<std::byte>(e.bytes[k]));
     }
     RICCI_ASSIGN(const Val factor, b.Constant(b.type_id(v), bytes));
@@ -143,16 +197,15 @@ class Noise {
   // Zeros of one sign and NaNs of one sign.
   absl::StatusOr<Val> Settle(trace::Builder& b, Val v) {
     if (!IsReal(b, v)) return v;
-    RICCI_ASSIGN(const Val zero, Splat(b, v, 0.0));
     RICCI_ASSIGN(const Val signed_zero, Splat(b, v, variant_ % 2 == 0 ? 0.0 : -0.0));
-    RICCI_ASSIGN(const Val is_zero, b.Emit1("eq", {}, std::array{v, zero}));
-    RICCI_ASSIGN(v, b.Emit1("select_n", {}, std::array{is_zero, v, signed_zero}));
+    RICCI_ASSIGN(v, Instead(b, v, 0.0, signed_zero));
     RICCI_ASSIGN(const Val is_nan, b.Emit1("ne", {}, std::array{v, v}));
     RICCI_ASSIGN(const Val nan, Splat(b, v, variant_ % 2 == 0 ? std::nan("") : -std::nan("")));
     return b.Emit1("select_n", {}, std::array{is_nan, v, nan});
   }
 
   const uint32_t variant_;
+  const Way way_;
   const Rounding rounding_;
   Dice dice_;
 };

@@ -5,8 +5,6 @@
 namespace ricci::testing {
 namespace {
 
-constexpr uint32_t kVariants = 8;
-
 bool SameBits(const std::byte* a, const std::byte* b, size_t n) { return n == 0 || std::memcmp(a, b, n) == 0; }
 bool SameKind(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
@@ -72,7 +70,7 @@ bool Reference::Close(size_t result, size_t at, const std::byte* got) {
     if (g == w) return true;  // zeros of either sign
   }
   double spread = 0;
-  for (uint32_t variant = 0; variant < kVariants; ++variant) {
+  for (uint32_t variant = 0; variant < kNoiseVariants; ++variant) {
     const std::byte* noisy = Noisy(variant, result, at);
     if (noisy == nullptr) return ++counts_.undecided, true;
     if (!IsFloat(d)) {
@@ -92,7 +90,7 @@ std::optional<double> Reference::Spread(size_t result, size_t element) {
   const size_t at = element * static_cast<size_t>(SizeOf(d));
   const double want = ReadFloat(d, &want_.arrays[result][at]);
   double spread = 0;
-  for (uint32_t variant = 0; variant < kVariants; ++variant) {
+  for (uint32_t variant = 0; variant < kNoiseVariants; ++variant) {
     const std::byte* noisy = Noisy(variant, result, at);
     if (noisy == nullptr || !SameKind(want, ReadFloat(d, noisy))) return {};
     spread = std::max(spread, std::fabs(ReadFloat(d, noisy) - want));
