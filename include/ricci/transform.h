@@ -49,7 +49,10 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_batch(const ricci_program* f, cons
 /* Same function; its derivative recomputes what `policy` (see ricci_partial_eval) does not save. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_checkpoint(const ricci_program* f, const char* policy, size_t policy_len,
                                                          ricci_program** out);
-/* f with the derivative `rule`: primals, tangents (all parameters of f) -> results of f, their tangents. */
+/* f with the derivative `rule`: primals, tangents (all parameters of f) -> results of f, their tangents. Where the rule
+ * applies the function itself it emits `custom_jvp` with attributes call = f and self = 1 (2: that of the custom_jvp
+ * around it, and so on) on operands of the types of f's parameters: that stands for the result, so it has derivatives
+ * of every order. custom_vjp does the same. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_custom_jvp(const ricci_program* f, const ricci_program* rule,
                                                          ricci_program** out);
 /* f with fwd: parameters -> results, residuals; bwd: residuals, cotangents of all results -> cotangents of all

@@ -1,13 +1,15 @@
 // custom_jvp: a held program `call` whose derivative is the held program `jvp`: primals, tangents -> results, tangents.
 //
 // Both are Programs, so they hash, save and cache. After differentiation nothing is left of the operation but
-// equations.
-#include "control/structural_row.h"
-#include "transform/dead_code.h"
+// equations. The rule may apply the function again (log-sum-exp, safe norms): there `self=1` stands for the operation
+// that the rule belongs to, see control/self_rule.
+#include "control/self_rule.h"
 #include "transform/vmap.h"
 
 namespace ricci::inline v0::control {
 namespace {
+
+constexpr std::string_view kRules[] = {"jvp"};
 
 // `types` followed by those among them that have tangents.
 std::vector<TypeId> WithTangents(Builder& b, std::span<const TypeId> types) {
@@ -19,22 +21,26 @@ std::vector<TypeId> WithTangents(Builder& b, std::span<const TypeId> types) {
 }
 
 absl::Status Type(Builder& b, const Held& h) {
-  const Program &call = h.program("call"), &jvp = h.program("jvp");
+  const Program& call = h.program("call");
   const std::span<const TypeId> results(call.result_types.data(), call.result_types.size());
   RICCI_TRY(CheckParams(b, "custom_jvp", "call", call, h.in_types()));
+  RICCI_TRY(CheckSelfRule(b, h, kRules, results));
+  if (StandsForOther(h)) return SetOutTypes(b, results);
+  const Program& jvp = h.program("jvp");
   RICCI_TRY(CheckParams(b, "custom_jvp", "jvp", jvp, WithTangents(b, h.in_types())));
   RICCI_TRY(CheckResults(b, "custom_jvp", "jvp", jvp, WithTangents(b, results)));
   return SetOutTypes(b, results);
 }
 
 absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
+  RICCI_ASSIGN(ProgramRef jvp, Released(h, "jvp"));
   Vals in(a.primals, a.primals + h.op.n_in);
   for (uint32_t i = 0; i < h.op.n_in; ++i) {
     if (!types::IsDifferentiable(b.types().Get(h.op.in_types[i]).dtype)) continue;
     RICCI_ASSIGN(Val t, b.Instantiate(a.tangents[i], h.op.in_types[i]));
     in.push_back(t);
   }
-  RICCI_ASSIGN(Vals out, b.Inline(h.program("jvp"), in));
+  RICCI_ASSIGN(Vals out, b.Inline(*jvp, in));
   uint32_t next = h.op.n_out;
   for (uint32_t i = 0; i < h.op.n_out; ++i) {
     a.out_primals[i] = out[i];
@@ -44,6 +50,7 @@ absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
 }
 
 absl::Status Batch(Builder& b, const Held& h, const ricci_batch_args& a) {
+  if (ir::IsRecursive(h.attrs)) return BatchWhole(b, h, a);
   RICCI_ASSIGN(Vals in, BatchFront(b, a, h.op.n_in));
   const Mask batched = IsBatched(a, h.op.n_in);
   const std::string_view axis(a.axis_name.ptr, a.axis_name.len);
@@ -81,7 +88,8 @@ absl::Status Batch(Builder& b, const Held& h, const ricci_batch_args& a) {
 }
 
 absl::StatusOr<Vals> InlineCall(Builder& b, const Held& h, std::span<const Val> in) {
-  return b.Inline(h.program("call"), in);
+  RICCI_ASSIGN(ProgramRef call, Released(h, "call"));
+  return b.Inline(*call, in);
 }
 
 constexpr std::string_view kExamples =
@@ -97,8 +105,21 @@ constexpr std::string_view kExamples =
     "  %s: f64[3] = mul(%q, %r)\n"
     "  %u: f64[3] = mul(%s, %t)\n"
     "  return %p, %n, %u\n"
+    "};\n"
+    "(f64[3]) call=program(%x: f64[3]) {\n"
+    "  %e: f64[3] = exp(%x)\n"
+    "  %y: f64[3] = log1p(%e)\n"
+    "  return %y\n"
+    "} jvp=program(%x: f64[3], %t: f64[3]) {\n"
+    "  %y: f64[3] = custom_jvp(%x) self=1\n"
+    "  %d: f64[3] = sub(%x, %y)\n"
+    "  %s: f64[3] = exp(%d)\n"
+    "  %u: f64[3] = mul(%s, %t)\n"
+    "  return %y, %u\n"
     "}";
-constexpr ricci_attr_spec kAttrs[] = {Spec("call", RICCI_ATTR_PROGRAM), Spec("jvp", RICCI_ATTR_PROGRAM)};
+constexpr ricci_attr_spec kAttrs[] = {Spec("call", RICCI_ATTR_PROGRAM),
+                                      Spec("jvp", RICCI_ATTR_PROGRAM, RICCI_ATTR_OPTIONAL),
+                                      Spec(ir::kSelf, RICCI_ATTR_INT, RICCI_ATTR_OPTIONAL)};
 constexpr ricci_lowering kInline = Decomposition<InlineCall>();
 constexpr const ricci_lowering* kLowerings[] = {&kInline};
 

@@ -3,11 +3,15 @@
 //
 // Its jvp runs fwd and emits custom_linear{bwd}: an operation that stands for the unknown linear map, defined only
 // under transpose, where it becomes bwd.
-#include "control/structural_row.h"
+//
+// Both rules may apply the function again; there `self=1` stands for it, see control/self_rule.
+#include "control/self_rule.h"
 #include "transform/vmap.h"
 
 namespace ricci::inline v0::control {
 namespace {
+
+constexpr std::string_view kRules[] = {"fwd", "bwd"};
 
 std::vector<TypeId> Differentiable(const types::TypeTable& table, std::span<const TypeId> from) {
   std::vector<TypeId> out;
@@ -20,8 +24,11 @@ std::vector<TypeId> Differentiable(const types::TypeTable& table, std::span<cons
 std::span<const TypeId> ResultTypes(const Program& p) { return {p.result_types.data(), p.result_types.size()}; }
 
 absl::Status Type(Builder& b, const Held& h) {
-  const Program &call = h.program("call"), &fwd = h.program("fwd"), &bwd = h.program("bwd");
+  const Program& call = h.program("call");
   RICCI_TRY(CheckParams(b, "custom_vjp", "call", call, h.in_types()));
+  RICCI_TRY(CheckSelfRule(b, h, kRules, ResultTypes(call)));
+  if (StandsForOther(h)) return SetOutTypes(b, ResultTypes(call));
+  const Program &fwd = h.program("fwd"), &bwd = h.program("bwd");
   RICCI_TRY(CheckParams(b, "custom_vjp", "fwd", fwd, h.in_types()));
   const uint32_t n = call.n_results();
   if (fwd.n_results() < n) {
@@ -46,7 +53,9 @@ absl::StatusOr<Vals> EmitLinear(Builder& b, const Program& bwd, int64_t n_residu
 }
 
 absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
-  RICCI_ASSIGN(Vals in, b.Inline(h.program("fwd"), {a.primals, h.op.n_in}));
+  RICCI_ASSIGN(ProgramRef fwd, Released(h, "fwd"));
+  RICCI_ASSIGN(ProgramRef bwd, Released(h, "bwd"));
+  RICCI_ASSIGN(Vals in, b.Inline(*fwd, {a.primals, h.op.n_in}));
   std::copy(in.begin(), in.begin() + h.op.n_out, a.out_primals);
   in.erase(in.begin(), in.begin() + h.op.n_out);
   const auto n_residuals = static_cast<int64_t>(in.size());
@@ -55,7 +64,7 @@ absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
     RICCI_ASSIGN(Val t, b.Instantiate(a.tangents[i], h.op.in_types[i]));
     in.push_back(t);
   }
-  RICCI_ASSIGN(Vals out, EmitLinear(b, h.program("bwd"), n_residuals, in));
+  RICCI_ASSIGN(Vals out, EmitLinear(b, *bwd, n_residuals, in));
   uint32_t next = 0;
   for (uint32_t i = 0; i < h.op.n_out; ++i) {
     if (types::IsDifferentiable(b.types().Get(h.op.out_types[i]).dtype)) a.out_tangents[i] = out[next++];
@@ -63,36 +72,9 @@ absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
   return absl::OkStatus();
 }
 
-// The three programs must agree on what is batched: results in call and fwd, residuals, cotangents. All are made
-// batched; what does not depend on the batch is broadcast.
-absl::Status Batch(Builder& b, const Held& h, const ricci_batch_args& a) {
-  RICCI_ASSIGN(Vals in, BatchFront(b, a, h.op.n_in));
-  const std::string_view axis(a.axis_name.ptr, a.axis_name.len);
-  const Mask all(
-      std::max({h.program("fwd").n_results(), h.program("bwd").n_params(), h.program("bwd").n_results(), h.op.n_in}),
-      1);
-  auto first = [&](size_t n) { return MaskView(all).first(n); };
-  for (uint32_t i = 0; i < h.op.n_in; ++i) {
-    if (a.in_dims[i] >= 0) continue;
-    RICCI_ASSIGN(in[i], trace::BroadcastLeading(b, in[i], a.axis_size));
-  }
-  auto batched = [&](const Program& p) {
-    return transform::Batch(p, first(p.n_params()), a.axis_size, axis, first(p.n_results()));
-  };
-  RICCI_ASSIGN(auto call, batched(h.program("call")));
-  RICCI_ASSIGN(auto fwd, batched(h.program("fwd")));
-  RICCI_ASSIGN(auto bwd, batched(h.program("bwd")));
-  ricci_program* slots[3];
-  const ricci_attr attrs[] = {trace::ProgramAttr("call", *call.program, slots[0]),
-                              trace::ProgramAttr("fwd", *fwd.program, slots[1]),
-                              trace::ProgramAttr("bwd", *bwd.program, slots[2])};
-  RICCI_ASSIGN(Vals out, b.Emit("custom_vjp", attrs, in));
-  std::copy(out.begin(), out.end(), a.out);
-  return absl::OkStatus();
-}
-
 absl::StatusOr<Vals> InlineCall(Builder& b, const Held& h, std::span<const Val> in) {
-  return b.Inline(h.program("call"), in);
+  RICCI_ASSIGN(ProgramRef call, Released(h, "call"));
+  return b.Inline(*call, in);
 }
 
 // ---- custom_linear: residuals, tangents of parameters -> tangents of results ----
@@ -156,8 +138,9 @@ constexpr std::string_view kExamples =
     "  %db: f64[3] = mul(%ct, %a)\n"
     "  return %da, %db\n"
     "}";
-constexpr ricci_attr_spec kAttrs[] = {Spec("call", RICCI_ATTR_PROGRAM), Spec("fwd", RICCI_ATTR_PROGRAM),
-                                      Spec("bwd", RICCI_ATTR_PROGRAM)};
+constexpr ricci_attr_spec kAttrs[] = {
+    Spec("call", RICCI_ATTR_PROGRAM), Spec("fwd", RICCI_ATTR_PROGRAM, RICCI_ATTR_OPTIONAL),
+    Spec("bwd", RICCI_ATTR_PROGRAM, RICCI_ATTR_OPTIONAL), Spec(ir::kSelf, RICCI_ATTR_INT, RICCI_ATTR_OPTIONAL)};
 constexpr ricci_attr_spec kLinearAttrs[] = {Spec("bwd", RICCI_ATTR_PROGRAM), Spec("num_residuals", RICCI_ATTR_INT)};
 constexpr ricci_lowering kInline = Decomposition<InlineCall>();
 constexpr ricci_lowering kNoForwardMode = Decomposition<NoForwardMode>();
@@ -170,7 +153,7 @@ absl::Status RegisterCustomVjp(prim::Registry& r) {
   ricci_prim_def d = Define("custom_vjp", kAttrs, kLowerings);
   d.abstract_eval = TypeThunk<Type>;
   d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
-  d.batch = RuleThunk<Batch, ricci_batch_args>;
+  d.batch = RuleThunk<BatchWhole, ricci_batch_args>;
   d.missing = Str("transpose: differentiation replaces it by custom_linear first");
   d.examples = Str(kExamples);
   RICCI_TRY(r.Add(d).status());

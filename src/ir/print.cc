@@ -4,6 +4,8 @@
 #include "base/hash_map.h"
 #include "base/status.h"
 #include "ir/literal.h"
+#include "ir/self_reference.h"
+#include "ir/structural.h"
 #include "ir/text_lexer.h"
 #include "ir/walk.h"
 
@@ -80,13 +82,33 @@ class Printer {
     absl::StrAppend(&out_, e.n_results != 0 ? " = " : "", p.vocabulary()->PrimName(e.prim), "(");
     for (size_t i = 0; i < e.operands.size(); ++i) absl::StrAppend(&out_, i == 0 ? "%" : ", %", e.operands[i]);
     out_ += ')';
+    const Equation* holder = Holder(e);
+    around_.push_back(&e);
     for (const ricci_attr& a : e.attrs) {
+      if (holder != nullptr && Shared(a, *holder)) continue;
       absl::StrAppend(&out_, " ", base::ToAbsl(View(a.name)), "=");
       PrintAttr(a, indent);
     }
+    around_.pop_back();
     if (!options_.locations || e.location == 0) return;
     const Location at = p.vocabulary()->GetLocation(e.location);
     absl::StrAppend(&out_, "  // ", at.file, ":", at.line);
+  }
+
+  // The equation around this one for which `e` stands, if it is printed too.
+  const Equation* Holder(const Equation& e) const {
+    int64_t level = SelfLevel(e.attrs);
+    for (size_t i = around_.size(); level > 0 && i-- > 0;) {
+      if (around_[i]->prim == e.prim && --level == 0) return around_[i];
+    }
+    return nullptr;
+  }
+  // Is `a` a program that the holder has under the same name? The reader takes it from there.
+  static bool Shared(const ricci_attr& a, const Equation& holder) {
+    if (a.kind != RICCI_ATTR_PROGRAM) return false;
+    const ricci_attr* theirs = FindAttr(holder.attrs, View(a.name));
+    return theirs != nullptr && theirs->kind == a.kind &&
+           Equal(*FromAbi(Programs(a)[0]), *FromAbi(Programs(*theirs)[0]));
   }
 
   void PrintAttr(const ricci_attr& a, int indent) {
@@ -147,6 +169,7 @@ class Printer {
   std::string out_;
   std::vector<const ConstantData*> blobs_;  // in order of first use
   base::HashSet<uint64_t> named_;
+  std::vector<const Equation*> around_;  // what holds the program being printed, innermost last
 };
 
 }  // namespace

@@ -91,6 +91,7 @@ class Program final : public base::Shared {
   base::Vec<ProgramRef> nested;    // keeps the programs in attributes alive
   uint32_t depth = 1;              // 1 + that of the deepest nested program
   bool effectful = false;          // an equation here or in a nested program has an ordered effect
+  bool recursive = false;          // one stands for an equation that holds it (ir/self_reference.h)
 
  private:
   ~Program() override = default;

@@ -1,6 +1,7 @@
 #include "trace/builder.h"
 
 #include "base/status_abi.h"
+#include "ir/self_reference.h"
 
 namespace ricci::inline v0::trace {
 namespace {
@@ -227,6 +228,7 @@ Vals Builder::Append(const prim::Row& row, Attrs attrs, std::span<const Val> in)
     }
   }
   p.effectful |= row.effectful();
+  p.recursive |= ir::IsRecursive(attrs);
   const auto eqn = static_cast<uint32_t>(p.equations.size());
   const auto first = static_cast<uint32_t>(p.values.size());
   p.equations.push_back({row.id,

@@ -1,6 +1,9 @@
 #include "trace/parse_program.h"
 
+#include <deque>
+
 #include "ir/parse.h"
+#include "ir/self_reference.h"
 #include "trace/attrs.h"
 
 namespace ricci::inline v0::trace {
@@ -11,6 +14,8 @@ using ir::TextFile;
 using ir::TextProgram;
 using ir::TextStatement;
 using ir::TextType;
+
+std::string_view View(ricci_str s) { return {s.ptr, s.len}; }
 
 class Reader {
  public:
@@ -74,20 +79,60 @@ class Reader {
   absl::StatusOr<Vals> Emit(Builder& b, const TextStatement& s, const Vals& values) {
     const PrimId prim = registry_.vocabulary().FindPrim(s.primitive);
     if (prim == 0) return Fail(s.at, s.primitive, ": no such primitive");
-    std::vector<ProgramRef> held;
+    around_.push_back({prim, {}});
+    auto status = Programs(b, s);
+    const std::vector<ReadProgram> held = std::move(around_.back().programs);
+    around_.pop_back();
+    RICCI_TRY(status);
     std::vector<std::vector<ricci_program*>> handles(s.attrs.size());
     std::vector<ricci_attr> attrs;
     for (size_t i = 0; i < s.attrs.size(); ++i) {
-      for (const auto& nested : s.attrs[i].programs) {
-        RICCI_ASSIGN(ProgramRef p, Program(*nested, b.depth() + 1));
-        handles[i].push_back(ir::Abi(p.get()));
-        held.push_back(std::move(p));
+      for (const ReadProgram& p : held) {
+        if (p.name == s.attrs[i].name) handles[i].push_back(ir::Abi(p.program.get()));
       }
       attrs.push_back(Attr(s.attrs[i], handles[i]));
     }
+    std::deque<ricci_program*> shared;
+    AddShared(prim, attrs, shared);
     Vals operands;
     for (uint32_t v : s.operands) operands.push_back(values[v]);
     return b.Emit(prim, attrs, operands);
+  }
+
+  // Reads the programs of a statement in the order of the row: one may stand for the statement only where what it then
+  // shares has been read.
+  absl::Status Programs(Builder& b, const TextStatement& s) {
+    std::vector<const TextAttr*> order;
+    for (const TextAttr& a : s.attrs) order.push_back(&a);
+    const auto& specs = registry_.Get(around_.back().prim).attr_specs;
+    const auto place = [&](const TextAttr* a) {
+      return std::ranges::find(specs, a->name, [](const ricci_attr_spec& spec) { return View(spec.name); }) -
+             specs.begin();
+    };
+    std::ranges::stable_sort(order, {}, place);
+    for (const TextAttr* a : order) {
+      for (const auto& nested : a->programs) {
+        RICCI_ASSIGN(ProgramRef p, Program(*nested, b.depth() + 1));
+        around_.back().programs.push_back({a->name, std::move(p)});
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Adds to the attributes of an equation that stands for one around it (ir/self_reference.h) the programs that it
+  // needs and the text leaves to that one. `slots` holds their handles.
+  void AddShared(PrimId prim, std::vector<ricci_attr>& attrs, std::deque<ricci_program*>& slots) {
+    int64_t level = ir::SelfLevel(attrs);
+    const auto holder = std::find_if(around_.rbegin(), around_.rend(),
+                                     [&](const Around& a) { return level > 0 && a.prim == prim && --level == 0; });
+    if (holder == around_.rend()) return;
+    for (const ricci_attr_spec& spec : registry_.Get(prim).attr_specs) {
+      const bool wanted = spec.kind == RICCI_ATTR_PROGRAM && (spec.flags & RICCI_ATTR_OPTIONAL) == 0;
+      if (!wanted || ir::FindAttr(attrs, View(spec.name)) != nullptr) continue;
+      const auto theirs = std::ranges::find(holder->programs, View(spec.name), &ReadProgram::name);
+      if (theirs == holder->programs.end()) continue;
+      attrs.push_back(ProgramAttr(View(spec.name), *theirs->program, slots.emplace_back()));
+    }
   }
 
   absl::Status Equation(Builder& b, const TextStatement& s, Vals& values) {
@@ -128,8 +173,18 @@ class Reader {
     return out;
   }
 
+  struct ReadProgram {
+    std::string_view name;  // of its attribute
+    ProgramRef program;
+  };
+  struct Around {  // a statement whose programs are being read
+    PrimId prim;
+    std::vector<ReadProgram> programs;
+  };
+
   prim::Registry& registry_;
   const TextFile& file_;
+  std::vector<Around> around_;                                      // innermost last
   std::vector<std::shared_ptr<const ir::ConstantData>> constants_;  // those of file_.data that were used
 };
 

@@ -1,5 +1,6 @@
 #include "transform/vmap.h"
 
+#include "ir/self_reference.h"
 #include "trace/attrs.h"
 #include "trace/roles.h"
 #include "transform/dead_code.h"
@@ -106,7 +107,8 @@ absl::StatusOr<BatchProgram> BatchAt(const ir::Program& f, std::span<const int32
   for (const ir::Equation& eqn : f.equations) {
     Vals in;
     std::vector<int32_t> dims;
-    bool any = false;
+    // What stands for an operation around it is batched with that, even where it is applied to constants alone.
+    bool any = ir::IsRecursive(eqn);
     for (ir::ValueId v : eqn.operands) {
       in.push_back(env[v]);
       dims.push_back(dim[v]);

@@ -2,7 +2,7 @@
 
 A case file holds sections separated by lines of `====`. A section is a program and, after it, steps: a line
 `$ COMMAND OPTIONS` runs `ricci COMMAND OPTIONS -` with the program on standard input; what follows is its output (of a
-failing command: its message and `exit N`). Steps that name a device this build lacks are left out.
+failing command: its message and `exit N`). `$ A | B` gives what A prints to B. Steps that name a device this build lacks are left out.
 
 usage: golden.py TOOL [--update] CASE...
 """
@@ -13,6 +13,9 @@ import sys
 
 
 def run(tool, words, program):
+    if "|" in words:
+        at = words.index("|")
+        return run(tool, words[at + 1:], run(tool, words[:at], program))
     done = subprocess.run([tool, *words, "-"], input=program, capture_output=True, text=True, timeout=120)
     return done.stdout if done.returncode == 0 else f"{done.stdout}{done.stderr}exit {done.returncode}\n"
 

@@ -4,7 +4,7 @@
 // operands, and every program is wrapped to take all of it.
 #include "ricci/custom_derivative.hpp"
 
-#include "captures.h"
+#include "open_rule.h"
 
 namespace ricci::inline v0 {
 
@@ -35,8 +35,13 @@ void WantTypes(const Place& p, std::string_view who, std::string_view what, std:
 
 }  // namespace
 
-Values CustomJvpLeaves(const Place& p, LeafFunction f, LeafFunction rule, const Values& leaves) {
-  const Closed<Value> closed = Close(p, f, TypesOf(leaves));
+Values CustomJvpLeaves(const Place& p, const FunctionIdentity& identity, LeafFunction f, LeafFunction rule,
+                       const Values& leaves) {
+  OpenRule::WantEnd(p, identity);
+  OpenRule open(p, "custom_jvp", identity, leaves);
+  auto function = open.Inside(f);
+  const Closed<Value> closed = Close(p, function, TypesOf(leaves));
+  if (auto mine = OpenRule::StandIn(p, "custom_jvp", identity, closed, leaves)) return *mine;
   const std::span<const ricci_type> results = closed.program.results();
   Captures captures(p);
   captures.Add("the function", closed.captured);
@@ -51,8 +56,13 @@ Values CustomJvpLeaves(const Place& p, LeafFunction f, LeafFunction rule, const 
     return Joined(y, Selected(dy, has));
   };
   const auto types = WithTangentTypes(leaves);
-  const Closed<Value> closed_rule = Close(p, on_leaves, types);
-  captures.Add("the rule", closed_rule.captured);
+  auto inside = open.Inside(on_leaves);
+  Closed<Value> closed_rule;
+  do {
+    open.Begin(closed, captures);
+    closed_rule = Close(p, inside, types);
+    captures.Add("the rule", closed_rule.captured);
+  } while (open.Again(captures));
   const Values operands = Joined(leaves, captures.values());
   const Program call = captures.Over(closed, leaves);
   const size_t n = leaves.size(), n_tangents = types.size() - n;
@@ -73,20 +83,21 @@ namespace {
 struct ReverseRule {
   const Place& p;
   const Values& leaves;
+  OpenRule& open;
   Closed<Value> f, fwd, bwd;
   size_t n_out = 0, n_residuals = 0;
   std::vector<uint8_t> has_ct;        // of each result
   std::vector<ricci_type> bwd_types;  // residuals, then a cotangent of each floating result
 
-  void CloseForward(LeafFunction call, LeafFunction forward);
+  void CloseForward(LeafFunction forward);
   void CloseBackward(LeafFunction backward);
   Program Forward(const Captures& captures) const;
   Program Backward(const Captures& captures) const;
 };
 
-void ReverseRule::CloseForward(LeafFunction call, LeafFunction forward) {
-  f = Close(p, call, TypesOf(leaves));
-  fwd = Close(p, forward, TypesOf(leaves));
+void ReverseRule::CloseForward(LeafFunction forward) {
+  auto inside = open.Inside(forward);
+  fwd = Close(p, inside, TypesOf(leaves));
   const auto y = f.program.results(), both = fwd.program.results();
   n_out = y.size();
   if (both.size() < n_out)
@@ -125,7 +136,8 @@ void ReverseRule::CloseBackward(LeafFunction backward) {
     WantTypes(p, "bwd", "cotangent", Selected(cts, wanted), "the argument", TypesOf(Selected(leaves, wanted)));
     return Selected(cts, wanted);
   };
-  bwd = Close(p, on_leaves, bwd_types);
+  auto inside = open.Inside(on_leaves);
+  bwd = Close(p, inside, bwd_types);
 }
 
 // All captures are residuals too, between those of fwd and the cotangents.
@@ -157,14 +169,23 @@ Program ReverseRule::Backward(const Captures& captures) const {
 
 }  // namespace
 
-Values CustomVjpLeaves(const Place& p, LeafFunction f, LeafFunction fwd, LeafFunction bwd, const Values& leaves) {
-  ReverseRule rule{p, leaves, {}, {}, {}, 0, 0, {}, {}};
-  rule.CloseForward(f, fwd);
-  rule.CloseBackward(bwd);
+Values CustomVjpLeaves(const Place& p, const FunctionIdentity& identity, LeafFunction f, LeafFunction fwd,
+                       LeafFunction bwd, const Values& leaves) {
+  OpenRule::WantEnd(p, identity);
+  OpenRule open(p, "custom_vjp", identity, leaves);
+  ReverseRule rule{p, leaves, open, {}, {}, {}, 0, 0, {}, {}};
+  auto function = open.Inside(f);
+  rule.f = Close(p, function, TypesOf(leaves));
+  if (auto mine = OpenRule::StandIn(p, "custom_vjp", identity, rule.f, leaves)) return *mine;
   Captures captures(p);
   captures.Add("the function", rule.f.captured);
-  captures.Add("fwd", rule.fwd.captured);
-  captures.Add("bwd", rule.bwd.captured);
+  do {
+    open.Begin(rule.f, captures);
+    rule.CloseForward(fwd);
+    captures.Add("fwd", rule.fwd.captured);
+    rule.CloseBackward(bwd);
+    captures.Add("bwd", rule.bwd.captured);
+  } while (open.Again(captures));
   const Program call = captures.Over(rule.f, leaves), forward = rule.Forward(captures),
                 backward = rule.Backward(captures);
   const Program c = MakeProgramAt(p.at, [&](ricci_program** out) {

@@ -11,6 +11,7 @@
 namespace ricci::inline v0 {
 
 class Trace;
+class OpenRule;
 
 struct Session {
   Trace* innermost = nullptr;
@@ -37,6 +38,8 @@ class Trace final : public Scope {
   Value CaptureArray(const Place& p, const Array& array);
   Program Finish(const Values& results);
   void Abandon();
+
+  OpenRule* rule = nullptr;  // the custom derivative one of whose functions this traces
 
  private:
   bool CopyConstant(const Value& outer, Value& copy);

@@ -23,10 +23,35 @@ auto checkpoint(F f, std::string policy = "nothing", Location at = Location::Her
                      });
 }
 
+// What tells one custom derivative from another: the types of its functions and arguments, and what the functions
+// capture.
+struct FunctionIdentity {
+  const void* type;
+  std::string captured;
+  bool plain;  // all captured is plain data; else the function is like no other
+  bool Same(const FunctionIdentity& o) const { return plain && type == o.type && captured == o.captured; }
+};
+template <typename...>
+inline constexpr char kTypeTag = 0;
+template <typename In, typename... F>
+FunctionIdentity IdentityOf(const F&... functions) {
+  FunctionIdentity id{&kTypeTag<In, F...>, {}, (std::is_trivially_copyable_v<F> && ...)};
+  auto add = [&](const auto& f) {
+    if constexpr (!std::is_empty_v<std::remove_cvref_t<decltype(f)>>) {
+      id.captured.append(reinterpret_cast<const char*>(&f), sizeof f);
+    }
+  };
+  if (id.plain) (add(functions), ...);
+  return id;
+}
+
 // `rule`: leaves and a tangent of each -> results and a tangent of each.
-Values CustomJvpLeaves(const Place& p, LeafFunction f, LeafFunction rule, const Values& leaves);
+Values CustomJvpLeaves(const Place& p, const FunctionIdentity& identity, LeafFunction f, LeafFunction rule,
+                       const Values& leaves);
 // f with the derivative `rule`: rule(primals, tangents), each a tuple with one entry per argument of f, gives
-// {f(primals...), tangent of it}.
+// {f(primals...), tangent of it}. The rule may apply the resulting function itself, at the types of its primals, and
+// has derivatives of every order then; this needs a name for it, so a function: `Value Norm(Value x) { return
+// custom_jvp([](Value x) {...}, [](auto x, auto dx) { Value n = Norm(get<0>(x)); ... })(x); }`.
 template <typename F, typename Rule>
 auto custom_jvp(F f, Rule rule, Location at = Location::Here()) {
   return Transformed("custom_jvp", at, [f = std::move(f), rule = std::move(rule)](const Place& p, const auto&... args) {
@@ -49,15 +74,16 @@ auto custom_jvp(F f, Rule rule, Location at = Location::Here()) {
       }
       return Joined(out, dy);
     };
-    const Values out = CustomJvpLeaves(p, shell, on_leaves, LeavesOfAll<Value>(in));
+    const Values out = CustomJvpLeaves(p, IdentityOf<In>(f, rule), shell, on_leaves, LeavesOfAll<Value>(in));
     return Fill<Value>(shell.out(), out);
   });
 }
 
 // `fwd`: leaves -> results and residuals; `bwd`: residuals, a cotangent of each result -> a cotangent of each leaf.
-Values CustomVjpLeaves(const Place& p, LeafFunction f, LeafFunction fwd, LeafFunction bwd, const Values& leaves);
+Values CustomVjpLeaves(const Place& p, const FunctionIdentity& identity, LeafFunction f, LeafFunction fwd,
+                       LeafFunction bwd, const Values& leaves);
 // f with a reverse mode of its own: fwd(args...) gives {f(args...), residuals}, any tree; bwd(residuals, ct) gives the
-// tuple of cotangents of the arguments.
+// tuple of cotangents of the arguments. Both may apply the resulting function, as the rule of custom_jvp may.
 template <typename F, typename Fwd, typename Bwd>
 auto custom_vjp(F f, Fwd fwd, Bwd bwd, Location at = Location::Here()) {
   return Transformed("custom_vjp", at, [=](const Place& p, const auto&... args) {
@@ -76,7 +102,9 @@ auto custom_vjp(F f, Fwd fwd, Bwd bwd, Location at = Location::Here()) {
                     "bwd of custom_vjp takes the residuals that fwd gives, then the cotangent of the result");
       return LeavesOf<Value>(LiftTree(inside, bwd(residuals, ct)));
     };
-    const Values out = CustomVjpLeaves(p, shell, fwd_shell, on_leaves, LeavesOfAll<Value>(in));
+    using In = std::remove_const_t<decltype(in)>;
+    const Values out =
+        CustomVjpLeaves(p, IdentityOf<In>(f, fwd, bwd), shell, fwd_shell, on_leaves, LeavesOfAll<Value>(in));
     return Fill<Value>(shell.out(), out);
   });
 }

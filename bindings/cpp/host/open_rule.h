@@ -1,0 +1,54 @@
+// A custom derivative whose functions are being traced, and the calls of it inside of its own rule.
+//
+// A rule such as that of log-sum-exp applies the function itself. Tracing that call as any other would trace its rule,
+// and so on without end. Instead it becomes an equation that stands for the one being made (`self` of custom_jvp and
+// custom_vjp), which the core completes when it differentiates. A call is such a call if function and rules are of the
+// same types and capture the same plain data, and the program of the function is the same.
+#ifndef RICCI_BINDINGS_CPP_HOST_OPEN_RULE_H_
+#define RICCI_BINDINGS_CPP_HOST_OPEN_RULE_H_
+#include "captures.h"
+#include "ricci/custom_derivative.hpp"
+
+namespace ricci::inline v0 {
+
+class OpenRule {
+ public:
+  OpenRule(const Place& p, std::string_view prim, const FunctionIdentity& identity, const Values& leaves)
+      : p_(p), prim_(prim), identity_(identity), leaves_(leaves) {}
+
+  // `f` as a function that knows, while it is traced, that it belongs to this derivative.
+  auto Inside(LeafFunction f) {
+    return [this, f](const Place& inside, const Values& params) {
+      Mark(inside);
+      return f(inside, params);
+    };
+  }
+  // The function itself, closed, and all that is captured; from now on calls inside of the rules stand for it.
+  void Begin(const Closed<Value>& function, const Captures& captures);
+  // Whether the rules have to be traced again: they applied the function while `captures` did not hold all of them yet.
+  bool Again(const Captures& captures) const { return applied_ && captures.values().size() != captured_.size(); }
+
+  // The results of the call (p, leaves) of `function`, if it stands for a derivative being traced around it.
+  static std::optional<Values> StandIn(const Place& p, std::string_view prim, const FunctionIdentity& identity,
+                                       const Closed<Value>& function, const Values& leaves);
+  // Throws if derivatives of this identity nest so deep that they do not seem to end.
+  static void WantEnd(const Place& p, const FunctionIdentity& identity);
+
+  std::string_view prim() const { return prim_; }
+
+ private:
+  void Mark(const Place& inside);
+  bool Matches(std::string_view prim, const FunctionIdentity& identity, const Closed<Value>& function,
+               const Values& leaves) const;
+
+  const Place& p_;
+  const std::string_view prim_;
+  const FunctionIdentity& identity_;
+  const Values& leaves_;
+  bool ready_ = false, applied_ = false;
+  Program closed_, call_;  // over the leaves and the function's captures; over all operands
+  Values captured_;
+};
+
+}  // namespace ricci::inline v0
+#endif

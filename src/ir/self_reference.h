@@ -1,0 +1,33 @@
+// Self reference: an equation that stands for one that holds it, so that a derivative rule may apply the very function
+// whose rule it is.
+//
+// Programs are data and closed, so such a rule cannot hold the equation it belongs to: that would never end. Instead
+// `custom_jvp(%x) call=program... self=k` inside of it stands for the k-th enclosing equation of the same primitive,
+// counted from inside. It holds what computes its value (`call`) and lacks the derivative, which the enclosing equation
+// puts in when its rule is taken out of it (transform/release). Everything else (typing, text, hashing, inlining)
+// treats it as the ordinary equation that it is.
+#ifndef RICCI_IR_SELF_REFERENCE_H_
+#define RICCI_IR_SELF_REFERENCE_H_
+#include <functional>
+
+#include "absl/status/status.h"
+#include "ir/program.h"
+
+namespace ricci::inline v0::ir {
+
+inline constexpr std::string_view kSelf = "self";  // the name of the INT attribute
+
+// Which enclosing equation these attributes stand for: 1 is the innermost; 0: none, the equation is one of its own.
+int64_t SelfLevel(std::span<const ricci_attr> attrs);
+
+// Does the equation stand for another, or hold a program with one that does?
+bool IsRecursive(std::span<const ricci_attr> attrs);
+inline bool IsRecursive(const Equation& e) { return IsRecursive(e.attrs); }
+
+// Calls `see` for every equation in `held` and the programs in it that stands for the equation of `prim` that holds
+// `held`, each once per distinct program. Costs nothing where Program::recursive is not set.
+absl::Status EachSelf(const Program& held, PrimId prim,
+                      const std::function<absl::Status(const Program&, const Equation&)>& see);
+
+}  // namespace ricci::inline v0::ir
+#endif
