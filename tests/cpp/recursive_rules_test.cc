@@ -4,7 +4,7 @@
 namespace ricci::testing {
 namespace {
 
-class SelfRule : public BindingTest {
+class RecursiveRules : public BindingTest {
  protected:
   static void Expect(const Array& got, const std::vector<double>& want) {
     ExpectClose(got, Floats(want.begin(), want.end()), 1e-5f);
@@ -23,7 +23,7 @@ Value LogSumExp(Value x) {
       })(x);
 }
 
-TEST_F(SelfRule, LogSumExpHasDerivativesOfEveryOrder) {
+TEST_F(RecursiveRules, LogSumExpHasDerivativesOfEveryOrder) {
   const Array x = Vec({1, 2});
   const double p = 1 / (1 + std::exp(1.0)), q = 1 - p;  // softmax of (1, 2)
   Expect(jit(LogSumExp)(x), {static_cast<float>(1 - std::log(p))});
@@ -49,7 +49,7 @@ Value Cosine(Value x) {
                     })(x);
 }
 
-TEST_F(SelfRule, FunctionsMayNeedEachOther) {
+TEST_F(RecursiveRules, FunctionsMayNeedEachOther) {
   const Array x = Num(0.5);
   Expect(grad(Sine)(x), {std::cos(0.5)});
   Expect(grad(grad(Sine))(x), {-std::sin(0.5)});
@@ -67,7 +67,7 @@ Value Power(Value x, int n) {
                     })(x);
 }
 
-TEST_F(SelfRule, CapturedNumbersTellFunctionsApart) {
+TEST_F(RecursiveRules, CapturedNumbersTellFunctionsApart) {
   auto cube = [](Value x) { return Power(x, 3); };
   Expect(grad(cube)(Num(2)), {12});
   Expect(grad(grad(cube))(Num(2)), {12});
@@ -85,7 +85,7 @@ Value Growth(Value x) {
                     })(x);
 }
 
-TEST_F(SelfRule, ArraysMayBeCapturedByTheRuleAlone) {
+TEST_F(RecursiveRules, ArraysMayBeCapturedByTheRuleAlone) {
   const Array ten = Num(10);
   rate = &ten;
   Expect(grad(Growth)(Num(0)), {10});
@@ -98,7 +98,7 @@ Value ReverseExp(Value x) {
                     [](Value v, Value ct) { return std::tuple(ReverseExp(v) * ct); })(x);
 }
 
-TEST_F(SelfRule, ReverseRulesToo) {
+TEST_F(RecursiveRules, ReverseRulesToo) {
   const double e = std::exp(0.5);
   Expect(grad(ReverseExp)(Num(0.5)), {e});
   Expect(grad(grad(grad(ReverseExp)))(Num(0.5)), {e});
@@ -117,7 +117,7 @@ Value Halves(Value x) {
                     })(x);
 }
 
-TEST_F(SelfRule, OtherTypesAreOtherFunctions) {
+TEST_F(RecursiveRules, OtherTypesAreOtherFunctions) {
   Expect(grad(Halves)(Vec({1, 2, 3, 4})), {1, 1, 1, 1});
   Expect(hessian(Halves)(Vec({1, 2})), {0, 0, 0, 0});
 }
@@ -135,7 +135,7 @@ Value Circular(Value x) {
                     })(x);
 }
 
-TEST_F(SelfRule, EndlessRecursionIsAnError) {
+TEST_F(RecursiveRules, EndlessRecursionIsAnError) {
   const char* const text = "the function applies itself again and again";
   const auto endless = [](Value x) { return Endless(x, std::make_shared<int>(1)); };
   EXPECT_NE(MessageOf([&] { grad(endless)(Num(1)); }).find(text), std::string::npos);
