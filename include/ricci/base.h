@@ -89,6 +89,7 @@ enum {
   RICCI_KEY = 20
 };
 #define RICCI_MAX_RANK 16u
+#define RICCI_MAX_RESULTS (1u << 20) /* of one equation */
 
 /* ---- status codes (numbers as in absl and gRPC) ---- */
 enum {

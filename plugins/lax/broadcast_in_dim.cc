@@ -44,7 +44,7 @@ Value Transposed(const Eqn& e, const Value& ct) {
 Batched BatchRule(const Eqn& e, const Batched& x) {
   const Dims shape = e.ints("shape"), dims = e.ints("broadcast_dimensions");
   const auto at = static_cast<size_t>(x.dim);
-  const int64_t to = at == 0 ? 0 : dims[at - 1] + 1;
+  const int64_t to = at == 0 ? 0 : dims[at - 1] + 1;  // exact: dimensions of the result
   Shape new_shape(shape.begin(), shape.end()), new_dims;
   new_shape.insert(new_shape.begin() + to, x.value.dim(x.dim));
   for (int64_t d : dims) new_dims.push_back(d >= to ? d + 1 : d);

@@ -16,15 +16,18 @@ ArrayTypes ConcatenateType(const Eqn& e) {
   const ArrayType first = e.in(0);
   const int64_t along = e.integer("dimension");
   if (along < 0 || along >= first.rank()) e.Fail("dimension ", along, " is out of range for ", first);
-  Shape shape(first.shape().begin(), first.shape().end());
+  ricci_exact sum = Exact(first.dim(along));
   for (uint32_t i = 1; i < e.n_in(); ++i) {
     const ArrayType x = e.in(i);
     const bool same = x.dtype() == first.dtype() && x.rank() == first.rank() &&
                       SameDims(rules::Without(x.shape(), {&along, 1}), rules::Without(first.shape(), {&along, 1}));
     if (!same)
       e.Fail("operands 0 and ", i, " are ", first, " and ", x, "; they may differ in dimension ", along, " only");
-    shape[static_cast<size_t>(along)] += x.dim(along);
+    sum = sum + x.dim(along);
   }
+  Shape shape(first.shape().begin(), first.shape().end());
+  shape[static_cast<size_t>(along)] =
+      AsDimension(sum, "concatenate: dimension ", along, " of ", first, " and the operands after it becomes ");
   return first.WithShape(shape);
 }
 
@@ -41,7 +44,7 @@ void ConcatenateTranspose(const Eqn& e, Transpose& a) {
 void ConcatenateBatch(const Eqn& e, Batch& a) {
   Values in;
   for (const Batched& x : a.in) in.push_back(rules::BatchFirst(x, a.size));
-  a.out[0] = {e.Emit(in, {{"dimension", e.integer("dimension") + 1}}), 0};
+  a.out[0] = {e.Emit(in, {{"dimension", rules::Shifted(e.integer("dimension"), 0)}}), 0};
 }
 
 // Without empty operands; a single one is the result.
@@ -96,7 +99,7 @@ ArrayTypes StackType(const Eqn& e) {
     }
   }
   Shape shape(first.shape().begin(), first.shape().end());
-  shape.insert(shape.begin() + axis, e.n_in());
+  shape.insert(shape.begin() + axis, e.n_in());  // exact: the axis is a place of the result
   return first.WithShape(shape);
 }
 
@@ -110,14 +113,14 @@ void StackTranspose(const Eqn& e, Transpose& a) {
 void StackBatch(const Eqn& e, Batch& a) {
   Values in;
   for (const Batched& x : a.in) in.push_back(rules::BatchFirst(x, a.size));
-  a.out[0] = {e.Emit(in, {{"axis", e.integer("axis") + 1}}), 0};
+  a.out[0] = {e.Emit(in, {{"axis", rules::Shifted(e.integer("axis"), 0)}}), 0};
 }
 
 Scalar StackIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
   const int64_t axis = e.integer("axis");
   const Scalar which = at[static_cast<size_t>(axis)];
   Index from(at.begin(), at.end());
-  from.erase(from.begin() + axis);
+  from.erase(from.begin() + axis);  // exact: a dimension
   Scalar out = k.Operand(e.n_in() - 1).Load(from);
   for (uint32_t i = e.n_in() - 1; i-- > 0;)
     out = Select(which <= static_cast<int64_t>(i), k.Operand(i).Load(from), out);
@@ -129,7 +132,7 @@ std::string StackFactors(const Eqn& e) {
   Shape shared;
   for (int64_t i = 0; i < e.in(0).rank(); ++i) shared.push_back(text.Shared());
   for (uint32_t i = 0; i < e.n_in(); ++i) text.AddIn(shared);
-  shared.insert(shared.begin() + e.integer("axis"), text.Whole());
+  shared.insert(shared.begin() + e.integer("axis"), text.Whole());  // exact: a dimension of the result
   text.AddOut(shared);
   return text.Done();
 }

@@ -132,7 +132,7 @@ void Loops(KernelBuilder& k, const Eqn& e) {
     total.Store({}, Operation::First(k.Constant(dtype, 0)));
     k.Loop(n, [&](Scalar i) {
       Index at = line;
-      at.insert(at.begin() + axis, e.flag("reverse") ? n - 1 - i : i);
+      at.insert(at.begin() + axis, e.flag("reverse") ? n - 1 - i : i);  // exact: a dimension
       const Scalar next = Operation::Combine(total.Load({}), Convert(k.Operand(0).Load(at), dtype));
       total.Store({}, next);
       k.Result().Store(at, Convert(next, x.dtype()));

@@ -95,8 +95,9 @@ Value SimplerSlice(const Eqn& e, std::span<const Value> in) {
     const Shape known = KnownIntegers(in[i]);
     if (known.empty()) return {};
     const int64_t n = e.ints("slice_sizes")[i - 1];
-    start.push_back(std::clamp<int64_t>(known[0], 0, e.in(0).shape()[i - 1] - n));
-    limit.push_back(start.back() + n);
+    const int64_t last = e.in(0).shape()[i - 1] - n;  // exact: the part fits
+    start.push_back(std::clamp<int64_t>(known[0], 0, last));
+    limit.push_back(start.back() + n);  // exact: the part fits
   }
   return slice(in[0], start, limit);
 }
@@ -104,7 +105,7 @@ Value SimplerSlice(const Eqn& e, std::span<const Value> in) {
 Scalar SliceIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
   Index from;
   for (size_t i = 0; i < at.size(); ++i) {
-    const int64_t last = e.in(0).shape()[i] - e.ints("slice_sizes")[i];
+    const int64_t last = e.in(0).shape()[i] - e.ints("slice_sizes")[i];  // exact: the part fits
     const Scalar start = k.Operand(static_cast<uint32_t>(i) + 1).Load({});
     from.push_back(last == 0 ? at[i] : ClampedIndex(start, last) + at[i]);
   }

@@ -25,17 +25,36 @@ constexpr AttrSpec kAttrs[] = {{"offset_dims", AttrKind::kInts},
 constexpr WindowDims::Names kNames = {"offset_dims", "collapsed_slice_dims", "start_index_map", "operand_batching_dims",
                                       "start_indices_batching_dims"};
 
+// The least and the greatest value of an integer type.
+int64_t Least(DType d) { return In(d, kSigned) ? INT64_MIN >> (64 - BitsOf(d)) : 0; }
+uint64_t Greatest(DType d) { return UINT64_MAX >> (64 - BitsOf(d) + (In(d, kSigned) ? 1 : 0)); }
+
+bool IsFilledWith(const Eqn& e) { return e.has("fill_value") && e.str("mode") == "fill"; }
+
+// Fails unless fill_value is a number of the operand's dtype. The greatest 64-bit integers are no doubles: the doubles
+// next to them, 2^63 and 2^64, mean them.
+void CheckFill(const Eqn& e) {
+  const DType dtype = e.in(0).dtype();
+  if (!IsFilledWith(e) || IsFloat(dtype) || dtype == DType::kBool) return;
+  const double fill = e.number("fill_value");
+  if (dtype == DType::kKey) e.Fail("fill_value ", fill, " is no key; leave it out for ", e.in(0));
+  const bool fits = fill >= static_cast<double>(Least(dtype)) && fill <= static_cast<double>(Greatest(dtype));
+  if (!fits) e.Fail("fill_value ", fill, " is out of range for ", e.in(0));
+}
+
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(2);
   const WindowDims d(e, kNames);
   CheckWindowDims(e, d);
   WantMode(e);
+  CheckFill(e);
   const ArrayType x = e.in(0), indices = e.in(1);
   const Dims sizes = e.ints("slice_sizes");
   bool fits = static_cast<int64_t>(sizes.size()) == x.rank();
   for (size_t i = 0; fits && i < sizes.size(); ++i) {
-    const int64_t limit = d.IsWindow(static_cast<int64_t>(i)) ? x.shape()[i] : std::min<int64_t>(x.shape()[i], 1);
-    fits = sizes[i] >= 0 && sizes[i] <= limit;
+    // Outside of the window there is one element, if there is any: of no element, the last start would lie outside.
+    const int64_t most = d.IsWindow(static_cast<int64_t>(i)) ? x.shape()[i] : std::min<int64_t>(x.shape()[i], 1);
+    fits = sizes[i] <= most && sizes[i] >= (d.IsWindow(static_cast<int64_t>(i)) ? 0 : most);
   }
   if (!fits) e.Fail("slice_sizes ", sizes, " must fit into ", x, " and be 1 in dimensions outside of the window");
   Shape shape(d.window.size() + static_cast<size_t>(indices.rank() - 1));
@@ -110,10 +129,14 @@ void BatchRule(const Eqn& e, Batch& a) {
 
 Scalar FillOf(KernelBuilder& k, const Eqn& e) {
   const DType dtype = e.in(0).dtype();
-  if (e.has("fill_value")) return k.Constant(dtype, e.number("fill_value"));
+  if (IsFilledWith(e)) {
+    const double fill = e.number("fill_value");
+    const bool is_greatest = IsInt(dtype) && fill >= static_cast<double>(Greatest(dtype));
+    return is_greatest ? k.Constant(dtype, static_cast<int64_t>(Greatest(dtype))) : k.Constant(dtype, fill);
+  }
   if (IsFloat(dtype)) return k.Constant(dtype, std::numeric_limits<double>::quiet_NaN());
   if (dtype == DType::kBool) return k.Constant(dtype, 1);
-  return k.Constant(dtype, In(dtype, kSigned) ? INT64_MIN >> (64 - BitsOf(dtype)) : int64_t{-1});
+  return k.Constant(dtype, In(dtype, kSigned) ? Least(dtype) : int64_t{-1});
 }
 
 Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
@@ -133,7 +156,7 @@ Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scala
   position.push_back(k.At(0));
   for (size_t j = 0; j < d.start_map.size(); ++j) {
     const auto along = static_cast<size_t>(d.start_map[j]);
-    const int64_t last = e.in(0).shape()[along] - e.ints("slice_sizes")[along];
+    const int64_t last = e.in(0).shape()[along] - e.ints("slice_sizes")[along];  // exact: the window fits
     position.back() = k.At(static_cast<int64_t>(j));
     const Scalar start = WideIndex(k.Operand(1).Load(position));
     if (fills) {
@@ -149,7 +172,7 @@ Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scala
 // ---- simplify ----
 // The start of a known position along the operand's dimension `along`; nothing if the window is filled instead.
 std::optional<int64_t> KnownStart(const Eqn& e, int64_t along, int64_t start) {
-  const int64_t last = e.in(0).dim(along) - e.ints("slice_sizes")[static_cast<size_t>(along)];
+  const int64_t last = e.in(0).dim(along) - e.ints("slice_sizes")[static_cast<size_t>(along)];  // exact: it fits
   if (e.str("mode") == "fill" && (start < 0 || start > last)) return std::nullopt;
   return std::clamp<int64_t>(start, 0, last);
 }

@@ -2,7 +2,9 @@
 // between neighbours. Negative low or high cut off.
 //
 // Lowered by index: the operand is loaded at a clamped index and selected where the index falls on one of its elements,
-// so that no load is out of bounds.
+// so that no load is out of bounds. The three numbers may be any int64 as long as the result can exist (the lowest low
+// of an operand whose interior makes up for it): all rules but the type's work with the elements that are left (Kept),
+// whose places are small.
 #include "factor_text.hpp"
 
 namespace ricci::inline v0::lax::rows {
@@ -25,26 +27,52 @@ ArrayTypes Type(const Eqn& e) {
   for (size_t i = 0; i < rank; ++i) {
     if (interior[i] < 0) e.Fail("interior ", interior, " must not be negative");
     const int64_t n = x.shape()[i];
-    shape.push_back(low[i] + high[i] + n + std::max<int64_t>(n - 1, 0) * interior[i]);
-    if (shape.back() < 0) e.Fail("dimension ", i, " of ", x, " becomes ", shape.back(), ", it must not be negative");
+    const ricci_exact gaps = Exact(std::max<int64_t>(n - 1, 0)) * interior[i];
+    shape.push_back(AsDimension(Exact(low[i]) + high[i] + n + gaps, "pad: low ", low, ", high ", high, " and interior ",
+                                interior, " make dimension ", i, " of ", x, " "));
   }
   return x.WithShape(shape);
 }
 
+// The elements of one dimension that are not cut off: number `first` and the `count - 1` after it lie in the result at
+// `place`, place + stride, ...
+struct Kept {
+  int64_t first = 0, count = 0, place = 0, stride = 1;
+  int64_t last() const { return place + (count - 1) * stride; }
+};
+// Element j would be at low + j * (interior + 1).
+Kept KeptOf(const Eqn& e, size_t i) {
+  const int64_t n = e.in(0).shape()[i], size = e.out().shape()[i];
+  const __int128 low = e.ints("low")[i], step = __int128{e.ints("interior")[i]} + 1;
+  const __int128 from = low >= 0 ? 0 : (-low + step - 1) / step;
+  const __int128 to = std::min<__int128>(n - 1, low >= size ? -1 : (size - 1 - low) / step);
+  if (size == 0 || from > to) return {};
+  Kept kept{static_cast<int64_t>(from), static_cast<int64_t>(to - from) + 1, static_cast<int64_t>(low + from * step)};
+  if (kept.count > 1) kept.stride = static_cast<int64_t>(step);
+  return kept;
+}
+
 Value Zero(const Value& like) { return full(like.builder, Dims{}, like.dtype(), 0); }
 
-// The cotangent without what was padded.
+// The cotangent without what was padded, and zeros for what was cut off.
 Value Unpadded(const Eqn& e, const Value& ct) {
-  const Dims low = e.ints("low"), high = e.ints("high"), interior = e.ints("interior");
-  Shape cut_low, cut_high, none(low.size(), 0), strides;
-  for (size_t i = 0; i < low.size(); ++i) {
-    cut_low.push_back(-low[i]);
-    cut_high.push_back(-high[i]);
-    strides.push_back(interior[i] + 1);
+  Shape start, limit, strides, before, after;
+  bool dense = true, whole = true, nothing_added = true;
+  for (size_t i = 0; i < e.ints("low").size(); ++i) {
+    const Kept kept = KeptOf(e, i);
+    const int64_t n = e.in(0).shape()[i];
+    if (kept.count == 0) return zeros(ct.builder, e.in(0).WithDType(ct.dtype()));
+    start.push_back(kept.place);
+    limit.push_back(kept.last() + 1);
+    strides.push_back(kept.stride);
+    before.push_back(kept.first);
+    after.push_back(n - kept.first - kept.count);
+    dense &= kept.stride == 1;
+    whole &= kept.count == n;
+    nothing_added &= kept.count == ct.shape()[i];
   }
-  const Value x = pad(ct, Zero(ct), cut_low, cut_high, none);
-  const bool dense = std::all_of(interior.begin(), interior.end(), [](int64_t i) { return i == 0; });
-  return dense ? x : slice(x, none, x.shape(), strides);
+  const Value x = nothing_added ? ct : slice(ct, start, limit, dense ? Shape{} : strides);
+  return whole ? x : pad(x, Zero(x), before, after, Shape(before.size(), 0));
 }
 Value Total(const Value& x) { return x.rank() == 0 ? x : reduce_sum(x, rules::Range(x.rank())); }
 
@@ -90,22 +118,25 @@ Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scala
   Scalar inside;
   const auto require = [&](Scalar condition) { inside = inside.id == 0 ? condition : inside & condition; };
   for (size_t i = 0; i < at.size(); ++i) {
-    const int64_t low = e.ints("low")[i], high = e.ints("high")[i], stride = e.ints("interior")[i] + 1;
-    const int64_t n = e.in(0).shape()[i];
-    Scalar place = at[i] - low;
-    if (low > 0) {
-      require(place >= 0);
-      place = Max(place, k.At(0));
+    const Kept kept = KeptOf(e, i);
+    if (kept.count == 0) return value;
+    // Counted from the last place of an element at or before 0, so that quotients are of numbers that are not negative.
+    const int64_t skipped = kept.count > 1 && kept.place > 0 && e.ints("low")[i] < 0 ? 1 : 0;
+    const int64_t place = kept.place - skipped * kept.stride;
+    Scalar step = at[i] - place;
+    if (place > 0) {
+      require(step >= 0);
+      step = Max(step, k.At(0));
     }
-    if (stride > 1) {
-      require(place % stride == 0);
-      place = place / stride;
+    if (kept.stride > 1) {
+      require(step % kept.stride == 0);
+      step = step / kept.stride;
     }
-    if (high > 0) {
-      require(place < n);
-      place = Min(place, k.At(n - 1));
+    if (e.out().shape()[i] > kept.last() + kept.stride) {
+      require(step < kept.count + skipped);
+      step = Min(step, k.At(kept.count + skipped - 1));
     }
-    from.push_back(place);
+    from.push_back(step + (kept.first - skipped));
   }
   const Scalar x = k.Operand(0).Load(from);
   return inside.id == 0 ? x : Select(inside, x, value);

@@ -81,7 +81,7 @@ ArrayType Expanded(const Eqn& e, DType dtype) {
 // The words of element `at`: the key of its leading dimensions, the counter of its place in `shape`.
 std::pair<Scalar, Scalar> WordsAt(KernelBuilder& k, const Eqn& e, std::span<const Scalar> at) {
   const auto n_keys = static_cast<size_t>(e.in(0).rank());
-  const Dims shape = e.ints("shape");
+  const Dims shape = e.out().shape().subspan(n_keys);
   Scalar counter = k.At(0);
   for (size_t i = 0; i < shape.size(); ++i) counter = counter * shape[i] + at[n_keys + i];
   const auto [k0, k1] = WordsOf(k.Operand(0).Load(at.first(n_keys)));

@@ -16,8 +16,8 @@ ArrayTypes Type(const Eqn& e) {
   for (int64_t size : sizes) {
     if (size < 0) e.Fail("new_sizes ", sizes, " must not be negative");
   }
-  if (ElementCount(sizes) != x.elements()) {
-    e.Fail("new_sizes ", sizes, " holds ", ElementCount(sizes), " elements, ", x, " holds ", x.elements());
+  if (Narrow(ExactCount(sizes)) != x.elements()) {
+    e.Fail("new_sizes ", sizes, " holds ", ExactCount(sizes), " elements, ", x, " holds ", x.elements());
   }
   return x.WithShape(sizes);
 }

@@ -57,7 +57,8 @@ Scalar PrecisionScalar(KernelBuilder&, const Eqn& e, std::span<const Scalar> in)
   const int64_t exponent_bits = e.integer("exponent_bits"), mantissa_bits = e.integer("mantissa_bits");
   Scalar bits = Bitcast(in[0], UnsignedOfSize(in[0].dtype()));
   if (mantissa_bits < from.mantissa_bits) {
-    bits = RoundMantissa(bits, from.mantissa_bits - static_cast<int>(mantissa_bits));
+    const int kept = static_cast<int>(mantissa_bits);  // exact: fewer than there are
+    bits = RoundMantissa(bits, from.mantissa_bits - kept);
   }
   if (exponent_bits < from.exponent_bits) bits = ClampExponent(bits, from, exponent_bits);
   return Select(in[0] != in[0], in[0], Bitcast(bits, in[0].dtype()));

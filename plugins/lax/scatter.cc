@@ -120,9 +120,10 @@ void ScatterJvp(const Eqn& e, Jvp& a) {
   const WindowDims d(e, kNames);
   const Shape counting = d.Counting(), counts = rules::Pick(e.in(2).shape(), counting);
   const int64_t n[] = {ElementCount(counts)};
-  const Value numbers = reshape(iota(e.builder(), DType::kI32, n, 0), counts);
+  const DType dtype = n[0] < INT32_MAX ? DType::kI32 : DType::kI64;
+  const Value numbers = reshape(iota(e.builder(), dtype, n, 0), counts);
   const Value ids = add(broadcast_in_dim(numbers, e.in(2).shape(), counting), 1);
-  const Value standing = ScatterLike(e, "scatter", zeros(e.builder(), e.in(0).WithDType(DType::kI32)), indices, ids);
+  const Value standing = ScatterLike(e, "scatter", zeros(e.builder(), e.in(0).WithDType(dtype)), indices, ids);
   const Value kept = Where(eq(standing, zeros_like(standing)), x);
   const Value chosen = Where(eq(ids, WindowsAt(e, standing, indices)), updates);
   a.out_tangents[0] = ScatterLike(e, "scatter-add", kept, indices, chosen);

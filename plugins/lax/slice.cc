@@ -11,6 +11,11 @@ constexpr AttrSpec kAttrs[] = {
 
 int64_t StrideOf(const Eqn& e, size_t i) { return e.ints("strides").empty() ? 1 : e.ints("strides")[i]; }
 
+// How many of start, start + stride, ... are below limit; a stride may be larger than any dimension.
+int64_t CountOfSteps(int64_t start, int64_t limit, int64_t stride) {
+  return limit <= start ? 0 : (limit - start - 1) / stride + 1;
+}
+
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(1);
   const ArrayType x = e.in(0);
@@ -26,17 +31,20 @@ ArrayTypes Type(const Eqn& e) {
       e.Fail("start_indices ", start, " and limit_indices ", limit, " must be ranges inside of ", x);
     }
     if (StrideOf(e, i) <= 0) e.Fail("strides ", strides, " must be positive");
-    shape.push_back((limit[i] - start[i] + StrideOf(e, i) - 1) / StrideOf(e, i));
+    shape.push_back(CountOfSteps(start[i], limit[i], StrideOf(e, i)));
   }
   return x.WithShape(shape);
 }
+
+// The end of `n` steps from `start`.
+int64_t End(int64_t start, int64_t stride, int64_t n) { return n == 0 ? start : start + (n - 1) * stride + 1; }
 
 Value Transposed(const Eqn& e, const Value& ct) {
   const Dims from = e.in(0).shape(), start = e.ints("start_indices");
   Shape high, interior;
   for (size_t i = 0; i < start.size(); ++i) {
-    const int64_t stride = StrideOf(e, i), n = ct.shape()[i];
-    high.push_back(from[i] - start[i] - (n == 0 ? 0 : (n - 1) * stride + 1));
+    const int64_t stride = ct.shape()[i] > 1 ? StrideOf(e, i) : 1;  // between elements, of which there are none else
+    high.push_back(from[i] - End(start[i], stride, ct.shape()[i]));
     interior.push_back(stride - 1);
   }
   return pad(ct, full(ct.builder, Dims{}, ct.dtype(), 0), start, high, interior);
@@ -52,20 +60,19 @@ Batched BatchRule(const Eqn& e, const Batched& x) {
   return {slice(x.value, new_start, new_limit, new_strides), x.dim};
 }
 
-bool IsDense(const Eqn& e) {
-  const Dims strides = e.ints("strides");
-  return std::all_of(strides.begin(), strides.end(), [](int64_t s) { return s == 1; });
-}
 // The slice of a slice is one slice.
 Value OfSlice(const Eqn& e, const Producer& p) {
   Shape start, limit, strides;
   for (size_t i = 0; i < e.ints("start_indices").size(); ++i) {
-    const int64_t inner = StrideOf(p.eqn(), i), n = e.out().shape()[i];
-    start.push_back(p.eqn().ints("start_indices")[i] + inner * e.ints("start_indices")[i]);
-    strides.push_back(inner * StrideOf(e, i));
-    limit.push_back(n == 0 ? start.back() : start.back() + (n - 1) * strides.back() + 1);
+    const int64_t n = e.out().shape()[i];
+    const ricci_exact inner = Exact(StrideOf(p.eqn(), i));
+    // Of nothing any part is as good; where one element is left, the next step may be beyond every number.
+    const ricci_exact from = inner * e.ints("start_indices")[i] + p.eqn().ints("start_indices")[i];
+    start.push_back(n == 0 ? 0 : Clamped(from));
+    strides.push_back(n > 1 ? Clamped(inner * StrideOf(e, i)) : 1);
+    limit.push_back(End(start.back(), strides.back(), n));
   }
-  const bool dense = IsDense(e) && IsDense(p.eqn());
+  const bool dense = std::all_of(strides.begin(), strides.end(), [](int64_t s) { return s == 1; });
   return slice(p.operand(0), start, limit, dense ? Shape{} : strides);
 }
 // The slice of a concatenation that lies in one of its operands is a slice of that one.
@@ -91,7 +98,10 @@ Value Simpler(const Eqn& e, std::span<const Value> in) {
 
 Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
   Index from;
-  for (size_t i = 0; i < at.size(); ++i) from.push_back(at[i] * StrideOf(e, i) + e.ints("start_indices")[i]);
+  for (size_t i = 0; i < at.size(); ++i) {
+    const int64_t stride = e.out().shape()[i] > 1 ? StrideOf(e, i) : 1, start = e.ints("start_indices")[i];
+    from.push_back(at[i] * stride + start);  // exact: places below limit
+  }
   return k.Operand(0).Load(from);
 }
 

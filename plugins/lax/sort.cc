@@ -59,7 +59,7 @@ void JvpRule(const Eqn& e, Jvp& a) {
 void BatchRule(const Eqn& e, Batch& a) {
   Values in;
   for (const Batched& x : a.in) in.push_back(rules::BatchFirst(x, a.size));
-  const Values out = e.EmitN(in, {{"dimension", e.integer("dimension") + 1}});
+  const Values out = e.EmitN(in, {{"dimension", rules::Shifted(e.integer("dimension"), 0)}});
   for (size_t i = 0; i < out.size(); ++i) a.out[i] = {out[i], 0};
 }
 

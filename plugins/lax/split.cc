@@ -28,17 +28,20 @@ ArrayTypes SplitType(const Eqn& e) {
   const int64_t axis = AxisOf(e);
   const ArrayType x = e.in(0);
   const Dims sizes = e.ints("sizes");
-  Shape shape(x.shape().begin(), x.shape().end());
-  int64_t sum = 0;
-  ArrayTypes out;
+  ricci_exact sum = Exact(0);
   for (int64_t size : sizes) {
     if (size < 0 || size > x.dim(axis)) e.Fail("sizes ", sizes, " do not divide dimension ", axis, " of ", x);
-    sum += size;
+    sum = sum + size;
+  }
+  if (Narrow(sum) != x.dim(axis)) {
+    e.Fail("sizes ", sizes, " add up to ", sum, ", dimension ", axis, " of ", x, " is ", x.dim(axis));
+  }
+  Shape shape(x.shape().begin(), x.shape().end());
+  ArrayTypes out;
+  for (int64_t size : sizes) {
     shape[static_cast<size_t>(axis)] = size;
     out.push_back(x.WithShape(shape));
   }
-  if (sum != x.dim(axis))
-    e.Fail("sizes ", sizes, " add up to ", sum, ", dimension ", axis, " of ", x, " is ", x.dim(axis));
   return out;
 }
 void SplitTranspose(const Eqn& e, Transpose& a) {
@@ -53,8 +56,9 @@ Values SplitDecompose(const Eqn& e, std::span<const Value> in) {
   Values out;
   int64_t start = 0;
   for (int64_t size : e.ints("sizes")) {
-    out.push_back(slice_in_dim(in[0], start, start + size, e.integer("axis")));
-    start += size;
+    const int64_t end = start + size;  // exact: the sizes add up to the dimension
+    out.push_back(slice_in_dim(in[0], start, end, e.integer("axis")));
+    start = end;
   }
   return out;
 }
@@ -66,9 +70,12 @@ std::string SplitFactors(const Eqn& e) {
 
 // ---- unstack ----
 ArrayTypes UnstackType(const Eqn& e) {
-  const int64_t axis = AxisOf(e);
+  const int64_t axis = AxisOf(e), n = e.in(0).dim(axis);
+  if (n > int64_t{RICCI_MAX_RESULTS}) {
+    e.Fail("dimension ", axis, " of ", e.in(0), " gives ", n, " results, at most ", RICCI_MAX_RESULTS, " are allowed");
+  }
   const ArrayType slice = e.in(0).WithShape(rules::Without(e.in(0).shape(), {&axis, 1}));
-  return ArrayTypes(static_cast<size_t>(e.in(0).dim(axis)), slice);
+  return ArrayTypes(static_cast<size_t>(n), slice);
 }
 void UnstackTranspose(const Eqn& e, Transpose& a) {
   if (a.linear[0]) a.in_cts[0] = Emit1("stack", Pieces(e, a), {{"axis", e.integer("axis")}});

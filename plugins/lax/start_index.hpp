@@ -18,7 +18,9 @@ inline Scalar ClampedIndex(Scalar v, int64_t last) {
 // Whether `wide`, an i64, is in [0, last].
 inline Scalar IsInRange(Scalar wide, int64_t last) { return (wide >= 0) & (wide <= last); }
 
-// The elements of an integer constant; empty for any other value. What a u64 holds beyond i64 becomes the greatest i64.
+// The elements of an integer constant; empty for any other value, and for one number that stands for more than
+// RICCI_MAX_RANK of them: such a list may be as long as a type allows. What a u64 holds beyond i64 becomes the greatest
+// i64.
 inline Shape KnownIntegers(const Value& v) {
   const void* data = nullptr;
   uint64_t bytes = 0;
@@ -27,6 +29,7 @@ inline Shape KnownIntegers(const Value& v) {
   if (data == nullptr || !IsInt(dtype)) return {};
   const auto size = static_cast<size_t>(SizeOf(dtype));
   const size_t n = bytes / size;
+  if (n == 1 && v.type().elements() > int64_t{RICCI_MAX_RANK}) return {};
   Shape out;
   for (int64_t i = 0; i < v.type().elements(); ++i) {
     uint64_t bits = 0;

@@ -15,7 +15,8 @@ ArrayTypes Type(const Eqn& e) {
   Shape shape;
   for (size_t i = 0; i < reps.size(); ++i) {
     if (reps[i] < 0) e.Fail("reps ", reps, " must not be negative");
-    shape.push_back(reps[i] * x.shape()[i]);
+    shape.push_back(
+        AsDimension(Exact(reps[i]) * x.shape()[i], "tile: reps ", reps, " make dimension ", i, " of ", x, " "));
   }
   return x.WithShape(shape);
 }

@@ -49,7 +49,7 @@ absl::Status Batch(Builder& b, const Held& h, const ricci_batch_args& a) {
 }
 
 absl::Status Lower(ricci_kernel_builder* k, const Held& h, const ricci_sval* index, ricci_sval* out) {
-  const auto code = static_cast<uint32_t>(h.integer("code"));
+  const auto code = static_cast<uint32_t>(h.integer("code"));  // exact: from 1 to 16
   const std::string_view message = h.text("message");
   uint32_t dtype, rank;
   const int64_t* dims;

@@ -81,14 +81,18 @@ absl::StatusOr<Vals> InlineCall(Builder& b, const Held& h, std::span<const Val> 
 
 absl::Status LinearType(Builder& b, const Held& h) {
   const Program& bwd = h.program("bwd");
-  const auto n = static_cast<uint32_t>(h.integer("num_residuals"));
-  RICCI_TRY(CheckResults(b, "custom_linear", "bwd", bwd, h.in_types().subspan(std::min(n, h.op.n_in))));
+  RICCI_TRY(CheckCounts("custom_linear", h, {"num_residuals"}));
+  const auto n = static_cast<uint32_t>(h.integer("num_residuals"));  // exact: checked
+  RICCI_TRY(CheckResults(b, "custom_linear", "bwd", bwd, h.in_types().subspan(n)));
   if (bwd.n_params() < n) return base::InvalidArgument("custom_linear: bwd takes fewer than ", n, " residuals");
+  std::vector<TypeId> params(h.in_types().begin(), h.in_types().begin() + n);
+  params.insert(params.end(), bwd.param_types.begin() + n, bwd.param_types.end());
+  RICCI_TRY(CheckParams(b, "custom_linear", "bwd", bwd, params));
   return SetOutTypes(b, std::span<const TypeId>(bwd.param_types.data(), bwd.param_types.size()).subspan(n));
 }
 
 absl::Status LinearTranspose(Builder& b, const Held& h, const ricci_transpose_args& a) {
-  const auto n = static_cast<uint32_t>(h.integer("num_residuals"));
+  const auto n = static_cast<uint32_t>(h.integer("num_residuals"));  // exact: checked
   Vals in(a.operands, a.operands + n);
   for (uint32_t i = 0; i < n; ++i) {
     if (a.linear[i]) {

@@ -14,6 +14,21 @@ absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
       ricci_kernel_inline(k, ir::Abi(&h.program("body")), in.data(), h.op.n_in, out.data(), nullptr, h.op.n_out));
 }
 
+// Rows are points of the leading dimensions that all results have in common.
+absl::Status Type(Builder& b, const Held& h) {
+  const Program& body = h.program("body");
+  const int64_t rows = h.integer("rows");
+  const auto leading = [&](uint32_t i) { return body.type(body.results[i]).shape; };
+  bool fits = rows >= 0 && (rows == 0 || body.n_results() > 0);
+  for (uint32_t i = 0; fits && i < body.n_results(); ++i) {
+    const auto n = static_cast<size_t>(rows);  // exact: not negative
+    fits = leading(i).size() >= n;
+    for (size_t d = 0; fits && d < n; ++d) fits = leading(i)[d] == leading(0)[d];
+  }
+  if (!fits) return base::InvalidArgument("fusion: results have no ", rows, " leading dimensions in common");
+  return TypeOfBody(b, h);
+}
+
 constexpr std::string_view kExamples =
     "(f64[3], f64[3]) body=program(%a: f64[3], %b: f64[3]) {\n"
     "  %p: f64[3] = mul(%a, %b)\n"
@@ -29,7 +44,7 @@ constexpr const ricci_lowering* kLowerings[] = {&kLoops};
 
 absl::Status RegisterFusion(prim::Registry& r) {
   ricci_prim_def d = Define("fusion", kAttrs, kLowerings);
-  d.abstract_eval = TypeThunk<TypeOfBody>;
+  d.abstract_eval = TypeThunk<Type>;
   d.missing = Str("jvp, transpose, batch: made after all transforms");
   d.examples = Str(kExamples);
   return r.Add(d, prim::Flow::kFusion).status();

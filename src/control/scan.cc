@@ -8,9 +8,11 @@ namespace ricci::inline v0::control {
 namespace {
 
 absl::Status Type(Builder& b, const Held& h) {
+  RICCI_TRY(CheckCounts("scan", h, {"num_consts", "num_carry"}));
   const ScanParts s(h);
   if (s.length < 0) return base::InvalidArgument("scan: length ", s.length, " is negative");
-  if (s.n_consts + s.n_carry + s.n_xs != h.op.n_in || s.n_carry + s.n_ys != s.body->n_results()) {
+  if (s.unroll < 1) return base::InvalidArgument("scan: unroll ", s.unroll, " must be positive");
+  if (s.n_carry > s.body->n_results()) {
     return base::InvalidArgument("scan: num_consts ", s.n_consts, " and num_carry ", s.n_carry, " do not fit ",
                                  base::Count(h.op.n_in, "operand"), " and ", base::Count(s.body->n_results(), "result"),
                                  " of body");

@@ -6,14 +6,15 @@
 namespace ricci::inline v0::control {
 
 struct ScanParts {
+  // The counts have passed CheckCounts.
   explicit ScanParts(const Held& h)
       : body(&h.program("body")),
         length(h.integer("length")),
         reverse(h.integer("reverse") != 0),
         unroll(h.integer("unroll", 1)),
-        n_consts(static_cast<uint32_t>(h.integer("num_consts"))),
-        n_carry(static_cast<uint32_t>(h.integer("num_carry"))),
-        n_xs(h.op.n_in - std::min(h.op.n_in, n_consts + n_carry)),
+        n_consts(static_cast<uint32_t>(h.integer("num_consts"))),  // exact: checked
+        n_carry(static_cast<uint32_t>(h.integer("num_carry"))),    // exact: checked
+        n_xs(h.op.n_in - n_consts - n_carry),
         n_ys(body->n_results() - std::min(body->n_results(), n_carry)) {}
 
   const Program* body;

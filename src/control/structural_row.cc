@@ -1,5 +1,8 @@
 #include "control/structural_row.h"
 
+#include "absl/strings/str_join.h"
+#include "ricci/exact.h"
+
 namespace ricci::inline v0::control {
 namespace {
 
@@ -26,6 +29,21 @@ absl::Status CheckResults(Builder& b, std::string_view prim, std::string_view na
 }
 
 absl::Status SetOutTypes(Builder& b, std::span<const TypeId> types) { return b.SetOutTypes(types); }
+
+absl::Status CheckCounts(std::string_view prim, const Held& h, std::initializer_list<std::string_view> names) {
+  ricci_exact sum = ricci_exact_of(0);
+  std::vector<std::string> counts;
+  for (std::string_view name : names) {
+    const int64_t n = h.integer(name);
+    if (n < 0) return base::InvalidArgument(prim, ": ", name, " ", n, " must not be negative");
+    counts.push_back(base::Cat(name, " ", n));
+    sum = ricci_exact_add(sum, ricci_exact_of(n));
+  }
+  int64_t total = 0;
+  if (ricci_exact_narrow(sum, 0, h.op.n_in, &total) != 0) return absl::OkStatus();
+  return base::InvalidArgument(prim, ": ", absl::StrJoin(counts, " and "),
+                               counts.size() == 1 ? " exceeds " : " exceed ", base::Count(h.op.n_in, "operand"));
+}
 
 absl::StatusOr<Vals> EmitHolding(Builder& b, std::string_view prim, const Program& body, std::vector<ricci_attr> attrs,
                                  std::span<const Val> in) {

@@ -130,6 +130,9 @@ absl::Status CheckParams(Builder& b, std::string_view prim, std::string_view nam
 absl::Status CheckResults(Builder& b, std::string_view prim, std::string_view name, const Program& p,
                           std::span<const TypeId> types);
 absl::Status SetOutTypes(Builder& b, std::span<const TypeId> types);
+// The integer attributes `names` count operands: none is negative and together they are at most all there are. Only
+// then may they be taken as numbers of 32 bits.
+absl::Status CheckCounts(std::string_view prim, const Held& h, std::initializer_list<std::string_view> names);
 
 // Emits `prim{body = p}` with more attributes.
 absl::StatusOr<Vals> EmitHolding(Builder& b, std::string_view prim, const Program& body, std::vector<ricci_attr> attrs,

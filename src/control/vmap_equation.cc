@@ -40,9 +40,9 @@ absl::Status Type(Builder& b, const Held& h) {
   }
   std::vector<TypeId> params(h.in_types().begin(), h.in_types().end()), out;
   for (size_t i = 0; i < params.size(); ++i) {
-    if (in_axes[i] < 0) continue;
+    if (in_axes[i] == -1) continue;
     const auto& t = b.types().Get(params[i]);
-    if (in_axes[i] >= t.rank() || t.shape[in_axes[i]] != size) {
+    if (in_axes[i] < -1 || in_axes[i] >= t.rank() || t.shape[in_axes[i]] != size) {
       return base::InvalidArgument("vmap: operand ", i, " is ", ToText(t), "; dimension ", in_axes[i],
                                    " must be the size ", size);
     }
@@ -169,8 +169,8 @@ absl::Status Batch(Builder& b, const Held& h, const ricci_batch_args& a) {
   const Mask batched = IsBatched(a, h.op.n_in);
   RICCI_ASSIGN(auto batch, transform::Batch(h.program("body"), batched, a.axis_size, axis));
   Axes in_axes = AxesOf(h, "in_axes"), out_axes = AxesOf(h, "out_axes");
-  for (uint32_t i = 0; i < h.op.n_in; ++i) in_axes[i] += in_axes[i] >= 0 && batched[i];
-  for (uint32_t i = 0; i < h.op.n_out; ++i) out_axes[i] += batch.out_batched[i];
+  for (uint32_t i = 0; i < h.op.n_in; ++i) in_axes[i] += in_axes[i] >= 0 && batched[i];  // exact: dimensions
+  for (uint32_t i = 0; i < h.op.n_out; ++i) out_axes[i] += batch.out_batched[i];         // exact: dimensions
   RICCI_ASSIGN(Vals out, EmitVmap(b, h, *batch.program, in_axes, out_axes, in));
   for (uint32_t i = 0; i < h.op.n_out; ++i) {
     a.out[i] = out[i];
@@ -206,10 +206,13 @@ absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
   std::vector<ricci_karr> in, out(h.op.n_out);
   for (uint32_t i = 0; i < h.op.n_in; ++i) {
     in.push_back(ricci_kernel_operand(k, i));
-    if (in_axes[i] >= 0) RICCI_K(ricci_kernel_view(k, in[i], static_cast<uint32_t>(in_axes[i]), lane, &in[i]));
+    if (in_axes[i] < 0) continue;
+    const auto axis = static_cast<uint32_t>(in_axes[i]);  // exact: a dimension
+    RICCI_K(ricci_kernel_view(k, in[i], axis, lane, &in[i]));
   }
   for (uint32_t i = 0; i < h.op.n_out; ++i) {
-    RICCI_K(ricci_kernel_view(k, ricci_kernel_result(k, i), static_cast<uint32_t>(out_axes[i]), lane, &out[i]));
+    const auto axis = static_cast<uint32_t>(out_axes[i]);  // exact: a dimension
+    RICCI_K(ricci_kernel_view(k, ricci_kernel_result(k, i), axis, lane, &out[i]));
   }
   RICCI_K(ricci_kernel_inline(k, ir::Abi(&h.program("body")), in.data(), h.op.n_in, out.data(), nullptr, h.op.n_out));
   return base::FromAbi(ricci_kernel_end(k));

@@ -10,10 +10,10 @@ namespace ricci::inline v0::control {
 namespace {
 
 absl::Status Type(Builder& b, const Held& h) {
+  RICCI_TRY(CheckCounts("while", h, {"cond_nconsts", "body_nconsts"}));
   const WhileParts w(h);
-  if (w.n_cond + w.n_body + w.n_carry != h.op.n_in) {
-    return base::InvalidArgument("while: cond_nconsts ", w.n_cond, " and body_nconsts ", w.n_body, " exceed ",
-                                 base::Count(h.op.n_in, "operand"));
+  if (ir::FindAttr(h.attrs, "max_trips") != nullptr && w.max_trips < 0) {
+    return base::InvalidArgument("while: max_trips ", w.max_trips, " must not be negative");
   }
   const auto in = h.in_types();
   const auto carry = in.subspan(w.n_cond + w.n_body);

@@ -7,12 +7,13 @@
 namespace ricci::inline v0::control {
 
 struct WhileParts {
+  // The counts have passed CheckCounts.
   explicit WhileParts(const Held& h)
       : cond(&h.program("cond")),
         body(&h.program("body")),
-        n_cond(static_cast<uint32_t>(h.integer("cond_nconsts"))),
-        n_body(static_cast<uint32_t>(h.integer("body_nconsts"))),
-        n_carry(h.op.n_in - std::min(h.op.n_in, n_cond + n_body)),
+        n_cond(static_cast<uint32_t>(h.integer("cond_nconsts"))),  // exact: checked
+        n_body(static_cast<uint32_t>(h.integer("body_nconsts"))),  // exact: checked
+        n_carry(h.op.n_in - n_cond - n_body),
         max_trips(h.integer("max_trips", -1)) {}
 
   const Program *cond, *body;

@@ -13,13 +13,20 @@ namespace {
 
 int BitsOf(uint32_t dtype) { return dtype == RICCI_I32 ? 32 : 64; }
 bool IsMultiple(int64_t v, int64_t of) { return v % of == 0; }
-int64_t FloorMod(int64_t v, int64_t m) { return ((v % m) + m) % m; }
+int64_t FloorMod(int64_t v, int64_t m) {  // m > 0
+  const int64_t r = v % m;
+  return r < 0 ? r + m : r;
+}
 
 // The terms of f that are multiples of g, and what is left with 0 <= constant < g.
 void Split(const Form& f, int64_t g, Form* multiple, Form* rest) {
   for (const Term& t : f.terms) (IsMultiple(t.factor, g) ? multiple : rest)->terms.push_back(t);
   rest->constant = FloorMod(f.constant, g);
-  multiple->constant = f.constant - rest->constant;
+  // Below the least number the rest stays negative: no quotient is taken of it then.
+  if (__builtin_sub_overflow(f.constant, rest->constant, &multiple->constant)) {
+    rest->constant = f.constant % g;
+    multiple->constant = f.constant - rest->constant;
+  }
 }
 
 Form DividedExactly(Form f, int64_t g) {

@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 #include "kernel/kernel.h"
+#include "ricci/exact.h"
 #include "types/dtype.h"
 
 namespace ricci::inline v0::kernel {
@@ -112,10 +113,12 @@ class PlanVerifier {
       return Error(base::Cat("the kernel takes ", k.n_buffers, " buffers but gets ", s.n_args));
     }
     for (uint32_t i = 0; i < s.n_args; ++i) {
-      const auto needed = static_cast<uint64_t>(k.buffers[i].elements) * types::Info(k.buffers[i].dtype).size;
-      if (Arg(s, i).bytes < needed) {
-        return Error(
-            base::Cat("argument ", i, " has ", base::Count(Arg(s, i).bytes, "byte"), " but the kernel needs ", needed));
+      const ricci_exact needed = ricci_exact_of(k.buffers[i].elements) * types::Info(k.buffers[i].dtype).size;
+      int64_t bytes = 0;
+      if (ricci_exact_narrow(needed, 0, INT64_MAX, &bytes) == 0 || Arg(s, i).bytes < static_cast<uint64_t>(bytes)) {
+        char text[48];
+        return Error(base::Cat("argument ", i, " has ", base::Count(Arg(s, i).bytes, "byte"), " but the kernel needs ",
+                               ricci_exact_text(needed, text)));
       }
       const bool read_only = Arg(s, i).kind == RICCI_BUFFER_CONSTANT || Arg(s, i).kind == RICCI_BUFFER_INPUT;
       const bool written = k.buffers[i].access & RICCI_ACCESS_WRITE;

@@ -9,6 +9,7 @@
 #include "kernel/scalar_eval.h"
 #include "kernel/writer.h"
 #include "kernel/writer_state.h"
+#include "ricci/exact.h"
 
 namespace ricci::inline v0::kernel {
 namespace {
@@ -37,7 +38,7 @@ bool HoldsLongLoop(const Block& block, const NodeTable& nodes) {
     const ricci_inst& inst = nodes[nodes.order[i]].inst;
     if (inst.op != RICCI_K_FOR && inst.op != RICCI_K_REDUCE) continue;
     const auto lo = nodes.IntegerOf(inst.a), hi = nodes.IntegerOf(inst.b);
-    if (lo && hi && *hi - *lo >= kLongLoop) return true;
+    if (lo && hi && ricci_exact_clamp(ricci_exact_of(*hi) - *lo, 0, kLongLoop) == kLongLoop) return true;
   }
   return false;
 }
@@ -50,10 +51,12 @@ bool Writer::ShouldUnroll(const Block& block) const {
   if (!block.emitted || block.dropped) return false;
   const ricci_inst& begin = nodes[block.begin].inst;
   const auto lo = nodes.IntegerOf(begin.a), hi = nodes.IntegerOf(begin.b);
-  if (!lo || !hi || *hi - *lo > kMostIterations) return false;
+  if (!lo || !hi) return false;
+  const int64_t trips = ricci_exact_clamp(ricci_exact_of(*hi) - *lo, 0, kMostIterations + 1);
+  if (trips > kMostIterations) return false;
   const size_t body = nodes.order.size() - block.order_begin;
-  const size_t total = body * static_cast<size_t>(*hi - *lo);
-  const bool few = *hi - *lo <= kFewIterations && total <= kFewInstructions;
+  const size_t total = body * static_cast<size_t>(trips);
+  const bool few = trips <= kFewIterations && total <= kFewInstructions;
   if (block.kind == BlockKind::kReduce && few && !HoldsLongLoop(block, nodes)) return true;
   if (total > kMostInstructions) return false;
   for (size_t i = block.order_begin; i < nodes.order.size(); ++i) {

@@ -1,6 +1,7 @@
 #include "pass/body_cost.h"
 
 #include "pass/kernel_builder.h"
+#include "ricci/exact.h"
 #include "trace/builder.h"
 
 namespace ricci::inline v0::pass {
@@ -37,7 +38,7 @@ absl::Status Add(const ir::Program& f, const Options& options, bool guarded, Bod
     cost.control |= holds;
     for (uint32_t i = 0; i < eqn.n_results; ++i) {
       const int64_t n = f.type(eqn.result(i)).elements;
-      cost.total += n;
+      cost.total = ricci_exact_clamp(ricci_exact_of(cost.total) + n, 0, INT64_MAX);
       if (!holds) cost.largest = std::max(cost.largest, n);
     }
   }

@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "pass/lower_plan.h"
+#include "ricci/exact.h"
 
 namespace ricci::inline v0::pass {
 namespace {
@@ -141,10 +142,25 @@ uint64_t PlaceByTime(kernel::Plan& plan, std::vector<Life> lives, uint64_t begin
   return free.end();
 }
 
+// No sum of places can wrap where all of them side by side do not: then none of what follows needs care.
+absl::Status CheckSizes(const kernel::Plan& plan) {
+  ricci_exact sum = ricci_exact_of(0);
+  for (const ricci_plan_buffer& b : plan.buffers) {
+    const bool fits = b.bytes <= uint64_t{RICCI_MAX_DIM};
+    if (fits && b.kind == RICCI_BUFFER_ARENA) sum = sum + static_cast<int64_t>(BytesOf(b));
+    int64_t total = 0;
+    if (!fits || ricci_exact_narrow(sum, 0, RICCI_MAX_DIM, &total) == 0) {
+      return absl::ResourceExhaustedError("buffers: the intermediate values take more than 2^62 bytes");
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status PlanBuffers(Lowered& out) {
   kernel::Plan& plan = out.plan;
+  RICCI_TRY(CheckSizes(plan));
   std::vector<Life> lives = Lives(plan);
   std::erase_if(lives, [&](const Life& l) { return plan.buffers[l.buffer].kind != RICCI_BUFFER_ARENA; });
   // What no step touches (an operand that folded away) takes no room.

@@ -158,7 +158,7 @@ Vals operator+(Vals a, Operands b) {
 absl::StatusOr<Vals> HoistScan(Builder& b, const ir::Equation& eqn, Operands in, const ir::Program& body) {
   Loop loop(b, eqn, in);
   const int64_t n_consts = loop.integer("num_consts");
-  const Vals args = loop.Constants(0, n_consts, in.size() - n_consts);
+  const Vals args = loop.Constants(0, n_consts, in.size() - n_consts);  // exact: checked by the type
   RICCI_ASSIGN(Hoisted h, HoistBody(b, body, args, /*runs=*/loop.integer("length") > 0));
   ricci_program* slot;
   loop.Set(trace::ProgramAttr("body", *h.rest, slot));
@@ -184,7 +184,7 @@ absl::StatusOr<Vals> HoistWhile(Builder& b, const ir::Equation& eqn, Operands in
                                 const ir::Program& body) {
   Loop loop(b, eqn, in);
   const int64_t n_cond = loop.integer("cond_nconsts"), n_body = loop.integer("body_nconsts");
-  const size_t n_carry = in.size() - n_cond - n_body;
+  const size_t n_carry = in.size() - n_cond - n_body;  // exact: checked by the type
   RICCI_ASSIGN(Hoisted c, HoistBody(b, cond, loop.Constants(0, n_cond, n_carry), /*runs=*/true));
   RICCI_ASSIGN(Hoisted t, HoistBody(b, body, loop.Constants(n_cond, n_body, n_carry), /*runs=*/false));
   ricci_program *cond_slot, *body_slot;

@@ -12,6 +12,7 @@
 #include "pass/body_cost.h"
 #include "pass/kernel_builder.h"
 #include "pass/pass.h"
+#include "ricci/exact.h"
 #include "trace/attrs.h"
 #include "trace/builder.h"
 #include "transform/rules.h"
@@ -244,6 +245,11 @@ class PlanLowering {
     const auto number = static_cast<uint32_t>(plan_.libraries.size());
     plan_.libraries.push_back({l.library, plan.state, std::max<int64_t>(plan.tasks, 1), op->n_in, op->n_out,
                                plan.workspace_bytes, plan.flops, plan.scratch_bytes});
+    if (std::max(plan.workspace_bytes, plan.scratch_bytes) > uint64_t{RICCI_MAX_DIM}) {
+      const absl::Status large = absl::ResourceExhaustedError(base::Cat(
+          "workspace of ", plan.workspace_bytes, " and scratch of ", plan.scratch_bytes, " bytes are too large"));
+      return transform::AtEquation(large, frame.f, eqn, "plan");
+    }
     std::vector<uint32_t> buffers;
     RICCI_ASSIGN(Refs operands, Places(frame, eqn.operands));
     RICCI_ASSIGN(Refs results, Results(frame, eqn));
@@ -314,8 +320,8 @@ class PlanLowering {
 
   absl::Status While(Frame& frame, const ir::Equation& eqn) {
     const ir::Program &cond = trace::ProgramOf(eqn.attrs, "cond"), &body = trace::ProgramOf(eqn.attrs, "body");
-    const auto n_cond = static_cast<size_t>(trace::IntOf(eqn.attrs, "cond_nconsts"));
-    const auto n_body = static_cast<size_t>(trace::IntOf(eqn.attrs, "body_nconsts"));
+    const auto n_cond = static_cast<size_t>(trace::IntOf(eqn.attrs, "cond_nconsts"));  // exact: checked by the type
+    const auto n_body = static_cast<size_t>(trace::IntOf(eqn.attrs, "body_nconsts"));  // exact: checked by the type
     RICCI_ASSIGN(Refs results, Results(frame, eqn));
     RICCI_ASSIGN(Refs consts, Places(frame, eqn.operands.first(n_cond + n_body)));
     RICCI_ASSIGN(Refs carry, StartCarry(frame, eqn.operands.subspan(n_cond + n_body), results));
@@ -362,8 +368,8 @@ class PlanLowering {
   // A counter in memory; trip kernels read it, and the slots of xs and ys name the loop by it.
   absl::Status Scan(Frame& frame, const ir::Equation& eqn) {
     const ir::Program& body = trace::ProgramOf(eqn.attrs, "body");
-    const auto n_consts = static_cast<size_t>(trace::IntOf(eqn.attrs, "num_consts"));
-    const auto n_carry = static_cast<size_t>(trace::IntOf(eqn.attrs, "num_carry"));
+    const auto n_consts = static_cast<size_t>(trace::IntOf(eqn.attrs, "num_consts"));  // exact: checked by the type
+    const auto n_carry = static_cast<size_t>(trace::IntOf(eqn.attrs, "num_carry"));    // exact: checked by the type
     const int64_t length = trace::IntOf(eqn.attrs, "length");
     RICCI_ASSIGN(ir::TypeId i64, types_.Intern(RICCI_I64, {}));
     RICCI_ASSIGN(ir::TypeId boolean, types_.Intern(RICCI_BOOL, {}));
@@ -385,7 +391,7 @@ class PlanLowering {
       out.push_back({stacks.back().buffer, slot});
     }
     RICCI_TRY(FillKernel("counter_start", counter.buffer, RICCI_I64, 1, 0));
-    const auto trips = length <= UINT32_MAX ? static_cast<uint32_t>(length) : 0u;
+    const auto trips = length <= UINT32_MAX ? static_cast<uint32_t>(length) : 0u;  // exact: it fits
     plan_.Step(RICCI_STEP_WHILE, trips, {predicate.buffer}, eqn.location);
     RICCI_TRY(CounterKernel("counter_less", counter.buffer, predicate.buffer, length));
     plan_.Step(RICCI_STEP_COND, 0, std::vector<uint32_t>{}, eqn.location);

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/status_abi.h"
 #include "ir/print.h"
+#include "ricci/exact.h"
 
 namespace ricci::inline v0::runtime {
 namespace {
@@ -70,6 +71,9 @@ absl::Status CompiledCode::Generate() {
   stats_.kernels = static_cast<uint32_t>(kernels_.size());
   stats_.library_calls = plan_.n_libraries;
   stats_.steps = plan_.n_steps;
+  if (info.scratch_bytes > uint64_t{RICCI_MAX_DIM}) {
+    return absl::ResourceExhaustedError(base::Cat("compile: scratch of ", info.scratch_bytes, " bytes is too large"));
+  }
   arena_bytes_ = RoundUp(plan_.arena_bytes) + RoundUp(info.scratch_bytes);
   return absl::OkStatus();
 }

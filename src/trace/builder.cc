@@ -204,6 +204,9 @@ absl::Status Builder::InferTypes(const prim::Row& row, std::span<const Val> in) 
 
 absl::Status Builder::SetOutTypes(std::span<const TypeId> given) {
   if (!in_eval_) return absl::FailedPreconditionError("result types are set in abstract_eval only");
+  if (given.size() > RICCI_MAX_RESULTS) {
+    return base::InvalidArgument(base::Count(given.size(), "result"), ", at most ", RICCI_MAX_RESULTS, " are allowed");
+  }
   for (TypeId t : given) {
     if (!types().Has(t)) return base::InvalidArgument("result type ", t, " is not known");
   }

@@ -1,7 +1,8 @@
 // ricci/element.hpp: element types and single elements as bytes.
 //
 // A constant crosses the C ABI as the bytes of its elements. Numbers are given as double or as 64-bit integers;
-// encoding rounds once, to nearest even, and integers wrap, so that a constant is what XLA would make of the literal.
+// encoding rounds once, to nearest even, and integers wrap at their width, so that a constant is what XLA would make of
+// the literal.
 #ifndef RICCI_ELEMENT_HPP_
 #define RICCI_ELEMENT_HPP_
 #include <array>
@@ -121,6 +122,13 @@ inline Element EncodeInt(DType d, uint64_t v) {
   return e;
 }
 
+// The whole part of `v` as 64 bits, signed below 0; the nearest there is beyond their range, and 0 for NaN, as in XLA.
+inline uint64_t IntegerBits(double v) {
+  if (std::isnan(v)) return 0;
+  if (v < 0) return static_cast<uint64_t>(v < -0x1p63 ? INT64_MIN : static_cast<int64_t>(v));
+  return v >= 0x1p64 ? UINT64_MAX : static_cast<uint64_t>(v);
+}
+
 inline Element EncodeFloat(DType d, double v) {
   switch (d) {
     case DType::kBool:
@@ -135,7 +143,7 @@ inline Element EncodeFloat(DType d, double v) {
       return ElementOf(v);
     default:
       if (!IsInt(d)) Fail("a constant of dtype ", d, " cannot be made from a number");
-      return EncodeInt(d, v < 0 ? static_cast<uint64_t>(static_cast<int64_t>(v)) : static_cast<uint64_t>(v));
+      return EncodeInt(d, IntegerBits(v));
   }
 }
 

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "ricci/api_table.h"
+#include "ricci/exact.h"
 
 namespace ricci::inline v0 {
 
@@ -23,6 +24,10 @@ namespace ricci::inline v0 {
 inline void AppendText(std::string& out, std::string_view text) { out += text; }
 inline void AppendText(std::string& out, ricci_str text) { out.append(text.ptr, text.len); }
 inline void AppendText(std::string& out, std::integral auto number) { out += std::to_string(number); }
+inline void AppendText(std::string& out, ricci_exact number) {
+  char buffer[48];
+  out += ricci_exact_text(number, buffer);
+}
 inline void AppendText(std::string& out, double number) { out += std::to_string(number); }
 inline void AppendText(std::string& out, std::span<const int64_t> numbers) {
   out += '[';

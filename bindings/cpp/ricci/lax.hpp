@@ -180,7 +180,10 @@ inline Value concatenate(std::span<const Value> xs, int64_t dimension) {
 // New dimension `axis` of the result, along which the operands lie.
 inline Value stack(std::span<const Value> xs, int64_t axis) { return Emit1("stack", xs, {{"axis", axis}}); }
 inline Values unstack(const Value& x, int64_t axis) {
-  return EmitN(static_cast<uint32_t>(x.dim(axis)), "unstack", {&x, 1}, {{"axis", axis}});
+  if (axis < 0 || axis >= x.rank()) Fail("unstack: axis ", axis, " is out of range for ", x.type());
+  // One too many is refused by the primitive, with the number.
+  const int64_t n = std::min(x.dim(axis), int64_t{RICCI_MAX_RESULTS} + 1);
+  return EmitN(static_cast<uint32_t>(n), "unstack", {&x, 1}, {{"axis", axis}});
 }
 // Pieces of these sizes along `axis`.
 inline Values split(const Value& x, Dims sizes, int64_t axis) {

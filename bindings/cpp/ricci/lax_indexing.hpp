@@ -39,9 +39,19 @@ struct GatherDims {
   Shape offset_dims, collapsed_slice_dims, start_index_map;
   Shape operand_batching_dims = {}, start_indices_batching_dims = {};
 };
-// `fill_value` counts in mode `fill` only.
+// `fill_value` counts in mode `fill` only, and not for keys, which are filled with one that no seed gives.
 inline Value gather(const Value& x, const Value& indices, const GatherDims& d, Dims slice_sizes,
                     std::string_view mode = "fill", double fill_value = 0) {
+  if (x.dtype() == DType::kKey) {
+    return Emit1("gather", {x, indices},
+                 {{"offset_dims", d.offset_dims},
+                  {"collapsed_slice_dims", d.collapsed_slice_dims},
+                  {"start_index_map", d.start_index_map},
+                  {"operand_batching_dims", d.operand_batching_dims},
+                  {"start_indices_batching_dims", d.start_indices_batching_dims},
+                  {"slice_sizes", slice_sizes},
+                  {"mode", mode}});
+  }
   return Emit1("gather", {x, indices},
                {{"offset_dims", d.offset_dims},
                 {"collapsed_slice_dims", d.collapsed_slice_dims},

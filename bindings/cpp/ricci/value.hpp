@@ -13,17 +13,25 @@
 #include <vector>
 
 #include "ricci/element.hpp"
+#include "ricci/exact.hpp"
 
 namespace ricci::inline v0 {
 
 using Shape = std::vector<int64_t>;
 using Dims = std::span<const int64_t>;
 
-// Wraps where the product is too large for a type.
+// The product of any numbers; those of the dimensions of a type, or some of them, always have an ElementCount.
+inline ricci_exact ExactCount(Dims dims) {
+  ricci_exact n = Exact(1);
+  for (int64_t d : dims) {
+    if (d == 0) return Exact(0);  // however large the others are
+    n = n * d;
+  }
+  return n;
+}
+// Throws INVALID_ARGUMENT where no array could hold so many.
 inline int64_t ElementCount(Dims dims) {
-  uint64_t n = 1;
-  for (int64_t d : dims) n *= static_cast<uint64_t>(d);
-  return static_cast<int64_t>(n);
+  return AsDimension(ExactCount(dims), "shape ", dims, ": number of elements ");
 }
 // first, first + 1, ...: n numbers.
 inline Shape CountFrom(int64_t first, int64_t n) {
