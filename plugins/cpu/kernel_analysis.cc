@@ -106,7 +106,13 @@ std::optional<int64_t> ConstantOf(const ricci_kernel_table& k, uint32_t value) {
 std::optional<int64_t> TripsOf(const ricci_kernel_table& k, uint32_t loop) {
   const auto lo = ConstantOf(k, k.insts[loop].a), hi = ConstantOf(k, k.insts[loop].b);
   if (!lo || !hi) return std::nullopt;
-  return *hi > *lo ? *hi - *lo : 0;
+  return ricci_exact_clamp(ricci_exact_of(*hi) - *lo, 0, INT64_MAX);
+}
+
+// No stride where the number is none of 64 bits: such an index is in no array.
+static std::optional<int64_t> AsStride(ricci_exact stride) {
+  int64_t out = 0;
+  return ricci_exact_narrow(stride, INT64_MIN, INT64_MAX, &out) != 0 ? std::optional(out) : std::nullopt;
 }
 
 std::optional<int64_t> Strides::Of(uint32_t value) {
@@ -128,8 +134,8 @@ std::optional<int64_t> Strides::Find(uint32_t value) {
   if (inst.op == RICCI_S_ADD || inst.op == RICCI_S_SUB || inst.op == RICCI_S_MUL) {
     const auto a = Of(inst.a), b = Of(inst.b);
     if (!a || !b) return std::nullopt;
-    if (inst.op == RICCI_S_ADD) return *a + *b;
-    if (inst.op == RICCI_S_SUB) return *a - *b;
+    if (inst.op == RICCI_S_ADD) return AsStride(ricci_exact_of(*a) + *b);
+    if (inst.op == RICCI_S_SUB) return AsStride(ricci_exact_of(*a) - *b);
     return Product(inst, *a, *b);
   }
   if (!IsScalar(inst.op)) return std::nullopt;
@@ -140,8 +146,8 @@ std::optional<int64_t> Strides::Find(uint32_t value) {
 }
 
 std::optional<int64_t> Strides::Product(const ricci_inst& inst, int64_t a, int64_t b) const {
-  if (const auto factor = ConstantOf(k_, inst.b)) return a * *factor;
-  if (const auto factor = ConstantOf(k_, inst.a)) return b * *factor;
+  if (const auto factor = ConstantOf(k_, inst.b)) return AsStride(ricci_exact_of(a) * *factor);
+  if (const auto factor = ConstantOf(k_, inst.a)) return AsStride(ricci_exact_of(b) * *factor);
   if (a == 0 && b == 0) return 0;
   return std::nullopt;
 }
@@ -153,7 +159,7 @@ int64_t UnrolledSize(const ricci_kernel_table& k, const Blocks& blocks, uint32_t
     if (k.insts[i].op != RICCI_K_FOR && k.insts[i].op != RICCI_K_REDUCE) continue;
     const int64_t trip = UnrolledSize(k, blocks, i, limit);
     const auto trips = TripsOf(k, i);
-    size += trips && *trips * trip <= limit ? *trips * trip : trip;
+    size += trips && trip > 0 && *trips <= limit / trip ? *trips * trip : trip;
     i = blocks.close[i];
   }
   return size;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ricci/backend.h"
+#include "ricci/exact.h"
 
 namespace ricci::cpu {
 

@@ -51,7 +51,8 @@ int64_t KernelEmitter::NestedTrips(uint32_t reduce) const {
   int64_t most = 1;
   for (uint32_t i = reduce + 1; i < blocks_.close[reduce]; ++i) {
     if (k_.insts[i].op != RICCI_K_REDUCE) continue;
-    most = std::max(most, std::min(TripsOf(k_, i).value_or(1) * NestedTrips(i), kReduceChunk));
+    const ricci_exact trips = ricci_exact_of(TripsOf(k_, i).value_or(1)) * NestedTrips(i);
+    most = std::max(most, ricci_exact_clamp(trips, 0, kReduceChunk));
     i = blocks_.close[i];
   }
   return most;
@@ -262,13 +263,18 @@ bool KernelEmitter::Linear(uint32_t id, const ricci_inst& inst) {
   if (inst.op == RICCI_S_MUL) {
     const auto ca = ConstantOf(k_, inst.a), cb = ConstantOf(k_, inst.b);
     if (!cb && !ca && (a.stride != 0 || b.stride != 0)) return false;
-    const int64_t stride = cb ? a.stride * *cb : ca ? b.stride * *ca : 0;
+    int64_t stride = 0;
+    const ricci_exact product = ricci_exact_of(cb ? a.stride : b.stride) * (cb ? *cb : ca ? *ca : 0);
+    if (ricci_exact_narrow(product, INT64_MIN, INT64_MAX, &stride) == 0) return false;
     values_[id] = {LLVMBuildMul(l_.b, a.one, b.one, ""), nullptr, stride};
     return true;
   }
   const bool add = inst.op == RICCI_S_ADD;
+  int64_t stride = 0;
+  const ricci_exact sum = add ? ricci_exact_of(a.stride) + b.stride : ricci_exact_of(a.stride) - b.stride;
+  if (ricci_exact_narrow(sum, INT64_MIN, INT64_MAX, &stride) == 0) return false;
   V base = add ? LLVMBuildAdd(l_.b, a.one, b.one, "") : LLVMBuildSub(l_.b, a.one, b.one, "");
-  values_[id] = {base, nullptr, add ? a.stride + b.stride : a.stride - b.stride};
+  values_[id] = {base, nullptr, stride};
   return true;
 }
 
@@ -289,7 +295,7 @@ bool IsLongChain(const ricci_kernel_table& k, const Blocks& blocks, unsigned lan
     if (inst.op != RICCI_K_FOR) continue;
     const auto trips = TripsOf(k, i);
     if (inst.imm == 1 || !trips || blocks.close[i] - i > kChainInsts) return false;
-    chain |= *trips * (blocks.close[i] - i) > kUnrollInsts;
+    chain |= *trips > kUnrollInsts / (blocks.close[i] - i);
   }
   return chain && state <= kChainState;
 }

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ricci/exact.h"
+
 namespace ricci::cpu {
 namespace {
 
@@ -32,7 +34,7 @@ Facts::Facts(const ricci_kernel_table& k, const Blocks& blocks, const std::vecto
       continue;
     }
     Range r = Of(k.insts[v], v);
-    r.known = r.known && std::abs(r.lo) < kSmallIndex && std::abs(r.hi) < kSmallIndex;
+    r.known = r.known && r.lo > -kSmallIndex && r.hi < kSmallIndex;
     ranges_[v] = r;
     if (r.known && r.lo == r.hi && k.insts[v].op < RICCI_S_COUNT) is_[v] = Is::kConstant;
   }
@@ -179,13 +181,11 @@ Facts::Sum Facts::SumOf(uint32_t v) const {
     const ricci_inst& inst = k_.insts[sum.index];
     if (inst.op != RICCI_S_ADD && inst.op != RICCI_S_SUB) break;
     const auto b = ConstantOf(k_, inst.b), a = ConstantOf(k_, inst.a);
-    if (b) {
-      sum = {inst.a, sum.offset + (inst.op == RICCI_S_ADD ? *b : -*b)};
-    } else if (a && inst.op == RICCI_S_ADD) {
-      sum = {inst.b, sum.offset + *a};
-    } else {
-      break;
-    }
+    if (!b && (!a || inst.op != RICCI_S_ADD)) break;
+    const ricci_exact offset = ricci_exact_of(sum.offset);
+    const ricci_exact more = b && inst.op == RICCI_S_SUB ? offset - *b : offset + (b ? *b : *a);
+    if (ricci_exact_narrow(more, INT64_MIN, INT64_MAX, &sum.offset) == 0) break;
+    sum.index = b ? inst.a : inst.b;
   }
   return sum;
 }
@@ -203,7 +203,8 @@ std::vector<int64_t> Facts::CutsOf(uint32_t index) const {
     if (a.has_value() == b.has_value()) continue;
     const Sum sum = SumOf(a ? inst.b : inst.a);
     if (sum.index != index) continue;
-    const int64_t at = (a ? *a : *b) - sum.offset;  // where the sum is the constant
+    // Where the sum is the constant; beyond all ranges one limit is as good as another.
+    const int64_t at = ricci_exact_clamp(ricci_exact_of(a ? *a : *b) - sum.offset, INT64_MIN, INT64_MAX - 1);
     const bool equal = inst.op == RICCI_S_EQ || inst.op == RICCI_S_NE;
     const bool before =
         b ? inst.op == RICCI_S_LT || inst.op == RICCI_S_GE : inst.op == RICCI_S_GT || inst.op == RICCI_S_LE;
@@ -254,7 +255,7 @@ class Cutter {
     if (dims_[d].index != 0 && (last || !inner_only_)) cuts = facts.CutsOf(dims_[d].index);
     const int64_t longest = last ? kLongPiece * lanes_ : 1;
     const int64_t extent = dims_[d].range.hi - dims_[d].range.lo;
-    if (!cuts.empty() && extent >= longest * static_cast<int64_t>(out.size() + cuts.size() + 1)) {
+    if (!cuts.empty() && extent / longest >= static_cast<int64_t>(out.size() + cuts.size() + 1)) {
       const int64_t middle = cuts[cuts.size() / 2];
       Cut(d, box, {range.lo, middle}, out);
       return Cut(d, box, {middle, range.hi}, out);

@@ -91,7 +91,9 @@ void KernelEmitter::DeclareLocal(uint32_t id) {
   Local& local = locals_[id];
   local.per_lane = spreading_ && varying_[id];
   const LLVMTypeRef t = MemoryType(l_, inst.dtype);
-  const uint64_t bytes = static_cast<uint64_t>(inst.imm) * SizeOfDType(inst.dtype) * (local.per_lane ? l_.lanes : 1);
+  // Where no memory could hold it, the sizes stop at a limit: the run then fails before its first instruction.
+  const ricci_exact size = ricci_exact_of(inst.imm) * SizeOfDType(inst.dtype) * (local.per_lane ? l_.lanes : 1);
+  const auto bytes = static_cast<uint64_t>(ricci_exact_clamp(size, 0, RICCI_MAX_DIM));
   const LLVMTypeRef element = local.per_lane ? l_.vec(t) : t;
   if (bytes <= kStackLocal && stack_ + bytes <= 16 * kStackLocal) {
     stack_ += bytes;
@@ -99,7 +101,7 @@ void KernelEmitter::DeclareLocal(uint32_t id) {
     return;
   }
   const uint64_t offset = (scratch_ + 63) / 64 * 64;
-  scratch_ = offset + bytes;
+  scratch_ = std::min<uint64_t>(offset + bytes, RICCI_MAX_DIM);
   out_.scratch_bytes = std::max(out_.scratch_bytes, scratch_);
   local.memory = Element(l_.i8(), LLVMGetParam(function_, 3), l_.I64(static_cast<int64_t>(offset)));
 }

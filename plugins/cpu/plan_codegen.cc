@@ -7,6 +7,7 @@
 #include "jit.h"
 #include "kernel_codegen.h"
 #include "ricci/api_table.h"
+#include "ricci/exact.h"
 
 namespace ricci::cpu {
 namespace {
@@ -108,7 +109,10 @@ class PlanCodegen {
     for (uint32_t i = 0; i < plan_.n_libraries; ++i) {
       per_worker_ = std::max(per_worker_, (plan_.libraries[i].scratch_bytes + 63) / 64 * 64);
     }
-    out_.scratch_bytes = partials_ + per_worker_ * workers_;
+    const auto limited = [](ricci_exact n) { return static_cast<uint64_t>(ricci_exact_clamp(n, 0, RICCI_MAX_DIM)); };
+    per_worker_ = limited(ricci_exact_of(static_cast<int64_t>(per_worker_)));
+    out_.scratch_bytes = limited(ricci_exact_of(static_cast<int64_t>(per_worker_)) * workers_ +
+                                 static_cast<int64_t>(std::min<uint64_t>(partials_, RICCI_MAX_DIM)));
     Function(kEntryName, [&] {
       for (uint32_t s = 0; s < plan_.n_steps;) {
         const uint32_t straight = Straight(s);
