@@ -6,11 +6,15 @@
 namespace ricci::inline v0::cli {
 namespace {
 
-int64_t ToInteger(std::string_view name, std::string_view text) {
+int64_t ToInteger(std::string_view name, std::string_view text, int64_t min, int64_t max) {
   int64_t v = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
   if (error != std::errc() || end != text.data() + text.size()) {
     throw UsageError("--" + std::string(name) + ": `" + std::string(text) + "` is no integer");
+  }
+  if (v < min || v > max) {
+    throw UsageError("--" + std::string(name) + ": " + std::string(text) + " is not from " + std::to_string(min) +
+                     " to " + std::to_string(max));
   }
   return v;
 }
@@ -62,9 +66,9 @@ std::string Arguments::option_or(std::string_view name, std::string otherwise) c
   return option(name).value_or(std::move(otherwise));
 }
 
-int64_t Arguments::integer_or(std::string_view name, int64_t otherwise) const {
+int64_t Arguments::integer_or(std::string_view name, int64_t otherwise, int64_t min, int64_t max) const {
   const auto text = option(name);
-  return text ? ToInteger(name, *text) : otherwise;
+  return text ? ToInteger(name, *text, min, max) : otherwise;
 }
 
 double Arguments::number_or(std::string_view name, double otherwise) const {
@@ -78,13 +82,13 @@ double Arguments::number_or(std::string_view name, double otherwise) const {
   return v;
 }
 
-std::optional<std::vector<int64_t>> Arguments::integers(std::string_view name) const {
+std::optional<std::vector<int64_t>> Arguments::integers(std::string_view name, int64_t min, int64_t max) const {
   const auto text = option(name);
   if (!text) return std::nullopt;
   std::vector<int64_t> out;
   for (size_t from = 0; from <= text->size() && !text->empty();) {
     const size_t comma = std::min(text->find(',', from), text->size());
-    out.push_back(ToInteger(name, std::string_view(*text).substr(from, comma - from)));
+    out.push_back(ToInteger(name, std::string_view(*text).substr(from, comma - from), min, max));
     from = comma + 1;
   }
   return out;

@@ -12,7 +12,7 @@ namespace {
 
 Executable CompileOperand(const Session& session, const Arguments& arguments, const Program& p) {
   return Compile(p.get(), session.Device(arguments.option_or("device", "")),
-                 static_cast<uint32_t>(arguments.integer_or("opt", 0)));
+                 static_cast<uint32_t>(arguments.integer_or("opt", 0, 0, 3)));
 }
 
 // ---- run ----
@@ -31,7 +31,8 @@ void Run(const Session& session, const Arguments& arguments) {
   for (size_t i = 0; i < results.size(); ++i) {
     std::vector<unsigned char> bytes(ricci_array_bytes(out[i]));
     Check(ricci_array_copy_to_host(out[i], bytes.data(), bytes.size()));
-    const std::string text = ElementsText(session.Info(s.results[i]), bytes.data(), arguments.integer_or("limit", 64));
+    const std::string text =
+        ElementsText(session.Info(s.results[i]), bytes.data(), arguments.integer_or("limit", 64, 0));
     std::printf("%zu: %s = %s\n", i, session.TypeText(s.results[i]).c_str(), text.c_str());
   }
 }

@@ -12,7 +12,7 @@ void Write(ricci_program* p) { std::fputs(TextOf(Own(p).get()).c_str(), stdout);
 std::vector<uint32_t> Wanted(const Session& session, const Arguments& arguments, const ricci_program* p) {
   const std::vector<ricci_type> params = SignatureOf(p).params;
   std::vector<uint32_t> out;
-  if (const auto given = arguments.integers("wrt")) {
+  if (const auto given = arguments.integers("wrt", INT64_MIN, INT64_MAX)) {
     for (int64_t i : *given) {
       if (i < 0 || i >= static_cast<int64_t>(params.size())) {
         throw Failure("--wrt " + std::to_string(i) + ": the program has " + CountOfParameters(params.size()));
@@ -61,7 +61,7 @@ void Vjp(const Session& session, const Arguments& arguments) {
 }
 
 std::vector<int32_t> Axes(const Arguments& arguments, std::string_view name, size_t n) {
-  const auto given = arguments.integers(name);
+  const auto given = arguments.integers(name, -1, RICCI_MAX_RANK);
   if (!given) return std::vector<int32_t>(n, 0);
   if (given->size() != n) {
     throw Failure("--" + std::string(name) + ": " + std::to_string(n) + " axes are needed, one for each, -1 for none");
@@ -85,12 +85,13 @@ void Batch(const Session& session, const Arguments& arguments) {
   const Program f = LoadOperand(session, arguments);
   const Signature s = SignatureOf(f.get());
   std::vector<uint8_t> batched(s.params.size(), 1), out_batched(s.results.size(), 0);
-  if (const auto given = arguments.integers("params")) {
-    std::vector<uint32_t> which(given->begin(), given->end());
-    for (uint32_t i : which) {
-      if (i >= s.params.size()) throw Failure("--params " + std::to_string(i) + ": there is no such parameter");
+  if (const auto given = arguments.integers("params", INT64_MIN, INT64_MAX)) {
+    for (int64_t i : *given) {
+      if (i < 0 || i >= static_cast<int64_t>(s.params.size())) {
+        throw Failure("--params " + std::to_string(i) + ": there is no such parameter");
+      }
     }
-    batched = Mask(which, s.params.size());
+    batched = Mask({given->begin(), given->end()}, s.params.size());
   }
   if (!arguments.option("size")) throw UsageError("batch needs --size N");
   ricci_program* out = nullptr;

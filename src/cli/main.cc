@@ -110,6 +110,9 @@ int main(int argc, char** argv) {
   } catch (const ricci::cli::UsageError& e) {
     std::fprintf(stderr, "ricci: %s; `ricci help` lists commands and options\n", e.what());
     return 2;
+  } catch (const std::bad_alloc&) {
+    std::fputs("ricci: out of memory\n", stderr);
+    return 1;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "ricci: %s\n", e.what());
     return 1;
