@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "fuzz/seed_trial.h"
+#include "fuzz/hostile_text.h"
 
 #ifndef RICCI_FUZZ_BASE
 #define RICCI_FUZZ_BASE 1
@@ -22,6 +22,7 @@ struct Options {
   int64_t count = 1000;
   double seconds = 0;  // 0: no limit
   bool coverage = false;
+  bool hostile = false;  // texts with hostile integers in place of programs
   int64_t failures = 5;
   TrialOptions trial;
 };
@@ -90,17 +91,31 @@ Options Parse(int argc, char** argv) {
       o.trial.verbose = true;
     } else if (a == "--coverage") {
       o.coverage = true;
+    } else if (a == "--hostile") {
+      o.hostile = true;
     } else if (a == "--no-shrink") {
       o.trial.shrink = false;
     } else {
       std::fprintf(
           stderr,
-          "ricci_fuzz [--seed N] [--count N] [--seconds S] [--failures N] [--coverage] [--verbose] [--no-shrink]\n");
+          "ricci_fuzz [--seed N] [--count N] [--seconds S] [--failures N] [--coverage] [--hostile] [--verbose] "
+          "[--no-shrink]\n");
       std::exit(2);
     }
   }
   if (o.one) o.count = 1;
   return o;
+}
+
+// Texts that hold hostile integers; some must be programs still, or the test says nothing.
+int RunHostile(const Options& options, const std::function<double()>& taken) {
+  HostileTotals totals;
+  for (int64_t i = 0; i < options.count && totals.failures < options.failures; ++i) {
+    if (options.seconds > 0 && taken() > options.seconds) break;
+    TryHostileText(options.seed + static_cast<uint64_t>(i), options.trial, totals);
+  }
+  PrintHostileTotals(totals);
+  return totals.failures != 0 || (totals.texts >= 100 && totals.accepted * 20 < totals.texts) ? 1 : 0;
 }
 
 int Main(int argc, char** argv) {
@@ -114,6 +129,7 @@ int Main(int argc, char** argv) {
   std::fflush(stdout);
   const auto start = std::chrono::steady_clock::now();
   const auto taken = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+  if (options.hostile) return RunHostile(options, taken);
   for (int64_t i = 0; i < options.count && totals.failures < options.failures; ++i) {
     if (options.seconds > 0 && taken() > options.seconds) break;
     Trial(options.seed + static_cast<uint64_t>(i), options.trial, totals).Run();

@@ -1,0 +1,22 @@
+// Hostile texts: valid programs in whose text some integers (of attributes, counts, dimensions) became hostile ones,
+// with the result types that the text states repaired from what the rules infer, so that reading goes on past the first
+// wrong type. A text is refused with a clear error or it is a program: then it transforms, compiles, and, where it is
+// small, runs the same everywhere. Nothing takes long, runs out of memory or is an INTERNAL error.
+#ifndef RICCI_TESTS_FUZZ_HOSTILE_TEXT_H_
+#define RICCI_TESTS_FUZZ_HOSTILE_TEXT_H_
+#include "fuzz/seed_trial.h"
+
+namespace ricci::testing {
+
+struct HostileTotals {
+  int64_t texts = 0, repaired = 0, accepted = 0, transformed = 0, ran = 0, failures = 0;
+  double slowest = 0;                      // seconds of processor time for one text
+  std::map<std::string, int64_t> changed;  // by name of the attribute, or `type`
+};
+
+// One text made from `seed`; prints how to repeat it if something does not hold.
+void TryHostileText(uint64_t seed, const TrialOptions& options, HostileTotals& totals);
+void PrintHostileTotals(const HostileTotals& totals);
+
+}  // namespace ricci::testing
+#endif
