@@ -107,7 +107,7 @@ TEST_F(ControlFlow, Errors) {
                       return cond(
                           v[0] > 0, [](Value a) { return a; }, [](Value a) { return a[0]; }, v);
                     })(x),
-                    "cond: result 0 of branch 0 is f32[] and of branch 1 f32[2]");
+                    "cond: result 0 of the false branch is f32[] and of the true branch f32[2]");
 }
 
 }  // namespace

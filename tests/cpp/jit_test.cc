@@ -104,9 +104,9 @@ TEST_F(JitTest, ProgramsAndShapes) {
 }
 
 TEST_F(JitTest, ArraysCheckWhatIsAsked) {
-  EXPECT_EQ(MessageOf([&] { Vec({1}).item<double>(); }), "array: its elements are f32, not f64");
-  EXPECT_EQ(MessageOf([&] { Vec({1, 2}).item<float>(); }), "array: item() needs one element, not f32[2]");
-  EXPECT_EQ(MessageOf([&] { Array(ctx, Floats{1, 2}, {3}); }), "array: 2 elements do not fill shape [3]");
+  EXPECT_ERROR_HERE(Vec({1}).item<double>(), "array: its elements are f32, not f64");
+  EXPECT_ERROR_HERE((Vec({1, 2}).item<float>()), "array: item() needs one element, not f32[2]");
+  EXPECT_ERROR_HERE((Array(ctx, Floats{1, 2}, {3})), "array: 2 elements do not fill shape [3]");
   EXPECT_EQ(Array(ctx, std::vector<bool>{true, false}).to_vector<bool>(), (std::vector<bool>{true, false}));
 }
 

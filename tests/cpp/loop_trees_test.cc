@@ -144,20 +144,40 @@ TEST_F(LoopTrees, Errors) {
       jit([](Value v) { return scan([](Value c, Value e) { return std::pair(c, e); }, v[0], v, {.length = 3}); })(x),
       "scan: input f32[2] has 2 slices, not 3");
   EXPECT_ERROR_HERE(jit([](Value v) { return while_loop([](Value c) { return c; }, [](Value c) { return c; }, v); })(x),
-                    "while: the condition gives f32[2], not a bool scalar");
+                    "while_loop: the condition gives f32[2], not a bool scalar");
   EXPECT_ERROR_HERE(
       jit([](Value v) { return while_loop([](Value c) { return all(c < 3); }, [](Value c) { return sum(c); }, v); })(x),
-      "while: leaf 0 of the carry enters as f32[2] and leaves as f32[]");
+      "while_loop: leaf 0 of the carry enters as f32[2] and leaves as f32[]");
   EXPECT_ERROR_HERE(jit([](Value v) {
                       return fori_loop(
                           0, v, [](Value, Value c) { return c; }, v);
                     })(x),
                     "fori_loop: a bound is f32[2], not an integer scalar");
+  // Leaves are counted in the user's carry, whatever the loop is made of.
+  const auto grows = [](Value, const std::pair<Value, Value>& c) {
+    return std::pair(c.first, astype(c.second, DType::kF64));
+  };
+  EXPECT_ERROR_HERE(jit([&](Value v) { return fori_loop(0, 3, grows, std::pair(v, v)); })(x),
+                    "fori_loop: leaf 1 of the carry enters as f32[2] and leaves as f64[2]");
+  EXPECT_ERROR_HERE(jit([&](Value v) { return fori_loop(0, sum(astype(v, DType::kI32)), grows, std::pair(v, v)); })(x),
+                    "fori_loop: leaf 1 of the carry enters as f32[2] and leaves as f64[2]");
+  const auto longer = [](Value, const std::vector<Value>& c) { return std::vector<Value>{c[0], c[0]}; };
+  EXPECT_ERROR_HERE(jit([&](Value v) { return fori_loop(0, 3, longer, std::vector<Value>{v})[0]; })(x),
+                    "fori_loop: the carry enters with 1 array and leaves with 2");
+  EXPECT_ERROR_HERE(jit([](Value v) {
+                      return switch_(v[0] > 0, std::tuple([](Value a) { return a; }, [](Value a) { return sum(a); }),
+                                     v);
+                    })(x),
+                    "switch_: the index is bool[], not an integer scalar");
+  EXPECT_ERROR_HERE(jit([](Value v) {
+                      return switch_(0, std::tuple([](Value a) { return a; }, [](Value a) { return sum(a); }), v);
+                    })(x),
+                    "switch_: result 0 of branch 0 is f32[2] and of branch 1 f32[]");
   EXPECT_ERROR_HERE(jit([](Value v) {
                       return cond(
                           v[0] > 0, [](Value a) { return a; }, [](Value a) { return astype(a, DType::kI32); }, v);
                     })(x),
-                    "cond: result 0 of branch 0 is i32[2] and of branch 1 f32[2]");
+                    "cond: result 0 of the false branch is i32[2] and of the true branch f32[2]");
   using List = std::vector<Value>;
   EXPECT_ERROR_HERE(jit([](Value v) {
                       return cond(
@@ -167,13 +187,14 @@ TEST_F(LoopTrees, Errors) {
                           },
                           v);
                     })(x),
-                    "cond: branch 0 gives 2 results and branch 1 gives 1");
+                    "cond: the false branch gives 2 results and the true branch gives 1");
   EXPECT_ERROR_HERE(jit([](Value v) {
                       return cond(
                           v[0] > 0, [](Value a) { return std::pair(a, 1); }, [](Value a) { return std::pair(a, 2); },
                           v);
                     })(x),
-                    "cond: branches 0 and 1 give other sizes, keys or numbers in their trees; keep what differs in a "
+                    "cond: the false branch and the true branch give other sizes, keys or numbers in their trees; keep "
+                    "what differs in a "
                     "Value");
   EXPECT_ERROR_HERE(
       jit([](Value v) {

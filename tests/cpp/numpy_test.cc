@@ -1,5 +1,6 @@
 // The numpy-like functions, against numbers of JAX.
 #include "binding_fixture.h"
+#include "ricci/lax.hpp"
 
 namespace ricci::testing {
 namespace {

@@ -1,5 +1,6 @@
 // Random numbers, against those of JAX for the key 42.
 #include "binding_fixture.h"
+#include "ricci/lax.hpp"
 
 namespace ricci::testing {
 namespace {

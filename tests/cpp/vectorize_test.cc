@@ -101,10 +101,21 @@ TEST_F(Vectorize, Errors) {
   EXPECT_ERROR_HERE(vmap(f)(m, v), "vmap: leaf 1 is f32[3] with size 3 along axis 0; the batch is 2");
   EXPECT_ERROR_HERE(vmap(f)(m, Num(1)),
                     "vmap: leaf 1 is f32[], which has no axis to batch; give kUnbatched as its in_axes");
-  EXPECT_ERROR_HERE(vmap(f, {0, 0, 0})(m, v), "vmap: in_axes has 3 entries for 2 arguments");
+  EXPECT_ERROR_HERE(vmap(f, {0, 0, 0})(m, v),
+                    "vmap: in_axes has 3 entries for 2 arguments; a number without braces is for all");
   EXPECT_ERROR_HERE(vmap(f, {{0, 1}, 0})(m, v), "vmap: in_axes of argument 0 has 2 entries for 1 array");
   EXPECT_ERROR_HERE(vmap(one, 0, {0, 0})(m), "vmap: out_axes has 2 entries for 1 result");
   EXPECT_ERROR_HERE(vmap(one, kUnbatched)(m), "vmap: no argument is batched");
+  // A list has one entry per argument, result or leaf, also if it has only one; a number is for all.
+  EXPECT_ERROR_HERE(vmap(f, {0})(m, m),
+                    "vmap: in_axes has 1 entry for 2 arguments; a number without braces is for all");
+  EXPECT_EQ(vmap(f, 0)(m, m).rank(), 2);
+  EXPECT_EQ(vmap(one, {0})(m).rank(), 2);
+  auto two = [](Value a) { return std::tuple(a, a); };
+  EXPECT_ERROR_HERE(vmap(two, 0, {0})(m), "vmap: out_axes has 1 entry for 2 results");
+  auto tree = [](const Weights<Value>& w) { return w.w * w.b; };
+  const ArgumentAxes list{0};
+  EXPECT_ERROR_HERE(vmap(tree, {list})(Weights<Array>{m, m}), "vmap: in_axes of argument 0 has 1 entry for 2 arrays");
 }
 
 }  // namespace

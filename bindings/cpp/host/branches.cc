@@ -1,7 +1,7 @@
 // cond with n branches over lists of leaves.
 #include "ricci/branches.hpp"
 
-#include "ricci/elementwise.hpp"
+#include "numpy_steps.h"
 
 namespace ricci::inline v0 {
 
@@ -43,29 +43,36 @@ std::vector<Program> SameOperands(const Place& p, const std::vector<Closed<Value
   }
   return out;
 }
-void WantSameResults(const Place& p, const Program& first, const Program& other, size_t number) {
+// What users call a branch.
+std::string NameOf(Branching kind, size_t branch) {
+  if (kind == Branching::kSwitch) return Text("branch ", branch);
+  return branch == 0 ? "the false branch" : "the true branch";
+}
+void WantSameResults(const Place& p, Branching kind, const Program& first, const Program& other, size_t number) {
   const auto a = first.results(), b = other.results();
+  const std::string first_name = NameOf(kind, 0), name = NameOf(kind, number);
   if (a.size() != b.size())
-    p.Fail("branch 0 gives ", Count(a.size(), "result"), " and branch ", number, " gives ", b.size());
+    p.Fail(first_name, " gives ", Count(a.size(), "result"), " and ", name, " gives ", b.size());
   for (size_t i = 0; i < a.size(); ++i) {
     if (a[i] == b[i]) continue;
-    p.Fail("result ", i, " of branch 0 is ", ArrayType(p.context(), a[i]), " and of branch ", number, " ",
+    p.Fail("result ", i, " of ", first_name, " is ", ArrayType(p.context(), a[i]), " and of ", name, " ",
            ArrayType(p.context(), b[i]));
   }
 }
 
 }  // namespace
 
-void FailOnBranch(const Place& p, size_t branch) {
-  p.Fail("branches 0 and ", branch, " give other sizes, keys or numbers in their trees; keep what differs in a Value");
+void FailOnBranch(const Place& p, Branching kind, size_t branch) {
+  p.Fail(NameOf(kind, 0), " and ", NameOf(kind, branch),
+         " give other sizes, keys or numbers in their trees; keep what differs in a Value");
 }
 
-Values ChooseLeaves(const Place& p, const Value& index, std::span<const LeafFunction> branches,
+Values ChooseLeaves(const Place& p, Branching kind, const Value& index, std::span<const LeafFunction> branches,
                     const Values& operands) {
   std::vector<Closed<Value>> closed;
   for (const LeafFunction& f : branches) {
     closed.push_back(Close(p, f, TypesOf(operands)));
-    WantSameResults(p, closed[0].program, closed.back().program, closed.size() - 1);
+    WantSameResults(p, kind, closed[0].program, closed.back().program, closed.size() - 1);
   }
   Values in = operands;
   const std::vector<Program> programs = SameOperands(p, closed, in);

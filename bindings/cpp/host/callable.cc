@@ -1,10 +1,38 @@
 // Functions of leaves closed to programs, and programs applied to leaves.
 #include "ricci/callable.hpp"
 
+#include <cstring>
+
+#include "ricci/lax.hpp"
+#include "ricci/tree_map.hpp"
 #include "tracing.h"
 
 namespace ricci::inline v0 {
 
+void AppendLeaf(Values& out, const Value& leaf) { out.push_back(leaf); }
+void AppendLeaf(Arrays& out, const Array& leaf) { out.push_back(leaf); }
+void AppendBytes(TreeKey& key, const void* data, size_t size) {
+  key.push_back(size);
+  for (size_t i = 0; i < size; i += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, static_cast<const char*>(data) + i, size - i < 8 ? size - i : 8);
+    key.push_back(word);
+  }
+}
+
+void FailOnTrees(const Location& at, size_t tree) {
+  FailAt(at, "tree_map: tree ", tree, " has other sizes, keys or numbers in it than tree 0");
+}
+
+Place PlaceOfValues(std::string_view name, const Location& at, const Values& leaves) {
+  std::vector<Operand> operands;
+  for (const Value& v : leaves) operands.emplace_back(v, at);
+  if (operands.empty()) FailAt(at, name, ": no argument holds a traced value");
+  return PlaceOf(name, operands);
+}
+Value LiftNumber(const Place& p, const Operand& number) {
+  return p.Lift(number, PromoteWeak(DType::kNone, number.weak));
+}
 Value LiftLeaf(const Place& p, const Value& leaf) {
   CheckOpen(leaf, p.at, p.name);
   if (leaf.builder != p.builder && p.scope != nullptr && !TraceOf(p.scope)->Reaches(leaf.builder)) {
@@ -64,18 +92,18 @@ Values Apply(const Place& p, const Program& f, const Values& in) {
   for (ricci_val id : ids) out.push_back({p.builder, id, p.scope});
   return out;
 }
-Arrays RunOn(ricci_ctx* ctx, const Executable& x, const Arrays& in) {
+Arrays RunOn(const Location& at, ricci_ctx* ctx, const Executable& x, const Arrays& in) {
   std::vector<ricci_array*> handles;
   for (const Array& a : in) handles.push_back(a.handle());
   std::vector<ricci_array*> results(x.result_count());
-  x.run(handles, results);
+  x.run(handles, results, at);
   Arrays out;
   out.reserve(results.size());
   for (ricci_array* a : results) out.emplace_back(ctx, a);
   return out;
 }
 Arrays Apply(const Outside& o, const Program& f, const Arrays& in) {
-  return RunOn(o.ctx, Executable::compile(f, in.empty() ? Device() : in[0].device()), in);
+  return RunOn(o.at, o.ctx, Executable::compile(f, in.empty() ? Device() : in[0].device(), {}, o.at), in);
 }
 
 std::vector<uint8_t> FloatMask(ricci_ctx* ctx, std::span<const ricci_type> types, size_t n) {

@@ -2,6 +2,7 @@
 #ifndef RICCI_BINDINGS_CPP_HOST_CAPTURES_H_
 #define RICCI_BINDINGS_CPP_HOST_CAPTURES_H_
 #include "ricci/callable.hpp"
+#include "ricci/lax.hpp"
 
 namespace ricci::inline v0 {
 

@@ -4,6 +4,8 @@
 // that are its own. One vmap thus covers any tree.
 #include "ricci/jacobian.hpp"
 
+#include "ricci/lax.hpp"
+
 namespace ricci::inline v0 {
 namespace {
 

@@ -1,9 +1,13 @@
 // The cache of a jitted function: a list that only grows, read without a lock.
 #include "ricci/jit_cache.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <string>
+
+#include "ricci/element.hpp"
+#include "ricci/jit.hpp"
 
 namespace ricci::inline v0 {
 
@@ -70,7 +74,7 @@ JitEntry JitCache::Compile(const JitKey& key, LeafFunction f, std::span<const si
   donate.resize(closed.program.params().size(), 0);
   JitEntry entry;
   entry.n_out = closed.program.results().size();
-  entry.executable = Executable::compile(closed.program, device, donate);
+  entry.executable = Executable::compile(closed.program, device, donate, o.at);
   entry.program = std::move(closed.program);
   entry.hidden = std::move(closed.captured);
   return entry;
@@ -83,8 +87,27 @@ const JitEntry& JitCache::Add(const JitKey& key, JitEntry entry) const {
   return added->entry;
 }
 
-JitCache::Lock::Lock(const JitCache& cache) : cache_(cache) { cache_.shared_->compiling.lock(); }
-JitCache::Lock::~Lock() { cache_.shared_->compiling.unlock(); }
+// One kind of call is compiled once.
+const JitEntry& JitCache::FindOrCompile(const JitKey& key, LeafFunction f, std::span<const size_t> leaf_counts,
+                                        const ResultStructure& out) const {
+  const std::lock_guard lock(shared_->compiling);
+  if (const JitEntry* known = Find(key)) return *known;
+  JitEntry entry = Compile(key, f, leaf_counts);
+  entry.out = out.copy(out.shell);
+  entry.drop = out.drop;
+  return Add(key, std::move(entry));
+}
+
+Array ConcreteNumber(ricci_ctx* ctx, const Operand& number) {
+  const DType dtype = PromoteWeak(DType::kNone, number.weak);
+  const Element e = number.weak == Weak::kFloat ? Encode(dtype, number.real) : Encode(dtype, number.integer);
+  return Array(Context(ctx), dtype, {}, e.bytes.data(), number.at);
+}
+
+Lowered LoweredOf(const JitEntry& entry) { return {entry.program, entry.executable}; }
+std::string Lowered::text() const { return program.text(); }
+std::string Lowered::dump(std::string_view stage) const { return executable.dump(stage); }
+ricci_executable_stats Lowered::stats() const { return executable.stats(); }
 
 void JitKey::FindContext() {
   if (!cache_.options().context) {
@@ -103,7 +126,7 @@ void JitKey::FailOn(const Array& a) const {
 JitResults::JitResults(JitKey& key, const JitEntry& entry) : ctx_(key.context()) {
   for (const Array& a : entry.hidden) key.handles.push_back(a.handle());
   for (size_t i = 0; i < entry.n_out; ++i) handles_.push_back(nullptr);
-  entry.executable.run(key.handles.view(), {handles_.data(), handles_.size()});
+  entry.executable.run(key.handles.view(), {handles_.data(), handles_.size()}, key.cache().at());
 }
 JitResults::~JitResults() {
   for (; next_ < handles_.size(); ++next_) {

@@ -1,6 +1,8 @@
 // vjp and linearize over lists of leaves, inside of a trace and outside.
 #include "ricci/linear_map.hpp"
 
+#include "ricci/lax.hpp"
+
 namespace ricci::inline v0 {
 
 void WantSameContext(Outside& o, const Array& a) {
@@ -15,8 +17,9 @@ namespace {
 
 // A map made outside of a trace runs often: it is compiled once.
 void Prepare(const Place&, LeafMap<Value>&) {}
-void Prepare(const Outside&, LeafMap<Array>& map) {
-  map.executable = Executable::compile(map.program, map.residuals.empty() ? Device() : map.residuals[0].device());
+void Prepare(const Outside& o, LeafMap<Array>& map) {
+  const Device device = map.residuals.empty() ? Device() : map.residuals[0].device();
+  map.executable = Executable::compile(map.program, device, {}, o.at);
 }
 
 template <typename Site, typename L>
@@ -132,7 +135,7 @@ Values ApplyMap(const Location& at, const LeafMap<Array>& map, const Values& giv
 }
 Arrays ApplyMap(const Location& at, const LeafMap<Array>& map, const Arrays& given) {
   WantTypes(at, map, TypesOf(given));
-  const Arrays some = RunOn(map.ctx, map.executable, Operation(map.residuals, given));
+  const Arrays some = RunOn(at, map.ctx, map.executable, Operation(map.residuals, given));
   return Spread(some, map.ctx, map.out, [&](const ArrayType& t) {
     const std::vector<std::byte> bytes(static_cast<size_t>(t.elements() * SizeOf(t.dtype())));
     return Array(Context(map.ctx), t.dtype(), Shape(t.shape().begin(), t.shape().end()), bytes.data());

@@ -1,6 +1,10 @@
 // Loops over lists of leaves.
 #include "ricci/loops.hpp"
 
+#include <algorithm>
+
+#include "ricci/lax.hpp"
+
 namespace ricci::inline v0 {
 namespace {
 
@@ -16,11 +20,15 @@ Program CapturedFirst(const Program& f, size_t first, const Place& p) {
   };
   return Wrapped(p, types, moved);
 }
-void WantSameCarry(const Place& p, std::span<const ricci_type> in, std::span<const ricci_type> out, size_t n_out) {
-  if (in.size() != n_out) p.Fail("the carry enters with ", Count(in.size(), "array"), " and leaves with ", n_out);
-  for (size_t i = 0; i < in.size(); ++i) {
+// `skipped`: the first leaves are not the user's.
+void WantSameCarry(const Place& p, std::span<const ricci_type> in, std::span<const ricci_type> out, size_t n_out,
+                   size_t skipped) {
+  if (in.size() != n_out) {
+    p.Fail("the carry enters with ", Count(in.size() - skipped, "array"), " and leaves with ", n_out - skipped);
+  }
+  for (size_t i = skipped; i < in.size(); ++i) {
     if (in[i] == out[i]) continue;
-    p.Fail("leaf ", i, " of the carry enters as ", ArrayType(p.context(), in[i]), " and leaves as ",
+    p.Fail("leaf ", i - skipped, " of the carry enters as ", ArrayType(p.context(), in[i]), " and leaves as ",
            ArrayType(p.context(), out[i]));
   }
 }
@@ -40,6 +48,9 @@ void FailOnCarry(const Place& p) {
       "Value");
 }
 
+namespace {
+
+// The types of the carry and of one slice of the inputs; sets options.length.
 std::vector<ricci_type> ScanTypes(const Place& p, const Values& carry, const Values& inputs, ScanOptions& options) {
   std::vector<ricci_type> types = TypesOf(carry);
   for (const Value& v : inputs) {
@@ -55,9 +66,10 @@ std::vector<ricci_type> ScanTypes(const Place& p, const Values& carry, const Val
   return types;
 }
 
-Values ScanLeaves(const Place& p, const Closed<Value>& body, const Values& carry, const Values& inputs, size_t n_carry,
-                  const ScanOptions& options) {
-  WantSameCarry(p, TypesOf(carry), body.program.results(), n_carry);
+// `skipped`: leaves of the carry that are not the user's.
+Values EmitScan(const Place& p, const Closed<Value>& body, const Values& carry, const Values& inputs, size_t n_carry,
+                size_t skipped, const ScanOptions& options) {
+  WantSameCarry(p, TypesOf(carry), body.program.results(), n_carry, skipped);
   const Program program = CapturedFirst(body.program, carry.size() + inputs.size(), p);
   return EmitLoop(p, "scan", Joined(Joined(body.captured, carry), inputs), program.results().size(),
                   {{"body", program.handle()},
@@ -68,13 +80,25 @@ Values ScanLeaves(const Place& p, const Closed<Value>& body, const Values& carry
                    {"unroll", options.unroll}});
 }
 
-Values WhileLeaves(const Place& p, LeafFunction condition, LeafFunction body, const Values& carry,
-                   const WhileOptions& options) {
+}  // namespace
+
+Values ScanLeaves(const Place& p, LeafFunction body, const CarryCount& carries, const Values& carry,
+                  const Values& inputs, const ScanOptions& wanted) {
+  ScanOptions options = wanted;
+  const std::vector<ricci_type> types = ScanTypes(p, carry, inputs, options);
+  const Closed<Value> closed = Close(p, body, types);
+  return EmitScan(p, closed, carry, inputs, carries.count(carries.shell), /*skipped=*/0, options);
+}
+
+namespace {
+
+Values EmitWhile(const Place& p, LeafFunction condition, LeafFunction body, const Values& carry, size_t skipped,
+                 const WhileOptions& options) {
   const std::vector<ricci_type> types = TypesOf(carry);
   const Closed<Value> test = Close(p, condition, types), step = Close(p, body, types);
   const ArrayType flag(p.context(), test.program.results()[0]);
   if (flag.rank() != 0 || flag.dtype() != DType::kBool) p.Fail("the condition gives ", flag, ", not a bool scalar");
-  WantSameCarry(p, types, step.program.results(), step.program.results().size());
+  WantSameCarry(p, types, step.program.results(), step.program.results().size(), skipped);
   const Program cond = CapturedFirst(test.program, types.size(), p),
                 next = CapturedFirst(step.program, types.size(), p);
   const Values in = Joined(Joined(test.captured, step.captured), carry);
@@ -85,6 +109,7 @@ Values WhileLeaves(const Place& p, LeafFunction condition, LeafFunction body, co
   return EmitLoop(p, "while", in, carry.size(), {conds, bodies, n_cond, n_body, {"max_trips", options.max_trips}});
 }
 
+// A bound of fori_loop as a scalar here; both get the dtype of the other.
 std::pair<Value, Value> LoopBounds(const Place& p, const Operand& lower, const Operand& upper) {
   const Operand both[] = {lower, upper};
   for (const Operand& x : both) {
@@ -95,6 +120,39 @@ std::pair<Value, Value> LoopBounds(const Place& p, const Operand& lower, const O
   const DType dtype = PromotedDType(p, both);
   const auto use = [&](const Operand& x) { return lax::convert_element_type(p.Lift(x, dtype), dtype); };
   return {use(lower), use(upper)};
+}
+
+// The counter and the carry after one step of f.
+Values CountStep(const LeafFunction& f, const Place& inside, const Values& s) {
+  Values out{lax::add(s[0], lax::ones_like(s[0]))};
+  for (const Value& v : f(inside, s)) out.push_back(v);
+  return out;
+}
+
+}  // namespace
+
+Values WhileLeaves(const Place& p, LeafFunction condition, LeafFunction body, const Values& carry,
+                   const WhileOptions& options) {
+  return EmitWhile(p, condition, body, carry, /*skipped=*/0, options);
+}
+
+Values CountLeaves(const Place& p, LeafFunction f, const Operand& first, const Operand& last, const Values& carry) {
+  auto step = [&](const Place& inside, const Values& s) { return CountStep(f, inside, s); };
+  Values all;
+  if (first.weak == Weak::kInt && last.weak == Weak::kInt) {
+    const Values state = Joined({p.Constant(first, kDefaultInt, {})}, carry);
+    int64_t trips = 0;
+    if (last.integer > first.integer && __builtin_sub_overflow(last.integer, first.integer, &trips)) {
+      p.Fail("from ", first.integer, " to ", last.integer, " are too many trips");
+    }
+    const Closed<Value> closed = Close(p, step, TypesOf(state));
+    all = EmitScan(p, closed, state, {}, closed.program.results().size(), /*skipped=*/1, {trips, false, 1});
+  } else {
+    const auto [from, to] = LoopBounds(p, first, last);
+    auto more = [&, &to = to](const Place&, const Values& s) { return Values{lax::lt(s[0], to)}; };
+    all = EmitWhile(p, more, step, Joined({from}, carry), /*skipped=*/1, {});
+  }
+  return Part(all, 1, all.size() - 1);
 }
 
 }  // namespace ricci::inline v0

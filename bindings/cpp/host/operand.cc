@@ -1,13 +1,32 @@
 // Operands of numpy-like functions brought into one program, one dtype and one shape.
 #include "ricci/operand.hpp"
 
+#include "ricci/lax.hpp"
 #include "tracing.h"
 
 namespace ricci::inline v0 {
 
+Operand::Operand(const Value& v, Location at) : at(at), value(v) {}
+Operand::Operand(const Array& a, Location at) : at(at), array(&a) {}
+Operand::Operand(Weak kind, double real, int64_t integer, const Location& at)
+    : at(at), weak(kind), real(real), integer(integer) {}
+Operand::Operand(const Operand& o) = default;
+Operand& Operand::operator=(const Operand& o) = default;
+Operand::~Operand() = default;
+
+DType Operand::dtype() const {
+  if (is_number()) return DType::kNone;
+  return array != nullptr ? array->dtype() : value.dtype();
+}
+Dims Operand::shape() const {
+  if (is_number()) return {};
+  return array != nullptr ? array->shape() : value.shape();
+}
+
 Value Place::Constant(const Operand& number, DType dtype, Dims shape) const {
-  Value v = number.weak == Weak::kFloat ? lax::full(builder, shape, dtype, number.real)
-                                        : lax::full(builder, shape, dtype, number.integer);
+  const ArrayType type = MakeTypeAt(at, context(), dtype, shape);
+  Value v =
+      number.weak == Weak::kFloat ? lax::full(builder, type, number.real) : lax::full(builder, type, number.integer);
   v.scope = scope;
   return v;
 }

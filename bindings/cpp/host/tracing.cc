@@ -105,6 +105,12 @@ void CheckAt(const Location& at, ricci_status* status) {
   throw Error(e.code(), Text(at.file, ":", at.line, ": ", e.message()));
 }
 
+ArrayType MakeTypeAt(const Location& at, ricci_ctx* ctx, DType dtype, Dims dims) {
+  ricci_type id = 0;
+  CheckAt(at, ricci_type_make(ctx, static_cast<uint32_t>(dtype), static_cast<uint32_t>(dims.size()), dims.data(), &id));
+  return ArrayType(ctx, id);
+}
+
 void CheckOpen(const Value& v, const Location& at, std::string_view name) {
   if (v.builder == nullptr) FailAt(at, name, ": a value was never set");
   if (v.scope != nullptr && !v.scope->open()) {

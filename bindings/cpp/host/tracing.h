@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "ricci/emit.hpp"
 #include "ricci/operand.hpp"
 
 namespace ricci::inline v0 {

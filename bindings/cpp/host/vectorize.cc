@@ -7,19 +7,22 @@ namespace {
 std::string Entries(size_t n, size_t wanted, std::string_view what) {
   return Text(n, n == 1 ? " entry for " : " entries for ", Count(wanted, what));
 }
+// The axis of each of the `n` leaves of one argument or result.
+void AppendAxes(const Place& p, std::string_view what, size_t number, const ArgumentAxes& axes, size_t n,
+                std::vector<int64_t>& out) {
+  const std::vector<int64_t>& list = axes.list;
+  if (!axes.for_all && list.size() != n) p.Fail(what, number, " has ", Entries(list.size(), n, "array"));
+  for (size_t k = 0; k < n; ++k) out.push_back(list[axes.for_all ? 0 : k]);
+}
 // One axis per leaf.
 std::vector<int64_t> PerLeaf(const Place& p, const BatchAxes& axes, std::span<const size_t> leaf_counts) {
   std::vector<int64_t> out;
-  const bool shared = axes.list.size() == 1;
-  if (!shared && axes.list.size() != leaf_counts.size()) {
-    p.Fail("in_axes has ", Entries(axes.list.size(), leaf_counts.size(), "argument"));
+  if (!axes.for_all && axes.list.size() != leaf_counts.size()) {
+    p.Fail("in_axes has ", Entries(axes.list.size(), leaf_counts.size(), "argument"),
+           "; a number without braces is for all");
   }
   for (size_t i = 0; i < leaf_counts.size(); ++i) {
-    const std::vector<int64_t>& list = axes.list[shared ? 0 : i].list;
-    if (list.size() != 1 && list.size() != leaf_counts[i]) {
-      p.Fail("in_axes of argument ", i, " has ", Entries(list.size(), leaf_counts[i], "array"));
-    }
-    for (size_t k = 0; k < leaf_counts[i]; ++k) out.push_back(list[list.size() == 1 ? 0 : k]);
+    AppendAxes(p, "in_axes of argument ", i, axes.list[axes.for_all ? 0 : i], leaf_counts[i], out);
   }
   return out;
 }
@@ -28,18 +31,14 @@ std::vector<int64_t> PerLeaf(const Place& p, const BatchAxes& axes, std::span<co
 std::vector<int64_t> PerResult(const Place& p, const BatchAxes& axes, std::span<const size_t> counts, size_t n) {
   std::vector<int64_t> out;
   const auto& list = axes.list;
-  if (list.size() != 1 && list.size() != counts.size()) {
-    if (list.size() != n) p.Fail("out_axes has ", Entries(list.size(), counts.size(), "result"));
-    for (const ArgumentAxes& a : list) out.push_back(a.list[0]);
+  if (axes.for_all || list.size() == counts.size()) {
+    for (size_t i = 0; i < counts.size(); ++i) {
+      AppendAxes(p, "out_axes of result ", i, list[axes.for_all ? 0 : i], counts[i], out);
+    }
     return out;
   }
-  for (size_t i = 0; i < counts.size(); ++i) {
-    const std::vector<int64_t>& part = list[list.size() == 1 ? 0 : i].list;
-    if (part.size() != 1 && part.size() != counts[i]) {
-      p.Fail("out_axes of result ", i, " has ", Entries(part.size(), counts[i], "array"));
-    }
-    for (size_t k = 0; k < counts[i]; ++k) out.push_back(part[part.size() == 1 ? 0 : k]);
-  }
+  if (list.size() != n) p.Fail("out_axes has ", Entries(list.size(), counts.size(), "result"));
+  for (size_t i = 0; i < n; ++i) AppendAxes(p, "out_axes of result ", i, list[i], 1, out);
   return out;
 }
 

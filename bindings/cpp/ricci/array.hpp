@@ -1,55 +1,65 @@
 // ricci/array.hpp: concrete data on a device, as a shared handle.
 //
 // Copies share the data, which never changes; a result or argument of a jitted function is an Array. Reading asks for
-// the exact element type, so that no conversion hides in a copy.
+// the exact element type, so that no conversion hides in a copy. The element type of an Array is that of the C++ data:
+// Array(ctx, 0.5) is an f64 scalar, which promotes what it meets to f64 (Array(ctx, 0.5f) is f32). A plain number in an
+// expression promotes nothing.
 #ifndef RICCI_ARRAY_HPP_
 #define RICCI_ARRAY_HPP_
 #include <initializer_list>
 #include <span>
 #include <vector>
 
+#include "ricci/caller.hpp"
 #include "ricci/context.hpp"
 #include "ricci/dtype_of.hpp"
-#include "ricci/value.hpp"
 
 namespace ricci::inline v0 {
+
+// The shape that data fill: as given, or one dimension as long as they are.
+class DataShape {
+ public:
+  DataShape() = default;
+  DataShape(std::initializer_list<int64_t> dims) : dims_(dims) {}  // NOLINT
+  DataShape(Shape dims) : dims_(std::move(dims)) {}                // NOLINT
+  static DataShape Line() {
+    DataShape s;
+    s.line_ = true;
+    return s;
+  }
+  Shape Of(size_t n) const { return line_ ? Shape{static_cast<int64_t>(n)} : dims_; }
+
+ private:
+  Shape dims_;
+  bool line_ = false;
+};
 
 class Array {
  public:
   Array() = default;
   // A scalar with the dtype of T.
   template <ElementType T>
-  Array(const Context& ctx, T scalar) : Array(ctx, kDTypeOf<T>, {}, &scalar) {}
-  // One dimension, or `shape`, filled row-major.
+  Array(const Context& ctx, T scalar, Location at = Location::Here()) : Array(ctx, kDTypeOf<T>, {}, &scalar, at) {}
+  // One dimension, or `shape`, filled row-major. Throws unless the data fill the shape.
   template <ElementType T>
-  Array(const Context& ctx, std::span<const T> data, Dims shape) : ctx_(ctx.handle()) {
-    if (static_cast<int64_t>(data.size()) != ElementCount(shape)) {
-      Fail("array: ", data.size(), " elements do not fill shape ", shape);
-    }
-    Make(ctx.device(), kDTypeOf<T>, shape, data.data());
-  }
+  Array(const Context& ctx, std::span<const T> data, Dims shape, Location at = Location::Here())
+      : Array(ctx, kDTypeOf<T>, shape, data.data(), data.size(), at) {}
   template <ElementType T>
-  Array(const Context& ctx, const std::vector<T>& data, const Shape& shape)
-      : Array(ctx, Contiguous<T>(data).view(), Dims(shape)) {}
+  Array(const Context& ctx, const std::vector<T>& data, const DataShape& shape = DataShape::Line(),
+        Location at = Location::Here())
+      : Array(ctx, kDTypeOf<T>, shape.Of(data.size()), Contiguous<T>(data).data(), data.size(), at) {}
   template <ElementType T>
-  Array(const Context& ctx, const std::vector<T>& data) : Array(ctx, data, Shape{static_cast<int64_t>(data.size())}) {}
-  template <ElementType T>
-  Array(const Context& ctx, std::initializer_list<T> data, const Shape& shape)
-      : Array(ctx, std::span<const T>(data.begin(), data.size()), Dims(shape)) {}
-  template <ElementType T>
-  Array(const Context& ctx, std::initializer_list<T> data)
-      : Array(ctx, data, Shape{static_cast<int64_t>(data.size())}) {}
+  Array(const Context& ctx, std::initializer_list<T> data, const DataShape& shape = DataShape::Line(),
+        Location at = Location::Here())
+      : Array(ctx, kDTypeOf<T>, shape.Of(data.size()), data.begin(), data.size(), at) {}
   // Copies as many bytes as the type has.
-  Array(const Context& ctx, DType dtype, const Shape& shape, const void* data) : ctx_(ctx.handle()) {
-    Make(ctx.device(), dtype, shape, data);
-  }
-  Array(Device device, const Context& ctx, DType dtype, const Shape& shape, const void* data) : ctx_(ctx.handle()) {
-    Make(device, dtype, shape, data);
-  }
+  Array(const Context& ctx, DType dtype, const Shape& shape, const void* data, Location at = Location::Here());
+  Array(Device device, const Context& ctx, DType dtype, const Shape& shape, const void* data,
+        Location at = Location::Here());
   // Takes the reference that `handle` is.
   Array(ricci_ctx* ctx, ricci_array* handle) : ctx_(ctx), handle_(handle) {}
 
-  Array(const Array& o) : ctx_(o.ctx_), handle_(o.handle_ == nullptr ? nullptr : ricci_array_retain(o.handle_)) {}
+  Array(const Array& o);
   Array(Array&& o) noexcept : ctx_(o.ctx_), handle_(std::exchange(o.handle_, nullptr)) {}
   Array& operator=(Array o) noexcept {
     std::swap(ctx_, o.ctx_);
@@ -66,10 +76,7 @@ class Array {
   ricci_ctx* context() const { return ctx_; }
   Device device() const { return Device(ricci_array_device(handle_)); }
   ricci_type type_id() const { return ricci_array_type(handle_); }
-  ArrayType type() const {
-    if (empty()) Fail("array: it is empty");
-    return ArrayType(ctx_, type_id());
-  }
+  ArrayType type() const;
   DType dtype() const { return type().dtype(); }
   Dims shape() const { return type().shape(); }
   int64_t dim(int64_t i) const { return type().dim(i); }
@@ -78,27 +85,25 @@ class Array {
   // Host memory on `ref` and `cpu`; NULL after donation.
   const void* data() const { return ricci_array_data(handle_); }
 
-  // All elements, row-major. T must be the element type.
+  // All elements, row-major. T must be the element type; a donated array has no elements left.
   template <ElementType T>
-  std::vector<T> to_vector() const {
-    WantDType(kDTypeOf<T>);
+  std::vector<T> to_vector(Location at = Location::Here()) const {
+    const size_t n = CountOf(kDTypeOf<T>, at);
     if constexpr (std::same_as<T, bool>) {
-      std::vector<uint8_t> bytes(static_cast<size_t>(size()));
-      CopyTo(bytes.data());
+      std::vector<uint8_t> bytes(n);
+      CopyTo(bytes.data(), at);
       return {bytes.begin(), bytes.end()};
     } else {
-      std::vector<T> out(static_cast<size_t>(size()));
-      CopyTo(out.data());
+      std::vector<T> out(n);
+      CopyTo(out.data(), at);
       return out;
     }
   }
   // The only element.
   template <ElementType T>
-  T item() const {
-    WantDType(kDTypeOf<T>);
-    if (size() != 1) Fail("array: item() needs one element, not ", type());
+  T item(Location at = Location::Here()) const {
     T out{};
-    CopyTo(&out);
+    CopyItemTo(&out, kDTypeOf<T>, at);
     return out;
   }
 
@@ -107,19 +112,16 @@ class Array {
   template <typename T>
   struct Contiguous {
     explicit Contiguous(const std::vector<T>& v) : from(&v) {}
-    std::span<const T> view() const { return {from->data(), from->size()}; }
+    const T* data() const { return from->data(); }
     const std::vector<T>* from;
   };
 
-  void Make(Device device, DType dtype, Dims shape, const void* data) {
-    Check(ricci_array_from_host(device.handle(), ArrayType::Make(ctx_, dtype, shape).id(), data, &handle_));
-  }
-  void CopyTo(void* out) const {
-    Check(ricci_array_copy_to_host(handle_, out, static_cast<size_t>(ricci_array_bytes(handle_))));
-  }
-  void WantDType(DType d) const {
-    if (dtype() != d) Fail("array: its elements are ", dtype(), ", not ", d);
-  }
+  // `n` elements, which have to fill the shape.
+  Array(const Context& ctx, DType dtype, Dims shape, const void* data, size_t n, const Location& at);
+  // Throws unless the elements are of this dtype; how many there are.
+  size_t CountOf(DType d, const Location& at) const;
+  void CopyTo(void* out, const Location& at) const;
+  void CopyItemTo(void* out, DType d, const Location& at) const;
 
   ricci_ctx* ctx_ = nullptr;
   ricci_array* handle_ = nullptr;
@@ -127,13 +129,12 @@ class Array {
 
 template <>
 struct Array::Contiguous<bool> {
-  explicit Contiguous(const std::vector<bool>& v) : size(v.size()), bytes(new bool[v.size()]) {
-    std::copy(v.begin(), v.end(), bytes);
+  explicit Contiguous(const std::vector<bool>& v) : bytes(new bool[v.size()]) {
+    for (size_t i = 0; i < v.size(); ++i) bytes[i] = v[i];
   }
   Contiguous(const Contiguous&) = delete;
   ~Contiguous() { delete[] bytes; }
-  std::span<const bool> view() const { return {bytes, size}; }
-  size_t size;
+  const bool* data() const { return bytes; }
   bool* bytes;
 };
 

@@ -5,7 +5,7 @@
 // of it is compiled once, over lists of leaves; a header only holds thin shells that turn trees into leaves and back.
 #ifndef RICCI_CALLABLE_HPP_
 #define RICCI_CALLABLE_HPP_
-#include "ricci/tree.hpp"
+#include "ricci/refusals.hpp"
 
 namespace ricci::inline v0 {
 
@@ -22,16 +22,20 @@ template <typename T>
 using Traced = typename TracedArgument<std::remove_cvref_t<T>>::type;
 
 // ---- arguments ----
+// The Values among the leaves of any tree.
+struct ValueCollector {
+  Values out;
+  void operator()(const Value& leaf) { AppendLeaf(out, leaf); }
+  template <typename Other>
+  void operator()(const Other&) {}
+};
+Place PlaceOfValues(std::string_view name, const Location& at, const Values& leaves);
 // The program that a call of `name` with these trees goes to.
 template <typename... T>
 Place PlaceOfTrees(std::string_view name, const Location& at, const T&... trees) {
-  std::vector<Operand> leaves;
-  auto collect = [&](const auto& leaf) {
-    if constexpr (std::same_as<std::remove_cvref_t<decltype(leaf)>, Value>) leaves.emplace_back(leaf, at);
-  };
+  ValueCollector collect;
   (ForEachLeaf(trees, collect), ...);
-  if (leaves.empty()) FailAt(at, name, ": no argument holds a traced value");
-  return PlaceOf(name, leaves);
+  return PlaceOfValues(name, at, collect.out);
 }
 // An operand as a tree: a number or Array decides no place.
 inline std::optional<Value> ValueOf(const Operand& x) {
@@ -40,12 +44,21 @@ inline std::optional<Value> ValueOf(const Operand& x) {
 // `leaf` as a value of `p`.
 Value LiftLeaf(const Place& p, const Value& leaf);
 Value LiftLeaf(const Place& p, const Array& leaf);
+Value LiftNumber(const Place& p, const Operand& number);
+struct LeafLifter {
+  const Place& p;
+  template <typename L>
+  Value operator()(const L& leaf) {
+    return LiftLeaf(p, leaf);
+  }
+};
 template <typename T>
 Traced<T> LiftTree(const Place& p, const T& tree) {
   if constexpr (Number<T>) {
-    return p.Lift(Operand(tree, p.at), kDefaultDType<T>);
+    return LiftNumber(p, Operand(tree, p.at));
   } else {
-    return MapLeaves<Value>(tree, [&](const auto& leaf) { return LiftLeaf(p, leaf); });
+    LeafLifter lift{p};
+    return MapLeaves<Value>(tree, lift);
   }
 }
 
@@ -84,12 +97,15 @@ auto FillAll(const std::tuple<T...>& like, std::span<const L> leaves) {
 }
 
 template <typename F, typename... A>
-struct ResultOfCall {
-  static_assert(std::is_invocable_v<const F&, A...>,
-                "the function given to a transform cannot be called with these arguments: Arrays and numbers reach it "
-                "as Value, Params<Array> as Params<Value>");
-  using type = std::invoke_result_t<const F&, A...>;
-};
+consteval auto TypeOfCall() {
+  if constexpr (std::is_invocable_v<const F&, A...>) {
+    return std::type_identity<std::invoke_result_t<const F&, A...>>();
+  } else {
+    return RefusedCall<F, A...>();
+  }
+}
+template <typename F, typename... A>
+using ResultOfCall = typename decltype(TypeOfCall<F, A...>())::type;
 // What a function gave as a tree of Values: numbers become constants, Arrays are captured.
 struct LiftResult {
   template <typename T>
@@ -101,7 +117,7 @@ struct LiftResult {
 template <typename F, typename Lift, typename... T>
 class Shell {
  public:
-  using Raw = typename ResultOfCall<F, Rebind<std::remove_cvref_t<T>, Value>...>::type;
+  using Raw = ResultOfCall<F, Rebind<std::remove_cvref_t<T>, Value>...>;
   static_assert(!std::is_void_v<Raw>, "the function given to a transform returns nothing; return its result");
   using Out = std::invoke_result_t<const Lift&, const Place&, const Raw&>;
 
@@ -148,7 +164,7 @@ std::vector<ricci_type> TypesOf(const Arrays& leaves);
 // ---- applying a program to leaves ----
 Values Apply(const Place& p, const Program& f, const Values& in);
 Arrays Apply(const Outside& o, const Program& f, const Arrays& in);
-Arrays RunOn(ricci_ctx* ctx, const Executable& x, const Arrays& in);
+Arrays RunOn(const Location& at, ricci_ctx* ctx, const Executable& x, const Arrays& in);
 
 template <typename L>
 std::vector<L> Joined(std::vector<L> a, const std::vector<L>& b) {

@@ -109,9 +109,7 @@ auto jvp(F f, const std::tuple<T...>& primals, const std::tuple<D...>& tangents,
 template <typename... A>
 Outside OutsideOf(std::string_view name, const Location& at, const A&... args) {
   Outside o{name, at, nullptr};
-  auto look = [&](const auto& leaf) {
-    if constexpr (std::same_as<std::remove_cvref_t<decltype(leaf)>, Array>) WantSameContext(o, leaf);
-  };
+  ContextChecker look{o};
   (ForEachLeaf(args, look), ...);
   if (o.ctx == nullptr) FailAt(at, name, ": no argument is an array");
   return o;

@@ -3,10 +3,11 @@
 // The 16-bit floats are raw structs: arithmetic on them happens in programs, so a host only stores their bits.
 #ifndef RICCI_DTYPE_OF_HPP_
 #define RICCI_DTYPE_OF_HPP_
+#include <bit>
 #include <concepts>
 #include <type_traits>
 
-#include "ricci/element.hpp"
+#include "ricci/dtype.hpp"
 
 namespace ricci::inline v0 {
 

@@ -1,4 +1,4 @@
-// ricci/element.hpp: element types and single elements as bytes.
+// ricci/element.hpp: single elements as bytes, and what a floating type can hold.
 //
 // A constant crosses the C ABI as the bytes of its elements. Numbers are given as double or as 64-bit integers;
 // encoding rounds once, to nearest even, and integers wrap at their width, so that a constant is what XLA would make of
@@ -11,59 +11,10 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <string_view>
 
-#include "ricci/error.hpp"
+#include "ricci/dtype.hpp"
 
 namespace ricci::inline v0 {
-
-enum class DType : uint32_t {
-  kNone = 0,
-  kBool = RICCI_BOOL,
-  kI8 = RICCI_I8,
-  kI16 = RICCI_I16,
-  kI32 = RICCI_I32,
-  kI64 = RICCI_I64,
-  kU8 = RICCI_U8,
-  kU16 = RICCI_U16,
-  kU32 = RICCI_U32,
-  kU64 = RICCI_U64,
-  kF16 = RICCI_F16,
-  kBF16 = RICCI_BF16,
-  kF32 = RICCI_F32,
-  kF64 = RICCI_F64,
-  kC64 = RICCI_C64,
-  kC128 = RICCI_C128,
-  kF8E4M3FN = RICCI_F8E4M3FN,
-  kF8E5M2 = RICCI_F8E5M2,
-  kF8E8M0FNU = RICCI_F8E8M0FNU,
-  kF4E2M1FN = RICCI_F4E2M1FN,
-  kKey = RICCI_KEY
-};
-
-// ---- sets of dtypes: bit i is the dtype of number i ----
-using DTypeSet = uint32_t;
-constexpr DTypeSet SetOf(DType d) { return 1u << static_cast<uint32_t>(d); }
-inline constexpr DTypeSet kBools = SetOf(DType::kBool);
-inline constexpr DTypeSet kSigned = SetOf(DType::kI8) | SetOf(DType::kI16) | SetOf(DType::kI32) | SetOf(DType::kI64);
-inline constexpr DTypeSet kUnsigned = SetOf(DType::kU8) | SetOf(DType::kU16) | SetOf(DType::kU32) | SetOf(DType::kU64);
-inline constexpr DTypeSet kInts = kSigned | kUnsigned;
-inline constexpr DTypeSet kFloats = SetOf(DType::kF16) | SetOf(DType::kBF16) | SetOf(DType::kF32) | SetOf(DType::kF64);
-inline constexpr DTypeSet kNumbers = kInts | kFloats;
-inline constexpr DTypeSet kAny = kNumbers | kBools;
-
-constexpr bool In(DType d, DTypeSet set) { return (SetOf(d) & set) != 0; }
-constexpr bool IsFloat(DType d) { return In(d, kFloats); }
-constexpr bool IsInt(DType d) { return In(d, kInts); }
-
-inline int64_t SizeOf(DType d) { return ricci_dtype_size(static_cast<uint32_t>(d)); }
-inline int64_t BitsOf(DType d) { return 8 * SizeOf(d); }
-inline std::string_view NameOf(DType d) {
-  ricci_str s{};
-  ricci_dtype_name(static_cast<uint32_t>(d), &s);
-  return {s.ptr, s.len};
-}
-inline void AppendText(std::string& out, DType d) { out += NameOf(d); }
 
 // Properties of a floating type: stored mantissa bits, smallest normal, largest finite, distance from 1 to the next.
 struct FloatInfo {

@@ -9,11 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "ricci/element.hpp"
 #include "ricci/value.hpp"
 
 namespace ricci::inline v0 {
-
-using Values = std::vector<Value>;
 
 // One attribute; views texts, lists and programs, which must outlive the call.
 struct Attr : ricci_attr {

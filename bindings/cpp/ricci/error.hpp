@@ -112,14 +112,15 @@ class Error : public std::exception {
   Held* held_;
 };
 
+[[noreturn, gnu::noinline, gnu::cold]] inline void Throw(ricci_status* status) { throw Error(status); }
 // Throws Error unless `status` is OK (NULL).
 inline void Check(ricci_status* status) {
-  if (status != nullptr) throw Error(status);
+  if (status != nullptr) Throw(status);
 }
 
 // Throws INVALID_ARGUMENT with the text of all parts.
 template <typename... Parts>
-[[noreturn]] void Fail(const Parts&... parts) {
+[[noreturn, gnu::noinline, gnu::cold]] void Fail(const Parts&... parts) {
   throw Error(RICCI_INVALID_ARGUMENT, Text(parts...));
 }
 

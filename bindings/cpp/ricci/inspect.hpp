@@ -31,9 +31,7 @@ ShapeArgument<T> ShapeOf(const T& arg) {
 // {program, structure of the result} of f for arguments like these; o.ctx is that of the arguments if it was not given.
 template <typename F, typename... T>
 auto TraceShapes(Outside& o, const F& f, const T&... args) {
-  auto look = [&](const auto& leaf) {
-    if constexpr (std::same_as<std::remove_cvref_t<decltype(leaf)>, Array>) WantSameContext(o, leaf);
-  };
+  ContextChecker look{o};
   (ForEachLeaf(args, look), ...);
   if (o.ctx == nullptr) FailAt(o.at, o.name, ": no argument is an array; give the context as first argument");
   std::vector<ricci_type> types;
@@ -49,7 +47,8 @@ template <typename F, typename... A>
 auto EvalShape(Outside o, const F& f, const A&... args) {
   const auto traced = TraceShapes(o, f, static_cast<ShapeArgument<A>>(ShapeOf(args))...);
   size_t next = 0;
-  return MapLeaves<ShapeDType>(traced.second, [&](const Value&) { return ShapeOfResult(traced.first, o.ctx, next++); });
+  auto shape_of = [&](const Value&) { return ShapeOfResult(traced.first, o.ctx, next++); };
+  return MapLeaves<ShapeDType>(traced.second, shape_of);
 }
 
 // The program of f for arguments like these; captured Arrays are its last parameters. (JAX: make_jaxpr.)

@@ -3,7 +3,8 @@
 // The object owns its cache; copies share it. The key is the types of all leaves, the structure of the arguments and
 // every static value in them. Arrays that f captures are hidden operands: they are kept with the compiled program as
 // they were when it was traced. Called with Values, inside of another traced function, it is f itself. A call that was
-// compiled before takes no lock and, but for its results, no memory from the heap.
+// compiled before takes no lock and, but for its results, no memory from the heap. A C++ number that f captures stays
+// what it was when f was traced: another value needs an argument, or another jit object.
 #ifndef RICCI_JIT_HPP_
 #define RICCI_JIT_HPP_
 #include "ricci/jit_cache.hpp"
@@ -14,22 +15,22 @@ namespace ricci::inline v0 {
 struct Lowered {
   Program program;
   Executable executable;
-  std::string text() const { return program.text(); }
-  std::string dump(std::string_view stage) const { return executable.dump(stage); }
-  ricci_executable_stats stats() const { return executable.stats(); }
+  std::string text() const;
+  std::string dump(std::string_view stage) const;
+  ricci_executable_stats stats() const;
 };
+Lowered LoweredOf(const JitEntry& entry);
 
 // An argument outside of a trace: a number becomes an Array, anything else stays where it is.
 template <typename T>
 using ConcreteArgument = std::conditional_t<Number<T>, Array, const T&>;
+Array ConcreteNumber(ricci_ctx* ctx, const Operand& number);
 template <typename T>
 ConcreteArgument<T> Concrete(ricci_ctx* ctx, const T& arg) {
-  if constexpr (Number<T>) {
-    const Element e = Encode(kDefaultDType<T>, arg);
-    return Array(Context(ctx), kDefaultDType<T>, {}, e.bytes.data());
-  } else {
+  if constexpr (Number<T>)
+    return ConcreteNumber(ctx, arg);
+  else
     return arg;
-  }
 }
 
 template <typename... T>
@@ -54,43 +55,54 @@ struct JitCall {
     (AppendKey(key.words, args, key), ...);
     key.Seal();
     if (const JitEntry* known = cache.Find(key)) return *known;
-    const JitCache::Lock lock(cache);
-    if (const JitEntry* known = cache.Find(key)) return *known;
     const std::tuple<const T&...> in(args...);
     FShell shell(f, in);
     const size_t counts[] = {LeafCount(args)..., 0};
-    JitEntry entry = cache.Compile(key, shell, {counts, sizeof...(T)});
-    entry.out = new Out(shell.out());
-    entry.drop = [](void* out) { delete static_cast<Out*>(out); };
-    return cache.Add(key, std::move(entry));
+    const ResultStructure out{&shell,
+                              [](const void* s) -> void* { return new Out(static_cast<const FShell*>(s)->out()); },
+                              [](void* o) { delete static_cast<Out*>(o); }};
+    return cache.FindOrCompile(key, shell, {counts, sizeof...(T)}, out);
   }
   static Rebind<Out, Array> Run(const JitCache& cache, const F& f, JitKey& key, const T&... args) {
     const JitEntry& entry = Find(cache, f, key, args...);
     JitResults results(key, entry);
-    return MapLeaves<Array>(*static_cast<const Out*>(entry.out), [&](const Value&) { return results.Take(); });
+    return MapLeaves<Array>(*static_cast<const Out*>(entry.out), results);
   }
 };
-// Calls use(call, key, arguments...) with concrete arguments.
-template <typename F, typename Use, typename... A>
-auto WithConcrete(const JitCache& cache, const F&, Use&& use, const A&... args) {
-  JitKey key(cache, &kSignature<A...>);
-  ricci_ctx* ctx = nullptr;
-  if constexpr ((Number<A> || ...)) {
-    auto look = [&](const Array& leaf) { key.Look(leaf); };
-    auto look_in = [&](const auto& arg) {
-      if constexpr (!Number<std::remove_cvref_t<decltype(arg)>>) ForEachLeaf(arg, look);
-    };
-    (look_in(args), ...);
-    ctx = key.context();
+// The first context among the leaves.
+struct ContextFinder {
+  JitKey& key;
+  void operator()(const Array& leaf) { key.Look(leaf); }
+  template <typename T>
+  void LookIn(const T& arg) {
+    if constexpr (!Number<T>) ForEachLeaf(arg, *this);
   }
-  return use(JitCall<F, std::remove_cvref_t<ConcreteArgument<A>>...>(), key,
-             static_cast<ConcreteArgument<A>>(Concrete(ctx, args))...);
+};
+// use(call, key, arguments...) with concrete arguments.
+template <typename F, typename Use, typename... A>
+decltype(auto) WithConcrete(const JitCache& cache, const F&, const Use& use, const A&... args) {
+  JitKey key(cache, &kSignature<A...>);
+  if constexpr ((Number<A> || ...)) {
+    ContextFinder find{key};
+    (find.LookIn(args), ...);
+    return use(JitCall<F, std::remove_cvref_t<ConcreteArgument<A>>...>(), key,
+               static_cast<ConcreteArgument<A>>(Concrete(key.context(), args))...);
+  } else {
+    return use(JitCall<F, A...>(), key, args...);
+  }
 }
+template <typename F>
+struct RunCall {
+  const JitCache& cache;
+  const F& f;
+  template <typename Call, typename... T>
+  auto operator()(Call, JitKey& key, const T&... args) const {
+    return Call::Run(cache, f, key, args...);
+  }
+};
 template <typename F, typename... A>
 auto CallOnArrays(const JitCache& cache, const F& f, const A&... args) {
-  return WithConcrete(
-      cache, f, [&](auto call, JitKey& key, const auto&... concrete) { return call.Run(cache, f, key, concrete...); },
-      args...);
+  return WithConcrete(cache, f, RunCall<F>{cache, f}, args...);
 }
 
 template <typename F>
@@ -115,8 +127,7 @@ class Jit {
     return WithConcrete(
         cache_, f_,
         [&](auto call, JitKey& key, const auto&... concrete) {
-          const JitEntry& entry = call.Find(cache_, f_, key, concrete...);
-          return Lowered{entry.program, entry.executable};
+          return LoweredOf(call.Find(cache_, f_, key, concrete...));
         },
         args...);
   }

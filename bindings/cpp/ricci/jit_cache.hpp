@@ -8,9 +8,9 @@
 namespace ricci::inline v0 {
 
 struct JitOptions {
-  std::vector<uint32_t> donate_argnums;  // their Arrays are used up, so that results may take their memory
-  std::optional<Context> context;        // needed only if no argument is an Array
-  Device device;                         // that of the first Array by default
+  std::vector<uint32_t> donate_argnums = {};  // their Arrays are used up, so that results may take their memory
+  std::optional<Context> context = {};        // needed only if no argument is an Array
+  Device device = {};                         // that of the first Array by default
 };
 
 // One compiled kind of call.
@@ -24,6 +24,13 @@ struct JitEntry {
 };
 
 class JitKey;
+
+// Makes a copy of the structure of a traced function's result, and frees it.
+struct ResultStructure {
+  const void* shell;
+  void* (*copy)(const void* shell);
+  void (*drop)(void* out);
+};
 
 // The cache of one jit object. Copies share it. A lookup takes no lock.
 class JitCache {
@@ -42,21 +49,14 @@ class JitCache {
   size_t size() const;
   // NULL if there is no such entry.
   const JitEntry* Find(const JitKey& key) const;
-  // Traces and compiles f; `leaf_counts`: of each argument.
-  JitEntry Compile(const JitKey& key, LeafFunction f, std::span<const size_t> leaf_counts) const;
-  const JitEntry& Add(const JitKey& key, JitEntry entry) const;
-  // Held while something is compiled, so that one kind of call is compiled once.
-  class Lock {
-   public:
-    explicit Lock(const JitCache& cache);
-    Lock(const Lock&) = delete;
-    ~Lock();
-
-   private:
-    const JitCache& cache_;
-  };
+  // The entry; traces and compiles f where there is none. `leaf_counts`: of each argument.
+  const JitEntry& FindOrCompile(const JitKey& key, LeafFunction f, std::span<const size_t> leaf_counts,
+                                const ResultStructure& out) const;
 
  private:
+  JitEntry Compile(const JitKey& key, LeafFunction f, std::span<const size_t> leaf_counts) const;
+  const JitEntry& Add(const JitKey& key, JitEntry entry) const;
+
   struct Shared;
   Shared* shared_;
 };
@@ -107,7 +107,8 @@ class JitResults {
   JitResults(JitKey& key, const JitEntry& entry);
   JitResults(const JitResults&) = delete;
   ~JitResults();
-  Array Take() { return Array(ctx_, handles_.data()[next_++]); }
+  // The next one, for a leaf of the result.
+  Array operator()(const Value&) { return Array(ctx_, handles_.data()[next_++]); }
 
  private:
   ricci_ctx* ctx_;

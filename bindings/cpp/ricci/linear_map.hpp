@@ -31,6 +31,12 @@ LinearParts<Value> LinearizeLeaves(const Place& p, LeafFunction f, const Values&
 LinearParts<Array> LinearizeLeaves(const Outside& o, LeafFunction f, const Arrays& x);
 // Takes the context of the first array; throws if another one has another.
 void WantSameContext(Outside& o, const Array& a);
+struct ContextChecker {
+  Outside& o;
+  void operator()(const Array& leaf) { WantSameContext(o, leaf); }
+  template <typename Other>
+  void operator()(const Other&) {}
+};
 
 // The cotangents of f's arguments from one of its result.
 template <typename L, typename Out, typename... T>

@@ -5,7 +5,6 @@
 // caller's place. A function of numbers and Arrays alone has no program to go to, which is an error.
 #ifndef RICCI_OPERAND_HPP_
 #define RICCI_OPERAND_HPP_
-#include "ricci/lax.hpp"
 #include "ricci/promotion.hpp"
 #include "ricci/trace.hpp"
 
@@ -14,29 +13,25 @@ namespace ricci::inline v0 {
 class Operand {
  public:
   // NOLINTBEGIN: conversions are the purpose
-  Operand(const Value& v, Location at = Location::Here()) : at(at), value(v) {}
-  Operand(const Array& a, Location at = Location::Here()) : at(at), array(&a) {}
+  Operand(const Value& v, Location at = Location::Here());
+  Operand(const Array& a, Location at = Location::Here());
   template <Number T>
   Operand(T number, Location at = Location::Here())
-      : at(at),
-        weak(std::same_as<T, bool>         ? Weak::kBool
-             : std::is_floating_point_v<T> ? Weak::kFloat
-                                           : Weak::kInt),
-        real(static_cast<double>(number)),
-        integer(static_cast<int64_t>(number)) {}
+      : Operand(std::same_as<T, bool>         ? Weak::kBool
+                : std::is_floating_point_v<T> ? Weak::kFloat
+                                              : Weak::kInt,
+                static_cast<double>(number), static_cast<int64_t>(number), at) {}
   // NOLINTEND
+  Operand(const Operand& o);
+  Operand& operator=(const Operand& o);
+  ~Operand();
 
   bool is_value() const { return weak == Weak::kNone && array == nullptr; }
+  bool is_number() const { return weak != Weak::kNone; }
   // kNone for a number.
-  DType dtype() const {
-    if (weak != Weak::kNone) return DType::kNone;
-    return array != nullptr ? array->dtype() : value.dtype();
-  }
+  DType dtype() const;
   // Empty for a number.
-  Dims shape() const {
-    if (weak != Weak::kNone) return {};
-    return array != nullptr ? array->shape() : value.shape();
-  }
+  Dims shape() const;
 
   Location at;
   Value value;
@@ -44,6 +39,9 @@ class Operand {
   Weak weak = Weak::kNone;
   double real = 0;
   int64_t integer = 0;
+
+ private:
+  Operand(Weak kind, double real, int64_t integer, const Location& at);
 };
 
 // The program that an operation goes to, for one function `name` called at `at`.

@@ -9,63 +9,70 @@
 
 namespace ricci::inline v0 {
 
-inline Value add(const Operand& a, const Operand& b) { return Binary("add", "add", a, b); }
-inline Value subtract(const Operand& a, const Operand& b) { return Binary("sub", "sub", a, b); }
-inline Value multiply(const Operand& a, const Operand& b) { return Binary("mul", "mul", a, b); }
-inline Value divide(const Operand& a, const Operand& b) { return Binary("div", "div", a, b, /*inexact=*/true); }
+Value add(const Operand& a, const Operand& b);
+Value subtract(const Operand& a, const Operand& b);
+Value multiply(const Operand& a, const Operand& b);
+Value divide(const Operand& a, const Operand& b);
 // Remainder with the sign of the divisor, as Python's %.
-inline Value remainder(const Operand& a, const Operand& b) {
-  const Operand in[] = {a, b};
-  const Values v = UseTogether("remainder", in);
-  const Value r = lax::rem(v[0], v[1]);
-  if (In(r.dtype(), kUnsigned)) return r;
-  const Value zero = lax::zeros_like(r);
-  const Value other_sign = lax::ne(lax::lt(r, zero), lax::lt(v[1], zero));
-  return lax::select(lax::bitwise_and(other_sign, lax::ne(r, zero)), lax::add(r, v[1]), r);
+Value remainder(const Operand& a, const Operand& b);
+Value bitwise_and(const Operand& a, const Operand& b);
+Value bitwise_or(const Operand& a, const Operand& b);
+Value bitwise_xor(const Operand& a, const Operand& b);
+Value left_shift(const Operand& a, const Operand& b);
+Value right_shift(const Operand& a, const Operand& b);
+Value negative(const Operand& x);
+Value bitwise_not(const Operand& x);
+
+Value equal(const Operand& a, const Operand& b);
+Value not_equal(const Operand& a, const Operand& b);
+Value less(const Operand& a, const Operand& b);
+Value less_equal(const Operand& a, const Operand& b);
+Value greater(const Operand& a, const Operand& b);
+Value greater_equal(const Operand& a, const Operand& b);
+
+Value operator+(const Operand& a, const Operand& b);
+Value operator-(const Operand& a, const Operand& b);
+Value operator*(const Operand& a, const Operand& b);
+Value operator/(const Operand& a, const Operand& b);
+Value operator%(const Operand& a, const Operand& b);
+Value operator&(const Operand& a, const Operand& b);
+Value operator|(const Operand& a, const Operand& b);
+Value operator^(const Operand& a, const Operand& b);
+Value operator<<(const Operand& a, const Operand& b);
+Value operator>>(const Operand& a, const Operand& b);
+Value operator==(const Operand& a, const Operand& b);
+Value operator!=(const Operand& a, const Operand& b);
+Value operator<(const Operand& a, const Operand& b);
+Value operator<=(const Operand& a, const Operand& b);
+Value operator>(const Operand& a, const Operand& b);
+Value operator>=(const Operand& a, const Operand& b);
+Value operator-(const Operand& x);
+Value operator~(const Operand& x);
+Value operator+(const Value& x);
+
+Value& operator+=(Value& a, const Operand& b);
+Value& operator-=(Value& a, const Operand& b);
+Value& operator*=(Value& a, const Operand& b);
+Value& operator/=(Value& a, const Operand& b);
+
+// x[i] is a temporary copy.
+template <typename T>
+void operator+=(const Value&&, const T&) {
+  static_assert(kNoElement<T>, "the left side is a temporary copy; to change an element write x = add_at(x, i, value)");
 }
-inline Value bitwise_and(const Operand& a, const Operand& b) { return Binary("and", "and", a, b); }
-inline Value bitwise_or(const Operand& a, const Operand& b) { return Binary("or", "or", a, b); }
-inline Value bitwise_xor(const Operand& a, const Operand& b) { return Binary("xor", "xor", a, b); }
-inline Value left_shift(const Operand& a, const Operand& b) { return Binary("shift_left", "shift_left", a, b); }
-inline Value right_shift(const Operand& a, const Operand& b) {
-  const Operand in[] = {a, b};
-  const Values v = UseTogether("shift_right", in);
-  return In(v[0].dtype(), kUnsigned) ? lax::shift_right_logical(v[0], v[1]) : lax::shift_right_arithmetic(v[0], v[1]);
+template <typename T>
+void operator-=(const Value&&, const T&) {
+  static_assert(kNoElement<T>, "the left side is a temporary copy; to change an element write x = sub_at(x, i, value)");
 }
-inline Value negative(const Operand& x) { return lax::neg(Use("neg", x)); }
-inline Value bitwise_not(const Operand& x) { return lax::bitwise_not(Use("not", x)); }
-
-inline Value equal(const Operand& a, const Operand& b) { return Binary("eq", "eq", a, b); }
-inline Value not_equal(const Operand& a, const Operand& b) { return Binary("ne", "ne", a, b); }
-inline Value less(const Operand& a, const Operand& b) { return Binary("lt", "lt", a, b); }
-inline Value less_equal(const Operand& a, const Operand& b) { return Binary("le", "le", a, b); }
-inline Value greater(const Operand& a, const Operand& b) { return Binary("gt", "gt", a, b); }
-inline Value greater_equal(const Operand& a, const Operand& b) { return Binary("ge", "ge", a, b); }
-
-inline Value operator+(const Operand& a, const Operand& b) { return add(a, b); }
-inline Value operator-(const Operand& a, const Operand& b) { return subtract(a, b); }
-inline Value operator*(const Operand& a, const Operand& b) { return multiply(a, b); }
-inline Value operator/(const Operand& a, const Operand& b) { return divide(a, b); }
-inline Value operator%(const Operand& a, const Operand& b) { return remainder(a, b); }
-inline Value operator&(const Operand& a, const Operand& b) { return bitwise_and(a, b); }
-inline Value operator|(const Operand& a, const Operand& b) { return bitwise_or(a, b); }
-inline Value operator^(const Operand& a, const Operand& b) { return bitwise_xor(a, b); }
-inline Value operator<<(const Operand& a, const Operand& b) { return left_shift(a, b); }
-inline Value operator>>(const Operand& a, const Operand& b) { return right_shift(a, b); }
-inline Value operator==(const Operand& a, const Operand& b) { return equal(a, b); }
-inline Value operator!=(const Operand& a, const Operand& b) { return not_equal(a, b); }
-inline Value operator<(const Operand& a, const Operand& b) { return less(a, b); }
-inline Value operator<=(const Operand& a, const Operand& b) { return less_equal(a, b); }
-inline Value operator>(const Operand& a, const Operand& b) { return greater(a, b); }
-inline Value operator>=(const Operand& a, const Operand& b) { return greater_equal(a, b); }
-inline Value operator-(const Operand& x) { return negative(x); }
-inline Value operator~(const Operand& x) { return bitwise_not(x); }
-inline Value operator+(const Value& x) { return x; }
-
-inline Value& operator+=(Value& a, const Operand& b) { return a = add(Operand(a, b.at), b); }
-inline Value& operator-=(Value& a, const Operand& b) { return a = subtract(Operand(a, b.at), b); }
-inline Value& operator*=(Value& a, const Operand& b) { return a = multiply(Operand(a, b.at), b); }
-inline Value& operator/=(Value& a, const Operand& b) { return a = divide(Operand(a, b.at), b); }
+template <typename T>
+void operator*=(const Value&&, const T&) {
+  static_assert(kNoElement<T>, "the left side is a temporary copy; to change an element write x = mul_at(x, i, value)");
+}
+template <typename T>
+void operator/=(const Value&&, const T&) {
+  static_assert(kNoElement<T>,
+                "the left side is a temporary copy; to change an element write x = set_at(x, i, x[i] / value)");
+}
 
 }  // namespace ricci::inline v0
 #endif

@@ -34,34 +34,16 @@ class Shared {
   T* handle_ = nullptr;
 };
 
-inline void AppendSink(void* sink, const char* p, size_t n) { static_cast<std::string*>(sink)->append(p, n); }
-
 class Program : public Shared<ricci_program, ricci_program_retain, ricci_program_release> {
  public:
   using Shared::Shared;
-  std::span<const ricci_type> params() const { return Signature().first; }
-  std::span<const ricci_type> results() const { return Signature().second; }
+  std::span<const ricci_type> params() const;
+  std::span<const ricci_type> results() const;
   uint32_t equation_count() const { return ricci_program_equation_count(handle()); }
   uint64_t hash() const { return ricci_program_hash(handle()); }
   // The text form.
-  std::string text() const {
-    std::string out;
-    Check(ricci_program_print(handle(), &out, AppendSink));
-    return out;
-  }
-  static Program parse(const Context& ctx, std::string_view text) {
-    ricci_program* p = nullptr;
-    Check(ricci_program_parse(ctx.handle(), text.data(), text.size(), "", 0, &p));
-    return Program(p);
-  }
-
- private:
-  std::pair<std::span<const ricci_type>, std::span<const ricci_type>> Signature() const {
-    uint32_t n_params = 0, n_results = 0;
-    const ricci_type *params = nullptr, *results = nullptr;
-    ricci_program_signature(handle(), &n_params, &params, &n_results, &results);
-    return {{params, n_params}, {results, n_results}};
-  }
+  std::string text() const;
+  static Program parse(const Context& ctx, std::string_view text);
 };
 
 // Throws if `call(&program)` fails; its program otherwise.
@@ -76,38 +58,14 @@ class Executable : public Shared<ricci_executable, ricci_executable_retain, ricc
  public:
   using Shared::Shared;
   // `donate`: one byte per parameter, or empty.
-  static Executable compile(const Program& program, Device device = {}, std::span<const uint8_t> donate = {}) {
-    ricci_compile_opts o{};
-    o.hdr.size = sizeof o;
-    o.device = device.handle();
-    o.donate = donate.data();
-    o.n_donate = static_cast<uint32_t>(donate.size());
-    ricci_executable* x = nullptr;
-    Check(ricci_compile(program.handle(), &o, &x));
-    return Executable(x);
-  }
-  size_t result_count() const {
-    uint32_t n = 0;
-    ricci_executable_signature(handle(), nullptr, nullptr, &n, nullptr);
-    return n;
-  }
+  static Executable compile(const Program& program, Device device = {}, std::span<const uint8_t> donate = {},
+                            Location at = Location::Here());
+  size_t result_count() const;
   // Runs with one handle per parameter; writes one new handle per result.
-  void run(std::span<ricci_array* const> in, std::span<ricci_array*> out) const {
-    Check(ricci_executable_run(handle(), in.data(), static_cast<uint32_t>(in.size()), out.data(),
-                               static_cast<uint32_t>(out.size())));
-  }
-  ricci_executable_stats stats() const {
-    ricci_executable_stats s{};
-    s.hdr.size = sizeof s;
-    ricci_executable_info(handle(), &s);
-    return s;
-  }
+  void run(std::span<ricci_array* const> in, std::span<ricci_array*> out, Location at = Location::Here()) const;
+  ricci_executable_stats stats() const;
   // Text of a stage: `program`, `optimized`, `kernels`, `plan`, `native`.
-  std::string dump(std::string_view stage) const {
-    std::string out;
-    Check(ricci_executable_dump(handle(), stage.data(), stage.size(), &out, AppendSink));
-    return out;
-  }
+  std::string dump(std::string_view stage) const;
 };
 
 }  // namespace ricci::inline v0

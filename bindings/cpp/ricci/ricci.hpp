@@ -1,12 +1,18 @@
 // ricci/ricci.hpp: everything a C++ host needs: contexts, arrays, traced functions and their transforms.
+//
+// The functions of jax.lax are apart, in ricci/lax.hpp: few hosts want them, and every host would compile them.
 #ifndef RICCI_RICCI_HPP_
 #define RICCI_RICCI_HPP_
 #include "ricci/branches.hpp"
 #include "ricci/custom_derivative.hpp"
+#include "ricci/einsum.hpp"
+#include "ricci/indexing.hpp"
 #include "ricci/inspect.hpp"
 #include "ricci/jacobian.hpp"
 #include "ricci/loops.hpp"
+#include "ricci/products.hpp"
 #include "ricci/random.hpp"
 #include "ricci/sorting.hpp"
+#include "ricci/tree_map.hpp"
 #include "ricci/vectorize.hpp"
 #endif

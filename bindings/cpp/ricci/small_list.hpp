@@ -3,7 +3,6 @@
 // A call of a jitted function gathers a key and a few handles; memory from the heap would cost more than the lookup.
 #ifndef RICCI_SMALL_LIST_HPP_
 #define RICCI_SMALL_LIST_HPP_
-#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -30,12 +29,18 @@ class SmallList {
   size_t size() const { return size_; }
   T* data() { return data_; }
   std::span<const T> view() const { return {data_, size_}; }
-  bool operator==(const SmallList& o) const { return size_ == o.size_ && std::equal(data_, data_ + size_, o.data_); }
+  bool operator==(const SmallList& o) const { return size_ == o.size_ && Same(data_, o.data_, size_); }
 
  private:
-  void Grow() {
+  static bool Same(const T* a, const T* b, size_t n) {
+    for (size_t i = 0; i < n; ++i) {
+      if (a[i] != b[i]) return false;
+    }
+    return true;
+  }
+  [[gnu::noinline]] void Grow() {
     T* more = new T[2 * capacity_];
-    std::copy(data_, data_ + size_, more);
+    for (size_t i = 0; i < size_; ++i) more[i] = data_[i];
     if (data_ != inside_) delete[] data_;
     data_ = more;
     capacity_ *= 2;

@@ -1,4 +1,4 @@
-// ricci/struct_members.hpp: the members of a plain struct as a tuple of references.
+// ricci/struct_members.hpp: the members of a plain struct, for a function that takes all of them.
 //
 // C++20 has no reflection: the number of members is how many values of any type can initialise the struct, and
 // structured bindings name them. An array among the members would count once per element, so it is a std::array.
@@ -6,7 +6,6 @@
 #define RICCI_STRUCT_MEMBERS_HPP_
 #include <concepts>
 #include <cstddef>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -32,62 +31,87 @@ consteval size_t MemberCount() {
     return MemberCount<T, kCount - 1>();
   return 0;
 }
-// The members of `s` as a tuple of references.
-template <typename S>
-auto Members(S& s) {
-  constexpr size_t kCount = MemberCount<std::remove_const_t<S>>();
-  static_assert(!TakesMembers<std::remove_const_t<S>>(std::make_index_sequence<kMaxMembers + 1>()),
+// Whether the member number kIndex, counted in values of any type, is the first element of an array: braces around two
+// values there stand for the whole of it, so that fewer values remain for the rest.
+template <typename T, size_t kIndex, size_t... kBefore, size_t... kAfter>
+consteval bool IsArrayMember(std::index_sequence<kBefore...>, std::index_sequence<kAfter...>) {
+  constexpr bool kTakesBraces = requires {
+    T{(static_cast<void>(kBefore), AnyMember<T>{})..., {AnyMember<T>{}, AnyMember<T>{}}};
+  };
+  constexpr bool kIsOne = requires {
+    T{(static_cast<void>(kBefore), AnyMember<T>{})...,
+      {AnyMember<T>{}, AnyMember<T>{}},
+      (static_cast<void>(kAfter), AnyMember<T>{})...};
+  };
+  return kTakesBraces && !kIsOne;
+}
+template <typename T, size_t kCount>
+consteval bool HoldsArray() {
+  return []<size_t... kIndex>(std::index_sequence<kIndex...>) {
+    return (
+        IsArrayMember<T, kIndex>(std::make_index_sequence<kIndex>(), std::make_index_sequence<kCount - kIndex - 1>()) ||
+        ...);
+  }
+  (std::make_index_sequence<kCount>());
+}
+// visit(members...) of the plain struct `s`.
+template <typename S, typename Visit>
+decltype(auto) WithMembers(S& s, Visit&& visit) {
+  using T = std::remove_const_t<S>;
+  constexpr size_t kCount = MemberCount<T>();
+  static_assert(!HoldsArray<T, kCount>(), "a struct in a tree holds an array T w[N]; use std::array<T, N>");
+  static_assert(!TakesMembers<T>(std::make_index_sequence<kMaxMembers + 1>()),
                 "a struct in a tree may have up to 16 members");
   if constexpr (kCount == 0) {
-    return std::tie();
+    return visit();
   } else if constexpr (kCount == 1) {
     auto& [a] = s;
-    return std::tie(a);
+    return visit(a);
   } else if constexpr (kCount == 2) {
     auto& [a, b] = s;
-    return std::tie(a, b);
+    return visit(a, b);
   } else if constexpr (kCount == 3) {
     auto& [a, b, c] = s;
-    return std::tie(a, b, c);
+    return visit(a, b, c);
   } else if constexpr (kCount == 4) {
     auto& [a, b, c, d] = s;
-    return std::tie(a, b, c, d);
+    return visit(a, b, c, d);
   } else if constexpr (kCount == 5) {
     auto& [a, b, c, d, e] = s;
-    return std::tie(a, b, c, d, e);
+    return visit(a, b, c, d, e);
   } else if constexpr (kCount == 6) {
     auto& [a, b, c, d, e, f] = s;
-    return std::tie(a, b, c, d, e, f);
+    return visit(a, b, c, d, e, f);
   } else if constexpr (kCount == 7) {
     auto& [a, b, c, d, e, f, g] = s;
-    return std::tie(a, b, c, d, e, f, g);
+    return visit(a, b, c, d, e, f, g);
   } else if constexpr (kCount == 8) {
     auto& [a, b, c, d, e, f, g, h] = s;
-    return std::tie(a, b, c, d, e, f, g, h);
+    return visit(a, b, c, d, e, f, g, h);
   } else if constexpr (kCount == 9) {
     auto& [a, b, c, d, e, f, g, h, i] = s;
-    return std::tie(a, b, c, d, e, f, g, h, i);
+    return visit(a, b, c, d, e, f, g, h, i);
   } else if constexpr (kCount == 10) {
     auto& [a, b, c, d, e, f, g, h, i, j] = s;
-    return std::tie(a, b, c, d, e, f, g, h, i, j);
+    return visit(a, b, c, d, e, f, g, h, i, j);
   } else if constexpr (kCount == 11) {
     auto& [a, b, c, d, e, f, g, h, i, j, k] = s;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k);
+    return visit(a, b, c, d, e, f, g, h, i, j, k);
   } else if constexpr (kCount == 12) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l] = s;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l);
+    return visit(a, b, c, d, e, f, g, h, i, j, k, l);
   } else if constexpr (kCount == 13) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = s;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m);
+    return visit(a, b, c, d, e, f, g, h, i, j, k, l, m);
   } else if constexpr (kCount == 14) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = s;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
+    return visit(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
   } else if constexpr (kCount == 15) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = s;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
+    return visit(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
   } else {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = s;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
+    return visit(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
   }
 }
 

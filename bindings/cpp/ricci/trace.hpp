@@ -6,27 +6,19 @@
 // parameter of the outermost program, never a constant. Nothing here is thread-local: a Value leads to its trace.
 #ifndef RICCI_TRACE_HPP_
 #define RICCI_TRACE_HPP_
-#include "ricci/emit.hpp"
 #include "ricci/program.hpp"
 
 namespace ricci::inline v0 {
 
 using Arrays = std::vector<Array>;
 
-template <typename... Parts>
-[[noreturn]] void FailAt(const Location& at, const Parts&... parts) {
-  if (at.file == nullptr) Fail(parts...);
-  Fail(at.file, ":", at.line, ": ", parts...);
-}
-// As Check, but an error that knows no place gets that of the caller.
-void CheckAt(const Location& at, ricci_status* status);
+// The program that `call(&program)` makes; its error gets the place of the caller.
 template <typename Call>
 Program MakeProgramAt(const Location& at, Call&& call) {
   ricci_program* p = nullptr;
   CheckAt(at, call(&p));
   return Program(p);
 }
-
 // Throws unless the function that made `v` is still being traced.
 void CheckOpen(const Value& v, const Location& at, std::string_view name);
 // The equations of `f` appended where its operands are.

@@ -7,7 +7,8 @@
 //   template <class T> struct Params { T w, b; };   // Params<Array> outside of a traced function, Params<Value> inside
 //
 // Anything else in a tree (numbers, texts, enums, a Static) is part of its structure: it reaches the traced function as
-// it is, and another value traces anew.
+// it is, and another value traces anew. LeavesOf lists the leaves of a tree, Fill puts others in their places, and
+// tree_map (tree_map.hpp) applies a function to each.
 #ifndef RICCI_TREE_HPP_
 #define RICCI_TREE_HPP_
 #include <array>
@@ -24,7 +25,7 @@ namespace ricci::inline v0 {
 
 // Shape and dtype alone, the leaf of eval_shape.
 struct ShapeDType {
-  Shape shape;
+  Shape shape = {};
   DType dtype = DType::kNone;
   bool operator==(const ShapeDType&) const = default;
 };
@@ -98,15 +99,17 @@ concept StructNode = std::is_aggregate_v<T> && !Leaf<T> && !StaticNode<T> && !Tu
 // What is no leaf and no other node must be a plain struct.
 template <typename T>
 consteval void WantStruct() {
+  static_assert(!std::is_array_v<T>, "a struct in a tree holds an array T w[N]; use std::array<T, N>");
   static_assert(StructNode<T>,
                 "a tree is made of Values or Arrays, numbers, texts, plain structs, and std::vector, array, tuple, "
                 "pair, optional and map of trees");
 }
 
 // ---- walking ----
-// Calls `f` on every leaf in order: members in order of declaration, maps in order of keys.
+// Functions of leaves are types with a name here, not lambdas: a walk over a tree is then compiled once for all its
+// uses. Calls `f` on every leaf in order: members in order of declaration, maps in order of keys.
 template <typename Tree, typename F>
-void ForEachLeaf(Tree& tree, F&& f) {
+void ForEachLeaf(Tree& tree, F& f) {
   using T = std::remove_const_t<Tree>;
   if constexpr (Leaf<T>) {
     f(tree);
@@ -122,12 +125,12 @@ void ForEachLeaf(Tree& tree, F&& f) {
     for (auto& part : tree) ForEachLeaf(part, f);
   } else {
     WantStruct<T>();
-    std::apply([&](auto&... parts) { (ForEachLeaf(parts, f), ...); }, Members(tree));
+    WithMembers(tree, [&](auto&... parts) { (ForEachLeaf(parts, f), ...); });
   }
 }
 // The same tree with f(leaf), a To, for every leaf.
 template <typename To, typename T, typename F>
-Rebind<T, To> MapLeaves(const T& tree, F&& f) {
+Rebind<T, To> MapLeaves(const T& tree, F& f) {
   using Out = Rebind<T, To>;
   if constexpr (Leaf<T>) {
     return f(tree);
@@ -147,14 +150,41 @@ Rebind<T, To> MapLeaves(const T& tree, F&& f) {
     return out;
   } else {
     WantStruct<T>();
-    return std::apply([&](const auto&... parts) { return Out{MapLeaves<To>(parts, f)...}; }, Members(tree));
+    return WithMembers(tree, [&](const auto&... parts) { return Out{MapLeaves<To>(parts, f)...}; });
   }
 }
 
+// Compiled once: a host calls them for every tree.
+void AppendLeaf(Values& out, const Value& leaf);
+void AppendLeaf(Arrays& out, const Array& leaf);
+inline void AppendLeaf(std::vector<ShapeDType>& out, const ShapeDType& leaf) { out.push_back(leaf); }
+template <typename L>
+struct LeafCollector {
+  std::vector<L>& out;
+  void operator()(const L& leaf) { AppendLeaf(out, leaf); }
+};
+struct LeafCounter {
+  size_t n = 0;
+  template <typename L>
+  void operator()(const L&) {
+    ++n;
+  }
+};
+template <typename L>
+struct LeafSource {
+  const L* next;
+  template <typename Like>
+  const L& operator()(const Like&) {
+    return *next++;
+  }
+};
+
 template <typename L, typename Tree>
 void AppendLeaves(std::vector<L>& out, const Tree& tree) {
-  ForEachLeaf(tree, [&](const L& leaf) { out.push_back(leaf); });
+  LeafCollector<L> collect{out};
+  ForEachLeaf(tree, collect);
 }
+// All leaves of a tree, which are of type L, in order: LeavesOf<Array>(params).
 template <typename L, typename Tree>
 std::vector<L> LeavesOf(const Tree& tree) {
   std::vector<L> out;
@@ -163,22 +193,39 @@ std::vector<L> LeavesOf(const Tree& tree) {
 }
 template <typename Tree>
 size_t LeafCount(const Tree& tree) {
-  size_t n = 0;
-  ForEachLeaf(tree, [&](const auto&) { ++n; });
-  return n;
+  LeafCounter count;
+  ForEachLeaf(tree, count);
+  return count.n;
 }
 // The structure of `like` filled with leaves[next], leaves[next + 1], ...
 template <typename L, typename Tree>
 Rebind<Tree, L> Fill(const Tree& like, std::span<const L> leaves, size_t& next) {
-  return MapLeaves<L>(like, [&](const auto&) { return leaves[next++]; });
+  LeafSource<L> source{leaves.data() + next};
+  Rebind<Tree, L> out = MapLeaves<L>(like, source);
+  next = static_cast<size_t>(source.next - leaves.data());
+  return out;
 }
+// The structure of `like` with other leaves, as many as it has: the inverse of LeavesOf.
 template <typename L, typename Tree>
 Rebind<Tree, L> Fill(const Tree& like, const std::vector<L>& leaves) {
-  size_t next = 0;
-  return Fill<L>(like, std::span<const L>(leaves), next);
+  LeafSource<L> source{leaves.data()};
+  return MapLeaves<L>(like, source);
 }
 
 // ---- what a tree holds ----
+template <typename T, typename L>
+consteval bool LeavesAre();
+template <typename... Parts>
+struct TypeList {
+  template <typename L>
+  static constexpr bool kAllAre = (LeavesAre<Parts, L>() && ...);
+};
+struct MemberTypes {
+  template <typename... Parts>
+  TypeList<std::remove_cvref_t<Parts>...> operator()(Parts&...) const {
+    return {};
+  }
+};
 // Whether every leaf of T is an L.
 template <typename T, typename L>
 consteval bool LeavesAre() {
@@ -196,7 +243,7 @@ consteval bool LeavesAre() {
   } else if constexpr (OptionalNode<T> || ListNode<T>) {
     return LeavesAre<typename T::value_type, L>();
   } else if constexpr (StructNode<T>) {
-    return LeavesAre<decltype(Members(std::declval<T&>())), L>();
+    return decltype(WithMembers(std::declval<T&>(), MemberTypes()))::template kAllAre<L>;
   } else {
     WantStruct<T>();
     return true;  // told already
@@ -208,14 +255,7 @@ inline constexpr bool kHoldsValue = !std::same_as<T, Rebind<T, Array>> && !std::
 
 // Appends what tells this tree from others of its type: sizes, keys, numbers, texts. `on_leaf` sees the leaves.
 using TreeKey = SmallList<uint64_t, 32>;
-inline void AppendBytes(TreeKey& key, const void* data, size_t size) {
-  key.push_back(size);
-  for (size_t i = 0; i < size; i += 8) {
-    uint64_t word = 0;
-    std::memcpy(&word, static_cast<const char*>(data) + i, size - i < 8 ? size - i : 8);
-    key.push_back(word);
-  }
-}
+void AppendBytes(TreeKey& key, const void* data, size_t size);
 template <typename T>
 void AppendStatic(TreeKey& key, const T& value) {
   if constexpr (requires {
@@ -252,17 +292,30 @@ void AppendKey(TreeKey& key, const T& tree, OnLeaf& on_leaf) {
     for (const auto& part : tree) AppendKey(key, part, on_leaf);
   } else {
     WantStruct<T>();
-    std::apply([&](const auto&... parts) { (AppendKey(key, parts, on_leaf), ...); }, Members(tree));
+    WithMembers(tree, [&](const auto&... parts) { (AppendKey(key, parts, on_leaf), ...); });
   }
 }
-// Whether sizes, keys and static values are the same.
+struct SkipLeaf {
+  template <typename L>
+  void operator()(const L&) {}
+};
+// Whether a tree can differ from others of its type in more than its leaves.
 template <typename T>
-bool SameStructure(const T& a, const T& b) {
-  TreeKey key_a, key_b;
-  auto skip = [](const auto&) {};
-  AppendKey(key_a, a, skip);
-  AppendKey(key_b, b, skip);
-  return key_a == key_b;
+consteval bool HasFixedStructure() {
+  return Leaf<T> || std::is_empty_v<T>;
+}
+// Whether sizes, keys and static values are the same.
+template <typename A, typename B>
+bool SameStructure(const A& a, const B& b) {
+  if constexpr (HasFixedStructure<A>() && HasFixedStructure<B>()) {
+    return true;
+  } else {
+    TreeKey key_a, key_b;
+    SkipLeaf skip;
+    AppendKey(key_a, a, skip);
+    AppendKey(key_b, b, skip);
+    return key_a == key_b;
+  }
 }
 
 }  // namespace ricci::inline v0

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "ricci/element.hpp"
+#include "ricci/dtype.hpp"
 #include "ricci/exact.hpp"
 
 namespace ricci::inline v0 {
@@ -80,6 +80,7 @@ class ArrayType {
 inline void AppendText(std::string& out, const ArrayType& t) { out += Text(t.dtype(), t.shape()); }
 
 struct Value;
+using Values = std::vector<Value>;
 class Operand;
 
 // A program being traced inside others. `Capture` gives a value of one of the builders around this one (told by
@@ -111,25 +112,32 @@ class Scope {
 // A counted reference to a Scope, or none.
 class ScopeRef {
  public:
-  ScopeRef(Scope* scope = nullptr) : scope_(scope) { Add(); }  // NOLINT: a plain pointer everywhere else
-  ScopeRef(const ScopeRef& o) : scope_(o.scope_) { Add(); }
+  ScopeRef(Scope* scope = nullptr) : scope_(scope) {  // NOLINT: a plain pointer everywhere else
+    if (scope_ != nullptr) Add();
+  }
+  ScopeRef(const ScopeRef& o) : ScopeRef(o.scope_) {}
   ScopeRef(ScopeRef&& o) noexcept : scope_(std::exchange(o.scope_, nullptr)) {}
   ScopeRef& operator=(ScopeRef o) noexcept {
     std::swap(scope_, o.scope_);
     return *this;
   }
   ~ScopeRef() {
-    if (scope_ != nullptr && __atomic_sub_fetch(&scope_->uses_, 1, __ATOMIC_ACQ_REL) == 0) delete scope_;
+    if (scope_ != nullptr) Drop();
   }
   operator Scope*() const { return scope_; }  // NOLINT
   Scope* operator->() const { return scope_; }
 
  private:
-  void Add() {
-    if (scope_ != nullptr) __atomic_add_fetch(&scope_->uses_, 1, __ATOMIC_RELAXED);
+  // Apart, because every copy of a Value in a host's code would hold them otherwise.
+  [[gnu::noinline]] void Add() { __atomic_add_fetch(&scope_->uses_, 1, __ATOMIC_RELAXED); }
+  [[gnu::noinline]] void Drop() {
+    if (__atomic_sub_fetch(&scope_->uses_, 1, __ATOMIC_ACQ_REL) == 0) delete scope_;
   }
   Scope* scope_;
 };
+
+template <typename T>
+inline constexpr bool kNoElement = false;
 
 // A value of a program under construction, or the symbolic zero. `scope` is set where closures may be captured.
 struct Value {
@@ -158,8 +166,12 @@ struct Value {
   Dims shape() const { return type().shape(); }
   int64_t rank() const { return type().rank(); }
   int64_t dim(int64_t i) const { return type().dim(i); }
-  // Slice of dimension 0, in ricci/indexing.hpp.
-  Value operator[](const Operand& index) const;
+  // Slice of dimension 0, in ricci/indexing.hpp. It is a copy, so that nothing can be assigned to it.
+  const Value operator[](const Operand& index) const;
+  template <typename T>
+  void operator=(const T&) const&& {
+    static_assert(kNoElement<T>, "x[i] is a copy, to which nothing can be assigned; write x = set_at(x, i, value)");
+  }
 };
 
 // Where a host asked for an operation. A parameter `Location at = Location::Here()` captures the caller.

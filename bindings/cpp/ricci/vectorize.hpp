@@ -9,15 +9,17 @@ inline constexpr int64_t kUnbatched = INT64_MIN;
 
 // The batch axis of one argument: one number for all its leaves, or a list with one per leaf.
 struct ArgumentAxes {
-  ArgumentAxes(int64_t axis) : list{axis} {}                             // NOLINT
+  ArgumentAxes(int64_t axis) : list{axis}, for_all(true) {}              // NOLINT
   ArgumentAxes(std::initializer_list<int64_t> leaves) : list(leaves) {}  // NOLINT
   std::vector<int64_t> list;
+  bool for_all = false;
 };
 // The batch axes of all arguments (or results): one number for all, or a list with one entry per argument.
 struct BatchAxes {
-  BatchAxes(int64_t axis) : list{axis} {}                                        // NOLINT
+  BatchAxes(int64_t axis) : list{axis}, for_all(true) {}                         // NOLINT
   BatchAxes(std::initializer_list<ArgumentAxes> arguments) : list(arguments) {}  // NOLINT
   std::vector<ArgumentAxes> list;
+  bool for_all = false;
 };
 
 // What is sliced, and how.
@@ -43,7 +45,8 @@ std::vector<size_t> PartCounts(const T& tree) {
 }
 
 // vmap(f)(args...) is f on slice 0, 1, ... of the arguments, its results stacked. in_axes: the axis of each argument
-// that is sliced, kUnbatched for one that every call gets whole. out_axes: where the batch is in each result (entry of
+// that is sliced, kUnbatched for one that every call gets whole; `vmap(f, 0)` slices all of them, `vmap(f, {0})` is for
+// a function of one argument. out_axes: where the batch is in each result (entry of
 // a tuple of results).
 template <typename F>
 auto vmap(F f, BatchAxes in_axes = 0, BatchAxes out_axes = 0, std::string axis_name = {},

@@ -1,4 +1,5 @@
-"""Misuse that the C++ compiler refuses: each snippet must fail with its sentence as the first error.
+"""Misuse that the C++ compiler refuses: each snippet must fail with its sentence as the first error; and what must not
+be refused, which compiles without a warning.
 
 python3 refused_programs.py COMPILER [COMPILER ...]: a static_assert that comes after a page of template errors helps
 nobody, so only the first error counts.
@@ -11,9 +12,13 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 FLAGS = ["-std=c++20", "-fsyntax-only", "-xc++", "-I", ROOT / "include", "-I", ROOT / "bindings/cpp", "-"]
+COMPILES = "it compiles"
+WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"]
 FRAME = """#include "ricci/ricci.hpp"
 using namespace ricci;
 template <class T> struct Params {{ T w, b; }};
+template <class T> struct Rows {{ Params<T> p; T w[2]; int n; }};
+template <class T> struct OneRow {{ T w[1]; }};
 struct Fixed {{ Value w; }};
 struct Opaque {{ explicit Opaque(int) {{}} }};
 Context* ctx;
@@ -22,11 +27,62 @@ void Misuse(Value v) {{ {} }}
 """
 TEMPLATE_IN = ("a struct that crosses jit, grad or vmap outside of a trace must be a template over its leaf: "
                "Params<Array> outside, Params<Value> inside")
+ARRAY_MEMBER = "a struct in a tree holds an array T w[N]; use std::array<T, N>"
+AXES = ("axes are integers: max(x, 1) and sum(x, 1) reduce along axis 1; the greater and the lesser of two values are "
+        "maximum(x, y) and minimum(x, y)")
+AXIS = "an axis is an integer"
+ELEMENT = "x[i] is a copy, to which nothing can be assigned; write x = set_at(x, i, value)"
+TEMPORARY = "the left side is a temporary copy; to change an element write x = "
+MORE = "the function given to a transform takes more arguments than it is called with"
+FEWER = "the function given to a transform takes fewer arguments than it is called with"
+NUMBER = ("a parameter of the function given to a transform is a C++ number, but numbers are traced and reach it as Value; "
+          "for one that is fixed when the function is traced, take Static<int> and give Static<int>{n}")
+LEAVES = ("a parameter of the function given to a transform holds Arrays, but inside of it leaves are Values: take Value "
+          "for Array, Params<Value> for Params<Array>")
+REFERENCE = ("a parameter of the function given to a transform is a reference to a variable; take it by value or by const "
+             "reference")
 CALLABLE = ("the function given to a transform cannot be called with these arguments: Arrays and numbers reach it as "
             "Value, Params<Array> as Params<Value>")
 CASES = [
-    ("jit([](Value a, Value b) { return a; })(x);", CALLABLE),
-    ("grad([](const Params<Array>& p) { return p.w; })(Params<Array>{x, y});", CALLABLE),
+    ("jit([](const std::vector<Value>& a) { return a[0]; })(x);", CALLABLE),
+    ("jit([](auto a, const std::vector<Value>& b) { return b[0]; })(x, y);", CALLABLE),
+    ("jit([](Value a, Value b) { return a; })(x);", MORE),
+    ("vmap([](Value a, Value b) { return a; })(v);", MORE),
+    ("jit([](Value a) { return a; })(x, y);", FEWER),
+    ("grad([](const Params<Array>& p) { return p.w; })(Params<Array>{x, y});", LEAVES),
+    ("jit([](Value a, Array b) { return a; })(x, y);", LEAVES),
+    ("jit([](Value a, int n) { return a; })(x, 3);", NUMBER),
+    ("grad([](Value a, const double& s) { return a; })(v, 0.5);", NUMBER),
+    ("jit([](Value& a) { return a; })(x);", REFERENCE),
+    ("jit([](const Rows<Value>& r) { return r.w[0]; })(Rows<Array>());", ARRAY_MEMBER),
+    ("jit([](const OneRow<Value>& r) { return r.w[0]; })(OneRow<Array>());", ARRAY_MEMBER),
+    ("max(v, 0.0);", AXES),
+    ("min(v, 0.5f);", AXES),
+    ("sum(v, 1.0);", AXES),
+    ("mean(v, true);", AXES),
+    ("max(v, v);", AXES),
+    ("min(x, y);", AXES),
+    ("squeeze(v, 1.0);", AXES),
+    ("softmax(v, 0.5);", AXIS),
+    ("argmax(v, 1.0);", AXIS),
+    ("concatenate({v, v}, 1.0);", AXIS),
+    ("sort(v, true);", AXIS),
+    ("v[0] = v;", ELEMENT),
+    ("v[0] = 1.0;", ELEMENT),
+    ("v[0][1] = v[1];", ELEMENT),
+    ("index(v, {0, 1}) = v;", ELEMENT),
+    ("slice(v, 0, 1) = v;", ELEMENT),
+    ("v[0] += 1.0;", TEMPORARY + "add_at(x, i, value)"),
+    ("v[0] -= v;", TEMPORARY + "sub_at(x, i, value)"),
+    ("v[0] *= v;", TEMPORARY + "mul_at(x, i, value)"),
+    ("v[0] /= 2;", TEMPORARY + "set_at(x, i, x[i] / value)"),
+    ("tree_map([](Value a) { return a; }, v, v);", "the function given to tree_map takes one leaf of each tree"),
+    ("tree_map([](Value) {}, v);", "the function given to tree_map returns nothing; return its result"),
+    ("tree_map([](Value a) { return a; }, std::pair(v, x));",
+     "the leaves of a tree given to tree_map are all Values, all Arrays or all shapes"),
+    ("einsum(\"i\");", "einsum needs at least one operand"),
+    ("fori_loop(0, 3, [](Value, Value c) { return std::pair(c, c); }, v);",
+     "the body of fori_loop must give a carry of the type that it takes"),
     ("jit([](Value) {})(x);", "the function given to a transform returns nothing; return its result"),
     ("jit([](Opaque, Value a) { return a; })(Opaque(1), x);",
      "a tree is made of Values or Arrays, numbers, texts, plain structs, and std::vector, array, tuple, pair, optional "
@@ -59,24 +115,38 @@ CASES = [
     ("custom_vjp([](Value a) { return a; }, [](Value a) { return std::pair(a, a); }, [](Value c) { return c; })(v);",
      "bwd of custom_vjp takes the residuals that fwd gives, then the cotangent of the result"),
 ]
+# What must compile without a warning.
+QUIET = [
+    "jit([](Value a) { return a; }, {.donate_argnums = {0}})(x);",
+    "jit([](Value a) { return a; }, {.context = *ctx})(1.0);",
+    "scan([](Value c, None) { return std::pair(c, None{}); }, v, None{}, {.length = 3});",
+    "index(v, {Slice{.start = 1}, Slice{.stop = 2}, kAll});",
+    "eval_shape(*ctx, [](Value a) { return a; }, ShapeDType{.shape = {2}, .dtype = DType::kF32});",
+    "v = v[0]; v += v[0]; Value w = v[1]; w = set_at(w, {0, v}, 1.0);",
+    "max(v, 0); sum(v, {0, -1}); softmax(v, size_t{1}); max(v, {}, true);",
+    "jit([](Static<int> n, Value a) { return a * n.value; })(Static<int>{3}, x);",
+    "tree_map([](Value p, Value g) { return p - 0.1 * g; }, Params<Value>{v, v}, Params<Value>{v, v});",
+    "einsum(\"ij,jk\", v, x);",
+]
 
 
-def first_error(compiler, statement):
-    result = subprocess.run([compiler, *FLAGS], input=FRAME.format(statement), text=True, capture_output=True)
+def first_error(compiler, statement, warnings=()):
+    result = subprocess.run([compiler, *warnings, *FLAGS], input=FRAME.format(statement), text=True,
+                            capture_output=True)
     if result.returncode == 0:
-        return "it compiles"
+        return COMPILES
     line = next(l for l in result.stderr.splitlines() if "error:" in l)
     return re.sub(r'.*error: (static assertion failed: |static_assert failed due to requirement .*? "|static_assert failed "|)', "", line).rstrip('"')
 
 
 def check(job):
     compiler, statement, want = job
-    got = first_error(compiler, statement)
+    got = first_error(compiler, statement, WARNINGS if want == COMPILES else ())
     return "" if want in got else f"{compiler}: {statement}\n  want: {want}\n  got:  {got}"
 
 
 def main():
-    jobs = [(compiler, *case) for compiler in sys.argv[1:] for case in CASES]
+    jobs = [(compiler, *case) for compiler in sys.argv[1:] for case in CASES + [(s, COMPILES) for s in QUIET]]
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         errors = [e for e in pool.map(check, jobs) if e]
     print("\n".join(errors + [f"refused programs: {len(jobs)} compiled, {len(errors)} wrong"]))

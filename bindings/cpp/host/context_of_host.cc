@@ -1,0 +1,51 @@
+// Contexts, their plugins and devices.
+#include "ricci/context.hpp"
+
+// Weak, so that a program without ricci::cpu links too: it is NULL there.
+extern "C" __attribute__((weak)) ricci_status* ricci_plugin_query_cpu(const ricci_host_info*, const ricci_plugin**);
+
+namespace ricci::inline v0 {
+namespace {
+
+ricci_device_desc InfoOf(ricci_device* device) {
+  ricci_device_desc d{};
+  d.hdr.size = sizeof d;
+  ricci_device_info(device, &d);
+  return d;
+}
+std::string_view View(ricci_str text) { return {text.ptr, text.len}; }
+
+}  // namespace
+
+std::string_view Device::kind() const { return View(InfoOf(handle_).kind); }
+std::string_view Device::name() const { return View(InfoOf(handle_).name); }
+uint32_t Device::workers() const { return InfoOf(handle_).workers; }
+
+Context::Context() : Context(ricci_context_opts{{sizeof(ricci_context_opts), 0, nullptr}, nullptr}) {}
+Context::Context(const ricci_context_opts& opts) {
+  Check(ricci_context_create(&opts, &handle_));
+  try {
+    add_plugin(ricci_plugin_query_lax);
+    if (ricci_plugin_query_cpu != nullptr) add_plugin(ricci_plugin_query_cpu);
+  } catch (...) {
+    ricci_context_release(handle_);
+    throw;
+  }
+}
+
+void Context::add_plugin(ricci_plugin_query_fn query) { Check(ricci_context_add_plugin(handle_, query)); }
+void Context::load_plugin(std::string_view path) {
+  Check(ricci_context_load_plugin(handle_, path.data(), path.size()));
+}
+void Context::config(std::string_view key, std::string_view value) {
+  Check(ricci_context_config(handle_, key.data(), key.size(), value.data(), value.size()));
+}
+
+Device Context::device() const { return Device(ricci_device_get(handle_, 0)); }
+Device Context::device(std::string_view kind) const {
+  ricci_device* d = ricci_device_find(handle_, kind.data(), kind.size());
+  if (d == nullptr) Fail("context: there is no device of kind ", kind);
+  return Device(d);
+}
+
+}  // namespace ricci::inline v0

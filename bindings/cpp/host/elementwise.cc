@@ -1,0 +1,164 @@
+// Elementwise functions of jax.numpy from those of jax.lax.
+#include "ricci/elementwise.hpp"
+
+#include <limits>
+
+#include "numpy_steps.h"
+
+namespace ricci::inline v0 {
+
+Value acos(const Operand& x) { return lax::acos(UseInexact("acos", x)); }
+Value acosh(const Operand& x) { return lax::acosh(UseInexact("acosh", x)); }
+Value asin(const Operand& x) { return lax::asin(UseInexact("asin", x)); }
+Value asinh(const Operand& x) { return lax::asinh(UseInexact("asinh", x)); }
+Value atan(const Operand& x) { return lax::atan(UseInexact("atan", x)); }
+Value atanh(const Operand& x) { return lax::atanh(UseInexact("atanh", x)); }
+Value cbrt(const Operand& x) { return lax::cbrt(UseInexact("cbrt", x)); }
+Value cos(const Operand& x) { return lax::cos(UseInexact("cos", x)); }
+Value cosh(const Operand& x) { return lax::cosh(UseInexact("cosh", x)); }
+Value digamma(const Operand& x) { return lax::digamma(UseInexact("digamma", x)); }
+Value erf(const Operand& x) { return lax::erf(UseInexact("erf", x)); }
+Value erfc(const Operand& x) { return lax::erfc(UseInexact("erfc", x)); }
+Value erf_inv(const Operand& x) { return lax::erf_inv(UseInexact("erf_inv", x)); }
+Value exp(const Operand& x) { return lax::exp(UseInexact("exp", x)); }
+Value exp2(const Operand& x) { return lax::exp2(UseInexact("exp2", x)); }
+Value expm1(const Operand& x) { return lax::expm1(UseInexact("expm1", x)); }
+Value lgamma(const Operand& x) { return lax::lgamma(UseInexact("lgamma", x)); }
+Value log(const Operand& x) { return lax::log(UseInexact("log", x)); }
+Value log1p(const Operand& x) { return lax::log1p(UseInexact("log1p", x)); }
+Value log2(const Operand& x) {
+  const Value v = UseInexact("log2", x);
+  return lax::div(lax::log(v), lax::full_like(v, 0.6931471805599453));
+}
+Value log10(const Operand& x) {
+  const Value v = UseInexact("log10", x);
+  return lax::div(lax::log(v), lax::full_like(v, 2.302585092994046));
+}
+Value rsqrt(const Operand& x) { return lax::rsqrt(UseInexact("rsqrt", x)); }
+Value sigmoid(const Operand& x) { return lax::logistic(UseInexact("logistic", x)); }
+Value sin(const Operand& x) { return lax::sin(UseInexact("sin", x)); }
+Value sinh(const Operand& x) { return lax::sinh(UseInexact("sinh", x)); }
+Value sqrt(const Operand& x) { return lax::sqrt(UseInexact("sqrt", x)); }
+Value tan(const Operand& x) { return lax::tan(UseInexact("tan", x)); }
+Value tanh(const Operand& x) { return lax::tanh(UseInexact("tanh", x)); }
+Value reciprocal(const Operand& x) {
+  const Value v = UseInexact("div", x);
+  return lax::div(lax::ones_like(v), v);
+}
+Value arctan2(const Operand& a, const Operand& b) { return Binary("atan2", "atan2", a, b, /*inexact=*/true); }
+Value hypot(const Operand& a, const Operand& b) {
+  const Operand in[] = {a, b};
+  const Values v = UseTogether("hypot", in, /*inexact=*/true);
+  return lax::sqrt(lax::add(lax::square(v[0]), lax::square(v[1])));
+}
+Value logaddexp(const Operand& a, const Operand& b) {
+  const Operand in[] = {a, b};
+  const Values v = UseTogether("logaddexp", in, /*inexact=*/true);
+  const Value top = lax::max(v[0], v[1]), delta = lax::sub(v[0], v[1]);
+  const Value sum = lax::add(top, lax::log1p(lax::exp(lax::neg(lax::abs(delta)))));
+  return lax::select(lax::ne(delta, delta), lax::add(v[0], v[1]), sum);
+}
+Value abs(const Operand& x) {
+  const Value v = Use("abs", x);
+  return In(v.dtype(), kUnsigned | kBools) ? v : lax::abs(v);
+}
+Value sign(const Operand& x) { return lax::sign(Use("sign", x)); }
+Value square(const Operand& x) { return lax::square(Use("square", x)); }
+
+namespace {
+
+Value Rounded(std::string_view name, const Operand& x, Value (*f)(const Value&)) {
+  const Value v = Use(name, x);
+  return IsFloat(v.dtype()) ? f(v) : v;
+}
+
+}  // namespace
+
+Value floor(const Operand& x) { return Rounded("floor", x, lax::floor); }
+Value ceil(const Operand& x) { return Rounded("ceil", x, lax::ceil); }
+Value round(const Operand& x) {
+  return Rounded("round", x, [](const Value& v) { return lax::round(v, 1); });
+}
+Value stop_gradient(const Operand& x) { return lax::stop_gradient(Use("stop_gradient", x)); }
+Value astype(const Operand& x, DType dtype) {
+  const Value v = Use("convert_element_type", x);
+  if (dtype == DType::kBool && v.dtype() != dtype) return lax::ne(v, lax::zeros_like(v));
+  return lax::convert_element_type(v, dtype);
+}
+Value maximum(const Operand& a, const Operand& b) { return Binary("max", "max", a, b); }
+Value minimum(const Operand& a, const Operand& b) { return Binary("min", "min", a, b); }
+Value clip(const Operand& x, const Operand& low, const Operand& high) {
+  return minimum(Operand(maximum(x, low), x.at), high);
+}
+Value pow(const Operand& a, const Operand& b) {
+  if (b.weak == Weak::kInt && a.is_value()) {
+    const Value v = Use("integer_pow", a);
+    if (b.integer >= 0 || IsFloat(v.dtype())) return lax::integer_pow(v, b.integer);
+  }
+  return Binary("pow", "pow", a, b, /*inexact=*/true);
+}
+Value floor_divide(const Operand& a, const Operand& b) {
+  const Operand in[] = {a, b};
+  const Values v = UseTogether("floor_divide", in);
+  const Value q = lax::div(v[0], v[1]);
+  if (In(q.dtype(), kUnsigned)) return q;
+  const Value r = lax::rem(v[0], v[1]), zero = lax::zeros_like(r);
+  if (IsFloat(q.dtype())) {
+    const Value mod = remainder(Operand(v[0], a.at), Operand(v[1], a.at));
+    return lax::round(lax::div(lax::sub(v[0], mod), v[1]), 1);
+  }
+  const Value down = lax::bitwise_and(lax::ne(lax::sign(v[0]), lax::sign(v[1])), lax::ne(r, zero));
+  return lax::select(down, lax::sub(q, lax::ones_like(q)), q);
+}
+Value logical_not(const Operand& x) { return lax::bitwise_not(ToBool(Use("logical_not", x))); }
+
+namespace {
+
+Value LogicalPair(std::string_view name, const Operand& a, const Operand& b, Value (*f)(const Value&, const Value&)) {
+  const Operand in[] = {a, b};
+  const Values v = UseTogether(name, in);
+  return f(ToBool(v[0]), ToBool(v[1]));
+}
+
+}  // namespace
+
+Value logical_and(const Operand& a, const Operand& b) { return LogicalPair("logical_and", a, b, lax::bitwise_and); }
+Value logical_or(const Operand& a, const Operand& b) { return LogicalPair("logical_or", a, b, lax::bitwise_or); }
+Value logical_xor(const Operand& a, const Operand& b) { return LogicalPair("logical_xor", a, b, lax::bitwise_xor); }
+Value isnan(const Operand& x) {
+  const Value v = Use("isnan", x);
+  return lax::ne(v, v);
+}
+Value isfinite(const Operand& x) { return lax::is_finite(UseInexact("isfinite", x)); }
+Value isinf(const Operand& x) {
+  const Value v = lax::abs(UseInexact("isinf", x));
+  return lax::eq(v, lax::full_like(v, std::numeric_limits<double>::infinity()));
+}
+Value where(const Operand& pred, const Operand& a, const Operand& b) {
+  const Operand all[] = {pred, a, b};
+  const Place p = PlaceOf("where", all);
+  const DType dtype = PromotedDType(p, std::span(all).subspan(1));
+  const Shape shape = BroadcastShape(p, all);
+  auto use = [&](const Operand& x, DType d) {
+    const Value v = p.Lift(x, d, shape);
+    return BroadcastValue(d == DType::kBool ? ToBool(v) : lax::convert_element_type(v, d), shape);
+  };
+  return lax::select(use(pred, DType::kBool), use(a, dtype), use(b, dtype));
+}
+Value relu(const Operand& x) {
+  const Value v = Use("relu", x), zero = lax::zeros_like(v);
+  return lax::select(lax::le(v, zero), zero, v);
+}
+Value silu(const Operand& x) {
+  const Value v = UseInexact("silu", x);
+  return lax::mul(v, lax::logistic(v));
+}
+Value softplus(const Operand& x) { return logaddexp(x, 0.0); }
+Value gelu(const Operand& x, bool approximate) {
+  const Value v = UseInexact("gelu", x);
+  if (!approximate) return lax::mul(lax::mul(v, 0.5), lax::erfc(lax::mul(lax::neg(v), 0.7071067811865476)));
+  const Value inner = lax::mul(lax::add(v, lax::mul(lax::integer_pow(v, 3), 0.044715)), 0.7978845608028654);
+  return lax::mul(v, lax::mul(lax::add(lax::tanh(inner), 1.0), 0.5));
+}
+
+}  // namespace ricci::inline v0

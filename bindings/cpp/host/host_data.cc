@@ -1,0 +1,53 @@
+// Arrays made from the host's data and read back.
+#include "ricci/array.hpp"
+
+namespace ricci::inline v0 {
+namespace {
+
+ricci_array* FromHost(const Location& at, Device device, ricci_ctx* ctx, DType dtype, Dims shape, const void* data) {
+  ricci_array* handle = nullptr;
+  CheckAt(at, ricci_array_from_host(device.handle(), MakeTypeAt(at, ctx, dtype, shape).id(), data, &handle));
+  return handle;
+}
+const void* Filling(const Location& at, Dims shape, const void* data, size_t n) {
+  for (int64_t d : shape) {
+    if (d < 0) FailAt(at, "array: size ", d, " in shape ", shape, " is negative");
+  }
+  uint64_t room = 1;
+  for (int64_t d : shape) {
+    if (__builtin_mul_overflow(room, static_cast<uint64_t>(d), &room)) room = UINT64_MAX;
+  }
+  if (room != n) FailAt(at, "array: ", n, n == 1 ? " element does" : " elements do", " not fill shape ", shape);
+  return data;
+}
+
+}  // namespace
+
+Array::Array(const Context& ctx, DType dtype, const Shape& shape, const void* data, Location at)
+    : Array(ctx.device(), ctx, dtype, shape, data, at) {}
+Array::Array(Device device, const Context& ctx, DType dtype, const Shape& shape, const void* data, Location at)
+    : ctx_(ctx.handle()), handle_(FromHost(at, device, ctx_, dtype, shape, data)) {}
+Array::Array(const Context& ctx, DType dtype, Dims shape, const void* data, size_t n, const Location& at)
+    : ctx_(ctx.handle()), handle_(FromHost(at, ctx.device(), ctx_, dtype, shape, Filling(at, shape, data, n))) {}
+Array::Array(const Array& o) : ctx_(o.ctx_), handle_(o.handle_ == nullptr ? nullptr : ricci_array_retain(o.handle_)) {}
+
+ArrayType Array::type() const {
+  if (empty()) Fail("array: it is empty");
+  return ArrayType(ctx_, type_id());
+}
+
+size_t Array::CountOf(DType d, const Location& at) const {
+  if (empty()) FailAt(at, "array: it is empty");
+  const ArrayType t = type();
+  if (t.dtype() != d) FailAt(at, "array: its elements are ", t.dtype(), ", not ", d);
+  return static_cast<size_t>(t.elements());
+}
+void Array::CopyTo(void* out, const Location& at) const {
+  CheckAt(at, ricci_array_copy_to_host(handle_, out, static_cast<size_t>(ricci_array_bytes(handle_))));
+}
+void Array::CopyItemTo(void* out, DType d, const Location& at) const {
+  if (CountOf(d, at) != 1) FailAt(at, "array: item() needs one element, not ", type());
+  CopyTo(out, at);
+}
+
+}  // namespace ricci::inline v0

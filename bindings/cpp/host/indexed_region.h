@@ -1,0 +1,35 @@
+// The elements of an array that a list of indices names, as indices of a gather or scatter.
+//
+// NumPy's rules: whole dimensions are the window; numbers, scalars and arrays broadcast together to one block of
+// dimensions, which comes where they stand or, with a slice between them, first; a slice of a part is an array of its
+// own along a dimension of its own.
+#ifndef RICCI_BINDINGS_CPP_HOST_INDEXED_REGION_H_
+#define RICCI_BINDINGS_CPP_HOST_INDEXED_REGION_H_
+#include "ricci/indexing.hpp"
+
+namespace ricci::inline v0 {
+
+struct IndexedRegion {
+  Shape shape;        // of the elements
+  Value indices;      // one vector of indices, along the last dimension, for each element outside of the window
+  Shape axes;         // of the array: which axis each entry of that vector counts along, in increasing order
+  Shape window_dims;  // of `shape`: those that run over whole axes
+  Shape new_dims;     // of `shape` after `index` is done: dimensions of size 1
+};
+
+Place PlaceOfIndex(std::string_view name, const Operand& x, IndexItems items, std::span<const Operand> others);
+// How many axes of v the items index; throws if it has less.
+int64_t AxesUsed(const Place& p, const Value& v, IndexItems items);
+// Whether an index is an array with dimensions.
+bool HoldsArray(IndexItems items);
+IndexedRegion RegionOf(const Place& p, const Value& v, IndexItems items);
+Value GatherRegion(const Value& v, const IndexedRegion& region);
+
+// [start, stop) in steps: the elements that a slice of `n` holds.
+struct SliceBounds {
+  int64_t start, count, step;
+};
+SliceBounds BoundsOf(const Slice& s, int64_t n, const Location& at);
+
+}  // namespace ricci::inline v0
+#endif

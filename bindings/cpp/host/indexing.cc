@@ -1,0 +1,203 @@
+// Index lists as slices, gathers and scatters.
+#include "ricci/indexing.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "indexed_region.h"
+#include "numpy_steps.h"
+
+namespace ricci::inline v0 {
+
+Value FromEnd(const Value& index, int64_t size) {
+  if (In(index.dtype(), kUnsigned)) return index;
+  // A narrow integer may not hold the size.
+  const DType least = size > INT32_MAX ? DType::kI64 : DType::kI32;
+  const Value i = SizeOf(index.dtype()) < SizeOf(least) ? lax::convert_element_type(index, least) : index;
+  return lax::select(lax::lt(i, lax::zeros_like(i)), lax::add(i, lax::full_like(i, size)), i);
+}
+void WantIndex(std::string_view name, const Location& at, const Value& x, const Value& i) {
+  if (x.rank() == 0) FailAt(at, name, ": a scalar has no elements to index");
+  if (!IsInt(i.dtype())) FailAt(at, name, ": the index is ", i.type(), "; it must be an integer");
+}
+int64_t InBounds(const Place& p, int64_t i, int64_t axis, const Value& x) {
+  const int64_t n = x.dim(axis);
+  if (i < -n || i >= n) p.Fail("index ", i, " is out of range for axis ", axis, " of ", x.type());
+  return i < 0 ? i + n : i;
+}
+Value GatherAlong(const Value& x, const Value& indices, int64_t axis, std::string_view mode) {
+  const int64_t n = indices.rank();
+  const Shape one{axis}, last{n};
+  lax::GatherDims d{{}, one, one, {}, {}};
+  for (int64_t i = 0; i < x.rank() + n - 1; ++i) {
+    if (i < axis || i >= axis + n) d.offset_dims.push_back(i);
+  }
+  Shape sizes(x.shape().begin(), x.shape().end());
+  sizes[static_cast<size_t>(axis)] = 1;
+  const double fill = IsFloat(x.dtype()) ? std::numeric_limits<double>::quiet_NaN() : 0.0;
+  return lax::gather(x, lax::expand_dims(FromEnd(indices, x.dim(axis)), last), d, sizes, mode, fill);
+}
+Value take(const Operand& x, const Operand& indices, AxisNumber given, std::string_view mode) {
+  const Operand both[] = {x, indices};
+  const Place p = PlaceOf("take", both);
+  const Value v = p.Lift(x, DType::kNone), i = p.Lift(indices, kDefaultInt);
+  WantIndex("take", p.at, v, i);
+  return GatherAlong(v, i, Axis("take", p.at, given, v.rank()), mode);
+}
+Value take_along_axis(const Operand& x, const Operand& indices, AxisNumber given) {
+  const Operand both[] = {x, indices};
+  const Place p = PlaceOf("take_along_axis", both);
+  const Value v = p.Lift(x, DType::kNone), i = p.Lift(indices, kDefaultInt);
+  WantIndex("take_along_axis", p.at, v, i);
+  if (v.rank() != i.rank()) p.Fail("operands are ", v.type(), " and ", i.type(), "; they need the same dimensions");
+  const int64_t axis = Axis("take_along_axis", p.at, given, v.rank());
+  const Shape one{axis}, last{v.rank()};
+  Shape batch, sizes(static_cast<size_t>(v.rank()), 1);
+  for (int64_t d = 0; d < v.rank(); ++d) {
+    if (d != axis) batch.push_back(d);
+  }
+  const double fill = IsFloat(v.dtype()) ? std::numeric_limits<double>::quiet_NaN() : 0.0;
+  return lax::gather(v, lax::expand_dims(FromEnd(i, v.dim(axis)), last), {{}, one, one, batch, batch}, sizes, "fill",
+                     fill);
+}
+
+namespace {
+
+// Elements low, low + step, ...
+Value Strided(const Value& v, int64_t low, int64_t count, int64_t step, int64_t axis) {
+  if (low == 0 && count == v.dim(axis) && step == 1) return v;
+  Shape starts(static_cast<size_t>(v.rank()), 0), limits = ShapeOfValue(v), strides(starts.size(), 1);
+  const auto a = static_cast<size_t>(axis);
+  starts[a] = low;
+  limits[a] = count == 0 ? low : low + (count - 1) * step + 1;
+  strides[a] = step;
+  return lax::slice(v, starts, limits, step == 1 ? Dims() : Dims(strides));
+}
+Value TakeSlice(const Value& v, const Slice& s, int64_t axis, const Location& at) {
+  const SliceBounds b = BoundsOf(s, v.dim(axis), at);
+  if (b.step > 0) return Strided(v, b.start, b.count, b.step, axis);
+  // The same elements forward, then reversed.
+  const int64_t low = b.count == 0 ? 0 : b.start + (b.count - 1) * b.step;
+  return lax::rev(Strided(v, low, b.count, -b.step, axis), {&axis, 1});
+}
+// x[i] along `axis`: a number or scalar drops the axis, an array of integers replaces it.
+Value IndexAlong(const Value& v, const Operand& index, int64_t axis, const Place& p) {
+  const int64_t n = v.dim(axis);
+  const Shape dims{axis};
+  if (index.weak == Weak::kInt) {
+    const int64_t at = InBounds(p, index.integer, axis, v);
+    return lax::squeeze(lax::slice_in_dim(v, at, at + 1, axis), dims);
+  }
+  const Value i = p.Lift(index, kDefaultInt);
+  WantIndex(p.name, p.at, v, i);
+  if (i.rank() > 0) return GatherAlong(v, i, axis, "clip");
+  Values starts(static_cast<size_t>(v.rank()), lax::full_like(i, 0));
+  starts[static_cast<size_t>(axis)] = FromEnd(i, n);
+  Shape sizes(v.shape().begin(), v.shape().end());
+  sizes[static_cast<size_t>(axis)] = 1;
+  return lax::squeeze(lax::dynamic_slice(v, starts, sizes), dims);
+}
+
+}  // namespace
+
+const Value Value::operator[](const Operand& index) const {
+  const Operand both[] = {index.is_value() ? index : Operand(*this, index.at), Operand(*this, index.at)};
+  const Place p = PlaceOf("index", both);
+  const Value v = p.Lift(both[1], DType::kNone);
+  if (v.rank() == 0) p.Fail("a scalar has no elements to index");
+  return IndexAlong(v, index, 0, p);
+}
+
+const Value index(const Operand& x, IndexItems items) {
+  const Place p = PlaceOfIndex("index", x, items, {});
+  Value v = p.Lift(x, DType::kNone);
+  if (HoldsArray(items)) return GatherRegion(v, RegionOf(p, v, items));
+  int64_t axis = 0;
+  const int64_t skipped = v.rank() - AxesUsed(p, v, items);
+  for (const IndexItem& item : items) {
+    const Shape dims{axis};
+    switch (item.kind) {
+      case IndexItem::Kind::kSlice:
+        v = TakeSlice(v, item.slice, axis++, p.at);
+        break;
+      case IndexItem::Kind::kAt:
+        v = IndexAlong(v, *item.at, axis, p);
+        break;
+      case IndexItem::Kind::kNewAxis:
+        v = lax::expand_dims(v, dims);
+        ++axis;
+        break;
+      case IndexItem::Kind::kEllipsis:
+        axis += skipped;
+        break;
+    }
+  }
+  return v;
+}
+const Value slice(const Operand& x, int64_t start, int64_t stop, AxisNumber axis, int64_t step) {
+  const Value v = Use("slice", x);
+  return TakeSlice(v, {start, stop, step}, Axis("slice", x.at, axis, v.rank()), x.at);
+}
+
+namespace {
+
+Value Update(std::string_view name, std::string_view prim, const Operand& x, IndexItems items, const Operand& updates) {
+  const Place p = PlaceOfIndex(name, x, items, {&updates, 1});
+  const Value v = p.Lift(x, DType::kNone);
+  if (v.rank() == 0) p.Fail("a scalar has no elements to index");
+  const IndexedRegion region = RegionOf(p, v, items);
+  if (!region.new_dims.empty()) p.Fail("kNewAxis names no element; leave it out");
+  const Value u = lax::convert_element_type(p.Lift(updates, v.dtype(), region.shape), v.dtype());
+  Shape shape = region.shape;
+  if (!BroadcastInto(shape, u.shape()) || shape != region.shape) {
+    p.Fail("updates of shape ", u.shape(), " do not broadcast to ", region.shape, ", the shape of the elements");
+  }
+  const lax::ScatterDims d{region.window_dims, region.axes, region.axes, {}, {}};
+  return lax::scatter_named(prim, v, region.indices, BroadcastValue(u, region.shape), d);
+}
+
+}  // namespace
+
+Value set_at(const Operand& x, const Operand& indices, const Operand& updates) {
+  return set_at(x, {IndexItem(indices)}, updates);
+}
+Value set_at(const Operand& x, IndexItems items, const Operand& updates) {
+  return Update("set_at", "scatter", x, items, updates);
+}
+
+Value add_at(const Operand& x, const Operand& indices, const Operand& updates) {
+  return add_at(x, {IndexItem(indices)}, updates);
+}
+Value add_at(const Operand& x, IndexItems items, const Operand& updates) {
+  return Update("add_at", "scatter-add", x, items, updates);
+}
+
+Value sub_at(const Operand& x, const Operand& indices, const Operand& updates) {
+  return sub_at(x, {IndexItem(indices)}, updates);
+}
+Value sub_at(const Operand& x, IndexItems items, const Operand& updates) {
+  return Update("sub_at", "scatter-sub", x, items, updates);
+}
+
+Value mul_at(const Operand& x, const Operand& indices, const Operand& updates) {
+  return mul_at(x, {IndexItem(indices)}, updates);
+}
+Value mul_at(const Operand& x, IndexItems items, const Operand& updates) {
+  return Update("mul_at", "scatter-mul", x, items, updates);
+}
+
+Value min_at(const Operand& x, const Operand& indices, const Operand& updates) {
+  return min_at(x, {IndexItem(indices)}, updates);
+}
+Value min_at(const Operand& x, IndexItems items, const Operand& updates) {
+  return Update("min_at", "scatter-min", x, items, updates);
+}
+
+Value max_at(const Operand& x, const Operand& indices, const Operand& updates) {
+  return max_at(x, {IndexItem(indices)}, updates);
+}
+Value max_at(const Operand& x, IndexItems items, const Operand& updates) {
+  return Update("max_at", "scatter-max", x, items, updates);
+}
+
+}  // namespace ricci::inline v0

@@ -1,0 +1,27 @@
+// Steps that several numpy-like functions share.
+#ifndef RICCI_BINDINGS_CPP_HOST_NUMPY_STEPS_H_
+#define RICCI_BINDINGS_CPP_HOST_NUMPY_STEPS_H_
+#include "ricci/indexing.hpp"
+#include "ricci/lax.hpp"
+
+namespace ricci::inline v0 {
+
+inline bool IsHalf(DType d) { return d == DType::kF16 || d == DType::kBF16; }
+inline Value ToBool(const Value& v) { return v.dtype() == DType::kBool ? v : lax::ne(v, lax::zeros_like(v)); }
+inline Shape ShapeOfValue(const Value& v) { return Shape(v.shape().begin(), v.shape().end()); }
+
+// The operands in their promoted dtype; each keeps its shape.
+Values UseList(std::string_view name, std::span<const Operand> xs);
+// Numbers along `dimension`, in the program of `in`.
+Value Iota(const Operand& in, DType dtype, const Shape& shape, int64_t dimension);
+
+// Traced indices with negative ones counted from the end.
+Value FromEnd(const Value& index, int64_t size);
+void WantIndex(std::string_view name, const Location& at, const Value& x, const Value& i);
+// The index `i` of a number, counted from the start; throws if it is out of range.
+int64_t InBounds(const Place& p, int64_t i, int64_t axis, const Value& x);
+// The slices of x along `axis` at indices of any shape, which takes the place of the axis.
+Value GatherAlong(const Value& x, const Value& indices, int64_t axis, std::string_view mode);
+
+}  // namespace ricci::inline v0
+#endif

@@ -1,0 +1,62 @@
+// Operators with promotion and broadcasting.
+#include "ricci/operators.hpp"
+
+#include "ricci/lax.hpp"
+
+namespace ricci::inline v0 {
+
+Value add(const Operand& a, const Operand& b) { return Binary("add", "add", a, b); }
+Value subtract(const Operand& a, const Operand& b) { return Binary("sub", "sub", a, b); }
+Value multiply(const Operand& a, const Operand& b) { return Binary("mul", "mul", a, b); }
+Value divide(const Operand& a, const Operand& b) { return Binary("div", "div", a, b, /*inexact=*/true); }
+Value remainder(const Operand& a, const Operand& b) {
+  const Operand in[] = {a, b};
+  const Values v = UseTogether("remainder", in);
+  const Value r = lax::rem(v[0], v[1]);
+  if (In(r.dtype(), kUnsigned)) return r;
+  const Value zero = lax::zeros_like(r);
+  const Value other_sign = lax::ne(lax::lt(r, zero), lax::lt(v[1], zero));
+  return lax::select(lax::bitwise_and(other_sign, lax::ne(r, zero)), lax::add(r, v[1]), r);
+}
+Value bitwise_and(const Operand& a, const Operand& b) { return Binary("and", "and", a, b); }
+Value bitwise_or(const Operand& a, const Operand& b) { return Binary("or", "or", a, b); }
+Value bitwise_xor(const Operand& a, const Operand& b) { return Binary("xor", "xor", a, b); }
+Value left_shift(const Operand& a, const Operand& b) { return Binary("shift_left", "shift_left", a, b); }
+Value right_shift(const Operand& a, const Operand& b) {
+  const Operand in[] = {a, b};
+  const Values v = UseTogether("shift_right", in);
+  return In(v[0].dtype(), kUnsigned) ? lax::shift_right_logical(v[0], v[1]) : lax::shift_right_arithmetic(v[0], v[1]);
+}
+Value negative(const Operand& x) { return lax::neg(Use("neg", x)); }
+Value bitwise_not(const Operand& x) { return lax::bitwise_not(Use("not", x)); }
+Value equal(const Operand& a, const Operand& b) { return Binary("eq", "eq", a, b); }
+Value not_equal(const Operand& a, const Operand& b) { return Binary("ne", "ne", a, b); }
+Value less(const Operand& a, const Operand& b) { return Binary("lt", "lt", a, b); }
+Value less_equal(const Operand& a, const Operand& b) { return Binary("le", "le", a, b); }
+Value greater(const Operand& a, const Operand& b) { return Binary("gt", "gt", a, b); }
+Value greater_equal(const Operand& a, const Operand& b) { return Binary("ge", "ge", a, b); }
+Value operator+(const Operand& a, const Operand& b) { return add(a, b); }
+Value operator-(const Operand& a, const Operand& b) { return subtract(a, b); }
+Value operator*(const Operand& a, const Operand& b) { return multiply(a, b); }
+Value operator/(const Operand& a, const Operand& b) { return divide(a, b); }
+Value operator%(const Operand& a, const Operand& b) { return remainder(a, b); }
+Value operator&(const Operand& a, const Operand& b) { return bitwise_and(a, b); }
+Value operator|(const Operand& a, const Operand& b) { return bitwise_or(a, b); }
+Value operator^(const Operand& a, const Operand& b) { return bitwise_xor(a, b); }
+Value operator<<(const Operand& a, const Operand& b) { return left_shift(a, b); }
+Value operator>>(const Operand& a, const Operand& b) { return right_shift(a, b); }
+Value operator==(const Operand& a, const Operand& b) { return equal(a, b); }
+Value operator!=(const Operand& a, const Operand& b) { return not_equal(a, b); }
+Value operator<(const Operand& a, const Operand& b) { return less(a, b); }
+Value operator<=(const Operand& a, const Operand& b) { return less_equal(a, b); }
+Value operator>(const Operand& a, const Operand& b) { return greater(a, b); }
+Value operator>=(const Operand& a, const Operand& b) { return greater_equal(a, b); }
+Value operator-(const Operand& x) { return negative(x); }
+Value operator~(const Operand& x) { return bitwise_not(x); }
+Value operator+(const Value& x) { return x; }
+Value& operator+=(Value& a, const Operand& b) { return a = add(Operand(a, b.at), b); }
+Value& operator-=(Value& a, const Operand& b) { return a = subtract(Operand(a, b.at), b); }
+Value& operator*=(Value& a, const Operand& b) { return a = multiply(Operand(a, b.at), b); }
+Value& operator/=(Value& a, const Operand& b) { return a = divide(Operand(a, b.at), b); }
+
+}  // namespace ricci::inline v0

@@ -1,0 +1,221 @@
+// Rearranging and making arrays as in jax.numpy.
+#include "ricci/shaping.hpp"
+
+#include <algorithm>
+
+#include "numpy_steps.h"
+
+namespace ricci::inline v0 {
+
+Value reshape(const Operand& x, Shape sizes) {
+  const Value v = Use("reshape", x);
+  const int64_t total = v.type().elements();
+  const auto unknown = std::find(sizes.begin(), sizes.end(), -1);
+  if (std::count(sizes.begin(), sizes.end(), -1) > 1)
+    FailAt(x.at, "reshape: only one size may be -1, not those of ", sizes);
+  if (unknown != sizes.end()) {
+    *unknown = 1;
+    const int64_t rest = ElementCount(sizes);
+    if (rest == 0 || total % rest != 0) FailAt(x.at, "reshape: ", v.type(), " does not fill sizes ", sizes);
+    *unknown = total / rest;
+  }
+  return lax::reshape(v, sizes);
+}
+Value ravel(const Operand& x) { return reshape(x, {-1}); }
+Value transpose(const Operand& x, const Shape& axes) {
+  const Value v = Use("transpose", x);
+  Shape order;
+  for (int64_t a : axes) order.push_back(Axis("transpose", x.at, a, v.rank()));
+  for (int64_t i = v.rank(); axes.empty() && i > 0; --i) order.push_back(i - 1);
+  return lax::transpose(v, order);
+}
+Value swapaxes(const Operand& x, AxisNumber a, AxisNumber b) {
+  const Value v = Use("transpose", x);
+  Shape order = CountFrom(0, v.rank());
+  std::swap(order[static_cast<size_t>(Axis("swapaxes", x.at, a, v.rank()))],
+            order[static_cast<size_t>(Axis("swapaxes", x.at, b, v.rank()))]);
+  return lax::transpose(v, order);
+}
+Value moveaxis(const Operand& x, AxisNumber first, AxisNumber second) {
+  const Value v = Use("transpose", x);
+  const int64_t from = Axis("moveaxis", x.at, first, v.rank()), to = Axis("moveaxis", x.at, second, v.rank());
+  Shape order;
+  for (int64_t i = 0; i < v.rank(); ++i) {
+    if (i != from) order.push_back(i);
+  }
+  order.insert(order.begin() + to, from);
+  return lax::transpose(v, order);
+}
+Value squeeze(const Operand& x, const Axes& axes) {
+  const Value v = Use("squeeze", x);
+  Shape list;
+  for (int64_t a : axes.Of("squeeze", x.at, v.rank())) {
+    if (v.dim(a) == 1) list.push_back(a);
+  }
+  return lax::squeeze(v, list);
+}
+Value expand_dims(const Operand& x, AxisNumber axis) {
+  const Value v = Use("expand_dims", x);
+  const Shape list{Axis("expand_dims", x.at, axis, v.rank() + 1)};
+  return lax::expand_dims(v, list);
+}
+Value broadcast_to(const Operand& x, const Shape& shape) {
+  const Value v = Use("broadcast_to", x);
+  Shape common = shape;
+  if (!BroadcastInto(common, v.shape()) || common != shape) {
+    FailAt(x.at, "broadcast_to: shape ", v.shape(), " does not broadcast to ", shape);
+  }
+  return BroadcastValue(v, shape);
+}
+Value flip(const Operand& x, const Axes& axes) {
+  const Value v = Use("rev", x);
+  return lax::rev(v, axes.Of("rev", x.at, v.rank()));
+}
+Value roll(const Operand& x, int64_t shift, AxisNumber axis) {
+  const Value v = Use("roll", x);
+  axis = Axis("roll", x.at, axis, v.rank());
+  const int64_t n = v.dim(axis);
+  if (n == 0) return v;
+  const int64_t cut = ((-shift) % n + n) % n;
+  if (cut == 0) return v;
+  const Value parts[] = {lax::slice_in_dim(v, cut, n, axis), lax::slice_in_dim(v, 0, cut, axis)};
+  return lax::concatenate(parts, axis);
+}
+Value pad(const Operand& x, const std::vector<std::pair<int64_t, int64_t>>& widths, const Operand& value) {
+  const Operand both[] = {x, value};
+  const Place p = PlaceOf("pad", both);
+  const Value v = p.Lift(x, DType::kNone);
+  Shape low, high;
+  for (const auto& [before, after] : widths) {
+    low.push_back(before);
+    high.push_back(after);
+  }
+  if (static_cast<int64_t>(low.size()) != v.rank()) p.Fail(low.size(), " widths given for ", v.type());
+  const Value fill = lax::convert_element_type(p.Lift(value, v.dtype()), v.dtype());
+  return lax::pad(v, fill, low, high, Shape(low.size(), 0));
+}
+Value tile(const Operand& x, Shape reps) {
+  Value v = Use("tile", x);
+  while (static_cast<int64_t>(reps.size()) < v.rank()) reps.insert(reps.begin(), 1);
+  Shape shape(v.shape().begin(), v.shape().end());
+  while (shape.size() < reps.size()) shape.insert(shape.begin(), 1);
+  return Emit1("tile", {lax::reshape(v, shape)}, {{"reps", reps}});
+}
+Values UseList(std::string_view name, std::span<const Operand> xs) {
+  if (xs.empty()) Fail(name, ": needs at least one array");
+  const Place p = PlaceOf(name, xs);
+  const DType dtype = PromotedDType(p, xs);
+  Values out;
+  for (const Operand& x : xs) out.push_back(lax::convert_element_type(p.Lift(x, dtype), dtype));
+  return out;
+}
+Value concatenate(std::span<const Operand> xs, AxisNumber axis) {
+  const Values v = UseList("concatenate", xs);
+  return lax::concatenate(v, Axis("concatenate", xs[0].at, axis, v[0].rank()));
+}
+Value stack(std::span<const Operand> xs, AxisNumber axis) {
+  Values v = UseList("stack", xs);
+  const Dims first = v[0].shape();
+  axis = Axis("stack", xs[0].at, axis, v[0].rank() + 1);
+  for (Value& x : v) {
+    if (!SameDims(x.shape(), first)) FailAt(xs[0].at, "stack: shapes ", first, " and ", x.shape(), " differ");
+    x = lax::expand_dims(x, Shape{axis});
+  }
+  return lax::concatenate(v, axis);
+}
+Value concatenate(std::initializer_list<Operand> xs, AxisNumber axis) {
+  return concatenate(std::span(xs.begin(), xs.size()), axis);
+}
+Value stack(std::initializer_list<Operand> xs, AxisNumber axis) {
+  return stack(std::span(xs.begin(), xs.size()), axis);
+}
+
+namespace {
+
+std::vector<Operand> OperandsOf(const Values& xs, const Location& at) {
+  std::vector<Operand> out;
+  for (const Value& x : xs) out.emplace_back(x, at);
+  return out;
+}
+
+}  // namespace
+
+Value concatenate(const Values& xs, AxisNumber axis, Location at) {
+  return concatenate(std::span<const Operand>(OperandsOf(xs, at)), axis);
+}
+Value stack(const Values& xs, AxisNumber axis, Location at) {
+  return stack(std::span<const Operand>(OperandsOf(xs, at)), axis);
+}
+Values split(const Operand& x, int64_t parts, AxisNumber axis) {
+  const Value v = Use("split", x);
+  axis = Axis("split", x.at, axis, v.rank());
+  const int64_t n = v.dim(axis);
+  if (parts < 1 || n % parts != 0) FailAt(x.at, "split: axis of size ", n, " has no ", parts, " equal parts");
+  Values out;
+  for (int64_t i = 0; i < parts; ++i) out.push_back(lax::slice_in_dim(v, i * (n / parts), (i + 1) * (n / parts), axis));
+  return out;
+}
+Value full(const Operand& in, const Shape& shape, const Operand& value, DType dtype) {
+  const Operand both[] = {in, value};
+  const Place p = PlaceOf("full", both);
+  if (value.is_number()) {
+    return p.Constant(value, dtype == DType::kNone ? PromoteWeak(DType::kNone, value.weak) : dtype, shape);
+  }
+  const Value v = broadcast_to(value, shape);
+  return dtype == DType::kNone ? v : lax::convert_element_type(v, dtype);
+}
+Value zeros(const Operand& in, const Shape& shape, DType dtype) { return full(in, shape, Operand(0, in.at), dtype); }
+Value ones(const Operand& in, const Shape& shape, DType dtype) { return full(in, shape, Operand(1, in.at), dtype); }
+Value constant(const Operand& in, const Operand& x, DType dtype) {
+  const Operand both[] = {in, x};
+  const Place p = PlaceOf("constant", both);
+  const DType d = dtype == DType::kNone ? PromoteWeak(DType::kNone, x.weak) : dtype;
+  const Value v = p.Lift(x, d);
+  return dtype == DType::kNone ? v : lax::convert_element_type(v, dtype);
+}
+Value zeros_like(const Operand& x) { return lax::zeros_like(Use("zeros_like", x)); }
+Value ones_like(const Operand& x) { return lax::ones_like(Use("ones_like", x)); }
+Value full_like(const Operand& x, const Operand& value) {
+  const Value v = Use("full_like", x);
+  return full(Operand(v, x.at), ShapeOfValue(v), value, v.dtype());
+}
+Value Iota(const Operand& in, DType dtype, const Shape& shape, int64_t dimension) {
+  const Place p = PlaceOf("iota", {&in, 1});
+  Value v = lax::iota(p.builder, dtype, shape, dimension);
+  v.scope = p.scope;
+  return v;
+}
+Value arange(const Operand& in, int64_t n, DType dtype) { return Iota(in, dtype, {n}, 0); }
+Value linspace(const Operand& in, double start, double stop, int64_t n, DType dtype) {
+  const Value i = Iota(in, dtype, {n}, 0);
+  if (n < 2) return lax::full_like(i, start);
+  const Value step = lax::div(i, static_cast<double>(n - 1));
+  const Value line = lax::add(lax::mul(lax::sub(1.0, step), start), lax::mul(step, stop));
+  return lax::select(lax::eq(i, lax::full_like(i, n - 1)), lax::full_like(i, stop), line);
+}
+Value eye(const Operand& in, int64_t n, DType dtype) {
+  const Value rows = Iota(in, kDefaultInt, {n, n}, 0), columns = Iota(in, kDefaultInt, {n, n}, 1);
+  return lax::convert_element_type(lax::eq(rows, columns), dtype);
+}
+Value one_hot(const Operand& x, int64_t classes, DType dtype) {
+  const Value v = Use("one_hot", x);
+  const Shape last{v.rank()};
+  Shape shape(v.shape().begin(), v.shape().end());
+  shape.push_back(classes);
+  const Value numbers = Iota(Operand(v, x.at), v.dtype(), shape, v.rank());
+  return lax::convert_element_type(lax::eq(BroadcastValue(lax::expand_dims(v, last), shape), numbers), dtype);
+}
+Value tril(const Operand& x, int64_t k) {
+  const Value v = Use("tril", x);
+  if (v.rank() < 2) FailAt(x.at, "tril: ", v.type(), " has less than 2 dimensions");
+  const Shape shape(v.shape().end() - 2, v.shape().end());
+  const Value rows = Iota(x, kDefaultInt, shape, 0), columns = Iota(x, kDefaultInt, shape, 1);
+  const Value mask = lax::ge(lax::add(rows, lax::full_like(rows, k)), columns);
+  return lax::select(BroadcastValue(mask, v.shape()), v, lax::zeros_like(v));
+}
+Value triu(const Operand& x, int64_t k) {
+  const Value v = Use("triu", x);
+  return lax::sub(v, tril(Operand(v, x.at), k - 1));
+}
+
+}  // namespace ricci::inline v0

@@ -1,0 +1,97 @@
+// ricci/refusals.hpp: why a function that is given to a transform cannot be called, as the first error of the compiler.
+//
+// Looked at only after the call was found impossible. The types of parameters are known where the function is a plain
+// one or a lambda without `auto`; for all others there is one general sentence.
+#ifndef RICCI_REFUSALS_HPP_
+#define RICCI_REFUSALS_HPP_
+#include "ricci/tree.hpp"
+
+namespace ricci::inline v0 {
+
+template <typename... P>
+struct Parameters {};
+template <typename F>
+struct ParametersOf {
+  static constexpr bool kKnown = false;
+};
+template <typename R, typename... P>
+struct ParametersOf<R (*)(P...)> {
+  static constexpr bool kKnown = true;
+  using List = Parameters<P...>;
+};
+template <typename R, typename C, typename... P>
+struct ParametersOf<R (C::*)(P...) const> : ParametersOf<R (*)(P...)> {};
+template <typename R, typename C, typename... P>
+struct ParametersOf<R (C::*)(P...)> : ParametersOf<R (*)(P...)> {};
+template <typename R, typename C, typename... P>
+struct ParametersOf<R (C::*)(P...) const noexcept> : ParametersOf<R (*)(P...)> {};
+template <typename R, typename... P>
+struct ParametersOf<R (*)(P...) noexcept> : ParametersOf<R (*)(P...)> {};
+template <typename F>
+requires requires { &F::operator(); }
+struct ParametersOf<F> : ParametersOf<decltype(&F::operator())> {};
+
+enum class Refusal { kOther, kMissing, kTooMany, kNumber, kOutsideLeaf, kReference };
+
+// What is wrong with one argument of type A for a parameter of type P.
+template <typename P, typename A>
+consteval Refusal RefusalOf() {
+  using Plain = std::remove_cvref_t<P>;
+  if constexpr (std::is_convertible_v<A, P>) {
+    return Refusal::kOther;
+  } else if constexpr (std::is_convertible_v<A&, P>) {
+    return Refusal::kReference;
+  } else if constexpr (Number<Plain>) {
+    return Refusal::kNumber;
+  } else if constexpr (std::same_as<Plain, Rebind<A, Array>>) {
+    return Refusal::kOutsideLeaf;
+  } else {
+    return Refusal::kOther;
+  }
+}
+template <typename... A, typename... P>
+consteval Refusal RefusalOfCall(Parameters<P...>) {
+  if constexpr (sizeof...(P) > sizeof...(A)) {
+    return Refusal::kMissing;
+  } else if constexpr (sizeof...(P) < sizeof...(A)) {
+    return Refusal::kTooMany;
+  } else {
+    for (const Refusal r : {Refusal::kOther, RefusalOf<P, A>()...}) {
+      if (r != Refusal::kOther) return r;
+    }
+    return Refusal::kOther;
+  }
+}
+template <typename F, typename... A>
+consteval Refusal WhyRefused() {
+  if constexpr (ParametersOf<F>::kKnown)
+    return RefusalOfCall<A...>(typename ParametersOf<F>::List());
+  else
+    return Refusal::kOther;
+}
+// One sentence about a function of type F that does not take arguments of types A; it goes on as if it gave a Value.
+template <typename F, typename... A>
+struct RefusedCall {
+  static constexpr Refusal kWhy = WhyRefused<F, A...>();
+  static_assert(kWhy != Refusal::kMissing,
+                "the function given to a transform takes more arguments than it is called with");
+  static_assert(kWhy != Refusal::kTooMany,
+                "the function given to a transform takes fewer arguments than it is called with");
+  static_assert(
+      kWhy != Refusal::kNumber,
+      "a parameter of the function given to a transform is a C++ number, but numbers are traced and reach it "
+      "as Value; for one that is fixed when the function is traced, take Static<int> and give Static<int>{n}");
+  static_assert(kWhy != Refusal::kOutsideLeaf,
+                "a parameter of the function given to a transform holds Arrays, but inside of it leaves are Values: "
+                "take Value for Array, Params<Value> for Params<Array>");
+  static_assert(kWhy != Refusal::kReference,
+                "a parameter of the function given to a transform is a reference to a variable; take it by value or by "
+                "const reference");
+  static_assert(kWhy != Refusal::kOther,
+                "the function given to a transform cannot be called with these arguments: Arrays and numbers reach it "
+                "as Value, Params<Array> as Params<Value>");
+  using type = Value;
+};
+
+}  // namespace ricci::inline v0
+#endif

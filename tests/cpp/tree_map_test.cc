@@ -1,0 +1,73 @@
+// tree_map, LeavesOf and Fill on trees of every kind, inside and outside of a trace.
+#include "binding_fixture.h"
+
+namespace ricci::testing {
+namespace {
+
+using TreeMap = BindingTest;
+
+Model<Array> SomeModel(const Context& ctx, float scale) {
+  const auto num = [&](float v) { return Array(ctx, v * scale); };
+  return {{num(1), num(2)}, {{num(3), num(4)}, {num(5), num(6)}}, {{"a", num(7)}, {"b", num(8)}}, 5};
+}
+
+TEST_F(TreeMap, UpdatesParameters) {
+  const auto step = jit([](const Model<Value>& m, const Model<Value>& g) {
+    return tree_map([](Value p, Value d) { return p - 0.5 * d; }, m, g);
+  });
+  const Model<Array> next = step(SomeModel(ctx, 1), SomeModel(ctx, 4));
+  EXPECT_EQ(next.depth, 5);
+  const std::vector<Array> leaves = LeavesOf<Array>(next);
+  ASSERT_EQ(leaves.size(), 8u);
+  for (size_t i = 0; i < leaves.size(); ++i) EXPECT_EQ(leaves[i].item<float>(), -static_cast<float>(i + 1));
+}
+
+TEST_F(TreeMap, OneTwoThreeAndMoreTrees) {
+  const Weights<Array> w{Num(1), Num(2)};
+  const auto f = jit([](const Weights<Value>& a) {
+    return std::tuple(tree_map([](Value x) { return x * 2; }, a),
+                      tree_map([](Value x, Value y, Value z) { return x + y * z; }, a, a, a),
+                      tree_map([](Value x, Value y, Value z, Value u) { return x + y + z + u; }, a, a, a, a));
+  });
+  const auto [doubled, three, four] = f(w);
+  EXPECT_EQ(doubled.b.item<float>(), 4);
+  EXPECT_EQ(three.b.item<float>(), 6);
+  EXPECT_EQ(four.b.item<float>(), 8);
+}
+
+TEST_F(TreeMap, OtherTypesOfLeaves) {
+  // Shapes of Arrays, Arrays captured beside Values, numbers.
+  const Weights<Array> w{Vec({1, 2}), Num(3)};
+  const Weights<ShapeDType> shapes = tree_map([](const Array& a) { return ShapeDType{ShapeOfArray(a), a.dtype()}; }, w);
+  EXPECT_EQ(shapes.w, (ShapeDType{{2}, DType::kF32}));
+  const Weights<int64_t> ranks = tree_map([](const Array& a) { return a.rank(); }, w);
+  EXPECT_EQ(ranks.w, 1);
+  EXPECT_EQ(ranks.b, 0);
+  const auto f =
+      jit([&](const Weights<Value>& v) { return tree_map([](Value x, const Array& a) { return x + a; }, v, w); });
+  ExpectClose(f(w).w, {2, 4});
+}
+
+TEST_F(TreeMap, LeavesOfAndFillAreInverse) {
+  const Model<Array> m = SomeModel(ctx, 1);
+  std::vector<Array> leaves = LeavesOf<Array>(m);
+  std::reverse(leaves.begin(), leaves.end());
+  const Model<Array> back = Fill<Array>(m, leaves);
+  EXPECT_EQ(back.first.w.item<float>(), 8);
+  EXPECT_EQ(back.named.at("b").item<float>(), 1);
+  EXPECT_EQ(back.depth, 5);
+}
+
+TEST_F(TreeMap, OtherStructuresAreAnError) {
+  using List = std::vector<Array>;
+  const auto add = [](const Array&, const Array&) { return 0; };
+  EXPECT_ERROR_HERE(tree_map(add, List{Num(1)}, List{Num(1), Num(2)}),
+                    "tree_map: tree 1 has other sizes, keys or numbers in it than tree 0");
+  Model<Array> other = SomeModel(ctx, 1);
+  other.depth = 6;
+  EXPECT_ERROR_HERE(tree_map(add, SomeModel(ctx, 1), other),
+                    "tree_map: tree 1 has other sizes, keys or numbers in it than tree 0");
+}
+
+}  // namespace
+}  // namespace ricci::testing
