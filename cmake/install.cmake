@@ -24,8 +24,10 @@ install(FILES ${PROJECT_BINARY_DIR}/ricci-config.cmake ${PROJECT_BINARY_DIR}/ric
         DESTINATION ${ricci_package_dir})
 
 file(RELATIVE_PATH ricci_prefix_from_pc /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
-configure_file(${CMAKE_CURRENT_LIST_DIR}/ricci.pc.in ${PROJECT_BINARY_DIR}/ricci.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/ricci.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(name ricci ricci-cpp)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
 
 if(TARGET ricci_plugin_cpu)
   set_target_properties(ricci_plugin_cpu PROPERTIES EXPORT_NAME cpu)
