@@ -10,6 +10,7 @@
 #include "ir/verify.h"
 #include "pass/lower_plan.h"
 #include "pass/pass.h"
+#include "transform/memo.h"
 
 namespace ricci::inline v0::pass {
 namespace {
@@ -83,6 +84,7 @@ absl::StatusOr<std::unique_ptr<Lowered>> Lower(const ir::Program& f, const Optio
   for (const Stage& stage : kStages) {
     RICCI_TRY(Progress(options, done++));
     if (options.reference && !stage.in_reference) continue;
+    const transform::MemoUse memo(f);  // for the whole stage
     RICCI_ASSIGN(out->optimized, stage.run(*out->optimized, options));
     RICCI_TRY(ir::Verify(*out->optimized));
     Offer(options, stage.name, [&] { return ir::Print(*out->optimized); });

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "ir/program.h"
+#include "prim/memo.h"
 #include "prim/row.h"
 
 namespace ricci::inline v0::prim {
@@ -17,6 +18,7 @@ class Registry {
   ~Registry();
 
   ir::Vocabulary& vocabulary() { return vocabulary_; }
+  Memo& memo() { return memo_; }
   // The registry that a program's vocabulary belongs to.
   static Registry& Of(const ir::Vocabulary& v);
   static Registry& Of(const ir::Program& p) { return Of(*p.vocabulary()); }
@@ -49,6 +51,7 @@ class Registry {
   };
 
   ir::Vocabulary vocabulary_;
+  Memo memo_;
   std::vector<std::unique_ptr<Row>> rows_;
   std::string attaching_;
   size_t rows_before_ = 0;

@@ -1,6 +1,7 @@
 #include "transform/dead_code.h"
 
 #include "base/status_abi.h"
+#include "transform/memo.h"
 #include "transform/rules.h"
 
 namespace ricci::inline v0::transform {
@@ -56,9 +57,7 @@ absl::StatusOr<Liveness> FindLive(const ir::Program& f, MaskView used_results) {
   return live;
 }
 
-}  // namespace
-
-absl::StatusOr<PrunedProgram> Prune(const ir::Program& f, MaskView used_results, MaskView droppable) {
+absl::StatusOr<PrunedProgram> WithoutDead(const ir::Program& f, MaskView used_results, MaskView droppable) {
   RICCI_TRY(base::Invariant(used_results.size() == f.n_results(), "prune: one flag per result"));
   const prim::Registry& registry = prim::Registry::Of(f);
   RICCI_ASSIGN(Liveness live, FindLive(f, used_results));
@@ -97,6 +96,13 @@ absl::StatusOr<PrunedProgram> Prune(const ir::Program& f, MaskView used_results,
   }
   RICCI_ASSIGN(out.program, b->Finish(results));
   return out;
+}
+
+}  // namespace
+
+absl::StatusOr<PrunedProgram> Prune(const ir::Program& f, MaskView used_results, MaskView droppable) {
+  return Remembered<PrunedProgram>(MemoKey("prune", f).Add(used_results).Add(droppable),
+                                   [&] { return WithoutDead(f, used_results, droppable); });
 }
 
 }  // namespace ricci::inline v0::transform

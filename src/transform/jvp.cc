@@ -1,5 +1,6 @@
 #include "transform/jvp.h"
 
+#include "transform/memo.h"
 #include "transform/rules.h"
 
 namespace ricci::inline v0::transform {
@@ -32,9 +33,7 @@ absl::Status Step(Builder& b, const ir::Program& f, const ir::Equation& eqn, Jvp
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::StatusOr<JvpProgram> Jvp(const ir::Program& f, MaskView active, MaskView instantiate) {
+absl::StatusOr<JvpProgram> Differentiate(const ir::Program& f, MaskView active, MaskView instantiate) {
   if (active.size() != f.n_params()) {
     return base::InvalidArgument("jvp: program ", f.name, " has ", base::Count(f.n_params(), "parameter"), ", not ",
                                  active.size());
@@ -69,6 +68,13 @@ absl::StatusOr<JvpProgram> Jvp(const ir::Program& f, MaskView active, MaskView i
   results.insert(results.end(), tangents.begin(), tangents.end());
   RICCI_ASSIGN(out.program, b->Finish(results));
   return out;
+}
+
+}  // namespace
+
+absl::StatusOr<JvpProgram> Jvp(const ir::Program& f, MaskView active, MaskView instantiate) {
+  return Remembered<JvpProgram>(MemoKey("jvp", f).Add(active).Add(instantiate),
+                                [&] { return Differentiate(f, active, instantiate); });
 }
 
 }  // namespace ricci::inline v0::transform

@@ -5,6 +5,7 @@
 #include "base/status_abi.h"
 #include "trace/attrs.h"
 #include "transform/dead_code.h"
+#include "transform/memo.h"
 #include "transform/rules.h"
 
 namespace ricci::inline v0::transform {
@@ -213,8 +214,10 @@ absl::StatusOr<bool> PolicySaves(std::string_view policy, const prim::Row& row, 
                                "; known: everything, nothing, dots, dots_with_no_batch_dims, names:a,b");
 }
 
-absl::StatusOr<PartialEvalProgram> PartialEval(const ir::Program& f, MaskView known, MaskView force_unknown,
-                                               std::string_view policy) {
+namespace {
+
+absl::StatusOr<PartialEvalProgram> SplitProgram(const ir::Program& f, MaskView known, MaskView force_unknown,
+                                                std::string_view policy) {
   if (known.size() != f.n_params()) {
     return base::InvalidArgument("partial_eval: program ", f.name, " has ", base::Count(f.n_params(), "parameter"),
                                  ", not ", known.size());
@@ -259,6 +262,14 @@ absl::StatusOr<PartialEvalProgram> PartialEval(const ir::Program& f, MaskView kn
   RICCI_ASSIGN(PrunedProgram live, Prune(*whole, Mask(whole->n_results(), 1)));
   out.known = live.program;
   return out;
+}
+
+}  // namespace
+
+absl::StatusOr<PartialEvalProgram> PartialEval(const ir::Program& f, MaskView known, MaskView force_unknown,
+                                               std::string_view policy) {
+  return Remembered<PartialEvalProgram>(MemoKey("partial_eval", f).Add(known).Add(force_unknown).Add(policy),
+                                        [&] { return SplitProgram(f, known, force_unknown, policy); });
 }
 
 }  // namespace ricci::inline v0::transform

@@ -1,6 +1,7 @@
 #include "transform/transpose.h"
 
 #include "trace/roles.h"
+#include "transform/memo.h"
 #include "transform/rules.h"
 
 namespace ricci::inline v0::transform {
@@ -78,10 +79,7 @@ class Transposer {
   Vals primal_, ct_;  // in the new program: non-linear values, and cotangents of linear ones so far
 };
 
-}  // namespace
-
-absl::StatusOr<TransposeProgram> Transpose(const ir::Program& f, MaskView linear, MaskView ct_nonzero,
-                                           bool instantiate) {
+absl::StatusOr<TransposeProgram> Adjoint(const ir::Program& f, MaskView linear, MaskView ct_nonzero, bool instantiate) {
   if (linear.size() != f.n_params()) {
     return base::InvalidArgument("transpose: program ", f.name, " has ", base::Count(f.n_params(), "parameter"),
                                  ", not ", linear.size());
@@ -113,6 +111,14 @@ absl::StatusOr<TransposeProgram> Transpose(const ir::Program& f, MaskView linear
   }
   RICCI_ASSIGN(out.program, b->Finish(results));
   return out;
+}
+
+}  // namespace
+
+absl::StatusOr<TransposeProgram> Transpose(const ir::Program& f, MaskView linear, MaskView ct_nonzero,
+                                           bool instantiate) {
+  return Remembered<TransposeProgram>(MemoKey("transpose", f).Add(linear).Add(ct_nonzero).Add(instantiate),
+                                      [&] { return Adjoint(f, linear, ct_nonzero, instantiate); });
 }
 
 }  // namespace ricci::inline v0::transform

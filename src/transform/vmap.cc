@@ -4,6 +4,7 @@
 #include "trace/attrs.h"
 #include "trace/roles.h"
 #include "transform/dead_code.h"
+#include "transform/memo.h"
 #include "transform/rules.h"
 
 namespace ricci::inline v0::transform {
@@ -86,8 +87,10 @@ absl::StatusOr<BatchProgram> Batch(const ir::Program& f, MaskView in_batched, in
   return BatchAt(f, in_axes, size, axis_name, force);
 }
 
-absl::StatusOr<BatchProgram> BatchAt(const ir::Program& f, std::span<const int32_t> in_axes, int64_t size,
-                                     std::string_view axis_name, MaskView force) {
+namespace {
+
+absl::StatusOr<BatchProgram> WithBatch(const ir::Program& f, std::span<const int32_t> in_axes, int64_t size,
+                                       std::string_view axis_name, MaskView force) {
   prim::Registry& registry = prim::Registry::Of(f);
   std::vector<ir::TypeId> params;
   for (uint32_t i = 0; i < f.n_params(); ++i) {
@@ -141,6 +144,14 @@ absl::StatusOr<BatchProgram> BatchAt(const ir::Program& f, std::span<const int32
   }
   RICCI_ASSIGN(out.program, b->Finish(results));
   return out;
+}
+
+}  // namespace
+
+absl::StatusOr<BatchProgram> BatchAt(const ir::Program& f, std::span<const int32_t> in_axes, int64_t size,
+                                     std::string_view axis_name, MaskView force) {
+  return Remembered<BatchProgram>(MemoKey("batch", f).Add(in_axes).Add(size).Add(axis_name).Add(force),
+                                  [&] { return WithBatch(f, in_axes, size, axis_name, force); });
 }
 
 }  // namespace ricci::inline v0::transform
