@@ -50,7 +50,7 @@ absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
 }
 
 absl::Status Batch(Builder& b, const Held& h, const ricci_batch_args& a) {
-  if (ir::IsRecursive(h.attrs)) return BatchWhole(b, h, a);
+  if (IsRecursive(h)) return BatchWhole(b, h, a);
   RICCI_ASSIGN(Vals in, BatchFront(b, a, h.op.n_in));
   const Mask batched = IsBatched(a, h.op.n_in);
   const std::string_view axis(a.axis_name.ptr, a.axis_name.len);

@@ -55,6 +55,14 @@ absl::Status CheckSelfRule(Builder& b, const Held& h, std::span<const std::strin
   return absl::OkStatus();
 }
 
+bool IsRecursive(const Held& h) {
+  bool any = StandsForOther(h);
+  for (const ricci_attr& a : h.attrs) {
+    for (ricci_program* p : ir::Programs(a)) any |= !ir::FromAbi(p)->outward.empty();
+  }
+  return any;
+}
+
 absl::StatusOr<ProgramRef> Released(const Held& h, std::string_view name) {
   if (ir::FindAttr(h.attrs, name) == nullptr) {
     return absl::FailedPreconditionError(

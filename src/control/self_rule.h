@@ -15,6 +15,9 @@ namespace ricci::inline v0::control {
 // Does the operation stand for one around it?
 inline bool StandsForOther(const Held& h) { return ir::SelfLevel(h.attrs) != 0; }
 
+// Does it, or something in its programs for one outside of them?
+bool IsRecursive(const Held& h);
+
 // Every one of `rules` (names of programs) is given, or `self` and none of them; what stands for this operation in them
 // has its types. `results` are those of the operation.
 absl::Status CheckSelfRule(Builder& b, const Held& h, std::span<const std::string_view> rules,

@@ -42,7 +42,8 @@ Program::Program(Vocabulary* v)
       param_types(In<TypeId>(v)),
       result_types(In<TypeId>(v)),
       arena(v->memory),
-      nested(In<ProgramRef>(v)) {}
+      nested(In<ProgramRef>(v)),
+      outward(In<Outward>(v)) {}
 
 ricci_attr CopyAttr(const ricci_attr& a, base::Arena& arena, base::Vec<ProgramRef>& nested) {
   ricci_attr copy = a;

@@ -91,7 +91,12 @@ class Program final : public base::Shared {
   base::Vec<ProgramRef> nested;    // keeps the programs in attributes alive
   uint32_t depth = 1;              // 1 + that of the deepest nested program
   bool effectful = false;          // an equation here or in a nested program has an ordered effect
-  bool recursive = false;          // one stands for an equation that holds it (ir/self_reference.h)
+  // The furthest equations around this program that one here stands for (ir/self_reference.h), by primitive.
+  struct Outward {
+    PrimId prim;
+    int64_t level;
+  };
+  base::Vec<Outward> outward;
 
  private:
   ~Program() override = default;

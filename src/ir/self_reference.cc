@@ -10,11 +10,44 @@ int64_t SelfLevel(std::span<const ricci_attr> attrs) {
   return a != nullptr && a->kind == RICCI_ATTR_INT ? a->i : 0;
 }
 
-bool IsRecursive(std::span<const ricci_attr> attrs) {
-  bool any = SelfLevel(attrs) != 0;
-  for (const ricci_attr& a : attrs) {
-    for (ricci_program* p : Programs(a)) any |= FromAbi(p)->recursive;
+int64_t OutwardLevel(const Program& f, PrimId prim) {
+  for (const Program::Outward& o : f.outward) {
+    if (o.prim == prim) return o.level;
   }
+  return 0;
+}
+
+namespace {
+
+// Calls `add` with the primitive and level of each furthest reference out of an equation.
+template <typename Add>
+void EachOutward(PrimId prim, std::span<const ricci_attr> attrs, Add&& add) {
+  if (const int64_t level = SelfLevel(attrs); level > 0) add(prim, level);
+  for (const ricci_attr& a : attrs) {
+    for (ricci_program* p : Programs(a)) {
+      for (const Program::Outward& o : FromAbi(p)->outward) {
+        if (const int64_t level = o.level - (o.prim == prim); level > 0) add(o.prim, level);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void AddOutward(base::Vec<Program::Outward>& outward, PrimId prim, std::span<const ricci_attr> attrs) {
+  EachOutward(prim, attrs, [&](PrimId of, int64_t level) {
+    const auto known = std::ranges::find(outward, of, &Program::Outward::prim);
+    if (known == outward.end()) {
+      outward.push_back({of, level});
+    } else {
+      known->level = std::max(known->level, level);
+    }
+  });
+}
+
+bool RefersOutward(const Equation& e) {
+  bool any = false;
+  EachOutward(e.prim, e.attrs, [&](PrimId, int64_t) { any = true; });
   return any;
 }
 
@@ -24,7 +57,7 @@ absl::Status EachSelf(const Program& held, PrimId prim,
   std::vector<Place> stack;
   base::HashSet<Place> seen;
   const auto enter = [&](const Program* p, int64_t level) {
-    if (p->recursive && seen.insert({p, level}).second) stack.push_back({p, level});
+    if (OutwardLevel(*p, prim) >= level && seen.insert({p, level}).second) stack.push_back({p, level});
   };
   enter(&held, 1);
   while (!stack.empty()) {

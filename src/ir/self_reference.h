@@ -20,12 +20,15 @@ inline constexpr std::string_view kSelf = "self";  // the name of the INT attrib
 // Which enclosing equation these attributes stand for: 1 is the innermost; 0: none, the equation is one of its own.
 int64_t SelfLevel(std::span<const ricci_attr> attrs);
 
-// Does the equation stand for another, or hold a program with one that does?
-bool IsRecursive(std::span<const ricci_attr> attrs);
-inline bool IsRecursive(const Equation& e) { return IsRecursive(e.attrs); }
+// The level of the furthest equation of `prim` around `f` that one in it stands for; 0: none.
+int64_t OutwardLevel(const Program& f, PrimId prim);
+// Adds to `outward` what an equation of `prim` with these attributes refers to outside of itself.
+void AddOutward(base::Vec<Program::Outward>& outward, PrimId prim, std::span<const ricci_attr> attrs);
+// Does the equation stand for another, or something in it for one outside of it?
+bool RefersOutward(const Equation& e);
 
 // Calls `see` for every equation in `held` and the programs in it that stands for the equation of `prim` that holds
-// `held`, each once per distinct program. Costs nothing where Program::recursive is not set.
+// `held`, each once per distinct program. Programs that refer to nothing so far out are not entered.
 absl::Status EachSelf(const Program& held, PrimId prim,
                       const std::function<absl::Status(const Program&, const Equation&)>& see);
 

@@ -231,7 +231,7 @@ Vals Builder::Append(const prim::Row& row, Attrs attrs, std::span<const Val> in)
     }
   }
   p.effectful |= row.effectful();
-  p.recursive |= ir::IsRecursive(attrs);
+  ir::AddOutward(p.outward, row.id, attrs);
   const auto eqn = static_cast<uint32_t>(p.equations.size());
   const auto first = static_cast<uint32_t>(p.values.size());
   p.equations.push_back({row.id,

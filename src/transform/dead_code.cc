@@ -98,11 +98,37 @@ absl::StatusOr<PrunedProgram> WithoutDead(const ir::Program& f, MaskView used_re
   return out;
 }
 
+// Names the parameters that a program without dead code needs.
+MemoKey LiveKey(const ir::Program& f) { return MemoKey("live", f); }
+
+bool DropsAny(MaskView droppable, MaskView used_params) {
+  for (size_t i = 0; i < droppable.size(); ++i) {
+    if (droppable[i] && !used_params[i]) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 absl::StatusOr<PrunedProgram> Prune(const ir::Program& f, MaskView used_results, MaskView droppable) {
+  MemoUse use(f);
+  const bool all = std::ranges::all_of(used_results, [](uint8_t u) { return u != 0; });
+  if (const auto live = all ? use.Find(LiveKey(f)) : nullptr) {
+    // What has been pruned is not walked again at every level around it.
+    const auto& used_params = *static_cast<const Mask*>(live.get());
+    if (!DropsAny(droppable, used_params)) return PrunedProgram{ir::ProgramRef(&f), used_params};
+  }
   return Remembered<PrunedProgram>(MemoKey("prune", f).Add(used_results).Add(droppable),
-                                   [&] { return WithoutDead(f, used_results, droppable); });
+                                   [&]() -> absl::StatusOr<PrunedProgram> {
+                                     RICCI_ASSIGN(PrunedProgram out, WithoutDead(f, used_results, droppable));
+                                     Mask kept;
+                                     for (uint32_t i = 0; i < f.n_params(); ++i) {
+                                       const bool drop = !droppable.empty() && droppable[i] != 0;
+                                       if (out.used_params[i] || !drop) kept.push_back(out.used_params[i]);
+                                     }
+                                     use.Keep(LiveKey(*out.program), std::make_shared<const Mask>(std::move(kept)));
+                                     return out;
+                                   });
 }
 
 }  // namespace ricci::inline v0::transform

@@ -18,7 +18,7 @@ class Rewriter {
   virtual ~Rewriter() = default;
 
   absl::StatusOr<ir::ProgramRef> Rewrite(const ir::Program& f, int64_t level) {
-    if (!f.recursive) return ir::ProgramRef(&f);
+    if (ir::OutwardLevel(f, prim_) < level) return ir::ProgramRef(&f);
     if (const auto known = done_.find({&f, level}); known != done_.end()) return known->second;
     RICCI_ASSIGN(auto b, Builder::Create(prim::Registry::Of(f), f.name, {f.param_types.data(), f.param_types.size()}));
     Vals env(f.values.size(), trace::kNone), in, results;
@@ -76,8 +76,10 @@ class Rewriter {
     out.list.assign(eqn.attrs.begin(), eqn.attrs.end());
     bool changed = false;
     for (ricci_attr& a : out.list) {
-      if (ir::Programs(a).empty() || !ir::IsRecursive({&a, 1})) continue;
-      RICCI_TRY(RewriteAll(a, out, level + (eqn.prim == prim_)));
+      const int64_t inside = level + (eqn.prim == prim_);
+      const auto refers = [&](ricci_program* p) { return ir::OutwardLevel(*ir::FromAbi(p), prim_) >= inside; };
+      if (std::ranges::none_of(ir::Programs(a), refers)) continue;
+      RICCI_TRY(RewriteAll(a, out, inside));
       changed = true;
     }
     if (eqn.prim == prim_ && ir::SelfLevel(eqn.attrs) >= level) {

@@ -111,7 +111,7 @@ absl::StatusOr<BatchProgram> WithBatch(const ir::Program& f, std::span<const int
     Vals in;
     std::vector<int32_t> dims;
     // What stands for an operation around it is batched with that, even where it is applied to constants alone.
-    bool any = ir::IsRecursive(eqn);
+    bool any = ir::RefersOutward(eqn);
     for (ir::ValueId v : eqn.operands) {
       in.push_back(env[v]);
       dims.push_back(dim[v]);

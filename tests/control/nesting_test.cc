@@ -73,11 +73,9 @@ TEST_P(Nesting, CompilingIsLinear) {
   }
 }
 
+constexpr const char* kNames[] = {"scan", "while", "cond", "checkpoint", "vmap", "custom"};
 INSTANTIATE_TEST_SUITE_P(Of, Nesting, ::testing::Values(InScan, InWhile, InCond, InCheckpoint, InVmap, InCustom),
-                         [](const auto& test) {
-                           constexpr const char* kNames[] = {"scan", "while", "cond", "checkpoint", "vmap", "custom"};
-                           return std::string(kNames[test.index]);
-                         });
+                         [](const auto& test) { return std::string(kNames[test.index]); });
 
 }  // namespace
 }  // namespace ricci::testing
