@@ -104,8 +104,8 @@ absl::Status Context::AddBackend(const ricci_backend& given) {
   int32_t ordinal = 0;
   for (const auto& d : devices_) ordinal += d->kind == kind;
   auto device = std::make_unique<Device>(this, backend, ordinal);
-  if (options_.threads != 0 && backend.set_threads != nullptr) {
-    RICCI_TRY(base::FromAbi(backend.set_threads(backend.self, options_.threads)));
+  if (const uint32_t threads = options().threads; threads != 0 && backend.set_threads != nullptr) {
+    RICCI_TRY(base::FromAbi(backend.set_threads(backend.self, threads)));
   }
   devices_.push_back(std::move(device));
   devices_.back()->owns_self = true;
@@ -118,17 +118,43 @@ Options Context::options() const {
 }
 
 absl::Status Context::Configure(std::string_view key, std::string_view value) {
-  std::lock_guard lock(options_mutex_);
-  Options changed = options_;
-  RICCI_TRY(SetOption(changed, key, value));
-  if (changed.threads != options_.threads) {
-    for (const auto& d : devices_) {
-      if (d->backend.set_threads == nullptr) continue;
-      RICCI_TRY(base::FromAbi(d->backend.set_threads(d->backend.self, changed.threads)));
-    }
+  uint32_t before = 0, threads = 0;
+  {
+    std::lock_guard lock(options_mutex_);
+    Options changed = options_;
+    RICCI_TRY(SetOption(changed, key, value));
+    before = options_.threads;
+    threads = changed.threads;
+    options_ = std::move(changed);
   }
-  options_ = std::move(changed);
-  return absl::OkStatus();
+  if (threads == before) return absl::OkStatus();
+  absl::Status status = SetThreads(threads, before);
+  if (!status.ok()) {
+    std::lock_guard lock(options_mutex_);
+    if (options_.threads == threads) options_.threads = before;
+  }
+  return status;
+}
+
+// Backends are called without a lock, since they may call the context. So settings from several threads may cross:
+// whoever finds another number wanted by now hands that one on too, and what each backend gets last is what is wanted.
+absl::Status Context::SetThreads(uint32_t threads, uint32_t before) {
+  while (true) {
+    for (size_t i = 0; i < devices_.size(); ++i) {
+      const ricci_backend& b = devices_[i]->backend;
+      if (b.set_threads == nullptr) continue;
+      absl::Status status = base::FromAbi(b.set_threads(b.self, threads));
+      if (status.ok()) continue;
+      for (size_t done = 0; done < i; ++done) {  // what they had they can have again
+        const ricci_backend& other = devices_[done]->backend;
+        if (other.set_threads != nullptr) base::FromAbi(other.set_threads(other.self, before)).IgnoreError();
+      }
+      return status;
+    }
+    const uint32_t wanted = options().threads;
+    if (wanted == threads) return absl::OkStatus();
+    threads = wanted;
+  }
 }
 
 absl::Status Context::Attach(const ricci_plugin& plugin) {

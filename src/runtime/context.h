@@ -49,7 +49,7 @@ class Context final : public base::Shared {
   // Copies `backend` and takes over its `self` on success.
   absl::Status AddBackend(const ricci_backend& backend);
 
-  // Sets one option; INVALID_ARGUMENT names the known ones.
+  // Sets one option, or changes nothing; INVALID_ARGUMENT names the known ones. Any thread, a backend's callbacks too.
   absl::Status Configure(std::string_view key, std::string_view value);
 
   // Attaches a plugin that has been checked (plugin_loader.h). Not while other threads use the context.
@@ -66,6 +66,8 @@ class Context final : public base::Shared {
   explicit Context(const ricci_hooks& hooks);
   ~Context() override;
   void Destroy() const override;
+  // Hands a number of threads to all backends; on failure they have `before` again.
+  absl::Status SetThreads(uint32_t threads, uint32_t before);
 
   const ricci_hooks hooks_;
   const base::HostMemory memory_;
