@@ -50,7 +50,7 @@ constexpr FloatUnary kFloatUnary[] = {
     {RICCI_S_ATANH, [](double x) { return std::atanh(x); }},
     {RICCI_S_SQRT, [](double x) { return std::sqrt(x); }},
     {RICCI_S_RSQRT, [](double x) { return 1 / std::sqrt(x); }},
-    {RICCI_S_CBRT, [](double x) { return std::cbrt(x); }},
+    {RICCI_S_CBRT, Cbrt},
     {RICCI_S_FLOOR, [](double x) { return std::floor(x); }},
     {RICCI_S_CEIL, [](double x) { return std::ceil(x); }},
     {RICCI_S_ROUND, [](double x) { return std::round(x); }},

@@ -1,6 +1,7 @@
-// erf_inv starts from the polynomials of M. Giles, "Approximating the erfinv function" (GPU Computing Gems, 2011; the
-// single precision pair) and sharpens by Halley steps; in the tail the residual is taken with erfc, where erf has lost
-// its digits. digamma: recurrence up to 10, then the asymptotic series with Bernoulli numbers; reflection for x < 0.
+// erf_inv starts from a polynomial of M. Giles, "Approximating the erfinv function" (GPU Computing Gems, 2011), or in
+// the tail from the asymptotic form of erfc, and sharpens by Halley steps; there the residual is taken with erfc, where
+// erf has lost its digits. digamma: recurrence up to 16, then the asymptotic series with Bernoulli numbers; reflection
+// for x < 0; all in long double, because its terms cancel near the zeros.
 #include "kernel/scalar_special.h"
 
 #include <cmath>
@@ -8,20 +9,30 @@
 namespace ricci::inline v0::kernel {
 namespace {
 
-double Polynomial(const double* c, int n, double x) {
-  double v = c[0];
-  for (int i = 1; i < n; ++i) v = v * x + c[i];
-  return v;
-}
-
+// For x in (0, 1). The tail's form is within a hundredth from where it begins.
 double ErfInvStart(double x) {
   static constexpr double kCentre[] = {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
                                        -0.00125372503, -0.00417768164, 0.246640727,    1.50140941};
-  static constexpr double kTail[] = {-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773,
-                                     -0.0076224613,   0.00943887047,  1.00167406,    2.83297682};
   const double w = -std::log((1 - x) * (1 + x));
-  if (w < 5) return Polynomial(kCentre, 9, w - 2.5) * x;
-  return Polynomial(kTail, 9, std::sqrt(w) - 3) * x;
+  if (w >= 5) {  // erfc y is about exp(-y^2) / (y sqrt(pi))
+    const double log = -std::log((1 - x) * 1.77245385090551602730);
+    return std::sqrt(log - 0.5 * std::log(log));
+  }
+  double v = 0;
+  for (double c : kCentre) v = v * (w - 2.5) + c;
+  return v * x;
+}
+
+// Of x > 0.
+long double UpperDigamma(long double x) {
+  long double shift = 0;
+  for (; x < 16; x += 1) shift -= 1 / x;
+  static constexpr long double kSeries[] = {-3617.0L / 8160, 1.0L / 12,  -691.0L / 32760, 1.0L / 132,
+                                            -1.0L / 240,     1.0L / 252, -1.0L / 120,     1.0L / 12};
+  const long double z = 1 / (x * x);
+  long double series = 0;
+  for (long double c : kSeries) series = series * z + c;
+  return shift + std::log(x) - 0.5L / x - z * series;
 }
 
 }  // namespace
@@ -43,18 +54,16 @@ double ErfInv(double x) {
 double Digamma(double x) {
   if (std::isnan(x) || x == -INFINITY) return std::nan("");
   if (x == INFINITY) return x;
-  if (x <= 0) {
-    if (x == std::floor(x)) return std::nan("");
-    // The remainder is exact, so that tan keeps its digits far from 0.
-    return Digamma(1 - x) - M_PI / std::tan(M_PI * (x - std::round(x)));
-  }
-  double shift = 0;
-  for (; x < 10; x += 1) shift -= 1 / x;
-  static constexpr double kSeries[] = {1.0 / 12,  -691.0 / 32760, 1.0 / 132, -1.0 / 240,
-                                       1.0 / 252, -1.0 / 120,     1.0 / 12};
-  const double z = 1 / (x * x);
-  return shift + std::log(x) - 0.5 / x - z * Polynomial(kSeries, 7, z);
+  if (x > 0) return static_cast<double>(UpperDigamma(x));
+  // The remainder is exact, so that tan keeps its digits far from 0.
+  const long double rest = x - std::round(x);
+  if (rest == 0) return std::nan("");
+  constexpr long double kPi = 3.14159265358979323846264338327950288L;
+  return static_cast<double>(UpperDigamma(1 - static_cast<long double>(x)) - kPi / std::tan(kPi * rest));
 }
+
+// The C library's own form for double is off by up to three last places where the result is just below a power of two.
+double Cbrt(double x) { return static_cast<double>(std::cbrt(static_cast<long double>(x))); }
 
 double LogGamma(double x) {
   int sign = 0;
