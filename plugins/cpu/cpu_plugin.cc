@@ -6,13 +6,16 @@
 #include "gemm.h"
 #include "jit.h"
 #include "plan_codegen.h"
+#include "pool.h"
 #include "ricci/api_table.h"
 #include "ricci/ricci.h"
+#include "settings.h"
 
 namespace ricci::cpu {
 namespace {
 
 struct Backend {
+  Settings settings;
   std::unique_ptr<Jit> jit;
   Pool pool;
 };
@@ -52,7 +55,7 @@ ricci_status* Guard(Body body) noexcept {
 LlvmBuilder EmitModule(const Backend& backend, const Tables& tables, PlanCode& emitted, std::string& error) {
   LLVMContextRef ctx = LLVMContextCreate();
   LlvmBuilder l{ctx, LLVMModuleCreateWithNameInContext("ricci", ctx), LLVMCreateBuilderInContext(ctx),
-                backend.jit->lanes()};
+                backend.jit->lanes(), backend.settings.stack_local};
   emitted = EmitPlan(l, tables.kernels, tables.n_kernels, *tables.plan, tables.workers);
   LLVMDisposeBuilder(l.b);
   if (emitted.error.empty()) return l;
@@ -114,10 +117,32 @@ ricci_status* SetThreads(void* self, uint32_t threads) {
 ricci_status* Attach(void*, ricci_ctx* ctx) {
   return Guard([&]() -> ricci_status* {
     if (ricci_status* s = AddGemm(ctx)) return s;
+    return AttachBackend(ctx, {});
+  });
+}
+
+const ricci_plugin* Description() {
+  static const ricci_plugin plugin = [] {
+    ricci_plugin p{};
+    p.hdr.size = sizeof p;
+    p.abi_major = RICCI_ABI_MAJOR;
+    p.abi_minor = RICCI_ABI_MINOR;
+    p.name = {"cpu", 3};
+    p.version = {"0.1.0", 5};
+    p.attach = Attach;
+    return p;
+  }();
+  return &plugin;
+}
+
+}  // namespace
+
+ricci_status* AttachBackend(ricci_ctx* ctx, const Settings& settings) {
+  return Guard([&]() -> ricci_status* {
     std::string error;
-    auto jit = Jit::Create(error);
+    auto jit = Jit::Create(settings, error);
     if (jit == nullptr) return Fail(RICCI_UNIMPLEMENTED, error);
-    auto* backend = new Backend{std::move(jit), Pool(ricci_context_hooks(ctx))};
+    auto* backend = new Backend{settings, std::move(jit), Pool(ricci_context_hooks(ctx))};
     ricci_backend b{};
     b.hdr.size = sizeof b;
     b.kind = {"cpu", 3};
@@ -137,21 +162,6 @@ ricci_status* Attach(void*, ricci_ctx* ctx) {
   });
 }
 
-const ricci_plugin* Description() {
-  static const ricci_plugin plugin = [] {
-    ricci_plugin p{};
-    p.hdr.size = sizeof p;
-    p.abi_major = RICCI_ABI_MAJOR;
-    p.abi_minor = RICCI_ABI_MINOR;
-    p.name = {"cpu", 3};
-    p.version = {"0.1.0", 5};
-    p.attach = Attach;
-    return p;
-  }();
-  return &plugin;
-}
-
-}  // namespace
 }  // namespace ricci::cpu
 
 extern "C" RICCI_API ricci_status* ricci_plugin_query_cpu(const ricci_host_info*, const ricci_plugin** out) {

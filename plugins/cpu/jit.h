@@ -1,7 +1,5 @@
-// Jit: from an LLVM module to code in memory. The only part that knows LLVM's target and ORC libraries.
-//
-// One target machine for the host's processor and one linker serve all compilations. Only the passes that our own code
-// generator leaves work for are run: no loop or SLP vectoriser.
+// Jit: from an LLVM module to code in memory: optimizer.h, LLVM's code generator for the host's processor,
+// object_loader.h. Every error, LLVM's own too, is text for the caller; nothing is written to stderr.
 #ifndef RICCI_CPU_JIT_H_
 #define RICCI_CPU_JIT_H_
 #include <llvm-c/Core.h>
@@ -9,17 +7,20 @@
 #include <memory>
 #include <string>
 
+#include "object_loader.h"
+#include "settings.h"
+
 namespace ricci::cpu {
 
-using EntryFn = void (*)(void* const* inputs, void* const* outputs, void* arena, void* run);
+// Nonzero: a library call failed and the plan has ended there.
+using EntryFn = uint32_t (*)(void* const* inputs, void* const* outputs, void* arena, void* run);
 
-// The function of a module that Compile looks up.
+// The function of a module that is called from outside.
 inline constexpr const char* kEntryName = "ricci_entry";
 
 // Code of one executable; goes with the object.
-class CompiledCode {
- public:
-  virtual ~CompiledCode() = default;
+struct CompiledCode {
+  std::unique_ptr<LoadedObject> object;
   EntryFn entry = nullptr;
   uint64_t code_bytes = 0;
 };
@@ -27,7 +28,7 @@ class CompiledCode {
 class Jit {
  public:
   // NULL with `error` if LLVM has no code generator for this machine.
-  static std::unique_ptr<Jit> Create(std::string& error);
+  static std::unique_ptr<Jit> Create(const Settings& settings, std::string& error);
   ~Jit();
   unsigned lanes() const { return lanes_; }
   // Takes the module and its context. NULL with `error` on failure.

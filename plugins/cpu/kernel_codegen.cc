@@ -3,8 +3,27 @@
 #include <algorithm>
 
 #include "kernel_emitter.h"
+#include "ricci/api_table.h"
 
 namespace ricci::cpu {
+namespace {
+
+std::string NameOf(uint16_t op) {
+  constexpr const char* kNames[] = {"nothing",
+#define RICCI_X(NAME, number, arity, text) text,
+                                    RICCI_SCALAR_OPS(RICCI_X)
+#undef RICCI_X
+  };
+  static_assert(std::size(kNames) == RICCI_S_COUNT);
+  return op < RICCI_S_COUNT ? kNames[op] : "instruction " + std::to_string(op);
+}
+std::string DTypeName(uint32_t dtype) {
+  ricci_str name;
+  ricci_dtype_name(dtype, &name);
+  return {name.ptr, name.len};
+}
+
+}  // namespace
 
 void KernelEmitter::Emit(const std::string& name, Part part) {
   part_ = part;
@@ -249,7 +268,7 @@ void KernelEmitter::Scalar(uint32_t id) {
   const uint32_t from = k_.insts[inst.op == RICCI_S_SELECT ? inst.b : inst.a].dtype;
   V r = EmitScalar(l_, inst.op, from, inst.dtype, in);
   if (r == nullptr) {
-    Fail("operation " + std::to_string(inst.op) + " is not supported for dtype " + std::to_string(from));
+    Fail("no code for " + NameOf(inst.op) + " of " + DTypeName(from));
     r = LLVMConstNull(vector ? l_.vec(ValueType(l_, inst.dtype)) : ValueType(l_, inst.dtype));
   }
   Define(id, r);

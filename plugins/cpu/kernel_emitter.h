@@ -12,9 +12,9 @@ namespace ricci::cpu {
 
 using V = LLVMValueRef;
 
-inline constexpr uint64_t kStackLocal = 16384;  // bytes of one private array on the stack; larger ones are in scratch
-inline constexpr int64_t kUnrollInsts = 512;    // instructions that unrolling a small loop may make
-inline constexpr uint32_t kInlineMath = 16;     // special functions of one kind that a kernel holds inline,
+inline constexpr uint64_t kStackLocals = 16;  // private arrays of the largest size that a kernel has on the stack
+inline constexpr int64_t kUnrollInsts = 512;  // instructions that unrolling a small loop may make
+inline constexpr uint32_t kInlineMath = 16;   // special functions of one kind that a kernel holds inline,
 inline constexpr uint32_t kInlineMathOfMany = 256;
 inline constexpr double kManyPoints = 1024;  // the same for so many points
 inline constexpr int64_t kRowsTogether = 8;  // rows of one small matrix
@@ -42,9 +42,11 @@ struct Postponed {  // a store and what its operands were
   Value index, value;
 };
 
+// A private array: on the stack, or in scratch.
 struct Local {
-  V memory = nullptr;
-  bool per_lane = false;
+  bool declared = false, per_lane = false;
+  V stack = nullptr;
+  uint64_t scratch = 0;  // offset
 };
 
 enum class Part : uint8_t { kWhole, kPartial };
@@ -140,6 +142,7 @@ class KernelEmitter {
   V MaskOrAll() { return mask_ != nullptr ? mask_ : l_.IntLike(LLVMConstNull(l_.vec(l_.i1())), 1); }
 
   void DeclareLocal(uint32_t id);
+  V Memory(const Local& local);
 
   void Get(uint32_t id);
 

@@ -86,38 +86,44 @@ void KernelEmitter::StoreTo(uint32_t dtype, V base, const Value& index, uint32_t
 }
 
 void KernelEmitter::DeclareLocal(uint32_t id) {
-  if (locals_[id].memory != nullptr) return;  // declared in a loop: one place serves all trips
+  if (locals_[id].declared) return;  // declared in a loop: one place serves all trips
   const ricci_inst& inst = k_.insts[id];
   Local& local = locals_[id];
+  local.declared = true;
   local.per_lane = spreading_ && varying_[id];
   const LLVMTypeRef t = MemoryType(l_, inst.dtype);
   // Where no memory could hold it, the sizes stop at a limit: the run then fails before its first instruction.
   const ricci_exact size = ricci_exact_of(inst.imm) * SizeOfDType(inst.dtype) * (local.per_lane ? l_.lanes : 1);
   const auto bytes = static_cast<uint64_t>(ricci_exact_clamp(size, 0, RICCI_MAX_DIM));
   const LLVMTypeRef element = local.per_lane ? l_.vec(t) : t;
-  if (bytes <= kStackLocal && stack_ + bytes <= 16 * kStackLocal) {
+  if (bytes <= l_.stack_local && stack_ + bytes <= kStackLocals * l_.stack_local) {
     stack_ += bytes;
-    local.memory = l_.Alloca(LLVMArrayType2(element, static_cast<uint64_t>(inst.imm)), "local");
+    local.stack = l_.Alloca(LLVMArrayType2(element, static_cast<uint64_t>(inst.imm)), "local");
     return;
   }
-  const uint64_t offset = (scratch_ + 63) / 64 * 64;
-  scratch_ = std::min<uint64_t>(offset + bytes, RICCI_MAX_DIM);
+  local.scratch = (scratch_ + 63) / 64 * 64;
+  scratch_ = std::min<uint64_t>(local.scratch + bytes, RICCI_MAX_DIM);
   out_.scratch_bytes = std::max(out_.scratch_bytes, scratch_);
-  local.memory = Element(l_.i8(), LLVMGetParam(function_, 3), l_.I64(static_cast<int64_t>(offset)));
+}
+
+// An address in scratch is formed at each use: the first use may be in a block that not all others come after.
+V KernelEmitter::Memory(const Local& local) {
+  if (local.stack != nullptr) return local.stack;
+  return Element(l_.i8(), LLVMGetParam(function_, 3), l_.I64(static_cast<int64_t>(local.scratch)));
 }
 
 void KernelEmitter::Get(uint32_t id) {
   const ricci_inst& inst = k_.insts[id];
   const Local& local = locals_[inst.a];
   const Value& index = values_[inst.b];
-  if (!local.per_lane) return LoadFrom(id, inst.dtype, local.memory, index, inst.b);
+  if (!local.per_lane) return LoadFrom(id, inst.dtype, Memory(local), index, inst.b);
   const LLVMTypeRef t = MemoryType(l_, inst.dtype);
   if (index.uniform()) {
-    V v = LLVMBuildLoad2(l_.b, l_.vec(t), Element(l_.vec(t), local.memory, index.one), "");
+    V v = LLVMBuildLoad2(l_.b, l_.vec(t), Element(l_.vec(t), Memory(local), index.one), "");
     LLVMSetAlignment(v, std::min(64u, l_.lanes * Align(inst.dtype)));
     return Define(id, FromMemory(inst.dtype, v));
   }
-  V p = Element(t, local.memory, LaneAddress(inst.b));
+  V p = Element(t, Memory(local), LaneAddress(inst.b));
   V v = l_.Intrinsic("llvm.masked.gather", {l_.vec(t), l_.vec(l_.ptr())},
                      {p, l_.I32(static_cast<int>(Align(inst.dtype))), MaskOrAll(), LLVMConstNull(l_.vec(t))});
   Define(id, FromMemory(inst.dtype, v));
@@ -128,11 +134,11 @@ void KernelEmitter::Set(uint32_t id) {
   const Local& local = locals_[inst.a];
   const uint32_t dtype = k_.insts[inst.a].dtype;
   const Value& index = values_[inst.b];
-  if (!local.per_lane) return StoreTo(dtype, local.memory, index, inst.b, inst.c);
+  if (!local.per_lane) return StoreTo(dtype, Memory(local), index, inst.b, inst.c);
   const LLVMTypeRef t = MemoryType(l_, dtype);
   V each = ToMemory(dtype, Each(inst.c));
   if (index.uniform()) {
-    V p = Element(l_.vec(t), local.memory, index.one);
+    V p = Element(l_.vec(t), Memory(local), index.one);
     const unsigned align = std::min(64u, l_.lanes * Align(dtype));
     if (mask_ != nullptr &&
         masked_depth_ > 0) {  // lanes beyond the end may hold anything; switched-off ones keep theirs
@@ -145,7 +151,7 @@ void KernelEmitter::Set(uint32_t id) {
   }
   l_.Intrinsic(
       "llvm.masked.scatter", {l_.vec(t), l_.vec(l_.ptr())},
-      {each, Element(t, local.memory, LaneAddress(inst.b)), l_.I32(static_cast<int>(Align(dtype))), MaskOrAll()});
+      {each, Element(t, Memory(local), LaneAddress(inst.b)), l_.I32(static_cast<int>(Align(dtype))), MaskOrAll()});
 }
 
 }  // namespace ricci::cpu

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "code_symbols.h"
 #include "math_functions.h"
 #include "ricci/kernel.h"
 #include "scalar_codegen.h"
@@ -17,57 +18,33 @@ using V = LLVMValueRef;
 
 // ---- the C library ----
 
-// Giles (2010), "Approximating the erfinv function", then two Newton steps.
-double InverseErf(double x) {
-  if (std::isnan(x) || std::fabs(x) > 1) return NAN;
-  if (std::fabs(x) == 1) return std::copysign(INFINITY, x);
-  const double w = -std::log((1 - x) * (1 + x));
-  double p;
-  if (w < 5) {
-    const double u = w - 2.5;
-    p = 2.81022636e-08;
-    for (double c : {3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087, -0.00125372503, -0.00417768164,
-                     0.246640727, 1.50140941}) {
-      p = p * u + c;
-    }
-  } else {
-    const double u = std::sqrt(w) - 3;
-    p = -0.000200214257;
-    for (double c : {0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773, -0.0076224613, 0.00943887047,
-                     1.00167406, 2.83297682}) {
-      p = p * u + c;
-    }
-  }
-  double y = p * x;
-  for (int i = 0; i < 2; ++i) {
-    const double error = x >= 0.5 ? -(std::erfc(y) - (1 - x)) : x <= -0.5 ? std::erfc(-y) - (1 + x) : std::erf(y) - x;
-    y -= error / (M_2_SQRTPI * std::exp(-y * y));
-  }
-  return y;
-}
-float InverseErfF(float x) { return static_cast<float>(InverseErf(x)); }
-
 double LGamma(double x) {
   int sign;
   return lgamma_r(x, &sign);
 }
 float LGammaF(float x) { return static_cast<float>(LGamma(x)); }
 
-// Recurrence up to 10, then the asymptotic series (Abramowitz and Stegun 6.3.18); reflection below 0.
+// Recurrence up to 16, then the asymptotic series (Abramowitz and Stegun 6.3.18); reflection below 0. In long double,
+// because terms cancel near the zeros, of which there is one between each two poles.
+long double UpperDigamma(long double x) {
+  long double r = 0;
+  for (; x < 16; x += 1) r -= 1 / x;
+  const long double i = 1 / (x * x);
+  long double series = 0;
+  for (long double c :
+       {-3617.0L / 8160, 1.0L / 12, -691.0L / 32760, 1.0L / 132, -1.0L / 240, 1.0L / 252, -1.0L / 120, 1.0L / 12}) {
+    series = series * i + c;
+  }
+  return r + std::log(x) - 0.5L / x - series * i;
+}
 double Digamma(double x) {
   if (std::isnan(x) || x == -INFINITY) return NAN;
   if (x == INFINITY) return x;
-  if (x <= 0 && x == std::floor(x)) return NAN;
-  double r = 0;
-  if (x < 0) {
-    const double f = x - std::floor(x);
-    r = -M_PI / std::tan(M_PI * f);
-    x = 1 - x;
-  }
-  for (; x < 10; x += 1) r -= 1 / x;
-  const double i = 1 / (x * x);
-  return r + std::log(x) - 0.5 / x -
-         i * (1.0 / 12 - i * (1.0 / 120 - i * (1.0 / 252 - i * (1.0 / 240 - i * (1.0 / 132 - i * 691.0 / 32760)))));
+  if (x > 0) return static_cast<double>(UpperDigamma(x));
+  const long double f = x - std::nearbyint(x);
+  if (f == 0) return NAN;
+  constexpr long double kPi = 3.14159265358979323846264338327950288L;
+  return static_cast<double>(UpperDigamma(1 - static_cast<long double>(x)) - kPi / std::tan(kPi * f));
 }
 float DigammaF(float x) { return static_cast<float>(Digamma(x)); }
 
@@ -110,7 +87,6 @@ using D2 = double (*)(double, double);
 const Library* LibraryTable(size_t* n) {
   static const Library table[] = {RICCI_UNARY(TAN, tan),
                                   RICCI_BINARY(REM, fmod),
-                                  RICCI_OWN(RICCI_S_ERF_INV, "erf_inv", &InverseErfF, &InverseErf),
                                   RICCI_OWN(RICCI_S_LGAMMA, "lgamma", &LGammaF, &LGamma),
                                   RICCI_OWN(RICCI_S_DIGAMMA, "digamma", &DigammaF, &Digamma),
                                   RICCI_OWN(kReduceSine, "reduce_sine", &ReduceSineF, &ReduceSine),
@@ -143,7 +119,7 @@ template <typename T>
 void EachLane2(T (*f)(T, T), T* x, int64_t n, const T* y) {
   for (int64_t i = 0; i < n; ++i) x[i] = f(x[i], y[i]);
 }
-const MathSymbol kEachLane[2][2] = {
+const CodeSymbol kEachLane[2][2] = {
     {{"ricci_each_lane1f", Address(&EachLane1<float>)}, {"ricci_each_lane2f", Address(&EachLane2<float>)}},
     {{"ricci_each_lane1", Address(&EachLane1<double>)}, {"ricci_each_lane2", Address(&EachLane2<double>)}}};
 
@@ -186,6 +162,8 @@ Real (*OfBothWidths(uint32_t op))(Real) {
       return &Logistic;
     case RICCI_S_ERF:
       return &Erf;
+    case RICCI_S_ERF_INV:
+      return &ErfInv;
     case RICCI_S_CBRT:
       return &Cbrt;
     default:
@@ -228,7 +206,6 @@ Real (*OfF64(uint32_t op))(Real) {
 V Formula(const LlvmBuilder& l, uint32_t op, std::span<const V> in) {
   const Real x{&l, in[0]};
   if (op == RICCI_S_SIN || op == RICCI_S_COS) return Sine(x, op).v;
-  if (op == RICCI_S_ERF_INV && !x.is_f64()) return ErfInv(x).v;
   if (const auto f = OfBothWidths(op)) return f(x).v;
   if (op == RICCI_S_LGAMMA && !x.is_f64()) return Narrow(LgammaOfNarrow(Widen(x))).v;
   if (op == RICCI_S_DIGAMMA && !x.is_f64()) return Narrow(DigammaOfNarrow(Widen(x))).v;
@@ -269,9 +246,9 @@ LLVMValueRef EmitMath(const LlvmBuilder& l, uint32_t op, std::span<const LLVMVal
   return l.shared_math.test(op) ? CallShared(l, op, in) : Formula(l, op, in);
 }
 
-std::span<const MathSymbol> MathSymbols() {
-  static const std::vector<MathSymbol> symbols = [] {
-    std::vector<MathSymbol> out;
+std::span<const CodeSymbol> MathSymbols() {
+  static const std::vector<CodeSymbol> symbols = [] {
+    std::vector<CodeSymbol> out;
     size_t n;
     const Library* t = LibraryTable(&n);
     for (size_t i = 0; i < n; ++i) {

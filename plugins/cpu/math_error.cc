@@ -2,11 +2,13 @@
 //
 // erf in f32: odd polynomial below 0.875, above it 1 - exp(q(|x|)) with q fitted to log(erfc). In f64: odd polynomial
 // below 1, above it 1 - erfc. erfc in f64: exp(-x^2) times a polynomial in (x - 4) / (x + 4) over x + 4 (as Shepherd
-// and Laframboise, 1981, proposed), with the square in two parts. erf_inv: polynomials in w = -log(1 - x^2), as M.
-// Giles proposed (GPU Computing Gems, 2011), in sqrt(w) for the tail.
+// and Laframboise, 1981, proposed), with the square in two parts. erf_inv in f32: polynomials in w = -log(1 - x^2), as
+// M. Giles proposed (GPU Computing Gems, 2011), in sqrt(w) for the tail. In f64: a polynomial in x^2 up to sqrt(1/2);
+// beyond, where 1 - |x| is exact and all that x still says, s = sqrt(-log(1 - |x|)) times a polynomial in (s - 15 / 4)
+// / (s + 15 / 4).
 //
 // Coefficients in f32 are our own least-squares fits, reweighted towards equal ripple, with the error relative to the
-// result; in f64 minimax (Remez exchange).
+// result; in f64 minimax (Remez exchange), of erf_inv interpolated at Chebyshev points.
 #include <cmath>
 
 #include "math_functions.h"
@@ -55,6 +57,28 @@ Real InnerErf(Real x) {
   return Fma(p, x, x);
 }
 
+Real ErfInvF64(Real x) {
+  const Real a = Abs(x);
+  const Real centre =
+      x * Horner(x * x - 0.25, {0x1.0df672d2d9836p+3, 0x1.a3b75d0398a0cp+2, 0x1.22ca590124891p+1, 0x1.d75d85f7e551fp+0,
+                                0x1.e84ee152ad316p+0, 0x1.85b38995c9239p+0, 0x1.2fc21601b8917p+0, 0x1.eae9c9d77962fp-1,
+                                0x1.8fb584a206b4ap-1, 0x1.46ab73464cb23p-1, 0x1.0cec7aef04569p-1, 0x1.beb6e6cb5c630p-2,
+                                0x1.76f39265b3d5ep-2, 0x1.3ecff9de4c6a3p-2, 0x1.1385ed095de40p-2, 0x1.e65c001648503p-3,
+                                0x1.b99a7801d1253p-3, 0x1.a16391d97747fp-3, 0x1.a3679981bb101p-3, 0x1.d3e9857f5c3f4p-3,
+                                0x1.450aefd2e5b57p-2, 0x1.e861fbb24c00ap-1});
+  const Real s = Sqrt(-Log(1 - a)), t = (s - 3.75) / (s + 3.75);
+  const Real tail =
+      s * Horner(t, {-0x1.7cd2b4c3abab2p+0, -0x1.335a7bcf73d56p+2, -0x1.6e8ee11fc479bp+2, -0x1.831ecfe1dbc29p+1,
+                     -0x1.62850b1642262p-3, 0x1.4ad1fcd34e4b2p-1,  0x1.a11b7cd38f6d2p-3,  0x1.e14978cfd6859p-6,
+                     -0x1.13b1be37e3bbap-4, 0x1.ff0f9338053c7p-7,  0x1.43946aa1602d4p-8,  -0x1.e1f4a4cbf3156p-6,
+                     0x1.c2872fd163ca0p-5,  -0x1.2cf9db9df6889p-4, 0x1.46ee64f060f8bp-4,  -0x1.1e88595150977p-4,
+                     0x1.51b7c8619a2fap-5,  0x1.8b9ff5f5b9368p-8,  -0x1.1a2084306faf0p-4, 0x1.1e3a601b1d712p-3,
+                     -0x1.ab7590f8d3e59p-3, 0x1.09431c5675cc5p-2,  -0x1.1961602fefe2ap-2, 0x1.a42f9bca304e1p-3,
+                     0x1.dced6e0cc9334p-1});
+  const Real y = Select(a < 0.7071, centre, CopySign(tail, x));
+  return Select(NotWithin(a, 1), NAN, Select(a == 1, CopySign(INFINITY, x), y));
+}
+
 }  // namespace
 
 Real Erf(Real x) {
@@ -69,6 +93,7 @@ Real Erfc(Real x) {
 }
 
 Real ErfInv(Real x) {
+  if (x.is_f64()) return ErfInvF64(x);
   const Real a = Abs(x), w = -Log((1 - a) * (1 + a));
   const Real centre = Horner(
       w - 2.5, {3.355898318e-10, -8.772756933e-09, 1.803646692e-08, 4.658911846e-07, -3.434607980e-06, -4.961907706e-06,

@@ -62,8 +62,8 @@ Real DigammaOfNarrow(Real x);
 // ---- math_error.cc ----
 
 Real Erf(Real x);
-Real Erfc(Real x);    // of f64
-Real ErfInv(Real x);  // of f32
+Real Erfc(Real x);  // of f64
+Real ErfInv(Real x);
 
 }  // namespace ricci::cpu
 #endif

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
+#include "code_symbols.h"
 #include "jit.h"
 #include "kernel_codegen.h"
 #include "ricci/api_table.h"
@@ -39,16 +41,39 @@ extern "C" void RicciCpuParallel(RunState* run, KernelFn fn, void* const* buffer
                  &k, scratch_parts);
 }
 
+// The tasks of a library call. Once one fails, later ones are left out, while those before it still run: so it is
+// always the failure of the lowest number that is reported, whichever thread comes first.
 struct LibraryTasks {
   const ricci_plan_library* call;
   const ricci_launch* launch;
   char* scratch;
   uint64_t scratch_stride;
-  std::atomic<ricci_status*> failed{nullptr};
+  std::atomic<int64_t> failed_task{INT64_MAX};
+  std::mutex mutex;
+  ricci_status* status = nullptr;  // of failed_task
+
+  void Run(int64_t task, uint32_t worker) {
+    if (task > failed_task.load(std::memory_order_relaxed)) return;
+    ricci_launch mine = *launch;
+    mine.task = task;
+    if (call->scratch_bytes != 0) mine.scratch = scratch + worker * scratch_stride;
+    if (ricci_status* s = call->library->launch(call->state, &mine)) Keep(task, s);
+  }
+  void Keep(int64_t task, ricci_status* s) {
+    {
+      std::lock_guard lock(mutex);
+      if (task < failed_task.load(std::memory_order_relaxed)) {
+        failed_task.store(task, std::memory_order_relaxed);
+        std::swap(status, s);
+      }
+    }
+    if (s != nullptr) ricci_status_free(s);
+  }
 };
 
-extern "C" void RicciCpuLibrary(RunState* run, const ricci_plan_library* call, void* const* buffers, char* scratch,
-                                uint64_t scratch_stride, uint32_t scratch_parts) {
+// 1: a task has failed, and its status is that of the run.
+extern "C" uint32_t RicciCpuLibrary(RunState* run, const ricci_plan_library* call, void* const* buffers, char* scratch,
+                                    uint64_t scratch_stride, uint32_t scratch_parts) {
   ricci_launch launch{};
   launch.hdr.size = sizeof launch;
   launch.n_in = call->n_in;
@@ -56,26 +81,12 @@ extern "C" void RicciCpuLibrary(RunState* run, const ricci_plan_library* call, v
   launch.in = buffers;
   launch.out = buffers + call->n_in;
   launch.workspace = call->workspace_bytes != 0 ? buffers[call->n_in + call->n_out] : nullptr;
-  LibraryTasks tasks{call, &launch, scratch, scratch_stride, {}};
+  LibraryTasks tasks{call, &launch, scratch, scratch_stride, INT64_MAX, {}, nullptr};
   run->pool->Run(
-      call->tasks,
-      [](void* arg, int64_t task, uint32_t worker) {
-        auto& t = *static_cast<LibraryTasks*>(arg);
-        ricci_launch mine = *t.launch;
-        mine.task = task;
-        if (t.call->scratch_bytes != 0) mine.scratch = t.scratch + worker * t.scratch_stride;
-        ricci_status* s = t.call->library->launch(t.call->state, &mine);
-        ricci_status* none = nullptr;
-        if (s != nullptr && !t.failed.compare_exchange_strong(none, s)) ricci_status_free(s);
-      },
+      call->tasks, [](void* arg, int64_t task, uint32_t worker) { static_cast<LibraryTasks*>(arg)->Run(task, worker); },
       &tasks, scratch_parts);
-  ricci_status* s = tasks.failed.load();
-  if (s == nullptr) return;
-  if (run->status == nullptr) {
-    run->status = s;
-  } else {
-    ricci_status_free(s);
-  }
+  run->status = tasks.status;
+  return run->status == nullptr ? 0 : 1;
 }
 
 template <typename F>
@@ -132,18 +143,18 @@ class PlanCodegen {
     uint32_t predicate = 0;  // buffer
   };
 
-  // A function with the parameters of the entry. Its first block is left to private memory.
+  // A function with the parameters and the result of the entry. Its first block is left to private memory.
   template <typename Body>
   V Function(const std::string& name, Body body) {
     LLVMTypeRef params[] = {l_.ptr(), l_.ptr(), l_.ptr(), l_.ptr()};
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(l_.ctx), params, 4, 0);
+    LLVMTypeRef type = LLVMFunctionType(l_.i32(), params, 4, 0);
     V function = LLVMAddFunction(l_.module, name.c_str(), type);
     const V outer = std::exchange(function_, function);
     LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(l_.ctx, function, "entry");
     LLVMBasicBlockRef start = LLVMAppendBasicBlockInContext(l_.ctx, function, "start");
     LLVMPositionBuilderAtEnd(l_.b, start);
     body();
-    LLVMBuildRetVoid(l_.b);
+    LLVMBuildRet(l_.b, l_.I32(0));
     LLVMPositionBuilderAtEnd(l_.b, entry);
     LLVMBuildBr(l_.b, start);
     function_ = outer;
@@ -167,7 +178,19 @@ class PlanCodegen {
     LLVMPositionBuilderAtEnd(l_.b, here);
     V args[] = {LLVMGetParam(function_, 0), LLVMGetParam(function_, 1), LLVMGetParam(function_, 2),
                 LLVMGetParam(function_, 3)};
-    LLVMBuildCall2(l_.b, LLVMGlobalGetValueType(piece), piece, args, 4, "");
+    V failed = LLVMBuildCall2(l_.b, LLVMGlobalGetValueType(piece), piece, args, 4, "");
+    for (uint32_t s = first; s < first + n; ++s) {
+      if (plan_.steps[s].kind == RICCI_STEP_LIBRARY) return EndIf(failed);
+    }
+  }
+
+  // The plan ends here if a library call has failed.
+  void EndIf(V failed) {
+    LLVMBasicBlockRef end = l_.NewBlock("failed"), next = l_.NewBlock("next");
+    LLVMBuildCondBr(l_.b, LLVMBuildICmp(l_.b, LLVMIntNE, failed, l_.I32(0), ""), end, next);
+    LLVMPositionBuilderAtEnd(l_.b, end);
+    LLVMBuildRet(l_.b, failed);
+    LLVMPositionBuilderAtEnd(l_.b, next);
   }
 
   V Offset(V base, uint64_t bytes) {
@@ -196,11 +219,10 @@ class PlanCodegen {
     }
   }
 
-  V Call(const char* name, std::vector<V> args) {
+  V Call(LLVMTypeRef result, const char* name, std::vector<V> args) {
     std::vector<LLVMTypeRef> types;
     for (V a : args) types.push_back(LLVMTypeOf(a));
-    LLVMTypeRef ft =
-        LLVMFunctionType(LLVMVoidTypeInContext(l_.ctx), types.data(), static_cast<unsigned>(types.size()), 0);
+    LLVMTypeRef ft = LLVMFunctionType(result, types.data(), static_cast<unsigned>(types.size()), 0);
     V f = LLVMGetNamedFunction(l_.module, name);
     if (f == nullptr) f = LLVMAddFunction(l_.module, name, ft);
     return LLVMBuildCall2(l_.b, ft, f, args.data(), static_cast<unsigned>(args.size()), "");
@@ -230,8 +252,9 @@ class PlanCodegen {
       LLVMBuildCall2(l_.b, LLVMGlobalGetValueType(function), function, args, 4, "");
       return;
     }
-    Call("ricci_cpu_parallel", {run, function, arguments, l_.I64(units), l_.I64(grain), scratch, ScratchStride(),
-                                ScratchParts(scratch_bytes)});
+    Call(LLVMVoidTypeInContext(l_.ctx), "ricci_cpu_parallel",
+         {run, function, arguments, l_.I64(units), l_.I64(grain), scratch, ScratchStride(),
+          ScratchParts(scratch_bytes)});
   }
   V ScratchStride() { return l_.I64(static_cast<int64_t>(per_worker_)); }
   // How many workers may run what needs `bytes` of scratch each.
@@ -251,10 +274,10 @@ class PlanCodegen {
         return;
       }
       case RICCI_STEP_LIBRARY:
-        Call("ricci_cpu_library",
-             {LLVMGetParam(function_, 3), Pointer(&plan_.libraries[step.index]), Arguments(step),
-              Offset(Scratch(), partials_), ScratchStride(), ScratchParts(plan_.libraries[step.index].scratch_bytes)});
-        return;
+        return EndIf(Call(
+            l_.i32(), "ricci_cpu_library",
+            {LLVMGetParam(function_, 3), Pointer(&plan_.libraries[step.index]), Arguments(step),
+             Offset(Scratch(), partials_), ScratchStride(), ScratchParts(plan_.libraries[step.index].scratch_bytes)}));
       case RICCI_STEP_COPY: {
         const uint64_t bytes = plan_.buffers[args[0]].bytes;
         V to = Buffer(args[0]), from = Buffer(args[1]);
@@ -335,12 +358,9 @@ PlanCode EmitPlan(const LlvmBuilder& l, const ricci_kernel_table* const* kernels
   return PlanCodegen(l, kernels, n_kernels, plan, workers).Emit();
 }
 
-std::span<const MathSymbol> RuntimeSymbols() {
-  static const MathSymbol symbols[] = {{"ricci_cpu_parallel", Address(&RicciCpuParallel)},
-                                       {"ricci_cpu_library", Address(&RicciCpuLibrary)},
-                                       {"memmove", Address(&std::memmove)},
-                                       {"memcpy", Address(&std::memcpy)},
-                                       {"memset", Address(&std::memset)}};
+std::span<const CodeSymbol> RuntimeSymbols() {
+  static const CodeSymbol symbols[] = {{"ricci_cpu_parallel", Address(&RicciCpuParallel)},
+                                       {"ricci_cpu_library", Address(&RicciCpuLibrary)}};
   return symbols;
 }
 

@@ -1,13 +1,11 @@
 // A plan as one native function: kernels, copies, library calls, loops and branches over inputs, outputs and one arena.
 #ifndef RICCI_CPU_PLAN_CODEGEN_H_
 #define RICCI_CPU_PLAN_CODEGEN_H_
-#include <span>
 #include <string>
 
 #include "llvm_builder.h"
 #include "pool.h"
 #include "ricci/backend.h"
-#include "scalar_codegen.h"
 
 namespace ricci::cpu {
 
@@ -23,13 +21,11 @@ struct PlanCode {
   std::string error;
 };
 
-// Emits `void ricci_entry(ptr inputs, ptr outputs, ptr arena, ptr run_state)` and the kernels it calls. At most
-// `workers` run a kernel that needs scratch.
+// Emits `i32 ricci_entry(ptr inputs, ptr outputs, ptr arena, ptr run_state)` and the kernels it calls. It
+// gives 1 where a library call has failed, which ends the plan at once. At most `workers` run a kernel that needs
+// scratch.
 PlanCode EmitPlan(const LlvmBuilder& l, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
                   const ricci_plan& plan, uint32_t workers);
-
-// What the generated code calls, by name.
-std::span<const MathSymbol> RuntimeSymbols();
 
 }  // namespace ricci::cpu
 #endif

@@ -1,6 +1,7 @@
 #include "pool.h"
 
 #include <algorithm>
+#include <exception>
 
 namespace ricci::cpu {
 namespace {
@@ -26,20 +27,26 @@ Pool::Pool(const ricci_hooks* hooks) : hooks_(hooks), workers_(Processors()) {
 Pool::~Pool() { Stop(); }
 
 void Pool::SetThreads(uint32_t threads) {
-  std::lock_guard lock(busy_);
-  Stop();
   workers_ = threads == 0 ? Processors() : std::min(threads, kMaxWorkers);
+  if (!Take()) return;  // the next job will see it
+  Stop();
+  Leave();
 }
 
-void Pool::Start() {
+// Where the system gives fewer threads the job has fewer: its caller takes all tasks that are left.
+void Pool::Start(uint32_t workers) {
+  started_ = workers;
   stop_ = false;
   const uint64_t now = state_.load() / kNumber;
-  for (uint32_t w = 1; w < workers(); ++w) {
-    threads_.emplace_back([this, w, now] { Work(w, now); });
+  try {
+    threads_.reserve(workers - 1);
+    for (uint32_t w = 1; w < workers; ++w) threads_.emplace_back([this, w, now] { Work(w, now); });
+  } catch (const std::exception&) {
   }
 }
 
 void Pool::Stop() {
+  started_ = 1;
   stop_ = true;
   state_.fetch_add(kNumber);
   Publish();
@@ -54,7 +61,7 @@ void Pool::Publish() {
   wake_.notify_all();
 }
 
-void Pool::Take(const Job& job, uint32_t worker) {
+void Pool::RunTasks(const Job& job, uint32_t worker) {
   for (int64_t task; (task = next_.fetch_add(1, std::memory_order_relaxed)) < job.n;) job.fn(job.arg, task, worker);
 }
 
@@ -82,7 +89,7 @@ void Pool::Work(uint32_t worker, uint64_t seen) {
     seen = WaitForJobAfter(seen);
     if (stop_.load()) return;
     if (!Enter(seen)) continue;
-    if (worker < job_.limit) Take(job_, worker);
+    if (worker < job_.limit) RunTasks(job_, worker);
     state_.fetch_sub(1, std::memory_order_acq_rel);
   }
 }
@@ -107,17 +114,20 @@ void Pool::RunOnHost(const Job& job) {
 void Pool::Run(int64_t n, void (*fn)(void*, int64_t, uint32_t), void* arg, uint32_t limit) {
   const Job job{fn, arg, n, limit};
   if (hooks_ != nullptr && hooks_->parallel_for != nullptr && n > 1) return RunOnHost(job);
-  std::unique_lock busy(busy_, std::try_to_lock);
-  if (n <= 1 || workers() == 1 || !busy.owns_lock()) {
+  const uint32_t workers = this->workers();
+  if (n <= 1 || workers == 1 || !Take()) {
     for (int64_t i = 0; i < n; ++i) fn(arg, i, 0);
     return;
   }
-  if (threads_.empty()) Start();
+  if (started_ != workers) {
+    Stop();
+    Start(workers);
+  }
   job_ = job;
   next_.store(0, std::memory_order_relaxed);
   state_.store((state_.load() / kNumber + 1) * kNumber + kOpen);
   Publish();
-  Take(job, 0);
+  RunTasks(job, 0);
   state_.fetch_sub(kOpen, std::memory_order_acq_rel);
   for (int i = 0; state_.load(std::memory_order_acquire) % kNumber != 0; ++i) {
     if (i < kSpins) {
@@ -126,6 +136,7 @@ void Pool::Run(int64_t n, void (*fn)(void*, int64_t, uint32_t), void* arg, uint3
       std::this_thread::yield();  // to a worker that shares this processor
     }
   }
+  Leave();
 }
 
 }  // namespace ricci::cpu

@@ -1,9 +1,10 @@
 // Pool: a fork-join thread pool without stealing, or the host's executor hook in its place.
 //
 // Tasks are numbered and fixed by shape; which thread runs which does not matter for results. A second caller that
-// finds the pool busy runs its tasks itself. Workers start at the first parallel run, spin briefly for the next one and
-// then sleep. A job is open while tasks may be left: its caller closes it and waits for the workers inside alone, so a
-// worker that is slow to wake, or has no processor to run on, holds nobody up.
+// finds the pool busy runs its tasks itself, and so does a task that starts a job. No lock is held while tasks run:
+// they may call the host, and the host the pool. Workers start at the first parallel run, spin briefly for the next one
+// and then sleep. A job is open while tasks may be left: its caller closes it and waits for the workers inside alone,
+// so a worker that is slow to wake, or has no processor to run on, holds nobody up.
 #ifndef RICCI_CPU_POOL_H_
 #define RICCI_CPU_POOL_H_
 #include <atomic>
@@ -21,7 +22,7 @@ class Pool {
  public:
   explicit Pool(const ricci_hooks* hooks);
   ~Pool();
-  // `threads` as in the context's option; 0 = all processors. Takes effect at the next run.
+  // `threads` as in the context's option; 0 = all processors. Takes effect at the next run; any thread, tasks too.
   void SetThreads(uint32_t threads);
   uint32_t workers() const { return workers_.load(std::memory_order_relaxed); }
   static constexpr uint32_t kMaxWorkers = 64;
@@ -42,15 +43,20 @@ class Pool {
   uint64_t WaitForJobAfter(uint64_t seen);
   bool Enter(uint64_t number);
   void Publish();
-  void Take(const Job& job, uint32_t worker);
-  void Start();
+  void RunTasks(const Job& job, uint32_t worker);
+  // Whether the pool is this caller's now, until it leaves: to run a job, or to change the threads.
+  bool Take() { return !busy_.exchange(true, std::memory_order_acquire); }
+  void Leave() { busy_.store(false, std::memory_order_release); }
+  void Start(uint32_t workers);
   void Stop();
   void RunOnHost(const Job& job);
 
   const ricci_hooks* hooks_;
   std::atomic<uint32_t> workers_;
-  std::mutex busy_;  // held by the caller whose job runs
+  std::atomic<bool> busy_{false};
+  // Of the caller who took the pool:
   std::vector<std::thread> threads_;
+  uint32_t started_ = 1;  // workers that threads_ was made for
   std::mutex mutex_;
   std::condition_variable wake_;
   std::atomic<uint32_t> sleeping_{0};

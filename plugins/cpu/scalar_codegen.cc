@@ -108,8 +108,8 @@ V Convert(const LlvmBuilder& l, uint32_t from, uint32_t to, V v) {
     return LLVMBuildICmp(l.b, LLVMIntNE, v, l.IntLike(v, 0), "");
   }
   if (IsFloat(from) && IsFloat(to)) {
-    // There is no instruction for it, and compilers' libraries before GCC 13 have no function.
-    if (from == RICCI_F64 && to == RICCI_BF16) return FromF32(l, ToF32Odd(l, v), to);
+    // There is no instruction for it but with AVX512-FP16.
+    if (from == RICCI_F64 && IsNarrow(to)) return FromF32(l, ToF32Odd(l, v), to);
     if (from == RICCI_F32 && IsNarrow(to)) return FromF32(l, v, to);
     return to == RICCI_F64 ? LLVMBuildFPExt(l.b, v, t, "") : LLVMBuildFPTrunc(l.b, v, t, "");
   }
@@ -222,6 +222,8 @@ V Integer(const LlvmBuilder& l, uint32_t op, uint32_t d, std::span<const V> in) 
       return LLVMBuildSub(l.b, a, b, "");
     case RICCI_S_MUL:
       return LLVMBuildMul(l.b, a, b, "");
+    case RICCI_S_FMA:
+      return LLVMBuildAdd(l.b, LLVMBuildMul(l.b, a, b, ""), in[2], "");
     case RICCI_S_DIV:
       return IntDivRem(l, false, d, a, b);
     case RICCI_S_REM:
@@ -304,6 +306,7 @@ LLVMValueRef EmitScalar(const LlvmBuilder& l, uint32_t op, uint32_t from, uint32
     case RICCI_S_CONVERT:
       return Convert(l, from, to, a);
     case RICCI_S_BITCAST:
+      if (from == RICCI_BOOL && to != from) return Convert(l, from, to, a);  // a bool is one bit here, 0 or 1 in memory
       return from == to ? a : LLVMBuildBitCast(l.b, a, Like(l, a, ValueType(l, to)), "");
     case RICCI_S_AND:
       return LLVMBuildAnd(l.b, a, b, "");

@@ -20,12 +20,5 @@ LLVMValueRef EmitScalar(const LlvmBuilder& l, uint32_t op, uint32_t from, uint32
 // function for each lane otherwise.
 LLVMValueRef EmitMath(const LlvmBuilder& l, uint32_t op, std::span<const LLVMValueRef> in);
 
-// Address of the C function of (op, is_f64) that the code calls, by name; jit.cc defines these symbols.
-struct MathSymbol {
-  const char* name;
-  void* address;
-};
-std::span<const MathSymbol> MathSymbols();
-
 }  // namespace ricci::cpu
 #endif

@@ -156,6 +156,66 @@ TEST(Threads, HostExecutorGivesTheSameBits) {
   EXPECT_GT(used.load(), 0);
 }
 
+// A task of a library call that sets the number of threads, and one that runs another program.
+struct FromATask {
+  ricci_ctx* ctx = nullptr;
+  ricci_executable* inner = nullptr;
+};
+
+ricci_status* CallBack(void* state, const ricci_launch* l) {
+  const auto& from = *static_cast<const FromATask*>(state);
+  const char* threads = l->task % 2 == 0 ? "2" : "4";
+  if (ricci_status* s = ricci_context_config(from.ctx, "threads", 7, threads, 1)) return s;
+  if (l->task == 0) *static_cast<float*>(l->out[0]) = *static_cast<const float*>(l->in[0]);
+  std::vector<float> x(257000, 1), y(257000);
+  ricci_call* call = nullptr;
+  if (ricci_status* s = ricci_call_create(from.inner, &call)) return s;
+  ricci_status* s = ricci_call_bind(call, 0, x.data(), x.size() * sizeof(float));
+  if (s == nullptr) s = ricci_call_bind(call, 1, y.data(), y.size() * sizeof(float));
+  if (s == nullptr) s = ricci_call_run(call);
+  ricci_call_release(call);
+  return s;
+}
+
+TEST(Threads, TasksMayCallTheContext) {
+  constexpr ricci_library kLibrary = {{sizeof(ricci_library), 0, nullptr},
+                                      [](void* self, const ricci_op*, ricci_library_plan* out) -> ricci_status* {
+                                        out->state = self;
+                                        out->tasks = 20;
+                                        return nullptr;
+                                      },
+                                      CallBack,
+                                      [](void*) {}};
+  ProgramRunner r;
+  FromATask from;
+  from.ctx = r.ctx();
+  ricci_lowering lowering{};
+  lowering.hdr.size = sizeof lowering;
+  lowering.kind = RICCI_LOWER_LIBRARY;
+  lowering.target = {"*", 1};
+  lowering.library = &kLibrary;
+  const ricci_lowering* lowerings[] = {&lowering};
+  ricci_prim_def row{};
+  row.hdr.size = sizeof row;
+  row.name = {"test.call_back", 14};
+  row.self = &from;
+  row.abstract_eval = [](void*, ricci_builder* b, const ricci_op* op) {
+    return ricci_builder_set_out_types(b, op->in_types, 1);
+  };
+  row.lowerings = lowerings;
+  row.n_lowerings = 1;
+  ricci_prim prim = 0;
+  ASSERT_TRUE(Ok(ricci_prim_register(r.ctx(), &row, &prim)));
+  const Program inner = r.Parse(kPrograms[0]);
+  ricci_compile_opts o{};
+  o.hdr.size = sizeof o;
+  o.device = ricci_device_find(r.ctx(), "cpu", 3);
+  ASSERT_TRUE(Ok(ricci_compile(inner.get(), &o, &from.inner)));
+  const Program f = r.Parse("program f(%x: f32[]) { %y: f32[] = test.call_back(%x) return %y }");
+  EXPECT_EQ(r.Run(f, {{3}}, "cpu"), (std::vector<Numbers>{{3}}));
+  ricci_executable_release(from.inner);
+}
+
 // Host threads that compile, run and drop programs of one context.
 TEST(Threads, CompileRunAndDropAtOnce) {
   const std::vector<float> x = Numbers257000();
@@ -179,7 +239,7 @@ TEST(NativeForm, IsPrintedOnRequestAndTheSameEachTime) {
   ProgramRunner r;
   const Program f = r.Parse("program f(%x: f32[64]) { %0: f32[64] = sin(%x)  return %0 }");
   const std::string text = r.Dump(f, "native", "cpu");
-  EXPECT_NE(text.find("define void @ricci_entry(ptr"), std::string::npos) << text;
+  EXPECT_NE(text.find("define i32 @ricci_entry(ptr"), std::string::npos) << text;
   EXPECT_EQ(text, r.Dump(f, "native", "cpu"));
 }
 

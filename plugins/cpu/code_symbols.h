@@ -1,0 +1,24 @@
+// The functions that generated code may call, all of them: nothing is taken from the process, in which an embedding
+// host may have hidden its libraries, or have others of the same names.
+#ifndef RICCI_CPU_CODE_SYMBOLS_H_
+#define RICCI_CPU_CODE_SYMBOLS_H_
+#include <span>
+#include <string_view>
+
+namespace ricci::cpu {
+
+struct CodeSymbol {
+  const char* name;
+  void* address;
+};
+
+// NULL: there is none.
+void* FindCodeSymbol(std::string_view name);
+
+// ---- the tables, each in the file of its functions ----
+
+std::span<const CodeSymbol> MathSymbols();     // math_codegen.cc: special functions that have no formula here
+std::span<const CodeSymbol> RuntimeSymbols();  // plan_codegen.cc: parallel loops and library calls
+
+}  // namespace ricci::cpu
+#endif

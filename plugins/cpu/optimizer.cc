@@ -1,0 +1,109 @@
+// The passes are named as types and the analyses they ask for registered one by one. LLVM's PassBuilder, which its C
+// API goes through, knows every pass by name and so brings all of them into the host, where eight are used. This is the
+// only file with LLVM's C++ headers.
+#include "optimizer.h"
+
+#include <llvm/Analysis/AliasAnalysis.h>
+#include <llvm/Analysis/AssumptionCache.h>
+#include <llvm/Analysis/BasicAliasAnalysis.h>
+#include <llvm/Analysis/BlockFrequencyInfo.h>
+#include <llvm/Analysis/BranchProbabilityInfo.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/MemoryDependenceAnalysis.h>
+#include <llvm/Analysis/MemorySSA.h>
+#include <llvm/Analysis/OptimizationRemarkEmitter.h>
+#include <llvm/Analysis/PostDominators.h>
+#include <llvm/Analysis/ProfileSummaryInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/PassManager.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/ADCE.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/GVN.h>
+#include <llvm/Transforms/Scalar/InstSimplifyPass.h>
+#include <llvm/Transforms/Scalar/LICM.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+
+namespace ricci::cpu {
+namespace {
+
+// The managers of analyses, each of which reaches the others.
+struct Analyses {
+  llvm::LoopAnalysisManager loop;
+  llvm::FunctionAnalysisManager function;
+  llvm::ModuleAnalysisManager module;
+
+  explicit Analyses(llvm::TargetMachine& machine) {
+    module.registerPass([] { return llvm::PassInstrumentationAnalysis(); });
+    module.registerPass([] { return llvm::ProfileSummaryAnalysis(); });
+    module.registerPass([this] { return llvm::FunctionAnalysisManagerModuleProxy(function); });
+    RegisterFunctionAnalyses(machine);
+    loop.registerPass([] { return llvm::PassInstrumentationAnalysis(); });
+    loop.registerPass([this] { return llvm::FunctionAnalysisManagerLoopProxy(function); });
+  }
+
+ private:
+  void RegisterFunctionAnalyses(llvm::TargetMachine& machine) {
+    function.registerPass([] { return llvm::PassInstrumentationAnalysis(); });
+    function.registerPass([&machine] { return machine.getTargetIRAnalysis(); });
+    function.registerPass([] { return llvm::TargetLibraryAnalysis(); });
+    function.registerPass([] { return llvm::AssumptionAnalysis(); });
+    function.registerPass([] { return llvm::DominatorTreeAnalysis(); });
+    function.registerPass([] { return llvm::PostDominatorTreeAnalysis(); });
+    function.registerPass([] { return llvm::LoopAnalysis(); });
+    function.registerPass([] { return llvm::ScalarEvolutionAnalysis(); });
+    function.registerPass([] { return llvm::BranchProbabilityAnalysis(); });
+    function.registerPass([] { return llvm::BlockFrequencyAnalysis(); });
+    function.registerPass([] { return llvm::BasicAA(); });
+    function.registerPass([] {
+      llvm::AAManager aliases;
+      aliases.registerFunctionAnalysis<llvm::BasicAA>();  // the code has no metadata for other analyses
+      return aliases;
+    });
+    function.registerPass([] { return llvm::MemorySSAAnalysis(); });
+    function.registerPass([] { return llvm::MemoryDependenceAnalysis(); });
+    function.registerPass([] { return llvm::OptimizationRemarkEmitterAnalysis(); });
+    function.registerPass([this] { return llvm::ModuleAnalysisManagerFunctionProxy(module); });
+    function.registerPass([this] { return llvm::LoopAnalysisManagerFunctionProxy(loop); });
+  }
+};
+
+// Levels 2 and 3 move invariant work out of loops and find equal work across blocks.
+llvm::FunctionPassManager PassesOf(uint32_t level) {
+  llvm::FunctionPassManager passes;
+  const bool thorough = level >= 2;
+  const auto combine = [] { return llvm::InstCombinePass(llvm::InstCombineOptions().setVerifyFixpoint(false)); };
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/thorough));
+  if (thorough) passes.addPass(combine());
+  passes.addPass(llvm::SimplifyCFGPass());
+  if (!thorough) return passes;
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+  passes.addPass(llvm::GVNPass());
+  if (level == 2) {
+    passes.addPass(llvm::InstSimplifyPass());
+  } else {
+    passes.addPass(combine());
+  }
+  passes.addPass(llvm::ADCEPass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  return passes;
+}
+
+}  // namespace
+
+void Optimize(LLVMModuleRef module, LLVMTargetMachineRef machine, uint32_t level) {
+  Analyses analyses(*reinterpret_cast<llvm::TargetMachine*>(machine));
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(PassesOf(level)));
+  passes.run(*llvm::unwrap(module), analyses.module);
+}
+
+}  // namespace ricci::cpu

@@ -1,0 +1,20 @@
+// Settings: what a backend is made with. Hosts get the defaults; tests lower a bound or ask for another processor's
+// code, so that small programs show what otherwise only large ones or other machines would.
+#ifndef RICCI_CPU_SETTINGS_H_
+#define RICCI_CPU_SETTINGS_H_
+#include <cstdint>
+
+#include "ricci/context.h"
+
+namespace ricci::cpu {
+
+struct Settings {
+  uint64_t stack_local = 16384;     // bytes of one private array on the stack; larger ones are in scratch
+  const char* processor = nullptr;  // LLVM's name, such as `x86-64-v2`; NULL: this one
+};
+
+// Registers a backend without the library lowerings; call from a plugin's attach.
+ricci_status* AttachBackend(ricci_ctx* ctx, const Settings& settings);
+
+}  // namespace ricci::cpu
+#endif
