@@ -13,6 +13,10 @@ void WantSameContext(Outside& o, const Array& a) {
          " belongs to another context than those before it; make all arrays of a call in one");
 }
 
+void WantContext(const Outside& o) {
+  if (o.ctx == nullptr) FailAt(o.at, o.name, ": no argument is an array");
+}
+
 namespace {
 
 // A map made outside of a trace runs often: it is compiled once.

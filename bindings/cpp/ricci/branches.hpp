@@ -20,8 +20,8 @@ Values ChooseLeaves(const Place& p, Branching kind, const Value& index, std::spa
 [[noreturn]] void FailOnBranch(const Place& p, Branching kind, size_t branch);
 
 template <typename... F, typename... T>
-auto Choose(const Place& p, Branching kind, const Value& index, const std::tuple<const F&...>& branches,
-            const std::tuple<T...>& args) {
+[[gnu::cold]] auto Choose(const Place& p, Branching kind, const Value& index, const std::tuple<const F&...>& branches,
+                          const std::tuple<T...>& args) {
   auto shells = std::apply([&](const F&... f) { return std::tuple(MakeShell(f, args)...); }, branches);
   return std::apply(
       [&](auto& first, auto&... rest) {

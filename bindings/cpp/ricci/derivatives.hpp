@@ -33,7 +33,7 @@ Values GradLeaves(const Place& p, LeafFunction f, const Values& leaves, std::spa
                   std::span<const size_t> chosen);
 // The value of f and its gradient by the arguments kArgs.
 template <size_t... kArgs, typename F, typename... T>
-auto ValueAndGrad(const Place& p, const F& f, const T&... args) {
+[[gnu::cold]] auto ValueAndGrad(const Place& p, const F& f, const T&... args) {
   static_assert(((kArgs < sizeof...(T)) && ...), "grad<k>(f): f has no argument k; arguments are counted from 0");
   const std::tuple<const T&...> in(args...);
   auto shell = MakeShell(f, in);
@@ -111,7 +111,7 @@ Outside OutsideOf(std::string_view name, const Location& at, const A&... args) {
   Outside o{name, at, nullptr};
   ContextChecker look{o};
   (ForEachLeaf(args, look), ...);
-  if (o.ctx == nullptr) FailAt(at, name, ": no argument is an array");
+  WantContext(o);
   return o;
 }
 template <typename T>
@@ -119,7 +119,7 @@ using OutsideArgument = std::conditional_t<Number<T>, Array, T>;
 
 // What kMake (VjpLeaves or LinearizeLeaves) makes of f: {structure of the result filled with it, map}.
 template <bool kReverse, typename L, typename Site, typename F, typename... T>
-auto MakeLinear(const Site& site, const F& f, const std::tuple<T...>& args) {
+[[gnu::cold]] auto MakeLinear(const Site& site, const F& f, const std::tuple<T...>& args) {
   auto shell = MakeShell(f, args);
   using Out = typename decltype(shell)::Out;
   LinearParts<L> parts =

@@ -16,7 +16,7 @@ Values ReverseJacobian(const Place& p, LeafFunction f, const Values& leaves, std
                        std::span<const size_t> chosen);
 
 template <bool kForward, size_t... kArgs, typename F, typename... T>
-auto Jacobian(const Place& p, const F& f, const T&... args) {
+[[gnu::cold]] auto Jacobian(const Place& p, const F& f, const T&... args) {
   static_assert(((kArgs < sizeof...(T)) && ...),
                 "jacfwd<k>(f), jacrev<k>(f): f has no argument k; arguments are counted from 0");
   const std::tuple<const T&...> in(args...);

@@ -55,6 +55,9 @@ struct JitCall {
     (AppendKey(key.words, args, key), ...);
     key.Seal();
     if (const JitEntry* known = cache.Find(key)) return *known;
+    return Compile(cache, f, key, args...);
+  }
+  [[gnu::cold]] static const JitEntry& Compile(const JitCache& cache, const F& f, JitKey& key, const T&... args) {
     const std::tuple<const T&...> in(args...);
     FShell shell(f, in);
     const size_t counts[] = {LeafCount(args)..., 0};
@@ -164,7 +167,7 @@ class Transformed {
     Location at;
     Rule rule;
     template <typename... A>
-    auto operator()(const A&... args) const {
+    [[gnu::cold]] auto operator()(const A&... args) const {
       const Place p = PlaceOfTrees(name, at, args...);
       return rule(p, LiftTree(p, args)...);
     }

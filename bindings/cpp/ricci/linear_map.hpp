@@ -31,6 +31,8 @@ LinearParts<Value> LinearizeLeaves(const Place& p, LeafFunction f, const Values&
 LinearParts<Array> LinearizeLeaves(const Outside& o, LeafFunction f, const Arrays& x);
 // Takes the context of the first array; throws if another one has another.
 void WantSameContext(Outside& o, const Array& a);
+// Throws if no argument had one.
+void WantContext(const Outside& o);
 struct ContextChecker {
   Outside& o;
   void operator()(const Array& leaf) { WantSameContext(o, leaf); }

@@ -43,7 +43,8 @@ struct LiftPair {
 // f(carry, x) gives {carry, y}. Returns {last carry, stacked ys}; x runs over the first dimension of the leaves of xs.
 // Without inputs give None{} and a length; without outputs let y be None{}.
 template <typename F, typename C, typename X>
-auto scan(const F& f, const C& init, const X& xs, ScanOptions options = {}, Location at = Location::Here()) {
+[[gnu::cold]] auto scan(const F& f, const C& init, const X& xs, ScanOptions options = {},
+                        Location at = Location::Here()) {
   const Place p = PlaceOfTrees("scan", at, init, xs);
   const auto carry = LiftTree(p, init);
   const auto inputs = LiftTree(p, xs);
@@ -60,8 +61,8 @@ auto scan(const F& f, const C& init, const X& xs, ScanOptions options = {}, Loca
 
 // Repeats carry = body(carry) as long as condition(carry), a bool scalar, holds.
 template <typename Condition, typename Body, typename C>
-auto while_loop(const Condition& condition, const Body& body, const C& init, WhileOptions options = {},
-                Location at = Location::Here()) {
+[[gnu::cold]] auto while_loop(const Condition& condition, const Body& body, const C& init, WhileOptions options = {},
+                              Location at = Location::Here()) {
   const Place p = PlaceOfTrees("while_loop", at, init);
   const auto carry = LiftTree(p, init);
   const std::tuple<const decltype(carry)&> like(carry);
@@ -79,8 +80,8 @@ auto while_loop(const Condition& condition, const Body& body, const C& init, Whi
 // carry = body(i, carry) for i = lower, ..., upper - 1; i is an i32 scalar. With numbers as bounds it is a scan, which
 // reverse mode goes through; with a Value among them a while, and i has the dtype of the bounds.
 template <typename Body, typename C>
-auto fori_loop(const Operand& lower, const Operand& upper, const Body& body, const C& init,
-               Location at = Location::Here()) {
+[[gnu::cold]] auto fori_loop(const Operand& lower, const Operand& upper, const Body& body, const C& init,
+                             Location at = Location::Here()) {
   const Place p = PlaceOfTrees("fori_loop", at, init, ValueOf(lower), ValueOf(upper));
   const std::tuple<Value, Traced<C>> like(Value(), LiftTree(p, init));
   const auto& carry = std::get<1>(like);
