@@ -1,6 +1,8 @@
 // Control flow: bodies are drafts of their own, whose parameters come from values of the program around them.
 //
-// Loops are short. A carry of floats passes through sin or tanh more often than not, so that it stays finite.
+// In a program drawn deep each body holds another one, down to the last level, so bodies and trip counts are small. A
+// large one is a vmap over scalars and short arrays, whose loops stand one after another. Loops are short. A carry of
+// floats passes through sin or tanh more often than not, so that it stays finite.
 #include "fuzz/generators.h"
 
 namespace ricci::testing {
@@ -13,18 +15,19 @@ std::vector<ArrayType> TypesOf(const Values& in) {
   for (const Value& v : in) out.push_back(v.type());
   return out;
 }
-bool Small(const ArrayType& t) { return t.elements() <= 256; }
+int64_t MostElements(const Draft& d) { return d.palette().deep ? 16 : 256; }
 // Up to `n` operands that bodies can work with.
 Values SomeValues(Draft& d, int64_t n) {
   Values in;
+  const int64_t most = MostElements(d);
   for (int64_t i = 0; i < n; ++i) {
-    const Value v = d.Find(kAny, Small);
+    const Value v = d.Find(kAny, [&](const ArrayType& t) { return t.elements() <= most; });
     in.push_back(v.is_none() ? d.Fresh(d.Type(d.SomeDType(kNumbers), d.SomeShape(1))) : v);
   }
   return in;
 }
 Values SomeResults(Draft& body, int64_t n) {
-  Values out;
+  Values out = body.SomeKept(2);
   for (int64_t i = 0; i < n; ++i) {
     const Value v = body.Find(kAny, {});
     if (!v.is_none()) out.push_back(v);
@@ -32,10 +35,14 @@ Values SomeResults(Draft& body, int64_t n) {
   if (out.empty()) out.push_back(body.Constant(body.Type(DType::kF32, {})));
   return out;
 }
-int64_t BodySize(Draft& d) { return d.dice().Between(1, 5); }
+void GrowBody(Draft& body, int64_t times = 1) {
+  const bool nests = body.palette().deep && body.nesting() < body.palette().max_nesting && body.dice().Chance(0.9);
+  if (nests) EmitNested(body);
+  body.Grow(body.palette().deep ? body.dice().Between(1, 2) : times * body.dice().Between(1, 5));
+}
 Owned SomeBody(Draft& d, const std::vector<ArrayType>& params) {
   Draft body(d, params);
-  body.Grow(BodySize(d));
+  GrowBody(body);
   return body.Finish(SomeResults(body, d.dice().Between(1, 2)));
 }
 
@@ -43,7 +50,12 @@ void Call(Draft& d) {
   const Values in = SomeValues(d, d.dice().Between(1, 3));
   const Owned body = SomeBody(d, TypesOf(in));
   ricci_program* p = body.get();
-  if (d.dice().Chance(0.5)) return (void)d.Emit("call", in, {{"body", p}, {"name", "g"}});
+  d.Emit("call", in, {{"body", p}, {"name", "g"}});
+}
+void Checkpoint(Draft& d) {
+  const Values in = SomeValues(d, d.dice().Between(1, 3));
+  const Owned body = SomeBody(d, TypesOf(in));
+  ricci_program* p = body.get();
   d.Emit("checkpoint", in, {{"body", p}, {"policy", d.dice().Chance(0.5) ? "nothing" : "dots"}});
 }
 
@@ -55,7 +67,7 @@ void Cond(Draft& d) {
   const int64_t n_branches = d.dice().Between(1, 3);
   for (int64_t i = 0; i < n_branches; ++i) {
     Draft body(d, params);
-    body.Grow(BodySize(d));
+    GrowBody(body);
     Values out;
     for (const ArrayType& t : results) out.push_back(body.Produce(t));
     if (i == 0) results = TypesOf(out = SomeResults(body, d.dice().Between(1, 2)));
@@ -69,22 +81,26 @@ void Cond(Draft& d) {
 
 void Scan(Draft& d) {
   const Values consts = SomeValues(d, d.dice().Below(2)), carries = SomeValues(d, d.dice().Below(3));
-  const Value first = d.Find(kAny, [](const ArrayType& t) { return t.rank() > 0 && t.dim(0) < 9 && Small(t); });
-  const int64_t length = first.is_none() || d.dice().Chance(0.2) ? d.dice().Between(0, 5) : first.dim(0);
+  const int64_t most = MostElements(d), longest = d.palette().deep ? 2 : 8;
+  const Value first =
+      d.Find(kAny, [&](const ArrayType& t) { return t.rank() > 0 && t.dim(0) <= longest && t.elements() <= most; });
+  const int64_t length =
+      first.is_none() || d.dice().Chance(0.2) ? d.dice().Between(0, std::min<int64_t>(5, longest)) : first.dim(0);
   Values xs;
   for (int64_t n = d.dice().Below(3); n > 0; --n) {
-    const Value x = d.Find(kAny, [&](const ArrayType& t) { return t.rank() > 0 && t.dim(0) == length && Small(t); });
+    const Value x =
+        d.Find(kAny, [&](const ArrayType& t) { return t.rank() > 0 && t.dim(0) == length && t.elements() <= most; });
     if (!x.is_none()) xs.push_back(x);
   }
   std::vector<ArrayType> params = TypesOf(consts);
   for (const Value& v : carries) params.push_back(v.type());
   for (const Value& v : xs) params.push_back(v.type().WithShape(v.shape().subspan(1)));
   Draft body(d, params);
-  body.Grow(BodySize(d));
+  GrowBody(body);
   Values out;
   for (const Value& v : carries) out.push_back(body.Produce(v.type()));
   for (int64_t n = d.dice().Below(3); n > 0; --n) {
-    const Value y = body.Find(kAny, Small);
+    const Value y = body.Find(kAny, [&](const ArrayType& t) { return t.elements() <= most; });
     if (!y.is_none()) out.push_back(y);
   }
   if (out.empty()) return;
@@ -108,7 +124,7 @@ void While(Draft& d) {
   const Values consts = SomeValues(d, d.dice().Below(2));
   const Value limit = d.Of(DType::kI32, {});
   carries.insert(carries.begin(), Emit1("sub", {limit, d.Of(DType::kI32, {})}));
-  const int64_t bound = d.dice().Between(3, 9);
+  const int64_t bound = d.palette().deep ? 2 : d.dice().Between(3, 9);
   std::vector<ArrayType> cond_params = {limit.type()}, body_params = TypesOf(consts);
   for (const Value& v : carries) cond_params.push_back(v.type()), body_params.push_back(v.type());
   Draft cond(d, cond_params);
@@ -117,7 +133,7 @@ void While(Draft& d) {
   if (d.dice().Chance(0.3)) go = cond.Emit("and", {go, extra})[0];
   const Owned cond_program = cond.Finish({go});
   Draft body(d, body_params);
-  body.Grow(BodySize(d));
+  GrowBody(body);
   const size_t n = consts.size();
   const Value one = lax::full_like(body.params()[n], 1);
   Values out = {body.Emit("add", {body.params()[n], one})[0]};
@@ -137,13 +153,18 @@ void While(Draft& d) {
 }
 
 void Vmap(Draft& d) {
-  const Value first = d.Find(kAny, [](const ArrayType& t) { return t.rank() > 0 && Small(t); });
-  if (first.is_none()) return;
+  const int64_t most = MostElements(d);
+  Value first = d.Find(kAny, [&](const ArrayType& t) { return t.rank() > 0 && t.elements() <= most; });
+  if (first.is_none()) {
+    if (!d.palette().deep) return;
+    first = d.Constant(d.Type(DType::kF32, Dims(std::array<int64_t, 1>{2})));
+  }
   const int64_t axis = d.dice().Below(first.rank()), size = first.dim(axis);
   Values in = {first};
   Shape in_axes = {axis}, out_axes;
   for (int64_t n = d.dice().Below(3); n > 0; --n) {
-    const Value v = d.Find(kAny, Small);
+    const Value v = d.Find(kAny, [&](const ArrayType& t) { return t.elements() <= most; });
+    if (v.is_none()) continue;
     Shape places = {-1};
     for (int64_t i = 0; i < v.rank(); ++i) {
       if (v.dim(i) == size) places.push_back(i);
@@ -158,7 +179,7 @@ void Vmap(Draft& d) {
     params.push_back(in[i].type().WithShape(shape));
   }
   Draft body(d, params);
-  body.Grow(BodySize(d) * 2);
+  GrowBody(body, 2);
   const Values out = SomeResults(body, d.dice().Between(1, 3));
   for (const Value& v : out) out_axes.push_back(d.dice().Between(0, v.rank()));
   const Owned p = body.Finish(out);
@@ -166,11 +187,38 @@ void Vmap(Draft& d) {
   d.Emit("vmap", in, {{"body", raw}, {"size", size}, {"in_axes", in_axes}, {"out_axes", out_axes}});
 }
 
-constexpr Generator kGenerators[] = {
-    {2, true, Call}, {2, true, Cond}, {3, true, Scan}, {2, true, While}, {4, true, Vmap}};
+// A body of hundreds of equations on small arrays, with three to five loops one after another.
+void LargeLanes(Draft& d) {
+  const int64_t size = d.dice().Between(2, 9), n_loops = d.dice().Between(3, 5);
+  const DType dtype = d.dice().Chance(0.5) ? DType::kF32 : DType::kF64;
+  constexpr int64_t kInner[] = {1, 2, 3, 4};
+  Values in;
+  std::vector<ArrayType> params;
+  for (int i = 0; i < 4; ++i) {
+    const Shape shape = i < 2 ? Shape{size} : Shape{size, d.dice().Pick(kInner)};
+    in.push_back(d.Of(i == 3 ? DType::kI32 : dtype, shape));
+    params.push_back(in.back().type().WithShape(Dims(shape).subspan(1)));
+  }
+  Draft body(d, params);
+  body.LimitElements(12);
+  for (int64_t i = 0; i <= n_loops; ++i) {
+    body.Grow(d.dice().Between(100, 240) / n_loops);
+    if (i < n_loops) While(body);
+  }
+  const Values out = SomeResults(body, 4);
+  const Shape in_axes(in.size(), 0), out_axes(out.size(), 0);
+  const Owned p = body.Finish(out);
+  ricci_program* raw = p.get();
+  d.Emit("vmap", in, {{"body", raw}, {"size", size}, {"in_axes", in_axes}, {"out_axes", out_axes}});
+}
+
+constexpr Generator kGenerators[] = {{1, true, Call}, {2, true, Checkpoint}, {2, true, Cond},
+                                     {3, true, Scan}, {2, true, While},      {3, true, Vmap}};
 
 }  // namespace
 
 std::span<const Generator> ControlGenerators() { return kGenerators; }
+
+void EmitLargeBody(Draft& d) { LargeLanes(d); }
 
 }  // namespace ricci::testing

@@ -65,7 +65,7 @@ void Checked(Draft& d) {
          {{"code", static_cast<int64_t>(kBrokenPromise)}, {"message", "a promise was drawn that does not hold"}});
 }
 
-constexpr Generator kDerivatives[] = {{1, true, CustomJvp}, {1, true, CustomVjp}};
+constexpr Generator kDerivatives[] = {{3, true, CustomJvp}, {1, true, CustomVjp}};
 constexpr Generator kChecks[] = {{1, true, Checked}};
 
 }  // namespace

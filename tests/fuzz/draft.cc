@@ -4,6 +4,39 @@
 #include "fuzz/generators.h"
 
 namespace ricci::testing {
+namespace {
+
+constexpr size_t kRecent = 12;
+
+// The least or the greatest number of an integer dtype.
+int64_t EndOf(DType d, bool least) {
+  const int64_t bits = BitsOf(d);
+  if (!In(d, kSigned)) return least ? 0 : bits == 64 ? -1 : static_cast<int64_t>((uint64_t{1} << bits) - 1);
+  const auto top = static_cast<int64_t>((uint64_t{1} << (bits - 1)) - 1);
+  return least ? -top - 1 : top;
+}
+
+size_t ElementSize(uint32_t kind) {
+  if (kind < RICCI_ATTR_STRING) return 0;
+  return kind == RICCI_ATTR_STRING ? 1 : 8;
+}
+
+}  // namespace
+
+std::vector<ricci_attr> DrawnEquation::Attrs() const {
+  std::vector<ricci_attr> out;
+  for (const HeldAttr& a : attrs) out.emplace_back(a.attr).data = a.data.data();
+  return out;
+}
+
+const ricci_prim_def& RowOf(ricci_ctx* ctx, std::string_view primitive) {
+  const ricci_prim wanted = FindPrimitive(ctx, primitive);
+  ricci_prim id = 0;
+  for (uint32_t i = 0;; ++i) {
+    const ricci_prim_def* row = ricci_prim_at(ctx, i, &id);
+    if (id == wanted) return *row;
+  }
+}
 
 Draft::Draft(ricci_ctx* ctx, Dice& dice, const Palette& palette, DraftCounts& counts)
     : ctx_(ctx), dice_(dice), palette_(palette), counts_(counts) {
@@ -42,7 +75,10 @@ DType Draft::SomeDType(DTypeSet set) {
 }
 
 Shape Draft::Limited(Shape shape) {
-  while (ElementCount(shape) > palette_.max_elements / 2) *std::max_element(shape.begin(), shape.end()) = 2;
+  while (ElementCount(shape) > palette_.max_elements / 2) {
+    int64_t& longest = *std::max_element(shape.begin(), shape.end());
+    longest = longest > 2 ? 2 : 1;
+  }
   return shape;
 }
 Shape Draft::SomeShape(int64_t rank) {
@@ -101,11 +137,18 @@ Value Draft::Fresh(const ArrayType& type) {
   return v;
 }
 Value Draft::Constant(const ArrayType& type) {
-  Value v{builder_, RICCI_VAL_NONE};
   const bool splat = dice_.Chance(0.4) || type.elements() == 0;
-  const std::vector<std::byte> bytes = DrawElements(dice_, type.dtype(), splat ? 1 : type.elements(), palette_.special);
+  return ConstantOf(type, DrawElements(dice_, type.dtype(), splat ? 1 : type.elements(), palette_.special));
+}
+Value Draft::ConstantOf(const ArrayType& type, const std::vector<std::byte>& bytes) {
+  Value v{builder_, RICCI_VAL_NONE};
   Check(ricci_builder_const(builder_, type.id(), bytes.data(), bytes.size(), &v.id));
   return v;
+}
+Value Draft::Hidden(const Value& v) {
+  if (dice_.Chance(0.5)) return v;
+  const Values hidden = Emit("optimization_barrier", {v});
+  return hidden.empty() ? v : hidden[0];
 }
 Value Draft::Indices(Dims shape, int64_t bound) {
   constexpr DType kTypes[] = {DType::kI32, DType::kI32, DType::kI64, DType::kU32, DType::kU8};
@@ -117,15 +160,13 @@ Value Draft::Indices(Dims shape, int64_t bound) {
   std::vector<std::byte> bytes;
   for (int64_t i = 0; i < type.elements(); ++i) {
     const int64_t wild = dice_.Chance(0.9) ? 0 : dice_.Between(-2, 2);
-    const Element e = Encode(type.dtype(), dice_.Below(bound) + wild);
+    const bool extreme = !palette_.smooth && dice_.Chance(0.01);
+    if (extreme) Count("index at the end of its dtype");
+    const Element e =
+        Encode(type.dtype(), extreme ? EndOf(type.dtype(), dice_.Chance(0.5)) : dice_.Below(bound) + wild);
     for (uint32_t k = 0; k < e.size; ++k) bytes.push_back(static_cast<std::byte>(e.bytes[k]));
   }
-  Value v{builder_, RICCI_VAL_NONE};
-  if (bytes.empty()) return Constant(type);
-  Check(ricci_builder_const(builder_, type.id(), bytes.data(), bytes.size(), &v.id));
-  if (dice_.Chance(0.5)) return v;
-  const Values hidden = Emit("optimization_barrier", {v});
-  return hidden.empty() ? v : hidden[0];
+  return bytes.empty() ? Constant(type) : Hidden(ConstantOf(type, bytes));
 }
 Value Draft::Bounded(const Value& x) {
   if (!palette_.smooth && dice_.Chance(0.2)) return x;
@@ -144,33 +185,92 @@ Value Draft::Positive(const Value& x) {
 // ---- equations ----
 void Draft::Add(const Values& made) { values_.insert(values_.end(), made.begin(), made.end()); }
 
+Values Draft::SomeKept(size_t n) {
+  Values out = kept_;
+  dice_.Shuffle(out);
+  out.resize(std::min(n, out.size()));
+  return out;
+}
+
 Values Draft::Emit(std::string_view primitive, const Values& in, std::initializer_list<Attr> attrs) {
   return Emit(primitive, in, std::vector<ricci_attr>(attrs.begin(), attrs.end()));
 }
-Values Draft::Emit(std::string_view primitive, const Values& in, const std::vector<ricci_attr>& attrs) {
-  const std::string name(primitive);
-  const ricci_prim prim = FindPrimitive(ctx_, primitive);
+std::optional<std::vector<ricci_type>> Draft::Infer(std::string_view primitive, const Values& in,
+                                                    const std::vector<ricci_attr>& attrs) {
   std::vector<ricci_val> ids;
   for (const Value& v : in) ids.push_back(v.id);
   ricci_type types[64];
   uint32_t n = 0;
   try {
-    Check(ricci_builder_infer(builder_, prim, attrs.data(), static_cast<uint32_t>(attrs.size()), ids.data(),
-                              static_cast<uint32_t>(ids.size()), types, 64, &n));
+    Check(ricci_builder_infer(builder_, FindPrimitive(ctx_, primitive), attrs.data(),
+                              static_cast<uint32_t>(attrs.size()), ids.data(), static_cast<uint32_t>(ids.size()), types,
+                              64, &n));
   } catch (const Error& e) {
     if (e.code() == RICCI_INTERNAL) throw;
-    ++counts_.refused[name];
-    counts_.refusal[name] = e.message();
+    ++counts_.refused[std::string(primitive)];
+    counts_.refusal[std::string(primitive)] = e.message();
     return {};
   }
-  for (uint32_t i = 0; i < n; ++i) {
-    if (ArrayType(ctx_, types[i]).elements() > palette_.max_elements) return {};
+  return std::vector<ricci_type>(types, types + n);
+}
+
+std::vector<ricci_attr> Draft::WithSomeLeftOut(std::string_view primitive, const std::vector<ricci_attr>& attrs) {
+  const ricci_prim_def& row = RowOf(ctx_, primitive);
+  constexpr double kShares[] = {0, 0.5, 1};
+  const double share_of_empty = dice_.Pick(kShares);
+  std::vector<ricci_attr> out;
+  for (const ricci_attr& a : attrs) {
+    const std::string_view name(a.name.ptr, a.name.len);
+    const auto optional = [&](const ricci_attr_spec& spec) {
+      return std::string_view(spec.name.ptr, spec.name.len) == name && (spec.flags & RICCI_ATTR_OPTIONAL) != 0;
+    };
+    const bool may_go = std::any_of(row.attr_specs, row.attr_specs + row.n_attr_specs, optional);
+    const bool empty = a.kind >= RICCI_ATTR_STRING ? a.count == 0 : a.i == 0 && a.f == 0;
+    if (!may_go || !dice_.Chance(empty ? share_of_empty : 0.1)) out.push_back(a);
   }
-  const Values out = ricci::Emit(builder_, nullptr, prim, attrs, ids, n);
-  ++counts_.emitted[name];
+  return out;
+}
+
+Values Draft::Emit(std::string_view primitive, const Values& in, const std::vector<ricci_attr>& given) {
+  std::vector<ricci_attr> attrs = WithSomeLeftOut(primitive, given);
+  dice_.Shuffle(attrs);
+  auto types = Infer(primitive, in, attrs);
+  if (types && attrs.size() < given.size()) Count("attribute left out");
+  if (!types && attrs.size() < given.size()) types = Infer(primitive, in, attrs = given);
+  if (!types) return {};
+  for (ricci_type t : *types) {
+    if (ArrayType(ctx_, t).elements() > palette_.max_elements) return {};
+  }
+  std::vector<ricci_val> ids;
+  for (const Value& v : in) ids.push_back(v.id);
+  const Values out =
+      ricci::Emit(builder_, nullptr, FindPrimitive(ctx_, primitive), attrs, ids, static_cast<uint32_t>(types->size()));
+  ++counts_.emitted[std::string(primitive)];
   ++equations_;
+  Remember(primitive, in, attrs);
   Add(out);
   return out;
+}
+
+void Draft::Remember(std::string_view primitive, const Values& in, const std::vector<ricci_attr>& attrs) {
+  if (recent_.size() == kRecent) recent_.erase(recent_.begin());
+  const ricci_prim_def& row = RowOf(ctx_, primitive);
+  DrawnEquation& e = recent_.emplace_back();
+  e.primitive = primitive;
+  e.in = in;
+  for (const ricci_attr& a : attrs) {
+    const auto* data = static_cast<const std::byte*>(a.data);
+    e.attrs.push_back({a, {data, data + a.count * ElementSize(a.kind)}});
+    for (const ricci_attr_spec& spec : std::span(row.attr_specs, row.n_attr_specs)) {
+      const std::string_view name(spec.name.ptr, spec.name.len);
+      if (name == std::string_view(a.name.ptr, a.name.len)) e.attrs.back().attr.name = spec.name;
+    }
+    if (a.kind != RICCI_ATTR_PROGRAM && a.kind != RICCI_ATTR_PROGRAMS) continue;
+    for (uint32_t i = 0; i < a.count; ++i) {
+      ricci_program* p = static_cast<ricci_program* const*>(a.data)[i];
+      e.programs.emplace_back(ricci_program_retain(p), ricci_program_release);
+    }
+  }
 }
 
 Value Draft::Produce(const ArrayType& type) {

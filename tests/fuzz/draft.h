@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "fuzz/dice.h"
@@ -21,12 +22,30 @@ struct Palette {
   bool smooth = false;          // only rows that have all rules, and values of moderate size: for the laws
   int64_t max_elements = 1024;  // of one value
   int max_nesting = 2;
+  bool deep = false;   // bodies are small and hold a body each, to the last level
+  bool large = false;  // one body of hundreds of equations with several loops one after another
 };
 
 // Counts over all programs of one run.
 struct DraftCounts {
   std::map<std::string, int64_t> emitted, refused;
   std::map<std::string, std::string> refusal;  // the last message for each row
+  std::map<std::string, int64_t> kinds;        // of what no row stands for: `pole`, `attribute left out`, ...
+};
+
+// An equation that was emitted, with attributes of its own.
+struct DrawnEquation {
+  struct HeldAttr {
+    ricci_attr attr;  // `data` is not used
+    std::vector<std::byte> data;
+  };
+  std::string primitive;
+  Values in;
+  std::vector<HeldAttr> attrs;
+  std::vector<std::shared_ptr<ricci_program>> programs;  // that `data` refers to
+
+  // They borrow from this.
+  std::vector<ricci_attr> Attrs() const;
 };
 
 class Draft {
@@ -40,12 +59,17 @@ class Draft {
 
   Dice& dice() { return dice_; }
   const Palette& palette() const { return palette_; }
+  // From now on, and in programs nested here.
+  void LimitElements(int64_t n) { palette_.max_elements = n; }
+  void Count(std::string_view kind) { ++counts_.kinds[std::string(kind)]; }
   ricci_ctx* context() const { return ctx_; }
   ricci_builder* builder() const { return builder_; }
   int nesting() const { return nesting_; }
   const Values& values() const { return values_; }
   const Values& params() const { return params_; }
   int64_t size() const { return equations_; }
+  // The last few equations, those with effects too.
+  const std::vector<DrawnEquation>& recent() const { return recent_; }
 
   // ---- types ----
   ArrayType Type(DType d, Dims shape) { return ArrayType::Make(ctx_, d, shape); }
@@ -65,6 +89,9 @@ class Draft {
   // A parameter (of the outermost program) or a constant.
   Value Fresh(const ArrayType& type);
   Value Constant(const ArrayType& type);
+  Value ConstantOf(const ArrayType& type, const std::vector<std::byte>& bytes);
+  // `v`, half of the time so that the compiler knows nothing of it.
+  Value Hidden(const Value& v);
   // Integers, most of them in [0, bound).
   Value Indices(Dims shape, int64_t bound);
   // `x` brought into [-1, 1], made positive, or above 1, so that functions of such domains give more than NaN.
@@ -72,10 +99,15 @@ class Draft {
   Value Positive(const Value& x);
 
   // ---- equations ----
-  // The results, or none if the row refuses. They join the values.
+  // The results, or none if the row refuses. They join the values. Attributes go in any order, and optional ones may be
+  // left out.
   Values Emit(std::string_view primitive, const Values& in, std::initializer_list<Attr> attrs = {});
   Values Emit(std::string_view primitive, const Values& in, const std::vector<ricci_attr>& attrs);
   void Add(const Values& made);
+  // Values that the program should give, since something is told from them alone.
+  void Keep(const Values& made) { kept_.insert(kept_.end(), made.begin(), made.end()); }
+  // Some of those, at most `n`.
+  Values SomeKept(size_t n);
   // A value of `type` that was computed here where that can be.
   Value Produce(const ArrayType& type);
   // Appends about `n` random equations.
@@ -85,6 +117,11 @@ class Draft {
  private:
   Value AddParam(const ArrayType& type);
   Shape Limited(Shape shape);
+  // The types of the results; empty and counted if the row refuses.
+  std::optional<std::vector<ricci_type>> Infer(std::string_view primitive, const Values& in,
+                                               const std::vector<ricci_attr>& attrs);
+  std::vector<ricci_attr> WithSomeLeftOut(std::string_view primitive, const std::vector<ricci_attr>& attrs);
+  void Remember(std::string_view primitive, const Values& in, const std::vector<ricci_attr>& attrs);
 
   ricci_ctx* ctx_;
   Dice& dice_;
@@ -93,8 +130,12 @@ class Draft {
   int nesting_ = 0;
   int64_t equations_ = 0;
   ricci_builder* builder_ = nullptr;
-  Values values_, params_;
+  Values values_, params_, kept_;
+  std::vector<DrawnEquation> recent_;
 };
+
+// The row of that name. Its names live as long as the context.
+const ricci_prim_def& RowOf(ricci_ctx* ctx, std::string_view primitive);
 
 }  // namespace ricci::testing
 #endif

@@ -3,6 +3,7 @@
 #include "fuzz/generators.h"
 #include "fuzz/subject.h"
 #include "lax/optimized_run.h"
+#include "runtime/executable.h"
 
 namespace ricci::testing {
 namespace {
@@ -41,26 +42,42 @@ class Guarded {
   std::vector<Line> memory_;
 };
 
-// What is left in memory after a run: results, or a complaint about what was overwritten.
-RunResult Collect(const std::vector<Guarded>& memory, const std::vector<Bytes>& inputs) {
+// What is left in memory after a run: results, or a complaint about what was overwritten. `place`: where each result
+// is.
+RunResult Collect(const std::vector<Guarded>& memory, const std::vector<Bytes>& inputs,
+                  const std::vector<size_t>& place) {
   RunResult out;
   for (size_t i = 0; i < memory.size(); ++i) {
     if (!memory[i].Intact()) out.error = Text("memory around argument ", i, " was written");
-    if (i >= inputs.size()) {
-      out.arrays.push_back(memory[i].Content());
-    } else if (memory[i].Content() != inputs[i]) {
-      out.error = Text("input ", i, " was written");
-    }
+    const bool taken = std::find(place.begin(), place.end(), i) != place.end();
+    if (!taken && i < inputs.size() && memory[i].Content() != inputs[i]) out.error = Text("input ", i, " was written");
   }
+  for (size_t at : place) out.arrays.push_back(memory[at].Content());
   return out;
 }
+std::vector<size_t> AfterInputs(size_t n_inputs, size_t n_results) {
+  std::vector<size_t> place(n_results);
+  for (size_t i = 0; i < n_results; ++i) place[i] = n_inputs + i;
+  return place;
+}
+
+using Array = std::shared_ptr<ricci_array>;
 
 }  // namespace
 
-Compiled::Compiled(ricci_ctx* ctx, const ricci_program* p, std::string_view device) {
+Compiled::Compiled(ricci_ctx* ctx, const ricci_program* p, std::string_view device, DonateMask donate)
+    : device_(ricci_device_find(ctx, device.data(), device.size())) {
+  for (const ArrayType& t : ParamsOf(ctx, p)) params_.push_back(t.id());
+  std::vector<uint8_t> donated;
+  for (size_t i = 0; i < params_.size(); ++i) donated.push_back(donate >> (i % 8) & 1);
   ricci_compile_opts o{};
   o.hdr.size = sizeof o;
-  o.device = ricci_device_find(ctx, device.data(), device.size());
+  o.device = device_;
+  if (donate != 0) {
+    o.hdr.flags = RICCI_COMPILE_CHECKED;
+    o.donate = donated.data();
+    o.n_donate = static_cast<uint32_t>(donated.size());
+  }
   ricci_executable* raw = nullptr;
   if (ricci_status* s = ricci_compile(p, &o, &raw)) {
     failure_ = Failed("compile", s);
@@ -70,25 +87,66 @@ Compiled::Compiled(ricci_ctx* ctx, const ricci_program* p, std::string_view devi
   for (const ArrayType& t : ResultsOf(ctx, p)) result_bytes_.push_back(BytesOf(t));
 }
 
-RunResult Compiled::Run(const std::vector<Bytes>& inputs) const {
+int32_t Compiled::ArgumentOf(size_t result) const {
+  return runtime::FromAbi(executable_.get())->code().alias(static_cast<uint32_t>(result));
+}
+size_t Compiled::n_in_place() const {
+  size_t n = 0;
+  for (size_t i = 0; executable_ != nullptr && i < result_bytes_.size(); ++i) n += ArgumentOf(i) >= 0;
+  return n;
+}
+
+RunResult Compiled::Run(const std::vector<Bytes>& inputs) const { return Bound(inputs, /*in_place=*/false); }
+RunResult Compiled::RunInPlace(const std::vector<Bytes>& inputs) const { return Bound(inputs, /*in_place=*/true); }
+
+RunResult Compiled::Bound(const std::vector<Bytes>& inputs, bool in_place) const {
   if (executable_ == nullptr) return failure_;
   ricci_call* raw = nullptr;
   if (ricci_status* s = ricci_call_create(executable_.get(), &raw)) return Failed("call", s);
   const std::shared_ptr<ricci_call> call(raw, ricci_call_release);
-  return Call(raw, inputs);
+  return Call(raw, inputs, in_place);
 }
 
-RunResult Compiled::Call(ricci_call* call, const std::vector<Bytes>& inputs) const {
+RunResult Compiled::Call(ricci_call* call, const std::vector<Bytes>& inputs, bool in_place) const {
   std::vector<Guarded> memory(inputs.begin(), inputs.end());
   for (size_t bytes : result_bytes_) memory.emplace_back(bytes);
+  std::vector<size_t> place = AfterInputs(inputs.size(), result_bytes_.size());
+  for (size_t i = 0; in_place && i < place.size(); ++i) {
+    if (ArgumentOf(i) >= 0) place[i] = static_cast<size_t>(ArgumentOf(i));
+  }
   for (size_t i = 0; i < memory.size(); ++i) {
-    const size_t bytes = i < inputs.size() ? inputs[i].size() : result_bytes_[i - inputs.size()];
-    if (ricci_status* s = ricci_call_bind(call, static_cast<uint32_t>(i), memory[i].data(), bytes)) {
+    const bool is_input = i < inputs.size();
+    const size_t bytes = is_input ? inputs[i].size() : result_bytes_[i - inputs.size()];
+    Guarded& bound = memory[is_input ? i : place[i - inputs.size()]];
+    if (ricci_status* s = ricci_call_bind(call, static_cast<uint32_t>(i), bound.data(), bytes)) {
       return Failed("bind", s);
     }
   }
   if (ricci_status* s = ricci_call_run(call)) return Failed("run", s);
-  return Collect(memory, inputs);
+  return Collect(memory, inputs, place);
+}
+
+RunResult Compiled::RunOnArrays(const std::vector<Bytes>& inputs) const {
+  if (executable_ == nullptr) return failure_;
+  std::vector<Array> owned;
+  std::vector<ricci_array*> in, out(result_bytes_.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    ricci_array* raw = nullptr;
+    if (ricci_status* s = ricci_array_from_host(device_, params_[i], inputs[i].data(), &raw)) return Failed("array", s);
+    owned.emplace_back(raw, ricci_array_release);
+    in.push_back(raw);
+  }
+  if (ricci_status* s = ricci_executable_run(executable_.get(), in.data(), static_cast<uint32_t>(in.size()), out.data(),
+                                             static_cast<uint32_t>(out.size()))) {
+    return Failed("run", s);
+  }
+  for (ricci_array* a : out) owned.emplace_back(a, ricci_array_release);
+  RunResult result;
+  for (size_t i = 0; i < out.size(); ++i) {
+    Bytes& bytes = result.arrays.emplace_back(result_bytes_[i]);
+    if (ricci_status* s = ricci_array_copy_to_host(out[i], bytes.data(), bytes.size())) return Failed("result", s);
+  }
+  return result;
 }
 
 RunResult RunThroughPasses(ricci_ctx* ctx, const ricci_program* p, const std::vector<Bytes>& inputs) {
@@ -101,7 +159,7 @@ RunResult RunThroughPasses(ricci_ctx* ctx, const ricci_program* p, const std::ve
   const bool broken = status.code() == absl::StatusCode::kFailedPrecondition;
   if (!status.ok())
     return {{}, std::string(status.message()), broken ? kBrokenPromise : static_cast<uint32_t>(status.code())};
-  return Collect(memory, inputs);
+  return Collect(memory, inputs, AfterInputs(inputs.size(), out.size()));
 }
 
 }  // namespace ricci::testing

@@ -18,17 +18,30 @@ struct RunResult {
   uint32_t code = 0;  // of the error, where a status told it
 };
 
+// Bit i % 8: argument i is donated.
+using DonateMask = uint8_t;
+
 class Compiled {
  public:
-  // A failure to compile is what every Run gives.
-  Compiled(ricci_ctx* ctx, const ricci_program* p, std::string_view device);
+  // A failure to compile is what every run gives.
+  Compiled(ricci_ctx* ctx, const ricci_program* p, std::string_view device, DonateMask donate = 0);
   // Through bound pointers; inputs must stay as they were.
   RunResult Run(const std::vector<Bytes>& inputs) const;
+  // The same, but results that may take the memory of a donated argument are bound to it.
+  RunResult RunInPlace(const std::vector<Bytes>& inputs) const;
+  // With arrays, of which the donated ones are used up.
+  RunResult RunOnArrays(const std::vector<Bytes>& inputs) const;
+  // How many results may take the memory of an argument.
+  size_t n_in_place() const;
 
  private:
-  RunResult Call(ricci_call* call, const std::vector<Bytes>& inputs) const;
+  RunResult Bound(const std::vector<Bytes>& inputs, bool in_place) const;
+  RunResult Call(ricci_call* call, const std::vector<Bytes>& inputs, bool in_place) const;
+  int32_t ArgumentOf(size_t result) const;  // whose memory it may take, or -1
 
+  ricci_device* device_;
   std::shared_ptr<ricci_executable> executable_;
+  std::vector<ricci_type> params_;
   std::vector<size_t> result_bytes_;
   RunResult failure_;
 };

@@ -1,5 +1,6 @@
 // The table of generators: for each family of rows one function that appends a random equation of it.
 //
+// What no row stands for (edges, nesting, equations that are almost one) is counted by name (`Draft::Count`, kinds.h).
 // Every row of the built-in plugin and of control must stand in one list of names; the run fails if a row was never
 // drawn, so a new primitive is fuzzed or the test says that it is not.
 #ifndef RICCI_TESTS_FUZZ_GENERATORS_H_
@@ -22,6 +23,7 @@ std::span<const Generator> IndexingGenerators();
 std::span<const Generator> ReductionGenerators();
 std::span<const Generator> RandomKeyGenerators();
 std::span<const Generator> CheckGenerators();
+std::span<const Generator> EdgeGenerators();
 // ---- only where nesting is left ----
 std::span<const Generator> ControlGenerators();
 std::span<const Generator> DerivativeGenerators();
@@ -31,6 +33,10 @@ inline constexpr uint32_t kBrokenPromise = RICCI_DATA_LOSS;
 
 // Appends one equation of a generator drawn by weight.
 void EmitSomething(Draft& d);
+// The same of those that hold programs.
+void EmitNested(Draft& d);
+// A vmap of a large body with several loops.
+void EmitLargeBody(Draft& d);
 
 }  // namespace ricci::testing
 #endif

@@ -229,7 +229,8 @@ class Hostile {
     if (IsSmall(p)) {
       ++totals_.ran;
       CheckCounts counts;
-      return CheckProgram(ctx_.get(), p, DrawInputs(ctx_.get(), p.get(), seed_, false), options_.devices, counts);
+      return CheckProgram(ctx_.get(), p, DrawInputs(ctx_.get(), p.get(), seed_, false), options_.devices, /*donate=*/0,
+                          counts);
     }
     std::vector<std::string> devices = options_.devices;
     devices.push_back("ref");

@@ -1,10 +1,10 @@
 // Programs with rounding made visible: every operation that rounds has its result moved by a few units in the last
 // place, zeros get one sign and NaNs one payload.
 //
-// A result next to a value where something happens (1 as tanh rounds to it, 0 and infinity as exp fades and overflows, a
-// whole number before floor, an equal one in a comparison) is on either side of it, or that value, as the backend rounds
-// it: some variants move all results up or down, fading and overflow included, some round them to fewer bits, by which
-// what is almost such a value becomes it.
+// A result next to a value where something happens (1 as tanh rounds to it, 0 and infinity as exp fades and overflows,
+// a whole number before floor, an equal one in a comparison) is on either side of it, or that value, as the backend
+// rounds it: some variants move all results up or down, fading and overflow included, some round them to fewer bits, by
+// which what is almost such a value becomes it.
 //
 // How far apart a program and its noisy versions are on `ref` tells the condition of each result, with all effects of
 // the program itself: cancellation, thresholds crossed, 1/-0. That is the tolerance for other backends; a result that

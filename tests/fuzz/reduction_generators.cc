@@ -139,7 +139,7 @@ void Threefry(Draft& d) {
   const Value x = d.AnyOfRank(0, 2, SetOf(DType::kU32));
   d.Emit("threefry2x32", {d.Of(DType::kU32, {}), d.Of(DType::kU32, {}), x, d.Of(x.type())});
 }
-constexpr Generator kKeyGenerators[] = {{1, false, MakeKeys}, {2, false, UseKeys}, {1, false, Threefry}};
+constexpr Generator kKeyGenerators[] = {{2, false, MakeKeys}, {6, false, UseKeys}, {1, false, Threefry}};
 
 }  // namespace
 

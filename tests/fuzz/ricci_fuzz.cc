@@ -8,6 +8,8 @@
 #include <cstdlib>
 
 #include "fuzz/hostile_text.h"
+#include "fuzz/kinds.h"
+#include "fuzz/seed_trial.h"
 
 #ifndef RICCI_FUZZ_BASE
 #define RICCI_FUZZ_BASE 1
@@ -16,9 +18,11 @@
 namespace ricci::testing {
 namespace {
 
+constexpr double kProgressSeconds = 60;  // between lines that say how far the run is
+
 struct Options {
   uint64_t seed = 0;
-  bool one = false;  // --seed: exactly this program
+  bool one = false;  // --seed without --count: exactly this program
   int64_t count = 1000;
   double seconds = 0;  // 0: no limit
   bool coverage = false;
@@ -46,7 +50,17 @@ std::vector<std::string> NotCovered(const Totals& totals) {
   return out;
 }
 
+// Rows and kinds of programs that were never drawn.
+std::vector<std::string> Missing(const Totals& totals) {
+  std::vector<std::string> out = NotCovered(totals);
+  for (const std::string& kind : WantedKinds()) {
+    if (!totals.draft.kinds.contains(kind)) out.push_back(kind);
+  }
+  return out;
+}
+
 void PrintCounts(const Totals& totals) {
+  for (const auto& [name, n] : totals.draft.kinds) std::printf("%s: %lld\n", name.c_str(), static_cast<long long>(n));
   for (const auto& [name, n] : totals.rows)
     std::printf("%-24s in %lld programs\n", name.c_str(), static_cast<long long>(n));
   for (const auto& [name, n] : totals.draft.refused)
@@ -74,6 +88,7 @@ Options Parse(int argc, char** argv) {
   Options o;
   const char* base = std::getenv("RICCI_FUZZ_SEED");
   o.seed = base != nullptr ? std::strtoull(base, nullptr, 10) : RICCI_FUZZ_BASE;
+  bool counted = false;
   for (int i = 1; i < argc; ++i) {
     const std::string_view a = argv[i];
     const auto number = [&] { return i + 1 < argc ? std::strtod(argv[++i], nullptr) : 0.0; };
@@ -82,7 +97,7 @@ Options Parse(int argc, char** argv) {
       o.one = true;
     } else if (a == "--count") {
       o.count = static_cast<int64_t>(number());
-      o.one = false;
+      counted = true;
     } else if (a == "--seconds") {
       o.seconds = number();
     } else if (a == "--failures") {
@@ -91,19 +106,21 @@ Options Parse(int argc, char** argv) {
       o.trial.verbose = true;
     } else if (a == "--coverage") {
       o.coverage = true;
+    } else if (a == "--draw-only") {
+      o.trial.draw_only = true;
     } else if (a == "--hostile") {
       o.hostile = true;
     } else if (a == "--no-shrink") {
       o.trial.shrink = false;
     } else {
-      std::fprintf(
-          stderr,
-          "ricci_fuzz [--seed N] [--count N] [--seconds S] [--failures N] [--coverage] [--hostile] [--verbose] "
-          "[--no-shrink]\n");
+      std::fprintf(stderr,
+                   "ricci_fuzz [--seed N] [--count N] [--seconds S] [--failures N] [--coverage] [--draw-only] "
+                   "[--hostile] [--verbose] "
+                   "[--no-shrink]\n");
       std::exit(2);
     }
   }
-  if (o.one) o.count = 1;
+  if (o.one && !counted) o.count = 1;
   return o;
 }
 
@@ -118,6 +135,25 @@ int RunHostile(const Options& options, const std::function<double()>& taken) {
   return totals.failures != 0 || (totals.texts >= 100 && totals.accepted * 20 < totals.texts) ? 1 : 0;
 }
 
+// A line from time to time says how far the run is.
+void RunSeeds(const Options& options, const std::function<double()>& taken, Totals& totals) {
+  double next_line = kProgressSeconds;
+  for (int64_t i = 0; i < options.count && totals.failures < options.failures; ++i) {
+    const uint64_t seed = options.seed + static_cast<uint64_t>(i);
+    if (options.seconds > 0 && taken() > options.seconds) break;
+    if (taken() > next_line) {
+      next_line = taken() + kProgressSeconds;
+      std::printf("seed %llu: %lld of %lld programs, %lld failures, %.0f s\n", static_cast<unsigned long long>(seed),
+                  static_cast<long long>(i), static_cast<long long>(options.count),
+                  static_cast<long long>(totals.failures), taken());
+      std::fflush(stdout);
+    }
+    Trial(seed, options.trial, totals).Run();
+  }
+  if (totals.checks.in_place > 0)
+    totals.draft.kinds["result in the memory of a donated argument"] = totals.checks.in_place;
+}
+
 int Main(int argc, char** argv) {
   Options options = Parse(argc, argv);
   Totals totals;
@@ -130,11 +166,8 @@ int Main(int argc, char** argv) {
   const auto start = std::chrono::steady_clock::now();
   const auto taken = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
   if (options.hostile) return RunHostile(options, taken);
-  for (int64_t i = 0; i < options.count && totals.failures < options.failures; ++i) {
-    if (options.seconds > 0 && taken() > options.seconds) break;
-    Trial(options.seed + static_cast<uint64_t>(i), options.trial, totals).Run();
-  }
-  const std::vector<std::string> missing = options.coverage ? NotCovered(totals) : std::vector<std::string>();
+  RunSeeds(options, taken, totals);
+  const std::vector<std::string> missing = options.coverage ? Missing(totals) : std::vector<std::string>();
   for (const std::string& name : missing) std::printf("never drawn: %s\n", name.c_str());
   if (options.coverage) PrintCounts(totals);
   PrintTotals(totals, taken());

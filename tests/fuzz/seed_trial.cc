@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "fuzz/generators.h"
+#include "fuzz/kinds.h"
 #include "fuzz/shrink.h"
 
 namespace ricci::testing {
@@ -9,8 +11,16 @@ namespace {
 
 constexpr std::string_view kModes[] = {"auto", "auto", "batched", "lanes"};
 
+constexpr int kShrinkTries = 2000;
+constexpr double kShrinkSeconds = 300;
+// Of all programs.
+constexpr double kDeep = 0.12, kLarge = 0.005, kDonates = 0.2, kReread = 0.5;
+
 Palette PaletteOf(Dice& dice) {
   Palette p;
+  p.deep = dice.Chance(kDeep);
+  p.large = dice.Chance(kLarge);
+  if (p.deep) p.max_nesting = static_cast<int>(dice.Between(4, 5));
   if (dice.Chance(0.3)) {
     p.smooth = true;
     p.special = false;
@@ -27,8 +37,13 @@ int64_t SizeOfProgram(Dice& dice) {
   if (roll < 10) return dice.Between(1, 6);
   return roll < 18 ? dice.Between(4, 20) : dice.Between(20, 60);
 }
+DonateMask DonatedArguments(uint64_t seed) {
+  Dice dice(seed ^ 0x646f6e61);
+  if (!dice.Chance(kDonates)) return 0;
+  return dice.Chance(0.5) ? 0xff : static_cast<DonateMask>(dice.Bits());
+}
 Values ResultsOfDraft(Draft& d) {
-  Values out;
+  Values out = d.SomeKept(4);
   for (int64_t n = d.dice().Between(1, 4); n > 0; --n) {
     const Value v = d.Find(kAny, {});
     if (!v.is_none()) out.push_back(v);
@@ -63,9 +78,10 @@ Trial::Trial(uint64_t seed, const TrialOptions& options, Totals& totals)
       options_(options),
       totals_(totals),
       dice_(seed),
-      mode_(dice_.Pick(kModes)),
+      palette_(PaletteOf(dice_)),
+      mode_(palette_.large && dice_.Chance(0.7) ? "lanes" : dice_.Pick(kModes)),
       ctx_(MakeContext(mode_)),
-      palette_(PaletteOf(dice_)) {}
+      donate_(DonatedArguments(seed)) {}
 
 void Trial::Run() {
   Program p;
@@ -79,13 +95,21 @@ void Trial::Run() {
                 PrintProgram(p.get()).c_str());
     std::fflush(stdout);
   }
-  if (Check(p, Equality()) || CheckTransformed(p)) return;
+  if (options_.draw_only) return;
+  if (Dice(seed_ ^ 0x74657874).Chance(kReread)) {
+    ++totals_.draft.kinds["attributes in another order"];
+    if (Check(p, OtherText())) return;
+    p = Reread(ctx_.get(), p, seed_);
+  }
+  if (Check(p, Equality())) return;
+  if (donate_ != 0) ++totals_.draft.kinds["donated arguments"];
+  if (CheckTransformed(p)) return;
   Check(p, Laws());
 }
 
 Program Trial::Draw() {
   Draft d(ctx_.get(), dice_, palette_, totals_.draft);
-  d.Grow(SizeOfProgram(dice_));
+  DrawEquations(d);
   const Values results = ResultsOfDraft(d);
   Program p = d.Finish(results);
   ++totals_.programs;
@@ -93,11 +117,35 @@ Program Trial::Draw() {
   totals_.equations += ricci_program_equation_count(p.get());
   const std::multiset<std::string> rows = RowsOf(p);
   for (auto row = rows.begin(); row != rows.end(); row = rows.upper_bound(*row)) ++totals_.rows[*row];
+  for (const std::string& kind : KindsOf(p)) ++totals_.draft.kinds[kind];
   return p;
 }
 
+void Trial::DrawEquations(Draft& d) {
+  if (palette_.large) return EmitLargeBody(d);
+  const int64_t n = SizeOfProgram(dice_);
+  d.Grow(palette_.deep ? std::min<int64_t>(n, 3) : n);
+  if (palette_.deep) EmitNested(d);
+}
+
 Trial::Verdict Trial::Equality() {
-  return [this](const Program& p) { return CheckProgram(ctx_.get(), p, Inputs(p), options_.devices, totals_.checks); };
+  return [this](const Program& p) {
+    return CheckProgram(ctx_.get(), p, Inputs(p), options_.devices, donate_, totals_.checks);
+  };
+}
+Trial::Verdict Trial::OtherText() {
+  return [this](const Program& p) -> Complaint {
+    try {
+      const Program read = Reread(ctx_.get(), p, seed_);
+      if (ricci_program_equal(p.get(), read.get()) == 0)
+        return "text: in another order of attributes is another program";
+      if (ricci_program_hash(p.get()) != ricci_program_hash(read.get()))
+        return "text: in another order has another hash";
+    } catch (const Error& e) {
+      return Text("text: in another order of attributes: ", e.message());
+    }
+    return {};
+  };
 }
 bool Trial::CheckTransformed(const Program& p) {
   // Drawn from the seed alone, so that a smaller program is transformed in the same way.
@@ -110,6 +158,7 @@ bool Trial::CheckTransformed(const Program& p) {
   if (v.program == nullptr) return false;
   if (options_.verbose) std::printf("// %s\n%s", v.name.c_str(), PrintProgram(v.program.get()).c_str());
   ++totals_.transformed;
+  if (donate_ != 0) ++totals_.draft.kinds["donated arguments of a transformed program"];
   return Check(v.program, Equality());
 }
 Trial::Verdict Trial::Laws() {
@@ -138,7 +187,7 @@ void Trial::Report(const Program& p, const std::string& complaint, const Verdict
     last = *c;
     return true;
   };
-  const Program small = Shrink(ctx_.get(), p, fails, 2000);
+  const Program small = Shrink(p, fails, kShrinkTries, kShrinkSeconds);
   std::printf("smallest program found (vmap %s): %s\n%s", mode_.c_str(), last.c_str(),
               PrintProgram(small.get()).c_str());
   PrintReplay(small);

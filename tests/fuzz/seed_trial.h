@@ -12,6 +12,7 @@ namespace ricci::testing {
 struct TrialOptions {
   std::vector<std::string> devices;  // compared with `ref`
   bool verbose = false, shrink = true;
+  bool draw_only = false;  // programs are counted, not checked
 };
 
 struct Totals {
@@ -35,7 +36,9 @@ class Trial {
   using Verdict = std::function<Complaint(const Program&)>;
 
   Program Draw();
+  void DrawEquations(Draft& d);
   Verdict Equality();
+  Verdict OtherText();
   Verdict Laws();
   // Whether it failed.
   bool Check(const Program& p, const Verdict& verdict);
@@ -48,9 +51,10 @@ class Trial {
   const TrialOptions& options_;
   Totals& totals_;
   Dice dice_;
+  Palette palette_;
   std::string mode_;
   Context ctx_;
-  Palette palette_;
+  DonateMask donate_;
 };
 
 }  // namespace ricci::testing

@@ -1,5 +1,7 @@
 #include "fuzz/shrink.h"
 
+#include <chrono>
+
 #include "base/status_abi.h"
 #include "ir/program.h"
 #include "pass/pass.h"
@@ -13,11 +15,15 @@ using trace::Vals;
 using Candidate = absl::StatusOr<ir::ProgramRef>;
 
 // ---- results ----
-Candidate KeepResult(const ir::Program& f, size_t kept) {
+Candidate WithResults(const ir::Program& f, const std::function<bool(size_t)>& keeps) {
   RICCI_ASSIGN(auto b, Builder::Create(prim::Registry::Of(f), f.name, {f.param_types.data(), f.param_types.size()}));
   const Vals params = b->params();
-  RICCI_ASSIGN(Vals results, b->Inline(f, params));
-  return b->Finish(std::array{results[kept]});
+  RICCI_ASSIGN(const Vals results, b->Inline(f, params));
+  Vals kept;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (keeps(i)) kept.push_back(results[i]);
+  }
+  return b->Finish(kept);
 }
 // Makes the operands of equation `at` the results: what fails may stand before it.
 Candidate StopAt(const ir::Program& f, size_t at) {
@@ -38,27 +44,59 @@ Candidate StopAt(const ir::Program& f, size_t at) {
 }
 
 // ---- equations ----
-// Equation `at` is left out: each of its results is an operand of that type, or a new parameter.
-Candidate WithoutEquation(const ir::Program& f, size_t at, bool by_operand) {
-  const ir::Equation* gone = &f.equations[at];
+enum class StandIn : uint8_t { kOperand, kParameter, kZero };
+
+// What stands for a result of type `type` of an equation on `in` that is left out.
+absl::StatusOr<Val> InPlaceOf(Builder& b, std::span<const Val> in, ir::TypeId type, StandIn kind) {
+  if (kind == StandIn::kParameter) return b.AddParam(type);
+  if (kind == StandIn::kZero) return b.Zero(type);
+  for (Val operand : in) {
+    if (b.type_id(operand) == type) return operand;
+  }
+  return absl::NotFoundError("no operand of that type");
+}
+// Equations from .. to are left out.
+Candidate Without(const ir::Program& f, size_t from, size_t to, StandIn kind) {
+  const ir::Equation *first = &f.equations[from], *end = f.equations.data() + to;
+  return pass::Rebuild(
+      f,
+      [&](Builder& b, const ir::Program& p, const ir::Equation& eqn, std::span<const Val> in) -> absl::StatusOr<Vals> {
+        if (&eqn < first || &eqn >= end) return b.Copy(p, eqn, in);
+        Vals out;
+        for (uint32_t i = 0; i < eqn.n_results; ++i) {
+          RICCI_ASSIGN(out.emplace_back(), InPlaceOf(b, in, p.type_id(eqn.result(i)), kind));
+        }
+        return out;
+      });
+}
+// Equation `at` without its attribute `attr`.
+Candidate WithoutAttribute(const ir::Program& f, size_t at, size_t attr) {
+  const ir::Equation* changed = &f.equations[at];
   return pass::Rebuild(f,
                        [&](Builder& b, const ir::Program& from, const ir::Equation& eqn,
                            std::span<const Val> in) -> absl::StatusOr<Vals> {
-                         if (&eqn != gone) return b.Copy(from, eqn, in);
-                         Vals out;
+                         if (&eqn != changed) return b.Copy(from, eqn, in);
+                         std::vector<ricci_attr> attrs(eqn.attrs.begin(), eqn.attrs.end());
+                         attrs.erase(attrs.begin() + static_cast<int64_t>(attr));
+                         return b.Emit(eqn.prim, attrs, in);
+                       });
+}
+// Instead of an equation that holds a program, that program once, on the last operands: a branch of cond, the body of
+// call, checkpoint and custom derivatives, and of loops that carry everything.
+Candidate BodyOnce(const ir::Program& f, size_t at, const ricci_program* held) {
+  const ir::Equation* changed = &f.equations[at];
+  const ir::Program& body = *ir::FromAbi(held);
+  return pass::Rebuild(f,
+                       [&](Builder& b, const ir::Program& from, const ir::Equation& eqn,
+                           std::span<const Val> in) -> absl::StatusOr<Vals> {
+                         if (&eqn != changed) return b.Copy(from, eqn, in);
+                         if (body.n_params() > in.size() || body.n_results() != eqn.n_results)
+                           return absl::NotFoundError("other operands or results");
                          for (uint32_t i = 0; i < eqn.n_results; ++i) {
-                           const ir::TypeId type = from.type_id(eqn.result(i));
-                           Val v = trace::kNone;
-                           for (Val operand : in) {
-                             if (by_operand && b.type_id(operand) == type) v = operand;
-                           }
-                           if (v == trace::kNone && by_operand) return absl::NotFoundError("no operand of that type");
-                           if (!by_operand) {
-                             RICCI_ASSIGN(v, b.AddParam(type));
-                           }
-                           out.push_back(v);
+                           if (body.result_types[i] != from.type_id(eqn.result(i)))
+                             return absl::NotFoundError("other results");
                          }
-                         return out;
+                         return b.Inline(body, in.last(body.n_params()));
                        });
 }
 
@@ -180,25 +218,44 @@ Candidate WithoutUnusedParams(const ir::Program& f) {
   return pass::Dce(*made, {});
 }
 
-std::vector<std::function<Candidate(const ir::Program&)>> Steps(const ir::Program& f, bool nested) {
-  std::vector<std::function<Candidate(const ir::Program&)>> out;
+using Step = std::function<Candidate(const ir::Program&)>;
+
+// Runs of equations at once, the longest first.
+void AddRuns(const ir::Program& f, StandIn kind, std::vector<Step>& out) {
+  const size_t n = f.equations.size();
+  for (size_t run = n / 2; run > 1; run /= 2) {
+    for (size_t from = 0; from < n; from += run) {
+      const size_t to = std::min(n, from + run);
+      out.push_back([=](const ir::Program& p) { return Without(p, from, to, kind); });
+    }
+  }
+}
+
+std::vector<Step> Steps(const ir::Program& f, bool nested) {
+  std::vector<Step> out;
   using P = const ir::Program&;
   if (!nested) {
-    for (size_t i = 0; f.n_results() > 1 && i < f.n_results(); ++i)
-      out.push_back([i](P p) { return KeepResult(p, i); });
+    for (size_t i = 0; f.n_results() > 1 && i < f.n_results(); ++i) {
+      out.push_back([i](P p) { return WithResults(p, [i](size_t k) { return k == i; }); });
+      out.push_back([i](P p) { return WithResults(p, [i](size_t k) { return k != i; }); });
+    }
+    for (size_t at = f.equations.size() / 2; at > 0; at /= 2) out.push_back([at](P p) { return StopAt(p, at); });
+    AddRuns(f, StandIn::kParameter, out);
     for (size_t i = 0; i < f.equations.size(); ++i) {
       out.push_back([i](P p) { return StopAt(p, i); });
       out.push_back([i](P p) { return Unwrapped(p, i); });
     }
     out.push_back([](P p) { return WithoutUnusedParams(p); });
   }
+  AddRuns(f, StandIn::kZero, out);
   for (size_t i = f.equations.size(); i-- > 0;) {
-    out.push_back([i](P p) { return WithoutEquation(p, i, true); });
-    if (!nested) out.push_back([i](P p) { return WithoutEquation(p, i, false); });
+    for (StandIn kind : {StandIn::kOperand, nested ? StandIn::kZero : StandIn::kParameter})
+      out.push_back([i, kind](P p) { return Without(p, i, i + 1, kind); });
   }
   for (size_t i = 0; i < f.equations.size(); ++i) {
     for (const ricci_attr& a : f.equations[i].attrs) {
       for (ricci_program* inner : ir::Programs(a)) {
+        out.push_back([i, inner](P p) { return BodyOnce(p, i, inner); });
         const ir::Program* target = ir::FromAbi(inner);
         for (auto& step : Steps(*target, true)) {
           out.push_back([i, step, target](P p) {
@@ -208,6 +265,10 @@ std::vector<std::function<Candidate(const ir::Program&)>> Steps(const ir::Progra
         }
       }
     }
+  }
+  for (size_t i = 0; i < f.equations.size(); ++i) {
+    for (size_t a = 0; a < f.equations[i].attrs.size(); ++a)
+      out.push_back([i, a](P p) { return WithoutAttribute(p, i, a); });
   }
   if (!nested) {
     std::vector<int64_t> sizes;
@@ -229,6 +290,7 @@ size_t TotalSize(const ir::Program& f) {
     n += std::min<size_t>(elements, 900) / 4 + f.type(v).shape.size();
   }
   for (const ir::Equation& eqn : f.equations) {
+    n += eqn.attrs.size() * 20;
     for (const ricci_attr& a : eqn.attrs) {
       for (ricci_program* p : ir::Programs(a)) n += TotalSize(*ir::FromAbi(p)) + 500;
     }
@@ -238,12 +300,16 @@ size_t TotalSize(const ir::Program& f) {
 
 }  // namespace
 
-Program Shrink(ricci_ctx*, Program p, const std::function<bool(const Program&)>& fails, int tries) {
-  for (bool smaller = true; smaller && tries > 0;) {
+Program Shrink(Program p, const std::function<bool(const Program&)>& fails, int tries, double seconds) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto late = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds;
+  };
+  for (bool smaller = true; smaller && tries > 0 && !late();) {
     smaller = false;
     const ir::Program& f = *ir::FromAbi(p.get());
     for (const auto& step : Steps(f, /*nested=*/false)) {
-      if (tries <= 0) break;
+      if (tries <= 0 || late()) break;
       Candidate c = step(f);
       if (!c.ok()) continue;
       c = pass::Dce(**c, {});

@@ -1,5 +1,6 @@
-// Shrinking: the smallest program found that still fails, by dropping results and equations, making dimensions smaller
-// and constants simple.
+// Shrinking: the smallest program found that still fails, by dropping results, equations (runs of them first) and
+// attributes, putting bodies in place of what holds them, making dimensions smaller and constants simple; in nested
+// programs too.
 #ifndef RICCI_TESTS_FUZZ_SHRINK_H_
 #define RICCI_TESTS_FUZZ_SHRINK_H_
 #include <functional>
@@ -8,8 +9,9 @@
 
 namespace ricci::testing {
 
-// `fails` says whether a candidate still fails in the same way. At most `tries` candidates are looked at.
-Program Shrink(ricci_ctx* ctx, Program p, const std::function<bool(const Program&)>& fails, int tries);
+// `fails` says whether a candidate still fails in the same way. At most `tries` candidates are looked at, none after
+// `seconds`.
+Program Shrink(Program p, const std::function<bool(const Program&)>& fails, int tries, double seconds);
 
 }  // namespace ricci::testing
 #endif

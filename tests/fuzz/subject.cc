@@ -2,6 +2,7 @@
 
 #include "fuzz/generators.h"
 #include "fuzz/reference.h"
+#include "fuzz/shuffled_text.h"
 
 namespace ricci::testing {
 namespace {
@@ -50,10 +51,18 @@ Complaint CheckText(ricci_ctx* ctx, const Program& p) {
   return {};
 }
 
+Program Reread(ricci_ctx* ctx, const Program& p, uint64_t seed) {
+  Dice dice(seed);
+  const std::string text = WithShuffledAttributes(PrintProgram(p.get()), dice);
+  ricci_program* raw = nullptr;
+  Check(ricci_program_parse(ctx, text.data(), text.size(), "", 0, &raw));
+  return Own(raw);
+}
+
 bool IsBrokenPromise(const RunResult& r) { return r.error && r.code == kBrokenPromise; }
 
 Complaint CheckProgram(ricci_ctx* ctx, const Program& p, const std::vector<Bytes>& inputs,
-                       const std::vector<std::string>& devices, CheckCounts& counts) {
+                       const std::vector<std::string>& devices, DonateMask donate, CheckCounts& counts) {
   try {
     if (Complaint c = CheckText(ctx, p)) return c;
     Reference reference(ctx, p, inputs, counts);
@@ -66,7 +75,13 @@ Complaint CheckProgram(ricci_ctx* ctx, const Program& p, const std::vector<Bytes
     };
     if (Complaint c = compare(RunThroughPasses(ctx, p.get(), inputs), "passes")) return c;
     for (const std::string& device : devices) {
-      if (Complaint c = compare(Compiled(ctx, p.get(), device).Run(inputs), device)) return c;
+      const Compiled compiled(ctx, p.get(), device, donate);
+      if (Complaint c = compare(compiled.Run(inputs), device)) return c;
+      if (donate == 0) continue;
+      ++counts.donated;
+      counts.in_place += compiled.n_in_place() > 0;
+      if (Complaint c = compare(compiled.RunInPlace(inputs), device + " in place")) return c;
+      if (Complaint c = compare(compiled.RunOnArrays(inputs), device + " on arrays")) return c;
     }
     return {};
   } catch (const Error& e) {

@@ -18,14 +18,18 @@ std::vector<Bytes> DrawInputs(ricci_ctx* ctx, const ricci_program* p, uint64_t s
 
 struct CheckCounts {
   int64_t compared = 0, undecided = 0;  // elements, and those of them that noise decides
+  int64_t donated = 0, in_place = 0;    // programs with donated arguments, and those whose results took memory of them
 };
 
 Complaint CheckText(ricci_ctx* ctx, const Program& p);
+// The program read from text whose attributes are in another order; throws the Error of the parser.
+Program Reread(ricci_ctx* ctx, const Program& p, uint64_t seed);
 // A run that fails because a drawn `check` does not hold: nothing can be compared.
 bool IsBrokenPromise(const RunResult& r);
-// CheckText, and equality of `ref`, the passes and these devices.
+// CheckText, and equality of `ref`, the passes and these devices. With donated arguments the devices run in three ways:
+// on memory of their own, in the memory of the arguments, and on arrays.
 Complaint CheckProgram(ricci_ctx* ctx, const Program& p, const std::vector<Bytes>& inputs,
-                       const std::vector<std::string>& devices, CheckCounts& counts);
+                       const std::vector<std::string>& devices, DonateMask donate, CheckCounts& counts);
 
 }  // namespace ricci::testing
 #endif

@@ -1,0 +1,59 @@
+#include "fuzz/kinds.h"
+
+#include "ir/program.h"
+
+namespace ricci::testing {
+namespace {
+
+constexpr std::string_view kHolders[] = {"scan", "while", "cond", "vmap", "checkpoint", "custom_jvp"};
+constexpr size_t kDeep = 4, kLarge = 100, kManyLoops = 3;
+
+std::string Within(std::string_view inner, std::string_view outer) { return Text(inner, " in ", outer); }
+std::string AtDepth(std::string_view row) { return Text(row, " at depth ", kDeep); }
+const std::string kLargeBody = Text("vmap of a body of ", kLarge, " equations with ", kManyLoops, " loops in a row");
+
+void Collect(const ir::Program& f, std::string_view outer, size_t depth, std::set<std::string>& kinds) {
+  size_t loops = 0;
+  for (const ir::Equation& eqn : f.equations) {
+    const std::string_view name = f.vocabulary()->PrimName(eqn.prim);
+    loops += name == "while" || name == "scan";
+    for (const ricci_attr& a : eqn.attrs) {
+      for (ricci_program* p : ir::Programs(a)) {
+        kinds.insert(Within(name, outer));
+        if (depth + 1 >= kDeep) kinds.insert(AtDepth(name));
+        Collect(*ir::FromAbi(p), name, depth + 1, kinds);
+      }
+    }
+  }
+  if (outer == "vmap" && f.equations.size() >= kLarge && loops >= kManyLoops) kinds.insert(kLargeBody);
+}
+
+}  // namespace
+
+std::set<std::string> KindsOf(const Program& p) {
+  std::set<std::string> kinds;
+  Collect(*ir::FromAbi(p.get()), "a program", 0, kinds);
+  return kinds;
+}
+
+std::vector<std::string> WantedKinds() {
+  std::vector<std::string> out = {"argument next to an edge",
+                                  "attribute left out",
+                                  "attributes in another order",
+                                  "equation twice",
+                                  "equation with a changed attribute",
+                                  "product of the same operands",
+                                  "index at the end of its dtype",
+                                  "size at a limit",
+                                  "donated arguments",
+                                  "donated arguments of a transformed program",
+                                  "result in the memory of a donated argument",
+                                  kLargeBody};
+  for (std::string_view inner : kHolders) {
+    out.push_back(AtDepth(inner));
+    for (std::string_view outer : kHolders) out.push_back(Within(inner, outer));
+  }
+  return out;
+}
+
+}  // namespace ricci::testing
