@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "ricci/ricci.h"
+#include "ricci/writer.h"
 
 static void check(ricci_status* status) {
   if (status == NULL) return;
@@ -17,25 +18,17 @@ static void check(ricci_status* status) {
   exit(1);
 }
 
-/* Appends one equation with one result. */
-static ricci_val emit(ricci_builder* b, const char* name, size_t len, const ricci_attr* attrs, uint32_t n_attrs,
-                      const ricci_val* in, uint32_t n_in) {
-  ricci_prim prim;
-  ricci_val out;
-  check(ricci_prim_find(ricci_builder_context(b), name, len, &prim));
-  check(ricci_builder_emit(b, prim, attrs, n_attrs, in, n_in, &out, 1));
-  return out;
-}
-
+/* A writer keeps the first error, so that equations are written as expressions and asked about once. */
 static ricci_program* build(ricci_ctx* ctx, ricci_type vector) {
   ricci_builder* b;
-  ricci_val x;
+  ricci_val x, sum;
   check(ricci_builder_create(ctx, "hello", 5, &vector, 1, &b, &x));
-  ricci_val product[2] = {x, emit(b, "sin", 3, NULL, 0, &x, 1)};
-  ricci_val y = emit(b, "mul", 3, NULL, 0, product, 2);
+  ricci_writer w = ricci_writer_of_program(b, NULL);
+  const ricci_val y = ricci_write_emit2(&w, "mul", x, ricci_write_emit1(&w, "sin", x));
   const int64_t axis = 0;
-  const ricci_attr axes = {.name = {"axes", 4}, .kind = RICCI_ATTR_INTS, .count = 1, .data = &axis};
-  ricci_val sum = emit(b, "reduce_sum", 10, &axes, 1, &y, 1);
+  const ricci_attr axes = ricci_attr_ints("axes", &axis, 1);
+  ricci_write_emit(&w, "reduce_sum", &axes, 1, &y, 1, &sum, 1);
+  check(ricci_writer_finish(&w));
   ricci_program* f;
   check(ricci_builder_finish(b, &sum, 1, &f));
   return f;

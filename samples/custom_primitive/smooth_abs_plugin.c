@@ -6,83 +6,62 @@
  *   batch_kind     elementwise, so vmap needs no code
  *   examples       `ricci check --plugin FILE` holds the rules against what they mean
  *   a SCALAR lowering: one expression per element, which fuses into generated code of every backend
- * The same source is linked statically or loaded at run time; see ricci_add_plugin.
+ * The rules are written with a ricci_writer (ricci/writer.h): it keeps the first error, so there is one test at the
+ * end. The same source is linked statically or loaded at run time; see ricci_add_plugin.
  */
-#include "ricci/api_table.h"
-
-#define TEXT(s) \
-  { s, sizeof(s) - 1 }
-#define TRY(call)                        \
-  do {                                   \
-    ricci_status* status_ = (call);      \
-    if (status_ != NULL) return status_; \
-  } while (0)
-
-static ricci_status* invalid(const char* message) {
-  size_t length = 0;
-  while (message[length] != '\0') ++length;
-  return ricci_status_make(RICCI_INVALID_ARGUMENT, message, length);
-}
+#include "ricci/writer.h"
 
 static ricci_status* abstract_eval(void* self, ricci_builder* b, const ricci_op* op) {
   (void)self;
-  uint32_t dtype;
-  if (op->n_in != 1) return invalid("demo.smooth_abs: takes one operand");
-  TRY(ricci_type_get(op->ctx, op->in_types[0], &dtype, NULL, NULL));
-  if (dtype != RICCI_F32 && dtype != RICCI_F64) return invalid("demo.smooth_abs: the operand must be f32 or f64");
-  if (!(op->attrs[0].f > 0.0)) return invalid("demo.smooth_abs: eps must be positive");
-  return ricci_builder_set_out_types(b, op->in_types, 1);
-}
-
-static ricci_status* emit(ricci_builder* b, const char* name, size_t len, ricci_val x, ricci_val y, ricci_val* out) {
-  ricci_prim prim;
-  const ricci_val in[2] = {x, y};
-  TRY(ricci_prim_find(ricci_builder_context(b), name, len, &prim));
-  return ricci_builder_emit(b, prim, NULL, 0, in, 2, out, 1);
+  ricci_writer w = ricci_writer_of_program(b, op);
+  const uint32_t dtype = ricci_write_operand_dtype(&w, 0);
+  ricci_write_require(&w, op->n_in == 1, "takes one operand");
+  ricci_write_require(&w, dtype == RICCI_F32 || dtype == RICCI_F64, "the operand must be f32 or f64");
+  ricci_write_require(&w, ricci_op_float(op, "eps", 0) > 0, "eps must be positive");
+  ricci_write_out_types(&w, op->in_types, 1);
+  return ricci_writer_finish(&w);
 }
 
 /* d sqrt(x^2 + eps^2) = x / sqrt(x^2 + eps^2) dx */
 static ricci_status* jvp(void* self, ricci_builder* b, const ricci_op* op, const ricci_jvp_args* a) {
   (void)self;
-  ricci_val slope;
-  TRY(ricci_builder_emit(b, op->prim, op->attrs, op->n_attrs, a->primals, 1, a->out_primals, 1));
-  if (a->tangents[0] == RICCI_VAL_ZERO) return NULL;
-  TRY(emit(b, "div", 3, a->primals[0], a->out_primals[0], &slope));
-  return emit(b, "mul", 3, slope, a->tangents[0], &a->out_tangents[0]);
+  ricci_writer w = ricci_writer_of_program(b, op);
+  ricci_write_same(&w, a->primals, a->out_primals);
+  if (a->tangents[0] != RICCI_VAL_ZERO) {
+    const ricci_val slope = ricci_write_emit2(&w, "div", a->primals[0], a->out_primals[0]);
+    a->out_tangents[0] = ricci_write_emit2(&w, "mul", slope, a->tangents[0]);
+  }
+  return ricci_writer_finish(&w);
 }
 
-/* One element: three scalar operations. The constant has the element type of the operand. */
+/* One element: three scalar operations. */
 static ricci_status* scalar(void* self, ricci_kernel_builder* k, const ricci_op* op, const ricci_sval* in,
                             ricci_sval* out) {
   (void)self;
-  const double square64 = op->attrs[0].f * op->attrs[0].f;
-  const float square32 = (float)square64;
-  const uint32_t dtype = ricci_kernel_dtype(k, in[0]);
-  const ricci_sval factors[2] = {in[0], in[0]};
-  ricci_sval sum[2], radicand;
-  TRY(ricci_kernel_const(k, dtype, dtype == RICCI_F32 ? (const void*)&square32 : (const void*)&square64, &sum[1]));
-  TRY(ricci_kernel_scalar(k, RICCI_S_MUL, 0, factors, 2, &sum[0]));
-  TRY(ricci_kernel_scalar(k, RICCI_S_ADD, 0, sum, 2, &radicand));
-  return ricci_kernel_scalar(k, RICCI_S_SQRT, 0, &radicand, 1, out);
+  ricci_writer w = ricci_writer_of_kernel(k);
+  const double eps = ricci_op_float(op, "eps", 0);
+  const ricci_sval square = ricci_write_binary(&w, RICCI_S_MUL, in[0], in[0]);
+  const ricci_sval sum = ricci_write_binary(&w, RICCI_S_ADD, square, ricci_write_like(&w, in[0], eps * eps));
+  *out = ricci_write_unary(&w, RICCI_S_SQRT, sum);
+  return ricci_writer_finish(&w);
 }
 
 static ricci_status* attach(void* self, ricci_ctx* ctx) {
   (void)self;
-  static const ricci_attr_spec attrs[] = {{.name = TEXT("eps"), .kind = RICCI_ATTR_FLOAT}};
-  static const ricci_lowering lowering = {
-      .hdr = {.size = sizeof(ricci_lowering)}, .kind = RICCI_LOWER_SCALAR, .target = TEXT("*"), .scalar = scalar};
-  static const ricci_lowering* const lowerings[] = {&lowering};
-  static const ricci_prim_def row = {.hdr = {.size = sizeof(ricci_prim_def)},
-                                     .name = TEXT("demo.smooth_abs"),
-                                     .attr_specs = attrs,
-                                     .n_attr_specs = 1,
-                                     .batch_kind = RICCI_BATCH_ELEMENTWISE,
-                                     .abstract_eval = abstract_eval,
-                                     .jvp = jvp,
-                                     .missing = TEXT("transpose: not linear"),
-                                     .lowerings = lowerings,
-                                     .n_lowerings = 1,
-                                     .examples = TEXT("(f64[2,3]) eps=0.5; (f32[5]) eps=0.25")};
+  const ricci_attr_spec eps = ricci_attr_spec_of("eps", RICCI_ATTR_FLOAT, 0);
+  ricci_lowering lowering = ricci_lowering_of(RICCI_LOWER_SCALAR);
+  lowering.scalar = scalar;
+  const ricci_lowering* const lowerings[] = {&lowering};
+  ricci_prim_def row = ricci_prim_def_of("demo.smooth_abs"); /* copied by ricci_prim_register */
+  row.attr_specs = &eps;
+  row.n_attr_specs = 1;
+  row.batch_kind = RICCI_BATCH_ELEMENTWISE;
+  row.abstract_eval = abstract_eval;
+  row.jvp = jvp;
+  row.missing = ricci_str_of("transpose: not linear");
+  row.lowerings = lowerings;
+  row.n_lowerings = 1;
+  row.examples = ricci_str_of("(f64[2,3]) eps=0.5; (f32[5]) eps=0.25");
   ricci_prim id;
   return ricci_prim_register(ctx, &row, &id);
 }
@@ -92,8 +71,8 @@ ricci_status* ricci_plugin_query_smooth_abs(const ricci_host_info* host, const r
   static const ricci_plugin plugin = {.hdr = {.size = sizeof(ricci_plugin)},
                                       .abi_major = RICCI_ABI_MAJOR,
                                       .abi_minor = RICCI_ABI_MINOR,
-                                      .name = TEXT("smooth_abs"),
-                                      .version = TEXT("0.1.0"),
+                                      .name = {"smooth_abs", 10},
+                                      .version = {"0.1.0", 5},
                                       .attach = attach};
   *out = &plugin;
   return NULL;
