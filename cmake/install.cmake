@@ -41,6 +41,19 @@ if(TARGET ricci_plugin_cpu)
   endif()
 endif()
 
+# What to read, and the samples with a project that builds them against the prefix.
+set(ricci_share ${CMAKE_INSTALL_DATADIR}/ricci)
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/ricci)
+if(TARGET ricci_plugin_cpu)
+  install(FILES ${PROJECT_SOURCE_DIR}/samples/prefix/CMakeLists.txt ${PROJECT_SOURCE_DIR}/samples/README.md
+                ${PROJECT_SOURCE_DIR}/samples/hello.c
+          DESTINATION ${ricci_share}/samples)
+  foreach(folder custom_primitive quickstart data)
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/samples/${folder} DESTINATION ${ricci_share}/samples)
+  endforeach()
+endif()
+
 if(TARGET ricci_tool)
   install(TARGETS ricci_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

@@ -1,4 +1,5 @@
-# Removes what the last `cmake --install` of this build put in place, as its manifest lists it, and folders left empty.
+# Removes what the last `cmake --install` of this build put in place, as its manifest lists it, and the folders of ours
+# (with `ricci` in their path) that are left empty.
 if(NOT EXISTS ${MANIFEST})
   message(FATAL_ERROR "nothing to uninstall: ${MANIFEST} does not exist")
 endif()
@@ -6,13 +7,18 @@ file(STRINGS ${MANIFEST} files)
 foreach(file IN LISTS files)
   message(STATUS "removing $ENV{DESTDIR}${file}")
   file(REMOVE "$ENV{DESTDIR}${file}")
-  get_filename_component(folder "$ENV{DESTDIR}${file}" DIRECTORY)
-  list(APPEND folders ${folder})
+  # From the file's folder up to the last one that is ours.
+  cmake_path(GET file PARENT_PATH folder)
+  while(folder MATCHES "/(bin|include|lib[^/]*|share)/(.*/)?ricci(/|$)")
+    list(APPEND folders ${folder})
+    cmake_path(GET folder PARENT_PATH folder)
+  endwhile()
 endforeach()
 list(REMOVE_DUPLICATES folders)
+list(SORT folders ORDER DESCENDING)  # what lies in a folder comes before it
 foreach(folder IN LISTS folders)
-  file(GLOB left ${folder}/*)
-  if(folder MATCHES "/ricci$" AND NOT left)
-    file(REMOVE_RECURSE ${folder})
+  file(GLOB left "$ENV{DESTDIR}${folder}/*")
+  if(NOT left)
+    file(REMOVE_RECURSE "$ENV{DESTDIR}${folder}")
   endif()
 endforeach()

@@ -3,7 +3,8 @@
 # sh tests/packaging/prefix_test.sh BUILD_FOLDER WORK_FOLDER
 #
 # The prefix is moved because packages are often built in one place and used in another. The first copy is uninstalled
-# afterwards and must leave no file behind.
+# afterwards and must leave no file or folder of ours behind. The samples in the prefix are built and run (the quickstart,
+# which trains, is only built).
 set -eu
 build=$1
 work=$2
@@ -16,6 +17,11 @@ cp -R "$work/installed" "$work/moved"
 cmake --build "$build" --target uninstall >/dev/null
 left=$(find "$work/installed" -type f)
 [ -z "$left" ] || { echo "left behind by uninstall: $left" >&2; exit 1; }
+left=$(cd "$work/installed" && find . -path "*/ricci*")
+[ -z "$left" ] || { echo "folders left behind by uninstall: $left" >&2; exit 1; }
+for document in README.md LICENSE; do
+  [ -s "$work/moved/share/doc/ricci/$document" ] || { echo "no $document in share/doc/ricci" >&2; exit 1; }
+done
 
 components=
 [ ! -e "$work/moved/lib/cmake/ricci/ricci-cpu-targets.cmake" ] || components=cpu
@@ -52,6 +58,13 @@ if [ -n "$components" ]; then
   # shellcheck disable=SC2046
   g++ -std=c++20 "$here/consumer/in_binding.cc" -o "$work/in_binding" $(pkg-config --cflags --libs ricci-cpp ricci-cpu)
   "$work/in_binding" cpu
+fi
+
+if [ -n "$components" ]; then
+  echo "== the samples in the prefix"
+  cmake -S "$work/moved/share/ricci/samples" -B "$work/samples" -G Ninja -DCMAKE_BUILD_TYPE=Debug >/dev/null
+  cmake --build "$work/samples" --parallel "${RICCI_JOBS:-2}"
+  ctest --test-dir "$work/samples" --output-on-failure -E quickstart
 fi
 
 echo "== the tool"
