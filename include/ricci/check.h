@@ -4,15 +4,18 @@
  * checked:
  *   rules                the row has jvp, transpose and batch, or `missing` says why not (of primitives)
  *   text                 the printed program parses to an equal one
- *   factors              the factor text fits operands and results
+ *   written              every element of every result is written: two runs into memory of different content agree
+ *   factors              the factor text fits operands and results, and each factor can be split as its kind says, not
+ *                        better (ricci/primitive.h)
  *   optimized            `ref` gives the same before and after all passes; for every program of the other laws too
  *   device               every other device gives what `ref` gives
- *   jvp                  derivatives against central differences
+ *   jvp                  derivatives against central differences: by one operand at a time, then by all
  *   transpose            <ct, jvp(t)> = <vjp(ct), t>
  *   jvp of jvp, jvp of transpose, transpose of jvp
  *   vmap                 against a loop: every choice of batched operands, several axes
  *   batch                the batching rules alone, with the batch of each operand at several axes
  *   vmap of jvp, vmap of transpose, jvp of vmap, transpose of vmap
+ * A failure says which rows' rules made the programs that were compared, where these are not the row's own alone.
  * Derivatives are those of f64 operands; examples lie where the primitive is smooth. A law that an example has nothing
  * for (no f64, no result that could be batched) makes no comparison.
  */

@@ -65,7 +65,15 @@ typedef struct ricci_dce_args {
   ricci_val* out;          /* [n_out] pre-filled NONE; the used ones are filled */
 } ricci_dce_args;
 
-/* ---- lowerings: an open list, any plugin may add one to any primitive ---- */
+/* ---- lowerings: an open list, any plugin may add one to any primitive ----
+ *
+ * INDEX or LOOPS? INDEX says how one element of the result is found, so it is inlined into whoever reads it: nothing is
+ * stored, and only the elements that are asked for are computed. It wins where an element costs little (a few loads and
+ * operations) however large the result is: views, pads, gathers, selections, random bits. It is computed again for
+ * every use of the element, so it loses where an element needs a loop over an operand (a sum, a search): LOOPS computes
+ * each element once and stores it. LOOPS is needed where a step uses the step before (cumsum, sort) or where results
+ * are written at places that the operands tell (scatter). A primitive may have both: `match` chooses by the operation.
+ */
 enum {
   RICCI_LOWER_DECOMPOSE = 1, /* other primitives */
   RICCI_LOWER_SCALAR = 2,    /* one scalar expression per element */
@@ -124,6 +132,43 @@ typedef struct ricci_lowering {
   const ricci_library* library;
 } ricci_lowering;
 
+/* ---- factors ----
+ *
+ * The text of factors says along which dimensions an operation can be split, over devices, cores, rows of a kernel:
+ *
+ *   text  = lists "->" lists { ";" kind name { " " name } }
+ *   lists = nothing for no operand, else one list for each operand (result), with "," between them
+ *   list  = one name for each dimension, with blanks between them; nothing for a scalar
+ *
+ * A name is a factor: dimensions of one name have one size and are split together; it stands at most once in a result.
+ * The kind says how the results of two parts give that of the whole:
+ *
+ *   (none)                        parallel: the results of the parts, one after the other. The factor is in a result;
+ *                                 results without it are the same for both parts.
+ *   sum prod max min and or xor   the results of the parts combined element by element. The factor is in no result.
+ *   whole                         not at all: sort, reverse, a dimension that is looked up.
+ *   seq                           it is run through in order, from either end: the part where it begins stands alone,
+ *                                 the other one needs what came before (cumsum).
+ *   window                        points of the result need those of the operand that are near: a part needs a margin
+ *                                 of its neighbour (convolution). Never the far end.
+ *   place                         points do not need each other, but each needs its place along the factor: a part must
+ *                                 know where it begins (iota, random bits).
+ *
+ * A dimension that is looked up by index (gather, dynamic_slice) can lie anywhere for each point, so it is a factor of
+ * its own that is `whole`, in the operand only; so is the dimension of the indices that holds one position. What counts
+ * the positions is parallel, and so is what passes through unchanged. Rows x[i] of x: f64[4,3] by i: i32[5,1]:
+ *
+ *   v c, p k -> p c; whole v k     v: looked up; p: positions; k: the words of one position; c: columns
+ *
+ * Likewise where a dimension is cut, padded, repeated or merged with another one: its sides differ in size or in order,
+ * so each is a factor of its own, `whole`. `a b -> a` says nothing of b and is an error: every factor that no result
+ * has needs a kind.
+ *
+ * The law `factors` of ricci/check.h splits every factor of size 2 or more in two, runs the operation on both parts and
+ * holds the results against the kind. It also refuses a kind that promises less than holds (`whole` for a sum): nothing
+ * else would ever show it. Attributes that hold the size of the factor follow it.
+ */
+
 /* ---- the row ---- */
 enum { /* ricci_prim_def.hdr.flags */
        RICCI_PRIM_LINEAR =
@@ -134,8 +179,12 @@ enum { /* ricci_prim_def.hdr.flags */
        RICCI_PRIM_EXPENSIVE = 1u << 4,   /* a product: worth saving under checkpoint policy `dots` */
        RICCI_PRIM_TRANSCENDENTAL = 1u << 5, /* elementwise and dear: not computed twice to save memory traffic */
        RICCI_PRIM_VIEW = 1u << 7,           /* every element of the result is an element of operand 0 */
-       RICCI_PRIM_READS_ONCE = 1u << 6,     /* its loops load each operand element once: producers fuse into it */
-       RICCI_PRIM_MAY_FAIL = 1u << 8        /* a run of it may fail: never moved to where it would run more often */
+       /* A promise of a LOOPS lowering: its loops load each operand element at most once in a run of the operation,
+        * so the expression that produces an operand may be computed where it is loaded, without being stored. Without
+        * the flag such operands are stored first. Where the promise is broken results stay right, but producers are
+        * computed as often as they are loaded. */
+       RICCI_PRIM_READS_ONCE = 1u << 6,
+       RICCI_PRIM_MAY_FAIL = 1u << 8 /* a run of it may fail: never moved to where it would run more often */
 };
 enum { /* ready-made batching rules, used when batch is NULL */
        RICCI_BATCH_NONE = 0,
@@ -167,9 +216,8 @@ typedef struct ricci_prim_def {
    * and either stays so or is filled wholly, with operands, constants, what ricci_builder_definition finds, or new
    * equations. */
   ricci_status* (*simplify)(void* self, ricci_builder* b, const ricci_op* op, const ricci_val* in, ricci_val* out);
-  /* Which dimensions are the same factor, and what is done over it: `m k, k n -> m n; sum k`. Kinds after the
-   * semicolon: sum, prod, max, min, and, or, xor (reduced), whole (sort), seq (cumsum), window. Empty: elementwise or
-   * by callback. */
+  /* Which dimensions are the same factor, and what is done over it: `m k, k n -> m n; sum k` (see above). Empty: by
+   * callback; with neither, elementwise if there is a SCALAR lowering, else nothing is known. */
   ricci_str factors;
   /* The same as a text made from the operation; write(sink, ...) may be called several times. */
   ricci_status* (*factors_of)(void* self, const ricci_op* op, void* sink,

@@ -77,7 +77,9 @@ std::string Factors(const Eqn& e) {
   Shape from;
   int64_t next = rank;
   for (size_t i = 0; i < dims.size(); ++i) from.push_back(IsStretched(e, i) ? next++ : dims[i]);
-  return rules::Letters(from) + " -> " + rules::Letters(rules::Range(rank));
+  const std::string text = Text(rules::Letters(from), " -> ", rules::Letters(rules::Range(rank)));
+  const Shape stretched = rules::Complement(rules::Range(rank), next);
+  return stretched.empty() ? text : Text(text, "; whole ", rules::Letters(stretched));
 }
 
 constexpr Row kRows[] = {{.name = "broadcast_in_dim",

@@ -16,10 +16,12 @@ class FactorText {
     return next_++;
   }
   void MarkWhole(int64_t factor) { whole_.push_back(factor); }
+  // What is combined: `sum`, `max`, ...
+  void Mark(std::string_view kind, int64_t factor) { kinds_ += Text("; ", kind, " ", rules::Letter(factor)); }
   void AddIn(Dims factors) { Add(in_, factors); }
   void AddOut(Dims factors) { Add(out_, factors); }
   std::string Done() const {
-    const std::string text = in_ + " -> " + out_;
+    const std::string text = in_ + " -> " + out_ + kinds_;
     return whole_.empty() ? text : text + "; whole " + rules::Letters(whole_);
   }
 
@@ -28,7 +30,7 @@ class FactorText {
     if (&to == &in_ ? n_in_++ != 0 : n_out_++ != 0) to += ", ";
     to += rules::Letters(factors);
   }
-  std::string in_, out_;
+  std::string in_, out_, kinds_;
   int n_in_ = 0, n_out_ = 0;
   Shape whole_;
   int64_t next_ = 0;

@@ -21,7 +21,10 @@ Scalar FromIndex(KernelBuilder&, const Eqn& e, uint32_t, std::span<const Scalar>
   return Convert(at[static_cast<size_t>(e.integer("dimension"))], e.dtype("dtype"));
 }
 
-std::string Factors(const Eqn& e) { return " -> " + rules::Letters(rules::Range(e.out().rank())); }
+std::string Factors(const Eqn& e) {
+  const std::string along = rules::Letter(e.integer("dimension"));
+  return Text(" -> ", rules::Letters(rules::Range(e.out().rank())), "; place ", along);
+}
 
 constexpr Row kRows[] = {{.name = "iota",
                           .attrs = kAttrs,

@@ -90,9 +90,12 @@ std::pair<Scalar, Scalar> WordsAt(KernelBuilder& k, const Eqn& e, std::span<cons
   const Scalar high = is_short ? k.Constant(DType::kU32, 0) : Convert(counter / (int64_t{1} << 32), DType::kU32);
   return Threefry(k0, k1, high, low);
 }
+// Every word comes from its place in `shape`.
 std::string ExpandedFactors(const Eqn& e) {
-  const int64_t n_keys = e.in(0).rank();
-  return rules::Letters(rules::Range(n_keys)) + " -> " + rules::Letters(rules::Range(e.out().rank()));
+  const Shape keys = rules::Range(e.in(0).rank());
+  const std::string text = Text(rules::Letters(keys), " -> ", rules::Letters(rules::Range(e.out().rank())));
+  if (e.ints("shape").empty()) return text;
+  return Text(text, "; place ", rules::Letters(rules::Complement(keys, e.out().rank())));
 }
 
 ArrayTypes SplitType(const Eqn& e) { return Expanded(e, DType::kKey); }

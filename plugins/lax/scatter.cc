@@ -369,12 +369,21 @@ constexpr Row WithSimplify(Row row, SimplifyRule simplify) {
   return row;
 }
 
+// Half of the updates gives an extremum of half of them, but a sum that has the operand in it, so that only extrema of
+// parts combine.
+template <Combine combine>
 std::string Factors(const Eqn& e) {
   FactorText text;
   const WindowDims d(e, kNames);
   const WindowFactors f = FactorsOfWindows(text, e, d, WindowSizes(e, d));
-  for (int64_t i : rules::Complement(d.index_batch, e.in(1).rank() - 1))
-    text.MarkWhole(f.indices[static_cast<size_t>(i)]);
+  for (int64_t i : rules::Complement(d.index_batch, e.in(1).rank() - 1)) {
+    const int64_t positions = f.indices[static_cast<size_t>(i)];
+    if constexpr (combine == Least || combine == Greatest) {
+      text.Mark(combine == Least ? "min" : "max", positions);
+    } else {
+      text.MarkWhole(positions);
+    }
+  }
   text.AddIn(f.operand);
   text.AddIn(f.indices);
   text.AddIn(f.windows);
@@ -391,7 +400,7 @@ constexpr Row Scatter(std::string_view name, JvpRule jvp, TransposeRule transpos
           .jvp = jvp,
           .transpose = transpose,
           .batch = BatchRule,
-          .factors_of = Factors,
+          .factors_of = Factors<combine>,
           .updates = Updates<combine>,
           .missing = missing,
           .examples = examples};

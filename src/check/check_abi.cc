@@ -23,25 +23,6 @@ absl::Status About(std::string_view what, const absl::Status& s) {
 }
 
 // ---- examples of the caller ----
-absl::StatusOr<check::Program> OneEquation(ricci_ctx* c, ricci_prim prim, const ricci_check_example& e) {
-  std::vector<ricci_type> types;
-  for (uint32_t i = 0; i < e.n_operands; ++i) types.push_back(e.operands[i].type);
-  std::vector<ricci_val> params(types.size());
-  ricci_builder* b = nullptr;
-  RICCI_TRY(base::FromAbi(
-      ricci_builder_create(c, "checked", 7, types.data(), static_cast<uint32_t>(types.size()), &b, params.data())));
-  std::unique_ptr<ricci_builder, void (*)(ricci_builder*)> guard(b, ricci_builder_abandon);
-  uint32_t n = 0;
-  const auto n_in = static_cast<uint32_t>(params.size());
-  RICCI_TRY(base::FromAbi(ricci_builder_infer(b, prim, e.attrs, e.n_attrs, params.data(), n_in, nullptr, 0, &n)));
-  std::vector<ricci_val> results(n);
-  RICCI_TRY(base::FromAbi(ricci_builder_emit(b, prim, e.attrs, e.n_attrs, params.data(), n_in, results.data(), n)));
-  ricci_program* p = nullptr;
-  RICCI_TRY(base::FromAbi(ricci_builder_finish(b, results.data(), n, &p)));
-  (void)guard.release();
-  return check::Own(p);
-}
-
 absl::StatusOr<ricci_check_example> ReadExample(Arguments args, const ricci_check_example* from) {
   RICCI_ASSIGN(const ricci_check_example e, base::ReadStruct(from, "example"));
   RICCI_TRY(args.Array("operands", e.operands, e.n_operands));
@@ -62,7 +43,9 @@ absl::StatusOr<std::vector<Example>> Given(Arguments args, ricci_ctx* c, ricci_p
   for (uint32_t i = 0; i < n; ++i) {
     const std::string name = base::Cat("example ", i);
     RICCI_ASSIGN(const ricci_check_example e, ReadExample(args, &examples[i]));
-    absl::StatusOr<check::Program> program = OneEquation(c, prim, e);
+    std::vector<ricci_type> types;
+    for (uint32_t k = 0; k < e.n_operands; ++k) types.push_back(e.operands[k].type);
+    absl::StatusOr<check::Program> program = check::OneEquation(c, prim, {e.attrs, e.n_attrs}, types);
     RICCI_TRY(About(name, program.status()));
     out.push_back(ToExample(name, *std::move(program), e));
   }
@@ -134,7 +117,10 @@ ricci_status* ricci_check_primitive(ricci_ctx* c, const char* name, size_t len, 
       return absl::InvalidArgumentError(
           base::Cat(row.name, ": the row has no examples; put some into it, or give some with the call"));
     }
-    for (Example& e : *found) e.flags |= check::LawsWithoutRule(row);
+    for (Example& e : *found) {
+      e.flags |= check::LawsWithoutRule(row);
+      e.row = row.name;
+    }
     Findings findings(check::AllLaws().size());
     check::CheckRules(row, findings);
     RICCI_TRY(About(row.name, CheckExamples(c, *found, options, findings)));

@@ -3,6 +3,7 @@
 // Central differences need values of moderate size; the tolerances are those at which wrong rules are told from
 // rounding with room on both sides.
 #include <cmath>
+#include <cstdio>
 
 #include "check/trial.h"
 
@@ -39,12 +40,17 @@ Arrays Moved(const Arrays& with_tangents, const Active& active, double step) {
   return out;
 }
 
-// The tangents that `jvp` gives for the results of `f`, against (f(x + ht) - f(x - ht)) / 2h.
-absl::Status Differences(Trial& t, LawId law, Runnable& f, Runnable& jvp, const Active& active,
-                         const Arrays& with_tangents, double tolerance, Where where) {
+// All tangents of a run of `jvp`, and what differences say that they are, one list for each real result of `f`.
+struct Compared {
+  std::vector<size_t> result;
+  Arrays got, want;
+};
+absl::StatusOr<Compared> TangentsOf(Trial& t, LawId law, Runnable& f, Runnable& jvp, const Active& active,
+                                    const Arrays& with_tangents, Where where) {
   RICCI_ASSIGN(const Arrays got, t.Run(law, jvp, with_tangents, where));
   RICCI_ASSIGN(const Arrays above, t.Run(law, f, Moved(with_tangents, active, kStep)));
   RICCI_ASSIGN(const Arrays below, t.Run(law, f, Moved(with_tangents, active, -kStep)));
+  Compared out;
   size_t next = f.results().size();
   for (size_t i = 0; i < f.results().size(); ++i) {
     if (!f.results()[i].floating()) continue;
@@ -52,15 +58,79 @@ absl::Status Differences(Trial& t, LawId law, Runnable& f, Runnable& jvp, const 
     if (!f.results()[i].real()) continue;
     Numbers want(above[i].size());
     for (size_t k = 0; k < want.size(); ++k) want[k] = (above[i][k] - below[i][k]) / (2 * kStep);
-    RICCI_TRY(t.Compare(law, i, tangent, want, tolerance, with_tangents));
+    out.result.push_back(i);
+    out.got.push_back(tangent);
+    out.want.push_back(std::move(want));
+  }
+  return out;
+}
+
+// `2.0 times the finite difference`, if one number takes all differences to the tangents; empty if none does.
+std::string Ratio(const Compared& c) {
+  double ratio = 0, largest = 0;
+  for (size_t i = 0; i < c.got.size(); ++i) {
+    for (size_t k = 0; k < c.got[i].size(); ++k) {
+      if (std::fabs(c.want[i][k]) <= largest) continue;
+      largest = std::fabs(c.want[i][k]);
+      ratio = c.got[i][k] / c.want[i][k];
+    }
+  }
+  if (!(largest > 1e-3) || !std::isfinite(ratio)) return "";
+  for (size_t i = 0; i < c.got.size(); ++i) {
+    for (size_t k = 0; k < c.got[i].size(); ++k) {
+      if (!(std::fabs(c.got[i][k] - ratio * c.want[i][k]) <= 1e-5 + 1e-4 * largest)) return "";
+    }
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", ratio);
+  const bool whole = std::string_view(text).find_first_of(".en") == std::string_view::npos;
+  return base::Cat(text, whole ? ".0" : "", " times the finite difference");
+}
+
+// The tangents that `jvp` gives for the results of `f`, against (f(x + ht) - f(x - ht)) / 2h. `what` names what is
+// active, if it is one thing.
+absl::Status Differences(Trial& t, LawId law, Runnable& f, Runnable& jvp, const Active& active,
+                         const Arrays& with_tangents, double tolerance, Where where, std::string_view what = {}) {
+  RICCI_ASSIGN(const Compared c, TangentsOf(t, law, f, jvp, active, with_tangents, where));
+  for (size_t i = 0; i < c.got.size(); ++i) {
+    const absl::Status s = t.Compare(law, c.result[i], c.got[i], c.want[i], tolerance, with_tangents);
+    if (s.ok() || what.empty()) {
+      RICCI_TRY(s);
+      continue;
+    }
+    const std::string ratio = Ratio(c);
+    const absl::string_view why = s.message();
+    return absl::FailedPreconditionError(absl::StrCat(
+        "tangent of ", base::ToAbsl(what), ratio.empty() ? " is not the finite difference" : " is ", ratio, ": ", why));
   }
   return absl::OkStatus();
 }
+
+// By each real parameter alone (then rules meet tangents that are symbolic zeros), which is called a `noun`.
+absl::Status EachAlone(Trial& t, LawId law, Runnable& f, const Arrays& x, double tolerance, std::string_view noun,
+                       Where where) {
+  const Active all = RealParams(f);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i] == 0) continue;
+    Active alone(all.size(), 0);
+    alone[i] = 1;
+    RICCI_ASSIGN(const RunnableRef jvp, alone == all ? f.Jvp() : f.Jvp(alone));
+    RICCI_TRY(
+        Differences(t, law, f, *jvp, alone, WithTangents(t, f, x, alone), tolerance, where, base::Cat(noun, " ", i)));
+  }
+  return absl::OkStatus();
+}
+
+// By all real parameters together; where that fails, by each alone, to name the one at fault.
 absl::Status Differences(Trial& t, LawId law, Runnable& f, const Arrays& x, double tolerance) {
   if (!f.differentiable()) return absl::OkStatus();
   RICCI_ASSIGN(const RunnableRef jvp, f.Jvp());
   const Active active = RealParams(f);
-  return Differences(t, law, f, *jvp, active, WithTangents(t, f, x, active), tolerance, Where::kEverywhere);
+  const absl::Status all =
+      Differences(t, law, f, *jvp, active, WithTangents(t, f, x, active), tolerance, Where::kEverywhere);
+  if (!absl::IsFailedPrecondition(all)) return all;
+  RICCI_TRY(EachAlone(t, law, f, x, tolerance, "parameter", Where::kHere));
+  return all;
 }
 
 struct Product {
@@ -106,20 +176,14 @@ absl::StatusOr<std::vector<RunnableRef>> Many(const Runnable& f) {
 
 }  // namespace
 
-// By all operands together, and by each alone: then rules meet tangents that are symbolic zeros.
+// One operand at a time, so that a failure names it, then all together.
 absl::Status CheckJvp(Trial& t) {
   Runnable& f = *t.f();
-  RICCI_TRY(Differences(t, LawId::kJvp, f, t.x(), kFirstOrder));
+  if (!f.differentiable()) return absl::OkStatus();
   const Active all = RealParams(f);
-  if (std::count(all.begin(), all.end(), 1) < 2) return absl::OkStatus();
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (all[i] == 0) continue;
-    Active alone(all.size(), 0);
-    alone[i] = 1;
-    RICCI_ASSIGN(const RunnableRef jvp, f.Jvp(alone));
-    RICCI_TRY(Differences(t, LawId::kJvp, f, *jvp, alone, WithTangents(t, f, t.x(), alone), kFirstOrder, Where::kHere));
-  }
-  return absl::OkStatus();
+  const bool one = std::count(all.begin(), all.end(), 1) == 1;
+  RICCI_TRY(EachAlone(t, LawId::kJvp, f, t.x(), kFirstOrder, "operand", one ? Where::kEverywhere : Where::kHere));
+  return one ? absl::OkStatus() : Differences(t, LawId::kJvp, f, t.x(), kFirstOrder);
 }
 
 absl::Status CheckTranspose(Trial& t) { return DotTest(t, LawId::kTranspose, *t.f(), t.x()); }

@@ -24,6 +24,7 @@ struct Example {
   std::vector<Range> ranges;  // one per parameter
   uint32_t flags = 0;         // RICCI_CHECK_*
   uint64_t seed = 0;
+  std::string row = {};  // the row under examination; empty for a program
 };
 
 // The texts of `examples` (ricci_prim_def), without what separates them.

@@ -5,13 +5,14 @@
 namespace ricci::inline v0::check {
 namespace {
 
-// Rules are checked of a row (row_rules). Text, factors, the optimized form and devices are checked wherever a program
-// is made or run (Trial); the law of the device only adds the program itself.
+// Rules are checked of a row (row_rules). Text, what is written, factors, the optimized form and devices are checked
+// wherever a program is made or run (Trial); the law of the device only adds the program itself.
 absl::Status Elsewhere(Trial&) { return absl::OkStatus(); }
 
 constexpr Law kLaws[] = {
     {"rules", 0, false, Elsewhere},
     {"text", 0, false, Elsewhere},
+    {"written", 0, false, Elsewhere},
     {"factors", 0, false, Elsewhere},
     {"optimized", 0, false, Elsewhere},
     {"device", 0, false, CheckProgram},

@@ -12,6 +12,7 @@ namespace ricci::inline v0::check {
 enum class LawId : uint8_t {
   kRules,
   kText,
+  kWritten,
   kFactors,
   kOptimized,
   kDevice,
@@ -38,7 +39,7 @@ struct Law {
 };
 std::span<const Law> AllLaws();
 
-// ---- program_laws.cc; those of text and factors are checked for every program that another law makes ----
+// ---- program_laws.cc ----
 absl::Status CheckProgram(Trial& t);
 // ---- derivative_laws.cc ----
 absl::Status CheckJvp(Trial& t);

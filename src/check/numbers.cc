@@ -1,6 +1,9 @@
 #include "check/numbers.h"
 
+#include <cmath>
+#include <cstdio>
 #include <cstring>
+#include <limits>
 
 #include "base/status_abi.h"
 #include "types/dtype.h"
@@ -86,15 +89,18 @@ absl::StatusOr<Type> TypeOf(const ricci_ctx* ctx, ricci_type id) {
 Program Own(ricci_program* p) { return {p, ricci_program_release}; }
 
 absl::StatusOr<Signature> SignatureOf(const ricci_ctx* ctx, const ricci_program* p) {
-  uint32_t n_params, n_results;
-  const ricci_type *params, *results;
-  ricci_program_signature(p, &n_params, &params, &n_results, &results);
+  ricci_op types{};
+  ricci_program_signature(p, &types.n_in, &types.in_types, &types.n_out, &types.out_types);
+  return SignatureOf(ctx, types);
+}
+
+absl::StatusOr<Signature> SignatureOf(const ricci_ctx* ctx, const ricci_op& op) {
   Signature out;
-  for (uint32_t i = 0; i < n_params; ++i) {
-    RICCI_ASSIGN(out.params.emplace_back(), TypeOf(ctx, params[i]));
+  for (uint32_t i = 0; i < op.n_in; ++i) {
+    RICCI_ASSIGN(out.params.emplace_back(), TypeOf(ctx, op.in_types[i]));
   }
-  for (uint32_t i = 0; i < n_results; ++i) {
-    RICCI_ASSIGN(out.results.emplace_back(), TypeOf(ctx, results[i]));
+  for (uint32_t i = 0; i < op.n_out; ++i) {
+    RICCI_ASSIGN(out.results.emplace_back(), TypeOf(ctx, op.out_types[i]));
   }
   return out;
 }
@@ -111,6 +117,40 @@ absl::StatusOr<Numbers> Decode(const Type& t, const Bytes& from) {
   Numbers out;
   coding->read(from, out);
   return out;
+}
+
+absl::StatusOr<std::vector<Bytes>> EncodeAll(const std::vector<Type>& types, const Arrays& numbers) {
+  RICCI_TRY(base::Invariant(types.size() == numbers.size(), "one list of numbers per parameter"));
+  std::vector<Bytes> out;
+  for (size_t i = 0; i < types.size(); ++i) {
+    RICCI_ASSIGN(out.emplace_back(), Encode(types[i], numbers[i]));
+  }
+  return out;
+}
+absl::StatusOr<Arrays> DecodeAll(const std::vector<Type>& types, const std::vector<Bytes>& bytes) {
+  Arrays out;
+  for (size_t i = 0; i < types.size(); ++i) {
+    RICCI_ASSIGN(out.emplace_back(), Decode(types[i], bytes[i]));
+  }
+  return out;
+}
+
+double Difference(double got, double want) {
+  if (got == want || (std::isnan(got) && std::isnan(want))) return 0;
+  const double difference = std::fabs(got - want) / std::max(1.0, std::fabs(want));
+  return std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
+}
+
+double Tolerance(const Type& t) {
+  constexpr double kFloats[] = {1.5e-2, 0.125, 1e-5, 1e-9};  // f16, bf16, f32, f64
+  static_assert(RICCI_F64 - RICCI_F16 == 3);
+  return t.floating() ? kFloats[t.dtype - RICCI_F16] : 0;
+}
+
+std::string ToText(double v) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", v);
+  return text;
 }
 
 }  // namespace ricci::inline v0::check

@@ -2,6 +2,7 @@
 #ifndef RICCI_CHECK_NUMBERS_H_
 #define RICCI_CHECK_NUMBERS_H_
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/status.h"
@@ -27,10 +28,19 @@ struct Signature {
   std::vector<Type> params, results;
 };
 absl::StatusOr<Signature> SignatureOf(const ricci_ctx* ctx, const ricci_program* p);
+absl::StatusOr<Signature> SignatureOf(const ricci_ctx* ctx, const ricci_op& op);
 
 // UNIMPLEMENTED for dtypes other than bool, integers and floats up to f64.
 absl::StatusOr<Bytes> Encode(const Type& t, const Numbers& from);
 absl::StatusOr<Numbers> Decode(const Type& t, const Bytes& from);
+absl::StatusOr<std::vector<Bytes>> EncodeAll(const std::vector<Type>& types, const Arrays& numbers);
+absl::StatusOr<Arrays> DecodeAll(const std::vector<Type>& types, const std::vector<Bytes>& bytes);
+
+// |got - want| relative to the larger of 1 and |want|; 0 if both are NaN.
+double Difference(double got, double want);
+// How far apart two ways of computing an element of that type may be: the order of a sum, a contraction.
+double Tolerance(const Type& t);
+std::string ToText(double v);
 
 }  // namespace ricci::inline v0::check
 #endif

@@ -1,33 +1,22 @@
 #include "check/runnable.h"
 
+#include <cstring>
+
 #include "base/status_abi.h"
 #include "ir/program.h"
-#include "ricci/array.h"
 #include "ricci/transform.h"
 #include "transform/vmap.h"
 
 namespace ricci::inline v0::check {
 namespace {
 
-using Array = std::unique_ptr<ricci_array, void (*)(ricci_array*)>;
-
-absl::StatusOr<std::vector<Bytes>> EncodeAll(const std::vector<Type>& types, const Arrays& numbers) {
-  RICCI_TRY(base::Invariant(types.size() == numbers.size(), "one list of numbers per parameter"));
-  std::vector<Bytes> out;
-  for (size_t i = 0; i < types.size(); ++i) {
-    RICCI_ASSIGN(out.emplace_back(), Encode(types[i], numbers[i]));
-  }
-  return out;
-}
-absl::StatusOr<Arrays> DecodeAll(const std::vector<Type>& types, const std::vector<Bytes>& bytes) {
-  Arrays out;
-  for (size_t i = 0; i < types.size(); ++i) {
-    RICCI_ASSIGN(out.emplace_back(), Decode(types[i], bytes[i]));
-  }
-  return out;
+// Bytes of no element have an address too.
+void* DataOf(Bytes& b) {
+  b.reserve(1);
+  return b.data();
 }
 
-absl::Status Interpret(const pass::Lowered& lowered, std::vector<Bytes>& in, std::vector<Bytes>& out) {
+absl::Status Interpret(const pass::Lowered& lowered, std::vector<Bytes>& in, std::vector<Bytes>& out, uint8_t fill) {
   std::vector<ricci_kernel_table> tables;
   std::vector<const ricci_kernel_table*> kernels;
   for (const kernel::Kernel& k : lowered.kernels) tables.push_back(k.View());
@@ -35,18 +24,36 @@ absl::Status Interpret(const pass::Lowered& lowered, std::vector<Bytes>& in, std
   const auto n = static_cast<uint32_t>(kernels.size());
   RICCI_TRY(kernel::Verify(lowered.plan.View(), kernels.data(), n));
   std::vector<void*> inputs, outputs;
-  for (Bytes& b : in) inputs.push_back(b.data());
-  for (Bytes& b : out) outputs.push_back(b.data());
+  for (Bytes& b : in) inputs.push_back(DataOf(b));
+  for (Bytes& b : out) outputs.push_back(DataOf(b));
   std::vector<std::max_align_t> arena(lowered.plan.arena_bytes / sizeof(std::max_align_t) + 1);
+  std::memset(arena.data(), fill, arena.size() * sizeof(std::max_align_t));
   return kernel::Interpret(lowered.plan.View(), kernels.data(), n, inputs.data(), outputs.data(), arena.data());
 }
 
 }  // namespace
 
-absl::StatusOr<RunnableRef> Runnable::Of(ricci_ctx* ctx, ricci_program* owned) {
+absl::StatusOr<Program> OneEquation(ricci_ctx* ctx, ricci_prim prim, std::span<const ricci_attr> attrs,
+                                    std::span<const ricci_type> in) {
+  std::vector<ricci_val> params(in.size());
+  const auto n_in = static_cast<uint32_t>(in.size()), n_attrs = static_cast<uint32_t>(attrs.size());
+  ricci_builder* b = nullptr;
+  RICCI_TRY(base::FromAbi(ricci_builder_create(ctx, "checked", 7, in.data(), n_in, &b, params.data())));
+  std::unique_ptr<ricci_builder, void (*)(ricci_builder*)> guard(b, ricci_builder_abandon);
+  uint32_t n = 0;
+  RICCI_TRY(base::FromAbi(ricci_builder_infer(b, prim, attrs.data(), n_attrs, params.data(), n_in, nullptr, 0, &n)));
+  std::vector<ricci_val> results(n);
+  RICCI_TRY(base::FromAbi(ricci_builder_emit(b, prim, attrs.data(), n_attrs, params.data(), n_in, results.data(), n)));
+  ricci_program* p = nullptr;
+  RICCI_TRY(base::FromAbi(ricci_builder_finish(b, results.data(), n, &p)));
+  (void)guard.release();
+  return Own(p);
+}
+
+absl::StatusOr<RunnableRef> Runnable::Of(ricci_ctx* ctx, ricci_program* owned, RulesUsed used) {
   Program program = Own(owned);
   RICCI_ASSIGN(Signature signature, SignatureOf(ctx, owned));
-  return RunnableRef(new Runnable(ctx, std::move(program), std::move(signature)));
+  return RunnableRef(new Runnable(ctx, std::move(program), std::move(signature), std::move(used)));
 }
 
 bool Runnable::differentiable() const {
@@ -63,58 +70,89 @@ std::vector<uint8_t> Runnable::RealParams() const {
 }
 
 // ---- running ----
-absl::StatusOr<Runnable::Executable> Runnable::Compiled(ricci_device* device) {
-  for (const auto& [known, executable] : executables_) {
-    if (known == device) return executable;
+bool Runnable::TakeFirstRun(ricci_device* device) {
+  if (std::find(has_run_.begin(), has_run_.end(), device) != has_run_.end()) return false;
+  has_run_.push_back(device);
+  return true;
+}
+
+absl::StatusOr<Runnable::Call> Runnable::Compiled(ricci_device* device) {
+  for (const auto& [known, call] : calls_) {
+    if (known == device) return call;
   }
   ricci_compile_opts options{};
   options.hdr.size = sizeof options;
   options.device = device;
-  ricci_executable* raw = nullptr;
-  RICCI_TRY(base::FromAbi(ricci_compile(program(), &options, &raw)));
-  return executables_.emplace_back(device, Executable(raw, ricci_executable_release)).second;
+  ricci_executable* executable = nullptr;
+  RICCI_TRY(base::FromAbi(ricci_compile(program(), &options, &executable)));
+  ricci_call* call = nullptr;
+  const absl::Status made = base::FromAbi(ricci_call_create(executable, &call));
+  ricci_executable_release(executable);
+  RICCI_TRY(made);
+  return calls_.emplace_back(device, Call(call, ricci_call_release)).second;
+}
+
+// A bound call, since it writes results into memory of ours.
+absl::Status Runnable::RunInto(ricci_device* device, std::vector<Bytes>& in, std::vector<Bytes>& out) {
+  RICCI_ASSIGN(const Call call, Compiled(device));
+  uint32_t slot = 0;
+  for (std::vector<Bytes>* side : {&in, &out}) {
+    for (Bytes& b : *side) RICCI_TRY(base::FromAbi(ricci_call_bind(call.get(), slot++, DataOf(b), b.size())));
+  }
+  return base::FromAbi(ricci_call_run(call.get()));
+}
+
+absl::Status Runnable::RunOptimized(std::vector<Bytes>& in, std::vector<Bytes>& out, uint8_t fill) {
+  if (optimized_ == nullptr) {
+    const RuleWatch watch = Watch();
+    RICCI_ASSIGN(optimized_, pass::Lower(*ir::FromAbi(program()), pass::Options()));
+    used_by_passes_ = watch.Since(used_);
+  }
+  return Interpret(*optimized_, in, out, fill);
+}
+
+absl::StatusOr<std::vector<Bytes>> Runnable::RunBytes(ricci_device* device, const std::vector<Bytes>& inputs,
+                                                      uint8_t fill) {
+  std::vector<Bytes> in = inputs, out;
+  for (const Type& t : results()) {
+    out.emplace_back(static_cast<size_t>(t.elements) * ricci_dtype_size(t.dtype), static_cast<std::byte>(fill));
+  }
+  RICCI_TRY(device == nullptr ? RunOptimized(in, out, fill) : RunInto(device, in, out));
+  return out;
 }
 
 absl::StatusOr<Arrays> Runnable::Run(ricci_device* device, const Arrays& inputs) {
-  RICCI_ASSIGN(const Executable executable, Compiled(device));
-  RICCI_ASSIGN(const std::vector<Bytes> encoded, EncodeAll(params(), inputs));
-  std::vector<Array> owned;
-  std::vector<ricci_array*> in, out(results().size());
-  for (size_t i = 0; i < encoded.size(); ++i) {
-    ricci_array* a = nullptr;
-    RICCI_TRY(base::FromAbi(ricci_array_from_host(device, params()[i].id, encoded[i].data(), &a)));
-    owned.emplace_back(a, ricci_array_release);
-    in.push_back(a);
-  }
-  RICCI_TRY(base::FromAbi(ricci_executable_run(executable.get(), in.data(), static_cast<uint32_t>(in.size()),
-                                               out.data(), static_cast<uint32_t>(out.size()))));
-  std::vector<Bytes> got;
-  for (ricci_array* a : out) owned.emplace_back(a, ricci_array_release);
-  for (ricci_array* a : out) {
-    Bytes& bytes = got.emplace_back(ricci_array_bytes(a));
-    RICCI_TRY(base::FromAbi(ricci_array_copy_to_host(a, bytes.data(), bytes.size())));
-  }
-  return DecodeAll(results(), got);
-}
-
-absl::StatusOr<Arrays> Runnable::RunOptimized(const Arrays& inputs) {
-  if (optimized_ == nullptr) {
-    RICCI_ASSIGN(optimized_, pass::Lower(*ir::FromAbi(program()), pass::Options()));
-  }
-  RICCI_ASSIGN(std::vector<Bytes> in, EncodeAll(params(), inputs));
-  std::vector<Bytes> out;
-  for (const Type& t : results()) {
-    out.emplace_back(static_cast<size_t>(t.elements) * ricci_dtype_size(t.dtype));
-  }
-  RICCI_TRY(Interpret(*optimized_, in, out));
+  RICCI_ASSIGN(const std::vector<Bytes> in, EncodeAll(params(), inputs));
+  RICCI_ASSIGN(const std::vector<Bytes> out, RunBytes(device, in));
   return DecodeAll(results(), out);
 }
 
+absl::Status Runnable::CheckWritten(ricci_device* device, const Arrays& inputs) {
+  constexpr uint8_t kPoisons[] = {0x5a, 0xa5};
+  RICCI_ASSIGN(const std::vector<Bytes> in, EncodeAll(params(), inputs));
+  const auto first = RunBytes(device, in, kPoisons[0]), second = RunBytes(device, in, kPoisons[1]);
+  if (!first.ok() || !second.ok()) return absl::OkStatus();
+  for (size_t i = 0; i < results().size(); ++i) {
+    const Bytes &a = (*first)[i], &b = (*second)[i];
+    const auto at = std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin();
+    if (at == static_cast<int64_t>(a.size())) continue;
+    const auto byte = static_cast<size_t>(at);
+    const bool untouched = a[byte] == std::byte{kPoisons[0]} && b[byte] == std::byte{kPoisons[1]};
+    return absl::FailedPreconditionError(
+        base::Cat("element ", byte / ricci_dtype_size(results()[i].dtype), " of result ", i,
+                  untouched ? " was never written by the lowering" : " depends on memory that was never written"));
+  }
+  return absl::OkStatus();
+}
+
 // ---- programs made from it ----
+RuleWatch Runnable::Watch() const { return RuleWatch(prim::Registry::Of(*ir::FromAbi(program()))); }
+
 absl::StatusOr<RunnableRef> Runnable::Jvp(const std::vector<uint8_t>& active) const {
+  const RuleWatch watch = Watch();
   ricci_program* out = nullptr;
   RICCI_TRY(base::FromAbi(ricci_jvp(program(), active.data(), static_cast<uint32_t>(active.size()), &out)));
-  return Of(ctx_, out);
+  return Of(ctx_, out, watch.Since(used_));
 }
 absl::StatusOr<RunnableRef> Runnable::Jvp() {
   if (jvp_ == nullptr) {
@@ -125,10 +163,12 @@ absl::StatusOr<RunnableRef> Runnable::Jvp() {
 
 absl::StatusOr<Pullback> Runnable::Vjp() {
   if (vjp_.bwd != nullptr) return vjp_;
+  const RuleWatch watch = Watch();
   const std::vector<uint8_t> wanted = RealParams();
   ricci_program *fwd = nullptr, *bwd = nullptr;
   RICCI_TRY(base::FromAbi(ricci_vjp(program(), wanted.data(), static_cast<uint32_t>(wanted.size()), &fwd, &bwd)));
-  absl::StatusOr<RunnableRef> owned_fwd = Of(ctx_, fwd), owned_bwd = Of(ctx_, bwd);
+  const RulesUsed used = watch.Since(used_);
+  absl::StatusOr<RunnableRef> owned_fwd = Of(ctx_, fwd, used), owned_bwd = Of(ctx_, bwd, used);
   RICCI_ASSIGN(vjp_.fwd, std::move(owned_fwd));
   RICCI_ASSIGN(vjp_.bwd, std::move(owned_bwd));
   return vjp_;
@@ -139,14 +179,15 @@ absl::StatusOr<RunnableRef> Runnable::Vmap(const std::vector<int32_t>& in_axes, 
   ricci_program* out = nullptr;
   RICCI_TRY(base::FromAbi(ricci_vmap(program(), in_axes.data(), static_cast<uint32_t>(in_axes.size()), out_axes.data(),
                                      static_cast<uint32_t>(out_axes.size()), size, "", 0, &out)));
-  return Of(ctx_, out);
+  return Of(ctx_, out, used_);
 }
 
 absl::StatusOr<RunnableRef> Runnable::Batch(const std::vector<int32_t>& in_axes, int64_t size) const {
+  const RuleWatch watch = Watch();
   const transform::Mask all(results().size(), 1);
   RICCI_ASSIGN(transform::BatchProgram made,
                transform::BatchAt(*ir::FromAbi(program()), in_axes, size, /*axis_name=*/"", all));
-  return Of(ctx_, ir::Abi(made.program.Detach()));
+  return Of(ctx_, ir::Abi(made.program.Detach()), watch.Since(used_));
 }
 
 }  // namespace ricci::inline v0::check

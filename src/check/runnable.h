@@ -5,9 +5,11 @@
 // runs no pass, so this form tells a wrong pass or simplify rule from a wrong backend.
 #ifndef RICCI_CHECK_RUNNABLE_H_
 #define RICCI_CHECK_RUNNABLE_H_
+#include <span>
 #include <utility>
 
 #include "check/numbers.h"
+#include "check/rules_used.h"
 #include "pass/pipeline.h"
 #include "ricci/device.h"
 #include "ricci/executable.h"
@@ -22,19 +24,31 @@ struct Pullback {
   RunnableRef fwd, bwd;
 };
 
+// A program with operands of types `in` whose one equation is an application of `prim`.
+absl::StatusOr<Program> OneEquation(ricci_ctx* ctx, ricci_prim prim, std::span<const ricci_attr> attrs,
+                                    std::span<const ricci_type> in);
+
 class Runnable {
  public:
-  static absl::StatusOr<RunnableRef> Of(ricci_ctx* ctx, ricci_program* owned);
+  // `used`: the rules that made the program.
+  static absl::StatusOr<RunnableRef> Of(ricci_ctx* ctx, ricci_program* owned, RulesUsed used = {});
 
   const ricci_program* program() const { return program_.get(); }
   const std::vector<Type>& params() const { return signature_.params; }
   const std::vector<Type>& results() const { return signature_.results; }
   bool differentiable() const;  // a real parameter and a real result
 
-  // True once: what is checked of every program is checked then.
-  bool TakeFirstRun() { return !std::exchange(has_run_, true); }
+  // True once for each device, and once for NULL: what is checked of every program is checked then.
+  bool TakeFirstRun(ricci_device* device);
+  // On a device, or on NULL in the optimized form. Results lie in memory that is filled with `fill` before.
+  absl::StatusOr<std::vector<Bytes>> RunBytes(ricci_device* device, const std::vector<Bytes>& inputs, uint8_t fill = 0);
   absl::StatusOr<Arrays> Run(ricci_device* device, const Arrays& inputs);
-  absl::StatusOr<Arrays> RunOptimized(const Arrays& inputs);
+  // FAILED_PRECONDITION names the first element of a result that a run leaves as it was. A run that fails says nothing.
+  absl::Status CheckWritten(ricci_device* device, const Arrays& inputs);
+
+  // The rules that made this program, and those that made its optimized form of it.
+  const RulesUsed& used() const { return used_; }
+  const RulesUsed& used_by_passes() const { return used_by_passes_; }
 
   // By all real parameters; made once.
   absl::StatusOr<RunnableRef> Jvp();
@@ -46,20 +60,25 @@ class Runnable {
   absl::StatusOr<RunnableRef> Batch(const std::vector<int32_t>& in_axes, int64_t size) const;
 
  private:
-  using Executable = std::shared_ptr<ricci_executable>;
+  using Call = std::shared_ptr<ricci_call>;
 
-  Runnable(ricci_ctx* ctx, Program p, Signature s) : ctx_(ctx), program_(std::move(p)), signature_(std::move(s)) {}
+  Runnable(ricci_ctx* ctx, Program p, Signature s, RulesUsed used)
+      : ctx_(ctx), program_(std::move(p)), signature_(std::move(s)), used_(std::move(used)) {}
   std::vector<uint8_t> RealParams() const;
-  absl::StatusOr<Executable> Compiled(ricci_device* device);
+  absl::StatusOr<Call> Compiled(ricci_device* device);
+  absl::Status RunInto(ricci_device* device, std::vector<Bytes>& in, std::vector<Bytes>& out);
+  absl::Status RunOptimized(std::vector<Bytes>& in, std::vector<Bytes>& out, uint8_t fill);
+  RuleWatch Watch() const;
 
   ricci_ctx* ctx_;
   Program program_;
   Signature signature_;
-  std::vector<std::pair<ricci_device*, Executable>> executables_;
+  RulesUsed used_, used_by_passes_;
+  std::vector<std::pair<ricci_device*, Call>> calls_;
   std::unique_ptr<pass::Lowered> optimized_;
   RunnableRef jvp_;
   Pullback vjp_;
-  bool has_run_ = false;
+  std::vector<ricci_device*> has_run_;
 };
 
 }  // namespace ricci::inline v0::check

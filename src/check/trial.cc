@@ -1,8 +1,6 @@
 #include "check/trial.h"
 
 #include <cmath>
-#include <cstdio>
-#include <limits>
 
 #include "base/status_abi.h"
 #include "ricci/check.h"
@@ -10,20 +8,10 @@
 namespace ricci::inline v0::check {
 namespace {
 
-// The optimized form computes the same operations, sums kept in double; a device contracts and orders as it likes.
+// The optimized form computes the same operations, sums kept in double.
 constexpr double kOptimizedTolerance = 1e-9;
-double DeviceTolerance(const Type& t) {
-  constexpr double kFloats[] = {1.5e-2, 0.125, 1e-5, 1e-9};  // f16, bf16, f32, f64
-  return t.floating() ? kFloats[t.dtype - RICCI_F16] : 0;
-}
-static_assert(RICCI_F64 - RICCI_F16 == 3);
 
-std::string ToText(double v) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.9g", v);
-  return text;
-}
-std::string ToText(const Arrays& inputs) {
+std::string InputsToText(const Arrays& inputs) {
   constexpr size_t kShown = 16;
   std::string text;
   for (const Numbers& one : inputs) {
@@ -32,13 +20,6 @@ std::string ToText(const Arrays& inputs) {
     text += one.size() > kShown ? ", ...]" : "]";
   }
   return text;
-}
-
-// Relative to the larger of 1 and `want`.
-double Difference(double got, double want) {
-  if (got == want || (std::isnan(got) && std::isnan(want))) return 0;
-  const double difference = std::fabs(got - want) / std::max(1.0, std::fabs(want));
-  return std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
 }
 
 std::string_view NameOf(LawId law) { return AllLaws()[static_cast<size_t>(law)].name; }
@@ -51,18 +32,27 @@ absl::Status In(LawId law, LawId by, const absl::Status& s) {
   return absl::Status(s.code(), absl::StrCat("law ", base::ToAbsl(NameOf(law)), where, ": ", why));
 }
 
+std::string_view KindOf(ricci_device* d) {
+  ricci_device_desc desc{};
+  desc.hdr.size = sizeof desc;
+  ricci_device_info(d, &desc);
+  return {desc.kind.ptr, desc.kind.len};
+}
+absl::Status OnDevice(ricci_device* d, const absl::Status& s) {
+  const absl::string_view why = s.message();
+  return s.ok() ? s : absl::Status(s.code(), absl::StrCat(why, " on ", base::ToAbsl(KindOf(d))));
+}
+
 }  // namespace
 
 absl::StatusOr<Trial> Trial::Of(ricci_ctx* ctx, const Example& example, std::string_view device, Findings& findings) {
   Trial t(ctx, example, findings);
+  t.factors_ = FactorLaw(ctx, example.program.get());
   RICCI_ASSIGN(t.f_, Runnable::Of(ctx, ricci_program_retain(example.program.get())));
   t.ref_ = ricci_device_find(ctx, "ref", 3);
   for (uint32_t i = 0; i < ricci_device_count(ctx); ++i) {
     ricci_device* d = ricci_device_get(ctx, i);
-    ricci_device_desc desc{};
-    desc.hdr.size = sizeof desc;
-    ricci_device_info(d, &desc);
-    const bool wanted = device.empty() || device == std::string_view(desc.kind.ptr, desc.kind.len);
+    const bool wanted = device.empty() || device == KindOf(d);
     if (d != t.ref_ && wanted && (example.flags & RICCI_CHECK_REF_ONLY) == 0) t.others_.push_back(d);
   }
   t.x_ = t.Draw(t.f_->params());
@@ -77,8 +67,23 @@ void Trial::CheckAll() {
   const bool batch = (flags & RICCI_CHECK_NO_BATCH) == 0;
   for (size_t i = 0; i < AllLaws().size(); ++i) {
     const Law& law = AllLaws()[i];
-    if (law.order <= order && (batch || !law.batch)) Note(static_cast<LawId>(i), law.check(*this));
+    if (law.order > order || (law.batch && !batch)) continue;
+    used_ = {};
+    const absl::Status failure = law.check(*this);
+    Note(static_cast<LawId>(i), WithRules(failure, used_));
   }
+}
+
+// A comparison that fails, with the rows whose rules made what was compared, if they are not the checked row alone.
+absl::Status Trial::WithRules(const absl::Status& s, const RulesUsed& used) const {
+  if (!absl::IsFailedPrecondition(s)) return s;
+  const std::string rules = used.ToText(example_.row);
+  const absl::string_view why = s.message();
+  return rules.empty() ? s : absl::FailedPreconditionError(absl::StrCat(why, "; rules used: ", rules));
+}
+
+void Trial::NoteOf(LawId law, LawId by, const absl::Status& s, const RulesUsed& used) {
+  Note(law, In(law, by, WithRules(s, used)));
 }
 
 void Trial::Note(LawId law, const absl::Status& failure) {
@@ -109,28 +114,46 @@ Arrays Trial::Draw(const std::vector<Type>& types) {
 }
 
 absl::StatusOr<Arrays> Trial::Run(LawId law, Runnable& p, const Arrays& inputs, Where where) {
-  if (p.TakeFirstRun()) {
-    Note(LawId::kText, In(LawId::kText, law, CheckText(ctx_, p.program())));
-    Note(LawId::kFactors, In(LawId::kFactors, law, CheckFactors(ctx_, p.program())));
-    Count(LawId::kText);
-    Count(LawId::kFactors);
-  }
+  used_.Add(p.used());
+  if (p.TakeFirstRun(nullptr)) CheckOnce(law, p, inputs);
   RICCI_ASSIGN(const Arrays want, p.Run(ref_, inputs));
-  Note(LawId::kOptimized, CompareAll(LawId::kOptimized, law, p, p.RunOptimized(inputs), want, inputs));
-  if (where == Where::kEverywhere) {
-    for (ricci_device* d : others_) {
-      Note(LawId::kDevice, CompareAll(LawId::kDevice, law, p, p.Run(d, inputs), want, inputs));
-    }
+  const absl::Status optimized = CompareAll(LawId::kOptimized, p, p.Run(nullptr, inputs), want, inputs);
+  NoteOf(LawId::kOptimized, law, optimized, p.used_by_passes());
+  for (size_t i = 0; where == Where::kEverywhere && i < others_.size(); ++i) {
+    ricci_device* const d = others_[i];
+    if (p.TakeFirstRun(d)) NoteOf(LawId::kWritten, law, OnDevice(d, p.CheckWritten(d, inputs)), p.used());
+    NoteOf(LawId::kDevice, law, CompareAll(LawId::kDevice, p, p.Run(d, inputs), want, inputs), p.used());
   }
   return want;
 }
 
-absl::Status Trial::CompareAll(LawId law, LawId by, const Runnable& p, const absl::StatusOr<Arrays>& got,
-                               const Arrays& want, const Arrays& inputs) {
-  if (!got.ok()) return In(law, by, got.status());
+// The example itself can be given other operands; what is made from it takes values of which no range is known.
+std::vector<Arrays> Trial::DrawsFor(const Runnable& p, const Arrays& inputs) {
+  constexpr size_t kDraws = 8;
+  std::vector<Arrays> out{inputs};
+  if (&p != f_.get()) return out;
+  const std::mt19937_64 before = random_;  // what other laws draw does not depend on this one
+  while (out.size() < kDraws) out.push_back(Draw(p.params()));
+  random_ = before;
+  return out;
+}
+
+// What is checked of every program once.
+void Trial::CheckOnce(LawId law, Runnable& p, const Arrays& inputs) {
+  NoteOf(LawId::kText, law, CheckText(ctx_, p.program()), p.used());
+  for (ricci_device* how : {ref_, static_cast<ricci_device*>(nullptr)}) {
+    NoteOf(LawId::kWritten, law, p.CheckWritten(how, inputs), p.used());
+  }
+  NoteOf(LawId::kFactors, law, factors_.Check(ref_, p, DrawsFor(p, inputs)), p.used());
+  for (LawId one : {LawId::kText, LawId::kWritten, LawId::kFactors}) Count(one);
+}
+
+absl::Status Trial::CompareAll(LawId law, const Runnable& p, const absl::StatusOr<Arrays>& got, const Arrays& want,
+                               const Arrays& inputs) {
+  RICCI_TRY(got.status());
   for (size_t i = 0; i < want.size(); ++i) {
-    const double tolerance = law == LawId::kOptimized ? kOptimizedTolerance : DeviceTolerance(p.results()[i]);
-    RICCI_TRY(In(law, by, Compare(law, i, (*got)[i], want[i], tolerance, inputs)));
+    const double tolerance = law == LawId::kOptimized ? kOptimizedTolerance : Tolerance(p.results()[i]);
+    RICCI_TRY(Compare(law, i, (*got)[i], want[i], tolerance, inputs));
   }
   return absl::OkStatus();
 }
@@ -144,7 +167,7 @@ absl::Status Trial::Compare(LawId law, size_t result, const Numbers& got, const 
     Of(law).worst = std::max(Of(law).worst, difference);
     if (difference <= tolerance) continue;
     return absl::FailedPreconditionError(base::Cat("result ", result, ", element ", i, " is ", ToText(got[i]),
-                                                   ", it must be ", ToText(want[i]), "; inputs", ToText(inputs)));
+                                                   ", it must be ", ToText(want[i]), "; inputs", InputsToText(inputs)));
   }
   return absl::OkStatus();
 }

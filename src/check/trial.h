@@ -1,13 +1,14 @@
 // Trial: one example under examination: it draws operands, runs programs in every form and compares what comes out.
 //
-// Running a program checks more than the law that asks for it: its text, its factors, its optimized form, and other
-// devices. What differs there is noted under those laws and does not end the law in progress.
+// Running a program checks more than the law that asks for it: its text, that its results are written, its factors, its
+// optimized form, and other devices. What differs there is noted under those laws and does not end the law in progress.
 #ifndef RICCI_CHECK_TRIAL_H_
 #define RICCI_CHECK_TRIAL_H_
 #include <random>
 #include <string>
 
 #include "check/example.h"
+#include "check/factor_law.h"
 #include "check/laws.h"
 #include "check/runnable.h"
 
@@ -54,8 +55,13 @@ class Trial {
       : ctx_(ctx), example_(example), findings_(findings), random_(example.seed + 1) {}
   Finding& Of(LawId law) { return findings_[static_cast<size_t>(law)]; }
   Numbers DrawIn(const Type& t, Range range);
-  absl::Status CompareAll(LawId law, LawId by, const Runnable& p, const absl::StatusOr<Arrays>& got, const Arrays& want,
+  void CheckOnce(LawId law, Runnable& p, const Arrays& inputs);
+  std::vector<Arrays> DrawsFor(const Runnable& p, const Arrays& inputs);
+  absl::Status CompareAll(LawId law, const Runnable& p, const absl::StatusOr<Arrays>& got, const Arrays& want,
                           const Arrays& inputs);
+  absl::Status WithRules(const absl::Status& s, const RulesUsed& used) const;
+  // Keeps a failure of `law` that shows while `by` is checked on a program made by `used`.
+  void NoteOf(LawId law, LawId by, const absl::Status& s, const RulesUsed& used);
 
   ricci_ctx* ctx_;
   const Example& example_;
@@ -65,11 +71,12 @@ class Trial {
   std::vector<ricci_device*> others_;
   RunnableRef f_;
   Arrays x_;
+  FactorLaw factors_;
+  RulesUsed used_;  // by the programs that the law in progress has run
 };
 
 // ---- program_laws.cc ----
 absl::Status CheckText(ricci_ctx* ctx, const ricci_program* p);
-absl::Status CheckFactors(ricci_ctx* ctx, const ricci_program* p);
 
 }  // namespace ricci::inline v0::check
 #endif

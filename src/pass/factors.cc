@@ -1,72 +1,23 @@
-// The text of factors (`m k, k n -> m n; sum k`) becomes numbers; everything else here only compares them.
+// What rows say of their factors, as numbers, and comparisons of them.
 #include "pass/factors.h"
 
 #include <numeric>
 
-#include "base/status_abi.h"
+#include "prim/factor_text.h"
 
 namespace ricci::inline v0::pass {
 namespace {
 
-absl::StatusOr<std::string> TextOf(const prim::Row& row, const ricci_op& op) {
-  if (row.def.factors_of == nullptr) return row.factors;
-  std::string text;
-  const auto write = [](void* sink, const char* p, size_t n) { static_cast<std::string*>(sink)->append(p, n); };
-  RICCI_TRY(base::FromAbi(row.def.factors_of(row.def.self, &op, &text, write)));
-  return text;
-}
-
-class Parser {
- public:
-  explicit Parser(std::string_view text) : rest_(text) {}
-
-  // "" at the end. `,` `;` `->` are words of their own.
-  std::string_view Word() {
-    while (!rest_.empty() && rest_.front() == ' ') rest_.remove_prefix(1);
-    size_t n = 0;
-    while (n < rest_.size() && rest_[n] != ' ' && rest_[n] != ',' && rest_[n] != ';') ++n;
-    if (n == 0 && !rest_.empty()) n = 1;
-    const std::string_view word = rest_.substr(0, n);
-    rest_.remove_prefix(n);
-    return word;
-  }
-  uint32_t Number(std::string_view name) {
-    return numbers_.try_emplace(std::string(name), static_cast<uint32_t>(numbers_.size())).first->second;
-  }
-  size_t count() const { return numbers_.size(); }
-
- private:
-  std::string_view rest_;
-  base::HashMap<std::string, uint32_t> numbers_;
-};
-
-Factors Parse(std::string_view text, uint32_t n_in, uint32_t n_out) {
+// Points along a factor that is combined are not in the results; where a part cannot stand alone, they depend on each
+// other. A text that says nothing sensible is as none.
+Factors Numbers(std::string_view text, uint32_t n_in, uint32_t n_out) {
   Factors f;
-  f.in.resize(n_in), f.out.resize(n_out);
-  Parser parser(text);
-  std::vector<std::vector<uint32_t>>* side = &f.in;
-  std::vector<uint32_t> dependent;
-  size_t list = 0;
-  std::string_view word = parser.Word();
-  for (; !word.empty() && word != ";"; word = parser.Word()) {
-    if (word == "->") {
-      side = &f.out, list = 0;
-    } else if (word == ",") {
-      ++list;
-    } else if (list >= side->size()) {
-      return {};
-    } else {
-      (*side)[list].push_back(parser.Number(word));
-    }
+  absl::StatusOr<prim::FactorText> read = prim::ReadFactors(text, n_in, n_out);
+  if (!read.ok()) return f;
+  f.in = std::move(read->in), f.out = std::move(read->out);
+  for (prim::FactorKind kind : read->kinds) {
+    f.splits.push_back(kind == prim::FactorKind::kParallel || kind == prim::FactorKind::kPlace);
   }
-  // Points along a factor that is summed are not in the results; along all other kinds they depend on each other.
-  for (bool kind = true; !word.empty(); word = parser.Word()) {
-    if (kind) f.ordered |= word == "seq";
-    if (!kind && word != ";") dependent.push_back(parser.Number(word));
-    kind = word == ";";
-  }
-  f.splits.assign(parser.count(), 1);
-  for (uint32_t d : dependent) f.splits[d] = 0;
   f.known = true;
   return f;
 }
@@ -89,8 +40,8 @@ Factors Elementwise(const ir::Program& f, const ir::Equation& eqn) {
 
 absl::StatusOr<Factors> FactorsOf(const ir::Program& f, const ir::Equation& eqn, bool elementwise) {
   const trace::Op op(f, eqn);
-  RICCI_ASSIGN(const std::string text, TextOf(prim::Registry::Of(f).Get(eqn.prim), *op.get()));
-  if (!text.empty()) return Parse(text, op->n_in, op->n_out);
+  RICCI_ASSIGN(const std::string text, prim::FactorTextOf(prim::Registry::Of(f).Get(eqn.prim), *op.get()));
+  if (!text.empty()) return Numbers(text, op->n_in, op->n_out);
   return elementwise ? Elementwise(f, eqn) : Factors{};
 }
 

@@ -12,7 +12,6 @@ namespace ricci::inline v0::pass {
 
 struct Factors {
   bool known = false;                          // the row tells them
-  bool ordered = false;                        // a factor is run through in order (cumsum)
   std::vector<std::vector<uint32_t>> in, out;  // per operand and result: the factor of each dimension
   std::vector<uint8_t> splits;                 // per factor: points along it are independent of each other
 };

@@ -21,6 +21,7 @@ absl::StatusOr<Vals> ApplySimplify(Builder& b, const ir::Program& f, const ir::E
   Vals out(eqn.n_results, trace::kNone);
   RICCI_TRY(base::FromAbi(row.def.simplify(row.def.self, Abi(&b), op.get(), in.data(), out.data())));
   if (std::find(out.begin(), out.end(), trace::kNone) != out.end()) return Vals{};
+  b.registry().CountUse(row.id, prim::Rule::kSimplify);
   for (uint32_t i = 0; i < eqn.n_results; ++i) {
     if (!b.Owns(out[i]) || b.type_id(out[i]) != f.type_id(eqn.result(i))) {
       return base::InvalidArgument(row.name, ": rule simplify of ", row.plugin, " gives a value of another type");

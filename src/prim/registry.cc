@@ -47,6 +47,7 @@ Registry::Registry(const base::HostMemory* memory, base::Shared* owner, ricci_ct
     : vocabulary_(memory, owner, abi) {
   vocabulary_.registry = this;
   rows_.push_back(std::make_unique<Row>());
+  uses_.emplace_back();
 }
 
 Registry::~Registry() {
@@ -88,6 +89,7 @@ absl::StatusOr<PrimId> Registry::Add(const ricci_prim_def& from, Flow flow) {
   row->def.lowerings = nullptr;
   row->def.n_lowerings = 0;
   for (uint32_t i = 0; i < def.n_lowerings; ++i) RICCI_TRY(AddTo(*row, *def.lowerings[i]));
+  if (uses_.size() <= rows_.size()) uses_.emplace_back();
   row->id = known != 0 ? known : vocabulary_.AddPrimName(name);
   const PrimId id = row->id;
   if (known != 0) {

@@ -3,6 +3,9 @@
 // Rows are added from a plugin's attach, while no other thread uses the context; from then on reading needs no lock.
 #ifndef RICCI_PRIM_REGISTRY_H_
 #define RICCI_PRIM_REGISTRY_H_
+#include <array>
+#include <atomic>
+#include <deque>
 #include <memory>
 
 #include "absl/status/statusor.h"
@@ -11,6 +14,9 @@
 #include "prim/row.h"
 
 namespace ricci::inline v0::prim {
+
+// The rules whose uses are counted.
+enum class Rule : uint8_t { kJvp, kTranspose, kBatch, kSimplify, kCount };
 
 class Registry {
  public:
@@ -34,6 +40,10 @@ class Registry {
   bool HasEffect(const ir::Equation& eqn) const;
   uint32_t size() const { return static_cast<uint32_t>(rows_.size()); }  // ids are 1 .. size() - 1
 
+  // How often a rule of a row has been used, by any thread: the laws say by it whose rules made a program.
+  void CountUse(PrimId id, Rule rule) const { UsesOf(id, rule).fetch_add(1, std::memory_order_relaxed); }
+  uint64_t Uses(PrimId id, Rule rule) const { return UsesOf(id, rule).load(std::memory_order_relaxed); }
+
   // Rows and lowerings that come between Begin and Commit are those of plugin `name`; Rollback takes them back, so that
   // a plugin that fails to attach leaves nothing behind.
   void Begin(std::string_view name);
@@ -50,9 +60,13 @@ class Registry {
     const char* target;  // the lowering is the one with this very text
   };
 
+  using RuleUses = std::array<std::atomic<uint64_t>, static_cast<size_t>(Rule::kCount)>;
+  std::atomic<uint64_t>& UsesOf(PrimId id, Rule rule) const { return uses_[id][static_cast<size_t>(rule)]; }
+
   ir::Vocabulary vocabulary_;
   Memo memo_;
   std::vector<std::unique_ptr<Row>> rows_;
+  mutable std::deque<RuleUses> uses_;  // at least one for each row
   std::string attaching_;
   size_t rows_before_ = 0;
   std::vector<Replaced> replaced_;

@@ -207,6 +207,7 @@ absl::StatusOr<Tangents> ApplyJvp(Builder& b, const ir::Program& p, const ir::Eq
                                   std::span<const Val> primals, std::span<const Val> tangents) {
   const Row& row = b.registry().Get(eqn.prim);
   const Op op(p, eqn);
+  b.registry().CountUse(row.id, prim::Rule::kJvp);
   b.SetLocation(eqn.location);
   auto apply = [&]() -> absl::StatusOr<Tangents> {
     if (row.def.jvp != nullptr) return JvpByRule(b, row, op, primals, tangents);
@@ -224,6 +225,7 @@ absl::StatusOr<Vals> ApplyTranspose(Builder& b, const ir::Program& p, const ir::
                                     MaskView linear, std::span<const Val> operands) {
   const Row& row = b.registry().Get(eqn.prim);
   const Op op(p, eqn);
+  b.registry().CountUse(row.id, prim::Rule::kTranspose);
   b.SetLocation(eqn.location);
   auto apply = [&]() -> absl::StatusOr<Vals> {
     if (row.def.transpose == nullptr) {
@@ -253,6 +255,7 @@ absl::StatusOr<Batched> ApplyBatch(Builder& b, const ir::Program& p, const ir::E
                                    std::span<const int32_t> dims, const BatchAxis& axis) {
   const Row& row = b.registry().Get(eqn.prim);
   const Op op(p, eqn);
+  b.registry().CountUse(row.id, prim::Rule::kBatch);
   b.SetLocation(eqn.location);
   auto apply = [&]() -> absl::StatusOr<Batched> {
     if (row.def.batch != nullptr) return BatchByRule(b, row, op, in, dims, axis);

@@ -72,7 +72,7 @@ TEST_F(CheckPrimitive, RightRowsPass) {
   for (const char* name : {"test.cube", "test.flip", "sin", "dot_general"}) {
     const Verdict v = Check(name, /*device=*/"");
     EXPECT_EQ(v.message, "");
-    EXPECT_EQ(v.comparisons.size(), 16u);
+    EXPECT_EQ(v.comparisons.size(), 17u);
     for (const auto& [law, n] : v.comparisons) {
       EXPECT_TRUE(n > 0 || (law == "device" && runner_.Devices().size() == 1)) << name << ": " << law;
     }
@@ -85,6 +85,13 @@ TEST_F(CheckPrimitive, TextOfAnotherProgram) {
   mutated::Asked() = 0;
   ExpectCaught("test.moody_type", "text");
 }
+TEST_F(CheckPrimitive, UnwrittenElement) {
+  ExpectCaught("test.unwritten", "written");
+  const Verdict v = Check("test.unwritten", /*device=*/"");
+  EXPECT_EQ(v.message,
+            "test.unwritten: example 0: law written: element 5 of result 0 was never written by the lowering");
+  EXPECT_EQ(v.failing.size(), 1u);
+}
 TEST_F(CheckPrimitive, WrongFactors) { ExpectCaught("test.wrong_factors", "factors"); }
 TEST_F(CheckPrimitive, WrongSimplify) { ExpectCaught("test.wrong_simplify", "optimized"); }
 TEST_F(CheckPrimitive, WrongLoweringOfOneDevice) {
@@ -93,6 +100,15 @@ TEST_F(CheckPrimitive, WrongLoweringOfOneDevice) {
 TEST_F(CheckPrimitive, WrongDerivative) {
   ExpectCaught("test.wrong_sign", "jvp");
   ExpectCaught("test.wrong_value", "jvp");
+}
+TEST_F(CheckPrimitive, WrongDerivativeByOneOperand) {
+  const auto starts = [&](const std::string& name, const std::string& how) {
+    const std::string want = name + ": example 0: law jvp: tangent of operand " + how + ": result 0, element 0 is ";
+    EXPECT_EQ(Check(name).message.substr(0, want.size()), want);
+  };
+  starts("test.twice_by_second", "1 is 2.0 times the finite difference");
+  starts("test.wrong_sign", "0 is -1.0 times the finite difference");
+  starts("test.wrong_value", "0 is not the finite difference");
 }
 TEST_F(CheckPrimitive, WrongTranspose) { ExpectCaught("test.flip_transpose", "transpose"); }
 TEST_F(CheckPrimitive, WrongSecondDerivative) { ExpectCaught("test.second_order", "jvp of jvp"); }
@@ -130,9 +146,30 @@ program wrong(%x: f64[2]) {
   }
   return %y
 })");
-  EXPECT_EQ(wrong.message.substr(0, 36), "wrong: law jvp: result 0, element 0 ");
+  EXPECT_EQ(wrong.message.substr(0, 88),
+            "wrong: law jvp: tangent of operand 0 is 0.5 times the finite difference: result 0, eleme");
+  EXPECT_NE(wrong.message.find("; rules used: jvp of custom_jvp"), std::string::npos) << wrong.message;
   EXPECT_TRUE(wrong.failing.contains("jvp of vmap"));
   EXPECT_FALSE(wrong.failing.contains("transpose"));
+}
+
+// Not `neg`, which does not lie on the way of the tangent, nor rows of other rules.
+TEST_F(CheckPrimitive, RulesOfAProgramAreNamed) {
+  const Verdict v = CheckProgram(R"(
+program wrong(%x: f64[2], %n: i32[2]) {
+  %m: i32[2] = neg(%n)
+  %s: f64[2] = sin(%x)
+  %c: f64[2] = test.wrong_sign(%s)
+  %p: f64[2] = pow(%c, %m)
+  return %p
+})");
+  const std::string told = v.failing.at("jvp");
+  EXPECT_EQ(told.substr(told.rfind("; ")), "; rules used: jvp of pow, sin, test.wrong_sign");
+  const std::string flip = Check("test.wrong_after_transpose").message;
+  EXPECT_EQ(
+      flip.substr(flip.find("rules used: ")),
+      "rules used: jvp of test.flip_tangent, test.wrong_after_transpose; transpose of test.wrong_after_transpose");
+  EXPECT_EQ(Check("test.flip_transpose").message.find("rules used"), std::string::npos);
 }
 
 // ---- wrong calls ----

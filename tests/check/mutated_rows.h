@@ -55,6 +55,9 @@ inline Value ByFirst(const Eqn&, const Value& t, std::span<const Value> in, cons
 inline Value BySecond(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
   return lax::mul(in[0], t);
 }
+inline Value TwiceBySecond(const Eqn& e, const Value& t, std::span<const Value> in, const Value& out) {
+  return lax::mul(2.0, BySecond(e, t, in, out));
+}
 inline Value WrongCt(const Eqn&, const Value& ct, std::span<const Value>) { return ct; }
 
 inline constexpr char kWrongSlope[] = "test.wrong_slope", kSlopeByProduct[] = "test.slope_by_product";
@@ -110,6 +113,11 @@ inline int& Asked() {
 inline Scalar Moody(KernelBuilder& k, const Eqn& e, std::span<const Scalar> in) {
   return in[0] + k.Constant(e.in(0).dtype(), ++Asked());
 }
+// Loops that leave the last element out.
+inline void AllButLast(KernelBuilder& k, const Eqn& e) {
+  const Shape fewer = {e.in(0).dim(0) - 1};
+  k.Parallel(fewer, [&](const Index& at) { k.Result().Store(at, k.Operand(0).Load(at)); });
+}
 // A type that is another one when it is asked for again.
 inline ArrayTypes MoodyType(const Eqn& e) {
   const int64_t n = ++Asked() > 1 ? 4 : 3;
@@ -137,6 +145,18 @@ constexpr Row kRows[] = {
      .batch = rules::Elementwise,
      .scalar = Product,
      .examples = rules::kTwoReals},
+    {.name = "test.twice_by_second",
+     .type = rules::Same<2, kFloats>,
+     .jvp = rules::Terms<ByFirst, TwiceBySecond>,
+     .batch = rules::Elementwise,
+     .scalar = Product,
+     .missing = rules::kNotLinear,
+     .examples = rules::kTwoReals},
+    {.name = "test.unwritten",
+     .type = rules::Same<1, kFloats>,
+     .loops = AllButLast,
+     .missing = "jvp, transpose, batch: none",
+     .examples = "(f64[6])"},
     Elementwise("test.moody", rules::ZeroTangent, Moody),
     {.name = "test.moody_type",
      .type = MoodyType,

@@ -1,0 +1,34 @@
+// The law of factors: each operation's text fits its operands and results, and each factor can be split as its kind
+// says (split_factor).
+//
+// Texts are read in every program that a law makes. Splitting is work, so it is done once for each operation
+// (primitive, types and attributes) of the primitives under examination: others have examples of their own. That a kind
+// promises too little is claimed from several draws of an example's own operands: in programs made from it, operands
+// may be zeros or equal by construction, and then parts combine that otherwise do not.
+#ifndef RICCI_CHECK_FACTOR_LAW_H_
+#define RICCI_CHECK_FACTOR_LAW_H_
+#include <string>
+
+#include "base/hash_map.h"
+#include "check/runnable.h"
+
+namespace ricci::inline v0::check {
+
+class FactorLaw {
+ public:
+  FactorLaw() = default;
+  // Splits the operations of primitives that `examined` holds.
+  FactorLaw(ricci_ctx* ctx, const ricci_program* examined);
+  // `draws`: inputs of `p`; several, if they are drawn from the ranges of the example.
+  absl::Status Check(ricci_device* ref, Runnable& p, const std::vector<Arrays>& draws);
+
+ private:
+  bool IsNew(const ricci_op& op);
+
+  ricci_ctx* ctx_ = nullptr;
+  base::HashSet<ricci_prim> examined_;
+  base::HashSet<std::string> seen_;
+};
+
+}  // namespace ricci::inline v0::check
+#endif

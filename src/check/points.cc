@@ -1,0 +1,110 @@
+#include "check/points.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+namespace ricci::inline v0::check {
+namespace {
+
+using prim::FactorKind;
+
+bool IsSigned(const Type& t) { return t.dtype >= RICCI_I8 && t.dtype <= RICCI_I64; }
+bool IsInteger(const Type& t) { return t.dtype >= RICCI_BOOL && t.dtype <= RICCI_U64; }
+
+uint64_t ToBits(double v) {
+  if (v >= 0x1p64) return ~uint64_t{0};
+  return v < 0 ? static_cast<uint64_t>(static_cast<int64_t>(v)) : static_cast<uint64_t>(v);
+}
+// The low bits of `v` as a number of that type.
+double FromBits(const Type& t, uint64_t v) {
+  const uint32_t unused = 64 - 8 * ricci_dtype_size(t.dtype);
+  if (IsSigned(t)) return static_cast<double>(static_cast<int64_t>(v << unused) >> unused);
+  return static_cast<double>(v << unused >> unused);
+}
+
+double CombineBits(FactorKind kind, const Type& t, uint64_t a, uint64_t b) {
+  switch (kind) {
+    case FactorKind::kSum:
+      return FromBits(t, a + b);
+    case FactorKind::kProd:
+      return FromBits(t, a * b);
+    case FactorKind::kAnd:
+      return FromBits(t, a & b);
+    case FactorKind::kOr:
+      return FromBits(t, a | b);
+    default:
+      return FromBits(t, a ^ b);
+  }
+}
+double Combine(FactorKind kind, const Type& t, double a, double b) {
+  const bool nan = std::isnan(a) || std::isnan(b);
+  if (kind == FactorKind::kMax) return nan ? a + b : std::max(a, b);
+  if (kind == FactorKind::kMin) return nan ? a + b : std::min(a, b);
+  if (!t.floating()) return CombineBits(kind, t, ToBits(a), ToBits(b));
+  return kind == FactorKind::kSum ? a + b : a * b;
+}
+
+}  // namespace
+
+Points Span(int64_t from, int64_t to) {
+  Points out(static_cast<size_t>(to - from));
+  std::iota(out.begin(), out.end(), from);
+  return out;
+}
+
+Bytes Taken(const Type& t, const Bytes& from, const std::vector<uint32_t>& dims, const Points& points) {
+  const size_t size = ricci_dtype_size(t.dtype);
+  std::vector<int64_t> shape(t.dims, t.dims + t.rank);
+  std::vector<uint8_t> taken(t.rank, 0);
+  for (uint32_t d : dims) shape[d] = static_cast<int64_t>(points.size()), taken[d] = 1;
+  int64_t n = 1;
+  for (int64_t extent : shape) n *= extent;
+  Bytes out(static_cast<size_t>(n) * size);
+  std::vector<int64_t> at(t.rank, 0);
+  for (int64_t i = 0; i < n; ++i) {
+    int64_t place = 0;
+    for (uint32_t d = 0; d < t.rank; ++d) {
+      place = place * t.dims[d] + (taken[d] != 0 ? points[static_cast<size_t>(at[d])] : at[d]);
+    }
+    std::memcpy(out.data() + static_cast<size_t>(i) * size, from.data() + static_cast<size_t>(place) * size, size);
+    for (uint32_t d = t.rank; d-- > 0 && ++at[d] == shape[d];) at[d] = 0;
+  }
+  return out;
+}
+
+bool Combines(FactorKind kind, const Type& t) {
+  const bool ordered = t.floating() || IsInteger(t);
+  if (kind == FactorKind::kMax || kind == FactorKind::kMin) return ordered;
+  if (kind == FactorKind::kSum || kind == FactorKind::kProd) return ordered && t.dtype != RICCI_BOOL;
+  return IsInteger(t);
+}
+
+absl::StatusOr<Numbers> Combined(FactorKind kind, const Type& t, const Bytes& a, const Bytes& b) {
+  RICCI_ASSIGN(Numbers x, Decode(t, a));
+  RICCI_ASSIGN(const Numbers y, Decode(t, b));
+  for (size_t i = 0; i < x.size(); ++i) x[i] = Combine(kind, t, x[i], y[i]);
+  return x;
+}
+
+std::string Mismatch(const Type& t, const Numbers& got, const Numbers& want) {
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (Difference(got[i], want[i]) <= Tolerance(t)) continue;
+    return base::Cat("element ", i, " is ", ToText(got[i]), ", it must be ", ToText(want[i]));
+  }
+  return "";
+}
+
+absl::StatusOr<std::string> Mismatch(const Type& t, const Bytes& got, const Bytes& want) {
+  if (got == want) return std::string();
+  if (!t.floating() && !IsInteger(t)) {
+    const auto at = std::mismatch(got.begin(), got.end(), want.begin()).first - got.begin();
+    return base::Cat("element ", at / ricci_dtype_size(t.dtype), " is another one");
+  }
+  RICCI_ASSIGN(const Numbers a, Decode(t, got));
+  RICCI_ASSIGN(const Numbers b, Decode(t, want));
+  return Mismatch(t, a, b);
+}
+
+}  // namespace ricci::inline v0::check
