@@ -114,7 +114,7 @@ typedef struct ricci_api {
       uint32_t n_out, int64_t size, const char* axis, size_t axis_len, ricci_program** out);
   ricci_status* (*batch)(const ricci_program* f, const uint8_t* in_batched, uint32_t n, int64_t size, const char* axis,
       size_t axis_len, uint8_t* out_batched, ricci_program** out);
-  ricci_status* (*checkpoint)(const ricci_program* f, const char* policy, size_t policy_len, ricci_program** out);
+  ricci_status* (*checkpoint)(const ricci_program* f, const ricci_checkpoint_options* options, ricci_program** out);
   ricci_status* (*custom_jvp)(const ricci_program* f, const ricci_program* rule, ricci_program** out);
   ricci_status* (*custom_vjp)(const ricci_program* f, const ricci_program* fwd, const ricci_program* bwd,
       ricci_program** out);

@@ -42,6 +42,11 @@ typedef struct ricci_batch_args {
 
 /* For primitives that hold programs: split one operation into what is known and what is not. Others are known if all
  * their operands are. */
+enum { /* ricci_partial_eval_args.hdr.flags */
+       /* The halves run in different loops: nothing need keep what the unknown half computes again apart from what the
+        * known half computed. A rule hands the flag on to the programs that it splits. */
+       RICCI_PARTIAL_EVAL_APART = 1u << 0
+};
 typedef struct ricci_partial_eval_args {
   ricci_hdr hdr;
   ricci_builder *known, *unknown;
@@ -184,7 +189,10 @@ enum { /* ricci_prim_def.hdr.flags */
         * the flag such operands are stored first. Where the promise is broken results stay right, but producers are
         * computed as often as they are loaded. */
        RICCI_PRIM_READS_ONCE = 1u << 6,
-       RICCI_PRIM_MAY_FAIL = 1u << 8 /* a run of it may fail: never moved to where it would run more often */
+       RICCI_PRIM_MAY_FAIL = 1u << 8, /* a run of it may fail: never moved to where it would run more often */
+       /* Result i is operand i, available once all operands are: no pass looks through it, moves work over it or merges
+        * two of them, and it costs nothing at run time. Each operand is needed only for its own result. */
+       RICCI_PRIM_BARRIER = 1u << 9
 };
 enum { /* ready-made batching rules, used when batch is NULL */
        RICCI_BATCH_NONE = 0,

@@ -46,9 +46,21 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_vmap(const ricci_program* f, const
 RICCI_API RICCI_NODISCARD ricci_status* ricci_batch(const ricci_program* f, const uint8_t* in_batched, uint32_t n,
                                                     int64_t size, const char* axis, size_t axis_len,
                                                     uint8_t* out_batched, ricci_program** out);
-/* Same function; its derivative recomputes what `policy` (see ricci_partial_eval) does not save. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_checkpoint(const ricci_program* f, const char* policy, size_t policy_len,
-                                                         ricci_program** out);
+enum { /* ricci_checkpoint_options.hdr.flags */
+       /* What the derivative computes again may be merged with what was computed before, which may cost the memory that
+        * was to be saved: JAX's prevent_cse=False. Without it the recomputation goes through an optimization_barrier
+        * with all that the derivative reads, so that it does not begin before its cotangents are there. In a loop whose
+        * way back is a loop of its own none is needed, and none is made. */
+       RICCI_CHECKPOINT_ALLOW_CSE = 1u << 0
+};
+typedef struct ricci_checkpoint_options { /* all 0 but hdr.size: the defaults */
+  ricci_hdr hdr;
+  ricci_str policy; /* what is saved, see ricci_partial_eval; empty: `nothing` */
+} ricci_checkpoint_options;
+/* Same function; its derivative recomputes what the policy does not save. `options` may be NULL. A context without the
+ * primitive optimization_barrier can compile such derivatives only with RICCI_CHECKPOINT_ALLOW_CSE: NOT_FOUND. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_checkpoint(const ricci_program* f,
+                                                         const ricci_checkpoint_options* options, ricci_program** out);
 /* f with the derivative `rule`: primals, tangents (all parameters of f) -> results of f, their tangents. Where the rule
  * applies the function itself it emits `custom_jvp` with attributes call = f and self = 1 (2: that of the custom_jvp
  * around it, and so on) on operands of the types of f's parameters: that stands for the result, so it has derivatives

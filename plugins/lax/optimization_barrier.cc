@@ -1,5 +1,6 @@
-// optimization_barrier: its operands unchanged; passes do not look through it, so that what is computed again behind it
-// is not merged with what was computed before (checkpoint relies on that).
+// optimization_barrier: its operands unchanged, available once all of them are; no pass looks through it, so what is
+// computed again after it is not merged with what was computed before, and does not begin before its last operand is
+// there (checkpoint relies on both). Compiled programs run nothing for it.
 #include "factor_text.hpp"
 
 namespace ricci::inline v0::lax::rows {
@@ -49,6 +50,7 @@ std::string Factors(const Eqn& e) {
 }
 
 constexpr Row kRows[] = {{.name = "optimization_barrier",
+                          .flags = RICCI_PRIM_BARRIER,
                           .type = Type,
                           .jvp = JvpRule,
                           .transpose = TransposeRule,

@@ -2,6 +2,7 @@
 #include "ricci/transform.h"
 
 #include "api/arguments.h"
+#include "base/abi_struct.h"
 #include "transform/dead_code.h"
 #include "transform/grad.h"
 #include "transform/jvp.h"
@@ -93,7 +94,7 @@ ricci_status* ricci_partial_eval(const ricci_program* f, const uint8_t* known, u
     RICCI_TRY(args.Array("policy", policy, policy_len));
     RICCI_TRY(args.Array("out_known", out_known, FromAbi(f)->n_results()));
     const Mask force = CopyMask(force_unknown, FromAbi(f)->n_results(), 0);
-    RICCI_ASSIGN(auto made, transform::PartialEval(*FromAbi(f), Span(known, n), force, View(policy, policy_len)));
+    RICCI_ASSIGN(auto made, transform::PartialEval(*FromAbi(f), Span(known, n), force, {View(policy, policy_len)}));
     std::copy(made.out_known.begin(), made.out_known.end(), out_known);
     *n_residuals = made.n_residuals;
     *known_out = ir::Abi(made.known.Detach());
@@ -143,11 +144,17 @@ ricci_status* ricci_batch(const ricci_program* f, const uint8_t* in_batched, uin
   });
 }
 
-ricci_status* ricci_checkpoint(const ricci_program* f, const char* policy, size_t policy_len, ricci_program** out) {
+ricci_status* ricci_checkpoint(const ricci_program* f, const ricci_checkpoint_options* options, ricci_program** out) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"f", f}, {"out", out}}));
-    RICCI_TRY(args.Array("policy", policy, policy_len));
-    return Give(transform::Checkpoint(*FromAbi(f), View(policy, policy_len)), out);
+    ricci_checkpoint_options given{};
+    if (options != nullptr) {
+      RICCI_ASSIGN(given, base::ReadStruct(options, "checkpoint options"));
+    }
+    RICCI_TRY(args.Array("policy", given.policy.ptr, given.policy.len));
+    const std::string_view policy = given.policy.len == 0 ? "nothing" : View(given.policy.ptr, given.policy.len);
+    const bool prevent_cse = (given.hdr.flags & RICCI_CHECKPOINT_ALLOW_CSE) == 0;
+    return Give(transform::Checkpoint(*FromAbi(f), policy, prevent_cse), out);
   });
 }
 

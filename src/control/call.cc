@@ -68,11 +68,13 @@ absl::Status BatchOfBody(Builder& b, const Held& h, const ricci_batch_args& a, s
 
 absl::Status PartialEvalOfProgram(const Program& body, const Held& h, const ricci_partial_eval_args& a,
                                   std::string_view policy, std::string_view unknown_prim,
-                                  std::vector<ricci_attr> unknown_attrs) {
+                                  std::vector<ricci_attr> unknown_attrs, std::vector<ricci_attr> known_attrs) {
   const MaskView known(a.is_known, h.op.n_in);
   const std::span<const Val> in(a.in, h.op.n_in);
-  RICCI_ASSIGN(auto split, transform::PartialEval(body, known, {}, policy));
-  RICCI_ASSIGN(Vals known_out, EmitCall(*trace::FromAbi(a.known), *split.known, Where(in, known)));
+  RICCI_ASSIGN(auto split, transform::PartialEval(body, known, {}, SavingOf(a, policy)));
+  const std::string_view known_prim = known_attrs.empty() ? "call" : unknown_prim;
+  RICCI_ASSIGN(Vals known_out, EmitHolding(*trace::FromAbi(a.known), known_prim, *split.known, std::move(known_attrs),
+                                           Where(in, known)));
   const uint32_t n_known = Count(split.out_known);
   Vals unknown_in;
   for (uint32_t r = 0; r < split.n_residuals; ++r) {

@@ -1,29 +1,54 @@
 // checkpoint: runs a held program whose derivative computes again what the policy does not save (rematerialisation).
 //
 // The policy decides in partial evaluation: only saved values cross from the known to the unknown half, which stays a
-// checkpoint, so that common-subexpression elimination does not merge the second computation with the first.
+// checkpoint, now `differentiated`. That is expanded at compile time as an optimization_barrier over all its operands
+// (residuals and tangents or cotangents) and the body after it: so the second computation is not merged with the first,
+// and does not begin before the cotangents are there (JAX: prevent_cse). No barrier is needed where scan has put the
+// two halves into loops of their own, nor wanted with prevent_cse=false.
 #include "control/call.h"
 
 namespace ricci::inline v0::control {
 namespace {
 
-std::vector<ricci_attr> Policy(const Held& h) { return {*ir::FindAttr(h.attrs, "policy")}; }
+// All attributes but the body.
+std::vector<ricci_attr> Options(const Held& h) {
+  std::vector<ricci_attr> out;
+  for (const char* name : {"policy", "prevent_cse", "differentiated"}) {
+    if (const ricci_attr* a = ir::FindAttr(h.attrs, name)) out.push_back(*a);
+  }
+  return out;
+}
+bool IsDifferentiated(const Held& h) { return h.integer("differentiated") != 0; }
 
 absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
-  return JvpOfBody(b, h, a, "checkpoint", Policy(h));
+  return JvpOfBody(b, h, a, "checkpoint", Options(h));
 }
 absl::Status Transpose(Builder& b, const Held& h, const ricci_transpose_args& a) {
-  return TransposeOfBody(b, h, a, "checkpoint", Policy(h));
+  return TransposeOfBody(b, h, a, "checkpoint", Options(h));
 }
 absl::Status Batch(Builder& b, const Held& h, const ricci_batch_args& a) {
-  return BatchOfBody(b, h, a, "checkpoint", Policy(h));
+  return BatchOfBody(b, h, a, "checkpoint", Options(h));
 }
 absl::Status PartialEval(const Held& h, const ricci_partial_eval_args& a) {
   const std::string_view policy = h.text("policy");
-  return PartialEvalOfProgram(h.program("body"), h, a, policy.empty() ? "nothing" : policy, "checkpoint", Policy(h));
+  std::vector<ricci_attr> unknown = Options(h), known;
+  // What a derivative computes again stays protected in derivatives of it.
+  if (IsDifferentiated(h)) known = unknown;
+  const bool apart = (a.hdr.flags & RICCI_PARTIAL_EVAL_APART) != 0;
+  if (!IsDifferentiated(h) && !apart) unknown.push_back(trace::BoolAttr("differentiated", true));
+  return PartialEvalOfProgram(h.program("body"), h, a, policy.empty() ? "nothing" : policy, "checkpoint",
+                              std::move(unknown), std::move(known));
 }
 absl::Status Dce(Builder* b, const Held& h, const ricci_dce_args& a) {
-  return DceOfBody(b, h, a, "checkpoint", Policy(h));
+  return DceOfBody(b, h, a, "checkpoint", Options(h));
+}
+
+absl::StatusOr<Vals> Expand(Builder& b, const Held& h, std::span<const Val> in) {
+  Vals operands(in.begin(), in.end());
+  if (IsDifferentiated(h) && h.integer("prevent_cse", 1) != 0 && !in.empty()) {
+    RICCI_ASSIGN(operands, trace::OptimizationBarrier(b, in));
+  }
+  return b.Inline(h.program("body"), operands);
 }
 
 constexpr std::string_view kExamples =
@@ -37,9 +62,11 @@ constexpr std::string_view kExamples =
     "  %s: f64[2,2] = sin(%p)\n"
     "  return %s\n"
     "}";
-constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM), Spec("policy", RICCI_ATTR_STRING)};
-constexpr ricci_lowering kInline = Decomposition<InlineBody>();
-constexpr const ricci_lowering* kLowerings[] = {&kInline};
+constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM), Spec("policy", RICCI_ATTR_STRING),
+                                      Spec("prevent_cse", RICCI_ATTR_BOOL, RICCI_ATTR_OPTIONAL),
+                                      Spec("differentiated", RICCI_ATTR_BOOL, RICCI_ATTR_OPTIONAL)};
+constexpr ricci_lowering kExpand = Decomposition<Expand>();
+constexpr const ricci_lowering* kLowerings[] = {&kExpand};
 
 }  // namespace
 

@@ -135,16 +135,17 @@ absl::Status AllUnknown(Builder& ub, const Held& h, const ricci_partial_eval_arg
 
 // The halves of every branch; a result is known if it is known in every branch (force_unknown: the others).
 absl::StatusOr<std::vector<transform::PartialEvalProgram>> SplitBranches(const Held& h, MaskView known,
-                                                                         std::string_view policy, Mask& force_unknown) {
+                                                                         const transform::Saving& saving,
+                                                                         Mask& force_unknown) {
   std::vector<transform::PartialEvalProgram> splits;
   for (size_t i = 0; i < NumBranches(h); ++i) {
-    RICCI_ASSIGN(auto split, transform::PartialEval(Branch(h, i), known, {}, policy));
+    RICCI_ASSIGN(auto split, transform::PartialEval(Branch(h, i), known, {}, saving));
     Merge(force_unknown, Not(split.out_known));
     splits.push_back(std::move(split));
   }
   for (size_t i = 0; i < splits.size(); ++i) {
     if (Not(splits[i].out_known) == force_unknown) continue;
-    RICCI_ASSIGN(splits[i], transform::PartialEval(Branch(h, i), known, force_unknown, policy));
+    RICCI_ASSIGN(splits[i], transform::PartialEval(Branch(h, i), known, force_unknown, saving));
   }
   return splits;
 }
@@ -156,7 +157,7 @@ absl::Status CondPartialEval(const Held& h, const ricci_partial_eval_args& a) {
   const MaskView is_known(a.is_known, h.op.n_in);
   if (!is_known[0]) return AllUnknown(ub, h, a);
   Mask force(h.op.n_out, 0);
-  RICCI_ASSIGN(auto splits, SplitBranches(h, is_known.subspan(1), {a.policy.ptr, a.policy.len}, force));
+  RICCI_ASSIGN(auto splits, SplitBranches(h, is_known.subspan(1), SavingOf(a), force));
   const uint32_t n_known = h.op.n_out - Count(force);
   const Residuals res(splits);
   Programs known_branches, unknown_branches;

@@ -98,7 +98,8 @@ absl::Status ScanJvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
 
 absl::Status ScanPartialEval(const Held& h, const ricci_partial_eval_args& a) {
   const ScanParts s(h);
-  const std::string_view policy(a.policy.ptr, a.policy.len);
+  // The way back is a loop of its own.
+  const transform::Saving saving{{a.policy.ptr, a.policy.len}, /*apart=*/true};
   Builder &kb = *trace::FromAbi(a.known), &ub = *trace::FromAbi(a.unknown);
   // known_in over consts, carry, xs: a carry is known if it is known on entry and after every trip.
   Mask unknown_in = Not(MaskView(a.is_known, h.op.n_in)), force(s.body->n_results(), 0);
@@ -106,7 +107,7 @@ absl::Status ScanPartialEval(const Held& h, const ricci_partial_eval_args& a) {
   transform::PartialEvalProgram split;
   do {
     std::copy(carry.begin(), carry.end(), force.begin());
-    RICCI_ASSIGN(split, transform::PartialEval(*s.body, Not(unknown_in), force, policy));
+    RICCI_ASSIGN(split, transform::PartialEval(*s.body, Not(unknown_in), force, saving));
   } while (Merge(carry, Not(MaskView(split.out_known).first(s.n_carry))));
 
   // Known half: known consts, carry, xs -> known carry, known ys, stacked residuals. A residual that is the same on

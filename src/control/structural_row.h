@@ -8,6 +8,7 @@
 #include "prim/registry.h"
 #include "trace/attrs.h"
 #include "trace/roles.h"
+#include "transform/partial_eval.h"
 #include "transform/rules.h"
 
 namespace ricci::inline v0::control {
@@ -148,6 +149,13 @@ Mask NonZero(std::span<const Val> vals);
 uint32_t Count(MaskView mask);
 // flags |= after; true if that changed anything. Fixpoints over loop carries go on while it does.
 bool Merge(std::span<uint8_t> flags, MaskView after);
+// How a rule splits the programs it holds: as it is asked to, or by a policy of its own.
+inline transform::Saving SavingOf(const ricci_partial_eval_args& a, std::string_view policy) {
+  return {policy, (a.hdr.flags & RICCI_PARTIAL_EVAL_APART) != 0};
+}
+inline transform::Saving SavingOf(const ricci_partial_eval_args& a) {
+  return SavingOf(a, {a.policy.ptr, a.policy.len});
+}
 // The elements of `v` with mask[i] != 0.
 template <typename T>
 std::vector<T> Where(std::span<const T> v, MaskView mask) {

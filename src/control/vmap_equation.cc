@@ -86,7 +86,7 @@ absl::Status PartialEval(const Held& h, const ricci_partial_eval_args& a) {
   const MaskView known(a.is_known, h.op.n_in);
   const std::span<const Val> in(a.in, h.op.n_in);
   const Axes in_axes = AxesOf(h, "in_axes"), out_axes = AxesOf(h, "out_axes");
-  RICCI_ASSIGN(auto split, transform::PartialEval(h.program("body"), known, {}, {a.policy.ptr, a.policy.len}));
+  RICCI_ASSIGN(auto split, transform::PartialEval(h.program("body"), known, {}, SavingOf(a)));
   Builder& kb = *trace::FromAbi(a.known);
   // Residuals that are operands are passed as those; what is the same for all elements is computed once and passed
   // unbatched; the others are batched at dimension 0.

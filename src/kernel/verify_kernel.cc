@@ -41,9 +41,7 @@ class KernelVerifier {
   // ---- operands ----
   absl::Status CheckVisible(uint32_t v) const {
     if (v == 0 || v >= at_) return Error(base::Cat("operand ", v, " is not defined before"));
-    for (const Open& b : blocks_) {
-      if (b.scope == scope_of_[v]) return absl::OkStatus();
-    }
+    if (open_[scope_of_[v]]) return absl::OkStatus();
     return Error(base::Cat("operand ", v, " is defined in a closed block"));
   }
   absl::Status CheckOperand(uint32_t v, uint32_t dtype) const {
@@ -130,7 +128,7 @@ class KernelVerifier {
       default:
         return CheckInner(inst);
     }
-    blocks_.push_back({at_, ++scopes_});
+    blocks_.push_back({at_, OpenScope()});
     return absl::OkStatus();
   }
 
@@ -146,7 +144,8 @@ class KernelVerifier {
       case RICCI_K_ELSE:
         if (opened != RICCI_K_IF || top.has_else) return Error("else is not in an if");
         top.has_else = true;
-        top.scope = ++scopes_;
+        open_[top.scope] = 0;
+        top.scope = OpenScope();
         return absl::OkStatus();
       case RICCI_K_YIELD:
         if (opened != RICCI_K_REDUCE || inst.a != top.begin) return Error("yield is not in its reduce");
@@ -160,8 +159,14 @@ class KernelVerifier {
       default:
         return Error(base::Cat("there is no operation ", inst.op));
     }
+    open_[top.scope] = 0;
     blocks_.pop_back();
     return absl::OkStatus();
+  }
+
+  uint32_t OpenScope() {
+    open_.push_back(1);
+    return static_cast<uint32_t>(open_.size() - 1);
   }
 
   absl::Status CheckYield(const ricci_inst& inst) const {
@@ -174,7 +179,8 @@ class KernelVerifier {
   const ricci_kernel_table& k_;
   std::vector<uint32_t> scope_of_;
   std::vector<Open> blocks_{{0, 0}};
-  uint32_t scopes_ = 0, at_ = 0;
+  std::vector<uint8_t> open_{1};  // per scope
+  uint32_t at_ = 0;
 };
 
 }  // namespace

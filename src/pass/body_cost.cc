@@ -1,5 +1,6 @@
 #include "pass/body_cost.h"
 
+#include "base/hash_map.h"
 #include "pass/kernel_builder.h"
 #include "ricci/exact.h"
 #include "trace/builder.h"
@@ -16,9 +17,9 @@ bool MayFail(const prim::Row& row, const ir::Equation& eqn) {
   return row.has(RICCI_PRIM_MAY_FAIL) && bounded;
 }
 
-// `guarded`: f is a branch, or the body of a loop that may end before.
-absl::Status Add(const ir::Program& f, const Options& options, bool guarded, BodyCost& cost) {
+absl::StatusOr<BodyCost> CostOf(const ir::Program& f, const Options& options) {
   prim::Registry& registry = prim::Registry::Of(f);
+  BodyCost cost;
   for (const ir::Equation& eqn : f.equations) {
     const trace::Op op(f, eqn);
     const prim::Row& row = registry.Get(eqn.prim);
@@ -26,13 +27,19 @@ absl::Status Add(const ir::Program& f, const Options& options, bool guarded, Bod
                  ChooseLowering(row, *op.get(), options.target, kKernelKinds | 1u << RICCI_LOWER_DECOMPOSE));
     cost.kernel_possible &= l != nullptr && !row.effectful();
     cost.product |= row.has(RICCI_PRIM_EXPENSIVE);
-    cost.guards_failure |= guarded && MayFail(row, eqn);
-    const bool guards = guarded || row.flow == prim::Flow::kCond || row.flow == prim::Flow::kWhile;
+    cost.may_fail |= MayFail(row, eqn);
+    const bool guards = row.flow == prim::Flow::kCond || row.flow == prim::Flow::kWhile;
     bool holds = false;
     for (const ricci_attr& a : eqn.attrs) {
       for (ricci_program* p : ir::Programs(a)) {
         holds = true;
-        RICCI_TRY(Add(*ir::FromAbi(p), options, guards, cost));
+        RICCI_ASSIGN(const BodyCost inner, Measure(*ir::FromAbi(p), options));
+        cost.largest = std::max(cost.largest, inner.largest);
+        cost.total = ricci_exact_clamp(ricci_exact_of(cost.total) + inner.total, 0, INT64_MAX);
+        cost.product |= inner.product;
+        cost.kernel_possible &= inner.kernel_possible;
+        cost.may_fail |= inner.may_fail;
+        cost.guards_failure |= guards ? inner.may_fail : inner.guards_failure;
       }
     }
     cost.control |= holds;
@@ -42,14 +49,30 @@ absl::Status Add(const ir::Program& f, const Options& options, bool guarded, Bod
       if (!holds) cost.largest = std::max(cost.largest, n);
     }
   }
-  return absl::OkStatus();
+  return cost;
 }
 
 }  // namespace
 
+class BodyCosts {
+ public:
+  base::HashMap<const ir::Program*, BodyCost> of;
+  std::vector<ir::ProgramRef> programs;  // keeps their addresses their own
+};
+
+std::shared_ptr<BodyCosts> NewBodyCosts() { return std::make_shared<BodyCosts>(); }
+
 absl::StatusOr<BodyCost> Measure(const ir::Program& body, const Options& options) {
-  BodyCost cost;
-  RICCI_TRY(Add(body, options, /*guarded=*/false, cost));
+  if (options.costs == nullptr) {
+    Options remembering = options;
+    remembering.costs = NewBodyCosts();
+    return Measure(body, remembering);
+  }
+  BodyCosts& known = *options.costs;
+  if (const auto it = known.of.find(&body); it != known.of.end()) return it->second;
+  RICCI_ASSIGN(const BodyCost cost, CostOf(body, options));
+  known.programs.emplace_back(&body);
+  known.of.emplace(&body, cost);
   return cost;
 }
 

@@ -10,9 +10,11 @@ struct BodyCost {
   int64_t total = 0;            // of all values, stacks included
   bool control = false;         // holds a loop or branch
   bool product = false;         // holds an expensive primitive
+  bool may_fail = false;        // holds what may fail
   bool guards_failure = false;  // within a branch, or a loop that may end, holds what may fail
   bool kernel_possible = true;  // every equation has a lowering within a kernel, and no effect
 };
+// A program is looked at once for as long as `options.costs` lives.
 absl::StatusOr<BodyCost> Measure(const ir::Program& body, const Options& options);
 
 // Does this while, scan or cond become steps of the plan? Small bodies stay in one kernel, where their values live in

@@ -1,7 +1,7 @@
 // cse: equal pure equations on the same operands become one, equal constants too; nested programs on their own.
 //
-// Runs before checkpoint bodies are inlined into their surroundings is not needed: see inline_calls.cc for what keeps a
-// second computation apart.
+// What a checkpoint computes again stays apart from the first computation because it reads what an optimization barrier
+// gives, and no barrier is merged with another.
 #include "ir/structural.h"
 #include "pass/pass.h"
 
@@ -53,7 +53,8 @@ absl::StatusOr<ir::ProgramRef> CseOf(const ir::Program& program, ir::Structure& 
                  [&](Builder& b, const ir::Program& p, const ir::Equation& eqn,
                      std::span<const trace::Val> in) -> absl::StatusOr<Vals> {
                    const auto nested = [&](const ir::Program& q) { return CseOf(q, structure); };
-                   if (b.registry().HasEffect(eqn)) return CopyWithNested(b, p, eqn, in, nested);
+                   if (b.registry().HasEffect(eqn) || b.registry().Get(eqn.prim).has(RICCI_PRIM_BARRIER))
+                     return CopyWithNested(b, p, eqn, in, nested);
                    base::Hasher h;
                    h.Add(structure.HashOfOperation(p, eqn));
                    for (trace::Val v : in) h.Add(v);

@@ -67,7 +67,10 @@ bool OneValue(const Bytes& bytes, uint32_t size) {
 // The constant that `eqn` is; empty if it is none or too large.
 absl::StatusOr<Bytes> FoldEquation(const ir::Program& f, const ir::Equation& eqn) {
   const prim::Row& row = prim::Registry::Of(f).Get(eqn.prim);
-  if (eqn.n_results != 1 || eqn.operands.empty() || row.effectful() || row.flow != prim::Flow::kNone) return Bytes{};
+  if (eqn.n_results != 1 || eqn.operands.empty() || row.effectful() || row.flow != prim::Flow::kNone ||
+      row.has(RICCI_PRIM_BARRIER)) {
+    return Bytes{};
+  }
   for (ir::ValueId v : eqn.operands) {
     if (f.constant(v) == nullptr) return Bytes{};
   }

@@ -29,7 +29,7 @@ enum class Form : uint8_t {
   kExpression,
   kLoops,
   kLibrary
-};  // kLibrary: reads stored values only (loops in the plan and updates too)
+};  // kLibrary: reads stored values only (loops in the plan, updates and barriers too)
 
 struct Info {
   Form form = Form::kLoops;
@@ -81,9 +81,8 @@ class Fuser {
     RICCI_ASSIGN(bool in_plan, RunsInPlan(f_, eqn, options_));
     Info& info = info_[e];
     const bool expression = l->kind == RICCI_LOWER_SCALAR || l->kind == RICCI_LOWER_INDEX;
-    info.form = l->kind == RICCI_LOWER_LIBRARY || in_plan || IsUpdate(*l) ? Form::kLibrary
-                : expression && eqn.n_results == 1                        ? Form::kExpression
-                                                                          : Form::kLoops;
+    const bool reads_stored = l->kind == RICCI_LOWER_LIBRARY || in_plan || IsUpdate(*l) || row.has(RICCI_PRIM_BARRIER);
+    info.form = reads_stored ? Form::kLibrary : expression && eqn.n_results == 1 ? Form::kExpression : Form::kLoops;
     info.view = l->kind == RICCI_LOWER_INDEX && !row.has(RICCI_PRIM_TRANSCENDENTAL);
     info.cost = CostOf(row);
     return absl::OkStatus();
@@ -229,6 +228,11 @@ class Fuser {
   absl::Status EmitAlone(Builder& b, const ir::Equation& eqn, Vals& env) {
     Vals in;
     for (ir::ValueId v : eqn.operands) in.push_back(env[v]);
+    if (registry_.Get(eqn.prim).has(RICCI_PRIM_BARRIER)) {
+      // Everything has its place in the order of the plan by now: the values themselves are left.
+      std::copy(in.begin(), in.end(), env.begin() + eqn.first_result);
+      return absl::OkStatus();
+    }
     RICCI_ASSIGN(bool in_plan, RunsInPlan(f_, eqn, options_));
     auto fuse_body = [&](const ir::Program& q) { return Fuse(q, options_); };
     RICCI_ASSIGN(Vals out, in_plan ? CopyWithNested(b, f_, eqn, in, fuse_body) : b.Copy(f_, eqn, in));

@@ -14,6 +14,7 @@ namespace ricci::inline v0::pass {
 namespace {
 
 constexpr uint32_t kNever = ~0u;
+constexpr size_t kMaxTries = 64;  // operands that one result asks for their memory
 
 struct Touch {
   uint32_t first = kNever, last = 0, writes = 0;
@@ -38,11 +39,16 @@ std::vector<Touch> Touches(const kernel::Plan& plan) {
   return touches;
 }
 
-// Do all loads of kernel buffer `from` and all accesses of `to` use one and the same index value, and is nothing loaded
-// once it may have been written over? A store in a loop that does not change the index is followed by its other trips.
-bool SameIndex(const kernel::Kernel& k, uint32_t from, uint32_t to) {
-  uint32_t index = 0;
-  bool stored = false;
+// How a kernel uses one of its buffers.
+struct Access {
+  uint32_t index = 0;  // of all its loads and stores; 0: there is none, kNever: there are several
+  uint32_t last_load = 0, first_store = kNever;
+  bool again = false;  // a store in a loop that does not change the index is followed by its other trips
+};
+
+// One walk for all buffers: a kernel may have a thousand operands and as many results.
+std::vector<Access> Accesses(const kernel::Kernel& k) {
+  std::vector<Access> out(k.buffers.size());
   std::vector<uint32_t> open;  // loops and branches, by the instructions that begin them
   for (uint32_t i = 0; i < k.insts.size(); ++i) {
     const ricci_inst& inst = k.insts[i];
@@ -50,14 +56,24 @@ bool SameIndex(const kernel::Kernel& k, uint32_t from, uint32_t to) {
       open.push_back(i);
     if (inst.op == RICCI_K_END || inst.op == RICCI_K_YIELD) open.pop_back();
     if (inst.op != RICCI_K_LOAD && inst.op != RICCI_K_STORE) continue;
-    if (inst.imm != from && inst.imm != to) continue;
-    if ((index != 0 && inst.a != index) || (stored && inst.imm == from)) return false;
-    index = inst.a;
-    if (inst.op != RICCI_K_STORE) continue;
-    if (!open.empty() && open.back() > index) return false;
-    stored = true;
+    Access& a = out[static_cast<size_t>(inst.imm)];
+    a.index = a.index == 0 || a.index == inst.a ? inst.a : kNever;
+    if (inst.op == RICCI_K_LOAD) {
+      a.last_load = i;
+    } else {
+      a.first_store = std::min(a.first_store, i);
+      a.again |= !open.empty() && open.back() > inst.a;
+    }
   }
-  return index != 0;
+  return out;
+}
+
+// Do all loads of buffer `from` and all accesses of `to` use one and the same index value, and is nothing loaded once
+// it may have been written over?
+bool SameIndex(const Access& from, const Access& to) {
+  const uint32_t index = from.index != 0 ? from.index : to.index;
+  if (index == 0 || index == kNever || (to.index != 0 && to.index != index)) return false;
+  return from.last_load < to.first_store && !to.again;
 }
 
 class Sharing {
@@ -78,9 +94,7 @@ class Sharing {
       if (step.kind == RICCI_STEP_COPY && depth == 0) ShareCopy(s);
       if (step.kind != RICCI_STEP_KERNEL) continue;
       const kernel::Kernel& k = out_.kernels[step.index];
-      for (uint32_t r = 0; r < step.n_args; ++r) {
-        if (k.buffers[r].access & RICCI_ACCESS_WRITE) ShareResult(s, k, r);
-      }
+      ShareResults(s, k);
     }
     for (uint32_t& arg : plan_.args) arg = Now(arg);
     std::erase_if(plan_.steps, [&](const ricci_plan_step& step) {
@@ -104,28 +118,49 @@ class Sharing {
     Share(from, to);
   }
 
-  // Gives result `r` of the kernel of step `s` the memory of one of its operands, if one may.
-  void ShareResult(uint32_t s, const kernel::Kernel& k, uint32_t r) {
+  // Gives results of the kernel of step `s` the memory of operands that die there. What an operand could not give the
+  // first results it meets is not asked of it for all others.
+  void ShareResults(uint32_t s, const kernel::Kernel& k) {
     const ricci_plan_step& step = plan_.steps[s];
-    const uint32_t to = Now(plan_.args[step.args + r]);
-    if (touches_[to].in_loop || touches_[to].first != s) return;
+    std::vector<uint32_t> dying;                            // buffers, in the order of the arguments
+    base::HashMap<uint32_t, std::vector<uint32_t>> places;  // of a buffer among the arguments
     for (uint32_t a = 0; a < step.n_args; ++a) {
       const uint32_t from = Now(plan_.args[step.args + a]);
-      const bool dies =
-          from != to && touches_[from].last == s && !touches_[from].in_loop && touches_[from].first != kNever;
-      if (!dies || plan_.buffers[from].bytes != plan_.buffers[to].bytes || !MayOverwrite(step, k, from, r)) continue;
-      if (Share(from, to)) return;
+      const bool dies = touches_[from].last == s && !touches_[from].in_loop && touches_[from].first != kNever;
+      std::vector<uint32_t>& at = places[from];
+      if (dies && at.empty() && MayGive(from)) dying.push_back(from);
+      at.push_back(a);
+    }
+    if (dying.empty()) return;
+    const std::vector<Access> accesses = Accesses(k);
+    for (uint32_t r = 0; r < step.n_args; ++r) {
+      if (!(k.buffers[r].access & RICCI_ACCESS_WRITE)) continue;
+      const uint32_t to = Now(plan_.args[step.args + r]);
+      if (touches_[to].in_loop || touches_[to].first != s) continue;
+      for (size_t d = 0; d < std::min(dying.size(), kMaxTries); ++d) {
+        const uint32_t from = dying[d];
+        const bool fits = from != to && plan_.buffers[from].bytes == plan_.buffers[to].bytes &&
+                          MayOverwrite(k, accesses, places[from], r);
+        if (!fits || !Share(from, to)) continue;
+        dying.erase(dying.begin() + static_cast<ptrdiff_t>(d));
+        break;
+      }
     }
   }
 
-  // May result `r` be written where buffer `from` is? Not if another result has already taken that place.
-  bool MayOverwrite(const ricci_plan_step& step, const kernel::Kernel& k, uint32_t from, uint32_t r) {
-    for (uint32_t a = 0; a < step.n_args; ++a) {
-      if (Now(plan_.args[step.args + a]) != from) continue;
-      if (k.buffers[a].access != RICCI_ACCESS_READ || k.buffers[a].elements != k.buffers[r].elements) return false;
-      if (!SameIndex(k, a, r)) return false;
-    }
-    return true;
+  bool MayGive(uint32_t from) const {
+    const ricci_plan_buffer& b = plan_.buffers[from];
+    if (b.kind == RICCI_BUFFER_ARENA) return true;
+    return b.kind == RICCI_BUFFER_INPUT && b.index < options_.donate.size() && options_.donate[b.index];
+  }
+
+  // May result `r` be written where the buffer of the arguments `at` is? Not if another result has taken that place.
+  static bool MayOverwrite(const kernel::Kernel& k, const std::vector<Access>& accesses,
+                           const std::vector<uint32_t>& at, uint32_t r) {
+    return std::all_of(at.begin(), at.end(), [&](uint32_t a) {
+      return k.buffers[a].access == RICCI_ACCESS_READ && k.buffers[a].elements == k.buffers[r].elements &&
+             SameIndex(accesses[a], accesses[r]);
+    });
   }
 
   bool Share(uint32_t from, uint32_t to) {

@@ -12,6 +12,8 @@ namespace {
 constexpr uint32_t kMaxRounds = 1000;  // of decompositions within decompositions
 
 absl::StatusOr<ir::ProgramRef> InlineIn(const ir::Program& f, const Options& options, uint32_t round);
+absl::StatusOr<Vals> AppendInlined(Builder& b, const ir::Program& f, std::span<const trace::Val> in,
+                                   const Options& options, uint32_t round);
 
 absl::StatusOr<Vals> Step(Builder& b, const ir::Program& f, const ir::Equation& eqn, std::span<const trace::Val> in,
                           const Options& options, uint32_t round) {
@@ -27,8 +29,17 @@ absl::StatusOr<Vals> Step(Builder& b, const ir::Program& f, const ir::Equation& 
   }
   auto body = transform::Decompose(b.registry(), *op.get(), *l, b.depth());
   if (!body.ok()) return transform::AtEquation(body.status(), f, eqn, "decompose");
-  RICCI_ASSIGN(ir::ProgramRef inner, InlineIn(**body, options, round + 1));
-  return b.Inline(*inner, in);
+  return AppendInlined(b, **body, in, options, round + 1);
+}
+
+// The equations of `f`, each replaced by its decomposition, appended to `b` itself: a program on the way for every
+// level would copy the innermost equations once per level.
+absl::StatusOr<Vals> AppendInlined(Builder& b, const ir::Program& f, std::span<const trace::Val> params,
+                                   const Options& options, uint32_t round) {
+  return AppendRebuilt(b, f, params,
+                       [&](Builder&, const ir::Program& p, const ir::Equation& eqn, std::span<const trace::Val> in) {
+                         return Step(b, p, eqn, in, options, round);
+                       });
 }
 
 absl::StatusOr<ir::ProgramRef> InlineIn(const ir::Program& f, const Options& options, uint32_t round) {

@@ -96,17 +96,20 @@ absl::StatusOr<KernelBuilder::Result> KernelBuilder::Lower(const ir::Program& p,
   }
   const bool update = IsUpdate(*l);
   if (update) operands.push_back(0);
+  base::HashMap<ir::ValueId, ArrayId> bound;
   for (uint32_t i = update; i < eqn.operands.size(); ++i) {
     const ir::ValueId v = eqn.operands[i];
-    const auto before = std::find(eqn.operands.begin() + update, eqn.operands.begin() + i, v);
-    if (before != eqn.operands.begin() + i) {
-      operands.push_back(operands[before - eqn.operands.begin()]);
-    } else if (const ir::Constant* c = p.constant(v)) {
+    if (const auto before = bound.find(v); before != bound.end()) {
+      operands.push_back(before->second);
+      continue;
+    }
+    if (const ir::Constant* c = p.constant(v)) {
       operands.push_back(AddLiteral(p.type_id(v), *c));
     } else {
       RICCI_ASSIGN(ArrayId a, AddSlot(p.type_id(v), RICCI_ACCESS_READ, {Binding::Kind::kOperand, i, nullptr}, slot(i)));
       operands.push_back(a);
     }
+    bound[v] = operands.back();
   }
   for (uint32_t i = 0; i < eqn.n_results; ++i) {
     RICCI_ASSIGN(ArrayId a,

@@ -20,7 +20,9 @@ absl::StatusOr<KernelBuilder::Uses> KernelBuilder::CountUses(const ir::Program& 
   for (const ir::Equation& eqn : f.equations) {
     const trace::Op op(f, eqn);
     RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(registry_.Get(eqn.prim), *op.get(), target_, kKernelKinds));
-    const bool pointwise = l != nullptr && l->kind != RICCI_LOWER_LOOPS;
+    // What a barrier passes on is computed once, before it.
+    const bool barrier = registry_.Get(eqn.prim).has(RICCI_PRIM_BARRIER);
+    const bool pointwise = l != nullptr && l->kind != RICCI_LOWER_LOOPS && !barrier;
     for (ir::ValueId v : eqn.operands) {
       ++uses.count[v];
       uses.only_pointwise[v] &= pointwise;
@@ -68,6 +70,10 @@ absl::Status KernelBuilder::InlineEquation(const ir::Program& f, const ir::Equat
   const prim::Row& row = registry_.Get(eqn.prim);
   std::vector<ArrayId> operands;
   for (ir::ValueId v : eqn.operands) operands.push_back(env[v]);
+  if (row.has(RICCI_PRIM_BARRIER)) {
+    std::copy(operands.begin(), operands.end(), env.begin() + eqn.first_result);
+    return absl::OkStatus();
+  }
   RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(row, *op.get(), target_, kKernelKinds));
   if (l == nullptr) {
     RICCI_ASSIGN(l, ChooseLowering(row, *op.get(), target_, 1u << RICCI_LOWER_DECOMPOSE));

@@ -143,6 +143,7 @@ class Merger {
       const ir::Equation& eqn = f_.equations[root];
       for (uint32_t i = 0; i < eqn.n_results && late; ++i) {
         for (uint32_t reader : readers_[eqn.result(i)]) {
+          if (!late) break;
           const uint32_t r = Find(reader);
           late &= r == a || r == b || groups_[r].position > last;
         }

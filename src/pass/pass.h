@@ -22,6 +22,8 @@ absl::StatusOr<ir::ProgramRef> Fold(const ir::Program& f, const Options& options
 absl::StatusOr<ir::ProgramRef> Hoist(const ir::Program& f, const Options& options);
 // cse.cc: equal pure equations become one.
 absl::StatusOr<ir::ProgramRef> Cse(const ir::Program& f, const Options& options);
+// barriers.cc: constants and broadcasts pass optimization barriers, so that they need not be stored for them.
+absl::StatusOr<ir::ProgramRef> Barriers(const ir::Program& f, const Options& options);
 // dce.cc: drops what no result needs.
 absl::StatusOr<ir::ProgramRef> Dce(const ir::Program& f, const Options& options);
 // fuse.cc: groups equations into fusion equations, one kernel each.
@@ -32,6 +34,9 @@ absl::StatusOr<ir::ProgramRef> Fuse(const ir::Program& f, const Options& options
 using RebuildStep = std::function<absl::StatusOr<Vals>(Builder& b, const ir::Program& f, const ir::Equation& eqn,
                                                        std::span<const trace::Val> in)>;
 absl::StatusOr<ir::ProgramRef> Rebuild(const ir::Program& f, const RebuildStep& step);
+// The same, appended to `b` with these values for the parameters; gives the results.
+absl::StatusOr<Vals> AppendRebuilt(Builder& b, const ir::Program& f, std::span<const trace::Val> params,
+                                   const RebuildStep& step);
 
 // Appends `eqn` with each nested program replaced by `pass` of it.
 absl::StatusOr<Vals> CopyWithNested(Builder& b, const ir::Program& f, const ir::Equation& eqn,

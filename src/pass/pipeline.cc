@@ -35,6 +35,7 @@ constexpr Stage kStages[] = {
     {"fold_again", Fold},
     {"simplify_again", Simplify},
     {"cse", Cse},
+    {"barriers", Barriers},
     {"dce_again", Dce},
     // From here on a fusion equation is a kernel.
     {"fuse", Fuse},
@@ -75,7 +76,9 @@ Lowered::~Lowered() {
   }
 }
 
-absl::StatusOr<std::unique_ptr<Lowered>> Lower(const ir::Program& f, const Options& options) {
+absl::StatusOr<std::unique_ptr<Lowered>> Lower(const ir::Program& f, const Options& given) {
+  Options options = given;
+  options.costs = NewBodyCosts();
   auto out = std::make_unique<Lowered>();
   const double start = Seconds();
   out->optimized = ir::ProgramRef(&f);

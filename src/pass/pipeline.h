@@ -12,14 +12,18 @@
 
 namespace ricci::inline v0::pass {
 
+class BodyCosts;  // body_cost.cc
+std::shared_ptr<BodyCosts> NewBodyCosts();
+
 enum class VmapMode : uint8_t { kAuto, kBatched, kLanes };
 
 struct Options {
   std::string_view target = "ref";  // kind of the device; chooses lowerings
   bool reference = false;           // no pass: each equation is lowered alone (the oracle)
   VmapMode vmap = VmapMode::kAuto;
-  bool merge_rows = true;           // kernels that run over the same rows become one
-  std::span<const uint8_t> donate;  // per parameter
+  bool merge_rows = true;            // kernels that run over the same rows become one
+  std::span<const uint8_t> donate;   // per parameter
+  std::shared_ptr<BodyCosts> costs;  // of held programs, as far as they are known; Lower makes its own
   // Called after each stage with its name and a function that prints it; may be empty.
   std::function<void(std::string_view stage, const std::function<std::string()>& text)> dump;
   std::function<bool(uint32_t done, uint32_t total)> progress;  // false cancels; may be empty

@@ -5,20 +5,26 @@ namespace ricci::inline v0::pass {
 
 absl::StatusOr<ir::ProgramRef> Rebuild(const ir::Program& f, const RebuildStep& step) {
   RICCI_ASSIGN(auto b, Builder::Create(prim::Registry::Of(f), f.name, {f.param_types.data(), f.param_types.size()}));
+  RICCI_ASSIGN(Vals results, AppendRebuilt(*b, f, b->params(), step));
+  return b->Finish(results);
+}
+
+absl::StatusOr<Vals> AppendRebuilt(Builder& b, const ir::Program& f, std::span<const trace::Val> params,
+                                   const RebuildStep& step) {
   Vals env(f.values.size(), trace::kNone), in, results;
-  for (uint32_t i = 0; i < f.n_params(); ++i) env[i] = b->param(i);
+  std::copy(params.begin(), params.end(), env.begin());
   for (const ir::Constant& c : f.constants) {
-    RICCI_ASSIGN(env[c.value], b->Constant(f.type_id(c.value), c.splat, c.data));
+    RICCI_ASSIGN(env[c.value], b.Constant(f.type_id(c.value), c.splat, c.data));
   }
   for (const ir::Equation& eqn : f.equations) {
     in.clear();
     for (ir::ValueId v : eqn.operands) in.push_back(env[v]);
-    b->SetLocation(eqn.location);
-    RICCI_ASSIGN(Vals out, step(*b, f, eqn, in));
+    b.SetLocation(eqn.location);
+    RICCI_ASSIGN(Vals out, step(b, f, eqn, in));
     for (uint32_t i = 0; i < eqn.n_results; ++i) env[eqn.result(i)] = out[i];
   }
   for (ir::ValueId r : f.results) results.push_back(env[r]);
-  return b->Finish(results);
+  return results;
 }
 
 absl::StatusOr<Vals> CopyWithNested(Builder& b, const ir::Program& f, const ir::Equation& eqn,

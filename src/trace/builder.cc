@@ -199,6 +199,9 @@ absl::Status Builder::InferTypes(const prim::Row& row, std::span<const Val> in) 
   in_eval_ = false;
   RICCI_TRY(base::FromAbi(status));
   if (!out_types_set_) return absl::InvalidArgumentError(base::Cat(row.name, ": abstract_eval set no result types"));
+  if (row.has(RICCI_PRIM_BARRIER) && out_types_ != in_types) {
+    return absl::InvalidArgumentError(base::Cat(row.name, ": a barrier gives its operands, of the same types"));
+  }
   return absl::OkStatus();
 }
 

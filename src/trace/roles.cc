@@ -70,6 +70,13 @@ absl::StatusOr<Val> Select(Builder& b, Val pred, Val on_true, Val on_false) {
   return b.Emit1("select_n", {}, in);
 }
 
+absl::StatusOr<Vals> OptimizationBarrier(Builder& b, std::span<const Val> values) {
+  RICCI_ASSIGN(Vals out, b.Emit("optimization_barrier", {}, values));
+  if (out.size() == values.size()) return out;
+  return base::InvalidArgument("optimization_barrier: gives ", base::Count(out.size(), "result"), ", not ",
+                               values.size());
+}
+
 absl::StatusOr<TypeId> WithDim(types::TypeTable& types, TypeId t, int64_t axis, int64_t size) {
   if (axis < 0) return t;
   const ArrayType& type = types.Get(t);

@@ -26,6 +26,8 @@ absl::StatusOr<Val> MoveAxis(Builder& b, Val x, int64_t from, int64_t to);
 absl::StatusOr<Val> Select(Builder& b, Val pred, Val on_true, Val on_false);
 absl::StatusOr<Val> Not(Builder& b, Val x);
 absl::StatusOr<Val> And(Builder& b, Val x, Val y);
+// The same values, available once all of them are; what is computed from them is merged with nothing before.
+absl::StatusOr<Vals> OptimizationBarrier(Builder& b, std::span<const Val> values);
 
 // The type with a dimension of `size` inserted at `axis` (or as it is if axis < 0), and with it removed.
 absl::StatusOr<TypeId> WithDim(types::TypeTable& types, TypeId t, int64_t axis, int64_t size);

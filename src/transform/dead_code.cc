@@ -25,10 +25,23 @@ absl::StatusOr<Vals> ApplyDce(Builder* b, const prim::Row& row, const ir::Progra
   return out;
 }
 
+// A barrier over what of its operands is used.
+absl::StatusOr<Vals> SmallerBarrier(Builder& b, const ir::Equation& eqn, MaskView used, std::span<const Val> in) {
+  Vals kept, out(eqn.n_results, kNone);
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (used[i]) kept.push_back(in[i]);
+  }
+  RICCI_ASSIGN(Vals results, b.Emit(eqn.prim, eqn.attrs, kept));
+  for (size_t i = 0, next = 0; i < used.size(); ++i) {
+    if (used[i]) out[i] = results[next++];
+  }
+  return out;
+}
+
 // Which values are needed, and for each equation which of its operands; equations are walked backwards once.
 struct Liveness {
   Mask value, equation;
-  std::vector<Mask> operands;  // filled where the row has a dce rule
+  std::vector<Mask> operands;  // filled where the row has a dce rule or is a barrier
 };
 
 absl::StatusOr<Liveness> FindLive(const ir::Program& f, MaskView used_results) {
@@ -47,7 +60,10 @@ absl::StatusOr<Liveness> FindLive(const ir::Program& f, MaskView used_results) {
     if (!any && !effect) continue;
     live.equation[e] = 1;
     Mask used_in(eqn.operands.size(), 1);
-    if (row.def.dce != nullptr && !effect) {
+    if (row.has(RICCI_PRIM_BARRIER)) {
+      used_in.assign(used_out.begin(), used_out.end());
+      live.operands[e] = used_in;
+    } else if (row.def.dce != nullptr && !effect) {
       used_in.assign(eqn.operands.size(), 0);
       RICCI_TRY(ApplyDce(nullptr, row, f, eqn, used_out, used_in, {}).status());
       live.operands[e] = used_in;
@@ -81,6 +97,9 @@ absl::StatusOr<PrunedProgram> WithoutDead(const ir::Program& f, MaskView used_re
     for (ir::ValueId v : eqn.operands) in.push_back(env[v]);
     if (live.operands[e].empty()) {
       RICCI_ASSIGN(results, b->Copy(f, eqn, in));
+    } else if (registry.Get(eqn.prim).has(RICCI_PRIM_BARRIER)) {
+      b->SetLocation(eqn.location);
+      RICCI_ASSIGN(results, SmallerBarrier(*b, eqn, live.operands[e], in));
     } else {
       b->SetLocation(eqn.location);
       for (size_t i = 0; i < in.size(); ++i) in[i] = live.operands[e][i] ? in[i] : kNone;

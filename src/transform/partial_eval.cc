@@ -25,12 +25,12 @@ bool NamedIn(std::string_view names, const ir::Equation& eqn) {
 // there: as a constant, as a residual, or computed again where the policy does not save it.
 class Splitter {
  public:
-  Splitter(const ir::Program& f, Builder& known, Builder& unknown, std::string_view policy)
+  Splitter(const ir::Program& f, Builder& known, Builder& unknown, const Saving& saving)
       : f_(f),
         registry_(prim::Registry::Of(f)),
         kb_(known),
         ub_(unknown),
-        policy_(policy),
+        saving_(saving),
         known_(f.values.size(), kNone),
         unknown_(f.values.size(), kNone),
         saved_(f.equations.size(), 1) {}
@@ -99,7 +99,7 @@ class Splitter {
       for (ir::ValueId v : eqn.operands) in.push_back(known_[v]);
       RICCI_ASSIGN(Vals out, kb_.Copy(f_, eqn, in));
       for (uint32_t i = 0; i < eqn.n_results; ++i) known_[eqn.result(i)] = out[i];
-      RICCI_ASSIGN(bool saved, PolicySaves(policy_, row, eqn));
+      RICCI_ASSIGN(bool saved, PolicySaves(saving_.policy, row, eqn));
       saved_[e] = saved;
       return absl::OkStatus();
     }
@@ -126,9 +126,10 @@ class Splitter {
     ub_.SetLocation(eqn.location);
     ricci_partial_eval_args args{};
     args.hdr.size = sizeof args;
+    if (saving_.apart) args.hdr.flags = RICCI_PARTIAL_EVAL_APART;
     args.known = Abi(&kb_);
     args.unknown = Abi(&ub_);
-    args.policy = {policy_.data(), policy_.size()};
+    args.policy = {saving_.policy.data(), saving_.policy.size()};
     args.is_known = is_known_in.data();
     args.in = in.data();
     args.split = this;
@@ -182,7 +183,7 @@ class Splitter {
   const ir::Program& f_;
   const prim::Registry& registry_;
   Builder &kb_, &ub_;
-  std::string_view policy_;
+  const Saving saving_;
   Vals known_, unknown_;
   Mask saved_;  // per known equation: its results may become residuals
   Vals residuals_;
@@ -217,7 +218,7 @@ absl::StatusOr<bool> PolicySaves(std::string_view policy, const prim::Row& row, 
 namespace {
 
 absl::StatusOr<PartialEvalProgram> SplitProgram(const ir::Program& f, MaskView known, MaskView force_unknown,
-                                                std::string_view policy) {
+                                                const Saving& saving) {
   if (known.size() != f.n_params()) {
     return base::InvalidArgument("partial_eval: program ", f.name, " has ", base::Count(f.n_params(), "parameter"),
                                  ", not ", known.size());
@@ -227,7 +228,7 @@ absl::StatusOr<PartialEvalProgram> SplitProgram(const ir::Program& f, MaskView k
   for (uint32_t i = 0; i < f.n_params(); ++i) (known[i] ? known_types : unknown_types).push_back(f.param_types[i]);
   RICCI_ASSIGN(auto kb, Builder::Create(registry, f.name, known_types));
   RICCI_ASSIGN(auto ub, Builder::Create(registry, f.name, unknown_types));
-  Splitter split(f, *kb, *ub, policy);
+  Splitter split(f, *kb, *ub, saving);
   RICCI_TRY(split.Start(known));
   RICCI_TRY(split.Run());
 
@@ -267,9 +268,10 @@ absl::StatusOr<PartialEvalProgram> SplitProgram(const ir::Program& f, MaskView k
 }  // namespace
 
 absl::StatusOr<PartialEvalProgram> PartialEval(const ir::Program& f, MaskView known, MaskView force_unknown,
-                                               std::string_view policy) {
-  return Remembered<PartialEvalProgram>(MemoKey("partial_eval", f).Add(known).Add(force_unknown).Add(policy),
-                                        [&] { return SplitProgram(f, known, force_unknown, policy); });
+                                               const Saving& saving) {
+  return Remembered<PartialEvalProgram>(
+      MemoKey("partial_eval", f).Add(known).Add(force_unknown).Add(saving.policy).Add(int64_t{saving.apart}),
+      [&] { return SplitProgram(f, known, force_unknown, saving); });
 }
 
 }  // namespace ricci::inline v0::transform

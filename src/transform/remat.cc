@@ -15,11 +15,12 @@ absl::StatusOr<ir::ProgramRef> OneEquation(const ir::Program& f, std::string_vie
 
 }  // namespace
 
-absl::StatusOr<ir::ProgramRef> Checkpoint(const ir::Program& f, std::string_view policy) {
+absl::StatusOr<ir::ProgramRef> Checkpoint(const ir::Program& f, std::string_view policy, bool prevent_cse) {
   const prim::Row none;
   RICCI_TRY(PolicySaves(policy, none, ir::Equation{}).status());
   ricci_program* body;
-  const ricci_attr attrs[] = {trace::ProgramAttr("body", f, body), trace::StringAttr("policy", policy)};
+  std::vector<ricci_attr> attrs = {trace::ProgramAttr("body", f, body), trace::StringAttr("policy", policy)};
+  if (!prevent_cse) attrs.push_back(trace::BoolAttr("prevent_cse", false));
   return OneEquation(f, "checkpoint", attrs);
 }
 

@@ -5,7 +5,8 @@
 
 namespace ricci::inline v0::transform {
 
-absl::StatusOr<ir::ProgramRef> Checkpoint(const ir::Program& f, std::string_view policy);
+// `prevent_cse`: what is computed again is kept apart from what was computed before.
+absl::StatusOr<ir::ProgramRef> Checkpoint(const ir::Program& f, std::string_view policy, bool prevent_cse = true);
 // rule: primals, tangents of all parameters with tangents -> results of f, tangents of those that have one.
 absl::StatusOr<ir::ProgramRef> CustomJvp(const ir::Program& f, const ir::Program& rule);
 // fwd: parameters -> results, residuals; bwd: residuals, cotangents of results that have one -> cotangents of

@@ -8,10 +8,14 @@
 
 namespace ricci::inline v0 {
 
-Values CheckpointLeaves(const Place& p, LeafFunction f, const Values& leaves, std::string_view policy) {
+Values CheckpointLeaves(const Place& p, LeafFunction f, const Values& leaves, const CheckpointOptions& options) {
   const Closed<Value> closed = Close(p, f, TypesOf(leaves));
   const Program c = MakeProgramAt(p.at, [&](ricci_program** out) {
-    return ricci_checkpoint(closed.program.handle(), policy.data(), policy.size(), out);
+    ricci_checkpoint_options given{};
+    given.hdr.size = sizeof given;
+    given.hdr.flags = options.prevent_cse ? 0 : RICCI_CHECKPOINT_ALLOW_CSE;
+    given.policy = {options.policy.data(), options.policy.size()};
+    return ricci_checkpoint(closed.program.handle(), &given, out);
   });
   return Apply(p, c, Joined(leaves, closed.captured));
 }

@@ -9,18 +9,27 @@
 
 namespace ricci::inline v0 {
 
-Values CheckpointLeaves(const Place& p, LeafFunction f, const Values& leaves, std::string_view policy);
-// f, whose derivative computes anew what `policy` does not save: `nothing`, `everything`, `dots`,
-// `dots_with_no_batch_dims`, `names:a,b`.
+struct CheckpointOptions {
+  std::string policy = "nothing";  // what is saved: or `everything`, `dots`, `dots_with_no_batch_dims`, `names:a,b`
+  // Keeps what is computed again apart from the first computation, without which it would save no memory. Loops need
+  // no such barrier and get none.
+  bool prevent_cse = true;
+};
+Values CheckpointLeaves(const Place& p, LeafFunction f, const Values& leaves, const CheckpointOptions& options);
+// f, whose derivative computes again what the policy does not save: checkpoint(f, {.policy = "dots"}).
 template <typename F>
-auto checkpoint(F f, std::string policy = "nothing", Location at = Location::Here()) {
+auto checkpoint(F f, CheckpointOptions options = {}, Location at = Location::Here()) {
   return Transformed("checkpoint", at,
-                     [f = std::move(f), policy = std::move(policy)](const Place& p, const auto&... args) {
+                     [f = std::move(f), options = std::move(options)](const Place& p, const auto&... args) {
                        const std::tuple in(args...);
                        auto shell = MakeShell(f, in);
-                       const Values out = CheckpointLeaves(p, shell, LeavesOfAll<Value>(in), policy);
+                       const Values out = CheckpointLeaves(p, shell, LeavesOfAll<Value>(in), options);
                        return Fill<Value>(shell.out(), out);
                      });
+}
+template <typename F>
+auto checkpoint(F f, std::string policy, Location at = Location::Here()) {
+  return checkpoint(std::move(f), CheckpointOptions{.policy = std::move(policy)}, at);
 }
 
 // What tells one custom derivative from another: the types of its functions and arguments, and what the functions
