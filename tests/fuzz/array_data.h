@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "fuzz/dice.h"
+#include "ricci/element.hpp"
 #include "ricci/value.hpp"
 
 namespace ricci::testing {
