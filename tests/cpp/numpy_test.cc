@@ -100,10 +100,15 @@ TEST_F(Numpy, Shapes) {
   ExpectClose(On(x, [](Value v) { return tile(v[0], {2}); }), {1, 2, 3, 1, 2, 3});
   ExpectClose(On(x, [](Value v) { return flip(v, 1); }), {3, 2, 1, 6, 5, 4});
   ExpectClose(On(x, [](Value v) { return roll(v, 1, 1); }), {3, 1, 2, 6, 4, 5});
+  ExpectClose(On(x, [](Value v) { return roll(v, INT64_MIN, 1); }), {3, 1, 2, 6, 4, 5});
+  ExpectClose(On(x, [](Value v) { return roll(v, -4, 1); }), {2, 3, 1, 5, 6, 4});
   ExpectClose(On(x, [](Value v) { return pad(v, {{0, 0}, {1, 0}}); }), {0, 1, 2, 3, 0, 4, 5, 6});
   ExpectClose(On(x, [](Value v) { return squeeze(expand_dims(v, -1)) - moveaxis(moveaxis(v, 0, 1), 1, 0); }),
               Floats(6, 0));
   ExpectClose(On(x, [](Value v) { return tril(ones(v, {3, 3})); }), {1, 0, 0, 1, 1, 0, 1, 1, 1});
+  ExpectClose(On(x, [](Value v) { return tril(ones(v, {2, 2}), int64_t{1} << 32); }), {1, 1, 1, 1});
+  ExpectClose(On(x, [](Value v) { return tril(ones(v, {2, 2}), INT64_MIN); }), {0, 0, 0, 0});
+  ExpectClose(On(x, [](Value v) { return triu(ones(v, {2, 2}), INT64_MIN); }), {1, 1, 1, 1});
   ExpectClose(On(x, [](Value v) { return eye(v, 2) + broadcast_to(v[0][0], {2, 2}); }), {2, 1, 1, 2});
   ExpectClose(On(x, [](Value v) { return linspace(v, 0, 1, 5); }), {0, 0.25f, 0.5f, 0.75f, 1});
   ExpectInts(On(x, [](Value v) { return arange(v, 4) * 2; }), {0, 2, 4, 6});

@@ -15,8 +15,8 @@ Value reshape(const Operand& x, Shape sizes) {
     FailAt(x.at, "reshape: only one size may be -1, not those of ", sizes);
   if (unknown != sizes.end()) {
     *unknown = 1;
-    const int64_t rest = ElementCount(sizes);
-    if (rest == 0 || total % rest != 0) FailAt(x.at, "reshape: ", v.type(), " does not fill sizes ", sizes);
+    const int64_t rest = Narrow(ExactCount(sizes)).value_or(0);  // none of 64 bits fills nothing
+    if (rest <= 0 || total % rest != 0) FailAt(x.at, "reshape: ", v.type(), " does not fill sizes ", sizes);
     *unknown = total / rest;
   }
   return lax::reshape(v, sizes);
@@ -76,7 +76,7 @@ Value roll(const Operand& x, int64_t shift, AxisNumber axis) {
   axis = Axis("roll", x.at, axis, v.rank());
   const int64_t n = v.dim(axis);
   if (n == 0) return v;
-  const int64_t cut = ((-shift) % n + n) % n;
+  const int64_t by = shift % n, cut = by > 0 ? n - by : -by;  // from 0 to n - 1
   if (cut == 0) return v;
   const Value parts[] = {lax::slice_in_dim(v, cut, n, axis), lax::slice_in_dim(v, 0, cut, axis)};
   return lax::concatenate(parts, axis);
@@ -210,12 +210,13 @@ Value tril(const Operand& x, int64_t k) {
   if (v.rank() < 2) FailAt(x.at, "tril: ", v.type(), " has less than 2 dimensions");
   const Shape shape(v.shape().end() - 2, v.shape().end());
   const Value rows = Iota(x, kDefaultInt, shape, 0), columns = Iota(x, kDefaultInt, shape, 1);
-  const Value mask = lax::ge(lax::add(rows, lax::full_like(rows, k)), columns);
+  const int64_t diagonal = std::clamp(k, -shape[0], shape[1]);  // beyond these there is all or nothing; k may be any
+  const Value mask = lax::ge(lax::add(rows, lax::full_like(rows, diagonal)), columns);
   return lax::select(BroadcastValue(mask, v.shape()), v, lax::zeros_like(v));
 }
 Value triu(const Operand& x, int64_t k) {
   const Value v = Use("triu", x);
-  return lax::sub(v, tril(Operand(v, x.at), k - 1));
+  return lax::sub(v, tril(Operand(v, x.at), Clamped(Exact(k) - 1)));
 }
 
 }  // namespace ricci::inline v0
