@@ -128,8 +128,10 @@ typedef struct ricci_api {
   void (*executable_info)(const ricci_executable* x, ricci_executable_stats* out);
   void (*executable_signature)(const ricci_executable* x, uint32_t* n_params, const ricci_type** params,
       uint32_t* n_results, const ricci_type** results);
+  void (*pass_name)(uint32_t i, ricci_str* out);
   ricci_status* (*executable_dump)(const ricci_executable* x, const char* stage, size_t len, void* sink,
       void (*write)(void* sink, const char* p, size_t n));
+  int32_t (*executable_alias)(const ricci_executable* x, uint32_t result);
   ricci_status* (*call_create)(const ricci_executable* x, ricci_call** out);
   ricci_status* (*call_bind)(ricci_call* k, uint32_t slot, void* ptr, uint64_t bytes);
   ricci_status* (*call_run)(ricci_call* k);
@@ -254,7 +256,9 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_executable_run ricci_api_table->executable_run
 #define ricci_executable_info ricci_api_table->executable_info
 #define ricci_executable_signature ricci_api_table->executable_signature
+#define ricci_pass_name ricci_api_table->pass_name
 #define ricci_executable_dump ricci_api_table->executable_dump
+#define ricci_executable_alias ricci_api_table->executable_alias
 #define ricci_call_create ricci_api_table->call_create
 #define ricci_call_bind ricci_api_table->call_bind
 #define ricci_call_run ricci_api_table->call_run

@@ -45,8 +45,8 @@ enum {
   RICCI_STEP_KERNEL = 1,  /* index: kernel; args: its buffers */
   RICCI_STEP_LIBRARY = 2, /* index: library call; args: operands, results, workspace if any */
   RICCI_STEP_COPY = 3,    /* args: destination, source */
-  RICCI_STEP_WHILE = 4,   /* index: how often it runs if that is known, else 0; arg: a bool; then steps that compute it,
-                             COND, body, END */
+  RICCI_STEP_WHILE = 4,   /* index: how often it runs if that is known (2^32 - 1: at least so often), else 0; arg: a
+                             bool; then steps that compute it, COND, body, END */
   RICCI_STEP_COND = 5,
   RICCI_STEP_CASE =
       6, /* arg: an i32, clamped to [0, index); then `index` lists of steps, divided by NEXT, closed by END */
@@ -102,7 +102,7 @@ typedef struct ricci_backend {
   ricci_str name; /* of the hardware */
   void* self;
   void (*drop_self)(void* self);
-  uint32_t workers, opt_level_default;
+  uint32_t workers, opt_level_default; /* what ricci_compile_opts.opt_level 0 means here; 0 is taken as 1 */
   /* Tables live until drop_code. `opt_level` as in ricci_compile_opts. */
   ricci_status* (*compile)(void* self, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
                            const ricci_plan* plan, uint32_t opt_level, void** code, ricci_code_info* info);

@@ -114,9 +114,10 @@ RICCI_API const char* ricci_build_info(void);
 RICCI_API ricci_status* ricci_status_make(uint32_t code, const char* msg, size_t len);
 /* 0 for NULL. */
 RICCI_API uint32_t ricci_status_code(const ricci_status* s);
-/* Borrowed from `s`; complete text: `file:line: primitive: what is wrong`. */
+/* Borrowed from `s`; complete text: `file:line: primitive: what is wrong`. A NULL `out` is left alone. */
 RICCI_API void ricci_status_message(const ricci_status* s, ricci_str* out);
-/* Where it happened: primitive, rule (`abstract_eval`, `jvp`, ...), file, line of the host; empty or 0 when unknown. */
+/* Where it happened: primitive, rule (`abstract_eval`, `jvp`, ...), file, line of the host; empty or 0 when unknown.
+ * Every out pointer may be NULL. */
 RICCI_API void ricci_status_site(const ricci_status* s, ricci_str* prim, ricci_str* rule, ricci_str* file,
                                  uint32_t* line);
 /* NULL is allowed. */

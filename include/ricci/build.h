@@ -89,8 +89,8 @@ RICCI_API ricci_type ricci_builder_type(const ricci_builder* b, ricci_val v);
  */
 RICCI_API void ricci_builder_constant(const ricci_builder* b, ricci_val v, const void** data, uint64_t* bytes);
 /* The equation behind a value: its primitive, attributes (borrowed while the builder lives), number of operands, and
- * which of its results the value is. Returns 0, and writes nothing, for parameters, constants and values of other
- * builders. */
+ * which of its results the value is; every out pointer may be NULL. Returns 0, and writes nothing, for parameters,
+ * constants and values of other builders. */
 RICCI_API uint32_t ricci_builder_definition(const ricci_builder* b, ricci_val v, ricci_prim* prim,
                                             const ricci_attr** attrs, uint32_t* n_attrs, uint32_t* n_operands,
                                             uint32_t* result);
@@ -101,7 +101,8 @@ RICCI_API ricci_ctx* ricci_builder_context(const ricci_builder* b); /* borrowed 
 RICCI_API RICCI_NODISCARD ricci_status* ricci_builder_nest(ricci_builder* b, const char* name, size_t name_len,
                                                            const ricci_type* params, uint32_t n, ricci_builder** out,
                                                            ricci_val* vals);
-/* Consumes `b` on success. */
+/* Consumes `b` on success. A rule may neither finish nor abandon the builder that it was handed, nor add parameters to
+ * it: INVALID_ARGUMENT. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_builder_finish(ricci_builder* b, const ricci_val* results, uint32_t n,
                                                              ricci_program** out);
 RICCI_API void ricci_builder_abandon(ricci_builder* b);

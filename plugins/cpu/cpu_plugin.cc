@@ -46,8 +46,9 @@ ricci_status* Guard(Body body) noexcept {
     return body();
   } catch (const std::bad_alloc&) {
     return ricci_status_make(RICCI_RESOURCE_EXHAUSTED, "cpu: out of memory", 18);
-  } catch (...) {
-    return ricci_status_make(RICCI_INTERNAL, "cpu: unexpected exception", 25);
+  } catch (const std::exception& e) {
+    const std::string text = std::string("cpu: a C++ exception came out of code generation or a run: ") + e.what();
+    return ricci_status_make(RICCI_INTERNAL, text.data(), text.size());
   }
 }
 

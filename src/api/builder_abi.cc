@@ -30,6 +30,12 @@ absl::Status Give(Arguments args, const trace::Vals& results, ricci_val* out, ui
   return absl::OkStatus();
 }
 
+// A rule that was handed `b` may append to it; what program it becomes is for whoever lends it to say.
+absl::Status OwnedByCaller(Arguments args, ricci_builder* b, std::string_view what) {
+  if (!FromAbi(b)->lent()) return absl::OkStatus();
+  return args.Wrong("b was handed to a rule, which may append to it but not ", what, " it");
+}
+
 absl::Status CheckAttrs(Arguments args, const ricci_attr* attrs, uint32_t n) {
   RICCI_TRY(args.Array("attrs", attrs, n));
   for (uint32_t i = 0; i < n; ++i) {
@@ -72,6 +78,7 @@ ricci_status* ricci_builder_nest(ricci_builder* b, const char* name, size_t name
 ricci_status* ricci_builder_param(ricci_builder* b, ricci_type t, ricci_val* out) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"b", b}, {"out", out}}));
+    RICCI_TRY(OwnedByCaller(args, b, "add parameters to"));
     RICCI_ASSIGN(*out, FromAbi(b)->AddParam(t));
     return absl::OkStatus();
   });
@@ -163,6 +170,7 @@ ricci_ctx* ricci_builder_context(const ricci_builder* b) {
 ricci_status* ricci_builder_finish(ricci_builder* b, const ricci_val* results, uint32_t n, ricci_program** out) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"b", b}, {"out", out}}));
+    RICCI_TRY(OwnedByCaller(args, b, "finish"));
     RICCI_TRY(args.Array("results", results, n));
     RICCI_ASSIGN(ir::ProgramRef program, FromAbi(b)->Finish(Span(results, n)));
     *out = ir::Abi(program.Detach());
@@ -171,7 +179,10 @@ ricci_status* ricci_builder_finish(ricci_builder* b, const ricci_val* results, u
   });
 }
 
-void ricci_builder_abandon(ricci_builder* b) { delete FromAbi(b); }
+void ricci_builder_abandon(ricci_builder* b) {
+  if (b != nullptr && FromAbi(b)->lent()) return FromAbi(b)->NoteAbandoned();
+  delete FromAbi(b);
+}
 
 ricci_status* ricci_builder_set_out_types(ricci_builder* b, const ricci_type* t, uint32_t n) {
   return Border(__func__, [&](Arguments args) -> absl::Status {

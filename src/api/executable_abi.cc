@@ -21,7 +21,8 @@ absl::StatusOr<runtime::CompileOptions> Options(const ricci_compile_opts* given,
   if (given == nullptr) return options;
   RICCI_ASSIGN(const ricci_compile_opts o, base::ReadStruct(given, "compile options"));
   if (o.hdr.flags & ~uint32_t{RICCI_COMPILE_CHECKED}) {
-    return base::InvalidArgument("compile options: unknown flags ", o.hdr.flags);
+    return base::InvalidArgument("compile options: unknown flags in hdr.flags ", o.hdr.flags,
+                                 "; known: 1 (RICCI_COMPILE_CHECKED)");
   }
   if (o.opt_level > 3) return base::InvalidArgument("compile options: opt_level is ", o.opt_level, ", not 0 to 3");
   if (o.n_donate != 0 && o.n_donate != f.n_params()) {
@@ -31,6 +32,8 @@ absl::StatusOr<runtime::CompileOptions> Options(const ricci_compile_opts* given,
   if (o.n_donate != 0 && o.donate == nullptr) return base::InvalidArgument("compile options: donate is NULL");
   options.device = o.device == nullptr ? nullptr : FromAbi(o.device);
   options.donate = api::Span(o.donate, o.n_donate);
+  RICCI_ASSIGN(options.stages,
+               pass::ChooseStages(api::View(o.passes.ptr, o.passes.len), api::View(o.skip.ptr, o.skip.len)));
   options.opt_level = o.opt_level;
   options.checked = (o.hdr.flags & RICCI_COMPILE_CHECKED) != 0;
   if (o.progress != nullptr) {
@@ -92,6 +95,16 @@ void ricci_executable_signature(const ricci_executable* x, uint32_t* n_params, c
                                 uint32_t* n_results, const ricci_type** results) {
   const ir::Program* f = x == nullptr ? nullptr : &FromAbi(x)->code().program();
   ricci_program_signature(ir::Abi(f), n_params, params, n_results, results);
+}
+
+void ricci_pass_name(uint32_t i, ricci_str* out) {
+  const auto names = pass::StageNames();
+  if (out != nullptr) *out = i < names.size() ? api::ToStr(names[i]) : ricci_str{"", 0};
+}
+
+int32_t ricci_executable_alias(const ricci_executable* x, uint32_t result) {
+  if (x == nullptr || result >= FromAbi(x)->code().program().n_results()) return -1;
+  return FromAbi(x)->code().alias(result);
 }
 
 ricci_status* ricci_executable_dump(const ricci_executable* x, const char* stage, size_t len, void* sink,

@@ -14,6 +14,9 @@
 
 namespace ricci::inline v0::base {
 
+// No struct of the ABI is nearly as large: a size beyond is memory that was never set, and is not read.
+inline constexpr uint32_t kLargestStruct = 4096;
+
 // A copy of `from`; `what` names the struct in messages.
 template <typename T>
 absl::StatusOr<T> ReadStruct(const T* from, std::string_view what) {
@@ -21,6 +24,10 @@ absl::StatusOr<T> ReadStruct(const T* from, std::string_view what) {
   const uint32_t size = from->hdr.size;
   if (size < sizeof(ricci_hdr)) {
     return InvalidArgument(what, ": hdr.size is ", size, "; set it to the size of the struct");
+  }
+  if (size > kLargestStruct) {
+    return InvalidArgument(what, ": hdr.size is ", size, ", more than a page of ", kLargestStruct,
+                           " bytes; set it to the size of the struct");
   }
   const auto* bytes = reinterpret_cast<const unsigned char*>(from);
   for (uint32_t i = sizeof(T); i < size; ++i) {
@@ -37,11 +44,12 @@ absl::StatusOr<T> ReadStruct(const T* from, std::string_view what) {
   return copy;
 }
 
-// Fills those members of `to` that its owner knows, by to->hdr.size; the header stays. False if the size is not set.
+// Fills those members of `to` that its owner knows, by to->hdr.size; the header stays. False if the size is not set,
+// or cannot be one.
 template <typename T>
 bool WriteStruct(T* to, T from) {
   static_assert(std::is_trivially_copyable_v<T>);
-  if (to->hdr.size < sizeof(ricci_hdr)) return false;
+  if (to->hdr.size < sizeof(ricci_hdr) || to->hdr.size > kLargestStruct) return false;
   from.hdr = to->hdr;
   std::memcpy(static_cast<void*>(to), static_cast<const void*>(&from), std::min<size_t>(to->hdr.size, sizeof(T)));
   return true;

@@ -1,5 +1,6 @@
 #include "base/status_abi.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -45,6 +46,15 @@ ricci_status* Make(uint32_t code, std::string_view message, const StatusSite& si
 
 ricci_status* OutOfMemory() { return const_cast<ricci_status*>(&kOutOfMemory.status); }
 
+ricci_status* Unexpected(std::string_view what) noexcept {
+  constexpr std::string_view kPrefix = "a C++ exception reached the border of the C ABI: ";
+  char text[256];
+  const size_t n = std::min(what.size(), sizeof text - kPrefix.size());
+  std::memcpy(text, kPrefix.data(), kPrefix.size());
+  std::memcpy(text + kPrefix.size(), what.data(), n);
+  return Make(RICCI_INTERNAL, {text, kPrefix.size() + n}, {});
+}
+
 ricci_status* ToAbi(const absl::Status& status) {
   if (status.ok()) return nullptr;
   const StatusSite site = SiteOf(status);
@@ -85,24 +95,25 @@ extern "C" {
 
 ricci_status* ricci_status_make(uint32_t code, const char* msg, size_t len) {
   if (code == RICCI_OK) code = RICCI_INTERNAL;
-  return Make(code, std::string_view(msg, len), {});
+  return Make(code, msg == nullptr ? std::string_view() : std::string_view(msg, len), {});
 }
 
 uint32_t ricci_status_code(const ricci_status* s) { return s == nullptr ? 0 : s->code; }
 
 void ricci_status_message(const ricci_status* s, ricci_str* out) {
-  *out = s == nullptr ? ricci_str{"", 0} : ricci_str{s->text(), s->message_len};
+  if (out != nullptr) *out = s == nullptr ? ricci_str{"", 0} : ricci_str{s->text(), s->message_len};
 }
 
 void ricci_status_site(const ricci_status* s, ricci_str* prim, ricci_str* rule, ricci_str* file, uint32_t* line) {
-  const bool none = s == nullptr;
-  const char* p = none ? "" : s->text() + s->message_len;
-  *prim = {p, none ? 0 : s->prim_len};
-  p += prim->len;
-  *rule = {p, none ? 0 : s->rule_len};
-  p += rule->len;
-  *file = {p, none ? 0 : s->file_len};
-  *line = none ? 0 : s->line;
+  const char* p = s == nullptr ? "" : s->text() + s->message_len;
+  const auto next = [&](ricci_str* out, uint32_t len) {
+    if (out != nullptr) *out = {p, len};
+    p += len;
+  };
+  next(prim, s == nullptr ? 0 : s->prim_len);
+  next(rule, s == nullptr ? 0 : s->rule_len);
+  next(file, s == nullptr ? 0 : s->file_len);
+  if (line != nullptr) *line = s == nullptr ? 0 : s->line;
 }
 
 void ricci_status_free(ricci_status* s) {

@@ -1,7 +1,9 @@
 // Status across the C ABI: ricci_status from and to absl::Status.
 #ifndef RICCI_BASE_STATUS_ABI_H_
 #define RICCI_BASE_STATUS_ABI_H_
+#include <exception>
 #include <new>
+#include <string_view>
 #include <utility>
 
 #include "base/status.h"
@@ -16,16 +18,21 @@ absl::Status FromAbi(ricci_status* status);
 // The static status that stands in when memory is gone.
 ricci_status* OutOfMemory();
 
+// INTERNAL: an exception that nothing here throws reached the border.
+ricci_status* Unexpected(std::string_view what) noexcept;
+
 // Runs `body` (returning absl::Status) at the border: std::bad_alloc becomes RESOURCE_EXHAUSTED, anything else thrown
-// is a bug of ours and becomes INTERNAL.
+// is a bug of ours and becomes INTERNAL, with what it says.
 template <typename Body>
 ricci_status* AtBorder(Body&& body) noexcept {
   try {
     return ToAbi(std::forward<Body>(body)());
   } catch (const std::bad_alloc&) {
     return OutOfMemory();
+  } catch (const std::exception& e) {
+    return Unexpected(e.what());
   } catch (...) {
-    return ricci_status_make(RICCI_INTERNAL, "unexpected exception", 20);
+    return Unexpected("not of the standard library");
   }
 }
 

@@ -12,7 +12,8 @@ namespace {
 
 Executable CompileOperand(const Session& session, const Arguments& arguments, const Program& p) {
   return Compile(p.get(), session.Device(arguments.option_or("device", "")),
-                 static_cast<uint32_t>(arguments.integer_or("opt", 0, 0, 3)));
+                 static_cast<uint32_t>(arguments.integer_or("opt", 0, 0, 3)), arguments.option_or("passes", ""),
+                 arguments.option_or("skip", ""));
 }
 
 // ---- run ----
@@ -51,6 +52,20 @@ void PrintStats(const ricci_executable* x) {
   std::printf("operations      %10" PRIu64 " floating, per run\n", s.flops);
 }
 
+// The names of all passes, wrapped below each other.
+std::string PassList() {
+  std::string text, line;
+  ricci_str name{};
+  for (uint32_t i = 0; ricci_pass_name(i, &name), name.len != 0; ++i) {
+    if (line.size() + name.len > 80) {
+      text += line + "\n    ";
+      line.clear();
+    }
+    line += (i == 0 ? "" : " ") + std::string(View(name));
+  }
+  return text + line + "\n";
+}
+
 // The reference device interprets: it has no native form.
 bool HasNative(const Session& session, const Arguments& arguments) {
   ricci_device_desc desc{};
@@ -64,14 +79,11 @@ void CompileCommand(const Session& session, const Arguments& arguments) {
   const Executable x = CompileOperand(session, arguments, p);
   const std::string stage = arguments.option_or("dump", "");
   if (stage.empty()) return PrintStats(x.get());
-  constexpr std::string_view kStages[] = {"program", "optimized", "kernels", "plan", "native"};
-  if (stage != "all" && std::find(std::begin(kStages), std::end(kStages), stage) == std::end(kStages)) {
-    throw UsageError("--dump takes program, optimized, kernels, plan, native or all");
-  }
-  for (std::string_view known : kStages) {
-    if (stage != "all" && stage != known) continue;
+  std::vector<std::string> stages{stage};
+  if (stage == "all") stages = {"program", "optimized", "kernels", "plan", "native"};
+  for (const std::string& known : stages) {
     if (known == "native" && stage == "all" && !HasNative(session, arguments)) continue;
-    if (stage == "all") std::printf("// ---- %s ----\n", known.data());
+    if (stage == "all") std::printf("// ---- %s ----\n", known.c_str());
     std::string text;
     Check(ricci_executable_dump(x.get(), known.data(), known.size(), &text, AppendTo));
     std::fputs(text.c_str(), stdout);
@@ -137,33 +149,41 @@ std::span<const Command> RunCommands() {
       "\n  --input 'I=LITERAL' value of parameter I as in program text, such as '0=[1.0, 2.0]' or '1=0.5'\n"
       "  --seed N            the other inputs are drawn from this seed (default: 0)\n"
       "  --device KIND       ref, cpu (default: the best one)\n"
-      "  --opt N             1 compiles fast, 2 and 3 run fast\n";
+      "  --opt N             1 compiles fast, 2 and 3 run fast\n"
+      "  --passes A,B        only these passes, and those that every plan needs (`ricci help compile` lists them)\n"
+      "  --skip A,B          all passes but these\n";
   static const std::string run_details =
       std::string(kRunDetails) + "  --limit N           elements printed per result (default: 64)\n";
   static const std::string bench_details =
       std::string(kRunDetails) + "  --seconds S         time to measure (default: 1)\n";
+  static const std::string compile_details =
+      "\n  --dump STAGE   program, optimized, kernels, plan, native, all of these, or what a pass leaves\n"
+      "  --device KIND  ref, cpu (default: the best one)\n"
+      "  --opt N        1 compiles fast, 2 and 3 run fast\n"
+      "  --passes A,B   only these passes, and those that every plan needs\n"
+      "  --skip A,B     all passes but these\n"
+      "\nPasses, in their order:\n    " +
+      PassList();
   static const Command kCommands[] = {
       {"run",
        "[OPTIONS] FILE",
        "compiles and runs a program; prints its results",
        run_details,
-       {"input", "seed", "device", "opt", "limit"},
+       {"input", "seed", "device", "opt", "passes", "skip", "limit"},
        {},
        Run},
       {"compile",
-       "[--device KIND] [--opt N] [--dump STAGE] FILE",
+       "[OPTIONS] FILE",
        "compiles a program; prints statistics or a stage",
-       "\n  --dump STAGE   program, optimized, kernels, plan, native, or all\n  --device KIND  ref, cpu (default: the "
-       "best one)\n"
-       "  --opt N        1 compiles fast, 2 and 3 run fast\n",
-       {"device", "opt", "dump"},
+       compile_details,
+       {"device", "opt", "dump", "passes", "skip"},
        {},
        CompileCommand},
       {"bench",
        "[OPTIONS] FILE",
        "measures a program with bound inputs and results",
        bench_details,
-       {"input", "seed", "device", "opt", "seconds"},
+       {"input", "seed", "device", "opt", "passes", "skip", "seconds"},
        {},
        Bench},
   };

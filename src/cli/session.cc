@@ -100,11 +100,14 @@ std::string TextOf(const ricci_program* p) {
   return text;
 }
 
-Executable Compile(const ricci_program* p, ricci_device* device, uint32_t opt_level) {
+Executable Compile(const ricci_program* p, ricci_device* device, uint32_t opt_level, std::string_view passes,
+                   std::string_view skip) {
   ricci_compile_opts options{};
   options.hdr.size = sizeof options;
   options.device = device;
   options.opt_level = opt_level;
+  options.passes = {passes.data(), passes.size()};
+  options.skip = {skip.data(), skip.size()};
   ricci_executable* x = nullptr;
   Check(ricci_compile(p, &options, &x));
   return Own(x);

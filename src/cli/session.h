@@ -71,7 +71,9 @@ class Session {
 inline std::string CountOfParameters(size_t n) { return std::to_string(n) + (n == 1 ? " parameter" : " parameters"); }
 Signature SignatureOf(const ricci_program* p);
 std::string TextOf(const ricci_program* p);
-Executable Compile(const ricci_program* p, ricci_device* device, uint32_t opt_level);
+// `passes`, `skip`: as in ricci_compile_opts.
+Executable Compile(const ricci_program* p, ricci_device* device, uint32_t opt_level, std::string_view passes = {},
+                   std::string_view skip = {});
 
 }  // namespace ricci::inline v0::cli
 #endif

@@ -4,6 +4,8 @@
 // the row, its type and its lowering; scan_rules.cc has the transforms.
 #include "control/scan.h"
 
+#include "base/hash_map.h"
+
 namespace ricci::inline v0::control {
 namespace {
 
@@ -42,45 +44,107 @@ absl::Status Type(Builder& b, const Held& h) {
 
 #define RICCI_K(call) RICCI_TRY(base::FromAbi(call))
 
-// carry = init; for each trip: body(consts, carry, x[i]) into the next carry and y[i].
-absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
-  const ScanParts s(h);
-  std::vector<ricci_karr> carry, in(h.op.n_in), next;
-  for (uint32_t i = 0; i < s.n_carry; ++i) {
-    ricci_karr a, n;
-    RICCI_K(ricci_kernel_private(k, s.body->result_types[i], &a));
-    RICCI_K(ricci_kernel_private(k, s.body->result_types[i], &n));
-    RICCI_K(ricci_kernel_copy(k, a, ricci_kernel_operand(k, s.n_consts + i)));
-    carry.push_back(a);
-    next.push_back(n);
+// The loop within a kernel. What changes from trip to trip is in private arrays.
+class KernelLoop {
+ public:
+  KernelLoop(ricci_kernel_builder* k, const Held& h) : k_(k), h_(h), s_(h) {}
+
+  // carry = init; then all trips, `unroll` of them in one iteration, and what is left over after the loop.
+  absl::Status Run() {
+    RICCI_TRY(Start());
+    const int64_t per = TripsPerIteration(*s_.body, s_.length, s_.unroll), iterations = s_.length / per;
+    ricci_sval lo, hi, iteration, first = 0, index;
+    RICCI_K(ricci_kernel_const_index(k_, 0, &lo));
+    RICCI_K(ricci_kernel_const_index(k_, iterations, &hi));
+    RICCI_K(ricci_kernel_for(k_, lo, hi, &iteration));
+    RICCI_ASSIGN(first, Scalar(RICCI_S_MUL, iteration, per));
+    for (int64_t i = 0; i < per; ++i) {
+      RICCI_ASSIGN(index, Scalar(RICCI_S_ADD, first, i));
+      RICCI_TRY(Trip(index));
+    }
+    RICCI_K(ricci_kernel_end(k_));
+    for (int64_t i = iterations * per; i < s_.length; ++i) {
+      RICCI_K(ricci_kernel_const_index(k_, i, &index));
+      RICCI_TRY(Trip(index));
+    }
+    for (uint32_t i = 0; i < s_.n_carry; ++i) RICCI_K(ricci_kernel_copy(k_, ricci_kernel_result(k_, i), carry_[i]));
+    return absl::OkStatus();
   }
-  ricci_sval lo, hi, trip, index;
-  RICCI_K(ricci_kernel_const_index(k, 0, &lo));
-  RICCI_K(ricci_kernel_const_index(k, s.length, &hi));
-  RICCI_K(ricci_kernel_for(k, lo, hi, &trip));
-  index = trip;
-  if (s.reverse) {
-    ricci_sval last;
-    RICCI_K(ricci_kernel_const_index(k, s.length - 1, &last));
-    const ricci_sval pair[] = {last, trip};
-    RICCI_K(ricci_kernel_scalar(k, RICCI_S_SUB, 0, pair, 2, &index));
+
+ private:
+  absl::Status Start() {
+    for (uint32_t i = 0; i < s_.n_carry; ++i) {
+      ricci_karr a, n;
+      RICCI_K(ricci_kernel_private(k_, s_.body->result_types[i], &a));
+      RICCI_K(ricci_kernel_private(k_, s_.body->result_types[i], &n));
+      RICCI_K(ricci_kernel_copy(k_, a, ricci_kernel_operand(k_, s_.n_consts + i)));
+      carry_.push_back(a);
+      next_.push_back(n);
+    }
+    return absl::OkStatus();
   }
-  for (uint32_t i = 0; i < h.op.n_in; ++i) {
-    in[i] = ricci_kernel_operand(k, i);
-    if (i >= s.n_consts && i < s.n_consts + s.n_carry) in[i] = carry[i - s.n_consts];
-    if (i >= s.n_consts + s.n_carry) RICCI_K(ricci_kernel_view(k, in[i], 0, index, &in[i]));
+
+  absl::StatusOr<ricci_sval> Scalar(uint32_t op, ricci_sval a, int64_t b) {
+    ricci_sval in[] = {a, 0}, out;
+    RICCI_K(ricci_kernel_const_index(k_, b, &in[1]));
+    RICCI_K(ricci_kernel_scalar(k_, op, 0, in, 2, &out));
+    return out;
   }
-  // All of the next carry is computed before any of the old one is overwritten.
-  std::vector<ricci_karr> dst = next;
-  for (uint32_t i = 0; i < s.n_ys; ++i) {
-    dst.emplace_back();
-    RICCI_K(ricci_kernel_view(k, ricci_kernel_result(k, s.n_carry + i), 0, index, &dst.back()));
+
+  // body(consts, carry, x[i]) into the next carry and y[i].
+  absl::Status Trip(ricci_sval trip) {
+    ricci_sval index = trip;
+    if (s_.reverse) {
+      ricci_sval in[] = {0, trip};
+      RICCI_K(ricci_kernel_const_index(k_, s_.length - 1, &in[0]));
+      RICCI_K(ricci_kernel_scalar(k_, RICCI_S_SUB, 0, in, 2, &index));
+    }
+    std::vector<ricci_karr> in(h_.op.n_in);
+    for (uint32_t i = 0; i < h_.op.n_in; ++i) {
+      in[i] = ricci_kernel_operand(k_, i);
+      if (i >= s_.n_consts && i < s_.n_consts + s_.n_carry) in[i] = carry_[i - s_.n_consts];
+      if (i >= s_.n_consts + s_.n_carry) RICCI_K(ricci_kernel_view(k_, in[i], 0, index, &in[i]));
+    }
+    // All of the next carry is computed before any of the old one is overwritten.
+    std::vector<ricci_karr> dst = next_;
+    for (uint32_t i = 0; i < s_.n_ys; ++i) {
+      dst.emplace_back();
+      RICCI_K(ricci_kernel_view(k_, ricci_kernel_result(k_, s_.n_carry + i), 0, index, &dst.back()));
+    }
+    RICCI_K(
+        ricci_kernel_inline(k_, ir::Abi(s_.body), in.data(), h_.op.n_in, dst.data(), nullptr, s_.body->n_results()));
+    for (uint32_t i = 0; i < s_.n_carry; ++i) RICCI_K(ricci_kernel_copy(k_, carry_[i], next_[i]));
+    return absl::OkStatus();
   }
-  RICCI_K(ricci_kernel_inline(k, ir::Abi(s.body), in.data(), h.op.n_in, dst.data(), nullptr, s.body->n_results()));
-  for (uint32_t i = 0; i < s.n_carry; ++i) RICCI_K(ricci_kernel_copy(k, carry[i], next[i]));
-  RICCI_K(ricci_kernel_end(k));
-  for (uint32_t i = 0; i < s.n_carry; ++i) RICCI_K(ricci_kernel_copy(k, ricci_kernel_result(k, i), carry[i]));
-  return absl::OkStatus();
+
+  ricci_kernel_builder* const k_;
+  const Held& h_;
+  const ScanParts s_;
+  std::vector<ricci_karr> carry_, next_;
+};
+
+absl::Status Lower(ricci_kernel_builder* k, const Held& h) { return KernelLoop(k, h).Run(); }
+
+// What one copy of `f` costs in code, scans within it unrolled as they will be. Every program is visited once.
+constexpr int64_t kMostOfOne = 64;          // elements of one value that are computed one by one
+constexpr int64_t kMostUnrolled = 1 << 14;  // of all copies together
+
+int64_t CodeOf(const Program& f, base::HashMap<const Program*, int64_t>& known) {
+  if (const auto it = known.find(&f); it != known.end()) return it->second;
+  int64_t sum = 0;
+  for (const ir::Equation& eqn : f.equations) {
+    for (uint32_t i = 0; i < eqn.n_results; ++i)
+      sum += std::clamp<int64_t>(f.type(eqn.result(i)).elements, 1, kMostOfOne);
+    const int64_t copies = std::clamp<int64_t>(trace::IntOf(eqn.attrs, "unroll", 1), 1, kMostUnrolled);
+    for (const ricci_attr& a : eqn.attrs) {
+      for (ricci_program* p : ir::Programs(a)) {
+        const int64_t inner = CodeOf(*ir::FromAbi(p), known);
+        sum += std::max(inner, std::min(copies * inner, kMostUnrolled));
+      }
+    }
+    sum = std::min(sum, kMostUnrolled);
+  }
+  return known[&f] = std::max<int64_t>(sum, 1);
 }
 
 constexpr std::string_view kExamples =
@@ -112,6 +176,13 @@ constexpr ricci_lowering kLoops = Loops<Lower>();
 constexpr const ricci_lowering* kLowerings[] = {&kLoops};
 
 }  // namespace
+
+int64_t TripsPerIteration(const Program& body, int64_t length, int64_t unroll) {
+  const int64_t wanted = std::min(unroll, length);
+  if (wanted <= 1) return 1;
+  base::HashMap<const Program*, int64_t> known;
+  return std::clamp<int64_t>(kMostUnrolled / CodeOf(body, known), 1, wanted);
+}
 
 absl::StatusOr<Vals> EmitScan(Builder& b, const ScanParts& like, const Program& body, uint32_t n_consts,
                               uint32_t n_carry, std::span<const Val> in) {

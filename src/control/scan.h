@@ -24,6 +24,10 @@ struct ScanParts {
   uint32_t n_consts, n_carry, n_xs, n_ys;
 };
 
+// How many trips one iteration of the lowered loop makes: as many as `unroll` asks for, but no more than `length`, and
+// no more copies of a large body than are worth their code. At least 1. What a scan computes does not depend on it.
+int64_t TripsPerIteration(const Program& body, int64_t length, int64_t unroll);
+
 // scan{body} with the trip count and direction of `like`.
 absl::StatusOr<Vals> EmitScan(Builder& b, const ScanParts& like, const Program& body, uint32_t n_consts,
                               uint32_t n_carry, std::span<const Val> in);

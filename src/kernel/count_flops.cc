@@ -2,12 +2,18 @@
 //
 // Sums, products, quotients and special functions count 1, a fused multiply-add 2, moves, comparisons and integers
 // nothing. Loops count as often as they run where that is known and once where it is not; both sides of a branch count.
+// What exceeds 2^64 - 1 is told as that.
+#include <algorithm>
 #include <span>
 
+#include "base/saturating.h"
 #include "kernel/kernel.h"
 
 namespace ricci::inline v0::kernel {
 namespace {
+
+using base::AddUpToMost;
+using base::MulUpToMost;
 
 bool IsFloat(uint16_t dtype) { return dtype >= RICCI_F16 && dtype <= RICCI_F64; }
 
@@ -42,28 +48,33 @@ uint64_t Trips(const ricci_kernel_table& k, const ricci_inst& loop) {
 
 uint64_t CountFlops(const ricci_kernel_table& k) {
   uint64_t points = 1, sum = 0;
-  for (const int64_t extent : std::span(k.domain, k.domain_rank)) points *= static_cast<uint64_t>(extent);
+  for (const int64_t extent : std::span(k.domain, k.domain_rank)) {
+    points = MulUpToMost(points, static_cast<uint64_t>(extent));
+  }
   std::vector<uint64_t> runs{points};  // of the instructions of each open block
+  const auto count = [&](uint16_t dtype, uint64_t weight) {
+    if (IsFloat(dtype)) sum = AddUpToMost(sum, MulUpToMost(runs.back(), weight));
+  };
   for (uint32_t i = 1; i < k.n_insts; ++i) {
     const ricci_inst& inst = k.insts[i];
     switch (inst.op) {
       case RICCI_K_FOR:
       case RICCI_K_REDUCE:
-        runs.push_back(runs.back() * Trips(k, inst));
+        runs.push_back(MulUpToMost(runs.back(), Trips(k, inst)));
         break;
       case RICCI_K_WHILE:
       case RICCI_K_IF:
         runs.push_back(runs.back());
         break;
       case RICCI_K_YIELD:
-        if (IsFloat(inst.dtype)) sum += runs.back() * Weight(static_cast<uint16_t>(k.insts[inst.a].imm));
+        count(inst.dtype, Weight(static_cast<uint16_t>(k.insts[inst.a].imm)));
         runs.pop_back();
         break;
       case RICCI_K_END:
         runs.pop_back();
         break;
       default:
-        if (IsFloat(inst.dtype)) sum += runs.back() * Weight(inst.op);
+        count(inst.dtype, Weight(inst.op));
     }
   }
   return sum;
@@ -72,16 +83,18 @@ uint64_t CountFlops(const ricci_kernel_table& k) {
 uint64_t CountFlops(const Plan& plan, std::span<const Kernel> kernels) {
   uint64_t sum = 0;
   std::vector<uint64_t> runs{1};
+  std::vector<uint64_t> of_kernel;  // each is counted once, however often the plan runs it
+  for (const Kernel& k : kernels) of_kernel.push_back(CountFlops(k.View()));
   for (const ricci_plan_step& step : plan.steps) {
     switch (step.kind) {
       case RICCI_STEP_KERNEL:
-        sum += runs.back() * CountFlops(kernels[step.index].View());
+        sum = AddUpToMost(sum, MulUpToMost(runs.back(), of_kernel[step.index]));
         break;
       case RICCI_STEP_LIBRARY:
-        sum += runs.back() * plan.libraries[step.index].flops;
+        sum = AddUpToMost(sum, MulUpToMost(runs.back(), plan.libraries[step.index].flops));
         break;
       case RICCI_STEP_WHILE:
-        runs.push_back(runs.back() * (step.index == 0 ? 1 : step.index));
+        runs.push_back(MulUpToMost<uint64_t>(runs.back(), std::max(step.index, 1u)));
         break;
       case RICCI_STEP_CASE:
         runs.push_back(runs.back());

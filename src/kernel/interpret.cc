@@ -20,9 +20,8 @@ struct alignas(64) ScratchLine {
 
 class PlanMachine {
  public:
-  PlanMachine(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
-              const Interruption& interruption)
-      : p_(p), kernels_(kernels), interruption_(interruption), decoded_(n_kernels), end_(p.n_steps), next_(p.n_steps) {}
+  PlanMachine(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels, uint32_t* failed_check)
+      : p_(p), kernels_(kernels), failed_check_(failed_check), decoded_(n_kernels), end_(p.n_steps), next_(p.n_steps) {}
 
   absl::Status Run(void* const* inputs, void* const* outputs, void* arena) {
     for (uint32_t i = 0; i < p_.n_buffers; ++i) {
@@ -60,7 +59,6 @@ class PlanMachine {
 
   absl::Status RunSteps(uint32_t begin, uint32_t end) {
     for (uint32_t i = begin; i < end; ++i) {
-      if (interruption_.requested && interruption_.requested()) return absl::CancelledError("plan: cancelled");
       const ricci_plan_step& s = p_.steps[i];
       switch (s.kind) {
         case RICCI_STEP_KERNEL:
@@ -70,7 +68,7 @@ class PlanMachine {
           RICCI_TRY(RunLibrary(s));
           break;
         case RICCI_STEP_COPY:
-          std::memmove(Address(s, 0), Address(s, 1), p_.buffers[p_.args[s.args]].bytes);
+          Copy(s);
           break;
         case RICCI_STEP_WHILE:
           RICCI_TRY(RunWhile(i));
@@ -92,6 +90,7 @@ class PlanMachine {
     return all;
   }
 
+  // Buffers of no bytes may have no address.
   void Copy(const ricci_plan_step& s) const {
     const uint64_t bytes = p_.buffers[p_.args[s.args]].bytes;
     if (bytes != 0) std::memmove(Address(s, 0), Address(s, 1), bytes);
@@ -103,7 +102,7 @@ class PlanMachine {
       RICCI_ASSIGN(QuickKernel decoded, QuickKernel::Decode(*kernels_[s.index]));
       quick = std::make_unique<QuickKernel>(std::move(decoded));
     }
-    return quick->Run(Addresses(s).data(), interruption_);
+    return quick->Run(Addresses(s).data(), failed_check_);
   }
 
   absl::Status RunLibrary(const ricci_plan_step& s) const {
@@ -145,7 +144,7 @@ class PlanMachine {
 
   const ricci_plan& p_;
   const ricci_kernel_table* const* kernels_;
-  const Interruption& interruption_;
+  uint32_t* const failed_check_;
   std::vector<std::unique_ptr<QuickKernel>> decoded_;
   std::vector<void*> address_;
   std::vector<uint32_t> end_, next_;
@@ -153,15 +152,15 @@ class PlanMachine {
 
 }  // namespace
 
-absl::Status Interpret(const ricci_kernel_table& k, void* const* buffers, const Interruption& interruption) {
+absl::Status Interpret(const ricci_kernel_table& k, void* const* buffers, uint32_t* failed_check) {
   RICCI_ASSIGN(const QuickKernel quick, QuickKernel::Decode(k));
-  return quick.Run(buffers, interruption);
+  return quick.Run(buffers, failed_check);
 }
 
 absl::Status Interpret(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
-                       void* const* inputs, void* const* outputs, void* arena, const Interruption& interruption) {
+                       void* const* inputs, void* const* outputs, void* arena, uint32_t* failed_check) {
   RICCI_TRY(Verify(p, kernels, n_kernels));
-  return PlanMachine(p, kernels, n_kernels, interruption).Run(inputs, outputs, arena);
+  return PlanMachine(p, kernels, n_kernels, failed_check).Run(inputs, outputs, arena);
 }
 
 }  // namespace ricci::inline v0::kernel

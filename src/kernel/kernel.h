@@ -5,13 +5,13 @@
 #ifndef RICCI_KERNEL_KERNEL_H_
 #define RICCI_KERNEL_KERNEL_H_
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "ricci/backend.h"
+#include "types/array_type.h"
 
 namespace ricci::inline v0::kernel {
 
@@ -20,6 +20,7 @@ struct Kernel {
   std::vector<ricci_inst> insts;             // instruction 0 is NOP
   std::vector<ricci_kernel_buffer> buffers;  // in the order of the arguments of a KERNEL step
   std::vector<int64_t> domain;               // extents; empty = one point
+  int32_t updates = -1;  // buffer that holds something before and keeps what is not written; -1: none
 
   ricci_kernel_table View() const;
 };
@@ -48,23 +49,47 @@ absl::Status Verify(const ricci_kernel_table& k);
 absl::Status Verify(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels);
 inline absl::Status Verify(const Kernel& k) { return Verify(k.View()); }
 
+// ---- What must hold of a plan between its stages, beyond the form of its tables. INTERNAL, naming buffer and step.
+// ----
+struct PlanFacts {
+  std::vector<types::ArrayType> inputs, outputs;  // of the program
+  std::span<const uint8_t> donate;                // per input, or empty
+  std::span<const int32_t> output_alias;          // per output the donated input whose memory it takes, or -1; or empty
+  bool placed = false;                            // buffers of the arena have offsets
+};
+// verify_plan.cc: the form of the tables, then all below. Log-linear in the plan and its kernels.
+absl::Status VerifyPlan(const Plan& plan, std::span<const Kernel> kernels, const PlanFacts& facts);
+// verify_values.cc: buffers have the sizes of the program's types, and every read finds elements of its dtype that were
+// written before on each path: loops that may run no trip and all branches of a CASE considered.
+absl::Status VerifyValues(const Plan& plan, std::span<const Kernel> kernels, const PlanFacts& facts);
+// verify_memory.cc: what is live at once is apart, unless a kernel writes where it has just read.
+absl::Status VerifyMemory(const Plan& plan, std::span<const Kernel> kernels, const PlanFacts& facts);
+
+// ---- in_place_access.cc: may a kernel write over what it reads? ----
+struct BufferUse {  // how a kernel uses one of its buffers
+  static constexpr uint32_t kSeveral = ~0u;
+  uint32_t index = 0;  // of all its loads and stores; 0: there is none, kSeveral: there are several
+  uint32_t last_load = 0, first_store = ~0u;
+  bool again = false;  // a store in a loop that does not change the index is followed by its other trips
+};
+// Per buffer, in one walk.
+std::vector<BufferUse> BufferUses(const Kernel& k);
+// Do all loads of `from` and all accesses of `to` use one and the same index value, and is nothing loaded once it may
+// have been written over?
+bool WritesWhereItReads(const BufferUse& from, const BufferUse& to);
+
 // ---- count_flops.cc: floating operations of one run ----
 uint64_t CountFlops(const ricci_kernel_table& k);
 uint64_t CountFlops(const Plan& plan, std::span<const Kernel> kernels);
 
 // ---- interpret.cc: the oracle. Floats are computed in double and rounded once to their dtype; sums and products of
 // REDUCE are kept in double to the end. Every access is checked: INTERNAL, never undefined behaviour. ----
-struct Interruption {  // what ends a run early, or lets it fail
-  // Asked about every 2^16 instructions and before each step; true ends the run as CANCELLED. May be empty.
-  std::function<bool()> requested;
-  // Lowered to the number of each CHECK that does not hold. NULL: such a check is FAILED_PRECONDITION.
-  uint32_t* failed_check = nullptr;
-};
+// `*failed_check` is lowered to the number of each CHECK that does not hold; NULL: such a check is FAILED_PRECONDITION.
 // `buffers[i]` has buffers[i].elements elements. Thread-safe for distinct memory.
-absl::Status Interpret(const ricci_kernel_table& k, void* const* buffers, const Interruption& interruption = {});
+absl::Status Interpret(const ricci_kernel_table& k, void* const* buffers, uint32_t* failed_check = nullptr);
 // `arena` has arena_bytes; it may be NULL if that is 0.
 absl::Status Interpret(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
-                       void* const* inputs, void* const* outputs, void* arena, const Interruption& interruption = {});
+                       void* const* inputs, void* const* outputs, void* arena, uint32_t* failed_check = nullptr);
 
 }  // namespace ricci::inline v0::kernel
 #endif

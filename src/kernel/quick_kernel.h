@@ -56,7 +56,7 @@ class QuickKernel {
  public:
   // Verifies and decodes; keeps no pointer into `k`.
   static absl::StatusOr<QuickKernel> Decode(const ricci_kernel_table& k);
-  absl::Status Run(void* const* buffers, const Interruption& interruption) const;
+  absl::Status Run(void* const* buffers, uint32_t* failed_check) const;
 
  private:
   friend class QuickDecoder;

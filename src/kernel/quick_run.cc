@@ -11,8 +11,8 @@ namespace ricci::inline v0::kernel {
 
 class QuickMachine {
  public:
-  QuickMachine(const QuickKernel& k, void* const* buffers, const Interruption& interruption)
-      : k_(k), buffers_(buffers), interruption_(interruption), r_(k.registers_), private_(k.private_elements_) {}
+  QuickMachine(const QuickKernel& k, void* const* buffers, uint32_t* failed_check)
+      : k_(k), buffers_(buffers), failed_check_(failed_check), r_(k.registers_), private_(k.private_elements_) {}
 
   absl::Status Run() {
     std::vector<int64_t> point(k_.domain_.size());
@@ -90,7 +90,7 @@ class QuickMachine {
     return false;
   }
 
-  // False on an error, or when the run is to end.
+  // False on an error.
   bool RunPoint() {
     const QuickInst* const code = k_.code_.data();
     const size_t n = k_.code_.size();
@@ -180,30 +180,18 @@ class QuickMachine {
       }
       if (!fine) return failed_ = &q, false;
       if (!jump) continue;
-      if (q.jump <= at && !Tick(at - q.jump)) return false;
       at = static_cast<size_t>(q.jump) - 1;  // the loop adds 1
     }
-    return Tick(n);
+    return true;
   }
 
   // A check does not hold: the lowest number is kept, so that what is reported depends on no order.
   bool Report(uint32_t check) const {
-    uint32_t* const failed = interruption_.failed_check;
-    if (failed != nullptr) *failed = std::min(*failed, check);
-    return failed != nullptr;
-  }
-
-  // Counts instructions; false if the run is to end.
-  bool Tick(size_t instructions) {
-    ticks_ += instructions + 1;
-    if (ticks_ < (size_t{1} << 16)) return true;
-    ticks_ = 0;
-    cancelled_ = interruption_.requested && interruption_.requested();
-    return !cancelled_;
+    if (failed_check_ != nullptr) *failed_check_ = std::min(*failed_check_, check);
+    return failed_check_ != nullptr;
   }
 
   absl::Status Failure() const {
-    if (cancelled_) return absl::CancelledError(base::Cat("kernel ", k_.name_, ": cancelled"));
     const std::string where = base::Cat("kernel ", k_.name_, ": instruction ", failed_->number, ": ");
     if (failed_->op == QuickOp::kAssume) {
       return base::InvalidArgument(where, "index ", bad_index_, " was promised to be below ", bad_bound_);
@@ -217,18 +205,16 @@ class QuickMachine {
 
   const QuickKernel& k_;
   void* const* buffers_;
-  const Interruption& interruption_;
+  uint32_t* const failed_check_;
   std::vector<uint64_t> r_;
   std::vector<uint64_t> private_;
   const int64_t* point_ = nullptr;
   const QuickInst* failed_ = nullptr;
   int64_t bad_index_ = 0, bad_bound_ = 0;
-  size_t ticks_ = 0;
-  bool cancelled_ = false;
 };
 
-absl::Status QuickKernel::Run(void* const* buffers, const Interruption& interruption) const {
-  return QuickMachine(*this, buffers, interruption).Run();
+absl::Status QuickKernel::Run(void* const* buffers, uint32_t* failed_check) const {
+  return QuickMachine(*this, buffers, failed_check).Run();
 }
 
 }  // namespace ricci::inline v0::kernel

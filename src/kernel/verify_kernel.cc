@@ -18,7 +18,7 @@ class KernelVerifier {
     for (uint32_t i = 0; i < k_.n_buffers; ++i) {
       const ricci_kernel_buffer& b = k_.buffers[i];
       const bool fits = types::Info(b.dtype).supported && b.elements >= 0 && b.access >= 1 && b.access <= 3;
-      if (!fits) return Error("a buffer is not valid");
+      if (!fits) return Error(base::Cat("buffer ", i, " has no supported dtype, a negative size or no access"));
     }
     for (at_ = 1; at_ < k_.n_insts; ++at_) {
       RICCI_TRY(CheckOne(k_.insts[at_]));
@@ -56,7 +56,9 @@ class KernelVerifier {
     return k_.insts[v].op == RICCI_K_LOCAL ? absl::OkStatus() : Error(base::Cat(v, " is not a private array"));
   }
   absl::Status CheckDType(const ricci_inst& inst, uint32_t dtype) const {
-    return inst.dtype == dtype ? absl::OkStatus() : Error("the dtype of the value is wrong");
+    return inst.dtype == dtype ? absl::OkStatus()
+                               : Error(base::Cat("the value is said to be ", types::Info(inst.dtype).name, " but is ",
+                                                 types::Info(dtype).name));
   }
 
   // ---- instructions ----
@@ -64,15 +66,18 @@ class KernelVerifier {
     if (inst.op < RICCI_S_COUNT) return CheckScalar(inst);
     switch (inst.op) {
       case RICCI_K_CONST:
-        return types::Info(inst.dtype).supported ? absl::OkStatus() : Error("dtype is not valid");
+        return types::Info(inst.dtype).supported ? absl::OkStatus() : Error("a constant of no supported dtype");
       case RICCI_K_DOMAIN:
-        if (inst.imm < 0 || inst.imm >= k_.domain_rank) return Error("there is no such dimension of the domain");
+        if (inst.imm < 0 || inst.imm >= k_.domain_rank)
+          return Error(base::Cat("the domain has no dimension ", inst.imm));
         return CheckDType(inst, RICCI_I64);
       case RICCI_K_LOAD:
       case RICCI_K_STORE:
         return CheckBuffer(inst);
       case RICCI_K_LOCAL:
-        return types::Info(inst.dtype).supported && inst.imm >= 0 ? absl::OkStatus() : Error("size");
+        return types::Info(inst.dtype).supported && inst.imm >= 0
+                   ? absl::OkStatus()
+                   : Error("a private array of no supported dtype or of negative size");
       case RICCI_K_GET:
         RICCI_TRY(CheckLocal(inst.a));
         RICCI_TRY(CheckDType(inst, k_.insts[inst.a].dtype));
@@ -103,10 +108,11 @@ class KernelVerifier {
   }
 
   absl::Status CheckBuffer(const ricci_inst& inst) const {
-    if (inst.imm < 0 || inst.imm >= k_.n_buffers) return Error("there is no such buffer");
+    if (inst.imm < 0 || inst.imm >= k_.n_buffers) return Error(base::Cat("there is no buffer ", inst.imm));
     const ricci_kernel_buffer& b = k_.buffers[inst.imm];
     const bool load = inst.op == RICCI_K_LOAD;
-    if (!(b.access & (load ? RICCI_ACCESS_READ : RICCI_ACCESS_WRITE))) return Error("the buffer does not allow it");
+    if (!(b.access & (load ? RICCI_ACCESS_READ : RICCI_ACCESS_WRITE)))
+      return Error(base::Cat("buffer ", inst.imm, " may not be ", load ? "loaded from" : "stored to"));
     RICCI_TRY(CheckOperand(inst.a, RICCI_I64));
     return load ? CheckDType(inst, b.dtype) : CheckOperand(inst.b, b.dtype);
   }
@@ -118,7 +124,9 @@ class KernelVerifier {
         RICCI_TRY(CheckOperand(inst.a, RICCI_I64));
         RICCI_TRY(CheckOperand(inst.b, RICCI_I64));
         RICCI_TRY(CheckDType(inst, RICCI_I64));
-        if (inst.op == RICCI_K_REDUCE && !IsCombiner(static_cast<uint32_t>(inst.imm))) return Error("combiner");
+        if (inst.op == RICCI_K_REDUCE && !IsCombiner(static_cast<uint32_t>(inst.imm))) {
+          return Error("reduce combines by add, mul, max, min, and, or, xor only");
+        }
         break;
       case RICCI_K_WHILE:
         break;
@@ -157,7 +165,7 @@ class KernelVerifier {
         }
         break;
       default:
-        return Error(base::Cat("there is no operation ", inst.op));
+        return Error(base::Cat("there is no operation of number ", inst.op));
     }
     open_[top.scope] = 0;
     blocks_.pop_back();
@@ -172,8 +180,10 @@ class KernelVerifier {
   absl::Status CheckYield(const ricci_inst& inst) const {
     RICCI_TRY(CheckOperand(inst.b, inst.dtype));
     const uint32_t operands[] = {inst.dtype, inst.dtype};
-    return ResultDType(static_cast<uint32_t>(k_.insts[inst.a].imm), 0, operands).ok() ? absl::OkStatus()
-                                                                                      : Error("combiner and dtype");
+    return ResultDType(static_cast<uint32_t>(k_.insts[inst.a].imm), 0, operands).ok()
+               ? absl::OkStatus()
+               : Error(base::Cat("reduce cannot combine ", types::Info(inst.dtype).name, " by ",
+                                 InfoOf(static_cast<uint32_t>(k_.insts[inst.a].imm)).name));
   }
 
   const ricci_kernel_table& k_;

@@ -1,4 +1,5 @@
-// Checks of a plan against its kernels: numbers in range, sizes that fit, blocks that balance.
+// Checks of a plan against its kernels: numbers in range, sizes that fit, blocks that balance. Backends and the
+// interpreter rely on these; the pipeline also checks what the steps do to the buffers (verify_values, verify_memory).
 #include <vector>
 
 #include "base/status.h"
@@ -11,8 +12,8 @@ namespace {
 
 class PlanVerifier {
  public:
-  PlanVerifier(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels)
-      : p_(p), kernels_(kernels), n_kernels_(n_kernels) {}
+  PlanVerifier(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels, bool placed)
+      : p_(p), kernels_(kernels), n_kernels_(n_kernels), placed_(placed) {}
 
   absl::Status Run() {
     for (uint32_t i = 0; i < p_.n_buffers; ++i) RICCI_TRY(CheckBuffer(i));
@@ -44,12 +45,15 @@ class PlanVerifier {
         valid = b.data != nullptr || b.bytes == 0;
         break;
       case RICCI_BUFFER_ARENA:
-        valid = b.offset <= p_.arena_bytes && b.bytes <= p_.arena_bytes - b.offset;
+        valid = !placed_ || (b.offset <= p_.arena_bytes && b.bytes <= p_.arena_bytes - b.offset);
         break;
       default:
         break;
     }
-    return valid ? absl::OkStatus() : absl::InternalError(base::Cat("plan: buffer ", i, " is not valid"));
+    if (valid) return absl::OkStatus();
+    constexpr std::string_view kWhy[] = {"is of no kind", "stands for no input", "stands for no output",
+                                         "is a constant without data", "leaves the arena"};
+    return absl::InternalError(base::Cat("plan: buffer ", i, " ", kWhy[b.kind < std::size(kWhy) ? b.kind : 0]));
   }
 
   const ricci_plan_buffer& Arg(const ricci_plan_step& s, uint32_t i) const { return p_.buffers[p_.args[s.args + i]]; }
@@ -70,14 +74,15 @@ class PlanVerifier {
       case RICCI_STEP_LIBRARY:
         return CheckLibrary(s);
       case RICCI_STEP_COPY:
-        if (s.n_args != 2 || Arg(s, 0).bytes != Arg(s, 1).bytes) return Error("copy between unequal sizes");
+        if (s.n_args != 2 || Arg(s, 0).bytes != Arg(s, 1).bytes) return Error("a copy takes two buffers of one size");
         return Arg(s, 0).kind == RICCI_BUFFER_CONSTANT ? Error("copy to a constant") : absl::OkStatus();
       case RICCI_STEP_WHILE:
-        if (s.n_args != 1 || Arg(s, 0).bytes < 1) return Error("while needs a bool");
+        if (s.n_args != 1 || Arg(s, 0).bytes < 1) return Error("a while takes one buffer, of a bool");
         blocks_.push_back({s.kind, 1});
         return absl::OkStatus();
       case RICCI_STEP_CASE:
-        if (s.n_args != 1 || Arg(s, 0).bytes < 4 || s.index == 0) return Error("case needs an i32 and branches");
+        if (s.n_args != 1 || Arg(s, 0).bytes < 4 || s.index == 0)
+          return Error("a case takes one buffer, of an i32, and has branches");
         blocks_.push_back({s.kind, s.index});
         return absl::OkStatus();
       default:
@@ -98,16 +103,17 @@ class PlanVerifier {
         --blocks_.back().branches;
         return absl::OkStatus();
       case RICCI_STEP_END:
-        if (left != (open == RICCI_STEP_WHILE ? 0u : 1u)) return Error("end closes nothing complete");
+        if (left != (open == RICCI_STEP_WHILE ? 0u : 1u))
+          return Error("end closes no block, or one without its cond or branches");
         blocks_.pop_back();
         return absl::OkStatus();
       default:
-        return Error("unknown kind");
+        return Error(base::Cat("there is no step of kind ", s.kind));
     }
   }
 
   absl::Status CheckKernel(const ricci_plan_step& s) const {
-    if (s.index >= n_kernels_) return Error("there is no such kernel");
+    if (s.index >= n_kernels_) return Error(base::Cat("there is no kernel ", s.index));
     const ricci_kernel_table& k = *kernels_[s.index];
     if (k.n_buffers != s.n_args) {
       return Error(base::Cat("the kernel takes ", k.n_buffers, " buffers but gets ", s.n_args));
@@ -128,16 +134,18 @@ class PlanVerifier {
   }
 
   absl::Status CheckLibrary(const ricci_plan_step& s) const {
-    if (s.index >= p_.n_libraries) return Error("there is no such library call");
+    if (s.index >= p_.n_libraries) return Error(base::Cat("there is no library call ", s.index));
     const ricci_plan_library& l = p_.libraries[s.index];
     if (l.library == nullptr || l.library->launch == nullptr) return Error("the library has no launch");
     const uint32_t needed = l.n_in + l.n_out + (l.workspace_bytes ? 1 : 0);
-    return s.n_args == needed ? absl::OkStatus() : Error("wrong number of arguments for the library call");
+    return s.n_args == needed ? absl::OkStatus()
+                              : Error(base::Cat("the library call takes ", needed, " buffers but gets ", s.n_args));
   }
 
   const ricci_plan& p_;
   const ricci_kernel_table* const* kernels_;
-  uint32_t n_kernels_;
+  const uint32_t n_kernels_;
+  const bool placed_;
   std::vector<Open> blocks_;
   uint32_t at_ = 0;
 };
@@ -145,7 +153,17 @@ class PlanVerifier {
 }  // namespace
 
 absl::Status Verify(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels) {
-  return PlanVerifier(p, kernels, n_kernels).Run();
+  return PlanVerifier(p, kernels, n_kernels, /*placed=*/true).Run();
+}
+
+absl::Status VerifyPlan(const Plan& plan, std::span<const Kernel> kernels, const PlanFacts& facts) {
+  std::vector<ricci_kernel_table> tables;
+  std::vector<const ricci_kernel_table*> views;
+  tables.reserve(kernels.size());
+  for (const Kernel& k : kernels) views.push_back(&tables.emplace_back(k.View()));
+  RICCI_TRY(PlanVerifier(plan.View(), views.data(), static_cast<uint32_t>(views.size()), facts.placed).Run());
+  RICCI_TRY(VerifyValues(plan, kernels, facts));
+  return VerifyMemory(plan, kernels, facts);
 }
 
 }  // namespace ricci::inline v0::kernel

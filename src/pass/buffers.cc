@@ -55,6 +55,19 @@ std::vector<Life> Lives(const kernel::Plan& plan) {
 
 uint64_t BytesOf(const ricci_plan_buffer& b) { return (std::max<uint64_t>(b.bytes, 1) + kAlign - 1) / kAlign * kAlign; }
 
+// Offsets below are sums of sizes: none exceeds the sum of all.
+absl::Status CheckSum(const kernel::Plan& plan, std::span<const Life> lives) {
+  constexpr uint64_t kMost = uint64_t{1} << 62;
+  uint64_t sum = 0;
+  for (const Life& l : lives) {
+    sum += BytesOf(plan.buffers[l.buffer]);  // each is at most 2^62 and a bit
+    if (sum > kMost) {
+      return absl::ResourceExhaustedError("plan: the intermediate values take more than 2^62 bytes of working memory");
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Each at the lowest offset where it meets no other; the order of `lives` is that of choice. Quadratic.
 uint64_t PlaceInOrder(kernel::Plan& plan, std::span<const Life> lives) {
   uint64_t end = 0;
@@ -158,7 +171,7 @@ absl::Status CheckSizes(const kernel::Plan& plan) {
 
 }  // namespace
 
-absl::Status PlanBuffers(Lowered& out) {
+absl::Status PlanBuffers(const Options&, Lowered& out) {
   kernel::Plan& plan = out.plan;
   RICCI_TRY(CheckSizes(plan));
   std::vector<Life> lives = Lives(plan);
@@ -168,6 +181,7 @@ absl::Status PlanBuffers(Lowered& out) {
     if (l.first == ~0u) plan.buffers[l.buffer].bytes = 0;
   }
   std::erase_if(lives, [](const Life& l) { return l.first == ~0u; });
+  RICCI_TRY(CheckSum(plan, lives));
   std::stable_sort(lives.begin(), lives.end(), [&](const Life& a, const Life& b) {
     return plan.buffers[a.buffer].bytes > plan.buffers[b.buffer].bytes;
   });

@@ -35,7 +35,7 @@ absl::StatusOr<Bytes> Interpret(const ir::Program& f, const ir::Equation& eqn, b
   }
   const ricci_kernel_table table = lowered.kernel.View();
   uint32_t failed_check = RICCI_NO_CHECK;
-  RICCI_TRY(kernel::Interpret(table, buffers.data(), {.requested = {}, .failed_check = &failed_check}));
+  RICCI_TRY(kernel::Interpret(table, buffers.data(), &failed_check));
   return failed_check == RICCI_NO_CHECK ? out : Bytes{};
 }
 

@@ -174,7 +174,7 @@ class Fuser {
       std::sort(members_[e].begin(), members_[e].end());
       groups_[e] = {{e}, std::move(members_[e]), e, 0};
     }
-    if (options_.merge_rows) RICCI_TRY(MergeGroups(f_, joins_, costs, groups_));
+    RICCI_TRY(MergeGroups(f_, options_, joins_, costs, groups_));
     MergeScalars(f_, joins_, groups_);
     group_of_.assign(f_.equations.size(), kNoGroup);
     group_at_.assign(f_.equations.size(), kNoGroup);

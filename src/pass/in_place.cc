@@ -17,7 +17,7 @@ constexpr uint32_t kNever = ~0u;
 constexpr size_t kMaxTries = 64;  // operands that one result asks for their memory
 
 struct Touch {
-  uint32_t first = kNever, last = 0, writes = 0;
+  uint32_t first = kNever, last = 0;
   bool in_loop = false;
 };
 
@@ -37,43 +37,6 @@ std::vector<Touch> Touches(const kernel::Plan& plan) {
     if (step.kind == RICCI_STEP_END) --depth;
   }
   return touches;
-}
-
-// How a kernel uses one of its buffers.
-struct Access {
-  uint32_t index = 0;  // of all its loads and stores; 0: there is none, kNever: there are several
-  uint32_t last_load = 0, first_store = kNever;
-  bool again = false;  // a store in a loop that does not change the index is followed by its other trips
-};
-
-// One walk for all buffers: a kernel may have a thousand operands and as many results.
-std::vector<Access> Accesses(const kernel::Kernel& k) {
-  std::vector<Access> out(k.buffers.size());
-  std::vector<uint32_t> open;  // loops and branches, by the instructions that begin them
-  for (uint32_t i = 0; i < k.insts.size(); ++i) {
-    const ricci_inst& inst = k.insts[i];
-    if (inst.op == RICCI_K_FOR || inst.op == RICCI_K_WHILE || inst.op == RICCI_K_REDUCE || inst.op == RICCI_K_IF)
-      open.push_back(i);
-    if (inst.op == RICCI_K_END || inst.op == RICCI_K_YIELD) open.pop_back();
-    if (inst.op != RICCI_K_LOAD && inst.op != RICCI_K_STORE) continue;
-    Access& a = out[static_cast<size_t>(inst.imm)];
-    a.index = a.index == 0 || a.index == inst.a ? inst.a : kNever;
-    if (inst.op == RICCI_K_LOAD) {
-      a.last_load = i;
-    } else {
-      a.first_store = std::min(a.first_store, i);
-      a.again |= !open.empty() && open.back() > inst.a;
-    }
-  }
-  return out;
-}
-
-// Do all loads of buffer `from` and all accesses of `to` use one and the same index value, and is nothing loaded once
-// it may have been written over?
-bool SameIndex(const Access& from, const Access& to) {
-  const uint32_t index = from.index != 0 ? from.index : to.index;
-  if (index == 0 || index == kNever || (to.index != 0 && to.index != index)) return false;
-  return from.last_load < to.first_store && !to.again;
 }
 
 class Sharing {
@@ -132,7 +95,7 @@ class Sharing {
       at.push_back(a);
     }
     if (dying.empty()) return;
-    const std::vector<Access> accesses = Accesses(k);
+    const std::vector<kernel::BufferUse> uses = kernel::BufferUses(k);
     for (uint32_t r = 0; r < step.n_args; ++r) {
       if (!(k.buffers[r].access & RICCI_ACCESS_WRITE)) continue;
       const uint32_t to = Now(plan_.args[step.args + r]);
@@ -140,7 +103,7 @@ class Sharing {
       for (size_t d = 0; d < std::min(dying.size(), kMaxTries); ++d) {
         const uint32_t from = dying[d];
         const bool fits = from != to && plan_.buffers[from].bytes == plan_.buffers[to].bytes &&
-                          MayOverwrite(k, accesses, places[from], r);
+                          MayOverwrite(k, uses, places[from], r);
         if (!fits || !Share(from, to)) continue;
         dying.erase(dying.begin() + static_cast<ptrdiff_t>(d));
         break;
@@ -155,11 +118,11 @@ class Sharing {
   }
 
   // May result `r` be written where the buffer of the arguments `at` is? Not if another result has taken that place.
-  static bool MayOverwrite(const kernel::Kernel& k, const std::vector<Access>& accesses,
+  static bool MayOverwrite(const kernel::Kernel& k, const std::vector<kernel::BufferUse>& uses,
                            const std::vector<uint32_t>& at, uint32_t r) {
     return std::all_of(at.begin(), at.end(), [&](uint32_t a) {
       return k.buffers[a].access == RICCI_ACCESS_READ && k.buffers[a].elements == k.buffers[r].elements &&
-             SameIndex(accesses[a], accesses[r]);
+             kernel::WritesWhereItReads(uses[a], uses[r]);
     });
   }
 

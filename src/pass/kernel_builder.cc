@@ -139,6 +139,7 @@ absl::StatusOr<KernelBuilder::Result> KernelBuilder::Lower(const ir::Program& p,
   auto kernel = w_.Finish();
   if (!kernel.ok()) return transform::AtEquation(kernel.status(), p, eqn, "lower");
   out.kernel = *std::move(kernel);
+  if (update) out.kernel.updates = static_cast<int32_t>(arrays_[results[0]].place.number);
   out.bindings = std::move(bindings_);
   out.checks = std::move(checks_);
   return out;
@@ -345,6 +346,9 @@ absl::Status KernelBuilder::StoreIndex(ArrayId id, const Index& index, Val v) {
 }
 
 absl::StatusOr<ArrayId> KernelBuilder::Private(ir::TypeId t) {
+  if (!registry_.vocabulary().types.Has(t)) {
+    return base::InvalidArgument("kernel: a private array of type ", t, ", which is not known");
+  }
   const ir::ArrayType& type = registry_.vocabulary().types.Get(t);
   Array a;
   a.type = t;
@@ -367,7 +371,7 @@ absl::StatusOr<ArrayId> KernelBuilder::View(ArrayId id, uint32_t axis, Val index
   v.kind = a.kind == Kind::kPlace ? Kind::kPlace : Kind::kSlice;
   if (a.kind == Kind::kPlace) {
     v.place = a.place;
-    if (a.place.of_row) return absl::FailedPreconditionError("kernel: view of a row");
+    if (a.place.of_row) return LeaveRow("a slice of all rows is taken");
     const Val step = w_.Mul(index, w_.Index(a.place.strides[axis]));
     v.place.offset = a.place.offset == 0 ? step : w_.Add(a.place.offset, step);
     v.place.strides.erase(v.place.strides.begin() + axis);

@@ -61,11 +61,16 @@ class KernelBuilder {
   };
   // Of an update (RICCI_LOWERING_UPDATES), result 0 is a buffer that holds operand 0; the operand itself is not bound.
   absl::StatusOr<Result> Lower(const ir::Program& p, const ir::Equation& eqn, std::span<const Slot> slots = {});
+  // Run by rows of the leading `n_rows` dimensions of its results, does the lowering of `eqn` touch no other row of its
+  // results and of the operands that are read so? A trial: the builder is used up. An error is the lowering's own.
+  absl::StatusOr<bool> StaysInRow(const ir::Program& f, const ir::Equation& eqn, uint32_t n_rows,
+                                  std::span<const Reads> reads);
   // A kernel that copies one array of type `t`.
   absl::StatusOr<Result> LowerCopy(ir::TypeId t, const Slot& from, const Slot& to);
 
   // ---- what the C functions of ricci/kernel.h do ----
   kernel::Writer& writer() { return w_; }
+  const kernel::Writer& writer() const { return w_; }
   ArrayId operand(uint32_t i) const { return i < context_.operands.size() ? context_.operands[i] : 0; }
   ArrayId result(uint32_t i) const { return i < context_.results.size() ? context_.results[i] : 0; }
   bool Has(ArrayId a) const { return a != 0 && a < arrays_.size(); }
@@ -171,7 +176,9 @@ class KernelBuilder {
   absl::Status RowEquation(const ir::Program& f, const ir::Equation& eqn, const ricci_lowering& l,
                            std::span<const Kept> kept, std::span<const ArrayId> dst_of, std::vector<ArrayId>& env);
   absl::StatusOr<ArrayId> PrivateRow(ir::TypeId t);
-  absl::Status CheckRow(const Index& index) const;
+  absl::Status CheckRow(const Index& index);
+  absl::Status LeaveRow(std::string_view what);
+  void OpenRow(std::span<const int64_t> extents);
 
   prim::Registry& registry_;
   std::string target_;
@@ -181,6 +188,7 @@ class KernelBuilder {
   std::vector<absl::Status> checks_;
   Context context_;
   Row row_;
+  bool left_row_ = false;  // something has touched another row than that which is being computed
   base::HashMap<std::vector<uint32_t>, Val> memo_;  // (array, flat, index...) -> element
   std::vector<ir::ProgramRef> decomposed_;          // keeps programs of decompositions alive
 };

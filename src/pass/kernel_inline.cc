@@ -47,6 +47,14 @@ absl::Status KernelBuilder::Inline(const ir::Program& f, std::span<const ArrayId
     }
     env[i] = in[i];
   }
+  for (uint32_t i = 0; i < dst.size(); ++i) {
+    if (Has(dst[i]) && arrays_[dst[i]].kind == Kind::kPlace && type_id(dst[i]) == f.result_types[i]) continue;
+    return base::InvalidArgument("kernel: result ", i, " of program ", f.name, " goes to ",
+                                 !Has(dst[i])                           ? std::string("nothing")
+                                 : arrays_[dst[i]].kind != Kind::kPlace ? std::string("what cannot be stored to")
+                                                                        : ToText(type(dst[i])),
+                                 ", not ", ToText(f.type(f.results[i])));
+  }
   for (const ir::Constant& c : f.constants) env[c.value] = AddLiteral(f.type_id(c.value), c);
   for (size_t i = 0; i < dst.size(); ++i) {
     if (f.definition(f.results[i]) != nullptr && dst_of[f.results[i]] == 0) dst_of[f.results[i]] = dst[i];

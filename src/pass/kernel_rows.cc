@@ -3,7 +3,8 @@
 // The domain is the leading dimensions of all results. What is passed on within a row is private: one value, or an
 // array with the other dimensions that looks like the whole one (the leading strides are 0), so that lowerings need not
 // know. A lowering opens its parallel loops over all of its result; those over the leading dimensions are open already.
-// That it reads and writes nothing but this row there is checked at each access; one that does is FAILED_PRECONDITION.
+// That it reads and writes nothing but this row there is checked at each access. merge_groups has tried every lowering
+// alone (StaysInRow), and a group of such stays in its row as they do, so that here a violation is a bug of ours.
 //
 // Expressions are computed where they are read. They are kept in a private row only if several loops read them and
 // computing them again is dearer than reading them back.
@@ -28,16 +29,65 @@ absl::Status KernelBuilder::Parallel(std::span<const int64_t> extents, Val* inde
     return w_.status();
   }
   if (extents.size() < n || !std::equal(row_.extents.begin(), row_.extents.end(), extents.begin())) {
-    return absl::FailedPreconditionError("kernel: a loop is not over the rows");
+    return LeaveRow("a loop is not over the rows");
   }
   std::copy(row_.index.begin(), row_.index.end(), index);
   w_.Parallel(extents.subspan(n), index + n);
   return w_.status();
 }
 
-absl::Status KernelBuilder::CheckRow(const Index& index) const {
+absl::Status KernelBuilder::CheckRow(const Index& index) {
   const bool same = !index.flat && std::equal(row_.index.begin(), row_.index.end(), index.at.begin());
-  return same ? absl::OkStatus() : absl::FailedPreconditionError("kernel: another row is touched");
+  return same ? absl::OkStatus() : LeaveRow("another row is touched");
+}
+
+// The flag, not the status, is what counts: it passes through a lowering, which may return another.
+absl::Status KernelBuilder::LeaveRow(std::string_view what) {
+  left_row_ = true;
+  return absl::InternalError(base::Cat("kernel by rows: ", what));
+}
+
+// From here on one row is computed, until the block is closed.
+void KernelBuilder::OpenRow(std::span<const int64_t> extents) {
+  row_.extents.assign(extents.begin(), extents.end());
+  row_.index.resize(extents.size());
+  w_.Parallel(extents, row_.index.data());
+  row_.depth = w_.Depth();
+}
+
+absl::StatusOr<bool> KernelBuilder::StaysInRow(const ir::Program& f, const ir::Equation& eqn, uint32_t n_rows,
+                                               std::span<const Reads> reads) {
+  const trace::Op op(f, eqn);
+  RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(registry_.Get(eqn.prim), *op.get(), target_, kKernelKinds));
+  if (l == nullptr) return false;
+  if (l->kind == RICCI_LOWER_SCALAR) return true;  // reads its operands where it is computed
+  std::vector<ArrayId> operands, results;
+  for (uint32_t i = 0; i < eqn.operands.size(); ++i) {
+    const ir::Constant* c = f.constant(eqn.operands[i]);
+    const ir::TypeId t = f.type_id(eqn.operands[i]);
+    operands.push_back(c != nullptr ? AddLiteral(t, *c)
+                                    : AddBuffer(t, RICCI_ACCESS_READ, {Binding::Kind::kOperand, i, nullptr}));
+    if (c == nullptr) arrays_[operands[i]].place.of_row = reads[i] == Reads::kRow;
+  }
+  for (uint32_t i = 0; i < eqn.n_results; ++i) {
+    results.push_back(
+        AddBuffer(f.type_id(eqn.result(i)), RICCI_ACCESS_READ_WRITE, {Binding::Kind::kResult, i, nullptr}));
+    arrays_[results[i]].place.of_row = true;
+  }
+  OpenRow(f.type(eqn.result(0)).shape.first(n_rows));
+  absl::Status status;
+  if (l->kind == RICCI_LOWER_LOOPS) {
+    status = RunLoops(f, eqn, *l, operands, results).status();
+  } else {
+    Array a;
+    a.type = f.type_id(eqn.result(0));
+    a.kind = Kind::kLazy;
+    a.lazy = {&f, &eqn, l, operands, 0};
+    status = Copy(results[0], Add(std::move(a)));
+  }
+  if (left_row_) return false;
+  RICCI_TRY(status);
+  return true;
 }
 
 absl::StatusOr<ArrayId> KernelBuilder::PrivateRow(ir::TypeId t) {
@@ -67,7 +117,7 @@ absl::StatusOr<std::vector<KernelBuilder::Kept>> KernelBuilder::ChooseKept(
   for (size_t e = f.equations.size(); e-- > 0;) {
     const ir::Equation& eqn = f.equations[e];
     RICCI_ASSIGN(const Factors factors, FactorsOf(f, eqn, lowerings[e]->kind == RICCI_LOWER_SCALAR));
-    if (!reads.Visit(eqn, factors)) return absl::FailedPreconditionError("kernel: an equation does not run by rows");
+    RICCI_TRY(base::Invariant(reads.Visit(eqn, factors), "a merged equation runs by rows"));
     const bool is_loop = lowerings[e]->kind == RICCI_LOWER_LOOPS || f.type(eqn.result(0)).rank() == n_rows;
     for (ir::ValueId v : eqn.operands) {
       const bool repeats = !is_loop && f.type(v).elements < f.type(eqn.result(0)).elements;
@@ -99,10 +149,7 @@ absl::StatusOr<std::vector<KernelBuilder::Kept>> KernelBuilder::ChooseKept(
 absl::Status KernelBuilder::InlineRows(const ir::Program& f, uint32_t n_rows, std::span<const ArrayId> in,
                                        std::span<const ArrayId> dst) {
   const auto shape = f.type(f.results[0]).shape.first(n_rows);
-  row_.extents.assign(shape.begin(), shape.end());
-  row_.index.resize(n_rows);
-  w_.Parallel(shape, row_.index.data());
-  row_.depth = w_.Depth();
+  OpenRow(shape);
   std::vector<ArrayId> env(f.values.size(), 0), dst_of(f.values.size(), 0);
   std::copy(in.begin(), in.end(), env.begin());
   for (const ir::Constant& c : f.constants) env[c.value] = AddLiteral(f.type_id(c.value), c);
@@ -114,7 +161,7 @@ absl::Status KernelBuilder::InlineRows(const ir::Program& f, uint32_t n_rows, st
   for (const ir::Equation& eqn : f.equations) {
     const trace::Op op(f, eqn);
     RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(registry_.Get(eqn.prim), *op.get(), target_, kKernelKinds));
-    if (l == nullptr) return absl::FailedPreconditionError("kernel: an equation does not run by rows");
+    RICCI_TRY(base::Invariant(l != nullptr, "a merged equation has a lowering within a kernel"));
     lowerings.push_back(l);
   }
   RICCI_ASSIGN(const std::vector<Kept> kept, ChooseKept(f, lowerings));
@@ -131,6 +178,7 @@ absl::Status KernelBuilder::InlineRows(const ir::Program& f, uint32_t n_rows, st
     from.push_back(env[r]);
   }
   RICCI_TRY(CopyGroup(to, from));
+  RICCI_TRY(base::Invariant(!left_row_, "a merged equation keeps to its row"));
   w_.End();
   row_ = {};
   return w_.status();

@@ -8,6 +8,7 @@
 
 #include "base/hash_map.h"
 #include "base/status_abi.h"
+#include "control/scan.h"
 #include "control/while_loop.h"
 #include "pass/body_cost.h"
 #include "pass/kernel_builder.h"
@@ -216,25 +217,13 @@ class PlanLowering {
     const bool fusion = row.flow == prim::Flow::kFusion;
     const std::string_view name = fusion ? trace::ProgramOf(eqn.attrs, "body").name : row.name;
     KernelBuilder k(registry_, name, options_.target);
-    auto attempt = k.Lower(frame.f, eqn, slots);
-    if (fusion && absl::IsFailedPrecondition(attempt.status())) return Apart(frame, eqn);
-    RICCI_ASSIGN(KernelBuilder::Result lowered, std::move(attempt));
+    RICCI_ASSIGN(KernelBuilder::Result lowered, k.Lower(frame.f, eqn, slots));
     Refs operands(eqn.operands.size());
     for (const Binding& binding : lowered.bindings) {
       if (binding.kind != Binding::Kind::kOperand) continue;
       RICCI_ASSIGN(operands[binding.index], Place(frame, eqn.operands[binding.index]));
     }
     return BoundKernel(std::move(lowered), operands, results, eqn.location);
-  }
-
-  // A fusion by rows in which a lowering turned out to loop over something else than its rows: its parts, one by one.
-  absl::Status Apart(Frame& frame, const ir::Equation& eqn) {
-    Options apart = options_;
-    apart.merge_rows = false;
-    RICCI_ASSIGN(const ir::ProgramRef parts, Fuse(trace::ProgramOf(eqn.attrs, "body"), apart));
-    RICCI_ASSIGN(Refs operands, Places(frame, eqn.operands));
-    RICCI_ASSIGN(Refs results, Results(frame, eqn));
-    return Body(*parts, operands, results);
   }
 
   // Library calls take whole buffers: slices go through copies.
@@ -390,19 +379,36 @@ class PlanLowering {
                                           : InArena(frame.f.type_id(eqn.result(static_cast<uint32_t>(i)))));
       out.push_back({stacks.back().buffer, slot});
     }
+    const int64_t per = control::TripsPerIteration(body, length, trace::IntOf(eqn.attrs, "unroll", 1));
+    const int64_t iterations = length / per;  // exact: neither is negative, and per is 1 or more
+    const auto trips = [&](int64_t n) { return Trips(body, in, out, carry, n_consts, counter.buffer, n); };
     RICCI_TRY(FillKernel("counter_start", counter.buffer, RICCI_I64, 1, 0));
-    const auto trips = length <= UINT32_MAX ? static_cast<uint32_t>(length) : 0u;  // exact: it fits
-    plan_.Step(RICCI_STEP_WHILE, trips, {predicate.buffer}, eqn.location);
-    RICCI_TRY(CounterKernel("counter_less", counter.buffer, predicate.buffer, length));
+    plan_.Step(RICCI_STEP_WHILE, static_cast<uint32_t>(std::min<int64_t>(iterations, UINT32_MAX)), {predicate.buffer},
+               eqn.location);
+    RICCI_TRY(CounterKernel("counter_less", counter.buffer, predicate.buffer, iterations * per));
     plan_.Step(RICCI_STEP_COND, 0, std::vector<uint32_t>{}, eqn.location);
-    RICCI_TRY(Body(body, in, out));
-    RICCI_TRY(CopyAll(body, out, carry, n_carry));
-    RICCI_TRY(CounterKernel("counter_next", counter.buffer, kNone, 0));
+    RICCI_TRY(trips(per));
     plan_.Step(RICCI_STEP_END, 0, std::vector<uint32_t>{}, eqn.location);
+    RICCI_TRY(trips(length % per));  // exact: as above
     RICCI_TRY(CopyAll(body, carry, results, n_carry));
     for (size_t i = n_carry; i < results.size(); ++i) {
       if (results[i].whole()) continue;
       RICCI_TRY(CopyStep(frame.f.type_id(eqn.result(static_cast<uint32_t>(i))), stacks[i - n_carry], results[i]));
+    }
+    return absl::OkStatus();
+  }
+
+  // `n` trips of a scan, one after another, and the counter with them. in: consts, carry, xs; out: the next carry, ys.
+  // The carry goes from its own buffers to the next ones and back, and is in its own at the end.
+  absl::Status Trips(const ir::Program& body, Refs in, Refs out, const Refs& carry, size_t n_consts, uint32_t counter,
+                     int64_t n) {
+    const auto carry_in = in.begin() + static_cast<ptrdiff_t>(n_consts);
+    for (int64_t trip = 0; trip < n; ++trip) {
+      RICCI_TRY(Body(body, in, out));
+      std::swap_ranges(carry_in, carry_in + static_cast<ptrdiff_t>(carry.size()), out.begin());
+      if (trip + 1 == n)
+        RICCI_TRY(CopyAll(body, {carry_in, carry_in + static_cast<ptrdiff_t>(carry.size())}, carry, carry.size()));
+      RICCI_TRY(CounterKernel("counter_next", counter, kNone, 0));
     }
     return absl::OkStatus();
   }
@@ -460,8 +466,8 @@ class PlanLowering {
 
 }  // namespace
 
-absl::Status LowerPlan(const ir::Program& f, const Options& options, Lowered& out) {
-  return PlanLowering(f, options, out).Run(f);
+absl::Status LowerPlan(const Options& options, Lowered& out) {
+  return PlanLowering(*out.optimized, options, out).Run(*out.optimized);
 }
 
 }  // namespace ricci::inline v0::pass

@@ -1,22 +1,22 @@
-// From the last program to kernels and a plan.
+// The plan stages: from the last program to kernels and a plan, and what is done to those. pipeline.cc lists them.
 #ifndef RICCI_PASS_LOWER_PLAN_H_
 #define RICCI_PASS_LOWER_PLAN_H_
 #include "pass/pipeline.h"
 
 namespace ricci::inline v0::pass {
 
-// One step per equation; fills kernels, plan and constants of `out`. Intermediate values have buffers of their own
-// without an offset yet: PlanBuffers gives them one.
-absl::Status LowerPlan(const ir::Program& f, const Options& options, Lowered& out);
+// lower_plan.cc: one step per equation of out.optimized; fills kernels, plan and constants. Intermediate values have
+// buffers of their own without an offset yet: PlanBuffers gives them one.
+absl::Status LowerPlan(const Options& options, Lowered& out);
 
 // in_place.cc: results that take the memory of an operand; donated parameters become results.
 absl::Status ShareInPlace(const Options& options, Lowered& out);
 
-// merge_kernels.cc: equal kernels become one.
-absl::Status MergeKernels(Lowered& out);
+// merge_kernels.cc: equal kernels become one, and each has a name of its own.
+absl::Status MergeKernels(const Options& options, Lowered& out);
 
 // buffers.cc: offsets in the arena by lifetime.
-absl::Status PlanBuffers(Lowered& out);
+absl::Status PlanBuffers(const Options& options, Lowered& out);
 
 }  // namespace ricci::inline v0::pass
 #endif

@@ -5,13 +5,17 @@
 // and behind them). The factors of the rows tell. With all dimensions in common (the moments and the update of Adam) it
 // is a plain loop with several results; otherwise rows are the domain, and what is passed on within a row is private.
 //
-// Few long rows stay apart: their points, not the rows, keep the threads busy. Legality is one comparison, because
-// every group has a position and reads only from groups before it: the merged group runs where its last part ran if
-// nobody waits for the first, or where its first part ran if the last part waits for nothing else. Each group looks at
-// a bounded number of others, each of bounded size, so the cost is linear.
+// Few long rows stay apart: their points, not the rows, keep the threads busy. That the order of groups stays legal is
+// one comparison, because every group has a position and reads only from groups before it: the merged group runs where
+// its last part ran if nobody waits for the first, or where its first part ran if the last part waits for nothing else.
+// That an equation runs by rows is what its factors say; a lowering may still loop over something else, so it is tried
+// alone, once, and what leaves its row is never merged. Each group looks at a bounded number of others, each of bounded
+// size, so the cost is linear.
 #include "pass/merge_groups.h"
 
 #include <algorithm>
+
+#include "pass/kernel_builder.h"
 
 namespace ricci::inline v0::pass {
 namespace {
@@ -29,9 +33,10 @@ constexpr int64_t kRowBytes = 256 * 1024;  // of what is passed on within a row
 
 class Merger {
  public:
-  Merger(const ir::Program& f, const std::vector<Joins>& joins, const std::vector<int64_t>& costs,
-         std::vector<Group>& groups)
+  Merger(const ir::Program& f, const Options& options, const std::vector<Joins>& joins,
+         const std::vector<int64_t>& costs, std::vector<Group>& groups)
       : f_(f),
+        target_(options.target),
         joins_(joins),
         costs_(costs),
         groups_(groups),
@@ -125,7 +130,8 @@ class Merger {
     merged.position = *position;
     if (merged.members.size() > kMaxMembers || merged.roots.size() > kMaxRoots) return absl::OkStatus();
     for (uint32_t m : merged.members) RICCI_TRY(Learn(m));
-    if (!ChooseRows(merged, Shared(a, b))) return absl::OkStatus();
+    RICCI_ASSIGN(const bool chosen, ChooseRows(merged, Shared(a, b)));
+    if (!chosen) return absl::OkStatus();
     std::vector<ir::ValueId> inputs = InputsOf(merged.members);
     if (inputs.size() + merged.roots.size() > kMaxArrays) return absl::OkStatus();
     groups_[b] = std::move(merged);
@@ -177,7 +183,7 @@ class Merger {
   }
 
   // As many leading dimensions as all can have in common.
-  bool ChooseRows(Group& g, const std::vector<ir::ValueId>& shared) {
+  absl::StatusOr<bool> ChooseRows(Group& g, const std::vector<ir::ValueId>& shared) {
     size_t rank = kMaxArrays;
     bool plain = true;  // expressions of one shape
     const auto shape = f_.type(f_.equations[g.roots[0]].result(0)).shape;
@@ -188,16 +194,19 @@ class Merger {
           joins_[root] == Joins::kExpression && std::equal(t.shape.begin(), t.shape.end(), shape.begin(), shape.end());
     }
     for (auto n = static_cast<uint32_t>(rank); n > 0; --n) {
-      if (!RunsByRows(g, n, shared)) continue;
-      g.n_rows = plain && n == rank ? 0 : n;
+      RowReads reads(n);
+      if (!RunsByRows(g, n, shared, reads)) continue;
+      const bool loops_over_all = plain && n == rank;
+      RICCI_ASSIGN(const bool legal, loops_over_all ? absl::StatusOr<bool>(true) : AllStayInRow(g, n, reads));
+      if (!legal) continue;
+      g.n_rows = loops_over_all ? 0 : n;
       return true;
     }
     return false;
   }
 
-  bool RunsByRows(const Group& g, uint32_t n, const std::vector<ir::ValueId>& shared) const {
+  bool RunsByRows(const Group& g, uint32_t n, const std::vector<ir::ValueId>& shared, RowReads& reads) const {
     const auto shape = f_.type(f_.equations[g.roots[0]].result(0)).shape.first(n);
-    RowReads reads(n);
     for (uint32_t root : g.roots) {
       const ir::Equation& eqn = f_.equations[root];
       for (uint32_t i = 0; i < eqn.n_results; ++i) {
@@ -217,6 +226,23 @@ class Merger {
     }
     const bool saves = std::any_of(shared.begin(), shared.end(), [&](ir::ValueId v) { return reads.Of(v).row; });
     return saves && Pays(g, n, shape, reads);
+  }
+
+  // Do the lowerings of all that runs by rows keep to their rows?
+  absl::StatusOr<bool> AllStayInRow(const Group& g, uint32_t n, const RowReads& reads) {
+    for (uint32_t m : g.members) {
+      const ir::Equation& eqn = f_.equations[m];
+      bool by_row = false;
+      for (uint32_t i = 0; i < eqn.n_results; ++i) by_row |= reads.Of(eqn.result(i)).row;
+      if (!by_row) continue;
+      auto [it, fresh] = stays_.try_emplace(std::pair{m, n}, false);
+      if (fresh) {
+        KernelBuilder trial(prim::Registry::Of(f_), "trial", target_);
+        RICCI_ASSIGN(it->second, trial.StaysInRow(f_, eqn, n, *ReadsOfRow(factors_[m], n)));
+      }
+      if (!it->second) return false;
+    }
+    return true;
   }
 
   bool Pays(const Group& g, uint32_t n, std::span<const int64_t> shape, const RowReads& reads) const {
@@ -240,6 +266,7 @@ class Merger {
   }
 
   const ir::Program& f_;
+  const std::string_view target_;
   const std::vector<Joins>& joins_;
   const std::vector<int64_t>& costs_;
   std::vector<Group>& groups_;
@@ -249,13 +276,14 @@ class Merger {
   std::vector<std::vector<ir::ValueId>> inputs_;  // of a group
   std::vector<Factors> factors_;
   std::vector<uint8_t> has_factors_;
+  base::HashMap<std::pair<uint32_t, uint32_t>, bool> stays_;  // an equation, run by so many rows: in its row?
 };
 
 }  // namespace
 
-absl::Status MergeGroups(const ir::Program& f, const std::vector<Joins>& joins, const std::vector<int64_t>& costs,
-                         std::vector<Group>& groups) {
-  return Merger(f, joins, costs, groups).Run();
+absl::Status MergeGroups(const ir::Program& f, const Options& options, const std::vector<Joins>& joins,
+                         const std::vector<int64_t>& costs, std::vector<Group>& groups) {
+  return Merger(f, options, joins, costs, groups).Run();
 }
 
 }  // namespace ricci::inline v0::pass

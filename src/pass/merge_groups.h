@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "pass/factors.h"
+#include "pass/pipeline.h"
 
 namespace ricci::inline v0::pass {
 
@@ -23,8 +24,8 @@ struct Group {
 
 // Merges groups that pass values of one shape to each other, or read the same ones. `joins`: per equation. Groups that
 // were merged into another are left empty.
-absl::Status MergeGroups(const ir::Program& f, const std::vector<Joins>& joins, const std::vector<int64_t>& costs,
-                         std::vector<Group>& groups);
+absl::Status MergeGroups(const ir::Program& f, const Options& options, const std::vector<Joins>& joins,
+                         const std::vector<int64_t>& costs, std::vector<Group>& groups);
 
 // The name of the kernel that holds these equations (fusion_name.cc). Kernels may have one name.
 std::string FusionName(const ir::Program& f, const std::vector<Joins>& joins, const std::vector<uint32_t>& members);

@@ -18,11 +18,12 @@ std::string_view Bytes(const std::vector<T>& v) {
 static_assert(sizeof(ricci_inst) == 24 && sizeof(ricci_kernel_buffer) == 16, "compared as bytes: no padding");
 
 uint64_t HashOf(const kernel::Kernel& k) {
-  return base::Hasher().Add(Bytes(k.insts)).Add(Bytes(k.buffers)).Add(Bytes(k.domain)).Done();
+  return base::Hasher().Add(Bytes(k.insts)).Add(Bytes(k.buffers)).Add(Bytes(k.domain)).Add(k.updates).Done();
 }
 
 bool Same(const kernel::Kernel& a, const kernel::Kernel& b) {
-  return Bytes(a.insts) == Bytes(b.insts) && Bytes(a.buffers) == Bytes(b.buffers) && a.domain == b.domain;
+  return Bytes(a.insts) == Bytes(b.insts) && Bytes(a.buffers) == Bytes(b.buffers) && a.domain == b.domain &&
+         a.updates == b.updates;
 }
 
 // The second kernel of a name is `name_2`, and so on, so that dumps and profiles tell them apart.
@@ -41,7 +42,7 @@ void TellApart(std::vector<kernel::Kernel>& kernels) {
 
 }  // namespace
 
-absl::Status MergeKernels(Lowered& out) {
+absl::Status MergeKernels(const Options&, Lowered& out) {
   std::vector<kernel::Kernel> kept;
   std::vector<uint32_t> renumbered;
   base::HashMap<uint64_t, std::vector<uint32_t>> by_hash;  // kept kernels

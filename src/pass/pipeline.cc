@@ -1,37 +1,39 @@
 // The pipeline: what happens to a program between the host and the backend, in order. Read this file first.
 //
-// Every stage is a function from program to program in the file of its name; after each the verifier runs, in release
-// builds too, and a dump is offered. The reference device skips all but `inline`: each equation is lowered alone.
+// There are two tables: stages from program to program, and stages of the plan. Each is a function in the file of its
+// name. After each what it made is checked (stage_checks.h), in release builds too, and a dump is offered. The
+// reference device runs only what a plan cannot do without: each equation is lowered alone.
 #include "pass/pipeline.h"
 
 #include <chrono>
 
+#include "absl/strings/str_split.h"
 #include "ir/print.h"
-#include "ir/verify.h"
 #include "pass/lower_plan.h"
 #include "pass/pass.h"
+#include "pass/stage_checks.h"
 #include "transform/memo.h"
 
 namespace ricci::inline v0::pass {
 namespace {
 
-using Pass = absl::StatusOr<ir::ProgramRef> (*)(const ir::Program&, const Options&);
-struct Stage {
-  std::string_view name;
-  Pass run;
-  bool in_reference = false;
-};
+enum class Need : uint8_t { kOptional, kAlways };  // kAlways: cannot be skipped, and runs on the reference device too
 
-constexpr Stage kStages[] = {
+struct ProgramStage {
+  std::string_view name;
+  absl::StatusOr<ir::ProgramRef> (*run)(const ir::Program&, const Options&);
+  Need need = Need::kOptional;
+};
+constexpr ProgramStage kProgramStages[] = {
     // Shapes and types never change below; only what is computed, and how.
-    {"inline", InlineCalls, /*in_reference=*/true},
+    {"inline", InlineCalls, Need::kAlways},
     {"dce", Dce},
     {"fold", Fold},
     {"simplify", Simplify},
     {"hoist", Hoist},
     // From here on a vmap equation is a decision taken: it runs in lanes.
     {"schedule_vmap", ScheduleVmap},
-    {"inline_rules", InlineCalls},  // what batching rules emitted
+    {"inline_rules", InlineCalls, Need::kAlways},  // what batching rules emitted
     {"fold_again", Fold},
     {"simplify_again", Simplify},
     {"cse", Cse},
@@ -40,6 +42,53 @@ constexpr Stage kStages[] = {
     // From here on a fusion equation is a kernel.
     {"fuse", Fuse},
 };
+
+struct PlanStage {
+  std::string_view name;
+  absl::Status (*run)(const Options&, Lowered&);
+  Need need = Need::kOptional;
+  bool places = false;  // gives the buffers of the arena their offsets
+};
+constexpr PlanStage kPlanStages[] = {
+    // From here on there are no programs, only kernels and a plan over buffers.
+    {"lower_plan", LowerPlan, Need::kAlways},
+    {"in_place", ShareInPlace},
+    // From here on every kernel has a name of its own, by which backends know it.
+    {"merge_kernels", MergeKernels, Need::kAlways},
+    {"buffers", PlanBuffers, Need::kAlways, /*places=*/true},
+};
+
+constexpr size_t kProgramCount = std::size(kProgramStages), kCount = kProgramCount + std::size(kPlanStages);
+static_assert(kCount <= 64, "StageSet has a bit for each");
+
+constexpr auto kNames = [] {
+  std::array<std::string_view, kCount> names;
+  for (size_t i = 0; i < kProgramCount; ++i) names[i] = kProgramStages[i].name;
+  for (size_t i = kProgramCount; i < kCount; ++i) names[i] = kPlanStages[i - kProgramCount].name;
+  return names;
+}();
+
+Need NeedOf(size_t stage) {
+  return stage < kProgramCount ? kProgramStages[stage].need : kPlanStages[stage - kProgramCount].need;
+}
+bool Runs(const Options& options, size_t stage) {
+  if (NeedOf(stage) == Need::kAlways) return true;
+  return !options.reference && (options.stages >> stage & 1) != 0;
+}
+
+absl::StatusOr<StageSet> ParseStages(std::string_view option, std::string_view list) {
+  StageSet set = 0;
+  for (absl::string_view word : absl::StrSplit(base::ToAbsl(list), ',', absl::SkipEmpty())) {
+    const auto found = std::find(kNames.begin(), kNames.end(), std::string_view(word.data(), word.size()));
+    if (found == kNames.end()) {
+      std::string known;
+      for (std::string_view name : kNames) known += base::Cat(known.empty() ? "" : ", ", name);
+      return base::InvalidArgument(option, ": unknown pass ", word, "; known: ", known);
+    }
+    set |= StageSet{1} << (found - kNames.begin());
+  }
+  return set;
+}
 
 double Seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -61,10 +110,36 @@ void Offer(const Options& options, std::string_view stage, const std::function<s
   if (options.dump) options.dump(stage, text);
 }
 
-absl::Status Progress(const Options& options, uint32_t done) {
-  constexpr uint32_t kTotal = std::size(kStages) + 1;
-  if (options.progress && !options.progress(done, kTotal))
+absl::Status Progress(const Options& options, size_t done) {
+  if (options.progress && !options.progress(static_cast<uint32_t>(done), kCount))
     return absl::CancelledError("compile: cancelled by the host");
+  return absl::OkStatus();
+}
+
+absl::Status RunProgramStages(const ir::Program& f, const Options& options, Lowered& out) {
+  out.optimized = ir::ProgramRef(&f);
+  for (size_t i = 0; i < kProgramCount; ++i) {
+    RICCI_TRY(Progress(options, i));
+    if (!Runs(options, i)) continue;
+    const transform::MemoUse memo(f);  // for the whole stage
+    RICCI_ASSIGN(out.optimized, kProgramStages[i].run(*out.optimized, options));
+    RICCI_TRY(CheckProgram(kNames[i], f, *out.optimized));
+    Offer(options, kNames[i], [&] { return ir::Print(*out.optimized); });
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunPlanStages(const Options& options, Lowered& out) {
+  bool placed = false;
+  for (size_t i = kProgramCount; i < kCount; ++i) {
+    RICCI_TRY(Progress(options, i));
+    if (!Runs(options, i)) continue;
+    const PlanStage& stage = kPlanStages[i - kProgramCount];
+    RICCI_TRY(stage.run(options, out));
+    placed |= stage.places;
+    RICCI_TRY(CheckPlan(stage.name, options, out, placed));
+    Offer(options, stage.name, [&] { return PlanText(out); });
+  }
   return absl::OkStatus();
 }
 
@@ -76,35 +151,44 @@ Lowered::~Lowered() {
   }
 }
 
+std::span<const std::string_view> StageNames() { return kNames; }
+
+absl::StatusOr<StageSet> ChooseStages(std::string_view only, std::string_view skip) {
+  RICCI_ASSIGN(const StageSet wanted, ParseStages("passes", only));
+  RICCI_ASSIGN(const StageSet unwanted, ParseStages("skip", skip));
+  for (size_t i = 0; i < kCount; ++i) {
+    if ((unwanted >> i & 1) != 0 && NeedOf(i) == Need::kAlways) {
+      return base::InvalidArgument("skip: pass ", kNames[i], " cannot be skipped, because every plan needs it");
+    }
+  }
+  return (only.empty() ? kAllStages : wanted) & ~unwanted;
+}
+
 absl::StatusOr<std::unique_ptr<Lowered>> Lower(const ir::Program& f, const Options& given) {
   Options options = given;
   options.costs = NewBodyCosts();
   auto out = std::make_unique<Lowered>();
   const double start = Seconds();
-  out->optimized = ir::ProgramRef(&f);
   Offer(options, "program", [&] { return ir::Print(f); });
-  uint32_t done = 0;
-  for (const Stage& stage : kStages) {
-    RICCI_TRY(Progress(options, done++));
-    if (options.reference && !stage.in_reference) continue;
-    const transform::MemoUse memo(f);  // for the whole stage
-    RICCI_ASSIGN(out->optimized, stage.run(*out->optimized, options));
-    RICCI_TRY(ir::Verify(*out->optimized));
-    Offer(options, stage.name, [&] { return ir::Print(*out->optimized); });
-  }
+  RICCI_TRY(RunProgramStages(f, options, *out));
   out->transform_s = Seconds() - start;
-
-  // From here on there are no programs, only kernels and a plan over buffers.
-  RICCI_TRY(Progress(options, done));
-  RICCI_TRY(LowerPlan(*out->optimized, options, *out));
-  if (!options.reference) RICCI_TRY(ShareInPlace(options, *out));
-  RICCI_TRY(MergeKernels(*out));
-  RICCI_TRY(PlanBuffers(*out));
+  RICCI_TRY(RunPlanStages(options, *out));
   out->flops = kernel::CountFlops(out->plan, out->kernels);
   Offer(options, "kernels", [&] { return KernelsText(*out); });
   Offer(options, "plan", [&] { return PlanText(*out); });
   out->lower_s = Seconds() - start - out->transform_s;
   return out;
+}
+
+absl::StatusOr<std::string> TextAfter(const ir::Program& f, const Options& options, std::string_view stage) {
+  std::optional<std::string> found;
+  Options listening = options;
+  listening.dump = [&](std::string_view name, const std::function<std::string()>& text) {
+    if (name == stage) found = text();
+  };
+  RICCI_TRY(Lower(f, listening).status());
+  if (found) return *std::move(found);
+  return absl::NotFoundError(base::Cat("pass ", stage, " did not run"));
 }
 
 }  // namespace ricci::inline v0::pass

@@ -17,13 +17,23 @@ std::shared_ptr<BodyCosts> NewBodyCosts();
 
 enum class VmapMode : uint8_t { kAuto, kBatched, kLanes };
 
+// Stages of the pipeline, bit i for stage i of StageNames().
+using StageSet = uint64_t;
+inline constexpr StageSet kAllStages = ~StageSet{0};
+
+// In the order in which they run.
+std::span<const std::string_view> StageNames();
+// The stages named in `only` (all, if it is empty) but for those named in `skip`; names are divided by commas.
+// INVALID_ARGUMENT for unknown names, and for names in `skip` of stages that every plan needs.
+absl::StatusOr<StageSet> ChooseStages(std::string_view only, std::string_view skip);
+
 struct Options {
   std::string_view target = "ref";  // kind of the device; chooses lowerings
   bool reference = false;           // no pass: each equation is lowered alone (the oracle)
   VmapMode vmap = VmapMode::kAuto;
-  bool merge_rows = true;            // kernels that run over the same rows become one
   std::span<const uint8_t> donate;   // per parameter
   std::shared_ptr<BodyCosts> costs;  // of held programs, as far as they are known; Lower makes its own
+  StageSet stages = kAllStages;      // those that run; what a plan cannot do without always does
   // Called after each stage with its name and a function that prints it; may be empty.
   std::function<void(std::string_view stage, const std::function<std::string()>& text)> dump;
   std::function<bool(uint32_t done, uint32_t total)> progress;  // false cancels; may be empty
@@ -46,6 +56,9 @@ struct Lowered {
 };
 
 absl::StatusOr<std::unique_ptr<Lowered>> Lower(const ir::Program& f, const Options& options);
+
+// The program, or the plan, as stage `stage` leaves it. NOT_FOUND if that stage does not run under these options.
+absl::StatusOr<std::string> TextAfter(const ir::Program& f, const Options& options, std::string_view stage);
 
 }  // namespace ricci::inline v0::pass
 #endif

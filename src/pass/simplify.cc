@@ -19,7 +19,9 @@ absl::StatusOr<Vals> ApplySimplify(Builder& b, const ir::Program& f, const ir::E
   if (row.def.simplify == nullptr) return Vals{};
   const trace::Op op(f, eqn);
   Vals out(eqn.n_results, trace::kNone);
+  const trace::Loan loan(&b);
   RICCI_TRY(base::FromAbi(row.def.simplify(row.def.self, Abi(&b), op.get(), in.data(), out.data())));
+  RICCI_TRY(loan.Returned(row, "simplify"));
   if (std::find(out.begin(), out.end(), trace::kNone) != out.end()) return Vals{};
   b.registry().CountUse(row.id, prim::Rule::kSimplify);
   for (uint32_t i = 0; i < eqn.n_results; ++i) {

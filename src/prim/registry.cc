@@ -12,32 +12,73 @@ void Drop(const Row& row) {
   if (row.def.drop_self != nullptr) row.def.drop_self(row.def.self);
 }
 
-void CopyAttrSpecs(const ricci_prim_def& def, Row& row) {
+absl::Status CopyAttrSpecs(const ricci_prim_def& def, Row& row) {
   for (uint32_t i = 0; i < def.n_attr_specs; ++i) {
     ricci_attr_spec spec = def.attr_specs[i];
     const std::string& name = row.attr_names.emplace_back(View(spec.name));
+    if (!ir::IsIdentifier(name)) return base::InvalidArgument(row.name, ": attribute spec ", i, " needs a name");
+    if (spec.kind < RICCI_ATTR_INT || spec.kind > RICCI_ATTR_PROGRAMS) {
+      return base::InvalidArgument(row.name, ": attribute ", name, " has kind ", spec.kind,
+                                   "; known: 1 (INT) to 9 (PROGRAMS)");
+    }
     spec.name = {name.data(), name.size()};
     row.attr_specs.push_back(spec);
   }
+  return absl::OkStatus();
 }
 
-absl::Status AddTo(Row& row, const ricci_lowering& from) {
-  RICCI_ASSIGN(ricci_lowering l, base::ReadStruct(&from, base::Cat(row.name, ": lowering")));
-  const bool complete = (l.kind == RICCI_LOWER_DECOMPOSE && l.decompose) ||
-                        (l.kind == RICCI_LOWER_SCALAR && l.scalar) || (l.kind == RICCI_LOWER_INDEX && l.index) ||
-                        (l.kind == RICCI_LOWER_LOOPS && l.loops) ||
-                        (l.kind == RICCI_LOWER_LIBRARY && l.library && l.library->plan && l.library->launch);
-  if (!complete) return base::InvalidArgument(row.name, ": lowering of kind ", l.kind, " lacks its callback");
+// An array of the definition may be NULL only if it is empty.
+absl::Status CheckArrays(std::string_view name, const ricci_prim_def& def) {
+  if (def.n_attr_specs != 0 && def.attr_specs == nullptr) {
+    return base::InvalidArgument(name, ": attr_specs is NULL, but n_attr_specs is ", def.n_attr_specs);
+  }
+  if (def.n_lowerings != 0 && def.lowerings == nullptr) {
+    return base::InvalidArgument(name, ": lowerings is NULL, but n_lowerings is ", def.n_lowerings);
+  }
+  return absl::OkStatus();
+}
+
+constexpr std::string_view kLoweringKinds[] = {"", "DECOMPOSE", "SCALAR", "INDEX", "LOOPS", "LIBRARY"};
+static_assert(std::size(kLoweringKinds) == RICCI_LOWER_LIBRARY + 1);
+
+// The callback of a lowering's kind, by its name, and whether it is there.
+std::pair<std::string_view, bool> CallbackOf(const ricci_lowering& l) {
+  const std::pair<std::string_view, bool> callbacks[] = {{"", false},
+                                                         {"decompose", l.decompose != nullptr},
+                                                         {"scalar", l.scalar != nullptr},
+                                                         {"index", l.index != nullptr},
+                                                         {"loops", l.loops != nullptr},
+                                                         {"library", l.library != nullptr}};
+  static_assert(std::size(callbacks) == std::size(kLoweringKinds));
+  return callbacks[l.kind];
+}
+
+absl::StatusOr<ricci_library> ReadLibrary(const ricci_library& from, const std::string& what) {
+  RICCI_ASSIGN(const ricci_library library, base::ReadStruct(&from, base::Cat(what, ": library")));
+  if (library.plan != nullptr && library.launch != nullptr) return library;
+  return base::InvalidArgument(what, ": ", library.plan == nullptr ? "plan" : "launch", " of its library is NULL");
+}
+
+absl::Status AddTo(Row& row, const ricci_lowering* from) {
+  if (from == nullptr) return base::InvalidArgument(row.name, ": a lowering is NULL");
+  RICCI_ASSIGN(ricci_lowering l, base::ReadStruct(from, base::Cat(row.name, ": lowering")));
+  if (l.kind == 0 || l.kind >= std::size(kLoweringKinds)) {
+    return base::InvalidArgument(row.name, ": a lowering has kind ", l.kind, "; known: 1 (DECOMPOSE) to 5 (LIBRARY)");
+  }
+  const std::string what = base::Cat(row.name, ": ", kLoweringKinds[l.kind], " lowering");
+  const auto [callback, given] = CallbackOf(l);
+  if (!given) return base::InvalidArgument(what, ": its callback `", callback, "` is NULL");
+  if (l.kind == RICCI_LOWER_LIBRARY) {
+    RICCI_ASSIGN(const ricci_library library, ReadLibrary(*l.library, what));
+    l.library = &row.libraries.emplace_back(library);
+  }
   if (l.self == nullptr) l.self = row.def.self;
   const std::string& target = row.targets.emplace_back(l.target.len == 0 ? "*" : View(l.target));
   l.target = {target.data(), target.size()};
   auto after = std::find_if(row.lowerings.begin(), row.lowerings.end(),
                             [&](const ricci_lowering& o) { return o.priority < l.priority; });
   row.lowerings.insert(after, l);
-  row.lowering_ptrs.clear();
-  for (const ricci_lowering& o : row.lowerings) row.lowering_ptrs.push_back(&o);
-  row.def.lowerings = row.lowering_ptrs.data();
-  row.def.n_lowerings = static_cast<uint32_t>(row.lowering_ptrs.size());
+  row.PublishLowerings();
   return absl::OkStatus();
 }
 
@@ -51,6 +92,8 @@ Registry::Registry(const base::HostMemory* memory, base::Shared* owner, ricci_ct
 }
 
 Registry::~Registry() {
+  for (const Replaced& r : replaced_) Drop(*r.row);
+  for (const auto& row : retired_) Drop(*row);
   for (const auto& row : rows_) Drop(*row);
 }
 
@@ -67,6 +110,7 @@ absl::StatusOr<PrimId> Registry::Add(const ricci_prim_def& from, Flow flow) {
   if (def.abstract_eval == nullptr) {
     return base::InvalidArgument(name, ": a row needs abstract_eval, which gives the types of its results");
   }
+  RICCI_TRY(CheckArrays(name, def));
   const PrimId known = vocabulary_.FindPrim(name);
   if (known != 0 && !(def.hdr.flags & RICCI_PRIM_OVERRIDE)) {
     return base::InvalidArgument(name, ": already registered by ", Get(known).plugin,
@@ -79,7 +123,7 @@ absl::StatusOr<PrimId> Registry::Add(const ricci_prim_def& from, Flow flow) {
   row->missing = View(def.missing);
   row->examples = View(def.examples);
   row->flow = flow;
-  CopyAttrSpecs(def, *row);
+  RICCI_TRY(CopyAttrSpecs(def, *row));
   row->def = def;
   row->def.name = {row->name.data(), row->name.size()};
   row->def.factors = {row->factors.data(), row->factors.size()};
@@ -88,8 +132,11 @@ absl::StatusOr<PrimId> Registry::Add(const ricci_prim_def& from, Flow flow) {
   row->def.attr_specs = row->attr_specs.data();
   row->def.lowerings = nullptr;
   row->def.n_lowerings = 0;
-  for (uint32_t i = 0; i < def.n_lowerings; ++i) RICCI_TRY(AddTo(*row, *def.lowerings[i]));
+  for (uint32_t i = 0; i < def.n_lowerings; ++i) RICCI_TRY(AddTo(*row, def.lowerings[i]));
   if (uses_.size() <= rows_.size()) uses_.emplace_back();
+  rows_.reserve(rows_.size() + 1);  // from here on nothing but the name's table allocates
+  replaced_.reserve(replaced_.size() + 1);
+  retired_.reserve(retired_.size() + replaced_.size() + 1);
   row->id = known != 0 ? known : vocabulary_.AddPrimName(name);
   const PrimId id = row->id;
   if (known != 0) {
@@ -102,21 +149,23 @@ absl::StatusOr<PrimId> Registry::Add(const ricci_prim_def& from, Flow flow) {
 }
 
 absl::Status Registry::AddLowering(PrimId id, const ricci_lowering& lowering) {
-  if (id == 0 || id >= rows_.size()) return base::InvalidArgument("lowering: primitive ", id, " is not registered");
+  if (id == 0 || id >= rows_.size()) return base::InvalidArgument("lowering: no primitive has id ", id);
   Row& row = *rows_[id];
   added_lowerings_.reserve(added_lowerings_.size() + 1);
-  RICCI_TRY(AddTo(row, lowering));
+  RICCI_TRY(AddTo(row, &lowering));
   added_lowerings_.push_back({id, row.targets.back().data()});
   return absl::OkStatus();
 }
 
 void Registry::Begin(std::string_view name) {
+  Commit();  // what the host registered itself is not this plugin's to take back
   attaching_ = name;
   rows_before_ = rows_.size();
 }
 
 void Registry::Commit() {
-  for (Replaced& r : replaced_) Drop(*r.row);
+  // Executables compiled before call into the replaced rows, and hosts may hold them from ricci_prim_at.
+  for (Replaced& r : replaced_) retired_.push_back(std::move(r.row));
   replaced_.clear();
   added_lowerings_.clear();
   attaching_.clear();
@@ -128,7 +177,9 @@ void Registry::Rollback() noexcept {
     rows_[replaced_.back().id] = std::move(replaced_.back().row);
   }
   for (const AddedLowering& added : added_lowerings_) {
-    std::erase_if(rows_[added.id]->lowerings, [&](const ricci_lowering& l) { return l.target.ptr == added.target; });
+    Row& row = *rows_[added.id];
+    std::erase_if(row.lowerings, [&](const ricci_lowering& l) { return l.target.ptr == added.target; });
+    row.PublishLowerings();
   }
   added_lowerings_.clear();
   for (; rows_.size() > rows_before_; rows_.pop_back()) Drop(*rows_.back());

@@ -45,7 +45,7 @@ class Registry {
   uint64_t Uses(PrimId id, Rule rule) const { return UsesOf(id, rule).load(std::memory_order_relaxed); }
 
   // Rows and lowerings that come between Begin and Commit are those of plugin `name`; Rollback takes them back, so that
-  // a plugin that fails to attach leaves nothing behind.
+  // a plugin that fails to attach leaves nothing behind. A row that was replaced lives on with the context.
   void Begin(std::string_view name);
   void Commit();
   void Rollback() noexcept;
@@ -70,6 +70,7 @@ class Registry {
   std::string attaching_;
   size_t rows_before_ = 0;
   std::vector<Replaced> replaced_;
+  std::vector<std::unique_ptr<Row>> retired_;  // replaced for good
   std::vector<AddedLowering> added_lowerings_;
 };
 

@@ -25,9 +25,18 @@ struct Row {
   std::deque<std::string> attr_names;
   std::vector<ricci_attr_spec> attr_specs;
   std::deque<std::string> targets;
+  std::deque<ricci_library> libraries;               // what LIBRARY lowerings lead to, read by their size
   std::vector<ricci_lowering> lowerings;             // highest priority first; equal ones in order of registration
   std::vector<const ricci_lowering*> lowering_ptrs;  // the same, for def.lowerings
   Flow flow = Flow::kNone;
+
+  // Makes def.lowerings what `lowerings` is. Allocates only if there are more than ever before.
+  void PublishLowerings() {
+    lowering_ptrs.clear();
+    for (const ricci_lowering& l : lowerings) lowering_ptrs.push_back(&l);
+    def.lowerings = lowering_ptrs.data();
+    def.n_lowerings = static_cast<uint32_t>(lowering_ptrs.size());
+  }
 
   bool has(uint32_t flag) const { return (def.hdr.flags & flag) != 0; }
   bool linear() const { return has(RICCI_PRIM_LINEAR); }

@@ -50,6 +50,15 @@ bool BoundCall::MayShare(uint32_t a, uint32_t b) const {
   return a < n_in_ && code_.alias(b - n_in_) == static_cast<int32_t>(a) && frame_->inputs[a] == frame_->inputs[b];
 }
 
+// Says also which argument the result could have shared memory with.
+absl::Status BoundCall::Overlap(uint32_t a, uint32_t b) const {
+  const int32_t allowed = code_.alias(b - n_in_);
+  const std::string hint =
+      allowed < 0 ? "; this result shares memory with no argument"
+                  : base::Cat("; this result may be bound to the pointer of argument ", allowed, ", and only to that");
+  return base::InvalidArgument("call: ", SlotName(a), " and ", SlotName(b), " overlap", hint);
+}
+
 absl::Status BoundCall::CheckSlots() const {
   for (uint32_t b = 0; b < n_slots_; ++b) {
     if (frame_->inputs[b] == nullptr) {
@@ -59,7 +68,7 @@ absl::Status BoundCall::CheckSlots() const {
     for (uint32_t a = 0; a < b; ++a) {
       const auto* end_a = static_cast<const char*>(frame_->inputs[a]) + type(a).bytes;
       if (frame_->inputs[a] < end_b && frame_->inputs[b] < end_a && !MayShare(a, b)) {
-        return base::InvalidArgument("call: ", SlotName(a), " and ", SlotName(b), " overlap");
+        return Overlap(a, b);
       }
     }
   }

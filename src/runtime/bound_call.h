@@ -23,6 +23,7 @@ class BoundCall {
   const types::ArrayType& type(uint32_t slot) const;
   std::string SlotName(uint32_t slot) const;
   absl::Status CheckSlots() const;
+  absl::Status Overlap(uint32_t a, uint32_t b) const;
   bool MayShare(uint32_t a, uint32_t b) const;
   ricci_status* RunChecked();
 

@@ -6,8 +6,6 @@
 namespace ricci::inline v0::runtime {
 namespace {
 
-constexpr pass::VmapMode kVmapModes[] = {pass::VmapMode::kAuto, pass::VmapMode::kBatched, pass::VmapMode::kLanes};
-
 void Log(const Context& context, const CompiledCode& code, bool hit) {
   const ricci_executable_stats& s = code.stats();
   std::string line = absl::StrFormat("compile %s key=%016x device=%s %s", std::string(code.program().name),
@@ -22,11 +20,7 @@ void Log(const Context& context, const CompiledCode& code, bool hit) {
 absl::StatusOr<base::Ref<CompiledCode>> CompileAnew(CompileKey key, const CompileOptions& options,
                                                     const Options& config) {
   CompileDump dump(config.dump_dir, key);
-  pass::Options passes;
-  passes.target = key.device->kind;
-  passes.reference = key.device->reference;
-  passes.vmap = kVmapModes[static_cast<size_t>(key.vmap)];
-  passes.donate = key.donate;
+  pass::Options passes = key.PassOptions();
   passes.progress = options.progress;
   if (dump.wanted()) {
     passes.dump = [&](std::string_view stage, const std::function<std::string()>& text) { dump.Add(stage, text()); };
@@ -51,8 +45,9 @@ absl::StatusOr<base::Ref<Executable>> Compile(const ir::Program& f, const Compil
     return base::InvalidArgument("compile: program ", f.name, " and device ", device->kind, " are of two contexts");
   }
   const Options config = context.options();
-  const uint32_t opt_level = options.opt_level != 0 ? options.opt_level : 2;
-  CompileKey key = CompileKey::Make(ir::ProgramRef(&f), device, opt_level, config.vmap,
+  const uint32_t level_of_device = device->backend.opt_level_default;
+  const uint32_t opt_level = options.opt_level != 0 ? options.opt_level : std::max(level_of_device, 1u);
+  CompileKey key = CompileKey::Make(ir::ProgramRef(&f), device, opt_level, config.vmap, options.stages,
                                     {options.donate.begin(), options.donate.end()});
   base::Ref<CompiledCode> code = context.cache().Find(key);
   const bool hit = static_cast<bool>(code);

@@ -11,6 +11,7 @@ struct CompileOptions {
   Device* device = nullptr;         // NULL = device 0
   std::span<const uint8_t> donate;  // empty, or one per parameter
   uint32_t opt_level = 0;
+  pass::StageSet stages = pass::kAllStages;
   bool checked = false;
   std::function<bool(uint32_t done, uint32_t total)> progress;  // false cancels; may be empty
 };

@@ -24,17 +24,28 @@ void Append(void* sink, const char* p, size_t n) { static_cast<std::string*>(sin
 }  // namespace
 
 CompileKey CompileKey::Make(ir::ProgramRef program, Device* device, uint32_t opt_level, VmapOption vmap,
-                            std::vector<uint8_t> donate) {
+                            pass::StageSet stages, std::vector<uint8_t> donate) {
   base::Hasher h;
   h.Add(ir::Hash(*program)).Add(program->name).Add(device->kind).Add(static_cast<uint64_t>(device->ordinal));
-  h.Add(opt_level).Add(static_cast<uint64_t>(vmap));
+  h.Add(opt_level).Add(static_cast<uint64_t>(vmap)).Add(stages);
   for (uint8_t d : donate) h.Add(d);
-  return {std::move(program), device, opt_level, vmap, std::move(donate), h.Done()};
+  return {std::move(program), device, opt_level, vmap, stages, std::move(donate), h.Done()};
+}
+
+pass::Options CompileKey::PassOptions() const {
+  constexpr pass::VmapMode kVmapModes[] = {pass::VmapMode::kAuto, pass::VmapMode::kBatched, pass::VmapMode::kLanes};
+  pass::Options options;
+  options.target = device->kind;
+  options.reference = device->reference;
+  options.vmap = kVmapModes[static_cast<size_t>(vmap)];
+  options.donate = donate;
+  options.stages = stages;
+  return options;
 }
 
 bool CompileKey::operator==(const CompileKey& o) const {
-  return hash == o.hash && device == o.device && opt_level == o.opt_level && vmap == o.vmap && donate == o.donate &&
-         program->name == o.program->name && ir::Equal(*program, *o.program);
+  return hash == o.hash && device == o.device && opt_level == o.opt_level && vmap == o.vmap && stages == o.stages &&
+         donate == o.donate && program->name == o.program->name && ir::Equal(*program, *o.program);
 }
 
 CompiledCode::CompiledCode(CompileKey key, std::unique_ptr<pass::Lowered> lowered)
@@ -134,8 +145,9 @@ void CompiledCode::ReturnFrame(RunFrame* frame) const {
 
 ricci_status* CompiledCode::CheckStatus(uint32_t check) const {
   return base::AtBorder([&] {
-    return check < lowered_->checks.size() ? lowered_->checks[check]
-                                           : base::Invariant(false, "backend: there is no such check");
+    if (check < lowered_->checks.size()) return lowered_->checks[check];
+    return absl::InternalError(base::Cat("device ", device()->kind, ": reports the failure of check ", check,
+                                         ", but program ", program().name, " has ", lowered_->checks.size()));
   });
 }
 
@@ -144,12 +156,25 @@ absl::StatusOr<std::string> CompiledCode::Dump(std::string_view stage) const {
   if (stage == "optimized") return ir::Print(*lowered_->optimized);
   if (stage == "plan") return kernel::ToText(plan_, kernel_views_.data(), static_cast<uint32_t>(kernel_views_.size()));
   if (stage == "native") return DumpNative();
-  if (stage != "kernels") {
-    return base::InvalidArgument("dump: unknown stage ", stage, "; known: program, optimized, kernels, plan, native");
-  }
+  if (stage != "kernels") return DumpPass(stage);
   std::string text;
   for (const ricci_kernel_table& k : kernels_) text += kernel::ToText(k) + "\n";
   return text;
+}
+
+absl::StatusOr<std::string> CompiledCode::DumpPass(std::string_view pass) const {
+  const auto known = pass::StageNames();
+  if (std::find(known.begin(), known.end(), pass) == known.end()) {
+    std::string names;
+    for (std::string_view name : known) names += base::Cat(names.empty() ? "" : ", ", name);
+    return base::InvalidArgument("dump: unknown stage ", pass,
+                                 "; known: program, optimized, kernels, plan, native, and the passes ", names);
+  }
+  auto text = pass::TextAfter(program(), key_.PassOptions(), pass);
+  if (!absl::IsNotFound(text.status())) return text;
+  return base::InvalidArgument("dump: pass ", pass, " does not run ",
+                               device()->reference ? "on device " : "with the passes chosen for program ",
+                               device()->reference ? device()->kind : program().name);
 }
 
 absl::StatusOr<std::string> CompiledCode::DumpNative() const {

@@ -25,11 +25,14 @@ struct CompileKey {
   Device* device;
   uint32_t opt_level;
   VmapOption vmap;
+  pass::StageSet stages;
   std::vector<uint8_t> donate;  // empty, or one per parameter
   uint64_t hash = 0;            // of all that
 
   static CompileKey Make(ir::ProgramRef program, Device* device, uint32_t opt_level, VmapOption vmap,
-                         std::vector<uint8_t> donate);
+                         pass::StageSet stages, std::vector<uint8_t> donate);
+  // For the pipeline; borrows `donate`.
+  pass::Options PassOptions() const;
   bool operator==(const CompileKey& o) const;
 };
 
@@ -76,13 +79,15 @@ class CompiledCode final : public base::Shared {
     ricci_status* s = device()->backend.run(code_, &frame.args);
     return s != nullptr || frame.failed_check == RICCI_NO_CHECK ? s : CheckStatus(frame.failed_check);
   }
-  // Text of a stage; INVALID_ARGUMENT lists those there are.
+  // Text of a stage or of what a pass leaves, for which the passes run once more; INVALID_ARGUMENT lists those there
+  // are.
   absl::StatusOr<std::string> Dump(std::string_view stage) const;
 
  private:
   CompiledCode(CompileKey key, std::unique_ptr<pass::Lowered> lowered);
   ~CompiledCode() override;
   absl::Status Generate();
+  absl::StatusOr<std::string> DumpPass(std::string_view pass) const;
   absl::StatusOr<std::string> DumpNative() const;
   void FreeIdleFrames() const;
   ricci_status* CheckStatus(uint32_t check) const;

@@ -45,6 +45,9 @@ absl::Status CheckBackend(const ricci_backend& b, std::string_view kind) {
   for (auto [name, given] : needed) {
     if (!given) return base::InvalidArgument("backend ", kind, ": ", name, " is NULL");
   }
+  if (b.opt_level_default > 3) {
+    return base::InvalidArgument("backend ", kind, ": opt_level_default is ", b.opt_level_default, ", not 0 to 3");
+  }
   return absl::OkStatus();
 }
 

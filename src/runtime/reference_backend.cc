@@ -25,7 +25,7 @@ ricci_status* Run(void* code, const ricci_run_args* a) {
   return base::AtBorder([&] {
     const Code& c = *static_cast<const Code*>(code);
     return kernel::Interpret(*c.plan, c.kernels.data(), static_cast<uint32_t>(c.kernels.size()), a->inputs, a->outputs,
-                             a->arena, {.requested = {}, .failed_check = a->failed_check});
+                             a->arena, a->failed_check);
   });
 }
 

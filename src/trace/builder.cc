@@ -130,7 +130,7 @@ absl::Status Builder::AtSite(absl::Status status, const prim::Row& row, const ch
 }
 
 absl::Status Builder::CheckOperands(const prim::Row& row, std::span<const Val> in) {
-  if (row.id == 0) return absl::NotFoundError("primitive id 0 is not registered");
+  if (row.id == 0) return absl::NotFoundError("there is no primitive of that id; ricci_prim_find gives them by name");
   if (finished_) return absl::FailedPreconditionError("the builder is finished");
   if (in_eval_) return absl::FailedPreconditionError("abstract_eval may not emit");
   for (size_t i = 0; i < in.size(); ++i) {
@@ -195,14 +195,22 @@ absl::Status Builder::InferTypes(const prim::Row& row, std::span<const Val> in) 
   op.location = location_;
   in_eval_ = true;
   out_types_set_ = false;
+  const Loan loan(this);
   ricci_status* status = row.def.abstract_eval(row.def.self, Abi(this), &op);
   in_eval_ = false;
   RICCI_TRY(base::FromAbi(status));
+  RICCI_TRY(loan.Returned(row, "abstract_eval"));
   if (!out_types_set_) return absl::InvalidArgumentError(base::Cat(row.name, ": abstract_eval set no result types"));
   if (row.has(RICCI_PRIM_BARRIER) && out_types_ != in_types) {
     return absl::InvalidArgumentError(base::Cat(row.name, ": a barrier gives its operands, of the same types"));
   }
   return absl::OkStatus();
+}
+
+absl::Status Loan::Returned(const prim::Row& row, std::string_view rule) const {
+  if (builder_ == nullptr || !std::exchange(builder_->abandoned_, false)) return absl::OkStatus();
+  return base::InvalidArgument(row.name, ": rule ", rule, " of ", row.plugin,
+                               ": abandons the builder that it was handed; it may only append to it");
 }
 
 absl::Status Builder::SetOutTypes(std::span<const TypeId> given) {
@@ -296,7 +304,7 @@ absl::StatusOr<Vals> Builder::Emit(std::string_view name, Attrs attrs, std::span
 
 absl::StatusOr<Val> Builder::Emit1(std::string_view name, Attrs attrs, std::span<const Val> in) {
   RICCI_ASSIGN(Vals out, Emit(name, attrs, in));
-  RICCI_TRY(base::Invariant(out.size() == 1, name));
+  RICCI_TRY(base::Invariant(out.size() == 1, base::Cat(name, " gives one result")));
   return out[0];
 }
 

@@ -86,7 +86,13 @@ class Builder {
   // Called by abstract_eval through the C ABI.
   absl::Status SetOutTypes(std::span<const TypeId> types);
 
+  // Has a rule been handed this builder, and not yet returned? Then it may append, but not end the program or change
+  // its parameters. A rule that abandons it is noted, because ricci_builder_abandon returns nothing.
+  bool lent() const { return loans_ != 0; }
+  void NoteAbandoned() { abandoned_ = true; }
+
  private:
+  friend class Loan;
   Builder(prim::Registry& registry, uint32_t depth);
   absl::Status CheckOperands(const prim::Row& row, std::span<const Val> in);
   absl::Status NormalizeAttrs(const prim::Row& row, Attrs attrs);
@@ -104,7 +110,25 @@ class Builder {
   ir::LocationId location_ = 0;
   std::vector<ricci_attr> attrs_;  // of the equation being emitted, in row order
   std::vector<TypeId> out_types_;  // set by abstract_eval
-  bool in_eval_ = false, out_types_set_ = false, finished_ = false;
+  bool in_eval_ = false, out_types_set_ = false, finished_ = false, abandoned_ = false;
+  uint32_t loans_ = 0;
+};
+
+// Lends a builder (NULL: none) to a rule for as long as this object lives.
+class Loan {
+ public:
+  explicit Loan(Builder* b) : builder_(b) {
+    if (b != nullptr) ++b->loans_;
+  }
+  ~Loan() {
+    if (builder_ != nullptr) --builder_->loans_;
+  }
+  Loan(const Loan&) = delete;
+  // INVALID_ARGUMENT if rule `rule` of `row` abandoned the builder.
+  absl::Status Returned(const prim::Row& row, std::string_view rule) const;
+
+ private:
+  Builder* const builder_;
 };
 
 // The C handle of a builder is its address.

@@ -21,7 +21,9 @@ absl::StatusOr<Vals> ApplyDce(Builder* b, const prim::Row& row, const ir::Progra
   args.used_in = used_in.data();
   args.in = in.empty() ? nullptr : in.data();
   args.out = out.data();
+  const trace::Loan loan(b);
   RICCI_TRY(AtEquation(base::FromAbi(row.def.dce(row.def.self, Abi(b), op.get(), &args)), f, eqn, "dce"));
+  RICCI_TRY(AtEquation(loan.Returned(row, "dce"), f, eqn, "dce"));
   return out;
 }
 

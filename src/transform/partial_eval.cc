@@ -79,6 +79,7 @@ class Splitter {
 
   // A value of the known builder, as a parameter of the unknown one.
   absl::StatusOr<Val> Residual(Val known) {
+    if (!kb_.Owns(known)) return absl::InvalidArgumentError("a residual must be a value of the known builder");
     auto [it, fresh] = residual_of_.try_emplace(known, kNone);
     if (!fresh) return it->second;
     RICCI_ASSIGN(it->second, ub_.AddParam(kb_.type_id(known)));
@@ -141,12 +142,19 @@ class Splitter {
     };
     args.out = out.data();
     args.out_is_known = is_known_out.data();
+    const trace::Loan known_loan(&kb_), unknown_loan(&ub_);
     RICCI_TRY(AtEquation(base::FromAbi(row.def.partial_eval(row.def.self, op.get(), &args)), f_, eqn, "partial_eval"));
+    for (const trace::Loan* loan : {&known_loan, &unknown_loan}) {
+      RICCI_TRY(AtEquation(loan->Returned(row, "partial_eval"), f_, eqn, "partial_eval"));
+    }
     for (uint32_t i = 0; i < eqn.n_results; ++i) {
       const Builder& owner = is_known_out[i] ? kb_ : ub_;
       const bool good = owner.Owns(out[i]) && owner.type_id(out[i]) == f_.type_id(eqn.result(i));
-      RICCI_TRY(
-          AtEquation(base::Invariant(good, "a slot of partial_eval has the wrong type"), f_, eqn, "partial_eval"));
+      if (!good) {
+        return AtEquation(base::InvalidArgument(row.name, ": rule partial_eval of ", row.plugin, ": slot ", i,
+                                                " is no value of the builder it is said to be of, or of another type"),
+                          f_, eqn, "partial_eval");
+      }
       (is_known_out[i] ? known_ : unknown_)[eqn.result(i)] = out[i];
     }
     return absl::OkStatus();

@@ -46,6 +46,14 @@ absl::Status CheckSlot(const Builder& b, const Row& row, const char* rule, uint3
   return absl::OkStatus();
 }
 
+// Runs `call`, a rule that is handed `b`.
+template <typename Call>
+absl::Status WithLoan(Builder& b, const Row& row, const char* rule, Call&& call) {
+  const trace::Loan loan(&b);
+  RICCI_TRY(base::FromAbi(call()));
+  return loan.Returned(row, rule);
+}
+
 absl::StatusOr<Tangents> JvpByRule(Builder& b, const Row& row, const Op& op, std::span<const Val> primals,
                                    std::span<const Val> tangents) {
   Tangents out{Vals(op->n_out, kNone), Vals(op->n_out, kZero)};
@@ -54,7 +62,7 @@ absl::StatusOr<Tangents> JvpByRule(Builder& b, const Row& row, const Op& op, std
   args.tangents = tangents.data();
   args.out_primals = out.primals.data();
   args.out_tangents = out.tangents.data();
-  RICCI_TRY(base::FromAbi(row.def.jvp(row.def.self, Abi(&b), op.get(), &args)));
+  RICCI_TRY(WithLoan(b, row, "jvp", [&] { return row.def.jvp(row.def.self, Abi(&b), op.get(), &args); }));
   for (uint32_t i = 0; i < op->n_out; ++i) {
     RICCI_TRY(CheckSlot(b, row, "jvp", i, out.primals[i], op->out_types[i]));
     if (out.tangents[i] != kZero) RICCI_TRY(CheckSlot(b, row, "jvp", op->n_out + i, out.tangents[i], op->out_types[i]));
@@ -154,7 +162,7 @@ absl::StatusOr<Batched> BatchByRule(Builder& b, const Row& row, const Op& op, st
   args.in_dims = dims.data();
   args.out = out.out.data();
   args.out_dims = out.dims.data();
-  RICCI_TRY(base::FromAbi(row.def.batch(row.def.self, Abi(&b), op.get(), &args)));
+  RICCI_TRY(WithLoan(b, row, "batch", [&] { return row.def.batch(row.def.self, Abi(&b), op.get(), &args); }));
   for (uint32_t i = 0; i < op->n_out; ++i) {
     const auto rank = static_cast<int32_t>(b.types().Get(op->out_types[i]).rank());
     if (out.dims[i] < -1 || out.dims[i] > rank) {
@@ -198,7 +206,8 @@ absl::StatusOr<ir::ProgramRef> Decompose(prim::Registry& registry, const ricci_o
   b->SetLocation(static_cast<ir::LocationId>(op.location));
   const Vals in = b->params();
   Vals out(op.n_out, kNone);
-  RICCI_TRY(base::FromAbi(l.decompose(l.self, Abi(b.get()), &op, in.data(), out.data())));
+  RICCI_TRY(
+      WithLoan(*b, row, "decompose", [&] { return l.decompose(l.self, Abi(b.get()), &op, in.data(), out.data()); }));
   for (uint32_t i = 0; i < op.n_out; ++i) RICCI_TRY(CheckSlot(*b, row, "decompose", i, out[i], op.out_types[i]));
   return b->Finish(out);
 }
@@ -240,7 +249,7 @@ absl::StatusOr<Vals> ApplyTranspose(Builder& b, const ir::Program& p, const ir::
     args.linear = linear.data();
     args.operands = operands.data();
     args.in_cts = out.data();
-    RICCI_TRY(base::FromAbi(row.def.transpose(row.def.self, Abi(&b), op.get(), &args)));
+    RICCI_TRY(WithLoan(b, row, "transpose", [&] { return row.def.transpose(row.def.self, Abi(&b), op.get(), &args); }));
     for (uint32_t i = 0; i < op->n_in; ++i) {
       if (!linear[i]) out[i] = kZero;
       if (out[i] != kZero) RICCI_TRY(CheckSlot(b, row, "transpose", i, out[i], op->in_types[i]));

@@ -39,6 +39,12 @@ TEST_F(BadInput, NullPointersAreNamed) {
 }
 
 TEST_F(BadInput, ReleaseAndQueriesTakeNull) {
+  ricci_status* const wrong = ricci_status_make(RICCI_INTERNAL, nullptr, 7);
+  ricci_status_message(wrong, nullptr);
+  ricci_status_site(wrong, nullptr, nullptr, nullptr, nullptr);
+  ricci_status_free(wrong);
+  ricci_pass_name(0, nullptr);
+  EXPECT_EQ(ricci_executable_alias(nullptr, 0), -1);
   ricci_context_release(nullptr);
   ricci_program_release(nullptr);
   ricci_array_release(nullptr);
@@ -60,7 +66,7 @@ TEST_F(BadInput, ReleaseAndQueriesTakeNull) {
 TEST_F(BadInput, Types) {
   ricci_type t = 5;
   const int64_t dims[] = {2, -3}, huge[] = {int64_t{1} << 40, int64_t{1} << 40};
-  EXPECT_EQ(ErrorOf(ricci_type_make(ctx, 99, 0, nullptr, &t)), "type: dtype 99 is not supported");
+  EXPECT_EQ(ErrorOf(ricci_type_make(ctx, 99, 0, nullptr, &t)), "type: there is no dtype of number 99");
   EXPECT_EQ(ErrorOf(ricci_type_make(ctx, RICCI_C64, 0, nullptr, &t)), "type: dtype c64 is not supported");
   EXPECT_EQ(ErrorOf(ricci_type_make(ctx, RICCI_F32, 2, dims, &t)), "type: negative dimension in f32[2,-3]");
   EXPECT_EQ(ErrorOf(ricci_type_make(ctx, RICCI_F32, 17, dims, &t)), "ricci_type_make: rank 17 exceeds 16");
@@ -113,7 +119,7 @@ TEST_F(BadInput, UnknownPrimitive) {
   EXPECT_EQ(p, 9u);
   ricci_val out = 0;
   EXPECT_EQ(ErrorOf(ricci_builder_emit(b, 100000, nullptr, 0, nullptr, 0, &out, 1), RICCI_NOT_FOUND),
-            "host.cc:7: primitive id 0 is not registered");
+            "host.cc:7: there is no primitive of that id; ricci_prim_find gives them by name");
 }
 
 TEST_F(BadInput, ValuesBelongToTheirBuilder) {
@@ -227,8 +233,24 @@ TEST_F(BadInput, CompileOptions) {
   EXPECT_EQ(ErrorOf(ricci_compile(f, &o, &x)), "compile options: n_donate is 1, but program plus has 2 parameters");
   o.n_donate = 0;
   o.hdr.flags = 64;
-  EXPECT_EQ(ErrorOf(ricci_compile(f, &o, &x)), "compile options: unknown flags 64");
+  EXPECT_EQ(ErrorOf(ricci_compile(f, &o, &x)),
+            "compile options: unknown flags in hdr.flags 64; known: 1 (RICCI_COMPILE_CHECKED)");
   o.hdr.flags = 0;
+  o.passes = {"dce,see", 7};
+  const std::string passes =
+      "inline, dce, fold, simplify, hoist, schedule_vmap, inline_rules, fold_again, simplify_again, cse, dce_again, "
+      "fuse, "
+      "lower_plan, in_place, merge_kernels, buffers";
+  EXPECT_EQ(ErrorOf(ricci_compile(f, &o, &x)), "passes: unknown pass see; known: " + passes);
+  o.passes = {};
+  o.skip = {"inline", 6};
+  EXPECT_EQ(ErrorOf(ricci_compile(f, &o, &x)), "skip: pass inline cannot be skipped, because every plan needs it");
+  o.skip = {};
+  std::string listed;
+  ricci_str name{};
+  for (uint32_t i = 0; ricci_pass_name(i, &name), name.len != 0; ++i)
+    listed += (i == 0 ? "" : ", ") + std::string(name.ptr, name.len);
+  EXPECT_EQ(listed, passes);
   o.progress = [](void*, uint32_t, uint32_t) { return 0u; };
   EXPECT_EQ(ErrorOf(ricci_compile(f, &o, &x), RICCI_CANCELLED), "compile: cancelled by the host");
   ricci_program_release(f);
@@ -274,8 +296,13 @@ TEST_F(BadInput, Dump) {
   ricci_executable* x = CompileText(kAddText);
   std::string text;
   const auto append = [](void* sink, const char* p, size_t n) { static_cast<std::string*>(sink)->append(p, n); };
-  EXPECT_EQ(ErrorOf(ricci_executable_dump(x, "soul", 4, &text, append)),
-            "dump: unknown stage soul; known: program, optimized, kernels, plan, native");
+  EXPECT_EQ(
+      ErrorOf(ricci_executable_dump(x, "soul", 4, &text, append)),
+      "dump: unknown stage soul; known: program, optimized, kernels, plan, native, and the passes inline, dce, fold, "
+      "simplify, hoist, schedule_vmap, inline_rules, fold_again, simplify_again, cse, dce_again, fuse, lower_plan, "
+      "in_place, merge_kernels, buffers");
+  EXPECT_EQ(ErrorOf(ricci_executable_dump(x, "cse", 3, &text, append)), "dump: pass cse does not run on device ref");
+  EXPECT_TRUE(Ok(ricci_executable_dump(x, "lower_plan", 10, &text, append)));
   EXPECT_EQ(ErrorOf(ricci_executable_dump(x, "native", 6, &text, append), RICCI_UNIMPLEMENTED),
             "dump: device ref has no native form");
   EXPECT_TRUE(Ok(ricci_executable_dump(x, "plan", 4, &text, append)));

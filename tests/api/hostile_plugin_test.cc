@@ -173,13 +173,273 @@ TEST_F(HostilePlugin, RowsThatCannotBe) {
             "sin: lowering: hdr.size is 0; set it to the size of the struct");
   l.hdr.size = sizeof l;
   l.kind = RICCI_LOWER_SCALAR;
-  EXPECT_EQ(ErrorOf(ricci_prim_add_lowering(ctx, Prim("sin"), &l)), "sin: lowering of kind 2 lacks its callback");
-  EXPECT_EQ(ErrorOf(ricci_prim_add_lowering(ctx, 99999, &l)), "lowering: primitive 99999 is not registered");
+  EXPECT_EQ(ErrorOf(ricci_prim_add_lowering(ctx, Prim("sin"), &l)),
+            "sin: SCALAR lowering: its callback `scalar` is NULL");
+  l.kind = 66;
+  EXPECT_EQ(ErrorOf(ricci_prim_add_lowering(ctx, Prim("sin"), &l)),
+            "sin: a lowering has kind 66; known: 1 (DECOMPOSE) to 5 (LIBRARY)");
+  l.kind = RICCI_LOWER_LIBRARY;
+  ricci_library library{};
+  l.library = &library;
+  EXPECT_EQ(ErrorOf(ricci_prim_add_lowering(ctx, Prim("sin"), &l)),
+            "sin: LIBRARY lowering: library: hdr.size is 0; set it to the size of the struct");
+  library.hdr.size = sizeof library;
+  EXPECT_EQ(ErrorOf(ricci_prim_add_lowering(ctx, Prim("sin"), &l)),
+            "sin: LIBRARY lowering: plan of its library is NULL");
+  EXPECT_EQ(ErrorOf(ricci_prim_add_lowering(ctx, 99999, &l)), "lowering: no primitive has id 99999");
   ricci_backend b{};
   b.hdr.size = sizeof b;
   EXPECT_EQ(ErrorOf(ricci_backend_register(ctx, &b)), "backend: kind is empty");
   b.kind = Str("odd");
   EXPECT_EQ(ErrorOf(ricci_backend_register(ctx, &b)), "backend odd: compile is NULL");
+}
+
+TEST_F(HostilePlugin, ArraysThatAreNotThere) {
+  ricci_prim_def d = Def("h.op");
+  d.n_attr_specs = 1;
+  EXPECT_EQ(ErrorOf(ricci_prim_register(ctx, &d, nullptr)), "h.op: attr_specs is NULL, but n_attr_specs is 1");
+  ricci_attr_spec spec{};
+  d.attr_specs = &spec;
+  EXPECT_EQ(ErrorOf(ricci_prim_register(ctx, &d, nullptr)), "h.op: attribute spec 0 needs a name");
+  spec.name = Str("axis");
+  spec.kind = 10;
+  EXPECT_EQ(ErrorOf(ricci_prim_register(ctx, &d, nullptr)),
+            "h.op: attribute axis has kind 10; known: 1 (INT) to 9 (PROGRAMS)");
+  d.n_attr_specs = 0;
+  d.n_lowerings = 2;
+  EXPECT_EQ(ErrorOf(ricci_prim_register(ctx, &d, nullptr)), "h.op: lowerings is NULL, but n_lowerings is 2");
+  const ricci_lowering* list[] = {nullptr, nullptr};
+  d.lowerings = list;
+  EXPECT_EQ(ErrorOf(ricci_prim_register(ctx, &d, nullptr)), "h.op: a lowering is NULL");
+  d.n_lowerings = 0;
+  d.hdr.size = 4097;
+  EXPECT_EQ(ErrorOf(ricci_prim_register(ctx, &d, nullptr)),
+            "primitive: hdr.size is 4097, more than a page of 4096 bytes; set it to the size of the struct");
+  d.hdr.size = ~0u;
+  EXPECT_EQ(ErrorOf(ricci_prim_register(ctx, &d, nullptr)),
+            "primitive: hdr.size is 4294967295, more than a page of 4096 bytes; set it to the size of the struct");
+}
+
+// What a host sees of all rows: names and lowerings.
+std::string Rows(const ricci_ctx* c) {
+  std::string text;
+  ricci_prim id = 0;
+  for (uint32_t i = 0; const ricci_prim_def* d = ricci_prim_at(c, i, &id); ++i) {
+    text += std::string(d->name.ptr, d->name.len) + ":";
+    for (uint32_t l = 0; l < d->n_lowerings; ++l) text += " " + std::to_string(d->lowerings[l]->priority);
+    text += "\n";
+  }
+  return text;
+}
+
+TEST_F(HostilePlugin, AFailedAttachLeavesAllRowsAsTheyWere) {
+  ricci_prim_def own = Def("h.host"), over = Def("sin");
+  ASSERT_TRUE(Ok(ricci_prim_register(ctx, &own, nullptr)));
+  own.hdr.flags = over.hdr.flags = RICCI_PRIM_OVERRIDE;
+  own.n_attr_specs = 1;
+  const ricci_attr_spec spec{Str("k"), RICCI_ATTR_INT, 0};
+  own.attr_specs = &spec;
+  ASSERT_TRUE(Ok(ricci_prim_register(ctx, &own, nullptr))) << "the host's own override is not the plugin's";
+  ricci_lowering l{};
+  l.hdr.size = sizeof l;
+  l.kind = RICCI_LOWER_LOOPS;
+  l.priority = 77;
+  l.loops = [](void*, ricci_kernel_builder*, const ricci_op*) { return static_cast<ricci_status*>(nullptr); };
+  g_behaviour.attach = [&](ricci_ctx* c) {
+    ricci_prim_def fresh = Def("h.fresh");
+    EXPECT_TRUE(Ok(ricci_prim_register(c, &fresh, nullptr)));
+    for (const char* name : {"cos", "sin", "add"}) EXPECT_TRUE(Ok(ricci_prim_add_lowering(c, Prim(name), &l)));
+    EXPECT_TRUE(Ok(ricci_prim_register(c, &over, nullptr)));
+    EXPECT_TRUE(Ok(ricci_prim_add_lowering(c, Prim("sin"), &l)));
+    EXPECT_TRUE(Ok(ricci_prim_add_lowering(c, Prim("cos"), &l)));
+    return ricci_status_make(RICCI_INTERNAL, "not today", 9);
+  };
+  const std::string before = Rows(ctx);
+  EXPECT_EQ(LoadError(RICCI_INTERNAL), "not today");
+  EXPECT_EQ(Rows(ctx), before);
+  ricci_prim id = 0;
+  ASSERT_TRUE(Ok(ricci_prim_find(ctx, "h.host", 6, &id)));
+  EXPECT_EQ(ricci_prim_at(ctx, id - 1, nullptr)->n_attr_specs, 1u);
+}
+
+// A replaced row outlives what was compiled with it.
+TEST_F(HostilePlugin, ARowThatWasReplacedLivesOn) {
+  ricci_prim id = 0;
+  ASSERT_TRUE(Ok(ricci_prim_find(ctx, "cos", 3, &id)));
+  const ricci_prim_def* row = ricci_prim_at(ctx, id - 1, nullptr);
+  ricci_prim_def over = Def("cos");
+  over.hdr.flags = RICCI_PRIM_OVERRIDE;
+  Load(over);
+  EXPECT_EQ(std::string(row->name.ptr, row->name.len), "cos");
+  EXPECT_GT(row->n_lowerings, 0u);
+  EXPECT_EQ(ricci_prim_at(ctx, id - 1, nullptr)->n_lowerings, 0u);
+}
+
+TEST_F(HostilePlugin, RulesThatEndTheBuilderTheyWereHanded) {
+  static int how;
+  ricci_prim_def d = Def("h.op");
+  const auto end = [](ricci_builder* b) {
+    ricci_program* p = nullptr;
+    ricci_val v = 0;
+    if (how == 0) return ricci_builder_abandon(b), static_cast<ricci_status*>(nullptr);
+    if (how == 1) return ricci_builder_finish(b, nullptr, 0, &p);
+    return ricci_builder_param(b, 1, &v);
+  };
+  static ricci_status* (*const end_builder)(ricci_builder*) = end;
+  d.jvp = [](void*, ricci_builder* b, const ricci_op*, const ricci_jvp_args* a) -> ricci_status* {
+    a->out_primals[0] = a->primals[0];
+    a->out_tangents[0] = a->tangents[0];
+    return end_builder(b);
+  };
+  d.batch = [](void*, ricci_builder* b, const ricci_op*, const ricci_batch_args* a) -> ricci_status* {
+    a->out[0] = a->in[0];
+    a->out_dims[0] = a->in_dims[0];
+    return end_builder(b);
+  };
+  d.simplify = [](void*, ricci_builder* b, const ricci_op*, const ricci_val*, ricci_val*) { return end_builder(b); };
+  Load(d);
+  ricci_program* f = UseRow();
+  ASSERT_NE(f, nullptr);
+  const uint8_t one = 1;
+  const char* const kWrong[] = {
+      "t:2: h.op: rule RULE of plugin hostile: abandons the builder that it was handed; it may only append to it",
+      "t:2: h.op: ricci_builder_finish: b was handed to a rule, which may append to it but not finish it",
+      "t:2: h.op: ricci_builder_param: b was handed to a rule, which may append to it but not add parameters to it"};
+  for (how = 0; how < 3; ++how) {
+    const auto expected = [&](const std::string& rule) {
+      std::string text = kWrong[how];
+      if (const size_t at = text.find("RULE"); at != text.npos) text.replace(at, 4, rule);
+      return text;
+    };
+    ricci_program* g = nullptr;
+    uint8_t batched = 0;
+    EXPECT_EQ(ErrorOf(ricci_jvp(f, &one, 1, &g)), expected("jvp"));
+    EXPECT_EQ(ErrorOf(ricci_batch(f, &one, 1, 3, "", 0, &batched, &g)), expected("batch"));
+  }
+  ricci_program_release(f);
+}
+
+TEST_F(HostilePlugin, AbstractEvalThatEndsItsBuilder) {
+  ricci_prim_def d = Def("h.op");
+  d.abstract_eval = [](void*, ricci_builder* b, const ricci_op* op) {
+    ricci_builder_abandon(b);
+    return ricci_builder_set_out_types(b, op->in_types, 1);
+  };
+  Load(d);
+  EXPECT_EQ(
+      ParseError("program f(%x: f32[4]) {\n %y: f32[4] = h.op(%x)\n return %y\n}"),
+      "t:2: h.op: rule abstract_eval of plugin hostile: abandons the builder that it was handed; it may only append "
+      "to it");
+}
+
+TEST_F(HostilePlugin, LoweringsThatPassNull) {
+  static std::string told;
+  told.clear();
+  ricci_prim_def d = Def("h.op");
+  ricci_lowering l{};
+  l.hdr.size = sizeof l;
+  l.kind = RICCI_LOWER_LOOPS;
+  l.loops = [](void*, ricci_kernel_builder* k, const ricci_op*) -> ricci_status* {
+    ricci_sval v = 0;
+    ricci_karr a = 0;
+    const int64_t extent = 4;
+    ricci_status* wrong[] = {ricci_kernel_const(nullptr, RICCI_F32, &extent, &v),
+                             ricci_kernel_const(k, RICCI_F32, nullptr, &v),
+                             ricci_kernel_const(k, RICCI_F32, &extent, nullptr),
+                             ricci_kernel_const_index(k, 3, nullptr),
+                             ricci_kernel_scalar(k, RICCI_S_ADD, 0, nullptr, 2, &v),
+                             ricci_kernel_load(k, 1, nullptr, 1, &v),
+                             ricci_kernel_store(k, 1, nullptr, 1, v),
+                             ricci_kernel_private(k, 1, nullptr),
+                             ricci_kernel_private(k, 987654, &a),
+                             ricci_kernel_view(k, 1, 0, v, nullptr),
+                             ricci_kernel_copy(nullptr, 1, 1),
+                             ricci_kernel_parallel(k, nullptr, 1, &v),
+                             ricci_kernel_parallel(k, &extent, 1, nullptr),
+                             ricci_kernel_for(k, v, v, nullptr),
+                             ricci_kernel_while(nullptr),
+                             ricci_kernel_end(nullptr),
+                             ricci_kernel_reduce(k, RICCI_S_ADD, v, v, nullptr),
+                             ricci_kernel_yield(k, v, nullptr),
+                             ricci_kernel_inline(k, nullptr, nullptr, 0, nullptr, nullptr, 0),
+                             ricci_kernel_check(k, v, 3, nullptr, 4)};
+    for (ricci_status* s : wrong) told += ErrorOf(s) + "\n";
+    EXPECT_EQ(ricci_kernel_operand(nullptr, 0), 0u);
+    EXPECT_EQ(ricci_kernel_array_type(nullptr, 1), 0u);
+    EXPECT_EQ(ricci_kernel_dtype(nullptr, 1), 0u);
+    return ricci_kernel_copy(k, ricci_kernel_result(k, 0), ricci_kernel_operand(k, 0));
+  };
+  const ricci_lowering* list[] = {&l};
+  d.lowerings = list;
+  d.n_lowerings = 1;
+  Load(d);
+  ricci_program* f = UseRow();
+  ricci_executable* x = nullptr;
+  EXPECT_TRUE(Ok(ricci_compile(f, nullptr, &x))) << "nothing of that harms the builder";
+  EXPECT_EQ(told,
+            "ricci_kernel_const: k is NULL\nricci_kernel_const: element is NULL\nricci_kernel_const: out is NULL\n"
+            "ricci_kernel_const_index: out is NULL\nricci_kernel_scalar: in is NULL\nricci_kernel_load: index is NULL\n"
+            "ricci_kernel_store: index is NULL\nricci_kernel_private: out is NULL\n"
+            "kernel: a private array of type 987654, which is not known\nricci_kernel_view: out is NULL\n"
+            "ricci_kernel_copy: k is NULL\nricci_kernel_parallel: extents is NULL\n"
+            "ricci_kernel_parallel: index is NULL\nricci_kernel_for: index is NULL\nricci_kernel_while: k is NULL\n"
+            "ricci_kernel_end: k is NULL\nricci_kernel_reduce: index is NULL\nricci_kernel_yield: out is NULL\n"
+            "ricci_kernel_inline: f is NULL\nricci_kernel_check: msg is NULL\n");
+  ricci_executable_release(x);
+  ricci_program_release(f);
+}
+
+// A failure of a lowering in a kernel that is merged by rows is the run's, whatever its code.
+TEST_F(HostilePlugin, FailedPreconditionIsNotSwallowed) {
+  static int calls;
+  calls = 0;
+  ricci_prim_def d = Def("h.row_sum");
+  d.hdr.flags = RICCI_PRIM_READS_ONCE;
+  d.factors = Str("r c -> r; sum c");
+  d.abstract_eval = [](void*, ricci_builder* b, const ricci_op* op) -> ricci_status* {
+    uint32_t dtype = 0, rank = 0;
+    const int64_t* dims = nullptr;
+    if (ricci_status* s = ricci_type_get(op->ctx, op->in_types[0], &dtype, &rank, &dims)) return s;
+    ricci_type t = 0;
+    if (ricci_status* s = ricci_type_make(op->ctx, dtype, 1, dims, &t)) return s;
+    return ricci_builder_set_out_types(b, &t, 1);
+  };
+  ricci_lowering l{};
+  l.hdr.size = sizeof l;
+  l.kind = RICCI_LOWER_LOOPS;
+  l.loops = [](void*, ricci_kernel_builder*, const ricci_op*) {
+    ++calls;
+    return ricci_status_make(RICCI_FAILED_PRECONDITION, "no licence", 10);
+  };
+  const ricci_lowering* list[] = {&l};
+  d.lowerings = list;
+  d.n_lowerings = 1;
+  Load(d);
+  ricci_program* f = Parse(
+      "program f(%x: f32[64,32]) {\n"
+      " %m: f32[64] = reduce_max(%x) axes=[1]\n"
+      " %b: f32[64,32] = broadcast_in_dim(%m) shape=[64,32] broadcast_dimensions=[0]\n"
+      " %s: f32[64,32] = sub(%x, %b)\n"
+      " %e: f32[64,32] = exp(%s)\n"
+      " %t: f32[64] = h.row_sum(%e)\n return %e, %t\n}");
+  ricci_compile_opts o{};
+  o.hdr.size = sizeof o;
+  ricci_executable* x = nullptr;
+  ricci_backend b{};  // a device on which all passes run
+  b.hdr.size = sizeof b;
+  b.kind = Str("odd");
+  b.compile = [](void*, const ricci_kernel_table* const*, uint32_t, const ricci_plan*, uint32_t, void** code,
+                 ricci_code_info*) -> ricci_status* {
+    *code = &calls;
+    return nullptr;
+  };
+  b.run = [](void*, const ricci_run_args*) { return static_cast<ricci_status*>(nullptr); };
+  b.drop_code = [](void*) {};
+  ASSERT_TRUE(Ok(ricci_backend_register(ctx, &b)));
+  o.device = ricci_device_get(ctx, 0);
+  EXPECT_EQ(ErrorOf(ricci_compile(f, &o, &x), RICCI_FAILED_PRECONDITION), "t:6: h.row_sum: no licence");
+  EXPECT_EQ(calls, 1) << "and it was not tried again elsewhere";
+  ricci_program_release(f);
 }
 
 TEST_F(HostilePlugin, AbstractEvalThatSetsNothing) {

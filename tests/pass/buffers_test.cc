@@ -45,7 +45,7 @@ struct Random {
 
 void ExpectPlaced(uint32_t n_buffers, uint32_t seed) {
   Random r(n_buffers, seed);
-  ASSERT_EQ(pass::PlanBuffers(r.out), absl::OkStatus());
+  ASSERT_EQ(pass::PlanBuffers(pass::Options(), r.out), absl::OkStatus());
   const auto& buffers = r.out.plan.buffers;
   for (uint32_t a = 0; a < n_buffers; ++a) {
     ASSERT_EQ(buffers[a].offset % 64, 0u);

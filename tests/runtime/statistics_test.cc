@@ -43,5 +43,12 @@ TEST(Statistics, LoopsCountTheirTrips) {
             50u * 2 * 200 * 200 * 200);
 }
 
+TEST(Statistics, CountsStopAtTheirLargestValue) {
+  EXPECT_EQ(Flops("program f(%x: f32[]) { %0: f32[] = scan(%x) length=1099511627776 num_consts=0 num_carry=1"
+                  " body=program(%c: f32[]) { %s: f32[] = scan(%c) length=1099511627776 num_consts=0 num_carry=1"
+                  " body=program(%d: f32[]) { %t: f32[] = sin(%d)  return %t }  return %s }  return %0 }"),
+            ~uint64_t{0});
+}
+
 }  // namespace
 }  // namespace ricci::testing

@@ -1,4 +1,4 @@
-// What simplify rules ask a builder about the equations behind values.
+// What rules ask a builder of ricci/build.h about the equations behind values.
 #include "ricci/build.h"
 #include "trace/builder.h"
 
@@ -21,11 +21,11 @@ uint32_t ricci_builder_definition(const ricci_builder* b, ricci_val v, ricci_pri
                                   uint32_t* n_attrs, uint32_t* n_operands, uint32_t* result) {
   const ricci::ir::Equation* eqn = Definition(b, v);
   if (eqn == nullptr) return 0;
-  *prim = eqn->prim;
-  *attrs = eqn->attrs.data();
-  *n_attrs = static_cast<uint32_t>(eqn->attrs.size());
-  *n_operands = static_cast<uint32_t>(eqn->operands.size());
-  *result = Builder::Index(v) - eqn->first_result;
+  if (prim != nullptr) *prim = eqn->prim;
+  if (attrs != nullptr) *attrs = eqn->attrs.data();
+  if (n_attrs != nullptr) *n_attrs = static_cast<uint32_t>(eqn->attrs.size());
+  if (n_operands != nullptr) *n_operands = static_cast<uint32_t>(eqn->operands.size());
+  if (result != nullptr) *result = Builder::Index(v) - eqn->first_result;
   return 1;
 }
 
