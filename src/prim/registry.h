@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "ir/program.h"
-#include "prim/memo.h"
+#include "prim/memo_table.h"
 #include "prim/row.h"
 
 namespace ricci::inline v0::prim {

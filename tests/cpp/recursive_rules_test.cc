@@ -112,7 +112,7 @@ Value Halves(Value x) {
                       const Value x = std::get<0>(v), dx = std::get<0>(t);
                       const int64_t half = x.shape()[0] / 2;
                       Value slope = sum(dx);
-                      if (half > 0) slope = slope + 0.0 * Halves(lax::slice(x, Shape{0}, Shape{half}));
+                      if (half > 0) slope = slope + 0.0 * Halves(slice(x, 0, half));
                       return std::pair(Halves(x), slope);
                     })(x);
 }

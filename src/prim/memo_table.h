@@ -1,6 +1,6 @@
 // What transforms remember of the programs of a context while they run; transform/memo.h says how it is used.
-#ifndef RICCI_PRIM_MEMO_H_
-#define RICCI_PRIM_MEMO_H_
+#ifndef RICCI_PRIM_MEMO_TABLE_H_
+#define RICCI_PRIM_MEMO_TABLE_H_
 #include <memory>
 #include <mutex>
 
