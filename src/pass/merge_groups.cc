@@ -178,7 +178,12 @@ class Merger {
   absl::Status Learn(uint32_t e) {
     if (has_factors_[e]) return absl::OkStatus();
     has_factors_[e] = 1;
-    RICCI_ASSIGN(factors_[e], FactorsOf(f_, f_.equations[e], joins_[e] == Joins::kExpression));
+    // As the kernel will ask: no text means elementwise for scalar lowerings alone, not for views and gathers.
+    const trace::Op op(f_, f_.equations[e]);
+    const prim::Row& row = prim::Registry::Of(f_).Get(f_.equations[e].prim);
+    RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(row, *op.get(), target_, kKernelKinds));
+    const bool elementwise = l != nullptr && l->kind == RICCI_LOWER_SCALAR;
+    RICCI_ASSIGN(factors_[e], FactorsOf(f_, f_.equations[e], elementwise));
     return absl::OkStatus();
   }
 

@@ -238,7 +238,8 @@ TEST_F(BadInput, CompileOptions) {
   o.hdr.flags = 0;
   o.passes = {"dce,see", 7};
   const std::string passes =
-      "inline, dce, fold, simplify, hoist, schedule_vmap, inline_rules, fold_again, simplify_again, cse, dce_again, "
+      "inline, dce, fold, simplify, hoist, schedule_vmap, inline_rules, fold_again, simplify_again, cse, barriers, "
+      "dce_again, "
       "fuse, "
       "lower_plan, in_place, merge_kernels, buffers";
   EXPECT_EQ(ErrorOf(ricci_compile(f, &o, &x)), "passes: unknown pass see; known: " + passes);
@@ -299,7 +300,8 @@ TEST_F(BadInput, Dump) {
   EXPECT_EQ(
       ErrorOf(ricci_executable_dump(x, "soul", 4, &text, append)),
       "dump: unknown stage soul; known: program, optimized, kernels, plan, native, and the passes inline, dce, fold, "
-      "simplify, hoist, schedule_vmap, inline_rules, fold_again, simplify_again, cse, dce_again, fuse, lower_plan, "
+      "simplify, hoist, schedule_vmap, inline_rules, fold_again, simplify_again, cse, barriers, dce_again, fuse, "
+      "lower_plan, "
       "in_place, merge_kernels, buffers");
   EXPECT_EQ(ErrorOf(ricci_executable_dump(x, "cse", 3, &text, append)), "dump: pass cse does not run on device ref");
   EXPECT_TRUE(Ok(ricci_executable_dump(x, "lower_plan", 10, &text, append)));
