@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "ricci/element.hpp"
 #include "ricci/value.hpp"
 
 namespace ricci::inline v0 {
