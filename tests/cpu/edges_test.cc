@@ -7,12 +7,12 @@
 #include <cmath>
 #include <limits>
 
+#include "quad.h"
 #include "scalar_kernel.h"
 
 namespace ricci::testing {
 namespace {
 
-using Quad = _Float128;
 const Quad kPi = acosf128(-1);
 
 Quad Log2(Quad x) { return log2f128(x); }

@@ -42,7 +42,7 @@ void WantTypes(const Place& p, std::string_view who, std::string_view what, std:
 Values CustomJvpLeaves(const Place& p, const FunctionIdentity& identity, LeafFunction f, LeafFunction rule,
                        const Values& leaves) {
   OpenRule::WantEnd(p, identity);
-  OpenRule open(p, "custom_jvp", identity, leaves);
+  OpenRule open("custom_jvp", identity, leaves);
   auto function = open.Inside(f);
   const Closed<Value> closed = Close(p, function, TypesOf(leaves));
   if (auto mine = OpenRule::StandIn(p, "custom_jvp", identity, closed, leaves)) return *mine;
@@ -176,7 +176,7 @@ Program ReverseRule::Backward(const Captures& captures) const {
 Values CustomVjpLeaves(const Place& p, const FunctionIdentity& identity, LeafFunction f, LeafFunction fwd,
                        LeafFunction bwd, const Values& leaves) {
   OpenRule::WantEnd(p, identity);
-  OpenRule open(p, "custom_vjp", identity, leaves);
+  OpenRule open("custom_vjp", identity, leaves);
   ReverseRule rule{p, leaves, open, {}, {}, {}, 0, 0, {}, {}};
   auto function = open.Inside(f);
   rule.f = Close(p, function, TypesOf(leaves));

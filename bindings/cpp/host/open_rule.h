@@ -13,8 +13,8 @@ namespace ricci::inline v0 {
 
 class OpenRule {
  public:
-  OpenRule(const Place& p, std::string_view prim, const FunctionIdentity& identity, const Values& leaves)
-      : p_(p), prim_(prim), identity_(identity), leaves_(leaves) {}
+  OpenRule(std::string_view prim, const FunctionIdentity& identity, const Values& leaves)
+      : prim_(prim), identity_(identity), leaves_(leaves) {}
 
   // `f` as a function that knows, while it is traced, that it belongs to this derivative.
   auto Inside(LeafFunction f) {
@@ -41,7 +41,6 @@ class OpenRule {
   bool Matches(std::string_view prim, const FunctionIdentity& identity, const Closed<Value>& function,
                const Values& leaves) const;
 
-  const Place& p_;
   const std::string_view prim_;
   const FunctionIdentity& identity_;
   const Values& leaves_;
