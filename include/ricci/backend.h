@@ -110,7 +110,8 @@ typedef struct ricci_backend {
   void (*drop_code)(void* code);
   /* Text of the native form; may be NULL. */
   ricci_status* (*dump)(void* code, void* sink, void (*write)(void* sink, const char* p, size_t n));
-  /* `threads` changes; may be NULL. */
+  /* `threads` changes; may be NULL. A failure is that of ricci_context_config; backends told before are set back.
+   * Called without a lock, at any time, on any thread, also while the backend runs. */
   ricci_status* (*set_threads)(void* self, uint32_t threads);
 } ricci_backend;
 

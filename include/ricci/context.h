@@ -39,7 +39,8 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_context_add_plugin(ricci_ctx* c, r
 /* Loads a shared object and registers it; it is never unloaded. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_context_load_plugin(ricci_ctx* c, const char* path, size_t len);
 /* Options: `threads` (0 = all), `log_compiles` (0, 1), `dump_dir` (path; every stage of each compilation is written
- * there), `vmap` (auto, batched, lanes). Unknown keys and values are errors that list the known ones. */
+ * there), `vmap` (auto, batched, lanes). Unknown keys and values are errors that list the known ones. A call that fails
+ * changes nothing. Any thread, also within a callback; no lock is held while a backend is told. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_context_config(ricci_ctx* c, const char* key, size_t key_len,
                                                              const char* value, size_t value_len);
 
