@@ -19,14 +19,14 @@ void KernelEmitter::Range(uint32_t first, uint32_t last) {
         values_[i] = {Constant(inst.dtype, inst.imm), nullptr, 0};
         break;
       case RICCI_K_LOAD:
-        LoadFrom(i, inst.dtype, buffers_[static_cast<size_t>(inst.imm)], values_[inst.a], inst.a);
+        LoadFrom(i, inst.dtype, Buffer(static_cast<size_t>(inst.imm)), values_[inst.a], inst.a);
         break;
       case RICCI_K_STORE:
         if (together_ != 0) {
           postponed_.push_back({i, values_[inst.a], values_[inst.b]});
           break;
         }
-        StoreTo(k_.buffers[inst.imm].dtype, buffers_[static_cast<size_t>(inst.imm)], values_[inst.a], inst.a, inst.b);
+        StoreTo(k_.buffers[inst.imm].dtype, Buffer(static_cast<size_t>(inst.imm)), values_[inst.a], inst.a, inst.b);
         break;
       case RICCI_K_LOCAL:
         DeclareLocal(i);
@@ -86,7 +86,7 @@ void KernelEmitter::Check(const ricci_inst& inst) {
   Branch(
       bad,
       [&] {
-        LLVMBuildAtomicRMW(l_.b, LLVMAtomicRMWBinOpUMin, buffers_.back(), l_.I32(static_cast<int>(inst.imm)),
+        LLVMBuildAtomicRMW(l_.b, LLVMAtomicRMWBinOpUMin, Buffer(CountBuffers() - 1), l_.I32(static_cast<int>(inst.imm)),
                            LLVMAtomicOrderingMonotonic, 0);
       },
       [] {});

@@ -34,14 +34,16 @@ void KernelEmitter::Emit(const std::string& name, Part part) {
   LLVMPositionBuilderAtEnd(l_.b, LLVMAppendBasicBlockInContext(l_.ctx, function_, "entry"));
   LLVMBasicBlockRef start = LLVMAppendBasicBlockInContext(l_.ctx, function_, "start");
   LLVMPositionBuilderAtEnd(l_.b, start);
-  for (uint32_t i = 0; i < k_.n_buffers + (split_ != 0) + (out_.checks ? 1 : 0); ++i) {
-    V slot = Element(l_.ptr(), LLVMGetParam(function_, 0), l_.I64(i));
-    buffers_.push_back(LLVMBuildLoad2(l_.b, l_.ptr(), slot, "buffer"));
-  }
+  for (size_t i = 0; CountBuffers() <= kHeldBuffers && i < CountBuffers(); ++i) buffers_.push_back(LoadBuffer(i));
   Domain();
   LLVMBuildRetVoid(l_.b);
   LLVMPositionBuilderAtEnd(l_.b, LLVMGetEntryBasicBlock(function_));
   LLVMBuildBr(l_.b, start);
+}
+
+V KernelEmitter::LoadBuffer(size_t i) {
+  V slot = Element(l_.ptr(), LLVMGetParam(function_, 0), l_.I64(static_cast<int64_t>(i)));
+  return LLVMBuildLoad2(l_.b, l_.ptr(), slot, "buffer");
 }
 
 uint32_t KernelEmitter::FindSplit() {
@@ -225,7 +227,7 @@ void KernelEmitter::Points() {
   for (const Postponed& p : postponed_) {
     const ricci_inst& inst = k_.insts[p.store];
     values_[inst.a] = p.index, values_[inst.b] = p.value;
-    StoreTo(k_.buffers[inst.imm].dtype, buffers_[static_cast<size_t>(inst.imm)], p.index, inst.a, inst.b);
+    StoreTo(k_.buffers[inst.imm].dtype, Buffer(static_cast<size_t>(inst.imm)), p.index, inst.a, inst.b);
   }
   postponed_.clear();
 }

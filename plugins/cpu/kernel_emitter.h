@@ -12,6 +12,7 @@ namespace ricci::cpu {
 
 using V = LLVMValueRef;
 
+inline constexpr uint32_t kHeldBuffers = 32;  // whose addresses a kernel loads once; of more, where they are used
 inline constexpr uint64_t kStackLocals = 16;  // private arrays of the largest size that a kernel has on the stack
 inline constexpr int64_t kUnrollInsts = 512;  // instructions that unrolling a small loop may make
 inline constexpr uint32_t kInlineMath = 16;   // special functions of one kind that a kernel holds inline,
@@ -135,6 +136,12 @@ class KernelEmitter {
   static unsigned SizeOfDType(uint32_t dtype);
   V Element(LLVMTypeRef t, V base, V index) { return LLVMBuildGEP2(l_.b, t, base, &index, 1, ""); }
 
+  // Its address. More of them than fit into registers would be alive through the whole kernel, and LLVM's allocation of
+  // registers takes time that grows with the square of them.
+  V Buffer(size_t i) { return buffers_.empty() ? LoadBuffer(i) : buffers_[i]; }
+  V LoadBuffer(size_t i);
+  size_t CountBuffers() const { return k_.n_buffers + (split_ != 0) + (out_.checks ? 1 : 0); }
+
   void LoadFrom(uint32_t id, uint32_t dtype, V base, const Value& index, uint32_t index_id);
 
   void StoreTo(uint32_t dtype, V base, const Value& index, uint32_t index_id, uint32_t value_id);
@@ -246,7 +253,7 @@ class KernelEmitter {
   std::vector<Value> values_;
   std::vector<Local> locals_;
   std::vector<uint8_t> varying_;
-  std::vector<V> buffers_;
+  std::vector<V> buffers_;  // empty if there are many
   V function_ = nullptr;
   V mask_ = nullptr;        // lanes that are on; NULL = all
   int masked_depth_ = 0;    // branches and loops around that switch lanes off

@@ -232,7 +232,7 @@ uint32_t KernelEmitter::Split(uint32_t id) {
   const auto place = [&](V chunk) {
     V number = LLVMBuildAdd(l_.b, LLVMBuildMul(l_.b, row_, l_.I64(chunks_), ""), chunk, "");
     V at = LLVMBuildAdd(l_.b, LLVMBuildMul(l_.b, number, l_.I64(inner), ""), column_, "");
-    return Element(one, buffers_[k_.n_buffers], at);
+    return Element(one, Buffer(k_.n_buffers), at);
   };
   if (part_ == Part::kPartial) {
     V from = LLVMBuildAdd(l_.b, One(inst.a), LLVMBuildMul(l_.b, chunk_, l_.I64(chunk_length_), ""), "");

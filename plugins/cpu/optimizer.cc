@@ -18,6 +18,7 @@
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/Dominators.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PassManager.h>
 #include <llvm/Target/TargetMachine.h>
@@ -33,6 +34,8 @@
 
 namespace ricci::cpu {
 namespace {
+
+constexpr size_t kLongBlock = 256;  // instructions
 
 // The managers of analyses, each of which reaches the others.
 struct Analyses {
@@ -97,6 +100,41 @@ llvm::FunctionPassManager PassesOf(uint32_t level) {
   return passes;
 }
 
+// The instruction after which `block` is cut, or NULL if it is short enough. Variables of the stack stay in their
+// block.
+llvm::Instruction* FindCut(llvm::BasicBlock& block) {
+  size_t n = 0;
+  llvm::Instruction* last = nullptr;
+  for (llvm::Instruction& i : block) {
+    if (llvm::isa<llvm::AllocaInst>(i)) last = nullptr, n = 0;
+    if (++n == kLongBlock) last = &i;
+    if (n == kLongBlock + kLongBlock / 2) return last;
+  }
+  return nullptr;
+}
+
+// LLVM selects instructions, schedules them and orders what accesses memory block by block, in time that grows with the
+// square of a block's length, so long blocks become several. Each ends with a branch that is never taken (no address is
+// -1), because one without a condition is taken out again before instructions are selected.
+void CutLongBlocks(llvm::Function& f) {
+  if (f.arg_empty() || !f.getArg(0)->getType()->isPointerTy()) return;
+  llvm::BasicBlock* never = nullptr;
+  for (auto at = f.begin(); at != f.end(); ++at) {
+    llvm::Instruction* cut = FindCut(*at);
+    if (cut == nullptr) continue;
+    llvm::BasicBlock* rest = at->splitBasicBlock(std::next(cut->getIterator()));
+    if (never == nullptr) {
+      never = llvm::BasicBlock::Create(f.getContext(), "never", &f);
+      llvm::Type* const type = f.getReturnType();
+      llvm::ReturnInst::Create(f.getContext(), type->isVoidTy() ? nullptr : llvm::Constant::getNullValue(type), never);
+    }
+    llvm::IRBuilder<> b(at->getTerminator());
+    llvm::Value* no_address = llvm::ConstantExpr::getIntToPtr(b.getInt64(~uint64_t{0}), f.getArg(0)->getType());
+    b.CreateCondBr(b.CreateICmpEQ(f.getArg(0), no_address), never, rest);
+    at->getTerminator()->eraseFromParent();
+  }
+}
+
 }  // namespace
 
 void Optimize(LLVMModuleRef module, LLVMTargetMachineRef machine, uint32_t level) {
@@ -104,6 +142,7 @@ void Optimize(LLVMModuleRef module, LLVMTargetMachineRef machine, uint32_t level
   llvm::ModulePassManager passes;
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(PassesOf(level)));
   passes.run(*llvm::unwrap(module), analyses.module);
+  for (llvm::Function& f : *llvm::unwrap(module)) CutLongBlocks(f);
 }
 
 }  // namespace ricci::cpu

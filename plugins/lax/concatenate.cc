@@ -1,7 +1,8 @@
 // concatenate: operands one after another along `dimension`; stack: operands of one shape along a new dimension `axis`.
 //
 // Lowered by index: every operand is loaded at a clamped index and the one that the index falls into is selected. A
-// backend may cut its loops where the selection changes.
+// backend may cut its loops where the selection changes. That is work in operands times elements, so many operands are
+// copied one by one.
 #include "factor_text.hpp"
 
 namespace ricci::inline v0::lax::rows {
@@ -9,6 +10,9 @@ namespace {
 
 constexpr AttrSpec kConcatenateAttrs[] = {{"dimension", AttrKind::kInt}};
 constexpr AttrSpec kStackAttrs[] = {{"axis", AttrKind::kInt}};
+
+constexpr uint32_t kFewOperands = 32;
+bool HasFewOperands(const Eqn& e) { return e.n_in() <= kFewOperands; }
 
 // ---- concatenate ----
 ArrayTypes ConcatenateType(const Eqn& e) {
@@ -73,6 +77,19 @@ Scalar ConcatenateIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<cons
   return out.id == 0 ? k.Constant(e.out().dtype(), 0) : out;
 }
 
+void ConcatenateLoops(KernelBuilder& k, const Eqn& e) {
+  const auto along = static_cast<size_t>(e.integer("dimension"));
+  int64_t start = 0;
+  for (uint32_t i = 0; i < e.n_in(); ++i) {
+    k.Parallel(e.in(i).shape(), [&](const Index& at) {
+      Index to = at;
+      to[along] = at[along] + start;
+      k.Result().Store(to, k.Operand(i).Load(at));
+    });
+    start += e.in(i).dim(static_cast<int64_t>(along));  // exact: at most the result's dimension
+  }
+}
+
 std::string ConcatenateFactors(const Eqn& e) {
   FactorText text;
   Shape shared;
@@ -127,6 +144,17 @@ Scalar StackIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scal
   return out;
 }
 
+void StackLoops(KernelBuilder& k, const Eqn& e) {
+  const int64_t axis = e.integer("axis");
+  for (uint32_t i = 0; i < e.n_in(); ++i) {
+    k.Parallel(e.in(i).shape(), [&](const Index& at) {
+      Index to = at;
+      to.insert(to.begin() + axis, k.At(i));  // exact: a dimension of the result
+      k.Result().Store(to, k.Operand(i).Load(at));
+    });
+  }
+}
+
 std::string StackFactors(const Eqn& e) {
   FactorText text;
   Shape shared;
@@ -147,9 +175,16 @@ constexpr Row kRows[] = {
      .simplify = SimplerConcatenate,
      .factors_of = ConcatenateFactors,
      .index = ConcatenateIndex,
+     .index_match = HasFewOperands,
+     .loops = ConcatenateLoops,
      .examples = "(f64[2,3], f64[1,3], f64[4,3]) dimension=0; "
                  "(f64[0,3], f64[2,3]) dimension=0; "
-                 "(f64[2,3], f64[2,1]) dimension=1"},
+                 "(f64[2,3], f64[2,1]) dimension=1; "
+                 "(f64[2,1], f64[2,2], f64[2,2], f64[2,2], f64[2,2], f64[2,2], f64[2,2], "
+                 "f64[2,2], f64[2,2], f64[2,2], f64[2,2], f64[2,2], f64[2,2], f64[2,2], "
+                 "f64[2,2], f64[2,2], f64[2,2], f64[2,2], f64[2,2], f64[2,2], f64[2,2], "
+                 "f64[2,2], f64[2,2], f64[2,2], f64[2,2], f64[2,2], f64[2,2], f64[2,2], "
+                 "f64[2,2], f64[2,2], f64[2,2], f64[2,2], f64[2,2]) dimension=1"},
     {.name = "stack",
      .attrs = kStackAttrs,
      .type = StackType,
@@ -158,7 +193,13 @@ constexpr Row kRows[] = {
      .batch = StackBatch,
      .factors_of = StackFactors,
      .index = StackIndex,
-     .examples = "(f64[2,3], f64[2,3]) axis=1"},
+     .index_match = HasFewOperands,
+     .loops = StackLoops,
+     .examples = "(f64[2,3], f64[2,3]) axis=1; "
+                 "(f64[2], f64[2], f64[2], f64[2], f64[2], f64[2], f64[2], f64[2], f64[2], "
+                 "f64[2], f64[2], f64[2], f64[2], f64[2], f64[2], f64[2], f64[2], f64[2], "
+                 "f64[2], f64[2], f64[2], f64[2], f64[2], f64[2], f64[2], f64[2], f64[2], "
+                 "f64[2], f64[2], f64[2], f64[2], f64[2], f64[2]) axis=1"},
 };
 
 }  // namespace

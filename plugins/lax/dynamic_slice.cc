@@ -9,7 +9,8 @@ namespace ricci::inline v0::lax::rows {
 namespace {
 
 constexpr AttrSpec kAttrs[] = {{"slice_sizes", AttrKind::kInts}};
-constexpr int64_t kLargeUpdated = 4096;  // elements of an array that is not copied to change a part
+// Elements of an array that is not computed anew to change a part: a quarter of it, or a sixteenth.
+constexpr int64_t kLargeUpdated = 4096, kSomewhatLargeUpdated = 512;
 
 // Checks the starts, operands first .. n - 1.
 void WantStarts(const Eqn& e, uint32_t first) {
@@ -168,7 +169,8 @@ Scalar UpdateIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Sca
 
 // A part of a large array is written in place; elsewhere the result stays an expression, which fuses.
 bool UpdatesInPlace(const Eqn& e) {
-  return e.in(0).elements() > kLargeUpdated && e.in(1).elements() <= e.in(0).elements() / 4;
+  const int64_t all = e.in(0).elements(), part = e.in(1).elements();
+  return (all > kLargeUpdated && part <= all / 4) || (all > kSomewhatLargeUpdated && part <= all / 16);
 }
 void UpdateLoops(KernelBuilder& k, const Eqn& e) {
   const ArrayType x = e.in(0), update = e.in(1);

@@ -132,11 +132,27 @@ Val ScalarFolder::SimplifySelect(Val condition, Val yes, Val no) {
     const Val in[] = {table_[condition].inst.a, no, yes};
     return Fold(RICCI_S_SELECT, table_.DType(yes), in, 3);
   }
+  if (const Val merged = MergeSelects(condition, yes, no)) return merged;
   if (table_.DType(yes) != RICCI_BOOL) return 0;
   const auto a = Truth(yes), b = Truth(no);
   if (a && b) return *a ? condition : Fold(RICCI_S_NOT, RICCI_BOOL, &condition, 1);
   if (a == true) return FoldTwo(RICCI_S_OR, condition, no);
   return b == false ? FoldTwo(RICCI_S_AND, condition, yes) : 0;
+}
+
+// c ? v : (d ? v : x) is (c | d) ? v : x, and c ? (d ? x : v) : v is (c & d) ? x : v: one choice for a chain of updates
+// with one value.
+Val ScalarFolder::MergeSelects(Val condition, Val yes, Val no) {
+  const ricci_inst other = table_[no].inst, inner = table_[yes].inst;
+  if (table_.Is(no, RICCI_S_SELECT) && other.b == yes) {
+    const Val in[] = {FoldTwo(RICCI_S_OR, condition, other.a), yes, other.c};
+    return Fold(RICCI_S_SELECT, table_.DType(yes), in, 3);
+  }
+  if (table_.Is(yes, RICCI_S_SELECT) && inner.c == no) {
+    const Val in[] = {FoldTwo(RICCI_S_AND, condition, inner.a), inner.b, no};
+    return Fold(RICCI_S_SELECT, table_.DType(yes), in, 3);
+  }
+  return 0;
 }
 
 Val ScalarFolder::SimplifyComparison(uint32_t op, Val x, Val y) {

@@ -36,6 +36,7 @@ class ScalarFolder {
   Val SimplifyShift(uint32_t op, Val x, Val y);
   Val SimplifyComparison(uint32_t op, Val x, Val y);
   Val SimplifySelect(Val condition, Val yes, Val no);
+  Val MergeSelects(Val condition, Val yes, Val no);
   Val SimplifyConvert(Val x, uint32_t to);
   Val SimplifyNot(Val x);
   Val FoldTwo(uint32_t op, Val x, Val y);  // to bool

@@ -2,12 +2,15 @@
 #ifndef RICCI_PASS_PASS_H_
 #define RICCI_PASS_PASS_H_
 #include "pass/pipeline.h"
-#include "trace/builder.h"
+#include "transform/rebuild.h"
 
 namespace ricci::inline v0::pass {
 
 using trace::Builder;
 using trace::Vals;
+using transform::AppendRebuilt;
+using transform::CopyWithNested;
+using transform::Rebuild;
 
 // inline_calls.cc: replaces equations whose best lowering is a decomposition by it, nested programs too.
 absl::StatusOr<ir::ProgramRef> InlineCalls(const ir::Program& f, const Options& options);
@@ -28,20 +31,6 @@ absl::StatusOr<ir::ProgramRef> Barriers(const ir::Program& f, const Options& opt
 absl::StatusOr<ir::ProgramRef> Dce(const ir::Program& f, const Options& options);
 // fuse.cc: groups equations into fusion equations, one kernel each.
 absl::StatusOr<ir::ProgramRef> Fuse(const ir::Program& f, const Options& options);
-
-// Rebuilds `f` equation by equation: `step` appends what stands for an equation to the builder and returns its results.
-// Nested programs are left as they are; see RebuildNested.
-using RebuildStep = std::function<absl::StatusOr<Vals>(Builder& b, const ir::Program& f, const ir::Equation& eqn,
-                                                       std::span<const trace::Val> in)>;
-absl::StatusOr<ir::ProgramRef> Rebuild(const ir::Program& f, const RebuildStep& step);
-// The same, appended to `b` with these values for the parameters; gives the results.
-absl::StatusOr<Vals> AppendRebuilt(Builder& b, const ir::Program& f, std::span<const trace::Val> params,
-                                   const RebuildStep& step);
-
-// Appends `eqn` with each nested program replaced by `pass` of it.
-absl::StatusOr<Vals> CopyWithNested(Builder& b, const ir::Program& f, const ir::Equation& eqn,
-                                    std::span<const trace::Val> in,
-                                    const std::function<absl::StatusOr<ir::ProgramRef>(const ir::Program&)>& pass);
 
 }  // namespace ricci::inline v0::pass
 #endif

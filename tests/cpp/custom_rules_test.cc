@@ -151,6 +151,25 @@ TEST_F(CustomRules, CheckpointPoliciesAndNesting) {
   EXPECT_NEAR(grad(checkpoint(jit(f)))(Num(x)).item<float>(), slope, 1e-6);
 }
 
+TEST_F(CustomRules, CheckpointOptions) {
+  auto f = [](Value v) { return sin(sin(v)); };
+  const auto text = [&](auto g) { return make_program(ctx, grad(g), Num(0.5f)).text(); };
+  const auto count = [](const std::string& all, std::string_view part) {
+    int n = 0;
+    for (size_t at = all.find(part); at != std::string::npos; at = all.find(part, at + 1)) ++n;
+    return n;
+  };
+  // By itself the inner sine is computed again, behind a barrier; where that may be merged, there is no barrier.
+  EXPECT_EQ(count(text(checkpoint(f)), "prevent_cse=false"), 0);
+  EXPECT_EQ(count(text(checkpoint(f, {.policy = "dots"})), "policy=\"dots\""), 1);
+  EXPECT_EQ(count(text(checkpoint(f, {.policy = "nothing", .prevent_cse = false})), "prevent_cse=false"), 1);
+  for (const bool apart : {true, false}) {
+    const auto g = checkpoint(f, {.policy = "nothing", .prevent_cse = apart});
+    const float slope = grad(g)(Num(0.5f)).item<float>();
+    EXPECT_NEAR(slope, std::cos(std::sin(0.5f)) * std::cos(0.5f), 1e-6) << apart;
+  }
+}
+
 TEST_F(CustomRules, StopGradient) {
   auto f = [](Value x) { return x * stop_gradient(x * x); };
   EXPECT_EQ(grad(f)(Num(3)).item<float>(), 9);

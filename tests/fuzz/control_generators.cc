@@ -56,7 +56,8 @@ void Checkpoint(Draft& d) {
   const Values in = SomeValues(d, d.dice().Between(1, 3));
   const Owned body = SomeBody(d, TypesOf(in));
   ricci_program* p = body.get();
-  d.Emit("checkpoint", in, {{"body", p}, {"policy", d.dice().Chance(0.5) ? "nothing" : "dots"}});
+  constexpr const char* kPolicies[] = {"nothing", "dots", "everything"};
+  d.Emit("checkpoint", in, {{"body", p}, {"policy", d.dice().Pick(kPolicies)}, {"prevent_cse", d.dice().Chance(0.7)}});
 }
 
 void Cond(Draft& d) {

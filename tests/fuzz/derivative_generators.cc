@@ -37,10 +37,26 @@ void IfDerivable(const Make& make) {
   }
 }
 
+// `rule`, whose first results are those of `f`: now and then it applies f itself to get them, so its derivatives need
+// the rule again.
+Program MaybeRecursive(Draft& d, std::string_view primitive, const Function& f, const Program& rule) {
+  if (!d.dice().Chance(0.4)) return rule;
+  Draft body(d, ParamsOf(d.context(), rule.get()));
+  ricci_program *call = f.body.get(), *plain = rule.get();
+  const Values params = body.params(), in(params.begin(), params.begin() + static_cast<int64_t>(f.in.size()));
+  const Values self = body.Emit(primitive, in, {{"call", call}, {"self", 1}});
+  Values out = body.Emit("call", params, {{"body", plain}, {"name", "rule"}});
+  if (self.empty() || out.empty()) return rule;
+  std::copy(self.begin(), self.end(), out.begin());
+  d.Count(Text(primitive, " whose rule applies it"));
+  return body.Finish(out);
+}
+
 void CustomJvp(Draft& d) {
   const Function f = SomeFunction(d);
   IfDerivable([&] {
-    const Program rule = JvpOf(WithoutCustomRules(f.body), Mask(f.in.size(), 1));
+    const Program plain = JvpOf(WithoutCustomRules(f.body), Mask(f.in.size(), 1));
+    const Program rule = MaybeRecursive(d, "custom_jvp", f, plain);
     ricci_program *call = f.body.get(), *jvp = rule.get();
     d.Emit("custom_jvp", f.in, {{"call", call}, {"jvp", jvp}});
   });
@@ -49,7 +65,8 @@ void CustomVjp(Draft& d) {
   const Function f = SomeFunction(d);
   IfDerivable([&] {
     const ReverseMode halves = VjpOf(f.body, Mask(f.in.size(), 1));
-    ricci_program *call = f.body.get(), *fwd = halves.fwd.get(), *bwd = halves.bwd.get();
+    const Program forward = MaybeRecursive(d, "custom_vjp", f, halves.fwd);
+    ricci_program *call = f.body.get(), *fwd = forward.get(), *bwd = halves.bwd.get();
     d.Emit("custom_vjp", f.in, {{"call", call}, {"fwd", fwd}, {"bwd", bwd}});
   });
 }

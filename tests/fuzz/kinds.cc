@@ -48,6 +48,8 @@ std::vector<std::string> WantedKinds() {
                                   "donated arguments",
                                   "donated arguments of a transformed program",
                                   "result in the memory of a donated argument",
+                                  "custom_jvp whose rule applies it",
+                                  "custom_vjp whose rule applies it",
                                   kLargeBody};
   for (std::string_view inner : kHolders) {
     out.push_back(AtDepth(inner));

@@ -2,8 +2,8 @@
 
 #include "base/status_abi.h"
 #include "ir/walk.h"
-#include "pass/pass.h"
 #include "ricci/lax.hpp"
+#include "transform/rebuild.h"
 
 namespace ricci::testing {
 namespace {
@@ -19,20 +19,27 @@ Values InlineInto(ricci_ctx* ctx, ricci_builder* b, const Program& p, const Valu
   return made;
 }
 
-absl::StatusOr<ir::ProgramRef> Plain(const ir::Program& f) {
-  return pass::Rebuild(f,
-                       [&](trace::Builder& b, const ir::Program& from, const ir::Equation& eqn,
-                           std::span<const trace::Val> in) -> absl::StatusOr<trace::Vals> {
-                         const std::string_view name = b.registry().vocabulary().PrimName(eqn.prim);
-                         if (name != "custom_jvp" && name != "custom_vjp")
-                           return pass::CopyWithNested(b, from, eqn, in, Plain);
-                         for (const ricci_attr& a : eqn.attrs) {
-                           if (std::string_view(a.name.ptr, a.name.len) != "call") continue;
-                           RICCI_ASSIGN(const ir::ProgramRef body, Plain(*ir::FromAbi(ir::Programs(a)[0])));
-                           return b.Inline(*body, in);
-                         }
-                         return absl::InternalError("a custom derivative without a function");
-                       });
+// `f` with equations of these primitives as calls.
+absl::StatusOr<ir::ProgramRef> Plain(const ir::Program& f, std::span<const std::string_view> primitives) {
+  const auto nested = [&](const ir::Program& p) { return Plain(p, primitives); };
+  return transform::Rebuild(f,
+                            [&](trace::Builder& b, const ir::Program& from, const ir::Equation& eqn,
+                                std::span<const trace::Val> in) -> absl::StatusOr<trace::Vals> {
+                              const std::string_view name = b.registry().vocabulary().PrimName(eqn.prim);
+                              if (std::ranges::find(primitives, name) == primitives.end())
+                                return transform::CopyWithNested(b, from, eqn, in, nested);
+                              for (const ricci_attr& a : eqn.attrs) {
+                                if (std::string_view(a.name.ptr, a.name.len) != "call") continue;
+                                RICCI_ASSIGN(const ir::ProgramRef body, nested(*ir::FromAbi(ir::Programs(a)[0])));
+                                return b.Inline(*body, in);
+                              }
+                              return absl::InternalError("a custom derivative without a function");
+                            });
+}
+Program PlainOf(const Program& p, std::initializer_list<std::string_view> primitives) {
+  auto plain = Plain(*ir::FromAbi(p.get()), primitives);
+  Check(base::ToAbi(plain.status()));
+  return Own(ir::Abi(plain->Detach()));
 }
 
 }  // namespace
@@ -91,11 +98,8 @@ Program BatchOf(const Program& p, const Mask& in_batched, Mask& out_batched) {
   return Own(out);
 }
 
-Program WithoutCustomRules(const Program& p) {
-  auto plain = Plain(*ir::FromAbi(p.get()));
-  Check(base::ToAbi(plain.status()));
-  return Own(ir::Abi(plain->Detach()));
-}
+Program WithoutCustomRules(const Program& p) { return PlainOf(p, {"custom_jvp", "custom_vjp"}); }
+Program WithoutCustomVjp(const Program& p) { return PlainOf(p, {"custom_vjp"}); }
 
 std::multiset<std::string> RowsOf(const Program& p) {
   std::multiset<std::string> out;

@@ -27,6 +27,8 @@ Program VmapOf(const Program& p, const BatchAxes& in_axes, const BatchAxes& out_
 Program BatchOf(const Program& p, const Mask& in_batched, Mask& out_batched);
 // Functions with derivatives of their own become calls: what autodiff makes of them without.
 Program WithoutCustomRules(const Program& p);
+// The same of custom_vjp alone, which has no forward mode.
+Program WithoutCustomVjp(const Program& p);
 
 // Names of all rows in it, nested programs too.
 std::multiset<std::string> RowsOf(const Program& p);

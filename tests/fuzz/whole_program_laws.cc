@@ -48,8 +48,9 @@ class Laws {
     if (Complaint c = Law("difference" + of, [&](Dice& d) { return CheckDifference(ctx_, plain, d, seed_, counts_); }))
       return c;
     if (backward == nullptr) return {};
+    const Program forward = WithoutCustomVjp(backward);  // a rule may apply the function whose rule it is
     return Law("difference of backward" + of,
-               [&](Dice& d) { return CheckDifference(ctx_, backward, d, seed_, counts_); });
+               [&](Dice& d) { return CheckDifference(ctx_, forward, d, seed_, counts_); });
   }
 
  private:

@@ -4,6 +4,7 @@
 #include "pass/lowered_program.h"
 #include "transform/grad.h"
 #include "transform/partial_eval.h"
+#include "transform/vmap.h"
 
 namespace ricci::testing {
 namespace {
@@ -32,16 +33,20 @@ std::string Chain(std::string_view attrs) {
 
 class CheckpointMemory : public LoweredProgram {
  protected:
-  std::unique_ptr<pass::Lowered> LowerGradient(std::string_view text) {
+  ir::ProgramRef Gradient(std::string_view text) {
     ricci_program* f = Parse(text);
     const uint32_t arg = 1;  // the gradient by W would be summed over all layers: memory of its own
     auto grad = transform::Grad(*ir::FromAbi(f), {&arg, 1}, false);
     ricci_program_release(f);
     EXPECT_TRUE(grad.ok()) << grad.status();
-    auto lowered = pass::Lower(**grad, {.target = "cpu"});
+    return *std::move(grad);
+  }
+  static std::unique_ptr<pass::Lowered> Lower(const ir::Program& f) {
+    auto lowered = pass::Lower(f, {.target = "cpu"});
     EXPECT_TRUE(lowered.ok()) << lowered.status();
     return *std::move(lowered);
   }
+  std::unique_ptr<pass::Lowered> LowerGradient(std::string_view text) { return Lower(*Gradient(text)); }
   // Equations of that name in the last program, fusions included.
   int Count(const pass::Lowered& l, std::string_view name) {
     int n = 0;
@@ -80,6 +85,37 @@ TEST_F(CheckpointMemory, StoredResidualAndRecomputedValuesAreCounted) {
   const auto merged = LowerGradient(Chain("policy=\"nothing\" prevent_cse=false"));
   EXPECT_EQ(Count(*merged, "dot_general"), 160);
   EXPECT_GE(Vectors(*merged), 80);
+}
+
+// The barrier is mapped as all else: a batch of gradients keeps a layer's arguments for every element, no more.
+TEST_F(CheckpointMemory, UnderVmap) {
+  constexpr int64_t kBatch = 4;
+  const auto lower = [&](std::string_view attrs) {
+    const ir::ProgramRef g = Gradient(Chain(attrs));
+    const int32_t in_axes[] = {-1, 0, -1}, out_axes[] = {0};
+    auto mapped = transform::Vmap(*g, std::span(in_axes).first(g->n_params()), out_axes, kBatch, "");
+    EXPECT_TRUE(mapped.ok()) << mapped.status();
+    return Lower(**mapped);
+  };
+  const auto stored = lower("policy=\"everything\""), saved = lower("policy=\"nothing\"");
+  EXPECT_EQ(Count(*stored, "dot_general"), 160);
+  EXPECT_EQ(Count(*saved, "dot_general"), 160 + 80 - 4);
+  EXPECT_GE(Vectors(*stored), kBatch * 80);
+  EXPECT_LE(Vectors(*saved), kBatch * (kLayers + 8));
+}
+
+// A gradient of a gradient is computed again likewise: its derivative by the first argument of a layer of two
+// checkpoints runs forwards, backwards, and both of them backwards.
+TEST_F(CheckpointMemory, InGradientsOfGradients) {
+  const auto second = [&](std::string_view attrs) {
+    const ir::ProgramRef g = Gradient(Chain(attrs));
+    auto jvp = transform::Jvp(*g, transform::Mask{0, 1});
+    EXPECT_TRUE(jvp.ok()) << jvp.status();
+    return Lower(*jvp->program);
+  };
+  const auto stored = second("policy=\"everything\""), saved = second("policy=\"nothing\"");
+  EXPECT_GT(Count(*saved, "dot_general"), Count(*stored, "dot_general"));
+  EXPECT_LE(2 * Vectors(*saved), Vectors(*stored));
 }
 
 TEST_F(CheckpointMemory, BarriersCostNeitherKernelsNorCopies) {

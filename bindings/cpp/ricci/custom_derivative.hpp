@@ -27,9 +27,10 @@ auto checkpoint(F f, CheckpointOptions options = {}, Location at = Location::Her
                        return Fill<Value>(shell.out(), out);
                      });
 }
-template <typename F>
-auto checkpoint(F f, std::string policy, Location at = Location::Here()) {
-  return checkpoint(std::move(f), CheckpointOptions{.policy = std::move(policy)}, at);
+// The same with a policy alone. A template of its type, so that {.policy = ...} is never taken for a string.
+template <typename F, std::convertible_to<std::string> Policy>
+auto checkpoint(F f, Policy&& policy, Location at = Location::Here()) {
+  return checkpoint(std::move(f), CheckpointOptions{.policy = std::forward<Policy>(policy)}, at);
 }
 
 // What tells one custom derivative from another: the types of its functions and arguments, and what the functions

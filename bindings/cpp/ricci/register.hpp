@@ -101,6 +101,10 @@ inline ricci_status* RunIndex(void* self, ricci_kernel_builder* k, const ricci_o
   });
 }
 
+inline ricci_status* MatchIndex(void* self, const ricci_op* op, uint32_t* accept) noexcept {
+  return Guard([&] { *accept = RowOf(self).index_match(Eqn(op, nullptr)); });
+}
+
 inline ricci_status* RunLoops(void* self, ricci_kernel_builder* k, const ricci_op* op) noexcept {
   return Guard([&] {
     KernelBuilder kernel(k);
@@ -157,7 +161,11 @@ inline std::vector<ricci_lowering> LoweringsOf(const Row& row) {
     l.loops = thunks::RunUpdates;
     if (row.updates_match != nullptr) l.match = thunks::MatchUpdates;
   }
-  if (row.index != nullptr) add(RICCI_LOWER_INDEX).index = thunks::RunIndex;
+  if (row.index != nullptr) {
+    ricci_lowering& l = add(RICCI_LOWER_INDEX);
+    l.index = thunks::RunIndex;
+    if (row.index_match != nullptr) l.match = thunks::MatchIndex;
+  }
   if (row.loops != nullptr) add(RICCI_LOWER_LOOPS).loops = thunks::RunLoops;
   if (row.decompose != nullptr) {
     ricci_lowering& l = add(RICCI_LOWER_DECOMPOSE);

@@ -95,6 +95,7 @@ struct Row {
   LoopsRule updates = nullptr;        // loops that find operand 0 in the result and write what changes
   MatchRule updates_match = nullptr;  // which equations they take; null = all
   IndexRule index = nullptr;
+  MatchRule index_match = nullptr;  // which equations the index lowering takes; null = all
   LoopsRule loops = nullptr;
   DecomposeRule decompose = nullptr;
   bool transformable = false;      // the decomposition supplies every missing rule

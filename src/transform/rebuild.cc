@@ -1,7 +1,11 @@
-// Rebuild: the walk that most passes share.
-#include "pass/pass.h"
+#include "transform/rebuild.h"
 
-namespace ricci::inline v0::pass {
+#include "prim/registry.h"
+
+namespace ricci::inline v0::transform {
+
+using trace::Builder;
+using trace::Vals;
 
 absl::StatusOr<ir::ProgramRef> Rebuild(const ir::Program& f, const RebuildStep& step) {
   RICCI_ASSIGN(auto b, Builder::Create(prim::Registry::Of(f), f.name, {f.param_types.data(), f.param_types.size()}));
@@ -27,31 +31,33 @@ absl::StatusOr<Vals> AppendRebuilt(Builder& b, const ir::Program& f, std::span<c
   return results;
 }
 
-absl::StatusOr<Vals> CopyWithNested(Builder& b, const ir::Program& f, const ir::Equation& eqn,
-                                    std::span<const trace::Val> in,
-                                    const std::function<absl::StatusOr<ir::ProgramRef>(const ir::Program&)>& pass) {
-  std::vector<ricci_attr> attrs(eqn.attrs.begin(), eqn.attrs.end());
-  std::vector<ir::ProgramRef> keep;
-  std::vector<std::vector<ricci_program*>> lists;
+absl::StatusOr<bool> NewAttributes::Map(ricci_attr& a, const ProgramStep& step) {
+  const auto programs = ir::Programs(a);
+  if (programs.empty()) return false;
+  std::vector<ricci_program*> made;
   bool changed = false;
-  for (ricci_attr& a : attrs) {
-    const auto programs = ir::Programs(a);
-    if (programs.empty()) continue;
-    std::vector<ricci_program*>& list = lists.emplace_back();
-    for (ricci_program* p : programs) {
-      RICCI_ASSIGN(ir::ProgramRef q, pass(*ir::FromAbi(p)));
-      changed |= q.get() != ir::FromAbi(p);
-      list.push_back(ir::Abi(q.get()));
-      keep.push_back(std::move(q));
-    }
+  for (ricci_program* p : programs) {
+    RICCI_ASSIGN(ir::ProgramRef q, step(*ir::FromAbi(p)));
+    changed |= q.get() != ir::FromAbi(p);
+    made.push_back(ir::Abi(q.get()));
+    keep_.push_back(std::move(q));
   }
-  if (!changed) return b.Copy(f, eqn, in);
-  size_t next = 0;
-  for (ricci_attr& a : attrs) {
-    if (!ir::Programs(a).empty()) a.data = lists[next++].data();
-  }
-  b.SetLocation(eqn.location);
-  return b.Emit(eqn.prim, attrs, in);
+  handles_.push_back(std::move(made));
+  a.data = handles_.back().data();
+  return changed;
 }
 
-}  // namespace ricci::inline v0::pass
+absl::StatusOr<Vals> CopyWithNested(Builder& b, const ir::Program& f, const ir::Equation& eqn,
+                                    std::span<const trace::Val> in, const ProgramStep& step) {
+  NewAttributes attrs(eqn.attrs);
+  bool changed = false;
+  for (ricci_attr& a : attrs.list) {
+    RICCI_ASSIGN(bool another, attrs.Map(a, step));
+    changed |= another;
+  }
+  if (!changed) return b.Copy(f, eqn, in);
+  b.SetLocation(eqn.location);
+  return b.Emit(eqn.prim, attrs.list, in);
+}
+
+}  // namespace ricci::inline v0::transform

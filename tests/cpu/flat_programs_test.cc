@@ -1,0 +1,120 @@
+// Long flat programs: code grows linearly with them, and no block of it becomes so long that LLVM's code generator,
+// which takes the square of a block's length, would be felt. Counted in lines of code, not in time.
+#include <sstream>
+
+#include "support/program_runner.h"
+
+namespace ricci::testing {
+namespace {
+
+using Shape = std::string (*)(int n);
+
+std::string Updates(int n) {  // of different elements with one value: the chain of choices becomes one
+  std::ostringstream t;
+  t << "program f(%x0: f32[500]) {\n%v: f32[1] = constant 1.5\n";
+  for (int i = 0; i < n; ++i) {
+    t << "%i" << i << ": i32[] = constant " << i << "\n%x" << i + 1 << ": f32[500] = dynamic_update_slice(%x" << i
+      << ", %v, %i" << i << ")\n";
+  }
+  t << "return %x" << n << "\n}";
+  return t.str();
+}
+std::string LargeUpdates(int n) {  // in place, one kernel each
+  std::string text = Updates(n);
+  for (size_t at; (at = text.find("[500]")) != std::string::npos;) text.replace(at, 5, "[5000]");
+  return text;
+}
+
+// A program of n parameters of `type`.
+std::string OfParams(int n, const std::string& first, const std::string& type, const std::string& body) {
+  std::ostringstream t;
+  t << "program f(" << first;
+  for (int i = 0; i < n; ++i) t << (i + first.size() ? ", " : "") << "%c" << i << ": " << type;
+  t << ") {\n" << body << "}";
+  return t.str();
+}
+std::string AllParams(int n) {
+  std::ostringstream t;
+  for (int i = 0; i < n; ++i) t << (i == 0 ? "%c" : ", %c") << i;
+  return t.str();
+}
+
+std::string Cases(int n) {
+  return OfParams(n, "%w: i32[64]", "f32[64]", "%r: f32[64] = select_n(%w, " + AllParams(n) + ")\nreturn %r\n");
+}
+std::string Pieces(int n) {
+  const std::string type = "f32[" + std::to_string(64 * n) + "]";
+  return OfParams(n, "", "f32[64]", "%r: " + type + " = concatenate(" + AllParams(n) + ") dimension=0\nreturn %r\n");
+}
+std::string Stacked(int n) {
+  const std::string type = "f32[" + std::to_string(n) + "]";
+  return OfParams(n, "", "f32[]", "%r: " + type + " = stack(" + AllParams(n) + ") axis=0\nreturn %r\n");
+}
+std::string SumOfParams(int n) {
+  std::ostringstream t;
+  for (int i = 1; i < n; ++i) {
+    t << "%s" << i << ": f32[] = add(" << (i == 1 ? "%c" : "%s") << i - 1 << ", %c" << i << ")\n";
+  }
+  t << "return %s" << n - 1 << "\n";
+  return OfParams(n, "", "f32[]", t.str());
+}
+std::string Constants(int n) {
+  std::ostringstream t;
+  t << "program f(%s0: f32[64]) {\n";
+  for (int i = 0; i < n; ++i) {
+    t << "%k" << i << ": f32[64] = constant " << 1 + 1.0 / (i + 2) << "\n%s" << i + 1 << ": f32[64] = mul(%s" << i
+      << ", %k" << i << ")\n";
+  }
+  t << "return %s" << n << "\n}";
+  return t.str();
+}
+std::string Results(int n) {
+  std::ostringstream t;
+  t << "program f(%x: f32[], %s0: f32[]) {\n";
+  for (int i = 0; i < n; ++i) {
+    t << "%s" << i + 1 << ": f32[] = " << (i % 2 ? "mul" : "add") << "(%s" << i << ", %x)\n";
+  }
+  t << "return %s1";
+  for (int i = 2; i <= n; ++i) t << ", %s" << i;
+  t << "\n}";
+  return t.str();
+}
+
+struct CodeSize {
+  int64_t lines = 0, longest_block = 0;
+};
+CodeSize Count(const std::string& code) {
+  CodeSize size;
+  std::istringstream in(code);
+  int64_t block = 0;
+  for (std::string line; std::getline(in, line); ++size.lines) {
+    block = line.starts_with("  ") ? block + 1 : 0;
+    size.longest_block = std::max(size.longest_block, block);
+  }
+  return size;
+}
+
+struct Kind {
+  const char* name;
+  Shape shape;
+};
+class FlatPrograms : public ::testing::TestWithParam<Kind> {};
+
+TEST_P(FlatPrograms, CodeIsLinearAndInShortBlocks) {
+  ProgramRunner r;
+  const auto measure = [&](int n) { return Count(r.Dump(r.Parse(GetParam().shape(n)), "native", "cpu")); };
+  const CodeSize half = measure(400), whole = measure(800);
+  EXPECT_GT(half.lines, 50);
+  EXPECT_LE(static_cast<double>(whole.lines), 2.2 * static_cast<double>(half.lines));
+  EXPECT_LE(whole.longest_block, 400);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, FlatPrograms,
+                         ::testing::Values(Kind{"updates", Updates}, Kind{"large_updates", LargeUpdates},
+                                           Kind{"cases", Cases}, Kind{"pieces", Pieces}, Kind{"stacked", Stacked},
+                                           Kind{"params", SumOfParams}, Kind{"constants", Constants},
+                                           Kind{"results", Results}),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+}  // namespace
+}  // namespace ricci::testing
