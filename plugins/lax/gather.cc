@@ -42,6 +42,25 @@ void CheckFill(const Eqn& e) {
   if (!fits) e.Fail("fill_value ", fill, " is out of range for ", e.in(0));
 }
 
+// Where no positions are listed no window is read, so any size is fine (as in JAX: an empty array can be indexed by an
+// empty list).
+bool HasPositions(const Eqn& e) {
+  const Dims listed = e.in(1).shape();
+  return std::find(listed.begin(), listed.end() - 1, 0) == listed.end() - 1;
+}
+bool WindowsFit(const Eqn& e, const WindowDims& d, Dims sizes) {
+  const ArrayType x = e.in(0);
+  bool fits = static_cast<int64_t>(sizes.size()) == x.rank();
+  for (size_t i = 0; fits && i < sizes.size(); ++i) {
+    const bool is_window = d.IsWindow(static_cast<int64_t>(i));
+    // Outside of the window there is one element, if there is any: of no element, the last start would lie outside.
+    const int64_t most = is_window ? x.shape()[i] : std::min<int64_t>(x.shape()[i], 1);
+    fits = HasPositions(e) ? sizes[i] <= most && sizes[i] >= (is_window ? 0 : most)
+                           : sizes[i] >= 0 && (is_window || sizes[i] <= 1);
+  }
+  return fits;
+}
+
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(2);
   const WindowDims d(e, kNames);
@@ -50,13 +69,8 @@ ArrayTypes Type(const Eqn& e) {
   CheckFill(e);
   const ArrayType x = e.in(0), indices = e.in(1);
   const Dims sizes = e.ints("slice_sizes");
-  bool fits = static_cast<int64_t>(sizes.size()) == x.rank();
-  for (size_t i = 0; fits && i < sizes.size(); ++i) {
-    // Outside of the window there is one element, if there is any: of no element, the last start would lie outside.
-    const int64_t most = d.IsWindow(static_cast<int64_t>(i)) ? x.shape()[i] : std::min<int64_t>(x.shape()[i], 1);
-    fits = sizes[i] <= most && sizes[i] >= (d.IsWindow(static_cast<int64_t>(i)) ? 0 : most);
-  }
-  if (!fits) e.Fail("slice_sizes ", sizes, " must fit into ", x, " and be 1 in dimensions outside of the window");
+  if (!WindowsFit(e, d, sizes))
+    e.Fail("slice_sizes ", sizes, " must fit into ", x, " and be 1 in dimensions outside of the window");
   Shape shape(d.window.size() + static_cast<size_t>(indices.rank() - 1));
   const Shape window = d.WindowOfOperand(), counting = d.Counting();
   for (size_t i = 0; i < window.size(); ++i) {
@@ -74,6 +88,8 @@ void JvpRule(const Eqn& e, Jvp& a) {
 void TransposeRule(const Eqn& e, Transpose& a) {
   if (!a.linear[0]) return;
   const Value zero = zeros(e.builder(), e.in(0));
+  a.in_cts[0] = zero;
+  if (!HasPositions(e)) return;
   a.in_cts[0] = Emit1("scatter-add", {zero, a.operands[1], a.cts[0]},
                       {{"update_window_dims", e.ints("offset_dims")},
                        {"inserted_window_dims", e.ints("collapsed_slice_dims")},
@@ -140,7 +156,7 @@ Scalar FillOf(KernelBuilder& k, const Eqn& e) {
 }
 
 Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
-  if (e.in(0).elements() == 0) return FillOf(k, e);
+  if (e.in(0).elements() == 0 || !HasPositions(e)) return FillOf(k, e);
   const WindowDims d(e, kNames);
   const bool fills = e.str("mode") == "fill";
   Index position, from(static_cast<size_t>(d.operand_rank), k.At(0));
@@ -264,6 +280,10 @@ constexpr std::string_view kExamples =
     "(f64[6,3], i32[5,1] in 0..6) offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] slice_sizes=[1,3] "
     "mode=\"promise_in_bounds\"; "
     "(i32[4,3], i32[5,1] in 0..6) offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] slice_sizes=[1,3] "
+    "mode=\"fill\"; "
+    "(f64[0,3], i32[0,1] in 0..6) offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] slice_sizes=[1,3] "
+    "mode=\"clip\"; "
+    "(f64[4], i32[0,1] in 0..6) offset_dims=[1] collapsed_slice_dims=[] start_index_map=[0] slice_sizes=[5] "
     "mode=\"fill\"";
 
 constexpr Row kRows[] = {{.name = "gather",

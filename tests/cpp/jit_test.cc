@@ -93,6 +93,17 @@ TEST_F(JitTest, RunsOnTheReferenceDevice) {
   EXPECT_EQ(MessageOf([&] { ctx.device("tpu"); }), "context: there is no device of kind tpu");
 }
 
+TEST_F(JitTest, RunsWhereItsFirstArrayLies) {
+  const auto f = jit([](Value x) { return sin(x); });
+  const float one = 1;
+  for (const char* kind : {"ref", "cpu", "ref"}) {
+    const Array y = f(Array(ctx.device(kind), ctx, DType::kF32, {}, &one));
+    EXPECT_EQ(y.device().kind(), kind);
+    ExpectClose(y, {std::sin(1.0f)});
+  }
+  EXPECT_EQ(f.cache_size(), 2);
+}
+
 TEST_F(JitTest, ProgramsAndShapes) {
   const Program p = make_program([](Value x) { return x * 2.0 + 1; }, Vec({1, 2}));
   EXPECT_EQ(p.text(),

@@ -46,6 +46,7 @@ GATHERS = [
     ((3, 5, 4), (3, 2, 1), (2,), (1,), (1,), (0,), (0,), (1, 1, 4)),
     ((2, 3, 5), (3, 2, 4, 1), (), (2,), (2,), (0, 1), (1, 0), (1, 1, 1)),
     ((5, 4), (0, 1), (1,), (0,), (0,), (), (), (1, 4)),
+    ((0, 3), (0, 1), (1,), (0,), (0,), (), (), (1, 3)),
 ]
 
 
@@ -55,11 +56,17 @@ def gathers(file, rng):
         attrs = {'offset_dims': offset, 'collapsed_slice_dims': collapsed, 'start_index_map': start,
                  'operand_batching_dims': batch, 'start_indices_batching_dims': index_batch, 'slice_sizes': sizes}
         for mode, jax_mode in MODES.items():
-            bound = min(shape[d] - sizes[d] for d in start) + 1
+            bound = max(min(shape[d] - sizes[d] for d in start), 0) + 1
             low, high = (0, bound) if mode == 'promise_in_bounds' else (-3, 8)
             fn = lambda x, i, n=numbers, z=sizes, m=jax_mode: lax.gather(x, i, n, z, mode=m)
             make = of(floats('f32', shape), integers('i32', indices, low, high))
             primitive(file, rng, 'gather', attrs | {'mode': mode}, fn, make, label=f'({mode})', modes='nfrvFR')
+    # A window larger than the array, at no position; JAX has no reverse mode for it.
+    numbers = lax.GatherDimensionNumbers((2,), (), (0,))
+    primitive(file, rng, 'gather', {'offset_dims': (2,), 'collapsed_slice_dims': (), 'start_index_map': (0,),
+                                    'slice_sizes': (5,), 'mode': 'fill'},
+              lambda x, i, n=numbers: lax.gather(x, i, n, (5,), mode='fill'),
+              of(floats('f32', (4,)), integers('i32', (2, 0, 1), 0, 8)), modes='nfvF')
     numbers = lax.GatherDimensionNumbers((1,), (0,), (0,))
     attrs = {'offset_dims': (1,), 'collapsed_slice_dims': (0,), 'start_index_map': (0,), 'slice_sizes': (1, 4), 'mode': 'fill'}
     for dtype in ALL:

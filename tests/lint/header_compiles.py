@@ -1,4 +1,5 @@
-"""Each header compiles alone: the public ones as C11 and C++20 with gcc and clang, the others as C++20 with gcc.
+"""Each header compiles alone: the public ones as C11 and C++20 with gcc and clang, the others as C++20 with one of them
+(clang is the faster one where Abseil is included).
 
 A header that leans on what its users happen to include before it breaks the first new user. Missing compilers fail the
 test rather than narrow it.
@@ -29,7 +30,7 @@ def jobs():
         elif top == "bindings":
             yield path, [*CXX20[0], *WARNINGS, *include, "-I", "bindings/cpp"]
         elif top == "src":
-            yield path, [*CXX20[0], *WARNINGS, *include, "-I", "src"]
+            yield path, [*CXX20[1], *WARNINGS, *include, "-I", "src"]
 
 
 def run(job):

@@ -60,11 +60,7 @@ const JitEntry* JitCache::Find(const JitKey& key) const {
 JitEntry JitCache::Compile(const JitKey& key, LeafFunction f, std::span<const size_t> leaf_counts) const {
   const Outside o{shared_->name, shared_->at, key.known_context()};
   std::vector<ricci_type> types;
-  Device device = shared_->options.device;
-  for (ricci_array* a : key.handles.view()) {
-    types.push_back(ricci_array_type(a));
-    if (device.handle() == nullptr) device = Device(ricci_array_device(a));
-  }
+  for (ricci_array* a : key.handles.view()) types.push_back(ricci_array_type(a));
   Closed<Array> closed = Close(o, f, types);
   std::vector<uint8_t> donate;
   const std::vector<uint32_t>& list = shared_->options.donate_argnums;
@@ -74,7 +70,7 @@ JitEntry JitCache::Compile(const JitKey& key, LeafFunction f, std::span<const si
   donate.resize(closed.program.params().size(), 0);
   JitEntry entry;
   entry.n_out = closed.program.results().size();
-  entry.executable = Executable::compile(closed.program, device, donate, o.at);
+  entry.executable = Executable::compile(closed.program, Device(key.device()), donate, o.at);
   entry.program = std::move(closed.program);
   entry.hidden = std::move(closed.captured);
   return entry;
@@ -108,6 +104,11 @@ Lowered LoweredOf(const JitEntry& entry) { return {entry.program, entry.executab
 std::string Lowered::text() const { return program.text(); }
 std::string Lowered::dump(std::string_view stage) const { return executable.dump(stage); }
 ricci_executable_stats Lowered::stats() const { return executable.stats(); }
+
+ricci_device* JitKey::device() const {
+  ricci_device* const wanted = cache_.options().device.handle();
+  return wanted != nullptr || handles.size() == 0 ? wanted : ricci_array_device(handles.view()[0]);
+}
 
 void JitKey::FindContext() {
   if (!cache_.options().context) {

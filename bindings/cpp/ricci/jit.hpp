@@ -1,10 +1,10 @@
 // ricci/jit.hpp: jit(f), a function of Arrays that traces and compiles f once per kind of argument.
 //
-// The object owns its cache; copies share it. The key is the types of all leaves, the structure of the arguments and
-// every static value in them. Arrays that f captures are hidden operands: they are kept with the compiled program as
-// they were when it was traced. Called with Values, inside of another traced function, it is f itself. A call that was
-// compiled before takes no lock and, but for its results, no memory from the heap. A C++ number that f captures stays
-// what it was when f was traced: another value needs an argument, or another jit object.
+// The object owns its cache; copies share it. The key is the types of all leaves, the structure of the arguments,
+// every static value in them and the device. Arrays that f captures are hidden operands: they are kept with the
+// compiled program as they were when it was traced. Called with Values, inside of another traced function, it is f
+// itself. A call that was compiled before takes no lock and, but for its results, no memory from the heap. A C++ number
+// that f captures stays what it was when f was traced: another value needs an argument, or another jit object.
 #ifndef RICCI_JIT_HPP_
 #define RICCI_JIT_HPP_
 #include "ricci/jit_cache.hpp"

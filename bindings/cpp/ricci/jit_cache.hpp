@@ -68,6 +68,7 @@ class JitKey {
   JitKey(const JitCache& cache, const void* signature) : cache_(cache) {
     words.push_back(reinterpret_cast<uintptr_t>(signature));
     words.push_back(0);  // the context
+    words.push_back(0);  // the device
   }
   // Takes the context of the first array.
   void Look(const Array& a) {
@@ -86,8 +87,13 @@ class JitKey {
     return ctx_;
   }
   ricci_ctx* known_context() const { return ctx_; }
+  // Where the call runs: on that of the options, else where the first array lies; NULL: the context's first.
+  ricci_device* device() const;
   // All leaves are there.
-  void Seal() { words.data()[1] = reinterpret_cast<uintptr_t>(context()); }
+  void Seal() {
+    words.data()[1] = reinterpret_cast<uintptr_t>(context());
+    words.data()[2] = reinterpret_cast<uintptr_t>(device());
+  }
   const JitCache& cache() const { return cache_; }
 
   TreeKey words;
