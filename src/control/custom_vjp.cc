@@ -166,7 +166,7 @@ absl::Status RegisterCustomVjp(prim::Registry& r) {
   linear.transpose = RuleThunk<LinearTranspose, ricci_transpose_args>;
   linear.batch = RuleThunk<LinearBatch, ricci_batch_args>;
   linear.missing = Str("jvp: stands for an unknown linear map");
-  return r.Add(linear).status();
+  return r.Add(linear, prim::Flow::kLinearMap).status();
 }
 
 }  // namespace ricci::inline v0::control

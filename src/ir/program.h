@@ -91,6 +91,7 @@ class Program final : public base::Shared {
   base::Vec<ProgramRef> nested;    // keeps the programs in attributes alive
   uint32_t depth = 1;              // 1 + that of the deepest nested program
   bool effectful = false;          // an equation here or in a nested program has an ordered effect
+  bool holds_linear_map = false;   // the same of a linear map of which only the transpose is known
   // The furthest equations around this program that one here stands for (ir/self_reference.h), by primitive.
   struct Outward {
     PrimId prim;

@@ -34,6 +34,7 @@ enum class Form : uint8_t {
 struct Info {
   Form form = Form::kLoops;
   bool view = false;  // INDEX: moves elements, computes nothing
+  bool dead = false;  // nothing reads it: it is left out
   int64_t cost = 1;   // of one element, with what has been pulled in
   uint32_t group = kNoGroup;
   std::vector<uint64_t> places;  // the maps from points of its groups to elements read of it, as hashes; sorted
@@ -99,12 +100,15 @@ class Fuser {
           groups.push_back(kNoGroup);
         } else {
           groups.insert(groups.end(), joined_[user].begin(), joined_[user].end());
-          if (info_[user].form == Form::kLibrary) groups.push_back(kNoGroup);
+          if (info_[user].form == Form::kLibrary && !info_[user].dead) groups.push_back(kNoGroup);
         }
       }
     }
     std::sort(groups.begin(), groups.end());
     groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+    info.dead = groups.empty() && !registry_.HasEffect(eqn);
+    joined_.try_emplace(e);
+    if (info.dead) return;
     const bool stored = groups.empty() || groups.back() == kNoGroup;
     const bool may_repeat = info.view || info.cost <= kCheapToRepeat;
     bool fits = info.form == Form::kExpression && !stored && (groups.size() == 1 || (may_repeat && groups.size() <= 4));
@@ -114,7 +118,6 @@ class Fuser {
     if (info.places.size() > kMaxPlaces) fits = false;
     if (!info.view && info.places.size() > 1 && static_cast<int64_t>(info.places.size()) * info.cost > kRepeats)
       fits = false;
-    joined_.try_emplace(e);
     if (!fits) {
       info.places = {e};
       members_[e].push_back(e);

@@ -14,8 +14,9 @@ namespace ricci::inline v0::prim {
 
 using ir::PrimId;
 
-// What the plan must know of control flow whose bodies are too large for one kernel; set by the structural rows only.
-enum class Flow : uint8_t { kNone, kWhile, kCond, kScan, kVmap, kFusion };
+// What the plan must know of control flow whose bodies are too large for one kernel, and differentiation of a linear
+// map of which only the transpose is known; set by the structural rows only.
+enum class Flow : uint8_t { kNone, kWhile, kCond, kScan, kVmap, kFusion, kLinearMap };
 
 struct Row {
   PrimId id = 0;

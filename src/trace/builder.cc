@@ -239,9 +239,11 @@ Vals Builder::Append(const prim::Row& row, Attrs attrs, std::span<const Val> in)
     for (ricci_program* f : ir::Programs(attrs[i])) {
       p.depth = std::max(p.depth, ir::FromAbi(f)->depth + 1);
       p.effectful |= ir::FromAbi(f)->effectful;
+      p.holds_linear_map |= ir::FromAbi(f)->holds_linear_map;
     }
   }
   p.effectful |= row.effectful();
+  p.holds_linear_map |= row.flow == prim::Flow::kLinearMap;
   ir::AddOutward(p.outward, row.id, attrs);
   const auto eqn = static_cast<uint32_t>(p.equations.size());
   const auto first = static_cast<uint32_t>(p.values.size());

@@ -43,12 +43,13 @@ absl::StatusOr<Vals> SmallerBarrier(Builder& b, const ir::Equation& eqn, MaskVie
 // Which values are needed, and for each equation which of its operands; equations are walked backwards once.
 struct Liveness {
   Mask value, equation;
-  std::vector<Mask> operands;  // filled where the row has a dce rule or is a barrier
+  std::vector<std::optional<Mask>> operands;  // where the row has a dce rule or is a barrier
 };
 
 absl::StatusOr<Liveness> FindLive(const ir::Program& f, MaskView used_results) {
   const prim::Registry& registry = prim::Registry::Of(f);
-  Liveness live{Mask(f.values.size(), 0), Mask(f.equations.size(), 0), std::vector<Mask>(f.equations.size())};
+  Liveness live{Mask(f.values.size(), 0), Mask(f.equations.size(), 0), {}};
+  live.operands.resize(f.equations.size());
   for (uint32_t i = 0; i < f.n_results(); ++i) {
     if (used_results[i]) live.value[f.results[i]] = 1;
   }
@@ -97,17 +98,18 @@ absl::StatusOr<PrunedProgram> WithoutDead(const ir::Program& f, MaskView used_re
     const ir::Equation& eqn = f.equations[e];
     Vals in, results;
     for (ir::ValueId v : eqn.operands) in.push_back(env[v]);
-    if (live.operands[e].empty()) {
+    if (!live.operands[e]) {
       RICCI_ASSIGN(results, b->Copy(f, eqn, in));
     } else if (registry.Get(eqn.prim).has(RICCI_PRIM_BARRIER)) {
       b->SetLocation(eqn.location);
-      RICCI_ASSIGN(results, SmallerBarrier(*b, eqn, live.operands[e], in));
+      RICCI_ASSIGN(results, SmallerBarrier(*b, eqn, *live.operands[e], in));
     } else {
       b->SetLocation(eqn.location);
-      for (size_t i = 0; i < in.size(); ++i) in[i] = live.operands[e][i] ? in[i] : kNone;
+      Mask& used_in = *live.operands[e];
+      for (size_t i = 0; i < in.size(); ++i) in[i] = used_in[i] ? in[i] : kNone;
       const MaskView used_out(live.value.data() + eqn.first_result, eqn.n_results);
       in.push_back(kNone);  // never empty: an empty list asks for the first round
-      RICCI_ASSIGN(results, ApplyDce(b.get(), registry.Get(eqn.prim), f, eqn, used_out, live.operands[e], in));
+      RICCI_ASSIGN(results, ApplyDce(b.get(), registry.Get(eqn.prim), f, eqn, used_out, used_in, in));
     }
     for (uint32_t i = 0; i < eqn.n_results; ++i) env[eqn.result(i)] = results[i];
   }

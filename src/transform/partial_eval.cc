@@ -21,6 +21,15 @@ bool NamedIn(std::string_view names, const ir::Equation& eqn) {
   return false;
 }
 
+// A linear map of which only the transpose is known has no value, so it is never known, whatever its operands are. (In
+// reverse mode these are tangents that depend on no argument, so zero: nothing will ask for the map's cotangents.)
+bool HasNoValue(const prim::Row& row, const ir::Equation& eqn) {
+  const auto holds = [](const ricci_attr& a) {
+    return std::ranges::any_of(ir::Programs(a), [](ricci_program* p) { return ir::FromAbi(p)->holds_linear_map; });
+  };
+  return row.flow == prim::Flow::kLinearMap || std::ranges::any_of(eqn.attrs, holds);
+}
+
 // Builds the two programs side by side. A known value is in `known` always, in `unknown` from when it is first needed
 // there: as a constant, as a residual, or computed again where the policy does not save it.
 class Splitter {
@@ -95,7 +104,7 @@ class Splitter {
     const prim::Row& row = registry_.Get(eqn.prim);
     bool all_known = true;
     for (ir::ValueId v : eqn.operands) all_known &= is_known(v);
-    if (all_known) {
+    if (all_known && !HasNoValue(row, eqn)) {
       Vals in;
       for (ir::ValueId v : eqn.operands) in.push_back(known_[v]);
       RICCI_ASSIGN(Vals out, kb_.Copy(f_, eqn, in));

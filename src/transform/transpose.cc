@@ -1,6 +1,7 @@
 #include "transform/transpose.h"
 
 #include "trace/roles.h"
+#include "transform/dead_code.h"
 #include "transform/memo.h"
 #include "transform/rules.h"
 
@@ -110,6 +111,10 @@ absl::StatusOr<TransposeProgram> Adjoint(const ir::Program& f, MaskView linear, 
     results.push_back(ct);
   }
   RICCI_ASSIGN(out.program, b->Finish(results));
+  if (out.program->holds_linear_map) {  // one of no linear parameter has no value, and nothing needs it
+    RICCI_ASSIGN(PrunedProgram live, Prune(*out.program, Mask(out.program->n_results(), 1)));
+    out.program = live.program;
+  }
   return out;
 }
 
