@@ -86,8 +86,11 @@ Value Into(Draft& d, const Value& x, Domain domain) {
   if (domain == Domain::kPositive) return d.Positive(x);
   return x;
 }
+// The steps of what is large or steep are a slope to differences, though their derivative is 0.
+Value BelowSteps(Draft& d, const Value& x) { return d.palette().smooth && IsFloat(x.dtype()) ? lax::asinh(x) : x; }
 void Apply(Draft& d, const Elementwise& e) {
   Value x = Into(d, d.Any(e.takes), e.domain);
+  if (e.name == "floor" || e.name == "ceil") x = BelowSteps(d, x);
   if (d.palette().smooth && e.name == "div") return (void)d.Emit("div", {x, d.Positive(x)});
   // Next to a divisor of 0 there are more jumps than differences can see.
   if (d.palette().smooth && e.name == "rem")
@@ -148,8 +151,9 @@ void PowInteger(Draft& d) {
   d.Emit("pow", {x, d.Of(DType::kI32, x.shape())});
 }
 void Convert(Draft& d) {
+  const DType to = d.SomeDType(kAny);
   const Value x = d.Any();
-  d.Emit("convert_element_type", {x}, {{"new_dtype", d.SomeDType(kAny)}});
+  d.Emit("convert_element_type", {IsFloat(to) ? x : BelowSteps(d, x)}, {{"new_dtype", to}});
 }
 void Bitcast(Draft& d) {
   const Value x = d.Any(kNumbers);
@@ -161,7 +165,7 @@ void OfOrder(Draft& d) {
   if (d.dice().Chance(0.5)) return (void)d.Emit("zeta", {lax::full_like(x, d.dice().Between(2, 4)), x});
   d.Emit("polygamma", {lax::full_like(x, d.dice().Between(0, 3)), x});
 }
-void Round(Draft& d) { d.Emit("round", {d.Any(kFloats)}, {{"rounding_method", d.dice().Below(2)}}); }
+void Round(Draft& d) { d.Emit("round", {BelowSteps(d, d.Any(kFloats))}, {{"rounding_method", d.dice().Below(2)}}); }
 void ReducePrecision(Draft& d) {
   d.Emit("reduce_precision", {d.Any(kFloats)},
          {{"exponent_bits", d.dice().Between(2, 11)}, {"mantissa_bits", d.dice().Between(1, 24)}});
