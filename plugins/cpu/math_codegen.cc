@@ -210,6 +210,7 @@ V Formula(const LlvmBuilder& l, uint32_t op, std::span<const V> in) {
   if (op == RICCI_S_LGAMMA && !x.is_f64()) return Narrow(LgammaOfNarrow(Widen(x))).v;
   if (op == RICCI_S_DIGAMMA && !x.is_f64()) return Narrow(DigammaOfNarrow(Widen(x))).v;
   if (const auto f = OfF64(op)) return x.is_f64() ? f(x).v : Narrow(f(Widen(x))).v;
+  if (op == RICCI_S_REM) return Rem(x, {&l, in[1]}).v;
   if (op == RICCI_S_ATAN2 || op == RICCI_S_POW) {
     const Real y{&l, in[1]};
     if (op == RICCI_S_ATAN2) return x.is_f64() ? Atan2(x, y).v : Narrow(Atan2(Widen(x), Widen(y))).v;
@@ -241,6 +242,10 @@ V CallShared(const LlvmBuilder& l, uint32_t op, std::span<const V> in) {
 }  // namespace
 
 Real CallLibrary(uint32_t op, Real x) { return {x.l, CallLibrary(*x.l, op, {&x.v, 1})}; }
+Real CallLibrary(uint32_t op, Real x, Real y) {
+  const LLVMValueRef in[] = {x.v, y.v};
+  return {x.l, CallLibrary(*x.l, op, in)};
+}
 
 LLVMValueRef EmitMath(const LlvmBuilder& l, uint32_t op, std::span<const LLVMValueRef> in) {
   return l.shared_math.test(op) ? CallShared(l, op, in) : Formula(l, op, in);

@@ -12,6 +12,7 @@ enum : uint32_t {
 };
 // Each lane through the C function for a RICCI_S_* operation or one of the above.
 Real CallLibrary(uint32_t op, Real x);
+Real CallLibrary(uint32_t op, Real x, Real y);
 
 // ---- math_exponential.cc ----
 
@@ -52,6 +53,10 @@ Real Atan2(Real y, Real x);
 Real Atan(Real x);
 Real Asin(Real x);
 Real Acos(Real x);
+
+// ---- math_remainder.cc ----
+
+Real Rem(Real x, Real y);
 
 // ---- math_gamma.cc ----
 

@@ -57,6 +57,7 @@ inline Real Fma(Real a, Real b, double c) { return Fma(a, b, a(c)); }
 inline Real Fma(Real a, double b, double c) { return Fma(a, a(b), a(c)); }
 inline Real Abs(Real x) { return {x.l, x.l->Fn("llvm.fabs", x.v)}; }
 inline Real Sqrt(Real x) { return {x.l, x.l->Fn("llvm.sqrt", x.v)}; }
+inline Real Trunc(Real x) { return {x.l, x.l->Fn("llvm.trunc", x.v)}; }
 inline Real RoundEven(Real x) { return {x.l, x.l->Fn("llvm.roundeven", x.v)}; }
 inline Real CopySign(Real magnitude, Real sign) { return {sign.l, sign.l->Fn("llvm.copysign", magnitude.v, sign.v)}; }
 inline Real CopySign(double magnitude, Real sign) { return CopySign(sign(magnitude), sign); }

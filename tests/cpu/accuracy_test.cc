@@ -221,6 +221,40 @@ TYPED_TEST(Accuracy, SpecialValues) {
   }
 }
 
+// Exact for operands of any size, to the sign of a zero: numbers of all exponents, quotients next to whole numbers and
+// to where they have no fraction left, and special values.
+TYPED_TEST(Accuracy, RemIsExact) {
+  using T = TypeParam;
+  using L = std::numeric_limits<T>;
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> mantissa(1, 2);
+  std::uniform_int_distribution<int> any(L::min_exponent - L::digits, L::max_exponent - 1), near(-3, L::digits + 3),
+      small(0, 1000);
+  std::vector<T> x, y;
+  const auto add = [&](T a, T b) {
+    for (const T u : {a, -a}) {
+      for (const T v : {b, -b}) x.push_back(u), y.push_back(v);
+    }
+  };
+  for (int i = 0; i < 20000; ++i) {
+    const T b = std::ldexp(static_cast<T>(mantissa(random)), any(random));
+    add(std::ldexp(static_cast<T>(mantissa(random)), any(random)), b);
+    add(b * std::ldexp(static_cast<T>(mantissa(random)), near(random)), b);
+    const T whole = b * static_cast<T>(small(random));
+    for (const T a : {whole, std::nextafter(whole, T{0}), std::nextafter(whole, L::infinity())}) add(a, b);
+  }
+  const T specials[] = {0, L::denorm_min(), L::min(), 1, 3, L::max(), L::infinity(), L::quiet_NaN()};
+  for (const T a : specials) {
+    for (const T b : specials) add(a, b);
+  }
+  const std::vector<T> got = this->Map("rem", x, y);
+  for (size_t i = 0; i < x.size(); ++i) {
+    const T want = std::fmod(x[i], y[i]);
+    const bool same = std::isnan(want) ? std::isnan(got[i]) : std::memcmp(&got[i], &want, sizeof(T)) == 0;
+    ASSERT_TRUE(same) << std::hexfloat << "rem of " << x[i] << ", " << y[i] << ": " << got[i] << ", not " << want;
+  }
+}
+
 // One value among others that take another path, and alone.
 TYPED_TEST(Accuracy, BitsDoNotDependOnNeighbours) {
   using T = TypeParam;
