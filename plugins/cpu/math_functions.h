@@ -14,6 +14,24 @@ enum : uint32_t {
 Real CallLibrary(uint32_t op, Real x);
 Real CallLibrary(uint32_t op, Real x, Real y);
 
+// `near`, but what `exact` gives where `rare` holds; that is code of its own, run if any lane needs it.
+template <typename Exact>
+Real WhereRare(Mask rare, Real near, Exact exact) {
+  const LlvmBuilder& l = *near.l;
+  LLVMBasicBlockRef from = LLVMGetInsertBlock(l.b), far = l.NewBlock("far"), join = l.NewBlock("join");
+  LLVMBuildCondBr(l.b, Any(rare), far, join);
+  LLVMPositionBuilderAtEnd(l.b, far);
+  const Real other = Select(rare, exact(), near);
+  far = LLVMGetInsertBlock(l.b);
+  LLVMBuildBr(l.b, join);
+  LLVMPositionBuilderAtEnd(l.b, join);
+  LLVMValueRef r = LLVMBuildPhi(l.b, LLVMTypeOf(near.v), "");
+  LLVMValueRef values[] = {near.v, other.v};
+  LLVMBasicBlockRef blocks[] = {from, far};
+  LLVMAddIncoming(r, values, blocks, 2);
+  return {near.l, r};
+}
+
 // ---- math_exponential.cc ----
 
 // e^x = 2^n (1 + p) with |p| below 1 / 2, for x that is no further out than e^x can be told from 0 and infinity.

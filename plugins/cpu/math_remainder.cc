@@ -11,22 +11,12 @@
 namespace ricci::cpu {
 
 Real Rem(Real x, Real y) {
-  const LlvmBuilder& l = *x.l;
   const Real a = Abs(x), b = Abs(y), quotient = a / b, rest = Fma(-Trunc(quotient), b, a);
   const Real near = Select(a < b, a, Select(rest < 0, rest + b, rest));
   const Mask none = IsNan(quotient) | (a == INFINITY) | (b == 0);
   const Mask beyond = (!none) & NotWithin(quotient, x.is_f64() ? 0x1p52 : 0x1p23);
-  LLVMBasicBlockRef from = LLVMGetInsertBlock(l.b), far = l.NewBlock("far"), join = l.NewBlock("rem");
-  LLVMBuildCondBr(l.b, Any(beyond), far, join);
-  LLVMPositionBuilderAtEnd(l.b, far);
-  const Real exact = Select(beyond, CallLibrary(RICCI_S_REM, a, b), near);
-  LLVMBuildBr(l.b, join);
-  LLVMPositionBuilderAtEnd(l.b, join);
-  LLVMValueRef r = LLVMBuildPhi(l.b, LLVMTypeOf(x.v), "");
-  LLVMValueRef values[] = {near.v, exact.v};
-  LLVMBasicBlockRef blocks[] = {from, far};
-  LLVMAddIncoming(r, values, blocks, 2);
-  return Select(none, NAN, CopySign({x.l, r}, x));
+  const Real r = WhereRare(beyond, near, [&] { return CallLibrary(RICCI_S_REM, a, b); });
+  return Select(none, NAN, CopySign(r, x));
 }
 
 }  // namespace ricci::cpu

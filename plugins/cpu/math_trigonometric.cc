@@ -106,7 +106,6 @@ Real Sine(Real x, uint32_t op) {
 Real SineOfHalfTurns(Real r) { return Polynomial(r * M_PI); }
 
 Real Tan(Real x) {
-  const LlvmBuilder& l = *x.l;
   const Rounded n = Nearest(x, M_2_PI);
   const Real r = LessTurns(x, n.value * 0.5), z = r * r;
   const Real p = Horner(z, {0x1.5ea1be457d2bfp-16, -0x1.79b4287deed37p-15, 0x1.785867f303683p-14,
@@ -115,18 +114,7 @@ Real Tan(Real x) {
                             0x1.ba1ba1b4552e9p-5, 0x1.11111111184c0p-3, 0x1.55555555554f0p-2});
   const Real t = CopySign(Fma(p * z, r, r), r);
   const Real near = Select((n.bits & 1) == 0, t, -1 / t);
-  const Mask beyond = NotWithin(Abs(x), kReach[1]);
-  LLVMBasicBlockRef from = LLVMGetInsertBlock(l.b), far = l.NewBlock("far"), join = l.NewBlock("tan");
-  LLVMBuildCondBr(l.b, Any(beyond), far, join);
-  LLVMPositionBuilderAtEnd(l.b, far);
-  const Real exact = Select(beyond, CallLibrary(RICCI_S_TAN, x), near);
-  LLVMBuildBr(l.b, join);
-  LLVMPositionBuilderAtEnd(l.b, join);
-  LLVMValueRef y = LLVMBuildPhi(l.b, LLVMTypeOf(x.v), "");
-  LLVMValueRef values[] = {near.v, exact.v};
-  LLVMBasicBlockRef blocks[] = {from, far};
-  LLVMAddIncoming(y, values, blocks, 2);
-  return {x.l, y};
+  return WhereRare(NotWithin(Abs(x), kReach[1]), near, [&] { return CallLibrary(RICCI_S_TAN, x); });
 }
 
 Real Atan2(Real y, Real x) {

@@ -155,7 +155,7 @@ RunResult RunThroughPasses(ricci_ctx* ctx, const ricci_program* p, const std::ve
   std::vector<void*> in, out;
   for (size_t i = 0; i < memory.size(); ++i) (i < inputs.size() ? in : out).push_back(memory[i].data());
   const absl::Status status = InterpretOptimized(p, in.data(), out.data());
-  // The interpreter does not know the code of a `check`.
+  // The interpreter does not tell the code of a `check`.
   const bool broken = status.code() == absl::StatusCode::kFailedPrecondition;
   if (!status.ok())
     return {{}, std::string(status.message()), broken ? kBrokenPromise : static_cast<uint32_t>(status.code())};

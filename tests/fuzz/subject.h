@@ -27,9 +27,12 @@ Program Reread(ricci_ctx* ctx, const Program& p, uint64_t seed);
 // A run that fails because a drawn `check` does not hold: nothing can be compared.
 bool IsBrokenPromise(const RunResult& r);
 // CheckText, and equality of `ref`, the passes and these devices. With donated arguments the devices run in three ways:
-// on memory of their own, in the memory of the arguments, and on arrays.
+// on memory of their own, in the memory of the arguments, and on arrays. A run that fails on `ref`, because a promise
+// is broken or, with `may_end`, by any code of the program's own (a `check` with another one, a loop beyond its bound),
+// fails with that code everywhere, or what ends it is dropped.
 Complaint CheckProgram(ricci_ctx* ctx, const Program& p, const std::vector<Bytes>& inputs,
-                       const std::vector<std::string>& devices, DonateMask donate, CheckCounts& counts);
+                       const std::vector<std::string>& devices, DonateMask donate, CheckCounts& counts,
+                       bool may_end = false);
 
 }  // namespace ricci::testing
 #endif

@@ -104,8 +104,8 @@ TEST_F(CheckpointMemory, UnderVmap) {
   EXPECT_LE(Vectors(*saved), kBatch * (kLayers + 8));
 }
 
-// A gradient of a gradient is computed again likewise: its derivative by the first argument of a layer of two
-// checkpoints runs forwards, backwards, and both of them backwards.
+// The derivative of a gradient stores no more either: what the gradient computes again has its tangents beside it
+// there.
 TEST_F(CheckpointMemory, InGradientsOfGradients) {
   const auto second = [&](std::string_view attrs) {
     const ir::ProgramRef g = Gradient(Chain(attrs));

@@ -86,8 +86,10 @@ inline ricci_status* RunScalar(void* self, ricci_kernel_builder* k, const ricci_
   });
 }
 
-inline ricci_status* MatchScalar(void* self, const ricci_op* op, uint32_t* accept) noexcept {
-  return Guard([&] { *accept = RowOf(self).scalar_match(Eqn(op, nullptr)); });
+// Which equations a lowering takes: one of the rules `..._match`.
+template <MatchRule Row::*kRule>
+ricci_status* Match(void* self, const ricci_op* op, uint32_t* accept) noexcept {
+  return Guard([&] { *accept = (RowOf(self).*kRule)(Eqn(op, nullptr)); });
 }
 
 inline ricci_status* RunIndex(void* self, ricci_kernel_builder* k, const ricci_op* op, uint32_t result,
@@ -101,26 +103,12 @@ inline ricci_status* RunIndex(void* self, ricci_kernel_builder* k, const ricci_o
   });
 }
 
-inline ricci_status* MatchIndex(void* self, const ricci_op* op, uint32_t* accept) noexcept {
-  return Guard([&] { *accept = RowOf(self).index_match(Eqn(op, nullptr)); });
-}
-
-inline ricci_status* RunLoops(void* self, ricci_kernel_builder* k, const ricci_op* op) noexcept {
+template <LoopsRule Row::*kRule>
+ricci_status* RunLoops(void* self, ricci_kernel_builder* k, const ricci_op* op) noexcept {
   return Guard([&] {
     KernelBuilder kernel(k);
-    RowOf(self).loops(kernel, Eqn(op, nullptr));
+    (RowOf(self).*kRule)(kernel, Eqn(op, nullptr));
   });
-}
-
-inline ricci_status* RunUpdates(void* self, ricci_kernel_builder* k, const ricci_op* op) noexcept {
-  return Guard([&] {
-    KernelBuilder kernel(k);
-    RowOf(self).updates(kernel, Eqn(op, nullptr));
-  });
-}
-
-inline ricci_status* MatchUpdates(void* self, const ricci_op* op, uint32_t* accept) noexcept {
-  return Guard([&] { *accept = RowOf(self).updates_match(Eqn(op, nullptr)); });
 }
 
 inline ricci_status* Decompose(void* self, ricci_builder* b, const ricci_op* op, const ricci_val* in,
@@ -153,20 +141,20 @@ inline std::vector<ricci_lowering> LoweringsOf(const Row& row) {
   if (row.scalar != nullptr) {
     ricci_lowering& l = add(RICCI_LOWER_SCALAR);
     l.scalar = thunks::RunScalar;
-    if (row.scalar_match != nullptr) l.match = thunks::MatchScalar;
+    if (row.scalar_match != nullptr) l.match = thunks::Match<&Row::scalar_match>;
   }
   if (row.updates != nullptr) {
     ricci_lowering& l = add(RICCI_LOWER_LOOPS);
     l.hdr.flags = RICCI_LOWERING_UPDATES;
-    l.loops = thunks::RunUpdates;
-    if (row.updates_match != nullptr) l.match = thunks::MatchUpdates;
+    l.loops = thunks::RunLoops<&Row::updates>;
+    if (row.updates_match != nullptr) l.match = thunks::Match<&Row::updates_match>;
   }
   if (row.index != nullptr) {
     ricci_lowering& l = add(RICCI_LOWER_INDEX);
     l.index = thunks::RunIndex;
-    if (row.index_match != nullptr) l.match = thunks::MatchIndex;
+    if (row.index_match != nullptr) l.match = thunks::Match<&Row::index_match>;
   }
-  if (row.loops != nullptr) add(RICCI_LOWER_LOOPS).loops = thunks::RunLoops;
+  if (row.loops != nullptr) add(RICCI_LOWER_LOOPS).loops = thunks::RunLoops<&Row::loops>;
   if (row.decompose != nullptr) {
     ricci_lowering& l = add(RICCI_LOWER_DECOMPOSE);
     l.decompose = thunks::Decompose;
