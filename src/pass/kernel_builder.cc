@@ -42,6 +42,19 @@ ArrayId KernelBuilder::Add(Array a) {
   return static_cast<ArrayId>(arrays_.size() - 1);
 }
 
+// Whether it is flat is known of its operands, so it is found once for each array, not once for each path to it.
+ArrayId KernelBuilder::AddLazy(ir::TypeId t, Lazy lazy) {
+  const ir::ArrayType& own = registry_.vocabulary().types.Get(t);
+  const bool scalar = lazy.lowering->kind == RICCI_LOWER_SCALAR;
+  lazy.flat = std::all_of(lazy.operands.begin(), lazy.operands.end(),
+                          [&](ArrayId o) { return scalar ? IsFlat(o, own) : type(o).rank() == 0; });
+  Array a;
+  a.type = t;
+  a.kind = Kind::kLazy;
+  a.lazy = std::move(lazy);
+  return Add(std::move(a));
+}
+
 ArrayId KernelBuilder::AddBuffer(ir::TypeId t, uint32_t access, Binding binding) {
   const ir::ArrayType& type = registry_.vocabulary().types.Get(t);
   Array a;
@@ -126,11 +139,7 @@ absl::StatusOr<KernelBuilder::Result> KernelBuilder::Lower(const ir::Program& p,
     if (l->kind == RICCI_LOWER_LOOPS) return RunLoops(p, eqn, *l, operands, results).status();
     std::vector<ArrayId> lazy;
     for (uint32_t i = 0; i < eqn.n_results; ++i) {
-      Array a;
-      a.type = p.type_id(eqn.result(i));
-      a.kind = Kind::kLazy;
-      a.lazy = {&p, &eqn, l, operands, i};
-      lazy.push_back(Add(std::move(a)));
+      lazy.push_back(AddLazy(p.type_id(eqn.result(i)), {&p, &eqn, l, operands, i}));
     }
     return CopyGroup(results, lazy);
   };
@@ -383,19 +392,24 @@ absl::StatusOr<ArrayId> KernelBuilder::View(ArrayId id, uint32_t axis, Val index
 }
 
 // Does element n of `id`, seen as one of type `t`, need only elements n of what it reads?
-bool KernelBuilder::IsFlat(ArrayId id, const ir::ArrayType& t, uint32_t depth) const {
+bool KernelBuilder::IsFlat(ArrayId id, const ir::ArrayType& t) const {
   const Array& a = arrays_[id];
   const ir::ArrayType& own = type(id);
   if (own.rank() == 0) return true;
   if (!std::equal(own.shape.begin(), own.shape.end(), t.shape.begin(), t.shape.end())) return false;
-  if (a.kind == Kind::kPlace) return !a.place.of_row && a.place.strides == RowMajor(own.shape);
-  if (a.kind == Kind::kElements && a.elements.of_row) return false;
-  if (a.kind == Kind::kLiteral || a.kind == Kind::kElements) return true;
-  if (a.kind == Kind::kSlice || depth > 64) return false;
-  for (ArrayId o : a.lazy.operands) {
-    if (a.lazy.lowering->kind != RICCI_LOWER_SCALAR ? type(o).rank() != 0 : !IsFlat(o, t, depth + 1)) return false;
+  switch (a.kind) {
+    case Kind::kPlace:
+      return !a.place.of_row && a.place.strides == RowMajor(own.shape);
+    case Kind::kElements:
+      return !a.elements.of_row;
+    case Kind::kLiteral:
+      return true;
+    case Kind::kSlice:
+      return false;
+    case Kind::kLazy:
+      return a.lazy.flat;
   }
-  return true;
+  return false;
 }
 
 absl::Status KernelBuilder::Copy(ArrayId dst, ArrayId src) {
@@ -415,7 +429,7 @@ absl::Status KernelBuilder::CopyGroup(std::span<const ArrayId> dst, std::span<co
     bool flat = true;
     while (last < dst.size() &&
            std::equal(t.shape.begin(), t.shape.end(), type(dst[last]).shape.begin(), type(dst[last]).shape.end())) {
-      flat &= IsFlat(src[last], t, 0) && IsFlat(dst[last], t, 0);
+      flat &= IsFlat(src[last], t) && IsFlat(dst[last], t);
       ++last;
     }
     auto at = [&](const Index& index) -> absl::Status {

@@ -101,6 +101,7 @@ class KernelBuilder {
     const ricci_lowering* lowering = nullptr;
     std::vector<ArrayId> operands;
     uint32_t result = 0;
+    bool flat = false;  // element n needs only elements n of what it reads
   };
   struct Slice {  // `base` at `index` along `axis`, where base is no place
     ArrayId base = 0;
@@ -145,6 +146,7 @@ class KernelBuilder {
   };
 
   ArrayId Add(Array a);
+  ArrayId AddLazy(ir::TypeId t, Lazy lazy);
   ArrayId AddBuffer(ir::TypeId t, uint32_t access, Binding binding);
   absl::StatusOr<ArrayId> AddSlot(ir::TypeId t, uint32_t access, Binding binding, const Slot* slot);
   ArrayId AddLiteral(ir::TypeId t, const ir::Constant& c);
@@ -157,7 +159,7 @@ class KernelBuilder {
   absl::StatusOr<Val> LoadElements(ArrayId id, const Index& index);
   Index ToDims(const ir::ArrayType& t, const Index& index);
   Val Position(const ir::ArrayType& t, const Index& index);
-  bool IsFlat(ArrayId a, const ir::ArrayType& t, uint32_t depth) const;
+  bool IsFlat(ArrayId a, const ir::ArrayType& t) const;
   absl::Status CopyGroup(std::span<const ArrayId> dst, std::span<const ArrayId> src);
   absl::Status StoreIndex(ArrayId a, const Index& index, Val v);
 

@@ -113,11 +113,7 @@ absl::Status KernelBuilder::InlineEquation(const ir::Program& f, const ir::Equat
   for (uint32_t i = 0; i < eqn.n_results; ++i) {
     const ir::ValueId v = eqn.result(i);
     if (uses.count[v] == 0) continue;
-    Array a;
-    a.type = f.type_id(v);
-    a.kind = Kind::kLazy;
-    a.lazy = {&f, &eqn, l, operands, i};
-    env[v] = Add(std::move(a));
+    env[v] = AddLazy(f.type_id(v), {&f, &eqn, l, operands, i});
     const int64_t elements = f.type(v).elements;
     const bool inside = w_.Depth() > 0;
     const bool computes = l->kind == RICCI_LOWER_SCALAR || row.has(RICCI_PRIM_TRANSCENDENTAL);

@@ -79,11 +79,7 @@ absl::StatusOr<bool> KernelBuilder::StaysInRow(const ir::Program& f, const ir::E
   if (l->kind == RICCI_LOWER_LOOPS) {
     status = RunLoops(f, eqn, *l, operands, results).status();
   } else {
-    Array a;
-    a.type = f.type_id(eqn.result(0));
-    a.kind = Kind::kLazy;
-    a.lazy = {&f, &eqn, l, operands, 0};
-    status = Copy(results[0], Add(std::move(a)));
+    status = Copy(results[0], AddLazy(f.type_id(eqn.result(0)), {&f, &eqn, l, operands, 0}));
   }
   if (left_row_) return false;
   RICCI_TRY(status);
@@ -200,11 +196,7 @@ absl::Status KernelBuilder::RowEquation(const ir::Program& f, const ir::Equation
     }
     RICCI_ASSIGN(results, RunLoops(f, eqn, l, std::move(operands), results));
   } else {
-    Array a;
-    a.type = f.type_id(eqn.result(0));
-    a.kind = Kind::kLazy;
-    a.lazy = {&f, &eqn, &l, std::move(operands), 0};
-    results.push_back(Add(std::move(a)));
+    results.push_back(AddLazy(f.type_id(eqn.result(0)), {&f, &eqn, &l, std::move(operands), 0}));
   }
   for (uint32_t i = 0; i < eqn.n_results; ++i) {
     const ir::ValueId v = eqn.result(i);

@@ -68,6 +68,14 @@ std::string Constants(int n) {
   t << "return %s" << n << "\n}";
   return t.str();
 }
+// Every value is read twice: there are 2^n ways from the result to the parameter.
+std::string Squares(int n) {
+  std::ostringstream t;
+  t << "program f(%s0: f32[8,16]) {\n";
+  for (int i = 0; i < n; ++i) t << "%s" << i + 1 << ": f32[8,16] = mul(%s" << i << ", %s" << i << ")\n";
+  t << "return %s" << n << "\n}";
+  return t.str();
+}
 std::string Results(int n) {
   std::ostringstream t;
   t << "program f(%x: f32[], %s0: f32[]) {\n";
@@ -113,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(Of, FlatPrograms,
                          ::testing::Values(Kind{"updates", Updates}, Kind{"large_updates", LargeUpdates},
                                            Kind{"cases", Cases}, Kind{"pieces", Pieces}, Kind{"stacked", Stacked},
                                            Kind{"params", SumOfParams}, Kind{"constants", Constants},
-                                           Kind{"results", Results}),
+                                           Kind{"results", Results}, Kind{"squares", Squares}),
                          [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace

@@ -73,6 +73,7 @@ Compiled::Compiled(ricci_ctx* ctx, const ricci_program* p, std::string_view devi
   ricci_compile_opts o{};
   o.hdr.size = sizeof o;
   o.device = device_;
+  o.opt_level = 1 + static_cast<uint32_t>(ir::Hash(*ir::FromAbi(p)) % 3);
   if (donate != 0) {
     o.hdr.flags = RICCI_COMPILE_CHECKED;
     o.donate = donated.data();

@@ -23,7 +23,7 @@ using DonateMask = uint8_t;
 
 class Compiled {
  public:
-  // A failure to compile is what every run gives.
+  // A failure to compile is what every run gives. The level of optimization is drawn by the program's hash.
   Compiled(ricci_ctx* ctx, const ricci_program* p, std::string_view device, DonateMask donate = 0);
   // Through bound pointers; inputs must stay as they were.
   RunResult Run(const std::vector<Bytes>& inputs) const;
