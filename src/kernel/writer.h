@@ -108,7 +108,9 @@ class Writer {
   std::optional<int64_t> StrideIn(Val v, Val index) const;
   bool Usable(Val v) const;  // still in a block that is open
   uint32_t Depth() const;    // open blocks
-  size_t Size() const;       // instructions so far
+  // How often what is written now runs side by side: iterations of the parallel loops that are open outermost.
+  int64_t Points() const;
+  size_t Size() const;  // instructions so far
 
   // ---- end ----
   bool ok() const { return status_.ok(); }

@@ -8,6 +8,7 @@
 #include "kernel/scalar_eval.h"
 #include "kernel/writer.h"
 #include "kernel/writer_state.h"
+#include "ricci/exact.h"
 
 namespace ricci::inline v0::kernel {
 namespace {
@@ -54,6 +55,19 @@ Val Writer::For(Val lo, Val hi, bool parallel) {
   if (!CheckIndex(lo, "for") || !CheckIndex(hi, "for")) return 0;
   impl_->blocks.push_back(Open(*impl_, BlockKind::kFor, /*loop=*/true));
   return OpenLoop(RICCI_K_FOR, lo, hi, parallel);
+}
+
+int64_t Writer::Points() const {
+  const NodeTable& nodes = impl_->nodes;
+  int64_t points = 1;
+  for (const Block& block : impl_->blocks) {
+    if (!block.emitted) continue;
+    const ricci_inst& begin = nodes[block.begin].inst;
+    const std::optional<int64_t> trips = TripCount(nodes, begin.a, begin.b);
+    if (block.kind != BlockKind::kFor || begin.imm == 0 || !trips) break;
+    points = ricci_exact_clamp(ricci_exact_of(points) * *trips, 0, INT64_MAX);
+  }
+  return points;
 }
 
 void Writer::Parallel(std::span<const int64_t> extents, Val* index) {

@@ -422,7 +422,6 @@ absl::Status KernelBuilder::Copy(ArrayId dst, ArrayId src) {
 
 // dst[i] = src[i], in as few loop nests as their shapes allow.
 absl::Status KernelBuilder::CopyGroup(std::span<const ArrayId> dst, std::span<const ArrayId> src) {
-  constexpr int64_t kUnroll = 32;
   for (size_t first = 0; first < dst.size();) {
     const ir::ArrayType& t = type(dst[first]);
     size_t last = first;
@@ -443,7 +442,7 @@ absl::Status KernelBuilder::CopyGroup(std::span<const ArrayId> dst, std::span<co
     };
     if (t.rank() == 0) {
       RICCI_TRY(at({}));
-    } else if (w_.Depth() > 0 && t.elements <= kUnroll && row_.extents.empty()) {
+    } else if (w_.Depth() > 0 && t.elements <= MostElements() && row_.extents.empty()) {
       for (int64_t n = 0; n < t.elements; ++n) RICCI_TRY(at({{w_.Index(n)}, true}));
     } else if (t.elements > 0) {
       Index index;

@@ -157,6 +157,10 @@ class KernelBuilder {
   absl::StatusOr<Val> EvaluateIndex(const Lazy& lazy, const Index& index);
   absl::StatusOr<Val> LoadLiteral(ArrayId id, const Index& index);
   absl::StatusOr<Val> LoadElements(ArrayId id, const Index& index);
+  int64_t MostElements() const;
+  int64_t MostInLanes(const ir::Program& f) const;
+  absl::Status InlineBody(const ir::Program& f, std::span<const ArrayId> in, std::span<const ArrayId> dst,
+                          std::span<ArrayId> out);
   Index ToDims(const ir::ArrayType& t, const Index& index);
   Val Position(const ir::ArrayType& t, const Index& index);
   bool IsFlat(ArrayId a, const ir::ArrayType& t) const;
@@ -190,7 +194,8 @@ class KernelBuilder {
   std::vector<absl::Status> checks_;
   Context context_;
   Row row_;
-  bool left_row_ = false;  // something has touched another row than that which is being computed
+  int64_t most_in_lanes_ = 0;  // elements of an array of the program that is being inlined, written out one by one
+  bool left_row_ = false;      // something has touched another row than that which is being computed
   base::HashMap<std::vector<uint32_t>, Val> memo_;  // (array, flat, index...) -> element
   std::vector<ir::ProgramRef> decomposed_;          // keeps programs of decompositions alive
 };

@@ -10,10 +10,36 @@
 namespace ricci::inline v0::pass {
 namespace {
 
-constexpr int64_t kEagerInside = 64;  // elements evaluated one by one inside of loops and lanes
-constexpr int64_t kEagerOutside = 1;  // at the top of a kernel, where the domain does the work
+// Elements of an array that are evaluated one by one, to live in registers.
+constexpr int64_t kMostAtTop = 1;     // of a kernel, where the domain does the work
+constexpr int64_t kMostAlone = 8;     // more are a loop, which is spread over the lanes
+constexpr int64_t kFewestLanes = 8;   // points side by side; then the lanes are theirs:
+constexpr int64_t kMostInLanes = 48;  // above, a loop is as fast
+// The same in bodies so large that they would take long to compile: the most elements, of how many in all.
+constexpr struct { int64_t most, total; } kBounds[] = {{kMostInLanes, 2048}, {32, 4096}, {kMostAlone, INT64_MAX}};
 
 }  // namespace
+
+// How many elements of an array are written out one by one here; more are a loop.
+int64_t KernelBuilder::MostElements() const {
+  if (w_.Depth() == 0) return kMostAtTop;
+  return w_.Points() >= kFewestLanes ? std::max(most_in_lanes_, kMostAlone) : kMostAlone;
+}
+
+// The bound that keeps what is written for `f`, what it holds aside, short.
+int64_t KernelBuilder::MostInLanes(const ir::Program& f) const {
+  for (const auto& bound : kBounds) {
+    int64_t total = 0;
+    for (const ir::Equation& eqn : f.equations) {
+      for (uint32_t i = 0; i < eqn.n_results; ++i) {
+        const int64_t n = f.type(eqn.result(i)).elements;
+        if (n <= bound.most) total += n;
+      }
+    }
+    if (total <= bound.total) return bound.most;
+  }
+  return kMostAlone;
+}
 
 absl::StatusOr<KernelBuilder::Uses> KernelBuilder::CountUses(const ir::Program& f) {
   Uses uses{std::vector<uint32_t>(f.values.size(), 0), std::vector<uint8_t>(f.values.size(), 1)};
@@ -34,6 +60,14 @@ absl::StatusOr<KernelBuilder::Uses> KernelBuilder::CountUses(const ir::Program& 
 
 absl::Status KernelBuilder::Inline(const ir::Program& f, std::span<const ArrayId> in, std::span<const ArrayId> dst,
                                    std::span<ArrayId> out) {
+  const int64_t around = std::exchange(most_in_lanes_, MostInLanes(f));
+  const absl::Status status = InlineBody(f, in, dst, out);
+  most_in_lanes_ = around;
+  return status;
+}
+
+absl::Status KernelBuilder::InlineBody(const ir::Program& f, std::span<const ArrayId> in, std::span<const ArrayId> dst,
+                                       std::span<ArrayId> out) {
   if (in.size() != f.n_params()) {
     return base::InvalidArgument("kernel: program ", f.name, " takes ", base::Count(f.n_params(), "argument"), ", not ",
                                  in.size());
@@ -117,7 +151,7 @@ absl::Status KernelBuilder::InlineEquation(const ir::Program& f, const ir::Equat
     const int64_t elements = f.type(v).elements;
     const bool inside = w_.Depth() > 0;
     const bool computes = l->kind == RICCI_LOWER_SCALAR || row.has(RICCI_PRIM_TRANSCENDENTAL);
-    if (elements <= (inside ? kEagerInside : kEagerOutside)) {
+    if (elements <= MostElements()) {
       RICCI_ASSIGN(env[v], Evaluate(env[v], /*to_private=*/false));
     } else if (inside && computes && (uses.count[v] > 1 || !uses.only_pointwise[v])) {
       RICCI_ASSIGN(env[v], Evaluate(env[v], /*to_private=*/true));

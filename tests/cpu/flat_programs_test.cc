@@ -117,6 +117,23 @@ TEST_P(FlatPrograms, CodeIsLinearAndInShortBlocks) {
   EXPECT_LE(whole.longest_block, 400);
 }
 
+// n operations on arrays of 64 elements in a loop, alone or for each of a batch. Written out element by element they
+// would be 64 n lines at least.
+std::string ArraysInLoop(int n) {
+  std::ostringstream t;
+  t << "program f(%x: f32[64], %y: f32[64]) {\n%r: f32[64] = scan(%x, %y) body=program body(%a: f32[64], %s0: f32[64]) "
+       "{\n";
+  for (int i = 0; i < n; ++i)
+    t << "%s" << i + 1 << ": f32[64] = mul(%s" << i << ", " << (i % 2 ? "%a" : "%s0") << ")\n";
+  t << "return %s" << n << "\n} length=20 num_consts=1 num_carry=1 reverse=false\nreturn %r\n}";
+  return t.str();
+}
+
+TEST(ArraysInLoops, AreLoops) {
+  ProgramRunner r;
+  EXPECT_LE(Count(r.Dump(r.Parse(ArraysInLoop(100)), "native", "cpu")).lines, 16 * 100);
+}
+
 INSTANTIATE_TEST_SUITE_P(Of, FlatPrograms,
                          ::testing::Values(Kind{"updates", Updates}, Kind{"large_updates", LargeUpdates},
                                            Kind{"cases", Cases}, Kind{"pieces", Pieces}, Kind{"stacked", Stacked},
