@@ -23,7 +23,7 @@ function(ricci_target_defaults target)
 endfunction()
 
 # For tests that are much to compile and little to run: nobody waits for their own code. Not for what runs the library for
-# long (laws, fuzzer, benchmarks): inline functions that both have are taken from the test.
+# long (laws, kernels, fuzzer, benchmarks): inline functions that both have are taken from the test.
 function(ricci_test_defaults target)
   ricci_target_defaults(${target})
   target_compile_options(${target} PRIVATE -O0)

@@ -2,6 +2,7 @@
 //
 // A block is a scope of values, a mark in the text and in the state of the memory. What turns out never to run is
 // written like everything else and cut off when its block ends, so that lowerings need not know.
+#include <algorithm>
 #include <utility>
 
 #include "base/status.h"
@@ -28,6 +29,14 @@ std::optional<int64_t> TripCount(const NodeTable& nodes, Val lo, Val hi) {
   if (a.min != a.max || b.min != b.max) return std::nullopt;
   int64_t trips = 0;
   return __builtin_sub_overflow(b.min, a.min, &trips) ? std::nullopt : std::optional(trips);
+}
+
+bool HasNoEffect(const Writer::Impl& w, const Block& block) {
+  return std::none_of(w.nodes.order.begin() + static_cast<ptrdiff_t>(block.order_begin), w.nodes.order.end(),
+                      [&](Val v) {
+                        const uint16_t op = w.nodes[v].inst.op;
+                        return op == RICCI_K_STORE || op == RICCI_K_SET || op == RICCI_K_CHECK;
+                      });
 }
 
 }  // namespace
@@ -196,8 +205,12 @@ Val Writer::Yield(Val v) {
     w.blocks.pop_back();
     return Unroll(block, v);
   }
+  const uint64_t identity = IdentityOf(block.combiner, dtype);
+  // Such is a reduction over a dimension of 0 elements, however many times it would be repeated.
+  const bool nothing = block.dropped || (ConstantBits(v) == identity && HasNoEffect(w, block));
+  w.blocks.back().dropped = nothing;
   CloseBlock();
-  if (block.dropped) return w.nodes.Constant(dtype, IdentityOf(block.combiner, dtype));
+  if (nothing) return w.nodes.Constant(dtype, identity);
   if (!block.emitted) return v;
   return w.nodes.Append({RICCI_K_YIELD, static_cast<uint16_t>(dtype), block.begin, v, 0, 0});
 }
