@@ -14,8 +14,8 @@ typedef struct ricci_compile_opts {
   ricci_hdr hdr;
   ricci_device* device;  /* NULL = device 0 */
   const uint8_t* donate; /* [n_donate]: 1 = the run may reuse the memory of this argument for a result */
-  /* 0 = the default of the device (`cpu`: 2), 1 = compile fast (`cpu`: in a half to a ninth of the time, code that runs
-   * 1.0 to 1.6 times as long), 2, 3 */
+  /* 0 = the default of the device (`cpu`: 2), 1 = compile fast (`cpu`: code generation is 1.7 to 7 times as fast, the
+   * code runs up to 1.7 times as long), 2, 3 */
   uint32_t n_donate, opt_level;
   /* Called between stages with (done, total); return 0 to cancel. May be NULL. */
   uint32_t (*progress)(void* self, uint32_t done, uint32_t total);

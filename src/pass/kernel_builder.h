@@ -158,7 +158,6 @@ class KernelBuilder {
   absl::StatusOr<Val> LoadLiteral(ArrayId id, const Index& index);
   absl::StatusOr<Val> LoadElements(ArrayId id, const Index& index);
   int64_t MostElements() const;
-  int64_t MostInLanes(const ir::Program& f) const;
   absl::Status InlineBody(const ir::Program& f, std::span<const ArrayId> in, std::span<const ArrayId> dst,
                           std::span<ArrayId> out);
   Index ToDims(const ir::ArrayType& t, const Index& index);

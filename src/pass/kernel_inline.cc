@@ -18,16 +18,8 @@ constexpr int64_t kMostInLanes = 48;  // above, a loop is as fast
 // The same in bodies so large that they would take long to compile: the most elements, of how many in all.
 constexpr struct { int64_t most, total; } kBounds[] = {{kMostInLanes, 2048}, {32, 4096}, {kMostAlone, INT64_MAX}};
 
-}  // namespace
-
-// How many elements of an array are written out one by one here; more are a loop.
-int64_t KernelBuilder::MostElements() const {
-  if (w_.Depth() == 0) return kMostAtTop;
-  return w_.Points() >= kFewestLanes ? std::max(most_in_lanes_, kMostAlone) : kMostAlone;
-}
-
 // The bound that keeps what is written for `f`, what it holds aside, short.
-int64_t KernelBuilder::MostInLanes(const ir::Program& f) const {
+int64_t MostInLanes(const ir::Program& f) {
   for (const auto& bound : kBounds) {
     int64_t total = 0;
     for (const ir::Equation& eqn : f.equations) {
@@ -39,6 +31,14 @@ int64_t KernelBuilder::MostInLanes(const ir::Program& f) const {
     if (total <= bound.total) return bound.most;
   }
   return kMostAlone;
+}
+
+}  // namespace
+
+// How many elements of an array are written out one by one here; more are a loop.
+int64_t KernelBuilder::MostElements() const {
+  if (w_.Depth() == 0) return kMostAtTop;
+  return w_.Points() >= kFewestLanes ? std::max(most_in_lanes_, kMostAlone) : kMostAlone;
 }
 
 absl::StatusOr<KernelBuilder::Uses> KernelBuilder::CountUses(const ir::Program& f) {

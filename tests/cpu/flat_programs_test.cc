@@ -117,8 +117,7 @@ TEST_P(FlatPrograms, CodeIsLinearAndInShortBlocks) {
   EXPECT_LE(whole.longest_block, 400);
 }
 
-// n operations on arrays of 64 elements in a loop, alone or for each of a batch. Written out element by element they
-// would be 64 n lines at least.
+// n operations on arrays of 64 elements in a loop. Written out element by element they would be 64 n lines at least.
 std::string ArraysInLoop(int n) {
   std::ostringstream t;
   t << "program f(%x: f32[64], %y: f32[64]) {\n%r: f32[64] = scan(%x, %y) body=program body(%a: f32[64], %s0: f32[64]) "
