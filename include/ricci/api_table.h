@@ -111,7 +111,7 @@ typedef struct ricci_api {
   ricci_status* (*linear_transpose)(const ricci_program* f, const uint8_t* linear, uint32_t n,
       const uint8_t* ct_nonzero, uint8_t* in_nonzero, ricci_program** out);
   ricci_status* (*vmap)(const ricci_program* f, const int32_t* in_axes, uint32_t n_in, const int32_t* out_axes,
-      uint32_t n_out, int64_t size, const char* axis, size_t axis_len, ricci_program** out);
+      uint32_t n_out, int64_t size, const ricci_vmap_options* options, ricci_program** out);
   ricci_status* (*batch)(const ricci_program* f, const uint8_t* in_batched, uint32_t n, int64_t size, const char* axis,
       size_t axis_len, uint8_t* out_batched, ricci_program** out);
   ricci_status* (*checkpoint)(const ricci_program* f, const ricci_checkpoint_options* options, ricci_program** out);

@@ -96,6 +96,14 @@ typedef struct ricci_run_args {
 } ricci_run_args;
 #define RICCI_NO_CHECK 0xffffffffu
 
+typedef struct ricci_estimate {
+  ricci_hdr hdr;
+  double cycles; /* out: of one run on one thread, about */
+  double code;   /* out: operations that code would be generated for; the time to compile grows with them */
+  void* sink;    /* in: if `write` is not NULL it takes a line of text for each kernel: how it would run */
+  void (*write)(void* sink, const char* p, size_t n);
+} ricci_estimate;
+
 typedef struct ricci_backend {
   ricci_hdr hdr;
   ricci_str kind; /* `cpu` */
@@ -113,6 +121,11 @@ typedef struct ricci_backend {
   /* `threads` changes; may be NULL. A failure is that of ricci_context_config; backends told before are set back.
    * Called without a lock, at any time, on any thread, also while the backend runs. */
   ricci_status* (*set_threads)(void* self, uint32_t threads);
+  /* What a plan would cost, from its tables alone; schedules that compute the same are compared by it. A function of
+   * the tables and the instruction set, not of threads or load, so that a program always gets the same plan.
+   * Thread-safe; a small part of the time of compile. NULL: schedules are chosen by the sizes of arrays alone. */
+  ricci_status* (*estimate)(void* self, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
+                            const ricci_plan* plan, ricci_estimate* out);
 } ricci_backend;
 
 /* Adds a device. Call from a plugin's attach. */

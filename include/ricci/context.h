@@ -39,8 +39,13 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_context_add_plugin(ricci_ctx* c, r
 /* Loads a shared object and registers it; it is never unloaded. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_context_load_plugin(ricci_ctx* c, const char* path, size_t len);
 /* Options: `threads` (0 = all), `log_compiles` (0, 1), `dump_dir` (path; every stage of each compilation is written
- * there), `vmap` (auto, batched, lanes). Unknown keys and values are errors that list the known ones. A call that fails
- * changes nothing. Any thread, also within a callback; no lock is held while a backend is told. */
+ * there), `vmap`: how mapped programs run. `batched`: as operations on whole batches, several kernels and library
+ * calls; `lanes`: as one kernel in which each element of the batch runs the program by itself, with branches and trip
+ * counts of its own; `auto`: whichever the device estimates to be cheaper, the right choice unless a measurement says
+ * otherwise. A program with a check in a branch runs in lanes in any case, one that holds what no kernel can is
+ * batched: results never depend on this option beyond rounding. The dump `decisions` of an executable tells what was
+ * chosen and why. Unknown keys and values are errors that list the known ones. A call that fails changes nothing. Any
+ * thread, also within a callback; no lock is held while a backend is told. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_context_config(ricci_ctx* c, const char* key, size_t key_len,
                                                              const char* value, size_t value_len);
 

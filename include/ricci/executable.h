@@ -48,8 +48,9 @@ RICCI_API void ricci_executable_signature(const ricci_executable* x, uint32_t* n
                                           uint32_t* n_results, const ricci_type** results); /* borrowed from x */
 /* Name of pass `i`, static, in the order in which they run; empty after the last. */
 RICCI_API void ricci_pass_name(uint32_t i, ricci_str* out);
-/* Text of a stage: `program` (as given), `optimized`, `kernels`, `plan`, `native` (backend's own, e.g. LLVM IR), or
- * what a pass leaves, by its name. Passes run again for that. */
+/* Text of a stage: `program` (as given), `optimized`, `decisions` (how each vmap and each kernel runs, and what
+ * was estimated for it), `kernels`, `plan`, `native` (backend's own, e.g. LLVM IR), or what a pass leaves, by its name.
+ * Passes run again for that. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_executable_dump(const ricci_executable* x, const char* stage, size_t len,
                                                               void* sink,
                                                               void (*write)(void* sink, const char* p, size_t n));

@@ -36,11 +36,23 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_partial_eval(const ricci_program* 
 RICCI_API RICCI_NODISCARD ricci_status* ricci_linear_transpose(const ricci_program* f, const uint8_t* linear,
                                                                uint32_t n, const uint8_t* ct_nonzero,
                                                                uint8_t* in_nonzero, ricci_program** out);
+enum { /* ricci_vmap_options.schedule: how the map runs, see the option `vmap` of ricci_context_config */
+       RICCI_SCHEDULE_AUTO = 0,
+       RICCI_SCHEDULE_BATCHED = 1,
+       RICCI_SCHEDULE_LANES = 2
+};
+typedef struct ricci_vmap_options { /* all 0 but hdr.size: the defaults */
+  ricci_hdr hdr;
+  ricci_str axis_name; /* may be empty */
+  /* For this map and its derivatives, whatever the context's option says. A schedule that is not possible (a check in a
+   * branch may not be batched; what no kernel can run may not be in lanes) is an error of ricci_compile. */
+  uint32_t schedule, reserved0;
+} ricci_vmap_options;
 /* in_axes[i] = batched axis of parameter i or -1; out_axes likewise (-1 is an error if the result is batched). `size`
- * is the batch; `axis` names it and may be empty. The result holds one structural vmap equation. */
+ * is the batch. `options` may be NULL. The result holds one structural vmap equation. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_vmap(const ricci_program* f, const int32_t* in_axes, uint32_t n_in,
                                                    const int32_t* out_axes, uint32_t n_out, int64_t size,
-                                                   const char* axis, size_t axis_len, ricci_program** out);
+                                                   const ricci_vmap_options* options, ricci_program** out);
 /* f by batching rules instead: no vmap equation is left. in_batched[i] != 0: parameter i has the batch as axis 0.
  * out_batched[results]: which results have it (as axis 0); != 0 on entry forces it. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_batch(const ricci_program* f, const uint8_t* in_batched, uint32_t n,

@@ -3,8 +3,10 @@
 #include <memory>
 #include <string>
 
+#include "codegen/schedule.h"
 #include "gemm.h"
 #include "jit.h"
+#include "kernel_codegen.h"
 #include "plan_codegen.h"
 #include "pool.h"
 #include "ricci/api_table.h"
@@ -115,6 +117,26 @@ ricci_status* SetThreads(void* self, uint32_t threads) {
   });
 }
 
+ricci_status* Estimate(void* self, const ricci_kernel_table* const* kernels, uint32_t n_kernels, const ricci_plan* plan,
+                       ricci_estimate* out) {
+  return Guard([&]() -> ricci_status* {
+    const codegen::Machine machine = MachineOf(static_cast<Backend*>(self)->jit->lanes());
+    std::vector<codegen::Cost> costs;
+    for (uint32_t i = 0; i < n_kernels; ++i) {
+      const ricci_kernel_table& k = *kernels[i];
+      const codegen::KernelSchedule schedule = codegen::ScheduleKernel(k, codegen::Blocks(k), machine);
+      costs.push_back(schedule.cost);
+      if (out->write == nullptr) continue;
+      const std::string line = "kernel " + std::string(k.name.ptr, k.name.len) + ": " + ToText(schedule) + "\n";
+      out->write(out->sink, line.data(), line.size());
+    }
+    const codegen::Cost cost = codegen::CostOfPlan(*plan, costs, machine);
+    out->cycles = cost.cycles;
+    out->code = cost.code;
+    return nullptr;
+  });
+}
+
 ricci_status* Attach(void*, ricci_ctx* ctx) {
   return Guard([&]() -> ricci_status* {
     if (ricci_status* s = AddGemm(ctx)) return s;
@@ -157,6 +179,7 @@ ricci_status* AttachBackend(ricci_ctx* ctx, const Settings& settings) {
     b.drop_code = DropCode;
     b.dump = Dump;
     b.set_threads = SetThreads;
+    b.estimate = Estimate;
     ricci_status* s = ricci_backend_register(ctx, &b);
     if (s != nullptr) delete backend;
     return s;

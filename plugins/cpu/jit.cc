@@ -105,7 +105,7 @@ std::unique_ptr<Jit> Jit::Create(const Settings& settings, std::string& error) {
   }
   const bool here = settings.processor == nullptr;
   char* cpu = here ? LLVMGetHostCPUName() : LLVMCreateMessage(settings.processor);
-  char* features = here ? LLVMGetHostCPUFeatures() : LLVMCreateMessage("");
+  char* features = here ? LLVMGetHostCPUFeatures() : LLVMCreateMessage(settings.features);
   const bool avx512 = std::strstr(features, "+avx512f") != nullptr && std::strstr(features, "+avx512vl") != nullptr;
   jit->lanes_ = avx512 ? 16 : 8;
   std::string all = features;

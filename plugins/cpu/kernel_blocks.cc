@@ -50,7 +50,7 @@ void KernelEmitter::Range(uint32_t first, uint32_t last) {
         i = If(i);
         break;
       case RICCI_K_REDUCE:
-        i = i == split_ ? Split(i) : Reduce(i);
+        i = i == schedule_.split ? Split(i) : Reduce(i);
         if (done_) return;
         break;
       default:
@@ -97,8 +97,8 @@ uint32_t KernelEmitter::For(uint32_t id) {
   const uint32_t close = blocks_.close[id];
   const auto trips = TripsOf(k_, id);
   if (!values_[inst.a].uniform() || !values_[inst.b].uniform()) return ForPerLane(id, close);
-  if (!spreading_ && inst.imm == 1 && Innermost(id) && (!trips || *trips >= 4)) return ForSpread(id, close);
-  if (Unrolls(id)) {
+  if (!spreading_ && Spreads(k_, blocks_, id, l_.lanes)) return ForSpread(id, close);
+  if (Unrolls(k_, blocks_, id)) {
     for (int64_t t = 0; t < *trips; ++t) {
       values_[id] = {l_.I64(*ConstantOf(k_, inst.a) + t), nullptr, 0};
       Range(id + 1, close);
@@ -110,21 +110,6 @@ uint32_t KernelEmitter::For(uint32_t id) {
     Range(id + 1, close);
   });
   return close;
-}
-
-bool KernelEmitter::Unrolls(uint32_t id) const {
-  const auto trips = TripsOf(k_, id);
-  return trips && *trips <= kUnrollInsts && *trips * UnrolledSize(k_, blocks_, id, kUnrollInsts) <= kUnrollInsts;
-}
-
-bool KernelEmitter::Innermost(uint32_t id) const {
-  for (uint32_t i = id + 1; i < blocks_.close[id]; ++i) {
-    const ricci_inst& inst = k_.insts[i];
-    const auto trips = inst.op == RICCI_K_FOR || inst.op == RICCI_K_REDUCE ? TripsOf(k_, i) : std::nullopt;
-    const bool spreads = inst.op == RICCI_K_REDUCE || (inst.op == RICCI_K_FOR && inst.imm == 1);
-    if (spreads && (!trips || *trips >= static_cast<int64_t>(l_.lanes))) return false;
-  }
-  return true;
 }
 
 uint32_t KernelEmitter::ForSpread(uint32_t id, uint32_t close) {

@@ -8,7 +8,7 @@
 #define RICCI_CPU_KERNEL_CODEGEN_H_
 #include <string>
 
-#include "kernel_analysis.h"
+#include "codegen/cost.h"
 #include "llvm_builder.h"
 
 namespace ricci::cpu {
@@ -26,6 +26,9 @@ struct KernelCode {
   std::string error;    // empty: fine
 };
 
+// What schedules need to know of a processor with so many lanes of 32 bits.
+codegen::Machine MachineOf(unsigned lanes);
+// As ScheduleKernel says.
 KernelCode EmitKernel(const LlvmBuilder& builder, const ricci_kernel_table& k, const std::string& name);
 
 }  // namespace ricci::cpu

@@ -4,8 +4,8 @@
 #define RICCI_CPU_KERNEL_EMITTER_H_
 #include <algorithm>
 
+#include "codegen/schedule.h"
 #include "kernel_codegen.h"
-#include "kernel_facts.h"
 #include "scalar_codegen.h"
 
 namespace ricci::cpu {
@@ -14,19 +14,22 @@ using V = LLVMValueRef;
 
 inline constexpr uint32_t kHeldBuffers = 32;  // whose addresses a kernel loads once; of more, where they are used
 inline constexpr uint64_t kStackLocals = 16;  // private arrays of the largest size that a kernel has on the stack
-inline constexpr int64_t kUnrollInsts = 512;  // instructions that unrolling a small loop may make
 inline constexpr uint32_t kInlineMath = 16;   // special functions of one kind that a kernel holds inline,
 inline constexpr uint32_t kInlineMathOfMany = 256;
 inline constexpr double kManyPoints = 1024;  // the same for so many points
-inline constexpr int64_t kRowsTogether = 8;  // rows of one small matrix
-inline constexpr unsigned kFewestLanes = 4;
-inline constexpr int64_t kReduceChunk = 1 << 16;  // elements of one chunk of a long reduction
-inline constexpr int64_t kLeastChunk = 1 << 10;   // of which so many are combined, at least
-inline constexpr int64_t kFewTasks = 64;          // a reduction for fewer tasks than that is cut into chunks
-inline constexpr double kTaskCost = 1 << 16;      // scalar operations of one task, at least
-inline constexpr int64_t kTasks = 256;            // at most so many: long tasks keep the processor's prefetching going
-// What takes lanes two vectors at a time: see IsLongChain.
-inline constexpr int64_t kChainPoints = 1024, kChainInsts = 128, kChainState = 8;
+
+using codegen::Blocks;
+using codegen::ConstantOf;
+using codegen::CutLoop;
+using codegen::Facts;
+using codegen::FindVarying;
+using codegen::Innermost;
+using codegen::KernelSchedule;
+using codegen::Piece;
+using codegen::SizeOfDType;
+using codegen::Spreads;
+using codegen::TripsOf;
+using codegen::Unrolls;
 
 // A kernel value: the same for all lanes (`one`), or linear in the lane (`one` + stride * lane), or one per lane
 // (`each`).
@@ -54,16 +57,19 @@ enum class Part : uint8_t { kWhole, kPartial };
 
 class KernelEmitter {
  public:
-  KernelEmitter(const LlvmBuilder& l, const ricci_kernel_table& k, KernelCode& out)
-      : l_(l), k_(k), out_(out), blocks_(k), values_(k.n_insts), locals_(k.n_insts), varying_(k.n_insts, 0) {}
+  // `l` has the lanes of the schedule.
+  KernelEmitter(const LlvmBuilder& l, const ricci_kernel_table& k, const Blocks& blocks, const KernelSchedule& schedule,
+                KernelCode& out)
+      : l_(l),
+        k_(k),
+        blocks_(blocks),
+        schedule_(schedule),
+        out_(out),
+        values_(k.n_insts),
+        locals_(k.n_insts),
+        varying_(k.n_insts, 0) {}
 
   void Emit(const std::string& name, Part part);
-
-  // The top-level REDUCE that is long enough to be split over threads, or 0.
-  uint32_t FindSplit();
-  int64_t ChunkLength(uint32_t reduce) const;
-  int64_t NestedTrips(uint32_t reduce) const;
-  void SetSplit(uint32_t reduce);
 
  private:
   bool Fail(const std::string& what);
@@ -77,14 +83,13 @@ class KernelEmitter {
   void Chunks();
 
   // The body for all points [begin, end) of the innermost dimension.
-  void Spread(uint32_t dim, V begin, V end, bool lanes, bool even);
+  void Spread(V begin, V end, bool even);
 
   // The same for the pieces of dimension `d` and those after it, each with code of its own.
-  void SpreadPieces(const std::vector<Piece>& pieces, uint32_t d, V begin, V end, bool lanes);
+  void SpreadPieces(const std::vector<Piece>& pieces, uint32_t d, V begin, V end);
   // Whether the current piece tells what instruction i gives; it is not computed then.
   bool IsKnown(uint32_t& i);
 
-  bool RowsTogether() const;
   // The body for one point or vector of points; of all rows of the dimension before, where they go together.
   void Points();
 
@@ -133,14 +138,13 @@ class KernelEmitter {
   V FromMemory(uint32_t dtype, V v);
   V ToMemory(uint32_t dtype, V v);
   unsigned Align(uint32_t dtype) { return SizeOfDType(dtype); }
-  static unsigned SizeOfDType(uint32_t dtype);
   V Element(LLVMTypeRef t, V base, V index) { return LLVMBuildGEP2(l_.b, t, base, &index, 1, ""); }
 
   // Its address. More of them than fit into registers would be alive through the whole kernel, and LLVM's allocation of
   // registers takes time that grows with the square of them.
   V Buffer(size_t i) { return buffers_.empty() ? LoadBuffer(i) : buffers_[i]; }
   V LoadBuffer(size_t i);
-  size_t CountBuffers() const { return k_.n_buffers + (split_ != 0) + (out_.checks ? 1 : 0); }
+  size_t CountBuffers() const { return k_.n_buffers + (schedule_.split != 0) + (out_.checks ? 1 : 0); }
 
   void LoadFrom(uint32_t id, uint32_t dtype, V base, const Value& index, uint32_t index_id);
 
@@ -166,12 +170,6 @@ class KernelEmitter {
   void Check(const ricci_inst& inst);
 
   uint32_t For(uint32_t id);
-
-  // The loop is short and its code small enough to be repeated.
-  bool Unrolls(uint32_t id) const;
-
-  // No loop whose iterations could be spread over lanes instead is inside.
-  bool Innermost(uint32_t id) const;
 
   uint32_t ForSpread(uint32_t id, uint32_t close);
 
@@ -248,8 +246,9 @@ class KernelEmitter {
 
   const LlvmBuilder& l_;
   const ricci_kernel_table& k_;
+  const Blocks& blocks_;
+  const KernelSchedule& schedule_;
   KernelCode& out_;
-  const Blocks blocks_;
   std::vector<Value> values_;
   std::vector<Local> locals_;
   std::vector<uint8_t> varying_;
@@ -260,9 +259,6 @@ class KernelEmitter {
   bool spreading_ = false;  // inside of the loop that is spread over lanes
   bool done_ = false;
   const Facts* facts_ = nullptr;  // of the piece of the domain that code is made for; NULL: the whole domain
-  std::vector<uint32_t> dims_;    // the DOMAIN instruction of each dimension
-  uint32_t split_ = 0;
-  int64_t chunks_ = 0, chunk_length_ = 0;                 // of reduction split_, for each point
   V row_ = nullptr, column_ = nullptr, chunk_ = nullptr;  // where code is being made for: column_ is of the first lane
   uint32_t together_ = 0;  // the dimension, before the innermost, all points of which are computed together
   std::vector<Postponed> postponed_;

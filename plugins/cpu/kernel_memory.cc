@@ -16,26 +16,6 @@ V KernelEmitter::ToMemory(uint32_t dtype, V v) {
   return LLVMBuildZExt(l_.b, v, LlvmBuilder::IsVector(v) ? l_.vec(l_.i8()) : l_.i8(), "");
 }
 
-unsigned KernelEmitter::SizeOfDType(uint32_t dtype) {
-  switch (dtype) {
-    case RICCI_BOOL:
-    case RICCI_I8:
-    case RICCI_U8:
-      return 1;
-    case RICCI_I16:
-    case RICCI_U16:
-    case RICCI_F16:
-    case RICCI_BF16:
-      return 2;
-    case RICCI_I32:
-    case RICCI_U32:
-    case RICCI_F32:
-      return 4;
-    default:
-      return 8;
-  }
-}
-
 void KernelEmitter::LoadFrom(uint32_t id, uint32_t dtype, V base, const Value& index, uint32_t index_id) {
   const LLVMTypeRef t = MemoryType(l_, dtype);
   if (index.uniform()) {

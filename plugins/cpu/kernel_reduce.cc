@@ -65,7 +65,7 @@ uint32_t KernelEmitter::Reduce(uint32_t id) {
   const uint32_t close = blocks_.close[id];
   const auto trips = TripsOf(k_, id);
   const bool bounds = values_[inst.a].uniform() && values_[inst.b].uniform();
-  if (!spreading_ && bounds && Innermost(id) && (!trips || *trips >= static_cast<int64_t>(l_.lanes))) {
+  if (!spreading_ && bounds && Spreads(k_, blocks_, id, l_.lanes)) {
     const uint32_t acc = AccumulatorDType(k_.insts[close].dtype);
     Finish(close, ReduceSpread(id, close, One(inst.a), One(inst.b), trips), acc, false);
     return close;
@@ -78,7 +78,7 @@ uint32_t KernelEmitter::ReduceInOrder(uint32_t id, uint32_t close, std::optional
   const auto op = static_cast<uint32_t>(inst.imm);
   const uint32_t acc = AccumulatorDType(yield.dtype);
   const bool vector = spreading_ && varying_[close];
-  if (bounds && !Unrolls(id)) {
+  if (bounds && !Unrolls(k_, blocks_, id)) {
     const bool many = trips && *trips >= kManyElements && close - id <= kShortBody;
     Finish(close, Accumulate(id, One(inst.a), One(inst.b), vector, many), acc, true);
     return close;
@@ -184,7 +184,7 @@ V KernelEmitter::ReduceSpread(uint32_t id, uint32_t close, V lo, V hi, std::opti
   Loop(lo, whole, stride, [&](V x) {
     for (unsigned w = 0; w < ways; ++w) step(LLVMBuildAdd(l_.b, x, l_.I64(w * l_.lanes), ""), slots[w], nullptr);
   });
-  if (!trips || *trips % stride != 0 || split_ == id) {
+  if (!trips || *trips % stride != 0 || schedule_.split == id) {
     Loop(whole, hi, l_.lanes, [&](V x) { step(x, slots[0], TailMask(x, hi)); });
   }
   spreading_ = false;
@@ -230,15 +230,16 @@ uint32_t KernelEmitter::Split(uint32_t id) {
   const int64_t inner = k_.domain_rank == 0 ? 1 : k_.domain[k_.domain_rank - 1];
   const LLVMTypeRef one = MemoryType(l_, acc), t = vector ? l_.vec(one) : one;
   const auto place = [&](V chunk) {
-    V number = LLVMBuildAdd(l_.b, LLVMBuildMul(l_.b, row_, l_.I64(chunks_), ""), chunk, "");
+    V number = LLVMBuildAdd(l_.b, LLVMBuildMul(l_.b, row_, l_.I64(schedule_.chunks), ""), chunk, "");
     V at = LLVMBuildAdd(l_.b, LLVMBuildMul(l_.b, number, l_.I64(inner), ""), column_, "");
     return Element(one, Buffer(k_.n_buffers), at);
   };
   if (part_ == Part::kPartial) {
-    V from = LLVMBuildAdd(l_.b, One(inst.a), LLVMBuildMul(l_.b, chunk_, l_.I64(chunk_length_), ""), "");
-    V to = l_.Fn("llvm.smin", LLVMBuildAdd(l_.b, from, l_.I64(chunk_length_), ""), One(inst.b));
-    V sum = spreading_ || !Innermost(id) ? Accumulate(id, from, to, vector, Innermost(id) && close - id <= kShortBody)
-                                         : ReduceSpread(id, close, from, to, std::nullopt);
+    V from = LLVMBuildAdd(l_.b, One(inst.a), LLVMBuildMul(l_.b, chunk_, l_.I64(schedule_.chunk_length), ""), "");
+    V to = l_.Fn("llvm.smin", LLVMBuildAdd(l_.b, from, l_.I64(schedule_.chunk_length), ""), One(inst.b));
+    const bool innermost = Innermost(k_, blocks_, id, l_.lanes);
+    V sum = spreading_ || !innermost ? Accumulate(id, from, to, vector, innermost && close - id <= kShortBody)
+                                     : ReduceSpread(id, close, from, to, std::nullopt);
     V memory = ToMemory(acc, sum), at = place(chunk_);
     if (vector && mask_ != nullptr) {
       l_.Intrinsic("llvm.masked.store", {t, l_.ptr()}, {memory, at, l_.I32(static_cast<int>(Align(acc))), mask_});
@@ -251,7 +252,7 @@ uint32_t KernelEmitter::Split(uint32_t id) {
   const LLVMTypeRef value = vector ? l_.vec(ValueType(l_, acc)) : ValueType(l_, acc);
   V slot = l_.Alloca(value, "sum"), identity = Identity(op, acc);
   LLVMBuildStore(l_.b, vector ? l_.Splat(identity) : identity, slot);
-  Loop(l_.I64(0), l_.I64(chunks_), 1, [&](V chunk) {
+  Loop(l_.I64(0), l_.I64(schedule_.chunks), 1, [&](V chunk) {
     V part = LLVMBuildLoad2(l_.b, t, place(chunk), "");  // behind the last column lie other sums, or room for them
     LLVMSetAlignment(part, Align(acc));
     V old = LLVMBuildLoad2(l_.b, value, slot, "");

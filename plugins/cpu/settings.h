@@ -11,6 +11,7 @@ namespace ricci::cpu {
 struct Settings {
   uint64_t stack_local = 16384;     // bytes of one private array on the stack; larger ones are in scratch
   const char* processor = nullptr;  // LLVM's name, such as `x86-64-v2`; NULL: this one
+  const char* features = "";        // of that processor besides, in LLVM's form: `+avx512f,+avx512vl`
 };
 
 // Registers a backend without the library lowerings; call from a plugin's attach.

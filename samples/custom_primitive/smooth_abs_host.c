@@ -36,7 +36,7 @@ static ricci_executable* compile_batched_derivative(ricci_ctx* ctx) {
   ricci_executable* out;
   check(ricci_program_parse(ctx, kText, sizeof(kText) - 1, "smooth_abs_host.c", 17, &f));
   check(ricci_grad(f, &by_x, 1, /*with_value=*/1, &derivative));
-  check(ricci_vmap(derivative, &in_axis, 1, out_axes, 2, kCount, "", 0, &batched));
+  check(ricci_vmap(derivative, &in_axis, 1, out_axes, 2, kCount, NULL, &batched));
   check(ricci_compile(batched, NULL, &out));
   ricci_program_release(f);
   ricci_program_release(derivative);

@@ -117,15 +117,24 @@ ricci_status* ricci_linear_transpose(const ricci_program* f, const uint8_t* line
 }
 
 ricci_status* ricci_vmap(const ricci_program* f, const int32_t* in_axes, uint32_t n_in, const int32_t* out_axes,
-                         uint32_t n_out, int64_t size, const char* axis, size_t axis_len, ricci_program** out) {
+                         uint32_t n_out, int64_t size, const ricci_vmap_options* options, ricci_program** out) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"f", f}, {"out", out}}));
     RICCI_TRY(args.Count("n_in", n_in, FromAbi(f)->n_params(), "one per parameter"));
     RICCI_TRY(args.Count("n_out", n_out, FromAbi(f)->n_results(), "one per result"));
     RICCI_TRY(args.Array("in_axes", in_axes, n_in));
     RICCI_TRY(args.Array("out_axes", out_axes, n_out));
-    RICCI_TRY(args.Array("axis", axis, axis_len));
-    return Give(transform::Vmap(*FromAbi(f), Span(in_axes, n_in), Span(out_axes, n_out), size, View(axis, axis_len)),
+    ricci_vmap_options given{};
+    if (options != nullptr) {
+      RICCI_ASSIGN(given, base::ReadStruct(options, "vmap options"));
+    }
+    RICCI_TRY(args.Array("axis_name", given.axis_name.ptr, given.axis_name.len));
+    constexpr std::string_view kSchedules[] = {"", "batched", "lanes"};
+    if (given.schedule >= std::size(kSchedules)) {
+      return args.Wrong(base::Cat("schedule ", given.schedule, " is none of RICCI_SCHEDULE_AUTO, BATCHED, LANES"));
+    }
+    return Give(transform::Vmap(*FromAbi(f), Span(in_axes, n_in), Span(out_axes, n_out), size,
+                                View(given.axis_name.ptr, given.axis_name.len), kSchedules[given.schedule]),
                 out);
   });
 }

@@ -178,7 +178,7 @@ absl::StatusOr<RunnableRef> Runnable::Vmap(const std::vector<int32_t>& in_axes, 
                                            int64_t size) const {
   ricci_program* out = nullptr;
   RICCI_TRY(base::FromAbi(ricci_vmap(program(), in_axes.data(), static_cast<uint32_t>(in_axes.size()), out_axes.data(),
-                                     static_cast<uint32_t>(out_axes.size()), size, "", 0, &out)));
+                                     static_cast<uint32_t>(out_axes.size()), size, nullptr, &out)));
   return Of(ctx_, out, used_);
 }
 

@@ -77,7 +77,7 @@ bool HasNative(const Session& session, const Arguments& arguments) {
 void CompileCommand(const Session& session, const Arguments& arguments) {
   const Program p = LoadOperand(session, arguments);
   const Executable x = CompileOperand(session, arguments, p);
-  const std::string stage = arguments.option_or("dump", "");
+  const std::string stage = arguments.flag("explain") ? "decisions" : arguments.option_or("dump", "");
   if (stage.empty()) return PrintStats(x.get());
   std::vector<std::string> stages{stage};
   if (stage == "all") stages = {"program", "optimized", "kernels", "plan", "native"};
@@ -157,7 +157,8 @@ std::span<const Command> RunCommands() {
   static const std::string bench_details =
       std::string(kRunDetails) + "  --seconds S         time to measure (default: 1)\n";
   static const std::string compile_details =
-      "\n  --dump STAGE   program, optimized, kernels, plan, native, all of these, or what a pass leaves\n"
+      "\n  --explain      prints how each vmap and each kernel runs, and what was estimated for it\n"
+      "  --dump STAGE   program, optimized, kernels, plan, native, all of these, or what a pass leaves\n"
       "  --device KIND  ref, cpu (default: the best one)\n"
       "  --opt N        1 compiles fast, 2 and 3 run fast\n"
       "  --passes A,B   only these passes, and those that every plan needs\n"
@@ -177,7 +178,7 @@ std::span<const Command> RunCommands() {
        "compiles a program; prints statistics or a stage",
        compile_details,
        {"device", "opt", "dump", "passes", "skip"},
-       {},
+       {"explain"},
        CompileCommand},
       {"bench",
        "[OPTIONS] FILE",

@@ -69,15 +69,25 @@ std::vector<int32_t> Axes(const Arguments& arguments, std::string_view name, siz
   return {given->begin(), given->end()};
 }
 
+uint32_t ScheduleOf(std::string_view name) {
+  if (name == "auto") return RICCI_SCHEDULE_AUTO;
+  if (name == "batched") return RICCI_SCHEDULE_BATCHED;
+  if (name == "lanes") return RICCI_SCHEDULE_LANES;
+  throw UsageError("--schedule is auto, batched or lanes");
+}
+
 void Vmap(const Session& session, const Arguments& arguments) {
   const Program f = LoadOperand(session, arguments);
   const Signature s = SignatureOf(f.get());
   const std::vector<int32_t> in = Axes(arguments, "in-axes", s.params.size());
   const std::vector<int32_t> out_axes = Axes(arguments, "out-axes", s.results.size());
   if (!arguments.option("size")) throw UsageError("vmap needs --size N");
+  ricci_vmap_options options{};
+  options.hdr.size = sizeof options;
+  options.schedule = ScheduleOf(arguments.option_or("schedule", "auto"));
   ricci_program* out = nullptr;
   Check(ricci_vmap(f.get(), in.data(), static_cast<uint32_t>(in.size()), out_axes.data(),
-                   static_cast<uint32_t>(out_axes.size()), arguments.integer_or("size", 0), "", 0, &out));
+                   static_cast<uint32_t>(out_axes.size()), arguments.integer_or("size", 0), &options, &out));
   Write(out);
 }
 
@@ -124,12 +134,14 @@ std::span<const Command> TransformCommands() {
        {},
        Vjp},
       {"vmap",
-       "--size N [--in-axes LIST] [--out-axes LIST] FILE",
+       "--size N [OPTIONS] FILE",
        "maps the program over a batch of N (one structural equation)",
        "\n  --size N            the batch\n  --in-axes 0,-1      batched dimension of each parameter, -1 for none "
        "(default: 0)\n"
-       "  --out-axes 0        the same for each result (default: 0)\n",
-       {"size", "in-axes", "out-axes"},
+       "  --out-axes 0        the same for each result (default: 0)\n"
+       "  --schedule NAME     how it runs: auto (default), batched (operations on whole batches), lanes (each element\n"
+       "                      by itself in one kernel)\n",
+       {"size", "in-axes", "out-axes", "schedule"},
        {},
        Vmap},
       {"batch",

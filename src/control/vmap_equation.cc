@@ -23,10 +23,13 @@ Axes AxesOf(const Held& h, std::string_view name) {
 
 absl::StatusOr<Vals> EmitVmap(Builder& b, const Held& like, const Program& body, const Axes& in_axes,
                               const Axes& out_axes, std::span<const Val> in) {
-  return EmitHolding(b, "vmap", body,
-                     {trace::IntAttr("size", like.integer("size")), trace::IntsAttr("in_axes", in_axes),
-                      trace::IntsAttr("out_axes", out_axes), trace::StringAttr("axis_name", like.text("axis_name"))},
-                     in);
+  std::vector<ricci_attr> attrs = {trace::IntAttr("size", like.integer("size")), trace::IntsAttr("in_axes", in_axes),
+                                   trace::IntsAttr("out_axes", out_axes),
+                                   trace::StringAttr("axis_name", like.text("axis_name"))};
+  if (const auto schedule = like.text("schedule"); !schedule.empty()) {
+    attrs.push_back(trace::StringAttr("schedule", schedule));
+  }
+  return EmitHolding(b, "vmap", body, std::move(attrs), in);
 }
 
 absl::Status Type(Builder& b, const Held& h) {
@@ -34,6 +37,9 @@ absl::Status Type(Builder& b, const Held& h) {
   const Axes in_axes = AxesOf(h, "in_axes"), out_axes = AxesOf(h, "out_axes");
   const int64_t size = h.integer("size");
   if (size < 0) return base::InvalidArgument("vmap: size ", size, " is negative");
+  if (const auto schedule = h.text("schedule"); !schedule.empty() && schedule != "batched" && schedule != "lanes") {
+    return base::InvalidArgument("vmap: schedule is `", schedule, "`; it must be batched or lanes, or left out");
+  }
   if (in_axes.size() != h.op.n_in || out_axes.size() != body.n_results()) {
     return base::InvalidArgument("vmap: ", in_axes.size(), " in_axes for ", base::Count(h.op.n_in, "operand"), " and ",
                                  out_axes.size(), " out_axes for ", base::Count(body.n_results(), "result"));
@@ -245,9 +251,12 @@ constexpr std::string_view kExamples =
     "  %s: f64[] = reduce_sum(%q) axes=[0]\n"
     "  return %q, %s\n"
     "}";
-constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM), Spec("size", RICCI_ATTR_INT),
-                                      Spec("in_axes", RICCI_ATTR_INTS), Spec("out_axes", RICCI_ATTR_INTS),
-                                      Spec("axis_name", RICCI_ATTR_STRING, RICCI_ATTR_OPTIONAL)};
+constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM),
+                                      Spec("size", RICCI_ATTR_INT),
+                                      Spec("in_axes", RICCI_ATTR_INTS),
+                                      Spec("out_axes", RICCI_ATTR_INTS),
+                                      Spec("axis_name", RICCI_ATTR_STRING, RICCI_ATTR_OPTIONAL),
+                                      Spec("schedule", RICCI_ATTR_STRING, RICCI_ATTR_OPTIONAL)};
 constexpr ricci_lowering kLanes = Loops<Lower>();
 constexpr ricci_lowering kBatched = Decomposition<Expand>(/*priority=*/-1);
 constexpr const ricci_lowering* kLowerings[] = {&kLanes, &kBatched};

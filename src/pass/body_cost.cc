@@ -25,7 +25,10 @@ absl::StatusOr<BodyCost> CostOf(const ir::Program& f, const Options& options) {
     const prim::Row& row = registry.Get(eqn.prim);
     RICCI_ASSIGN(const ricci_lowering* l,
                  ChooseLowering(row, *op.get(), options.target, kKernelKinds | 1u << RICCI_LOWER_DECOMPOSE));
-    cost.kernel_possible &= l != nullptr && !row.effectful();
+    if (l == nullptr || row.effectful()) {
+      cost.kernel_possible = false;
+      cost.no_kernel = row.name;
+    }
     cost.product |= row.has(RICCI_PRIM_EXPENSIVE);
     cost.may_fail |= MayFail(row, eqn);
     const bool guards = row.flow == prim::Flow::kCond || row.flow == prim::Flow::kWhile;
@@ -37,7 +40,9 @@ absl::StatusOr<BodyCost> CostOf(const ir::Program& f, const Options& options) {
         cost.largest = std::max(cost.largest, inner.largest);
         cost.total = ricci_exact_clamp(ricci_exact_of(cost.total) + inner.total, 0, INT64_MAX);
         cost.product |= inner.product;
+        cost.map_levels = std::max(cost.map_levels, inner.map_levels + (row.flow == prim::Flow::kVmap ? 1 : 0));
         cost.kernel_possible &= inner.kernel_possible;
+        if (!inner.kernel_possible) cost.no_kernel = inner.no_kernel;
         cost.may_fail |= inner.may_fail;
         cost.guards_failure |= guards ? inner.may_fail : inner.guards_failure;
       }

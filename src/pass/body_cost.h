@@ -9,10 +9,12 @@ struct BodyCost {
   int64_t largest = 0;          // elements of the largest value, stacks of inner loops not counted
   int64_t total = 0;            // of all values, stacks included
   bool control = false;         // holds a loop or branch
+  int32_t map_levels = 0;       // of vmap within vmap that it holds
   bool product = false;         // holds an expensive primitive
   bool may_fail = false;        // holds what may fail
   bool guards_failure = false;  // within a branch, or a loop that may end, holds what may fail
   bool kernel_possible = true;  // every equation has a lowering within a kernel, and no effect
+  std::string_view no_kernel;   // the primitive of which one has not
 };
 // A program is looked at once for as long as `options.costs` lives.
 absl::StatusOr<BodyCost> Measure(const ir::Program& body, const Options& options);

@@ -317,14 +317,19 @@ absl::StatusOr<Val> KernelBuilder::LoadElements(ArrayId id, const Index& index) 
     return arrays_[id].elements.values[*at];
   }
   const ArrayId known = arrays_[id].elements.spilled;
-  if (known == 0 || !w_.Usable(arrays_[known].place.number)) {  // a private array is a value of its block
-    RICCI_ASSIGN(ArrayId spilled, Private(arrays_[id].type));
-    const uint32_t local = arrays_[spilled].place.number;
-    for (int64_t i = 0; i < t.elements; ++i)
-      w_.Set(kernel::LocalId{local}, w_.Index(i), arrays_[id].elements.values[i]);
-    arrays_[id].elements.spilled = spilled;
-  }
+  // A private array is a value of its block.
+  if (known == 0 || !w_.Usable(arrays_[known].place.number)) RICCI_TRY(Spill(id));
   return LoadPlace(arrays_[arrays_[id].elements.spilled], index);
+}
+
+// Elements in a private array, from which they can be read by any index within this block.
+absl::Status KernelBuilder::Spill(ArrayId id) {
+  RICCI_ASSIGN(ArrayId spilled, Private(arrays_[id].type));
+  const kernel::LocalId local{arrays_[spilled].place.number};
+  const auto n = static_cast<int64_t>(arrays_[id].elements.values.size());
+  for (int64_t i = 0; i < n; ++i) w_.Set(local, w_.Index(i), arrays_[id].elements.values[i]);
+  arrays_[id].elements.spilled = spilled;
+  return absl::OkStatus();
 }
 
 // ---- storing, views, copies ----

@@ -143,6 +143,7 @@ class KernelBuilder {
   struct Uses {
     std::vector<uint32_t> count;
     std::vector<uint8_t> only_pointwise;  // by SCALAR and INDEX lowerings
+    std::vector<uint8_t> in_loops;        // some element of it by an index that is not constant
   };
 
   ArrayId Add(Array a);
@@ -157,6 +158,7 @@ class KernelBuilder {
   absl::StatusOr<Val> EvaluateIndex(const Lazy& lazy, const Index& index);
   absl::StatusOr<Val> LoadLiteral(ArrayId id, const Index& index);
   absl::StatusOr<Val> LoadElements(ArrayId id, const Index& index);
+  absl::Status Spill(ArrayId elements);
   int64_t MostElements() const;
   absl::Status InlineBody(const ir::Program& f, std::span<const ArrayId> in, std::span<const ArrayId> dst,
                           std::span<ArrayId> out);

@@ -42,16 +42,20 @@ int64_t KernelBuilder::MostElements() const {
 }
 
 absl::StatusOr<KernelBuilder::Uses> KernelBuilder::CountUses(const ir::Program& f) {
-  Uses uses{std::vector<uint32_t>(f.values.size(), 0), std::vector<uint8_t>(f.values.size(), 1)};
+  const size_t n = f.values.size();
+  Uses uses{std::vector<uint32_t>(n), std::vector<uint8_t>(n, 1), std::vector<uint8_t>(n)};
   for (const ir::Equation& eqn : f.equations) {
     const trace::Op op(f, eqn);
     RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(registry_.Get(eqn.prim), *op.get(), target_, kKernelKinds));
     // What a barrier passes on is computed once, before it.
     const bool barrier = registry_.Get(eqn.prim).has(RICCI_PRIM_BARRIER);
     const bool pointwise = l != nullptr && l->kind != RICCI_LOWER_LOOPS && !barrier;
+    bool looped = l == nullptr || l->kind == RICCI_LOWER_LOOPS;
+    for (uint32_t i = 0; i < eqn.n_results; ++i) looped |= f.type(eqn.result(i)).elements > MostElements();
     for (ir::ValueId v : eqn.operands) {
       ++uses.count[v];
       uses.only_pointwise[v] &= pointwise;
+      uses.in_loops[v] |= looped;
     }
   }
   for (ir::ValueId r : f.results) ++uses.count[r];
@@ -153,6 +157,8 @@ absl::Status KernelBuilder::InlineEquation(const ir::Program& f, const ir::Equat
     const bool computes = l->kind == RICCI_LOWER_SCALAR || row.has(RICCI_PRIM_TRANSCENDENTAL);
     if (elements <= MostElements()) {
       RICCI_ASSIGN(env[v], Evaluate(env[v], /*to_private=*/false));
+      // Here, once: a loop that reads it would store all of them in every trip. What nobody reads is dropped.
+      if (elements > 1 && uses.in_loops[v]) RICCI_TRY(Spill(env[v]));
     } else if (inside && computes && (uses.count[v] > 1 || !uses.only_pointwise[v])) {
       RICCI_ASSIGN(env[v], Evaluate(env[v], /*to_private=*/true));
     }

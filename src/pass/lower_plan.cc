@@ -22,6 +22,8 @@ namespace ricci::inline v0::pass {
 namespace {
 
 constexpr uint32_t kNone = ~0u;
+constexpr uint64_t kTurnBytes = 4096;  // of a carry that is not copied at the end of every trip,
+constexpr size_t kTurnSteps = 64;      // of a body that is short enough to stand in the plan twice for that
 
 using Slot = KernelBuilder::Slot;
 using Binding = KernelBuilder::Binding;
@@ -379,7 +381,8 @@ class PlanLowering {
                                           : InArena(frame.f.type_id(eqn.result(static_cast<uint32_t>(i)))));
       out.push_back({stacks.back().buffer, slot});
     }
-    const int64_t per = control::TripsPerIteration(body, length, trace::IntOf(eqn.attrs, "unroll", 1));
+    int64_t per = control::TripsPerIteration(body, length, trace::IntOf(eqn.attrs, "unroll", 1));
+    if (per == 1 && length > 1 && TakesTurns(body, carry, out)) per = 2;
     const int64_t iterations = length / per;  // exact: neither is negative, and per is 1 or more
     const auto trips = [&](int64_t n) { return Trips(body, in, out, carry, n_consts, counter.buffer, n); };
     RICCI_TRY(FillKernel("counter_start", counter.buffer, RICCI_I64, 1, 0));
@@ -396,6 +399,16 @@ class PlanLowering {
       RICCI_TRY(CopyStep(frame.f.type_id(eqn.result(static_cast<uint32_t>(i))), stacks[i - n_carry], results[i]));
     }
     return absl::OkStatus();
+  }
+
+  // Do two trips in an iteration spare copies of the carry worth the second one's steps? The carry goes to the other
+  // buffers and back.
+  bool TakesTurns(const ir::Program& body, const Refs& carry, const Refs& out) const {
+    uint64_t copied = 0;
+    for (size_t i = 0; i < carry.size(); ++i) {
+      if (!(carry[i] == out[i])) copied += types_.Get(body.result_types[i]).bytes;  // exact: sizes of memory
+    }
+    return copied >= kTurnBytes && body.equations.size() <= kTurnSteps;
   }
 
   // `n` trips of a scan, one after another, and the counter with them. in: consts, carry, xs; out: the next carry, ys.

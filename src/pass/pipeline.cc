@@ -116,9 +116,10 @@ absl::Status Progress(const Options& options, size_t done) {
   return absl::OkStatus();
 }
 
-absl::Status RunProgramStages(const ir::Program& f, const Options& options, Lowered& out) {
+// From stage `first` on.
+absl::Status RunProgramStages(const ir::Program& f, const Options& options, size_t first, Lowered& out) {
   out.optimized = ir::ProgramRef(&f);
-  for (size_t i = 0; i < kProgramCount; ++i) {
+  for (size_t i = first; i < kProgramCount; ++i) {
     RICCI_TRY(Progress(options, i));
     if (!Runs(options, i)) continue;
     const transform::MemoUse memo(f);  // for the whole stage
@@ -165,12 +166,13 @@ absl::StatusOr<StageSet> ChooseStages(std::string_view only, std::string_view sk
 }
 
 absl::StatusOr<std::unique_ptr<Lowered>> Lower(const ir::Program& f, const Options& given) {
+  auto out = std::make_unique<Lowered>();
   Options options = given;
   options.costs = NewBodyCosts();
-  auto out = std::make_unique<Lowered>();
+  options.decisions = &out->decisions;
   const double start = Seconds();
   Offer(options, "program", [&] { return ir::Print(f); });
-  RICCI_TRY(RunProgramStages(f, options, *out));
+  RICCI_TRY(RunProgramStages(f, options, 0, *out));
   out->transform_s = Seconds() - start;
   RICCI_TRY(RunPlanStages(options, *out));
   out->flops = kernel::CountFlops(out->plan, out->kernels);
@@ -178,6 +180,20 @@ absl::StatusOr<std::unique_ptr<Lowered>> Lower(const ir::Program& f, const Optio
   Offer(options, "plan", [&] { return PlanText(*out); });
   out->lower_s = Seconds() - start - out->transform_s;
   return out;
+}
+
+absl::StatusOr<Estimate> EstimateScheduled(const ir::Program& f, const Options& given) {
+  if (!given.estimate) return base::InvalidArgument("estimate: device ", given.target, " gives none");
+  Options options = given;
+  options.decisions = nullptr;
+  options.donate = {};
+  options.dump = nullptr;
+  options.progress = nullptr;
+  constexpr size_t kFirst = std::find(kNames.begin(), kNames.end(), "schedule_vmap") - kNames.begin() + 1;
+  Lowered out;
+  RICCI_TRY(RunProgramStages(f, options, kFirst, out));
+  RICCI_TRY(RunPlanStages(options, out));
+  return options.estimate(out);
 }
 
 absl::StatusOr<std::string> TextAfter(const ir::Program& f, const Options& options, std::string_view stage) {

@@ -27,13 +27,24 @@ std::span<const std::string_view> StageNames();
 // INVALID_ARGUMENT for unknown names, and for names in `skip` of stages that every plan needs.
 absl::StatusOr<StageSet> ChooseStages(std::string_view only, std::string_view skip);
 
+struct Lowered;
+
+// What a backend expects a plan to cost (ricci_estimate).
+struct Estimate {
+  double cycles = 0;  // of one run on one thread
+  double code = 0;    // operations that code is generated for
+};
+
 struct Options {
   std::string_view target = "ref";  // kind of the device; chooses lowerings
   bool reference = false;           // no pass: each equation is lowered alone (the oracle)
   VmapMode vmap = VmapMode::kAuto;
   std::span<const uint8_t> donate;   // per parameter
   std::shared_ptr<BodyCosts> costs;  // of held programs, as far as they are known; Lower makes its own
-  StageSet stages = kAllStages;      // those that run; what a plan cannot do without always does
+  // The backend's; empty: it gives none, and sizes of arrays decide.
+  std::function<absl::StatusOr<Estimate>(const Lowered&)> estimate;
+  std::vector<std::string>* decisions = nullptr;  // takes a text for each choice; may be NULL
+  StageSet stages = kAllStages;                   // those that run; what a plan cannot do without always does
   // Called after each stage with its name and a function that prints it; may be empty.
   std::function<void(std::string_view stage, const std::function<std::string()>& text)> dump;
   std::function<bool(uint32_t done, uint32_t total)> progress;  // false cancels; may be empty
@@ -49,13 +60,16 @@ struct Lowered {
   std::vector<kernel::Kernel> kernels;
   kernel::Plan plan;
   std::vector<std::shared_ptr<const ir::ConstantData>> constants;  // the plan's CONSTANT buffers point into them
-  std::vector<absl::Status> checks;   // what a run returns when the CHECK of that number does not hold
-  std::vector<int32_t> output_alias;  // [results]: the donated parameter whose memory result i takes, or -1
+  std::vector<absl::Status> checks;    // what a run returns when the CHECK of that number does not hold
+  std::vector<int32_t> output_alias;   // [results]: the donated parameter whose memory result i takes, or -1
+  std::vector<std::string> decisions;  // what was chosen, and why
   uint64_t flops = 0;
   double transform_s = 0, lower_s = 0;
 };
 
 absl::StatusOr<std::unique_ptr<Lowered>> Lower(const ir::Program& f, const Options& options);
+// What a program, all of whose vmap equations are to run in lanes, would cost. INVALID_ARGUMENT without an estimate.
+absl::StatusOr<Estimate> EstimateScheduled(const ir::Program& f, const Options& options);
 
 // The program, or the plan, as stage `stage` leaves it. NOT_FOUND if that stage does not run under these options.
 absl::StatusOr<std::string> TextAfter(const ir::Program& f, const Options& options, std::string_view stage);

@@ -1,11 +1,11 @@
 // schedule_vmap: decides for each vmap equation how it runs.
 //
-// batched: the batching rules turn the body into operations on whole batches; right where products are large, because
-//   libraries and tiles want big operands.
-// lanes: the equation stays and becomes one kernel whose points are the elements of the batch; right for small arrays,
-//   loops and branches, because everything stays in registers and each element takes its own branches and trip counts.
-// The first cost model is a threshold: a body goes in lanes if what one element holds is small, and it gains by it (a
-// loop or a branch, or no product at all).
+// batched: the batching rules turn the body into operations on whole batches, several kernels and library calls.
+// lanes: the equation stays and becomes one kernel whose points are the elements of the batch; everything stays in
+//   registers or private memory, and each element takes its own branches and trip counts.
+// Where both are possible, both are lowered to a plan and the backend estimates what it costs; maps within the body are
+// decided together with it. Lowering costs a small part of what code generation does.
+#include "absl/strings/str_format.h"
 #include "pass/body_cost.h"
 #include "pass/kernel_builder.h"
 #include "pass/pass.h"
@@ -15,18 +15,146 @@
 namespace ricci::inline v0::pass {
 namespace {
 
+// Without estimates a body goes in lanes if what one element holds is small, and it gains by it: a loop or a branch, or
+// a product of few elements.
 constexpr int64_t kLaneElements = 4096;  // of one value of the body, outside of stacked loop operands
 constexpr int64_t kLaneTotal = 1 << 20;  // of all of them, stacked residuals included
+constexpr int64_t kLaneProduct = 64;
+constexpr int32_t kMostLevels = 6;  // of maps within maps that are worth lowering in all ways
+// Estimates that differ by less are equal: then the one with less code is chosen.
+constexpr double kEqual = 1.1;
 
-absl::StatusOr<bool> InLanes(const ir::Program& body, const Options& options) {
-  RICCI_ASSIGN(BodyCost cost, Measure(body, options));
-  // Batched, all branches run on all elements, and an element could fail in a branch that it does not take.
-  if (cost.guards_failure && cost.kernel_possible) return true;
-  if (options.vmap == VmapMode::kBatched || !cost.kernel_possible) return false;
-  if (options.vmap == VmapMode::kLanes) return true;
-  const bool small = cost.largest <= kLaneElements && cost.total <= kLaneTotal;
-  return small && (cost.control || (cost.product && cost.largest <= 64));
-}
+// A way to run an equation: a program of it alone.
+struct Way {
+  const char* name;
+  ir::ProgramRef program;
+  std::vector<std::string> decisions;  // taken within
+  absl::StatusOr<Estimate> estimate = Estimate{};
+
+  double cycles() const { return estimate.ok() ? estimate->cycles : std::numeric_limits<double>::infinity(); }
+  double code() const { return estimate.ok() ? estimate->code : std::numeric_limits<double>::infinity(); }
+};
+
+class Scheduler {
+ public:
+  Scheduler(const ir::Program& f, const ir::Equation& eqn, const Options& options)
+      : f_(f), eqn_(eqn), registry_(prim::Registry::Of(f)), options_(options), op_(f, eqn) {}
+
+  absl::StatusOr<Vals> Run(Builder& b, std::span<const trace::Val> in) {
+    RICCI_ASSIGN(const BodyCost cost, Measure(trace::ProgramOf(eqn_.attrs, "body"), options_));
+    const std::string_view asked = trace::StringOf(eqn_.attrs, "schedule");
+    if (!cost.kernel_possible) {
+      if (asked == "lanes")
+        return Refuse("lanes", base::Cat(cost.no_kernel, " in its body cannot run within a kernel"));
+      return Take(b, in, Batched(options_), base::Cat("batched, since no kernel can hold ", cost.no_kernel));
+    }
+    // Batched, all branches run on all elements, and an element could fail in a branch that it does not take.
+    if (cost.guards_failure) {
+      if (asked == "batched")
+        return Refuse("batched", "a check in a branch would fail for elements that do not take it");
+      return Take(b, in, Lanes(options_.vmap), "lanes, since a branch holds a check");
+    }
+    if (!asked.empty()) {
+      return asked == "lanes" ? Take(b, in, Lanes(VmapMode::kLanes), "lanes, as its vmap says")
+                              : Take(b, in, Batched(options_), "batched, as its vmap says");
+    }
+    if (options_.vmap == VmapMode::kBatched) return Take(b, in, Batched(options_), "batched, by the option vmap");
+    if (options_.vmap == VmapMode::kLanes) return Take(b, in, Lanes(VmapMode::kLanes), "lanes, by the option vmap");
+    if (!options_.estimate || cost.map_levels > kMostLevels) {
+      const bool small = cost.largest <= kLaneElements && cost.total <= kLaneTotal;
+      if (small && (cost.control || (cost.product && cost.largest <= kLaneProduct)))
+        return Take(b, in, Lanes(VmapMode::kAuto), "lanes, by the sizes of its arrays");
+      return Take(b, in, Batched(options_), "batched, by the sizes of its arrays");
+    }
+    return TakeCheaper(b, in, cost);
+  }
+
+ private:
+  absl::Status Refuse(std::string_view schedule, std::string_view why) const {
+    const absl::Status status = base::InvalidArgument("schedule `", schedule, "` is not possible: ", why);
+    return transform::AtEquation(status, f_, eqn_, "compile");
+  }
+
+  // The equation itself, maps within it by `inner`.
+  absl::StatusOr<Way> Lanes(VmapMode inner, const char* name = "lanes") {
+    Way way{name, {}, {}};
+    Options options = options_;
+    options.vmap = inner;
+    options.decisions = &way.decisions;
+    RICCI_ASSIGN(auto b, Builder::Create(registry_, f_.name, {op_->in_types, op_->n_in}));
+    auto nested = [&](const ir::Program& q) { return ScheduleVmap(q, options); };
+    RICCI_ASSIGN(Vals out, CopyWithNested(*b, f_, eqn_, b->params(), nested));
+    RICCI_ASSIGN(way.program, b->Finish(out));
+    return way;
+  }
+
+  absl::StatusOr<Way> Batched(const Options& around) {
+    Way way{"batched", {}, {}};
+    Options options = around;
+    options.decisions = &way.decisions;
+    RICCI_ASSIGN(const ricci_lowering* l,
+                 ChooseLowering(registry_.Get(eqn_.prim), *op_.get(), options.target, 1u << RICCI_LOWER_DECOMPOSE));
+    auto body = transform::Decompose(registry_, *op_.get(), *l, 0);
+    if (!body.ok()) return transform::AtEquation(body.status(), f_, eqn_, "vmap");
+    RICCI_ASSIGN(way.program, ScheduleVmap(**body, options));
+    return way;
+  }
+
+  absl::StatusOr<Vals> TakeCheaper(Builder& b, std::span<const trace::Val> in, const BodyCost& cost) {
+    std::vector<Way> ways;
+    const auto consider = [&](const char* name, absl::StatusOr<Way> way) {
+      if (way.ok()) way->estimate = EstimateScheduled(*way->program, options_);
+      ways.push_back(way.ok() ? *std::move(way) : Way{name, {}, {}, way.status()});
+    };
+    consider("batched", Batched(options_));
+    consider("lanes", Lanes(VmapMode::kLanes));
+    if (cost.map_levels > 0) consider("lanes, batched within", Lanes(VmapMode::kBatched, "lanes, batched within"));
+    const Way* best = ways.data();
+    for (const Way& way : ways) {
+      const bool faster = way.cycles() * kEqual < best->cycles();
+      const bool equal = way.cycles() <= best->cycles() * kEqual;
+      if (faster || (equal && way.code() < best->code())) best = &way;
+    }
+    RICCI_TRY(best->estimate.status());  // of the first, if none is possible
+    std::string reason = best->name;
+    for (const Way& way : ways) {
+      reason += way.estimate.ok() ? absl::StrFormat("\n  %s: %.0f cycles, code for %.0f operations", way.name,
+                                                    way.cycles(), way.code())
+                                  : absl::StrFormat("\n  %s: %s", way.name, way.estimate.status().message());
+    }
+    return Take(b, in, *best, reason);
+  }
+
+  absl::StatusOr<Vals> Take(Builder& b, std::span<const trace::Val> in, absl::StatusOr<Way> way,
+                            std::string_view reason) {
+    if (!way.ok()) return way.status();
+    if (options_.decisions != nullptr) {
+      std::vector<std::string>& notes = *options_.decisions;
+      notes.push_back(Title() + std::string(reason) + "\n");
+      notes.insert(notes.end(), way->decisions.begin(), way->decisions.end());
+    }
+    b.SetLocation(eqn_.location);
+    return b.Inline(*way->program, in);
+  }
+
+  // `vmap of 16 (f32[16,3], f32[3]) at file:line: `
+  std::string Title() const {
+    std::string title = absl::StrFormat("vmap of %d (", trace::IntOf(eqn_.attrs, "size"));
+    for (uint32_t i = 0; i < op_->n_in; ++i) {
+      absl::StrAppend(&title, i == 0 ? "" : ", ", ToText(f_.type(eqn_.operands[i])));
+    }
+    title += ")";
+    const ir::Location at = f_.vocabulary()->GetLocation(eqn_.location);
+    if (at.line != 0) absl::StrAppendFormat(&title, " at %s:%d", std::string(at.file), at.line);
+    return title + ": ";
+  }
+
+  const ir::Program& f_;
+  const ir::Equation& eqn_;
+  prim::Registry& registry_;
+  const Options& options_;
+  const trace::Op op_;
+};
 
 }  // namespace
 
@@ -34,18 +162,10 @@ absl::StatusOr<ir::ProgramRef> ScheduleVmap(const ir::Program& f, const Options&
   return Rebuild(f,
                  [&](Builder& b, const ir::Program& p, const ir::Equation& eqn,
                      std::span<const trace::Val> in) -> absl::StatusOr<Vals> {
-                   const prim::Row& row = b.registry().Get(eqn.prim);
+                   if (b.registry().Get(eqn.prim).flow == prim::Flow::kVmap)
+                     return Scheduler(p, eqn, options).Run(b, in);
                    auto nested = [&](const ir::Program& q) { return ScheduleVmap(q, options); };
-                   if (row.flow != prim::Flow::kVmap) return CopyWithNested(b, p, eqn, in, nested);
-                   const trace::Op op(p, eqn);
-                   RICCI_ASSIGN(const ricci_lowering* batched,
-                                ChooseLowering(row, *op.get(), options.target, 1u << RICCI_LOWER_DECOMPOSE));
-                   RICCI_ASSIGN(bool lanes, InLanes(trace::ProgramOf(eqn.attrs, "body"), options));
-                   if (lanes) return CopyWithNested(b, p, eqn, in, nested);
-                   auto body = transform::Decompose(b.registry(), *op.get(), *batched, b.depth());
-                   if (!body.ok()) return transform::AtEquation(body.status(), p, eqn, "vmap");
-                   RICCI_ASSIGN(ir::ProgramRef inner, ScheduleVmap(**body, options));
-                   return b.Inline(*inner, in);
+                   return CopyWithNested(b, p, eqn, in, nested);
                  });
 }
 

@@ -21,6 +21,19 @@ uint64_t ConstantBytes(const pass::Lowered& l) {
 
 void Append(void* sink, const char* p, size_t n) { static_cast<std::string*>(sink)->append(p, n); }
 
+// `text`: takes how each kernel would run, if it is not NULL.
+absl::StatusOr<pass::Estimate> EstimateOn(const ricci_backend& backend, const pass::Lowered& lowered,
+                                          std::string* text) {
+  const KernelViews kernels(lowered.kernels);
+  const ricci_plan plan = lowered.plan.View();
+  ricci_estimate out{};
+  out.hdr.size = sizeof out;
+  out.sink = text;
+  out.write = text == nullptr ? nullptr : Append;
+  RICCI_TRY(base::FromAbi(backend.estimate(backend.self, kernels.data(), kernels.size(), &plan, &out)));
+  return pass::Estimate{out.cycles, out.code};
+}
+
 }  // namespace
 
 CompileKey CompileKey::Make(ir::ProgramRef program, Device* device, uint32_t opt_level, VmapOption vmap,
@@ -40,6 +53,9 @@ pass::Options CompileKey::PassOptions() const {
   options.vmap = kVmapModes[static_cast<size_t>(vmap)];
   options.donate = donate;
   options.stages = stages;
+  if (device->backend.estimate != nullptr) {
+    options.estimate = [device = device](const pass::Lowered& l) { return EstimateOn(device->backend, l, nullptr); };
+  }
   return options;
 }
 
@@ -49,12 +65,7 @@ bool CompileKey::operator==(const CompileKey& o) const {
 }
 
 CompiledCode::CompiledCode(CompileKey key, std::unique_ptr<pass::Lowered> lowered)
-    : key_(std::move(key)), lowered_(std::move(lowered)) {
-  kernels_.reserve(lowered_->kernels.size());
-  for (const kernel::Kernel& k : lowered_->kernels) kernels_.push_back(k.View());
-  for (const ricci_kernel_table& t : kernels_) kernel_views_.push_back(&t);
-  plan_ = lowered_->plan.View();
-}
+    : key_(std::move(key)), lowered_(std::move(lowered)), kernels_(lowered_->kernels), plan_(lowered_->plan.View()) {}
 
 absl::StatusOr<base::Ref<CompiledCode>> CompiledCode::Create(CompileKey key, std::unique_ptr<pass::Lowered> lowered) {
   auto code = base::Ref<CompiledCode>::Adopt(new CompiledCode(std::move(key), std::move(lowered)));
@@ -67,9 +78,8 @@ absl::Status CompiledCode::Generate() {
   const auto start = std::chrono::steady_clock::now();
   ricci_code_info info{};
   info.hdr.size = sizeof info;
-  RICCI_TRY(
-      base::FromAbi(backend.compile(backend.self, kernel_views_.data(), static_cast<uint32_t>(kernel_views_.size()),
-                                    &plan_, key_.opt_level, &code_, &info)));
+  RICCI_TRY(base::FromAbi(
+      backend.compile(backend.self, kernels_.data(), kernels_.size(), &plan_, key_.opt_level, &code_, &info)));
   stats_.hdr.size = sizeof stats_;
   stats_.transform_s = lowered_->transform_s;
   stats_.lower_s = lowered_->lower_s;
@@ -79,7 +89,7 @@ absl::Status CompiledCode::Generate() {
   stats_.scratch_bytes = info.scratch_bytes;
   stats_.constant_bytes = ConstantBytes(*lowered_);
   stats_.flops = lowered_->flops;
-  stats_.kernels = static_cast<uint32_t>(kernels_.size());
+  stats_.kernels = kernels_.size();
   stats_.library_calls = plan_.n_libraries;
   stats_.steps = plan_.n_steps;
   if (info.scratch_bytes > uint64_t{RICCI_MAX_DIM}) {
@@ -154,11 +164,21 @@ ricci_status* CompiledCode::CheckStatus(uint32_t check) const {
 absl::StatusOr<std::string> CompiledCode::Dump(std::string_view stage) const {
   if (stage == "program") return ir::Print(program());
   if (stage == "optimized") return ir::Print(*lowered_->optimized);
-  if (stage == "plan") return kernel::ToText(plan_, kernel_views_.data(), static_cast<uint32_t>(kernel_views_.size()));
+  if (stage == "plan") return kernel::ToText(plan_, kernels_.data(), kernels_.size());
+  if (stage == "decisions") return DumpDecisions();
   if (stage == "native") return DumpNative();
   if (stage != "kernels") return DumpPass(stage);
   std::string text;
-  for (const ricci_kernel_table& k : kernels_) text += kernel::ToText(k) + "\n";
+  for (const kernel::Kernel& k : lowered_->kernels) text += kernel::ToText(k) + "\n";
+  return text;
+}
+
+absl::StatusOr<std::string> CompiledCode::DumpDecisions() const {
+  std::string text;
+  for (const std::string& decision : lowered_->decisions) text += decision;
+  if (device()->backend.estimate == nullptr) return text;
+  RICCI_ASSIGN(const pass::Estimate estimate, EstimateOn(device()->backend, *lowered_, &text));
+  absl::StrAppendFormat(&text, "in all about %.0f cycles of one thread\n", estimate.cycles);
   return text;
 }
 
@@ -168,7 +188,8 @@ absl::StatusOr<std::string> CompiledCode::DumpPass(std::string_view pass) const 
     std::string names;
     for (std::string_view name : known) names += base::Cat(names.empty() ? "" : ", ", name);
     return base::InvalidArgument("dump: unknown stage ", pass,
-                                 "; known: program, optimized, kernels, plan, native, and the passes ", names);
+                                 "; known: program, optimized, decisions, kernels, plan, native, and the passes ",
+                                 names);
   }
   auto text = pass::TextAfter(program(), key_.PassOptions(), pass);
   if (!absl::IsNotFound(text.status())) return text;

@@ -46,6 +46,24 @@ struct RunFrame {
   uint32_t failed_check;  // args.failed_check points here
 };
 
+// The tables of kernels as backends take them; they point into `kernels`.
+class KernelViews {
+ public:
+  explicit KernelViews(std::span<const kernel::Kernel> kernels) {
+    tables_.reserve(kernels.size());
+    for (const kernel::Kernel& k : kernels) tables_.push_back(k.View());
+    for (const ricci_kernel_table& t : tables_) views_.push_back(&t);
+  }
+  KernelViews(const KernelViews&) = delete;
+
+  const ricci_kernel_table* const* data() const { return views_.data(); }
+  uint32_t size() const { return static_cast<uint32_t>(views_.size()); }
+
+ private:
+  std::vector<ricci_kernel_table> tables_;
+  std::vector<const ricci_kernel_table*> views_;
+};
+
 class CompiledCode final : public base::Shared {
  public:
   // Hands the tables of `lowered` to the backend.
@@ -87,6 +105,7 @@ class CompiledCode final : public base::Shared {
   CompiledCode(CompileKey key, std::unique_ptr<pass::Lowered> lowered);
   ~CompiledCode() override;
   absl::Status Generate();
+  absl::StatusOr<std::string> DumpDecisions() const;
   absl::StatusOr<std::string> DumpPass(std::string_view pass) const;
   absl::StatusOr<std::string> DumpNative() const;
   void FreeIdleFrames() const;
@@ -94,8 +113,7 @@ class CompiledCode final : public base::Shared {
 
   const CompileKey key_;
   const std::unique_ptr<pass::Lowered> lowered_;
-  std::vector<ricci_kernel_table> kernels_;
-  std::vector<const ricci_kernel_table*> kernel_views_;
+  KernelViews kernels_;
   ricci_plan plan_{};
   void* code_ = nullptr;
   ricci_executable_stats stats_{};

@@ -26,7 +26,8 @@ absl::StatusOr<Vals> InlinePlain(Builder& b, const ir::Program& f, MaskView used
 }  // namespace
 
 absl::StatusOr<ir::ProgramRef> Vmap(const ir::Program& f, std::span<const int32_t> in_axes,
-                                    std::span<const int32_t> out_axes, int64_t size, std::string_view axis_name) {
+                                    std::span<const int32_t> out_axes, int64_t size, std::string_view axis_name,
+                                    std::string_view schedule) {
   if (in_axes.size() != f.n_params() || out_axes.size() != f.n_results()) {
     return base::InvalidArgument("vmap: program ", f.name, " has ", base::Count(f.n_params(), "parameter"), " and ",
                                  base::Count(f.n_results(), "result"), "; ", in_axes.size(), " in_axes and ",
@@ -65,12 +66,16 @@ absl::StatusOr<ir::ProgramRef> Vmap(const ir::Program& f, std::span<const int32_
     if (axis >= 0) out64.push_back(axis);
   }
   ricci_program* slot;
-  const ricci_attr attrs[] = {trace::ProgramAttr("body", *body.program, slot), trace::IntAttr("size", size),
-                              trace::IntsAttr("in_axes", in64), trace::IntsAttr("out_axes", out64),
-                              trace::StringAttr("axis_name", axis_name)};
+  const ricci_attr attrs[] = {trace::ProgramAttr("body", *body.program, slot),
+                              trace::IntAttr("size", size),
+                              trace::IntsAttr("in_axes", in64),
+                              trace::IntsAttr("out_axes", out64),
+                              trace::StringAttr("axis_name", axis_name),
+                              trace::StringAttr("schedule", schedule)};
+  const std::span<const ricci_attr> given(attrs, std::size(attrs) - (schedule.empty() ? 1 : 0));
   Vals batched, once, out;
   if (!out64.empty()) {
-    RICCI_ASSIGN(batched, b->Emit("vmap", attrs, b->params()));
+    RICCI_ASSIGN(batched, b->Emit("vmap", given, b->params()));
   }
   if (plain.program->n_results() != 0) {
     RICCI_ASSIGN(once, InlinePlain(*b, *plain.program, plain.used_params));

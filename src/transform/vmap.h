@@ -6,8 +6,10 @@
 namespace ricci::inline v0::transform {
 
 // A program with one equation vmap{body = f}. in_axes / out_axes: the batched axis of each parameter / result, or -1.
+// `schedule`: `batched`, `lanes`, or empty.
 absl::StatusOr<ir::ProgramRef> Vmap(const ir::Program& f, std::span<const int32_t> in_axes,
-                                    std::span<const int32_t> out_axes, int64_t size, std::string_view axis_name);
+                                    std::span<const int32_t> out_axes, int64_t size, std::string_view axis_name,
+                                    std::string_view schedule);
 
 struct BatchProgram {
   ir::ProgramRef program;  // batched parameters and results have the batch as axis 0

@@ -300,7 +300,8 @@ TEST_F(BadInput, Dump) {
   std::string text;
   const auto append = [](void* sink, const char* p, size_t n) { static_cast<std::string*>(sink)->append(p, n); };
   EXPECT_EQ(ErrorOf(ricci_executable_dump(x, "soul", 4, &text, append)),
-            "dump: unknown stage soul; known: program, optimized, kernels, plan, native, and the passes " + Passes());
+            "dump: unknown stage soul; known: program, optimized, decisions, kernels, plan, native, and the passes " +
+                Passes());
   EXPECT_EQ(ErrorOf(ricci_executable_dump(x, "cse", 3, &text, append)), "dump: pass cse does not run on device ref");
   EXPECT_TRUE(Ok(ricci_executable_dump(x, "lower_plan", 10, &text, append)));
   EXPECT_EQ(ErrorOf(ricci_executable_dump(x, "native", 6, &text, append), RICCI_UNIMPLEMENTED),

@@ -63,7 +63,7 @@ ProgramRef Vmap(const ricci_program* f, int64_t size) {
   ricci_program_signature(f, &n_in, &params, &n_out, &results);
   const std::vector<int32_t> axes(std::max(n_in, n_out), 0);
   ricci_program* out = nullptr;
-  Check(ricci_vmap(f, axes.data(), n_in, axes.data(), n_out, size, "", 0, &out));
+  Check(ricci_vmap(f, axes.data(), n_in, axes.data(), n_out, size, nullptr, &out));
   return Own(out);
 }
 

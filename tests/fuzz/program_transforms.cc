@@ -88,7 +88,7 @@ Program BackwardOf(ricci_ctx* ctx, const Program& p, const Mask& wanted) {
 
 Program VmapOf(const Program& p, const BatchAxes& in_axes, const BatchAxes& out_axes) {
   ricci_program* out = nullptr;
-  Check(ricci_vmap(p.get(), in_axes.data(), Count(in_axes), out_axes.data(), Count(out_axes), kBatch, "", 0, &out));
+  Check(ricci_vmap(p.get(), in_axes.data(), Count(in_axes), out_axes.data(), Count(out_axes), kBatch, nullptr, &out));
   return Own(out);
 }
 

@@ -95,7 +95,7 @@ Program Vmap(const ricci_program* f, const std::vector<std::string>& words) {
   }
   ricci_program* out;
   Check("vmap", ricci_vmap(f, axes[0].data(), static_cast<uint32_t>(axes[0].size()), axes[1].data(),
-                           static_cast<uint32_t>(axes[1].size()), std::stoll(words[1]), "", 0, &out));
+                           static_cast<uint32_t>(axes[1].size()), std::stoll(words[1]), nullptr, &out));
   return Program(out);
 }
 

@@ -90,7 +90,7 @@ class ProgramRunner {
   Program Vmap(const Program& f, std::vector<int32_t> in_axes, std::vector<int32_t> out_axes, int64_t size) {
     ricci_program* p = nullptr;
     Ok(ricci_vmap(f.get(), in_axes.data(), static_cast<uint32_t>(in_axes.size()), out_axes.data(),
-                  static_cast<uint32_t>(out_axes.size()), size, "", 0, &p));
+                  static_cast<uint32_t>(out_axes.size()), size, nullptr, &p));
     return Program(p);
   }
   Program Batch(const Program& f, std::vector<uint8_t> batched, int64_t size) {

@@ -67,7 +67,7 @@ Values ApplyOverBatch(const Place& p, const Program& f, const Values& in, size_t
   std::fill(in_axes.begin() + static_cast<int64_t>(first_batched), in_axes.end(), 0);
   const Program v = MakeProgramAt(p.at, [&](ricci_program** out) {
     return ricci_vmap(f.handle(), in_axes.data(), static_cast<uint32_t>(in_axes.size()), out_axes.data(),
-                      static_cast<uint32_t>(out_axes.size()), size, "", 0, out);
+                      static_cast<uint32_t>(out_axes.size()), size, nullptr, out);
   });
   return Apply(p, v, in);
 }

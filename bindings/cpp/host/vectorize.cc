@@ -78,19 +78,23 @@ BatchPlan PlanBatch(const Place& p, const Values& leaves, const BatchAxes& in_ax
 }
 
 Values ApplyBatched(const Place& p, const Closed<Value>& f, const BatchPlan& plan, const Values& leaves,
-                    const BatchAxes& out_axes, std::span<const size_t> out_counts, std::string_view axis_name) {
+                    std::span<const size_t> out_counts, const VmapOptions& options) {
   std::vector<int32_t> in_list = plan.axes, out_list;
   in_list.resize(f.program.params().size(), -1);
   const std::span<const ricci_type> results = f.program.results();
-  const std::vector<int64_t> axes = PerResult(p, out_axes, out_counts, results.size());
+  const std::vector<int64_t> axes = PerResult(p, options.out_axes, out_counts, results.size());
   for (size_t i = 0; i < results.size(); ++i) {
     const ArrayType t(p.context(), results[i]);
     const bool batched = axes[i] != kUnbatched;
     out_list.push_back(batched ? static_cast<int32_t>(AxisOf(p, "out_axes", i, axes[i], t.rank() + 1, t)) : -1);
   }
+  ricci_vmap_options given{};
+  given.hdr.size = sizeof given;
+  given.axis_name = {options.axis_name.data(), options.axis_name.size()};
+  given.schedule = static_cast<uint32_t>(options.schedule);
   const Program v = MakeProgramAt(p.at, [&](ricci_program** out) {
     return ricci_vmap(f.program.handle(), in_list.data(), static_cast<uint32_t>(in_list.size()), out_list.data(),
-                      static_cast<uint32_t>(out_list.size()), plan.size, axis_name.data(), axis_name.size(), out);
+                      static_cast<uint32_t>(out_list.size()), plan.size, &given, out);
   });
   return Apply(p, v, Joined(leaves, f.captured));
 }

@@ -22,6 +22,26 @@ struct BatchAxes {
   bool for_all = false;
 };
 
+// How a mapped function runs: as operations on whole batches, or each element by itself in the lanes of one kernel,
+// with branches and trip counts of its own. kAuto, the device's own estimate, is the right choice unless a measurement
+// says otherwise.
+enum class Schedule : uint32_t {
+  kAuto = RICCI_SCHEDULE_AUTO,
+  kBatched = RICCI_SCHEDULE_BATCHED,
+  kLanes = RICCI_SCHEDULE_LANES
+};
+
+// Named only: vmap(f, 0, {.schedule = Schedule::kLanes}).
+struct VmapOptions {
+  struct Named {
+    explicit Named() = default;
+  };
+  Named named{};
+  BatchAxes out_axes = 0;  // where the batch is in each result (entry of a tuple of results)
+  std::string axis_name = {};
+  Schedule schedule = Schedule::kAuto;  // of this map and its derivatives
+};
+
 // What is sliced, and how.
 struct BatchPlan {
   std::vector<int32_t> axes;      // -1: not batched
@@ -32,7 +52,7 @@ struct BatchPlan {
 BatchPlan PlanBatch(const Place& p, const Values& leaves, const BatchAxes& in_axes, std::span<const size_t> counts);
 // The program of a slice, closed over plan.types, on all slices. `out_counts`: leaves of each part of the result.
 Values ApplyBatched(const Place& p, const Closed<Value>& f, const BatchPlan& plan, const Values& leaves,
-                    const BatchAxes& out_axes, std::span<const size_t> out_counts, std::string_view axis_name);
+                    std::span<const size_t> out_counts, const VmapOptions& options);
 
 // Leaves of each entry of a tuple; of anything else as a whole.
 template <typename T>
@@ -46,24 +66,29 @@ std::vector<size_t> PartCounts(const T& tree) {
 
 // vmap(f)(args...) is f on slice 0, 1, ... of the arguments, its results stacked. in_axes: the axis of each argument
 // that is sliced, kUnbatched for one that every call gets whole; `vmap(f, 0)` slices all of them, `vmap(f, {0})` is for
-// a function of one argument. out_axes: where the batch is in each result (entry of
-// a tuple of results).
+// a function of one argument.
 template <typename F>
-auto vmap(F f, BatchAxes in_axes = 0, BatchAxes out_axes = 0, std::string axis_name = {},
-          Location at = Location::Here()) {
+auto vmap(F f, BatchAxes in_axes, VmapOptions options, Location at = Location::Here()) {
   return Transformed("vmap", at,
-                     [f = std::move(f), in_axes = std::move(in_axes), out_axes = std::move(out_axes),
-                      axis_name = std::move(axis_name)](const Place& p, const auto&... args) {
+                     [f = std::move(f), in_axes = std::move(in_axes), options = std::move(options)](
+                         const Place& p, const auto&... args) {
                        const std::tuple in(args...);
                        const size_t counts[] = {LeafCount(args)...};
                        const Values leaves = LeavesOfAll<Value>(in);
                        const BatchPlan plan = PlanBatch(p, leaves, in_axes, counts);
                        auto shell = MakeShell(f, in);
                        const Closed<Value> closed = Close(p, shell, plan.types);
-                       const Values out =
-                           ApplyBatched(p, closed, plan, leaves, out_axes, PartCounts(shell.out()), axis_name);
+                       const Values out = ApplyBatched(p, closed, plan, leaves, PartCounts(shell.out()), options);
                        return Fill<Value>(shell.out(), out);
                      });
+}
+template <typename F>
+auto vmap(F f, BatchAxes in_axes = 0, BatchAxes out_axes = 0, std::string axis_name = {},
+          Location at = Location::Here()) {
+  VmapOptions options;
+  options.out_axes = std::move(out_axes);
+  options.axis_name = std::move(axis_name);
+  return vmap(std::move(f), std::move(in_axes), std::move(options), at);
 }
 
 }  // namespace ricci::inline v0

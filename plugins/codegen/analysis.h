@@ -1,7 +1,7 @@
 // Facts about a kernel that code generation needs before it starts: block structure, which values differ between lanes,
-// cost.
-#ifndef RICCI_CPU_KERNEL_ANALYSIS_H_
-#define RICCI_CPU_KERNEL_ANALYSIS_H_
+// strides, which loops are repeated in code or spread over lanes.
+#ifndef RICCI_CODEGEN_ANALYSIS_H_
+#define RICCI_CODEGEN_ANALYSIS_H_
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -9,7 +9,7 @@
 #include "ricci/backend.h"
 #include "ricci/exact.h"
 
-namespace ricci::cpu {
+namespace ricci::codegen {
 
 struct Blocks {
   explicit Blocks(const ricci_kernel_table& k);
@@ -29,10 +29,14 @@ std::optional<int64_t> ConstantOf(const ricci_kernel_table& k, uint32_t value);
 // Trips of a FOR or REDUCE, if its bounds are constant.
 std::optional<int64_t> TripsOf(const ricci_kernel_table& k, uint32_t loop);
 
+class Facts;
+
 // d value / d root for index values, where that is a constant. Each value is looked at once.
 class Strides {
  public:
-  Strides(const ricci_kernel_table& k, uint32_t root) : k_(k), root_(root), known_(k.n_insts) {}
+  // `facts`: what is known besides, or NULL.
+  Strides(const ricci_kernel_table& k, uint32_t root, const Facts* facts)
+      : k_(k), root_(root), facts_(facts), known_(k.n_insts) {}
   // Nothing if the value is not linear in the root with a constant factor.
   std::optional<int64_t> Of(uint32_t value);
   // The same address for all, or one element further each.
@@ -47,18 +51,24 @@ class Strides {
   std::optional<int64_t> Product(const ricci_inst& inst, int64_t a, int64_t b) const;
   const ricci_kernel_table& k_;
   const uint32_t root_;
+  const Facts* const facts_;
   std::vector<Known> known_;
 };
 
 // Instructions that code for one trip of loop `loop` has, loops in it unrolled where that makes at most `limit`.
 int64_t UnrolledSize(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop, int64_t limit);
+// The FOR or REDUCE is short and its code small enough to be repeated.
+bool Unrolls(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop);
+// No loop whose iterations could be spread over lanes instead is inside.
+bool Innermost(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop, unsigned lanes);
+// Would its iterations be spread over lanes where the points of the domain are not?
+bool Spreads(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop, unsigned lanes);
 // Rough cost of an operation beside that of an addition.
 double OpCost(uint16_t op);
 // Rough number of scalar operations for one point of the domain; loops of unknown length count 16 times.
 double CostOfPoint(const ricci_kernel_table& k, const Blocks& blocks);
+// Bytes of one element in memory.
+unsigned SizeOfDType(uint32_t dtype);
 
-// Shall the innermost domain dimension be spread over lanes? Else inner loops are, where they read memory in order.
-bool LanesOverDomain(const ricci_kernel_table& k, const Blocks& blocks, unsigned lanes);
-
-}  // namespace ricci::cpu
+}  // namespace ricci::codegen
 #endif

@@ -1,9 +1,12 @@
-#include "kernel_analysis.h"
+#include "codegen/analysis.h"
 
-#include <map>
+#include "codegen/facts.h"
 
-namespace ricci::cpu {
+namespace ricci::codegen {
 namespace {
+
+constexpr int64_t kUnrollInsts = 512;   // instructions that unrolling a small loop may make
+constexpr int64_t kShortestSpread = 4;  // iterations of an independent loop that take lanes
 
 bool IsScalar(uint16_t op) { return op < RICCI_S_COUNT; }
 
@@ -128,6 +131,8 @@ bool Strides::InOrder(uint32_t value) {
 }
 
 std::optional<int64_t> Strides::Find(uint32_t value) {
+  if (facts_ != nullptr && facts_->is(value) == Facts::Is::kConstant) return 0;
+  if (facts_ != nullptr && facts_->is(value) == Facts::Is::kSame) return Of(facts_->same(value));
   const ricci_inst& inst = k_.insts[value];
   if (inst.op == RICCI_K_CONST || inst.op == RICCI_K_DOMAIN || inst.op == RICCI_K_FOR || inst.op == RICCI_K_REDUCE)
     return 0;
@@ -184,35 +189,47 @@ double CostOfPoint(const ricci_kernel_table& k, const Blocks& blocks) {
   return cost;
 }
 
-bool LanesOverDomain(const ricci_kernel_table& k, const Blocks& blocks, unsigned lanes) {
-  if (k.domain_rank == 0) return false;
-  uint32_t last = 0;
-  for (uint32_t i = 0; i < k.n_insts; ++i) {
-    if (k.insts[i].op == RICCI_K_DOMAIN && k.insts[i].imm == k.domain_rank - 1) last = i;
-  }
-  if (last == 0) return true;
-  Strides along_domain(k, last);
-  std::map<uint32_t, Strides> along_loop;
-  int inner = 0, outer = 0;  // accesses inside of inner loops that are in order along the loop, or along the domain
-  for (uint32_t i = 0; i < k.n_insts; ++i) {
-    const ricci_inst& inst = k.insts[i];
-    if (inst.op == RICCI_K_WHILE || inst.op == RICCI_K_IF) return true;  // only lanes keep branches
-    if (inst.op == RICCI_K_FOR && inst.imm == 0) {
-      const auto trips = TripsOf(k, i);
-      if (!trips || *trips > 64) return true;  // a sequential loop over private state
-    }
-    if (inst.op != RICCI_K_LOAD && inst.op != RICCI_K_STORE) continue;
-    const uint32_t block = blocks.parent[i];
-    if (block == 0) continue;
-    const bool spreads =
-        k.insts[block].op == RICCI_K_REDUCE || (k.insts[block].op == RICCI_K_FOR && k.insts[block].imm == 1);
-    if (!spreads) continue;
-    const auto trips = TripsOf(k, block);
-    if (trips && *trips < static_cast<int64_t>(lanes)) continue;
-    if (along_domain.InOrder(inst.a)) ++outer;
-    if (along_loop.try_emplace(block, k, block).first->second.InOrder(inst.a)) ++inner;
-  }
-  return inner <= outer;
+bool Unrolls(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop) {
+  const auto trips = TripsOf(k, loop);
+  return trips && *trips <= kUnrollInsts && *trips * UnrolledSize(k, blocks, loop, kUnrollInsts) <= kUnrollInsts;
 }
 
-}  // namespace ricci::cpu
+bool Innermost(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop, unsigned lanes) {
+  for (uint32_t i = loop + 1; i < blocks.close[loop]; ++i) {
+    const ricci_inst& inst = k.insts[i];
+    const auto trips = inst.op == RICCI_K_FOR || inst.op == RICCI_K_REDUCE ? TripsOf(k, i) : std::nullopt;
+    const bool spreads = inst.op == RICCI_K_REDUCE || (inst.op == RICCI_K_FOR && inst.imm == 1);
+    if (spreads && (!trips || *trips >= static_cast<int64_t>(lanes))) return false;
+  }
+  return true;
+}
+
+bool Spreads(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop, unsigned lanes) {
+  const ricci_inst& inst = k.insts[loop];
+  if (inst.op == RICCI_K_FOR && inst.imm != 1) return false;
+  const int64_t least = inst.op == RICCI_K_FOR ? kShortestSpread : static_cast<int64_t>(lanes);
+  const auto trips = TripsOf(k, loop);
+  return (!trips || *trips >= least) && Innermost(k, blocks, loop, lanes);
+}
+
+unsigned SizeOfDType(uint32_t dtype) {
+  switch (dtype) {
+    case RICCI_BOOL:
+    case RICCI_I8:
+    case RICCI_U8:
+      return 1;
+    case RICCI_I16:
+    case RICCI_U16:
+    case RICCI_F16:
+    case RICCI_BF16:
+      return 2;
+    case RICCI_I32:
+    case RICCI_U32:
+    case RICCI_F32:
+      return 4;
+    default:
+      return 8;
+  }
+}
+
+}  // namespace ricci::codegen

@@ -4,14 +4,14 @@
 // and the clamps do nothing: what is left is one load in order. So the domain is cut at the seams (comparisons of an
 // index with a constant) and code is made for each piece, as long as there are few pieces and little code; the
 // innermost dimension only where the pieces are long on average.
-#include "kernel_facts.h"
+#include "codegen/facts.h"
 
 #include <algorithm>
 #include <numeric>
 
 #include "ricci/exact.h"
 
-namespace ricci::cpu {
+namespace ricci::codegen {
 namespace {
 
 constexpr int64_t kSmallIndex = int64_t{1} << 61;  // sums of two such do not overflow
@@ -302,4 +302,4 @@ std::vector<Piece> CutLoop(const ricci_kernel_table& k, const Blocks& blocks, ui
   return Cutter(k, blocks, {{loop, {*lo, *hi}}}, lanes).Run(/*inner_only=*/true);
 }
 
-}  // namespace ricci::cpu
+}  // namespace ricci::codegen

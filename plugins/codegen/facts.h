@@ -1,12 +1,12 @@
 // What is known of the values of a kernel while its indices stay within given intervals, and where to cut these so that
 // more is known.
-#ifndef RICCI_CPU_KERNEL_FACTS_H_
-#define RICCI_CPU_KERNEL_FACTS_H_
+#ifndef RICCI_CODEGEN_FACTS_H_
+#define RICCI_CODEGEN_FACTS_H_
 #include <vector>
 
-#include "kernel_analysis.h"
+#include "codegen/analysis.h"
 
-namespace ricci::cpu {
+namespace ricci::codegen {
 
 struct Interval {
   int64_t lo, hi;  // lo <= x < hi
@@ -68,5 +68,5 @@ std::vector<Piece> CutDomain(const ricci_kernel_table& k, const Blocks& blocks, 
 // The same for a FOR with constant bounds.
 std::vector<Piece> CutLoop(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop, unsigned lanes);
 
-}  // namespace ricci::cpu
+}  // namespace ricci::codegen
 #endif

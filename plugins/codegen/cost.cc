@@ -1,0 +1,364 @@
+#include "codegen/cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ricci::codegen {
+namespace {
+
+// Cycles, measured on processors with AVX-512; what counts are their ratios.
+constexpr double kLoad = 0.6, kStore = 1, kIndex = 0.25;  // in order or of one value; arithmetic of addresses
+constexpr double kGathered = 1.3, kScattered = 1.7;       // per lane
+constexpr double kTrip = 1.5, kRow = 5, kBranch = 3;      // of a loop; of all dimensions but the last; of a branch
+constexpr double kMask = 3;                               // to switch lanes on and off
+constexpr double kUnknownTrips = 16, kDivergence = 1.3;   // lanes wait for the last of them,
+constexpr double kStragglers = 1.7;                       // and whole arrays longer
+constexpr double kInCache = 32, kInMemory = 8;            // bytes per cycle
+constexpr double kShared = 0.7;                           // of the work of rows that are computed together
+constexpr double kCacheBytes = 1 << 20;
+constexpr double kNearBytes = 1 << 15, kFar = 2;  // of private arrays that are near; how much dearer others are
+// Until a result can be used.
+constexpr double kAddLatency = 4, kLoadLatency = 5, kStoredLatency = 5, kMaskedLatency = 16;
+constexpr double kHidden = 2;  // of the latency of a sum, partly hidden by what runs beside it
+
+double CyclesOf(uint16_t op, uint16_t dtype) {
+  const double wide = dtype == RICCI_F64 ? 2 : 1;
+  switch (op) {
+    case RICCI_S_DIV:
+    case RICCI_S_SQRT:
+    case RICCI_S_RSQRT:
+      return 8 * wide;
+    case RICCI_S_FLOOR:
+    case RICCI_S_CEIL:
+    case RICCI_S_TRUNC:
+    case RICCI_S_ROUND_EVEN:
+      return 1;
+    case RICCI_S_REM:
+    case RICCI_S_POW:
+    case RICCI_S_ATAN2:
+      return 40;
+    case RICCI_S_LGAMMA:
+    case RICCI_S_DIGAMMA:
+    case RICCI_S_ERF_INV:
+      return 100;
+    default:
+      return op >= RICCI_S_EXP ? 16 : 1;
+  }
+}
+double LatencyOf(uint16_t op, uint16_t dtype) {
+  const double cycles = CyclesOf(op, dtype);
+  return cycles <= 1 ? kAddLatency : 3 * std::sqrt(cycles) * kAddLatency / 2;
+}
+
+class Walk {
+ public:
+  Walk(const ricci_kernel_table& k, const Blocks& blocks, const Machine& machine, unsigned lanes)
+      : k_(k), blocks_(blocks), machine_(machine), lanes_(lanes), ready_(k.n_insts, 0) {}
+
+  // Of [first, last), run for all lanes of `root`; 0: for one point, so that loops within take the lanes.
+  Cost Body(uint32_t root, uint32_t first, uint32_t last, const Facts* facts) {
+    facts_ = facts;
+    if (root == 0) return Range(first, last);
+    Spread spread{FindVarying(k_, blocks_, root, first, last), Strides(k_, root, facts), first};
+    spread_ = &spread;
+    far_ = PrivateBytes(first, last) > kNearBytes;
+    const Cost cost = Range(first, last);
+    spread_ = nullptr;
+    far_ = false;
+    return cost;
+  }
+
+ private:
+  struct Spread {
+    std::vector<uint8_t> varying;
+    Strides strides;
+    uint32_t first;  // instruction that runs for all lanes
+  };
+  bool Varies(uint32_t v) const { return spread_ != nullptr && spread_->varying[v] != 0; }
+  bool IsPerLane(uint32_t local) const { return Varies(local) && local >= spread_->first; }
+  // Registers that one value of all lanes takes.
+  double Registers(uint32_t dtype) const {
+    return std::max(1.0, static_cast<double>(lanes_ * SizeOfDType(dtype)) / machine_.vector_bytes);
+  }
+  double PrivateBytes(uint32_t first, uint32_t last) const {
+    double bytes = 0;
+    for (uint32_t i = first; i < last; ++i) {
+      const ricci_inst& inst = k_.insts[i];
+      if (inst.op != RICCI_K_LOCAL) continue;
+      bytes += static_cast<double>(inst.imm) * SizeOfDType(inst.dtype) * (IsPerLane(i) ? lanes_ : 1);
+    }
+    return bytes;
+  }
+
+  Cost Range(uint32_t first, uint32_t last) {
+    Cost cost;
+    for (uint32_t i = first; i < last; ++i) {
+      if (facts_ != nullptr && facts_->is(i) != Facts::Is::kComputed) {
+        if (facts_->is(i) == Facts::Is::kDead && k_.insts[i].op == RICCI_K_REDUCE) i = blocks_.close[i];
+        continue;
+      }
+      switch (k_.insts[i].op) {
+        case RICCI_K_FOR:
+        case RICCI_K_REDUCE:
+          cost += Loop(i);
+          i = blocks_.close[i];
+          break;
+        case RICCI_K_WHILE:
+          cost += While(i);
+          i = blocks_.close[i];
+          break;
+        case RICCI_K_IF:
+          cost += If(i);
+          i = blocks_.close[i];
+          break;
+        default:
+          cost += {Single(i), 1};
+          FollowChain(i);
+      }
+    }
+    return cost;
+  }
+
+  // When what instruction i gives is there, from the begin of the trip of the sequential loop around.
+  void FollowChain(uint32_t i) {
+    const ricci_inst& inst = k_.insts[i];
+    const double in = std::max({ready_[inst.a], ready_[inst.b], ready_[inst.c]});
+    switch (inst.op) {
+      case RICCI_K_LOAD:
+      case RICCI_K_GET:
+        ready_[i] = in + kLoadLatency;
+        break;
+      case RICCI_K_SET:  // a store under a mask has to leave before it can be read
+        ready_[inst.a] = in + (masked_ && !IsPerLane(inst.a) ? kMaskedLatency : kStoredLatency);
+        break;
+      default:
+        ready_[i] = inst.op < RICCI_S_COUNT ? in + LatencyOf(inst.op, inst.dtype) : 0;
+    }
+  }
+  // One trip of a loop whose trips follow one another: as long as its work takes, or what it carries in private arrays
+  // from one trip to the next.
+  template <typename Trip>
+  Cost Sequential(uint32_t loop, double trips, Trip trip_of) {
+    const std::vector<double> before = ready_;
+    std::fill(ready_.begin(), ready_.end(), 0);
+    Cost trip = trip_of();
+    std::vector<uint32_t> carried;
+    for (uint32_t i = loop + 1; i < blocks_.close[loop]; ++i) {
+      const ricci_inst& inst = k_.insts[i];
+      if (inst.op != RICCI_K_SET || inst.a > loop) continue;
+      trip.cycles = std::max(trip.cycles, ready_[inst.a]);
+      carried.push_back(inst.a);
+    }
+    ready_ = before;
+    for (const uint32_t local : carried) ready_[local] += trips * trip.cycles;
+    return trip;
+  }
+
+  double Single(uint32_t i) {
+    const ricci_inst& inst = k_.insts[i];
+    switch (inst.op) {
+      case RICCI_K_LOAD:
+        return Access(inst.a, inst.dtype, kLoad, kGathered);
+      case RICCI_K_STORE:
+        return Access(inst.a, k_.buffers[inst.imm].dtype, kStore, kScattered);
+      case RICCI_K_GET:
+        return Private(inst.a, inst.b, kLoad, kGathered);
+      case RICCI_K_SET:
+        return Private(inst.a, inst.b, kStore, kScattered);
+      case RICCI_K_CHECK:
+        return kBranch;
+      default:
+        return inst.op < RICCI_S_COUNT ? Scalar(i) : 0;
+    }
+  }
+
+  double Scalar(uint32_t i) {
+    const ricci_inst& inst = k_.insts[i];
+    const uint16_t from = k_.insts[inst.op == RICCI_S_SELECT ? inst.b : inst.a].dtype;
+    if (inst.dtype == RICCI_I64 && (!Varies(i) || spread_->strides.Of(i))) return kIndex;
+    const double cycles = CyclesOf(inst.op, from);
+    return Varies(i) ? cycles * std::max(Registers(from), Registers(inst.dtype)) : cycles;
+  }
+
+  double Access(uint32_t index, uint32_t dtype, double in_order, double apart) {
+    if (!Varies(index)) return in_order;
+    if (spread_->strides.InOrder(index)) return in_order * Registers(dtype);
+    return apart * lanes_;
+  }
+
+  double Private(uint32_t local, uint32_t index, double in_order, double apart) {
+    const uint32_t dtype = k_.insts[local].dtype;
+    const double distance = far_ ? kFar : 1;
+    if (!IsPerLane(local)) return Access(index, dtype, in_order, apart) * distance;
+    return (Varies(index) ? apart * lanes_ : in_order * Registers(dtype)) * distance;
+  }
+
+  Cost Loop(uint32_t i) {
+    const ricci_inst& inst = k_.insts[i];
+    const auto known = TripsOf(k_, i);
+    const double trips = known ? static_cast<double>(*known) : kUnknownTrips;
+    const uint32_t close = blocks_.close[i];
+    if (spread_ == nullptr && Spreads(k_, blocks_, i, lanes_)) return SpreadLoop(i, trips);
+    const auto body = [&] { return Range(i + 1, close); };
+    Cost trip;
+    if (inst.op == RICCI_K_REDUCE) {
+      trip = body();
+      trip.cycles += CyclesOf(static_cast<uint16_t>(inst.imm), k_.insts[close].dtype) *
+                     (Varies(close) ? Registers(k_.insts[close].dtype) : 1);
+      trip.cycles = std::max(trip.cycles, kHidden);
+      ready_[close] += kAddLatency;
+    } else {
+      trip = inst.imm == 0 ? Sequential(i, trips, body) : body();
+    }
+    if (Varies(inst.a) || Varies(inst.b)) return {trips * kDivergence * (trip.cycles + kMask), trip.code + 8};
+    if (Unrolls(k_, blocks_, i)) return {trips * trip.cycles, trips * trip.code};
+    return {trips * (trip.cycles + kTrip), trip.code + 4};
+  }
+
+  Cost SpreadLoop(uint32_t i, double trips) {
+    const Facts* const around = facts_;
+    std::vector<Piece> pieces;
+    if (around == nullptr && k_.insts[i].op == RICCI_K_FOR) pieces = CutLoop(k_, blocks_, i, lanes_);
+    Cost cost;
+    for (const Piece& p : pieces) cost += Vectors(i, static_cast<double>(p.range.hi - p.range.lo), &p.facts[0]);
+    if (pieces.empty()) cost = Vectors(i, trips, around);
+    facts_ = around;
+    return cost;
+  }
+
+  Cost Vectors(uint32_t i, double trips, const Facts* facts) {
+    masked_ = std::fmod(trips, lanes_) != 0;
+    const Cost trip = Body(i, i + 1, blocks_.close[i], facts);
+    masked_ = false;
+    const double vectors = std::ceil(trips / lanes_);
+    Cost cost{vectors * (trip.cycles + kTrip) + kTrip, trip.code + 8};
+    if (k_.insts[i].op == RICCI_K_REDUCE) {
+      const double halves = std::log2(static_cast<double>(lanes_));
+      cost += {vectors + 2 * halves * kHidden + kTrip, 3 * trip.code + 4 * halves};
+    }
+    return cost;
+  }
+
+  Cost While(uint32_t i) {
+    const uint32_t cond = blocks_.middle[i], close = blocks_.close[i];
+    const Cost trip = Sequential(i, kUnknownTrips, [&] {
+      Cost sum = Range(i + 1, cond);
+      return sum += Range(cond + 1, close);
+    });
+    if (!Varies(k_.insts[cond].a)) {
+      return {kUnknownTrips * (WaitsForAny(i, cond) ? kStragglers : 1) * (trip.cycles + kTrip), trip.code + 4};
+    }
+    return {kUnknownTrips * kDivergence * (trip.cycles + kMask), trip.code + 8};
+  }
+
+  // It goes on while any element of an array does.
+  bool WaitsForAny(uint32_t loop, uint32_t cond) const {
+    return std::any_of(k_.insts + loop, k_.insts + cond, [](const ricci_inst& inst) {
+      return inst.op == RICCI_K_REDUCE && (inst.imm == RICCI_S_OR || inst.imm == RICCI_S_MAX);
+    });
+  }
+
+  // Lanes take both sides unless all agree.
+  Cost If(uint32_t i) {
+    const uint32_t other = blocks_.middle[i], close = blocks_.close[i];
+    Cost cost = Range(i + 1, other != 0 ? other : close);
+    if (other != 0) cost += Range(other + 1, close);
+    const bool both = Varies(k_.insts[i].a);
+    cost.cycles = both ? cost.cycles + 2 * kMask : cost.cycles / 2 + kBranch;
+    cost.code += 6;
+    return cost;
+  }
+
+  const ricci_kernel_table& k_;
+  const Blocks& blocks_;
+  const Machine& machine_;
+  const unsigned lanes_;
+  const Facts* facts_ = nullptr;
+  Spread* spread_ = nullptr;   // while something is spread over the lanes
+  bool masked_ = false;        // some lanes of the last vector are off
+  bool far_ = false;           // private arrays are more than the nearest cache holds
+  std::vector<double> ready_;  // of values and private arrays
+};
+
+// Cycles to bring what is read and written; of a buffer no more than its accesses can touch.
+double Traffic(const ricci_kernel_table& k, const Blocks& blocks) {
+  double points = 1;
+  for (uint32_t d = 0; d < k.domain_rank; ++d) points *= static_cast<double>(k.domain[d]);
+  std::vector<double> touched(k.n_buffers, 0), times(k.n_insts, 1);
+  for (uint32_t i = 1; i < k.n_insts; ++i) {
+    const ricci_inst& inst = k.insts[i];
+    times[i] = times[blocks.parent[i]];
+    if (inst.op == RICCI_K_FOR || inst.op == RICCI_K_REDUCE)
+      times[i] *= static_cast<double>(TripsOf(k, i).value_or(static_cast<int64_t>(kUnknownTrips)));
+    if (inst.op == RICCI_K_LOAD || inst.op == RICCI_K_STORE) touched[inst.imm] += points * times[i];
+  }
+  double bytes = 0;
+  for (uint32_t i = 0; i < k.n_buffers; ++i) {
+    bytes += std::min(touched[i], static_cast<double>(k.buffers[i].elements)) * SizeOfDType(k.buffers[i].dtype);
+  }
+  return bytes / (bytes > kCacheBytes ? kInMemory : kInCache);
+}
+
+class DomainWalk {
+ public:
+  DomainWalk(const ricci_kernel_table& k, const Blocks& blocks, const Machine& machine, const Spreading& how)
+      : k_(k), blocks_(blocks), how_(how), walk_(k, blocks, machine, how.lanes) {
+    for (uint32_t i = 0; i < k.n_insts && how.over_domain; ++i) {
+      if (k.insts[i].op == RICCI_K_DOMAIN && k.insts[i].imm == k.domain_rank - 1) root_ = i;
+    }
+  }
+
+  Cost Run() {
+    if (k_.domain_rank == 0) return walk_.Body(0, 1, k_.n_insts, nullptr);
+    Cost cost;
+    if (!how_.pieces.empty()) {
+      cost = Pieces(how_.pieces, 0);
+    } else {
+      cost = Columns({0, k_.domain[k_.domain_rank - 1]}, nullptr);
+      for (uint32_t d = 0; d + 1 < k_.domain_rank; ++d) cost.cycles *= static_cast<double>(k_.domain[d]);
+    }
+    cost.cycles = std::max(cost.cycles, Traffic(k_, blocks_));
+    return cost;
+  }
+
+ private:
+  Cost Columns(Interval range, const Facts* facts) {
+    const auto extent = static_cast<double>(range.hi - range.lo);
+    Cost cost = walk_.Body(root_, 1, k_.n_insts, facts);
+    cost.cycles = (root_ != 0 ? std::ceil(extent / how_.lanes) : extent) * (cost.cycles + kTrip);
+    if (how_.rows_together) {
+      cost.cycles = kShared * cost.cycles + kRow / static_cast<double>(k_.domain[k_.domain_rank - 2]);
+    } else if (k_.domain_rank > 1) {
+      cost.cycles += kRow;
+    }
+    return cost;
+  }
+
+  Cost Pieces(const std::vector<Piece>& pieces, uint32_t d) {
+    Cost sum;
+    for (const Piece& p : pieces) {
+      if (d + 1 == k_.domain_rank) {
+        sum += Columns(p.range, &p.facts[0]);
+        continue;
+      }
+      Cost inner = Pieces(p.inner, d + 1);
+      inner.cycles *= static_cast<double>(p.range.hi - p.range.lo);
+      sum += inner;
+    }
+    return sum;
+  }
+
+  const ricci_kernel_table& k_;
+  const Blocks& blocks_;
+  const Spreading& how_;
+  Walk walk_;
+  uint32_t root_ = 0;
+};
+
+}  // namespace
+
+Cost CostOfKernel(const ricci_kernel_table& k, const Blocks& blocks, const Machine& machine, const Spreading& how) {
+  return DomainWalk(k, blocks, machine, how).Run();
+}
+
+}  // namespace ricci::codegen

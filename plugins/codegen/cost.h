@@ -1,0 +1,37 @@
+// What a kernel or a plan will cost, estimated from its tables before any code is made: the walk of code generation,
+// with numbers in place of instructions. Choices between schedules compare such estimates.
+#ifndef RICCI_CODEGEN_COST_H_
+#define RICCI_CODEGEN_COST_H_
+#include "codegen/facts.h"
+
+namespace ricci::codegen {
+
+// The numbers of a processor that estimates need.
+struct Machine {
+  unsigned lanes = 16;         // that a kernel is spread over, at 32 bits each
+  unsigned vector_bytes = 64;  // of one register
+};
+
+struct Cost {
+  double cycles = 0;  // of one thread
+  double code = 0;    // operations that code is made for; the time to compile grows with them
+
+  Cost& operator+=(const Cost& o) {
+    cycles += o.cycles;
+    code += o.code;
+    return *this;
+  }
+};
+
+// Where a kernel's lanes are, and how its domain is cut.
+struct Spreading {
+  unsigned lanes = 1;
+  bool over_domain = false;          // over its innermost dimension; else over inner loops
+  bool rows_together = false;        // those of the dimension before, in one piece of code
+  const std::vector<Piece>& pieces;  // empty: the whole domain at once
+};
+// Of all points.
+Cost CostOfKernel(const ricci_kernel_table& k, const Blocks& blocks, const Machine& machine, const Spreading& how);
+
+}  // namespace ricci::codegen
+#endif

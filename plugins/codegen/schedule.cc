@@ -1,0 +1,193 @@
+#include "codegen/schedule.h"
+
+#include <algorithm>
+
+namespace ricci::codegen {
+namespace {
+
+constexpr unsigned kFewestLanes = 4;
+constexpr int64_t kRowsTogether = 8;       // rows of one small matrix,
+constexpr double kTogetherCode = 512;      // and the operations of all of them
+constexpr int64_t kReduceChunk = 1 << 16;  // elements of one chunk of a long reduction
+constexpr int64_t kLeastChunk = 1 << 10;   // of which so many are combined, at least
+constexpr int64_t kFewTasks = 64;          // a reduction for fewer tasks than that is cut into chunks
+constexpr double kTaskCycles = 1 << 15;    // of one task, at least: what it costs to hand it over is some 5,000
+constexpr int64_t kTasks = 256;            // at most so many: long tasks keep the processor's prefetching going
+// What takes lanes two vectors at a time.
+constexpr int64_t kChainPoints = 1024, kChainInsts = 128, kChainState = 8, kChainTrips = 512;
+
+class Scheduler {
+ public:
+  Scheduler(const ricci_kernel_table& k, const Blocks& blocks, const Machine& machine)
+      : k_(k), blocks_(blocks), machine_(machine) {}
+
+  KernelSchedule Run() {
+    FindDims();
+    ChooseLanes();
+    FindSplit();
+    CountUnits();
+    return std::move(s_);
+  }
+
+ private:
+  int64_t Inner() const { return k_.domain_rank == 0 ? 1 : k_.domain[k_.domain_rank - 1]; }
+
+  void FindDims() {
+    s_.dims.assign(k_.domain_rank, 0);
+    for (uint32_t i = 0; i < k_.n_insts; ++i) {
+      if (k_.insts[i].op == RICCI_K_DOMAIN) s_.dims[static_cast<size_t>(k_.insts[i].imm)] = i;
+    }
+  }
+
+  // A short innermost dimension needs no more lanes than it has points.
+  unsigned LanesOverDomain() const {
+    unsigned lanes = machine_.lanes;
+    while (lanes > kFewestLanes && lanes / 2 >= Inner()) lanes /= 2;
+    return lanes;
+  }
+
+  // Whichever is cheaper. What is spread over the domain keeps branches.
+  void ChooseLanes() {
+    Use(machine_.lanes, /*over_domain=*/false);
+    if (k_.domain_rank == 0 || s_.dims.back() == 0) return;
+    KernelSchedule inner = s_;
+    Use(LanesOverDomain(), /*over_domain=*/true);
+    if (s_.cost.cycles > inner.cost.cycles) {
+      s_ = std::move(inner);
+    } else if (IsLongChain()) {
+      s_.lanes *= 2;
+    }
+  }
+
+  void Use(unsigned lanes, bool over_domain) {
+    s_.lanes = lanes;
+    s_.over_domain = over_domain;
+    s_.rows_together = RowsTogether();
+    s_.pieces.clear();
+    if (!s_.rows_together) s_.pieces = CutDomain(k_, blocks_, s_.dims, lanes);
+    s_.cost = CostOfKernel(k_, blocks_, machine_, {lanes, over_domain, s_.rows_together, s_.pieces});
+  }
+
+  // Whether a point is one long chain of dependent steps, such as a time integration over little private state. Two
+  // vectors of lanes then run beside each other and hide each other's latency; their state must fit the registers.
+  bool IsLongChain() const {
+    if (Inner() < kChainPoints) return false;
+    bool chain = false;
+    int64_t state = 0;
+    for (uint32_t i = 1; i < k_.n_insts; ++i) {
+      const ricci_inst& inst = k_.insts[i];
+      if (inst.dtype == RICCI_F64 || inst.op == RICCI_K_WHILE || inst.op == RICCI_K_REDUCE) return false;
+      if (inst.op == RICCI_K_LOCAL && inst.imm <= kChainState) state += inst.imm;
+      if (inst.op != RICCI_K_FOR) continue;
+      const auto trips = TripsOf(k_, i);
+      const int64_t length = blocks_.close[i] - i;
+      if (inst.imm == 1 || !trips || length > kChainInsts) return false;
+      chain |= *trips > kChainTrips / length;
+    }
+    return chain && state <= kChainState;
+  }
+
+  // Trips of the reductions within `reduce` for one trip of its own.
+  int64_t NestedTrips(uint32_t reduce) const {
+    int64_t most = 1;
+    for (uint32_t i = reduce + 1; i < blocks_.close[reduce]; ++i) {
+      if (k_.insts[i].op != RICCI_K_REDUCE) continue;
+      const ricci_exact trips = ricci_exact_of(TripsOf(k_, i).value_or(1)) * NestedTrips(i);
+      most = std::max(most, ricci_exact_clamp(trips, 0, kReduceChunk));
+      i = blocks_.close[i];
+    }
+    return most;
+  }
+
+  int64_t ChunkLength(uint32_t reduce) const {
+    const int64_t inner = std::max<int64_t>(Inner(), 1), nested = NestedTrips(reduce);
+    if (nested > 1) return std::max(kReduceChunk / inner / nested, int64_t{1});
+    return std::max(kReduceChunk / inner / kLeastChunk, int64_t{1}) * kLeastChunk;
+  }
+
+  // The top-level REDUCE that is long enough to be split over threads, or 0.
+  uint32_t LongReduction() const {
+    uint32_t found = 0;
+    for (uint32_t i = 1; i < k_.n_insts; ++i) {
+      const uint16_t op = k_.insts[i].op;
+      if (blocks_.parent[i] != 0) continue;
+      if (op == RICCI_K_FOR || op == RICCI_K_WHILE || op == RICCI_K_IF || op == RICCI_K_LOCAL) return 0;
+      if ((op == RICCI_K_STORE || op == RICCI_K_CHECK) && found == 0) return 0;
+      if (op != RICCI_K_REDUCE) continue;
+      const auto trips = TripsOf(k_, i);
+      if (found != 0 || !trips || *trips < 2 * ChunkLength(i)) return 0;
+      found = i;
+    }
+    return found;
+  }
+
+  void FindSplit() {
+    const uint32_t reduce = LongReduction(), rank = k_.domain_rank;
+    if (reduce == 0) return;
+    int64_t rows = 1;
+    for (uint32_t d = 0; d + 1 < rank; ++d) rows *= k_.domain[d];
+    int64_t tasks = rank == 1 ? k_.domain[0] : rows;
+    if (rank == 1 && s_.over_domain) tasks /= int64_t{4} * s_.lanes;
+    if (rank != 0 && tasks >= kFewTasks) return;
+    s_.split = reduce;
+    s_.rows_together = false;
+    s_.pieces.clear();
+    s_.chunk_length = ChunkLength(reduce);
+    s_.chunks = (*TripsOf(k_, reduce) + s_.chunk_length - 1) / s_.chunk_length;
+    s_.partial_chunks = rows * s_.chunks;
+    s_.partials = s_.partial_chunks * Inner();
+  }
+
+  // Many short rows of which few make a matrix: the rows of one are computed together, so that what they all read is
+  // loaded once. Nothing may be read back, since the stores of all come last.
+  bool RowsTogether() const {
+    const uint32_t rank = k_.domain_rank;
+    if (!s_.over_domain || rank <= 2 || s_.dims[rank - 2] == 0) return false;
+    const int64_t rows = k_.domain[rank - 2];
+    if (rows > kRowsTogether || Inner() > s_.lanes) return false;
+    for (uint32_t i = 1; i < k_.n_insts; ++i) {
+      const ricci_inst& inst = k_.insts[i];
+      if (inst.op == RICCI_K_STORE && (blocks_.parent[i] != 0 || k_.buffers[inst.imm].access != RICCI_ACCESS_WRITE)) {
+        return false;
+      }
+    }
+    return CostOfPoint(k_, blocks_) * static_cast<double>(rows) <= kTogetherCode;
+  }
+
+  void CountUnits() {
+    const uint32_t rank = k_.domain_rank;
+    if (rank == 0) return;
+    s_.units = rank == 1 ? k_.domain[0] : 1;
+    for (uint32_t d = 0; d + 1 + s_.rows_together < rank; ++d) s_.units *= k_.domain[d];
+    s_.grain = s_.split != 0 ? s_.units : Grain();  // what is left after a split is little
+  }
+
+  int64_t Grain() const {
+    const double per_unit = std::max(0.01, s_.cost.cycles / static_cast<double>(std::max<int64_t>(s_.units, 1)));
+    const int64_t align = k_.domain_rank == 1 && s_.over_domain ? int64_t{4} * s_.lanes : 1;
+    const auto least = static_cast<int64_t>(kTaskCycles / per_unit);
+    return std::max<int64_t>({1, (least + align - 1) / align, (s_.units / kTasks + align - 1) / align}) * align;
+  }
+
+  const ricci_kernel_table& k_;
+  const Blocks& blocks_;
+  const Machine& machine_;
+  KernelSchedule s_;
+};
+
+}  // namespace
+
+KernelSchedule ScheduleKernel(const ricci_kernel_table& k, const Blocks& blocks, const Machine& machine) {
+  return Scheduler(k, blocks, machine).Run();
+}
+
+std::string ToText(const KernelSchedule& s) {
+  std::string text = std::to_string(s.lanes) + (s.over_domain ? " lanes over the domain" : " lanes over inner loops");
+  if (s.rows_together) text += ", rows together";
+  if (!s.pieces.empty()) text += ", " + std::to_string(s.pieces.size()) + " pieces";
+  if (s.split != 0) text += ", " + std::to_string(s.chunks) + " chunks of %" + std::to_string(s.split);
+  if (s.units > s.grain) text += ", tasks of " + std::to_string(s.grain) + " of " + std::to_string(s.units) + " rows";
+  return text + ", about " + std::to_string(static_cast<int64_t>(s.cost.cycles)) + " cycles";
+}
+
+}  // namespace ricci::codegen

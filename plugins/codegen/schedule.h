@@ -1,0 +1,36 @@
+// How a kernel will run, decided before any code is made: what is spread over lanes, how many, what is cut into pieces,
+// chunks and tasks. A value that prints; code generation obeys it.
+#ifndef RICCI_CODEGEN_SCHEDULE_H_
+#define RICCI_CODEGEN_SCHEDULE_H_
+#include <string>
+
+#include "codegen/cost.h"
+#include "codegen/facts.h"
+
+namespace ricci::codegen {
+
+struct KernelSchedule {
+  unsigned lanes = 1;          // of the level that is spread
+  bool over_domain = false;    // that level is the innermost dimension of the domain; else inner loops are
+  std::vector<uint32_t> dims;  // the DOMAIN instruction of each dimension, 0 = none
+  bool rows_together = false;  // the rows of the dimension before the innermost are computed together
+  std::vector<Piece> pieces;   // of the domain, each with code of its own; empty: it is whole
+
+  // A top-level REDUCE that is split over tasks, or 0: chunks of `chunk_length` trips, `chunks` for each row.
+  uint32_t split = 0;
+  int64_t chunks = 0, chunk_length = 0;
+  int64_t partial_chunks = 0, partials = 0;  // of all rows; partial results
+
+  int64_t units = 1;  // points of a one-dimensional domain, rows of a larger one
+  int64_t grain = 1;  // units of one task; fixed by shape, so that results do not depend on threads
+  Cost cost;
+};
+
+KernelSchedule ScheduleKernel(const ricci_kernel_table& k, const Blocks& blocks, const Machine& machine);
+std::string ToText(const KernelSchedule& s);
+
+// Of a run of the plan, all of whose kernels have these costs.
+Cost CostOfPlan(const ricci_plan& plan, const std::vector<Cost>& kernels, const Machine& machine);
+
+}  // namespace ricci::codegen
+#endif

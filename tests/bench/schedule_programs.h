@@ -1,0 +1,24 @@
+// Programs that a host maps over a batch: what the choice between batched and lanes is measured with.
+#ifndef RICCI_TESTS_BENCH_SCHEDULE_PROGRAMS_H_
+#define RICCI_TESTS_BENCH_SCHEDULE_PROGRAMS_H_
+#include <string>
+#include <vector>
+
+#include "bench_program.h"
+
+namespace bench {
+
+// One example of a batch, before vmap.
+struct Example {
+  std::string name;
+  std::vector<Param> params;
+  std::vector<bool> own;  // does each element of the batch have its own value of the parameter?
+  std::function<ricci::Values(const ricci::Values&)> f;
+  uint32_t grad = 0;  // if not 0: its derivatives by so many parameters are what is mapped
+};
+
+std::vector<Example> LoopExamples();
+std::vector<Example> ArrayExamples();
+
+}  // namespace bench
+#endif

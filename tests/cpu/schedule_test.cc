@@ -1,0 +1,191 @@
+// How vmap and kernels are scheduled: by estimates for stated processors, by what a vmap says, and refusals of what is
+// not possible.
+#include "settings.h"
+#include "support/program_runner.h"
+
+namespace ricci::testing {
+namespace {
+
+// A backend of kind `cpu` for another processor than this, found before the plugin's own; it compiles, but its code may
+// not run here.
+template <size_t kLevel>
+ricci_status* QueryProcessor(const ricci_host_info*, const ricci_plugin** out) {
+  static const std::string name = "x86-64-v" + std::to_string(kLevel);
+  static const ricci_plugin plugin = [] {
+    ricci_plugin p{};
+    p.hdr.size = sizeof p;
+    p.abi_major = RICCI_ABI_MAJOR;
+    p.abi_minor = RICCI_ABI_MINOR;
+    p.name = {name.data(), name.size()};
+    p.version = {"0", 1};
+    p.attach = [](void*, ricci_ctx* ctx) {
+      cpu::Settings settings;
+      settings.processor = name.c_str();
+      if (kLevel >= 4) settings.features = "+avx512f,+avx512vl";
+      return cpu::AttachBackend(ctx, settings);
+    };
+    return p;
+  }();
+  *out = &plugin;
+  return nullptr;
+}
+
+// Twenty steps of a carry f32[32] under weights that all elements of the batch share.
+constexpr const char* kRecurrent =
+    "program f(%w: f32[32,32], %c: f32[256,32]) { %y: f32[256,32] = vmap(%w, %c) size=256 in_axes=[-1,0] out_axes=[0]"
+    " axis_name=\"\" body=program(%w: f32[32,32], %c: f32[32]) { %d: f32[32] = scan(%w, %c) length=20 num_consts=1"
+    " num_carry=1 reverse=false body=program(%w: f32[32,32], %c: f32[32]) {"
+    " %p: f32[32] = dot_general(%w, %c) lhs_contract=[1] rhs_contract=[0] %t: f32[32] = tanh(%p) return %t }"
+    " return %d } return %y }";
+// The same with weights of its own for each element, and small: registers hold all of it.
+constexpr const char* kSmallMatrices =
+    "program f(%w: f32[256,4,4], %c: f32[256,4,4]) { %y: f32[256,4,4] = vmap(%w, %c) size=256 in_axes=[0,0]"
+    " out_axes=[0] axis_name=\"\" body=program(%w: f32[4,4], %c: f32[4,4]) { %d: f32[4,4] = scan(%w, %c) length=20"
+    " num_consts=1 num_carry=1 reverse=false body=program(%w: f32[4,4], %c: f32[4,4]) {"
+    " %p: f32[4,4] = dot_general(%w, %c) lhs_contract=[1] rhs_contract=[0] return %p } return %d } return %y }";
+// Each element halves until it is small: trip counts of its own.
+constexpr const char* kHalving =
+    "program f(%x: f32[256]) { %y: f32[256] = vmap(%x) size=256 in_axes=[0] out_axes=[0] axis_name=\"\""
+    " body=program(%x: f32[]) { %r: f32[] = while(%x) cond_nconsts=0 body_nconsts=0"
+    " cond=program(%x: f32[]) { %c: f32[] = constant 0.1 %p: bool[] = gt(%x, %c) return %p }"
+    " body=program(%x: f32[]) { %c: f32[] = constant 0.5 %h: f32[] = mul(%x, %c) %s: f32[] = sin(%h) return %s }"
+    " return %r } return %y }";
+// Rows that are wide by themselves.
+constexpr const char* kWideRows =
+    "program f(%x: f32[16,4096]) { %y: f32[16,4096] = vmap(%x) size=16 in_axes=[0] out_axes=[0] axis_name=\"\""
+    " body=program(%x: f32[4096]) { %e: f32[4096] = exp(%x) %s: f32[] = reduce_sum(%e) axes=[0]"
+    " %b: f32[4096] = broadcast_in_dim(%s) shape=[4096] broadcast_dimensions=[] %d: f32[4096] = div(%e, %b)"
+    " return %d } return %y }";
+
+// What was chosen for the first vmap of `text`: the first line ends with it, or with it and the reason after a comma.
+std::string Chosen(ProgramRunner& r, std::string_view text) {
+  const std::string decisions = r.Dump(r.Parse(text), "decisions", "cpu");
+  const std::string line = decisions.substr(0, decisions.find('\n'));
+  const std::string choice = line.substr(line.rfind(": ") + 2);
+  return choice.substr(0, choice.find(','));
+}
+
+template <size_t kLevel>
+void ExpectSchedules() {
+  ProgramRunner r;
+  ASSERT_TRUE(Ok(ricci_context_add_plugin(r.ctx(), QueryProcessor<kLevel>)));
+  EXPECT_EQ(Chosen(r, kRecurrent), "batched");
+  EXPECT_EQ(Chosen(r, kSmallMatrices), "lanes");
+  EXPECT_EQ(Chosen(r, kHalving), "lanes");
+  EXPECT_EQ(Chosen(r, kWideRows), "batched");
+  const std::string decisions = r.Dump(r.Parse(kHalving), "decisions", "cpu");
+  EXPECT_NE(decisions.find(kLevel == 4 ? "16 lanes over the domain" : "8 lanes over the domain"), std::string::npos)
+      << decisions;
+}
+
+TEST(Schedule, OfAProcessorWithAvx2) { ExpectSchedules<3>(); }
+TEST(Schedule, OfAProcessorWithAvx512) { ExpectSchedules<4>(); }
+
+TEST(Schedule, TellsBothEstimatesAndTheKernels) {
+  ProgramRunner r;
+  const std::string text = r.Dump(r.Parse(kSmallMatrices), "decisions", "cpu");
+  EXPECT_EQ(text.find("vmap of 256 (f32[256,4,4], f32[256,4,4]) at test:1: lanes\n  batched: "), 0u) << text;
+  EXPECT_NE(text.find("\n  lanes: "), std::string::npos) << text;
+  EXPECT_NE(text.find("\nkernel "), std::string::npos) << text;
+  EXPECT_NE(text.find("\nin all about "), std::string::npos) << text;
+}
+
+std::string WithSchedule(std::string text, const std::string& schedule) {
+  const std::string anchor = " axis_name=\"\"";
+  return text.replace(text.find(anchor), anchor.size(), anchor + " schedule=\"" + schedule + "\"");
+}
+
+TEST(Schedule, IsWhatTheVmapSays) {
+  ProgramRunner r;
+  for (const char* text : {kRecurrent, kSmallMatrices, kHalving, kWideRows}) {
+    EXPECT_EQ(Chosen(r, WithSchedule(text, "batched")), "batched");
+    EXPECT_EQ(Chosen(r, WithSchedule(text, "lanes")), "lanes");
+  }
+  ASSERT_TRUE(Ok(ricci_context_config(r.ctx(), "vmap", 4, "batched", 7)));
+  EXPECT_EQ(Chosen(r, WithSchedule(kHalving, "lanes")), "lanes") << "it goes before the option";
+  const std::string message = r.ParseError(WithSchedule(kHalving, "sideways"));
+  EXPECT_NE(message.find("schedule is `sideways`; it must be batched or lanes"), std::string::npos) << message;
+}
+
+TEST(Schedule, IsKeptByTransforms) {
+  ProgramRunner r;
+  const Program f = r.Parse(WithSchedule(kSmallMatrices, "lanes"));
+  EXPECT_NE(r.Print(r.Jvp(f, {1, 1})).find("schedule=\"lanes\""), std::string::npos);
+  EXPECT_NE(r.Print(r.Batch(f, {1, 1}, 3)).find("schedule=\"lanes\""), std::string::npos);
+  EXPECT_NE(ricci_program_hash(f.get()), ricci_program_hash(r.Parse(kSmallMatrices).get()));
+  ricci_program *fwd = nullptr, *bwd = nullptr;
+  const uint8_t wanted[] = {1, 1};
+  ASSERT_TRUE(Ok(ricci_vjp(f.get(), wanted, 2, &fwd, &bwd)));
+  EXPECT_NE(r.Print(Program(fwd)).find("schedule=\"lanes\""), std::string::npos);
+  EXPECT_NE(r.Print(Program(bwd)).find("schedule=\"lanes\""), std::string::npos);
+}
+
+std::string CompileError(ProgramRunner& r, const std::string& text) {
+  const Program f = r.Parse(text);
+  ricci_compile_opts o{};
+  o.hdr.size = sizeof o;
+  o.device = ricci_device_find(r.ctx(), "cpu", 3);
+  ricci_executable* x = nullptr;
+  ricci_status* s = ricci_compile(f.get(), &o, &x);
+  ricci_executable_release(x);
+  return s == nullptr ? "" : Message(s);
+}
+
+TEST(Schedule, ACheckInABranchIsNotBatched) {
+  ProgramRunner r;
+  const std::string text =
+      "program f(%x: f32[8]) { %y: f32[8] = vmap(%x) size=8 in_axes=[0] out_axes=[0] axis_name=\"\""
+      " body=program(%x: f32[]) { %o: f32[] = constant 0.0 %p: bool[] = gt(%x, %o) %i: i32[] = convert_element_type(%p)"
+      " new_dtype=i32 %r: f32[] = cond(%i, %x) branches=[program(%x: f32[]) { return %x }, program(%x: f32[]) {"
+      " %l: f32[] = constant 9.0 %q: bool[] = lt(%x, %l) %c: f32[] = check(%q, %x) code=9 message=\"large\" return %c "
+      "}]"
+      " return %r } return %y }";
+  EXPECT_EQ(Chosen(r, text), "lanes");
+  const std::string message = CompileError(r, WithSchedule(text, "batched"));
+  EXPECT_NE(message.find("schedule `batched` is not possible: a check in a branch would fail"), std::string::npos)
+      << message;
+  EXPECT_NE(message.find("test:1"), std::string::npos) << message;
+}
+
+// A primitive that is a library call alone.
+TEST(Schedule, WhatNoKernelCanRunIsNotInLanes) {
+  ProgramRunner r;
+  static const ricci_library library = {{sizeof(ricci_library), 0, nullptr},
+                                        [](void*, const ricci_op*, ricci_library_plan* out) -> ricci_status* {
+                                          out->tasks = 1;
+                                          return nullptr;
+                                        },
+                                        [](void*, const ricci_launch*) -> ricci_status* { return nullptr; },
+                                        nullptr};
+  ricci_lowering lowering{};
+  lowering.hdr.size = sizeof lowering;
+  lowering.kind = RICCI_LOWER_LIBRARY;
+  lowering.target = {"*", 1};
+  lowering.library = &library;
+  const ricci_lowering* lowerings[] = {&lowering};
+  ricci_prim_def row{};
+  row.hdr.size = sizeof row;
+  row.name = {"test.call", 9};
+  row.abstract_eval = [](void*, ricci_builder* b, const ricci_op* op) {
+    return ricci_builder_set_out_types(b, op->in_types, 1);
+  };
+  row.batch = [](void*, ricci_builder* b, const ricci_op* op, const ricci_batch_args* a) -> ricci_status* {
+    a->out_dims[0] = 0;
+    return ricci_builder_emit(b, op->prim, nullptr, 0, a->in, 1, a->out, 1);
+  };
+  row.lowerings = lowerings;
+  row.n_lowerings = 1;
+  ricci_prim prim = 0;
+  ASSERT_TRUE(Ok(ricci_prim_register(r.ctx(), &row, &prim)));
+  const std::string text =
+      "program f(%x: f32[8,3]) { %y: f32[8,3] = vmap(%x) size=8 in_axes=[0] out_axes=[0] axis_name=\"\""
+      " body=program(%x: f32[3]) { %r: f32[3] = test.call(%x) return %r } return %y }";
+  EXPECT_EQ(Chosen(r, text), "batched");
+  const std::string message = CompileError(r, WithSchedule(text, "lanes"));
+  EXPECT_NE(message.find("schedule `lanes` is not possible: test.call in its body cannot run within a kernel"),
+            std::string::npos)
+      << message;
+}
+
+}  // namespace
+}  // namespace ricci::testing
