@@ -28,6 +28,9 @@ double CyclesOf(uint16_t op, uint16_t dtype) {
     case RICCI_S_SQRT:
     case RICCI_S_RSQRT:
       return 8 * wide;
+    case RICCI_S_SIN:
+    case RICCI_S_COS:
+      return 10 * wide;
     case RICCI_S_FLOOR:
     case RICCI_S_CEIL:
     case RICCI_S_TRUNC:

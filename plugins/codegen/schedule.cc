@@ -13,6 +13,7 @@ constexpr int64_t kLeastChunk = 1 << 10;   // of which so many are combined, at 
 constexpr int64_t kFewTasks = 64;          // a reduction for fewer tasks than that is cut into chunks
 constexpr double kTaskCycles = 1 << 15;    // of one task, at least: what it costs to hand it over is some 5,000
 constexpr int64_t kTasks = 256;            // at most so many: long tasks keep the processor's prefetching going
+constexpr double kSeveralThreads = 0.85;   // what counts of work that several threads can share
 // What takes lanes two vectors at a time.
 constexpr int64_t kChainPoints = 1024, kChainInsts = 128, kChainState = 8, kChainTrips = 512;
 
@@ -51,12 +52,8 @@ class Scheduler {
     Use(machine_.lanes, /*over_domain=*/false);
     if (k_.domain_rank == 0 || s_.dims.back() == 0) return;
     KernelSchedule inner = s_;
-    Use(LanesOverDomain(), /*over_domain=*/true);
-    if (s_.cost.cycles > inner.cost.cycles) {
-      s_ = std::move(inner);
-    } else if (IsLongChain()) {
-      s_.lanes *= 2;
-    }
+    Use((IsLongChain() ? 2 : 1) * LanesOverDomain(), /*over_domain=*/true);
+    if (s_.cost.cycles > inner.cost.cycles) s_ = std::move(inner);
   }
 
   void Use(unsigned lanes, bool over_domain) {
@@ -179,6 +176,10 @@ class Scheduler {
 
 KernelSchedule ScheduleKernel(const ricci_kernel_table& k, const Blocks& blocks, const Machine& machine) {
   return Scheduler(k, blocks, machine).Run();
+}
+
+Cost CostInPlan(const KernelSchedule& s) {
+  return {s.cost.cycles * (s.units > s.grain ? kSeveralThreads : 1), s.cost.code};
 }
 
 std::string ToText(const KernelSchedule& s) {

@@ -28,6 +28,9 @@ struct KernelSchedule {
 
 KernelSchedule ScheduleKernel(const ricci_kernel_table& k, const Blocks& blocks, const Machine& machine);
 std::string ToText(const KernelSchedule& s);
+// Of all points, as it counts when plans are compared: how many threads there will be is not known, but what they could
+// share is worth somewhat more than what they could not.
+Cost CostInPlan(const KernelSchedule& s);
 
 // Of a run of the plan, all of whose kernels have these costs.
 Cost CostOfPlan(const ricci_plan& plan, const std::vector<Cost>& kernels, const Machine& machine);

@@ -125,7 +125,7 @@ ricci_status* Estimate(void* self, const ricci_kernel_table* const* kernels, uin
     for (uint32_t i = 0; i < n_kernels; ++i) {
       const ricci_kernel_table& k = *kernels[i];
       const codegen::KernelSchedule schedule = codegen::ScheduleKernel(k, codegen::Blocks(k), machine);
-      costs.push_back(schedule.cost);
+      costs.push_back(CostInPlan(schedule));
       if (out->write == nullptr) continue;
       const std::string line = "kernel " + std::string(k.name.ptr, k.name.len) + ": " + ToText(schedule) + "\n";
       out->write(out->sink, line.data(), line.size());
