@@ -20,6 +20,18 @@ TEST_F(Vectorize, AxesOfTreesAndResults) {
   ExpectClose(by_leaf.b, {1, 4, 2, 5, 3, 6});
 }
 
+TEST_F(Vectorize, OptionsByName) {
+  auto f = [](Value x) { return x * 2; };
+  const Array y = vmap(f, 1, {.out_axes = 1, .schedule = Schedule::kLanes})(Count({2, 3}));
+  ExpectClose(y, {2, 4, 6, 8, 10, 12});
+  EXPECT_EQ(ShapeOfArray(y), (Shape{2, 3}));
+  // Derivatives keep it.
+  auto total = [&](Value x) { return sum(vmap(f, 0, {.schedule = Schedule::kBatched})(x)); };
+  const std::string text = make_program(ctx, grad(total), Count({2, 3})).text();
+  EXPECT_NE(text.find("schedule=\"batched\""), std::string::npos) << text;
+  EXPECT_EQ(make_program(ctx, vmap(f), Count({2, 3})).text().find("schedule"), std::string::npos);
+}
+
 TEST_F(Vectorize, UnbatchedResultsAndNumbers) {
   auto f = [](Value x, Value s) { return std::tuple(x * s, s * 2); };
   const auto [y, s] = vmap(f, {0, kUnbatched}, {0, kUnbatched})(Vec({1, 2}), 3.0);

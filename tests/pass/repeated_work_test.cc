@@ -55,5 +55,26 @@ TEST_F(RepeatedWork, StencilOfADearProducerReadsItFromMemory) {
   ExpectSameAsReference(text);
 }
 
+// Values written out one by one that a loop reads by its index are stored before the loop, not in every trip.
+TEST_F(RepeatedWork, ElementsAreStoredOnceForTheLoopsThatReadThem) {
+  const char* text =
+      "program f(%x: f32[8,16,64]) { %y: f32[8,16] = vmap(%x) size=8 in_axes=[0] out_axes=[0] axis_name=\"\""
+      " body=program(%x: f32[16,64]) { %s: f32[16] = reduce_sum(%x) axes=[1]  %e: f32[16] = sin(%s)"
+      " %b: f32[16,64] = broadcast_in_dim(%e) shape=[16,64] broadcast_dimensions=[0]"
+      " %d: f32[16,64] = sub(%x, %b)  %q: f32[16,64] = mul(%d, %d)  %r: f32[16] = reduce_sum(%q) axes=[1]"
+      " return %r } return %y }";
+  pass::Options lanes;
+  lanes.vmap = pass::VmapMode::kLanes;
+  const auto l = Lower(text, lanes);
+  int loops = 0, deepest = 0;
+  for (const ricci_inst& inst : l->kernels.at(0).insts) {
+    loops += inst.op == RICCI_K_FOR || inst.op == RICCI_K_REDUCE;
+    loops -= inst.op == RICCI_K_END || inst.op == RICCI_K_YIELD;
+    deepest += inst.op == RICCI_K_SET && loops == 2;
+  }
+  EXPECT_LE(deepest, 1);
+  ExpectSameAsReference(text);
+}
+
 }  // namespace
 }  // namespace ricci::testing

@@ -1,0 +1,40 @@
+// Large carries of a scan go from one buffer to another and back: no trip copies them.
+#include "pass/lowered_program.h"
+
+namespace ricci::testing {
+namespace {
+
+using TakeTurns = LoweredProgram;
+
+// `length` times the mean of each element and its neighbour: an element needs others, so no trip may write in place.
+std::string Smooth(int size, int length) {
+  const std::string n = std::to_string(size), m = std::to_string(size - 1), type = "f32[" + n + "]";
+  return "program f(%x: " + type + ") { %y: " + type + " = scan(%x) length=" + std::to_string(length) +
+         " num_consts=0 num_carry=1 reverse=false body=program(%c: " + type + ") {\n" + " %a: f32[" + m +
+         "] = slice(%c) start_indices=[1] limit_indices=[" + n + "]\n" + " %z: f32[] = constant 0.0  %b: " + type +
+         " = pad(%a, %z) low=[0] high=[1] interior=[0]\n" + " %h: f32[] = constant 0.5  %w: " + type +
+         " = broadcast_in_dim(%h) shape=[" + n + "] broadcast_dimensions=[]\n %s: " + type +
+         " = add(%c, %b)  %m: " + type + " = mul(%s, %w)  return %m }" + " return %y }";
+}
+
+// Copies in loops, and outside of them.
+std::pair<int, int> Copies(const pass::Lowered& l) {
+  int depth = 0, inside = 0, outside = 0;
+  for (const ricci_plan_step& step : l.plan.steps) {
+    depth += step.kind == RICCI_STEP_WHILE;
+    depth -= step.kind == RICCI_STEP_END;
+    if (step.kind == RICCI_STEP_COPY) ++(depth > 0 ? inside : outside);
+  }
+  return {inside, outside};
+}
+
+TEST_F(TakeTurns, NoTripCopiesALargeCarry) {
+  EXPECT_EQ(Copies(*Lower(Smooth(2048, 10))), std::pair(0, 1)) << "of the initial value";
+  EXPECT_EQ(Copies(*Lower(Smooth(2048, 11))), std::pair(0, 2)) << "the last trip's, too, where their number is odd";
+  for (const int length : {1, 2, 3, 10, 11}) ExpectSameAsReference(Smooth(2048, length));
+}
+
+TEST_F(TakeTurns, ASmallCarryIsCopied) { EXPECT_EQ(Copies(*Lower(Smooth(300, 10))).first, 1); }
+
+}  // namespace
+}  // namespace ricci::testing
