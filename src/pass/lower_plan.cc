@@ -382,7 +382,8 @@ class PlanLowering {
       out.push_back({stacks.back().buffer, slot});
     }
     int64_t per = control::TripsPerIteration(body, length, trace::IntOf(eqn.attrs, "unroll", 1));
-    if (per == 1 && length > 1 && TakesTurns(body, carry, out)) per = 2;
+    RICCI_ASSIGN(const bool takes_turns, TakesTurns(body, carry, out));
+    if (per == 1 && length > 1 && takes_turns) per = 2;
     const int64_t iterations = length / per;  // exact: neither is negative, and per is 1 or more
     const auto trips = [&](int64_t n) { return Trips(body, in, out, carry, n_consts, counter.buffer, n); };
     RICCI_TRY(FillKernel("counter_start", counter.buffer, RICCI_I64, 1, 0));
@@ -402,13 +403,18 @@ class PlanLowering {
   }
 
   // Do two trips in an iteration spare copies of the carry worth the second one's steps? The carry goes to the other
-  // buffers and back.
-  bool TakesTurns(const ir::Program& body, const Refs& carry, const Refs& out) const {
+  // buffers and back. Not around loops and branches of the plan, whose steps would double at every level.
+  absl::StatusOr<bool> TakesTurns(const ir::Program& body, const Refs& carry, const Refs& out) const {
     uint64_t copied = 0;
     for (size_t i = 0; i < carry.size(); ++i) {
       if (!(carry[i] == out[i])) copied += types_.Get(body.result_types[i]).bytes;  // exact: sizes of memory
     }
-    return copied >= kTurnBytes && body.equations.size() <= kTurnSteps;
+    if (copied < kTurnBytes || body.equations.size() > kTurnSteps) return false;
+    for (const ir::Equation& eqn : body.equations) {
+      RICCI_ASSIGN(const bool in_plan, RunsInPlan(body, eqn, options_));
+      if (in_plan) return false;
+    }
+    return true;
   }
 
   // `n` trips of a scan, one after another, and the counter with them. in: consts, carry, xs; out: the next carry, ys.

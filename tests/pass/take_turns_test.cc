@@ -34,6 +34,21 @@ TEST_F(TakeTurns, NoTripCopiesALargeCarry) {
   for (const int length : {1, 2, 3, 10, 11}) ExpectSameAsReference(Smooth(2048, length));
 }
 
+// Loops within loops: the plan grows with their number, it does not double with each.
+TEST_F(TakeTurns, OnlyTheInnermostLoop) {
+  const auto nested = [](int levels) {
+    std::string head, tail;
+    for (int i = 0; i < levels; ++i) {
+      head += "%y: f32[2048] = scan(%x) length=6 num_consts=0 num_carry=1 reverse=false body=program(%x: f32[2048]) { ";
+      tail += " return %y }";
+    }
+    return "program f(%x: f32[2048]) { " + head + "%y: f32[2048] = rev(%x) dimensions=[0]" + tail + " return %y }";
+  };
+  const size_t two = Lower(nested(2))->plan.steps.size(), ten = Lower(nested(10))->plan.steps.size();
+  EXPECT_LE(ten, 6 * two);
+  ExpectSameAsReference(nested(2));
+}
+
 TEST_F(TakeTurns, ASmallCarryIsCopied) { EXPECT_EQ(Copies(*Lower(Smooth(300, 10))).first, 1); }
 
 }  // namespace
