@@ -121,8 +121,8 @@ static std::optional<int64_t> AsStride(ricci_exact stride) {
 std::optional<int64_t> Strides::Of(uint32_t value) {
   if (value == root_) return 1;
   if (value < root_) return 0;
-  if (!known_[value].seen) known_[value] = {true, Find(value)};
-  return known_[value].stride;
+  if (!known_[value - root_].seen) known_[value - root_] = {true, Find(value)};
+  return known_[value - root_].stride;
 }
 
 bool Strides::InOrder(uint32_t value) {

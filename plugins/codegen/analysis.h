@@ -34,9 +34,9 @@ class Facts;
 // d value / d root for index values, where that is a constant. Each value is looked at once.
 class Strides {
  public:
-  // `facts`: what is known besides, or NULL.
-  Strides(const ricci_kernel_table& k, uint32_t root, const Facts* facts)
-      : k_(k), root_(root), facts_(facts), known_(k.n_insts) {}
+  // Of values before instruction `last`. `facts`: what is known besides, or NULL.
+  Strides(const ricci_kernel_table& k, uint32_t root, uint32_t last, const Facts* facts)
+      : k_(k), root_(root), facts_(facts), known_(last - root) {}
   // Nothing if the value is not linear in the root with a constant factor.
   std::optional<int64_t> Of(uint32_t value);
   // The same address for all, or one element further each.
@@ -52,7 +52,7 @@ class Strides {
   const ricci_kernel_table& k_;
   const uint32_t root_;
   const Facts* const facts_;
-  std::vector<Known> known_;
+  std::vector<Known> known_;  // from the root on
 };
 
 // Instructions that code for one trip of loop `loop` has, loops in it unrolled where that makes at most `limit`.

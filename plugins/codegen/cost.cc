@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace ricci::codegen {
 namespace {
@@ -62,7 +63,7 @@ class Walk {
   Cost Body(uint32_t root, uint32_t first, uint32_t last, const Facts* facts) {
     facts_ = facts;
     if (root == 0) return Range(first, last);
-    Spread spread{FindVarying(k_, blocks_, root, first, last), Strides(k_, root, facts), first};
+    Spread spread{FindVarying(k_, blocks_, root, first, last), Strides(k_, root, last, facts), first};
     spread_ = &spread;
     far_ = PrivateBytes(first, last) > kNearBytes;
     const Cost cost = Range(first, last);
@@ -125,7 +126,7 @@ class Walk {
   // When what instruction i gives is there, from the begin of the trip of the sequential loop around.
   void FollowChain(uint32_t i) {
     const ricci_inst& inst = k_.insts[i];
-    const double in = std::max({ready_[inst.a], ready_[inst.b], ready_[inst.c]});
+    const double in = std::max({Ready(inst.a), Ready(inst.b), Ready(inst.c)});
     switch (inst.op) {
       case RICCI_K_LOAD:
       case RICCI_K_GET:
@@ -138,22 +139,24 @@ class Walk {
         ready_[i] = inst.op < RICCI_S_COUNT ? in + LatencyOf(inst.op, inst.dtype) : 0;
     }
   }
+  // Values from before the loop are there when its trip begins.
+  double Ready(uint32_t v) const { return v < trip_begin_ && k_.insts[v].op != RICCI_K_LOCAL ? 0 : ready_[v]; }
+
   // One trip of a loop whose trips follow one another: as long as its work takes, or what it carries in private arrays
   // from one trip to the next.
   template <typename Trip>
   Cost Sequential(uint32_t loop, double trips, Trip trip_of) {
-    const std::vector<double> before = ready_;
-    std::fill(ready_.begin(), ready_.end(), 0);
-    Cost trip = trip_of();
-    std::vector<uint32_t> carried;
+    std::vector<std::pair<uint32_t, double>> carried;  // arrays, and when they were there before
     for (uint32_t i = loop + 1; i < blocks_.close[loop]; ++i) {
       const ricci_inst& inst = k_.insts[i];
-      if (inst.op != RICCI_K_SET || inst.a > loop) continue;
-      trip.cycles = std::max(trip.cycles, ready_[inst.a]);
-      carried.push_back(inst.a);
+      if (inst.op == RICCI_K_SET && inst.a < loop) carried.emplace_back(inst.a, std::exchange(ready_[inst.a], 0));
     }
-    ready_ = before;
-    for (const uint32_t local : carried) ready_[local] += trips * trip.cycles;
+    const uint32_t around = std::exchange(trip_begin_, loop);
+    Cost trip = trip_of();
+    trip_begin_ = around;
+    for (const auto& [local, before] : carried) trip.cycles = std::max(trip.cycles, ready_[local]);
+    // Backwards: the first of several entries for one array has what was before.
+    for (size_t i = carried.size(); i-- > 0;) ready_[carried[i].first] = carried[i].second + trips * trip.cycles;
     return trip;
   }
 
@@ -281,6 +284,7 @@ class Walk {
   bool masked_ = false;        // some lanes of the last vector are off
   bool far_ = false;           // private arrays are more than the nearest cache holds
   std::vector<double> ready_;  // of values and private arrays
+  uint32_t trip_begin_ = 0;    // the sequential loop around
 };
 
 // Cycles to bring what is read and written; of a buffer no more than its accesses can touch.

@@ -299,6 +299,11 @@ std::vector<Piece> CutDomain(const ricci_kernel_table& k, const Blocks& blocks, 
 std::vector<Piece> CutLoop(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop, unsigned lanes) {
   const auto lo = ConstantOf(k, k.insts[loop].a), hi = ConstantOf(k, k.insts[loop].b);
   if (!lo || !hi || *lo >= *hi) return {};
+  // Facts cost time by the length of the kernel, and it may have many loops.
+  const bool chooses = std::any_of(k.insts + loop, k.insts + blocks.close[loop], [&](const ricci_inst& inst) {
+    return IsComparison(inst.op) && k.insts[inst.a].dtype == RICCI_I64;
+  });
+  if (!chooses) return {};
   return Cutter(k, blocks, {{loop, {*lo, *hi}}}, lanes).Run(/*inner_only=*/true);
 }
 
