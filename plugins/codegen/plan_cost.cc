@@ -42,9 +42,11 @@ class PlanWalk {
         return {kCopy + bytes / kCopiedBytes, 0};
       }
       case RICCI_STEP_LIBRARY: {
-        const double flops = static_cast<double>(plan_.libraries[step.index].flops);
+        const auto flops = static_cast<double>(plan_.libraries[step.index].flops);
         const double peak = machine_.vector_bytes / 4.0 * 4;  // f32 operations per cycle
-        return {kCall + flops / (peak * kPeakShare * std::min(1.0, flops / Bytes(step) / kReuse)), 0};
+        const double share = kPeakShare * std::min(1.0, flops / Bytes(step) / kReuse);
+        // What does not tell its operations passes over its operands.
+        return {kCall + (flops > 0 ? flops / (peak * share) : Bytes(step) / kCopiedBytes), 0};
       }
       case RICCI_STEP_WHILE: {
         const double trips = step.index == 0 ? kUnknownTrips : static_cast<double>(step.index);

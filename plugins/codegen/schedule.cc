@@ -1,6 +1,7 @@
 #include "codegen/schedule.h"
 
 #include <algorithm>
+#include <cstdio>
 
 namespace ricci::codegen {
 namespace {
@@ -188,7 +189,9 @@ std::string ToText(const KernelSchedule& s) {
   if (!s.pieces.empty()) text += ", " + std::to_string(s.pieces.size()) + " pieces";
   if (s.split != 0) text += ", " + std::to_string(s.chunks) + " chunks of %" + std::to_string(s.split);
   if (s.units > s.grain) text += ", tasks of " + std::to_string(s.grain) + " of " + std::to_string(s.units) + " rows";
-  return text + ", about " + std::to_string(static_cast<int64_t>(s.cost.cycles)) + " cycles";
+  char cycles[32];
+  std::snprintf(cycles, sizeof cycles, "%.0f", s.cost.cycles);
+  return text + ", about " + cycles + " cycles";
 }
 
 }  // namespace ricci::codegen
