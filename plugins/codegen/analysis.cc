@@ -157,7 +157,8 @@ std::optional<int64_t> Strides::Product(const ricci_inst& inst, int64_t a, int64
   return std::nullopt;
 }
 
-int64_t UnrolledSize(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop, int64_t limit) {
+// Instructions that code for one trip of a loop has, loops in it unrolled where that makes at most `limit`.
+static int64_t UnrolledSize(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop, int64_t limit) {
   int64_t size = 0;
   for (uint32_t i = loop + 1; i < blocks.close[loop]; ++i) {
     ++size;
@@ -170,22 +171,25 @@ int64_t UnrolledSize(const ricci_kernel_table& k, const Blocks& blocks, uint32_t
   return size;
 }
 
-double CostOfPoint(const ricci_kernel_table& k, const Blocks& blocks) {
-  std::vector<double> times(k.n_insts, 1);  // how often the inside of a block runs
-  double cost = 0;
+std::vector<double> TimesOf(const ricci_kernel_table& k, const Blocks& blocks) {
+  std::vector<double> times(k.n_insts, 1);
   for (uint32_t i = 1; i < k.n_insts; ++i) {
-    const uint32_t block = blocks.parent[i];
-    const double outer = block == 0 ? 1 : times[block];
-    const ricci_inst& inst = k.insts[i];
-    times[i] = outer;
-    if (inst.op == RICCI_K_FOR || inst.op == RICCI_K_REDUCE) {
+    const uint16_t op = k.insts[i].op;
+    times[i] = times[blocks.parent[i]];
+    if (op == RICCI_K_FOR || op == RICCI_K_REDUCE) {
       const auto trips = TripsOf(k, i);
-      times[i] = outer * static_cast<double>(trips ? *trips : 16);
-    } else if (inst.op == RICCI_K_WHILE) {
-      times[i] = outer * 16;
+      times[i] *= trips ? static_cast<double>(*trips) : kUnknownTrips;
+    } else if (op == RICCI_K_WHILE) {
+      times[i] *= kUnknownTrips;
     }
-    cost += outer * OpCost(inst.op);
   }
+  return times;
+}
+
+double CostOfPoint(const ricci_kernel_table& k, const Blocks& blocks) {
+  const std::vector<double> times = TimesOf(k, blocks);
+  double cost = 0;
+  for (uint32_t i = 1; i < k.n_insts; ++i) cost += times[blocks.parent[i]] * OpCost(k.insts[i].op);
   return cost;
 }
 

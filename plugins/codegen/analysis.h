@@ -55,8 +55,6 @@ class Strides {
   std::vector<Known> known_;  // from the root on
 };
 
-// Instructions that code for one trip of loop `loop` has, loops in it unrolled where that makes at most `limit`.
-int64_t UnrolledSize(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop, int64_t limit);
 // The FOR or REDUCE is short and its code small enough to be repeated.
 bool Unrolls(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop);
 // No loop whose iterations could be spread over lanes instead is inside.
@@ -65,7 +63,10 @@ bool Innermost(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop,
 bool Spreads(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop, unsigned lanes);
 // Rough cost of an operation beside that of an addition.
 double OpCost(uint16_t op);
-// Rough number of scalar operations for one point of the domain; loops of unknown length count 16 times.
+inline constexpr double kUnknownTrips = 16;  // that a loop of unknown length counts
+// How often each instruction runs for one point of the domain; for one that opens a block, what is in the block.
+std::vector<double> TimesOf(const ricci_kernel_table& k, const Blocks& blocks);
+// Rough number of scalar operations for one point of the domain.
 double CostOfPoint(const ricci_kernel_table& k, const Blocks& blocks);
 // Bytes of one element in memory.
 unsigned SizeOfDType(uint32_t dtype);

@@ -12,8 +12,7 @@ constexpr double kLoad = 0.6, kStore = 1, kIndex = 0.25;  // in order or of one 
 constexpr double kGathered = 1.3, kScattered = 1.7;       // per lane
 constexpr double kTrip = 1.5, kRow = 5, kBranch = 3;      // of a loop; of all dimensions but the last; of a branch
 constexpr double kMask = 3;                               // to switch lanes on and off
-constexpr double kUnknownTrips = 16, kDivergence = 1.3;   // lanes wait for the last of them,
-constexpr double kStragglers = 1.7;                       // and whole arrays longer
+constexpr double kDivergence = 1.3, kStragglers = 1.7;    // lanes wait for the last of them, whole arrays longer
 constexpr double kInCache = 32, kInMemory = 8;            // bytes per cycle
 constexpr double kShared = 0.7;                           // of the work of rows that are computed together
 constexpr double kCacheBytes = 1 << 20;
@@ -291,12 +290,10 @@ class Walk {
 double Traffic(const ricci_kernel_table& k, const Blocks& blocks) {
   double points = 1;
   for (uint32_t d = 0; d < k.domain_rank; ++d) points *= static_cast<double>(k.domain[d]);
-  std::vector<double> touched(k.n_buffers, 0), times(k.n_insts, 1);
+  const std::vector<double> times = TimesOf(k, blocks);
+  std::vector<double> touched(k.n_buffers, 0);
   for (uint32_t i = 1; i < k.n_insts; ++i) {
     const ricci_inst& inst = k.insts[i];
-    times[i] = times[blocks.parent[i]];
-    if (inst.op == RICCI_K_FOR || inst.op == RICCI_K_REDUCE)
-      times[i] *= static_cast<double>(TripsOf(k, i).value_or(static_cast<int64_t>(kUnknownTrips)));
     if (inst.op == RICCI_K_LOAD || inst.op == RICCI_K_STORE) touched[inst.imm] += points * times[i];
   }
   double bytes = 0;
@@ -309,11 +306,7 @@ double Traffic(const ricci_kernel_table& k, const Blocks& blocks) {
 class DomainWalk {
  public:
   DomainWalk(const ricci_kernel_table& k, const Blocks& blocks, const Machine& machine, const Spreading& how)
-      : k_(k), blocks_(blocks), how_(how), walk_(k, blocks, machine, how.lanes) {
-    for (uint32_t i = 0; i < k.n_insts && how.over_domain; ++i) {
-      if (k.insts[i].op == RICCI_K_DOMAIN && k.insts[i].imm == k.domain_rank - 1) root_ = i;
-    }
-  }
+      : k_(k), blocks_(blocks), how_(how), walk_(k, blocks, machine, how.lanes) {}
 
   Cost Run() {
     if (k_.domain_rank == 0) return walk_.Body(0, 1, k_.n_insts, nullptr);
@@ -331,8 +324,8 @@ class DomainWalk {
  private:
   Cost Columns(Interval range, const Facts* facts) {
     const auto extent = static_cast<double>(range.hi - range.lo);
-    Cost cost = walk_.Body(root_, 1, k_.n_insts, facts);
-    cost.cycles = (root_ != 0 ? std::ceil(extent / how_.lanes) : extent) * (cost.cycles + kTrip);
+    Cost cost = walk_.Body(how_.root, 1, k_.n_insts, facts);
+    cost.cycles = (how_.root != 0 ? std::ceil(extent / how_.lanes) : extent) * (cost.cycles + kTrip);
     if (how_.rows_together) {
       cost.cycles = kShared * cost.cycles + kRow / static_cast<double>(k_.domain[k_.domain_rank - 2]);
     } else if (k_.domain_rank > 1) {
@@ -359,7 +352,6 @@ class DomainWalk {
   const Blocks& blocks_;
   const Spreading& how_;
   Walk walk_;
-  uint32_t root_ = 0;
 };
 
 }  // namespace

@@ -26,7 +26,7 @@ struct Cost {
 // Where a kernel's lanes are, and how its domain is cut.
 struct Spreading {
   unsigned lanes = 1;
-  bool over_domain = false;          // over its innermost dimension; else over inner loops
+  uint32_t root = 0;                 // the DOMAIN instruction that is spread over them; 0: inner loops are
   bool rows_together = false;        // those of the dimension before, in one piece of code
   const std::vector<Piece>& pieces;  // empty: the whole domain at once
 };

@@ -10,7 +10,7 @@ constexpr double kLaunch = 20, kCopy = 15, kCopiedBytes = 24;  // cycles; bytes 
 constexpr double kCall = 300;                                  // of a library
 constexpr double kPeakShare = 0.5;                             // of two multiply-adds per cycle that its loops reach,
 constexpr double kReuse = 10;                                  // with so many operations for each byte
-constexpr double kUnknownTrips = 16, kPlanTrip = 10;
+constexpr double kPlanTrip = 10;
 constexpr double kStepCode = 6;
 
 class PlanWalk {
@@ -43,7 +43,7 @@ class PlanWalk {
       }
       case RICCI_STEP_LIBRARY: {
         const auto flops = static_cast<double>(plan_.libraries[step.index].flops);
-        const double peak = machine_.vector_bytes / 4.0 * 4;  // f32 operations per cycle
+        const double peak = machine_.vector_bytes;  // f32 operations per cycle: two multiply-adds of all lanes
         const double share = kPeakShare * std::min(1.0, flops / Bytes(step) / kReuse);
         // What does not tell its operations passes over its operands.
         return {kCall + (flops > 0 ? flops / (peak * share) : Bytes(step) / kCopiedBytes), 0};

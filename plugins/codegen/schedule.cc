@@ -63,7 +63,8 @@ class Scheduler {
     s_.rows_together = RowsTogether();
     s_.pieces.clear();
     if (!s_.rows_together) s_.pieces = CutDomain(k_, blocks_, s_.dims, lanes);
-    s_.cost = CostOfKernel(k_, blocks_, machine_, {lanes, over_domain, s_.rows_together, s_.pieces});
+    s_.cost =
+        CostOfKernel(k_, blocks_, machine_, {lanes, over_domain ? s_.dims.back() : 0, s_.rows_together, s_.pieces});
   }
 
   // Whether a point is one long chain of dependent steps, such as a time integration over little private state. Two

@@ -17,18 +17,15 @@ void* DataOf(Bytes& b) {
 }
 
 absl::Status Interpret(const pass::Lowered& lowered, std::vector<Bytes>& in, std::vector<Bytes>& out, uint8_t fill) {
-  std::vector<ricci_kernel_table> tables;
-  std::vector<const ricci_kernel_table*> kernels;
-  for (const kernel::Kernel& k : lowered.kernels) tables.push_back(k.View());
-  for (const ricci_kernel_table& t : tables) kernels.push_back(&t);
-  const auto n = static_cast<uint32_t>(kernels.size());
-  RICCI_TRY(kernel::Verify(lowered.plan.View(), kernels.data(), n));
+  const kernel::KernelViews kernels(lowered.kernels);
+  RICCI_TRY(kernel::Verify(lowered.plan.View(), kernels.data(), kernels.size()));
   std::vector<void*> inputs, outputs;
   for (Bytes& b : in) inputs.push_back(DataOf(b));
   for (Bytes& b : out) outputs.push_back(DataOf(b));
   std::vector<std::max_align_t> arena(lowered.plan.arena_bytes / sizeof(std::max_align_t) + 1);
   std::memset(arena.data(), fill, arena.size() * sizeof(std::max_align_t));
-  return kernel::Interpret(lowered.plan.View(), kernels.data(), n, inputs.data(), outputs.data(), arena.data());
+  return kernel::Interpret(lowered.plan.View(), kernels.data(), kernels.size(), inputs.data(), outputs.data(),
+                           arena.data());
 }
 
 }  // namespace

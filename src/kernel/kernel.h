@@ -25,6 +25,24 @@ struct Kernel {
   ricci_kernel_table View() const;
 };
 
+// The tables of kernels as backends take them; they point into `kernels`.
+class KernelViews {
+ public:
+  explicit KernelViews(std::span<const Kernel> kernels) {
+    tables_.reserve(kernels.size());
+    for (const Kernel& k : kernels) tables_.push_back(k.View());
+    for (const ricci_kernel_table& t : tables_) views_.push_back(&t);
+  }
+  KernelViews(const KernelViews&) = delete;
+
+  const ricci_kernel_table* const* data() const { return views_.data(); }
+  uint32_t size() const { return static_cast<uint32_t>(views_.size()); }
+
+ private:
+  std::vector<ricci_kernel_table> tables_;
+  std::vector<const ricci_kernel_table*> views_;
+};
+
 struct Plan {
   std::vector<ricci_plan_buffer> buffers;
   std::vector<ricci_plan_step> steps;

@@ -157,11 +157,8 @@ absl::Status Verify(const ricci_plan& p, const ricci_kernel_table* const* kernel
 }
 
 absl::Status VerifyPlan(const Plan& plan, std::span<const Kernel> kernels, const PlanFacts& facts) {
-  std::vector<ricci_kernel_table> tables;
-  std::vector<const ricci_kernel_table*> views;
-  tables.reserve(kernels.size());
-  for (const Kernel& k : kernels) views.push_back(&tables.emplace_back(k.View()));
-  RICCI_TRY(PlanVerifier(plan.View(), views.data(), static_cast<uint32_t>(views.size()), facts.placed).Run());
+  const KernelViews views(kernels);
+  RICCI_TRY(PlanVerifier(plan.View(), views.data(), views.size(), facts.placed).Run());
   RICCI_TRY(VerifyValues(plan, kernels, facts));
   return VerifyMemory(plan, kernels, facts);
 }

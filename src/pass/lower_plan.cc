@@ -382,8 +382,10 @@ class PlanLowering {
       out.push_back({stacks.back().buffer, slot});
     }
     int64_t per = control::TripsPerIteration(body, length, trace::IntOf(eqn.attrs, "unroll", 1));
-    RICCI_ASSIGN(const bool takes_turns, TakesTurns(body, carry, out));
-    if (per == 1 && length > 1 && takes_turns) per = 2;
+    if (per == 1 && length > 1) {
+      RICCI_ASSIGN(const bool takes_turns, TakesTurns(body, carry, out));
+      if (takes_turns) per = 2;
+    }
     const int64_t iterations = length / per;  // exact: neither is negative, and per is 1 or more
     const auto trips = [&](int64_t n) { return Trips(body, in, out, carry, n_consts, counter.buffer, n); };
     RICCI_TRY(FillKernel("counter_start", counter.buffer, RICCI_I64, 1, 0));

@@ -99,11 +99,8 @@ std::string KernelsText(const Lowered& l) {
 }
 
 std::string PlanText(const Lowered& l) {
-  std::vector<ricci_kernel_table> tables;
-  std::vector<const ricci_kernel_table*> views;
-  for (const kernel::Kernel& k : l.kernels) tables.push_back(k.View());
-  for (const ricci_kernel_table& t : tables) views.push_back(&t);
-  return kernel::ToText(l.plan.View(), views.data(), static_cast<uint32_t>(views.size()));
+  const kernel::KernelViews views(l.kernels);
+  return kernel::ToText(l.plan.View(), views.data(), views.size());
 }
 
 void Offer(const Options& options, std::string_view stage, const std::function<std::string()>& text) {

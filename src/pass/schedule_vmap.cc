@@ -26,9 +26,9 @@ constexpr double kEqual = 1.1;
 
 // A way to run an equation: a program of it alone.
 struct Way {
-  const char* name;
   ir::ProgramRef program;
   std::vector<std::string> decisions;  // taken within
+  const char* name = "";
   absl::StatusOr<Estimate> estimate = Estimate{};
 
   double cycles() const { return estimate.ok() ? estimate->cycles : std::numeric_limits<double>::infinity(); }
@@ -46,7 +46,7 @@ class Scheduler {
     if (!cost.kernel_possible) {
       if (asked == "lanes")
         return Refuse("lanes", base::Cat(cost.no_kernel, " in its body cannot run within a kernel"));
-      return Take(b, in, Batched(options_), base::Cat("batched, since no kernel can hold ", cost.no_kernel));
+      return Take(b, in, Batched(), base::Cat("batched, since no kernel can hold ", cost.no_kernel));
     }
     // Batched, all branches run on all elements, and an element could fail in a branch that it does not take.
     if (cost.guards_failure) {
@@ -56,15 +56,15 @@ class Scheduler {
     }
     if (!asked.empty()) {
       return asked == "lanes" ? Take(b, in, Lanes(VmapMode::kLanes), "lanes, as its vmap says")
-                              : Take(b, in, Batched(options_), "batched, as its vmap says");
+                              : Take(b, in, Batched(), "batched, as its vmap says");
     }
-    if (options_.vmap == VmapMode::kBatched) return Take(b, in, Batched(options_), "batched, by the option vmap");
+    if (options_.vmap == VmapMode::kBatched) return Take(b, in, Batched(), "batched, by the option vmap");
     if (options_.vmap == VmapMode::kLanes) return Take(b, in, Lanes(VmapMode::kLanes), "lanes, by the option vmap");
     if (!options_.estimate || cost.map_levels > kMostLevels) {
       const bool small = cost.largest <= kLaneElements && cost.total <= kLaneTotal;
       if (small && (cost.control || (cost.product && cost.largest <= kLaneProduct)))
         return Take(b, in, Lanes(VmapMode::kAuto), "lanes, by the sizes of its arrays");
-      return Take(b, in, Batched(options_), "batched, by the sizes of its arrays");
+      return Take(b, in, Batched(), "batched, by the sizes of its arrays");
     }
     return TakeCheaper(b, in, cost);
   }
@@ -76,8 +76,8 @@ class Scheduler {
   }
 
   // The equation itself, maps within it by `inner`.
-  absl::StatusOr<Way> Lanes(VmapMode inner, const char* name = "lanes") {
-    Way way{name, {}, {}};
+  absl::StatusOr<Way> Lanes(VmapMode inner) {
+    Way way;
     Options options = options_;
     options.vmap = inner;
     options.decisions = &way.decisions;
@@ -88,9 +88,9 @@ class Scheduler {
     return way;
   }
 
-  absl::StatusOr<Way> Batched(const Options& around) {
-    Way way{"batched", {}, {}};
-    Options options = around;
+  absl::StatusOr<Way> Batched() {
+    Way way;
+    Options options = options_;
     options.decisions = &way.decisions;
     RICCI_ASSIGN(const ricci_lowering* l,
                  ChooseLowering(registry_.Get(eqn_.prim), *op_.get(), options.target, 1u << RICCI_LOWER_DECOMPOSE));
@@ -103,12 +103,14 @@ class Scheduler {
   absl::StatusOr<Vals> TakeCheaper(Builder& b, std::span<const trace::Val> in, const BodyCost& cost) {
     std::vector<Way> ways;
     const auto consider = [&](const char* name, absl::StatusOr<Way> way) {
-      if (way.ok()) way->estimate = EstimateScheduled(*way->program, options_);
-      ways.push_back(way.ok() ? *std::move(way) : Way{name, {}, {}, way.status()});
+      Way& considered = ways.emplace_back();
+      if (way.ok()) considered = *std::move(way);
+      considered.name = name;
+      considered.estimate = way.ok() ? EstimateScheduled(*considered.program, options_) : way.status();
     };
-    consider("batched", Batched(options_));
+    consider("batched", Batched());
     consider("lanes", Lanes(VmapMode::kLanes));
-    if (cost.map_levels > 0) consider("lanes, batched within", Lanes(VmapMode::kBatched, "lanes, batched within"));
+    if (cost.map_levels > 0) consider("lanes, batched within", Lanes(VmapMode::kBatched));
     const Way* best = ways.data();
     for (const Way& way : ways) {
       const bool faster = way.cycles() * kEqual < best->cycles();

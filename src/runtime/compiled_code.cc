@@ -24,7 +24,7 @@ void Append(void* sink, const char* p, size_t n) { static_cast<std::string*>(sin
 // `text`: takes how each kernel would run, if it is not NULL.
 absl::StatusOr<pass::Estimate> EstimateOn(const ricci_backend& backend, const pass::Lowered& lowered,
                                           std::string* text) {
-  const KernelViews kernels(lowered.kernels);
+  const kernel::KernelViews kernels(lowered.kernels);
   const ricci_plan plan = lowered.plan.View();
   ricci_estimate out{};
   out.hdr.size = sizeof out;

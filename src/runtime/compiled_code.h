@@ -46,24 +46,6 @@ struct RunFrame {
   uint32_t failed_check;  // args.failed_check points here
 };
 
-// The tables of kernels as backends take them; they point into `kernels`.
-class KernelViews {
- public:
-  explicit KernelViews(std::span<const kernel::Kernel> kernels) {
-    tables_.reserve(kernels.size());
-    for (const kernel::Kernel& k : kernels) tables_.push_back(k.View());
-    for (const ricci_kernel_table& t : tables_) views_.push_back(&t);
-  }
-  KernelViews(const KernelViews&) = delete;
-
-  const ricci_kernel_table* const* data() const { return views_.data(); }
-  uint32_t size() const { return static_cast<uint32_t>(views_.size()); }
-
- private:
-  std::vector<ricci_kernel_table> tables_;
-  std::vector<const ricci_kernel_table*> views_;
-};
-
 class CompiledCode final : public base::Shared {
  public:
   // Hands the tables of `lowered` to the backend.
@@ -113,7 +95,7 @@ class CompiledCode final : public base::Shared {
 
   const CompileKey key_;
   const std::unique_ptr<pass::Lowered> lowered_;
-  KernelViews kernels_;
+  const kernel::KernelViews kernels_;
   ricci_plan plan_{};
   void* code_ = nullptr;
   ricci_executable_stats stats_{};

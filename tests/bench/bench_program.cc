@@ -57,13 +57,14 @@ ProgramRef Grad(const ricci_program* f, uint32_t n) {
   return Own(out);
 }
 
-ProgramRef Vmap(const ricci_program* f, int64_t size) {
+ProgramRef Vmap(const ricci_program* f, int64_t size, std::vector<int32_t> in_axes) {
   uint32_t n_in = 0, n_out = 0;
   const ricci_type *params = nullptr, *results = nullptr;
   ricci_program_signature(f, &n_in, &params, &n_out, &results);
-  const std::vector<int32_t> axes(std::max(n_in, n_out), 0);
+  if (in_axes.empty()) in_axes.assign(n_in, 0);
+  const std::vector<int32_t> out_axes(n_out, 0);
   ricci_program* out = nullptr;
-  Check(ricci_vmap(f, axes.data(), n_in, axes.data(), n_out, size, nullptr, &out));
+  Check(ricci_vmap(f, in_axes.data(), n_in, out_axes.data(), n_out, size, nullptr, &out));
   return Own(out);
 }
 

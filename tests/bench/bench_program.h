@@ -31,8 +31,8 @@ ProgramRef Trace(ricci_ctx* ctx, const std::vector<Param>& params,
 ricci::Values Inline(const ricci_program* f, const ricci::Values& in);
 // Derivatives of result 0 by the first `n` parameters.
 ProgramRef Grad(const ricci_program* f, uint32_t n);
-// Axis 0 of every parameter and result.
-ProgramRef Vmap(const ricci_program* f, int64_t size);
+// Axis 0 of every parameter, or in_axes (-1: none), and of every result.
+ProgramRef Vmap(const ricci_program* f, int64_t size, std::vector<int32_t> in_axes = {});
 // `length` trips of body: carry -> carry.
 ricci::Values Scan(const ricci_program* body, const ricci::Values& carry, int64_t length);
 

@@ -36,14 +36,9 @@ ContextRef ContextOf(const char* mode, std::string_view dump) {
 ProgramRef MappedProgram(ricci_ctx* ctx, const Example& e, int64_t batch) {
   ProgramRef f = Trace(ctx, e.params, e.f);
   if (e.grad != 0) f = Grad(f.get(), e.grad);
-  uint32_t n_out = 0;
-  ricci_program_signature(f.get(), nullptr, nullptr, &n_out, nullptr);
-  std::vector<int32_t> in, out(n_out, 0);
-  for (const bool own : e.own) in.push_back(own ? 0 : -1);
-  ricci_program* mapped = nullptr;
-  ricci::Check(
-      ricci_vmap(f.get(), in.data(), static_cast<uint32_t>(in.size()), out.data(), n_out, batch, nullptr, &mapped));
-  return {mapped, ricci_program_release};
+  std::vector<int32_t> in_axes;
+  for (const bool own : e.own) in_axes.push_back(own ? 0 : -1);
+  return Vmap(f.get(), batch, in_axes);
 }
 
 // Small values, so that chains of products stay finite; integers count up.
@@ -116,13 +111,10 @@ Row Measure(const Example& e, int64_t batch, const Arguments& a) {
     }
   }
   const int rounds = a.small ? 1 : 15;
-  for (Mode& m : modes) {
-    for (int round = 0; round < rounds; ++round) m.times.push_back(0);
-  }
   std::vector<int64_t> runs;
   for (const Mode& m : modes) runs.push_back(std::max<int64_t>(1, static_cast<int64_t>(1e-3 / TimeOf(m, 1))));
-  for (size_t round = 0; round < static_cast<size_t>(rounds); ++round) {
-    for (size_t i = 0; i < modes.size(); ++i) modes[i].times[round] = TimeOf(modes[i], a.small ? 1 : runs[i]);
+  for (int round = 0; round < rounds; ++round) {
+    for (size_t i = 0; i < modes.size(); ++i) modes[i].times.push_back(TimeOf(modes[i], a.small ? 1 : runs[i]));
   }
   Row row;
   for (size_t i = 0; i < modes.size(); ++i) {

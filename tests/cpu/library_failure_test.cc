@@ -2,6 +2,7 @@
 // the status is that of the lowest task that failed.
 #include <atomic>
 
+#include "library_row.h"
 #include "support/program_runner.h"
 
 namespace ricci::testing {
@@ -14,10 +15,6 @@ struct Counter {
   int64_t tasks = 1;
 };
 
-ricci_status* Type(void*, ricci_builder* b, const ricci_op* op) {
-  const ricci_type t = op->in_types[0];
-  return ricci_builder_set_out_types(b, &t, 1);
-}
 ricci_status* Plan(void* self, const ricci_op*, ricci_library_plan* out) {
   out->state = self;
   out->tasks = static_cast<Counter*>(self)->tasks;
@@ -38,23 +35,7 @@ constexpr ricci_library kLibrary = {{sizeof(ricci_library), 0, nullptr}, Plan, L
 
 class LibraryFailure : public ::testing::Test {
  protected:
-  void SetUp() override {
-    ricci_lowering lowering{};
-    lowering.hdr.size = sizeof lowering;
-    lowering.kind = RICCI_LOWER_LIBRARY;
-    lowering.target = {"*", 1};
-    lowering.library = &kLibrary;
-    const ricci_lowering* lowerings[] = {&lowering};
-    ricci_prim_def row{};
-    row.hdr.size = sizeof row;
-    row.name = {"test.count", 10};
-    row.self = &counter_;
-    row.abstract_eval = Type;
-    row.lowerings = lowerings;
-    row.n_lowerings = 1;
-    ricci_prim prim = 0;
-    ASSERT_TRUE(Ok(ricci_prim_register(r_.ctx(), &row, &prim)));
-  }
+  void SetUp() override { ASSERT_TRUE(Ok(RegisterLibraryRow(r_.ctx(), "test.count", kLibrary, &counter_))); }
   // The message of the status with which a program of one f32[] ends on the CPU.
   std::string ErrorOnCpu(const Program& f) {
     ricci_compile_opts o{};

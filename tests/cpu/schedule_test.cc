@@ -1,33 +1,19 @@
 // How vmap and kernels are scheduled: by estimates for stated processors, by what a vmap says, and refusals of what is
 // not possible.
-#include "settings.h"
+#include "backend_with.h"
+#include "library_row.h"
 #include "support/program_runner.h"
 
 namespace ricci::testing {
 namespace {
 
-// A backend of kind `cpu` for another processor than this, found before the plugin's own; it compiles, but its code may
-// not run here.
+// Other processors than this: what is compiled for them may not run here.
 template <size_t kLevel>
-ricci_status* QueryProcessor(const ricci_host_info*, const ricci_plugin** out) {
-  static const std::string name = "x86-64-v" + std::to_string(kLevel);
-  static const ricci_plugin plugin = [] {
-    ricci_plugin p{};
-    p.hdr.size = sizeof p;
-    p.abi_major = RICCI_ABI_MAJOR;
-    p.abi_minor = RICCI_ABI_MINOR;
-    p.name = {name.data(), name.size()};
-    p.version = {"0", 1};
-    p.attach = [](void*, ricci_ctx* ctx) {
-      cpu::Settings settings;
-      settings.processor = name.c_str();
-      if (kLevel >= 4) settings.features = "+avx512f,+avx512vl";
-      return cpu::AttachBackend(ctx, settings);
-    };
-    return p;
-  }();
-  *out = &plugin;
-  return nullptr;
+cpu::Settings Processor() {
+  cpu::Settings settings;
+  settings.processor = kLevel == 4 ? "x86-64-v4" : "x86-64-v3";
+  if (kLevel == 4) settings.features = "+avx512f,+avx512vl";
+  return settings;
 }
 
 // Twenty steps of a carry f32[32] under weights that all elements of the batch share.
@@ -68,7 +54,7 @@ std::string Chosen(ProgramRunner& r, std::string_view text) {
 template <size_t kLevel>
 void ExpectSchedules() {
   ProgramRunner r;
-  ASSERT_TRUE(Ok(ricci_context_add_plugin(r.ctx(), QueryProcessor<kLevel>)));
+  ASSERT_TRUE(Ok(ricci_context_add_plugin(r.ctx(), QueryBackendWith<Processor<kLevel>>)));
   EXPECT_EQ(Chosen(r, kRecurrent), "batched");
   EXPECT_EQ(Chosen(r, kSmallMatrices), "lanes");
   EXPECT_EQ(Chosen(r, kHalving), "lanes");
@@ -157,26 +143,11 @@ TEST(Schedule, WhatNoKernelCanRunIsNotInLanes) {
                                         },
                                         [](void*, const ricci_launch*) -> ricci_status* { return nullptr; },
                                         nullptr};
-  ricci_lowering lowering{};
-  lowering.hdr.size = sizeof lowering;
-  lowering.kind = RICCI_LOWER_LIBRARY;
-  lowering.target = {"*", 1};
-  lowering.library = &library;
-  const ricci_lowering* lowerings[] = {&lowering};
-  ricci_prim_def row{};
-  row.hdr.size = sizeof row;
-  row.name = {"test.call", 9};
-  row.abstract_eval = [](void*, ricci_builder* b, const ricci_op* op) {
-    return ricci_builder_set_out_types(b, op->in_types, 1);
-  };
-  row.batch = [](void*, ricci_builder* b, const ricci_op* op, const ricci_batch_args* a) -> ricci_status* {
+  const auto batch = [](void*, ricci_builder* b, const ricci_op* op, const ricci_batch_args* a) -> ricci_status* {
     a->out_dims[0] = 0;
     return ricci_builder_emit(b, op->prim, nullptr, 0, a->in, 1, a->out, 1);
   };
-  row.lowerings = lowerings;
-  row.n_lowerings = 1;
-  ricci_prim prim = 0;
-  ASSERT_TRUE(Ok(ricci_prim_register(r.ctx(), &row, &prim)));
+  ASSERT_TRUE(Ok(RegisterLibraryRow(r.ctx(), "test.call", library, nullptr, batch)));
   const std::string text =
       "program f(%x: f32[8,3]) { %y: f32[8,3] = vmap(%x) size=8 in_axes=[0] out_axes=[0] axis_name=\"\""
       " body=program(%x: f32[3]) { %r: f32[3] = test.call(%x) return %r } return %y }";

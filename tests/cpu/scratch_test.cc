@@ -3,32 +3,16 @@
 // reductions whose body stands several times in the code.
 #include <sstream>
 
-#include "settings.h"
+#include "backend_with.h"
 #include "support/program_runner.h"
 
 namespace ricci::testing {
 namespace {
 
-ricci_status* AttachSmallStack(void*, ricci_ctx* ctx) {
+cpu::Settings SmallStack() {
   cpu::Settings settings;
   settings.stack_local = 8;
-  return cpu::AttachBackend(ctx, settings);
-}
-
-// Its backend is of kind `cpu` too, and found before the plugin's own.
-ricci_status* QuerySmallStack(const ricci_host_info*, const ricci_plugin** out) {
-  static const ricci_plugin plugin = [] {
-    ricci_plugin p{};
-    p.hdr.size = sizeof p;
-    p.abi_major = RICCI_ABI_MAJOR;
-    p.abi_minor = RICCI_ABI_MINOR;
-    p.name = {"small_stack", 11};
-    p.version = {"0", 1};
-    p.attach = AttachSmallStack;
-    return p;
-  }();
-  *out = &plugin;
-  return nullptr;
+  return settings;
 }
 
 // `loops` while loops one after another over `arrays` carried arrays of `size`, in lanes of a batch that is put
@@ -84,7 +68,7 @@ void ExpectSameAsReference(ProgramRunner& r, const std::string& text, const std:
 
 TEST(Scratch, SmallBodiesWithTheBoundLowered) {
   ProgramRunner r;
-  ASSERT_TRUE(Ok(ricci_context_add_plugin(r.ctx(), QuerySmallStack)));
+  ASSERT_TRUE(Ok(ricci_context_add_plugin(r.ctx(), QueryBackendWith<SmallStack>)));
   for (const auto& [arrays, loops] : {std::pair(1, 1), std::pair(2, 3), std::pair(5, 4)}) {
     ExpectSameAsReference(r, Loops(1024, 20, arrays, loops), {Values(512 * 20), Values(512 * 20)});
   }

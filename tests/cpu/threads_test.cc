@@ -5,6 +5,7 @@
 #include <atomic>
 #include <thread>
 
+#include "library_row.h"
 #include "support/program_runner.h"
 
 namespace ricci::testing {
@@ -189,23 +190,7 @@ TEST(Threads, TasksMayCallTheContext) {
   ProgramRunner r;
   FromATask from;
   from.ctx = r.ctx();
-  ricci_lowering lowering{};
-  lowering.hdr.size = sizeof lowering;
-  lowering.kind = RICCI_LOWER_LIBRARY;
-  lowering.target = {"*", 1};
-  lowering.library = &kLibrary;
-  const ricci_lowering* lowerings[] = {&lowering};
-  ricci_prim_def row{};
-  row.hdr.size = sizeof row;
-  row.name = {"test.call_back", 14};
-  row.self = &from;
-  row.abstract_eval = [](void*, ricci_builder* b, const ricci_op* op) {
-    return ricci_builder_set_out_types(b, op->in_types, 1);
-  };
-  row.lowerings = lowerings;
-  row.n_lowerings = 1;
-  ricci_prim prim = 0;
-  ASSERT_TRUE(Ok(ricci_prim_register(r.ctx(), &row, &prim)));
+  ASSERT_TRUE(Ok(RegisterLibraryRow(r.ctx(), "test.call_back", kLibrary, &from)));
   const Program inner = r.Parse(kPrograms[0]);
   ricci_compile_opts o{};
   o.hdr.size = sizeof o;

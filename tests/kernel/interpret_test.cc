@@ -149,20 +149,10 @@ Kernel AddOne(const char* name, int64_t bound_for_flag) {
   return Must(w);
 }
 
-struct Tables {
-  std::vector<ricci_kernel_table> views;
-  std::vector<const ricci_kernel_table*> pointers;
-  explicit Tables(const std::vector<Kernel>& kernels) {
-    for (const Kernel& k : kernels) views.push_back(k.View());
-    for (const ricci_kernel_table& t : views) pointers.push_back(&t);
-  }
-  uint32_t count() const { return static_cast<uint32_t>(views.size()); }
-};
-
 // out = in; do out = out + 1 while out < 10; then case in: {0: nothing, 1 and above: out = constant}.
 TEST(InterpretPlan, WhileCaseAndCopy) {
   const std::vector<Kernel> kernels{AddOne("step", 10)};
-  const Tables tables(kernels);
+  const KernelViews tables(kernels);
   static const int32_t constant = 1000;
   Plan p;
   p.n_inputs = p.n_outputs = 1;
@@ -187,14 +177,14 @@ TEST(InterpretPlan, WhileCaseAndCopy) {
     alignas(64) char arena[128] = {};
     void* inputs[] = {&in};
     void* outputs[] = {&out};
-    const absl::Status s = Interpret(p.View(), tables.pointers.data(), tables.count(), inputs, outputs, arena);
+    const absl::Status s = Interpret(p.View(), tables.data(), tables.size(), inputs, outputs, arena);
     EXPECT_TRUE(s.ok()) << s;
     return out;
   };
   EXPECT_EQ(run(0), 9);
   EXPECT_EQ(run(-5), 9);
   EXPECT_EQ(run(3), 1000);
-  EXPECT_EQ(ToText(p.View(), tables.pointers.data(), tables.count()),
+  EXPECT_EQ(ToText(p.View(), tables.data(), tables.size()),
             "plan inputs 1 outputs 1 arena 128 {\n"
             "  copy out0 (4 B), in0 (4 B)\n"
             "  while arena+0x40 (1 B)\n"
@@ -249,7 +239,7 @@ TEST(Verify, MalformedTablesAreNamed) {
 
 TEST(Verify, MalformedPlansAreNamed) {
   const std::vector<Kernel> kernels{AddOne("step", 10)};
-  const Tables tables(kernels);
+  const KernelViews tables(kernels);
   const auto broken = [&](auto change) {
     Plan p;
     p.n_inputs = p.n_outputs = 1;
@@ -258,7 +248,7 @@ TEST(Verify, MalformedPlansAreNamed) {
                  {RICCI_BUFFER_OUTPUT, 0, 4, 0, nullptr},
                  {RICCI_BUFFER_ARENA, 0, 1, 0, nullptr}};
     change(p);
-    return std::string(Verify(p.View(), tables.pointers.data(), tables.count()).message());
+    return std::string(Verify(p.View(), tables.data(), tables.size()).message());
   };
   EXPECT_EQ(broken([](Plan& p) { p.Step(RICCI_STEP_KERNEL, 0, {0, 1, 2}); }), "");
   EXPECT_EQ(broken([](Plan& p) {

@@ -14,14 +14,10 @@ namespace ricci::testing {
 inline absl::Status InterpretOptimized(const ricci_program* p, void* const* inputs, void* const* outputs) {
   pass::Options options;
   RICCI_ASSIGN(const auto lowered, pass::Lower(*ir::FromAbi(p), options));
-  std::vector<ricci_kernel_table> tables;
-  std::vector<const ricci_kernel_table*> kernels;
-  for (const kernel::Kernel& k : lowered->kernels) tables.push_back(k.View());
-  for (const ricci_kernel_table& t : tables) kernels.push_back(&t);
-  const auto n = static_cast<uint32_t>(kernels.size());
-  RICCI_TRY(kernel::Verify(lowered->plan.View(), kernels.data(), n));
+  const kernel::KernelViews kernels(lowered->kernels);
+  RICCI_TRY(kernel::Verify(lowered->plan.View(), kernels.data(), kernels.size()));
   std::vector<std::max_align_t> arena(lowered->plan.arena_bytes / sizeof(std::max_align_t) + 1);
-  return kernel::Interpret(lowered->plan.View(), kernels.data(), n, inputs, outputs, arena.data());
+  return kernel::Interpret(lowered->plan.View(), kernels.data(), kernels.size(), inputs, outputs, arena.data());
 }
 
 inline void RunOptimized(const ricci_program* p, void* const* inputs, void* const* outputs) {

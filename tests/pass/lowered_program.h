@@ -44,14 +44,11 @@ class LoweredProgram : public SmallProgram {
       list.resize(std::max<size_t>(list.size(), b.index + 1));
       list[b.index] = a.data();
     }
-    std::vector<ricci_kernel_table> tables;
-    std::vector<const ricci_kernel_table*> kernels;
-    for (const kernel::Kernel& k : l.kernels) tables.push_back(k.View());
-    for (const ricci_kernel_table& t : tables) kernels.push_back(&t);
+    const kernel::KernelViews kernels(l.kernels);
     std::vector<std::max_align_t> arena(l.plan.arena_bytes / sizeof(std::max_align_t) + 1);
-    const auto n = static_cast<uint32_t>(kernels.size());
-    EXPECT_EQ(kernel::Interpret(l.plan.View(), kernels.data(), n, inputs.data(), outputs.data(), arena.data()),
-              absl::OkStatus());
+    EXPECT_EQ(
+        kernel::Interpret(l.plan.View(), kernels.data(), kernels.size(), inputs.data(), outputs.data(), arena.data()),
+        absl::OkStatus());
     std::vector<double> values;
     for (const ricci_plan_buffer& b : l.plan.buffers) {
       if (b.kind != RICCI_BUFFER_OUTPUT) continue;

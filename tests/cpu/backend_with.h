@@ -1,0 +1,26 @@
+// A plugin that adds one more backend of kind `cpu`, with settings of the test's own; it is found before the plugin's.
+#ifndef RICCI_TESTS_CPU_BACKEND_WITH_H_
+#define RICCI_TESTS_CPU_BACKEND_WITH_H_
+#include "ricci/ricci.h"
+#include "settings.h"
+
+namespace ricci::testing {
+
+template <cpu::Settings (*kSettings)()>
+ricci_status* QueryBackendWith(const ricci_host_info*, const ricci_plugin** out) {
+  static const ricci_plugin plugin = [] {
+    ricci_plugin p{};
+    p.hdr.size = sizeof p;
+    p.abi_major = RICCI_ABI_MAJOR;
+    p.abi_minor = RICCI_ABI_MINOR;
+    p.name = {"other_settings", 14};
+    p.version = {"0", 1};
+    p.attach = [](void*, ricci_ctx* ctx) { return cpu::AttachBackend(ctx, kSettings()); };
+    return p;
+  }();
+  *out = &plugin;
+  return nullptr;
+}
+
+}  // namespace ricci::testing
+#endif
