@@ -1,8 +1,9 @@
 // The difference law: jvp against central differences, element by element, in f64.
 //
 // Differences at two steps tell how exact they are: where they disagree, or where one-sided slopes do (a kink at the
-// point itself), nothing is said, nor of stairs so narrow that a step climbs many (ceil of what is steep). Rounding is
-// known from noise.
+// point itself), nothing is said. Neither where differences over smaller steps do say what jvp says: on stairs so
+// narrow that a step climbs many (ceil of what is steep), on waves so short that two steps agree by chance (sin of
+// 1e9). Rounding is known from noise.
 #include <cmath>
 #include <cstdio>
 
@@ -11,7 +12,7 @@
 namespace ricci::testing {
 namespace {
 
-constexpr double kStep = 1e-4, kTinyStep = kStep / 65536;
+constexpr double kStep = 1e-4;
 
 // x + step v, for parameters with a tangent.
 std::vector<Bytes> Moved(const std::vector<Bytes>& with_tangents, const Mask& active, double step) {
@@ -81,7 +82,7 @@ class Differences {
         const auto read = [&](size_t run) { return ReadFloat(DType::kF64, &runs[run].arrays[i][at]); };
         const Sample s = {read(4), read(0), read(1), read(2), read(3)};
         Complaint c = Judge(center, s, ReadFloat(DType::kF64, &tangent[at]), i, at / sizeof(double));
-        if (c && IsStair(center, in, active, s, i, at)) {
+        if (c && IsFiner(center, in, active, s, ReadFloat(DType::kF64, &tangent[at]), i, at)) {
           ++counts_.undecided;
           c.reset();
         }
@@ -92,15 +93,27 @@ class Differences {
   }
 
  private:
-  // Whether the element does not move over a step so small that a slope as that of `s` would still show.
-  static bool IsStair(const Reference& center, const std::vector<Bytes>& in, const Mask& active, const Sample& s,
+  // Whether differences over smaller steps, as long as rounding lets them speak, say `got` and not what `s` says.
+  static bool IsFiner(Reference& center, const std::vector<Bytes>& in, const Mask& active, const Sample& s, double got,
                       size_t result, size_t at) {
-    if (std::fabs(s.Extrapolated()) * kTinyStep < 0x1p-48 * std::fabs(s.at)) return false;
-    for (const double step : {kTinyStep, -kTinyStep}) {
-      const RunResult near = Reference(center, Moved(in, active, step)).want();
-      if (near.error || ReadFloat(DType::kF64, &near.arrays[result][at]) != s.at) return false;
+    const double apart = std::fabs(got - s.Extrapolated()) / 4;
+    const double noise = 16 * center.Spread(result, at / sizeof(double)).value_or(0) + 0x1p-48 * std::fabs(s.at);
+    for (double step = kStep / 8; step > SmallestStep(in, active) && noise / step < apart; step /= 8) {
+      const RunResult above = Reference(center, Moved(in, active, step)).want(),
+                      below = Reference(center, Moved(in, active, -step)).want();
+      if (above.error || below.error) return true;
+      const auto read = [&](const RunResult& run) { return ReadFloat(DType::kF64, &run.arrays[result][at]); };
+      if (std::fabs((read(above) - read(below)) / (2 * step) - got) < apart) return true;
     }
-    return true;
+    return false;
+  }
+  // By which all parameters can be moved within a hundredth.
+  static double SmallestStep(const std::vector<Bytes>& in, const Mask& active) {
+    double largest = 1;
+    for (size_t i = 0; i < active.size(); ++i)
+      for (size_t at = 0; active[i] != 0 && at < in[i].size(); at += sizeof(double))
+        largest = std::max(largest, std::fabs(ReadFloat(DType::kF64, &in[i][at])));
+    return largest * 0x1p-46;
   }
   Complaint Judge(Reference& center, const Sample& s, double got, size_t result, size_t element) {
     ++counts_.elements;

@@ -2,7 +2,7 @@
 // and sizes next to what a dtype, a vector or a tile holds.
 //
 // Such arguments are constants, half of them hidden from the compiler, so that no rounding before the function decides
-// what it gives; smooth programs have none.
+// what it gives; smooth programs have none, but waves shorter than the steps by which their derivatives are checked.
 #include <cmath>
 
 #include "fuzz/array_data.h"
@@ -86,6 +86,16 @@ void NextToAnEdge(Draft& d) {
   Values in = {ValuesNear(d, type, e.at)};
   if (!e.second.empty()) in.push_back(ValuesNear(d, type, e.second));
   if (!d.Emit(e.name, in).empty()) d.Count("argument next to an edge");
+}
+
+// sin or cos of something enormous, alone or on a slope that looks smooth from afar.
+void ShortWave(Draft& d) {
+  const Value x = d.AnyOfRank(0, 2, SetOf(DType::kF64));
+  const Value fast = lax::mul(d.Bounded(x), std::pow(10.0, static_cast<double>(d.dice().Between(3, 9))));
+  const Values wave = d.Emit(d.dice().Chance(0.5) ? "sin" : "cos", {fast});
+  if (wave.empty()) return;
+  d.Count("wave shorter than a step");
+  if (d.dice().Chance(0.5)) d.Emit("add", {lax::mul(x, 10.0), wave[0]});
 }
 
 // ---- sizes ----
@@ -210,11 +220,9 @@ void ProductsOfTheSameOperands(Draft& d) {
   }
 }
 
-constexpr Generator kGenerators[] = {{3, false, NextToAnEdge},
-                                     {1, false, LongDimension},
-                                     {1, false, ExtremeAttributes},
-                                     {3, true, Twin},
-                                     {1, true, ProductsOfTheSameOperands}};
+constexpr Generator kGenerators[] = {{3, false, NextToAnEdge},  {1, true, ShortWave},
+                                     {1, false, LongDimension}, {1, false, ExtremeAttributes},
+                                     {3, true, Twin},           {1, true, ProductsOfTheSameOperands}};
 
 }  // namespace
 

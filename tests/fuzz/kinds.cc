@@ -38,6 +38,7 @@ std::set<std::string> KindsOf(const Program& p) {
 
 std::vector<std::string> WantedKinds() {
   std::vector<std::string> out = {"argument next to an edge",
+                                  "wave shorter than a step",
                                   "attribute left out",
                                   "attributes in another order",
                                   "equation twice",
