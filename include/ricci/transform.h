@@ -53,8 +53,9 @@ typedef struct ricci_vmap_options { /* all 0 but hdr.size: the defaults */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_vmap(const ricci_program* f, const int32_t* in_axes, uint32_t n_in,
                                                    const int32_t* out_axes, uint32_t n_out, int64_t size,
                                                    const ricci_vmap_options* options, ricci_program** out);
-/* f by batching rules instead: no vmap equation is left. in_batched[i] != 0: parameter i has the batch as axis 0.
- * out_batched[results]: which results have it (as axis 0); != 0 on entry forces it. */
+/* f by batching rules instead: a vmap equation is left only around a branch or loop that may fail (check, max_trips)
+ * and is not for all elements: it fails for those alone that take it. in_batched[i] != 0: parameter i has the batch as
+ * axis 0. out_batched[results]: which results have it (as axis 0); != 0 on entry forces it. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_batch(const ricci_program* f, const uint8_t* in_batched, uint32_t n,
                                                     int64_t size, const char* axis, size_t axis_len,
                                                     uint8_t* out_batched, ricci_program** out);

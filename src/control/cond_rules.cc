@@ -245,6 +245,9 @@ absl::Status CondBatch(Builder& b, const Held& h, const ricci_batch_args& a) {
   const Mask batched = IsBatched(a, h.op.n_in);
   const MaskView operands_batched = MaskView(batched).subspan(1);
   const std::string_view axis(a.axis_name.ptr, a.axis_name.len);
+  bool may_fail = false;
+  for (size_t i = 0; i < NumBranches(h); ++i) may_fail |= MayFail(Branch(h, i));
+  if (batched[0] && may_fail) return BatchAsVmap(b, h, a);
   // A result is batched if it is in any branch, or if each element chooses its own.
   Mask force(h.op.n_out, batched[0]);
   std::vector<transform::BatchProgram> batches;

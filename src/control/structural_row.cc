@@ -1,6 +1,7 @@
 #include "control/structural_row.h"
 
 #include "absl/strings/str_join.h"
+#include "ir/walk.h"
 #include "ricci/exact.h"
 
 namespace ricci::inline v0::control {
@@ -107,6 +108,20 @@ Mask IsBatched(const ricci_batch_args& a, uint32_t n_in) {
   Mask out;
   for (uint32_t i = 0; i < n_in; ++i) out.push_back(a.in_dims[i] >= 0);
   return out;
+}
+
+bool MayFail(const prim::Row& row, std::span<const ricci_attr> attrs) {
+  const bool bounded = row.flow != prim::Flow::kWhile || ir::FindAttr(attrs, "max_trips") != nullptr;
+  return row.has(RICCI_PRIM_MAY_FAIL) && bounded;
+}
+
+bool MayFail(const Program& f) {
+  const std::vector<const Program*> all = ir::NestedFirst(f);
+  return std::any_of(all.begin(), all.end(), [](const Program* p) {
+    return std::any_of(p->equations.begin(), p->equations.end(), [&](const ir::Equation& eqn) {
+      return MayFail(prim::Registry::Of(*p).Get(eqn.prim), eqn.attrs);
+    });
+  });
 }
 
 }  // namespace ricci::inline v0::control

@@ -176,6 +176,12 @@ absl::StatusOr<Val> ScalarI32(Builder& b, int32_t value);
 // The value of operand i with its batch dimension at 0, or as it is if not batched.
 absl::StatusOr<Vals> BatchFront(Builder& b, const ricci_batch_args& a, uint32_t n_in);
 Mask IsBatched(const ricci_batch_args& a, uint32_t n_in);
+// Whether a run of the program may fail, wherever in it.
+bool MayFail(const Program& f);
+// The same of an equation, without the programs that it holds: a while fails only if it has a bound.
+bool MayFail(const prim::Row& row, std::span<const ricci_attr> attrs);
+// The rule of what must not run for elements that do not take it: each runs by itself, in one vmap equation.
+absl::Status BatchAsVmap(Builder& b, const Held& h, const ricci_batch_args& a);
 
 // ---- one per file ----
 absl::Status RegisterCall(prim::Registry& r);

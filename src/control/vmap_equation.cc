@@ -263,6 +263,25 @@ constexpr const ricci_lowering* kLowerings[] = {&kLanes, &kBatched};
 
 }  // namespace
 
+absl::Status BatchAsVmap(Builder& b, const Held& h, const ricci_batch_args& a) {
+  RICCI_ASSIGN(auto body, b.Nest("one", h.in_types()));
+  RICCI_ASSIGN(const Vals one, body->Emit(h.op.prim, h.attrs, body->params()));
+  RICCI_ASSIGN(const ProgramRef program, body->Finish(one));
+  const Mask batched = IsBatched(a, h.op.n_in);
+  Axes in_axes;
+  for (uint8_t each : batched) in_axes.push_back(each != 0 ? 0 : -1);
+  const Axes out_axes(h.op.n_out, 0);
+  RICCI_ASSIGN(const Vals in, BatchFront(b, a, h.op.n_in));
+  RICCI_ASSIGN(const Vals out, EmitHolding(b, "vmap", *program,
+                                           {trace::IntAttr("size", a.axis_size), trace::IntsAttr("in_axes", in_axes),
+                                            trace::IntsAttr("out_axes", out_axes),
+                                            trace::StringAttr("axis_name", {a.axis_name.ptr, a.axis_name.len})},
+                                           in));
+  std::copy(out.begin(), out.end(), a.out);
+  std::fill(a.out_dims, a.out_dims + h.op.n_out, 0);
+  return absl::OkStatus();
+}
+
 absl::Status RegisterVmap(prim::Registry& r) {
   ricci_prim_def d = Define("vmap", kAttrs, kLowerings);
   d.abstract_eval = TypeThunk<Type>;

@@ -187,6 +187,7 @@ absl::Status WhileBatch(Builder& b, const Held& h, const ricci_batch_args& a) {
   for (bool changed = true; changed;) {
     RICCI_ASSIGN(changed, round());
   }
+  if (cond.out_batched[0] && (MayFail(*w.cond) || MayFail(*w.body))) return BatchAsVmap(b, h, a);
   RICCI_ASSIGN(Vals in, BatchFront(b, a, h.op.n_in));
   for (uint32_t i = w.n_cond + w.n_body; i < h.op.n_in; ++i) {
     if (a.in_dims[i] >= 0 || !batched[i]) continue;

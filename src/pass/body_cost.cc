@@ -1,6 +1,7 @@
 #include "pass/body_cost.h"
 
 #include "base/hash_map.h"
+#include "control/structural_row.h"
 #include "pass/kernel_builder.h"
 #include "ricci/exact.h"
 #include "trace/builder.h"
@@ -10,12 +11,6 @@ namespace {
 
 constexpr int64_t kKernelElements = 256;  // of one value of a loop body that runs within a kernel
 constexpr int64_t kKernelProduct = 64;    // the same if it holds products
-
-// A while fails only if it has a bound.
-bool MayFail(const prim::Row& row, const ir::Equation& eqn) {
-  const bool bounded = row.flow != prim::Flow::kWhile || ir::FindAttr(eqn.attrs, "max_trips") != nullptr;
-  return row.has(RICCI_PRIM_MAY_FAIL) && bounded;
-}
 
 absl::StatusOr<BodyCost> CostOf(const ir::Program& f, const Options& options) {
   prim::Registry& registry = prim::Registry::Of(f);
@@ -30,7 +25,7 @@ absl::StatusOr<BodyCost> CostOf(const ir::Program& f, const Options& options) {
       cost.no_kernel = row.name;
     }
     cost.product |= row.has(RICCI_PRIM_EXPENSIVE);
-    cost.may_fail |= MayFail(row, eqn);
+    cost.may_fail |= control::MayFail(row, eqn.attrs);
     const bool guards = row.flow == prim::Flow::kCond || row.flow == prim::Flow::kWhile;
     bool holds = false;
     for (const ricci_attr& a : eqn.attrs) {

@@ -46,6 +46,13 @@ class Scheduler {
     if (!cost.kernel_possible) {
       if (asked == "lanes")
         return Refuse("lanes", base::Cat(cost.no_kernel, " in its body cannot run within a kernel"));
+      // What is batched for itself, so that no element fails in a branch that it does not take, comes back as it is.
+      if (cost.guards_failure && trace::ProgramOf(eqn_.attrs, "body").equations.size() == 1) {
+        return transform::AtEquation(
+            absl::UnimplementedError(base::Cat("its body holds a check in a branch, so it can run in lanes only, and ",
+                                               cost.no_kernel, ", which cannot run within a kernel")),
+            f_, eqn_, "vmap");
+      }
       return Take(b, in, Batched(), base::Cat("batched, since no kernel can hold ", cost.no_kernel));
     }
     // Batched, all branches run on all elements, and an element could fail in a branch that it does not take.

@@ -176,7 +176,8 @@ absl::StatusOr<std::string> CompiledCode::Dump(std::string_view stage) const {
 absl::StatusOr<std::string> CompiledCode::DumpDecisions() const {
   std::string text;
   for (const std::string& decision : lowered_->decisions) text += decision;
-  if (device()->backend.estimate == nullptr) return text;
+  if (device()->reference) return text + "device " + device()->kind + " interprets: nothing is scheduled\n";
+  if (device()->backend.estimate == nullptr) return text + "device " + device()->kind + " does not estimate kernels\n";
   RICCI_ASSIGN(const pass::Estimate estimate, EstimateOn(device()->backend, *lowered_, &text));
   absl::StrAppendFormat(&text, "in all about %.0f cycles of one thread\n", estimate.cycles);
   return text;

@@ -119,11 +119,42 @@ void Scan(Draft& d) {
           {"unroll", d.dice().Between(1, 2)}});
 }
 
+// `x`, with a promise that holds wherever this runs.
+Value Promised(Draft& d, const Value& promise, const Value& x) {
+  return d.Emit("check", {promise, x},
+                {{"code", static_cast<int64_t>(kBrokenPromise)}, {"message", "ran unguarded"}})[0];
+}
+// Branches that rely on being taken: each checks what the index says, some in a body of their own.
+void GuardedCond(Draft& d) {
+  const Value at = d.Of(DType::kI32, {});
+  const Values in = {at, at, SomeValues(d, 1)[0]};
+  const std::vector<ArrayType> params = {at.type(), in[2].type()};
+  std::vector<Owned> branches;
+  std::vector<ricci_program*> list;
+  for (const char* holds : {"le", "gt"}) {
+    Draft body(d, params);
+    const Value promise = body.Emit(holds, {body.params()[0], lax::full_like(body.params()[0], 0)})[0];
+    const Value x = Promised(body, promise, body.params()[1]);
+    GrowBody(body);
+    Owned branch = body.Finish({x, body.Produce(x.type())});
+    if (d.dice().Chance(0.3)) {
+      Draft outer(d, params);
+      ricci_program* p = branch.get();
+      branch = outer.Finish(outer.Emit("call", outer.params(), {{"body", p}, {"name", "g"}}));
+    }
+    branches.push_back(branch);
+  }
+  for (const Owned& p : branches) list.push_back(p.get());
+  d.Emit("cond", in, {{"branches", std::span<ricci_program* const>(list)}});
+  d.Count("check that its branch guards");
+}
+
 // while i < limit (and now and then something of the carry): the first carry counts.
 void While(Draft& d) {
-  Values carries = SomeValues(d, d.dice().Between(1, 2));
-  const Values consts = SomeValues(d, d.dice().Below(2));
+  Values carries = SomeValues(d, d.dice().Between(1, 2)), consts = SomeValues(d, d.dice().Below(2));
   const Value limit = d.Of(DType::kI32, {});
+  const bool guards = d.dice().Chance(0.2);  // a check in its body that holds for who goes on
+  if (guards) consts.push_back(limit);
   carries.insert(carries.begin(), Emit1("sub", {limit, d.Of(DType::kI32, {})}));
   const int64_t bound = d.palette().deep ? 2 : d.dice().Between(3, 9);
   std::vector<ArrayType> cond_params = {limit.type()}, body_params = TypesOf(consts);
@@ -136,7 +167,9 @@ void While(Draft& d) {
   Draft body(d, body_params);
   GrowBody(body);
   const size_t n = consts.size();
-  const Value one = lax::full_like(body.params()[n], 1);
+  Value one = lax::full_like(body.params()[n], 1);
+  if (guards) one = Promised(body, body.Emit("lt", {body.params()[n], body.params()[n - 1]})[0], one);
+  if (guards) d.Count("check that its loop guards");
   Values out = {body.Emit("add", {body.params()[n], one})[0]};
   for (size_t i = 1; i < carries.size(); ++i) out.push_back(body.Produce(carries[i].type()));
   const Owned body_program = body.Finish(out);
@@ -213,7 +246,7 @@ void LargeLanes(Draft& d) {
   d.Emit("vmap", in, {{"body", raw}, {"size", size}, {"in_axes", in_axes}, {"out_axes", out_axes}});
 }
 
-constexpr Generator kGenerators[] = {{1, true, Call}, {2, true, Checkpoint}, {2, true, Cond},
+constexpr Generator kGenerators[] = {{1, true, Call}, {2, true, Checkpoint}, {2, true, Cond}, {1, true, GuardedCond},
                                      {3, true, Scan}, {2, true, While},      {3, true, Vmap}};
 
 }  // namespace

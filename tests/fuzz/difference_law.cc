@@ -1,7 +1,7 @@
 // The difference law: jvp against central differences, element by element, in f64.
 //
 // Differences at two steps tell how exact they are: where they disagree, or where one-sided slopes do (a kink at the
-// point itself), nothing is said. Neither where differences over smaller steps do say what jvp says: on stairs so
+// point itself), nothing is said. Neither where smaller steps say something else: on stairs so
 // narrow that a step climbs many (ceil of what is steep), on waves so short that two steps agree by chance (sin of
 // 1e9). Rounding is known from noise.
 #include <cmath>
@@ -93,17 +93,17 @@ class Differences {
   }
 
  private:
-  // Whether differences over smaller steps, as long as rounding lets them speak, say `got` and not what `s` says.
+  // Whether differences over smaller steps, as long as rounding lets them speak, say something else than `s`.
   static bool IsFiner(Reference& center, const std::vector<Bytes>& in, const Mask& active, const Sample& s, double got,
                       size_t result, size_t at) {
-    const double apart = std::fabs(got - s.Extrapolated()) / 4;
-    const double noise = 16 * center.Spread(result, at / sizeof(double)).value_or(0) + 0x1p-48 * std::fabs(s.at);
-    for (double step = kStep / 8; step > SmallestStep(in, active) && noise / step < apart; step /= 8) {
+    const double apart = std::fabs(got - s.Extrapolated());
+    const double noise = 4 * center.Spread(result, at / sizeof(double)).value_or(0) + 0x1p-48 * std::fabs(s.at);
+    for (double step = kStep / 3; step > SmallestStep(in, active) && noise / step < apart; step /= 3) {
       const RunResult above = Reference(center, Moved(in, active, step)).want(),
                       below = Reference(center, Moved(in, active, -step)).want();
       if (above.error || below.error) return true;
       const auto read = [&](const RunResult& run) { return ReadFloat(DType::kF64, &run.arrays[result][at]); };
-      if (std::fabs((read(above) - read(below)) / (2 * step) - got) < apart) return true;
+      if (!(std::fabs((read(above) - read(below)) / (2 * step) - s.Extrapolated()) <= apart / 2)) return true;
     }
     return false;
   }

@@ -39,6 +39,8 @@ std::set<std::string> KindsOf(const Program& p) {
 std::vector<std::string> WantedKinds() {
   std::vector<std::string> out = {"argument next to an edge",
                                   "wave shorter than a step",
+                                  "check that its branch guards",
+                                  "check that its loop guards",
                                   "attribute left out",
                                   "attributes in another order",
                                   "equation twice",

@@ -81,7 +81,7 @@ constexpr Way kWays[kNoiseVariants] = {Way::kBoth, Way::kBoth, Way::kCoarse, Way
 class Noise {
  public:
   Noise(uint32_t variant, Rounding rounding)
-      : variant_(variant), way_(kWays[variant]), rounding_(rounding), dice_(variant + 1) {}
+      : variant_(variant), way_(kWays[variant % kNoiseVariants]), rounding_(rounding), dice_(variant + 1) {}
 
   absl::StatusOr<ir::ProgramRef> Apply(const ir::Program& f) {
     const auto nested = [&](const ir::Program& p) { return Apply(p); };

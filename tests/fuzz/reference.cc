@@ -70,7 +70,10 @@ bool Reference::Close(size_t result, size_t at, const std::byte* got) {
     if (g == w) return true;  // zeros of either sign
   }
   double spread = 0;
-  for (uint32_t variant = 0; variant < kNoiseVariants; ++variant) {
+  const auto enough = [&] {
+    return IsFloat(d) && spread > std::fabs(ReadFloat(d, want)) / 2 ? kManyNoiseVariants : kNoiseVariants;
+  };
+  for (uint32_t variant = 0; variant < enough(); ++variant) {
     const std::byte* noisy = Noisy(variant, result, at);
     if (noisy == nullptr) return ++counts_.undecided, true;
     if (!IsFloat(d)) {
