@@ -12,6 +12,7 @@
 #include "pass/body_cost.h"
 #include "pass/kernel_builder.h"
 #include "pass/merge_groups.h"
+#include "pass/operation_cost.h"
 #include "pass/pass.h"
 #include "trace/attrs.h"
 #include "transform/rules.h"
@@ -20,10 +21,11 @@ namespace ricci::inline v0::pass {
 namespace {
 
 constexpr uint32_t kNoGroup = ~0u;
-constexpr uint32_t kMaxGroup = 512;     // equations in one kernel, which bounds code size and compile time
-constexpr int64_t kCheapToRepeat = 12;  // cost of an expression that may be computed in several groups
-constexpr int64_t kRepeats = 6;         // cost of an expression times the places of one group it is computed at
-constexpr size_t kMaxPlaces = 16;       // at which a view is read
+constexpr uint32_t kMaxGroup = 512;      // equations in one kernel, which bounds code size and compile time
+constexpr int64_t kCheapToRepeat = 12;   // cost of an expression that may be computed in several groups
+constexpr int64_t kRepeats = 6;          // cost of an expression times the places of one group it is computed at
+constexpr size_t kMaxPlaces = 16;        // at which a view is read
+constexpr int64_t kWorthAKernel = 4096;  // simple operations that are not repeated
 
 enum class Form : uint8_t {
   kExpression,
@@ -35,13 +37,12 @@ struct Info {
   Form form = Form::kLoops;
   bool view = false;  // INDEX: moves elements, computes nothing
   bool dead = false;  // nothing reads it: it is left out
-  int64_t cost = 1;   // of one element, with what has been pulled in
+  int64_t own = 1;    // of one element
+  int64_t cost = 1;   // the same with what has been pulled in
   uint32_t group = kNoGroup;
+  double spread = 1;             // how often one element is computed in its group, for broadcasts behind it
   std::vector<uint64_t> places;  // the maps from points of its groups to elements read of it, as hashes; sorted
 };
-
-// How dear an expression is per element. Arithmetic and moves are 1; what the row flags as dear is more.
-int64_t CostOf(const prim::Row& row) { return row.has(RICCI_PRIM_TRANSCENDENTAL) ? 16 : 1; }
 
 class Fuser {
  public:
@@ -49,6 +50,7 @@ class Fuser {
       : f_(f),
         options_(options),
         registry_(prim::Registry::Of(f)),
+        operations_(registry_, options.target),
         info_(f.equations.size()),
         users_(f.values.size()) {}
 
@@ -85,7 +87,7 @@ class Fuser {
     const bool reads_stored = l->kind == RICCI_LOWER_LIBRARY || in_plan || IsUpdate(*l) || row.has(RICCI_PRIM_BARRIER);
     info.form = reads_stored ? Form::kLibrary : expression && eqn.n_results == 1 ? Form::kExpression : Form::kLoops;
     info.view = l->kind == RICCI_LOWER_INDEX && !row.has(RICCI_PRIM_TRANSCENDENTAL);
-    info.cost = CostOf(row);
+    info.own = info.cost = operations_.Of(f_, eqn);
     return absl::OkStatus();
   }
 
@@ -113,6 +115,7 @@ class Fuser {
     const bool may_repeat = info.view || info.cost <= kCheapToRepeat;
     bool fits = info.form == Form::kExpression && !stored && (groups.size() == 1 || (may_repeat && groups.size() <= 4));
     for (uint32_t g : groups) fits = fits && g != kNoGroup && members_[g].size() < kMaxGroup;
+    if (fits) info.spread = SpreadOf(eqn.result(0));
     if (fits && !info.view && RepeatsWork(e)) fits = false;
     if (fits) info.places = PlacesOf(eqn.result(0));
     if (info.places.size() > kMaxPlaces) fits = false;
@@ -120,6 +123,7 @@ class Fuser {
       fits = false;
     if (!fits) {
       info.places = {e};
+      info.spread = 1;
       members_[e].push_back(e);
       joined_[e] = {e};
       return;
@@ -150,10 +154,41 @@ class Fuser {
     return places;
   }
 
+  double SpreadOf(ir::ValueId v) const {
+    double spread = 1;
+    for (uint32_t user : users_[v]) {
+      if (info_[user].form != Form::kExpression) continue;
+      const auto points = static_cast<double>(f_.type(f_.equations[user].result(0)).elements);
+      spread = std::max(spread,
+                        info_[user].spread * points / static_cast<double>(std::max<int64_t>(f_.type(v).elements, 1)));
+    }
+    return spread;
+  }
+
+  // What an element of e costs with all expressions behind it, as far as that can matter.
+  int64_t WorkOf(uint32_t e) const {
+    int64_t work = 0;
+    std::vector<uint32_t> all = {e};
+    for (size_t i = 0; i < all.size() && work <= kCheapToRepeat; ++i) {
+      if (!info_[all[i]].view) work += info_[all[i]].own;
+      for (ir::ValueId v : f_.equations[all[i]].operands) {
+        if (f_.values[v].kind != ir::ValueKind::kResult) continue;
+        const uint32_t from = f_.values[v].index;
+        const bool known = std::find(all.begin(), all.end(), from) != all.end();
+        if (info_[from].form == Form::kExpression && !known) all.push_back(from);
+      }
+    }
+    return work;
+  }
+
   // Would a user that loads an element many times (a product, a window, a broadcast that computes) evaluate e as often?
   bool RepeatsWork(uint32_t e) const {
     const ir::Equation& eqn = f_.equations[e];
     const int64_t n = f_.type(eqn.result(0)).elements;
+    if (const double again = (info_[e].spread - 1) * static_cast<double>(n); again > 0) {
+      const int64_t work = WorkOf(e);
+      if (work > kCheapToRepeat && again * static_cast<double>(work) > kWorthAKernel) return true;
+    }
     for (uint32_t user : users_[eqn.result(0)]) {
       const ir::Equation& u = f_.equations[user];
       const bool once = info_[user].form == Form::kExpression ? f_.type(u.result(0)).elements <= n
@@ -170,7 +205,7 @@ class Fuser {
     groups_.resize(f_.equations.size());
     for (uint32_t e = 0; e < f_.equations.size(); ++e) {
       const prim::Row& row = registry_.Get(f_.equations[e].prim);
-      costs[e] = CostOf(row);
+      costs[e] = info_[e].own;
       if (info_[e].form == Form::kExpression) joins_[e] = Joins::kExpression;
       if (info_[e].form == Form::kLoops && row.has(RICCI_PRIM_READS_ONCE)) joins_[e] = Joins::kRows;
       if (members_[e].empty()) continue;
@@ -282,6 +317,7 @@ class Fuser {
   const ir::Program& f_;
   const Options& options_;
   prim::Registry& registry_;
+  OperationCosts operations_;
   std::vector<Info> info_;
   std::vector<std::vector<uint32_t>> users_;               // equations that read a value
   base::HashMap<uint32_t, std::vector<uint32_t>> joined_;  // groups (roots) an equation is part of

@@ -180,6 +180,8 @@ class KernelBuilder {
   absl::Status InlineRows(const ir::Program& f, uint32_t n_rows, std::span<const ArrayId> in,
                           std::span<const ArrayId> dst);
   absl::StatusOr<std::vector<Kept>> ChooseKept(const ir::Program& f, std::span<const ricci_lowering* const> lowerings);
+  static std::vector<int64_t> CostOfRows(const ir::Program& f, std::span<const int64_t> own,
+                                         std::span<const Kept> kept);
   absl::Status RowEquation(const ir::Program& f, const ir::Equation& eqn, const ricci_lowering& l,
                            std::span<const Kept> kept, std::span<const ArrayId> dst_of, std::vector<ArrayId>& env);
   absl::StatusOr<ArrayId> PrivateRow(ir::TypeId t);

@@ -8,17 +8,18 @@
 //
 // Expressions are computed where they are read. They are kept in a private row only if several loops read them and
 // computing them again is dearer than reading them back.
+#include <set>
+
 #include "base/status_abi.h"
 #include "pass/kernel_builder.h"
+#include "pass/operation_cost.h"
 #include "trace/builder.h"
 #include "transform/rules.h"
 
 namespace ricci::inline v0::pass {
 namespace {
 
-constexpr int64_t kReadBack = 4;         // what storing and reading an element costs, in simple operations
-constexpr int64_t kTranscendental = 16;  // what one costs
-constexpr int64_t kMostCost = 1 << 20;   // sums stop here
+constexpr int64_t kReadBack = 4;  // what storing and reading an element costs, in simple operations
 
 }  // namespace
 
@@ -98,48 +99,80 @@ absl::StatusOr<ArrayId> KernelBuilder::PrivateRow(ir::TypeId t) {
   return Add(std::move(a));
 }
 
+namespace {
+
+// In which of the loops over a row an expression is read, each told by the equation that it computes.
+struct Readers {
+  std::set<size_t> loops;
+  bool repeats = false;  // more than once within one of them
+
+  void Add(const Readers& other) {
+    loops.insert(other.loops.begin(), other.loops.end());
+    repeats |= other.repeats;
+  }
+  bool several() const { return repeats || loops.size() > 1; }
+};
+
+}  // namespace
+
 // What is kept once computed: one value for the row where that is all there is; expressions that more than one loop
-// reads and that are dear, and all that loops make, in a private row or a result.
+// reads and that are dear, and all that loops make, in a private row or a result. Backwards, since what is kept reads
+// its operands in one loop, however many read it; then what is cheap beside what is kept is computed again after all.
 absl::StatusOr<std::vector<KernelBuilder::Kept>> KernelBuilder::ChooseKept(
     const ir::Program& f, std::span<const ricci_lowering* const> lowerings) {
   const size_t n_rows = row_.extents.size();
   RowReads reads(static_cast<uint32_t>(n_rows));
-  std::vector<int64_t> loops(f.values.size(), 0), cost(f.values.size(), 0);
-  std::vector<uint8_t> last(f.values.size(), 0);  // read in the last loop, which stores all results that are left
+  std::vector<Readers> readers(f.values.size());
   for (ir::ValueId r : f.results) {
-    last[r] = 1;
+    readers[r].loops.insert(f.equations.size());  // the last one, which stores all results that are left
     reads.MarkRow(r);
   }
+  const auto is_loop = [&](size_t e) { return lowerings[e]->kind == RICCI_LOWER_LOOPS; };
+  std::vector<Kept> kept(f.values.size(), Kept::kNot);
+  OperationCosts operations(registry_, target_);
+  std::vector<int64_t> own(f.equations.size());
+  for (size_t e = 0; e < own.size(); ++e) own[e] = operations.Of(f, f.equations[e]);
+  std::vector<int64_t> cost = CostOfRows(f, own, kept);
   for (size_t e = f.equations.size(); e-- > 0;) {
     const ir::Equation& eqn = f.equations[e];
     RICCI_ASSIGN(const Factors factors, FactorsOf(f, eqn, lowerings[e]->kind == RICCI_LOWER_SCALAR));
     RICCI_TRY(base::Invariant(reads.Visit(eqn, factors), "a merged equation runs by rows"));
-    const bool is_loop = lowerings[e]->kind == RICCI_LOWER_LOOPS || f.type(eqn.result(0)).rank() == n_rows;
-    for (ir::ValueId v : eqn.operands) {
-      const bool repeats = !is_loop && f.type(v).elements < f.type(eqn.result(0)).elements;
-      loops[v] += is_loop ? 1 : loops[eqn.result(0)] + repeats;
-      last[v] |= !is_loop && last[eqn.result(0)];
-    }
-  }
-  std::vector<Kept> kept(f.values.size(), Kept::kNot);
-  for (size_t e = 0; e < f.equations.size(); ++e) {
-    const ir::Equation& eqn = f.equations[e];
-    cost[eqn.result(0)] = registry_.Get(eqn.prim).has(RICCI_PRIM_TRANSCENDENTAL) ? kTranscendental : 1;
-    for (ir::ValueId o : eqn.operands) cost[eqn.result(0)] = std::min(cost[eqn.result(0)] + cost[o], kMostCost);
     for (uint32_t i = 0; i < eqn.n_results; ++i) {
       const ir::ValueId v = eqn.result(i);
       const RowReads::Use use = reads.Of(v);
       if (!use.row || use.other) continue;
-      const bool dear = loops[v] + last[v] > 1 && cost[v] > kReadBack;
-      if (f.type(v).rank() == n_rows) {
+      const bool dear = readers[v].several() && cost[v] > kReadBack;
+      if (f.type(v).rank() == n_rows)
         kept[v] = Kept::kValue;
-      } else if (dear || lowerings[e]->kind == RICCI_LOWER_LOOPS) {
+      else if (dear || is_loop(e))
         kept[v] = Kept::kRow;
-      }
-      if (kept[v] != Kept::kNot) cost[v] = 1;
+    }
+    const Readers own{{e}};
+    const bool alone = is_loop(e) || kept[eqn.result(0)] != Kept::kNot;
+    for (ir::ValueId v : eqn.operands) {
+      readers[v].Add(alone ? own : readers[eqn.result(0)]);
+      readers[v].repeats |= !is_loop(e) && f.type(v).elements < f.type(eqn.result(0)).elements;
     }
   }
+  cost = CostOfRows(f, own, kept);
+  for (size_t e = 0; e < f.equations.size(); ++e) {
+    const ir::ValueId v = f.equations[e].result(0);
+    if (kept[v] == Kept::kRow && !is_loop(e) && cost[v] <= kReadBack) kept[v] = Kept::kNot;
+  }
   return kept;
+}
+
+// Of one element of each result, given that of each equation, with what it is computed from but for what is kept.
+std::vector<int64_t> KernelBuilder::CostOfRows(const ir::Program& f, std::span<const int64_t> own,
+                                               std::span<const Kept> kept) {
+  std::vector<int64_t> cost(f.values.size(), 0);
+  for (size_t e = 0; e < own.size(); ++e) {
+    const ir::Equation& eqn = f.equations[e];
+    int64_t sum = own[e];
+    for (ir::ValueId o : eqn.operands) sum = std::min(sum + (kept[o] == Kept::kNot ? cost[o] : 1), kMostCost);
+    for (uint32_t i = 0; i < eqn.n_results; ++i) cost[eqn.result(i)] = sum;
+  }
+  return cost;
 }
 
 absl::Status KernelBuilder::InlineRows(const ir::Program& f, uint32_t n_rows, std::span<const ArrayId> in,

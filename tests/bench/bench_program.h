@@ -62,6 +62,7 @@ std::vector<Case> CallCases(ricci_ctx* ctx);
 std::vector<Case> ElementwiseCases(ricci_ctx* ctx);
 std::vector<Case> ProductCases(ricci_ctx* ctx);
 std::vector<Case> LoopCases(ricci_ctx* ctx);
+std::vector<Case> PairCases(ricci_ctx* ctx);
 std::vector<Case> TrainingCases(ricci_ctx* ctx);
 
 }  // namespace bench

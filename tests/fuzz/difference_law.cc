@@ -60,6 +60,9 @@ class Differences {
   Complaint Check(uint64_t seed) {
     const std::vector<ArrayType> params = ParamsOf(ctx_, f_.get()), results = ResultsOf(ctx_, f_.get());
     const Mask active = FloatingOf(params);
+    for (size_t i = 0; i < params.size(); ++i) {
+      if (active[i] != 0 && params[i].dtype() != DType::kF64) return {};  // too coarse
+    }
     const Program jvp = JvpOf(f_, active);
     const std::vector<Bytes> in = DrawInputs(ctx_, jvp.get(), seed, /*special=*/false);
     Reference center(ctx_, f_, Moved(in, active, 0), counts_.loops);

@@ -158,6 +158,21 @@ def lbm(small):
     return jitted(lambda f: lax.fori_loop(0, 10, lambda i, f: lbm_step(f), f), start, work=10.0 * n * n)
 
 
+def forces(x):
+    d = lax.rem(x[:, None, :] - x[None, :, :], jnp.float32(1))
+    d = jnp.where(d > 0.5, d - 1, d)
+    r2 = (d * d).sum(2) + 0.01
+    s2 = 0.01 / r2
+    s6 = s2 * s2 * s2
+    near = jnp.where(r2 < 0.0625, (2 * s6 * s6 - s6) * s2 * 24, 0)
+    return (near[:, :, None] * d).sum(1)
+
+
+def pairs(grad):
+    f = jax.grad(lambda x: (forces(x) ** 2).sum()) if grad else forces
+    return lambda small: jitted(f, uniform(3 * (8 if small else 256)).reshape(-1, 3))
+
+
 def normal(small):
     n = 1 << (10 if small else 24)
     return jitted(lambda key: jax.random.normal(jax.random.wrap_key_data(key), (n,)), np.array([0, 1], np.uint32))
@@ -199,6 +214,8 @@ CASES = {
     'mlp_trace': Case('s', mlp_trace),
     'mlp_compile': Case('s', mlp_compile),
     'lbm': Case('MLUPS', lbm),
+    'pairs': Case('us', pairs(False)),
+    'pairs_grad': Case('us', pairs(True)),
     'normal': Case('ms', normal),
     'sort': Case('ms', sort),
 }
