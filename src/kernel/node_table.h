@@ -82,6 +82,7 @@ class NodeTable {
   uint32_t OpenScope();
   void CloseScope(uint32_t outer);  // the current one; `outer` becomes current
   uint32_t scope() const { return scope_; }
+  bool IsOpen(uint32_t scope) const { return scope_open_[scope] != 0; }
   uint32_t ScopeOf(Val v) const { return nodes_[v].scope; }
 
   std::vector<Val> order;

@@ -217,6 +217,8 @@ std::optional<int64_t> Writer::StrideIn(Val v, Val index) const {
 }
 
 bool Writer::Usable(Val v) const { return impl_->nodes.Usable(v); }
+uint32_t Writer::Scope() const { return impl_->nodes.scope(); }
+bool Writer::IsOpen(uint32_t scope) const { return impl_->nodes.IsOpen(scope); }
 uint32_t Writer::Depth() const { return static_cast<uint32_t>(impl_->blocks.size()); }
 size_t Writer::Size() const { return impl_->nodes.order.size(); }
 

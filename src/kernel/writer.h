@@ -107,7 +107,11 @@ class Writer {
   // v = index * stride + a value that does not depend on `index`; nothing if that cannot be told.
   std::optional<int64_t> StrideIn(Val v, Val index) const;
   bool Usable(Val v) const;  // still in a block that is open
-  uint32_t Depth() const;    // open blocks
+  // The block that is open now, and whether one of before is still: what was found in it may be folded by what holds in
+  // it alone (the condition of an `if`), even to a constant.
+  uint32_t Scope() const;
+  bool IsOpen(uint32_t scope) const;
+  uint32_t Depth() const;  // open blocks
   // How often what is written now runs side by side: iterations of the parallel loops that are open outermost.
   int64_t Points() const;
   size_t Size() const;  // instructions so far

@@ -250,12 +250,15 @@ absl::StatusOr<Val> KernelBuilder::LoadPlace(const Array& a, const Index& index)
 absl::StatusOr<Val> KernelBuilder::LoadLazy(ArrayId id, const Index& index) {
   std::vector<uint32_t> key{id, index.flat};
   key.insert(key.end(), index.at.begin(), index.at.end());
-  if (auto it = memo_.find(key); it != memo_.end() && w_.Usable(it->second)) return it->second;
+  if (auto it = memo_.find(key); it != memo_.end() && w_.IsOpen(it->second.scope) && w_.Usable(it->second.value)) {
+    return it->second.value;
+  }
+  const uint32_t scope = w_.Scope();
   const Lazy lazy = arrays_[id].lazy;  // a copy: evaluating adds arrays
   auto v = lazy.lowering->kind == RICCI_LOWER_SCALAR ? EvaluateScalar(lazy, index) : EvaluateIndex(lazy, index);
   if (!v.ok()) return transform::AtEquation(v.status(), *lazy.program, *lazy.eqn, "lower");
   RICCI_TRY(transform::AtEquation(w_.status(), *lazy.program, *lazy.eqn, "lower"));
-  memo_[key] = *v;
+  memo_[key] = {*v, scope};
   return *v;
 }
 

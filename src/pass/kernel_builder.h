@@ -199,8 +199,12 @@ class KernelBuilder {
   Row row_;
   int64_t most_in_lanes_ = 0;  // elements of an array of the program that is being inlined, written out one by one
   bool left_row_ = false;      // something has touched another row than that which is being computed
-  base::HashMap<std::vector<uint32_t>, Val> memo_;  // (array, flat, index...) -> element
-  std::vector<ir::ProgramRef> decomposed_;          // keeps programs of decompositions alive
+  struct Evaluated {
+    Val value = 0;
+    uint32_t scope = 0;  // in which it was, and is known to be that
+  };
+  base::HashMap<std::vector<uint32_t>, Evaluated> memo_;  // (array, flat, index...) -> element
+  std::vector<ir::ProgramRef> decomposed_;                // keeps programs of decompositions alive
 };
 
 inline ricci_kernel_builder* Abi(KernelBuilder* k) { return reinterpret_cast<ricci_kernel_builder*>(k); }

@@ -93,7 +93,7 @@ class Noise {
                            for (Val& v : in) {
                              RICCI_ASSIGN(v, Settle(b, v));
                              if (IsOneOf(kMovesOperands, name)) {
-                               RICCI_ASSIGN(v, Move(b, v));
+                               RICCI_ASSIGN(v, Move(b, v, Coarser(from, eqn, Of(b, v))));
                              }
                            }
                            RICCI_ASSIGN(Vals out, pass::CopyWithNested(b, from, eqn, in, nested));
@@ -121,13 +121,21 @@ class Noise {
     const Element e = Encode(Of(b, like), number);
     return b.Constant(b.type_id(like), std::as_bytes(std::span(e.bytes).first(e.size)));
   }
-  // v (1 + d), with d of a few units in the last place, another one for each element: were all of one size, two of them
-  // would often cancel, as in 1 / exp(x).
-  absl::StatusOr<Val> Move(trace::Builder& b, Val v) {
-    const DType dtype = Of(b, v);
+  // The dtype that rounds an operand of `dtype`: that of the results, if it is the narrower one (a product of f64 as
+  // f32).
+  static DType Coarser(const ir::Program& f, const ir::Equation& eqn, DType dtype) {
+    if (eqn.n_results == 0) return dtype;
+    const auto result = static_cast<DType>(f.type(eqn.result(0)).dtype);
+    const bool coarser = IsFloat(result) && IsFloat(dtype) && InfoOf(result).epsilon > InfoOf(dtype).epsilon;
+    return coarser ? result : dtype;
+  }
+  absl::StatusOr<Val> Move(trace::Builder& b, Val v) { return Move(b, v, Of(b, v)); }
+  // v (1 + d), with d of a few units in the last place of `dtype`, another one for each element: were all of one size,
+  // two of them would often cancel, as in 1 / exp(x).
+  absl::StatusOr<Val> Move(trace::Builder& b, Val v, DType dtype) {
     if (!IsReal(b, v)) return v;
     const int steps = BitsOf(dtype) == 16 ? 2 : 4;
-    return way_ == Way::kCoarse ? Coarse(b, v, steps) : MoveBy(b, v, InfoOf(dtype).epsilon * steps);
+    return way_ == Way::kCoarse ? Coarse(b, v, steps, dtype) : MoveBy(b, v, InfoOf(dtype).epsilon * steps);
   }
   absl::StatusOr<Val> MoveResult(trace::Builder& b, std::string_view name, const Vals& in, Val v) {
     RICCI_ASSIGN(v, Move(b, v));
@@ -135,13 +143,13 @@ class Noise {
     if (way_ == Way::kDown && IsOneOf(kOverflow, name)) return Return(b, v, in[0]);
     return v;
   }
-  // Rounded to multiples of about 2 `steps` units in the last place; what has no normal number left becomes zero.
-  absl::StatusOr<Val> Coarse(trace::Builder& b, Val v, int steps) {
-    const FloatInfo info = InfoOf(Of(b, v));
+  // Rounded to multiples of about 2 `steps` units in the last place of `dtype`; what has no normal number left becomes
+  // zero.
+  absl::StatusOr<Val> Coarse(trace::Builder& b, Val v, int steps, DType dtype) {
     const int dropped = steps == 2 ? 2 : 3;
     return b.Emit1("reduce_precision",
-                   std::array{trace::IntAttr("exponent_bits", info.exponent_bits),
-                              trace::IntAttr("mantissa_bits", info.mantissa_bits - dropped)},
+                   std::array{trace::IntAttr("exponent_bits", InfoOf(Of(b, v)).exponent_bits),
+                              trace::IntAttr("mantissa_bits", InfoOf(dtype).mantissa_bits - dropped)},
                    std::array{v});
   }
   // `otherwise` where `v` is the number `from`.

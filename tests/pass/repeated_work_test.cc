@@ -1,4 +1,5 @@
 // Views at several places: what they read is computed once per place, within bounds that keep chains linear.
+#include "ir/print.h"
 #include "pass/lowered_program.h"
 
 namespace ricci::testing {
