@@ -145,17 +145,21 @@ class Walk {
   // from one trip to the next.
   template <typename Trip>
   Cost Sequential(uint32_t loop, double trips, Trip trip_of) {
-    std::vector<std::pair<uint32_t, double>> carried;  // arrays, and when they were there before
+    std::vector<std::pair<uint32_t, double>> carried, read;  // arrays, and when they were there before
     for (uint32_t i = loop + 1; i < blocks_.close[loop]; ++i) {
       const ricci_inst& inst = k_.insts[i];
-      if (inst.op == RICCI_K_SET && inst.a < loop) carried.emplace_back(inst.a, std::exchange(ready_[inst.a], 0));
+      if (inst.a >= loop) continue;
+      if (inst.op == RICCI_K_SET) carried.emplace_back(inst.a, std::exchange(ready_[inst.a], 0));
+      if (inst.op == RICCI_K_GET) read.emplace_back(inst.a, std::exchange(ready_[inst.a], 0));
     }
     const uint32_t around = std::exchange(trip_begin_, loop);
     Cost trip = trip_of();
     trip_begin_ = around;
     for (const auto& [local, before] : carried) trip.cycles = std::max(trip.cycles, ready_[local]);
-    // Backwards: the first of several entries for one array has what was before.
-    for (size_t i = carried.size(); i-- > 0;) ready_[carried[i].first] = carried[i].second + trips * trip.cycles;
+    for (const auto& [local, before] : carried) ready_[local] = trips * trip.cycles;
+    // What was before stands in the first of the entries for one array.
+    for (const auto& [local, before] : carried) ready_[local] += before;
+    for (const auto& [local, before] : read) ready_[local] += before;
     return trip;
   }
 

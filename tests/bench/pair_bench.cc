@@ -15,11 +15,11 @@ Value Forces(const Value& x) {
   const Shape pairs = {n, n}, all = {n, n, 3};
   const Value between = sub(broadcast_in_dim(x, all, Shape{0, 2}), broadcast_in_dim(x, all, Shape{1, 2}));
   const Value wrapped = rem(between, full_like(between, 1.0));
-  const Value d = select(gt(wrapped, 0.5), sub(wrapped, 1.0), wrapped);
+  const Value d = select(gt(wrapped, full_like(wrapped, 0.5)), sub(wrapped, 1.0), wrapped);
   const Value r2 = add(reduce_sum(mul(d, d), Shape{2}), 0.01);
   const Value s2 = div(full_like(r2, 0.01), r2), s6 = mul(mul(s2, s2), s2);
   const Value strength = mul(mul(sub(mul(2.0, mul(s6, s6)), s6), s2), 24.0);
-  const Value near = select(lt(r2, 0.0625), strength, full_like(strength, 0.0));
+  const Value near = select(lt(r2, full_like(r2, 0.0625)), strength, full_like(strength, 0.0));
   return reduce_sum(mul(broadcast_in_dim(near, all, Shape{0, 1}), d), Shape{1});
 }
 

@@ -76,6 +76,27 @@ TEST(Schedule, TellsBothEstimatesAndTheKernels) {
   EXPECT_NE(text.find("\nin all about "), std::string::npos) << text;
 }
 
+// A loop that writes a stack, and one on the way back that reads it: each trip waits for the one before, not for all of
+// the other loop's.
+double LanesOfLoops(ProgramRunner& r, int trips) {
+  std::string text =
+      "program f(%x: f32[4096]) { %y: f32[4096] = vmap(%x) size=4096 in_axes=[0] out_axes=[0] axis_name=\"\""
+      " body=program(%x: f32[]) { %c: f32[], %s: f32[TRIPS] = scan(%x) length=TRIPS num_consts=0 num_carry=1"
+      " reverse=false body=program(%x: f32[]) { %n: f32[] = sin(%x) %k: f32[] = cos(%x) return %n, %k }"
+      " %z: f32[] = scan(%c, %s) length=TRIPS num_consts=0 num_carry=1 reverse=true"
+      " body=program(%g: f32[], %k: f32[]) { %p: f32[] = mul(%g, %k) return %p } return %z } return %y }";
+  for (size_t at; (at = text.find("TRIPS")) != std::string::npos;) text.replace(at, 5, std::to_string(trips));
+  const std::string decisions = r.Dump(r.Parse(text), "decisions", "cpu");
+  return std::stod(decisions.substr(decisions.find("lanes: ") + 7));
+}
+
+TEST(Schedule, EstimatesGrowWithTheTripsOfLoops) {
+  ProgramRunner r;
+  const double once = LanesOfLoops(r, 100), ten = LanesOfLoops(r, 1000);
+  EXPECT_GT(ten, 5 * once);
+  EXPECT_LT(ten, 20 * once);
+}
+
 std::string WithSchedule(std::string text, const std::string& schedule) {
   const std::string anchor = " axis_name=\"\"";
   return text.replace(text.find(anchor), anchor.size(), anchor + " schedule=\"" + schedule + "\"");
