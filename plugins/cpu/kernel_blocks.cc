@@ -30,6 +30,7 @@ void KernelEmitter::Range(uint32_t first, uint32_t last) {
         break;
       case RICCI_K_LOCAL:
         DeclareLocal(i);
+        ClearSwitchedOff(i);
         break;
       case RICCI_K_GET:
         Get(i);

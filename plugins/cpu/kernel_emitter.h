@@ -153,6 +153,7 @@ class KernelEmitter {
   V MaskOrAll() { return mask_ != nullptr ? mask_ : l_.IntLike(LLVMConstNull(l_.vec(l_.i1())), 1); }
 
   void DeclareLocal(uint32_t id);
+  void ClearSwitchedOff(uint32_t id);
   V Memory(const Local& local);
 
   void Get(uint32_t id);

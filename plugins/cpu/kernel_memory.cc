@@ -5,6 +5,11 @@
 #include "kernel_emitter.h"
 
 namespace ricci::cpu {
+namespace {
+
+constexpr int64_t kElementsClearedAlone = 64;  // in registers most of them; larger arrays are cleared as memory
+
+}  // namespace
 
 V KernelEmitter::FromMemory(uint32_t dtype, V v) {
   if (dtype != RICCI_BOOL) return v;
@@ -84,6 +89,25 @@ void KernelEmitter::DeclareLocal(uint32_t id) {
   local.scratch = (scratch_ + 63) / 64 * 64;
   scratch_ = std::min<uint64_t>(local.scratch + bytes, RICCI_MAX_DIM);
   out_.scratch_bytes = std::max(out_.scratch_bytes, scratch_);
+}
+
+// Lanes that are switched off compute, too, and what they compute with costs time: of whatever lies in the memory,
+// sines of huge numbers and sums of denormal ones take a hundred times as long.
+void KernelEmitter::ClearSwitchedOff(uint32_t id) {
+  const Local& local = locals_[id];
+  if (!local.per_lane || mask_ == nullptr || masked_depth_ == 0) return;
+  const ricci_inst& inst = k_.insts[id];
+  const LLVMTypeRef t = l_.vec(MemoryType(l_, inst.dtype));
+  const unsigned align = std::min(64u, l_.lanes * Align(inst.dtype));
+  if (inst.imm > kElementsClearedAlone) {
+    const ricci_exact bytes = ricci_exact_of(inst.imm) * SizeOfDType(inst.dtype) * l_.lanes;
+    LLVMBuildMemSet(l_.b, Memory(local), LLVMConstNull(l_.i8()), l_.I64(ricci_exact_clamp(bytes, 0, RICCI_MAX_DIM)),
+                    align);
+    return;
+  }
+  for (int64_t i = 0; i < inst.imm; ++i) {
+    LLVMSetAlignment(LLVMBuildStore(l_.b, LLVMConstNull(t), Element(t, Memory(local), l_.I64(i))), align);
+  }
 }
 
 // An address in scratch is formed at each use: the first use may be in a block that not all others come after.

@@ -97,6 +97,24 @@ TEST(Schedule, EstimatesGrowWithTheTripsOfLoops) {
   EXPECT_LT(ten, 20 * once);
 }
 
+// Lanes that do not take a branch compute along; not with what happens to lie in the memory, which may be a huge number
+// whose sine takes a hundred times as long.
+TEST(Schedule, SwitchedOffLanesComputeWithNumbers) {
+  ProgramRunner r;
+  ASSERT_TRUE(Ok(ricci_context_config(r.ctx(), "vmap", 4, "lanes", 5)));
+  const Program f = r.Parse(
+      "program f(%x: f32[16]) { %y: f32[16] = vmap(%x) size=16 in_axes=[0] out_axes=[0] axis_name=\"\""
+      " body=program(%x: f32[]) { %z: f32[] = constant 0.0 %p: bool[] = gt(%x, %z)"
+      " %i: i32[] = convert_element_type(%p) new_dtype=i32"
+      " %r: f32[] = cond(%i, %x) branches=[program(%x: f32[]) { return %x }, program(%x: f32[]) {"
+      " %s: f32[] = scan(%x) length=50 num_consts=0 num_carry=1 reverse=false body=program(%x: f32[]) {"
+      " %s: f32[] = sin(%x) return %s } return %s }] return %r } return %y }");
+  const std::string native = r.Dump(f, "native", "cpu");
+  EXPECT_NE(native.find("sin"), std::string::npos);
+  EXPECT_EQ(native.find("undef"), std::string::npos) << native;
+  EXPECT_EQ(native.find("poison"), std::string::npos) << native;
+}
+
 std::string WithSchedule(std::string text, const std::string& schedule) {
   const std::string anchor = " axis_name=\"\"";
   return text.replace(text.find(anchor), anchor.size(), anchor + " schedule=\"" + schedule + "\"");
