@@ -1,8 +1,9 @@
 // dot_general as batched matrix products: C[batch] = A[batch] B[batch], C row-major, A and B at any strides.
 //
-// Taken are products whose free dimensions of each operand, and whose contracted dimensions, lie at one stride; the
-// rest is left to the generated kernel. Tasks are tiles fixed by shape, each of which packs its own operands: our pool
-// distributes them, so bits do not depend on the thread count, and nothing waits for anything.
+// Where the free dimensions of an operand, or the contracted ones, do not lie at one stride, tables tell where elements
+// are, so every layout is taken; C has its dimensions in the order of the operands' always. Tasks are tiles fixed by
+// shape, each of which packs its own operands: our pool distributes them, so bits do not depend on the thread count,
+// and nothing waits for anything.
 #include "gemm.h"
 
 #include <algorithm>
@@ -19,6 +20,7 @@ namespace ricci::cpu {
 namespace {
 
 constexpr int64_t kSmallest = 24 * 24 * 24;      // m n k below which the generated kernel is as good and fuses
+constexpr int64_t kNarrow = 8;                   // likewise columns or steps
 constexpr int64_t kTaskWork = int64_t{1} << 21;  // m n k of one task at least, if there is more than one
 constexpr int64_t kTasks = 8;                    // wanted; more when the tiles are at their largest
 constexpr int64_t kTileRows = 252, kTileColumns = 512;
@@ -72,20 +74,35 @@ bool TypeOf(uint32_t dtype, GemmType& out) {
 }
 int64_t SizeOf(GemmType t) { return t == GemmType::kF64 ? 8 : t == GemmType::kF32 ? 4 : 2; }
 
-// Some dimensions of an array as one: false if their elements do not lie at one stride.
+// Some dimensions of an array as one.
 struct Group {
   int64_t size = 1, stride = 1;
+  bool joined = true;  // their elements lie at that stride
 };
-bool Join(const Array& x, const Ints& which, Group& out) {
-  out = {};
+Group Join(const Array& x, const Ints& which) {
+  Group out;
   for (size_t i = which.size(); i-- > 0;) {
     const auto d = static_cast<size_t>(which[i]);
     if (x.dims[d] == 1) continue;
     if (out.size == 1) out.stride = x.strides[d];
-    if (x.strides[d] != out.size * out.stride) return false;
+    out.joined &= x.strides[d] == out.size * out.stride;
     out.size *= x.dims[d];
   }
-  return true;
+  return out;
+}
+// Where the elements of such a group lie.
+Ints OffsetsOf(const Array& x, const Ints& which) {
+  Ints all = {0};
+  for (const int64_t dimension : which) {
+    const auto d = static_cast<size_t>(dimension);
+    Ints next;
+    next.reserve(all.size() * static_cast<size_t>(x.dims[d]));
+    for (const int64_t from : all) {
+      for (int64_t i = 0; i < x.dims[d]; ++i) next.push_back(from + i * x.strides[d]);
+    }
+    all = std::move(next);
+  }
+  return all;
 }
 
 Ints Without(size_t rank, const Ints& a, const Ints& b) {
@@ -114,7 +131,8 @@ struct Product {
   GemmType a_type{}, b_type{}, c_type{}, sum{};
   std::vector<BatchDim> batch_dims;
   int64_t batch = 1, m = 0, n = 0, k = 0;
-  int64_t a_outer = 1, a_k = 1, b_outer = 1, b_k = 1;  // strides
+  Group rows, columns, a_steps, b_steps;
+  Ints rows_at, columns_at, a_steps_at, b_steps_at;  // offsets, of those that do not join
   int64_t tile_m = 0, tile_n = 0, m_tiles = 1, n_tiles = 1, batch_per_task = 1;
   int64_t b_offset = 0, sums_offset = 0, scratch_bytes = 0;
   GemmTileFn tile = nullptr;
@@ -132,13 +150,9 @@ bool ReadProduct(const ricci_op* op, Product& p) {
   Ints l = Attr(op, "lhs_contract"), r = Attr(op, "rhs_contract");
   const Ints lb = Attr(op, "lhs_batch"), rb = Attr(op, "rhs_batch");
   SortPairs(l, r);
-  Group m, n, k, k_of_b;
-  if (!Join(a, l, k) || !Join(b, r, k_of_b) || !Join(a, Without(a.dims.size(), l, lb), m) ||
-      !Join(b, Without(b.dims.size(), r, rb), n)) {
-    return false;
-  }
-  p.m = m.size, p.n = n.size, p.k = k.size;
-  p.a_outer = m.stride, p.a_k = k.stride, p.b_outer = n.stride, p.b_k = k_of_b.stride;
+  const Ints rows = Without(a.dims.size(), l, lb), columns = Without(b.dims.size(), r, rb);
+  p.rows = Join(a, rows), p.columns = Join(b, columns), p.a_steps = Join(a, l), p.b_steps = Join(b, r);
+  p.m = p.rows.size, p.n = p.columns.size, p.k = p.a_steps.size;
   for (size_t i = 0; i < lb.size(); ++i) {
     const auto da = static_cast<size_t>(lb[i]), db = static_cast<size_t>(rb[i]);
     p.batch_dims.push_back({a.dims[da], a.strides[da], b.strides[db]});
@@ -187,10 +201,26 @@ bool Make(const ricci_op* op, Product& p) {
   if (!ReadProduct(op, p)) return false;
   // A product with a vector reads its matrix once, which needs no packing.
   if (p.m < 2 || p.n < 2 || p.k < 1 || p.m * p.n * p.k < kSmallest) return false;
+  // Few columns or steps leave panels half empty; so do few of both rows and columns, of which a loop over k is as
+  // good.
+  const bool plain = p.columns.joined && p.columns.stride == 1;
+  if ((plain && (p.n <= kNarrow || p.k <= kNarrow)) || (p.m <= kNarrow && p.n <= kNarrow)) return false;
   ChooseTiles(p);
   LayOutScratch(p);
   p.tile = BestTile();
   return true;
+}
+
+// What only a run needs.
+void FillTables(const ricci_op* op, Product& p) {
+  Array a, b;
+  if (!ReadType(op, op->in_types[0], a) || !ReadType(op, op->in_types[1], b)) return;
+  Ints l = Attr(op, "lhs_contract"), r = Attr(op, "rhs_contract");
+  SortPairs(l, r);
+  if (!p.rows.joined) p.rows_at = OffsetsOf(a, Without(a.dims.size(), l, Attr(op, "lhs_batch")));
+  if (!p.columns.joined) p.columns_at = OffsetsOf(b, Without(b.dims.size(), r, Attr(op, "rhs_batch")));
+  if (!p.a_steps.joined) p.a_steps_at = OffsetsOf(a, l);
+  if (!p.b_steps.joined) p.b_steps_at = OffsetsOf(b, r);
 }
 
 // ---- the lowering ----
@@ -215,6 +245,7 @@ ricci_status* Plan(void*, const ricci_op* op, ricci_library_plan* out) {
   return Guard([&]() -> ricci_status* {
     auto p = std::make_unique<Product>();
     if (!Make(op, *p)) return ricci_status_make(RICCI_INTERNAL, "dot_general: planned what did not match", 39);
+    FillTables(op, *p);
     out->tasks = (p->batch + p->batch_per_task - 1) / p->batch_per_task * p->m_tiles * p->n_tiles;
     out->flops = 2 * static_cast<uint64_t>(p->batch * p->m * p->n * p->k);
     out->scratch_bytes = static_cast<uint64_t>(p->scratch_bytes);
@@ -223,12 +254,20 @@ ricci_status* Plan(void*, const ricci_op* op, ricci_library_plan* out) {
   });
 }
 
-GemmMatrix Shifted(const void* data, GemmType type, int64_t elements, int64_t outer_stride, int64_t k_stride) {
-  return {static_cast<const char*>(data) + elements * SizeOf(type), outer_stride, k_stride, type};
+// The part of an operand from row or column `first` on, `elements` after its begin.
+GemmMatrix From(int64_t first, const void* data, GemmType type, int64_t elements, const Group& outer,
+                const Ints& outer_at, const Group& k, const Ints& k_at) {
+  if (outer.joined) elements += first * outer.stride;
+  return {static_cast<const char*>(data) + elements * SizeOf(type),
+          outer.stride,
+          k.stride,
+          outer.joined ? nullptr : outer_at.data() + first,
+          k.joined ? nullptr : k_at.data(),
+          type};
 }
 
 void RunTile(const Product& p, const ricci_launch& l, int64_t batch, int64_t m0, int64_t n0) {
-  int64_t a = m0 * p.a_outer, b = n0 * p.b_outer, rest = batch;
+  int64_t a = 0, b = 0, rest = batch;
   for (size_t i = p.batch_dims.size(); i-- > 0;) {
     const BatchDim& d = p.batch_dims[i];
     a += rest % d.size * d.a_stride;
@@ -236,8 +275,8 @@ void RunTile(const Product& p, const ricci_launch& l, int64_t batch, int64_t m0,
     rest /= d.size;
   }
   auto* scratch = static_cast<char*>(l.scratch);
-  const GemmTile tile{Shifted(l.in[0], p.a_type, a, p.a_outer, p.a_k),
-                      Shifted(l.in[1], p.b_type, b, p.b_outer, p.b_k),
+  const GemmTile tile{From(m0, l.in[0], p.a_type, a, p.rows, p.rows_at, p.a_steps, p.a_steps_at),
+                      From(n0, l.in[1], p.b_type, b, p.columns, p.columns_at, p.b_steps, p.b_steps_at),
                       static_cast<char*>(l.out[0]) + ((batch * p.m + m0) * p.n + n0) * SizeOf(p.c_type),
                       p.n,
                       p.c_type,

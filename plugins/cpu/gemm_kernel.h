@@ -161,9 +161,16 @@ struct GemmKernel {
     }
   }
 
-  // A panel from `width` rows of adjacent k: a square at a time, transposed in registers.
+  // Where row or column i begins, and what step k adds to that.
+  static int64_t Row(const GemmMatrix& m, int64_t i) {
+    return m.outer_at != nullptr ? m.outer_at[i] : i * m.outer_stride;
+  }
+  static int64_t Step(const GemmMatrix& m, int64_t k) { return m.k_at != nullptr ? m.k_at[k] : k * m.k_stride; }
+
+  // A panel from rows [first, first + width) of adjacent k: a square at a time, transposed in registers.
   template <typename T, typename From>
-  static int64_t PackAcross(const From* from, int64_t stride, int64_t width, int64_t k, int64_t padded, T* to) {
+  static int64_t PackAcross(const From* from, const GemmMatrix& m, int64_t first, int64_t width, int64_t k,
+                            int64_t padded, T* to) {
     constexpr int kL = kLanes<T>;
     const int64_t whole = k / kL * kL;
     for (int64_t w = 0; w < padded; w += kL) {
@@ -171,7 +178,7 @@ struct GemmKernel {
         Vector<T> rows[kL];
 #pragma GCC unroll 16
         for (int i = 0; i < kL; ++i) {
-          rows[i] = w + i < width ? LoadAs<T>(from + (w + i) * stride + step) : Vector<T>{};
+          rows[i] = w + i < width ? LoadAs<T>(from + Row(m, first + w + i) + step) : Vector<T>{};
         }
         Transpose<T>(rows);
 #pragma GCC unroll 16
@@ -196,14 +203,15 @@ struct GemmKernel {
     }
     return done;
   }
-  // A panel [k][padded] of `width` rows or columns from step `done` on, zeros in the rest.
+  // A panel [k][padded] of rows or columns [first, first + width) from step `done` on, zeros in the rest.
   template <typename T, typename From>
-  static void PackRest(const From* from, const GemmMatrix& m, int64_t width, int64_t done, int64_t k, int64_t padded,
-                       T* to) {
+  static void PackRest(const From* from, const GemmMatrix& m, int64_t first, int64_t width, int64_t done, int64_t k0,
+                       int64_t k, int64_t padded, T* to) {
     for (int64_t step = done; step < k; ++step) {
-      for (int64_t w = 0; w < padded; ++w) {
-        to[step * padded + w] = w < width ? static_cast<T>(Widen(from[w * m.outer_stride + step * m.k_stride])) : T{};
-      }
+      const From* at = from + Step(m, k0 + step);
+      T* row = to + step * padded;
+      for (int64_t w = 0; w < width; ++w) row[w] = static_cast<T>(Widen(at[Row(m, first + w)]));
+      for (int64_t w = width; w < padded; ++w) row[w] = T{};
     }
   }
   // From one panel to the next: not a power of two, or all would fall into the same lines of the cache.
@@ -213,20 +221,22 @@ struct GemmKernel {
   template <typename T, typename From>
   static void PackFrom(const GemmMatrix& m, int64_t outer, int64_t panel, int64_t padded, int64_t k0, int64_t k,
                        T* to) {
-    const auto* from = static_cast<const From*>(m.data) + k0 * m.k_stride;
-    const int64_t along = m.outer_stride == 1 ? PackAlong(from, m.k_stride, outer, panel, padded, k, to) : 0;
+    const auto* data = static_cast<const From*>(m.data);
+    const auto* from = data + k0 * m.k_stride;  // where k has a stride
+    const int64_t along =
+        m.outer_adjacent() && m.k_at == nullptr ? PackAlong(from, m.k_stride, outer, panel, padded, k, to) : 0;
     for (int64_t w = 0; w < outer; w += panel, to += PanelStride(k, padded)) {
       const int64_t width = Min(panel, outer - w);
-      const From* at = from + w * m.outer_stride;
-      const bool across = m.k_stride == 1 && m.outer_stride != 1;
-      PackRest(at, m, width, across ? PackAcross(at, m.outer_stride, width, k, padded, to) : along, k, padded, to);
+      const bool across = m.k_adjacent() && !m.outer_adjacent();
+      const int64_t done = across ? PackAcross(from, m, w, width, k, padded, to) : along;
+      PackRest(data, m, w, width, done, k0, k, padded, to);
     }
   }
   // Rows of adjacent k are copied: the inner loop takes single elements of them just as well.
   template <typename T, typename From>
   static void PackRows(const GemmMatrix& m, int64_t outer, int64_t k0, int64_t k, T* to) {
-    const auto* from = static_cast<const From*>(m.data) + k0;
-    for (int64_t i = 0; i < outer; ++i, from += m.outer_stride, to += kRowStride) {
+    for (int64_t i = 0; i < outer; ++i, to += kRowStride) {
+      const auto* from = static_cast<const From*>(m.data) + Row(m, i) + k0;
       int64_t step = 0;
       for (; step + kLanes<T> <= k; step += kLanes<T>) Store(to + step, LoadAs<T>(from + step));
       for (; step < k; ++step) to[step] = static_cast<T>(Widen(from[step]));
@@ -275,7 +285,7 @@ struct GemmKernel {
   static void Sum(const GemmTile& t, T* c, int64_t c_stride, T* a_panels, T* b_panels) {
     constexpr int64_t kWidth = kMaxVectors * kLanes<T>;
     const int64_t rows = Ceil(t.m, Ceil(t.m, kMaxRows));  // of each panel, as even as can be
-    const bool by_rows = t.a.k_stride == 1;
+    const bool by_rows = t.a.k_adjacent();
     const int64_t depth = Ceil(Ceil(t.k, Ceil(t.k, kGemmDepth)), 16) * 16;
     for (int64_t k0 = 0; k0 < t.k; k0 += depth) {
       const int64_t k = Min(depth, t.k - k0);

@@ -11,11 +11,16 @@ namespace ricci::cpu {
 
 enum class GemmType : uint8_t { kF32, kF64, kF16, kBF16 };
 
-// A matrix of [outer, k] at any strides, in elements: rows of the left operand, columns of the right one.
+// A matrix of [outer, k]: rows of the left operand, columns of the right one. Its elements lie at strides or, where
+// several dimensions that do not join are one here, at a table of offsets; in elements.
 struct GemmMatrix {
   const void* data;
   int64_t outer_stride, k_stride;
+  const int64_t *outer_at, *k_at;  // NULL: the stride tells
   GemmType type;
+
+  bool outer_adjacent() const { return outer_at == nullptr && outer_stride == 1; }
+  bool k_adjacent() const { return k_at == nullptr && k_stride == 1; }
 };
 
 // c[m, n] = sum over k of a[m, k] b[n, k]; c has columns at stride 1. Sums are in f64 if `sum` is, else in f32.

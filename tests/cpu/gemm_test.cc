@@ -41,22 +41,43 @@ uint64_t BitsOf(GemmType t, int v) {
   return t == GemmType::kF64 ? d : t == GemmType::kF32 ? s : t == GemmType::kBF16 ? s >> 16 : half;
 }
 
-// A matrix [outer, k] of small integers at some strides, with its values as they are.
+// A matrix [outer, k] of small integers at some strides, with its values as they are. Layouts 3 to 6: rows, steps or
+// both are in no order, so that a table tells where they lie.
 struct Matrix {
+  static constexpr int kLayouts = 7;
+
   Matrix(GemmType type, int64_t outer, int64_t k, int layout, std::mt19937& random) : type(type), k(k) {
-    outer_stride = layout == 0 ? k : layout == 1 ? 1 : 2 * k + 3;
-    k_stride = layout == 0 ? 1 : layout == 1 ? outer : 2;
+    const bool adjacent_k = layout == 0 || layout == 3, adjacent_rows = layout == 1 || layout == 4;
+    outer_stride = adjacent_k ? k : adjacent_rows ? 1 : 2 * k + 3;
+    k_stride = adjacent_k ? 1 : adjacent_rows ? outer : 2;
     bytes.resize(static_cast<size_t>((outer - 1) * outer_stride + (k - 1) * k_stride + 1) * SizeOf(type));
+    if (layout == 3 || layout >= 5) outer_at = Shuffled(outer, outer_stride, random);
+    if (layout == 4 || layout == 6) k_at = Shuffled(k, k_stride, random);
     for (int64_t i = 0; i < outer * k; ++i) {
       values.push_back(static_cast<int>(random() % 5) - 2);
       const uint64_t bits = BitsOf(type, values.back());
-      std::memcpy(&bytes[static_cast<size_t>(i / k * outer_stride + i % k * k_stride) * SizeOf(type)], &bits,
-                  SizeOf(type));
+      const int64_t row = outer_at.empty() ? i / k * outer_stride : outer_at[static_cast<size_t>(i / k)],
+                    step = k_at.empty() ? i % k * k_stride : k_at[static_cast<size_t>(i % k)];
+      std::memcpy(&bytes[static_cast<size_t>(row + step) * SizeOf(type)], &bits, SizeOf(type));
     }
   }
-  cpu::GemmMatrix View() const { return {bytes.data(), outer_stride, k_stride, type}; }
+  static std::vector<int64_t> Shuffled(int64_t n, int64_t stride, std::mt19937& random) {
+    std::vector<int64_t> at;
+    for (int64_t i = 0; i < n; ++i) at.push_back(i * stride);
+    std::shuffle(at.begin(), at.end(), random);
+    return at;
+  }
+  cpu::GemmMatrix View() const {
+    return {bytes.data(),
+            outer_stride,
+            k_stride,
+            outer_at.empty() ? nullptr : outer_at.data(),
+            k_at.empty() ? nullptr : k_at.data(),
+            type};
+  }
   GemmType type;
   int64_t k, outer_stride, k_stride;
+  std::vector<int64_t> outer_at, k_at;
   std::vector<int> values;
   std::vector<char> bytes;
 };
@@ -93,15 +114,15 @@ TEST(GemmTile, AnyShapeLayoutAndType) {
   std::mt19937 random(3);
   const auto below = [&](int64_t n) { return static_cast<int64_t>(random() % static_cast<uint64_t>(n)); };
   constexpr GemmType types[] = {GemmType::kF32, GemmType::kF64, GemmType::kF16, GemmType::kBF16};
-  for (int trial = 0; trial < 150; ++trial) {
+  for (int trial = 0; trial < 250; ++trial) {
     // Sums of 60 products are below 256 and exact in all types.
     const GemmType c_type = types[below(4)];
     const bool wide = c_type == GemmType::kF32 || c_type == GemmType::kF64;
     const Shape s{1 + below(trial % 3 == 0 ? 90 : 16), 1 + below(trial % 3 == 1 ? 200 : 40),
                   1 + below(wide && trial % 2 == 0 ? 700 : 60)};
     const GemmType a_type = types[below(4)], b_type = types[below(4)];
-    const Matrix a(a_type, s.m, s.k, static_cast<int>(below(3)), random),
-        b(b_type, s.n, s.k, static_cast<int>(below(3)), random);
+    const Matrix a(a_type, s.m, s.k, static_cast<int>(below(Matrix::kLayouts)), random),
+        b(b_type, s.n, s.k, static_cast<int>(below(Matrix::kLayouts)), random);
     for (const InstructionSet& set : InstructionSets()) {
       if (set.there) CheckTile(set, s, a, b, c_type);
       if (HasFatalFailure()) return;
@@ -115,7 +136,15 @@ void CheckIdentity(const InstructionSet& set, GemmType type, uint16_t one, uint1
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint16_t>(i);
   std::vector<double> pa(static_cast<size_t>(cpu::GemmPacked(65536))), pb(static_cast<size_t>(cpu::GemmPacked(1))),
       sums(40000);
-  set.tile({{x.data(), 1, 1, type}, {&one, 1, 1, type}, y.data(), 1, type, GemmType::kF32, 65536, 1, 1},
+  set.tile({{x.data(), 1, 1, nullptr, nullptr, type},
+            {&one, 1, 1, nullptr, nullptr, type},
+            y.data(),
+            1,
+            type,
+            GemmType::kF32,
+            65536,
+            1,
+            1},
            {pa.data(), pb.data(), sums.data()});
   for (size_t i = 0; i < x.size(); ++i) {
     const bool nan = (x[i] & 0x7fff) > infinity;
@@ -171,6 +200,43 @@ TEST(Product, AllLayoutsAgreeWithTheInterpreter) {
     SCOPED_TRACE(c.dims);
     r.RunEverywhere(f, {Sequence(c.x_size), Sequence(c.y_size)}, c.z[1] == '6' ? 1e-12 : 1e-5);
   }
+}
+
+// A batch, two free and two contracted dimensions in each operand, wherever they stand: all orders of the left
+// operand's, each with another one of the right operand's, reach the tiles.
+TEST(Product, AllAxisOrders) {
+  // Of each kind of axis: its size in the left and in the right operand.
+  constexpr int64_t left_sizes[] = {2, 4, 6, 5, 6}, right_sizes[] = {2, 3, 8, 5, 6};
+  std::array<int, 5> left = {0, 1, 2, 3, 4};
+  ProgramRunner r;
+  int order = 0;
+  do {
+    std::array<int, 5> right = {0, 1, 2, 3, 4};
+    for (int i = 0; i < order * 37 % 120; ++i) std::next_permutation(right.begin(), right.end());
+    const auto type = [](const std::array<int, 5>& axes, const int64_t* sizes) {
+      std::string text = "f32[";
+      for (size_t i = 0; i < axes.size(); ++i) text += (i == 0 ? "" : ",") + std::to_string(sizes[axes[i]]);
+      return text + "]";
+    };
+    const auto at = [](const std::array<int, 5>& axes, int kind) {
+      return std::to_string(std::find(axes.begin(), axes.end(), kind) - axes.begin());
+    };
+    const auto free = [](const std::array<int, 5>& axes, const int64_t* sizes) {
+      std::string text;
+      for (int kind : axes) text += kind == 1 || kind == 2 ? "," + std::to_string(sizes[kind]) : "";
+      return text;
+    };
+    const Program f =
+        r.Parse("program f(%x: " + type(left, left_sizes) + ", %y: " + type(right, right_sizes) + ") { %z: f32[2" +
+                free(left, left_sizes) + free(right, right_sizes) + "] = dot_general(%x, %y) lhs_contract=[" +
+                at(left, 3) + "," + at(left, 4) + "] rhs_contract=[" + at(right, 3) + "," + at(right, 4) +
+                "] lhs_batch=[" + at(left, 0) + "] rhs_batch=[" + at(right, 0) + "]  return %z }");
+    SCOPED_TRACE(r.Print(f));
+    r.RunEverywhere(f, {Sequence(1440), Sequence(1440)}, 1e-5);
+    EXPECT_NE(r.Dump(f, "plan", "cpu").find("library"), std::string::npos);
+    ++order;
+  } while (std::next_permutation(left.begin(), left.end()));
+  EXPECT_EQ(order, 120);
 }
 
 TEST(Product, SixteenBitResultsAreRoundedOnce) {

@@ -199,8 +199,23 @@ class Noise {
       const Element e = Encode(dtype, 1 + (up ? d : -d));
       for (uint32_t k = 0; k < e.size; ++k) bytes.push_back(static_cast<std::byte>(e.bytes[k]));
     }
-    RICCI_ASSIGN(const Val factor, b.Constant(b.type_id(v), bytes));
+    RICCI_ASSIGN(Val factor, b.Constant(b.type_id(v), bytes));
+    if (variant_ >= kNoiseVariants) {
+      RICCI_ASSIGN(factor, Scattered(b, v, factor));
+    }
     return b.Emit1("mul", {}, std::array{v, factor});
+  }
+  // 1 + d becomes 1 + d w, with w from -1 to 1 by the last digits of `v`: trips of one loop differ, too.
+  absl::StatusOr<Val> Scattered(trace::Builder& b, Val v, Val factor) {
+    RICCI_ASSIGN(const Val last_digits, Splat(b, v, std::ldexp(3, InfoOf(Of(b, v)).mantissa_bits)));
+    RICCI_ASSIGN(const Val one, Splat(b, v, 1));
+    RICCI_ASSIGN(const Val angle, b.Emit1("mul", {}, std::array{v, last_digits}));
+    RICCI_ASSIGN(const Val wave, b.Emit1("sin", {}, std::array{angle}));
+    RICCI_ASSIGN(const Val d, b.Emit1("sub", {}, std::array{factor, one}));
+    RICCI_ASSIGN(const Val part, b.Emit1("mul", {}, std::array{d, wave}));
+    RICCI_ASSIGN(const Val scattered, b.Emit1("add", {}, std::array{one, part}));
+    RICCI_ASSIGN(const Val known, b.Emit1("is_finite", {}, std::array{angle}));
+    return b.Emit1("select_n", {}, std::array{known, factor, scattered});
   }
   // Zeros of one sign and NaNs of one sign.
   absl::StatusOr<Val> Settle(trace::Builder& b, Val v) {
