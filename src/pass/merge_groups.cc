@@ -22,8 +22,8 @@ namespace {
 
 constexpr uint32_t kNone = ~0u;
 constexpr size_t kMaxMembers = 192;
-constexpr size_t kMaxRoots = 12;
-constexpr size_t kMaxArrays = 24;          // read or written by one kernel
+constexpr size_t kMaxRoots = 16;
+constexpr size_t kMaxArrays = 32;          // read or written by one kernel
 constexpr size_t kMaxCandidates = 6;       // groups that one group tries
 constexpr size_t kMaxReaders = 32;         // of one value that are looked at
 constexpr int64_t kFewRows = 16;           // fewer leave threads idle,
