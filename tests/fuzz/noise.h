@@ -22,7 +22,7 @@ enum class Rounding : uint8_t {
   kAll    // conversions and reduced precision too, which are exact in one direction of a derivative only
 };
 inline constexpr uint32_t kNoiseVariants = 8;
-// Of what noise leaves no digit (sin of 1e10 in f32), or changes altogether (a comparison), a few are no measure.
+// Of what noise leaves no digit (sin of 1e10 in f32, zero), or changes altogether (a comparison), a few are no measure.
 inline constexpr uint32_t kManyNoiseVariants = 64;
 // Variants differ in the way and the signs of the noise, and in the signs of zeros and of NaNs.
 absl::StatusOr<ir::ProgramRef> WithNoise(const ir::Program& f, uint32_t variant, Rounding rounding);

@@ -71,7 +71,7 @@ bool Reference::Close(size_t result, size_t at, const std::byte* got) {
   }
   double spread = 0;
   const auto enough = [&] {
-    const bool all_or_nothing = !IsFloat(d) || spread > std::fabs(ReadFloat(d, want)) / 2;
+    const bool all_or_nothing = !IsFloat(d) || spread >= std::fabs(ReadFloat(d, want)) / 2;
     return all_or_nothing ? kManyNoiseVariants : kNoiseVariants;
   };
   for (uint32_t variant = 0; variant < enough(); ++variant) {
