@@ -135,7 +135,9 @@ class Noise {
   absl::StatusOr<Val> Move(trace::Builder& b, Val v, DType dtype) {
     if (!IsReal(b, v)) return v;
     const int steps = BitsOf(dtype) == 16 ? 2 : 4;
-    return way_ == Way::kCoarse ? Coarse(b, v, steps, dtype) : MoveBy(b, v, InfoOf(dtype).epsilon * steps);
+    // Later variants mix the ways: what must stay equal here may be moved there.
+    const bool coarse = way_ == Way::kCoarse && (variant_ < kNoiseVariants || dice_.Chance(0.5));
+    return coarse ? Coarse(b, v, steps, dtype) : MoveBy(b, v, InfoOf(dtype).epsilon * steps);
   }
   absl::StatusOr<Val> MoveResult(trace::Builder& b, std::string_view name, const Vals& in, Val v) {
     RICCI_ASSIGN(v, Move(b, v));
