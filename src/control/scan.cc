@@ -11,6 +11,7 @@ namespace {
 
 absl::Status Type(Builder& b, const Held& h) {
   RICCI_TRY(CheckCounts("scan", h, {"num_consts", "num_carry"}));
+  RICCI_TRY(CheckPlace("scan", h));
   const ScanParts s(h);
   if (s.length < 0) return base::InvalidArgument("scan: length ", s.length, " is negative");
   if (s.unroll < 1) return base::InvalidArgument("scan: unroll ", s.unroll, " must be positive");
@@ -171,7 +172,8 @@ constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM),
                                       Spec("reverse", RICCI_ATTR_BOOL, RICCI_ATTR_OPTIONAL),
                                       Spec("num_consts", RICCI_ATTR_INT),
                                       Spec("num_carry", RICCI_ATTR_INT),
-                                      Spec("unroll", RICCI_ATTR_INT, RICCI_ATTR_OPTIONAL)};
+                                      Spec("unroll", RICCI_ATTR_INT, RICCI_ATTR_OPTIONAL),
+                                      Spec("place", RICCI_ATTR_STRING, RICCI_ATTR_OPTIONAL)};
 constexpr ricci_lowering kLoops = Loops<Lower>();
 constexpr const ricci_lowering* kLowerings[] = {&kLoops};
 
@@ -186,11 +188,11 @@ int64_t TripsPerIteration(const Program& body, int64_t length, int64_t unroll) {
 
 absl::StatusOr<Vals> EmitScan(Builder& b, const ScanParts& like, const Program& body, uint32_t n_consts,
                               uint32_t n_carry, std::span<const Val> in) {
-  return EmitHolding(b, "scan", body,
-                     {trace::IntAttr("length", like.length), trace::BoolAttr("reverse", like.reverse),
-                      trace::IntAttr("num_consts", n_consts), trace::IntAttr("num_carry", n_carry),
-                      trace::IntAttr("unroll", like.unroll)},
-                     in);
+  std::vector<ricci_attr> attrs = {trace::IntAttr("length", like.length), trace::BoolAttr("reverse", like.reverse),
+                                   trace::IntAttr("num_consts", n_consts), trace::IntAttr("num_carry", n_carry),
+                                   trace::IntAttr("unroll", like.unroll)};
+  if (!like.place.empty()) attrs.push_back(trace::StringAttr("place", like.place));
+  return EmitHolding(b, "scan", body, std::move(attrs), in);
 }
 
 absl::Status RegisterScan(prim::Registry& r) {

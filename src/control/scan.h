@@ -15,20 +15,22 @@ struct ScanParts {
         n_consts(static_cast<uint32_t>(h.integer("num_consts"))),  // exact: checked
         n_carry(static_cast<uint32_t>(h.integer("num_carry"))),    // exact: checked
         n_xs(h.op.n_in - n_consts - n_carry),
-        n_ys(body->n_results() - std::min(body->n_results(), n_carry)) {}
+        n_ys(body->n_results() - std::min(body->n_results(), n_carry)),
+        place(h.text("place")) {}
 
   const Program* body;
   int64_t length;
   bool reverse;
   int64_t unroll;
   uint32_t n_consts, n_carry, n_xs, n_ys;
+  std::string_view place;
 };
 
 // How many trips one iteration of the lowered loop makes: as many as `unroll` asks for, but no more than `length`, and
 // no more copies of a large body than are worth their code. At least 1. What a scan computes does not depend on it.
 int64_t TripsPerIteration(const Program& body, int64_t length, int64_t unroll);
 
-// scan{body} with the trip count and direction of `like`.
+// scan{body} with the trip count, direction and place of `like`.
 absl::StatusOr<Vals> EmitScan(Builder& b, const ScanParts& like, const Program& body, uint32_t n_consts,
                               uint32_t n_carry, std::span<const Val> in);
 

@@ -110,6 +110,12 @@ Mask IsBatched(const ricci_batch_args& a, uint32_t n_in) {
   return out;
 }
 
+absl::Status CheckPlace(std::string_view prim, const Held& h) {
+  const std::string_view place = h.text("place");
+  if (place.empty() || place == "kernel" || place == "plan") return absl::OkStatus();
+  return base::InvalidArgument(prim, ": place is `", place, "`; it must be kernel or plan, or left out");
+}
+
 bool MayFail(const prim::Row& row, std::span<const ricci_attr> attrs) {
   const bool bounded = row.flow != prim::Flow::kWhile || ir::FindAttr(attrs, "max_trips") != nullptr;
   return row.has(RICCI_PRIM_MAY_FAIL) && bounded;

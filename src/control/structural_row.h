@@ -134,6 +134,8 @@ absl::Status SetOutTypes(Builder& b, std::span<const TypeId> types);
 // The integer attributes `names` count operands: none is negative and together they are at most all there are. Only
 // then may they be taken as numbers of 32 bits.
 absl::Status CheckCounts(std::string_view prim, const Held& h, std::initializer_list<std::string_view> names);
+// `place`, where a loop runs, is `kernel`, `plan` or left out.
+absl::Status CheckPlace(std::string_view prim, const Held& h);
 
 // Emits `prim{body = p}` with more attributes.
 absl::StatusOr<Vals> EmitHolding(Builder& b, std::string_view prim, const Program& body, std::vector<ricci_attr> attrs,

@@ -11,6 +11,7 @@ namespace {
 
 absl::Status Type(Builder& b, const Held& h) {
   RICCI_TRY(CheckCounts("while", h, {"cond_nconsts", "body_nconsts"}));
+  RICCI_TRY(CheckPlace("while", h));
   const WhileParts w(h);
   if (ir::FindAttr(h.attrs, "max_trips") != nullptr && w.max_trips < 0) {
     return base::InvalidArgument("while: max_trips ", w.max_trips, " must not be negative");
@@ -127,9 +128,12 @@ constexpr std::string_view kExamples =
     "  %z: f64[] = add(%s, %x)\n"
     "  return %m, %z\n"
     "}";
-constexpr ricci_attr_spec kAttrs[] = {Spec("cond", RICCI_ATTR_PROGRAM), Spec("body", RICCI_ATTR_PROGRAM),
-                                      Spec("cond_nconsts", RICCI_ATTR_INT), Spec("body_nconsts", RICCI_ATTR_INT),
-                                      Spec("max_trips", RICCI_ATTR_INT, RICCI_ATTR_OPTIONAL)};
+constexpr ricci_attr_spec kAttrs[] = {Spec("cond", RICCI_ATTR_PROGRAM),
+                                      Spec("body", RICCI_ATTR_PROGRAM),
+                                      Spec("cond_nconsts", RICCI_ATTR_INT),
+                                      Spec("body_nconsts", RICCI_ATTR_INT),
+                                      Spec("max_trips", RICCI_ATTR_INT, RICCI_ATTR_OPTIONAL),
+                                      Spec("place", RICCI_ATTR_STRING, RICCI_ATTR_OPTIONAL)};
 constexpr ricci_lowering kLoops = Loops<Lower>();
 constexpr const ricci_lowering* kLowerings[] = {&kLoops};
 
@@ -140,13 +144,14 @@ std::string StillGoingOn(int64_t max_trips) {
                    " trips, the stated bound; raise max_trips, or end the loop earlier");
 }
 
-absl::StatusOr<Vals> EmitWhile(Builder& b, const Program& cond, const Program& body, uint32_t n_cond, uint32_t n_body,
-                               int64_t max_trips, std::span<const Val> in) {
+absl::StatusOr<Vals> EmitWhile(Builder& b, const WhileParts& like, const Program& cond, const Program& body,
+                               uint32_t n_cond, uint32_t n_body, std::span<const Val> in) {
   ricci_program *cond_slot, *body_slot;
   std::vector<ricci_attr> attrs = {trace::ProgramAttr("cond", cond, cond_slot),
                                    trace::ProgramAttr("body", body, body_slot), trace::IntAttr("cond_nconsts", n_cond),
                                    trace::IntAttr("body_nconsts", n_body)};
-  if (max_trips >= 0) attrs.push_back(trace::IntAttr("max_trips", max_trips));
+  if (like.max_trips >= 0) attrs.push_back(trace::IntAttr("max_trips", like.max_trips));
+  if (!like.place.empty()) attrs.push_back(trace::StringAttr("place", like.place));
   return b.Emit("while", attrs, in);
 }
 

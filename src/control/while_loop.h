@@ -14,18 +14,20 @@ struct WhileParts {
         n_cond(static_cast<uint32_t>(h.integer("cond_nconsts"))),  // exact: checked
         n_body(static_cast<uint32_t>(h.integer("body_nconsts"))),  // exact: checked
         n_carry(h.op.n_in - n_cond - n_body),
-        max_trips(h.integer("max_trips", -1)) {}
+        max_trips(h.integer("max_trips", -1)),
+        place(h.text("place")) {}
 
   const Program *cond, *body;
   uint32_t n_cond, n_body, n_carry;
   int64_t max_trips;  // -1: not stated
+  std::string_view place;
 };
 
 // What a run says when the condition still holds at the bound.
 std::string StillGoingOn(int64_t max_trips);
 
-absl::StatusOr<Vals> EmitWhile(Builder& b, const Program& cond, const Program& body, uint32_t n_cond, uint32_t n_body,
-                               int64_t max_trips, std::span<const Val> in);
+absl::StatusOr<Vals> EmitWhile(Builder& b, const WhileParts& like, const Program& cond, const Program& body,
+                               uint32_t n_cond, uint32_t n_body, std::span<const Val> in);
 
 absl::Status WhileJvp(Builder& b, const Held& h, const ricci_jvp_args& a);
 absl::Status WhilePartialEval(const Held& h, const ricci_partial_eval_args& a);

@@ -52,7 +52,7 @@ absl::Status WhileJvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
   }
   Append(in, {a.primals + w.n_cond + w.n_body, w.n_carry});
   Append(in, carry_tangents);
-  RICCI_ASSIGN(Vals out, EmitWhile(b, *cond, *body, w.n_cond, w.n_body + nc, w.max_trips, in));
+  RICCI_ASSIGN(Vals out, EmitWhile(b, w, *cond, *body, w.n_cond, w.n_body + nc, in));
   uint32_t next = w.n_carry;
   for (uint32_t i = 0; i < w.n_carry; ++i) {
     a.out_primals[i] = out[i];
@@ -97,11 +97,11 @@ absl::StatusOr<ProgramRef> AsScan(Builder& b, const Held& h, const WhileParts& w
   Append(branch_in, all.subspan(w.n_cond));
   RICCI_ASSIGN(Vals next, trip->Emit("cond", attrs, branch_in));
   RICCI_ASSIGN(ProgramRef body, trip->Finish(next));
-  RICCI_ASSIGN(Vals out,
-               EmitHolding(*outer, "scan", *body,
-                           {trace::IntAttr("length", w.max_trips), trace::IntAttr("num_consts", w.n_cond + w.n_body),
-                            trace::IntAttr("num_carry", w.n_carry)},
-                           outer->params()));
+  std::vector<ricci_attr> scan_attrs = {trace::IntAttr("length", w.max_trips),
+                                        trace::IntAttr("num_consts", w.n_cond + w.n_body),
+                                        trace::IntAttr("num_carry", w.n_carry)};
+  if (!w.place.empty()) scan_attrs.push_back(trace::StringAttr("place", w.place));
+  RICCI_ASSIGN(Vals out, EmitHolding(*outer, "scan", *body, std::move(scan_attrs), outer->params()));
   RICCI_TRY(CheckEnded(*outer, w, out));
   return outer->Finish(out);
 }
@@ -156,8 +156,11 @@ absl::Status WhilePartialEval(const Held& h, const ricci_partial_eval_args& a) {
   for (uint32_t i = 0; i < known.size(); ++i) {
     if (known[i]) in.push_back(a.in[w.n_cond + i]);
   }
-  RICCI_ASSIGN(Vals known_out, EmitWhile(kb, *cond.program, *body.program, Count(MaskView(cond_known).first(w.n_cond)),
-                                         Count(MaskView(known).first(w.n_body)), -1, in));
+  WhileParts unbounded = w;  // the other half checks the bound
+  unbounded.max_trips = -1;
+  RICCI_ASSIGN(Vals known_out,
+               EmitWhile(kb, unbounded, *cond.program, *body.program, Count(MaskView(cond_known).first(w.n_cond)),
+                         Count(MaskView(known).first(w.n_body)), in));
   RICCI_TRY(AllUnknown(h, a));
   uint32_t next = 0;
   for (uint32_t i = 0; i < w.n_carry; ++i) {
@@ -195,7 +198,7 @@ absl::Status WhileBatch(Builder& b, const Held& h, const ricci_batch_args& a) {
   }
   for (uint32_t i = 0; i < w.n_carry; ++i) a.out_dims[i] = carry[i] ? 0 : -1;
   if (!cond.out_batched[0]) {
-    RICCI_ASSIGN(Vals out, EmitWhile(b, *cond.program, *body.program, w.n_cond, w.n_body, w.max_trips, in));
+    RICCI_ASSIGN(Vals out, EmitWhile(b, w, *cond.program, *body.program, w.n_cond, w.n_body, in));
     std::copy(out.begin(), out.end(), a.out);
     return absl::OkStatus();
   }
@@ -222,7 +225,7 @@ absl::Status WhileBatch(Builder& b, const Held& h, const ricci_batch_args& a) {
   RICCI_ASSIGN(ProgramRef new_body, trip->Finish(next));
   Vals operands(in.begin(), in.begin() + w.n_cond);
   Append(operands, in);
-  RICCI_ASSIGN(Vals out, EmitWhile(b, *new_cond, *new_body, w.n_cond, w.n_cond + w.n_body, w.max_trips, operands));
+  RICCI_ASSIGN(Vals out, EmitWhile(b, w, *new_cond, *new_body, w.n_cond, w.n_cond + w.n_body, operands));
   std::copy(out.begin(), out.end(), a.out);
   return absl::OkStatus();
 }
@@ -249,7 +252,7 @@ absl::Status WhileDce(Builder* b, const Held& h, const ricci_dce_args& a) {
   RICCI_ASSIGN(cond, transform::Prune(*w.cond, one, Not(keep_cond)));
   RICCI_ASSIGN(body, transform::Prune(*w.body, used, Not(keep_body)));
   const Vals in = Where(std::span<const Val>(a.in, h.op.n_in), {a.used_in, h.op.n_in});
-  RICCI_ASSIGN(Vals out, EmitWhile(*b, *cond.program, *body.program, nc, nb, w.max_trips, in));
+  RICCI_ASSIGN(Vals out, EmitWhile(*b, w, *cond.program, *body.program, nc, nb, in));
   uint32_t next = 0;
   for (uint32_t i = 0; i < h.op.n_out; ++i) {
     if (used[i]) a.out[i] = out[next++];

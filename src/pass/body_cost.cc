@@ -4,7 +4,9 @@
 #include "control/structural_row.h"
 #include "pass/kernel_builder.h"
 #include "ricci/exact.h"
+#include "trace/attrs.h"
 #include "trace/builder.h"
+#include "transform/rules.h"
 
 namespace ricci::inline v0::pass {
 namespace {
@@ -80,9 +82,17 @@ absl::StatusOr<bool> RunsInPlan(const ir::Program& f, const ir::Equation& eqn, c
   const prim::Flow flow = prim::Registry::Of(f).Get(eqn.prim).flow;
   const bool is_control = flow == prim::Flow::kWhile || flow == prim::Flow::kScan || flow == prim::Flow::kCond;
   if (!is_control || options.reference) return false;
+  const ricci_attr* place = ir::FindAttr(eqn.attrs, "place");
+  const bool as_told = place != nullptr;
   for (const ricci_attr& a : eqn.attrs) {
     for (ricci_program* p : ir::Programs(a)) {
       RICCI_ASSIGN(BodyCost cost, Measure(*ir::FromAbi(p), options));
+      if (as_told && cost.kernel_possible) continue;
+      if (as_told && trace::StringOf(eqn.attrs, "place") == "kernel") {
+        const absl::Status refused =
+            base::InvalidArgument("place `kernel` is not possible: ", cost.no_kernel, " cannot run within a kernel");
+        return transform::AtEquation(refused, f, eqn, "compile");
+      }
       int64_t largest = cost.largest;
       for (uint32_t i = 0; i < ir::FromAbi(p)->n_params(); ++i) {
         if (cost.product) largest = std::max(largest, ir::FromAbi(p)->type(i).elements);
@@ -90,7 +100,7 @@ absl::StatusOr<bool> RunsInPlan(const ir::Program& f, const ir::Equation& eqn, c
       if (!cost.kernel_possible || largest > (cost.product ? kKernelProduct : kKernelElements)) return true;
     }
   }
-  return false;
+  return as_told && trace::StringOf(eqn.attrs, "place") == "plan";
 }
 
 }  // namespace ricci::inline v0::pass

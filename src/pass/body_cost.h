@@ -19,9 +19,9 @@ struct BodyCost {
 // A program is looked at once for as long as `options.costs` lives.
 absl::StatusOr<BodyCost> Measure(const ir::Program& body, const Options& options);
 
-// Does this while, scan or cond become steps of the plan? Small bodies stay in one kernel, where their values live in
-// registers; large ones get kernels and library calls of their own. Never in the reference, and not for other
-// equations.
+// Does this while, scan or cond become steps of the plan? As its attribute `place` says or, without it, by size: small
+// bodies stay in one kernel, where their values live in registers; large ones get kernels and library calls of their
+// own. Never in the reference, and not for other equations. INVALID_ARGUMENT where `place` asks for what cannot be.
 absl::StatusOr<bool> RunsInPlan(const ir::Program& f, const ir::Equation& eqn, const Options& options);
 
 }  // namespace ricci::inline v0::pass

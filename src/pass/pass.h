@@ -29,6 +29,8 @@ absl::StatusOr<ir::ProgramRef> Cse(const ir::Program& f, const Options& options)
 absl::StatusOr<ir::ProgramRef> Barriers(const ir::Program& f, const Options& options);
 // dce.cc: drops what no result needs.
 absl::StatusOr<ir::ProgramRef> Dce(const ir::Program& f, const Options& options);
+// schedule_loops.cc: decides for each scan and while whether it is a loop of one kernel or of the plan.
+absl::StatusOr<ir::ProgramRef> ScheduleLoops(const ir::Program& f, const Options& options);
 // fuse.cc: groups equations into fusion equations, one kernel each.
 absl::StatusOr<ir::ProgramRef> Fuse(const ir::Program& f, const Options& options);
 

@@ -39,6 +39,7 @@ constexpr ProgramStage kProgramStages[] = {
     {"cse", Cse},
     {"barriers", Barriers},
     {"dce_again", Dce},
+    {"schedule_loops", ScheduleLoops},
     // From here on a fusion equation is a kernel.
     {"fuse", Fuse},
 };
@@ -179,16 +180,16 @@ absl::StatusOr<std::unique_ptr<Lowered>> Lower(const ir::Program& f, const Optio
   return out;
 }
 
-absl::StatusOr<Estimate> EstimateScheduled(const ir::Program& f, const Options& given) {
+absl::StatusOr<Estimate> EstimateScheduled(const ir::Program& f, const Options& given, std::string_view after) {
   if (!given.estimate) return base::InvalidArgument("estimate: device ", given.target, " gives none");
   Options options = given;
   options.decisions = nullptr;
   options.donate = {};
   options.dump = nullptr;
   options.progress = nullptr;
-  constexpr size_t kFirst = std::find(kNames.begin(), kNames.end(), "schedule_vmap") - kNames.begin() + 1;
+  const auto last = std::find(kNames.begin(), kNames.end(), after) - kNames.begin();
   Lowered out;
-  RICCI_TRY(RunProgramStages(f, options, kFirst, out));
+  RICCI_TRY(RunProgramStages(f, options, static_cast<size_t>(last) + 1, out));
   RICCI_TRY(RunPlanStages(options, out));
   return options.estimate(out);
 }

@@ -68,8 +68,9 @@ struct Lowered {
 };
 
 absl::StatusOr<std::unique_ptr<Lowered>> Lower(const ir::Program& f, const Options& options);
-// What a program, all of whose vmap equations are to run in lanes, would cost. INVALID_ARGUMENT without an estimate.
-absl::StatusOr<Estimate> EstimateScheduled(const ir::Program& f, const Options& options);
+// What a program that has gone through all stages up to `after`, schedule_vmap or schedule_loops, would cost.
+// INVALID_ARGUMENT without an estimate.
+absl::StatusOr<Estimate> EstimateScheduled(const ir::Program& f, const Options& options, std::string_view after);
 
 // The program, or the plan, as stage `stage` leaves it. NOT_FOUND if that stage does not run under these options.
 absl::StatusOr<std::string> TextAfter(const ir::Program& f, const Options& options, std::string_view stage);

@@ -113,7 +113,7 @@ class Scheduler {
       Way& considered = ways.emplace_back();
       if (way.ok()) considered = *std::move(way);
       considered.name = name;
-      considered.estimate = way.ok() ? EstimateScheduled(*considered.program, options_) : way.status();
+      considered.estimate = way.ok() ? EstimateScheduled(*considered.program, options_, "schedule_vmap") : way.status();
     };
     consider("batched", Batched());
     consider("lanes", Lanes(VmapMode::kLanes));

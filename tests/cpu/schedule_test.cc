@@ -51,15 +51,19 @@ std::string Chosen(ProgramRunner& r, std::string_view text) {
   return choice.substr(0, choice.find(','));
 }
 
+std::string WithSchedule(std::string text, const std::string& schedule) {
+  const std::string anchor = " axis_name=\"\"";
+  return text.replace(text.find(anchor), anchor.size(), anchor + " schedule=\"" + schedule + "\"");
+}
+
 template <size_t kLevel>
 void ExpectSchedules() {
   ProgramRunner r;
   ASSERT_TRUE(Ok(ricci_context_add_plugin(r.ctx(), QueryBackendWith<Processor<kLevel>>)));
   EXPECT_EQ(Chosen(r, kRecurrent), "batched");
   EXPECT_EQ(Chosen(r, kSmallMatrices), "lanes");
-  EXPECT_EQ(Chosen(r, kHalving), "lanes");
   EXPECT_EQ(Chosen(r, kWideRows), "batched");
-  const std::string decisions = r.Dump(r.Parse(kHalving), "decisions", "cpu");
+  const std::string decisions = r.Dump(r.Parse(WithSchedule(kHalving, "lanes")), "decisions", "cpu");
   EXPECT_NE(decisions.find(kLevel == 4 ? "16 lanes over the domain" : "8 lanes over the domain"), std::string::npos)
       << decisions;
 }
@@ -97,6 +101,29 @@ TEST(Schedule, EstimatesGrowWithTheTripsOfLoops) {
   EXPECT_LT(ten, 20 * once);
 }
 
+std::string MatrixLoop(int n, const std::string& attributes = "") {
+  const std::string matrix = "f32[" + std::to_string(n) + "," + std::to_string(n) + "]";
+  return "program f(%w: " + matrix + ", %c: " + matrix + ") { %y: " + matrix +
+         " = scan(%w, %c) length=100 num_consts=1 num_carry=1 reverse=false" + attributes +
+         " body=program(%w: " + matrix + ", %c: " + matrix + ") { %p: " + matrix +
+         " = dot_general(%w, %c) lhs_contract=[1] rhs_contract=[0] return %p } return %y }";
+}
+
+TEST(Schedule, LoopsRunWhereTheyAreCheaper) {
+  ProgramRunner r;
+  EXPECT_EQ(Chosen(r, MatrixLoop(3)), "kernel");
+  EXPECT_EQ(Chosen(r, MatrixLoop(24)), "plan");
+  for (const std::string place : {"kernel", "plan"}) {
+    const Program f = r.Parse(MatrixLoop(8, " place=\"" + place + "\""));
+    const std::string plan = r.Dump(f, "plan", "cpu");
+    EXPECT_EQ(plan.find("while") == std::string::npos, place == "kernel") << plan;
+    r.RunEverywhere(f, {Numbers(64, 0.1), Numbers(64, 0.2)}, 1e-5);
+  }
+  const std::string message = r.ParseError(MatrixLoop(8, " place=\"moon\""));
+  EXPECT_NE(message.find("scan: place is `moon`; it must be kernel or plan, or left out"), std::string::npos)
+      << message;
+}
+
 // Lanes that do not take a branch compute along; not with what happens to lie in the memory, which may be a huge number
 // whose sine takes a hundred times as long.
 TEST(Schedule, SwitchedOffLanesComputeWithNumbers) {
@@ -113,11 +140,6 @@ TEST(Schedule, SwitchedOffLanesComputeWithNumbers) {
   EXPECT_NE(native.find("sin"), std::string::npos);
   EXPECT_EQ(native.find("undef"), std::string::npos) << native;
   EXPECT_EQ(native.find("poison"), std::string::npos) << native;
-}
-
-std::string WithSchedule(std::string text, const std::string& schedule) {
-  const std::string anchor = " axis_name=\"\"";
-  return text.replace(text.find(anchor), anchor.size(), anchor + " schedule=\"" + schedule + "\"");
 }
 
 TEST(Schedule, IsWhatTheVmapSays) {

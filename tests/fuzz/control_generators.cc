@@ -80,6 +80,13 @@ void Cond(Draft& d) {
   d.Emit("cond", in, {{"branches", std::span<ricci_program* const>(list)}});
 }
 
+// Now and then where a loop runs, whatever an estimate would say.
+void SomePlace(Draft& d, std::vector<ricci_attr>& attrs) {
+  if (!d.dice().Chance(0.2)) return;
+  attrs.push_back(Attr("place", d.dice().Chance(0.5) ? "kernel" : "plan"));
+  d.Count("loop in a stated place");
+}
+
 void Scan(Draft& d) {
   const Values consts = SomeValues(d, d.dice().Below(2)), carries = SomeValues(d, d.dice().Below(3));
   const int64_t most = MostElements(d), longest = d.palette().deep ? 2 : 8;
@@ -110,13 +117,14 @@ void Scan(Draft& d) {
   in.insert(in.end(), carries.begin(), carries.end());
   in.insert(in.end(), xs.begin(), xs.end());
   ricci_program* raw = p.get();
-  d.Emit("scan", in,
-         {{"body", raw},
-          {"length", length},
-          {"reverse", d.dice().Chance(0.3)},
-          {"num_consts", consts.size()},
-          {"num_carry", carries.size()},
-          {"unroll", d.dice().Between(1, 2)}});
+  std::vector<ricci_attr> attrs = {Attr("body", raw),
+                                   Attr("length", length),
+                                   Attr("reverse", d.dice().Chance(0.3)),
+                                   Attr("num_consts", consts.size()),
+                                   Attr("num_carry", carries.size()),
+                                   Attr("unroll", d.dice().Between(1, 2))};
+  SomePlace(d, attrs);
+  d.Emit("scan", in, attrs);
 }
 
 // `x`, with a promise that holds wherever this runs.
@@ -183,6 +191,7 @@ void While(Draft& d) {
   std::vector<ricci_attr> attrs = {Attr("cond", c), Attr("body", b), Attr("cond_nconsts", 1),
                                    Attr("body_nconsts", consts.size())};
   if (d.palette().smooth || d.dice().Chance(0.4)) attrs.push_back(Attr("max_trips", bound + 1));
+  SomePlace(d, attrs);
   d.Emit("while", in, attrs);
 }
 

@@ -40,6 +40,7 @@ std::vector<std::string> WantedKinds() {
   std::vector<std::string> out = {"argument next to an edge",
                                   "wave shorter than a step",
                                   "check that its branch guards",
+                                  "loop in a stated place",
                                   "check that its loop guards",
                                   "attribute left out",
                                   "attributes in another order",
