@@ -16,7 +16,7 @@ constexpr double kTaskCycles = 1 << 15;    // of one task, at least: what it cos
 constexpr int64_t kTasks = 256;            // at most so many: long tasks keep the processor's prefetching going
 constexpr double kSeveralThreads = 0.85;   // what counts of work that several threads can share
 // What takes lanes two vectors at a time.
-constexpr int64_t kChainPoints = 1024, kChainInsts = 128, kChainState = 8, kChainTrips = 512;
+constexpr int64_t kChainPoints = 128, kChainInsts = 128, kChainState = 8, kChainTrips = 512;
 
 class Scheduler {
  public:
@@ -67,16 +67,21 @@ class Scheduler {
         CostOfKernel(k_, blocks_, machine_, {lanes, over_domain ? s_.dims.back() : 0, s_.rows_together, s_.pieces});
   }
 
-  // Whether a point is one long chain of dependent steps, such as a time integration over little private state. Two
-  // vectors of lanes then run beside each other and hide each other's latency; their state must fit the registers.
+  // Whether a point is one long chain of dependent steps, such as a time integration or an iteration over little
+  // private state. Two vectors of lanes then run beside each other and hide each other's latency; their state must fit
+  // the registers.
   bool IsLongChain() const {
     if (Inner() < kChainPoints) return false;
     bool chain = false;
     int64_t state = 0;
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
       const ricci_inst& inst = k_.insts[i];
-      if (inst.dtype == RICCI_F64 || inst.op == RICCI_K_WHILE || inst.op == RICCI_K_REDUCE) return false;
+      if (inst.dtype == RICCI_F64 || inst.op == RICCI_K_REDUCE) return false;
       if (inst.op == RICCI_K_LOCAL && inst.imm <= kChainState) state += inst.imm;
+      if (inst.op == RICCI_K_WHILE) {
+        if (blocks_.close[i] - i > kChainInsts) return false;
+        chain = true;
+      }
       if (inst.op != RICCI_K_FOR) continue;
       const auto trips = TripsOf(k_, i);
       const int64_t length = blocks_.close[i] - i;

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "digits_file.h"
+#include "progress.h"
 #include "stopwatch.h"
 
 namespace {
@@ -114,11 +115,12 @@ DigitResult TrainDigits(const ricci::Context& ctx, const std::string& csv_path) 
     }
     result.losses.push_back(loss);
     result.accuracy = accuracy(state.weights, test_images, test_labels).item<float>();
-    std::printf("\rdigits: epoch %2d/%d  loss %.4f  test accuracy %.4f", static_cast<int>(epoch + 1),
-                static_cast<int>(kEpochs), loss, result.accuracy);
-    std::fflush(stdout);
+    char text[80];
+    std::snprintf(text, sizeof text, "digits: epoch %2d/%d  loss %.4f  test accuracy %.4f", static_cast<int>(epoch + 1),
+                  static_cast<int>(kEpochs), loss, result.accuracy);
+    ShowProgress(epoch + 1, kEpochs, text);
   }
-  std::printf("\ndigits: %.3f ms per step of %d examples\n", 1e3 * stepping / static_cast<double>(kEpochs * batches),
+  std::printf("digits: %.3f ms per step of %d examples\n", 1e3 * stepping / static_cast<double>(kEpochs * batches),
               static_cast<int>(kBatch));
 
   const Digits few = Take(test, Order(ctx, test.size(), kSeed), 0, kExamples);

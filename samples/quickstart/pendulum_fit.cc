@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "progress.h"
 #include "stopwatch.h"
 
 namespace {
@@ -99,11 +100,12 @@ PendulumResult FitPendulums(const ricci::Context& ctx) {
     stepping += watch.seconds();
     result.worst = WorstError(fit.friction, truth);
     result.errors.push_back(result.worst);
-    std::printf("\rpendulums: iteration %3d/%d  worst error %8.4f %%", static_cast<int>(i + 1),
-                static_cast<int>(kIterations), 100 * result.worst);
-    std::fflush(stdout);
+    char text[80];
+    std::snprintf(text, sizeof text, "pendulums: iteration %3d/%d  worst error %8.4f %%", static_cast<int>(i + 1),
+                  static_cast<int>(kIterations), 100 * result.worst);
+    ShowProgress(i + 1, kIterations, text);
   }
-  std::printf("\npendulums: %.1f ms per step of %d pendulums x %d time steps\n", 1e3 * stepping / kIterations,
+  std::printf("pendulums: %.1f ms per step of %d pendulums x %d time steps\n", 1e3 * stepping / kIterations,
               static_cast<int>(kPendulums), static_cast<int>(kSteps));
   return result;
 }

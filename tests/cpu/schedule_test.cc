@@ -64,7 +64,7 @@ void ExpectSchedules() {
   EXPECT_EQ(Chosen(r, kSmallMatrices), "lanes");
   EXPECT_EQ(Chosen(r, kWideRows), "batched");
   const std::string decisions = r.Dump(r.Parse(WithSchedule(kHalving, "lanes")), "decisions", "cpu");
-  EXPECT_NE(decisions.find(kLevel == 4 ? "16 lanes over the domain" : "8 lanes over the domain"), std::string::npos)
+  EXPECT_NE(decisions.find(kLevel == 4 ? "32 lanes over the domain" : "16 lanes over the domain"), std::string::npos)
       << decisions;
 }
 

@@ -1,0 +1,18 @@
+// progress: one line that is written over itself on a terminal; in a file or pipe a line of its own for every tenth.
+#ifndef SAMPLES_QUICKSTART_PROGRESS_H_
+#define SAMPLES_QUICKSTART_PROGRESS_H_
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+// `done` of `total`, with what there is to tell.
+inline void ShowProgress(int64_t done, int64_t total, const std::string& text) {
+  const bool terminal = isatty(fileno(stdout)) != 0, last = done == total;
+  if (!terminal && !last && done % (total / 10) != 0) return;
+  std::printf("%s%s%s", terminal ? "\r" : "", text.c_str(), !terminal || last ? "\n" : "");
+  std::fflush(stdout);
+}
+
+#endif
