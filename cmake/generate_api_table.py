@@ -12,7 +12,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HEADERS = ["base", "context", "device", "array", "build", "transform", "executable", "kernel", "primitive", "backend",
-           "check"]
+           "check", "target"]
 DECLARATION = re.compile(r"^\s*(?:RICCI_API|RICCI_KFN)\b([^;{}()]*?)\b(ricci_\w+)\s*(\(.*\))\s*$", re.S)
 WIDTH = 120
 

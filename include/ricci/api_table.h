@@ -17,6 +17,7 @@
 #include "ricci/kernel.h"
 #include "ricci/plugin.h"
 #include "ricci/primitive.h"
+#include "ricci/target.h"
 #include "ricci/transform.h"
 /* clang-format off */
 #ifdef __cplusplus
@@ -172,6 +173,7 @@ typedef struct ricci_api {
   ricci_status* (*check_primitive)(ricci_ctx* c, const char* name, size_t len, const ricci_check_example* examples,
       uint32_t n, const ricci_check_opts* o);
   ricci_status* (*check_program)(const ricci_program* f, const ricci_check_example* example, const ricci_check_opts* o);
+  void (*target_init)(ricci_target* t);
 } ricci_api;
 
 #ifdef RICCI_PLUGIN_DSO
@@ -293,6 +295,7 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_context_hooks ricci_api_table->context_hooks
 #define ricci_check_primitive ricci_api_table->check_primitive
 #define ricci_check_program ricci_api_table->check_program
+#define ricci_target_init ricci_api_table->target_init
 #endif
 
 #ifdef __cplusplus

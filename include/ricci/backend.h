@@ -8,6 +8,7 @@
 #include "ricci/context.h"
 #include "ricci/kernel.h"
 #include "ricci/primitive.h"
+#include "ricci/target.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -126,6 +127,7 @@ typedef struct ricci_backend {
    * Thread-safe; a small part of the time of compile. NULL: schedules are chosen by the sizes of arrays alone. */
   ricci_status* (*estimate)(void* self, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
                             const ricci_plan* plan, ricci_estimate* out);
+  const ricci_target* target; /* read at registration; NULL: ricci_target_init */
 } ricci_backend;
 
 /* Adds a device. Call from a plugin's attach. */

@@ -13,50 +13,17 @@ constexpr double kGathered = 1.3, kScattered = 1.7;       // per lane
 constexpr double kTrip = 1.5, kRow = 5, kBranch = 3;      // of a loop; of all dimensions but the last; of a branch
 constexpr double kMask = 3;                               // to switch lanes on and off
 constexpr double kDivergence = 1.3, kStragglers = 1.7;    // lanes wait for the last of them, whole arrays longer
-constexpr double kInCache = 32, kInMemory = 8;            // bytes per cycle
 constexpr double kShared = 0.7;                           // of the work of rows that are computed together
-constexpr double kCacheBytes = 1 << 20;
-constexpr double kNearBytes = 1 << 15, kFar = 2;  // of private arrays that are near; how much dearer others are
+constexpr double kFar = 2;                                // how much dearer private arrays are that are not near
 // Until a result can be used.
 constexpr double kAddLatency = 4, kLoadLatency = 5, kStoredLatency = 5, kMaskedLatency = 16;
+constexpr double kDouble = 2;  // of functions of f64
 constexpr double kHidden = 2;  // of the latency of a sum, partly hidden by what runs beside it
-
-double CyclesOf(uint16_t op, uint16_t dtype) {
-  const double wide = dtype == RICCI_F64 ? 2 : 1;
-  switch (op) {
-    case RICCI_S_DIV:
-    case RICCI_S_SQRT:
-    case RICCI_S_RSQRT:
-      return 8 * wide;
-    case RICCI_S_SIN:
-    case RICCI_S_COS:
-      return 10 * wide;
-    case RICCI_S_FLOOR:
-    case RICCI_S_CEIL:
-    case RICCI_S_TRUNC:
-    case RICCI_S_ROUND_EVEN:
-      return 1;
-    case RICCI_S_REM:
-    case RICCI_S_POW:
-    case RICCI_S_ATAN2:
-      return 40;
-    case RICCI_S_LGAMMA:
-    case RICCI_S_DIGAMMA:
-    case RICCI_S_ERF_INV:
-      return 100;
-    default:
-      return op >= RICCI_S_EXP ? 16 : 1;
-  }
-}
-double LatencyOf(uint16_t op, uint16_t dtype) {
-  const double cycles = CyclesOf(op, dtype);
-  return cycles <= 1 ? kAddLatency : 3 * std::sqrt(cycles) * kAddLatency / 2;
-}
 
 class Walk {
  public:
-  Walk(const ricci_kernel_table& k, const Blocks& blocks, const Machine& machine, unsigned lanes)
-      : k_(k), blocks_(blocks), machine_(machine), lanes_(lanes), ready_(k.n_insts, 0) {}
+  Walk(const ricci_kernel_table& k, const Blocks& blocks, const ricci_target& target, unsigned lanes)
+      : k_(k), blocks_(blocks), target_(target), lanes_(lanes), ready_(k.n_insts, 0) {}
 
   // Of [first, last), run for all lanes of `root`; 0: for one point, so that loops within take the lanes.
   Cost Body(uint32_t root, uint32_t first, uint32_t last, const Facts* facts) {
@@ -64,7 +31,7 @@ class Walk {
     if (root == 0) return Range(first, last);
     Spread spread{FindVarying(k_, blocks_, root, first, last), Strides(k_, root, last, facts), first};
     spread_ = &spread;
-    far_ = PrivateBytes(first, last) > kNearBytes;
+    far_ = PrivateBytes(first, last) > static_cast<double>(target_.near_bytes);
     const Cost cost = Range(first, last);
     spread_ = nullptr;
     far_ = false;
@@ -72,6 +39,14 @@ class Walk {
   }
 
  private:
+  double CyclesOf(uint64_t op, uint16_t dtype) const {
+    const double cycles = op < target_.n_op_cycles ? target_.op_cycles[op] : 1;
+    return dtype == RICCI_F64 && cycles > 1 ? kDouble * cycles : cycles;
+  }
+  double LatencyOf(uint16_t op, uint16_t dtype) const {
+    const double cycles = CyclesOf(op, dtype);
+    return cycles <= 1 ? kAddLatency : 3 * std::sqrt(cycles) * kAddLatency / 2;
+  }
   struct Spread {
     std::vector<uint8_t> varying;
     Strides strides;
@@ -81,7 +56,7 @@ class Walk {
   bool IsPerLane(uint32_t local) const { return Varies(local) && local >= spread_->first; }
   // Registers that one value of all lanes takes.
   double Registers(uint32_t dtype) const {
-    return std::max(1.0, static_cast<double>(lanes_ * SizeOfDType(dtype)) / machine_.vector_bytes);
+    return std::max(1.0, static_cast<double>(lanes_ * SizeOfDType(dtype)) / (4.0 * target_.lanes));
   }
   double PrivateBytes(uint32_t first, uint32_t last) const {
     double bytes = 0;
@@ -155,7 +130,9 @@ class Walk {
     const uint32_t around = std::exchange(trip_begin_, loop);
     Cost trip = trip_of();
     trip_begin_ = around;
-    for (const auto& [local, before] : carried) trip.cycles = std::max(trip.cycles, ready_[local]);
+    if (target_.points_wanted == target_.lanes) {  // where other points run beside it they hide how long it takes
+      for (const auto& [local, before] : carried) trip.cycles = std::max(trip.cycles, ready_[local]);
+    }
     for (const auto& [local, before] : carried) ready_[local] = trips * trip.cycles;
     // What was before stands in the first of the entries for one array.
     for (const auto& [local, before] : carried) ready_[local] += before;
@@ -212,7 +189,7 @@ class Walk {
     Cost trip;
     if (inst.op == RICCI_K_REDUCE) {
       trip = body();
-      trip.cycles += CyclesOf(static_cast<uint16_t>(inst.imm), k_.insts[close].dtype) *
+      trip.cycles += CyclesOf(static_cast<uint64_t>(inst.imm), k_.insts[close].dtype) *
                      (Varies(close) ? Registers(k_.insts[close].dtype) : 1);
       trip.cycles = std::max(trip.cycles, kHidden);
       ready_[close] += kAddLatency;
@@ -280,7 +257,7 @@ class Walk {
 
   const ricci_kernel_table& k_;
   const Blocks& blocks_;
-  const Machine& machine_;
+  const ricci_target& target_;
   const unsigned lanes_;
   const Facts* facts_ = nullptr;
   Spread* spread_ = nullptr;   // while something is spread over the lanes
@@ -291,7 +268,7 @@ class Walk {
 };
 
 // Cycles to bring what is read and written; of a buffer no more than its accesses can touch.
-double Traffic(const ricci_kernel_table& k, const Blocks& blocks) {
+double Traffic(const ricci_kernel_table& k, const Blocks& blocks, const ricci_target& target) {
   double points = 1;
   for (uint32_t d = 0; d < k.domain_rank; ++d) points *= static_cast<double>(k.domain[d]);
   const std::vector<double> times = TimesOf(k, blocks);
@@ -304,13 +281,14 @@ double Traffic(const ricci_kernel_table& k, const Blocks& blocks) {
   for (uint32_t i = 0; i < k.n_buffers; ++i) {
     bytes += std::min(touched[i], static_cast<double>(k.buffers[i].elements)) * SizeOfDType(k.buffers[i].dtype);
   }
-  return bytes / (bytes > kCacheBytes ? kInMemory : kInCache);
+  const bool in_cache = bytes <= static_cast<double>(target.cache_bytes);
+  return bytes / (in_cache ? target.cached_bytes_per_cycle : target.memory_bytes_per_cycle);
 }
 
 class DomainWalk {
  public:
-  DomainWalk(const ricci_kernel_table& k, const Blocks& blocks, const Machine& machine, const Spreading& how)
-      : k_(k), blocks_(blocks), how_(how), walk_(k, blocks, machine, how.lanes) {}
+  DomainWalk(const ricci_kernel_table& k, const Blocks& blocks, const ricci_target& target, const Spreading& how)
+      : k_(k), blocks_(blocks), target_(target), how_(how), walk_(k, blocks, target, how.lanes) {}
 
   Cost Run() {
     if (k_.domain_rank == 0) return walk_.Body(0, 1, k_.n_insts, nullptr);
@@ -321,19 +299,30 @@ class DomainWalk {
       cost = Columns({0, k_.domain[k_.domain_rank - 1]}, nullptr);
       for (uint32_t d = 0; d + 1 < k_.domain_rank; ++d) cost.cycles *= static_cast<double>(k_.domain[d]);
     }
-    cost.cycles = std::max(cost.cycles, Traffic(k_, blocks_));
+    cost.cycles = std::max(cost.cycles / Beside(), Traffic(k_, blocks_, target_));
     return cost;
   }
 
  private:
+  // How many vectors run at once: as many as there are, up to what keeps the device busy.
+  double Beside() const {
+    const auto inner = static_cast<double>(k_.domain[k_.domain_rank - 1]);
+    double vectors = how_.root != 0 ? std::ceil(inner / how_.lanes) : inner;
+    for (uint32_t d = 0; d + 1 < k_.domain_rank; ++d) vectors *= static_cast<double>(k_.domain[d]);
+    return std::clamp(vectors, 1.0, static_cast<double>(target_.points_wanted) / target_.lanes);
+  }
+
   Cost Columns(Interval range, const Facts* facts) {
     const auto extent = static_cast<double>(range.hi - range.lo);
+    // Where each point has a lane of its own there are no loops over them.
+    const bool loops = target_.points_wanted == target_.lanes;
+    const double trip = loops ? kTrip : 0, row = loops ? kRow : 0;
     Cost cost = walk_.Body(how_.root, 1, k_.n_insts, facts);
-    cost.cycles = (how_.root != 0 ? std::ceil(extent / how_.lanes) : extent) * (cost.cycles + kTrip);
+    cost.cycles = (how_.root != 0 ? std::ceil(extent / how_.lanes) : extent) * (cost.cycles + trip);
     if (how_.rows_together) {
-      cost.cycles = kShared * cost.cycles + kRow / static_cast<double>(k_.domain[k_.domain_rank - 2]);
+      cost.cycles = kShared * cost.cycles + row / static_cast<double>(k_.domain[k_.domain_rank - 2]);
     } else if (k_.domain_rank > 1) {
-      cost.cycles += kRow;
+      cost.cycles += row;
     }
     return cost;
   }
@@ -354,14 +343,15 @@ class DomainWalk {
 
   const ricci_kernel_table& k_;
   const Blocks& blocks_;
+  const ricci_target& target_;
   const Spreading& how_;
   Walk walk_;
 };
 
 }  // namespace
 
-Cost CostOfKernel(const ricci_kernel_table& k, const Blocks& blocks, const Machine& machine, const Spreading& how) {
-  return DomainWalk(k, blocks, machine, how).Run();
+Cost CostOfKernel(const ricci_kernel_table& k, const Blocks& blocks, const ricci_target& target, const Spreading& how) {
+  return DomainWalk(k, blocks, target, how).Run();
 }
 
 }  // namespace ricci::codegen

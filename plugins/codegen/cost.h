@@ -6,12 +6,6 @@
 
 namespace ricci::codegen {
 
-// The numbers of a processor that estimates need.
-struct Machine {
-  unsigned lanes = 16;         // that a kernel is spread over, at 32 bits each
-  unsigned vector_bytes = 64;  // of one register
-};
-
 struct Cost {
   double cycles = 0;  // of one thread
   double code = 0;    // operations that code is made for; the time to compile grows with them
@@ -31,7 +25,7 @@ struct Spreading {
   const std::vector<Piece>& pieces;  // empty: the whole domain at once
 };
 // Of all points.
-Cost CostOfKernel(const ricci_kernel_table& k, const Blocks& blocks, const Machine& machine, const Spreading& how);
+Cost CostOfKernel(const ricci_kernel_table& k, const Blocks& blocks, const ricci_target& target, const Spreading& how);
 
 }  // namespace ricci::codegen
 #endif

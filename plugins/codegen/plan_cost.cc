@@ -6,17 +6,17 @@
 namespace ricci::codegen {
 namespace {
 
-constexpr double kLaunch = 20, kCopy = 15, kCopiedBytes = 24;  // cycles; bytes per cycle
-constexpr double kCall = 300;                                  // of a library
-constexpr double kPeakShare = 0.5;                             // of two multiply-adds per cycle that its loops reach,
-constexpr double kReuse = 10;                                  // with so many operations for each byte
+constexpr double kCopy = 0.75;  // of the launch of a kernel, and bytes at this share of the cache's:
+constexpr double kCopied = 0.75;
+constexpr double kPeakShare = 0.5;  // of two multiply-adds per cycle that the loops of a library reach,
+constexpr double kReuse = 10;       // with so many operations for each byte
 constexpr double kPlanTrip = 10;
 constexpr double kStepCode = 6;
 
 class PlanWalk {
  public:
-  PlanWalk(const ricci_plan& plan, const std::vector<Cost>& kernels, const Machine& machine)
-      : plan_(plan), kernels_(kernels), machine_(machine) {}
+  PlanWalk(const ricci_plan& plan, const std::vector<Cost>& kernels, const ricci_target& target)
+      : plan_(plan), kernels_(kernels), target_(target) {}
 
   // Up to the COND, NEXT or END that closes the list.
   Cost List() {
@@ -35,18 +35,18 @@ class PlanWalk {
     switch (step.kind) {
       case RICCI_STEP_KERNEL: {
         const Cost& kernel = kernels_[step.index];
-        return {kLaunch + kernel.cycles, 0};
+        return {target_.launch_cycles + kernel.cycles, 0};
       }
       case RICCI_STEP_COPY: {
         const auto bytes = static_cast<double>(plan_.buffers[plan_.args[step.args]].bytes);
-        return {kCopy + bytes / kCopiedBytes, 0};
+        return {kCopy * target_.launch_cycles + bytes / CopiedBytes(), 0};
       }
       case RICCI_STEP_LIBRARY: {
         const auto flops = static_cast<double>(plan_.libraries[step.index].flops);
-        const double peak = machine_.vector_bytes;  // f32 operations per cycle: two multiply-adds of all lanes
+        const double peak = 4 * static_cast<double>(target_.points_wanted);  // two multiply-adds of all lanes
         const double share = kPeakShare * std::min(1.0, flops / Bytes(step) / kReuse);
         // What does not tell its operations passes over its operands.
-        return {kCall + (flops > 0 ? flops / (peak * share) : Bytes(step) / kCopiedBytes), 0};
+        return {target_.call_cycles + (flops > 0 ? flops / (peak * share) : Bytes(step) / CopiedBytes()), 0};
       }
       case RICCI_STEP_WHILE: {
         const double trips = step.index == 0 ? kUnknownTrips : static_cast<double>(step.index);
@@ -64,6 +64,7 @@ class PlanWalk {
     }
   }
 
+  double CopiedBytes() const { return kCopied * target_.cached_bytes_per_cycle; }  // in a cycle
   double Bytes(const ricci_plan_step& step) const {
     double bytes = 1;
     for (uint32_t i = 0; i < step.n_args; ++i)
@@ -73,16 +74,32 @@ class PlanWalk {
 
   const ricci_plan& plan_;
   const std::vector<Cost>& kernels_;
-  const Machine& machine_;
+  const ricci_target& target_;
   uint32_t at_ = 0;
 };
 
 }  // namespace
 
-Cost CostOfPlan(const ricci_plan& plan, const std::vector<Cost>& kernels, const Machine& machine) {
-  Cost cost = PlanWalk(plan, kernels, machine).List();
+Cost CostOfPlan(const ricci_plan& plan, const std::vector<Cost>& kernels, const ricci_target& target) {
+  Cost cost = PlanWalk(plan, kernels, target).List();
   for (const Cost& kernel : kernels) cost.code += kernel.code;
   return cost;
+}
+
+void EstimatePlan(const ricci_kernel_table* const* kernels, uint32_t n_kernels, const ricci_plan& plan,
+                  const ricci_target& target, ricci_estimate& out) {
+  std::vector<Cost> costs;
+  for (uint32_t i = 0; i < n_kernels; ++i) {
+    const ricci_kernel_table& k = *kernels[i];
+    const KernelSchedule schedule = ScheduleKernel(k, Blocks(k), target);
+    costs.push_back(CostInPlan(schedule));
+    if (out.write == nullptr) continue;
+    const std::string line = "kernel " + std::string(k.name.ptr, k.name.len) + ": " + ToText(schedule) + "\n";
+    out.write(out.sink, line.data(), line.size());
+  }
+  const Cost cost = CostOfPlan(plan, costs, target);
+  out.cycles = cost.cycles;
+  out.code = cost.code;
 }
 
 }  // namespace ricci::codegen

@@ -20,8 +20,8 @@ constexpr int64_t kChainPoints = 128, kChainInsts = 128, kChainState = 8, kChain
 
 class Scheduler {
  public:
-  Scheduler(const ricci_kernel_table& k, const Blocks& blocks, const Machine& machine)
-      : k_(k), blocks_(blocks), machine_(machine) {}
+  Scheduler(const ricci_kernel_table& k, const Blocks& blocks, const ricci_target& target)
+      : k_(k), blocks_(blocks), target_(target) {}
 
   KernelSchedule Run() {
     FindDims();
@@ -43,18 +43,28 @@ class Scheduler {
 
   // A short innermost dimension needs no more lanes than it has points.
   unsigned LanesOverDomain() const {
-    unsigned lanes = machine_.lanes;
+    unsigned lanes = target_.lanes;
     while (lanes > kFewestLanes && lanes / 2 >= Inner()) lanes /= 2;
     return lanes;
   }
 
   // Whichever is cheaper. What is spread over the domain keeps branches.
   void ChooseLanes() {
-    Use(machine_.lanes, /*over_domain=*/false);
+    Use(target_.lanes, /*over_domain=*/false);
     if (k_.domain_rank == 0 || s_.dims.back() == 0) return;
     KernelSchedule inner = s_;
     Use((IsLongChain() ? 2 : 1) * LanesOverDomain(), /*over_domain=*/true);
-    if (s_.cost.cycles > inner.cost.cycles) s_ = std::move(inner);
+    if (s_.cost.cycles > inner.cost.cycles && InnerMayTakeLanes()) s_ = std::move(inner);
+  }
+
+  // Where many points run at once, lanes that no loop takes would do for the estimate, but are lost to other kernels.
+  bool InnerMayTakeLanes() const {
+    if (target_.points_wanted == target_.lanes) return true;
+    for (uint32_t i = 1; i < k_.n_insts; ++i) {
+      const uint16_t op = k_.insts[i].op;
+      if ((op == RICCI_K_FOR || op == RICCI_K_REDUCE) && Spreads(k_, blocks_, i, target_.lanes)) return true;
+    }
+    return false;
   }
 
   void Use(unsigned lanes, bool over_domain) {
@@ -64,14 +74,14 @@ class Scheduler {
     s_.pieces.clear();
     if (!s_.rows_together) s_.pieces = CutDomain(k_, blocks_, s_.dims, lanes);
     s_.cost =
-        CostOfKernel(k_, blocks_, machine_, {lanes, over_domain ? s_.dims.back() : 0, s_.rows_together, s_.pieces});
+        CostOfKernel(k_, blocks_, target_, {lanes, over_domain ? s_.dims.back() : 0, s_.rows_together, s_.pieces});
   }
 
   // Whether a point is one long chain of dependent steps, such as a time integration or an iteration over little
   // private state. Two vectors of lanes then run beside each other and hide each other's latency; their state must fit
   // the registers.
   bool IsLongChain() const {
-    if (Inner() < kChainPoints) return false;
+    if (Inner() < kChainPoints || target_.points_wanted > target_.lanes) return false;  // other points hide it
     bool chain = false;
     int64_t state = 0;
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
@@ -175,14 +185,14 @@ class Scheduler {
 
   const ricci_kernel_table& k_;
   const Blocks& blocks_;
-  const Machine& machine_;
+  const ricci_target& target_;
   KernelSchedule s_;
 };
 
 }  // namespace
 
-KernelSchedule ScheduleKernel(const ricci_kernel_table& k, const Blocks& blocks, const Machine& machine) {
-  return Scheduler(k, blocks, machine).Run();
+KernelSchedule ScheduleKernel(const ricci_kernel_table& k, const Blocks& blocks, const ricci_target& target) {
+  return Scheduler(k, blocks, target).Run();
 }
 
 Cost CostInPlan(const KernelSchedule& s) {

@@ -26,14 +26,17 @@ struct KernelSchedule {
   Cost cost;
 };
 
-KernelSchedule ScheduleKernel(const ricci_kernel_table& k, const Blocks& blocks, const Machine& machine);
+KernelSchedule ScheduleKernel(const ricci_kernel_table& k, const Blocks& blocks, const ricci_target& target);
 std::string ToText(const KernelSchedule& s);
 // Of all points, as it counts when plans are compared: how many threads there will be is not known, but what they could
 // share is worth somewhat more than what they could not.
 Cost CostInPlan(const KernelSchedule& s);
 
 // Of a run of the plan, all of whose kernels have these costs.
-Cost CostOfPlan(const ricci_plan& plan, const std::vector<Cost>& kernels, const Machine& machine);
+Cost CostOfPlan(const ricci_plan& plan, const std::vector<Cost>& kernels, const ricci_target& target);
+// ricci_backend.estimate for a device like `target`.
+void EstimatePlan(const ricci_kernel_table* const* kernels, uint32_t n_kernels, const ricci_plan& plan,
+                  const ricci_target& target, ricci_estimate& out);
 
 }  // namespace ricci::codegen
 #endif

@@ -120,19 +120,7 @@ ricci_status* SetThreads(void* self, uint32_t threads) {
 ricci_status* Estimate(void* self, const ricci_kernel_table* const* kernels, uint32_t n_kernels, const ricci_plan* plan,
                        ricci_estimate* out) {
   return Guard([&]() -> ricci_status* {
-    const codegen::Machine machine = MachineOf(static_cast<Backend*>(self)->jit->lanes());
-    std::vector<codegen::Cost> costs;
-    for (uint32_t i = 0; i < n_kernels; ++i) {
-      const ricci_kernel_table& k = *kernels[i];
-      const codegen::KernelSchedule schedule = codegen::ScheduleKernel(k, codegen::Blocks(k), machine);
-      costs.push_back(CostInPlan(schedule));
-      if (out->write == nullptr) continue;
-      const std::string line = "kernel " + std::string(k.name.ptr, k.name.len) + ": " + ToText(schedule) + "\n";
-      out->write(out->sink, line.data(), line.size());
-    }
-    const codegen::Cost cost = codegen::CostOfPlan(*plan, costs, machine);
-    out->cycles = cost.cycles;
-    out->code = cost.code;
+    codegen::EstimatePlan(kernels, n_kernels, *plan, TargetOf(static_cast<Backend*>(self)->jit->lanes()), *out);
     return nullptr;
   });
 }
@@ -180,6 +168,8 @@ ricci_status* AttachBackend(ricci_ctx* ctx, const Settings& settings) {
     b.dump = Dump;
     b.set_threads = SetThreads;
     b.estimate = Estimate;
+    const ricci_target target = TargetOf(backend->jit->lanes());
+    b.target = &target;
     ricci_status* s = ricci_backend_register(ctx, &b);
     if (s != nullptr) delete backend;
     return s;

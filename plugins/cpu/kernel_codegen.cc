@@ -234,11 +234,20 @@ std::bitset<128> SharedMath(const ricci_kernel_table& k) {
 
 }  // namespace
 
-codegen::Machine MachineOf(unsigned lanes) { return {lanes, lanes * 4}; }
+ricci_target TargetOf(unsigned lanes) {
+  ricci_target t{};
+  t.hdr.size = sizeof t;
+  ricci_target_init(&t);
+  t.lanes = lanes;
+  t.points_wanted = lanes;
+  t.registers = lanes == 16 ? 32 : 16;
+  t.cached_bytes_per_cycle = 2.0 * lanes;  // a vector stored or two loaded, and what lies between
+  return t;
+}
 
 KernelCode EmitKernel(const LlvmBuilder& builder, const ricci_kernel_table& k, const std::string& name) {
   const Blocks blocks(k);
-  const KernelSchedule schedule = codegen::ScheduleKernel(k, blocks, MachineOf(builder.lanes));
+  const KernelSchedule schedule = codegen::ScheduleKernel(k, blocks, TargetOf(builder.lanes));
   KernelCode out;
   out.units = schedule.units, out.grain = schedule.grain;
   LlvmBuilder l = builder;

@@ -27,7 +27,7 @@ struct KernelCode {
 };
 
 // What schedules need to know of a processor with so many lanes of 32 bits.
-codegen::Machine MachineOf(unsigned lanes);
+ricci_target TargetOf(unsigned lanes);
 // As ScheduleKernel says.
 KernelCode EmitKernel(const LlvmBuilder& builder, const ricci_kernel_table& k, const std::string& name);
 

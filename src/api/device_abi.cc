@@ -1,6 +1,7 @@
-// ricci/device.h: the devices of a context.
+// ricci/device.h and ricci/target.h: the devices of a context, and what they are like.
 #include "api/arguments.h"
 #include "base/abi_struct.h"
+#include "pass/target.h"
 #include "runtime/context.h"
 
 using namespace ricci;
@@ -28,5 +29,9 @@ void ricci_device_info(const ricci_device* d, ricci_device_desc* out) {
   desc.ordinal = device.ordinal;
   desc.workers = device.backend.workers;
   base::WriteStruct(out, desc);
+}
+
+void ricci_target_init(ricci_target* t) {
+  if (t != nullptr) base::WriteStruct(t, pass::TypicalTarget());
 }
 }

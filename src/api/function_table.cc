@@ -130,6 +130,7 @@ constexpr ricci_api kFunctionTable = {
     .context_hooks = ricci_context_hooks,
     .check_primitive = ricci_check_primitive,
     .check_program = ricci_check_program,
+    .target_init = ricci_target_init,
 };
 
 }  // namespace

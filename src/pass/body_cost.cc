@@ -11,9 +11,6 @@
 namespace ricci::inline v0::pass {
 namespace {
 
-constexpr int64_t kKernelElements = 256;  // of one value of a loop body that runs within a kernel
-constexpr int64_t kKernelProduct = 64;    // the same if it holds products
-
 absl::StatusOr<BodyCost> CostOf(const ir::Program& f, const Options& options) {
   prim::Registry& registry = prim::Registry::Of(f);
   BodyCost cost;
@@ -84,6 +81,7 @@ absl::StatusOr<bool> RunsInPlan(const ir::Program& f, const ir::Equation& eqn, c
   if (!is_control || options.reference) return false;
   const ricci_attr* place = ir::FindAttr(eqn.attrs, "place");
   const bool as_told = place != nullptr;
+  const Limits& limits = options.target.limits;
   for (const ricci_attr& a : eqn.attrs) {
     for (ricci_program* p : ir::Programs(a)) {
       RICCI_ASSIGN(BodyCost cost, Measure(*ir::FromAbi(p), options));
@@ -97,7 +95,7 @@ absl::StatusOr<bool> RunsInPlan(const ir::Program& f, const ir::Equation& eqn, c
       for (uint32_t i = 0; i < ir::FromAbi(p)->n_params(); ++i) {
         if (cost.product) largest = std::max(largest, ir::FromAbi(p)->type(i).elements);
       }
-      if (!cost.kernel_possible || largest > (cost.product ? kKernelProduct : kKernelElements)) return true;
+      if (!cost.kernel_possible || largest > (cost.product ? limits.body_product : limits.body_elements)) return true;
     }
   }
   return as_told && trace::StringOf(eqn.attrs, "place") == "plan";

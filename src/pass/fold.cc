@@ -12,6 +12,11 @@ constexpr int64_t kInterpreted = 4096;
 
 using Bytes = std::vector<std::byte>;
 
+const Target& Interpreter() {
+  static const Target target("ref");
+  return target;
+}
+
 // All elements of a constant.
 Bytes Elements(const ir::Program& f, ir::ValueId v) {
   const ir::Constant& c = *f.constant(v);
@@ -24,7 +29,7 @@ Bytes Elements(const ir::Program& f, ir::ValueId v) {
 // Runs one equation on constants in the interpreter; the bytes of its single result, none if a check does not hold.
 // `update`: its lowering writes into operand 0.
 absl::StatusOr<Bytes> Interpret(const ir::Program& f, const ir::Equation& eqn, bool update) {
-  KernelBuilder k(prim::Registry::Of(f), "fold", "ref");
+  KernelBuilder k(prim::Registry::Of(f), "fold", Interpreter());
   RICCI_ASSIGN(KernelBuilder::Result lowered, k.Lower(f, eqn));
   Bytes out = update ? Elements(f, eqn.operands[0]) : Bytes(f.type(eqn.result(0)).bytes);
   std::vector<void*> buffers;
@@ -78,7 +83,7 @@ absl::StatusOr<Bytes> FoldEquation(const ir::Program& f, const ir::Equation& eqn
   if (t.elements == 0) return Bytes{};
   const uint32_t size = types::Info(t.dtype).size;
   const trace::Op op(f, eqn);
-  RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(row, *op.get(), "ref", kKernelKinds));
+  RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(row, *op.get(), Interpreter(), kKernelKinds));
   if (l == nullptr) return Bytes{};
   if (AllSplats(f, eqn) && row.has(RICCI_PRIM_VIEW))
     return Bytes(f.constant(eqn.operands[0])->data->bytes.begin(),

@@ -21,11 +21,8 @@ namespace ricci::inline v0::pass {
 namespace {
 
 constexpr uint32_t kNoGroup = ~0u;
-constexpr uint32_t kMaxGroup = 512;      // equations in one kernel, which bounds code size and compile time
-constexpr int64_t kCheapToRepeat = 12;   // cost of an expression that may be computed in several groups
-constexpr int64_t kRepeats = 6;          // cost of an expression times the places of one group it is computed at
-constexpr size_t kMaxPlaces = 16;        // at which a view is read
-constexpr int64_t kWorthAKernel = 4096;  // simple operations that are not repeated
+constexpr uint32_t kMaxGroup = 512;  // equations in one kernel, which bounds code size and compile time
+constexpr size_t kMaxPlaces = 16;    // at which a view is read
 
 enum class Form : uint8_t {
   kExpression,
@@ -49,6 +46,7 @@ class Fuser {
   Fuser(const ir::Program& f, const Options& options)
       : f_(f),
         options_(options),
+        limits_(options.target.limits),
         registry_(prim::Registry::Of(f)),
         operations_(registry_, options.target),
         info_(f.equations.size()),
@@ -78,7 +76,7 @@ class Fuser {
                  ChooseLowering(row, *op.get(), options_.target, kKernelKinds | 1u << RICCI_LOWER_LIBRARY));
     if (l == nullptr) {
       return transform::AtEquation(
-          absl::UnimplementedError(base::Cat(row.name, ": no lowering for target ", options_.target)), f_, eqn,
+          absl::UnimplementedError(base::Cat(row.name, ": no lowering for target ", options_.target.kind)), f_, eqn,
           "lower");
     }
     RICCI_ASSIGN(bool in_plan, RunsInPlan(f_, eqn, options_));
@@ -112,14 +110,15 @@ class Fuser {
     joined_.try_emplace(e);
     if (info.dead) return;
     const bool stored = groups.empty() || groups.back() == kNoGroup;
-    const bool may_repeat = info.view || info.cost <= kCheapToRepeat;
+    const bool may_repeat = info.view || info.cost <= limits_.cheap_to_repeat;
     bool fits = info.form == Form::kExpression && !stored && (groups.size() == 1 || (may_repeat && groups.size() <= 4));
     for (uint32_t g : groups) fits = fits && g != kNoGroup && members_[g].size() < kMaxGroup;
     if (fits) info.spread = SpreadOf(eqn.result(0));
     if (fits && !info.view && RepeatsWork(e)) fits = false;
     if (fits) info.places = PlacesOf(eqn.result(0));
     if (info.places.size() > kMaxPlaces) fits = false;
-    if (!info.view && info.places.size() > 1 && static_cast<int64_t>(info.places.size()) * info.cost > kRepeats)
+    if (!info.view && info.places.size() > 1 &&
+        2 * static_cast<int64_t>(info.places.size()) * info.cost > limits_.cheap_to_repeat)
       fits = false;
     if (!fits) {
       info.places = {e};
@@ -169,7 +168,7 @@ class Fuser {
   int64_t WorkOf(uint32_t e) const {
     int64_t work = 0;
     std::vector<uint32_t> all = {e};
-    for (size_t i = 0; i < all.size() && work <= kCheapToRepeat; ++i) {
+    for (size_t i = 0; i < all.size() && work <= limits_.cheap_to_repeat; ++i) {
       if (!info_[all[i]].view) work += info_[all[i]].own;
       for (ir::ValueId v : f_.equations[all[i]].operands) {
         if (f_.values[v].kind != ir::ValueKind::kResult) continue;
@@ -187,7 +186,9 @@ class Fuser {
     const int64_t n = f_.type(eqn.result(0)).elements;
     if (const double again = (info_[e].spread - 1) * static_cast<double>(n); again > 0) {
       const int64_t work = WorkOf(e);
-      if (work > kCheapToRepeat && again * static_cast<double>(work) > kWorthAKernel) return true;
+      if (work > limits_.cheap_to_repeat &&
+          again * static_cast<double>(work) > static_cast<double>(limits_.worth_a_kernel))
+        return true;
     }
     for (uint32_t user : users_[eqn.result(0)]) {
       const ir::Equation& u = f_.equations[user];
@@ -316,6 +317,7 @@ class Fuser {
 
   const ir::Program& f_;
   const Options& options_;
+  const Limits& limits_;
   prim::Registry& registry_;
   OperationCosts operations_;
   std::vector<Info> info_;

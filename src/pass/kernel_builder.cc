@@ -22,11 +22,11 @@ uint64_t ElementBits(const ir::ConstantData& data, uint32_t size, int64_t at) {
 
 }  // namespace
 
-absl::StatusOr<const ricci_lowering*> ChooseLowering(const prim::Row& row, const ricci_op& op, std::string_view target,
+absl::StatusOr<const ricci_lowering*> ChooseLowering(const prim::Row& row, const ricci_op& op, const Target& target,
                                                      uint32_t kinds) {
   for (const ricci_lowering& l : row.lowerings) {
     const std::string_view for_target(l.target.ptr, l.target.len);
-    if (!(kinds & 1u << l.kind) || (for_target != "*" && for_target != target)) continue;
+    if (!(kinds & 1u << l.kind) || (for_target != "*" && for_target != target.kind)) continue;
     uint32_t accept = 1;
     if (l.match != nullptr) RICCI_TRY(base::FromAbi(l.match(l.self, &op, &accept)));
     if (accept) return &l;
@@ -34,7 +34,7 @@ absl::StatusOr<const ricci_lowering*> ChooseLowering(const prim::Row& row, const
   return nullptr;
 }
 
-KernelBuilder::KernelBuilder(prim::Registry& registry, std::string_view name, std::string_view target)
+KernelBuilder::KernelBuilder(prim::Registry& registry, std::string_view name, const Target& target)
     : registry_(registry), target_(target), w_(name) {}
 
 ArrayId KernelBuilder::Add(Array a) {
@@ -104,8 +104,8 @@ absl::StatusOr<KernelBuilder::Result> KernelBuilder::Lower(const ir::Program& p,
   auto slot = [&](uint32_t i) { return slots.empty() ? nullptr : &slots[i]; };
   RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(row, *op.get(), target_, kKernelKinds));
   if (l == nullptr) {
-    return transform::AtEquation(absl::UnimplementedError(base::Cat(row.name, ": no lowering for target ", target_)), p,
-                                 eqn, "lower");
+    return transform::AtEquation(
+        absl::UnimplementedError(base::Cat(row.name, ": no lowering for target ", target_.kind)), p, eqn, "lower");
   }
   const bool update = IsUpdate(*l);
   if (update) operands.push_back(0);

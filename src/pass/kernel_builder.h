@@ -13,6 +13,7 @@
 #include "base/hash_map.h"
 #include "kernel/writer.h"
 #include "pass/factors.h"
+#include "pass/target.h"
 #include "prim/registry.h"
 #include "ricci/primitive.h"
 
@@ -28,7 +29,7 @@ inline constexpr uint32_t kAllKinds = kKernelKinds | 1u << RICCI_LOWER_DECOMPOSE
 inline bool IsUpdate(const ricci_lowering& l) {
   return l.kind == RICCI_LOWER_LOOPS && (l.hdr.flags & RICCI_LOWERING_UPDATES) != 0;
 }
-absl::StatusOr<const ricci_lowering*> ChooseLowering(const prim::Row& row, const ricci_op& op, std::string_view target,
+absl::StatusOr<const ricci_lowering*> ChooseLowering(const prim::Row& row, const ricci_op& op, const Target& target,
                                                      uint32_t kinds);
 
 // What an index of a load is: one value per dimension, or the flat row-major position.
@@ -39,7 +40,8 @@ struct Index {
 
 class KernelBuilder {
  public:
-  KernelBuilder(prim::Registry& registry, std::string_view name, std::string_view target);
+  KernelBuilder(prim::Registry& registry, std::string_view name, const Target& target);
+  KernelBuilder(prim::Registry& registry, std::string_view name, Target&& target) = delete;  // it must stay
 
   // One buffer of the kernel: that of an operand or result, a constant, or the counter of the loop around the step.
   struct Binding {
@@ -190,7 +192,7 @@ class KernelBuilder {
   void OpenRow(std::span<const int64_t> extents);
 
   prim::Registry& registry_;
-  std::string target_;
+  const Target& target_;
   kernel::Writer w_;
   std::vector<Array> arrays_{1};
   std::vector<Binding> bindings_;

@@ -10,17 +10,16 @@
 namespace ricci::inline v0::pass {
 namespace {
 
-// Elements of an array that are evaluated one by one, to live in registers.
-constexpr int64_t kMostAtTop = 1;     // of a kernel, where the domain does the work
-constexpr int64_t kMostAlone = 8;     // more are a loop, which is spread over the lanes
-constexpr int64_t kFewestLanes = 8;   // points side by side; then the lanes are theirs:
-constexpr int64_t kMostInLanes = 48;  // above, a loop is as fast
-// The same in bodies so large that they would take long to compile: the most elements, of how many in all.
-constexpr struct { int64_t most, total; } kBounds[] = {{kMostInLanes, 2048}, {32, 4096}, {kMostAlone, INT64_MAX}};
+// Elements of an array that are written out one by one at the top of a kernel, where the domain does the work.
+constexpr int64_t kMostAtTop = 1;
+constexpr int64_t kFewWritten = 8;  // of an array, in bodies so large that they would take long to compile
 
-// The bound that keeps what is written for `f`, what it holds aside, short.
-int64_t MostInLanes(const ir::Program& f) {
-  for (const auto& bound : kBounds) {
+// In lanes, such that what is written for `f`, what it holds aside, does not take long to compile.
+int64_t MostInLanes(const ir::Program& f, const Limits& limits) {
+  const struct {
+    int64_t most, total;
+  } bounds[] = {{limits.written_in_lanes, 2048}, {std::min<int64_t>(limits.written_in_lanes, 32), 4096}};
+  for (const auto& bound : bounds) {
     int64_t total = 0;
     for (const ir::Equation& eqn : f.equations) {
       for (uint32_t i = 0; i < eqn.n_results; ++i) {
@@ -30,7 +29,7 @@ int64_t MostInLanes(const ir::Program& f) {
     }
     if (total <= bound.total) return bound.most;
   }
-  return kMostAlone;
+  return kFewWritten;
 }
 
 }  // namespace
@@ -38,7 +37,8 @@ int64_t MostInLanes(const ir::Program& f) {
 // How many elements of an array are written out one by one here; more are a loop.
 int64_t KernelBuilder::MostElements() const {
   if (w_.Depth() == 0) return kMostAtTop;
-  return w_.Points() >= kFewestLanes ? std::max(most_in_lanes_, kMostAlone) : kMostAlone;
+  const Limits& limits = target_.limits;
+  return w_.Points() >= limits.fewest_points ? std::max(most_in_lanes_, kFewWritten) : limits.written_alone;
 }
 
 absl::StatusOr<KernelBuilder::Uses> KernelBuilder::CountUses(const ir::Program& f) {
@@ -64,7 +64,7 @@ absl::StatusOr<KernelBuilder::Uses> KernelBuilder::CountUses(const ir::Program& 
 
 absl::Status KernelBuilder::Inline(const ir::Program& f, std::span<const ArrayId> in, std::span<const ArrayId> dst,
                                    std::span<ArrayId> out) {
-  const int64_t around = std::exchange(most_in_lanes_, MostInLanes(f));
+  const int64_t around = std::exchange(most_in_lanes_, MostInLanes(f, target_.limits));
   const absl::Status status = InlineBody(f, in, dst, out);
   most_in_lanes_ = around;
   return status;
@@ -124,8 +124,8 @@ absl::Status KernelBuilder::InlineEquation(const ir::Program& f, const ir::Equat
   if (l == nullptr) {
     RICCI_ASSIGN(l, ChooseLowering(row, *op.get(), target_, 1u << RICCI_LOWER_DECOMPOSE));
     if (l == nullptr) {
-      return transform::AtEquation(absl::UnimplementedError(base::Cat(row.name, ": no lowering for target ", target_)),
-                                   f, eqn, "lower");
+      return transform::AtEquation(
+          absl::UnimplementedError(base::Cat(row.name, ": no lowering for target ", target_.kind)), f, eqn, "lower");
     }
     auto body = transform::Decompose(registry_, *op.get(), *l, 0);
     if (!body.ok()) return transform::AtEquation(body.status(), f, eqn, "lower");

@@ -17,12 +17,6 @@
 #include "transform/rules.h"
 
 namespace ricci::inline v0::pass {
-namespace {
-
-constexpr int64_t kReadBack = 4;  // what storing and reading an element costs, in simple operations
-
-}  // namespace
-
 absl::Status KernelBuilder::Parallel(std::span<const int64_t> extents, Val* index) {
   const size_t n = row_.extents.size();
   if (n == 0 || w_.Depth() != row_.depth) {
@@ -141,7 +135,7 @@ absl::StatusOr<std::vector<KernelBuilder::Kept>> KernelBuilder::ChooseKept(
       const ir::ValueId v = eqn.result(i);
       const RowReads::Use use = reads.Of(v);
       if (!use.row || use.other) continue;
-      const bool dear = readers[v].several() && cost[v] > kReadBack;
+      const bool dear = readers[v].several() && cost[v] > target_.limits.read_back;
       if (f.type(v).rank() == n_rows)
         kept[v] = Kept::kValue;
       else if (dear || is_loop(e))
@@ -157,7 +151,7 @@ absl::StatusOr<std::vector<KernelBuilder::Kept>> KernelBuilder::ChooseKept(
   cost = CostOfRows(f, own, kept);
   for (size_t e = 0; e < f.equations.size(); ++e) {
     const ir::ValueId v = f.equations[e].result(0);
-    if (kept[v] == Kept::kRow && !is_loop(e) && cost[v] <= kReadBack) kept[v] = Kept::kNot;
+    if (kept[v] == Kept::kRow && !is_loop(e) && cost[v] <= target_.limits.read_back) kept[v] = Kept::kNot;
   }
   return kept;
 }

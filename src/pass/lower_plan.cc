@@ -22,8 +22,7 @@ namespace ricci::inline v0::pass {
 namespace {
 
 constexpr uint32_t kNone = ~0u;
-constexpr uint64_t kTurnBytes = 4096;  // of a carry that is not copied at the end of every trip,
-constexpr size_t kTurnSteps = 64;      // of a body that is short enough to stand in the plan twice for that
+constexpr size_t kTurnSteps = 64;  // of a body that is short enough to stand in the plan twice
 
 using Slot = KernelBuilder::Slot;
 using Binding = KernelBuilder::Binding;
@@ -411,7 +410,7 @@ class PlanLowering {
     for (size_t i = 0; i < carry.size(); ++i) {
       if (!(carry[i] == out[i])) copied += types_.Get(body.result_types[i]).bytes;  // exact: sizes of memory
     }
-    if (copied < kTurnBytes || body.equations.size() > kTurnSteps) return false;
+    if (copied < options_.target.limits.turn_bytes || body.equations.size() > kTurnSteps) return false;
     for (const ir::Equation& eqn : body.equations) {
       RICCI_ASSIGN(const bool in_plan, RunsInPlan(body, eqn, options_));
       if (in_plan) return false;

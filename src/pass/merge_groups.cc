@@ -21,15 +21,12 @@ namespace ricci::inline v0::pass {
 namespace {
 
 constexpr uint32_t kNone = ~0u;
+// These bound the time to compile.
 constexpr size_t kMaxMembers = 192;
 constexpr size_t kMaxRoots = 16;
-constexpr size_t kMaxArrays = 32;          // read or written by one kernel
-constexpr size_t kMaxCandidates = 6;       // groups that one group tries
-constexpr size_t kMaxReaders = 32;         // of one value that are looked at
-constexpr int64_t kFewRows = 16;           // fewer leave threads idle,
-constexpr int64_t kShortRow = 16;          // shorter ones are no work for lanes,
-constexpr int64_t kSmall = 1 << 16;        // which does not matter for so few elements
-constexpr int64_t kRowBytes = 256 * 1024;  // of what is passed on within a row
+constexpr size_t kMaxArrays = 32;     // read or written by one kernel
+constexpr size_t kMaxCandidates = 6;  // groups that one group tries
+constexpr size_t kMaxReaders = 32;    // of one value that are looked at
 
 class Merger {
  public:
@@ -251,6 +248,7 @@ class Merger {
   }
 
   bool Pays(const Group& g, uint32_t n, std::span<const int64_t> shape, const RowReads& reads) const {
+    const Limits& limits = target_.limits;
     int64_t rows = 1, elements = 0, bytes = 0;
     for (int64_t extent : shape) rows *= extent;
     bool full = true;  // a row is one element everywhere
@@ -261,17 +259,17 @@ class Merger {
       full &= t.rank() == n;
       elements = std::max<int64_t>(elements, t.elements);
       const bool dear = joins_[m] == Joins::kRows || costs_[m] > 4;
-      if (dear && t.rank() > n) bytes = std::min(bytes + static_cast<int64_t>(t.bytes) / rows, kRowBytes + 1);
+      if (dear && t.rank() > n) bytes = std::min(bytes + static_cast<int64_t>(t.bytes) / rows, limits.row_bytes + 1);
       for (size_t i = 0; i < eqn.operands.size() && joins_[m] == Joins::kRows; ++i) {
         if (reads.Of(eqn.operands[i]).row) elements = std::max<int64_t>(elements, f_.type(eqn.operands[i]).elements);
       }
     }
-    if (elements <= kSmall || full) return bytes <= kRowBytes;
-    return rows >= kFewRows && elements / rows >= kShortRow && bytes <= kRowBytes;
+    if (elements <= limits.small || full) return bytes <= limits.row_bytes;
+    return rows >= limits.few_rows && elements / rows >= limits.short_row && bytes <= limits.row_bytes;
   }
 
   const ir::Program& f_;
-  const std::string_view target_;
+  const Target& target_;
   const std::vector<Joins>& joins_;
   const std::vector<int64_t>& costs_;
   std::vector<Group>& groups_;

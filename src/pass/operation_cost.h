@@ -14,7 +14,7 @@ inline constexpr int64_t kMostCost = 1 << 20;
 
 class OperationCosts {
  public:
-  OperationCosts(prim::Registry& registry, std::string_view target) : registry_(registry), target_(target) {}
+  OperationCosts(prim::Registry& registry, const Target& target) : registry_(registry), target_(target) {}
 
   // Of scalar lowerings, what they emit counts: a quotient is dearer than a sum, zeta than both. Of others one, or what
   // the row's flag says.
@@ -24,7 +24,7 @@ class OperationCosts {
   int64_t Measure(const ir::Program& f, const ir::Equation& eqn) const;
 
   prim::Registry& registry_;
-  std::string target_;
+  const Target& target_;
   base::HashMap<std::pair<uint32_t, uint32_t>, int64_t> known_;  // by primitive and dtype
 };
 

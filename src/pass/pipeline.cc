@@ -181,7 +181,7 @@ absl::StatusOr<std::unique_ptr<Lowered>> Lower(const ir::Program& f, const Optio
 }
 
 absl::StatusOr<Estimate> EstimateScheduled(const ir::Program& f, const Options& given, std::string_view after) {
-  if (!given.estimate) return base::InvalidArgument("estimate: device ", given.target, " gives none");
+  if (!given.estimate) return base::InvalidArgument("estimate: device ", given.target.kind, " gives none");
   Options options = given;
   options.decisions = nullptr;
   options.donate = {};

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "ir/program.h"
 #include "kernel/kernel.h"
+#include "pass/target.h"
 
 namespace ricci::inline v0::pass {
 
@@ -36,8 +37,8 @@ struct Estimate {
 };
 
 struct Options {
-  std::string_view target = "ref";  // kind of the device; chooses lowerings
-  bool reference = false;           // no pass: each equation is lowered alone (the oracle)
+  Target target;
+  bool reference = false;  // no pass: each equation is lowered alone (the oracle)
   VmapMode vmap = VmapMode::kAuto;
   std::span<const uint8_t> donate;   // per parameter
   std::shared_ptr<BodyCosts> costs;  // of held programs, as far as they are known; Lower makes its own

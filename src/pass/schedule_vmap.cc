@@ -19,8 +19,7 @@ namespace {
 // a product of few elements.
 constexpr int64_t kLaneElements = 4096;  // of one value of the body, outside of stacked loop operands
 constexpr int64_t kLaneTotal = 1 << 20;  // of all of them, stacked residuals included
-constexpr int64_t kLaneProduct = 64;
-constexpr int32_t kMostLevels = 6;  // of maps within maps that are worth lowering in all ways
+constexpr int32_t kMostLevels = 6;       // of maps within maps that are worth lowering in all ways
 // Estimates that differ by less are equal: then the one with less code is chosen.
 constexpr double kEqual = 1.1;
 
@@ -69,7 +68,7 @@ class Scheduler {
     if (options_.vmap == VmapMode::kLanes) return Take(b, in, Lanes(VmapMode::kLanes), "lanes, by the option vmap");
     if (!options_.estimate || cost.map_levels > kMostLevels) {
       const bool small = cost.largest <= kLaneElements && cost.total <= kLaneTotal;
-      if (small && (cost.control || (cost.product && cost.largest <= kLaneProduct)))
+      if (small && (cost.control || (cost.product && cost.largest <= options_.target.limits.body_product)))
         return Take(b, in, Lanes(VmapMode::kAuto), "lanes, by the sizes of its arrays");
       return Take(b, in, Batched(), "batched, by the sizes of its arrays");
     }

@@ -48,7 +48,7 @@ CompileKey CompileKey::Make(ir::ProgramRef program, Device* device, uint32_t opt
 pass::Options CompileKey::PassOptions() const {
   constexpr pass::VmapMode kVmapModes[] = {pass::VmapMode::kAuto, pass::VmapMode::kBatched, pass::VmapMode::kLanes};
   pass::Options options;
-  options.target = device->kind;
+  options.target = device->target;
   options.reference = device->reference;
   options.vmap = kVmapModes[static_cast<size_t>(vmap)];
   options.donate = donate;

@@ -51,6 +51,13 @@ absl::Status CheckBackend(const ricci_backend& b, std::string_view kind) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<ricci_target> TargetOf(const ricci_backend& b) {
+  if (b.target == nullptr) return pass::TypicalTarget();
+  RICCI_ASSIGN(const ricci_target target, base::ReadStruct(b.target, "backend: target"));
+  RICCI_TRY(pass::CheckTarget(target));
+  return target;
+}
+
 }  // namespace
 
 Context::Context(const ricci_hooks& hooks)
@@ -106,7 +113,8 @@ absl::Status Context::AddBackend(const ricci_backend& given) {
   RICCI_TRY(CheckBackend(backend, kind));
   int32_t ordinal = 0;
   for (const auto& d : devices_) ordinal += d->kind == kind;
-  auto device = std::make_unique<Device>(this, backend, ordinal);
+  RICCI_ASSIGN(const ricci_target target, TargetOf(backend));
+  auto device = std::make_unique<Device>(this, backend, target, ordinal);
   if (const uint32_t threads = options().threads; threads != 0 && backend.set_threads != nullptr) {
     RICCI_TRY(base::FromAbi(backend.set_threads(backend.self, threads)));
   }

@@ -7,14 +7,16 @@ std::string Text(ricci_str s) { return s.ptr == nullptr ? std::string() : std::s
 
 }  // namespace
 
-Device::Device(Context* context, const ricci_backend& from, int32_t ordinal)
+Device::Device(Context* context, const ricci_backend& from, const ricci_target& target, int32_t ordinal)
     : context(context),
       backend(from),
+      target(Text(from.kind), target),
       kind(Text(from.kind)),
       name(Text(from.name)),
       ordinal(ordinal),
       reference(kind == "ref") {
   backend.kind = {kind.data(), kind.size()};
+  backend.target = &this->target.numbers;
   backend.name = {name.data(), name.size()};
 }
 

@@ -3,6 +3,7 @@
 #define RICCI_RUNTIME_DEVICE_H_
 #include <string>
 
+#include "pass/target.h"
 #include "ricci/backend.h"
 #include "ricci/device.h"
 
@@ -13,11 +14,12 @@ class Context;
 struct Device {
   Context* context;
   ricci_backend backend;  // its texts lead into this Device
+  pass::Target target;
   std::string kind, name;
   int32_t ordinal;  // among the devices of its kind
   bool reference;   // `ref`: programs are lowered without any pass
 
-  Device(Context* context, const ricci_backend& from, int32_t ordinal);
+  Device(Context* context, const ricci_backend& from, const ricci_target& target, int32_t ordinal);
   Device(const Device&) = delete;
   // Drops the backend only once it has been taken over (Context::AddBackend).
   ~Device();

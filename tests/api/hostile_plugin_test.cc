@@ -194,6 +194,43 @@ TEST_F(HostilePlugin, RowsThatCannotBe) {
   EXPECT_EQ(ErrorOf(ricci_backend_register(ctx, &b)), "backend odd: compile is NULL");
 }
 
+TEST_F(HostilePlugin, TargetsThatNoDeviceIs) {
+  ricci_backend b{};
+  b.hdr.size = sizeof b;
+  b.kind = Str("odd");
+  b.compile = [](void*, const ricci_kernel_table* const*, uint32_t, const ricci_plan*, uint32_t, void**,
+                 ricci_code_info*) -> ricci_status* { return nullptr; };
+  b.run = [](void*, const ricci_run_args*) -> ricci_status* { return nullptr; };
+  b.drop_code = [](void*) {};
+  ricci_target good{};
+  good.hdr.size = sizeof good;
+  ricci_target_init(&good);
+  const auto error = [&](auto change) {
+    ricci_target t = good;
+    change(t);
+    b.target = &t;
+    return ErrorOf(ricci_backend_register(ctx, &b));
+  };
+  EXPECT_EQ(error([](ricci_target& t) { t.hdr.size = 0; }),
+            "backend: target: hdr.size is 0; set it to the size of the struct");
+  EXPECT_EQ(error([](ricci_target& t) { t.lanes = 12; }),
+            "backend: target: lanes is 12; it must be a power of 2 up to 1024");
+  EXPECT_EQ(error([](ricci_target& t) { t.registers = 0; }), "backend: target: registers is 0; it must be 1 to 65536");
+  EXPECT_EQ(error([](ricci_target& t) { t.points_wanted = 4; }),
+            "backend: target: points_wanted is 4; it must be at least the lanes, and at most 2^40");
+  EXPECT_EQ(error([](ricci_target& t) { t.near_bytes = 0; }), "backend: target: near_bytes is 0; it must be 1 to 2^40");
+  EXPECT_EQ(error([](ricci_target& t) { t.cache_bytes = ~uint64_t{0}; }),
+            "backend: target: cache_bytes is 18446744073709551615; it must be 1 to 2^40");
+  EXPECT_EQ(error([](ricci_target& t) { t.memory_bytes_per_cycle = std::nan(""); }),
+            "backend: target: memory_bytes_per_cycle is nan; it must be more than 0 and less than 10^12");
+  EXPECT_EQ(error([](ricci_target& t) { t.op_cycles = nullptr; }),
+            "backend: target: op_cycles is NULL; it must be set, or n_op_cycles 0");
+  ricci_target_init(nullptr);
+  ricci_target none{};
+  ricci_target_init(&none);  // a size of 0: nothing is written
+  EXPECT_EQ(none.lanes, 0u);
+}
+
 TEST_F(HostilePlugin, ArraysThatAreNotThere) {
   ricci_prim_def d = Def("h.op");
   d.n_attr_specs = 1;

@@ -2,6 +2,7 @@
 // not possible.
 #include "backend_with.h"
 #include "library_row.h"
+#include "scheduled_programs.h"
 #include "support/program_runner.h"
 
 namespace ricci::testing {
@@ -15,33 +16,6 @@ cpu::Settings Processor() {
   if (kLevel == 4) settings.features = "+avx512f,+avx512vl";
   return settings;
 }
-
-// Twenty steps of a carry f32[32] under weights that all elements of the batch share.
-constexpr const char* kRecurrent =
-    "program f(%w: f32[32,32], %c: f32[256,32]) { %y: f32[256,32] = vmap(%w, %c) size=256 in_axes=[-1,0] out_axes=[0]"
-    " axis_name=\"\" body=program(%w: f32[32,32], %c: f32[32]) { %d: f32[32] = scan(%w, %c) length=20 num_consts=1"
-    " num_carry=1 reverse=false body=program(%w: f32[32,32], %c: f32[32]) {"
-    " %p: f32[32] = dot_general(%w, %c) lhs_contract=[1] rhs_contract=[0] %t: f32[32] = tanh(%p) return %t }"
-    " return %d } return %y }";
-// The same with weights of its own for each element, and small: registers hold all of it.
-constexpr const char* kSmallMatrices =
-    "program f(%w: f32[256,4,4], %c: f32[256,4,4]) { %y: f32[256,4,4] = vmap(%w, %c) size=256 in_axes=[0,0]"
-    " out_axes=[0] axis_name=\"\" body=program(%w: f32[4,4], %c: f32[4,4]) { %d: f32[4,4] = scan(%w, %c) length=20"
-    " num_consts=1 num_carry=1 reverse=false body=program(%w: f32[4,4], %c: f32[4,4]) {"
-    " %p: f32[4,4] = dot_general(%w, %c) lhs_contract=[1] rhs_contract=[0] return %p } return %d } return %y }";
-// Each element halves until it is small: trip counts of its own.
-constexpr const char* kHalving =
-    "program f(%x: f32[256]) { %y: f32[256] = vmap(%x) size=256 in_axes=[0] out_axes=[0] axis_name=\"\""
-    " body=program(%x: f32[]) { %r: f32[] = while(%x) cond_nconsts=0 body_nconsts=0"
-    " cond=program(%x: f32[]) { %c: f32[] = constant 0.1 %p: bool[] = gt(%x, %c) return %p }"
-    " body=program(%x: f32[]) { %c: f32[] = constant 0.5 %h: f32[] = mul(%x, %c) %s: f32[] = sin(%h) return %s }"
-    " return %r } return %y }";
-// Rows that are wide by themselves.
-constexpr const char* kWideRows =
-    "program f(%x: f32[16,4096]) { %y: f32[16,4096] = vmap(%x) size=16 in_axes=[0] out_axes=[0] axis_name=\"\""
-    " body=program(%x: f32[4096]) { %e: f32[4096] = exp(%x) %s: f32[] = reduce_sum(%e) axes=[0]"
-    " %b: f32[4096] = broadcast_in_dim(%s) shape=[4096] broadcast_dimensions=[] %d: f32[4096] = div(%e, %b)"
-    " return %d } return %y }";
 
 // What was chosen for the first vmap of `text`: the first line ends with it, or with it and the reason after a comma.
 std::string Chosen(ProgramRunner& r, std::string_view text) {

@@ -163,7 +163,7 @@ TEST_F(BodyVisits, GradientsVisitABodyOnce) {
 }
 
 TEST_F(BodyVisits, PassesVisitABodyOnce) {
-  ExpectFlat("lower", [](const ir::Program& f) { return pass::Lower(f, {.target = "cpu"}).status(); });
+  ExpectFlat("lower", [](const ir::Program& f) { return pass::Lower(f, {.target = pass::Target("cpu")}).status(); });
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ class CheckpointMemory : public LoweredProgram {
     return *std::move(grad);
   }
   static std::unique_ptr<pass::Lowered> Lower(const ir::Program& f) {
-    auto lowered = pass::Lower(f, {.target = "cpu"});
+    auto lowered = pass::Lower(f, {.target = pass::Target("cpu")});
     EXPECT_TRUE(lowered.ok()) << lowered.status();
     return *std::move(lowered);
   }
@@ -157,7 +157,7 @@ TEST_F(CheckpointMemory, AContextWithoutTheBarrierSaysSo) {
     ASSERT_TRUE(jvp.ok()) << jvp.status();
     auto split = transform::PartialEval(*jvp->program, known, force);
     ASSERT_TRUE(split.ok()) << split.status();
-    const auto lowered = pass::Lower(*split->unknown, {.target = "cpu"});
+    const auto lowered = pass::Lower(*split->unknown, {.target = pass::Target("cpu")});
     EXPECT_EQ(lowered.ok(), !prevent_cse);
     if (!lowered.ok()) {
       EXPECT_EQ(lowered.status().code(), absl::StatusCode::kNotFound);

@@ -1,0 +1,49 @@
+// What passes know of the device they compile for: its kind, which chooses lowerings, and limits that follow from its
+// numbers (ricci_target). No other file of the passes holds a number of a machine.
+#ifndef RICCI_PASS_TARGET_H_
+#define RICCI_PASS_TARGET_H_
+#include <string>
+
+#include "absl/status/status.h"
+#include "ricci/target.h"
+
+namespace ricci::inline v0::pass {
+
+// Counts are of elements, costs of simple operations on one element.
+struct Limits {
+  // An array of so many elements is written out, one value each, to live in registers: where lanes belong to the points
+  // of a batch, and where they do not, so that a loop over the elements would be spread over them.
+  int64_t written_in_lanes, written_alone;
+  int64_t fewest_points;  // side by side, that lanes belong to
+
+  int64_t cheap_to_repeat;  // what may be computed again rather than stored and read
+  int64_t worth_a_kernel;   // work of a device in the time of a launch
+  int64_t read_back;        // what storing and reading costs within a kernel
+
+  int64_t few_rows;   // fewer rows leave the device idle, if a row is computed by one thread,
+  int64_t short_row;  // and shorter ones leave its lanes,
+  int64_t small;      // which does not matter for so few elements
+  int64_t row_bytes;  // of what is passed on within a row
+
+  int64_t body_elements, body_product;  // of one value of a body that runs within a kernel; the same with products
+  uint64_t turn_bytes;                  // of a carry that two buffers take turns for, so that it need not be copied
+};
+
+struct Target {
+  Target(std::string_view kind = "ref");  // NOLINT: a kind is a target, with the numbers of ricci_target_init
+  Target(std::string_view kind, const ricci_target& numbers);
+
+  int64_t cycles_of(uint16_t op) const { return op < numbers.n_op_cycles ? numbers.op_cycles[op] : 1; }
+
+  std::string kind;
+  ricci_target numbers;
+  Limits limits;
+};
+
+// What ricci_target_init gives.
+ricci_target TypicalTarget();
+// INVALID_ARGUMENT for numbers that no device has.
+absl::Status CheckTarget(const ricci_target& t);
+
+}  // namespace ricci::inline v0::pass
+#endif
