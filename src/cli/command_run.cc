@@ -157,7 +157,8 @@ std::span<const Command> RunCommands() {
   static const std::string bench_details =
       std::string(kRunDetails) + "  --seconds S         time to measure (default: 1)\n";
   static const std::string compile_details =
-      "\n  --explain      prints how each vmap and each kernel runs, and what was estimated for it\n"
+      "\n  --explain      prints how each vmap, loop and kernel runs, what was estimated for it, and what is computed\n"
+      "                 once or again\n"
       "  --dump STAGE   program, optimized, kernels, plan, native, all of these, or what a pass leaves\n"
       "  --device KIND  ref, cpu (default: the best one)\n"
       "  --opt N        1 compiles fast, 2 and 3 run fast\n"

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/hash_map.h"
 #include "pass/body_cost.h"
+#include "pass/decision.h"
 #include "pass/kernel_builder.h"
 #include "pass/merge_groups.h"
 #include "pass/operation_cost.h"
@@ -23,12 +24,16 @@ namespace {
 constexpr uint32_t kNoGroup = ~0u;
 constexpr uint32_t kMaxGroup = 512;  // equations in one kernel, which bounds code size and compile time
 constexpr size_t kMaxPlaces = 16;    // at which a view is read
+constexpr size_t kMaxRepeats = 4;    // kernels that compute the same
 
 enum class Form : uint8_t {
   kExpression,
   kLoops,
   kLibrary
 };  // kLibrary: reads stored values only (loops in the plan, updates and barriers too)
+
+// Where an expression is computed: where it is read, or apart, to be stored, and why.
+enum class Verdict : uint8_t { kComputed, kNeeded, kReadByKernels, kLargeKernel, kReadOften, kReadAtPlaces };
 
 struct Info {
   Form form = Form::kLoops;
@@ -109,18 +114,9 @@ class Fuser {
     info.dead = groups.empty() && !registry_.HasEffect(eqn);
     joined_.try_emplace(e);
     if (info.dead) return;
-    const bool stored = groups.empty() || groups.back() == kNoGroup;
-    const bool may_repeat = info.view || info.cost <= limits_.cheap_to_repeat;
-    bool fits = info.form == Form::kExpression && !stored && (groups.size() == 1 || (may_repeat && groups.size() <= 4));
-    for (uint32_t g : groups) fits = fits && g != kNoGroup && members_[g].size() < kMaxGroup;
-    if (fits) info.spread = SpreadOf(eqn.result(0));
-    if (fits && !info.view && RepeatsWork(e)) fits = false;
-    if (fits) info.places = PlacesOf(eqn.result(0));
-    if (info.places.size() > kMaxPlaces) fits = false;
-    if (!info.view && info.places.size() > 1 &&
-        2 * static_cast<int64_t>(info.places.size()) * info.cost > limits_.cheap_to_repeat)
-      fits = false;
-    if (!fits) {
+    const Verdict verdict = Judge(e, groups);
+    Explain(e, verdict, groups.size());
+    if (verdict != Verdict::kComputed) {
       info.places = {e};
       info.spread = 1;
       members_[e].push_back(e);
@@ -132,6 +128,49 @@ class Fuser {
       info_[g].cost += info.cost;
     }
     joined_[e] = groups;
+  }
+
+  // May e be computed in these groups, where its users read it?
+  Verdict Judge(uint32_t e, const std::vector<uint32_t>& groups) {
+    Info& info = info_[e];
+    const ir::Equation& eqn = f_.equations[e];
+    if (info.form != Form::kExpression || groups.empty() || groups.back() == kNoGroup) return Verdict::kNeeded;
+    const bool may_repeat = info.view || info.cost <= limits_.cheap_to_repeat;
+    if (groups.size() > 1 && (!may_repeat || groups.size() > kMaxRepeats)) return Verdict::kReadByKernels;
+    for (uint32_t g : groups) {
+      if (members_[g].size() >= kMaxGroup) return Verdict::kLargeKernel;
+    }
+    info.spread = SpreadOf(eqn.result(0));
+    if (!info.view && RepeatsWork(e)) return Verdict::kReadOften;
+    info.places = PlacesOf(eqn.result(0));
+    const size_t places = info.places.size();
+    const bool dear = places > 1 && 2 * static_cast<int64_t>(places) * info.cost > limits_.cheap_to_repeat;
+    return places > kMaxPlaces || (dear && !info.view) ? Verdict::kReadAtPlaces : Verdict::kComputed;
+  }
+
+  // What could have been otherwise.
+  void Explain(uint32_t e, Verdict verdict, size_t n_groups) const {
+    const Info& info = info_[e];
+    const bool again = verdict == Verdict::kComputed && n_groups > 1 && !info.view;
+    if (options_.decisions == nullptr || verdict == Verdict::kNeeded || (verdict == Verdict::kComputed && !again))
+      return;
+    const std::string dear = base::Cat(", and it takes ", base::Count(info.cost, "operation"), " (up to ",
+                                       limits_.cheap_to_repeat, " would be computed again)");
+    const auto text = [&]() -> std::string {
+      switch (verdict) {
+        case Verdict::kReadByKernels:
+          return base::Cat("computed once: ", n_groups, " loops read it", dear);
+        case Verdict::kLargeKernel:
+          return base::Cat("computed once: what reads it has ", kMaxGroup, " operations");
+        case Verdict::kReadOften:
+          return "computed once: what reads it reads each element many times";
+        case Verdict::kReadAtPlaces:
+          return base::Cat("computed once: it is read at ", info.places.size(), " places", dear);
+        default:
+          return base::Cat("computed in ", n_groups, " loops: it takes ", base::Count(info.cost, "operation"));
+      }
+    };
+    options_.decisions->push_back(base::Cat(TitleOf(f_, f_.equations[e]), text(), "\n"));
   }
 
   // Elementwise users read an element where they themselves are computed, views somewhere else.

@@ -6,9 +6,9 @@
 // Tiny values belong in a kernel and large ones in the plan. For what is between, both are lowered and the backend
 // estimates what each costs, bodies first. The decision is the attribute `place`; a program that has it already is
 // obeyed.
-#include "absl/strings/str_format.h"
 #include "ir/walk.h"
 #include "pass/body_cost.h"
+#include "pass/decision.h"
 #include "pass/pass.h"
 #include "trace/attrs.h"
 
@@ -83,23 +83,10 @@ class LoopPlacer {
     if (!plan.ok() && !kernel.ok()) return plan.status();
     const bool in_kernel = !plan.ok() || (kernel.ok() && kernel->cycles <= plan->cycles * kEqual);
     if (options_.decisions != nullptr) {
-      options_.decisions->push_back(
-          base::Cat(Title(), in_kernel ? "kernel" : "plan", TextOf("kernel", kernel), TextOf("plan", plan), "\n"));
+      options_.decisions->push_back(base::Cat(TitleOf(f_, eqn_), in_kernel ? "kernel" : "plan",
+                                              TextOf("kernel", kernel), TextOf("plan", plan), "\n"));
     }
     return in_kernel ? "kernel" : "plan";
-  }
-
-  static std::string TextOf(std::string_view name, const absl::StatusOr<Estimate>& e) {
-    return e.ok()
-               ? absl::StrFormat("\n  %s: %.0f cycles, code for %.0f operations", std::string(name), e->cycles, e->code)
-               : absl::StrFormat("\n  %s: %s", std::string(name), e.status().message());
-  }
-  // `scan at file:line: `
-  std::string Title() const {
-    std::string title(registry_.Get(eqn_.prim).name);
-    const ir::Location at = f_.vocabulary()->GetLocation(eqn_.location);
-    if (at.line != 0) absl::StrAppendFormat(&title, " at %s:%d", std::string(at.file), at.line);
-    return title + ": ";
   }
 
   const ir::Program& f_;

@@ -7,6 +7,7 @@
 // decided together with it. Lowering costs a small part of what code generation does.
 #include "absl/strings/str_format.h"
 #include "pass/body_cost.h"
+#include "pass/decision.h"
 #include "pass/kernel_builder.h"
 #include "pass/pass.h"
 #include "trace/attrs.h"
@@ -125,11 +126,7 @@ class Scheduler {
     }
     RICCI_TRY(best->estimate.status());  // of the first, if none is possible
     std::string reason = best->name;
-    for (const Way& way : ways) {
-      reason += way.estimate.ok() ? absl::StrFormat("\n  %s: %.0f cycles, code for %.0f operations", way.name,
-                                                    way.cycles(), way.code())
-                                  : absl::StrFormat("\n  %s: %s", way.name, way.estimate.status().message());
-    }
+    for (const Way& way : ways) reason += TextOf(way.name, way.estimate);
     return Take(b, in, *best, reason);
   }
 
@@ -147,14 +144,11 @@ class Scheduler {
 
   // `vmap of 16 (f32[16,3], f32[3]) at file:line: `
   std::string Title() const {
-    std::string title = absl::StrFormat("vmap of %d (", trace::IntOf(eqn_.attrs, "size"));
+    std::string title = absl::StrFormat(" of %d (", trace::IntOf(eqn_.attrs, "size"));
     for (uint32_t i = 0; i < op_->n_in; ++i) {
       absl::StrAppend(&title, i == 0 ? "" : ", ", ToText(f_.type(eqn_.operands[i])));
     }
-    title += ")";
-    const ir::Location at = f_.vocabulary()->GetLocation(eqn_.location);
-    if (at.line != 0) absl::StrAppendFormat(&title, " at %s:%d", std::string(at.file), at.line);
-    return title + ": ";
+    return TitleOf(f_, eqn_, title + ")");
   }
 
   const ir::Program& f_;

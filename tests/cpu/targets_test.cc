@@ -116,10 +116,13 @@ halving
   kernel vmap: 16 lanes over the domain
 wide rows
   vmap of 16 (f32[16,4096]) at test:1: batched
+  exp at test:1: computed once: 2 loops read it, and it takes 16 operations (up to 8 would be computed again)
   kernel fusion_exp_reduce_sum_div: 8 lanes over inner loops, tasks of 1 of 16 rows
 softmax
+  exp at test:1: computed once: 2 loops read it, and it takes 16 operations (up to 8 would be computed again)
   kernel fusion_reduce_max_exp_reduce_sum: 8 lanes over inner loops, tasks of 1 of 64 rows
 before a broadcast
+  log at test:1: computed once: what reads it reads each element many times
   kernel fusion_tanh_log_mul: 8 lanes over the domain
 stencil
   scan at test:1: plan
@@ -147,10 +150,13 @@ halving
   kernel vmap: 32 lanes over the domain
 wide rows
   vmap of 16 (f32[16,4096]) at test:1: batched
+  exp at test:1: computed once: 2 loops read it, and it takes 16 operations (up to 12 would be computed again)
   kernel fusion_exp_reduce_sum_div: 16 lanes over inner loops, tasks of 3 of 16 rows
 softmax
+  exp at test:1: computed once: 2 loops read it, and it takes 16 operations (up to 12 would be computed again)
   kernel fusion_reduce_max_exp_reduce_sum: 16 lanes over inner loops, tasks of 3 of 64 rows
 before a broadcast
+  log at test:1: computed once: what reads it reads each element many times
   kernel fusion_tanh_log_mul: 8 lanes over the domain
 stencil
   scan at test:1: plan
@@ -175,13 +181,16 @@ halving
   kernel vmap: 32 lanes over the domain
 wide rows
   vmap of 16 (f32[16,4096]) at test:1: batched
+  exp at test:1: computed once: it is read at 2 places, and it takes 16 operations (up to 36 would be computed again)
   kernel fusion_exp_reduce_sum_div: 32 lanes over inner loops
 softmax
+  exp at test:1: computed once: it is read at 2 places, and it takes 16 operations (up to 36 would be computed again)
   kernel reduce_max: 32 lanes over inner loops
   kernel fusion_broadcast_in_dim_sub_exp: 32 lanes over the domain
   kernel reduce_sum: 32 lanes over inner loops
   kernel fusion_broadcast_in_dim_div: 32 lanes over the domain
 before a broadcast
+  log at test:1: computed once: what reads it reads each element many times
   kernel fusion_tanh_log_mul: 8 lanes over the domain
 stencil
   scan at test:1: plan

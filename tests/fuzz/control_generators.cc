@@ -4,6 +4,7 @@
 // large one is a vmap over scalars and short arrays, whose loops stand one after another. Loops are short. A carry of
 // floats passes through sin or tanh more often than not, so that it stays finite.
 #include "fuzz/generators.h"
+#include "ir/walk.h"
 
 namespace ricci::testing {
 namespace {
@@ -85,6 +86,24 @@ void SomePlace(Draft& d, std::vector<ricci_attr>& attrs) {
   if (!d.dice().Chance(0.2)) return;
   attrs.push_back(Attr("place", d.dice().Chance(0.5) ? "kernel" : "plan"));
   d.Count("loop in a stated place");
+}
+
+// Does the program hold what may fail? A branch around that cannot be batched.
+bool MayFail(const ricci_program* p) {
+  for (const ir::Program* f : ir::NestedFirst(*ir::FromAbi(p))) {
+    for (const ir::Equation& eqn : f->equations) {
+      if (f->vocabulary()->PrimName(eqn.prim) == "check" || ir::FindAttr(eqn.attrs, "max_trips") != nullptr)
+        return true;
+    }
+  }
+  return false;
+}
+
+// Now and then how a vmap runs, whatever an estimate would say.
+void SomeSchedule(Draft& d, const ricci_program* body, std::vector<ricci_attr>& attrs) {
+  if (!d.dice().Chance(0.2)) return;
+  attrs.push_back(Attr("schedule", d.dice().Chance(0.5) || MayFail(body) ? "lanes" : "batched"));
+  d.Count("vmap with a stated schedule");
 }
 
 void Scan(Draft& d) {
@@ -227,7 +246,10 @@ void Vmap(Draft& d) {
   for (const Value& v : out) out_axes.push_back(d.dice().Between(0, v.rank()));
   const Owned p = body.Finish(out);
   ricci_program* raw = p.get();
-  d.Emit("vmap", in, {{"body", raw}, {"size", size}, {"in_axes", in_axes}, {"out_axes", out_axes}});
+  std::vector<ricci_attr> attrs = {Attr("body", raw), Attr("size", size), Attr("in_axes", in_axes),
+                                   Attr("out_axes", out_axes)};
+  SomeSchedule(d, raw, attrs);
+  d.Emit("vmap", in, attrs);
 }
 
 // A body of hundreds of equations on small arrays, with three to five loops one after another.

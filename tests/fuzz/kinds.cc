@@ -41,6 +41,7 @@ std::vector<std::string> WantedKinds() {
                                   "wave shorter than a step",
                                   "check that its branch guards",
                                   "loop in a stated place",
+                                  "vmap with a stated schedule",
                                   "check that its loop guards",
                                   "attribute left out",
                                   "attributes in another order",
