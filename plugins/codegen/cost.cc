@@ -23,7 +23,14 @@ constexpr double kHidden = 2;  // of the latency of a sum, partly hidden by what
 class Walk {
  public:
   Walk(const ricci_kernel_table& k, const Blocks& blocks, const ricci_target& target, unsigned lanes)
-      : k_(k), blocks_(blocks), target_(target), lanes_(lanes), ready_(k.n_insts, 0) {}
+      : k_(k), blocks_(blocks), target_(target), lanes_(lanes), ready_(k.n_insts, 0), from_memory_(k.n_insts, 0) {
+    for (uint32_t i = 1; i < k.n_insts; ++i) {
+      const ricci_inst& inst = k.insts[i];
+      const bool read = inst.op == RICCI_K_LOAD || inst.op == RICCI_K_GET;
+      const bool of_read = FromMemory(inst.a) || FromMemory(inst.b) || FromMemory(inst.c);
+      from_memory_[i] = read || (inst.op < RICCI_S_COUNT && of_read);
+    }
+  }
 
   // Of [first, last), run for all lanes of `root`; 0: for one point, so that loops within take the lanes.
   Cost Body(uint32_t root, uint32_t first, uint32_t last, const Facts* facts) {
@@ -106,13 +113,20 @@ class Walk {
       case RICCI_K_GET:
         ready_[i] = in + kLoadLatency;
         break;
-      case RICCI_K_SET:  // a store under a mask has to leave before it can be read
+      case RICCI_K_SET:
+        // Where an index was read from memory, the next trip will hardly read the very element.
+        if (FromMemory(inst.b)) break;
+        // A store under a mask has to leave before it can be read.
         ready_[inst.a] = in + (masked_ && !IsPerLane(inst.a) ? kMaskedLatency : kStoredLatency);
         break;
       default:
         ready_[i] = inst.op < RICCI_S_COUNT ? in + LatencyOf(inst.op, inst.dtype) : 0;
     }
   }
+  static bool IsFloat(uint16_t dtype) {
+    return dtype == RICCI_F16 || dtype == RICCI_BF16 || dtype == RICCI_F32 || dtype == RICCI_F64;
+  }
+  bool FromMemory(uint32_t v) const { return from_memory_[v] != 0; }
   // Values from before the loop are there when its trip begins.
   double Ready(uint32_t v) const { return v < trip_begin_ && k_.insts[v].op != RICCI_K_LOCAL ? 0 : ready_[v]; }
 
@@ -131,7 +145,13 @@ class Walk {
     Cost trip = trip_of();
     trip_begin_ = around;
     if (target_.points_wanted == target_.lanes) {  // where other points run beside it they hide how long it takes
-      for (const auto& [local, before] : carried) trip.cycles = std::max(trip.cycles, ready_[local]);
+      std::vector<uint32_t> back;                  // arrays that trips read from trips
+      for (const auto& [local, before] : read) back.push_back(local);
+      std::sort(back.begin(), back.end());
+      for (const auto& [local, before] : carried) {
+        const bool chain = std::binary_search(back.begin(), back.end(), local);
+        if (chain) trip.cycles = std::max(trip.cycles, ready_[local]);
+      }
     }
     for (const auto& [local, before] : carried) ready_[local] = trips * trip.cycles;
     // What was before stands in the first of the entries for one array.
@@ -163,6 +183,8 @@ class Walk {
     const uint16_t from = k_.insts[inst.op == RICCI_S_SELECT ? inst.b : inst.a].dtype;
     if (inst.dtype == RICCI_I64 && (!Varies(i) || spread_->strides.Of(i))) return kIndex;
     const double cycles = CyclesOf(inst.op, from);
+    // Of one value: a processor does four at a time.
+    if (!Varies(i) && cycles == 1 && !IsFloat(inst.dtype)) return kIndex;
     return Varies(i) ? cycles * std::max(Registers(from), Registers(inst.dtype)) : cycles;
   }
 
@@ -260,11 +282,12 @@ class Walk {
   const ricci_target& target_;
   const unsigned lanes_;
   const Facts* facts_ = nullptr;
-  Spread* spread_ = nullptr;   // while something is spread over the lanes
-  bool masked_ = false;        // some lanes of the last vector are off
-  bool far_ = false;           // private arrays are more than the nearest cache holds
-  std::vector<double> ready_;  // of values and private arrays
-  uint32_t trip_begin_ = 0;    // the sequential loop around
+  Spread* spread_ = nullptr;          // while something is spread over the lanes
+  bool masked_ = false;               // some lanes of the last vector are off
+  bool far_ = false;                  // private arrays are more than the nearest cache holds
+  std::vector<double> ready_;         // of values and private arrays
+  std::vector<uint8_t> from_memory_;  // values that follow from what was read
+  uint32_t trip_begin_ = 0;           // the sequential loop around
 };
 
 // Cycles to bring what is read and written; of a buffer no more than its accesses can touch.

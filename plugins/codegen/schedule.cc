@@ -84,8 +84,11 @@ class Scheduler {
     if (Inner() < kChainPoints || target_.points_wanted > target_.lanes) return false;  // other points hide it
     bool chain = false;
     int64_t state = 0;
+    const std::vector<uint8_t> varying = FindVarying(k_, blocks_, s_.dims.back(), 1, k_.n_insts);
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
       const ricci_inst& inst = k_.insts[i];
+      // Gathers are what takes the time.
+      if ((inst.op == RICCI_K_GET || inst.op == RICCI_K_SET) && varying[inst.b]) return false;
       if (inst.dtype == RICCI_F64 || inst.op == RICCI_K_REDUCE) return false;
       if (inst.op == RICCI_K_LOCAL && inst.imm <= kChainState) state += inst.imm;
       if (inst.op == RICCI_K_WHILE) {

@@ -2,8 +2,9 @@
 // first. Always stable. NaN comes last, -0 and 0 are equal.
 //
 // Each line is sorted by a permutation: the keys are copied to private arrays (a key that fuses is computed once),
-// short lines count for every element how many come before it, longer ones are merged bottom-up. Tangents follow the
-// permutation, which is sorted along.
+// short lines count for every element how many come before it, longer ones are merged bottom-up, and long ones are
+// sorted by digits of their keys, the last digit first (Knuth, The Art of Computer Programming 3, 5.2.5), in a number
+// of passes that does not depend on their length. Tangents follow the permutation, which is sorted along.
 #include "factor_text.hpp"
 
 namespace ricci::inline v0::lax::rows {
@@ -11,7 +12,8 @@ namespace {
 
 constexpr AttrSpec kAttrs[] = {
     {"dimension", AttrKind::kInt}, {"is_stable", AttrKind::kBool, kOptional}, {"num_keys", AttrKind::kInt}};
-constexpr int64_t kShortLine = 48;
+constexpr int64_t kShortLine = 48, kLongLine = 128;
+constexpr int64_t kDigitBits = 8, kDigits = 1 << kDigitBits;
 
 ArrayTypes Type(const Eqn& e) {
   if (e.n_in() == 0) e.Fail("takes at least one operand");
@@ -76,7 +78,10 @@ class Line {
       keys_.push_back(key);
     }
   }
-  void Sort() const { n_ <= kShortLine ? ByCounting() : ByMerging(); }
+  void Sort() const {
+    if (n_ <= kShortLine) return ByCounting();
+    n_ < kLongLine ? ByMerging() : ByDigits();
+  }
 
  private:
   static DType key_dtype(DType d) { return d == DType::kBool ? DType::kU8 : d; }
@@ -156,6 +161,73 @@ class Line {
     });
   }
 
+  // A key as an unsigned number that is larger for what comes later. -0 is 0, and every NaN the largest.
+  static Scalar Ordered(Scalar v, DType word) {
+    const bool wide = word == DType::kU64;
+    if (IsFloat(v.dtype())) {
+      const uint64_t sign = uint64_t{1} << (wide ? 63 : 31);
+      const Scalar x = Convert(v, wide ? DType::kF64 : DType::kF32), bits = Bitcast(x, word);
+      const Scalar below_zero = bits >= Like(bits, sign), flipped = Select(below_zero, !bits, bits | Like(bits, sign));
+      return Select(x == x, Select(x == 0.0, Like(bits, sign), flipped), !Like(bits, 0));
+    }
+    if (!In(v.dtype(), kSigned)) return Convert(v, word);
+    const Scalar bits = Bitcast(Convert(v, wide ? DType::kI64 : DType::kI32), word);
+    return bits + Like(bits, uint64_t{1} << (BitsOf(v.dtype()) - 1));
+  }
+
+  // From the last key to the first, and for each from its last digit to its first: elements go where those with smaller
+  // digits end, in the order in which they stand.
+  void ByDigits() const {
+    const int64_t both[] = {2, n_};
+    const DType place = n_ > INT32_MAX ? DType::kI64 : DType::kI32;
+    const KernelArray orders = k_.Local(e_.Type(place, both));
+    k_.Loop(n_, [&](Scalar i) { orders.Store({k_.At(0), i}, Convert(i, place)); });
+    int64_t source = 0;  // the half of `orders` that counts
+    for (size_t key = keys_.size(); key-- > 0;) source = SortBy(key, orders, source);
+    k_.Loop(n_, [&](Scalar i) { Write(i, Convert(orders.Load({k_.At(source), i}), DType::kI64)); });
+  }
+
+  int64_t SortBy(size_t key, KernelArray orders, int64_t source) const {
+    const DType dtype = key_dtype(e_.in(static_cast<uint32_t>(key)).dtype());
+    const bool wide = BitsOf(dtype) > 32;
+    const DType word = wide ? DType::kU64 : DType::kU32;
+    const int64_t both[] = {2, n_}, bits = IsFloat(dtype) ? (wide ? 64 : 32) : BitsOf(dtype);
+    const KernelArray words = k_.Local(e_.Type(word, both));
+    k_.Loop(n_, [&](Scalar i) {
+      const Scalar of = Convert(orders.Load({k_.At(source), i}), DType::kI64);
+      words.Store({k_.At(source), i}, Ordered(keys_[key].Load({of}), word));
+    });
+    const KernelArray ends = k_.Local(Indices({&kDigits, 1}));
+    k_.Loop(bits / kDigitBits, [&](Scalar pass) { ByDigit(words, orders, ends, pass, (pass + source) % 2); });
+    return (source + bits / kDigitBits) % 2;
+  }
+
+  // words[from] and orders[from] go to words[1 - from] and orders[1 - from] by the digit of number `pass`.
+  void ByDigit(KernelArray words, KernelArray orders, KernelArray ends, Scalar pass, Scalar from) const {
+    const auto digit_of = [&](Scalar word) {
+      const Scalar digit = ShiftRightLogical(word, Convert(pass * kDigitBits, word.dtype()));
+      return Convert(digit & (kDigits - 1), DType::kI64);
+    };
+    k_.Loop(kDigits, [&](Scalar d) { ends.Store({d}, k_.At(0)); });
+    k_.Loop(n_, [&](Scalar i) {
+      const Scalar d = digit_of(words.Load({from, i}));
+      ends.Store({d}, ends.Load({d}) + 1);
+    });
+    const KernelArray end = k_.Local(Indices({}));
+    end.Store({}, k_.At(0));
+    k_.Loop(kDigits, [&](Scalar d) {
+      const Scalar count = ends.Load({d}), begin = end.Load({});
+      ends.Store({d}, begin);
+      end.Store({}, begin + count);
+    });
+    k_.Loop(n_, [&](Scalar i) {
+      const Scalar word = words.Load({from, i}), d = digit_of(word), to = ends.Load({d});
+      words.Store({1 - from, to}, word);
+      orders.Store({1 - from, to}, orders.Load({from, i}));
+      ends.Store({d}, to + 1);
+    });
+  }
+
   KernelBuilder& k_;
   const Eqn& e_;
   const Index& at_;
@@ -191,6 +263,7 @@ constexpr Row kRows[] = {{.name = "sort",
                           .examples = "(f64[2,7]) dimension=1 num_keys=1; "
                                       "(f64[7,2]) dimension=0 num_keys=1; "
                                       "(f64[60] in -200..200) dimension=0 num_keys=1; "
+                                      "(f64[130] in -500..500) dimension=0 num_keys=1; "
                                       "(f64[5,2], f64[5,2]) dimension=0 num_keys=1; "
                                       "(f64[2,5], f64[2,5]) dimension=1 num_keys=1; "
                                       "(f64[3,4], f64[3,4], f64[3,4]) dimension=1 num_keys=2; "

@@ -30,16 +30,18 @@ double InUnit(std::string_view unit, double seconds, double work) {
   if (unit == "us") return seconds * 1e6;
   if (unit == "ms") return seconds * 1e3;
   if (unit == "GFLOP/s") return work / seconds / 1e9;
+  if (unit == "GB/s") return work / seconds / 1e9;
   if (unit == "MLUPS") return work / seconds / 1e6;
   return seconds;
 }
 
 void Answer(std::string_view what, const Case& c, const Prepared& p, const Settings& s) {
   const double taken = p.once ? p.once() : Best(p.run, s.seconds);
-  std::printf(R"({"case": "%s", "unit": "%s", "value": %.9g, "what": "%s", "check": %.9g})"
-              "\n",
-              std::string(c.name).c_str(), std::string(c.unit).c_str(), InUnit(c.unit, taken, p.work),
-              std::string(what).c_str(), p.check ? p.check() : 0.0);
+  std::printf(
+      R"({"case": "%s", "unit": "%s", "value": %.9g, "what": "%s", "check": %.9g, "seconds": %.9g, "bytes": %.9g, "flops": %.9g})"
+      "\n",
+      std::string(c.name).c_str(), std::string(c.unit).c_str(), InUnit(c.unit, taken, p.work),
+      std::string(what).c_str(), p.check ? p.check() : 0.0, taken, p.bytes, p.flops);
   std::fflush(stdout);
 }
 

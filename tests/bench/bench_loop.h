@@ -18,12 +18,13 @@ struct Prepared {
   std::function<void()> run;
   std::function<double()> check;  // sum of the absolute values of the result, after a run
   double work = 1;                // for units that are rates
+  double bytes = 0, flops = 0;    // of one run: what must at least be read and written, and computed; 0: not known
   std::function<double()> once;   // if set, gives the seconds of one fresh measurement instead of `run`
 };
 
 struct Case {
   std::string_view name;
-  std::string_view unit;  // us, ms, s, GFLOP/s, MLUPS
+  std::string_view unit;  // us, ms, s, GFLOP/s, GB/s, MLUPS
   std::function<Prepared(const Settings&)> prepare;
 };
 

@@ -104,12 +104,24 @@ double Bound::Check() const {
   return sum;
 }
 
+double Bound::Bytes() const {
+  double bytes = 0;
+  for (const std::vector<float>& b : buffers_) bytes += static_cast<double>(b.size() * sizeof(float));
+  return bytes;
+}
+
 Prepared Ready(ricci_ctx* ctx, const ricci_program* f, const std::vector<std::vector<float>>& inputs, double work) {
-  auto bound = std::make_shared<Bound>(ctx, Compile(f), inputs);
+  const ExecutableRef executable = Compile(f);
+  auto bound = std::make_shared<Bound>(ctx, executable, inputs);
+  ricci_executable_stats stats{};
+  stats.hdr.size = sizeof stats;
+  ricci_executable_info(executable.get(), &stats);
   Prepared p;
   p.run = [bound] { bound->Run(); };
   p.check = [bound] { return bound->Check(); };
   p.work = work;
+  p.bytes = bound->Bytes();
+  p.flops = static_cast<double>(stats.flops);
   return p;
 }
 

@@ -46,6 +46,7 @@ class Bound {
   void Run() const { ricci::Check(ricci_call_run(call_.get())); }
   // Sum of the absolute values of all (f32) results.
   double Check() const;
+  double Bytes() const;  // of all parameters and results
 
  private:
   ExecutableRef executable_;

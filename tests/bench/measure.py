@@ -14,7 +14,9 @@ import time
 
 HERE = pathlib.Path(__file__).parent
 PEERS = {'JAX': 'jax_peer.py', 'Dr.Jit': 'drjit_peer.py'}
-RATES = ('GFLOP/s', 'MLUPS')
+RATES = ('GFLOP/s', 'GB/s', 'MLUPS')
+LIMITS = ('copy_limit', 'multiply_add_limit')  # of the machine, measured by the peer `hand` before all else
+IN_MEMORY = 16 << 20  # bytes; fewer may come from a cache, which no limit is known for
 # What the project wants: our time at most this many times the named peer's.
 GOALS = {
     'saxpy': (1.05, 'hand'), 'gelu': (1.05, 'hand'), 'sum': (1.05, 'Dr.Jit'), 'softmax': (0.8, 'JAX'),
@@ -107,15 +109,34 @@ def goal_text(case, ratios):
     return f'<= {limit} {peer}: ' + ('met' if value <= limit else f'{value:.2f}')
 
 
+def limits_of(results):
+    """(bytes per second, operations per second) of the machine; None where it was not measured."""
+    best = lambda case: max((r['value'] for r in results.get(case, {}).get('hand', [])), default=None)
+    return [rate and rate * 1e9 for rate in map(best, LIMITS)]
+
+
+def share_text(records, limits):
+    """The time in which the machine could move the case's bytes and compute its operations, beside ours."""
+    if 'ricci' not in records or None in limits:
+        return ''
+    r = records['ricci'][-1]
+    seconds = statistics.median(r['seconds'] for r in records['ricci'] if 'seconds' in r) if 'seconds' in r else 0
+    moved, computed = r.get('bytes', 0), r.get('flops', 0)
+    least = max(moved / limits[0] if moved >= IN_MEMORY else 0, computed / limits[1])
+    return f'{100 * least / seconds:.0f} %' if least and seconds else ''
+
+
 def table(results, names):
     peers = [n for n in names if n != 'ricci']
-    lines = ['| case | unit | ricci | ' + ' | '.join(f'{p} | ratio' for p in peers) + ' | goal |',
-             '|---|---|---|' + '---|---|' * len(peers) + '---|']
+    limits = limits_of(results)
+    lines = ['| case | unit | ricci | of limit | ' + ' | '.join(f'{p} | ratio' for p in peers) + ' | goal |',
+             '|---|---|---|---|' + '---|---|' * len(peers) + '---|']
     for case, records in results.items():
         if not records:
             continue
         median = lambda w: statistics.median(r['value'] for r in records[w])
-        cells = [case, next(iter(records.values()))[0]['unit'], f'{median("ricci"):.4g}' if 'ricci' in records else '']
+        cells = [case, next(iter(records.values()))[0]['unit'], f'{median("ricci"):.4g}' if 'ricci' in records else '',
+                 share_text(records, limits)]
         ratios = {}
         for p in peers:
             if p not in records:
@@ -157,8 +178,10 @@ def main():
     a = parse_arguments()
     programs, rounds = start_programs(a), 1 if a.smoke else a.rounds
     known = list(dict.fromkeys(c for p in programs for c in p.cases)) + ['start']
+    limits = [c for c in LIMITS if c in known]
+    known = limits + [c for c in known if c not in limits]
     results, wrong = {}, []
-    for case in a.cases.split(',') if a.cases else known:
+    for case in limits + a.cases.split(',') if a.cases else known:
         if case not in known:
             sys.exit(f'there is no case {case}; there are {", ".join(known)}')
         records, errors = measure_start(programs, rounds) if case == 'start' else measure_case(case, programs, rounds)

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "../bench_loop.h"
+#include "machine_limits.h"
 
 namespace {
 
@@ -217,7 +218,7 @@ Prepared Lattice(const Settings& s) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::vector<Case> cases = {
+  std::vector<Case> cases = {
       {"saxpy", "ms", [](const Settings& s) { return Vectors(s, SaxpyPart); }},
       {"gelu", "ms", [](const Settings& s) { return Vectors(s, GeluPart); }},
       {"sum", "ms", Sum},
@@ -230,5 +231,6 @@ int main(int argc, char** argv) {
       {"newton", "us", Newton},
       {"lbm", "MLUPS", Lattice},
   };
+  for (Case& limit : bench::MachineLimits()) cases.push_back(std::move(limit));
   return bench::Serve(argc, argv, "hand", cases, [] {});
 }
