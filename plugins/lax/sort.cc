@@ -176,34 +176,40 @@ class Line {
   }
 
   // From the last key to the first, and for each from its last digit to its first: elements go where those with smaller
-  // digits end, in the order in which they stand.
+  // digits end, in the order in which they stand. What goes is their number, or the key itself if it is all there is.
   void ByDigits() const {
     const int64_t both[] = {2, n_};
-    const DType place = n_ > INT32_MAX ? DType::kI64 : DType::kI32;
-    const KernelArray orders = k_.Local(e_.Type(place, both));
-    k_.Loop(n_, [&](Scalar i) { orders.Store({k_.At(0), i}, Convert(i, place)); });
-    int64_t source = 0;  // the half of `orders` that counts
-    for (size_t key = keys_.size(); key-- > 0;) source = SortBy(key, orders, source);
-    k_.Loop(n_, [&](Scalar i) { Write(i, Convert(orders.Load({k_.At(source), i}), DType::kI64)); });
+    const DType dtype = e_.in(0).dtype();
+    const bool alone = e_.n_in() == 1 && dtype != DType::kBool;
+    const DType number = n_ > INT32_MAX ? DType::kI64 : DType::kI32;
+    const KernelArray moved = k_.Local(e_.Type(alone ? dtype : number, both));
+    k_.Loop(n_, [&](Scalar i) { moved.Store({k_.At(0), i}, alone ? keys_[0].Load({i}) : Convert(i, number)); });
+    int64_t half = 0;  // of `moved`, that counts
+    for (size_t key = keys_.size(); key-- > 0;) half = SortBy(key, moved, half, alone);
+    k_.Loop(n_, [&](Scalar i) {
+      const Scalar v = moved.Load({k_.At(half), i});
+      alone ? k_.Result(0).Store(Place(i), v) : Write(i, Convert(v, DType::kI64));
+    });
   }
 
-  int64_t SortBy(size_t key, KernelArray orders, int64_t source) const {
+  // Gives the half of `moved` in which they are sorted.
+  int64_t SortBy(size_t key, KernelArray moved, int64_t half, bool alone) const {
     const DType dtype = key_dtype(e_.in(static_cast<uint32_t>(key)).dtype());
     const bool wide = BitsOf(dtype) > 32;
     const DType word = wide ? DType::kU64 : DType::kU32;
     const int64_t both[] = {2, n_}, bits = IsFloat(dtype) ? (wide ? 64 : 32) : BitsOf(dtype);
-    const KernelArray words = k_.Local(e_.Type(word, both));
+    const int64_t passes = bits / kDigitBits;
+    const KernelArray words = k_.Local(e_.Type(word, both)), ends = k_.Local(Indices({&kDigits, 1}));
     k_.Loop(n_, [&](Scalar i) {
-      const Scalar of = Convert(orders.Load({k_.At(source), i}), DType::kI64);
-      words.Store({k_.At(source), i}, Ordered(keys_[key].Load({of}), word));
+      const Scalar v = moved.Load({k_.At(half), i});
+      words.Store({k_.At(half), i}, Ordered(alone ? v : keys_[key].Load({Convert(v, DType::kI64)}), word));
     });
-    const KernelArray ends = k_.Local(Indices({&kDigits, 1}));
-    k_.Loop(bits / kDigitBits, [&](Scalar pass) { ByDigit(words, orders, ends, pass, (pass + source) % 2); });
-    return (source + bits / kDigitBits) % 2;
+    k_.Loop(passes, [&](Scalar pass) { ByDigit(words, moved, ends, pass, (pass + half) % 2); });
+    return (half + passes) % 2;
   }
 
-  // words[from] and orders[from] go to words[1 - from] and orders[1 - from] by the digit of number `pass`.
-  void ByDigit(KernelArray words, KernelArray orders, KernelArray ends, Scalar pass, Scalar from) const {
+  // words[from] and moved[from] go to words[1 - from] and moved[1 - from] by the digit of number `pass`.
+  void ByDigit(KernelArray words, KernelArray moved, KernelArray ends, Scalar pass, Scalar from) const {
     const auto digit_of = [&](Scalar word) {
       const Scalar digit = ShiftRightLogical(word, Convert(pass * kDigitBits, word.dtype()));
       return Convert(digit & (kDigits - 1), DType::kI64);
@@ -223,7 +229,7 @@ class Line {
     k_.Loop(n_, [&](Scalar i) {
       const Scalar word = words.Load({from, i}), d = digit_of(word), to = ends.Load({d});
       words.Store({1 - from, to}, word);
-      orders.Store({1 - from, to}, orders.Load({from, i}));
+      moved.Store({1 - from, to}, moved.Load({from, i}));
       ends.Store({d}, to + 1);
     });
   }
