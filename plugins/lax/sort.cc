@@ -269,7 +269,7 @@ constexpr Row kRows[] = {{.name = "sort",
                           .examples = "(f64[2,7]) dimension=1 num_keys=1; "
                                       "(f64[7,2]) dimension=0 num_keys=1; "
                                       "(f64[60] in -200..200) dimension=0 num_keys=1; "
-                                      "(f64[130] in -500..500) dimension=0 num_keys=1; "
+                                      "(i8[130], f64[130]) dimension=0 num_keys=1; "
                                       "(f64[5,2], f64[5,2]) dimension=0 num_keys=1; "
                                       "(f64[2,5], f64[2,5]) dimension=1 num_keys=1; "
                                       "(f64[3,4], f64[3,4], f64[3,4]) dimension=1 num_keys=2; "
