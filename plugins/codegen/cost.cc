@@ -144,8 +144,8 @@ class Walk {
     const uint32_t around = std::exchange(trip_begin_, loop);
     Cost trip = trip_of();
     trip_begin_ = around;
-    if (target_.points_wanted == target_.lanes) {  // where other points run beside it they hide how long it takes
-      std::vector<uint32_t> back;                  // arrays that trips read from trips
+    if (!RunsMany(target_)) {
+      std::vector<uint32_t> back;  // arrays that trips read from trips
       for (const auto& [local, before] : read) back.push_back(local);
       std::sort(back.begin(), back.end());
       for (const auto& [local, before] : carried) {
@@ -338,8 +338,7 @@ class DomainWalk {
   Cost Columns(Interval range, const Facts* facts) {
     const auto extent = static_cast<double>(range.hi - range.lo);
     // Where each point has a lane of its own there are no loops over them.
-    const bool loops = target_.points_wanted == target_.lanes;
-    const double trip = loops ? kTrip : 0, row = loops ? kRow : 0;
+    const double trip = RunsMany(target_) ? 0 : kTrip, row = RunsMany(target_) ? 0 : kRow;
     Cost cost = walk_.Body(how_.root, 1, k_.n_insts, facts);
     cost.cycles = (how_.root != 0 ? std::ceil(extent / how_.lanes) : extent) * (cost.cycles + trip);
     if (how_.rows_together) {

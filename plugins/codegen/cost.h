@@ -6,6 +6,9 @@
 
 namespace ricci::codegen {
 
+// More points run at once than an instruction computes (a GPU): they hide each other's latency, and each has a lane.
+inline bool RunsMany(const ricci_target& t) { return t.points_wanted > t.lanes; }
+
 struct Cost {
   double cycles = 0;  // of one thread
   double code = 0;    // operations that code is made for; the time to compile grows with them

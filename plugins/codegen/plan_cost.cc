@@ -80,12 +80,6 @@ class PlanWalk {
 
 }  // namespace
 
-Cost CostOfPlan(const ricci_plan& plan, const std::vector<Cost>& kernels, const ricci_target& target) {
-  Cost cost = PlanWalk(plan, kernels, target).List();
-  for (const Cost& kernel : kernels) cost.code += kernel.code;
-  return cost;
-}
-
 void EstimatePlan(const ricci_kernel_table* const* kernels, uint32_t n_kernels, const ricci_plan& plan,
                   const ricci_target& target, ricci_estimate& out) {
   std::vector<Cost> costs;
@@ -97,7 +91,8 @@ void EstimatePlan(const ricci_kernel_table* const* kernels, uint32_t n_kernels, 
     const std::string line = "kernel " + std::string(k.name.ptr, k.name.len) + ": " + ToText(schedule) + "\n";
     out.write(out.sink, line.data(), line.size());
   }
-  const Cost cost = CostOfPlan(plan, costs, target);
+  Cost cost = PlanWalk(plan, costs, target).List();
+  for (const Cost& kernel : costs) cost.code += kernel.code;
   out.cycles = cost.cycles;
   out.code = cost.code;
 }

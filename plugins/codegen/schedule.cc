@@ -59,7 +59,7 @@ class Scheduler {
 
   // Where many points run at once, lanes that no loop takes would do for the estimate, but are lost to other kernels.
   bool InnerMayTakeLanes() const {
-    if (target_.points_wanted == target_.lanes) return true;
+    if (!RunsMany(target_)) return true;
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
       const uint16_t op = k_.insts[i].op;
       if ((op == RICCI_K_FOR || op == RICCI_K_REDUCE) && Spreads(k_, blocks_, i, target_.lanes)) return true;
@@ -81,7 +81,7 @@ class Scheduler {
   // private state. Two vectors of lanes then run beside each other and hide each other's latency; their state must fit
   // the registers.
   bool IsLongChain() const {
-    if (Inner() < kChainPoints || target_.points_wanted > target_.lanes) return false;  // other points hide it
+    if (Inner() < kChainPoints || RunsMany(target_)) return false;
     bool chain = false;
     int64_t state = 0;
     const std::vector<uint8_t> varying = FindVarying(k_, blocks_, s_.dims.back(), 1, k_.n_insts);

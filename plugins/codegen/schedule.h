@@ -32,8 +32,6 @@ std::string ToText(const KernelSchedule& s);
 // share is worth somewhat more than what they could not.
 Cost CostInPlan(const KernelSchedule& s);
 
-// Of a run of the plan, all of whose kernels have these costs.
-Cost CostOfPlan(const ricci_plan& plan, const std::vector<Cost>& kernels, const ricci_target& target);
 // ricci_backend.estimate for a device like `target`.
 void EstimatePlan(const ricci_kernel_table* const* kernels, uint32_t n_kernels, const ricci_plan& plan,
                   const ricci_target& target, ricci_estimate& out);

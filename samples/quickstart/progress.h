@@ -3,6 +3,7 @@
 #define SAMPLES_QUICKSTART_PROGRESS_H_
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -10,7 +11,7 @@
 // `done` of `total`, with what there is to tell.
 inline void ShowProgress(int64_t done, int64_t total, const std::string& text) {
   const bool terminal = isatty(fileno(stdout)) != 0, last = done == total;
-  if (!terminal && !last && done % (total / 10) != 0) return;
+  if (!terminal && !last && done % std::max<int64_t>(total / 10, 1) != 0) return;
   std::printf("%s%s%s", terminal ? "\r" : "", text.c_str(), !terminal || last ? "\n" : "");
   std::fflush(stdout);
 }

@@ -12,11 +12,6 @@ constexpr int64_t kInterpreted = 4096;
 
 using Bytes = std::vector<std::byte>;
 
-const Target& Interpreter() {
-  static const Target target("ref");
-  return target;
-}
-
 // All elements of a constant.
 Bytes Elements(const ir::Program& f, ir::ValueId v) {
   const ir::Constant& c = *f.constant(v);
@@ -28,8 +23,8 @@ Bytes Elements(const ir::Program& f, ir::ValueId v) {
 
 // Runs one equation on constants in the interpreter; the bytes of its single result, none if a check does not hold.
 // `update`: its lowering writes into operand 0.
-absl::StatusOr<Bytes> Interpret(const ir::Program& f, const ir::Equation& eqn, bool update) {
-  KernelBuilder k(prim::Registry::Of(f), "fold", Interpreter());
+absl::StatusOr<Bytes> Interpret(const ir::Program& f, const ir::Equation& eqn, bool update, const Target& interpreter) {
+  KernelBuilder k(prim::Registry::Of(f), "fold", interpreter);
   RICCI_ASSIGN(KernelBuilder::Result lowered, k.Lower(f, eqn));
   Bytes out = update ? Elements(f, eqn.operands[0]) : Bytes(f.type(eqn.result(0)).bytes);
   std::vector<void*> buffers;
@@ -52,7 +47,7 @@ bool AllSplats(const ir::Program& f, const ir::Equation& eqn) {
 }
 
 // The same elementwise equation on scalars.
-absl::StatusOr<Bytes> FoldSplat(const ir::Program& f, const ir::Equation& eqn) {
+absl::StatusOr<Bytes> FoldSplat(const ir::Program& f, const ir::Equation& eqn, const Target& interpreter) {
   RICCI_ASSIGN(auto b, Builder::Create(prim::Registry::Of(f), "fold", {}));
   Vals in;
   for (ir::ValueId v : eqn.operands) {
@@ -62,7 +57,7 @@ absl::StatusOr<Bytes> FoldSplat(const ir::Program& f, const ir::Equation& eqn) {
   }
   RICCI_ASSIGN(Vals out, b->Emit(eqn.prim, eqn.attrs, in));
   RICCI_ASSIGN(ir::ProgramRef p, b->Finish(out));
-  return Interpret(*p, p->equations[0], false);
+  return Interpret(*p, p->equations[0], false, interpreter);
 }
 
 bool OneValue(const Bytes& bytes, uint32_t size) {
@@ -70,7 +65,7 @@ bool OneValue(const Bytes& bytes, uint32_t size) {
 }
 
 // The constant that `eqn` is; empty if it is none or too large.
-absl::StatusOr<Bytes> FoldEquation(const ir::Program& f, const ir::Equation& eqn) {
+absl::StatusOr<Bytes> FoldEquation(const ir::Program& f, const ir::Equation& eqn, const Target& interpreter) {
   const prim::Row& row = prim::Registry::Of(f).Get(eqn.prim);
   if (eqn.n_results != 1 || eqn.operands.empty() || row.effectful() || row.flow != prim::Flow::kNone ||
       row.has(RICCI_PRIM_BARRIER)) {
@@ -83,17 +78,17 @@ absl::StatusOr<Bytes> FoldEquation(const ir::Program& f, const ir::Equation& eqn
   if (t.elements == 0) return Bytes{};
   const uint32_t size = types::Info(t.dtype).size;
   const trace::Op op(f, eqn);
-  RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(row, *op.get(), Interpreter(), kKernelKinds));
+  RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(row, *op.get(), interpreter, kKernelKinds));
   if (l == nullptr) return Bytes{};
   if (AllSplats(f, eqn) && row.has(RICCI_PRIM_VIEW))
     return Bytes(f.constant(eqn.operands[0])->data->bytes.begin(),
                  f.constant(eqn.operands[0])->data->bytes.begin() + size);
-  if (t.rank() != 0 && l->kind == RICCI_LOWER_SCALAR && AllSplats(f, eqn)) return FoldSplat(f, eqn);
+  if (t.rank() != 0 && l->kind == RICCI_LOWER_SCALAR && AllSplats(f, eqn)) return FoldSplat(f, eqn, interpreter);
   if (t.elements > kInterpreted) return Bytes{};
   for (ir::ValueId v : eqn.operands) {
     if (f.type(v).elements > kInterpreted) return Bytes{};
   }
-  RICCI_ASSIGN(Bytes bytes, Interpret(f, eqn, IsUpdate(*l)));
+  RICCI_ASSIGN(Bytes bytes, Interpret(f, eqn, IsUpdate(*l), interpreter));
   if (OneValue(bytes, size)) bytes.resize(size);
   return bytes;
 }
@@ -101,6 +96,7 @@ absl::StatusOr<Bytes> FoldEquation(const ir::Program& f, const ir::Equation& eqn
 }  // namespace
 
 absl::StatusOr<ir::ProgramRef> Fold(const ir::Program& program, const Options& options) {
+  const Target interpreter("ref");
   return Rebuild(program,
                  [&](Builder& b, const ir::Program& f, const ir::Equation& eqn,
                      std::span<const trace::Val> in) -> absl::StatusOr<Vals> {
@@ -112,7 +108,7 @@ absl::StatusOr<ir::ProgramRef> Fold(const ir::Program& program, const Options& o
                    const ir::Equation* copy = now.definition(Builder::Index(out[0]));
                    if (copy == nullptr) return out;
                    const ir::Equation stable = *copy;
-                   RICCI_ASSIGN(Bytes bytes, FoldEquation(now, stable));
+                   RICCI_ASSIGN(Bytes bytes, FoldEquation(now, stable, interpreter));
                    if (bytes.empty()) return out;
                    RICCI_ASSIGN(trace::Val c, b.Constant(b.type_id(out[0]), bytes));
                    return Vals{c};

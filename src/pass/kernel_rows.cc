@@ -17,6 +17,7 @@
 #include "transform/rules.h"
 
 namespace ricci::inline v0::pass {
+
 absl::Status KernelBuilder::Parallel(std::span<const int64_t> extents, Val* index) {
   const size_t n = row_.extents.size();
   if (n == 0 || w_.Depth() != row_.depth) {

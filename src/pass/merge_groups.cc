@@ -258,7 +258,7 @@ class Merger {
       const ir::ArrayType& t = f_.type(eqn.result(0));
       full &= t.rank() == n;
       elements = std::max<int64_t>(elements, t.elements);
-      const bool dear = joins_[m] == Joins::kRows || costs_[m] > 4;
+      const bool dear = joins_[m] == Joins::kRows || costs_[m] > limits.read_back;
       if (dear && t.rank() > n) bytes = std::min(bytes + static_cast<int64_t>(t.bytes) / rows, limits.row_bytes + 1);
       for (size_t i = 0; i < eqn.operands.size() && joins_[m] == Joins::kRows; ++i) {
         if (reads.Of(eqn.operands[i]).row) elements = std::max<int64_t>(elements, f_.type(eqn.operands[i]).elements);

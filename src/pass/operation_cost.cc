@@ -3,6 +3,7 @@
 #include "pass/kernel_builder.h"
 
 namespace ricci::inline v0::pass {
+
 int64_t OperationCosts::Of(const ir::Program& f, const ir::Equation& eqn) {
   if (eqn.n_results == 0) return 1;
   const std::pair<uint32_t, uint32_t> key{eqn.prim, f.type(eqn.result(0)).dtype};

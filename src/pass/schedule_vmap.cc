@@ -16,11 +16,7 @@
 namespace ricci::inline v0::pass {
 namespace {
 
-// Without estimates a body goes in lanes if what one element holds is small, and it gains by it: a loop or a branch, or
-// a product of few elements.
-constexpr int64_t kLaneElements = 4096;  // of one value of the body, outside of stacked loop operands
-constexpr int64_t kLaneTotal = 1 << 20;  // of all of them, stacked residuals included
-constexpr int32_t kMostLevels = 6;       // of maps within maps that are worth lowering in all ways
+constexpr int32_t kMostLevels = 6;  // of maps within maps that are worth lowering in all ways
 // Estimates that differ by less are equal: then the one with less code is chosen.
 constexpr double kEqual = 1.1;
 
@@ -68,8 +64,11 @@ class Scheduler {
     if (options_.vmap == VmapMode::kBatched) return Take(b, in, Batched(), "batched, by the option vmap");
     if (options_.vmap == VmapMode::kLanes) return Take(b, in, Lanes(VmapMode::kLanes), "lanes, by the option vmap");
     if (!options_.estimate || cost.map_levels > kMostLevels) {
-      const bool small = cost.largest <= kLaneElements && cost.total <= kLaneTotal;
-      if (small && (cost.control || (cost.product && cost.largest <= options_.target.limits.body_product)))
+      // In lanes if what one element holds is small, and it gains by it: a loop or a branch, or a product of few
+      // elements.
+      const Limits& limits = options_.target.limits;
+      const bool small = cost.largest <= limits.lane_elements && cost.total <= limits.lane_total;
+      if (small && (cost.control || (cost.product && cost.largest <= limits.body_product)))
         return Take(b, in, Lanes(VmapMode::kAuto), "lanes, by the sizes of its arrays");
       return Take(b, in, Batched(), "batched, by the sizes of its arrays");
     }

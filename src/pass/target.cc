@@ -46,7 +46,8 @@ constexpr auto kCycles = [] {
 constexpr double kElementBytes = 4;        // of most values
 constexpr double kSecondBodyCycles = 128;  // a trip, that code for a body written twice is worth
 constexpr int64_t kTile = 8;               // rows and columns of a product for which library calls have tiles
-constexpr int64_t kSmall = 1 << 16;        // elements that one thread is done with before others have begun
+constexpr int64_t kLaneElements = 4096, kLaneTotal = 1 << 20;  // that private memory has room for
+constexpr int64_t kSmall = 1 << 16;  // elements that one thread is done with before others have begun
 
 Limits LimitsOf(const ricci_target& t) {
   const auto lanes = static_cast<int64_t>(t.lanes), points = static_cast<int64_t>(t.points_wanted);
@@ -71,6 +72,8 @@ Limits LimitsOf(const ricci_target& t) {
   // So that dozens of values are near.
   l.body_elements = std::max<int64_t>(static_cast<int64_t>(t.near_bytes / kElementBytes) / 32, 1);
   l.body_product = kTile * kTile;
+  l.lane_elements = kLaneElements;
+  l.lane_total = kLaneTotal;
   const double saved = std::max(kSecondBodyCycles - t.launch_cycles, 0.0);
   l.turn_bytes = std::max<uint64_t>(static_cast<uint64_t>(saved * t.cached_bytes_per_cycle), 1);
   return l;

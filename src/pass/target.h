@@ -1,5 +1,6 @@
 // What passes know of the device they compile for: its kind, which chooses lowerings, and limits that follow from its
-// numbers (ricci_target). No other file of the passes holds a number of a machine.
+// numbers (ricci_target). No other file of the passes holds a number of a machine
+// but the alignment of buffers.
 #ifndef RICCI_PASS_TARGET_H_
 #define RICCI_PASS_TARGET_H_
 #include <string>
@@ -26,7 +27,10 @@ struct Limits {
   int64_t row_bytes;  // of what is passed on within a row
 
   int64_t body_elements, body_product;  // of one value of a body that runs within a kernel; the same with products
-  uint64_t turn_bytes;                  // of a carry that two buffers take turns for, so that it need not be copied
+  // Of one value of a body in lanes, outside of stacked loop operands, and of all with them; where nothing is
+  // estimated.
+  int64_t lane_elements, lane_total;
+  uint64_t turn_bytes;  // of a carry that two buffers take turns for, so that it need not be copied
 };
 
 struct Target {

@@ -32,7 +32,7 @@ def rows(b, n):
     return f'f32[{b},{n}]'
 
 
-def one_operand(body, result=rows):
+def one_operand(body):
     """A family over x: f32[b,n]; `body` gives the lines that define %y."""
     return lambda b, n: f'program f(%x: {rows(b, n)}) {{ {body(b, n)} return %y }}'
 

@@ -1,4 +1,5 @@
-// A plugin that adds one more backend of kind `cpu`, with settings of the test's own; it is found before the plugin's.
+// A plugin that does one thing when it is attached; one that adds a backend of kind `cpu` with settings of the test's
+// own, which is found before the plugin's.
 #ifndef RICCI_TESTS_CPU_BACKEND_WITH_H_
 #define RICCI_TESTS_CPU_BACKEND_WITH_H_
 #include "ricci/ricci.h"
@@ -6,8 +7,8 @@
 
 namespace ricci::testing {
 
-template <cpu::Settings (*kSettings)()>
-ricci_status* QueryBackendWith(const ricci_host_info*, const ricci_plugin** out) {
+template <ricci_status* (*kAttach)(ricci_ctx*)>
+ricci_status* QueryPluginThat(const ricci_host_info*, const ricci_plugin** out) {
   static const ricci_plugin plugin = [] {
     ricci_plugin p{};
     p.hdr.size = sizeof p;
@@ -15,12 +16,19 @@ ricci_status* QueryBackendWith(const ricci_host_info*, const ricci_plugin** out)
     p.abi_minor = RICCI_ABI_MINOR;
     p.name = {"other_settings", 14};
     p.version = {"0", 1};
-    p.attach = [](void*, ricci_ctx* ctx) { return cpu::AttachBackend(ctx, kSettings()); };
+    p.attach = [](void*, ricci_ctx* ctx) { return kAttach(ctx); };
     return p;
   }();
   *out = &plugin;
   return nullptr;
 }
+
+template <cpu::Settings (*kSettings)()>
+ricci_status* AttachWith(ricci_ctx* ctx) {
+  return cpu::AttachBackend(ctx, kSettings());
+}
+template <cpu::Settings (*kSettings)()>
+inline constexpr auto QueryBackendWith = QueryPluginThat<AttachWith<kSettings>>;
 
 }  // namespace ricci::testing
 #endif

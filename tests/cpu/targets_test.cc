@@ -1,6 +1,8 @@
 // Schedules for stated targets, as a table: whatever this machine is, they are these. A change of a number in
 // src/pass/target.cc, of an estimate or of a pass shows here.
+#include "backend_with.h"
 #include "codegen/schedule.h"
+#include "kernel_codegen.h"
 #include "scheduled_programs.h"
 #include "support/program_runner.h"
 
@@ -9,20 +11,11 @@ namespace {
 
 // A stand-in for hardware: plans for a target like a GPU, and for processors other than this, are made and estimated
 // here and run nowhere.
-ricci_target Like(uint32_t lanes) {
-  ricci_target t{};
-  t.hdr.size = sizeof t;
-  ricci_target_init(&t);
-  t.lanes = t.points_wanted = lanes;
-  t.registers = lanes == 16 ? 32 : 16;
-  t.cached_bytes_per_cycle = 2.0 * lanes;
-  return t;
-}
-ricci_target LikeAvx2() { return Like(8); }
-ricci_target LikeAvx512() { return Like(16); }
+ricci_target LikeAvx2() { return cpu::TargetOf(8); }
+ricci_target LikeAvx512() { return cpu::TargetOf(16); }
 // 132 cores of 128 lanes that take six turns, 3 TB/s, 3 us for a launch.
 ricci_target LikeGpu() {
-  ricci_target t = Like(32);
+  ricci_target t = cpu::TargetOf(32);
   t.registers = 255;
   t.points_wanted = 100000;
   t.near_bytes = 32 << 10;
@@ -42,34 +35,23 @@ ricci_status* Plan(void*, const ricci_kernel_table* const* kernels, uint32_t n_k
 }
 
 template <ricci_target (*kTarget)()>
-ricci_status* QueryPlanner(const ricci_host_info*, const ricci_plugin** out) {
-  static const ricci_plugin plugin = [] {
-    ricci_plugin p{};
-    p.hdr.size = sizeof p;
-    p.abi_major = RICCI_ABI_MAJOR;
-    p.abi_minor = RICCI_ABI_MINOR;
-    p.name = {"planner", 7};
-    p.version = {"0", 1};
-    p.attach = [](void*, ricci_ctx* ctx) {
-      const ricci_target target = kTarget();
-      ricci_backend b{};
-      b.hdr.size = sizeof b;
-      b.kind = target.points_wanted == target.lanes ? ricci_str{"cpu", 3} : ricci_str{"wide", 4};
-      b.name = {"planner", 7};
-      b.workers = 1;
-      b.target = &target;
-      b.estimate = Plan<kTarget>;
-      b.compile = [](void*, const ricci_kernel_table* const*, uint32_t, const ricci_plan*, uint32_t, void**,
-                     ricci_code_info*) -> ricci_status* { return nullptr; };
-      b.run = [](void*, const ricci_run_args*) { return ricci_status_make(RICCI_UNIMPLEMENTED, "it only plans", 13); };
-      b.drop_code = [](void*) {};
-      return ricci_backend_register(ctx, &b);
-    };
-    return p;
-  }();
-  *out = &plugin;
-  return nullptr;
+ricci_status* AttachPlanner(ricci_ctx* ctx) {
+  const ricci_target target = kTarget();
+  ricci_backend b{};
+  b.hdr.size = sizeof b;
+  b.kind = codegen::RunsMany(target) ? ricci_str{"wide", 4} : ricci_str{"cpu", 3};
+  b.name = {"planner", 7};
+  b.workers = 1;
+  b.target = &target;
+  b.estimate = Plan<kTarget>;
+  b.compile = [](void*, const ricci_kernel_table* const*, uint32_t, const ricci_plan*, uint32_t, void**,
+                 ricci_code_info*) -> ricci_status* { return nullptr; };
+  b.run = [](void*, const ricci_run_args*) { return ricci_status_make(RICCI_UNIMPLEMENTED, "it only plans", 13); };
+  b.drop_code = [](void*) {};
+  return ricci_backend_register(ctx, &b);
 }
+template <ricci_target (*kTarget)()>
+constexpr auto QueryPlanner = QueryPluginThat<AttachPlanner<kTarget>>;
 
 // Of each decision its title and choice, of each kernel how it runs, without the numbers of the estimates.
 std::string Essence(const std::string& decisions) {
@@ -92,7 +74,7 @@ std::string Schedules(ricci_status* (*query)(const ricci_host_info*, const ricci
                   {"softmax", kSoftmax},     {"before a broadcast", kBeforeBroadcast},
                   {"stencil", kStencil},     {"sum", kSum}};
   ProgramRunner r;
-  if (query != nullptr) Ok(ricci_context_add_plugin(r.ctx(), query));
+  Ok(ricci_context_add_plugin(r.ctx(), query));
   std::string text = "\n";
   for (const auto& p : programs) {
     text += std::string(p.name) + "\n" + Essence(r.Dump(r.Parse(p.text), "decisions", kind));

@@ -9,23 +9,15 @@
 
 #include "../bench_loop.h"
 #include "machine_limits.h"
+#include "parallel.h"
 
 namespace {
 
 using bench::Case;
+using bench::Parallel;
 using bench::Prepared;
 using bench::Settings;
 using Floats = std::vector<float>;
-
-// f(begin, end) on parts of [0, n), one per core.
-template <typename F>
-void Parallel(int64_t n, const F& f) {
-  const auto workers = static_cast<int64_t>(std::thread::hardware_concurrency());
-  std::vector<std::thread> threads;
-  for (int64_t k = 1; k < workers; ++k) threads.emplace_back([&, k] { f(n * k / workers, n * (k + 1) / workers); });
-  f(0, n / workers);
-  for (std::thread& t : threads) t.join();
-}
 
 std::shared_ptr<Floats> Keep(Floats v) { return std::make_shared<Floats>(std::move(v)); }
 

@@ -1,26 +1,19 @@
 #include "machine_limits.h"
 
+#ifdef __AVX__
 #include <immintrin.h>
+#endif
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <new>
-#include <thread>
 #include <vector>
+
+#include "parallel.h"
 
 namespace bench {
 namespace {
-
-// f(part) on one thread per core.
-template <typename F>
-void OnAllCores(unsigned cores, const F& f) {
-  std::vector<std::thread> threads;
-  for (unsigned k = 1; k < cores; ++k) threads.emplace_back([&f, k] { f(k); });
-  f(0);
-  for (std::thread& t : threads) t.join();
-}
-
-unsigned Cores() { return std::max(1u, std::thread::hardware_concurrency()); }
 
 constexpr std::size_t kLine = 64;
 using Memory = std::unique_ptr<char, void (*)(void*)>;
@@ -65,22 +58,30 @@ float MultiplyAdds(float factor, float term) {
 }
 
 Prepared Copy(const Settings& s) {
-  const std::size_t part = (s.small ? std::size_t{1} << 12 : std::size_t{1} << 28) / Cores() / kLine * kLine;
-  auto from = std::make_shared<Memory>(Touched(part * Cores())), to = std::make_shared<Memory>(Touched(part * Cores()));
+  const int64_t lines = s.small ? 1 << 6 : 1 << 22;
+  const std::size_t bytes = kLine * static_cast<std::size_t>(lines);
+  auto from = std::make_shared<Memory>(Touched(bytes)), to = std::make_shared<Memory>(Touched(bytes));
   Prepared p;
   p.run = [=] {
-    OnAllCores(Cores(), [&](unsigned k) { CopyStreaming(to->get() + k * part, from->get() + k * part, part); });
+    Parallel(lines, [&](int64_t begin, int64_t end) {
+      const auto first = kLine * static_cast<std::size_t>(begin);
+      CopyStreaming(to->get() + first, from->get() + first, kLine * static_cast<std::size_t>(end - begin));
+    });
   };
-  p.work = 2.0 * static_cast<double>(part * Cores());
+  p.work = 2.0 * static_cast<double>(bytes);
   return p;
 }
 
 Prepared MultiplyAdd(const Settings&) {
   auto factor = std::make_shared<float>(0.5f);
-  auto sums = std::make_shared<std::vector<float>>(Cores() * kLine);
+  auto sums = std::make_shared<std::vector<float>>(kLine * static_cast<std::size_t>(Cores()));
   Prepared p;
-  p.run = [=] { OnAllCores(Cores(), [&](unsigned k) { (*sums)[k * kLine] = MultiplyAdds(*factor, 0.3f); }); };
-  p.work = 2.0 * kChains * kTurns * (kVector / sizeof(float)) * Cores();
+  p.run = [=] {
+    Parallel(Cores(), [&](int64_t core, int64_t) {
+      (*sums)[kLine * static_cast<std::size_t>(core)] = MultiplyAdds(*factor, 0.3f);
+    });
+  };
+  p.work = 2.0 * kChains * kTurns * (kVector / sizeof(float)) * static_cast<double>(Cores());
   return p;
 }
 
