@@ -23,11 +23,12 @@ class Scheduler {
   Scheduler(const ricci_kernel_table& k, const Blocks& blocks, const ricci_target& target)
       : k_(k), blocks_(blocks), target_(target) {}
 
-  KernelSchedule Run() {
+  KernelSchedule Run(int64_t region_code) {
     FindDims();
     ChooseLanes();
     FindSplit();
     CountUnits();
+    if (s_.split == 0 && !s_.rows_together && s_.pieces.empty()) s_.regions = CutRegions(k_, blocks_, region_code);
     return std::move(s_);
   }
 
@@ -194,8 +195,9 @@ class Scheduler {
 
 }  // namespace
 
-KernelSchedule ScheduleKernel(const ricci_kernel_table& k, const Blocks& blocks, const ricci_target& target) {
-  return Scheduler(k, blocks, target).Run();
+KernelSchedule ScheduleKernel(const ricci_kernel_table& k, const Blocks& blocks, const ricci_target& target,
+                              int64_t region_code) {
+  return Scheduler(k, blocks, target).Run(region_code);
 }
 
 Cost CostInPlan(const KernelSchedule& s) {
@@ -206,6 +208,7 @@ std::string ToText(const KernelSchedule& s) {
   std::string text = std::to_string(s.lanes) + (s.over_domain ? " lanes over the domain" : " lanes over inner loops");
   if (s.rows_together) text += ", rows together";
   if (!s.pieces.empty()) text += ", " + std::to_string(s.pieces.size()) + " pieces";
+  if (!s.regions.empty()) text += ", " + std::to_string(s.regions.size()) + " regions";
   if (s.split != 0) text += ", " + std::to_string(s.chunks) + " chunks of %" + std::to_string(s.split);
   if (s.units > s.grain) text += ", tasks of " + std::to_string(s.grain) + " of " + std::to_string(s.units) + " rows";
   char cycles[32];

@@ -6,15 +6,17 @@
 
 #include "codegen/cost.h"
 #include "codegen/facts.h"
+#include "codegen/regions.h"
 
 namespace ricci::codegen {
 
 struct KernelSchedule {
-  unsigned lanes = 1;          // of the level that is spread
-  bool over_domain = false;    // that level is the innermost dimension of the domain; else inner loops are
-  std::vector<uint32_t> dims;  // the DOMAIN instruction of each dimension, 0 = none
-  bool rows_together = false;  // the rows of the dimension before the innermost are computed together
-  std::vector<Piece> pieces;   // of the domain, each with code of its own; empty: it is whole
+  unsigned lanes = 1;           // of the level that is spread
+  bool over_domain = false;     // that level is the innermost dimension of the domain; else inner loops are
+  std::vector<uint32_t> dims;   // the DOMAIN instruction of each dimension, 0 = none
+  bool rows_together = false;   // the rows of the dimension before the innermost are computed together
+  std::vector<Piece> pieces;    // of the domain, each with code of its own; empty: it is whole
+  std::vector<Region> regions;  // functions of their own; empty: the kernel is one
 
   // A top-level REDUCE that is split over tasks, or 0: chunks of `chunk_length` trips, `chunks` for each row.
   uint32_t split = 0;
@@ -26,7 +28,9 @@ struct KernelSchedule {
   Cost cost;
 };
 
-KernelSchedule ScheduleKernel(const ricci_kernel_table& k, const Blocks& blocks, const ricci_target& target);
+// `region_code`: instructions that the code of one function is made for, about.
+KernelSchedule ScheduleKernel(const ricci_kernel_table& k, const Blocks& blocks, const ricci_target& target,
+                              int64_t region_code = kRegionCode);
 std::string ToText(const KernelSchedule& s);
 // Of all points, as it counts when plans are compared: how many threads there will be is not known, but what they could
 // share is worth somewhat more than what they could not.

@@ -57,8 +57,12 @@ ricci_status* Guard(Body body) noexcept {
 // Emits the module of `tables`; its context is NULL, with `error`, on failure.
 LlvmBuilder EmitModule(const Backend& backend, const Tables& tables, PlanCode& emitted, std::string& error) {
   LLVMContextRef ctx = LLVMContextCreate();
-  LlvmBuilder l{ctx, LLVMModuleCreateWithNameInContext("ricci", ctx), LLVMCreateBuilderInContext(ctx),
-                backend.jit->lanes(), backend.settings.stack_local};
+  LlvmBuilder l{ctx,
+                LLVMModuleCreateWithNameInContext("ricci", ctx),
+                LLVMCreateBuilderInContext(ctx),
+                backend.jit->lanes(),
+                backend.settings.stack_local,
+                backend.settings.region_code};
   emitted = EmitPlan(l, tables.kernels, tables.n_kernels, *tables.plan, tables.workers);
   LLVMDisposeBuilder(l.b);
   if (emitted.error.empty()) return l;

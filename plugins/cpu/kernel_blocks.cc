@@ -8,6 +8,10 @@ namespace ricci::cpu {
 
 void KernelEmitter::Range(uint32_t first, uint32_t last) {
   for (uint32_t i = first; i < last; ++i) {
+    if (IsRegion(i)) {
+      i = CallRegion(i);
+      continue;
+    }
     const ricci_inst& inst = k_.insts[i];
     if (facts_ != nullptr && IsKnown(i)) continue;
     switch (inst.op) {
@@ -16,17 +20,17 @@ void KernelEmitter::Range(uint32_t first, uint32_t last) {
       case RICCI_K_ASSUME_LESS:
         break;
       case RICCI_K_CONST:
-        values_[i] = {Constant(inst.dtype, inst.imm), nullptr, 0};
+        Put(i, {Constant(inst.dtype, inst.imm), nullptr, 0});
         break;
       case RICCI_K_LOAD:
-        LoadFrom(i, inst.dtype, Buffer(static_cast<size_t>(inst.imm)), values_[inst.a], inst.a);
+        LoadFrom(i, inst.dtype, Buffer(static_cast<size_t>(inst.imm)), At(inst.a), inst.a);
         break;
       case RICCI_K_STORE:
         if (together_ != 0) {
-          postponed_.push_back({i, values_[inst.a], values_[inst.b]});
+          postponed_.push_back({i, At(inst.a), At(inst.b)});
           break;
         }
-        StoreTo(k_.buffers[inst.imm].dtype, Buffer(static_cast<size_t>(inst.imm)), values_[inst.a], inst.a, inst.b);
+        StoreTo(k_.buffers[inst.imm].dtype, Buffer(static_cast<size_t>(inst.imm)), At(inst.a), inst.a, inst.b);
         break;
       case RICCI_K_LOCAL:
         DeclareLocal(i);
@@ -69,10 +73,10 @@ bool KernelEmitter::IsKnown(uint32_t& i) {
       if (k_.insts[i].op == RICCI_K_REDUCE) i = blocks_.close[i];
       return true;
     case Facts::Is::kSame:
-      values_[i] = values_[facts_->same(i)];
+      Put(i, At(facts_->same(i)));
       return true;
     case Facts::Is::kConstant:
-      values_[i] = {Constant(k_.insts[i].dtype, facts_->constant(i)), nullptr, 0};
+      Put(i, {Constant(k_.insts[i].dtype, facts_->constant(i)), nullptr, 0});
       return true;
   }
   return false;
@@ -80,7 +84,7 @@ bool KernelEmitter::IsKnown(uint32_t& i) {
 
 // The pointer to the number of the failed check stands behind all buffers.
 void KernelEmitter::Check(const ricci_inst& inst) {
-  const Value& condition = values_[inst.a];
+  const Value condition = At(inst.a);
   V bad = condition.uniform() && mask_ == nullptr
               ? LLVMBuildNot(l_.b, condition.one, "")
               : Any(LLVMBuildAnd(l_.b, MaskOrAll(), LLVMBuildNot(l_.b, Each(inst.a), ""), ""));
@@ -97,17 +101,17 @@ uint32_t KernelEmitter::For(uint32_t id) {
   const ricci_inst& inst = k_.insts[id];
   const uint32_t close = blocks_.close[id];
   const auto trips = TripsOf(k_, id);
-  if (!values_[inst.a].uniform() || !values_[inst.b].uniform()) return ForPerLane(id, close);
+  if (!At(inst.a).uniform() || !At(inst.b).uniform()) return ForPerLane(id, close);
   if (!spreading_ && Spreads(k_, blocks_, id, l_.lanes)) return ForSpread(id, close);
   if (Unrolls(k_, blocks_, id)) {
     for (int64_t t = 0; t < *trips; ++t) {
-      values_[id] = {l_.I64(*ConstantOf(k_, inst.a) + t), nullptr, 0};
+      Put(id, {l_.I64(*ConstantOf(k_, inst.a) + t), nullptr, 0});
       Range(id + 1, close);
     }
     return close;
   }
   Loop(One(inst.a), One(inst.b), 1, [&](V i) {
-    values_[id] = {i, nullptr, 0};
+    Put(id, {i, nullptr, 0});
     Range(id + 1, close);
   });
   return close;
@@ -120,7 +124,7 @@ uint32_t KernelEmitter::ForSpread(uint32_t id, uint32_t close) {
   spreading_ = true;
   const auto spread = [&](V begin, V end, bool even) {
     Loop(begin, end, l_.lanes, [&](V x) {
-      values_[id] = {x, nullptr, 1};
+      Put(id, {x, nullptr, 1});
       mask_ = even ? nullptr : TailMask(x, end);
       Range(id + 1, close);
       mask_ = nullptr;
@@ -146,7 +150,7 @@ uint32_t KernelEmitter::ForPerLane(uint32_t id, uint32_t close) {
   WhileActive(
       [&] {
         V now = LLVMBuildLoad2(l_.b, l_.vec(l_.i64()), counter, "");
-        values_[id] = {nullptr, now, 0};
+        Put(id, {nullptr, now, 0});
         return LLVMBuildICmp(l_.b, LLVMIntSLT, now, hi, "");
       },
       [&] {
@@ -182,7 +186,7 @@ uint32_t KernelEmitter::While(uint32_t id) {
 
 uint32_t KernelEmitter::If(uint32_t id) {
   const uint32_t other = blocks_.middle[id], close = blocks_.close[id];
-  const Value& condition = values_[k_.insts[id].a];
+  const Value condition = At(k_.insts[id].a);
   if (condition.uniform()) {
     Branch(
         condition.one, [&] { Range(id + 1, other != 0 ? other : close); },

@@ -27,18 +27,17 @@ std::string DTypeName(uint32_t dtype) {
 
 void KernelEmitter::Emit(const std::string& name, Part part) {
   part_ = part;
+  name_ = name;
+  PrepareRegions();
+  Function(name, [&] {
+    (part == Part::kWhole ? out_.function : out_.partial) = function_;
+    Domain();
+  });
+}
+
+LLVMTypeRef KernelEmitter::FunctionType() {
   LLVMTypeRef params[] = {l_.ptr(), l_.i64(), l_.i64(), l_.ptr()};
-  function_ = LLVMAddFunction(l_.module, name.c_str(), LLVMFunctionType(LLVMVoidTypeInContext(l_.ctx), params, 4, 0));
-  LLVMSetLinkage(function_, LLVMInternalLinkage);
-  (part == Part::kWhole ? out_.function : out_.partial) = function_;
-  LLVMPositionBuilderAtEnd(l_.b, LLVMAppendBasicBlockInContext(l_.ctx, function_, "entry"));
-  LLVMBasicBlockRef start = LLVMAppendBasicBlockInContext(l_.ctx, function_, "start");
-  LLVMPositionBuilderAtEnd(l_.b, start);
-  for (size_t i = 0; CountBuffers() <= kHeldBuffers && i < CountBuffers(); ++i) buffers_.push_back(LoadBuffer(i));
-  Domain();
-  LLVMBuildRetVoid(l_.b);
-  LLVMPositionBuilderAtEnd(l_.b, LLVMGetEntryBasicBlock(function_));
-  LLVMBuildBr(l_.b, start);
+  return LLVMFunctionType(LLVMVoidTypeInContext(l_.ctx), params, 4, 0);
 }
 
 V KernelEmitter::LoadBuffer(size_t i) {
@@ -75,7 +74,7 @@ void KernelEmitter::SetRow(V row, uint32_t inner) {
   for (uint32_t d = k_.domain_rank - inner; d-- > 0;) {
     V extent = l_.I64(k_.domain[d]);
     if (schedule_.dims[d] != 0)
-      values_[schedule_.dims[d]] = {d == 0 ? row : LLVMBuildURem(l_.b, row, extent, ""), nullptr, 0};
+      Put(schedule_.dims[d], {d == 0 ? row : LLVMBuildURem(l_.b, row, extent, ""), nullptr, 0});
     if (d != 0) row = LLVMBuildUDiv(l_.b, row, extent, "");
   }
 }
@@ -116,7 +115,7 @@ void KernelEmitter::Spread(V begin, V end, bool even) {
   const uint32_t root = schedule_.dims[k_.domain_rank - 1];
   if (!schedule_.over_domain) {
     Loop(begin, end, 1, [&](V x) {
-      if (root != 0) values_[root] = {x, nullptr, 0};
+      if (root != 0) Put(root, {x, nullptr, 0});
       column_ = x;
       Points();
     });
@@ -125,7 +124,7 @@ void KernelEmitter::Spread(V begin, V end, bool even) {
   varying_ = FindVarying(k_, blocks_, root, 1, k_.n_insts);
   spreading_ = true;
   Loop(begin, end, l_.lanes, [&](V x) {
-    values_[root] = {x, nullptr, 1};
+    Put(root, {x, nullptr, 1});
     column_ = x;
     mask_ = even ? nullptr : TailMask(x, end);
     Points();
@@ -137,12 +136,13 @@ void KernelEmitter::Spread(V begin, V end, bool even) {
 void KernelEmitter::Points() {
   if (together_ == 0) return Range(1, k_.n_insts);
   for (int64_t row = 0; row < k_.domain[k_.domain_rank - 2]; ++row) {
-    values_[together_] = {l_.I64(row), nullptr, 0};
+    Put(together_, {l_.I64(row), nullptr, 0});
     Range(1, k_.n_insts);
   }
   for (const Postponed& p : postponed_) {
     const ricci_inst& inst = k_.insts[p.store];
-    values_[inst.a] = p.index, values_[inst.b] = p.value;
+    Put(inst.a, p.index);
+    Put(inst.b, p.value);
     StoreTo(k_.buffers[inst.imm].dtype, Buffer(static_cast<size_t>(inst.imm)), p.index, inst.a, inst.b);
   }
   postponed_.clear();
@@ -154,7 +154,7 @@ V KernelEmitter::TailMask(V x, V end) {
 }
 
 void KernelEmitter::Define(uint32_t id, V v) {
-  values_[id] = LlvmBuilder::IsVector(v) ? Value{nullptr, v, 0} : Value{v, nullptr, 0};
+  Put(id, LlvmBuilder::IsVector(v) ? Value{nullptr, v, 0} : Value{v, nullptr, 0});
 }
 
 V KernelEmitter::Constant(uint32_t dtype, int64_t bits) {
@@ -180,7 +180,7 @@ void KernelEmitter::Scalar(uint32_t id) {
     if (o != 0) operands.push_back(o);
   }
   bool vector = false;
-  for (uint32_t o : operands) vector |= !values_[o].uniform();
+  for (uint32_t o : operands) vector |= !At(o).uniform();
   std::vector<V> in;
   for (uint32_t o : operands) in.push_back(vector ? Each(o) : One(o));
   const uint32_t from = k_.insts[inst.op == RICCI_S_SELECT ? inst.b : inst.a].dtype;
@@ -195,7 +195,7 @@ void KernelEmitter::Scalar(uint32_t id) {
 bool KernelEmitter::Linear(uint32_t id, const ricci_inst& inst) {
   if (inst.dtype != RICCI_I64 || (inst.op != RICCI_S_ADD && inst.op != RICCI_S_SUB && inst.op != RICCI_S_MUL))
     return false;
-  const Value &a = values_[inst.a], &b = values_[inst.b];
+  const Value a = At(inst.a), b = At(inst.b);
   if (!a.linear() || !b.linear()) return false;
   if (inst.op == RICCI_S_MUL) {
     const auto ca = ConstantOf(k_, inst.a), cb = ConstantOf(k_, inst.b);
@@ -203,7 +203,7 @@ bool KernelEmitter::Linear(uint32_t id, const ricci_inst& inst) {
     int64_t stride = 0;
     const ricci_exact product = ricci_exact_of(cb ? a.stride : b.stride) * (cb ? *cb : ca ? *ca : 0);
     if (ricci_exact_narrow(product, INT64_MIN, INT64_MAX, &stride) == 0) return false;
-    values_[id] = {LLVMBuildMul(l_.b, a.one, b.one, ""), nullptr, stride};
+    Put(id, {LLVMBuildMul(l_.b, a.one, b.one, ""), nullptr, stride});
     return true;
   }
   const bool add = inst.op == RICCI_S_ADD;
@@ -211,7 +211,7 @@ bool KernelEmitter::Linear(uint32_t id, const ricci_inst& inst) {
   const ricci_exact sum = add ? ricci_exact_of(a.stride) + b.stride : ricci_exact_of(a.stride) - b.stride;
   if (ricci_exact_narrow(sum, INT64_MIN, INT64_MAX, &stride) == 0) return false;
   V base = add ? LLVMBuildAdd(l_.b, a.one, b.one, "") : LLVMBuildSub(l_.b, a.one, b.one, "");
-  values_[id] = {base, nullptr, stride};
+  Put(id, {base, nullptr, stride});
   return true;
 }
 
@@ -247,7 +247,7 @@ ricci_target TargetOf(unsigned lanes) {
 
 KernelCode EmitKernel(const LlvmBuilder& builder, const ricci_kernel_table& k, const std::string& name) {
   const Blocks blocks(k);
-  const KernelSchedule schedule = codegen::ScheduleKernel(k, blocks, TargetOf(builder.lanes));
+  const KernelSchedule schedule = codegen::ScheduleKernel(k, blocks, TargetOf(builder.lanes), builder.region_code);
   KernelCode out;
   out.units = schedule.units, out.grain = schedule.grain;
   LlvmBuilder l = builder;

@@ -1,8 +1,10 @@
 // KernelEmitter: the state of emitting one kernel, shared by the files that emit its parts: the domain and values
-// (kernel_codegen.cc), memory (kernel_memory.cc), loops and branches (kernel_blocks.cc), reductions (kernel_reduce.cc).
+// (kernel_codegen.cc), memory (kernel_memory.cc), loops and branches (kernel_blocks.cc), reductions (kernel_reduce.cc),
+// regions (kernel_regions.cc).
 #ifndef RICCI_CPU_KERNEL_EMITTER_H_
 #define RICCI_CPU_KERNEL_EMITTER_H_
 #include <algorithm>
+#include <map>
 
 #include "codegen/schedule.h"
 #include "kernel_codegen.h"
@@ -54,6 +56,29 @@ struct Local {
 };
 
 enum class Part : uint8_t { kWhole, kPartial };
+
+// What the regions of a kernel read of each other.
+struct Regions {
+  struct Place {  // in scratch
+    uint64_t at = 0, bytes = 0;
+  };
+  struct Import {  // what a region reads, and what it was to the kernel's own function
+    uint32_t id;
+    Value value;
+    uint32_t home;
+  };
+  static constexpr uint32_t kFrame = UINT32_MAX;
+
+  std::vector<uint32_t> last;       // where a region that begins at an instruction ends; empty: there are no regions
+  std::vector<uint32_t> home;       // the function that a value was made in: 0 the kernel's own; kFrame: it lies there
+  std::vector<uint32_t> last_read;  // of a value
+  std::vector<uint8_t> shared;      // private arrays of several functions
+  std::vector<Place> place;         // of a value
+  std::multimap<uint32_t, Place> taken;            // by the last read
+  std::map<uint64_t, std::vector<uint64_t>> free;  // by bytes
+  std::vector<Import> imports;                     // of the region that is being made
+  uint32_t number = 0, count = 0;                  // the function that is being made; all
+};
 
 class KernelEmitter {
  public:
@@ -114,16 +139,58 @@ class KernelEmitter {
     LLVMPositionBuilderAtEnd(l_.b, after);
   }
 
+  // ---- regions ----
+
+  void PrepareRegions();
+  bool IsRegion(uint32_t id) const { return !regions_.last.empty() && regions_.number == 0 && regions_.last[id] != 0; }
+  bool IsShared(uint32_t local) const { return !regions_.shared.empty() && regions_.shared[local] != 0; }
+  // Emits the region that begins there as a function of its own, and calls it. Returns its last instruction.
+  uint32_t CallRegion(uint32_t first);
+  void Region(uint32_t first, uint32_t last);
+  void ForgetLocals(uint32_t first, uint32_t last);
+  void Export(uint32_t first, uint32_t last);
+  void StoreImports();
+  void ToFrame(uint32_t id, const Value& v);
+  Value FromFrame(uint32_t id, const Value& like);
+  void TakePlace(uint32_t id, uint64_t bytes, uint32_t until);
+  void FreePlaces(uint32_t before);
+  uint64_t TakeScratch(uint64_t bytes);
+
+  // ---- functions ----
+
+  LLVMTypeRef FunctionType();
+  // A function with what `body` emits; restores nothing.
+  template <typename Body>
+  void Function(const std::string& name, Body body) {
+    function_ = LLVMAddFunction(l_.module, name.c_str(), FunctionType());
+    LLVMSetLinkage(function_, LLVMInternalLinkage);
+    LLVMAppendBasicBlockInContext(l_.ctx, function_, "entry");
+    LLVMBasicBlockRef start = LLVMAppendBasicBlockInContext(l_.ctx, function_, "start");
+    LLVMPositionBuilderAtEnd(l_.b, start);
+    buffers_.clear();
+    for (size_t i = 0; CountBuffers() <= kHeldBuffers && i < CountBuffers(); ++i) buffers_.push_back(LoadBuffer(i));
+    body();
+    LLVMBuildRetVoid(l_.b);
+    LLVMPositionBuilderAtEnd(l_.b, LLVMGetEntryBasicBlock(function_));
+    LLVMBuildBr(l_.b, start);
+  }
+
   // ---- values ----
 
+  // Value `id`, where code is being made.
+  Value At(uint32_t id);
+  void Put(uint32_t id, const Value& v) {
+    values_[id] = v;
+    if (!regions_.home.empty()) regions_.home[id] = regions_.number;
+  }
   V Each(uint32_t id) {  // as a vector
-    Value& v = values_[id];
+    const Value v = At(id);
     if (v.each != nullptr && !v.linear()) return v.each;
     V base = l_.Splat(v.one);
     if (v.stride == 0) return base;
     return LLVMBuildAdd(l_.b, base, LLVMBuildMul(l_.b, l_.LaneNumbers(), l_.Splat(l_.I64(v.stride)), ""), "");
   }
-  V One(uint32_t id) { return values_[id].one; }
+  V One(uint32_t id) { return At(id).one; }
   void Define(uint32_t id, V v);
 
   V Constant(uint32_t dtype, int64_t bits);
@@ -255,6 +322,8 @@ class KernelEmitter {
   std::vector<uint8_t> varying_;
   std::vector<V> buffers_;  // empty if there are many
   V function_ = nullptr;
+  std::string name_;
+  Regions regions_;
   V mask_ = nullptr;        // lanes that are on; NULL = all
   int masked_depth_ = 0;    // branches and loops around that switch lanes off
   bool spreading_ = false;  // inside of the loop that is spread over lanes

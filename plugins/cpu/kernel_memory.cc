@@ -49,7 +49,7 @@ void KernelEmitter::LoadFrom(uint32_t id, uint32_t dtype, V base, const Value& i
 void KernelEmitter::StoreTo(uint32_t dtype, V base, const Value& index, uint32_t index_id, uint32_t value_id) {
   const LLVMTypeRef t = MemoryType(l_, dtype);
   if (!spreading_ || (index.uniform() && mask_ == nullptr)) {
-    const Value& value = values_[value_id];
+    const Value value = At(value_id);
     V one = value.uniform() ? value.one : LLVMBuildExtractElement(l_.b, Each(value_id), l_.I32(0), "");
     V s = LLVMBuildStore(l_.b, ToMemory(dtype, one), Element(t, base, index.one));
     LLVMSetAlignment(s, Align(dtype));
@@ -81,14 +81,19 @@ void KernelEmitter::DeclareLocal(uint32_t id) {
   const ricci_exact size = ricci_exact_of(inst.imm) * SizeOfDType(inst.dtype) * (local.per_lane ? l_.lanes : 1);
   const auto bytes = static_cast<uint64_t>(ricci_exact_clamp(size, 0, RICCI_MAX_DIM));
   const LLVMTypeRef element = local.per_lane ? l_.vec(t) : t;
-  if (bytes <= l_.stack_local && stack_ + bytes <= kStackLocals * l_.stack_local) {
+  if (!IsShared(id) && bytes <= l_.stack_local && stack_ + bytes <= kStackLocals * l_.stack_local) {
     stack_ += bytes;
     local.stack = l_.Alloca(LLVMArrayType2(element, static_cast<uint64_t>(inst.imm)), "local");
     return;
   }
-  local.scratch = (scratch_ + 63) / 64 * 64;
-  scratch_ = std::min<uint64_t>(local.scratch + bytes, RICCI_MAX_DIM);
+  local.scratch = TakeScratch(bytes);
+}
+
+uint64_t KernelEmitter::TakeScratch(uint64_t bytes) {
+  const uint64_t place = (scratch_ + 63) / 64 * 64;
+  scratch_ = std::min<uint64_t>(place + bytes, RICCI_MAX_DIM);
   out_.scratch_bytes = std::max(out_.scratch_bytes, scratch_);
+  return place;
 }
 
 // Lanes that are switched off compute, too, and what they compute with costs time: of whatever lies in the memory,
@@ -119,7 +124,7 @@ V KernelEmitter::Memory(const Local& local) {
 void KernelEmitter::Get(uint32_t id) {
   const ricci_inst& inst = k_.insts[id];
   const Local& local = locals_[inst.a];
-  const Value& index = values_[inst.b];
+  const Value index = At(inst.b);
   if (!local.per_lane) return LoadFrom(id, inst.dtype, Memory(local), index, inst.b);
   const LLVMTypeRef t = MemoryType(l_, inst.dtype);
   if (index.uniform()) {
@@ -137,7 +142,7 @@ void KernelEmitter::Set(uint32_t id) {
   const ricci_inst& inst = k_.insts[id];
   const Local& local = locals_[inst.a];
   const uint32_t dtype = k_.insts[inst.a].dtype;
-  const Value& index = values_[inst.b];
+  const Value index = At(inst.b);
   if (!local.per_lane) return StoreTo(dtype, Memory(local), index, inst.b, inst.c);
   const LLVMTypeRef t = MemoryType(l_, dtype);
   V each = ToMemory(dtype, Each(inst.c));

@@ -64,7 +64,7 @@ uint32_t KernelEmitter::Reduce(uint32_t id) {
   const ricci_inst& inst = k_.insts[id];
   const uint32_t close = blocks_.close[id];
   const auto trips = TripsOf(k_, id);
-  const bool bounds = values_[inst.a].uniform() && values_[inst.b].uniform();
+  const bool bounds = At(inst.a).uniform() && At(inst.b).uniform();
   if (!spreading_ && bounds && Spreads(k_, blocks_, id, l_.lanes)) {
     const uint32_t acc = AccumulatorDType(k_.insts[close].dtype);
     Finish(close, ReduceSpread(id, close, One(inst.a), One(inst.b), trips), acc, false);
@@ -99,7 +99,7 @@ uint32_t KernelEmitter::ReduceInOrder(uint32_t id, uint32_t close, std::optional
     WhileActive(
         [&] {
           V now = LLVMBuildLoad2(l_.b, l_.vec(l_.i64()), counter, "");
-          values_[id] = {nullptr, now, 0};
+          Put(id, {nullptr, now, 0});
           return LLVMBuildICmp(l_.b, LLVMIntSLT, now, hi, "");
         },
         [&] {
@@ -109,7 +109,7 @@ uint32_t KernelEmitter::ReduceInOrder(uint32_t id, uint32_t close, std::optional
         });
   } else {
     for (int64_t n = 0; n < *trips; ++n) {
-      values_[id] = {l_.I64(*ConstantOf(k_, inst.a) + n), nullptr, 0};
+      Put(id, {l_.I64(*ConstantOf(k_, inst.a) + n), nullptr, 0});
       step();
     }
   }
@@ -130,7 +130,7 @@ V KernelEmitter::Accumulate(uint32_t id, V lo, V hi, bool vector, bool many) {
     LLVMBuildStore(l_.b, vector ? l_.Splat(identity) : identity, slot);
   }
   const auto step = [&](V i, V slot) {
-    values_[id] = {i, nullptr, 0};
+    Put(id, {i, nullptr, 0});
     Range(id + 1, close);
     V old = LLVMBuildLoad2(l_.b, t, slot, "");
     V v = Combine(op, acc, old, Widen(yield.dtype, acc, vector ? Each(yield.b) : One(yield.b)));
@@ -169,7 +169,7 @@ V KernelEmitter::ReduceSpread(uint32_t id, uint32_t close, V lo, V hi, std::opti
   varying_ = FindVarying(k_, blocks_, id, id + 1, close);
   spreading_ = true;
   auto step = [&](V x, V slot, V mask) {
-    values_[id] = {x, nullptr, 1};
+    Put(id, {x, nullptr, 1});
     mask_ = mask;
     Range(id + 1, close);
     V v = Widen(yield.dtype, acc, Each(yield.b));

@@ -64,8 +64,12 @@ class ScalarKernel {
     auto jit = cpu::Jit::Create(settings, error_);
     if (jit == nullptr) return {};
     LLVMContextRef ctx = LLVMContextCreate();
-    cpu::LlvmBuilder l{ctx, LLVMModuleCreateWithNameInContext("test", ctx), LLVMCreateBuilderInContext(ctx),
-                       jit->lanes(), settings.stack_local};
+    cpu::LlvmBuilder l{ctx,
+                       LLVMModuleCreateWithNameInContext("test", ctx),
+                       LLVMCreateBuilderInContext(ctx),
+                       jit->lanes(),
+                       settings.stack_local,
+                       settings.region_code};
     const ricci_kernel_table table = kernel_.View();
     const ricci_kernel_table* tables[] = {&table};
     const ricci_plan plan = plan_.View();

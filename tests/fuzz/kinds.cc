@@ -50,6 +50,7 @@ std::vector<std::string> WantedKinds() {
                                   "product of the same operands",
                                   "index at the end of its dtype",
                                   "size at a limit",
+                                  "code of short functions",
                                   "donated arguments",
                                   "donated arguments of a transformed program",
                                   "result in the memory of a donated argument",

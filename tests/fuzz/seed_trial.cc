@@ -2,6 +2,9 @@
 
 #include <cstdio>
 
+#ifdef RICCI_TEST_CPU
+#include "cpu/backend_with.h"
+#endif
 #include "fuzz/generators.h"
 #include "fuzz/kinds.h"
 #include "fuzz/shrink.h"
@@ -14,7 +17,7 @@ constexpr std::string_view kModes[] = {"auto", "auto", "batched", "lanes"};
 constexpr int kShrinkTries = 2000;
 constexpr double kShrinkSeconds = 300;
 // Of all programs.
-constexpr double kDeep = 0.12, kLarge = 0.005, kDonates = 0.2, kReread = 0.5;
+constexpr double kDeep = 0.12, kLarge = 0.005, kDonates = 0.2, kReread = 0.5, kSmallCode = 0.25;
 
 Palette PaletteOf(Dice& dice) {
   Palette p;
@@ -58,15 +61,26 @@ std::string KindOf(const std::string& complaint) {
   return complaint.starts_with("law ") ? complaint.substr(0, complaint.find(':')) : first;
 }
 
+#ifdef RICCI_TEST_CPU
+// As of large bodies: cut into regions, with private arrays in scratch.
+cpu::Settings SmallCode() {
+  cpu::Settings settings;
+  settings.region_code = 12;
+  settings.stack_local = 64;
+  return settings;
+}
+#endif
+
 }  // namespace
 
-Context MakeContext(std::string_view vmap) {
+Context MakeContext(std::string_view vmap, [[maybe_unused]] bool small_code) {
   ricci_ctx* raw = nullptr;
   ricci::Check(ricci_context_create(nullptr, &raw));
   Context ctx(raw, ricci_context_release);
   ricci::Check(ricci_context_add_plugin(raw, ricci_plugin_query_lax));
 #ifdef RICCI_TEST_CPU
   ricci::Check(ricci_context_add_plugin(raw, ricci_plugin_query_cpu));
+  if (small_code) ricci::Check(ricci_context_add_plugin(raw, QueryBackendWith<SmallCode>));
 #endif
   ricci::Check(ricci_context_config(raw, "vmap", 4, vmap.data(), vmap.size()));
   ricci::Check(ricci_context_config(raw, "threads", 7, "2", 1));
@@ -80,7 +94,8 @@ Trial::Trial(uint64_t seed, const TrialOptions& options, Totals& totals)
       dice_(seed),
       palette_(PaletteOf(dice_)),
       mode_(palette_.large && dice_.Chance(0.7) ? "lanes" : dice_.Pick(kModes)),
-      ctx_(MakeContext(mode_)),
+      small_code_(Dice(seed ^ 0x736d616c).Chance(kSmallCode)),
+      ctx_(MakeContext(mode_, small_code_)),
       donate_(DonatedArguments(seed)) {}
 
 void Trial::Run() {
@@ -102,6 +117,7 @@ void Trial::Run() {
     p = Reread(ctx_.get(), p, seed_);
   }
   if (Check(p, Equality())) return;
+  if (small_code_) ++totals_.draft.kinds["code of short functions"];
   if (donate_ != 0) ++totals_.draft.kinds["donated arguments"];
   if (CheckTransformed(p)) return;
   Check(p, Laws());

@@ -25,7 +25,8 @@ struct Totals {
 
 using Context = std::shared_ptr<ricci_ctx>;
 // `vmap`: auto, batched or lanes.
-Context MakeContext(std::string_view vmap);
+// `small_code`: the CPU backend makes code as for large bodies.
+Context MakeContext(std::string_view vmap, bool small_code = false);
 
 class Trial {
  public:
@@ -53,6 +54,7 @@ class Trial {
   Dice dice_;
   Palette palette_;
   std::string mode_;
+  const bool small_code_;
   Context ctx_;
   DonateMask donate_;
 };

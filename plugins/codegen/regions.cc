@@ -1,0 +1,105 @@
+#include "codegen/regions.h"
+
+#include <algorithm>
+
+namespace ricci::codegen {
+namespace {
+
+constexpr int64_t kShortRun = 64;  // of a region's length: what stands between large loops is not worth a call
+
+bool Opens(uint16_t op) { return op == RICCI_K_FOR || op == RICCI_K_WHILE || op == RICCI_K_IF || op == RICCI_K_REDUCE; }
+
+class RegionCutter {
+ public:
+  RegionCutter(const ricci_kernel_table& k, const Blocks& blocks, int64_t most)
+      : k_(k), blocks_(blocks), most_(most), code_(k.n_insts, 1) {}
+
+  std::vector<Region> Run() {
+    if (Measure(1, k_.n_insts) > most_) Cut(1, k_.n_insts);
+    return std::move(regions_);
+  }
+
+ private:
+  uint32_t After(uint32_t i) const { return Opens(k_.insts[i].op) ? blocks_.close[i] + 1 : i + 1; }
+
+  // Instructions of code; loops that are repeated in code count as often, others twice: for whole vectors and the rest.
+  int64_t Measure(uint32_t first, uint32_t last) {
+    int64_t sum = 0;
+    for (uint32_t i = first; i < last; i = After(i)) {
+      const uint16_t op = k_.insts[i].op;
+      if (Opens(op)) {
+        code_[i] = 2 + Measure(i + 1, blocks_.close[i]);
+        const bool loop = op == RICCI_K_FOR || op == RICCI_K_REDUCE;
+        if (loop) code_[i] *= Unrolls(k_, blocks_, i) ? std::max<int64_t>(1, *TripsOf(k_, i)) : 2;
+      }
+      sum += code_[i];
+    }
+    return sum;
+  }
+
+  void Cut(uint32_t first, uint32_t last) {
+    uint32_t begin = first;
+    int64_t code = 0;
+    const auto end_at = [&](uint32_t end) {
+      if (code > most_ / kShortRun) regions_.push_back({begin, end});
+      begin = end, code = 0;
+    };
+    for (uint32_t i = first; i < last; i = After(i)) {
+      if (code + code_[i] > most_) end_at(i);
+      if (code_[i] <= most_) {
+        code += code_[i];
+        continue;
+      }
+      CutInside(i);
+      begin = After(i);
+    }
+    end_at(last);
+  }
+
+  void CutInside(uint32_t i) {
+    const uint32_t middle = blocks_.middle[i], close = blocks_.close[i];
+    Cut(i + 1, middle != 0 ? middle : close);
+    if (middle != 0) Cut(middle + 1, close);
+  }
+
+  const ricci_kernel_table& k_;
+  const Blocks& blocks_;
+  const int64_t most_;
+  std::vector<int64_t> code_;  // of what begins at an instruction
+  std::vector<Region> regions_;
+};
+
+}  // namespace
+
+std::vector<Region> CutRegions(const ricci_kernel_table& k, const Blocks& blocks, int64_t most) {
+  return RegionCutter(k, blocks, most).Run();
+}
+
+std::vector<uint32_t> LastReads(const ricci_kernel_table& k, const Blocks& blocks) {
+  std::vector<uint32_t> last(k.n_insts, 0);
+  const auto reads = [&](uint32_t value, uint32_t at) {
+    const uint32_t block = blocks.parent[value];
+    uint32_t end = at;
+    while (at != 0 && blocks.parent[at] != block) at = blocks.parent[at], end = blocks.close[at];
+    last[value] = std::max(last[value], end);
+  };
+  for (uint32_t i = k.n_insts; i-- > 1;) {
+    const ricci_inst& inst = k.insts[i];
+    // What is chosen may be known where code is made, and stand for the choice.
+    const bool chooses = inst.op == RICCI_S_SELECT || inst.op == RICCI_S_MIN || inst.op == RICCI_S_MAX;
+    for (uint32_t operand : {inst.a, inst.b, inst.c}) {
+      if (operand == 0) continue;
+      if (inst.op != RICCI_K_YIELD) {
+        reads(operand, i);
+      } else if (blocks.parent[operand] == inst.a) {
+        last[operand] = std::max(last[operand], i);
+      } else {
+        reads(operand, inst.a);
+      }
+      if (chooses) last[operand] = std::max(last[operand], last[i]);
+    }
+  }
+  return last;
+}
+
+}  // namespace ricci::codegen
