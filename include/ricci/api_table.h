@@ -162,6 +162,10 @@ typedef struct ricci_api {
   ricci_status* (*kernel_reduce)(ricci_kernel_builder* k, uint32_t combiner, ricci_sval lo, ricci_sval hi,
       ricci_sval* index);
   ricci_status* (*kernel_yield)(ricci_kernel_builder* k, ricci_sval v, ricci_sval* out);
+  ricci_status* (*kernel_scan)(ricci_kernel_builder* k, ricci_sval lo, ricci_sval hi, const ricci_sval* identity,
+      uint32_t n, ricci_sval* left, ricci_sval* right);
+  ricci_status* (*kernel_combiner)(ricci_kernel_builder* k, const ricci_sval* result, uint32_t n, ricci_sval* index);
+  ricci_status* (*kernel_prefix)(ricci_kernel_builder* k, const ricci_sval* element, uint32_t n, ricci_sval* out);
   ricci_status* (*kernel_inline)(ricci_kernel_builder* k, const ricci_program* f, const ricci_karr* in, uint32_t n_in,
       const ricci_karr* dst, ricci_karr* out, uint32_t n_out);
   ricci_status* (*kernel_check)(ricci_kernel_builder* k, ricci_sval pred, uint32_t code, const char* msg, size_t len);
@@ -286,6 +290,9 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_kernel_end ricci_api_table->kernel_end
 #define ricci_kernel_reduce ricci_api_table->kernel_reduce
 #define ricci_kernel_yield ricci_api_table->kernel_yield
+#define ricci_kernel_scan ricci_api_table->kernel_scan
+#define ricci_kernel_combiner ricci_api_table->kernel_combiner
+#define ricci_kernel_prefix ricci_api_table->kernel_prefix
 #define ricci_kernel_inline ricci_api_table->kernel_inline
 #define ricci_kernel_check ricci_api_table->kernel_check
 #define ricci_prim_register ricci_api_table->prim_register

@@ -4,8 +4,8 @@
  * threads, lanes or shared memory. It is one flat table of instructions in SSA form; an instruction's index is the
  * number of its value. Loops and branches are marked by begin and end instructions; what changes in a loop lives in
  * private arrays (LOCAL), of which each point of the domain has its own. Order of evaluation is that of the text,
- * except that iterations of parallel loops may run in any order and REDUCE may combine in any fixed order the backend
- * chooses by shape alone.
+ * except that iterations of parallel loops may run in any order, REDUCE may combine in any fixed order the backend
+ * chooses by shape alone, and SCAN may group what it combines, in the order of its trips, as it likes by shape alone.
  *
  * Scalar semantics: integers wrap; shifts by the width or more give 0 (or the sign); float operations are IEEE with
  * contraction to fused multiply-add allowed; integer division by zero gives -1 (x % 0 = x), INT_MIN / -1 = INT_MIN; max
@@ -73,8 +73,19 @@ enum {
   RICCI_K_YIELD =
       271, /* closes REDUCE a: b is combined over all iterations (identity if there are none); value: the result */
   RICCI_K_ASSUME_LESS = 272, /* no code: tells 0 <= a < imm (promise in bounds) */
-  RICCI_K_CHECK = 273 /* a (bool) must hold wherever this is reached; else the run goes on, but fails as check imm */
+  RICCI_K_CHECK = 273, /* a (bool) must hold wherever this is reached; else the run goes on, but fails as check imm */
+  /* A prefix scan (Blelloch, "Prefix sums and their applications", 1990): a loop from a to b - 1, value: the i64 index,
+   * of imm states, with an associative combiner. Behind it stand, in this order: LEFT and RIGHT of each state, the
+   * scalars of the combiner, COMBINED of each state; then the body, with one PREFIX for each state beside each other,
+   * and END. But for what the prefixes say, iterations are independent. */
+  RICCI_K_SCAN = 274,
+  RICCI_K_LEFT = 275,  /* of the combiner: what is combined of elements before, of state imm; a: its identity */
+  RICCI_K_RIGHT = 276, /* of the combiner: what is combined of the elements that follow, of state imm */
+  RICCI_K_COMBINED =
+      277,             /* a: what the combiner gives for state imm, from LEFT, RIGHT and what is outside of the loop */
+  RICCI_K_PREFIX = 278 /* a: the element of state imm in this iteration; value: all elements up to it, combined */
 };
+/* 320 to 351: reserved for tiles (products of matrices on units of their own). */
 
 typedef struct ricci_inst {
   uint16_t op;
@@ -123,6 +134,15 @@ RICCI_KFN ricci_kernel_end(ricci_kernel_builder* k);
 RICCI_KFN ricci_kernel_reduce(ricci_kernel_builder* k, uint32_t combiner, ricci_sval lo, ricci_sval hi,
                               ricci_sval* index);
 RICCI_KFN ricci_kernel_yield(ricci_kernel_builder* k, ricci_sval v, ricci_sval* out);
+/* A prefix scan from `lo` to `hi` - 1 of `n` states. First the combiner is written: from `left` and `right` (n values
+ * each, given), and from what was there before, by scalar operations alone; it is associative, and combined with
+ * `identity` (n) nothing changes. ricci_kernel_combiner takes what it gives (n) and begins the loop. In the loop, once
+ * and in no block of its own, ricci_kernel_prefix takes the elements of this iteration and gives all up to them,
+ * combined. ricci_kernel_end closes it. But for the prefixes, iterations are independent. */
+RICCI_KFN ricci_kernel_scan(ricci_kernel_builder* k, ricci_sval lo, ricci_sval hi, const ricci_sval* identity,
+                            uint32_t n, ricci_sval* left, ricci_sval* right);
+RICCI_KFN ricci_kernel_combiner(ricci_kernel_builder* k, const ricci_sval* result, uint32_t n, ricci_sval* index);
+RICCI_KFN ricci_kernel_prefix(ricci_kernel_builder* k, const ricci_sval* element, uint32_t n, ricci_sval* out);
 /* Lowers the equations of `f` here. With `dst`, result i is written to dst[i] (a result, private array or view of one)
  * and out may be NULL. Otherwise out[i] can be loaded until the enclosing loop or branch ends. */
 RICCI_KFN ricci_kernel_inline(ricci_kernel_builder* k, const ricci_program* f, const ricci_karr* in, uint32_t n_in,

@@ -285,6 +285,19 @@ static inline ricci_sval ricci_write_yield(ricci_writer* w, ricci_sval v) {
   if (!ricci_writer_failed(w)) w->status = ricci_kernel_yield(w->kernel, v, &out);
   return out;
 }
+/* `n` states; `left`, `right`, `prefix`: room for n. */
+static inline void ricci_write_scan(ricci_writer* w, ricci_sval lo, ricci_sval hi, const ricci_sval* identity,
+                                    uint32_t n, ricci_sval* left, ricci_sval* right) {
+  if (!ricci_writer_failed(w)) w->status = ricci_kernel_scan(w->kernel, lo, hi, identity, n, left, right);
+}
+static inline ricci_sval ricci_write_combiner(ricci_writer* w, const ricci_sval* result, uint32_t n) {
+  ricci_sval index = 0;
+  if (!ricci_writer_failed(w)) w->status = ricci_kernel_combiner(w->kernel, result, n, &index);
+  return index;
+}
+static inline void ricci_write_prefix(ricci_writer* w, const ricci_sval* element, uint32_t n, ricci_sval* prefix) {
+  if (!ricci_writer_failed(w)) w->status = ricci_kernel_prefix(w->kernel, element, n, prefix);
+}
 /* `msg` up to its NUL. */
 static inline void ricci_write_check(ricci_writer* w, ricci_sval pred, uint32_t code, const char* msg) {
   if (!ricci_writer_failed(w)) {

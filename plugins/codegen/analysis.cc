@@ -1,5 +1,7 @@
 #include "codegen/analysis.h"
 
+#include <map>
+
 #include "codegen/facts.h"
 
 namespace ricci::codegen {
@@ -27,6 +29,7 @@ Blocks::Blocks(const ricci_kernel_table& k) : close(k.n_insts, 0), middle(k.n_in
       case RICCI_K_WHILE:
       case RICCI_K_IF:
       case RICCI_K_REDUCE:
+      case RICCI_K_SCAN:
         open.push_back(i);
         break;
       case RICCI_K_ELSE:
@@ -46,11 +49,23 @@ Blocks::Blocks(const ricci_kernel_table& k) : close(k.n_insts, 0), middle(k.n_in
   }
 }
 
+ScanParts::ScanParts(const ricci_kernel_table& k, const Blocks& blocks, uint32_t scan) {
+  states = static_cast<uint32_t>(k.insts[scan].imm);
+  left = scan + 1, right = left + states, combiner = right + states;
+  for (combined = combiner; k.insts[combined].op != RICCI_K_COMBINED;) ++combined;
+  body = combined + states;
+  for (prefix = body; k.insts[prefix].op != RICCI_K_PREFIX || blocks.parent[prefix] != scan;) ++prefix;
+}
+
 std::vector<uint8_t> FindVarying(const ricci_kernel_table& k, const Blocks& blocks, uint32_t root, uint32_t first,
                                  uint32_t last) {
   std::vector<uint8_t> varying(k.n_insts, 0),
       masked(k.n_insts, 0);  // masked: some lanes may be off inside of this block
   varying[root] = 1;
+  std::map<uint32_t, ScanParts> scans;
+  const auto scan_of = [&](uint32_t scan) -> const ScanParts& {
+    return scans.try_emplace(scan, k, blocks, scan).first->second;
+  };
   for (bool changed = true; changed;) {
     changed = false;
     auto set = [&](uint8_t& flag) {
@@ -60,6 +75,7 @@ std::vector<uint8_t> FindVarying(const ricci_kernel_table& k, const Blocks& bloc
     for (uint32_t i = first; i < last; ++i) {
       const ricci_inst& inst = k.insts[i];
       const uint32_t block = blocks.parent[i];
+      const auto state_of = [&](uint32_t part) { return varying[part + static_cast<uint32_t>(inst.imm)] != 0; };
       const bool off = block != 0 && masked[block];
       switch (inst.op) {
         case RICCI_K_LOAD:
@@ -80,7 +96,20 @@ std::vector<uint8_t> FindVarying(const ricci_kernel_table& k, const Blocks& bloc
         case RICCI_K_WHILE:
           if (off) set(masked[i]);
           break;
+        case RICCI_K_LEFT:  // what a scan holds from trip to trip
+          if (off || varying[inst.a] || state_of(scan_of(block).combined)) set(varying[i]);
+          break;
+        case RICCI_K_RIGHT:
+          if (off || state_of(scan_of(block).prefix)) set(varying[i]);
+          break;
+        case RICCI_K_COMBINED:
+          if (varying[inst.a]) set(varying[i]);
+          break;
+        case RICCI_K_PREFIX:
+          if (varying[inst.a] || state_of(scan_of(block).combined)) set(varying[i]);
+          break;
         case RICCI_K_FOR:
+        case RICCI_K_SCAN:
         case RICCI_K_REDUCE:
           if (varying[inst.a] || varying[inst.b]) {
             set(masked[i]);
@@ -127,14 +156,15 @@ std::optional<int64_t> Strides::Of(uint32_t value) {
 
 bool Strides::InOrder(uint32_t value) {
   const auto stride = Of(value);
-  return stride && (*stride == 0 || *stride == 1);
+  return stride && *stride >= -1 && *stride <= 1;
 }
 
 std::optional<int64_t> Strides::Find(uint32_t value) {
   if (facts_ != nullptr && facts_->is(value) == Facts::Is::kConstant) return 0;
   if (facts_ != nullptr && facts_->is(value) == Facts::Is::kSame) return Of(facts_->same(value));
   const ricci_inst& inst = k_.insts[value];
-  if (inst.op == RICCI_K_CONST || inst.op == RICCI_K_DOMAIN || inst.op == RICCI_K_FOR || inst.op == RICCI_K_REDUCE)
+  if (inst.op == RICCI_K_CONST || inst.op == RICCI_K_DOMAIN || inst.op == RICCI_K_FOR || inst.op == RICCI_K_REDUCE ||
+      inst.op == RICCI_K_SCAN)
     return 0;
   if (inst.op == RICCI_S_ADD || inst.op == RICCI_S_SUB || inst.op == RICCI_S_MUL) {
     const auto a = Of(inst.a), b = Of(inst.b);
@@ -162,7 +192,7 @@ static int64_t UnrolledSize(const ricci_kernel_table& k, const Blocks& blocks, u
   int64_t size = 0;
   for (uint32_t i = loop + 1; i < blocks.close[loop]; ++i) {
     ++size;
-    if (k.insts[i].op != RICCI_K_FOR && k.insts[i].op != RICCI_K_REDUCE) continue;
+    if (k.insts[i].op != RICCI_K_FOR && k.insts[i].op != RICCI_K_REDUCE && k.insts[i].op != RICCI_K_SCAN) continue;
     const int64_t trip = UnrolledSize(k, blocks, i, limit);
     const auto trips = TripsOf(k, i);
     size += trips && trip > 0 && *trips <= limit / trip ? *trips * trip : trip;
@@ -176,7 +206,7 @@ std::vector<double> TimesOf(const ricci_kernel_table& k, const Blocks& blocks) {
   for (uint32_t i = 1; i < k.n_insts; ++i) {
     const uint16_t op = k.insts[i].op;
     times[i] = times[blocks.parent[i]];
-    if (op == RICCI_K_FOR || op == RICCI_K_REDUCE) {
+    if (op == RICCI_K_FOR || op == RICCI_K_REDUCE || op == RICCI_K_SCAN) {
       const auto trips = TripsOf(k, i);
       times[i] *= trips ? static_cast<double>(*trips) : kUnknownTrips;
     } else if (op == RICCI_K_WHILE) {
@@ -194,6 +224,7 @@ double CostOfPoint(const ricci_kernel_table& k, const Blocks& blocks) {
 }
 
 bool Unrolls(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop) {
+  if (k.insts[loop].op == RICCI_K_SCAN) return false;
   const auto trips = TripsOf(k, loop);
   return trips && *trips <= kUnrollInsts && *trips * UnrolledSize(k, blocks, loop, kUnrollInsts) <= kUnrollInsts;
 }
@@ -201,8 +232,9 @@ bool Unrolls(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop) {
 bool Innermost(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop, unsigned lanes) {
   for (uint32_t i = loop + 1; i < blocks.close[loop]; ++i) {
     const ricci_inst& inst = k.insts[i];
-    const auto trips = inst.op == RICCI_K_FOR || inst.op == RICCI_K_REDUCE ? TripsOf(k, i) : std::nullopt;
-    const bool spreads = inst.op == RICCI_K_REDUCE || (inst.op == RICCI_K_FOR && inst.imm == 1);
+    const bool in_any_order = inst.op == RICCI_K_REDUCE || inst.op == RICCI_K_SCAN;
+    const auto trips = inst.op == RICCI_K_FOR || in_any_order ? TripsOf(k, i) : std::nullopt;
+    const bool spreads = in_any_order || (inst.op == RICCI_K_FOR && inst.imm == 1);
     if (spreads && (!trips || *trips >= static_cast<int64_t>(lanes))) return false;
   }
   return true;

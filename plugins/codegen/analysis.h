@@ -19,6 +19,15 @@ struct Blocks {
   std::vector<uint32_t> parent;  // the innermost block an instruction stands in (its opening instruction; 0 = top)
 };
 
+// The instructions of a SCAN: those of all states beside each other, from these on.
+struct ScanParts {
+  ScanParts(const ricci_kernel_table& k, const Blocks& blocks, uint32_t scan);
+  uint32_t states, left, right;
+  uint32_t combiner, combined;  // scalars [combiner, combined), then COMBINED
+  uint32_t body;                // the first instruction behind
+  uint32_t prefix;
+};
+
 // Which values differ between the lanes when `root` (a DOMAIN or loop index) does, within instructions [first, last).
 // A private array varies if what it holds may. Conditions and loops on varying values make what is set below them
 // varying.

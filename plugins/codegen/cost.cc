@@ -10,6 +10,7 @@ namespace {
 // Cycles, measured on processors with AVX-512; what counts are their ratios.
 constexpr double kLoad = 0.6, kStore = 1, kIndex = 0.25;  // in order or of one value; arithmetic of addresses
 constexpr double kGathered = 1.3, kScattered = 1.7;       // per lane
+constexpr double kTurned = 1;                             // lanes in reverse
 constexpr double kTrip = 1.5, kRow = 5, kBranch = 3;      // of a loop; of all dimensions but the last; of a branch
 constexpr double kMask = 3;                               // to switch lanes on and off
 constexpr double kDivergence = 1.3, kStragglers = 1.7;    // lanes wait for the last of them, whole arrays longer
@@ -85,6 +86,7 @@ class Walk {
       switch (k_.insts[i].op) {
         case RICCI_K_FOR:
         case RICCI_K_REDUCE:
+        case RICCI_K_SCAN:
           cost += Loop(i);
           i = blocks_.close[i];
           break;
@@ -190,7 +192,10 @@ class Walk {
 
   double Access(uint32_t index, uint32_t dtype, double in_order, double apart) {
     if (!Varies(index)) return in_order;
-    if (spread_->strides.InOrder(index)) return in_order * Registers(dtype);
+    if (spread_->strides.InOrder(index)) {
+      const double turned = spread_->strides.Of(index) == -1 ? kTurned : 0;
+      return (in_order + turned) * Registers(dtype);
+    }
     return apart * lanes_;
   }
 
@@ -216,11 +221,23 @@ class Walk {
       trip.cycles = std::max(trip.cycles, kHidden);
       ready_[close] += kAddLatency;
     } else {
-      trip = inst.imm == 0 ? Sequential(i, trips, body) : body();
+      trip = inst.op == RICCI_K_FOR && inst.imm == 0 ? Sequential(i, trips, body) : body();
+      if (inst.op == RICCI_K_SCAN) trip.cycles = std::max(trip.cycles, ChainOfScan(i));
     }
     if (Varies(inst.a) || Varies(inst.b)) return {trips * kDivergence * (trip.cycles + kMask), trip.code + 8};
     if (Unrolls(k_, blocks_, i)) return {trips * trip.cycles, trips * trip.code};
     return {trips * (trip.cycles + kTrip), trip.code + 4};
+  }
+
+  // From the state of one trip to that of the next.
+  double ChainOfScan(uint32_t scan) const {
+    const ScanParts parts(k_, blocks_, scan);
+    if (RunsMany(target_)) return 0;
+    double chain = 0;
+    for (uint32_t i = parts.combiner; i < parts.combined; ++i) {
+      chain += LatencyOf(k_.insts[i].op, k_.insts[i].dtype);
+    }
+    return chain;
   }
 
   Cost SpreadLoop(uint32_t i, double trips) {
@@ -240,11 +257,20 @@ class Walk {
     masked_ = false;
     const double vectors = std::ceil(trips / lanes_);
     Cost cost{vectors * (trip.cycles + kTrip) + kTrip, trip.code + 8};
+    if (k_.insts[i].op == RICCI_K_SCAN) cost += CombinersOfVector(i, vectors);
     if (k_.insts[i].op == RICCI_K_REDUCE) {
       const double halves = std::log2(static_cast<double>(lanes_));
       cost += {vectors + 2 * halves * kHidden + kTrip, 3 * trip.code + 4 * halves};
     }
     return cost;
+  }
+
+  // The combiner runs once for each doubling of the distance between lanes, after a shuffle of each state.
+  Cost CombinersOfVector(uint32_t scan, double vectors) {
+    const ScanParts parts(k_, blocks_, scan);
+    const Cost once = Range(parts.combiner, parts.combined);
+    const double steps = std::log2(static_cast<double>(lanes_));
+    return {vectors * steps * (2 * once.cycles + parts.states * kHidden), steps * once.code};
   }
 
   Cost While(uint32_t i) {

@@ -48,7 +48,8 @@ Facts::Range Facts::Of(const ricci_inst& inst, uint32_t v) {
       return {true, inst.imm, inst.imm};
     case RICCI_K_DOMAIN:
       return {k_.domain[inst.imm] > 0, 0, k_.domain[inst.imm] - 1};
-    case RICCI_K_FOR: {
+    case RICCI_K_FOR:
+    case RICCI_K_SCAN: {
       const Range &a = ranges_[inst.a], &b = ranges_[inst.b];
       return {a.known && b.known && a.lo < b.hi, a.lo, b.hi - 1};
     }

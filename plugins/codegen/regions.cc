@@ -7,7 +7,9 @@ namespace {
 
 constexpr int64_t kShortRun = 64;  // of a region's length: what stands between large loops is not worth a call
 
-bool Opens(uint16_t op) { return op == RICCI_K_FOR || op == RICCI_K_WHILE || op == RICCI_K_IF || op == RICCI_K_REDUCE; }
+bool Opens(uint16_t op) {
+  return op == RICCI_K_FOR || op == RICCI_K_WHILE || op == RICCI_K_IF || op == RICCI_K_REDUCE || op == RICCI_K_SCAN;
+}
 
 class RegionCutter {
  public:
@@ -29,7 +31,7 @@ class RegionCutter {
       const uint16_t op = k_.insts[i].op;
       if (Opens(op)) {
         code_[i] = 2 + Measure(i + 1, blocks_.close[i]);
-        const bool loop = op == RICCI_K_FOR || op == RICCI_K_REDUCE;
+        const bool loop = op == RICCI_K_FOR || op == RICCI_K_REDUCE || op == RICCI_K_SCAN;
         if (loop) code_[i] *= Unrolls(k_, blocks_, i) ? std::max<int64_t>(1, *TripsOf(k_, i)) : 2;
       }
       sum += code_[i];
@@ -46,7 +48,7 @@ class RegionCutter {
     };
     for (uint32_t i = first; i < last; i = After(i)) {
       if (code + code_[i] > most_) end_at(i);
-      if (code_[i] <= most_) {
+      if (code_[i] <= most_ || k_.insts[i].op == RICCI_K_SCAN) {  // its combiner is wanted where its prefixes are
         code += code_[i];
         continue;
       }

@@ -11,7 +11,7 @@ struct Region {
   uint32_t first, last;
 };
 
-inline constexpr int64_t kRegionCode = 2048;  // instructions that code is made for, of one region
+inline constexpr int64_t kRegionCode = 4096;  // instructions that code is made for, of one region
 
 // In order; none if the kernel is no longer than one. What lies between regions (the heads of large loops and branches,
 // a few instructions beside them) stays in the function that calls them.

@@ -63,7 +63,8 @@ class Scheduler {
     if (!RunsMany(target_)) return true;
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
       const uint16_t op = k_.insts[i].op;
-      if ((op == RICCI_K_FOR || op == RICCI_K_REDUCE) && Spreads(k_, blocks_, i, target_.lanes)) return true;
+      if ((op == RICCI_K_FOR || op == RICCI_K_REDUCE || op == RICCI_K_SCAN) && Spreads(k_, blocks_, i, target_.lanes))
+        return true;
     }
     return false;
   }
@@ -129,7 +130,9 @@ class Scheduler {
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
       const uint16_t op = k_.insts[i].op;
       if (blocks_.parent[i] != 0) continue;
-      if (op == RICCI_K_FOR || op == RICCI_K_WHILE || op == RICCI_K_IF || op == RICCI_K_LOCAL) return 0;
+      if (op == RICCI_K_FOR || op == RICCI_K_WHILE || op == RICCI_K_IF || op == RICCI_K_LOCAL || op == RICCI_K_SCAN) {
+        return 0;
+      }
       if ((op == RICCI_K_STORE || op == RICCI_K_CHECK) && found == 0) return 0;
       if (op != RICCI_K_REDUCE) continue;
       const auto trips = TripsOf(k_, i);

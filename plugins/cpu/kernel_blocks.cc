@@ -54,6 +54,13 @@ void KernelEmitter::Range(uint32_t first, uint32_t last) {
       case RICCI_K_IF:
         i = If(i);
         break;
+      case RICCI_K_SCAN:
+        i = Scan(i);
+        break;
+      case RICCI_K_PREFIX:
+        Prefixes(i);
+        i += static_cast<uint32_t>(scan_.states.size()) - 1;
+        break;
       case RICCI_K_REDUCE:
         i = i == schedule_.split ? Split(i) : Reduce(i);
         if (done_) return;
@@ -144,6 +151,11 @@ uint32_t KernelEmitter::ForSpread(uint32_t id, uint32_t close) {
 }
 
 uint32_t KernelEmitter::ForPerLane(uint32_t id, uint32_t close) {
+  LoopPerLane(id, [&] { Range(id + 1, close); });
+  return close;
+}
+
+void KernelEmitter::LoopPerLane(uint32_t id, const std::function<void()>& body) {
   const ricci_inst& inst = k_.insts[id];
   V counter = l_.Alloca(l_.vec(l_.i64()), "counter"), hi = Each(inst.b);
   LLVMBuildStore(l_.b, Each(inst.a), counter);
@@ -154,11 +166,10 @@ uint32_t KernelEmitter::ForPerLane(uint32_t id, uint32_t close) {
         return LLVMBuildICmp(l_.b, LLVMIntSLT, now, hi, "");
       },
       [&] {
-        Range(id + 1, close);
+        body();
         V now = LLVMBuildLoad2(l_.b, l_.vec(l_.i64()), counter, "");
         LLVMBuildStore(l_.b, LLVMBuildAdd(l_.b, now, l_.Splat(l_.I64(1)), ""), counter);
       });
-  return close;
 }
 
 uint32_t KernelEmitter::While(uint32_t id) {

@@ -1,9 +1,10 @@
 // KernelEmitter: the state of emitting one kernel, shared by the files that emit its parts: the domain and values
 // (kernel_codegen.cc), memory (kernel_memory.cc), loops and branches (kernel_blocks.cc), reductions (kernel_reduce.cc),
-// regions (kernel_regions.cc).
+// scans (kernel_scan.cc), regions (kernel_regions.cc).
 #ifndef RICCI_CPU_KERNEL_EMITTER_H_
 #define RICCI_CPU_KERNEL_EMITTER_H_
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "codegen/schedule.h"
@@ -28,6 +29,7 @@ using codegen::FindVarying;
 using codegen::Innermost;
 using codegen::KernelSchedule;
 using codegen::Piece;
+using codegen::ScanParts;
 using codegen::SizeOfDType;
 using codegen::Spreads;
 using codegen::TripsOf;
@@ -53,6 +55,14 @@ struct Local {
   bool declared = false, per_lane = false;
   V stack = nullptr;
   uint64_t scratch = 0;  // offset
+};
+
+// The prefix scan that code is being made for.
+struct RunningScan {
+  uint32_t id = 0;
+  std::vector<V> states;      // where what is combined so far is held from trip to trip
+  std::vector<V> identities;  // in all lanes
+  bool in_lanes = false;      // its trips are spread over the lanes
 };
 
 enum class Part : uint8_t { kWhole, kPartial };
@@ -119,6 +129,7 @@ class KernelEmitter {
   void Points();
 
   V TailMask(V x, V end);
+  V Reversed(V v);  // its lanes
 
   template <typename Body>
   void Loop(V lo, V hi, int64_t step, Body body) {
@@ -213,6 +224,8 @@ class KernelEmitter {
   V LoadBuffer(size_t i);
   size_t CountBuffers() const { return k_.n_buffers + (schedule_.split != 0) + (out_.checks ? 1 : 0); }
 
+  static bool IsRun(const Value& index) { return index.linear() && (index.stride == 1 || index.stride == -1); }
+  V RunAddress(LLVMTypeRef t, V base, const Value& index);
   void LoadFrom(uint32_t id, uint32_t dtype, V base, const Value& index, uint32_t index_id);
 
   void StoreTo(uint32_t dtype, V base, const Value& index, uint32_t index_id, uint32_t value_id);
@@ -245,6 +258,7 @@ class KernelEmitter {
 
   // Bounds differ between lanes: a loop that lanes leave one by one.
   uint32_t ForPerLane(uint32_t id, uint32_t close);
+  void LoopPerLane(uint32_t id, const std::function<void()>& body);
 
   // Runs `body` while any active lane's `condition` (a vector) holds; the others are switched off.
   template <typename Condition, typename Body>
@@ -297,6 +311,21 @@ class KernelEmitter {
 
   uint32_t Reduce(uint32_t id);
 
+  // ---- prefix scans ----
+
+  uint32_t Scan(uint32_t id);
+  void ScanSpread(uint32_t id);
+  void Prefixes(uint32_t first);
+  std::vector<Value> CombineStates(const ScanParts& parts, const std::vector<Value>& left,
+                                   const std::vector<Value>& right);
+  void CombineWithinVector(const ScanParts& parts, std::vector<Value>& elements);
+  void StoreState(uint32_t state, const Value& before, const Value& next);
+  V ShiftedUp(V v, V fill, unsigned distance);
+  V Hidden(V v);
+  Value LastLane(const Value& v);
+  V AsVector(const Value& v) { return v.linear() ? l_.Splat(v.one) : v.each; }
+  LLVMTypeRef StateType(uint32_t state);
+
   // Per lane where lanes differ.
   uint32_t ReduceInOrder(uint32_t id, uint32_t close, std::optional<int64_t> trips, bool bounds);
 
@@ -332,6 +361,7 @@ class KernelEmitter {
   V row_ = nullptr, column_ = nullptr, chunk_ = nullptr;  // where code is being made for: column_ is of the first lane
   uint32_t together_ = 0;  // the dimension, before the innermost, all points of which are computed together
   std::vector<Postponed> postponed_;
+  RunningScan scan_;
   Part part_ = Part::kWhole;
   uint64_t stack_ = 0, scratch_ = 0;
 };

@@ -1,7 +1,7 @@
 // Memory of a kernel: buffers and private arrays, read and written by one value or by all lanes.
 //
-// An index that is linear in the lane with step 1 becomes a vector load or store, any other varying one a gather or
-// scatter. A private array that differs between lanes holds one vector per element.
+// An index that is linear in the lane with step 1 or -1 becomes a vector load or store, any other varying one a gather
+// or scatter. A private array that differs between lanes holds one vector per element.
 #include "kernel_emitter.h"
 
 namespace ricci::cpu {
@@ -21,6 +21,19 @@ V KernelEmitter::ToMemory(uint32_t dtype, V v) {
   return LLVMBuildZExt(l_.b, v, LlvmBuilder::IsVector(v) ? l_.vec(l_.i8()) : l_.i8(), "");
 }
 
+V KernelEmitter::Reversed(V v) {
+  std::vector<V> from;
+  for (unsigned i = l_.lanes; i-- > 0;) from.push_back(l_.I32(static_cast<int>(i)));
+  return LLVMBuildShuffleVector(l_.b, v, LLVMGetUndef(LLVMTypeOf(v)), LLVMConstVector(from.data(), l_.lanes), "");
+}
+
+// Of the first element in memory of what the lanes read or write, one after another, upwards or downwards.
+V KernelEmitter::RunAddress(LLVMTypeRef t, V base, const Value& index) {
+  V first = index.one;
+  if (index.stride < 0) first = LLVMBuildSub(l_.b, first, l_.I64(static_cast<int64_t>(l_.lanes) - 1), "");
+  return Element(t, base, first);
+}
+
 void KernelEmitter::LoadFrom(uint32_t id, uint32_t dtype, V base, const Value& index, uint32_t index_id) {
   const LLVMTypeRef t = MemoryType(l_, dtype);
   if (index.uniform()) {
@@ -29,15 +42,17 @@ void KernelEmitter::LoadFrom(uint32_t id, uint32_t dtype, V base, const Value& i
     return Define(id, FromMemory(dtype, v));
   }
   V v;
-  if (index.linear() && index.stride == 1) {
-    V p = Element(t, base, index.one);
-    if (mask_ == nullptr) {
+  if (IsRun(index)) {
+    const bool backwards = index.stride < 0;
+    V p = RunAddress(t, base, index), mask = mask_ != nullptr && backwards ? Reversed(mask_) : mask_;
+    if (mask == nullptr) {
       v = LLVMBuildLoad2(l_.b, l_.vec(t), p, "");
       LLVMSetAlignment(v, Align(dtype));
     } else {
       v = l_.Intrinsic("llvm.masked.load", {l_.vec(t), l_.ptr()},
-                       {p, l_.I32(static_cast<int>(Align(dtype))), mask_, LLVMConstNull(l_.vec(t))});
+                       {p, l_.I32(static_cast<int>(Align(dtype))), mask, LLVMConstNull(l_.vec(t))});
     }
+    if (backwards) v = Reversed(v);
   } else {
     V p = Element(t, base, Each(index_id));
     v = l_.Intrinsic("llvm.masked.gather", {l_.vec(t), l_.vec(l_.ptr())},
@@ -56,13 +71,14 @@ void KernelEmitter::StoreTo(uint32_t dtype, V base, const Value& index, uint32_t
     return;
   }
   V each = ToMemory(dtype, Each(value_id));
-  if (index.linear() && index.stride == 1) {
-    V p = Element(t, base, index.one);
-    if (mask_ == nullptr) {
+  if (IsRun(index)) {
+    const bool backwards = index.stride < 0;
+    V p = RunAddress(t, base, index), mask = mask_ != nullptr && backwards ? Reversed(mask_) : mask_;
+    if (backwards) each = Reversed(each);
+    if (mask == nullptr) {
       LLVMSetAlignment(LLVMBuildStore(l_.b, each, p), Align(dtype));
     } else {
-      l_.Intrinsic("llvm.masked.store", {l_.vec(t), l_.ptr()},
-                   {each, p, l_.I32(static_cast<int>(Align(dtype))), mask_});
+      l_.Intrinsic("llvm.masked.store", {l_.vec(t), l_.ptr()}, {each, p, l_.I32(static_cast<int>(Align(dtype))), mask});
     }
     return;
   }

@@ -94,19 +94,7 @@ uint32_t KernelEmitter::ReduceInOrder(uint32_t id, uint32_t close, std::optional
     LLVMBuildStore(l_.b, v, slot);
   };
   if (!bounds) {
-    V counter = l_.Alloca(l_.vec(l_.i64()), "counter"), hi = Each(inst.b);
-    LLVMBuildStore(l_.b, Each(inst.a), counter);
-    WhileActive(
-        [&] {
-          V now = LLVMBuildLoad2(l_.b, l_.vec(l_.i64()), counter, "");
-          Put(id, {nullptr, now, 0});
-          return LLVMBuildICmp(l_.b, LLVMIntSLT, now, hi, "");
-        },
-        [&] {
-          step();
-          V now = LLVMBuildLoad2(l_.b, l_.vec(l_.i64()), counter, "");
-          LLVMBuildStore(l_.b, LLVMBuildAdd(l_.b, now, l_.Splat(l_.I64(1)), ""), counter);
-        });
+    LoopPerLane(id, step);
   } else {
     for (int64_t n = 0; n < *trips; ++n) {
       Put(id, {l_.I64(*ConstantOf(k_, inst.a) + n), nullptr, 0});

@@ -1,7 +1,7 @@
 // cumsum, cumprod, cummax, cummin, cumlogsumexp: each element combined with all before it along `axis` (with `reverse`:
 // all after it).
 //
-// Lowered as one sequential loop per line; 16-bit floats are accumulated in f32. cumsum is linear, its transpose is
+// Lowered as a prefix scan of each line; 16-bit floats are accumulated in f32. cumsum is linear, its transpose is
 // cumsum the other way round. Tangents of the others come from a scan by doubling: log2(n) rounds, each combining every
 // element with the one 2^k places before it, which is made of primitives that differentiate again.
 #include <limits>
@@ -126,17 +126,17 @@ void Loops(KernelBuilder& k, const Eqn& e) {
   const bool is_narrow = x.dtype() == DType::kF16 || x.dtype() == DType::kBF16;
   const DType dtype = is_narrow ? DType::kF32 : x.dtype();
   const Shape lines = rules::Without(x.shape(), Dims(&axis, 1));
-  const ArrayType scalar = e.Type(dtype, {});
   k.Parallel(lines, [&](const Index& line) {
-    const KernelArray total = k.Local(scalar);
-    total.Store({}, Operation::First(k.Constant(dtype, 0)));
-    k.Loop(n, [&](Scalar i) {
-      Index at = line;
-      at.insert(at.begin() + axis, e.flag("reverse") ? n - 1 - i : i);  // exact: a dimension
-      const Scalar next = Operation::Combine(total.Load({}), Convert(k.Operand(0).Load(at), dtype));
-      total.Store({}, next);
-      k.Result().Store(at, Convert(next, x.dtype()));
-    });
+    const auto at = [&](Scalar i) {
+      Index index = line;
+      index.insert(index.begin() + axis, e.flag("reverse") ? n - 1 - i : i);  // exact: a dimension
+      return index;
+    };
+    const Scalar identity = Operation::First(k.Constant(dtype, 0));
+    k.Scan(
+        n, {&identity, 1}, [](const Index& a, const Index& b) { return Index{Operation::Combine(a[0], b[0])}; },
+        [&](Scalar i) { return Index{Convert(k.Operand(0).Load(at(i)), dtype)}; },
+        [&](Scalar i, const Index& sum) { k.Result().Store(at(i), Convert(sum[0], x.dtype())); });
   });
 }
 

@@ -171,6 +171,38 @@ ricci_status* ricci_kernel_yield(ricci_kernel_builder* k, ricci_sval v, ricci_sv
   });
 }
 
+ricci_status* ricci_kernel_scan(ricci_kernel_builder* k, ricci_sval lo, ricci_sval hi, const ricci_sval* identity,
+                                uint32_t n, ricci_sval* left, ricci_sval* right) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"k", k}}));
+    RICCI_TRY(args.Array("identity", identity, n));
+    RICCI_TRY(args.Array("left", left, n));
+    RICCI_TRY(args.Array("right", right, n));
+    kernel::Writer& w = FromAbi(k)->writer();
+    w.Scan(lo, hi, Span(identity, n), left, right);
+    return w.status();
+  });
+}
+
+ricci_status* ricci_kernel_combiner(ricci_kernel_builder* k, const ricci_sval* result, uint32_t n, ricci_sval* index) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"k", k}, {"index", index}}));
+    RICCI_TRY(args.Array("result", result, n));
+    return Give(*FromAbi(k), FromAbi(k)->writer().Combiner(Span(result, n)), index);
+  });
+}
+
+ricci_status* ricci_kernel_prefix(ricci_kernel_builder* k, const ricci_sval* element, uint32_t n, ricci_sval* out) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"k", k}}));
+    RICCI_TRY(args.Array("element", element, n));
+    RICCI_TRY(args.Array("out", out, n));
+    kernel::Writer& w = FromAbi(k)->writer();
+    w.Prefix(Span(element, n), out);
+    return w.status();
+  });
+}
+
 ricci_status* ricci_kernel_inline(ricci_kernel_builder* k, const ricci_program* f, const ricci_karr* in, uint32_t n_in,
                                   const ricci_karr* dst, ricci_karr* out, uint32_t n_out) {
   return Border(__func__, [&](Arguments args) -> absl::Status {

@@ -60,6 +60,7 @@ uint64_t CountFlops(const ricci_kernel_table& k) {
     switch (inst.op) {
       case RICCI_K_FOR:
       case RICCI_K_REDUCE:
+      case RICCI_K_SCAN:
         runs.push_back(MulUpToMost(runs.back(), Trips(k, inst)));
         break;
       case RICCI_K_WHILE:

@@ -15,7 +15,8 @@ std::vector<BufferUse> BufferUses(const Kernel& k) {
   std::vector<uint32_t> open;  // loops and branches, by the instructions that begin them
   for (uint32_t i = 0; i < k.insts.size(); ++i) {
     const ricci_inst& inst = k.insts[i];
-    if (inst.op == RICCI_K_FOR || inst.op == RICCI_K_WHILE || inst.op == RICCI_K_REDUCE || inst.op == RICCI_K_IF)
+    if (inst.op == RICCI_K_FOR || inst.op == RICCI_K_WHILE || inst.op == RICCI_K_REDUCE || inst.op == RICCI_K_SCAN ||
+        inst.op == RICCI_K_IF)
       open.push_back(i);
     if (inst.op == RICCI_K_END || inst.op == RICCI_K_YIELD) open.pop_back();
     if (inst.op != RICCI_K_LOAD && inst.op != RICCI_K_STORE) continue;

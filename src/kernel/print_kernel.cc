@@ -72,8 +72,8 @@ class KernelPrinter {
     const bool middle = inst.op == RICCI_K_ELSE || inst.op == RICCI_K_COND;
     text_.append(2 * (depth_ - (middle ? 1 : 0)), ' ');
     text_ += base::Cat(inst.op < RICCI_S_COUNT ? ScalarText(i) : OtherText(i), "\n");
-    const bool opens =
-        inst.op == RICCI_K_FOR || inst.op == RICCI_K_WHILE || inst.op == RICCI_K_IF || inst.op == RICCI_K_REDUCE;
+    const bool opens = inst.op == RICCI_K_FOR || inst.op == RICCI_K_WHILE || inst.op == RICCI_K_IF ||
+                       inst.op == RICCI_K_REDUCE || inst.op == RICCI_K_SCAN;
     if (opens) ++depth_;
   }
 
@@ -119,6 +119,16 @@ class KernelPrinter {
         return base::Cat("reduce ", InfoOf(static_cast<uint32_t>(inst.imm)).name, " %", i, " in ", range, " {");
       case RICCI_K_YIELD:
         return base::Cat("} ", Value(i), "yield ", Use(inst.b));
+      case RICCI_K_SCAN:
+        return base::Cat("scan %", i, " in ", range, " {");
+      case RICCI_K_LEFT:
+        return base::Cat(Value(i), "left ", inst.imm, " from ", Use(inst.a));
+      case RICCI_K_RIGHT:
+        return base::Cat(Value(i), "right ", inst.imm);
+      case RICCI_K_COMBINED:
+        return base::Cat("combined ", inst.imm, " = ", Use(inst.a));
+      case RICCI_K_PREFIX:
+        return base::Cat(Value(i), "prefix ", inst.imm, " with ", Use(inst.a));
       case RICCI_K_ASSUME_LESS:
         return base::Cat("assume ", Use(inst.a), " < ", inst.imm);
       case RICCI_K_CHECK:

@@ -34,7 +34,10 @@ class QuickDecoder {
     out_.local_size_.assign(k_.n_insts, 0);
     out_.domain_.assign(k_.domain, k_.domain + k_.domain_rank);
     for (uint32_t i = 0; i < k_.n_buffers; ++i) out_.elements_.push_back(k_.buffers[i].elements);
-    for (uint32_t i = 1; i < k_.n_insts; ++i) RICCI_TRY(DecodeOne(i, k_.insts[i]));
+    for (uint32_t i = 1; i < k_.n_insts; ++i) {
+      RICCI_TRY(DecodeOne(i, k_.insts[i]));
+      if (k_.insts[i].op == RICCI_K_SCAN) i = LastOfCombiner(i);
+    }
     return absl::OkStatus();
   }
 
@@ -109,6 +112,14 @@ class QuickDecoder {
         Emit(inst.op == RICCI_K_FOR ? QuickOp::kFor : QuickOp::kReduce, i, inst.a, inst.b);
         open_.push_back({i, Here(), Here() - 1});
         break;
+      case RICCI_K_SCAN:
+        for (uint32_t s = i + 1; s <= i + inst.imm; ++s) Emit(QuickOp::kCopy, s, k_.insts[s].a);
+        Emit(QuickOp::kFor, i, inst.a, inst.b);
+        open_.push_back({i, Here(), Here() - 1});
+        break;
+      case RICCI_K_PREFIX:
+        if (inst.imm + 1 == k_.insts[open_.back().begin].imm) DecodePrefixes(i, open_.back().begin);
+        break;
       case RICCI_K_WHILE:
         open_.push_back({i, Here(), -1});
         break;
@@ -137,10 +148,29 @@ class QuickDecoder {
     const Open block = open_.back();
     open_.pop_back();
     const ricci_inst& begin = k_.insts[block.begin];
-    if (begin.op == RICCI_K_FOR) Emit(QuickOp::kNext, i, block.begin, begin.b).jump = block.body;
+    if (begin.op == RICCI_K_FOR || begin.op == RICCI_K_SCAN)
+      Emit(QuickOp::kNext, i, block.begin, begin.b).jump = block.body;
     if (begin.op == RICCI_K_WHILE) Emit(QuickOp::kJump, i).jump = block.body;
     if (begin.op == RICCI_K_REDUCE) DecodeYield(i, inst, block);
     out_.code_[block.leave].jump = Here();
+  }
+
+  uint32_t LastOfCombiner(uint32_t scan) const {
+    const auto states = static_cast<uint32_t>(k_.insts[scan].imm);
+    uint32_t i = scan + 1 + 2 * states;
+    while (k_.insts[i].op != RICCI_K_COMBINED) ++i;
+    return i + states - 1;
+  }
+
+  // The states lie in the registers of LEFT.
+  void DecodePrefixes(uint32_t last, uint32_t scan) {
+    const auto states = static_cast<uint32_t>(k_.insts[scan].imm);
+    const uint32_t left = scan + 1, right = left + states, prefix = last + 1 - states;
+    const uint32_t combined = LastOfCombiner(scan) + 1 - states;
+    for (uint32_t s = 0; s < states; ++s) Emit(QuickOp::kCopy, right + s, k_.insts[prefix + s].a);
+    for (uint32_t i = right + states; i < combined; ++i) (void)DecodeOne(i, k_.insts[i]);
+    for (uint32_t s = 0; s < states; ++s) Emit(QuickOp::kCopy, prefix + s, k_.insts[combined + s].a);
+    for (uint32_t s = 0; s < states; ++s) Emit(QuickOp::kCopy, left + s, prefix + s);
   }
 
   void DecodeYield(uint32_t i, const ricci_inst& inst, const Open& block) {

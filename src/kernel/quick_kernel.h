@@ -38,6 +38,7 @@ enum class QuickOp : uint8_t {
   kReduceWide,
   kYield,      // a: the REDUCE, b: value; c: the upper bound; jump: the body
   kYieldWide,  // the accumulator is a double
+  kCopy,       // a: register
   kAssume,
   kCheck  // a: condition, imm: number of the check
 };

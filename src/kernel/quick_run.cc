@@ -171,6 +171,9 @@ class QuickMachine {
         case QuickOp::kYieldWide:
           jump = Yield(q, /*wide=*/true);
           break;
+        case QuickOp::kCopy:
+          r_[q.number] = r_[q.a];
+          break;
         case QuickOp::kAssume:
           fine = Holds(Signed(q.a), q.imm);
           break;

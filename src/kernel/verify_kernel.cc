@@ -31,6 +31,7 @@ class KernelVerifier {
   struct Open {
     uint32_t begin, scope;
     bool has_else = false, has_cond = false;
+    int64_t parts = 0;  // of a SCAN, so far
   };
 
   absl::Status Error(std::string_view what) const {
@@ -121,12 +122,14 @@ class KernelVerifier {
     switch (inst.op) {
       case RICCI_K_FOR:
       case RICCI_K_REDUCE:
+      case RICCI_K_SCAN:
         RICCI_TRY(CheckOperand(inst.a, RICCI_I64));
         RICCI_TRY(CheckOperand(inst.b, RICCI_I64));
         RICCI_TRY(CheckDType(inst, RICCI_I64));
         if (inst.op == RICCI_K_REDUCE && !IsCombiner(static_cast<uint32_t>(inst.imm))) {
           return Error("reduce combines by add, mul, max, min, and, or, xor only");
         }
+        if (inst.op == RICCI_K_SCAN) return OpenScan(inst);
         break;
       case RICCI_K_WHILE:
         break;
@@ -137,6 +140,41 @@ class KernelVerifier {
         return CheckInner(inst);
     }
     blocks_.push_back({at_, OpenScope()});
+    return absl::OkStatus();
+  }
+
+  absl::Status OpenScan(const ricci_inst& inst) {
+    if (inst.imm < 1 || inst.imm >= k_.n_insts) return Error("a scan has one state at least");
+    blocks_.push_back({at_, OpenScope()});
+    return absl::OkStatus();
+  }
+
+  // LEFT and RIGHT of all states right behind SCAN, COMBINED of all beside each other, PREFIX of all beside each other.
+  absl::Status CheckPartOfScan(const ricci_inst& inst, Open& scan) {
+    const int64_t states = k_.insts[scan.begin].imm, state = scan.parts % states;
+    if (inst.op != RICCI_K_LEFT + scan.parts / states || inst.imm != state)
+      return Error("parts of a scan out of order");
+    if (state != 0 && k_.insts[at_ - 1].op != inst.op) return Error("parts of a scan that stand apart");
+    if (scan.parts < 2 * states && at_ != scan.begin + 1 + scan.parts)
+      return Error("a scan begins with left and right");
+    const uint32_t dtype = k_.insts[scan.begin + 1 + state].dtype;
+    if (inst.dtype != dtype) return Error("the states of a scan change their dtype");
+    if (inst.op != RICCI_K_RIGHT) RICCI_TRY(CheckOperand(inst.a, dtype));
+    if (inst.op == RICCI_K_LEFT && inst.a > scan.begin) return Error("an identity is computed in the scan");
+    ++scan.parts;
+    if (scan.parts == 3 * states) return CloseCombiner(scan);
+    return absl::OkStatus();
+  }
+  absl::Status CloseCombiner(Open& scan) {  // the scope of the loop begins
+    for (uint32_t i = scan.begin + 1; i <= at_; ++i) {
+      const ricci_inst& inst = k_.insts[i];
+      const bool part = inst.op >= RICCI_K_LEFT && inst.op <= RICCI_K_COMBINED;
+      if (!part && inst.op >= RICCI_S_COUNT) return Error("a combiner is made of scalar operations alone");
+      const bool reads_index = inst.a == scan.begin || inst.b == scan.begin || inst.c == scan.begin;
+      if (!part && reads_index) return Error("a combiner reads the index");
+    }
+    open_[scan.scope] = 0;
+    scan.scope = scope_of_[scan.begin] = OpenScope();
     return absl::OkStatus();
   }
 
@@ -159,8 +197,16 @@ class KernelVerifier {
         if (opened != RICCI_K_REDUCE || inst.a != top.begin) return Error("yield is not in its reduce");
         RICCI_TRY(CheckYield(inst));
         break;
+      case RICCI_K_LEFT:
+      case RICCI_K_RIGHT:
+      case RICCI_K_COMBINED:
+      case RICCI_K_PREFIX:
+        if (opened != RICCI_K_SCAN) return Error("part of a scan outside of one");
+        return CheckPartOfScan(inst, top);
       case RICCI_K_END:
-        if (opened != RICCI_K_FOR && opened != RICCI_K_IF && !(opened == RICCI_K_WHILE && top.has_cond)) {
+        if (opened == RICCI_K_SCAN && top.parts != 4 * k_.insts[top.begin].imm) return Error("the scan has no prefix");
+        if (opened != RICCI_K_FOR && opened != RICCI_K_SCAN && opened != RICCI_K_IF &&
+            !(opened == RICCI_K_WHILE && top.has_cond)) {
           return Error("end closes nothing");
         }
         break;

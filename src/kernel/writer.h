@@ -90,10 +90,15 @@ class Writer {
   void Cond(Val condition);  // goes on while it holds; then the body
   void If(Val condition);    // a constant condition drops the branch not taken
   void Else();
-  void End();  // closes For, Parallel, While, If
+  void End();  // closes For, Parallel, While, If, Scan
   // Combines what Yield is given over all iterations by ADD MUL MAX MIN AND OR XOR; identity if there are none.
   Val Reduce(uint32_t combiner, Val lo, Val hi);
   Val Yield(Val v);  // closes Reduce; the combined value
+  // A prefix scan: first the combiner, from left[i] and right[i] of each state, by scalars alone,
+  void Scan(Val lo, Val hi, std::span<const Val> identities, Val* left, Val* right);
+  Val Combiner(std::span<const Val> results);  // gives the index; the loop begins
+  // In the loop, once: the elements of this iteration; what is combined up to them. End closes it.
+  void Prefix(std::span<const Val> elements, Val* prefixes);
   // Promise of the caller that 0 <= v < bound from here on in this block.
   void AssumeLess(Val v, int64_t bound);
   // The run fails as check number `check` where this is reached and `condition` does not hold.
@@ -136,6 +141,8 @@ class Writer {
   void CloseBlock();
   bool ShouldUnroll(const Block& block) const;
   Val Unroll(const Block& block, Val yielded);
+  void UnrollScan(const Block& block);
+  bool CheckStates(const char* what, std::span<const Val> values);
   void Replay(const ricci_inst& inst, Val v, Val first, std::vector<Val>& now);
 
   std::unique_ptr<Impl> impl_;

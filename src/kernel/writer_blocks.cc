@@ -161,6 +161,7 @@ void Writer::CloseBlock() {
     Unroll(block, 0);
     return;
   }
+  if (block.kind == BlockKind::kScan && ShouldUnroll(block)) return UnrollScan(block);
   if (block.dropped) {
     w.nodes.order.resize(block.order_begin);
   } else if (block.kind != BlockKind::kReduce) {
@@ -177,6 +178,7 @@ void Writer::End() {
   while (w.blocks.back().in_group) CloseBlock();
   const Block& top = w.blocks.back();
   if (!Check(top.kind != BlockKind::kReduce, "end: a reduction is closed by its yield")) return;
+  if (!Check(top.kind != BlockKind::kScan || top.has_prefix, "end: the scan has no prefix")) return;
   if (!Check(top.kind != BlockKind::kWhile || top.has_cond, "end: the while has no condition")) return;
   CloseBlock();
 }

@@ -5,6 +5,7 @@
 // top and numbers become dense.
 #include <bit>
 
+#include "base/hash_map.h"
 #include "kernel/scalar_eval.h"
 #include "kernel/writer_state.h"
 
@@ -12,8 +13,9 @@ namespace ricci::inline v0::kernel {
 namespace {
 
 bool OpensBlock(uint32_t op) {
-  return op == RICCI_K_FOR || op == RICCI_K_WHILE || op == RICCI_K_IF || op == RICCI_K_REDUCE;
+  return op == RICCI_K_FOR || op == RICCI_K_WHILE || op == RICCI_K_IF || op == RICCI_K_REDUCE || op == RICCI_K_SCAN;
 }
+bool IsPartOfScan(uint32_t op) { return op >= RICCI_K_LEFT && op <= RICCI_K_PREFIX; }
 bool ClosesBlock(uint32_t op) { return op == RICCI_K_END || op == RICCI_K_YIELD; }
 
 // Division of a non-negative value by a power of two needs no correction for the sign.
@@ -70,6 +72,7 @@ class Liveness {
       links_[v].block = open.back();
       if (inst.op == RICCI_K_ELSE) links_[v].partner = open.back();
       if (inst.op == RICCI_K_COND) links_[open.back()].partner = v;
+      if (IsPartOfScan(inst.op)) parts_[open.back()].push_back(v);
       if (inst.op == RICCI_K_SET) links_[v].set = std::exchange(links_[inst.a].set, v);
       if (inst.op == RICCI_K_STORE || inst.op == RICCI_K_CHECK) Mark(v);
       if (OpensBlock(inst.op)) open.push_back(v);
@@ -87,6 +90,9 @@ class Liveness {
     Mark(links_[v].block);
     Mark(inst.a), Mark(inst.b), Mark(inst.c);
     if (inst.op == RICCI_K_WHILE || inst.op == RICCI_K_REDUCE) Mark(links_[v].partner);
+    if (inst.op == RICCI_K_SCAN) {
+      for (const Val part : parts_[v]) Mark(part);
+    }
     if (inst.op != RICCI_K_LOCAL) return;
     for (Val set = links_[v].set; set != 0; set = links_[set].set) Mark(set);
   }
@@ -100,6 +106,7 @@ class Liveness {
 
   const NodeTable& nodes_;
   std::vector<Links> links_;
+  base::HashMap<Val, std::vector<Val>> parts_;  // of a SCAN
   std::vector<uint8_t> live_;
   std::vector<Val> work_;
 };

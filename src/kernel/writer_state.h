@@ -10,18 +10,20 @@
 
 namespace ricci::inline v0::kernel {
 
-enum class BlockKind : uint8_t { kGroup, kFor, kWhile, kIf, kElse, kReduce };
+enum class BlockKind : uint8_t { kGroup, kFor, kWhile, kIf, kElse, kReduce, kScan };
 
 struct Block {
   BlockKind kind;
-  bool emitted = true;     // false: transparent, its instructions belong to the block around it
-  bool dropped = false;    // its instructions are cut off when it ends
-  bool in_group = false;   // closed together with the kGroup below it
-  bool has_cond = false;   // kWhile: Cond was written
-  bool skip_else = false;  // kIf: the condition is known to hold
-  Val begin = 0;           // the instruction that opened it
-  Val condition = 0;       // kIf
-  uint32_t combiner = 0;   // kReduce
+  bool emitted = true;                            // false: transparent, its instructions belong to the block around it
+  bool dropped = false;                           // its instructions are cut off when it ends
+  bool in_group = false;                          // closed together with the kGroup below it
+  bool has_cond = false;                          // kWhile: Cond was written
+  bool skip_else = false;                         // kIf: the condition is known to hold
+  Val begin = 0;                                  // the instruction that opened it
+  Val condition = 0;                              // kIf
+  uint32_t combiner = 0;                          // kReduce
+  uint32_t states = 0;                            // kScan
+  bool has_combiner = false, has_prefix = false;  // kScan
   uint32_t outer_scope = 0;
   size_t order_begin = 0;  // length of the text when it opened
   MemoryState::Mark memory{};

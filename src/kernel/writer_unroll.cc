@@ -4,6 +4,7 @@
 // their elements live in registers. Of loops over buffers alone only the smallest reductions (products of 3 by 3
 // matrices) unroll, since their loads are shared with what follows; the others stay, for backends to vectorise. The
 // size is bounded per loop. REDUCE in 16-bit floats stays, because its sum is kept wider.
+#include <algorithm>
 #include <vector>
 
 #include "kernel/scalar_eval.h"
@@ -36,7 +37,7 @@ bool MayBecomeDomain(const std::vector<Block>& open, const Block& block, const N
 bool HoldsLongLoop(const Block& block, const NodeTable& nodes) {
   for (size_t i = block.order_begin + 1; i < nodes.order.size(); ++i) {
     const ricci_inst& inst = nodes[nodes.order[i]].inst;
-    if (inst.op != RICCI_K_FOR && inst.op != RICCI_K_REDUCE) continue;
+    if (inst.op != RICCI_K_FOR && inst.op != RICCI_K_REDUCE && inst.op != RICCI_K_SCAN) continue;
     const auto lo = nodes.IntegerOf(inst.a), hi = nodes.IntegerOf(inst.b);
     if (lo && hi && ricci_exact_clamp(ricci_exact_of(*hi) - *lo, 0, kLongLoop) == kLongLoop) return true;
   }
@@ -45,7 +46,7 @@ bool HoldsLongLoop(const Block& block, const NodeTable& nodes) {
 
 }  // namespace
 
-// `block` is a FOR or REDUCE; it may still be on the stack of open blocks.
+// `block` is a FOR, REDUCE or SCAN; it may still be on the stack of open blocks.
 bool Writer::ShouldUnroll(const Block& block) const {
   const NodeTable& nodes = impl_->nodes;
   if (!block.emitted || block.dropped) return false;
@@ -54,11 +55,16 @@ bool Writer::ShouldUnroll(const Block& block) const {
   if (!lo || !hi) return false;
   const int64_t trips = ricci_exact_clamp(ricci_exact_of(*hi) - *lo, 0, kMostIterations + 1);
   if (trips > kMostIterations) return false;
+  const auto opens_scan = [&](Val v) { return nodes.Is(v, RICCI_K_SCAN); };
+  if (std::any_of(nodes.order.begin() + static_cast<ptrdiff_t>(block.order_begin) + 1, nodes.order.end(), opens_scan)) {
+    return false;
+  }
   const size_t body = nodes.order.size() - block.order_begin;
   const size_t total = body * static_cast<size_t>(trips);
   const bool few = trips <= kFewIterations && total <= kFewInstructions;
   if (block.kind == BlockKind::kReduce && few && !HoldsLongLoop(block, nodes)) return true;
   if (total > kMostInstructions) return false;
+  if (block.kind == BlockKind::kScan) return true;
   for (size_t i = block.order_begin; i < nodes.order.size(); ++i) {
     const ricci_inst& inst = nodes[nodes.order[i]].inst;
     if (inst.op == RICCI_K_GET || inst.op == RICCI_K_SET) return !MayBecomeDomain(impl_->blocks, block, nodes);

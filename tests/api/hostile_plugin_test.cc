@@ -398,6 +398,9 @@ TEST_F(HostilePlugin, LoweringsThatPassNull) {
                              ricci_kernel_end(nullptr),
                              ricci_kernel_reduce(k, RICCI_S_ADD, v, v, nullptr),
                              ricci_kernel_yield(k, v, nullptr),
+                             ricci_kernel_scan(k, v, v, &v, 1, nullptr, &v),
+                             ricci_kernel_combiner(k, nullptr, 1, &v),
+                             ricci_kernel_prefix(k, &v, 1, nullptr),
                              ricci_kernel_inline(k, nullptr, nullptr, 0, nullptr, nullptr, 0),
                              ricci_kernel_check(k, v, 3, nullptr, 4)};
     for (ricci_status* s : wrong) told += ErrorOf(s) + "\n";
@@ -421,6 +424,7 @@ TEST_F(HostilePlugin, LoweringsThatPassNull) {
             "ricci_kernel_copy: k is NULL\nricci_kernel_parallel: extents is NULL\n"
             "ricci_kernel_parallel: index is NULL\nricci_kernel_for: index is NULL\nricci_kernel_while: k is NULL\n"
             "ricci_kernel_end: k is NULL\nricci_kernel_reduce: index is NULL\nricci_kernel_yield: out is NULL\n"
+            "ricci_kernel_scan: left is NULL\nricci_kernel_combiner: result is NULL\nricci_kernel_prefix: out is NULL\n"
             "ricci_kernel_inline: f is NULL\nricci_kernel_check: msg is NULL\n");
   ricci_executable_release(x);
   ricci_program_release(f);

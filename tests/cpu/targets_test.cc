@@ -175,11 +175,8 @@ before a broadcast
   log at test:1: computed once: what reads it reads each element many times
   kernel fusion_tanh_log_mul: 8 lanes over the domain
 stencil
-  scan at test:1: plan
-  kernel counter_start: 32 lanes over inner loops
-  kernel counter_less: 32 lanes over inner loops
-  kernel fusion_rev_add: 32 lanes over the domain
-  kernel counter_next: 32 lanes over inner loops
+  scan at test:1: kernel
+  kernel scan: 32 lanes over inner loops
 sum
   kernel reduce_sum: 32 lanes over inner loops, 64 chunks of %3
 )");

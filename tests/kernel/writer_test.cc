@@ -273,6 +273,96 @@ TEST(Writer, IndicesComeBackThroughNarrowIntegers) {
   EXPECT_EQ(f.w.StrideIn(f.w.Convert(twice, RICCI_I64), i), 2);
 }
 
+TEST(Writer, ScansHoldTheirCombiner) {
+  Writer w("scan");
+  const uint32_t in = w.Buffer(RICCI_F32, 100, RICCI_ACCESS_READ), out = w.Buffer(RICCI_F32, 100, RICCI_ACCESS_WRITE);
+  const Val identity[] = {w.Float(RICCI_F32, 0)};
+  Val left = 0, right = 0, sum = 0;
+  w.Scan(w.Index(0), w.Index(100), identity, &left, &right);
+  const Val combined[] = {w.Add(left, right)};
+  const Val i = w.Combiner(combined);
+  const Val element[] = {w.Load(in, i)};
+  w.Prefix(element, &sum);
+  w.Store(out, i, sum);
+  w.End();
+  EXPECT_EQ(ToText(*w.Finish()), R"(kernel scan(b0: f32[100] read, b1: f32[100] write) {
+  scan %4 in 0..100 {
+    %5: f32 = left 0 from 0.0
+    %6: f32 = right 0
+    %7: f32 = add %5, %6
+    combined 0 = %7
+    %9: f32 = load b0[%4]
+    %10: f32 = prefix 0 with %9
+    store b1[%4] = %10
+  }
+}
+)");
+}
+
+TEST(Writer, ShortScansUnroll) {
+  Writer w("scan");
+  const uint32_t in = w.Buffer(RICCI_F32, 3, RICCI_ACCESS_READ), out = w.Buffer(RICCI_F32, 3, RICCI_ACCESS_WRITE);
+  const Val identity[] = {w.Float(RICCI_F32, 2)};
+  Val left = 0, right = 0, sum = 0;
+  w.Scan(w.Index(0), w.Index(3), identity, &left, &right);
+  const Val combined[] = {w.Mul(left, right)};
+  const Val i = w.Combiner(combined);
+  const Val element[] = {w.Load(in, i)};
+  w.Prefix(element, &sum);
+  w.Store(out, i, sum);
+  w.End();
+  const absl::StatusOr<Kernel> k = w.Finish();
+  ASSERT_TRUE(k.ok()) << k.status();
+  EXPECT_EQ(ToText(*k).find("scan %"), std::string::npos) << ToText(*k);
+  float x[] = {3, 5, 7}, y[3] = {};
+  void* const buffers[] = {x, y};
+  ASSERT_TRUE(Interpret(k->View(), buffers).ok());
+  EXPECT_EQ(y[0], 6);
+  EXPECT_EQ(y[1], 30);
+  EXPECT_EQ(y[2], 210);
+}
+
+// What a scan is not made of is refused where it is written.
+TEST(Writer, MisuseOfScans) {
+  const auto error = [](auto&& write) {
+    Writer w("scan");
+    const Val identity[] = {w.Float(RICCI_F32, 0)};
+    Val left = 0, right = 0;
+    w.Scan(w.Index(0), w.Index(100), identity, &left, &right);
+    write(w, left, right);
+    return std::string(w.Finish().status().message());
+  };
+  Val prefix = 0;
+  const auto has = [](const std::string& text, const std::string& part) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  has(error([&](Writer& w, Val left, Val) { w.Prefix({{left}}, &prefix); }), "behind the combiner");
+  has(error([&](Writer& w, Val left, Val) { w.Combiner({{left, left}}); }), "one value for each state");
+  has(error([&](Writer& w, Val, Val) { w.Combiner({{w.Index(1)}}); }), "the dtype is not that of the identity");
+  has(error([&](Writer& w, Val left, Val) {
+        const LocalId local = w.Local(RICCI_F32, 1);
+        w.Set(local, w.Index(0), left);
+        w.Combiner({{left}});
+      }),
+      "scalar operations alone");
+  has(error([&](Writer& w, Val left, Val right) {
+        w.Combiner({{w.Add(left, right)}});
+        w.End();
+      }),
+      "no prefix");
+  has(error([&](Writer& w, Val left, Val right) {
+        w.Combiner({{w.Add(left, right)}});
+        w.Prefix({{w.Float(RICCI_F32, 1)}}, &prefix);
+        w.Prefix({{w.Float(RICCI_F32, 1)}}, &prefix);
+      }),
+      "once in a scan");
+  has(error([&](Writer& w, Val left, Val right) {
+        w.Combiner({{w.Add(left, right)}});
+        w.Prefix({{left}}, &prefix);
+      }),
+      "prefix");
+}
+
 TEST(Writer, MisuseIsKeptUntilTheEnd) {
   {
     Fixture f;

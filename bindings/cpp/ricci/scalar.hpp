@@ -220,7 +220,32 @@ class KernelBuilder {
     });
   }
 
+  // A prefix scan of n trips (ricci_kernel_scan): `combine(left, right)` takes and gives lists of one Scalar for each
+  // state, `element(i)` gives the elements of trip i, `body(i, prefixes)` takes all up to them, combined.
+  template <typename Combine, typename Element, typename Body>
+  void Scan(int64_t n, std::span<const Scalar> identity, Combine&& combine, Element&& element, Body&& body) const {
+    std::vector<ricci_sval> first = Ids(identity), left(first.size()), right(first.size());
+    const auto states = static_cast<uint32_t>(first.size());
+    Check(ricci_kernel_scan(k_, At(0).id, At(n).id, first.data(), states, left.data(), right.data()));
+    Scalar i{k_};
+    Check(ricci_kernel_combiner(k_, Ids(combine(Scalars(left), Scalars(right))).data(), states, &i.id));
+    std::vector<ricci_sval> prefix(states);
+    Check(ricci_kernel_prefix(k_, Ids(element(i)).data(), states, prefix.data()));
+    body(i, Scalars(prefix));
+    End();
+  }
+
  private:
+  static std::vector<ricci_sval> Ids(std::span<const Scalar> scalars) {
+    std::vector<ricci_sval> ids;
+    for (const Scalar& s : scalars) ids.push_back(s.id);
+    return ids;
+  }
+  std::vector<Scalar> Scalars(std::span<const ricci_sval> ids) const {
+    std::vector<Scalar> scalars;
+    for (ricci_sval id : ids) scalars.push_back({k_, id});
+    return scalars;
+  }
   void End() const { Check(ricci_kernel_end(k_)); }
   ricci_kernel_builder* k_;
 };
