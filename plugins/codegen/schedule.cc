@@ -142,7 +142,47 @@ class Scheduler {
     return found;
   }
 
+  // The top-level SCAN that is all a kernel does, is long enough to be split over threads, and whose elements can be
+  // computed without what its body does; or 0.
+  uint32_t LongScan() const {
+    uint32_t found = 0;
+    for (uint32_t i = 1; i < k_.n_insts; ++i) {
+      const uint16_t op = k_.insts[i].op;
+      if (blocks_.parent[i] != 0 || op < RICCI_S_COUNT) continue;
+      if (op == RICCI_K_SCAN && found == 0 && IsLongScan(i)) {
+        found = i;
+      } else if (op != RICCI_K_CONST && op != RICCI_K_DOMAIN && op != RICCI_K_LOAD && op != RICCI_K_ASSUME_LESS &&
+                 op != RICCI_K_END) {
+        return 0;
+      }
+    }
+    return found;
+  }
+
+  bool IsLongScan(uint32_t scan) const {
+    const auto trips = TripsOf(k_, scan);
+    if (s_.over_domain || !trips || *trips < 2 * kReduceChunk || !Spreads(k_, blocks_, scan, s_.lanes)) return false;
+    const ScanParts parts(k_, blocks_, scan);
+    return std::none_of(k_.insts + parts.body, k_.insts + parts.prefix, [](const ricci_inst& inst) {
+      return inst.op == RICCI_K_STORE || inst.op == RICCI_K_SET || inst.op == RICCI_K_CHECK;
+    });
+  }
+
+  void SplitScan(uint32_t scan) {
+    int64_t points = 1;
+    for (uint32_t d = 0; d < k_.domain_rank; ++d) points *= k_.domain[d];
+    if (points >= kFewTasks) return;
+    s_.split = scan;
+    s_.rows_together = false;
+    s_.pieces.clear();
+    s_.chunk_length = kReduceChunk;
+    s_.chunks = (*TripsOf(k_, scan) + kReduceChunk - 1) / kReduceChunk;
+    s_.partial_chunks = points * s_.chunks;
+    s_.partials = s_.partial_chunks * k_.insts[scan].imm;
+  }
+
   void FindSplit() {
+    if (const uint32_t scan = LongScan()) return SplitScan(scan);
     const uint32_t reduce = LongReduction(), rank = k_.domain_rank;
     if (reduce == 0) return;
     int64_t rows = 1;
@@ -177,6 +217,10 @@ class Scheduler {
 
   void CountUnits() {
     const uint32_t rank = k_.domain_rank;
+    if (s_.split != 0 && k_.insts[s_.split].op == RICCI_K_SCAN) {
+      s_.units = s_.partial_chunks;
+      return;
+    }
     if (rank == 0) return;
     s_.units = rank == 1 ? k_.domain[0] : 1;
     for (uint32_t d = 0; d + 1 + s_.rows_together < rank; ++d) s_.units *= k_.domain[d];

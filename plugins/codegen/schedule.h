@@ -18,7 +18,8 @@ struct KernelSchedule {
   std::vector<Piece> pieces;    // of the domain, each with code of its own; empty: it is whole
   std::vector<Region> regions;  // functions of their own; empty: the kernel is one
 
-  // A top-level REDUCE that is split over tasks, or 0: chunks of `chunk_length` trips, `chunks` for each row.
+  // A top-level REDUCE or SCAN that is split over tasks, or 0: chunks of `chunk_length` trips, `chunks` for each row
+  // (of a SCAN: for each point; units are chunks then, and what is combined of each chunk is known before they run).
   uint32_t split = 0;
   int64_t chunks = 0, chunk_length = 0;
   int64_t partial_chunks = 0, partials = 0;  // of all rows; partial results

@@ -55,7 +55,8 @@ void KernelEmitter::Range(uint32_t first, uint32_t last) {
         i = If(i);
         break;
       case RICCI_K_SCAN:
-        i = Scan(i);
+        i = i == schedule_.split ? ScanChunk(i) : Scan(i);
+        if (done_) return;
         break;
       case RICCI_K_PREFIX:
         Prefixes(i);

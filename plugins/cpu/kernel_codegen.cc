@@ -51,6 +51,7 @@ bool KernelEmitter::Fail(const std::string& what) {
 }
 
 void KernelEmitter::Domain() {
+  if (IsSplitScan()) return ScanChunks();
   if (part_ == Part::kPartial) return Chunks();
   V begin = LLVMGetParam(function_, 1), end = LLVMGetParam(function_, 2);
   row_ = column_ = l_.I64(0);
@@ -89,6 +90,17 @@ void KernelEmitter::Chunks() {
     SetRow(row_, 1);
     const int64_t inner = k_.domain[k_.domain_rank - 1];
     Spread(l_.I64(0), l_.I64(inner), inner % l_.lanes == 0);
+  });
+}
+
+// The chunks [begin, end) of a scan that runs on several threads.
+void KernelEmitter::ScanChunks() {
+  V chunks = l_.I64(schedule_.chunks);
+  Loop(LLVMGetParam(function_, 1), LLVMGetParam(function_, 2), 1, [&](V unit) {
+    row_ = LLVMBuildUDiv(l_.b, unit, chunks, "");
+    chunk_ = LLVMBuildURem(l_.b, unit, chunks, "");
+    SetRow(row_, 0);
+    Range(1, k_.n_insts);
   });
 }
 

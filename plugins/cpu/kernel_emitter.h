@@ -116,6 +116,8 @@ class KernelEmitter {
   void SetRow(V row, uint32_t inner);
   // The chunks [begin, end) of a reduction that runs on several threads; each for all points of a row.
   void Chunks();
+  void ScanChunks();
+  bool IsSplitScan() const { return schedule_.split != 0 && k_.insts[schedule_.split].op == RICCI_K_SCAN; }
 
   // The body for all points [begin, end) of the innermost dimension.
   void Spread(V begin, V end, bool even);
@@ -314,7 +316,16 @@ class KernelEmitter {
   // ---- prefix scans ----
 
   uint32_t Scan(uint32_t id);
-  void ScanSpread(uint32_t id);
+  void BeginStates(const ScanParts& parts);
+  void ScanSpread(uint32_t id, V from, V to, bool even);
+  uint32_t ScanChunk(uint32_t id);
+  void SumOfChunk(const ScanParts& parts, V from, V to);
+  void AddInLanes(const ScanParts& parts);
+  void AddPartsInLanes(const ScanParts& parts, V from, V to);
+  bool Commutes(const ScanParts& parts) const;
+  void ChunksBefore(const ScanParts& parts);
+  V PartialSum(V chunk, uint32_t states, uint32_t state);
+  std::vector<Value> States(const ScanParts& parts);
   void Prefixes(uint32_t first);
   std::vector<Value> CombineStates(const ScanParts& parts, const std::vector<Value>& left,
                                    const std::vector<Value>& right);

@@ -20,53 +20,171 @@ LLVMTypeRef KernelEmitter::StateType(uint32_t state) {
   return scan_.in_lanes || (spreading_ && varying_[state]) ? l_.vec(t) : t;
 }
 
-uint32_t KernelEmitter::Scan(uint32_t id) {
-  const ricci_inst& inst = k_.insts[id];
-  const ScanParts parts(k_, blocks_, id);
-  const RunningScan around = std::exchange(scan_, {});
-  scan_.id = id;
-  const bool uniform = At(inst.a).uniform() && At(inst.b).uniform();
-  scan_.in_lanes = !spreading_ && uniform && Spreads(k_, blocks_, id, l_.lanes);
+// What is combined so far is the identity.
+void KernelEmitter::BeginStates(const ScanParts& parts) {
   for (uint32_t s = 0; s < parts.states; ++s) {
-    const uint32_t left = parts.left + s;
+    const uint32_t left = parts.left + s, identity = k_.insts[left].a;
     const LLVMTypeRef t = StateType(left);
-    const uint32_t identity = k_.insts[left].a;
     scan_.states.push_back(l_.Alloca(t, "state"));
     const bool vector = LLVMGetTypeKind(t) == LLVMVectorTypeKind;
     LLVMBuildStore(l_.b, vector ? Each(identity) : One(identity), scan_.states.back());
     if (scan_.in_lanes) scan_.identities.push_back(Hidden(Each(identity)));
   }
+}
+
+std::vector<Value> KernelEmitter::States(const ScanParts& parts) {
+  std::vector<Value> states;
+  for (uint32_t s = 0; s < parts.states; ++s) {
+    V state = LLVMBuildLoad2(l_.b, StateType(parts.left + s), scan_.states[s], "");
+    states.push_back(LlvmBuilder::IsVector(state) ? Value{nullptr, state, 0} : Value{state, nullptr, 0});
+  }
+  return states;
+}
+
+uint32_t KernelEmitter::Scan(uint32_t id) {
+  const ricci_inst& inst = k_.insts[id];
+  const uint32_t close = blocks_.close[id];
+  const ScanParts parts(k_, blocks_, id);
+  const bool uniform = At(inst.a).uniform() && At(inst.b).uniform();
+  const RunningScan around = std::exchange(scan_, {});
+  scan_.id = id;
+  scan_.in_lanes = !spreading_ && uniform && Spreads(k_, blocks_, id, l_.lanes);
+  BeginStates(parts);
   if (scan_.in_lanes) {
-    ScanSpread(id);
+    const auto trips = TripsOf(k_, id);
+    ScanSpread(id, One(inst.a), One(inst.b), trips && *trips % l_.lanes == 0);
   } else if (uniform) {
     Loop(One(inst.a), One(inst.b), 1, [&](V i) {
       Put(id, {i, nullptr, 0});
-      Range(parts.body, blocks_.close[id]);
+      Range(parts.body, close);
     });
   } else {
-    LoopPerLane(id, [&] { Range(parts.body, blocks_.close[id]); });
+    LoopPerLane(id, [&] { Range(parts.body, close); });
+  }
+  scan_ = around;
+  return close;
+}
+
+void KernelEmitter::ScanSpread(uint32_t id, V from, V to, bool even) {
+  const uint32_t close = blocks_.close[id];
+  const ScanParts parts(k_, blocks_, id);
+  varying_ = FindVarying(k_, blocks_, id, id + 1, close);
+  for (uint32_t i = 0; i < id; ++i) varying_[i] = 0;
+  spreading_ = true;
+  const auto vector_at = [&](V x) {
+    Put(id, {x, nullptr, 1});
+    if (part_ == Part::kWhole) return Range(parts.body, close);
+    Range(parts.body, parts.prefix);
+    AddInLanes(parts);
+  };
+  V whole = to;
+  if (!even) {
+    V count = LLVMBuildSub(l_.b, to, from, "");
+    whole = LLVMBuildAdd(l_.b, from, LLVMBuildAnd(l_.b, count, l_.I64(-static_cast<int64_t>(l_.lanes)), ""), "");
+  }
+  Loop(from, whole, l_.lanes, vector_at);
+  if (!even) {
+    Loop(whole, to, l_.lanes, [&](V x) {
+      mask_ = TailMask(x, to);
+      vector_at(x);
+      mask_ = nullptr;
+    });
+  }
+  spreading_ = false;
+}
+
+// ---- scans that run on several threads ----
+
+// A chunk: what it combines to, or its prefixes behind what the chunks before combine to.
+uint32_t KernelEmitter::ScanChunk(uint32_t id) {
+  const ricci_inst& inst = k_.insts[id];
+  const ScanParts parts(k_, blocks_, id);
+  const RunningScan around = std::exchange(scan_, {});
+  scan_.id = id;
+  scan_.in_lanes = true;
+  BeginStates(parts);
+  V from = LLVMBuildAdd(l_.b, One(inst.a), LLVMBuildMul(l_.b, chunk_, l_.I64(schedule_.chunk_length), ""), "");
+  V to = l_.Fn("llvm.smin", LLVMBuildAdd(l_.b, from, l_.I64(schedule_.chunk_length), ""), One(inst.b));
+  if (part_ == Part::kPartial) {
+    SumOfChunk(parts, from, to);
+    done_ = true;
+  } else {
+    ChunksBefore(parts);
+    ScanSpread(id, from, to, /*even=*/false);
   }
   scan_ = around;
   return blocks_.close[id];
 }
 
-void KernelEmitter::ScanSpread(uint32_t id) {
-  const ricci_inst& inst = k_.insts[id];
-  const uint32_t close = blocks_.close[id];
-  varying_ = FindVarying(k_, blocks_, id, id + 1, close);
+// A combiner of one operation whose operands may change places: lanes add up what they see, whatever its order.
+bool KernelEmitter::Commutes(const ScanParts& parts) const {
+  if (parts.states != 1 || parts.combined != parts.combiner + 1) return false;
+  const ricci_inst& inst = k_.insts[parts.combiner];
+  const bool of_both = inst.a + inst.b == parts.left + parts.right && inst.a != inst.b;
+  return of_both &&
+         (inst.op == RICCI_S_ADD || inst.op == RICCI_S_MUL || inst.op == RICCI_S_MIN || inst.op == RICCI_S_MAX);
+}
+
+void KernelEmitter::AddInLanes(const ScanParts& parts) {
+  std::vector<Value> elements;
+  for (uint32_t s = 0; s < parts.states; ++s) {
+    V each = Each(k_.insts[parts.prefix + s].a);
+    if (mask_ != nullptr) each = LLVMBuildSelect(l_.b, mask_, each, scan_.identities[s], "");
+    elements.push_back({nullptr, each, 0});
+  }
+  const std::vector<Value> sums = CombineStates(parts, States(parts), elements);
+  for (uint32_t s = 0; s < parts.states; ++s) LLVMBuildStore(l_.b, AsVector(sums[s]), scan_.states[s]);
+}
+
+// Each lane takes a part of the chunk, one after another, and goes through it in order.
+void KernelEmitter::AddPartsInLanes(const ScanParts& parts, V from, V to) {
+  const uint32_t id = scan_.id;
+  const int64_t length = schedule_.chunk_length / l_.lanes;
+  varying_ = FindVarying(k_, blocks_, id, id + 1, blocks_.close[id]);
   for (uint32_t i = 0; i < id; ++i) varying_[i] = 0;
   spreading_ = true;
-  const auto trips = TripsOf(k_, id);
-  const bool even = trips && *trips % l_.lanes == 0;
-  V end = One(inst.b);
-  Loop(One(inst.a), end, l_.lanes, [&](V x) {
-    Put(id, {x, nullptr, 1});
-    mask_ = even ? nullptr : TailMask(x, end);
-    Range(ScanParts(k_, blocks_, id).body, close);
+  Loop(l_.I64(0), l_.I64(length), 1, [&](V step) {
+    Put(id, {LLVMBuildAdd(l_.b, from, step, ""), nullptr, length});
+    mask_ = LLVMBuildICmp(l_.b, LLVMIntSLT, Each(id), l_.Splat(to), "mask");
+    Range(parts.body, parts.prefix);
+    AddInLanes(parts);
     mask_ = nullptr;
   });
   spreading_ = false;
 }
+
+void KernelEmitter::SumOfChunk(const ScanParts& parts, V from, V to) {
+  Commutes(parts) ? ScanSpread(scan_.id, from, to, /*even=*/false) : AddPartsInLanes(parts, from, to);
+  std::vector<Value> sums = States(parts);
+  CombineWithinVector(parts, sums);
+  for (uint32_t s = 0; s < parts.states; ++s) {
+    V last = l_.I32(static_cast<int>(l_.lanes) - 1);
+    V sum = LLVMBuildExtractElement(l_.b, AsVector(sums[s]), last, "");
+    LLVMBuildStore(l_.b, ToMemory(k_.insts[parts.left + s].dtype, sum), PartialSum(chunk_, parts.states, s));
+  }
+}
+
+void KernelEmitter::ChunksBefore(const ScanParts& parts) {
+  Loop(l_.I64(0), chunk_, 1, [&](V chunk) {
+    std::vector<Value> sums;
+    for (uint32_t s = 0; s < parts.states; ++s) {
+      const uint32_t dtype = k_.insts[parts.left + s].dtype;
+      V sum = LLVMBuildLoad2(l_.b, MemoryType(l_, dtype), PartialSum(chunk, parts.states, s), "");
+      sums.push_back({FromMemory(dtype, sum), nullptr, 0});
+    }
+    const std::vector<Value> all = CombineStates(parts, States(parts), sums);
+    for (uint32_t s = 0; s < parts.states; ++s) LLVMBuildStore(l_.b, AsVector(all[s]), scan_.states[s]);
+  });
+}
+
+// Its place, 8 bytes, in the buffer behind the kernel's own.
+V KernelEmitter::PartialSum(V chunk, uint32_t states, uint32_t state) {
+  V number = LLVMBuildAdd(l_.b, LLVMBuildMul(l_.b, row_, l_.I64(schedule_.chunks), ""), chunk, "");
+  V at = LLVMBuildAdd(l_.b, LLVMBuildMul(l_.b, number, l_.I64(states), ""), l_.I64(state), "");
+  return Element(l_.i64(), Buffer(k_.n_buffers), at);
+}
+
+// ---- combination ----
 
 std::vector<Value> KernelEmitter::CombineStates(const ScanParts& parts, const std::vector<Value>& left,
                                                 const std::vector<Value>& right) {
@@ -127,12 +245,9 @@ void KernelEmitter::CombineWithinVector(const ScanParts& parts, std::vector<Valu
 
 void KernelEmitter::Prefixes(uint32_t first) {
   const ScanParts parts(k_, blocks_, scan_.id);
-  std::vector<Value> before, elements;
-  for (uint32_t s = 0; s < parts.states; ++s) {
-    V state = LLVMBuildLoad2(l_.b, StateType(parts.left + s), scan_.states[s], "");
-    before.push_back(LlvmBuilder::IsVector(state) ? Value{nullptr, state, 0} : Value{state, nullptr, 0});
-    elements.push_back(At(k_.insts[first + s].a));
-  }
+  const std::vector<Value> before = States(parts);
+  std::vector<Value> elements;
+  for (uint32_t s = 0; s < parts.states; ++s) elements.push_back(At(k_.insts[first + s].a));
   if (scan_.in_lanes) CombineWithinVector(parts, elements);
   const std::vector<Value> prefixes = CombineStates(parts, before, elements);
   std::vector<Value> next = prefixes;

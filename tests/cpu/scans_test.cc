@@ -102,6 +102,31 @@ TEST(Scans, SeveralStatesAndOrder) {
   }
 }
 
+// Chunks that several threads may run; the same bits for any number of threads.
+TEST(Scans, LongOnesAreChunks) {
+  constexpr int64_t n = 200003;
+  const std::string type = "f32[2," + std::to_string(n) + "]";
+  Numbers x(2 * n);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = std::round(8 * std::sin(static_cast<double>(i)));  // sums are exact
+  for (const std::string op : {"cumsum", "cummax", "cummin"}) {
+    for (const bool reverse : {false, true}) {
+      ProgramRunner r;
+      const Program f = r.Parse(Cumulative(op, type, 1, reverse));
+      EXPECT_NE(r.Dump(f, "native", "cpu").find("_chunks"), std::string::npos);
+      r.RunEverywhere(f, {x}, 0);
+    }
+  }
+  ProgramRunner r;
+  ASSERT_TRUE(Ok(ricci_context_add_plugin(r.ctx(), QueryPluginThat<AttachRecurrence>)));
+  const std::string row = "f64[" + std::to_string(n) + "]";
+  const Program f = r.Parse("program f(%a: " + row + ", %b: " + row + ") { %y: " + row + " = test.recurrence(%a, %b)" +
+                            " return %y }");
+  EXPECT_NE(r.Dump(f, "native", "cpu").find("_chunks"), std::string::npos);
+  Numbers a(n, 1.0), b(x.begin(), x.begin() + n);
+  for (size_t i = 0; i < a.size(); i += 3) a[i] = -1;
+  r.RunEverywhere(f, {a, b}, 0);
+}
+
 // Lanes that are switched off keep their state; bounds of the loop around differ between lanes.
 TEST(Scans, InLanesWithinLoopsAndBranches) {
   ProgramRunner r;

@@ -42,6 +42,10 @@ void Cumulative(Draft& d) {
   constexpr std::string_view kNames[] = {"cumsum", "cumsum", "cummax", "cummin", "cumlogsumexp", "cumprod"};
   const std::string_view name = d.dice().Pick(kNames);
   Value x = d.AnyOfRank(1, 4, name == "cumlogsumexp" ? kFloats : kNumbers);
+  if (d.dice().Chance(0.3)) {
+    const Shape line = {d.dice().Between(1, 3), d.dice().Between(9, 140)};
+    x = d.Fresh(d.Type(x.dtype(), line));
+  }
   if (IsFloat(x.dtype())) x = d.Bounded(x);
   d.Emit(name, {x}, {{"axis", d.dice().Below(x.rank())}, {"reverse", d.dice().Chance(0.3)}});
 }
