@@ -92,8 +92,15 @@ class PlanLowering {
       Ref& ref = frame.refs[f.results[i]];
       if (f.definition(f.results[i]) != nullptr && !ref.known()) ref = results[i];
     }
+    // What a trip stacks of an old carry goes first: then a kernel of the trip may write over it.
+    const auto early = [&](uint32_t i) { return f.results[i] < f.n_params() && !results[i].whole(); };
+    for (uint32_t i = 0; i < f.n_results(); ++i) {
+      if (early(i)) RICCI_TRY(Move(frame, f.results[i], results[i]));
+    }
     for (const ir::Equation& eqn : f.equations) RICCI_TRY(Equation(frame, eqn));
-    for (uint32_t i = 0; i < f.n_results(); ++i) RICCI_TRY(Move(frame, f.results[i], results[i]));
+    for (uint32_t i = 0; i < f.n_results(); ++i) {
+      if (!early(i)) RICCI_TRY(Move(frame, f.results[i], results[i]));
+    }
     return absl::OkStatus();
   }
 
