@@ -7,14 +7,17 @@
 // all of them are only ways through the steps (plan_flow).
 //
 // A kernel that writes one and reads the other for the last time does no harm if it writes where it has just read
-// (in_place_access). Results of the plan keep their buffers: the other one gives way. Parameters and constants are
-// never written. Copies in inner loops go first, then large ones, since of two that exclude each other only one can go.
+// (in_place_access). What a branch makes and the plan copies afterwards is copied by each branch by itself
+// (sink_copies), so that those that can do without the copy do. Results of the plan keep their buffers: the other one
+// gives way. Parameters and constants are never written. Copies in inner loops go first, then large ones, since of two
+// that exclude each other only one can go.
 #include <numeric>
 
 #include "base/hash_map.h"
 #include "base/status.h"
 #include "pass/lower_plan.h"
 #include "pass/plan_flow.h"
+#include "pass/sink_copies.h"
 
 namespace ricci::inline v0::pass {
 namespace {
@@ -22,12 +25,14 @@ namespace {
 // Marks of live values for each step of the plan, over all copies: after that the rest stay. Lives are short but for
 // those of results, so that only thousands of copies get there.
 constexpr size_t kMostMarks = 1024;
+constexpr uint32_t kNone = ~0u;
 
 class Coalescer {
  public:
   explicit Coalescer(Lowered& out)
       : plan_(out.plan),
         kernels_(out.kernels),
+        split_(SinkCopies(out.plan, out.kernels)),
         flow_(out.plan),
         accesses_(AccessesOf(out.plan, out.kernels)),
         now_(plan_.buffers.size()),
@@ -38,6 +43,7 @@ class Coalescer {
 
   void Run() {
     for (uint32_t s : Candidates()) Coalesce(s);
+    for (const std::vector<uint32_t>& buffers : split_) Rejoin(buffers);
     for (uint32_t& arg : plan_.args) arg = Now(arg);
     std::erase_if(plan_.steps, [&](const ricci_plan_step& step) {
       return step.kind == RICCI_STEP_COPY && plan_.args[step.args] == plan_.args[step.args + 1];
@@ -76,6 +82,19 @@ class Coalescer {
     if (!OneAfterTheOther(from, to, s) && !(Walk(to, from) && Apart(to, from))) return;
     const uint32_t keep = IsResult(from) ? from : to;
     Join(keep, keep == to ? from : to);
+  }
+
+  // Branches whose own buffer for a result spared no copy share one.
+  void Rejoin(const std::vector<uint32_t>& buffers) {
+    uint32_t shared = kNone;
+    for (uint32_t b : buffers) {
+      if (Now(b) != b) continue;
+      if (shared != kNone && Walk(shared, b) && Apart(shared, b)) {
+        Join(shared, b);
+      } else {
+        shared = b;
+      }
+    }
   }
 
   // Most copies outside of loops: `from` dies at step `s`, where `to` begins. Long chains of updates are made of them.
@@ -151,6 +170,7 @@ class Coalescer {
 
   kernel::Plan& plan_;
   const std::vector<kernel::Kernel>& kernels_;
+  const SplitBuffers split_;  // before all that looks at the steps
   const PlanFlow flow_;
   std::vector<std::vector<Access>> accesses_;        // of buffers that are not gone
   std::vector<uint32_t> now_;                        // the buffer that stands for one that is gone

@@ -163,6 +163,31 @@ TEST_F(CoalesceCopies, BranchesWriteOverTheCarry) {
   Expect({1, 1}, Branches(turned + ", " + same + ", " + sine, "%e: T = add(%d, %a)  return %e"));
 }
 
+// Only the branch that needs other elements copies: identity and sine work on the carry itself.
+TEST_F(CoalesceCopies, EachBranchByItself) {
+  const std::string same = kSame, sine = kSine, turned = kTurned;
+  Expect({1, 1}, Branches(turned + ", " + same + ", " + sine, "return %d"));
+  Expect({2, 1}, Branches(turned + ", " + same + ", " + turned, "return %d"));
+  // Branches that spare no copy share the memory of what they copy.
+  const auto bytes = [&](const std::string& branches) {
+    return Lower(Branches(branches, "return %d"))->plan.arena_bytes;
+  };
+  EXPECT_EQ(bytes(turned + ", " + turned + ", " + turned), bytes(turned + ", " + same));
+}
+
+TEST_F(CoalesceCopies, ABranchInABranch) {
+  const std::string outer = "program(%c: T, %l: i32[]) { %s: T = cond(%l, %c) branches=[" + std::string(kTurned) +
+                            ", " + kSame + "]  return %s }";
+  Expect({1, 1}, Typed("program f(%a: T) { %k: i32[6] = constant [1, 0, 0, 1, 0, 1]  %m: i32[6] = constant"
+                       " [0, 1, 0, 1, 1, 0]  %r: T = scan(%a, %k, %m) length=6 num_consts=0 num_carry=1 reverse=false"
+                       " place=\"plan\" body=program(%a: T, %k: i32[], %m: i32[]) { %d: T = cond(%k, %a, %m)"
+                       " branches=[" +
+                           outer +
+                           ", program(%c: T, %l: i32[]) { %s: T = sin(%c)  return %s }]"
+                           "  return %d } return %r }",
+                       kLarger));
+}
+
 TEST_F(CoalesceCopies, ABranchOutsideOfLoops) {
   const std::string cond = "%d: T = cond(%k, %s) branches=[" + std::string(kSame) + ", " + kSine + "] ";
   const std::string head =
