@@ -55,7 +55,7 @@ class TurnTaking {
     for (uint32_t s = loop.middle + 1; s < loop.end; ++s) {
       if (plan_.steps[s].kind != RICCI_STEP_COPY) continue;
       const uint32_t to = Arg(s, 0), from = Arg(s, 1);
-      if (turns.other.contains(to) || turns.other.contains(from) || !MayTakeTurns(loop, s, to, from)) continue;
+      if (!MayTakeTurns(loop, s, to, from)) continue;
       turns.other[to] = from;
       turns.other[from] = to;
       turns.copies[s] = true;
@@ -74,24 +74,25 @@ class TurnTaking {
     return {from, std::lower_bound(from, all.end(), end, less)};
   }
 
-  // The condition does nothing for the body, so the second trip can do without it.
+  // The condition writes the predicate and nothing else, so the second trip can do without it.
   bool OnlyAsks(const Loop& loop) const {
+    const uint32_t predicate = Arg(loop.begin, 0);
     for (uint32_t s = loop.begin + 1; s < loop.middle; ++s) {
-      const ricci_plan_step& step = plan_.steps[s];
-      for (uint32_t i = 0; i < step.n_args; ++i) {
-        const std::span<const Access> here = Within(Arg(s, i), s, s + 1);
-        if (here.front().write && !Within(Arg(s, i), loop.middle + 1, loop.end).empty()) return false;
+      for (uint32_t i = 0; i < plan_.steps[s].n_args; ++i) {
+        const Access here = Within(Arg(s, i), s, s + 1).front();
+        if (here.write && (here.read || Arg(s, i) != predicate)) return false;
       }
     }
-    return true;
+    return Within(predicate, loop.middle + 1, loop.end).empty();
   }
 
   // Copy `s` leaves the next carry, which only the trip uses, in the carry, and nothing in the trip uses either later.
+  // So a buffer takes turns with one other at most.
   bool MayTakeTurns(const Loop& loop, uint32_t s, uint32_t carry, uint32_t next) const {
     if (carry == next || plan_.buffers[next].kind != RICCI_BUFFER_ARENA) return false;
     const std::vector<Access>& of_next = accesses_[next];
     if (of_next.front().step <= loop.middle || of_next.back().step != s) return false;
-    return Within(carry, loop.begin, loop.middle + 1).empty() && Within(carry, s + 1, loop.end).empty();
+    return Within(carry, s + 1, loop.end).empty();
   }
 
   void Rewrite() {
