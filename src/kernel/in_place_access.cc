@@ -38,4 +38,9 @@ bool WritesWhereItReads(const BufferUse& from, const BufferUse& to) {
   return from.last_load < to.first_store && !to.again;
 }
 
+bool MayOverwrite(const Kernel& k, std::span<const BufferUse> uses, uint32_t a, uint32_t r) {
+  return k.buffers[a].access == RICCI_ACCESS_READ && k.buffers[a].elements == k.buffers[r].elements &&
+         WritesWhereItReads(uses[a], uses[r]);
+}
+
 }  // namespace ricci::inline v0::kernel

@@ -95,6 +95,8 @@ std::vector<BufferUse> BufferUses(const Kernel& k);
 // Do all loads of `from` and all accesses of `to` use one and the same index value, and is nothing loaded once it may
 // have been written over?
 bool WritesWhereItReads(const BufferUse& from, const BufferUse& to);
+// May result `r` lie where operand `a` does? `uses`: of all buffers of `k`.
+bool MayOverwrite(const Kernel& k, std::span<const BufferUse> uses, uint32_t a, uint32_t r);
 
 // ---- count_flops.cc: floating operations of one run ----
 uint64_t CountFlops(const ricci_kernel_table& k);

@@ -60,9 +60,6 @@ class Sharing {
       ShareResults(s, k);
     }
     for (uint32_t& arg : plan_.args) arg = Now(arg);
-    std::erase_if(plan_.steps, [&](const ricci_plan_step& step) {
-      return step.kind == RICCI_STEP_COPY && plan_.args[step.args] == plan_.args[step.args + 1];
-    });
   }
 
  private:
@@ -72,13 +69,11 @@ class Sharing {
     return b;
   }
 
-  // A copy of what dies there, outside of loops, is no copy.
+  // A copy of a donated parameter that dies there, outside of loops, is no copy. Others are coalesced.
   void ShareCopy(uint32_t s) {
     const uint32_t to = Now(plan_.args[plan_.steps[s].args]), from = Now(plan_.args[plan_.steps[s].args + 1]);
-    const bool dies = from != to && touches_[from].last == s && touches_[from].first != kNever;
-    if (!dies || touches_[to].first != s || plan_.buffers[from].bytes != plan_.buffers[to].bytes) return;
-    touches_[to].in_loop |= touches_[from].in_loop;
-    Share(from, to);
+    if (plan_.buffers[from].kind != RICCI_BUFFER_INPUT || touches_[from].last != s || touches_[to].first != s) return;
+    if (plan_.buffers[from].bytes == plan_.buffers[to].bytes) Share(from, to);
   }
 
   // Gives results of the kernel of step `s` the memory of operands that die there. What an operand could not give the
@@ -120,10 +115,7 @@ class Sharing {
   // May result `r` be written where the buffer of the arguments `at` is? Not if another result has taken that place.
   static bool MayOverwrite(const kernel::Kernel& k, const std::vector<kernel::BufferUse>& uses,
                            const std::vector<uint32_t>& at, uint32_t r) {
-    return std::all_of(at.begin(), at.end(), [&](uint32_t a) {
-      return k.buffers[a].access == RICCI_ACCESS_READ && k.buffers[a].elements == k.buffers[r].elements &&
-             kernel::WritesWhereItReads(uses[a], uses[r]);
-    });
+    return std::all_of(at.begin(), at.end(), [&](uint32_t a) { return kernel::MayOverwrite(k, uses, a, r); });
   }
 
   bool Share(uint32_t from, uint32_t to) {

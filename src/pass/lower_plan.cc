@@ -22,7 +22,6 @@ namespace ricci::inline v0::pass {
 namespace {
 
 constexpr uint32_t kNone = ~0u;
-constexpr size_t kTurnSteps = 64;  // of a body that is short enough to stand in the plan twice
 
 using Slot = KernelBuilder::Slot;
 using Binding = KernelBuilder::Binding;
@@ -92,8 +91,15 @@ class PlanLowering {
       Ref& ref = frame.refs[f.results[i]];
       if (f.definition(f.results[i]) != nullptr && !ref.known()) ref = results[i];
     }
+    // What a trip stacks of an old carry goes first: then a kernel of the trip may write over it.
+    const auto early = [&](uint32_t i) { return f.results[i] < f.n_params() && !results[i].whole(); };
+    for (uint32_t i = 0; i < f.n_results(); ++i) {
+      if (early(i)) RICCI_TRY(Move(frame, f.results[i], results[i]));
+    }
     for (const ir::Equation& eqn : f.equations) RICCI_TRY(Equation(frame, eqn));
-    for (uint32_t i = 0; i < f.n_results(); ++i) RICCI_TRY(Move(frame, f.results[i], results[i]));
+    for (uint32_t i = 0; i < f.n_results(); ++i) {
+      if (!early(i)) RICCI_TRY(Move(frame, f.results[i], results[i]));
+    }
     return absl::OkStatus();
   }
 
@@ -380,11 +386,7 @@ class PlanLowering {
                                           : InArena(frame.f.type_id(eqn.result(static_cast<uint32_t>(i)))));
       out.push_back({stacks.back().buffer, slot});
     }
-    int64_t per = control::TripsPerIteration(body, length, trace::IntOf(eqn.attrs, "unroll", 1));
-    if (per == 1 && length > 1) {
-      RICCI_ASSIGN(const bool takes_turns, TakesTurns(body, carry, out));
-      if (takes_turns) per = 2;
-    }
+    const int64_t per = control::TripsPerIteration(body, length, trace::IntOf(eqn.attrs, "unroll", 1));
     const int64_t iterations = length / per;  // exact: neither is negative, and per is 1 or more
     const auto trips = [&](int64_t n) { return Trips(body, in, out, carry, n_consts, counter.buffer, n); };
     RICCI_TRY(FillKernel("counter_start", counter.buffer, RICCI_I64, 1, 0));
@@ -401,21 +403,6 @@ class PlanLowering {
       RICCI_TRY(CopyStep(frame.f.type_id(eqn.result(static_cast<uint32_t>(i))), stacks[i - n_carry], results[i]));
     }
     return absl::OkStatus();
-  }
-
-  // Do two trips in an iteration spare copies of the carry worth the second one's steps? The carry goes to the other
-  // buffers and back. Not around loops and branches of the plan, whose steps would double at every level.
-  absl::StatusOr<bool> TakesTurns(const ir::Program& body, const Refs& carry, const Refs& out) const {
-    uint64_t copied = 0;
-    for (size_t i = 0; i < carry.size(); ++i) {
-      if (!(carry[i] == out[i])) copied += types_.Get(body.result_types[i]).bytes;  // exact: sizes of memory
-    }
-    if (copied < options_.target.limits.turn_bytes || body.equations.size() > kTurnSteps) return false;
-    for (const ir::Equation& eqn : body.equations) {
-      RICCI_ASSIGN(const bool in_plan, RunsInPlan(body, eqn, options_));
-      if (in_plan) return false;
-    }
-    return true;
   }
 
   // `n` trips of a scan, one after another, and the counter with them. in: consts, carry, xs; out: the next carry, ys.

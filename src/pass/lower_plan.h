@@ -9,6 +9,12 @@ namespace ricci::inline v0::pass {
 // buffers of their own without an offset yet: PlanBuffers gives them one.
 absl::Status LowerPlan(const Options& options, Lowered& out);
 
+// coalesce_copies.cc: buffers that a copy joins become one where nothing prevents it, in loops and branches too.
+absl::Status CoalesceCopies(const Options& options, Lowered& out);
+
+// take_turns.cc: two trips in an iteration where a large carry would be copied at the end of each.
+absl::Status TakeTurns(const Options& options, Lowered& out);
+
 // in_place.cc: results that take the memory of an operand; donated parameters become results.
 absl::Status ShareInPlace(const Options& options, Lowered& out);
 

@@ -53,6 +53,8 @@ struct PlanStage {
 constexpr PlanStage kPlanStages[] = {
     // From here on there are no programs, only kernels and a plan over buffers.
     {"lower_plan", LowerPlan, Need::kAlways},
+    {"coalesce_copies", CoalesceCopies},
+    {"take_turns", TakeTurns},
     {"in_place", ShareInPlace},
     // From here on every kernel has a name of its own, by which backends know it.
     {"merge_kernels", MergeKernels, Need::kAlways},

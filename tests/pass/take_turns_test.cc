@@ -49,6 +49,36 @@ TEST_F(TakeTurns, OnlyTheInnermostLoop) {
   ExpectSameAsReference(nested(2));
 }
 
+// What a kernel may write over needs no second buffer: one trip in an iteration, and no memory.
+TEST_F(TakeTurns, NotWhatIsWrittenInPlace) {
+  const auto text = [](int length) {
+    return "program f(%x: f32[9000]) { %y: f32[9000] = scan(%x) length=" + std::to_string(length) +
+           " num_consts=0 num_carry=1 reverse=false body=program(%c: f32[9000]) { %s: f32[9000] = sin(%c)  return %s }"
+           " return %y }";
+  };
+  const auto l = Lower(text(11));
+  EXPECT_EQ(Copies(*l), std::pair(0, 1));
+  EXPECT_EQ(l->plan.steps.size(), 8u)
+      << "of them copy, counter_start, while, counter_less, cond, sin, counter_next, end";
+  EXPECT_LT(l->plan.arena_bytes, 1000u);
+  ExpectSameAsReference(text(11));
+}
+
+// Of two exchanged carries and a third one, in odd and even numbers of trips.
+TEST_F(TakeTurns, SeveralCarries) {
+  for (const int length : {2, 3, 4, 7}) {
+    const std::string text =
+        "program f(%x: f32[40,40], %y: f32[40,40], %z: f32[40,40]) { %r: f32[40,40], %s: f32[40,40], %t: f32[40,40] ="
+        " scan(%x, %y, %z) length=" +
+        std::to_string(length) +
+        " num_consts=0 num_carry=3 reverse=false body=program(%a: f32[40,40], %b: f32[40,40], %c: f32[40,40]) {"
+        " %d: f32[40,40] = rev(%c) dimensions=[0]  %e: f32[40,40] = sub(%d, %a)  return %b, %a, %e }"
+        " return %r, %s, %t }";
+    EXPECT_EQ(Copies(*Lower(text)).first, 4) << length;
+    ExpectSameAsReference(text);
+  }
+}
+
 TEST_F(TakeTurns, ASmallCarryIsCopied) { EXPECT_EQ(Copies(*Lower(Smooth(300, 10))).first, 1); }
 
 }  // namespace
