@@ -305,6 +305,10 @@ class KernelEmitter {
 
   uint32_t AccumulatorDType(uint32_t dtype) const;
 
+  static bool InKeys(uint32_t op, uint32_t dtype);
+  V Turned(V bits);
+  V ToKey(uint32_t op, V v);
+  V FromKey(uint32_t op, V key);
   V Identity(uint32_t op, uint32_t dtype);
   V Combine(uint32_t op, uint32_t dtype, V a, V b);
   V Widen(uint32_t from, uint32_t to, V v);

@@ -36,6 +36,33 @@ void ExpectSame(const std::string& op, const std::string& dtype, const std::vect
 
 constexpr int64_t kLong = 140001;
 
+// NaNs of either sign win; +0 is greater than -0; without elements it is the infinity.
+TEST(Extremes, OfFloats) {
+  const Numbers kinds[] = {{-0.0, 0.0},     {0.0, -0.0}, {-INFINITY, -3e38}, {INFINITY, 3e38},
+                           {1e-45, -1e-45}, {NAN, 1},    {-NAN, 1},          {-NAN, -INFINITY},
+                           {NAN, INFINITY}, {-1, -2},    {0.5, -0.25},       {-INFINITY}};
+  for (const Numbers& kind : kinds) {
+    for (const int64_t n : {1, 7, 16, 40, 333}) {
+      Numbers x(static_cast<size_t>(2 * n));
+      for (size_t i = 0; i < x.size(); ++i) x[i] = kind[i * 7 % 5 % kind.size()];
+      for (const std::string op : {"reduce_max", "reduce_min"}) {
+        for (const int axis : {0, 1}) {
+          ProgramRunner r;
+          const std::string in = "f32[2," + std::to_string(n) + "]", out = axis == 0 ? std::to_string(n) : "2";
+          const auto got =
+              r.RunEverywhere(r.Parse("program f(%x: " + in + ") { %m: f32[" + out + "] = " + op + "(%x) axes=[" +
+                                      std::to_string(axis) + "] %o: f32[" + out + "] = constant 1.0 %s: f32[" + out +
+                                      "] = div(%o, %m) return %m, %s }"),
+                              {x}, 0);
+          ASSERT_EQ(got.size(), 2u);
+        }
+      }
+    }
+  }
+  ProgramRunner r;
+  r.RunEverywhere(r.Parse("program f(%x: f32[3,0]) { %m: f32[3] = reduce_max(%x) axes=[1] return %m }"), {{}}, 0);
+}
+
 TEST(LongReductions, FewLongRows) {
   for (const int64_t rows : {1, 2, 3, 5}) {
     for (const char* op : {"reduce_sum", "reduce_max", "reduce_min"}) {
