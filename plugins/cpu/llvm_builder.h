@@ -21,6 +21,7 @@ struct LlvmBuilder {
   unsigned lanes;                     // of a vector
   uint64_t stack_local = 0;           // see Settings
   int64_t region_code = 0;            // see Settings
+  bool avx512 = false;                // the processor has it
   std::bitset<128> shared_math = {};  // RICCI_S_* that are called, not inlined: the kernel has many of them
 
   LLVMTypeRef i1() const { return LLVMInt1TypeInContext(ctx); }

@@ -120,21 +120,35 @@ Real PowOfLog(Real x, Real y, Double log) {
 
 }  // namespace
 
+// Vectors of 64 bytes: AVX-512 has an instruction for it, where others take seven.
+bool HasScale(Real x) {
+  if (!x.l->avx512 || !LlvmBuilder::IsVector(x.v)) return false;
+  return LLVMGetVectorSize(LLVMTypeOf(x.v)) == (x.is_f64() ? 8u : 16u);
+}
+// x * 2^n, rounded once; `value` is n.
+Real ScaleBy(Real x, Bits n, Real value) {
+  if (!HasScale(x)) return Scale(x, n);
+  const LLVMTypeRef bits = LLVMIntTypeInContext(x.l->ctx, x.is_f64() ? 8 : 16);
+  constexpr int kRoundingAsSet = 4;
+  const char* const name = x.is_f64() ? "llvm.x86.avx512.mask.scalef.pd.512" : "llvm.x86.avx512.mask.scalef.ps.512";
+  return {x.l, x.l->Intrinsic(name, {}, {x.v, value.v, x.v, LLVMConstAllOnes(bits), x.l->I32(kRoundingAsSet)})};
+}
+
 ExpParts SplitExp(Real x) {
   const Rounded n = Nearest(x, M_LOG2E);
   const Real r = Fma(n.value, x(-kLn2LowF, -kLn2Low), Fma(n.value, x(-kLn2F, -kLn2), x));
-  return {SmallExpm1(r), n.bits};
+  return {SmallExpm1(r), n.bits, n.value};
 }
 
 Real Exp(Real x) {
   const ExpParts e = SplitExp(AtLeast(AtMost(x, x(90, 720)), x(-105, -760)));
-  return Scale(e.p + 1, e.n);
+  return ScaleBy(e.p + 1, e.n, e.value);
 }
 
 Real Exp2(Real x) {
   const Real within = AtLeast(AtMost(x, x(130, 1030)), x(-152, -1080));
   const Rounded n = Nearest(within, 1);
-  return Scale(SmallExpm1((within - n.value) * M_LN2) + 1, n.bits);
+  return ScaleBy(SmallExpm1((within - n.value) * M_LN2) + 1, n.bits, n.value);
 }
 
 Real Expm1(Real x) {

@@ -38,6 +38,7 @@ Real WhereRare(Mask rare, Real near, Exact exact) {
 struct ExpParts {
   Real p;
   Bits n;
+  Real value;  // of n
 };
 ExpParts SplitExp(Real x);
 Real Exp(Real x);
