@@ -146,10 +146,11 @@ void Scan(Draft& d) {
   d.Emit("scan", in, attrs);
 }
 
-// `x`, with a promise that holds wherever this runs.
+// `x`, with a promise that holds wherever this runs; without it if there are more elements than are drawn here.
 Value Promised(Draft& d, const Value& promise, const Value& x) {
-  return d.Emit("check", {promise, x},
-                {{"code", static_cast<int64_t>(kBrokenPromise)}, {"message", "ran unguarded"}})[0];
+  const Values out =
+      d.Emit("check", {promise, x}, {{"code", static_cast<int64_t>(kBrokenPromise)}, {"message", "ran unguarded"}});
+  return out.empty() ? x : out[0];
 }
 // Branches that rely on being taken: each checks what the index says, some in a body of their own.
 void GuardedCond(Draft& d) {

@@ -101,6 +101,11 @@ Program BatchOf(const Program& p, const Mask& in_batched, Mask& out_batched) {
 Program WithoutCustomRules(const Program& p) { return PlainOf(p, {"custom_jvp", "custom_vjp"}); }
 Program WithoutCustomVjp(const Program& p) { return PlainOf(p, {"custom_vjp"}); }
 
+bool MayBeRefused(const Error& e) {
+  const std::string rank = Text("rank ", RICCI_MAX_RANK + 1, " exceeds");
+  return e.code() == RICCI_UNIMPLEMENTED || std::string_view(e.message()).find(rank) != std::string_view::npos;
+}
+
 std::multiset<std::string> RowsOf(const Program& p) {
   std::multiset<std::string> out;
   for (const ir::Program* f : ir::NestedFirst(*ir::FromAbi(p.get()))) {

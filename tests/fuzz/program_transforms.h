@@ -30,6 +30,10 @@ Program WithoutCustomRules(const Program& p);
 // The same of custom_vjp alone, which has no forward mode.
 Program WithoutCustomVjp(const Program& p);
 
+// What a transform may say no to: there is no rule, or arrays would need a dimension more than they can have (a stack
+// of residuals, a batch).
+bool MayBeRefused(const Error& e);
+
 // Names of all rows in it, nested programs too.
 std::multiset<std::string> RowsOf(const Program& p);
 

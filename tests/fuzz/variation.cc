@@ -69,7 +69,7 @@ Variation SomeVariation(ricci_ctx* ctx, Dice& dice, const Program& p) {
     try {
       now = t.apply(ctx, dice, now);
     } catch (const Error& e) {
-      if (e.code() != RICCI_UNIMPLEMENTED) v.complaint = Text(v.name, ": ", e.message());
+      if (!MayBeRefused(e)) v.complaint = Text(v.name, ": ", e.message());
       return {v.name, nullptr, v.complaint};
     }
     if (now == nullptr) break;

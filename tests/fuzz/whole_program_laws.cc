@@ -67,7 +67,7 @@ class Laws {
     }
   }
   void Failed(const std::string& name, const Error& e) {
-    if (e.code() == RICCI_UNIMPLEMENTED) {
+    if (MayBeRefused(e)) {
       ++counts_.missing[std::string(e.message())];
     } else {
       bad_ = Text("law ", name, ": ", e.message());
