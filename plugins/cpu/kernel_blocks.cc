@@ -125,11 +125,15 @@ uint32_t KernelEmitter::For(uint32_t id) {
   return close;
 }
 
+void KernelEmitter::BeginSpread(uint32_t loop) {
+  varying_ = FindVarying(k_, blocks_, loop, loop + 1, blocks_.close[loop]);
+  std::fill(varying_.begin(), varying_.begin() + loop, 0);
+  spreading_ = true;
+}
+
 uint32_t KernelEmitter::ForSpread(uint32_t id, uint32_t close) {
   const ricci_inst& inst = k_.insts[id];
-  varying_ = FindVarying(k_, blocks_, id, id + 1, close);
-  for (uint32_t i = 0; i < id; ++i) varying_[i] = 0;
-  spreading_ = true;
+  BeginSpread(id);
   const auto spread = [&](V begin, V end, bool even) {
     Loop(begin, end, l_.lanes, [&](V x) {
       Put(id, {x, nullptr, 1});

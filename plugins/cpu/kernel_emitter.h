@@ -163,6 +163,8 @@ class KernelEmitter {
   void ForgetLocals(uint32_t first, uint32_t last);
   void Export(uint32_t first, uint32_t last);
   void StoreImports();
+  uint64_t PlaceBytes(uint32_t id, const Value& v);
+  V PlaceOf(uint32_t id);
   void ToFrame(uint32_t id, const Value& v);
   Value FromFrame(uint32_t id, const Value& like);
   void TakePlace(uint32_t id, uint64_t bytes, uint32_t until);
@@ -255,6 +257,8 @@ class KernelEmitter {
   uint32_t For(uint32_t id);
 
   uint32_t ForSpread(uint32_t id, uint32_t close);
+  // From here on the trips of a loop are spread over the lanes; what was before it is the same for all.
+  void BeginSpread(uint32_t loop);
 
   V Any(V mask) { return l_.Intrinsic("llvm.vector.reduce.or", {LLVMTypeOf(mask)}, {mask}); }
 
@@ -324,6 +328,7 @@ class KernelEmitter {
   void ScanSpread(uint32_t id, V from, V to, bool even);
   uint32_t ScanChunk(uint32_t id);
   void SumOfChunk(const ScanParts& parts, V from, V to);
+  std::vector<Value> ElementsInLanes(const ScanParts& parts);
   void AddInLanes(const ScanParts& parts);
   void AddPartsInLanes(const ScanParts& parts, V from, V to);
   bool Commutes(const ScanParts& parts) const;
@@ -333,7 +338,7 @@ class KernelEmitter {
   void Prefixes(uint32_t first);
   std::vector<Value> CombineStates(const ScanParts& parts, const std::vector<Value>& left,
                                    const std::vector<Value>& right);
-  void CombineWithinVector(const ScanParts& parts, std::vector<Value>& elements);
+  std::vector<Value> CombineWithinVector(const ScanParts& parts, std::vector<Value> elements);
   void StoreState(uint32_t state, const Value& before, const Value& next);
   V ShiftedUp(V v, V fill, unsigned distance);
   V Hidden(V v);

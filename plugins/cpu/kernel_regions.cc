@@ -13,29 +13,7 @@ namespace {
 
 constexpr uint64_t kAlign = 64;
 
-LLVMTypeRef ElementOf(LLVMTypeRef t) { return LLVMGetTypeKind(t) == LLVMVectorTypeKind ? LLVMGetElementType(t) : t; }
-bool IsBool(LLVMTypeRef t) {
-  return LLVMGetTypeKind(ElementOf(t)) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(ElementOf(t)) == 1;
-}
-
-// Of a value in memory, where a bool takes a byte.
-uint64_t BytesOf(LLVMTypeRef t) {
-  if (LLVMGetTypeKind(t) == LLVMVectorTypeKind) return LLVMGetVectorSize(t) * BytesOf(LLVMGetElementType(t));
-  switch (LLVMGetTypeKind(t)) {
-    case LLVMIntegerTypeKind:
-      return (LLVMGetIntTypeWidth(t) + 7) / 8;
-    case LLVMHalfTypeKind:
-    case LLVMBFloatTypeKind:
-      return 2;
-    case LLVMFloatTypeKind:
-      return 4;
-    default:
-      return 8;
-  }
-}
-
 V Content(const Value& v) { return v.linear() ? v.one : v.each; }
-uint64_t PlaceBytes(const Value& v) { return (BytesOf(LLVMTypeOf(Content(v))) + kAlign - 1) / kAlign * kAlign; }
 
 }  // namespace
 
@@ -109,7 +87,7 @@ void KernelEmitter::Export(uint32_t first, uint32_t last) {
     if (regions_.home[id] != regions_.number || regions_.last_read[id] < last) continue;
     const Value& v = values_[id];
     if (Content(v) == nullptr || LLVMIsConstant(Content(v))) continue;
-    TakePlace(id, PlaceBytes(v), regions_.last_read[id]);
+    TakePlace(id, PlaceBytes(id, v), regions_.last_read[id]);
     ToFrame(id, v);
     regions_.home[id] = Regions::kFrame;
   }
@@ -128,7 +106,8 @@ Value KernelEmitter::At(uint32_t id) {
   if (regions_.home.empty() || regions_.home[id] == regions_.number || LLVMIsConstant(Content(v))) return v;
   if (regions_.home[id] != 0 && regions_.home[id] != Regions::kFrame) Fail("value of another region");
   if (regions_.number == 0) return FromFrame(id, v);
-  if (regions_.home[id] == 0 && regions_.place[id].bytes < PlaceBytes(v)) TakePlace(id, PlaceBytes(v), k_.n_insts);
+  if (regions_.home[id] == 0 && regions_.place[id].bytes < PlaceBytes(id, v))
+    TakePlace(id, PlaceBytes(id, v), k_.n_insts);
   LLVMBasicBlockRef here = LLVMGetInsertBlock(l_.b);
   LLVMPositionBuilderAtEnd(l_.b, LLVMGetEntryBasicBlock(function_));
   const Value loaded = FromFrame(id, v);
@@ -138,23 +117,26 @@ Value KernelEmitter::At(uint32_t id) {
   return loaded;
 }
 
+// What the place of a value takes.
+uint64_t KernelEmitter::PlaceBytes(uint32_t id, const Value& v) {
+  const uint64_t bytes = uint64_t{SizeOfDType(k_.insts[id].dtype)} * (v.linear() ? 1 : l_.lanes);
+  return (bytes + kAlign - 1) / kAlign * kAlign;
+}
+
+V KernelEmitter::PlaceOf(uint32_t id) {
+  return Element(l_.i8(), LLVMGetParam(function_, 3), l_.I64(static_cast<int64_t>(regions_.place[id].at)));
+}
+
 void KernelEmitter::ToFrame(uint32_t id, const Value& v) {
-  V content = Content(v);
-  if (IsBool(LLVMTypeOf(content))) {
-    content = LLVMBuildZExt(l_.b, content, LlvmBuilder::IsVector(content) ? l_.vec(l_.i8()) : l_.i8(), "");
-  }
-  V at = Element(l_.i8(), LLVMGetParam(function_, 3), l_.I64(static_cast<int64_t>(regions_.place[id].at)));
-  LLVMSetAlignment(LLVMBuildStore(l_.b, content, at), kAlign);
+  LLVMSetAlignment(LLVMBuildStore(l_.b, ToMemory(k_.insts[id].dtype, Content(v)), PlaceOf(id)), kAlign);
 }
 
 Value KernelEmitter::FromFrame(uint32_t id, const Value& like) {
-  const LLVMTypeRef t = LLVMTypeOf(Content(like));
-  const bool is_vector = LLVMGetTypeKind(t) == LLVMVectorTypeKind, is_bool = IsBool(t);
-  const LLVMTypeRef memory = !is_bool ? t : is_vector ? l_.vec(l_.i8()) : l_.i8();
-  V at = Element(l_.i8(), LLVMGetParam(function_, 3), l_.I64(static_cast<int64_t>(regions_.place[id].at)));
-  V v = LLVMBuildLoad2(l_.b, memory, at, "");
+  const uint32_t dtype = k_.insts[id].dtype;
+  const LLVMTypeRef one = MemoryType(l_, dtype);
+  V v = LLVMBuildLoad2(l_.b, like.linear() ? one : l_.vec(one), PlaceOf(id), "");
   LLVMSetAlignment(v, kAlign);
-  if (is_bool) v = LLVMBuildICmp(l_.b, LLVMIntNE, v, l_.IntLike(v, 0), "");
+  v = FromMemory(dtype, v);
   return like.linear() ? Value{v, nullptr, like.stride} : Value{nullptr, v, 0};
 }
 

@@ -68,9 +68,7 @@ uint32_t KernelEmitter::Scan(uint32_t id) {
 void KernelEmitter::ScanSpread(uint32_t id, V from, V to, bool even) {
   const uint32_t close = blocks_.close[id];
   const ScanParts parts(k_, blocks_, id);
-  varying_ = FindVarying(k_, blocks_, id, id + 1, close);
-  for (uint32_t i = 0; i < id; ++i) varying_[i] = 0;
-  spreading_ = true;
+  BeginSpread(id);
   const auto vector_at = [&](V x) {
     Put(id, {x, nullptr, 1});
     if (part_ == Part::kWhole) return Range(parts.body, close);
@@ -125,14 +123,19 @@ bool KernelEmitter::Commutes(const ScanParts& parts) const {
          (inst.op == RICCI_S_ADD || inst.op == RICCI_S_MUL || inst.op == RICCI_S_MIN || inst.op == RICCI_S_MAX);
 }
 
-void KernelEmitter::AddInLanes(const ScanParts& parts) {
+// Of one vector of trips; behind the last trip lie elements that change nothing.
+std::vector<Value> KernelEmitter::ElementsInLanes(const ScanParts& parts) {
   std::vector<Value> elements;
   for (uint32_t s = 0; s < parts.states; ++s) {
     V each = Each(k_.insts[parts.prefix + s].a);
     if (mask_ != nullptr) each = LLVMBuildSelect(l_.b, mask_, each, scan_.identities[s], "");
     elements.push_back({nullptr, each, 0});
   }
-  const std::vector<Value> sums = CombineStates(parts, States(parts), elements);
+  return elements;
+}
+
+void KernelEmitter::AddInLanes(const ScanParts& parts) {
+  const std::vector<Value> sums = CombineStates(parts, States(parts), ElementsInLanes(parts));
   for (uint32_t s = 0; s < parts.states; ++s) LLVMBuildStore(l_.b, AsVector(sums[s]), scan_.states[s]);
 }
 
@@ -140,9 +143,7 @@ void KernelEmitter::AddInLanes(const ScanParts& parts) {
 void KernelEmitter::AddPartsInLanes(const ScanParts& parts, V from, V to) {
   const uint32_t id = scan_.id;
   const int64_t length = schedule_.chunk_length / l_.lanes;
-  varying_ = FindVarying(k_, blocks_, id, id + 1, blocks_.close[id]);
-  for (uint32_t i = 0; i < id; ++i) varying_[i] = 0;
-  spreading_ = true;
+  BeginSpread(id);
   Loop(l_.I64(0), l_.I64(length), 1, [&](V step) {
     Put(id, {LLVMBuildAdd(l_.b, from, step, ""), nullptr, length});
     mask_ = LLVMBuildICmp(l_.b, LLVMIntSLT, Each(id), l_.Splat(to), "mask");
@@ -155,8 +156,7 @@ void KernelEmitter::AddPartsInLanes(const ScanParts& parts, V from, V to) {
 
 void KernelEmitter::SumOfChunk(const ScanParts& parts, V from, V to) {
   Commutes(parts) ? ScanSpread(scan_.id, from, to, /*even=*/false) : AddPartsInLanes(parts, from, to);
-  std::vector<Value> sums = States(parts);
-  CombineWithinVector(parts, sums);
+  const std::vector<Value> sums = CombineWithinVector(parts, States(parts));
   for (uint32_t s = 0; s < parts.states; ++s) {
     V last = l_.I32(static_cast<int>(l_.lanes) - 1);
     V sum = LLVMBuildExtractElement(l_.b, AsVector(sums[s]), last, "");
@@ -227,13 +227,7 @@ Value KernelEmitter::LastLane(const Value& v) {
 }
 
 // What the trips of one vector add, without what was before.
-void KernelEmitter::CombineWithinVector(const ScanParts& parts, std::vector<Value>& elements) {
-  for (uint32_t s = 0; s < parts.states; ++s) {
-    V each = AsVector(elements[s]);
-    // Behind the last trip lie elements that change nothing.
-    if (mask_ != nullptr) each = LLVMBuildSelect(l_.b, mask_, each, scan_.identities[s], "");
-    elements[s] = {nullptr, each, 0};
-  }
+std::vector<Value> KernelEmitter::CombineWithinVector(const ScanParts& parts, std::vector<Value> elements) {
   for (unsigned distance = 1; distance < l_.lanes; distance *= 2) {
     std::vector<Value> before;
     for (uint32_t s = 0; s < parts.states; ++s) {
@@ -241,14 +235,18 @@ void KernelEmitter::CombineWithinVector(const ScanParts& parts, std::vector<Valu
     }
     elements = CombineStates(parts, before, elements);
   }
+  return elements;
 }
 
 void KernelEmitter::Prefixes(uint32_t first) {
   const ScanParts parts(k_, blocks_, scan_.id);
   const std::vector<Value> before = States(parts);
   std::vector<Value> elements;
-  for (uint32_t s = 0; s < parts.states; ++s) elements.push_back(At(k_.insts[first + s].a));
-  if (scan_.in_lanes) CombineWithinVector(parts, elements);
+  if (scan_.in_lanes) {
+    elements = CombineWithinVector(parts, ElementsInLanes(parts));
+  } else {
+    for (uint32_t s = 0; s < parts.states; ++s) elements.push_back(At(k_.insts[first + s].a));
+  }
   const std::vector<Value> prefixes = CombineStates(parts, before, elements);
   std::vector<Value> next = prefixes;
   if (scan_.in_lanes) {

@@ -5,6 +5,7 @@
 // followed by the other trips of that loop.
 #include <algorithm>
 
+#include "kernel/block_ops.h"
 #include "kernel/kernel.h"
 
 namespace ricci::inline v0::kernel {
@@ -15,10 +16,8 @@ std::vector<BufferUse> BufferUses(const Kernel& k) {
   std::vector<uint32_t> open;  // loops and branches, by the instructions that begin them
   for (uint32_t i = 0; i < k.insts.size(); ++i) {
     const ricci_inst& inst = k.insts[i];
-    if (inst.op == RICCI_K_FOR || inst.op == RICCI_K_WHILE || inst.op == RICCI_K_REDUCE || inst.op == RICCI_K_SCAN ||
-        inst.op == RICCI_K_IF)
-      open.push_back(i);
-    if (inst.op == RICCI_K_END || inst.op == RICCI_K_YIELD) open.pop_back();
+    if (OpensBlock(inst.op)) open.push_back(i);
+    if (ClosesBlock(inst.op)) open.pop_back();
     if (inst.op != RICCI_K_LOAD && inst.op != RICCI_K_STORE) continue;
     BufferUse& a = out[static_cast<size_t>(inst.imm)];
     a.index = a.index == 0 || a.index == inst.a ? inst.a : BufferUse::kSeveral;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status.h"
+#include "kernel/block_ops.h"
 #include "kernel/kernel.h"
 #include "kernel/scalar_eval.h"
 #include "kernel/scalar_float.h"
@@ -67,14 +68,11 @@ class KernelPrinter {
 
   void Line(uint32_t i) {
     const ricci_inst& inst = k_.insts[i];
-    const bool closes = inst.op == RICCI_K_END || inst.op == RICCI_K_YIELD;
-    if (closes) --depth_;
+    if (ClosesBlock(inst.op)) --depth_;
     const bool middle = inst.op == RICCI_K_ELSE || inst.op == RICCI_K_COND;
     text_.append(2 * (depth_ - (middle ? 1 : 0)), ' ');
     text_ += base::Cat(inst.op < RICCI_S_COUNT ? ScalarText(i) : OtherText(i), "\n");
-    const bool opens = inst.op == RICCI_K_FOR || inst.op == RICCI_K_WHILE || inst.op == RICCI_K_IF ||
-                       inst.op == RICCI_K_REDUCE || inst.op == RICCI_K_SCAN;
-    if (opens) ++depth_;
+    if (OpensBlock(inst.op)) ++depth_;
   }
 
   std::string Value(uint32_t i) const { return base::Cat("%", i, ": ", Name(k_.insts[i].dtype), " = "); }

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "kernel/block_ops.h"
 #include "kernel/kernel.h"
 #include "kernel/scalar_eval.h"
 
@@ -129,7 +130,9 @@ class KernelVerifier {
         if (inst.op == RICCI_K_REDUCE && !IsCombiner(static_cast<uint32_t>(inst.imm))) {
           return Error("reduce combines by add, mul, max, min, and, or, xor only");
         }
-        if (inst.op == RICCI_K_SCAN) return OpenScan(inst);
+        if (inst.op == RICCI_K_SCAN && (inst.imm < 1 || inst.imm >= k_.n_insts)) {
+          return Error("a scan has one state at least");
+        }
         break;
       case RICCI_K_WHILE:
         break;
@@ -139,12 +142,6 @@ class KernelVerifier {
       default:
         return CheckInner(inst);
     }
-    blocks_.push_back({at_, OpenScope()});
-    return absl::OkStatus();
-  }
-
-  absl::Status OpenScan(const ricci_inst& inst) {
-    if (inst.imm < 1 || inst.imm >= k_.n_insts) return Error("a scan has one state at least");
     blocks_.push_back({at_, OpenScope()});
     return absl::OkStatus();
   }
@@ -168,7 +165,7 @@ class KernelVerifier {
   absl::Status CloseCombiner(Open& scan) {  // the scope of the loop begins
     for (uint32_t i = scan.begin + 1; i <= at_; ++i) {
       const ricci_inst& inst = k_.insts[i];
-      const bool part = inst.op >= RICCI_K_LEFT && inst.op <= RICCI_K_COMBINED;
+      const bool part = IsPartOfScan(inst.op);
       if (!part && inst.op >= RICCI_S_COUNT) return Error("a combiner is made of scalar operations alone");
       const bool reads_index = inst.a == scan.begin || inst.b == scan.begin || inst.c == scan.begin;
       if (!part && reads_index) return Error("a combiner reads the index");

@@ -6,17 +6,12 @@
 #include <bit>
 
 #include "base/hash_map.h"
+#include "kernel/block_ops.h"
 #include "kernel/scalar_eval.h"
 #include "kernel/writer_state.h"
 
 namespace ricci::inline v0::kernel {
 namespace {
-
-bool OpensBlock(uint32_t op) {
-  return op == RICCI_K_FOR || op == RICCI_K_WHILE || op == RICCI_K_IF || op == RICCI_K_REDUCE || op == RICCI_K_SCAN;
-}
-bool IsPartOfScan(uint32_t op) { return op >= RICCI_K_LEFT && op <= RICCI_K_PREFIX; }
-bool ClosesBlock(uint32_t op) { return op == RICCI_K_END || op == RICCI_K_YIELD; }
 
 // Division of a non-negative value by a power of two needs no correction for the sign.
 void UseShifts(NodeTable& nodes) {

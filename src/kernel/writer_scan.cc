@@ -2,14 +2,13 @@
 // body because it may run several times for one iteration, on values of no iteration.
 #include <algorithm>
 
+#include "kernel/block_ops.h"
 #include "kernel/scalar_eval.h"
 #include "kernel/writer.h"
 #include "kernel/writer_state.h"
 
 namespace ricci::inline v0::kernel {
 namespace {
-
-bool IsState(uint16_t op) { return op >= RICCI_K_LEFT && op <= RICCI_K_PREFIX; }
 
 // The instructions of the states of a scan, by state.
 struct ScanParts {
@@ -78,7 +77,7 @@ Val Writer::Combiner(std::span<const Val> results) {
   if (!Check(!block.has_combiner, "combiner: the scan has one")) return 0;
   for (size_t i = block.order_begin + 1; i < w.nodes.order.size(); ++i) {
     const uint16_t op = w.nodes[w.nodes.order[i]].inst.op;
-    if (!Check(op < RICCI_S_COUNT || IsState(op), "combiner: it is made of scalar operations alone")) return 0;
+    if (!Check(op < RICCI_S_COUNT || IsPartOfScan(op), "combiner: it is made of scalar operations alone")) return 0;
   }
   block.has_combiner = true;
   for (size_t i = 0; i < results.size(); ++i) {
@@ -122,7 +121,7 @@ void Writer::UnrollScan(const Block& block) {
       now[parts.right[i] - block.begin] = current(w.nodes[parts.prefix[i]].inst.a);
     }
     for (const Val v : combiner) {
-      if (!IsState(w.nodes[v].inst.op)) Replay(w.nodes[v].inst, v, block.begin, now);
+      if (!IsPartOfScan(w.nodes[v].inst.op)) Replay(w.nodes[v].inst, v, block.begin, now);
     }
     for (size_t i = 0; i < states.size(); ++i) {
       now[parts.prefix[i] - block.begin] = states[i] = current(w.nodes[parts.combined[i]].inst.a);

@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "backend_with.h"
-#include "support/program_runner.h"
+#include "cpu/sine_values.h"
 
 namespace ricci::testing {
 namespace {
@@ -13,12 +13,6 @@ cpu::Settings ShortRegions() {
   cpu::Settings settings;
   settings.region_code = 6;
   return settings;
-}
-
-Numbers Values(size_t n) {
-  Numbers x(n);
-  for (size_t i = 0; i < n; ++i) x[i] = std::round(64 * std::sin(static_cast<double>(i))) / 64;
-  return x;
 }
 
 std::string Mapped(const std::string& type, const std::string& body) {

@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "backend_with.h"
-#include "support/program_runner.h"
+#include "cpu/sine_values.h"
 
 namespace ricci::testing {
 namespace {
@@ -54,12 +54,6 @@ constexpr const char* kSumOfRows =
     " body=program(%v: f32[40]) { %s: f32[40] = cumsum(%v) axis=0 reverse=true  %t: f32[40] = sort(%s) dimension=0"
     " is_stable=true num_keys=1  %u: f32[40] = cumsum(%t) axis=0 reverse=false  %r: f32[] = reduce_max(%u) axes=[0]"
     "  return %r }  %q: f32[] = reduce_sum(%z) axes=[0]  return %q }  return %y }";
-
-Numbers Values(size_t n) {
-  Numbers x(n);
-  for (size_t i = 0; i < n; ++i) x[i] = std::round(64 * std::sin(static_cast<double>(i))) / 64;
-  return x;
-}
 
 void ExpectSameAsReference(ProgramRunner& r, const std::string& text, const std::vector<Numbers>& args) {
   ASSERT_EQ(ricci_context_config(r.ctx(), "vmap", 4, "lanes", 5), nullptr);

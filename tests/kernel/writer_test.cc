@@ -273,19 +273,21 @@ TEST(Writer, IndicesComeBackThroughNarrowIntegers) {
   EXPECT_EQ(f.w.StrideIn(f.w.Convert(twice, RICCI_I64), i), 2);
 }
 
-TEST(Writer, ScansHoldTheirCombiner) {
+// out[i] is all of in[0] to in[i], combined by `op`.
+absl::StatusOr<Kernel> Prefixes(int64_t n, uint32_t op, double identity) {
   Writer w("scan");
-  const uint32_t in = w.Buffer(RICCI_F32, 100, RICCI_ACCESS_READ), out = w.Buffer(RICCI_F32, 100, RICCI_ACCESS_WRITE);
-  const Val identity[] = {w.Float(RICCI_F32, 0)};
-  Val left = 0, right = 0, sum = 0;
-  w.Scan(w.Index(0), w.Index(100), identity, &left, &right);
-  const Val combined[] = {w.Add(left, right)};
-  const Val i = w.Combiner(combined);
-  const Val element[] = {w.Load(in, i)};
-  w.Prefix(element, &sum);
-  w.Store(out, i, sum);
+  const uint32_t in = w.Buffer(RICCI_F32, n, RICCI_ACCESS_READ), out = w.Buffer(RICCI_F32, n, RICCI_ACCESS_WRITE);
+  Val left = 0, right = 0, prefix = 0;
+  w.Scan(w.Index(0), w.Index(n), {{w.Float(RICCI_F32, identity)}}, &left, &right);
+  const Val i = w.Combiner({{w.Op(op, left, right)}});
+  w.Prefix({{w.Load(in, i)}}, &prefix);
+  w.Store(out, i, prefix);
   w.End();
-  EXPECT_EQ(ToText(*w.Finish()), R"(kernel scan(b0: f32[100] read, b1: f32[100] write) {
+  return w.Finish();
+}
+
+TEST(Writer, ScansHoldTheirCombiner) {
+  EXPECT_EQ(ToText(*Prefixes(100, RICCI_S_ADD, 0)), R"(kernel scan(b0: f32[100] read, b1: f32[100] write) {
   scan %4 in 0..100 {
     %5: f32 = left 0 from 0.0
     %6: f32 = right 0
@@ -300,18 +302,7 @@ TEST(Writer, ScansHoldTheirCombiner) {
 }
 
 TEST(Writer, ShortScansUnroll) {
-  Writer w("scan");
-  const uint32_t in = w.Buffer(RICCI_F32, 3, RICCI_ACCESS_READ), out = w.Buffer(RICCI_F32, 3, RICCI_ACCESS_WRITE);
-  const Val identity[] = {w.Float(RICCI_F32, 2)};
-  Val left = 0, right = 0, sum = 0;
-  w.Scan(w.Index(0), w.Index(3), identity, &left, &right);
-  const Val combined[] = {w.Mul(left, right)};
-  const Val i = w.Combiner(combined);
-  const Val element[] = {w.Load(in, i)};
-  w.Prefix(element, &sum);
-  w.Store(out, i, sum);
-  w.End();
-  const absl::StatusOr<Kernel> k = w.Finish();
+  const absl::StatusOr<Kernel> k = Prefixes(3, RICCI_S_MUL, 2);
   ASSERT_TRUE(k.ok()) << k.status();
   EXPECT_EQ(ToText(*k).find("scan %"), std::string::npos) << ToText(*k);
   float x[] = {3, 5, 7}, y[3] = {};

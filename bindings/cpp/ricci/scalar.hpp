@@ -20,6 +20,14 @@ struct Scalar {
 };
 using Index = std::vector<Scalar>;
 
+// As the C functions take them.
+inline std::vector<ricci_sval> Ids(std::span<const Scalar> scalars) {
+  std::vector<ricci_sval> ids;
+  ids.reserve(scalars.size());
+  for (const Scalar& s : scalars) ids.push_back(s.id);
+  return ids;
+}
+
 // Operation `op` (RICCI_S_*); `dtype` is that of the result for CONVERT and BITCAST.
 inline Scalar Apply(uint32_t op, std::initializer_list<Scalar> in, DType dtype = DType::kNone) {
   ricci_sval ids[3] = {};
@@ -119,14 +127,6 @@ struct KernelArray {
     KernelArray out{kernel};
     Check(ricci_kernel_view(kernel, id, axis, index.id, &out.id));
     return out;
-  }
-
- private:
-  static std::vector<ricci_sval> Ids(std::span<const Scalar> index) {
-    std::vector<ricci_sval> ids;
-    ids.reserve(index.size());
-    for (const Scalar& s : index) ids.push_back(s.id);
-    return ids;
   }
 };
 
@@ -236,11 +236,6 @@ class KernelBuilder {
   }
 
  private:
-  static std::vector<ricci_sval> Ids(std::span<const Scalar> scalars) {
-    std::vector<ricci_sval> ids;
-    for (const Scalar& s : scalars) ids.push_back(s.id);
-    return ids;
-  }
   std::vector<Scalar> Scalars(std::span<const ricci_sval> ids) const {
     std::vector<Scalar> scalars;
     for (ricci_sval id : ids) scalars.push_back({k_, id});

@@ -1,0 +1,15 @@
+// Which operations begin and end blocks, and which are the parts of a scan.
+#ifndef RICCI_KERNEL_BLOCK_OPS_H_
+#define RICCI_KERNEL_BLOCK_OPS_H_
+#include "ricci/kernel.h"
+
+namespace ricci::inline v0::kernel {
+
+inline bool OpensBlock(uint32_t op) {
+  return op == RICCI_K_FOR || op == RICCI_K_WHILE || op == RICCI_K_IF || op == RICCI_K_REDUCE || op == RICCI_K_SCAN;
+}
+inline bool ClosesBlock(uint32_t op) { return op == RICCI_K_END || op == RICCI_K_YIELD; }
+inline bool IsPartOfScan(uint32_t op) { return op >= RICCI_K_LEFT && op <= RICCI_K_PREFIX; }
+
+}  // namespace ricci::inline v0::kernel
+#endif
