@@ -149,6 +149,8 @@ typedef struct ricci_api {
       ricci_sval* out);
   ricci_status* (*kernel_store)(ricci_kernel_builder* k, ricci_karr a, const ricci_sval* index, uint32_t n,
       ricci_sval v);
+  ricci_status* (*kernel_combine)(ricci_kernel_builder* k, ricci_karr a, const ricci_sval* index, uint32_t n,
+      uint32_t combiner, ricci_sval v);
   ricci_status* (*kernel_private)(ricci_kernel_builder* k, ricci_type t, ricci_karr* out);
   ricci_status* (*kernel_view)(ricci_kernel_builder* k, ricci_karr a, uint32_t axis, ricci_sval index, ricci_karr* out);
   ricci_status* (*kernel_copy)(ricci_kernel_builder* k, ricci_karr dst, ricci_karr src);
@@ -278,6 +280,7 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_kernel_scalar ricci_api_table->kernel_scalar
 #define ricci_kernel_load ricci_api_table->kernel_load
 #define ricci_kernel_store ricci_api_table->kernel_store
+#define ricci_kernel_combine ricci_api_table->kernel_combine
 #define ricci_kernel_private ricci_api_table->kernel_private
 #define ricci_kernel_view ricci_api_table->kernel_view
 #define ricci_kernel_copy ricci_api_table->kernel_copy

@@ -5,7 +5,8 @@
  * number of its value. Loops and branches are marked by begin and end instructions; what changes in a loop lives in
  * private arrays (LOCAL), of which each point of the domain has its own. Order of evaluation is that of the text,
  * except that iterations of parallel loops may run in any order, REDUCE may combine in any fixed order the backend
- * chooses by shape alone, and SCAN may group what it combines, in the order of its trips, as it likes by shape alone.
+ * chooses by shape alone, SCAN may group what it combines, in the order of its trips, as it likes by shape alone, and
+ * what points COMBINE into one element is combined in a fixed order that follows shapes alone.
  *
  * Scalar semantics: integers wrap; shifts by the width or more give 0 (or the sign); float operations are IEEE with
  * contraction to fused multiply-add allowed; integer division by zero gives -1 (x % 0 = x), INT_MIN / -1 = INT_MIN; max
@@ -49,7 +50,8 @@ enum {
 #define RICCI_X(NAME, number, arity, text) RICCI_S_##NAME = number,
   RICCI_SCALAR_OPS(RICCI_X)
 #undef RICCI_X
-      RICCI_S_COUNT = 67
+      RICCI_S_COUNT = 67, /* of this version */
+  RICCI_S_LIMIT = 256     /* every number below is a scalar operation, of this version or a later one */
 };
 
 /* Structure operations, in the same number space. Operands a, b, c are value numbers; `imm` as told. */
@@ -82,9 +84,16 @@ enum {
   RICCI_K_LEFT = 275,  /* of the combiner: what is combined of elements before, of state imm; a: its identity */
   RICCI_K_RIGHT = 276, /* of the combiner: what is combined of the elements that follow, of state imm */
   RICCI_K_COMBINED =
-      277,             /* a: what the combiner gives for state imm, from LEFT, RIGHT and what is outside of the loop */
-  RICCI_K_PREFIX = 278 /* a: the element of state imm in this iteration; value: all elements up to it, combined */
+      277,              /* a: what the combiner gives for state imm, from LEFT, RIGHT and what is outside of the loop */
+  RICCI_K_PREFIX = 278, /* a: the element of state imm in this iteration; value: all elements up to it, combined */
+  /* The element at a of a buffer becomes it combined with b, by ADD, MUL, MAX or MIN; imm: RICCI_COMBINE(buffer,
+   * combiner). Points of the domain and independent iterations may combine into one element. Nothing else in the kernel
+   * reads or writes that buffer. */
+  RICCI_K_COMBINE = 279
 };
+#define RICCI_COMBINE(buffer, combiner) ((int64_t)(buffer) | (int64_t)(combiner) << 32)
+#define RICCI_COMBINER_OF(imm) ((uint32_t)((uint64_t)(imm) >> 32))
+#define RICCI_BUFFER_OF(imm) ((uint32_t)(imm)) /* of LOAD, STORE, COMBINE */
 /* 320 to 351: reserved for tiles (products of matrices on units of their own). */
 
 typedef struct ricci_inst {
@@ -117,6 +126,11 @@ RICCI_KFN ricci_kernel_load(ricci_kernel_builder* k, ricci_karr a, const ricci_s
 /* Only results and private arrays; each element of a result is written exactly once, unless it is read back by the same
  * point. */
 RICCI_KFN ricci_kernel_store(ricci_kernel_builder* k, ricci_karr a, const ricci_sval* index, uint32_t n, ricci_sval v);
+/* An element of `a`, a result, becomes it combined with `v` by `combiner`: RICCI_S_ADD, MUL, MAX or MIN. Several
+ * iterations of parallel loops may combine into one element: their order follows shapes alone, never threads. For
+ * lowerings with RICCI_LOWERING_UPDATES, which neither load nor store elements of that result besides. */
+RICCI_KFN ricci_kernel_combine(ricci_kernel_builder* k, ricci_karr a, const ricci_sval* index, uint32_t n,
+                               uint32_t combiner, ricci_sval v);
 RICCI_KFN ricci_kernel_private(ricci_kernel_builder* k, ricci_type t, ricci_karr* out);
 /* The slice of `a` at `index` along dimension `axis`, which disappears; shares elements with `a`. */
 RICCI_KFN ricci_kernel_view(ricci_kernel_builder* k, ricci_karr a, uint32_t axis, ricci_sval index, ricci_karr* out);

@@ -233,6 +233,10 @@ static inline ricci_sval ricci_write_load(ricci_writer* w, ricci_karr a, const r
 static inline void ricci_write_store(ricci_writer* w, ricci_karr a, const ricci_sval* index, uint32_t n, ricci_sval v) {
   if (!ricci_writer_failed(w)) w->status = ricci_kernel_store(w->kernel, a, index, n, v);
 }
+static inline void ricci_write_combine(ricci_writer* w, ricci_karr a, const ricci_sval* index, uint32_t n,
+                                       uint32_t combiner, ricci_sval v) {
+  if (!ricci_writer_failed(w)) w->status = ricci_kernel_combine(w->kernel, a, index, n, combiner, v);
+}
 static inline ricci_karr ricci_write_private(ricci_writer* w, ricci_type t) {
   ricci_karr out = 0;
   if (!ricci_writer_failed(w)) w->status = ricci_kernel_private(w->kernel, t, &out);

@@ -10,13 +10,10 @@ namespace {
 constexpr int64_t kUnrollInsts = 512;   // instructions that unrolling a small loop may make
 constexpr int64_t kShortestSpread = 4;  // iterations of an independent loop that take lanes
 
-bool IsScalar(uint16_t op) { return op < RICCI_S_COUNT; }
-
 }  // namespace
 
 double OpCost(uint16_t op) {
-  if (op >= RICCI_S_EXP && op < RICCI_S_COUNT && op != RICCI_S_FLOOR && op != RICCI_S_CEIL && op != RICCI_S_TRUNC)
-    return 12;
+  if (op >= RICCI_S_EXP && IsScalar(op) && op != RICCI_S_FLOOR && op != RICCI_S_CEIL && op != RICCI_S_TRUNC) return 12;
   return op == RICCI_K_CONST || op == RICCI_K_LOCAL || op == RICCI_K_DOMAIN ? 0 : 1;
 }
 

@@ -11,6 +11,12 @@
 
 namespace ricci::codegen {
 
+inline bool IsScalar(uint16_t op) { return op < RICCI_S_LIMIT; }
+// What is not only a value: it writes, or may fail.
+inline bool HasEffect(uint16_t op) {
+  return op == RICCI_K_STORE || op == RICCI_K_COMBINE || op == RICCI_K_SET || op == RICCI_K_CHECK;
+}
+
 struct Blocks {
   explicit Blocks(const ricci_kernel_table& k);
   // For FOR, WHILE, IF, REDUCE, ELSE and COND: the instruction that closes the block (END or YIELD).

@@ -10,6 +10,7 @@ namespace {
 // Cycles, measured on processors with AVX-512; what counts are their ratios.
 constexpr double kLoad = 0.6, kStore = 1, kIndex = 0.25;  // in order or of one value; arithmetic of addresses
 constexpr double kGathered = 1.3, kScattered = 1.7;       // per lane
+constexpr double kCombined = 8;                           // per lane, one after the other
 constexpr double kTurned = 1;                             // lanes in reverse
 constexpr double kTrip = 1.5, kRow = 5, kBranch = 3;      // of a loop; of all dimensions but the last; of a branch
 constexpr double kMask = 3;                               // to switch lanes on and off
@@ -29,7 +30,7 @@ class Walk {
       const ricci_inst& inst = k.insts[i];
       const bool read = inst.op == RICCI_K_LOAD || inst.op == RICCI_K_GET;
       const bool of_read = FromMemory(inst.a) || FromMemory(inst.b) || FromMemory(inst.c);
-      from_memory_[i] = read || (inst.op < RICCI_S_COUNT && of_read);
+      from_memory_[i] = read || (IsScalar(inst.op) && of_read);
     }
   }
 
@@ -122,7 +123,7 @@ class Walk {
         ready_[inst.a] = in + (masked_ && !IsPerLane(inst.a) ? kMaskedLatency : kStoredLatency);
         break;
       default:
-        ready_[i] = inst.op < RICCI_S_COUNT ? in + LatencyOf(inst.op, inst.dtype) : 0;
+        ready_[i] = IsScalar(inst.op) ? in + LatencyOf(inst.op, inst.dtype) : 0;
     }
   }
   static bool IsFloat(uint16_t dtype) {
@@ -169,6 +170,8 @@ class Walk {
         return Access(inst.a, inst.dtype, kLoad, kGathered);
       case RICCI_K_STORE:
         return Access(inst.a, k_.buffers[inst.imm].dtype, kStore, kScattered);
+      case RICCI_K_COMBINE:
+        return Access(inst.a, k_.buffers[RICCI_BUFFER_OF(inst.imm)].dtype, kLoad + kStore + 1, kCombined);
       case RICCI_K_GET:
         return Private(inst.a, inst.b, kLoad, kGathered);
       case RICCI_K_SET:
@@ -176,7 +179,7 @@ class Walk {
       case RICCI_K_CHECK:
         return kBranch;
       default:
-        return inst.op < RICCI_S_COUNT ? Scalar(i) : 0;
+        return IsScalar(inst.op) ? Scalar(i) : 0;
     }
   }
 
@@ -324,7 +327,8 @@ double Traffic(const ricci_kernel_table& k, const Blocks& blocks, const ricci_ta
   std::vector<double> touched(k.n_buffers, 0);
   for (uint32_t i = 1; i < k.n_insts; ++i) {
     const ricci_inst& inst = k.insts[i];
-    if (inst.op == RICCI_K_LOAD || inst.op == RICCI_K_STORE) touched[inst.imm] += points * times[i];
+    const bool access = inst.op == RICCI_K_LOAD || inst.op == RICCI_K_STORE || inst.op == RICCI_K_COMBINE;
+    if (access) touched[RICCI_BUFFER_OF(inst.imm)] += points * times[i];
   }
   double bytes = 0;
   for (uint32_t i = 0; i < k.n_buffers; ++i) {

@@ -36,7 +36,7 @@ Facts::Facts(const ricci_kernel_table& k, const Blocks& blocks, const std::vecto
     Range r = Of(k.insts[v], v);
     r.known = r.known && r.lo > -kSmallIndex && r.hi < kSmallIndex;
     ranges_[v] = r;
-    if (r.known && r.lo == r.hi && k.insts[v].op < RICCI_S_COUNT) is_[v] = Is::kConstant;
+    if (r.known && r.lo == r.hi && IsScalar(k.insts[v].op)) is_[v] = Is::kConstant;
   }
   FindDead(blocks);
 }
@@ -58,7 +58,7 @@ Facts::Range Facts::Of(const ricci_inst& inst, uint32_t v) {
     default:
       break;
   }
-  if (inst.op >= RICCI_S_COUNT || inst.a == 0) return {};
+  if (!IsScalar(inst.op) || inst.a == 0) return {};
   const uint16_t from = k_.insts[inst.a].dtype;
   if (from == RICCI_BOOL && inst.dtype == RICCI_BOOL) return Logic(inst, ranges_[inst.a], ranges_[inst.b]);
   if (from != RICCI_I64 || inst.b == 0) return {};
@@ -80,7 +80,7 @@ Facts::Range Facts::Choice(const ricci_inst& inst, uint32_t v) {
 
 Facts::Range Facts::Arithmetic(const ricci_inst& inst, uint32_t v) {
   const Range &a = ranges_[inst.a], &b = ranges_[inst.b];
-  if (!a.known || !b.known) return {};
+  if (!a.known || !b.known) return Clamped(inst);
   switch (inst.op) {
     case RICCI_S_ADD:
       return {true, a.lo + b.lo, a.hi + b.hi};
@@ -105,6 +105,17 @@ Facts::Range Facts::Arithmetic(const ricci_inst& inst, uint32_t v) {
     default:
       return {};
   }
+}
+
+// min(max(x, lo), hi) or max(min(x, hi), lo), of anything.
+Facts::Range Facts::Clamped(const ricci_inst& outer) const {
+  const auto is_bound = [&](const ricci_inst& inst) {
+    return (inst.op == RICCI_S_MIN || inst.op == RICCI_S_MAX) && ConstantOf(k_, inst.b);
+  };
+  const ricci_inst& inner = k_.insts[outer.a];
+  if (!is_bound(outer) || !is_bound(inner) || inner.op == outer.op) return {};
+  const int64_t a = *ConstantOf(k_, inner.b), b = *ConstantOf(k_, outer.b);
+  return outer.op == RICCI_S_MIN ? Range{true, std::min(a, b), b} : Range{true, b, std::max(a, b)};
 }
 
 Facts::Range Facts::Comparison(uint16_t op, const Range& a, const Range& b) const {
@@ -142,9 +153,7 @@ Facts::Range Facts::Logic(const ricci_inst& inst, const Range& a, const Range& b
 }
 
 bool Facts::IsPure(uint32_t first, uint32_t last) const {
-  return std::none_of(k_.insts + first, k_.insts + last, [](const ricci_inst& i) {
-    return i.op == RICCI_K_STORE || i.op == RICCI_K_SET || i.op == RICCI_K_CHECK;
-  });
+  return std::none_of(k_.insts + first, k_.insts + last, [](const ricci_inst& i) { return HasEffect(i.op); });
 }
 
 // Stores, checks and control flow are needed, and what they need is. A reduction whose sum is not needed goes as a
@@ -153,7 +162,7 @@ void Facts::FindDead(const Blocks& blocks) {
   std::vector<uint8_t> needed(k_.n_insts, 0);
   for (uint32_t v = k_.n_insts; v-- > 1;) {
     const ricci_inst& inst = k_.insts[v];
-    const bool value = inst.op < RICCI_S_COUNT || inst.op == RICCI_K_LOAD || inst.op == RICCI_K_GET;
+    const bool value = IsScalar(inst.op) || inst.op == RICCI_K_LOAD || inst.op == RICCI_K_GET;
     if (inst.op == RICCI_K_YIELD && !needed[v] && blocks.close[inst.a] == v && IsPure(inst.a, v)) {
       for (; v > inst.a; --v) is_[v] = Is::kDead;
       is_[v] = Is::kDead;

@@ -25,6 +25,10 @@ class Facts {
   Is is(uint32_t v) const { return is_[v]; }
   uint32_t same(uint32_t v) const { return same_[v]; }  // the earlier value that v is
   int64_t constant(uint32_t v) const { return ranges_[v].lo; }
+  // Bounds of an integer, if they are known.
+  std::optional<Interval> RangeOf(uint32_t v) const {
+    return ranges_[v].known ? std::optional(Interval{ranges_[v].lo, ranges_[v].hi + 1}) : std::nullopt;
+  }
   // Rough number of scalar operations that are left.
   double cost() const;
   // Where comparisons of `index` with a constant change, in order.
@@ -41,6 +45,7 @@ class Facts {
   };
   Range Of(const ricci_inst& inst, uint32_t v);
   Range Arithmetic(const ricci_inst& inst, uint32_t v);
+  Range Clamped(const ricci_inst& outer) const;
   Range Comparison(uint16_t op, const Range& a, const Range& b) const;
   Range Logic(const ricci_inst& inst, const Range& a, const Range& b) const;
   Range Choice(const ricci_inst& inst, uint32_t v);

@@ -1,5 +1,7 @@
 #include "codegen/schedule.h"
 
+#include "codegen/updates.h"
+
 #include <algorithm>
 #include <cstdio>
 
@@ -7,28 +9,29 @@ namespace ricci::codegen {
 namespace {
 
 constexpr unsigned kFewestLanes = 4;
-constexpr int64_t kRowsTogether = 8;       // rows of one small matrix,
-constexpr double kTogetherCode = 512;      // and the operations of all of them
-constexpr int64_t kReduceChunk = 1 << 16;  // elements of one chunk of a long reduction
-constexpr int64_t kLeastChunk = 1 << 10;   // of which so many are combined, at least
-constexpr int64_t kFewTasks = 64;          // a reduction for fewer tasks than that is cut into chunks
-constexpr double kTaskCycles = 1 << 15;    // of one task, at least: what it costs to hand it over is some 5,000
-constexpr int64_t kTasks = 256;            // at most so many: long tasks keep the processor's prefetching going
-constexpr double kSeveralThreads = 0.85;   // what counts of work that several threads can share
+constexpr int64_t kRowsTogether = 8;      // rows of one small matrix,
+constexpr double kTogetherCode = 512;     // and the operations of all of them
+constexpr int64_t kLeastChunk = 1 << 10;  // elements of a chunk of a reduction that are combined, at least
+constexpr int64_t kFewTasks = 64;         // a reduction for fewer tasks than that is cut into chunks
+constexpr int64_t kLine = 16;             // elements of which tasks share none
+constexpr int64_t kCopies = 16, kMostCopied = 1 << 20;  // of all elements; elements of all copies
+constexpr int64_t kTasks = 256;           // of one kernel, at most: long ones keep the processor's prefetching going
+constexpr double kSeveralThreads = 0.85;  // what counts of work that several threads can share
 // What takes lanes two vectors at a time.
 constexpr int64_t kChainPoints = 128, kChainInsts = 128, kChainState = 8, kChainTrips = 512;
 
 class Scheduler {
  public:
-  Scheduler(const ricci_kernel_table& k, const Blocks& blocks, const ricci_target& target)
-      : k_(k), blocks_(blocks), target_(target) {}
+  Scheduler(const ricci_kernel_table& k, const Blocks& blocks, const ricci_target& target, const Cuts& cuts)
+      : k_(k), blocks_(blocks), target_(target), cuts_(cuts) {}
 
-  KernelSchedule Run(int64_t region_code) {
+  KernelSchedule Run() {
     FindDims();
     ChooseLanes();
     FindSplit();
     CountUnits();
-    if (s_.split == 0 && !s_.rows_together && s_.pieces.empty()) s_.regions = CutRegions(k_, blocks_, region_code);
+    if (s_.split == 0 && !s_.rows_together && s_.pieces.empty() && !s_.copied && s_.shared == 0)
+      s_.regions = CutRegions(k_, blocks_, cuts_.region_code);
     return std::move(s_);
   }
 
@@ -112,7 +115,7 @@ class Scheduler {
     for (uint32_t i = reduce + 1; i < blocks_.close[reduce]; ++i) {
       if (k_.insts[i].op != RICCI_K_REDUCE) continue;
       const ricci_exact trips = ricci_exact_of(TripsOf(k_, i).value_or(1)) * NestedTrips(i);
-      most = std::max(most, ricci_exact_clamp(trips, 0, kReduceChunk));
+      most = std::max(most, ricci_exact_clamp(trips, 0, cuts_.chunk));
       i = blocks_.close[i];
     }
     return most;
@@ -120,8 +123,9 @@ class Scheduler {
 
   int64_t ChunkLength(uint32_t reduce) const {
     const int64_t inner = std::max<int64_t>(Inner(), 1), nested = NestedTrips(reduce);
-    if (nested > 1) return std::max(kReduceChunk / inner / nested, int64_t{1});
-    return std::max(kReduceChunk / inner / kLeastChunk, int64_t{1}) * kLeastChunk;
+    if (nested > 1) return std::max(cuts_.chunk / inner / nested, int64_t{1});
+    const int64_t least = std::min(kLeastChunk, cuts_.chunk);
+    return std::max(cuts_.chunk / inner / least, int64_t{1}) * least;
   }
 
   // The top-level REDUCE that is long enough to be split over threads, or 0.
@@ -133,7 +137,7 @@ class Scheduler {
       if (op == RICCI_K_FOR || op == RICCI_K_WHILE || op == RICCI_K_IF || op == RICCI_K_LOCAL || op == RICCI_K_SCAN) {
         return 0;
       }
-      if ((op == RICCI_K_STORE || op == RICCI_K_CHECK) && found == 0) return 0;
+      if (HasEffect(op) && found == 0) return 0;
       if (op != RICCI_K_REDUCE) continue;
       const auto trips = TripsOf(k_, i);
       if (found != 0 || !trips || *trips < 2 * ChunkLength(i)) return 0;
@@ -148,7 +152,7 @@ class Scheduler {
     uint32_t found = 0;
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
       const uint16_t op = k_.insts[i].op;
-      if (blocks_.parent[i] != 0 || op < RICCI_S_COUNT) continue;
+      if (blocks_.parent[i] != 0 || IsScalar(op)) continue;
       if (op == RICCI_K_SCAN && found == 0 && IsLongScan(i)) {
         found = i;
       } else if (op != RICCI_K_CONST && op != RICCI_K_DOMAIN && op != RICCI_K_LOAD && op != RICCI_K_ASSUME_LESS &&
@@ -161,11 +165,10 @@ class Scheduler {
 
   bool IsLongScan(uint32_t scan) const {
     const auto trips = TripsOf(k_, scan);
-    if (s_.over_domain || !trips || *trips < 2 * kReduceChunk || !Spreads(k_, blocks_, scan, s_.lanes)) return false;
+    if (s_.over_domain || !trips || *trips < 2 * cuts_.chunk || !Spreads(k_, blocks_, scan, s_.lanes)) return false;
     const ScanParts parts(k_, blocks_, scan);
-    return std::none_of(k_.insts + parts.body, k_.insts + parts.prefix, [](const ricci_inst& inst) {
-      return inst.op == RICCI_K_STORE || inst.op == RICCI_K_SET || inst.op == RICCI_K_CHECK;
-    });
+    return std::none_of(k_.insts + parts.body, k_.insts + parts.prefix,
+                        [](const ricci_inst& inst) { return HasEffect(inst.op); });
   }
 
   void SplitScan(uint32_t scan) {
@@ -175,8 +178,8 @@ class Scheduler {
     s_.split = scan;
     s_.rows_together = false;
     s_.pieces.clear();
-    s_.chunk_length = kReduceChunk;
-    s_.chunks = (*TripsOf(k_, scan) + kReduceChunk - 1) / kReduceChunk;
+    s_.chunk_length = cuts_.chunk;
+    s_.chunks = (*TripsOf(k_, scan) + cuts_.chunk - 1) / cuts_.chunk;
     s_.partial_chunks = points * s_.chunks;
     s_.partials = s_.partial_chunks * k_.insts[scan].imm;
   }
@@ -208,6 +211,7 @@ class Scheduler {
     if (rows > kRowsTogether || Inner() > s_.lanes) return false;
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
       const ricci_inst& inst = k_.insts[i];
+      if (inst.op == RICCI_K_COMBINE) return false;
       if (inst.op == RICCI_K_STORE && (blocks_.parent[i] != 0 || k_.buffers[inst.imm].access != RICCI_ACCESS_WRITE)) {
         return false;
       }
@@ -225,26 +229,72 @@ class Scheduler {
     s_.units = rank == 1 ? k_.domain[0] : 1;
     for (uint32_t d = 0; d + 1 + s_.rows_together < rank; ++d) s_.units *= k_.domain[d];
     s_.grain = s_.split != 0 ? s_.units : Grain();  // what is left after a split is little
+    if (s_.split == 0) ShareUpdates();
+  }
+
+  // Points that may combine into one element are of one task, or each chunk of them has a copy of all elements.
+  void ShareUpdates() {
+    const std::optional<Updates> updates = FindUpdates(k_, blocks_, s_.dims);
+    if (!updates) return;
+    const uint32_t rank = k_.domain_rank;
+    int64_t together = 1;  // rows
+    for (uint32_t d = updates->apart; d + 1 < rank; ++d) together *= k_.domain[d];
+    if (rank == 1 && updates->apart == 0) together = s_.units;
+    if (updates->apart == 0 && (CopyElements(*updates) || ShareLoop(*updates))) return;
+    s_.grain = (s_.grain + together - 1) / together * together;
+  }
+
+  // Many updates of few elements.
+  bool CopyElements(const Updates& updates) {
+    if (!updates.elements) return false;
+    const int64_t count = updates.elements->hi - updates.elements->lo;
+    const double cycles = s_.cost.cycles;
+    const double copies = std::min({cycles / cuts_.copy_cycles / static_cast<double>(count), cycles / cuts_.task_cycles,
+                                    static_cast<double>(kMostCopied / count), static_cast<double>(kCopies),
+                                    static_cast<double>(s_.units)});
+    if (copies < 2) return false;
+    s_.copied = updates.elements;
+    // Chunks of points are whole vectors, as tasks are.
+    const int64_t align = k_.domain_rank == 1 && s_.over_domain ? s_.lanes : 1;
+    const int64_t parts = static_cast<int64_t>(copies) * align;
+    s_.chunk_length = (s_.units + parts - 1) / parts * align;
+    s_.chunks = s_.partial_chunks = (s_.units + s_.chunk_length - 1) / s_.chunk_length;
+    s_.partials = s_.chunks * count;
+    s_.units = count;
+    const auto least = static_cast<int64_t>(cuts_.task_cycles / static_cast<double>(s_.chunks));
+    s_.grain = (least + kLine - 1) / kLine * kLine;
+    return true;
+  }
+
+  bool ShareLoop(const Updates& updates) {
+    if (updates.loop == 0 || s_.over_domain || !Spreads(k_, blocks_, updates.loop, s_.lanes)) return false;
+    const int64_t trips = *TripsOf(k_, updates.loop);
+    const auto least = static_cast<int64_t>(static_cast<double>(trips) * cuts_.task_cycles / s_.cost.cycles) + 1;
+    const int64_t grain = (least + kLine - 1) / kLine * kLine;
+    if (grain >= trips) return false;
+    s_.shared = updates.loop, s_.units = trips, s_.grain = grain;
+    return true;
   }
 
   int64_t Grain() const {
     const double per_unit = std::max(0.01, s_.cost.cycles / static_cast<double>(std::max<int64_t>(s_.units, 1)));
     const int64_t align = k_.domain_rank == 1 && s_.over_domain ? int64_t{4} * s_.lanes : 1;
-    const auto least = static_cast<int64_t>(kTaskCycles / per_unit);
+    const auto least = static_cast<int64_t>(cuts_.task_cycles / per_unit);
     return std::max<int64_t>({1, (least + align - 1) / align, (s_.units / kTasks + align - 1) / align}) * align;
   }
 
   const ricci_kernel_table& k_;
   const Blocks& blocks_;
   const ricci_target& target_;
+  const Cuts& cuts_;
   KernelSchedule s_;
 };
 
 }  // namespace
 
 KernelSchedule ScheduleKernel(const ricci_kernel_table& k, const Blocks& blocks, const ricci_target& target,
-                              int64_t region_code) {
-  return Scheduler(k, blocks, target).Run(region_code);
+                              const Cuts& cuts) {
+  return Scheduler(k, blocks, target, cuts).Run();
 }
 
 Cost CostInPlan(const KernelSchedule& s) {
@@ -257,7 +307,10 @@ std::string ToText(const KernelSchedule& s) {
   if (!s.pieces.empty()) text += ", " + std::to_string(s.pieces.size()) + " pieces";
   if (!s.regions.empty()) text += ", " + std::to_string(s.regions.size()) + " regions";
   if (s.split != 0) text += ", " + std::to_string(s.chunks) + " chunks of %" + std::to_string(s.split);
-  if (s.units > s.grain) text += ", tasks of " + std::to_string(s.grain) + " of " + std::to_string(s.units) + " rows";
+  if (s.copied)
+    text += ", " + std::to_string(s.chunks) + " chunks with copies of " + std::to_string(s.units) + " elements";
+  const char* const units = s.shared != 0 ? " trips" : s.copied ? " elements" : " rows";
+  if (s.units > s.grain) text += ", tasks of " + std::to_string(s.grain) + " of " + std::to_string(s.units) + units;
   char cycles[32];
   std::snprintf(cycles, sizeof cycles, "%.0f", s.cost.cycles);
   return text + ", about " + cycles + " cycles";

@@ -10,6 +10,15 @@
 
 namespace ricci::codegen {
 
+// What is cut into parts, and how large these are at least. Tests take smaller numbers, so that small programs show
+// what otherwise only large ones would.
+struct Cuts {
+  int64_t region_code = kRegionCode;  // instructions that the code of one function is made for, about
+  int64_t chunk = 1 << 16;            // elements of one chunk of a long reduction or scan; a multiple of all lanes
+  double copy_cycles = 32;            // of work that are worth another copy of an element
+  double task_cycles = 1 << 15;       // of one task: what it costs to hand it over is some 5,000
+};
+
 struct KernelSchedule {
   unsigned lanes = 1;           // of the level that is spread
   bool over_domain = false;     // that level is the innermost dimension of the domain; else inner loops are
@@ -24,14 +33,19 @@ struct KernelSchedule {
   int64_t chunks = 0, chunk_length = 0;
   int64_t partial_chunks = 0, partials = 0;  // of all rows; partial results
 
+  // What points combine into elements, if tasks share it: either chunks of `chunk_length` rows, each into a copy of the
+  // elements `copied` of its own, which are then combined (units are elements); or the trips of the loop `shared`, no
+  // two of which update one element: each task goes through all points (units are trips).
+  std::optional<Interval> copied;
+  uint32_t shared = 0;
+
   int64_t units = 1;  // points of a one-dimensional domain, rows of a larger one
   int64_t grain = 1;  // units of one task; fixed by shape, so that results do not depend on threads
   Cost cost;
 };
 
-// `region_code`: instructions that the code of one function is made for, about.
 KernelSchedule ScheduleKernel(const ricci_kernel_table& k, const Blocks& blocks, const ricci_target& target,
-                              int64_t region_code = kRegionCode);
+                              const Cuts& cuts = {});
 std::string ToText(const KernelSchedule& s);
 // Of all points, as it counts when plans are compared: how many threads there will be is not known, but what they could
 // share is worth somewhat more than what they could not.

@@ -62,7 +62,7 @@ LlvmBuilder EmitModule(const Backend& backend, const Tables& tables, PlanCode& e
                 LLVMCreateBuilderInContext(ctx),
                 backend.jit->lanes(),
                 backend.settings.stack_local,
-                backend.settings.region_code,
+                backend.settings.cuts,
                 backend.jit->lanes() == 16};
   emitted = EmitPlan(l, tables.kernels, tables.n_kernels, *tables.plan, tables.workers);
   LLVMDisposeBuilder(l.b);

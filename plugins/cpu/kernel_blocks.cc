@@ -32,6 +32,9 @@ void KernelEmitter::Range(uint32_t first, uint32_t last) {
         }
         StoreTo(k_.buffers[inst.imm].dtype, Buffer(static_cast<size_t>(inst.imm)), At(inst.a), inst.a, inst.b);
         break;
+      case RICCI_K_COMBINE:
+        Update(i);
+        break;
       case RICCI_K_LOCAL:
         DeclareLocal(i);
         ClearSwitchedOff(i);
@@ -133,6 +136,11 @@ void KernelEmitter::BeginSpread(uint32_t loop) {
 
 uint32_t KernelEmitter::ForSpread(uint32_t id, uint32_t close) {
   const ricci_inst& inst = k_.insts[id];
+  V lo = One(inst.a), hi = One(inst.b);
+  if (id == schedule_.shared) {
+    hi = LLVMBuildAdd(l_.b, lo, LLVMGetParam(function_, 2), "");
+    lo = LLVMBuildAdd(l_.b, lo, LLVMGetParam(function_, 1), "");
+  }
   BeginSpread(id);
   const auto spread = [&](V begin, V end, bool even) {
     Loop(begin, end, l_.lanes, [&](V x) {
@@ -143,14 +151,14 @@ uint32_t KernelEmitter::ForSpread(uint32_t id, uint32_t close) {
     });
   };
   std::vector<Piece> pieces;
-  if (facts_ == nullptr) pieces = CutLoop(k_, blocks_, id, l_.lanes);
+  if (facts_ == nullptr && id != schedule_.shared) pieces = CutLoop(k_, blocks_, id, l_.lanes);
   for (const Piece& p : pieces) {
     facts_ = &p.facts[0];
     spread(l_.I64(p.range.lo), l_.I64(p.range.hi), (p.range.hi - p.range.lo) % l_.lanes == 0);
     facts_ = nullptr;
   }
   const auto trips = TripsOf(k_, id);
-  if (pieces.empty()) spread(One(inst.a), One(inst.b), trips && *trips % l_.lanes == 0);
+  if (pieces.empty()) spread(lo, hi, trips && *trips % l_.lanes == 0);
   spreading_ = false;
   return close;
 }

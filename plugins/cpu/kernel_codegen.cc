@@ -52,8 +52,17 @@ bool KernelEmitter::Fail(const std::string& what) {
 
 void KernelEmitter::Domain() {
   if (IsSplitScan()) return ScanChunks();
-  if (part_ == Part::kPartial) return Chunks();
   V begin = LLVMGetParam(function_, 1), end = LLVMGetParam(function_, 2);
+  if (schedule_.copied) return part_ == Part::kPartial ? UpdateCopies(begin, end) : CombineCopies(begin, end);
+  if (part_ == Part::kPartial) return Chunks();
+  if (schedule_.shared == 0) return Rows(begin, end);
+  int64_t rows = k_.domain_rank == 1 ? k_.domain[0] : 1;
+  for (uint32_t d = 0; d + 1 < k_.domain_rank; ++d) rows *= k_.domain[d];
+  Rows(l_.I64(0), l_.I64(rows));
+}
+
+// Rows [begin, end) of the domain, or points of one of one dimension.
+void KernelEmitter::Rows(V begin, V end) {
   row_ = column_ = l_.I64(0);
   if (k_.domain_rank == 0) return Range(1, k_.n_insts);
   const int64_t inner = k_.domain[k_.domain_rank - 1];
@@ -257,16 +266,21 @@ ricci_target TargetOf(unsigned lanes) {
   return t;
 }
 
-KernelCode EmitKernel(const LlvmBuilder& builder, const ricci_kernel_table& k, const std::string& name) {
+KernelCode EmitKernel(const LlvmBuilder& builder, const ricci_kernel_table& k, const std::string& name,
+                      uint32_t workers) {
   const Blocks blocks(k);
-  const KernelSchedule schedule = codegen::ScheduleKernel(k, blocks, TargetOf(builder.lanes), builder.region_code);
+  const KernelSchedule schedule = codegen::ScheduleKernel(k, blocks, TargetOf(builder.lanes), builder.cuts);
   KernelCode out;
   out.units = schedule.units, out.grain = schedule.grain;
+  if (schedule.shared != 0) {  // any cut gives the same bits
+    const int64_t share = (out.units + workers - 1) / workers;
+    out.grain = (std::max(out.grain, share) + out.grain - 1) / out.grain * out.grain;
+  }
   LlvmBuilder l = builder;
   l.lanes = schedule.lanes;
   l.shared_math = SharedMath(k);
   for (uint32_t i = 0; i < k.n_insts; ++i) out.checks |= k.insts[i].op == RICCI_K_CHECK;
-  if (schedule.split != 0) {
+  if (schedule.partials != 0) {
     KernelEmitter(l, k, blocks, schedule, out).Emit(name + "_chunks", Part::kPartial);
     out.partial_chunks = schedule.partial_chunks, out.partials = schedule.partials;
   }

@@ -16,7 +16,7 @@ namespace ricci::cpu {
 struct KernelCode {
   LLVMValueRef function;
   int64_t units = 1;           // 0 .. units - 1 may run on any threads
-  int64_t grain = 1;           // units of one task; fixed by shape, so that results do not depend on threads
+  int64_t grain = 1;           // units of one task; by shape, but where tasks own elements to update
   uint64_t scratch_bytes = 0;  // per worker
   // A long reduction for few points: `partial` computes chunks of it (units: chunks of rows) into partial results that
   // `function` combines; they lie in the buffer after the kernel's own, at most 8 bytes each.
@@ -28,8 +28,9 @@ struct KernelCode {
 
 // What schedules need to know of a processor with so many lanes of 32 bits.
 ricci_target TargetOf(unsigned lanes);
-// As ScheduleKernel says.
-KernelCode EmitKernel(const LlvmBuilder& builder, const ricci_kernel_table& k, const std::string& name);
+// As ScheduleKernel says; for so many workers, on which nothing depends that is computed.
+KernelCode EmitKernel(const LlvmBuilder& builder, const ricci_kernel_table& k, const std::string& name,
+                      uint32_t workers);
 
 }  // namespace ricci::cpu
 #endif

@@ -112,6 +112,7 @@ class KernelEmitter {
   // ---- the domain ----
 
   void Domain();
+  void Rows(V begin, V end);
   // Coordinates of all dimensions but the last `inner` ones, from the number of the row.
   void SetRow(V row, uint32_t inner);
   // The chunks [begin, end) of a reduction that runs on several threads; each for all points of a row.
@@ -226,13 +227,26 @@ class KernelEmitter {
   // registers takes time that grows with the square of them.
   V Buffer(size_t i) { return buffers_.empty() ? LoadBuffer(i) : buffers_[i]; }
   V LoadBuffer(size_t i);
-  size_t CountBuffers() const { return k_.n_buffers + (schedule_.split != 0) + (out_.checks ? 1 : 0); }
+  size_t CountBuffers() const { return k_.n_buffers + (schedule_.partials != 0) + (out_.checks ? 1 : 0); }
 
   static bool IsRun(const Value& index) { return index.linear() && (index.stride == 1 || index.stride == -1); }
   V RunAddress(LLVMTypeRef t, V base, const Value& index);
   void LoadFrom(uint32_t id, uint32_t dtype, V base, const Value& index, uint32_t index_id);
 
   void StoreTo(uint32_t dtype, V base, const Value& index, uint32_t index_id, uint32_t value_id);
+
+  // ---- updates that points combine ----
+
+  void Update(uint32_t id);
+  void UpdateOne(uint32_t id, V address, V value);
+  void UpdateRun(uint32_t id);
+  void UpdateLanes(uint32_t id);
+  V UpdatedBuffer(const ricci_inst& inst);
+  // The copies that chunks of rows combine into, and all of them into the elements.
+  void UpdateCopies(V begin, V end);
+  void CombineCopies(V begin, V end);
+  const ricci_inst& CopiedUpdate() const;
+  V CopyOf(LLVMTypeRef t, V chunk);
 
   V MaskOrAll() { return mask_ != nullptr ? mask_ : l_.IntLike(LLVMConstNull(l_.vec(l_.i1())), 1); }
 
@@ -382,6 +396,7 @@ class KernelEmitter {
   uint32_t together_ = 0;  // the dimension, before the innermost, all points of which are computed together
   std::vector<Postponed> postponed_;
   RunningScan scan_;
+  V copy_ = nullptr;  // what updates go to instead of their buffer
   Part part_ = Part::kWhole;
   uint64_t stack_ = 0, scratch_ = 0;
 };

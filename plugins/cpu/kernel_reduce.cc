@@ -17,6 +17,10 @@ uint32_t KernelEmitter::AccumulatorDType(uint32_t dtype) const {
 }
 
 V KernelEmitter::Identity(uint32_t op, uint32_t dtype) {
+  if (dtype == RICCI_F16 || dtype == RICCI_BF16) {
+    const V wide[] = {Identity(op, RICCI_F32)};
+    return EmitScalar(l_, RICCI_S_CONVERT, RICCI_F32, dtype, wide);
+  }
   const LLVMTypeRef t = ValueType(l_, dtype);
   const bool real = dtype >= RICCI_F16 && dtype <= RICCI_F64, is_signed = dtype >= RICCI_I8 && dtype <= RICCI_I64;
   const unsigned bits = dtype == RICCI_BOOL ? 1 : SizeOfDType(dtype) * 8;

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "codegen/schedule.h"
+
 namespace ricci::cpu {
 
 // One module under construction.
@@ -18,9 +20,9 @@ struct LlvmBuilder {
   LLVMContextRef ctx;
   LLVMModuleRef module;
   LLVMBuilderRef b;
-  unsigned lanes;                     // of a vector
-  uint64_t stack_local = 0;           // see Settings
-  int64_t region_code = 0;            // see Settings
+  unsigned lanes;            // of a vector
+  uint64_t stack_local = 0;  // see Settings
+  codegen::Cuts cuts = {};
   bool avx512 = false;                // the processor has it
   std::bitset<128> shared_math = {};  // RICCI_S_* that are called, not inlined: the kernel has many of them
 

@@ -108,7 +108,7 @@ class PlanCodegen {
   PlanCode Emit() {
     for (uint32_t i = 0; i < n_kernels_; ++i) {
       const std::string name(kernels_[i]->name.ptr, kernels_[i]->name.len);
-      code_.push_back(EmitKernel(l_, *kernels_[i], "kernel." + name));
+      code_.push_back(EmitKernel(l_, *kernels_[i], "kernel." + name, workers_));
       if (!code_.back().error.empty()) {
         out_.error = name + ": " + code_.back().error;
         return out_;

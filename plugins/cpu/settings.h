@@ -4,16 +4,16 @@
 #define RICCI_CPU_SETTINGS_H_
 #include <cstdint>
 
-#include "codegen/regions.h"
+#include "codegen/schedule.h"
 #include "ricci/context.h"
 
 namespace ricci::cpu {
 
 struct Settings {
-  uint64_t stack_local = 16384;                // bytes of one private array on the stack; larger ones are in scratch
-  int64_t region_code = codegen::kRegionCode;  // see ScheduleKernel
-  const char* processor = nullptr;             // LLVM's name, such as `x86-64-v2`; NULL: this one
-  const char* features = "";                   // of that processor besides, in LLVM's form: `+avx512f,+avx512vl`
+  uint64_t stack_local = 16384;  // bytes of one private array on the stack; larger ones are in scratch
+  codegen::Cuts cuts;
+  const char* processor = nullptr;  // LLVM's name, such as `x86-64-v2`; NULL: this one
+  const char* features = "";        // of that processor besides, in LLVM's form: `+avx512f,+avx512vl`
 };
 
 // Registers a backend without the library lowerings; call from a plugin's attach.

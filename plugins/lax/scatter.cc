@@ -1,9 +1,10 @@
 // scatter, scatter-add, -sub, -mul, -min, -max: x with windows of `updates` written to, or combined with it at,
 // positions listed in an index array.
 //
-// Windows are taken in the order of the index array, so that of several updates of one element the last one stands and
-// sums are the same on every run. Modes: `clip` clamps a position so that its window lies inside; with `fill` and
-// `promise_in_bounds` a window that does not lie inside is dropped.
+// Windows are written in the order of the index array, so that of several updates of one element the last one stands;
+// where updates are combined, their order follows shapes alone, so that sums are the same on every run. Modes: `clip`
+// clamps a position so that its window lies inside; with `fill` and `promise_in_bounds` a window that does not lie
+// inside is dropped.
 //
 // Derivatives follow JAX's rules, but look windows up in the mode of the scatter, so that they hold for clamped
 // positions too.
@@ -208,18 +209,28 @@ void BatchRule(const Eqn& e, Batch& a) {
 }
 
 // ---- lowering ----
-// Element `at` of the result, from the old one and the update.
-using Combine = Scalar (*)(Scalar old, Scalar update);
-Scalar Replace(Scalar, Scalar update) { return update; }
-Scalar Plus(Scalar old, Scalar update) { return old + update; }
-Scalar Minus(Scalar old, Scalar update) { return old - update; }
-Scalar Times(Scalar old, Scalar update) { return old * update; }
-Scalar Least(Scalar old, Scalar update) { return Min(old, update); }
-Scalar Greatest(Scalar old, Scalar update) { return Max(old, update); }
+// What becomes of an element and an update.
+enum class Combine : uint8_t { kReplace, kAdd, kSub, kMul, kMin, kMax };
+
+void Update(const KernelArray& result, Combine how, const Index& to, Scalar update) {
+  switch (how) {
+    case Combine::kReplace:
+      return result.Store(to, update);
+    case Combine::kAdd:
+      return result.Combine(to, RICCI_S_ADD, update);
+    case Combine::kSub:
+      return result.Combine(to, RICCI_S_ADD, -update);
+    case Combine::kMul:
+      return result.Combine(to, RICCI_S_MUL, update);
+    case Combine::kMin:
+      return result.Combine(to, RICCI_S_MIN, update);
+    default:
+      return result.Combine(to, RICCI_S_MAX, update);
+  }
+}
 
 // Writes the window of the index point `point` (all dimensions of the index array but the last).
-template <Combine combine>
-void WriteWindow(KernelBuilder& k, const Eqn& e, const WindowDims& d, const Index& point) {
+void WriteWindow(KernelBuilder& k, const Eqn& e, const WindowDims& d, const Index& point, Combine combine) {
   const Shape sizes = WindowSizes(e, d), window = d.WindowOfOperand(), counting = d.Counting();
   Index start(static_cast<size_t>(d.operand_rank), k.At(0)), position = point;
   for (size_t i = 0; i < d.operand_batch.size(); ++i) {
@@ -245,8 +256,7 @@ void WriteWindow(KernelBuilder& k, const Eqn& e, const WindowDims& d, const Inde
         from[static_cast<size_t>(d.window[i])] = offset[i];
         to[static_cast<size_t>(window[i])] = start[static_cast<size_t>(window[i])] + offset[i];
       }
-      const Scalar update = k.Operand(2).Load(from);
-      k.Result().Store(to, combine(k.Result().Load(to), update));
+      Update(k.Result(), combine, to, k.Operand(2).Load(from));
     });
   };
   inside.id == 0 ? write() : k.If(inside, write);
@@ -262,17 +272,25 @@ void LoopOver(KernelBuilder& k, Dims extents, std::span<const int64_t> dims, Ind
   });
 }
 
-// Batching dimensions run in parallel: their windows never meet. For each, the windows follow in order.
+// Batching dimensions run in parallel: their windows never meet. For each, windows that are combined may meet, and
+// those that are written follow in order.
 template <Combine combine>
 void Updates(KernelBuilder& k, const Eqn& e) {
   if (IsEmpty(e)) return;
   const WindowDims d(e, kNames);
   const ArrayType x = e.in(0), indices = e.in(1);
-  const Shape sequential = rules::Complement(d.index_batch, indices.rank() - 1);
+  const Shape counting = rules::Complement(d.index_batch, indices.rank() - 1);
   k.Parallel(rules::Pick(x.shape(), d.operand_batch), [&](const Index& batch) {
     Index point(static_cast<size_t>(indices.rank() - 1));
     for (size_t i = 0; i < batch.size(); ++i) point[static_cast<size_t>(d.index_batch[i])] = batch[i];
-    LoopOver(k, indices.shape(), sequential, point, [&] { WriteWindow<combine>(k, e, d, point); });
+    if constexpr (combine == Combine::kReplace) {
+      LoopOver(k, indices.shape(), counting, point, [&] { WriteWindow(k, e, d, point, combine); });
+    } else {
+      k.Parallel(rules::Pick(indices.shape(), counting), [&](const Index& window) {
+        for (size_t i = 0; i < counting.size(); ++i) point[static_cast<size_t>(counting[i])] = window[i];
+        WriteWindow(k, e, d, point, combine);
+      });
+    }
   });
 }
 
@@ -294,7 +312,7 @@ Value Simpler(const Eqn& e, std::span<const Value> in) {
   Values starts;
   for (int64_t s : start) starts.push_back(full(in[0].builder, Dims{}, DType::kI64, s));
   Value update = reshape(in[2], sizes);
-  if (combine == Plus) update = add(slice(in[0], start, limit), update);
+  if (combine == Combine::kAdd) update = add(slice(in[0], start, limit), update);
   return dynamic_update_slice(in[0], update, starts);
 }
 
@@ -378,8 +396,8 @@ std::string Factors(const Eqn& e) {
   const WindowFactors f = FactorsOfWindows(text, e, d, WindowSizes(e, d));
   for (int64_t i : rules::Complement(d.index_batch, e.in(1).rank() - 1)) {
     const int64_t positions = f.indices[static_cast<size_t>(i)];
-    if constexpr (combine == Least || combine == Greatest) {
-      text.Mark(combine == Least ? "min" : "max", positions);
+    if constexpr (combine == Combine::kMin || combine == Combine::kMax) {
+      text.Mark(combine == Combine::kMin ? "min" : "max", positions);
     } else {
       text.MarkWhole(positions);
     }
@@ -407,13 +425,15 @@ constexpr Row Scatter(std::string_view name, JvpRule jvp, TransposeRule transpos
 }
 
 constexpr Row kRows[] = {
-    WithSimplify(Scatter<Replace, 0>("scatter", ScatterJvp, ScatterTranspose, Joined<kExamples, kUniqueReplace>::kText),
-                 Simpler<Replace>),
-    WithSimplify(Scatter<Plus, kNumbers>("scatter-add", rules::Linear, AddTranspose, kExamples), Simpler<Plus>),
-    Scatter<Minus, kNumbers>("scatter-sub", rules::Linear, SubTranspose, kExamples),
-    Scatter<Times, kNumbers>("scatter-mul", MulJvp, MulTranspose, kUniqueExamples),
-    Scatter<Least, kNumbers>("scatter-min", ExtremalJvp, nullptr, kRowExamples, rules::kNotLinear),
-    Scatter<Greatest, kNumbers>("scatter-max", ExtremalJvp, nullptr, kRowExamples, rules::kNotLinear),
+    WithSimplify(Scatter<Combine::kReplace, 0>("scatter", ScatterJvp, ScatterTranspose,
+                                               Joined<kExamples, kUniqueReplace>::kText),
+                 Simpler<Combine::kReplace>),
+    WithSimplify(Scatter<Combine::kAdd, kNumbers>("scatter-add", rules::Linear, AddTranspose, kExamples),
+                 Simpler<Combine::kAdd>),
+    Scatter<Combine::kSub, kNumbers>("scatter-sub", rules::Linear, SubTranspose, kExamples),
+    Scatter<Combine::kMul, kNumbers>("scatter-mul", MulJvp, MulTranspose, kUniqueExamples),
+    Scatter<Combine::kMin, kNumbers>("scatter-min", ExtremalJvp, nullptr, kRowExamples, rules::kNotLinear),
+    Scatter<Combine::kMax, kNumbers>("scatter-max", ExtremalJvp, nullptr, kRowExamples, rules::kNotLinear),
 };
 
 }  // namespace

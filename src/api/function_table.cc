@@ -109,6 +109,7 @@ constexpr ricci_api kFunctionTable = {
     .kernel_scalar = ricci_kernel_scalar,
     .kernel_load = ricci_kernel_load,
     .kernel_store = ricci_kernel_store,
+    .kernel_combine = ricci_kernel_combine,
     .kernel_private = ricci_kernel_private,
     .kernel_view = ricci_kernel_view,
     .kernel_copy = ricci_kernel_copy,

@@ -100,6 +100,15 @@ ricci_status* ricci_kernel_store(ricci_kernel_builder* k, ricci_karr a, const ri
   });
 }
 
+ricci_status* ricci_kernel_combine(ricci_kernel_builder* k, ricci_karr a, const ricci_sval* index, uint32_t n,
+                                   uint32_t combiner, ricci_sval v) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"k", k}}));
+    RICCI_TRY(args.Array("index", index, n));
+    return FromAbi(k)->Combine(a, Span(index, n), combiner, v);
+  });
+}
+
 ricci_status* ricci_kernel_private(ricci_kernel_builder* k, ricci_type t, ricci_karr* out) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"k", k}, {"out", out}}));

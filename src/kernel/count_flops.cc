@@ -67,6 +67,9 @@ uint64_t CountFlops(const ricci_kernel_table& k) {
       case RICCI_K_IF:
         runs.push_back(runs.back());
         break;
+      case RICCI_K_COMBINE:
+        count(k.insts[inst.b].dtype, Weight(static_cast<uint16_t>(RICCI_COMBINER_OF(inst.imm))));
+        break;
       case RICCI_K_YIELD:
         count(inst.dtype, Weight(static_cast<uint16_t>(k.insts[inst.a].imm)));
         runs.pop_back();

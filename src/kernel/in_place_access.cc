@@ -18,8 +18,12 @@ std::vector<BufferUse> BufferUses(const Kernel& k) {
     const ricci_inst& inst = k.insts[i];
     if (OpensBlock(inst.op)) open.push_back(i);
     if (ClosesBlock(inst.op)) open.pop_back();
-    if (inst.op != RICCI_K_LOAD && inst.op != RICCI_K_STORE) continue;
-    BufferUse& a = out[static_cast<size_t>(inst.imm)];
+    if (inst.op != RICCI_K_LOAD && inst.op != RICCI_K_STORE && inst.op != RICCI_K_COMBINE) continue;
+    BufferUse& a = out[RICCI_BUFFER_OF(inst.imm)];
+    if (inst.op == RICCI_K_COMBINE) {
+      a.index = BufferUse::kSeveral;
+      continue;
+    }
     a.index = a.index == 0 || a.index == inst.a ? inst.a : BufferUse::kSeveral;
     if (inst.op == RICCI_K_LOAD) {
       a.last_load = i;

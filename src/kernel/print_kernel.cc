@@ -71,7 +71,7 @@ class KernelPrinter {
     if (ClosesBlock(inst.op)) --depth_;
     const bool middle = inst.op == RICCI_K_ELSE || inst.op == RICCI_K_COND;
     text_.append(2 * (depth_ - (middle ? 1 : 0)), ' ');
-    text_ += base::Cat(inst.op < RICCI_S_COUNT ? ScalarText(i) : OtherText(i), "\n");
+    text_ += base::Cat(IsScalar(inst.op) ? ScalarText(i) : OtherText(i), "\n");
     if (OpensBlock(inst.op)) ++depth_;
   }
 
@@ -95,6 +95,9 @@ class KernelPrinter {
         return base::Cat(Value(i), "load b", inst.imm, "[", Use(inst.a), "]");
       case RICCI_K_STORE:
         return base::Cat("store b", inst.imm, "[", Use(inst.a), "] = ", Use(inst.b));
+      case RICCI_K_COMBINE:
+        return base::Cat(InfoOf(RICCI_COMBINER_OF(inst.imm)).name, " b", RICCI_BUFFER_OF(inst.imm), "[", Use(inst.a),
+                         "] with ", Use(inst.b));
       case RICCI_K_LOCAL:
         return base::Cat("%", i, " = local ", Name(inst.dtype), "[", inst.imm, "]");
       case RICCI_K_GET:

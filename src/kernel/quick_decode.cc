@@ -1,5 +1,6 @@
 // From a kernel table to QuickInst: one pass with a stack of open blocks, whose jumps are filled in when they close.
 #include "base/status.h"
+#include "kernel/block_ops.h"
 #include "kernel/quick_kernel.h"
 #include "kernel/scalar_float.h"
 
@@ -55,7 +56,7 @@ class QuickDecoder {
   }
 
   absl::Status DecodeOne(uint32_t i, const ricci_inst& inst) {
-    if (inst.op < RICCI_S_COUNT) {
+    if (IsScalar(inst.op)) {
       const uint32_t last = inst.c ? inst.c : inst.b ? inst.b : inst.a;
       Emit(ScalarOp(inst), i, inst.a, inst.b, inst.c).fn = FindScalarFn(inst.op, k_.insts[last].dtype, inst.dtype);
       return absl::OkStatus();
@@ -72,6 +73,9 @@ class QuickDecoder {
         break;
       case RICCI_K_STORE:
         Emit(Sized(QuickOp::kStore1, BufferWidth(inst)), i, inst.a, inst.b, 0, inst.imm);
+        break;
+      case RICCI_K_COMBINE:
+        DecodeCombine(i, inst);
         break;
       case RICCI_K_LOCAL:
         return AddLocal(i, inst);
@@ -91,6 +95,17 @@ class QuickDecoder {
         DecodeBlock(i, inst);
     }
     return absl::OkStatus();
+  }
+
+  // What is there, combined and stored goes through the register of this instruction.
+  void DecodeCombine(uint32_t i, const ricci_inst& inst) {
+    const uint32_t buffer = RICCI_BUFFER_OF(inst.imm), dtype = k_.buffers[buffer].dtype;
+    const uint32_t width = types::Info(dtype).size;
+    Emit(Sized(QuickOp::kLoad1, width), i, inst.a, 0, 0, buffer);
+    QuickInst& combine = Emit(QuickOp::kScalar, i, i, inst.b);
+    combine.dtype = static_cast<uint8_t>(dtype);
+    combine.fn = FindScalarFn(RICCI_COMBINER_OF(inst.imm), dtype, dtype);
+    Emit(Sized(QuickOp::kStore1, width), i, inst.a, i, 0, buffer);
   }
 
   uint32_t BufferWidth(const ricci_inst& inst) const { return types::Info(k_.buffers[inst.imm].dtype).size; }

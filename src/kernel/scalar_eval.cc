@@ -320,6 +320,8 @@ absl::StatusOr<uint32_t> ResultDType(uint32_t op, uint32_t requested, std::span<
   return GivesBool(op) ? uint32_t{RICCI_BOOL} : last;
 }
 
+bool IsUpdater(uint32_t op) { return op == RICCI_S_ADD || op == RICCI_S_MUL || op == RICCI_S_MAX || op == RICCI_S_MIN; }
+
 bool IsCombiner(uint32_t op) {
   return op == RICCI_S_ADD || op == RICCI_S_MUL || op == RICCI_S_MAX || op == RICCI_S_MIN || op == RICCI_S_AND ||
          op == RICCI_S_OR || op == RICCI_S_XOR;

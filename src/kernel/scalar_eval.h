@@ -39,6 +39,7 @@ uint64_t EncodeInteger(uint32_t dtype, int64_t v);
 // What a combination of no elements gives. `op`: ADD MUL MAX MIN AND OR XOR.
 uint64_t IdentityOf(uint32_t op, uint32_t dtype);
 bool IsCombiner(uint32_t op);
+bool IsUpdater(uint32_t op);  // of COMBINE
 
 }  // namespace ricci::inline v0::kernel
 #endif

@@ -14,6 +14,7 @@ class KernelVerifier {
   explicit KernelVerifier(const ricci_kernel_table& k) : k_(k), scope_of_(k.n_insts) {}
 
   absl::Status Run() {
+    accessed_.assign(k_.n_buffers, 0), combined_.assign(k_.n_buffers, 0);
     if (k_.n_insts == 0 || k_.insts[0].op != RICCI_K_NOP) return Error("instruction 0 is not nop");
     if (k_.domain_rank > RICCI_MAX_RANK) return Error("the domain has too many dimensions");
     for (uint32_t i = 0; i < k_.n_buffers; ++i) {
@@ -65,7 +66,7 @@ class KernelVerifier {
 
   // ---- instructions ----
   absl::Status CheckOne(const ricci_inst& inst) {
-    if (inst.op < RICCI_S_COUNT) return CheckScalar(inst);
+    if (IsScalar(inst.op)) return CheckScalar(inst);
     switch (inst.op) {
       case RICCI_K_CONST:
         return types::Info(inst.dtype).supported ? absl::OkStatus() : Error("a constant of no supported dtype");
@@ -76,6 +77,8 @@ class KernelVerifier {
       case RICCI_K_LOAD:
       case RICCI_K_STORE:
         return CheckBuffer(inst);
+      case RICCI_K_COMBINE:
+        return CheckCombine(inst);
       case RICCI_K_LOCAL:
         return types::Info(inst.dtype).supported && inst.imm >= 0
                    ? absl::OkStatus()
@@ -109,14 +112,31 @@ class KernelVerifier {
     return result.ok() ? CheckDType(inst, *result) : Error(std::string(result.status().message()));
   }
 
-  absl::Status CheckBuffer(const ricci_inst& inst) const {
+  absl::Status CheckBuffer(const ricci_inst& inst) {
     if (inst.imm < 0 || inst.imm >= k_.n_buffers) return Error(base::Cat("there is no buffer ", inst.imm));
     const ricci_kernel_buffer& b = k_.buffers[inst.imm];
     const bool load = inst.op == RICCI_K_LOAD;
+    if (combined_[static_cast<size_t>(inst.imm)] != 0)
+      return Error(base::Cat("buffer ", inst.imm, " is combined into and accessed otherwise"));
+    accessed_[static_cast<size_t>(inst.imm)] = 1;
     if (!(b.access & (load ? RICCI_ACCESS_READ : RICCI_ACCESS_WRITE)))
       return Error(base::Cat("buffer ", inst.imm, " may not be ", load ? "loaded from" : "stored to"));
     RICCI_TRY(CheckOperand(inst.a, RICCI_I64));
     return load ? CheckDType(inst, b.dtype) : CheckOperand(inst.b, b.dtype);
+  }
+
+  absl::Status CheckCombine(const ricci_inst& inst) {
+    const uint32_t buffer = RICCI_BUFFER_OF(inst.imm), combiner = RICCI_COMBINER_OF(inst.imm);
+    if (buffer >= k_.n_buffers) return Error(base::Cat("there is no buffer ", buffer));
+    constexpr uint32_t kBoth = RICCI_ACCESS_READ | RICCI_ACCESS_WRITE;
+    if ((k_.buffers[buffer].access & kBoth) != kBoth) return Error(base::Cat("buffer ", buffer, " may not be updated"));
+    if (accessed_[buffer] != 0) return Error(base::Cat("buffer ", buffer, " is combined into and accessed otherwise"));
+    combined_[buffer] = 1;
+    RICCI_TRY(CheckOperand(inst.a, RICCI_I64));
+    const uint32_t dtype = k_.buffers[buffer].dtype, operands[] = {dtype, dtype};
+    if (!IsUpdater(combiner)) return Error("elements are combined by add, mul, max, min only");
+    if (!ResultDType(combiner, 0, operands).ok()) return Error("elements of this dtype are not combined so");
+    return CheckOperand(inst.b, dtype);
   }
 
   absl::Status CheckBlock(const ricci_inst& inst) {
@@ -166,7 +186,7 @@ class KernelVerifier {
     for (uint32_t i = scan.begin + 1; i <= at_; ++i) {
       const ricci_inst& inst = k_.insts[i];
       const bool part = IsPartOfScan(inst.op);
-      if (!part && inst.op >= RICCI_S_COUNT) return Error("a combiner is made of scalar operations alone");
+      if (!part && !IsScalar(inst.op)) return Error("a combiner is made of scalar operations alone");
       const bool reads_index = inst.a == scan.begin || inst.b == scan.begin || inst.c == scan.begin;
       if (!part && reads_index) return Error("a combiner reads the index");
     }
@@ -232,7 +252,8 @@ class KernelVerifier {
   const ricci_kernel_table& k_;
   std::vector<uint32_t> scope_of_;
   std::vector<Open> blocks_{{0, 0}};
-  std::vector<uint8_t> open_{1};  // per scope
+  std::vector<uint8_t> open_{1};              // per scope
+  std::vector<uint8_t> accessed_, combined_;  // per buffer: loaded or stored; combined into
   uint32_t at_ = 0;
 };
 

@@ -17,6 +17,7 @@ std::vector<uint8_t> Needs(const Kernel& k) {
   std::vector<uint8_t> needs(k.buffers.size(), 0), stored(k.buffers.size(), 0);
   for (const ricci_inst& inst : k.insts) {
     if (inst.op == RICCI_K_STORE) stored[inst.imm] = 1;
+    if (inst.op == RICCI_K_COMBINE) needs[RICCI_BUFFER_OF(inst.imm)] = 1;
     if (inst.op == RICCI_K_LOAD && !stored[inst.imm]) needs[inst.imm] = 1;
   }
   if (k.updates >= 0) needs[static_cast<size_t>(k.updates)] = 1;

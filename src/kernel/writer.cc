@@ -54,8 +54,13 @@ bool Writer::CheckIndex(Val v, std::string_view where) {
 bool Writer::CheckAccess(uint32_t buffer, uint32_t access, std::string_view where) {
   if (!ok()) return false;
   if (buffer >= impl_->buffers.size()) return Check(false, base::Cat(where, ": there is no buffer ", buffer));
-  if ((impl_->buffers[buffer].access & access) == access) return true;
-  return Check(false, base::Cat(where, ": buffer ", buffer, " does not allow it"));
+  if ((impl_->buffers[buffer].access & access) != access) {
+    return Check(false, base::Cat(where, ": buffer ", buffer, " does not allow it"));
+  }
+  const bool combines = access == (RICCI_ACCESS_READ | RICCI_ACCESS_WRITE);
+  (combines ? impl_->combined : impl_->accessed)[buffer] = 1;
+  return Check(!impl_->accessed[buffer] || !impl_->combined[buffer],
+               base::Cat(where, ": where a kernel combines into a buffer (", buffer, ") it does nothing else with it"));
 }
 
 bool Writer::CheckLocal(LocalId local, std::string_view where) {
@@ -71,6 +76,7 @@ bool Writer::CheckLocal(LocalId local, std::string_view where) {
 uint32_t Writer::Buffer(uint32_t dtype, int64_t elements, uint32_t access) {
   Check(types::Info(dtype).supported && elements >= 0, "buffer: dtype or size is not valid");
   impl_->buffers.push_back({dtype, access, elements});
+  impl_->accessed.push_back(0), impl_->combined.push_back(0);
   return BufferCount() - 1;
 }
 uint32_t Writer::BufferCount() const { return static_cast<uint32_t>(impl_->buffers.size()); }
@@ -137,6 +143,21 @@ void Writer::Store(uint32_t buffer, Val index, Val v) {
   const std::optional<int64_t> element = w.nodes.IntegerOf(index);
   w.memory.Write(ArrayOfBuffer(buffer), element);
   w.nodes.Remember(LoadKey(buffer, index, dtype, w.memory.Version(ArrayOfBuffer(buffer), element)), v);
+}
+
+void Writer::Combine(uint32_t buffer, Val index, uint32_t combiner, Val v) {
+  if (!CheckAccess(buffer, RICCI_ACCESS_READ | RICCI_ACCESS_WRITE, "combine") || !CheckIndex(index, "combine") ||
+      !CheckValue(v, "combine") || !Check(IsUpdater(combiner), "combine: the combiner must be add, mul, max, min")) {
+    return;
+  }
+  const uint32_t dtypes[] = {impl_->buffers[buffer].dtype, DType(v)};
+  const absl::StatusOr<uint32_t> result = ResultDType(combiner, 0, dtypes);
+  if (!Check(result.ok(), base::Cat("combine: buffer ", buffer, " is ", NameOf(dtypes[0]), " and the value is ",
+                                    NameOf(dtypes[1])))) {
+    return;
+  }
+  impl_->nodes.Append({RICCI_K_COMBINE, 0, index, v, 0, RICCI_COMBINE(buffer, combiner)});
+  impl_->memory.Write(ArrayOfBuffer(buffer), std::nullopt);
 }
 
 LocalId Writer::Local(uint32_t dtype, int64_t elements) {

@@ -73,6 +73,8 @@ class Writer {
   // ---- memory; indices are i64 and linear ----
   Val Load(uint32_t buffer, Val index);
   void Store(uint32_t buffer, Val index, Val v);
+  // The element becomes it combined with v, by ADD MUL MAX MIN; parallel iterations may combine into one element.
+  void Combine(uint32_t buffer, Val index, uint32_t combiner, Val v);
   // A private array of this point, undefined at first; visible until the block around it ends.
   LocalId Local(uint32_t dtype, int64_t elements);
   Val Get(LocalId local, Val index);
@@ -86,6 +88,8 @@ class Writer {
   Val For(Val lo, Val hi, bool parallel = false);
   // extents.size() nested parallel loops from 0, closed by one End. Index values are written to `index`.
   void Parallel(std::span<const int64_t> extents, Val* index);
+  // The loops that are open above `depth` others are not parallel.
+  void InOrder(uint32_t depth);
   void While();              // then instructions,
   void Cond(Val condition);  // goes on while it holds; then the body
   void If(Val condition);    // a constant condition drops the branch not taken

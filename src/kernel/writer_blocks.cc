@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "kernel/block_ops.h"
 #include "kernel/scalar_eval.h"
 #include "kernel/writer.h"
 #include "kernel/writer_state.h"
@@ -33,10 +34,7 @@ std::optional<int64_t> TripCount(const NodeTable& nodes, Val lo, Val hi) {
 
 bool HasNoEffect(const Writer::Impl& w, const Block& block) {
   return std::none_of(w.nodes.order.begin() + static_cast<ptrdiff_t>(block.order_begin), w.nodes.order.end(),
-                      [&](Val v) {
-                        const uint16_t op = w.nodes[v].inst.op;
-                        return op == RICCI_K_STORE || op == RICCI_K_SET || op == RICCI_K_CHECK;
-                      });
+                      [&](Val v) { return HasEffect(w.nodes[v].inst.op); });
 }
 
 }  // namespace
@@ -77,6 +75,13 @@ int64_t Writer::Points() const {
     points = ricci_exact_clamp(ricci_exact_of(points) * *trips, 0, INT64_MAX);
   }
   return points;
+}
+
+void Writer::InOrder(uint32_t depth) {
+  for (size_t i = depth; i < impl_->blocks.size(); ++i) {
+    const Block& block = impl_->blocks[i];
+    if (block.kind == BlockKind::kFor && block.emitted) impl_->nodes[block.begin].inst.imm = 0;
+  }
 }
 
 void Writer::Parallel(std::span<const int64_t> extents, Val* index) {

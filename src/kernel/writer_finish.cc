@@ -69,7 +69,7 @@ class Liveness {
       if (inst.op == RICCI_K_COND) links_[open.back()].partner = v;
       if (IsPartOfScan(inst.op)) parts_[open.back()].push_back(v);
       if (inst.op == RICCI_K_SET) links_[v].set = std::exchange(links_[inst.a].set, v);
-      if (inst.op == RICCI_K_STORE || inst.op == RICCI_K_CHECK) Mark(v);
+      if (HasEffect(inst.op) && inst.op != RICCI_K_SET) Mark(v);
       if (OpensBlock(inst.op)) open.push_back(v);
     }
   }
@@ -135,7 +135,8 @@ class DomainFinder {
     std::vector<size_t> open;
     for (size_t i = 0; i < text.size(); ++i) {
       const ricci_inst& inst = nodes_[text[i]].inst;
-      if (inst.op == RICCI_K_STORE) written_[inst.imm] = 1;
+      if (inst.op == RICCI_K_STORE || inst.op == RICCI_K_COMBINE) written_[RICCI_BUFFER_OF(inst.imm)] = 1;
+      combines_ |= inst.op == RICCI_K_COMBINE;
       if (ClosesBlock(inst.op)) {
         end_of_[open.back()] = i;
         open.pop_back();
@@ -144,8 +145,9 @@ class DomainFinder {
     }
   }
   bool Repeatable(const ricci_inst& inst) const {
-    if (inst.op == RICCI_K_LOAD) return !written_[inst.imm];
-    return inst.op < RICCI_S_COUNT || inst.op == RICCI_K_LOCAL || inst.op == RICCI_K_ASSUME_LESS;
+    // Where windows are combined into what is there, the position of one is found once for all of its elements.
+    if (inst.op == RICCI_K_LOAD) return !written_[inst.imm] && !combines_;
+    return IsScalar(inst.op) || inst.op == RICCI_K_LOCAL || inst.op == RICCI_K_ASSUME_LESS;
   }
   bool IsParallelFromZero(const ricci_inst& inst) const {
     return inst.op == RICCI_K_FOR && inst.imm == 1 && nodes_.IntegerOf(inst.a) == 0 && nodes_.IntegerOf(inst.b);
@@ -153,6 +155,7 @@ class DomainFinder {
 
   NodeTable& nodes_;
   std::vector<uint8_t> written_;
+  bool combines_ = false;
   std::vector<size_t> end_of_;
 };
 
@@ -182,6 +185,7 @@ void SetAccess(Kernel& k) {
   for (const ricci_inst& inst : k.insts) {
     if (inst.op == RICCI_K_LOAD) used[inst.imm] |= RICCI_ACCESS_READ;
     if (inst.op == RICCI_K_STORE) used[inst.imm] |= RICCI_ACCESS_WRITE;
+    if (inst.op == RICCI_K_COMBINE) used[RICCI_BUFFER_OF(inst.imm)] |= RICCI_ACCESS_READ | RICCI_ACCESS_WRITE;
   }
   for (size_t i = 0; i < used.size(); ++i) {
     if (used[i] != 0) k.buffers[i].access = used[i];

@@ -77,7 +77,7 @@ Val Writer::Combiner(std::span<const Val> results) {
   if (!Check(!block.has_combiner, "combiner: the scan has one")) return 0;
   for (size_t i = block.order_begin + 1; i < w.nodes.order.size(); ++i) {
     const uint16_t op = w.nodes[w.nodes.order[i]].inst.op;
-    if (!Check(op < RICCI_S_COUNT || IsPartOfScan(op), "combiner: it is made of scalar operations alone")) return 0;
+    if (!Check(IsScalar(op) || IsPartOfScan(op), "combiner: it is made of scalar operations alone")) return 0;
   }
   block.has_combiner = true;
   for (size_t i = 0; i < results.size(); ++i) {

@@ -35,6 +35,7 @@ struct Writer::Impl {
 
   std::string name;
   std::vector<ricci_kernel_buffer> buffers;
+  std::vector<uint8_t> accessed, combined;  // buffers that are loaded from or stored to; that are combined into
   NodeTable nodes;
   ScalarFolder folder;
   MemoryState memory;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernel/block_ops.h"
 #include "kernel/scalar_eval.h"
 #include "kernel/writer.h"
 #include "kernel/writer_state.h"
@@ -101,7 +102,7 @@ void Writer::Replay(const ricci_inst& source, Val v, Val first, std::vector<Val>
   const Val a = current(inst.a), b = current(inst.b), c = current(inst.c);
   const auto buffer = static_cast<uint32_t>(inst.imm);
   Val& out = now[v - first];
-  if (inst.op < RICCI_S_COUNT) {
+  if (IsScalar(inst.op)) {
     const Val in[] = {a, b, c};
     out = Scalar(inst.op, inst.op == RICCI_S_CONVERT || inst.op == RICCI_S_BITCAST ? inst.dtype : 0,
                  {in, InfoOf(inst.op).arity});
@@ -113,6 +114,9 @@ void Writer::Replay(const ricci_inst& source, Val v, Val first, std::vector<Val>
       break;
     case RICCI_K_STORE:
       Store(buffer, a, b);
+      break;
+    case RICCI_K_COMBINE:
+      Combine(buffer, a, RICCI_COMBINER_OF(inst.imm), b);
       break;
     case RICCI_K_LOCAL:
       out = static_cast<Val>(Local(inst.dtype, inst.imm));

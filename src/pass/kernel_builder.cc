@@ -1,6 +1,7 @@
 #include "pass/kernel_builder.h"
 
 #include "base/status_abi.h"
+#include "kernel/scalar_eval.h"
 #include "trace/attrs.h"
 #include "trace/builder.h"
 #include "transform/rules.h"
@@ -136,7 +137,7 @@ absl::StatusOr<KernelBuilder::Result> KernelBuilder::Lower(const ir::Program& p,
     if (n_rows > 0) {
       return InlineRows(trace::ProgramOf(eqn.attrs, "body"), static_cast<uint32_t>(n_rows), operands, results);
     }
-    if (l->kind == RICCI_LOWER_LOOPS) return RunLoops(p, eqn, *l, operands, results).status();
+    if (l->kind == RICCI_LOWER_LOOPS) return RunLoops(p, eqn, *l, operands, results, update).status();
     std::vector<ArrayId> lazy;
     for (uint32_t i = 0; i < eqn.n_results; ++i) {
       lazy.push_back(AddLazy(p.type_id(eqn.result(i)), {&p, &eqn, l, operands, i}));
@@ -166,9 +167,9 @@ absl::StatusOr<KernelBuilder::Result> KernelBuilder::LowerCopy(ir::TypeId t, con
 
 absl::StatusOr<std::vector<ArrayId>> KernelBuilder::RunLoops(const ir::Program& f, const ir::Equation& eqn,
                                                              const ricci_lowering& l, std::vector<ArrayId> operands,
-                                                             std::span<const ArrayId> results) {
+                                                             std::span<const ArrayId> results, bool updates) {
   const trace::Op op(f, eqn);
-  Context inner{std::move(operands), {results.begin(), results.end()}, &f, &eqn};
+  Context inner{std::move(operands), {results.begin(), results.end()}, &f, &eqn, w_.Depth(), updates};
   std::swap(context_, inner);
   const absl::Status status = base::FromAbi(l.loops(l.self, Abi(this), op.get()));
   std::swap(context_, inner);
@@ -240,10 +241,7 @@ absl::StatusOr<Val> KernelBuilder::LoadIndex(ArrayId id, const Index& index) {
 
 absl::StatusOr<Val> KernelBuilder::LoadPlace(const Array& a, const Index& index) {
   if (a.place.of_row) RICCI_TRY(CheckRow(index));
-  const ir::ArrayType& t = registry_.vocabulary().types.Get(a.type);
-  const bool contiguous = a.place.strides == RowMajor(t.shape);
-  Val at = index.flat && contiguous ? index.at[0] : w_.Linear(ToDims(t, index).at, a.place.strides);
-  if (a.place.offset != 0) at = w_.Add(a.place.offset, at);
+  const Val at = PositionInPlace(a, index);
   return a.place.local ? w_.Get(kernel::LocalId{a.place.number}, at) : w_.Load(a.place.number, at);
 }
 
@@ -270,7 +268,7 @@ absl::StatusOr<Val> KernelBuilder::EvaluateScalar(const Lazy& lazy, const Index&
     RICCI_ASSIGN(Val v, type(o).rank() == 0 ? LoadIndex(o, {}) : LoadIndex(o, index));
     in.push_back(v);
   }
-  Context inner{lazy.operands, {}, lazy.program, lazy.eqn};
+  Context inner{lazy.operands, {}, lazy.program, lazy.eqn, w_.Depth()};
   std::swap(context_, inner);
   const absl::Status status =
       base::FromAbi(lazy.lowering->scalar(lazy.lowering->self, Abi(this), op.get(), in.data(), out.data()));
@@ -282,7 +280,7 @@ absl::StatusOr<Val> KernelBuilder::EvaluateScalar(const Lazy& lazy, const Index&
 absl::StatusOr<Val> KernelBuilder::EvaluateIndex(const Lazy& lazy, const Index& index) {
   const trace::Op op(*lazy.program, *lazy.eqn);
   const Index dims = ToDims(registry_.vocabulary().types.Get(op->out_types[lazy.result]), index);
-  Context inner{lazy.operands, {}, lazy.program, lazy.eqn};
+  Context inner{lazy.operands, {}, lazy.program, lazy.eqn, w_.Depth()};
   std::swap(context_, inner);
   Val out = 0;
   const absl::Status status =
@@ -345,15 +343,34 @@ absl::Status KernelBuilder::Store(ArrayId a, std::span<const Val> index, Val v) 
   return w_.status();
 }
 
+// Of an element in its buffer or private array.
+Val KernelBuilder::PositionInPlace(const Array& a, const Index& index) {
+  const ir::ArrayType& t = registry_.vocabulary().types.Get(a.type);
+  const bool contiguous = a.place.strides == RowMajor(t.shape);
+  const Val at = index.flat && contiguous ? index.at[0] : w_.Linear(ToDims(t, index).at, a.place.strides);
+  return a.place.offset != 0 ? w_.Add(a.place.offset, at) : at;
+}
+
+// Where more than the update of a buffer goes on, all is done by one point in order.
+absl::Status KernelBuilder::Combine(ArrayId a, std::span<const Val> index, uint32_t combiner, Val v) {
+  if (Has(a) && context_.updates && a == result(0) && index.size() == type(a).rank()) {
+    w_.Combine(arrays_[a].place.number, PositionInPlace(arrays_[a], {{index.begin(), index.end()}}), combiner, v);
+    return w_.status();
+  }
+  if (!kernel::IsUpdater(combiner)) {
+    return absl::InvalidArgumentError("kernel: elements are combined by add, mul, max or min");
+  }
+  w_.InOrder(context_.depth);
+  RICCI_ASSIGN(const Val old, Load(a, index));
+  return Store(a, index, w_.Op(combiner, old, v));
+}
+
 absl::Status KernelBuilder::StoreIndex(ArrayId id, const Index& index, Val v) {
   const Array& a = arrays_[id];
   if (a.kind != Kind::kPlace)
     return absl::InvalidArgumentError("kernel: only results and private arrays can be stored to");
   if (a.place.of_row) RICCI_TRY(CheckRow(index));
-  const ir::ArrayType& t = type(id);
-  const bool contiguous = a.place.strides == RowMajor(t.shape);
-  Val at = index.flat && contiguous ? index.at[0] : w_.Linear(ToDims(t, index).at, a.place.strides);
-  if (a.place.offset != 0) at = w_.Add(a.place.offset, at);
+  const Val at = PositionInPlace(a, index);
   if (a.place.local) {
     w_.Set(kernel::LocalId{a.place.number}, at, v);
   } else {

@@ -80,6 +80,7 @@ class KernelBuilder {
   const ir::ArrayType& type(ArrayId a) const { return registry_.vocabulary().types.Get(arrays_[a].type); }
   absl::StatusOr<Val> Load(ArrayId a, std::span<const Val> index);
   absl::Status Store(ArrayId a, std::span<const Val> index, Val v);
+  absl::Status Combine(ArrayId a, std::span<const Val> index, uint32_t combiner, Val v);
   absl::StatusOr<ArrayId> Private(ir::TypeId t);
   absl::StatusOr<ArrayId> View(ArrayId a, uint32_t axis, Val index);
   absl::Status Copy(ArrayId dst, ArrayId src);
@@ -134,6 +135,8 @@ class KernelBuilder {
     std::vector<ArrayId> operands, results;
     const ir::Program* program = nullptr;
     const ir::Equation* eqn = nullptr;
+    uint32_t depth = 0;    // open blocks when it began
+    bool updates = false;  // it is all the kernel does, and result 0 a buffer that holds operand 0
   };
   // The row that is being computed: one point of the leading dimensions of all that is stored or passed on.
   struct Row {
@@ -166,6 +169,7 @@ class KernelBuilder {
                           std::span<ArrayId> out);
   Index ToDims(const ir::ArrayType& t, const Index& index);
   Val Position(const ir::ArrayType& t, const Index& index);
+  Val PositionInPlace(const Array& a, const Index& index);
   bool IsFlat(ArrayId a, const ir::ArrayType& t) const;
   absl::Status CopyGroup(std::span<const ArrayId> dst, std::span<const ArrayId> src);
   absl::Status StoreIndex(ArrayId a, const Index& index, Val v);
@@ -173,7 +177,8 @@ class KernelBuilder {
   absl::Status InlineEquation(const ir::Program& f, const ir::Equation& eqn, const Uses& uses,
                               std::span<const ArrayId> dst_of, std::vector<ArrayId>& env);
   absl::StatusOr<std::vector<ArrayId>> RunLoops(const ir::Program& f, const ir::Equation& eqn, const ricci_lowering& l,
-                                                std::vector<ArrayId> operands, std::span<const ArrayId> results);
+                                                std::vector<ArrayId> operands, std::span<const ArrayId> results,
+                                                bool updates = false);
   absl::StatusOr<ArrayId> Evaluate(ArrayId lazy, bool to_private);
   absl::StatusOr<Uses> CountUses(const ir::Program& f);
 

@@ -1,5 +1,6 @@
 #include "pass/operation_cost.h"
 
+#include "kernel/block_ops.h"
 #include "pass/kernel_builder.h"
 
 namespace ricci::inline v0::pass {
@@ -22,7 +23,7 @@ int64_t OperationCosts::Measure(const ir::Program& f, const ir::Equation& eqn) c
   if (!alone.ok()) return flagged;
   int64_t sum = 0;
   for (const ricci_inst& inst : alone->kernel.insts) {
-    if (inst.op < RICCI_S_COUNT) sum = std::min(sum + target_.cycles_of(inst.op), kMostCost);
+    if (kernel::IsScalar(inst.op)) sum = std::min(sum + target_.cycles_of(inst.op), kMostCost);
   }
   return std::max(sum, flagged);
 }

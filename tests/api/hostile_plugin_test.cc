@@ -387,6 +387,10 @@ TEST_F(HostilePlugin, LoweringsThatPassNull) {
                              ricci_kernel_scalar(k, RICCI_S_ADD, 0, nullptr, 2, &v),
                              ricci_kernel_load(k, 1, nullptr, 1, &v),
                              ricci_kernel_store(k, 1, nullptr, 1, v),
+                             ricci_kernel_combine(nullptr, 1, &v, 1, RICCI_S_ADD, v),
+                             ricci_kernel_combine(k, 1, nullptr, 1, RICCI_S_ADD, v),
+                             ricci_kernel_combine(k, 1, &v, 1, RICCI_S_SUB, v),
+                             ricci_kernel_combine(k, 987654, &v, 1, RICCI_S_ADD, v),
                              ricci_kernel_private(k, 1, nullptr),
                              ricci_kernel_private(k, 987654, &a),
                              ricci_kernel_view(k, 1, 0, v, nullptr),
@@ -419,7 +423,9 @@ TEST_F(HostilePlugin, LoweringsThatPassNull) {
   EXPECT_EQ(told,
             "ricci_kernel_const: k is NULL\nricci_kernel_const: element is NULL\nricci_kernel_const: out is NULL\n"
             "ricci_kernel_const_index: out is NULL\nricci_kernel_scalar: in is NULL\nricci_kernel_load: index is NULL\n"
-            "ricci_kernel_store: index is NULL\nricci_kernel_private: out is NULL\n"
+            "ricci_kernel_store: index is NULL\nricci_kernel_combine: k is NULL\n"
+            "ricci_kernel_combine: index is NULL\nkernel: elements are combined by add, mul, max or min\n"
+            "kernel: load of no array\nricci_kernel_private: out is NULL\n"
             "kernel: a private array of type 987654, which is not known\nricci_kernel_view: out is NULL\n"
             "ricci_kernel_copy: k is NULL\nricci_kernel_parallel: extents is NULL\n"
             "ricci_kernel_parallel: index is NULL\nricci_kernel_for: index is NULL\nricci_kernel_while: k is NULL\n"

@@ -70,6 +70,20 @@ def products(b, n):
             f'rhs_batch=[0] return %y }}')
 
 
+def updates(b, n):
+    """One update of each element, of rows of `b`: x.at[i].add(x) for positions that follow from x."""
+    t, i = rows(b, n), f'[{n},1]'
+    return (f'program f(%x: {t}, %r: f32{i}) {{ %one: f32{i} = constant 1.0 %a: f32{i} = add(%r, %one) '
+            f'%s: f32{i} = constant {n / 2} %p: f32{i} = mul(%a, %s) %i: i32{i} = convert_element_type(%p) new_dtype=i32 '
+            f'%y: {t} = scatter-add(%x, %i, %x) update_window_dims=[0] inserted_window_dims=[1] '
+            f'scatter_dims_to_operand_dims=[1] mode="fill" return %y }}')
+
+
+def jax_updates(x, r):
+    n = x.shape[1]
+    return x.at[:, ((r[:, 0] + 1) * (n / 2)).astype(jnp.int32)].add(x, mode='drop')
+
+
 def jax_recurrent(x):
     return lax.fori_loop(0, 10, lambda _, c: jnp.tanh(x * c), x)
 
@@ -87,6 +101,7 @@ FAMILIES = {
                lambda x: lax.cumsum(x, 1), FLAT),
     'sort': (one_operand(lambda b, n: f'%y: {rows(b, n)} = sort(%x) dimension=1 num_keys=1'), lambda x: lax.sort(x), FLAT),
     'scan': (one_operand(recurrent), jax_recurrent, FLAT),
+    'updates': (updates, jax_updates, lambda b, n: [(b, n), (n, 1)]),
     'matmul': (products, lambda x, z: x @ z, lambda b, n: [(b, n, n)] * 2),
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 cpu::Settings ShortRegions() {
   cpu::Settings settings;
-  settings.region_code = 6;
+  settings.cuts.region_code = 6;
   return settings;
 }
 

@@ -69,7 +69,7 @@ class ScalarKernel {
                        LLVMCreateBuilderInContext(ctx),
                        jit->lanes(),
                        settings.stack_local,
-                       settings.region_code,
+                       settings.cuts,
                        jit->lanes() == 16};
     const ricci_kernel_table table = kernel_.View();
     const ricci_kernel_table* tables[] = {&table};

@@ -46,6 +46,17 @@ inline constexpr const char* kStencil =
     "program f(%x: f32[2048]) { %y: f32[2048] = scan(%x) length=10 num_consts=0 num_carry=1 reverse=false"
     " body=program(%c: f32[2048]) { %r: f32[2048] = rev(%c) dimensions=[0] %s: f32[2048] = add(%c, %r) return %s }"
     " return %y }";
+// Many updates of few elements, of rows, and of rows that belong to a batch.
+inline constexpr const char* kUpdates =
+    "program f(%x: f32[100], %i: i32[100000,1], %u: f32[100000], %y: f32[5000,64], %j: i32[9000,1], %v: f32[9000,64],"
+    " %z: f32[64,100], %k: i32[64,500,1], %w: f32[64,500]) {"
+    " %a: f32[100] = scatter-add(%x, %i, %u) update_window_dims=[] inserted_window_dims=[0]"
+    " scatter_dims_to_operand_dims=[0] mode=\"fill\""
+    " %b: f32[5000,64] = scatter-mul(%y, %j, %v) update_window_dims=[1] inserted_window_dims=[0]"
+    " scatter_dims_to_operand_dims=[0] mode=\"clip\""
+    " %c: f32[64,100] = scatter-max(%z, %k, %w) update_window_dims=[] inserted_window_dims=[1]"
+    " scatter_dims_to_operand_dims=[1] operand_batching_dims=[0] scatter_indices_batching_dims=[0] mode=\"fill\""
+    " return %a, %b, %c }";
 // A large sum.
 inline constexpr const char* kSum = "program f(%x: f32[4194304]) { %s: f32[] = reduce_sum(%x) axes=[0] return %s }";
 

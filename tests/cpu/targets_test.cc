@@ -72,7 +72,8 @@ std::string Schedules(ricci_status* (*query)(const ricci_host_info*, const ricci
   } programs[] = {{"recurrent", kRecurrent}, {"small matrices", kSmallMatrices},
                   {"halving", kHalving},     {"wide rows", kWideRows},
                   {"softmax", kSoftmax},     {"before a broadcast", kBeforeBroadcast},
-                  {"stencil", kStencil},     {"sum", kSum}};
+                  {"stencil", kStencil},     {"sum", kSum},
+                  {"updates", kUpdates}};
   ProgramRunner r;
   Ok(ricci_context_add_plugin(r.ctx(), query));
   std::string text = "\n";
@@ -114,6 +115,10 @@ stencil
   kernel counter_next: 8 lanes over inner loops
 sum
   kernel reduce_sum: 8 lanes over inner loops, 64 chunks of %3
+updates
+  kernel scatter-add: 8 lanes over inner loops, 16 chunks with copies of 100 elements
+  kernel scatter-mul: 8 lanes over inner loops, tasks of 16 of 64 trips
+  kernel scatter-max: 8 lanes over inner loops, tasks of 7 of 64 rows
 )");
 }
 TEST(Targets, Avx512) {
@@ -148,6 +153,10 @@ stencil
   kernel counter_next: 16 lanes over inner loops
 sum
   kernel reduce_sum: 16 lanes over inner loops, 64 chunks of %3
+updates
+  kernel scatter-add: 16 lanes over inner loops, 16 chunks with copies of 100 elements
+  kernel scatter-mul: 16 lanes over inner loops, tasks of 16 of 64 trips
+  kernel scatter-max: 16 lanes over inner loops, tasks of 7 of 64 rows
 )");
 }
 TEST(Targets, AGpu) {
@@ -179,6 +188,10 @@ stencil
   kernel scan: 32 lanes over inner loops
 sum
   kernel reduce_sum: 32 lanes over inner loops, 64 chunks of %3
+updates
+  kernel scatter-add: 32 lanes over the domain
+  kernel scatter-mul: 32 lanes over inner loops
+  kernel scatter-max: 32 lanes over the domain
 )");
 }
 

@@ -29,6 +29,14 @@ constexpr const char* kPrograms[] = {
     "program sorted(%x: f32[1000,257]) { %0: f32[8,32125] = reshape(%x) new_sizes=[8,32125]"
     "  %1: f32[8,32125] = sort(%0) dimension=1 is_stable=true num_keys=1  return %1 }",
     "program running(%x: f32[1000,257]) { %0: f32[1000,257] = cumsum(%x) axis=0 reverse=false  return %0 }",
+    "program updated(%x: f32[1000,257]) { %0: f32[257000] = reshape(%x) new_sizes=[257000]"
+    "  %1: f32[257000] = constant 3000.0  %2: f32[257000] = mul(%0, %1)"
+    "  %3: i32[257000] = convert_element_type(%2) new_dtype=i32  %4: i32[257000,1] = reshape(%3) new_sizes=[257000,1]"
+    "  %5: f32[5000] = constant 0.0  %6: f32[5000] = scatter-add(%5, %4, %0) update_window_dims=[]"
+    " inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] mode=\"fill\""
+    "  %7: i32[1000,1] = slice(%4) start_indices=[0,0] limit_indices=[1000,1]  %8: f32[4000,257] = constant 1.0"
+    "  %9: f32[4000,257] = scatter-mul(%8, %7, %x) update_window_dims=[1] inserted_window_dims=[0]"
+    " scatter_dims_to_operand_dims=[0] mode=\"clip\"  return %6, %9 }",
     "program product(%x: f32[1000,257]) { %0: f32[257,257] = dot_general(%x, %x) lhs_contract=[0] rhs_contract=[0]"
     "  return %0 }",
     "program batched(%x: f32[1000,257]) { %0: bf16[1000,257] = convert_element_type(%x) new_dtype=bf16"

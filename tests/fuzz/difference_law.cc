@@ -128,7 +128,7 @@ class Differences {
     if (!s.Agree()) return ++counts_.undecided, Complaint();
     const std::optional<double> spread = center.Spread(result, element);
     if (!spread) return ++counts_.undecided, Complaint();
-    tolerance += 16 * *spread / kStep;
+    tolerance += (16 * *spread + 0x1p-50 * std::fabs(s.at)) / kStep;
     if (std::fabs(got - want) <= tolerance || s.Kink(tolerance)) return ++counts_.undecided, Complaint();
     return Text("tangent of result ", result, " element ", element, " is ", Digits(got), ", differences say ",
                 Digits(want));

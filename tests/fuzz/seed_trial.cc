@@ -62,10 +62,10 @@ std::string KindOf(const std::string& complaint) {
 }
 
 #ifdef RICCI_TEST_CPU
-// As of large bodies: cut into regions, with private arrays in scratch.
+// As of large programs: cut into regions, chunks and tasks, with private arrays in scratch.
 cpu::Settings SmallCode() {
   cpu::Settings settings;
-  settings.region_code = 12;
+  settings.cuts = {.region_code = 12, .chunk = 32, .copy_cycles = 1, .task_cycles = 64};
   settings.stack_local = 64;
   return settings;
 }

@@ -273,6 +273,54 @@ TEST(Writer, IndicesComeBackThroughNarrowIntegers) {
   EXPECT_EQ(f.w.StrideIn(f.w.Convert(twice, RICCI_I64), i), 2);
 }
 
+// out[at[i]] += in[i]; `also` writes more.
+template <typename Also>
+absl::StatusOr<Kernel> Sums(uint32_t combiner, Also also) {
+  Writer w("sums");
+  const uint32_t at = w.Buffer(RICCI_I64, 100, RICCI_ACCESS_READ), in = w.Buffer(RICCI_F32, 100, RICCI_ACCESS_READ);
+  const uint32_t out = w.Buffer(RICCI_F32, 5, RICCI_ACCESS_READ_WRITE);
+  Val i = 0;
+  const int64_t extents[] = {100};
+  w.Parallel(extents, &i);
+  const Val to = w.Load(at, i);
+  w.Combine(out, to, combiner, w.Load(in, i));
+  also(w, out, i);
+  w.End();
+  return w.Finish();
+}
+
+TEST(Writer, UpdatesCombine) {
+  const absl::StatusOr<Kernel> k = Sums(RICCI_S_ADD, [](Writer&, uint32_t, Val) {});
+  ASSERT_TRUE(k.ok()) << k.status();
+  EXPECT_EQ(ToText(*k), R"(kernel sums(b0: i64[100] read, b1: f32[100] read, b2: f32[5] read_write) domain [100] {
+  %1: i64 = domain 0
+  %2: i64 = load b0[%1]
+  %3: f32 = load b1[%1]
+  add b2[%2] with %3
+}
+)");
+  int64_t at[100];
+  float in[100], out[5] = {1, 1, 1, 1, 1};
+  for (int64_t i = 0; i < 100; ++i) at[i] = i % 4, in[i] = static_cast<float>(i);
+  void* const buffers[] = {at, in, out};
+  ASSERT_TRUE(Interpret(k->View(), buffers).ok());
+  EXPECT_EQ(out[0], 1201);
+  EXPECT_EQ(out[3], 1276);
+  EXPECT_EQ(out[4], 1);
+}
+
+TEST(Writer, MisuseOfUpdates) {
+  const auto has = [](const absl::StatusOr<Kernel>& k, const std::string& part) {
+    EXPECT_NE(std::string(k.status().message()).find(part), std::string::npos) << k.status();
+  };
+  has(Sums(RICCI_S_SUB, [](Writer&, uint32_t, Val) {}), "the combiner must be add, mul, max, min");
+  has(Sums(RICCI_S_ADD, [](Writer& w, uint32_t out, Val i) { w.Load(out, i); }), "does nothing else with it");
+  has(Sums(RICCI_S_ADD, [](Writer& w, uint32_t out, Val i) { w.Store(out, i, w.Float(RICCI_F32, 1)); }),
+      "does nothing else with it");
+  has(Sums(RICCI_S_ADD, [](Writer& w, uint32_t out, Val i) { w.Combine(out, i, RICCI_S_ADD, i); }),
+      "buffer 2 is f32 and the value is i64");
+}
+
 // out[i] is all of in[0] to in[i], combined by `op`.
 absl::StatusOr<Kernel> Prefixes(int64_t n, uint32_t op, double identity) {
   Writer w("scan");

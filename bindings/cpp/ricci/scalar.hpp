@@ -122,6 +122,11 @@ struct KernelArray {
     Check(ricci_kernel_store(kernel, id, at.data(), static_cast<uint32_t>(at.size()), v.id));
   }
   void Store(std::initializer_list<Scalar> index, Scalar v) const { Store(std::span(index.begin(), index.size()), v); }
+  // The element becomes it combined with `v` (ricci_kernel_combine): by RICCI_S_ADD, MUL, MAX or MIN.
+  void Combine(std::span<const Scalar> index, uint32_t combiner, Scalar v) const {
+    const std::vector<ricci_sval> at = Ids(index);
+    Check(ricci_kernel_combine(kernel, id, at.data(), static_cast<uint32_t>(at.size()), combiner, v.id));
+  }
   // The sub-array at `index` of dimension `axis`, which is dropped; shares elements.
   KernelArray View(uint32_t axis, Scalar index) const {
     KernelArray out{kernel};
