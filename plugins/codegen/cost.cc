@@ -19,6 +19,8 @@ constexpr double kShared = 0.7;                           // of the work of rows
 constexpr double kFar = 2;                                // how much dearer private arrays are that are not near
 // Until a result can be used.
 constexpr double kAddLatency = 4, kLoadLatency = 5, kStoredLatency = 5, kMaskedLatency = 16;
+// The same of polynomials, and of divisions and roots, times the root of their cycles.
+constexpr double kFunctionLatency = 12, kQuotientLatency = 6;
 constexpr double kDouble = 2;  // of functions of f64
 constexpr double kHidden = 2;  // of the latency of a sum, partly hidden by what runs beside it
 
@@ -54,7 +56,8 @@ class Walk {
   }
   double LatencyOf(uint16_t op, uint16_t dtype) const {
     const double cycles = CyclesOf(op, dtype);
-    return cycles <= 1 ? kAddLatency : 3 * std::sqrt(cycles) * kAddLatency / 2;
+    if (cycles <= 1) return kAddLatency;
+    return (op >= RICCI_S_EXP && op != RICCI_S_SQRT ? kFunctionLatency : kQuotientLatency) * std::sqrt(cycles);
   }
   struct Spread {
     std::vector<uint8_t> varying;

@@ -1,7 +1,8 @@
 // reshape: the same elements in row-major order, in other dimensions.
 //
-// Both shapes are cut into groups of dimensions with equal products; within a group of one dimension each the index
-// passes through, elsewhere it is linearised and split again. Only whole groups are factors.
+// Both shapes are cut into groups of dimensions with equal products, a dimension of one element that comes or goes by
+// itself; within a group of one dimension each the index passes through, elsewhere it is linearised and split again.
+// Only whole groups are factors.
 #include "ricci/plugin.hpp"
 
 namespace ricci::inline v0::lax::rows {
@@ -39,9 +40,15 @@ struct Group {
 std::vector<Group> GroupsOf(Dims from, Dims to) {
   std::vector<Group> groups;
   size_t i = 0, j = 0;
+  const auto is_unit = [](Dims dims, size_t d) { return d < dims.size() && dims[d] == 1; };
   while (i < from.size() || j < to.size()) {
     Group g{i, i, j, j};
     int64_t a = 1, b = 1;
+    if (is_unit(from, i) != is_unit(to, j)) {  // a dimension of one element comes or goes
+      is_unit(from, i) ? g.from_end = ++i : g.to_end = ++j;
+      groups.push_back(g);
+      continue;
+    }
     if (i < from.size()) a = from[i++];
     if (j < to.size()) b = to[j++];
     while (a != b) {
@@ -125,6 +132,7 @@ constexpr Row kRows[] = {{.name = "reshape",
                           .factors_of = Factors,
                           .index = FromIndex,
                           .examples = "(f64[2,6]) new_sizes=[2,3,1,2]; "
+                                      "(f64[1,3,4,1]) new_sizes=[3,1,1,2,2]; "
                                       "(f64[4,3]) new_sizes=[6,2]"}};
 
 }  // namespace

@@ -18,6 +18,7 @@ constexpr uint16_t CyclesOf(uint16_t op) {
     case RICCI_S_RSQRT:
       return 8;
     case RICCI_S_SIN:
+      return 6;
     case RICCI_S_COS:
       return 10;
     case RICCI_S_REM:

@@ -95,8 +95,10 @@ small matrices
   vmap of 256 (f32[256,4,4], f32[256,4,4]) at test:1: lanes
   kernel vmap: 8 lanes over the domain, tasks of 64 of 256 rows
 halving
-  vmap of 256 (f32[256]) at test:1: lanes
-  kernel vmap: 16 lanes over the domain
+  vmap of 256 (f32[256]) at test:1: batched
+  while at test:1: plan
+  kernel fusion_gt_reduce_or: 8 lanes over inner loops
+  kernel fusion_mul_sin_select_n: 8 lanes over the domain
 wide rows
   vmap of 16 (f32[16,4096]) at test:1: batched
   exp at test:1: computed once: 2 loops read it, and it takes 16 operations (up to 8 would be computed again)
@@ -133,8 +135,10 @@ small matrices
   vmap of 256 (f32[256,4,4], f32[256,4,4]) at test:1: lanes
   kernel vmap: 16 lanes over the domain, tasks of 64 of 256 rows
 halving
-  vmap of 256 (f32[256]) at test:1: lanes
-  kernel vmap: 32 lanes over the domain
+  vmap of 256 (f32[256]) at test:1: batched
+  while at test:1: plan
+  kernel fusion_gt_reduce_or: 16 lanes over inner loops
+  kernel fusion_mul_sin_select_n: 16 lanes over the domain
 wide rows
   vmap of 16 (f32[16,4096]) at test:1: batched
   exp at test:1: computed once: 2 loops read it, and it takes 16 operations (up to 12 would be computed again)

@@ -253,6 +253,28 @@ class RandomRows {
   std::vector<std::vector<std::string>> values_;
 };
 
+// Parts of an array that lose their dimension of one element by reshape, and their sum: read once, as by squeeze.
+TEST_F(MergeGroups, ReshapesThatDropADimensionKeepToTheirRows) {
+  constexpr char kText[] = R"(program f(%x: f32[3,500,400]) {
+  %s: f32[500,400] = reduce_sum(%x) axes=[0]
+  %a: f32[1,500,400] = slice(%x) start_indices=[0,0,0] limit_indices=[1,500,400]
+  %b: f32[1,500,400] = slice(%x) start_indices=[2,0,0] limit_indices=[3,500,400]
+  %c: f32[500,400] = DROP(%a) SIZES
+  %d: f32[500,400] = DROP(%b) SIZES
+  %e: f32[500,400] = sub(%c, %d)
+  %q: f32[500,400] = div(%e, %s)
+  %r: f32[500,400] = mul(%q, %q)
+  return %s, %q, %r })";
+  for (const auto& [drop, sizes] :
+       {std::pair<std::string, std::string>{"reshape", "new_sizes=[500,400]"}, {"squeeze", "dimensions=[0]"}}) {
+    std::string text = kText;
+    for (size_t at = 0; (at = text.find("DROP")) != std::string::npos;) text.replace(at, 4, drop);
+    for (size_t at = 0; (at = text.find("SIZES")) != std::string::npos;) text.replace(at, 5, sizes);
+    EXPECT_EQ(Lower(text)->kernels.size(), 1u) << drop;
+    ExpectSameAsReference(text, 1e-4);
+  }
+}
+
 TEST_F(MergeGroups, RandomProgramsKeepTheirValues) {
   for (uint32_t seed = 0; seed < 200; ++seed) {
     ExpectSameAsReference(RandomRows(seed).Text(), 1e-3);
