@@ -38,8 +38,10 @@ absl::StatusOr<Arrays> DecodeAll(const std::vector<Type>& types, const std::vect
 
 // |got - want| relative to the larger of 1 and |want|; 0 if both are NaN.
 double Difference(double got, double want);
-// How far apart two ways of computing an element of that type may be: the order of a sum, a contraction.
-double Tolerance(const Type& t);
+// How far apart two ways of computing an element of that type may be: the order of a sum, a contraction. Where
+// the terms of a sum are about 1, its error (the root of their number, times that of what is added up) grows with their
+// number, which is at most `largest`.
+double Tolerance(const Type& t, int64_t largest = 0);
 std::string ToText(double v);
 
 }  // namespace ricci::inline v0::check

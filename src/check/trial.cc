@@ -151,8 +151,10 @@ void Trial::CheckOnce(LawId law, Runnable& p, const Arrays& inputs) {
 absl::Status Trial::CompareAll(LawId law, const Runnable& p, const absl::StatusOr<Arrays>& got, const Arrays& want,
                                const Arrays& inputs) {
   RICCI_TRY(got.status());
+  int64_t largest = 0;
+  for (const Type& t : p.params()) largest = std::max(largest, t.elements);
   for (size_t i = 0; i < want.size(); ++i) {
-    const double tolerance = law == LawId::kOptimized ? kOptimizedTolerance : Tolerance(p.results()[i]);
+    const double tolerance = law == LawId::kOptimized ? kOptimizedTolerance : Tolerance(p.results()[i], largest);
     RICCI_TRY(Compare(law, i, (*got)[i], want[i], tolerance, inputs));
   }
   return absl::OkStatus();

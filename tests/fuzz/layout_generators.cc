@@ -26,11 +26,22 @@ void BroadcastInDim(Draft& d) {
   d.Emit("broadcast_in_dim", {x}, {{"shape", shape}, {"broadcast_dimensions", places}});
 }
 
-// Neighbouring dimensions merged, some split again.
+// The shape of `x` with some dimensions of one element gone and others come.
+Shape WithOtherUnits(Draft& d, const Value& x) {
+  Shape sizes;
+  for (int64_t i = 0; i < x.rank(); ++i) {
+    if (sizes.size() < 7 && d.dice().Chance(0.3)) sizes.push_back(1);
+    if (x.dim(i) != 1 || d.dice().Chance(0.5)) sizes.push_back(x.dim(i));
+  }
+  return sizes;
+}
+
+// Neighbouring dimensions merged, some split again, or dimensions of one element that come and go.
 void Reshape(Draft& d) {
   const Value x = d.Any(kMovable);
   int64_t left = ElementCount(x.shape());
   if (left == 0) return (void)d.Emit("reshape", {x}, {{"new_sizes", Shape{0, 3}}});
+  if (d.dice().Chance(0.3)) return (void)d.Emit("reshape", {x}, {{"new_sizes", WithOtherUnits(d, x)}});
   Shape sizes;
   for (int64_t factor = 2; left > 1 && sizes.size() < 5;) {
     while (factor < left && left % factor != 0) ++factor;
