@@ -1,5 +1,7 @@
 #include "scalar_codegen.h"
 
+#include <cmath>
+
 #include "ricci/kernel.h"
 
 namespace ricci::cpu {
@@ -99,6 +101,26 @@ V ToF32Odd(const LlvmBuilder& l, V v) {
   return LLVMBuildBitCast(l.b, LLVMBuildSelect(l.b, inexact, odd, bits, ""), LLVMTypeOf(nearest), "");
 }
 
+// Saturating, NaN to 0. Of vectors LLVM 19 does its own form of this one by one, which takes ten times as long.
+V ToInteger(const LlvmBuilder& l, uint32_t to, V v) {
+  const LLVMTypeRef one = ValueType(l, to), t = Like(l, v, one);
+  const bool is_signed = IsSigned(to);
+  if (!LlvmBuilder::IsVector(v)) {
+    return l.Intrinsic(is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat", {t, LLVMTypeOf(v)}, {v});
+  }
+  const int bits = static_cast<int>(LLVMGetIntTypeWidth(one));
+  const V least = l.RealLike(v, is_signed ? -std::ldexp(1, bits - 1) : 0);
+  const V end = l.RealLike(v, std::ldexp(1, is_signed ? bits - 1 : bits));
+  const V above = LLVMBuildFCmp(l.b, LLVMRealOGE, v, least, ""), below = LLVMBuildFCmp(l.b, LLVMRealOLT, v, end, "");
+  const V inside = LLVMBuildSelect(l.b, LLVMBuildAnd(l.b, above, below, ""), v, l.RealLike(v, 0), "");
+  V r = is_signed ? LLVMBuildFPToSI(l.b, inside, t, "") : LLVMBuildFPToUI(l.b, inside, t, "");
+  const uint64_t top = uint64_t{1} << (bits - 1);
+  r = LLVMBuildSelect(l.b, LLVMBuildFCmp(l.b, LLVMRealOGE, v, end, ""), l.IntLike(r, is_signed ? top - 1 : 2 * top - 1),
+                      r, "");
+  if (!is_signed) return r;
+  return LLVMBuildSelect(l.b, LLVMBuildFCmp(l.b, LLVMRealOLT, v, least, ""), l.IntLike(r, top), r, "");
+}
+
 V Convert(const LlvmBuilder& l, uint32_t from, uint32_t to, V v) {
   if (from == to) return v;
   const LLVMTypeRef t = Like(l, v, ValueType(l, to));
@@ -113,9 +135,7 @@ V Convert(const LlvmBuilder& l, uint32_t from, uint32_t to, V v) {
     if (from == RICCI_F32 && IsNarrow(to)) return FromF32(l, v, to);
     return to == RICCI_F64 ? LLVMBuildFPExt(l.b, v, t, "") : LLVMBuildFPTrunc(l.b, v, t, "");
   }
-  if (IsFloat(from)) {  // saturating, NaN to 0
-    return l.Intrinsic(IsSigned(to) ? "llvm.fptosi.sat" : "llvm.fptoui.sat", {t, LLVMTypeOf(v)}, {v});
-  }
+  if (IsFloat(from)) return ToInteger(l, to, v);
   if (IsFloat(to)) {
     // One rounding: through a type that holds exactly what narrow formats can tell apart.
     const uint32_t wide = from == RICCI_BOOL ? RICCI_F32 : RICCI_F64;

@@ -229,8 +229,24 @@ void Update(const KernelArray& result, Combine how, const Index& to, Scalar upda
   }
 }
 
-// Writes the window of the index point `point` (all dimensions of the index array but the last).
-void WriteWindow(KernelBuilder& k, const Eqn& e, const WindowDims& d, const Index& point, Combine combine) {
+// How many of the window's dimensions lead: stored before those that count windows, and wherever the window lies, whole
+// or from 0 on, so that their elements never meet.
+size_t LeadingDims(const WindowDims& d, std::span<const int64_t> counted) {
+  const Shape counting = d.Counting(), window = d.WindowOfOperand();
+  size_t n = 0;
+  const auto leads = [&](size_t i) {
+    return !rules::Contains(d.start_map, window[i]) && std::all_of(counted.begin(), counted.end(), [&](int64_t c) {
+      return d.window[i] < counting[static_cast<size_t>(c)];
+    });
+  };
+  while (!counted.empty() && n < window.size() && leads(n)) ++n;
+  return n;
+}
+
+// Writes the window of the index point `point` (all dimensions of the index array but the last), of which `leading`
+// dimensions are at a point already.
+void WriteWindow(KernelBuilder& k, const Eqn& e, const WindowDims& d, const Index& point, const Index& leading,
+                 Combine combine) {
   const Shape sizes = WindowSizes(e, d), window = d.WindowOfOperand(), counting = d.Counting();
   Index start(static_cast<size_t>(d.operand_rank), k.At(0)), position = point;
   for (size_t i = 0; i < d.operand_batch.size(); ++i) {
@@ -249,7 +265,9 @@ void WriteWindow(KernelBuilder& k, const Eqn& e, const WindowDims& d, const Inde
     inside = inside.id == 0 ? in_range : inside & in_range;
   }
   const auto write = [&] {
-    k.Parallel(rules::Pick(sizes, window), [&](const Index& offset) {
+    k.Parallel(rules::Pick(sizes, Dims(window).subspan(leading.size())), [&](const Index& inner) {
+      Index offset = leading;
+      offset.insert(offset.end(), inner.begin(), inner.end());
       Index to = start, from(static_cast<size_t>(e.in(2).rank()));
       for (size_t i = 0; i < counting.size(); ++i) from[static_cast<size_t>(counting[i])] = point[i];
       for (size_t i = 0; i < window.size(); ++i) {
@@ -272,23 +290,27 @@ void LoopOver(KernelBuilder& k, Dims extents, std::span<const int64_t> dims, Ind
   });
 }
 
-// Batching dimensions run in parallel: their windows never meet. For each, windows that are combined may meet, and
-// those that are written follow in order.
+// Batching dimensions and leading ones of windows run in parallel: what they write never meets. For each, windows that
+// are combined may meet, and those that are written follow in order.
 template <Combine combine>
 void Updates(KernelBuilder& k, const Eqn& e) {
   if (IsEmpty(e)) return;
   const WindowDims d(e, kNames);
   const ArrayType x = e.in(0), indices = e.in(1);
-  const Shape counting = rules::Complement(d.index_batch, indices.rank() - 1);
-  k.Parallel(rules::Pick(x.shape(), d.operand_batch), [&](const Index& batch) {
+  const Shape counted = rules::Complement(d.index_batch, indices.rank() - 1);
+  const size_t leads = LeadingDims(d, counted);
+  Shape apart = rules::Pick(x.shape(), d.operand_batch);
+  for (size_t i = 0; i < leads; ++i) apart.push_back(e.in(2).dim(d.window[i]));
+  k.Parallel(apart, [&](const Index& at) {
     Index point(static_cast<size_t>(indices.rank() - 1));
-    for (size_t i = 0; i < batch.size(); ++i) point[static_cast<size_t>(d.index_batch[i])] = batch[i];
+    for (size_t i = 0; i < d.index_batch.size(); ++i) point[static_cast<size_t>(d.index_batch[i])] = at[i];
+    const Index leading(at.end() - static_cast<ptrdiff_t>(leads), at.end());
     if constexpr (combine == Combine::kReplace) {
-      LoopOver(k, indices.shape(), counting, point, [&] { WriteWindow(k, e, d, point, combine); });
+      LoopOver(k, indices.shape(), counted, point, [&] { WriteWindow(k, e, d, point, leading, combine); });
     } else {
-      k.Parallel(rules::Pick(indices.shape(), counting), [&](const Index& window) {
-        for (size_t i = 0; i < counting.size(); ++i) point[static_cast<size_t>(counting[i])] = window[i];
-        WriteWindow(k, e, d, point, combine);
+      k.Parallel(rules::Pick(indices.shape(), counted), [&](const Index& count) {
+        for (size_t i = 0; i < counted.size(); ++i) point[static_cast<size_t>(counted[i])] = count[i];
+        WriteWindow(k, e, d, point, leading, combine);
       });
     }
   });
