@@ -150,12 +150,16 @@ Real (*OfBothWidths(uint32_t op))(Real) {
   switch (op) {
     case RICCI_S_EXP:
       return &Exp;
+    case RICCI_S_EXP2:
+      return &Exp2;
     case RICCI_S_EXPM1:
       return &Expm1;
     case RICCI_S_LOG:
       return &Log;
     case RICCI_S_LOG1P:
       return &Log1p;
+    case RICCI_S_LOG2:
+      return &Log2;
     case RICCI_S_TANH:
       return &Tanh;
     case RICCI_S_LOGISTIC:
@@ -174,10 +178,6 @@ Real (*OfBothWidths(uint32_t op))(Real) {
 // Those that are rare enough in f32 to be computed in f64.
 Real (*OfF64(uint32_t op))(Real) {
   switch (op) {
-    case RICCI_S_EXP2:
-      return &Exp2;
-    case RICCI_S_LOG2:
-      return &Log2;
     case RICCI_S_TAN:
       return &Tan;
     case RICCI_S_ASIN:
