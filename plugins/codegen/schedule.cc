@@ -1,9 +1,9 @@
 #include "codegen/schedule.h"
 
-#include "codegen/updates.h"
-
 #include <algorithm>
 #include <cstdio>
+
+#include "codegen/updates.h"
 
 namespace ricci::codegen {
 namespace {
@@ -19,6 +19,8 @@ constexpr int64_t kTasks = 256;           // of one kernel, at most: long ones k
 constexpr double kSeveralThreads = 0.85;  // what counts of work that several threads can share
 // What takes lanes two vectors at a time.
 constexpr int64_t kChainPoints = 128, kChainInsts = 128, kChainState = 8, kChainTrips = 512;
+
+int64_t RoundedUp(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 class Scheduler {
  public:
@@ -236,12 +238,13 @@ class Scheduler {
   void ShareUpdates() {
     const std::optional<Updates> updates = FindUpdates(k_, blocks_, s_.dims);
     if (!updates) return;
-    const uint32_t rank = k_.domain_rank;
+    if (updates->apart == 0) {
+      if (!CopyElements(*updates) && !ShareLoop(*updates)) s_.grain = s_.units;
+      return;
+    }
     int64_t together = 1;  // rows
-    for (uint32_t d = updates->apart; d + 1 < rank; ++d) together *= k_.domain[d];
-    if (rank == 1 && updates->apart == 0) together = s_.units;
-    if (updates->apart == 0 && (CopyElements(*updates) || ShareLoop(*updates))) return;
-    s_.grain = (s_.grain + together - 1) / together * together;
+    for (uint32_t d = updates->apart; d + 1 < k_.domain_rank; ++d) together *= k_.domain[d];
+    s_.grain = RoundedUp(s_.grain, together);
   }
 
   // Many updates of few elements.
@@ -257,12 +260,12 @@ class Scheduler {
     // Chunks of points are whole vectors, as tasks are.
     const int64_t align = k_.domain_rank == 1 && s_.over_domain ? s_.lanes : 1;
     const int64_t parts = static_cast<int64_t>(copies) * align;
-    s_.chunk_length = (s_.units + parts - 1) / parts * align;
+    s_.chunk_length = RoundedUp(s_.units, parts) / parts * align;
     s_.chunks = s_.partial_chunks = (s_.units + s_.chunk_length - 1) / s_.chunk_length;
     s_.partials = s_.chunks * count;
     s_.units = count;
     const auto least = static_cast<int64_t>(cuts_.task_cycles / static_cast<double>(s_.chunks));
-    s_.grain = (least + kLine - 1) / kLine * kLine;
+    s_.grain = RoundedUp(least, kLine);
     return true;
   }
 
@@ -270,7 +273,7 @@ class Scheduler {
     if (updates.loop == 0 || s_.over_domain || !Spreads(k_, blocks_, updates.loop, s_.lanes)) return false;
     const int64_t trips = *TripsOf(k_, updates.loop);
     const auto least = static_cast<int64_t>(static_cast<double>(trips) * cuts_.task_cycles / s_.cost.cycles) + 1;
-    const int64_t grain = (least + kLine - 1) / kLine * kLine;
+    const int64_t grain = RoundedUp(least, kLine);
     if (grain >= trips) return false;
     s_.shared = updates.loop, s_.units = trips, s_.grain = grain;
     return true;

@@ -55,10 +55,13 @@ void KernelEmitter::Domain() {
   V begin = LLVMGetParam(function_, 1), end = LLVMGetParam(function_, 2);
   if (schedule_.copied) return part_ == Part::kPartial ? UpdateCopies(begin, end) : CombineCopies(begin, end);
   if (part_ == Part::kPartial) return Chunks();
-  if (schedule_.shared == 0) return Rows(begin, end);
+  schedule_.shared == 0 ? Rows(begin, end) : Rows(l_.I64(0), CountRows());
+}
+
+V KernelEmitter::CountRows() {
   int64_t rows = k_.domain_rank == 1 ? k_.domain[0] : 1;
   for (uint32_t d = 0; d + 1 < k_.domain_rank; ++d) rows *= k_.domain[d];
-  Rows(l_.I64(0), l_.I64(rows));
+  return l_.I64(rows);
 }
 
 // Rows [begin, end) of the domain, or points of one of one dimension.

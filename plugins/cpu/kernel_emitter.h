@@ -113,6 +113,7 @@ class KernelEmitter {
 
   void Domain();
   void Rows(V begin, V end);
+  V CountRows();
   // Coordinates of all dimensions but the last `inner` ones, from the number of the row.
   void SetRow(V row, uint32_t inner);
   // The chunks [begin, end) of a reduction that runs on several threads; each for all points of a row.
@@ -207,6 +208,10 @@ class KernelEmitter {
     return LLVMBuildAdd(l_.b, base, LLVMBuildMul(l_.b, l_.LaneNumbers(), l_.Splat(l_.I64(v.stride)), ""), "");
   }
   V One(uint32_t id) { return At(id).one; }
+  V FirstLane(uint32_t id) {
+    const Value v = At(id);
+    return v.uniform() ? v.one : LLVMBuildExtractElement(l_.b, Each(id), l_.I32(0), "");
+  }
   void Define(uint32_t id, V v);
 
   V Constant(uint32_t dtype, int64_t bits);

@@ -64,9 +64,7 @@ void KernelEmitter::LoadFrom(uint32_t id, uint32_t dtype, V base, const Value& i
 void KernelEmitter::StoreTo(uint32_t dtype, V base, const Value& index, uint32_t index_id, uint32_t value_id) {
   const LLVMTypeRef t = MemoryType(l_, dtype);
   if (!spreading_ || (index.uniform() && mask_ == nullptr)) {
-    const Value value = At(value_id);
-    V one = value.uniform() ? value.one : LLVMBuildExtractElement(l_.b, Each(value_id), l_.I32(0), "");
-    V s = LLVMBuildStore(l_.b, ToMemory(dtype, one), Element(t, base, index.one));
+    V s = LLVMBuildStore(l_.b, ToMemory(dtype, FirstLane(value_id)), Element(t, base, index.one));
     LLVMSetAlignment(s, Align(dtype));
     return;
   }

@@ -24,11 +24,7 @@ void KernelEmitter::UpdateOne(uint32_t id, V address, V value) {
 void KernelEmitter::Update(uint32_t id) {
   const ricci_inst& inst = k_.insts[id];
   const Value index = At(inst.a);
-  if (!spreading_) {
-    const Value value = At(inst.b);
-    V one = value.uniform() ? value.one : LLVMBuildExtractElement(l_.b, Each(inst.b), l_.I32(0), "");
-    return UpdateOne(id, index.one, one);
-  }
+  if (!spreading_) return UpdateOne(id, index.one, FirstLane(inst.b));
   IsRun(index) ? UpdateRun(id) : UpdateLanes(id);
 }
 
@@ -85,10 +81,9 @@ const ricci_inst& KernelEmitter::CopiedUpdate() const {
   return *inst;
 }
 
-// They lie one after another in the buffer behind the kernel's own.
+// They lie one after another in the buffer behind the kernel's own; units are the elements of one.
 V KernelEmitter::CopyOf(LLVMTypeRef t, V chunk) {
-  const int64_t count = schedule_.copied->hi - schedule_.copied->lo;
-  return Element(t, Buffer(k_.n_buffers), LLVMBuildMul(l_.b, chunk, l_.I64(count), ""));
+  return Element(t, Buffer(k_.n_buffers), LLVMBuildMul(l_.b, chunk, l_.I64(schedule_.units), ""));
 }
 
 // The chunks [begin, end).
@@ -96,17 +91,15 @@ void KernelEmitter::UpdateCopies(V begin, V end) {
   const ricci_inst& inst = CopiedUpdate();
   const uint32_t dtype = k_.buffers[RICCI_BUFFER_OF(inst.imm)].dtype;
   const LLVMTypeRef t = MemoryType(l_, dtype);
-  int64_t rows = k_.domain_rank == 1 ? k_.domain[0] : 1;
-  for (uint32_t d = 0; d + 1 < k_.domain_rank; ++d) rows *= k_.domain[d];
   V identity = ToMemory(dtype, Identity(RICCI_COMBINER_OF(inst.imm), dtype));
   Loop(begin, end, 1, [&](V chunk) {
     V copy = CopyOf(t, chunk);
-    Loop(l_.I64(0), l_.I64(schedule_.copied->hi - schedule_.copied->lo), 1,
+    Loop(l_.I64(0), l_.I64(schedule_.units), 1,
          [&](V i) { LLVMSetAlignment(LLVMBuildStore(l_.b, identity, Element(t, copy, i)), Align(dtype)); });
     copy_ = Element(t, copy, l_.I64(-schedule_.copied->lo));
     V from = LLVMBuildMul(l_.b, chunk, l_.I64(schedule_.chunk_length), "");
     V to = LLVMBuildAdd(l_.b, from, l_.I64(schedule_.chunk_length), "");
-    Rows(from, l_.Fn("llvm.smin", to, l_.I64(rows)));
+    Rows(from, l_.Fn("llvm.smin", to, CountRows()));
     copy_ = nullptr;
   });
 }

@@ -209,24 +209,20 @@ void BatchRule(const Eqn& e, Batch& a) {
 }
 
 // ---- lowering ----
-// What becomes of an element and an update.
-enum class Combine : uint8_t { kReplace, kAdd, kSub, kMul, kMin, kMax };
+// What becomes of an element and an update: the scalar operation of both, or the update.
+enum class Combine : uint32_t {
+  kReplace = 0,
+  kAdd = RICCI_S_ADD,
+  kSub = RICCI_S_SUB,
+  kMul = RICCI_S_MUL,
+  kMin = RICCI_S_MIN,
+  kMax = RICCI_S_MAX
+};
 
 void Update(const KernelArray& result, Combine how, const Index& to, Scalar update) {
-  switch (how) {
-    case Combine::kReplace:
-      return result.Store(to, update);
-    case Combine::kAdd:
-      return result.Combine(to, RICCI_S_ADD, update);
-    case Combine::kSub:
-      return result.Combine(to, RICCI_S_ADD, -update);
-    case Combine::kMul:
-      return result.Combine(to, RICCI_S_MUL, update);
-    case Combine::kMin:
-      return result.Combine(to, RICCI_S_MIN, update);
-    default:
-      return result.Combine(to, RICCI_S_MAX, update);
-  }
+  if (how == Combine::kReplace) return result.Store(to, update);
+  if (how == Combine::kSub) return result.Combine(to, RICCI_S_ADD, -update);
+  result.Combine(to, static_cast<uint32_t>(how), update);
 }
 
 // How many of the window's dimensions lead: stored before those that count windows, and wherever the window lies, whole
