@@ -174,6 +174,23 @@ typedef struct ricci_lowering {
  * else would ever show it. Attributes that hold the size of the factor follow it.
  */
 
+/* ---- places ----
+ *
+ * An operation with one result that only moves elements may say where those of an operand go. Then what computes them
+ * stores them there at once: a concatenation of computed pieces, an array that is shifted around its edges.
+ *
+ * Element x of the operand is in the result if first[d] <= x[d] < limit[d] for each of its dimensions d, and there it
+ * is element y: y[j] = x[from[j]] + shift[j] where from[j] is one of them, shift[j] where from[j] is -1. Each element
+ * of the result is at the place of one element of one operand. The law `places` of ricci/check.h holds all of it.
+ */
+typedef struct ricci_place {
+  ricci_hdr hdr;
+  uint32_t known; /* 0 when the rule is called; to be set to 1. What it leaves at 0 is not told so. */
+  uint32_t reserved0;
+  int64_t *first, *limit; /* per dimension of the operand; 0 and its size when the rule is called */
+  int64_t *from, *shift;  /* per dimension of the result; -1 and 0 when the rule is called */
+} ricci_place;
+
 /* ---- the row ---- */
 enum { /* ricci_prim_def.hdr.flags */
        RICCI_PRIM_LINEAR =
@@ -241,6 +258,8 @@ typedef struct ricci_prim_def {
    * `program (%x: f64[3] in 0..1) {...}`, separated by `;`. `order=N` before one: derivatives above order N, of two,
    * are left out. */
   ricci_str examples;
+  /* Where elements of an operand go (see above); NULL: not told. */
+  ricci_status* (*place)(void* self, const ricci_op* op, uint32_t operand, ricci_place* out);
 } ricci_prim_def;
 
 /* Copies the row (not what `self` points to). Call from a plugin's attach. A plugin whose attach fails leaves no row

@@ -170,6 +170,7 @@ std::optional<int64_t> Strides::Find(uint32_t value) {
     if (inst.op == RICCI_S_SUB) return AsStride(ricci_exact_of(*a) - *b);
     return Product(inst, *a, *b);
   }
+  if (inst.op == RICCI_S_SELECT && Of(inst.a) == 0 && Of(inst.b) == Of(inst.c)) return Of(inst.b);
   if (!IsScalar(inst.op)) return std::nullopt;
   for (uint32_t operand : {inst.a, inst.b, inst.c}) {
     if (operand != 0 && Of(operand) != 0) return std::nullopt;

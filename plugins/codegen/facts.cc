@@ -16,10 +16,8 @@ namespace {
 
 constexpr int64_t kSmallIndex = int64_t{1} << 61;  // sums of two such do not overflow
 constexpr size_t kMaxPieces = 48;
-constexpr int64_t kFewPoints = 1024;  // are not worth the code
-constexpr double kMaxCost = 4096;     // of the code for all pieces together
-constexpr int64_t kLongPiece = 4;     // vectors per piece of the innermost dimension
-constexpr uint32_t kMaxDepth = 512;   // steps from an index to what is compared
+constexpr double kMaxCost = 4096;    // of the code for all pieces together
+constexpr uint32_t kMaxDepth = 512;  // steps from an index to what is compared
 
 bool IsComparison(uint16_t op) { return op >= RICCI_S_EQ && op <= RICCI_S_GE; }
 
@@ -231,8 +229,12 @@ namespace {
 class Cutter {
  public:
   // `dims`: the indices to cut and all they go through; the last one is the innermost.
-  Cutter(const ricci_kernel_table& k, const Blocks& blocks, std::vector<Facts::Bound> dims, unsigned lanes)
-      : k_(k), blocks_(blocks), dims_(std::move(dims)), lanes_(lanes) {}
+  Cutter(const ricci_kernel_table& k, const Blocks& blocks, std::vector<Facts::Bound> dims, unsigned lanes,
+         const PieceLimits& limits)
+      : k_(k),
+        blocks_(blocks),
+        dims_(std::move(dims)),
+        shortest_(std::max<int64_t>(static_cast<int64_t>(limits.vectors * lanes), 1)) {}
 
   // Empty: too many pieces, too much code, or nothing to cut.
   std::vector<Piece> Run(bool inner_only) {
@@ -263,9 +265,8 @@ class Cutter {
     Facts facts(k_, blocks_, box);
     std::vector<int64_t> cuts;
     if (dims_[d].index != 0 && (last || !inner_only_)) cuts = facts.CutsOf(dims_[d].index);
-    const int64_t longest = last ? kLongPiece * lanes_ : 1;
     const int64_t extent = dims_[d].range.hi - dims_[d].range.lo;
-    if (!cuts.empty() && extent / longest >= static_cast<int64_t>(out.size() + cuts.size() + 1)) {
+    if (!cuts.empty() && extent / (last ? shortest_ : 1) >= static_cast<int64_t>(out.size() + cuts.size() + 1)) {
       const int64_t middle = cuts[cuts.size() / 2];
       Cut(d, box, {range.lo, middle}, out);
       return Cut(d, box, {middle, range.hi}, out);
@@ -284,7 +285,7 @@ class Cutter {
   const ricci_kernel_table& k_;
   const Blocks& blocks_;
   const std::vector<Facts::Bound> dims_;
-  const unsigned lanes_;
+  const int64_t shortest_;  // piece of the innermost dimension, on average
   bool inner_only_ = false;
   size_t pieces_ = 0;
   double cost_ = 0;
@@ -293,15 +294,15 @@ class Cutter {
 }  // namespace
 
 std::vector<Piece> CutDomain(const ricci_kernel_table& k, const Blocks& blocks, const std::vector<uint32_t>& dims,
-                             unsigned lanes) {
+                             unsigned lanes, const PieceLimits& limits) {
   std::vector<Facts::Bound> box;
   for (uint32_t d = 0; d < k.domain_rank; ++d) {
     if (k.domain[d] <= 0) return {};
     box.push_back({dims[d], {0, k.domain[d]}});
   }
   const int64_t points = std::accumulate(k.domain, k.domain + k.domain_rank, int64_t{1}, std::multiplies<>());
-  if (box.empty() || points < kFewPoints) return {};
-  Cutter cutter(k, blocks, std::move(box), lanes);
+  if (box.empty() || points < limits.points) return {};
+  Cutter cutter(k, blocks, std::move(box), lanes, limits);
   std::vector<Piece> pieces = cutter.Run(/*inner_only=*/false);
   return pieces.empty() ? cutter.Run(/*inner_only=*/true) : pieces;
 }
@@ -314,7 +315,7 @@ std::vector<Piece> CutLoop(const ricci_kernel_table& k, const Blocks& blocks, ui
     return IsComparison(inst.op) && k.insts[inst.a].dtype == RICCI_I64;
   });
   if (!chooses) return {};
-  return Cutter(k, blocks, {{loop, {*lo, *hi}}}, lanes).Run(/*inner_only=*/true);
+  return Cutter(k, blocks, {{loop, {*lo, *hi}}}, lanes, {}).Run(/*inner_only=*/true);
 }
 
 }  // namespace ricci::codegen

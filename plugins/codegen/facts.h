@@ -66,10 +66,15 @@ struct Piece {
   std::vector<Piece> inner;  // of the next dimension; empty: the last
   std::vector<Facts> facts;  // at the last dimension: one
 };
+// Which domains and loops are worth code for each of their pieces.
+struct PieceLimits {
+  int64_t points = 1024;  // of a domain, at least
+  double vectors = 1;     // of the innermost dimension that a piece has on average, at least; the last one is masked
+};
 // The domain cut where concatenations, paddings and the like change from one piece to the next; empty if it is better
 // left whole. `dims`: the DOMAIN instruction of each dimension, 0 = none.
 std::vector<Piece> CutDomain(const ricci_kernel_table& k, const Blocks& blocks, const std::vector<uint32_t>& dims,
-                             unsigned lanes);
+                             unsigned lanes, const PieceLimits& limits);
 // The same for a FOR with constant bounds.
 std::vector<Piece> CutLoop(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop, unsigned lanes);
 

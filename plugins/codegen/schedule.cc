@@ -79,7 +79,7 @@ class Scheduler {
     s_.over_domain = over_domain;
     s_.rows_together = RowsTogether();
     s_.pieces.clear();
-    if (!s_.rows_together) s_.pieces = CutDomain(k_, blocks_, s_.dims, lanes);
+    if (!s_.rows_together) s_.pieces = CutDomain(k_, blocks_, s_.dims, lanes, cuts_.pieces);
     s_.cost =
         CostOfKernel(k_, blocks_, target_, {lanes, over_domain ? s_.dims.back() : 0, s_.rows_together, s_.pieces});
   }

@@ -13,6 +13,7 @@ namespace ricci::codegen {
 // What is cut into parts, and how large these are at least. Tests take smaller numbers, so that small programs show
 // what otherwise only large ones would.
 struct Cuts {
+  PieceLimits pieces;
   int64_t region_code = kRegionCode;  // instructions that the code of one function is made for, about
   int64_t chunk = 1 << 16;            // elements of one chunk of a long reduction or scan; a multiple of all lanes
   double copy_cycles = 32;            // of work that are worth another copy of an element

@@ -217,6 +217,12 @@ void KernelEmitter::Scalar(uint32_t id) {
 }
 
 bool KernelEmitter::Linear(uint32_t id, const ricci_inst& inst) {
+  if (inst.dtype == RICCI_I64 && inst.op == RICCI_S_SELECT) {  // all lanes take the same one
+    const Value yes = At(inst.b), no = At(inst.c);
+    if (!At(inst.a).uniform() || !yes.linear() || !no.linear() || yes.stride != no.stride) return false;
+    Put(id, {LLVMBuildSelect(l_.b, One(inst.a), yes.one, no.one, ""), nullptr, yes.stride});
+    return true;
+  }
   if (inst.dtype != RICCI_I64 || (inst.op != RICCI_S_ADD && inst.op != RICCI_S_SUB && inst.op != RICCI_S_MUL))
     return false;
   const Value a = At(inst.a), b = At(inst.b);

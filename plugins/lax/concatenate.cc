@@ -104,6 +104,14 @@ std::string ConcatenateFactors(const Eqn& e) {
   return text.Done();
 }
 
+std::optional<Place> ConcatenatePlace(const Eqn& e, uint32_t operand) {
+  Place place(e, operand);
+  place.from = rules::Range(e.out().rank());
+  int64_t& start = place.shift[static_cast<size_t>(e.integer("dimension"))];
+  for (uint32_t i = 0; i < operand; ++i) start += e.in(i).dim(e.integer("dimension"));  // exact: within the result
+  return place;
+}
+
 // ---- stack ----
 ArrayTypes StackType(const Eqn& e) {
   if (e.n_in() == 0) e.Fail("takes at least one operand");
@@ -165,6 +173,14 @@ std::string StackFactors(const Eqn& e) {
   return text.Done();
 }
 
+std::optional<Place> StackPlace(const Eqn& e, uint32_t operand) {
+  Place place(e, operand);
+  place.from = rules::Range(e.in(0).rank());
+  place.from.insert(place.from.begin() + e.integer("axis"), -1);  // exact: a dimension of the result
+  place.shift[static_cast<size_t>(e.integer("axis"))] = operand;
+  return place;
+}
+
 constexpr Row kRows[] = {
     {.name = "concatenate",
      .attrs = kConcatenateAttrs,
@@ -174,6 +190,7 @@ constexpr Row kRows[] = {
      .batch = ConcatenateBatch,
      .simplify = SimplerConcatenate,
      .factors_of = ConcatenateFactors,
+     .place = ConcatenatePlace,
      .index = ConcatenateIndex,
      .index_match = HasFewOperands,
      .loops = ConcatenateLoops,
@@ -192,6 +209,7 @@ constexpr Row kRows[] = {
      .transpose = StackTranspose,
      .batch = StackBatch,
      .factors_of = StackFactors,
+     .place = StackPlace,
      .index = StackIndex,
      .index_match = HasFewOperands,
      .loops = StackLoops,

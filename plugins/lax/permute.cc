@@ -49,6 +49,12 @@ std::string Factors(const Eqn& e) {
   return rules::Letters(rules::Range(e.in(0).rank())) + " -> " + rules::Letters(e.ints("permutation"));
 }
 
+std::optional<Place> PlaceOf(const Eqn& e, uint32_t operand) {
+  Place place(e, operand);
+  place.from.assign(e.ints("permutation").begin(), e.ints("permutation").end());
+  return place;
+}
+
 constexpr Row kRows[] = {{.name = "transpose",
                           .attrs = kAttrs,
                           .flags = RICCI_PRIM_VIEW,
@@ -58,6 +64,7 @@ constexpr Row kRows[] = {{.name = "transpose",
                           .batch = rules::BatchFirstOperand<BatchRule>,
                           .simplify = Simpler,
                           .factors_of = Factors,
+                          .place = PlaceOf,
                           .index = FromIndex,
                           .examples = "(f64[2,3,4]) permutation=[2,0,1]"}};
 

@@ -121,6 +121,18 @@ std::string Factors(const Eqn& e) {
   return whole.empty() ? text : text + "; whole " + rules::Letters(whole);
 }
 
+// Where each dimension with more than one element is one of the other side.
+std::optional<Place> PlaceOf(const Eqn& e, uint32_t operand) {
+  Place place(e, operand);
+  if (e.out().elements() == 0) return std::nullopt;
+  for (const Group& g : GroupsOf(e.in(0).shape(), e.out().shape())) {
+    const bool unit = ElementCount(e.in(0).shape().subspan(g.from, g.from_end - g.from)) == 1;
+    if (!unit && !g.is_one_dimension()) return std::nullopt;
+    if (!unit) place.from[g.to] = static_cast<int64_t>(g.from);
+  }
+  return place;
+}
+
 constexpr Row kRows[] = {{.name = "reshape",
                           .attrs = kAttrs,
                           .flags = RICCI_PRIM_VIEW,
@@ -130,6 +142,7 @@ constexpr Row kRows[] = {{.name = "reshape",
                           .batch = rules::BatchFirstOperand<BatchRule>,
                           .simplify = Simpler,
                           .factors_of = Factors,
+                          .place = PlaceOf,
                           .index = FromIndex,
                           .examples = "(f64[2,6]) new_sizes=[2,3,1,2]; "
                                       "(f64[1,3,4,1]) new_sizes=[3,1,1,2,2]; "

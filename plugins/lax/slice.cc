@@ -111,6 +111,19 @@ std::string Factors(const Eqn& e) {
   return ViewFactors(e, from);
 }
 
+std::optional<Place> PlaceOf(const Eqn& e, uint32_t operand) {
+  Place place(e, operand);
+  for (size_t i = 0; i < place.from.size(); ++i) {
+    if (e.out().shape()[i] > 1 && StrideOf(e, i) != 1) return std::nullopt;
+    const int64_t start = e.ints("start_indices")[i];
+    place.first[i] = start;
+    place.limit[i] = start + e.out().shape()[i];  // exact: a place within the operand
+    place.from[i] = static_cast<int64_t>(i);
+    place.shift[i] = -start;  // exact: a place
+  }
+  return place;
+}
+
 constexpr Row kRows[] = {{.name = "slice",
                           .attrs = kAttrs,
                           .type = Type,
@@ -119,6 +132,7 @@ constexpr Row kRows[] = {{.name = "slice",
                           .batch = rules::BatchFirstOperand<BatchRule>,
                           .simplify = Simpler,
                           .factors_of = Factors,
+                          .place = PlaceOf,
                           .index = FromIndex,
                           .examples = "(f64[4,5]) start_indices=[1,0] limit_indices=[3,4]; "
                                       "(f64[7,5]) start_indices=[1,0] limit_indices=[7,5] strides=[3,2]; "

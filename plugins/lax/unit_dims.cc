@@ -38,6 +38,12 @@ std::string SqueezeFactors(const Eqn& e) {
   return ViewFactors(e, rules::Complement(e.ints("dimensions"), e.in(0).rank()));
 }
 
+std::optional<Place> SqueezePlace(const Eqn& e, uint32_t operand) {
+  Place place(e, operand);
+  place.from = rules::Complement(e.ints("dimensions"), e.in(0).rank());
+  return place;
+}
+
 // Either one undoes the other where their dimensions are the same.
 template <const char* inverse>
 Value Simpler(const Eqn& e, std::span<const Value> in) {
@@ -79,6 +85,13 @@ std::string ExpandFactors(const Eqn& e) {
   return ViewFactors(e, from);
 }
 
+std::optional<Place> ExpandPlace(const Eqn& e, uint32_t operand) {
+  Place place(e, operand);
+  int64_t next = 0;
+  for (int64_t i : rules::Complement(e.ints("dimensions"), e.out().rank())) place.from[static_cast<size_t>(i)] = next++;
+  return place;
+}
+
 constexpr Row kRows[] = {
     {.name = kSqueeze,
      .attrs = kAttrs,
@@ -88,6 +101,7 @@ constexpr Row kRows[] = {
      .batch = rules::BatchFirstOperand<SqueezeBatch>,
      .simplify = Simpler<kExpand>,
      .factors_of = SqueezeFactors,
+     .place = SqueezePlace,
      .index = SqueezeIndex,
      .examples = "(f64[1,3,1]) dimensions=[2,0]"},
     {.name = kExpand,
@@ -98,6 +112,7 @@ constexpr Row kRows[] = {
      .batch = rules::BatchFirstOperand<ExpandBatch>,
      .simplify = Simpler<kSqueeze>,
      .factors_of = ExpandFactors,
+     .place = ExpandPlace,
      .index = ExpandIndex,
      .examples = "(f64[2,3]) dimensions=[1,3]"},
 };

@@ -7,10 +7,7 @@
 // may be zeros or equal by construction, and then parts combine that otherwise do not.
 #ifndef RICCI_CHECK_FACTOR_LAW_H_
 #define RICCI_CHECK_FACTOR_LAW_H_
-#include <string>
-
-#include "base/hash_map.h"
-#include "check/runnable.h"
+#include "check/operations.h"
 
 namespace ricci::inline v0::check {
 
@@ -18,16 +15,13 @@ class FactorLaw {
  public:
   FactorLaw() = default;
   // Splits the operations of primitives that `examined` holds.
-  FactorLaw(ricci_ctx* ctx, const ricci_program* examined);
+  FactorLaw(ricci_ctx* ctx, const ricci_program* examined) : ctx_(ctx), operations_(examined) {}
   // `draws`: inputs of `p`; several, if they are drawn from the ranges of the example.
   absl::Status Check(ricci_device* ref, Runnable& p, const std::vector<Arrays>& draws);
 
  private:
-  bool IsNew(const ricci_op& op);
-
   ricci_ctx* ctx_ = nullptr;
-  base::HashSet<ricci_prim> examined_;
-  base::HashSet<std::string> seen_;
+  Operations operations_;
 };
 
 }  // namespace ricci::inline v0::check

@@ -5,8 +5,8 @@
 namespace ricci::inline v0::check {
 namespace {
 
-// Rules are checked of a row (row_rules). Text, what is written, factors, the optimized form and devices are checked
-// wherever a program is made or run (Trial); the law of the device only adds the program itself.
+// Rules are checked of a row (row_rules). Text, what is written, factors, places, the optimized form and devices are
+// checked wherever a program is made or run (Trial); the law of the device only adds the program itself.
 absl::Status Elsewhere(Trial&) { return absl::OkStatus(); }
 
 constexpr Law kLaws[] = {
@@ -14,6 +14,7 @@ constexpr Law kLaws[] = {
     {"text", 0, false, Elsewhere},
     {"written", 0, false, Elsewhere},
     {"factors", 0, false, Elsewhere},
+    {"places", 0, false, Elsewhere},
     {"optimized", 0, false, Elsewhere},
     {"device", 0, false, CheckProgram},
     {"jvp", 1, false, CheckJvp},

@@ -14,6 +14,7 @@ enum class LawId : uint8_t {
   kText,
   kWritten,
   kFactors,
+  kPlaces,
   kOptimized,
   kDevice,
   kJvp,

@@ -10,6 +10,7 @@
 #include "check/example.h"
 #include "check/factor_law.h"
 #include "check/laws.h"
+#include "check/place_law.h"
 #include "check/runnable.h"
 
 namespace ricci::inline v0::check {
@@ -72,6 +73,7 @@ class Trial {
   RunnableRef f_;
   Arrays x_;
   FactorLaw factors_;
+  PlaceLaw places_;
   RulesUsed used_;  // by the programs that the law in progress has run
 };
 

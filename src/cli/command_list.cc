@@ -24,6 +24,7 @@ std::string RulesOf(const ricci_prim_def& d) {
   if (d.dce != nullptr) Append(out, "dce");
   if (d.simplify != nullptr) Append(out, "simplify");
   if (d.factors_of != nullptr || d.factors.len != 0) Append(out, "factors");
+  if (d.place != nullptr) Append(out, "place");
   return out;
 }
 

@@ -1,6 +1,8 @@
 // fusion: a group of equations that becomes one kernel. Made by the fuse pass only; it has no derivative rules because
 // no transform runs after that pass. With `rows` = n it runs row by row: a row is one point of the leading n dimensions
-// of all results, and the kernel builder keeps what is passed on within a row private.
+// of all results, and the kernel builder keeps what is passed on within a row private. With `views`, a program that
+// only moves elements, its results take the place of those of the body, and what the body computes is stored where it
+// goes.
 #include "control/call.h"
 
 namespace ricci::inline v0::control {
@@ -26,7 +28,11 @@ absl::Status Type(Builder& b, const Held& h) {
     for (size_t d = 0; fits && d < n; ++d) fits = leading(i)[d] == leading(0)[d];
   }
   if (!fits) return base::InvalidArgument("fusion: results have no ", rows, " leading dimensions in common");
-  return TypeOfBody(b, h);
+  const Program* views = trace::ProgramIn(h.attrs, "views");
+  if (views == nullptr) return TypeOfBody(b, h);
+  RICCI_TRY(CheckParams(b, "fusion", "body", body, h.in_types()));
+  RICCI_TRY(CheckParams(b, "fusion", "views", *views, body.result_types));
+  return SetOutTypes(b, views->result_types);
 }
 
 constexpr std::string_view kExamples =
@@ -36,7 +42,8 @@ constexpr std::string_view kExamples =
     "  return %s\n"
     "}";
 constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM),
-                                      Spec("rows", RICCI_ATTR_INT, RICCI_ATTR_OPTIONAL)};
+                                      Spec("rows", RICCI_ATTR_INT, RICCI_ATTR_OPTIONAL),
+                                      Spec("views", RICCI_ATTR_PROGRAM, RICCI_ATTR_OPTIONAL)};
 constexpr ricci_lowering kLoops = Loops<Lower>();
 constexpr const ricci_lowering* kLowerings[] = {&kLoops};
 

@@ -293,7 +293,7 @@ class Fuser {
     }
     for (uint32_t g : group_at_) {
       if (g == kNoGroup) continue;
-      if (groups_[g].members.size() == 1) {
+      if (groups_[g].members.size() == 1 && groups_[g].views.empty()) {
         RICCI_TRY(EmitAlone(*b, f_.equations[groups_[g].members[0]], env));
       } else {
         RICCI_TRY(EmitGroup(*b, g, env));
@@ -318,38 +318,58 @@ class Fuser {
     return absl::OkStatus();
   }
 
-  // The fusion equation of group `g`: its members in program order over the values that come from outside.
-  absl::Status EmitGroup(Builder& b, uint32_t g, Vals& env) {
-    const ir::Equation& root = f_.equations[groups_[g].roots.back()];
-    RICCI_ASSIGN(auto body, b.Nest(FusionName(f_, joins_, groups_[g].members), {}));
+  // These equations over the values that come from outside, which are told in `outside`.
+  absl::StatusOr<ir::ProgramRef> BodyOf(Builder& b, std::string_view name, const std::vector<uint32_t>& equations,
+                                        const std::vector<ir::ValueId>& wanted, std::vector<ir::ValueId>& outside) {
+    RICCI_ASSIGN(auto body, b.Nest(name, {}));
     base::HashMap<ir::ValueId, trace::Val> inner;
-    Vals outer;
-    for (uint32_t m : groups_[g].members) {
-      const ir::Equation& eqn = f_.equations[m];
+    const auto value = [&](ir::ValueId v) -> absl::StatusOr<trace::Val> {
+      auto [it, fresh] = inner.try_emplace(v, trace::kNone);
+      if (!fresh) return it->second;
+      if (const ir::Constant* c = f_.constant(v)) {
+        RICCI_ASSIGN(it->second, body->Constant(f_.type_id(v), c->splat, c->data));
+      } else {
+        RICCI_ASSIGN(it->second, body->AddParam(f_.type_id(v)));
+        outside.push_back(v);
+      }
+      return it->second;
+    };
+    for (uint32_t e : equations) {
+      const ir::Equation& eqn = f_.equations[e];
       Vals in;
       for (ir::ValueId v : eqn.operands) {
-        auto [it, fresh] = inner.try_emplace(v, trace::kNone);
-        if (fresh) {
-          if (const ir::Constant* c = f_.constant(v)) {
-            RICCI_ASSIGN(it->second, body->Constant(f_.type_id(v), c->splat, c->data));
-          } else {
-            RICCI_ASSIGN(it->second, body->AddParam(f_.type_id(v)));
-            outer.push_back(env[v]);
-          }
-        }
-        in.push_back(it->second);
+        RICCI_ASSIGN(in.emplace_back(), value(v));
       }
       RICCI_ASSIGN(Vals out, body->Copy(f_, eqn, in));
       for (uint32_t i = 0; i < eqn.n_results; ++i) inner[eqn.result(i)] = out[i];
     }
-    const std::vector<ir::ValueId> stored = Stored(g);
     Vals results;
-    for (ir::ValueId v : stored) results.push_back(inner[v]);
-    RICCI_ASSIGN(ir::ProgramRef p, body->Finish(results));
-    b.SetLocation(root.location);
-    ricci_program* handle = nullptr;
-    const ricci_attr attrs[] = {trace::ProgramAttr("body", *p, handle), trace::IntAttr("rows", groups_[g].n_rows)};
-    RICCI_ASSIGN(Vals out, b.Emit("fusion", std::span(attrs).first(groups_[g].n_rows == 0 ? 1 : 2), outer));
+    for (ir::ValueId v : wanted) {
+      RICCI_ASSIGN(results.emplace_back(), value(v));
+    }
+    return body->Finish(results);
+  }
+
+  // The fusion equation of group `g`: its members in program order, and views of what they compute behind them.
+  absl::Status EmitGroup(Builder& b, uint32_t g, Vals& env) {
+    const Group& group = groups_[g];
+    const std::vector<ir::ValueId> stored = Stored(g);
+    std::vector<ir::ValueId> computed = stored, outside;
+    ir::ProgramRef views;
+    if (!group.views.empty()) {
+      computed.clear();
+      RICCI_ASSIGN(views, BodyOf(b, "views", group.views, stored, computed));
+    }
+    const std::string name = FusionName(f_, joins_, group.members);
+    RICCI_ASSIGN(const ir::ProgramRef body, BodyOf(b, name, group.members, computed, outside));
+    Vals operands;
+    for (ir::ValueId v : outside) operands.push_back(env[v]);
+    ricci_program *body_handle = nullptr, *views_handle = nullptr;
+    std::vector<ricci_attr> attrs = {trace::ProgramAttr("body", *body, body_handle)};
+    if (group.n_rows != 0) attrs.push_back(trace::IntAttr("rows", group.n_rows));
+    if (views) attrs.push_back(trace::ProgramAttr("views", *views, views_handle));
+    b.SetLocation(f_.equations[group.roots.back()].location);
+    RICCI_ASSIGN(Vals out, b.Emit("fusion", attrs, operands));
     for (size_t i = 0; i < stored.size(); ++i) env[stored[i]] = out[i];
     return absl::OkStatus();
   }

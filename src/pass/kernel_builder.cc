@@ -135,7 +135,7 @@ absl::StatusOr<KernelBuilder::Result> KernelBuilder::Lower(const ir::Program& p,
   const int64_t n_rows = row.flow == prim::Flow::kFusion ? trace::IntOf(eqn.attrs, "rows") : 0;
   auto run = [&]() -> absl::Status {
     if (n_rows > 0) {
-      return InlineRows(trace::ProgramOf(eqn.attrs, "body"), static_cast<uint32_t>(n_rows), operands, results);
+      return InlineFusion(eqn, static_cast<uint32_t>(n_rows), operands, results);
     }
     if (l->kind == RICCI_LOWER_LOOPS) return RunLoops(p, eqn, *l, operands, results, update).status();
     std::vector<ArrayId> lazy;

@@ -14,6 +14,7 @@
 #include "kernel/writer.h"
 #include "pass/factors.h"
 #include "pass/target.h"
+#include "prim/place.h"
 #include "prim/registry.h"
 #include "ricci/primitive.h"
 
@@ -184,8 +185,16 @@ class KernelBuilder {
 
   // ---- kernel_rows.cc ----
   enum class Kept : uint8_t { kNot, kValue, kRow };
+  struct StoreThrough {  // where elements of one result of a body by rows go
+    uint32_t result;
+    ArrayId to;
+    std::vector<prim::Place> places;  // of each element one
+  };
+  absl::Status InlineFusion(const ir::Equation& eqn, uint32_t n_rows, std::span<const ArrayId> in,
+                            std::span<const ArrayId> dst);
   absl::Status InlineRows(const ir::Program& f, uint32_t n_rows, std::span<const ArrayId> in,
-                          std::span<const ArrayId> dst);
+                          std::span<const ArrayId> dst, std::span<const StoreThrough> elsewhere);
+  absl::Status StoreElsewhere(const StoreThrough& s, std::span<const int64_t> shape, Val v);
   absl::StatusOr<std::vector<Kept>> ChooseKept(const ir::Program& f, std::span<const ricci_lowering* const> lowerings);
   static std::vector<int64_t> CostOfRows(const ir::Program& f, std::span<const int64_t> own,
                                          std::span<const Kept> kept);

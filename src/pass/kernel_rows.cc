@@ -171,13 +171,14 @@ std::vector<int64_t> KernelBuilder::CostOfRows(const ir::Program& f, std::span<c
 }
 
 absl::Status KernelBuilder::InlineRows(const ir::Program& f, uint32_t n_rows, std::span<const ArrayId> in,
-                                       std::span<const ArrayId> dst) {
+                                       std::span<const ArrayId> dst, std::span<const StoreThrough> elsewhere) {
   const auto shape = f.type(f.results[0]).shape.first(n_rows);
   OpenRow(shape);
   std::vector<ArrayId> env(f.values.size(), 0), dst_of(f.values.size(), 0);
   std::copy(in.begin(), in.end(), env.begin());
   for (const ir::Constant& c : f.constants) env[c.value] = AddLiteral(f.type_id(c.value), c);
   for (size_t i = 0; i < dst.size(); ++i) {
+    if (dst[i] == 0) continue;
     arrays_[dst[i]].place.of_row = true;
     if (dst_of[f.results[i]] == 0) dst_of[f.results[i]] = dst[i];
   }
@@ -197,11 +198,16 @@ absl::Status KernelBuilder::InlineRows(const ir::Program& f, uint32_t n_rows, st
     const ir::ValueId r = f.results[i];
     const bool filled = f.definition(r) != nullptr &&
                         (kept[r] == Kept::kRow || lowerings[f.values[r].index]->kind == RICCI_LOWER_LOOPS);
-    if (filled && dst_of[r] == dst[i]) continue;
+    if (dst[i] == 0 || (filled && dst_of[r] == dst[i])) continue;
     to.push_back(dst[i]);
     from.push_back(env[r]);
   }
+  std::vector<Val> moved;  // read before anything is written
+  for (const StoreThrough& s : elsewhere) {
+    RICCI_ASSIGN(moved.emplace_back(), LoadIndex(env[f.results[s.result]], {row_.index, false}));
+  }
   RICCI_TRY(CopyGroup(to, from));
+  for (size_t i = 0; i < elsewhere.size(); ++i) RICCI_TRY(StoreElsewhere(elsewhere[i], shape, moved[i]));
   RICCI_TRY(base::Invariant(!left_row_, "a merged equation keeps to its row"));
   w_.End();
   row_ = {};

@@ -11,11 +11,16 @@
 // That an equation runs by rows is what its factors say; a lowering may still loop over something else, so it is tried
 // alone, once, and what leaves its row is never merged. Each group looks at a bounded number of others, each of bounded
 // size, so the cost is linear.
+//
+// Then groups of views alone, which move what one other group computes to where it is wanted (populations of a lattice
+// that stream to their neighbours, the parts of a concatenation), become part of that one: each value is stored where
+// it goes (places).
 #include "pass/merge_groups.h"
 
 #include <algorithm>
 
 #include "pass/kernel_builder.h"
+#include "pass/places.h"
 
 namespace ricci::inline v0::pass {
 namespace {
@@ -55,6 +60,9 @@ class Merger {
         const uint32_t a = Find(other), b = Find(g);
         if (a != b) RICCI_TRY(TryMerge(a, b));
       }
+    }
+    for (uint32_t g = 0; g < groups_.size(); ++g) {
+      if (!groups_[g].members.empty()) RICCI_TRY(TryStoreThrough(g));
     }
     return absl::OkStatus();
   }
@@ -159,6 +167,70 @@ class Merger {
       early &= p == a || groups_[p].position < first;
     }
     return early ? std::optional(first) : std::nullopt;
+  }
+
+  // Makes `g` part of the group that computes all it reads, if `g` only moves that.
+  absl::Status TryStoreThrough(uint32_t g) {
+    if (inputs_[g].empty() || producer_[inputs_[g][0]] == kNone) return absl::OkStatus();
+    const uint32_t from = Find(producer_[inputs_[g][0]]);
+    Group joined = groups_[from];
+    joined.roots.insert(joined.roots.end(), groups_[g].roots.begin(), groups_[g].roots.end());
+    joined.views.insert(joined.views.end(), groups_[g].members.begin(), groups_[g].members.end());
+    const bool together = from != g && MayMerge(from) && joined.members.size() + joined.views.size() <= kMaxMembers &&
+                          inputs_[from].size() + joined.roots.size() <= kMaxArrays &&
+                          std::all_of(inputs_[g].begin(), inputs_[g].end(), [&](ir::ValueId v) {
+                            return producer_[v] != kNone && Find(producer_[v]) == from &&
+                                   std::binary_search(joined.members.begin(), joined.members.end(), f_.values[v].index);
+                          });
+    if (!together) return absl::OkStatus();
+    RICCI_ASSIGN(const bool moves, OnlyMoves(groups_[g]));
+    if (!moves) return absl::OkStatus();
+    RICCI_ASSIGN(const bool by_points, ByPoints(joined, inputs_[g]));
+    if (!by_points) return absl::OkStatus();
+    groups_[from] = std::move(joined);
+    groups_[g] = {};
+    into_[g] = from;
+    return absl::OkStatus();
+  }
+
+  // All that reads another group's values only to move them, and could store them at once.
+  absl::StatusOr<bool> OnlyMoves(const Group& g) const {
+    const bool expressions = std::all_of(g.members.begin(), g.members.end(), [&](uint32_t m) {
+      return joins_[m] == Joins::kExpression && prim::Registry::Of(f_).Get(f_.equations[m].prim).def.place != nullptr;
+    });
+    if (!expressions) return false;
+    RICCI_ASSIGN(const std::vector<Moves> moves, MovesOf(f_, g.members));
+    if (moves.empty()) return false;
+    for (uint32_t root : g.roots) {
+      const auto at = std::find(g.members.begin(), g.members.end(), root) - g.members.begin();
+      const int64_t elements = f_.type(f_.equations[root].result(0)).elements;
+      if (!AreStored(f_, moves[static_cast<size_t>(at)], elements)) return false;
+    }
+    return true;
+  }
+
+  // Can the group run point by point, so that each of `values` is computed in one?
+  absl::StatusOr<bool> ByPoints(Group& g, const std::vector<ir::ValueId>& values) {
+    Group computed = g;
+    std::erase_if(computed.roots,
+                  [&](uint32_t root) { return !std::binary_search(g.members.begin(), g.members.end(), root); });
+    const auto n = static_cast<uint32_t>(f_.type(values[0]).rank());
+    for (ir::ValueId v : values) {
+      if (f_.type(v).rank() != n) return false;
+    }
+    if (g.n_rows != 0) return g.n_rows == n;
+    if (!FillsLanes(f_.type(values[0]).shape.back())) return false;
+    for (uint32_t m : g.members) RICCI_TRY(Learn(m));
+    RowReads reads(n);
+    if (!RunsByRows(computed, n, values, reads)) return false;
+    g.n_rows = n;
+    return AllStayInRow(computed, n, reads);
+  }
+
+  // A plain loop over all elements fills the lanes but for the last ones; one over rows should, too.
+  bool FillsLanes(int64_t row) const {
+    const int64_t lanes = target_.numbers.lanes, left = row % lanes;
+    return left == 0 || 16 * (lanes - left) <= row;
   }
 
   // What both read, or one stores and the other reads: what merging them reads once less.

@@ -20,6 +20,7 @@ struct Group {
   std::vector<uint32_t> members;  // all equations, in program order; roots too
   uint32_t position = 0;          // where in the program it runs: at that equation
   uint32_t n_rows = 0;            // > 0: runs row by row, a row being one point of so many leading dimensions
+  std::vector<uint32_t> views;    // equations behind them that only move what roots compute, in program order
 };
 
 // Merges groups that pass values of one shape to each other, or read the same ones. `joins`: per equation. Groups that

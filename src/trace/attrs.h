@@ -55,5 +55,10 @@ inline const ir::Program& ProgramOf(std::span<const ricci_attr> attrs, std::stri
   return *ir::FromAbi(*static_cast<ricci_program* const*>(ir::FindAttr(attrs, name)->data));
 }
 
+// NULL if the optional attribute is left out.
+inline const ir::Program* ProgramIn(std::span<const ricci_attr> attrs, std::string_view name) {
+  return ir::FindAttr(attrs, name) == nullptr ? nullptr : &ProgramOf(attrs, name);
+}
+
 }  // namespace ricci::inline v0::trace
 #endif

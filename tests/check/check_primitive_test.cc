@@ -69,12 +69,14 @@ class CheckPrimitive : public ::testing::Test {
 };
 
 TEST_F(CheckPrimitive, RightRowsPass) {
-  for (const char* name : {"test.cube", "test.flip", "sin", "dot_general"}) {
+  for (const char* name : {"test.cube", "test.flip", "sin", "dot_general", "concatenate"}) {
     const Verdict v = Check(name, /*device=*/"");
     EXPECT_EQ(v.message, "");
-    EXPECT_EQ(v.comparisons.size(), 17u);
+    EXPECT_EQ(v.comparisons.size(), 18u);
     for (const auto& [law, n] : v.comparisons) {
-      EXPECT_TRUE(n > 0 || (law == "device" && runner_.Devices().size() == 1)) << name << ": " << law;
+      const bool none =
+          law == "places" ? name != std::string_view("concatenate") : law == "device" && runner_.Devices().size() == 1;
+      EXPECT_EQ(n == 0, none) << name << ": " << law;
     }
   }
 }
@@ -93,6 +95,16 @@ TEST_F(CheckPrimitive, UnwrittenElement) {
   EXPECT_EQ(v.failing.size(), 1u);
 }
 TEST_F(CheckPrimitive, WrongFactors) { ExpectCaught("test.wrong_factors", "factors"); }
+TEST_F(CheckPrimitive, WrongPlaces) {
+  const auto expect = [&](const std::string& name, const std::string& why) {
+    ExpectCaught(name, "places");
+    EXPECT_EQ(Check(name).message, name + ": example 0: law places: " + why);
+  };
+  expect("test.wrong_place", "test.wrong_place `place` of operand 0: its element 0 is not element 0 of the result");
+  expect("test.half_told", "test.half_told `place`: no operand tells of element 3 of the result");
+  expect("test.place_outside",
+         "test.place_outside: its rule `place` tells no place for elements of operand 0, f64[2,3], in f64[2,3]");
+}
 TEST_F(CheckPrimitive, WrongSimplify) { ExpectCaught("test.wrong_simplify", "optimized"); }
 TEST_F(CheckPrimitive, WrongLoweringOfOneDevice) {
   if (runner_.Devices().size() > 1) ExpectCaught("test.other_on_cpu", "device", "cpu");

@@ -12,6 +12,7 @@ inline Value CubeDerivative(const Value& x, const Value&) { return lax::mul(3.0,
 inline Value WrongSign(const Value& x, const Value&) { return lax::mul(-3.0, lax::square(x)); }
 inline Scalar Cube(KernelBuilder&, const Eqn&, std::span<const Scalar> in) { return in[0] * in[0] * in[0]; }
 inline Scalar Halved(KernelBuilder&, const Eqn&, std::span<const Scalar> in) { return in[0] * in[0]; }
+inline Scalar Copied(KernelBuilder&, const Eqn&, std::span<const Scalar> in) { return in[0]; }
 inline Value Itself(const Eqn&, std::span<const Value> in) { return in[0]; }
 
 constexpr Row Elementwise(std::string_view name, JvpRule jvp, ScalarRule scalar = Cube) {
@@ -30,6 +31,25 @@ constexpr Row WithFactors(Row row, std::string_view factors) {
 constexpr Row WithSimplify(Row row, SimplifyRule simplify) {
   row.simplify = simplify;
   return row;
+}
+constexpr Row WithPlace(Row row, PlaceRule place) {
+  row.place = place;
+  return row;
+}
+inline std::optional<Place> Unmoved(const Eqn& e, uint32_t operand) {
+  Place place(e, operand);
+  place.from = rules::Range(e.out().rank());
+  return place;
+}
+inline std::optional<Place> HalfUnmoved(const Eqn& e, uint32_t operand) {
+  std::optional<Place> place = Unmoved(e, operand);
+  place->limit[0] /= 2;
+  return place;
+}
+inline std::optional<Place> OneFurther(const Eqn& e, uint32_t operand) {
+  std::optional<Place> place = Unmoved(e, operand);
+  place->shift[0] = 1;
+  return place;
 }
 constexpr Row WithoutReason(Row row) {
   row.missing = {};
@@ -130,6 +150,9 @@ constexpr Row kRows[] = {
     Elementwise("test.cube", rules::Derivative<CubeDerivative>),
     WithoutReason(Elementwise("test.no_reason", rules::Derivative<CubeDerivative>)),
     WithFactors(Elementwise("test.wrong_factors", rules::Derivative<CubeDerivative>), "a b -> b a"),
+    WithPlace(RowOfFlip("test.wrong_place", rules::Linear, kRightTranspose, kRightBatch), Unmoved),
+    WithPlace(Elementwise("test.half_told", rules::Derivative<CubeDerivative>, Copied), HalfUnmoved),
+    WithPlace(Elementwise("test.place_outside", rules::Derivative<CubeDerivative>, Copied), OneFurther),
     WithSimplify(Elementwise("test.wrong_simplify", rules::Derivative<CubeDerivative>), Itself),
     Elementwise("test.other_on_cpu", rules::Derivative<CubeDerivative>),
     Elementwise("test.wrong_sign", rules::Derivative<WrongSign>),

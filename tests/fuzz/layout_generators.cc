@@ -155,6 +155,58 @@ void Unstack(Draft& d) {
   const Value x = d.Find(kMovable, [](const ArrayType& t) { return t.rank() > 0 && t.dim(0) < 9; });
   if (!x.is_none()) d.Emit("unstack", {x}, {{"axis", 0}});
 }
+// `x` cut in two along a dimension, the second part first.
+Value Rolled(Draft& d, const Value& x, int64_t axis) {
+  const int64_t n = x.dim(axis), cut = d.dice().Between(1, n - 1);
+  Values parts;
+  for (const auto& [first, last] : {std::pair{cut, n}, std::pair{int64_t{0}, cut}}) {
+    Shape start(x.shape().size(), 0), limit = ShapeOf(x);
+    start[At(axis)] = first, limit[At(axis)] = last;
+    const Values part = d.Emit("slice", {x}, {{"start_indices", start}, {"limit_indices", limit}});
+    if (part.empty()) return x;
+    parts.push_back(part[0]);
+  }
+  const Values out = d.Emit("concatenate", parts, {{"dimension", axis}});
+  return out.empty() ? x : out[0];
+}
+
+// Arrays computed from one, point by point, each moved around its edges and all put side by side: populations of a
+// lattice that stream to their neighbours.
+void Stream(Draft& d) {
+  constexpr int64_t kLast[] = {2, 3, 5, 16, 16, 32, 33, 64};
+  const int64_t n = d.dice().Between(2, 4);
+  Shape shape = d.SomeShape(d.dice().Between(0, 2));
+  shape.push_back(d.dice().Pick(kLast));
+  if (ElementCount(shape) == 0 || ElementCount(shape) * n > d.palette().max_elements) return;
+  const DType dtype = d.SomeDType(kFloats);
+  Shape stacked = shape;
+  stacked.insert(stacked.begin(), n);
+  const Value x = d.Bounded(d.Of(dtype, stacked)), unit = d.Bounded(d.Of(dtype, shape));
+  if (x.is_none() || unit.is_none()) return;
+  Values common = d.dice().Chance(0.5) ? d.Emit("reduce_sum", {x}, {{"axes", Shape{0}}}) : Values{unit}, out;
+  const bool stacks = d.dice().Chance(0.5);
+  const int64_t along = d.dice().Below(static_cast<int64_t>(shape.size()));
+  for (int64_t i = 0; i < n && !common.empty(); ++i) {
+    Shape start(stacked.size(), 0), limit = stacked;
+    start[0] = i, limit[0] = i + 1;
+    Values y = d.Emit("slice", {x}, {{"start_indices", start}, {"limit_indices", limit}});
+    if (!y.empty()) y = d.Emit("squeeze", y, {{"dimensions", Shape{0}}});
+    if (!y.empty()) y = d.Emit("mul", {y[0], common[0]});
+    for (int64_t k = d.dice().Below(3); k > 0 && !y.empty(); --k) y = d.Emit("tanh", y);
+    if (y.empty()) return;
+    for (int64_t axis = 0; axis < y[0].rank(); ++axis) {
+      if (y[0].dim(axis) > 1 && d.dice().Chance(0.6)) y[0] = Rolled(d, y[0], axis);
+    }
+    out.push_back(y[0]);
+  }
+  d.dice().Shuffle(out);
+  if (stacks) {
+    d.Emit("stack", out, {{"axis", d.dice().Below(static_cast<int64_t>(shape.size()))}});
+  } else {
+    d.Emit("concatenate", out, {{"dimension", along}});
+  }
+}
+
 void Iota(Draft& d) {
   const Shape shape = d.SomeShape(d.dice().Between(1, 4));
   const int64_t dimension = d.dice().Below(static_cast<int64_t>(shape.size()));
@@ -164,7 +216,7 @@ void Iota(Draft& d) {
 constexpr Generator kGenerators[] = {
     {6, true, BroadcastInDim}, {4, true, Reshape}, {4, true, Transpose}, {2, true, Rev},  {2, true, Squeeze},
     {2, true, ExpandDims},     {5, true, Slice},   {3, true, Pad},       {1, true, Tile}, {3, true, Concatenate},
-    {1, true, Stack},          {1, true, Split},   {1, true, Unstack},   {2, true, Iota},
+    {1, true, Stack},          {1, true, Split},   {1, true, Unstack},   {2, true, Iota}, {4, true, Stream},
 };
 
 }  // namespace

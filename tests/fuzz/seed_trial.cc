@@ -65,7 +65,8 @@ std::string KindOf(const std::string& complaint) {
 // As of large programs: cut into regions, chunks and tasks, with private arrays in scratch.
 cpu::Settings SmallCode() {
   cpu::Settings settings;
-  settings.cuts = {.region_code = 12, .chunk = 32, .copy_cycles = 1, .task_cycles = 64};
+  settings.cuts = {
+      .pieces = {.points = 1, .vectors = 0}, .region_code = 12, .chunk = 32, .copy_cycles = 1, .task_cycles = 64};
   settings.stack_local = 64;
   return settings;
 }

@@ -76,6 +76,18 @@ inline ricci_status* Factors(void* self, const ricci_op* op, void* sink,
   });
 }
 
+inline ricci_status* TellPlace(void* self, const ricci_op* op, uint32_t operand, ricci_place* out) noexcept {
+  return Guard([&] {
+    const std::optional<Place> place = RowOf(self).place(Eqn(op, nullptr), operand);
+    out->known = place.has_value();
+    if (!place) return;
+    std::copy(place->first.begin(), place->first.end(), out->first);
+    std::copy(place->limit.begin(), place->limit.end(), out->limit);
+    std::copy(place->from.begin(), place->from.end(), out->from);
+    std::copy(place->shift.begin(), place->shift.end(), out->shift);
+  });
+}
+
 inline ricci_status* RunScalar(void* self, ricci_kernel_builder* k, const ricci_op* op, const ricci_sval* in,
                                ricci_sval* out) noexcept {
   return Guard([&] {
@@ -195,6 +207,7 @@ inline void Register(ricci_ctx* ctx, const Row& row) {
   if (row.simplify != nullptr) def.simplify = thunks::Simplify;
   def.factors = ToAbi(row.factors);
   if (row.factors_of != nullptr) def.factors_of = thunks::Factors;
+  if (row.place != nullptr) def.place = thunks::TellPlace;
   def.missing = ToAbi(row.missing);
   def.examples = ToAbi(row.examples);
   def.lowerings = lowering_ptrs.data();

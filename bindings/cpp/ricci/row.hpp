@@ -5,6 +5,7 @@
 // transform that needs it fails with a message that names primitive and rule; `missing` says why it cannot exist.
 #ifndef RICCI_ROW_HPP_
 #define RICCI_ROW_HPP_
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -65,11 +66,24 @@ struct Batch {
   std::vector<Batched> out;  // to be filled
 };
 
+// Where the elements of an operand go that are in the result (ricci_place). Made of an equation it holds all elements
+// and no dimension of the result is one of the operand's.
+struct Place {
+  Place(const Eqn& e, uint32_t operand)
+      : first(e.in(operand).shape().size(), 0),
+        limit(e.in(operand).shape().begin(), e.in(operand).shape().end()),
+        from(e.out().shape().size(), -1),
+        shift(e.out().shape().size(), 0) {}
+  Shape first, limit;  // per dimension of the operand: which elements
+  Shape from, shift;   // per dimension of the result: which dimension of the operand, or -1, and how far on
+};
+
 using TypeRule = ArrayTypes (*)(const Eqn& e);
 using JvpRule = void (*)(const Eqn& e, Jvp& a);
 using TransposeRule = void (*)(const Eqn& e, Transpose& a);
 using BatchRule = void (*)(const Eqn& e, Batch& a);
 using FactorsRule = std::string (*)(const Eqn& e);
+using PlaceRule = std::optional<Place> (*)(const Eqn& e, uint32_t operand);  // nothing: it cannot be told so
 using ScalarRule = Scalar (*)(KernelBuilder& k, const Eqn& e, std::span<const Scalar> in);
 using IndexRule = Scalar (*)(KernelBuilder& k, const Eqn& e, uint32_t result, std::span<const Scalar> index);
 using LoopsRule = void (*)(KernelBuilder& k, const Eqn& e);
@@ -89,6 +103,7 @@ struct Row {
   SimplifyRule simplify = nullptr;   // see producer.hpp
   std::string_view factors = {};     // "m k, k n -> m n; sum k"; empty: elementwise
   FactorsRule factors_of = nullptr;  // the same made from the equation
+  PlaceRule place = nullptr;         // of what only moves elements: where they go
   // One lowering each; several may be given, the first of this order that matches is used.
   ScalarRule scalar = nullptr;
   MatchRule scalar_match = nullptr;   // which equations the scalar lowering takes; null = all

@@ -1,0 +1,49 @@
+#include "check/operations.h"
+
+#include "trace/builder.h"
+
+namespace ricci::inline v0::check {
+
+Operations::Operations(const ricci_program* examined) {
+  for (const ir::Equation& eqn : ir::FromAbi(examined)->equations) examined_.insert(eqn.prim);
+}
+
+bool Operations::IsNew(const ricci_op& op) {
+  if (!examined_.contains(op.prim)) return false;
+  std::string key = std::to_string(op.prim);
+  for (uint32_t i = 0; i < op.n_in; ++i) key += " " + std::to_string(op.in_types[i]);
+  for (uint32_t i = 0; i < op.n_attrs; ++i) {
+    const ricci_attr& a = op.attrs[i];
+    const bool words = a.kind == RICCI_ATTR_INTS || a.kind == RICCI_ATTR_FLOATS;
+    const size_t bytes = a.kind == RICCI_ATTR_STRING ? a.count : words ? a.count * sizeof(int64_t) : 0;
+    key += base::Cat(" ", std::string_view(a.name.ptr, a.name.len), "=", a.i, " ", a.f, " ", a.count, " ");
+    key.append(static_cast<const char*>(a.data), bytes);
+  }
+  return seen_.insert(key).second;
+}
+
+absl::StatusOr<RunnableRef> Probe(ricci_ctx* ctx, const ir::Program& f, const std::vector<ir::ValueId>& wanted) {
+  RICCI_ASSIGN(auto b,
+               trace::Builder::Create(prim::Registry::Of(f), f.name, {f.param_types.data(), f.param_types.size()}));
+  trace::Vals env(f.values.size(), trace::kNone), in, results;
+  for (uint32_t i = 0; i < f.n_params(); ++i) env[i] = b->param(i);
+  for (const ir::Constant& c : f.constants) {
+    RICCI_ASSIGN(env[c.value], b->Constant(f.type_id(c.value), c.splat, c.data));
+  }
+  for (const ir::Equation& eqn : f.equations) {
+    in.clear();
+    for (ir::ValueId v : eqn.operands) in.push_back(env[v]);
+    RICCI_ASSIGN(const trace::Vals out, b->Copy(f, eqn, in));
+    for (uint32_t i = 0; i < eqn.n_results; ++i) env[eqn.result(i)] = out[i];
+  }
+  for (ir::ValueId v : wanted) results.push_back(env[v]);
+  RICCI_ASSIGN(ir::ProgramRef probe, b->Finish(results));
+  return Runnable::Of(ctx, ir::Abi(probe.Detach()));
+}
+
+absl::Status About(const prim::Row& row, const absl::Status& s) {
+  const absl::string_view why = s.message();
+  return s.ok() ? s : absl::Status(s.code(), absl::StrCat(row.name, " ", why));
+}
+
+}  // namespace ricci::inline v0::check

@@ -1,0 +1,33 @@
+// What laws of single operations share: which operations are new, and the values around them when a program runs.
+#ifndef RICCI_CHECK_OPERATIONS_H_
+#define RICCI_CHECK_OPERATIONS_H_
+#include <string>
+#include <vector>
+
+#include "base/hash_map.h"
+#include "check/runnable.h"
+#include "prim/row.h"
+
+namespace ricci::inline v0::check {
+
+class Operations {
+ public:
+  Operations() = default;
+  // Those of the primitives that `examined` holds.
+  explicit Operations(const ricci_program* examined);
+  // The first one with this primitive, these types and attributes.
+  bool IsNew(const ricci_op& op);
+
+ private:
+  base::HashSet<ricci_prim> examined_;
+  base::HashSet<std::string> seen_;
+};
+
+// `f` with the values `wanted` as results.
+absl::StatusOr<RunnableRef> Probe(ricci_ctx* ctx, const ir::Program& f, const std::vector<ir::ValueId>& wanted);
+
+// The status with the name of the row before it.
+absl::Status About(const prim::Row& row, const absl::Status& s);
+
+}  // namespace ricci::inline v0::check
+#endif

@@ -1,0 +1,73 @@
+// Kernels that store what they compute where views move it (`views` of a fusion).
+//
+// A point of the domain computes one element of each result of the body. Its index in the array that it goes to is a
+// choice between the places that the views tell: a processor cuts its loops where the choice changes, so that what is
+// left are stores in order.
+#include <map>
+#include <numeric>
+
+#include "pass/kernel_builder.h"
+#include "pass/places.h"
+#include "trace/attrs.h"
+
+namespace ricci::inline v0::pass {
+
+// A result of the body is a row of a result of the fusion, or goes where views of it say, or both.
+absl::Status KernelBuilder::InlineFusion(const ir::Equation& eqn, uint32_t n_rows, std::span<const ArrayId> in,
+                                         std::span<const ArrayId> dst) {
+  const ir::Program& body = trace::ProgramOf(eqn.attrs, "body");
+  const ir::Program* views = trace::ProgramIn(eqn.attrs, "views");
+  if (views == nullptr) return InlineRows(body, n_rows, in, dst, {});
+  std::vector<uint32_t> all(views->equations.size());
+  std::iota(all.begin(), all.end(), 0u);
+  RICCI_ASSIGN(const std::vector<Moves> moves, MovesOf(*views, all));
+  std::vector<ArrayId> rows(body.n_results(), 0);
+  std::vector<StoreThrough> elsewhere;
+  for (uint32_t i = 0; i < dst.size(); ++i) {
+    const ir::ValueId r = views->results[i];
+    if (r < views->n_params()) {
+      rows[r] = dst[i];
+      continue;
+    }
+    std::map<uint32_t, StoreThrough> by_source;
+    RICCI_TRY(base::Invariant(!moves.empty(), "views of a fusion tell places"));
+    for (const Moved& m : moves[views->values[r].index]) {
+      StoreThrough& s = by_source.try_emplace(m.source, StoreThrough{m.source, dst[i], {}}).first->second;
+      s.places.push_back(m.place);
+    }
+    for (auto& [source, s] : by_source) elsewhere.push_back(std::move(s));
+  }
+  return InlineRows(body, n_rows, in, rows, elsewhere);
+}
+
+// Stores the value of this point where it goes: one store, whose index is chosen by where the point is.
+absl::Status KernelBuilder::StoreElsewhere(const StoreThrough& s, std::span<const int64_t> shape, Val v) {
+  const auto position = [&](const prim::Place& p) {
+    Index index;
+    for (size_t j = 0; j < p.from.size(); ++j) {
+      const Val shift = w_.Index(p.shift[j]);
+      index.at.push_back(p.from[j] < 0 ? shift : w_.Add(row_.index[static_cast<size_t>(p.from[j])], shift));
+    }
+    return PositionInPlace(arrays_[s.to], index);
+  };
+  const auto holds = [&](const prim::Place& p) {
+    Val all = 0;
+    const auto add = [&](uint32_t op, Val x, int64_t limit) {
+      const Val one = w_.Op(op, x, w_.Index(limit));
+      all = all == 0 ? one : w_.And(all, one);
+    };
+    for (size_t d = 0; d < shape.size(); ++d) {
+      if (p.first[d] > 0) add(RICCI_S_GE, row_.index[d], p.first[d]);
+      if (p.limit[d] < shape[d]) add(RICCI_S_LT, row_.index[d], p.limit[d]);
+    }
+    return all;
+  };
+  Val at = position(s.places.back());  // what is in none of the others is there
+  for (size_t i = s.places.size() - 1; i-- > 0;) {
+    at = w_.Select(holds(s.places[i]), position(s.places[i]), at);
+  }
+  w_.Store(arrays_[s.to].place.number, at, v);
+  return w_.status();
+}
+
+}  // namespace ricci::inline v0::pass

@@ -1,0 +1,129 @@
+// Views behind a kernel that only move what it computes: it stores there at once. What cannot be stored so stays apart.
+#include "pass/lowered_program.h"
+
+namespace ricci::testing {
+namespace {
+
+using StoredViews = LoweredProgram;
+
+// %a and %b are computed point by point; `moved` makes of them what is given.
+std::string Program(std::string_view moved, std::string_view results = "%r") {
+  return base::Cat(R"(program f(%x: f32[2,5,6]) {
+  %s: f32[5,6] = reduce_sum(%x) axes=[0]
+  %e: f32[5,6] = sin(%s)
+  %l: f32[5,6] = tanh(%s)
+  %a: f32[5,6] = add(%e, %l)
+  %b: f32[5,6] = mul(%e, %l)
+)",
+                   moved, "\n  return ", results, " }");
+}
+constexpr char kRolled[] = R"(
+  %b1: f32[5,2] = slice(%b) start_indices=[0,4] limit_indices=[5,6]
+  %b2: f32[5,4] = slice(%b) start_indices=[0,0] limit_indices=[5,4]
+  %bm: f32[5,6] = concatenate(%b1, %b2) dimension=1
+  %r: f32[2,5,6] = stack(%a, %bm) axis=0)";
+
+TEST_F(StoredViews, WhatIsMovedIsStoredWhereItGoes) {
+  const auto l = Lower(Program(kRolled));
+  ASSERT_EQ(l->kernels.size(), 1u) << Kernels(*l);
+  const std::string text = kernel::ToText(l->kernels[0]);
+  const std::string stores = text.substr(text.find("  %18"));
+  EXPECT_EQ(stores, R"(  %18: i64 = add %9, 32
+  %19: i64 = add %9, 26
+  %20: bool = le 4, %7
+  %21: i64 = select %20, %19, %18
+  store b1[%21] = %17
+  store b1[%9] = %16
+}
+)");
+  ExpectSameAsReference(Program(kRolled));
+}
+
+TEST_F(StoredViews, ByAllViewsThatTellPlaces) {
+  for (const char* moved : {
+           "%r: f32[10,6] = concatenate(%b, %a) dimension=0",
+           "%a1: f32[1,5,1,6] = reshape(%a) new_sizes=[1,5,1,6]\n"
+           "%b1: f32[1,5,1,6] = expand_dims(%b) dimensions=[0,2]\n"
+           "%c: f32[2,5,1,6] = concatenate(%b1, %a1) dimension=0\n"
+           "%r: f32[2,5,6] = squeeze(%c) dimensions=[2]",
+           "%s1: f32[5,2,6] = stack(%a, %b) axis=1\n"
+           "%r: f32[2,5,6] = transpose(%s1) permutation=[1,0,2]",
+           // rolled along both
+           "%a1: f32[2,6] = slice(%a) start_indices=[3,0] limit_indices=[5,6]\n"
+           "%a2: f32[3,6] = slice(%a) start_indices=[0,0] limit_indices=[3,6] strides=[1,1]\n"
+           "%a3: f32[5,6] = concatenate(%a1, %a2) dimension=0\n"
+           "%a4: f32[5,1] = slice(%a3) start_indices=[0,0] limit_indices=[5,1]\n"
+           "%a5: f32[5,5] = slice(%a3) start_indices=[0,1] limit_indices=[5,6]\n"
+           "%r: f32[5,12] = concatenate(%a5, %b, %a4) dimension=1",
+       }) {
+    const auto l = Lower(Program(moved));
+    EXPECT_EQ(l->kernels.size(), 1u) << Kernels(*l) << moved;
+    ExpectSameAsReference(Program(moved));
+  }
+}
+
+TEST_F(StoredViews, WhatIsReadElsewhereTooIsStoredTwice) {
+  const std::string text = Program(kRolled, "%r, %a, %b");
+  const auto l = Lower(text);
+  EXPECT_EQ(l->kernels.size(), 1u) << Kernels(*l);
+  ExpectSameAsReference(text);
+}
+
+TEST_F(StoredViews, SeveralArraysOfOneKernel) {
+  const std::string text = Program(base::Cat(kRolled, "\n  %t: f32[10,6] = concatenate(%b, %a) dimension=0"), "%r, %t");
+  const auto l = Lower(text);
+  EXPECT_EQ(l->kernels.size(), 1u) << Kernels(*l);
+  ExpectSameAsReference(text);
+}
+
+TEST_F(StoredViews, TheRestStaysApart) {
+  for (const char* moved : {
+           // an element that goes to two places,
+           "%a1: f32[2,6] = slice(%a) start_indices=[0,0] limit_indices=[2,6]\n"
+           "%r: f32[12,6] = concatenate(%a, %b, %a1) dimension=0",
+           // or to none,
+           "%a1: f32[2,6] = slice(%a) start_indices=[0,0] limit_indices=[2,6]\n"
+           "%r: f32[7,6] = concatenate(%b, %a1) dimension=0",
+           // what is not computed there,
+           "%y: f32[1,5,6] = slice(%x) start_indices=[0,0,0] limit_indices=[1,5,6]\n"
+           "%z: f32[5,6] = squeeze(%y) dimensions=[0]\n"
+           "%r: f32[15,6] = concatenate(%a, %z, %b) dimension=0",
+           "%z: f32[5,6] = constant 0.0\n"
+           "%r: f32[15,6] = concatenate(%a, %z, %b) dimension=0",
+           // what would not lie together,
+           "%t: f32[10,6] = concatenate(%a, %b) dimension=0\n"
+           "%r: f32[6,10] = transpose(%t) permutation=[1,0]",
+           // and views that do not tell.
+           "%t: f32[10,6] = concatenate(%a, %b) dimension=0\n"
+           "%r: f32[60] = reshape(%t) new_sizes=[60]",
+       }) {
+    const auto l = Lower(Program(moved));
+    EXPECT_EQ(l->kernels.size(), 2u) << Kernels(*l) << moved;
+    ExpectSameAsReference(Program(moved));
+  }
+}
+
+// A plain loop over all elements fills the lanes; one over short rows does not.
+TEST_F(StoredViews, APlainLoopStaysOneWhereRowsAreShort) {
+  const auto text = [](std::string_view n) {
+    return base::Cat("program f(%x: f32[9,", n, "]) {\n  %e: f32[9,", n, "] = digamma(%x)\n  %1: f32[8,", n,
+                     "] = slice(%e) start_indices=[1,0] limit_indices=[9,", n, "]\n  %2: f32[1,", n,
+                     "] = slice(%e) start_indices=[0,0] limit_indices=[1,", n, "]\n  %r: f32[9,", n,
+                     "] = concatenate(%1, %2) dimension=0\n  return %r }");
+  };
+  EXPECT_EQ(Kernels(*Lower(text("16"))), "fusion_digamma[9,16]");
+  EXPECT_EQ(Kernels(*Lower(text("130"))), "fusion_digamma[9,130]");
+  EXPECT_EQ(Kernels(*Lower(text("11"))), "digamma[99] fusion_slice_concatenate[9,11]");
+  for (const char* n : {"16", "130", "11"}) ExpectSameAsReference(text(n));
+}
+
+// A loop's next carry lies where its results lie: the kernel reads one buffer and writes the other.
+TEST_F(StoredViews, InALoop) {
+  std::string body = Program(kRolled);
+  const std::string text = base::Cat("program g(%x: f32[2,5,6]) {\n  %y: f32[2,5,6] = scan(%x) body=", body,
+                                     " length=5 reverse=false num_consts=0 num_carry=1 place=\"plan\"\n  return %y }");
+  ExpectSameAsReference(text);
+}
+
+}  // namespace
+}  // namespace ricci::testing
