@@ -162,10 +162,22 @@ Real (*OfBothWidths(uint32_t op))(Real) {
       return &Log2;
     case RICCI_S_TANH:
       return &Tanh;
+    case RICCI_S_SINH:
+      return &Sinh;
+    case RICCI_S_COSH:
+      return &Cosh;
+    case RICCI_S_ASINH:
+      return &Asinh;
+    case RICCI_S_ACOSH:
+      return &Acosh;
+    case RICCI_S_ATANH:
+      return &Atanh;
     case RICCI_S_LOGISTIC:
       return &Logistic;
     case RICCI_S_ERF:
       return &Erf;
+    case RICCI_S_ERFC:
+      return &Erfc;
     case RICCI_S_ERF_INV:
       return &ErfInv;
     case RICCI_S_CBRT:
@@ -186,18 +198,6 @@ Real (*OfF64(uint32_t op))(Real) {
       return &Acos;
     case RICCI_S_ATAN:
       return &Atan;
-    case RICCI_S_SINH:
-      return &Sinh;
-    case RICCI_S_COSH:
-      return &Cosh;
-    case RICCI_S_ASINH:
-      return &Asinh;
-    case RICCI_S_ACOSH:
-      return &Acosh;
-    case RICCI_S_ATANH:
-      return &Atanh;
-    case RICCI_S_ERFC:
-      return &Erfc;
     default:
       return nullptr;
   }

@@ -4,7 +4,8 @@
 // the parts together at half the scale, so that the largest exponent does not overflow. log: x = m 2^k with m in
 // [sqrt(1/2), sqrt(2)); in f32 a polynomial in m - 1 (Moshier's Cephes), in f64 the series of 2 atanh(s) in s = (m - 1)
 // / (m + 1), whose first terms f - f^2 / 2 are kept apart so that their roundings do not add up (the way of Sun's
-// fdlibm). log1p gives log what rounding took from 1 + x. pow needs the logarithm to 64 bits and carries it in two f64.
+// fdlibm). log1p takes m - 1 = 2^-k x + (2^-k - 1) from x itself, because 1 + x has lost digits of it. pow needs the
+// logarithm to 64 bits and carries it in two f64.
 //
 // Coefficients in f64 and of SplitExp: minimax (Remez exchange), errors relative to the result.
 #include <cmath>
@@ -26,27 +27,38 @@ Real SmallExpm1(Real r) {
   return Fma(q, r * r, r);
 }
 
-// x = (1 + f) 2^k with 1 + f in [sqrt(1/2), sqrt(2)), for positive x; `lost` is part of x that x has no digits for.
+// x = (1 + f) 2^k with 1 + f in [sqrt(1/2), sqrt(2)).
 struct LogParts {
   Real f, k;
 };
-LogParts SplitLog(Real x, const Real* lost) {
+// The k of a positive normal x.
+Bits Octave(Real x) {
   const bool wide = x.is_f64();
-  const unsigned digits = wide ? 52 : 23;
-  const uint64_t least = wide ? 0x3fe6a09e667f3bcd : 0x3f3504f3;  // sqrt(1/2)
+  constexpr uint64_t kSqrtHalf = 0x3f3504f3, kWideSqrtHalf = 0x3fe6a09e667f3bcd;
+  return (BitsOf(x) - (wide ? kWideSqrtHalf : kSqrtHalf)) >> (wide ? 52 : 23);
+}
+// Of a positive x.
+LogParts SplitLog(Real x) {
+  const unsigned digits = x.is_f64() ? 52 : 23;
   const Mask subnormal = x < x(0x1p-126, 0x1p-1022);
-  const Bits bits = BitsOf(lost != nullptr ? x : Select(subnormal, x * x(0x1p23, 0x1p52), x));
-  const Bits k = (bits - least) >> digits;
-  Real f = RealOf(bits - (k << digits), x) - 1;
-  if (lost != nullptr) return {f + Scale(*lost, k(0) - k), RealFrom(k, x)};
+  const Real normal = Select(subnormal, x * x(0x1p23, 0x1p52), x);
+  const Bits k = Octave(normal);
+  const Real f = RealOf(BitsOf(normal) - (k << digits), x) - 1;
   return {f, RealFrom(Select(subnormal, k - digits, k), x)};
+}
+// Of 1 + x for x > -1 whose quarter is exact: 2^-k can be subnormal, four times it is not.
+LogParts SplitLog1p(Real x) {
+  const Bits k = Octave(x + 1);
+  const Real p = PowerOfTwo(k(2) - k, x);
+  return {Fma(x * 0.25, p, Fma(p, 0.25, -1)), RealFrom(k, x)};
 }
 
 Real LogOfParts(LogParts x) {
   const Real f = x.f, k = x.k, square = f * f;
   if (!f.is_f64()) {
-    const Real p = Horner(f, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
-                              -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
+    const Real p =
+        HornerByHalves(f, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
+                           -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
     Real y = Fma(k, f(kLn2LowF), p * f * square);
     y = f + Fma(square, f(-0.5), y);
     return Fma(k, f(kLn2F), y);
@@ -81,7 +93,7 @@ Double Product(Real a, Real b) {
 
 // log of a positive f64.
 Double LongLog(Real x) {
-  const LogParts parts = SplitLog(x, nullptr);
+  const LogParts parts = SplitLog(x);
   const Real f = parts.f, k = parts.k;
   const Real d = f + 2, d_low = f - (d - 2), inverse = 1 / d;
   const Real s = f * inverse, s_low = Fma(-s, d_low, Fma(-s, d, f)) * inverse;
@@ -125,7 +137,6 @@ bool HasScale(Real x) {
   if (!x.l->avx512 || !LlvmBuilder::IsVector(x.v)) return false;
   return LLVMGetVectorSize(LLVMTypeOf(x.v)) == (x.is_f64() ? 8u : 16u);
 }
-// x * 2^n, rounded once; `value` is n.
 Real ScaleBy(Real x, Bits n, Real value) {
   if (!HasScale(x)) return Scale(x, n);
   const LLVMTypeRef bits = LLVMIntTypeInContext(x.l->ctx, x.is_f64() ? 8 : 16);
@@ -137,6 +148,11 @@ Real ScaleBy(Real x, Bits n, Real value) {
 ExpParts SplitExp(Real x) {
   const Rounded n = Nearest(x, M_LOG2E);
   const Real r = Fma(n.value, x(-kLn2LowF, -kLn2Low), Fma(n.value, x(-kLn2F, -kLn2), x));
+  return {SmallExpm1(r), n.bits, n.value};
+}
+ExpParts SplitExp(Real x, Real low) {
+  const Rounded n = Nearest(x + low, M_LOG2E);
+  const Real r = Fma(n.value, x(-kLn2F, -kLn2), x) + Fma(n.value, x(-kLn2LowF, -kLn2Low), low);
   return {SmallExpm1(r), n.bits, n.value};
 }
 
@@ -157,17 +173,15 @@ Real Expm1(Real x) {
   return CopySign(y + y, x);
 }
 
-Real Log(Real x) { return LogCases(x, LogOfParts(SplitLog(x, nullptr))); }
+Real Log(Real x) { return LogCases(x, LogOfParts(SplitLog(x))); }
 
 Real Log1p(Real x) {
-  const Real u = x + 1;
-  const Real lost = Select(x > 1, 1 - (u - x), x - (u - 1));
-  const Real y = LogOfParts(SplitLog(u, &lost));
-  return Select(x == 0, x, LogCases(u, y));
+  const Real y = LogCases(x + 1, LogOfParts(SplitLog1p(x)));
+  return Select(Abs(x) < 0x1p-60, x, y);
 }
 
 Real Log2(Real x) {
-  const LogParts parts = SplitLog(x, nullptr);
+  const LogParts parts = SplitLog(x);
   const Real m = LogOfParts({parts.f, x(0)});
   return LogCases(x, Fma(m, x(M_LOG2E), Fma(m, x(0x1.4ae0cp-26, 0x1.777d0ffda0d24p-56), parts.k)));
 }

@@ -41,6 +41,9 @@ struct ExpParts {
   Real value;  // of n
 };
 ExpParts SplitExp(Real x);
+ExpParts SplitExp(Real x, Real low);  // of x + low, where x alone lacks digits
+// x * 2^n, rounded once; `value` is n.
+Real ScaleBy(Real x, Bits n, Real value);
 Real Exp(Real x);
 Real Exp2(Real x);
 Real Expm1(Real x);
@@ -86,7 +89,7 @@ Real DigammaOfNarrow(Real x);
 // ---- math_error.cc ----
 
 Real Erf(Real x);
-Real Erfc(Real x);  // of f64
+Real Erfc(Real x);
 Real ErfInv(Real x);
 
 }  // namespace ricci::cpu

@@ -109,6 +109,17 @@ inline Real Horner(Real x, std::initializer_list<double> coefficients) {
   for (double c : coefficients) r = r.v == nullptr ? x(c) : Fma(r, x, x(c));
   return r;
 }
+// The same with even and odd powers apart: their chains run beside each other, which takes half the time to the result.
+inline Real HornerByHalves(Real x, std::initializer_list<double> coefficients) {
+  const Real square = x * x;
+  Real halves[2] = {{x.l, nullptr}, {x.l, nullptr}};
+  size_t power = coefficients.size();
+  for (double c : coefficients) {
+    Real& r = halves[--power % 2];
+    r = r.v == nullptr ? x(c) : Fma(r, square, x(c));
+  }
+  return Fma(halves[1], x, halves[0]);
+}
 // `narrow` for f32, `wide` for f64.
 inline Real Horner(Real x, std::initializer_list<double> narrow, std::initializer_list<double> wide) {
   return Horner(x, x.is_f64() ? wide : narrow);
