@@ -18,6 +18,8 @@ struct Cuts {
   int64_t chunk = 1 << 16;            // elements of one chunk of a long reduction or scan; a multiple of all lanes
   double copy_cycles = 32;            // of work that are worth another copy of an element
   double task_cycles = 1 << 15;       // of one task: what it costs to hand it over is some 5,000
+  uint32_t piece_steps = 32;          // of a plan that one function is made for
+  uint32_t repeat_steps = 16;         // of a plan that need no code, so that a loop is worth it
 };
 
 struct KernelSchedule {

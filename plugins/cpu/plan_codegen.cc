@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <utility>
 
 #include "code_symbols.h"
+#include "codegen/repeats.h"
 #include "jit.h"
 #include "kernel_codegen.h"
 #include "ricci/api_table.h"
@@ -15,7 +17,6 @@ namespace ricci::cpu {
 namespace {
 
 using V = LLVMValueRef;
-constexpr uint32_t kPiece = 32;            // steps
 constexpr uint64_t kBehindPartials = 256;  // bytes that the last vector of partial results may read beyond them
 using KernelFn = void (*)(void* const* buffers, int64_t begin, int64_t end, void* scratch);
 
@@ -127,9 +128,8 @@ class PlanCodegen {
     Function(kEntryName, [&] {
       for (uint32_t s = 0; s < plan_.n_steps;) {
         const uint32_t straight = Straight(s);
-        const uint32_t n = straight > kPiece ? kPiece : 1;
-        n == 1 ? Step(plan_.steps[s]) : Piece(s, n);
-        s += n;
+        straight == 0 ? Step(plan_.steps[s]) : Sequence(s, straight);
+        s += std::max(straight, 1u);
       }
     });
     return out_;
@@ -143,11 +143,12 @@ class PlanCodegen {
     uint32_t predicate = 0;  // buffer
   };
 
-  // A function with the parameters and the result of the entry. Its first block is left to private memory.
+  // A function with the parameters and the result of the entry, and for a piece of a plan its first library call. Its
+  // first block is left to private memory.
   template <typename Body>
-  V Function(const std::string& name, Body body) {
-    LLVMTypeRef params[] = {l_.ptr(), l_.ptr(), l_.ptr(), l_.ptr()};
-    LLVMTypeRef type = LLVMFunctionType(l_.i32(), params, 4, 0);
+  V Function(const std::string& name, Body body, bool piece = false) {
+    LLVMTypeRef params[] = {l_.ptr(), l_.ptr(), l_.ptr(), l_.ptr(), l_.ptr()};
+    LLVMTypeRef type = LLVMFunctionType(l_.i32(), params, piece ? 5 : 4, 0);
     V function = LLVMAddFunction(l_.module, name.c_str(), type);
     const V outer = std::exchange(function_, function);
     LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(l_.ctx, function, "entry");
@@ -168,20 +169,110 @@ class PlanCodegen {
     return n;
   }
 
-  // Long sequences are cut into functions, because code generation of one function is not linear in its length.
-  void Piece(uint32_t first, uint32_t n) {
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(l_.b);
-    V piece = Function("piece" + std::to_string(first), [&] {
+  // Steps that run one after the other. Long sequences are cut into functions, because code generation of one function
+  // is not linear in its length; what is repeated has code once.
+  void Sequence(uint32_t first, uint32_t n) {
+    const uint32_t most = l_.cuts.piece_steps;
+    if (n <= most) {
       for (uint32_t s = first; s < first + n; ++s) Step(plan_.steps[s]);
-    });
+      return;
+    }
+    for (const codegen::Repeat& r : codegen::RepeatsOf(NumbersOf(first, n), l_.cuts.repeat_steps)) {
+      if (r.times > 1) {
+        Repeated(first + r.first, r.period, r.times);
+        continue;
+      }
+      for (uint32_t done = 0; done < r.period; done += most) {
+        const uint32_t from = first + r.first + done, left = std::min(most, r.period - done);
+        EndIfPieceFails(from, left, CallPiece(Piece(from, left), LibraryOf(from)));
+      }
+    }
+  }
+
+  // Numbers by which steps are equal: they do the same with the same buffers, library calls by calls that follow each
+  // other in the table.
+  std::vector<uint32_t> NumbersOf(uint32_t first, uint32_t n) {
+    std::vector<uint32_t> numbers;
+    uint32_t due = LibraryNumber(first);
+    for (uint32_t s = first; s < first + n; ++s) {
+      const ricci_plan_step& step = plan_.steps[s];
+      std::vector<uint64_t> key = {step.kind, step.index};
+      if (step.kind == RICCI_STEP_LIBRARY) {
+        const bool in_turn = step.index == due++;
+        key[1] = in_turn ? 0 : s + 1;
+        key.push_back(plan_.libraries[step.index].scratch_bytes != 0);
+      }
+      for (uint32_t i = 0; i < step.n_args; ++i) AppendPlace(plan_.args[step.args + i], key);
+      numbers.push_back(known_.try_emplace(std::move(key), static_cast<uint32_t>(known_.size())).first->second);
+    }
+    return numbers;
+  }
+
+  void AppendPlace(uint32_t buffer, std::vector<uint64_t>& key) const {
+    const ricci_plan_buffer& b = plan_.buffers[buffer];
+    const bool constant = b.kind == RICCI_BUFFER_CONSTANT, arena = b.kind == RICCI_BUFFER_ARENA;
+    key.insert(key.end(), {b.kind, b.bytes, constant ? buffer : arena ? b.offset : b.index});
+  }
+
+  // The first library call from step `s` on.
+  uint32_t LibraryNumber(uint32_t s) const {
+    while (s < plan_.n_steps && plan_.steps[s].kind != RICCI_STEP_LIBRARY) ++s;
+    return s < plan_.n_steps ? plan_.steps[s].index : 0;
+  }
+  V LibraryOf(uint32_t s) {
+    const uint32_t number = LibraryNumber(s);
+    return number < plan_.n_libraries ? Library(number) : LLVMConstNull(l_.ptr());
+  }
+  V Library(uint32_t number) {
+    if (!first_library_) return Pointer(&plan_.libraries[number]);
+    return Offset(LLVMGetParam(function_, 4), (uint64_t{number} - *first_library_) * sizeof(ricci_plan_library));
+  }
+  bool CallsLibrary(uint32_t first, uint32_t n) const {
+    return std::any_of(plan_.steps + first, plan_.steps + first + n,
+                       [](const ricci_plan_step& step) { return step.kind == RICCI_STEP_LIBRARY; });
+  }
+
+  V Piece(uint32_t first, uint32_t n) {
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(l_.b);
+    const std::optional<uint32_t> outer = std::exchange(first_library_, LibraryNumber(first));
+    V piece = Function(
+        "piece" + std::to_string(first), [&] { Sequence(first, n); }, /*piece=*/true);
+    first_library_ = outer;
     LLVMSetLinkage(piece, LLVMInternalLinkage);
     LLVMPositionBuilderAtEnd(l_.b, here);
+    return piece;
+  }
+  V CallPiece(V piece, V library) {
     V args[] = {LLVMGetParam(function_, 0), LLVMGetParam(function_, 1), LLVMGetParam(function_, 2),
-                LLVMGetParam(function_, 3)};
-    V failed = LLVMBuildCall2(l_.b, LLVMGlobalGetValueType(piece), piece, args, 4, "");
-    for (uint32_t s = first; s < first + n; ++s) {
-      if (plan_.steps[s].kind == RICCI_STEP_LIBRARY) return EndIf(failed);
+                LLVMGetParam(function_, 3), library};
+    return LLVMBuildCall2(l_.b, LLVMGlobalGetValueType(piece), piece, args, 5, "");
+  }
+  void EndIfPieceFails(uint32_t first, uint32_t n, V failed) {
+    if (CallsLibrary(first, n)) EndIf(failed);
+  }
+
+  // A loop over a piece; the next trip has the next library calls.
+  void Repeated(uint32_t first, uint32_t period, uint32_t times) {
+    V piece = Piece(first, period), library = LibraryOf(first);
+    const auto calls = std::count_if(plan_.steps + first, plan_.steps + first + period,
+                                     [](const ricci_plan_step& step) { return step.kind == RICCI_STEP_LIBRARY; });
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(l_.b), loop = l_.NewBlock("repeat"), after = l_.NewBlock("repeated");
+    LLVMBuildBr(l_.b, loop);
+    LLVMPositionBuilderAtEnd(l_.b, loop);
+    V trip = LLVMBuildPhi(l_.b, l_.i32(), "trip"), now = LLVMBuildPhi(l_.b, l_.ptr(), "library");
+    EndIfPieceFails(first, period, CallPiece(piece, now));
+    V next[] = {LLVMBuildAdd(l_.b, trip, l_.I32(1), ""),
+                Offset(now, static_cast<uint64_t>(calls) * sizeof(ricci_plan_library))};
+    V start[] = {l_.I32(0), library};
+    LLVMBasicBlockRef from[] = {before, LLVMGetInsertBlock(l_.b)};
+    for (size_t i = 0; V phi : {trip, now}) {
+      V values[] = {start[i], next[i]};
+      LLVMAddIncoming(phi, values, from, 2);
+      ++i;
     }
+    V more = LLVMBuildICmp(l_.b, LLVMIntULT, next[0], l_.I32(static_cast<int32_t>(times)), "");
+    LLVMBuildCondBr(l_.b, more, loop, after);
+    LLVMPositionBuilderAtEnd(l_.b, after);
   }
 
   // The plan ends here if a library call has failed.
@@ -274,10 +365,10 @@ class PlanCodegen {
         return;
       }
       case RICCI_STEP_LIBRARY:
-        return EndIf(Call(
-            l_.i32(), "ricci_cpu_library",
-            {LLVMGetParam(function_, 3), Pointer(&plan_.libraries[step.index]), Arguments(step),
-             Offset(Scratch(), partials_), ScratchStride(), ScratchParts(plan_.libraries[step.index].scratch_bytes)}));
+        return EndIf(
+            Call(l_.i32(), "ricci_cpu_library",
+                 {LLVMGetParam(function_, 3), Library(step.index), Arguments(step), Offset(Scratch(), partials_),
+                  ScratchStride(), ScratchParts(plan_.libraries[step.index].scratch_bytes)}));
       case RICCI_STEP_COPY: {
         const uint64_t bytes = plan_.buffers[args[0]].bytes;
         V to = Buffer(args[0]), from = Buffer(args[1]);
@@ -349,6 +440,8 @@ class PlanCodegen {
   std::vector<Block> open_;
   uint64_t per_worker_ = 0, partials_ = 0;
   V function_ = nullptr;
+  std::optional<uint32_t> first_library_;            // that the function is given; of the entry none
+  std::map<std::vector<uint64_t>, uint32_t> known_;  // steps that are equal
 };
 
 }  // namespace

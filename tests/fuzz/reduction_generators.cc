@@ -49,6 +49,32 @@ void Cumulative(Draft& d) {
   if (IsFloat(x.dtype())) x = d.Bounded(x);
   d.Emit(name, {x}, {{"axis", d.dice().Below(x.rank())}, {"reverse", d.dice().Chance(0.3)}});
 }
+// The same steps again and again, as a loop of the host's language writes them.
+void Unrolled(Draft& d) {
+  const int64_t n = d.dice().Between(2, 6);
+  Values x = {d.Of(d.SomeDType(kNumbers), Shape{n, n})};
+  std::vector<int> body(static_cast<size_t>(d.dice().Between(1, 3)));
+  for (int& op : body) op = static_cast<int>(d.dice().Below(4));
+  const int64_t axis = d.dice().Below(2);
+  for (int64_t trips = d.dice().Between(3, 12); trips > 0; --trips) {
+    for (size_t i = 0; i < body.size() && !x.empty(); ++i) {
+      switch (body[i]) {
+        case 0:
+          x = d.Emit("cummax", x, {{"axis", axis}, {"reverse", i % 2 != 0}});
+          break;
+        case 1:
+          x = d.Emit("sort", x, {{"dimension", axis}, {"is_stable", true}, {"num_keys", 1}});
+          break;
+        case 2:
+          x = d.Emit("top_k", x, {{"k", n}, {"axis", axis}});
+          x.resize(std::min<size_t>(x.size(), 1));
+          break;
+        default:
+          x = d.Emit("cummin", x, {{"axis", 1 - axis}, {"reverse", false}});
+      }
+    }
+  }
+}
 void Sort(Draft& d) {
   const Value x = d.AnyOfRank(1, 4);
   Values in = {x};
@@ -111,8 +137,9 @@ void MatrixProduct(Draft& d) {
   d.Emit("dot_general", {x, y}, {{"lhs_contract", lc}, {"rhs_contract", rc}});
 }
 
-constexpr Generator kGenerators[] = {{8, true, Reduce}, {2, true, ArgReduce},  {4, true, Cumulative},   {2, true, Sort},
-                                     {1, true, TopK},   {4, true, DotGeneral}, {2, true, MatrixProduct}};
+constexpr Generator kGenerators[] = {{8, true, Reduce},        {2, true, ArgReduce}, {4, true, Cumulative},
+                                     {2, true, Sort},          {1, true, TopK},      {4, true, DotGeneral},
+                                     {2, true, MatrixProduct}, {1, false, Unrolled}};
 
 // ---- random keys ----
 constexpr DTypeSet kKeys = SetOf(DType::kKey);

@@ -65,8 +65,13 @@ std::string KindOf(const std::string& complaint) {
 // As of large programs: cut into regions, chunks and tasks, with private arrays in scratch.
 cpu::Settings SmallCode() {
   cpu::Settings settings;
-  settings.cuts = {
-      .pieces = {.points = 1, .vectors = 0}, .region_code = 12, .chunk = 32, .copy_cycles = 1, .task_cycles = 64};
+  settings.cuts = {.pieces = {.points = 1, .vectors = 0},
+                   .region_code = 12,
+                   .chunk = 32,
+                   .copy_cycles = 1,
+                   .task_cycles = 64,
+                   .piece_steps = 2,
+                   .repeat_steps = 1};
   settings.stack_local = 64;
   return settings;
 }
