@@ -19,11 +19,11 @@
 namespace ricci::cpu {
 namespace {
 
-constexpr int64_t kSmallest = 24 * 24 * 24;      // m n k below which the generated kernel is as good and fuses
-constexpr int64_t kNarrow = 8;                   // likewise columns or steps
-constexpr int64_t kTaskWork = int64_t{1} << 21;  // m n k of one task at least, if there is more than one
-constexpr int64_t kTasks = 8;                    // wanted; more when the tiles are at their largest
-constexpr int64_t kTileRows = 252, kTileColumns = 512;
+constexpr int64_t kSmallest = 24 * 24 * 24;              // m n k below which the generated kernel is as good and fuses
+constexpr int64_t kNarrow = 8;                           // likewise columns or steps
+constexpr int64_t kTaskWork = int64_t{1} << 21;          // m n k of one task at least, if there is more than one
+constexpr int64_t kTasks = 8;                            // wanted; more when the tiles are at their largest
+constexpr int64_t kTileRows = 1024, kTileColumns = 512;  // columns are packed once for all rows
 
 using Ints = std::vector<int64_t>;
 Ints Attr(const ricci_op* op, std::string_view name) {
@@ -184,7 +184,7 @@ void ChooseTiles(Product& p) {
 void LayOutScratch(Product& p) {
   const int64_t element = SizeOf(p.sum);
   const auto aligned = [](int64_t bytes) { return (bytes + 63) / 64 * 64; };
-  p.b_offset = aligned(GemmPacked(p.tile_m) * element);
+  p.b_offset = aligned(GemmPacked(std::min(p.tile_m, kGemmRows)) * element);
   p.sums_offset = p.b_offset + aligned(GemmPacked(p.tile_n) * element);
   p.scratch_bytes = p.sums_offset + (p.c_type == p.sum ? 0 : aligned(p.tile_m * p.tile_n * element));
 }

@@ -283,20 +283,56 @@ struct GemmKernel {
 
   template <typename T>
   static void Sum(const GemmTile& t, T* c, int64_t c_stride, T* a_panels, T* b_panels) {
-    constexpr int64_t kWidth = kMaxVectors * kLanes<T>;
-    const int64_t rows = Ceil(t.m, Ceil(t.m, kMaxRows));  // of each panel, as even as can be
-    const bool by_rows = t.a.k_adjacent();
     const int64_t depth = Ceil(Ceil(t.k, Ceil(t.k, kGemmDepth)), 16) * 16;
+    const int64_t block = Ceil(t.m, Ceil(t.m, kGemmRows));
+    const auto part = [&](int64_t m0, int64_t k0) {
+      return Rows{From(t.a, m0), Min(block, t.m - m0), k0, Min(depth, t.k - k0)};
+    };
     for (int64_t k0 = 0; k0 < t.k; k0 += depth) {
-      const int64_t k = Min(depth, t.k - k0);
-      Pack(t.a, t.m, by_rows ? 0 : rows, kPanelRows, k0, k, a_panels);
-      Pack(t.b, t.n, kWidth, kWidth, k0, k, b_panels);
-      for (int64_t j = 0; j < t.n; j += kWidth) {
-        for (int64_t i = 0; i < t.m; i += rows) {
-          const int64_t at = by_rows ? i * kRowStride : i / rows * PanelStride(k, kPanelRows);
-          Cell(by_rows, Min(rows, t.m - i), Min(kWidth, t.n - j), k, a_panels + at,
-               b_panels + j / kWidth * PanelStride(k, kWidth), c + i * c_stride + j, c_stride, k0 != 0);
-        }
+      Pack(t.b, t.n, kWidth<T>, kWidth<T>, k0, Min(depth, t.k - k0), b_panels);
+      for (int64_t m0 = 0; m0 < t.m; m0 += block) {
+        const Rows next = m0 + block < t.m ? part(m0 + block, k0) : k0 + depth < t.k ? part(0, k0 + depth) : Rows{};
+        SumRows(part(m0, k0), next, t.n, a_panels, b_panels, c + m0 * c_stride, c_stride);
+      }
+    }
+  }
+
+  template <typename T>
+  static constexpr int64_t kWidth = kMaxVectors* kLanes<T>;
+  // Some rows and steps of an operand.
+  struct Rows {
+    GemmMatrix a;
+    int64_t m, k0, k;
+  };
+  static int64_t Size(GemmType type) { return type == GemmType::kF64 ? 8 : type == GemmType::kF32 ? 4 : 2; }
+  static GemmMatrix From(GemmMatrix m, int64_t first) {
+    if (m.outer_at != nullptr) {
+      m.outer_at += first;
+    } else {
+      m.data = static_cast<const char*>(m.data) + first * m.outer_stride * Size(m.type);
+    }
+    return m;
+  }
+  // Asks for row `i`, so that it is in the cache when it is packed.
+  static void Prefetch(const Rows& rows, int64_t i) {
+    if (i >= rows.m || !rows.a.k_adjacent()) return;
+    const char* from = static_cast<const char*>(rows.a.data) + (Row(rows.a, i) + rows.k0) * Size(rows.a.type);
+    for (int64_t at = 0; at < rows.k * Size(rows.a.type); at += 64) __builtin_prefetch(from + at, 0, 2);
+  }
+  // Packs rows and adds their products with all columns; those that come `next` are fetched meanwhile.
+  template <typename T>
+  static void SumRows(const Rows& now, const Rows& next, int64_t n, T* a_panels, const T* b_panels, T* c,
+                      int64_t c_stride) {
+    const int64_t rows = Ceil(now.m, Ceil(now.m, kMaxRows));  // of each panel, as even as can be
+    const bool by_rows = now.a.k_adjacent();
+    Pack(now.a, now.m, by_rows ? 0 : rows, kPanelRows, now.k0, now.k, a_panels);
+    int64_t cell = 0;
+    for (int64_t j = 0; j < n; j += kWidth<T>) {
+      for (int64_t i = 0; i < now.m; i += rows) {
+        Prefetch(next, cell++);
+        const int64_t at = by_rows ? i * kRowStride : i / rows * PanelStride(now.k, kPanelRows);
+        Cell(by_rows, Min(rows, now.m - i), Min(kWidth<T>, n - j), now.k, a_panels + at,
+             b_panels + j / kWidth<T> * PanelStride(now.k, kWidth<T>), c + i * c_stride + j, c_stride, now.k0 != 0);
       }
     }
   }

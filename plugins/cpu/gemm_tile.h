@@ -34,9 +34,12 @@ struct GemmTile {
 
 // Sums over more steps than these are made block by block.
 inline constexpr int64_t kGemmDepth = 256;
+// Of rows, so many at most are packed at a time: they stay in the second cache, with the columns they meet and with the
+// rows that are fetched meanwhile.
+inline constexpr int64_t kGemmRows = 196;
 
-// Memory for a tile, aligned to 64: of `a` and `b` GemmPacked(m) and GemmPacked(n) elements of the type of the sums, of
-// `sums` m n if the result has another type.
+// Memory for a tile, aligned to 64: of `a` and `b` GemmPacked(min(m, kGemmRows)) and GemmPacked(n) elements of the type
+// of the sums, of `sums` m n if the result has another type.
 struct GemmScratch {
   void *a, *b, *sums;
 };
