@@ -36,6 +36,9 @@ class Walk {
     }
   }
 
+  // These loads are rows of squares that are transposed in registers.
+  void Transpose(const std::vector<uint32_t>& squares) { squares_ = &squares; }
+
   // Of [first, last), run for all lanes of `root`; 0: for one point, so that loops within take the lanes.
   Cost Body(uint32_t root, uint32_t first, uint32_t last, const Facts* facts) {
     facts_ = facts;
@@ -170,6 +173,9 @@ class Walk {
     const ricci_inst& inst = k_.insts[i];
     switch (inst.op) {
       case RICCI_K_LOAD:
+        if (squares_ != nullptr && std::binary_search(squares_->begin(), squares_->end(), i)) {
+          return (kLoad + std::log2(lanes_)) * Registers(inst.dtype);  // and a stage each of the transposition
+        }
         return Access(inst.a, inst.dtype, kLoad, kGathered);
       case RICCI_K_STORE:
         return Access(inst.a, k_.buffers[inst.imm].dtype, kStore, kScattered);
@@ -314,6 +320,7 @@ class Walk {
   const ricci_target& target_;
   const unsigned lanes_;
   const Facts* facts_ = nullptr;
+  const std::vector<uint32_t>* squares_ = nullptr;
   Spread* spread_ = nullptr;          // while something is spread over the lanes
   bool masked_ = false;               // some lanes of the last vector are off
   bool far_ = false;                  // private arrays are more than the nearest cache holds
@@ -344,7 +351,9 @@ double Traffic(const ricci_kernel_table& k, const Blocks& blocks, const ricci_ta
 class DomainWalk {
  public:
   DomainWalk(const ricci_kernel_table& k, const Blocks& blocks, const ricci_target& target, const Spreading& how)
-      : k_(k), blocks_(blocks), target_(target), how_(how), walk_(k, blocks, target, how.lanes) {}
+      : k_(k), blocks_(blocks), target_(target), how_(how), walk_(k, blocks, target, how.lanes) {
+    walk_.Transpose(how.squares);
+  }
 
   Cost Run() {
     if (k_.domain_rank == 0) return walk_.Body(0, 1, k_.n_insts, nullptr);
@@ -374,6 +383,7 @@ class DomainWalk {
     const double trip = RunsMany(target_) ? 0 : kTrip, row = RunsMany(target_) ? 0 : kRow;
     Cost cost = walk_.Body(how_.root, 1, k_.n_insts, facts);
     cost.cycles = (how_.root != 0 ? std::ceil(extent / how_.lanes) : extent) * (cost.cycles + trip);
+    if (!how_.squares.empty()) cost.code *= how_.lanes + 1;
     if (how_.rows_together) {
       cost.cycles = kShared * cost.cycles + row / static_cast<double>(k_.domain[k_.domain_rank - 2]);
     } else if (k_.domain_rank > 1) {

@@ -23,9 +23,10 @@ struct Cost {
 // Where a kernel's lanes are, and how its domain is cut.
 struct Spreading {
   unsigned lanes = 1;
-  uint32_t root = 0;                 // the DOMAIN instruction that is spread over them; 0: inner loops are
-  bool rows_together = false;        // those of the dimension before, in one piece of code
-  const std::vector<Piece>& pieces;  // empty: the whole domain at once
+  uint32_t root = 0;                     // the DOMAIN instruction that is spread over them; 0: inner loops are
+  bool rows_together = false;            // those of the dimension before, in one piece of code
+  const std::vector<Piece>& pieces;      // empty: the whole domain at once
+  const std::vector<uint32_t>& squares;  // loads that are transposed, a square of points at once
 };
 // Of all points.
 Cost CostOfKernel(const ricci_kernel_table& k, const Blocks& blocks, const ricci_target& target, const Spreading& how);

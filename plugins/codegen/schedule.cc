@@ -32,7 +32,7 @@ class Scheduler {
     ChooseLanes();
     FindSplit();
     CountUnits();
-    if (s_.split == 0 && !s_.rows_together && s_.pieces.empty() && !s_.copied && s_.shared == 0)
+    if (s_.split == 0 && !s_.rows_together && s_.pieces.empty() && s_.squares.empty() && !s_.copied && s_.shared == 0)
       s_.regions = CutRegions(k_, blocks_, cuts_.region_code);
     return std::move(s_);
   }
@@ -80,8 +80,11 @@ class Scheduler {
     s_.rows_together = RowsTogether();
     s_.pieces.clear();
     if (!s_.rows_together) s_.pieces = CutDomain(k_, blocks_, s_.dims, lanes, cuts_.pieces);
-    s_.cost =
-        CostOfKernel(k_, blocks_, target_, {lanes, over_domain ? s_.dims.back() : 0, s_.rows_together, s_.pieces});
+    s_.squares.clear();
+    const bool whole = over_domain && !s_.rows_together && s_.pieces.empty() && !RunsMany(target_);
+    if (whole) s_.squares = SquareLoads(k_, blocks_, s_.dims, lanes);
+    s_.cost = CostOfKernel(k_, blocks_, target_,
+                           {lanes, over_domain ? s_.dims.back() : 0, s_.rows_together, s_.pieces, s_.squares});
   }
 
   // Whether a point is one long chain of dependent steps, such as a time integration or an iteration over little
@@ -229,7 +232,8 @@ class Scheduler {
     }
     if (rank == 0) return;
     s_.units = rank == 1 ? k_.domain[0] : 1;
-    for (uint32_t d = 0; d + 1 + s_.rows_together < rank; ++d) s_.units *= k_.domain[d];
+    for (uint32_t d = 0; d + 1 + s_.rows_together + !s_.squares.empty() < rank; ++d) s_.units *= k_.domain[d];
+    if (!s_.squares.empty()) s_.units *= (k_.domain[rank - 2] + s_.lanes - 1) / s_.lanes;
     s_.grain = s_.split != 0 ? s_.units : Grain();  // what is left after a split is little
     if (s_.split == 0) ShareUpdates();
   }
@@ -307,6 +311,7 @@ Cost CostInPlan(const KernelSchedule& s) {
 std::string ToText(const KernelSchedule& s) {
   std::string text = std::to_string(s.lanes) + (s.over_domain ? " lanes over the domain" : " lanes over inner loops");
   if (s.rows_together) text += ", rows together";
+  if (!s.squares.empty()) text += ", squares of " + std::to_string(s.squares.size()) + " transposed";
   if (!s.pieces.empty()) text += ", " + std::to_string(s.pieces.size()) + " pieces";
   if (!s.regions.empty()) text += ", " + std::to_string(s.regions.size()) + " regions";
   if (s.split != 0) text += ", " + std::to_string(s.chunks) + " chunks of %" + std::to_string(s.split);

@@ -7,6 +7,7 @@
 #include "codegen/cost.h"
 #include "codegen/facts.h"
 #include "codegen/regions.h"
+#include "codegen/squares.h"
 
 namespace ricci::codegen {
 
@@ -23,12 +24,13 @@ struct Cuts {
 };
 
 struct KernelSchedule {
-  unsigned lanes = 1;           // of the level that is spread
-  bool over_domain = false;     // that level is the innermost dimension of the domain; else inner loops are
-  std::vector<uint32_t> dims;   // the DOMAIN instruction of each dimension, 0 = none
-  bool rows_together = false;   // the rows of the dimension before the innermost are computed together
-  std::vector<Piece> pieces;    // of the domain, each with code of its own; empty: it is whole
-  std::vector<Region> regions;  // functions of their own; empty: the kernel is one
+  unsigned lanes = 1;             // of the level that is spread
+  bool over_domain = false;       // that level is the innermost dimension of the domain; else inner loops are
+  std::vector<uint32_t> dims;     // the DOMAIN instruction of each dimension, 0 = none
+  bool rows_together = false;     // the rows of the dimension before the innermost are computed together
+  std::vector<Piece> pieces;      // of the domain, each with code of its own; empty: it is whole
+  std::vector<uint32_t> squares;  // loads that are transposed, where points are computed in squares; sorted
+  std::vector<Region> regions;    // functions of their own; empty: the kernel is one
 
   // A top-level REDUCE or SCAN that is split over tasks, or 0: chunks of `chunk_length` trips, `chunks` for each row
   // (of a SCAN: for each point; units are chunks then, and what is combined of each chunk is known before they run).
@@ -42,7 +44,8 @@ struct KernelSchedule {
   std::optional<Interval> copied;
   uint32_t shared = 0;
 
-  int64_t units = 1;  // points of a one-dimensional domain, rows of a larger one
+  int64_t units =
+      1;  // points of a one-dimensional domain, rows of a larger one, or blocks of as many as lanes (squares)
   int64_t grain = 1;  // units of one task; fixed by shape, so that results do not depend on threads
   Cost cost;
 };

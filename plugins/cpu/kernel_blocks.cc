@@ -23,6 +23,10 @@ void KernelEmitter::Range(uint32_t first, uint32_t last) {
         Put(i, {Constant(inst.dtype, inst.imm), nullptr, 0});
         break;
       case RICCI_K_LOAD:
+        if (IsSquareLoad(i)) {
+          LoadSquare(i, inst.dtype, Buffer(static_cast<size_t>(inst.imm)), At(inst.a));
+          break;
+        }
         LoadFrom(i, inst.dtype, Buffer(static_cast<size_t>(inst.imm)), At(inst.a), inst.a);
         break;
       case RICCI_K_STORE:

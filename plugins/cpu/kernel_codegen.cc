@@ -75,6 +75,7 @@ void KernelEmitter::Rows(V begin, V end) {
     Spread(from, to, inner % l_.lanes == 0);
   };
   if (k_.domain_rank == 1) return columns(begin, end);
+  if (!schedule_.squares.empty()) return Squares(begin, end);
   if (schedule_.rows_together) together_ = schedule_.dims[k_.domain_rank - 2];
   Loop(begin, end, 1, [&](V row) {
     row_ = row;

@@ -126,6 +126,12 @@ class KernelEmitter {
 
   // The same for the pieces of dimension `d` and those after it, each with code of its own.
   void SpreadPieces(const std::vector<Piece>& pieces, uint32_t d, V begin, V end);
+  // Blocks [begin, end) of as many rows as there are lanes; one of them; a load within.
+  void Squares(V begin, V end);
+  void SquareRow(V first, int64_t width);
+  bool IsSquareLoad(uint32_t id) const;
+  void LoadSquare(uint32_t id, uint32_t dtype, V base, const Value& index);
+  void ExchangeSquares(std::vector<V>& rows, unsigned side);
   // Whether the current piece tells what instruction i gives; it is not computed then.
   bool IsKnown(uint32_t& i);
 
@@ -400,6 +406,9 @@ class KernelEmitter {
   V row_ = nullptr, column_ = nullptr, chunk_ = nullptr;  // where code is being made for: column_ is of the first lane
   uint32_t together_ = 0;  // the dimension, before the innermost, all points of which are computed together
   std::vector<Postponed> postponed_;
+  int64_t square_row_ = -1;  // of the square that code is being made for; -1: points are not in squares
+  V square_left_ = nullptr;  // the last lane that is in the domain; NULL: all are
+  std::map<uint32_t, std::vector<V>> squares_;  // what a load gives for each row of the square
   RunningScan scan_;
   V copy_ = nullptr;  // what updates go to instead of their buffer
   Part part_ = Part::kWhole;

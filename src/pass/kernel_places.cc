@@ -64,7 +64,8 @@ absl::Status KernelBuilder::StoreElsewhere(const StoreThrough& s, std::span<cons
   };
   Val at = position(s.places.back());  // what is in none of the others is there
   for (size_t i = s.places.size() - 1; i-- > 0;) {
-    at = w_.Select(holds(s.places[i]), position(s.places[i]), at);
+    const Val here = holds(s.places[i]);
+    at = w_.Select(here, position(s.places[i]), at);
   }
   w_.Store(arrays_[s.to].place.number, at, v);
   return w_.status();

@@ -89,7 +89,7 @@ recurrent
   vmap of 256 (f32[32,32], f32[256,32]) at test:1: batched
   kernel counter_start: 8 lanes over inner loops
   kernel counter_less: 8 lanes over inner loops
-  kernel fusion_transpose_tanh: 8 lanes over the domain
+  kernel fusion_transpose_tanh: 8 lanes over the domain, squares of 1 transposed
   kernel counter_next: 8 lanes over inner loops
 small matrices
   vmap of 256 (f32[256,4,4], f32[256,4,4]) at test:1: lanes
@@ -129,7 +129,7 @@ recurrent
   vmap of 256 (f32[32,32], f32[256,32]) at test:1: batched
   kernel counter_start: 16 lanes over inner loops
   kernel counter_less: 16 lanes over inner loops
-  kernel fusion_transpose_tanh: 16 lanes over the domain
+  kernel fusion_transpose_tanh: 16 lanes over the domain, squares of 1 transposed
   kernel counter_next: 16 lanes over inner loops
 small matrices
   vmap of 256 (f32[256,4,4], f32[256,4,4]) at test:1: lanes

@@ -58,7 +58,9 @@ void Reshape(Draft& d) {
 }
 
 void Transpose(Draft& d) {
-  const Value x = d.AnyOfRank(2, 6, kMovable);
+  Value x = d.AnyOfRank(2, 6, kMovable);
+  const Shape large = {d.dice().Between(15, 34), d.dice().Between(15, 30)};  // around squares of all lanes
+  if (d.dice().Chance(0.2) && ElementCount(large) <= d.palette().max_elements) x = d.Of(x.dtype(), large);
   Shape permutation = Axes(x.rank());
   d.dice().Shuffle(permutation);
   d.Emit("transpose", {x}, {{"permutation", permutation}});

@@ -29,9 +29,9 @@ TEST_F(StoredViews, WhatIsMovedIsStoredWhereItGoes) {
   const std::string text = kernel::ToText(l->kernels[0]);
   const std::string stores = text.substr(text.find("  %18"));
   EXPECT_EQ(stores, R"(  %18: i64 = add %9, 32
-  %19: i64 = add %9, 26
-  %20: bool = le 4, %7
-  %21: i64 = select %20, %19, %18
+  %19: bool = le 4, %7
+  %20: i64 = add %9, 26
+  %21: i64 = select %19, %20, %18
   store b1[%21] = %17
   store b1[%9] = %16
 }
