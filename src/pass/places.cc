@@ -4,6 +4,7 @@
 
 #include "base/hash_map.h"
 #include "trace/builder.h"
+#include "transform/rules.h"
 
 namespace ricci::inline v0::pass {
 namespace {
@@ -17,7 +18,9 @@ absl::StatusOr<bool> Follow(const ir::Program& f, const ir::Equation& eqn,
   const trace::Op op(f, eqn);
   for (uint32_t i = 0; i < eqn.operands.size(); ++i) {
     const ir::ValueId v = eqn.operands[i];
-    RICCI_ASSIGN(const std::optional<prim::Place> place, prim::PlaceOf(registry, *op.get(), i));
+    const absl::StatusOr<std::optional<prim::Place>> told = prim::PlaceOf(registry, *op.get(), i);
+    if (!told.ok()) return transform::AtEquation(told.status(), f, eqn, "fuse");
+    const std::optional<prim::Place>& place = *told;
     if (!place || f.type(v).rank() == 0 || f.constant(v) != nullptr) return false;
     const auto before = known.find(v);
     if (before == known.end()) {

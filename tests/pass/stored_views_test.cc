@@ -1,4 +1,6 @@
 // Views behind a kernel that only move what it computes: it stores there at once. What cannot be stored so stays apart.
+#include <array>
+
 #include "pass/lowered_program.h"
 
 namespace ricci::testing {
@@ -115,6 +117,60 @@ TEST_F(StoredViews, APlainLoopStaysOneWhereRowsAreShort) {
   EXPECT_EQ(Kernels(*Lower(text("130"))), "fusion_digamma[9,130]");
   EXPECT_EQ(Kernels(*Lower(text("11"))), "digamma[99] fusion_slice_concatenate[9,11]");
   for (const char* n : {"16", "130", "11"}) ExpectSameAsReference(text(n));
+}
+
+// What a rule says is looked at before anything is stored by it.
+TEST_F(StoredViews, PlacesThatAreNone) {
+  static int64_t first, limit, from, shift;
+  static ricci_status* (*fails)();
+  ricci_lowering copied{};
+  copied.hdr.size = sizeof copied;
+  copied.kind = RICCI_LOWER_INDEX;
+  copied.target = {"*", 1};
+  copied.index = [](void*, ricci_kernel_builder* k, const ricci_op*, uint32_t, const ricci_sval* at, ricci_sval* out) {
+    return ricci_kernel_load(k, ricci_kernel_operand(k, 0), at, 1, out);
+  };
+  const ricci_lowering* const lowerings[] = {&copied};
+  ricci_prim_def d{};
+  d.hdr.size = sizeof d;
+  d.name = {"test.copy", 9};
+  d.abstract_eval = [](void*, ricci_builder* b, const ricci_op* op) {
+    return ricci_builder_set_out_types(b, op->in_types, 1);
+  };
+  d.lowerings = lowerings;
+  d.n_lowerings = 1;
+  d.place = [](void*, const ricci_op*, uint32_t, ricci_place* out) -> ricci_status* {
+    out->known = 1;
+    out->first[0] = first, out->limit[0] = limit, out->from[0] = from, out->shift[0] = shift;
+    return fails == nullptr ? nullptr : fails();
+  };
+  ricci_prim id = 0;
+  ASSERT_TRUE(Ok(ricci_prim_register(ctx, &d, &id)));
+  ricci_program* f =
+      Parse("program f(%x: f32[16]) { %e: f32[16] = tanh(%x) %y: f32[16] = test.copy(%e) return %y, %e }");
+  const auto told = [&](std::array<int64_t, 4> place) {
+    std::tie(first, limit, from, shift) = std::tie(place[0], place[1], place[2], place[3]);
+    const auto lowered = pass::Lower(*ir::FromAbi(f), {});
+    return lowered.ok() ? "" : std::string(lowered.status().message());
+  };
+  EXPECT_EQ(told({0, 16, 0, 0}), "");
+  for (const std::array<int64_t, 4>& place :
+       std::initializer_list<std::array<int64_t, 4>>{{0, 17, 0, 0},
+                                                     {-1, 16, 0, 0},
+                                                     {5, 4, 0, 0},
+                                                     {0, 16, 0, 1},
+                                                     {0, 16, 0, INT64_MAX},
+                                                     {0, 16, 1, 0},
+                                                     {0, 16, INT64_MIN, 0},
+                                                     {0, 16, -1, 0},
+                                                     {0, 16, -1, 16},
+                                                     {INT64_MIN, INT64_MAX, 0, INT64_MIN}}) {
+    EXPECT_EQ(told(place), "test.copy: its rule `place` tells no place for elements of operand 0, f32[16], in f32[16]");
+  }
+  fails = [] { return ricci_status_make(RICCI_FAILED_PRECONDITION, "no licence", 10); };
+  EXPECT_EQ(told({0, 16, 0, 0}), "no licence");
+  fails = nullptr;
+  ricci_program_release(f);
 }
 
 // A loop's next carry lies where its results lie: the kernel reads one buffer and writes the other.
