@@ -326,10 +326,11 @@ struct GemmKernel {
     const int64_t rows = Ceil(now.m, Ceil(now.m, kMaxRows));  // of each panel, as even as can be
     const bool by_rows = now.a.k_adjacent();
     Pack(now.a, now.m, by_rows ? 0 : rows, kPanelRows, now.k0, now.k, a_panels);
-    int64_t cell = 0;
+    const int64_t cells = Ceil(n, kWidth<T>) * Ceil(now.m, rows), each = Ceil(next.m, cells);
+    int64_t fetched = 0;
     for (int64_t j = 0; j < n; j += kWidth<T>) {
       for (int64_t i = 0; i < now.m; i += rows) {
-        Prefetch(next, cell++);
+        for (int64_t last = fetched + each; fetched < last; ++fetched) Prefetch(next, fetched);
         const int64_t at = by_rows ? i * kRowStride : i / rows * PanelStride(now.k, kPanelRows);
         Cell(by_rows, Min(rows, now.m - i), Min(kWidth<T>, n - j), now.k, a_panels + at,
              b_panels + j / kWidth<T> * PanelStride(now.k, kWidth<T>), c + i * c_stride + j, c_stride, now.k0 != 0);
