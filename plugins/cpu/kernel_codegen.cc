@@ -159,6 +159,7 @@ void KernelEmitter::Spread(V begin, V end, bool even) {
 }
 
 void KernelEmitter::Points() {
+  if (square_first_ != nullptr) return SquarePoints();
   if (together_ == 0) return Range(1, k_.n_insts);
   for (int64_t row = 0; row < k_.domain[k_.domain_rank - 2]; ++row) {
     Put(together_, {l_.I64(row), nullptr, 0});

@@ -126,9 +126,9 @@ class KernelEmitter {
 
   // The same for the pieces of dimension `d` and those after it, each with code of its own.
   void SpreadPieces(const std::vector<Piece>& pieces, uint32_t d, V begin, V end);
-  // Blocks [begin, end) of as many rows as there are lanes; one of them; a load within.
+  // Blocks [begin, end) of as many rows as there are lanes; the points of one square; a load within.
   void Squares(V begin, V end);
-  void SquareRow(V first, int64_t width);
+  void SquarePoints();
   bool IsSquareLoad(uint32_t id) const;
   void LoadSquare(uint32_t id, uint32_t dtype, V base, const Value& index);
   void ExchangeSquares(std::vector<V>& rows, unsigned side);
@@ -406,8 +406,8 @@ class KernelEmitter {
   V row_ = nullptr, column_ = nullptr, chunk_ = nullptr;  // where code is being made for: column_ is of the first lane
   uint32_t together_ = 0;  // the dimension, before the innermost, all points of which are computed together
   std::vector<Postponed> postponed_;
-  int64_t square_row_ = -1;  // of the square that code is being made for; -1: points are not in squares
-  V square_left_ = nullptr;  // the last lane that is in the domain; NULL: all are
+  int64_t square_row_ = -1;   // of the square that code is being made for; -1: points are not in squares
+  V square_first_ = nullptr;  // the first row of squares that code is being made for
   std::map<uint32_t, std::vector<V>> squares_;  // what a load gives for each row of the square
   RunningScan scan_;
   V copy_ = nullptr;  // what updates go to instead of their buffer

@@ -14,36 +14,31 @@ void KernelEmitter::Squares(V begin, V end) {
   Loop(begin, end, 1, [&](V unit) {
     SetRow(LLVMBuildUDiv(l_.b, unit, blocks, ""), 2);
     V first = LLVMBuildMul(l_.b, LLVMBuildURem(l_.b, unit, blocks, ""), l_.I64(lanes), "");
-    const auto square = [&] { SquareRow(first, width); };
+    const auto columns = [&] { Spread(l_.I64(0), l_.I64(width), width % lanes == 0); };
+    const auto square = [&] {
+      square_first_ = first;
+      columns();
+      square_first_ = nullptr;
+    };
     if (height % lanes == 0) return square();
     V whole = LLVMBuildICmp(l_.b, LLVMIntSLE, first, l_.I64(height - lanes), "");
     Branch(whole, square, [&] {
       Loop(first, l_.I64(height), 1, [&](V row) {
         Put(rows, {row, nullptr, 0});
-        Spread(l_.I64(0), l_.I64(width), width % lanes == 0);
+        columns();
       });
     });
   });
 }
 
-// The squares of one block of rows, from left to right.
-void KernelEmitter::SquareRow(V first, int64_t width) {
-  const uint32_t rank = k_.domain_rank, root = schedule_.dims[rank - 1], rows = schedule_.dims[rank - 2];
-  const bool even = width % l_.lanes == 0;
-  varying_ = FindVarying(k_, blocks_, root, 1, k_.n_insts);
-  spreading_ = true;
-  Loop(l_.I64(0), l_.I64(width), l_.lanes, [&](V x) {
-    Put(root, {x, nullptr, 1});
-    mask_ = even ? nullptr : TailMask(x, l_.I64(width));
-    square_left_ = even ? nullptr : LLVMBuildSub(l_.b, l_.I64(width - 1), x, "");
-    for (square_row_ = 0; square_row_ < static_cast<int64_t>(l_.lanes); ++square_row_) {
-      Put(rows, {LLVMBuildNSWAdd(l_.b, first, l_.I64(square_row_), ""), nullptr, 0});
-      Range(1, k_.n_insts);
-    }
-    square_row_ = -1;
-    mask_ = nullptr;
-  });
-  spreading_ = false;
+// The body for all rows of a square, whose columns are the lanes.
+void KernelEmitter::SquarePoints() {
+  for (square_row_ = 0; square_row_ < static_cast<int64_t>(l_.lanes); ++square_row_) {
+    V row = LLVMBuildNSWAdd(l_.b, square_first_, l_.I64(square_row_), "");
+    Put(schedule_.dims[k_.domain_rank - 2], {row, nullptr, 0});
+    Range(1, k_.n_insts);
+  }
+  square_row_ = -1;
 }
 
 bool KernelEmitter::IsSquareLoad(uint32_t id) const {
@@ -56,9 +51,10 @@ void KernelEmitter::LoadSquare(uint32_t id, uint32_t dtype, V base, const Value&
   if (square_row_ == 0) {
     const LLVMTypeRef t = MemoryType(l_, dtype);
     square.clear();
+    V last = LLVMBuildSub(l_.b, l_.I64(k_.domain[k_.domain_rank - 1] - 1), column_, "");  // lane that has a column
     for (unsigned lane = 0; lane < l_.lanes; ++lane) {
       V column = l_.I64(lane);
-      if (square_left_ != nullptr && lane != 0) column = l_.Fn("llvm.smin", column, square_left_);  // of what is there
+      if (mask_ != nullptr && lane != 0) column = l_.Fn("llvm.smin", column, last);
       V at = LLVMBuildAdd(l_.b, index.one, LLVMBuildMul(l_.b, column, l_.I64(index.stride), ""), "");
       V v = LLVMBuildLoad2(l_.b, l_.vec(t), Element(t, base, at), "");
       LLVMSetAlignment(v, Align(dtype));

@@ -184,7 +184,7 @@ class PlanCodegen {
       }
       for (uint32_t done = 0; done < r.period; done += most) {
         const uint32_t from = first + r.first + done, left = std::min(most, r.period - done);
-        EndIfPieceFails(from, left, CallPiece(Piece(from, left), LibraryOf(from)));
+        EndIfPieceFails(from, left, CallPiece(Piece(from, left), LibraryOf(from, left)));
       }
     }
   }
@@ -193,7 +193,7 @@ class PlanCodegen {
   // other in the table.
   std::vector<uint32_t> NumbersOf(uint32_t first, uint32_t n) {
     std::vector<uint32_t> numbers;
-    uint32_t due = LibraryNumber(first);
+    uint32_t due = FirstLibrary(first, n).value_or(0);
     for (uint32_t s = first; s < first + n; ++s) {
       const ricci_plan_step& step = plan_.steps[s];
       std::vector<uint64_t> key = {step.kind, step.index};
@@ -214,27 +214,25 @@ class PlanCodegen {
     key.insert(key.end(), {b.kind, b.bytes, constant ? buffer : arena ? b.offset : b.index});
   }
 
-  // The first library call from step `s` on.
-  uint32_t LibraryNumber(uint32_t s) const {
-    while (s < plan_.n_steps && plan_.steps[s].kind != RICCI_STEP_LIBRARY) ++s;
-    return s < plan_.n_steps ? plan_.steps[s].index : 0;
+  // The first library call of these steps.
+  std::optional<uint32_t> FirstLibrary(uint32_t first, uint32_t n) const {
+    const auto is_call = [](const ricci_plan_step& step) { return step.kind == RICCI_STEP_LIBRARY; };
+    const auto* const end = plan_.steps + first + n;
+    const auto* const found = std::find_if(plan_.steps + first, end, is_call);
+    return found == end ? std::nullopt : std::optional(found->index);
   }
-  V LibraryOf(uint32_t s) {
-    const uint32_t number = LibraryNumber(s);
-    return number < plan_.n_libraries ? Library(number) : LLVMConstNull(l_.ptr());
+  V LibraryOf(uint32_t first, uint32_t n) {
+    const std::optional<uint32_t> number = FirstLibrary(first, n);
+    return number ? Library(*number) : LLVMConstNull(l_.ptr());
   }
   V Library(uint32_t number) {
     if (!first_library_) return Pointer(&plan_.libraries[number]);
     return Offset(LLVMGetParam(function_, 4), (uint64_t{number} - *first_library_) * sizeof(ricci_plan_library));
   }
-  bool CallsLibrary(uint32_t first, uint32_t n) const {
-    return std::any_of(plan_.steps + first, plan_.steps + first + n,
-                       [](const ricci_plan_step& step) { return step.kind == RICCI_STEP_LIBRARY; });
-  }
 
   V Piece(uint32_t first, uint32_t n) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(l_.b);
-    const std::optional<uint32_t> outer = std::exchange(first_library_, LibraryNumber(first));
+    const std::optional<uint32_t> outer = std::exchange(first_library_, FirstLibrary(first, n));
     V piece = Function(
         "piece" + std::to_string(first), [&] { Sequence(first, n); }, /*piece=*/true);
     first_library_ = outer;
@@ -248,12 +246,12 @@ class PlanCodegen {
     return LLVMBuildCall2(l_.b, LLVMGlobalGetValueType(piece), piece, args, 5, "");
   }
   void EndIfPieceFails(uint32_t first, uint32_t n, V failed) {
-    if (CallsLibrary(first, n)) EndIf(failed);
+    if (FirstLibrary(first, n)) EndIf(failed);
   }
 
   // A loop over a piece; the next trip has the next library calls.
   void Repeated(uint32_t first, uint32_t period, uint32_t times) {
-    V piece = Piece(first, period), library = LibraryOf(first);
+    V piece = Piece(first, period), library = LibraryOf(first, period);
     const auto calls = std::count_if(plan_.steps + first, plan_.steps + first + period,
                                      [](const ricci_plan_step& step) { return step.kind == RICCI_STEP_LIBRARY; });
     LLVMBasicBlockRef before = LLVMGetInsertBlock(l_.b), loop = l_.NewBlock("repeat"), after = l_.NewBlock("repeated");
@@ -261,16 +259,12 @@ class PlanCodegen {
     LLVMPositionBuilderAtEnd(l_.b, loop);
     V trip = LLVMBuildPhi(l_.b, l_.i32(), "trip"), now = LLVMBuildPhi(l_.b, l_.ptr(), "library");
     EndIfPieceFails(first, period, CallPiece(piece, now));
-    V next[] = {LLVMBuildAdd(l_.b, trip, l_.I32(1), ""),
-                Offset(now, static_cast<uint64_t>(calls) * sizeof(ricci_plan_library))};
-    V start[] = {l_.I32(0), library};
+    V trips[] = {l_.I32(0), LLVMBuildAdd(l_.b, trip, l_.I32(1), "")};
+    V libraries[] = {library, Offset(now, static_cast<uint64_t>(calls) * sizeof(ricci_plan_library))};
     LLVMBasicBlockRef from[] = {before, LLVMGetInsertBlock(l_.b)};
-    for (size_t i = 0; V phi : {trip, now}) {
-      V values[] = {start[i], next[i]};
-      LLVMAddIncoming(phi, values, from, 2);
-      ++i;
-    }
-    V more = LLVMBuildICmp(l_.b, LLVMIntULT, next[0], l_.I32(static_cast<int32_t>(times)), "");
+    LLVMAddIncoming(trip, trips, from, 2);
+    LLVMAddIncoming(now, libraries, from, 2);
+    V more = LLVMBuildICmp(l_.b, LLVMIntULT, trips[1], l_.I32(static_cast<int32_t>(times)), "");
     LLVMBuildCondBr(l_.b, more, loop, after);
     LLVMPositionBuilderAtEnd(l_.b, after);
   }
@@ -440,7 +434,7 @@ class PlanCodegen {
   std::vector<Block> open_;
   uint64_t per_worker_ = 0, partials_ = 0;
   V function_ = nullptr;
-  std::optional<uint32_t> first_library_;            // that the function is given; of the entry none
+  std::optional<uint32_t> first_library_;  // that the function is given; of the entry, and without calls, none
   std::map<std::vector<uint64_t>, uint32_t> known_;  // steps that are equal
 };
 

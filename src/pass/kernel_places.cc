@@ -3,7 +3,6 @@
 // A point of the domain computes one element of each result of the body. Its index in the array that it goes to is a
 // choice between the places that the views tell: a processor cuts its loops where the choice changes, so that what is
 // left are stores in order.
-#include <map>
 #include <numeric>
 
 #include "pass/kernel_builder.h"
@@ -29,13 +28,10 @@ absl::Status KernelBuilder::InlineFusion(const ir::Equation& eqn, uint32_t n_row
       rows[r] = dst[i];
       continue;
     }
-    std::map<uint32_t, StoreThrough> by_source;
     RICCI_TRY(base::Invariant(!moves.empty(), "views of a fusion tell places"));
-    for (const Moved& m : moves[views->values[r].index]) {
-      StoreThrough& s = by_source.try_emplace(m.source, StoreThrough{m.source, dst[i], {}}).first->second;
-      s.places.push_back(m.place);
+    for (const auto& [source, places] : BySource(moves[views->values[r].index])) {
+      elsewhere.push_back({source, dst[i], places});
     }
-    for (auto& [source, s] : by_source) elsewhere.push_back(std::move(s));
   }
   return InlineRows(body, n_rows, in, rows, elsewhere);
 }

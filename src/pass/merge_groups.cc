@@ -173,20 +173,24 @@ class Merger {
   absl::Status TryStoreThrough(uint32_t g) {
     if (inputs_[g].empty() || producer_[inputs_[g][0]] == kNone) return absl::OkStatus();
     const uint32_t from = Find(producer_[inputs_[g][0]]);
-    Group joined = groups_[from];
-    joined.roots.insert(joined.roots.end(), groups_[g].roots.begin(), groups_[g].roots.end());
-    joined.views.insert(joined.views.end(), groups_[g].members.begin(), groups_[g].members.end());
-    const bool together = from != g && MayMerge(from) && joined.members.size() + joined.views.size() <= kMaxMembers &&
-                          inputs_[from].size() + joined.roots.size() <= kMaxArrays &&
-                          std::all_of(inputs_[g].begin(), inputs_[g].end(), [&](ir::ValueId v) {
-                            return producer_[v] != kNone && Find(producer_[v]) == from &&
-                                   std::binary_search(joined.members.begin(), joined.members.end(), f_.values[v].index);
-                          });
+    const Group &moving = groups_[g], &computing = groups_[from];
+    const size_t members = computing.members.size() + computing.views.size() + moving.members.size();
+    const size_t arrays = inputs_[from].size() + computing.roots.size() + moving.roots.size();
+    const bool together =
+        from != g && MayMerge(from) && members <= kMaxMembers && arrays <= kMaxArrays &&
+        std::all_of(inputs_[g].begin(), inputs_[g].end(), [&](ir::ValueId v) {
+          return producer_[v] != kNone && Find(producer_[v]) == from &&
+                 std::binary_search(computing.members.begin(), computing.members.end(), f_.values[v].index);
+        });
     if (!together) return absl::OkStatus();
-    RICCI_ASSIGN(const bool moves, OnlyMoves(groups_[g]));
+    RICCI_ASSIGN(const bool moves, OnlyMoves(moving));
     if (!moves) return absl::OkStatus();
-    RICCI_ASSIGN(const bool by_points, ByPoints(joined, inputs_[g]));
+    RICCI_ASSIGN(const bool by_points, ByPoints(computing, inputs_[g]));
     if (!by_points) return absl::OkStatus();
+    Group joined = std::move(groups_[from]);
+    joined.roots.insert(joined.roots.end(), moving.roots.begin(), moving.roots.end());
+    joined.views.insert(joined.views.end(), moving.members.begin(), moving.members.end());
+    joined.n_rows = static_cast<uint32_t>(f_.type(inputs_[g][0]).rank());
     groups_[from] = std::move(joined);
     groups_[g] = {};
     into_[g] = from;
@@ -210,10 +214,7 @@ class Merger {
   }
 
   // Can the group run point by point, so that each of `values` is computed in one?
-  absl::StatusOr<bool> ByPoints(Group& g, const std::vector<ir::ValueId>& values) {
-    Group computed = g;
-    std::erase_if(computed.roots,
-                  [&](uint32_t root) { return !std::binary_search(g.members.begin(), g.members.end(), root); });
+  absl::StatusOr<bool> ByPoints(const Group& g, const std::vector<ir::ValueId>& values) {
     const auto n = static_cast<uint32_t>(f_.type(values[0]).rank());
     for (ir::ValueId v : values) {
       if (f_.type(v).rank() != n) return false;
@@ -222,9 +223,8 @@ class Merger {
     if (!FillsLanes(f_.type(values[0]).shape.back())) return false;
     for (uint32_t m : g.members) RICCI_TRY(Learn(m));
     RowReads reads(n);
-    if (!RunsByRows(computed, n, values, reads)) return false;
-    g.n_rows = n;
-    return AllStayInRow(computed, n, reads);
+    if (!RunsByRows(g, n, values, reads)) return false;
+    return AllStayInRow(g, n, reads);
   }
 
   // A plain loop over all elements fills the lanes but for the last ones; one over rows should, too.

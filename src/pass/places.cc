@@ -50,21 +50,25 @@ absl::StatusOr<std::vector<Moves>> MovesOf(const ir::Program& f, std::span<const
   return out;
 }
 
+std::map<ir::ValueId, std::vector<prim::Place>> BySource(const Moves& moves) {
+  std::map<ir::ValueId, std::vector<prim::Place>> out;
+  for (const Moved& m : moves) out[m.source].push_back(m.place);
+  return out;
+}
+
 bool AreStored(const ir::Program& f, const Moves& moves, int64_t elements) {
-  base::HashMap<ir::ValueId, std::vector<const prim::Place*>> by_source;
   for (const Moved& m : moves) {
     const auto last = static_cast<int64_t>(f.type(m.source).rank()) - 1;
     if (m.place.from.empty() || m.place.from.back() != last) return false;  // what lies together stays so
-    by_source[m.source].push_back(&m.place);
     elements -= m.place.elements();
   }
-  for (const auto& [v, places] : by_source) {
+  for (const auto& [v, places] : BySource(moves)) {
     int64_t left = f.type(v).elements;
     if (places.size() > kMaxPlaces) return false;
     for (size_t i = 0; i < places.size(); ++i) {
-      left -= places[i]->elements();
+      left -= places[i].elements();
       for (size_t j = 0; j < i; ++j) {
-        if (prim::Overlap(*places[i], *places[j])) return false;
+        if (prim::Overlap(places[i], places[j])) return false;
       }
     }
     if (left != 0) return false;

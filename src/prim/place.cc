@@ -1,7 +1,7 @@
 #include "prim/place.h"
 
 #include <algorithm>
-#include <numeric>
+#include <span>
 
 #include "base/status.h"
 #include "base/status_abi.h"
@@ -36,16 +36,6 @@ bool IsPlace(const Place& p, std::span<const int64_t> operand, std::span<const i
 
 }  // namespace
 
-Place Place::Itself(std::span<const int64_t> shape) {
-  Place p;
-  p.first.assign(shape.size(), 0);
-  p.limit.assign(shape.begin(), shape.end());
-  p.from.resize(shape.size());
-  std::iota(p.from.begin(), p.from.end(), 0);
-  p.shift.assign(shape.size(), 0);
-  return p;
-}
-
 int64_t Place::elements() const {
   int64_t n = 1;
   for (size_t d = 0; d < first.size(); ++d) {
@@ -55,19 +45,14 @@ int64_t Place::elements() const {
   return n;
 }
 
-bool Place::is_itself(std::span<const int64_t> shape) const {
-  const Place other = Itself(shape);
-  return first == other.first && limit == other.limit && from == other.from && shift == other.shift;
-}
-
 absl::StatusOr<std::optional<Place>> PlaceOf(Registry& registry, const ricci_op& op, uint32_t operand) {
   const Row& row = registry.Get(op.prim);
   if (row.def.place == nullptr || op.n_out != 1) return std::nullopt;
   const types::TypeTable& types = registry.vocabulary().types;
   const auto in = types.Get(op.in_types[operand]).shape, out = types.Get(op.out_types[0]).shape;
-  Place p = Place::Itself(in);
-  p.from.assign(out.size(), -1);
-  p.shift.assign(out.size(), 0);
+  Place p;
+  p.first.assign(in.size(), 0), p.limit.assign(in.begin(), in.end());
+  p.from.assign(out.size(), -1), p.shift.assign(out.size(), 0);
   ricci_place told{};
   told.hdr.size = sizeof told;
   told.first = p.first.data(), told.limit = p.limit.data();

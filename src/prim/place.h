@@ -2,7 +2,6 @@
 #ifndef RICCI_PRIM_PLACE_H_
 #define RICCI_PRIM_PLACE_H_
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -14,11 +13,8 @@ struct Place {
   std::vector<int64_t> first, limit;  // per dimension of the array: which of its elements are in the other one
   std::vector<int64_t> from, shift;   // per dimension of the other one: which dimension it is, or -1, and how far on
 
-  // All elements, where they are.
-  static Place Itself(std::span<const int64_t> shape);
   // How many elements there are; places that a row tells are checked, so that this is no more than the array has.
   int64_t elements() const;
-  bool is_itself(std::span<const int64_t> shape) const;
 };
 
 // Where the row says that the elements of an operand are in the one result, if it says so. INTERNAL for a place that is

@@ -6,7 +6,14 @@
 namespace ricci::testing {
 namespace {
 
-using StoredViews = LoweredProgram;
+class StoredViews : public LoweredProgram {
+ protected:
+  void ExpectKernels(size_t n, const std::string& text) {
+    const auto l = Lower(text);
+    EXPECT_EQ(l->kernels.size(), n) << Kernels(*l) << "\n" << text;
+    ExpectSameAsReference(text);
+  }
+};
 
 // %a and %b are computed point by point; `moved` makes of them what is given.
 std::string Program(std::string_view moved, std::string_view results = "%r") {
@@ -58,24 +65,18 @@ TEST_F(StoredViews, ByAllViewsThatTellPlaces) {
            "%a5: f32[5,5] = slice(%a3) start_indices=[0,1] limit_indices=[5,6]\n"
            "%r: f32[5,12] = concatenate(%a5, %b, %a4) dimension=1",
        }) {
-    const auto l = Lower(Program(moved));
-    EXPECT_EQ(l->kernels.size(), 1u) << Kernels(*l) << moved;
-    ExpectSameAsReference(Program(moved));
+    ExpectKernels(1, Program(moved));
   }
 }
 
 TEST_F(StoredViews, WhatIsReadElsewhereTooIsStoredTwice) {
   const std::string text = Program(kRolled, "%r, %a, %b");
-  const auto l = Lower(text);
-  EXPECT_EQ(l->kernels.size(), 1u) << Kernels(*l);
-  ExpectSameAsReference(text);
+  ExpectKernels(1, text);
 }
 
 TEST_F(StoredViews, SeveralArraysOfOneKernel) {
   const std::string text = Program(base::Cat(kRolled, "\n  %t: f32[10,6] = concatenate(%b, %a) dimension=0"), "%r, %t");
-  const auto l = Lower(text);
-  EXPECT_EQ(l->kernels.size(), 1u) << Kernels(*l);
-  ExpectSameAsReference(text);
+  ExpectKernels(1, text);
 }
 
 TEST_F(StoredViews, TheRestStaysApart) {
@@ -99,9 +100,7 @@ TEST_F(StoredViews, TheRestStaysApart) {
            "%t: f32[10,6] = concatenate(%a, %b) dimension=0\n"
            "%r: f32[60] = reshape(%t) new_sizes=[60]",
        }) {
-    const auto l = Lower(Program(moved));
-    EXPECT_EQ(l->kernels.size(), 2u) << Kernels(*l) << moved;
-    ExpectSameAsReference(Program(moved));
+    ExpectKernels(2, Program(moved));
   }
 }
 
