@@ -1,7 +1,8 @@
 /* ricci/backend.h: what a backend gets: flat tables of kernels and a plan; and what it must offer.
  *
  * The plan strings kernels and library calls together over numbered buffers. Memory of the ARENA kind is one block of
- * arena_bytes at the given offsets; the core allocates it, aligned to 64 bytes, with the backend's scratch behind it.
+ * arena_bytes at the given offsets; the core allocates it, aligned as the device wants, with the backend's scratch
+ * behind it. Code holds no address: buffers, constants and states of library calls come with each run.
  */
 #ifndef RICCI_BACKEND_H_
 #define RICCI_BACKEND_H_
@@ -36,10 +37,10 @@ typedef struct ricci_kernel_table {
 enum { RICCI_BUFFER_INPUT = 1, RICCI_BUFFER_OUTPUT = 2, RICCI_BUFFER_CONSTANT = 3, RICCI_BUFFER_ARENA = 4 };
 typedef struct ricci_plan_buffer {
   uint32_t kind;
-  uint32_t index; /* of the input or output */
+  uint32_t index; /* of the input, output or constant: where a run finds its address */
   uint64_t bytes;
   uint64_t offset;  /* ARENA */
-  const void* data; /* CONSTANT */
+  const void* data; /* CONSTANT: its bytes on the host; a run uses ricci_run_args.constants */
 } ricci_plan_buffer;
 
 enum {
@@ -52,7 +53,8 @@ enum {
   RICCI_STEP_CASE =
       6, /* arg: an i32, clamped to [0, index); then `index` lists of steps, divided by NEXT, closed by END */
   RICCI_STEP_NEXT = 7,
-  RICCI_STEP_END = 8
+  RICCI_STEP_END = 8,
+  RICCI_STEP_COLLECTIVE = 9 /* reserved. index: its number among those of the plan, the same on all devices */
 };
 typedef struct ricci_plan_step {
   uint32_t kind, index;
@@ -66,7 +68,7 @@ typedef struct ricci_plan_library {
   int64_t tasks;
   uint32_t n_in, n_out;
   uint64_t workspace_bytes, flops;
-  uint64_t scratch_bytes; /* for each thread that launches, aligned to 64 */
+  uint64_t scratch_bytes; /* for each thread that launches, aligned as the device aligns */
 } ricci_plan_library;
 
 typedef struct ricci_plan {
@@ -78,24 +80,58 @@ typedef struct ricci_plan {
   uint32_t n_buffers, n_steps, n_args, n_libraries;
   uint32_t n_inputs, n_outputs;
   uint64_t arena_bytes;
+  uint32_t n_constants, reserved0;
 } ricci_plan;
 
 /* ---- the backend ---- */
+typedef struct ricci_compile_args {
+  ricci_hdr hdr;
+  const ricci_kernel_table* const* kernels; /* these tables and the plan live until drop_code */
+  uint32_t n_kernels;
+  uint32_t opt_level; /* as in ricci_compile_opts, never 0 */
+  const ricci_plan* plan;
+} ricci_compile_args;
+
 typedef struct ricci_code_info { /* filled by compile */
   ricci_hdr hdr;
   uint64_t code_bytes;
-  uint64_t scratch_bytes; /* wanted behind the arena, aligned to 64 */
+  uint64_t scratch_bytes; /* wanted behind the arena, aligned as it is */
 } ricci_code_info;
 
+/* Arrays of addresses lie on the host and are read before run or enqueue returns; what they lead to, and `arena`, is
+ * memory of the device. */
 typedef struct ricci_run_args {
   ricci_hdr hdr;
   void* const* inputs;
   void* const* outputs;
-  void* arena; /* arena_bytes (rounded up to 64) + scratch_bytes */
-  void* stream;
-  uint32_t* failed_check; /* RICCI_NO_CHECK on entry; lowered to imm by each RICCI_K_CHECK that does not hold */
+  const void* const* constants;        /* [plan.n_constants] */
+  const ricci_plan_library* libraries; /* [plan.n_libraries] */
+  void* arena;                         /* arena_bytes (rounded up to the alignment) + scratch_bytes */
+  void* stream;                        /* of stream_create; NULL where `run` is called */
+  /* A word of the device's memory, lowered to imm by each RICCI_K_CHECK that does not hold. It is RICCI_NO_CHECK on
+   * entry to `run`; `enqueue` sets it and tells `done` what it holds at the end. */
+  uint32_t* failed_check;
+  const uint32_t* cancel; /* a word of the host, or NULL: once it is not 0 the run ends soon, with CANCELLED */
+  uint64_t deadline_ns;   /* of CLOCK_MONOTONIC; 0: none. Once it has passed the run ends soon, DEADLINE_EXCEEDED */
+  uint32_t device_index;  /* in the list of devices that it was compiled for */
+  uint32_t reserved0;
 } ricci_run_args;
 #define RICCI_NO_CHECK 0xffffffffu
+
+/* Called once, on any thread, after the run has ended and before its event has come. It must not call the backend, and
+ * takes `status`. `failed_check`: what the word holds. */
+typedef void (*ricci_done_fn)(void* arg, ricci_status* status, uint32_t failed_check);
+
+enum { RICCI_COPY_TO_DEVICE = 1, RICCI_COPY_FROM_DEVICE = 2, RICCI_COPY_BETWEEN_DEVICES = 3 };
+typedef struct ricci_copy_args {
+  ricci_hdr hdr;
+  uint32_t direction, reserved0;
+  void* dst;
+  const void* src;
+  uint64_t bytes;
+  void* stream;
+  void* src_self; /* BETWEEN_DEVICES: `self` of the backend that has src, of the same kind; may be the same device */
+} ricci_copy_args;
 
 typedef struct ricci_estimate {
   ricci_hdr hdr;
@@ -105,17 +141,23 @@ typedef struct ricci_estimate {
   void (*write)(void* sink, const char* p, size_t n);
 } ricci_estimate;
 
+enum {                                       /* ricci_backend.hdr.flags */
+       RICCI_BACKEND_REFERENCE = 1u << 0,    /* no pass runs: each equation is a kernel of its own */
+       RICCI_BACKEND_HOST_VISIBLE = 1u << 1, /* the host may read and write what alloc gives */
+};
+
+/* A device. Every function may be called on any thread at any time, but for two with the same stream at once.
+ *
+ * Where memory is the host's and a run is complete when it returns, all functions of memory and time stay NULL. */
 typedef struct ricci_backend {
   ricci_hdr hdr;
   ricci_str kind; /* `cpu` */
   ricci_str name; /* of the hardware */
   void* self;
-  void (*drop_self)(void* self);
+  void (*drop_self)(void* self);       /* all its streams are empty */
   uint32_t workers, opt_level_default; /* what ricci_compile_opts.opt_level 0 means here; 0 is taken as 1 */
-  /* Tables live until drop_code. `opt_level` as in ricci_compile_opts. */
-  ricci_status* (*compile)(void* self, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
-                           const ricci_plan* plan, uint32_t opt_level, void** code, ricci_code_info* info);
-  ricci_status* (*run)(void* code, const ricci_run_args* a); /* thread-safe; returns when done */
+  ricci_status* (*compile)(void* self, const ricci_compile_args* a, void** code, ricci_code_info* info);
+  ricci_status* (*run)(void* code, const ricci_run_args* a); /* returns when done; NULL if there is enqueue */
   void (*drop_code)(void* code);
   /* Text of the native form; may be NULL. */
   ricci_status* (*dump)(void* code, void* sink, void (*write)(void* sink, const char* p, size_t n));
@@ -128,6 +170,37 @@ typedef struct ricci_backend {
   ricci_status* (*estimate)(void* self, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
                             const ricci_plan* plan, ricci_estimate* out);
   const ricci_target* target; /* read at registration; NULL: ricci_target_init */
+
+  /* ---- memory: alloc, free, copy and owns, or none of them: then it is that of the host's allocator hook ---- */
+  uint32_t alignment; /* of what is allocated, a power of two; 0: 64 */
+  uint32_t reserved0;
+  /* Memory that work enqueued to `stream` from here on may use; `bytes` is not 0. RESOURCE_EXHAUSTED says how much was
+   * wanted and how much there is. */
+  ricci_status* (*alloc)(void* self, uint64_t bytes, void* stream, void** out);
+  /* Once all that was enqueued to `stream` before has ended; returns at once. */
+  void (*free)(void* self, void* p, uint64_t bytes, void* stream);
+  /* In the order of its stream. Memory of the host is used before it returns, only: so FROM_DEVICE waits for what was
+   * enqueued before. Its failure leaves dst undefined; one that comes later is that of `done` of what uses dst. */
+  ricci_status* (*copy)(void* self, const ricci_copy_args* a);
+  /* Whether these bytes are memory of this device, which of 0 bytes none is. */
+  uint32_t (*owns)(void* self, const void* p, uint64_t bytes);
+  ricci_status* (*memory_info)(void* self, uint64_t* total_bytes, uint64_t* free_bytes); /* may be NULL */
+
+  /* ---- time: all of them or none; none without memory of its own ---- */
+  void* native_context; /* for library lowerings (CUcontext) */
+  ricci_status* (*stream_create)(void* self, void** out);
+  void (*stream_drop)(void* self, void* stream); /* waits until it is empty; never one that was wrapped */
+  /* What is enqueued from here on begins after the event, of any backend of this kind. */
+  ricci_status* (*stream_wait)(void* self, void* stream, void* event);
+  /* A new event: all that was enqueued before has ended. */
+  ricci_status* (*event_record)(void* self, void* stream, void** event);
+  void (*event_drop)(void* self, void* event); /* whether it has come or not */
+  ricci_status* (*event_query)(void* self, void* event, uint32_t* come);
+  /* Returns when it has come. FAILED_PRECONDITION within a callback of work that it waits for. */
+  ricci_status* (*event_wait)(void* self, void* event);
+  /* Starts a run in the order of a->stream; *event is its end. After a failure nothing has been enqueued, and `done` is
+   * not called. */
+  ricci_status* (*enqueue)(void* code, const ricci_run_args* a, ricci_done_fn done, void* arg, void** event);
 } ricci_backend;
 
 /* Adds a device. Call from a plugin's attach. */

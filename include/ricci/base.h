@@ -35,6 +35,8 @@ typedef struct ricci_program ricci_program;               /* immutable typed SSA
 typedef struct ricci_builder ricci_builder;               /* a program under construction; also the handle of a rule */
 typedef struct ricci_kernel_builder ricci_kernel_builder; /* a kernel under construction; borrowed by lowerings */
 typedef struct ricci_device ricci_device;                 /* borrowed from the context */
+typedef struct ricci_stream ricci_stream;                 /* work of a device in order; reference counted */
+typedef struct ricci_event ricci_event;                   /* a point in a stream; reference counted */
 typedef struct ricci_array ricci_array;                   /* typed data on a device; reference counted */
 typedef struct ricci_executable ricci_executable;         /* compiled program; reference counted */
 typedef struct ricci_call ricci_call;                     /* an executable with bound pointers */
@@ -96,6 +98,7 @@ enum {
   RICCI_OK = 0,
   RICCI_CANCELLED = 1,
   RICCI_INVALID_ARGUMENT = 3,
+  RICCI_DEADLINE_EXCEEDED = 4,
   RICCI_NOT_FOUND = 5,
   RICCI_RESOURCE_EXHAUSTED = 8,
   RICCI_FAILED_PRECONDITION = 9,

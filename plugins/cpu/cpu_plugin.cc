@@ -22,18 +22,11 @@ struct Backend {
   Pool pool;
 };
 
-// What the core asked to compile; it lives as long as the code.
-struct Tables {
-  const ricci_kernel_table* const* kernels;
-  uint32_t n_kernels;
-  const ricci_plan* plan;
-  uint32_t opt_level, workers;
-};
-
 struct Code {
   Backend* backend;
   std::unique_ptr<CompiledCode> compiled;
-  Tables tables;
+  ricci_compile_args given;  // its tables live as long as the code
+  uint32_t workers;
 };
 
 ricci_status* Fail(uint32_t code, const std::string& what) {
@@ -54,8 +47,9 @@ ricci_status* Guard(Body body) noexcept {
   }
 }
 
-// Emits the module of `tables`; its context is NULL, with `error`, on failure.
-LlvmBuilder EmitModule(const Backend& backend, const Tables& tables, PlanCode& emitted, std::string& error) {
+// Emits the module of what is given; its context is NULL, with `error`, on failure.
+LlvmBuilder EmitModule(const Backend& backend, const ricci_compile_args& a, uint32_t workers, PlanCode& emitted,
+                       std::string& error) {
   LLVMContextRef ctx = LLVMContextCreate();
   LlvmBuilder l{ctx,
                 LLVMModuleCreateWithNameInContext("ricci", ctx),
@@ -64,7 +58,7 @@ LlvmBuilder EmitModule(const Backend& backend, const Tables& tables, PlanCode& e
                 backend.settings.stack_local,
                 backend.settings.cuts,
                 backend.jit->lanes() == 16};
-  emitted = EmitPlan(l, tables.kernels, tables.n_kernels, *tables.plan, tables.workers);
+  emitted = EmitPlan(l, a.kernels, a.n_kernels, *a.plan, workers);
   LLVMDisposeBuilder(l.b);
   if (emitted.error.empty()) return l;
   error = emitted.error;
@@ -73,27 +67,26 @@ LlvmBuilder EmitModule(const Backend& backend, const Tables& tables, PlanCode& e
   return {};
 }
 
-ricci_status* Compile(void* self, const ricci_kernel_table* const* kernels, uint32_t n_kernels, const ricci_plan* plan,
-                      uint32_t opt_level, void** code, ricci_code_info* info) {
+ricci_status* Compile(void* self, const ricci_compile_args* a, void** code, ricci_code_info* info) {
   return Guard([&]() -> ricci_status* {
     auto* backend = static_cast<Backend*>(self);
-    const Tables tables{kernels, n_kernels, plan, opt_level == 0 ? 2 : opt_level, backend->pool.workers()};
+    const uint32_t workers = backend->pool.workers();
     PlanCode emitted;
     std::string error;
-    const LlvmBuilder l = EmitModule(*backend, tables, emitted, error);
+    const LlvmBuilder l = EmitModule(*backend, *a, workers, emitted, error);
     if (l.ctx == nullptr) return Fail(RICCI_UNIMPLEMENTED, error);
-    auto compiled = backend->jit->Compile(l.ctx, l.module, tables.opt_level, error);
+    auto compiled = backend->jit->Compile(l.ctx, l.module, a->opt_level, error);
     if (compiled == nullptr) return Fail(RICCI_INTERNAL, error);
     info->code_bytes = compiled->code_bytes;
     info->scratch_bytes = emitted.scratch_bytes;
-    *code = new Code{backend, std::move(compiled), tables};
+    *code = new Code{backend, std::move(compiled), *a, workers};
     return nullptr;
   });
 }
 
 ricci_status* Run(void* code, const ricci_run_args* a) {
   const auto& c = *static_cast<const Code*>(code);
-  RunState state{&c.backend->pool, nullptr, a->failed_check};
+  RunState state{&c.backend->pool, nullptr, a->failed_check, a->constants, a->libraries};
   c.compiled->entry(a->inputs, a->outputs, a->arena, &state);
   return state.status;
 }
@@ -106,9 +99,9 @@ ricci_status* Dump(void* code, void* sink, void (*write)(void* sink, const char*
     const auto& c = *static_cast<const Code*>(code);
     PlanCode emitted;
     std::string error;
-    const LlvmBuilder l = EmitModule(*c.backend, c.tables, emitted, error);
+    const LlvmBuilder l = EmitModule(*c.backend, c.given, c.workers, emitted, error);
     if (l.ctx == nullptr) return Fail(RICCI_UNIMPLEMENTED, error);
-    const std::string ir = c.backend->jit->Text(l.ctx, l.module, c.tables.opt_level, error);
+    const std::string ir = c.backend->jit->Text(l.ctx, l.module, c.given.opt_level, error);
     if (!error.empty()) return Fail(RICCI_INTERNAL, error);
     write(sink, ir.data(), ir.size());
     return nullptr;

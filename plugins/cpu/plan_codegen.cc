@@ -226,8 +226,8 @@ class PlanCodegen {
     return number ? Library(*number) : LLVMConstNull(l_.ptr());
   }
   V Library(uint32_t number) {
-    if (!first_library_) return Pointer(&plan_.libraries[number]);
-    return Offset(LLVMGetParam(function_, 4), (uint64_t{number} - *first_library_) * sizeof(ricci_plan_library));
+    V first = first_library_ ? LLVMGetParam(function_, 4) : OfRun(offsetof(RunState, libraries), "libraries");
+    return Offset(first, (uint64_t{number} - first_library_.value_or(0)) * sizeof(ricci_plan_library));
   }
 
   V Piece(uint32_t first, uint32_t n) {
@@ -282,8 +282,9 @@ class PlanCodegen {
     V index = l_.I64(static_cast<int64_t>(bytes));
     return LLVMBuildGEP2(l_.b, l_.i8(), base, &index, 1, "");
   }
-  V Pointer(const void* p) {
-    return LLVMConstIntToPtr(LLVMConstInt(l_.i64(), reinterpret_cast<uint64_t>(p), 0), l_.ptr());
+  // A pointer of the run state.
+  V OfRun(uint64_t offset, const char* name) {
+    return LLVMBuildLoad2(l_.b, l_.ptr(), Offset(LLVMGetParam(function_, 3), offset), name);
   }
   V Entry(V table, uint32_t index) {
     V i = l_.I64(index);
@@ -298,7 +299,7 @@ class PlanCodegen {
       case RICCI_BUFFER_OUTPUT:
         return Entry(LLVMGetParam(function_, 1), b.index);
       case RICCI_BUFFER_CONSTANT:
-        return Pointer(b.data);
+        return Entry(OfRun(offsetof(RunState, constants), "constants"), b.index);
       default:
         return Offset(LLVMGetParam(function_, 2), b.offset);
     }
@@ -325,10 +326,7 @@ class PlanCodegen {
     }
     return array;
   }
-  V FailedCheck() {
-    V field = Offset(LLVMGetParam(function_, 3), offsetof(RunState, failed_check));
-    return LLVMBuildLoad2(l_.b, l_.ptr(), field, "failed_check");
-  }
+  V FailedCheck() { return OfRun(offsetof(RunState, failed_check), "failed_check"); }
 
   void RunUnits(V function, V arguments, int64_t units, int64_t grain, uint64_t scratch_bytes) {
     V run = LLVMGetParam(function_, 3), scratch = Offset(Scratch(), partials_);

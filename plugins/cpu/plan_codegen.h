@@ -14,6 +14,8 @@ struct RunState {
   Pool* pool;
   ricci_status* status;  // of the first library call that failed
   uint32_t* failed_check;
+  const void* const* constants;
+  const ricci_plan_library* libraries;
 };
 
 struct PlanCode {
@@ -21,6 +23,7 @@ struct PlanCode {
   std::string error;
 };
 
+// The code holds no address: constants and library calls are found in the run state.
 // Emits `i32 ricci_entry(ptr inputs, ptr outputs, ptr arena, ptr run_state)` and the kernels it calls. It
 // gives 1 where a library call has failed, which ends the plan at once. At most `workers` run a kernel that needs
 // scratch.

@@ -20,17 +20,18 @@ struct alignas(64) ScratchLine {
 
 class PlanMachine {
  public:
-  PlanMachine(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels, uint32_t* failed_check)
-      : p_(p), kernels_(kernels), failed_check_(failed_check), decoded_(n_kernels), end_(p.n_steps), next_(p.n_steps) {}
+  PlanMachine(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
+              const ricci_run_args& a)
+      : p_(p), kernels_(kernels), a_(a), decoded_(n_kernels), end_(p.n_steps), next_(p.n_steps) {}
 
-  absl::Status Run(void* const* inputs, void* const* outputs, void* arena) {
+  absl::Status Run() {
     for (uint32_t i = 0; i < p_.n_buffers; ++i) {
       const ricci_plan_buffer& b = p_.buffers[i];
       void* address = nullptr;
-      if (b.kind == RICCI_BUFFER_INPUT) address = inputs[b.index];
-      if (b.kind == RICCI_BUFFER_OUTPUT) address = outputs[b.index];
-      if (b.kind == RICCI_BUFFER_CONSTANT) address = const_cast<void*>(b.data);
-      if (b.kind == RICCI_BUFFER_ARENA) address = static_cast<char*>(arena) + b.offset;
+      if (b.kind == RICCI_BUFFER_INPUT) address = a_.inputs[b.index];
+      if (b.kind == RICCI_BUFFER_OUTPUT) address = a_.outputs[b.index];
+      if (b.kind == RICCI_BUFFER_CONSTANT) address = const_cast<void*>(a_.constants[b.index]);
+      if (b.kind == RICCI_BUFFER_ARENA) address = static_cast<char*>(a_.arena) + b.offset;
       address_.push_back(address);
     }
     MatchBlocks();
@@ -102,11 +103,11 @@ class PlanMachine {
       RICCI_ASSIGN(QuickKernel decoded, QuickKernel::Decode(*kernels_[s.index]));
       quick = std::make_unique<QuickKernel>(std::move(decoded));
     }
-    return quick->Run(Addresses(s).data(), failed_check_);
+    return quick->Run(Addresses(s).data(), a_.failed_check);
   }
 
   absl::Status RunLibrary(const ricci_plan_step& s) const {
-    const ricci_plan_library& l = p_.libraries[s.index];
+    const ricci_plan_library& l = a_.libraries[s.index];
     const std::vector<void*> args = Addresses(s);
     ricci_launch launch{};
     launch.hdr.size = sizeof(launch);
@@ -144,7 +145,7 @@ class PlanMachine {
 
   const ricci_plan& p_;
   const ricci_kernel_table* const* kernels_;
-  uint32_t* const failed_check_;
+  const ricci_run_args& a_;
   std::vector<std::unique_ptr<QuickKernel>> decoded_;
   std::vector<void*> address_;
   std::vector<uint32_t> end_, next_;
@@ -159,8 +160,25 @@ absl::Status Interpret(const ricci_kernel_table& k, void* const* buffers, uint32
 
 absl::Status Interpret(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
                        void* const* inputs, void* const* outputs, void* arena, uint32_t* failed_check) {
+  std::vector<const void*> constants(p.n_constants);
+  for (uint32_t i = 0; i < p.n_buffers; ++i) {
+    const ricci_plan_buffer& b = p.buffers[i];
+    if (b.kind == RICCI_BUFFER_CONSTANT && b.index < p.n_constants) constants[b.index] = b.data;
+  }
+  ricci_run_args a{};
+  a.inputs = inputs;
+  a.outputs = outputs;
+  a.constants = constants.data();
+  a.libraries = p.libraries;
+  a.arena = arena;
+  a.failed_check = failed_check;
+  return Interpret(p, kernels, n_kernels, a);
+}
+
+absl::Status Interpret(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
+                       const ricci_run_args& a) {
   RICCI_TRY(Verify(p, kernels, n_kernels));
-  return PlanMachine(p, kernels, n_kernels, failed_check).Run(inputs, outputs, arena);
+  return PlanMachine(p, kernels, n_kernels, a).Run();
 }
 
 }  // namespace ricci::inline v0::kernel

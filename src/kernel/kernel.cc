@@ -38,6 +38,7 @@ ricci_plan Plan::View() const {
   p.n_inputs = n_inputs;
   p.n_outputs = n_outputs;
   p.arena_bytes = arena_bytes;
+  p.n_constants = n_constants;
   return p;
 }
 

@@ -48,7 +48,7 @@ struct Plan {
   std::vector<ricci_plan_step> steps;
   std::vector<uint32_t> args;
   std::vector<ricci_plan_library> libraries;  // states are owned by whoever made them
-  uint32_t n_inputs = 0, n_outputs = 0;
+  uint32_t n_inputs = 0, n_outputs = 0, n_constants = 0;
   uint64_t arena_bytes = 0;
 
   // Appends a step with these buffers as arguments.
@@ -110,6 +110,9 @@ absl::Status Interpret(const ricci_kernel_table& k, void* const* buffers, uint32
 // `arena` has arena_bytes; it may be NULL if that is 0.
 absl::Status Interpret(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
                        void* const* inputs, void* const* outputs, void* arena, uint32_t* failed_check = nullptr);
+// With all that a run may be given; constants and library calls are those of `a`.
+absl::Status Interpret(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
+                       const ricci_run_args& a);
 
 }  // namespace ricci::inline v0::kernel
 #endif

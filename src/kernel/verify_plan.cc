@@ -42,7 +42,7 @@ class PlanVerifier {
         valid = b.index < p_.n_outputs;
         break;
       case RICCI_BUFFER_CONSTANT:
-        valid = b.data != nullptr || b.bytes == 0;
+        valid = b.index < p_.n_constants && (b.data != nullptr || b.bytes == 0);
         break;
       case RICCI_BUFFER_ARENA:
         valid = !placed_ || (b.offset <= p_.arena_bytes && b.bytes <= p_.arena_bytes - b.offset);
@@ -52,7 +52,7 @@ class PlanVerifier {
     }
     if (valid) return absl::OkStatus();
     constexpr std::string_view kWhy[] = {"is of no kind", "stands for no input", "stands for no output",
-                                         "is a constant without data", "leaves the arena"};
+                                         "is a constant without number or data", "leaves the arena"};
     return absl::InternalError(base::Cat("plan: buffer ", i, " ", kWhy[b.kind < std::size(kWhy) ? b.kind : 0]));
   }
 

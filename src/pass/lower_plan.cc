@@ -73,8 +73,8 @@ class PlanLowering {
   uint32_t AddConstant(const std::shared_ptr<const ir::ConstantData>& data) {
     auto [it, fresh] = constant_buffer_.try_emplace(data.get(), 0);
     if (fresh) {
+      it->second = AddBuffer(RICCI_BUFFER_CONSTANT, plan_.n_constants++, data->bytes.size(), data->bytes.data());
       out_.constants.push_back(data);
-      it->second = AddBuffer(RICCI_BUFFER_CONSTANT, 0, data->bytes.size(), data->bytes.data());
     }
     return it->second;
   }

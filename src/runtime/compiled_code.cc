@@ -65,7 +65,9 @@ bool CompileKey::operator==(const CompileKey& o) const {
 }
 
 CompiledCode::CompiledCode(CompileKey key, std::unique_ptr<pass::Lowered> lowered)
-    : key_(std::move(key)), lowered_(std::move(lowered)), kernels_(lowered_->kernels), plan_(lowered_->plan.View()) {}
+    : key_(std::move(key)), lowered_(std::move(lowered)), kernels_(lowered_->kernels), plan_(lowered_->plan.View()) {
+  for (const auto& constant : lowered_->constants) constants_.push_back(constant->bytes.data());
+}
 
 absl::StatusOr<base::Ref<CompiledCode>> CompiledCode::Create(CompileKey key, std::unique_ptr<pass::Lowered> lowered) {
   auto code = base::Ref<CompiledCode>::Adopt(new CompiledCode(std::move(key), std::move(lowered)));
@@ -78,8 +80,13 @@ absl::Status CompiledCode::Generate() {
   const auto start = std::chrono::steady_clock::now();
   ricci_code_info info{};
   info.hdr.size = sizeof info;
-  RICCI_TRY(base::FromAbi(
-      backend.compile(backend.self, kernels_.data(), kernels_.size(), &plan_, key_.opt_level, &code_, &info)));
+  ricci_compile_args args{};
+  args.hdr.size = sizeof args;
+  args.kernels = kernels_.data();
+  args.n_kernels = kernels_.size();
+  args.opt_level = key_.opt_level;
+  args.plan = &plan_;
+  RICCI_TRY(base::FromAbi(backend.compile(backend.self, &args, &code_, &info)));
   stats_.hdr.size = sizeof stats_;
   stats_.transform_s = lowered_->transform_s;
   stats_.lower_s = lowered_->lower_s;
@@ -128,6 +135,8 @@ RunFrame* CompiledCode::NewFrame() const {
   frame->args.hdr.size = sizeof frame->args;
   frame->args.inputs = frame->inputs;
   frame->args.outputs = frame->outputs;
+  frame->args.constants = constants_.data();
+  frame->args.libraries = plan_.libraries;
   frame->args.arena = block + head;
   frame->args.failed_check = &frame->failed_check;
   return frame;

@@ -97,6 +97,7 @@ class CompiledCode final : public base::Shared {
   const std::unique_ptr<pass::Lowered> lowered_;
   const kernel::KernelViews kernels_;
   ricci_plan plan_{};
+  std::vector<const void*> constants_;  // in the device's memory
   void* code_ = nullptr;
   ricci_executable_stats stats_{};
   uint64_t arena_bytes_ = 0;  // with the backend's scratch

@@ -14,7 +14,7 @@ Device::Device(Context* context, const ricci_backend& from, const ricci_target& 
       kind(Text(from.kind)),
       name(Text(from.name)),
       ordinal(ordinal),
-      reference(kind == "ref") {
+      reference((from.hdr.flags & RICCI_BACKEND_REFERENCE) != 0) {
   backend.kind = {kind.data(), kind.size()};
   backend.target = &this->target.numbers;
   backend.name = {name.data(), name.size()};

@@ -17,7 +17,7 @@ struct Device {
   pass::Target target;
   std::string kind, name;
   int32_t ordinal;  // among the devices of its kind
-  bool reference;   // `ref`: programs are lowered without any pass
+  bool reference;   // programs are lowered without any pass
 
   Device(Context* context, const ricci_backend& from, const ricci_target& target, int32_t ordinal);
   Device(const Device&) = delete;

@@ -12,11 +12,10 @@ struct Code {
   const ricci_plan* plan;
 };
 
-ricci_status* Compile(void*, const ricci_kernel_table* const* kernels, uint32_t n_kernels, const ricci_plan* plan,
-                      uint32_t, void** code, ricci_code_info*) {
+ricci_status* Compile(void*, const ricci_compile_args* a, void** code, ricci_code_info*) {
   return base::AtBorder([&]() -> absl::Status {
-    RICCI_TRY(kernel::Verify(*plan, kernels, n_kernels));
-    *code = new Code{{kernels, kernels + n_kernels}, plan};
+    RICCI_TRY(kernel::Verify(*a->plan, a->kernels, a->n_kernels));
+    *code = new Code{{a->kernels, a->kernels + a->n_kernels}, a->plan};
     return absl::OkStatus();
   });
 }
@@ -24,8 +23,7 @@ ricci_status* Compile(void*, const ricci_kernel_table* const* kernels, uint32_t 
 ricci_status* Run(void* code, const ricci_run_args* a) {
   return base::AtBorder([&] {
     const Code& c = *static_cast<const Code*>(code);
-    return kernel::Interpret(*c.plan, c.kernels.data(), static_cast<uint32_t>(c.kernels.size()), a->inputs, a->outputs,
-                             a->arena, a->failed_check);
+    return kernel::Interpret(*c.plan, c.kernels.data(), static_cast<uint32_t>(c.kernels.size()), *a);
   });
 }
 
@@ -37,7 +35,7 @@ ricci_str Text(std::string_view v) { return {v.data(), v.size()}; }
 
 ricci_backend ReferenceBackend() {
   ricci_backend b{};
-  b.hdr.size = sizeof b;
+  b.hdr = {sizeof b, RICCI_BACKEND_REFERENCE, nullptr};
   b.kind = Text("ref");
   b.name = Text("interpreter");
   b.workers = 1;

@@ -143,8 +143,7 @@ class Scenario {
     ricci_backend b{};
     b.hdr.size = sizeof b;
     b.kind = {"idle", 4};
-    b.compile = [](void* self, const ricci_kernel_table* const*, uint32_t, const ricci_plan*, uint32_t, void** code,
-                   ricci_code_info*) -> ricci_status* {
+    b.compile = [](void* self, const ricci_compile_args*, void** code, ricci_code_info*) -> ricci_status* {
       *code = self;
       return nullptr;
     };

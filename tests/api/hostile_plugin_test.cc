@@ -198,8 +198,7 @@ TEST_F(HostilePlugin, TargetsThatNoDeviceIs) {
   ricci_backend b{};
   b.hdr.size = sizeof b;
   b.kind = Str("odd");
-  b.compile = [](void*, const ricci_kernel_table* const*, uint32_t, const ricci_plan*, uint32_t, void**,
-                 ricci_code_info*) -> ricci_status* { return nullptr; };
+  b.compile = [](void*, const ricci_compile_args*, void**, ricci_code_info*) -> ricci_status* { return nullptr; };
   b.run = [](void*, const ricci_run_args*) -> ricci_status* { return nullptr; };
   b.drop_code = [](void*) {};
   ricci_target good{};
@@ -475,8 +474,7 @@ TEST_F(HostilePlugin, FailedPreconditionIsNotSwallowed) {
   ricci_backend b{};  // a device on which all passes run
   b.hdr.size = sizeof b;
   b.kind = Str("odd");
-  b.compile = [](void*, const ricci_kernel_table* const*, uint32_t, const ricci_plan*, uint32_t, void** code,
-                 ricci_code_info*) -> ricci_status* {
+  b.compile = [](void*, const ricci_compile_args*, void** code, ricci_code_info*) -> ricci_status* {
     *code = &calls;
     return nullptr;
   };
@@ -583,8 +581,7 @@ TEST_F(HostilePlugin, BackendsThatFail) {
   b.hdr.size = sizeof b;
   b.kind = Str("odd");
   b.drop_self = [](void*) { ++dropped; };
-  b.compile = [](void*, const ricci_kernel_table* const*, uint32_t, const ricci_plan*, uint32_t, void** code,
-                 ricci_code_info*) -> ricci_status* {
+  b.compile = [](void*, const ricci_compile_args*, void** code, ricci_code_info*) -> ricci_status* {
     if (kind == 0) return ricci_status_make(RICCI_INTERNAL, "no code", 7);
     *code = &kind;
     return nullptr;

@@ -44,8 +44,7 @@ ricci_status* AttachPlanner(ricci_ctx* ctx) {
   b.workers = 1;
   b.target = &target;
   b.estimate = Plan<kTarget>;
-  b.compile = [](void*, const ricci_kernel_table* const*, uint32_t, const ricci_plan*, uint32_t, void**,
-                 ricci_code_info*) -> ricci_status* { return nullptr; };
+  b.compile = [](void*, const ricci_compile_args*, void**, ricci_code_info*) -> ricci_status* { return nullptr; };
   b.run = [](void*, const ricci_run_args*) { return ricci_status_make(RICCI_UNIMPLEMENTED, "it only plans", 13); };
   b.drop_code = [](void*) {};
   return ricci_backend_register(ctx, &b);

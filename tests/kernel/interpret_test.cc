@@ -155,7 +155,7 @@ TEST(InterpretPlan, WhileCaseAndCopy) {
   const KernelViews tables(kernels);
   static const int32_t constant = 1000;
   Plan p;
-  p.n_inputs = p.n_outputs = 1;
+  p.n_inputs = p.n_outputs = p.n_constants = 1;
   p.arena_bytes = 128;
   p.buffers = {{RICCI_BUFFER_INPUT, 0, 4, 0, nullptr},
                {RICCI_BUFFER_OUTPUT, 0, 4, 0, nullptr},

@@ -52,8 +52,7 @@ class Options : public ::testing::Test {
     b.kind = {"told", 4};
     b.name = {"told", 4};
     b.self = &told;
-    b.compile = [](void*, const ricci_kernel_table* const*, uint32_t, const ricci_plan*, uint32_t, void**,
-                   ricci_code_info*) -> ricci_status* { return nullptr; };
+    b.compile = [](void*, const ricci_compile_args*, void**, ricci_code_info*) -> ricci_status* { return nullptr; };
     b.run = [](void*, const ricci_run_args*) -> ricci_status* { return nullptr; };
     b.drop_code = [](void*) {};
     b.set_threads = SetThreads;
@@ -88,8 +87,7 @@ TEST_F(Options, BackendsToldBeforeAreSetBack) {
   b.hdr.size = sizeof b;
   b.kind = {"generous", 8};
   b.self = &generous;
-  b.compile = [](void*, const ricci_kernel_table* const*, uint32_t, const ricci_plan*, uint32_t, void**,
-                 ricci_code_info*) -> ricci_status* { return nullptr; };
+  b.compile = [](void*, const ricci_compile_args*, void**, ricci_code_info*) -> ricci_status* { return nullptr; };
   b.run = [](void*, const ricci_run_args*) -> ricci_status* { return nullptr; };
   b.drop_code = [](void*) {};
   b.set_threads = [](void* self, uint32_t threads) -> ricci_status* {
