@@ -81,7 +81,23 @@ typedef struct ricci_plan {
   uint32_t n_inputs, n_outputs;
   uint64_t arena_bytes;
   uint32_t n_constants, reserved0;
+  /* [n_outputs]: the donated input whose memory the output may be, or -1; no other two of them overlap. NULL: none. */
+  const int32_t* output_alias;
 } ricci_plan;
+
+/* Which steps must wait for which: calls `write` with every pair of steps of which the later one may begin only after
+ * the earlier one has ended, since one of them writes memory that the other one reads or writes. Memory is the same
+ * where ranges of the arena overlap, where index and kind are the same, and where output_alias says so; the word of
+ * failed checks does not count, for its order does not matter.
+ *
+ * A loop or choice is one step here, that of its WHILE or CASE, with all that its steps access; no pair names a step
+ * within it. Pairs come sorted by the later step, then by the earlier one. Most of those that follow from others are
+ * left out. Where more than 32 steps in a row read one memory, or one step reads what more than 32 others wrote, some
+ * steps wait that would not have to, so that the number of pairs stays proportional to the arguments of all steps.
+ * INTERNAL if the plan is malformed. Thread-safe. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_plan_edges(const ricci_plan* p, const ricci_kernel_table* const* kernels,
+                                                         uint32_t n_kernels, void* sink,
+                                                         void (*write)(void* sink, uint32_t earlier, uint32_t later));
 
 /* ---- the backend ---- */
 typedef struct ricci_compile_args {

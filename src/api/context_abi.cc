@@ -1,8 +1,10 @@
-// ricci/context.h: contexts and how plugins enter them.
+// ricci/context.h and the functions of ricci/backend.h: contexts, how plugins and devices enter them, and what those
+// ask.
 
 #include "api/arguments.h"
 #include "api/function_table.h"
 #include "base/abi_struct.h"
+#include "kernel/kernel.h"
 #include "ricci/backend.h"
 #include "runtime/context.h"
 #include "runtime/plugin_loader.h"
@@ -65,6 +67,18 @@ ricci_status* ricci_backend_register(ricci_ctx* c, const ricci_backend* b) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"c", c}, {"b", b}}));
     return FromAbi(c)->AddBackend(*b);
+  });
+}
+
+ricci_status* ricci_plan_edges(const ricci_plan* p, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
+                               void* sink, void (*write)(void* sink, uint32_t earlier, uint32_t later)) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"p", p}, {"write", reinterpret_cast<const void*>(write)}}));
+    RICCI_TRY(args.Array("kernels", kernels, n_kernels));
+    RICCI_ASSIGN(const ricci_plan plan, base::ReadStruct(p, "plan"));
+    RICCI_TRY(kernel::Verify(plan, kernels, n_kernels));
+    for (const kernel::PlanEdge& e : kernel::PlanEdges(plan, kernels)) write(sink, e.earlier, e.later);
+    return absl::OkStatus();
   });
 }
 

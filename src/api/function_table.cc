@@ -130,6 +130,7 @@ constexpr ricci_api kFunctionTable = {
     .prim_register = ricci_prim_register,
     .prim_add_lowering = ricci_prim_add_lowering,
     .prim_at = ricci_prim_at,
+    .plan_edges = ricci_plan_edges,
     .backend_register = ricci_backend_register,
     .context_hooks = ricci_context_hooks,
     .check_primitive = ricci_check_primitive,

@@ -83,6 +83,14 @@ absl::Status VerifyValues(const Plan& plan, std::span<const Kernel> kernels, con
 // verify_memory.cc: what is live at once is apart, unless a kernel writes where it has just read.
 absl::Status VerifyMemory(const Plan& plan, std::span<const Kernel> kernels, const PlanFacts& facts);
 
+// ---- plan_edges.cc: which steps must wait for which, as ricci_plan_edges says. Tables must have been verified.
+// Log-linear in the arguments of all steps. ----
+struct PlanEdge {
+  uint32_t earlier, later;
+  bool operator==(const PlanEdge&) const = default;
+};
+std::vector<PlanEdge> PlanEdges(const ricci_plan& p, const ricci_kernel_table* const* kernels);
+
 // ---- in_place_access.cc: may a kernel write over what it reads? ----
 struct BufferUse {  // how a kernel uses one of its buffers
   static constexpr uint32_t kSeveral = ~0u;

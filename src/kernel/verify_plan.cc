@@ -17,6 +17,7 @@ class PlanVerifier {
 
   absl::Status Run() {
     for (uint32_t i = 0; i < p_.n_buffers; ++i) RICCI_TRY(CheckBuffer(i));
+    for (uint32_t i = 0; p_.output_alias != nullptr && i < p_.n_outputs; ++i) RICCI_TRY(CheckAlias(i));
     for (at_ = 0; at_ < p_.n_steps; ++at_) RICCI_TRY(CheckStep(p_.steps[at_]));
     return blocks_.empty() ? absl::OkStatus() : absl::InternalError("plan: a block is not closed");
   }
@@ -54,6 +55,12 @@ class PlanVerifier {
     constexpr std::string_view kWhy[] = {"is of no kind", "stands for no input", "stands for no output",
                                          "is a constant without number or data", "leaves the arena"};
     return absl::InternalError(base::Cat("plan: buffer ", i, " ", kWhy[b.kind < std::size(kWhy) ? b.kind : 0]));
+  }
+
+  absl::Status CheckAlias(uint32_t i) const {
+    const int32_t from = p_.output_alias[i];
+    if (from == -1 || (from >= 0 && static_cast<uint32_t>(from) < p_.n_inputs)) return absl::OkStatus();
+    return absl::InternalError(base::Cat("plan: output ", i, " takes the memory of input ", from, " of ", p_.n_inputs));
   }
 
   const ricci_plan_buffer& Arg(const ricci_plan_step& s, uint32_t i) const { return p_.buffers[p_.args[s.args + i]]; }

@@ -66,6 +66,7 @@ bool CompileKey::operator==(const CompileKey& o) const {
 
 CompiledCode::CompiledCode(CompileKey key, std::unique_ptr<pass::Lowered> lowered)
     : key_(std::move(key)), lowered_(std::move(lowered)), kernels_(lowered_->kernels), plan_(lowered_->plan.View()) {
+  if (!lowered_->output_alias.empty()) plan_.output_alias = lowered_->output_alias.data();
   for (const auto& constant : lowered_->constants) constants_.push_back(constant->bytes.data());
 }
 
