@@ -11,6 +11,7 @@
 #include "pool.h"
 #include "ricci/api_table.h"
 #include "ricci/ricci.h"
+#include "run_state.h"
 #include "settings.h"
 
 namespace ricci::cpu {
@@ -84,9 +85,19 @@ ricci_status* Compile(void* self, const ricci_compile_args* a, void** code, ricc
   });
 }
 
+// A run that the host may end. A library call that has failed says more than that the host has lost its patience.
+ricci_status* RunWatched(const Code& c, RunState& run) {
+  if (!IsStopped(run)) c.compiled->entry(run.args->inputs, run.args->outputs, run.args->arena, &run);
+  const uint32_t code = run.stopped.load(std::memory_order_relaxed);
+  if (code == 0 || run.status != nullptr) return run.status;
+  return Guard(
+      [&] { return Fail(code, code == RICCI_CANCELLED ? "run cancelled by the host" : "run passed its deadline"); });
+}
+
 ricci_status* Run(void* code, const ricci_run_args* a) {
   const auto& c = *static_cast<const Code*>(code);
-  RunState state{&c.backend->pool, nullptr, a->failed_check, a->constants, a->libraries};
+  RunState state{&c.backend->pool, a, nullptr, a->cancel != nullptr || a->deadline_ns != 0 ? 1u : 0u, 0};
+  if (state.watched != 0) return RunWatched(c, state);
   c.compiled->entry(a->inputs, a->outputs, a->arena, &state);
   return state.status;
 }

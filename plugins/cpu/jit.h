@@ -12,7 +12,7 @@
 
 namespace ricci::cpu {
 
-// Nonzero: a library call failed and the plan has ended there.
+// Nonzero: a library call failed, or the host wanted the run to end, and the plan has ended there.
 using EntryFn = uint32_t (*)(void* const* inputs, void* const* outputs, void* arena, void* run);
 
 // The function of a module that is called from outside.

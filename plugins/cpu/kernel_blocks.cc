@@ -97,7 +97,6 @@ bool KernelEmitter::IsKnown(uint32_t& i) {
   return false;
 }
 
-// The pointer to the number of the failed check stands behind all buffers.
 void KernelEmitter::Check(const ricci_inst& inst) {
   const Value condition = At(inst.a);
   V bad = condition.uniform() && mask_ == nullptr
@@ -106,7 +105,8 @@ void KernelEmitter::Check(const ricci_inst& inst) {
   Branch(
       bad,
       [&] {
-        LLVMBuildAtomicRMW(l_.b, LLVMAtomicRMWBinOpUMin, Buffer(CountBuffers() - 1), l_.I32(static_cast<int>(inst.imm)),
+        V failed = EmitLoadOfArgs(l_, Run(), offsetof(ricci_run_args, failed_check), "failed_check");
+        LLVMBuildAtomicRMW(l_.b, LLVMAtomicRMWBinOpUMin, failed, l_.I32(static_cast<int>(inst.imm)),
                            LLVMAtomicOrderingMonotonic, 0);
       },
       [] {});
@@ -125,7 +125,7 @@ uint32_t KernelEmitter::For(uint32_t id) {
     }
     return close;
   }
-  Loop(One(inst.a), One(inst.b), 1, [&](V i) {
+  Loop(One(inst.a), One(inst.b), 1, looks_.every[id], [&](V i) {
     Put(id, {i, nullptr, 0});
     Range(id + 1, close);
   });
@@ -147,7 +147,7 @@ uint32_t KernelEmitter::ForSpread(uint32_t id, uint32_t close) {
   }
   BeginSpread(id);
   const auto spread = [&](V begin, V end, bool even) {
-    Loop(begin, end, l_.lanes, [&](V x) {
+    Loop(begin, end, l_.lanes, looks_.every[id], [&](V x) {
       Put(id, {x, nullptr, 1});
       mask_ = even ? nullptr : TailMask(x, end);
       Range(id + 1, close);
@@ -177,6 +177,7 @@ void KernelEmitter::LoopPerLane(uint32_t id, const std::function<void()>& body) 
   V counter = l_.Alloca(l_.vec(l_.i64()), "counter"), hi = Each(inst.b);
   LLVMBuildStore(l_.b, Each(inst.a), counter);
   WhileActive(
+      looks_.every[id],
       [&] {
         V now = LLVMBuildLoad2(l_.b, l_.vec(l_.i64()), counter, "");
         Put(id, {nullptr, now, 0});
@@ -193,6 +194,7 @@ uint32_t KernelEmitter::While(uint32_t id) {
   const uint32_t cond = blocks_.middle[id], close = blocks_.close[id];
   if (spreading_ && varying_[k_.insts[cond].a]) {
     WhileActive(
+        looks_.every[id],
         [&] {
           Range(id + 1, cond);
           return Each(k_.insts[cond].a);
@@ -200,6 +202,7 @@ uint32_t KernelEmitter::While(uint32_t id) {
         [&] { Range(cond + 1, close); });
     return close;
   }
+  V left = BeginTrips(looks_.every[id]);
   LLVMBasicBlockRef head = l_.NewBlock("while"), inside = l_.NewBlock("body"), after = l_.NewBlock("done");
   LLVMBuildBr(l_.b, head);
   LLVMPositionBuilderAtEnd(l_.b, head);
@@ -207,6 +210,7 @@ uint32_t KernelEmitter::While(uint32_t id) {
   LLVMBuildCondBr(l_.b, One(k_.insts[cond].a), inside, after);
   LLVMPositionBuilderAtEnd(l_.b, inside);
   Range(cond + 1, close);
+  EndTrip(left, looks_.every[id]);
   LLVMBuildBr(l_.b, head);
   LLVMPositionBuilderAtEnd(l_.b, after);
   return close;

@@ -45,6 +45,32 @@ V KernelEmitter::LoadBuffer(size_t i) {
   return LLVMBuildLoad2(l_.b, l_.ptr(), slot, "buffer");
 }
 
+LLVMBasicBlockRef KernelEmitter::Exit() {
+  if (exit_ == nullptr) exit_ = l_.NewBlock("exit");
+  return exit_;
+}
+
+V KernelEmitter::BeginTrips(uint32_t every) {
+  if (every <= 1) return nullptr;
+  V left = l_.Alloca(l_.i32(), "left");
+  LLVMBuildStore(l_.b, l_.I32(static_cast<int32_t>(every)), left);
+  return left;
+}
+
+void KernelEmitter::EndTrip(V left, uint32_t every) {
+  if (every == 0) return;
+  if (every == 1) return LookAtRun();
+  V now = LLVMBuildSub(l_.b, LLVMBuildLoad2(l_.b, l_.i32(), left, ""), l_.I32(1), "");
+  LLVMBuildStore(l_.b, now, left);
+  Branch(
+      LLVMBuildICmp(l_.b, LLVMIntEQ, now, l_.I32(0), ""),
+      [&] {
+        LookAtRun();
+        LLVMBuildStore(l_.b, l_.I32(static_cast<int32_t>(every)), left);
+      },
+      [] {});
+}
+
 bool KernelEmitter::Fail(const std::string& what) {
   if (out_.error.empty()) out_.error = what;
   return false;
@@ -77,7 +103,7 @@ void KernelEmitter::Rows(V begin, V end) {
   if (k_.domain_rank == 1) return columns(begin, end);
   if (!schedule_.squares.empty()) return Squares(begin, end);
   if (schedule_.rows_together) together_ = schedule_.dims[k_.domain_rank - 2];
-  Loop(begin, end, 1, [&](V row) {
+  Loop(begin, end, 1, looks_.units, [&](V row) {
     row_ = row;
     SetRow(row, schedule_.rows_together ? 2 : 1);
     columns(l_.I64(0), l_.I64(inner));
@@ -109,7 +135,7 @@ void KernelEmitter::Chunks() {
 // The chunks [begin, end) of a scan that runs on several threads.
 void KernelEmitter::ScanChunks() {
   V chunks = l_.I64(schedule_.chunks);
-  Loop(LLVMGetParam(function_, 1), LLVMGetParam(function_, 2), 1, [&](V unit) {
+  Loop(LLVMGetParam(function_, 1), LLVMGetParam(function_, 2), 1, looks_.units, [&](V unit) {
     row_ = LLVMBuildUDiv(l_.b, unit, chunks, "");
     chunk_ = LLVMBuildURem(l_.b, unit, chunks, "");
     SetRow(row_, 0);
@@ -139,7 +165,7 @@ void KernelEmitter::SpreadPieces(const std::vector<Piece>& pieces, uint32_t d, V
 void KernelEmitter::Spread(V begin, V end, bool even) {
   const uint32_t root = schedule_.dims[k_.domain_rank - 1];
   if (!schedule_.over_domain) {
-    Loop(begin, end, 1, [&](V x) {
+    Loop(begin, end, 1, looks_.columns, [&](V x) {
       if (root != 0) Put(root, {x, nullptr, 0});
       column_ = x;
       Points();
@@ -148,7 +174,7 @@ void KernelEmitter::Spread(V begin, V end, bool even) {
   }
   varying_ = FindVarying(k_, blocks_, root, 1, k_.n_insts);
   spreading_ = true;
-  Loop(begin, end, l_.lanes, [&](V x) {
+  Loop(begin, end, l_.lanes, looks_.columns, [&](V x) {
     Put(root, {x, nullptr, 1});
     column_ = x;
     mask_ = even ? nullptr : TailMask(x, end);
@@ -290,12 +316,15 @@ KernelCode EmitKernel(const LlvmBuilder& builder, const ricci_kernel_table& k, c
   LlvmBuilder l = builder;
   l.lanes = schedule.lanes;
   l.shared_math = SharedMath(k);
-  for (uint32_t i = 0; i < k.n_insts; ++i) out.checks |= k.insts[i].op == RICCI_K_CHECK;
+  const Looks looks = FindLooks(k, blocks, schedule, out.grain);
+  out.looks = out.run_state = looks.any;
+  out.look_work = looks.work;
+  for (uint32_t i = 0; i < k.n_insts; ++i) out.run_state |= k.insts[i].op == RICCI_K_CHECK;
   if (schedule.partials != 0) {
-    KernelEmitter(l, k, blocks, schedule, out).Emit(name + "_chunks", Part::kPartial);
+    KernelEmitter(l, k, blocks, schedule, looks, out).Emit(name + "_chunks", Part::kPartial);
     out.partial_chunks = schedule.partial_chunks, out.partials = schedule.partials;
   }
-  KernelEmitter(l, k, blocks, schedule, out).Emit(name, Part::kWhole);
+  KernelEmitter(l, k, blocks, schedule, looks, out).Emit(name, Part::kWhole);
   return out;
 }
 

@@ -6,6 +6,7 @@
 // 0.
 #ifndef RICCI_CPU_KERNEL_CODEGEN_H_
 #define RICCI_CPU_KERNEL_CODEGEN_H_
+#include <optional>
 #include <string>
 
 #include "codegen/cost.h"
@@ -22,9 +23,17 @@ struct KernelCode {
   // `function` combines; they lie in the buffer after the kernel's own, at most 8 bytes each.
   LLVMValueRef partial = nullptr;
   int64_t partial_chunks = 0, partials = 0;
-  bool checks = false;  // it holds checks: behind all buffers it gets the pointer to the number of the failed one
-  std::string error;    // empty: fine
+  bool run_state = false;  // behind all buffers it gets the pointer to the run state: it holds checks, or looks
+  bool looks = false;      // at the run; once that is to end it returns with its work half done
+  double look_work = 0;    // of a task after the last look (looks.h)
+  std::string error;       // empty: fine
 };
+
+// How many accumulators a REDUCE of so many instructions has, which hides the latency of the sum: in lanes; one by one.
+inline constexpr int64_t kManyElements = 16;  // are worth several
+inline constexpr uint32_t kShortBody = 32;    // instructions that are repeated for that
+uint32_t SumsInLanes(uint32_t length);
+uint32_t SumsInOrder(std::optional<int64_t> trips, uint32_t length);
 
 // What schedules need to know of a processor with so many lanes of 32 bits.
 ricci_target TargetOf(unsigned lanes);

@@ -9,6 +9,8 @@
 
 #include "codegen/schedule.h"
 #include "kernel_codegen.h"
+#include "looks.h"
+#include "run_state.h"
 #include "scalar_codegen.h"
 
 namespace ricci::cpu {
@@ -94,11 +96,12 @@ class KernelEmitter {
  public:
   // `l` has the lanes of the schedule.
   KernelEmitter(const LlvmBuilder& l, const ricci_kernel_table& k, const Blocks& blocks, const KernelSchedule& schedule,
-                KernelCode& out)
+                const Looks& looks, KernelCode& out)
       : l_(l),
         k_(k),
         blocks_(blocks),
         schedule_(schedule),
+        looks_(looks),
         out_(out),
         values_(k.n_insts),
         locals_(k.n_insts),
@@ -160,6 +163,38 @@ class KernelEmitter {
     LLVMPositionBuilderAtEnd(l_.b, after);
   }
 
+  // The same, and after each `every` trips a look at the run, which may end the kernel; 0: none.
+  template <typename Body>
+  void Loop(V lo, V hi, int64_t step, uint32_t every, Body body) {
+    if (every == 0) return Loop(lo, hi, step, body);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(l_.b), head = l_.NewBlock("block"), look = l_.NewBlock("look"),
+                      after = l_.NewBlock("done");
+    LLVMBuildBr(l_.b, head);
+    LLVMPositionBuilderAtEnd(l_.b, head);
+    V from = LLVMBuildPhi(l_.b, l_.i64(), "from");
+    V to = l_.Fn("llvm.smin", l_.Fn("llvm.sadd.sat", from, l_.I64(every * step)), hi);
+    Loop(from, to, step, body);
+    LLVMBuildCondBr(l_.b, LLVMBuildICmp(l_.b, LLVMIntSLT, to, hi, ""), look, after);
+    LLVMPositionBuilderAtEnd(l_.b, look);
+    LookAtRun();
+    V next[] = {lo, to};
+    LLVMBasicBlockRef blocks[] = {before, LLVMGetInsertBlock(l_.b)};
+    LLVMAddIncoming(from, next, blocks, 2);
+    LLVMBuildBr(l_.b, head);
+    LLVMPositionBuilderAtEnd(l_.b, after);
+  }
+
+  // ---- the run ----
+
+  // Loaded where it is used, which is seldom.
+  V Run() { return LoadBuffer(CountBuffers() - 1); }
+  // The function leaves at once if the run is to end; everything else is what it was.
+  void LookAtRun() { EmitLook(l_, Run(), Exit()); }
+  LLVMBasicBlockRef Exit();
+  // Of a loop whose trips are counted while it runs: `every` trips are left until it looks.
+  V BeginTrips(uint32_t every);
+  void EndTrip(V left, uint32_t every);
+
   // ---- regions ----
 
   void PrepareRegions();
@@ -190,10 +225,16 @@ class KernelEmitter {
     LLVMAppendBasicBlockInContext(l_.ctx, function_, "entry");
     LLVMBasicBlockRef start = LLVMAppendBasicBlockInContext(l_.ctx, function_, "start");
     LLVMPositionBuilderAtEnd(l_.b, start);
+    exit_ = nullptr;
     buffers_.clear();
-    for (size_t i = 0; CountBuffers() <= kHeldBuffers && i < CountBuffers(); ++i) buffers_.push_back(LoadBuffer(i));
+    const size_t held = CountBuffers() - (out_.run_state ? 1 : 0);
+    for (size_t i = 0; held <= kHeldBuffers && i < held; ++i) buffers_.push_back(LoadBuffer(i));
     body();
     LLVMBuildRetVoid(l_.b);
+    if (exit_ != nullptr) {
+      LLVMPositionBuilderAtEnd(l_.b, exit_);
+      LLVMBuildRetVoid(l_.b);
+    }
     LLVMPositionBuilderAtEnd(l_.b, LLVMGetEntryBasicBlock(function_));
     LLVMBuildBr(l_.b, start);
   }
@@ -238,7 +279,7 @@ class KernelEmitter {
   // registers takes time that grows with the square of them.
   V Buffer(size_t i) { return buffers_.empty() ? LoadBuffer(i) : buffers_[i]; }
   V LoadBuffer(size_t i);
-  size_t CountBuffers() const { return k_.n_buffers + (schedule_.partials != 0) + (out_.checks ? 1 : 0); }
+  size_t CountBuffers() const { return k_.n_buffers + (schedule_.partials != 0) + (out_.run_state ? 1 : 0); }
 
   static bool IsRun(const Value& index) { return index.linear() && (index.stride == 1 || index.stride == -1); }
   V RunAddress(LLVMTypeRef t, V base, const Value& index);
@@ -293,8 +334,8 @@ class KernelEmitter {
 
   // Runs `body` while any active lane's `condition` (a vector) holds; the others are switched off.
   template <typename Condition, typename Body>
-  void WhileActive(Condition condition, Body body) {
-    V outer = mask_, active = l_.Alloca(l_.vec(l_.i1()), "active");
+  void WhileActive(uint32_t every, Condition condition, Body body) {
+    V outer = mask_, active = l_.Alloca(l_.vec(l_.i1()), "active"), left = BeginTrips(every);
     LLVMBuildStore(l_.b, MaskOrAll(), active);
     LLVMBasicBlockRef head = l_.NewBlock("while"), inside = l_.NewBlock("body"), after = l_.NewBlock("done");
     LLVMBuildBr(l_.b, head);
@@ -307,6 +348,7 @@ class KernelEmitter {
     LLVMPositionBuilderAtEnd(l_.b, inside);
     mask_ = on;
     body();
+    EndTrip(left, every);
     LLVMBuildBr(l_.b, head);
     --masked_depth_;
     LLVMPositionBuilderAtEnd(l_.b, after);
@@ -374,8 +416,8 @@ class KernelEmitter {
   // Per lane where lanes differ.
   uint32_t ReduceInOrder(uint32_t id, uint32_t close, std::optional<int64_t> trips, bool bounds);
 
-  // Combines the elements lo .. hi - 1 of reduction `id` one by one, in several accumulators where there are many.
-  V Accumulate(uint32_t id, V lo, V hi, bool vector, bool many);
+  // Combines the elements lo .. hi - 1 of reduction `id` one by one, in 1 or 4 accumulators.
+  V Accumulate(uint32_t id, V lo, V hi, bool vector, uint32_t sums);
 
   // Lanes over the reduction, four accumulators to hide latency, combined in a fixed tree. Leaves +0 for empty sums.
   V ReduceSpread(uint32_t id, uint32_t close, V lo, V hi, std::optional<int64_t> trips);
@@ -390,12 +432,14 @@ class KernelEmitter {
   const ricci_kernel_table& k_;
   const Blocks& blocks_;
   const KernelSchedule& schedule_;
+  const Looks& looks_;
   KernelCode& out_;
   std::vector<Value> values_;
   std::vector<Local> locals_;
   std::vector<uint8_t> varying_;
   std::vector<V> buffers_;  // empty if there are many
   V function_ = nullptr;
+  LLVMBasicBlockRef exit_ = nullptr;  // of function_, where the run is to end; NULL: nothing goes there
   std::string name_;
   Regions regions_;
   V mask_ = nullptr;        // lanes that are on; NULL = all

@@ -5,12 +5,11 @@
 #include "kernel_emitter.h"
 
 namespace ricci::cpu {
-namespace {
 
-constexpr int64_t kManyElements = 16;  // take several accumulators, which hides the latency of the sum
-constexpr uint32_t kShortBody = 32;    // instructions that are repeated for that
-
-}  // namespace
+uint32_t SumsInLanes(uint32_t length) { return length < 2 * kShortBody ? 4 : 1; }
+uint32_t SumsInOrder(std::optional<int64_t> trips, uint32_t length) {
+  return trips && *trips >= kManyElements && length <= kShortBody ? 4 : 1;
+}
 
 uint32_t KernelEmitter::AccumulatorDType(uint32_t dtype) const {
   return dtype == RICCI_F16 || dtype == RICCI_BF16 ? static_cast<uint32_t>(RICCI_F32) : dtype;
@@ -83,8 +82,8 @@ uint32_t KernelEmitter::ReduceInOrder(uint32_t id, uint32_t close, std::optional
   const uint32_t acc = AccumulatorDType(yield.dtype);
   const bool vector = spreading_ && varying_[close];
   if (bounds && !Unrolls(k_, blocks_, id)) {
-    const bool many = trips && *trips >= kManyElements && close - id <= kShortBody;
-    Finish(close, Accumulate(id, One(inst.a), One(inst.b), vector, many), acc, true);
+    const uint32_t sums = SumsInOrder(trips, close - id);
+    Finish(close, Accumulate(id, One(inst.a), One(inst.b), vector, sums), acc, true);
     return close;
   }
   const LLVMTypeRef t = vector ? l_.vec(ValueType(l_, acc)) : ValueType(l_, acc);
@@ -131,7 +130,7 @@ V KernelEmitter::FromKey(uint32_t op, V key) {
   return LLVMBuildBitCast(l_.b, bits, LlvmBuilder::IsVector(key) ? l_.vec(l_.f32()) : l_.f32(), "");
 }
 
-V KernelEmitter::Accumulate(uint32_t id, V lo, V hi, bool vector, bool many) {
+V KernelEmitter::Accumulate(uint32_t id, V lo, V hi, bool vector, uint32_t sums) {
   const uint32_t close = blocks_.close[id];
   const ricci_inst &inst = k_.insts[id], &yield = k_.insts[close];
   const auto op = static_cast<uint32_t>(inst.imm);
@@ -140,7 +139,7 @@ V KernelEmitter::Accumulate(uint32_t id, V lo, V hi, bool vector, bool many) {
   const uint32_t acc = keys ? static_cast<uint32_t>(RICCI_I32) : of_elements;
   const LLVMTypeRef t = vector ? l_.vec(ValueType(l_, acc)) : ValueType(l_, acc);
   V identity = Identity(op, acc);
-  std::vector<V> slots(many ? 4 : 1);
+  std::vector<V> slots(sums);
   for (V& slot : slots) {
     slot = l_.Alloca(t, "sum");
     LLVMBuildStore(l_.b, vector ? l_.Splat(identity) : identity, slot);
@@ -154,21 +153,21 @@ V KernelEmitter::Accumulate(uint32_t id, V lo, V hi, bool vector, bool many) {
     if (vector && masked_depth_ > 0 && mask_ != nullptr) v = LLVMBuildSelect(l_.b, mask_, v, old, "");
     LLVMBuildStore(l_.b, v, slot);
   };
-  if (many) {
-    const auto ways = static_cast<int64_t>(slots.size());
+  if (sums > 1) {
+    const int64_t ways = sums;
     V count = LLVMBuildSub(l_.b, hi, lo, "");
     V whole = LLVMBuildAdd(l_.b, lo, LLVMBuildAnd(l_.b, count, l_.I64(-ways), ""), "");
-    Loop(lo, whole, ways, [&](V i) {
+    Loop(lo, whole, ways, looks_.every[id], [&](V i) {
       for (size_t w = 0; w < slots.size(); ++w)
         step(LLVMBuildAdd(l_.b, i, l_.I64(static_cast<int64_t>(w)), ""), slots[w]);
     });
     lo = whole;
   }
-  Loop(lo, hi, 1, [&](V i) { step(i, slots[0]); });
-  std::vector<V> sums;
-  for (V slot : slots) sums.push_back(LLVMBuildLoad2(l_.b, t, slot, ""));
-  if (many) sums[0] = Combine(op, acc, Combine(op, acc, sums[0], sums[1]), Combine(op, acc, sums[2], sums[3]));
-  return keys ? FromKey(op, sums[0]) : sums[0];
+  Loop(lo, hi, 1, sums > 1 ? 0 : looks_.every[id], [&](V i) { step(i, slots[0]); });
+  std::vector<V> all;
+  for (V slot : slots) all.push_back(LLVMBuildLoad2(l_.b, t, slot, ""));
+  if (sums > 1) all[0] = Combine(op, acc, Combine(op, acc, all[0], all[1]), Combine(op, acc, all[2], all[3]));
+  return keys ? FromKey(op, all[0]) : all[0];
 }
 
 V KernelEmitter::ReduceSpread(uint32_t id, uint32_t close, V lo, V hi, std::optional<int64_t> trips) {
@@ -178,7 +177,7 @@ V KernelEmitter::ReduceSpread(uint32_t id, uint32_t close, V lo, V hi, std::opti
   const bool keys = InKeys(op, of_elements);
   const uint32_t acc = keys ? static_cast<uint32_t>(RICCI_I32) : of_elements;
   const LLVMTypeRef t = l_.vec(ValueType(l_, acc));
-  const unsigned ways = close - id < 64 ? 4 : 1;
+  const unsigned ways = SumsInLanes(close - id);
   V identity = l_.Splat(Identity(op, acc));
   std::vector<V> slots;
   for (unsigned w = 0; w < ways; ++w) {
@@ -201,7 +200,7 @@ V KernelEmitter::ReduceSpread(uint32_t id, uint32_t close, V lo, V hi, std::opti
   V count = LLVMBuildSub(l_.b, hi, lo, "");
   V whole = LLVMBuildAdd(l_.b, lo,
                          LLVMBuildMul(l_.b, LLVMBuildSDiv(l_.b, count, l_.I64(stride), ""), l_.I64(stride), ""), "");
-  Loop(lo, whole, stride, [&](V x) {
+  Loop(lo, whole, stride, looks_.every[id], [&](V x) {
     for (unsigned w = 0; w < ways; ++w) step(LLVMBuildAdd(l_.b, x, l_.I64(w * l_.lanes), ""), slots[w], nullptr);
   });
   if (!trips || *trips % stride != 0 || schedule_.split == id) {
@@ -258,7 +257,7 @@ uint32_t KernelEmitter::Split(uint32_t id) {
     V from = LLVMBuildAdd(l_.b, One(inst.a), LLVMBuildMul(l_.b, chunk_, l_.I64(schedule_.chunk_length), ""), "");
     V to = l_.Fn("llvm.smin", LLVMBuildAdd(l_.b, from, l_.I64(schedule_.chunk_length), ""), One(inst.b));
     const bool innermost = Innermost(k_, blocks_, id, l_.lanes);
-    V sum = spreading_ || !innermost ? Accumulate(id, from, to, vector, innermost && close - id <= kShortBody)
+    V sum = spreading_ || !innermost ? Accumulate(id, from, to, vector, innermost && close - id <= kShortBody ? 4 : 1)
                                      : ReduceSpread(id, close, from, to, std::nullopt);
     V memory = ToMemory(acc, sum), at = place(chunk_);
     if (vector && mask_ != nullptr) {

@@ -39,13 +39,14 @@ void KernelEmitter::PrepareRegions() {
 uint32_t KernelEmitter::CallRegion(uint32_t first) {
   const uint32_t last = regions_.last[first];
   const V function = function_, mask = mask_;
+  const LLVMBasicBlockRef exit = exit_;
   const std::vector<V> buffers = buffers_;
   const uint64_t stack = std::exchange(stack_, 0);
   LLVMBasicBlockRef here = LLVMGetInsertBlock(l_.b);
   regions_.number = ++regions_.count;
   Function(name_ + "_region" + std::to_string(regions_.number), [&] { Region(first, last); });
   const V region = function_;
-  function_ = function, mask_ = mask, buffers_ = buffers, stack_ = stack;
+  function_ = function, exit_ = exit, mask_ = mask, buffers_ = buffers, stack_ = stack;
   regions_.number = 0;
   LLVMPositionBuilderAtEnd(l_.b, here);
   StoreImports();
@@ -56,6 +57,7 @@ uint32_t KernelEmitter::CallRegion(uint32_t first) {
   }
   V args[] = {LLVMGetParam(function_, 0), bits, l_.I64(0), LLVMGetParam(function_, 3)};
   LLVMBuildCall2(l_.b, FunctionType(), region, args, 4, "");
+  if (looks_.IsIn(first, last)) EmitEndIfStopped(l_, Run(), Exit());
   FreePlaces(last);
   return last - 1;
 }

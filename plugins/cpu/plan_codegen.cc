@@ -10,19 +10,23 @@
 #include "codegen/repeats.h"
 #include "jit.h"
 #include "kernel_codegen.h"
+#include "looks.h"
 #include "ricci/api_table.h"
 #include "ricci/exact.h"
+#include "run_state.h"
 
 namespace ricci::cpu {
 namespace {
 
 using V = LLVMValueRef;
+constexpr double kCopiedAtOnce = 8;        // bytes, in the work of an instruction
 constexpr uint64_t kBehindPartials = 256;  // bytes that the last vector of partial results may read beyond them
 using KernelFn = void (*)(void* const* buffers, int64_t begin, int64_t end, void* scratch);
 
 // ---- called by generated code ----
 
 struct ParallelKernel {
+  RunState* run;
   KernelFn fn;
   void* const* buffers;
   int64_t units, grain;
@@ -30,21 +34,25 @@ struct ParallelKernel {
   uint64_t scratch_stride;
 };
 
-extern "C" void RicciCpuParallel(RunState* run, KernelFn fn, void* const* buffers, int64_t units, int64_t grain,
-                                 char* scratch, uint64_t scratch_stride, uint32_t scratch_parts) {
-  ParallelKernel k{fn, buffers, units, grain, scratch, scratch_stride};
+// 1: the run is to end.
+extern "C" uint32_t RicciCpuParallel(RunState* run, KernelFn fn, void* const* buffers, int64_t units, int64_t grain,
+                                     char* scratch, uint64_t scratch_stride, uint32_t scratch_parts) {
+  ParallelKernel k{run, fn, buffers, units, grain, scratch, scratch_stride};
   run->pool->Run((units + grain - 1) / grain,
                  [](void* arg, int64_t task, uint32_t worker) {
                    const auto& p = *static_cast<ParallelKernel*>(arg);
+                   if (IsStopped(*p.run)) return;
                    p.fn(p.buffers, task * p.grain, std::min(p.units, (task + 1) * p.grain),
                         p.scratch + worker * p.scratch_stride);
                  },
                  &k, scratch_parts);
+  return run->stopped.load(std::memory_order_relaxed) == 0 ? 0 : 1;
 }
 
 // The tasks of a library call. Once one fails, later ones are left out, while those before it still run: so it is
 // always the failure of the lowest number that is reported, whichever thread comes first.
 struct LibraryTasks {
+  RunState* run;
   const ricci_plan_library* call;
   const ricci_launch* launch;
   char* scratch;
@@ -54,7 +62,7 @@ struct LibraryTasks {
   ricci_status* status = nullptr;  // of failed_task
 
   void Run(int64_t task, uint32_t worker) {
-    if (task > failed_task.load(std::memory_order_relaxed)) return;
+    if (task > failed_task.load(std::memory_order_relaxed) || IsStopped(*run)) return;
     ricci_launch mine = *launch;
     mine.task = task;
     if (call->scratch_bytes != 0) mine.scratch = scratch + worker * scratch_stride;
@@ -72,7 +80,7 @@ struct LibraryTasks {
   }
 };
 
-// 1: a task has failed, and its status is that of the run.
+// 1: a task has failed, and its status is that of the run; or the run is to end.
 extern "C" uint32_t RicciCpuLibrary(RunState* run, const ricci_plan_library* call, void* const* buffers, char* scratch,
                                     uint64_t scratch_stride, uint32_t scratch_parts) {
   ricci_launch launch{};
@@ -82,12 +90,12 @@ extern "C" uint32_t RicciCpuLibrary(RunState* run, const ricci_plan_library* cal
   launch.in = buffers;
   launch.out = buffers + call->n_in;
   launch.workspace = call->workspace_bytes != 0 ? buffers[call->n_in + call->n_out] : nullptr;
-  LibraryTasks tasks{call, &launch, scratch, scratch_stride, INT64_MAX, {}, nullptr};
+  LibraryTasks tasks{run, call, &launch, scratch, scratch_stride, INT64_MAX, {}, nullptr};
   run->pool->Run(
       call->tasks, [](void* arg, int64_t task, uint32_t worker) { static_cast<LibraryTasks*>(arg)->Run(task, worker); },
       &tasks, scratch_parts);
   run->status = tasks.status;
-  return run->status == nullptr ? 0 : 1;
+  return run->status == nullptr && run->stopped.load(std::memory_order_relaxed) == 0 ? 0 : 1;
 }
 
 template <typename F>
@@ -142,6 +150,10 @@ class PlanCodegen {
     uint32_t kind, next_case = 0;
     uint32_t predicate = 0;  // buffer
   };
+  struct PlanPiece {
+    V function;
+    bool ends;  // it may end the plan
+  };
 
   // A function with the parameters and the result of the entry, and for a piece of a plan its first library call. Its
   // first block is left to private memory.
@@ -151,14 +163,19 @@ class PlanCodegen {
     LLVMTypeRef type = LLVMFunctionType(l_.i32(), params, piece ? 5 : 4, 0);
     V function = LLVMAddFunction(l_.module, name.c_str(), type);
     const V outer = std::exchange(function_, function);
+    const LLVMBasicBlockRef outer_end = std::exchange(end_, nullptr);
     LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(l_.ctx, function, "entry");
     LLVMBasicBlockRef start = LLVMAppendBasicBlockInContext(l_.ctx, function, "start");
     LLVMPositionBuilderAtEnd(l_.b, start);
     body();
     LLVMBuildRet(l_.b, l_.I32(0));
+    if (end_ != nullptr) {
+      LLVMPositionBuilderAtEnd(l_.b, end_);
+      LLVMBuildRet(l_.b, l_.I32(1));
+    }
     LLVMPositionBuilderAtEnd(l_.b, entry);
     LLVMBuildBr(l_.b, start);
-    function_ = outer;
+    function_ = outer, end_ = outer_end;
     return function;
   }
 
@@ -184,7 +201,7 @@ class PlanCodegen {
       }
       for (uint32_t done = 0; done < r.period; done += most) {
         const uint32_t from = first + r.first + done, left = std::min(most, r.period - done);
-        EndIfPieceFails(from, left, CallPiece(Piece(from, left), LibraryOf(from, left)));
+        CallPiece(Piece(from, left), LibraryOf(from, left));
       }
     }
   }
@@ -226,39 +243,45 @@ class PlanCodegen {
     return number ? Library(*number) : LLVMConstNull(l_.ptr());
   }
   V Library(uint32_t number) {
-    V first = first_library_ ? LLVMGetParam(function_, 4) : OfRun(offsetof(RunState, libraries), "libraries");
+    V first = first_library_ ? LLVMGetParam(function_, 4) : OfArgs(offsetof(ricci_run_args, libraries), "libraries");
     return Offset(first, (uint64_t{number} - first_library_.value_or(0)) * sizeof(ricci_plan_library));
   }
 
-  V Piece(uint32_t first, uint32_t n) {
+  PlanPiece Piece(uint32_t first, uint32_t n) {
+    bool ends = false;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(l_.b);
     const std::optional<uint32_t> outer = std::exchange(first_library_, FirstLibrary(first, n));
     V piece = Function(
-        "piece" + std::to_string(first), [&] { Sequence(first, n); }, /*piece=*/true);
+        "piece" + std::to_string(first),
+        [&] {
+          Sequence(first, n);
+          ends = end_ != nullptr;
+        },
+        /*piece=*/true);
     first_library_ = outer;
     LLVMSetLinkage(piece, LLVMInternalLinkage);
     LLVMPositionBuilderAtEnd(l_.b, here);
-    return piece;
+    return {piece, ends};
   }
-  V CallPiece(V piece, V library) {
+  void CallPiece(PlanPiece piece, V library) {
     V args[] = {LLVMGetParam(function_, 0), LLVMGetParam(function_, 1), LLVMGetParam(function_, 2),
                 LLVMGetParam(function_, 3), library};
-    return LLVMBuildCall2(l_.b, LLVMGlobalGetValueType(piece), piece, args, 5, "");
-  }
-  void EndIfPieceFails(uint32_t first, uint32_t n, V failed) {
-    if (FirstLibrary(first, n)) EndIf(failed);
+    V ended = LLVMBuildCall2(l_.b, LLVMGlobalGetValueType(piece.function), piece.function, args, 5, "");
+    if (piece.ends) EndIf(ended);
   }
 
   // A loop over a piece; the next trip has the next library calls.
   void Repeated(uint32_t first, uint32_t period, uint32_t times) {
-    V piece = Piece(first, period), library = LibraryOf(first, period);
+    const PlanPiece piece = Piece(first, period);
+    V library = LibraryOf(first, period);
     const auto calls = std::count_if(plan_.steps + first, plan_.steps + first + period,
                                      [](const ricci_plan_step& step) { return step.kind == RICCI_STEP_LIBRARY; });
     LLVMBasicBlockRef before = LLVMGetInsertBlock(l_.b), loop = l_.NewBlock("repeat"), after = l_.NewBlock("repeated");
     LLVMBuildBr(l_.b, loop);
     LLVMPositionBuilderAtEnd(l_.b, loop);
     V trip = LLVMBuildPhi(l_.b, l_.i32(), "trip"), now = LLVMBuildPhi(l_.b, l_.ptr(), "library");
-    EndIfPieceFails(first, period, CallPiece(piece, now));
+    Look();
+    CallPiece(piece, now);
     V trips[] = {l_.I32(0), LLVMBuildAdd(l_.b, trip, l_.I32(1), "")};
     V libraries[] = {library, Offset(now, static_cast<uint64_t>(calls) * sizeof(ricci_plan_library))};
     LLVMBasicBlockRef from[] = {before, LLVMGetInsertBlock(l_.b)};
@@ -269,23 +292,33 @@ class PlanCodegen {
     LLVMPositionBuilderAtEnd(l_.b, after);
   }
 
-  // The plan ends here if a library call has failed.
-  void EndIf(V failed) {
-    LLVMBasicBlockRef end = l_.NewBlock("failed"), next = l_.NewBlock("next");
-    LLVMBuildCondBr(l_.b, LLVMBuildICmp(l_.b, LLVMIntNE, failed, l_.I32(0), ""), end, next);
-    LLVMPositionBuilderAtEnd(l_.b, end);
-    LLVMBuildRet(l_.b, failed);
+  // The plan ends here if a call says so: what follows would read what is not there.
+  void EndIf(V ended) {
+    LLVMBasicBlockRef next = l_.NewBlock("next");
+    LLVMBuildCondBr(l_.b, LLVMBuildICmp(l_.b, LLVMIntNE, ended, l_.I32(0), ""), End(), next);
     LLVMPositionBuilderAtEnd(l_.b, next);
+    work_ = 0;
+  }
+  LLVMBasicBlockRef End() {
+    if (end_ == nullptr) end_ = l_.NewBlock("end");
+    return end_;
+  }
+  // Here if the host wants the run to end.
+  void Look() {
+    EmitLook(l_, LLVMGetParam(function_, 3), End());
+    work_ = 0;
+  }
+  // Before a step that takes so much. Most steps are short, so most have no look before them.
+  void LookBefore(double work) {
+    if (work_ + work > kLookWork) Look();
+    work_ += work;
   }
 
   V Offset(V base, uint64_t bytes) {
     V index = l_.I64(static_cast<int64_t>(bytes));
     return LLVMBuildGEP2(l_.b, l_.i8(), base, &index, 1, "");
   }
-  // A pointer of the run state.
-  V OfRun(uint64_t offset, const char* name) {
-    return LLVMBuildLoad2(l_.b, l_.ptr(), Offset(LLVMGetParam(function_, 3), offset), name);
-  }
+  V OfArgs(uint64_t offset, const char* name) { return EmitLoadOfArgs(l_, LLVMGetParam(function_, 3), offset, name); }
   V Entry(V table, uint32_t index) {
     V i = l_.I64(index);
     return LLVMBuildLoad2(l_.b, l_.ptr(), LLVMBuildGEP2(l_.b, l_.ptr(), table, &i, 1, ""), "");
@@ -299,7 +332,7 @@ class PlanCodegen {
       case RICCI_BUFFER_OUTPUT:
         return Entry(LLVMGetParam(function_, 1), b.index);
       case RICCI_BUFFER_CONSTANT:
-        return Entry(OfRun(offsetof(RunState, constants), "constants"), b.index);
+        return Entry(OfArgs(offsetof(ricci_run_args, constants), "constants"), b.index);
       default:
         return Offset(LLVMGetParam(function_, 2), b.offset);
     }
@@ -326,18 +359,21 @@ class PlanCodegen {
     }
     return array;
   }
-  V FailedCheck() { return OfRun(offsetof(RunState, failed_check), "failed_check"); }
 
-  void RunUnits(V function, V arguments, int64_t units, int64_t grain, uint64_t scratch_bytes) {
+  // Of kernel `k`: all of it, or its chunks. `last`: nothing comes after it, whether it is stopped or not.
+  void RunUnits(const KernelCode& k, V function, V arguments, int64_t units, int64_t grain, bool last) {
     V run = LLVMGetParam(function_, 3), scratch = Offset(Scratch(), partials_);
     if (units <= grain) {
+      LookBefore(k.look_work);
       V args[] = {arguments, l_.I64(0), l_.I64(units), scratch};
       LLVMBuildCall2(l_.b, LLVMGlobalGetValueType(function), function, args, 4, "");
+      if (k.looks && !last) EmitEndIfStopped(l_, run, End());
       return;
     }
-    Call(LLVMVoidTypeInContext(l_.ctx), "ricci_cpu_parallel",
-         {run, function, arguments, l_.I64(units), l_.I64(grain), scratch, ScratchStride(),
-          ScratchParts(scratch_bytes)});
+    V ended = Call(l_.i32(), "ricci_cpu_parallel",
+                   {run, function, arguments, l_.I64(units), l_.I64(grain), scratch, ScratchStride(),
+                    ScratchParts(k.scratch_bytes)});
+    if (!last) EndIf(ended);
   }
   V ScratchStride() { return l_.I64(static_cast<int64_t>(per_worker_)); }
   // How many workers may run what needs `bytes` of scratch each.
@@ -350,10 +386,10 @@ class PlanCodegen {
         const KernelCode& k = code_[step.index];
         std::vector<V> behind;
         if (k.partial != nullptr) behind.push_back(Scratch());
-        if (k.checks) behind.push_back(FailedCheck());
+        if (k.run_state) behind.push_back(LLVMGetParam(function_, 3));
         V arguments = Arguments(step, behind);
-        if (k.partial != nullptr) RunUnits(k.partial, arguments, k.partial_chunks, 1, k.scratch_bytes);
-        RunUnits(k.function, arguments, k.units, k.grain, k.scratch_bytes);
+        if (k.partial != nullptr) RunUnits(k, k.partial, arguments, k.partial_chunks, 1, /*last=*/false);
+        RunUnits(k, k.function, arguments, k.units, k.grain, &step == plan_.steps + plan_.n_steps - 1);
         return;
       }
       case RICCI_STEP_LIBRARY:
@@ -363,6 +399,7 @@ class PlanCodegen {
                   ScratchStride(), ScratchParts(plan_.libraries[step.index].scratch_bytes)}));
       case RICCI_STEP_COPY: {
         const uint64_t bytes = plan_.buffers[args[0]].bytes;
+        LookBefore(static_cast<double>(bytes) / kCopiedAtOnce);
         V to = Buffer(args[0]), from = Buffer(args[1]);
         V same = LLVMBuildICmp(l_.b, LLVMIntEQ, to, from, "");  // a donated array
         V size = LLVMBuildSelect(l_.b, same, l_.I64(0), l_.I64(static_cast<int64_t>(bytes)), "");
@@ -389,7 +426,7 @@ class PlanCodegen {
         V p = LLVMBuildLoad2(l_.b, l_.i8(), Buffer(block.predicate), "");
         LLVMBuildCondBr(l_.b, LLVMBuildICmp(l_.b, LLVMIntNE, p, l_.IntLike(p, 0), ""), block.inside, block.after);
         LLVMPositionBuilderAtEnd(l_.b, block.inside);
-        return;
+        return Look();
       }
       case RICCI_STEP_CASE:
         return Case(step, args);
@@ -432,6 +469,8 @@ class PlanCodegen {
   std::vector<Block> open_;
   uint64_t per_worker_ = 0, partials_ = 0;
   V function_ = nullptr;
+  LLVMBasicBlockRef end_ = nullptr;        // of function_, where the plan ends early; NULL: nothing goes there
+  double work_ = 0;                        // of the steps since the last look (looks.h)
   std::optional<uint32_t> first_library_;  // that the function is given; of the entry, and without calls, none
   std::map<std::vector<uint64_t>, uint32_t> known_;  // steps that are equal
 };
@@ -445,7 +484,8 @@ PlanCode EmitPlan(const LlvmBuilder& l, const ricci_kernel_table* const* kernels
 
 std::span<const CodeSymbol> RuntimeSymbols() {
   static const CodeSymbol symbols[] = {{"ricci_cpu_parallel", Address(&RicciCpuParallel)},
-                                       {"ricci_cpu_library", Address(&RicciCpuLibrary)}};
+                                       {"ricci_cpu_library", Address(&RicciCpuLibrary)},
+                                       {"ricci_cpu_stopped", Address(&RicciCpuStopped)}};
   return symbols;
 }
 

@@ -4,19 +4,9 @@
 #include <string>
 
 #include "llvm_builder.h"
-#include "pool.h"
 #include "ricci/backend.h"
 
 namespace ricci::cpu {
-
-// What one run hands to the generated code.
-struct RunState {
-  Pool* pool;
-  ricci_status* status;  // of the first library call that failed
-  uint32_t* failed_check;
-  const void* const* constants;
-  const ricci_plan_library* libraries;
-};
 
 struct PlanCode {
   uint64_t scratch_bytes = 0;  // behind the arena
@@ -25,8 +15,8 @@ struct PlanCode {
 
 // The code holds no address: constants and library calls are found in the run state.
 // Emits `i32 ricci_entry(ptr inputs, ptr outputs, ptr arena, ptr run_state)` and the kernels it calls. It
-// gives 1 where a library call has failed, which ends the plan at once. At most `workers` run a kernel that needs
-// scratch.
+// gives 1 where a library call has failed or the run is to end, which ends the plan at once. At most `workers` run a
+// kernel that needs scratch.
 PlanCode EmitPlan(const LlvmBuilder& l, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
                   const ricci_plan& plan, uint32_t workers);
 

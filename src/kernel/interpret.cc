@@ -22,7 +22,13 @@ class PlanMachine {
  public:
   PlanMachine(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
               const ricci_run_args& a)
-      : p_(p), kernels_(kernels), a_(a), decoded_(n_kernels), end_(p.n_steps), next_(p.n_steps) {}
+      : p_(p),
+        kernels_(kernels),
+        a_(a),
+        stop_{a.cancel, a.deadline_ns},
+        decoded_(n_kernels),
+        end_(p.n_steps),
+        next_(p.n_steps) {}
 
   absl::Status Run() {
     for (uint32_t i = 0; i < p_.n_buffers; ++i) {
@@ -61,6 +67,7 @@ class PlanMachine {
   absl::Status RunSteps(uint32_t begin, uint32_t end) {
     for (uint32_t i = begin; i < end; ++i) {
       const ricci_plan_step& s = p_.steps[i];
+      RICCI_TRY(stop_.Look());
       switch (s.kind) {
         case RICCI_STEP_KERNEL:
           RICCI_TRY(RunKernel(s));
@@ -103,7 +110,7 @@ class PlanMachine {
       RICCI_ASSIGN(QuickKernel decoded, QuickKernel::Decode(*kernels_[s.index]));
       quick = std::make_unique<QuickKernel>(std::move(decoded));
     }
-    return quick->Run(Addresses(s).data(), a_.failed_check);
+    return quick->Run(Addresses(s).data(), a_.failed_check, stop_);
   }
 
   absl::Status RunLibrary(const ricci_plan_step& s) const {
@@ -119,6 +126,7 @@ class PlanMachine {
     std::vector<ScratchLine> scratch((l.scratch_bytes + sizeof(ScratchLine) - 1) / sizeof(ScratchLine));
     launch.scratch = scratch.empty() ? nullptr : scratch.data();
     for (launch.task = 0; launch.task < std::max<int64_t>(l.tasks, 1); ++launch.task) {
+      RICCI_TRY(stop_.Look());
       RICCI_TRY(base::FromAbi(l.library->launch(l.state, &launch)));
     }
     return absl::OkStatus();
@@ -126,6 +134,7 @@ class PlanMachine {
 
   absl::Status RunWhile(uint32_t at) {
     while (true) {
+      RICCI_TRY(stop_.Look());
       RICCI_TRY(RunSteps(at + 1, next_[at]));
       uint8_t holds = 0;
       std::memcpy(&holds, Address(p_.steps[at], 0), 1);
@@ -146,6 +155,7 @@ class PlanMachine {
   const ricci_plan& p_;
   const ricci_kernel_table* const* kernels_;
   const ricci_run_args& a_;
+  const StopRequest stop_;
   std::vector<std::unique_ptr<QuickKernel>> decoded_;
   std::vector<void*> address_;
   std::vector<uint32_t> end_, next_;
@@ -155,7 +165,7 @@ class PlanMachine {
 
 absl::Status Interpret(const ricci_kernel_table& k, void* const* buffers, uint32_t* failed_check) {
   RICCI_ASSIGN(const QuickKernel quick, QuickKernel::Decode(k));
-  return quick.Run(buffers, failed_check);
+  return quick.Run(buffers, failed_check, {});
 }
 
 absl::Status Interpret(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels,

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "kernel/kernel.h"
 #include "kernel/scalar_eval.h"
+#include "kernel/stop_request.h"
 
 namespace ricci::inline v0::kernel {
 
@@ -57,7 +58,7 @@ class QuickKernel {
  public:
   // Verifies and decodes; keeps no pointer into `k`.
   static absl::StatusOr<QuickKernel> Decode(const ricci_kernel_table& k);
-  absl::Status Run(void* const* buffers, uint32_t* failed_check) const;
+  absl::Status Run(void* const* buffers, uint32_t* failed_check, const StopRequest& stop) const;
 
  private:
   friend class QuickDecoder;

@@ -11,8 +11,13 @@ namespace ricci::inline v0::kernel {
 
 class QuickMachine {
  public:
-  QuickMachine(const QuickKernel& k, void* const* buffers, uint32_t* failed_check)
-      : k_(k), buffers_(buffers), failed_check_(failed_check), r_(k.registers_), private_(k.private_elements_) {}
+  QuickMachine(const QuickKernel& k, void* const* buffers, uint32_t* failed_check, const StopRequest& stop)
+      : k_(k),
+        buffers_(buffers),
+        failed_check_(failed_check),
+        stop_(stop),
+        r_(k.registers_),
+        private_(k.private_elements_) {}
 
   absl::Status Run() {
     std::vector<int64_t> point(k_.domain_.size());
@@ -21,12 +26,20 @@ class QuickMachine {
     }
     do {
       point_ = point.data();
-      if (!RunPoint()) return Failure();
+      if (Ends() || !RunPoint()) return Failure();
     } while (Advance(point));
     return absl::OkStatus();
   }
 
  private:
+  // Counts points and jumps; true if the host wants the run to end.
+  bool Ends() {
+    if (--left_ != 0) return false;
+    left_ = StopRequest::kTripsBetweenLooks;
+    stopped_ = stop_.Look();
+    return !stopped_.ok();
+  }
+
   // Row-major; false after the last point.
   bool Advance(std::vector<int64_t>& point) const {
     for (size_t d = point.size(); d-- > 0;) {
@@ -90,7 +103,7 @@ class QuickMachine {
     return false;
   }
 
-  // False on an error.
+  // False on an error, and if the run is to end.
   bool RunPoint() {
     const QuickInst* const code = k_.code_.data();
     const size_t n = k_.code_.size();
@@ -183,6 +196,7 @@ class QuickMachine {
       }
       if (!fine) return failed_ = &q, false;
       if (!jump) continue;
+      if (Ends()) return false;
       at = static_cast<size_t>(q.jump) - 1;  // the loop adds 1
     }
     return true;
@@ -195,6 +209,7 @@ class QuickMachine {
   }
 
   absl::Status Failure() const {
+    if (!stopped_.ok()) return stopped_;
     const std::string where = base::Cat("kernel ", k_.name_, ": instruction ", failed_->number, ": ");
     if (failed_->op == QuickOp::kAssume) {
       return base::InvalidArgument(where, "index ", bad_index_, " was promised to be below ", bad_bound_);
@@ -209,6 +224,9 @@ class QuickMachine {
   const QuickKernel& k_;
   void* const* buffers_;
   uint32_t* const failed_check_;
+  const StopRequest stop_;
+  uint32_t left_ = StopRequest::kTripsBetweenLooks;  // points and jumps until it is asked again
+  absl::Status stopped_;
   std::vector<uint64_t> r_;
   std::vector<uint64_t> private_;
   const int64_t* point_ = nullptr;
@@ -216,8 +234,8 @@ class QuickMachine {
   int64_t bad_index_ = 0, bad_bound_ = 0;
 };
 
-absl::Status QuickKernel::Run(void* const* buffers, uint32_t* failed_check) const {
-  return QuickMachine(*this, buffers, failed_check).Run();
+absl::Status QuickKernel::Run(void* const* buffers, uint32_t* failed_check, const StopRequest& stop) const {
+  return QuickMachine(*this, buffers, failed_check, stop).Run();
 }
 
 }  // namespace ricci::inline v0::kernel

@@ -12,6 +12,7 @@
 #include "kernel/writer.h"
 #include "plan_codegen.h"
 #include "ricci/base.h"
+#include "run_state.h"
 
 namespace ricci::testing {
 
@@ -86,7 +87,9 @@ class ScalarKernel {
     if (code == nullptr) return {};
     cpu::Pool pool(nullptr);
     uint32_t failed_check = RICCI_NO_CHECK;
-    cpu::RunState run{&pool, nullptr, &failed_check};
+    ricci_run_args args{};
+    args.failed_check = &failed_check;
+    cpu::RunState run{&pool, &args, nullptr, 0, 0};
     std::unique_ptr<void, decltype(&std::free)> arena(std::aligned_alloc(64, (emitted.scratch_bytes + 127) / 64 * 64),
                                                       &std::free);
     return Run(in, [&](void* const* inputs, void* const* outputs) { code->entry(inputs, outputs, arena.get(), &run); });

@@ -1,6 +1,7 @@
 // Kernels and plans run by the interpreter; every wrong access and malformed table is a status.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <numeric>
 
@@ -265,6 +266,41 @@ TEST(Verify, MalformedPlansAreNamed) {
             "plan: step 0: argument 1 is written but must not be");
   EXPECT_EQ(broken([](Plan& p) { p.Step(RICCI_STEP_WHILE, 0, {2}); }), "plan: a block is not closed");
   EXPECT_EQ(broken([](Plan& p) { p.buffers[2].offset = 64; }), "plan: buffer 2 leaves the arena");
+}
+
+// A host may end a run; what it then does with its word changes nothing for the next.
+TEST(Interpret, AnEndlessLoopEndsAtTheDeadline) {
+  Writer w("endless");
+  const uint32_t out = w.Buffer(RICCI_F32, 1, RICCI_ACCESS_WRITE);
+  w.While();
+  w.Cond(w.Const(RICCI_BOOL, 1));
+  w.Store(out, w.Index(0), w.Const(RICCI_F32, 0));
+  w.End();
+  const Kernel k = Must(w);
+  const ricci_kernel_table table = k.View();
+  const ricci_kernel_table* kernels[] = {&table};
+  const ricci_plan_buffer buffer{RICCI_BUFFER_OUTPUT, 0, 4, 0, nullptr};
+  const ricci_plan_step step{RICCI_STEP_KERNEL, 0, 0, 1, 0};
+  const uint32_t arg = 0;
+  ricci_plan p{};
+  p.hdr.size = sizeof p;
+  p.buffers = &buffer, p.n_buffers = 1, p.n_outputs = 1;
+  p.steps = &step, p.n_steps = 1;
+  p.args = &arg, p.n_args = 1;
+  float result = 1;
+  void* const outputs[] = {&result};
+  ricci_run_args a{};
+  a.outputs = outputs;
+  a.deadline_ns = 1;
+  EXPECT_EQ(Interpret(p, kernels, 1, a), absl::DeadlineExceededError("ref: run passed its deadline"));
+  EXPECT_EQ(result, 1);  // nothing has run
+  const uint64_t now = std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  a.deadline_ns = now + 5'000'000;
+  EXPECT_EQ(Interpret(p, kernels, 1, a), absl::DeadlineExceededError("ref: run passed its deadline"));
+  EXPECT_EQ(result, 0);
+  const uint32_t word = 1;
+  a.cancel = &word;
+  EXPECT_EQ(Interpret(p, kernels, 1, a), absl::CancelledError("ref: run cancelled by the host"));
 }
 
 }  // namespace

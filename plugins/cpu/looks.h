@@ -1,0 +1,35 @@
+// Looks: how often the loops of a kernel look whether the host wants the run to end (run_state.h).
+//
+// By work, which counts instructions: some kLookWork of them run between two looks, and at most kLookTrips trips of a
+// loop inside a point. A loop that does less in all has no look of its own: what is around it has, or what runs next.
+// Trips of unknown number count kLikelyTrips where loops around them are judged, so such loops within each other may
+// take that much longer. A loop that looks runs as blocks of trips with a look between two of them, which leaves the
+// code of a block as it was.
+#ifndef RICCI_CPU_LOOKS_H_
+#define RICCI_CPU_LOOKS_H_
+#include <vector>
+
+#include "codegen/schedule.h"
+
+namespace ricci::cpu {
+
+inline constexpr double kLookWork = 1 << 18;
+inline constexpr double kLookTrips = 1024;
+inline constexpr double kLikelyTrips = 64;
+
+struct Looks {
+  // Trips of a loop's code, which may be over lanes, between two looks; 0: it needs none.
+  std::vector<uint32_t> every;      // by the instruction that opens it
+  uint32_t columns = 0, units = 0;  // of the loops over points, in the innermost dimension, and over units
+  bool any = false;
+  double work = 0;  // between the last look and the end
+
+  bool IsIn(uint32_t first, uint32_t last) const;  // loops that look are among these instructions
+};
+
+// `grain`: units of one task.
+Looks FindLooks(const ricci_kernel_table& k, const codegen::Blocks& blocks, const codegen::KernelSchedule& schedule,
+                int64_t grain);
+
+}  // namespace ricci::cpu
+#endif

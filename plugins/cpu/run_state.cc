@@ -1,0 +1,104 @@
+#include "run_state.h"
+
+#include <time.h>
+
+#include <cstddef>
+#include <string_view>
+
+namespace ricci::cpu {
+namespace {
+
+using V = LLVMValueRef;
+
+bool IsSet(const uint32_t* word) {
+  return word != nullptr && std::atomic_ref(const_cast<uint32_t&>(*word)).load(std::memory_order_relaxed) != 0;
+}
+
+bool HasPassed(uint64_t deadline_ns) {
+  if (deadline_ns == 0) return false;
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec) >= deadline_ns;
+}
+
+V Load(const LlvmBuilder& l, LLVMTypeRef type, V base, uint64_t offset, const char* name) {
+  V index = l.I64(static_cast<int64_t>(offset));
+  return LLVMBuildLoad2(l.b, type, LLVMBuildGEP2(l.b, l.i8(), base, &index, 1, ""), name);
+}
+
+void AddAttribute(const LlvmBuilder& l, V f, std::string_view name, uint64_t value) {
+  const unsigned kind = LLVMGetEnumAttributeKindForName(name.data(), name.size());
+  LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(l.ctx, kind, value));
+}
+
+// What `f` touches is no memory that kernels know, and it hardly ever runs: so a loop with a call of it keeps what does
+// not change in registers.
+void StateColdness(const LlvmBuilder& l, V f) {
+  constexpr uint64_t kInaccessibleMemory = 3 << 2;  // read and written; nothing else
+  AddAttribute(l, f, "cold", 0);
+  AddAttribute(l, f, "willreturn", 0);
+  AddAttribute(l, f, "memory", kInaccessibleMemory);
+}
+
+// A function of the module around RicciCpuStopped that preserves registers, of vectors the lower 128 bits: loops of
+// scalars are left as they are, others need no register saved unless they look. (LLVM 19 has a convention for 256 bits
+// too, but its functions end with vzeroupper, which undoes it.)
+V AskFunction(const LlvmBuilder& l) {
+  if (V known = LLVMGetNamedFunction(l.module, "ask")) return known;
+  LLVMTypeRef params[] = {l.ptr()};
+  LLVMTypeRef type = LLVMFunctionType(l.i32(), params, 1, 0);
+  V ask = LLVMAddFunction(l.module, "ask", type), asked = LLVMAddFunction(l.module, "ricci_cpu_stopped", type);
+  LLVMSetLinkage(ask, LLVMInternalLinkage);
+  LLVMSetFunctionCallConv(ask, LLVMColdCallConv);
+  StateColdness(l, ask);
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(l.b);
+  LLVMPositionBuilderAtEnd(l.b, LLVMAppendBasicBlockInContext(l.ctx, ask, "entry"));
+  V run = LLVMGetParam(ask, 0);
+  LLVMBuildRet(l.b, LLVMBuildCall2(l.b, type, asked, &run, 1, ""));
+  LLVMPositionBuilderAtEnd(l.b, here);
+  return ask;
+}
+
+V CallAsk(const LlvmBuilder& l, V run) {
+  V ask = AskFunction(l), call = LLVMBuildCall2(l.b, LLVMGlobalGetValueType(ask), ask, &run, 1, "");
+  LLVMSetInstructionCallConv(call, LLVMColdCallConv);
+  return call;
+}
+
+V IsNotZero(const LlvmBuilder& l, V v) { return LLVMBuildICmp(l.b, LLVMIntNE, v, l.I32(0), ""); }
+
+}  // namespace
+
+extern "C" uint32_t RicciCpuStopped(RunState* run) {
+  uint32_t code = run->stopped.load(std::memory_order_relaxed);
+  if (code != 0) return code;
+  uint32_t seen = 0;
+  if (HasPassed(run->args->deadline_ns)) seen = RICCI_DEADLINE_EXCEEDED;
+  if (IsSet(run->args->cancel)) seen = RICCI_CANCELLED;
+  if (seen == 0) return 0;
+  return run->stopped.compare_exchange_strong(code, seen, std::memory_order_relaxed) ? seen : code;
+}
+
+V EmitLoadOfArgs(const LlvmBuilder& l, V run, uint64_t offset, const char* name) {
+  return Load(l, l.ptr(), Load(l, l.ptr(), run, offsetof(RunState, args), "args"), offset, name);
+}
+
+void EmitLook(const LlvmBuilder& l, V run, LLVMBasicBlockRef end) {
+  LLVMBasicBlockRef ask = l.NewBlock("ask"), next = l.NewBlock("next");
+  V watched = Load(l, l.i32(), run, offsetof(RunState, watched), "watched");
+  LLVMBuildCondBr(l.b, IsNotZero(l, watched), ask, next);
+  LLVMPositionBuilderAtEnd(l.b, ask);
+  LLVMBuildCondBr(l.b, IsNotZero(l, CallAsk(l, run)), end, next);
+  LLVMPositionBuilderAtEnd(l.b, next);
+}
+
+void EmitEndIfStopped(const LlvmBuilder& l, V run, LLVMBasicBlockRef end) {
+  LLVMBasicBlockRef next = l.NewBlock("next");
+  V stopped = Load(l, l.i32(), run, offsetof(RunState, stopped), "stopped");
+  LLVMSetOrdering(stopped, LLVMAtomicOrderingMonotonic);
+  LLVMSetAlignment(stopped, alignof(uint32_t));
+  LLVMBuildCondBr(l.b, IsNotZero(l, stopped), end, next);
+  LLVMPositionBuilderAtEnd(l.b, next);
+}
+
+}  // namespace ricci::cpu

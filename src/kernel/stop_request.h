@@ -1,0 +1,24 @@
+// StopRequest: whether the host wants a run to end before its time: by its word, or because its deadline has passed.
+//
+// It is asked between steps and every kTripsBetweenLooks trips of loops, which is often enough to end within a
+// millisecond or so and costs nothing beside the trips.
+#ifndef RICCI_KERNEL_STOP_REQUEST_H_
+#define RICCI_KERNEL_STOP_REQUEST_H_
+#include <cstdint>
+
+#include "absl/status/status.h"
+
+namespace ricci::inline v0::kernel {
+
+struct StopRequest {
+  static constexpr uint32_t kTripsBetweenLooks = 1024;
+
+  const uint32_t* cancel = nullptr;  // of ricci_run_args, as is the deadline
+  uint64_t deadline_ns = 0;
+
+  // CANCELLED, DEADLINE_EXCEEDED, or OK: the run goes on. Any thread.
+  absl::Status Look() const;
+};
+
+}  // namespace ricci::inline v0::kernel
+#endif

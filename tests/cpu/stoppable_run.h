@@ -1,0 +1,73 @@
+// StoppableRun: a compiled program with memory of its own, run with a word of the host and a deadline.
+//
+// Handed in through the frame of the run: the only place of the tests that knows how.
+#ifndef RICCI_TESTS_CPU_STOPPABLE_RUN_H_
+#define RICCI_TESTS_CPU_STOPPABLE_RUN_H_
+#include <time.h>
+
+#include "runtime/executable.h"
+#include "support/program_runner.h"
+
+namespace ricci::testing {
+
+inline uint64_t MonotonicNanoseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+class StoppableRun {
+ public:
+  // Arguments are zeros until they are set.
+  StoppableRun(ricci_ctx* ctx, const Program& f, std::string_view device) {
+    ricci_compile_opts o{};
+    o.hdr.size = sizeof o;
+    o.device = ricci_device_find(ctx, device.data(), device.size());
+    if (!Ok(ricci_compile(f.get(), &o, &x_))) return;
+    uint32_t n_params, n_results;
+    const ricci_type *params, *results;
+    ricci_executable_signature(x_, &n_params, &params, &n_results, &results);
+    for (uint32_t i = 0; i < n_params; ++i) in_.push_back(MemoryOf(ctx, params[i]));
+    for (uint32_t i = 0; i < n_results; ++i) out_.push_back(MemoryOf(ctx, results[i]));
+  }
+  ~StoppableRun() { ricci_executable_release(x_); }
+  StoppableRun(const StoppableRun&) = delete;
+
+  double* argument(size_t i) { return in_[i].data(); }
+  const double* result(size_t i) const { return out_[i].data(); }
+
+  // The code of the status with which it ends.
+  uint32_t Run(const uint32_t* cancel = nullptr, uint64_t deadline_ns = 0) {
+    const runtime::CompiledCode& code = runtime::FromAbi(x_)->code();
+    runtime::RunFrame* frame = code.TakeFrame();
+    for (size_t i = 0; i < in_.size(); ++i) frame->inputs[i] = in_[i].data();
+    for (size_t i = 0; i < out_.size(); ++i) frame->outputs[i] = out_[i].data();
+    frame->args.cancel = cancel;
+    frame->args.deadline_ns = deadline_ns;
+    ricci_status* s = code.Run(*frame);
+    frame->args.cancel = nullptr;
+    frame->args.deadline_ns = 0;
+    code.ReturnFrame(frame);
+    const uint32_t status = s == nullptr ? static_cast<uint32_t>(RICCI_OK) : ricci_status_code(s);
+    message_ = s == nullptr ? "" : Message(s);
+    return status;
+  }
+  const std::string& message() const { return message_; }  // of the last run
+
+ private:
+  static std::vector<double> MemoryOf(ricci_ctx* ctx, ricci_type t) {
+    uint32_t dtype, rank;
+    const int64_t* dims;
+    Ok(ricci_type_get(ctx, t, &dtype, &rank, &dims));
+    size_t n = 1;
+    for (uint32_t i = 0; i < rank; ++i) n *= static_cast<size_t>(dims[i]);
+    return std::vector<double>(n);
+  }
+
+  ricci_executable* x_ = nullptr;
+  std::vector<std::vector<double>> in_, out_;
+  std::string message_;
+};
+
+}  // namespace ricci::testing
+#endif
