@@ -82,7 +82,7 @@ std::vector<Example> Examples() {
                                                           "%x", "%a")),
                    "%x", "%a"));
   const std::string vmap =
-      "program f(%x: f64[1000]) { %y: f64[1000] = vmap(%x) size=1000 in_axes=[0] out_axes=[0]"
+      "program f(%x: f64[1000]) { %y: f64[1000] = vmap(%x) size=1000 in_axes=[0] out_axes=[0] schedule=\"lanes\""
       " body=program(%x: f64[]) { %y: f64[] = ";
   return {
       {"while in a kernel", f + Endless("f64[]") + end},
