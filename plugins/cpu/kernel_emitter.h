@@ -163,7 +163,8 @@ class KernelEmitter {
     LLVMPositionBuilderAtEnd(l_.b, after);
   }
 
-  // The same, and after each `every` trips a look at the run, which may end the kernel; 0: none.
+  // The same as blocks of `every` trips, with a look at the run between two of them, which may end the kernel; 0: one
+  // block.
   template <typename Body>
   void Loop(V lo, V hi, int64_t step, uint32_t every, Body body) {
     if (every == 0) return Loop(lo, hi, step, body);

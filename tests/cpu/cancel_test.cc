@@ -56,12 +56,12 @@ std::string ManyOperations() {
 
 std::string ManyProducts() {
   std::string text;
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 1000; ++i) {
     const std::string before = i == 0 ? "%x" : "%y" + std::to_string(i - 1);
     text += "%y" + std::to_string(i) + ": f64[600,600] = dot_general(" + before +
             ", %x) lhs_contract=[1] rhs_contract=[0] ";
   }
-  return text + "return %y299 }";
+  return text + "return %y999 }";
 }
 
 struct Example {
@@ -227,22 +227,31 @@ TEST(Cancel, TheSameCodeRunsAgain) {
   }
 }
 
-// Bits are the same whether a run is watched or not: blocks of trips are always there.
+// Bits are the same whether a run is watched or not: blocks of trips are always there, and what lives in registers
+// outlives a look.
 TEST(Cancel, AWatchedRunGivesTheSameBits) {
+  const std::string turns =
+      "scan(%x, %x, %x) length=5000 num_consts=0 num_carry=3 body=program(%a: T, %b: T, %c: T) {"
+      " %s: T = sin(%b) %d: T = mul(%s, %a) %e: T = add(%d, %c) %f: T = cos(%e) %g: T = sub(%a, %f) return %f, %g, %s "
+      "}";
+  const std::string results = "%p: T, %q: T, %r: T = " + turns + " %t: T = add(%p, %q) %u: T = add(%t, %r)";
   ProgramRunner r;
   const Program f = r.Parse(
       "program f(%x: f64[3000,500]) { %s: f64[3000,500] = sin(%x)  %0: f64[3000] = reduce_sum(%s) axes=[1]"
       "  %1: f64[500] = reduce_sum(%s) axes=[0]  %2: f64[] = reduce_sum(%s) axes=[0,1]"
-      "  %3: f64[3000,500] = cumsum(%s) axis=0 reverse=false  return %0, %1, %2, %3 }");
+      "  %3: f64[3000,500] = cumsum(%s) axis=0 reverse=false  %4: f64[500] = vmap(%1) size=500 in_axes=[0]"
+      " out_axes=[0] schedule=\"lanes\" body=program(%x: f64[]) { " +
+      Replaced(results, "T", "f64[]") + " return %u }  %x1: f64[] = sin(%2) " +
+      Replaced(Replaced(results, "T", "f64[]"), "%x", "%x1") + " return %0, %1, %2, %3, %4, %u }");
   StoppableRun run(r.ctx(), f, "cpu");
   for (int i = 0; i < 1500000; ++i) run.argument(0)[i] = i * 1e-3;
-  const size_t sizes[] = {3000, 500, 1, 1500000};
+  const size_t sizes[] = {3000, 500, 1, 1500000, 500, 1};
   ASSERT_EQ(run.Run(), static_cast<uint32_t>(RICCI_OK));
   std::vector<std::vector<double>> want;
-  for (size_t i = 0; i < 4; ++i) want.emplace_back(run.result(i), run.result(i) + sizes[i]);
+  for (size_t i = 0; i < 6; ++i) want.emplace_back(run.result(i), run.result(i) + sizes[i]);
   const uint32_t word = 0;
   ASSERT_EQ(run.Run(&word, ~uint64_t{0}), static_cast<uint32_t>(RICCI_OK));
-  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(want[i], std::vector(run.result(i), run.result(i) + sizes[i])) << i;
+  for (size_t i = 0; i < 6; ++i) EXPECT_EQ(want[i], std::vector(run.result(i), run.result(i) + sizes[i])) << i;
 }
 
 // Who has once seen the request obeys it, though the host takes it back.
