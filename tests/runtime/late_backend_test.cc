@@ -341,6 +341,9 @@ TEST_F(LateBackend, EachCallFailsWhenToldAndLeavesNothingHalfDone) {
   }
   EXPECT_EQ(values, (Four{2, 2, 2, 2}));
   EXPECT_TRUE(outcome.called);
+  late.FailCall(1);
+  EXPECT_EQ(ErrorOf(d.b.compile(d.b.self, nullptr, nullptr, nullptr), RICCI_INTERNAL),
+            "late: call 1 (compile) fails as it was told");
   late.FailCall(2, RICCI_RESOURCE_EXHAUSTED);
   d.Free(d.Alloc(8), 8);
   void* q = nullptr;
