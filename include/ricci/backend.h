@@ -81,7 +81,8 @@ typedef struct ricci_plan {
   uint32_t n_inputs, n_outputs;
   uint64_t arena_bytes;
   uint32_t n_constants, reserved0;
-  /* [n_outputs]: the donated input whose memory the output may be, or -1; no other two of them overlap. NULL: none. */
+  /* [n_outputs]: the donated input whose memory, all of it, the output may be in a run, or -1. Apart from that, outputs
+   * overlap neither each other nor inputs. NULL: all are -1. */
   const int32_t* output_alias;
 } ricci_plan;
 

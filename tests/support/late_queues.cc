@@ -10,21 +10,22 @@ namespace {
 void* Handle(uint64_t id) { return reinterpret_cast<void*>(id); }
 uint64_t Id(const void* handle) { return reinterpret_cast<uint64_t>(handle); }
 
-bool Overlap(const LateAccess& a, const LateAccess& b) {
-  const auto a_begin = reinterpret_cast<uintptr_t>(a.begin), b_begin = reinterpret_cast<uintptr_t>(b.begin);
-  return a_begin < b_begin + b.bytes && b_begin < a_begin + a.bytes;
-}
-
 bool Conflict(const LateOperation& a, const LateOperation& b) {
   for (const LateAccess& x : a.accesses) {
     for (const LateAccess& y : b.accesses) {
-      if ((x.writes || y.writes) && Overlap(x, y)) return true;
+      if (Conflict(x, y)) return true;
     }
   }
   return false;
 }
 
 }  // namespace
+
+bool Conflict(const LateAccess& a, const LateAccess& b) {
+  const auto a_begin = reinterpret_cast<uintptr_t>(a.begin), b_begin = reinterpret_cast<uintptr_t>(b.begin);
+  if ((!a.writes && !b.writes) || a.bytes == 0 || b.bytes == 0) return false;
+  return a_begin < b_begin + b.bytes && b_begin < a_begin + a.bytes;
+}
 
 // ---- handles ----
 absl::StatusOr<LateQueues::Stream*> LateQueues::FindStream(uint32_t device, void* stream) {

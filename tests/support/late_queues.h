@@ -36,6 +36,8 @@ struct LateAccess {
   uint64_t bytes;
   bool writes;
 };
+// Do they share bytes, and one of them writes?
+bool Conflict(const LateAccess& a, const LateAccess& b);
 
 struct LateOperation {
   std::string what;                // for messages

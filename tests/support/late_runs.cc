@@ -97,15 +97,34 @@ LateRun::LateRun(LateMemory& memory, std::shared_ptr<LateCode> code, const ricci
 
 std::vector<LateAccess> LateRun::Accesses() const {
   std::vector<LateAccess> all;
-  const auto add = [&](const void* p, uint64_t bytes, bool writes) {
-    if (bytes != 0) all.push_back({p, bytes, writes});
-  };
+  const auto add = [&](const void* p, uint64_t bytes, bool writes) { all.push_back({p, bytes, writes}); };
   for (size_t i = 0; i < inputs_.size(); ++i) add(inputs_[i], code_->input_bytes()[i], false);
-  for (size_t i = 0; i < constants_.size(); ++i) add(constants_[i], code_->constant_bytes()[i], false);
   for (size_t i = 0; i < outputs_.size(); ++i) add(outputs_[i], code_->output_bytes()[i], true);
+  for (size_t i = 0; i < constants_.size(); ++i) add(constants_[i], code_->constant_bytes()[i], false);
   add(args_.arena, code_->arena_bytes(), true);
-  if (args_.failed_check != nullptr) add(args_.failed_check, sizeof(uint32_t), true);
+  add(args_.failed_check, args_.failed_check == nullptr ? 0 : sizeof(uint32_t), true);
   return all;
+}
+
+// What is written overlaps nothing else, but for an output that takes the memory of an input as the plan says.
+absl::Status LateRun::CheckApart() const {
+  const std::vector<LateAccess> all = Accesses();
+  const size_t n_in = inputs_.size(), n_out = outputs_.size(), n_constants = constants_.size();
+  const auto name = [&](size_t i) -> std::string {
+    if (i < n_in) return base::Cat("input ", i);
+    if (i < n_in + n_out) return base::Cat("output ", i - n_in);
+    if (i < n_in + n_out + n_constants) return base::Cat("constant ", i - n_in - n_out);
+    return i + 1 == all.size() ? "the word of failed checks" : "the arena";
+  };
+  for (size_t b = 0; b < all.size(); ++b) {
+    for (size_t a = 0; a < b; ++a) {
+      if (!Conflict(all[a], all[b])) continue;
+      const bool may = a < n_in && b >= n_in && b < n_in + n_out && all[a].begin == all[b].begin &&
+                       code_->MayTake(static_cast<uint32_t>(b - n_in), static_cast<uint32_t>(a));
+      if (!may) return absl::InternalError(base::Cat("late: ", name(b), " overlaps ", name(a)));
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status LateRun::Find(Found& found) const {
@@ -117,36 +136,17 @@ absl::Status LateRun::Find(Found& found) const {
     RICCI_ASSIGN(Bytes b, memory_.FindToRead(constants_[i], code_->constant_bytes()[i], base::Cat("constant ", i)));
     found.constants.push_back(std::move(b));
   }
-  RICCI_TRY(FindOutputs(found));
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    RICCI_ASSIGN(Bytes b, memory_.Find(outputs_[i], code_->output_bytes()[i], base::Cat("output ", i)));
+    found.outputs.push_back(std::move(b));
+  }
   if (reinterpret_cast<uintptr_t>(args_.arena) % LateMemory::kAlignment != 0) {
     return absl::InternalError(base::Cat("late: the arena is not aligned to ", LateMemory::kAlignment, " bytes"));
   }
   RICCI_ASSIGN(found.arena, memory_.Find(args_.arena, code_->arena_bytes(), "the arena"));
   const uint64_t word = args_.failed_check == nullptr ? 0 : sizeof(uint32_t);
   RICCI_ASSIGN(found.word, memory_.Find(args_.failed_check, word, "the word of failed checks"));
-  return absl::OkStatus();
-}
-
-// Those that are the memory of an input must be so in the plan.
-absl::Status LateRun::FindOutputs(Found& found) const {
-  const auto overlap = [](const Bytes& a, uint64_t a_bytes, const Bytes& b, uint64_t b_bytes) {
-    return a.block == b.block && a.data < b.data + b_bytes && b.data < a.data + a_bytes;
-  };
-  for (uint32_t i = 0; i < outputs_.size(); ++i) {
-    const uint64_t bytes = code_->output_bytes()[i];
-    RICCI_ASSIGN(Bytes b, memory_.Find(outputs_[i], bytes, base::Cat("output ", i)));
-    for (uint32_t j = 0; j < inputs_.size() && bytes != 0; ++j) {
-      if (!overlap(found.inputs[j], code_->input_bytes()[j], b, bytes)) continue;
-      if (code_->MayTake(i, j) && found.inputs[j].data == b.data) continue;
-      return absl::InternalError(base::Cat("late: output ", i, " overlaps input ", j));
-    }
-    for (uint32_t j = 0; j < i && bytes != 0; ++j) {
-      if (!overlap(found.outputs[j], code_->output_bytes()[j], b, bytes)) continue;
-      return absl::InternalError(base::Cat("late: output ", i, " overlaps output ", j));
-    }
-    found.outputs.push_back(std::move(b));
-  }
-  return absl::OkStatus();
+  return CheckApart();
 }
 
 // What a run finds in its results and its arena must not matter; a result that took an argument's memory has that.

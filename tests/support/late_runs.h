@@ -55,7 +55,7 @@ class LateRun {
   // Keeps copies of the arrays of `a`.
   LateRun(LateMemory& memory, std::shared_ptr<LateCode> code, const ricci_run_args& a, uint64_t seed);
 
-  // All that it will touch.
+  // All that it will touch: inputs, outputs, constants, the arena, the word of failed checks.
   std::vector<LateAccess> Accesses() const;
   // Refuses addresses that are no live memory of the device, fills results and arena with poison, and runs, or fails
   // then with `failure`.
@@ -69,7 +69,7 @@ class LateRun {
     Bytes arena, word;
   };
   absl::Status Find(Found& found) const;
-  absl::Status FindOutputs(Found& found) const;
+  absl::Status CheckApart() const;
   void Poison(const Found& found) const;
   absl::Status RunOn(const Found& found);
 

@@ -139,7 +139,7 @@ std::function<void()> Moving(LateState& state, LateDevice& device, const ricci_c
 
 absl::StatusOr<LateOperation> CopyToHere(LateState& state, LateDevice& device, const ricci_copy_args& a) {
   LateOperation copy{.what = "a copy"};
-  if (a.bytes != 0) copy.accesses.push_back({a.dst, a.bytes, true});
+  copy.accesses.push_back({a.dst, a.bytes, true});
   if (a.direction == RICCI_COPY_TO_DEVICE) {
     RICCI_ASSIGN(const auto staged, Staged(state, a));
     copy.run = Moving(state, device, a, [&device, a, staged] { return MoveIn(device, a, *staged); });
@@ -147,7 +147,7 @@ absl::StatusOr<LateOperation> CopyToHere(LateState& state, LateDevice& device, c
   }
   if (a.direction != RICCI_COPY_BETWEEN_DEVICES) return base::InvalidArgument("late: a copy of no direction");
   LateDevice& source = Self(a.src_self).device;
-  if (a.bytes != 0) copy.accesses.push_back({a.src, a.bytes, false});
+  copy.accesses.push_back({a.src, a.bytes, false});
   copy.run = Moving(state, device, a, [&device, &source, a] { return MoveBetween(device, source, a); });
   return copy;
 }
@@ -161,7 +161,7 @@ absl::Status CopyFromHere(LateState& state, LateDevice& device, const ricci_copy
     *status = FailsIfTold(state.fail_copy, "copy");
     if (status->ok()) *status = MoveOut(device, a);
   };
-  if (a.bytes != 0) copy.accesses.push_back({a.src, a.bytes, false});
+  copy.accesses.push_back({a.src, a.bytes, false});
   if (a.stream != nullptr) {
     RICCI_TRY(state.queues.PushAndWait(device.number, a.stream, std::move(copy)));
     return *status;
