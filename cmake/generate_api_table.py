@@ -11,7 +11,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-HEADERS = ["base", "context", "device", "array", "build", "transform", "executable", "kernel", "primitive", "backend",
+HEADERS = ["base", "context", "device", "stream", "array", "build", "transform", "executable", "kernel", "primitive", "backend",
            "check", "target"]
 DECLARATION = re.compile(r"^\s*(?:RICCI_API|RICCI_KFN)\b([^;{}()]*?)\b(ricci_\w+)\s*(\(.*\))\s*$", re.S)
 WIDTH = 120

@@ -62,8 +62,8 @@ int main(void) {
   check(ricci_compile(value_and_grad, NULL, &run));
   const float data[4] = {0.0f, 0.5f, 1.0f, 1.5f};
   ricci_array *x, *out[2];
-  check(ricci_array_from_host(ricci_device_get(ctx, 0), vector, data, &x));
-  check(ricci_executable_run(run, &x, 1, out, 2));
+  check(ricci_array_from_host(ricci_device_get(ctx, 0), vector, data, NULL, &x));
+  check(ricci_executable_run(run, &x, 1, out, 2, NULL));
   print_array("x        ", x);
   print_array("f(x)     ", out[0]);
   print_array("grad f(x)", out[1]);

@@ -17,6 +17,7 @@
 #include "ricci/kernel.h"
 #include "ricci/plugin.h"
 #include "ricci/primitive.h"
+#include "ricci/stream.h"
 #include "ricci/target.h"
 #include "ricci/transform.h"
 /* clang-format off */
@@ -47,14 +48,35 @@ typedef struct ricci_api {
   ricci_device* (*device_get)(const ricci_ctx* c, uint32_t i);
   ricci_device* (*device_find)(const ricci_ctx* c, const char* kind, size_t len);
   void (*device_info)(const ricci_device* d, ricci_device_desc* out);
-  ricci_status* (*array_from_host)(ricci_device* d, ricci_type t, const void* data, ricci_array** out);
-  ricci_status* (*array_wrap)(ricci_device* d, ricci_type t, void* data, void (*drop)(void* arg), void* arg,
+  ricci_status* (*device_memory)(const ricci_device* d, uint64_t* total_bytes, uint64_t* free_bytes);
+  ricci_status* (*stream_create)(ricci_device* d, ricci_stream** out);
+  ricci_status* (*stream_wrap)(ricci_device* d, void* native, ricci_stream** out);
+  void* (*stream_native)(const ricci_stream* s);
+  ricci_device* (*stream_device)(const ricci_stream* s);
+  ricci_status* (*stream_record)(ricci_stream* s, ricci_event** out);
+  ricci_status* (*stream_wait_event)(ricci_stream* s, const ricci_event* e);
+  ricci_status* (*stream_synchronize)(ricci_stream* s);
+  ricci_stream* (*stream_retain)(ricci_stream* s);
+  void (*stream_release)(ricci_stream* s);
+  ricci_status* (*event_wait)(const ricci_event* e);
+  ricci_status* (*event_query)(const ricci_event* e, uint32_t* come);
+  ricci_event* (*event_retain)(ricci_event* e);
+  void (*event_release)(ricci_event* e);
+  ricci_status* (*array_from_host)(ricci_device* d, ricci_type t, const void* data, const ricci_array_opts* o,
       ricci_array** out);
+  ricci_status* (*array_wrap)(ricci_device* d, ricci_type t, void* data, void (*drop)(void* arg), void* arg,
+      const ricci_array_opts* o, ricci_array** out);
+  ricci_status* (*device_put)(const ricci_array* a, ricci_device* d, ricci_array** out);
   ricci_status* (*array_copy_to_host)(const ricci_array* a, void* dst, size_t bytes);
+  ricci_status* (*array_wait)(const ricci_array* a);
+  uint32_t (*array_is_ready)(const ricci_array* a);
+  uint32_t (*array_is_committed)(const ricci_array* a);
   ricci_type (*array_type)(const ricci_array* a);
   uint64_t (*array_bytes)(const ricci_array* a);
   const void* (*array_data)(const ricci_array* a);
+  void* (*array_device_data)(const ricci_array* a);
   ricci_device* (*array_device)(const ricci_array* a);
+  uint32_t (*array_shard_count)(const ricci_array* a);
   ricci_array* (*array_retain)(ricci_array* a);
   void (*array_release)(ricci_array* a);
   ricci_status* (*type_make)(ricci_ctx* c, uint32_t dtype, uint32_t rank, const int64_t* dims, ricci_type* out);
@@ -125,7 +147,9 @@ typedef struct ricci_api {
   ricci_executable* (*executable_retain)(ricci_executable* x);
   void (*executable_release)(ricci_executable* x);
   ricci_status* (*executable_run)(const ricci_executable* x, ricci_array* const* in, uint32_t n_in, ricci_array** out,
-      uint32_t n_out);
+      uint32_t n_out, const ricci_run_opts* o);
+  ricci_status* (*executable_enqueue)(const ricci_executable* x, ricci_array* const* in, uint32_t n_in,
+      ricci_array** out, uint32_t n_out, const ricci_run_opts* o);
   void (*executable_info)(const ricci_executable* x, ricci_executable_stats* out);
   void (*executable_signature)(const ricci_executable* x, uint32_t* n_params, const ricci_type** params,
       uint32_t* n_results, const ricci_type** results);
@@ -136,6 +160,7 @@ typedef struct ricci_api {
   ricci_status* (*call_create)(const ricci_executable* x, ricci_call** out);
   ricci_status* (*call_bind)(ricci_call* k, uint32_t slot, void* ptr, uint64_t bytes);
   ricci_status* (*call_run)(ricci_call* k);
+  ricci_status* (*call_enqueue)(ricci_call* k, const ricci_run_opts* o, ricci_event** event);
   void (*call_release)(ricci_call* k);
   ricci_karr (*kernel_operand)(const ricci_kernel_builder* k, uint32_t i);
   ricci_karr (*kernel_result)(const ricci_kernel_builder* k, uint32_t i);
@@ -206,13 +231,33 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_device_get ricci_api_table->device_get
 #define ricci_device_find ricci_api_table->device_find
 #define ricci_device_info ricci_api_table->device_info
+#define ricci_device_memory ricci_api_table->device_memory
+#define ricci_stream_create ricci_api_table->stream_create
+#define ricci_stream_wrap ricci_api_table->stream_wrap
+#define ricci_stream_native ricci_api_table->stream_native
+#define ricci_stream_device ricci_api_table->stream_device
+#define ricci_stream_record ricci_api_table->stream_record
+#define ricci_stream_wait_event ricci_api_table->stream_wait_event
+#define ricci_stream_synchronize ricci_api_table->stream_synchronize
+#define ricci_stream_retain ricci_api_table->stream_retain
+#define ricci_stream_release ricci_api_table->stream_release
+#define ricci_event_wait ricci_api_table->event_wait
+#define ricci_event_query ricci_api_table->event_query
+#define ricci_event_retain ricci_api_table->event_retain
+#define ricci_event_release ricci_api_table->event_release
 #define ricci_array_from_host ricci_api_table->array_from_host
 #define ricci_array_wrap ricci_api_table->array_wrap
+#define ricci_device_put ricci_api_table->device_put
 #define ricci_array_copy_to_host ricci_api_table->array_copy_to_host
+#define ricci_array_wait ricci_api_table->array_wait
+#define ricci_array_is_ready ricci_api_table->array_is_ready
+#define ricci_array_is_committed ricci_api_table->array_is_committed
 #define ricci_array_type ricci_api_table->array_type
 #define ricci_array_bytes ricci_api_table->array_bytes
 #define ricci_array_data ricci_api_table->array_data
+#define ricci_array_device_data ricci_api_table->array_device_data
 #define ricci_array_device ricci_api_table->array_device
+#define ricci_array_shard_count ricci_api_table->array_shard_count
 #define ricci_array_retain ricci_api_table->array_retain
 #define ricci_array_release ricci_api_table->array_release
 #define ricci_type_make ricci_api_table->type_make
@@ -264,6 +309,7 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_executable_retain ricci_api_table->executable_retain
 #define ricci_executable_release ricci_api_table->executable_release
 #define ricci_executable_run ricci_api_table->executable_run
+#define ricci_executable_enqueue ricci_api_table->executable_enqueue
 #define ricci_executable_info ricci_api_table->executable_info
 #define ricci_executable_signature ricci_api_table->executable_signature
 #define ricci_pass_name ricci_api_table->pass_name
@@ -272,6 +318,7 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_call_create ricci_api_table->call_create
 #define ricci_call_bind ricci_api_table->call_bind
 #define ricci_call_run ricci_api_table->call_run
+#define ricci_call_enqueue ricci_api_table->call_enqueue
 #define ricci_call_release ricci_api_table->call_release
 #define ricci_kernel_operand ricci_api_table->kernel_operand
 #define ricci_kernel_result ricci_api_table->kernel_result

@@ -1,4 +1,12 @@
-/* ricci/array.h: typed data on a device, dense and row-major, aligned to 64 bytes when the core allocates it. */
+/* ricci/array.h: typed data on a device, dense and row-major.
+ *
+ * A run may still be writing an array when it is handed out (ricci_executable_enqueue). It is used as any other: a run
+ * that takes it begins after that one, reading it on the host waits. If the run fails, the array has no data, and
+ * whoever waits for it or uses it gets the run's status.
+ *
+ * As in JAX an array is committed to its device or not. An argument that is not committed is copied to the device of
+ * the run where that is another one; a committed one is an error there. Results are committed if an argument was, or if
+ * the program was compiled for a device by name. */
 #ifndef RICCI_ARRAY_H_
 #define RICCI_ARRAY_H_
 #include "ricci/base.h"
@@ -6,20 +14,46 @@
 extern "C" {
 #endif
 
-/* Copies `data` (as many bytes as the type has) into a new array. */
+enum { RICCI_ARRAY_UNCOMMITTED = 1u << 0 }; /* ricci_array_opts.hdr.flags */
+enum { RICCI_MEMORY_DEVICE = 0 };           /* ricci_array_opts.memory_kind */
+typedef struct ricci_array_opts {
+  ricci_hdr hdr;
+  ricci_stream* stream; /* of the device: in whose order the array is made; NULL: its own */
+  uint32_t memory_kind, reserved0;
+} ricci_array_opts;
+static inline ricci_array_opts ricci_array_opts_default(void) {
+  ricci_array_opts o = {{sizeof(ricci_array_opts), 0, NULL}, NULL, RICCI_MEMORY_DEVICE, 0};
+  return o;
+}
+
+/* Copies `data`, host memory of as many bytes as the type has, into a new array; it may be reused at once. `o` may be
+ * NULL. The memory is aligned as the device wants: to 64 bytes on `ref` and `cpu`. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_array_from_host(ricci_device* d, ricci_type t, const void* data,
-                                                              ricci_array** out);
-/* Takes `data` without a copy; `drop(arg)` runs once when the last reference is gone, on any thread. */
+                                                              const ricci_array_opts* o, ricci_array** out);
+/* Takes `data`, memory of the device with the alignment of its element, without a copy; what wrote it must have ended.
+ * `drop(arg)` runs once when the last reference is gone and no run uses it any more, on any thread. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_array_wrap(ricci_device* d, ricci_type t, void* data,
-                                                         void (*drop)(void* arg), void* arg, ricci_array** out);
-/* Copies out; `bytes` must equal ricci_array_bytes. */
+                                                         void (*drop)(void* arg), void* arg, const ricci_array_opts* o,
+                                                         ricci_array** out);
+/* A copy on device `d`, committed to it (JAX: device_put); one more reference to `a` if it is there already. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_device_put(const ricci_array* a, ricci_device* d, ricci_array** out);
+/* Waits, then copies to the host; `bytes` must equal ricci_array_bytes. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_array_copy_to_host(const ricci_array* a, void* dst, size_t bytes);
+/* Waits until what writes it has ended; its failure, or FAILED_PRECONDITION if the array was donated. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_array_wait(const ricci_array* a);
+/* Whether ricci_array_wait would not wait; 1 for NULL. */
+RICCI_API uint32_t ricci_array_is_ready(const ricci_array* a);
+RICCI_API uint32_t ricci_array_is_committed(const ricci_array* a);
 RICCI_API ricci_type ricci_array_type(const ricci_array* a);
 RICCI_API uint64_t ricci_array_bytes(const ricci_array* a);
-/* Address of the data for reading, borrowed while the array lives (host memory on `ref` and `cpu`); NULL after
- * donation. */
+/* Waits, then: address of the data for reading, borrowed while the array lives. NULL if the host cannot read the
+ * device's memory, after donation, and if the run that had to write it failed. */
 RICCI_API const void* ricci_array_data(const ricci_array* a);
+/* Address in the device's memory, to be bound or wrapped. Does not wait; NULL after donation. */
+RICCI_API void* ricci_array_device_data(const ricci_array* a);
 RICCI_API ricci_device* ricci_array_device(const ricci_array* a);
+/* Parts of an array that lie on devices of their own; 1 today. */
+RICCI_API uint32_t ricci_array_shard_count(const ricci_array* a);
 RICCI_API ricci_array* ricci_array_retain(ricci_array* a);
 RICCI_API void ricci_array_release(ricci_array* a);
 

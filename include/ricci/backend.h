@@ -123,7 +123,7 @@ typedef struct ricci_run_args {
   void* const* outputs;
   const void* const* constants;        /* [plan.n_constants] */
   const ricci_plan_library* libraries; /* [plan.n_libraries] */
-  void* arena;                         /* arena_bytes (rounded up to the alignment) + scratch_bytes */
+  void* arena;                         /* arena_bytes (rounded up to the alignment) + scratch_bytes; undefined */
   void* stream;                        /* of stream_create; NULL where `run` is called */
   /* A word of the device's memory, lowered to imm by each RICCI_K_CHECK that does not hold. It is RICCI_NO_CHECK on
    * entry to `run`; `enqueue` sets it and tells `done` what it holds at the end. */
@@ -136,7 +136,7 @@ typedef struct ricci_run_args {
 #define RICCI_NO_CHECK 0xffffffffu
 
 /* Called once, on any thread, after the run has ended and before its event has come. It must not call the backend, and
- * takes `status`. `failed_check`: what the word holds. */
+ * takes `status`. `failed_check`: what the word holds, RICCI_NO_CHECK if the run failed before it began. */
 typedef void (*ricci_done_fn)(void* arg, ricci_status* status, uint32_t failed_check);
 
 enum { RICCI_COPY_TO_DEVICE = 1, RICCI_COPY_FROM_DEVICE = 2, RICCI_COPY_BETWEEN_DEVICES = 3 };
@@ -163,9 +163,10 @@ enum {                                       /* ricci_backend.hdr.flags */
        RICCI_BACKEND_HOST_VISIBLE = 1u << 1, /* the host may read and write what alloc gives */
 };
 
-/* A device. Every function may be called on any thread at any time, but for two with the same stream at once.
+/* A device. Every function may be called on any thread at any time.
  *
- * Where memory is the host's and a run is complete when it returns, all functions of memory and time stay NULL. */
+ * Where memory is the host's and a run is complete when it returns, there is `run`, and all functions of memory and
+ * time stay NULL. Else there is `enqueue`, and all of them (but memory_info) are given. */
 typedef struct ricci_backend {
   ricci_hdr hdr;
   ricci_str kind; /* `cpu` */
@@ -188,41 +189,46 @@ typedef struct ricci_backend {
                             const ricci_plan* plan, ricci_estimate* out);
   const ricci_target* target; /* read at registration; NULL: ricci_target_init */
 
-  /* ---- memory: alloc, free, copy and owns, or none of them: then it is that of the host's allocator hook ---- */
-  uint32_t alignment; /* of what is allocated, a power of two; 0: 64 */
+  /* ---- memory. Without alloc it is that of the host's allocator hook. Stream NULL: in no order; what is allocated may
+   * be used at once by everything, what is freed or copied is in no use any more, a copy is complete when it returns.
+   * A call that would wait for work in whose callback it is made is FAILED_PRECONDITION ---- */
+  uint32_t alignment; /* of what is allocated, a power of two from 16 on; 0: 64 */
   uint32_t reserved0;
   /* Memory that work enqueued to `stream` from here on may use; `bytes` is not 0. RESOURCE_EXHAUSTED says how much was
-   * wanted and how much there is. */
+   * wanted and how much there is; memory whose free has not been executed may count as used. */
   ricci_status* (*alloc)(void* self, uint64_t bytes, void* stream, void** out);
-  /* Once all that was enqueued to `stream` before has ended; returns at once. */
+  /* All that one alloc gave, once what was enqueued to `stream` before has ended; returns at once. Uses in other
+   * streams have been waited for. */
   void (*free)(void* self, void* p, uint64_t bytes, void* stream);
-  /* In the order of its stream. Memory of the host is used before it returns, only: so FROM_DEVICE waits for what was
-   * enqueued before. Its failure leaves dst undefined; one that comes later is that of `done` of what uses dst. */
-  ricci_status* (*copy)(void* self, const ricci_copy_args* a);
-  /* Whether these bytes are memory of this device, which of 0 bytes none is. */
+  /* In the order of its stream; `bytes` is not 0. Memory of the host is used before it returns, only: so FROM_DEVICE
+   * waits for what was enqueued before. *event (which may be NULL; not for FROM_DEVICE) is its end. A failure that
+   * comes later is that of what reads dst, until dst is written anew. */
+  ricci_status* (*copy)(void* self, const ricci_copy_args* a, void** event);
+  /* Whether all these bytes (at least one) are memory of this device, from alloc until free is called. */
   uint32_t (*owns)(void* self, const void* p, uint64_t bytes);
   ricci_status* (*memory_info)(void* self, uint64_t* total_bytes, uint64_t* free_bytes); /* may be NULL */
 
-  /* ---- time: all of them or none; none without memory of its own ---- */
+  /* ---- time. Events are those of this device, but for stream_wait ---- */
   void* native_context; /* for library lowerings (CUcontext) */
   ricci_status* (*stream_create)(void* self, void** out);
   void (*stream_drop)(void* self, void* stream); /* waits until it is empty; never one that was wrapped */
-  /* What is enqueued from here on begins after the event, of any backend of this kind. */
+  /* What is enqueued from here on begins after the event, of any device of this kind. */
   ricci_status* (*stream_wait)(void* self, void* stream, void* event);
   /* A new event: all that was enqueued before has ended. */
   ricci_status* (*event_record)(void* self, void* stream, void** event);
   void (*event_drop)(void* self, void* event); /* whether it has come or not */
   ricci_status* (*event_query)(void* self, void* event, uint32_t* come);
-  /* Returns when it has come. FAILED_PRECONDITION within a callback of work that it waits for. */
+  /* Returns when it has come. Failures of the work are not told here. */
   ricci_status* (*event_wait)(void* self, void* event);
   /* Starts a run in the order of a->stream; *event is its end. After a failure nothing has been enqueued, and `done` is
-   * not called. */
+   * not called. No two runs that may overlap share an arena or the word of the failed check. What a->cancel leads to
+   * lives until `done` is called; code, tables and states of library calls outlive it. */
   ricci_status* (*enqueue)(void* code, const ricci_run_args* a, ricci_done_fn done, void* arg, void** event);
 } ricci_backend;
 
 /* Adds a device. Call from a plugin's attach. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_backend_register(ricci_ctx* c, const ricci_backend* b);
-/* The hooks of the context with defaults filled in (no member NULL but parallel_for and log); borrowed. */
+/* The hooks of the context with defaults filled in (only alloc and free are never NULL); borrowed. */
 RICCI_API const ricci_hooks* ricci_context_hooks(const ricci_ctx* c);
 
 #ifdef __cplusplus

@@ -9,7 +9,8 @@ extern "C" {
 
 enum { RICCI_LOG_DEBUG = 0, RICCI_LOG_INFO = 1, RICCI_LOG_WARNING = 2, RICCI_LOG_ERROR = 3 };
 
-/* Every member may be NULL: malloc, the CPU plugin's own pool, no log. Hooks outlive every object of the context. */
+/* Every member may be NULL: malloc, the CPU plugin's own pool, no log, the devices' own memory. Hooks outlive every
+ * object of the context. */
 typedef struct ricci_hooks {
   ricci_hdr hdr;
   void* alloc_self;
@@ -21,6 +22,12 @@ typedef struct ricci_hooks {
   void (*parallel_for)(void* self, int64_t n, void (*fn)(void* arg, int64_t i), void* arg);
   void* log_self;
   void (*log)(void* self, uint32_t level, const char* msg, size_t len);
+  /* Memory of devices that have memory of their own, in place of the backend's alloc and free; both or neither. The
+   * contract is theirs (ricci/backend.h): the same driver's memory, aligned, in the order of the native stream. */
+  void* device_self;
+  ricci_status* (*device_alloc)(void* self, ricci_device* d, uint64_t bytes, uint64_t alignment, void* stream,
+                                void** out);
+  void (*device_free)(void* self, ricci_device* d, void* p, uint64_t bytes, void* stream);
 } ricci_hooks;
 
 typedef struct ricci_context_opts {

@@ -12,11 +12,12 @@ enum {
 
 typedef struct ricci_compile_opts {
   ricci_hdr hdr;
-  ricci_device* device;  /* NULL = device 0 */
-  const uint8_t* donate; /* [n_donate]: 1 = the run may reuse the memory of this argument for a result */
+  ricci_device* const* devices; /* NULL = device 0 */
+  const uint8_t* donate;        /* [n_donate]: 1 = the run may reuse the memory of this argument for a result */
   /* 0 = the default of the device (`cpu`: 2), 1 = compile fast (`cpu`: code generation is 1.7 to 7 times as fast, the
    * code runs up to 1.7 times as long), 2, 3 */
   uint32_t n_donate, opt_level;
+  uint32_t n_devices, reserved0; /* 0 or 1 today */
   /* Called between stages with (done, total); return 0 to cancel. May be NULL. */
   uint32_t (*progress)(void* self, uint32_t done, uint32_t total);
   void* progress_self;
@@ -25,6 +26,22 @@ typedef struct ricci_compile_opts {
    * INVALID_ARGUMENT with a list of all. */
   ricci_str passes, skip;
 } ricci_compile_opts;
+static inline ricci_compile_opts ricci_compile_opts_default(void) {
+  ricci_compile_opts o = {
+      {sizeof(ricci_compile_opts), 0, NULL}, NULL, NULL, 0, 0, 0, 0, NULL, NULL, {NULL, 0}, {NULL, 0}};
+  return o;
+}
+
+typedef struct ricci_run_opts {
+  ricci_hdr hdr;
+  ricci_stream* stream;   /* of the executable's device; NULL: the device's own */
+  const uint32_t* cancel; /* once this word is not 0 the run ends soon, with CANCELLED; it lives until the run ends */
+  uint64_t deadline_ns;   /* of CLOCK_MONOTONIC: once it has passed the run ends soon, DEADLINE_EXCEEDED; 0: none */
+} ricci_run_opts;
+static inline ricci_run_opts ricci_run_opts_default(void) {
+  ricci_run_opts o = {{sizeof(ricci_run_opts), 0, NULL}, NULL, NULL, 0};
+  return o;
+}
 
 typedef struct ricci_executable_stats {
   ricci_hdr hdr;
@@ -39,10 +56,17 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_compile(const ricci_program* f, co
                                                       ricci_executable** out);
 RICCI_API ricci_executable* ricci_executable_retain(ricci_executable* x);
 RICCI_API void ricci_executable_release(ricci_executable* x);
-/* Runs to the end. in[n_in] are borrowed (donated ones that had one reference lose their data); out[n_out] are new.
- * Safe from several threads at once. */
+/* Runs to the end. in[n_in] are borrowed (donated ones that had one reference lose their data); out[n_out] are new. `o`
+ * may be NULL. Safe from several threads at once. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_executable_run(const ricci_executable* x, ricci_array* const* in,
-                                                             uint32_t n_in, ricci_array** out, uint32_t n_out);
+                                                             uint32_t n_in, ricci_array** out, uint32_t n_out,
+                                                             const ricci_run_opts* o);
+/* Starts a run and returns; its results are used at once like any others. What can be seen beforehand is an error here,
+ * and then nothing has begun and nothing is donated. A failure that comes later is told by the results and by donated
+ * arguments when they are waited for or used, and by what uses the results; nothing else is touched. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_executable_enqueue(const ricci_executable* x, ricci_array* const* in,
+                                                                 uint32_t n_in, ricci_array** out, uint32_t n_out,
+                                                                 const ricci_run_opts* o);
 RICCI_API void ricci_executable_info(const ricci_executable* x, ricci_executable_stats* out);
 RICCI_API void ricci_executable_signature(const ricci_executable* x, uint32_t* n_params, const ricci_type** params,
                                           uint32_t* n_results, const ricci_type** results); /* borrowed from x */
@@ -60,17 +84,21 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_executable_dump(const ricci_execut
 RICCI_API int32_t ricci_executable_alias(const ricci_executable* x, uint32_t result);
 
 /* A call with bound pointers: arguments first (slot 0 ..), then results. It owns its working memory; one thread at a
- * time. */
+ * time. Its release waits for nothing: a run that is under way goes on. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_call_create(const ricci_executable* x, ricci_call** out);
-/* `bytes` must be the size of the slot's type; `ptr` stays the caller's and needs the alignment of its element.
+/* `bytes` must be the size of the slot's type; `ptr` is memory of the device (on `ref` and `cpu` of the host), stays
+ * the caller's and needs the alignment of its element.
  *
  * Which memory may be shared: arguments with arguments, in any way; and result i with argument
  * ricci_executable_alias(x, i), where both are the same pointer, if no other slot touches that memory. Every other
  * overlap makes ricci_call_run return INVALID_ARGUMENT if the program was compiled with RICCI_COMPILE_CHECKED; without
  * it nothing is checked, and what the results hold is undefined. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_call_bind(ricci_call* k, uint32_t slot, void* ptr, uint64_t bytes);
-/* No allocation, lock or reference count. Every slot must be bound. */
+/* Runs to the end. No allocation, lock or reference count on `ref` and `cpu`. Every slot must be bound. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_call_run(ricci_call* k);
+/* Starts a run; *event (which may be NULL) is its end and tells its failure. `o` may be NULL. What is bound must stay
+ * until then; runs of one call follow each other. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_call_enqueue(ricci_call* k, const ricci_run_opts* o, ricci_event** event);
 RICCI_API void ricci_call_release(ricci_call* k);
 
 #ifdef __cplusplus

@@ -95,7 +95,9 @@ enum {                                         /* ricci_lowering.hdr.flags */
 
 typedef struct ricci_library_plan { /* filled by plan(), once per call site */
   ricci_hdr hdr;
-  void* state; /* the plugin's; freed with drop_state */
+  ricci_device* device; /* in: that it is planned for */
+  void* native_context; /* in: of that device (CUcontext); NULL on `ref` and `cpu` */
+  void* state;          /* the plugin's; freed with drop_state */
   uint64_t workspace_bytes;
   int64_t tasks; /* launch runs once for each task in [0, tasks), concurrently; a fixed number for given types; 0 = 1 */
   uint64_t flops;         /* floating operations of one call, all tasks together, for statistics */

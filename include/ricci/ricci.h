@@ -8,6 +8,7 @@
 #include "ricci/device.h"
 #include "ricci/executable.h"
 #include "ricci/plugin.h"
+#include "ricci/stream.h"
 #include "ricci/transform.h"
 #ifdef __cplusplus
 extern "C" {

@@ -1,6 +1,9 @@
 // ricci/array.h: arrays.
+#include "ricci/array.h"
+
 #include "api/arguments.h"
-#include "runtime/array.h"
+#include "base/abi_struct.h"
+#include "runtime/device_put.h"
 
 using namespace ricci;
 using api::Arguments;
@@ -15,24 +18,47 @@ absl::Status CheckType(Arguments args, const ricci_device* d, ricci_type t) {
   return args.Wrong("type ", t, " is not known to the context of the device");
 }
 
+absl::StatusOr<ricci_array_opts> Options(Arguments args, const ricci_device* d, const ricci_array_opts* given) {
+  if (given == nullptr) return ricci_array_opts_default();
+  RICCI_ASSIGN(const ricci_array_opts o, base::ReadStruct(given, "array options"));
+  if (o.hdr.flags & ~uint32_t{RICCI_ARRAY_UNCOMMITTED}) {
+    return base::InvalidArgument("array options: unknown flags in hdr.flags ", o.hdr.flags,
+                                 "; known: 1 (RICCI_ARRAY_UNCOMMITTED)");
+  }
+  if (o.memory_kind != RICCI_MEMORY_DEVICE) {
+    return base::InvalidArgument("array options: device ", FromAbi(d)->Name(), " has no memory of kind ", o.memory_kind,
+                                 "; known: 0 (RICCI_MEMORY_DEVICE)");
+  }
+  if (o.stream != nullptr && FromAbi(o.stream)->device() != FromAbi(d)) {
+    return args.Wrong("the stream is of device ", FromAbi(o.stream)->device()->Name(), ", not ", FromAbi(d)->Name());
+  }
+  return o;
+}
+
+void Give(base::Ref<Array> array, const ricci_array_opts& o, ricci_array** out) {
+  if (o.hdr.flags & RICCI_ARRAY_UNCOMMITTED) array->set_committed(false);
+  *out = runtime::Abi(array.Detach());
+}
+
 }  // namespace
 
 extern "C" {
 
-ricci_status* ricci_array_from_host(ricci_device* d, ricci_type t, const void* data, ricci_array** out) {
+ricci_status* ricci_array_from_host(ricci_device* d, ricci_type t, const void* data, const ricci_array_opts* opts,
+                                    ricci_array** out) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"d", d}, {"out", out}}));
     RICCI_TRY(CheckType(args, d, t));
     RICCI_TRY(args.Array("data", data, FromAbi(d)->context->types().Get(t).bytes));
-    auto array = Array::Create(FromAbi(d), t);
-    if (array->bytes() != 0) std::memcpy(array->data(), data, array->bytes());
-    *out = runtime::Abi(array.Detach());
+    RICCI_ASSIGN(const ricci_array_opts o, Options(args, d, opts));
+    RICCI_ASSIGN(auto array, runtime::FromHost(FromAbi(d), t, data, o.stream == nullptr ? nullptr : FromAbi(o.stream)));
+    Give(std::move(array), o, out);
     return absl::OkStatus();
   });
 }
 
 ricci_status* ricci_array_wrap(ricci_device* d, ricci_type t, void* data, void (*drop)(void* arg), void* arg,
-                               ricci_array** out) {
+                               const ricci_array_opts* opts, ricci_array** out) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"d", d}, {"data", data}, {"out", out}}));
     RICCI_TRY(CheckType(args, d, t));
@@ -41,7 +67,26 @@ ricci_status* ricci_array_wrap(ricci_device* d, ricci_type t, void* data, void (
     if (reinterpret_cast<uintptr_t>(data) % align != 0) {
       return args.Wrong("data of ", ToText(type), " is not aligned to ", base::Count(align, "byte"));
     }
-    *out = runtime::Abi(Array::Wrap(FromAbi(d), t, data, drop, arg).Detach());
+    RICCI_TRY(FromAbi(d)->CheckOwns(data, type.bytes, "ricci_array_wrap: data"));
+    RICCI_ASSIGN(const ricci_array_opts o, Options(args, d, opts));
+    Give(Array::Wrap(FromAbi(d), t, data, drop, arg), o, out);
+    return absl::OkStatus();
+  });
+}
+
+ricci_status* ricci_device_put(const ricci_array* a, ricci_device* d, ricci_array** out) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"a", a}, {"d", d}, {"out", out}}));
+    const Array& array = *FromAbi(a);
+    if (array.device()->context != FromAbi(d)->context) return args.Wrong("a and d are of two contexts");
+    if (array.device() == FromAbi(d) && array.committed()) {
+      array.Retain();
+      *out = runtime::Abi(&array);
+      return absl::OkStatus();
+    }
+    if (array.data() == nullptr) return array.Wait("ricci_device_put");
+    RICCI_ASSIGN(auto copy, runtime::DevicePut(array, FromAbi(d)));
+    *out = runtime::Abi(copy.Detach());
     return absl::OkStatus();
   });
 }
@@ -54,22 +99,37 @@ ricci_status* ricci_array_copy_to_host(const ricci_array* a, void* dst, size_t b
     if (bytes != array.bytes()) {
       return args.Wrong(ToText(array.type()), " has ", base::Count(array.bytes(), "byte"), ", not ", bytes);
     }
-    const void* data = array.data();
-    if (data == nullptr) {
-      return absl::FailedPreconditionError(
-          base::Cat("ricci_array_copy_to_host: the array was donated to a run and has no data any more"));
-    }
-    if (bytes != 0) std::memcpy(dst, data, bytes);
-    return absl::OkStatus();
+    return runtime::CopyToHost(array, dst, "ricci_array_copy_to_host");
   });
 }
 
+ricci_status* ricci_array_wait(const ricci_array* a) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"a", a}}));
+    return FromAbi(a)->Wait("ricci_array_wait");
+  });
+}
+
+// What cannot be asked is as good as ready: whoever waits is told why.
+uint32_t ricci_array_is_ready(const ricci_array* a) { return a == nullptr || FromAbi(a)->IsReady().value_or(true); }
+uint32_t ricci_array_is_committed(const ricci_array* a) { return a != nullptr && FromAbi(a)->committed(); }
 ricci_type ricci_array_type(const ricci_array* a) { return a == nullptr ? 0 : FromAbi(a)->type_id(); }
 uint64_t ricci_array_bytes(const ricci_array* a) { return a == nullptr ? 0 : FromAbi(a)->bytes(); }
-const void* ricci_array_data(const ricci_array* a) { return a == nullptr ? nullptr : FromAbi(a)->data(); }
+
+const void* ricci_array_data(const ricci_array* a) {
+  if (a == nullptr || !FromAbi(a)->device()->host_visible) return nullptr;
+  if (FromAbi(a)->device()->host_memory) return FromAbi(a)->data();
+  ricci_status* failure = base::AtBorder([&] { return FromAbi(a)->Wait(""); });
+  if (failure == nullptr) return FromAbi(a)->data();
+  ricci_status_free(failure);
+  return nullptr;
+}
+
+void* ricci_array_device_data(const ricci_array* a) { return a == nullptr ? nullptr : FromAbi(a)->data(); }
 ricci_device* ricci_array_device(const ricci_array* a) {
   return a == nullptr ? nullptr : runtime::Abi(FromAbi(a)->device());
 }
+uint32_t ricci_array_shard_count(const ricci_array* a) { return a == nullptr ? 0 : 1; }
 
 ricci_array* ricci_array_retain(ricci_array* a) {
   if (a != nullptr) FromAbi(a)->Retain();

@@ -5,6 +5,8 @@
 #include "runtime/context.h"
 
 using namespace ricci;
+using api::Arguments;
+using api::Border;
 using runtime::FromAbi;
 
 extern "C" {
@@ -28,7 +30,17 @@ void ricci_device_info(const ricci_device* d, ricci_device_desc* out) {
   desc.name = device.backend.name;
   desc.ordinal = device.ordinal;
   desc.workers = device.backend.workers;
+  desc.host_memory = device.host_memory;
+  desc.host_visible = device.host_visible;
+  desc.alignment = static_cast<uint32_t>(device.alignment);
   base::WriteStruct(out, desc);
+}
+
+ricci_status* ricci_device_memory(const ricci_device* d, uint64_t* total_bytes, uint64_t* free_bytes) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"d", d}, {"total_bytes", total_bytes}, {"free_bytes", free_bytes}}));
+    return FromAbi(d)->MemoryInfo(total_bytes, free_bytes);
+  });
 }
 
 void ricci_target_init(ricci_target* t) {

@@ -30,7 +30,14 @@ absl::StatusOr<runtime::CompileOptions> Options(const ricci_compile_opts* given,
                                  base::Count(f.n_params(), "parameter"));
   }
   if (o.n_donate != 0 && o.donate == nullptr) return base::InvalidArgument("compile options: donate is NULL");
-  options.device = o.device == nullptr ? nullptr : FromAbi(o.device);
+  if (o.n_devices > 1) {
+    return absl::UnimplementedError(
+        base::Cat("compile options: n_devices is ", o.n_devices, "; a program runs on one device today"));
+  }
+  if (o.n_devices != 0 && (o.devices == nullptr || o.devices[0] == nullptr)) {
+    return base::InvalidArgument("compile options: devices is NULL, or its first device");
+  }
+  for (uint32_t i = 0; i < o.n_devices; ++i) options.devices.push_back(FromAbi(o.devices[i]));
   options.donate = api::Span(o.donate, o.n_donate);
   RICCI_ASSIGN(options.stages,
                pass::ChooseStages(api::View(o.passes.ptr, o.passes.len), api::View(o.skip.ptr, o.skip.len)));
@@ -42,6 +49,37 @@ absl::StatusOr<runtime::CompileOptions> Options(const ricci_compile_opts* given,
     };
   }
   return options;
+}
+
+absl::StatusOr<runtime::RunOptions> Options(const ricci_run_opts* given, const runtime::CompiledCode& code) {
+  runtime::RunOptions options;
+  if (given == nullptr) return options;
+  RICCI_ASSIGN(const ricci_run_opts o, base::ReadStruct(given, "run options"));
+  if (o.hdr.flags != 0) {
+    return base::InvalidArgument("run options: unknown flags in hdr.flags ", o.hdr.flags, "; none are known");
+  }
+  if (o.stream != nullptr) options.stream = FromAbi(o.stream);
+  if (o.stream != nullptr && options.stream->device() != code.device()) {
+    return base::InvalidArgument("run options: the stream is of device ", options.stream->device()->Name(),
+                                 ", but program ", code.program().name, " was compiled for ", code.device()->Name());
+  }
+  options.cancel = o.cancel;
+  options.deadline_ns = o.deadline_ns;
+  return options;
+}
+
+absl::Status CheckRun(Arguments args, const ricci_executable* x, ricci_array* const* in, uint32_t n_in,
+                      ricci_array** out, uint32_t n_out) {
+  RICCI_TRY(args.NotNull({{"x", x}}));
+  const ir::Program& f = FromAbi(x)->code().program();
+  if (n_in != f.n_params()) {
+    return base::InvalidArgument("program ", f.name, " takes ", base::Count(f.n_params(), "argument"), ", not ", n_in);
+  }
+  if (n_out != f.n_results()) {
+    return base::InvalidArgument("program ", f.name, " gives ", base::Count(f.n_results(), "result"), ", not ", n_out);
+  }
+  RICCI_TRY(args.Array("in", in, n_in));
+  return args.Array("out", out, n_out);
 }
 
 }  // namespace
@@ -69,21 +107,20 @@ void ricci_executable_release(ricci_executable* x) {
 }
 
 ricci_status* ricci_executable_run(const ricci_executable* x, ricci_array* const* in, uint32_t n_in, ricci_array** out,
-                                   uint32_t n_out) {
+                                   uint32_t n_out, const ricci_run_opts* o) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
-    RICCI_TRY(args.NotNull({{"x", x}}));
-    const ir::Program& f = FromAbi(x)->code().program();
-    if (n_in != f.n_params()) {
-      return base::InvalidArgument("program ", f.name, " takes ", base::Count(f.n_params(), "argument"), ", not ",
-                                   n_in);
-    }
-    if (n_out != f.n_results()) {
-      return base::InvalidArgument("program ", f.name, " gives ", base::Count(f.n_results(), "result"), ", not ",
-                                   n_out);
-    }
-    RICCI_TRY(args.Array("in", in, n_in));
-    RICCI_TRY(args.Array("out", out, n_out));
-    return FromAbi(x)->Run({in, n_in}, {out, n_out});
+    RICCI_TRY(CheckRun(args, x, in, n_in, out, n_out));
+    RICCI_ASSIGN(const runtime::RunOptions options, Options(o, FromAbi(x)->code()));
+    return FromAbi(x)->Run({in, n_in}, {out, n_out}, options);
+  });
+}
+
+ricci_status* ricci_executable_enqueue(const ricci_executable* x, ricci_array* const* in, uint32_t n_in,
+                                       ricci_array** out, uint32_t n_out, const ricci_run_opts* o) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(CheckRun(args, x, in, n_in, out, n_out));
+    RICCI_ASSIGN(const runtime::RunOptions options, Options(o, FromAbi(x)->code()));
+    return FromAbi(x)->Enqueue({in, n_in}, {out, n_out}, options);
   });
 }
 
@@ -120,7 +157,8 @@ ricci_status* ricci_executable_dump(const ricci_executable* x, const char* stage
 ricci_status* ricci_call_create(const ricci_executable* x, ricci_call** out) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"x", x}, {"out", out}}));
-    *out = reinterpret_cast<ricci_call*>(new BoundCall(base::Ref<const runtime::Executable>(FromAbi(x))));
+    RICCI_ASSIGN(auto call, BoundCall::Create(base::Ref<const runtime::Executable>(FromAbi(x))));
+    *out = reinterpret_cast<ricci_call*>(call.release());
     return absl::OkStatus();
   });
 }
@@ -135,6 +173,16 @@ ricci_status* ricci_call_bind(ricci_call* k, uint32_t slot, void* ptr, uint64_t 
 ricci_status* ricci_call_run(ricci_call* k) {
   if (k != nullptr) return FromAbi(k)->Run();
   return Border(__func__, [&](Arguments args) { return args.NotNull({{"k", k}}); });
+}
+
+ricci_status* ricci_call_enqueue(ricci_call* k, const ricci_run_opts* o, ricci_event** event) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"k", k}}));
+    RICCI_ASSIGN(const runtime::RunOptions options, Options(o, FromAbi(k)->code()));
+    RICCI_ASSIGN(runtime::EventRef end, FromAbi(k)->Enqueue(options));
+    if (event != nullptr) *event = runtime::Abi(end.Detach());
+    return absl::OkStatus();
+  });
 }
 
 void ricci_call_release(ricci_call* k) { delete FromAbi(k); }

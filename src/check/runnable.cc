@@ -4,6 +4,7 @@
 
 #include "base/status_abi.h"
 #include "ir/program.h"
+#include "ricci/array.h"
 #include "ricci/transform.h"
 #include "transform/vmap.h"
 
@@ -15,6 +16,37 @@ void* DataOf(Bytes& b) {
   b.reserve(1);
   return b.data();
 }
+
+// Bytes where a call on a device can be bound to them: there, or in an array with a copy of them.
+class BoundMemory {
+ public:
+  BoundMemory(ricci_device* device, ricci_type type, Bytes& bytes) : device_(device), type_(type), bytes_(bytes) {}
+
+  absl::Status BindTo(ricci_call* call, uint32_t slot) {
+    ricci_device_desc desc{};
+    desc.hdr.size = sizeof desc;
+    ricci_device_info(device_, &desc);
+    void* place = DataOf(bytes_);
+    if (desc.host_memory == 0) {
+      ricci_array* array = nullptr;
+      RICCI_TRY(base::FromAbi(ricci_array_from_host(device_, type_, place, nullptr, &array)));
+      array_ = {array, ricci_array_release};
+      RICCI_TRY(base::FromAbi(ricci_array_wait(array)));
+      place = ricci_array_device_data(array);
+    }
+    return base::FromAbi(ricci_call_bind(call, slot, place, bytes_.size()));
+  }
+  absl::Status ReadBack() {
+    if (array_ == nullptr) return absl::OkStatus();
+    return base::FromAbi(ricci_array_copy_to_host(array_.get(), bytes_.data(), bytes_.size()));
+  }
+
+ private:
+  ricci_device* device_;
+  ricci_type type_;
+  Bytes& bytes_;
+  std::shared_ptr<ricci_array> array_;
+};
 
 absl::Status Interpret(const pass::Lowered& lowered, std::vector<Bytes>& in, std::vector<Bytes>& out, uint8_t fill) {
   const kernel::KernelViews kernels(lowered.kernels);
@@ -79,7 +111,8 @@ absl::StatusOr<Runnable::Call> Runnable::Compiled(ricci_device* device) {
   }
   ricci_compile_opts options{};
   options.hdr.size = sizeof options;
-  options.device = device;
+  options.devices = &device;
+  options.n_devices = 1;
   ricci_executable* executable = nullptr;
   RICCI_TRY(base::FromAbi(ricci_compile(program(), &options, &executable)));
   ricci_call* call = nullptr;
@@ -89,14 +122,16 @@ absl::StatusOr<Runnable::Call> Runnable::Compiled(ricci_device* device) {
   return calls_.emplace_back(device, Call(call, ricci_call_release)).second;
 }
 
-// A bound call, since it writes results into memory of ours.
+// A bound call, since it writes results into memory that we have filled.
 absl::Status Runnable::RunInto(ricci_device* device, std::vector<Bytes>& in, std::vector<Bytes>& out) {
   RICCI_ASSIGN(const Call call, Compiled(device));
-  uint32_t slot = 0;
-  for (std::vector<Bytes>* side : {&in, &out}) {
-    for (Bytes& b : *side) RICCI_TRY(base::FromAbi(ricci_call_bind(call.get(), slot++, DataOf(b), b.size())));
-  }
-  return base::FromAbi(ricci_call_run(call.get()));
+  std::vector<BoundMemory> bound;
+  for (size_t i = 0; i < in.size(); ++i) bound.emplace_back(device, params()[i].id, in[i]);
+  for (size_t i = 0; i < out.size(); ++i) bound.emplace_back(device, results()[i].id, out[i]);
+  for (uint32_t slot = 0; slot < bound.size(); ++slot) RICCI_TRY(bound[slot].BindTo(call.get(), slot));
+  RICCI_TRY(base::FromAbi(ricci_call_run(call.get())));
+  for (size_t i = in.size(); i < bound.size(); ++i) RICCI_TRY(bound[i].ReadBack());
+  return absl::OkStatus();
 }
 
 absl::Status Runnable::RunOptimized(std::vector<Bytes>& in, std::vector<Bytes>& out, uint8_t fill) {

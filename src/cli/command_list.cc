@@ -72,14 +72,30 @@ void Primitives(const Session& session, const Arguments& arguments) {
   if (!missed.empty()) throw Failure(missed[0] + ": no such primitive; `ricci primitives` lists them");
 }
 
+// Nothing, where the device does not tell.
+std::string MemoryText(const ricci_device* d) {
+  uint64_t total = 0, free = 0;
+  if (ricci_status* s = ricci_device_memory(d, &total, &free)) {
+    ricci_status_free(s);
+    return "";
+  }
+  constexpr double kGiB = 1 << 30;
+  char text[80];
+  std::snprintf(text, sizeof text, ", %.1f of %.1f GiB free", static_cast<double>(free) / kGiB,
+                static_cast<double>(total) / kGiB);
+  return text;
+}
+
 void Devices(const Session& session, const Arguments& arguments) {
   if (!arguments.operands().empty()) throw UsageError("takes no `" + arguments.operands()[0] + "`");
   for (uint32_t i = 0; i < ricci_device_count(session.context()); ++i) {
     ricci_device_desc desc{};
     desc.hdr.size = sizeof desc;
-    ricci_device_info(ricci_device_get(session.context(), i), &desc);
-    std::printf("%u: %.*s, %.*s, %u threads\n", i, static_cast<int>(desc.kind.len), desc.kind.ptr,
-                static_cast<int>(desc.name.len), desc.name.ptr, desc.workers);
+    ricci_device* const device = ricci_device_get(session.context(), i);
+    ricci_device_info(device, &desc);
+    std::printf("%u: %.*s:%d, %.*s, %u thread%s%s\n", i, static_cast<int>(desc.kind.len), desc.kind.ptr, desc.ordinal,
+                static_cast<int>(desc.name.len), desc.name.ptr, desc.workers, desc.workers == 1 ? "" : "s",
+                MemoryText(device).c_str());
   }
 }
 

@@ -26,7 +26,7 @@ void Run(const Session& session, const Arguments& arguments) {
   std::vector<ricci_array*> in, out(s.results.size());
   for (const Array& a : inputs) in.push_back(a.get());
   Check(ricci_executable_run(x.get(), in.data(), static_cast<uint32_t>(in.size()), out.data(),
-                             static_cast<uint32_t>(out.size())));
+                             static_cast<uint32_t>(out.size()), nullptr));
   std::vector<Array> results;
   for (ricci_array* a : out) results.push_back(Own(a));
   for (size_t i = 0; i < results.size(); ++i) {

@@ -38,7 +38,7 @@ Array Random(const TypeInfo& type, ricci_type id, ricci_device* device, std::mt1
     std::memcpy(bytes.data() + at, &bits, size);
   }
   ricci_array* out = nullptr;
-  Check(ricci_array_from_host(device, id, bytes.data(), &out));
+  Check(ricci_array_from_host(device, id, bytes.data(), nullptr, &out));
   return Own(out);
 }
 
@@ -59,12 +59,12 @@ Array Literal(const Session& session, ricci_type type, const std::string& text, 
   const Program p = ParseLiteral(session, type, text, origin);
   const Executable x = Compile(p.get(), session.Device("ref"), 0);
   ricci_array* raw = nullptr;
-  Check(ricci_executable_run(x.get(), nullptr, 0, &raw, 1));
+  Check(ricci_executable_run(x.get(), nullptr, 0, &raw, 1, nullptr));
   const Array value = Own(raw);
   std::vector<unsigned char> bytes(ricci_array_bytes(raw));
   Check(ricci_array_copy_to_host(raw, bytes.data(), bytes.size()));
   ricci_array* out = nullptr;
-  Check(ricci_array_from_host(device, type, bytes.data(), &out));
+  Check(ricci_array_from_host(device, type, bytes.data(), nullptr, &out));
   return Own(out);
 }
 

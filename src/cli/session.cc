@@ -104,7 +104,8 @@ Executable Compile(const ricci_program* p, ricci_device* device, uint32_t opt_le
                    std::string_view skip) {
   ricci_compile_opts options{};
   options.hdr.size = sizeof options;
-  options.device = device;
+  options.devices = &device;
+  options.n_devices = 1;
   options.opt_level = opt_level;
   options.passes = {passes.data(), passes.size()};
   options.skip = {skip.data(), skip.size()};

@@ -16,7 +16,6 @@
 namespace ricci::inline v0::pass {
 namespace {
 
-constexpr uint64_t kAlign = 64;
 constexpr size_t kChosen = 1024;  // buffers placed by size
 
 struct Life {
@@ -53,14 +52,20 @@ std::vector<Life> Lives(const kernel::Plan& plan) {
   return lives;
 }
 
-uint64_t BytesOf(const ricci_plan_buffer& b) { return (std::max<uint64_t>(b.bytes, 1) + kAlign - 1) / kAlign * kAlign; }
+// What a buffer takes, rounded up to the alignment of the device's memory.
+struct Sizes {
+  uint64_t alignment;
+  uint64_t operator()(const ricci_plan_buffer& b) const {
+    return (std::max<uint64_t>(b.bytes, 1) + alignment - 1) / alignment * alignment;
+  }
+};
 
 // Offsets below are sums of sizes: none exceeds the sum of all.
-absl::Status CheckSum(const kernel::Plan& plan, std::span<const Life> lives) {
+absl::Status CheckSum(const kernel::Plan& plan, std::span<const Life> lives, Sizes bytes_of) {
   constexpr uint64_t kMost = uint64_t{1} << 62;
   uint64_t sum = 0;
   for (const Life& l : lives) {
-    sum += BytesOf(plan.buffers[l.buffer]);  // each is at most 2^62 and a bit
+    sum += bytes_of(plan.buffers[l.buffer]);  // each is at most 2^62 and a bit
     if (sum > kMost) {
       return absl::ResourceExhaustedError("plan: the intermediate values take more than 2^62 bytes of working memory");
     }
@@ -69,18 +74,18 @@ absl::Status CheckSum(const kernel::Plan& plan, std::span<const Life> lives) {
 }
 
 // Each at the lowest offset where it meets no other; the order of `lives` is that of choice. Quadratic.
-uint64_t PlaceInOrder(kernel::Plan& plan, std::span<const Life> lives) {
+uint64_t PlaceInOrder(kernel::Plan& plan, std::span<const Life> lives, Sizes bytes_of) {
   uint64_t end = 0;
   std::vector<Life> placed;  // by offset
   for (const Life& life : lives) {
     ricci_plan_buffer& buffer = plan.buffers[life.buffer];
-    const uint64_t bytes = BytesOf(buffer);
+    const uint64_t bytes = bytes_of(buffer);
     uint64_t offset = 0;
     for (const Life& before : placed) {
       const ricci_plan_buffer& other = plan.buffers[before.buffer];
       if (before.first > life.last || life.first > before.last) continue;
       if (other.offset >= offset + bytes) break;
-      offset = std::max(offset, other.offset + BytesOf(other));
+      offset = std::max(offset, other.offset + bytes_of(other));
     }
     buffer.offset = offset;
     end = std::max(end, offset + bytes);
@@ -138,29 +143,29 @@ class FreeList {
 };
 
 // In the order of time, from `begin` on; what has died makes room. Log-linear.
-uint64_t PlaceByTime(kernel::Plan& plan, std::vector<Life> lives, uint64_t begin) {
+uint64_t PlaceByTime(kernel::Plan& plan, std::vector<Life> lives, uint64_t begin, Sizes bytes_of) {
   std::stable_sort(lives.begin(), lives.end(), [](const Life& a, const Life& b) { return a.first < b.first; });
   std::multimap<uint32_t, uint32_t> living;  // last step -> buffer
   FreeList free(begin);
   for (const Life& life : lives) {
     while (!living.empty() && living.begin()->first < life.first) {
       const ricci_plan_buffer& dead = plan.buffers[living.begin()->second];
-      free.Give(dead.offset, BytesOf(dead));
+      free.Give(dead.offset, bytes_of(dead));
       living.erase(living.begin());
     }
     ricci_plan_buffer& buffer = plan.buffers[life.buffer];
-    buffer.offset = free.Take(BytesOf(buffer));
+    buffer.offset = free.Take(bytes_of(buffer));
     living.insert({life.last, life.buffer});
   }
   return free.end();
 }
 
 // No sum of places can wrap where all of them side by side do not: then none of what follows needs care.
-absl::Status CheckSizes(const kernel::Plan& plan) {
+absl::Status CheckSizes(const kernel::Plan& plan, Sizes bytes_of) {
   ricci_exact sum = ricci_exact_of(0);
   for (const ricci_plan_buffer& b : plan.buffers) {
     const bool fits = b.bytes <= uint64_t{RICCI_MAX_DIM};
-    if (fits && b.kind == RICCI_BUFFER_ARENA) sum = sum + static_cast<int64_t>(BytesOf(b));
+    if (fits && b.kind == RICCI_BUFFER_ARENA) sum = sum + static_cast<int64_t>(bytes_of(b));
     int64_t total = 0;
     if (!fits || ricci_exact_narrow(sum, 0, RICCI_MAX_DIM, &total) == 0) {
       return absl::ResourceExhaustedError("buffers: the intermediate values take more than 2^62 bytes");
@@ -171,9 +176,10 @@ absl::Status CheckSizes(const kernel::Plan& plan) {
 
 }  // namespace
 
-absl::Status PlanBuffers(const Options&, Lowered& out) {
+absl::Status PlanBuffers(const Options& options, Lowered& out) {
   kernel::Plan& plan = out.plan;
-  RICCI_TRY(CheckSizes(plan));
+  const Sizes bytes_of{options.alignment};
+  RICCI_TRY(CheckSizes(plan, bytes_of));
   std::vector<Life> lives = Lives(plan);
   std::erase_if(lives, [&](const Life& l) { return plan.buffers[l.buffer].kind != RICCI_BUFFER_ARENA; });
   // What no step touches (an operand that folded away) takes no room.
@@ -181,13 +187,13 @@ absl::Status PlanBuffers(const Options&, Lowered& out) {
     if (l.first == ~0u) plan.buffers[l.buffer].bytes = 0;
   }
   std::erase_if(lives, [](const Life& l) { return l.first == ~0u; });
-  RICCI_TRY(CheckSum(plan, lives));
+  RICCI_TRY(CheckSum(plan, lives, bytes_of));
   std::stable_sort(lives.begin(), lives.end(), [&](const Life& a, const Life& b) {
     return plan.buffers[a.buffer].bytes > plan.buffers[b.buffer].bytes;
   });
   const size_t large = std::min(lives.size(), kChosen);
-  const uint64_t end = PlaceInOrder(plan, std::span(lives).first(large));
-  plan.arena_bytes = PlaceByTime(plan, {lives.begin() + static_cast<ptrdiff_t>(large), lives.end()}, end);
+  const uint64_t end = PlaceInOrder(plan, std::span(lives).first(large), bytes_of);
+  plan.arena_bytes = PlaceByTime(plan, {lives.begin() + static_cast<ptrdiff_t>(large), lives.end()}, end, bytes_of);
   return absl::OkStatus();
 }
 

@@ -237,6 +237,8 @@ class PlanLowering {
   absl::Status Library(Frame& frame, const ir::Equation& eqn, const trace::Op& op, const ricci_lowering& l) {
     ricci_library_plan plan{};
     plan.hdr.size = sizeof plan;
+    plan.device = options_.device;
+    plan.native_context = options_.native_context;
     RICCI_TRY(transform::AtEquation(base::FromAbi(l.library->plan(l.self, op.get(), &plan)), frame.f, eqn, "plan"));
     const auto number = static_cast<uint32_t>(plan_.libraries.size());
     plan_.libraries.push_back({l.library, plan.state, std::max<int64_t>(plan.tasks, 1), op->n_in, op->n_out,

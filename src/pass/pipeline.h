@@ -40,6 +40,9 @@ struct Options {
   Target target;
   bool reference = false;  // no pass: each equation is lowered alone (the oracle)
   VmapMode vmap = VmapMode::kAuto;
+  uint64_t alignment = 64;         // of the device's memory
+  ricci_device* device = nullptr;  // that library calls are planned for
+  void* native_context = nullptr;
   std::span<const uint8_t> donate;   // per parameter
   std::shared_ptr<BodyCosts> costs;  // of held programs, as far as they are known; Lower makes its own
   // The backend's; empty: it gives none, and sizes of arrays decide.

@@ -1,36 +1,49 @@
-// Array: typed data on a device, dense and row-major, in host memory.
+// Array: typed data on a device, dense and row-major.
 //
-// Header and data of a small array are one block, so that a call with handles allocates once per result. The data of a
-// large one is a block of its own: donation hands it to a result without a copy. Memory given by the host (Wrap) is
-// treated like a large one; whoever holds it last calls the host's drop function.
+// In host memory, header and data of a small array are one block, so that a call with handles allocates once per
+// result. All other data is a block of its own, which donation hands to a result without a copy. Memory given by the
+// host (Wrap) is treated like that; whoever holds it last calls the host's drop function.
 #ifndef RICCI_RUNTIME_ARRAY_H_
 #define RICCI_RUNTIME_ARRAY_H_
 #include <atomic>
 
-#include "runtime/context.h"
+#include "runtime/stream.h"
 
 namespace ricci::inline v0::runtime {
 
-inline constexpr size_t kArrayAlign = 64;
+// Memory of a device, and the work that uses it. The events are guarded by the device's mutex; there are none where
+// runs are complete when they return.
+struct Buffer {
+  Device* device;
+  uint32_t memory_kind;
+  uint64_t bytes;
+  std::atomic<void*> data{nullptr};  // NULL: it was donated
+  StreamRef stream;                  // in whose order it was allocated, and is freed
+  EventRef written;                  // NULL: it has been
+  std::vector<EventRef> reads;       // the last one of each stream
+};
 
 class Array final : public base::Shared {
  public:
   using Drop = void (*)(void* arg);
 
-  // Its data is uninitialised.
-  static base::Ref<Array> Create(Device* device, types::TypeId type);
+  // Its data is uninitialised, and for work of `stream` (NULL in host memory).
+  static absl::StatusOr<base::Ref<Array>> Create(Device* device, types::TypeId type, Stream* stream);
   // Takes `data`; on failure (bad_alloc) it stays the caller's.
   static base::Ref<Array> Wrap(Device* device, types::TypeId type, void* data, Drop drop, void* arg);
-
-  Device* device() const { return device_; }
-  types::TypeId type_id() const { return type_; }
-  const types::ArrayType& type() const { return device_->context->types().Get(type_); }
-  uint64_t bytes() const { return bytes_; }
-  // NULL after donation.
-  void* data() const { return data_.load(std::memory_order_acquire); }
-
   // An array without data, to which MoveDataTo gives some.
   static base::Ref<Array> CreateEmpty(Device* device, types::TypeId type);
+
+  Device* device() const { return buffer_.device; }
+  types::TypeId type_id() const { return type_; }
+  const types::ArrayType& type() const { return device()->context->types().Get(type_); }
+  uint64_t bytes() const { return buffer_.bytes; }
+  // In the device's memory, maybe not written yet; NULL after donation.
+  void* data() const { return buffer_.data.load(std::memory_order_acquire); }
+  bool committed() const { return committed_.load(std::memory_order_relaxed); }
+  void set_committed(bool committed) { committed_.store(committed, std::memory_order_relaxed); }
+
+  // ---- donation ----
   // Has its data in a block that another array can take over.
   bool movable() const { return owns_data_ || drop_ != nullptr; }
   // Gives the data of a movable array to an empty one of the same size; false if it is already gone. The caller has
@@ -39,19 +52,33 @@ class Array final : public base::Shared {
   // Gives up the data, as donation does.
   void DropData();
 
+  // ---- time ----
+  // What writes it; NULL: it has been written.
+  EventRef written() const;
+  // `run` writes it from here on, which comes after all that used it before.
+  void SetWritten(EventRef run);
+  // `run` reads it. Never fails: without memory to remember it, it waits.
+  void AddRead(const EventRef& run) const;
+  // What is enqueued to `stream` from here on begins after what writes this array, and if it is to be written after
+  // what reads it.
+  absl::Status Order(const Stream& stream, bool for_writing) const;
+  // Waits until it is written; the failure of that, or FAILED_PRECONDITION after donation, which names who asks.
+  absl::Status Wait(std::string_view who) const;
+  absl::StatusOr<bool> IsReady() const;
+
  private:
   Array(Device* device, types::TypeId type, uint64_t bytes, size_t block_bytes);
   ~Array() override;
   void Destroy() const override;
   static Array* Allocate(Device* device, types::TypeId type, bool with_data);
+  void FreeData(void* data, bool owned, Drop drop);
 
   base::Ref<Context> context_;
-  Device* const device_;
   const types::TypeId type_;
-  bool owns_data_ = false;  // `data_` is a block of its own
-  const uint64_t bytes_;
+  bool owns_data_ = false;  // its data is a block of its own
+  std::atomic<bool> committed_{true};
   const size_t block_bytes_;
-  std::atomic<void*> data_{nullptr};
+  mutable Buffer buffer_;
   Drop drop_ = nullptr;  // of wrapped memory
   void* drop_arg_ = nullptr;
 };

@@ -1,15 +1,24 @@
 #include "runtime/bound_call.h"
 
+#include "absl/cleanup/cleanup.h"
 #include "base/status_abi.h"
 
 namespace ricci::inline v0::runtime {
 
-BoundCall::BoundCall(base::Ref<const Executable> executable)
+absl::StatusOr<std::unique_ptr<BoundCall>> BoundCall::Create(base::Ref<const Executable> executable) {
+  RICCI_ASSIGN(RunFrame * frame, executable->code().NewFrame(nullptr));
+  absl::Cleanup undo = [&, code = &executable->code()] { code->FreeFrame(frame); };
+  std::unique_ptr<BoundCall> call(new BoundCall(std::move(executable), frame));
+  std::move(undo).Cancel();
+  return call;
+}
+
+BoundCall::BoundCall(base::Ref<const Executable> executable, RunFrame* frame)
     : executable_(std::move(executable)),
       code_(executable_->code()),
       n_in_(code_.program().n_params()),
       n_slots_(n_in_ + code_.program().n_results()),
-      frame_(code_.NewFrame()) {}
+      frame_(frame) {}
 
 BoundCall::~BoundCall() { code_.FreeFrame(frame_); }
 
@@ -38,9 +47,10 @@ absl::Status BoundCall::Bind(uint32_t slot, void* p, uint64_t bytes) {
   if (reinterpret_cast<uintptr_t>(p) % align != 0) {
     return base::InvalidArgument("call: ", SlotName(slot), " is not aligned to ", base::Count(align, "byte"));
   }
+  RICCI_TRY(code_.device()->CheckOwns(p, bytes, base::Cat("call: the pointer for ", SlotName(slot))));
   frame_->inputs[slot] = p;
   const bool all = std::find(frame_->inputs, frame_->inputs + n_slots_, nullptr) == frame_->inputs + n_slots_;
-  ready_ = all && !executable_->checked();
+  ready_ = all && !executable_->checked() && code_.device()->host_memory;
   return absl::OkStatus();
 }
 
@@ -59,26 +69,42 @@ absl::Status BoundCall::Overlap(uint32_t a, uint32_t b) const {
   return base::InvalidArgument("call: ", SlotName(a), " and ", SlotName(b), " overlap", hint);
 }
 
+absl::Status BoundCall::CheckOverlap(uint32_t b) const {
+  const auto* end_b = static_cast<const char*>(frame_->inputs[b]) + type(b).bytes;
+  for (uint32_t a = 0; a < b; ++a) {
+    const auto* end_a = static_cast<const char*>(frame_->inputs[a]) + type(a).bytes;
+    if (frame_->inputs[a] < end_b && frame_->inputs[b] < end_a && !MayShare(a, b)) return Overlap(a, b);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status BoundCall::CheckSlots() const {
   for (uint32_t b = 0; b < n_slots_; ++b) {
     if (frame_->inputs[b] == nullptr) {
       return absl::FailedPreconditionError(base::Cat("call: ", SlotName(b), " is not bound"));
     }
-    const auto* end_b = static_cast<const char*>(frame_->inputs[b]) + type(b).bytes;
-    for (uint32_t a = 0; a < b; ++a) {
-      const auto* end_a = static_cast<const char*>(frame_->inputs[a]) + type(a).bytes;
-      if (frame_->inputs[a] < end_b && frame_->inputs[b] < end_a && !MayShare(a, b)) {
-        return Overlap(a, b);
-      }
-    }
+    if (executable_->checked()) RICCI_TRY(CheckOverlap(b));
   }
   return absl::OkStatus();
 }
 
+absl::StatusOr<EventRef> BoundCall::Enqueue(const RunOptions& options) {
+  if (!ready_) RICCI_TRY(CheckSlots());
+  Device& device = *code_.device();
+  options.Set(*frame_);
+  absl::Cleanup reset = [&] { RunOptions().Set(*frame_); };
+  if (device.host_memory) {
+    RICCI_TRY(base::FromAbi(code_.Run(*frame_)));
+    return Event::Come(device.context);
+  }
+  RICCI_ASSIGN(const StreamRef stream, options.StreamOn(device));
+  return code_.Enqueue(*frame_, stream, {});
+}
+
 ricci_status* BoundCall::RunChecked() {
   return base::AtBorder([&]() -> absl::Status {
-    RICCI_TRY(CheckSlots());
-    return base::FromAbi(code_.Run(*frame_));
+    RICCI_ASSIGN(const EventRef run, Enqueue({}));
+    return run->Wait();
   });
 }
 

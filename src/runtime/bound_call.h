@@ -1,28 +1,36 @@
 // BoundCall: an executable with the host's pointers bound once, to be run many times.
 //
-// A run allocates nothing, takes no lock and counts no reference. Slots are the arguments, then the results.
+// Where memory is the host's, a run allocates nothing, takes no lock and counts no reference. Slots are the arguments,
+// then the results.
 #ifndef RICCI_RUNTIME_BOUND_CALL_H_
 #define RICCI_RUNTIME_BOUND_CALL_H_
+#include <memory>
+
 #include "runtime/executable.h"
 
 namespace ricci::inline v0::runtime {
 
 class BoundCall {
  public:
-  explicit BoundCall(base::Ref<const Executable> executable);
+  static absl::StatusOr<std::unique_ptr<BoundCall>> Create(base::Ref<const Executable> executable);
   ~BoundCall();
   BoundCall(const BoundCall&) = delete;
 
+  const CompiledCode& code() const { return code_; }
   absl::Status Bind(uint32_t slot, void* p, uint64_t bytes);
   ricci_status* Run() {
     if (ready_) return code_.Run(*frame_);
     return RunChecked();
   }
+  // The end of the run.
+  absl::StatusOr<EventRef> Enqueue(const RunOptions& options);
 
  private:
+  BoundCall(base::Ref<const Executable> executable, RunFrame* frame);
   const types::ArrayType& type(uint32_t slot) const;
   std::string SlotName(uint32_t slot) const;
   absl::Status CheckSlots() const;
+  absl::Status CheckOverlap(uint32_t slot) const;
   absl::Status Overlap(uint32_t a, uint32_t b) const;
   bool MayShare(uint32_t a, uint32_t b) const;
   ricci_status* RunChecked();
@@ -31,7 +39,7 @@ class BoundCall {
   const CompiledCode& code_;
   const uint32_t n_in_, n_slots_;
   RunFrame* const frame_;  // of this call alone; inputs and outputs are adjacent: one pointer per slot
-  bool ready_ = false;     // all slots are bound and nothing is to be checked at each run
+  bool ready_ = false;     // host memory, all slots are bound and nothing is to be checked at each run
 };
 
 }  // namespace ricci::inline v0::runtime

@@ -9,7 +9,7 @@ namespace {
 void Log(const Context& context, const CompiledCode& code, bool hit) {
   const ricci_executable_stats& s = code.stats();
   std::string line = absl::StrFormat("compile %s key=%016x device=%s %s", std::string(code.program().name),
-                                     code.key().hash, code.device()->kind, hit ? "hit" : "miss");
+                                     code.key().hash, code.device()->Name(), hit ? "hit" : "miss");
   if (!hit) {
     absl::StrAppendFormat(&line, " transform=%.3f ms lower=%.3f ms codegen=%.3f ms kernels=%d steps=%d",
                           s.transform_s * 1e3, s.lower_s * 1e3, s.codegen_s * 1e3, s.kernels, s.steps);
@@ -40,14 +40,16 @@ absl::StatusOr<base::Ref<CompiledCode>> CompileAnew(CompileKey key, const Compil
 
 absl::StatusOr<base::Ref<Executable>> Compile(const ir::Program& f, const CompileOptions& options) {
   Context& context = *ContextOf(*f.vocabulary());
-  Device* device = options.device != nullptr ? options.device : context.device(0);
-  if (device->context != &context) {
-    return base::InvalidArgument("compile: program ", f.name, " and device ", device->kind, " are of two contexts");
+  const bool chosen = !options.devices.empty();
+  const std::vector<Device*> devices = chosen ? options.devices : std::vector<Device*>{context.device(0)};
+  for (const Device* device : devices) {
+    if (device->context == &context) continue;
+    return base::InvalidArgument("compile: program ", f.name, " and device ", device->Name(), " are of two contexts");
   }
   const Options config = context.options();
-  const uint32_t level_of_device = device->backend.opt_level_default;
+  const uint32_t level_of_device = devices[0]->backend.opt_level_default;
   const uint32_t opt_level = options.opt_level != 0 ? options.opt_level : std::max(level_of_device, 1u);
-  CompileKey key = CompileKey::Make(ir::ProgramRef(&f), device, opt_level, config.vmap, options.stages,
+  CompileKey key = CompileKey::Make(ir::ProgramRef(&f), devices, opt_level, config.vmap, options.stages,
                                     {options.donate.begin(), options.donate.end()});
   base::Ref<CompiledCode> code = context.cache().Find(key);
   const bool hit = static_cast<bool>(code);
@@ -56,7 +58,7 @@ absl::StatusOr<base::Ref<Executable>> Compile(const ir::Program& f, const Compil
     code = context.cache().Keep(context, std::move(code));
   }
   if (config.log_compiles) Log(context, *code, hit);
-  return Executable::Create(std::move(code), hit, options.checked);
+  return Executable::Create(std::move(code), hit, options.checked, /*committed=*/chosen);
 }
 
 }  // namespace ricci::inline v0::runtime

@@ -8,7 +8,7 @@
 namespace ricci::inline v0::runtime {
 
 struct CompileOptions {
-  Device* device = nullptr;         // NULL = device 0
+  std::vector<Device*> devices;     // empty = device 0; one today
   std::span<const uint8_t> donate;  // empty, or one per parameter
   uint32_t opt_level = 0;
   pass::StageSet stages = pass::kAllStages;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "absl/cleanup/cleanup.h"
 #include "base/hash.h"
 #include "base/status_abi.h"
 #include "ir/print.h"
@@ -9,9 +10,6 @@
 
 namespace ricci::inline v0::runtime {
 namespace {
-
-constexpr uint64_t kAlign = 64;
-constexpr uint64_t RoundUp(uint64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 
 uint64_t ConstantBytes(const pass::Lowered& l) {
   uint64_t bytes = 0;
@@ -36,31 +34,36 @@ absl::StatusOr<pass::Estimate> EstimateOn(const ricci_backend& backend, const pa
 
 }  // namespace
 
-CompileKey CompileKey::Make(ir::ProgramRef program, Device* device, uint32_t opt_level, VmapOption vmap,
+CompileKey CompileKey::Make(ir::ProgramRef program, std::vector<Device*> devices, uint32_t opt_level, VmapOption vmap,
                             pass::StageSet stages, std::vector<uint8_t> donate) {
   base::Hasher h;
-  h.Add(ir::Hash(*program)).Add(program->name).Add(device->kind).Add(static_cast<uint64_t>(device->ordinal));
+  h.Add(ir::Hash(*program)).Add(program->name);
+  for (const Device* d : devices) h.Add(d->kind).Add(static_cast<uint64_t>(d->ordinal));
   h.Add(opt_level).Add(static_cast<uint64_t>(vmap)).Add(stages);
   for (uint8_t d : donate) h.Add(d);
-  return {std::move(program), device, opt_level, vmap, stages, std::move(donate), h.Done()};
+  return {std::move(program), std::move(devices), opt_level, vmap, stages, std::move(donate), h.Done()};
 }
 
 pass::Options CompileKey::PassOptions() const {
   constexpr pass::VmapMode kVmapModes[] = {pass::VmapMode::kAuto, pass::VmapMode::kBatched, pass::VmapMode::kLanes};
+  Device* const device = devices[0];
   pass::Options options;
   options.target = device->target;
   options.reference = device->reference;
+  options.alignment = device->alignment;
+  options.device = Abi(device);
+  options.native_context = device->backend.native_context;
   options.vmap = kVmapModes[static_cast<size_t>(vmap)];
   options.donate = donate;
   options.stages = stages;
   if (device->backend.estimate != nullptr) {
-    options.estimate = [device = device](const pass::Lowered& l) { return EstimateOn(device->backend, l, nullptr); };
+    options.estimate = [device](const pass::Lowered& l) { return EstimateOn(device->backend, l, nullptr); };
   }
   return options;
 }
 
 bool CompileKey::operator==(const CompileKey& o) const {
-  return hash == o.hash && device == o.device && opt_level == o.opt_level && vmap == o.vmap && stages == o.stages &&
+  return hash == o.hash && devices == o.devices && opt_level == o.opt_level && vmap == o.vmap && stages == o.stages &&
          donate == o.donate && program->name == o.program->name && ir::Equal(*program, *o.program);
 }
 
@@ -70,9 +73,26 @@ CompiledCode::CompiledCode(CompileKey key, std::unique_ptr<pass::Lowered> lowere
   for (const auto& constant : lowered_->constants) constants_.push_back(constant->bytes.data());
 }
 
+// To the device, all in one block, unless its memory is the host's.
+absl::Status CompiledCode::UploadConstants() {
+  const Device& to = *device();
+  for (const auto& constant : lowered_->constants) constant_block_bytes_ += to.Aligned(constant->bytes.size());
+  if (to.host_memory || constant_block_bytes_ == 0) return absl::OkStatus();
+  RICCI_ASSIGN(constant_block_, to.Allocate(constant_block_bytes_, nullptr));
+  auto* place = static_cast<char*>(constant_block_);
+  for (size_t i = 0; i < constants_.size(); ++i) {
+    const auto& bytes = lowered_->constants[i]->bytes;
+    RICCI_TRY(to.CopyTo(place, bytes.data(), bytes.size(), nullptr));
+    constants_[i] = place;
+    place += to.Aligned(bytes.size());
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<base::Ref<CompiledCode>> CompiledCode::Create(CompileKey key, std::unique_ptr<pass::Lowered> lowered) {
   auto code = base::Ref<CompiledCode>::Adopt(new CompiledCode(std::move(key), std::move(lowered)));
   RICCI_TRY(code->Generate());
+  RICCI_TRY(code->UploadConstants());
   return code;
 }
 
@@ -103,7 +123,7 @@ absl::Status CompiledCode::Generate() {
   if (info.scratch_bytes > uint64_t{RICCI_MAX_DIM}) {
     return absl::ResourceExhaustedError(base::Cat("compile: scratch of ", info.scratch_bytes, " bytes is too large"));
   }
-  arena_bytes_ = RoundUp(plan_.arena_bytes) + RoundUp(info.scratch_bytes);
+  arena_bytes_ = device()->Aligned(plan_.arena_bytes) + device()->Aligned(info.scratch_bytes);
   return absl::OkStatus();
 }
 
@@ -119,15 +139,29 @@ void CompiledCode::DropUser() const {
 
 CompiledCode::~CompiledCode() {
   FreeIdleFrames();
+  if (constant_block_ != nullptr) device()->Free(constant_block_, constant_block_bytes_, nullptr);
   if (code_ != nullptr) device()->backend.drop_code(code_);
 }
 
-RunFrame* CompiledCode::NewFrame() const {
+// ---- frames ----
+absl::StatusOr<RunFrame*> CompiledCode::NewFrame(Stream* stream) const {
+  const Device& on = *device();
   const uint32_t n_in = program().n_params(), n_out = program().n_results();
-  const uint64_t head = RoundUp(sizeof(RunFrame) + (n_in + 2 * uint64_t{n_out}) * sizeof(void*));
-  char* block = static_cast<char*>(device()->context->memory()->Allocate(head + arena_bytes_, kAlign));
+  const uint64_t head = on.Aligned(sizeof(RunFrame) + (n_in + 2 * uint64_t{n_out}) * sizeof(void*));
+  const uint64_t block_bytes = head + (on.host_memory ? arena_bytes_ : 0);
+  void* device_block = nullptr;
+  if (!on.host_memory) {
+    RICCI_ASSIGN(device_block, on.Allocate(arena_bytes_ + on.alignment, stream));
+  }
+  absl::Cleanup undo = [&] {
+    if (device_block != nullptr) on.Free(device_block, arena_bytes_ + on.alignment, stream);
+  };
+  char* block = static_cast<char*>(on.context->memory()->Allocate(block_bytes, on.alignment));
+  std::move(undo).Cancel();
   auto* frame = new (block) RunFrame{};
-  frame->block_bytes = head + arena_bytes_;
+  frame->block_bytes = block_bytes;
+  frame->device_block = device_block;
+  frame->stream = StreamRef(stream);
   frame->inputs = reinterpret_cast<void**>(block + sizeof(RunFrame));
   frame->outputs = frame->inputs + n_in;
   frame->results = reinterpret_cast<Array**>(frame->outputs + n_out);
@@ -138,21 +172,36 @@ RunFrame* CompiledCode::NewFrame() const {
   frame->args.outputs = frame->outputs;
   frame->args.constants = constants_.data();
   frame->args.libraries = plan_.libraries;
-  frame->args.arena = block + head;
-  frame->args.failed_check = &frame->failed_check;
+  char* const memory = on.host_memory ? block + head : static_cast<char*>(device_block);
+  frame->args.arena = memory;
+  frame->args.failed_check = on.host_memory ? &frame->failed_check : reinterpret_cast<uint32_t*>(memory + arena_bytes_);
   return frame;
 }
 
 void CompiledCode::FreeFrame(RunFrame* frame) const {
-  device()->context->memory()->Free(frame, frame->block_bytes, kAlign);
+  const Device& on = *device();
+  const size_t block_bytes = frame->block_bytes;
+  if (frame->device_block != nullptr) {
+    const bool unused = frame->last && frame->last->settled();
+    on.Free(frame->device_block, arena_bytes_ + on.alignment, unused ? nullptr : frame->stream.get());
+  }
+  frame->~RunFrame();
+  on.context->memory()->Free(frame, block_bytes, on.alignment);
 }
 
-RunFrame* CompiledCode::TakeFrame() const {
+bool CompiledCode::MayUse(const RunFrame& frame, const Stream* stream) const {
+  return frame.stream.get() == stream || (frame.last && frame.last->settled());
+}
+
+absl::StatusOr<RunFrame*> CompiledCode::TakeFrame(Stream* stream) const {
   for (auto& slot : frames_) {
     if (slot.load(std::memory_order_relaxed) == nullptr) continue;
-    if (RunFrame* frame = slot.exchange(nullptr, std::memory_order_acquire)) return frame;
+    RunFrame* frame = slot.exchange(nullptr, std::memory_order_acquire);
+    if (frame == nullptr) continue;
+    if (MayUse(*frame, stream)) return frame;
+    ReturnFrame(frame);
   }
-  return NewFrame();
+  return NewFrame(stream);
 }
 
 void CompiledCode::ReturnFrame(RunFrame* frame) const {
@@ -163,12 +212,33 @@ void CompiledCode::ReturnFrame(RunFrame* frame) const {
   FreeFrame(frame);
 }
 
-ricci_status* CompiledCode::CheckStatus(uint32_t check) const {
-  return base::AtBorder([&] {
-    if (check < lowered_->checks.size()) return lowered_->checks[check];
-    return absl::InternalError(base::Cat("device ", device()->kind, ": reports the failure of check ", check,
-                                         ", but program ", program().name, " has ", lowered_->checks.size()));
-  });
+// ---- runs ----
+absl::StatusOr<EventRef> CompiledCode::Enqueue(RunFrame& frame, const StreamRef& stream,
+                                               std::vector<EventRef> after) const {
+  const ricci_backend& backend = device()->backend;
+  RICCI_TRY(stream->Wait(frame.last.get()));
+  const EventRef run = Event::OfRun(stream, base::Ref<const CompiledCode>(this), std::move(after));
+  std::list<EventRef> kept{run};  // made now: once the run has been enqueued nothing may fail
+  device()->SettleSome();
+  frame.args.stream = stream->native();
+  void* native = nullptr;
+  RICCI_TRY(base::FromAbi(backend.enqueue(code_, &frame.args, Event::Done, run.get(), &native)));
+  run->Started(native);
+  device()->Keep(kept);
+  frame.stream = stream;
+  frame.last = run;
+  return run;
+}
+
+absl::Status CompiledCode::CheckStatus(uint32_t check) const {
+  if (check == RICCI_NO_CHECK) return absl::OkStatus();
+  if (check < lowered_->checks.size()) return lowered_->checks[check];
+  return absl::InternalError(base::Cat("device ", device()->Name(), ": reports the failure of check ", check,
+                                       ", but program ", program().name, " has ", lowered_->checks.size()));
+}
+
+ricci_status* CompiledCode::FailedCheck(uint32_t check) const {
+  return base::AtBorder([&] { return CheckStatus(check); });
 }
 
 absl::StatusOr<std::string> CompiledCode::Dump(std::string_view stage) const {
@@ -212,7 +282,7 @@ absl::StatusOr<std::string> CompiledCode::DumpPass(std::string_view pass) const 
 absl::StatusOr<std::string> CompiledCode::DumpNative() const {
   const ricci_backend& backend = device()->backend;
   if (backend.dump == nullptr) {
-    return absl::UnimplementedError(base::Cat("dump: device ", device()->kind, " has no native form"));
+    return absl::UnimplementedError(base::Cat("dump: device ", device()->Name(), " has no native form"));
   }
   std::string text;
   RICCI_TRY(base::FromAbi(backend.dump(code_, &text, Append)));

@@ -1,9 +1,10 @@
 // CompiledCode: what compilation leaves: the backend's code, the tables it refers to, and working memory to run it.
 //
 // Shared by all executables of equal programs. Running needs a frame: pointers of arguments and results, then the
-// arena and the backend's scratch, in one block. Frames are kept in a few slots and taken by an atomic exchange, so
-// that a run neither locks nor allocates, and as many threads as there are slots run at once without a new frame. (A
-// linked free list would need a guard against reuse of a node between load and exchange; fixed slots do not.)
+// arena and the backend's scratch, in one block where memory is the host's. Frames are kept in a few slots and taken by
+// an atomic exchange, so that a run neither locks nor allocates, and as many threads as there are slots run at once
+// without a new frame. (A linked free list would need a guard against reuse of a node between load and exchange; fixed
+// slots do not.) A frame whose run is in flight goes back at once: the next run of the same stream follows it anyway.
 #ifndef RICCI_RUNTIME_COMPILED_CODE_H_
 #define RICCI_RUNTIME_COMPILED_CODE_H_
 #include <array>
@@ -22,14 +23,14 @@ namespace ricci::inline v0::runtime {
 // What two compilations must have in common to be one.
 struct CompileKey {
   ir::ProgramRef program;
-  Device* device;
+  std::vector<Device*> devices;  // one today
   uint32_t opt_level;
   VmapOption vmap;
   pass::StageSet stages;
   std::vector<uint8_t> donate;  // empty, or one per parameter
   uint64_t hash = 0;            // of all that
 
-  static CompileKey Make(ir::ProgramRef program, Device* device, uint32_t opt_level, VmapOption vmap,
+  static CompileKey Make(ir::ProgramRef program, std::vector<Device*> devices, uint32_t opt_level, VmapOption vmap,
                          pass::StageSet stages, std::vector<uint8_t> donate);
   // For the pipeline; borrows `donate`.
   pass::Options PassOptions() const;
@@ -43,7 +44,10 @@ struct RunFrame {
   void** outputs;
   Array** results;
   size_t block_bytes;
-  uint32_t failed_check;  // args.failed_check points here
+  uint32_t failed_check;  // args.failed_check points here where memory is the host's
+  void* device_block;     // else: arena, scratch and that word
+  StreamRef stream;       // in whose order that is used
+  EventRef last;          // the last run with this frame
 };
 
 class CompiledCode final : public base::Shared {
@@ -52,7 +56,7 @@ class CompiledCode final : public base::Shared {
   static absl::StatusOr<base::Ref<CompiledCode>> Create(CompileKey key, std::unique_ptr<pass::Lowered> lowered);
 
   const CompileKey& key() const { return key_; }
-  Device* device() const { return key_.device; }
+  Device* device() const { return key_.devices[0]; }
   const ir::Program& program() const { return *key_.program; }
   const pass::Lowered& lowered() const { return *lowered_; }
   const ricci_executable_stats& stats() const { return stats_; }
@@ -68,17 +72,21 @@ class CompiledCode final : public base::Shared {
   void AddUser() const { users_.fetch_add(1, std::memory_order_relaxed); }
   void DropUser() const;
 
-  // A frame that no other run uses, and back.
-  RunFrame* TakeFrame() const;
+  // A frame for a run, on `stream` (NULL in host memory), and back.
+  absl::StatusOr<RunFrame*> TakeFrame(Stream* stream) const;
   void ReturnFrame(RunFrame* frame) const;
-  RunFrame* NewFrame() const;
+  absl::StatusOr<RunFrame*> NewFrame(Stream* stream) const;
   void FreeFrame(RunFrame* frame) const;
 
   ricci_status* Run(RunFrame& frame) const {
     frame.failed_check = RICCI_NO_CHECK;
     ricci_status* s = device()->backend.run(code_, &frame.args);
-    return s != nullptr || frame.failed_check == RICCI_NO_CHECK ? s : CheckStatus(frame.failed_check);
+    return s != nullptr || frame.failed_check == RICCI_NO_CHECK ? s : FailedCheck(frame.failed_check);
   }
+  // Starts a run where runs are enqueued; it uses what `after` wrote. After a failure nothing has been enqueued.
+  absl::StatusOr<EventRef> Enqueue(RunFrame& frame, const StreamRef& stream, std::vector<EventRef> after) const;
+  // What it means that the word of the failed check holds `check`.
+  absl::Status CheckStatus(uint32_t check) const;
   // Text of a stage or of what a pass leaves, for which the passes run once more; INVALID_ARGUMENT lists those there
   // are.
   absl::StatusOr<std::string> Dump(std::string_view stage) const;
@@ -91,13 +99,17 @@ class CompiledCode final : public base::Shared {
   absl::StatusOr<std::string> DumpPass(std::string_view pass) const;
   absl::StatusOr<std::string> DumpNative() const;
   void FreeIdleFrames() const;
-  ricci_status* CheckStatus(uint32_t check) const;
+  ricci_status* FailedCheck(uint32_t check) const;
+  absl::Status UploadConstants();
+  bool MayUse(const RunFrame& frame, const Stream* stream) const;
 
   const CompileKey key_;
   const std::unique_ptr<pass::Lowered> lowered_;
   const kernel::KernelViews kernels_;
   ricci_plan plan_{};
   std::vector<const void*> constants_;  // in the device's memory
+  void* constant_block_ = nullptr;      // where that is not the host's
+  uint64_t constant_block_bytes_ = 0;
   void* code_ = nullptr;
   ricci_executable_stats stats_{};
   uint64_t arena_bytes_ = 0;  // with the backend's scratch

@@ -1,5 +1,6 @@
 #include "runtime/context.h"
 
+#include <bit>
 #include <cstdlib>
 
 #include "absl/cleanup/cleanup.h"
@@ -30,6 +31,10 @@ absl::StatusOr<ricci_hooks> CheckedHooks(const ricci_hooks* given) {
   if (hooks.parallel_for != nullptr && hooks.exec_workers == 0) {
     return base::InvalidArgument("hooks: exec_workers is 0; parallel_for needs at least 1");
   }
+  if ((hooks.device_alloc == nullptr) != (hooks.device_free == nullptr)) {
+    return base::InvalidArgument("hooks: device_alloc and device_free come together; ",
+                                 hooks.device_alloc ? "device_free" : "device_alloc", " is NULL");
+  }
   if (hooks.alloc == nullptr) {
     hooks.alloc = DefaultAlloc;
     hooks.free = DefaultFree;
@@ -38,12 +43,49 @@ absl::StatusOr<ricci_hooks> CheckedHooks(const ricci_hooks* given) {
   return hooks;
 }
 
+// Memory and time of its own come together; else a run is complete when it returns.
+absl::Status CheckFunctions(const ricci_backend& b, std::string_view kind) {
+  const bool own = b.alloc != nullptr;
+  const std::pair<const char*, bool> always[] = {{"compile", b.compile != nullptr},
+                                                 {"drop_code", b.drop_code != nullptr}};
+  const std::pair<const char*, bool> with_memory[] = {{"alloc", own},
+                                                      {"free", b.free != nullptr},
+                                                      {"copy", b.copy != nullptr},
+                                                      {"owns", b.owns != nullptr},
+                                                      {"stream_create", b.stream_create != nullptr},
+                                                      {"stream_drop", b.stream_drop != nullptr},
+                                                      {"stream_wait", b.stream_wait != nullptr},
+                                                      {"event_record", b.event_record != nullptr},
+                                                      {"event_drop", b.event_drop != nullptr},
+                                                      {"event_query", b.event_query != nullptr},
+                                                      {"event_wait", b.event_wait != nullptr},
+                                                      {"enqueue", b.enqueue != nullptr}};
+  for (auto [name, given] : always) {
+    if (!given) return base::InvalidArgument("backend ", kind, ": ", name, " is NULL");
+  }
+  if (own == (b.run != nullptr)) {
+    return base::InvalidArgument(
+        "backend ", kind, own ? ": has both alloc and run; with memory of its own it enqueues" : ": run is NULL");
+  }
+  for (auto [name, given] : with_memory) {
+    if (given == own) continue;
+    return base::InvalidArgument("backend ", kind, ": ", name,
+                                 own ? " is NULL, but alloc is not" : " is given, but alloc is NULL");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckBackend(const ricci_backend& b, std::string_view kind) {
   if (kind.empty()) return base::InvalidArgument("backend: kind is empty");
-  const std::pair<const char*, bool> needed[] = {
-      {"compile", b.compile != nullptr}, {"run", b.run != nullptr}, {"drop_code", b.drop_code != nullptr}};
-  for (auto [name, given] : needed) {
-    if (!given) return base::InvalidArgument("backend ", kind, ": ", name, " is NULL");
+  RICCI_TRY(CheckFunctions(b, kind));
+  constexpr uint32_t kFlags = RICCI_BACKEND_REFERENCE | RICCI_BACKEND_HOST_VISIBLE;
+  if (b.hdr.flags & ~kFlags) {
+    return base::InvalidArgument("backend ", kind, ": unknown flags in hdr.flags ", b.hdr.flags,
+                                 "; known: 1 (RICCI_BACKEND_REFERENCE), 2 (RICCI_BACKEND_HOST_VISIBLE)");
+  }
+  if (!std::has_single_bit(std::max(b.alignment, 1u)) || (b.alignment != 0 && b.alignment < 16)) {
+    return base::InvalidArgument("backend ", kind, ": alignment is ", b.alignment,
+                                 ", not a power of two from 16 on, or 0 for 64");
   }
   if (b.opt_level_default > 3) {
     return base::InvalidArgument("backend ", kind, ": opt_level_default is ", b.opt_level_default, ", not 0 to 3");
@@ -80,11 +122,13 @@ absl::StatusOr<base::Ref<Context>> Context::Create(const ricci_hooks* given) {
 void Context::Destroy() const {
   Retain();
   auto* self = const_cast<Context*>(this);
+  for (const auto& device : self->devices_) device->default_stream = {};
   while (!self->plugins_.empty()) {
     const ricci_plugin& p = self->plugins_.back().plugin;
     if (p.detach != nullptr) p.detach(p.self, Abi(this));
     self->plugins_.pop_back();
   }
+  self->ordered_devices_.clear();
   while (!self->devices_.empty()) self->devices_.pop_back();
   self->registry_.reset();
   delete self;
@@ -96,30 +140,52 @@ void Context::RetainHandle() {
 }
 
 void Context::ReleaseHandle() {
-  if (handles_.fetch_sub(1) == 1) cache_->Clear();
+  if (handles_.fetch_sub(1) == 1) {
+    for (const auto& device : devices_) device->Drain();  // runs in flight hold objects of the context
+    cache_->Clear();
+  }
   Release();
 }
 
 Device* Context::FindDevice(std::string_view kind) const {
-  for (uint32_t i = 0; i < device_count(); ++i) {
-    if (device(i)->kind == kind) return device(i);
+  for (Device* device : ordered_devices_) {
+    if (device->kind == kind && device->ordinal == 0) return device;
   }
   return nullptr;
+}
+
+void Context::OrderDevices() {
+  ordered_devices_.clear();
+  for (size_t end = devices_.size(); end > 0;) {
+    size_t begin = end - 1;
+    while (begin > 0 && device_groups_[begin - 1] == device_groups_[begin]) --begin;
+    for (size_t i = begin; i < end; ++i) Append(*devices_[i]);
+    end = begin;
+  }
+}
+
+void Context::Append(Device& device) {
+  const auto same = [&](const Device* d) { return d->kind == device.kind; };
+  device.ordinal = static_cast<int32_t>(std::count_if(ordered_devices_.begin(), ordered_devices_.end(), same));
+  ordered_devices_.push_back(&device);
 }
 
 absl::Status Context::AddBackend(const ricci_backend& given) {
   RICCI_ASSIGN(const ricci_backend backend, base::ReadStruct(&given, "backend"));
   const std::string_view kind(backend.kind.ptr, backend.kind.ptr == nullptr ? 0 : backend.kind.len);
   RICCI_TRY(CheckBackend(backend, kind));
-  int32_t ordinal = 0;
-  for (const auto& d : devices_) ordinal += d->kind == kind;
   RICCI_ASSIGN(const ricci_target target, TargetOf(backend));
-  auto device = std::make_unique<Device>(this, backend, target, ordinal);
+  auto device = std::make_unique<Device>(this, backend, target);
   if (const uint32_t threads = options().threads; threads != 0 && backend.set_threads != nullptr) {
     RICCI_TRY(base::FromAbi(backend.set_threads(backend.self, threads)));
   }
+  devices_.reserve(devices_.size() + 1);
+  device_groups_.reserve(devices_.size() + 1);
+  ordered_devices_.reserve(devices_.size() + 1);
   devices_.push_back(std::move(device));
   devices_.back()->owns_self = true;
+  device_groups_.push_back(attaching_ ? device_group_ : ++device_group_);
+  OrderDevices();
   return absl::OkStatus();
 }
 
@@ -178,11 +244,17 @@ absl::Status Context::Attach(const ricci_plugin& plugin) {
   absl::Cleanup undo = [&] {
     registry_->Rollback();
     while (devices_.size() > devices_before) devices_.pop_back();
+    device_groups_.resize(devices_before);
+    OrderDevices();
+    attaching_ = false;
     plugins_.pop_back();
   };
   registry_->Begin(name);
+  attaching_ = true;
+  ++device_group_;
   RICCI_TRY(base::FromAbi(plugin.attach(plugin.self, Abi(this))));
   registry_->Commit();
+  attaching_ = false;
   std::move(undo).Cancel();
   return absl::OkStatus();
 }

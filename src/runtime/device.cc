@@ -1,27 +1,173 @@
 #include "runtime/device.h"
 
+#include <unistd.h>
+
+#include <cstring>
+
+#include "base/status_abi.h"
+#include "runtime/context.h"
+#include "runtime/stream.h"
+
 namespace ricci::inline v0::runtime {
 namespace {
 
 std::string Text(ricci_str s) { return s.ptr == nullptr ? std::string() : std::string(s.ptr, s.len); }
 
+constexpr uint64_t kHostAlignment = 64;  // a cache line, and a vector of 512 bits
+
+void* Native(const Stream* stream) { return stream == nullptr ? nullptr : stream->native(); }
+
 }  // namespace
 
-Device::Device(Context* context, const ricci_backend& from, const ricci_target& target, int32_t ordinal)
+Device::Device(Context* context, const ricci_backend& from, const ricci_target& target)
     : context(context),
       backend(from),
       target(Text(from.kind), target),
       kind(Text(from.kind)),
       name(Text(from.name)),
-      ordinal(ordinal),
-      reference((from.hdr.flags & RICCI_BACKEND_REFERENCE) != 0) {
+      reference((from.hdr.flags & RICCI_BACKEND_REFERENCE) != 0),
+      host_memory(from.alloc == nullptr),
+      host_visible(host_memory || (from.hdr.flags & RICCI_BACKEND_HOST_VISIBLE) != 0),
+      alignment(from.alignment != 0 ? from.alignment : kHostAlignment) {
   backend.kind = {kind.data(), kind.size()};
   backend.target = &this->target.numbers;
   backend.name = {name.data(), name.size()};
 }
 
 Device::~Device() {
+  default_stream = {};
   if (owns_self && backend.drop_self != nullptr) backend.drop_self(backend.self);
+}
+
+std::string Device::Name() const {
+  bool several = false;
+  for (uint32_t i = 0; i < context->device_count(); ++i) {
+    several |= context->device(i) != this && context->device(i)->kind == kind;
+  }
+  return several ? base::Cat(kind, ":", ordinal) : kind;
+}
+
+// ---- memory ----
+absl::StatusOr<void*> Device::Allocate(uint64_t bytes, const Stream* stream) const {
+  if (host_memory) return context->memory()->Allocate(Aligned(bytes), alignment);
+  const ricci_hooks& hooks = context->hooks();
+  const uint64_t size = std::max<uint64_t>(bytes, 1);
+  void* p = nullptr;
+  RICCI_TRY(base::FromAbi(hooks.device_alloc == nullptr
+                              ? backend.alloc(backend.self, size, Native(stream), &p)
+                              : hooks.device_alloc(hooks.device_self, Abi(this), size, alignment, Native(stream), &p)));
+  if (p != nullptr) return p;
+  return absl::InternalError(base::Cat("device ", Name(), ": its memory came as NULL, without an error"));
+}
+
+void Device::Free(void* p, uint64_t bytes, const Stream* stream) const {
+  if (host_memory) return context->memory()->Free(p, Aligned(bytes), alignment);
+  const ricci_hooks& hooks = context->hooks();
+  const uint64_t size = std::max<uint64_t>(bytes, 1);
+  if (hooks.device_free != nullptr) return hooks.device_free(hooks.device_self, Abi(this), p, size, Native(stream));
+  backend.free(backend.self, p, size, Native(stream));
+}
+
+absl::Status Device::Copy(ricci_copy_args args, const Stream* stream, void** event) const {
+  if (args.bytes == 0) return absl::OkStatus();
+  if (host_memory) {
+    std::memcpy(args.dst, args.src, args.bytes);
+    return absl::OkStatus();
+  }
+  args.hdr.size = sizeof args;
+  args.stream = Native(stream);
+  return base::FromAbi(backend.copy(backend.self, &args, event));
+}
+
+absl::Status Device::CopyTo(void* dst, const void* host, uint64_t bytes, const Stream* stream) const {
+  return Copy({{}, RICCI_COPY_TO_DEVICE, 0, dst, host, bytes, nullptr, nullptr}, stream, nullptr);
+}
+
+absl::Status Device::CopyFrom(void* host, const void* src, uint64_t bytes, const Stream* stream) const {
+  return Copy({{}, RICCI_COPY_FROM_DEVICE, 0, host, src, bytes, nullptr, nullptr}, stream, nullptr);
+}
+
+absl::StatusOr<void*> Device::CopyBetween(void* dst, const void* src, const Device& from, uint64_t bytes,
+                                          const Stream* stream) const {
+  void* event = nullptr;
+  const ricci_copy_args args{{}, RICCI_COPY_BETWEEN_DEVICES, 0, dst, src, bytes, nullptr, from.backend.self};
+  RICCI_TRY(Copy(args, stream, &event));
+  return event;
+}
+
+// The memory of the host has no register: what another device owns is not the host's.
+absl::Status Device::CheckOwns(const void* p, uint64_t bytes, std::string_view what) const {
+  if (bytes == 0) return absl::OkStatus();
+  if (!host_memory) {
+    if (backend.owns(backend.self, p, bytes) != 0) return absl::OkStatus();
+    return base::InvalidArgument(what, " is no memory of device ", Name(), "; copy it there (ricci_array_from_host)");
+  }
+  for (uint32_t i = 0; i < context->device_count(); ++i) {
+    const Device& other = *context->device(i);
+    if (other.host_memory || other.host_visible || other.backend.owns(other.backend.self, p, bytes) == 0) continue;
+    return base::InvalidArgument(what, " is memory of device ", other.Name(), ", but device ", Name(),
+                                 " uses memory of the host");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Device::MemoryInfo(uint64_t* total_bytes, uint64_t* free_bytes) const {
+  if (host_memory) {
+    const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    *total_bytes = page * static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES));
+    *free_bytes = page * static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES));
+    return absl::OkStatus();
+  }
+  if (backend.memory_info != nullptr) {
+    return base::FromAbi(backend.memory_info(backend.self, total_bytes, free_bytes));
+  }
+  return absl::UnimplementedError(base::Cat("device ", Name(), " does not tell how much memory it has"));
+}
+
+// ---- time ----
+absl::StatusOr<StreamRef> Device::DefaultStream() {
+  if (host_memory) return StreamRef();
+  {
+    std::lock_guard lock(mutex);
+    if (default_stream) return default_stream;
+  }
+  RICCI_ASSIGN(StreamRef made, Stream::CreateDefault(this));
+  std::lock_guard lock(mutex);
+  if (!default_stream) default_stream = std::move(made);  // another thread may have been faster
+  return default_stream;
+}
+
+// Each run that begins looks at a few of those before it, so that none stays long after its end, however long others
+// take.
+void Device::SettleSome() {
+  constexpr int kLookedAt = 4;
+  for (int i = 0; i < kLookedAt; ++i) {
+    if (const EventRef ended = TakeEnded()) ended->Settle();
+  }
+}
+
+void Device::Keep(std::list<EventRef>& run) noexcept {
+  std::lock_guard lock(mutex);
+  in_flight_.splice(in_flight_.end(), run);
+}
+
+EventRef Device::TakeEnded() {
+  std::list<EventRef> taken;  // its node goes without the lock
+  std::lock_guard lock(mutex);
+  if (in_flight_.empty()) return {};
+  const bool ended = in_flight_.front()->ended();
+  std::list<EventRef>& to = ended ? taken : in_flight_;
+  to.splice(to.end(), in_flight_, in_flight_.begin());
+  return ended ? taken.front() : EventRef();
+}
+
+void Device::Drain() {
+  std::list<EventRef> all;
+  {
+    std::lock_guard lock(mutex);
+    all.swap(in_flight_);
+  }
+  for (const EventRef& run : all) run->Wait().IgnoreError();  // whoever uses its results is told
 }
 
 }  // namespace ricci::inline v0::runtime

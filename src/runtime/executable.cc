@@ -1,18 +1,29 @@
 #include "runtime/executable.h"
 
 #include "base/status_abi.h"
+#include "runtime/device_put.h"
+#include "runtime/frame_guard.h"
 
 namespace ricci::inline v0::runtime {
 
-Executable::Executable(base::Ref<CompiledCode> code, bool cache_hit, bool checked)
-    : context_(code->device()->context), code_(std::move(code)), cache_hit_(cache_hit), checked_(checked) {
+Executable::Executable(base::Ref<CompiledCode> code, bool cache_hit, bool checked, bool committed)
+    : context_(code->device()->context),
+      code_(std::move(code)),
+      cache_hit_(cache_hit),
+      checked_(checked),
+      committed_(committed) {
   code_->AddUser();
 }
 
-Executable::~Executable() { code_->DropUser(); }
+// Runs in flight keep the code, and through it the context, which waits for them when its last handle goes. What was
+// enqueued after that is waited for here.
+Executable::~Executable() {
+  code_->DropUser();
+  if (!context_->has_handles()) code_->device()->Drain();
+}
 
-base::Ref<Executable> Executable::Create(base::Ref<CompiledCode> code, bool cache_hit, bool checked) {
-  return base::Ref<Executable>::Adopt(new Executable(std::move(code), cache_hit, checked));
+base::Ref<Executable> Executable::Create(base::Ref<CompiledCode> code, bool cache_hit, bool checked, bool committed) {
+  return base::Ref<Executable>::Adopt(new Executable(std::move(code), cache_hit, checked, committed));
 }
 
 ricci_executable_stats Executable::stats() const {
@@ -21,62 +32,109 @@ ricci_executable_stats Executable::stats() const {
   return s;
 }
 
-// What is wrong with argument `i`; apart from the checks themselves, which are hot.
-absl::Status Executable::Explain(std::span<ricci_array* const> in, uint32_t i) const {
+// ---- arguments ----
+// What is wrong with argument `i`, or nothing.
+absl::Status Executable::WrongArgument(Arguments in, uint32_t i) const {
   const std::string argument = base::Cat("argument ", i, " of program ", code_->program().name);
   if (in[i] == nullptr) return base::InvalidArgument(argument, " is NULL");
   const Array& a = *FromAbi(in[i]);
   if (a.device()->context != context_.get()) return base::InvalidArgument(argument, " is of another context");
   if (a.device() != code_->device()) {
-    return base::InvalidArgument(argument, " is on device ", a.device()->kind, ", not ", code_->device()->kind);
+    return base::InvalidArgument(argument, " is committed to device ", a.device()->Name(), ", not ",
+                                 code_->device()->Name(), "; copy it there (ricci_device_put)");
   }
   const types::ArrayType& wanted = context_->types().Get(code_->program().param_types[i]);
   if (a.type_id() != code_->program().param_types[i]) {
     return base::InvalidArgument(argument, " is ", ToText(a.type()), ", not ", ToText(wanted));
   }
+  if (a.data() != nullptr) return absl::OkStatus();
   return absl::FailedPreconditionError(base::Cat(argument, " was donated to an earlier run and has no data any more"));
 }
 
-absl::Status Executable::CheckArguments(std::span<ricci_array* const> in, RunFrame& frame) const {
+// Apart from the checks themselves, which are hot.
+absl::Status Executable::Explain(Arguments in) const {
+  for (uint32_t i = 0; i < in.size(); ++i) RICCI_TRY(WrongArgument(in, i));
+  return base::Invariant(false, "all arguments are right");
+}
+
+// False: one of them cannot be used as it is.
+bool Executable::FindArguments(Arguments in, RunFrame& frame) const {
   const ir::Program& f = code_->program();
   for (uint32_t i = 0; i < in.size(); ++i) {
     const Array* a = FromAbi(in[i]);
-    if (a == nullptr || a->device() != code_->device() || a->type_id() != f.param_types[i]) return Explain(in, i);
+    if (a == nullptr || a->device() != code_->device() || a->type_id() != f.param_types[i]) return false;
     frame.inputs[i] = a->data();
-    if (frame.inputs[i] == nullptr) return Explain(in, i);
+    if (frame.inputs[i] == nullptr) return false;
   }
-  return absl::OkStatus();
+  return true;
 }
 
+absl::StatusOr<Executable::Moved> Executable::MoveUncommitted(Arguments in) const {
+  Moved moved;
+  for (ricci_array* handle : in) {
+    const Array* a = FromAbi(handle);
+    const bool moves =
+        a != nullptr && !a->committed() && a->device() != code_->device() && a->device()->context == context_.get();
+    if (moves) {
+      RICCI_ASSIGN(auto copy, DevicePut(*a, code_->device()));
+      copy->set_committed(false);
+      moved.arrays.push_back(std::move(copy));
+    }
+    moved.in.push_back(moves ? Abi(moved.arrays.back().get()) : handle);
+  }
+  return moved;
+}
+
+absl::Status Executable::CheckArguments(Arguments& in, RunFrame& frame, Moved& moved) const {
+  if (FindArguments(in, frame)) return absl::OkStatus();
+  RICCI_ASSIGN(moved, MoveUncommitted(in));
+  in = moved.in;
+  return FindArguments(in, frame) ? absl::OkStatus() : Explain(in);
+}
+
+bool Executable::ResultsAreCommitted(Arguments in) const {
+  const auto committed = [](ricci_array* a) { return FromAbi(a)->committed(); };
+  return committed_ || std::any_of(in.begin(), in.end(), committed);
+}
+
+// ---- results ----
 // Is the run the only one that sees the data of this donated argument?
-bool Executable::MayTake(std::span<ricci_array* const> in, uint32_t param) const {
+bool Executable::MayTake(Arguments in, uint32_t param) const {
   return FromAbi(in[param])->Unique() && std::count(in.begin(), in.end(), in[param]) == 1;
 }
 
 // Results that will take the memory of an argument have none yet.
-void Executable::AllocateResults(std::span<ricci_array* const> in, RunFrame& frame) const {
+absl::Status Executable::AllocateResults(Arguments in, RunFrame& frame, Stream* stream) const {
   const ir::Program& f = code_->program();
+  const bool committed = ResultsAreCommitted(in);
   for (uint32_t i = 0; i < f.n_results(); ++i) {
     const int32_t from = code_->alias(i);
     const bool takes = from >= 0 && FromAbi(in[from])->movable() && MayTake(in, from);
-    frame.results[i] = (takes ? Array::CreateEmpty(code_->device(), f.result_types[i])
-                              : Array::Create(code_->device(), f.result_types[i]))
-                           .Detach();
+    if (takes) {
+      frame.results[i] = Array::CreateEmpty(code_->device(), f.result_types[i]).Detach();
+    } else {
+      RICCI_ASSIGN(auto result, Array::Create(code_->device(), f.result_types[i], stream));
+      frame.results[i] = result.Detach();
+    }
+    frame.results[i]->set_committed(committed);
   }
+  return absl::OkStatus();
 }
 
-absl::Status Executable::RunInFrame(std::span<ricci_array* const> in, RunFrame& frame) const {
-  RICCI_TRY(CheckArguments(in, frame));
-  AllocateResults(in, frame);
-  // From here on donated arguments are used up, whatever comes.
+absl::Status Executable::MoveDonated(Arguments in, RunFrame& frame) const {
   const uint32_t n_out = code_->program().n_results();
   for (uint32_t i = 0; i < n_out; ++i) {
     Array& result = *frame.results[i];
-    if (result.data() == nullptr && !FromAbi(in[code_->alias(i)])->MoveDataTo(result)) {
-      return Explain(in, code_->alias(i));
-    }
+    if (result.data() == nullptr && !FromAbi(in[code_->alias(i)])->MoveDataTo(result)) return Explain(in);
     frame.outputs[i] = result.data();
   }
+  return absl::OkStatus();
+}
+
+// ---- runs that are complete when they return ----
+absl::Status Executable::RunInFrame(Arguments in, RunFrame& frame) const {
+  RICCI_TRY(AllocateResults(in, frame, nullptr));
+  RICCI_TRY(MoveDonated(in, frame));  // from here on donated arguments are used up, whatever comes
   RICCI_TRY(base::FromAbi(code_->Run(frame)));
   for (uint32_t i = 0; i < in.size(); ++i) {
     if (code_->donates(i) && MayTake(in, i)) FromAbi(in[i])->DropData();
@@ -84,31 +142,15 @@ absl::Status Executable::RunInFrame(std::span<ricci_array* const> in, RunFrame& 
   return absl::OkStatus();
 }
 
-namespace {
-
-// Returns a frame, and the results in it that nobody took.
-class FrameGuard {
- public:
-  explicit FrameGuard(const CompiledCode& code) : code_(code), frame_(code.TakeFrame()) {}
-  ~FrameGuard() {
-    for (uint32_t i = 0; i < code_.program().n_results(); ++i) {
-      if (Array* left = std::exchange(frame_->results[i], nullptr)) left->Release();
-    }
-    code_.ReturnFrame(frame_);
-  }
-  RunFrame& frame() const { return *frame_; }
-
- private:
-  const CompiledCode& code_;
-  RunFrame* const frame_;
-};
-
-}  // namespace
-
-absl::Status Executable::Run(std::span<ricci_array* const> in, std::span<ricci_array*> out) const {
-  FrameGuard guard(*code_);
-  RICCI_TRY(RunInFrame(in, guard.frame()));
-  for (size_t i = 0; i < out.size(); ++i) out[i] = Abi(std::exchange(guard.frame().results[i], nullptr));
+absl::Status Executable::Run(Arguments in, std::span<ricci_array*> out, const RunOptions& options) const {
+  if (!code_->device()->host_memory) return EnqueueAndWait(in, out, options);
+  RICCI_ASSIGN(const FrameGuard guard, FrameGuard::Take(*code_, nullptr));
+  RunFrame& frame = guard.frame();
+  Moved moved;
+  options.Set(frame);
+  RICCI_TRY(CheckArguments(in, frame, moved));
+  RICCI_TRY(RunInFrame(in, frame));
+  guard.GiveResults(out);
   return absl::OkStatus();
 }
 

@@ -3,35 +3,73 @@
 // One run checks its arguments, allocates its results and nothing else. A donated argument of which the caller holds
 // the only reference gives its memory to the result that the plan computes in its place; in any other case the result
 // has memory of its own, which is the same but for speed.
+//
+// Where runs are complete when they return (host memory) `Run` is all there is; on other devices a run is enqueued
+// (enqueue.cc) and `Run` waits for it.
 #ifndef RICCI_RUNTIME_EXECUTABLE_H_
 #define RICCI_RUNTIME_EXECUTABLE_H_
 #include "runtime/compiled_code.h"
 
 namespace ricci::inline v0::runtime {
 
+struct RunOptions {
+  Stream* stream = nullptr;  // of the device; NULL: its default
+  const uint32_t* cancel = nullptr;
+  uint64_t deadline_ns = 0;
+
+  void Set(RunFrame& frame) const {
+    frame.args.cancel = cancel;
+    frame.args.deadline_ns = deadline_ns;
+  }
+  absl::StatusOr<StreamRef> StreamOn(Device& device) const;
+};
+
 class Executable final : public base::Shared {
  public:
-  static base::Ref<Executable> Create(base::Ref<CompiledCode> code, bool cache_hit, bool checked);
+  using Arguments = std::span<ricci_array* const>;
+
+  // `checked`: overlap of bound pointers is looked for. `committed`: results always are.
+  static base::Ref<Executable> Create(base::Ref<CompiledCode> code, bool cache_hit, bool checked, bool committed);
 
   const CompiledCode& code() const { return *code_; }
   bool checked() const { return checked_; }
   ricci_executable_stats stats() const;
 
   // Writes n_out new references to `out` on success. Thread-safe.
-  absl::Status Run(std::span<ricci_array* const> in, std::span<ricci_array*> out) const;
+  absl::Status Run(Arguments in, std::span<ricci_array*> out, const RunOptions& options) const;
+  absl::Status Enqueue(Arguments in, std::span<ricci_array*> out, const RunOptions& options) const;
 
  private:
-  Executable(base::Ref<CompiledCode> code, bool cache_hit, bool checked);
+  Executable(base::Ref<CompiledCode> code, bool cache_hit, bool checked, bool committed);
   ~Executable() override;
-  absl::Status CheckArguments(std::span<ricci_array* const> in, RunFrame& frame) const;
-  absl::Status Explain(std::span<ricci_array* const> in, uint32_t i) const;
-  bool MayTake(std::span<ricci_array* const> in, uint32_t param) const;
-  void AllocateResults(std::span<ricci_array* const> in, RunFrame& frame) const;
-  absl::Status RunInFrame(std::span<ricci_array* const> in, RunFrame& frame) const;
+
+  // Arguments that are not committed, moved to the device; lives as long as the run needs them.
+  struct Moved {
+    std::vector<base::Ref<Array>> arrays;
+    std::vector<ricci_array*> in;
+  };
+  absl::StatusOr<Moved> MoveUncommitted(Arguments in) const;
+  bool FindArguments(Arguments in, RunFrame& frame) const;
+  absl::Status CheckArguments(Arguments& in, RunFrame& frame, Moved& moved) const;
+  absl::Status Explain(Arguments in) const;
+  absl::Status WrongArgument(Arguments in, uint32_t i) const;
+  bool MayTake(Arguments in, uint32_t param) const;
+  absl::Status AllocateResults(Arguments in, RunFrame& frame, Stream* stream) const;
+  absl::Status MoveDonated(Arguments in, RunFrame& frame) const;
+  absl::Status RunInFrame(Arguments in, RunFrame& frame) const;
+  bool ResultsAreCommitted(Arguments in) const;
+
+  // enqueue.cc
+  absl::Status EnqueueAndWait(Arguments in, std::span<ricci_array*> out, const RunOptions& options) const;
+  absl::StatusOr<EventRef> EnqueueOn(Arguments in, std::span<ricci_array*> out, const RunOptions& options) const;
+  absl::StatusOr<EventRef> EnqueueInFrame(Arguments in, RunFrame& frame, const StreamRef& stream) const;
+  absl::StatusOr<std::vector<EventRef>> Order(Arguments in, const Stream& stream) const;
+  void TakeBack(Arguments in, RunFrame& frame) const;
+  void Tell(Arguments in, RunFrame& frame, const EventRef& run) const;
 
   base::Ref<Context> context_;  // declared first: the others end before it
   base::Ref<CompiledCode> code_;
-  const bool cache_hit_, checked_;
+  const bool cache_hit_, checked_, committed_;
 };
 
 // The C handle of an executable is its address.

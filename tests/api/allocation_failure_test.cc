@@ -135,7 +135,9 @@ class Scenario {
   ricci_status* Compile() {
     ricci_compile_opts o{};
     o.hdr.size = sizeof o;
-    o.device = ricci_device_find(ctx_, "ref", 3);
+    ricci_device* const on = ricci_device_find(ctx_, "ref", 3);
+    o.devices = &on;
+    o.n_devices = 1;
     return ricci_compile(f_, &o, &executable_);
   }
   // A backend that makes no code, but whose programs go through all passes, unlike those of `ref`.
@@ -165,12 +167,12 @@ class Scenario {
     const float data[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
     for (int i = 0; i < 2; ++i) {
       if (in_[i] != nullptr) continue;
-      if (ricci_status* s = ricci_array_from_host(ricci_device_find(ctx_, "ref", 3), params[i], data, &in_[i]))
+      if (ricci_status* s = ricci_array_from_host(ricci_device_find(ctx_, "ref", 3), params[i], data, nullptr, &in_[i]))
         return s;
     }
     return nullptr;
   }
-  ricci_status* RunArrays() { return ricci_executable_run(executable_, in_, 2, &out_, 1); }
+  ricci_status* RunArrays() { return ricci_executable_run(executable_, in_, 2, &out_, 1, nullptr); }
   ricci_status* Print() {
     std::string text;
     return ricci_program_print(vmapped_, this, [](void*, const char*, size_t) {});

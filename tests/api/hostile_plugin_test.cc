@@ -481,7 +481,9 @@ TEST_F(HostilePlugin, FailedPreconditionIsNotSwallowed) {
   b.run = [](void*, const ricci_run_args*) { return static_cast<ricci_status*>(nullptr); };
   b.drop_code = [](void*) {};
   ASSERT_TRUE(Ok(ricci_backend_register(ctx, &b)));
-  o.device = ricci_device_get(ctx, 0);
+  ricci_device* const on = ricci_device_get(ctx, 0);
+  o.devices = &on;
+  o.n_devices = 1;
   EXPECT_EQ(ErrorOf(ricci_compile(f, &o, &x), RICCI_FAILED_PRECONDITION), "t:6: h.row_sum: no licence");
   EXPECT_EQ(calls, 1) << "and it was not tried again elsewhere";
   ricci_program_release(f);
@@ -593,10 +595,10 @@ TEST_F(HostilePlugin, BackendsThatFail) {
   std::swap(own, ctx);
   ASSERT_TRUE(Ok(ricci_context_add_plugin(ctx, ricci_plugin_query_lax)));
   ASSERT_TRUE(Ok(ricci_backend_register(ctx, &b)));
-  ref = ricci_device_get(ctx, 0);
+  device = ricci_device_get(ctx, 0);
   ricci_device_desc desc{};
   desc.hdr.size = sizeof desc;
-  ricci_device_info(ref, &desc);
+  ricci_device_info(device, &desc);
   EXPECT_EQ(std::string(desc.kind.ptr, desc.kind.len), "odd") << "device 0 is that of the backend added last";
   ricci_program* f = Parse(kAddText);
   ricci_executable* x = nullptr;
@@ -606,7 +608,7 @@ TEST_F(HostilePlugin, BackendsThatFail) {
   ASSERT_TRUE(Ok(ricci_compile(f, nullptr, &x)));
   ricci_array *a = Floats({1, 2, 3, 4}), *out = nullptr;
   ricci_array* in[2] = {a, a};
-  EXPECT_EQ(ErrorOf(ricci_executable_run(x, in, 2, &out, 1), RICCI_DATA_LOSS), "burnt");
+  EXPECT_EQ(ErrorOf(ricci_executable_run(x, in, 2, &out, 1, nullptr), RICCI_DATA_LOSS), "burnt");
   EXPECT_EQ(out, nullptr);
   ricci_array_release(a);
   ricci_executable_release(x);

@@ -12,19 +12,16 @@ class LifeCycle : public SmallProgram {};
 TEST_F(LifeCycle, AnyOrderOfRelease) {
   std::vector<int> order = {0, 1, 2, 3, 4};
   do {
-    ricci_ctx* own = nullptr;
-    ASSERT_TRUE(Ok(host.CreateContext(&own)));
-    std::swap(own, ctx);
-    ASSERT_TRUE(Ok(ricci_context_add_plugin(ctx, ricci_plugin_query_lax)));
-    ref = ricci_device_find(ctx, "ref", 3);
+    Another own = NewContext();
+    Swap(own);
     ricci_program* f = Parse(kAddText);
     ricci_executable* x = Compile(f);
     ricci_array* a = Floats({1, 2, 3, 4});
     ricci_call* call = nullptr;
     ASSERT_TRUE(Ok(ricci_call_create(x, &call)));
-    std::swap(own, ctx);
+    Swap(own);
     for (int what : order) {
-      if (what == 0) ricci_context_release(own);
+      if (what == 0) ricci_context_release(own.ctx);
       if (what == 1) ricci_program_release(f);
       if (what == 2) ricci_executable_release(x);
       if (what == 3) ricci_array_release(a);
@@ -34,20 +31,17 @@ TEST_F(LifeCycle, AnyOrderOfRelease) {
 }
 
 TEST_F(LifeCycle, ObjectsWorkAfterTheContextIsReleased) {
-  ricci_ctx* own = nullptr;
-  ASSERT_TRUE(Ok(host.CreateContext(&own)));
-  std::swap(own, ctx);
-  ASSERT_TRUE(Ok(ricci_context_add_plugin(ctx, ricci_plugin_query_lax)));
-  ref = ricci_device_find(ctx, "ref", 3);
+  Another own = NewContext();
+  Swap(own);
   ricci_program* f = Parse(kAddText);
   ricci_executable* x = Compile(f);
   ricci_array *a = Floats({1, 2, 3, 4}), *out = nullptr;
-  std::swap(own, ctx);
-  ricci_context_release(own);
+  Swap(own);
+  ricci_context_release(own.ctx);
   ricci_array* in[2] = {a, a};
-  ASSERT_TRUE(Ok(ricci_executable_run(x, in, 2, &out, 1)));
+  ASSERT_TRUE(Ok(ricci_executable_run(x, in, 2, &out, 1, nullptr)));
   EXPECT_EQ(Read(out), (std::vector<float>{2, 4, 6, 8}));
-  ricci_executable* again = Compile(f);  // the cache is gone, the context is not
+  ricci_executable* again = CompileOn(own.device, f);  // the cache is gone, the context is not
   ricci_executable_release(again);
   for (ricci_array* i : {a, out}) ricci_array_release(i);
   ricci_executable_release(x);
@@ -71,17 +65,18 @@ TEST_F(LifeCycle, EqualProgramsCompileOnce) {
   ASSERT_TRUE(Ok(ricci_context_config(ctx, "log_compiles", 12, "1", 1)));
   EXPECT_TRUE(hit(CompileText(kAddText)));
   EXPECT_EQ(host.log.substr(0, 17), "compile plus key=") << host.log;
-  EXPECT_NE(host.log.find(" device=ref hit\n"), host.log.npos) << host.log;
+  EXPECT_NE(host.log.find(" device=" + DeviceName() + " hit\n"), host.log.npos) << host.log;
 }
 
 TEST_F(LifeCycle, WrappedMemoryIsDroppedOnce) {
+  if (!OnHost()) GTEST_SKIP() << "the host's memory (Devices.WrapsMemoryOfADevice)";
   static int drops;
   drops = 0;
   float data[4] = {1, 2, 3, 4};
   ricci_array* a = nullptr;
   const auto drop = [](void* arg) { drops += *static_cast<int*>(arg); };
   int one = 1;
-  ASSERT_TRUE(Ok(ricci_array_wrap(ref, Type(RICCI_F32, {4}), data, drop, &one, &a)));
+  ASSERT_TRUE(Ok(ricci_array_wrap(device, Type(RICCI_F32, {4}), data, drop, &one, nullptr, &a)));
   EXPECT_EQ(ricci_array_data(a), data);
   ricci_array_retain(a);
   ricci_array_release(a);
@@ -100,14 +95,15 @@ program negate(%x: f32[4096]) {
 TEST_F(LifeCycle, DonatedArgumentsLoseTheirData) {
   ricci_executable* x = CompileText(kNegateText, {1});
   ricci_array *a = Floats(std::vector<float>(4096, 1.5f)), *out = nullptr;
-  ASSERT_TRUE(Ok(ricci_executable_run(x, &a, 1, &out, 1)));
+  ASSERT_TRUE(Ok(ricci_executable_run(x, &a, 1, &out, 1, nullptr)));
   EXPECT_EQ(Read(out), std::vector<float>(4096, -1.5f));
   EXPECT_EQ(ricci_array_data(a), nullptr);
+  EXPECT_EQ(ricci_array_device_data(a), nullptr);
   float buffer[4096];
   EXPECT_EQ(ErrorOf(ricci_array_copy_to_host(a, buffer, sizeof buffer), RICCI_FAILED_PRECONDITION),
             "ricci_array_copy_to_host: the array was donated to a run and has no data any more");
   ricci_array* second = nullptr;
-  EXPECT_EQ(ErrorOf(ricci_executable_run(x, &a, 1, &second, 1), RICCI_FAILED_PRECONDITION),
+  EXPECT_EQ(ErrorOf(ricci_executable_run(x, &a, 1, &second, 1, nullptr), RICCI_FAILED_PRECONDITION),
             "argument 0 of program negate was donated to an earlier run and has no data any more");
   for (ricci_array* i : {a, out}) ricci_array_release(i);
   ricci_executable_release(x);
@@ -117,7 +113,7 @@ TEST_F(LifeCycle, DonationOfASharedArrayCopies) {
   ricci_executable* x = CompileText(kNegateText, {1});
   ricci_array *a = Floats(std::vector<float>(4096, 2.0f)), *out = nullptr;
   ricci_array_retain(a);
-  ASSERT_TRUE(Ok(ricci_executable_run(x, &a, 1, &out, 1)));
+  ASSERT_TRUE(Ok(ricci_executable_run(x, &a, 1, &out, 1, nullptr)));
   EXPECT_EQ(Read(a), std::vector<float>(4096, 2.0f));
   EXPECT_EQ(Read(out), std::vector<float>(4096, -2.0f));
   for (ricci_array* i : {a, a, out}) ricci_array_release(i);
@@ -128,14 +124,15 @@ TEST_F(LifeCycle, OneArrayForTwoParametersIsNotTaken) {
   ricci_executable* x = CompileText(kAddText, {1, 0});
   ricci_array *a = Floats({1, 2, 3, 4}), *out = nullptr;
   ricci_array* in[2] = {a, a};
-  ASSERT_TRUE(Ok(ricci_executable_run(x, in, 2, &out, 1)));
+  ASSERT_TRUE(Ok(ricci_executable_run(x, in, 2, &out, 1, nullptr)));
   EXPECT_EQ(Read(out), (std::vector<float>{2, 4, 6, 8}));
-  EXPECT_NE(ricci_array_data(a), nullptr);
+  EXPECT_NE(ricci_array_device_data(a), nullptr);
   for (ricci_array* i : {a, out}) ricci_array_release(i);
   ricci_executable_release(x);
 }
 
 TEST_F(LifeCycle, BoundCalls) {
+  if (!OnHost()) GTEST_SKIP() << "the host's memory (Devices.BoundCalls)";
   ricci_executable* x = CompileText(kAddText, {}, RICCI_COMPILE_CHECKED);
   ricci_call* call = nullptr;
   ASSERT_TRUE(Ok(ricci_call_create(x, &call)));
@@ -166,6 +163,7 @@ TEST_F(LifeCycle, BoundCalls) {
 }
 
 TEST_F(LifeCycle, ARunAllocatesItsResultsOnly) {
+  if (!OnHost()) GTEST_SKIP() << "runs that are complete when they return";
   ricci_executable* x = CompileText(kAddText);
   ricci_array* a = Floats({1, 2, 3, 4});
   ricci_array* in[2] = {a, a};
@@ -173,7 +171,7 @@ TEST_F(LifeCycle, ARunAllocatesItsResultsOnly) {
   for (int i = 0; i < 3; ++i) {
     ricci_array* out = nullptr;
     before = host.allocations;
-    ASSERT_TRUE(Ok(ricci_executable_run(x, in, 2, &out, 1)));
+    ASSERT_TRUE(Ok(ricci_executable_run(x, in, 2, &out, 1, nullptr)));
     ricci_array_release(out);
   }
   EXPECT_EQ(host.allocations - before, 1);
@@ -184,12 +182,12 @@ TEST_F(LifeCycle, ARunAllocatesItsResultsOnly) {
 TEST_F(LifeCycle, EmptyArraysAndPrograms) {
   ricci_executable* x = CompileText("program e(%x: f32[0,3]) {\n %y: f32[0,3] = neg(%x)\n return %y, %x\n}");
   ricci_array *a = nullptr, *out[2] = {};
-  ASSERT_TRUE(Ok(ricci_array_from_host(ref, Type(RICCI_F32, {0, 3}), nullptr, &a)));
-  ASSERT_TRUE(Ok(ricci_executable_run(x, &a, 1, out, 2)));
+  ASSERT_TRUE(Ok(ricci_array_from_host(device, Type(RICCI_F32, {0, 3}), nullptr, nullptr, &a)));
+  ASSERT_TRUE(Ok(ricci_executable_run(x, &a, 1, out, 2, nullptr)));
   for (ricci_array* i : {a, out[0], out[1]}) ricci_array_release(i);
   ricci_executable_release(x);
   x = CompileText("program nothing() {\n return \n}");
-  ASSERT_TRUE(Ok(ricci_executable_run(x, nullptr, 0, nullptr, 0)));
+  ASSERT_TRUE(Ok(ricci_executable_run(x, nullptr, 0, nullptr, 0, nullptr)));
   ricci_executable_release(x);
 }
 

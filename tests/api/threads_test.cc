@@ -24,7 +24,7 @@ TEST_F(Threads, RunOneExecutable) {
     ricci_array* a = Floats({1, 2, 3, static_cast<float>(t)});
     for (int i = 0; i < kRounds; ++i) {
       ricci_array *in[2] = {a, a}, *out = nullptr;
-      ASSERT_TRUE(Ok(ricci_executable_run(x, in, 2, &out, 1)));
+      ASSERT_TRUE(Ok(ricci_executable_run(x, in, 2, &out, 1, nullptr)));
       EXPECT_EQ(Read(out)[3], 2.0f * static_cast<float>(t));
       ricci_array_release(out);
     }
@@ -56,7 +56,7 @@ TEST_F(Threads, ReleaseTheLastReferenceAnywhere) {
     ASSERT_TRUE(Ok(ricci_type_make(own, RICCI_F32, 1, &four, &t)));
     const float data[4] = {};
     ricci_array* a = nullptr;
-    ASSERT_TRUE(Ok(ricci_array_from_host(ricci_device_get(own, 0), t, data, &a)));
+    ASSERT_TRUE(Ok(ricci_array_from_host(ricci_device_get(own, 0), t, data, nullptr, &a)));
     for (int k = 1; k < kThreads; ++k) ricci_array_retain(a);
     InParallel([&](int thread) {
       if (thread == i % kThreads) ricci_context_release(own);

@@ -34,17 +34,17 @@ Prepared Handles(ricci_ctx* ctx) {
   const std::vector<float> data = Uniform(kElements);
   const ricci::ArrayType type = ricci::ArrayType::Make(ctx, ricci::DType::kF32, ricci::Shape{kElements});
   ricci_array* a = nullptr;
-  ricci::Check(ricci_array_from_host(ricci_device_get(ctx, 0), type.id(), data.data(), &a));
+  ricci::Check(ricci_array_from_host(ricci_device_get(ctx, 0), type.id(), data.data(), nullptr, &a));
   const std::shared_ptr<ricci_array> in(a, ricci_array_release);
   const auto run = [x, in]() -> std::shared_ptr<ricci_array> {
     ricci_array *operand = in.get(), *out = nullptr;
-    ricci::Check(ricci_executable_run(x.get(), &operand, 1, &out, 1));
+    ricci::Check(ricci_executable_run(x.get(), &operand, 1, &out, 1, nullptr));
     return {out, ricci_array_release};
   };
   Prepared p;
   p.run = [x, in] {
     ricci_array *operand = in.get(), *out = nullptr;
-    ricci::Check(ricci_executable_run(x.get(), &operand, 1, &out, 1));
+    ricci::Check(ricci_executable_run(x.get(), &operand, 1, &out, 1, nullptr));
     ricci_array_release(out);
   };
   p.check = [run] { return Magnitude(static_cast<const float*>(ricci_array_data(run().get())), kElements); };

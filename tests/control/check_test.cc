@@ -171,7 +171,9 @@ TEST_F(Checks, BoundCallsReportAndGoOn) {
   for (const std::string& kind : r.Devices()) {
     ricci_compile_opts o{};
     o.hdr.size = sizeof o;
-    o.device = ricci_device_find(r.ctx(), kind.data(), kind.size());
+    ricci_device* const on = ricci_device_find(r.ctx(), kind.data(), kind.size());
+    o.devices = &on;
+    o.n_devices = 1;
     ricci_executable* x = nullptr;
     ricci_call* call = nullptr;
     ASSERT_TRUE(Ok(ricci_compile(f.get(), &o, &x)));

@@ -93,7 +93,7 @@ TEST_F(JitTest, RunsOnTheReferenceDevice) {
   EXPECT_EQ(MessageOf([&] { ctx.device("tpu"); }), "context: there is no device of kind tpu");
 }
 
-TEST_F(JitTest, RunsWhereItsFirstArrayLies) {
+TEST_F(JitTest, RunsWhereItsArraysAreCommitted) {
   const auto f = jit([](Value x) { return sin(x); });
   const float one = 1;
   for (const char* kind : {"ref", "cpu", "ref"}) {
@@ -102,6 +102,28 @@ TEST_F(JitTest, RunsWhereItsFirstArrayLies) {
     ExpectClose(y, {std::sin(1.0f)});
   }
   EXPECT_EQ(f.cache_size(), 2);
+  const auto g = jit([](Value x, Value y) { return x + y; });
+  const Array free = Vec({1, 2}), held = device_put(free, ctx.device("ref"));
+  EXPECT_FALSE(free.is_committed());
+  EXPECT_TRUE(held.is_committed());
+  const Array both = g(free, held), none = g(free, free);
+  EXPECT_EQ(both.device().kind(), "ref") << "an array that is not committed follows";
+  EXPECT_TRUE(both.is_committed());
+  EXPECT_EQ(none.device(), ctx.device());
+  EXPECT_FALSE(none.is_committed());
+  ExpectClose(both.block_until_ready(), {2, 4});
+  EXPECT_TRUE(both.is_ready());
+  const Array elsewhere = device_put(free, ctx.device("cpu"));
+  const std::string two = MessageOf([&] { g(held, elsewhere); });
+  EXPECT_NE(two.find("argument 1 of program main is committed to device cpu, not ref; copy it there"), two.npos) << two;
+}
+
+TEST_F(JitTest, Devices) {
+  EXPECT_EQ(ctx.devices().size(), 2u);
+  EXPECT_EQ(ctx.devices()[0], ctx.device());
+  EXPECT_EQ(ctx.devices()[1].kind(), "ref");
+  EXPECT_EQ(ctx.device("cpu", 0).ordinal(), 0);
+  EXPECT_EQ(MessageOf([&] { ctx.device("cpu", 1); }), "context: there is no device of kind cpu with ordinal 1");
 }
 
 TEST_F(JitTest, ProgramsAndShapes) {

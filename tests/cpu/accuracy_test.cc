@@ -41,7 +41,8 @@ class Cpu : public ::testing::Test {
     Must(ricci_program_parse(ctx_, text.data(), text.size(), "test", 4, &f));
     ricci_compile_opts o{};
     o.hdr.size = sizeof o;
-    o.device = cpu_;
+    o.devices = &cpu_;
+    o.n_devices = 1;
     ricci_executable* e = nullptr;
     Must(ricci_compile(f, &o, &e));
     ricci_program_release(f);

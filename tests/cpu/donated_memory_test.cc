@@ -13,7 +13,9 @@ struct DonatedMemory : ::testing::Test {
     const uint8_t donate[] = {0, 1};
     ricci_compile_opts o{};
     o.hdr = {sizeof o, flags, nullptr};
-    o.device = ricci_device_find(r.ctx(), "cpu", 3);
+    ricci_device* const on = ricci_device_find(r.ctx(), "cpu", 3);
+    o.devices = &on;
+    o.n_devices = 1;
     o.donate = donate;
     o.n_donate = 2;
     ricci_executable* x = nullptr;

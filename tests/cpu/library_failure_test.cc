@@ -40,7 +40,9 @@ class LibraryFailure : public ::testing::Test {
   std::string ErrorOnCpu(const Program& f) {
     ricci_compile_opts o{};
     o.hdr.size = sizeof o;
-    o.device = ricci_device_find(r_.ctx(), "cpu", 3);
+    ricci_device* const on = ricci_device_find(r_.ctx(), "cpu", 3);
+    o.devices = &on;
+    o.n_devices = 1;
     ricci_executable* x = nullptr;
     ricci_call* call = nullptr;
     if (!Ok(ricci_compile(f.get(), &o, &x)) || !Ok(ricci_call_create(x, &call))) return "";

@@ -72,7 +72,9 @@ TEST(Repeats, NeedCodeOnce) {
   const auto code_bytes = [&](int trips) {
     ricci_compile_opts o{};
     o.hdr.size = sizeof o;
-    o.device = ricci_device_find(r.ctx(), "cpu", 3);
+    ricci_device* const on = ricci_device_find(r.ctx(), "cpu", 3);
+    o.devices = &on;
+    o.n_devices = 1;
     ricci_executable* x = nullptr;
     ricci_executable_stats info{};
     info.hdr.size = sizeof info;

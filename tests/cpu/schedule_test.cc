@@ -145,7 +145,9 @@ std::string CompileError(ProgramRunner& r, const std::string& text) {
   const Program f = r.Parse(text);
   ricci_compile_opts o{};
   o.hdr.size = sizeof o;
-  o.device = ricci_device_find(r.ctx(), "cpu", 3);
+  ricci_device* const on = ricci_device_find(r.ctx(), "cpu", 3);
+  o.devices = &on;
+  o.n_devices = 1;
   ricci_executable* x = nullptr;
   ricci_status* s = ricci_compile(f.get(), &o, &x);
   ricci_executable_release(x);

@@ -1,11 +1,8 @@
 // StoppableRun: a compiled program with memory of its own, run with a word of the host and a deadline.
-//
-// Handed in through the frame of the run: the only place of the tests that knows how.
 #ifndef RICCI_TESTS_CPU_STOPPABLE_RUN_H_
 #define RICCI_TESTS_CPU_STOPPABLE_RUN_H_
 #include <time.h>
 
-#include "runtime/executable.h"
 #include "support/program_runner.h"
 
 namespace ricci::testing {
@@ -20,17 +17,27 @@ class StoppableRun {
  public:
   // Arguments are zeros until they are set.
   StoppableRun(ricci_ctx* ctx, const Program& f, std::string_view device) {
-    ricci_compile_opts o{};
-    o.hdr.size = sizeof o;
-    o.device = ricci_device_find(ctx, device.data(), device.size());
-    if (!Ok(ricci_compile(f.get(), &o, &x_))) return;
+    ricci_compile_opts o = ricci_compile_opts_default();
+    ricci_device* const on = ricci_device_find(ctx, device.data(), device.size());
+    o.devices = &on;
+    o.n_devices = 1;
+    if (!Ok(ricci_compile(f.get(), &o, &x_)) || !Ok(ricci_call_create(x_, &call_))) return;
     uint32_t n_params, n_results;
     const ricci_type *params, *results;
     ricci_executable_signature(x_, &n_params, &params, &n_results, &results);
     for (uint32_t i = 0; i < n_params; ++i) in_.push_back(MemoryOf(ctx, params[i]));
     for (uint32_t i = 0; i < n_results; ++i) out_.push_back(MemoryOf(ctx, results[i]));
+    uint32_t slot = 0;
+    for (auto* side : {&in_, &out_}) {
+      for (std::vector<double>& memory : *side) {
+        Ok(ricci_call_bind(call_, slot++, memory.data(), memory.size() * sizeof(double)));
+      }
+    }
   }
-  ~StoppableRun() { ricci_executable_release(x_); }
+  ~StoppableRun() {
+    ricci_call_release(call_);
+    ricci_executable_release(x_);
+  }
   StoppableRun(const StoppableRun&) = delete;
 
   double* argument(size_t i) { return in_[i].data(); }
@@ -38,16 +45,10 @@ class StoppableRun {
 
   // The code of the status with which it ends.
   uint32_t Run(const uint32_t* cancel = nullptr, uint64_t deadline_ns = 0) {
-    const runtime::CompiledCode& code = runtime::FromAbi(x_)->code();
-    runtime::RunFrame* frame = code.TakeFrame();
-    for (size_t i = 0; i < in_.size(); ++i) frame->inputs[i] = in_[i].data();
-    for (size_t i = 0; i < out_.size(); ++i) frame->outputs[i] = out_[i].data();
-    frame->args.cancel = cancel;
-    frame->args.deadline_ns = deadline_ns;
-    ricci_status* s = code.Run(*frame);
-    frame->args.cancel = nullptr;
-    frame->args.deadline_ns = 0;
-    code.ReturnFrame(frame);
+    ricci_run_opts o = ricci_run_opts_default();
+    o.cancel = cancel;
+    o.deadline_ns = deadline_ns;
+    ricci_status* s = ricci_call_enqueue(call_, &o, nullptr);
     const uint32_t status = s == nullptr ? static_cast<uint32_t>(RICCI_OK) : ricci_status_code(s);
     message_ = s == nullptr ? "" : Message(s);
     return status;
@@ -65,6 +66,7 @@ class StoppableRun {
   }
 
   ricci_executable* x_ = nullptr;
+  ricci_call* call_ = nullptr;
   std::vector<std::vector<double>> in_, out_;
   std::string message_;
 };

@@ -70,7 +70,9 @@ class Context {
     if (!Ok(ricci_program_parse(ctx_, text.data(), text.size(), "test", 4, &f))) return nullptr;
     ricci_compile_opts o{};
     o.hdr.size = sizeof o;
-    o.device = ricci_device_find(ctx_, "cpu", 3);
+    ricci_device* const on = ricci_device_find(ctx_, "cpu", 3);
+    o.devices = &on;
+    o.n_devices = 1;
     ricci_executable* x = nullptr;
     Ok(ricci_compile(f, &o, &x));
     ricci_program_release(f);
@@ -83,9 +85,9 @@ class Context {
     ricci_executable_signature(x, &n_params, &params, &n_results, &results);
     std::vector<ricci_array*> out(n_results);
     ricci_array* a = nullptr;
-    Ok(ricci_array_from_host(ricci_device_find(ctx_, "cpu", 3), params[0], in.data(), &a));
+    Ok(ricci_array_from_host(ricci_device_find(ctx_, "cpu", 3), params[0], in.data(), nullptr, &a));
     std::string bytes;
-    if (Ok(ricci_executable_run(x, &a, 1, out.data(), n_results))) {
+    if (Ok(ricci_executable_run(x, &a, 1, out.data(), n_results, nullptr))) {
       for (ricci_array* r : out) bytes.append(static_cast<const char*>(ricci_array_data(r)), ricci_array_bytes(r));
     }
     ricci_array_release(a);
@@ -202,7 +204,9 @@ TEST(Threads, TasksMayCallTheContext) {
   const Program inner = r.Parse(kPrograms[0]);
   ricci_compile_opts o{};
   o.hdr.size = sizeof o;
-  o.device = ricci_device_find(r.ctx(), "cpu", 3);
+  ricci_device* const on = ricci_device_find(r.ctx(), "cpu", 3);
+  o.devices = &on;
+  o.n_devices = 1;
   ASSERT_TRUE(Ok(ricci_compile(inner.get(), &o, &from.inner)));
   const Program f = r.Parse("program f(%x: f32[]) { %y: f32[] = test.call_back(%x) return %y }");
   EXPECT_EQ(r.Run(f, {{3}}, "cpu"), (std::vector<Numbers>{{3}}));

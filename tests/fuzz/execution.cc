@@ -61,18 +61,17 @@ std::vector<size_t> AfterInputs(size_t n_inputs, size_t n_results) {
   return place;
 }
 
-using Array = std::shared_ptr<ricci_array>;
-
 }  // namespace
 
 Compiled::Compiled(ricci_ctx* ctx, const ricci_program* p, std::string_view device, DonateMask donate)
-    : device_(ricci_device_find(ctx, device.data(), device.size())) {
+    : ctx_(ctx), device_(ricci_device_find(ctx, device.data(), device.size())) {
   for (const ArrayType& t : ParamsOf(ctx, p)) params_.push_back(t.id());
   std::vector<uint8_t> donated;
   for (size_t i = 0; i < params_.size(); ++i) donated.push_back(donate >> (i % 8) & 1);
   ricci_compile_opts o{};
   o.hdr.size = sizeof o;
-  o.device = device_;
+  o.devices = &device_;
+  o.n_devices = 1;
   o.opt_level = 1 + static_cast<uint32_t>(ir::Hash(*ir::FromAbi(p)) % 3);
   if (donate != 0) {
     o.hdr.flags = RICCI_COMPILE_CHECKED;
@@ -133,12 +132,13 @@ RunResult Compiled::RunOnArrays(const std::vector<Bytes>& inputs) const {
   std::vector<ricci_array*> in, out(result_bytes_.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     ricci_array* raw = nullptr;
-    if (ricci_status* s = ricci_array_from_host(device_, params_[i], inputs[i].data(), &raw)) return Failed("array", s);
+    if (ricci_status* s = ricci_array_from_host(device_, params_[i], inputs[i].data(), nullptr, &raw))
+      return Failed("array", s);
     owned.emplace_back(raw, ricci_array_release);
     in.push_back(raw);
   }
   if (ricci_status* s = ricci_executable_run(executable_.get(), in.data(), static_cast<uint32_t>(in.size()), out.data(),
-                                             static_cast<uint32_t>(out.size()))) {
+                                             static_cast<uint32_t>(out.size()), nullptr)) {
     return Failed("run", s);
   }
   for (ricci_array* a : out) owned.emplace_back(a, ricci_array_release);
@@ -148,6 +148,72 @@ RunResult Compiled::RunOnArrays(const std::vector<Bytes>& inputs) const {
     if (ricci_status* s = ricci_array_copy_to_host(out[i], bytes.data(), bytes.size())) return Failed("result", s);
   }
   return result;
+}
+
+// An argument on the device, or uncommitted on another one.
+Compiled::Array Compiled::SomewhereElse(size_t param, const Bytes& bytes, Dice& dice) const {
+  ricci_array_opts options = ricci_array_opts_default();
+  ricci_device* on = device_;
+  if (dice.Chance(0.3)) {
+    options.hdr.flags = RICCI_ARRAY_UNCOMMITTED;
+    on = ricci_device_get(ctx_, static_cast<uint32_t>(dice.Below(ricci_device_count(ctx_))));
+  }
+  ricci_array* raw = nullptr;
+  Check(ricci_array_from_host(on, params_[param], bytes.data(), &options, &raw));
+  return {raw, ricci_array_release};
+}
+
+RunResult Compiled::Enqueue(const std::vector<Array>& in, ricci_stream* stream, std::vector<Array>& out) const {
+  std::vector<ricci_array*> handles, results(result_bytes_.size());
+  for (const Array& a : in) handles.push_back(a.get());
+  ricci_run_opts options = ricci_run_opts_default();
+  options.stream = stream;
+  if (ricci_status* s =
+          ricci_executable_enqueue(executable_.get(), handles.data(), static_cast<uint32_t>(handles.size()),
+                                   results.data(), static_cast<uint32_t>(results.size()), &options)) {
+    return Failed("enqueue", s);
+  }
+  for (ricci_array* a : results) out.emplace_back(a, ricci_array_release);
+  return {};
+}
+
+// In any order.
+RunResult Compiled::Read(const std::vector<Array>& arrays, Dice& dice) const {
+  std::vector<size_t> order(arrays.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  dice.Shuffle(order);
+  RunResult result;
+  result.arrays.resize(arrays.size());
+  for (size_t i : order) {
+    result.arrays[i].resize(result_bytes_[i]);
+    if (ricci_status* s = ricci_array_copy_to_host(arrays[i].get(), result.arrays[i].data(), result_bytes_[i])) {
+      return Failed("result", s);
+    }
+  }
+  return result;
+}
+
+RunResult Compiled::RunUnderWay(const std::vector<Bytes>& inputs, Dice dice) const {
+  if (executable_ == nullptr) return failure_;
+  std::vector<Array> in, out[2];
+  for (size_t i = 0; i < inputs.size(); ++i) in.push_back(SomewhereElse(i, inputs[i], dice));
+  const std::vector<Array> all = in;
+  for (const Array& a : all) ricci_array_retain(a.get());  // so that the first run uses up nothing
+  for (int run = 0; run < 2; ++run) {
+    ricci_stream* raw = nullptr;
+    Check(ricci_stream_create(device_, &raw));
+    const std::shared_ptr<ricci_stream> stream(raw, ricci_stream_release);
+    RunResult failed = Enqueue(in, raw, out[run]);
+    if (run == 0) {
+      for (const Array& a : all) ricci_array_release(a.get());
+    }
+    if (failed.error) return failed;
+  }
+  in.clear();
+  RunResult second = Read(out[1], dice), first = Read(out[0], dice);
+  if (first.error || second.error) return first.error ? first : second;
+  if (first.arrays != second.arrays) second.error = "two runs with the same arguments differ";
+  return second;
 }
 
 RunResult RunThroughPasses(ricci_ctx* ctx, const ricci_program* p, const std::vector<Bytes>& inputs) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fuzz/array_data.h"
+#include "fuzz/dice.h"
 #include "ricci/ricci.h"
 
 namespace ricci::testing {
@@ -31,6 +32,9 @@ class Compiled {
   RunResult RunInPlace(const std::vector<Bytes>& inputs) const;
   // With arrays, of which the donated ones are used up.
   RunResult RunOnArrays(const std::vector<Bytes>& inputs) const;
+  // On a device with time of its own: two runs are under way at once, each on a stream of its own, and arguments lie on
+  // any device. The second run, which must give what the first one gave, uses up what is donated.
+  RunResult RunUnderWay(const std::vector<Bytes>& inputs, Dice dice) const;
   // How many results may take the memory of an argument.
   size_t n_in_place() const;
 
@@ -38,7 +42,12 @@ class Compiled {
   RunResult Bound(const std::vector<Bytes>& inputs, bool in_place) const;
   RunResult Call(ricci_call* call, const std::vector<Bytes>& inputs, bool in_place) const;
   int32_t ArgumentOf(size_t result) const;  // whose memory it may take, or -1
+  using Array = std::shared_ptr<ricci_array>;
+  Array SomewhereElse(size_t param, const Bytes& bytes, Dice& dice) const;
+  RunResult Enqueue(const std::vector<Array>& in, ricci_stream* stream, std::vector<Array>& out) const;
+  RunResult Read(const std::vector<Array>& arrays, Dice& dice) const;
 
+  ricci_ctx* ctx_;
   ricci_device* device_;
   std::shared_ptr<ricci_executable> executable_;
   std::vector<ricci_type> params_;

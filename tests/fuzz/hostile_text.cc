@@ -237,7 +237,9 @@ class Hostile {
     for (const std::string& device : devices) {
       ricci_compile_opts o{};
       o.hdr.size = sizeof o;
-      o.device = ricci_device_find(ctx_.get(), device.data(), device.size());
+      ricci_device* const on = ricci_device_find(ctx_.get(), device.data(), device.size());
+      o.devices = &on;
+      o.n_devices = 1;
       ricci_executable* raw = nullptr;
       if (ricci_status* s = ricci_compile(p.get(), &o, &raw)) Judge("compile on " + device, Error(s), true);
       ricci_executable_release(raw);

@@ -52,6 +52,7 @@ std::vector<std::string> WantedKinds() {
                                   "size at a limit",
                                   "code of short functions",
                                   "donated arguments",
+                                  "runs on devices with time of their own",
                                   "donated arguments of a transformed program",
                                   "result in the memory of a donated argument",
                                   "custom_jvp whose rule applies it",

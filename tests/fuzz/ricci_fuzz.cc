@@ -150,6 +150,7 @@ void RunSeeds(const Options& options, const std::function<double()>& taken, Tota
     }
     Trial(seed, options.trial, totals).Run();
   }
+  if (totals.checks.late > 0) totals.draft.kinds["runs on devices with time of their own"] = totals.checks.late;
   if (totals.checks.in_place > 0)
     totals.draft.kinds["result in the memory of a donated argument"] = totals.checks.in_place;
 }

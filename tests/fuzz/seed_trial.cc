@@ -17,7 +17,7 @@ constexpr std::string_view kModes[] = {"auto", "auto", "batched", "lanes"};
 constexpr int kShrinkTries = 2000;
 constexpr double kShrinkSeconds = 300;
 // Of all programs.
-constexpr double kDeep = 0.12, kLarge = 0.005, kDonates = 0.2, kReread = 0.5, kSmallCode = 0.25;
+constexpr double kDeep = 0.12, kLarge = 0.005, kDonates = 0.2, kReread = 0.5, kSmallCode = 0.25, kLate = 0.25;
 
 Palette PaletteOf(Dice& dice) {
   Palette p;
@@ -44,6 +44,10 @@ DonateMask DonatedArguments(uint64_t seed) {
   Dice dice(seed ^ 0x646f6e61);
   if (!dice.Chance(kDonates)) return 0;
   return dice.Chance(0.5) ? 0xff : static_cast<DonateMask>(dice.Bits());
+}
+std::unique_ptr<LateDevices> SomeLateDevices(uint64_t seed) {
+  if (!Dice(seed ^ 0x6c617465).Chance(kLate)) return nullptr;
+  return std::make_unique<LateDevices>(LateOptions{.seed = seed});
 }
 Values ResultsOfDraft(Draft& d) {
   Values out = d.SomeKept(4);
@@ -79,11 +83,12 @@ cpu::Settings SmallCode() {
 
 }  // namespace
 
-Context MakeContext(std::string_view vmap, [[maybe_unused]] bool small_code) {
+Context MakeContext(std::string_view vmap, [[maybe_unused]] bool small_code, LateDevices* late) {
   ricci_ctx* raw = nullptr;
   ricci::Check(ricci_context_create(nullptr, &raw));
   Context ctx(raw, ricci_context_release);
   ricci::Check(ricci_context_add_plugin(raw, ricci_plugin_query_lax));
+  if (late != nullptr) ricci::Check(late->AddTo(raw));
 #ifdef RICCI_TEST_CPU
   ricci::Check(ricci_context_add_plugin(raw, ricci_plugin_query_cpu));
   if (small_code) ricci::Check(ricci_context_add_plugin(raw, QueryBackendWith<SmallCode>));
@@ -101,10 +106,26 @@ Trial::Trial(uint64_t seed, const TrialOptions& options, Totals& totals)
       palette_(PaletteOf(dice_)),
       mode_(palette_.large && dice_.Chance(0.7) ? "lanes" : dice_.Pick(kModes)),
       small_code_(Dice(seed ^ 0x736d616c).Chance(kSmallCode)),
-      ctx_(MakeContext(mode_, small_code_)),
+      late_(SomeLateDevices(seed)),
+      ctx_(MakeContext(mode_, small_code_, late_.get())),
       donate_(DonatedArguments(seed)) {}
 
+// What devices say at the end is a failure of the seed.
 void Trial::Run() {
+  RunAll();
+  if (late_ == nullptr) return;
+  ctx_.reset();
+  const std::string report = late_->Report();
+  if (!report.empty()) Report(nullptr, Text("late at the end: ", report), {});
+}
+
+std::vector<std::string> Trial::Devices() const {
+  std::vector<std::string> devices = options_.devices;
+  if (late_ != nullptr) devices.push_back("late");
+  return devices;
+}
+
+void Trial::RunAll() {
   Program p;
   try {
     p = Draw();
@@ -151,9 +172,8 @@ void Trial::DrawEquations(Draft& d) {
 }
 
 Trial::Verdict Trial::Equality() {
-  return [this](const Program& p) {
-    return CheckProgram(ctx_.get(), p, Inputs(p), options_.devices, donate_, totals_.checks);
-  };
+  return
+      [this](const Program& p) { return CheckProgram(ctx_.get(), p, Inputs(p), Devices(), donate_, totals_.checks); };
 }
 Trial::Verdict Trial::OtherText() {
   return [this](const Program& p) -> Complaint {

@@ -6,6 +6,7 @@
 
 #include "fuzz/draft.h"
 #include "fuzz/whole_program_laws.h"
+#include "support/late_backend.h"
 
 namespace ricci::testing {
 
@@ -25,8 +26,8 @@ struct Totals {
 
 using Context = std::shared_ptr<ricci_ctx>;
 // `vmap`: auto, batched or lanes.
-// `small_code`: the CPU backend makes code as for large bodies.
-Context MakeContext(std::string_view vmap, bool small_code = false);
+// `small_code`: the CPU backend makes code as for large bodies. `late`: devices to add, or NULL.
+Context MakeContext(std::string_view vmap, bool small_code = false, LateDevices* late = nullptr);
 
 class Trial {
  public:
@@ -36,6 +37,8 @@ class Trial {
  private:
   using Verdict = std::function<Complaint(const Program&)>;
 
+  void RunAll();
+  std::vector<std::string> Devices() const;
   Program Draw();
   void DrawEquations(Draft& d);
   Verdict Equality();
@@ -55,6 +58,7 @@ class Trial {
   Palette palette_;
   std::string mode_;
   const bool small_code_;
+  const std::unique_ptr<LateDevices> late_;  // NULL: not with this seed
   Context ctx_;
   DonateMask donate_;
 };

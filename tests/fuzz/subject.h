@@ -18,6 +18,7 @@ std::vector<Bytes> DrawInputs(ricci_ctx* ctx, const ricci_program* p, uint64_t s
 
 struct CheckCounts {
   int64_t compared = 0, undecided = 0;  // elements, and those of them that noise decides
+  int64_t late = 0;                     // programs run on devices with time of their own
   int64_t donated = 0, in_place = 0;    // programs with donated arguments, and those whose results took memory of them
 };
 

@@ -130,7 +130,8 @@ class Runner {
     text = TextOf(f.get());
     ricci_compile_opts options{};
     options.hdr.size = sizeof options;
-    options.device = device_;
+    options.devices = &device_;
+    options.n_devices = 1;
     ricci_executable* x;
     Check("compile", ricci_compile(f.get(), &options, &x));
     Compare(c, f.get(), Execute(c, Executable(x).get(), Signature(f.get())));
@@ -145,11 +146,12 @@ class Runner {
       ricci_array* a;
       Check("type", ricci_type_make(ctx_, c.inputs[i].dtype, static_cast<uint32_t>(c.inputs[i].dims.size()),
                                     c.inputs[i].dims.data(), &type));
-      Check("input", ricci_array_from_host(device_, type, c.inputs[i].bytes.data(), &a));
+      Check("input", ricci_array_from_host(device_, type, c.inputs[i].bytes.data(), nullptr, &a));
       inputs.emplace_back(a);
       in.push_back(a);
     }
-    Check("run", ricci_executable_run(x, in.data(), static_cast<uint32_t>(in.size()), out.data(), s.n_results));
+    Check("run",
+          ricci_executable_run(x, in.data(), static_cast<uint32_t>(in.size()), out.data(), s.n_results, nullptr));
     for (ricci_array* a : out) results.emplace_back(a);
     return results;
   }

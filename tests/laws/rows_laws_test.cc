@@ -6,6 +6,7 @@
 #include <map>
 
 #include "ricci/check.h"
+#include "support/late_backend.h"
 #include "support/program_runner.h"
 
 extern "C" ricci_status* ricci_plugin_query_smooth_abs(const ricci_host_info* host, const ricci_plugin** out);
@@ -101,6 +102,28 @@ std::string TestName(const ::testing::TestParamInfo<std::string>& info) {
   return out;
 }
 INSTANTIATE_TEST_SUITE_P(Rows, RowLaws, ::testing::ValuesIn(RowNames()), TestName);
+
+// Some rows, on devices with memory and time of their own.
+class RowLawsLate : public RowLaws {};
+TEST_P(RowLawsLate, Hold) {
+  LateDevices late;
+  ASSERT_TRUE(Ok(late.AddTo(plugins_.ctx())));
+  Counts counts;
+  ricci_check_opts o = CountInto(counts);
+  o.device = {"late", 4};
+  EXPECT_TRUE(Ok(ricci_check_primitive(plugins_.ctx(), GetParam().data(), GetParam().size(), nullptr, 0, &o)));
+  EXPECT_GT(counts["device"], 0u);
+}
+std::vector<std::string> SomeRowNames() {
+  constexpr size_t kEvery = 8;
+  std::vector<std::string> some;
+  const std::vector<std::string> all = RowNames();
+  for (size_t i = 0; i < all.size(); i += kEvery) {
+    if (!CannotRun(all[i])) some.push_back(all[i]);
+  }
+  return some;
+}
+INSTANTIATE_TEST_SUITE_P(Rows, RowLawsLate, ::testing::ValuesIn(SomeRowNames()), TestName);
 
 TEST(Rows, LawsAreLeftOutWithAReason) {
   const AllPlugins plugins;

@@ -58,7 +58,9 @@ class Bench {
   std::vector<Numbers> Run(const Program& p, const std::vector<Numbers>& inputs) const {
     ricci_compile_opts options{};
     options.hdr.size = sizeof options;
-    options.device = ricci_device_find(context(), "ref", 3);
+    ricci_device* const on = ricci_device_find(context(), "ref", 3);
+    options.devices = &on;
+    options.n_devices = 1;
     ricci_executable* raw = nullptr;
     Check(ricci_compile(p.get(), &options, &raw));
     const std::shared_ptr<ricci_executable> x(raw, ricci_executable_release);
@@ -66,12 +68,12 @@ class Bench {
     std::vector<std::shared_ptr<ricci_array>> owned;
     std::vector<ricci_array*> in;
     for (size_t i = 0; i < params.size(); ++i) {
-      owned.push_back(ToArray(options.device, params[i], inputs.at(i)));
+      owned.push_back(ToArray(on, params[i], inputs.at(i)));
       in.push_back(owned.back().get());
     }
     std::vector<ricci_array*> out(results.size());
     Check(ricci_executable_run(raw, in.data(), static_cast<uint32_t>(in.size()), out.data(),
-                               static_cast<uint32_t>(out.size())));
+                               static_cast<uint32_t>(out.size()), nullptr));
     std::vector<Numbers> numbers;
     for (size_t i = 0; i < out.size(); ++i) {
       owned.emplace_back(out[i], ricci_array_release);
@@ -98,7 +100,7 @@ class Bench {
     }
     if (bytes.size() != static_cast<size_t>(t.elements() * SizeOf(t.dtype()))) Fail("input does not fit ", t);
     ricci_array* a = nullptr;
-    Check(ricci_array_from_host(device, t.id(), bytes.data(), &a));
+    Check(ricci_array_from_host(device, t.id(), bytes.data(), nullptr, &a));
     return {a, ricci_array_release};
   }
   template <typename T>

@@ -45,7 +45,7 @@ TEST_F(CompileCacheTest, ChecksNameTheLineOfTheirOwnProgram) {
     s.hdr.size = sizeof s;
     ricci_executable_info(x, &s);
     ricci_array *a = Floats({1}), *out = nullptr;
-    ricci_status* failed = ricci_executable_run(x, &a, 1, &out, 1);
+    ricci_status* failed = ricci_executable_run(x, &a, 1, &out, 1, nullptr);
     const std::string message = failed == nullptr ? "" : Message(failed);
     ricci_array_release(out);
     ricci_array_release(a);
@@ -68,7 +68,7 @@ TEST_F(CompileCacheTest, WorkingMemoryGoesWithTheLastExecutable) {
   ricci_array* a = Floats(std::vector<float>(100000, 1.0f));
   ricci_array* out = nullptr;
   const int64_t before = host.bytes;
-  ASSERT_TRUE(Ok(ricci_executable_run(x, &a, 1, &out, 1)));
+  ASSERT_TRUE(Ok(ricci_executable_run(x, &a, 1, &out, 1, nullptr)));
   ricci_array_release(out);
   EXPECT_GT(host.bytes, before) << "the frame is kept for the next run";
   ricci_executable_release(x);

@@ -79,14 +79,10 @@ absl::StatusOr<std::shared_ptr<LateEvent>> LateQueues::PushLocked(uint32_t devic
   return s->operations.back().end;
 }
 
-absl::Status LateQueues::Push(uint32_t device, void* stream, LateOperation operation) {
-  Lock lock(mutex_);
-  return PushLocked(device, stream, std::move(operation)).status();
-}
-
 absl::Status LateQueues::Push(uint32_t device, void* stream, LateOperation operation, void** event) {
   Lock lock(mutex_);
   RICCI_ASSIGN(std::shared_ptr<LateEvent> end, PushLocked(device, stream, std::move(operation)));
+  if (event == nullptr) return absl::OkStatus();
   events_.emplace(next_, std::move(end));
   *event = Handle(next_++);
   return absl::OkStatus();

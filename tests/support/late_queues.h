@@ -56,9 +56,8 @@ class LateQueues {
   void* CreateStream(uint32_t device);
   // Runs what is left of it.
   absl::Status DropStream(uint32_t device, void* stream);
-  absl::Status Push(uint32_t device, void* stream, LateOperation operation);
-  // *event: its end.
-  absl::Status Push(uint32_t device, void* stream, LateOperation operation, void** event);
+  // *event, unless `event` is NULL: its end.
+  absl::Status Push(uint32_t device, void* stream, LateOperation operation, void** event = nullptr);
   // Returns when it has run.
   absl::Status PushAndWait(uint32_t device, void* stream, LateOperation operation);
   // May these be used now, in no stream?

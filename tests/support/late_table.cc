@@ -171,12 +171,13 @@ absl::Status CopyFromHere(LateState& state, LateDevice& device, const ricci_copy
   return *status;
 }
 
-ricci_status* Copy(void* self, const ricci_copy_args* given) {
+ricci_status* Copy(void* self, const ricci_copy_args* given, void** event) {
   return Call(Self(self), "copy", [&](LateState& state, LateDevice& device) -> absl::Status {
     RICCI_ASSIGN(const ricci_copy_args a, base::ReadStruct(given, "copy args"));
     if (a.direction == RICCI_COPY_FROM_DEVICE) return CopyFromHere(state, device, a);
     RICCI_ASSIGN(LateOperation copy, CopyToHere(state, device, a));
-    if (a.stream != nullptr) return state.queues.Push(device.number, a.stream, std::move(copy));
+    if (a.stream != nullptr) return state.queues.Push(device.number, a.stream, std::move(copy), event);
+    if (event != nullptr) return base::InvalidArgument("late: a copy in no stream has no event");
     RICCI_TRY(state.queues.CheckNow(copy));
     copy.run();
     return absl::OkStatus();

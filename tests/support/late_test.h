@@ -63,7 +63,7 @@ class LateDeviceUser {
     a.bytes = bytes;
     a.stream = stream;
     a.src_self = src_self;
-    return b.copy(b.self, &a);
+    return b.copy(b.self, &a, nullptr);
   }
   void Put(void* dst, const Four& values, void* stream = nullptr) {
     Ok(Copy(RICCI_COPY_TO_DEVICE, dst, values.data(), kFourBytes, stream));

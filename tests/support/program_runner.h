@@ -158,7 +158,7 @@ class ProgramRunner {
     ricci_device* d = ricci_device_find(ctx_, device.data(), device.size());
     std::vector<ricci_array*> in(n_params), out(n_results);
     for (uint32_t i = 0; i < n_params; ++i) in[i] = ToArray(d, params[i], args[i]);
-    ricci_status* const status = ricci_executable_run(x, in.data(), n_params, out.data(), n_results);
+    ricci_status* const status = ricci_executable_run(x, in.data(), n_params, out.data(), n_results, nullptr);
     for (ricci_array* a : out) {
       if (status == nullptr) values->push_back(FromArray(a));
     }
@@ -180,8 +180,10 @@ class ProgramRunner {
   ricci_executable* Compile(const Program& f, std::string_view device) {
     ricci_compile_opts o{};
     o.hdr.size = sizeof o;
-    o.device = ricci_device_find(ctx_, device.data(), device.size());
-    EXPECT_NE(o.device, nullptr) << "no device " << device;
+    ricci_device* const on = ricci_device_find(ctx_, device.data(), device.size());
+    o.devices = &on;
+    o.n_devices = 1;
+    EXPECT_NE(on, nullptr) << "no device " << device;
     ricci_executable* x = nullptr;
     if (f == nullptr || !Ok(ricci_compile(f.get(), &o, &x))) return nullptr;
     return x;
@@ -233,7 +235,7 @@ class ProgramRunner {
         ADD_FAILURE() << "dtype " << type.dtype;
     }
     ricci_array* a = nullptr;
-    Ok(ricci_array_from_host(d, t, bytes.data(), &a));
+    Ok(ricci_array_from_host(d, t, bytes.data(), nullptr, &a));
     return a;
   }
   template <typename T>

@@ -1,7 +1,11 @@
 // SmallProgram: a context over a counting host, and short ways to make types, arrays, programs and executables in it.
+//
+// The device is `ref`, or that of the environment's RICCI_TEST_DEVICE: on `late` a suite runs with memory that the host
+// cannot touch and work that nobody has done yet.
 #ifndef RICCI_TESTS_SUPPORT_SMALL_PROGRAM_H_
 #define RICCI_TESTS_SUPPORT_SMALL_PROGRAM_H_
 #include "support/counting_host.h"
+#include "support/late_backend.h"
 
 namespace ricci::testing {
 
@@ -21,12 +25,50 @@ inline std::string ErrorOf(ricci_status* s, uint32_t code = RICCI_INVALID_ARGUME
 
 class SmallProgram : public ::testing::Test {
  protected:
-  SmallProgram() {
+  SmallProgram() : SmallProgram(DeviceOfSuite()) {}
+  // `late` with options may be given to a test that runs on it whatever the suite runs on.
+  explicit SmallProgram(std::string_view kind, const LateOptions& options = {}) : kind_(kind) {
     EXPECT_TRUE(Ok(host.CreateContext(&ctx)));
     EXPECT_TRUE(Ok(ricci_context_add_plugin(ctx, ricci_plugin_query_lax)));
-    ref = ricci_device_find(ctx, "ref", 3);
+    if (!OnHost()) {
+      late = std::make_unique<LateDevices>(options);
+      EXPECT_TRUE(Ok(late->AddTo(ctx)));
+    }
+    device = ricci_device_find(ctx, kind_.data(), kind_.size());
   }
-  ~SmallProgram() override { ricci_context_release(ctx); }
+  ~SmallProgram() override {
+    ricci_context_release(ctx);
+    if (late != nullptr) {
+      EXPECT_EQ(late->Report(), "");
+    }
+  }
+
+  static std::string_view DeviceOfSuite() {
+    const char* kind = std::getenv("RICCI_TEST_DEVICE");
+    return kind == nullptr ? "ref" : kind;
+  }
+  // May the host's own memory be bound, and is there nothing that is not done yet?
+  bool OnHost() const { return kind_ != "late"; }
+  // In messages.
+  std::string DeviceName() const { return OnHost() ? kind_ : kind_ + ":0"; }
+
+  // A second context with the same plugins; `ctx` and `device` are its own until they are swapped back.
+  struct Another {
+    ricci_ctx* ctx = nullptr;
+    ricci_device* device = nullptr;
+  };
+  Another NewContext() {
+    Another made;
+    Ok(host.CreateContext(&made.ctx));
+    Ok(ricci_context_add_plugin(made.ctx, ricci_plugin_query_lax));
+    if (!OnHost()) Ok(ricci_context_add_plugin(made.ctx, ricci_plugin_query_late));
+    made.device = ricci_device_find(made.ctx, kind_.data(), kind_.size());
+    return made;
+  }
+  void Swap(Another& other) {
+    std::swap(other.ctx, ctx);
+    std::swap(other.device, device);
+  }
 
   ricci_type Type(uint32_t dtype, std::vector<int64_t> dims) {
     ricci_type t = 0;
@@ -44,9 +86,14 @@ class SmallProgram : public ::testing::Test {
     return p;
   }
   ricci_executable* Compile(const ricci_program* f, std::vector<uint8_t> donate = {}, uint32_t flags = 0) {
-    ricci_compile_opts o{};
-    o.hdr = {sizeof o, flags, nullptr};
-    o.device = ref;
+    return CompileOn(device, f, std::move(donate), flags);
+  }
+  static ricci_executable* CompileOn(ricci_device* on, const ricci_program* f, std::vector<uint8_t> donate = {},
+                                     uint32_t flags = 0) {
+    ricci_compile_opts o = ricci_compile_opts_default();
+    o.hdr.flags = flags;
+    o.devices = &on;
+    o.n_devices = 1;
     o.donate = donate.data();
     o.n_donate = static_cast<uint32_t>(donate.size());
     ricci_executable* x = nullptr;
@@ -59,9 +106,11 @@ class SmallProgram : public ::testing::Test {
     ricci_program_release(f);
     return x;
   }
-  ricci_array* Floats(std::vector<float> values) {
+  ricci_array* Floats(std::vector<float> values) { return FloatsOn(device, std::move(values)); }
+  ricci_array* FloatsOn(ricci_device* on, std::vector<float> values, const ricci_array_opts* options = nullptr) {
     ricci_array* a = nullptr;
-    Ok(ricci_array_from_host(ref, Type(RICCI_F32, {static_cast<int64_t>(values.size())}), values.data(), &a));
+    const ricci_type type = Type(RICCI_F32, {static_cast<int64_t>(values.size())});
+    Ok(ricci_array_from_host(on, type, values.data(), options, &a));
     return a;
   }
   static std::vector<float> Read(const ricci_array* a) {
@@ -70,9 +119,13 @@ class SmallProgram : public ::testing::Test {
     return values;
   }
 
-  CountingHost host;  // last to go: checks that all is freed
+  CountingHost host;                  // last to go: checks that all is freed
+  std::unique_ptr<LateDevices> late;  // NULL on `ref`
   ricci_ctx* ctx = nullptr;
-  ricci_device* ref = nullptr;
+  ricci_device* device = nullptr;
+
+ private:
+  const std::string kind_;
 };
 
 }  // namespace ricci::testing

@@ -96,14 +96,14 @@ Arrays RunOn(const Location& at, ricci_ctx* ctx, const Executable& x, const Arra
   std::vector<ricci_array*> handles;
   for (const Array& a : in) handles.push_back(a.handle());
   std::vector<ricci_array*> results(x.result_count());
-  x.run(handles, results, at);
+  x.enqueue(handles, results, at);
   Arrays out;
   out.reserve(results.size());
   for (ricci_array* a : results) out.emplace_back(ctx, a);
   return out;
 }
 Arrays Apply(const Outside& o, const Program& f, const Arrays& in) {
-  return RunOn(o.at, o.ctx, Executable::compile(f, in.empty() ? Device() : in[0].device(), {}, o.at), in);
+  return RunOn(o.at, o.ctx, Executable::compile(f, CommittedDevice(in), {}, o.at), in);
 }
 
 std::vector<uint8_t> FloatMask(ricci_ctx* ctx, std::span<const ricci_type> types, size_t n) {

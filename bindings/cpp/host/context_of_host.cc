@@ -20,6 +20,7 @@ std::string_view View(ricci_str text) { return {text.ptr, text.len}; }
 std::string_view Device::kind() const { return View(InfoOf(handle_).kind); }
 std::string_view Device::name() const { return View(InfoOf(handle_).name); }
 uint32_t Device::workers() const { return InfoOf(handle_).workers; }
+int32_t Device::ordinal() const { return InfoOf(handle_).ordinal; }
 
 Context::Context() : Context(ricci_context_opts{{sizeof(ricci_context_opts), 0, nullptr}, nullptr}) {}
 Context::Context(const ricci_context_opts& opts) {
@@ -42,10 +43,17 @@ void Context::config(std::string_view key, std::string_view value) {
 }
 
 Device Context::device() const { return Device(ricci_device_get(handle_, 0)); }
-Device Context::device(std::string_view kind) const {
-  ricci_device* d = ricci_device_find(handle_, kind.data(), kind.size());
-  if (d == nullptr) Fail("context: there is no device of kind ", kind);
-  return Device(d);
+Device Context::device(std::string_view kind, int32_t ordinal) const {
+  for (const Device d : devices()) {
+    if (d.kind() == kind && d.ordinal() == ordinal) return d;
+  }
+  if (ordinal == 0) Fail("context: there is no device of kind ", kind);
+  Fail("context: there is no device of kind ", kind, " with ordinal ", ordinal);
+}
+std::vector<Device> Context::devices() const {
+  std::vector<Device> all;
+  for (uint32_t i = 0; i < ricci_device_count(handle_); ++i) all.emplace_back(ricci_device_get(handle_, i));
+  return all;
 }
 
 }  // namespace ricci::inline v0

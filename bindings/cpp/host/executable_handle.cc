@@ -31,9 +31,10 @@ Program Program::parse(const Context& ctx, std::string_view text) {
 }
 
 Executable Executable::compile(const Program& program, Device device, std::span<const uint8_t> donate, Location at) {
-  ricci_compile_opts o{};
-  o.hdr.size = sizeof o;
-  o.device = device.handle();
+  ricci_compile_opts o = ricci_compile_opts_default();
+  ricci_device* const on = device.handle();
+  o.devices = &on;
+  o.n_devices = on != nullptr;
   o.donate = donate.data();
   o.n_donate = static_cast<uint32_t>(donate.size());
   ricci_executable* x = nullptr;
@@ -47,7 +48,11 @@ size_t Executable::result_count() const {
 }
 void Executable::run(std::span<ricci_array* const> in, std::span<ricci_array*> out, Location at) const {
   CheckAt(at, ricci_executable_run(handle(), in.data(), static_cast<uint32_t>(in.size()), out.data(),
-                                   static_cast<uint32_t>(out.size())));
+                                   static_cast<uint32_t>(out.size()), nullptr));
+}
+void Executable::enqueue(std::span<ricci_array* const> in, std::span<ricci_array*> out, Location at) const {
+  CheckAt(at, ricci_executable_enqueue(handle(), in.data(), static_cast<uint32_t>(in.size()), out.data(),
+                                       static_cast<uint32_t>(out.size()), nullptr));
 }
 ricci_executable_stats Executable::stats() const {
   ricci_executable_stats s{};

@@ -4,9 +4,14 @@
 namespace ricci::inline v0 {
 namespace {
 
-ricci_array* FromHost(const Location& at, Device device, ricci_ctx* ctx, DType dtype, Dims shape, const void* data) {
+// On the first device of the context, uncommitted, if none is given.
+ricci_array* FromHost(const Location& at, Device device, const Context& ctx, DType dtype, Dims shape,
+                      const void* data) {
+  ricci_array_opts options = ricci_array_opts_default();
+  if (device.handle() == nullptr) options.hdr.flags = RICCI_ARRAY_UNCOMMITTED;
+  ricci_device* const on = device.handle() == nullptr ? ctx.device().handle() : device.handle();
   ricci_array* handle = nullptr;
-  CheckAt(at, ricci_array_from_host(device.handle(), MakeTypeAt(at, ctx, dtype, shape).id(), data, &handle));
+  CheckAt(at, ricci_array_from_host(on, MakeTypeAt(at, ctx.handle(), dtype, shape).id(), data, &options, &handle));
   return handle;
 }
 const void* Filling(const Location& at, Dims shape, const void* data, size_t n) {
@@ -24,16 +29,36 @@ const void* Filling(const Location& at, Dims shape, const void* data, size_t n) 
 }  // namespace
 
 Array::Array(const Context& ctx, DType dtype, const Shape& shape, const void* data, Location at)
-    : Array(ctx.device(), ctx, dtype, shape, data, at) {}
+    : Array(Device(), ctx, dtype, shape, data, at) {}
 Array::Array(Device device, const Context& ctx, DType dtype, const Shape& shape, const void* data, Location at)
-    : ctx_(ctx.handle()), handle_(FromHost(at, device, ctx_, dtype, shape, data)) {}
+    : ctx_(ctx.handle()), handle_(FromHost(at, device, ctx, dtype, shape, data)) {}
 Array::Array(const Context& ctx, DType dtype, Dims shape, const void* data, size_t n, const Location& at)
-    : ctx_(ctx.handle()), handle_(FromHost(at, ctx.device(), ctx_, dtype, shape, Filling(at, shape, data, n))) {}
+    : ctx_(ctx.handle()), handle_(FromHost(at, Device(), ctx, dtype, shape, Filling(at, shape, data, n))) {}
 Array::Array(const Array& o) : ctx_(o.ctx_), handle_(o.handle_ == nullptr ? nullptr : ricci_array_retain(o.handle_)) {}
 
 ArrayType Array::type() const {
   if (empty()) Fail("array: it is empty");
   return ArrayType(ctx_, type_id());
+}
+
+const Array& Array::block_until_ready(Location at) const {
+  if (empty()) FailAt(at, "array: it is empty");
+  CheckAt(at, ricci_array_wait(handle_));
+  return *this;
+}
+
+Array device_put(const Array& a, Device device, Location at) {
+  if (a.empty()) FailAt(at, "device_put: the array is empty");
+  ricci_array* copy = nullptr;
+  CheckAt(at, ricci_device_put(a.handle(), device.handle(), &copy));
+  return Array(a.context(), copy);
+}
+
+Device CommittedDevice(std::span<const Array> arrays) {
+  for (const Array& a : arrays) {
+    if (a.is_committed()) return a.device();
+  }
+  return {};
 }
 
 size_t Array::CountOf(DType d, const Location& at) const {

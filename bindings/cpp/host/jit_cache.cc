@@ -107,7 +107,11 @@ ricci_executable_stats Lowered::stats() const { return executable.stats(); }
 
 ricci_device* JitKey::device() const {
   ricci_device* const wanted = cache_.options().device.handle();
-  return wanted != nullptr || handles.size() == 0 ? wanted : ricci_array_device(handles.view()[0]);
+  if (wanted != nullptr) return wanted;
+  for (ricci_array* a : handles.view()) {
+    if (ricci_array_is_committed(a)) return ricci_array_device(a);
+  }
+  return nullptr;
 }
 
 void JitKey::FindContext() {
@@ -127,7 +131,7 @@ void JitKey::FailOn(const Array& a) const {
 JitResults::JitResults(JitKey& key, const JitEntry& entry) : ctx_(key.context()) {
   for (const Array& a : entry.hidden) key.handles.push_back(a.handle());
   for (size_t i = 0; i < entry.n_out; ++i) handles_.push_back(nullptr);
-  entry.executable.run(key.handles.view(), {handles_.data(), handles_.size()}, key.cache().at());
+  entry.executable.enqueue(key.handles.view(), {handles_.data(), handles_.size()}, key.cache().at());
 }
 JitResults::~JitResults() {
   for (; next_ < handles_.size(); ++next_) {

@@ -22,8 +22,7 @@ namespace {
 // A map made outside of a trace runs often: it is compiled once.
 void Prepare(const Place&, LeafMap<Value>&) {}
 void Prepare(const Outside& o, LeafMap<Array>& map) {
-  const Device device = map.residuals.empty() ? Device() : map.residuals[0].device();
-  map.executable = Executable::compile(map.program, device, {}, o.at);
+  map.executable = Executable::compile(map.program, CommittedDevice(map.residuals), {}, o.at);
 }
 
 template <typename Site, typename L>

@@ -52,8 +52,10 @@ class Array {
   Array(const Context& ctx, std::initializer_list<T> data, const DataShape& shape = DataShape::Line(),
         Location at = Location::Here())
       : Array(ctx, kDTypeOf<T>, shape.Of(data.size()), data.begin(), data.size(), at) {}
-  // Copies as many bytes as the type has.
+  // Copies as many bytes as the type has. The array is on the context's first device, but not committed to it: a run on
+  // another one takes it too.
   Array(const Context& ctx, DType dtype, const Shape& shape, const void* data, Location at = Location::Here());
+  // Committed to the device.
   Array(Device device, const Context& ctx, DType dtype, const Shape& shape, const void* data,
         Location at = Location::Here());
   // Takes the reference that `handle` is.
@@ -82,8 +84,13 @@ class Array {
   int64_t dim(int64_t i) const { return type().dim(i); }
   int64_t rank() const { return type().rank(); }
   int64_t size() const { return type().elements(); }
-  // Host memory on `ref` and `cpu`; NULL after donation.
+  bool is_committed() const { return ricci_array_is_committed(handle_) != 0; }
+  // Waits, then: host memory. NULL after donation, and where the host cannot read the device's memory.
   const void* data() const { return ricci_array_data(handle_); }
+  // A jitted function returns when its work has begun. These tell and wait for its end; reading waits by itself. Throws
+  // what the work failed with.
+  bool is_ready() const { return ricci_array_is_ready(handle_) != 0; }
+  const Array& block_until_ready(Location at = Location::Here()) const;
 
   // All elements, row-major. T must be the element type; a donated array has no elements left.
   template <ElementType T>
@@ -126,6 +133,11 @@ class Array {
   ricci_ctx* ctx_ = nullptr;
   ricci_array* handle_ = nullptr;
 };
+
+// A copy of `a` that is committed to `device`; `a` itself if it is so already.
+Array device_put(const Array& a, Device device, Location at = Location::Here());
+// The device of the first array that is committed to one; the empty Device if none is.
+Device CommittedDevice(std::span<const Array> arrays);
 
 template <>
 struct Array::Contiguous<bool> {

@@ -7,6 +7,7 @@
 #define RICCI_CONTEXT_HPP_
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "ricci/error.hpp"
 #include "ricci/ricci.h"
@@ -23,6 +24,9 @@ class Device {
   std::string_view kind() const;
   std::string_view name() const;
   uint32_t workers() const;
+  // Among the devices of its kind.
+  int32_t ordinal() const;
+  bool operator==(const Device& o) const { return handle_ == o.handle_; }
 
  private:
   ricci_device* handle_ = nullptr;
@@ -54,8 +58,10 @@ class Context {
 
   // The best device: that of the plugin added last, else the reference interpreter.
   Device device() const;
-  // The first device of a kind (`ref`, `cpu`).
-  Device device(std::string_view kind) const;
+  // A device of a kind (`ref`, `cpu`) by its ordinal.
+  Device device(std::string_view kind, int32_t ordinal = 0) const;
+  // All of them, the best one first.
+  std::vector<Device> devices() const;
 
  private:
   ricci_ctx* handle_ = nullptr;

@@ -10,7 +10,7 @@ namespace ricci::inline v0 {
 struct JitOptions {
   std::vector<uint32_t> donate_argnums = {};  // their Arrays are used up, so that results may take their memory
   std::optional<Context> context = {};        // needed only if no argument is an Array
-  Device device = {};                         // that of the first Array by default
+  Device device = {};                         // where an argument is committed by default
 };
 
 // One compiled kind of call.
@@ -87,7 +87,8 @@ class JitKey {
     return ctx_;
   }
   ricci_ctx* known_context() const { return ctx_; }
-  // Where the call runs: on that of the options, else where the first array lies; NULL: the context's first.
+  // Where the call runs: on that of the options, else on that which an argument is committed to; NULL: on the context's
+  // first.
   ricci_device* device() const;
   // All leaves are there.
   void Seal() {

@@ -63,6 +63,8 @@ class Executable : public Shared<ricci_executable, ricci_executable_retain, ricc
   size_t result_count() const;
   // Runs with one handle per parameter; writes one new handle per result.
   void run(std::span<ricci_array* const> in, std::span<ricci_array*> out, Location at = Location::Here()) const;
+  // The same, but returns when the run has begun.
+  void enqueue(std::span<ricci_array* const> in, std::span<ricci_array*> out, Location at = Location::Here()) const;
   ricci_executable_stats stats() const;
   // Text of a stage: `program`, `optimized`, `kernels`, `plan`, `native`.
   std::string dump(std::string_view stage) const;

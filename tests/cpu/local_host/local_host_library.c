@@ -60,7 +60,9 @@ static int Run(ricci_ctx* ctx, const Case* c, const char* device, double* x, dou
   ricci_program* f = NULL;
   if (Failed(c->what, ricci_program_parse(ctx, text, strlen(text), "host", 4, &f))) return 1;
   ricci_compile_opts o = {{sizeof o, 0, NULL}};
-  o.device = ricci_device_find(ctx, device, strlen(device));
+  ricci_device* const on = ricci_device_find(ctx, device, strlen(device));
+  o.devices = &on;
+  o.n_devices = 1;
   ricci_executable* e = NULL;
   ricci_call* call = NULL;
   int bad = Failed(c->what, ricci_compile(f, &o, &e)) || Failed(c->what, ricci_call_create(e, &call)) ||

@@ -1,0 +1,86 @@
+// Runs of an Executable that are enqueued, on devices with memory and time of their own.
+#include "runtime/executable.h"
+#include "runtime/frame_guard.h"
+
+namespace ricci::inline v0::runtime {
+
+absl::StatusOr<StreamRef> RunOptions::StreamOn(Device& device) const {
+  if (stream == nullptr) return device.DefaultStream();
+  return StreamRef(stream);
+}
+
+// Puts `stream` behind all that writes the arguments, and behind all that uses those whose memory the run takes. What
+// is given is what the run depends on; an argument that cannot come any more is an error.
+absl::StatusOr<std::vector<EventRef>> Executable::Order(Arguments in, const Stream& stream) const {
+  std::vector<EventRef> after;
+  for (uint32_t i = 0; i < in.size(); ++i) {
+    const Array& a = *FromAbi(in[i]);
+    if (EventRef writer = a.written()) {
+      if (writer->failed()) return writer->Wait();
+      after.push_back(std::move(writer));
+    }
+    RICCI_TRY(a.Order(stream, /*for_writing=*/code_->donates(i)));
+  }
+  return after;
+}
+
+// Nothing has been enqueued: donated arguments have their memory again.
+void Executable::TakeBack(Arguments in, RunFrame& frame) const {
+  for (uint32_t i = 0; i < code_->program().n_results(); ++i) {
+    const int32_t from = code_->alias(i);
+    if (from < 0 || frame.results[i] == nullptr || FromAbi(in[from])->data() != nullptr) continue;
+    frame.results[i]->MoveDataTo(*FromAbi(in[from]));
+  }
+}
+
+// Arrays learn of the run. What was donated has no data from here on, and tells the run's failure.
+void Executable::Tell(Arguments in, RunFrame& frame, const EventRef& run) const {
+  for (uint32_t i = 0; i < code_->program().n_results(); ++i) frame.results[i]->SetWritten(run);
+  for (uint32_t i = 0; i < in.size(); ++i) {
+    Array& a = *FromAbi(in[i]);
+    if (a.data() != nullptr) a.AddRead(run);
+    if (!code_->donates(i) || !MayTake(in, i)) continue;
+    a.DropData();
+    a.SetWritten(run);
+  }
+}
+
+absl::StatusOr<EventRef> Executable::EnqueueInFrame(Arguments in, RunFrame& frame, const StreamRef& stream) const {
+  RICCI_ASSIGN(std::vector<EventRef> after, Order(in, *stream));
+  RICCI_TRY(AllocateResults(in, frame, stream.get()));
+  const absl::Status moved = MoveDonated(in, frame);
+  auto run = moved.ok() ? code_->Enqueue(frame, stream, std::move(after)) : absl::StatusOr<EventRef>(moved);
+  run.ok() ? Tell(in, frame, *run) : TakeBack(in, frame);
+  return run;
+}
+
+absl::Status Executable::Enqueue(Arguments in, std::span<ricci_array*> out, const RunOptions& options) const {
+  Device& device = *code_->device();
+  if (device.host_memory) return Run(in, out, options);
+  return EnqueueOn(in, out, options).status();
+}
+
+absl::StatusOr<EventRef> Executable::EnqueueOn(Arguments in, std::span<ricci_array*> out,
+                                               const RunOptions& options) const {
+  RICCI_ASSIGN(const StreamRef stream, options.StreamOn(*code_->device()));
+  RICCI_ASSIGN(const FrameGuard guard, FrameGuard::Take(*code_, stream.get()));
+  Moved moved;
+  options.Set(guard.frame());
+  RICCI_TRY(CheckArguments(in, guard.frame(), moved));
+  RICCI_ASSIGN(EventRef run, EnqueueInFrame(in, guard.frame(), stream));
+  guard.GiveResults(out);
+  return run;
+}
+
+absl::Status Executable::EnqueueAndWait(Arguments in, std::span<ricci_array*> out, const RunOptions& options) const {
+  std::vector<ricci_array*> results(out.size());
+  RICCI_ASSIGN(const EventRef run, EnqueueOn(in, results, options));
+  absl::Status status = run->Wait();
+  if (status.ok()) std::copy(results.begin(), results.end(), out.begin());
+  for (ricci_array* a : results) {
+    if (!status.ok()) FromAbi(a)->Release();
+  }
+  return status;
+}
+
+}  // namespace ricci::inline v0::runtime

@@ -1,0 +1,147 @@
+#include "runtime/stream.h"
+
+#include "base/status_abi.h"
+#include "runtime/compiled_code.h"
+
+namespace ricci::inline v0::runtime {
+
+// ---- streams ----
+Stream::Stream(Device* device, void* native, bool owned, bool keeps_context)
+    : context_(keeps_context ? device->context : nullptr), device_(device), native_(native), owned_(owned) {}
+
+Stream::~Stream() {
+  if (owned_) device_->backend.stream_drop(device_->backend.self, native_);
+}
+
+absl::StatusOr<StreamRef> Stream::Create(Device* device) {
+  if (device->host_memory) return Wrap(device, nullptr);
+  void* native = nullptr;
+  RICCI_TRY(base::FromAbi(device->backend.stream_create(device->backend.self, &native)));
+  return StreamRef::Adopt(new Stream(device, native, /*owned=*/true, /*keeps_context=*/true));
+}
+
+absl::StatusOr<StreamRef> Stream::CreateDefault(Device* device) {
+  void* native = nullptr;
+  RICCI_TRY(base::FromAbi(device->backend.stream_create(device->backend.self, &native)));
+  return StreamRef::Adopt(new Stream(device, native, /*owned=*/true, /*keeps_context=*/false));
+}
+
+StreamRef Stream::Wrap(Device* device, void* native) {
+  return StreamRef::Adopt(new Stream(device, native, /*owned=*/false, /*keeps_context=*/true));
+}
+
+absl::StatusOr<EventRef> Stream::Record() {
+  if (device_->host_memory) return Event::Come(device_->context);
+  EventRef event = Event::AtPoint(StreamRef(this));
+  void* native = nullptr;
+  RICCI_TRY(base::FromAbi(device_->backend.event_record(device_->backend.self, native_, &native)));
+  event->Started(native);
+  return event;
+}
+
+absl::Status Stream::Wait(Event* e) const {
+  if (e == nullptr || e->settled() || e->stream() == this) return absl::OkStatus();
+  if (device_->host_memory || e->stream()->device()->kind != device_->kind) return e->Await();
+  return base::FromAbi(device_->backend.stream_wait(device_->backend.self, native_, e->native()));
+}
+
+// ---- events ----
+Event::Event(Context* context, StreamRef stream, base::Ref<const CompiledCode> code, std::vector<EventRef> after)
+    : context_(context), stream_(std::move(stream)), code_(std::move(code)), after_(std::move(after)) {}
+
+Event::~Event() {
+  if (told_ != nullptr) ricci_status_free(told_);
+  if (native_ != nullptr) stream_->device()->backend.event_drop(stream_->device()->backend.self, native_);
+}
+
+EventRef Event::OfRun(StreamRef stream, base::Ref<const CompiledCode> code, std::vector<EventRef> after) {
+  Context* context = stream->device()->context;
+  return EventRef::Adopt(new Event(context, std::move(stream), std::move(code), std::move(after)));
+}
+
+EventRef Event::AtPoint(StreamRef stream) {
+  Context* context = stream->device()->context;
+  return EventRef::Adopt(new Event(context, std::move(stream), {}, {}));
+}
+
+EventRef Event::Come(Context* context) {
+  auto event = EventRef::Adopt(new Event(context, {}, {}, {}));
+  event->ended_ = event->settled_ = true;
+  return event;
+}
+
+void Event::Done(void* arg, ricci_status* status, uint32_t failed_check) {
+  auto* event = static_cast<Event*>(arg);
+  event->told_ = status;
+  event->failed_check_ = failed_check;
+  event->ended_.store(true, std::memory_order_release);  // from here on another thread may free the event
+}
+
+absl::Status Event::Await() {
+  if (settled()) return absl::OkStatus();
+  const ricci_backend& backend = stream_->device()->backend;
+  RICCI_TRY(base::FromAbi(backend.event_wait(backend.self, native_)));
+  Settle();
+  return absl::OkStatus();
+}
+
+absl::Status Event::Wait() {
+  RICCI_TRY(Await());
+  return status_;
+}
+
+absl::StatusOr<bool> Event::Query() {
+  if (settled()) return true;
+  const ricci_backend& backend = stream_->device()->backend;
+  uint32_t come = 0;
+  RICCI_TRY(base::FromAbi(backend.event_query(backend.self, native_, &come)));
+  if (come != 0) Settle();
+  return come != 0;
+}
+
+// Those before it come first, by a list of our own: a chain of runs may be very long.
+void Event::Settle() {
+  std::vector<EventRef> chain{EventRef(this)};
+  while (!chain.empty()) {
+    EventRef before = chain.back()->FirstUnsettled();
+    if (before) {
+      chain.push_back(std::move(before));
+      continue;
+    }
+    chain.back()->Finish();
+    chain.pop_back();
+  }
+}
+
+EventRef Event::FirstUnsettled() {
+  std::lock_guard lock(mutex_);
+  for (const EventRef& e : after_) {
+    if (!e->settled()) return e;
+  }
+  return {};
+}
+
+void Event::Finish() {
+  base::Ref<const CompiledCode> code;  // goes without the lock
+  std::vector<EventRef> after;
+  std::lock_guard lock(mutex_);
+  if (settled()) return;
+  status_ = Outcome();
+  code = std::move(code_);
+  after = std::move(after_);
+  settled_.store(true, std::memory_order_release);
+}
+
+absl::Status Event::Outcome() {
+  if (!code_) return absl::OkStatus();
+  if (!ended()) {
+    return absl::InternalError(
+        base::Cat("device ", stream_->device()->Name(), ": the event of a run has come, but its end was never told"));
+  }
+  RICCI_TRY(base::FromAbi(std::exchange(told_, nullptr)));
+  RICCI_TRY(code_->CheckStatus(failed_check_));
+  for (const EventRef& e : after_) RICCI_TRY(e->status_);
+  return absl::OkStatus();
+}
+
+}  // namespace ricci::inline v0::runtime

@@ -1,0 +1,102 @@
+// Stream and Event: time on a device whose work is enqueued (Device). Where runs are complete when they return, a
+// stream is a handle without content, and a NULL event stands for one that has come.
+//
+// A run is in flight from enqueue until its event is settled: the event keeps its code, the device keeps the event.
+// Backends tell the end of a run on threads of their own, where they must not be called; so `Done` only writes the
+// outcome down, and threads of the host settle what has ended: when they wait, and when they enqueue.
+#ifndef RICCI_RUNTIME_STREAM_H_
+#define RICCI_RUNTIME_STREAM_H_
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "ricci/array.h"
+#include "ricci/stream.h"
+#include "runtime/context.h"
+
+namespace ricci::inline v0::runtime {
+
+class CompiledCode;
+
+class Stream final : public base::Shared {
+ public:
+  static absl::StatusOr<StreamRef> Create(Device* device);
+  // That of the device itself, which holds it: it does not keep the context.
+  static absl::StatusOr<StreamRef> CreateDefault(Device* device);
+  // A native stream that is the host's.
+  static StreamRef Wrap(Device* device, void* native);
+
+  Device* device() const { return device_; }
+  void* native() const { return native_; }
+
+  // The end of all that was enqueued.
+  absl::StatusOr<EventRef> Record();
+  // What is enqueued from here on begins after `e`, which may be NULL.
+  absl::Status Wait(Event* e) const;
+
+ private:
+  Stream(Device* device, void* native, bool owned, bool keeps_context);
+  ~Stream() override;
+
+  const base::Ref<Context> context_;
+  Device* const device_;
+  void* const native_;
+  const bool owned_;
+};
+
+class Event final : public base::Shared {
+ public:
+  // The end of a run of `code`, which uses what `after` wrote, once Started says that it has been enqueued.
+  static EventRef OfRun(StreamRef stream, base::Ref<const CompiledCode> code, std::vector<EventRef> after);
+  // A point in `stream`, once Started has given its native event.
+  static EventRef AtPoint(StreamRef stream);
+  // One that has come.
+  static EventRef Come(Context* context);
+
+  void Started(void* native) { native_ = native; }  // which it takes
+  // ricci_done_fn; `arg` is the event.
+  static void Done(void* arg, ricci_status* status, uint32_t failed_check);
+
+  Context* context() const { return context_.get(); }
+  Stream* stream() const { return stream_.get(); }
+  void* native() const { return native_; }
+
+  // Waits until it has come.
+  absl::Status Await();
+  // Waits; the status of the run, or of one whose results it used.
+  absl::Status Wait();
+  absl::StatusOr<bool> Query();
+  // Has the run ended, so that Settle may be called?
+  bool ended() const { return ended_.load(std::memory_order_acquire); }
+  // Fixes the status and lets go of all that the run needed.
+  void Settle();
+  bool settled() const { return settled_.load(std::memory_order_acquire); }
+  bool failed() const { return settled() && !status_.ok(); }
+
+ private:
+  Event(Context* context, StreamRef stream, base::Ref<const CompiledCode> code, std::vector<EventRef> after);
+  ~Event() override;
+  EventRef FirstUnsettled();
+  void Finish();
+  absl::Status Outcome();
+
+  const base::Ref<Context> context_;
+  const StreamRef stream_;
+  void* native_ = nullptr;
+  std::mutex mutex_;  // of what settling takes
+  base::Ref<const CompiledCode> code_;
+  std::vector<EventRef> after_;
+  ricci_status* told_ = nullptr;  // by the backend
+  uint32_t failed_check_ = RICCI_NO_CHECK;
+  std::atomic<bool> ended_{false}, settled_{false};
+  absl::Status status_;  // once it is settled
+};
+
+// The C handles are their addresses.
+inline ricci_stream* Abi(const Stream* s) { return reinterpret_cast<ricci_stream*>(const_cast<Stream*>(s)); }
+inline Stream* FromAbi(const ricci_stream* s) { return reinterpret_cast<Stream*>(const_cast<ricci_stream*>(s)); }
+inline ricci_event* Abi(const Event* e) { return reinterpret_cast<ricci_event*>(const_cast<Event*>(e)); }
+inline Event* FromAbi(const ricci_event* e) { return reinterpret_cast<Event*>(const_cast<ricci_event*>(e)); }
+
+}  // namespace ricci::inline v0::runtime
+#endif
