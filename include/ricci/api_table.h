@@ -128,16 +128,16 @@ typedef struct ricci_api {
       ricci_program** out);
   ricci_status* (*vjp)(const ricci_program* f, const uint8_t* wanted, uint32_t n, ricci_program** fwd,
       ricci_program** bwd);
-  ricci_status* (*partial_eval)(const ricci_program* f, const uint8_t* known, uint32_t n, const uint8_t* force_unknown,
-      const char* policy, size_t policy_len, uint8_t* out_known, uint32_t* n_residuals, ricci_program** known_out,
+  ricci_status* (*partial_eval)(const ricci_program* f, const uint8_t* known, uint32_t n,
+      const ricci_partial_eval_opts* o, uint8_t* out_known, uint32_t* n_residuals, ricci_program** known_out,
       ricci_program** unknown_out);
   ricci_status* (*linear_transpose)(const ricci_program* f, const uint8_t* linear, uint32_t n,
       const uint8_t* ct_nonzero, uint8_t* in_nonzero, ricci_program** out);
   ricci_status* (*vmap)(const ricci_program* f, const int32_t* in_axes, uint32_t n_in, const int32_t* out_axes,
-      uint32_t n_out, int64_t size, const ricci_vmap_options* options, ricci_program** out);
-  ricci_status* (*batch)(const ricci_program* f, const uint8_t* in_batched, uint32_t n, int64_t size, const char* axis,
-      size_t axis_len, uint8_t* out_batched, ricci_program** out);
-  ricci_status* (*checkpoint)(const ricci_program* f, const ricci_checkpoint_options* options, ricci_program** out);
+      uint32_t n_out, int64_t size, const ricci_vmap_opts* options, ricci_program** out);
+  ricci_status* (*batch)(const ricci_program* f, const uint8_t* in_batched, uint32_t n, int64_t size,
+      const ricci_batch_opts* o, uint8_t* out_batched, ricci_program** out);
+  ricci_status* (*checkpoint)(const ricci_program* f, const ricci_checkpoint_opts* options, ricci_program** out);
   ricci_status* (*custom_jvp)(const ricci_program* f, const ricci_program* rule, ricci_program** out);
   ricci_status* (*custom_vjp)(const ricci_program* f, const ricci_program* fwd, const ricci_program* bwd,
       ricci_program** out);

@@ -30,7 +30,8 @@ typedef struct ricci_kernel_table {
   uint32_t domain_rank;
   const int64_t* domain;              /* extents; rank 0 = one point */
   const ricci_kernel_buffer* buffers; /* no two alias, except a READ and a WRITE one touched at equal indices only */
-  uint32_t n_buffers, reserved0;
+  uint32_t n_buffers;
+  uint32_t inst_size, buffer_size, reserved0; /* of the elements, as the core compiled them */
 } ricci_kernel_table;
 
 /* ---- the plan ---- */
@@ -80,7 +81,8 @@ typedef struct ricci_plan {
   uint32_t n_buffers, n_steps, n_args, n_libraries;
   uint32_t n_inputs, n_outputs;
   uint64_t arena_bytes;
-  uint32_t n_constants, reserved0;
+  uint32_t n_constants;
+  uint32_t buffer_size, step_size, library_size; /* of the elements, as the core compiled them */
   /* [n_outputs]: the donated input whose memory, all of it, the output may be in a run, or -1. Apart from that, outputs
    * overlap neither each other nor inputs. NULL: all are -1. */
   const int32_t* output_alias;

@@ -1,7 +1,12 @@
 /* ricci/base.h: what every other header needs: handles, status, element types, version.
  *
  * Conventions of the whole C ABI
- *   - C11 and C++20. Every struct that crosses starts with ricci_hdr, set `size` to sizeof the struct.
+ *   - C11 and C++20. Every struct that crosses starts with ricci_hdr, set `size` to sizeof the struct (an options
+ * struct has ricci_x_default). Members and flags that the reader does not know are refused unless they are 0; RICCI_HAS
+ *     tells whether the writer had a member. No header have: elements of arrays, since there are many of them (inst,
+ *     buffers, steps, library calls, attr, attr_spec): what holds the array tells their size, but for ricci_attr and
+ *     ricci_check_operand, which never change within a major version; ricci_str, ricci_ext and ricci_exact, values that
+ *     never change; ricci_plugin_note, which has a size of its own, and ricci_writer, which does not cross.
  *   - A function that can fail returns ricci_status *; NULL is OK, anything else is owned by the caller and freed with
  *     ricci_status_free. On error outputs are untouched and no input is consumed.
  *   - `create`, `finish`, `from`, `to` and transforms return ownership; `get`, `type`, `info` borrow.
@@ -66,6 +71,9 @@ typedef struct ricci_hdr { /* first member of every struct that crosses */
   uint32_t flags;          /* struct-specific, 0 by default */
   const ricci_ext* next;
 } ricci_hdr;
+
+/* Whether the struct that `p` leads to was compiled with `member`. */
+#define RICCI_HAS(p, member) ((size_t)((const char*)(&(p)->member + 1) - (const char*)(p)) <= (p)->hdr.size)
 
 /* ---- element types; numbers are frozen. key is an opaque 64-bit PRNG key ---- */
 enum {

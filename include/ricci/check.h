@@ -63,6 +63,10 @@ typedef struct ricci_check_opts {
   /* Called once for each law, in order, after all examples; texts live as long as the call. May be NULL. */
   void (*law)(void* sink, const ricci_check_law* law);
 } ricci_check_opts;
+static inline ricci_check_opts ricci_check_opts_default(void) {
+  ricci_check_opts o = {{sizeof(ricci_check_opts), 0, NULL}, {NULL, 0}, NULL, NULL};
+  return o;
+}
 
 /* OK if every law holds for every example; without examples (n = 0) for those of the row. FAILED_PRECONDITION if one
  * does not: the message tells the first law that fails, the example, the element, both values and the inputs. Other

@@ -34,6 +34,10 @@ typedef struct ricci_context_opts {
   ricci_hdr hdr;
   const ricci_hooks* hooks; /* copied; NULL = defaults */
 } ricci_context_opts;
+static inline ricci_context_opts ricci_context_opts_default(void) {
+  ricci_context_opts o = {{sizeof(ricci_context_opts), 0, NULL}, NULL};
+  return o;
+}
 
 /* New context with the reference backend and no plugin; `o` may be NULL. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_context_create(const ricci_context_opts* o, ricci_ctx** out);

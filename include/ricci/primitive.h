@@ -254,7 +254,7 @@ typedef struct ricci_prim_def {
   ricci_str missing;
   const ricci_lowering* const* lowerings;
   uint32_t n_lowerings;
-  uint32_t reserved0;
+  uint32_t attr_spec_size; /* sizeof(ricci_attr_spec) as the writer compiled it; 0: as the core did */
   /* What the laws of ricci/check.h are checked on: applications `(f64[2,3] in 0.3..3, i32[5]) axes=[1]`, operand types
    * with the range of their elements (-2..2 if none is given, 0..4 for integers) and attributes, or whole programs
    * `program (%x: f64[3] in 0..1) {...}`, separated by `;`. `order=N` before one: derivatives above order N, of two,

@@ -22,58 +22,84 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_jvp_sparse(const ricci_program* f,
  * per parameter with wanted[i] != 0. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_vjp(const ricci_program* f, const uint8_t* wanted, uint32_t n,
                                                   ricci_program** fwd, ricci_program** bwd);
+typedef struct ricci_partial_eval_opts { /* all 0 but hdr.size: the defaults */
+  ricci_hdr hdr;
+  const uint8_t* force_unknown; /* [results of f] those that must be unknown; NULL: none */
+  /* What may become a residual: `everything`, `nothing`, `dots`, `dots_with_no_batch_dims`, `names:a,b`; empty:
+   * `everything`. */
+  ricci_str policy;
+} ricci_partial_eval_opts;
+static inline ricci_partial_eval_opts ricci_partial_eval_opts_default(void) {
+  ricci_partial_eval_opts o = {{sizeof(ricci_partial_eval_opts), 0, NULL}, NULL, {NULL, 0}};
+  return o;
+}
 /* Splits f by known parameters. known: known parameters -> known results (those with out_known[i] != 0), residuals.
- * unknown: residuals, unknown parameters -> unknown results. out_known[i] != 0 on entry asks nothing; a result that
- * must be unknown is marked by force_unknown[i] (may be NULL). `policy` says what may become a residual: `everything`,
- * `nothing`, `dots`, `dots_with_no_batch_dims`, `names:a,b`. */
+ * unknown: residuals, unknown parameters -> unknown results. out_known[i] != 0 on entry asks nothing. `o` may be NULL.
+ */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_partial_eval(const ricci_program* f, const uint8_t* known, uint32_t n,
-                                                           const uint8_t* force_unknown, const char* policy,
-                                                           size_t policy_len, uint8_t* out_known, uint32_t* n_residuals,
-                                                           ricci_program** known_out, ricci_program** unknown_out);
+                                                           const ricci_partial_eval_opts* o, uint8_t* out_known,
+                                                           uint32_t* n_residuals, ricci_program** known_out,
+                                                           ricci_program** unknown_out);
 /* f is linear in the parameters with linear[i] != 0. Result: non-linear parameters, one cotangent per result of f with
  * ct_nonzero[i] != 0 (NULL = all) -> cotangents of the linear parameters. in_nonzero[i] (may be NULL) tells which are
  * not zero and given; with NULL all are given. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_linear_transpose(const ricci_program* f, const uint8_t* linear,
                                                                uint32_t n, const uint8_t* ct_nonzero,
                                                                uint8_t* in_nonzero, ricci_program** out);
-enum { /* ricci_vmap_options.schedule: how the map runs, see the option `vmap` of ricci_context_config */
+enum { /* ricci_vmap_opts.schedule: how the map runs, see the option `vmap` of ricci_context_config */
        RICCI_SCHEDULE_AUTO = 0,
        RICCI_SCHEDULE_BATCHED = 1,
        RICCI_SCHEDULE_LANES = 2
 };
-typedef struct ricci_vmap_options { /* all 0 but hdr.size: the defaults */
+typedef struct ricci_vmap_opts { /* all 0 but hdr.size: the defaults */
   ricci_hdr hdr;
   ricci_str axis_name; /* may be empty */
   /* For this map and its derivatives, whatever the context's option says. A schedule that is not possible (a check in a
    * branch may not be batched; what no kernel can run may not be in lanes) is an error of ricci_compile. */
   uint32_t schedule, reserved0;
-} ricci_vmap_options;
+} ricci_vmap_opts;
+static inline ricci_vmap_opts ricci_vmap_opts_default(void) {
+  ricci_vmap_opts o = {{sizeof(ricci_vmap_opts), 0, NULL}, {NULL, 0}, RICCI_SCHEDULE_AUTO, 0};
+  return o;
+}
 /* in_axes[i] = batched axis of parameter i or -1; out_axes likewise (-1 is an error if the result is batched). `size`
  * is the batch. `options` may be NULL. The result holds one structural vmap equation. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_vmap(const ricci_program* f, const int32_t* in_axes, uint32_t n_in,
                                                    const int32_t* out_axes, uint32_t n_out, int64_t size,
-                                                   const ricci_vmap_options* options, ricci_program** out);
+                                                   const ricci_vmap_opts* options, ricci_program** out);
+typedef struct ricci_batch_opts { /* all 0 but hdr.size: the defaults */
+  ricci_hdr hdr;
+  ricci_str axis_name; /* may be empty */
+} ricci_batch_opts;
+static inline ricci_batch_opts ricci_batch_opts_default(void) {
+  ricci_batch_opts o = {{sizeof(ricci_batch_opts), 0, NULL}, {NULL, 0}};
+  return o;
+}
 /* f by batching rules instead: a vmap equation is left only around a branch or loop that may fail (check, max_trips)
  * and is not for all elements: it fails for those alone that take it. in_batched[i] != 0: parameter i has the batch as
- * axis 0. out_batched[results]: which results have it (as axis 0); != 0 on entry forces it. */
+ * axis 0. out_batched[results]: which results have it (as axis 0); != 0 on entry forces it. `o` may be NULL. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_batch(const ricci_program* f, const uint8_t* in_batched, uint32_t n,
-                                                    int64_t size, const char* axis, size_t axis_len,
-                                                    uint8_t* out_batched, ricci_program** out);
-enum { /* ricci_checkpoint_options.hdr.flags */
+                                                    int64_t size, const ricci_batch_opts* o, uint8_t* out_batched,
+                                                    ricci_program** out);
+enum { /* ricci_checkpoint_opts.hdr.flags */
        /* What the derivative computes again may be merged with what was computed before, which may cost the memory that
         * was to be saved: JAX's prevent_cse=False. Without it the recomputation goes through an optimization_barrier
         * with all that the derivative reads, so that it does not begin before its cotangents are there. In a loop whose
         * way back is a loop of its own none is needed, and none is made. */
        RICCI_CHECKPOINT_ALLOW_CSE = 1u << 0
 };
-typedef struct ricci_checkpoint_options { /* all 0 but hdr.size: the defaults */
+typedef struct ricci_checkpoint_opts { /* all 0 but hdr.size: the defaults */
   ricci_hdr hdr;
   ricci_str policy; /* what is saved, see ricci_partial_eval; empty: `nothing` */
-} ricci_checkpoint_options;
+} ricci_checkpoint_opts;
+static inline ricci_checkpoint_opts ricci_checkpoint_opts_default(void) {
+  ricci_checkpoint_opts o = {{sizeof(ricci_checkpoint_opts), 0, NULL}, {NULL, 0}};
+  return o;
+}
 /* Same function; its derivative recomputes what the policy does not save. `options` may be NULL. A context without the
  * primitive optimization_barrier can compile such derivatives only with RICCI_CHECKPOINT_ALLOW_CSE: NOT_FOUND. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_checkpoint(const ricci_program* f,
-                                                         const ricci_checkpoint_options* options, ricci_program** out);
+RICCI_API RICCI_NODISCARD ricci_status* ricci_checkpoint(const ricci_program* f, const ricci_checkpoint_opts* options,
+                                                         ricci_program** out);
 /* f with the derivative `rule`: primals, tangents (all parameters of f) -> results of f, their tangents. Where the rule
  * applies the function itself it emits `custom_jvp` with attributes call = f and self = 1 (2: that of the custom_jvp
  * around it, and so on) on operands of the types of f's parameters: that stands for the result, so it has derivatives

@@ -55,6 +55,7 @@ static ricci_status* attach(void* self, ricci_ctx* ctx) {
   ricci_prim_def row = ricci_prim_def_of("demo.smooth_abs"); /* copied by ricci_prim_register */
   row.attr_specs = &eps;
   row.n_attr_specs = 1;
+  row.attr_spec_size = sizeof eps;
   row.batch_kind = RICCI_BATCH_ELEMENTWISE;
   row.abstract_eval = abstract_eval;
   row.jvp = jvp;

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/abi_struct.h"
 #include "base/status.h"
 #include "base/status_abi.h"
 
@@ -52,6 +53,13 @@ class Arguments {
 template <typename Body>
 ricci_status* Border(const char* function, Body&& body) noexcept {
   return base::AtBorder([&] { return body(Arguments(function)); });
+}
+
+// What is given, or the defaults where it is NULL.
+template <typename T>
+absl::StatusOr<T> ReadOptions(const T* given, const T& defaults, std::string_view what, base::Flags known = {}) {
+  if (given == nullptr) return defaults;
+  return base::ReadStruct(given, what, known);
 }
 
 inline std::string_view View(const char* p, size_t n) { return {p, p == nullptr ? 0 : n}; }

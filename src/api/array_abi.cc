@@ -19,12 +19,8 @@ absl::Status CheckType(Arguments args, const ricci_device* d, ricci_type t) {
 }
 
 absl::StatusOr<ricci_array_opts> Options(Arguments args, const ricci_device* d, const ricci_array_opts* given) {
-  if (given == nullptr) return ricci_array_opts_default();
-  RICCI_ASSIGN(const ricci_array_opts o, base::ReadStruct(given, "array options"));
-  if (o.hdr.flags & ~uint32_t{RICCI_ARRAY_UNCOMMITTED}) {
-    return base::InvalidArgument("array options: unknown flags in hdr.flags ", o.hdr.flags,
-                                 "; known: 1 (RICCI_ARRAY_UNCOMMITTED)");
-  }
+  RICCI_ASSIGN(const ricci_array_opts o, api::ReadOptions(given, ricci_array_opts_default(), "array options",
+                                                          {RICCI_FLAG(RICCI_ARRAY_UNCOMMITTED)}));
   if (o.memory_kind != RICCI_MEMORY_DEVICE) {
     return base::InvalidArgument("array options: device ", FromAbi(d)->Name(), " has no memory of kind ", o.memory_kind,
                                  "; known: 0 (RICCI_MEMORY_DEVICE)");

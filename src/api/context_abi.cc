@@ -21,10 +21,7 @@ extern "C" {
 ricci_status* ricci_context_create(const ricci_context_opts* o, ricci_ctx** out) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"out", out}}));
-    ricci_context_opts opts{};
-    if (o != nullptr) {
-      RICCI_ASSIGN(opts, base::ReadStruct(o, "context options"));
-    }
+    RICCI_ASSIGN(const ricci_context_opts opts, api::ReadOptions(o, ricci_context_opts_default(), "context options"));
     RICCI_ASSIGN(base::Ref<Context> context, Context::Create(opts.hooks));
     *out = runtime::Abi(context.Detach());
     return absl::OkStatus();

@@ -18,12 +18,8 @@ BoundCall* FromAbi(ricci_call* k) { return reinterpret_cast<BoundCall*>(k); }
 
 absl::StatusOr<runtime::CompileOptions> Options(const ricci_compile_opts* given, const ir::Program& f) {
   runtime::CompileOptions options;
-  if (given == nullptr) return options;
-  RICCI_ASSIGN(const ricci_compile_opts o, base::ReadStruct(given, "compile options"));
-  if (o.hdr.flags & ~uint32_t{RICCI_COMPILE_CHECKED}) {
-    return base::InvalidArgument("compile options: unknown flags in hdr.flags ", o.hdr.flags,
-                                 "; known: 1 (RICCI_COMPILE_CHECKED)");
-  }
+  RICCI_ASSIGN(const ricci_compile_opts o, api::ReadOptions(given, ricci_compile_opts_default(), "compile options",
+                                                            {RICCI_FLAG(RICCI_COMPILE_CHECKED)}));
   if (o.opt_level > 3) return base::InvalidArgument("compile options: opt_level is ", o.opt_level, ", not 0 to 3");
   if (o.n_donate != 0 && o.n_donate != f.n_params()) {
     return base::InvalidArgument("compile options: n_donate is ", o.n_donate, ", but program ", f.name, " has ",
@@ -53,11 +49,8 @@ absl::StatusOr<runtime::CompileOptions> Options(const ricci_compile_opts* given,
 
 absl::StatusOr<runtime::RunOptions> Options(const ricci_run_opts* given, const runtime::CompiledCode& code) {
   runtime::RunOptions options;
-  if (given == nullptr) return options;
+  if (given == nullptr) return options;  // as nearly always, and this is hot
   RICCI_ASSIGN(const ricci_run_opts o, base::ReadStruct(given, "run options"));
-  if (o.hdr.flags != 0) {
-    return base::InvalidArgument("run options: unknown flags in hdr.flags ", o.hdr.flags, "; none are known");
-  }
   if (o.stream != nullptr) options.stream = FromAbi(o.stream);
   if (o.stream != nullptr && options.stream->device() != code.device()) {
     return base::InvalidArgument("run options: the stream is of device ", options.stream->device()->Name(),

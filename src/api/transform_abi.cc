@@ -84,17 +84,20 @@ ricci_status* ricci_vjp(const ricci_program* f, const uint8_t* wanted, uint32_t 
   });
 }
 
-ricci_status* ricci_partial_eval(const ricci_program* f, const uint8_t* known, uint32_t n, const uint8_t* force_unknown,
-                                 const char* policy, size_t policy_len, uint8_t* out_known, uint32_t* n_residuals,
+ricci_status* ricci_partial_eval(const ricci_program* f, const uint8_t* known, uint32_t n,
+                                 const ricci_partial_eval_opts* o, uint8_t* out_known, uint32_t* n_residuals,
                                  ricci_program** known_out, ricci_program** unknown_out) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(
         args.NotNull({{"f", f}, {"n_residuals", n_residuals}, {"known_out", known_out}, {"unknown_out", unknown_out}}));
     RICCI_TRY(PerParam(args, "known", known, n, f));
-    RICCI_TRY(args.Array("policy", policy, policy_len));
     RICCI_TRY(args.Array("out_known", out_known, FromAbi(f)->n_results()));
-    const Mask force = CopyMask(force_unknown, FromAbi(f)->n_results(), 0);
-    RICCI_ASSIGN(auto made, transform::PartialEval(*FromAbi(f), Span(known, n), force, {View(policy, policy_len)}));
+    RICCI_ASSIGN(const ricci_partial_eval_opts given,
+                 api::ReadOptions(o, ricci_partial_eval_opts_default(), "partial_eval options"));
+    RICCI_TRY(args.Array("policy", given.policy.ptr, given.policy.len));
+    const Mask force = CopyMask(given.force_unknown, FromAbi(f)->n_results(), 0);
+    const std::string_view policy = given.policy.len == 0 ? "everything" : View(given.policy.ptr, given.policy.len);
+    RICCI_ASSIGN(auto made, transform::PartialEval(*FromAbi(f), Span(known, n), force, {policy}));
     std::copy(made.out_known.begin(), made.out_known.end(), out_known);
     *n_residuals = made.n_residuals;
     *known_out = ir::Abi(made.known.Detach());
@@ -117,17 +120,14 @@ ricci_status* ricci_linear_transpose(const ricci_program* f, const uint8_t* line
 }
 
 ricci_status* ricci_vmap(const ricci_program* f, const int32_t* in_axes, uint32_t n_in, const int32_t* out_axes,
-                         uint32_t n_out, int64_t size, const ricci_vmap_options* options, ricci_program** out) {
+                         uint32_t n_out, int64_t size, const ricci_vmap_opts* options, ricci_program** out) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"f", f}, {"out", out}}));
     RICCI_TRY(args.Count("n_in", n_in, FromAbi(f)->n_params(), "one per parameter"));
     RICCI_TRY(args.Count("n_out", n_out, FromAbi(f)->n_results(), "one per result"));
     RICCI_TRY(args.Array("in_axes", in_axes, n_in));
     RICCI_TRY(args.Array("out_axes", out_axes, n_out));
-    ricci_vmap_options given{};
-    if (options != nullptr) {
-      RICCI_ASSIGN(given, base::ReadStruct(options, "vmap options"));
-    }
+    RICCI_ASSIGN(const ricci_vmap_opts given, api::ReadOptions(options, ricci_vmap_opts_default(), "vmap options"));
     RICCI_TRY(args.Array("axis_name", given.axis_name.ptr, given.axis_name.len));
     constexpr std::string_view kSchedules[] = {"", "batched", "lanes"};
     if (given.schedule >= std::size(kSchedules)) {
@@ -139,27 +139,28 @@ ricci_status* ricci_vmap(const ricci_program* f, const int32_t* in_axes, uint32_
   });
 }
 
-ricci_status* ricci_batch(const ricci_program* f, const uint8_t* in_batched, uint32_t n, int64_t size, const char* axis,
-                          size_t axis_len, uint8_t* out_batched, ricci_program** out) {
+ricci_status* ricci_batch(const ricci_program* f, const uint8_t* in_batched, uint32_t n, int64_t size,
+                          const ricci_batch_opts* o, uint8_t* out_batched, ricci_program** out) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"f", f}, {"out", out}}));
     RICCI_TRY(PerParam(args, "in_batched", in_batched, n, f));
-    RICCI_TRY(args.Array("axis", axis, axis_len));
+    RICCI_ASSIGN(const ricci_batch_opts given, api::ReadOptions(o, ricci_batch_opts_default(), "batch options"));
+    RICCI_TRY(args.Array("axis_name", given.axis_name.ptr, given.axis_name.len));
     RICCI_TRY(args.Array("out_batched", out_batched, FromAbi(f)->n_results()));
-    RICCI_ASSIGN(auto made, transform::Batch(*FromAbi(f), Span(in_batched, n), size, View(axis, axis_len),
+    RICCI_ASSIGN(auto made, transform::Batch(*FromAbi(f), Span(in_batched, n), size,
+                                             View(given.axis_name.ptr, given.axis_name.len),
                                              Span(out_batched, FromAbi(f)->n_results())));
     std::copy(made.out_batched.begin(), made.out_batched.end(), out_batched);
     return Give(std::move(made.program), out);
   });
 }
 
-ricci_status* ricci_checkpoint(const ricci_program* f, const ricci_checkpoint_options* options, ricci_program** out) {
+ricci_status* ricci_checkpoint(const ricci_program* f, const ricci_checkpoint_opts* options, ricci_program** out) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"f", f}, {"out", out}}));
-    ricci_checkpoint_options given{};
-    if (options != nullptr) {
-      RICCI_ASSIGN(given, base::ReadStruct(options, "checkpoint options"));
-    }
+    RICCI_ASSIGN(const ricci_checkpoint_opts given,
+                 api::ReadOptions(options, ricci_checkpoint_opts_default(), "checkpoint options",
+                                  {RICCI_FLAG(RICCI_CHECKPOINT_ALLOW_CSE)}));
     RICCI_TRY(args.Array("policy", given.policy.ptr, given.policy.len));
     const std::string_view policy = given.policy.len == 0 ? "nothing" : View(given.policy.ptr, given.policy.len);
     const bool prevent_cse = (given.hdr.flags & RICCI_CHECKPOINT_ALLOW_CSE) == 0;

@@ -1,12 +1,13 @@
 // Structs across the C ABI: read one whose writer may know fewer or more members, and fill one for such a reader.
 //
 // The rule is that of Linux copy_struct_from_user: members the writer does not have are zero; members we do not have
-// must be zero, because ignoring a request silently is worse than refusing it. Vendor extensions hang off `next`; one
-// marked critical that we do not know refuses the struct.
+// must be zero, because ignoring a request silently is worse than refusing it. So must flags be that we do not know.
+// Vendor extensions hang off `next`; one marked critical that we do not know refuses the struct.
 #ifndef RICCI_BASE_ABI_STRUCT_H_
 #define RICCI_BASE_ABI_STRUCT_H_
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <type_traits>
 
 #include "base/status.h"
@@ -17,9 +18,20 @@ namespace ricci::inline v0::base {
 // No struct of the ABI is nearly as large: a size beyond is memory that was never set, and is not read.
 inline constexpr uint32_t kLargestStruct = 4096;
 
-// A copy of `from`; `what` names the struct in messages.
+// A bit of hdr.flags: {RICCI_X, "RICCI_X"}.
+#define RICCI_FLAG(name) \
+  { name, #name }
+struct Flag {
+  uint32_t bit;
+  std::string_view name;
+};
+using Flags = std::initializer_list<Flag>;
+// INVALID_ARGUMENT lists those that are known.
+absl::Status CheckFlags(std::string_view what, uint32_t flags, Flags known);
+
+// A copy of `from`; `what` names the struct in messages, `known` are its flags.
 template <typename T>
-absl::StatusOr<T> ReadStruct(const T* from, std::string_view what) {
+absl::StatusOr<T> ReadStruct(const T* from, std::string_view what, Flags known = {}) {
   static_assert(std::is_trivially_copyable_v<T>);
   const uint32_t size = from->hdr.size;
   if (size < sizeof(ricci_hdr)) {
@@ -39,8 +51,19 @@ absl::StatusOr<T> ReadStruct(const T* from, std::string_view what) {
   for (const ricci_ext* e = from->hdr.next; e != nullptr; e = e->next) {
     if (e->flags & RICCI_EXT_CRITICAL) return InvalidArgument(what, ": unknown critical extension ", e->kind);
   }
+  RICCI_TRY(CheckFlags(what, from->hdr.flags, known));
   T copy{};
   std::memcpy(static_cast<void*>(&copy), static_cast<const void*>(from), std::min<size_t>(size, sizeof(T)));
+  return copy;
+}
+
+// Element `i` of an array whose writer compiled its elements with `size` bytes; 0: as many as ours.
+template <typename T>
+T ReadElement(const T* first, uint32_t size, uint32_t i) {
+  const size_t stride = size == 0 ? sizeof(T) : size;
+  T copy{};
+  std::memcpy(static_cast<void*>(&copy), reinterpret_cast<const char*>(first) + i * stride,
+              std::min(stride, sizeof(T)));
   return copy;
 }
 

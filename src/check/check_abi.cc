@@ -24,7 +24,10 @@ absl::Status About(std::string_view what, const absl::Status& s) {
 
 // ---- examples of the caller ----
 absl::StatusOr<ricci_check_example> ReadExample(Arguments args, const ricci_check_example* from) {
-  RICCI_ASSIGN(const ricci_check_example e, base::ReadStruct(from, "example"));
+  RICCI_ASSIGN(const ricci_check_example e,
+               base::ReadStruct(from, "example",
+                                {RICCI_FLAG(RICCI_CHECK_NO_DERIVATIVES), RICCI_FLAG(RICCI_CHECK_NO_BATCH),
+                                 RICCI_FLAG(RICCI_CHECK_REF_ONLY), RICCI_FLAG(RICCI_CHECK_FIRST_ORDER)}));
   RICCI_TRY(args.Array("operands", e.operands, e.n_operands));
   RICCI_TRY(args.Array("attrs", e.attrs, e.n_attrs));
   return e;

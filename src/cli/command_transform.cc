@@ -82,7 +82,7 @@ void Vmap(const Session& session, const Arguments& arguments) {
   const std::vector<int32_t> in = Axes(arguments, "in-axes", s.params.size());
   const std::vector<int32_t> out_axes = Axes(arguments, "out-axes", s.results.size());
   if (!arguments.option("size")) throw UsageError("vmap needs --size N");
-  ricci_vmap_options options{};
+  ricci_vmap_opts options{};
   options.hdr.size = sizeof options;
   options.schedule = ScheduleOf(arguments.option_or("schedule", "auto"));
   ricci_program* out = nullptr;
@@ -105,8 +105,8 @@ void Batch(const Session& session, const Arguments& arguments) {
   }
   if (!arguments.option("size")) throw UsageError("batch needs --size N");
   ricci_program* out = nullptr;
-  Check(ricci_batch(f.get(), batched.data(), static_cast<uint32_t>(batched.size()), arguments.integer_or("size", 0), "",
-                    0, out_batched.data(), &out));
+  Check(ricci_batch(f.get(), batched.data(), static_cast<uint32_t>(batched.size()), arguments.integer_or("size", 0),
+                    nullptr, out_batched.data(), &out));
   Write(out);
 }
 

@@ -70,6 +70,7 @@ ricci_prim_def Define(std::string_view name, std::span<const ricci_attr_spec> at
   d.name = Str(name);
   d.attr_specs = attrs.data();
   d.n_attr_specs = static_cast<uint32_t>(attrs.size());
+  d.attr_spec_size = sizeof(ricci_attr_spec);
   d.lowerings = lowerings.data();
   d.n_lowerings = static_cast<uint32_t>(lowerings.size());
   return d;

@@ -12,6 +12,8 @@ ricci_kernel_table Kernel::View() const {
   t.domain = domain.data();
   t.buffers = buffers.data();
   t.n_buffers = static_cast<uint32_t>(buffers.size());
+  t.inst_size = sizeof(ricci_inst);
+  t.buffer_size = sizeof(ricci_kernel_buffer);
   return t;
 }
 
@@ -39,6 +41,9 @@ ricci_plan Plan::View() const {
   p.n_outputs = n_outputs;
   p.arena_bytes = arena_bytes;
   p.n_constants = n_constants;
+  p.buffer_size = sizeof(ricci_plan_buffer);
+  p.step_size = sizeof(ricci_plan_step);
+  p.library_size = sizeof(ricci_plan_library);
   return p;
 }
 

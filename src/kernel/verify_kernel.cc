@@ -14,6 +14,8 @@ class KernelVerifier {
   explicit KernelVerifier(const ricci_kernel_table& k) : k_(k), scope_of_(k.n_insts) {}
 
   absl::Status Run() {
+    if (k_.inst_size != sizeof(ricci_inst)) return Error(base::Cat("inst_size is ", k_.inst_size));
+    if (k_.buffer_size != sizeof(ricci_kernel_buffer)) return Error(base::Cat("buffer_size is ", k_.buffer_size));
     accessed_.assign(k_.n_buffers, 0), combined_.assign(k_.n_buffers, 0);
     if (k_.n_insts == 0 || k_.insts[0].op != RICCI_K_NOP) return Error("instruction 0 is not nop");
     if (k_.domain_rank > RICCI_MAX_RANK) return Error("the domain has too many dimensions");

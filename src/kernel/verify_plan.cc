@@ -16,6 +16,9 @@ class PlanVerifier {
       : p_(p), kernels_(kernels), n_kernels_(n_kernels), placed_(placed) {}
 
   absl::Status Run() {
+    const bool sizes = p_.buffer_size == sizeof(ricci_plan_buffer) && p_.step_size == sizeof(ricci_plan_step) &&
+                       p_.library_size == sizeof(ricci_plan_library);
+    if (!sizes) return absl::InternalError("plan: buffer_size, step_size or library_size is not ours");
     for (uint32_t i = 0; i < p_.n_buffers; ++i) RICCI_TRY(CheckBuffer(i));
     for (uint32_t i = 0; p_.output_alias != nullptr && i < p_.n_outputs; ++i) RICCI_TRY(CheckAlias(i));
     for (at_ = 0; at_ < p_.n_steps; ++at_) RICCI_TRY(CheckStep(p_.steps[at_]));

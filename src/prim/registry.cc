@@ -14,7 +14,7 @@ void Drop(const Row& row) {
 
 absl::Status CopyAttrSpecs(const ricci_prim_def& def, Row& row) {
   for (uint32_t i = 0; i < def.n_attr_specs; ++i) {
-    ricci_attr_spec spec = def.attr_specs[i];
+    ricci_attr_spec spec = base::ReadElement(def.attr_specs, def.attr_spec_size, i);
     const std::string& name = row.attr_names.emplace_back(View(spec.name));
     if (!ir::IsIdentifier(name)) return base::InvalidArgument(row.name, ": attribute spec ", i, " needs a name");
     if (spec.kind < RICCI_ATTR_INT || spec.kind > RICCI_ATTR_PROGRAMS) {
@@ -31,6 +31,10 @@ absl::Status CopyAttrSpecs(const ricci_prim_def& def, Row& row) {
 absl::Status CheckArrays(std::string_view name, const ricci_prim_def& def) {
   if (def.n_attr_specs != 0 && def.attr_specs == nullptr) {
     return base::InvalidArgument(name, ": attr_specs is NULL, but n_attr_specs is ", def.n_attr_specs);
+  }
+  if (def.attr_spec_size != 0 && (def.attr_spec_size < sizeof(ricci_str) || def.attr_spec_size > 4096)) {
+    return base::InvalidArgument(name, ": attr_spec_size is ", def.attr_spec_size,
+                                 "; set it to the size of ricci_attr_spec");
   }
   if (def.n_lowerings != 0 && def.lowerings == nullptr) {
     return base::InvalidArgument(name, ": lowerings is NULL, but n_lowerings is ", def.n_lowerings);
@@ -61,7 +65,9 @@ absl::StatusOr<ricci_library> ReadLibrary(const ricci_library& from, const std::
 
 absl::Status AddTo(Row& row, const ricci_lowering* from) {
   if (from == nullptr) return base::InvalidArgument(row.name, ": a lowering is NULL");
-  RICCI_ASSIGN(ricci_lowering l, base::ReadStruct(from, base::Cat(row.name, ": lowering")));
+  RICCI_ASSIGN(ricci_lowering l,
+               base::ReadStruct(from, base::Cat(row.name, ": lowering"),
+                                {RICCI_FLAG(RICCI_LOWERING_TRANSFORMABLE), RICCI_FLAG(RICCI_LOWERING_UPDATES)}));
   if (l.kind == 0 || l.kind >= std::size(kLoweringKinds)) {
     return base::InvalidArgument(row.name, ": a lowering has kind ", l.kind, "; known: 1 (DECOMPOSE) to 5 (LIBRARY)");
   }
@@ -100,7 +106,13 @@ Registry::~Registry() {
 Registry& Registry::Of(const ir::Vocabulary& v) { return *static_cast<Registry*>(v.registry); }
 
 absl::StatusOr<PrimId> Registry::Add(const ricci_prim_def& from, Flow flow) {
-  RICCI_ASSIGN(ricci_prim_def def, base::ReadStruct(&from, "primitive"));
+  RICCI_ASSIGN(ricci_prim_def def,
+               base::ReadStruct(
+                   &from, "primitive",
+                   {RICCI_FLAG(RICCI_PRIM_LINEAR), RICCI_FLAG(RICCI_PRIM_EFFECTFUL), RICCI_FLAG(RICCI_PRIM_OVERRIDE),
+                    RICCI_FLAG(RICCI_PRIM_COMMUTATIVE), RICCI_FLAG(RICCI_PRIM_EXPENSIVE),
+                    RICCI_FLAG(RICCI_PRIM_TRANSCENDENTAL), RICCI_FLAG(RICCI_PRIM_READS_ONCE),
+                    RICCI_FLAG(RICCI_PRIM_VIEW), RICCI_FLAG(RICCI_PRIM_MAY_FAIL), RICCI_FLAG(RICCI_PRIM_BARRIER)}));
   const std::string_view name = View(def.name);
   if (name.empty()) return base::InvalidArgument("primitive: a row needs a name");
   if (!ir::IsIdentifier(name)) {

@@ -78,11 +78,6 @@ absl::Status CheckFunctions(const ricci_backend& b, std::string_view kind) {
 absl::Status CheckBackend(const ricci_backend& b, std::string_view kind) {
   if (kind.empty()) return base::InvalidArgument("backend: kind is empty");
   RICCI_TRY(CheckFunctions(b, kind));
-  constexpr uint32_t kFlags = RICCI_BACKEND_REFERENCE | RICCI_BACKEND_HOST_VISIBLE;
-  if (b.hdr.flags & ~kFlags) {
-    return base::InvalidArgument("backend ", kind, ": unknown flags in hdr.flags ", b.hdr.flags,
-                                 "; known: 1 (RICCI_BACKEND_REFERENCE), 2 (RICCI_BACKEND_HOST_VISIBLE)");
-  }
   if (!std::has_single_bit(std::max(b.alignment, 1u)) || (b.alignment != 0 && b.alignment < 16)) {
     return base::InvalidArgument("backend ", kind, ": alignment is ", b.alignment,
                                  ", not a power of two from 16 on, or 0 for 64");
@@ -171,7 +166,9 @@ void Context::Append(Device& device) {
 }
 
 absl::Status Context::AddBackend(const ricci_backend& given) {
-  RICCI_ASSIGN(const ricci_backend backend, base::ReadStruct(&given, "backend"));
+  RICCI_ASSIGN(const ricci_backend backend,
+               base::ReadStruct(&given, "backend",
+                                {RICCI_FLAG(RICCI_BACKEND_REFERENCE), RICCI_FLAG(RICCI_BACKEND_HOST_VISIBLE)}));
   const std::string_view kind(backend.kind.ptr, backend.kind.ptr == nullptr ? 0 : backend.kind.len);
   RICCI_TRY(CheckBackend(backend, kind));
   RICCI_ASSIGN(const ricci_target target, TargetOf(backend));

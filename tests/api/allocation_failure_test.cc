@@ -127,7 +127,7 @@ class Scenario {
   }
   ricci_status* Vmap() {
     const int32_t in[] = {-1, 0}, out[] = {0, 0, 0};
-    ricci_vmap_options options{};
+    ricci_vmap_opts options{};
     options.hdr.size = sizeof options;
     options.axis_name = {"i", 1};
     return ricci_vmap(grad_, in, 2, out, 3, 2, &options, &vmapped_);

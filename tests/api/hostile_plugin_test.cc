@@ -256,6 +256,58 @@ TEST_F(HostilePlugin, ArraysThatAreNotThere) {
             "primitive: hdr.size is 4294967295, more than a page of 4096 bytes; set it to the size of the struct");
 }
 
+TEST_F(HostilePlugin, SizesOfElements) {
+  struct Larger {  // as of a plugin that knows more
+    ricci_attr_spec known;
+    uint64_t more;
+  } specs[2] = {};
+  specs[0].known = {Str("first"), RICCI_ATTR_INT, 0};
+  specs[1].known = {Str("second"), RICCI_ATTR_FLOAT, 0};
+  ricci_prim_def d = Def("h.larger");
+  d.attr_specs = &specs[0].known;
+  d.n_attr_specs = 2;
+  for (const uint32_t wrong : {8u, 5000u}) {
+    d.attr_spec_size = wrong;
+    EXPECT_EQ(ErrorOf(ricci_prim_register(ctx, &d, nullptr)),
+              "h.larger: attr_spec_size is " + std::to_string(wrong) + "; set it to the size of ricci_attr_spec");
+  }
+  d.attr_spec_size = sizeof(Larger);
+  ricci_prim p = 0;
+  ASSERT_TRUE(Ok(ricci_prim_register(ctx, &d, &p)));
+  const ricci_prim_def* row = nullptr;
+  ricci_prim id = 0;
+  for (uint32_t i = 0; id != p; ++i) row = ricci_prim_at(ctx, i, &id);
+  ASSERT_EQ(row->n_attr_specs, 2u);
+  EXPECT_EQ(std::string(row->attr_specs[1].name.ptr, row->attr_specs[1].name.len), "second");
+  EXPECT_EQ(row->attr_specs[1].kind, static_cast<uint32_t>(RICCI_ATTR_FLOAT));
+  EXPECT_TRUE(RICCI_HAS(row, place));
+  ricci_prim_def older = *row;
+  older.hdr.size = offsetof(ricci_prim_def, place);
+  EXPECT_FALSE(RICCI_HAS(&older, place));
+  EXPECT_TRUE(RICCI_HAS(&older, examples));
+}
+
+TEST_F(HostilePlugin, FlagsThatNobodyKnows) {
+  ricci_prim_def d = Def("h.flags");
+  d.hdr.flags = 1u << 20;
+  const std::string why = ErrorOf(ricci_prim_register(ctx, &d, nullptr));
+  EXPECT_EQ(why.substr(0, 82), "primitive: unknown flags in hdr.flags 1048576; known: 1 (RICCI_PRIM_LINEAR), 2 (RI");
+  ricci_lowering l{};
+  l.hdr = {sizeof l, 4, nullptr};
+  EXPECT_EQ(ErrorOf(ricci_prim_add_lowering(ctx, Prim("sin"), &l)),
+            "sin: lowering: unknown flags in hdr.flags 4; known: 1 (RICCI_LOWERING_TRANSFORMABLE), 2 "
+            "(RICCI_LOWERING_UPDATES)");
+  ricci_backend b{};
+  b.hdr = {sizeof b, 8, nullptr};
+  EXPECT_EQ(
+      ErrorOf(ricci_backend_register(ctx, &b)),
+      "backend: unknown flags in hdr.flags 8; known: 1 (RICCI_BACKEND_REFERENCE), 2 (RICCI_BACKEND_HOST_VISIBLE)");
+  ricci_context_opts o{};
+  o.hdr = {sizeof o, 1, nullptr};
+  ricci_ctx* none = nullptr;
+  EXPECT_EQ(ErrorOf(ricci_context_create(&o, &none)), "context options: unknown flags in hdr.flags 1; none are known");
+}
+
 // What a host sees of all rows: names and lowerings.
 std::string Rows(const ricci_ctx* c) {
   std::string text;
@@ -350,7 +402,7 @@ TEST_F(HostilePlugin, RulesThatEndTheBuilderTheyWereHanded) {
     ricci_program* g = nullptr;
     uint8_t batched = 0;
     EXPECT_EQ(ErrorOf(ricci_jvp(f, &one, 1, &g)), expected("jvp"));
-    EXPECT_EQ(ErrorOf(ricci_batch(f, &one, 1, 3, "", 0, &batched, &g)), expected("batch"));
+    EXPECT_EQ(ErrorOf(ricci_batch(f, &one, 1, 3, nullptr, &batched, &g)), expected("batch"));
   }
   ricci_program_release(f);
 }

@@ -94,7 +94,7 @@ Program VmapOf(const Program& p, const BatchAxes& in_axes, const BatchAxes& out_
 
 Program BatchOf(const Program& p, const Mask& in_batched, Mask& out_batched) {
   ricci_program* out = nullptr;
-  Check(ricci_batch(p.get(), in_batched.data(), Count(in_batched), kBatch, "", 0, out_batched.data(), &out));
+  Check(ricci_batch(p.get(), in_batched.data(), Count(in_batched), kBatch, nullptr, out_batched.data(), &out));
   return Own(out);
 }
 

@@ -287,6 +287,7 @@ TEST(Interpret, AnEndlessLoopEndsAtTheDeadline) {
   p.buffers = &buffer, p.n_buffers = 1, p.n_outputs = 1;
   p.steps = &step, p.n_steps = 1;
   p.args = &arg, p.n_args = 1;
+  p.buffer_size = sizeof buffer, p.step_size = sizeof step, p.library_size = sizeof(ricci_plan_library);
   float result = 1;
   void* const outputs[] = {&result};
   ricci_run_args a{};

@@ -96,7 +96,7 @@ class ProgramRunner {
   Program Batch(const Program& f, std::vector<uint8_t> batched, int64_t size) {
     ricci_program* p = nullptr;
     std::vector<uint8_t> out(64, 1);
-    Ok(ricci_batch(f.get(), batched.data(), static_cast<uint32_t>(batched.size()), size, "", 0, out.data(), &p));
+    Ok(ricci_batch(f.get(), batched.data(), static_cast<uint32_t>(batched.size()), size, nullptr, out.data(), &p));
     return Program(p);
   }
   std::string Print(const Program& f) {

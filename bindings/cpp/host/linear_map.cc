@@ -63,8 +63,10 @@ LinearParts<L> Forward(const Site& site, LeafFunction f, const std::vector<L>& x
   std::fill_n(force.begin(), n, 0);
   uint32_t n_residuals = 0;
   ricci_program *primal = nullptr, *linear = nullptr;
-  CheckAt(site.at, ricci_partial_eval(j.handle(), known.data(), static_cast<uint32_t>(known.size()), force.data(),
-                                      "everything", 10, out_known.data(), &n_residuals, &primal, &linear));
+  ricci_partial_eval_opts options = ricci_partial_eval_opts_default();
+  options.force_unknown = force.data();
+  CheckAt(site.at, ricci_partial_eval(j.handle(), known.data(), static_cast<uint32_t>(known.size()), &options,
+                                      out_known.data(), &n_residuals, &primal, &linear));
   const Program first(primal);
   LinearParts<L> parts;
   parts.map = {{}, "tangent", nullptr, Program(linear), {}, {}, TypesOf(x), {results.begin(), results.end()}};

@@ -192,6 +192,7 @@ inline void Register(ricci_ctx* ctx, const Row& row) {
   def.self = const_cast<Row*>(&row);
   def.attr_specs = specs.data();
   def.n_attr_specs = static_cast<uint32_t>(specs.size());
+  def.attr_spec_size = sizeof(ricci_attr_spec);
   if (row.type != nullptr) def.abstract_eval = thunks::Type;
   if (row.jvp == rules::Linear) {
     def.hdr.flags |= RICCI_PRIM_LINEAR;
