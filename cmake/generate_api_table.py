@@ -2,13 +2,16 @@
 
 A plugin that is a shared object cannot resolve symbols of a static core, so every public function is also a slot of one
 table (include/ricci/api_table.h), and src/api/function_table.cc fills it. Both files are checked in; a test runs this
-script with --check and fails when they differ from what the headers say. Slots stand in the order of HEADERS and, within
-a header, in the order of the text: append only within a major version of the ABI.
+script with --check and fails when they differ from what the headers say, or when an annotation of the headers is wrong
+or missing (api_annotations.py). Slots stand in the order of HEADERS and, within a header, in the order of the text:
+append only within a major version of the ABI.
 """
 import argparse
 import pathlib
 import re
 import sys
+
+import api_annotations
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HEADERS = ["base", "context", "device", "stream", "array", "build", "transform", "executable", "kernel", "primitive", "backend",
@@ -17,24 +20,32 @@ DECLARATION = re.compile(r"^\s*(?:RICCI_API|RICCI_KFN)\b([^;{}()]*?)\b(ricci_\w+
 WIDTH = 120
 
 
+def text_of(header):
+    return (ROOT / "include/ricci" / f"{header}.h").read_text()
+
+
 def declarations(header):
     """(name without prefix, return type, parameter list) of every public function of one header, in order."""
-    text = (ROOT / "include/ricci" / f"{header}.h").read_text()
     kernel_function = "RICCI_NODISCARD ricci_status*"
-    text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
-    text = re.sub(r"^\s*#(?:[^\n]*\\\n)*[^\n]*$", " ", text, flags=re.M)
-    text = text.replace('extern "C" {', " ")
-    for statement in text.split(";"):
-        start = max(statement.rfind("RICCI_API"), statement.rfind("RICCI_KFN"))
-        if start < 0:
-            continue
-        statement = statement[start:].replace("RICCI_KFN", f"RICCI_API {kernel_function}")
+    for statement in api_annotations.statements(text_of(header)):
+        statement = api_annotations.strip(statement).replace("RICCI_KFN", f"RICCI_API {kernel_function}")
         match = DECLARATION.match(statement)
         if not match:
-            sys.exit(f"{header}.h: cannot read the declaration: {' '.join(statement.split())}")
+            sys.exit(f"{header}.h: cannot read the declaration: {statement}")
         result = match[1].replace("RICCI_NODISCARD", "")
         result, parameters = " ".join(result.split()), " ".join(match[3].split())
         yield match[2].removeprefix("ricci_"), result, parameters
+
+
+def annotated():
+    """(functions, errors) of all headers: every public function with its annotations."""
+    functions, errors = [], []
+    for header in HEADERS:
+        more, wrong = api_annotations.read(header, text_of(header))
+        functions += more
+        errors += wrong
+    structs = api_annotations.structs_with_pointers(text_of(header) for header in HEADERS)
+    return functions, errors + api_annotations.check(functions, structs)
 
 
 def slot(name, result, parameters):
@@ -121,6 +132,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="only compare; exit 1 if a file is not up to date")
     arguments = parser.parse_args()
+    _, errors = annotated()
+    if errors:
+        sys.exit("\n".join(errors))
     functions = [f for header in HEADERS for f in declarations(header)]
     outputs = {"include/ricci/api_table.h": header_text(functions), "src/api/function_table.cc": source_text(functions)}
     stale = [path for path, text in outputs.items() if not (ROOT / path).exists() or (ROOT / path).read_text() != text]

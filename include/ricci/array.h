@@ -28,34 +28,42 @@ static inline ricci_array_opts ricci_array_opts_default(void) {
 
 /* Copies `data`, host memory of as many bytes as the type has, into a new array; it may be reused at once. `o` may be
  * NULL. The memory is aligned as the device wants: to 64 bytes on `ref` and `cpu`. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_array_from_host(ricci_device* d, ricci_type t, const void* data,
-                                                              const ricci_array_opts* o, ricci_array** out);
+RICCI_API RICCI_NODISCARD ricci_status* ricci_array_from_host(ricci_device* d, ricci_type t,
+                                                              const void* data RICCI_LEN_OF(bytes, t),
+                                                              const ricci_array_opts* o RICCI_NULLABLE,
+                                                              ricci_array** out RICCI_OWNED) RICCI_ANY_THREAD;
 /* Takes `data`, memory of the device with the alignment of its element, without a copy; what wrote it must have ended.
- * `drop(arg)` runs once when the last reference is gone and no run uses it any more, on any thread. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_array_wrap(ricci_device* d, ricci_type t, void* data,
-                                                         void (*drop)(void* arg), void* arg, const ricci_array_opts* o,
-                                                         ricci_array** out);
+ * `drop(arg)` runs once when the last reference is gone and no run uses it any more, on any thread; `drop` may be NULL.
+ */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_array_wrap(ricci_device* d, ricci_type t,
+                                                         void* data RICCI_LEN_OF(bytes, t) RICCI_KEPT(out),
+                                                         void (*drop)(void* arg) RICCI_NULLABLE RICCI_KEPT(out),
+                                                         void* arg RICCI_NULLABLE RICCI_KEPT(out),
+                                                         const ricci_array_opts* o RICCI_NULLABLE,
+                                                         ricci_array** out RICCI_OWNED) RICCI_ANY_THREAD;
 /* A copy on device `d`, committed to it (JAX: device_put); one more reference to `a` if it is there already. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_device_put(const ricci_array* a, ricci_device* d, ricci_array** out);
+RICCI_API RICCI_NODISCARD ricci_status* ricci_device_put(const ricci_array* a, ricci_device* d,
+                                                         ricci_array** out RICCI_OWNED) RICCI_ANY_THREAD;
 /* Waits, then copies to the host; `bytes` must equal ricci_array_bytes. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_array_copy_to_host(const ricci_array* a, void* dst, size_t bytes);
+RICCI_API RICCI_NODISCARD ricci_status* ricci_array_copy_to_host(const ricci_array* a, void* dst RICCI_LEN(bytes),
+                                                                 size_t bytes);
 /* Waits until what writes it has ended; its failure, or FAILED_PRECONDITION if the array was donated. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_array_wait(const ricci_array* a);
 /* Whether ricci_array_wait would not wait; 1 for NULL. */
-RICCI_API uint32_t ricci_array_is_ready(const ricci_array* a);
-RICCI_API uint32_t ricci_array_is_committed(const ricci_array* a);
-RICCI_API ricci_type ricci_array_type(const ricci_array* a);
-RICCI_API uint64_t ricci_array_bytes(const ricci_array* a);
+RICCI_API uint32_t ricci_array_is_ready(const ricci_array* a RICCI_NULLABLE);
+RICCI_API uint32_t ricci_array_is_committed(const ricci_array* a RICCI_NULLABLE);
+RICCI_API ricci_type ricci_array_type(const ricci_array* a RICCI_NULLABLE);
+RICCI_API uint64_t ricci_array_bytes(const ricci_array* a RICCI_NULLABLE);
 /* Waits, then: address of the data for reading, borrowed while the array lives. NULL if the host cannot read the
  * device's memory, after donation, and if the run that had to write it failed. */
-RICCI_API const void* ricci_array_data(const ricci_array* a);
+RICCI_API const void* ricci_array_data(const ricci_array* a RICCI_NULLABLE) RICCI_BORROWED(a) RICCI_NULLABLE;
 /* Address in the device's memory, to be bound or wrapped. Does not wait; NULL after donation. */
-RICCI_API void* ricci_array_device_data(const ricci_array* a);
-RICCI_API ricci_device* ricci_array_device(const ricci_array* a);
+RICCI_API void* ricci_array_device_data(const ricci_array* a RICCI_NULLABLE) RICCI_BORROWED(a) RICCI_NULLABLE;
+RICCI_API ricci_device* ricci_array_device(const ricci_array* a RICCI_NULLABLE) RICCI_BORROWED(a);
 /* Parts of an array that lie on devices of their own; 1 today. */
-RICCI_API uint32_t ricci_array_shard_count(const ricci_array* a);
-RICCI_API ricci_array* ricci_array_retain(ricci_array* a);
-RICCI_API void ricci_array_release(ricci_array* a);
+RICCI_API uint32_t ricci_array_shard_count(const ricci_array* a RICCI_NULLABLE);
+RICCI_API ricci_array* ricci_array_retain(ricci_array* a RICCI_NULLABLE) RICCI_OWNED RICCI_ANY_THREAD;
+RICCI_API void ricci_array_release(ricci_array* a RICCI_NULLABLE RICCI_OWNED) RICCI_ANY_THREAD;
 
 #ifdef __cplusplus
 }

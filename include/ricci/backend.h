@@ -98,8 +98,9 @@ typedef struct ricci_plan {
  * left out. Where more than 32 steps in a row read one memory, or one step reads what more than 32 others wrote, some
  * steps wait that would not have to, so that the number of pairs stays proportional to the arguments of all steps.
  * INTERNAL if the plan is malformed. Thread-safe. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_plan_edges(const ricci_plan* p, const ricci_kernel_table* const* kernels,
-                                                         uint32_t n_kernels, void* sink,
+RICCI_API RICCI_NODISCARD ricci_status* ricci_plan_edges(const ricci_plan* p,
+                                                         const ricci_kernel_table* const* kernels RICCI_LEN(n_kernels),
+                                                         uint32_t n_kernels, void* sink RICCI_NULLABLE,
                                                          void (*write)(void* sink, uint32_t earlier, uint32_t later));
 
 /* ---- the backend ---- */
@@ -231,7 +232,7 @@ typedef struct ricci_backend {
 /* Adds a device. Call from a plugin's attach. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_backend_register(ricci_ctx* c, const ricci_backend* b);
 /* The hooks of the context with defaults filled in (only alloc and free are never NULL); borrowed. */
-RICCI_API const ricci_hooks* ricci_context_hooks(const ricci_ctx* c);
+RICCI_API const ricci_hooks* ricci_context_hooks(const ricci_ctx* c RICCI_NULLABLE) RICCI_BORROWED(c);
 
 #ifdef __cplusplus
 }

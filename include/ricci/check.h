@@ -72,13 +72,14 @@ static inline ricci_check_opts ricci_check_opts_default(void) {
  * does not: the message tells the first law that fails, the example, the element, both values and the inputs. Other
  * codes: an example does not fit the primitive, or a rule failed or is missing. A rule that is NULL leaves its laws
  * out. `o` may be NULL. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_check_primitive(ricci_ctx* c, const char* name, size_t len,
-                                                              const ricci_check_example* examples, uint32_t n,
-                                                              const ricci_check_opts* o);
+RICCI_API RICCI_NODISCARD ricci_status* ricci_check_primitive(
+    ricci_ctx* c, const char* name RICCI_LEN(len), size_t len, const ricci_check_example* examples RICCI_LEN(n),
+    uint32_t n, const ricci_check_opts* o RICCI_NULLABLE) RICCI_ANY_THREAD;
 /* The same for a program; `example` has no attributes and one operand for each parameter; NULL draws from the default
  * ranges of ricci_prim_def.examples. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_check_program(const ricci_program* f, const ricci_check_example* example,
-                                                            const ricci_check_opts* o);
+RICCI_API RICCI_NODISCARD ricci_status* ricci_check_program(const ricci_program* f,
+                                                            const ricci_check_example* example RICCI_NULLABLE,
+                                                            const ricci_check_opts* o RICCI_NULLABLE);
 
 #ifdef __cplusplus
 }

@@ -40,15 +40,17 @@ static inline ricci_context_opts ricci_context_opts_default(void) {
 }
 
 /* New context with the reference backend and no plugin; `o` may be NULL. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_context_create(const ricci_context_opts* o, ricci_ctx** out);
-RICCI_API ricci_ctx* ricci_context_retain(ricci_ctx* c);
+RICCI_API RICCI_NODISCARD ricci_status* ricci_context_create(const ricci_context_opts* o RICCI_NULLABLE,
+                                                             ricci_ctx** out RICCI_OWNED);
+RICCI_API ricci_ctx* ricci_context_retain(ricci_ctx* c RICCI_NULLABLE) RICCI_OWNED RICCI_ANY_THREAD;
 /* The context goes when its last reference and the last object made from it are gone. */
-RICCI_API void ricci_context_release(ricci_ctx* c);
+RICCI_API void ricci_context_release(ricci_ctx* c RICCI_NULLABLE RICCI_OWNED) RICCI_ANY_THREAD;
 /* Registers a plugin of this process (static, Rust, Julia). Not while other threads use the context. Twice is an error.
  */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_context_add_plugin(ricci_ctx* c, ricci_plugin_query_fn query);
-/* Loads a shared object and registers it; it is never unloaded. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_context_load_plugin(ricci_ctx* c, const char* path, size_t len);
+/* Loads a shared object and registers it; it is never unloaded. Not while other threads use the context. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_context_load_plugin(ricci_ctx* c, const char* path RICCI_LEN(len),
+                                                                  size_t len);
 /* Options: `threads` (0 = all), `log_compiles` (0, 1), `dump_dir` (path; every stage of each compilation is written
  * there), `vmap`: how mapped programs run. `batched`: as operations on whole batches, several kernels and library
  * calls; `lanes`: as one kernel in which each element of the batch runs the program by itself, with branches and trip
@@ -57,8 +59,9 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_context_load_plugin(ricci_ctx* c, 
  * batched: results never depend on this option beyond rounding. The dump `decisions` of an executable tells what was
  * chosen and why. Unknown keys and values are errors that list the known ones. A call that fails changes nothing. Any
  * thread, also within a callback; no lock is held while a backend is told. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_context_config(ricci_ctx* c, const char* key, size_t key_len,
-                                                             const char* value, size_t value_len);
+RICCI_API RICCI_NODISCARD ricci_status* ricci_context_config(ricci_ctx* c, const char* key RICCI_LEN(key_len),
+                                                             size_t key_len, const char* value RICCI_LEN(value_len),
+                                                             size_t value_len) RICCI_ANY_THREAD;
 
 #ifdef __cplusplus
 }

@@ -19,13 +19,16 @@ typedef struct ricci_device_desc {
   uint32_t reserved0;
 } ricci_device_desc;
 
-RICCI_API uint32_t ricci_device_count(const ricci_ctx* c);
+RICCI_API uint32_t ricci_device_count(const ricci_ctx* c RICCI_NULLABLE);
 /* Borrowed; NULL when `i` is out of range. */
-RICCI_API ricci_device* ricci_device_get(const ricci_ctx* c, uint32_t i);
+RICCI_API ricci_device* ricci_device_get(const ricci_ctx* c RICCI_NULLABLE, uint32_t i)
+    RICCI_BORROWED(c) RICCI_NULLABLE;
 /* The first device of that kind, which has ordinal 0, borrowed; NULL if there is none. */
-RICCI_API ricci_device* ricci_device_find(const ricci_ctx* c, const char* kind, size_t len);
+RICCI_API ricci_device* ricci_device_find(const ricci_ctx* c RICCI_NULLABLE, const char* kind RICCI_LEN(len),
+                                          size_t len) RICCI_BORROWED(c) RICCI_NULLABLE;
 /* Fills `out`; out->hdr.size must be set. */
-RICCI_API void ricci_device_info(const ricci_device* d, ricci_device_desc* out);
+RICCI_API void ricci_device_info(const ricci_device* d RICCI_NULLABLE,
+                                 ricci_device_desc* out RICCI_NULLABLE RICCI_BORROWED(d));
 /* Bytes of its memory, now; on `ref` and `cpu` those of the machine. UNIMPLEMENTED if the backend does not tell. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_device_memory(const ricci_device* d, uint64_t* total_bytes,
                                                             uint64_t* free_bytes);

@@ -52,40 +52,49 @@ typedef struct ricci_executable_stats {
 } ricci_executable_stats;
 
 /* `o` may be NULL. The executable keeps what it needs of `f`. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_compile(const ricci_program* f, const ricci_compile_opts* o,
-                                                      ricci_executable** out);
-RICCI_API ricci_executable* ricci_executable_retain(ricci_executable* x);
-RICCI_API void ricci_executable_release(ricci_executable* x);
+RICCI_API RICCI_NODISCARD ricci_status* ricci_compile(const ricci_program* f,
+                                                      const ricci_compile_opts* o RICCI_NULLABLE,
+                                                      ricci_executable** out RICCI_OWNED);
+RICCI_API ricci_executable* ricci_executable_retain(ricci_executable* x RICCI_NULLABLE) RICCI_OWNED RICCI_ANY_THREAD;
+RICCI_API void ricci_executable_release(ricci_executable* x RICCI_NULLABLE RICCI_OWNED) RICCI_ANY_THREAD;
 /* Runs to the end. in[n_in] are borrowed (donated ones that had one reference lose their data); out[n_out] are new. `o`
  * may be NULL. Safe from several threads at once. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_executable_run(const ricci_executable* x, ricci_array* const* in,
-                                                             uint32_t n_in, ricci_array** out, uint32_t n_out,
-                                                             const ricci_run_opts* o);
+RICCI_API RICCI_NODISCARD ricci_status* ricci_executable_run(const ricci_executable* x,
+                                                             ricci_array* const* in RICCI_LEN(n_in), uint32_t n_in,
+                                                             ricci_array** out RICCI_OWNED RICCI_LEN(n_out),
+                                                             uint32_t n_out,
+                                                             const ricci_run_opts* o RICCI_NULLABLE) RICCI_ANY_THREAD;
 /* Starts a run and returns; its results are used at once like any others. What can be seen beforehand is an error here,
  * and then nothing has begun and nothing is donated. A failure that comes later is told by the results and by donated
  * arguments when they are waited for or used, and by what uses the results; nothing else is touched. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_executable_enqueue(const ricci_executable* x, ricci_array* const* in,
-                                                                 uint32_t n_in, ricci_array** out, uint32_t n_out,
-                                                                 const ricci_run_opts* o);
-RICCI_API void ricci_executable_info(const ricci_executable* x, ricci_executable_stats* out);
-RICCI_API void ricci_executable_signature(const ricci_executable* x, uint32_t* n_params, const ricci_type** params,
-                                          uint32_t* n_results, const ricci_type** results); /* borrowed from x */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_executable_enqueue(
+    const ricci_executable* x, ricci_array* const* in RICCI_LEN(n_in), uint32_t n_in,
+    ricci_array** out RICCI_OWNED RICCI_LEN(n_out), uint32_t n_out,
+    const ricci_run_opts* o RICCI_NULLABLE) RICCI_ANY_THREAD;
+RICCI_API void ricci_executable_info(const ricci_executable* x RICCI_NULLABLE,
+                                     ricci_executable_stats* out RICCI_NULLABLE);
+RICCI_API void ricci_executable_signature(const ricci_executable* x RICCI_NULLABLE, uint32_t* n_params RICCI_NULLABLE,
+                                          const ricci_type** params RICCI_NULLABLE RICCI_BORROWED(x)
+                                              RICCI_LEN(n_params),
+                                          uint32_t* n_results RICCI_NULLABLE,
+                                          const ricci_type** results RICCI_NULLABLE RICCI_BORROWED(x)
+                                              RICCI_LEN(n_results));
 /* Name of pass `i`, static, in the order in which they run; empty after the last. */
-RICCI_API void ricci_pass_name(uint32_t i, ricci_str* out);
+RICCI_API void ricci_pass_name(uint32_t i, ricci_str* out RICCI_NULLABLE RICCI_BORROWED(static));
 /* Text of a stage: `program` (as given), `optimized`, `decisions` (how each vmap and each kernel runs, and what
  * was estimated for it), `kernels`, `plan`, `native` (backend's own, e.g. LLVM IR), or what a pass leaves, by its name.
  * Passes run again for that. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_executable_dump(const ricci_executable* x, const char* stage, size_t len,
-                                                              void* sink,
-                                                              void (*write)(void* sink, const char* p, size_t n));
+RICCI_API RICCI_NODISCARD ricci_status* ricci_executable_dump(
+    const ricci_executable* x, const char* stage RICCI_LEN(len), size_t len, void* sink RICCI_NULLABLE,
+    void (*write)(void* sink, const char* p RICCI_LEN(n), size_t n));
 
 /* The argument whose memory result `result` takes if it was donated (ricci_compile_opts.donate), or -1 if it takes
  * none. */
-RICCI_API int32_t ricci_executable_alias(const ricci_executable* x, uint32_t result);
+RICCI_API int32_t ricci_executable_alias(const ricci_executable* x RICCI_NULLABLE, uint32_t result);
 
 /* A call with bound pointers: arguments first (slot 0 ..), then results. It owns its working memory; one thread at a
  * time. Its release waits for nothing: a run that is under way goes on. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_call_create(const ricci_executable* x, ricci_call** out);
+RICCI_API RICCI_NODISCARD ricci_status* ricci_call_create(const ricci_executable* x, ricci_call** out RICCI_OWNED);
 /* `bytes` must be the size of the slot's type; `ptr` is memory of the device (on `ref` and `cpu` of the host), stays
  * the caller's and needs the alignment of its element.
  *
@@ -93,13 +102,15 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_call_create(const ricci_executable
  * ricci_executable_alias(x, i), where both are the same pointer, if no other slot touches that memory. Every other
  * overlap makes ricci_call_run return INVALID_ARGUMENT if the program was compiled with RICCI_COMPILE_CHECKED; without
  * it nothing is checked, and what the results hold is undefined. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_call_bind(ricci_call* k, uint32_t slot, void* ptr, uint64_t bytes);
+RICCI_API RICCI_NODISCARD ricci_status* ricci_call_bind(ricci_call* k, uint32_t slot,
+                                                        void* ptr RICCI_LEN(bytes) RICCI_KEPT(k), uint64_t bytes);
 /* Runs to the end. No allocation, lock or reference count on `ref` and `cpu`. Every slot must be bound. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_call_run(ricci_call* k);
 /* Starts a run; *event (which may be NULL) is its end and tells its failure. `o` may be NULL. What is bound must stay
  * until then; runs of one call follow each other. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_call_enqueue(ricci_call* k, const ricci_run_opts* o, ricci_event** event);
-RICCI_API void ricci_call_release(ricci_call* k);
+RICCI_API RICCI_NODISCARD ricci_status* ricci_call_enqueue(ricci_call* k, const ricci_run_opts* o RICCI_NULLABLE,
+                                                           ricci_event** event RICCI_NULLABLE RICCI_OWNED);
+RICCI_API void ricci_call_release(ricci_call* k RICCI_NULLABLE RICCI_OWNED);
 
 #ifdef __cplusplus
 }

@@ -110,26 +110,29 @@ typedef struct ricci_inst {
  * arithmetic on constants folds at once. Loops of few iterations may be unrolled by `for`; a body must not depend on
  * it. */
 #define RICCI_KFN RICCI_API RICCI_NODISCARD ricci_status*
-RICCI_API ricci_karr ricci_kernel_operand(const ricci_kernel_builder* k, uint32_t i); /* 0 if out of range */
-RICCI_API ricci_karr ricci_kernel_result(const ricci_kernel_builder* k, uint32_t i);
-RICCI_API ricci_type ricci_kernel_array_type(const ricci_kernel_builder* k, ricci_karr a);
-RICCI_API uint32_t ricci_kernel_dtype(const ricci_kernel_builder* k, ricci_sval v);
+/* 0 if out of range. */
+RICCI_API ricci_karr ricci_kernel_operand(const ricci_kernel_builder* k RICCI_NULLABLE, uint32_t i);
+RICCI_API ricci_karr ricci_kernel_result(const ricci_kernel_builder* k RICCI_NULLABLE, uint32_t i);
+RICCI_API ricci_type ricci_kernel_array_type(const ricci_kernel_builder* k RICCI_NULLABLE, ricci_karr a);
+RICCI_API uint32_t ricci_kernel_dtype(const ricci_kernel_builder* k RICCI_NULLABLE, ricci_sval v);
 /* One element, given by its bytes. */
-RICCI_KFN ricci_kernel_const(ricci_kernel_builder* k, uint32_t dtype, const void* element, ricci_sval* out);
+RICCI_KFN ricci_kernel_const(ricci_kernel_builder* k, uint32_t dtype, const void* element RICCI_LEN_OF(bytes, dtype),
+                             ricci_sval* out);
 RICCI_KFN ricci_kernel_const_index(ricci_kernel_builder* k, int64_t value, ricci_sval* out);
 /* Scalar operation. `dtype` is that of the result for CONVERT and BITCAST, else 0. Operands have one dtype (SELECT:
  * bool, x, x). */
-RICCI_KFN ricci_kernel_scalar(ricci_kernel_builder* k, uint32_t op, uint32_t dtype, const ricci_sval* in, uint32_t n,
-                              ricci_sval* out);
-RICCI_KFN ricci_kernel_load(ricci_kernel_builder* k, ricci_karr a, const ricci_sval* index, uint32_t n,
+RICCI_KFN ricci_kernel_scalar(ricci_kernel_builder* k, uint32_t op, uint32_t dtype, const ricci_sval* in RICCI_LEN(n),
+                              uint32_t n, ricci_sval* out);
+RICCI_KFN ricci_kernel_load(ricci_kernel_builder* k, ricci_karr a, const ricci_sval* index RICCI_LEN(n), uint32_t n,
                             ricci_sval* out);
 /* Only results and private arrays; each element of a result is written exactly once, unless it is read back by the same
  * point. */
-RICCI_KFN ricci_kernel_store(ricci_kernel_builder* k, ricci_karr a, const ricci_sval* index, uint32_t n, ricci_sval v);
+RICCI_KFN ricci_kernel_store(ricci_kernel_builder* k, ricci_karr a, const ricci_sval* index RICCI_LEN(n), uint32_t n,
+                             ricci_sval v);
 /* An element of `a`, a result, becomes it combined with `v` by `combiner`: RICCI_S_ADD, MUL, MAX or MIN. Several
  * iterations of parallel loops may combine into one element: their order follows shapes alone, never threads. For
  * lowerings with RICCI_LOWERING_UPDATES, which neither load nor store elements of that result besides. */
-RICCI_KFN ricci_kernel_combine(ricci_kernel_builder* k, ricci_karr a, const ricci_sval* index, uint32_t n,
+RICCI_KFN ricci_kernel_combine(ricci_kernel_builder* k, ricci_karr a, const ricci_sval* index RICCI_LEN(n), uint32_t n,
                                uint32_t combiner, ricci_sval v);
 RICCI_KFN ricci_kernel_private(ricci_kernel_builder* k, ricci_type t, ricci_karr* out);
 /* The slice of `a` at `index` along dimension `axis`, which disappears; shares elements with `a`. */
@@ -137,7 +140,8 @@ RICCI_KFN ricci_kernel_view(ricci_kernel_builder* k, ricci_karr a, uint32_t axis
 /* dst (a result or private array) = src, element by element. */
 RICCI_KFN ricci_kernel_copy(ricci_kernel_builder* k, ricci_karr dst, ricci_karr src);
 /* `n` nested loops whose iterations are independent, from 0 to extents[i] - 1. One ricci_kernel_end closes them. */
-RICCI_KFN ricci_kernel_parallel(ricci_kernel_builder* k, const int64_t* extents, uint32_t n, ricci_sval* index);
+RICCI_KFN ricci_kernel_parallel(ricci_kernel_builder* k, const int64_t* extents RICCI_LEN(n), uint32_t n,
+                                ricci_sval* index RICCI_LEN(n));
 RICCI_KFN ricci_kernel_for(ricci_kernel_builder* k, ricci_sval lo, ricci_sval hi, ricci_sval* index);
 RICCI_KFN ricci_kernel_while(ricci_kernel_builder* k);
 RICCI_KFN ricci_kernel_cond(ricci_kernel_builder* k, ricci_sval pred);
@@ -153,17 +157,22 @@ RICCI_KFN ricci_kernel_yield(ricci_kernel_builder* k, ricci_sval v, ricci_sval* 
  * `identity` (n) nothing changes. ricci_kernel_combiner takes what it gives (n) and begins the loop. In the loop, once
  * and in no block of its own, ricci_kernel_prefix takes the elements of this iteration and gives all up to them,
  * combined. ricci_kernel_end closes it. But for the prefixes, iterations are independent. */
-RICCI_KFN ricci_kernel_scan(ricci_kernel_builder* k, ricci_sval lo, ricci_sval hi, const ricci_sval* identity,
-                            uint32_t n, ricci_sval* left, ricci_sval* right);
-RICCI_KFN ricci_kernel_combiner(ricci_kernel_builder* k, const ricci_sval* result, uint32_t n, ricci_sval* index);
-RICCI_KFN ricci_kernel_prefix(ricci_kernel_builder* k, const ricci_sval* element, uint32_t n, ricci_sval* out);
+RICCI_KFN ricci_kernel_scan(ricci_kernel_builder* k, ricci_sval lo, ricci_sval hi,
+                            const ricci_sval* identity RICCI_LEN(n), uint32_t n, ricci_sval* left RICCI_LEN(n),
+                            ricci_sval* right RICCI_LEN(n));
+RICCI_KFN ricci_kernel_combiner(ricci_kernel_builder* k, const ricci_sval* result RICCI_LEN(n), uint32_t n,
+                                ricci_sval* index);
+RICCI_KFN ricci_kernel_prefix(ricci_kernel_builder* k, const ricci_sval* element RICCI_LEN(n), uint32_t n,
+                              ricci_sval* out RICCI_LEN(n));
 /* Lowers the equations of `f` here. With `dst`, result i is written to dst[i] (a result, private array or view of one)
  * and out may be NULL. Otherwise out[i] can be loaded until the enclosing loop or branch ends. */
-RICCI_KFN ricci_kernel_inline(ricci_kernel_builder* k, const ricci_program* f, const ricci_karr* in, uint32_t n_in,
-                              const ricci_karr* dst, ricci_karr* out, uint32_t n_out);
+RICCI_KFN ricci_kernel_inline(ricci_kernel_builder* k, const ricci_program* f, const ricci_karr* in RICCI_LEN(n_in),
+                              uint32_t n_in, const ricci_karr* dst RICCI_NULLABLE RICCI_LEN(n_out),
+                              ricci_karr* out RICCI_NULLABLE RICCI_LEN(n_out), uint32_t n_out);
 /* Wherever this is reached `pred` (bool) must hold. Where it does not, the kernel goes on, so everything after must
  * stay within bounds, and the run returns a status of `code` with `msg` and the location of the operation. */
-RICCI_KFN ricci_kernel_check(ricci_kernel_builder* k, ricci_sval pred, uint32_t code, const char* msg, size_t len);
+RICCI_KFN ricci_kernel_check(ricci_kernel_builder* k, ricci_sval pred, uint32_t code, const char* msg RICCI_LEN(len),
+                             size_t len);
 
 #ifdef __cplusplus
 }

@@ -265,13 +265,15 @@ typedef struct ricci_prim_def {
 } ricci_prim_def;
 
 /* Copies the row (not what `self` points to). Call from a plugin's attach. A plugin whose attach fails leaves no row
- * and no lowering behind. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_prim_register(ricci_ctx* c, const ricci_prim_def* d, ricci_prim* out);
+ * and no lowering behind. The id is written to *out, which may be NULL. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_prim_register(ricci_ctx* c, const ricci_prim_def* d,
+                                                            ricci_prim* out RICCI_NULLABLE);
 /* Adds a lowering to a registered primitive; copies it. Call from a plugin's attach. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_prim_add_lowering(ricci_ctx* c, ricci_prim p, const ricci_lowering* l);
 /* Walks all rows: i from 0 until NULL. The row is borrowed for the life of the context (its list of lowerings until a
  * plugin adds one); its id is written to *id, which may be NULL. */
-RICCI_API const ricci_prim_def* ricci_prim_at(const ricci_ctx* c, uint32_t i, ricci_prim* id);
+RICCI_API const ricci_prim_def* ricci_prim_at(const ricci_ctx* c RICCI_NULLABLE, uint32_t i,
+                                              ricci_prim* id RICCI_NULLABLE) RICCI_BORROWED(c) RICCI_NULLABLE;
 
 #ifdef __cplusplus
 }

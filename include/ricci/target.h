@@ -29,7 +29,7 @@ typedef struct ricci_target {
 
 /* Sets all members but hdr to those of a processor with vectors of 256 bits (AVX2), as far as t->hdr.size goes; a
  * backend changes what is different. `op_cycles` leads to a table of the core that never changes. */
-RICCI_API void ricci_target_init(ricci_target* t);
+RICCI_API void ricci_target_init(ricci_target* t RICCI_NULLABLE RICCI_BORROWED(static));
 
 #ifdef __cplusplus
 }

@@ -8,20 +8,22 @@ extern "C" {
 
 /* Results: [the value of f's single scalar result and its other results as auxiliary values, if with_value,] then the
  * gradient of result 0 by each parameter in argnums. f: result 0 must be a floating scalar. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_grad(const ricci_program* f, const uint32_t* argnums, uint32_t n,
-                                                   uint32_t with_value, ricci_program** out);
+RICCI_API RICCI_NODISCARD ricci_status* ricci_grad(const ricci_program* f, const uint32_t* argnums RICCI_LEN(n),
+                                                   uint32_t n, uint32_t with_value, ricci_program** out RICCI_OWNED);
 /* Parameters: those of f, then a tangent for each one with active[i] != 0. Results: those of f, then a tangent for each
  * floating result. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_jvp(const ricci_program* f, const uint8_t* active, uint32_t n,
-                                                  ricci_program** out);
+RICCI_API RICCI_NODISCARD ricci_status* ricci_jvp(const ricci_program* f, const uint8_t* active RICCI_LEN(n),
+                                                  uint32_t n, ricci_program** out RICCI_OWNED);
 /* As ricci_jvp, but only results with a non-zero tangent have one: out_nonzero[results of f] says which. Where
  * out_nonzero[i] != 0 on entry, result i's tangent is given even if it is zero (loop carries need it). */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_jvp_sparse(const ricci_program* f, const uint8_t* active, uint32_t n,
-                                                         uint8_t* out_nonzero, ricci_program** out);
+RICCI_API RICCI_NODISCARD ricci_status* ricci_jvp_sparse(const ricci_program* f, const uint8_t* active RICCI_LEN(n),
+                                                         uint32_t n, uint8_t* out_nonzero RICCI_LEN_OF(results, f),
+                                                         ricci_program** out RICCI_OWNED);
 /* fwd: parameters of f -> results of f, residuals. bwd: residuals, one cotangent per floating result -> one cotangent
  * per parameter with wanted[i] != 0. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_vjp(const ricci_program* f, const uint8_t* wanted, uint32_t n,
-                                                  ricci_program** fwd, ricci_program** bwd);
+RICCI_API RICCI_NODISCARD ricci_status* ricci_vjp(const ricci_program* f, const uint8_t* wanted RICCI_LEN(n),
+                                                  uint32_t n, ricci_program** fwd RICCI_OWNED,
+                                                  ricci_program** bwd RICCI_OWNED);
 typedef struct ricci_partial_eval_opts { /* all 0 but hdr.size: the defaults */
   ricci_hdr hdr;
   const uint8_t* force_unknown; /* [results of f] those that must be unknown; NULL: none */
@@ -36,16 +38,18 @@ static inline ricci_partial_eval_opts ricci_partial_eval_opts_default(void) {
 /* Splits f by known parameters. known: known parameters -> known results (those with out_known[i] != 0), residuals.
  * unknown: residuals, unknown parameters -> unknown results. out_known[i] != 0 on entry asks nothing. `o` may be NULL.
  */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_partial_eval(const ricci_program* f, const uint8_t* known, uint32_t n,
-                                                           const ricci_partial_eval_opts* o, uint8_t* out_known,
-                                                           uint32_t* n_residuals, ricci_program** known_out,
-                                                           ricci_program** unknown_out);
+RICCI_API RICCI_NODISCARD ricci_status* ricci_partial_eval(const ricci_program* f, const uint8_t* known RICCI_LEN(n),
+                                                           uint32_t n, const ricci_partial_eval_opts* o RICCI_NULLABLE,
+                                                           uint8_t* out_known RICCI_LEN_OF(results, f),
+                                                           uint32_t* n_residuals, ricci_program** known_out RICCI_OWNED,
+                                                           ricci_program** unknown_out RICCI_OWNED);
 /* f is linear in the parameters with linear[i] != 0. Result: non-linear parameters, one cotangent per result of f with
  * ct_nonzero[i] != 0 (NULL = all) -> cotangents of the linear parameters. in_nonzero[i] (may be NULL) tells which are
  * not zero and given; with NULL all are given. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_linear_transpose(const ricci_program* f, const uint8_t* linear,
-                                                               uint32_t n, const uint8_t* ct_nonzero,
-                                                               uint8_t* in_nonzero, ricci_program** out);
+RICCI_API RICCI_NODISCARD ricci_status* ricci_linear_transpose(
+    const ricci_program* f, const uint8_t* linear RICCI_LEN(n), uint32_t n,
+    const uint8_t* ct_nonzero RICCI_NULLABLE RICCI_LEN_OF(results, f),
+    uint8_t* in_nonzero RICCI_NULLABLE RICCI_LEN_OF(params, f), ricci_program** out RICCI_OWNED);
 enum { /* ricci_vmap_opts.schedule: how the map runs, see the option `vmap` of ricci_context_config */
        RICCI_SCHEDULE_AUTO = 0,
        RICCI_SCHEDULE_BATCHED = 1,
@@ -64,9 +68,11 @@ static inline ricci_vmap_opts ricci_vmap_opts_default(void) {
 }
 /* in_axes[i] = batched axis of parameter i or -1; out_axes likewise (-1 is an error if the result is batched). `size`
  * is the batch. `options` may be NULL. The result holds one structural vmap equation. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_vmap(const ricci_program* f, const int32_t* in_axes, uint32_t n_in,
-                                                   const int32_t* out_axes, uint32_t n_out, int64_t size,
-                                                   const ricci_vmap_opts* options, ricci_program** out);
+RICCI_API RICCI_NODISCARD ricci_status* ricci_vmap(const ricci_program* f, const int32_t* in_axes RICCI_LEN(n_in),
+                                                   uint32_t n_in, const int32_t* out_axes RICCI_LEN(n_out),
+                                                   uint32_t n_out, int64_t size,
+                                                   const ricci_vmap_opts* options RICCI_NULLABLE,
+                                                   ricci_program** out RICCI_OWNED);
 typedef struct ricci_batch_opts { /* all 0 but hdr.size: the defaults */
   ricci_hdr hdr;
   ricci_str axis_name; /* may be empty */
@@ -78,9 +84,10 @@ static inline ricci_batch_opts ricci_batch_opts_default(void) {
 /* f by batching rules instead: a vmap equation is left only around a branch or loop that may fail (check, max_trips)
  * and is not for all elements: it fails for those alone that take it. in_batched[i] != 0: parameter i has the batch as
  * axis 0. out_batched[results]: which results have it (as axis 0); != 0 on entry forces it. `o` may be NULL. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_batch(const ricci_program* f, const uint8_t* in_batched, uint32_t n,
-                                                    int64_t size, const ricci_batch_opts* o, uint8_t* out_batched,
-                                                    ricci_program** out);
+RICCI_API RICCI_NODISCARD ricci_status* ricci_batch(const ricci_program* f, const uint8_t* in_batched RICCI_LEN(n),
+                                                    uint32_t n, int64_t size, const ricci_batch_opts* o RICCI_NULLABLE,
+                                                    uint8_t* out_batched RICCI_LEN_OF(results, f),
+                                                    ricci_program** out RICCI_OWNED);
 enum { /* ricci_checkpoint_opts.hdr.flags */
        /* What the derivative computes again may be merged with what was computed before, which may cost the memory that
         * was to be saved: JAX's prevent_cse=False. Without it the recomputation goes through an optimization_barrier
@@ -98,22 +105,24 @@ static inline ricci_checkpoint_opts ricci_checkpoint_opts_default(void) {
 }
 /* Same function; its derivative recomputes what the policy does not save. `options` may be NULL. A context without the
  * primitive optimization_barrier can compile such derivatives only with RICCI_CHECKPOINT_ALLOW_CSE: NOT_FOUND. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_checkpoint(const ricci_program* f, const ricci_checkpoint_opts* options,
-                                                         ricci_program** out);
+RICCI_API RICCI_NODISCARD ricci_status* ricci_checkpoint(const ricci_program* f,
+                                                         const ricci_checkpoint_opts* options RICCI_NULLABLE,
+                                                         ricci_program** out RICCI_OWNED);
 /* f with the derivative `rule`: primals, tangents (all parameters of f) -> results of f, their tangents. Where the rule
  * applies the function itself it emits `custom_jvp` with attributes call = f and self = 1 (2: that of the custom_jvp
  * around it, and so on) on operands of the types of f's parameters: that stands for the result, so it has derivatives
  * of every order. custom_vjp does the same. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_custom_jvp(const ricci_program* f, const ricci_program* rule,
-                                                         ricci_program** out);
+                                                         ricci_program** out RICCI_OWNED);
 /* f with fwd: parameters -> results, residuals; bwd: residuals, cotangents of all results -> cotangents of all
  * parameters. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_custom_vjp(const ricci_program* f, const ricci_program* fwd,
-                                                         const ricci_program* bwd, ricci_program** out);
+                                                         const ricci_program* bwd, ricci_program** out RICCI_OWNED);
 /* f without equations that no used result needs. used[results]; parameters stay, the unused ones are told in
  * used_params. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_dce(const ricci_program* f, const uint8_t* used, uint32_t n,
-                                                  uint8_t* used_params, ricci_program** out);
+RICCI_API RICCI_NODISCARD ricci_status* ricci_dce(const ricci_program* f, const uint8_t* used RICCI_LEN(n), uint32_t n,
+                                                  uint8_t* used_params RICCI_LEN_OF(params, f),
+                                                  ricci_program** out RICCI_OWNED);
 
 #ifdef __cplusplus
 }
