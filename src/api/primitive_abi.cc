@@ -44,7 +44,7 @@ ricci_status* ricci_prim_add_lowering(ricci_ctx* c, ricci_prim p, const ricci_lo
 }
 
 const ricci_prim_def* ricci_prim_at(const ricci_ctx* c, uint32_t i, ricci_prim* id) {
-  if (c == nullptr || i + 1 >= FromAbi(c)->registry().size()) return nullptr;
+  if (c == nullptr || uint64_t{i} + 1 >= FromAbi(c)->registry().size()) return nullptr;
   if (id != nullptr) *id = i + 1;
   return &FromAbi(c)->registry().Get(i + 1).def;
 }

@@ -64,6 +64,8 @@ TEST_F(BadInput, ReleaseAndQueriesTakeNull) {
   EXPECT_EQ(ricci_device_count(nullptr), 0u);
   EXPECT_EQ(ricci_device_get(ctx, 99), nullptr);
   EXPECT_EQ(ricci_device_find(ctx, "gpu", 3), nullptr);
+  EXPECT_EQ(ricci_prim_at(ctx, UINT32_MAX, nullptr), nullptr);
+  EXPECT_EQ(ricci_device_get(ctx, UINT32_MAX), nullptr);
   EXPECT_EQ(ricci_builder_type(b, 12345), 0u);
   EXPECT_EQ(ricci_builder_type(b, RICCI_VAL_ZERO), 0u);
   EXPECT_EQ(ricci_program_hash(nullptr), 0u);
