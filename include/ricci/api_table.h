@@ -201,6 +201,7 @@ typedef struct ricci_api {
   const ricci_prim_def* (*prim_at)(const ricci_ctx* c, uint32_t i, ricci_prim* id);
   ricci_status* (*plan_edges)(const ricci_plan* p, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
       void* sink, void (*write)(void* sink, uint32_t earlier, uint32_t later));
+  uint32_t (*stop_requested)(const ricci_run_args* a);
   ricci_status* (*backend_register)(ricci_ctx* c, const ricci_backend* b);
   const ricci_hooks* (*context_hooks)(const ricci_ctx* c);
   ricci_status* (*check_primitive)(ricci_ctx* c, const char* name, size_t len, const ricci_check_example* examples,
@@ -351,6 +352,7 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_prim_add_lowering ricci_api_table->prim_add_lowering
 #define ricci_prim_at ricci_api_table->prim_at
 #define ricci_plan_edges ricci_api_table->plan_edges
+#define ricci_stop_requested ricci_api_table->stop_requested
 #define ricci_backend_register ricci_api_table->backend_register
 #define ricci_context_hooks ricci_api_table->context_hooks
 #define ricci_check_primitive ricci_api_table->check_primitive

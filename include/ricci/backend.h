@@ -138,6 +138,10 @@ typedef struct ricci_run_args {
 } ricci_run_args;
 #define RICCI_NO_CHECK 0xffffffffu
 
+/* Whether the host wants a run to end: RICCI_CANCELLED if `cancel` of its arguments says so, else
+ * RICCI_DEADLINE_EXCEEDED if their deadline has passed, else 0. */
+RICCI_API uint32_t ricci_stop_requested(const ricci_run_args* a RICCI_NULLABLE);
+
 /* Called once, on any thread, after the run has ended and before its event has come. It must not call the backend, and
  * takes `status`. `failed_check`: what the word holds, RICCI_NO_CHECK if the run failed before it began. */
 typedef void (*ricci_done_fn)(void* arg, ricci_status* status, uint32_t failed_check);
@@ -182,6 +186,8 @@ typedef struct ricci_backend {
   void (*drop_code)(void* code);
   /* Text of the native form; may be NULL. */
   ricci_status* (*dump)(void* code, void* sink, void (*write)(void* sink, const char* p, size_t n));
+  /* An object file of the code: the constants are data in it, all else comes with a run. May be NULL. */
+  ricci_status* (*dump_object)(void* code, void* sink, void (*write)(void* sink, const char* p, size_t n));
   /* `threads` changes; may be NULL. A failure is that of ricci_context_config; backends told before are set back.
    * Called without a lock, at any time, on any thread, also while the backend runs. */
   ricci_status* (*set_threads)(void* self, uint32_t threads);

@@ -49,8 +49,8 @@ ricci_status* Guard(Body body) noexcept {
 }
 
 // Emits the module of what is given; its context is NULL, with `error`, on failure.
-LlvmBuilder EmitModule(const Backend& backend, const ricci_compile_args& a, uint32_t workers, PlanCode& emitted,
-                       std::string& error) {
+LlvmBuilder EmitModule(const Backend& backend, const ricci_compile_args& a, uint32_t workers, Constants constants,
+                       PlanCode& emitted, std::string& error) {
   LLVMContextRef ctx = LLVMContextCreate();
   LlvmBuilder l{ctx,
                 LLVMModuleCreateWithNameInContext("ricci", ctx),
@@ -59,7 +59,7 @@ LlvmBuilder EmitModule(const Backend& backend, const ricci_compile_args& a, uint
                 backend.settings.stack_local,
                 backend.settings.cuts,
                 backend.jit->lanes() == 16};
-  emitted = EmitPlan(l, a.kernels, a.n_kernels, *a.plan, workers);
+  emitted = EmitPlan(l, a.kernels, a.n_kernels, *a.plan, workers, constants);
   LLVMDisposeBuilder(l.b);
   if (emitted.error.empty()) return l;
   error = emitted.error;
@@ -74,7 +74,7 @@ ricci_status* Compile(void* self, const ricci_compile_args* a, void** code, ricc
     const uint32_t workers = backend->pool.workers();
     PlanCode emitted;
     std::string error;
-    const LlvmBuilder l = EmitModule(*backend, *a, workers, emitted, error);
+    const LlvmBuilder l = EmitModule(*backend, *a, workers, Constants::kOfRun, emitted, error);
     if (l.ctx == nullptr) return Fail(RICCI_UNIMPLEMENTED, error);
     auto compiled = backend->jit->Compile(l.ctx, l.module, a->opt_level, error);
     if (compiled == nullptr) return Fail(RICCI_INTERNAL, error);
@@ -106,16 +106,17 @@ ricci_status* Run(void* code, const ricci_run_args* a) {
 void DropCode(void* code) { delete static_cast<Code*>(code); }
 
 // Emitted anew: code is dumped rarely, and its text is large.
+template <Constants kConstants, std::string (Jit::*kForm)(LLVMContextRef, LLVMModuleRef, uint32_t, std::string&)>
 ricci_status* Dump(void* code, void* sink, void (*write)(void* sink, const char* p, size_t n)) {
   return Guard([&]() -> ricci_status* {
     const auto& c = *static_cast<const Code*>(code);
     PlanCode emitted;
     std::string error;
-    const LlvmBuilder l = EmitModule(*c.backend, c.given, c.workers, emitted, error);
+    const LlvmBuilder l = EmitModule(*c.backend, c.given, c.workers, kConstants, emitted, error);
     if (l.ctx == nullptr) return Fail(RICCI_UNIMPLEMENTED, error);
-    const std::string ir = c.backend->jit->Text(l.ctx, l.module, c.given.opt_level, error);
+    const std::string form = (c.backend->jit.get()->*kForm)(l.ctx, l.module, c.given.opt_level, error);
     if (!error.empty()) return Fail(RICCI_INTERNAL, error);
-    write(sink, ir.data(), ir.size());
+    write(sink, form.data(), form.size());
     return nullptr;
   });
 }
@@ -175,7 +176,8 @@ ricci_status* AttachBackend(ricci_ctx* ctx, const Settings& settings) {
     b.compile = Compile;
     b.run = Run;
     b.drop_code = DropCode;
-    b.dump = Dump;
+    b.dump = Dump<Constants::kOfRun, &Jit::Text>;
+    b.dump_object = Dump<Constants::kData, &Jit::Object>;
     b.set_threads = SetThreads;
     b.estimate = Estimate;
     const ricci_target target = TargetOf(backend->jit->lanes());

@@ -56,6 +56,15 @@ size_t LongestFunction(LLVMModuleRef module) {
   return longest;
 }
 
+struct DropBuffer {
+  void operator()(LLVMMemoryBufferRef b) const { LLVMDisposeMemoryBuffer(b); }
+};
+using ObjectFile = std::unique_ptr<LLVMOpaqueMemoryBuffer, DropBuffer>;
+
+std::span<const char> BytesOf(const ObjectFile& object) {
+  return {LLVMGetBufferStart(object.get()), LLVMGetBufferSize(object.get())};
+}
+
 // Keeps the first error that LLVM's own parts report.
 void KeepError(LLVMDiagnosticInfoRef info, void* error) {
   auto& text = *static_cast<std::string*>(error);
@@ -81,6 +90,7 @@ struct Jit::Impl {
     return opt_level <= 1 && LongestFunction(module) <= kMostQuick ? quick : thorough;
   }
   bool Optimize(LLVMModuleRef module, uint32_t opt_level, std::string& error);
+  ObjectFile Emit(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, std::string& error);
 };
 
 Jit::~Jit() = default;
@@ -139,33 +149,42 @@ bool Jit::Impl::Optimize(LLVMModuleRef module, uint32_t opt_level, std::string& 
   return true;
 }
 
-std::unique_ptr<CompiledCode> Jit::Compile(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level,
-                                           std::string& error) {
+ObjectFile Jit::Impl::Emit(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, std::string& error) {
   const Module owner{ctx, module};
-  std::lock_guard lock(impl_->mutex);
+  std::lock_guard lock(mutex);
   std::string reported;
   LLVMContextSetDiagnosticHandler(ctx, KeepError, &reported);
-  if (!impl_->Optimize(module, opt_level, error)) return nullptr;
-  const LLVMTargetMachineRef machine = impl_->MachineFor(module, opt_level);
-  LLVMMemoryBufferRef object = nullptr;
+  if (!Optimize(module, opt_level, error)) return nullptr;
+  LLVMMemoryBufferRef buffer = nullptr;
   char* message = nullptr;
-  if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &message, &object) != 0) {
+  if (LLVMTargetMachineEmitToMemoryBuffer(MachineFor(module, opt_level), module, LLVMObjectFile, &message, &buffer)) {
     error = message;
     LLVMDisposeMessage(message);
     return nullptr;
   }
+  ObjectFile object(buffer);
+  if (reported.empty()) return object;
+  error = reported;
+  return nullptr;
+}
+
+std::unique_ptr<CompiledCode> Jit::Compile(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level,
+                                           std::string& error) {
+  const ObjectFile object = impl_->Emit(ctx, module, opt_level, error);
+  if (object == nullptr) return nullptr;
   auto code = std::make_unique<CompiledCode>();
-  code->code_bytes = LLVMGetBufferSize(object);
-  if (reported.empty()) {
-    code->object =
-        LoadedObject::Load({LLVMGetBufferStart(object), LLVMGetBufferSize(object)}, kEntryName, FindCodeSymbol, error);
-  } else {
-    error = reported;
-  }
-  LLVMDisposeMemoryBuffer(object);
+  code->code_bytes = BytesOf(object).size();
+  code->object = LoadedObject::Load(BytesOf(object), kEntryName, FindCodeSymbol, error);
   if (code->object == nullptr) return nullptr;
   code->entry = reinterpret_cast<EntryFn>(code->object->entry());
   return code;
+}
+
+std::string Jit::Object(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, std::string& error) {
+  const ObjectFile object = impl_->Emit(ctx, module, opt_level, error);
+  if (object == nullptr) return {};
+  const std::span<const char> bytes = BytesOf(object);
+  return {bytes.begin(), bytes.end()};
 }
 
 std::string Jit::Text(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, std::string& error) {

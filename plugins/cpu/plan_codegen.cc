@@ -21,6 +21,7 @@ namespace {
 using V = LLVMValueRef;
 constexpr double kCopiedAtOnce = 8;        // bytes, in the work of an instruction
 constexpr uint64_t kBehindPartials = 256;  // bytes that the last vector of partial results may read beyond them
+constexpr unsigned kConstantAlignment = 64;
 using KernelFn = void (*)(void* const* buffers, int64_t begin, int64_t end, void* scratch);
 
 // ---- called by generated code ----
@@ -111,8 +112,8 @@ void* Address(F* f) {
 class PlanCodegen {
  public:
   PlanCodegen(const LlvmBuilder& l, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
-              const ricci_plan& plan, uint32_t workers)
-      : l_(l), kernels_(kernels), n_kernels_(n_kernels), plan_(plan), workers_(workers) {}
+              const ricci_plan& plan, uint32_t workers, Constants constants)
+      : l_(l), kernels_(kernels), n_kernels_(n_kernels), plan_(plan), workers_(workers), constants_(constants) {}
 
   PlanCode Emit() {
     for (uint32_t i = 0; i < n_kernels_; ++i) {
@@ -332,10 +333,24 @@ class PlanCodegen {
       case RICCI_BUFFER_OUTPUT:
         return Entry(LLVMGetParam(function_, 1), b.index);
       case RICCI_BUFFER_CONSTANT:
+        if (constants_ == Constants::kData) return Data(b);
         return Entry(OfArgs(offsetof(ricci_run_args, constants), "constants"), b.index);
       default:
         return Offset(LLVMGetParam(function_, 2), b.offset);
     }
+  }
+
+  // A constant in the code.
+  V Data(const ricci_plan_buffer& b) {
+    const std::string name = "constant." + std::to_string(b.index);
+    if (V known = LLVMGetNamedGlobal(l_.module, name.c_str())) return known;
+    V bytes = LLVMConstStringInContext2(l_.ctx, static_cast<const char*>(b.data), b.bytes, /*DontNullTerminate=*/1);
+    V data = LLVMAddGlobal(l_.module, LLVMTypeOf(bytes), name.c_str());
+    LLVMSetInitializer(data, bytes);
+    LLVMSetGlobalConstant(data, 1);
+    LLVMSetLinkage(data, LLVMPrivateLinkage);
+    LLVMSetAlignment(data, kConstantAlignment);
+    return data;
   }
 
   V Call(LLVMTypeRef result, const char* name, std::vector<V> args) {
@@ -464,6 +479,7 @@ class PlanCodegen {
   uint32_t n_kernels_;
   const ricci_plan& plan_;
   const uint32_t workers_;  // that scratch is laid out for
+  const Constants constants_;
   PlanCode out_;
   std::vector<KernelCode> code_;
   std::vector<Block> open_;
@@ -478,8 +494,8 @@ class PlanCodegen {
 }  // namespace
 
 PlanCode EmitPlan(const LlvmBuilder& l, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
-                  const ricci_plan& plan, uint32_t workers) {
-  return PlanCodegen(l, kernels, n_kernels, plan, workers).Emit();
+                  const ricci_plan& plan, uint32_t workers, Constants constants) {
+  return PlanCodegen(l, kernels, n_kernels, plan, workers, constants).Emit();
 }
 
 std::span<const CodeSymbol> RuntimeSymbols() {

@@ -13,12 +13,17 @@ struct PlanCode {
   std::string error;
 };
 
-// The code holds no address: constants and library calls are found in the run state.
+enum class Constants {
+  kOfRun,  // the run says where they are
+  kData,   // they are in the code, for an object that is written
+};
+
+// The code holds no address: library calls, and most often constants, are found in the run state.
 // Emits `i32 ricci_entry(ptr inputs, ptr outputs, ptr arena, ptr run_state)` and the kernels it calls. It
 // gives 1 where a library call has failed or the run is to end, which ends the plan at once. At most `workers` run a
 // kernel that needs scratch.
 PlanCode EmitPlan(const LlvmBuilder& l, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
-                  const ricci_plan& plan, uint32_t workers);
+                  const ricci_plan& plan, uint32_t workers, Constants constants);
 
 }  // namespace ricci::cpu
 #endif

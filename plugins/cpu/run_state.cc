@@ -1,25 +1,14 @@
 #include "run_state.h"
 
-#include <time.h>
-
 #include <cstddef>
 #include <string_view>
+
+#include "ricci/api_table.h"
 
 namespace ricci::cpu {
 namespace {
 
 using V = LLVMValueRef;
-
-bool IsSet(const uint32_t* word) {
-  return word != nullptr && std::atomic_ref(const_cast<uint32_t&>(*word)).load(std::memory_order_relaxed) != 0;
-}
-
-bool HasPassed(uint64_t deadline_ns) {
-  if (deadline_ns == 0) return false;
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec) >= deadline_ns;
-}
 
 V Load(const LlvmBuilder& l, LLVMTypeRef type, V base, uint64_t offset, const char* name) {
   V index = l.I64(static_cast<int64_t>(offset));
@@ -72,9 +61,7 @@ V IsNotZero(const LlvmBuilder& l, V v) { return LLVMBuildICmp(l.b, LLVMIntNE, v,
 extern "C" uint32_t RicciCpuStopped(RunState* run) {
   uint32_t code = run->stopped.load(std::memory_order_relaxed);
   if (code != 0) return code;
-  uint32_t seen = 0;
-  if (HasPassed(run->args->deadline_ns)) seen = RICCI_DEADLINE_EXCEEDED;
-  if (IsSet(run->args->cancel)) seen = RICCI_CANCELLED;
+  const uint32_t seen = ricci_stop_requested(run->args);
   if (seen == 0) return 0;
   return run->stopped.compare_exchange_strong(code, seen, std::memory_order_relaxed) ? seen : code;
 }

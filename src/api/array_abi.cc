@@ -2,7 +2,6 @@
 #include "ricci/array.h"
 
 #include "api/arguments.h"
-#include "base/abi_struct.h"
 #include "runtime/device_put.h"
 
 using namespace ricci;

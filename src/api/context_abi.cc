@@ -3,8 +3,8 @@
 
 #include "api/arguments.h"
 #include "api/function_table.h"
-#include "base/abi_struct.h"
 #include "kernel/kernel.h"
+#include "kernel/stop_request.h"
 #include "ricci/backend.h"
 #include "runtime/context.h"
 #include "runtime/plugin_loader.h"
@@ -65,6 +65,10 @@ ricci_status* ricci_backend_register(ricci_ctx* c, const ricci_backend* b) {
     RICCI_TRY(args.NotNull({{"c", c}, {"b", b}}));
     return FromAbi(c)->AddBackend(*b);
   });
+}
+
+uint32_t ricci_stop_requested(const ricci_run_args* a) {
+  return a == nullptr ? 0 : kernel::StopRequest{a->cancel, a->deadline_ns}.Code();
 }
 
 ricci_status* ricci_plan_edges(const ricci_plan* p, const ricci_kernel_table* const* kernels, uint32_t n_kernels,

@@ -2,7 +2,6 @@
 #include "ricci/executable.h"
 
 #include "api/arguments.h"
-#include "base/abi_struct.h"
 #include "runtime/bound_call.h"
 #include "runtime/compile.h"
 

@@ -153,6 +153,7 @@ constexpr ricci_api kFunctionTable = {
     .prim_add_lowering = ricci_prim_add_lowering,
     .prim_at = ricci_prim_at,
     .plan_edges = ricci_plan_edges,
+    .stop_requested = ricci_stop_requested,
     .backend_register = ricci_backend_register,
     .context_hooks = ricci_context_hooks,
     .check_primitive = ricci_check_primitive,

@@ -2,7 +2,6 @@
 #include "ricci/transform.h"
 
 #include "api/arguments.h"
-#include "base/abi_struct.h"
 #include "transform/dead_code.h"
 #include "transform/grad.h"
 #include "transform/jvp.h"

@@ -15,8 +15,9 @@ class Shared {
   Shared(const Shared&) = delete;
   Shared& operator=(const Shared&) = delete;
   void Retain() const { refs_.fetch_add(1, std::memory_order_relaxed); }
+  // Where nobody else holds a reference there is nobody to count against: a load is a fraction of a subtraction.
   void Release() const {
-    if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) Destroy();
+    if (Unique() || refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) Destroy();
   }
   // True if the caller holds the only reference.
   bool Unique() const { return refs_.load(std::memory_order_acquire) == 1; }

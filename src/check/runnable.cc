@@ -109,8 +109,7 @@ absl::StatusOr<Runnable::Call> Runnable::Compiled(ricci_device* device) {
   for (const auto& [known, call] : calls_) {
     if (known == device) return call;
   }
-  ricci_compile_opts options{};
-  options.hdr.size = sizeof options;
+  ricci_compile_opts options = ricci_compile_opts_default();
   options.devices = &device;
   options.n_devices = 1;
   ricci_executable* executable = nullptr;

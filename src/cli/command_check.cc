@@ -100,8 +100,7 @@ ricci_status* CheckProgram(const Session& session, const Arguments& arguments, c
 bool CheckOne(const Session& session, const Arguments& arguments, const std::string& operand) {
   Tally tally;
   const std::string device = arguments.option_or("device", "");
-  ricci_check_opts o{};
-  o.hdr.size = sizeof o;
+  ricci_check_opts o = ricci_check_opts_default();
   o.device = {device.data(), device.size()};
   o.sink = &tally;
   o.law = PrintLaw;

@@ -86,7 +86,7 @@ void CompileCommand(const Session& session, const Arguments& arguments) {
     if (stage == "all") std::printf("// ---- %s ----\n", known.c_str());
     std::string text;
     Check(ricci_executable_dump(x.get(), known.data(), known.size(), &text, AppendTo));
-    std::fputs(text.c_str(), stdout);
+    std::fwrite(text.data(), 1, text.size(), stdout);
   }
 }
 
@@ -159,7 +159,8 @@ std::span<const Command> RunCommands() {
   static const std::string compile_details =
       "\n  --explain      prints how each vmap, loop and kernel runs, what was estimated for it, and what is computed\n"
       "                 once or again\n"
-      "  --dump STAGE   program, optimized, kernels, plan, native, all of these, or what a pass leaves\n"
+      "  --dump STAGE   program, optimized, kernels, plan, native, all of these, what a pass leaves, or\n"
+      "                 object, which is a file\n"
       "  --device KIND  ref, cpu (default: the best one)\n"
       "  --opt N        1 compiles fast, 2 and 3 run fast\n"
       "  --passes A,B   only these passes, and those that every plan needs\n"

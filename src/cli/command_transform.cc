@@ -82,8 +82,7 @@ void Vmap(const Session& session, const Arguments& arguments) {
   const std::vector<int32_t> in = Axes(arguments, "in-axes", s.params.size());
   const std::vector<int32_t> out_axes = Axes(arguments, "out-axes", s.results.size());
   if (!arguments.option("size")) throw UsageError("vmap needs --size N");
-  ricci_vmap_opts options{};
-  options.hdr.size = sizeof options;
+  ricci_vmap_opts options = ricci_vmap_opts_default();
   options.schedule = ScheduleOf(arguments.option_or("schedule", "auto"));
   ricci_program* out = nullptr;
   Check(ricci_vmap(f.get(), in.data(), static_cast<uint32_t>(in.size()), out_axes.data(),

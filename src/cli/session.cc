@@ -102,8 +102,7 @@ std::string TextOf(const ricci_program* p) {
 
 Executable Compile(const ricci_program* p, ricci_device* device, uint32_t opt_level, std::string_view passes,
                    std::string_view skip) {
-  ricci_compile_opts options{};
-  options.hdr.size = sizeof options;
+  ricci_compile_opts options = ricci_compile_opts_default();
   options.devices = &device;
   options.n_devices = 1;
   options.opt_level = opt_level;

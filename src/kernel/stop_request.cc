@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include "ricci/backend.h"
+
 namespace ricci::inline v0::kernel {
 namespace {
 
@@ -20,10 +22,20 @@ bool HasPassed(uint64_t deadline_ns) {
 
 }  // namespace
 
+uint32_t StopRequest::Code() const {
+  if (IsSet(cancel)) return RICCI_CANCELLED;
+  return HasPassed(deadline_ns) ? RICCI_DEADLINE_EXCEEDED : 0;
+}
+
 absl::Status StopRequest::Look() const {
-  if (IsSet(cancel)) return absl::CancelledError("ref: run cancelled by the host");
-  if (HasPassed(deadline_ns)) return absl::DeadlineExceededError("ref: run passed its deadline");
-  return absl::OkStatus();
+  switch (Code()) {
+    case RICCI_CANCELLED:
+      return absl::CancelledError("ref: run cancelled by the host");
+    case RICCI_DEADLINE_EXCEEDED:
+      return absl::DeadlineExceededError("ref: run passed its deadline");
+    default:
+      return absl::OkStatus();
+  }
 }
 
 }  // namespace ricci::inline v0::kernel

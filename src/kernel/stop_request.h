@@ -16,7 +16,9 @@ struct StopRequest {
   const uint32_t* cancel = nullptr;  // of ricci_run_args, as is the deadline
   uint64_t deadline_ns = 0;
 
-  // CANCELLED, DEADLINE_EXCEEDED, or OK: the run goes on. Any thread.
+  // RICCI_CANCELLED, RICCI_DEADLINE_EXCEEDED, or 0: the run goes on. Any thread.
+  uint32_t Code() const;
+  // The same as the status of a run on `ref`.
   absl::Status Look() const;
 };
 

@@ -33,10 +33,11 @@ absl::StatusOr<base::Ref<Array>> Array::Create(Device* device, types::TypeId typ
   const bool with_data = DataFollows(*device, bytes);
   auto array = base::Ref<Array>::Adopt(Allocate(device, type, with_data));
   if (with_data) {
-    array->buffer_.data = reinterpret_cast<char*>(array.get()) + kHeaderBytes;
+    array->SetData(reinterpret_cast<char*>(array.get()) + kHeaderBytes);
     return array;
   }
-  RICCI_ASSIGN(array->buffer_.data, device->Allocate(bytes, stream));
+  RICCI_ASSIGN(void* data, device->Allocate(bytes, stream));
+  array->SetData(data);
   array->owns_data_ = true;
   array->buffer_.stream = StreamRef(stream);
   return array;
@@ -44,7 +45,7 @@ absl::StatusOr<base::Ref<Array>> Array::Create(Device* device, types::TypeId typ
 
 base::Ref<Array> Array::Wrap(Device* device, types::TypeId type, void* data, Drop drop, void* arg) {
   auto array = base::Ref<Array>::Adopt(Allocate(device, type, /*with_data=*/false));
-  array->buffer_.data = data;
+  array->SetData(data);
   array->drop_ = drop;
   array->drop_arg_ = arg;
   return array;
@@ -58,7 +59,7 @@ base::Ref<Array> Array::CreateEmpty(Device* device, types::TypeId type) {
 bool Array::MoveDataTo(Array& to) {
   void* data = buffer_.data.exchange(nullptr, std::memory_order_acq_rel);
   if (data == nullptr) return false;
-  to.buffer_.data = data;
+  to.SetData(data);
   to.owns_data_ = std::exchange(owns_data_, false);
   to.buffer_.stream = buffer_.stream;
   to.drop_ = std::exchange(drop_, nullptr);
@@ -92,12 +93,12 @@ void Array::FreeData(void* data, bool owned, Drop drop) {
   if (owned) device()->Free(data, bytes(), unused ? nullptr : buffer_.stream.get());
 }
 
-Array::~Array() { DropData(); }
+Array::~Array() { FreeData(buffer_.data.load(std::memory_order_relaxed), owns_data_, drop_); }
 
 void Array::Destroy() const {
-  const base::Ref<Context> context = context_;  // its memory outlives this block
-  const size_t block_bytes = block_bytes_;
   auto* self = const_cast<Array*>(this);
+  const base::Ref<Context> context = std::move(self->context_);  // its memory outlives this block
+  const size_t block_bytes = block_bytes_;
   self->~Array();
   context->memory()->Free(self, block_bytes, kHeaderAlign);
 }

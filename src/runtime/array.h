@@ -70,6 +70,8 @@ class Array final : public base::Shared {
   Array(Device* device, types::TypeId type, uint64_t bytes, size_t block_bytes);
   ~Array() override;
   void Destroy() const override;
+  // Of an array that nobody else knows yet.
+  void SetData(void* data) { buffer_.data.store(data, std::memory_order_relaxed); }
   static Array* Allocate(Device* device, types::TypeId type, bool with_data);
   void FreeData(void* data, bool owned, Drop drop);
 

@@ -103,6 +103,10 @@ absl::StatusOr<EventRef> BoundCall::Enqueue(const RunOptions& options) {
 
 ricci_status* BoundCall::RunChecked() {
   return base::AtBorder([&]() -> absl::Status {
+    if (code_.device()->host_memory) {
+      RICCI_TRY(CheckSlots());
+      return base::FromAbi(code_.Run(*frame_));
+    }
     RICCI_ASSIGN(const EventRef run, Enqueue({}));
     return run->Wait();
   });

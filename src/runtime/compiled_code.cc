@@ -247,6 +247,7 @@ absl::StatusOr<std::string> CompiledCode::Dump(std::string_view stage) const {
   if (stage == "plan") return kernel::ToText(plan_, kernels_.data(), kernels_.size());
   if (stage == "decisions") return DumpDecisions();
   if (stage == "native") return DumpNative();
+  if (stage == "object") return DumpObject();
   if (stage != "kernels") return DumpPass(stage);
   std::string text;
   for (const kernel::Kernel& k : lowered_->kernels) text += kernel::ToText(k) + "\n";
@@ -268,9 +269,9 @@ absl::StatusOr<std::string> CompiledCode::DumpPass(std::string_view pass) const 
   if (std::find(known.begin(), known.end(), pass) == known.end()) {
     std::string names;
     for (std::string_view name : known) names += base::Cat(names.empty() ? "" : ", ", name);
-    return base::InvalidArgument("dump: unknown stage ", pass,
-                                 "; known: program, optimized, decisions, kernels, plan, native, and the passes ",
-                                 names);
+    return base::InvalidArgument(
+        "dump: unknown stage ", pass,
+        "; known: program, optimized, decisions, kernels, plan, native, object, and the passes ", names);
   }
   auto text = pass::TextAfter(program(), key_.PassOptions(), pass);
   if (!absl::IsNotFound(text.status())) return text;
@@ -287,6 +288,16 @@ absl::StatusOr<std::string> CompiledCode::DumpNative() const {
   std::string text;
   RICCI_TRY(base::FromAbi(backend.dump(code_, &text, Append)));
   return text;
+}
+
+absl::StatusOr<std::string> CompiledCode::DumpObject() const {
+  const ricci_backend& backend = device()->backend;
+  if (backend.dump_object == nullptr) {
+    return absl::UnimplementedError(base::Cat("dump: device ", device()->Name(), " writes no object files"));
+  }
+  std::string object;
+  RICCI_TRY(base::FromAbi(backend.dump_object(code_, &object, Append)));
+  return object;
 }
 
 }  // namespace ricci::inline v0::runtime

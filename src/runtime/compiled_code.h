@@ -98,6 +98,7 @@ class CompiledCode final : public base::Shared {
   absl::StatusOr<std::string> DumpDecisions() const;
   absl::StatusOr<std::string> DumpPass(std::string_view pass) const;
   absl::StatusOr<std::string> DumpNative() const;
+  absl::StatusOr<std::string> DumpObject() const;
   void FreeIdleFrames() const;
   ricci_status* FailedCheck(uint32_t check) const;
   absl::Status UploadConstants();

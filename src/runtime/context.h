@@ -10,6 +10,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "base/arena.h"
@@ -44,9 +45,9 @@ class Context final : public base::Shared {
 
   // Those of the plugin added last come first, in the order of their registration. (A backend that no plugin adds
   // counts as one.)
-  uint32_t device_count() const { return static_cast<uint32_t>(ordered_devices_.size()); }
-  Device* device(uint32_t i) const { return ordered_devices_[i]; }
-  // The one with ordinal 0.
+  uint32_t device_count() const { return static_cast<uint32_t>(devices_.size()); }
+  Device* device(uint32_t i) const { return devices_[i].get(); }
+  // The first one, which has ordinal 0.
   Device* FindDevice(std::string_view kind) const;
   // Copies `backend` and takes over its `self` on success.
   absl::Status AddBackend(const ricci_backend& backend);
@@ -77,14 +78,10 @@ class Context final : public base::Shared {
   Options options_;
   std::atomic<uint32_t> handles_{1};
   std::unique_ptr<prim::Registry> registry_;
-  void OrderDevices();
-  void Append(Device& device);
+  void NumberDevices();
 
-  std::vector<std::unique_ptr<Device>> devices_;  // by registration
-  std::vector<size_t> device_groups_;             // of each the plugin, in the order of time
-  size_t device_group_ = 0;
-  bool attaching_ = false;
-  std::vector<Device*> ordered_devices_;
+  std::vector<std::unique_ptr<Device>> devices_;
+  std::optional<size_t> attached_devices_;  // of the plugin that is being attached
   std::deque<AttachedPlugin> plugins_;
   std::unique_ptr<CompileCache> cache_;
 };

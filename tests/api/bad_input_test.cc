@@ -305,15 +305,18 @@ TEST_F(BadInput, Dump) {
   ricci_executable* x = CompileText(kAddText);
   std::string text;
   const auto append = [](void* sink, const char* p, size_t n) { static_cast<std::string*>(sink)->append(p, n); };
-  EXPECT_EQ(ErrorOf(ricci_executable_dump(x, "soul", 4, &text, append)),
-            "dump: unknown stage soul; known: program, optimized, decisions, kernels, plan, native, and the passes " +
-                Passes());
+  EXPECT_EQ(
+      ErrorOf(ricci_executable_dump(x, "soul", 4, &text, append)),
+      "dump: unknown stage soul; known: program, optimized, decisions, kernels, plan, native, object, and the passes " +
+          Passes());
   if (OnHost()) {  // `ref` runs no pass
     EXPECT_EQ(ErrorOf(ricci_executable_dump(x, "cse", 3, &text, append)), "dump: pass cse does not run on device ref");
   }
   EXPECT_TRUE(Ok(ricci_executable_dump(x, "lower_plan", 10, &text, append)));
   EXPECT_EQ(ErrorOf(ricci_executable_dump(x, "native", 6, &text, append), RICCI_UNIMPLEMENTED),
             "dump: device " + DeviceName() + " has no native form");
+  EXPECT_EQ(ErrorOf(ricci_executable_dump(x, "object", 6, &text, append), RICCI_UNIMPLEMENTED),
+            "dump: device " + DeviceName() + " writes no object files");
   EXPECT_TRUE(Ok(ricci_executable_dump(x, "plan", 4, &text, append)));
   EXPECT_NE(text, "");
   ricci_executable_release(x);

@@ -75,7 +75,7 @@ class ScalarKernel {
     const ricci_kernel_table table = kernel_.View();
     const ricci_kernel_table* tables[] = {&table};
     const ricci_plan plan = plan_.View();
-    const cpu::PlanCode emitted = cpu::EmitPlan(l, tables, 1, plan, 1);
+    const cpu::PlanCode emitted = cpu::EmitPlan(l, tables, 1, plan, 1, cpu::Constants::kOfRun);
     LLVMDisposeBuilder(l.b);
     error_ = emitted.error;
     if (!error_.empty()) {

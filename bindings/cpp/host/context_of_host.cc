@@ -22,7 +22,7 @@ std::string_view Device::name() const { return View(InfoOf(handle_).name); }
 uint32_t Device::workers() const { return InfoOf(handle_).workers; }
 int32_t Device::ordinal() const { return InfoOf(handle_).ordinal; }
 
-Context::Context() : Context(ricci_context_opts{{sizeof(ricci_context_opts), 0, nullptr}, nullptr}) {}
+Context::Context() : Context(ricci_context_opts_default()) {}
 Context::Context(const ricci_context_opts& opts) {
   Check(ricci_context_create(&opts, &handle_));
   try {

@@ -11,8 +11,7 @@ namespace ricci::inline v0 {
 Values CheckpointLeaves(const Place& p, LeafFunction f, const Values& leaves, const CheckpointOptions& options) {
   const Closed<Value> closed = Close(p, f, TypesOf(leaves));
   const Program c = MakeProgramAt(p.at, [&](ricci_program** out) {
-    ricci_checkpoint_opts given{};
-    given.hdr.size = sizeof given;
+    ricci_checkpoint_opts given = ricci_checkpoint_opts_default();
     given.hdr.flags = options.prevent_cse ? 0 : RICCI_CHECKPOINT_ALLOW_CSE;
     given.policy = {options.policy.data(), options.policy.size()};
     return ricci_checkpoint(closed.program.handle(), &given, out);

@@ -88,8 +88,7 @@ Values ApplyBatched(const Place& p, const Closed<Value>& f, const BatchPlan& pla
     const bool batched = axes[i] != kUnbatched;
     out_list.push_back(batched ? static_cast<int32_t>(AxisOf(p, "out_axes", i, axes[i], t.rank() + 1, t)) : -1);
   }
-  ricci_vmap_opts given{};
-  given.hdr.size = sizeof given;
+  ricci_vmap_opts given = ricci_vmap_opts_default();
   given.axis_name = {options.axis_name.data(), options.axis_name.size()};
   given.schedule = static_cast<uint32_t>(options.schedule);
   const Program v = MakeProgramAt(p.at, [&](ricci_program** out) {
