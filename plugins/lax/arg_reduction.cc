@@ -65,7 +65,7 @@ constexpr Row ArgReduction(std::string_view name) {
           .jvp = rules::ZeroTangent,
           .batch = rules::BatchFirstOperand<BatchRule>,
           .factors_of = Factors,
-          .loops = Loops<extremum>,
+          .lowerings = lower::Loops<Loops<extremum>>,
           .missing = "transpose: the result is an integer",
           .examples = "(f64[2,5]) axes=[1] index_dtype=i32; (f64[5,2]) axes=[0] index_dtype=i64"};
 }

@@ -1,7 +1,7 @@
 // add, sub, mul, div, rem, neg: arithmetic on integers and floating numbers.
 //
 // Integers wrap; integer division truncates. add, sub and neg are linear, mul is linear in each operand, div in its
-// first. A tangent that is zero adds nothing, so these rows spell their terms out instead of using rules::Linear.
+// first. A tangent that is zero adds nothing, so these rows spell their terms out instead of using rules::kLinear.
 #include <cmath>
 
 #include "ricci/plugin.hpp"
@@ -69,18 +69,18 @@ constexpr Row kRows[] = {
      .type = rules::Same<2, kNumbers>,
      .jvp = rules::Terms<Same, Same>,
      .transpose = rules::TransposeEach<SameCt, SameCt>,
-     .batch = rules::Elementwise,
-     .simplify = SimplerAdd,
-     .scalar = rules::Op<RICCI_S_ADD>,
+     .batch = rules::kElementwise,
+     .simplify = rules::One<SimplerAdd>,
+     .lowerings = lower::Scalar<rules::Op<RICCI_S_ADD>>,
      .examples = "(f64[2,3], f64[2,3]); "
                  "(i32[5] in -9..9, i32[5] in 1..9)"},
     {.name = "sub",
      .type = rules::Same<2, kNumbers>,
      .jvp = rules::Terms<Same, Negative>,
      .transpose = rules::TransposeEach<SameCt, NegativeCt>,
-     .batch = rules::Elementwise,
-     .simplify = SimplerSub,
-     .scalar = rules::Op<RICCI_S_SUB>,
+     .batch = rules::kElementwise,
+     .simplify = rules::One<SimplerSub>,
+     .lowerings = lower::Scalar<rules::Op<RICCI_S_SUB>>,
      .examples = "(f64[2,3], f64[2,3]); "
                  "(i32[5] in -9..9, i32[5] in 1..9)"},
     {.name = "mul",
@@ -88,35 +88,35 @@ constexpr Row kRows[] = {
      .type = rules::Same<2, kNumbers>,
      .jvp = rules::Terms<MulFirst, MulSecond>,
      .transpose = rules::TransposeEach<MulFirstCt, MulSecondCt>,
-     .batch = rules::Elementwise,
-     .simplify = SimplerMul,
-     .scalar = rules::Op<RICCI_S_MUL>,
+     .batch = rules::kElementwise,
+     .simplify = rules::One<SimplerMul>,
+     .lowerings = lower::Scalar<rules::Op<RICCI_S_MUL>>,
      .examples = "(f64[2,3], f64[2,3]); "
                  "(i32[5] in -9..9, i32[5] in 1..9)"},
     {.name = "div",
      .type = rules::Same<2, kNumbers>,
      .jvp = rules::Terms<DivFirst, DivSecond>,
      .transpose = rules::TransposeEach<DivFirstCt>,
-     .batch = rules::Elementwise,
-     .simplify = SimplerDiv,
-     .scalar = rules::Op<RICCI_S_DIV>,
+     .batch = rules::kElementwise,
+     .simplify = rules::One<SimplerDiv>,
+     .lowerings = lower::Scalar<rules::Op<RICCI_S_DIV>>,
      .examples = "(f64[2,3] in 0.5..2, f64[2,3] in 0.5..2); "
                  "(i32[5] in -9..9, i32[5] in 1..9)"},
     {.name = "rem",
      .type = rules::Same<2, kNumbers>,
      .jvp = rules::Terms<Same, RemSecond>,
-     .batch = rules::Elementwise,
-     .scalar = rules::Op<RICCI_S_REM>,
+     .batch = rules::kElementwise,
+     .lowerings = lower::Scalar<rules::Op<RICCI_S_REM>>,
      .missing = rules::kNotLinear,
      .examples = "(f64[2,3] in 0.5..2, f64[2,3] in 0.5..2); "
                  "(i32[5] in -9..9, i32[5] in 1..9)"},
     {.name = "neg",
      .type = rules::Same<1, kNumbers>,
-     .jvp = rules::Linear,
+     .jvp = rules::kLinear,
      .transpose = rules::TransposeEach<NegativeCt>,
-     .batch = rules::Elementwise,
+     .batch = rules::kElementwise,
      .simplify = rules::Involution,
-     .scalar = rules::Op<RICCI_S_NEG>,
+     .lowerings = lower::Scalar<rules::Op<RICCI_S_NEG>>,
      .examples = "(f64[2,3]); "
                  "(i32[5] in -9..9)"},
 };

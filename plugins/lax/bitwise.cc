@@ -28,9 +28,9 @@ constexpr Row With(Row row, SimplifyRule simplify) {
 
 constexpr Row kRows[] = {
     With(rules::DiscreteFunction<2, kInts | kBools, RICCI_S_AND>("and", kTwo, RICCI_PRIM_COMMUTATIVE),
-         SimplerLogic<true>),
+         rules::One<SimplerLogic<true>>),
     With(rules::DiscreteFunction<2, kInts | kBools, RICCI_S_OR>("or", kTwo, RICCI_PRIM_COMMUTATIVE),
-         SimplerLogic<false>),
+         rules::One<SimplerLogic<false>>),
     rules::DiscreteFunction<2, kInts | kBools, RICCI_S_XOR>("xor", kTwo, RICCI_PRIM_COMMUTATIVE),
     With(rules::DiscreteFunction<1, kInts | kBools, RICCI_S_NOT>("not", kOne), rules::Involution),
     rules::DiscreteFunction<2, kInts, RICCI_S_SHL>("shift_left", kShift),

@@ -86,12 +86,12 @@ constexpr Row kRows[] = {{.name = "broadcast_in_dim",
                           .attrs = kAttrs,
                           .flags = RICCI_PRIM_VIEW,
                           .type = Type,
-                          .jvp = rules::Linear,
+                          .jvp = rules::kLinear,
                           .transpose = rules::TransposeFirst<Transposed>,
                           .batch = rules::BatchFirstOperand<BatchRule>,
-                          .simplify = Simpler,
+                          .simplify = rules::One<Simpler>,
                           .factors_of = Factors,
-                          .index = FromIndex,
+                          .lowerings = lower::Index<FromIndex>,
                           .examples = "(f64[3,1]) shape=[2,3,4] broadcast_dimensions=[1,2]; "
                                       "(f64[]) shape=[2,3] broadcast_dimensions=[]"}};
 

@@ -35,32 +35,33 @@ Scalar Total(KernelBuilder&, const Eqn&, std::span<const Scalar> in) {
   return Compare(op, OrderKey(in[0]), OrderKey(in[1]));
 }
 
-constexpr Row Comparison(std::string_view name, ScalarRule scalar, uint32_t flags = 0) {
+template <ScalarRule scalar>
+constexpr Row Comparison(std::string_view name, uint32_t flags = 0) {
   return {.name = name,
           .flags = flags,
           .type = rules::Predicate<2, kAny>,
           .jvp = rules::ZeroTangent,
-          .batch = rules::Elementwise,
-          .scalar = scalar,
+          .batch = rules::kElementwise,
+          .lowerings = lower::Scalar<scalar>,
           .missing = kBoolResult,
           .examples = "(f64[2,3], f64[2,3]); (i32[5] in 0..3, i32[5] in 0..3)"};
 }
 
 constexpr Row kRows[] = {
-    Comparison("eq", Plain<RICCI_S_EQ>, RICCI_PRIM_COMMUTATIVE),
-    Comparison("ne", Plain<RICCI_S_NE>, RICCI_PRIM_COMMUTATIVE),
-    Comparison("lt", Plain<RICCI_S_LT>),
-    Comparison("le", Plain<RICCI_S_LE>),
-    Comparison("gt", Plain<RICCI_S_GT>),
-    Comparison("ge", Plain<RICCI_S_GE>),
-    Comparison("eq_to", Total<RICCI_S_EQ>, RICCI_PRIM_COMMUTATIVE),
-    Comparison("le_to", Total<RICCI_S_LE>),
-    Comparison("lt_to", Total<RICCI_S_LT>),
+    Comparison<Plain<RICCI_S_EQ>>("eq", RICCI_PRIM_COMMUTATIVE),
+    Comparison<Plain<RICCI_S_NE>>("ne", RICCI_PRIM_COMMUTATIVE),
+    Comparison<Plain<RICCI_S_LT>>("lt"),
+    Comparison<Plain<RICCI_S_LE>>("le"),
+    Comparison<Plain<RICCI_S_GT>>("gt"),
+    Comparison<Plain<RICCI_S_GE>>("ge"),
+    Comparison<Total<RICCI_S_EQ>>("eq_to", RICCI_PRIM_COMMUTATIVE),
+    Comparison<Total<RICCI_S_LE>>("le_to"),
+    Comparison<Total<RICCI_S_LT>>("lt_to"),
     {.name = "is_finite",
      .type = rules::Predicate<1, kFloats>,
      .jvp = rules::ZeroTangent,
-     .batch = rules::Elementwise,
-     .scalar = rules::Op<RICCI_S_IS_FINITE>,
+     .batch = rules::kElementwise,
+     .lowerings = lower::Scalar<rules::Op<RICCI_S_IS_FINITE>>,
      .missing = kBoolResult,
      .examples = rules::kOneReal},
 };

@@ -181,19 +181,20 @@ std::optional<Place> StackPlace(const Eqn& e, uint32_t operand) {
   return place;
 }
 
+template <IndexRule index, LoopsRule loops>
+constexpr Lowering kPutTogether[] = {{.index = index, .match = HasFewOperands}, {.loops = loops}};
+
 constexpr Row kRows[] = {
     {.name = "concatenate",
      .attrs = kConcatenateAttrs,
      .type = ConcatenateType,
-     .jvp = rules::Linear,
+     .jvp = rules::kLinear,
      .transpose = ConcatenateTranspose,
      .batch = ConcatenateBatch,
-     .simplify = SimplerConcatenate,
+     .simplify = rules::One<SimplerConcatenate>,
      .factors_of = ConcatenateFactors,
      .place = ConcatenatePlace,
-     .index = ConcatenateIndex,
-     .index_match = HasFewOperands,
-     .loops = ConcatenateLoops,
+     .lowerings = kPutTogether<ConcatenateIndex, ConcatenateLoops>,
      .examples = "(f64[2,3], f64[1,3], f64[4,3]) dimension=0; "
                  "(f64[0,3], f64[2,3]) dimension=0; "
                  "(f64[2,3], f64[2,1]) dimension=1; "
@@ -205,14 +206,12 @@ constexpr Row kRows[] = {
     {.name = "stack",
      .attrs = kStackAttrs,
      .type = StackType,
-     .jvp = rules::Linear,
+     .jvp = rules::kLinear,
      .transpose = StackTranspose,
      .batch = StackBatch,
      .factors_of = StackFactors,
      .place = StackPlace,
-     .index = StackIndex,
-     .index_match = HasFewOperands,
-     .loops = StackLoops,
+     .lowerings = kPutTogether<StackIndex, StackLoops>,
      .examples = "(f64[2,3], f64[2,3]) axis=1; "
                  "(f64[2], f64[2], f64[2], f64[2], f64[2], f64[2], f64[2], f64[2], f64[2], "
                  "f64[2], f64[2], f64[2], f64[2], f64[2], f64[2], f64[2], f64[2], f64[2], "

@@ -103,15 +103,17 @@ std::string BitcastFactors(const Eqn& e) {
   return e.in(0).rank() == e.out().rank() ? text : text + "; whole " + rules::Letter(rank - 1);
 }
 
+constexpr Lowering kBitcast[] = {{.scalar = BitcastScalar, .match = SameWidth}, {.index = BitcastIndex}};
+
 constexpr Row kRows[] = {
     {.name = "convert_element_type",
      .attrs = kNewDType,
      .type = ConvertType,
      .jvp = rules::Terms<ConvertTangent>,
      .transpose = rules::TransposeFirst<ConvertCt>,
-     .batch = rules::Elementwise,
-     .simplify = SimplerConvert,
-     .scalar = ConvertScalar,
+     .batch = rules::kElementwise,
+     .simplify = rules::One<SimplerConvert>,
+     .lowerings = lower::Scalar<ConvertScalar>,
      .examples = "(i32[2,3] in -2..2) new_dtype=f32; "
                  "(f64[2,3]) new_dtype=f64; "
                  "(f64[2,3]) new_dtype=f32; "
@@ -123,9 +125,7 @@ constexpr Row kRows[] = {
      .jvp = rules::ZeroTangent,
      .batch = rules::BatchAllFirst<BitcastBatch>,
      .factors_of = BitcastFactors,
-     .scalar = BitcastScalar,
-     .scalar_match = SameWidth,
-     .index = BitcastIndex,
+     .lowerings = kBitcast,
      .missing = rules::kDiscrete,
      .examples = "(f64[2,3]) new_dtype=u32; "
                  "(u32[3,2] in 0..100) new_dtype=i64; "
@@ -133,18 +133,18 @@ constexpr Row kRows[] = {
     {.name = "stop_gradient",
      .type = rules::Same<1, kAny | SetOf(DType::kKey)>,
      .jvp = rules::ZeroTangent,
-     .batch = rules::Elementwise,
+     .batch = rules::kElementwise,
      .simplify = rules::Transparent,
-     .scalar = rules::Identity,
+     .lowerings = lower::Scalar<rules::Identity>,
      .missing = rules::kDiscrete,
      .examples = "order=0 (f64[2,3])"},
     {.name = "copy",
      .type = rules::Same<1, kAny | SetOf(DType::kKey)>,
-     .jvp = rules::Linear,
+     .jvp = rules::kLinear,
      .transpose = rules::TransposeFirst<[](const Eqn&, const Value& ct) { return ct; }>,
-     .batch = rules::Elementwise,
+     .batch = rules::kElementwise,
      .simplify = rules::Transparent,
-     .scalar = rules::Identity,
+     .lowerings = lower::Scalar<rules::Identity>,
      .examples = rules::kOneReal},
 };
 

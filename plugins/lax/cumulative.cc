@@ -149,7 +149,7 @@ constexpr Row Cumulative(std::string_view name) {
           .jvp = rules::Terms<Tangent<Operation>>,
           .batch = rules::BatchFirstOperand<BatchRule>,
           .factors_of = Factors,
-          .loops = Loops<Operation>,
+          .lowerings = lower::Loops<Loops<Operation>>,
           .missing = rules::kNotLinear,
           .examples = kExamples};
 }
@@ -159,11 +159,11 @@ constexpr Row kRows[] = {
      .attrs = kAttrs,
      .flags = RICCI_PRIM_READS_ONCE,
      .type = Type<kNumbers>,
-     .jvp = rules::Linear,
+     .jvp = rules::kLinear,
      .transpose = rules::TransposeFirst<SumCt>,
      .batch = rules::BatchFirstOperand<BatchRule>,
      .factors_of = Factors,
-     .loops = Loops<Sum>,
+     .lowerings = lower::Loops<Loops<Sum>>,
      .examples = kExamples},
     Cumulative<Product, kNumbers>("cumprod"),
     Cumulative<Extremum<true>, kNumbers>("cummax"),

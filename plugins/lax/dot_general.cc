@@ -220,9 +220,9 @@ constexpr Row kRows[] = {{.name = "dot_general",
                           .jvp = rules::Terms<First, Second>,
                           .transpose = rules::TransposeEach<FirstCt, SecondCt>,
                           .batch = BatchRule,
-                          .simplify = Simpler,
+                          .simplify = rules::One<Simpler>,
                           .factors_of = Factors,
-                          .loops = Loops,
+                          .lowerings = lower::Loops<Loops>,
                           .examples =
                               "(f64[2,3], f64[3,4]) lhs_contract=[1] rhs_contract=[0]; "
                               "(f64[3], f64[3]) lhs_contract=[0] rhs_contract=[0]; "

@@ -199,6 +199,9 @@ std::string UpdateFactors(const Eqn& e) {
   return text.Done();
 }
 
+constexpr Lowering kUpdates[] = {{.loops = UpdateLoops, .match = UpdatesInPlace, .flags = RICCI_LOWERING_UPDATES},
+                                 {.index = UpdateIndex}};
+
 constexpr Row kRows[] = {
     {.name = "dynamic_slice",
      .attrs = kAttrs,
@@ -206,19 +209,17 @@ constexpr Row kRows[] = {
      .jvp = rules::LinearInFirst,
      .transpose = SliceTranspose,
      .batch = SliceBatch,
-     .simplify = SimplerSlice,
+     .simplify = rules::One<SimplerSlice>,
      .factors_of = SliceFactors,
-     .index = SliceIndex,
+     .lowerings = lower::Index<SliceIndex>,
      .examples = "(f64[4,5], i32[] in 0..6, i32[] in 0..6) slice_sizes=[2,3]"},
     {.name = "dynamic_update_slice",
      .type = UpdateType,
-     .jvp = rules::Linear,
+     .jvp = rules::kLinear,
      .transpose = UpdateTranspose,
      .batch = UpdateBatch,
      .factors_of = UpdateFactors,
-     .updates = UpdateLoops,
-     .updates_match = UpdatesInPlace,
-     .index = UpdateIndex,
+     .lowerings = kUpdates,
      .examples = "(f64[4,5], f64[2,3], i32[] in 0..6, i32[] in 0..6)"},
 };
 

@@ -33,8 +33,8 @@ constexpr Row kRows[] = {
      .flags = RICCI_PRIM_COMMUTATIVE,
      .type = rules::Same<2, kAny>,
      .jvp = rules::Terms<First, Second>,
-     .batch = rules::Elementwise,
-     .scalar = Extremum<RICCI_S_MAX, RICCI_S_OR>,
+     .batch = rules::kElementwise,
+     .lowerings = lower::Scalar<Extremum<RICCI_S_MAX, RICCI_S_OR>>,
      .missing = rules::kNotLinear,
      .examples = "(f64[2,3], f64[2,3]); "
                  "(i32[5] in -9..9, i32[5] in -9..9)"},
@@ -42,16 +42,16 @@ constexpr Row kRows[] = {
      .flags = RICCI_PRIM_COMMUTATIVE,
      .type = rules::Same<2, kAny>,
      .jvp = rules::Terms<First, Second>,
-     .batch = rules::Elementwise,
-     .scalar = Extremum<RICCI_S_MIN, RICCI_S_AND>,
+     .batch = rules::kElementwise,
+     .lowerings = lower::Scalar<Extremum<RICCI_S_MIN, RICCI_S_AND>>,
      .missing = rules::kNotLinear,
      .examples = "(f64[2,3], f64[2,3]); "
                  "(i32[5] in -9..9, i32[5] in -9..9)"},
     {.name = "abs",
      .type = rules::Same<1, kSigned | kFloats>,
      .jvp = rules::Terms<Abs>,
-     .batch = rules::Elementwise,
-     .scalar = rules::Op<RICCI_S_ABS>,
+     .batch = rules::kElementwise,
+     .lowerings = lower::Scalar<rules::Op<RICCI_S_ABS>>,
      .missing = rules::kNotLinear,
      .examples = "(f64[2,3] in 0.1..2); "
                  "(f64[5] in -2..-0.1); "

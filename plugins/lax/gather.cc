@@ -292,9 +292,9 @@ constexpr Row kRows[] = {{.name = "gather",
                           .jvp = JvpRule,
                           .transpose = TransposeRule,
                           .batch = BatchRule,
-                          .simplify = Simpler,
+                          .simplify = rules::One<Simpler>,
                           .factors_of = Factors,
-                          .index = FromIndex,
+                          .lowerings = lower::Index<FromIndex>,
                           .examples = kExamples}};
 
 }  // namespace

@@ -31,7 +31,7 @@ constexpr Row kRows[] = {{.name = "iota",
                           .type = Type,
                           .jvp = rules::ZeroTangent,
                           .factors_of = Factors,
-                          .index = FromIndex,
+                          .lowerings = lower::Index<FromIndex>,
                           .missing = "transpose: it has no operand; batch: it has no operand",
                           .examples = "() dtype=i32 shape=[3,4] dimension=1; "
                                       "() dtype=f64 shape=[5] dimension=0"}};

@@ -56,7 +56,7 @@ constexpr Row kRows[] = {{.name = "optimization_barrier",
                           .transpose = TransposeRule,
                           .batch = BatchRule,
                           .factors_of = Factors,
-                          .index = FromIndex,
+                          .lowerings = lower::Index<FromIndex>,
                           .examples = "(f64[2], f64[3])"}};
 
 }  // namespace

@@ -154,12 +154,12 @@ std::string Factors(const Eqn& e) {
 constexpr Row kRows[] = {{.name = "pad",
                           .attrs = kAttrs,
                           .type = Type,
-                          .jvp = rules::Linear,
+                          .jvp = rules::kLinear,
                           .transpose = TransposeRule,
                           .batch = BatchRule,
-                          .simplify = Simpler,
+                          .simplify = rules::One<Simpler>,
                           .factors_of = Factors,
-                          .index = FromIndex,
+                          .lowerings = lower::Index<FromIndex>,
                           .examples = "(f64[2,3], f64[]) low=[1,0] high=[2,1] interior=[0,0]; "
                                       "(f64[3,4], f64[]) low=[2,-1] high=[0,-2] interior=[1,2]"}};
 

@@ -59,13 +59,13 @@ constexpr Row kRows[] = {{.name = "transpose",
                           .attrs = kAttrs,
                           .flags = RICCI_PRIM_VIEW,
                           .type = Type,
-                          .jvp = rules::Linear,
+                          .jvp = rules::kLinear,
                           .transpose = rules::TransposeFirst<Transposed>,
                           .batch = rules::BatchFirstOperand<BatchRule>,
-                          .simplify = Simpler,
+                          .simplify = rules::One<Simpler>,
                           .factors_of = Factors,
                           .place = PlaceOf,
-                          .index = FromIndex,
+                          .lowerings = lower::Index<FromIndex>,
                           .examples = "(f64[2,3,4]) permutation=[2,0,1]"}};
 
 }  // namespace

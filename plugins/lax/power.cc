@@ -93,8 +93,8 @@ constexpr Row kRows[] = {
     {.name = "square",
      .type = rules::Same<1, kNumbers>,
      .jvp = rules::Derivative<Square>,
-     .batch = rules::Elementwise,
-     .scalar = SquareScalar,
+     .batch = rules::kElementwise,
+     .lowerings = lower::Scalar<SquareScalar>,
      .missing = rules::kNotLinear,
      .examples = "(f64[2,3]); "
                  "(i32[5] in -9..9)"},
@@ -102,9 +102,9 @@ constexpr Row kRows[] = {
      .attrs = kExponent,
      .type = IntegerPowType,
      .jvp = rules::Terms<IntegerPowTerm>,
-     .batch = rules::Elementwise,
-     .simplify = SimplerIntegerPow,
-     .scalar = IntegerPowScalar,
+     .batch = rules::kElementwise,
+     .simplify = rules::One<SimplerIntegerPow>,
+     .lowerings = lower::Scalar<IntegerPowScalar>,
      .missing = rules::kNotLinear,
      .examples = "(f64[2,3]) y=5; "
                  "(f64[2,3]) y=2; "
@@ -115,9 +115,9 @@ constexpr Row kRows[] = {
      .flags = RICCI_PRIM_TRANSCENDENTAL,
      .type = PowType,
      .jvp = rules::Terms<PowByBase, PowByExponent>,
-     .batch = rules::Elementwise,
-     .simplify = SimplerPow,
-     .scalar = PowScalar,
+     .batch = rules::kElementwise,
+     .simplify = rules::One<SimplerPow>,
+     .lowerings = lower::Scalar<PowScalar>,
      .missing = rules::kNotLinear,
      .examples = "(f64[2,3] in 0.3..2, f64[2,3] in 0.3..2); "
                  "(f64[2,3] in 0.5..3, i32[2,3] in 0..3)"},

@@ -146,9 +146,9 @@ constexpr Row kRows[] = {
     {.name = "random_seed",
      .type = SeedType,
      .jvp = rules::ZeroTangent,
-     .batch = rules::Elementwise,
+     .batch = rules::kElementwise,
      .factors_of = rules::ElementwiseFactors,
-     .scalar = SeedScalar,
+     .lowerings = lower::Scalar<SeedScalar>,
      .missing = kNoDerivative,
      .examples =
          "program (%s: u32[3] in 0..1000) { %k: key[3] = random_seed(%s) %w: u32[3,2] = random_unwrap(%k) return %w }"},
@@ -157,7 +157,7 @@ constexpr Row kRows[] = {
      .jvp = rules::ZeroTangent,
      .batch = rules::BatchFirstOperand<WrapBatch>,
      .factors_of = WrapFactors,
-     .index = WrapIndex,
+     .lowerings = lower::Index<WrapIndex>,
      .missing = kNoDerivative,
      .examples = "program (%s: u32[3,2] in 0..1000) { %k: key[3] = random_wrap(%s) %w: u32[3,2] = random_unwrap(%k) "
                  "return %w }"},
@@ -166,7 +166,7 @@ constexpr Row kRows[] = {
      .jvp = rules::ZeroTangent,
      .batch = rules::BatchFirstOperand<KeepPlace>,
      .factors_of = UnwrapFactors,
-     .index = UnwrapIndex,
+     .lowerings = lower::Index<UnwrapIndex>,
      .missing = kNoDerivative,
      .examples = "program (%s: u32[2,3] in 0..1000) { %k: key[2,3] = random_seed(%s) %w: u32[2,3,2] = "
                  "random_unwrap(%k) return %w }"},
@@ -177,7 +177,7 @@ constexpr Row kRows[] = {
      .jvp = rules::ZeroTangent,
      .batch = rules::BatchFirstOperand<KeepPlace>,
      .factors_of = ExpandedFactors,
-     .index = SplitIndex,
+     .lowerings = lower::Index<SplitIndex>,
      .missing = kNoDerivative,
      .examples = "program (%s: u32[2] in 0..1000) { %k: key[2] = random_seed(%s) %n: key[2,2,3] = random_split(%k) "
                  "shape=[2,3] %w: u32[2,2,3,2] = random_unwrap(%n) return %w }"},
@@ -188,7 +188,7 @@ constexpr Row kRows[] = {
      .jvp = rules::ZeroTangent,
      .batch = rules::BatchFirstOperand<KeepPlace>,
      .factors_of = ExpandedFactors,
-     .index = BitsIndex,
+     .lowerings = lower::Index<BitsIndex>,
      .missing = kNoDerivative,
      .examples = "program (%s: u32[2] in 0..1000) { %k: key[2] = random_seed(%s) %b: u32[2,5] = random_bits(%k) "
                  "bit_width=32 shape=[5] return %b }"},
@@ -196,9 +196,9 @@ constexpr Row kRows[] = {
      .flags = RICCI_PRIM_TRANSCENDENTAL,
      .type = FoldInType,
      .jvp = rules::ZeroTangent,
-     .batch = rules::Elementwise,
+     .batch = rules::kElementwise,
      .factors_of = rules::ElementwiseFactors,
-     .scalar = FoldInScalar,
+     .lowerings = lower::Scalar<FoldInScalar>,
      .missing = kNoDerivative,
      .examples = "program (%s: u32[2] in 0..1000, %d: u32[2] in 0..1000) { %k: key[2] = random_seed(%s) %n: key[2] = "
                  "random_fold_in(%k, %d) %w: u32[2,2] = random_unwrap(%n) return %w }"},

@@ -130,9 +130,9 @@ constexpr Row Logical(std::string_view name) {
           .type = Type<kInts | kBools>,
           .jvp = rules::ZeroTangent,
           .batch = rules::BatchFirstOperand<BatchRule>,
-          .simplify = Simpler,
+          .simplify = rules::One<Simpler>,
           .factors_of = FactorsOf<kind>,
-          .loops = Loops<combiner>,
+          .lowerings = lower::Loops<Loops<combiner>>,
           .missing = rules::kDiscrete,
           .examples = "(bool[2,3]) axes=[1]; (i32[2,3] in 0..50) axes=[0]; (bool[2,3,2]) axes=[0,2]"};
 }
@@ -144,9 +144,9 @@ constexpr Row Extremum(std::string_view name) {
           .type = Type<kAny>,
           .jvp = rules::Terms<ExtremumTangent>,
           .batch = rules::BatchFirstOperand<BatchRule>,
-          .simplify = Simpler,
+          .simplify = rules::One<Simpler>,
           .factors_of = FactorsOf<kind>,
-          .loops = Loops<combiner>,
+          .lowerings = lower::Loops<Loops<combiner>>,
           .missing = rules::kNotLinear,
           .examples = "(f64[2,3,4]) axes=[1]; (f64[2,3,4]) axes=[0,2]"};
 }
@@ -156,12 +156,12 @@ constexpr Row kRows[] = {
      .attrs = kAttrs,
      .flags = RICCI_PRIM_READS_ONCE,
      .type = Type<kNumbers>,
-     .jvp = rules::Linear,
+     .jvp = rules::kLinear,
      .transpose = rules::TransposeFirst<SumCt>,
      .batch = rules::BatchFirstOperand<BatchRule>,
-     .simplify = Simpler,
+     .simplify = rules::One<Simpler>,
      .factors_of = FactorsOf<kSum>,
-     .loops = Loops<RICCI_S_ADD>,
+     .lowerings = lower::Loops<Loops<RICCI_S_ADD>>,
      .examples = "(f64[2,3,4]) axes=[1]; "
                  "(f64[2,3,4]) axes=[2,0]; "
                  "(f64[2,3]) axes=[0,1]; "
@@ -172,9 +172,9 @@ constexpr Row kRows[] = {
      .type = Type<kNumbers>,
      .jvp = rules::Terms<ProductTangent>,
      .batch = rules::BatchFirstOperand<BatchRule>,
-     .simplify = Simpler,
+     .simplify = rules::One<Simpler>,
      .factors_of = FactorsOf<kProd>,
-     .loops = Loops<RICCI_S_MUL>,
+     .lowerings = lower::Loops<Loops<RICCI_S_MUL>>,
      .missing = rules::kNotLinear,
      .examples = "(f64[5,2]) axes=[0]; "
                  "(f64[2,3,2]) axes=[0,2]"},

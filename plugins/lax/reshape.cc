@@ -137,13 +137,13 @@ constexpr Row kRows[] = {{.name = "reshape",
                           .attrs = kAttrs,
                           .flags = RICCI_PRIM_VIEW,
                           .type = Type,
-                          .jvp = rules::Linear,
+                          .jvp = rules::kLinear,
                           .transpose = rules::TransposeFirst<Transposed>,
                           .batch = rules::BatchFirstOperand<BatchRule>,
-                          .simplify = Simpler,
+                          .simplify = rules::One<Simpler>,
                           .factors_of = Factors,
                           .place = PlaceOf,
-                          .index = FromIndex,
+                          .lowerings = lower::Index<FromIndex>,
                           .examples = "(f64[2,6]) new_sizes=[2,3,1,2]; "
                                       "(f64[1,3,4,1]) new_sizes=[3,1,1,2,2]; "
                                       "(f64[4,3]) new_sizes=[6,2]"}};

@@ -437,7 +437,7 @@ constexpr Row Scatter(std::string_view name, JvpRule jvp, TransposeRule transpos
           .transpose = transpose,
           .batch = BatchRule,
           .factors_of = Factors<combine>,
-          .updates = Updates<combine>,
+          .lowerings = lower::Updates<Updates<combine>>,
           .missing = missing,
           .examples = examples};
 }
@@ -445,10 +445,10 @@ constexpr Row Scatter(std::string_view name, JvpRule jvp, TransposeRule transpos
 constexpr Row kRows[] = {
     WithSimplify(Scatter<Combine::kReplace, 0>("scatter", ScatterJvp, ScatterTranspose,
                                                Joined<kExamples, kUniqueReplace>::kText),
-                 Simpler<Combine::kReplace>),
-    WithSimplify(Scatter<Combine::kAdd, kNumbers>("scatter-add", rules::Linear, AddTranspose, kExamples),
-                 Simpler<Combine::kAdd>),
-    Scatter<Combine::kSub, kNumbers>("scatter-sub", rules::Linear, SubTranspose, kExamples),
+                 rules::One<Simpler<Combine::kReplace>>),
+    WithSimplify(Scatter<Combine::kAdd, kNumbers>("scatter-add", rules::kLinear, AddTranspose, kExamples),
+                 rules::One<Simpler<Combine::kAdd>>),
+    Scatter<Combine::kSub, kNumbers>("scatter-sub", rules::kLinear, SubTranspose, kExamples),
     Scatter<Combine::kMul, kNumbers>("scatter-mul", MulJvp, MulTranspose, kUniqueExamples),
     Scatter<Combine::kMin, kNumbers>("scatter-min", ExtremalJvp, nullptr, kRowExamples, rules::kNotLinear),
     Scatter<Combine::kMax, kNumbers>("scatter-max", ExtremalJvp, nullptr, kRowExamples, rules::kNotLinear),

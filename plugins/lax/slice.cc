@@ -127,13 +127,13 @@ std::optional<Place> PlaceOf(const Eqn& e, uint32_t operand) {
 constexpr Row kRows[] = {{.name = "slice",
                           .attrs = kAttrs,
                           .type = Type,
-                          .jvp = rules::Linear,
+                          .jvp = rules::kLinear,
                           .transpose = rules::TransposeFirst<Transposed>,
                           .batch = rules::BatchFirstOperand<BatchRule>,
-                          .simplify = Simpler,
+                          .simplify = rules::One<Simpler>,
                           .factors_of = Factors,
                           .place = PlaceOf,
-                          .index = FromIndex,
+                          .lowerings = lower::Index<FromIndex>,
                           .examples = "(f64[4,5]) start_indices=[1,0] limit_indices=[3,4]; "
                                       "(f64[7,5]) start_indices=[1,0] limit_indices=[7,5] strides=[3,2]; "
                                       "(f64[4]) start_indices=[2] limit_indices=[2] strides=[2]"}};

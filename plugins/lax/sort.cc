@@ -264,7 +264,7 @@ constexpr Row kRows[] = {{.name = "sort",
                           .jvp = JvpRule,
                           .batch = BatchRule,
                           .factors_of = Factors,
-                          .loops = Loops,
+                          .lowerings = lower::Loops<Loops>,
                           .missing = rules::kNotLinear,
                           .examples = "(f64[2,7]) dimension=1 num_keys=1; "
                                       "(f64[7,2]) dimension=0 num_keys=1; "

@@ -39,9 +39,9 @@ constexpr Row kRows[] = {{.name = "threefry2x32",
                           .flags = RICCI_PRIM_TRANSCENDENTAL,
                           .type = Type,
                           .jvp = rules::ZeroTangent,
-                          .batch = rules::Elementwise,
+                          .batch = rules::kElementwise,
                           .factors_of = Factors,
-                          .index = FromIndex,
+                          .lowerings = lower::Index<FromIndex>,
                           .missing = rules::kDiscrete,
                           .examples = "(u32[] in 0..1000, u32[] in 0..1000, u32[4] in 0..1000, u32[4] in 0..1000)"}};
 

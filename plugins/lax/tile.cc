@@ -56,12 +56,12 @@ std::string Factors(const Eqn& e) {
 constexpr Row kRows[] = {{.name = "tile",
                           .attrs = kAttrs,
                           .type = Type,
-                          .jvp = rules::Linear,
+                          .jvp = rules::kLinear,
                           .transpose = rules::TransposeFirst<Transposed>,
                           .batch = rules::BatchFirstOperand<BatchRule>,
-                          .simplify = Simpler,
+                          .simplify = rules::One<Simpler>,
                           .factors_of = Factors,
-                          .index = FromIndex,
+                          .lowerings = lower::Index<FromIndex>,
                           .examples = "(f64[2,3]) reps=[3,2]"}};
 
 }  // namespace

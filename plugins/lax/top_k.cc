@@ -72,7 +72,7 @@ constexpr Row kRows[] = {{.name = "top_k",
                           .jvp = JvpRule,
                           .batch = BatchRule,
                           .factors_of = Factors,
-                          .decompose = Decompose,
+                          .lowerings = lower::Decompose<Decompose>,
                           .missing = rules::kNotLinear,
                           .examples = "(f64[2,5]) k=2 axis=1; "
                                       "(f64[3,6]) k=2 axis=1"}};

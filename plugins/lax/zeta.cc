@@ -91,20 +91,21 @@ constexpr std::string_view kPolygammaExamples =
     "program (%q: f64[2,3] in 0.5..3) { %m: f64[2,3] = constant 2.0 %y: f64[2,3] = polygamma(%m, %q) return %y }; "
     "program (%q: f64[2,3] in 0.5..3) { %m: f64[2,3] = constant 0.0 %y: f64[2,3] = polygamma(%m, %q) return %y }";
 
-constexpr Row Special(std::string_view name, JvpRule jvp, DecomposeRule decompose, std::string_view examples) {
+template <DecomposeRule decompose>
+constexpr Row Special(std::string_view name, JvpRule jvp, std::string_view examples) {
   return {.name = name,
           .flags = RICCI_PRIM_TRANSCENDENTAL,
           .type = rules::Same<2, kFloats>,
           .jvp = jvp,
-          .batch = rules::Elementwise,
-          .decompose = decompose,
+          .batch = rules::kElementwise,
+          .lowerings = lower::Decompose<decompose>,
           .missing = rules::kNotLinear,
           .examples = examples};
 }
 
 constexpr Row kRows[] = {
-    Special("zeta", rules::Terms<NoDerivative, ZetaByShift>, ZetaDecompose, kZetaExamples),
-    Special("polygamma", rules::Terms<NoDerivative, PolygammaByArgument>, PolygammaDecompose, kPolygammaExamples),
+    Special<ZetaDecompose>("zeta", rules::Terms<NoDerivative, ZetaByShift>, kZetaExamples),
+    Special<PolygammaDecompose>("polygamma", rules::Terms<NoDerivative, PolygammaByArgument>, kPolygammaExamples),
 };
 
 }  // namespace

@@ -55,7 +55,7 @@ class FactorLaw : public ::testing::Test {
     row.name = name;
     row.type = type;
     row.factors = factors;
-    row.decompose = decompose;
+    row.lowerings = {&lowerings_.emplace_back(Lowering{.decompose = decompose}), 1};
     row.missing = "jvp, transpose, batch: not of interest";
     row.examples = examples;
     Register(runner_.ctx(), row);
@@ -80,6 +80,7 @@ class FactorLaw : public ::testing::Test {
 
   std::deque<std::string> names_;
   std::deque<Row> rows_;  // they outlive the context
+  std::deque<Lowering> lowerings_;
   ProgramRunner runner_;
 };
 

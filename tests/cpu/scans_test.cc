@@ -72,7 +72,7 @@ void Recurrence(KernelBuilder& k, const Eqn& e) {
 }
 constexpr Row kRows[] = {{.name = "test.recurrence",
                           .type = rules::Same<2, kFloats>,
-                          .loops = Recurrence,
+                          .lowerings = lower::Loops<Recurrence>,
                           .missing = "jvp, transpose, batch: none",
                           .examples = "(f64[2,5], f64[2,5])"}};
 RowList Rows() { return kRows; }

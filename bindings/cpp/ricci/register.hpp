@@ -1,6 +1,7 @@
 // ricci/register.hpp: hands rows to the core: one thunk per kind of rule, and the description of a plugin.
 //
-// `self` of every registered row is the Row, so rows live as long as the process (constexpr tables). Each thunk is
+// `self` of every registered row is the Row, of its lowerings the Lowering, so both live as long as the process
+// (constexpr tables). Each thunk is
 // noexcept: it turns the ABI's arrays into Values, runs the rule, and writes back what it filled in.
 #ifndef RICCI_REGISTER_HPP_
 #define RICCI_REGISTER_HPP_
@@ -9,6 +10,7 @@
 namespace ricci::inline v0::thunks {
 
 inline const Row& RowOf(void* self) { return *static_cast<const Row*>(self); }
+inline const Lowering& LoweringOf(void* self) { return *static_cast<const Lowering*>(self); }
 inline Values ToValues(ricci_builder* b, const ricci_val* ids, uint32_t n) {
   Values out;
   out.reserve(n);
@@ -17,6 +19,13 @@ inline Values ToValues(ricci_builder* b, const ricci_val* ids, uint32_t n) {
 }
 inline void FromValues(const Values& from, ricci_val* to) {
   for (size_t i = 0; i < from.size(); ++i) to[i] = from[i].id;
+}
+// What a rule gives in place of the results of `op`.
+inline void FromResults(std::string_view rule, const Values& results, const ricci_op* op, ricci_val* out) {
+  if (results.size() != op->n_out) {
+    throw Error(RICCI_INTERNAL, Text("the ", rule, " gives ", Count(results.size(), "result"), ", not ", op->n_out));
+  }
+  FromValues(results, out);
 }
 
 inline ricci_status* Type(void* self, ricci_builder* b, const ricci_op* op) noexcept {
@@ -33,7 +42,7 @@ inline ricci_status* RunJvp(void* self, ricci_builder* b, const ricci_op* op, co
   return Guard([&] {
     Jvp j{ToValues(b, a->primals, op->n_in), ToValues(b, a->tangents, op->n_in), Values(op->n_out),
           Values(op->n_out, Value::Zero(b))};
-    RowOf(self).jvp(Eqn(op, b), j);
+    RowOf(self).jvp.function(Eqn(op, b), j);
     FromValues(j.out, a->out_primals);
     FromValues(j.out_tangents, a->out_tangents);
   });
@@ -55,7 +64,7 @@ inline ricci_status* RunBatch(void* self, ricci_builder* b, const ricci_op* op, 
   return Guard([&] {
     Batch batch{a->axis_size, {a->axis_name.ptr, a->axis_name.len}, {}, std::vector<Batched>(op->n_out)};
     for (uint32_t i = 0; i < op->n_in; ++i) batch.in.push_back({{b, a->in[i]}, a->in_dims[i]});
-    RowOf(self).batch(Eqn(op, b), batch);
+    RowOf(self).batch.function(Eqn(op, b), batch);
     for (uint32_t i = 0; i < op->n_out; ++i) {
       a->out[i] = batch.out[i].value.id;
       a->out_dims[i] = static_cast<int32_t>(batch.out[i].dim);
@@ -65,7 +74,10 @@ inline ricci_status* RunBatch(void* self, ricci_builder* b, const ricci_op* op, 
 
 inline ricci_status* Simplify(void* self, ricci_builder* b, const ricci_op* op, const ricci_val* in,
                               ricci_val* out) noexcept {
-  return Guard([&] { out[0] = RowOf(self).simplify(Eqn(op, b), ToValues(b, in, op->n_in)).id; });
+  return Guard([&] {
+    const Values results = RowOf(self).simplify(Eqn(op, b), ToValues(b, in, op->n_in));
+    if (!results.empty()) FromResults("simplification", results, op, out);
+  });
 }
 
 inline ricci_status* Factors(void* self, const ricci_op* op, void* sink,
@@ -94,14 +106,12 @@ inline ricci_status* RunScalar(void* self, ricci_kernel_builder* k, const ricci_
     std::vector<Scalar> operands;
     for (uint32_t i = 0; i < op->n_in; ++i) operands.push_back({k, in[i]});
     KernelBuilder kernel(k);
-    *out = RowOf(self).scalar(kernel, Eqn(op, nullptr), operands).id;
+    *out = LoweringOf(self).scalar(kernel, Eqn(op, nullptr), operands).id;
   });
 }
 
-// Which equations a lowering takes: one of the rules `..._match`.
-template <MatchRule Row::*kRule>
-ricci_status* Match(void* self, const ricci_op* op, uint32_t* accept) noexcept {
-  return Guard([&] { *accept = (RowOf(self).*kRule)(Eqn(op, nullptr)); });
+inline ricci_status* Match(void* self, const ricci_op* op, uint32_t* accept) noexcept {
+  return Guard([&] { *accept = LoweringOf(self).match(Eqn(op, nullptr)); });
 }
 
 inline ricci_status* RunIndex(void* self, ricci_kernel_builder* k, const ricci_op* op, uint32_t result,
@@ -111,26 +121,22 @@ inline ricci_status* RunIndex(void* self, ricci_kernel_builder* k, const ricci_o
     Index at;
     for (int64_t i = 0; i < e.out(result).rank(); ++i) at.push_back({k, index[i]});
     KernelBuilder kernel(k);
-    *out = RowOf(self).index(kernel, e, result, at).id;
+    *out = LoweringOf(self).index(kernel, e, result, at).id;
   });
 }
 
-template <LoopsRule Row::*kRule>
-ricci_status* RunLoops(void* self, ricci_kernel_builder* k, const ricci_op* op) noexcept {
+inline ricci_status* RunLoops(void* self, ricci_kernel_builder* k, const ricci_op* op) noexcept {
   return Guard([&] {
     KernelBuilder kernel(k);
-    (RowOf(self).*kRule)(kernel, Eqn(op, nullptr));
+    LoweringOf(self).loops(kernel, Eqn(op, nullptr));
   });
 }
 
 inline ricci_status* Decompose(void* self, ricci_builder* b, const ricci_op* op, const ricci_val* in,
                                ricci_val* out) noexcept {
   return Guard([&] {
-    const Values results = RowOf(self).decompose(Eqn(op, b), ToValues(b, in, op->n_in));
-    if (results.size() != op->n_out) {
-      throw Error(RICCI_INTERNAL, Text("the decomposition gives ", results.size(), " results, not ", op->n_out));
-    }
-    FromValues(results, out);
+    const Values results = LoweringOf(self).decompose(Eqn(op, b), ToValues(b, in, op->n_in));
+    FromResults("decomposition", results, op, out);
   });
 }
 
@@ -140,39 +146,27 @@ namespace ricci::inline v0 {
 
 inline ricci_str ToAbi(std::string_view s) { return {s.data(), s.size()}; }
 
-// The lowerings of a row, best first.
-inline std::vector<ricci_lowering> LoweringsOf(const Row& row) {
-  std::vector<ricci_lowering> out;
-  const auto add = [&](uint32_t kind) -> ricci_lowering& {
-    ricci_lowering& l = out.emplace_back();
-    l.hdr.size = sizeof l;
-    l.kind = kind;
-    l.target = {"*", 1};
-    return l;
-  };
-  if (row.scalar != nullptr) {
-    ricci_lowering& l = add(RICCI_LOWER_SCALAR);
-    l.scalar = thunks::RunScalar;
-    if (row.scalar_match != nullptr) l.match = thunks::Match<&Row::scalar_match>;
-  }
-  if (row.updates != nullptr) {
-    ricci_lowering& l = add(RICCI_LOWER_LOOPS);
-    l.hdr.flags = RICCI_LOWERING_UPDATES;
-    l.loops = thunks::RunLoops<&Row::updates>;
-    if (row.updates_match != nullptr) l.match = thunks::Match<&Row::updates_match>;
-  }
-  if (row.index != nullptr) {
-    ricci_lowering& l = add(RICCI_LOWER_INDEX);
-    l.index = thunks::RunIndex;
-    if (row.index_match != nullptr) l.match = thunks::Match<&Row::index_match>;
-  }
-  if (row.loops != nullptr) add(RICCI_LOWER_LOOPS).loops = thunks::RunLoops<&Row::loops>;
-  if (row.decompose != nullptr) {
-    ricci_lowering& l = add(RICCI_LOWER_DECOMPOSE);
-    l.decompose = thunks::Decompose;
-    if (row.transformable) l.hdr.flags = RICCI_LOWERING_TRANSFORMABLE;
-  }
-  return out;
+constexpr uint32_t KindOf(const Lowering& l) {
+  if (l.scalar != nullptr) return RICCI_LOWER_SCALAR;
+  if (l.index != nullptr) return RICCI_LOWER_INDEX;
+  if (l.loops != nullptr) return RICCI_LOWER_LOOPS;
+  return l.library != nullptr ? RICCI_LOWER_LIBRARY : RICCI_LOWER_DECOMPOSE;
+}
+// It must live as long as the context.
+inline ricci_lowering ToAbi(const Lowering& given) {
+  ricci_lowering l{};
+  l.hdr = {sizeof l, given.flags, nullptr};
+  l.kind = KindOf(given);
+  l.priority = given.priority;
+  l.target = ToAbi(given.target);
+  l.self = const_cast<Lowering*>(&given);
+  if (given.match != nullptr) l.match = thunks::Match;
+  if (given.scalar != nullptr) l.scalar = thunks::RunScalar;
+  if (given.index != nullptr) l.index = thunks::RunIndex;
+  if (given.loops != nullptr) l.loops = thunks::RunLoops;
+  if (given.decompose != nullptr) l.decompose = thunks::Decompose;
+  l.library = given.library;
+  return l;
 }
 
 // Registers one row. It must live as long as the context.
@@ -181,7 +175,8 @@ inline void Register(ricci_ctx* ctx, const Row& row) {
   for (const AttrSpec& a : row.attrs) {
     specs.push_back({ToAbi(a.name), static_cast<uint32_t>(a.kind), a.optional ? RICCI_ATTR_OPTIONAL : 0u});
   }
-  const std::vector<ricci_lowering> lowerings = LoweringsOf(row);
+  std::vector<ricci_lowering> lowerings;
+  for (const Lowering& l : row.lowerings) lowerings.push_back(ToAbi(l));
   std::vector<const ricci_lowering*> lowering_ptrs;
   for (const ricci_lowering& l : lowerings) lowering_ptrs.push_back(&l);
 
@@ -194,17 +189,11 @@ inline void Register(ricci_ctx* ctx, const Row& row) {
   def.n_attr_specs = static_cast<uint32_t>(specs.size());
   def.attr_spec_size = sizeof(ricci_attr_spec);
   if (row.type != nullptr) def.abstract_eval = thunks::Type;
-  if (row.jvp == rules::Linear) {
-    def.hdr.flags |= RICCI_PRIM_LINEAR;
-  } else if (row.jvp != nullptr) {
-    def.jvp = thunks::RunJvp;
-  }
+  if (row.jvp.tagged) def.hdr.flags |= RICCI_PRIM_LINEAR;
+  if (row.jvp.function != nullptr) def.jvp = thunks::RunJvp;
   if (row.transpose != nullptr) def.transpose = thunks::RunTranspose;
-  if (row.batch == rules::Elementwise) {
-    def.batch_kind = RICCI_BATCH_ELEMENTWISE;
-  } else if (row.batch != nullptr) {
-    def.batch = thunks::RunBatch;
-  }
+  if (row.batch.tagged) def.batch_kind = RICCI_BATCH_ELEMENTWISE;
+  if (row.batch.function != nullptr) def.batch = thunks::RunBatch;
   if (row.simplify != nullptr) def.simplify = thunks::Simplify;
   def.factors = ToAbi(row.factors);
   if (row.factors_of != nullptr) def.factors_of = thunks::Factors;

@@ -78,42 +78,74 @@ struct Place {
   Shape from, shift;   // per dimension of the result: which dimension of the operand, or -1, and how far on
 };
 
+// ---- rules ----
+// A rule that the core may supply instead: a function, or a tag for what the core does.
+template <typename Function, typename Tag>
+struct RuleOr {
+  constexpr RuleOr(std::nullptr_t = nullptr) {}
+  constexpr RuleOr(Function f) : function(f) {}
+  constexpr RuleOr(Tag) : tagged(true) {}
+  Function function = nullptr;
+  bool tagged = false;
+};
+struct LinearTag {};       // jvp of an operation that is linear in all its floating operands together: itself
+struct ElementwiseTag {};  // batch of an operation on elements: the batch comes first, the others are repeated
+
 using TypeRule = ArrayTypes (*)(const Eqn& e);
-using JvpRule = void (*)(const Eqn& e, Jvp& a);
+using JvpRule = RuleOr<void (*)(const Eqn& e, Jvp& a), LinearTag>;
 using TransposeRule = void (*)(const Eqn& e, Transpose& a);
-using BatchRule = void (*)(const Eqn& e, Batch& a);
+using BatchRule = RuleOr<void (*)(const Eqn& e, Batch& a), ElementwiseTag>;
 using FactorsRule = std::string (*)(const Eqn& e);
 using PlaceRule = std::optional<Place> (*)(const Eqn& e, uint32_t operand);  // nothing: it cannot be told so
 using ScalarRule = Scalar (*)(KernelBuilder& k, const Eqn& e, std::span<const Scalar> in);
 using IndexRule = Scalar (*)(KernelBuilder& k, const Eqn& e, uint32_t result, std::span<const Scalar> index);
 using LoopsRule = void (*)(KernelBuilder& k, const Eqn& e);
 using DecomposeRule = Values (*)(const Eqn& e, std::span<const Value> in);
-// Something simpler that is equal, or an unset Value; for operations with one result.
-using SimplifyRule = Value (*)(const Eqn& e, std::span<const Value> in);
+// Something simpler that is equal, one value for each result, or nothing.
+using SimplifyRule = Values (*)(const Eqn& e, std::span<const Value> in);
 using MatchRule = bool (*)(const Eqn& e);
+
+// ---- lowerings ----
+// One way to compute an operation: one of the rules, and when it is taken. Of those of a target that match, the one of
+// the highest priority is used, of equal ones the first.
+struct Lowering {
+  ScalarRule scalar = nullptr;
+  IndexRule index = nullptr;
+  LoopsRule loops = nullptr;
+  DecomposeRule decompose = nullptr;
+  const ricci_library* library = nullptr;
+  MatchRule match = nullptr;  // which equations it takes; null: all
+  uint32_t flags = 0;         // RICCI_LOWERING_*
+  std::string_view target = "*";
+  int32_t priority = 0;
+};
+// The list of one lowering that takes all equations: `.lowerings = lower::Index<FromIndex>`.
+namespace lower {
+template <ScalarRule rule>
+inline constexpr Lowering Scalar[] = {{.scalar = rule}};
+template <IndexRule rule>
+inline constexpr Lowering Index[] = {{.index = rule}};
+template <LoopsRule rule>
+inline constexpr Lowering Loops[] = {{.loops = rule}};
+template <LoopsRule rule>  // they find operand 0 in the result and write what changes
+inline constexpr Lowering Updates[] = {{.loops = rule, .flags = RICCI_LOWERING_UPDATES}};
+template <DecomposeRule rule>
+inline constexpr Lowering Decompose[] = {{.decompose = rule}};
+}  // namespace lower
 
 struct Row {
   std::string_view name;
   std::span<const AttrSpec> attrs = {};
   uint32_t flags = 0;       // RICCI_PRIM_*
   TypeRule type = nullptr;  // types of the results, or an error about operands and attributes
-  JvpRule jvp = nullptr;    // or rules::Linear
+  JvpRule jvp = nullptr;    // or rules::kLinear
   TransposeRule transpose = nullptr;
-  BatchRule batch = nullptr;         // or rules::Elementwise
+  BatchRule batch = nullptr;         // or rules::kElementwise
   SimplifyRule simplify = nullptr;   // see producer.hpp
   std::string_view factors = {};     // "m k, k n -> m n; sum k"; empty: elementwise
   FactorsRule factors_of = nullptr;  // the same made from the equation
   PlaceRule place = nullptr;         // of what only moves elements: where they go
-  // One lowering each; several may be given, the first of this order that matches is used.
-  ScalarRule scalar = nullptr;
-  MatchRule scalar_match = nullptr;   // which equations the scalar lowering takes; null = all
-  LoopsRule updates = nullptr;        // loops that find operand 0 in the result and write what changes
-  MatchRule updates_match = nullptr;  // which equations they take; null = all
-  IndexRule index = nullptr;
-  MatchRule index_match = nullptr;  // which equations the index lowering takes; null = all
-  LoopsRule loops = nullptr;
-  DecomposeRule decompose = nullptr;
-  bool transformable = false;      // the decomposition supplies every missing rule
+  std::span<const Lowering> lowerings = {};
   std::string_view missing = {};   // "jvp: integer result; transpose: not linear"
   std::string_view examples = {};  // for the laws: "(f64[2,3] in 0.3..3); (f64[4]) axes=[0]"
 };

@@ -1,7 +1,7 @@
 // ricci/rules.hpp: ready-made rules, so that most rows name their rules instead of writing them.
 //
 // Each is a function or a function template over the row's own formulas, and is used directly as a member of a Row:
-// `.jvp = rules::Derivative<Cos>`. Linear and Elementwise are marks: the core does the work.
+// `.jvp = rules::Derivative<Cos>`. kLinear and kElementwise are tags: the core does the work.
 #ifndef RICCI_RULES_HPP_
 #define RICCI_RULES_HPP_
 #include <algorithm>
@@ -12,16 +12,9 @@
 
 namespace ricci::inline v0::rules {
 
-// ---- marks ----
-// jvp of an operation that is linear in all its floating operands together: the operation itself.
-inline void Linear(const Eqn& e, Jvp& a) {
-  Values tangents;
-  a.out = e.EmitN(a.primals);
-  for (uint32_t i = 0; i < e.n_in(); ++i) tangents.push_back(lax::instantiate(a.tangents[i], e.in(i)));
-  a.out_tangents = e.EmitN(tangents);
-}
-// batch of an operation on elements: the batch comes first, operands without it are repeated.
-inline void Elementwise(const Eqn& e, Batch&) { e.Fail("elementwise batching is done by the core"); }
+// ---- tags: the core does the work ----
+inline constexpr LinearTag kLinear;
+inline constexpr ElementwiseTag kElementwise;
 
 // ---- types ----
 // Fails unless operand `i` has a dtype of `set`.
@@ -170,12 +163,18 @@ inline Scalar Identity(KernelBuilder&, const Eqn&, std::span<const Scalar> in) {
 
 // ---- simplify ----
 // Two applications cancel (neg, not).
-inline Value Involution(const Eqn& e, std::span<const Value> in) {
+inline Values Involution(const Eqn& e, std::span<const Value> in) {
   const Producer p(in[0]);
-  return p.Is(e.name()) ? p.operand(0) : Value{};
+  return p.Is(e.name()) ? Values{p.operand(0)} : Values{};
 }
 // The operation does nothing at compile time.
-inline Value Transparent(const Eqn&, std::span<const Value> in) { return in[0]; }
+inline Values Transparent(const Eqn&, std::span<const Value> in) { return {in[0]}; }
+// F gives the simpler value of the one result, or an unset one.
+template <Value (*F)(const Eqn& e, std::span<const Value> in)>
+Values One(const Eqn& e, std::span<const Value> in) {
+  const Value v = F(e, in);
+  return v.is_none() ? Values{} : Values{v};
+}
 
 // ---- reasons why a rule is missing ----
 inline constexpr std::string_view kNotLinear = "transpose: not linear";
@@ -192,8 +191,8 @@ constexpr Row RealFunction(std::string_view name, std::string_view examples = kO
           .flags = RICCI_PRIM_TRANSCENDENTAL,
           .type = Same<1, kFloats>,
           .jvp = Derivative<D>,
-          .batch = Elementwise,
-          .scalar = Op<op>,
+          .batch = kElementwise,
+          .lowerings = lower::Scalar<Op<op>>,
           .missing = kNotLinear,
           .examples = examples};
 }
@@ -204,8 +203,8 @@ constexpr Row DiscreteFunction(std::string_view name, std::string_view examples,
           .flags = flags,
           .type = Same<n, set>,
           .jvp = ZeroTangent,
-          .batch = Elementwise,
-          .scalar = Op<op>,
+          .batch = kElementwise,
+          .lowerings = lower::Scalar<Op<op>>,
           .missing = kDiscrete,
           .examples = examples};
 }
