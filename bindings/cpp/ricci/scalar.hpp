@@ -205,11 +205,15 @@ class KernelBuilder {
     otherwise();
     End();
   }
-  // f(Scalar i) for i from 0 to n - 1, combined by RICCI_S_ADD, MUL, MAX, MIN, AND, OR or XOR.
+  // f(Scalar i) for i from lo to hi - 1, combined by RICCI_S_ADD, MUL, MAX, MIN, AND, OR or XOR.
   template <typename F>
   Scalar Reduce(uint32_t combiner, int64_t n, F&& f) const {
+    return Reduce(combiner, At(0), At(n), std::forward<F>(f));
+  }
+  template <typename F>
+  Scalar Reduce(uint32_t combiner, Scalar lo, Scalar hi, F&& f) const {
     Scalar i{k_}, out{k_};
-    Check(ricci_kernel_reduce(k_, combiner, At(0).id, At(n).id, &i.id));
+    Check(ricci_kernel_reduce(k_, combiner, lo.id, hi.id, &i.id));
     const Scalar v = f(i);
     Check(ricci_kernel_yield(k_, v.id, &out.id));
     return out;

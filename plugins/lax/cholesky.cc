@@ -1,0 +1,128 @@
+// cholesky: the lower triangular l with l l^T = a, zero above the diagonal. Only the lower triangle of a is read.
+//
+// Where a matrix is not positive definite its whole triangle is NaN, as LAPACK's failure is in jax.lax. Row by row: an
+// element needs the rows above it and what stands before it in its own.
+#include <limits>
+
+#include "matrix.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+ArrayTypes Type(const Eqn& e) {
+  e.WantOperands(1);
+  WantSquare(e, 0);
+  return e.in(0);
+}
+
+// ---- derivative, as in jax.lax: dl = l phi(l^-1 da l^-T), where phi takes the triangle and half of the diagonal ----
+Value Phi(const Value& x) {
+  const Value row = RowNumbers(x), column = ColumnNumbers(x);
+  const Value half = select(eq(row, column), full_like(x, 0.5), ones_like(x));
+  return mul(Triangle(x, /*lower=*/true, /*diagonal=*/true), half);
+}
+Value Solve(const Value& l, const Value& b, bool left) {
+  return linalg::triangular_solve(l, b, {.left_side = left, .lower = true, .transpose_a = !left});
+}
+Value Tangent(const Eqn&, const Value& t, std::span<const Value>, const Value& l) {
+  const Value right = Solve(l, t, /*left=*/false);
+  return MatrixProduct(l, Phi(Solve(l, right, /*left=*/true)));
+}
+
+Batched BatchRule(const Eqn& e, const Batched& x) { return {e.Emit({rules::MoveDim(x.value, x.dim, 0)}), 0}; }
+
+// ---- lowering ----
+Scalar Root(Scalar v) { return Apply(RICCI_S_SQRT, {v}); }
+Scalar NotANumber(Scalar like) { return Like(like, std::numeric_limits<double>::quiet_NaN()); }
+
+void InRegisters(KernelBuilder& k, int64_t n, const KernelMatrix& a, const KernelMatrix& l) {
+  std::vector<std::vector<Scalar>> rows;
+  Scalar positive = k.Constant(DType::kBool, true);
+  for (int64_t i = 0; i < n; ++i) {
+    std::vector<Scalar>& row = rows.emplace_back();
+    for (size_t j = 0; j <= static_cast<size_t>(i); ++j) {
+      Scalar rest = a.Load(k.At(i), k.At(static_cast<int64_t>(j)));
+      for (size_t m = 0; m < j; ++m) rest = rest - row[m] * rows[j][m];
+      const bool diagonal = j == static_cast<size_t>(i);
+      if (diagonal) positive = positive & (rest > 0);
+      row.push_back(diagonal ? Root(rest) : rest / rows[j][j]);
+    }
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      const auto& row = rows[static_cast<size_t>(i)];
+      const Scalar v = j > i ? Like(row[0], 0) : Select(positive, row[static_cast<size_t>(j)], NotANumber(row[0]));
+      l.Store(k.At(i), k.At(j), v);
+    }
+  }
+}
+
+void InLoops(KernelBuilder& k, const Eqn& e, const KernelMatrix& a, const KernelMatrix& l) {
+  const int64_t n = RowsOf(e.in(0));
+  const KernelArray positive = k.Local(e.Type(DType::kBool, {}));
+  positive.Store({}, k.Constant(DType::kBool, true));
+  const auto rest = [&](Scalar i, Scalar j) {
+    return a.Load(i, j) - k.Reduce(RICCI_S_ADD, k.At(0), j, [&](Scalar m) { return l.Load(i, m) * l.Load(j, m); });
+  };
+  k.Loop(n, [&](Scalar i) {  // what is above the diagonal stays so
+    k.Loop(n, [&](Scalar j) { l.Store(i, j, k.Constant(e.out().dtype(), 0)); });
+  });
+  k.Loop(n, [&](Scalar i) {
+    k.Loop(k.At(0), i, [&](Scalar j) { l.Store(i, j, rest(i, j) / l.Load(j, j)); });
+    const Scalar square = rest(i, i);
+    positive.Store({}, positive.Load({}) & (square > 0));
+    l.Store(i, i, Root(square));
+  });
+  k.If(!positive.Load({}), [&] {
+    k.Loop(n, [&](Scalar i) { k.Loop(k.At(0), i + 1, [&](Scalar j) { l.Store(i, j, NotANumber(l.Load(i, j))); }); });
+  });
+}
+
+void Loops(KernelBuilder& k, const Eqn& e) {
+  if (e.out().elements() == 0) return;
+  k.Parallel(BatchOf(e.in(0)), [&](const Index& batch) {
+    const KernelMatrix a(k.Operand(0), batch), l(k.Result(), batch);
+    const int64_t n = RowsOf(e.in(0));
+    n <= kSmallMatrix ? InRegisters(k, n, a, l) : InLoops(k, e, a, l);
+  });
+}
+
+std::string Factors(const Eqn& e) {
+  FactorText text;
+  Shape a;
+  for (int64_t i = 0; i + 2 < e.in(0).rank(); ++i) a.push_back(text.Shared());
+  Shape l = a;
+  a.insert(a.end(), {text.Whole(), text.Whole()});
+  l.insert(l.end(), {text.Whole(), text.Whole()});
+  text.AddIn(a);
+  text.AddOut(l);
+  return text.Done();
+}
+
+// Derivatives are those along symmetric matrices, as in jax.lax.
+constexpr std::string_view kExamples =
+    "program (%s: f64[3,3] in -0.5..0.5) { %t: f64[3,3] = transpose(%s) permutation=[1,0]"
+    "  %d: f64[3,3] = constant [2.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 2.5] %u: f64[3,3] = add(%s, %t)"
+    "  %a: f64[3,3] = add(%u, %d) %l: f64[3,3] = cholesky(%a) return %l }; "
+    "order=1 program (%s: f64[2,9,9] in -0.1..0.1) { %t: f64[2,9,9] = transpose(%s) permutation=[0,2,1]"
+    "  %i: i32[2,9,9] = iota() dtype=i32 shape=[2,9,9] dimension=1"
+    "  %j: i32[2,9,9] = iota() dtype=i32 shape=[2,9,9] dimension=2 %e: bool[2,9,9] = eq(%i, %j)"
+    "  %d: f64[2,9,9] = convert_element_type(%e) new_dtype=f64 %f: f64[2,9,9] = add(%d, %d)"
+    "  %u: f64[2,9,9] = add(%s, %t) %a: f64[2,9,9] = add(%u, %f) %l: f64[2,9,9] = cholesky(%a) return %l }; "
+    "order=0 (f64[2,4,4] in 1..2); order=0 (f64[10,10] in 1..2)";
+
+constexpr Row kRows[] = {{.name = "cholesky",
+                          .flags = RICCI_PRIM_EXPENSIVE | RICCI_PRIM_READS_ONCE,
+                          .type = Type,
+                          .jvp = rules::Terms<Tangent>,
+                          .batch = rules::BatchFirstOperand<BatchRule>,
+                          .factors_of = Factors,
+                          .lowerings = kWideLoops<Loops>,
+                          .missing = rules::kNotLinear,
+                          .examples = kExamples}};
+
+}  // namespace
+
+RowList cholesky_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows

@@ -1,0 +1,75 @@
+// What the rows of linear algebra share: matrices are the last two dimensions of an operand, those before are a batch.
+#ifndef RICCI_LAX_MATRIX_HPP_
+#define RICCI_LAX_MATRIX_HPP_
+#include "factor_text.hpp"
+#include "ricci/plugin.hpp"
+
+namespace ricci::inline v0::lax {
+
+// Up to this size matrices are computed with values alone, without loops or arrays, so they stay in registers.
+inline constexpr int64_t kSmallMatrix = 8;
+
+inline int64_t RowsOf(const ArrayType& t) { return t.dim(t.rank() - 2); }
+inline int64_t ColumnsOf(const ArrayType& t) { return t.dim(t.rank() - 1); }
+inline Shape BatchOf(const ArrayType& t) { return Shape(t.shape().begin(), t.shape().end() - 2); }
+
+// Fails unless operand `i` is a batch of square matrices of floats.
+inline void WantSquare(const Eqn& e, uint32_t i) {
+  const ArrayType t = e.in(i);
+  rules::WantDType(e, i, kFloats, rules::NameOfSet(kFloats));
+  if (t.rank() < 2 || RowsOf(t) != ColumnsOf(t)) {
+    e.Fail("operand ", i, " is ", t, "; its last two dimensions must be those of a square matrix");
+  }
+}
+
+// One matrix of an operand or result of a kernel.
+class KernelMatrix {
+ public:
+  KernelMatrix(KernelArray array, Index batch) : array_(array), batch_(std::move(batch)) {}
+  Scalar Load(Scalar row, Scalar column) const { return array_.Load(At(row, column)); }
+  void Store(Scalar row, Scalar column, Scalar v) const { array_.Store(At(row, column), v); }
+
+ private:
+  Index At(Scalar row, Scalar column) const {
+    Index at = batch_;
+    at.insert(at.end(), {row, column});
+    return at;
+  }
+  KernelArray array_;
+  Index batch_;
+};
+
+// 16-bit floats are computed in f32 and rounded once.
+inline bool IsWide(const Eqn& e) { return BitsOf(e.in(0).dtype()) >= 32; }
+inline Values InF32(const Eqn& e, std::span<const Value> in) {
+  Values wide;
+  for (const Value& v : in) wide.push_back(convert_element_type(v, DType::kF32));
+  return {convert_element_type(e.Emit(wide), e.out().dtype())};
+}
+template <LoopsRule loops>
+inline constexpr Lowering kWideLoops[] = {{.loops = loops, .match = IsWide}, {.decompose = InF32}};
+
+// ---- rules ----
+// a b, of batches of matrices.
+inline Value MatrixProduct(const Value& a, const Value& b) {
+  const int64_t rank = a.rank();
+  const Shape batch = rules::Range(rank - 2);
+  return dot_general(a, b, {{rank - 1}, {rank - 2}, batch, batch});
+}
+inline Value MatrixTranspose(const Value& a) {
+  Shape order = rules::Range(a.rank());
+  std::swap(order[order.size() - 1], order[order.size() - 2]);
+  return transpose(a, order);
+}
+// The number of each element's row or column.
+inline Value RowNumbers(const Value& a) { return iota(a.builder, DType::kI32, a.shape(), a.rank() - 2); }
+inline Value ColumnNumbers(const Value& a) { return iota(a.builder, DType::kI32, a.shape(), a.rank() - 1); }
+// The part below the diagonal, or above it; with the diagonal or without.
+inline Value Triangle(const Value& a, bool lower, bool diagonal) {
+  const Value row = RowNumbers(a), column = ColumnNumbers(a);
+  const Value &more = lower ? row : column, &less = lower ? column : row;
+  return select(diagonal ? ge(more, less) : gt(more, less), a, zeros_like(a));
+}
+
+}  // namespace ricci::inline v0::lax
+#endif

@@ -1,0 +1,188 @@
+// triangular_solve: x with op(a) x = b, or x op(a) = b, where a is triangular and op(a) may be its transpose.
+//
+// Every column (row) of x is found by itself: substitution runs along it in order, and what came before is read back
+// from the result. Only the triangle in question is read. A batch of b alone becomes columns (rows) of one solution.
+#include "matrix.hpp"
+
+namespace ricci::inline v0::lax::rows {
+namespace {
+
+constexpr AttrSpec kAttrs[] = {{"left_side", AttrKind::kBool, kOptional},
+                               {"lower", AttrKind::kBool, kOptional},
+                               {"transpose_a", AttrKind::kBool, kOptional},
+                               {"conjugate_a", AttrKind::kBool, kOptional},
+                               {"unit_diagonal", AttrKind::kBool, kOptional}};
+
+bool Has(const Eqn& e, std::string_view attr) { return e.has(attr) && e.flag(attr); }
+
+ArrayTypes Type(const Eqn& e) {
+  e.WantOperands(2);
+  WantSquare(e, 0);
+  const ArrayType a = e.in(0), b = e.in(1);
+  if (a.dtype() != b.dtype() || a.rank() != b.rank() || BatchOf(a) != BatchOf(b)) {
+    e.Fail("operands are ", a, " and ", b, "; they must have one dtype and the same dimensions before the last two");
+  }
+  const bool left = Has(e, "left_side");
+  const int64_t size = left ? RowsOf(b) : ColumnsOf(b);
+  if (size != RowsOf(a)) {
+    e.Fail("operands are ", a, " and ", b, "; with left_side=", left ? "true" : "false", " the matrices of b have ",
+           RowsOf(a), left ? " rows" : " columns", ", not ", size);
+  }
+  return b;
+}
+
+// ---- derivatives, as in jax.lax ----
+// The tangent of a, as it stands in the equation for x, negative.
+Value NegativeTangent(const Eqn& e, const Value& t) {
+  const Value part = neg(Triangle(t, Has(e, "lower"), !Has(e, "unit_diagonal")));
+  return Has(e, "transpose_a") ? MatrixTranspose(part) : part;
+}
+// A product and a solution, in the order that takes fewer operations.
+Value ByMatrix(const Eqn& e, const Value& t, std::span<const Value> in, const Value& x) {
+  const Value da = NegativeTangent(e, t);
+  const auto solve = [&](const Value& b) { return e.Emit({in[0], b}); };
+  if (Has(e, "left_side")) {
+    return RowsOf(x.type()) > ColumnsOf(x.type()) ? solve(MatrixProduct(da, x)) : MatrixProduct(solve(da), x);
+  }
+  return RowsOf(x.type()) < ColumnsOf(x.type()) ? solve(MatrixProduct(x, da)) : MatrixProduct(x, solve(da));
+}
+Value ByRight(const Eqn& e, const Value& t, std::span<const Value> in, const Value&) { return e.Emit({in[0], t}); }
+Value RightCt(const Eqn& e, const Value& ct, std::span<const Value> operands) {
+  return e.Emit({operands[0], ct}, {{"transpose_a", !Has(e, "transpose_a")}});
+}
+
+// ---- batch ----
+// The batch of b beside its columns (rows), and back.
+void BatchOfRight(const Eqn& e, Batch& a) {
+  const int64_t rank = e.in(1).rank(), at = Has(e, "left_side") ? rank : rank - 1;
+  const Value b = rules::MoveDim(a.in[1].value, a.in[1].dim, at);
+  const Dims spread = b.shape();
+  Shape joined(spread.begin(), spread.end());
+  const auto first = static_cast<size_t>(rank - (at == rank ? 1 : 2));
+  joined[first] *= joined[first + 1];  // exact: a dimension of an array that exists
+  joined.erase(joined.begin() + static_cast<ptrdiff_t>(first) + 1);
+  a.out[0] = {reshape(e.Emit({a.in[0].value, reshape(b, joined)}), spread), at};
+}
+void BatchRule(const Eqn& e, Batch& a) {
+  if (!a.in[0].is_batched()) return BatchOfRight(e, a);
+  a.out[0] = {e.Emit({rules::BatchFirst(a.in[0], a.size), rules::BatchFirst(a.in[1], a.size)}), 0};
+}
+
+// ---- lowering ----
+// One column (row) of x.
+class Line {
+ public:
+  Line(KernelBuilder& k, const Eqn& e, Index at)
+      : k_(k),
+        n_(RowsOf(e.in(0))),
+        left_(Has(e, "left_side")),
+        swapped_(Has(e, "transpose_a") == left_),
+        forward_(Has(e, "lower") != swapped_),
+        unit_(Has(e, "unit_diagonal")),
+        line_(at.back()),
+        a_(k.Operand(0), BatchAt(at)),
+        b_(k.Operand(1), BatchAt(at)),
+        x_(k.Result(), BatchAt(at)) {}
+
+  void Solve() const { n_ <= kSmallMatrix ? InRegisters() : InLoops(); }
+
+ private:
+  static Index BatchAt(Index at) {
+    at.pop_back();
+    return at;
+  }
+  Scalar A(Scalar i, Scalar k) const { return swapped_ ? a_.Load(k, i) : a_.Load(i, k); }
+  Scalar Right(Scalar i) const { return left_ ? b_.Load(i, line_) : b_.Load(line_, i); }
+  Scalar Found(Scalar i) const { return left_ ? x_.Load(i, line_) : x_.Load(line_, i); }
+  void Store(Scalar i, Scalar v) const { left_ ? x_.Store(i, line_, v) : x_.Store(line_, i, v); }
+  Scalar Divided(Scalar v, Scalar i) const { return unit_ ? v : v / A(i, i); }
+
+  void InRegisters() const {
+    std::vector<Scalar> x(static_cast<size_t>(n_));
+    for (int64_t step = 0; step < n_; ++step) {
+      const int64_t i = forward_ ? step : n_ - 1 - step;
+      Scalar rest = Right(k_.At(i));
+      for (int64_t before = 0; before < step; ++before) {
+        const int64_t j = forward_ ? before : n_ - 1 - before;
+        rest = rest - A(k_.At(i), k_.At(j)) * x[static_cast<size_t>(j)];
+      }
+      x[static_cast<size_t>(i)] = Divided(rest, k_.At(i));
+      Store(k_.At(i), x[static_cast<size_t>(i)]);
+    }
+  }
+  void InLoops() const {
+    const Scalar first = k_.At(forward_ ? 0 : n_ - 1);
+    Store(first, Divided(Right(first), first));
+    k_.Loop(k_.At(1), k_.At(n_), [&](Scalar step) {
+      const Scalar i = forward_ ? step : n_ - 1 - step;  // exact: a dimension
+      const Scalar lo = forward_ ? k_.At(0) : i + 1, hi = forward_ ? i : k_.At(n_);
+      const Scalar sum = k_.Reduce(RICCI_S_ADD, lo, hi, [&](Scalar j) { return A(i, j) * Found(j); });
+      Store(i, Divided(Right(i) - sum, i));
+    });
+  }
+
+  KernelBuilder& k_;
+  const int64_t n_;
+  const bool left_;
+  const bool swapped_;  // element i of x is found with column i of a
+  const bool forward_;  // element 0 of x is found first
+  const bool unit_;
+  const Scalar line_;
+  const KernelMatrix a_, b_, x_;
+};
+
+void Loops(KernelBuilder& k, const Eqn& e) {
+  if (e.out().elements() == 0) return;
+  Shape lines = BatchOf(e.in(1));
+  lines.push_back(Has(e, "left_side") ? ColumnsOf(e.in(1)) : RowsOf(e.in(1)));
+  k.Parallel(lines, [&](const Index& at) { Line(k, e, at).Solve(); });
+}
+
+// ---- factors: the lines of b are independent, all else is looked up ----
+std::string Factors(const Eqn& e) {
+  FactorText text;
+  Shape a, b;
+  for (int64_t i = 0; i + 2 < e.in(0).rank(); ++i) a.push_back(text.Shared());
+  b = a;
+  const int64_t line = text.Shared(), right = text.Whole(), found = text.Whole();
+  a.insert(a.end(), {text.Whole(), text.Whole()});
+  const bool left = Has(e, "left_side");
+  Shape x = b;
+  b.insert(b.end(), {left ? right : line, left ? line : right});
+  x.insert(x.end(), {left ? found : line, left ? line : found});
+  text.AddIn(a);
+  text.AddIn(b);
+  text.AddOut(x);
+  return text.Done();
+}
+
+// Diagonals are away from 0.
+constexpr std::string_view kExamples =
+    "program (%s: f64[3,3] in -1..1, %b: f64[3,2]) {"
+    "  %d: f64[3,3] = constant [3.0, 0.0, 0.0, 0.0, 2.5, 0.0, 0.0, 0.0, -2.0] %a: f64[3,3] = add(%s, %d)"
+    "  %x: f64[3,2] = triangular_solve(%a, %b) left_side=true lower=true return %x }; "
+    "program (%s: f64[2,3,3] in -1..1, %b: f64[2,4,3]) {"
+    "  %d: f64[2,3,3] = constant [3.0, 0.0, 0.0, 0.0, 2.5, 0.0, 0.0, 0.0, -2.0,"
+    "                             -3.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.5] %a: f64[2,3,3] = add(%s, %d)"
+    "  %x: f64[2,4,3] = triangular_solve(%a, %b) transpose_a=true return %x }; "
+    "(f64[3,3], f64[3,2]) left_side=true transpose_a=true unit_diagonal=true; "
+    "(f64[3,3], f64[2,3]) lower=true unit_diagonal=true; "
+    "order=1 (f64[11,11] in -0.2..0.2, f64[11,3]) left_side=true unit_diagonal=true; "
+    "order=1 (f64[11,11] in -0.2..0.2, f64[3,11]) lower=true transpose_a=true unit_diagonal=true conjugate_a=true";
+
+constexpr Row kRows[] = {{.name = "triangular_solve",
+                          .attrs = kAttrs,
+                          .flags = RICCI_PRIM_EXPENSIVE,
+                          .type = Type,
+                          .jvp = rules::Terms<ByMatrix, ByRight>,
+                          .transpose = rules::TransposeEach<nullptr, RightCt>,
+                          .batch = BatchRule,
+                          .factors_of = Factors,
+                          .lowerings = kWideLoops<Loops>,
+                          .examples = kExamples}};
+
+}  // namespace
+
+RowList triangular_solve_rows() { return kRows; }
+
+}  // namespace ricci::inline v0::lax::rows
