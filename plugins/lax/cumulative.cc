@@ -100,7 +100,7 @@ Value Moved(const Value& v, int64_t axis, int64_t distance, bool reverse, double
   Shape in = none, out = none;
   in[static_cast<size_t>(axis)] = distance;
   out[static_cast<size_t>(axis)] = -distance;
-  const Value value = full(v.builder, Dims{}, v.dtype(), fill);
+  const Value value = full(v.builder, v.type().WithShape({}), fill);
   return reverse ? pad(v, value, out, in, none) : pad(v, value, in, out, none);
 }
 template <typename Operation>

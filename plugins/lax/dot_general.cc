@@ -68,7 +68,7 @@ ArrayTypes Type(const Eqn& e) {
   Shape shape = rules::Pick(lhs.type.shape(), lhs.batch);
   for (int64_t d : lhs.free) shape.push_back(lhs.type.dim(d));
   for (int64_t d : rhs.free) shape.push_back(rhs.type.dim(d));
-  return e.Type(preferred == DType::kNone ? lhs.type.dtype() : preferred, shape);
+  return preferred == DType::kNone ? lhs.type.WithShape(shape) : e.Type(preferred, shape);
 }
 
 // ---- derivatives ----

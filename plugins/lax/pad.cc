@@ -52,7 +52,7 @@ Kept KeptOf(const Eqn& e, size_t i) {
   return kept;
 }
 
-Value Zero(const Value& like) { return full(like.builder, Dims{}, like.dtype(), 0); }
+Value Zero(const Value& like) { return full(like.builder, like.type().WithShape({}), 0); }
 
 // The cotangent without what was padded, and zeros for what was cut off.
 Value Unpadded(const Eqn& e, const Value& ct) {

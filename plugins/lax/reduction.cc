@@ -52,7 +52,7 @@ Value Rows(const Value& v, int64_t lo, int64_t hi, int64_t size, double fill) {
   const Shape none(rank, 0);
   Shape high(rank, 0);
   high[0] = size - (hi - lo);
-  return pad(part, full(v.builder, Dims{}, v.dtype(), fill), none, high, none);
+  return pad(part, full(v.builder, v.type().WithShape({}), fill), none, high, none);
 }
 // The upper half of the rows times the lower half, until one row is left.
 Pair ProductTree(Pair p) {

@@ -47,7 +47,7 @@ Value Transposed(const Eqn& e, const Value& ct) {
     high.push_back(from[i] - End(start[i], stride, ct.shape()[i]));
     interior.push_back(stride - 1);
   }
-  return pad(ct, full(ct.builder, Dims{}, ct.dtype(), 0), start, high, interior);
+  return pad(ct, full(ct.builder, ct.type().WithShape({}), 0), start, high, interior);
 }
 
 Batched BatchRule(const Eqn& e, const Batched& x) {

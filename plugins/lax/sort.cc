@@ -73,7 +73,8 @@ class Line {
       : k_(k), e_(e), at_(at), axis_(e.integer("dimension")), n_(e.in(0).dim(axis_)) {
     for (uint32_t i = 0; i < e.integer("num_keys"); ++i) {
       const DType dtype = e.in(i).dtype();
-      const KernelArray key = k.Local(e.Type(dtype == DType::kBool ? DType::kU8 : dtype, Dims(&n_, 1)));
+      const KernelArray key =
+          k.Local(dtype == DType::kBool ? e.Type(DType::kU8, Dims(&n_, 1)) : e.in(i).WithShape(Dims(&n_, 1)));
       k.Loop(n_, [&](Scalar j) { key.Store({j}, Convert(k.Operand(i).Load(Place(j)), key_dtype(dtype))); });
       keys_.push_back(key);
     }
@@ -182,7 +183,7 @@ class Line {
     const DType dtype = e_.in(0).dtype();
     const bool alone = e_.n_in() == 1 && dtype != DType::kBool;
     const DType number = n_ > INT32_MAX ? DType::kI64 : DType::kI32;
-    const KernelArray moved = k_.Local(e_.Type(alone ? dtype : number, both));
+    const KernelArray moved = k_.Local(alone ? e_.in(0).WithShape(both) : e_.Type(number, both));
     k_.Loop(n_, [&](Scalar i) { moved.Store({k_.At(0), i}, alone ? keys_[0].Load({i}) : Convert(i, number)); });
     int64_t half = 0;  // of `moved`, that counts
     for (size_t key = keys_.size(); key-- > 0;) half = SortBy(key, moved, half, alone);

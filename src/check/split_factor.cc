@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/status_abi.h"
 #include "check/points.h"
+#include "runtime/context.h"
 
 namespace ricci::inline v0::check {
 namespace {
@@ -29,11 +29,12 @@ std::vector<uint32_t> DimsOf(const std::vector<uint32_t>& list, uint32_t factor)
 absl::StatusOr<std::vector<ricci_type>> Resized(ricci_ctx* ctx, const std::vector<Type>& types,
                                                 const std::vector<std::vector<uint32_t>>& lists, uint32_t factor,
                                                 int64_t size) {
+  types::TypeTable& table = runtime::FromAbi(ctx)->types();
   std::vector<ricci_type> out;
   for (size_t i = 0; i < types.size(); ++i) {
     std::vector<int64_t> dims(types[i].dims, types[i].dims + types[i].rank);
     for (uint32_t d : DimsOf(lists[i], factor)) dims[d] = size;
-    RICCI_TRY(base::FromAbi(ricci_type_make(ctx, types[i].dtype, types[i].rank, dims.data(), &out.emplace_back())));
+    RICCI_ASSIGN(out.emplace_back(), table.WithShape(table.Get(types[i].id), dims));
   }
   return out;
 }

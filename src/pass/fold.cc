@@ -51,7 +51,7 @@ absl::StatusOr<Bytes> FoldSplat(const ir::Program& f, const ir::Equation& eqn, c
   RICCI_ASSIGN(auto b, Builder::Create(prim::Registry::Of(f), "fold", {}));
   Vals in;
   for (ir::ValueId v : eqn.operands) {
-    RICCI_ASSIGN(ir::TypeId scalar, b->types().Intern(f.type(v).dtype, {}));
+    RICCI_ASSIGN(ir::TypeId scalar, b->types().WithShape(f.type(v), {}));
     RICCI_ASSIGN(trace::Val c, b->Constant(scalar, true, f.constant(v)->data));
     in.push_back(c);
   }

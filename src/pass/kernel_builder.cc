@@ -81,7 +81,7 @@ absl::StatusOr<ArrayId> KernelBuilder::AddSlot(ir::TypeId t, uint32_t access, Bi
   const ir::ArrayType& element = types.Get(t);
   std::vector<int64_t> shape{slot->length};
   shape.insert(shape.end(), element.shape.begin(), element.shape.end());
-  RICCI_ASSIGN(ir::TypeId stack_type, types.Intern(element.dtype, shape));
+  RICCI_ASSIGN(ir::TypeId stack_type, types.WithShape(element, shape));
   const ArrayId stack = AddBuffer(stack_type, access, std::move(binding));
   RICCI_ASSIGN(ir::TypeId counter_type, types.Intern(RICCI_I64, {}));
   uint32_t counter = 0;
@@ -400,7 +400,7 @@ absl::StatusOr<ArrayId> KernelBuilder::View(ArrayId id, uint32_t axis, Val index
   std::vector<int64_t> shape(t.shape.begin(), t.shape.end());
   shape.erase(shape.begin() + axis);
   Array v;
-  RICCI_ASSIGN(v.type, registry_.vocabulary().types.Intern(t.dtype, shape));
+  RICCI_ASSIGN(v.type, registry_.vocabulary().types.WithShape(t, shape));
   const Array& a = arrays_[id];
   v.kind = a.kind == Kind::kPlace ? Kind::kPlace : Kind::kSlice;
   if (a.kind == Kind::kPlace) {

@@ -85,7 +85,7 @@ absl::StatusOr<bool> KernelBuilder::StaysInRow(const ir::Program& f, const ir::E
 absl::StatusOr<ArrayId> KernelBuilder::PrivateRow(ir::TypeId t) {
   const ir::ArrayType& whole = registry_.vocabulary().types.Get(t);
   RICCI_ASSIGN(ir::TypeId row_type,
-               registry_.vocabulary().types.Intern(whole.dtype, whole.shape.subspan(row_.extents.size())));
+               registry_.vocabulary().types.WithShape(whole, whole.shape.subspan(row_.extents.size())));
   RICCI_ASSIGN(ArrayId row, Private(row_type));
   Array a = arrays_[row];
   a.type = t;

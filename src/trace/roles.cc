@@ -82,7 +82,7 @@ absl::StatusOr<TypeId> WithDim(types::TypeTable& types, TypeId t, int64_t axis, 
   const ArrayType& type = types.Get(t);
   Ints shape(type.shape.begin(), type.shape.end());
   shape.insert(shape.begin() + axis, size);
-  return types.Intern(type.dtype, shape);
+  return types.WithShape(type, shape);
 }
 
 absl::StatusOr<TypeId> WithoutDim(types::TypeTable& types, TypeId t, int64_t axis) {
@@ -90,7 +90,7 @@ absl::StatusOr<TypeId> WithoutDim(types::TypeTable& types, TypeId t, int64_t axi
   const ArrayType& type = types.Get(t);
   Ints shape(type.shape.begin(), type.shape.end());
   shape.erase(shape.begin() + axis);
-  return types.Intern(type.dtype, shape);
+  return types.WithShape(type, shape);
 }
 
 }  // namespace ricci::inline v0::trace

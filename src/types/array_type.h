@@ -38,6 +38,10 @@ class TypeTable {
   ~TypeTable();
   // INVALID_ARGUMENT for an unsupported dtype, a negative dimension, rank above RICCI_MAX_RANK or more than 2^62 bytes.
   absl::StatusOr<TypeId> Intern(uint32_t dtype, std::span<const int64_t> shape);
+  // `type` with other dimensions; all else of it stays.
+  absl::StatusOr<TypeId> WithShape(const ArrayType& type, std::span<const int64_t> dims) {
+    return Intern(type.dtype, dims);
+  }
   const ArrayType& Get(TypeId id) const { return *Slot(id); }
   bool Has(TypeId id) const { return id != 0 && id < size_.load(std::memory_order_acquire); }
 
