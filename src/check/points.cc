@@ -8,7 +8,7 @@
 namespace ricci::inline v0::check {
 namespace {
 
-using prim::FactorKind;
+using ir::FactorKind;
 
 bool IsSigned(const Type& t) { return t.dtype >= RICCI_I8 && t.dtype <= RICCI_I64; }
 bool IsInteger(const Type& t) { return t.dtype >= RICCI_BOOL && t.dtype <= RICCI_U64; }

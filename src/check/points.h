@@ -2,7 +2,7 @@
 #ifndef RICCI_CHECK_POINTS_H_
 #define RICCI_CHECK_POINTS_H_
 #include "check/numbers.h"
-#include "prim/factor_text.h"
+#include "ir/factors.h"
 
 namespace ricci::inline v0::check {
 
@@ -12,9 +12,9 @@ Points Span(int64_t from, int64_t to);  // from .. to - 1
 // The array that has points[i] of `from` at place i, along every dimension in `dims`.
 Bytes Taken(const Type& t, const Bytes& from, const std::vector<uint32_t>& dims, const Points& points);
 // Can elements of that type be combined so?
-bool Combines(prim::FactorKind kind, const Type& t);
+bool Combines(ir::FactorKind kind, const Type& t);
 // Element by element; integers wrap.
-absl::StatusOr<Numbers> Combined(prim::FactorKind kind, const Type& t, const Bytes& a, const Bytes& b);
+absl::StatusOr<Numbers> Combined(ir::FactorKind kind, const Type& t, const Bytes& a, const Bytes& b);
 // The first element that differs by more than rounding, as `element 3 is 1, it must be 2`; empty if none does.
 std::string Mismatch(const Type& t, const Numbers& got, const Numbers& want);
 absl::StatusOr<std::string> Mismatch(const Type& t, const Bytes& got, const Bytes& want);

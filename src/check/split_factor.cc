@@ -8,8 +8,8 @@
 namespace ricci::inline v0::check {
 namespace {
 
-using prim::FactorKind;
-using prim::FactorText;
+using ir::FactorKind;
+using ir::Factors;
 
 constexpr int64_t kMostElements = 1 << 16;  // of operands and results; about a hundred runs are made of them
 
@@ -69,8 +69,8 @@ class Attributes {
 
 class Splitter {
  public:
-  Splitter(ricci_device* ref, const ricci_op& op, const FactorText& text, const std::vector<std::vector<Bytes>>& draws)
-      : ref_(ref), op_(op), text_(text), draws_(draws) {}
+  Splitter(ricci_device* ref, const ricci_op& op, const Factors& factors, const std::vector<std::vector<Bytes>>& draws)
+      : ref_(ref), op_(op), factors_(factors), draws_(draws) {}
 
   absl::Status CheckAll() {
     RICCI_ASSIGN(types_, SignatureOf(op_.ctx, op_));
@@ -81,8 +81,8 @@ class Splitter {
     const std::vector<ricci_type> in(op_.in_types, op_.in_types + op_.n_in);
     RICCI_ASSIGN(const Program program, OneEquation(op_.ctx, op_.prim, {op_.attrs, op_.n_attrs}, in));
     RICCI_ASSIGN(whole_, Runnable::Of(op_.ctx, ricci_program_retain(program.get())));
-    for (factor_ = 0; factor_ < text_.names.size(); ++factor_) {
-      size_ = SizeOf(factor_);
+    for (factor_ = 0; factor_ < factors_.factors.size(); ++factor_) {
+      size_ = factors_.factors[factor_].size;
       if (size_ < 2) continue;
       half_ = size_ / 2;
       RICCI_ASSIGN(first_, PartOf(half_));
@@ -100,35 +100,26 @@ class Splitter {
   };
   enum class Half : uint8_t { kFirst, kSecond };
 
-  int64_t SizeOf(uint32_t factor) const {
-    for (size_t i = 0; i < text_.in.size(); ++i) {
-      for (uint32_t d : DimsOf(text_.in[i], factor)) return types_.params[i].dims[d];
-    }
-    for (size_t i = 0; i < text_.out.size(); ++i) {
-      for (uint32_t d : DimsOf(text_.out[i], factor)) return types_.results[i].dims[d];
-    }
-    return 0;
-  }
-  std::vector<uint32_t> InDims(size_t i) const { return DimsOf(text_.in[i], factor_); }
-  std::vector<uint32_t> OutDims(size_t i) const { return DimsOf(text_.out[i], factor_); }
+  std::vector<uint32_t> InDims(size_t i) const { return DimsOf(factors_.in[i], factor_); }
+  std::vector<uint32_t> OutDims(size_t i) const { return DimsOf(factors_.out[i], factor_); }
   bool InResult() const {
     bool any = false;
-    for (size_t i = 0; i < text_.out.size(); ++i) any |= !OutDims(i).empty();
+    for (size_t i = 0; i < factors_.out.size(); ++i) any |= !OutDims(i).empty();
     return any;
   }
-  FactorKind kind() const { return text_.kinds[factor_]; }
+  FactorKind kind() const { return factors_.factors[factor_].kind; }
   bool HasParts() const { return first_ != nullptr && second_ != nullptr; }
 
   template <typename... Args>
   absl::Status Wrong(const Args&... what) const {
-    return absl::FailedPreconditionError(base::Cat("`", text_.text, "`: factor ", text_.names[factor_], " ", what...));
+    return absl::FailedPreconditionError(base::Cat(factors_.About(factor_), " ", what...));
   }
 
   // The operation on `size` points, or NULL if there is none: with its attributes, or with some of those that equal the
   // size of the factor changed to `size`: one of them, or all.
   absl::StatusOr<RunnableRef> PartOf(int64_t size) {
-    RICCI_ASSIGN(const std::vector<ricci_type> in, Resized(op_.ctx, types_.params, text_.in, factor_, size));
-    RICCI_ASSIGN(const std::vector<ricci_type> out, Resized(op_.ctx, types_.results, text_.out, factor_, size));
+    RICCI_ASSIGN(const std::vector<ricci_type> in, Resized(op_.ctx, types_.params, factors_.in, factor_, size));
+    RICCI_ASSIGN(const std::vector<ricci_type> out, Resized(op_.ctx, types_.results, factors_.out, factor_, size));
     Attributes attrs(op_);
     if (RunnableRef as_is = WithTypes(attrs.get(), in, out)) return as_is;
     const std::vector<int64_t*> equal = attrs.Equal(size_);
@@ -281,7 +272,7 @@ class Splitter {
       RICCI_ASSIGN(const bool fits, Fits(as));
       if (!fits) continue;
       return Wrong("is ", NameOf(kind()), ", but its parts combine by ", NameOf(as), "; write `", NameOf(as), " ",
-                   text_.names[factor_], "`");
+                   factors_.names[factor_], "`");
     }
     return absl::OkStatus();
   }
@@ -330,7 +321,7 @@ class Splitter {
 
   ricci_device* ref_;
   const ricci_op& op_;
-  const FactorText& text_;
+  const Factors& factors_;
   const std::vector<std::vector<Bytes>>& draws_;
   Signature types_;
   RunnableRef whole_, first_, second_;
@@ -340,7 +331,7 @@ class Splitter {
 
 }  // namespace
 
-absl::Status CheckSplits(ricci_device* ref, const ricci_op& op, const prim::FactorText& factors,
+absl::Status CheckSplits(ricci_device* ref, const ricci_op& op, const Factors& factors,
                          const std::vector<std::vector<Bytes>>& draws) {
   return Splitter(ref, op, factors, draws).CheckAll();
 }

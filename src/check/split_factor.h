@@ -18,13 +18,13 @@
 #ifndef RICCI_CHECK_SPLIT_FACTOR_H_
 #define RICCI_CHECK_SPLIT_FACTOR_H_
 #include "check/runnable.h"
-#include "prim/factor_text.h"
+#include "ir/factors.h"
 
 namespace ricci::inline v0::check {
 
 // FAILED_PRECONDITION names the factor. `draws` are operands of `op`; that a kind promises too little is claimed if it
 // shows in each of several.
-absl::Status CheckSplits(ricci_device* ref, const ricci_op& op, const prim::FactorText& factors,
+absl::Status CheckSplits(ricci_device* ref, const ricci_op& op, const ir::Factors& factors,
                          const std::vector<std::vector<Bytes>>& draws);
 
 }  // namespace ricci::inline v0::check

@@ -43,7 +43,8 @@ Program::Program(Vocabulary* v)
       result_types(In<TypeId>(v)),
       arena(v->memory),
       nested(In<ProgramRef>(v)),
-      outward(In<Outward>(v)) {}
+      outward(In<Outward>(v)),
+      factors(v->memory) {}
 
 ricci_attr CopyAttr(const ricci_attr& a, base::Arena& arena, base::Vec<ProgramRef>& nested) {
   ricci_attr copy = a;

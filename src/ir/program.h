@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "base/shared.h"
+#include "ir/factors.h"
 #include "ir/vocabulary.h"
 #include "ricci/build.h"
 
@@ -98,6 +99,7 @@ class Program final : public base::Shared {
     int64_t level;
   };
   base::Vec<Outward> outward;
+  mutable FactorTable factors;  // of the equations, as far as they were asked for
 
  private:
   ~Program() override = default;

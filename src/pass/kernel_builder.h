@@ -12,7 +12,7 @@
 
 #include "base/hash_map.h"
 #include "kernel/writer.h"
-#include "pass/factors.h"
+#include "pass/row_reads.h"
 #include "pass/target.h"
 #include "prim/place.h"
 #include "prim/registry.h"

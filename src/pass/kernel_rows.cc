@@ -130,8 +130,9 @@ absl::StatusOr<std::vector<KernelBuilder::Kept>> KernelBuilder::ChooseKept(
   std::vector<int64_t> cost = CostOfRows(f, own, kept);
   for (size_t e = f.equations.size(); e-- > 0;) {
     const ir::Equation& eqn = f.equations[e];
-    RICCI_ASSIGN(const Factors factors, FactorsOf(f, eqn, lowerings[e]->kind == RICCI_LOWER_SCALAR));
-    RICCI_TRY(base::Invariant(reads.Visit(eqn, factors), "a merged equation runs by rows"));
+    const bool elementwise = lowerings[e]->kind == RICCI_LOWER_SCALAR;
+    RICCI_ASSIGN(const ir::FactorsRef factors, KnownFactors(f, static_cast<uint32_t>(e), elementwise));
+    RICCI_TRY(base::Invariant(reads.Visit(eqn, factors.get()), "a merged equation runs by rows"));
     for (uint32_t i = 0; i < eqn.n_results; ++i) {
       const ir::ValueId v = eqn.result(i);
       const RowReads::Use use = reads.Of(v);

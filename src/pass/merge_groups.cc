@@ -21,6 +21,7 @@
 
 #include "pass/kernel_builder.h"
 #include "pass/places.h"
+#include "trace/builder.h"
 
 namespace ricci::inline v0::pass {
 namespace {
@@ -252,7 +253,7 @@ class Merger {
     const prim::Row& row = prim::Registry::Of(f_).Get(f_.equations[e].prim);
     RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(row, *op.get(), target_, kKernelKinds));
     const bool elementwise = l != nullptr && l->kind == RICCI_LOWER_SCALAR;
-    RICCI_ASSIGN(factors_[e], FactorsOf(f_, f_.equations[e], elementwise));
+    RICCI_ASSIGN(factors_[e], KnownFactors(f_, e, elementwise));
     return absl::OkStatus();
   }
 
@@ -290,7 +291,7 @@ class Merger {
       }
     }
     for (auto m = g.members.rbegin(); m != g.members.rend(); ++m) {
-      if (!reads.Visit(f_.equations[*m], factors_[*m])) return false;
+      if (!reads.Visit(f_.equations[*m], factors_[*m].get())) return false;
     }
     for (uint32_t root : g.roots) {
       const ir::Equation& eqn = f_.equations[root];
@@ -312,7 +313,7 @@ class Merger {
       auto [it, fresh] = stays_.try_emplace(std::pair{m, n}, false);
       if (fresh) {
         KernelBuilder trial(prim::Registry::Of(f_), "trial", target_);
-        RICCI_ASSIGN(it->second, trial.StaysInRow(f_, eqn, n, *ReadsOfRow(factors_[m], n)));
+        RICCI_ASSIGN(it->second, trial.StaysInRow(f_, eqn, n, *ReadsOfRow(factors_[m].get(), n)));
       }
       if (!it->second) return false;
     }
@@ -349,7 +350,7 @@ class Merger {
   std::vector<uint32_t> producer_;                // group that stores a value
   std::vector<std::vector<uint32_t>> readers_;    // groups that read a value; by number
   std::vector<std::vector<ir::ValueId>> inputs_;  // of a group
-  std::vector<Factors> factors_;
+  std::vector<ir::FactorsRef> factors_;
   std::vector<uint8_t> has_factors_;
   base::HashMap<std::pair<uint32_t, uint32_t>, bool> stays_;  // an equation, run by so many rows: in its row?
 };

@@ -3,8 +3,8 @@
 #define RICCI_PASS_MERGE_GROUPS_H_
 #include <vector>
 
-#include "pass/factors.h"
 #include "pass/pipeline.h"
+#include "pass/row_reads.h"
 
 namespace ricci::inline v0::pass {
 

@@ -2,6 +2,7 @@
 
 #include "kernel/block_ops.h"
 #include "pass/kernel_builder.h"
+#include "trace/builder.h"
 
 namespace ricci::inline v0::pass {
 

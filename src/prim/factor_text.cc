@@ -5,22 +5,30 @@
 namespace ricci::inline v0::prim {
 namespace {
 
-constexpr std::string_view kKinds[] = {"",   "sum", "prod",  "max", "min",    "and",
-                                       "or", "xor", "whole", "seq", "window", "place"};
-static_assert(std::size(kKinds) == static_cast<size_t>(FactorKind::kCount));
+using ir::FactorKind;
+
+// The kind of that name; kParallel, which has none, if there is no such kind.
+FactorKind KindOf(std::string_view name) {
+  for (auto k = static_cast<uint8_t>(FactorKind::kSum); k < static_cast<uint8_t>(FactorKind::kCount); ++k) {
+    if (NameOf(static_cast<FactorKind>(k)) == name) return static_cast<FactorKind>(k);
+  }
+  return FactorKind::kParallel;
+}
 
 class Reader {
  public:
-  Reader(std::string_view text, uint32_t n_in, uint32_t n_out) : rest_(text) {
+  Reader(std::string_view text, Shapes in, Shapes out) : rest_(text), in_(in), result_(out) {
     out_.text = text;
-    out_.in.resize(n_in), out_.out.resize(n_out);
+    out_.in.resize(in.size()), out_.out.resize(out.size());
   }
 
-  absl::StatusOr<FactorText> Read() {
+  absl::StatusOr<ir::Factors> Read() {
     RICCI_TRY(Lists("operand", "->", out_.in));
     RICCI_TRY(Lists("result", ";", out_.out));
     while (!rest_.empty()) RICCI_TRY(Kind());
     RICCI_TRY(CheckResults());
+    RICCI_TRY(Measure("operand", out_.in, in_));
+    RICCI_TRY(Measure("result", out_.out, result_));
     return std::move(out_);
   }
 
@@ -28,6 +36,10 @@ class Reader {
   template <typename... Args>
   absl::Status Wrong(const Args&... what) const {
     return absl::FailedPreconditionError(base::Cat("`", out_.text, "`: ", what...));
+  }
+  template <typename... Args>
+  absl::Status WrongFactor(uint32_t factor, const Args&... what) const {
+    return absl::FailedPreconditionError(base::Cat(out_.About(factor), what...));
   }
 
   // "" at the end. `,` `;` `->` are words of their own.
@@ -46,8 +58,16 @@ class Reader {
     while (i < out_.names.size() && out_.names[i] != name) ++i;
     return i;
   }
+  uint32_t FindOrAdd(std::string_view name) {
+    const uint32_t factor = Find(name);
+    if (factor == out_.names.size()) {
+      out_.names.emplace_back(name);
+      out_.factors.emplace_back();
+    }
+    return factor;
+  }
 
-  absl::Status Lists(std::string_view side, std::string_view end, std::vector<std::vector<uint32_t>>& lists) {
+  absl::Status Lists(std::string_view side, std::string_view end, ir::FactorLists& lists) {
     size_t n = 1;
     bool any = false;
     std::string_view word = Word();
@@ -58,11 +78,7 @@ class Reader {
         ++n;
         continue;
       }
-      const uint32_t factor = Find(word);
-      if (factor == out_.names.size()) {
-        out_.names.emplace_back(word);
-        out_.kinds.push_back(FactorKind::kParallel);
-      }
+      const uint32_t factor = FindOrAdd(word);
       if (n <= lists.size()) lists[n - 1].push_back(factor);
     }
     if (end == "->" && word != end) return Wrong("it has no `->`");
@@ -74,54 +90,69 @@ class Reader {
   }
 
   absl::Status Kind() {
-    const std::string_view kind = Word();
-    const auto known = std::find(std::begin(kKinds) + 1, std::end(kKinds), kind);
-    if (kind.empty() || kind == ";") return Wrong("a kind names at least one factor");
-    if (known == std::end(kKinds)) return Wrong(kind, " is no kind of factor");
+    const std::string_view word = Word();
+    if (word.empty() || word == ";") return Wrong("a kind names at least one factor");
+    const FactorKind kind = KindOf(word);
+    if (kind == FactorKind::kParallel) return Wrong(word, " is no kind of factor");
     int n = 0;
     for (std::string_view name = Word(); !name.empty() && name != ";"; name = Word(), ++n) {
       const uint32_t factor = Find(name);
-      if (factor == out_.names.size()) return Wrong(kind, " of ", name, ", which is no factor");
-      if (out_.kinds[factor] != FactorKind::kParallel) {
-        return Wrong("factor ", name, " is ", NameOf(out_.kinds[factor]), " and ", kind);
-      }
-      out_.kinds[factor] = static_cast<FactorKind>(known - std::begin(kKinds));
+      if (factor == out_.names.size()) return Wrong(word, " of ", name, ", which is no factor");
+      FactorKind& known = out_.factors[factor].kind;
+      if (known != FactorKind::kParallel) return WrongFactor(factor, " is ", NameOf(known), " and ", word);
+      known = kind;
     }
     return n == 0 ? Wrong("a kind names at least one factor") : absl::OkStatus();
   }
 
   // What is combined is in no result; what no result has needs a kind.
   absl::Status CheckResults() const {
-    std::vector<uint32_t> uses(out_.names.size(), 0);
+    std::vector<uint32_t> uses(out_.factors.size(), 0);
     for (size_t j = 0; j < out_.out.size(); ++j) {
-      std::vector<uint8_t> here(out_.names.size(), 0);
+      std::vector<uint8_t> here(out_.factors.size(), 0);
       for (uint32_t f : out_.out[j]) {
-        if (here[f]++ != 0) return Wrong("factor ", out_.names[f], " is twice in result ", j);
+        if (here[f]++ != 0) return WrongFactor(f, " is twice in result ", j);
         ++uses[f];
       }
     }
-    for (size_t f = 0; f < uses.size(); ++f) {
-      const FactorKind kind = out_.kinds[f];
+    for (uint32_t f = 0; f < uses.size(); ++f) {
+      const FactorKind kind = out_.factors[f].kind;
       if (IsReduced(kind) && uses[f] != 0) {
-        return Wrong("factor ", out_.names[f], " is in a result, so it is not combined by ", NameOf(kind));
+        return WrongFactor(f, " is in a result, so it is not combined by ", NameOf(kind));
       }
       if (kind == FactorKind::kParallel && uses[f] == 0) {
-        return Wrong("factor ", out_.names[f], " is in no result, so it needs a kind, such as `sum ", out_.names[f],
-                     "` or `whole ", out_.names[f], "`");
+        return WrongFactor(f, " is in no result, so it needs a kind, such as `sum ", out_.names[f], "` or `whole ",
+                           out_.names[f], "`");
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // The sizes of the factors: all dimensions of one have the same.
+  absl::Status Measure(std::string_view side, const ir::FactorLists& lists, Shapes shapes) {
+    measured_.resize(out_.factors.size(), 0);
+    for (size_t i = 0; i < lists.size(); ++i) {
+      if (lists[i].size() != shapes[i].size()) {
+        return Wrong(base::Count(lists[i].size(), "factor"), " for ", side, " ", i, " of rank ", shapes[i].size());
+      }
+      for (size_t d = 0; d < shapes[i].size(); ++d) {
+        const uint32_t f = lists[i][d];
+        if (!measured_[f]) out_.factors[f].size = shapes[i][d];
+        measured_[f] = 1;
+        if (out_.factors[f].size == shapes[i][d]) continue;
+        return WrongFactor(f, " is ", out_.factors[f].size, ", and ", shapes[i][d], " in ", side, " ", i);
       }
     }
     return absl::OkStatus();
   }
 
   std::string_view rest_;
-  FactorText out_;
+  const Shapes in_, result_;
+  std::vector<uint8_t> measured_;  // per factor: its size is known
+  ir::Factors out_;
 };
 
-}  // namespace
-
-std::string_view NameOf(FactorKind kind) { return kKinds[static_cast<size_t>(kind)]; }
-
-absl::StatusOr<std::string> FactorTextOf(const Row& row, const ricci_op& op) {
+absl::StatusOr<std::string> TextOf(const Row& row, const ricci_op& op) {
   if (row.def.factors_of == nullptr) return row.factors;
   std::string text;
   const auto write = [](void* sink, const char* p, size_t n) { static_cast<std::string*>(sink)->append(p, n); };
@@ -129,8 +160,23 @@ absl::StatusOr<std::string> FactorTextOf(const Row& row, const ricci_op& op) {
   return text;
 }
 
-absl::StatusOr<FactorText> ReadFactors(std::string_view text, uint32_t n_in, uint32_t n_out) {
-  return Reader(text, n_in, n_out).Read();
+}  // namespace
+
+absl::StatusOr<ir::FactorsRef> FactorsOf(Registry& registry, const ricci_op& op) {
+  RICCI_ASSIGN(const std::string text, TextOf(registry.Get(op.prim), op));
+  if (text.empty()) return ir::FactorsRef();
+  const auto shapes = [&](const ricci_type* types, uint32_t n) {
+    std::vector<std::span<const int64_t>> out;
+    for (uint32_t i = 0; i < n; ++i) out.push_back(registry.vocabulary().types.Get(types[i]).shape);
+    return out;
+  };
+  absl::StatusOr<ir::Factors> read = ReadFactors(text, shapes(op.in_types, op.n_in), shapes(op.out_types, op.n_out));
+  if (!read.ok()) read = ir::Factors{.wrong = read.status()};
+  return std::make_shared<const ir::Factors>(*std::move(read));
+}
+
+absl::StatusOr<ir::Factors> ReadFactors(std::string_view text, Shapes in, Shapes out) {
+  return Reader(text, in, out).Read();
 }
 
 }  // namespace ricci::inline v0::prim

@@ -1,47 +1,25 @@
-// FactorText: the factors that a row declares for an operation (ricci/primitive.h has the grammar), as numbers.
+// What a row says of the factors of an operation (ricci/primitive.h has the grammar), read into numbers.
 //
 // The one reader of that text: passes ask what may be split, the laws hold every word of it against what is computed.
 #ifndef RICCI_PRIM_FACTOR_TEXT_H_
 #define RICCI_PRIM_FACTOR_TEXT_H_
-#include <string>
-#include <vector>
+#include <span>
 
 #include "absl/status/statusor.h"
-#include "prim/row.h"
+#include "ir/factors.h"
+#include "prim/registry.h"
 
 namespace ricci::inline v0::prim {
 
-enum class FactorKind : uint8_t {
-  kParallel,
-  kSum,
-  kProd,
-  kMax,
-  kMin,
-  kAnd,
-  kOr,
-  kXor,
-  kWhole,
-  kSeq,
-  kWindow,
-  kPlace,
-  kCount
-};
-// As in a text; empty for kParallel.
-std::string_view NameOf(FactorKind kind);
-// The results of two parts are combined element by element.
-inline bool IsReduced(FactorKind kind) { return kind >= FactorKind::kSum && kind <= FactorKind::kXor; }
+// Does the row say anything of any operation?
+inline bool SaysFactors(const Row& row) { return row.def.factors_of != nullptr || !row.factors.empty(); }
+// What the row of `op` says of it, NULL if nothing. The error is one of the row's callback; a text that fits neither
+// the grammar nor the operation is told in Factors::wrong.
+absl::StatusOr<ir::FactorsRef> FactorsOf(Registry& registry, const ricci_op& op);
 
-struct FactorText {
-  std::string text;
-  std::vector<std::string> names;              // of the factors, in the order in which they come
-  std::vector<FactorKind> kinds;               // of the factors
-  std::vector<std::vector<uint32_t>> in, out;  // per operand and result: the factor of each dimension
-};
-
-// What the row says of `op`: its text, or what its callback writes; empty if it says nothing.
-absl::StatusOr<std::string> FactorTextOf(const Row& row, const ricci_op& op);
-// FAILED_PRECONDITION says what is wrong with the text for an operation of so many operands and results.
-absl::StatusOr<FactorText> ReadFactors(std::string_view text, uint32_t n_in, uint32_t n_out);
+using Shapes = std::span<const std::span<const int64_t>>;
+// FAILED_PRECONDITION says what is wrong with the text for operands and results of these shapes.
+absl::StatusOr<ir::Factors> ReadFactors(std::string_view text, Shapes in, Shapes out);
 
 }  // namespace ricci::inline v0::prim
 #endif

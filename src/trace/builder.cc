@@ -319,7 +319,10 @@ absl::StatusOr<Vals> Builder::Copy(const Program& from, const ir::Equation& eqn,
   if (!same) return Emit(eqn.prim, eqn.attrs, in);
   out_types_.clear();
   for (uint32_t i = 0; i < eqn.n_results; ++i) out_types_.push_back(from.type_id(eqn.result(i)));
-  return Append(row, eqn.attrs, in);
+  const uint32_t its = eqn.n_results == 0 ? 0 : from.values[eqn.first_result].index;
+  Vals out = Append(row, eqn.attrs, in);
+  if (!out.empty()) program_->factors.Share(program_->values[Index(out[0])].index, from.factors, its);
+  return out;
 }
 
 absl::StatusOr<Vals> Builder::Inline(const Program& f, std::span<const Val> in) {

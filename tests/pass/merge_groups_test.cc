@@ -193,6 +193,40 @@ TEST_F(MergeGroups, ALoweringThatDoesNotLoopOverRowsRunsAlone) {
   ExpectSameAsReference(kText);
 }
 
+TEST_F(MergeGroups, FactorsAreAskedForOncePerEquation) {
+  static constexpr std::string_view kName = "test.same", kFactors = "a b -> a b", kTarget = "*";
+  int asked = 0;
+  ricci_lowering scalar{};
+  scalar.hdr.size = sizeof scalar;
+  scalar.kind = RICCI_LOWER_SCALAR;
+  scalar.target = {kTarget.data(), kTarget.size()};
+  scalar.scalar = [](void*, ricci_kernel_builder*, const ricci_op*, const ricci_sval* in, ricci_sval* out) {
+    out[0] = in[0];
+    return static_cast<ricci_status*>(nullptr);
+  };
+  const ricci_lowering* const lowerings[] = {&scalar};
+  ricci_prim_def d{};
+  d.hdr.size = sizeof d;
+  d.name = {kName.data(), kName.size()};
+  d.self = &asked;
+  d.abstract_eval = [](void*, ricci_builder* b, const ricci_op* op) {
+    return ricci_builder_set_out_types(b, op->in_types, 1);
+  };
+  d.factors_of = [](void* self, const ricci_op*, void* sink, void (*write)(void*, const char*, size_t)) {
+    ++*static_cast<int*>(self);
+    write(sink, kFactors.data(), kFactors.size());
+    return static_cast<ricci_status*>(nullptr);
+  };
+  d.lowerings = lowerings;
+  d.n_lowerings = 1;
+  ASSERT_TRUE(Ok(ricci_prim_register(ctx, &d, nullptr)));
+  std::string body = kSoftmax;
+  for (size_t at = 0; (at = body.find("%x", at)) != std::string::npos;) body.replace(at, 2, "%c");
+  const auto l = Lower(Rows(64, 1024, "%c: f32[SHAPE] = test.same(%x)" + body));
+  EXPECT_EQ(Kernels(*l), "fusion_reduce_max_exp_reduce_sum[64]");
+  EXPECT_EQ(asked, 1);
+}
+
 // ---- random programs over rows ----
 class RandomRows {
  public:
