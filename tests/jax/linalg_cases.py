@@ -1,0 +1,65 @@
+"""Factorisations and solutions of matrices."""
+import itertools
+
+import numpy as np
+from jax import lax
+
+from case_file import DTYPES, Close
+from transforms import primitive
+
+
+def positive(dtype, shape):
+    """Symmetric matrices with eigenvalues away from 0."""
+    def make(rng):
+        a = rng.uniform(-1, 1, shape)
+        return [(np.matmul(a, np.swapaxes(a, -1, -2)) + np.eye(shape[-1])).astype(DTYPES[dtype])]
+    return make
+
+
+def triangular(dtype, a_shape, b_shape):
+    """A matrix with a diagonal away from 0, and another one."""
+    def make(rng):
+        a = rng.uniform(-0.5, 0.5, a_shape) + np.eye(a_shape[-1]) * rng.choice([-2.0, 2.0], a_shape[-1])
+        return [a.astype(DTYPES[dtype]), rng.standard_normal(b_shape).astype(DTYPES[dtype])]
+    return make
+
+
+def cholesky(file, rng):
+    fn = lambda x: lax.linalg.cholesky(x, symmetrize_input=False)
+    for shape in ((1, 1), (3, 3), (6, 6), (8, 8), (9, 9), (30, 30), (2, 3, 3), (2, 2, 12, 12), (0, 0), (0, 3, 3)):
+        for dtype in ('f32', 'f64'):
+            small = 0 not in shape and shape[-1] < 12
+            primitive(file, rng, 'cholesky', {}, fn, positive(dtype, shape), label=f'({shape})',
+                      modes=('nfrvFRJ' if dtype == 'f64' else 'nfrv') if small else 'n', tolerance=Close(40, 4.0),
+                      derivative=Close(400, 10.0))
+    for bad in ([[1, 0], [0, -1]], [[4, 2, 1], [2, 1, 3], [1, 3, 5]], [[np.nan, 0], [0, 1]], [[1, 9], [9, np.inf]],
+                np.zeros((10, 10))):
+        x = np.array(bad, np.float64)
+        primitive(file, rng, 'cholesky', {}, fn, lambda r, x=x: [x], label='(not positive)', modes='n',
+                  tolerance=Close(4))
+
+
+def triangular_solve(file, rng):
+    for left, lower, transpose, unit in itertools.product((False, True), repeat=4):
+        attrs = {'left_side': left, 'lower': lower, 'transpose_a': transpose, 'unit_diagonal': unit}
+        fn = lambda a, b, attrs=attrs: lax.linalg.triangular_solve(a, b, **attrs)
+        for n, m in ((3, 2), (2, 4), (11, 1), (1, 1)):
+            b = (n, m) if left else (m, n)
+            primitive(file, rng, 'triangular_solve', attrs, fn, triangular('f64', (n, n), b),
+                      label=f'({n},{m})', modes='nfrvFRJ' if n < 4 else 'nfr', tolerance=Close(100, 4.0),
+                      derivative=Close(1000, 20.0))
+        b = (2, 5, 3) if left else (2, 3, 5)
+        primitive(file, rng, 'triangular_solve', attrs, fn, triangular('f32', (2, 5, 5), b), label='(batch)',
+                  modes='nfrv', tolerance=Close(100, 4.0), derivative=Close(1000, 20.0))
+    none = {'left_side': True, 'lower': False, 'transpose_a': False, 'unit_diagonal': False}
+    for a, b in (((0, 0), (0, 3)), ((3, 3), (3, 0)), ((0, 2, 2), (0, 2, 1))):
+        primitive(file, rng, 'triangular_solve', none, lambda a, b: lax.linalg.triangular_solve(a, b, left_side=True),
+                  triangular('f32', a, b), label='(empty)', modes='n')
+    singular = np.array([[0.0, 1], [0, 2]])
+    primitive(file, rng, 'triangular_solve', none, lambda a, b: lax.linalg.triangular_solve(a, b, left_side=True),
+              lambda r: [singular, np.ones((2, 1))], label='(singular)', modes='n')
+
+
+def cases(file, rng):
+    for part in (cholesky, triangular_solve):
+        part(file, rng)
