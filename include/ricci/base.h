@@ -6,7 +6,8 @@
  *     RICCI_HAS tells whether the writer had a member. No header have: elements of arrays, of which there are many
  *     (inst, buffers, steps, library calls, attr, attr_spec): what holds the array says their size, but for ricci_attr
  *     and ricci_check_operand, which never change within a major version; ricci_str, ricci_ext and ricci_exact, values
- *     that never change; ricci_plugin_note, which has a size of its own, and ricci_writer, which does not cross.
+ *     that never change; ricci_plugin_note, which has a size of its own, and ricci_writer and ricci_float_format, which
+ *     do not cross.
  *   - A function that can fail returns ricci_status *; NULL is OK, anything else is owned by the caller and freed with
  *     ricci_status_free. On error outputs are untouched and no input is consumed.
  *   - `create`, `finish`, `from`, `to` and transforms return ownership; `get`, `type`, `info` borrow.

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "base/status_abi.h"
+#include "ricci/float_format.h"
 #include "types/dtype.h"
-#include "types/narrow_float.h"
 
 namespace ricci::inline v0::check {
 namespace {
@@ -41,13 +41,15 @@ template <typename T>
 void ReadAs(const Bytes& from, Numbers& to) {
   Read<T>(from, to, [](T v) { return static_cast<double>(v); });
 }
-template <const types::NarrowFormat& format>
-void WriteNarrow(const Numbers& from, Bytes& to) {
-  Write<uint16_t>(from, to, [](double v) { return types::ToNarrow(v, format); });
+template <uint32_t kDType, typename Bits>
+void WriteFloats(const Numbers& from, Bytes& to) {
+  constexpr ricci_float_format kFormat = ricci_float_format_of(kDType);
+  Write<Bits>(from, to, [](double v) { return static_cast<Bits>(ricci_float_encode(kFormat, v)); });
 }
-template <const types::NarrowFormat& format>
-void ReadNarrow(const Bytes& from, Numbers& to) {
-  Read<uint16_t>(from, to, [](uint16_t bits) { return types::FromNarrow(bits, format); });
+template <uint32_t kDType, typename Bits>
+void ReadFloats(const Bytes& from, Numbers& to) {
+  constexpr ricci_float_format kFormat = ricci_float_format_of(kDType);
+  Read<Bits>(from, to, [](Bits bits) { return ricci_float_decode(kFormat, bits); });
 }
 
 struct Coding {
@@ -64,10 +66,10 @@ constexpr Coding kCodings[] = {{RICCI_BOOL, WriteAs<uint8_t>, ReadAs<uint8_t>},
                                {RICCI_U16, WriteAs<uint16_t>, ReadAs<uint16_t>},
                                {RICCI_U32, WriteAs<uint32_t>, ReadAs<uint32_t>},
                                {RICCI_U64, WriteAs<uint64_t>, ReadAs<uint64_t>},
-                               {RICCI_F16, WriteNarrow<types::kF16Format>, ReadNarrow<types::kF16Format>},
-                               {RICCI_BF16, WriteNarrow<types::kBF16Format>, ReadNarrow<types::kBF16Format>},
-                               {RICCI_F32, WriteAs<float>, ReadAs<float>},
-                               {RICCI_F64, WriteAs<double>, ReadAs<double>}};
+                               {RICCI_F16, WriteFloats<RICCI_F16, uint16_t>, ReadFloats<RICCI_F16, uint16_t>},
+                               {RICCI_BF16, WriteFloats<RICCI_BF16, uint16_t>, ReadFloats<RICCI_BF16, uint16_t>},
+                               {RICCI_F32, WriteFloats<RICCI_F32, uint32_t>, ReadFloats<RICCI_F32, uint32_t>},
+                               {RICCI_F64, WriteFloats<RICCI_F64, uint64_t>, ReadFloats<RICCI_F64, uint64_t>}};
 
 absl::StatusOr<const Coding*> CodingOf(const Type& t) {
   for (const Coding& c : kCodings) {

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <random>
 
+#include "ricci/float_format.h"
+
 namespace ricci::inline v0::cli {
 namespace {
 
@@ -75,13 +77,6 @@ T As(const void* p) {
   return v;
 }
 
-double HalfToDouble(uint16_t bits) {
-  const int exponent = bits >> 10 & 31, mantissa = bits & 1023;
-  const double sign = bits & 0x8000 ? -1 : 1;
-  if (exponent == 31) return mantissa != 0 ? NAN : sign * INFINITY;
-  return sign * std::scalbn(mantissa + (exponent != 0 ? 1024 : 0), std::max(exponent, 1) - 25);
-}
-
 std::string Number(double v, int digits) {
   char text[40];
   std::snprintf(text, sizeof text, "%.*g", digits, v);
@@ -107,9 +102,9 @@ std::string ElementText(uint32_t dtype, const void* p) {
     case RICCI_U32:
       return std::to_string(As<uint32_t>(p));
     case RICCI_F16:
-      return Number(HalfToDouble(As<uint16_t>(p)), 5);
+      return Number(ricci_float_decode(ricci_float_format_of(dtype), As<uint16_t>(p)), 5);
     case RICCI_BF16:
-      return Number(std::bit_cast<float>(static_cast<uint32_t>(As<uint16_t>(p)) << 16), 4);
+      return Number(ricci_float_decode(ricci_float_format_of(dtype), As<uint16_t>(p)), 4);
     case RICCI_F32:
       return Number(As<float>(p), 9);
     case RICCI_F64:

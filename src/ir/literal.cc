@@ -1,13 +1,11 @@
 #include "ir/literal.h"
 
-#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "base/status.h"
-#include "types/narrow_float.h"
+#include "ricci/float_format.h"
 
 namespace ricci::inline v0::ir {
 namespace {
@@ -20,27 +18,18 @@ uint64_t Bits(const std::byte* p, uint32_t size) {
   return bits;
 }
 
-types::NarrowFormat FormatOf(uint32_t dtype) { return dtype == RICCI_F16 ? types::kF16Format : types::kBF16Format; }
-bool IsNarrow(uint32_t dtype) { return dtype == RICCI_F16 || dtype == RICCI_BF16; }
-
-double ToDouble(uint32_t dtype, uint64_t bits) {
-  if (IsNarrow(dtype)) return types::FromNarrow(static_cast<uint16_t>(bits), FormatOf(dtype));
-  if (dtype == RICCI_F32) return std::bit_cast<float>(static_cast<uint32_t>(bits));
-  return std::bit_cast<double>(bits);
-}
+// The C++ library reads and writes the two others itself.
+bool IsNarrow(uint32_t dtype) { return dtype != RICCI_F32 && dtype != RICCI_F64; }
 
 // The bits of `nan`: quiet, positive, without payload.
-uint64_t CanonicalNan(uint32_t dtype) {
-  if (IsNarrow(dtype)) return types::ToNarrow(std::numeric_limits<double>::quiet_NaN(), FormatOf(dtype));
-  return dtype == RICCI_F32 ? 0x7fc00000u : 0x7ff8000000000000u;
-}
+uint64_t CanonicalNan(uint32_t dtype) { return ricci_float_format_of(dtype).nan; }
 
 std::string_view ShortestNarrow(uint32_t dtype, uint64_t bits, double v, char (&buffer)[64]) {
   for (int digits = 1;; ++digits) {
     const auto end = std::to_chars(buffer, buffer + 64, v, std::chars_format::general, digits).ptr;
     double back = 0;
     std::from_chars(buffer, end, back);
-    if (digits == 9 || types::ToNarrow(back, FormatOf(dtype)) == bits)
+    if (digits == 9 || ricci_float_encode(ricci_float_format_of(dtype), back) == bits)
       return {buffer, static_cast<size_t>(end - buffer)};
   }
 }
@@ -53,7 +42,7 @@ std::string_view Shortest(uint32_t dtype, uint64_t bits, double v, char (&buffer
 }
 
 void AppendFloat(std::string& out, uint32_t dtype, uint64_t bits) {
-  const double v = ToDouble(dtype, bits);
+  const double v = ricci_float_decode(ricci_float_format_of(dtype), bits);
   char buffer[64];
   if (std::isnan(v) && bits != CanonicalNan(dtype)) {
     const auto end = std::to_chars(buffer, buffer + 64, bits, 16).ptr;
@@ -98,9 +87,7 @@ absl::Status ReadFloat(std::string_view text, uint32_t dtype, uint64_t& bits) {
   const bool is_number = text.find_first_of("0123456789") != std::string_view::npos;
   if (!is_number && text != "inf" && text != "-inf") return Bad(text, dtype);
   if (dtype == RICCI_F32 ? !ReadNumber(text, single) : !ReadNumber(text, v)) return Bad(text, dtype);
-  bits = IsNarrow(dtype)      ? types::ToNarrow(v, FormatOf(dtype))
-         : dtype == RICCI_F32 ? std::bit_cast<uint32_t>(single)
-                              : std::bit_cast<uint64_t>(v);
+  bits = ricci_float_encode(ricci_float_format_of(dtype), dtype == RICCI_F32 ? static_cast<double>(single) : v);
   return absl::OkStatus();
 }
 

@@ -17,10 +17,8 @@ struct IntegerElement {
   static uint64_t Encode(T v) { return static_cast<std::make_unsigned_t<T>>(v); }
 };
 template <uint32_t kDType>
-struct FloatElement {
+struct FloatElement : FloatBits<kDType> {
   using T = double;
-  static T Decode(uint64_t bits) { return DecodeFloat(kDType, bits); }
-  static uint64_t Encode(T v) { return EncodeFloat(kDType, v); }
 };
 struct BoolElement {
   using T = bool;

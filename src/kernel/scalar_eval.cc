@@ -80,20 +80,17 @@ constexpr FloatBinary kFloatBinary[] = {
     {RICCI_S_POW, [](double a, double b) { return std::pow(a, b); }},
 };
 
-template <uint32_t kDType>
-constexpr FloatFormat kFormat = FormatOf(kDType);
-
 // Sign operations work on bits, so that they keep every NaN as it is.
 template <uint32_t kDType>
 constexpr void AddFloatBitOps(std::array<ScalarFn, RICCI_S_COUNT>& table) {
-  table[RICCI_S_NEG] = [](uint64_t a, uint64_t, uint64_t) { return a ^ kFormat<kDType>.sign(); };
-  table[RICCI_S_ABS] = [](uint64_t a, uint64_t, uint64_t) { return a & ~kFormat<kDType>.sign(); };
-  table[RICCI_S_NEXTAFTER] = [](uint64_t a, uint64_t b, uint64_t) { return NextAfter(kFormat<kDType>, a, b); };
+  using E = ElementOf<kDType>;
+  table[RICCI_S_NEG] = [](uint64_t a, uint64_t, uint64_t) { return a ^ E::kFormat.sign; };
+  table[RICCI_S_ABS] = [](uint64_t a, uint64_t, uint64_t) { return a & ~E::kFormat.sign; };
+  table[RICCI_S_NEXTAFTER] = [](uint64_t a, uint64_t b, uint64_t) { return NextAfter(E::kFormat, a, b); };
   table[RICCI_S_IS_FINITE] = [](uint64_t a, uint64_t, uint64_t) -> uint64_t {
-    return (a & ~kFormat<kDType>.sign()) < kFormat<kDType>.infinity();
+    return (a & ~E::kFormat.sign) <= E::kFormat.largest;
   };
   table[RICCI_S_FMA] = [](uint64_t a, uint64_t b, uint64_t c) {
-    using E = ElementOf<kDType>;
     return E::Encode(std::fma(E::Decode(a), E::Decode(b), E::Decode(c)));
   };
 }

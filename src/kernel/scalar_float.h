@@ -1,71 +1,53 @@
-// The bit formats of floating element types: between bits and double, with one rounding to nearest even.
+// Floating elements as the interpreter and folding compute with them: in double, to and from the bits of a dtype.
 //
-// Written out for f16 and bf16 because no compiler we support has both everywhere. Every value of the four formats is a
-// double, so decoding is exact.
+// The formats are rows of ricci/float_format.h. The functions here are made from one row each, so that the row is known
+// when they are compiled.
 #ifndef RICCI_KERNEL_SCALAR_FLOAT_H_
 #define RICCI_KERNEL_SCALAR_FLOAT_H_
-#include <bit>
 #include <cstdint>
 
-#include "ricci/base.h"
+#include "ricci/float_format.h"
 
 namespace ricci::inline v0::kernel {
 
-struct FloatFormat {
-  int exponent_bits, mantissa_bits;
-  constexpr int bias() const { return (1 << (exponent_bits - 1)) - 1; }
-  constexpr int width() const { return 1 + exponent_bits + mantissa_bits; }
-  constexpr uint64_t infinity() const { return ((uint64_t{1} << exponent_bits) - 1) << mantissa_bits; }
-  constexpr uint64_t quiet_nan() const { return infinity() | (uint64_t{1} << (mantissa_bits - 1)); }
-  constexpr uint64_t sign() const { return uint64_t{1} << (width() - 1); }
+// Of F16, BF16, F32 or F64. The long ones are made once, in scalar_float.cc.
+template <uint32_t kDType>
+struct FloatBits {
+  static constexpr ricci_float_format kFormat = ricci_float_format_of(kDType);
+  static double Decode(uint64_t bits) { return ricci_float_decode(kFormat, bits); }
+  static uint64_t Encode(double v) { return ricci_float_encode(kFormat, v); }
 };
+extern template struct FloatBits<RICCI_F16>;
+extern template struct FloatBits<RICCI_BF16>;
 
-// Of F16, BF16, F32 or F64.
-constexpr FloatFormat FormatOf(uint32_t dtype) {
-  switch (dtype) {
-    case RICCI_F16:
-      return {5, 10};
-    case RICCI_BF16:
-      return {8, 7};
-    case RICCI_F32:
-      return {8, 23};
-    default:
-      return {11, 52};
-  }
-}
-
-// F16 only; the other formats have native paths in DecodeFloat.
-double DecodeHalf(uint64_t bits);
-// Rounds to a format narrower than f64; overflow gives infinity, NaN stays a quiet NaN of the same sign.
-uint64_t EncodeNarrow(FloatFormat f, double v);
-// The value next to x towards y, as bits of the format.
-uint64_t NextAfter(FloatFormat f, uint64_t x, uint64_t y);
+// The value next to x towards y, as bits of the format, which has infinities.
+uint64_t NextAfter(const ricci_float_format& f, uint64_t x, uint64_t y);
 // v as a double whose lowest bit is set if bits were lost, so that rounding once more to a narrower format is correct.
 double RoundToOdd(uint64_t v);
 
 inline double DecodeFloat(uint32_t dtype, uint64_t bits) {
   switch (dtype) {
     case RICCI_F16:
-      return DecodeHalf(bits);
+      return FloatBits<RICCI_F16>::Decode(bits);
     case RICCI_BF16:
-      return std::bit_cast<float>(static_cast<uint32_t>(bits << 16));
+      return FloatBits<RICCI_BF16>::Decode(bits);
     case RICCI_F32:
-      return std::bit_cast<float>(static_cast<uint32_t>(bits));
+      return FloatBits<RICCI_F32>::Decode(bits);
     default:
-      return std::bit_cast<double>(bits);
+      return FloatBits<RICCI_F64>::Decode(bits);
   }
 }
 
 inline uint64_t EncodeFloat(uint32_t dtype, double v) {
   switch (dtype) {
     case RICCI_F16:
-      return EncodeNarrow(FormatOf(RICCI_F16), v);
+      return FloatBits<RICCI_F16>::Encode(v);
     case RICCI_BF16:
-      return EncodeNarrow(FormatOf(RICCI_BF16), v);
+      return FloatBits<RICCI_BF16>::Encode(v);
     case RICCI_F32:
-      return std::bit_cast<uint32_t>(static_cast<float>(v));
+      return FloatBits<RICCI_F32>::Encode(v);
     default:
-      return std::bit_cast<uint64_t>(v);
+      return FloatBits<RICCI_F64>::Encode(v);
   }
 }
 

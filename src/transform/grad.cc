@@ -1,5 +1,6 @@
 #include "transform/grad.h"
 
+#include "ricci/float_format.h"
 #include "transform/dead_code.h"
 #include "transform/partial_eval.h"
 #include "transform/rules.h"
@@ -11,23 +12,8 @@ namespace {
 // Constants one of each floating dtype, as bytes of an element.
 absl::StatusOr<Val> One(Builder& b, ir::TypeId type) {
   const uint32_t dtype = b.types().Get(type).dtype;
-  uint64_t bits = 0;
-  switch (dtype) {
-    case RICCI_F16:
-      bits = 0x3c00;
-      break;
-    case RICCI_BF16:
-      bits = 0x3f80;
-      break;
-    case RICCI_F32:
-      bits = 0x3f800000;
-      break;
-    case RICCI_F64:
-      bits = 0x3ff0000000000000;
-      break;
-    default:
-      return base::InvalidArgument("grad: no one of dtype ", types::Info(dtype).name);
-  }
+  if (!types::IsFloating(dtype)) return base::InvalidArgument("grad: no one of dtype ", types::Info(dtype).name);
+  const uint64_t bits = ricci_float_encode(ricci_float_format_of(dtype), 1);
   return b.Constant(type, std::as_bytes(std::span(&bits, 1)).first(types::Info(dtype).size));
 }
 

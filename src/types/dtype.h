@@ -1,6 +1,7 @@
 // Element types: one table with everything the core asks of a dtype.
 //
-// Adding a dtype is a line here (and its scalar semantics in kernel/scalar_eval). Numbers are those of the C ABI.
+// Adding a dtype is a line here (and its scalar semantics in kernel/scalar_eval). Numbers are those of the C ABI. The
+// bits of floating ones have a table of their own, ricci/float_format.h, which the C++ binding shares.
 #ifndef RICCI_TYPES_DTYPE_H_
 #define RICCI_TYPES_DTYPE_H_
 #include <cstdint>

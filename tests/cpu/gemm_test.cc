@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "ricci/float_format.h"
 #include "support/program_runner.h"
 
 namespace ricci::testing {
@@ -31,14 +32,8 @@ size_t SizeOf(GemmType t) { return t == GemmType::kF64 ? 8 : t == GemmType::kF32
 
 // Small integers are the same in all types, and so are their sums while they are small.
 uint64_t BitsOf(GemmType t, int v) {
-  const auto single = static_cast<float>(v);
-  const auto wide = static_cast<double>(v);
-  uint32_t s;
-  uint64_t d;
-  std::memcpy(&s, &single, 4);
-  std::memcpy(&d, &wide, 8);
-  const uint32_t half = v == 0 ? 0 : (s >> 16 & 0x8000) | (((s & 0x7fffffff) - 0x38000000) >> 13);
-  return t == GemmType::kF64 ? d : t == GemmType::kF32 ? s : t == GemmType::kBF16 ? s >> 16 : half;
+  constexpr uint32_t kDTypes[] = {RICCI_F32, RICCI_F64, RICCI_F16, RICCI_BF16};
+  return ricci_float_encode(ricci_float_format_of(kDTypes[static_cast<size_t>(t)]), v);
 }
 
 // A matrix [outer, k] of small integers at some strides, with its values as they are. Layouts 3 to 6: rows, steps or

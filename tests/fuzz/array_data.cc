@@ -28,27 +28,6 @@ uint64_t DrawInteger(Dice& dice, DType dtype, bool special) {
   return static_cast<uint64_t>(dice.Between(In(dtype, kUnsigned) ? 0 : -3, 9));
 }
 
-template <typename T>
-T As(const std::byte* from) {
-  T v;
-  std::memcpy(&v, from, sizeof v);
-  return v;
-}
-
-double FromSmallFloat(uint16_t bits, int exponent_bits, int mantissa_bits) {
-  const int exponent = (bits >> mantissa_bits) & ((1 << exponent_bits) - 1), bias = (1 << (exponent_bits - 1)) - 1;
-  const int mantissa = bits & ((1 << mantissa_bits) - 1);
-  double v = 0;
-  if (exponent == (1 << exponent_bits) - 1) {
-    v = mantissa != 0 ? kNaN : kInf;
-  } else if (exponent == 0) {
-    v = std::ldexp(mantissa, 1 - bias - mantissa_bits);
-  } else {
-    v = std::ldexp(mantissa + (1 << mantissa_bits), exponent - bias - mantissa_bits);
-  }
-  return (bits & 0x8000) != 0 ? -v : v;
-}
-
 }  // namespace
 
 Bytes DrawElements(Dice& dice, DType dtype, int64_t n, bool special) {
@@ -69,16 +48,9 @@ Bytes DrawElements(Dice& dice, DType dtype, int64_t n, bool special) {
 }
 
 double ReadFloat(DType dtype, const std::byte* from) {
-  switch (dtype) {
-    case DType::kF16:
-      return FromSmallFloat(As<uint16_t>(from), 5, 10);
-    case DType::kBF16:
-      return FromSmallFloat(As<uint16_t>(from), 8, 7);
-    case DType::kF32:
-      return As<float>(from);
-    default:
-      return As<double>(from);
-  }
+  uint64_t bits = 0;
+  std::memcpy(&bits, from, static_cast<size_t>(SizeOf(dtype)));
+  return ricci_float_decode(FormatOf(dtype), bits);
 }
 
 std::string ElementText(DType dtype, const std::byte* from) {

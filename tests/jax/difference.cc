@@ -1,42 +1,17 @@
 // Comparison of a result with the expected one, element by element.
-#include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <sstream>
 
 #include "replay_case.h"
-#include "ricci/base.h"
+#include "ricci/float_format.h"
 
 namespace replay {
 namespace {
 
-double FromNarrow(uint64_t bits, int mantissa, int exponent) {
-  const int bias = (1 << (exponent - 1)) - 1;
-  const auto fraction = static_cast<double>(bits & ((uint64_t{1} << mantissa) - 1));
-  const int e = static_cast<int>(bits >> mantissa) & ((1 << exponent) - 1);
-  const double sign = (bits >> (mantissa + exponent) & 1) != 0 ? -1 : 1;
-  if (e == (1 << exponent) - 1) {
-    return fraction == 0 ? sign * std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
-  }
-  const double unit = std::ldexp(1.0, -mantissa);
-  return sign * (e == 0 ? std::ldexp(fraction * unit, 1 - bias) : std::ldexp(1 + fraction * unit, e - bias));
-}
-
 bool IsFloat(uint32_t dtype) { return dtype >= RICCI_F16 && dtype <= RICCI_F64; }
 
-double ToDouble(uint32_t dtype, uint64_t bits) {
-  switch (dtype) {
-    case RICCI_F16:
-      return FromNarrow(bits, 10, 5);
-    case RICCI_BF16:
-      return FromNarrow(bits, 7, 8);
-    case RICCI_F32:
-      return std::bit_cast<float>(static_cast<uint32_t>(bits));
-    default:
-      return std::bit_cast<double>(bits);
-  }
-}
+double ToDouble(uint32_t dtype, uint64_t bits) { return ricci_float_decode(ricci_float_format_of(dtype), bits); }
 
 bool Agree(const Array& a, uint64_t want_bits, uint64_t got_bits) {
   if (want_bits == got_bits) return true;

@@ -144,9 +144,8 @@ class Bench {
       case DType::kF32:
         return Cast<float>(bytes);
       case DType::kF16:
-        return CastNarrow(bytes, InfoOf(DType::kF16));
       case DType::kBF16:
-        return CastNarrow(bytes, InfoOf(DType::kBF16));
+        return CastNarrow(bytes, t.dtype());
       case DType::kI64:
         return Cast<int64_t>(bytes);
       case DType::kI32:
@@ -169,17 +168,9 @@ class Bench {
     }
   }
   // Elements of a 16-bit floating format.
-  static Numbers CastNarrow(const std::vector<unsigned char>& bytes, const FloatInfo& format) {
+  static Numbers CastNarrow(const std::vector<unsigned char>& bytes, DType dtype) {
     Numbers out = Cast<uint16_t>(bytes);
-    const int bias = (1 << (format.exponent_bits - 1)) - 1, top = (1 << format.exponent_bits) - 1;
-    for (double& v : out) {
-      const auto bits = static_cast<uint32_t>(v);
-      const int exponent = static_cast<int>(bits >> format.mantissa_bits) & top;
-      const double fraction = std::scalbn(bits & ((1u << format.mantissa_bits) - 1), -format.mantissa_bits);
-      double size = std::scalbn(exponent == 0 ? fraction : 1 + fraction, std::max(exponent, 1) - bias);
-      if (exponent == top) size = fraction == 0 ? INFINITY : NAN;
-      v = bits >> 15 ? -size : size;
-    }
+    for (double& v : out) v = ricci_float_decode(FormatOf(dtype), static_cast<uint64_t>(v));
     return out;
   }
 

@@ -6,13 +6,12 @@
 #ifndef RICCI_ELEMENT_HPP_
 #define RICCI_ELEMENT_HPP_
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 
 #include "ricci/dtype.hpp"
+#include "ricci/float_format.h"
 
 namespace ricci::inline v0 {
 
@@ -21,19 +20,12 @@ struct FloatInfo {
   int mantissa_bits, exponent_bits;
   double tiny, max, epsilon;
 };
+constexpr ricci_float_format FormatOf(DType d) { return ricci_float_format_of(static_cast<uint32_t>(d)); }
 inline FloatInfo InfoOf(DType d) {
-  switch (d) {
-    case DType::kF16:
-      return {10, 5, 0x1p-14, 65504.0, 0x1p-10};
-    case DType::kBF16:
-      return {7, 8, 0x1p-126, 0x1.fep127, 0x1p-7};
-    case DType::kF32:
-      return {23, 8, 0x1p-126, std::numeric_limits<float>::max(), 0x1p-23};
-    case DType::kF64:
-      return {52, 11, 0x1p-1022, std::numeric_limits<double>::max(), 0x1p-52};
-    default:
-      Fail("no floating type: ", d);
-  }
+  if (!IsFloat(d)) Fail("no floating type: ", d);
+  const ricci_float_format f = FormatOf(d);
+  const double tiny = ricci_float_decode(f, uint64_t{1} << f.mantissa_bits);
+  return {f.mantissa_bits, f.exponent_bits, tiny, ricci_float_decode(f, f.largest), std::ldexp(1, -f.mantissa_bits)};
 }
 
 // ---- one element ----
@@ -41,20 +33,6 @@ struct Element {
   alignas(16) std::array<unsigned char, 16> bytes{};
   uint32_t size = 0;
 };
-
-// The bits of `v` rounded to a 16-bit format with that many exponent and mantissa bits.
-inline uint16_t RoundTo16(double v, int exponent_bits, int mantissa_bits) {
-  const uint16_t sign = std::signbit(v) ? 0x8000 : 0;
-  const int bias = (1 << (exponent_bits - 1)) - 1;
-  const auto infinity = static_cast<uint16_t>(((1 << exponent_bits) - 1) << mantissa_bits);
-  if (std::isnan(v)) return sign | infinity | (1u << (mantissa_bits - 1));
-  if (std::isinf(v)) return sign | infinity;
-  if (v == 0) return sign;
-  const int exponent = std::max(std::ilogb(v), 1 - bias);
-  const double steps = std::nearbyint(std::scalbn(std::fabs(v), mantissa_bits - exponent));
-  const double bits = steps + std::scalbn(static_cast<double>(exponent + bias - 1), mantissa_bits);
-  return sign | (bits >= infinity ? infinity : static_cast<uint16_t>(bits));
-}
 
 template <typename T>
 Element ElementOf(T value) {
@@ -81,21 +59,12 @@ inline uint64_t IntegerBits(double v) {
 }
 
 inline Element EncodeFloat(DType d, double v) {
-  switch (d) {
-    case DType::kBool:
-      return ElementOf<uint8_t>(v != 0);
-    case DType::kF16:
-      return ElementOf(RoundTo16(v, 5, 10));
-    case DType::kBF16:
-      return ElementOf(RoundTo16(v, 8, 7));
-    case DType::kF32:
-      return ElementOf(static_cast<float>(v));
-    case DType::kF64:
-      return ElementOf(v);
-    default:
-      if (!IsInt(d)) Fail("a constant of dtype ", d, " cannot be made from a number");
-      return EncodeInt(d, IntegerBits(v));
-  }
+  if (d == DType::kBool) return ElementOf<uint8_t>(v != 0);
+  if (IsInt(d)) return EncodeInt(d, IntegerBits(v));
+  if (!IsFloat(d)) Fail("a constant of dtype ", d, " cannot be made from a number");
+  Element e = ElementOf(ricci_float_encode(FormatOf(d), v));
+  e.size = static_cast<uint32_t>(SizeOf(d));
+  return e;
 }
 
 // The number `v` as one element of dtype `d`.
