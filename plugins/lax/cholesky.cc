@@ -104,7 +104,7 @@ constexpr std::string_view kExamples =
     "program (%s: f64[3,3] in -0.5..0.5) { %t: f64[3,3] = transpose(%s) permutation=[1,0]"
     "  %d: f64[3,3] = constant [2.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 2.5] %u: f64[3,3] = add(%s, %t)"
     "  %a: f64[3,3] = add(%u, %d) %l: f64[3,3] = cholesky(%a) return %l }; "
-    "order=1 program (%s: f64[2,9,9] in -0.1..0.1) { %t: f64[2,9,9] = transpose(%s) permutation=[0,2,1]"
+    "program (%s: f64[2,9,9] in -0.1..0.1) { %t: f64[2,9,9] = transpose(%s) permutation=[0,2,1]"
     "  %i: i32[2,9,9] = iota() dtype=i32 shape=[2,9,9] dimension=1"
     "  %j: i32[2,9,9] = iota() dtype=i32 shape=[2,9,9] dimension=2 %e: bool[2,9,9] = eq(%i, %j)"
     "  %d: f64[2,9,9] = convert_element_type(%e) new_dtype=f64 %f: f64[2,9,9] = add(%d, %d)"

@@ -52,19 +52,21 @@ Value RightCt(const Eqn& e, const Value& ct, std::span<const Value> operands) {
 }
 
 // ---- batch ----
-// The batch of b beside its columns (rows), and back.
-void BatchOfRight(const Eqn& e, Batch& a) {
+// The batch of b beside its columns (rows), and back; nothing if that would be no dimension.
+std::optional<Batched> BatchOfRight(const Eqn& e, const Batch& a) {
   const int64_t rank = e.in(1).rank(), at = Has(e, "left_side") ? rank : rank - 1;
+  const auto lines = static_cast<size_t>(Has(e, "left_side") ? rank - 1 : rank - 2);
+  const std::optional<int64_t> both = Narrow(Exact(e.in(1).shape()[lines]) * a.size, 0, RICCI_MAX_DIM);
+  if (!both) return {};
   const Value b = rules::MoveDim(a.in[1].value, a.in[1].dim, at);
-  const Dims spread = b.shape();
-  Shape joined(spread.begin(), spread.end());
-  const auto first = static_cast<size_t>(rank - (at == rank ? 1 : 2));
-  joined[first] *= joined[first + 1];  // exact: a dimension of an array that exists
-  joined.erase(joined.begin() + static_cast<ptrdiff_t>(first) + 1);
-  a.out[0] = {reshape(e.Emit({a.in[0].value, reshape(b, joined)}), spread), at};
+  Shape joined(e.in(1).shape().begin(), e.in(1).shape().end());
+  joined[lines] = *both;
+  return Batched{reshape(e.Emit({a.in[0].value, reshape(b, joined)}), b.shape()), at};
 }
 void BatchRule(const Eqn& e, Batch& a) {
-  if (!a.in[0].is_batched()) return BatchOfRight(e, a);
+  std::optional<Batched> joined;
+  if (!a.in[0].is_batched()) joined = BatchOfRight(e, a);
+  if (joined) return (void)(a.out[0] = *joined);
   a.out[0] = {e.Emit({rules::BatchFirst(a.in[0], a.size), rules::BatchFirst(a.in[1], a.size)}), 0};
 }
 
@@ -167,8 +169,8 @@ constexpr std::string_view kExamples =
     "  %x: f64[2,4,3] = triangular_solve(%a, %b) transpose_a=true return %x }; "
     "(f64[3,3], f64[3,2]) left_side=true transpose_a=true unit_diagonal=true; "
     "(f64[3,3], f64[2,3]) lower=true unit_diagonal=true; "
-    "order=1 (f64[11,11] in -0.2..0.2, f64[11,3]) left_side=true unit_diagonal=true; "
-    "order=1 (f64[11,11] in -0.2..0.2, f64[3,11]) lower=true transpose_a=true unit_diagonal=true conjugate_a=true";
+    "(f64[11,11] in -0.2..0.2, f64[11,3]) left_side=true unit_diagonal=true; "
+    "(f64[11,11] in -0.2..0.2, f64[3,11]) lower=true transpose_a=true unit_diagonal=true conjugate_a=true";
 
 constexpr Row kRows[] = {{.name = "triangular_solve",
                           .attrs = kAttrs,

@@ -30,6 +30,21 @@ Prepared Bmm6(ricci_ctx* ctx, const Settings& s) {
   return Ready(ctx, f.get(), {Uniform(36 * n)});
 }
 
+// Solutions of systems of six equations, one after another: m m^T + 1 is positive definite.
+Prepared Chol6(ricci_ctx* ctx, const Settings& s) {
+  const int64_t n = s.small ? 10 : 20000;
+  const ProgramRef f = Trace(ctx, {{{n, 6, 6}}, {{n, 6, 1}}}, [](const Values& in) {
+    const Value &m = in[0], &b = in[1];
+    const Value row = iota(m.builder, DType::kI32, m.shape(), 1), column = iota(m.builder, DType::kI32, m.shape(), 2);
+    const Value a =
+        add(dot_general(m, m, {.lhs_contract = {2}, .rhs_contract = {2}, .lhs_batch = {0}, .rhs_batch = {0}}),
+            convert_element_type(eq(row, column), DType::kF32));
+    const Value l = linalg::cholesky(a), y = linalg::triangular_solve(l, b, {.left_side = true, .lower = true});
+    return Values{linalg::triangular_solve(l, y, {.left_side = true, .lower = true, .transpose_a = true})};
+  });
+  return Ready(ctx, f.get(), {Uniform(36 * n), Uniform(6 * n, 1)});
+}
+
 // Causal self-attention of q [batch, time, head, feature], with q as key and value too.
 Value Attend(const Value& q) {
   const double scale = 1 / std::sqrt(static_cast<double>(q.dim(3)));
@@ -64,6 +79,7 @@ std::vector<Case> ProductCases(ricci_ctx* ctx) {
       {"matmul1024", "GFLOP/s", [=](const Settings& s) { return Matmul(ctx, s, 1024); }},
       {"matmul2048", "GFLOP/s", [=](const Settings& s) { return Matmul(ctx, s, 2048); }},
       {"bmm6", "ms", [=](const Settings& s) { return Bmm6(ctx, s); }},
+      {"chol6", "ms", [=](const Settings& s) { return Chol6(ctx, s); }},
       {"attention", "ms", [=](const Settings& s) { return Attention(ctx, s, /*grad=*/false); }},
       {"attention_grad", "ms", [=](const Settings& s) { return Attention(ctx, s, /*grad=*/true); }},
   };

@@ -66,7 +66,7 @@ constexpr std::string_view kExact[] = {"abs",
 // those that add or multiply many elements, and special functions next to their zeros.
 constexpr std::string_view kMovesOperands[] = {"reduce_sum",   "reduce_prod", "cumsum",      "cumprod",
                                                "cumlogsumexp", "dot_general", "scatter-add", "scatter-sub",
-                                               "scatter-mul",  "digamma"};
+                                               "scatter-mul",  "digamma",     "cholesky",    "triangular_solve"};
 
 // Rows whose results fade to zero, and grow to infinity, without a pole: on which side of the last number a result is,
 // depends on how it is rounded.

@@ -145,8 +145,33 @@ void ExpectMessages(const std::vector<Wrong>& cases) {
   }
 }
 
+std::vector<Wrong> Matrices() {
+  const auto solve = [](const Values& in) { return One(lax::linalg::triangular_solve(in[0], in[1])); };
+  return {
+      {{{kF32, {2, 3}}},
+       [](const Values& in) { return One(lax::linalg::cholesky(in[0])); },
+       "cholesky: operand 0 is f32[2,3]; its last two dimensions must be those of a square matrix"},
+      {{{kF32, {3}}},
+       [](const Values& in) { return One(lax::linalg::cholesky(in[0])); },
+       "cholesky: operand 0 is f32[3]; its last two dimensions must be those of a square matrix"},
+      {{{kI32, {3, 3}}},
+       [](const Values& in) { return One(lax::linalg::cholesky(in[0])); },
+       "cholesky: operand 0 is i32[3,3]; it takes floating dtypes"},
+      {{{kF32, {2, 3, 3}}, {kF32, {3, 3}}},
+       solve,
+       "triangular_solve: operands are f32[2,3,3] and f32[3,3]; they must have one dtype and the same dimensions "
+       "before "
+       "the last two"},
+      {{{kF32, {3, 3}}, {kF32, {3, 2}}},
+       solve,
+       "triangular_solve: operands are f32[3,3] and f32[3,2]; with left_side=false the matrices of b have 3 columns, "
+       "not 2"},
+  };
+}
+
 TEST(RowErrors, Elementwise) { ExpectMessages(Elementwise()); }
 TEST(RowErrors, Structured) { ExpectMessages(Structured()); }
+TEST(RowErrors, Matrices) { ExpectMessages(Matrices()); }
 
 // Of functions of an order and a number there is a derivative by the number only.
 TEST(RowErrors, NoDerivativeByAnOrder) {

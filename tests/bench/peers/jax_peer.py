@@ -52,6 +52,17 @@ def bmm6(small):
     return jitted(lambda a: a @ a, uniform(36 * n).reshape(n, 6, 6))
 
 
+def solve6(m, b):
+    l = lax.linalg.cholesky(m @ m.transpose(0, 2, 1) + jnp.eye(6, dtype=m.dtype), symmetrize_input=False)
+    y = lax.linalg.triangular_solve(l, b, left_side=True, lower=True)
+    return lax.linalg.triangular_solve(l, y, left_side=True, lower=True, transpose_a=True)
+
+
+def chol6(small):
+    n = 10 if small else 20000
+    return jitted(solve6, uniform(36 * n).reshape(n, 6, 6), uniform(6 * n, 1).reshape(n, 6, 1))
+
+
 # ---- pendulum ----
 def rk4(state, h=0.01):
     f = lambda th, w: (w, -jnp.sin(th) - 0.1 * w)
@@ -203,6 +214,7 @@ CASES = {
     'matmul1024': Case('GFLOP/s', matmul(1024)),
     'matmul2048': Case('GFLOP/s', matmul(2048)),
     'bmm6': Case('ms', bmm6),
+    'chol6': Case('ms', chol6),
     'attention': Case('ms', attention(False)),
     'attention_grad': Case('ms', attention(True)),
     'rk4_scan': Case('ms', pendulum(10000, 0, False)),
