@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "cholesky.h"
 #include "codegen/schedule.h"
 #include "gemm.h"
 #include "jit.h"
@@ -139,6 +140,7 @@ ricci_status* Estimate(void* self, const ricci_kernel_table* const* kernels, uin
 ricci_status* Attach(void*, ricci_ctx* ctx) {
   return Guard([&]() -> ricci_status* {
     if (ricci_status* s = AddGemm(ctx)) return s;
+    if (ricci_status* s = AddCholesky(ctx)) return s;
     return AttachBackend(ctx, {});
   });
 }

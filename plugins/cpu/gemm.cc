@@ -8,12 +8,11 @@
 
 #include <algorithm>
 #include <memory>
-#include <new>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
-#include "gemm_tile.h"
+#include "library_op.h"
 #include "ricci/api_table.h"
 
 namespace ricci::cpu {
@@ -25,7 +24,6 @@ constexpr int64_t kTaskWork = int64_t{1} << 21;          // m n k of one task at
 constexpr int64_t kTasks = 8;                            // wanted; more when the tiles are at their largest
 constexpr int64_t kTileRows = 1024, kTileColumns = 512;  // columns are packed once for all rows
 
-using Ints = std::vector<int64_t>;
 Ints Attr(const ricci_op* op, std::string_view name) {
   for (uint32_t i = 0; i < op->n_attrs; ++i) {
     const ricci_attr& a = op->attrs[i];
@@ -37,43 +35,6 @@ Ints Attr(const ricci_op* op, std::string_view name) {
 }
 
 // ---- shapes ----
-struct Array {
-  uint32_t dtype = 0;
-  Ints dims, strides;
-};
-bool ReadType(const ricci_op* op, ricci_type type, Array& out) {
-  uint32_t rank = 0;
-  const int64_t* dims = nullptr;
-  if (ricci_status* s = ricci_type_get(op->ctx, type, &out.dtype, &rank, &dims)) {
-    ricci_status_free(s);
-    return false;
-  }
-  out.dims.assign(dims, dims + rank);
-  out.strides.assign(rank, 1);
-  for (size_t d = rank; d-- > 1;) out.strides[d - 1] = out.strides[d] * out.dims[d];
-  return true;
-}
-
-bool TypeOf(uint32_t dtype, GemmType& out) {
-  switch (dtype) {
-    case RICCI_F32:
-      out = GemmType::kF32;
-      return true;
-    case RICCI_F64:
-      out = GemmType::kF64;
-      return true;
-    case RICCI_F16:
-      out = GemmType::kF16;
-      return true;
-    case RICCI_BF16:
-      out = GemmType::kBF16;
-      return true;
-    default:
-      return false;
-  }
-}
-int64_t SizeOf(GemmType t) { return t == GemmType::kF64 ? 8 : t == GemmType::kF32 ? 4 : 2; }
-
 // Some dimensions of an array as one.
 struct Group {
   int64_t size = 1, stride = 1;
@@ -189,14 +150,6 @@ void LayOutScratch(Product& p) {
   p.scratch_bytes = p.sums_offset + (p.c_type == p.sum ? 0 : aligned(p.tile_m * p.tile_n * element));
 }
 
-GemmTileFn BestTile() {
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq")) {
-    return GemmTileAvx512;
-  }
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? GemmTileAvx2 : GemmTileSse2;
-}
-
 bool Make(const ricci_op* op, Product& p) {
   if (!ReadProduct(op, p)) return false;
   // A product with a vector reads its matrix once, which needs no packing.
@@ -224,17 +177,8 @@ void FillTables(const ricci_op* op, Product& p) {
 }
 
 // ---- the lowering ----
-template <typename Body>
-ricci_status* Guard(Body body) noexcept {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return ricci_status_make(RICCI_RESOURCE_EXHAUSTED, "dot_general: out of memory", 26);
-  }
-}
-
 ricci_status* Match(void*, const ricci_op* op, uint32_t* accept) {
-  return Guard([&]() -> ricci_status* {
+  return GuardLibrary([&]() -> ricci_status* {
     Product p;
     *accept = Make(op, p);
     return nullptr;
@@ -242,7 +186,7 @@ ricci_status* Match(void*, const ricci_op* op, uint32_t* accept) {
 }
 
 ricci_status* Plan(void*, const ricci_op* op, ricci_library_plan* out) {
-  return Guard([&]() -> ricci_status* {
+  return GuardLibrary([&]() -> ricci_status* {
     auto p = std::make_unique<Product>();
     if (!Make(op, *p)) return ricci_status_make(RICCI_INTERNAL, "dot_general: planned what did not match", 39);
     FillTables(op, *p);
@@ -301,21 +245,6 @@ constexpr ricci_library kLibrary = {{sizeof(ricci_library), 0, nullptr}, Plan, L
 
 }  // namespace
 
-ricci_status* AddGemm(ricci_ctx* ctx) {
-  ricci_prim dot = 0;
-  if (ricci_status* s = ricci_prim_find(ctx, "dot_general", 11, &dot)) {
-    ricci_status_free(s);
-    constexpr std::string_view what = "cpu: primitive dot_general is not registered; add the plugin lax first";
-    return ricci_status_make(RICCI_FAILED_PRECONDITION, what.data(), what.size());
-  }
-  ricci_lowering l{};
-  l.hdr.size = sizeof l;
-  l.kind = RICCI_LOWER_LIBRARY;
-  l.priority = 10;
-  l.target = {"cpu", 3};
-  l.match = Match;
-  l.library = &kLibrary;
-  return ricci_prim_add_lowering(ctx, dot, &l);
-}
+ricci_status* AddGemm(ricci_ctx* ctx) { return AddLibrary(ctx, "dot_general", Match, &kLibrary); }
 
 }  // namespace ricci::cpu

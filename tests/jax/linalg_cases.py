@@ -26,7 +26,7 @@ def triangular(dtype, a_shape, b_shape):
 
 def cholesky(file, rng):
     fn = lambda x: lax.linalg.cholesky(x, symmetrize_input=False)
-    for shape in ((1, 1), (3, 3), (6, 6), (8, 8), (9, 9), (30, 30), (2, 3, 3), (2, 2, 12, 12), (0, 0), (0, 3, 3)):
+    for shape in ((1, 1), (3, 3), (6, 6), (8, 8), (9, 9), (30, 30), (70, 70), (2, 130, 130), (2, 3, 3), (2, 2, 12, 12), (0, 0), (0, 3, 3)):
         for dtype in ('f32', 'f64'):
             small = 0 not in shape and shape[-1] < 12
             primitive(file, rng, 'cholesky', {}, fn, positive(dtype, shape), label=f'({shape})',

@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "lax/optimized_run.h"
 #include "lax/traced_function.h"
 
 namespace ricci::testing {
@@ -21,6 +22,33 @@ ArrayTypes ReadsUnknownAttribute(const Eqn& e) { return e.in(static_cast<uint32_
 void FailingJvp(const Eqn& e, Jvp&) { throw Error(RICCI_UNIMPLEMENTED, Text(e.name(), ": no tangent today")); }
 void EmptyJvp(const Eqn&, Jvp&) {}
 
+// ---- several lowerings, each with a result of its own ----
+template <int added>
+Scalar Plus(KernelBuilder&, const Eqn&, std::span<const Scalar> in) {
+  return in[0] + added;
+}
+bool IsVector(const Eqn& e) { return e.in(0).rank() == 1; }
+bool IsPair(const Eqn& e) { return IsVector(e) && e.in(0).dim(0) == 2; }
+ricci_status* PlanPlus100(void*, const ricci_op*, ricci_library_plan*) { return nullptr; }
+ricci_status* LaunchPlus100(void*, const ricci_launch* l) {
+  for (int i = 0; i < 2; ++i) static_cast<double*>(l->out[0])[i] = static_cast<const double*>(l->in[0])[i] + 100;
+  return nullptr;
+}
+constexpr ricci_library kPlus100 = {{sizeof(ricci_library), 0, nullptr}, PlanPlus100, LaunchPlus100, nullptr};
+constexpr Lowering kSeveral[] = {{.scalar = Plus<1>},
+                                 {.scalar = Plus<2>},
+                                 {.scalar = Plus<3>, .target = "abacus", .priority = 9},
+                                 {.scalar = Plus<10>, .match = IsVector, .priority = 1},
+                                 {.library = &kPlus100, .match = IsPair, .priority = 2}};
+
+// ---- two results ----
+ArrayTypes Twice(const Eqn& e) { return {e.in(0), e.in(0)}; }
+Scalar Same(KernelBuilder& k, const Eqn&, uint32_t, std::span<const Scalar> at) { return k.Operand(0).Load(at); }
+template <size_t n>
+Values Simpler(const Eqn&, std::span<const Value> in) {
+  return Values(n, in[0]);
+}
+
 constexpr Row kRows[] = {
     {.name = "test.cube",
      .type = rules::Same<1, kFloats>,
@@ -35,6 +63,9 @@ constexpr Row kRows[] = {
     {.name = "test.failing_jvp", .type = rules::Same<1, kFloats>, .jvp = FailingJvp},
     {.name = "test.empty_jvp", .type = rules::Same<1, kFloats>, .jvp = EmptyJvp},
     {.name = "test.no_jvp", .type = rules::Same<1, kFloats>, .missing = "jvp: it has no tangent"},
+    {.name = "test.several", .type = rules::Same<1, kFloats>, .lowerings = kSeveral},
+    {.name = "test.both", .type = Twice, .simplify = Simpler<2>, .lowerings = lower::Index<Same>},
+    {.name = "test.one", .type = Twice, .simplify = Simpler<1>, .lowerings = lower::Index<Same>},
 };
 RowList Rows() { return kRows; }
 RowList (*const kTables[])() = {Rows};
@@ -77,6 +108,30 @@ TEST_F(PluginRows, RunAndDifferentiate) {
   EXPECT_EQ(bench_.Run(f, {{2, -1}})[0], (Numbers{8, -1}));
   EXPECT_EQ(bench_.Run(JvpOf(f), {{2, -1}, {1, 10}})[1], (Numbers{12, 30}));
   EXPECT_EQ(bench_.Run(JvpOf(JvpOf(f)), {{2, -1}, {1, 1}, {1, 1}, {0, 0}}).back(), (Numbers{12, -6}));
+}
+
+TEST_F(PluginRows, TheLoweringOfTheHighestPriorityThatMatches) {
+  const auto run = [&](const Shape& shape, const Numbers& x) {
+    const Program f = bench_.Trace({bench_.Type(DType::kF64, shape)},
+                                   [](const Values& in) { return Values{Emit1("test.several", in)}; });
+    return bench_.Run(f, {x})[0];
+  };
+  EXPECT_EQ(run({2}, {1, 2}), (Numbers{101, 102}));
+  EXPECT_EQ(run({3}, {1, 2, 3}), (Numbers{11, 12, 13}));
+  EXPECT_EQ(run({1, 1}, {1}), (Numbers{2}));
+}
+
+TEST_F(PluginRows, ASimplificationGivesAllResults) {
+  const auto optimized = [&](std::string_view primitive) {
+    const Program f =
+        bench_.Trace({bench_.Type(DType::kF64, {2})}, [&](const Values& in) { return EmitN(2, primitive, in); });
+    double x[] = {3, 4}, y[2] = {}, z[2] = {};
+    void *in[] = {x}, *out[] = {y, z};
+    RunOptimized(f.get(), in, out);
+    return Numbers{y[0], y[1], z[0], z[1]};
+  };
+  EXPECT_EQ(optimized("test.both"), (Numbers{3, 4, 3, 4}));
+  ExpectError(RICCI_INTERNAL, "test.one: the simplification gives 1 result, not 2", [&] { optimized("test.one"); });
 }
 
 TEST_F(PluginRows, WhatRulesThrowBecomesAStatus) {

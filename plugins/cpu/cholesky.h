@@ -1,0 +1,12 @@
+// Cholesky factors of large matrices by blocks: a library lowering of cholesky.
+#ifndef RICCI_CPU_CHOLESKY_H_
+#define RICCI_CPU_CHOLESKY_H_
+#include "ricci/primitive.h"
+
+namespace ricci::cpu {
+
+// Registers it with the row `cholesky`, which must be there.
+ricci_status* AddCholesky(ricci_ctx* ctx);
+
+}  // namespace ricci::cpu
+#endif

@@ -1,0 +1,73 @@
+#include "library_op.h"
+
+#include <string>
+
+#include "ricci/api_table.h"
+
+namespace ricci::cpu {
+namespace {
+
+bool HasAvx512() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+}
+bool HasAvx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+
+}  // namespace
+
+bool ReadType(const ricci_op* op, ricci_type type, Array& out) {
+  uint32_t rank = 0;
+  const int64_t* dims = nullptr;
+  if (ricci_status* s = ricci_type_get(op->ctx, type, &out.dtype, &rank, &dims)) {
+    ricci_status_free(s);
+    return false;
+  }
+  out.dims.assign(dims, dims + rank);
+  out.strides.assign(rank, 1);
+  for (size_t d = rank; d-- > 1;) out.strides[d - 1] = out.strides[d] * out.dims[d];
+  return true;
+}
+
+bool TypeOf(uint32_t dtype, GemmType& out) {
+  switch (dtype) {
+    case RICCI_F32:
+      out = GemmType::kF32;
+      return true;
+    case RICCI_F64:
+      out = GemmType::kF64;
+      return true;
+    case RICCI_F16:
+      out = GemmType::kF16;
+      return true;
+    case RICCI_BF16:
+      out = GemmType::kBF16;
+      return true;
+    default:
+      return false;
+  }
+}
+int64_t SizeOf(GemmType t) { return t == GemmType::kF64 ? 8 : t == GemmType::kF32 ? 4 : 2; }
+
+GemmTileFn BestTile() { return HasAvx512() ? GemmTileAvx512 : HasAvx2() ? GemmTileAvx2 : GemmTileSse2; }
+FactorRowsFn BestFactorRows() { return HasAvx512() ? FactorRowsAvx512 : HasAvx2() ? FactorRowsAvx2 : FactorRowsSse2; }
+
+ricci_status* AddLibrary(ricci_ctx* ctx, std::string_view primitive, decltype(ricci_lowering::match) match,
+                         const ricci_library* library) {
+  ricci_prim prim = 0;
+  if (ricci_status* s = ricci_prim_find(ctx, primitive.data(), primitive.size(), &prim)) {
+    ricci_status_free(s);
+    const std::string what =
+        "cpu: primitive " + std::string(primitive) + " is not registered; add the plugin lax first";
+    return ricci_status_make(RICCI_FAILED_PRECONDITION, what.data(), what.size());
+  }
+  ricci_lowering l{};
+  l.hdr.size = sizeof l;
+  l.kind = RICCI_LOWER_LIBRARY;
+  l.priority = 10;
+  l.target = {"cpu", 3};
+  l.match = match;
+  l.library = library;
+  return ricci_prim_add_lowering(ctx, prim, &l);
+}
+
+}  // namespace ricci::cpu

@@ -1,0 +1,44 @@
+// What library lowerings share: the arrays of an operation as sizes and strides, and the way into the core.
+#ifndef RICCI_CPU_LIBRARY_OP_H_
+#define RICCI_CPU_LIBRARY_OP_H_
+#include <new>
+#include <string_view>
+#include <vector>
+
+#include "gemm_tile.h"
+#include "ricci/primitive.h"
+
+namespace ricci::cpu {
+
+using Ints = std::vector<int64_t>;
+
+struct Array {
+  uint32_t dtype = 0;
+  Ints dims, strides;
+};
+// False: there is no such type.
+bool ReadType(const ricci_op* op, ricci_type type, Array& out);
+// False: not one of the types of products.
+bool TypeOf(uint32_t dtype, GemmType& out);
+int64_t SizeOf(GemmType t);
+
+// The code of the widest instructions that the processor has.
+GemmTileFn BestTile();
+FactorRowsFn BestFactorRows();
+
+// Adds `library` for `cpu` to the row `primitive`, which must be there.
+ricci_status* AddLibrary(ricci_ctx* ctx, std::string_view primitive, decltype(ricci_lowering::match) match,
+                         const ricci_library* library);
+
+// No exception crosses the ABI.
+template <typename Body>
+ricci_status* GuardLibrary(Body body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return ricci_status_make(RICCI_RESOURCE_EXHAUSTED, "cpu: out of memory", 18);
+  }
+}
+
+}  // namespace ricci::cpu
+#endif

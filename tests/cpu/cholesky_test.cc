@@ -1,0 +1,106 @@
+// Cholesky factors by blocks: every instruction set, sizes around blocks and products, against the interpreter.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "gemm_tile.h"
+#include "support/program_runner.h"
+
+namespace ricci::testing {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// Positive definite; above the diagonal is what must not be read.
+Numbers Positive(int64_t batch, int64_t n) {
+  std::mt19937 random(static_cast<unsigned>(n));
+  std::uniform_real_distribution<double> some(-1, 1);
+  Numbers a;
+  for (int64_t i = 0; i < batch * n * n; ++i) {
+    const int64_t row = i / n % n, column = i % n;
+    a.push_back(column > row ? kNaN : some(random) + (row == column ? static_cast<double>(n) : 0));
+  }
+  return a;
+}
+
+std::string Program(const std::string& type) {
+  return "program f(%a: " + type + ") { %l: " + type + " = cholesky(%a) return %l }";
+}
+
+TEST(BlockedCholesky, AgreesWithTheInterpreter) {
+  ProgramRunner r;
+  for (const char* dtype : {"f64", "f32"}) {
+    for (int64_t n : {47, 48, 63, 64, 65, 128, 130, 580}) {
+      const int64_t batch = n < 100 ? 3 : 1;
+      const std::string size = std::to_string(n);
+      const auto f = r.Parse(Program(dtype + ("[" + std::to_string(batch)) + "," + size + "," + size + "]"));
+      EXPECT_EQ(r.Dump(f, "plan", "cpu").find("library") != std::string::npos, n >= 48) << n;
+      SCOPED_TRACE(dtype + size);
+      r.RunEverywhere(f, {Positive(batch, n)}, std::string(dtype) == "f64" ? 1e-12 : 1e-5);
+    }
+  }
+}
+
+TEST(BlockedCholesky, OneThatIsNotPositiveIsNaN) {
+  ProgramRunner r;
+  const auto f = r.Parse(Program("f64[2,100,100]"));
+  Numbers a = Positive(2, 100);
+  a[99 * 100 + 99] = -1;  // seen last
+  const Numbers l = r.RunEverywhere(f, {a})[0];
+  for (size_t i = 0; i < l.size(); ++i) {
+    const size_t row = i / 100 % 100, column = i % 100;
+    if (column > row) {
+      EXPECT_EQ(l[i], 0);
+    } else {
+      EXPECT_EQ(std::isnan(l[i]), i < 10000) << i;
+    }
+  }
+}
+
+// ---- rows of one block ----
+struct InstructionSet {
+  const char* name;
+  cpu::FactorRowsFn rows;
+  bool there;
+};
+
+template <typename T>
+void FactoriseOneBlock(cpu::FactorRowsFn rows, cpu::GemmType type, int64_t n) {
+  const Numbers numbers = Positive(1, n);
+  const std::vector<T> a(numbers.begin(), numbers.end());
+  std::vector<T> l(a.size(), 0);
+  struct alignas(64) Line {
+    T at[64 / sizeof(T)];
+  };
+  std::vector<Line> block((cpu::kFactorBlock + 1) * cpu::kFactorBlock * sizeof(T) / sizeof(Line));
+  ASSERT_TRUE(rows({a.data(), l.data(), nullptr, block.data(), n, 0, n, 0, n, type}));
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j <= i; ++j) {
+      double sum = 0;
+      for (int64_t m = 0; m <= j; ++m) sum += double{l[size_t(i * n + m)]} * double{l[size_t(j * n + m)]};
+      EXPECT_NEAR(sum, a[size_t(i * n + j)], 1e-4) << i << ", " << j;
+    }
+  }
+}
+
+TEST(BlockedCholesky, EachInstructionSet) {
+  const InstructionSet sets[] = {
+      {"sse2", cpu::FactorRowsSse2, true},
+      {"avx2", cpu::FactorRowsAvx2, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")},
+      {"avx512", cpu::FactorRowsAvx512,
+       __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq")}};
+  for (const InstructionSet& s : sets) {
+    if (!s.there) continue;
+    for (int64_t n : {1, 2, 7, 33, 64}) {
+      SCOPED_TRACE(s.name + std::to_string(n));
+      FactoriseOneBlock<double>(s.rows, cpu::GemmType::kF64, n);
+      FactoriseOneBlock<float>(s.rows, cpu::GemmType::kF32, n);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ricci::testing
