@@ -43,12 +43,12 @@ void ReadAs(const Bytes& from, Numbers& to) {
 }
 template <uint32_t kDType, typename Bits>
 void WriteFloats(const Numbers& from, Bytes& to) {
-  constexpr ricci_float_format kFormat = ricci_float_format_of(kDType);
+  static constexpr ricci_float_format kFormat = ricci_float_format_of(kDType);
   Write<Bits>(from, to, [](double v) { return static_cast<Bits>(ricci_float_encode(kFormat, v)); });
 }
 template <uint32_t kDType, typename Bits>
 void ReadFloats(const Bytes& from, Numbers& to) {
-  constexpr ricci_float_format kFormat = ricci_float_format_of(kDType);
+  static constexpr ricci_float_format kFormat = ricci_float_format_of(kDType);
   Read<Bits>(from, to, [](Bits bits) { return ricci_float_decode(kFormat, bits); });
 }
 
