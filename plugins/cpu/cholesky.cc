@@ -9,7 +9,6 @@
 #include <memory>
 
 #include "library_op.h"
-#include "ricci/api_table.h"
 
 namespace ricci::cpu {
 namespace {

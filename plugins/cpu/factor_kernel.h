@@ -2,7 +2,8 @@
 // with gemm_kernel.h.
 //
 // One row after the other: what the columns before take away is subtracted, then each of its elements is divided by
-// that of the diagonal and taken away, in proportion, from those behind it. The diagonal comes last: it is a column that is not in the block yet.
+// that of the diagonal and taken away, in proportion, from those behind it. The diagonal comes last: it is a column
+// that is not in the block yet.
 #ifndef RICCI_CPU_FACTOR_KERNEL_H_
 #define RICCI_CPU_FACTOR_KERNEL_H_
 #include "gemm_tile.h"

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "library_op.h"
-#include "ricci/api_table.h"
 
 namespace ricci::cpu {
 namespace {

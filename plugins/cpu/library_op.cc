@@ -2,8 +2,6 @@
 
 #include <string>
 
-#include "ricci/api_table.h"
-
 namespace ricci::cpu {
 namespace {
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gemm_tile.h"
+#include "ricci/api_table.h"
 #include "ricci/primitive.h"
 
 namespace ricci::cpu {
