@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "cholesky.h"
+#include "blocked_cholesky.h"
 #include "codegen/schedule.h"
 #include "gemm.h"
 #include "jit.h"

@@ -1,6 +1,6 @@
 // Cholesky factors of large matrices by blocks: a library lowering of cholesky.
-#ifndef RICCI_CPU_CHOLESKY_H_
-#define RICCI_CPU_CHOLESKY_H_
+#ifndef RICCI_CPU_BLOCKED_CHOLESKY_H_
+#define RICCI_CPU_BLOCKED_CHOLESKY_H_
 #include "ricci/primitive.h"
 
 namespace ricci::cpu {

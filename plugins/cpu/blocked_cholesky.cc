@@ -2,7 +2,7 @@
 // before take away as one product (tiles of gemm_tile.h), then row by row (factor_kernel.h).
 //
 // A task is one matrix, so bits do not depend on the thread count.
-#include "cholesky.h"
+#include "blocked_cholesky.h"
 
 #include <algorithm>
 #include <limits>
