@@ -123,6 +123,11 @@ RICCI_KFN ricci_kernel_const_index(ricci_kernel_builder* k, int64_t value, ricci
  * bool, x, x). */
 RICCI_KFN ricci_kernel_scalar(ricci_kernel_builder* k, uint32_t op, uint32_t dtype, const ricci_sval* in RICCI_LEN(n),
                               uint32_t n, ricci_sval* out);
+/* A complex number of its parts, two values of f32 or of f64, and back. In a lowering it is a value as others are: it
+ * can be loaded, stored, selected, compared by EQ and NE, converted, summed by a reduction, passed through a scan, and
+ * has ADD, SUB, MUL, DIV, NEG, ABS (a real value) and EXP. Kernels hold the parts alone. */
+RICCI_KFN ricci_kernel_complex(ricci_kernel_builder* k, ricci_sval re, ricci_sval im, ricci_sval* out);
+RICCI_KFN ricci_kernel_parts(ricci_kernel_builder* k, ricci_sval v, ricci_sval* re, ricci_sval* im);
 RICCI_KFN ricci_kernel_load(ricci_kernel_builder* k, ricci_karr a, const ricci_sval* index RICCI_LEN(n), uint32_t n,
                             ricci_sval* out);
 /* Only results and private arrays; each element of a result is written exactly once, unless it is read back by the same

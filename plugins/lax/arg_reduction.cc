@@ -16,7 +16,7 @@ ArrayTypes Type(const Eqn& e) {
   e.WantOperands(1);
   const ArrayType x = e.in(0);
   const Dims axes = e.ints("axes");
-  rules::WantDType(e, 0, kAny, rules::NameOfSet(kAny));
+  rules::WantDType(e, 0, kOrdered);
   rules::WantAxes(e, 0, "axes", axes);
   if (axes.size() != 1) e.Fail("axes ", axes, " must name one dimension");
   if (x.dim(axes[0]) == 0) e.Fail("dimension ", axes[0], " of ", x, " is empty, it has no extremum");

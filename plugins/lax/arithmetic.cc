@@ -73,6 +73,7 @@ constexpr Row kRows[] = {
      .simplify = rules::One<SimplerAdd>,
      .lowerings = lower::Scalar<rules::Op<RICCI_S_ADD>>,
      .examples = "(f64[2,3], f64[2,3]); "
+                 "(c128[2,3], c128[2,3]); "
                  "(i32[5] in -9..9, i32[5] in 1..9)"},
     {.name = "sub",
      .type = rules::Same<2, kNumbers>,
@@ -82,6 +83,7 @@ constexpr Row kRows[] = {
      .simplify = rules::One<SimplerSub>,
      .lowerings = lower::Scalar<rules::Op<RICCI_S_SUB>>,
      .examples = "(f64[2,3], f64[2,3]); "
+                 "(c128[2,3], c128[2,3]); "
                  "(i32[5] in -9..9, i32[5] in 1..9)"},
     {.name = "mul",
      .flags = RICCI_PRIM_COMMUTATIVE,
@@ -92,6 +94,7 @@ constexpr Row kRows[] = {
      .simplify = rules::One<SimplerMul>,
      .lowerings = lower::Scalar<rules::Op<RICCI_S_MUL>>,
      .examples = "(f64[2,3], f64[2,3]); "
+                 "(c128[2,3], c128[2,3]); "
                  "(i32[5] in -9..9, i32[5] in 1..9)"},
     {.name = "div",
      .type = rules::Same<2, kNumbers>,
@@ -101,9 +104,10 @@ constexpr Row kRows[] = {
      .simplify = rules::One<SimplerDiv>,
      .lowerings = lower::Scalar<rules::Op<RICCI_S_DIV>>,
      .examples = "(f64[2,3] in 0.5..2, f64[2,3] in 0.5..2); "
+                 "(c128[2,3], c128[2,3] in 0.5..2); "
                  "(i32[5] in -9..9, i32[5] in 1..9)"},
     {.name = "rem",
-     .type = rules::Same<2, kNumbers>,
+     .type = rules::Same<2, kReals>,
      .jvp = rules::Terms<Same, RemSecond>,
      .batch = rules::kElementwise,
      .lowerings = lower::Scalar<rules::Op<RICCI_S_REM>>,
@@ -118,6 +122,7 @@ constexpr Row kRows[] = {
      .simplify = rules::Involution,
      .lowerings = lower::Scalar<rules::Op<RICCI_S_NEG>>,
      .examples = "(f64[2,3]); "
+                 "(c128[2,3]); "
                  "(i32[5] in -9..9)"},
 };
 

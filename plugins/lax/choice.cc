@@ -73,7 +73,7 @@ Value SimplerSelect(const Eqn& e, std::span<const Value> in) {
 ArrayTypes ClampType(const Eqn& e) {
   e.WantOperands(3);
   const ArrayType x = e.in(1);
-  rules::WantDType(e, 1, kAny, rules::NameOfSet(kAny));
+  rules::WantDType(e, 1, kOrdered);
   for (uint32_t i : {0u, 2u}) {
     const ArrayType limit = e.in(i);
     if (limit.dtype() != x.dtype() || (limit.rank() != 0 && !SameDims(limit.shape(), x.shape()))) {

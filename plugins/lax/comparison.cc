@@ -35,11 +35,11 @@ Scalar Total(KernelBuilder&, const Eqn&, std::span<const Scalar> in) {
   return Compare(op, OrderKey(in[0]), OrderKey(in[1]));
 }
 
-template <ScalarRule scalar>
+template <ScalarRule scalar, DTypeSet set = kOrdered>
 constexpr Row Comparison(std::string_view name, uint32_t flags = 0) {
   return {.name = name,
           .flags = flags,
-          .type = rules::Predicate<2, kAny>,
+          .type = rules::Predicate<2, set>,
           .jvp = rules::ZeroTangent,
           .batch = rules::kElementwise,
           .lowerings = lower::Scalar<scalar>,
@@ -48,8 +48,8 @@ constexpr Row Comparison(std::string_view name, uint32_t flags = 0) {
 }
 
 constexpr Row kRows[] = {
-    Comparison<Plain<RICCI_S_EQ>>("eq", RICCI_PRIM_COMMUTATIVE),
-    Comparison<Plain<RICCI_S_NE>>("ne", RICCI_PRIM_COMMUTATIVE),
+    Comparison<Plain<RICCI_S_EQ>, kAny>("eq", RICCI_PRIM_COMMUTATIVE),
+    Comparison<Plain<RICCI_S_NE>, kAny>("ne", RICCI_PRIM_COMMUTATIVE),
     Comparison<Plain<RICCI_S_LT>>("lt"),
     Comparison<Plain<RICCI_S_LE>>("le"),
     Comparison<Plain<RICCI_S_GT>>("gt"),

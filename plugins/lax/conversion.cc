@@ -12,13 +12,13 @@ constexpr AttrSpec kNewDType[] = {{"new_dtype", AttrKind::kDType}};
 // ---- convert_element_type ----
 ArrayTypes ConvertType(const Eqn& e) {
   e.WantOperands(1);
-  rules::WantDType(e, 0, kAny, rules::NameOfSet(kAny));
+  rules::WantDType(e, 0, kAny);
   const DType to = e.dtype("new_dtype");
   if (!In(to, kAny)) e.Fail("new_dtype ", to, " is not supported; it takes ", rules::NameOfSet(kAny));
   return e.in(0).WithDType(to);
 }
 Value ConvertTangent(const Eqn& e, const Value& t, std::span<const Value>, const Value&) {
-  return IsFloat(e.dtype("new_dtype")) ? e.Emit({t}) : Value::Zero(t.builder);
+  return IsInexact(e.dtype("new_dtype")) ? e.Emit({t}) : Value::Zero(t.builder);
 }
 Value ConvertCt(const Eqn& e, const Value& ct) { return convert_element_type(ct, e.in(0).dtype()); }
 Scalar ConvertScalar(KernelBuilder&, const Eqn& e, std::span<const Scalar> in) {
@@ -28,6 +28,8 @@ Scalar ConvertScalar(KernelBuilder&, const Eqn& e, std::span<const Scalar> in) {
 // Does every value of `from` stay itself in `to`?
 bool IsLossless(DType from, DType to) {
   if (from == DType::kBool) return true;
+  if (IsComplex(from) && !IsComplex(to)) return false;
+  if (IsComplex(to)) return IsLossless(PartOf(from), PartOf(to));
   if (IsInt(from) && IsInt(to)) {
     const bool fits = BitsOf(to) > BitsOf(from) || (BitsOf(to) == BitsOf(from) && from == to);
     return fits && (In(from, kUnsigned) || In(to, kSigned));
@@ -48,14 +50,14 @@ Value SimplerConvert(const Eqn& e, std::span<const Value> in) {
 }
 
 // ---- bitcast_convert_type ----
-constexpr DTypeSet kBits = kNumbers;
+constexpr DTypeSet kBits = kReals;
 
 ArrayTypes BitcastType(const Eqn& e) {
   e.WantOperands(1);
   const ArrayType x = e.in(0);
   const DType to = e.dtype("new_dtype");
   if (x.dtype() == to) return x;
-  rules::WantDType(e, 0, kBits, rules::NameOfSet(kBits));
+  rules::WantDType(e, 0, kBits);
   if (!In(to, kBits)) e.Fail("new_dtype ", to, " is not supported; it takes ", rules::NameOfSet(kBits));
   const int64_t from_bits = BitsOf(x.dtype()), to_bits = BitsOf(to);
   Shape shape(x.shape().begin(), x.shape().end());

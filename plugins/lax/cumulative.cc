@@ -17,7 +17,7 @@ constexpr AttrSpec kAttrs[] = {{"axis", AttrKind::kInt}, {"reverse", AttrKind::k
 template <DTypeSet set>
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(1);
-  rules::WantDType(e, 0, set, rules::NameOfSet(set));
+  rules::WantDType(e, 0, set);
   const int64_t axis = e.integer("axis");
   if (axis < 0 || axis >= e.in(0).rank()) e.Fail("axis ", axis, " is out of range for ", e.in(0));
   return e.in(0);
@@ -166,8 +166,8 @@ constexpr Row kRows[] = {
      .lowerings = lower::Loops<Loops<Sum>>,
      .examples = kExamples},
     Cumulative<Product, kNumbers>("cumprod"),
-    Cumulative<Extremum<true>, kNumbers>("cummax"),
-    Cumulative<Extremum<false>, kNumbers>("cummin"),
+    Cumulative<Extremum<true>, kReals>("cummax"),
+    Cumulative<Extremum<false>, kReals>("cummin"),
     Cumulative<LogSumExp, kFloats>("cumlogsumexp"),
 };
 

@@ -37,7 +37,7 @@ DType PreferredOf(const Eqn& e) {
 // ---- type ----
 void CheckSide(const Eqn& e, uint32_t i) {
   const Side s = SideOf(e, i);
-  rules::WantDType(e, i, kAny, rules::NameOfSet(kAny));
+  rules::WantDType(e, i, kAny);
   rules::WantAxes(e, i, i == 0 ? "lhs_contract" : "rhs_contract", s.contract);
   rules::WantAxes(e, i, i == 0 ? "lhs_batch" : "rhs_batch", s.batch);
   for (int64_t d : s.batch) {

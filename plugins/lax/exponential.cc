@@ -15,7 +15,7 @@ Value Log(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
 Value Log1p(const Eqn&, const Value& t, std::span<const Value> in, const Value&) { return div(t, add(in[0], 1.0)); }
 
 constexpr Row kRows[] = {
-    rules::RealFunction<RICCI_S_EXP, Exp>("exp"),
+    rules::RealFunction<RICCI_S_EXP, Exp, kInexact>("exp", "(f64[2,3]); (c128[2,3])"),
     rules::RealFunction<RICCI_S_EXP2, Exp2>("exp2"),
     rules::RealFunction<RICCI_S_EXPM1, Expm1>("expm1"),
     rules::RealFunction<RICCI_S_LOGISTIC, Logistic>("logistic"),

@@ -1,6 +1,7 @@
 // max, min, abs, sign: choice by order. NaN wins in max and min.
 //
-// At a tie each operand of max and min receives half of the cotangent; abs has slope 1 at 0, as in jax.lax.
+// At a tie each operand of max and min receives half of the cotangent; abs has slope 1 at 0, and that of a complex 0 is
+// 0, as in jax.lax.
 #include "ricci/plugin.hpp"
 
 namespace ricci::inline v0::lax::rows {
@@ -24,14 +25,22 @@ Scalar Extremum(KernelBuilder&, const Eqn&, std::span<const Scalar> in) {
   return Apply(in[0].dtype() == DType::kBool ? op_of_bool : op, {in[0], in[1]});
 }
 
-Value Abs(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
-  return select(ge(in[0], zeros_like(in[0])), t, neg(t));
+// ---- abs ----
+ArrayTypes AbsType(const Eqn& e) {
+  const ArrayType x = rules::Same<1, kSigned | kInexact>(e)[0];
+  return x.WithDType(PartOf(x.dtype()));
+}
+// Of a complex number along its direction: the real part of t conj(z) / |z|.
+Value Abs(const Eqn&, const Value& t, std::span<const Value> in, const Value& out) {
+  if (!IsComplex(in[0].dtype())) return select(ge(in[0], zeros_like(in[0])), t, neg(t));
+  const Value size = select(eq(out, zeros_like(out)), ones_like(out), out);
+  return real(mul(t, div(conj(in[0]), convert_element_type(size, in[0].dtype()))));
 }
 
 constexpr Row kRows[] = {
     {.name = "max",
      .flags = RICCI_PRIM_COMMUTATIVE,
-     .type = rules::Same<2, kAny>,
+     .type = rules::Same<2, kOrdered>,
      .jvp = rules::Terms<First, Second>,
      .batch = rules::kElementwise,
      .lowerings = lower::Scalar<Extremum<RICCI_S_MAX, RICCI_S_OR>>,
@@ -40,7 +49,7 @@ constexpr Row kRows[] = {
                  "(i32[5] in -9..9, i32[5] in -9..9)"},
     {.name = "min",
      .flags = RICCI_PRIM_COMMUTATIVE,
-     .type = rules::Same<2, kAny>,
+     .type = rules::Same<2, kOrdered>,
      .jvp = rules::Terms<First, Second>,
      .batch = rules::kElementwise,
      .lowerings = lower::Scalar<Extremum<RICCI_S_MIN, RICCI_S_AND>>,
@@ -48,15 +57,16 @@ constexpr Row kRows[] = {
      .examples = "(f64[2,3], f64[2,3]); "
                  "(i32[5] in -9..9, i32[5] in -9..9)"},
     {.name = "abs",
-     .type = rules::Same<1, kSigned | kFloats>,
+     .type = AbsType,
      .jvp = rules::Terms<Abs>,
      .batch = rules::kElementwise,
      .lowerings = lower::Scalar<rules::Op<RICCI_S_ABS>>,
      .missing = rules::kNotLinear,
      .examples = "(f64[2,3] in 0.1..2); "
                  "(f64[5] in -2..-0.1); "
+                 "(c128[2,3] in 0.1..2); "
                  "(i32[5] in -9..9)"},
-    rules::DiscreteFunction<1, kNumbers, RICCI_S_SIGN>("sign", "(f64[2,3] in 0.1..2); (i32[5] in -9..9)"),
+    rules::DiscreteFunction<1, kReals, RICCI_S_SIGN>("sign", "(f64[2,3] in 0.1..2); (i32[5] in -9..9)"),
 };
 
 }  // namespace

@@ -35,7 +35,7 @@ bool IsFilledWith(const Eqn& e) { return e.has("fill_value") && e.str("mode") ==
 // next to them, 2^63 and 2^64, mean them.
 void CheckFill(const Eqn& e) {
   const DType dtype = e.in(0).dtype();
-  if (!IsFilledWith(e) || IsFloat(dtype) || dtype == DType::kBool) return;
+  if (!IsFilledWith(e) || IsInexact(dtype) || dtype == DType::kBool) return;
   const double fill = e.number("fill_value");
   if (dtype == DType::kKey) e.Fail("fill_value ", fill, " is no key; leave it out for ", e.in(0));
   const bool fits = fill >= static_cast<double>(Least(dtype)) && fill <= static_cast<double>(Greatest(dtype));
@@ -150,7 +150,7 @@ Scalar FillOf(KernelBuilder& k, const Eqn& e) {
     const bool is_greatest = IsInt(dtype) && fill >= static_cast<double>(Greatest(dtype));
     return is_greatest ? k.Constant(dtype, static_cast<int64_t>(Greatest(dtype))) : k.Constant(dtype, fill);
   }
-  if (IsFloat(dtype)) return k.Constant(dtype, std::numeric_limits<double>::quiet_NaN());
+  if (IsInexact(dtype)) return k.Constant(dtype, std::numeric_limits<double>::quiet_NaN());
   if (dtype == DType::kBool) return k.Constant(dtype, 1);
   return k.Constant(dtype, In(dtype, kSigned) ? Least(dtype) : int64_t{-1});
 }

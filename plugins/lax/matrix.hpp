@@ -16,7 +16,7 @@ inline Shape BatchOf(const ArrayType& t) { return Shape(t.shape().begin(), t.sha
 // Fails unless operand `i` is a batch of square matrices of floats.
 inline void WantSquare(const Eqn& e, uint32_t i) {
   const ArrayType t = e.in(i);
-  rules::WantDType(e, i, kFloats, rules::NameOfSet(kFloats));
+  rules::WantDType(e, i, kFloats);
   if (t.rank() < 2 || RowsOf(t) != ColumnsOf(t)) {
     e.Fail("operand ", i, " is ", t, "; its last two dimensions must be those of a square matrix");
   }

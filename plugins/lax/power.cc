@@ -55,7 +55,7 @@ Value SimplerIntegerPow(const Eqn& e, std::span<const Value> in) {
 ArrayTypes PowType(const Eqn& e) {
   e.WantOperands(2);
   const ArrayType x = e.in(0), y = e.in(1);
-  rules::WantDType(e, 0, kFloats, "floating dtypes");
+  rules::WantDType(e, 0, kFloats);
   if (!SameDims(x.shape(), y.shape())) e.Fail("operands 0 and 1 are ", x, " and ", y, "; they must have one shape");
   if (x.dtype() != y.dtype() && !IsInt(y.dtype())) {
     e.Fail("operand 1 is ", y, "; it takes integers or the dtype of operand 0, ", x.dtype());

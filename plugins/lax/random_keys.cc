@@ -19,7 +19,7 @@ Batched KeepPlace(const Eqn& e, const Batched& x) { return {e.Emit({x.value}), x
 // ---- random_seed: integers to keys ----
 ArrayTypes SeedType(const Eqn& e) {
   e.WantOperands(1);
-  rules::WantDType(e, 0, kInts, rules::NameOfSet(kInts));
+  rules::WantDType(e, 0, kInts);
   return e.in(0).WithDType(DType::kKey);
 }
 Scalar SeedScalar(KernelBuilder& k, const Eqn&, std::span<const Scalar> in) {
@@ -129,7 +129,7 @@ ArrayTypes FoldInType(const Eqn& e) {
   e.WantOperands(2);
   WantKeys(e);
   const ArrayType keys = e.in(0), numbers = e.in(1);
-  rules::WantDType(e, 1, SetOf(DType::kU32), "u32");
+  rules::WantDType(e, 1, SetOf(DType::kU32));
   const bool fits = keys.rank() == 0 || numbers.rank() == 0 || SameDims(keys.shape(), numbers.shape());
   if (!fits) e.Fail("keys ", keys, " and numbers ", numbers, " must have one shape, or be scalars");
   return keys.rank() == 0 ? numbers.WithDType(DType::kKey) : keys;

@@ -14,7 +14,7 @@ constexpr AttrSpec kAttrs[] = {{"axes", AttrKind::kInts}};
 template <DTypeSet set>
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(1);
-  rules::WantDType(e, 0, set, rules::NameOfSet(set));
+  rules::WantDType(e, 0, set);
   rules::WantAxes(e, 0, "axes", e.ints("axes"));
   return e.in(0).WithShape(rules::Without(e.in(0).shape(), e.ints("axes")));
 }
@@ -104,6 +104,36 @@ void Loops(KernelBuilder& k, const Eqn& e) {
   });
 }
 
+// Calls f for each point of the box, in order.
+template <typename F>
+void LoopBox(const KernelBuilder& k, Dims extents, F&& f, const Index& at = {}) {
+  if (extents.empty()) return f(at);
+  k.Loop(extents[0], [&](Scalar i) {
+    Index inner = at;
+    inner.push_back(i);
+    LoopBox(k, extents.subspan(1), f, inner);
+  });
+}
+// No reduction of kernels combines pairs: one by one.
+void ComplexProduct(KernelBuilder& k, const Eqn& e) {
+  const ArrayType x = e.in(0);
+  const Dims axes = e.ints("axes");
+  const Shape kept = rules::Complement(axes, x.rank());
+  k.Parallel(e.out().shape(), [&](const Index& at) {
+    Index from(static_cast<size_t>(x.rank()));
+    for (size_t i = 0; i < kept.size(); ++i) from[static_cast<size_t>(kept[i])] = at[i];
+    const KernelArray product = k.Local(x.WithShape({}));
+    product.Store({}, k.Constant(x.dtype(), 1));
+    LoopBox(k, rules::Pick(x.shape(), axes), [&](const Index& inner) {
+      for (size_t i = 0; i < axes.size(); ++i) from[static_cast<size_t>(axes[i])] = inner[i];
+      product.Store({}, product.Load({}) * k.Operand(0).Load(from));
+    });
+    k.Result().Store(at, product.Load({}));
+  });
+}
+bool OfComplex(const Eqn& e) { return IsComplex(e.in(0).dtype()); }
+constexpr Lowering kProduct[] = {{.loops = ComplexProduct, .match = OfComplex}, {.loops = Loops<RICCI_S_MUL>}};
+
 // Nothing to combine.
 Value Simpler(const Eqn& e, std::span<const Value> in) { return e.ints("axes").empty() ? in[0] : Value{}; }
 
@@ -141,7 +171,7 @@ constexpr Row Extremum(std::string_view name) {
   return {.name = name,
           .attrs = kAttrs,
           .flags = RICCI_PRIM_READS_ONCE,
-          .type = Type<kAny>,
+          .type = Type<kOrdered>,
           .jvp = rules::Terms<ExtremumTangent>,
           .batch = rules::BatchFirstOperand<BatchRule>,
           .simplify = rules::One<Simpler>,
@@ -165,6 +195,7 @@ constexpr Row kRows[] = {
      .examples = "(f64[2,3,4]) axes=[1]; "
                  "(f64[2,3,4]) axes=[2,0]; "
                  "(f64[2,3]) axes=[0,1]; "
+                 "(c128[2,3,4]) axes=[2,0]; "
                  "(f64[2,3]) axes=[]"},
     {.name = "reduce_prod",
      .attrs = kAttrs,
@@ -174,9 +205,10 @@ constexpr Row kRows[] = {
      .batch = rules::BatchFirstOperand<BatchRule>,
      .simplify = rules::One<Simpler>,
      .factors_of = FactorsOf<kProd>,
-     .lowerings = lower::Loops<Loops<RICCI_S_MUL>>,
+     .lowerings = kProduct,
      .missing = rules::kNotLinear,
      .examples = "(f64[5,2]) axes=[0]; "
+                 "(c128[3,2]) axes=[0]; "
                  "(f64[2,3,2]) axes=[0,2]"},
     Extremum<RICCI_S_MAX, kMax>("reduce_max"),
     Extremum<RICCI_S_MIN, kMin>("reduce_min"),

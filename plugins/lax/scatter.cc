@@ -38,7 +38,7 @@ template <DTypeSet set>
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(3);
   const ArrayType x = e.in(0), indices = e.in(1), updates = e.in(2);
-  if (set != 0) rules::WantDType(e, 0, set, rules::NameOfSet(set));
+  if (set != 0) rules::WantDType(e, 0, set);
   if (updates.dtype() != x.dtype()) e.Fail("updates are ", updates, "; they must have the dtype of ", x);
   const WindowDims d(e, kNames);
   CheckWindowDims(e, d);
@@ -450,8 +450,8 @@ constexpr Row kRows[] = {
                  rules::One<Simpler<Combine::kAdd>>),
     Scatter<Combine::kSub, kNumbers>("scatter-sub", rules::kLinear, SubTranspose, kExamples),
     Scatter<Combine::kMul, kNumbers>("scatter-mul", MulJvp, MulTranspose, kUniqueExamples),
-    Scatter<Combine::kMin, kNumbers>("scatter-min", ExtremalJvp, nullptr, kRowExamples, rules::kNotLinear),
-    Scatter<Combine::kMax, kNumbers>("scatter-max", ExtremalJvp, nullptr, kRowExamples, rules::kNotLinear),
+    Scatter<Combine::kMin, kReals>("scatter-min", ExtremalJvp, nullptr, kRowExamples, rules::kNotLinear),
+    Scatter<Combine::kMax, kReals>("scatter-max", ExtremalJvp, nullptr, kRowExamples, rules::kNotLinear),
 };
 
 }  // namespace

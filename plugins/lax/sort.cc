@@ -27,7 +27,7 @@ ArrayTypes Type(const Eqn& e) {
     if (!SameDims(e.in(i).shape(), first.shape())) {
       e.Fail("operands 0 and ", i, " are ", first, " and ", e.in(i), "; they must have one shape");
     }
-    if (i < keys) rules::WantDType(e, i, kAny, rules::NameOfSet(kAny));
+    if (i < keys) rules::WantDType(e, i, kOrdered);
     out.push_back(e.in(i));
   }
   return out;

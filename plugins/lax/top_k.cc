@@ -11,7 +11,7 @@ constexpr AttrSpec kAttrs[] = {{"k", AttrKind::kInt}, {"axis", AttrKind::kInt}};
 
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(1);
-  rules::WantDType(e, 0, kNumbers, rules::NameOfSet(kNumbers));
+  rules::WantDType(e, 0, kReals);
   const ArrayType x = e.in(0);
   const int64_t k = e.integer("k"), axis = e.integer("axis");
   if (axis < 0 || axis >= x.rank()) e.Fail("axis ", axis, " is out of range for ", x);

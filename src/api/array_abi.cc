@@ -58,7 +58,7 @@ ricci_status* ricci_array_wrap(ricci_device* d, ricci_type t, void* data, void (
     RICCI_TRY(args.NotNull({{"d", d}, {"data", data}, {"out", out}}));
     RICCI_TRY(CheckType(args, d, t));
     const types::ArrayType& type = FromAbi(d)->context->types().Get(t);
-    const uint32_t align = types::Info(type.dtype).size;
+    const uint32_t align = types::Info(types::PartOf(type.dtype)).size;
     if (reinterpret_cast<uintptr_t>(data) % align != 0) {
       return args.Wrong("data of ", ToText(type), " is not aligned to ", base::Count(align, "byte"));
     }

@@ -59,9 +59,8 @@ ricci_status* ricci_kernel_const(ricci_kernel_builder* k, uint32_t dtype, const 
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"k", k}, {"element", element}, {"out", out}}));
     RICCI_TRY(CheckDType(dtype));
-    uint64_t bits = 0;
-    std::memcpy(&bits, element, types::Info(dtype).size);
-    return Give(*FromAbi(k), FromAbi(k)->writer().Const(dtype, bits), out);
+    const auto* bytes = static_cast<const std::byte*>(element);
+    return Give(*FromAbi(k), FromAbi(k)->writer().Element(dtype, bytes), out);
   });
 }
 
@@ -78,6 +77,24 @@ ricci_status* ricci_kernel_scalar(ricci_kernel_builder* k, uint32_t op, uint32_t
     RICCI_TRY(args.NotNull({{"k", k}, {"out", out}}));
     RICCI_TRY(args.Array("in", in, n));
     return Give(*FromAbi(k), FromAbi(k)->writer().Scalar(op, dtype, Span(in, n)), out);
+  });
+}
+
+ricci_status* ricci_kernel_complex(ricci_kernel_builder* k, ricci_sval re, ricci_sval im, ricci_sval* out) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"k", k}, {"out", out}}));
+    return Give(*FromAbi(k), FromAbi(k)->writer().Complex(re, im), out);
+  });
+}
+
+ricci_status* ricci_kernel_parts(ricci_kernel_builder* k, ricci_sval v, ricci_sval* re, ricci_sval* im) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"k", k}, {"re", re}, {"im", im}}));
+    if (!FromAbi(k)->writer().IsPair(v)) return InvalidArgument("kernel: value ", v, " is not complex");
+    const pass::Pair parts = FromAbi(k)->writer().PartsOf(v);
+    *re = parts.re;
+    *im = parts.im;
+    return absl::OkStatus();
   });
 }
 
@@ -187,7 +204,7 @@ ricci_status* ricci_kernel_scan(ricci_kernel_builder* k, ricci_sval lo, ricci_sv
     RICCI_TRY(args.Array("identity", identity, n));
     RICCI_TRY(args.Array("left", left, n));
     RICCI_TRY(args.Array("right", right, n));
-    kernel::Writer& w = FromAbi(k)->writer();
+    pass::ElementWriter& w = FromAbi(k)->writer();
     w.Scan(lo, hi, Span(identity, n), left, right);
     return w.status();
   });
@@ -206,7 +223,7 @@ ricci_status* ricci_kernel_prefix(ricci_kernel_builder* k, const ricci_sval* ele
     RICCI_TRY(args.NotNull({{"k", k}}));
     RICCI_TRY(args.Array("element", element, n));
     RICCI_TRY(args.Array("out", out, n));
-    kernel::Writer& w = FromAbi(k)->writer();
+    pass::ElementWriter& w = FromAbi(k)->writer();
     w.Prefix(Span(element, n), out);
     return w.status();
   });

@@ -28,14 +28,14 @@ Axes AxesAt(const std::vector<Type>& types, int position, uint32_t chosen = ~0u)
 
 // Where element `at` of one lane stands in an array whose batch is dimension `axis`; `one` is the type of the lane.
 size_t Place(const Type& one, int32_t axis, size_t at, int64_t lane) {
-  int64_t inner = 1;
+  int64_t inner = types::PartsOf(one.dtype);
   for (uint32_t d = static_cast<uint32_t>(axis); d < one.rank; ++d) inner *= one.dims[d];
   const auto i = static_cast<int64_t>(at);
   return static_cast<size_t>((i / inner * kBatch + lane) * inner + i % inner);
 }
 Numbers Lane(const Numbers& all, const Type& one, int32_t axis, int64_t lane) {
   if (axis < 0) return all;
-  Numbers out(static_cast<size_t>(one.elements));
+  Numbers out(one.numbers());
   for (size_t i = 0; i < out.size(); ++i) out[i] = all[Place(one, axis, i, lane)];
   return out;
 }

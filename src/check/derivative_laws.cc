@@ -22,9 +22,9 @@ Arrays WithTangents(Trial& t, const Runnable& f, const Arrays& x, const Active& 
   }
   return out;
 }
-Active RealParams(const Runnable& f) {
+Active PreciseParams(const Runnable& f) {
   Active out;
-  for (const Type& type : f.params()) out.push_back(type.real());
+  for (const Type& type : f.params()) out.push_back(type.precise());
   return out;
 }
 
@@ -40,7 +40,7 @@ Arrays Moved(const Arrays& with_tangents, const Active& active, double step) {
   return out;
 }
 
-// All tangents of a run of `jvp`, and what differences say that they are, one list for each real result of `f`.
+// All tangents of a run of `jvp`, and what differences say that they are, one list for each precise result of `f`.
 struct Compared {
   std::vector<size_t> result;
   Arrays got, want;
@@ -53,9 +53,9 @@ absl::StatusOr<Compared> TangentsOf(Trial& t, LawId law, Runnable& f, Runnable& 
   Compared out;
   size_t next = f.results().size();
   for (size_t i = 0; i < f.results().size(); ++i) {
-    if (!f.results()[i].floating()) continue;
+    if (!f.results()[i].inexact()) continue;
     const Numbers& tangent = got.at(next++);
-    if (!f.results()[i].real()) continue;
+    if (!f.results()[i].precise()) continue;
     Numbers want(above[i].size());
     for (size_t k = 0; k < want.size(); ++k) want[k] = (above[i][k] - below[i][k]) / (2 * kStep);
     out.result.push_back(i);
@@ -106,10 +106,10 @@ absl::Status Differences(Trial& t, LawId law, Runnable& f, Runnable& jvp, const 
   return absl::OkStatus();
 }
 
-// By each real parameter alone (then rules meet tangents that are symbolic zeros), which is called a `noun`.
+// By each precise parameter alone (then rules meet tangents that are symbolic zeros), which is called a `noun`.
 absl::Status EachAlone(Trial& t, LawId law, Runnable& f, const Arrays& x, double tolerance, std::string_view noun,
                        Where where) {
-  const Active all = RealParams(f);
+  const Active all = PreciseParams(f);
   for (size_t i = 0; i < all.size(); ++i) {
     if (all[i] == 0) continue;
     Active alone(all.size(), 0);
@@ -121,11 +121,11 @@ absl::Status EachAlone(Trial& t, LawId law, Runnable& f, const Arrays& x, double
   return absl::OkStatus();
 }
 
-// By all real parameters together; where that fails, by each alone, to name the one at fault.
+// By all precise parameters together; where that fails, by each alone, to name the one at fault.
 absl::Status Differences(Trial& t, LawId law, Runnable& f, const Arrays& x, double tolerance) {
   if (!f.differentiable()) return absl::OkStatus();
   RICCI_ASSIGN(const RunnableRef jvp, f.Jvp());
-  const Active active = RealParams(f);
+  const Active active = PreciseParams(f);
   const absl::Status all =
       Differences(t, law, f, *jvp, active, WithTangents(t, f, x, active), tolerance, Where::kEverywhere);
   if (!absl::IsFailedPrecondition(all)) return all;
@@ -133,11 +133,13 @@ absl::Status Differences(Trial& t, LawId law, Runnable& f, const Arrays& x, doub
   return all;
 }
 
+// The real part, of complex numbers: without a conjugate, as cotangents are.
 struct Product {
   double sum = 0, size = 1;
-  void Add(const Numbers& a, const Numbers& b) {
+  void Add(const Type& t, const Numbers& a, const Numbers& b) {
     for (size_t i = 0; i < a.size(); ++i) {
-      sum += a[i] * b[i];
+      const bool imaginary = t.complex() && i % 2 != 0;
+      sum += imaginary ? -a[i] * b[i] : a[i] * b[i];
       size += std::fabs(a[i] * b[i]);
     }
   }
@@ -147,19 +149,19 @@ struct Product {
 absl::Status DotTest(Trial& t, LawId law, Runnable& f, const Arrays& x) {
   RICCI_ASSIGN(const RunnableRef jvp, f.Jvp());
   RICCI_ASSIGN(const Pullback vjp, f.Vjp());
-  const Arrays with_tangents = WithTangents(t, f, x, RealParams(f));
+  const Arrays with_tangents = WithTangents(t, f, x, PreciseParams(f));
   RICCI_ASSIGN(const Arrays pushed, t.Run(law, *jvp, with_tangents));
   RICCI_ASSIGN(const Arrays kept, t.Run(law, *vjp.fwd, x, Where::kEverywhere));
   Arrays in(kept.begin() + static_cast<int64_t>(f.results().size()), kept.end());
   Product forward, backward;
   size_t next = f.results().size();
   for (const Type& type : f.results()) {
-    if (!type.floating()) continue;
-    in.push_back(type.real() ? t.DrawTangent(type) : Numbers(static_cast<size_t>(type.elements)));
-    forward.Add(pushed.at(next++), in.back());
+    if (!type.inexact()) continue;
+    in.push_back(type.precise() ? t.DrawTangent(type) : Numbers(type.numbers()));
+    forward.Add(type, pushed.at(next++), in.back());
   }
   RICCI_ASSIGN(const Arrays cts, t.Run(law, *vjp.bwd, in, Where::kEverywhere));
-  for (size_t i = 0; i < cts.size(); ++i) backward.Add(cts[i], with_tangents.at(x.size() + i));
+  for (size_t i = 0; i < cts.size(); ++i) backward.Add(vjp.bwd->results()[i], cts[i], with_tangents.at(x.size() + i));
   // Rounding grows with what cancels in the sums.
   const double rounding = 1e-14 * (forward.size + backward.size) / std::max(1.0, std::fabs(forward.sum));
   return t.Compare(law, 0, {backward.sum}, {forward.sum}, kDot + rounding, with_tangents);
@@ -180,7 +182,7 @@ absl::StatusOr<std::vector<RunnableRef>> Many(const Runnable& f) {
 absl::Status CheckJvp(Trial& t) {
   Runnable& f = *t.f();
   if (!f.differentiable()) return absl::OkStatus();
-  const Active all = RealParams(f);
+  const Active all = PreciseParams(f);
   const bool one = std::count(all.begin(), all.end(), 1) == 1;
   RICCI_TRY(EachAlone(t, LawId::kJvp, f, t.x(), kFirstOrder, "operand", one ? Where::kEverywhere : Where::kHere));
   return one ? absl::OkStatus() : Differences(t, LawId::kJvp, f, t.x(), kFirstOrder);
@@ -190,7 +192,7 @@ absl::Status CheckTranspose(Trial& t) { return DotTest(t, LawId::kTranspose, *t.
 
 absl::Status CheckJvpOfJvp(Trial& t) {
   RICCI_ASSIGN(const RunnableRef jvp, t.f()->Jvp());
-  const Arrays x = WithTangents(t, *t.f(), t.x(), RealParams(*t.f()));
+  const Arrays x = WithTangents(t, *t.f(), t.x(), PreciseParams(*t.f()));
   return Differences(t, LawId::kJvpOfJvp, *jvp, x, kSecondOrder);
 }
 
@@ -205,7 +207,7 @@ absl::Status CheckJvpOfTranspose(Trial& t) {
 
 absl::Status CheckTransposeOfJvp(Trial& t) {
   RICCI_ASSIGN(const RunnableRef jvp, t.f()->Jvp());
-  return DotTest(t, LawId::kTransposeOfJvp, *jvp, WithTangents(t, *t.f(), t.x(), RealParams(*t.f())));
+  return DotTest(t, LawId::kTransposeOfJvp, *jvp, WithTangents(t, *t.f(), t.x(), PreciseParams(*t.f())));
 }
 
 absl::Status CheckJvpOfVmap(Trial& t) {

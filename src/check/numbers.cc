@@ -7,7 +7,6 @@
 
 #include "base/status_abi.h"
 #include "ricci/float_format.h"
-#include "types/dtype.h"
 
 namespace ricci::inline v0::check {
 namespace {
@@ -73,10 +72,11 @@ constexpr Coding kCodings[] = {{RICCI_BOOL, WriteAs<uint8_t>, ReadAs<uint8_t>},
 
 absl::StatusOr<const Coding*> CodingOf(const Type& t) {
   for (const Coding& c : kCodings) {
-    if (c.dtype == t.dtype) return &c;
+    if (c.dtype == types::PartOf(t.dtype)) return &c;
   }
-  return absl::UnimplementedError(base::Cat("check: no numbers of ", types::Info(t.dtype).name,
-                                            "; operands and results are bool, integers or floats; wrap the others"));
+  return absl::UnimplementedError(
+      base::Cat("check: no numbers of ", types::Info(t.dtype).name,
+                "; operands and results are bool, integers, floats or complex; wrap the others"));
 }
 
 absl::StatusOr<Type> TypeOf(const ricci_ctx* ctx, ricci_type id) {
@@ -148,7 +148,7 @@ double Tolerance(const Type& t, int64_t largest) {
   constexpr double kFloats[] = {1.5e-2, 0.125, 1e-5, 1e-9};  // f16, bf16, f32, f64
   static_assert(RICCI_F64 - RICCI_F16 == 3);
   const double growth = std::max(1.0, static_cast<double>(largest) / kShort);
-  return t.floating() ? growth * kFloats[t.dtype - RICCI_F16] : 0;
+  return t.inexact() ? growth * kFloats[types::PartOf(t.dtype) - RICCI_F16] : 0;
 }
 
 std::string ToText(double v) {

@@ -1,4 +1,4 @@
-// Numbers: arrays as doubles, and what of a type the laws ask for.
+// Numbers: arrays as doubles, and what of a type the laws ask for. A complex number is two of them.
 #ifndef RICCI_CHECK_NUMBERS_H_
 #define RICCI_CHECK_NUMBERS_H_
 #include <memory>
@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "ricci/build.h"
+#include "types/dtype.h"
 
 namespace ricci::inline v0::check {
 
@@ -21,8 +22,11 @@ struct Type {
   uint32_t dtype, rank;
   const int64_t* dims;
   int64_t elements;
-  bool real() const { return dtype == RICCI_F64; }
+  bool complex() const { return types::IsComplex(dtype); }
   bool floating() const { return dtype >= RICCI_F16 && dtype <= RICCI_F64; }
+  bool inexact() const { return floating() || complex(); }                    // it has a tangent
+  bool precise() const { return dtype == RICCI_F64 || dtype == RICCI_C128; }  // enough for differences
+  size_t numbers() const { return static_cast<size_t>(elements) * types::PartsOf(dtype); }
 };
 struct Signature {
   std::vector<Type> params, results;
@@ -30,7 +34,7 @@ struct Signature {
 absl::StatusOr<Signature> SignatureOf(const ricci_ctx* ctx, const ricci_program* p);
 absl::StatusOr<Signature> SignatureOf(const ricci_ctx* ctx, const ricci_op& op);
 
-// UNIMPLEMENTED for dtypes other than bool, integers and floats up to f64.
+// UNIMPLEMENTED for dtypes other than bool, integers, floats up to f64 and complex numbers of them.
 absl::StatusOr<Bytes> Encode(const Type& t, const Numbers& from);
 absl::StatusOr<Numbers> Decode(const Type& t, const Bytes& from);
 absl::StatusOr<std::vector<Bytes>> EncodeAll(const std::vector<Type>& types, const Arrays& numbers);

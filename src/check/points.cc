@@ -42,7 +42,7 @@ double Combine(FactorKind kind, const Type& t, double a, double b) {
   const bool nan = std::isnan(a) || std::isnan(b);
   if (kind == FactorKind::kMax) return nan ? a + b : std::max(a, b);
   if (kind == FactorKind::kMin) return nan ? a + b : std::min(a, b);
-  if (!t.floating()) return CombineBits(kind, t, ToBits(a), ToBits(b));
+  if (!t.inexact()) return CombineBits(kind, t, ToBits(a), ToBits(b));
   return kind == FactorKind::kSum ? a + b : a * b;
 }
 
@@ -75,6 +75,7 @@ Bytes Taken(const Type& t, const Bytes& from, const std::vector<uint32_t>& dims,
 }
 
 bool Combines(FactorKind kind, const Type& t) {
+  if (t.complex()) return kind == FactorKind::kSum || kind == FactorKind::kProd;
   const bool ordered = t.floating() || IsInteger(t);
   if (kind == FactorKind::kMax || kind == FactorKind::kMin) return ordered;
   if (kind == FactorKind::kSum || kind == FactorKind::kProd) return ordered && t.dtype != RICCI_BOOL;
@@ -84,6 +85,13 @@ bool Combines(FactorKind kind, const Type& t) {
 absl::StatusOr<Numbers> Combined(FactorKind kind, const Type& t, const Bytes& a, const Bytes& b) {
   RICCI_ASSIGN(Numbers x, Decode(t, a));
   RICCI_ASSIGN(const Numbers y, Decode(t, b));
+  if (t.complex() && kind == FactorKind::kProd) {
+    for (size_t i = 0; i < x.size(); i += 2) {
+      const double re = x[i] * y[i] - x[i + 1] * y[i + 1], im = x[i] * y[i + 1] + x[i + 1] * y[i];
+      x[i] = re, x[i + 1] = im;
+    }
+    return x;
+  }
   for (size_t i = 0; i < x.size(); ++i) x[i] = Combine(kind, t, x[i], y[i]);
   return x;
 }
@@ -98,7 +106,7 @@ std::string Mismatch(const Type& t, const Numbers& got, const Numbers& want) {
 
 absl::StatusOr<std::string> Mismatch(const Type& t, const Bytes& got, const Bytes& want) {
   if (got == want) return std::string();
-  if (!t.floating() && !IsInteger(t)) {
+  if (!t.inexact() && !IsInteger(t)) {
     const auto at = std::mismatch(got.begin(), got.end(), want.begin()).first - got.begin();
     return base::Cat("element ", at / ricci_dtype_size(t.dtype), " is another one");
   }

@@ -87,14 +87,14 @@ absl::StatusOr<RunnableRef> Runnable::Of(ricci_ctx* ctx, ricci_program* owned, R
 
 bool Runnable::differentiable() const {
   bool in = false, out = false;
-  for (const Type& t : params()) in |= t.real();
-  for (const Type& t : results()) out |= t.real();
+  for (const Type& t : params()) in |= t.precise();
+  for (const Type& t : results()) out |= t.precise();
   return in && out;
 }
 
-std::vector<uint8_t> Runnable::RealParams() const {
+std::vector<uint8_t> Runnable::PreciseParams() const {
   std::vector<uint8_t> out;
-  for (const Type& t : params()) out.push_back(t.real());
+  for (const Type& t : params()) out.push_back(t.precise());
   return out;
 }
 
@@ -187,7 +187,7 @@ absl::StatusOr<RunnableRef> Runnable::Jvp(const std::vector<uint8_t>& active) co
 }
 absl::StatusOr<RunnableRef> Runnable::Jvp() {
   if (jvp_ == nullptr) {
-    RICCI_ASSIGN(jvp_, Jvp(RealParams()));
+    RICCI_ASSIGN(jvp_, Jvp(PreciseParams()));
   }
   return jvp_;
 }
@@ -195,7 +195,7 @@ absl::StatusOr<RunnableRef> Runnable::Jvp() {
 absl::StatusOr<Pullback> Runnable::Vjp() {
   if (vjp_.bwd != nullptr) return vjp_;
   const RuleWatch watch = Watch();
-  const std::vector<uint8_t> wanted = RealParams();
+  const std::vector<uint8_t> wanted = PreciseParams();
   ricci_program *fwd = nullptr, *bwd = nullptr;
   RICCI_TRY(base::FromAbi(ricci_vjp(program(), wanted.data(), static_cast<uint32_t>(wanted.size()), &fwd, &bwd)));
   const RulesUsed used = watch.Since(used_);

@@ -64,7 +64,7 @@ class Runnable {
 
   Runnable(ricci_ctx* ctx, Program p, Signature s, RulesUsed used)
       : ctx_(ctx), program_(std::move(p)), signature_(std::move(s)), used_(std::move(used)) {}
-  std::vector<uint8_t> RealParams() const;
+  std::vector<uint8_t> PreciseParams() const;
   absl::StatusOr<Call> Compiled(ricci_device* device);
   absl::Status RunInto(ricci_device* device, std::vector<Bytes>& in, std::vector<Bytes>& out);
   absl::Status RunOptimized(std::vector<Bytes>& in, std::vector<Bytes>& out, uint8_t fill);

@@ -99,10 +99,10 @@ void Trial::Note(LawId law, const absl::Status& failure) {
 
 // ---- numbers ----
 Numbers Trial::DrawIn(const Type& t, Range range) {
-  Numbers out(static_cast<size_t>(t.elements));
+  Numbers out(t.numbers());
   for (double& v : out) {
     v = range.low + (range.high - range.low) * 0x1p-53 * static_cast<double>(random_() >> 11);
-    if (!t.floating()) v = t.dtype == RICCI_BOOL ? static_cast<double>(random_() & 1) : std::floor(v);
+    if (!t.inexact()) v = t.dtype == RICCI_BOOL ? static_cast<double>(random_() & 1) : std::floor(v);
   }
   return out;
 }

@@ -10,6 +10,11 @@
 namespace ricci::inline v0::cli {
 namespace {
 
+// Of the two parts of a complex number; any other dtype is its own.
+uint32_t PartOf(uint32_t dtype) {
+  return dtype == RICCI_C64 ? uint32_t{RICCI_F32} : dtype == RICCI_C128 ? uint32_t{RICCI_F64} : dtype;
+}
+
 // The bits of one element drawn from `random`.
 uint64_t Draw(uint32_t dtype, std::mt19937_64& random) {
   const uint64_t r = random();
@@ -33,10 +38,10 @@ uint64_t Draw(uint32_t dtype, std::mt19937_64& random) {
 }
 
 Array Random(const TypeInfo& type, ricci_type id, ricci_device* device, std::mt19937_64& random) {
-  const uint32_t size = ricci_dtype_size(type.dtype);
+  const uint32_t part = PartOf(type.dtype), size = ricci_dtype_size(part);
   std::vector<unsigned char> bytes(type.bytes());
   for (size_t at = 0; at < bytes.size(); at += size) {
-    const uint64_t bits = Draw(type.dtype, random);
+    const uint64_t bits = Draw(part, random);
     std::memcpy(bytes.data() + at, &bits, size);
   }
   ricci_array* out = nullptr;
@@ -84,6 +89,10 @@ std::string Number(double v, int digits) {
 }
 
 std::string ElementText(uint32_t dtype, const void* p) {
+  if (const uint32_t part = PartOf(dtype); part != dtype) {
+    const auto* imaginary = static_cast<const unsigned char*>(p) + ricci_dtype_size(part);
+    return "(" + ElementText(part, p) + ", " + ElementText(part, imaginary) + ")";
+  }
   switch (dtype) {
     case RICCI_BOOL:
       return As<uint8_t>(p) != 0 ? "true" : "false";

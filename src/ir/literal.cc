@@ -109,6 +109,15 @@ absl::Status ReadInteger(std::string_view text, uint32_t dtype, uint64_t& bits) 
 
 void AppendElement(std::string& out, uint32_t dtype, const std::byte* p) {
   const types::DTypeInfo& info = types::Info(dtype);
+  if (info.cls == DTypeClass::kComplex) {
+    const uint32_t part = types::PartOf(dtype), size = types::Info(part).size;
+    out += '(';
+    AppendFloat(out, part, Bits(p, size));
+    out += ", ";
+    AppendFloat(out, part, Bits(p + size, size));
+    out += ')';
+    return;
+  }
   const uint64_t bits = Bits(p, info.size);
   if (info.cls == DTypeClass::kFloat) return AppendFloat(out, dtype, bits);
   if (info.cls == DTypeClass::kBool) {

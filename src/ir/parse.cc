@@ -193,7 +193,7 @@ class Parser {
     if (!results.empty()) RICCI_TRY(Expect('='));
     out.at = token_.at;
     RICCI_ASSIGN(Token name, Take(TokenKind::kIdentifier, results.empty() ? "an equation or `return`" : "a primitive"));
-    if (name.Is("constant") && !token_.Is('(')) {
+    if (name.Is("constant") && !BeginsOperands()) {
       RICCI_TRY(Constant(out));
     } else {
       out.primitive = name.text;
@@ -213,6 +213,12 @@ class Parser {
   }
 
   // ---- constants ----
+  // A primitive may be named `constant` too: it takes values, and a complex number has none.
+  bool BeginsOperands() const {
+    if (!token_.Is('(')) return false;
+    const Token next = TextLexer(lexer_).Next();
+    return next.kind == TokenKind::kValue || next.Is(')');
+  }
   absl::Status Constant(TextStatement& out) {
     if (out.results.size() != 1) return Fail(out.at, "a constant has one result");
     const TextType& type = out.results[0];
@@ -234,6 +240,14 @@ class Parser {
     return absl::OkStatus();
   }
   absl::Status Element(uint32_t dtype, std::vector<std::byte>& bytes) {
+    if (!types::IsComplex(dtype)) return Number(dtype, bytes);
+    if (!Accept('(')) return Unexpected("a complex number `(re, im)`");
+    RICCI_TRY(Number(types::PartOf(dtype), bytes));
+    RICCI_TRY(Expect(','));
+    RICCI_TRY(Number(types::PartOf(dtype), bytes));
+    return Expect(')');
+  }
+  absl::Status Number(uint32_t dtype, std::vector<std::byte>& bytes) {
     if (token_.kind != TokenKind::kNumber && token_.kind != TokenKind::kIdentifier) return Unexpected("a number");
     const uint32_t size = types::Info(dtype).size;
     bytes.resize(bytes.size() + size);

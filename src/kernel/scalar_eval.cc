@@ -277,8 +277,8 @@ absl::Status NoSuch(uint32_t op, std::span<const uint32_t> operands) {
 }
 
 absl::StatusOr<uint32_t> BitcastResult(uint32_t from, uint32_t to) {
-  const bool legal = types::Info(to).supported && types::Info(from).supported &&
-                     types::Info(to).size == types::Info(from).size && (to != RICCI_BOOL || from == RICCI_BOOL);
+  const bool legal = types::InKernels(to) && types::InKernels(from) && types::Info(to).size == types::Info(from).size &&
+                     (to != RICCI_BOOL || from == RICCI_BOOL);
   if (!legal) return base::InvalidArgument("bitcast: ", Name(from), " and ", Name(to), " differ in width or values");
   return to;
 }
@@ -308,7 +308,7 @@ absl::StatusOr<uint32_t> ResultDType(uint32_t op, uint32_t requested, std::span<
   }
   const uint32_t last = operands.back();
   const bool select = op == RICCI_S_SELECT;
-  if (select && (operands[0] != RICCI_BOOL || !types::Info(last).supported)) return NoSuch(op, operands);
+  if (select && (operands[0] != RICCI_BOOL || !types::InKernels(last))) return NoSuch(op, operands);
   for (size_t i = select; i < operands.size(); ++i) {
     if (operands[i] != last) return NoSuch(op, operands);
   }

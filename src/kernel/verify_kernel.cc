@@ -21,7 +21,7 @@ class KernelVerifier {
     if (k_.domain_rank > RICCI_MAX_RANK) return Error("the domain has too many dimensions");
     for (uint32_t i = 0; i < k_.n_buffers; ++i) {
       const ricci_kernel_buffer& b = k_.buffers[i];
-      const bool fits = types::Info(b.dtype).supported && b.elements >= 0 && b.access >= 1 && b.access <= 3;
+      const bool fits = types::InKernels(b.dtype) && b.elements >= 0 && b.access >= 1 && b.access <= 3;
       if (!fits) return Error(base::Cat("buffer ", i, " has no supported dtype, a negative size or no access"));
     }
     for (at_ = 1; at_ < k_.n_insts; ++at_) {
@@ -71,7 +71,7 @@ class KernelVerifier {
     if (IsScalar(inst.op)) return CheckScalar(inst);
     switch (inst.op) {
       case RICCI_K_CONST:
-        return types::Info(inst.dtype).supported ? absl::OkStatus() : Error("a constant of no supported dtype");
+        return types::InKernels(inst.dtype) ? absl::OkStatus() : Error("a constant of no supported dtype");
       case RICCI_K_DOMAIN:
         if (inst.imm < 0 || inst.imm >= k_.domain_rank)
           return Error(base::Cat("the domain has no dimension ", inst.imm));
@@ -82,7 +82,7 @@ class KernelVerifier {
       case RICCI_K_COMBINE:
         return CheckCombine(inst);
       case RICCI_K_LOCAL:
-        return types::Info(inst.dtype).supported && inst.imm >= 0
+        return types::InKernels(inst.dtype) && inst.imm >= 0
                    ? absl::OkStatus()
                    : Error("a private array of no supported dtype or of negative size");
       case RICCI_K_GET:

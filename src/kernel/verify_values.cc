@@ -40,12 +40,13 @@ class ValueChecker {
     for (uint32_t b = 0; b < plan_.buffers.size(); ++b) {
       const ricci_plan_buffer& buffer = plan_.buffers[b];
       written_[b] = buffer.kind == RICCI_BUFFER_INPUT || buffer.kind == RICCI_BUFFER_CONSTANT;
-      if (buffer.kind == RICCI_BUFFER_INPUT) dtype_[b] = facts_.inputs[buffer.index].dtype;
+      if (buffer.kind == RICCI_BUFFER_INPUT) dtype_[b] = types::PartOf(facts_.inputs[buffer.index].dtype);
     }
     for (at_ = 0; at_ < plan_.steps.size(); ++at_) RICCI_TRY(Visit(plan_.steps[at_]));
     for (uint32_t b = 0; b < plan_.buffers.size(); ++b) {
       const ricci_plan_buffer& buffer = plan_.buffers[b];
-      if (buffer.kind == RICCI_BUFFER_OUTPUT) RICCI_TRY(CheckRead(b, facts_.outputs[buffer.index].dtype));
+      if (buffer.kind == RICCI_BUFFER_OUTPUT)
+        RICCI_TRY(CheckRead(b, types::PartOf(facts_.outputs[buffer.index].dtype)));
     }
     return absl::OkStatus();
   }

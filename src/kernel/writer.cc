@@ -74,7 +74,7 @@ bool Writer::CheckLocal(LocalId local, std::string_view where) {
 
 // ---- buffers ----
 uint32_t Writer::Buffer(uint32_t dtype, int64_t elements, uint32_t access) {
-  Check(types::Info(dtype).supported && elements >= 0, "buffer: dtype or size is not valid");
+  Check(types::InKernels(dtype) && elements >= 0, "buffer: dtype or size is not valid");
   impl_->buffers.push_back({dtype, access, elements});
   impl_->accessed.push_back(0), impl_->combined.push_back(0);
   return BufferCount() - 1;
@@ -84,13 +84,13 @@ const ricci_kernel_buffer& Writer::BufferAt(uint32_t buffer) const { return impl
 
 // ---- values ----
 Val Writer::Const(uint32_t dtype, uint64_t bits) {
-  if (!Check(types::Info(dtype).supported, "constant: dtype is not valid")) return 0;
+  if (!Check(types::InKernels(dtype), "constant: dtype is not valid")) return 0;
   const uint32_t width = 8 * types::Info(dtype).size;
   if (dtype == RICCI_BOOL) bits = bits != 0;
   return impl_->nodes.Constant(dtype, width == 64 ? bits : bits & ((uint64_t{1} << width) - 1));
 }
 Val Writer::Float(uint32_t dtype, double v) {
-  if (!Check(types::IsFloating(dtype) && types::Info(dtype).supported, "constant: dtype is not floating")) return 0;
+  if (!Check(types::IsFloating(dtype) && types::InKernels(dtype), "constant: dtype is not floating")) return 0;
   return impl_->nodes.Constant(dtype, EncodeFloat(dtype, v));
 }
 Val Writer::Index(int64_t v) { return ok() ? impl_->nodes.Integer(RICCI_I64, v) : 0; }
@@ -161,7 +161,7 @@ void Writer::Combine(uint32_t buffer, Val index, uint32_t combiner, Val v) {
 }
 
 LocalId Writer::Local(uint32_t dtype, int64_t elements) {
-  if (!Check(types::Info(dtype).supported && elements >= 0, "local: dtype or size is not valid")) return LocalId{0};
+  if (!Check(types::InKernels(dtype) && elements >= 0, "local: dtype or size is not valid")) return LocalId{0};
   return static_cast<LocalId>(impl_->nodes.Append({RICCI_K_LOCAL, static_cast<uint16_t>(dtype), 0, 0, 0, elements}));
 }
 

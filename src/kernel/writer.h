@@ -98,6 +98,8 @@ class Writer {
   // Combines what Yield is given over all iterations by ADD MUL MAX MIN AND OR XOR; identity if there are none.
   Val Reduce(uint32_t combiner, Val lo, Val hi);
   Val Yield(Val v);  // closes Reduce; the combined value
+  // The same for several values: a reduction of each, with as much of the body as it needs, one after another.
+  void Yields(std::span<const Val> values, Val* combined);
   // A prefix scan: first the combiner, from left[i] and right[i] of each state, by scalars alone,
   void Scan(Val lo, Val hi, std::span<const Val> identities, Val* left, Val* right);
   Val Combiner(std::span<const Val> results);  // gives the index; the loop begins
@@ -120,7 +122,8 @@ class Writer {
   // it alone (the condition of an `if`), even to a constant.
   uint32_t Scope() const;
   bool IsOpen(uint32_t scope) const;
-  uint32_t Depth() const;  // open blocks
+  uint32_t Depth() const;         // open blocks
+  uint32_t OpenCombiner() const;  // of the reduction that is open innermost; 0 if none is
   // How often what is written now runs side by side: iterations of the parallel loops that are open outermost.
   int64_t Points() const;
   size_t Size() const;  // instructions so far
@@ -148,6 +151,7 @@ class Writer {
   void UnrollScan(const Block& block);
   bool CheckStates(const char* what, std::span<const Val> values);
   void Replay(const ricci_inst& inst, Val v, Val first, std::vector<Val>& now);
+  Val Replayed(Val x, Val first, std::span<const Val> now) const;
 
   std::unique_ptr<Impl> impl_;
   absl::Status status_;

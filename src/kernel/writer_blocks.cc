@@ -196,6 +196,11 @@ Val Writer::Reduce(uint32_t combiner, Val lo, Val hi) {
   return OpenLoop(RICCI_K_REDUCE, lo, hi, combiner);
 }
 
+uint32_t Writer::OpenCombiner() const {
+  const bool open = !impl_->blocks.empty() && impl_->blocks.back().kind == BlockKind::kReduce;
+  return open ? impl_->blocks.back().combiner : 0;
+}
+
 Val Writer::Yield(Val v) {
   if (!CheckValue(v, "yield")) return 0;
   Impl& w = *impl_;

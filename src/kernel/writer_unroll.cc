@@ -89,16 +89,47 @@ Val Writer::Unroll(const Block& block, Val yielded) {
     now[0] = Index(i);
     for (const Val v : body) Replay(w.nodes[v].inst, v, block.begin, now);
     if (yielded == 0) continue;
-    const bool inside = yielded > block.begin && !w.nodes.IsConstant(yielded);
-    const Val v = yielded == block.begin || inside ? now[yielded - block.begin] : yielded;
+    const Val v = Replayed(yielded, block.begin, now);
     combined = combined ? Op(block.combiner, combined, v) : v;
   }
   return combined;
 }
 
+// The first closes the block; its body is then written again for each of the others, and what is not needed of it is
+// dead.
+void Writer::Yields(std::span<const Val> values, Val* combined) {
+  for (const Val v : values) {
+    if (!CheckValue(v, "yield")) return;
+  }
+  Impl& w = *impl_;
+  if (!Check(OpenCombiner() != 0, "yield: no reduction is open")) return;
+  const Block block = w.blocks.back();
+  const auto body_begin = w.nodes.order.begin() + static_cast<ptrdiff_t>(block.order_begin) + (block.emitted ? 1 : 0);
+  const std::vector<Val> body(body_begin, w.nodes.order.end());
+  const auto scans = [&](Val v) { return w.nodes.Is(v, RICCI_K_SCAN); };
+  if (!Check(std::none_of(body.begin(), body.end(), scans), "yield: several values where a scan is in the body"))
+    return;
+  const Val end = static_cast<Val>(w.nodes.size());
+  combined[0] = Yield(values[0]);
+  for (size_t i = 1; i < values.size() && ok(); ++i) {
+    combined[i] = values[i];
+    if (!block.emitted) continue;
+    const ricci_inst begin = w.nodes[block.begin].inst;
+    std::vector<Val> now(end - block.begin);
+    now[0] = Reduce(block.combiner, begin.a, begin.b);
+    for (const Val v : body) Replay(w.nodes[v].inst, v, block.begin, now);
+    combined[i] = Yield(Replayed(values[i], block.begin, now));
+  }
+}
+
+// What value `x` of a body that began at `first` is in the text written again.
+Val Writer::Replayed(Val x, Val first, std::span<const Val> now) const {
+  return x < first || impl_->nodes.IsConstant(x) ? x : now[x - first];
+}
+
 void Writer::Replay(const ricci_inst& source, Val v, Val first, std::vector<Val>& now) {
   const ricci_inst inst = source;  // the table grows meanwhile
-  const auto current = [&](Val x) { return x < first || impl_->nodes.IsConstant(x) ? x : now[x - first]; };
+  const auto current = [&](Val x) { return Replayed(x, first, now); };
   const Val a = current(inst.a), b = current(inst.b), c = current(inst.c);
   const auto buffer = static_cast<uint32_t>(inst.imm);
   Val& out = now[v - first];

@@ -15,12 +15,6 @@ std::vector<int64_t> RowMajor(std::span<const int64_t> shape) {
   return strides;
 }
 
-uint64_t ElementBits(const ir::ConstantData& data, uint32_t size, int64_t at) {
-  uint64_t bits = 0;
-  std::memcpy(&bits, data.bytes.data() + at * size, size);
-  return bits;
-}
-
 }  // namespace
 
 absl::StatusOr<const ricci_lowering*> ChooseLowering(const prim::Row& row, const ricci_op& op, const Target& target,
@@ -294,11 +288,12 @@ absl::StatusOr<Val> KernelBuilder::LoadLiteral(ArrayId id, const Index& index) {
   const ir::ArrayType& t = type(id);
   const uint32_t size = types::Info(t.dtype).size;
   const Literal literal = arrays_[id].literal;
-  if (literal.splat || t.elements == 1) return w_.Const(t.dtype, ElementBits(*literal.data, size, 0));
+  const std::byte* bytes = literal.data->bytes.data();
+  if (literal.splat || t.elements == 1) return w_.Element(t.dtype, bytes);
   const Val position = Position(t, index);
   if (auto at = w_.ConstantIndex(position)) {
     if (*at < 0 || *at >= t.elements) return base::InvalidArgument("kernel: index ", *at, " is outside of ", ToText(t));
-    return w_.Const(t.dtype, ElementBits(*literal.data, size, *at));
+    return w_.Element(t.dtype, bytes + *at * size);
   }
   if (literal.buffer == 0) {
     const ArrayId buffer = AddBuffer(arrays_[id].type, RICCI_ACCESS_READ, {Binding::Kind::kConstant, 0, literal.data});
@@ -351,9 +346,10 @@ Val KernelBuilder::PositionInPlace(const Array& a, const Index& index) {
   return a.place.offset != 0 ? w_.Add(a.place.offset, at) : at;
 }
 
-// Where more than the update of a buffer goes on, all is done by one point in order.
+// Where more than the update of a buffer goes on, and of complex numbers, all is done by one point in order.
 absl::Status KernelBuilder::Combine(ArrayId a, std::span<const Val> index, uint32_t combiner, Val v) {
-  if (Has(a) && context_.updates && a == result(0) && index.size() == type(a).rank()) {
+  const bool update = Has(a) && context_.updates && a == result(0) && index.size() == type(a).rank();
+  if (update && !types::IsComplex(type(a).dtype)) {
     w_.Combine(arrays_[a].place.number, PositionInPlace(arrays_[a], {{index.begin(), index.end()}}), combiner, v);
     return w_.status();
   }

@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "base/hash_map.h"
-#include "kernel/writer.h"
+#include "pass/element_writer.h"
 #include "pass/row_reads.h"
 #include "pass/target.h"
 #include "prim/place.h"
@@ -21,8 +21,6 @@
 namespace ricci::inline v0::pass {
 
 using ArrayId = ricci_karr;  // 0 = none
-using kernel::Val;
-
 // Chooses among a row's lowerings those of the given kinds for `target`: the one with the highest priority that
 // matches, or NULL. `kinds` is a set of bits 1 << RICCI_LOWER_*.
 inline constexpr uint32_t kKernelKinds = 1u << RICCI_LOWER_SCALAR | 1u << RICCI_LOWER_INDEX | 1u << RICCI_LOWER_LOOPS;
@@ -72,8 +70,8 @@ class KernelBuilder {
   absl::StatusOr<Result> LowerCopy(ir::TypeId t, const Slot& from, const Slot& to);
 
   // ---- what the C functions of ricci/kernel.h do ----
-  kernel::Writer& writer() { return w_; }
-  const kernel::Writer& writer() const { return w_; }
+  ElementWriter& writer() { return w_; }
+  const ElementWriter& writer() const { return w_; }
   ArrayId operand(uint32_t i) const { return i < context_.operands.size() ? context_.operands[i] : 0; }
   ArrayId result(uint32_t i) const { return i < context_.results.size() ? context_.results[i] : 0; }
   bool Has(ArrayId a) const { return a != 0 && a < arrays_.size(); }
@@ -207,7 +205,7 @@ class KernelBuilder {
 
   prim::Registry& registry_;
   const Target& target_;
-  kernel::Writer w_;
+  ElementWriter w_;
   std::vector<Array> arrays_{1};
   std::vector<Binding> bindings_;
   std::vector<absl::Status> checks_;

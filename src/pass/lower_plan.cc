@@ -22,6 +22,7 @@ namespace ricci::inline v0::pass {
 namespace {
 
 constexpr uint32_t kNone = ~0u;
+constexpr std::byte kZero[8] = {};  // an element of up to 64 bits
 
 using Slot = KernelBuilder::Slot;
 using Binding = KernelBuilder::Binding;
@@ -168,18 +169,17 @@ class PlanLowering {
   }
 
   absl::Status Fill(uint32_t buffer, const ir::ArrayType& t, const ir::Constant& c) {
-    uint64_t bits = 0;
-    std::memcpy(&bits, c.data->bytes.data(), types::Info(t.dtype).size);
-    return FillKernel("fill", buffer, t.dtype, t.elements, bits);
+    return FillKernel("fill", buffer, t.dtype, t.elements, c.data->bytes.data());
   }
 
-  absl::Status FillKernel(std::string_view name, uint32_t buffer, uint32_t dtype, int64_t elements, uint64_t bits) {
+  absl::Status FillKernel(std::string_view name, uint32_t buffer, uint32_t dtype, int64_t elements,
+                          const std::byte* element) {
     if (elements == 0) return absl::OkStatus();
-    kernel::Writer w(name);
+    ElementWriter w(name);
     const uint32_t to = w.Buffer(dtype, elements, RICCI_ACCESS_WRITE);
     kernel::Val i = w.Index(0);
     if (elements > 1) w.Parallel({&elements, 1}, &i);
-    w.Store(to, i, w.Const(dtype, bits));
+    w.Store(to, i, w.Element(dtype, element));
     if (elements > 1) w.End();
     RICCI_ASSIGN(kernel::Kernel k, w.Finish());
     KernelStep(std::move(k), {buffer}, 0);
@@ -329,7 +329,7 @@ class PlanLowering {
     if (max_trips >= 0) {
       RICCI_ASSIGN(ir::TypeId i64, types_.Intern(RICCI_I64, {}));
       trips = InArena(i64);
-      RICCI_TRY(FillKernel("trips_start", trips.buffer, RICCI_I64, 1, 0));
+      RICCI_TRY(FillKernel("trips_start", trips.buffer, RICCI_I64, 1, kZero));
     }
     plan_.Step(RICCI_STEP_WHILE, 0, {predicate.buffer}, eqn.location);
     Refs in(consts.begin(), consts.begin() + n_cond);
@@ -391,7 +391,7 @@ class PlanLowering {
     const int64_t per = control::TripsPerIteration(body, length, trace::IntOf(eqn.attrs, "unroll", 1));
     const int64_t iterations = length / per;  // exact: neither is negative, and per is 1 or more
     const auto trips = [&](int64_t n) { return Trips(body, in, out, carry, n_consts, counter.buffer, n); };
-    RICCI_TRY(FillKernel("counter_start", counter.buffer, RICCI_I64, 1, 0));
+    RICCI_TRY(FillKernel("counter_start", counter.buffer, RICCI_I64, 1, kZero));
     plan_.Step(RICCI_STEP_WHILE, static_cast<uint32_t>(std::min<int64_t>(iterations, UINT32_MAX)), {predicate.buffer},
                eqn.location);
     RICCI_TRY(CounterKernel("counter_less", counter.buffer, predicate.buffer, iterations * per));

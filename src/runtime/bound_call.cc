@@ -42,7 +42,7 @@ absl::Status BoundCall::Bind(uint32_t slot, void* p, uint64_t bytes) {
     return base::InvalidArgument("call: ", SlotName(slot), " is ", ToText(t), " of ", base::Count(t.bytes, "byte"),
                                  ", not ", bytes);
   }
-  const uint32_t align = types::Info(t.dtype).size;
+  const uint32_t align = types::Info(types::PartOf(t.dtype)).size;
   if (p == nullptr) return base::InvalidArgument("call: ", SlotName(slot), " is bound to NULL");
   if (reinterpret_cast<uintptr_t>(p) % align != 0) {
     return base::InvalidArgument("call: ", SlotName(slot), " is not aligned to ", base::Count(align, "byte"));

@@ -74,8 +74,8 @@ absl::StatusOr<ir::ProgramRef> Grad(const ir::Program& f, std::span<const uint32
   if (f.n_results() == 0) return base::InvalidArgument("grad: program ", f.name, " has no result");
   const auto& value = f.type(f.results[0]);
   if (value.rank() != 0 || !types::IsFloating(value.dtype)) {
-    return base::InvalidArgument("grad: result 0 of program ", f.name, " is ", ToText(value),
-                                 ", not a floating scalar");
+    return base::InvalidArgument("grad: result 0 of program ", f.name, " is ", ToText(value), ", not a floating scalar",
+                                 types::IsComplex(value.dtype) ? "; take its real or imaginary part, or use vjp" : "");
   }
   Mask wanted(f.n_params(), 0), has_ct(f.n_results(), 0);
   has_ct[0] = 1;

@@ -28,7 +28,7 @@ inline constexpr DTypeInfo kDTypes[] = {
     {"u32", 4, DTypeClass::kUnsigned, true},     {"u64", 8, DTypeClass::kUnsigned, true},
     {"f16", 2, DTypeClass::kFloat, true},        {"bf16", 2, DTypeClass::kFloat, true},
     {"f32", 4, DTypeClass::kFloat, true},        {"f64", 8, DTypeClass::kFloat, true},
-    {"c64", 8, DTypeClass::kComplex, false},     {"c128", 16, DTypeClass::kComplex, false},
+    {"c64", 8, DTypeClass::kComplex, true},      {"c128", 16, DTypeClass::kComplex, true},
     {"f8e4m3fn", 1, DTypeClass::kFloat, false},  {"f8e5m2", 1, DTypeClass::kFloat, false},
     {"f8e8m0fnu", 1, DTypeClass::kFloat, false}, {"f4e2m1fn", 1, DTypeClass::kFloat, false},
     {"key", 8, DTypeClass::kKey, true},
@@ -37,11 +37,19 @@ static_assert(sizeof(kDTypes) / sizeof(kDTypes[0]) == RICCI_KEY + 1);
 
 inline const DTypeInfo& Info(uint32_t dtype) { return kDTypes[dtype <= RICCI_KEY ? dtype : 0]; }
 inline bool IsFloating(uint32_t dtype) { return Info(dtype).cls == DTypeClass::kFloat; }
+inline bool IsComplex(uint32_t dtype) { return Info(dtype).cls == DTypeClass::kComplex; }
 inline bool IsInteger(uint32_t dtype) {
   return Info(dtype).cls == DTypeClass::kSigned || Info(dtype).cls == DTypeClass::kUnsigned;
 }
 // Values of such types have tangents.
-inline bool IsDifferentiable(uint32_t dtype) { return IsFloating(dtype) || Info(dtype).cls == DTypeClass::kComplex; }
+inline bool IsDifferentiable(uint32_t dtype) { return IsFloating(dtype) || IsComplex(dtype); }
+// Of the real and of the imaginary part of a complex number, which stand beside each other; any other dtype is its own.
+inline uint32_t PartOf(uint32_t dtype) {
+  return dtype == RICCI_C64 ? uint32_t{RICCI_F32} : dtype == RICCI_C128 ? uint32_t{RICCI_F64} : dtype;
+}
+inline uint32_t PartsOf(uint32_t dtype) { return IsComplex(dtype) ? 2 : 1; }
+// Values in a kernel are of such types: a complex number is two of them.
+inline bool InKernels(uint32_t dtype) { return Info(dtype).supported && !IsComplex(dtype); }
 // 0 if there is none of that name.
 uint32_t DTypeByName(std::string_view name);
 

@@ -436,6 +436,10 @@ TEST_F(HostilePlugin, LoweringsThatPassNull) {
                              ricci_kernel_const(k, RICCI_F32, &extent, nullptr),
                              ricci_kernel_const_index(k, 3, nullptr),
                              ricci_kernel_scalar(k, RICCI_S_ADD, 0, nullptr, 2, &v),
+                             ricci_kernel_complex(nullptr, v, v, &v),
+                             ricci_kernel_complex(k, v, v, nullptr),
+                             ricci_kernel_parts(k, 0x80000007, &v, &v),
+                             ricci_kernel_parts(k, v, &v, nullptr),
                              ricci_kernel_load(k, 1, nullptr, 1, &v),
                              ricci_kernel_store(k, 1, nullptr, 1, v),
                              ricci_kernel_combine(nullptr, 1, &v, 1, RICCI_S_ADD, v),
@@ -471,18 +475,21 @@ TEST_F(HostilePlugin, LoweringsThatPassNull) {
   ricci_program* f = UseRow();
   ricci_executable* x = nullptr;
   EXPECT_TRUE(Ok(ricci_compile(f, nullptr, &x))) << "nothing of that harms the builder";
-  EXPECT_EQ(told,
-            "ricci_kernel_const: k is NULL\nricci_kernel_const: element is NULL\nricci_kernel_const: out is NULL\n"
-            "ricci_kernel_const_index: out is NULL\nricci_kernel_scalar: in is NULL\nricci_kernel_load: index is NULL\n"
-            "ricci_kernel_store: index is NULL\nricci_kernel_combine: k is NULL\n"
-            "ricci_kernel_combine: index is NULL\nkernel: elements are combined by add, mul, max or min\n"
-            "kernel: load of no array\nricci_kernel_private: out is NULL\n"
-            "kernel: a private array of type 987654, which is not known\nricci_kernel_view: out is NULL\n"
-            "ricci_kernel_copy: k is NULL\nricci_kernel_parallel: extents is NULL\n"
-            "ricci_kernel_parallel: index is NULL\nricci_kernel_for: index is NULL\nricci_kernel_while: k is NULL\n"
-            "ricci_kernel_end: k is NULL\nricci_kernel_reduce: index is NULL\nricci_kernel_yield: out is NULL\n"
-            "ricci_kernel_scan: left is NULL\nricci_kernel_combiner: result is NULL\nricci_kernel_prefix: out is NULL\n"
-            "ricci_kernel_inline: f is NULL\nricci_kernel_check: msg is NULL\n");
+  EXPECT_EQ(
+      told,
+      "ricci_kernel_const: k is NULL\nricci_kernel_const: element is NULL\nricci_kernel_const: out is NULL\n"
+      "ricci_kernel_const_index: out is NULL\nricci_kernel_scalar: in is NULL\n"
+      "ricci_kernel_complex: k is NULL\nricci_kernel_complex: out is NULL\n"
+      "kernel: value 2147483655 is not complex\nricci_kernel_parts: im is NULL\nricci_kernel_load: index is NULL\n"
+      "ricci_kernel_store: index is NULL\nricci_kernel_combine: k is NULL\n"
+      "ricci_kernel_combine: index is NULL\nkernel: elements are combined by add, mul, max or min\n"
+      "kernel: load of no array\nricci_kernel_private: out is NULL\n"
+      "kernel: a private array of type 987654, which is not known\nricci_kernel_view: out is NULL\n"
+      "ricci_kernel_copy: k is NULL\nricci_kernel_parallel: extents is NULL\n"
+      "ricci_kernel_parallel: index is NULL\nricci_kernel_for: index is NULL\nricci_kernel_while: k is NULL\n"
+      "ricci_kernel_end: k is NULL\nricci_kernel_reduce: index is NULL\nricci_kernel_yield: out is NULL\n"
+      "ricci_kernel_scan: left is NULL\nricci_kernel_combiner: result is NULL\nricci_kernel_prefix: out is NULL\n"
+      "ricci_kernel_inline: f is NULL\nricci_kernel_check: msg is NULL\n");
   ricci_executable_release(x);
   ricci_program_release(f);
 }

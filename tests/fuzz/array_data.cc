@@ -35,7 +35,10 @@ Bytes DrawElements(Dice& dice, DType dtype, int64_t n, bool special) {
   Bytes out;
   for (int64_t i = 0; i < n; ++i) {
     Element e;
-    if (IsFloat(dtype)) {
+    if (IsComplex(dtype)) {
+      const double re = DrawFloat(dice, PartOf(dtype), special);
+      e = Encode(dtype, std::complex<double>(re, DrawFloat(dice, PartOf(dtype), special)));
+    } else if (IsFloat(dtype)) {
       e = Encode(dtype, DrawFloat(dice, dtype, special));
     } else if (dtype == DType::kBool) {
       e = Encode(dtype, dice.Below(2));
@@ -54,6 +57,10 @@ double ReadFloat(DType dtype, const std::byte* from) {
 }
 
 std::string ElementText(DType dtype, const std::byte* from) {
+  if (IsComplex(dtype)) {
+    const DType part = PartOf(dtype);
+    return "(" + ElementText(part, from) + ", " + ElementText(part, from + SizeOf(part)) + ")";
+  }
   if (dtype == DType::kBool) return from[0] != std::byte{0} ? "true" : "false";
   if (IsFloat(dtype)) {
     const double v = ReadFloat(dtype, from);

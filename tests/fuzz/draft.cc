@@ -131,7 +131,14 @@ Value Draft::AddParam(const ArrayType& type) {
   return v;
 }
 Value Draft::Fresh(const ArrayType& type) {
-  const bool may_be_param = nesting_ == 0 && params_.size() < 8 && type.dtype() != DType::kKey;
+  if (IsComplex(type.dtype()) && dice_.Chance(0.8)) {
+    const ArrayType part = type.WithDType(PartOf(type.dtype()));
+    const Value re = Of(part);
+    const Values made = Emit("complex", {re, Of(part)});
+    if (!made.empty()) return made[0];
+  }
+  const bool of_host = type.dtype() != DType::kKey && !IsComplex(type.dtype());
+  const bool may_be_param = nesting_ == 0 && params_.size() < 8 && of_host;
   const Value v = may_be_param && (params_.empty() || dice_.Chance(0.6)) ? AddParam(type) : Constant(type);
   Add({v});
   return v;
@@ -168,7 +175,13 @@ Value Draft::Indices(Dims shape, int64_t bound) {
   }
   return bytes.empty() ? Constant(type) : Hidden(ConstantOf(type, bytes));
 }
+Value Draft::BoundedComplex(const Value& z) {
+  const Value re = Bounded(lax::real(z)), im = Bounded(lax::imag(z));
+  const Values v = Emit("complex", {re, im});
+  return v.empty() ? z : v[0];
+}
 Value Draft::Bounded(const Value& x) {
+  if (IsComplex(x.dtype())) return BoundedComplex(x);
   if (!palette_.smooth && dice_.Chance(0.2)) return x;
   const Values v = Emit(dice_.Chance(0.5) ? "sin" : "tanh", {x});
   return v.empty() ? x : v[0];
@@ -282,7 +295,7 @@ Value Draft::Produce(const ArrayType& type) {
   const Value x = found.is_none() ? Constant(type) : found;
   Values made;
   if (IsFloat(type.dtype())) made = Emit(dice_.Chance(0.5) ? "sin" : "tanh", {x});
-  if (IsInt(type.dtype())) made = Emit("add", {x, Of(type)});
+  if (IsInt(type.dtype()) || IsComplex(type.dtype())) made = Emit("add", {x, Of(type)});
   if (type.dtype() == DType::kBool) made = Emit("not", {x});
   return made.empty() ? x : made[0];
 }

@@ -17,7 +17,7 @@ namespace ricci::testing {
 
 // What a program may hold.
 struct Palette {
-  DTypeSet dtypes = kAny;       // floating and integer dtypes; `key` comes with random rows
+  DTypeSet dtypes = kOrdered;   // dtypes of what is made new; `key` comes with random rows
   bool special = true;          // NaN, infinities, -0, extreme integers
   bool smooth = false;          // only rows that have all rules, and values of moderate size: for the laws
   int64_t max_elements = 1024;  // of one value
@@ -86,7 +86,8 @@ class Draft {
   // A value of this very type.
   Value Of(const ArrayType& type);
   Value Of(DType d, Dims shape) { return Of(Type(d, shape)); }
-  // A parameter (of the outermost program) or a constant.
+  // A parameter (of the outermost program) or a constant; complex numbers are made of their parts, so that what goes in
+  // and out of programs is real.
   Value Fresh(const ArrayType& type);
   Value Constant(const ArrayType& type);
   Value ConstantOf(const ArrayType& type, const std::vector<std::byte>& bytes);
@@ -116,6 +117,7 @@ class Draft {
 
  private:
   Value AddParam(const ArrayType& type);
+  Value BoundedComplex(const Value& z);
   Shape Limited(Shape shape);
   // The types of the results; empty and counted if the row refuses.
   std::optional<std::vector<ricci_type>> Infer(std::string_view primitive, const Values& in,

@@ -14,16 +14,17 @@ struct Elementwise {
   Domain domain = Domain::kAll;
 };
 
+constexpr DTypeSet kParts = SetOf(DType::kF32) | SetOf(DType::kF64);
 constexpr Elementwise kSmooth[] = {
     {"add", 2, kNumbers},
     {"sub", 2, kNumbers},
     {"mul", 2, kNumbers},
     {"div", 2, kNumbers},
-    {"max", 2, kAny},
-    {"min", 2, kAny},
+    {"max", 2, kOrdered},
+    {"min", 2, kOrdered},
     {"neg", 1, kNumbers},
-    {"abs", 1, kSigned | kFloats},
-    {"sign", 1, kNumbers},
+    {"abs", 1, kSigned | kInexact},
+    {"sign", 1, kReals},
     {"square", 1, kNumbers},
     {"sin", 1, kFloats},
     {"cos", 1, kFloats},
@@ -38,7 +39,11 @@ constexpr Elementwise kSmooth[] = {
     {"asinh", 1, kFloats},
     {"acosh", 1, kFloats, Domain::kModerate},
     {"atanh", 1, kFloats, Domain::kUnit},
-    {"exp", 1, kFloats, Domain::kUnit},
+    {"exp", 1, kInexact, Domain::kUnit},
+    {"conj", 1, kComplexes},
+    {"real", 1, kComplexes},
+    {"imag", 1, kComplexes},
+    {"complex", 2, kParts},
     {"exp2", 1, kFloats, Domain::kUnit},
     {"expm1", 1, kFloats, Domain::kUnit},
     {"log", 1, kFloats, Domain::kPositive},
@@ -58,13 +63,13 @@ constexpr Elementwise kSmooth[] = {
     {"optimization_barrier", 1, kAny},
     {"floor", 1, kFloats},
     {"ceil", 1, kFloats},
-    {"rem", 2, kNumbers},
+    {"rem", 2, kReals},
     {"eq", 2, kAny},
     {"ne", 2, kAny},
-    {"lt", 2, kAny},
-    {"le", 2, kAny},
-    {"gt", 2, kAny},
-    {"ge", 2, kAny},
+    {"lt", 2, kOrdered},
+    {"le", 2, kOrdered},
+    {"gt", 2, kOrdered},
+    {"ge", 2, kOrdered},
     {"is_finite", 1, kFloats},
 };
 constexpr Elementwise kRough[] = {
@@ -119,7 +124,7 @@ Value Settled(Draft& d, const Value& v) {
 }
 void TotalOrder(Draft& d) {
   constexpr std::string_view kNames[] = {"eq_to", "le_to", "lt_to"};
-  const Value x = d.Any(kAny);
+  const Value x = d.Any(kOrdered);
   d.Emit(d.dice().Pick(kNames), {Settled(d, x), Settled(d, d.Of(x.type()))});
 }
 void Rough(Draft& d) { Apply(d, d.dice().Pick(kRough)); }
@@ -133,7 +138,7 @@ void SelectN(Draft& d) {
   d.Emit("select_n", in);
 }
 void Clamp(Draft& d) {
-  const Value x = d.Any(kNumbers);
+  const Value x = d.Any(kReals);
   const Dims shape = d.dice().Chance(0.5) ? Dims{} : x.shape();
   if (d.palette().smooth) {  // where limits meet the operand or each other, the derivative is 0 by definition
     const ArrayType limit = d.Type(x.dtype(), shape);
@@ -152,12 +157,12 @@ void PowInteger(Draft& d) {
 }
 void Convert(Draft& d) {
   const DType to = d.SomeDType(kAny);
-  const Value x = d.Any();
+  const Value x = d.Any(d.palette().smooth && !IsInexact(to) ? kOrdered : kAny);
   d.Emit("convert_element_type", {IsFloat(to) ? x : BelowSteps(d, x)}, {{"new_dtype", to}});
 }
 void Bitcast(Draft& d) {
-  const Value x = d.Any(kNumbers);
-  d.Emit("bitcast_convert_type", {x}, {{"new_dtype", d.SomeDType(kNumbers)}});
+  const Value x = d.Any(kReals);
+  d.Emit("bitcast_convert_type", {x}, {{"new_dtype", d.SomeDType(kReals)}});
 }
 // Of whole order, by which they have no derivative.
 void OfOrder(Draft& d) {

@@ -16,6 +16,10 @@ using trace::Vals;
 
 // Rows whose floating results are exact, or operands as they are.
 constexpr std::string_view kExact[] = {"abs",
+                                       "complex",
+                                       "conj",
+                                       "imag",
+                                       "real",
                                        "argmax",
                                        "argmin",
                                        "bitcast_convert_type",
@@ -101,9 +105,10 @@ class Noise {
                                std::any_of(eqn.attrs.begin(), eqn.attrs.end(),
                                            [](const ricci_attr& a) { return !ir::Programs(a).empty(); });
                            for (Val& v : out) {
-                             if (!IsOneOf(kExact, name) && !holds_programs) {
+                             const bool size = name == "abs" && IsComplex(Of(b, in[0]));
+                             if ((size || !IsOneOf(kExact, name)) && !holds_programs) {
                                RICCI_ASSIGN(v, MoveResult(b, name, in, v));
-                             } else if (rounding_ == Rounding::kAll && IsReal(b, v)) {
+                             } else if (rounding_ == Rounding::kAll && IsInexact(Of(b, v))) {
                                RICCI_ASSIGN(v, MoveBy(b, v, StepOfConversion(name, Of(b, v), eqn)));
                              }
                            }
@@ -130,9 +135,10 @@ class Noise {
     return coarser ? result : dtype;
   }
   absl::StatusOr<Val> Move(trace::Builder& b, Val v) { return Move(b, v, Of(b, v)); }
-  // v (1 + d), with d of a few units in the last place of `dtype`, another one for each element: were all of one size,
-  // two of them would often cancel, as in 1 / exp(x).
+  // v (1 + d), d complex where v is, with d of a few units in the last place of `dtype`, another one for each element:
+  // were all of one size, two of them would often cancel, as in 1 / exp(x).
   absl::StatusOr<Val> Move(trace::Builder& b, Val v, DType dtype) {
+    if (IsComplex(dtype)) return MoveBy(b, v, InfoOf(PartOf(dtype)).epsilon * 4);
     if (!IsReal(b, v)) return v;
     const int steps = BitsOf(dtype) == 16 ? 2 : 4;
     // Later variants mix the ways: what must stay equal here may be moved there.
@@ -181,7 +187,7 @@ class Noise {
   }
   // How much a row rounds that is exact by its definition.
   static double StepOfConversion(std::string_view name, DType dtype, const ir::Equation& eqn) {
-    if (name == "convert_element_type") return InfoOf(dtype).epsilon;
+    if (name == "convert_element_type") return InfoOf(PartOf(dtype)).epsilon;
     if (name != "reduce_precision") return 0;
     for (const ricci_attr& a : eqn.attrs) {
       if (std::string_view(a.name.ptr, a.name.len) == "mantissa_bits")
@@ -198,11 +204,12 @@ class Noise {
     for (int64_t i = 0; i < std::max<int64_t>(n, 1); ++i) {
       const double d = step * dice_.Real(0.5, 1.5);
       const bool up = way_ == Way::kUp || (way_ != Way::kDown && dice_.Chance(0.5));
-      const Element e = Encode(dtype, 1 + (up ? d : -d));
+      const std::complex<double> turn(1 + (up ? d : -d), dice_.Real(-1, 1) * step);
+      const Element e = IsComplex(dtype) ? Encode(dtype, turn) : Encode(dtype, turn.real());
       for (uint32_t k = 0; k < e.size; ++k) bytes.push_back(static_cast<std::byte>(e.bytes[k]));
     }
     RICCI_ASSIGN(Val factor, b.Constant(b.type_id(v), bytes));
-    if (variant_ >= kNoiseVariants) {
+    if (variant_ >= kNoiseVariants && IsReal(b, v)) {
       RICCI_ASSIGN(factor, Scattered(b, v, factor));
     }
     return b.Emit1("mul", {}, std::array{v, factor});

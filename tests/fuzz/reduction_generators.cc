@@ -22,17 +22,17 @@ struct Reduction {
 };
 void Reduce(Draft& d) {
   constexpr Reduction kAll[] = {{"reduce_sum", kNumbers},      {"reduce_sum", kNumbers},
-                                {"reduce_max", kAny},          {"reduce_min", kAny},
+                                {"reduce_max", kOrdered},      {"reduce_min", kOrdered},
                                 {"reduce_prod", kNumbers},     {"reduce_and", kInts | kBools},
                                 {"reduce_or", kInts | kBools}, {"reduce_xor", kInts | kBools}};
   const Reduction r = d.palette().smooth ? d.dice().Pick(std::span(kAll).first(4)) : d.dice().Pick(kAll);
   Value x = d.AnyOfRank(1, 6, r.takes);
-  if (r.name == "reduce_prod" && IsFloat(x.dtype())) x = d.Bounded(x);
+  if (r.name == "reduce_prod" && IsInexact(x.dtype())) x = d.Bounded(x);
   const Shape axes = SomeAxes(d, x.rank());
   d.Emit(r.name, {x}, {{"axes", axes}});
 }
 void ArgReduce(Draft& d) {
-  const Value x = d.Find(kAny, [](const ArrayType& t) { return t.rank() > 0 && t.elements() > 0; });
+  const Value x = d.Find(kOrdered, [](const ArrayType& t) { return t.rank() > 0 && t.elements() > 0; });
   if (x.is_none()) return;
   const Shape axes = {d.dice().Below(x.rank())};
   d.Emit(d.dice().Chance(0.5) ? "argmax" : "argmin", {x},
@@ -46,7 +46,7 @@ void Cumulative(Draft& d) {
     const Shape line = {d.dice().Between(1, 3), d.dice().Between(9, 140)};
     x = d.Fresh(d.Type(x.dtype(), line));
   }
-  if (IsFloat(x.dtype())) x = d.Bounded(x);
+  if (IsInexact(x.dtype())) x = d.Bounded(x);
   d.Emit(name, {x}, {{"axis", d.dice().Below(x.rank())}, {"reverse", d.dice().Chance(0.3)}});
 }
 // The same steps again and again, as a loop of the host's language writes them.

@@ -46,13 +46,13 @@ Reference::Reference(const Reference& other, std::vector<Bytes> inputs)
 Complaint Reference::Compare(const RunResult& got, std::string_view what) {
   if (got.error) return Text(what, ": ", *got.error);
   for (size_t i = 0; i < types_.size(); ++i) {
-    const auto size = static_cast<size_t>(SizeOf(types_[i].dtype()));
+    const DType d = PartOf(types_[i].dtype());
+    const auto size = static_cast<size_t>(SizeOf(d));
     counts_.compared += types_[i].elements();
     if (SameBits(got.arrays[i].data(), want_.arrays[i].data(), want_.arrays[i].size())) continue;
     for (size_t at = 0; at < want_.arrays[i].size(); at += size) {
       const std::byte *have = &got.arrays[i][at], *want = &want_.arrays[i][at];
       if (SameBits(have, want, size) || Close(i, at, have)) continue;
-      const DType d = types_[i].dtype();
       return Text(what, ": result ", i, " (", types_[i], ") element ", at / size, " is ", ElementText(d, have),
                   ", it must be ", ElementText(d, want));
     }
@@ -60,9 +60,10 @@ Complaint Reference::Compare(const RunResult& got, std::string_view what) {
   return {};
 }
 
-// Within what noise does to this element? Few variants decide what is close, more what is wrong.
+// Within what noise does to this element, of a complex number each part? Few variants decide what is close, more what
+// is wrong.
 bool Reference::Close(size_t result, size_t at, const std::byte* got) {
-  const DType d = types_[result].dtype();
+  const DType d = PartOf(types_[result].dtype());
   const std::byte* want = &want_.arrays[result][at];
   if (IsFloat(d)) {
     const double g = ReadFloat(d, got), w = ReadFloat(d, want);

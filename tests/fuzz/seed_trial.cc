@@ -17,7 +17,8 @@ constexpr std::string_view kModes[] = {"auto", "auto", "batched", "lanes"};
 constexpr int kShrinkTries = 2000;
 constexpr double kShrinkSeconds = 300;
 // Of all programs.
-constexpr double kDeep = 0.12, kLarge = 0.005, kDonates = 0.2, kReread = 0.5, kSmallCode = 0.25, kLate = 0.25;
+constexpr double kDeep = 0.12, kLarge = 0.005, kDonates = 0.2, kReread = 0.5, kSmallCode = 0.25, kLate = 0.25,
+                 kComplex = 0.25;
 
 Palette PaletteOf(Dice& dice) {
   Palette p;
@@ -28,9 +29,11 @@ Palette PaletteOf(Dice& dice) {
     p.smooth = true;
     p.special = false;
     p.dtypes = SetOf(DType::kF64) | SetOf(DType::kI32) | SetOf(DType::kBool);
+    if (dice.Chance(kComplex)) p.dtypes |= SetOf(DType::kC128);
     return p;
   }
   if (dice.Chance(0.4)) p.dtypes = SetOf(DType::kF32) | SetOf(DType::kI32) | SetOf(DType::kBool);
+  if (dice.Chance(kComplex)) p.dtypes |= kComplexes;
   p.special = dice.Chance(0.5);
   if (dice.Chance(0.03)) p.max_elements = 1 << 14;
   return p;
@@ -54,6 +57,9 @@ Values ResultsOfDraft(Draft& d) {
   for (int64_t n = d.dice().Between(1, 4); n > 0; --n) {
     const Value v = d.Find(kAny, {});
     if (!v.is_none()) out.push_back(v);
+  }
+  for (Value& v : out) {
+    if (IsComplex(v.dtype())) v = d.dice().Chance(0.5) ? lax::real(v) : lax::imag(v);
   }
   if (out.empty()) out.push_back(d.Fresh(d.Type(d.SomeDType(kFloats), {})));
   return out;

@@ -88,6 +88,14 @@ TEST_F(TextTest, ConstantsKeepTheirBits) {
   EXPECT_EQ(ConstantText("f32[1]", "[4]"), "4.0");
 }
 
+TEST_F(TextTest, ComplexConstantsKeepTheirBits) {
+  EXPECT_EQ(ConstantText("c64[]", "(1, -2.5)"), "(1.0, -2.5)");
+  EXPECT_EQ(ConstantText("c64[3]", "(0.1, -0.0)"), "(0.1, -0.0)");
+  EXPECT_EQ(ConstantText("c64[2]", "[(nan, 0xffc00000), (-inf, 1e-45)]"), "[(nan, 0xffc00000), (-inf, 1e-45)]");
+  EXPECT_EQ(ConstantText("c128[2]", "[(0.1, 1e300), (1, 2)]"), "[(0.1, 1e+300), (1.0, 2.0)]");
+  EXPECT_EQ(ConstantText("c128[0]", "[]"), "[]");
+}
+
 // Every 16-bit pattern comes back as it was.
 TEST_F(TextTest, NarrowFloatsKeepTheirBits) {
   for (const uint32_t dtype : {RICCI_F16, RICCI_BF16}) {
@@ -136,6 +144,9 @@ TEST_F(TextTest, MessagesNameThePlace) {
   EXPECT_EQ(ErrorOf(body("%y: f32[2] = constant [1]")), "t:2:25: the list has 1 element, the type 2");
   EXPECT_EQ(ErrorOf(body("%y: i8[] = constant 128")), "t:2:23: `128` is no i8");
   EXPECT_EQ(ErrorOf(body("%y: i32[] = constant 1.5")), "t:2:24: `1.5` is no i32");
+  EXPECT_EQ(ErrorOf(body("%y: c64[] = constant 1.5")), "t:2:24: expected a complex number `(re, im)`, not `1.5`");
+  EXPECT_EQ(ErrorOf(body("%y: c64[] = constant (1.5)")), "t:2:28: expected `,`, not `)`");
+  EXPECT_EQ(ErrorOf(body("%y: c64[] = constant (true, 1)")), "t:2:25: `true` is no f32");
   EXPECT_EQ(ErrorOf(body("%y: f32[-1] = constant 1.5")), "t:2:17: type: negative dimension in f32[-1]");
   EXPECT_EQ(ErrorOf("program p(%x: f32[2], %y: f32[-1]) { return %x }"), "t:1:27: type: negative dimension in f32[-1]");
   EXPECT_EQ(ErrorOf(body("%y: f32[2] = mix(%x) n=")), "t:3:3: expected a value, not `return`");

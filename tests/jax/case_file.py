@@ -21,16 +21,18 @@ import numpy as np
 NAMES = {
     'bool': 'bool', 'int8': 'i8', 'int16': 'i16', 'int32': 'i32', 'int64': 'i64',
     'uint8': 'u8', 'uint16': 'u16', 'uint32': 'u32', 'uint64': 'u64',
-    'float16': 'f16', 'bfloat16': 'bf16', 'float32': 'f32', 'float64': 'f64',
+    'float16': 'f16', 'bfloat16': 'bf16', 'float32': 'f32', 'float64': 'f64', 'complex64': 'c64', 'complex128': 'c128',
 }
 DTYPES = {short: jnp.dtype(long) for long, short in NAMES.items()}
 FLOATS = ('f16', 'bf16', 'f32', 'f64')
+COMPLEXES = ('c64', 'c128')
 SIGNED = ('i8', 'i16', 'i32', 'i64')
 UNSIGNED = ('u8', 'u16', 'u32', 'u64')
 INTS = SIGNED + UNSIGNED
 NUMBERS = INTS + FLOATS
 ALL = ('bool',) + NUMBERS
-EPS = {'f16': 2.0**-10, 'bf16': 2.0**-7, 'f32': 2.0**-23, 'f64': 2.0**-52}
+MOVABLE = ALL + COMPLEXES
+EPS = {'f16': 2.0**-10, 'bf16': 2.0**-7, 'f32': 2.0**-23, 'f64': 2.0**-52, 'c64': 2.0**-23, 'c128': 2.0**-52}
 GROUP = 64  # cases per jitted function
 
 
@@ -46,8 +48,8 @@ def type_text(x):
     return f"{short(x)}[{','.join(map(str, x.shape))}]"
 
 
-def is_float(x):
-    return not is_key(x) and jnp.issubdtype(x.dtype, jnp.floating)
+def is_inexact(x):
+    return not is_key(x) and jnp.issubdtype(x.dtype, jnp.inexact)
 
 
 class DType(str):
@@ -89,13 +91,13 @@ def raw(x):
 
 
 class Close:
-    """Relative and absolute tolerance in units of the last place of each result's dtype."""
+    """Relative and absolute tolerance in units of the last place of each result's dtype, of complex numbers of each part."""
 
     def __init__(self, ulps, scale=0.0):
         self.ulps, self.scale = ulps, scale
 
     def of(self, x):
-        if not is_float(x):
+        if not is_inexact(x):
             return 0.0, 0.0
         eps = EPS[short(x)]
         return self.ulps * eps, self.ulps * eps * self.scale

@@ -4,7 +4,7 @@ import numpy as np
 from jax import lax
 from jax._src.lax import lax as internal
 
-from case_file import DTYPES, EXACT, FLOATS, INTS, NUMBERS, SIGNED, ALL, Close, DType
+from case_file import DTYPES, EXACT, FLOATS, INTS, NUMBERS, SIGNED, ALL, MOVABLE, Close, DType
 from transforms import primitive
 from values import booleans, floats, integers, ordinary, pairs, specials, whole_range
 
@@ -179,7 +179,7 @@ def logic(file, rng):
 
 
 def choice(file, rng):
-    for dtype in ALL:
+    for dtype in MOVABLE:
         make = of(booleans((3, 2)), ordinary(dtype, (3, 2)), ordinary(dtype, (3, 2)))
         primitive(file, rng, 'select_n', {}, lax.select_n, make, modes='nfrv')
         scalar = of(booleans(()), ordinary(dtype, (3, 2)), ordinary(dtype, (3, 2)))

@@ -5,7 +5,7 @@ import numpy as np
 from jax import lax
 from jax._src.lax import lax as internal
 
-from case_file import ALL, DTYPES, DType
+from case_file import DTYPES, MOVABLE, DType
 from elementwise_cases import of
 from transforms import primitive
 from values import floats, integers, ordinary
@@ -14,7 +14,7 @@ FULL = dict(modes='nfrvFR')  # exact in every mode but where a transpose sums
 
 
 def each_dtype(file, rng, prim, attrs, fn, shape, **options):
-    for dtype in ALL:
+    for dtype in MOVABLE:
         primitive(file, rng, prim, attrs, fn, of(ordinary(dtype, shape)), modes='n', **options)
 
 
@@ -27,7 +27,7 @@ def broadcasts(file, rng):
         primitive(file, rng, 'broadcast_in_dim', attrs, fn, of(floats('f32', shape)), **FULL)
     each_dtype(file, rng, 'broadcast_in_dim', {'shape': (2, 3), 'broadcast_dimensions': (1,)},
                lambda x: lax.broadcast_in_dim(x, (2, 3), (1,)), (3,))
-    for dtype in ALL[1:]:
+    for dtype in MOVABLE[1:]:
         for shape, dimension in (((5,), 0), ((2, 3), 0), ((2, 3), 1), ((3, 0), 0), ((2, 3, 4), 1)):
             fn = lambda t=dtype, s=shape, d=dimension: lax.broadcasted_iota(DTYPES[t], s, d)
             primitive(file, rng, 'iota', {'dtype': DType(dtype), 'shape': shape, 'dimension': dimension}, fn, of(),
@@ -77,7 +77,7 @@ def slices(file, rng):
         primitive(file, rng, 'pad', {'low': low, 'high': high, 'interior': interior},
                   lambda x, v, c=config: lax.pad(x, v, c), of(floats('f32', shape), floats('f32', ())),
                   label=f'({config})', **FULL)
-    for dtype in ALL:
+    for dtype in MOVABLE:
         primitive(file, rng, 'pad', {'low': (1, -1), 'high': (0, 2), 'interior': (1, 0)},
                   lambda x, v: lax.pad(x, v, [(1, 0, 1), (-1, 2, 0)]), of(ordinary(dtype, (2, 3)), ordinary(dtype, ())),
                   modes='n')
@@ -88,7 +88,7 @@ def joins(file, rng):
                               (((2, 3, 1), (2, 3, 4)), 2), (((0, 2), (3, 2)), 0), (((2, 2),) * 5, 0)):
         primitive(file, rng, 'concatenate', {'dimension': dimension}, lambda *xs, d=dimension: lax.concatenate(xs, d),
                   of(*[floats('f32', s) for s in shapes]), label=f'({dimension})', **FULL)
-    for dtype in ALL:
+    for dtype in MOVABLE:
         primitive(file, rng, 'concatenate', {'dimension': 1}, lambda *xs: lax.concatenate(xs, 1),
                   of(ordinary(dtype, (2, 3)), ordinary(dtype, (2, 2))), modes='n')
     for shape, axis in (((), 0), ((3,), 0), ((3,), 1), ((2, 3), 1)):

@@ -47,7 +47,7 @@ struct Signature {
 bool IsFloat(const ricci_ctx* c, ricci_type t) {
   uint32_t dtype = 0;
   Check("type", ricci_type_get(c, t, &dtype, nullptr, nullptr));
-  return dtype >= RICCI_F16 && dtype <= RICCI_F64;
+  return dtype >= RICCI_F16 && dtype <= RICCI_C128;
 }
 
 std::vector<uint8_t> Mask(const std::vector<std::string>& words) {

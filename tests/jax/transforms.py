@@ -5,7 +5,7 @@
 import jax
 import numpy as np
 
-from case_file import EXACT, Close, equation, is_float
+from case_file import EXACT, Close, equation, is_inexact
 
 BATCH = 3
 
@@ -23,11 +23,14 @@ def flat(outs):
 
 
 def normal(rng, x):
-    return np.asarray(rng.standard_normal(x.shape)).astype(x.dtype)
+    drawn = np.asarray(rng.standard_normal(x.shape))
+    if np.issubdtype(x.dtype, np.complexfloating):
+        drawn = drawn + 1j * rng.standard_normal(x.shape)
+    return drawn.astype(x.dtype)
 
 
 def jvp_of(fn, active):
-    """primals, tangents of the active ones -> results, tangents of the floating ones."""
+    """primals, tangents of the active ones -> results, tangents of the inexact ones."""
     def f(*args):
         n = len(active)
         primals, tangents = list(args[:n]), list(args[n:])
@@ -39,12 +42,12 @@ def jvp_of(fn, active):
                 full[i] = x
             return flat(fn(*full))
         outs, out_tangents = jax.jvp(partial, [primals[i] for i in where], tangents)
-        return outs + [t for o, t in zip(outs, out_tangents) if is_float(o)]
+        return outs + [t for o, t in zip(outs, out_tangents) if is_inexact(o)]
     return f
 
 
 def vjp_of(fn, wanted):
-    """primals, cotangents of the floating results -> results, cotangents of the wanted primals."""
+    """primals, cotangents of the inexact results -> results, cotangents of the wanted primals."""
     def f(*args):
         n = len(wanted)
         primals, cts = list(args[:n]), list(args[n:])
@@ -57,7 +60,7 @@ def vjp_of(fn, wanted):
             return flat(fn(*full))
         outs, pull = jax.vjp(partial, *[primals[i] for i in where])
         rest = iter(cts)
-        return outs + list(pull([next(rest) if is_float(o) else float0(o) for o in outs]))
+        return outs + list(pull([next(rest) if is_inexact(o) else float0(o) for o in outs]))
     return f
 
 
@@ -107,10 +110,10 @@ def add_cases(file, rng, name, program, fn, make, modes='nfrv', active=None, tol
     args = make(rng)
     outs = shapes_of(fn, args)
     if active is None:
-        active = [is_float(a) for a in args]
+        active = [is_inexact(a) for a in args]
     derivative = derivative or Close(max(8, 4 * tolerance.ulps), max(1.0, tolerance.scale))
     where = [i for i, a in enumerate(active) if a]
-    floating = [o for o in outs if is_float(o)]
+    floating = [o for o in outs if is_inexact(o)]
     choices = axes or vmap_axes(args, outs, rng)
     put = lambda suffix, transforms, inputs, f, tol: file.add(f'{name}/{suffix}', program, transforms, inputs, f, tol)
     tangents = lambda r, xs: [normal(r, xs[i]) for i in where]

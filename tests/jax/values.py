@@ -1,12 +1,17 @@
 """Random and special element values by dtype."""
 import numpy as np
 
-from case_file import DTYPES, EPS, FLOATS, UNSIGNED
+from case_file import COMPLEXES, DTYPES, EPS, FLOATS, UNSIGNED
 
 
 def floats(dtype, shape, low=-2.0, high=2.0):
     """A maker of uniform values strictly inside (low, high)."""
     return lambda rng: rng.uniform(low, high, shape).astype(DTYPES[dtype])
+
+
+def complexes(dtype, shape, low=-2.0, high=2.0):
+    """Parts inside (low, high)."""
+    return lambda rng: (rng.uniform(low, high, shape) + 1j * rng.uniform(low, high, shape)).astype(DTYPES[dtype])
 
 
 def integers(dtype, shape, low=None, high=None):
@@ -34,6 +39,8 @@ def ordinary(dtype, shape):
     """Values without surprises for any dtype."""
     if dtype == 'bool':
         return booleans(shape)
+    if dtype in COMPLEXES:
+        return complexes(dtype, shape)
     return floats(dtype, shape) if dtype in FLOATS else integers(dtype, shape)
 
 

@@ -12,7 +12,8 @@ struct Wrong {
   std::string message;
 };
 
-constexpr DType kF32 = DType::kF32, kI32 = DType::kI32, kBool = DType::kBool;
+constexpr DType kF16 = DType::kF16, kF32 = DType::kF32, kF64 = DType::kF64, kC64 = DType::kC64, kI32 = DType::kI32,
+                kBool = DType::kBool;
 
 Values One(Value v) { return {v}; }
 
@@ -26,16 +27,16 @@ std::vector<Wrong> Elementwise() {
        "mul: operands 0 and 1 are f32[2] and i32[2]; they must have one type"},
       {{{kBool, {2}}, {kBool, {2}}},
        [](const Values& in) { return One(lax::add(in[0], in[1])); },
-       "add: operand 0 is bool[2]; it takes integer and floating dtypes"},
+       "add: operand 0 is bool[2]; it takes integer, floating and complex dtypes"},
       {{{kI32, {2}}},
        [](const Values& in) { return One(lax::sin(in[0])); },
        "sin: operand 0 is i32[2]; it takes floating dtypes"},
       {{{DType::kU32, {2}}},
        [](const Values& in) { return One(lax::abs(in[0])); },
-       "abs: operand 0 is u32[2]; it takes signed and floating dtypes"},
+       "abs: operand 0 is u32[2]; it takes signed, floating and complex dtypes"},
       {{{kF32, {2}}, {kF32, {2}}},
        [](const Values& in) { return One(lax::bitwise_and(in[0], in[1])); },
-       "and: operand 0 is f32[2]; it takes integer and bool dtypes"},
+       "and: operand 0 is f32[2]; it takes bool and integer dtypes"},
       {{{kF32, {2}}}, [](const Values& in) { return One(Emit1("add", {in[0]})); }, "add: takes 2 operands, not 1"},
       {{{kF32, {2}}, {kI32, {3}}},
        [](const Values& in) { return One(lax::pow(in[0], in[1])); },
@@ -145,6 +146,27 @@ void ExpectMessages(const std::vector<Wrong>& cases) {
   }
 }
 
+std::vector<Wrong> ComplexNumbers() {
+  const auto one = [](Value (*f)(const Value&)) { return [f](const Values& in) { return One(f(in[0])); }; };
+  const auto two = [](Value (*f)(const Value&, const Value&)) {
+    return [f](const Values& in) { return One(f(in[0], in[1])); };
+  };
+  return {
+      {{{kF16, {2}}, {kF16, {2}}}, two(lax::complex), "complex: operand 0 is f16[2]; it takes f32 and f64"},
+      {{{kF32, {2}}, {kF64, {2}}},
+       two(lax::complex),
+       "complex: operands 0 and 1 are f32[2] and f64[2]; they must have one type"},
+      {{{kF32, {2}}}, one(lax::real), "real: operand 0 is f32[2]; it takes complex dtypes"},
+      {{{kC64, {2}}}, one(lax::sign), "sign: operand 0 is c64[2]; it takes integer and floating dtypes"},
+      {{{kC64, {2}}, {kC64, {2}}},
+       two(lax::max),
+       "max: operand 0 is c64[2]; it takes bool, integer and floating dtypes"},
+      {{{kC64, {2}}},
+       [](const Values& in) { return One(lax::bitcast_convert_type(in[0], kF32)); },
+       "bitcast_convert_type: operand 0 is c64[2]; it takes integer and floating dtypes"},
+  };
+}
+
 std::vector<Wrong> Matrices() {
   const auto solve = [](const Values& in) { return One(lax::linalg::triangular_solve(in[0], in[1])); };
   return {
@@ -171,6 +193,7 @@ std::vector<Wrong> Matrices() {
 
 TEST(RowErrors, Elementwise) { ExpectMessages(Elementwise()); }
 TEST(RowErrors, Structured) { ExpectMessages(Structured()); }
+TEST(RowErrors, ComplexNumbers) { ExpectMessages(ComplexNumbers()); }
 TEST(RowErrors, Matrices) { ExpectMessages(Matrices()); }
 
 // Of functions of an order and a number there is a derivative by the number only.

@@ -108,12 +108,12 @@ Arrays Apply(const Outside& o, const Program& f, const Arrays& in) {
 
 std::vector<uint8_t> FloatMask(ricci_ctx* ctx, std::span<const ricci_type> types, size_t n) {
   std::vector<uint8_t> mask(types.size(), 0);
-  for (size_t i = 0; i < n; ++i) mask[i] = IsFloat(ArrayType(ctx, types[i]).dtype());
+  for (size_t i = 0; i < n; ++i) mask[i] = IsInexact(ArrayType(ctx, types[i]).dtype());
   return mask;
 }
 std::vector<uint8_t> FloatMask(const Values& leaves) {
   std::vector<uint8_t> mask;
-  for (const Value& v : leaves) mask.push_back(IsFloat(v.dtype()));
+  for (const Value& v : leaves) mask.push_back(IsInexact(v.dtype()));
   return mask;
 }
 Values Selected(const Values& all, std::span<const uint8_t> mask) {

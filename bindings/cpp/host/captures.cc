@@ -25,7 +25,7 @@ std::string OriginOf(const Value& v) {
 
 void Captures::Add(std::string_view what, const Values& captured) {
   for (const Value& v : captured) {
-    if (IsFloat(v.dtype()) && !IsArray(v)) {
+    if (IsInexact(v.dtype()) && !IsArray(v)) {
       p_.Fail(what, " captures a ", v.type(), " (", OriginOf(v),
               " of the function around it), whose derivative would be lost; pass it as an argument");
     }

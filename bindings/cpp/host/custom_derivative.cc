@@ -163,7 +163,7 @@ Program ReverseRule::Backward(const Captures& captures) const {
                                     Part(params, n_residuals + n_extra, params.size() - n_residuals - n_extra));
     Values cts = Inline(bwd.program, Joined(arguments, captures.Pick(bwd.captured, mine)));
     for (const Value& v : mine) {
-      if (IsFloat(v.dtype())) cts.push_back(lax::zeros_like(v));
+      if (IsInexact(v.dtype())) cts.push_back(lax::zeros_like(v));
     }
     return cts;
   };

@@ -11,7 +11,7 @@ std::vector<uint8_t> LeavesOfArguments(const Place& p, const Values& leaves, std
     for (size_t i = 0; i < arg; ++i) first += counts[i];
     for (size_t i = first; i < first + counts[arg]; ++i) {
       out[i] = 1;
-      if (IsFloat(leaves[i].dtype())) continue;
+      if (IsInexact(leaves[i].dtype())) continue;
       p.Fail("leaf ", i - first, " of argument ", arg, " is ", leaves[i].type(),
              ", which has no derivative; convert it with astype, or choose other arguments as in ", p.name, "<1>(f)");
     }
@@ -33,7 +33,9 @@ Values GradLeaves(const Place& p, LeafFunction f, const Values& leaves, std::spa
   if (results.empty()) p.Fail("the function gives no array; it must give a floating scalar");
   const ArrayType value(p.context(), results[0]);
   if (value.rank() != 0 || !IsFloat(value.dtype())) {
-    p.Fail("the function gives ", value, ", not a floating scalar; reduce it to one, or use jacrev");
+    const bool holomorphic = IsComplex(value.dtype());
+    p.Fail("the function gives ", value, ", not a floating scalar; ",
+           holomorphic ? "take its real or imaginary part, or use vjp" : "reduce it to one, or use jacrev");
   }
   const Program g = MakeProgramAt(p.at, [&](ricci_program** out) {
     return ricci_grad(closed.program.handle(), argnums.data(), static_cast<uint32_t>(argnums.size()), 1, out);

@@ -62,6 +62,18 @@ Value abs(const Operand& x) {
   const Value v = Use("abs", x);
   return In(v.dtype(), kUnsigned | kBools) ? v : lax::abs(v);
 }
+Value real(const Operand& x) {
+  const Value v = Use("real", x);
+  return IsComplex(v.dtype()) ? lax::real(v) : v;
+}
+Value imag(const Operand& x) {
+  const Value v = Use("imag", x);
+  return IsComplex(v.dtype()) ? lax::imag(v) : lax::zeros_like(v);
+}
+Value conj(const Operand& x) {
+  const Value v = Use("conj", x);
+  return IsComplex(v.dtype()) ? lax::conj(v) : v;
+}
 Value sign(const Operand& x) { return lax::sign(Use("sign", x)); }
 Value square(const Operand& x) { return lax::square(Use("square", x)); }
 
@@ -93,7 +105,7 @@ Value clip(const Operand& x, const Operand& low, const Operand& high) {
 Value pow(const Operand& a, const Operand& b) {
   if (b.weak == Weak::kInt && a.is_value()) {
     const Value v = Use("integer_pow", a);
-    if (b.integer >= 0 || IsFloat(v.dtype())) return lax::integer_pow(v, b.integer);
+    if (b.integer >= 0 || IsInexact(v.dtype())) return lax::integer_pow(v, b.integer);
   }
   return Binary("pow", "pow", a, b, /*inexact=*/true);
 }
@@ -129,7 +141,11 @@ Value isnan(const Operand& x) {
   const Value v = Use("isnan", x);
   return lax::ne(v, v);
 }
-Value isfinite(const Operand& x) { return lax::is_finite(UseInexact("isfinite", x)); }
+Value isfinite(const Operand& x) {
+  const Value v = UseInexact("isfinite", x);
+  if (!IsComplex(v.dtype())) return lax::is_finite(v);
+  return lax::bitwise_and(lax::is_finite(lax::real(v)), lax::is_finite(lax::imag(v)));
+}
 Value isinf(const Operand& x) {
   const Value v = lax::abs(UseInexact("isinf", x));
   return lax::eq(v, lax::full_like(v, std::numeric_limits<double>::infinity()));

@@ -51,13 +51,14 @@ Value Zeros(const Place& p, const ArrayType& out, const ArrayType& in) {
   return zero;
 }
 
-// The types of f's results, which must be floating.
-std::vector<ArrayType> FloatResults(const Place& p, const Program& f) {
+// The types of f's results, which must be of `set`.
+std::vector<ArrayType> ResultsOf(const Place& p, const Program& f, DTypeSet set) {
   std::vector<ArrayType> out;
   for (ricci_type id : f.results()) {
     out.emplace_back(p.context(), id);
-    if (IsFloat(out.back().dtype())) continue;
-    p.Fail("result ", out.size() - 1, " of the function is ", out.back(), "; it must be floating");
+    if (In(out.back().dtype(), set)) continue;
+    p.Fail("result ", out.size() - 1, " of the function is ", out.back(), "; it must be floating",
+           IsComplex(out.back().dtype()) ? "; take its real and imaginary part" : "");
   }
   return out;
 }
@@ -91,8 +92,12 @@ Values ForwardJacobian(const Place& p, LeafFunction f, const Values& leaves, std
                        std::span<const size_t> chosen) {
   auto active = LeavesOfArguments(p, leaves, counts, chosen);
   const Stacked x(TypesOfSelected(leaves, active));
+  for (const ArrayType& t : x.types) {
+    if (IsComplex(t.dtype()))
+      p.Fail("an argument is ", t, "; it must be floating: use jvp, or real and imaginary parts");
+  }
   const Closed<Value> closed = Close(p, f, TypesOf(leaves));
-  const std::vector<ArrayType> results = FloatResults(p, closed.program);
+  const std::vector<ArrayType> results = ResultsOf(p, closed.program, kInexact);
   active.resize(closed.program.params().size(), 0);
   Program j = MakeProgramAt(p.at, [&](ricci_program** out) {
     return ricci_jvp(closed.program.handle(), active.data(), static_cast<uint32_t>(active.size()), out);
@@ -125,7 +130,7 @@ Values ReverseJacobian(const Place& p, LeafFunction f, const Values& leaves, std
   auto wanted = LeavesOfArguments(p, leaves, counts, chosen);
   const std::vector<ArrayType> in = TypesOfSelected(leaves, wanted);
   const Closed<Value> closed = Close(p, f, TypesOf(leaves));
-  const Stacked y(FloatResults(p, closed.program));
+  const Stacked y(ResultsOf(p, closed.program, kFloats));
   wanted.resize(closed.program.params().size(), 0);
   ricci_program *fwd = nullptr, *bwd = nullptr;
   CheckAt(p.at, ricci_vjp(closed.program.handle(), wanted.data(), static_cast<uint32_t>(wanted.size()), &fwd, &bwd));

@@ -96,7 +96,9 @@ const JitEntry& JitCache::FindOrCompile(const JitKey& key, LeafFunction f, std::
 
 Array ConcreteNumber(ricci_ctx* ctx, const Operand& number) {
   const DType dtype = PromoteWeak(DType::kNone, number.weak);
-  const Element e = number.weak == Weak::kFloat ? Encode(dtype, number.real) : Encode(dtype, number.integer);
+  const Element e = number.weak == Weak::kComplex ? Encode(dtype, std::complex<double>(number.real, number.imag))
+                    : number.weak == Weak::kFloat ? Encode(dtype, number.real)
+                                                  : Encode(dtype, number.integer);
   return Array(Context(ctx), dtype, {}, e.bytes.data(), number.at);
 }
 

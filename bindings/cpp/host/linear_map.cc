@@ -89,7 +89,7 @@ void WantTypes(const Location& at, const LeafMap<L>& map, const std::vector<ricc
 template <typename L>
 std::vector<L> Operation(std::vector<L> residuals, const std::vector<L>& given) {
   for (const L& v : given) {
-    if (IsFloat(v.dtype())) residuals.push_back(v);
+    if (IsInexact(v.dtype())) residuals.push_back(v);
   }
   return residuals;
 }
@@ -100,7 +100,7 @@ std::vector<L> Spread(const std::vector<L>& some, ricci_ctx* ctx, const std::vec
   size_t next = 0;
   for (ricci_type id : types) {
     const ArrayType t(ctx, id);
-    out.push_back(IsFloat(t.dtype()) ? some[next++] : zero(t));
+    out.push_back(IsInexact(t.dtype()) ? some[next++] : zero(t));
   }
   return out;
 }

@@ -8,8 +8,8 @@ namespace ricci::inline v0 {
 
 Operand::Operand(const Value& v, Location at) : at(at), value(v) {}
 Operand::Operand(const Array& a, Location at) : at(at), array(&a) {}
-Operand::Operand(Weak kind, double real, int64_t integer, const Location& at)
-    : at(at), weak(kind), real(real), integer(integer) {}
+Operand::Operand(Weak kind, double real, int64_t integer, const Location& at, double imag)
+    : at(at), weak(kind), real(real), imag(imag), integer(integer) {}
 Operand::Operand(const Operand& o) = default;
 Operand& Operand::operator=(const Operand& o) = default;
 Operand::~Operand() = default;
@@ -25,8 +25,9 @@ Dims Operand::shape() const {
 
 Value Place::Constant(const Operand& number, DType dtype, Dims shape) const {
   const ArrayType type = MakeTypeAt(at, context(), dtype, shape);
-  Value v =
-      number.weak == Weak::kFloat ? lax::full(builder, type, number.real) : lax::full(builder, type, number.integer);
+  Value v = number.weak == Weak::kComplex ? lax::full(builder, type, std::complex<double>(number.real, number.imag))
+            : number.weak == Weak::kFloat ? lax::full(builder, type, number.real)
+                                          : lax::full(builder, type, number.integer);
   v.scope = scope;
   return v;
 }

@@ -27,16 +27,18 @@ DType Promote(DType a, DType b) {
   if (IsInt(a) && IsInt(b)) return PromoteInts(a, b);
   if (IsInt(a)) return b;
   if (IsInt(b)) return a;
+  if (IsComplex(a) || IsComplex(b)) return SizeOf(ComplexOf(a)) >= SizeOf(ComplexOf(b)) ? ComplexOf(a) : ComplexOf(b);
   if (SizeOf(a) == SizeOf(b)) return kDefaultFloat;  // f16 and bf16
   return SizeOf(a) > SizeOf(b) ? a : b;
 }
 DType PromoteWeak(DType d, Weak w) {
-  if (w == Weak::kFloat) return IsFloat(d) ? d : kDefaultFloat;
+  if (w == Weak::kComplex) return ComplexOf(d);
+  if (w == Weak::kFloat) return IsInexact(d) ? d : kDefaultFloat;
   if (w == Weak::kInt) return d == DType::kNone || d == DType::kBool ? kDefaultInt : d;
   if (w == Weak::kBool && d == DType::kNone) return DType::kBool;
   return d;
 }
-DType ToInexact(DType d) { return IsFloat(d) ? d : kDefaultFloat; }
+DType ToInexact(DType d) { return IsInexact(d) ? d : kDefaultFloat; }
 bool BroadcastInto(Shape& shape, Dims other) {
   if (other.size() > shape.size()) shape.insert(shape.begin(), other.size() - shape.size(), 1);
   const size_t first = shape.size() - other.size();

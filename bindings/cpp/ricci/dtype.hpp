@@ -40,12 +40,23 @@ inline constexpr DTypeSet kSigned = SetOf(DType::kI8) | SetOf(DType::kI16) | Set
 inline constexpr DTypeSet kUnsigned = SetOf(DType::kU8) | SetOf(DType::kU16) | SetOf(DType::kU32) | SetOf(DType::kU64);
 inline constexpr DTypeSet kInts = kSigned | kUnsigned;
 inline constexpr DTypeSet kFloats = SetOf(DType::kF16) | SetOf(DType::kBF16) | SetOf(DType::kF32) | SetOf(DType::kF64);
-inline constexpr DTypeSet kNumbers = kInts | kFloats;
+inline constexpr DTypeSet kComplexes = SetOf(DType::kC64) | SetOf(DType::kC128);
+inline constexpr DTypeSet kInexact = kFloats | kComplexes;  // values of these have derivatives
+inline constexpr DTypeSet kReals = kInts | kFloats;
+inline constexpr DTypeSet kOrdered = kReals | kBools;
+inline constexpr DTypeSet kNumbers = kReals | kComplexes;
 inline constexpr DTypeSet kAny = kNumbers | kBools;
 
 constexpr bool In(DType d, DTypeSet set) { return (SetOf(d) & set) != 0; }
 constexpr bool IsFloat(DType d) { return In(d, kFloats); }
+constexpr bool IsComplex(DType d) { return In(d, kComplexes); }
+constexpr bool IsInexact(DType d) { return In(d, kInexact); }
 constexpr bool IsInt(DType d) { return In(d, kInts); }
+
+// Of the real and the imaginary part of a complex number; any other dtype is its own.
+constexpr DType PartOf(DType d) { return d == DType::kC64 ? DType::kF32 : d == DType::kC128 ? DType::kF64 : d; }
+// The complex numbers with parts of floating dtype `d`; c64 for those of 16 bits.
+constexpr DType ComplexOf(DType d) { return IsComplex(d) ? d : d == DType::kF64 ? DType::kC128 : DType::kC64; }
 
 inline int64_t SizeOf(DType d) { return ricci_dtype_size(static_cast<uint32_t>(d)); }
 inline int64_t BitsOf(DType d) { return 8 * SizeOf(d); }

@@ -4,6 +4,7 @@
 #ifndef RICCI_DTYPE_OF_HPP_
 #define RICCI_DTYPE_OF_HPP_
 #include <bit>
+#include <complex>
 #include <concepts>
 #include <type_traits>
 
@@ -26,6 +27,8 @@ consteval DType DTypeOfType() {
   if constexpr (std::same_as<T, BFloat16>) return DType::kBF16;
   if constexpr (std::same_as<T, float>) return DType::kF32;
   if constexpr (std::same_as<T, double>) return DType::kF64;
+  if constexpr (std::same_as<T, std::complex<float>>) return DType::kC64;
+  if constexpr (std::same_as<T, std::complex<double>>) return DType::kC128;
   if constexpr (std::is_integral_v<T> && !std::same_as<T, bool>) {
     constexpr DType kIntsBySize[2][4] = {{DType::kI8, DType::kI16, DType::kI32, DType::kI64},
                                          {DType::kU8, DType::kU16, DType::kU32, DType::kU64}};
@@ -39,14 +42,19 @@ inline constexpr DType kDTypeOf = DTypeOfType<T>();
 template <typename T>
 concept ElementType = kDTypeOf<T>
 != DType::kNone;
+template <typename T>
+inline constexpr bool kIsComplexNumber = false;
+template <typename T>
+inline constexpr bool kIsComplexNumber<std::complex<T>> = true;
 // A number that an expression or argument may be; as in JAX it takes on the dtype of what it meets.
 template <typename T>
-concept Number = std::is_arithmetic_v<T>;
+concept Number = std::is_arithmetic_v<T> || kIsComplexNumber<T>;
 
-// The dtype of a number that meets nothing: bool, i32 or f32.
+// The dtype of a number that meets nothing: bool, i32, f32 or c64.
 template <Number T>
 inline constexpr DType kDefaultDType = std::same_as<T, bool>         ? DType::kBool
                                        : std::is_floating_point_v<T> ? DType::kF32
+                                       : kIsComplexNumber<T>         ? DType::kC64
                                                                      : DType::kI32;
 
 }  // namespace ricci::inline v0

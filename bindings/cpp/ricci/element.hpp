@@ -7,6 +7,7 @@
 #define RICCI_ELEMENT_HPP_
 #include <array>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <cstring>
 
@@ -58,7 +59,15 @@ inline uint64_t IntegerBits(double v) {
   return v >= 0x1p64 ? UINT64_MAX : static_cast<uint64_t>(v);
 }
 
+// A complex number of its parts, each rounded once.
+inline Element EncodeComplex(DType d, std::complex<double> v) {
+  if (!IsComplex(d)) Fail("a constant of dtype ", d, " cannot be made from a complex number");
+  if (d == DType::kC128) return ElementOf(v);
+  return ElementOf(std::complex<float>(static_cast<float>(v.real()), static_cast<float>(v.imag())));
+}
+
 inline Element EncodeFloat(DType d, double v) {
+  if (IsComplex(d)) return EncodeComplex(d, v);
   if (d == DType::kBool) return ElementOf<uint8_t>(v != 0);
   if (IsInt(d)) return EncodeInt(d, IntegerBits(v));
   if (!IsFloat(d)) Fail("a constant of dtype ", d, " cannot be made from a number");
@@ -72,6 +81,10 @@ template <typename T>
 requires std::is_arithmetic_v<T> Element Encode(DType d, T v) {
   if constexpr (std::is_integral_v<T>) return EncodeInt(d, static_cast<uint64_t>(static_cast<int64_t>(v)));
   return EncodeFloat(d, static_cast<double>(v));
+}
+template <typename T>
+Element Encode(DType d, std::complex<T> v) {
+  return EncodeComplex(d, std::complex<double>(v));
 }
 
 }  // namespace ricci::inline v0

@@ -41,6 +41,10 @@ Value logaddexp(const Operand& a, const Operand& b);
 
 // ---- the dtype stays ----
 Value abs(const Operand& x);
+// The parts of a complex number and its conjugate; a real one is its own, with an imaginary part of 0.
+Value real(const Operand& x);
+Value imag(const Operand& x);
+Value conj(const Operand& x);
 Value sign(const Operand& x);
 Value square(const Operand& x);
 Value floor(const Operand& x);

@@ -86,6 +86,10 @@ inline Value tanh(const Value& x) { return Emit1("tanh", {x}); }
 inline Value reduce_precision(const Value& x, int64_t exponent_bits, int64_t mantissa_bits) {
   return Emit1("reduce_precision", {x}, {{"exponent_bits", exponent_bits}, {"mantissa_bits", mantissa_bits}});
 }
+// The parts of a complex number: f32 of c64, f64 of c128.
+inline Value real(const Value& z) { return Emit1("real", {z}); }
+inline Value imag(const Value& z) { return Emit1("imag", {z}); }
+inline Value conj(const Value& z) { return Emit1("conj", {z}); }
 // No equation where the dtype is already `dtype`.
 inline Value convert_element_type(const Value& x, DType dtype) {
   return x.dtype() == dtype ? x : Emit1("convert_element_type", {x}, {{"new_dtype", dtype}});
@@ -103,6 +107,8 @@ inline Value rem(const Value& x, const Value& y) { return Emit1("rem", {x, y}); 
 inline Value max(const Value& x, const Value& y) { return Emit1("max", {x, y}); }
 inline Value min(const Value& x, const Value& y) { return Emit1("min", {x, y}); }
 inline Value pow(const Value& x, const Value& y) { return Emit1("pow", {x, y}); }
+// x + iy, of f32 or f64.
+inline Value complex(const Value& x, const Value& y) { return Emit1("complex", {x, y}); }
 inline Value atan2(const Value& x, const Value& y) { return Emit1("atan2", {x, y}); }
 inline Value nextafter(const Value& x, const Value& y) { return Emit1("nextafter", {x, y}); }
 // The derivative of order m (whole numbers) of digamma at x; the sum over k of (q + k)^-x.

@@ -15,12 +15,15 @@ class Operand {
   // NOLINTBEGIN: conversions are the purpose
   Operand(const Value& v, Location at = Location::Here());
   Operand(const Array& a, Location at = Location::Here());
-  template <Number T>
-  Operand(T number, Location at = Location::Here())
+  template <typename T>
+  requires std::is_arithmetic_v<T> Operand(T number, Location at = Location::Here())
       : Operand(std::same_as<T, bool>         ? Weak::kBool
                 : std::is_floating_point_v<T> ? Weak::kFloat
                                               : Weak::kInt,
                 static_cast<double>(number), static_cast<int64_t>(number), at) {}
+  template <typename T>
+  Operand(std::complex<T> number, Location at = Location::Here())
+      : Operand(Weak::kComplex, static_cast<double>(number.real()), 0, at, static_cast<double>(number.imag())) {}
   // NOLINTEND
   Operand(const Operand& o);
   Operand& operator=(const Operand& o);
@@ -37,11 +40,11 @@ class Operand {
   Value value;
   const Array* array = nullptr;
   Weak weak = Weak::kNone;
-  double real = 0;
+  double real = 0, imag = 0;
   int64_t integer = 0;
 
  private:
-  Operand(Weak kind, double real, int64_t integer, const Location& at);
+  Operand(Weak kind, double real, int64_t integer, const Location& at, double imag = 0);
 };
 
 // The program that an operation goes to, for one function `name` called at `at`.

@@ -1,17 +1,17 @@
 // ricci/promotion.hpp: the dtype and shape that several operands get, as in jax.numpy.
 //
 // The type lattice of JAX with 64-bit types enabled, except that a floating result that no operand decides is f32. A
-// C++ number is weak: it takes on the dtype of what it meets unless it is of a higher kind (bool < integer < float). A
-// Value itself is never weak.
+// C++ number is weak: it takes on the dtype of what it meets unless it is of a higher kind (bool < integer < float <
+// complex). A Value itself is never weak.
 #ifndef RICCI_PROMOTION_HPP_
 #define RICCI_PROMOTION_HPP_
 #include "ricci/value.hpp"
 
 namespace ricci::inline v0 {
 
-enum class Weak : uint8_t { kNone, kBool, kInt, kFloat };
+enum class Weak : uint8_t { kNone, kBool, kInt, kFloat, kComplex };
 
-inline constexpr DType kDefaultInt = DType::kI32, kDefaultFloat = DType::kF32;
+inline constexpr DType kDefaultInt = DType::kI32, kDefaultFloat = DType::kF32, kDefaultComplex = DType::kC64;
 
 // kNone is neutral; also returned where two dtypes have no common one (keys).
 DType Promote(DType a, DType b);

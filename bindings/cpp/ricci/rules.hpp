@@ -18,22 +18,37 @@ inline constexpr ElementwiseTag kElementwise;
 
 // ---- types ----
 // Fails unless operand `i` has a dtype of `set`.
-inline void WantDType(const Eqn& e, uint32_t i, DTypeSet set, std::string_view what) {
-  if (!In(e.in(i).dtype(), set)) e.Fail("operand ", i, " is ", e.in(i), "; it takes ", what);
+std::string NameOfSet(DTypeSet set);
+inline void WantDType(const Eqn& e, uint32_t i, DTypeSet set) {
+  if (!In(e.in(i).dtype(), set)) e.Fail("operand ", i, " is ", e.in(i), "; it takes ", NameOfSet(set));
 }
-constexpr std::string_view NameOfSet(DTypeSet set) {
-  if (set == kFloats) return "floating dtypes";
-  if (set == kInts) return "integer dtypes";
-  if (set == (kInts | kBools)) return "integer and bool dtypes";
-  if (set == (kSigned | kFloats)) return "signed and floating dtypes";
-  if (set == kNumbers) return "integer and floating dtypes";
-  return "bool, integer and floating dtypes";
+// `integer and floating dtypes`, `f32 and f64`
+inline std::string NameOfSet(DTypeSet set) {
+  static constexpr std::pair<DTypeSet, std::string_view> kKinds[] = {{kBools, "bool"},      {kInts, "integer"},
+                                                                     {kSigned, "signed"},   {kUnsigned, "unsigned"},
+                                                                     {kFloats, "floating"}, {kComplexes, "complex"}};
+  std::vector<std::string_view> names;
+  for (const auto& [kind, name] : kKinds) {
+    if ((set & kind) != kind) continue;
+    names.push_back(name);
+    set &= ~kind;
+  }
+  const bool kinds = !names.empty();
+  for (uint32_t d = 0; set != 0; ++d, set >>= 1) {
+    if ((set & 1) != 0) names.push_back(NameOf(static_cast<DType>(d)));
+  }
+  std::string out;
+  for (size_t i = 0; i < names.size(); ++i) {
+    out += i == 0 ? "" : i + 1 == names.size() ? " and " : ", ";
+    out += names[i];
+  }
+  return kinds ? out + " dtypes" : out;
 }
 // All `n` operands and the result have one type, with a dtype of `set`.
 template <uint32_t n, DTypeSet set>
 ArrayTypes Same(const Eqn& e) {
   e.WantOperands(n);
-  WantDType(e, 0, set, NameOfSet(set));
+  WantDType(e, 0, set);
   for (uint32_t i = 1; i < n; ++i) {
     if (e.in_id(i) != e.in_id(0)) {
       e.Fail("operands 0 and ", i, " are ", e.in(0), " and ", e.in(i), "; they must have one type");
@@ -184,12 +199,12 @@ inline constexpr std::string_view kDiscrete = "transpose: its tangent is zero";
 inline constexpr std::string_view kOneReal = "(f64[2,3])", kTwoReals = "(f64[2,3], f64[2,3])";
 
 // ---- whole rows ----
-// A function of one real number with derivative D(x, y).
-template <uint32_t op, Value (*D)(const Value& x, const Value& y)>
+// A function of one number of a dtype of `set` with derivative D(x, y).
+template <uint32_t op, Value (*D)(const Value& x, const Value& y), DTypeSet set = kFloats>
 constexpr Row RealFunction(std::string_view name, std::string_view examples = kOneReal) {
   return {.name = name,
           .flags = RICCI_PRIM_TRANSCENDENTAL,
-          .type = Same<1, kFloats>,
+          .type = Same<1, set>,
           .jvp = Derivative<D>,
           .batch = kElementwise,
           .lowerings = lower::Scalar<Op<op>>,

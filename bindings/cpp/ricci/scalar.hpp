@@ -51,6 +51,23 @@ Scalar Like(const Scalar& like, T v) {
   return Constant(like.kernel, like.dtype(), v);
 }
 
+// ---- complex numbers ----
+inline Scalar Complex(Scalar re, Scalar im) {
+  Scalar out{re.kernel};
+  Check(ricci_kernel_complex(re.kernel, re.id, im.id, &out.id));
+  return out;
+}
+inline Scalar Real(Scalar z) {
+  Scalar re{z.kernel}, im{z.kernel};
+  Check(ricci_kernel_parts(z.kernel, z.id, &re.id, &im.id));
+  return re;
+}
+inline Scalar Imag(Scalar z) {
+  Scalar re{z.kernel}, im{z.kernel};
+  Check(ricci_kernel_parts(z.kernel, z.id, &re.id, &im.id));
+  return im;
+}
+
 // One side of a binary operator: a scalar or a number.
 struct ScalarOrNumber {
   template <typename T>

@@ -1,0 +1,107 @@
+"""Complex numbers: their own primitives, and the others on them."""
+import itertools
+
+import numpy as np
+from jax import lax
+
+from case_file import COMPLEXES, DTYPES, Close, DType
+from transforms import primitive
+from values import booleans, complexes, floats, integers
+
+PARTS = {'c64': 'f32', 'c128': 'f64'}
+UNARY = {'neg': lax.neg, 'real': lax.real, 'imag': lax.imag, 'conj': lax.conj, 'abs': lax.abs, 'exp': lax.exp,
+         'square': lax.square, 'copy': lax.copy_p.bind}
+BINARY = {'add': lax.add, 'sub': lax.sub, 'mul': lax.mul, 'div': lax.div}
+LOOSE = dict(tolerance=Close(8, 2.0), derivative=Close(64, 8.0))
+
+
+def of(*makers):
+    return lambda rng: [make(rng) for make in makers]
+
+
+def fixed(*arrays):
+    return lambda rng: list(arrays)
+
+
+def edges(dtype):
+    """Numbers with parts that are zero, large or infinite."""
+    numbers = [0.0, -0.0, 1.0, -1.5, 1e30, -1e30, 1e-30, np.inf, -np.inf, np.nan]
+    return np.array([complex(a, b) for a, b in itertools.product(numbers, numbers)]).astype(DTYPES[dtype])
+
+
+def elementwise(file, rng):
+    for dtype in COMPLEXES:
+        for prim, fn in UNARY.items():
+            primitive(file, rng, prim, {}, fn, of(complexes(dtype, (3, 5))), modes='nfrvFRH', **LOOSE)
+            for shape in ((), (0, 2), (2, 1, 3)):
+                primitive(file, rng, prim, {}, fn, of(complexes(dtype, shape)), modes='nfr', **LOOSE)
+        for prim, fn in BINARY.items():
+            low = 0.3 if prim == 'div' else -2
+            make = of(complexes(dtype, (3, 5)), complexes(dtype, (3, 5), low))
+            primitive(file, rng, prim, {}, fn, make, modes='nfrvFRH', **LOOSE)
+        for prim in ('neg', 'real', 'imag', 'conj', 'abs'):
+            primitive(file, rng, prim, {}, UNARY[prim], fixed(edges(dtype)), modes='n', label='(edges)', tolerance=Close(4))
+        finite = [z for z in edges(dtype) if np.isfinite(z) and (z == 0 or abs(z) < 1e9)]
+        primitive(file, rng, 'exp', {}, lax.exp, fixed(np.array(finite)), modes='n', label='(edges)', **LOOSE)
+        large = np.array([88.9 + 1.57j, 89 - 3.1j, 100 + 0j, -200 + 1j, 0 + 1e4j]).astype(DTYPES[dtype])
+        primitive(file, rng, 'exp', {}, lax.exp, fixed(large), modes='n', label='(large)', tolerance=Close(64))
+        part = PARTS[dtype]
+        primitive(file, rng, 'complex', {}, lax.complex, of(floats(part, (3, 5)), floats(part, (3, 5))), modes='nfrvFRH')
+        for prim, fn in (('eq', lax.eq), ('ne', lax.ne)):
+            coarse = lambda r: np.round(complexes(dtype, (40,))(r)).astype(DTYPES[dtype])
+            primitive(file, rng, prim, {}, fn, of(coarse, coarse), modes='nv')
+            with_nan = edges(dtype)
+            primitive(file, rng, prim, {}, fn, fixed(with_nan, with_nan[::-1].copy()), modes='n', label='(edges)')
+        for y in (-3, -1, 0, 1, 2, 5):
+            primitive(file, rng, 'integer_pow', {'y': y}, lambda x, y=y: lax.integer_pow(x, y),
+                      of(complexes(dtype, (4,), 0.5, 1.5)), label=f'({y})', modes='nfrv',
+                      tolerance=Close(16, 4.0), derivative=Close(256, 32.0))
+
+
+def quotients(file, rng):
+    """Every kind of part over every other; what JAX leaves to its algorithm (overflow on the way) is left out."""
+    numbers = [0.0, 1.0, -2.0, np.inf, -np.inf]
+    all_of = np.array([complex(a, b) for a, b in itertools.product(numbers, numbers)])
+    for dtype in COMPLEXES:
+        x, y = (v.astype(DTYPES[dtype]) for v in (np.repeat(all_of, len(all_of)), np.tile(all_of, len(all_of))))
+        primitive(file, rng, 'div', {}, lax.div, fixed(x, y), modes='n', label='(edges)', tolerance=Close(4))
+        big = np.array([1e30 + 1e30j, 1e-30 + 2e-30j, 3e37 - 1e30j]).astype(DTYPES[dtype])
+        primitive(file, rng, 'div', {}, lax.div, fixed(big, big[::1] * DTYPES[dtype].type(2)), modes='n', label='(large)',
+                  tolerance=Close(16, 1.0))
+
+
+def conversions(file, rng):
+    for dtype, to in itertools.product(('c64', 'c128', 'f32', 'f16', 'bf16', 'f64', 'i32', 'u8', 'bool'), COMPLEXES):
+        make = {'i32': integers('i32', (7,)), 'u8': integers('u8', (7,)), 'bool': booleans((7,))}.get(dtype)
+        make = make or (complexes(dtype, (7,)) if dtype in COMPLEXES else floats(dtype, (7,)))
+        fn = lambda x, to=to: lax.convert_element_type(x, DTYPES[to])
+        primitive(file, rng, 'convert_element_type', {'new_dtype': DType(to)}, fn, of(make), modes='nfrv')
+    for dtype, to in itertools.product(COMPLEXES, ('f32', 'f64', 'f16', 'i32')):
+        fn = lambda x, to=to: lax.convert_element_type(lax.real(x), DTYPES[to])
+        primitive(file, rng, 'convert_element_type', {'new_dtype': DType(to)}, fn, of(complexes(dtype, (7,))), modes='nfrv')
+
+
+def reductions(file, rng):
+    for dtype in COMPLEXES:
+        for axes in ((0,), (1,), (0, 1), (2, 0), ()):
+            primitive(file, rng, 'reduce_sum', {'axes': axes}, lambda x, a=axes: lax.reduce_sum(x, a),
+                      of(complexes(dtype, (3, 4, 2))), label=f'({axes})', modes='nfrvFR', **LOOSE)
+        for axes in ((0,), (1, 0)):
+            primitive(file, rng, 'reduce_prod', {'axes': axes}, lambda x, a=axes: lax.reduce_prod(x, a),
+                      of(complexes(dtype, (3, 2))), label=f'({axes})', modes='nfrv', tolerance=Close(32, 8.0),
+                      derivative=Close(256, 64.0))
+        for prim, fn in (('cumsum', lax.cumsum), ('cumprod', lax.cumprod)):
+            for reverse in (False, True):
+                primitive(file, rng, prim, {'axis': 1, 'reverse': reverse}, lambda x, f=fn, r=reverse: f(x, 1, r),
+                          of(complexes(dtype, (2, 6))), label=f'({reverse})', modes='nfrv', tolerance=Close(32, 8.0),
+                          derivative=Close(256, 64.0))
+        dims = {'lhs_contract': [1], 'rhs_contract': [0], 'lhs_batch': [], 'rhs_batch': []}
+        for n, k, m in ((2, 3, 4), (9, 20, 7)):
+            primitive(file, rng, 'dot_general', dims, lambda x, y: lax.dot_general(x, y, (((1,), (0,)), ((), ()))),
+                      of(complexes(dtype, (n, k)), complexes(dtype, (k, m))), modes='nfrvFR' if n == 2 else 'nfr',
+                      tolerance=Close(16, 16.0), derivative=Close(64, 64.0))
+
+
+def cases(file, rng):
+    for part in (elementwise, quotients, conversions, reductions):
+        part(file, rng)
