@@ -220,8 +220,9 @@ enum { /* ready-made batching rules, used when batch is NULL */
 
 typedef struct ricci_attr_spec {
   ricci_str name;
-  uint32_t kind;  /* RICCI_ATTR_* */
-  uint32_t flags; /* RICCI_ATTR_OPTIONAL */
+  uint32_t kind;    /* RICCI_ATTR_* */
+  uint32_t flags;   /* RICCI_ATTR_OPTIONAL */
+  ricci_str absent; /* what an optional one is when it is left out, for people to read (`false`); may be empty */
 } ricci_attr_spec;
 #define RICCI_ATTR_OPTIONAL 1u
 
@@ -254,7 +255,7 @@ typedef struct ricci_prim_def {
   ricci_str missing;
   const ricci_lowering* const* lowerings;
   uint32_t n_lowerings;
-  uint32_t attr_spec_size; /* sizeof(ricci_attr_spec) as the writer compiled it; 0: as the core did */
+  uint32_t attr_spec_size; /* sizeof(ricci_attr_spec) as the writer compiled it; 0: as in the header of hdr.size */
   /* What the laws of ricci/check.h are checked on: applications `(f64[2,3] in 0.3..3, i32[5]) axes=[1]`, operand types
    * with the range of their elements (-2..2 if none is given, 0..4 for integers) and attributes, or whole programs
    * `program (%x: f64[3] in 0..1) {...}`, separated by `;`. `order=N` before one: derivatives above order N, of two,
@@ -262,6 +263,10 @@ typedef struct ricci_prim_def {
   ricci_str examples;
   /* Where elements of an operand go (see above); NULL: not told. */
   ricci_status* (*place)(void* self, const ricci_op* op, uint32_t operand, ricci_place* out);
+  /* `z = vendor.op(x, y): what it computes`: the names of results and operands, then one line for people. A last name
+   * `xs...` stands for any number. Operands, and results that abstract_eval gives, of another number are an error that
+   * lists these names. Attributes stand in the line as `name`. Empty: no names, and any number. */
+  ricci_str doc;
 } ricci_prim_def;
 
 /* Copies the row (not what `self` points to). Call from a plugin's attach. A plugin whose attach fails leaves no row

@@ -58,8 +58,9 @@ std::string Factors(const Eqn& e) {
 }
 
 template <uint32_t extremum>
-constexpr Row ArgReduction(std::string_view name) {
+constexpr Row ArgReduction(std::string_view name, std::string_view doc) {
   return {.name = name,
+          .doc = doc,
           .attrs = kAttrs,
           .type = Type,
           .jvp = rules::ZeroTangent,
@@ -70,7 +71,13 @@ constexpr Row ArgReduction(std::string_view name) {
           .examples = "(f64[2,5]) axes=[1] index_dtype=i32; (f64[5,2]) axes=[0] index_dtype=i64"};
 }
 
-constexpr Row kRows[] = {ArgReduction<RICCI_S_MAX>("argmax"), ArgReduction<RICCI_S_MIN>("argmin")};
+constexpr Row kRows[] = {
+    ArgReduction<RICCI_S_MAX>(
+        "argmax",
+        "i = argmax(x): the index of the greatest element along `axes`, the first of several; NaN counts as greatest"),
+    ArgReduction<RICCI_S_MIN>(
+        "argmin",
+        "i = argmin(x): the index of the least element along `axes`, the first of several; NaN counts as least")};
 
 }  // namespace
 

@@ -65,6 +65,7 @@ Value SimplerDiv(const Eqn& e, std::span<const Value> in) {
 
 constexpr Row kRows[] = {
     {.name = "add",
+     .doc = "z = add(x, y): x + y",
      .flags = RICCI_PRIM_COMMUTATIVE,
      .type = rules::Same<2, kNumbers>,
      .jvp = rules::Terms<Same, Same>,
@@ -76,6 +77,7 @@ constexpr Row kRows[] = {
                  "(c128[2,3], c128[2,3]); "
                  "(i32[5] in -9..9, i32[5] in 1..9)"},
     {.name = "sub",
+     .doc = "z = sub(x, y): x - y",
      .type = rules::Same<2, kNumbers>,
      .jvp = rules::Terms<Same, Negative>,
      .transpose = rules::TransposeEach<SameCt, NegativeCt>,
@@ -86,6 +88,7 @@ constexpr Row kRows[] = {
                  "(c128[2,3], c128[2,3]); "
                  "(i32[5] in -9..9, i32[5] in 1..9)"},
     {.name = "mul",
+     .doc = "z = mul(x, y): x * y",
      .flags = RICCI_PRIM_COMMUTATIVE,
      .type = rules::Same<2, kNumbers>,
      .jvp = rules::Terms<MulFirst, MulSecond>,
@@ -97,6 +100,7 @@ constexpr Row kRows[] = {
                  "(c128[2,3], c128[2,3]); "
                  "(i32[5] in -9..9, i32[5] in 1..9)"},
     {.name = "div",
+     .doc = "z = div(x, y): x / y; of integers, rounded towards zero",
      .type = rules::Same<2, kNumbers>,
      .jvp = rules::Terms<DivFirst, DivSecond>,
      .transpose = rules::TransposeEach<DivFirstCt>,
@@ -107,6 +111,7 @@ constexpr Row kRows[] = {
                  "(c128[2,3], c128[2,3] in 0.5..2); "
                  "(i32[5] in -9..9, i32[5] in 1..9)"},
     {.name = "rem",
+     .doc = "z = rem(x, y): the remainder of x / y, with the sign of x",
      .type = rules::Same<2, kReals>,
      .jvp = rules::Terms<Same, RemSecond>,
      .batch = rules::kElementwise,
@@ -115,6 +120,7 @@ constexpr Row kRows[] = {
      .examples = "(f64[2,3] in 0.5..2, f64[2,3] in 0.5..2); "
                  "(i32[5] in -9..9, i32[5] in 1..9)"},
     {.name = "neg",
+     .doc = "y = neg(x): -x",
      .type = rules::Same<1, kNumbers>,
      .jvp = rules::kLinear,
      .transpose = rules::TransposeEach<NegativeCt>,

@@ -82,18 +82,21 @@ std::string Factors(const Eqn& e) {
   return stretched.empty() ? text : Text(text, "; whole ", rules::Letters(stretched));
 }
 
-constexpr Row kRows[] = {{.name = "broadcast_in_dim",
-                          .attrs = kAttrs,
-                          .flags = RICCI_PRIM_VIEW,
-                          .type = Type,
-                          .jvp = rules::kLinear,
-                          .transpose = rules::TransposeFirst<Transposed>,
-                          .batch = rules::BatchFirstOperand<BatchRule>,
-                          .simplify = rules::One<Simpler>,
-                          .factors_of = Factors,
-                          .lowerings = lower::Index<FromIndex>,
-                          .examples = "(f64[3,1]) shape=[2,3,4] broadcast_dimensions=[1,2]; "
-                                      "(f64[]) shape=[2,3] broadcast_dimensions=[]"}};
+constexpr Row kRows[] = {
+    {.name = "broadcast_in_dim",
+     .doc =
+         "y = broadcast_in_dim(x): x repeated to `shape`; its dimension i becomes dimension `broadcast_dimensions`[i]",
+     .attrs = kAttrs,
+     .flags = RICCI_PRIM_VIEW,
+     .type = Type,
+     .jvp = rules::kLinear,
+     .transpose = rules::TransposeFirst<Transposed>,
+     .batch = rules::BatchFirstOperand<BatchRule>,
+     .simplify = rules::One<Simpler>,
+     .factors_of = Factors,
+     .lowerings = lower::Index<FromIndex>,
+     .examples = "(f64[3,1]) shape=[2,3,4] broadcast_dimensions=[1,2]; "
+                 "(f64[]) shape=[2,3] broadcast_dimensions=[]"}};
 
 }  // namespace
 

@@ -104,6 +104,8 @@ Scalar ClampScalar(KernelBuilder&, const Eqn&, std::span<const Scalar> in) {
 
 constexpr Row kRows[] = {
     {.name = "select_n",
+     .doc = "y = select_n(which, cases...): case number `which`, element by element or, if `which` is a scalar, as a "
+            "whole; false is 0",
      .type = SelectType,
      .jvp = SelectJvp,
      .transpose = SelectTranspose,
@@ -114,6 +116,7 @@ constexpr Row kRows[] = {
      .examples = "(bool[2,3], f64[2,3], f64[2,3]); "
                  "(i32[] in 0..3, f64[2,3], f64[2,3], f64[2,3])"},
     {.name = "clamp",
+     .doc = "y = clamp(low, x, high): x limited to [low, high]; low and high may be scalars",
      .type = ClampType,
      .jvp = rules::Terms<ClampMin, ClampX, ClampMax>,
      .batch = rules::kElementwise,

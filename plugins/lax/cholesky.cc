@@ -112,6 +112,8 @@ constexpr std::string_view kExamples =
     "order=0 (f64[2,4,4] in 1..2); order=0 (f64[10,10] in 1..2)";
 
 constexpr Row kRows[] = {{.name = "cholesky",
+                          .doc = "l = cholesky(a): the lower triangular l with l l^T = a; reads only the lower "
+                                 "triangle of a; NaN where a is not positive definite",
                           .flags = RICCI_PRIM_EXPENSIVE | RICCI_PRIM_READS_ONCE,
                           .type = Type,
                           .jvp = rules::Terms<Tangent>,

@@ -36,8 +36,9 @@ Scalar Total(KernelBuilder&, const Eqn&, std::span<const Scalar> in) {
 }
 
 template <ScalarRule scalar, DTypeSet set = kOrdered>
-constexpr Row Comparison(std::string_view name, uint32_t flags = 0) {
+constexpr Row Comparison(std::string_view name, std::string_view doc, uint32_t flags = 0) {
   return {.name = name,
+          .doc = doc,
           .flags = flags,
           .type = rules::Predicate<2, set>,
           .jvp = rules::ZeroTangent,
@@ -48,16 +49,21 @@ constexpr Row Comparison(std::string_view name, uint32_t flags = 0) {
 }
 
 constexpr Row kRows[] = {
-    Comparison<Plain<RICCI_S_EQ>, kAny>("eq", RICCI_PRIM_COMMUTATIVE),
-    Comparison<Plain<RICCI_S_NE>, kAny>("ne", RICCI_PRIM_COMMUTATIVE),
-    Comparison<Plain<RICCI_S_LT>>("lt"),
-    Comparison<Plain<RICCI_S_LE>>("le"),
-    Comparison<Plain<RICCI_S_GT>>("gt"),
-    Comparison<Plain<RICCI_S_GE>>("ge"),
-    Comparison<Total<RICCI_S_EQ>>("eq_to", RICCI_PRIM_COMMUTATIVE),
-    Comparison<Total<RICCI_S_LE>>("le_to"),
-    Comparison<Total<RICCI_S_LT>>("lt_to"),
+    Comparison<Plain<RICCI_S_EQ>, kAny>("eq", "p = eq(x, y): x == y", RICCI_PRIM_COMMUTATIVE),
+    Comparison<Plain<RICCI_S_NE>, kAny>("ne", "p = ne(x, y): x != y; true if either is NaN", RICCI_PRIM_COMMUTATIVE),
+    Comparison<Plain<RICCI_S_LT>>("lt", "p = lt(x, y): x < y"),
+    Comparison<Plain<RICCI_S_LE>>("le", "p = le(x, y): x <= y"),
+    Comparison<Plain<RICCI_S_GT>>("gt", "p = gt(x, y): x > y"),
+    Comparison<Plain<RICCI_S_GE>>("ge", "p = ge(x, y): x >= y"),
+    Comparison<Total<RICCI_S_EQ>>(
+        "eq_to", "p = eq_to(x, y): x == y in the total order of floats: -NaN < -inf < ... < -0 < 0 < ... < inf < NaN",
+        RICCI_PRIM_COMMUTATIVE),
+    Comparison<Total<RICCI_S_LE>>(
+        "le_to", "p = le_to(x, y): x <= y in the total order of floats: -NaN < -inf < ... < -0 < 0 < ... < inf < NaN"),
+    Comparison<Total<RICCI_S_LT>>(
+        "lt_to", "p = lt_to(x, y): x < y in the total order of floats: -NaN < -inf < ... < -0 < 0 < ... < inf < NaN"),
     {.name = "is_finite",
+     .doc = "p = is_finite(x): true unless x is infinite or NaN",
      .type = rules::Predicate<1, kFloats>,
      .jvp = rules::ZeroTangent,
      .batch = rules::kElementwise,

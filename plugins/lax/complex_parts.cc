@@ -50,6 +50,7 @@ constexpr std::string_view kOneComplex = "(c128[2,3]); (c64[4])";
 
 constexpr Row kRows[] = {
     {.name = "complex",
+     .doc = "z = complex(x, y): x + iy",
      .type = ComplexType,
      .jvp = rules::Terms<OfFirst, OfSecond>,
      .transpose = rules::TransposeEach<FirstCt, SecondCt>,
@@ -57,6 +58,7 @@ constexpr Row kRows[] = {
      .lowerings = lower::Scalar<Join>,
      .examples = "(f64[2,3], f64[2,3]); (f32[4], f32[4])"},
     {.name = "real",
+     .doc = "x = real(z): the real part of z",
      .type = PartType,
      .jvp = rules::kLinear,
      .transpose = rules::TransposeFirst<RealCt>,
@@ -65,6 +67,7 @@ constexpr Row kRows[] = {
      .lowerings = lower::Scalar<Part<0>>,
      .examples = kOneComplex},
     {.name = "imag",
+     .doc = "y = imag(z): the imaginary part of z",
      .type = PartType,
      .jvp = rules::kLinear,
      .transpose = rules::TransposeFirst<ImagCt>,
@@ -73,6 +76,7 @@ constexpr Row kRows[] = {
      .lowerings = lower::Scalar<Part<1>>,
      .examples = kOneComplex},
     {.name = "conj",
+     .doc = "w = conj(z): x - iy of z = x + iy",
      .type = rules::Same<1, kComplexes>,
      .jvp = rules::kLinear,
      .transpose = rules::TransposeFirst<ConjCt>,

@@ -109,6 +109,8 @@ constexpr Lowering kBitcast[] = {{.scalar = BitcastScalar, .match = SameWidth}, 
 
 constexpr Row kRows[] = {
     {.name = "convert_element_type",
+     .doc = "y = convert_element_type(x): x as `new_dtype`: floats round to nearest even, integers wrap; floats become "
+            "integers by truncation within the range; bool is x != 0",
      .attrs = kNewDType,
      .type = ConvertType,
      .jvp = rules::Terms<ConvertTangent>,
@@ -122,6 +124,8 @@ constexpr Row kRows[] = {
                  "program (%x: f64[2,3] in 0.1..0.9) { %i: i32[2,3] = convert_element_type(%x) new_dtype=i32 %y: "
                  "f64[2,3] = convert_element_type(%i) new_dtype=f64 return %y }"},
     {.name = "bitcast_convert_type",
+     .doc = "y = bitcast_convert_type(x): the bits of x read as `new_dtype`; a narrower dtype adds a last dimension, a "
+            "wider one takes it away",
      .attrs = kNewDType,
      .type = BitcastType,
      .jvp = rules::ZeroTangent,
@@ -133,6 +137,7 @@ constexpr Row kRows[] = {
                  "(u32[3,2] in 0..100) new_dtype=i64; "
                  "(f32[4]) new_dtype=i32"},
     {.name = "stop_gradient",
+     .doc = "y = stop_gradient(x): x, with a tangent of zero",
      .type = rules::Same<1, kAny | SetOf(DType::kKey)>,
      .jvp = rules::ZeroTangent,
      .batch = rules::kElementwise,
@@ -141,6 +146,7 @@ constexpr Row kRows[] = {
      .missing = rules::kDiscrete,
      .examples = "order=0 (f64[2,3])"},
     {.name = "copy",
+     .doc = "y = copy(x): x itself",
      .type = rules::Same<1, kAny | SetOf(DType::kKey)>,
      .jvp = rules::kLinear,
      .transpose = rules::TransposeFirst<[](const Eqn&, const Value& ct) { return ct; }>,

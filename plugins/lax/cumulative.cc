@@ -141,8 +141,9 @@ void Loops(KernelBuilder& k, const Eqn& e) {
 }
 
 template <typename Operation, DTypeSet set>
-constexpr Row Cumulative(std::string_view name) {
+constexpr Row Cumulative(std::string_view name, std::string_view doc) {
   return {.name = name,
+          .doc = doc,
           .attrs = kAttrs,
           .flags = RICCI_PRIM_READS_ONCE,
           .type = Type<set>,
@@ -156,6 +157,7 @@ constexpr Row Cumulative(std::string_view name) {
 
 constexpr Row kRows[] = {
     {.name = "cumsum",
+     .doc = "y = cumsum(x): the sum of the elements up to each one along `axis`, from the end if `reverse`",
      .attrs = kAttrs,
      .flags = RICCI_PRIM_READS_ONCE,
      .type = Type<kNumbers>,
@@ -165,10 +167,16 @@ constexpr Row kRows[] = {
      .factors_of = Factors,
      .lowerings = lower::Loops<Loops<Sum>>,
      .examples = kExamples},
-    Cumulative<Product, kNumbers>("cumprod"),
-    Cumulative<Extremum<true>, kReals>("cummax"),
-    Cumulative<Extremum<false>, kReals>("cummin"),
-    Cumulative<LogSumExp, kFloats>("cumlogsumexp"),
+    Cumulative<Product, kNumbers>(
+        "cumprod",
+        "y = cumprod(x): the product of the elements up to each one along `axis`, from the end if `reverse`"),
+    Cumulative<Extremum<true>, kReals>(
+        "cummax", "y = cummax(x): the greatest of the elements up to each one along `axis`, from the end if `reverse`"),
+    Cumulative<Extremum<false>, kReals>(
+        "cummin", "y = cummin(x): the least of the elements up to each one along `axis`, from the end if `reverse`"),
+    Cumulative<LogSumExp, kFloats>("cumlogsumexp",
+                                   "y = cumlogsumexp(x): the logarithm of the sum of exp(x) up to each element along "
+                                   "`axis`, from the end if `reverse`"),
 };
 
 }  // namespace

@@ -11,11 +11,11 @@
 namespace ricci::inline v0::lax::rows {
 namespace {
 
-constexpr AttrSpec kAttrs[] = {{"lhs_contract", AttrKind::kInts, kOptional},
-                               {"rhs_contract", AttrKind::kInts, kOptional},
-                               {"lhs_batch", AttrKind::kInts, kOptional},
-                               {"rhs_batch", AttrKind::kInts, kOptional},
-                               {"preferred_element_type", AttrKind::kDType, kOptional}};
+constexpr AttrSpec kAttrs[] = {{"lhs_contract", AttrKind::kInts, "[]"},
+                               {"rhs_contract", AttrKind::kInts, "[]"},
+                               {"lhs_batch", AttrKind::kInts, "[]"},
+                               {"rhs_batch", AttrKind::kInts, "[]"},
+                               {"preferred_element_type", AttrKind::kDType, "that of the operands"}};
 
 // Dimensions of one operand by what they are for.
 struct Side {
@@ -214,6 +214,8 @@ std::string Factors(const Eqn& e) {
 }
 
 constexpr Row kRows[] = {{.name = "dot_general",
+                          .doc = "z = dot_general(lhs, rhs): products summed over pairs of contracted dimensions; z "
+                                 "has the batch dimensions, then the rest of lhs, then of rhs",
                           .attrs = kAttrs,
                           .flags = RICCI_PRIM_EXPENSIVE,
                           .type = Type,

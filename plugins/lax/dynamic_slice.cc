@@ -204,6 +204,8 @@ constexpr Lowering kUpdates[] = {{.loops = UpdateLoops, .match = UpdatesInPlace,
 
 constexpr Row kRows[] = {
     {.name = "dynamic_slice",
+     .doc = "y = dynamic_slice(x, starts...): the part of x of `slice_sizes` that begins at `starts`, a scalar for "
+            "each dimension, moved to fit inside",
      .attrs = kAttrs,
      .type = SliceType,
      .jvp = rules::LinearInFirst,
@@ -214,6 +216,8 @@ constexpr Row kRows[] = {
      .lowerings = lower::Index<SliceIndex>,
      .examples = "(f64[4,5], i32[] in 0..6, i32[] in 0..6) slice_sizes=[2,3]"},
     {.name = "dynamic_update_slice",
+     .doc = "y = dynamic_update_slice(x, update, starts...): x with `update` written at `starts`, a scalar for each "
+            "dimension, moved to fit inside",
      .type = UpdateType,
      .jvp = rules::kLinear,
      .transpose = UpdateTranspose,

@@ -15,11 +15,12 @@ Value Log(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
 Value Log1p(const Eqn&, const Value& t, std::span<const Value> in, const Value&) { return div(t, add(in[0], 1.0)); }
 
 constexpr Row kRows[] = {
-    rules::RealFunction<RICCI_S_EXP, Exp, kInexact>("exp", "(f64[2,3]); (c128[2,3])"),
-    rules::RealFunction<RICCI_S_EXP2, Exp2>("exp2"),
-    rules::RealFunction<RICCI_S_EXPM1, Expm1>("expm1"),
-    rules::RealFunction<RICCI_S_LOGISTIC, Logistic>("logistic"),
+    rules::RealFunction<RICCI_S_EXP, Exp, kInexact>("exp", "y = exp(x): e^x", "(f64[2,3]); (c128[2,3])"),
+    rules::RealFunction<RICCI_S_EXP2, Exp2>("exp2", "y = exp2(x): 2^x"),
+    rules::RealFunction<RICCI_S_EXPM1, Expm1>("expm1", "y = expm1(x): e^x - 1, accurate near 0"),
+    rules::RealFunction<RICCI_S_LOGISTIC, Logistic>("logistic", "y = logistic(x): 1 / (1 + e^-x)"),
     {.name = "log",
+     .doc = "y = log(x): the natural logarithm of x",
      .flags = RICCI_PRIM_TRANSCENDENTAL,
      .type = rules::Same<1, kFloats>,
      .jvp = rules::Terms<Log>,
@@ -28,6 +29,7 @@ constexpr Row kRows[] = {
      .missing = rules::kNotLinear,
      .examples = "(f64[2,3] in 0.3..3)"},
     {.name = "log1p",
+     .doc = "y = log1p(x): log(1 + x), accurate near 0",
      .flags = RICCI_PRIM_TRANSCENDENTAL,
      .type = rules::Same<1, kFloats>,
      .jvp = rules::Terms<Log1p>,

@@ -39,6 +39,7 @@ Value Abs(const Eqn&, const Value& t, std::span<const Value> in, const Value& ou
 
 constexpr Row kRows[] = {
     {.name = "max",
+     .doc = "z = max(x, y): the greater of x and y; NaN if either is",
      .flags = RICCI_PRIM_COMMUTATIVE,
      .type = rules::Same<2, kOrdered>,
      .jvp = rules::Terms<First, Second>,
@@ -48,6 +49,7 @@ constexpr Row kRows[] = {
      .examples = "(f64[2,3], f64[2,3]); "
                  "(i32[5] in -9..9, i32[5] in -9..9)"},
     {.name = "min",
+     .doc = "z = min(x, y): the lesser of x and y; NaN if either is",
      .flags = RICCI_PRIM_COMMUTATIVE,
      .type = rules::Same<2, kOrdered>,
      .jvp = rules::Terms<First, Second>,
@@ -57,6 +59,7 @@ constexpr Row kRows[] = {
      .examples = "(f64[2,3], f64[2,3]); "
                  "(i32[5] in -9..9, i32[5] in -9..9)"},
     {.name = "abs",
+     .doc = "y = abs(x): |x|",
      .type = AbsType,
      .jvp = rules::Terms<Abs>,
      .batch = rules::kElementwise,
@@ -66,7 +69,9 @@ constexpr Row kRows[] = {
                  "(f64[5] in -2..-0.1); "
                  "(c128[2,3] in 0.1..2); "
                  "(i32[5] in -9..9)"},
-    rules::DiscreteFunction<1, kReals, RICCI_S_SIGN>("sign", "(f64[2,3] in 0.1..2); (i32[5] in -9..9)"),
+    rules::DiscreteFunction<1, kReals, RICCI_S_SIGN>(
+        "sign", "y = sign(x): -1, 0 or 1 by the sign of x; zeros and NaN stay as they are",
+        "(f64[2,3] in 0.1..2); (i32[5] in -9..9)"),
 };
 
 }  // namespace

@@ -12,16 +12,17 @@
 namespace ricci::inline v0::lax::rows {
 namespace {
 
-constexpr AttrSpec kAttrs[] = {{"offset_dims", AttrKind::kInts},
-                               {"collapsed_slice_dims", AttrKind::kInts},
-                               {"start_index_map", AttrKind::kInts},
-                               {"operand_batching_dims", AttrKind::kInts, kOptional},
-                               {"start_indices_batching_dims", AttrKind::kInts, kOptional},
-                               {"slice_sizes", AttrKind::kInts},
-                               {"mode", AttrKind::kString},
-                               {"fill_value", AttrKind::kFloat, kOptional},
-                               {"indices_are_sorted", AttrKind::kBool, kOptional},
-                               {"unique_indices", AttrKind::kBool, kOptional}};
+constexpr AttrSpec kAttrs[] = {
+    {"offset_dims", AttrKind::kInts},
+    {"collapsed_slice_dims", AttrKind::kInts},
+    {"start_index_map", AttrKind::kInts},
+    {"operand_batching_dims", AttrKind::kInts, "[]"},
+    {"start_indices_batching_dims", AttrKind::kInts, "[]"},
+    {"slice_sizes", AttrKind::kInts},
+    {"mode", AttrKind::kString},
+    {"fill_value", AttrKind::kFloat, "NaN, true, the least signed or the greatest unsigned integer"},
+    {"indices_are_sorted", AttrKind::kBool, "false"},
+    {"unique_indices", AttrKind::kBool, "false"}};
 constexpr WindowDims::Names kNames = {"offset_dims", "collapsed_slice_dims", "start_index_map", "operand_batching_dims",
                                       "start_indices_batching_dims"};
 
@@ -287,6 +288,8 @@ constexpr std::string_view kExamples =
     "mode=\"fill\"";
 
 constexpr Row kRows[] = {{.name = "gather",
+                          .doc = "y = gather(x, indices): windows of x of `slice_sizes`, one at each position in "
+                                 "`indices`; `mode` says what happens outside x",
                           .attrs = kAttrs,
                           .type = Type,
                           .jvp = JvpRule,

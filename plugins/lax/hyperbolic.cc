@@ -18,11 +18,12 @@ Value Atanh(const Eqn&, const Value& t, std::span<const Value> in, const Value&)
 }
 
 constexpr Row kRows[] = {
-    rules::RealFunction<RICCI_S_SINH, Sinh>("sinh"),
-    rules::RealFunction<RICCI_S_COSH, Cosh>("cosh"),
-    rules::RealFunction<RICCI_S_ASINH, Asinh>("asinh"),
-    rules::RealFunction<RICCI_S_ACOSH, Acosh>("acosh", "(f64[2,3] in 1.2..3)"),
+    rules::RealFunction<RICCI_S_SINH, Sinh>("sinh", "y = sinh(x): the hyperbolic sine of x"),
+    rules::RealFunction<RICCI_S_COSH, Cosh>("cosh", "y = cosh(x): the hyperbolic cosine of x"),
+    rules::RealFunction<RICCI_S_ASINH, Asinh>("asinh", "y = asinh(x): the inverse of sinh"),
+    rules::RealFunction<RICCI_S_ACOSH, Acosh>("acosh", "y = acosh(x): the inverse of cosh", "(f64[2,3] in 1.2..3)"),
     {.name = "tanh",
+     .doc = "y = tanh(x): the hyperbolic tangent of x",
      .flags = RICCI_PRIM_TRANSCENDENTAL,
      .type = rules::Same<1, kFloats>,
      .jvp = rules::Terms<Tanh>,
@@ -31,6 +32,7 @@ constexpr Row kRows[] = {
      .missing = rules::kNotLinear,
      .examples = rules::kOneReal},
     {.name = "atanh",
+     .doc = "y = atanh(x): the inverse of tanh",
      .flags = RICCI_PRIM_TRANSCENDENTAL,
      .type = rules::Same<1, kFloats>,
      .jvp = rules::Terms<Atanh>,

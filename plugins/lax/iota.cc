@@ -27,6 +27,7 @@ std::string Factors(const Eqn& e) {
 }
 
 constexpr Row kRows[] = {{.name = "iota",
+                          .doc = "y = iota(): an array of `shape` with the index of each element along `dimension`",
                           .attrs = kAttrs,
                           .type = Type,
                           .jvp = rules::ZeroTangent,

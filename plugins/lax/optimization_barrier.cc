@@ -49,15 +49,18 @@ std::string Factors(const Eqn& e) {
   return text.Done();
 }
 
-constexpr Row kRows[] = {{.name = "optimization_barrier",
-                          .flags = RICCI_PRIM_BARRIER,
-                          .type = Type,
-                          .jvp = JvpRule,
-                          .transpose = TransposeRule,
-                          .batch = BatchRule,
-                          .factors_of = Factors,
-                          .lowerings = lower::Index<FromIndex>,
-                          .examples = "(f64[2], f64[3])"}};
+constexpr Row kRows[] = {
+    {.name = "optimization_barrier",
+     .doc =
+         "ys... = optimization_barrier(xs...): the operands, available once all of them are; no pass looks through it",
+     .flags = RICCI_PRIM_BARRIER,
+     .type = Type,
+     .jvp = JvpRule,
+     .transpose = TransposeRule,
+     .batch = BatchRule,
+     .factors_of = Factors,
+     .lowerings = lower::Index<FromIndex>,
+     .examples = "(f64[2], f64[3])"}};
 
 }  // namespace
 

@@ -152,6 +152,8 @@ std::string Factors(const Eqn& e) {
 }
 
 constexpr Row kRows[] = {{.name = "pad",
+                          .doc = "y = pad(x, value): x with `value` added: `low` before, `high` after and `interior` "
+                                 "between the elements of each dimension; negative `low` and `high` remove elements",
                           .attrs = kAttrs,
                           .type = Type,
                           .jvp = rules::kLinear,

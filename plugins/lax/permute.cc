@@ -56,6 +56,7 @@ std::optional<Place> PlaceOf(const Eqn& e, uint32_t operand) {
 }
 
 constexpr Row kRows[] = {{.name = "transpose",
+                          .doc = "y = transpose(x): x with its dimensions in the order `permutation`",
                           .attrs = kAttrs,
                           .flags = RICCI_PRIM_VIEW,
                           .type = Type,

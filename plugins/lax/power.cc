@@ -87,10 +87,11 @@ Value SimplerPow(const Eqn&, std::span<const Value> in) {
 }
 
 constexpr Row kRows[] = {
-    rules::RealFunction<RICCI_S_SQRT, Sqrt>("sqrt", "(f64[2,3] in 0.3..3)"),
-    rules::RealFunction<RICCI_S_RSQRT, Rsqrt>("rsqrt", "(f64[2,3] in 0.3..3)"),
-    rules::RealFunction<RICCI_S_CBRT, Cbrt>("cbrt", "(f64[2,3] in 0.3..3)"),
+    rules::RealFunction<RICCI_S_SQRT, Sqrt>("sqrt", "y = sqrt(x): the square root of x", "(f64[2,3] in 0.3..3)"),
+    rules::RealFunction<RICCI_S_RSQRT, Rsqrt>("rsqrt", "y = rsqrt(x): 1 / sqrt(x)", "(f64[2,3] in 0.3..3)"),
+    rules::RealFunction<RICCI_S_CBRT, Cbrt>("cbrt", "y = cbrt(x): the cube root of x", "(f64[2,3] in 0.3..3)"),
     {.name = "square",
+     .doc = "y = square(x): x * x",
      .type = rules::Same<1, kNumbers>,
      .jvp = rules::Derivative<Square>,
      .batch = rules::kElementwise,
@@ -99,6 +100,7 @@ constexpr Row kRows[] = {
      .examples = "(f64[2,3]); "
                  "(i32[5] in -9..9)"},
     {.name = "integer_pow",
+     .doc = "z = integer_pow(x): x to the power `y`, an integer",
      .attrs = kExponent,
      .type = IntegerPowType,
      .jvp = rules::Terms<IntegerPowTerm>,
@@ -112,6 +114,7 @@ constexpr Row kRows[] = {
                  "(f64[2,3]) y=0; "
                  "(f64[2,3] in 0.5..2) y=-3"},
     {.name = "pow",
+     .doc = "z = pow(x, y): x to the power y",
      .flags = RICCI_PRIM_TRANSCENDENTAL,
      .type = PowType,
      .jvp = rules::Terms<PowByBase, PowByExponent>,

@@ -144,6 +144,7 @@ constexpr std::string_view kNoDerivative = "transpose: keys and bits have no der
 
 constexpr Row kRows[] = {
     {.name = "random_seed",
+     .doc = "key = random_seed(seed): keys from integers, as jax.random.key makes them",
      .type = SeedType,
      .jvp = rules::ZeroTangent,
      .batch = rules::kElementwise,
@@ -153,6 +154,7 @@ constexpr Row kRows[] = {
      .examples =
          "program (%s: u32[3] in 0..1000) { %k: key[3] = random_seed(%s) %w: u32[3,2] = random_unwrap(%k) return %w }"},
     {.name = "random_wrap",
+     .doc = "key = random_wrap(words): keys from their words, u32[..., 2]",
      .type = WrapType,
      .jvp = rules::ZeroTangent,
      .batch = rules::BatchFirstOperand<WrapBatch>,
@@ -162,6 +164,7 @@ constexpr Row kRows[] = {
      .examples = "program (%s: u32[3,2] in 0..1000) { %k: key[3] = random_wrap(%s) %w: u32[3,2] = random_unwrap(%k) "
                  "return %w }"},
     {.name = "random_unwrap",
+     .doc = "words = random_unwrap(key): the words of keys, u32[..., 2]",
      .type = UnwrapType,
      .jvp = rules::ZeroTangent,
      .batch = rules::BatchFirstOperand<KeepPlace>,
@@ -171,6 +174,7 @@ constexpr Row kRows[] = {
      .examples = "program (%s: u32[2,3] in 0..1000) { %k: key[2,3] = random_seed(%s) %w: u32[2,3,2] = "
                  "random_unwrap(%k) return %w }"},
     {.name = "random_split",
+     .doc = "keys = random_split(key): `shape` new keys from each key",
      .attrs = kSplitAttrs,
      .flags = RICCI_PRIM_TRANSCENDENTAL,
      .type = SplitType,
@@ -182,6 +186,7 @@ constexpr Row kRows[] = {
      .examples = "program (%s: u32[2] in 0..1000) { %k: key[2] = random_seed(%s) %n: key[2,2,3] = random_split(%k) "
                  "shape=[2,3] %w: u32[2,2,3,2] = random_unwrap(%n) return %w }"},
     {.name = "random_bits",
+     .doc = "bits = random_bits(key): `shape` random integers of `bit_width` bits from each key",
      .attrs = kBitsAttrs,
      .flags = RICCI_PRIM_TRANSCENDENTAL,
      .type = BitsType,
@@ -193,6 +198,7 @@ constexpr Row kRows[] = {
      .examples = "program (%s: u32[2] in 0..1000) { %k: key[2] = random_seed(%s) %b: u32[2,5] = random_bits(%k) "
                  "bit_width=32 shape=[5] return %b }"},
     {.name = "random_fold_in",
+     .doc = "new_key = random_fold_in(key, data): a new key from a key and an integer",
      .flags = RICCI_PRIM_TRANSCENDENTAL,
      .type = FoldInType,
      .jvp = rules::ZeroTangent,

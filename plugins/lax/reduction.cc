@@ -153,8 +153,9 @@ std::string FactorsOf(const Eqn& e) {
 }
 
 template <uint32_t combiner, const char* kind>
-constexpr Row Logical(std::string_view name) {
+constexpr Row Logical(std::string_view name, std::string_view doc) {
   return {.name = name,
+          .doc = doc,
           .attrs = kAttrs,
           .flags = RICCI_PRIM_READS_ONCE,
           .type = Type<kInts | kBools>,
@@ -167,8 +168,9 @@ constexpr Row Logical(std::string_view name) {
           .examples = "(bool[2,3]) axes=[1]; (i32[2,3] in 0..50) axes=[0]; (bool[2,3,2]) axes=[0,2]"};
 }
 template <uint32_t combiner, const char* kind>
-constexpr Row Extremum(std::string_view name) {
+constexpr Row Extremum(std::string_view name, std::string_view doc) {
   return {.name = name,
+          .doc = doc,
           .attrs = kAttrs,
           .flags = RICCI_PRIM_READS_ONCE,
           .type = Type<kOrdered>,
@@ -183,6 +185,7 @@ constexpr Row Extremum(std::string_view name) {
 
 constexpr Row kRows[] = {
     {.name = "reduce_sum",
+     .doc = "y = reduce_sum(x): the sum over `axes`",
      .attrs = kAttrs,
      .flags = RICCI_PRIM_READS_ONCE,
      .type = Type<kNumbers>,
@@ -198,6 +201,7 @@ constexpr Row kRows[] = {
                  "(c128[2,3,4]) axes=[2,0]; "
                  "(f64[2,3]) axes=[]"},
     {.name = "reduce_prod",
+     .doc = "y = reduce_prod(x): the product over `axes`",
      .attrs = kAttrs,
      .flags = RICCI_PRIM_READS_ONCE,
      .type = Type<kNumbers>,
@@ -210,11 +214,12 @@ constexpr Row kRows[] = {
      .examples = "(f64[5,2]) axes=[0]; "
                  "(c128[3,2]) axes=[0]; "
                  "(f64[2,3,2]) axes=[0,2]"},
-    Extremum<RICCI_S_MAX, kMax>("reduce_max"),
-    Extremum<RICCI_S_MIN, kMin>("reduce_min"),
-    Logical<RICCI_S_AND, kAnd>("reduce_and"),
-    Logical<RICCI_S_OR, kOr>("reduce_or"),
-    Logical<RICCI_S_XOR, kXor>("reduce_xor"),
+    Extremum<RICCI_S_MAX, kMax>("reduce_max", "y = reduce_max(x): the greatest element over `axes`; NaN if one is"),
+    Extremum<RICCI_S_MIN, kMin>("reduce_min", "y = reduce_min(x): the least element over `axes`; NaN if one is"),
+    Logical<RICCI_S_AND, kAnd>("reduce_and", "y = reduce_and(x): the bits set in all elements over `axes`"),
+    Logical<RICCI_S_OR, kOr>("reduce_or", "y = reduce_or(x): the bits set in at least one element over `axes`"),
+    Logical<RICCI_S_XOR, kXor>("reduce_xor",
+                               "y = reduce_xor(x): the bits set in an odd number of elements over `axes`"),
 };
 
 }  // namespace

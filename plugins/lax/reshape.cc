@@ -134,6 +134,7 @@ std::optional<Place> PlaceOf(const Eqn& e, uint32_t operand) {
 }
 
 constexpr Row kRows[] = {{.name = "reshape",
+                          .doc = "y = reshape(x): the elements of x in row-major order, in the shape `new_sizes`",
                           .attrs = kAttrs,
                           .flags = RICCI_PRIM_VIEW,
                           .type = Type,

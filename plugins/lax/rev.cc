@@ -32,6 +32,7 @@ std::string Factors(const Eqn& e) {
 }
 
 constexpr Row kRows[] = {{.name = "rev",
+                          .doc = "y = rev(x): x reversed along `dimensions`",
                           .attrs = kAttrs,
                           .type = Type,
                           .jvp = rules::kLinear,

@@ -67,9 +67,11 @@ Value PrecisionCt(const Eqn& e, const Value& ct) { return e.Emit({ct}); }
 
 constexpr std::string_view kNoStep = "(f64[2,3] in 0.1..0.9)";
 constexpr Row kRows[] = {
-    rules::DiscreteFunction<1, kFloats, RICCI_S_FLOOR>("floor", kNoStep),
-    rules::DiscreteFunction<1, kFloats, RICCI_S_CEIL>("ceil", kNoStep),
+    rules::DiscreteFunction<1, kFloats, RICCI_S_FLOOR>("floor", "y = floor(x): x rounded down to an integer", kNoStep),
+    rules::DiscreteFunction<1, kFloats, RICCI_S_CEIL>("ceil", "y = ceil(x): x rounded up to an integer", kNoStep),
     {.name = "round",
+     .doc =
+         "y = round(x): x rounded to the nearest integer; halves away from zero (`rounding_method` 0) or to even (1)",
      .attrs = kRoundAttrs,
      .type = RoundType,
      .jvp = rules::ZeroTangent,
@@ -79,12 +81,14 @@ constexpr Row kRows[] = {
      .examples = "(f64[2,3] in 0.6..0.9) rounding_method=0; "
                  "(f64[2,3] in -0.4..0.4) rounding_method=1"},
     {.name = "nextafter",
+     .doc = "z = nextafter(x, y): the next float after x in the direction of y",
      .type = rules::Same<2, kFloats>,
      .batch = rules::kElementwise,
      .lowerings = lower::Scalar<rules::Op<RICCI_S_NEXTAFTER>>,
      .missing = "jvp: jax.lax has none; transpose: not linear",
      .examples = rules::kTwoReals},
     {.name = "reduce_precision",
+     .doc = "y = reduce_precision(x): x rounded to a float of `exponent_bits` and `mantissa_bits`",
      .attrs = kPrecisionAttrs,
      .type = PrecisionType,
      .jvp = rules::kLinear,

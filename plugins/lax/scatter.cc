@@ -18,10 +18,10 @@ namespace {
 constexpr AttrSpec kAttrs[] = {{"update_window_dims", AttrKind::kInts},
                                {"inserted_window_dims", AttrKind::kInts},
                                {"scatter_dims_to_operand_dims", AttrKind::kInts},
-                               {"operand_batching_dims", AttrKind::kInts, kOptional},
-                               {"scatter_indices_batching_dims", AttrKind::kInts, kOptional},
-                               {"indices_are_sorted", AttrKind::kBool, kOptional},
-                               {"unique_indices", AttrKind::kBool, kOptional},
+                               {"operand_batching_dims", AttrKind::kInts, "[]"},
+                               {"scatter_indices_batching_dims", AttrKind::kInts, "[]"},
+                               {"indices_are_sorted", AttrKind::kBool, "false"},
+                               {"unique_indices", AttrKind::kBool, "false"},
                                {"mode", AttrKind::kString}};
 constexpr WindowDims::Names kNames = {"update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims",
                                       "operand_batching_dims", "scatter_indices_batching_dims"};
@@ -428,9 +428,10 @@ std::string Factors(const Eqn& e) {
 }
 
 template <Combine combine, DTypeSet set>
-constexpr Row Scatter(std::string_view name, JvpRule jvp, TransposeRule transpose, std::string_view examples,
-                      std::string_view missing = {}) {
+constexpr Row Scatter(std::string_view name, std::string_view doc, JvpRule jvp, TransposeRule transpose,
+                      std::string_view examples, std::string_view missing = {}) {
   return {.name = name,
+          .doc = doc,
           .attrs = kAttrs,
           .type = Type<set>,
           .jvp = jvp,
@@ -443,15 +444,34 @@ constexpr Row Scatter(std::string_view name, JvpRule jvp, TransposeRule transpos
 }
 
 constexpr Row kRows[] = {
-    WithSimplify(Scatter<Combine::kReplace, 0>("scatter", ScatterJvp, ScatterTranspose,
-                                               Joined<kExamples, kUniqueReplace>::kText),
-                 rules::One<Simpler<Combine::kReplace>>),
-    WithSimplify(Scatter<Combine::kAdd, kNumbers>("scatter-add", rules::kLinear, AddTranspose, kExamples),
-                 rules::One<Simpler<Combine::kAdd>>),
-    Scatter<Combine::kSub, kNumbers>("scatter-sub", rules::kLinear, SubTranspose, kExamples),
-    Scatter<Combine::kMul, kNumbers>("scatter-mul", MulJvp, MulTranspose, kUniqueExamples),
-    Scatter<Combine::kMin, kReals>("scatter-min", ExtremalJvp, nullptr, kRowExamples, rules::kNotLinear),
-    Scatter<Combine::kMax, kReals>("scatter-max", ExtremalJvp, nullptr, kRowExamples, rules::kNotLinear),
+    WithSimplify(
+        Scatter<Combine::kReplace, 0>(
+            "scatter",
+            "y = scatter(x, indices, updates): x with windows of `updates` written at the positions in `indices`",
+            ScatterJvp, ScatterTranspose, Joined<kExamples, kUniqueReplace>::kText),
+        rules::One<Simpler<Combine::kReplace>>),
+    WithSimplify(
+        Scatter<Combine::kAdd, kNumbers>(
+            "scatter-add",
+            "y = scatter-add(x, indices, updates): x with windows of `updates` added at the positions in `indices`",
+            rules::kLinear, AddTranspose, kExamples),
+        rules::One<Simpler<Combine::kAdd>>),
+    Scatter<Combine::kSub, kNumbers>(
+        "scatter-sub",
+        "y = scatter-sub(x, indices, updates): x with windows of `updates` subtracted at the positions in `indices`",
+        rules::kLinear, SubTranspose, kExamples),
+    Scatter<Combine::kMul, kNumbers>(
+        "scatter-mul",
+        "y = scatter-mul(x, indices, updates): x multiplied by windows of `updates` at the positions in `indices`",
+        MulJvp, MulTranspose, kUniqueExamples),
+    Scatter<Combine::kMin, kReals>(
+        "scatter-min",
+        "y = scatter-min(x, indices, updates): the lesser of x and windows of `updates` at the positions in `indices`",
+        ExtremalJvp, nullptr, kRowExamples, rules::kNotLinear),
+    Scatter<Combine::kMax, kReals>(
+        "scatter-max",
+        "y = scatter-max(x, indices, updates): the greater of x and windows of `updates` at the positions in `indices`",
+        ExtremalJvp, nullptr, kRowExamples, rules::kNotLinear),
 };
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace ricci::inline v0::lax::rows {
 namespace {
 
 constexpr AttrSpec kAttrs[] = {
-    {"start_indices", AttrKind::kInts}, {"limit_indices", AttrKind::kInts}, {"strides", AttrKind::kInts, kOptional}};
+    {"start_indices", AttrKind::kInts}, {"limit_indices", AttrKind::kInts}, {"strides", AttrKind::kInts, "all 1"}};
 
 int64_t StrideOf(const Eqn& e, size_t i) { return e.ints("strides").empty() ? 1 : e.ints("strides")[i]; }
 
@@ -124,19 +124,21 @@ std::optional<Place> PlaceOf(const Eqn& e, uint32_t operand) {
   return place;
 }
 
-constexpr Row kRows[] = {{.name = "slice",
-                          .attrs = kAttrs,
-                          .type = Type,
-                          .jvp = rules::kLinear,
-                          .transpose = rules::TransposeFirst<Transposed>,
-                          .batch = rules::BatchFirstOperand<BatchRule>,
-                          .simplify = rules::One<Simpler>,
-                          .factors_of = Factors,
-                          .place = PlaceOf,
-                          .lowerings = lower::Index<FromIndex>,
-                          .examples = "(f64[4,5]) start_indices=[1,0] limit_indices=[3,4]; "
-                                      "(f64[7,5]) start_indices=[1,0] limit_indices=[7,5] strides=[3,2]; "
-                                      "(f64[4]) start_indices=[2] limit_indices=[2] strides=[2]"}};
+constexpr Row kRows[] = {
+    {.name = "slice",
+     .doc = "y = slice(x): the part of x from `start_indices` to before `limit_indices`, in steps of `strides`",
+     .attrs = kAttrs,
+     .type = Type,
+     .jvp = rules::kLinear,
+     .transpose = rules::TransposeFirst<Transposed>,
+     .batch = rules::BatchFirstOperand<BatchRule>,
+     .simplify = rules::One<Simpler>,
+     .factors_of = Factors,
+     .place = PlaceOf,
+     .lowerings = lower::Index<FromIndex>,
+     .examples = "(f64[4,5]) start_indices=[1,0] limit_indices=[3,4]; "
+                 "(f64[7,5]) start_indices=[1,0] limit_indices=[7,5] strides=[3,2]; "
+                 "(f64[4]) start_indices=[2] limit_indices=[2] strides=[2]"}};
 
 }  // namespace
 

@@ -11,7 +11,7 @@ namespace ricci::inline v0::lax::rows {
 namespace {
 
 constexpr AttrSpec kAttrs[] = {
-    {"dimension", AttrKind::kInt}, {"is_stable", AttrKind::kBool, kOptional}, {"num_keys", AttrKind::kInt}};
+    {"dimension", AttrKind::kInt}, {"is_stable", AttrKind::kBool, "true"}, {"num_keys", AttrKind::kInt}};
 constexpr int64_t kShortLine = 48, kLongLine = 128;
 constexpr int64_t kDigitBits = 8, kDigits = 1 << kDigitBits;
 
@@ -260,6 +260,8 @@ std::string Factors(const Eqn& e) {
 }
 
 constexpr Row kRows[] = {{.name = "sort",
+                          .doc = "ys... = sort(xs...): the operands reordered together along `dimension` so that the "
+                                 "first `num_keys` of them increase; NaN comes last",
                           .attrs = kAttrs,
                           .type = Type,
                           .jvp = JvpRule,

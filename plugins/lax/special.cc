@@ -17,11 +17,14 @@ Value Lgamma(const Value& x, const Value&) { return digamma(x); }
 Value Digamma(const Value& x, const Value&) { return polygamma(ones_like(x), x); }
 
 constexpr Row kRows[] = {
-    rules::RealFunction<RICCI_S_ERF, Erf>("erf"),
-    rules::RealFunction<RICCI_S_ERFC, Erfc>("erfc"),
-    rules::RealFunction<RICCI_S_ERF_INV, ErfInv>("erf_inv", "(f64[2,3] in -0.8..0.8)"),
-    rules::RealFunction<RICCI_S_LGAMMA, Lgamma>("lgamma", "(f64[2,3] in 0.3..3)"),
-    rules::RealFunction<RICCI_S_DIGAMMA, Digamma>("digamma", "(f64[2,3] in 0.3..3); (f64[3] in -19.8..-19.2)"),
+    rules::RealFunction<RICCI_S_ERF, Erf>("erf", "y = erf(x): the error function of x"),
+    rules::RealFunction<RICCI_S_ERFC, Erfc>("erfc", "y = erfc(x): 1 - erf(x), accurate for large x"),
+    rules::RealFunction<RICCI_S_ERF_INV, ErfInv>("erf_inv", "y = erf_inv(x): the inverse of erf",
+                                                 "(f64[2,3] in -0.8..0.8)"),
+    rules::RealFunction<RICCI_S_LGAMMA, Lgamma>("lgamma", "y = lgamma(x): the logarithm of |gamma(x)|",
+                                                "(f64[2,3] in 0.3..3)"),
+    rules::RealFunction<RICCI_S_DIGAMMA, Digamma>("digamma", "y = digamma(x): the derivative of lgamma at x",
+                                                  "(f64[2,3] in 0.3..3); (f64[3] in -19.8..-19.2)"),
 };
 
 }  // namespace

@@ -99,6 +99,7 @@ std::string UnstackFactors(const Eqn& e) {
 
 constexpr Row kRows[] = {
     {.name = "split",
+     .doc = "ys... = split(x): x cut along `axis` into pieces of `sizes`",
      .attrs = kSplitAttrs,
      .type = SplitType,
      .jvp = rules::kLinear,
@@ -108,6 +109,7 @@ constexpr Row kRows[] = {
      .lowerings = lower::Decompose<SplitDecompose>,
      .examples = "(f64[2,6]) sizes=[1,3,2] axis=1"},
     {.name = "unstack",
+     .doc = "ys... = unstack(x): the slices of x along `axis`, without that dimension",
      .attrs = kUnstackAttrs,
      .type = UnstackType,
      .jvp = rules::kLinear,

@@ -36,6 +36,8 @@ std::string Factors(const Eqn& e) {
 }
 
 constexpr Row kRows[] = {{.name = "threefry2x32",
+                          .doc = "y0, y1 = threefry2x32(k0, k1, x0, x1): x0 and x1 encrypted with the key k0, k1 by "
+                                 "Threefry, 20 rounds (Salmon et al. 2011)",
                           .flags = RICCI_PRIM_TRANSCENDENTAL,
                           .type = Type,
                           .jvp = rules::ZeroTangent,

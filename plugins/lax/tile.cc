@@ -54,6 +54,7 @@ std::string Factors(const Eqn& e) {
 }
 
 constexpr Row kRows[] = {{.name = "tile",
+                          .doc = "y = tile(x): x repeated `reps` times along each dimension",
                           .attrs = kAttrs,
                           .type = Type,
                           .jvp = rules::kLinear,

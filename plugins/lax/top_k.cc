@@ -66,16 +66,18 @@ std::string Factors(const Eqn& e) {
   return Text(in, " -> ", out, ", ", out, "; whole ", rules::Letter(axis), " ", rules::Letter(rank));
 }
 
-constexpr Row kRows[] = {{.name = "top_k",
-                          .attrs = kAttrs,
-                          .type = Type,
-                          .jvp = JvpRule,
-                          .batch = BatchRule,
-                          .factors_of = Factors,
-                          .lowerings = lower::Decompose<Decompose>,
-                          .missing = rules::kNotLinear,
-                          .examples = "(f64[2,5]) k=2 axis=1; "
-                                      "(f64[3,6]) k=2 axis=1"}};
+constexpr Row kRows[] = {
+    {.name = "top_k",
+     .doc = "y, i = top_k(x): the `k` greatest elements along `axis`, greatest first, and their indices",
+     .attrs = kAttrs,
+     .type = Type,
+     .jvp = JvpRule,
+     .batch = BatchRule,
+     .factors_of = Factors,
+     .lowerings = lower::Decompose<Decompose>,
+     .missing = rules::kNotLinear,
+     .examples = "(f64[2,5]) k=2 axis=1; "
+                 "(f64[3,6]) k=2 axis=1"}};
 
 }  // namespace
 

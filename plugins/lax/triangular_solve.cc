@@ -7,11 +7,11 @@
 namespace ricci::inline v0::lax::rows {
 namespace {
 
-constexpr AttrSpec kAttrs[] = {{"left_side", AttrKind::kBool, kOptional},
-                               {"lower", AttrKind::kBool, kOptional},
-                               {"transpose_a", AttrKind::kBool, kOptional},
-                               {"conjugate_a", AttrKind::kBool, kOptional},
-                               {"unit_diagonal", AttrKind::kBool, kOptional}};
+constexpr AttrSpec kAttrs[] = {{"left_side", AttrKind::kBool, "false"},
+                               {"lower", AttrKind::kBool, "false"},
+                               {"transpose_a", AttrKind::kBool, "false"},
+                               {"conjugate_a", AttrKind::kBool, "false"},
+                               {"unit_diagonal", AttrKind::kBool, "false"}};
 
 bool Has(const Eqn& e, std::string_view attr) { return e.has(attr) && e.flag(attr); }
 
@@ -173,6 +173,8 @@ constexpr std::string_view kExamples =
     "(f64[11,11] in -0.2..0.2, f64[3,11]) lower=true transpose_a=true unit_diagonal=true conjugate_a=true";
 
 constexpr Row kRows[] = {{.name = "triangular_solve",
+                          .doc = "x = triangular_solve(a, b): the solution of op(a) x = b if `left_side`, else of x "
+                                 "op(a) = b; a is triangular, op(a) is a or its transpose",
                           .attrs = kAttrs,
                           .flags = RICCI_PRIM_EXPENSIVE,
                           .type = Type,

@@ -24,12 +24,15 @@ Value Atan2Second(const Eqn&, const Value& t, std::span<const Value> in, const V
 }
 
 constexpr Row kRows[] = {
-    rules::RealFunction<RICCI_S_SIN, Sin>("sin"),
-    rules::RealFunction<RICCI_S_COS, Cos>("cos"),
-    rules::RealFunction<RICCI_S_TAN, Tan>("tan", "(f64[2,3] in -1..1)"),
-    rules::RealFunction<RICCI_S_ASIN, Asin>("asin", "(f64[2,3] in -0.8..0.8)"),
-    rules::RealFunction<RICCI_S_ACOS, Acos>("acos", "(f64[2,3] in -0.8..0.8)"),
+    rules::RealFunction<RICCI_S_SIN, Sin>("sin", "y = sin(x): the sine of x, in radians"),
+    rules::RealFunction<RICCI_S_COS, Cos>("cos", "y = cos(x): the cosine of x, in radians"),
+    rules::RealFunction<RICCI_S_TAN, Tan>("tan", "y = tan(x): the tangent of x, in radians", "(f64[2,3] in -1..1)"),
+    rules::RealFunction<RICCI_S_ASIN, Asin>("asin", "y = asin(x): the angle whose sine is x, in radians",
+                                            "(f64[2,3] in -0.8..0.8)"),
+    rules::RealFunction<RICCI_S_ACOS, Acos>("acos", "y = acos(x): the angle whose cosine is x, in radians",
+                                            "(f64[2,3] in -0.8..0.8)"),
     {.name = "atan",
+     .doc = "y = atan(x): the angle whose tangent is x, in radians",
      .flags = RICCI_PRIM_TRANSCENDENTAL,
      .type = rules::Same<1, kFloats>,
      .jvp = rules::Terms<Atan>,
@@ -38,6 +41,7 @@ constexpr Row kRows[] = {
      .missing = rules::kNotLinear,
      .examples = rules::kOneReal},
     {.name = "atan2",
+     .doc = "z = atan2(y, x): the angle of the point (x, y), in radians",
      .flags = RICCI_PRIM_TRANSCENDENTAL,
      .type = rules::Same<2, kFloats>,
      .jvp = rules::Terms<Atan2First, Atan2Second>,

@@ -94,6 +94,7 @@ std::optional<Place> ExpandPlace(const Eqn& e, uint32_t operand) {
 
 constexpr Row kRows[] = {
     {.name = kSqueeze,
+     .doc = "y = squeeze(x): x without its dimensions `dimensions`, which have size 1",
      .attrs = kAttrs,
      .type = SqueezeType,
      .jvp = rules::kLinear,
@@ -105,6 +106,7 @@ constexpr Row kRows[] = {
      .lowerings = lower::Index<SqueezeIndex>,
      .examples = "(f64[1,3,1]) dimensions=[2,0]"},
     {.name = kExpand,
+     .doc = "y = expand_dims(x): x with new dimensions of size 1, which are `dimensions` of y",
      .attrs = kAttrs,
      .type = ExpandType,
      .jvp = rules::kLinear,

@@ -92,8 +92,9 @@ constexpr std::string_view kPolygammaExamples =
     "program (%q: f64[2,3] in 0.5..3) { %m: f64[2,3] = constant 0.0 %y: f64[2,3] = polygamma(%m, %q) return %y }";
 
 template <DecomposeRule decompose>
-constexpr Row Special(std::string_view name, JvpRule jvp, std::string_view examples) {
+constexpr Row Special(std::string_view name, std::string_view doc, JvpRule jvp, std::string_view examples) {
   return {.name = name,
+          .doc = doc,
           .flags = RICCI_PRIM_TRANSCENDENTAL,
           .type = rules::Same<2, kFloats>,
           .jvp = jvp,
@@ -104,8 +105,10 @@ constexpr Row Special(std::string_view name, JvpRule jvp, std::string_view examp
 }
 
 constexpr Row kRows[] = {
-    Special<ZetaDecompose>("zeta", rules::Terms<NoDerivative, ZetaByShift>, kZetaExamples),
-    Special<PolygammaDecompose>("polygamma", rules::Terms<NoDerivative, PolygammaByArgument>, kPolygammaExamples),
+    Special<ZetaDecompose>("zeta", "z = zeta(x, q): the Hurwitz zeta function, the sum of (q + k)^-x over k >= 0",
+                           rules::Terms<NoDerivative, ZetaByShift>, kZetaExamples),
+    Special<PolygammaDecompose>("polygamma", "y = polygamma(m, x): the derivative of order m of digamma at x",
+                                rules::Terms<NoDerivative, PolygammaByArgument>, kPolygammaExamples),
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
  *   abstract_eval  the type of the result, with errors for what makes no sense
  *   jvp            the tangent, written with other primitives: gradients of any order follow, because those have rules
  *   batch_kind     elementwise, so vmap needs no code
+ *   doc            what `ricci primitives NAME` says, and the names that errors use
  *   examples       `ricci check --plugin FILE` holds the rules against what they mean
  *   a SCALAR lowering: one expression per element, which fuses into generated code of every backend
  * The rules are written with a ricci_writer (ricci/writer.h): it keeps the first error, so there is one test at the
@@ -59,6 +60,7 @@ static ricci_status* attach(void* self, ricci_ctx* ctx) {
   row.batch_kind = RICCI_BATCH_ELEMENTWISE;
   row.abstract_eval = abstract_eval;
   row.jvp = jvp;
+  row.doc = ricci_str_of("y = demo.smooth_abs(x): sqrt(x^2 + eps^2)");
   row.missing = ricci_str_of("transpose: not linear");
   row.lowerings = lowerings;
   row.n_lowerings = 1;

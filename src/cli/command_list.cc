@@ -39,21 +39,34 @@ std::string LoweringsOf(const ricci_prim_def& d) {
   return out;
 }
 
-std::string AttrsOf(const ricci_prim_def& d) {
-  std::string out;
-  for (uint32_t i = 0; i < d.n_attr_specs; ++i) {
-    const ricci_attr_spec& a = d.attr_specs[i];
-    const bool optional = (a.flags & RICCI_ATTR_OPTIONAL) != 0;
-    Append(out, std::string(View(a.name)) + ":" + std::string(kAttrKinds[a.kind < std::size(kAttrKinds) ? a.kind : 0]) +
-                    (optional ? "?" : ""));
-  }
-  return out;
+std::string AttrText(const ricci_attr_spec& a) {
+  std::string out(View(a.name));
+  out += ": " + std::string(kAttrKinds[a.kind < std::size(kAttrKinds) ? a.kind : 0]);
+  if ((a.flags & RICCI_ATTR_OPTIONAL) == 0) return out;
+  return out + ", " + (a.absent.len == 0 ? "may be left out" : std::string(View(a.absent)) + " if left out");
+}
+
+// What it computes, without the names.
+std::string SummaryOf(const ricci_prim_def& d) {
+  constexpr std::string_view kBefore = "): ";
+  const std::string_view doc = View(d.doc);
+  const size_t at = doc.find(kBefore);
+  return at == std::string_view::npos ? "" : std::string(doc.substr(at + kBefore.size()));
+}
+
+void PrintField(std::string_view label, std::string_view text) {
+  if (text.empty()) return;
+  std::printf("  %-11.*s %.*s\n", static_cast<int>(label.size()), label.data(), static_cast<int>(text.size()),
+              text.data());
 }
 
 void PrintOne(const ricci_prim_def& d) {
-  std::printf("%.*s\n  rules       %s\n  lowerings   %s\n  attributes  %s\n", static_cast<int>(d.name.len), d.name.ptr,
-              RulesOf(d).c_str(), LoweringsOf(d).c_str(), AttrsOf(d).c_str());
-  if (d.missing.len != 0) std::printf("  missing     %.*s\n", static_cast<int>(d.missing.len), d.missing.ptr);
+  const std::string_view title = View(d.doc.len == 0 ? d.name : d.doc);
+  std::printf("%.*s\n", static_cast<int>(title.size()), title.data());
+  for (uint32_t i = 0; i < d.n_attr_specs; ++i) PrintField(i == 0 ? "attributes" : "", AttrText(d.attr_specs[i]));
+  PrintField("rules", RulesOf(d));
+  PrintField("missing", View(d.missing));
+  PrintField("lowerings", LoweringsOf(d));
 }
 
 void Primitives(const Session& session, const Arguments& arguments) {
@@ -63,8 +76,7 @@ void Primitives(const Session& session, const Arguments& arguments) {
   const ricci_prim_def* d = nullptr;
   for (uint32_t i = 0; (d = ricci_prim_at(session.context(), i, &id)) != nullptr; ++i) {
     if (all) {
-      std::printf("%-24.*s %-48s %-18s %s\n", static_cast<int>(d->name.len), d->name.ptr, RulesOf(*d).c_str(),
-                  LoweringsOf(*d).c_str(), AttrsOf(*d).c_str());
+      std::printf("%-24.*s %s\n", static_cast<int>(d->name.len), d->name.ptr, SummaryOf(*d).c_str());
     } else if (std::erase(missed, View(d->name)) != 0) {
       PrintOne(*d);
     }
@@ -105,7 +117,7 @@ std::span<const Command> ListCommands() {
   static const Command kCommands[] = {
       {"primitives",
        "[NAME...]",
-       "lists the primitives with their rules, lowerings and attributes",
+       "lists the primitives and what they compute; with NAMEs also attributes, rules and lowerings",
        "",
        {},
        {},

@@ -141,14 +141,14 @@ constexpr std::string_view kExamples =
     "  return %s, %a\n"
     "}";
 constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM),
-                                      Spec("name", RICCI_ATTR_STRING, RICCI_ATTR_OPTIONAL)};
+                                      Spec("name", RICCI_ATTR_STRING, "that of the body")};
 constexpr ricci_lowering kInline = Decomposition<InlineBody>();
 constexpr const ricci_lowering* kLowerings[] = {&kInline};
 
 }  // namespace
 
 absl::Status RegisterCall(prim::Registry& r) {
-  ricci_prim_def d = Define("call", kAttrs, kLowerings);
+  ricci_prim_def d = Define("call", "ys... = call(xs...): the results of the program `body`", kAttrs, kLowerings);
   d.abstract_eval = TypeThunk<TypeOfBody>;
   d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
   d.transpose = RuleThunk<Transpose, ricci_transpose_args>;

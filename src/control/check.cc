@@ -10,8 +10,6 @@ namespace ricci::inline v0::control {
 namespace {
 
 absl::Status Type(Builder& b, const Held& h) {
-  if (h.op.n_in != 2)
-    return base::InvalidArgument("check: takes a bool and a value, not ", base::Count(h.op.n_in, "operand"));
   const types::ArrayType& pred = b.types().Get(h.op.in_types[0]);
   if (pred.dtype != RICCI_BOOL || pred.rank() != 0) {
     return base::InvalidArgument("check: the condition is ", ToText(pred), ", not bool[]");
@@ -81,7 +79,8 @@ absl::StatusOr<Val> EmitCheck(Builder& b, Val pred, Val x, uint32_t code, std::s
 }
 
 absl::Status RegisterCheck(prim::Registry& r) {
-  ricci_prim_def d = Define("check", kAttrs, kLowerings);
+  ricci_prim_def d = Define(
+      "check", "y = check(pred, x): x; the run fails with `code` and `message` if `pred` is false", kAttrs, kLowerings);
   d.hdr.flags |= RICCI_PRIM_MAY_FAIL;
   d.abstract_eval = TypeThunk<Type>;
   d.jvp = RuleThunk<Jvp, ricci_jvp_args>;

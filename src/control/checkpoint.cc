@@ -63,15 +63,18 @@ constexpr std::string_view kExamples =
     "  return %s\n"
     "}";
 constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM), Spec("policy", RICCI_ATTR_STRING),
-                                      Spec("prevent_cse", RICCI_ATTR_BOOL, RICCI_ATTR_OPTIONAL),
-                                      Spec("differentiated", RICCI_ATTR_BOOL, RICCI_ATTR_OPTIONAL)};
+                                      Spec("prevent_cse", RICCI_ATTR_BOOL, "true"),
+                                      Spec("differentiated", RICCI_ATTR_BOOL, "false")};
 constexpr ricci_lowering kExpand = Decomposition<Expand>();
 constexpr const ricci_lowering* kLowerings[] = {&kExpand};
 
 }  // namespace
 
 absl::Status RegisterCheckpoint(prim::Registry& r) {
-  ricci_prim_def d = Define("checkpoint", kAttrs, kLowerings);
+  ricci_prim_def d = Define(
+      "checkpoint",
+      "ys... = checkpoint(xs...): the results of `body`; reverse mode computes again what `policy` does not save",
+      kAttrs, kLowerings);
   d.abstract_eval = TypeThunk<TypeOfBody>;
   d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
   d.transpose = RuleThunk<Transpose, ricci_transpose_args>;

@@ -83,7 +83,10 @@ constexpr const ricci_lowering* kLowerings[] = {&kLoops};
 }  // namespace
 
 absl::Status RegisterCond(prim::Registry& r) {
-  ricci_prim_def d = Define("cond", kAttrs, kLowerings);
+  ricci_prim_def d = Define(
+      "cond",
+      "ys... = cond(which, xs...): the results of branch number `which` of `branches`, clamped to those there are",
+      kAttrs, kLowerings);
   d.abstract_eval = TypeThunk<Type>;
   d.jvp = RuleThunk<CondJvp, ricci_jvp_args>;
   d.transpose = RuleThunk<CondTranspose, ricci_transpose_args>;

@@ -118,15 +118,17 @@ constexpr std::string_view kExamples =
     "  return %y, %u\n"
     "}";
 constexpr ricci_attr_spec kAttrs[] = {Spec("call", RICCI_ATTR_PROGRAM),
-                                      Spec("jvp", RICCI_ATTR_PROGRAM, RICCI_ATTR_OPTIONAL),
-                                      Spec(ir::kSelf, RICCI_ATTR_INT, RICCI_ATTR_OPTIONAL)};
+                                      Spec("jvp", RICCI_ATTR_PROGRAM, "that of the rule named by `self`"),
+                                      Spec(ir::kSelf, RICCI_ATTR_INT, "none")};
 constexpr ricci_lowering kInline = Decomposition<InlineCall>();
 constexpr const ricci_lowering* kLowerings[] = {&kInline};
 
 }  // namespace
 
 absl::Status RegisterCustomJvp(prim::Registry& r) {
-  ricci_prim_def d = Define("custom_jvp", kAttrs, kLowerings);
+  ricci_prim_def d =
+      Define("custom_jvp", "ys... = custom_jvp(xs...): the results of `call`, whose jvp is the program `jvp`", kAttrs,
+             kLowerings);
   d.abstract_eval = TypeThunk<Type>;
   d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
   d.batch = RuleThunk<Batch, ricci_batch_args>;

@@ -143,8 +143,8 @@ constexpr std::string_view kExamples =
     "  return %da, %db\n"
     "}";
 constexpr ricci_attr_spec kAttrs[] = {
-    Spec("call", RICCI_ATTR_PROGRAM), Spec("fwd", RICCI_ATTR_PROGRAM, RICCI_ATTR_OPTIONAL),
-    Spec("bwd", RICCI_ATTR_PROGRAM, RICCI_ATTR_OPTIONAL), Spec(ir::kSelf, RICCI_ATTR_INT, RICCI_ATTR_OPTIONAL)};
+    Spec("call", RICCI_ATTR_PROGRAM), Spec("fwd", RICCI_ATTR_PROGRAM, "that of the rule named by `self`"),
+    Spec("bwd", RICCI_ATTR_PROGRAM, "that of the rule named by `self`"), Spec(ir::kSelf, RICCI_ATTR_INT, "none")};
 constexpr ricci_attr_spec kLinearAttrs[] = {Spec("bwd", RICCI_ATTR_PROGRAM), Spec("num_residuals", RICCI_ATTR_INT)};
 constexpr ricci_lowering kInline = Decomposition<InlineCall>();
 constexpr ricci_lowering kNoForwardMode = Decomposition<NoForwardMode>();
@@ -154,14 +154,19 @@ constexpr const ricci_lowering* kLinearLowerings[] = {&kNoForwardMode};
 }  // namespace
 
 absl::Status RegisterCustomVjp(prim::Registry& r) {
-  ricci_prim_def d = Define("custom_vjp", kAttrs, kLowerings);
+  ricci_prim_def d =
+      Define("custom_vjp",
+             "ys... = custom_vjp(xs...): the results of `call`, whose reverse mode is the programs `fwd` and `bwd`",
+             kAttrs, kLowerings);
   d.abstract_eval = TypeThunk<Type>;
   d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
   d.batch = RuleThunk<BatchWhole, ricci_batch_args>;
   d.missing = Str("transpose: differentiation replaces it by custom_linear first");
   d.examples = Str(kExamples);
   RICCI_TRY(r.Add(d).status());
-  ricci_prim_def linear = Define("custom_linear", kLinearAttrs, kLinearLowerings);
+  ricci_prim_def linear =
+      Define("custom_linear", "ys... = custom_linear(xs...): a linear map of which only the transpose, `bwd`, is known",
+             kLinearAttrs, kLinearLowerings);
   linear.abstract_eval = TypeThunk<LinearType>;
   linear.transpose = RuleThunk<LinearTranspose, ricci_transpose_args>;
   linear.batch = RuleThunk<LinearBatch, ricci_batch_args>;

@@ -41,16 +41,16 @@ constexpr std::string_view kExamples =
     "  %s: f64[3] = sin(%p)\n"
     "  return %s\n"
     "}";
-constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM),
-                                      Spec("rows", RICCI_ATTR_INT, RICCI_ATTR_OPTIONAL),
-                                      Spec("views", RICCI_ATTR_PROGRAM, RICCI_ATTR_OPTIONAL)};
+constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM), Spec("rows", RICCI_ATTR_INT, "0"),
+                                      Spec("views", RICCI_ATTR_PROGRAM, "none")};
 constexpr ricci_lowering kLoops = Loops<Lower>();
 constexpr const ricci_lowering* kLowerings[] = {&kLoops};
 
 }  // namespace
 
 absl::Status RegisterFusion(prim::Registry& r) {
-  ricci_prim_def d = Define("fusion", kAttrs, kLowerings);
+  ricci_prim_def d =
+      Define("fusion", "ys... = fusion(xs...): the results of the program `body`, in one kernel", kAttrs, kLowerings);
   d.abstract_eval = TypeThunk<Type>;
   d.missing = Str("jvp, transpose, batch: made after all transforms");
   d.examples = Str(kExamples);

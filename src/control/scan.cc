@@ -169,11 +169,11 @@ constexpr std::string_view kExamples =
     "}";
 constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM),
                                       Spec("length", RICCI_ATTR_INT),
-                                      Spec("reverse", RICCI_ATTR_BOOL, RICCI_ATTR_OPTIONAL),
+                                      Spec("reverse", RICCI_ATTR_BOOL, "false"),
                                       Spec("num_consts", RICCI_ATTR_INT),
                                       Spec("num_carry", RICCI_ATTR_INT),
-                                      Spec("unroll", RICCI_ATTR_INT, RICCI_ATTR_OPTIONAL),
-                                      Spec("place", RICCI_ATTR_STRING, RICCI_ATTR_OPTIONAL)};
+                                      Spec("unroll", RICCI_ATTR_INT, "1"),
+                                      Spec("place", RICCI_ATTR_STRING, "chosen by estimate")};
 constexpr ricci_lowering kLoops = Loops<Lower>();
 constexpr const ricci_lowering* kLowerings[] = {&kLoops};
 
@@ -196,7 +196,10 @@ absl::StatusOr<Vals> EmitScan(Builder& b, const ScanParts& like, const Program& 
 }
 
 absl::Status RegisterScan(prim::Registry& r) {
-  ricci_prim_def d = Define("scan", kAttrs, kLowerings);
+  ricci_prim_def d = Define("scan",
+                            "ys... = scan(xs...): `body` run `length` times on constants, carry and a slice of each "
+                            "other operand; gives the last carry, then the stacked results",
+                            kAttrs, kLowerings);
   d.abstract_eval = TypeThunk<Type>;
   d.jvp = RuleThunk<ScanJvp, ricci_jvp_args>;
   d.transpose = RuleThunk<ScanTranspose, ricci_transpose_args>;

@@ -63,11 +63,12 @@ Mask NonZero(std::span<const Val> vals) {
   return out;
 }
 
-ricci_prim_def Define(std::string_view name, std::span<const ricci_attr_spec> attrs,
+ricci_prim_def Define(std::string_view name, std::string_view doc, std::span<const ricci_attr_spec> attrs,
                       std::span<const ricci_lowering* const> lowerings) {
   ricci_prim_def d{};
   d.hdr = Header(sizeof d);
   d.name = Str(name);
+  d.doc = Str(doc);
   d.attr_specs = attrs.data();
   d.n_attr_specs = static_cast<uint32_t>(attrs.size());
   d.attr_spec_size = sizeof(ricci_attr_spec);

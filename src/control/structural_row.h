@@ -86,8 +86,9 @@ ricci_status* DecomposeThunk(void*, ricci_builder* b, const ricci_op* op, const 
 
 constexpr ricci_str Str(std::string_view s) { return {s.data(), s.size()}; }
 constexpr ricci_hdr Header(size_t size, uint32_t flags = 0) { return {static_cast<uint32_t>(size), flags, nullptr}; }
-constexpr ricci_attr_spec Spec(std::string_view name, uint32_t kind, uint32_t flags = 0) {
-  return {Str(name), kind, flags};
+// `absent`: what an optional one is where it is left out.
+constexpr ricci_attr_spec Spec(std::string_view name, uint32_t kind, std::string_view absent = {}) {
+  return {Str(name), kind, absent.empty() ? 0 : RICCI_ATTR_OPTIONAL, Str(absent)};
 }
 
 template <LoopsRule* F>
@@ -122,7 +123,7 @@ constexpr ricci_lowering Decomposition(int32_t priority = 0) {
 
 // A definition with what every structural row has; its rules are filled in by the caller. `attrs` and `lowerings` are
 // static.
-ricci_prim_def Define(std::string_view name, std::span<const ricci_attr_spec> attrs,
+ricci_prim_def Define(std::string_view name, std::string_view doc, std::span<const ricci_attr_spec> attrs,
                       std::span<const ricci_lowering* const> lowerings);
 
 // The parameters of the held program `name` must be `types`; INVALID_ARGUMENT names the first that differs.

@@ -255,8 +255,8 @@ constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM),
                                       Spec("size", RICCI_ATTR_INT),
                                       Spec("in_axes", RICCI_ATTR_INTS),
                                       Spec("out_axes", RICCI_ATTR_INTS),
-                                      Spec("axis_name", RICCI_ATTR_STRING, RICCI_ATTR_OPTIONAL),
-                                      Spec("schedule", RICCI_ATTR_STRING, RICCI_ATTR_OPTIONAL)};
+                                      Spec("axis_name", RICCI_ATTR_STRING, "none"),
+                                      Spec("schedule", RICCI_ATTR_STRING, "chosen by estimate")};
 constexpr ricci_lowering kLanes = Loops<Lower>();
 constexpr ricci_lowering kBatched = Decomposition<Expand>(/*priority=*/-1);
 constexpr const ricci_lowering* kLowerings[] = {&kLanes, &kBatched};
@@ -283,7 +283,10 @@ absl::Status BatchAsVmap(Builder& b, const Held& h, const ricci_batch_args& a) {
 }
 
 absl::Status RegisterVmap(prim::Registry& r) {
-  ricci_prim_def d = Define("vmap", kAttrs, kLowerings);
+  ricci_prim_def d = Define(
+      "vmap",
+      "ys... = vmap(xs...): `body` on each slice of the operands along `in_axes`, its results stacked along `out_axes`",
+      kAttrs, kLowerings);
   d.abstract_eval = TypeThunk<Type>;
   d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
   d.transpose = RuleThunk<Transpose, ricci_transpose_args>;

@@ -132,8 +132,8 @@ constexpr ricci_attr_spec kAttrs[] = {Spec("cond", RICCI_ATTR_PROGRAM),
                                       Spec("body", RICCI_ATTR_PROGRAM),
                                       Spec("cond_nconsts", RICCI_ATTR_INT),
                                       Spec("body_nconsts", RICCI_ATTR_INT),
-                                      Spec("max_trips", RICCI_ATTR_INT, RICCI_ATTR_OPTIONAL),
-                                      Spec("place", RICCI_ATTR_STRING, RICCI_ATTR_OPTIONAL)};
+                                      Spec("max_trips", RICCI_ATTR_INT, "no bound"),
+                                      Spec("place", RICCI_ATTR_STRING, "chosen by estimate")};
 constexpr ricci_lowering kLoops = Loops<Lower>();
 constexpr const ricci_lowering* kLowerings[] = {&kLoops};
 
@@ -156,7 +156,10 @@ absl::StatusOr<Vals> EmitWhile(Builder& b, const WhileParts& like, const Program
 }
 
 absl::Status RegisterWhile(prim::Registry& r) {
-  ricci_prim_def d = Define("while", kAttrs, kLowerings);
+  ricci_prim_def d = Define("while",
+                            "ys... = while(xs...): `body` run while `cond` holds, on constants of `cond`, constants of "
+                            "`body` and the carry; gives the last carry",
+                            kAttrs, kLowerings);
   d.abstract_eval = TypeThunk<Type>;
   d.jvp = RuleThunk<WhileJvp, ricci_jvp_args>;
   d.batch = RuleThunk<WhileBatch, ricci_batch_args>;

@@ -12,16 +12,28 @@ void Drop(const Row& row) {
   if (row.def.drop_self != nullptr) row.def.drop_self(row.def.self);
 }
 
+// Of the attribute specs of `def`. A writer whose header has no `doc` yet compiled them without `absent`.
+uint32_t SpecSize(const ricci_prim_def& def) {
+  if (def.attr_spec_size != 0) return def.attr_spec_size;
+  return RICCI_HAS(&def, doc) ? sizeof(ricci_attr_spec) : offsetof(ricci_attr_spec, absent);
+}
+
 absl::Status CopyAttrSpecs(const ricci_prim_def& def, Row& row) {
   for (uint32_t i = 0; i < def.n_attr_specs; ++i) {
-    ricci_attr_spec spec = base::ReadElement(def.attr_specs, def.attr_spec_size, i);
-    const std::string& name = row.attr_names.emplace_back(View(spec.name));
+    ricci_attr_spec spec = base::ReadElement(def.attr_specs, SpecSize(def), i);
+    const std::string& name = row.attr_texts.emplace_back(View(spec.name));
+    const std::string& absent = row.attr_texts.emplace_back(View(spec.absent));
     if (!ir::IsIdentifier(name)) return base::InvalidArgument(row.name, ": attribute spec ", i, " needs a name");
     if (spec.kind < RICCI_ATTR_INT || spec.kind > RICCI_ATTR_PROGRAMS) {
       return base::InvalidArgument(row.name, ": attribute ", name, " has kind ", spec.kind,
                                    "; known: 1 (INT) to 9 (PROGRAMS)");
     }
+    if (!absent.empty() && (spec.flags & RICCI_ATTR_OPTIONAL) == 0) {
+      return base::InvalidArgument(row.name, ": attribute ", name, " is `", absent,
+                                   "` when left out, but has no flag RICCI_ATTR_OPTIONAL");
+    }
     spec.name = {name.data(), name.size()};
+    spec.absent = {absent.data(), absent.size()};
     row.attr_specs.push_back(spec);
   }
   return absl::OkStatus();
@@ -134,6 +146,8 @@ absl::StatusOr<PrimId> Registry::Add(const ricci_prim_def& from, Flow flow) {
   row->factors = View(def.factors);
   row->missing = View(def.missing);
   row->examples = View(def.examples);
+  row->doc_text = View(def.doc);
+  RICCI_ASSIGN(row->doc, ParseDoc(row->name, row->doc_text));
   row->flow = flow;
   RICCI_TRY(CopyAttrSpecs(def, *row));
   row->def = def;
@@ -141,6 +155,7 @@ absl::StatusOr<PrimId> Registry::Add(const ricci_prim_def& from, Flow flow) {
   row->def.factors = {row->factors.data(), row->factors.size()};
   row->def.missing = {row->missing.data(), row->missing.size()};
   row->def.examples = {row->examples.data(), row->examples.size()};
+  row->def.doc = {row->doc_text.data(), row->doc_text.size()};
   row->def.attr_specs = row->attr_specs.data();
   row->def.lowerings = nullptr;
   row->def.n_lowerings = 0;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/vocabulary.h"
+#include "prim/doc.h"
 #include "ricci/primitive.h"
 
 namespace ricci::inline v0::prim {
@@ -21,9 +22,10 @@ enum class Flow : uint8_t { kNone, kWhile, kCond, kScan, kVmap, kFusion, kLinear
 struct Row {
   PrimId id = 0;
   ricci_prim_def def{};  // its pointers lead into this Row
-  std::string name, factors, missing, examples;
+  std::string name, factors, missing, examples, doc_text;
+  Doc doc;             // views of doc_text
   std::string plugin;  // for messages: `plugin lax`, or `the host`
-  std::deque<std::string> attr_names;
+  std::deque<std::string> attr_texts;
   std::vector<ricci_attr_spec> attr_specs;
   std::deque<std::string> targets;
   std::deque<ricci_library> libraries;               // what LIBRARY lowerings lead to, read by their size

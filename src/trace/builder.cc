@@ -39,6 +39,13 @@ constexpr std::string_view kAttrKinds[] = {"none",   "int",  "float",  "bool",  
 static_assert(std::size(kAttrKinds) == RICCI_ATTR_PROGRAMS + 1);
 std::string_view AttrKindName(uint32_t kind) { return kAttrKinds[kind < std::size(kAttrKinds) ? kind : 0]; }
 
+// That n operands (results) are as many as the doc of the row has names for; without a doc any number is.
+absl::Status CheckNumber(const prim::Row& row, std::string_view verb, const prim::NameList& list, std::string_view what,
+                         size_t n) {
+  if (row.doc_text.empty() || list.Takes(n)) return absl::OkStatus();
+  return base::InvalidArgument(row.name, ": ", verb, " ", prim::Describe(list, what), ", not ", n);
+}
+
 // `a` as an attribute of `kind`, where that loses nothing: 1 -> 1.0, [] of any element.
 bool Coerce(ricci_attr& a, uint32_t kind) {
   if (a.kind == kind) return true;
@@ -184,6 +191,7 @@ std::vector<TypeId> Builder::TypesOf(std::span<const Val> in) const {
 absl::Status Builder::InferTypes(const prim::Row& row, std::span<const Val> in) {
   if (row.def.abstract_eval == nullptr) return absl::UnimplementedError(base::Cat(row.name, ": no abstract_eval rule"));
   const std::vector<TypeId> in_types = TypesOf(in);
+  RICCI_TRY(CheckNumber(row, "takes", row.doc.operands, "operand", in.size()));
   ricci_op op{};
   op.hdr.size = sizeof op;
   op.ctx = registry_.vocabulary().abi;
@@ -201,6 +209,7 @@ absl::Status Builder::InferTypes(const prim::Row& row, std::span<const Val> in) 
   RICCI_TRY(base::FromAbi(status));
   RICCI_TRY(loan.Returned(row, "abstract_eval"));
   if (!out_types_set_) return absl::InvalidArgumentError(base::Cat(row.name, ": abstract_eval set no result types"));
+  RICCI_TRY(CheckNumber(row, "gives", row.doc.results, "result", out_types_.size()));
   if (row.has(RICCI_PRIM_BARRIER) && out_types_ != in_types) {
     return absl::InvalidArgumentError(base::Cat(row.name, ": a barrier gives its operands, of the same types"));
   }

@@ -85,7 +85,7 @@ TEST_F(BadInput, Types) {
 }
 
 TEST_F(BadInput, Emit) {
-  EXPECT_EQ(ErrorOf(Emit("add", {vals[0]})), "host.cc:7: add: takes 2 operands, not 1");
+  EXPECT_EQ(ErrorOf(Emit("add", {vals[0]})), "host.cc:7: add: takes 2 operands (x, y), not 1");
   EXPECT_EQ(ErrorOf(Emit("add", {vals[0], RICCI_VAL_ZERO})),
             "host.cc:7: add: operand 1 is a symbolic zero; materialise it first");
   EXPECT_EQ(ErrorOf(Emit("sin", {vals[0]}, {}, 2)), "host.cc:7: sin: gives 1 result, not 2");

@@ -287,6 +287,56 @@ TEST_F(HostilePlugin, SizesOfElements) {
   EXPECT_TRUE(RICCI_HAS(&older, examples));
 }
 
+TEST_F(HostilePlugin, DocsThatNobodyCanRead) {
+  ricci_prim_def d = Def("h.op");
+  d.doc = Str("the best operation");
+  EXPECT_EQ(ErrorOf(ricci_prim_register(ctx, &d, nullptr)),
+            "h.op: doc is `the best operation`; it must be one line like `z = h.op(x, y): what it computes`");
+  ricci_attr_spec spec{Str("eps"), RICCI_ATTR_FLOAT, 0, Str("1")};
+  d.doc = {nullptr, 7};  // no doc: neither names nor a number
+  d.attr_specs = &spec;
+  d.n_attr_specs = 1;
+  EXPECT_EQ(ErrorOf(ricci_prim_register(ctx, &d, nullptr)),
+            "h.op: attribute eps is `1` when left out, but has no flag RICCI_ATTR_OPTIONAL");
+  spec.flags = RICCI_ATTR_OPTIONAL;
+  spec.absent = {nullptr, 9};
+  EXPECT_TRUE(Ok(ricci_prim_register(ctx, &d, nullptr)));
+}
+
+TEST_F(HostilePlugin, OperandsAndResultsAreCountedByTheDoc) {
+  ricci_prim_def d = Def("h.op");
+  d.doc = Str("y = h.op(x, rest...): x");
+  Load(d);
+  EXPECT_EQ(ParseError("program f(%x: f32[4]) {\n %y: f32[4] = h.op()\n return %y\n}"),
+            "t:2: h.op: takes at least 1 operand (x, rest...), not 0");
+  d.hdr.flags = RICCI_PRIM_OVERRIDE;
+  d.doc = Str("y, i = h.op(x): x, and where it is");
+  ASSERT_TRUE(Ok(ricci_prim_register(ctx, &d, nullptr)));
+  EXPECT_EQ(ParseError("program f(%x: f32[4]) {\n %y: f32[4] = h.op(%x)\n return %y\n}"),
+            "t:2: h.op: gives 2 results (y, i), not 1");
+}
+
+TEST_F(HostilePlugin, RowsOfAnOlderHeader) {
+  struct Older {  // before it had `absent`
+    ricci_str name;
+    uint32_t kind, flags;
+  };
+  static_assert(sizeof(Older) == offsetof(ricci_attr_spec, absent));
+  const Older specs[] = {{Str("first"), RICCI_ATTR_INT, 0}, {Str("second"), RICCI_ATTR_FLOAT, RICCI_ATTR_OPTIONAL}};
+  ricci_prim_def d = Def("h.older");
+  d.attr_specs = reinterpret_cast<const ricci_attr_spec*>(specs);
+  d.n_attr_specs = 2;
+  d.hdr.size = offsetof(ricci_prim_def, doc);
+  d.doc = Str("not read");
+  ASSERT_TRUE(Ok(ricci_prim_register(ctx, &d, nullptr)));
+  const ricci_prim_def* row = nullptr;
+  ricci_prim id = 0;
+  for (uint32_t i = 0; id != Prim("h.older"); ++i) row = ricci_prim_at(ctx, i, &id);
+  EXPECT_EQ(row->doc.len, 0u);
+  EXPECT_EQ(std::string(row->attr_specs[1].name.ptr, row->attr_specs[1].name.len), "second");
+  EXPECT_EQ(row->attr_specs[1].absent.len, 0u);
+}
+
 TEST_F(HostilePlugin, FlagsThatNobodyKnows) {
   ricci_prim_def d = Def("h.flags");
   d.hdr.flags = 1u << 20;

@@ -2,6 +2,7 @@
 
 usage: rules.py TOOL
 """
+import re
 import subprocess
 import sys
 
@@ -22,14 +23,26 @@ def jax_rules():
     return rules
 
 
+def our_rules(tool):
+    """Names of the primitives -> the rules they have."""
+    ask = lambda *names: subprocess.run([tool, 'primitives', *names], check=True, capture_output=True, text=True).stdout
+    names = [line.split()[0] for line in ask().splitlines()]
+    rules = {name: set() for name in names}
+    for line in ask(*names).splitlines():
+        if not line.startswith(' '):
+            name = re.search(r'([\w.-]+)(\(|$)', line)[1]
+        elif line.startswith('  rules'):
+            rules[name] = set(line.split()[1:])
+    return rules
+
+
 def main(tool):
     theirs = jax_rules()
     compared, missing = 0, []
-    for line in subprocess.run([tool, 'primitives'], check=True, capture_output=True, text=True).stdout.splitlines():
-        name, *words = line.split()
+    for name, words in our_rules(tool).items():
         ours = theirs.get(name.replace('_', '-'), set())
         compared += len(ours)
-        missing += [(name, rule) for rule in sorted(ours - set(words)) if (name, rule) not in EXCEPTIONS]
+        missing += [(name, rule) for rule in sorted(ours - words) if (name, rule) not in EXCEPTIONS]
     for name, rule in missing:
         print(f'{name}: JAX has a {rule} rule')
     print(f'{compared} rules of JAX, {len(missing)} missing')

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "ricci/check.h"
 #include "support/late_backend.h"
@@ -136,6 +137,47 @@ TEST(Rows, LawsAreLeftOutWithAReason) {
   std::sort(found.begin(), found.end());
   std::sort(listed.begin(), listed.end());
   EXPECT_EQ(found, listed);
+}
+
+// The names that a doc may use: operands, results and attributes.
+std::set<std::string_view> NamesOf(const ricci_prim_def& row) {
+  std::set<std::string_view> out;
+  for (uint32_t i = 0; i < row.n_attr_specs; ++i) out.insert(View(row.attr_specs[i].name));
+  std::string_view left = View(row.doc).substr(0, View(row.doc).find("): "));
+  while (!left.empty()) {
+    const size_t end = std::min(left.find_first_of("(=, "), left.size());
+    std::string_view name = left.substr(0, end);
+    if (name.ends_with("...")) name.remove_suffix(3);
+    out.insert(name);
+    left.remove_prefix(std::min(left.size(), end + 1));
+  }
+  return out;
+}
+
+TEST(Rows, AllSayWhatTheyCompute) {
+  const AllPlugins plugins;
+  for (const ricci_prim_def* row : plugins.Rows()) {
+    EXPECT_NE(row->doc.len, 0u) << View(row->name);
+    for (uint32_t i = 0; i < row->n_attr_specs; ++i) {
+      const ricci_attr_spec& a = row->attr_specs[i];
+      EXPECT_TRUE((a.flags & RICCI_ATTR_OPTIONAL) == 0 || a.absent.len != 0) << View(row->name) << ": " << View(a.name);
+    }
+  }
+}
+
+// What stands in `` in a doc is a name of the row, not one that it once had.
+TEST(Rows, DocsUseNamesThatThereAre) {
+  const AllPlugins plugins;
+  for (const ricci_prim_def* row : plugins.Rows()) {
+    const std::set<std::string_view> names = NamesOf(*row);
+    const std::string_view doc = View(row->doc);
+    for (size_t at = doc.find('`'); at != doc.npos; at = doc.find('`', at)) {
+      const size_t end = doc.find('`', at + 1);
+      ASSERT_NE(end, doc.npos) << doc;
+      EXPECT_TRUE(names.contains(doc.substr(at + 1, end - at - 1))) << doc;
+      at = end + 1;
+    }
+  }
 }
 
 TEST(Rows, AllPluginsAreWalked) {

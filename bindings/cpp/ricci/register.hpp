@@ -173,7 +173,8 @@ inline ricci_lowering ToAbi(const Lowering& given) {
 inline void Register(ricci_ctx* ctx, const Row& row) {
   std::vector<ricci_attr_spec> specs;
   for (const AttrSpec& a : row.attrs) {
-    specs.push_back({ToAbi(a.name), static_cast<uint32_t>(a.kind), a.optional ? RICCI_ATTR_OPTIONAL : 0u});
+    const uint32_t flags = a.absent.empty() ? 0 : RICCI_ATTR_OPTIONAL;
+    specs.push_back({ToAbi(a.name), static_cast<uint32_t>(a.kind), flags, ToAbi(a.absent)});
   }
   std::vector<ricci_lowering> lowerings;
   for (const Lowering& l : row.lowerings) lowerings.push_back(ToAbi(l));
@@ -200,6 +201,7 @@ inline void Register(ricci_ctx* ctx, const Row& row) {
   if (row.place != nullptr) def.place = thunks::TellPlace;
   def.missing = ToAbi(row.missing);
   def.examples = ToAbi(row.examples);
+  def.doc = ToAbi(row.doc);
   def.lowerings = lowering_ptrs.data();
   def.n_lowerings = static_cast<uint32_t>(lowering_ptrs.size());
   ricci_prim id = 0;

@@ -30,9 +30,8 @@ enum class AttrKind : uint32_t {
 struct AttrSpec {
   std::string_view name;
   AttrKind kind;
-  bool optional = false;
+  std::string_view absent = {};  // what it is where it is left out; empty: it must be given
 };
-inline constexpr bool kOptional = true;
 
 // Types of the results.
 struct ArrayTypes : std::vector<ArrayType> {
@@ -135,6 +134,7 @@ inline constexpr Lowering Decompose[] = {{.decompose = rule}};
 
 struct Row {
   std::string_view name;
+  std::string_view doc = {};  // "z = vendor.op(x, y): what it computes", see ricci_prim_def
   std::span<const AttrSpec> attrs = {};
   uint32_t flags = 0;       // RICCI_PRIM_*
   TypeRule type = nullptr;  // types of the results, or an error about operands and attributes

@@ -201,8 +201,9 @@ inline constexpr std::string_view kOneReal = "(f64[2,3])", kTwoReals = "(f64[2,3
 // ---- whole rows ----
 // A function of one number of a dtype of `set` with derivative D(x, y).
 template <uint32_t op, Value (*D)(const Value& x, const Value& y), DTypeSet set = kFloats>
-constexpr Row RealFunction(std::string_view name, std::string_view examples = kOneReal) {
+constexpr Row RealFunction(std::string_view name, std::string_view doc, std::string_view examples = kOneReal) {
   return {.name = name,
+          .doc = doc,
           .flags = RICCI_PRIM_TRANSCENDENTAL,
           .type = Same<1, set>,
           .jvp = Derivative<D>,
@@ -213,8 +214,10 @@ constexpr Row RealFunction(std::string_view name, std::string_view examples = kO
 }
 // An operation on `n` numbers of one dtype of `set` whose tangent is zero.
 template <uint32_t n, DTypeSet set, uint32_t op>
-constexpr Row DiscreteFunction(std::string_view name, std::string_view examples, uint32_t flags = 0) {
+constexpr Row DiscreteFunction(std::string_view name, std::string_view doc, std::string_view examples,
+                               uint32_t flags = 0) {
   return {.name = name,
+          .doc = doc,
           .flags = flags,
           .type = Same<n, set>,
           .jvp = ZeroTangent,
