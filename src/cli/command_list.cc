@@ -39,19 +39,19 @@ std::string LoweringsOf(const ricci_prim_def& d) {
   return out;
 }
 
-std::string AttrText(const ricci_attr_spec& a) {
-  std::string out(View(a.name));
-  out += ": " + std::string(kAttrKinds[a.kind < std::size(kAttrKinds) ? a.kind : 0]);
-  if ((a.flags & RICCI_ATTR_OPTIONAL) == 0) return out;
-  return out + ", " + (a.absent.len == 0 ? "may be left out" : std::string(View(a.absent)) + " if left out");
+// `ints, [] if left out`.
+std::string KindText(const ricci_attr_spec& a) {
+  const std::string kind(kAttrKinds[a.kind < std::size(kAttrKinds) ? a.kind : 0]);
+  if ((a.flags & RICCI_ATTR_OPTIONAL) == 0) return kind;
+  return kind + ", " + (a.absent.len == 0 ? "may be left out" : std::string(View(a.absent)) + " if left out");
 }
 
-// What it computes, without the names.
-std::string SummaryOf(const ricci_prim_def& d) {
-  constexpr std::string_view kBefore = "): ";
-  const std::string_view doc = View(d.doc);
-  const size_t at = doc.find(kBefore);
-  return at == std::string_view::npos ? "" : std::string(doc.substr(at + kBefore.size()));
+// `z = add(x, y)` and `x + y`; nothing of a row that does not say.
+std::pair<std::string_view, std::string_view> DocOf(const ricci_prim_def& d) {
+  const std::string_view doc = View(d.doc), between = ": ";
+  const size_t at = doc.find("): ");
+  if (at == std::string_view::npos) return {};
+  return {doc.substr(0, at + 1), doc.substr(at + 1 + between.size())};
 }
 
 void PrintField(std::string_view label, std::string_view text) {
@@ -63,23 +63,51 @@ void PrintField(std::string_view label, std::string_view text) {
 void PrintOne(const ricci_prim_def& d) {
   const std::string_view title = View(d.doc.len == 0 ? d.name : d.doc);
   std::printf("%.*s\n", static_cast<int>(title.size()), title.data());
-  for (uint32_t i = 0; i < d.n_attr_specs; ++i) PrintField(i == 0 ? "attributes" : "", AttrText(d.attr_specs[i]));
+  for (uint32_t i = 0; i < d.n_attr_specs; ++i) {
+    const ricci_attr_spec& a = d.attr_specs[i];
+    PrintField(i == 0 ? "attributes" : "", std::string(View(a.name)) + ": " + KindText(a));
+  }
   PrintField("rules", RulesOf(d));
   PrintField("missing", View(d.missing));
   PrintField("lowerings", LoweringsOf(d));
 }
 
+constexpr char kPage[] =
+    R"(# Primitives
+
+What the equations of a program can apply, as `ricci primitives --markdown` prints it. `z = op(x, y)` gives the names of
+results and operands; `xs...` stands for any number of them. The list below it has the attributes, which follow the
+operands in the text of a program (`%y: f32[] = reduce_sum(%x) axes=[0]`), the rules of the primitive, and why it has no
+others.
+)";
+
+void PrintMarkdown(const ricci_prim_def& d) {
+  const auto [names, summary] = DocOf(d);
+  std::string out = "\n## " + std::string(View(d.name)) + "\n\n";
+  if (!names.empty()) out += "`" + std::string(names) + "`: " + std::string(summary) + "\n\n";
+  for (uint32_t i = 0; i < d.n_attr_specs; ++i) {
+    out += "- `" + std::string(View(d.attr_specs[i].name)) + "`: " + KindText(d.attr_specs[i]) + "\n";
+  }
+  if (const std::string rules = RulesOf(d); !rules.empty()) out += "- rules: " + rules + "\n";
+  if (d.missing.len != 0) out += "- no " + std::string(View(d.missing)) + "\n";
+  std::fputs(out.c_str(), stdout);
+}
+
+void PrintSummary(const ricci_prim_def& d) {
+  const std::string_view name = View(d.name), summary = DocOf(d).second;
+  std::printf("%-24.*s %.*s\n", static_cast<int>(name.size()), name.data(), static_cast<int>(summary.size()),
+              summary.data());
+}
+
 void Primitives(const Session& session, const Arguments& arguments) {
   std::vector<std::string> missed = arguments.operands();
-  const bool all = missed.empty();
+  const bool all = missed.empty(), page = arguments.flag("markdown");
+  const auto print = page ? PrintMarkdown : all ? PrintSummary : PrintOne;
+  if (page) std::fputs(kPage, stdout);
   ricci_prim id = 0;
   const ricci_prim_def* d = nullptr;
   for (uint32_t i = 0; (d = ricci_prim_at(session.context(), i, &id)) != nullptr; ++i) {
-    if (all) {
-      std::printf("%-24.*s %s\n", static_cast<int>(d->name.len), d->name.ptr, SummaryOf(*d).c_str());
-    } else if (std::erase(missed, View(d->name)) != 0) {
-      PrintOne(*d);
-    }
+    if (all || std::erase(missed, View(d->name)) != 0) print(*d);
   }
   if (!missed.empty()) throw Failure(missed[0] + ": no such primitive; `ricci primitives` lists them");
 }
@@ -116,11 +144,11 @@ void Devices(const Session& session, const Arguments& arguments) {
 std::span<const Command> ListCommands() {
   static const Command kCommands[] = {
       {"primitives",
-       "[NAME...]",
+       "[OPTIONS] [NAME...]",
        "lists the primitives and what they compute; with NAMEs also attributes, rules and lowerings",
-       "",
+       "\n  --markdown           as a page of a manual\n",
        {},
-       {},
+       {"markdown"},
        Primitives},
       {"devices", "", "lists the devices", "", {}, {}, Devices},
   };

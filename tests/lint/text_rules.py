@@ -9,6 +9,7 @@ import sys
 import source_tree
 
 MAX_LINES = 800
+PRINTED = {"PRIMITIVES.md"}  # by the tool: as long as there are rows
 TEXT = source_tree.CODE | {".cmake", ".py", ".sh", ".md", ".txt", ".in"}
 SHARED_NAMES = {"README.md", "SOURCE.md", "CMakeLists.txt", "meson.build", "run.sh"}
 # One file per public header bears its name: the header, its functions, and what they stand for share it.
@@ -22,7 +23,7 @@ VAGUE_NAMES = re.compile(r"(^|_)(utils?|common|misc|helpers?)(_|$)")
 def check_text(path):
     lines = source_tree.read(path).splitlines()
     errors = []
-    if len(lines) > MAX_LINES and "golden" not in path.parts:
+    if len(lines) > MAX_LINES and "golden" not in path.parts and path.name not in PRINTED:
         errors.append(f"{path}: {len(lines)} lines, at most {MAX_LINES} are allowed")
     for number, line in enumerate(lines, 1):
         errors += [f"{path}:{number}: unfinished work: {line.strip()}" for word in FORBIDDEN if word.search(line)]
