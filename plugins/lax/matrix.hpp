@@ -13,7 +13,12 @@ inline int64_t RowsOf(const ArrayType& t) { return t.dim(t.rank() - 2); }
 inline int64_t ColumnsOf(const ArrayType& t) { return t.dim(t.rank() - 1); }
 inline Shape BatchOf(const ArrayType& t) { return Shape(t.shape().begin(), t.shape().end() - 2); }
 
-// Fails unless operand `i` is a batch of square matrices of floats.
+// Fails unless operand `i` is a batch of matrices of floats.
+inline void WantMatrices(const Eqn& e, uint32_t i) {
+  rules::WantDType(e, i, kFloats, rules::NameOfSet(kFloats));
+  if (e.in(i).rank() < 2) e.Fail("operand ", i, " is ", e.in(i), "; its last two dimensions must be those of a matrix");
+}
+// The same of square matrices.
 inline void WantSquare(const Eqn& e, uint32_t i) {
   const ArrayType t = e.in(i);
   rules::WantDType(e, i, kFloats);
@@ -44,7 +49,9 @@ inline bool IsWide(const Eqn& e) { return BitsOf(e.in(0).dtype()) >= 32; }
 inline Values InF32(const Eqn& e, std::span<const Value> in) {
   Values wide;
   for (const Value& v : in) wide.push_back(convert_element_type(v, DType::kF32));
-  return {convert_element_type(e.Emit(wide), e.out().dtype())};
+  Values out = e.EmitN(wide);
+  for (uint32_t i = 0; i < e.n_out(); ++i) out[i] = convert_element_type(out[i], e.out(i).dtype());
+  return out;
 }
 template <LoopsRule loops>
 inline constexpr Lowering kWideLoops[] = {{.loops = loops, .match = IsWide}, {.decompose = InF32}};

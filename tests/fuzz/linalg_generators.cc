@@ -51,7 +51,22 @@ void Solve(Draft& d) {
           {"unit_diagonal", unit}});
 }
 
-constexpr Generator kGenerators[] = {{1, true, Factorise}, {1, true, Solve}};
+// A matrix of any shape whose pivots are apart from what they are compared with, and at times any: then rounding
+// decides between rows.
+void SwapRows(Draft& d) {
+  Shape shape = SomeSquare(d);
+  if (d.dice().Chance(0.5)) shape.back() = d.dice().Between(0, 10);
+  const Value x = d.Of(d.SomeDType(kFloats), shape);
+  const bool any = !d.palette().smooth && d.dice().Chance(0.1);
+  const int64_t rows = shape[shape.size() - 2];
+  const int64_t row[] = {x.rank() - 2};
+  const Value far = lax::rev(OnDiagonal(Small(x), 2.0 * static_cast<double>(rows) + 1), row);
+  const Values out = d.Emit("lu", {any ? x : far});
+  if (out.empty() || d.dice().Chance(0.5)) return;
+  d.Emit("lu_pivots_to_permutation", {out[1]}, {{"permutation_size", rows + d.dice().Between(0, 2)}});
+}
+
+constexpr Generator kGenerators[] = {{1, true, Factorise}, {1, true, Solve}, {1, true, SwapRows}};
 
 }  // namespace
 

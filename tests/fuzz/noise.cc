@@ -68,9 +68,9 @@ constexpr std::string_view kExact[] = {"abs",
                                        "unstack"};
 // Rows whose error is that of slightly moved operands, and has nothing to do with the value of a result that cancels:
 // those that add or multiply many elements, and special functions next to their zeros.
-constexpr std::string_view kMovesOperands[] = {"reduce_sum",   "reduce_prod", "cumsum",      "cumprod",
-                                               "cumlogsumexp", "dot_general", "scatter-add", "scatter-sub",
-                                               "scatter-mul",  "digamma",     "cholesky",    "triangular_solve"};
+constexpr std::string_view kMovesOperands[] = {
+    "reduce_sum",  "reduce_prod", "cumsum",  "cumprod",  "cumlogsumexp",     "dot_general", "scatter-add",
+    "scatter-sub", "scatter-mul", "digamma", "cholesky", "triangular_solve", "lu"};
 
 // Rows whose results fade to zero, and grow to infinity, without a pole: on which side of the last number a result is,
 // depends on how it is rounded.

@@ -60,6 +60,45 @@ def triangular_solve(file, rng):
               lambda r: [singular, np.ones((2, 1))], label='(singular)', modes='n')
 
 
+def apart(dtype, shape):
+    """Matrices whose pivots are not next to another element in magnitude, in rows that must be swapped."""
+    def make(rng):
+        m, n = shape[-2:]
+        a = rng.uniform(-0.5, 0.5, shape)
+        for i in range(min(m, n)):
+            a[..., (i + m // 2) % m, i] += 3.0 * rng.choice([-1.0, 1.0])
+        return [a.astype(DTYPES[dtype])]
+    return make
+
+
+def lu(file, rng):
+    fn = lambda x: lax.linalg.lu(x)
+    for shape in ((1, 1), (3, 3), (6, 6), (8, 8), (9, 9), (30, 30), (2, 70, 70), (2, 3, 3), (2, 2, 12, 12), (4, 2),
+                  (2, 4), (1, 5), (5, 1), (8, 9), (9, 8), (2, 20, 13), (2, 13, 20), (0, 0), (0, 3), (3, 0), (12, 0),
+                  (0, 3, 3), (2, 0, 3)):
+        for dtype in ('f32', 'f64'):
+            small = 0 not in shape and shape[-1] < 12
+            primitive(file, rng, 'lu', {}, fn, apart(dtype, shape), label=f'({shape})',
+                      modes=('nfrvFRJ' if dtype == 'f64' else 'nfrv') if small else 'n', tolerance=Close(100, 4.0),
+                      derivative=Close(1000, 10.0))
+    # A column below a NaN pivot is left out: OpenBLAS does not divide it, which is no rule.
+    nan, inf = np.nan, np.inf
+    for special in ([[1, 2], [nan, 3]], [[1, 2, 3], [4, 1, 5], [nan, 2, 1]], [[0, 1], [0, 2]], [[1, 1], [-1, 2]],
+                    [[0, 1, 2], [0, 3, 4], [0, 5, 6]], [[inf, 1], [2, 3]], [[1, 2], [inf, 3]], [[2, 1], [2, 1]],
+                    np.zeros((9, 10)), np.ones((9, 9)), -np.eye(10)[::-1]):
+        x = np.array(special, np.float64)
+        primitive(file, rng, 'lu', {}, fn, lambda r, x=x: [x], label='(special)', modes='n', tolerance=Close(16, 4.0))
+
+
+def lu_pivots_to_permutation(file, rng):
+    for shape, size in (((3,), 3), ((2, 3), 5), ((9,), 9), ((0,), 2), ((0,), 0), ((0, 2), 2)):
+        attrs = {'permutation_size': size}
+        fn = lambda p, attrs=attrs: lax.linalg.lu_pivots_to_permutation(p, **attrs)
+        for low, high in ((0, size), (-size, 2 * size)):
+            make = lambda r, low=low, high=high, shape=shape: [r.integers(low, max(high, 1), shape).astype(np.int32)]
+            primitive(file, rng, 'lu_pivots_to_permutation', attrs, fn, make, label=f'({low}..{high})', modes='nv')
+
+
 def cases(file, rng):
-    for part in (cholesky, triangular_solve):
+    for part in (cholesky, triangular_solve, lu, lu_pivots_to_permutation):
         part(file, rng)

@@ -190,6 +190,25 @@ std::vector<Wrong> Matrices() {
        solve,
        "triangular_solve: operands are f32[3,3] and f32[3,2]; with left_side=false the matrices of b have 3 columns, "
        "not 2"},
+      {{{kF32, {3}}},
+       [](const Values& in) { return One(lax::linalg::lu(in[0]).lu); },
+       "lu: operand 0 is f32[3]; its last two dimensions must be those of a matrix"},
+      {{{kI32, {3, 3}}},
+       [](const Values& in) { return One(lax::linalg::lu(in[0]).lu); },
+       "lu: operand 0 is i32[3,3]; it takes floating dtypes"},
+      {{{kF32, {int64_t{1} << 32, 0}}},
+       [](const Values& in) { return One(lax::linalg::lu(in[0]).lu); },
+       "lu: dimension 0 of f32[4294967296,0] is too large for indices of i32"},
+      {{{DType::kI64, {3}}},
+       [](const Values& in) { return One(lax::linalg::lu_pivots_to_permutation(in[0], 3)); },
+       "lu_pivots_to_permutation: operand 0 is i64[3]; it takes lists of i32"},
+      {{{kI32, {}}},
+       [](const Values& in) { return One(lax::linalg::lu_pivots_to_permutation(in[0], 3)); },
+       "lu_pivots_to_permutation: operand 0 is i32[]; it takes lists of i32"},
+      {{{kI32, {2, 3}}},
+       [](const Values& in) { return One(lax::linalg::lu_pivots_to_permutation(in[0], 2)); },
+       "lu_pivots_to_permutation: permutation_size 2 must be at least 3, the last dimension of i32[2,3], and at most "
+       "2147483648"},
   };
 }
 

@@ -23,5 +23,20 @@ inline Value triangular_solve(const Value& a, const Value& b, const TriangularSo
                 {"unit_diagonal", o.unit_diagonal}});
 }
 
+struct Lu {
+  Value lu;           // l below the diagonal, without its ones, and u on and above it
+  Value pivots;       // i32: step i swapped rows i and pivots[i]
+  Value permutation;  // i32: row i of l u is row permutation[i] of x
+};
+// l u = x with its rows permuted, for matrices of any shape.
+inline Lu lu(const Value& x) {
+  const Values out = EmitN(3, "lu", {&x, 1});
+  return {out[0], out[1], out[2]};
+}
+// The permutation that swapping elements i and pivots[i], one i after another, gives.
+inline Value lu_pivots_to_permutation(const Value& pivots, int64_t permutation_size) {
+  return Emit1("lu_pivots_to_permutation", {pivots}, {{"permutation_size", permutation_size}});
+}
+
 }  // namespace ricci::inline v0::lax::linalg
 #endif
