@@ -95,6 +95,7 @@ static inline void ricci_clear(void* p, size_t bytes) {
 /* `kind`: RICCI_ATTR_*; `flags`: RICCI_ATTR_OPTIONAL or 0. */
 static inline ricci_attr_spec ricci_attr_spec_of(const char* name, uint32_t kind, uint32_t flags) {
   ricci_attr_spec s;
+  ricci_clear(&s, sizeof s);
   s.name = ricci_str_of(name);
   s.kind = kind;
   s.flags = flags;

@@ -35,6 +35,12 @@ TEST_F(WrittenInC, NumbersHaveTheDtypeOfTheOperand) {
     EXPECT_EQ(runner_.Run(f, {{3, -8}}).at(0), (Numbers{3.5, -2})) << dtype;
   }
 }
+TEST_F(WrittenInC, WhatIsNotGivenIsEmpty) {
+  const ricci_attr_spec spec = ricci_attr_spec_of("eps", RICCI_ATTR_FLOAT, RICCI_ATTR_OPTIONAL);
+  EXPECT_EQ(spec.absent.ptr, nullptr);
+  EXPECT_EQ(spec.absent.len, 0u);
+  EXPECT_EQ(ricci_prim_def_of("test.op").doc.len, 0u);
+}
 TEST_F(WrittenInC, TheFirstErrorIsReturned) {
   const Program f = runner_.Parse("program f(%x: f64[2]) { %y: f64[2] = test.broken(%x) return %y }");
   ricci_executable* x = nullptr;
