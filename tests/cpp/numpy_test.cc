@@ -146,6 +146,8 @@ TEST_F(Numpy, Indexing) {
   ExpectClose(with([](Value v, Value i) { return add_at(v[0], i, 10.0); }, Array(ctx, {1, 1, 9})), {1, 22, 3, 4});
   ExpectClose(with([](Value v, Value i) { return set_at(v, i, v[0])[2]; }, Array(ctx, 2)), {1, 2, 3, 4});
   EXPECT_TRUE(std::isnan(with([](Value v, Value i) { return take(v[0], i); }, Array(ctx, 7)).item<float>()));
+  const auto outside = [](Value v, Value i) { return take(lax::convert_element_type(v[0], DType::kI32), i); };
+  EXPECT_EQ(with(outside, Array(ctx, 7)).item<int32_t>(), INT32_MIN) << "as jnp.take";
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "ricci/indexing.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "indexed_region.h"
 #include "numpy_steps.h"
@@ -34,8 +33,7 @@ Value GatherAlong(const Value& x, const Value& indices, int64_t axis, std::strin
   }
   Shape sizes(x.shape().begin(), x.shape().end());
   sizes[static_cast<size_t>(axis)] = 1;
-  const double fill = IsInexact(x.dtype()) ? std::numeric_limits<double>::quiet_NaN() : 0.0;
-  return lax::gather(x, lax::expand_dims(FromEnd(indices, x.dim(axis)), last), d, sizes, mode, fill);
+  return lax::gather(x, lax::expand_dims(FromEnd(indices, x.dim(axis)), last), d, sizes, mode);
 }
 Value take(const Operand& x, const Operand& indices, AxisNumber given, std::string_view mode) {
   const Operand both[] = {x, indices};
@@ -56,9 +54,7 @@ Value take_along_axis(const Operand& x, const Operand& indices, AxisNumber given
   for (int64_t d = 0; d < v.rank(); ++d) {
     if (d != axis) batch.push_back(d);
   }
-  const double fill = IsInexact(v.dtype()) ? std::numeric_limits<double>::quiet_NaN() : 0.0;
-  return lax::gather(v, lax::expand_dims(FromEnd(i, v.dim(axis)), last), {{}, one, one, batch, batch}, sizes, "fill",
-                     fill);
+  return lax::gather(v, lax::expand_dims(FromEnd(i, v.dim(axis)), last), {{}, one, one, batch, batch}, sizes);
 }
 
 namespace {

@@ -1,7 +1,7 @@
 // ricci/indexing.hpp: x[i], slices, take, and updates at an index.
 //
 // Numbers index when the program is traced and must be in bounds. Traced indices may be negative, and are clamped as in
-// JAX's x[i]; `take` fills with NaN (or 0) instead, and updates drop what is out of bounds.
+// JAX's x[i]; `take` fills instead, and updates drop what is out of bounds.
 #ifndef RICCI_INDEXING_HPP_
 #define RICCI_INDEXING_HPP_
 #include <optional>
@@ -17,7 +17,7 @@ struct Slice {
 };
 inline constexpr Slice kAll{};
 
-// Elements at `indices` of any shape; out of bounds gives NaN, or 0 for integers.
+// Elements at `indices` of any shape; out of bounds gives NaN, the least signed or greatest unsigned integer, or true.
 Value take(const Operand& x, const Operand& indices, AxisNumber axis = 0, std::string_view mode = "fill");
 // out[..., j, ...] = x[..., indices[..., j, ...], ...]: both have the same dimensions but for `axis`.
 Value take_along_axis(const Operand& x, const Operand& indices, AxisNumber axis);

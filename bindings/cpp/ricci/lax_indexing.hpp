@@ -4,6 +4,8 @@
 // scatter), `clip`, `promise_in_bounds`.
 #ifndef RICCI_LAX_INDEXING_HPP_
 #define RICCI_LAX_INDEXING_HPP_
+#include <optional>
+
 #include "ricci/emit.hpp"
 
 namespace ricci::inline v0::lax {
@@ -39,10 +41,11 @@ struct GatherDims {
   Shape offset_dims, collapsed_slice_dims, start_index_map;
   Shape operand_batching_dims = {}, start_indices_batching_dims = {};
 };
-// `fill_value` counts in mode `fill` only, and not for keys, which are filled with one that no seed gives.
+// `fill_value` counts in mode `fill` only; without it that fills as JAX does: NaN, true, the least signed and the
+// greatest unsigned integer, and a key that no seed gives.
 inline Value gather(const Value& x, const Value& indices, const GatherDims& d, Dims slice_sizes,
-                    std::string_view mode = "fill", double fill_value = 0) {
-  if (x.dtype() == DType::kKey) {
+                    std::string_view mode = "fill", std::optional<double> fill_value = {}) {
+  if (!fill_value) {
     return Emit1("gather", {x, indices},
                  {{"offset_dims", d.offset_dims},
                   {"collapsed_slice_dims", d.collapsed_slice_dims},
@@ -60,7 +63,7 @@ inline Value gather(const Value& x, const Value& indices, const GatherDims& d, D
                 {"start_indices_batching_dims", d.start_indices_batching_dims},
                 {"slice_sizes", slice_sizes},
                 {"mode", mode},
-                {"fill_value", fill_value}});
+                {"fill_value", *fill_value}});
 }
 
 struct ScatterDims {
