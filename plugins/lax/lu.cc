@@ -251,15 +251,18 @@ constexpr std::string_view kExamples =
     "  %f: f64[10,11] = add(%t, %t) %d: f64[10,11] = add(%f, %f) %a: f64[10,11] = add(%s, %d)"
     "  %l: f64[10,11], %p: i32[10], %r: i32[10] = lu(%a) return %l, %p, %r }";
 
-constexpr Row kRows[] = {{.name = "lu",
-                          .flags = RICCI_PRIM_EXPENSIVE | RICCI_PRIM_READS_ONCE,
-                          .type = Type,
-                          .jvp = JvpRule,
-                          .batch = rules::BatchAllFirst<OfBatch>,
-                          .factors_of = Factors,
-                          .lowerings = kWideLoops<Loops>,
-                          .missing = rules::kNotLinear,
-                          .examples = kExamples}};
+constexpr Row kRows[] = {
+    {.name = "lu",
+     .doc = "lu, pivots, permutation = lu(a): the factors L and U of P a = L U in one matrix, the row "
+            "that each step swaps with, the rows of a in the order of P a",
+     .flags = RICCI_PRIM_EXPENSIVE | RICCI_PRIM_READS_ONCE,
+     .type = Type,
+     .jvp = JvpRule,
+     .batch = rules::BatchAllFirst<OfBatch>,
+     .factors_of = Factors,
+     .lowerings = kWideLoops<Loops>,
+     .missing = rules::kNotLinear,
+     .examples = kExamples}};
 
 }  // namespace
 

@@ -60,6 +60,8 @@ std::string Factors(const Eqn& e) {
 }
 
 constexpr Row kRows[] = {{.name = "lu_pivots_to_permutation",
+                          .doc = "permutation = lu_pivots_to_permutation(pivots): the order of `permutation_size` rows "
+                                 "after swapping row i with row pivots[i], one after another",
                           .attrs = kAttrs,
                           .type = Type,
                           .jvp = rules::ZeroTangent,

@@ -15,7 +15,7 @@ inline Shape BatchOf(const ArrayType& t) { return Shape(t.shape().begin(), t.sha
 
 // Fails unless operand `i` is a batch of matrices of floats.
 inline void WantMatrices(const Eqn& e, uint32_t i) {
-  rules::WantDType(e, i, kFloats, rules::NameOfSet(kFloats));
+  rules::WantDType(e, i, kFloats);
   if (e.in(i).rank() < 2) e.Fail("operand ", i, " is ", e.in(i), "; its last two dimensions must be those of a matrix");
 }
 // The same of square matrices.

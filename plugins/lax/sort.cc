@@ -65,6 +65,24 @@ void BatchRule(const Eqn& e, Batch& a) {
   for (size_t i = 0; i < out.size(); ++i) a.out[i] = {out[i], 0};
 }
 
+// Operands that are no keys are needed for their own result only.
+void DropPassengers(const Eqn& e, DeadCode& a) {
+  const auto keys = static_cast<uint32_t>(e.integer("num_keys"));  // exact: checked by the type
+  Values kept;
+  for (uint32_t i = 0; i < e.n_in(); ++i) {
+    a.used_in[i] = i < keys || a.used_out[i] != 0;
+    if (a.used_in[i] && !a.in.empty()) kept.push_back(a.in[i]);
+  }
+  if (kept.empty()) return;
+  const std::vector<ricci_attr> attrs(e.attrs().begin(), e.attrs().end());
+  std::vector<ricci_val> ids;
+  for (const Value& v : kept) ids.push_back(v.id);
+  const Values sorted = Emit(e.builder(), nullptr, e.op().prim, attrs, ids, static_cast<uint32_t>(kept.size()));
+  for (uint32_t i = 0, next = 0; i < e.n_in(); ++i) {
+    if (a.used_in[i]) a.out[i] = sorted[next++];
+  }
+}
+
 // ---- lowering ----
 // The line being sorted: its keys and the order in which its elements stand.
 class Line {
@@ -266,6 +284,7 @@ constexpr Row kRows[] = {{.name = "sort",
                           .type = Type,
                           .jvp = JvpRule,
                           .batch = BatchRule,
+                          .dce = DropPassengers,
                           .factors_of = Factors,
                           .lowerings = lower::Loops<Loops>,
                           .missing = rules::kNotLinear,

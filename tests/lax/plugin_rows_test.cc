@@ -49,7 +49,25 @@ Values Simpler(const Eqn&, std::span<const Value> in) {
   return Values(n, in[0]);
 }
 
+// ---- results that need some of the operands: 2x, x + y ----
+ArrayTypes Sides(const Eqn& e) { return {e.in(0), e.in(0)}; }
+Scalar Side(KernelBuilder& k, const Eqn&, uint32_t result, std::span<const Scalar> at) {
+  const Scalar x = k.Operand(0).Load(at);
+  return result == 0 ? x + x : x + k.Operand(1).Load(at);
+}
+void SplitSides(const Eqn&, PartialEval& a) {
+  a.out_is_known = {a.is_known[0], static_cast<uint8_t>(a.is_known[0] && a.is_known[1])};
+  const auto here = [&](size_t i) { return a.is_known[i] && !a.out_is_known[1] ? a.Residual(a.in[i]) : a.in[i]; };
+  a.out = {lax::mul(2.0, a.in[0]), lax::add(here(0), here(1))};
+}
+void DropSide(const Eqn& e, DeadCode& a) {
+  a.used_in = {1, a.used_out[1]};
+  if (a.in.empty()) return;
+  a.out = a.used_out[1] ? e.EmitN(a.in) : Values{lax::mul(2.0, a.in[0]), {}};
+}
+
 constexpr Row kRows[] = {
+    {.name = "test.sides", .type = Sides, .partial_eval = SplitSides, .dce = DropSide, .lowerings = lower::Index<Side>},
     {.name = "test.cube",
      .type = rules::Same<1, kFloats>,
      .jvp = rules::Derivative<CubeDerivative>,
@@ -88,6 +106,14 @@ class PluginRows : public ::testing::Test {
     ricci_program* out = nullptr;
     Check(ricci_jvp(f.get(), active.data(), static_cast<uint32_t>(active.size()), &out));
     return Own(out);
+  }
+  // Which parameters the results with used[i] need, and these results.
+  using Pruned = std::pair<std::vector<uint8_t>, std::vector<Numbers>>;
+  Pruned PrunedRun(const Program& f, const std::vector<uint8_t>& used, const std::vector<Numbers>& in) const {
+    std::vector<uint8_t> params(in.size());
+    ricci_program* out = nullptr;
+    Check(ricci_dce(f.get(), used.data(), static_cast<uint32_t>(used.size()), params.data(), &out));
+    return {params, bench_.Run(Own(out), in)};
   }
   template <typename F>
   static void ExpectError(uint32_t code, std::string_view message, F&& f) {
@@ -132,6 +158,42 @@ TEST_F(PluginRows, ASimplificationGivesAllResults) {
   };
   EXPECT_EQ(optimized("test.both"), (Numbers{3, 4, 3, 4}));
   ExpectError(RICCI_INTERNAL, "test.one: the simplification gives 1 result, not 2", [&] { optimized("test.one"); });
+}
+
+TEST_F(PluginRows, PartialEvaluationOfEachResult) {
+  const ArrayType x = bench_.Type(DType::kF64, {2});
+  const Program f = bench_.Trace({x, x}, [](const Values& in) { return EmitN(2, "test.sides", in); });
+  const uint8_t known[] = {1, 0};
+  uint8_t out_known[2] = {};
+  uint32_t residuals = 0;
+  ricci_program *first = nullptr, *second = nullptr;
+  Check(ricci_partial_eval(f.get(), known, 2, nullptr, out_known, &residuals, &first, &second));
+  const Program known_half = Own(first), unknown_half = Own(second);
+  EXPECT_EQ(out_known[0], 1);
+  EXPECT_EQ(out_known[1], 0);
+  EXPECT_EQ(residuals, 1u);
+  EXPECT_EQ(bench_.Run(known_half, {{1, 2}}), (std::vector<Numbers>{{2, 4}, {1, 2}}));
+  EXPECT_EQ(bench_.Run(unknown_half, {{1, 2}, {10, 20}}), (std::vector<Numbers>{{11, 22}}));
+}
+
+TEST_F(PluginRows, DeadCodeOfEachResult) {
+  const ArrayType x = bench_.Type(DType::kF64, {2});
+  const Program f = bench_.Trace({x, x}, [](const Values& in) { return EmitN(2, "test.sides", in); });
+  const std::vector<Numbers> in{{1, 2}, {3, 4}};
+  EXPECT_EQ(PrunedRun(f, {1, 0}, in), Pruned({1, 0}, {{2, 4}}));
+  EXPECT_EQ(PrunedRun(f, {0, 1}, in), Pruned({1, 1}, {{4, 6}}));
+}
+
+// What is sorted along but not asked for is not moved.
+TEST_F(PluginRows, SortDropsPassengers) {
+  const ArrayType x = bench_.Type(DType::kF64, {3});
+  const Program f = bench_.Trace({x, x, x}, [](const Values& in) {
+    return EmitN(3, "sort", in, {{"dimension", 0}, {"num_keys", 1}, {"is_stable", true}});
+  });
+  const std::vector<Numbers> in{{3, 1, 2}, {30, 10, 20}, {5, 6, 7}};
+  EXPECT_EQ(PrunedRun(f, {1, 0, 0}, in), Pruned({1, 0, 0}, {{1, 2, 3}}));
+  EXPECT_EQ(PrunedRun(f, {0, 0, 1}, in), Pruned({1, 0, 1}, {{6, 7, 5}}));
+  EXPECT_EQ(PrunedRun(f, {1, 1, 1}, in), Pruned({1, 1, 1}, {{1, 2, 3}, {10, 20, 30}, {6, 7, 5}}));
 }
 
 TEST_F(PluginRows, WhatRulesThrowBecomesAStatus) {

@@ -72,6 +72,29 @@ inline ricci_status* RunBatch(void* self, ricci_builder* b, const ricci_op* op, 
   });
 }
 
+inline ricci_status* RunPartialEval(void* self, const ricci_op* op, const ricci_partial_eval_args* a) noexcept {
+  return Guard([&] {
+    const bool apart = (a->hdr.flags & RICCI_PARTIAL_EVAL_APART) != 0;
+    PartialEval p{a->known, a->unknown, {a->policy.ptr, a->policy.len}, apart, {a->is_known, op->n_in}, {}, {}, {}, a};
+    for (uint32_t i = 0; i < op->n_in; ++i) p.in.push_back({a->is_known[i] ? a->known : a->unknown, a->in[i]});
+    p.out.resize(op->n_out);
+    p.out_is_known.resize(op->n_out);
+    RowOf(self).partial_eval(Eqn(op, nullptr), p);
+    FromValues(p.out, a->out);
+    std::copy(p.out_is_known.begin(), p.out_is_known.end(), a->out_is_known);
+  });
+}
+
+inline ricci_status* RunDeadCode(void* self, ricci_builder* b, const ricci_op* op, const ricci_dce_args* a) noexcept {
+  return Guard([&] {
+    DeadCode d{{a->used_out, op->n_out}, std::vector<uint8_t>(op->n_in), {}, Values(op->n_out)};
+    if (a->in != nullptr) d.in = ToValues(b, a->in, op->n_in);
+    RowOf(self).dce(Eqn(op, b), d);
+    std::copy(d.used_in.begin(), d.used_in.end(), a->used_in);
+    FromValues(d.out, a->out);
+  });
+}
+
 inline ricci_status* Simplify(void* self, ricci_builder* b, const ricci_op* op, const ricci_val* in,
                               ricci_val* out) noexcept {
   return Guard([&] {
@@ -195,6 +218,8 @@ inline void Register(ricci_ctx* ctx, const Row& row) {
   if (row.transpose != nullptr) def.transpose = thunks::RunTranspose;
   if (row.batch.tagged) def.batch_kind = RICCI_BATCH_ELEMENTWISE;
   if (row.batch.function != nullptr) def.batch = thunks::RunBatch;
+  if (row.partial_eval != nullptr) def.partial_eval = thunks::RunPartialEval;
+  if (row.dce != nullptr) def.dce = thunks::RunDeadCode;
   if (row.simplify != nullptr) def.simplify = thunks::Simplify;
   def.factors = ToAbi(row.factors);
   if (row.factors_of != nullptr) def.factors_of = thunks::Factors;

@@ -65,6 +65,33 @@ struct Batch {
   std::vector<Batched> out;  // to be filled
 };
 
+// Two programs under construction, of what is known and of what is not; results may be told apart as operands are.
+struct PartialEval {
+  ricci_builder *known, *unknown;
+  std::string_view policy;            // of a checkpoint around
+  bool apart;                         // RICCI_PARTIAL_EVAL_APART
+  std::span<const uint8_t> is_known;  // per operand
+  Values in;                          // each in its builder
+  Values out;                         // to be filled, each of the builder that out_is_known says
+  std::vector<uint8_t> out_is_known;  // 0 each, to be changed
+  const ricci_partial_eval_args* args;
+
+  // A known value as `unknown` sees it.
+  Value Residual(const Value& v) const {
+    Value out{unknown};
+    Check(args->residual(args->split, v.id, &out.id));
+    return out;
+  }
+};
+// What no used result needs is dropped: first the rule says which operands are used, then it emits the smaller
+// operation.
+struct DeadCode {
+  std::span<const uint8_t> used_out;  // not all 0
+  std::vector<uint8_t> used_in;       // 0 each, to be changed
+  Values in;                          // empty in the first call; of operands that are not used, none
+  Values out;                         // to be filled where used; not in the first call
+};
+
 // Where the elements of an operand go that are in the result (ricci_place). Made of an equation it holds all elements
 // and no dimension of the result is one of the operand's.
 struct Place {
@@ -94,6 +121,8 @@ using TypeRule = ArrayTypes (*)(const Eqn& e);
 using JvpRule = RuleOr<void (*)(const Eqn& e, Jvp& a), LinearTag>;
 using TransposeRule = void (*)(const Eqn& e, Transpose& a);
 using BatchRule = RuleOr<void (*)(const Eqn& e, Batch& a), ElementwiseTag>;
+using PartialEvalRule = void (*)(const Eqn& e, PartialEval& a);
+using DeadCodeRule = void (*)(const Eqn& e, DeadCode& a);
 using FactorsRule = std::string (*)(const Eqn& e);
 using PlaceRule = std::optional<Place> (*)(const Eqn& e, uint32_t operand);  // nothing: it cannot be told so
 using ScalarRule = Scalar (*)(KernelBuilder& k, const Eqn& e, std::span<const Scalar> in);
@@ -140,11 +169,13 @@ struct Row {
   TypeRule type = nullptr;  // types of the results, or an error about operands and attributes
   JvpRule jvp = nullptr;    // or rules::kLinear
   TransposeRule transpose = nullptr;
-  BatchRule batch = nullptr;         // or rules::kElementwise
-  SimplifyRule simplify = nullptr;   // see producer.hpp
-  std::string_view factors = {};     // "m k, k n -> m n; sum k"; empty: elementwise
-  FactorsRule factors_of = nullptr;  // the same made from the equation
-  PlaceRule place = nullptr;         // of what only moves elements: where they go
+  BatchRule batch = nullptr;               // or rules::kElementwise
+  PartialEvalRule partial_eval = nullptr;  // null: what has a known result has known operands
+  DeadCodeRule dce = nullptr;              // null: any result needs all operands
+  SimplifyRule simplify = nullptr;         // see producer.hpp
+  std::string_view factors = {};           // "m k, k n -> m n; sum k"; empty: elementwise
+  FactorsRule factors_of = nullptr;        // the same made from the equation
+  PlaceRule place = nullptr;               // of what only moves elements: where they go
   std::span<const Lowering> lowerings = {};
   std::string_view missing = {};   // "jvp: integer result; transpose: not linear"
   std::string_view examples = {};  // for the laws: "(f64[2,3] in 0.3..3); (f64[4]) axes=[0]"
