@@ -1,14 +1,24 @@
 // May a kernel write a result over an operand?
 //
-// It may if it reads an element only at the index at which it writes it, and before: value numbering has made equal
-// indices one value, so it is enough that all are the same. A store in a loop that does not change the index is
-// followed by the other trips of that loop.
+// It may if a point reads only elements that it writes, and before: an element of a result is written by one point.
+// Value numbering has made equal indices one value, so it is enough that the values are the same. A store in a loop
+// that does not change the index is followed by the other trips of that loop.
 #include <algorithm>
 
 #include "kernel/block_ops.h"
 #include "kernel/kernel.h"
 
 namespace ricci::inline v0::kernel {
+
+bool IndexSet::Within(const IndexSet& other) const {
+  if (many || other.many) return false;
+  return std::all_of(at, at + n, [&](uint32_t index) { return other.Has(index); });
+}
+void IndexSet::Add(uint32_t index) {
+  if (Has(index)) return;
+  many |= n == kMost;
+  if (!many) at[n++] = index;
+}
 
 // One walk for all buffers: a kernel may have a thousand operands and as many results.
 std::vector<BufferUse> BufferUses(const Kernel& k) {
@@ -21,13 +31,14 @@ std::vector<BufferUse> BufferUses(const Kernel& k) {
     if (inst.op != RICCI_K_LOAD && inst.op != RICCI_K_STORE && inst.op != RICCI_K_COMBINE) continue;
     BufferUse& a = out[RICCI_BUFFER_OF(inst.imm)];
     if (inst.op == RICCI_K_COMBINE) {
-      a.index = BufferUse::kSeveral;
+      a.loads.many = a.stores.many = true;
       continue;
     }
-    a.index = a.index == 0 || a.index == inst.a ? inst.a : BufferUse::kSeveral;
     if (inst.op == RICCI_K_LOAD) {
+      a.loads.Add(inst.a);
       a.last_load = i;
     } else {
+      a.stores.Add(inst.a);
       a.first_store = std::min(a.first_store, i);
       a.again |= !open.empty() && open.back() > inst.a;
     }
@@ -36,8 +47,8 @@ std::vector<BufferUse> BufferUses(const Kernel& k) {
 }
 
 bool WritesWhereItReads(const BufferUse& from, const BufferUse& to) {
-  const uint32_t index = from.index != 0 ? from.index : to.index;
-  if (index == 0 || index == BufferUse::kSeveral || (to.index != 0 && to.index != index)) return false;
+  if (to.stores.n == 0 || !from.stores.Within(to.stores)) return false;
+  if (!from.loads.Within(to.stores) || !to.loads.Within(to.stores)) return false;
   return from.last_load < to.first_store && !to.again;
 }
 

@@ -92,16 +92,25 @@ struct PlanEdge {
 std::vector<PlanEdge> PlanEdges(const ricci_plan& p, const ricci_kernel_table* const* kernels);
 
 // ---- in_place_access.cc: may a kernel write over what it reads? ----
+struct IndexSet {                     // a few index values; `many`: more than are kept
+  static constexpr size_t kMost = 2;  // the parts of a complex number
+  uint32_t at[kMost] = {};
+  uint8_t n = 0;
+  bool many = false;
+
+  bool Has(uint32_t index) const { return (n > 0 && at[0] == index) || (n > 1 && at[1] == index); }
+  bool Within(const IndexSet& other) const;
+  void Add(uint32_t index);
+};
 struct BufferUse {  // how a kernel uses one of its buffers
-  static constexpr uint32_t kSeveral = ~0u;
-  uint32_t index = 0;  // of all its loads and stores; 0: there is none, kSeveral: there are several
+  IndexSet loads, stores;
   uint32_t last_load = 0, first_store = ~0u;
   bool again = false;  // a store in a loop that does not change the index is followed by its other trips
 };
 // Per buffer, in one walk.
 std::vector<BufferUse> BufferUses(const Kernel& k);
-// Do all loads of `from` and all accesses of `to` use one and the same index value, and is nothing loaded once it may
-// have been written over?
+// Does each point load those elements of `from` alone that it stores to `to`, and of `to` too, and is nothing loaded
+// once it may have been written over?
 bool WritesWhereItReads(const BufferUse& from, const BufferUse& to);
 // May result `r` lie where operand `a` does? `uses`: of all buffers of `k`.
 bool MayOverwrite(const Kernel& k, std::span<const BufferUse> uses, uint32_t a, uint32_t r);
