@@ -55,7 +55,7 @@ Value SimplerIntegerPow(const Eqn& e, std::span<const Value> in) {
 ArrayTypes PowType(const Eqn& e) {
   e.WantOperands(2);
   const ArrayType x = e.in(0), y = e.in(1);
-  rules::WantDType(e, 0, kFloats);
+  rules::WantDType(e, 0, kInexact);
   if (!SameDims(x.shape(), y.shape())) e.Fail("operands 0 and 1 are ", x, " and ", y, "; they must have one shape");
   if (x.dtype() != y.dtype() && !IsInt(y.dtype())) {
     e.Fail("operand 1 is ", y, "; it takes integers or the dtype of operand 0, ", x.dtype());
@@ -87,8 +87,10 @@ Value SimplerPow(const Eqn&, std::span<const Value> in) {
 }
 
 constexpr Row kRows[] = {
-    rules::RealFunction<RICCI_S_SQRT, Sqrt>("sqrt", "y = sqrt(x): the square root of x", "(f64[2,3] in 0.3..3)"),
-    rules::RealFunction<RICCI_S_RSQRT, Rsqrt>("rsqrt", "y = rsqrt(x): 1 / sqrt(x)", "(f64[2,3] in 0.3..3)"),
+    rules::RealFunction<RICCI_S_SQRT, Sqrt, kInexact>("sqrt", "y = sqrt(x): the square root of x",
+                                                      "(f64[2,3] in 0.3..3); (c128[2,3] in 0.2..2)"),
+    rules::RealFunction<RICCI_S_RSQRT, Rsqrt, kInexact>("rsqrt", "y = rsqrt(x): 1 / sqrt(x)",
+                                                        "(f64[2,3] in 0.3..3); (c128[2,3] in 0.4..2)"),
     rules::RealFunction<RICCI_S_CBRT, Cbrt>("cbrt", "y = cbrt(x): the cube root of x", "(f64[2,3] in 0.3..3)"),
     {.name = "square",
      .doc = "y = square(x): x * x",
@@ -123,7 +125,8 @@ constexpr Row kRows[] = {
      .lowerings = lower::Scalar<PowScalar>,
      .missing = rules::kNotLinear,
      .examples = "(f64[2,3] in 0.3..2, f64[2,3] in 0.3..2); "
-                 "(f64[2,3] in 0.5..3, i32[2,3] in 0..3)"},
+                 "(f64[2,3] in 0.5..3, i32[2,3] in 0..3); "
+                 "(c128[2,3] in 0.4..2, c128[2,3])"},
 };
 
 }  // namespace

@@ -24,9 +24,12 @@ Value Atan2Second(const Eqn&, const Value& t, std::span<const Value> in, const V
 }
 
 constexpr Row kRows[] = {
-    rules::RealFunction<RICCI_S_SIN, Sin>("sin", "y = sin(x): the sine of x, in radians"),
-    rules::RealFunction<RICCI_S_COS, Cos>("cos", "y = cos(x): the cosine of x, in radians"),
-    rules::RealFunction<RICCI_S_TAN, Tan>("tan", "y = tan(x): the tangent of x, in radians", "(f64[2,3] in -1..1)"),
+    rules::RealFunction<RICCI_S_SIN, Sin, kInexact>("sin", "y = sin(x): the sine of x, in radians",
+                                                    "(f64[2,3]); (c128[2,3])"),
+    rules::RealFunction<RICCI_S_COS, Cos, kInexact>("cos", "y = cos(x): the cosine of x, in radians",
+                                                    "(f64[2,3]); (c128[2,3])"),
+    rules::RealFunction<RICCI_S_TAN, Tan, kInexact>("tan", "y = tan(x): the tangent of x, in radians",
+                                                    "(f64[2,3] in -1..1); (c128[2,3] in -1..1)"),
     rules::RealFunction<RICCI_S_ASIN, Asin>("asin", "y = asin(x): the angle whose sine is x, in radians",
                                             "(f64[2,3] in -0.8..0.8)"),
     rules::RealFunction<RICCI_S_ACOS, Acos>("acos", "y = acos(x): the angle whose cosine is x, in radians",

@@ -1,13 +1,33 @@
-// Scalar operations on complex numbers, each a few operations on their parts.
+// Complex arithmetic: formulas over the parts of complex numbers.
 #ifndef RICCI_PASS_COMPLEX_ARITHMETIC_H_
 #define RICCI_PASS_COMPLEX_ARITHMETIC_H_
 #include "pass/element_writer.h"
 
 namespace ricci::inline v0::pass {
 
-// `op` of RICCI_S_* where an operand is complex, or `dtype`, that of the result, is. The writer fails where complex
-// numbers do not have it.
-Val ComplexScalar(ElementWriter& w, uint32_t op, uint32_t dtype, std::span<const Val> operands);
+// What a formula has at hand: operations on parts, and numbers of their dtype.
+struct Parts {
+  ElementWriter& w;
+  uint32_t part;  // dtype
+
+  Val Number(double v) const { return w.Float(part, v); }
+  Val Op(uint32_t op, Val a) const { return w.Writer::Op(op, a); }
+  Val Op(uint32_t op, Val a, Val b) const { return w.Writer::Op(op, a, b); }
+  Val Neg(Val a) const { return Op(RICCI_S_NEG, a); }
+  Val Half(Val a) const { return w.Mul(a, Number(0.5)); }
+  Val Is(uint32_t op, Val a, double v) const { return Op(op, a, Number(v)); }
+  Val Infinite(Val a) const;
+  Val Negative(Val a) const;  // by its sign bit, -0 too
+};
+
+Pair Add(const Parts& p, Pair x, Pair y);
+Pair Sub(const Parts& p, Pair x, Pair y);
+Pair Neg(const Parts& p, Pair z);
+Pair Mul(const Parts& p, Pair x, Pair y);
+Pair Div(const Parts& p, Pair x, Pair y);
+// |z|, without overflow on the way.
+Val Abs(const Parts& p, Pair z);
+Pair Select(const Parts& p, Val condition, Pair yes, Pair no);
 
 }  // namespace ricci::inline v0::pass
 #endif

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "base/status.h"
-#include "pass/complex_arithmetic.h"
+#include "pass/complex_scalar.h"
 #include "types/dtype.h"
 
 namespace ricci::inline v0::pass {

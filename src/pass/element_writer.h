@@ -3,7 +3,7 @@
 // each other.
 //
 // A pair has a number as any value has, told by its highest bit. It may be loaded, stored, combined by Yield (sums) and
-// Scan, and is taken by the scalar operations that complex numbers have (complex_arithmetic.cc). Everything else that a
+// Scan, and is taken by the scalar operations that complex numbers have (complex_scalar.cc). Everything else that a
 // Writer does wants values of kernels and says so.
 #ifndef RICCI_PASS_ELEMENT_WRITER_H_
 #define RICCI_PASS_ELEMENT_WRITER_H_

@@ -11,6 +11,9 @@ from values import booleans, complexes, floats, integers
 PARTS = {'c64': 'f32', 'c128': 'f64'}
 UNARY = {'neg': lax.neg, 'real': lax.real, 'imag': lax.imag, 'conj': lax.conj, 'abs': lax.abs, 'exp': lax.exp,
          'square': lax.square, 'copy': lax.copy_p.bind}
+FUNCTIONS = {'exp2': lax.exp2, 'expm1': lax.expm1, 'log': lax.log, 'log1p': lax.log1p, 'logistic': lax.logistic,
+             'sqrt': lax.sqrt, 'rsqrt': lax.rsqrt, 'sin': lax.sin, 'cos': lax.cos, 'tan': lax.tan, 'sinh': lax.sinh,
+             'cosh': lax.cosh, 'tanh': lax.tanh}
 BINARY = {'add': lax.add, 'sub': lax.sub, 'mul': lax.mul, 'div': lax.div}
 LOOSE = dict(tolerance=Close(8, 2.0), derivative=Close(64, 8.0))
 
@@ -58,6 +61,25 @@ def elementwise(file, rng):
                       tolerance=Close(16, 4.0), derivative=Close(256, 32.0))
 
 
+def functions(file, rng):
+    for dtype in COMPLEXES:
+        one = dict(tolerance=Close(32, 4.0), derivative=Close(256, 16.0))
+        for prim, fn in FUNCTIONS.items():
+            low, high = (-1.2, 1.2) if prim in ('tan', 'tanh') else (-2.0, 2.0)
+            primitive(file, rng, prim, {}, fn, of(complexes(dtype, (3, 5), low, high)), modes='nfrvFR', **one)
+            axes = np.array([complex(a, b) for a, b in itertools.product((0.0, 0.5, -2.0, 30.0, -30.0), (0.0, 1.0, -3.0))])
+            if prim in ('rsqrt', 'log'):
+                axes = axes[axes != 0]
+            primitive(file, rng, prim, {}, fn, fixed(axes.astype(DTYPES[dtype])), modes='n', label='(axes)',
+                      tolerance=Close(64, 4.0))
+        powers = of(complexes(dtype, (3, 5), 0.3, 2), complexes(dtype, (3, 5)))
+        primitive(file, rng, 'pow', {}, lax.pow, powers, modes='nfrvFR', tolerance=Close(64, 4.0), derivative=Close(256, 64.0))
+        primitive(file, rng, 'pow', {}, lax.pow, of(complexes(dtype, (6,), 0.3, 2), integers('i32', (6,), 0, 6)), modes='nfrv',
+                  tolerance=Close(64, 4.0), derivative=Close(512, 64.0))
+        zeros = fixed(np.zeros(4, DTYPES[dtype]), np.array([0, 1, 2 + 1j, 0.5 - 3j], DTYPES[dtype]))
+        primitive(file, rng, 'pow', {}, lax.pow, zeros, modes='n', label='(zero)')
+
+
 def quotients(file, rng):
     """Every kind of part over every other; what JAX leaves to its algorithm (overflow on the way) is left out."""
     numbers = [0.0, 1.0, -2.0, np.inf, -np.inf]
@@ -103,5 +125,5 @@ def reductions(file, rng):
 
 
 def cases(file, rng):
-    for part in (elementwise, quotients, conversions, reductions):
+    for part in (elementwise, functions, quotients, conversions, reductions):
         part(file, rng)

@@ -30,7 +30,7 @@ std::vector<Wrong> Elementwise() {
        "add: operand 0 is bool[2]; it takes integer, floating and complex dtypes"},
       {{{kI32, {2}}},
        [](const Values& in) { return One(lax::sin(in[0])); },
-       "sin: operand 0 is i32[2]; it takes floating dtypes"},
+       "sin: operand 0 is i32[2]; it takes floating and complex dtypes"},
       {{{DType::kU32, {2}}},
        [](const Values& in) { return One(lax::abs(in[0])); },
        "abs: operand 0 is u32[2]; it takes signed, floating and complex dtypes"},

@@ -1,0 +1,13 @@
+// Scalar operations on complex numbers, each a few operations on their parts.
+#ifndef RICCI_PASS_COMPLEX_SCALAR_H_
+#define RICCI_PASS_COMPLEX_SCALAR_H_
+#include "pass/element_writer.h"
+
+namespace ricci::inline v0::pass {
+
+// `op` of RICCI_S_* where an operand is complex, or `dtype`, that of the result, is. The writer fails where complex
+// numbers do not have it.
+Val ComplexScalar(ElementWriter& w, uint32_t op, uint32_t dtype, std::span<const Val> operands);
+
+}  // namespace ricci::inline v0::pass
+#endif
