@@ -22,7 +22,7 @@ def run(tool, words, program):
 
 def devices(tool):
     lines = subprocess.run([tool, "devices"], capture_output=True, text=True, check=True).stdout.splitlines()
-    return {line.split(": ")[1].split(",")[0] for line in lines}
+    return {line.split(": ")[1].split(":")[0] for line in lines}  # 0: cpu:0, x86-64, ...
 
 
 def can_run(words, known):
