@@ -141,6 +141,8 @@ typedef struct ricci_api {
   ricci_status* (*custom_jvp)(const ricci_program* f, const ricci_program* rule, ricci_program** out);
   ricci_status* (*custom_vjp)(const ricci_program* f, const ricci_program* fwd, const ricci_program* bwd,
       ricci_program** out);
+  ricci_status* (*custom_linear_solve)(const ricci_program* matvec, const ricci_program* vecmat,
+      const ricci_program* solve, const ricci_program* transpose_solve, ricci_program** out);
   ricci_status* (*dce)(const ricci_program* f, const uint8_t* used, uint32_t n, uint8_t* used_params,
       ricci_program** out);
   ricci_status* (*compile)(const ricci_program* f, const ricci_compile_opts* o, ricci_executable** out);
@@ -307,6 +309,7 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_checkpoint ricci_api_table->checkpoint
 #define ricci_custom_jvp ricci_api_table->custom_jvp
 #define ricci_custom_vjp ricci_api_table->custom_vjp
+#define ricci_custom_linear_solve ricci_api_table->custom_linear_solve
 #define ricci_dce ricci_api_table->dce
 #define ricci_compile ricci_api_table->compile
 #define ricci_executable_retain ricci_api_table->executable_retain

@@ -118,6 +118,16 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_custom_jvp(const ricci_program* f,
  * parameters. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_custom_vjp(const ricci_program* f, const ricci_program* fwd,
                                                          const ricci_program* bwd, ricci_program** out RICCI_OWNED);
+/* The x with A x = b, as a program: constants of matvec, of vecmat, of solve and of transpose_solve, b -> x. Vectors as
+ * b and x are lists of arrays of the types of matvec's results. Each program takes constants of its own, then a vector,
+ * and gives one: matvec A x; vecmat A^T y; solve the x with A x = b; transpose_solve the y with A^T y = c. The
+ * derivative is that of the solution by the constants of matvec and by b, and never goes through solve. vecmat and
+ * transpose_solve may both be NULL; then it has no reverse mode. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_custom_linear_solve(const ricci_program* matvec,
+                                                                  const ricci_program* vecmat RICCI_NULLABLE,
+                                                                  const ricci_program* solve,
+                                                                  const ricci_program* transpose_solve RICCI_NULLABLE,
+                                                                  ricci_program** out RICCI_OWNED);
 /* f without equations that no used result needs. used[results]; parameters stay, the unused ones are told in
  * used_params. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_dce(const ricci_program* f, const uint8_t* used RICCI_LEN(n), uint32_t n,

@@ -106,6 +106,7 @@ constexpr ricci_api kFunctionTable = {
     .checkpoint = ricci_checkpoint,
     .custom_jvp = ricci_custom_jvp,
     .custom_vjp = ricci_custom_vjp,
+    .custom_linear_solve = ricci_custom_linear_solve,
     .dce = ricci_dce,
     .compile = ricci_compile,
     .executable_retain = ricci_executable_retain,

@@ -182,6 +182,17 @@ ricci_status* ricci_custom_vjp(const ricci_program* f, const ricci_program* fwd,
   });
 }
 
+ricci_status* ricci_custom_linear_solve(const ricci_program* matvec, const ricci_program* vecmat,
+                                        const ricci_program* solve, const ricci_program* transpose_solve,
+                                        ricci_program** out) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"matvec", matvec}, {"solve", solve}, {"out", out}}));
+    const ir::Program* transposed = vecmat == nullptr ? nullptr : FromAbi(vecmat);
+    const ir::Program* back = transpose_solve == nullptr ? nullptr : FromAbi(transpose_solve);
+    return Give(transform::CustomLinearSolve(*FromAbi(matvec), transposed, *FromAbi(solve), back), out);
+  });
+}
+
 ricci_status* ricci_dce(const ricci_program* f, const uint8_t* used, uint32_t n, uint8_t* used_params,
                         ricci_program** out) {
   return Border(__func__, [&](Arguments args) -> absl::Status {

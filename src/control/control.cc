@@ -6,8 +6,9 @@ namespace ricci::inline v0::control {
 
 absl::Status RegisterAll(prim::Registry& registry) {
   registry.Begin("core");
-  for (auto* add : {RegisterCall, RegisterFusion, RegisterCond, RegisterWhile, RegisterScan, RegisterVmap,
-                    RegisterCheck, RegisterCheckpoint, RegisterCustomJvp, RegisterCustomVjp}) {
+  for (auto* add :
+       {RegisterCall, RegisterFusion, RegisterCond, RegisterWhile, RegisterScan, RegisterVmap, RegisterCheck,
+        RegisterCheckpoint, RegisterCustomJvp, RegisterCustomVjp, RegisterCustomLinearSolve}) {
     RICCI_TRY(add(registry));
   }
   registry.Commit();

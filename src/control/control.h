@@ -6,7 +6,8 @@
 
 namespace ricci::inline v0::control {
 
-// Adds call, fusion, cond, while, scan, vmap, checkpoint, custom_jvp, custom_vjp and custom_linear to a new registry.
+// Adds call, fusion, cond, while, scan, vmap, checkpoint, custom_jvp, custom_vjp, custom_linear and
+// custom_linear_solve to a new registry.
 absl::Status RegisterAll(prim::Registry& registry);
 
 }  // namespace ricci::inline v0::control

@@ -197,6 +197,7 @@ absl::Status RegisterCheck(prim::Registry& r);
 absl::Status RegisterCheckpoint(prim::Registry& r);
 absl::Status RegisterCustomJvp(prim::Registry& r);
 absl::Status RegisterCustomVjp(prim::Registry& r);
+absl::Status RegisterCustomLinearSolve(prim::Registry& r);
 
 }  // namespace ricci::inline v0::control
 #endif

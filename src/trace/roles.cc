@@ -13,6 +13,11 @@ absl::StatusOr<Val> Add(Builder& b, Val x, Val y) {
   return b.Emit1("add", {}, in);
 }
 
+absl::StatusOr<Val> Sub(Builder& b, Val x, Val y) {
+  const Val in[] = {x, y};
+  return b.Emit1("sub", {}, in);
+}
+
 absl::StatusOr<Val> Not(Builder& b, Val x) { return b.Emit1("not", {}, {&x, 1}); }
 
 absl::StatusOr<Val> And(Builder& b, Val x, Val y) {

@@ -11,6 +11,7 @@
 namespace ricci::inline v0::trace {
 
 absl::StatusOr<Val> Add(Builder& b, Val x, Val y);
+absl::StatusOr<Val> Sub(Builder& b, Val x, Val y);
 // Sums over `axes`, which disappear.
 absl::StatusOr<Val> ReduceSum(Builder& b, Val x, std::span<const int64_t> axes);
 // Whether any element is true, as a bool scalar.

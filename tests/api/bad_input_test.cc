@@ -155,6 +155,9 @@ TEST_F(BadInput, ProgramsOfAnotherContext) {
   EXPECT_EQ(ErrorOf(ricci_builder_inline(b, foreign, vals, 1, &v, 1)), "program g is of another context");
   EXPECT_NE(ErrorOf(ricci_custom_jvp(own, foreign, &out)), "");
   EXPECT_EQ(out, nullptr);
+  EXPECT_EQ(ErrorOf(ricci_custom_linear_solve(own, nullptr, foreign, nullptr, &out)),
+            "custom_linear_solve: program g is of another context");
+  EXPECT_EQ(out, nullptr);
   ricci_compile_opts o{};
   o.hdr.size = sizeof o;
   o.devices = &device;

@@ -275,6 +275,30 @@ program f(%x: f64[], %y: f64[]) {
   ExpectNear(batched[1], {20, 30}, 0);
 }
 
+TEST_F(ControlRules, CustomLinearSolveOfFourPrograms) {
+  const Program matvec = r.Parse("program a(%d: f64[], %x: f64[]) { %y: f64[] = mul(%d, %x) return %y }");
+  const Program solve = r.Parse("program s(%r: f64[], %b: f64[]) { %x: f64[] = mul(%r, %b) return %x }");
+  const Program wrong = r.Parse("program w() { return }");
+  const auto made = [&](const Program& vecmat, const Program& transpose_solve) {
+    ricci_program* out = nullptr;
+    EXPECT_TRUE(Ok(ricci_custom_linear_solve(matvec.get(), vecmat.get(), solve.get(), transpose_solve.get(), &out)));
+    return Program(out);
+  };
+  // x = b / d, given d and 1 / d: the derivative by the reciprocal, a constant of the solver, is zero.
+  const Program both = made(matvec, solve);
+  EXPECT_EQ(r.RunEverywhere(both, {{4}, {4}, {0.25}, {0.25}, {2}})[0][0], 0.5);
+  const auto gradient = r.RunEverywhere(r.Grad(both, {0, 2, 4}), {{4}, {4}, {0.25}, {0.25}, {2}});
+  EXPECT_EQ(gradient[0][0], -0.125);
+  EXPECT_EQ(gradient[1][0], 0);
+  EXPECT_EQ(gradient[2][0], 0.25);
+  EXPECT_EQ(r.RunEverywhere(made({}, {}), {{4}, {0.25}, {2}})[0][0], 0.5);
+  ricci_program* out = nullptr;
+  ricci_status* s = ricci_custom_linear_solve(matvec.get(), nullptr, wrong.get(), nullptr, &out);
+  EXPECT_EQ(ricci_status_code(s), uint32_t{RICCI_INVALID_ARGUMENT});
+  EXPECT_EQ(out, nullptr);
+  ricci_status_free(s);
+}
+
 TEST_F(ControlRules, ErrorsNameThePrimitiveAndBothTypes) {
   EXPECT_EQ(r.ParseError("program f(%x: f64[3]) {\n  %y: f64[3] = scan(%x) length=2 num_consts=0 num_carry=1 "
                          "body=program b(%c: f64[]) { return %c }\n  return %y\n}"),

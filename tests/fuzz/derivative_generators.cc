@@ -71,6 +71,27 @@ void CustomVjp(Draft& d) {
   });
 }
 
+// A program of one constant and a vector of one array of type `t`.
+Program OfVector(Draft& d, const ArrayType& t, const std::function<Value(const Value& c, const Value& x)>& f) {
+  Draft body(d, {t, t});
+  return body.Finish({f(body.params()[0], body.params()[1])});
+}
+// A scales elements and turns them round: its transpose does so in the other order.
+void LinearSolve(Draft& d) {
+  Value x = d.Find(kFloats, [](const ArrayType& t) { return t.elements() <= 256; });
+  if (x.is_none()) x = d.Fresh(d.Type(d.SomeDType(kFloats), d.SomeShape(1)));
+  const ArrayType t = x.type();
+  const Value scale = lax::add(lax::tanh(x), lax::full_like(x, 2.0));
+  const auto turned = [](const Value& v) { return lax::rev(v, rules::Range(v.rank())); };
+  const Program matvec = OfVector(d, t, [&](const Value& c, const Value& v) { return turned(lax::mul(c, v)); });
+  const Program vecmat = OfVector(d, t, [&](const Value& c, const Value& v) { return lax::mul(c, turned(v)); });
+  const Program solve = OfVector(d, t, [&](const Value& c, const Value& v) { return lax::div(turned(v), c); });
+  const Program back = OfVector(d, t, [&](const Value& c, const Value& v) { return turned(lax::div(v, c)); });
+  ricci_program* const programs[] = {matvec.get(), vecmat.get(), solve.get(), back.get()};
+  d.Emit("custom_linear_solve", {scale, scale, scale, scale, d.Of(t)},
+         {{"matvec", programs[0]}, {"vecmat", programs[1]}, {"solve", programs[2]}, {"transpose_solve", programs[3]}});
+}
+
 // Most promises hold; the compiler cannot know.
 void Checked(Draft& d) {
   Value promise = d.Of(DType::kBool, {});
@@ -82,7 +103,7 @@ void Checked(Draft& d) {
          {{"code", static_cast<int64_t>(kBrokenPromise)}, {"message", "a promise was drawn that does not hold"}});
 }
 
-constexpr Generator kDerivatives[] = {{3, true, CustomJvp}, {1, true, CustomVjp}};
+constexpr Generator kDerivatives[] = {{3, true, CustomJvp}, {1, true, CustomVjp}, {1, true, LinearSolve}};
 constexpr Generator kChecks[] = {{1, true, Checked}};
 
 }  // namespace

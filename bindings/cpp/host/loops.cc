@@ -3,23 +3,12 @@
 
 #include <algorithm>
 
+#include "holding_equation.h"
 #include "ricci/lax.hpp"
 
 namespace ricci::inline v0 {
 namespace {
 
-// `f` with its last parameters, from `first` on, moved to the front: where loops want what they capture.
-Program CapturedFirst(const Program& f, size_t first, const Place& p) {
-  const std::span<const ricci_type> old = f.params();
-  if (first == old.size()) return f;
-  const size_t n = old.size() - first;
-  std::vector<ricci_type> types(old.begin() + static_cast<int64_t>(first), old.end());
-  types.insert(types.end(), old.begin(), old.begin() + static_cast<int64_t>(first));
-  auto moved = [&](const Place&, const Values& params) {
-    return Inline(f, Joined(Part(params, n, first), Part(params, 0, n)));
-  };
-  return Wrapped(p, types, moved);
-}
 // `skipped`: the first leaves are not the user's.
 void WantSameCarry(const Place& p, std::span<const ricci_type> in, std::span<const ricci_type> out, size_t n_out,
                    size_t skipped) {
@@ -31,13 +20,6 @@ void WantSameCarry(const Place& p, std::span<const ricci_type> in, std::span<con
     p.Fail("leaf ", i - skipped, " of the carry enters as ", ArrayType(p.context(), in[i]), " and leaves as ",
            ArrayType(p.context(), out[i]));
   }
-}
-// An equation of `prim` with `n_out` results, at the place where its operands are.
-Values EmitLoop(const Place& p, std::string_view prim, const Values& in, size_t n_out,
-                std::initializer_list<Attr> attrs) {
-  const Operands operands(in);
-  SetLocation(operands.builder, p.at);
-  return EmitN(static_cast<uint32_t>(n_out), prim, in, attrs);
 }
 
 }  // namespace
@@ -70,14 +52,14 @@ std::vector<ricci_type> ScanTypes(const Place& p, const Values& carry, const Val
 Values EmitScan(const Place& p, const Closed<Value>& body, const Values& carry, const Values& inputs, size_t n_carry,
                 size_t skipped, const ScanOptions& options) {
   WantSameCarry(p, TypesOf(carry), body.program.results(), n_carry, skipped);
-  const Program program = CapturedFirst(body.program, carry.size() + inputs.size(), p);
-  return EmitLoop(p, "scan", Joined(Joined(body.captured, carry), inputs), program.results().size(),
-                  {{"body", program.handle()},
-                   {"length", options.length},
-                   {"reverse", options.reverse},
-                   {"num_consts", body.captured.size()},
-                   {"num_carry", n_carry},
-                   {"unroll", options.unroll}});
+  const Program program = LastFirst(p, body.program, carry.size() + inputs.size());
+  return EmitHolding(p, "scan", Joined(Joined(body.captured, carry), inputs), program.results().size(),
+                     {{"body", program.handle()},
+                      {"length", options.length},
+                      {"reverse", options.reverse},
+                      {"num_consts", body.captured.size()},
+                      {"num_carry", n_carry},
+                      {"unroll", options.unroll}});
 }
 
 }  // namespace
@@ -99,14 +81,13 @@ Values EmitWhile(const Place& p, LeafFunction condition, LeafFunction body, cons
   const ArrayType flag(p.context(), test.program.results()[0]);
   if (flag.rank() != 0 || flag.dtype() != DType::kBool) p.Fail("the condition gives ", flag, ", not a bool scalar");
   WantSameCarry(p, types, step.program.results(), step.program.results().size(), skipped);
-  const Program cond = CapturedFirst(test.program, types.size(), p),
-                next = CapturedFirst(step.program, types.size(), p);
+  const Program cond = LastFirst(p, test.program, types.size()), next = LastFirst(p, step.program, types.size());
   const Values in = Joined(Joined(test.captured, step.captured), carry);
   ricci_program *const cond_handle = cond.handle(), *const body_handle = next.handle();
   const Attr conds("cond", cond_handle), bodies("body", body_handle);
   const Attr n_cond("cond_nconsts", test.captured.size()), n_body("body_nconsts", step.captured.size());
-  if (options.max_trips < 0) return EmitLoop(p, "while", in, carry.size(), {conds, bodies, n_cond, n_body});
-  return EmitLoop(p, "while", in, carry.size(), {conds, bodies, n_cond, n_body, {"max_trips", options.max_trips}});
+  if (options.max_trips < 0) return EmitHolding(p, "while", in, carry.size(), {conds, bodies, n_cond, n_body});
+  return EmitHolding(p, "while", in, carry.size(), {conds, bodies, n_cond, n_body, {"max_trips", options.max_trips}});
 }
 
 // A bound of fori_loop as a scalar here; both get the dtype of the other.

@@ -5,6 +5,7 @@
 #define RICCI_RICCI_HPP_
 #include "ricci/branches.hpp"
 #include "ricci/custom_derivative.hpp"
+#include "ricci/custom_linear_solve.hpp"
 #include "ricci/einsum.hpp"
 #include "ricci/indexing.hpp"
 #include "ricci/inspect.hpp"

@@ -1,0 +1,89 @@
+// ricci/custom_linear_solve.hpp: the solution of a linear equation that brings a solver of its own.
+//
+// Inside of a trace only. Functions given here capture Values freely, and derivatives go through what matvec captures:
+// they are taken at the solution, so the solver may be anything, a while_loop too.
+#ifndef RICCI_CUSTOM_LINEAR_SOLVE_HPP_
+#define RICCI_CUSTOM_LINEAR_SOLVE_HPP_
+#include "ricci/callable.hpp"
+
+namespace ricci::inline v0 {
+
+// A linear function of a vector, which is a list of leaves, with what it captures.
+struct LinearFunction {
+  Closed<Value> closed;  // leaves, captured -> leaves
+  Values operator()(const Values& x) const;
+};
+// `f` closed over a vector like `b`; throws unless it gives one, with `what` for the message.
+LinearFunction CloseLinear(const Place& p, std::string_view what, LeafFunction f, const Values& b);
+LinearFunction TransposeOf(const Place& p, const LinearFunction& f, const Values& b);
+
+// vecmat and transpose_solve: both or neither.
+Values SolveLeaves(const Place& p, const LinearFunction& matvec, const LinearFunction& solve,
+                   const LinearFunction* vecmat, const LinearFunction* transpose_solve, const Values& b);
+
+namespace lax {
+
+struct LinearSolveOptions {
+  bool symmetric = false;  // the map is its own transpose; then `solve` solves for both where nothing else is given
+};
+
+// Solvers get it as their first argument: x -> A x for x of the structure of b, or its transpose.
+template <typename B>
+class LinearMapOf {
+ public:
+  LinearMapOf(const LinearFunction& f, const B& like) : f_(f), like_(like) {}
+  B operator()(const B& x) const { return Fill<Value>(like_, f_(LeavesOf<Value>(x))); }
+
+ private:
+  const LinearFunction& f_;
+  const B& like_;
+};
+
+struct NoTransposeSolve {};
+
+// solve(map, b) on leaves.
+template <typename Solve, typename B>
+LinearFunction CloseSolve(const Place& p, std::string_view what, const Solve& solve, const LinearFunction& map,
+                          const B& b) {
+  const auto on_vector = [&](const B& right) { return solve(LinearMapOf<B>(map, b), right); };
+  const std::tuple<const B&> like(b);
+  auto shell = MakeShell(on_vector, like);
+  static_assert(std::same_as<typename decltype(shell)::Out, B>, "a solver of custom_linear_solve gives what b is");
+  return CloseLinear(p, what, shell, LeavesOf<Value>(b));
+}
+
+// The x with matvec(x) = b, found by solve(matvec, b), whose derivative solves again: matvec is differentiated and not
+// solve. Reverse mode takes transpose_solve(vecmat, c), where vecmat is the transpose of matvec. As
+// jax.lax.custom_linear_solve.
+template <typename Matvec, typename T, typename Solve, typename TransposeSolve>
+[[gnu::cold]] auto custom_linear_solve(const Matvec& matvec, const T& b, const Solve& solve,
+                                       const TransposeSolve& transpose_solve, LinearSolveOptions options = {},
+                                       Location at = Location::Here()) {
+  const Place p = PlaceOfTrees("custom_linear_solve", at, b);
+  const auto right = LiftTree(p, b);
+  using B = std::remove_const_t<decltype(right)>;
+  const std::tuple<const B&> like(right);
+  auto shell = MakeShell(matvec, like);
+  static_assert(std::same_as<typename decltype(shell)::Out, B>, "matvec of custom_linear_solve gives what b is");
+  const Values leaves = LeavesOf<Value>(right);
+  const LinearFunction map = CloseLinear(p, "matvec", shell, leaves), found = CloseSolve(p, "solve", solve, map, right);
+  constexpr bool kGiven = !std::same_as<TransposeSolve, NoTransposeSolve>;
+  if (!kGiven && !options.symmetric) return Fill<Value>(right, SolveLeaves(p, map, found, nullptr, nullptr, leaves));
+  const LinearFunction transposed = options.symmetric ? map : TransposeOf(p, map, leaves);
+  if constexpr (kGiven) {
+    const LinearFunction back = CloseSolve(p, "transpose_solve", transpose_solve, transposed, right);
+    return Fill<Value>(right, SolveLeaves(p, map, found, &transposed, &back, leaves));
+  } else {
+    return Fill<Value>(right, SolveLeaves(p, map, found, &transposed, &found, leaves));
+  }
+}
+// The same without a solver of the transposed equation.
+template <typename Matvec, typename T, typename Solve>
+auto custom_linear_solve(const Matvec& matvec, const T& b, const Solve& solve, LinearSolveOptions options = {},
+                         Location at = Location::Here()) {
+  return custom_linear_solve(matvec, b, solve, NoTransposeSolve(), options, at);
+}
+
+}  // namespace lax
+}  // namespace ricci::inline v0
+#endif
