@@ -27,11 +27,7 @@ absl::Status JvpOfBody(Builder& b, const Held& h, const ricci_jvp_args& a, std::
   const Vals live = Where(tangents, active);
   in.insert(in.end(), live.begin(), live.end());
   RICCI_ASSIGN(Vals out, EmitHolding(b, prim, *jvp.program, std::move(attrs), in));
-  uint32_t next = h.op.n_out;
-  for (uint32_t i = 0; i < h.op.n_out; ++i) {
-    a.out_primals[i] = out[i];
-    if (jvp.nonzero[i]) a.out_tangents[i] = out[next++];
-  }
+  GiveJvp(a, jvp.nonzero, out);
   return absl::OkStatus();
 }
 
@@ -46,10 +42,7 @@ absl::Status TransposeOfBody(Builder& b, const Held& h, const ricci_transpose_ar
   in.insert(in.end(), live.begin(), live.end());
   if (t.program->n_results() == 0) return absl::OkStatus();
   RICCI_ASSIGN(Vals out, EmitHolding(b, prim, *t.program, std::move(attrs), in));
-  uint32_t next = 0;
-  for (uint32_t i = 0; i < h.op.n_in; ++i) {
-    if (t.nonzero[i]) a.in_cts[i] = out[next++];
-  }
+  Scatter(t.nonzero, out, a.in_cts);
   return absl::OkStatus();
 }
 
@@ -104,10 +97,7 @@ absl::Status DceOfBody(Builder* b, const Held& h, const ricci_dce_args& a, std::
   if (a.in == nullptr) return absl::OkStatus();
   const Vals in = Where(std::span<const Val>(a.in, h.op.n_in), pruned.used_params);
   RICCI_ASSIGN(Vals out, EmitHolding(*b, prim, *pruned.program, std::move(attrs), in));
-  uint32_t next = 0;
-  for (uint32_t i = 0; i < h.op.n_out; ++i) {
-    if (a.used_out[i]) a.out[i] = out[next++];
-  }
+  Scatter({a.used_out, h.op.n_out}, out, a.out);
   return absl::OkStatus();
 }
 

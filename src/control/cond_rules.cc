@@ -35,11 +35,7 @@ absl::Status CondJvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
   const Vals live = Where(tangents, active);
   in.insert(in.end(), live.begin(), live.end());
   RICCI_ASSIGN(Vals out, EmitCond(b, branches, in));
-  uint32_t next = h.op.n_out;
-  for (uint32_t r = 0; r < h.op.n_out; ++r) {
-    a.out_primals[r] = out[r];
-    if (nonzero[r]) a.out_tangents[r] = out[next++];
-  }
+  GiveJvp(a, nonzero, out);
   return absl::OkStatus();
 }
 
@@ -204,10 +200,7 @@ absl::Status CondTranspose(Builder& b, const Held& h, const ricci_transpose_args
   const Vals live = Where(cts, ct_nonzero);
   in.insert(in.end(), live.begin(), live.end());
   RICCI_ASSIGN(Vals out, EmitCond(b, transposed, in));
-  uint32_t next = 0;
-  for (uint32_t i = 1; i < h.op.n_in; ++i) {
-    if (a.linear[i]) a.in_cts[i] = out[next++];
-  }
+  Scatter({a.linear + 1, h.op.n_in - 1}, out, a.in_cts + 1);
   return absl::OkStatus();
 }
 
@@ -289,10 +282,7 @@ absl::Status CondDce(Builder* b, const Held& h, const ricci_dce_args& a) {
   const Vals rest = Where(std::span<const Val>(a.in + 1, h.op.n_in - 1), used);
   in.insert(in.end(), rest.begin(), rest.end());
   RICCI_ASSIGN(Vals out, EmitCond(*b, branches, in));
-  uint32_t next = 0;
-  for (uint32_t r = 0; r < h.op.n_out; ++r) {
-    if (used_out[r]) a.out[r] = out[next++];
-  }
+  Scatter(used_out, out, a.out);
   return absl::OkStatus();
 }
 

@@ -41,11 +41,7 @@ absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
     in.push_back(t);
   }
   RICCI_ASSIGN(Vals out, b.Inline(*jvp, in));
-  uint32_t next = h.op.n_out;
-  for (uint32_t i = 0; i < h.op.n_out; ++i) {
-    a.out_primals[i] = out[i];
-    if (types::IsDifferentiable(b.types().Get(h.op.out_types[i]).dtype)) a.out_tangents[i] = out[next++];
-  }
+  GiveJvp(a, HasTangent(b, h.out_types()), out);
   return absl::OkStatus();
 }
 

@@ -65,10 +65,7 @@ absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
     in.push_back(t);
   }
   RICCI_ASSIGN(Vals out, EmitLinear(b, *bwd, n_residuals, in));
-  uint32_t next = 0;
-  for (uint32_t i = 0; i < h.op.n_out; ++i) {
-    if (types::IsDifferentiable(b.types().Get(h.op.out_types[i]).dtype)) a.out_tangents[i] = out[next++];
-  }
+  Scatter(HasTangent(b, h.out_types()), out, a.out_tangents);
   return absl::OkStatus();
 }
 

@@ -17,10 +17,7 @@ absl::StatusOr<Vals> InvariantResiduals(Builder& b, const transform::PartialEval
   const Mask droppable(known.n_params(), 1);
   RICCI_ASSIGN(auto before, transform::Prune(known, wanted, droppable));
   RICCI_ASSIGN(Vals values, b.Inline(*before.program, Where(known_in, before.used_params)));
-  uint32_t next = 0;
-  for (uint32_t r = 0; r < split.n_residuals; ++r) {
-    if (wanted[n_out + r]) out[r] = values[next++];
-  }
+  Scatter(MaskView(wanted).subspan(n_out), values, out.data());
   return out;
 }
 

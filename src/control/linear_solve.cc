@@ -118,8 +118,8 @@ absl::StatusOr<Vals> TangentOfMap(Builder& b, const Operands& operands, const ri
   const Vals live = Where(tangents, NonZero(tangents));
   in.insert(in.end(), live.begin(), live.end());
   RICCI_ASSIGN(const Vals nonzero, b.Inline(*only.program, in));
-  Vals out;
-  for (uint32_t i = 0, next = 0; i < operands.n; ++i) out.push_back(jvp.nonzero[i] ? nonzero[next++] : kZero);
+  Vals out(operands.n, kZero);
+  Scatter(jvp.nonzero, nonzero, out.data());
   return out;
 }
 
@@ -272,15 +272,20 @@ constexpr std::string_view kExamples =
     "  return %x\n"
     "}";
 constexpr ricci_attr_spec kAttrs[] = {
-    Spec("matvec", RICCI_ATTR_PROGRAM), Spec("vecmat", RICCI_ATTR_PROGRAM, RICCI_ATTR_OPTIONAL),
-    Spec("solve", RICCI_ATTR_PROGRAM), Spec("transpose_solve", RICCI_ATTR_PROGRAM, RICCI_ATTR_OPTIONAL)};
+    Spec("matvec", RICCI_ATTR_PROGRAM), Spec("vecmat", RICCI_ATTR_PROGRAM, "none; there is no reverse mode then"),
+    Spec("solve", RICCI_ATTR_PROGRAM),
+    Spec("transpose_solve", RICCI_ATTR_PROGRAM, "none; there is no reverse mode then")};
 constexpr ricci_lowering kInline = Decomposition<InlineSolve>();
 constexpr const ricci_lowering* kLowerings[] = {&kInline};
 
 }  // namespace
 
 absl::Status RegisterCustomLinearSolve(prim::Registry& r) {
-  ricci_prim_def d = Define(kName, kAttrs, kLowerings);
+  ricci_prim_def d =
+      Define(kName,
+             "ys... = custom_linear_solve(xs...): the solution of `matvec`(y) = b, by the program `solve`, "
+             "differentiated at the solution; xs are the constants of the programs, then b",
+             kAttrs, kLowerings);
   d.abstract_eval = TypeThunk<Type>;
   d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
   d.transpose = RuleThunk<Transpose, ricci_transpose_args>;

@@ -291,10 +291,7 @@ absl::Status ScanDce(Builder* b, const Held& h, const ricci_dce_args& a) {
   RICCI_ASSIGN(pruned, transform::Prune(*s.body, used, Not(keep)));
   const Vals in = Where(std::span<const Val>(a.in, h.op.n_in), keep);
   RICCI_ASSIGN(Vals out, EmitScan(*b, s, *pruned.program, Count(MaskView(keep).first(s.n_consts)), Count(carry), in));
-  uint32_t next = 0;
-  for (uint32_t i = 0; i < h.op.n_out; ++i) {
-    if (used[i]) a.out[i] = out[next++];
-  }
+  Scatter(used, out, a.out);
   return absl::OkStatus();
 }
 

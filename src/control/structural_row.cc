@@ -57,10 +57,15 @@ absl::StatusOr<Vals> EmitCall(Builder& b, const Program& body, std::span<const V
   return EmitHolding(b, "call", body, {}, in);
 }
 
-Mask NonZero(std::span<const Val> vals) {
+Mask HasTangent(Builder& b, std::span<const TypeId> types) {
   Mask out;
-  for (Val v : vals) out.push_back(v != kZero);
+  for (const TypeId t : types) out.push_back(types::IsDifferentiable(b.types().Get(t).dtype));
   return out;
+}
+
+void GiveJvp(const ricci_jvp_args& a, MaskView nonzero, std::span<const Val> out) {
+  std::copy_n(out.begin(), nonzero.size(), a.out_primals);
+  Scatter(nonzero, out.subspan(nonzero.size()), a.out_tangents);
 }
 
 ricci_prim_def Define(std::string_view name, std::string_view doc, std::span<const ricci_attr_spec> attrs,
@@ -75,21 +80,6 @@ ricci_prim_def Define(std::string_view name, std::string_view doc, std::span<con
   d.lowerings = lowerings.data();
   d.n_lowerings = static_cast<uint32_t>(lowerings.size());
   return d;
-}
-
-bool Merge(std::span<uint8_t> flags, MaskView after) {
-  bool changed = false;
-  for (size_t i = 0; i < flags.size(); ++i) {
-    changed |= !flags[i] && after[i];
-    flags[i] |= after[i];
-  }
-  return changed;
-}
-
-uint32_t Count(MaskView mask) {
-  uint32_t n = 0;
-  for (uint8_t m : mask) n += m != 0;
-  return n;
 }
 
 absl::StatusOr<Val> ScalarI32(Builder& b, int32_t value) {

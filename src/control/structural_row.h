@@ -22,8 +22,14 @@ using trace::kNone;
 using trace::kZero;
 using trace::Val;
 using trace::Vals;
+using transform::Count;
 using transform::Mask;
 using transform::MaskView;
+using transform::Merge;
+using transform::NonZero;
+using transform::Not;
+using transform::Scatter;
+using transform::Where;
 
 // One operation as structural rules read it.
 struct Held {
@@ -146,32 +152,16 @@ absl::StatusOr<Vals> EmitCall(Builder& b, const Program& body, std::span<const V
 // x, with the promise that `pred` holds; where it does not, the run fails with `code` and `message`.
 absl::StatusOr<Val> EmitCheck(Builder& b, Val pred, Val x, uint32_t code, std::string_view message);
 
-// Flags of the values that are not kZero.
-Mask NonZero(std::span<const Val> vals);
-// How many are set.
-uint32_t Count(MaskView mask);
-// flags |= after; true if that changed anything. Fixpoints over loop carries go on while it does.
-bool Merge(std::span<uint8_t> flags, MaskView after);
+// Flags of the types whose values have tangents.
+Mask HasTangent(Builder& b, std::span<const TypeId> types);
+// What a jvp rule gives: `out` has all results, then the tangents of those with nonzero[i] != 0.
+void GiveJvp(const ricci_jvp_args& a, MaskView nonzero, std::span<const Val> out);
 // How a rule splits the programs it holds: as it is asked to, or by a policy of its own.
 inline transform::Saving SavingOf(const ricci_partial_eval_args& a, std::string_view policy) {
   return {policy, (a.hdr.flags & RICCI_PARTIAL_EVAL_APART) != 0};
 }
 inline transform::Saving SavingOf(const ricci_partial_eval_args& a) {
   return SavingOf(a, {a.policy.ptr, a.policy.len});
-}
-// The elements of `v` with mask[i] != 0.
-template <typename T>
-std::vector<T> Where(std::span<const T> v, MaskView mask) {
-  std::vector<T> out;
-  for (size_t i = 0; i < v.size(); ++i) {
-    if (mask[i]) out.push_back(v[i]);
-  }
-  return out;
-}
-inline Mask Not(MaskView mask) {
-  Mask out(mask.begin(), mask.end());
-  for (uint8_t& m : out) m = !m;
-  return out;
 }
 // An i32 scalar constant.
 absl::StatusOr<Val> ScalarI32(Builder& b, int32_t value);

@@ -80,11 +80,7 @@ absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
   const Vals live = Where(tangents, active);
   in.insert(in.end(), live.begin(), live.end());
   RICCI_ASSIGN(Vals out, EmitVmap(b, h, *jvp.program, in_axes, out_axes, in));
-  uint32_t next = h.op.n_out;
-  for (uint32_t i = 0; i < h.op.n_out; ++i) {
-    a.out_primals[i] = out[i];
-    if (jvp.nonzero[i]) a.out_tangents[i] = out[next++];
-  }
+  GiveJvp(a, jvp.nonzero, out);
   return absl::OkStatus();
 }
 
@@ -195,10 +191,7 @@ absl::Status Dce(Builder* b, const Held& h, const ricci_dce_args& a) {
   RICCI_ASSIGN(Vals out, EmitVmap(*b, h, *pruned.program, Where(std::span<const int64_t>(in_axes), pruned.used_params),
                                   Where(std::span<const int64_t>(out_axes), used_out),
                                   Where(std::span<const Val>(a.in, h.op.n_in), pruned.used_params)));
-  uint32_t next = 0;
-  for (uint32_t i = 0; i < h.op.n_out; ++i) {
-    if (used_out[i]) a.out[i] = out[next++];
-  }
+  Scatter(used_out, out, a.out);
   return absl::OkStatus();
 }
 

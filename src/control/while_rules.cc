@@ -53,11 +53,7 @@ absl::Status WhileJvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
   Append(in, {a.primals + w.n_cond + w.n_body, w.n_carry});
   Append(in, carry_tangents);
   RICCI_ASSIGN(Vals out, EmitWhile(b, w, *cond, *body, w.n_cond, w.n_body + nc, in));
-  uint32_t next = w.n_carry;
-  for (uint32_t i = 0; i < w.n_carry; ++i) {
-    a.out_primals[i] = out[i];
-    if (carry[i]) a.out_tangents[i] = out[next++];
-  }
+  GiveJvp(a, carry, out);
   return absl::OkStatus();
 }
 
@@ -253,10 +249,7 @@ absl::Status WhileDce(Builder* b, const Held& h, const ricci_dce_args& a) {
   RICCI_ASSIGN(body, transform::Prune(*w.body, used, Not(keep_body)));
   const Vals in = Where(std::span<const Val>(a.in, h.op.n_in), {a.used_in, h.op.n_in});
   RICCI_ASSIGN(Vals out, EmitWhile(*b, w, *cond.program, *body.program, nc, nb, in));
-  uint32_t next = 0;
-  for (uint32_t i = 0; i < h.op.n_out; ++i) {
-    if (used[i]) a.out[i] = out[next++];
-  }
+  Scatter(used, out, a.out);
   return absl::OkStatus();
 }
 

@@ -29,14 +29,9 @@ absl::StatusOr<Vals> ApplyDce(Builder* b, const prim::Row& row, const ir::Progra
 
 // A barrier over what of its operands is used.
 absl::StatusOr<Vals> SmallerBarrier(Builder& b, const ir::Equation& eqn, MaskView used, std::span<const Val> in) {
-  Vals kept, out(eqn.n_results, kNone);
-  for (size_t i = 0; i < in.size(); ++i) {
-    if (used[i]) kept.push_back(in[i]);
-  }
-  RICCI_ASSIGN(Vals results, b.Emit(eqn.prim, eqn.attrs, kept));
-  for (size_t i = 0, next = 0; i < used.size(); ++i) {
-    if (used[i]) out[i] = results[next++];
-  }
+  RICCI_ASSIGN(Vals results, b.Emit(eqn.prim, eqn.attrs, Where(in, used)));
+  Vals out(eqn.n_results, kNone);
+  Scatter(used, results, out.data());
   return out;
 }
 

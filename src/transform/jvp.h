@@ -1,12 +1,9 @@
 // jvp: forward-mode derivative of a program, by the jvp rules of its rows (autodidax; Griewank & Walther, ch. 3).
 #ifndef RICCI_TRANSFORM_JVP_H_
 #define RICCI_TRANSFORM_JVP_H_
-#include "trace/builder.h"
+#include "transform/mask.h"
 
 namespace ricci::inline v0::transform {
-
-using Mask = std::vector<uint8_t>;
-using MaskView = std::span<const uint8_t>;
 
 struct JvpProgram {
   // parameters of f, tangents of those with active[i] != 0 -> results of f, tangents of those with nonzero[i] != 0

@@ -99,28 +99,21 @@ absl::StatusOr<Tangents> JvpByDecomposition(Builder& b, const ir::Program& f, st
   }
   RICCI_ASSIGN(JvpProgram jvp, Jvp(f, active));
   RICCI_ASSIGN(Vals all, b.Inline(*jvp.program, in));
-  Tangents out{Vals(all.begin(), all.begin() + f.n_results()), {}};
-  size_t next = f.n_results();
-  for (uint8_t nonzero : jvp.nonzero) out.tangents.push_back(nonzero ? all[next++] : kZero);
+  Tangents out{Vals(all.begin(), all.begin() + f.n_results()), Vals(f.n_results(), kZero)};
+  Scatter(jvp.nonzero, std::span<const Val>(all).subspan(f.n_results()), out.tangents.data());
   return out;
 }
 
 absl::StatusOr<Vals> TransposeByDecomposition(Builder& b, const ir::Program& f, std::span<const Val> cts,
                                               MaskView linear, std::span<const Val> operands) {
-  Vals in;
-  Mask nonzero;
-  for (size_t i = 0; i < linear.size(); ++i) {
-    if (!linear[i]) in.push_back(operands[i]);
-  }
-  for (Val ct : cts) {
-    nonzero.push_back(ct != kZero);
-    if (ct != kZero) in.push_back(ct);
-  }
+  const Mask nonzero = NonZero(cts);
+  Vals in = Where(operands, Not(linear));
+  const Vals given = Where(cts, nonzero);
+  in.insert(in.end(), given.begin(), given.end());
   RICCI_ASSIGN(TransposeProgram t, Transpose(f, linear, nonzero, /*instantiate=*/false));
   RICCI_ASSIGN(Vals all, b.Inline(*t.program, in));
-  Vals out;
-  size_t next = 0;
-  for (size_t i = 0; i < linear.size(); ++i) out.push_back(t.nonzero[i] ? all[next++] : kZero);
+  Vals out(linear.size(), kZero);
+  Scatter(t.nonzero, all, out.data());
   return out;
 }
 
