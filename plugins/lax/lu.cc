@@ -51,21 +51,10 @@ Value Upper(const Value& lu) {
   const Value added = bitwise_and(eq(row, ColumnNumbers(square)), ge(row, full_like(row, steps)));
   return add(triangle, convert_element_type(added, lu.dtype()));
 }
-// Row i of the result is row permutation[i] of x.
-Value Permuted(const Value& x, const Value& permutation) {
-  const int64_t rank = x.rank(), row[] = {rank - 2}, column[] = {rank - 1};
-  const Shape batch = rules::Range(rank - 2);
-  Shape sizes(static_cast<size_t>(rank), 1);
-  sizes.back() = ColumnsOf(x.type());
-  return gather(x, expand_dims(permutation, column),
-                {Shape(column, column + 1), Shape(row, row + 1), Shape(row, row + 1), batch, batch}, sizes,
-                "promise_in_bounds");
-}
-
 void JvpRule(const Eqn& e, Jvp& a) {
   a.out = e.EmitN(a.primals);
   if (a.tangents[0].is_zero() || e.in(0).elements() == 0) return;
-  const Value l = Lower(a.out[0]), u = Upper(a.out[0]), da = Permuted(a.tangents[0], a.out[2]);
+  const Value l = Lower(a.out[0]), u = Upper(a.out[0]), da = linalg::permuted_rows(a.tangents[0], a.out[2]);
   const Value part = linalg::triangular_solve(l, da, {.left_side = true, .lower = true, .unit_diagonal = true});
   const Value x = linalg::triangular_solve(u, part);
   a.out_tangents[0] = add(MatrixProduct(l, Triangle(x, /*lower=*/true, /*diagonal=*/false)),

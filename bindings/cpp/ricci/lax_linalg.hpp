@@ -2,7 +2,7 @@
 // batch.
 #ifndef RICCI_LAX_LINALG_HPP_
 #define RICCI_LAX_LINALG_HPP_
-#include "ricci/emit.hpp"
+#include "ricci/lax_indexing.hpp"
 
 namespace ricci::inline v0::lax::linalg {
 
@@ -32,6 +32,16 @@ struct Lu {
 inline Lu lu(const Value& x) {
   const Values out = EmitN(3, "lu", {&x, 1});
   return {out[0], out[1], out[2]};
+}
+// Row i of the matrices of the result is row permutation[i] of those of x.
+inline Value permuted_rows(const Value& x, const Value& permutation) {
+  const int64_t row = x.rank() - 2, column = x.rank() - 1;
+  Shape batch, sizes(static_cast<size_t>(x.rank()), 1), words(permutation.shape().begin(), permutation.shape().end());
+  for (int64_t i = 0; i < row; ++i) batch.push_back(i);
+  sizes.back() = x.dim(column);
+  words.push_back(1);
+  const Value indices = Emit1("reshape", {permutation}, {{"new_sizes", Dims(words)}});
+  return gather(x, indices, {{column}, {row}, {row}, batch, batch}, sizes, "promise_in_bounds");
 }
 // The permutation that swapping elements i and pivots[i], one i after another, gives.
 inline Value lu_pivots_to_permutation(const Value& pivots, int64_t permutation_size) {

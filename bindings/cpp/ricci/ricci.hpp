@@ -10,6 +10,7 @@
 #include "ricci/indexing.hpp"
 #include "ricci/inspect.hpp"
 #include "ricci/jacobian.hpp"
+#include "ricci/linalg.hpp"
 #include "ricci/loops.hpp"
 #include "ricci/products.hpp"
 #include "ricci/random.hpp"
