@@ -39,14 +39,17 @@ bool IsLossless(DType from, DType to) {
   const FloatInfo a = InfoOf(from), b = InfoOf(to);
   return a.mantissa_bits <= b.mantissa_bits && a.exponent_bits <= b.exponent_bits;
 }
-// There and back again, or in two steps of which the first loses nothing.
+// There and back again, or in two steps of which the first loses nothing. A float beyond an integer dtype becomes its
+// nearest value, where an integer would lose its upper bits: these two steps stay.
 Value SimplerConvert(const Eqn& e, std::span<const Value> in) {
   const DType to = e.dtype("new_dtype");
   if (e.in(0).dtype() == to) return in[0];
   const Producer p(in[0]);
   if (!p.Is("convert_element_type") || to == DType::kBool) return {};
   const Value x = p.operand(0);
-  return IsLossless(x.dtype(), e.in(0).dtype()) ? convert_element_type(x, to) : Value{};
+  const DType from = x.dtype(), between = e.in(0).dtype();
+  const bool clamps = IsInt(from) && IsFloat(between) && IsInt(to) && !IsLossless(from, to);
+  return IsLossless(from, between) && !clamps ? convert_element_type(x, to) : Value{};
 }
 
 // ---- bitcast_convert_type ----

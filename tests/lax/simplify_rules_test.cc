@@ -57,6 +57,16 @@ constexpr Simple kCases[] = {
      "%1: f32[2,3] = convert_element_type(%0) new_dtype=f32\nreturn %1",
      "  %2: f16[2,3] = convert_element_type(%0) new_dtype=f16\n"
      "  %3: f32[2,3] = convert_element_type(%2) new_dtype=f32\n  return %3\n"},
+    {"convert_that_clamps_stays",
+     "%0: f64[2,3] = convert_element_type(%x) new_dtype=f64\n"
+     "%1: u8[2,3] = convert_element_type(%0) new_dtype=u8\nreturn %1",
+     "  %2: f64[2,3] = convert_element_type(%0) new_dtype=f64\n"
+     "  %3: u8[2,3] = convert_element_type(%2) new_dtype=u8\n  return %3\n",
+     "%x: u32[2,3], %p: bool[2,3]"},
+    {"convert_through_a_float",
+     "%0: f64[2,3] = convert_element_type(%x) new_dtype=f64\n"
+     "%1: i64[2,3] = convert_element_type(%0) new_dtype=i64\nreturn %1",
+     "  %2: i64[2,3] = convert_element_type(%0) new_dtype=i64\n  return %2\n", "%x: u32[2,3], %p: bool[2,3]"},
     {"transpose_transpose",
      "%0: f32[3,2] = transpose(%x) permutation=[1,0]\n%1: f32[2,3] = transpose(%0) permutation=[1,0]\nreturn %1",
      "  return %0\n"},
