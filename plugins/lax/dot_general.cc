@@ -194,6 +194,24 @@ void Loops(KernelBuilder& k, const Eqn& e) {
   });
 }
 
+// Of complex matrices that are worth it: four products of their parts, each as fast as one of real ones.
+constexpr int64_t kManyProducts = 4096;
+bool IsLargeComplex(const Eqn& e) {
+  const DType dtype = e.out().dtype();
+  if (!IsComplex(dtype) || e.in(0).dtype() != dtype || e.in(1).dtype() != dtype) return false;
+  const auto terms = Exact(ElementCount(rules::Pick(e.in(0).shape(), e.ints("lhs_contract"))));
+  return Clamped(terms * e.out().elements(), 0, kManyProducts) == kManyProducts;
+}
+Values ByParts(const Eqn& e, std::span<const Value> in) {
+  const DType part = PartOf(e.out().dtype());
+  const auto product = [&](const Value& x, const Value& y) {
+    return e.Emit({x, y}, {{"preferred_element_type", part}});
+  };
+  const Value a = real(in[0]), b = imag(in[0]), c = real(in[1]), d = imag(in[1]);
+  return {complex(sub(product(a, c), product(b, d)), add(product(a, d), product(b, c)))};
+}
+constexpr Lowering kLowerings[] = {{.decompose = ByParts, .match = IsLargeComplex, .priority = 1}, {.loops = Loops}};
+
 // ---- factors: batch, free of lhs, free of rhs, contracted ----
 std::string Factors(const Eqn& e) {
   const Side lhs = SideOf(e, 0), rhs = SideOf(e, 1);
@@ -224,11 +242,13 @@ constexpr Row kRows[] = {{.name = "dot_general",
                           .batch = BatchRule,
                           .simplify = rules::One<Simpler>,
                           .factors_of = Factors,
-                          .lowerings = lower::Loops<Loops>,
+                          .lowerings = kLowerings,
                           .examples =
                               "(f64[2,3], f64[3,4]) lhs_contract=[1] rhs_contract=[0]; "
                               "(f64[3], f64[3]) lhs_contract=[0] rhs_contract=[0]; "
                               "(f64[2], f64[3]); "
+                              "(c128[2,3], c128[3,4]) lhs_contract=[1] rhs_contract=[0]; "
+                              "(c64[16,17], c64[17,18]) lhs_contract=[1] rhs_contract=[0]; "
                               "(f64[2,3,4], f64[4,2,5]) lhs_contract=[2] rhs_contract=[0] lhs_batch=[0] rhs_batch=[1]; "
                               "(f64[2,3,4], f64[4,5,3]) lhs_contract=[1,2] rhs_contract=[2,0]"}};
 

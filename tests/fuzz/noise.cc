@@ -94,8 +94,13 @@ class Noise {
                              std::span<const Val> operands) -> absl::StatusOr<Vals> {
                            const std::string_view name = b.registry().vocabulary().PrimName(eqn.prim);
                            Vals in(operands.begin(), operands.end());
-                           for (Val& v : in) {
+                           const bool contracts = name == "add" || name == "sub";
+                           for (size_t i = 0; i < in.size(); ++i) {
+                             Val& v = in[i];
                              RICCI_ASSIGN(v, Settle(b, v));
+                             if (contracts && IsReal(b, v) && IsProduct(from, eqn.operands[i])) {
+                               RICCI_ASSIGN(v, MoveBy(b, v, InfoOf(Of(b, v)).epsilon));
+                             }
                              if (IsOneOf(kMovesOperands, name)) {
                                RICCI_ASSIGN(v, Move(b, v, Coarser(from, eqn, Of(b, v))));
                              }
@@ -117,6 +122,15 @@ class Noise {
   }
 
  private:
+  // Is `v` a product, or one moved elsewhere? What adds it may be one operation with it, which does not round it.
+  static bool IsProduct(const ir::Program& f, ir::ValueId v) {
+    for (const ir::Equation* e = f.definition(v); e != nullptr; e = f.definition(e->operands[0])) {
+      const std::string_view name = f.vocabulary()->PrimName(e->prim);
+      if (name == "mul" || name == "square" || name == "integer_pow") return true;
+      if (!IsOneOf(kExact, name) || e->operands.empty()) return false;
+    }
+    return false;
+  }
   static bool IsOneOf(auto& list, std::string_view name) {
     return std::find(std::begin(list), std::end(list), name) != std::end(list);
   }
