@@ -2,6 +2,7 @@
 
 #include "base/status_abi.h"
 #include "ir/self_reference.h"
+#include "trace/normal_attrs.h"
 
 namespace ricci::inline v0::trace {
 namespace {
@@ -34,58 +35,25 @@ void OrderParams(Program& p, std::span<const uint32_t> order) {
   }
 }
 
-constexpr std::string_view kAttrKinds[] = {"none",   "int",  "float",  "bool",    "dtype",
-                                           "string", "ints", "floats", "program", "programs"};
-static_assert(std::size(kAttrKinds) == RICCI_ATTR_PROGRAMS + 1);
-std::string_view AttrKindName(uint32_t kind) { return kAttrKinds[kind < std::size(kAttrKinds) ? kind : 0]; }
+// Copies of `attrs` that `p` holds; what the programs in them are, `p` is with them.
+Attrs CopyAttrs(Program& p, Attrs attrs) {
+  ricci_attr* copies = p.arena.Array<ricci_attr>(attrs.size());
+  for (size_t i = 0; i < attrs.size(); ++i) {
+    copies[i] = ir::CopyAttr(attrs[i], p.arena, p.nested);
+    for (ricci_program* f : ir::Programs(attrs[i])) {
+      p.depth = std::max(p.depth, ir::FromAbi(f)->depth + 1);
+      p.effectful |= ir::FromAbi(f)->effectful;
+      p.holds_linear_map |= ir::FromAbi(f)->holds_linear_map;
+    }
+  }
+  return {copies, attrs.size()};
+}
 
 // That n operands (results) are as many as the doc of the row has names for; without a doc any number is.
 absl::Status CheckNumber(const prim::Row& row, std::string_view verb, const prim::NameList& list, std::string_view what,
                          size_t n) {
   if (row.doc_text.empty() || list.Takes(n)) return absl::OkStatus();
   return base::InvalidArgument(row.name, ": ", verb, " ", prim::Describe(list, what), ", not ", n);
-}
-
-// `a` as an attribute of `kind`, where that loses nothing: 1 -> 1.0, [] of any element.
-bool Coerce(ricci_attr& a, uint32_t kind) {
-  if (a.kind == kind) return true;
-  if (a.kind == RICCI_ATTR_INT && kind == RICCI_ATTR_FLOAT) {
-    a.f = static_cast<double>(a.i);
-    a.i = 0;
-  } else if (!(a.count == 0 && (kind == RICCI_ATTR_INTS || kind == RICCI_ATTR_FLOATS || kind == RICCI_ATTR_PROGRAMS) &&
-               (a.kind == RICCI_ATTR_INTS || a.kind == RICCI_ATTR_FLOATS || a.kind == RICCI_ATTR_PROGRAMS))) {
-    return false;
-  }
-  a.kind = kind;
-  return true;
-}
-
-// `a` with nothing in it but what its kind says, so that equal attributes are equal in every field: hosts may leave
-// anything in the others.
-ricci_attr Canonical(const ricci_attr& a) {
-  ricci_attr out{a.name, a.kind, a.count, 0, 0.0, a.data};
-  if (a.kind >= RICCI_ATTR_STRING) return out;
-  out.count = 1;
-  out.data = nullptr;
-  if (a.kind == RICCI_ATTR_FLOAT) {
-    out.f = a.f;
-  } else {
-    out.i = a.kind == RICCI_ATTR_BOOL ? a.i != 0 : a.i;
-  }
-  return out;
-}
-
-// A misspelt name is told before the attribute it stands for is missed.
-absl::Status WantKnownAttrs(const prim::Row& row, Attrs attrs) {
-  for (const ricci_attr& a : attrs) {
-    const auto same = [&](const ricci_attr_spec& spec) { return View(spec.name) == View(a.name); };
-    if (std::any_of(row.attr_specs.begin(), row.attr_specs.end(), same)) continue;
-    std::vector<std::string> known;
-    for (const ricci_attr_spec& spec : row.attr_specs) known.emplace_back(View(spec.name));
-    return base::InvalidArgument(row.name, ": unknown attribute ", View(a.name), "; ",
-                                 known.empty() ? "it takes none" : "known: " + absl::StrJoin(known, ", "));
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace
@@ -150,36 +118,6 @@ absl::Status Builder::CheckOperands(const prim::Row& row, std::span<const Val> i
   return absl::OkStatus();
 }
 
-// Fills attrs_ from `attrs`, in the order of the row.
-absl::Status Builder::NormalizeAttrs(const prim::Row& row, Attrs attrs) {
-  attrs_.clear();
-  RICCI_TRY(WantKnownAttrs(row, attrs));
-  for (const ricci_attr_spec& spec : row.attr_specs) {
-    const ricci_attr* given = ir::FindAttr(attrs, View(spec.name));
-    if (given == nullptr) {
-      if (spec.flags & RICCI_ATTR_OPTIONAL) continue;
-      return base::InvalidArgument(row.name, ": attribute ", View(spec.name), " (", AttrKindName(spec.kind),
-                                   ") is missing");
-    }
-    ricci_attr a = *given;
-    a.name = spec.name;
-    if (!Coerce(a, spec.kind)) {
-      return base::InvalidArgument(row.name, ": attribute ", View(spec.name), " must be ", AttrKindName(spec.kind),
-                                   ", not ", AttrKindName(a.kind));
-    }
-    if (a.kind == RICCI_ATTR_PROGRAM && a.count != 1) {
-      return base::InvalidArgument(row.name, ": attribute ", View(spec.name), " holds ",
-                                   base::Count(a.count, "program"), ", not one");
-    }
-    if (a.kind == RICCI_ATTR_DTYPE && (a.i <= 0 || a.i > RICCI_KEY)) {
-      return base::InvalidArgument(row.name, ": attribute ", View(spec.name), ": ", a.i, " is no dtype");
-    }
-    attrs_.push_back(Canonical(a));
-  }
-  if (attrs_.size() == attrs.size()) return absl::OkStatus();
-  return base::InvalidArgument(row.name, ": an attribute is given twice");
-}
-
 std::vector<TypeId> Builder::TypesOf(std::span<const Val> in) const {
   std::vector<TypeId> types;
   types.reserve(in.size());
@@ -242,27 +180,14 @@ Vals Builder::Append(const prim::Row& row, Attrs attrs, std::span<const Val> in)
   TypeId* types = p.arena.Array<TypeId>(in.size() + out_types_.size());
   for (size_t i = 0; i < in.size(); ++i) types[i] = type_id(in[i]);
   std::copy(out_types_.begin(), out_types_.end(), types + in.size());
-  ricci_attr* copies = p.arena.Array<ricci_attr>(attrs.size());
-  for (size_t i = 0; i < attrs.size(); ++i) {
-    copies[i] = ir::CopyAttr(attrs[i], p.arena, p.nested);
-    for (ricci_program* f : ir::Programs(attrs[i])) {
-      p.depth = std::max(p.depth, ir::FromAbi(f)->depth + 1);
-      p.effectful |= ir::FromAbi(f)->effectful;
-      p.holds_linear_map |= ir::FromAbi(f)->holds_linear_map;
-    }
-  }
+  const Attrs copies = CopyAttrs(p, attrs);
   p.effectful |= row.effectful();
   p.holds_linear_map |= row.flow == prim::Flow::kLinearMap;
   ir::AddOutward(p.outward, row.id, attrs);
   const auto eqn = static_cast<uint32_t>(p.equations.size());
   const auto first = static_cast<uint32_t>(p.values.size());
-  p.equations.push_back({row.id,
-                         location_,
-                         {operands, in.size()},
-                         {copies, attrs.size()},
-                         first,
-                         static_cast<uint32_t>(out_types_.size()),
-                         types});
+  p.equations.push_back(
+      {row.id, location_, {operands, in.size()}, copies, first, static_cast<uint32_t>(out_types_.size()), types});
   Vals out;
   out.reserve(out_types_.size());
   for (TypeId t : out_types_) {
@@ -290,7 +215,7 @@ absl::Status Builder::CheckPrograms(const prim::Row& row, const ricci_attr& a) c
 absl::StatusOr<std::vector<TypeId>> Builder::Infer(PrimId prim, Attrs attrs, std::span<const Val> in) {
   const prim::Row& row = registry_.Get(prim);
   RICCI_TRY(AtSite(CheckOperands(row, in), row, "emit"));
-  RICCI_TRY(AtSite(NormalizeAttrs(row, attrs), row, "emit"));
+  RICCI_TRY(AtSite(NormalizeAttrs(row, attrs, attrs_), row, "emit"));
   for (const ricci_attr& a : attrs_) RICCI_TRY(AtSite(CheckPrograms(row, a), row, "emit"));
   RICCI_TRY(AtSite(InferTypes(row, in), row, "abstract_eval"));
   return out_types_;
@@ -317,55 +242,6 @@ absl::StatusOr<Val> Builder::Emit1(std::string_view name, Attrs attrs, std::span
   RICCI_ASSIGN(Vals out, Emit(name, attrs, in));
   RICCI_TRY(base::Invariant(out.size() == 1, base::Cat(name, " gives one result")));
   return out[0];
-}
-
-absl::StatusOr<Vals> Builder::Copy(const Program& from, const ir::Equation& eqn, std::span<const Val> in) {
-  location_ = eqn.location;
-  const prim::Row& row = registry_.Get(eqn.prim);
-  RICCI_TRY(AtSite(CheckOperands(row, in), row, "emit"));
-  bool same = in.size() == eqn.operands.size();
-  for (size_t i = 0; same && i < in.size(); ++i) same = type_id(in[i]) == from.type_id(eqn.operands[i]);
-  if (!same) return Emit(eqn.prim, eqn.attrs, in);
-  out_types_.clear();
-  for (uint32_t i = 0; i < eqn.n_results; ++i) out_types_.push_back(from.type_id(eqn.result(i)));
-  const uint32_t its = eqn.n_results == 0 ? 0 : from.values[eqn.first_result].index;
-  Vals out = Append(row, eqn.attrs, in);
-  if (!out.empty()) program_->factors.Share(program_->values[Index(out[0])].index, from.factors, its);
-  return out;
-}
-
-absl::StatusOr<Vals> Builder::Inline(const Program& f, std::span<const Val> in) {
-  if (f.vocabulary() != &registry_.vocabulary()) {
-    return base::InvalidArgument("program ", f.name, " is of another context");
-  }
-  if (in.size() != f.n_params()) {
-    return base::InvalidArgument("program ", f.name, " takes ", base::Count(f.n_params(), "argument"), ", not ",
-                                 in.size());
-  }
-  const ir::LocationId outer = location_;
-  Vals env(f.values.size(), kNone);
-  for (size_t i = 0; i < in.size(); ++i) {
-    if (!Owns(in[i])) return base::InvalidArgument("program ", f.name, ": argument ", i, " belongs to another builder");
-    if (type_id(in[i]) != f.param_types[i]) {
-      return base::InvalidArgument("program ", f.name, ": argument ", i, " is ", ToText(type(in[i])), ", not ",
-                                   ToText(types().Get(f.param_types[i])));
-    }
-    env[i] = in[i];
-  }
-  for (const ir::Constant& c : f.constants) {
-    RICCI_ASSIGN(env[c.value], Constant(f.type_id(c.value), c.splat, c.data));
-  }
-  Vals operands;
-  for (const ir::Equation& eqn : f.equations) {
-    operands.clear();
-    for (ir::ValueId v : eqn.operands) operands.push_back(env[v]);
-    RICCI_ASSIGN(Vals out, Copy(f, eqn, operands));
-    for (uint32_t i = 0; i < eqn.n_results; ++i) env[eqn.result(i)] = out[i];
-  }
-  location_ = outer;
-  Vals results;
-  for (ir::ValueId r : f.results) results.push_back(env[r]);
-  return results;
 }
 
 absl::StatusOr<Val> Builder::Constant(TypeId type, std::span<const std::byte> bytes) {

@@ -95,7 +95,6 @@ class Builder {
   friend class Loan;
   Builder(prim::Registry& registry, uint32_t depth);
   absl::Status CheckOperands(const prim::Row& row, std::span<const Val> in);
-  absl::Status NormalizeAttrs(const prim::Row& row, Attrs attrs);
   absl::Status CheckPrograms(const prim::Row& row, const ricci_attr& a) const;
   absl::Status InferTypes(const prim::Row& row, std::span<const Val> in);
   Vals Append(const prim::Row& row, Attrs attrs, std::span<const Val> in);

@@ -1,0 +1,94 @@
+#include "trace/normal_attrs.h"
+
+#include "ir/program.h"
+
+namespace ricci::inline v0::trace {
+namespace {
+
+std::string_view View(ricci_str s) { return {s.ptr, s.ptr == nullptr ? 0 : s.len}; }
+
+constexpr std::string_view kAttrKinds[] = {"none",   "int",  "float",  "bool",    "dtype",
+                                           "string", "ints", "floats", "program", "programs"};
+static_assert(std::size(kAttrKinds) == RICCI_ATTR_PROGRAMS + 1);
+std::string_view AttrKindName(uint32_t kind) { return kAttrKinds[kind < std::size(kAttrKinds) ? kind : 0]; }
+
+// `a` as an attribute of `kind`, where that loses nothing: 1 -> 1.0, [] of any element.
+bool Coerce(ricci_attr& a, uint32_t kind) {
+  if (a.kind == kind) return true;
+  if (a.kind == RICCI_ATTR_INT && kind == RICCI_ATTR_FLOAT) {
+    a.f = static_cast<double>(a.i);
+    a.i = 0;
+  } else if (!(a.count == 0 && (kind == RICCI_ATTR_INTS || kind == RICCI_ATTR_FLOATS || kind == RICCI_ATTR_PROGRAMS) &&
+               (a.kind == RICCI_ATTR_INTS || a.kind == RICCI_ATTR_FLOATS || a.kind == RICCI_ATTR_PROGRAMS))) {
+    return false;
+  }
+  a.kind = kind;
+  return true;
+}
+
+// `a` with nothing in it but what its kind says, so that equal attributes are equal in every field: hosts may leave
+// anything in the others.
+ricci_attr Canonical(const ricci_attr& a) {
+  ricci_attr out{a.name, a.kind, a.count, 0, 0.0, a.data};
+  if (a.kind >= RICCI_ATTR_STRING) return out;
+  out.count = 1;
+  out.data = nullptr;
+  if (a.kind == RICCI_ATTR_FLOAT) {
+    out.f = a.f;
+  } else {
+    out.i = a.kind == RICCI_ATTR_BOOL ? a.i != 0 : a.i;
+  }
+  return out;
+}
+
+// A misspelt name is told before the attribute it stands for is missed.
+absl::Status WantKnownAttrs(const prim::Row& row, std::span<const ricci_attr> attrs) {
+  for (const ricci_attr& a : attrs) {
+    const auto same = [&](const ricci_attr_spec& spec) { return View(spec.name) == View(a.name); };
+    if (std::any_of(row.attr_specs.begin(), row.attr_specs.end(), same)) continue;
+    std::vector<std::string> known;
+    for (const ricci_attr_spec& spec : row.attr_specs) known.emplace_back(View(spec.name));
+    return base::InvalidArgument(row.name, ": unknown attribute ", View(a.name), "; ",
+                                 known.empty() ? "it takes none" : "known: " + absl::StrJoin(known, ", "));
+  }
+  return absl::OkStatus();
+}
+
+// Makes `a`, which is given for `spec`, one of its kind.
+absl::Status ToKind(const prim::Row& row, const ricci_attr_spec& spec, ricci_attr& a) {
+  if (!Coerce(a, spec.kind)) {
+    return base::InvalidArgument(row.name, ": attribute ", View(spec.name), " must be ", AttrKindName(spec.kind),
+                                 ", not ", AttrKindName(a.kind));
+  }
+  if (a.kind == RICCI_ATTR_PROGRAM && a.count != 1) {
+    return base::InvalidArgument(row.name, ": attribute ", View(spec.name), " holds ", base::Count(a.count, "program"),
+                                 ", not one");
+  }
+  if (a.kind == RICCI_ATTR_DTYPE && (a.i <= 0 || a.i > RICCI_KEY)) {
+    return base::InvalidArgument(row.name, ": attribute ", View(spec.name), ": ", a.i, " is no dtype");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status NormalizeAttrs(const prim::Row& row, std::span<const ricci_attr> given, std::vector<ricci_attr>& out) {
+  out.clear();
+  RICCI_TRY(WantKnownAttrs(row, given));
+  for (const ricci_attr_spec& spec : row.attr_specs) {
+    const ricci_attr* found = ir::FindAttr(given, View(spec.name));
+    if (found == nullptr) {
+      if (spec.flags & RICCI_ATTR_OPTIONAL) continue;
+      return base::InvalidArgument(row.name, ": attribute ", View(spec.name), " (", AttrKindName(spec.kind),
+                                   ") is missing");
+    }
+    ricci_attr a = *found;
+    a.name = spec.name;
+    RICCI_TRY(ToKind(row, spec, a));
+    out.push_back(Canonical(a));
+  }
+  if (out.size() == given.size()) return absl::OkStatus();
+  return base::InvalidArgument(row.name, ": an attribute is given twice");
+}
+
+}  // namespace ricci::inline v0::trace
