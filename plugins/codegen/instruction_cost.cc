@@ -1,0 +1,86 @@
+// What one instruction takes: cycles by the width that it runs at, with gathers where addresses are not in order; and
+// how long its result takes to be there.
+#include <algorithm>
+#include <cmath>
+
+#include "codegen/cost_walk.h"
+
+namespace ricci::codegen {
+namespace {
+
+constexpr double kLoad = 0.6, kStore = 1, kIndex = 0.25;  // in order or of one value; arithmetic of addresses
+constexpr double kGathered = 1.3, kScattered = 1.7;       // per lane
+constexpr double kCombined = 8;                           // per lane, one after the other
+constexpr double kTurned = 1;                             // lanes in reverse
+constexpr double kFar = 2;                                // how much dearer private arrays are that are not near
+// Until a result can be used: of polynomials, and of divisions and roots, times the root of their cycles.
+constexpr double kFunctionLatency = 12, kQuotientLatency = 6;
+constexpr double kDouble = 2;  // of functions of f64
+
+bool IsFloat(uint16_t dtype) {
+  return dtype == RICCI_F16 || dtype == RICCI_BF16 || dtype == RICCI_F32 || dtype == RICCI_F64;
+}
+
+}  // namespace
+
+double CostWalk::CyclesOf(uint64_t op, uint16_t dtype) const {
+  const double cycles = op < target_.n_op_cycles ? target_.op_cycles[op] : 1;
+  return dtype == RICCI_F64 && cycles > 1 ? kDouble * cycles : cycles;
+}
+
+double CostWalk::LatencyOf(uint16_t op, uint16_t dtype) const {
+  const double cycles = CyclesOf(op, dtype);
+  if (cycles <= 1) return kAddLatency;
+  return (op >= RICCI_S_EXP && op != RICCI_S_SQRT ? kFunctionLatency : kQuotientLatency) * std::sqrt(cycles);
+}
+
+double CostWalk::Single(uint32_t i) {
+  const ricci_inst& inst = k_.insts[i];
+  switch (inst.op) {
+    case RICCI_K_LOAD:
+      if (squares_ != nullptr && std::binary_search(squares_->begin(), squares_->end(), i)) {
+        return (kLoad + std::log2(lanes_)) * Registers(inst.dtype);  // and a stage each of the transposition
+      }
+      return Access(inst.a, inst.dtype, kLoad, kGathered);
+    case RICCI_K_STORE:
+      return Access(inst.a, k_.buffers[inst.imm].dtype, kStore, kScattered);
+    case RICCI_K_COMBINE:
+      return Access(inst.a, k_.buffers[RICCI_BUFFER_OF(inst.imm)].dtype, kLoad + kStore + 1, kCombined);
+    case RICCI_K_GET:
+      return Private(inst.a, inst.b, kLoad, kGathered);
+    case RICCI_K_SET:
+      return Private(inst.a, inst.b, kStore, kScattered);
+    case RICCI_K_CHECK:
+      return kBranch;
+    default:
+      return IsScalar(inst.op) ? Scalar(i) : 0;
+  }
+}
+
+double CostWalk::Scalar(uint32_t i) {
+  const ricci_inst& inst = k_.insts[i];
+  const uint16_t from = k_.insts[inst.op == RICCI_S_SELECT ? inst.b : inst.a].dtype;
+  if (inst.dtype == RICCI_I64 && (!Varies(i) || spread_->strides.Of(i))) return kIndex;
+  const double cycles = CyclesOf(inst.op, from);
+  // Of one value: a processor does four at a time.
+  if (!Varies(i) && cycles == 1 && !IsFloat(inst.dtype)) return kIndex;
+  return Varies(i) ? cycles * std::max(Registers(from), Registers(inst.dtype)) : cycles;
+}
+
+double CostWalk::Access(uint32_t index, uint32_t dtype, double in_order, double apart) {
+  if (!Varies(index)) return in_order;
+  if (spread_->strides.InOrder(index)) {
+    const double turned = spread_->strides.Of(index) == -1 ? kTurned : 0;
+    return (in_order + turned) * Registers(dtype);
+  }
+  return apart * lanes_;
+}
+
+double CostWalk::Private(uint32_t local, uint32_t index, double in_order, double apart) {
+  const uint32_t dtype = k_.insts[local].dtype;
+  const double distance = far_ ? kFar : 1;
+  if (!IsPerLane(local)) return Access(index, dtype, in_order, apart) * distance;
+  return (Varies(index) ? apart * lanes_ : in_order * Registers(dtype)) * distance;
+}
+
+}  // namespace ricci::codegen
