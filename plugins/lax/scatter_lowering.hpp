@@ -1,0 +1,125 @@
+// The lowering of the scatters: loops over windows and what is in them, with a store or a combination for each element.
+//
+// Batching dimensions and leading ones of windows run in parallel: what they write never meets. For each, windows that
+// are combined may meet, and those that are written follow in order.
+#ifndef RICCI_LAX_SCATTER_LOWERING_HPP_
+#define RICCI_LAX_SCATTER_LOWERING_HPP_
+#include "scatter_dims.hpp"
+
+namespace ricci::inline v0::lax {
+
+// What becomes of an element and an update: the scalar operation of both, or the update.
+enum class Combine : uint32_t {
+  kReplace = 0,
+  kAdd = RICCI_S_ADD,
+  kSub = RICCI_S_SUB,
+  kMul = RICCI_S_MUL,
+  kMin = RICCI_S_MIN,
+  kMax = RICCI_S_MAX
+};
+
+inline void Update(const KernelArray& result, Combine how, const Index& to, Scalar update) {
+  if (how == Combine::kReplace) return result.Store(to, update);
+  if (how == Combine::kSub) return result.Combine(to, RICCI_S_ADD, -update);
+  result.Combine(to, static_cast<uint32_t>(how), update);
+}
+
+// How many of the window's dimensions lead: stored before those that count windows, and wherever the window lies, whole
+// or from 0 on, so that their elements never meet.
+inline size_t LeadingDims(const WindowDims& d, std::span<const int64_t> counted) {
+  const Shape counting = d.Counting(), window = d.WindowOfOperand();
+  size_t n = 0;
+  const auto leads = [&](size_t i) {
+    return !rules::Contains(d.start_map, window[i]) && std::all_of(counted.begin(), counted.end(), [&](int64_t c) {
+      return d.window[i] < counting[static_cast<size_t>(c)];
+    });
+  };
+  while (!counted.empty() && n < window.size() && leads(n)) ++n;
+  return n;
+}
+
+// Where the window of an index point lies.
+struct WindowPlace {
+  Index start;    // in the dimensions of the operand
+  Scalar inside;  // id 0: it always is
+};
+
+// Of the index point `point`: all dimensions of the index array but the last.
+inline WindowPlace PlaceOfWindow(KernelBuilder& k, const Eqn& e, const WindowDims& d, const Shape& sizes,
+                                 const Index& point) {
+  WindowPlace place{Index(static_cast<size_t>(d.operand_rank), k.At(0)), {}};
+  Index position = point;
+  for (size_t i = 0; i < d.operand_batch.size(); ++i) {
+    place.start[static_cast<size_t>(d.operand_batch[i])] = point[static_cast<size_t>(d.index_batch[i])];
+  }
+  position.push_back(k.At(0));
+  for (size_t j = 0; j < d.start_map.size(); ++j) {
+    const auto along = static_cast<size_t>(d.start_map[j]);
+    const int64_t last = e.in(0).shape()[along] - sizes[along];
+    position.back() = k.At(static_cast<int64_t>(j));
+    const Scalar wide = WideIndex(k.Operand(1).Load(position));
+    place.start[along] = ClampedIndex(wide, last);
+    if (e.str("mode") == "clip") continue;
+    const Scalar in_range = IsInRange(wide, last);
+    place.inside = place.inside.id == 0 ? in_range : place.inside & in_range;
+  }
+  return place;
+}
+
+// Writes the window of `point`, of which `leading` dimensions are at a point already.
+inline void WriteWindow(KernelBuilder& k, const Eqn& e, const WindowDims& d, const Index& point, const Index& leading,
+                        Combine combine) {
+  const Shape sizes = WindowSizes(e, d), window = d.WindowOfOperand(), counting = d.Counting();
+  const WindowPlace place = PlaceOfWindow(k, e, d, sizes, point);
+  const auto write = [&] {
+    k.Parallel(rules::Pick(sizes, Dims(window).subspan(leading.size())), [&](const Index& inner) {
+      Index offset = leading;
+      offset.insert(offset.end(), inner.begin(), inner.end());
+      Index to = place.start, from(static_cast<size_t>(e.in(2).rank()));
+      for (size_t i = 0; i < counting.size(); ++i) from[static_cast<size_t>(counting[i])] = point[i];
+      for (size_t i = 0; i < window.size(); ++i) {
+        from[static_cast<size_t>(d.window[i])] = offset[i];
+        to[static_cast<size_t>(window[i])] = place.start[static_cast<size_t>(window[i])] + offset[i];
+      }
+      Update(k.Result(), combine, to, k.Operand(2).Load(from));
+    });
+  };
+  place.inside.id == 0 ? write() : k.If(place.inside, write);
+}
+
+// All index points of the dimensions `dims`, in order.
+template <typename F>
+void LoopOver(KernelBuilder& k, Dims extents, std::span<const int64_t> dims, Index& point, F&& body) {
+  if (dims.empty()) return body();
+  k.Loop(extents[static_cast<size_t>(dims[0])], [&](Scalar i) {
+    point[static_cast<size_t>(dims[0])] = i;
+    LoopOver(k, extents, dims.subspan(1), point, body);
+  });
+}
+
+template <Combine combine>
+void ScatterUpdates(KernelBuilder& k, const Eqn& e) {
+  if (WritesNothing(e)) return;
+  const WindowDims d(e, kScatterNames);
+  const ArrayType x = e.in(0), indices = e.in(1);
+  const Shape counted = rules::Complement(d.index_batch, indices.rank() - 1);
+  const size_t leads = LeadingDims(d, counted);
+  Shape apart = rules::Pick(x.shape(), d.operand_batch);
+  for (size_t i = 0; i < leads; ++i) apart.push_back(e.in(2).dim(d.window[i]));
+  k.Parallel(apart, [&](const Index& at) {
+    Index point(static_cast<size_t>(indices.rank() - 1));
+    for (size_t i = 0; i < d.index_batch.size(); ++i) point[static_cast<size_t>(d.index_batch[i])] = at[i];
+    const Index leading(at.end() - static_cast<ptrdiff_t>(leads), at.end());
+    if constexpr (combine == Combine::kReplace) {
+      LoopOver(k, indices.shape(), counted, point, [&] { WriteWindow(k, e, d, point, leading, combine); });
+    } else {
+      k.Parallel(rules::Pick(indices.shape(), counted), [&](const Index& count) {
+        for (size_t i = 0; i < counted.size(); ++i) point[static_cast<size_t>(counted[i])] = count[i];
+        WriteWindow(k, e, d, point, leading, combine);
+      });
+    }
+  });
+}
+
+}  // namespace ricci::inline v0::lax
+#endif
