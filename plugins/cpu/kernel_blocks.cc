@@ -2,7 +2,7 @@
 //
 // What is the same for all lanes is plain control flow. A branch on a varying condition runs each side under a mask,
 // and not at all if no lane takes it; a loop that lanes leave one by one runs until the last has left.
-#include "kernel_emitter.h"
+#include "kernel_blocks.h"
 
 namespace ricci::cpu {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernel_emitter.h"
+#include "kernel_blocks.h"
 #include "ricci/api_table.h"
 
 namespace ricci::cpu {
@@ -274,6 +274,10 @@ bool KernelEmitter::Linear(uint32_t id, const ricci_inst& inst) {
 }
 
 namespace {
+
+constexpr uint32_t kInlineMath = 16;  // special functions of one kind that a kernel holds inline,
+constexpr uint32_t kInlineMathOfMany = 256;
+constexpr double kManyPoints = 1024;  // the same for so many points
 
 // Special functions of which there are many (a long program of scalars) are called: their code would be most of what is
 // compiled. Over many points they stay inline much longer, since a call costs vectors half of their speed.

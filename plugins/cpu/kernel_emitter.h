@@ -1,6 +1,6 @@
-// KernelEmitter: the state of emitting one kernel, shared by the files that emit its parts: the domain and values
+// KernelEmitter: emits one kernel. Its functions stand in the files of its parts: the domain and values
 // (kernel_codegen.cc), memory (kernel_memory.cc), loops and branches (kernel_blocks.cc), reductions (kernel_reduce.cc),
-// scans (kernel_scan.cc), regions (kernel_regions.cc).
+// scans (kernel_scan.cc), updates (kernel_updates.cc), squares (kernel_squares.cc), regions (kernel_regions.cc).
 #ifndef RICCI_CPU_KERNEL_EMITTER_H_
 #define RICCI_CPU_KERNEL_EMITTER_H_
 #include <algorithm>
@@ -9,19 +9,12 @@
 
 #include "codegen/schedule.h"
 #include "kernel_codegen.h"
+#include "kernel_state.h"
 #include "looks.h"
 #include "run_state.h"
 #include "scalar_codegen.h"
 
 namespace ricci::cpu {
-
-using V = LLVMValueRef;
-
-inline constexpr uint32_t kHeldBuffers = 32;  // whose addresses a kernel loads once; of more, where they are used
-inline constexpr uint64_t kStackLocals = 16;  // private arrays of the largest size that a kernel has on the stack
-inline constexpr uint32_t kInlineMath = 16;   // special functions of one kind that a kernel holds inline,
-inline constexpr uint32_t kInlineMathOfMany = 256;
-inline constexpr double kManyPoints = 1024;  // the same for so many points
 
 using codegen::Blocks;
 using codegen::ConstantOf;
@@ -36,61 +29,6 @@ using codegen::SizeOfDType;
 using codegen::Spreads;
 using codegen::TripsOf;
 using codegen::Unrolls;
-
-// A kernel value: the same for all lanes (`one`), or linear in the lane (`one` + stride * lane), or one per lane
-// (`each`).
-struct Value {
-  V one = nullptr, each = nullptr;
-  int64_t stride = 0;
-
-  bool uniform() const { return one != nullptr && stride == 0; }
-  bool linear() const { return one != nullptr; }
-};
-
-struct Postponed {  // a store and what its operands were
-  uint32_t store;
-  Value index, value;
-};
-
-// A private array: on the stack, or in scratch.
-struct Local {
-  bool declared = false, per_lane = false;
-  V stack = nullptr;
-  uint64_t scratch = 0;  // offset
-};
-
-// The prefix scan that code is being made for.
-struct RunningScan {
-  uint32_t id = 0;
-  std::vector<V> states;      // where what is combined so far is held from trip to trip
-  std::vector<V> identities;  // in all lanes
-  bool in_lanes = false;      // its trips are spread over the lanes
-};
-
-enum class Part : uint8_t { kWhole, kPartial };
-
-// What the regions of a kernel read of each other.
-struct Regions {
-  struct Place {  // in scratch
-    uint64_t at = 0, bytes = 0;
-  };
-  struct Import {  // what a region reads, and what it was to the kernel's own function
-    uint32_t id;
-    Value value;
-    uint32_t home;
-  };
-  static constexpr uint32_t kFrame = UINT32_MAX;
-
-  std::vector<uint32_t> last;       // where a region that begins at an instruction ends; empty: there are no regions
-  std::vector<uint32_t> home;       // the function that a value was made in: 0 the kernel's own; kFrame: it lies there
-  std::vector<uint32_t> last_read;  // of a value
-  std::vector<uint8_t> shared;      // private arrays of several functions
-  std::vector<Place> place;         // of a value
-  std::multimap<uint32_t, Place> taken;            // by the last read
-  std::map<uint64_t, std::vector<uint64_t>> free;  // by bytes
-  std::vector<Import> imports;                     // of the region that is being made
-  uint32_t number = 0, count = 0;                  // the function that is being made; all
-};
 
 class KernelEmitter {
  public:
@@ -126,7 +64,6 @@ class KernelEmitter {
 
   // The body for all points [begin, end) of the innermost dimension.
   void Spread(V begin, V end, bool even);
-
   // The same for the pieces of dimension `d` and those after it, each with code of its own.
   void SpreadPieces(const std::vector<Piece>& pieces, uint32_t d, V begin, V end);
   // Blocks [begin, end) of as many rows as there are lanes; the points of one square; a load within.
@@ -140,50 +77,16 @@ class KernelEmitter {
 
   // The body for one point or vector of points; of all rows of the dimension before, where they go together.
   void Points();
-
   V TailMask(V x, V end);
   V Reversed(V v);  // its lanes
 
+  // `body` of lo, lo + step, ... below hi.
   template <typename Body>
-  void Loop(V lo, V hi, int64_t step, Body body) {
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(l_.b), head = l_.NewBlock("loop"), inside = l_.NewBlock("body"),
-                      after = l_.NewBlock("done");
-    LLVMBuildBr(l_.b, head);
-    LLVMPositionBuilderAtEnd(l_.b, head);
-    V i = LLVMBuildPhi(l_.b, l_.i64(), "i");
-    LLVMBuildCondBr(l_.b, LLVMBuildICmp(l_.b, LLVMIntSLT, i, hi, ""), inside, after);
-    LLVMPositionBuilderAtEnd(l_.b, inside);
-    body(i);
-    V next = LLVMBuildNSWAdd(l_.b, i, l_.I64(step), "");
-    LLVMBasicBlockRef latch = LLVMGetInsertBlock(l_.b);
-    LLVMBuildBr(l_.b, head);
-    V from[] = {lo, next};
-    LLVMBasicBlockRef blocks[] = {before, latch};
-    LLVMAddIncoming(i, from, blocks, 2);
-    LLVMPositionBuilderAtEnd(l_.b, after);
-  }
-
+  void Loop(V lo, V hi, int64_t step, Body body);
   // The same as blocks of `every` trips, with a look at the run between two of them, which may end the kernel; 0: one
   // block.
   template <typename Body>
-  void Loop(V lo, V hi, int64_t step, uint32_t every, Body body) {
-    if (every == 0) return Loop(lo, hi, step, body);
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(l_.b), head = l_.NewBlock("block"), look = l_.NewBlock("look"),
-                      after = l_.NewBlock("done");
-    LLVMBuildBr(l_.b, head);
-    LLVMPositionBuilderAtEnd(l_.b, head);
-    V from = LLVMBuildPhi(l_.b, l_.i64(), "from");
-    V to = l_.Fn("llvm.smin", l_.Fn("llvm.sadd.sat", from, l_.I64(every * step)), hi);
-    Loop(from, to, step, body);
-    LLVMBuildCondBr(l_.b, LLVMBuildICmp(l_.b, LLVMIntSLT, to, hi, ""), look, after);
-    LLVMPositionBuilderAtEnd(l_.b, look);
-    LookAtRun();
-    V next[] = {lo, to};
-    LLVMBasicBlockRef blocks[] = {before, LLVMGetInsertBlock(l_.b)};
-    LLVMAddIncoming(from, next, blocks, 2);
-    LLVMBuildBr(l_.b, head);
-    LLVMPositionBuilderAtEnd(l_.b, after);
-  }
+  void Loop(V lo, V hi, int64_t step, uint32_t every, Body body);
 
   // ---- the run ----
 
@@ -220,25 +123,7 @@ class KernelEmitter {
   LLVMTypeRef FunctionType();
   // A function with what `body` emits; restores nothing.
   template <typename Body>
-  void Function(const std::string& name, Body body) {
-    function_ = LLVMAddFunction(l_.module, name.c_str(), FunctionType());
-    LLVMSetLinkage(function_, LLVMInternalLinkage);
-    LLVMAppendBasicBlockInContext(l_.ctx, function_, "entry");
-    LLVMBasicBlockRef start = LLVMAppendBasicBlockInContext(l_.ctx, function_, "start");
-    LLVMPositionBuilderAtEnd(l_.b, start);
-    exit_ = nullptr;
-    buffers_.clear();
-    const size_t held = CountBuffers() - (out_.run_state ? 1 : 0);
-    for (size_t i = 0; held <= kHeldBuffers && i < held; ++i) buffers_.push_back(LoadBuffer(i));
-    body();
-    LLVMBuildRetVoid(l_.b);
-    if (exit_ != nullptr) {
-      LLVMPositionBuilderAtEnd(l_.b, exit_);
-      LLVMBuildRetVoid(l_.b);
-    }
-    LLVMPositionBuilderAtEnd(l_.b, LLVMGetEntryBasicBlock(function_));
-    LLVMBuildBr(l_.b, start);
-  }
+  void Function(const std::string& name, Body body);
 
   // ---- values ----
 
@@ -261,11 +146,8 @@ class KernelEmitter {
     return v.uniform() ? v.one : LLVMBuildExtractElement(l_.b, Each(id), l_.I32(0), "");
   }
   void Define(uint32_t id, V v);
-
   V Constant(uint32_t dtype, int64_t bits);
-
   void Scalar(uint32_t id);
-
   // Index arithmetic on values linear in the lane stays scalar.
   bool Linear(uint32_t id, const ricci_inst& inst);
 
@@ -285,8 +167,20 @@ class KernelEmitter {
   static bool IsRun(const Value& index) { return index.linear() && (index.stride == 1 || index.stride == -1); }
   V RunAddress(LLVMTypeRef t, V base, const Value& index);
   void LoadFrom(uint32_t id, uint32_t dtype, V base, const Value& index, uint32_t index_id);
-
   void StoreTo(uint32_t dtype, V base, const Value& index, uint32_t index_id, uint32_t value_id);
+
+  V MaskOrAll() { return mask_ != nullptr ? mask_ : l_.IntLike(LLVMConstNull(l_.vec(l_.i1())), 1); }
+
+  // ---- private arrays ----
+
+  void DeclareLocal(uint32_t id);
+  void ClearSwitchedOff(uint32_t id);
+  V Memory(const Local& local);
+  void Get(uint32_t id);
+  V LaneAddress(uint32_t index_id) {  // index * lanes + lane
+    return LLVMBuildAdd(l_.b, LLVMBuildMul(l_.b, Each(index_id), l_.Splat(l_.I64(l_.lanes)), ""), l_.LaneNumbers(), "");
+  }
+  void Set(uint32_t id);
 
   // ---- updates that points combine ----
 
@@ -301,28 +195,11 @@ class KernelEmitter {
   const ricci_inst& CopiedUpdate() const;
   V CopyOf(LLVMTypeRef t, V chunk);
 
-  V MaskOrAll() { return mask_ != nullptr ? mask_ : l_.IntLike(LLVMConstNull(l_.vec(l_.i1())), 1); }
-
-  void DeclareLocal(uint32_t id);
-  void ClearSwitchedOff(uint32_t id);
-  V Memory(const Local& local);
-
-  void Get(uint32_t id);
-
-  V LaneAddress(uint32_t index_id) {  // index * lanes + lane
-    return LLVMBuildAdd(l_.b, LLVMBuildMul(l_.b, Each(index_id), l_.Splat(l_.I64(l_.lanes)), ""), l_.LaneNumbers(), "");
-  }
-
-  void Set(uint32_t id);
-
   // ---- blocks ----
 
   void Range(uint32_t first, uint32_t last);
-
   void Check(const ricci_inst& inst);
-
   uint32_t For(uint32_t id);
-
   uint32_t ForSpread(uint32_t id, uint32_t close);
   // From here on the trips of a loop are spread over the lanes; what was before it is the same for all.
   void BeginSpread(uint32_t loop);
@@ -335,59 +212,27 @@ class KernelEmitter {
 
   // Runs `body` while any active lane's `condition` (a vector) holds; the others are switched off.
   template <typename Condition, typename Body>
-  void WhileActive(uint32_t every, Condition condition, Body body) {
-    V outer = mask_, active = l_.Alloca(l_.vec(l_.i1()), "active"), left = BeginTrips(every);
-    LLVMBuildStore(l_.b, MaskOrAll(), active);
-    LLVMBasicBlockRef head = l_.NewBlock("while"), inside = l_.NewBlock("body"), after = l_.NewBlock("done");
-    LLVMBuildBr(l_.b, head);
-    LLVMPositionBuilderAtEnd(l_.b, head);
-    ++masked_depth_;
-    mask_ = LLVMBuildLoad2(l_.b, l_.vec(l_.i1()), active, "");
-    V on = LLVMBuildAnd(l_.b, mask_, condition(), "");
-    LLVMBuildStore(l_.b, on, active);
-    LLVMBuildCondBr(l_.b, Any(on), inside, after);
-    LLVMPositionBuilderAtEnd(l_.b, inside);
-    mask_ = on;
-    body();
-    EndTrip(left, every);
-    LLVMBuildBr(l_.b, head);
-    --masked_depth_;
-    LLVMPositionBuilderAtEnd(l_.b, after);
-    mask_ = outer;
-  }
+  void WhileActive(uint32_t every, Condition condition, Body body);
 
   uint32_t While(uint32_t id);
-
   uint32_t If(uint32_t id);
 
   template <typename Then, typename Else>
-  void Branch(V condition, Then then, Else otherwise) {
-    LLVMBasicBlockRef yes = l_.NewBlock("then"), no = l_.NewBlock("else"), join = l_.NewBlock("join");
-    LLVMBuildCondBr(l_.b, condition, yes, no);
-    LLVMPositionBuilderAtEnd(l_.b, yes);
-    then();
-    LLVMBuildBr(l_.b, join);
-    LLVMPositionBuilderAtEnd(l_.b, no);
-    otherwise();
-    LLVMBuildBr(l_.b, join);
-    LLVMPositionBuilderAtEnd(l_.b, join);
-  }
+  void Branch(V condition, Then then, Else otherwise);
 
   // ---- reductions ----
 
-  uint32_t AccumulatorDType(uint32_t dtype) const;
-
-  static bool InKeys(uint32_t op, uint32_t dtype);
-  V Turned(V bits);
-  V ToKey(uint32_t op, V v);
-  V FromKey(uint32_t op, V key);
-  V Identity(uint32_t op, uint32_t dtype);
-  V Combine(uint32_t op, uint32_t dtype, V a, V b);
-  V Widen(uint32_t from, uint32_t to, V v);
   // An empty sum is +0 although its identity is -0.
   void Finish(uint32_t yield, V sum, uint32_t acc_dtype, bool empty_possible);
-
   uint32_t Reduce(uint32_t id);
+  // Per lane where lanes differ.
+  uint32_t ReduceInOrder(uint32_t id, uint32_t close, std::optional<int64_t> trips, bool bounds);
+  // Combines the elements lo .. hi - 1 of reduction `id` one by one, in 1 or 4 accumulators.
+  V Accumulate(uint32_t id, V lo, V hi, bool vector, uint32_t sums);
+  // Lanes over the reduction, four accumulators to hide latency, combined in a fixed tree. Leaves +0 for empty sums.
+  V ReduceSpread(uint32_t id, uint32_t close, V lo, V hi, std::optional<int64_t> trips);
+  // A reduction whose chunks run on several threads: here either the chunks, or what combines them.
+  uint32_t Split(uint32_t id);
 
   // ---- prefix scans ----
 
@@ -413,21 +258,6 @@ class KernelEmitter {
   Value LastLane(const Value& v);
   V AsVector(const Value& v) { return v.linear() ? l_.Splat(v.one) : v.each; }
   LLVMTypeRef StateType(uint32_t state);
-
-  // Per lane where lanes differ.
-  uint32_t ReduceInOrder(uint32_t id, uint32_t close, std::optional<int64_t> trips, bool bounds);
-
-  // Combines the elements lo .. hi - 1 of reduction `id` one by one, in 1 or 4 accumulators.
-  V Accumulate(uint32_t id, V lo, V hi, bool vector, uint32_t sums);
-
-  // Lanes over the reduction, four accumulators to hide latency, combined in a fixed tree. Leaves +0 for empty sums.
-  V ReduceSpread(uint32_t id, uint32_t close, V lo, V hi, std::optional<int64_t> trips);
-
-  // The lanes of `v` combined, halves first.
-  V Across(uint32_t op, uint32_t dtype, V v);
-
-  // A reduction whose chunks run on several threads: here either the chunks, or what combines them.
-  uint32_t Split(uint32_t id);
 
   const LlvmBuilder& l_;
   const ricci_kernel_table& k_;

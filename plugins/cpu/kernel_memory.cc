@@ -7,6 +7,7 @@
 namespace ricci::cpu {
 namespace {
 
+constexpr uint64_t kStackLocals = 16;          // private arrays of the largest size that a kernel has on the stack
 constexpr int64_t kElementsClearedAlone = 64;  // in registers most of them; larger arrays are cleared as memory
 
 }  // namespace

@@ -2,7 +2,8 @@
 // threads.
 //
 // The tree in which parts are combined is fixed by shape alone.
-#include "kernel_emitter.h"
+#include "combiner.h"
+#include "kernel_blocks.h"
 
 namespace ricci::cpu {
 
@@ -11,56 +12,13 @@ uint32_t SumsInOrder(std::optional<int64_t> trips, uint32_t length) {
   return trips && *trips >= kManyElements && length <= kShortBody ? 4 : 1;
 }
 
-uint32_t KernelEmitter::AccumulatorDType(uint32_t dtype) const {
-  return dtype == RICCI_F16 || dtype == RICCI_BF16 ? static_cast<uint32_t>(RICCI_F32) : dtype;
-}
-
-V KernelEmitter::Identity(uint32_t op, uint32_t dtype) {
-  if (dtype == RICCI_F16 || dtype == RICCI_BF16) {
-    const V wide[] = {Identity(op, RICCI_F32)};
-    return EmitScalar(l_, RICCI_S_CONVERT, RICCI_F32, dtype, wide);
-  }
-  const LLVMTypeRef t = ValueType(l_, dtype);
-  const bool real = dtype >= RICCI_F16 && dtype <= RICCI_F64, is_signed = dtype >= RICCI_I8 && dtype <= RICCI_I64;
-  const unsigned bits = dtype == RICCI_BOOL ? 1 : SizeOfDType(dtype) * 8;
-  const uint64_t ones = bits == 64 ? ~0ull : (1ull << bits) - 1, top = 1ull << (bits - 1);
-  switch (op) {
-    case RICCI_S_MUL:
-      return real ? LLVMConstReal(t, 1) : LLVMConstInt(t, 1, 0);
-    case RICCI_S_AND:
-      return LLVMConstInt(t, ones, 0);
-    case RICCI_S_MAX:
-      if (real) return LLVMConstReal(t, -__builtin_inf());
-      return LLVMConstInt(t, is_signed ? top : 0, 0);
-    case RICCI_S_MIN:
-      if (real) return LLVMConstReal(t, __builtin_inf());
-      return LLVMConstInt(t, is_signed ? top - 1 : ones, 0);
-    case RICCI_S_ADD:
-      return real ? LLVMConstReal(t, -0.0) : LLVMConstNull(t);
-    default:
-      return LLVMConstNull(t);
-  }
-}
-
-V KernelEmitter::Combine(uint32_t op, uint32_t dtype, V a, V b) {
-  const V in[] = {a, b};
-  if (dtype == RICCI_BOOL && (op == RICCI_S_MAX || op == RICCI_S_ADD)) op = RICCI_S_OR;
-  if (dtype == RICCI_BOOL && (op == RICCI_S_MIN || op == RICCI_S_MUL)) op = RICCI_S_AND;
-  return EmitScalar(l_, op, dtype, dtype, in);
-}
-
-V KernelEmitter::Widen(uint32_t from, uint32_t to, V v) {
-  const V in[] = {v};
-  return from == to ? v : EmitScalar(l_, RICCI_S_CONVERT, from, to, in);
-}
-
 void KernelEmitter::Finish(uint32_t yield, V sum, uint32_t acc_dtype, bool empty_possible) {
   const uint32_t dtype = k_.insts[yield].dtype;
   const uint32_t reduce = k_.insts[yield].a;
   if (k_.insts[reduce].imm == RICCI_S_ADD && dtype >= RICCI_F16 && dtype <= RICCI_F64 && empty_possible) {
     sum = LLVMBuildFAdd(l_.b, sum, l_.RealLike(sum, 0.0), "");
   }
-  Define(yield, Widen(acc_dtype, dtype, sum));
+  Define(yield, EmitWiden(l_, acc_dtype, dtype, sum));
 }
 
 uint32_t KernelEmitter::Reduce(uint32_t id) {
@@ -87,12 +45,12 @@ uint32_t KernelEmitter::ReduceInOrder(uint32_t id, uint32_t close, std::optional
     return close;
   }
   const LLVMTypeRef t = vector ? l_.vec(ValueType(l_, acc)) : ValueType(l_, acc);
-  V slot = l_.Alloca(t, "sum"), identity = Identity(op, acc);
+  V slot = l_.Alloca(t, "sum"), identity = EmitIdentity(l_, op, acc);
   LLVMBuildStore(l_.b, vector ? l_.Splat(identity) : identity, slot);
   auto step = [&] {
     Range(id + 1, close);
     V old = LLVMBuildLoad2(l_.b, t, slot, "");
-    V v = Combine(op, acc, old, Widen(yield.dtype, acc, vector ? Each(yield.b) : One(yield.b)));
+    V v = EmitCombine(l_, op, acc, old, EmitWiden(l_, yield.dtype, acc, vector ? Each(yield.b) : One(yield.b)));
     if (vector && masked_depth_ > 0 && mask_ != nullptr) v = LLVMBuildSelect(l_.b, mask_, v, old, "");
     LLVMBuildStore(l_.b, v, slot);
   };
@@ -108,28 +66,6 @@ uint32_t KernelEmitter::ReduceInOrder(uint32_t id, uint32_t close, std::optional
   return close;
 }
 
-// The greatest of floats, and the least, is found among integers of the same order: the bits, of negative numbers all
-// but the sign turned over, moved so that NaNs of either sign come to the end that wins. That is four instructions for
-// what takes six on floats, where NaNs win and +0 is greater than -0, and one of them in the chain from element to
-// element. The identity among integers stands for the infinity.
-bool KernelEmitter::InKeys(uint32_t op, uint32_t dtype) {
-  return dtype == RICCI_F32 && (op == RICCI_S_MAX || op == RICCI_S_MIN);
-}
-V KernelEmitter::Turned(V bits) {
-  V sign = LLVMBuildAShr(l_.b, bits, l_.IntLike(bits, 31), "");
-  return LLVMBuildXor(l_.b, bits, LLVMBuildAnd(l_.b, sign, l_.IntLike(bits, 0x7fffffff), ""), "");
-}
-V KernelEmitter::ToKey(uint32_t op, V v) {
-  const LLVMTypeRef t = LlvmBuilder::IsVector(v) ? l_.vec(l_.i32()) : l_.i32();
-  V key = Turned(LLVMBuildBitCast(l_.b, v, t, "")), nans = l_.IntLike(key, 0x7fffff);
-  return op == RICCI_S_MAX ? LLVMBuildSub(l_.b, key, nans, "") : LLVMBuildAdd(l_.b, key, nans, "");
-}
-V KernelEmitter::FromKey(uint32_t op, V key) {
-  V nans = l_.IntLike(key, 0x7fffff);
-  V bits = Turned(op == RICCI_S_MAX ? LLVMBuildAdd(l_.b, key, nans, "") : LLVMBuildSub(l_.b, key, nans, ""));
-  return LLVMBuildBitCast(l_.b, bits, LlvmBuilder::IsVector(key) ? l_.vec(l_.f32()) : l_.f32(), "");
-}
-
 V KernelEmitter::Accumulate(uint32_t id, V lo, V hi, bool vector, uint32_t sums) {
   const uint32_t close = blocks_.close[id];
   const ricci_inst &inst = k_.insts[id], &yield = k_.insts[close];
@@ -138,7 +74,7 @@ V KernelEmitter::Accumulate(uint32_t id, V lo, V hi, bool vector, uint32_t sums)
   const bool keys = vector && InKeys(op, of_elements);
   const uint32_t acc = keys ? static_cast<uint32_t>(RICCI_I32) : of_elements;
   const LLVMTypeRef t = vector ? l_.vec(ValueType(l_, acc)) : ValueType(l_, acc);
-  V identity = Identity(op, acc);
+  V identity = EmitIdentity(l_, op, acc);
   std::vector<V> slots(sums);
   for (V& slot : slots) {
     slot = l_.Alloca(t, "sum");
@@ -148,8 +84,8 @@ V KernelEmitter::Accumulate(uint32_t id, V lo, V hi, bool vector, uint32_t sums)
     Put(id, {i, nullptr, 0});
     Range(id + 1, close);
     V old = LLVMBuildLoad2(l_.b, t, slot, "");
-    V element = Widen(yield.dtype, of_elements, vector ? Each(yield.b) : One(yield.b));
-    V v = Combine(op, acc, old, keys ? ToKey(op, element) : element);
+    V element = EmitWiden(l_, yield.dtype, of_elements, vector ? Each(yield.b) : One(yield.b));
+    V v = EmitCombine(l_, op, acc, old, keys ? EmitToKey(l_, op, element) : element);
     if (vector && masked_depth_ > 0 && mask_ != nullptr) v = LLVMBuildSelect(l_.b, mask_, v, old, "");
     LLVMBuildStore(l_.b, v, slot);
   };
@@ -166,8 +102,10 @@ V KernelEmitter::Accumulate(uint32_t id, V lo, V hi, bool vector, uint32_t sums)
   Loop(lo, hi, 1, sums > 1 ? 0 : looks_.every[id], [&](V i) { step(i, slots[0]); });
   std::vector<V> all;
   for (V slot : slots) all.push_back(LLVMBuildLoad2(l_.b, t, slot, ""));
-  if (sums > 1) all[0] = Combine(op, acc, Combine(op, acc, all[0], all[1]), Combine(op, acc, all[2], all[3]));
-  return keys ? FromKey(op, all[0]) : all[0];
+  if (sums > 1)
+    all[0] =
+        EmitCombine(l_, op, acc, EmitCombine(l_, op, acc, all[0], all[1]), EmitCombine(l_, op, acc, all[2], all[3]));
+  return keys ? EmitFromKey(l_, op, all[0]) : all[0];
 }
 
 V KernelEmitter::ReduceSpread(uint32_t id, uint32_t close, V lo, V hi, std::optional<int64_t> trips) {
@@ -178,7 +116,7 @@ V KernelEmitter::ReduceSpread(uint32_t id, uint32_t close, V lo, V hi, std::opti
   const uint32_t acc = keys ? static_cast<uint32_t>(RICCI_I32) : of_elements;
   const LLVMTypeRef t = l_.vec(ValueType(l_, acc));
   const unsigned ways = SumsInLanes(close - id);
-  V identity = l_.Splat(Identity(op, acc));
+  V identity = l_.Splat(EmitIdentity(l_, op, acc));
   std::vector<V> slots;
   for (unsigned w = 0; w < ways; ++w) {
     slots.push_back(l_.Alloca(t, "sum"));
@@ -190,10 +128,10 @@ V KernelEmitter::ReduceSpread(uint32_t id, uint32_t close, V lo, V hi, std::opti
     Put(id, {x, nullptr, 1});
     mask_ = mask;
     Range(id + 1, close);
-    V v = Widen(yield.dtype, of_elements, Each(yield.b));
-    if (keys) v = ToKey(op, v);
+    V v = EmitWiden(l_, yield.dtype, of_elements, Each(yield.b));
+    if (keys) v = EmitToKey(l_, op, v);
     if (mask != nullptr) v = LLVMBuildSelect(l_.b, mask, v, identity, "");
-    LLVMBuildStore(l_.b, Combine(op, acc, LLVMBuildLoad2(l_.b, t, slot, ""), v), slot);
+    LLVMBuildStore(l_.b, EmitCombine(l_, op, acc, LLVMBuildLoad2(l_.b, t, slot, ""), v), slot);
     mask_ = nullptr;
   };
   const int64_t stride = static_cast<int64_t>(l_.lanes) * ways;
@@ -211,32 +149,13 @@ V KernelEmitter::ReduceSpread(uint32_t id, uint32_t close, V lo, V hi, std::opti
   for (V slot : slots) sums.push_back(LLVMBuildLoad2(l_.b, t, slot, ""));
   while (sums.size() > 1) {
     std::vector<V> next;
-    for (size_t i = 0; i + 1 < sums.size(); i += 2) next.push_back(Combine(op, acc, sums[i], sums[i + 1]));
+    for (size_t i = 0; i + 1 < sums.size(); i += 2) next.push_back(EmitCombine(l_, op, acc, sums[i], sums[i + 1]));
     sums = next;
   }
-  V sum = Across(op, acc, sums[0]);
+  V sum = EmitAcross(l_, op, acc, sums[0]);
   if (op == RICCI_S_ADD && acc >= RICCI_F16 && acc <= RICCI_F64)
     sum = LLVMBuildFAdd(l_.b, sum, LLVMConstReal(ValueType(l_, acc), 0), "");
-  return keys ? FromKey(op, sum) : sum;
-}
-
-V KernelEmitter::Across(uint32_t op, uint32_t dtype, V v) {
-  for (unsigned width = l_.lanes / 2; width >= 1; width /= 2) {
-    std::vector<V> low, high;
-    for (unsigned i = 0; i < width; ++i) {
-      low.push_back(l_.I32(static_cast<int>(i)));
-      high.push_back(l_.I32(static_cast<int>(i + width)));
-    }
-    const V undef = LLVMGetUndef(LLVMTypeOf(v));
-    V a = LLVMBuildShuffleVector(l_.b, v, undef, LLVMConstVector(low.data(), width), "");
-    V b = LLVMBuildShuffleVector(l_.b, v, undef, LLVMConstVector(high.data(), width), "");
-    if (width == 1) {
-      a = LLVMBuildExtractElement(l_.b, a, l_.I32(0), "");
-      b = LLVMBuildExtractElement(l_.b, b, l_.I32(0), "");
-    }
-    v = Combine(op, dtype, a, b);
-  }
-  return v;
+  return keys ? EmitFromKey(l_, op, sum) : sum;
 }
 
 // The chunks of a row lie one after another, each with one sum per column.
@@ -269,13 +188,13 @@ uint32_t KernelEmitter::Split(uint32_t id) {
     return close;
   }
   const LLVMTypeRef value = vector ? l_.vec(ValueType(l_, acc)) : ValueType(l_, acc);
-  V slot = l_.Alloca(value, "sum"), identity = Identity(op, acc);
+  V slot = l_.Alloca(value, "sum"), identity = EmitIdentity(l_, op, acc);
   LLVMBuildStore(l_.b, vector ? l_.Splat(identity) : identity, slot);
   Loop(l_.I64(0), l_.I64(schedule_.chunks), 1, [&](V chunk) {
     V part = LLVMBuildLoad2(l_.b, t, place(chunk), "");  // behind the last column lie other sums, or room for them
     LLVMSetAlignment(part, Align(acc));
     V old = LLVMBuildLoad2(l_.b, value, slot, "");
-    LLVMBuildStore(l_.b, Combine(op, acc, old, FromMemory(acc, part)), slot);
+    LLVMBuildStore(l_.b, EmitCombine(l_, op, acc, old, FromMemory(acc, part)), slot);
   });
   Finish(close, LLVMBuildLoad2(l_.b, value, slot, ""), acc, true);
   return close;

@@ -6,7 +6,7 @@
 // scratch too.
 #include <utility>
 
-#include "kernel_emitter.h"
+#include "kernel_blocks.h"
 
 namespace ricci::cpu {
 namespace {

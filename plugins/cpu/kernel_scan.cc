@@ -5,7 +5,7 @@
 // with.
 #include <utility>
 
-#include "kernel_emitter.h"
+#include "kernel_blocks.h"
 
 namespace ricci::cpu {
 

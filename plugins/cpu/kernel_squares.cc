@@ -2,7 +2,7 @@
 // lane, and transposed in registers, instead of gathered for each row.
 #include <algorithm>
 
-#include "kernel_emitter.h"
+#include "kernel_blocks.h"
 
 namespace ricci::cpu {
 

@@ -3,7 +3,8 @@
 // Lanes that update elements beside each other load, combine and store a vector; others do it one after the other,
 // since two of them may have the same element. Of many updates of few elements each chunk of rows, by shape, has a copy
 // of all elements, which begins with what changes nothing; then the copies are combined in order.
-#include "kernel_emitter.h"
+#include "combiner.h"
+#include "kernel_blocks.h"
 
 namespace ricci::cpu {
 
@@ -17,7 +18,7 @@ void KernelEmitter::UpdateOne(uint32_t id, V address, V value) {
   V place = Element(MemoryType(l_, dtype), UpdatedBuffer(inst), address);
   V old = LLVMBuildLoad2(l_.b, MemoryType(l_, dtype), place, "");
   LLVMSetAlignment(old, Align(dtype));
-  V next = Combine(RICCI_COMBINER_OF(inst.imm), dtype, FromMemory(dtype, old), value);
+  V next = EmitCombine(l_, RICCI_COMBINER_OF(inst.imm), dtype, FromMemory(dtype, old), value);
   LLVMSetAlignment(LLVMBuildStore(l_.b, ToMemory(dtype, next), place), Align(dtype));
 }
 
@@ -34,7 +35,7 @@ void KernelEmitter::UpdateRun(uint32_t id) {
   const uint32_t dtype = k_.buffers[RICCI_BUFFER_OF(inst.imm)].dtype;
   const Value index = At(inst.a);
   LoadFrom(id, dtype, UpdatedBuffer(inst), index, inst.a);
-  Define(id, Combine(RICCI_COMBINER_OF(inst.imm), dtype, Each(id), Each(inst.b)));
+  Define(id, EmitCombine(l_, RICCI_COMBINER_OF(inst.imm), dtype, Each(id), Each(inst.b)));
   StoreTo(dtype, UpdatedBuffer(inst), index, inst.a, id);
 }
 
@@ -91,7 +92,7 @@ void KernelEmitter::UpdateCopies(V begin, V end) {
   const ricci_inst& inst = CopiedUpdate();
   const uint32_t dtype = k_.buffers[RICCI_BUFFER_OF(inst.imm)].dtype;
   const LLVMTypeRef t = MemoryType(l_, dtype);
-  V identity = ToMemory(dtype, Identity(RICCI_COMBINER_OF(inst.imm), dtype));
+  V identity = ToMemory(dtype, EmitIdentity(l_, RICCI_COMBINER_OF(inst.imm), dtype));
   Loop(begin, end, 1, [&](V chunk) {
     V copy = CopyOf(t, chunk);
     Loop(l_.I64(0), l_.I64(schedule_.units), 1,
@@ -119,7 +120,7 @@ void KernelEmitter::CombineCopies(V begin, V end) {
     V sum = read(place);
     for (int64_t chunk = 0; chunk < schedule_.chunks; ++chunk) {
       V part = read(Element(one, CopyOf(one, l_.I64(chunk)), i));
-      sum = Combine(RICCI_COMBINER_OF(inst.imm), dtype, sum, part);
+      sum = EmitCombine(l_, RICCI_COMBINER_OF(inst.imm), dtype, sum, part);
     }
     LLVMSetAlignment(LLVMBuildStore(l_.b, ToMemory(dtype, sum), place), Align(dtype));
   };

@@ -1,0 +1,115 @@
+// Code around code: the loops, branches and functions of a kernel, around what a callable emits.
+//
+// Templates, so that a body may be a lambda; apart from the class (kernel_emitter.h), which reads as a list without
+// them. Each leaves the builder where what comes next goes.
+#ifndef RICCI_CPU_KERNEL_BLOCKS_H_
+#define RICCI_CPU_KERNEL_BLOCKS_H_
+#include "kernel_emitter.h"
+
+namespace ricci::cpu {
+
+inline constexpr uint32_t kHeldBuffers = 32;  // whose addresses a kernel loads once; of more, where they are used
+
+// ---- loops ----
+
+template <typename Body>
+void KernelEmitter::Loop(V lo, V hi, int64_t step, Body body) {
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(l_.b), head = l_.NewBlock("loop"), inside = l_.NewBlock("body"),
+                    after = l_.NewBlock("done");
+  LLVMBuildBr(l_.b, head);
+  LLVMPositionBuilderAtEnd(l_.b, head);
+  V i = LLVMBuildPhi(l_.b, l_.i64(), "i");
+  LLVMBuildCondBr(l_.b, LLVMBuildICmp(l_.b, LLVMIntSLT, i, hi, ""), inside, after);
+  LLVMPositionBuilderAtEnd(l_.b, inside);
+  body(i);
+  V next = LLVMBuildNSWAdd(l_.b, i, l_.I64(step), "");
+  LLVMBasicBlockRef latch = LLVMGetInsertBlock(l_.b);
+  LLVMBuildBr(l_.b, head);
+  V from[] = {lo, next};
+  LLVMBasicBlockRef blocks[] = {before, latch};
+  LLVMAddIncoming(i, from, blocks, 2);
+  LLVMPositionBuilderAtEnd(l_.b, after);
+}
+
+template <typename Body>
+void KernelEmitter::Loop(V lo, V hi, int64_t step, uint32_t every, Body body) {
+  if (every == 0) return Loop(lo, hi, step, body);
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(l_.b), head = l_.NewBlock("block"), look = l_.NewBlock("look"),
+                    after = l_.NewBlock("done");
+  LLVMBuildBr(l_.b, head);
+  LLVMPositionBuilderAtEnd(l_.b, head);
+  V from = LLVMBuildPhi(l_.b, l_.i64(), "from");
+  V to = l_.Fn("llvm.smin", l_.Fn("llvm.sadd.sat", from, l_.I64(every * step)), hi);
+  Loop(from, to, step, body);
+  LLVMBuildCondBr(l_.b, LLVMBuildICmp(l_.b, LLVMIntSLT, to, hi, ""), look, after);
+  LLVMPositionBuilderAtEnd(l_.b, look);
+  LookAtRun();
+  V next[] = {lo, to};
+  LLVMBasicBlockRef blocks[] = {before, LLVMGetInsertBlock(l_.b)};
+  LLVMAddIncoming(from, next, blocks, 2);
+  LLVMBuildBr(l_.b, head);
+  LLVMPositionBuilderAtEnd(l_.b, after);
+}
+
+template <typename Condition, typename Body>
+void KernelEmitter::WhileActive(uint32_t every, Condition condition, Body body) {
+  V outer = mask_, active = l_.Alloca(l_.vec(l_.i1()), "active"), left = BeginTrips(every);
+  LLVMBuildStore(l_.b, MaskOrAll(), active);
+  LLVMBasicBlockRef head = l_.NewBlock("while"), inside = l_.NewBlock("body"), after = l_.NewBlock("done");
+  LLVMBuildBr(l_.b, head);
+  LLVMPositionBuilderAtEnd(l_.b, head);
+  ++masked_depth_;
+  mask_ = LLVMBuildLoad2(l_.b, l_.vec(l_.i1()), active, "");
+  V on = LLVMBuildAnd(l_.b, mask_, condition(), "");
+  LLVMBuildStore(l_.b, on, active);
+  LLVMBuildCondBr(l_.b, Any(on), inside, after);
+  LLVMPositionBuilderAtEnd(l_.b, inside);
+  mask_ = on;
+  body();
+  EndTrip(left, every);
+  LLVMBuildBr(l_.b, head);
+  --masked_depth_;
+  LLVMPositionBuilderAtEnd(l_.b, after);
+  mask_ = outer;
+}
+
+// ---- branches ----
+
+template <typename Then, typename Else>
+void KernelEmitter::Branch(V condition, Then then, Else otherwise) {
+  LLVMBasicBlockRef yes = l_.NewBlock("then"), no = l_.NewBlock("else"), join = l_.NewBlock("join");
+  LLVMBuildCondBr(l_.b, condition, yes, no);
+  LLVMPositionBuilderAtEnd(l_.b, yes);
+  then();
+  LLVMBuildBr(l_.b, join);
+  LLVMPositionBuilderAtEnd(l_.b, no);
+  otherwise();
+  LLVMBuildBr(l_.b, join);
+  LLVMPositionBuilderAtEnd(l_.b, join);
+}
+
+// ---- functions ----
+
+template <typename Body>
+void KernelEmitter::Function(const std::string& name, Body body) {
+  function_ = LLVMAddFunction(l_.module, name.c_str(), FunctionType());
+  LLVMSetLinkage(function_, LLVMInternalLinkage);
+  LLVMAppendBasicBlockInContext(l_.ctx, function_, "entry");
+  LLVMBasicBlockRef start = LLVMAppendBasicBlockInContext(l_.ctx, function_, "start");
+  LLVMPositionBuilderAtEnd(l_.b, start);
+  exit_ = nullptr;
+  buffers_.clear();
+  const size_t held = CountBuffers() - (out_.run_state ? 1 : 0);
+  for (size_t i = 0; held <= kHeldBuffers && i < held; ++i) buffers_.push_back(LoadBuffer(i));
+  body();
+  LLVMBuildRetVoid(l_.b);
+  if (exit_ != nullptr) {
+    LLVMPositionBuilderAtEnd(l_.b, exit_);
+    LLVMBuildRetVoid(l_.b);
+  }
+  LLVMPositionBuilderAtEnd(l_.b, LLVMGetEntryBasicBlock(function_));
+  LLVMBuildBr(l_.b, start);
+}
+
+}  // namespace ricci::cpu
+#endif
