@@ -1,0 +1,109 @@
+// What the code of a plan calls: kernels in parallel, and the tasks of library calls.
+//
+// It is called by name (code_symbols.h), so no header declares it. A call returns 1 where the plan must end.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "code_symbols.h"
+#include "pool.h"
+#include "ricci/api_table.h"
+#include "run_state.h"
+
+namespace ricci::cpu {
+namespace {
+
+using KernelFn = void (*)(void* const* buffers, int64_t begin, int64_t end, void* scratch);
+
+struct ParallelKernel {
+  RunState* run;
+  KernelFn fn;
+  void* const* buffers;
+  int64_t units, grain;
+  char* scratch;
+  uint64_t scratch_stride;
+};
+
+// 1: the run is to end.
+extern "C" uint32_t RicciCpuParallel(RunState* run, KernelFn fn, void* const* buffers, int64_t units, int64_t grain,
+                                     char* scratch, uint64_t scratch_stride, uint32_t scratch_parts) {
+  ParallelKernel k{run, fn, buffers, units, grain, scratch, scratch_stride};
+  run->pool->Run((units + grain - 1) / grain,
+                 [](void* arg, int64_t task, uint32_t worker) {
+                   const auto& p = *static_cast<ParallelKernel*>(arg);
+                   if (IsStopped(*p.run)) return;
+                   p.fn(p.buffers, task * p.grain, std::min(p.units, (task + 1) * p.grain),
+                        p.scratch + worker * p.scratch_stride);
+                 },
+                 &k, scratch_parts);
+  return run->stopped.load(std::memory_order_relaxed) == 0 ? 0 : 1;
+}
+
+// The tasks of a library call. Once one fails, later ones are left out, while those before it still run: so it is
+// always the failure of the lowest number that is reported, whichever thread comes first.
+struct LibraryTasks {
+  RunState* run;
+  const ricci_plan_library* call;
+  const ricci_launch* launch;
+  char* scratch;
+  uint64_t scratch_stride;
+  std::atomic<int64_t> failed_task{INT64_MAX};
+  std::mutex mutex;
+  ricci_status* status = nullptr;  // of failed_task
+
+  void Run(int64_t task, uint32_t worker) {
+    if (task > failed_task.load(std::memory_order_relaxed) || IsStopped(*run)) return;
+    ricci_launch mine = *launch;
+    mine.task = task;
+    if (call->scratch_bytes != 0) mine.scratch = scratch + worker * scratch_stride;
+    if (ricci_status* s = call->library->launch(call->state, &mine)) Keep(task, s);
+  }
+  void Keep(int64_t task, ricci_status* s) {
+    {
+      std::lock_guard lock(mutex);
+      if (task < failed_task.load(std::memory_order_relaxed)) {
+        failed_task.store(task, std::memory_order_relaxed);
+        std::swap(status, s);
+      }
+    }
+    if (s != nullptr) ricci_status_free(s);
+  }
+};
+
+// 1: a task has failed, and its status is that of the run; or the run is to end.
+extern "C" uint32_t RicciCpuLibrary(RunState* run, const ricci_plan_library* call, void* const* buffers, char* scratch,
+                                    uint64_t scratch_stride, uint32_t scratch_parts) {
+  ricci_launch launch{};
+  launch.hdr.size = sizeof launch;
+  launch.n_in = call->n_in;
+  launch.n_out = call->n_out;
+  launch.in = buffers;
+  launch.out = buffers + call->n_in;
+  launch.workspace = call->workspace_bytes != 0 ? buffers[call->n_in + call->n_out] : nullptr;
+  LibraryTasks tasks{run, call, &launch, scratch, scratch_stride, INT64_MAX, {}, nullptr};
+  run->pool->Run(
+      call->tasks, [](void* arg, int64_t task, uint32_t worker) { static_cast<LibraryTasks*>(arg)->Run(task, worker); },
+      &tasks, scratch_parts);
+  run->status = tasks.status;
+  return run->status == nullptr && run->stopped.load(std::memory_order_relaxed) == 0 ? 0 : 1;
+}
+
+template <typename F>
+void* Address(F* f) {
+  void* p;
+  static_assert(sizeof p == sizeof f);
+  std::memcpy(&p, &f, sizeof p);
+  return p;
+}
+}  // namespace
+
+std::span<const CodeSymbol> RuntimeSymbols() {
+  static const CodeSymbol symbols[] = {{"ricci_cpu_parallel", Address(&RicciCpuParallel)},
+                                       {"ricci_cpu_library", Address(&RicciCpuLibrary)},
+                                       {"ricci_cpu_stopped", Address(&RicciCpuStopped)}};
+  return symbols;
+}
+
+}  // namespace ricci::cpu

@@ -1,0 +1,114 @@
+// PlanEmitter: emits the function around the kernels of a plan. Its functions stand in the files of its parts: what is
+// around the steps (plan_codegen.cc), steps that follow each other (plan_pieces.cc), each step (plan_steps.cc).
+#ifndef RICCI_CPU_PLAN_EMITTER_H_
+#define RICCI_CPU_PLAN_EMITTER_H_
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernel_codegen.h"
+#include "plan_codegen.h"
+#include "pool.h"
+#include "run_state.h"
+
+namespace ricci::cpu {
+
+using V = LLVMValueRef;
+
+class PlanEmitter {
+ public:
+  PlanEmitter(const LlvmBuilder& l, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
+              const ricci_plan& plan, uint32_t workers, Constants constants)
+      : l_(l), kernels_(kernels), n_kernels_(n_kernels), plan_(plan), workers_(workers), constants_(constants) {}
+
+  PlanCode Emit();
+
+ private:
+  struct Block {
+    LLVMBasicBlockRef head, inside, after;
+    std::vector<LLVMBasicBlockRef> cases;
+    uint32_t kind, next_case = 0;
+    uint32_t predicate = 0;  // buffer
+  };
+  struct PlanPiece {
+    V function;
+    bool ends;  // it may end the plan
+  };
+
+  // ---- around the steps (plan_codegen.cc) ----
+
+  bool EmitKernels();
+  void LayOutScratch();
+  // A function with the parameters and the result of the entry, and for a piece of a plan its first library call. Its
+  // first block is left to private memory.
+  V Function(const std::string& name, const std::function<void()>& body, bool piece = false);
+  // The plan ends here if a call says so: what follows would read what is not there.
+  void EndIf(V ended);
+  LLVMBasicBlockRef End() {
+    if (end_ == nullptr) end_ = l_.NewBlock("end");
+    return end_;
+  }
+  // Here if the host wants the run to end.
+  void Look();
+  // Before a step that takes so much. Most steps are short, so most have no look before them.
+  void LookBefore(double work);
+  V Offset(V base, uint64_t bytes);
+  V OfArgs(uint64_t offset, const char* name) { return EmitLoadOfArgs(l_, LLVMGetParam(function_, 3), offset, name); }
+
+  // ---- steps that follow each other (plan_pieces.cc) ----
+
+  uint32_t Straight(uint32_t s) const;
+  void Sequence(uint32_t first, uint32_t n);
+  std::vector<uint32_t> NumbersOf(uint32_t first, uint32_t n);
+  void AppendPlace(uint32_t buffer, std::vector<uint64_t>& key) const;
+  std::optional<uint32_t> FirstLibrary(uint32_t first, uint32_t n) const;
+  V LibraryOf(uint32_t first, uint32_t n);
+  V Library(uint32_t number);
+  PlanPiece Piece(uint32_t first, uint32_t n);
+  void CallPiece(PlanPiece piece, V library);
+  void Repeated(uint32_t first, uint32_t period, uint32_t times);
+
+  // ---- each step (plan_steps.cc) ----
+
+  void Step(const ricci_plan_step& step);
+  void KernelStep(const ricci_plan_step& step);
+  void LibraryStep(const ricci_plan_step& step);
+  void CopyStep(const uint32_t* args);
+  void RunUnits(const KernelCode& k, V function, V arguments, int64_t units, int64_t grain, bool last);
+  void Control(const ricci_plan_step& step, const uint32_t* args);
+  void BeginWhile(uint32_t predicate);
+  void EnterBody();
+  void Case(const ricci_plan_step& step, const uint32_t* args);
+  void NextCase();
+  void EndBlock();
+  V Buffer(uint32_t number);
+  V Entry(V table, uint32_t index);
+  V Data(const ricci_plan_buffer& b);
+  V Call(LLVMTypeRef result, const char* name, std::vector<V> args);
+  V Arguments(const ricci_plan_step& step, std::vector<V> behind = {});
+  V Scratch() { return Offset(LLVMGetParam(function_, 2), (plan_.arena_bytes + 63) / 64 * 64); }
+  V ScratchStride() { return l_.I64(static_cast<int64_t>(per_worker_)); }
+  // How many workers may run what needs `bytes` of scratch each.
+  V ScratchParts(uint64_t bytes) { return l_.I32(static_cast<int32_t>(bytes == 0 ? Pool::kMaxWorkers : workers_)); }
+
+  const LlvmBuilder& l_;
+  const ricci_kernel_table* const* kernels_;
+  uint32_t n_kernels_;
+  const ricci_plan& plan_;
+  const uint32_t workers_;  // that scratch is laid out for
+  const Constants constants_;
+  PlanCode out_;
+  std::vector<KernelCode> code_;
+  std::vector<Block> open_;
+  uint64_t per_worker_ = 0, partials_ = 0;
+  V function_ = nullptr;
+  LLVMBasicBlockRef end_ = nullptr;        // of function_, where the plan ends early; NULL: nothing goes there
+  double work_ = 0;                        // of the steps since the last look (looks.h)
+  std::optional<uint32_t> first_library_;  // that the function is given; of the entry, and without calls, none
+  std::map<std::vector<uint64_t>, uint32_t> known_;  // steps that are equal
+};
+
+}  // namespace ricci::cpu
+#endif
