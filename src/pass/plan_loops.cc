@@ -1,0 +1,192 @@
+// Loops and branches of a plan: steps around the steps of their bodies.
+//
+// What a body leaves is copied to where the next trip, or what follows, reads it; coalesce_copies.cc then makes one
+// buffer of the two wherever it can. A scan counts in memory: kernels of a trip read the counter, and slices of xs and
+// ys name the loop by its buffer.
+#include "control/scan.h"
+#include "control/while_loop.h"
+#include "pass/plan_lowering.h"
+#include "trace/attrs.h"
+#include "transform/rules.h"
+
+namespace ricci::inline v0::pass {
+
+absl::Status PlanLowering::LoopOrBranch(Frame& frame, const ir::Equation& eqn) {
+  const prim::Flow flow = registry_.Get(eqn.prim).flow;
+  ++depth_;
+  const absl::Status status = flow == prim::Flow::kScan    ? Scan(frame, eqn)
+                              : flow == prim::Flow::kWhile ? While(frame, eqn)
+                                                           : Cond(frame, eqn);
+  --depth_;
+  return status;
+}
+
+// ---- carries ----
+
+// The carry lives in the results of the loop where they are whole; its initial value is moved there.
+absl::StatusOr<Refs> PlanLowering::StartCarry(Frame& frame, std::span<const ir::ValueId> init, const Refs& results) {
+  Refs carry;
+  for (size_t i = 0; i < init.size(); ++i) {
+    carry.push_back(results[i].whole() ? results[i] : writer_.InArena(frame.f.type_id(init[i])));
+    RICCI_TRY(Move(frame, init[i], carry[i]));
+  }
+  return carry;
+}
+
+// Where the body leaves the next carry: in place if all it does to it is an update.
+absl::StatusOr<Refs> PlanLowering::NextCarry(const ir::Program& body, size_t n_consts, const Refs& carry) {
+  Refs next;
+  for (size_t i = 0; i < carry.size(); ++i) {
+    RICCI_ASSIGN(bool in_place, IsUpdated(body, static_cast<uint32_t>(i), static_cast<ir::ValueId>(n_consts + i)));
+    next.push_back(in_place ? carry[i] : writer_.InArena(body.result_types[i]));
+  }
+  return next;
+}
+
+// Is result i of `body` an update of parameter `p` after which nothing reads the parameter?
+absl::StatusOr<bool> PlanLowering::IsUpdated(const ir::Program& body, uint32_t i, ir::ValueId p) {
+  const ir::ValueId v = body.results[i];
+  const ir::Equation* update = body.definition(v);
+  if (update == nullptr || update->operands.empty() || update->operands[0] != p || update->result(0) != v) return false;
+  const trace::Op op(body, *update);
+  RICCI_ASSIGN(const ricci_lowering* l,
+               ChooseLowering(registry_.Get(update->prim), *op.get(), options_.target, kKernelKinds));
+  if (l == nullptr || !IsUpdate(*l)) return false;
+  const auto reads = [](std::span<const ir::ValueId> values, ir::ValueId x) {
+    return std::find(values.begin(), values.end(), x) != values.end();
+  };
+  if (reads(update->operands.subspan(1), p) || reads(body.results, p)) return false;
+  if (std::count(body.results.begin(), body.results.end(), v) != 1) return false;
+  return std::none_of(body.equations.begin() + body.values[v].index + 1, body.equations.end(),
+                      [&](const ir::Equation& later) { return reads(later.operands, p); });
+}
+
+absl::Status PlanLowering::CopyAll(const ir::Program& body, const Refs& from, const Refs& to, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    if (!(from[i] == to[i])) RICCI_TRY(writer_.Copy(body.result_types[i], from[i], to[i]));
+  }
+  return absl::OkStatus();
+}
+
+// ---- while ----
+
+absl::Status PlanLowering::While(Frame& frame, const ir::Equation& eqn) {
+  const ir::Program &cond = trace::ProgramOf(eqn.attrs, "cond"), &body = trace::ProgramOf(eqn.attrs, "body");
+  const auto n_cond = static_cast<size_t>(trace::IntOf(eqn.attrs, "cond_nconsts"));  // exact: checked by the type
+  const auto n_body = static_cast<size_t>(trace::IntOf(eqn.attrs, "body_nconsts"));  // exact: checked by the type
+  RICCI_ASSIGN(Refs results, Results(frame, eqn));
+  RICCI_ASSIGN(Refs consts, Places(frame, eqn.operands.first(n_cond + n_body)));
+  RICCI_ASSIGN(Refs carry, StartCarry(frame, eqn.operands.subspan(n_cond + n_body), results));
+  const Ref predicate = writer_.InArena(cond.result_types[0]);
+  const int64_t max_trips = trace::IntOf(eqn.attrs, "max_trips", -1);
+  Ref trips;
+  if (max_trips >= 0) {
+    RICCI_ASSIGN(trips, writer_.ScalarInArena(RICCI_I64));
+    RICCI_TRY(writer_.StartCounter("trips_start", trips.buffer));
+  }
+  ControlStep(RICCI_STEP_WHILE, 0, {predicate.buffer}, eqn);
+  Refs in(consts.begin(), consts.begin() + n_cond);
+  in.insert(in.end(), carry.begin(), carry.end());
+  RICCI_TRY(Body(cond, in, {predicate}));
+  if (max_trips >= 0) {  // at the bound the loop ends, and if its condition still holds then, the run fails
+    const absl::Status too_long = absl::OutOfRangeError(control::StillGoingOn(max_trips));
+    RICCI_TRY(writer_.BoundTrips(trips.buffer, predicate.buffer, max_trips,
+                                 transform::AtEquation(too_long, frame.f, eqn, "run"), eqn.location));
+  }
+  ControlStep(RICCI_STEP_COND, 0, {}, eqn);
+  in.assign(consts.begin() + n_cond, consts.end());
+  in.insert(in.end(), carry.begin(), carry.end());
+  RICCI_ASSIGN(const Refs next, NextCarry(body, n_body, carry));
+  RICCI_TRY(Body(body, in, next));
+  RICCI_TRY(CopyAll(body, next, carry, carry.size()));
+  ControlStep(RICCI_STEP_END, 0, {}, eqn);
+  return CopyAll(body, carry, results, carry.size());
+}
+
+// ---- scan ----
+
+absl::Status PlanLowering::Scan(Frame& frame, const ir::Equation& eqn) {
+  const ir::Program& body = trace::ProgramOf(eqn.attrs, "body");
+  const auto n_consts = static_cast<size_t>(trace::IntOf(eqn.attrs, "num_consts"));  // exact: checked by the type
+  const auto n_carry = static_cast<size_t>(trace::IntOf(eqn.attrs, "num_carry"));    // exact: checked by the type
+  RICCI_ASSIGN(const Ref counter, writer_.ScalarInArena(RICCI_I64));
+  RICCI_ASSIGN(const Ref predicate, writer_.ScalarInArena(RICCI_BOOL));
+  const KernelBuilder::Slot slot{trace::IntOf(eqn.attrs, "length"), trace::IntOf(eqn.attrs, "reverse") != 0,
+                                 counter.buffer};
+  RICCI_ASSIGN(Refs results, Results(frame, eqn));
+  ScanTrips s{body, {}, {}, {}, n_consts, counter.buffer};
+  RICCI_ASSIGN(s.in, Places(frame, eqn.operands.first(n_consts)));
+  RICCI_ASSIGN(s.carry, StartCarry(frame, eqn.operands.subspan(n_consts, n_carry), results));
+  s.in.insert(s.in.end(), s.carry.begin(), s.carry.end());
+  for (size_t i = n_consts + n_carry; i < eqn.operands.size(); ++i) {
+    RICCI_ASSIGN(Ref x, Whole(frame, eqn.operands[i]));
+    s.in.push_back({x.buffer, slot});
+  }
+  RICCI_ASSIGN(s.out, NextCarry(body, n_consts, s.carry));
+  const Refs stacks = Stacks(frame.f, eqn, results, n_carry);
+  for (const Ref& stack : stacks) s.out.push_back({stack.buffer, slot});
+  RICCI_TRY(ScanLoop(eqn, s, predicate.buffer));
+  RICCI_TRY(CopyAll(body, s.carry, results, n_carry));
+  for (size_t i = n_carry; i < results.size(); ++i) {
+    if (results[i].whole()) continue;
+    RICCI_TRY(writer_.Copy(frame.f.type_id(eqn.result(static_cast<uint32_t>(i))), stacks[i - n_carry], results[i]));
+  }
+  return absl::OkStatus();
+}
+
+// What trips write their ys to: the results where they are whole.
+Refs PlanLowering::Stacks(const ir::Program& f, const ir::Equation& eqn, const Refs& results, size_t n_carry) {
+  Refs stacks;
+  for (size_t i = n_carry; i < results.size(); ++i) {
+    const ir::TypeId t = f.type_id(eqn.result(static_cast<uint32_t>(i)));
+    stacks.push_back(results[i].whole() ? results[i] : writer_.InArena(t));
+  }
+  return stacks;
+}
+
+// Some trips in each iteration, and those that are left after the loop.
+absl::Status PlanLowering::ScanLoop(const ir::Equation& eqn, const ScanTrips& s, uint32_t predicate) {
+  const int64_t length = trace::IntOf(eqn.attrs, "length");
+  const int64_t per = control::TripsPerIteration(s.body, length, trace::IntOf(eqn.attrs, "unroll", 1));
+  const int64_t iterations = length / per;  // exact: neither is negative, and per is 1 or more
+  RICCI_TRY(writer_.StartCounter("counter_start", s.counter));
+  ControlStep(RICCI_STEP_WHILE, static_cast<uint32_t>(std::min<int64_t>(iterations, UINT32_MAX)), {predicate}, eqn);
+  RICCI_TRY(writer_.CompareCounter(s.counter, predicate, iterations * per));
+  ControlStep(RICCI_STEP_COND, 0, {}, eqn);
+  RICCI_TRY(Trips(s, per));
+  ControlStep(RICCI_STEP_END, 0, {}, eqn);
+  return Trips(s, length % per);  // exact: as above
+}
+
+// `n` trips, one after another, and the counter with them. The carry goes from its own buffers to the next ones and
+// back, and is in its own at the end.
+absl::Status PlanLowering::Trips(const ScanTrips& s, int64_t n) {
+  Refs in = s.in, out = s.out;
+  const auto begin = in.begin() + static_cast<ptrdiff_t>(s.n_consts);
+  const auto end = begin + static_cast<ptrdiff_t>(s.carry.size());
+  for (int64_t trip = 0; trip < n; ++trip) {
+    RICCI_TRY(Body(s.body, in, out));
+    std::swap_ranges(begin, end, out.begin());
+    if (trip + 1 == n) RICCI_TRY(CopyAll(s.body, {begin, end}, s.carry, s.carry.size()));
+    RICCI_TRY(writer_.CountUp(s.counter));
+  }
+  return absl::OkStatus();
+}
+
+// ---- cond ----
+
+absl::Status PlanLowering::Cond(Frame& frame, const ir::Equation& eqn) {
+  const auto branches = ir::Programs(*ir::FindAttr(eqn.attrs, "branches"));
+  RICCI_ASSIGN(Refs results, Results(frame, eqn));
+  RICCI_ASSIGN(Ref index, Whole(frame, eqn.operands[0]));
+  RICCI_ASSIGN(Refs in, Places(frame, eqn.operands.subspan(1)));
+  ControlStep(RICCI_STEP_CASE, static_cast<uint32_t>(branches.size()), {index.buffer}, eqn);
+  for (size_t i = 0; i < branches.size(); ++i) {
+    if (i != 0) ControlStep(RICCI_STEP_NEXT, 0, {}, eqn);
+    RICCI_TRY(Body(*ir::FromAbi(branches[i]), in, results));
+  }
+  ControlStep(RICCI_STEP_END, 0, {}, eqn);
+  return absl::OkStatus();
+}
+
+}  // namespace ricci::inline v0::pass

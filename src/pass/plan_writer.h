@@ -1,0 +1,73 @@
+// PlanWriter: appends steps to a plan, with the buffers and kernels that they need.
+//
+// It knows types, buffers and kernels but no program; what the steps are for is PlanLowering's (plan_lowering.h). Each
+// value has a buffer of its own here, and those in the arena have no offset yet.
+#ifndef RICCI_PASS_PLAN_WRITER_H_
+#define RICCI_PASS_PLAN_WRITER_H_
+#include <vector>
+
+#include "base/hash_map.h"
+#include "pass/kernel_builder.h"
+#include "pass/pipeline.h"
+
+namespace ricci::inline v0::pass {
+
+// Where a value is: a buffer, or a slice of it.
+struct Ref {
+  static constexpr uint32_t kNone = ~0u;
+  uint32_t buffer = kNone;
+  KernelBuilder::Slot slot;
+
+  bool known() const { return buffer != kNone; }
+  bool whole() const { return slot.length < 0; }
+  bool operator==(const Ref& o) const { return buffer == o.buffer && slot.loop == o.slot.loop && whole() == o.whole(); }
+};
+using Refs = std::vector<Ref>;
+
+class PlanWriter {
+ public:
+  PlanWriter(prim::Registry& registry, const Target& target, Lowered& out)
+      : registry_(registry), types_(registry.vocabulary().types), target_(target), plan_(out.plan), out_(out) {}
+
+  // ---- buffers ----
+  uint32_t AddBuffer(uint32_t kind, uint32_t index, uint64_t bytes, const void* data = nullptr);
+  Ref InArena(ir::TypeId t) { return {AddBuffer(RICCI_BUFFER_ARENA, 0, types_.Get(t).bytes), {}}; }
+  absl::StatusOr<Ref> ScalarInArena(uint32_t dtype);
+  // One for each constant, however often it is used.
+  uint32_t AddConstant(const std::shared_ptr<const ir::ConstantData>& data);
+
+  // ---- steps ----
+  void Step(uint32_t kind, uint32_t index, const std::vector<uint32_t>& buffers, uint64_t location) {
+    plan_.Step(kind, index, buffers, location);
+  }
+  // `call.state` goes with the plan from here on. Returns its number.
+  uint32_t AddLibrary(const ricci_plan_library& call);
+  absl::Status Copy(ir::TypeId t, const Ref& from, const Ref& to);
+  // A kernel whose bindings name these operands and results.
+  absl::Status Kernel(KernelBuilder::Result lowered, const Refs& operands, const Refs& results, uint64_t location);
+  // `element` to all elements of a buffer.
+  absl::Status Fill(std::string_view name, uint32_t buffer, uint32_t dtype, int64_t elements, const std::byte* element);
+
+  // ---- counters of loops: an i64 in memory ----
+  absl::Status StartCounter(std::string_view name, uint32_t counter);
+  // predicate = counter < length
+  absl::Status CompareCounter(uint32_t counter, uint32_t predicate, int64_t length);
+  absl::Status CountUp(uint32_t counter);
+  // predicate = predicate and trips < most, ++trips; where the predicate holds at the bound, the run fails:
+  // `otherwise`.
+  absl::Status BoundTrips(uint32_t trips, uint32_t predicate, int64_t most, absl::Status otherwise, uint64_t location);
+
+ private:
+  uint32_t BufferOf(const KernelBuilder::Binding& binding, const Refs& operands, const Refs& results);
+  void KernelStep(kernel::Kernel k, const std::vector<uint32_t>& buffers, uint64_t location);
+
+  prim::Registry& registry_;
+  types::TypeTable& types_;
+  const Target& target_;
+  kernel::Plan& plan_;
+  Lowered& out_;
+  base::HashMap<const ir::ConstantData*, uint32_t> constant_buffer_;
+};
+
+}  // namespace ricci::inline v0::pass
+#endif
