@@ -5,6 +5,9 @@
 // To load an element of the latter is to evaluate its SCALAR or INDEX lowering at that index, which loads its operands
 // in turn; so producers fuse into consumers without ever being stored. LOOPS lowerings fill places. What is loaded
 // twice at one index is evaluated once (memo); what is small is evaluated at once, element by element.
+//
+// One class, whose functions stand in the files of what they do: kernel_builder.cc (arrays, lowerings), kernel_load.cc,
+// kernel_store.cc, kernel_inline.cc (programs), kernel_rows.cc and kernel_places.cc (merged kernels).
 #ifndef RICCI_PASS_KERNEL_BUILDER_H_
 #define RICCI_PASS_KERNEL_BUILDER_H_
 #include <deque>
@@ -12,6 +15,7 @@
 
 #include "base/hash_map.h"
 #include "pass/element_writer.h"
+#include "pass/kernel_array.h"
 #include "pass/row_reads.h"
 #include "pass/target.h"
 #include "prim/place.h"
@@ -20,7 +24,6 @@
 
 namespace ricci::inline v0::pass {
 
-using ArrayId = ricci_karr;  // 0 = none
 // Chooses among a row's lowerings those of the given kinds for `target`: the one with the highest priority that
 // matches, or NULL. `kinds` is a set of bits 1 << RICCI_LOWER_*.
 inline constexpr uint32_t kKernelKinds = 1u << RICCI_LOWER_SCALAR | 1u << RICCI_LOWER_INDEX | 1u << RICCI_LOWER_LOOPS;
@@ -90,46 +93,12 @@ class KernelBuilder {
   absl::Status Require(Val condition, absl::Status otherwise);
 
  private:
-  struct Place {  // elements in a buffer or private array
-    bool local = false;
-    uint32_t number = 0;  // buffer or local
-    Val offset = 0;       // 0 = none
-    std::vector<int64_t> strides;
-    bool of_row = false;  // only the elements of the row that is being computed may be touched
-  };
-  struct Lazy {  // result `result` of an equation whose operands are `operands`
-    const ir::Program* program = nullptr;
-    const ir::Equation* eqn = nullptr;
-    const ricci_lowering* lowering = nullptr;
-    std::vector<ArrayId> operands;
-    uint32_t result = 0;
-    bool flat = false;  // element n needs only elements n of what it reads
-  };
-  struct Slice {  // `base` at `index` along `axis`, where base is no place
-    ArrayId base = 0;
-    uint32_t axis = 0;
-    Val index = 0;
-  };
-  struct Literal {  // a constant
-    bool splat = true;
-    std::shared_ptr<const ir::ConstantData> data;
-    ArrayId buffer = 0;  // made when an index is not constant
-  };
-  struct Elements {  // evaluated, one value per element
-    std::vector<Val> values;
-    ArrayId spilled = 0;  // a private array with them, made when an index is not constant
-    bool of_row = false;  // the one value is that of the row that is being computed
-  };
-  enum class Kind : uint8_t { kPlace, kLazy, kSlice, kLiteral, kElements };
-  struct Array {
-    ir::TypeId type = 0;
-    Kind kind = Kind::kPlace;
-    Place place;
-    Lazy lazy;
-    Slice slice;
-    Literal literal;
-    Elements elements;
-  };
+  using Array = KernelArray;
+  using Place = array::Place;
+  using Lazy = array::Lazy;
+  using Slice = array::Slice;
+  using Literal = array::Literal;
+  using Elements = array::Elements;
   struct Context {  // of the lowering that is running
     std::vector<ArrayId> operands, results;
     const ir::Program* program = nullptr;
@@ -150,34 +119,55 @@ class KernelBuilder {
     std::vector<uint8_t> in_loops;        // some element of it by an index that is not constant
   };
 
+  // ---- kernel_builder.cc: arrays, and the lowerings that use them ----
   ArrayId Add(Array a);
   ArrayId AddLazy(ir::TypeId t, Lazy lazy);
   ArrayId AddBuffer(ir::TypeId t, uint32_t access, Binding binding);
   absl::StatusOr<ArrayId> AddSlot(ir::TypeId t, uint32_t access, Binding binding, const Slot* slot);
+  absl::StatusOr<uint32_t> AddCounter(uint32_t loop);
   ArrayId AddLiteral(ir::TypeId t, const ir::Constant& c);
-  absl::StatusOr<Val> LoadIndex(ArrayId a, const Index& index);
-  absl::StatusOr<Val> LoadPlace(const Array& a, const Index& index);
-  absl::StatusOr<Val> LoadLazy(ArrayId id, const Index& index);
-  absl::StatusOr<Val> EvaluateScalar(const Lazy& lazy, const Index& index);
-  absl::StatusOr<Val> EvaluateIndex(const Lazy& lazy, const Index& index);
-  absl::StatusOr<Val> LoadLiteral(ArrayId id, const Index& index);
-  absl::StatusOr<Val> LoadElements(ArrayId id, const Index& index);
-  absl::Status Spill(ArrayId elements);
-  int64_t MostElements() const;
-  absl::Status InlineBody(const ir::Program& f, std::span<const ArrayId> in, std::span<const ArrayId> dst,
-                          std::span<ArrayId> out);
-  Index ToDims(const ir::ArrayType& t, const Index& index);
-  Val Position(const ir::ArrayType& t, const Index& index);
-  Val PositionInPlace(const Array& a, const Index& index);
-  bool IsFlat(ArrayId a, const ir::ArrayType& t) const;
-  absl::Status CopyGroup(std::span<const ArrayId> dst, std::span<const ArrayId> src);
-  absl::Status StoreIndex(ArrayId a, const Index& index, Val v);
-
-  absl::Status InlineEquation(const ir::Program& f, const ir::Equation& eqn, const Uses& uses,
-                              std::span<const ArrayId> dst_of, std::vector<ArrayId>& env);
+  // Of an array that is one. The reference holds until an array is added.
+  Place& PlaceOf(ArrayId a) { return *std::get_if<Place>(&arrays_[a].is); }
+  bool IsPlace(ArrayId a) const { return std::holds_alternative<Place>(arrays_[a].is); }
+  absl::StatusOr<std::vector<ArrayId>> BindOperands(const ir::Program& p, const ir::Equation& eqn,
+                                                    std::span<const Slot> slots, bool update);
+  absl::StatusOr<std::vector<ArrayId>> BindResults(const ir::Program& p, const ir::Equation& eqn,
+                                                   std::span<const Slot> slots);
+  absl::Status Compute(const ir::Program& p, const ir::Equation& eqn, const ricci_lowering& l,
+                       const std::vector<ArrayId>& operands, const std::vector<ArrayId>& results);
+  absl::StatusOr<Result> Finish();
   absl::StatusOr<std::vector<ArrayId>> RunLoops(const ir::Program& f, const ir::Equation& eqn, const ricci_lowering& l,
                                                 std::vector<ArrayId> operands, std::span<const ArrayId> results,
                                                 bool updates = false);
+
+  // ---- kernel_load.cc ----
+  absl::StatusOr<Val> LoadIndex(ArrayId a, const Index& index);
+  // Of array `id`, which is `is`. It lies in arrays_, so it is gone once an array is added.
+  absl::StatusOr<Val> LoadFrom(ArrayId id, const Place& is, const Index& index);
+  absl::StatusOr<Val> LoadFrom(ArrayId id, const Lazy& is, const Index& index);
+  absl::StatusOr<Val> LoadFrom(ArrayId id, const Slice& is, const Index& index);
+  absl::StatusOr<Val> LoadFrom(ArrayId id, const Literal& is, const Index& index);
+  absl::StatusOr<Val> LoadFrom(ArrayId id, const Elements& is, const Index& index);
+  absl::StatusOr<Val> EvaluateScalar(const Lazy& lazy, const Index& index);
+  absl::StatusOr<Val> EvaluateIndex(const Lazy& lazy, const Index& index);
+  absl::Status Spill(ArrayId elements);
+  Index ToDims(const ir::ArrayType& t, const Index& index);
+  Val Position(const ir::ArrayType& t, const Index& index);
+  Val PositionInPlace(ArrayId place, const Index& index);
+
+  // ---- kernel_store.cc ----
+  absl::Status StoreIndex(ArrayId a, const Index& index, Val v);
+  bool IsFlat(ArrayId a, const ir::ArrayType& t) const;
+  absl::Status CopyGroup(std::span<const ArrayId> dst, std::span<const ArrayId> src);
+  absl::Status CopyAlike(std::span<const ArrayId> dst, std::span<const ArrayId> src);
+  absl::Status CopyAt(std::span<const ArrayId> dst, std::span<const ArrayId> src, const Index& index);
+
+  // ---- kernel_inline.cc ----
+  int64_t MostElements() const;
+  absl::Status InlineBody(const ir::Program& f, std::span<const ArrayId> in, std::span<const ArrayId> dst,
+                          std::span<ArrayId> out);
+  absl::Status InlineEquation(const ir::Program& f, const ir::Equation& eqn, const Uses& uses,
+                              std::span<const ArrayId> dst_of, std::vector<ArrayId>& env);
   absl::StatusOr<ArrayId> Evaluate(ArrayId lazy, bool to_private);
   absl::StatusOr<Uses> CountUses(const ir::Program& f);
 

@@ -86,11 +86,11 @@ absl::Status KernelBuilder::InlineBody(const ir::Program& f, std::span<const Arr
     env[i] = in[i];
   }
   for (uint32_t i = 0; i < dst.size(); ++i) {
-    if (Has(dst[i]) && arrays_[dst[i]].kind == Kind::kPlace && type_id(dst[i]) == f.result_types[i]) continue;
+    if (Has(dst[i]) && IsPlace(dst[i]) && type_id(dst[i]) == f.result_types[i]) continue;
     return base::InvalidArgument("kernel: result ", i, " of program ", f.name, " goes to ",
-                                 !Has(dst[i])                           ? std::string("nothing")
-                                 : arrays_[dst[i]].kind != Kind::kPlace ? std::string("what cannot be stored to")
-                                                                        : ToText(type(dst[i])),
+                                 !Has(dst[i])       ? std::string("nothing")
+                                 : !IsPlace(dst[i]) ? std::string("what cannot be stored to")
+                                                    : ToText(type(dst[i])),
                                  ", not ", ToText(f.type(f.results[i])));
   }
   for (const ir::Constant& c : f.constants) env[c.value] = AddLiteral(f.type_id(c.value), c);
@@ -168,13 +168,11 @@ absl::Status KernelBuilder::InlineEquation(const ir::Program& f, const ir::Equat
 
 absl::StatusOr<ArrayId> KernelBuilder::Evaluate(ArrayId lazy, bool to_private) {
   if (to_private) {
-    RICCI_ASSIGN(ArrayId place, Private(arrays_[lazy].type));
+    RICCI_ASSIGN(ArrayId place, Private(type_id(lazy)));
     RICCI_TRY(Copy(place, lazy));
     return place;
   }
-  Array a;
-  a.type = arrays_[lazy].type;
-  a.kind = Kind::kElements;
+  Elements elements;
   const int64_t n = type(lazy).elements;
   const std::vector<int64_t> shape(type(lazy).shape.begin(), type(lazy).shape.end());
   for (int64_t i = 0; i < n; ++i) {
@@ -183,9 +181,9 @@ absl::StatusOr<ArrayId> KernelBuilder::Evaluate(ArrayId lazy, bool to_private) {
     for (size_t d = shape.size(); d-- > 0; rest /= shape[d])
       index.at.insert(index.at.begin(), w_.Index(rest % shape[d]));
     RICCI_ASSIGN(Val v, LoadIndex(lazy, index));
-    a.elements.values.push_back(v);
+    elements.values.push_back(v);
   }
-  return Add(std::move(a));
+  return Add({type_id(lazy), std::move(elements)});
 }
 
 }  // namespace ricci::inline v0::pass

@@ -44,7 +44,7 @@ absl::Status KernelBuilder::StoreElsewhere(const StoreThrough& s, std::span<cons
       const Val shift = w_.Index(p.shift[j]);
       index.at.push_back(p.from[j] < 0 ? shift : w_.Add(row_.index[static_cast<size_t>(p.from[j])], shift));
     }
-    return PositionInPlace(arrays_[s.to], index);
+    return PositionInPlace(s.to, index);
   };
   const auto holds = [&](const prim::Place& p) {
     Val all = 0;
@@ -63,7 +63,7 @@ absl::Status KernelBuilder::StoreElsewhere(const StoreThrough& s, std::span<cons
     const Val here = holds(s.places[i]);
     at = w_.Select(here, position(s.places[i]), at);
   }
-  w_.Store(arrays_[s.to].place.number, at, v);
+  w_.Store(PlaceOf(s.to).number, at, v);
   return w_.status();
 }
 

@@ -63,12 +63,12 @@ absl::StatusOr<bool> KernelBuilder::StaysInRow(const ir::Program& f, const ir::E
     const ir::TypeId t = f.type_id(eqn.operands[i]);
     operands.push_back(c != nullptr ? AddLiteral(t, *c)
                                     : AddBuffer(t, RICCI_ACCESS_READ, {Binding::Kind::kOperand, i, nullptr}));
-    if (c == nullptr) arrays_[operands[i]].place.of_row = reads[i] == Reads::kRow;
+    if (c == nullptr) PlaceOf(operands[i]).of_row = reads[i] == Reads::kRow;
   }
   for (uint32_t i = 0; i < eqn.n_results; ++i) {
     results.push_back(
         AddBuffer(f.type_id(eqn.result(i)), RICCI_ACCESS_READ_WRITE, {Binding::Kind::kResult, i, nullptr}));
-    arrays_[results[i]].place.of_row = true;
+    PlaceOf(results[i]).of_row = true;
   }
   OpenRow(f.type(eqn.result(0)).shape.first(n_rows));
   absl::Status status;
@@ -87,11 +87,10 @@ absl::StatusOr<ArrayId> KernelBuilder::PrivateRow(ir::TypeId t) {
   RICCI_ASSIGN(ir::TypeId row_type,
                registry_.vocabulary().types.WithShape(whole, whole.shape.subspan(row_.extents.size())));
   RICCI_ASSIGN(ArrayId row, Private(row_type));
-  Array a = arrays_[row];
-  a.type = t;
-  a.place.of_row = true;
-  a.place.strides.insert(a.place.strides.begin(), row_.extents.size(), 0);
-  return Add(std::move(a));
+  Place place = PlaceOf(row);
+  place.of_row = true;
+  place.strides.insert(place.strides.begin(), row_.extents.size(), 0);
+  return Add({t, std::move(place)});
 }
 
 namespace {
@@ -180,7 +179,7 @@ absl::Status KernelBuilder::InlineRows(const ir::Program& f, uint32_t n_rows, st
   for (const ir::Constant& c : f.constants) env[c.value] = AddLiteral(f.type_id(c.value), c);
   for (size_t i = 0; i < dst.size(); ++i) {
     if (dst[i] == 0) continue;
-    arrays_[dst[i]].place.of_row = true;
+    PlaceOf(dst[i]).of_row = true;
     if (dst_of[f.results[i]] == 0) dst_of[f.results[i]] = dst[i];
   }
   std::vector<const ricci_lowering*> lowerings;
@@ -237,13 +236,8 @@ absl::Status KernelBuilder::RowEquation(const ir::Program& f, const ir::Equation
     const ir::ValueId v = eqn.result(i);
     env[v] = results[i];
     if (kept[v] == Kept::kValue) {  // what reads it in a loop need not load it again
-      Array a;
-      a.type = f.type_id(v);
-      a.kind = Kind::kElements;
-      a.elements.of_row = true;
       RICCI_ASSIGN(Val value, LoadIndex(results[i], {row_.index, false}));
-      a.elements.values.push_back(value);
-      env[v] = Add(std::move(a));
+      env[v] = Add({f.type_id(v), Elements{{value}, 0, /*of_row=*/true}});
     } else if (kept[v] == Kept::kRow && l.kind != RICCI_LOWER_LOOPS) {
       RICCI_ASSIGN(env[v], place(v));
       RICCI_TRY(Copy(env[v], results[i]));

@@ -1,0 +1,154 @@
+// Loading in a kernel: an element of an array, whatever that is.
+//
+// To load an element of an equation that is not evaluated yet is to evaluate it at that index, which loads its operands
+// in turn: this is where producers fuse into consumers. What is loaded twice at one index in one scope is evaluated
+// once. An index is one value per dimension, or a flat position where all that is read lies in order.
+#include "base/status_abi.h"
+#include "pass/kernel_builder.h"
+#include "trace/builder.h"
+#include "transform/rules.h"
+
+namespace ricci::inline v0::pass {
+
+// ---- positions ----
+
+// Dimension indices from a flat position: (n / stride) % extent.
+Index KernelBuilder::ToDims(const ir::ArrayType& t, const Index& index) {
+  if (!index.flat) return index;
+  Index out;
+  const std::vector<int64_t> strides = RowMajor(t.shape);
+  for (size_t d = 0; d < t.shape.size(); ++d) {
+    Val v = strides[d] == 1 ? index.at[0] : w_.Div(index.at[0], w_.Index(strides[d]));
+    if (d != 0) v = w_.Rem(v, w_.Index(t.shape[d]));
+    out.at.push_back(v);
+  }
+  return out;
+}
+
+Val KernelBuilder::Position(const ir::ArrayType& t, const Index& index) {
+  return index.flat ? index.at[0] : w_.Linear(index.at, RowMajor(t.shape));
+}
+
+// Of an element in its buffer or private array.
+Val KernelBuilder::PositionInPlace(ArrayId id, const Index& index) {
+  const ir::ArrayType& t = type(id);
+  const Place& place = PlaceOf(id);
+  const bool contiguous = place.strides == RowMajor(t.shape);
+  const Val at = index.flat && contiguous ? index.at[0] : w_.Linear(ToDims(t, index).at, place.strides);
+  return place.offset != 0 ? w_.Add(place.offset, at) : at;
+}
+
+// ---- elements ----
+
+absl::StatusOr<Val> KernelBuilder::Load(ArrayId a, std::span<const Val> index) {
+  if (!Has(a)) return absl::InvalidArgumentError("kernel: load of no array");
+  if (index.size() != type(a).rank()) {
+    return base::InvalidArgument("kernel: ", base::Count(index.size(), "index", "indices"), " for ", ToText(type(a)));
+  }
+  RICCI_ASSIGN(Val v, LoadIndex(a, {{index.begin(), index.end()}, false}));
+  RICCI_TRY(w_.status());
+  return v;
+}
+
+absl::StatusOr<Val> KernelBuilder::LoadIndex(ArrayId id, const Index& index) {
+  return std::visit([&](const auto& is) { return LoadFrom(id, is, index); }, arrays_[id].is);
+}
+
+absl::StatusOr<Val> KernelBuilder::LoadFrom(ArrayId id, const Place& place, const Index& index) {
+  if (place.of_row) RICCI_TRY(CheckRow(index));
+  const Val at = PositionInPlace(id, index);
+  return place.local ? w_.Get(kernel::LocalId{place.number}, at) : w_.Load(place.number, at);
+}
+
+absl::StatusOr<Val> KernelBuilder::LoadFrom(ArrayId id, const Slice& slice, const Index& index) {
+  Index full = ToDims(type(id), index);
+  full.at.insert(full.at.begin() + slice.axis, slice.index);
+  return LoadIndex(slice.base, full);
+}
+
+absl::StatusOr<Val> KernelBuilder::LoadFrom(ArrayId id, const Lazy& is, const Index& index) {
+  std::vector<uint32_t> key{id, index.flat};
+  key.insert(key.end(), index.at.begin(), index.at.end());
+  if (auto it = memo_.find(key); it != memo_.end() && w_.IsOpen(it->second.scope) && w_.Usable(it->second.value)) {
+    return it->second.value;
+  }
+  const uint32_t scope = w_.Scope();
+  const Lazy lazy = is;  // a copy: evaluating adds arrays
+  auto v = lazy.lowering->kind == RICCI_LOWER_SCALAR ? EvaluateScalar(lazy, index) : EvaluateIndex(lazy, index);
+  if (!v.ok()) return transform::AtEquation(v.status(), *lazy.program, *lazy.eqn, "lower");
+  RICCI_TRY(transform::AtEquation(w_.status(), *lazy.program, *lazy.eqn, "lower"));
+  memo_[key] = {*v, scope};
+  return *v;
+}
+
+absl::StatusOr<Val> KernelBuilder::EvaluateScalar(const Lazy& lazy, const Index& index) {
+  const trace::Op op(*lazy.program, *lazy.eqn);
+  std::vector<Val> in, out(op->n_out, 0);
+  for (ArrayId o : lazy.operands) {
+    // A scalar operand is the same for all elements.
+    RICCI_ASSIGN(Val v, type(o).rank() == 0 ? LoadIndex(o, {}) : LoadIndex(o, index));
+    in.push_back(v);
+  }
+  Context inner{lazy.operands, {}, lazy.program, lazy.eqn, w_.Depth()};
+  std::swap(context_, inner);
+  const absl::Status status =
+      base::FromAbi(lazy.lowering->scalar(lazy.lowering->self, Abi(this), op.get(), in.data(), out.data()));
+  std::swap(context_, inner);
+  RICCI_TRY(status);
+  return out[lazy.result];
+}
+
+absl::StatusOr<Val> KernelBuilder::EvaluateIndex(const Lazy& lazy, const Index& index) {
+  const trace::Op op(*lazy.program, *lazy.eqn);
+  const Index dims = ToDims(registry_.vocabulary().types.Get(op->out_types[lazy.result]), index);
+  Context inner{lazy.operands, {}, lazy.program, lazy.eqn, w_.Depth()};
+  std::swap(context_, inner);
+  Val out = 0;
+  const absl::Status status =
+      base::FromAbi(lazy.lowering->index(lazy.lowering->self, Abi(this), op.get(), lazy.result, dims.at.data(), &out));
+  std::swap(context_, inner);
+  RICCI_TRY(status);
+  return out;
+}
+
+absl::StatusOr<Val> KernelBuilder::LoadFrom(ArrayId id, const Literal& literal, const Index& index) {
+  const ir::ArrayType& t = type(id);
+  const std::byte* bytes = literal.data->bytes.data();
+  if (literal.splat || t.elements == 1) return w_.Element(t.dtype, bytes);
+  if (auto at = w_.ConstantIndex(Position(t, index))) {
+    if (*at < 0 || *at >= t.elements) return base::InvalidArgument("kernel: index ", *at, " is outside of ", ToText(t));
+    return w_.Element(t.dtype, bytes + *at * types::Info(t.dtype).size);
+  }
+  if (literal.buffer != 0) return LoadIndex(literal.buffer, index);
+  const ArrayId buffer = AddBuffer(type_id(id), RICCI_ACCESS_READ, {Binding::Kind::kConstant, 0, literal.data});
+  std::get_if<Literal>(&arrays_[id].is)->buffer = buffer;
+  return LoadIndex(buffer, index);
+}
+
+absl::StatusOr<Val> KernelBuilder::LoadFrom(ArrayId id, const Elements& elements, const Index& index) {
+  const ir::ArrayType& t = type(id);
+  if (elements.of_row) {
+    RICCI_TRY(CheckRow(index));
+    return elements.values[0];
+  }
+  if (auto at = w_.ConstantIndex(Position(t, index))) {
+    if (*at < 0 || *at >= t.elements) return base::InvalidArgument("kernel: index ", *at, " is outside of ", ToText(t));
+    return elements.values[*at];
+  }
+  // A private array is a value of its block.
+  if (elements.spilled == 0 || !w_.Usable(PlaceOf(elements.spilled).number)) RICCI_TRY(Spill(id));
+  return LoadIndex(std::get_if<Elements>(&arrays_[id].is)->spilled, index);
+}
+
+// Elements in a private array, from which they can be read by any index within this block.
+absl::Status KernelBuilder::Spill(ArrayId id) {
+  RICCI_ASSIGN(ArrayId spilled, Private(type_id(id)));
+  const kernel::LocalId local{PlaceOf(spilled).number};
+  Elements& elements = *std::get_if<Elements>(&arrays_[id].is);
+  const auto n = static_cast<int64_t>(elements.values.size());
+  for (int64_t i = 0; i < n; ++i) w_.Set(local, w_.Index(i), elements.values[i]);
+  elements.spilled = spilled;
+  return absl::OkStatus();
+}
+
+}  // namespace ricci::inline v0::pass
