@@ -94,9 +94,8 @@ TEST_F(ComplexNumbers, WhatHasNoMeaningIsRefused) {
   EXPECT_NE(
       message([](Value x) { return x < 1.0; }).find("lt: operand 0 is c64[]; it takes bool, integer and floating"),
       std::string::npos);
-  EXPECT_NE(
-      message([](Value x) { return erf(x); }).find("erf: operand 0 is c64[]; it takes floating dtypes"),
-      std::string::npos);
+  EXPECT_NE(message([](Value x) { return erf(x); }).find("erf: operand 0 is c64[]; it takes floating dtypes"),
+            std::string::npos);
   EXPECT_NE(message(grad([](Value x) {
               return x * x;
             })).find("c64[], not a floating scalar; take its real or imaginary part, or use vjp"),

@@ -215,7 +215,7 @@ TEST_F(PluginRows, FailingAndMissingRulesNameThemselves) {
 
 TEST_F(PluginRows, AddedTwiceIsAnError) {
   const ricci_ctx* before = bench_.context();
-  ExpectError(RICCI_INVALID_ARGUMENT, "test.cube: already registered by plugin test; RICCI_PRIM_OVERRIDE replaces it",
+  ExpectError(RICCI_INVALID_ARGUMENT, "test.sides: already registered by plugin test; RICCI_PRIM_OVERRIDE replaces it",
               [&] { Check(AttachRows(bench_.context(), kTables)); });
   EXPECT_EQ(before, bench_.context());
 }

@@ -249,7 +249,7 @@ TEST(RowErrors, SiteNamesPrimitiveAndRule) {
     bench.Trace({bench.Type(kI32, {2})}, f);
     FAIL() << "no error";
   } catch (const Error& e) {
-    EXPECT_EQ(e.message(), "host.cc:7: sin: operand 0 is i32[2]; it takes floating dtypes");
+    EXPECT_EQ(e.message(), "host.cc:7: sin: operand 0 is i32[2]; it takes floating and complex dtypes");
     EXPECT_EQ(e.code(), static_cast<uint32_t>(RICCI_INVALID_ARGUMENT));
     EXPECT_EQ(e.primitive(), "sin");
     EXPECT_EQ(e.rule(), "abstract_eval");
