@@ -1,7 +1,10 @@
-// cse: equal pure equations on the same operands become one, equal constants too; nested programs on their own.
+// cse: equal pure equations on the same operands become one, equal constants too; nested programs on their own. The two
+// operands of a commutative operation count in either order.
 //
 // What a checkpoint computes again stays apart from the first computation because it reads what an optimization barrier
 // gives, and no barrier is merged with another.
+#include <algorithm>
+
 #include "ir/structural.h"
 #include "pass/pass.h"
 
@@ -46,6 +49,12 @@ absl::StatusOr<ir::ProgramRef> MergeConstants(const ir::Program& f) {
   return b->Finish(results);
 }
 
+Vals KeyOf(const prim::Row& row, std::span<const trace::Val> in) {
+  Vals key(in.begin(), in.end());
+  if (row.has(RICCI_PRIM_COMMUTATIVE) && key.size() == 2) std::sort(key.begin(), key.end());
+  return key;
+}
+
 absl::StatusOr<ir::ProgramRef> CseOf(const ir::Program& program, ir::Structure& structure) {
   RICCI_ASSIGN(ir::ProgramRef f, MergeConstants(program));
   base::HashMap<uint64_t, std::vector<Known>> seen;
@@ -57,13 +66,14 @@ absl::StatusOr<ir::ProgramRef> CseOf(const ir::Program& program, ir::Structure& 
                      return CopyWithNested(b, p, eqn, in, nested);
                    base::Hasher h;
                    h.Add(structure.HashOfOperation(p, eqn));
-                   for (trace::Val v : in) h.Add(v);
+                   Vals key = KeyOf(b.registry().Get(eqn.prim), in);
+                   for (trace::Val v : key) h.Add(v);
                    auto& group = seen[h.Done()];
                    for (const Known& k : group) {
-                     if (std::ranges::equal(k.in, in) && structure.SameOperation(p, *k.eqn, p, eqn)) return k.out;
+                     if (k.in == key && structure.SameOperation(p, *k.eqn, p, eqn)) return k.out;
                    }
                    RICCI_ASSIGN(Vals out, CopyWithNested(b, p, eqn, in, nested));
-                   group.push_back({&eqn, Vals(in.begin(), in.end()), out});
+                   group.push_back({&eqn, std::move(key), out});
                    return out;
                  });
 }
