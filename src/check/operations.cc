@@ -1,6 +1,6 @@
 #include "check/operations.h"
 
-#include "trace/builder.h"
+#include "trace/rewriter.h"
 
 namespace ricci::inline v0::check {
 
@@ -25,19 +25,11 @@ bool Operations::IsNew(const ricci_op& op) {
 absl::StatusOr<RunnableRef> Probe(ricci_ctx* ctx, const ir::Program& f, const std::vector<ir::ValueId>& wanted) {
   RICCI_ASSIGN(auto b,
                trace::Builder::Create(prim::Registry::Of(f), f.name, {f.param_types.data(), f.param_types.size()}));
-  trace::Vals env(f.values.size(), trace::kNone), in, results;
-  for (uint32_t i = 0; i < f.n_params(); ++i) env[i] = b->param(i);
-  for (const ir::Constant& c : f.constants) {
-    RICCI_ASSIGN(env[c.value], b->Constant(f.type_id(c.value), c.splat, c.data));
-  }
-  for (const ir::Equation& eqn : f.equations) {
-    in.clear();
-    for (ir::ValueId v : eqn.operands) in.push_back(env[v]);
-    RICCI_ASSIGN(const trace::Vals out, b->Copy(f, eqn, in));
-    for (uint32_t i = 0; i < eqn.n_results; ++i) env[eqn.result(i)] = out[i];
-  }
-  for (ir::ValueId v : wanted) results.push_back(env[v]);
-  RICCI_ASSIGN(ir::ProgramRef probe, b->Finish(results));
+  trace::Rewriter values(f, *b);
+  values.SetParams(b->params());
+  RICCI_TRY(values.AddConstants());
+  RICCI_TRY(values.CopyAll());
+  RICCI_ASSIGN(ir::ProgramRef probe, b->Finish(values[wanted]));
   return Runnable::Of(ctx, ir::Abi(probe.Detach()));
 }
 

@@ -7,6 +7,7 @@
 
 #include "ir/structural.h"
 #include "pass/pass.h"
+#include "trace/rewriter.h"
 
 namespace ricci::inline v0::pass {
 namespace {
@@ -32,21 +33,14 @@ absl::StatusOr<ir::ProgramRef> MergeConstants(const ir::Program& f) {
   }
   if (!any) return ir::ProgramRef(&f);
   RICCI_ASSIGN(auto b, Builder::Create(prim::Registry::Of(f), f.name, {f.param_types.data(), f.param_types.size()}));
-  Vals env(f.values.size(), trace::kNone), in, results;
-  for (uint32_t i = 0; i < f.n_params(); ++i) env[i] = b->param(i);
+  trace::Rewriter values(f, *b);
+  values.SetParams(b->params());
   for (const ir::Constant& c : f.constants) {
-    if (same[c.value] == c.value) {
-      RICCI_ASSIGN(env[c.value], b->Constant(f.type_id(c.value), c.splat, c.data));
-    }
+    if (same[c.value] == c.value) RICCI_TRY(values.AddConstant(c));
+    values[c.value] = values[same[c.value]];
   }
-  for (const ir::Equation& eqn : f.equations) {
-    in.clear();
-    for (ir::ValueId v : eqn.operands) in.push_back(env[same[v]]);
-    RICCI_ASSIGN(Vals out, b->Copy(f, eqn, in));
-    for (uint32_t i = 0; i < eqn.n_results; ++i) env[eqn.result(i)] = out[i];
-  }
-  for (ir::ValueId r : f.results) results.push_back(env[same[r]]);
-  return b->Finish(results);
+  RICCI_TRY(values.CopyAll());
+  return b->Finish(values.Results());
 }
 
 Vals KeyOf(const prim::Row& row, std::span<const trace::Val> in) {

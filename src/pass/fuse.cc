@@ -16,6 +16,7 @@
 #include "pass/operation_cost.h"
 #include "pass/pass.h"
 #include "trace/attrs.h"
+#include "trace/rewriter.h"
 #include "transform/rules.h"
 
 namespace ricci::inline v0::pass {
@@ -286,35 +287,32 @@ class Fuser {
 
   absl::StatusOr<ir::ProgramRef> Emit() {
     RICCI_ASSIGN(auto b, Builder::Create(registry_, f_.name, {f_.param_types.data(), f_.param_types.size()}));
-    Vals env(f_.values.size(), trace::kNone), results;
-    for (uint32_t i = 0; i < f_.n_params(); ++i) env[i] = b->param(i);
-    for (const ir::Constant& c : f_.constants) {
-      RICCI_ASSIGN(env[c.value], b->Constant(f_.type_id(c.value), c.splat, c.data));
-    }
+    trace::Rewriter values(f_, *b);
+    values.SetParams(b->params());
+    RICCI_TRY(values.AddConstants());
     for (uint32_t g : group_at_) {
       if (g == kNoGroup) continue;
       if (groups_[g].members.size() == 1 && groups_[g].views.empty()) {
-        RICCI_TRY(EmitAlone(*b, f_.equations[groups_[g].members[0]], env));
+        RICCI_TRY(EmitAlone(values, f_.equations[groups_[g].members[0]]));
       } else {
-        RICCI_TRY(EmitGroup(*b, g, env));
+        RICCI_TRY(EmitGroup(values, g));
       }
     }
-    for (ir::ValueId r : f_.results) results.push_back(env[r]);
-    return b->Finish(results);
+    return b->Finish(values.Results());
   }
 
-  absl::Status EmitAlone(Builder& b, const ir::Equation& eqn, Vals& env) {
-    Vals in;
-    for (ir::ValueId v : eqn.operands) in.push_back(env[v]);
+  absl::Status EmitAlone(trace::Rewriter& values, const ir::Equation& eqn) {
+    const Vals in = values[eqn.operands];
     if (registry_.Get(eqn.prim).has(RICCI_PRIM_BARRIER)) {
       // Everything has its place in the order of the plan by now: the values themselves are left.
-      std::copy(in.begin(), in.end(), env.begin() + eqn.first_result);
+      values.SetResults(eqn, in);
       return absl::OkStatus();
     }
     RICCI_ASSIGN(bool in_plan, RunsInPlan(f_, eqn, options_));
+    if (!in_plan) return values.Copy(eqn);
     auto fuse_body = [&](const ir::Program& q) { return Fuse(q, options_); };
-    RICCI_ASSIGN(Vals out, in_plan ? CopyWithNested(b, f_, eqn, in, fuse_body) : b.Copy(f_, eqn, in));
-    std::copy(out.begin(), out.end(), env.begin() + eqn.first_result);
+    RICCI_ASSIGN(const Vals out, CopyWithNested(values.to(), f_, eqn, in, fuse_body));
+    values.SetResults(eqn, out);
     return absl::OkStatus();
   }
 
@@ -351,7 +349,8 @@ class Fuser {
   }
 
   // The fusion equation of group `g`: its members in program order, and views of what they compute behind them.
-  absl::Status EmitGroup(Builder& b, uint32_t g, Vals& env) {
+  absl::Status EmitGroup(trace::Rewriter& values, uint32_t g) {
+    Builder& b = values.to();
     const Group& group = groups_[g];
     const std::vector<ir::ValueId> stored = Stored(g);
     std::vector<ir::ValueId> computed = stored, outside;
@@ -362,15 +361,13 @@ class Fuser {
     }
     const std::string name = FusionName(f_, joins_, group.members);
     RICCI_ASSIGN(const ir::ProgramRef body, BodyOf(b, name, group.members, computed, outside));
-    Vals operands;
-    for (ir::ValueId v : outside) operands.push_back(env[v]);
     ricci_program *body_handle = nullptr, *views_handle = nullptr;
     std::vector<ricci_attr> attrs = {trace::ProgramAttr("body", *body, body_handle)};
     if (group.n_rows != 0) attrs.push_back(trace::IntAttr("rows", group.n_rows));
     if (views) attrs.push_back(trace::ProgramAttr("views", *views, views_handle));
     b.SetLocation(f_.equations[group.roots.back()].location);
-    RICCI_ASSIGN(Vals out, b.Emit("fusion", attrs, operands));
-    for (size_t i = 0; i < stored.size(); ++i) env[stored[i]] = out[i];
+    RICCI_ASSIGN(Vals out, b.Emit("fusion", attrs, values[outside]));
+    for (size_t i = 0; i < stored.size(); ++i) values[stored[i]] = out[i];
     return absl::OkStatus();
   }
 

@@ -5,6 +5,7 @@
 // from nothing (iota) stays, as it costs nothing there, and is repeated outside where hoisted work reads it.
 #include "pass/pass.h"
 #include "trace/attrs.h"
+#include "trace/rewriter.h"
 #include "transform/invariant.h"
 
 namespace ricci::inline v0::pass {
@@ -39,40 +40,11 @@ Split FindSplit(const ir::Program& body, const Vals& args, bool runs) {
   return split;
 }
 
-// Equations of `from` appended to a builder; env[v] is value v there. Constants, and what is computed from nothing, are
-// made where they are first needed.
-class Copier {
- public:
-  Copier(Builder& b, const ir::Program& from) : env(from.values.size(), trace::kNone), b_(b), from_(from) {}
-
-  absl::StatusOr<trace::Val> Need(ir::ValueId v) {
-    if (env[v] != trace::kNone) return env[v];
-    if (const ir::Constant* c = from_.constant(v)) {
-      RICCI_ASSIGN(env[v], b_.Constant(from_.type_id(v), c->splat, c->data));
-    } else {
-      RICCI_TRY(base::Invariant(from_.definition(v) != nullptr, "hoist: a value without a definition"));
-      RICCI_TRY(Copy(*from_.definition(v)));
-    }
-    return env[v];
-  }
-
-  absl::Status Copy(const ir::Equation& eqn) {
-    Vals in;
-    for (ir::ValueId v : eqn.operands) {
-      RICCI_ASSIGN(trace::Val operand, Need(v));
-      in.push_back(operand);
-    }
-    RICCI_ASSIGN(Vals out, b_.Copy(from_, eqn, in));
-    for (uint32_t i = 0; i < eqn.n_results; ++i) env[eqn.result(i)] = out[i];
-    return absl::OkStatus();
-  }
-
-  Vals env;
-
- private:
-  Builder& b_;
-  const ir::Program& from_;
-};
+// `eqn`, after the constants and what is computed from nothing that it takes.
+absl::Status CopyNeeding(trace::Rewriter& values, const ir::Equation& eqn) {
+  for (ir::ValueId v : eqn.operands) RICCI_TRY(values.Need(v).status());
+  return values.Copy(eqn);
+}
 
 // The body without its hoisted equations; the needed values are new parameters at the front.
 absl::StatusOr<ir::ProgramRef> Rest(const ir::Program& body, const Split& split) {
@@ -80,20 +52,15 @@ absl::StatusOr<ir::ProgramRef> Rest(const ir::Program& body, const Split& split)
   for (ir::ValueId v : split.needed) params.push_back(body.type_id(v));
   params.insert(params.end(), body.param_types.begin(), body.param_types.end());
   RICCI_ASSIGN(auto b, Builder::Create(prim::Registry::Of(body), body.name, params));
-  Copier copier(*b, body);
-  for (uint32_t i = 0; i < split.needed.size(); ++i) copier.env[split.needed[i]] = b->param(i);
-  for (uint32_t i = 0; i < body.n_params(); ++i) {
-    copier.env[i] = b->param(static_cast<uint32_t>(split.needed.size()) + i);
-  }
+  trace::Rewriter values(body, *b);
+  const Vals all = b->params();
+  for (uint32_t i = 0; i < split.needed.size(); ++i) values[split.needed[i]] = all[i];
+  values.SetParams(std::span(all).subspan(split.needed.size()));
   for (const ir::Equation& eqn : body.equations) {
-    if (!split.Hoisted(eqn)) RICCI_TRY(copier.Copy(eqn));
+    if (!split.Hoisted(eqn)) RICCI_TRY(CopyNeeding(values, eqn));
   }
-  Vals results;
-  for (ir::ValueId r : body.results) {
-    RICCI_ASSIGN(trace::Val result, copier.Need(r));
-    results.push_back(result);
-  }
-  return b->Finish(results);
+  for (ir::ValueId r : body.results) RICCI_TRY(values.Need(r).status());
+  return b->Finish(values.Results());
 }
 
 // What a held program becomes: the values that left it, and the program that takes them as its first parameters.
@@ -106,13 +73,13 @@ struct Hoisted {
 absl::StatusOr<Hoisted> HoistBody(Builder& b, const ir::Program& body, const Vals& args, bool runs) {
   const Split split = FindSplit(body, args, runs);
   if (!split.any) return Hoisted{{}, ir::ProgramRef(&body)};
-  Copier copier(b, body);
-  std::copy(args.begin(), args.end(), copier.env.begin());
+  trace::Rewriter values(body, b);
+  values.SetParams(args);
   for (const ir::Equation& inner : body.equations) {
-    if (split.Hoisted(inner)) RICCI_TRY(copier.Copy(inner));
+    if (split.Hoisted(inner)) RICCI_TRY(CopyNeeding(values, inner));
   }
   Hoisted out;
-  for (ir::ValueId v : split.needed) out.before.push_back(copier.env[v]);
+  out.before = values[split.needed];
   RICCI_ASSIGN(out.rest, Rest(body, split));
   return out;
 }

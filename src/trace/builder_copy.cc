@@ -3,6 +3,7 @@
 // Transforms do little else, so this must stay linear: an equation whose operand types are as they were keeps its
 // attributes, result types and factors, and no rule is asked again.
 #include "trace/builder.h"
+#include "trace/rewriter.h"
 
 namespace ricci::inline v0::trace {
 
@@ -30,29 +31,19 @@ absl::StatusOr<Vals> Builder::Inline(const Program& f, std::span<const Val> in) 
                                  in.size());
   }
   const ir::LocationId outer = location_;
-  Vals env(f.values.size(), kNone);
   for (size_t i = 0; i < in.size(); ++i) {
     if (!Owns(in[i])) return base::InvalidArgument("program ", f.name, ": argument ", i, " belongs to another builder");
     if (type_id(in[i]) != f.param_types[i]) {
       return base::InvalidArgument("program ", f.name, ": argument ", i, " is ", ToText(type(in[i])), ", not ",
                                    ToText(types().Get(f.param_types[i])));
     }
-    env[i] = in[i];
   }
-  for (const ir::Constant& c : f.constants) {
-    RICCI_ASSIGN(env[c.value], Constant(f.type_id(c.value), c.splat, c.data));
-  }
-  Vals operands;
-  for (const ir::Equation& eqn : f.equations) {
-    operands.clear();
-    for (ir::ValueId v : eqn.operands) operands.push_back(env[v]);
-    RICCI_ASSIGN(Vals out, Copy(f, eqn, operands));
-    for (uint32_t i = 0; i < eqn.n_results; ++i) env[eqn.result(i)] = out[i];
-  }
+  Rewriter values(f, *this);
+  values.SetParams(in);
+  RICCI_TRY(values.AddConstants());
+  RICCI_TRY(values.CopyAll());
   location_ = outer;
-  Vals results;
-  for (ir::ValueId r : f.results) results.push_back(env[r]);
-  return results;
+  return values.Results();
 }
 
 }  // namespace ricci::inline v0::trace

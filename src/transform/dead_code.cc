@@ -1,6 +1,7 @@
 #include "transform/dead_code.h"
 
 #include "base/status_abi.h"
+#include "trace/rewriter.h"
 #include "transform/memo.h"
 #include "transform/rules.h"
 
@@ -77,25 +78,25 @@ absl::StatusOr<PrunedProgram> WithoutDead(const ir::Program& f, MaskView used_re
   RICCI_ASSIGN(Liveness live, FindLive(f, used_results));
   PrunedProgram out;
   RICCI_ASSIGN(auto b, Builder::Create(prim::Registry::Of(f), f.name, {}));
-  Vals env(f.values.size(), kNone);
+  trace::Rewriter values(f, *b);
   for (uint32_t i = 0; i < f.n_params(); ++i) {
     out.used_params.push_back(live.value[i]);
     if (live.value[i] || droppable.empty() || !droppable[i]) {
-      RICCI_ASSIGN(env[i], b->AddParam(f.param_types[i]));
+      RICCI_ASSIGN(values[i], b->AddParam(f.param_types[i]));
     }
   }
   for (const ir::Constant& c : f.constants) {
-    if (!live.value[c.value]) continue;
-    RICCI_ASSIGN(env[c.value], b->Constant(f.type_id(c.value), c.splat, c.data));
+    if (live.value[c.value]) RICCI_TRY(values.AddConstant(c));
   }
   for (size_t e = 0; e < f.equations.size(); ++e) {
     if (!live.equation[e]) continue;
     const ir::Equation& eqn = f.equations[e];
-    Vals in, results;
-    for (ir::ValueId v : eqn.operands) in.push_back(env[v]);
     if (!live.operands[e]) {
-      RICCI_ASSIGN(results, b->Copy(f, eqn, in));
-    } else if (registry.Get(eqn.prim).has(RICCI_PRIM_BARRIER)) {
+      RICCI_TRY(values.Copy(eqn));
+      continue;
+    }
+    Vals in = values[eqn.operands], results;
+    if (registry.Get(eqn.prim).has(RICCI_PRIM_BARRIER)) {
       b->SetLocation(eqn.location);
       RICCI_ASSIGN(results, SmallerBarrier(*b, eqn, *live.operands[e], in));
     } else {
@@ -106,13 +107,9 @@ absl::StatusOr<PrunedProgram> WithoutDead(const ir::Program& f, MaskView used_re
       in.push_back(kNone);  // never empty: an empty list asks for the first round
       RICCI_ASSIGN(results, ApplyDce(b.get(), registry.Get(eqn.prim), f, eqn, used_out, used_in, in));
     }
-    for (uint32_t i = 0; i < eqn.n_results; ++i) env[eqn.result(i)] = results[i];
+    values.SetResults(eqn, results);
   }
-  Vals results;
-  for (uint32_t i = 0; i < f.n_results(); ++i) {
-    if (used_results[i]) results.push_back(env[f.results[i]]);
-  }
-  RICCI_ASSIGN(out.program, b->Finish(results));
+  RICCI_ASSIGN(out.program, b->Finish(Where(values.Results(), used_results)));
   return out;
 }
 

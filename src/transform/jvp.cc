@@ -1,5 +1,6 @@
 #include "transform/jvp.h"
 
+#include "trace/rewriter.h"
 #include "transform/memo.h"
 #include "transform/rules.h"
 
@@ -7,29 +8,22 @@ namespace ricci::inline v0::transform {
 namespace {
 
 // Values of the program being differentiated, as they are in the new one: each with a tangent, kZero where it has none.
-struct JvpEnv {
-  Vals primal, tangent;
+struct Duals {
+  trace::Rewriter primal;
+  Vals tangent;
 };
 
-absl::Status Step(Builder& b, const ir::Program& f, const ir::Equation& eqn, JvpEnv& env) {
-  Vals primals, tangents;
+absl::Status Step(const ir::Program& f, const ir::Equation& eqn, Duals& values) {
+  Vals tangents;
   bool any = false;
   for (ir::ValueId v : eqn.operands) {
-    primals.push_back(env.primal[v]);
-    tangents.push_back(env.tangent[v]);
-    any |= env.tangent[v] != kZero;
+    tangents.push_back(values.tangent[v]);
+    any |= values.tangent[v] != kZero;
   }
-  Tangents out;
-  if (any) {
-    RICCI_ASSIGN(out, ApplyJvp(b, f, eqn, primals, tangents));
-  } else {
-    RICCI_ASSIGN(out.primals, b.Copy(f, eqn, primals));
-    out.tangents.assign(out.primals.size(), kZero);
-  }
-  for (uint32_t i = 0; i < eqn.n_results; ++i) {
-    env.primal[eqn.result(i)] = out.primals[i];
-    env.tangent[eqn.result(i)] = out.tangents[i];
-  }
+  if (!any) return values.primal.Copy(eqn);
+  RICCI_ASSIGN(const Tangents out, ApplyJvp(values.primal.to(), f, eqn, values.primal[eqn.operands], tangents));
+  values.primal.SetResults(eqn, out.primals);
+  std::copy(out.tangents.begin(), out.tangents.end(), values.tangent.begin() + eqn.first_result);
   return absl::OkStatus();
 }
 
@@ -39,30 +33,27 @@ absl::StatusOr<JvpProgram> Differentiate(const ir::Program& f, MaskView active, 
                                  active.size());
   }
   RICCI_ASSIGN(auto b, Builder::Create(prim::Registry::Of(f), f.name, {f.param_types.data(), f.param_types.size()}));
-  JvpEnv env{Vals(f.values.size(), kNone), Vals(f.values.size(), kZero)};
-  for (uint32_t i = 0; i < f.n_params(); ++i) env.primal[i] = b->param(i);
+  Duals values{{f, *b}, Vals(f.values.size(), kZero)};
+  values.primal.SetParams(b->params());
   for (uint32_t i = 0; i < f.n_params(); ++i) {
     if (!active[i]) continue;
     if (!types::IsDifferentiable(f.type(i).dtype)) {
       return base::InvalidArgument("jvp: parameter ", i, " of program ", f.name, " is ", ToText(f.type(i)),
                                    ": only floating types have tangents");
     }
-    RICCI_ASSIGN(env.tangent[i], b->AddParam(f.param_types[i]));
+    RICCI_ASSIGN(values.tangent[i], b->AddParam(f.param_types[i]));
   }
-  for (const ir::Constant& c : f.constants) {
-    RICCI_ASSIGN(env.primal[c.value], b->Constant(f.type_id(c.value), c.splat, c.data));
-  }
-  for (const ir::Equation& eqn : f.equations) RICCI_TRY(Step(*b, f, eqn, env));
+  RICCI_TRY(values.primal.AddConstants());
+  for (const ir::Equation& eqn : f.equations) RICCI_TRY(Step(f, eqn, values));
   JvpProgram out;
-  Vals results, tangents;
+  Vals results = values.primal.Results(), tangents;
   for (uint32_t i = 0; i < f.n_results(); ++i) {
     const ir::ValueId r = f.results[i];
-    results.push_back(env.primal[r]);
     const bool has_tangent = types::IsDifferentiable(f.type(r).dtype);
     const bool wanted = has_tangent && !instantiate.empty() && instantiate[i];
-    out.nonzero.push_back(env.tangent[r] != kZero || wanted);
+    out.nonzero.push_back(values.tangent[r] != kZero || wanted);
     if (!out.nonzero.back()) continue;
-    RICCI_ASSIGN(Val t, b->Instantiate(env.tangent[r], f.type_id(r)));
+    RICCI_ASSIGN(Val t, b->Instantiate(values.tangent[r], f.type_id(r)));
     tangents.push_back(t);
   }
   results.insert(results.end(), tangents.begin(), tangents.end());

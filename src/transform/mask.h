@@ -45,6 +45,7 @@ std::vector<T> Where(std::span<const T> v, MaskView mask) {
   }
   return out;
 }
+inline trace::Vals Where(const trace::Vals& v, MaskView mask) { return Where(std::span<const trace::Val>(v), mask); }
 // The inverse: to[i] is the next of `from` where mask[i] != 0, and stays as it is elsewhere.
 template <typename T>
 void Scatter(MaskView mask, std::span<const T> from, T* to) {

@@ -4,6 +4,7 @@
 #include "base/hash_map.h"
 #include "base/status_abi.h"
 #include "trace/attrs.h"
+#include "trace/rewriter.h"
 #include "transform/dead_code.h"
 #include "transform/memo.h"
 #include "transform/rules.h"
@@ -40,8 +41,8 @@ class Splitter {
         kb_(known),
         ub_(unknown),
         saving_(saving),
-        known_(f.values.size(), kNone),
-        unknown_(f.values.size(), kNone),
+        known_(f, known),
+        unknown_(f, unknown),
         saved_(f.equations.size(), 1) {}
 
   absl::Status Start(MaskView known) {
@@ -54,10 +55,7 @@ class Splitter {
         unknown_[i] = ub_.param(next_unknown++);
       }
     }
-    for (const ir::Constant& c : f_.constants) {
-      RICCI_ASSIGN(known_[c.value], kb_.Constant(f_.type_id(c.value), c.splat, c.data));
-    }
-    return absl::OkStatus();
+    return known_.AddConstants();
   }
 
   absl::Status Run() {
@@ -70,20 +68,9 @@ class Splitter {
   const Vals& residuals() const { return residuals_; }
   const std::vector<int32_t>& residual_params() const { return residual_params_; }
 
-  // Value `v` of f in the unknown program.
+  // Value `v` of f in the unknown program: what is saved comes as a residual, what is not is computed again.
   absl::StatusOr<Val> Unknown(ir::ValueId v) {
-    if (unknown_[v] != kNone) return unknown_[v];
-    std::vector<uint32_t> again;  // equations to compute again, found backwards without recursion
-    RICCI_TRY(Collect(v, again));
-    std::sort(again.begin(), again.end());
-    for (uint32_t e : again) {
-      const ir::Equation& eqn = f_.equations[e];
-      Vals in;
-      for (ir::ValueId o : eqn.operands) in.push_back(unknown_[o]);
-      RICCI_ASSIGN(Vals out, ub_.Copy(f_, eqn, in));
-      for (uint32_t i = 0; i < eqn.n_results; ++i) unknown_[eqn.result(i)] = out[i];
-    }
-    return unknown_[v];
+    return unknown_.Need(v, [&](ir::ValueId at) { return SavedOrNone(at); });
   }
 
   // A value of the known builder, as a parameter of the unknown one.
@@ -105,23 +92,14 @@ class Splitter {
     bool all_known = true;
     for (ir::ValueId v : eqn.operands) all_known &= is_known(v);
     if (all_known && !HasNoValue(row, eqn)) {
-      Vals in;
-      for (ir::ValueId v : eqn.operands) in.push_back(known_[v]);
-      RICCI_ASSIGN(Vals out, kb_.Copy(f_, eqn, in));
-      for (uint32_t i = 0; i < eqn.n_results; ++i) known_[eqn.result(i)] = out[i];
+      RICCI_TRY(known_.Copy(eqn));
       RICCI_ASSIGN(bool saved, PolicySaves(saving_.policy, row, eqn));
       saved_[e] = saved;
       return absl::OkStatus();
     }
     if (row.def.partial_eval != nullptr) return ByRule(eqn, row);
-    Vals in;
-    for (ir::ValueId v : eqn.operands) {
-      RICCI_ASSIGN(Val u, Unknown(v));
-      in.push_back(u);
-    }
-    RICCI_ASSIGN(Vals out, ub_.Copy(f_, eqn, in));
-    for (uint32_t i = 0; i < eqn.n_results; ++i) unknown_[eqn.result(i)] = out[i];
-    return absl::OkStatus();
+    for (ir::ValueId v : eqn.operands) RICCI_TRY(Unknown(v).status());
+    return unknown_.Copy(eqn);
   }
 
   absl::Status ByRule(const ir::Equation& eqn, const prim::Row& row) {
@@ -169,39 +147,20 @@ class Splitter {
     return absl::OkStatus();
   }
 
-  // Makes unknown_[v] available, or adds to `again` the equations that do.
-  absl::Status Collect(ir::ValueId v, std::vector<uint32_t>& again) {
-    std::vector<ir::ValueId> stack{v};
-    base::HashMap<uint32_t, bool> seen;
-    while (!stack.empty()) {
-      const ir::ValueId at = stack.back();
-      stack.pop_back();
-      if (unknown_[at] != kNone) continue;
-      if (const ir::Constant* c = f_.constant(at)) {
-        RICCI_ASSIGN(unknown_[at], ub_.Constant(f_.type_id(at), c->splat, c->data));
-        continue;
-      }
-      const ir::Equation* eqn = f_.definition(at);
-      if (eqn == nullptr || saved_[f_.values[at].index]) {
-        RICCI_ASSIGN(unknown_[at], Residual(known_[at]));
-        continue;
-      }
-      if (registry_.HasEffect(*eqn)) {
-        return AtEquation(base::InvalidArgument("checkpoint: an effect may not run twice; move it out"), f_, *eqn,
-                          "checkpoint");
-      }
-      if (!seen.emplace(f_.values[at].index, true).second) continue;
-      again.push_back(f_.values[at].index);
-      stack.insert(stack.end(), eqn->operands.begin(), eqn->operands.end());
-    }
-    return absl::OkStatus();
+  // A known value as a residual; kNone if it is to be computed again.
+  absl::StatusOr<Val> SavedOrNone(ir::ValueId v) {
+    const ir::Equation* eqn = f_.definition(v);
+    if (eqn == nullptr || saved_[f_.values[v].index]) return Residual(known_[v]);
+    if (!registry_.HasEffect(*eqn)) return kNone;
+    return AtEquation(base::InvalidArgument("checkpoint: an effect may not run twice; move it out"), f_, *eqn,
+                      "checkpoint");
   }
 
   const ir::Program& f_;
   const prim::Registry& registry_;
   Builder &kb_, &ub_;
   const Saving saving_;
-  Vals known_, unknown_;
+  trace::Rewriter known_, unknown_;
   Mask saved_;  // per known equation: its results may become residuals
   Vals residuals_;
   std::vector<int32_t> residual_params_;

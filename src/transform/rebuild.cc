@@ -1,6 +1,7 @@
 #include "transform/rebuild.h"
 
 #include "prim/registry.h"
+#include "trace/rewriter.h"
 
 namespace ricci::inline v0::transform {
 
@@ -15,20 +16,15 @@ absl::StatusOr<ir::ProgramRef> Rebuild(const ir::Program& f, const RebuildStep& 
 
 absl::StatusOr<Vals> AppendRebuilt(Builder& b, const ir::Program& f, std::span<const trace::Val> params,
                                    const RebuildStep& step) {
-  Vals env(f.values.size(), trace::kNone), in, results;
-  std::copy(params.begin(), params.end(), env.begin());
-  for (const ir::Constant& c : f.constants) {
-    RICCI_ASSIGN(env[c.value], b.Constant(f.type_id(c.value), c.splat, c.data));
-  }
+  trace::Rewriter values(f, b);
+  values.SetParams(params);
+  RICCI_TRY(values.AddConstants());
   for (const ir::Equation& eqn : f.equations) {
-    in.clear();
-    for (ir::ValueId v : eqn.operands) in.push_back(env[v]);
     b.SetLocation(eqn.location);
-    RICCI_ASSIGN(Vals out, step(b, f, eqn, in));
-    for (uint32_t i = 0; i < eqn.n_results; ++i) env[eqn.result(i)] = out[i];
+    RICCI_ASSIGN(const Vals out, step(b, f, eqn, values[eqn.operands]));
+    values.SetResults(eqn, out);
   }
-  for (ir::ValueId r : f.results) results.push_back(env[r]);
-  return results;
+  return values.Results();
 }
 
 absl::StatusOr<bool> NewAttributes::Map(ricci_attr& a, const ProgramStep& step) {

@@ -13,9 +13,9 @@ using trace::Vals;
 
 // Rewrites what a program refers to outside of itself; `level` is that of the equation it is taken out of, or put into,
 // at the place in question. Each pair of program and level is rewritten once.
-class Rewriter {
+class OutwardRewriter {
  public:
-  virtual ~Rewriter() = default;
+  virtual ~OutwardRewriter() = default;
 
   absl::StatusOr<ir::ProgramRef> Rewrite(const ir::Program& f, int64_t level) {
     if (ir::OutwardLevel(f, prim_) < level) return ir::ProgramRef(&f);
@@ -29,7 +29,7 @@ class Rewriter {
   }
 
  protected:
-  explicit Rewriter(ir::PrimId prim) : prim_(prim) {}
+  explicit OutwardRewriter(ir::PrimId prim) : prim_(prim) {}
   // Changes `out`, the attributes of an equation that stands for the one at `level` or one further out.
   virtual absl::Status Refer(NewAttributes& out, int64_t level) = 0;
 
@@ -57,9 +57,9 @@ class Rewriter {
 ricci_attr* Self(std::vector<ricci_attr>& attrs) { return const_cast<ricci_attr*>(ir::FindAttr(attrs, ir::kSelf)); }
 
 // Puts a program `by` equations of the primitive deeper.
-class Sinking final : public Rewriter {
+class Sinking final : public OutwardRewriter {
  public:
-  Sinking(ir::PrimId prim, int64_t by) : Rewriter(prim), by_(by) {}
+  Sinking(ir::PrimId prim, int64_t by) : OutwardRewriter(prim), by_(by) {}
 
  private:
   absl::Status Refer(NewAttributes& out, int64_t) override {
@@ -69,9 +69,10 @@ class Sinking final : public Rewriter {
   const int64_t by_;
 };
 
-class Releasing final : public Rewriter {
+class Releasing final : public OutwardRewriter {
  public:
-  Releasing(ir::PrimId prim, std::span<const ricci_attr> holder) : Rewriter(prim), prim_(prim), holder_(holder) {}
+  Releasing(ir::PrimId prim, std::span<const ricci_attr> holder)
+      : OutwardRewriter(prim), prim_(prim), holder_(holder) {}
 
  private:
   absl::Status Refer(NewAttributes& out, int64_t level) override {

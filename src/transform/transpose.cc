@@ -1,5 +1,6 @@
 #include "transform/transpose.h"
 
+#include "trace/rewriter.h"
 #include "trace/roles.h"
 #include "transform/dead_code.h"
 #include "transform/memo.h"
@@ -11,7 +12,7 @@ namespace {
 class Transposer {
  public:
   Transposer(const ir::Program& f, Builder& b)
-      : f_(f), b_(b), linear_(f.values.size(), 0), primal_(f.values.size(), kNone), ct_(f.values.size(), kZero) {}
+      : f_(f), b_(b), linear_(f.values.size(), 0), primal_(f, b), ct_(f.values.size(), kZero) {}
 
   // Non-linear parameters and equations, in order; marks what depends on a linear parameter.
   absl::Status Forward(MaskView linear) {
@@ -20,9 +21,7 @@ class Transposer {
       linear_[i] = linear[i];
       if (!linear[i]) primal_[i] = b_.param(next++);
     }
-    for (const ir::Constant& c : f_.constants) {
-      RICCI_ASSIGN(primal_[c.value], b_.Constant(f_.type_id(c.value), c.splat, c.data));
-    }
+    RICCI_TRY(primal_.AddConstants());
     for (const ir::Equation& eqn : f_.equations) {
       bool any = false;
       for (ir::ValueId v : eqn.operands) any |= linear_[v] != 0;
@@ -30,8 +29,7 @@ class Transposer {
         for (uint32_t i = 0; i < eqn.n_results; ++i) linear_[eqn.result(i)] = 1;
         continue;
       }
-      RICCI_ASSIGN(Vals out, b_.Copy(f_, eqn, Operands(eqn)));
-      for (uint32_t i = 0; i < eqn.n_results; ++i) primal_[eqn.result(i)] = out[i];
+      RICCI_TRY(primal_.Copy(eqn));
     }
     return absl::OkStatus();
   }
@@ -59,7 +57,7 @@ class Transposer {
       if (!any) continue;
       Mask linear;
       for (ir::ValueId v : eqn.operands) linear.push_back(linear_[v]);
-      RICCI_ASSIGN(Vals in_cts, ApplyTranspose(b_, f_, eqn, cts, linear, Operands(eqn)));
+      RICCI_ASSIGN(Vals in_cts, ApplyTranspose(b_, f_, eqn, cts, linear, primal_[eqn.operands]));
       for (size_t k = 0; k < in_cts.size(); ++k) RICCI_TRY(Accumulate(eqn.operands[k], in_cts[k]));
     }
     return absl::OkStatus();
@@ -68,16 +66,11 @@ class Transposer {
   Val ct(ir::ValueId v) const { return ct_[v]; }
 
  private:
-  Vals Operands(const ir::Equation& eqn) const {
-    Vals in;
-    for (ir::ValueId v : eqn.operands) in.push_back(primal_[v]);
-    return in;
-  }
-
   const ir::Program& f_;
   Builder& b_;
-  Mask linear_;       // the value depends on a linear parameter
-  Vals primal_, ct_;  // in the new program: non-linear values, and cotangents of linear ones so far
+  Mask linear_;             // the value depends on a linear parameter
+  trace::Rewriter primal_;  // non-linear values
+  Vals ct_;                 // cotangents of linear ones so far
 };
 
 absl::StatusOr<TransposeProgram> Adjoint(const ir::Program& f, MaskView linear, MaskView ct_nonzero, bool instantiate) {

@@ -2,6 +2,7 @@
 
 #include "ir/self_reference.h"
 #include "trace/attrs.h"
+#include "trace/rewriter.h"
 #include "trace/roles.h"
 #include "transform/dead_code.h"
 #include "transform/memo.h"
@@ -103,42 +104,32 @@ absl::StatusOr<BatchProgram> WithBatch(const ir::Program& f, std::span<const int
     params.push_back(t);
   }
   RICCI_ASSIGN(auto b, Builder::Create(registry, f.name, params));
-  Vals env(f.values.size(), kNone);
+  trace::Rewriter values(f, *b);
+  values.SetParams(b->params());
+  RICCI_TRY(values.AddConstants());
   std::vector<int32_t> dim(f.values.size(), -1);
-  for (uint32_t i = 0; i < f.n_params(); ++i) {
-    env[i] = b->param(i);
-    dim[i] = in_axes[i];
-  }
-  for (const ir::Constant& c : f.constants) {
-    RICCI_ASSIGN(env[c.value], b->Constant(f.type_id(c.value), c.splat, c.data));
-  }
+  std::copy(in_axes.begin(), in_axes.end(), dim.begin());
   for (const ir::Equation& eqn : f.equations) {
-    Vals in;
     std::vector<int32_t> dims;
     // What stands for an operation around it is batched with that, even where it is applied to constants alone.
     bool any = ir::RefersOutward(eqn);
     for (ir::ValueId v : eqn.operands) {
-      in.push_back(env[v]);
       dims.push_back(dim[v]);
       any |= dim[v] >= 0;
     }
-    Batched out;
-    if (any) {
-      RICCI_ASSIGN(out, ApplyBatch(*b, f, eqn, in, dims, {size, axis_name}));
-    } else {
-      RICCI_ASSIGN(out.out, b->Copy(f, eqn, in));
-      out.dims.assign(out.out.size(), -1);
+    if (!any) {
+      RICCI_TRY(values.Copy(eqn));
+      continue;
     }
-    for (uint32_t i = 0; i < eqn.n_results; ++i) {
-      env[eqn.result(i)] = out.out[i];
-      dim[eqn.result(i)] = out.dims[i];
-    }
+    RICCI_ASSIGN(const Batched out, ApplyBatch(*b, f, eqn, values[eqn.operands], dims, {size, axis_name}));
+    values.SetResults(eqn, out.out);
+    std::copy(out.dims.begin(), out.dims.end(), dim.begin() + eqn.first_result);
   }
   BatchProgram out;
   Vals results;
   for (uint32_t i = 0; i < f.n_results(); ++i) {
     const ir::ValueId r = f.results[i];
-    Val v = env[r];
+    Val v = values[r];
     out.out_batched.push_back(dim[r] >= 0 || (!force.empty() && force[i]));
     if (dim[r] > 0) {
       RICCI_ASSIGN(v, trace::MoveAxis(*b, v, dim[r], 0));
