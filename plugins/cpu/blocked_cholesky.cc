@@ -30,7 +30,7 @@ void LayOutScratch(Factor& f) {
   f.b_offset = aligned(GemmPacked(std::min(kRows, kGemmRows)));
   f.products_offset = f.b_offset + aligned(GemmPacked(kFactorBlock));
   f.block_offset = f.products_offset + aligned(kRows * kFactorBlock);
-  f.scratch_bytes = f.block_offset + aligned((kFactorBlock + 1) * kFactorBlock);
+  f.scratch_bytes = f.block_offset + aligned(kTriangleElements);
 }
 
 bool Make(const ricci_op* op, Factor& f) {
@@ -68,7 +68,7 @@ class Factorization {
     T* block = reinterpret_cast<T*>(scratch_ + f_.block_offset);
     for (int64_t k = 0; k < f_.n; k += kFactorBlock) {
       const int64_t width = std::min(kFactorBlock, f_.n - k);
-      std::fill_n(block, (kFactorBlock + 1) * kFactorBlock, T{0});
+      std::fill_n(block, kTriangleElements, T{0});
       for (int64_t first = k; first < f_.n; first += kRows) {
         const int64_t rows = std::min(kRows, f_.n - first);
         void* products = k == 0 ? nullptr : Products(first, rows, k, width);

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "blocked_cholesky.h"
+#include "blocked_lu.h"
+#include "blocked_triangular_solve.h"
 #include "codegen/schedule.h"
 #include "gemm.h"
 #include "jit.h"
@@ -141,6 +143,8 @@ ricci_status* Attach(void*, ricci_ctx* ctx) {
   return Guard([&]() -> ricci_status* {
     if (ricci_status* s = AddGemm(ctx)) return s;
     if (ricci_status* s = AddCholesky(ctx)) return s;
+    if (ricci_status* s = AddLu(ctx)) return s;
+    if (ricci_status* s = AddTriangularSolve(ctx)) return s;
     return AttachBackend(ctx, {});
   });
 }

@@ -84,10 +84,16 @@ struct GemmKernel {
   static constexpr int kPanelRows = kBytes == 64 ? 16 : 8;  // as packed
   static constexpr int64_t kRowStride = kGemmDepth + 16;    // no power of two
 
-  // c (+)= a b over `k` steps. b is a panel; a is one too or, `kByRows`, rows kRowStride apart, each step in one
+  enum class Write { kSet, kAdd, kSubtract };
+  template <typename V>
+  static V Added(V to, V sum, Write write) {
+    return write == Write::kAdd ? to + sum : to - sum;
+  }
+
+  // Writes a b, of `k` steps, to c. b is a panel; a is one too or, `kByRows`, rows kRowStride apart, each step in one
   // column.
   template <typename T, bool kByRows, int kRows, int kVectors>
-  static void Block(int64_t k, const T* a, const T* b, T* c, int64_t c_stride, bool add) {
+  static void Block(int64_t k, const T* a, const T* b, T* c, int64_t c_stride, Write write) {
     constexpr int kL = kLanes<T>;
     Vector<T> sum[kRows][kVectors];
 #pragma GCC unroll 16
@@ -111,13 +117,13 @@ struct GemmKernel {
 #pragma GCC unroll 4
       for (int j = 0; j < kVectors; ++j) {
         T* to = c + i * c_stride + j * kL;
-        Store(to, add ? Load(to) + sum[i][j] : sum[i][j]);
+        Store(to, write == Write::kSet ? sum[i][j] : Added(Load(to), sum[i][j], write));
       }
     }
   }
 
   template <typename T>
-  using BlockFn = void (*)(int64_t k, const T* a, const T* b, T* c, int64_t c_stride, bool add);
+  using BlockFn = void (*)(int64_t k, const T* a, const T* b, T* c, int64_t c_stride, Write write);
   template <typename T>
   struct Blocks {
     BlockFn<T> at[2][kMaxVectors][kMaxRows];
@@ -266,17 +272,18 @@ struct GemmKernel {
   // One block of rows and columns; columns that fill no vector go through a block on the stack.
   template <typename T>
   static void Cell(bool by_rows, int64_t rows, int64_t columns, int64_t k, const T* a, const T* b, T* c,
-                   int64_t c_stride, bool add) {
+                   int64_t c_stride, Write write) {
     constexpr int kL = kLanes<T>;
     const int64_t vectors = Ceil(columns, kL);
     const BlockFn<T> block = kBlocks<T>.at[by_rows][vectors - 1][rows - 1];
-    if (columns % kL == 0) return block(k, a, b, c, c_stride, add);
+    if (columns % kL == 0) return block(k, a, b, c, c_stride, write);
     alignas(kBytes) T part[kMaxRows * kMaxVectors * kL];
-    block(k, a, b, part, vectors * kL, false);
+    block(k, a, b, part, vectors * kL, Write::kSet);
     for (int64_t i = 0; i < rows; ++i) {
       for (int64_t j = 0; j < columns; ++j) {
         T& to = c[i * c_stride + j];
-        to = add ? to + part[i * vectors * kL + j] : part[i * vectors * kL + j];
+        const T sum = part[i * vectors * kL + j];
+        to = write == Write::kSet ? sum : Added(to, sum, write);
       }
     }
   }
@@ -292,7 +299,8 @@ struct GemmKernel {
       Pack(t.b, t.n, kWidth<T>, kWidth<T>, k0, Min(depth, t.k - k0), b_panels);
       for (int64_t m0 = 0; m0 < t.m; m0 += block) {
         const Rows next = m0 + block < t.m ? part(m0 + block, k0) : k0 + depth < t.k ? part(0, k0 + depth) : Rows{};
-        SumRows(part(m0, k0), next, t.n, a_panels, b_panels, c + m0 * c_stride, c_stride);
+        const Write write = t.subtract ? Write::kSubtract : k0 != 0 ? Write::kAdd : Write::kSet;
+        SumRows(part(m0, k0), next, t.n, a_panels, b_panels, c + m0 * c_stride, c_stride, write);
       }
     }
   }
@@ -322,7 +330,7 @@ struct GemmKernel {
   // Packs rows and adds their products with all columns; those that come `next` are fetched meanwhile.
   template <typename T>
   static void SumRows(const Rows& now, const Rows& next, int64_t n, T* a_panels, const T* b_panels, T* c,
-                      int64_t c_stride) {
+                      int64_t c_stride, Write write) {
     const int64_t rows = Ceil(now.m, Ceil(now.m, kMaxRows));  // of each panel, as even as can be
     const bool by_rows = now.a.k_adjacent();
     Pack(now.a, now.m, by_rows ? 0 : rows, kPanelRows, now.k0, now.k, a_panels);
@@ -333,7 +341,7 @@ struct GemmKernel {
         for (int64_t last = fetched + each; fetched < last; ++fetched) Prefetch(next, fetched);
         const int64_t at = by_rows ? i * kRowStride : i / rows * PanelStride(now.k, kPanelRows);
         Cell(by_rows, Min(rows, now.m - i), Min(kWidth<T>, n - j), now.k, a_panels + at,
-             b_panels + j / kWidth<T> * PanelStride(now.k, kWidth<T>), c + i * c_stride + j, c_stride, now.k0 != 0);
+             b_panels + j / kWidth<T> * PanelStride(now.k, kWidth<T>), c + i * c_stride + j, c_stride, write);
       }
     }
   }

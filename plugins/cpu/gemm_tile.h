@@ -30,6 +30,7 @@ struct GemmTile {
   int64_t c_stride;
   GemmType c_type, sum;
   int64_t m, n, k;
+  bool subtract = false;  // the sum is taken away from c; c_type is `sum` then
 };
 
 // Sums over more steps than these are made block by block.
@@ -49,26 +50,6 @@ using GemmTileFn = void (*)(const GemmTile& tile, const GemmScratch& scratch);
 void GemmTileAvx512(const GemmTile& tile, const GemmScratch& scratch);
 void GemmTileAvx2(const GemmTile& tile, const GemmScratch& scratch);
 void GemmTileSse2(const GemmTile& tile, const GemmScratch& scratch);
-
-// ---- rows of a Cholesky factor ----
-// Elements l[i, k + j], j < width, of the factor l of a; both are square with one stride. Rows go from `first`; those
-// of the diagonal block come first.
-inline constexpr int64_t kFactorBlock = 64;  // the width, but for the last columns
-struct FactorRows {
-  const void* a;
-  void* l;
-  const void* products;  // [rows, kFactorBlock]: what the columns before k take away; NULL: there are none
-  // [kFactorBlock + 1, kFactorBlock]: the diagonal block, transposed, without its diagonal, which is the last row. Zero
-  // before the first rows, filled by them.
-  void* block;
-  int64_t stride, k, width, first, rows;
-  GemmType type;  // kF32 or kF64
-};
-// False: a pivot is not positive.
-using FactorRowsFn = bool (*)(const FactorRows& f);
-bool FactorRowsAvx512(const FactorRows& f);
-bool FactorRowsAvx2(const FactorRows& f);
-bool FactorRowsSse2(const FactorRows& f);
 
 }  // namespace ricci::cpu
 #endif

@@ -48,6 +48,8 @@ int64_t SizeOf(GemmType t) { return t == GemmType::kF64 ? 8 : t == GemmType::kF3
 
 GemmTileFn BestTile() { return HasAvx512() ? GemmTileAvx512 : HasAvx2() ? GemmTileAvx2 : GemmTileSse2; }
 FactorRowsFn BestFactorRows() { return HasAvx512() ? FactorRowsAvx512 : HasAvx2() ? FactorRowsAvx2 : FactorRowsSse2; }
+SolveBlockFn BestSolveBlock() { return HasAvx512() ? SolveBlockAvx512 : HasAvx2() ? SolveBlockAvx2 : SolveBlockSse2; }
+LuPanelFn BestLuPanel() { return HasAvx512() ? LuPanelAvx512 : HasAvx2() ? LuPanelAvx2 : LuPanelSse2; }
 
 ricci_status* AddLibrary(ricci_ctx* ctx, std::string_view primitive, decltype(ricci_lowering::match) match,
                          const ricci_library* library) {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gemm_tile.h"
+#include "factor_tile.h"
 #include "ricci/api_table.h"
 #include "ricci/primitive.h"
 
@@ -26,6 +26,8 @@ int64_t SizeOf(GemmType t);
 // The code of the widest instructions that the processor has.
 GemmTileFn BestTile();
 FactorRowsFn BestFactorRows();
+SolveBlockFn BestSolveBlock();
+LuPanelFn BestLuPanel();
 
 // Adds `library` for `cpu` to the row `primitive`, which must be there.
 ricci_status* AddLibrary(ricci_ctx* ctx, std::string_view primitive, decltype(ricci_lowering::match) match,

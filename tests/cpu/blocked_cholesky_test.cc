@@ -5,7 +5,7 @@
 #include <limits>
 #include <random>
 
-#include "gemm_tile.h"
+#include "instruction_sets.h"
 #include "support/program_runner.h"
 
 namespace ricci::testing {
@@ -60,21 +60,12 @@ TEST(BlockedCholesky, OneThatIsNotPositiveIsNaN) {
 }
 
 // ---- rows of one block ----
-struct InstructionSet {
-  const char* name;
-  cpu::FactorRowsFn rows;
-  bool there;
-};
-
 template <typename T>
 void FactoriseOneBlock(cpu::FactorRowsFn rows, cpu::GemmType type, int64_t n) {
   const Numbers numbers = Positive(1, n);
   const std::vector<T> a(numbers.begin(), numbers.end());
   std::vector<T> l(a.size(), 0);
-  struct alignas(64) Line {
-    T at[64 / sizeof(T)];
-  };
-  std::vector<Line> block((cpu::kFactorBlock + 1) * cpu::kFactorBlock * sizeof(T) / sizeof(Line));
+  AlignedElements<T> block(cpu::kTriangleElements);
   ASSERT_TRUE(rows({a.data(), l.data(), nullptr, block.data(), n, 0, n, 0, n, type}));
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j <= i; ++j) {
@@ -86,14 +77,7 @@ void FactoriseOneBlock(cpu::FactorRowsFn rows, cpu::GemmType type, int64_t n) {
 }
 
 TEST(BlockedCholesky, EachInstructionSet) {
-  const InstructionSet sets[] = {
-      {"sse2", cpu::FactorRowsSse2, true},
-      {"avx2", cpu::FactorRowsAvx2, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")},
-      {"avx512", cpu::FactorRowsAvx512,
-       __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq")}};
-  for (const InstructionSet& s : sets) {
-    if (!s.there) continue;
+  for (const InstructionSet& s : InstructionSets()) {
     for (int64_t n : {1, 2, 7, 33, 64}) {
       SCOPED_TRACE(s.name + std::to_string(n));
       FactoriseOneBlock<double>(s.rows, cpu::GemmType::kF64, n);

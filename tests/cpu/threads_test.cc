@@ -42,6 +42,14 @@ constexpr const char* kPrograms[] = {
     "program batched(%x: f32[1000,257]) { %0: bf16[1000,257] = convert_element_type(%x) new_dtype=bf16"
     "  %1: bf16[4,250,257] = reshape(%0) new_sizes=[4,250,257]  %2: bf16[4,250,250] = dot_general(%1, %1)"
     " lhs_contract=[2] rhs_contract=[2] lhs_batch=[0] rhs_batch=[0]  return %2 }",
+    "program factors(%x: f32[1000,257]) { %0: f32[5,200,257] = reshape(%x) new_sizes=[5,200,257]"
+    "  %l: f32[5,200,257], %p: i32[5,200], %r: i32[5,200] = lu(%0) return %l, %p, %r }",
+    "program solutions(%x: f32[1000,257]) { %s: f32[] = constant 0.01  %b: f32[1000,257] = broadcast_in_dim(%s)"
+    " shape=[1000,257] broadcast_dimensions=[]  %0: f32[1000,257] = mul(%x, %b)"
+    "  %a: f32[257,257] = slice(%0) start_indices=[0,0] limit_indices=[257,257]"
+    "  %1: f32[1000,257] = triangular_solve(%a, %x) lower=true unit_diagonal=true"
+    "  %t: f32[257,1000] = transpose(%x) permutation=[1,0]"
+    "  %2: f32[257,1000] = triangular_solve(%a, %t) left_side=true unit_diagonal=true  return %1, %2 }",
     "program lanes(%x: f32[1000,257]) { %0: f32[1000,257] = vmap(%x) size=257 in_axes=[1] out_axes=[1]"
     " body=program(%v: f32[1000]) { %c: f32[] = constant 0.0  %s: f32[], %y: f32[1000] = scan(%c, %v) length=1000"
     " num_consts=0 num_carry=1 body=program(%a: f32[], %b: f32[]) { %1: f32[] = sin(%a)  %2: f32[] = add(%1, %b)"
