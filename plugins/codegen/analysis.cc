@@ -247,23 +247,10 @@ bool Spreads(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop, u
 }
 
 unsigned SizeOfDType(uint32_t dtype) {
-  switch (dtype) {
-    case RICCI_BOOL:
-    case RICCI_I8:
-    case RICCI_U8:
-      return 1;
-    case RICCI_I16:
-    case RICCI_U16:
-    case RICCI_F16:
-    case RICCI_BF16:
-      return 2;
-    case RICCI_I32:
-    case RICCI_U32:
-    case RICCI_F32:
-      return 4;
-    default:
-      return 8;
-  }
+  // By dtype: none, bool, signed and unsigned integers, f16, bf16, f32 and f64.
+  constexpr unsigned char kSizes[] = {8, 1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8};
+  static_assert(std::size(kSizes) == RICCI_F64 + 1);
+  return dtype < std::size(kSizes) ? kSizes[dtype] : 8;
 }
 
 }  // namespace ricci::codegen

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "codegen/by_operation.h"
 #include "ricci/exact.h"
 
 namespace ricci::codegen {
@@ -20,6 +21,25 @@ constexpr double kMaxCost = 4096;    // of the code for all pieces together
 constexpr uint32_t kMaxDepth = 512;  // steps from an index to what is compared
 
 bool IsComparison(uint16_t op) { return op >= RICCI_S_EQ && op <= RICCI_S_GE; }
+
+// What is known of a comparison of two intervals.
+struct Sides {
+  bool always, never;
+};
+using CompareFn = Sides (*)(int64_t a_lo, int64_t a_hi, int64_t b_lo, int64_t b_hi);
+constexpr Sides Equal(int64_t a_lo, int64_t a_hi, int64_t b_lo, int64_t b_hi) {
+  return {a_lo == a_hi && b_lo == b_hi && a_lo == b_lo, a_hi < b_lo || b_hi < a_lo};
+}
+constexpr Sides Below(int64_t a_lo, int64_t a_hi, int64_t b_lo, int64_t b_hi) { return {a_hi < b_lo, a_lo >= b_hi}; }
+constexpr Sides AtMost(int64_t a_lo, int64_t a_hi, int64_t b_lo, int64_t b_hi) { return {a_hi <= b_lo, a_lo > b_hi}; }
+template <CompareFn kOther>
+constexpr Sides Not(int64_t a_lo, int64_t a_hi, int64_t b_lo, int64_t b_hi) {
+  const Sides other = kOther(a_lo, a_hi, b_lo, b_hi);
+  return {other.never, other.always};
+}
+// From RICCI_S_EQ on: equal, not equal, less, at most, greater, at least.
+constexpr CompareFn kComparisons[] = {Equal, Not<Equal>, Below, AtMost, Not<AtMost>, Not<Below>};
+static_assert(std::size(kComparisons) == RICCI_S_GE - RICCI_S_EQ + 1);
 
 }  // namespace
 
@@ -58,7 +78,7 @@ Facts::Range Facts::Of(const ricci_inst& inst, uint32_t v) {
   }
   if (!IsScalar(inst.op) || inst.a == 0) return {};
   const uint16_t from = k_.insts[inst.a].dtype;
-  if (from == RICCI_BOOL && inst.dtype == RICCI_BOOL) return Logic(inst, ranges_[inst.a], ranges_[inst.b]);
+  if (from == RICCI_BOOL && inst.dtype == RICCI_BOOL) return Logic(inst.op, ranges_[inst.a], ranges_[inst.b]);
   if (from != RICCI_I64 || inst.b == 0) return {};
   if (IsComparison(inst.op)) return Comparison(inst.op, ranges_[inst.a], ranges_[inst.b]);
   return inst.dtype == RICCI_I64 ? Arithmetic(inst, v) : Range{};
@@ -77,32 +97,44 @@ Facts::Range Facts::Choice(const ricci_inst& inst, uint32_t v) {
 }
 
 Facts::Range Facts::Arithmetic(const ricci_inst& inst, uint32_t v) {
+  static constexpr auto kRules = ByOperation<ArithmeticFn>({{RICCI_S_ADD, &Facts::OfSum},
+                                                            {RICCI_S_SUB, &Facts::OfDifference},
+                                                            {RICCI_S_MUL, &Facts::OfProduct},
+                                                            {RICCI_S_MIN, &Facts::OfLeast},
+                                                            {RICCI_S_MAX, &Facts::OfGreatest}});
+  if (!ranges_[inst.a].known || !ranges_[inst.b].known) return Clamped(inst);
+  const ArithmeticFn rule = inst.op < kRules.size() ? kRules[inst.op] : nullptr;
+  return rule == nullptr ? Range{} : (this->*rule)(inst, v);
+}
+
+Facts::Range Facts::OfSum(const ricci_inst& inst, uint32_t) {
   const Range &a = ranges_[inst.a], &b = ranges_[inst.b];
-  if (!a.known || !b.known) return Clamped(inst);
-  switch (inst.op) {
-    case RICCI_S_ADD:
-      return {true, a.lo + b.lo, a.hi + b.hi};
-    case RICCI_S_SUB:
-      return {true, a.lo - b.hi, a.hi - b.lo};
-    case RICCI_S_MIN:
-      if (a.hi <= b.lo) return Same(v, inst.a);
-      if (b.hi <= a.lo) return Same(v, inst.b);
-      return {true, std::min(a.lo, b.lo), std::min(a.hi, b.hi)};
-    case RICCI_S_MAX:
-      if (a.lo >= b.hi) return Same(v, inst.a);
-      if (b.lo >= a.hi) return Same(v, inst.b);
-      return {true, std::max(a.lo, b.lo), std::max(a.hi, b.hi)};
-    case RICCI_S_MUL: {
-      int64_t lo, hi;
-      if (b.lo != b.hi || b.lo < 0 || __builtin_mul_overflow(a.lo, b.lo, &lo) ||
-          __builtin_mul_overflow(a.hi, b.lo, &hi)) {
-        return {};
-      }
-      return {true, lo, hi};
-    }
-    default:
-      return {};
+  return {true, a.lo + b.lo, a.hi + b.hi};
+}
+Facts::Range Facts::OfDifference(const ricci_inst& inst, uint32_t) {
+  const Range &a = ranges_[inst.a], &b = ranges_[inst.b];
+  return {true, a.lo - b.hi, a.hi - b.lo};
+}
+// By a constant.
+Facts::Range Facts::OfProduct(const ricci_inst& inst, uint32_t) {
+  const Range &a = ranges_[inst.a], &b = ranges_[inst.b];
+  int64_t lo, hi;
+  if (b.lo != b.hi || b.lo < 0 || __builtin_mul_overflow(a.lo, b.lo, &lo) || __builtin_mul_overflow(a.hi, b.lo, &hi)) {
+    return {};
   }
+  return {true, lo, hi};
+}
+Facts::Range Facts::OfLeast(const ricci_inst& inst, uint32_t v) {
+  const Range &a = ranges_[inst.a], &b = ranges_[inst.b];
+  if (a.hi <= b.lo) return Same(v, inst.a);
+  if (b.hi <= a.lo) return Same(v, inst.b);
+  return {true, std::min(a.lo, b.lo), std::min(a.hi, b.hi)};
+}
+Facts::Range Facts::OfGreatest(const ricci_inst& inst, uint32_t v) {
+  const Range &a = ranges_[inst.a], &b = ranges_[inst.b];
+  if (a.lo >= b.hi) return Same(v, inst.a);
+  if (b.lo >= a.hi) return Same(v, inst.b);
+  return {true, std::max(a.lo, b.lo), std::max(a.hi, b.hi)};
 }
 
 // min(max(x, lo), hi) or max(min(x, hi), lo), of anything.
@@ -118,36 +150,26 @@ Facts::Range Facts::Clamped(const ricci_inst& outer) const {
 
 Facts::Range Facts::Comparison(uint16_t op, const Range& a, const Range& b) const {
   if (!a.known || !b.known) return {};
-  const auto result = [](bool yes, bool no) { return Range{yes || no, yes ? 1 : 0, yes ? 1 : 0}; };
-  const bool apart = a.hi < b.lo || b.hi < a.lo, one = a.lo == a.hi && b.lo == b.hi && a.lo == b.lo;
-  switch (op) {
-    case RICCI_S_LT:
-      return result(a.hi < b.lo, a.lo >= b.hi);
-    case RICCI_S_LE:
-      return result(a.hi <= b.lo, a.lo > b.hi);
-    case RICCI_S_GT:
-      return result(a.lo > b.hi, a.hi <= b.lo);
-    case RICCI_S_GE:
-      return result(a.lo >= b.hi, a.hi < b.lo);
-    case RICCI_S_EQ:
-      return result(one, apart);
-    default:
-      return result(apart, one);
-  }
+  const Sides sides = kComparisons[op - RICCI_S_EQ](a.lo, a.hi, b.lo, b.hi);
+  return {sides.always || sides.never, sides.always ? 1 : 0, sides.always ? 1 : 0};
 }
 
-Facts::Range Facts::Logic(const ricci_inst& inst, const Range& a, const Range& b) const {
-  const auto is = [](const Range& r, int64_t value) { return r.known && r.lo == value && r.hi == value; };
-  switch (inst.op) {
-    case RICCI_S_AND:
-      return {is(a, 0) || is(b, 0) || (is(a, 1) && is(b, 1)), is(a, 1) && is(b, 1), is(a, 1) && is(b, 1)};
-    case RICCI_S_OR:
-      return {is(a, 1) || is(b, 1) || (is(a, 0) && is(b, 0)), is(a, 1) || is(b, 1), is(a, 1) || is(b, 1)};
-    case RICCI_S_NOT:
-      return {is(a, 0) || is(a, 1), is(a, 0), is(a, 0)};
-    default:
-      return {};
-  }
+Facts::Range Facts::Logic(uint16_t op, const Range& a, const Range& b) {
+  using LogicFn = Range (*)(const Range& a, const Range& b);
+  static constexpr auto is = [](const Range& r, int64_t value) { return r.known && r.lo == value && r.hi == value; };
+  static constexpr auto kRules = ByOperation<LogicFn>(
+      {{RICCI_S_AND,
+        [](const Range& a, const Range& b) -> Range {
+          return {is(a, 0) || is(b, 0) || (is(a, 1) && is(b, 1)), is(a, 1) && is(b, 1), is(a, 1) && is(b, 1)};
+        }},
+       {RICCI_S_OR,
+        [](const Range& a, const Range& b) -> Range {
+          return {is(a, 1) || is(b, 1) || (is(a, 0) && is(b, 0)), is(a, 1) || is(b, 1), is(a, 1) || is(b, 1)};
+        }},
+       {RICCI_S_NOT, [](const Range& a, const Range&) -> Range {
+          return {is(a, 0) || is(a, 1), is(a, 0), is(a, 0)};
+        }}});
+  return op < kRules.size() && kRules[op] != nullptr ? kRules[op](a, b) : Range{};
 }
 
 bool Facts::IsPure(uint32_t first, uint32_t last) const {

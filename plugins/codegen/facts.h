@@ -47,7 +47,14 @@ class Facts {
   Range Arithmetic(const ricci_inst& inst, uint32_t v);
   Range Clamped(const ricci_inst& outer) const;
   Range Comparison(uint16_t op, const Range& a, const Range& b) const;
-  Range Logic(const ricci_inst& inst, const Range& a, const Range& b) const;
+  // Of operands that are known; the value's number is wanted where it may be the same as one of them.
+  using ArithmeticFn = Range (Facts::*)(const ricci_inst& inst, uint32_t v);
+  Range OfSum(const ricci_inst& inst, uint32_t v);
+  Range OfDifference(const ricci_inst& inst, uint32_t v);
+  Range OfProduct(const ricci_inst& inst, uint32_t v);
+  Range OfLeast(const ricci_inst& inst, uint32_t v);
+  Range OfGreatest(const ricci_inst& inst, uint32_t v);
+  static Range Logic(uint16_t op, const Range& a, const Range& b);
   Range Choice(const ricci_inst& inst, uint32_t v);
   Range Same(uint32_t v, uint32_t as);
   void FindDead(const Blocks& blocks);

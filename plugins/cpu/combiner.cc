@@ -1,6 +1,7 @@
 #include "combiner.h"
 
 #include "codegen/analysis.h"
+#include "codegen/by_operation.h"
 #include "scalar_codegen.h"
 
 namespace ricci::cpu {
@@ -12,6 +13,24 @@ V Turned(const LlvmBuilder& l, V bits) {
   V sign = LLVMBuildAShr(l.b, bits, l.IntLike(bits, 31), "");
   return LLVMBuildXor(l.b, bits, LLVMBuildAnd(l.b, sign, l.IntLike(bits, 0x7fffffff), ""), "");
 }
+
+uint64_t Ones(unsigned bits) { return bits == 64 ? ~0ull : (1ull << bits) - 1; }
+uint64_t TopBit(unsigned bits) { return 1ull << (bits - 1); }
+
+// Those that are not zero. Of sums of floats it is -0, which changes no zero.
+struct Identity {
+  double real = 0;
+  uint64_t (*integer)(unsigned bits, bool is_signed) = nullptr;
+};
+constexpr std::array<Identity, RICCI_S_COUNT> kIdentities = codegen::ByOperation<Identity>({
+    {RICCI_S_ADD, {-0.0, [](unsigned, bool) { return uint64_t{0}; }}},
+    {RICCI_S_MUL, {1, [](unsigned, bool) { return uint64_t{1}; }}},
+    {RICCI_S_MIN,
+     {__builtin_inf(), [](unsigned bits, bool is_signed) { return is_signed ? TopBit(bits) - 1 : Ones(bits); }}},
+    {RICCI_S_MAX,
+     {-__builtin_inf(), [](unsigned bits, bool is_signed) { return is_signed ? TopBit(bits) : uint64_t{0}; }}},
+    {RICCI_S_AND, {0, [](unsigned bits, bool) { return Ones(bits); }}},
+});
 
 }  // namespace
 
@@ -27,23 +46,9 @@ V EmitIdentity(const LlvmBuilder& l, uint32_t op, uint32_t dtype) {
   const LLVMTypeRef t = ValueType(l, dtype);
   const bool real = dtype >= RICCI_F16 && dtype <= RICCI_F64, is_signed = dtype >= RICCI_I8 && dtype <= RICCI_I64;
   const unsigned bits = dtype == RICCI_BOOL ? 1 : SizeOfDType(dtype) * 8;
-  const uint64_t ones = bits == 64 ? ~0ull : (1ull << bits) - 1, top = 1ull << (bits - 1);
-  switch (op) {
-    case RICCI_S_MUL:
-      return real ? LLVMConstReal(t, 1) : LLVMConstInt(t, 1, 0);
-    case RICCI_S_AND:
-      return LLVMConstInt(t, ones, 0);
-    case RICCI_S_MAX:
-      if (real) return LLVMConstReal(t, -__builtin_inf());
-      return LLVMConstInt(t, is_signed ? top : 0, 0);
-    case RICCI_S_MIN:
-      if (real) return LLVMConstReal(t, __builtin_inf());
-      return LLVMConstInt(t, is_signed ? top - 1 : ones, 0);
-    case RICCI_S_ADD:
-      return real ? LLVMConstReal(t, -0.0) : LLVMConstNull(t);
-    default:
-      return LLVMConstNull(t);
-  }
+  const Identity& identity = kIdentities[op];
+  if (identity.integer == nullptr) return LLVMConstNull(t);
+  return real ? LLVMConstReal(t, identity.real) : LLVMConstInt(t, identity.integer(bits, is_signed), 0);
 }
 
 V EmitCombine(const LlvmBuilder& l, uint32_t op, uint32_t dtype, V a, V b) {

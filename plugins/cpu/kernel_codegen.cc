@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "conversion_codegen.h"
 #include "kernel_blocks.h"
 #include "ricci/api_table.h"
 
@@ -210,18 +211,9 @@ void KernelEmitter::Define(uint32_t id, V v) {
 }
 
 V KernelEmitter::Constant(uint32_t dtype, int64_t bits) {
-  const LLVMTypeRef t = ValueType(l_, dtype);
-  switch (dtype) {
-    case RICCI_F16:
-    case RICCI_BF16:
-      return LLVMConstBitCast(LLVMConstInt(LLVMInt16TypeInContext(l_.ctx), static_cast<uint64_t>(bits), 0), t);
-    case RICCI_F32:
-      return LLVMConstBitCast(LLVMConstInt(l_.i32(), static_cast<uint64_t>(bits), 0), t);
-    case RICCI_F64:
-      return LLVMConstBitCast(LLVMConstInt(l_.i64(), static_cast<uint64_t>(bits), 0), t);
-    default:
-      return LLVMConstInt(t, static_cast<uint64_t>(bits), 0);
-  }
+  const unsigned width = dtype == RICCI_BOOL ? 1 : 8 * codegen::SizeOfDType(dtype);
+  const V number = LLVMConstInt(LLVMIntTypeInContext(l_.ctx, width), static_cast<uint64_t>(bits), 0);
+  return IsFloat(dtype) ? LLVMConstBitCast(number, ValueType(l_, dtype)) : number;
 }
 
 void KernelEmitter::Scalar(uint32_t id) {

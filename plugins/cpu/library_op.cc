@@ -1,5 +1,6 @@
 #include "library_op.h"
 
+#include <optional>
 #include <string>
 
 namespace ricci::cpu {
@@ -10,6 +11,11 @@ bool HasAvx512() {
          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
 }
 bool HasAvx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+
+// By dtype: none, bool, four signed and four unsigned integers, then floats.
+constexpr std::optional<GemmType> kTypes[] = {
+    {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, GemmType::kF16, GemmType::kBF16, GemmType::kF32, GemmType::kF64};
+static_assert(std::size(kTypes) == RICCI_F64 + 1);
 
 }  // namespace
 
@@ -27,22 +33,9 @@ bool ReadType(const ricci_op* op, ricci_type type, Array& out) {
 }
 
 bool TypeOf(uint32_t dtype, GemmType& out) {
-  switch (dtype) {
-    case RICCI_F32:
-      out = GemmType::kF32;
-      return true;
-    case RICCI_F64:
-      out = GemmType::kF64;
-      return true;
-    case RICCI_F16:
-      out = GemmType::kF16;
-      return true;
-    case RICCI_BF16:
-      out = GemmType::kBF16;
-      return true;
-    default:
-      return false;
-  }
+  if (dtype >= std::size(kTypes) || !kTypes[dtype]) return false;
+  out = *kTypes[dtype];
+  return true;
 }
 int64_t SizeOf(GemmType t) { return t == GemmType::kF64 ? 8 : t == GemmType::kF32 ? 4 : 2; }
 

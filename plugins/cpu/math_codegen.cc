@@ -7,8 +7,8 @@
 #include <cstring>
 
 #include "code_symbols.h"
+#include "codegen/by_operation.h"
 #include "math_functions.h"
-#include "ricci/kernel.h"
 #include "scalar_codegen.h"
 
 namespace ricci::cpu {
@@ -145,78 +145,72 @@ V CallLibrary(const LlvmBuilder& l, uint32_t op, std::span<const V> in) {
   return LLVMBuildLoad2(l.b, type, slots[0], "");
 }
 
+// ---- formulas ----
+using FormulaFn = V (*)(const LlvmBuilder& l, std::span<const V> in);
+
 // Those that have a form in both widths.
-Real (*OfBothWidths(uint32_t op))(Real) {
-  switch (op) {
-    case RICCI_S_EXP:
-      return &Exp;
-    case RICCI_S_EXP2:
-      return &Exp2;
-    case RICCI_S_EXPM1:
-      return &Expm1;
-    case RICCI_S_LOG:
-      return &Log;
-    case RICCI_S_LOG1P:
-      return &Log1p;
-    case RICCI_S_LOG2:
-      return &Log2;
-    case RICCI_S_TANH:
-      return &Tanh;
-    case RICCI_S_SINH:
-      return &Sinh;
-    case RICCI_S_COSH:
-      return &Cosh;
-    case RICCI_S_ASINH:
-      return &Asinh;
-    case RICCI_S_ACOSH:
-      return &Acosh;
-    case RICCI_S_ATANH:
-      return &Atanh;
-    case RICCI_S_LOGISTIC:
-      return &Logistic;
-    case RICCI_S_ERF:
-      return &Erf;
-    case RICCI_S_ERFC:
-      return &Erfc;
-    case RICCI_S_ERF_INV:
-      return &ErfInv;
-    case RICCI_S_CBRT:
-      return &Cbrt;
-    default:
-      return nullptr;
-  }
+template <Real (*kFunction)(Real)>
+V InBothWidths(const LlvmBuilder& l, std::span<const V> in) {
+  return kFunction({&l, in[0]}).v;
+}
+template <Real (*kFunction)(Real, Real)>
+V InBothWidths(const LlvmBuilder& l, std::span<const V> in) {
+  return kFunction({&l, in[0]}, {&l, in[1]}).v;
+}
+template <uint32_t kOp>
+V SineOrCosine(const LlvmBuilder& l, std::span<const V> in) {
+  return Sine({&l, in[0]}, kOp).v;
+}
+// Those that are rare enough in f32 to be computed in f64; with a form for that, or one of f64 alone.
+template <Real (*kFunction)(Real), Real (*kOfNarrow)(Real) = kFunction>
+V InF64(const LlvmBuilder& l, std::span<const V> in) {
+  const Real x{&l, in[0]};
+  return x.is_f64() ? kFunction(x).v : Narrow(kOfNarrow(Widen(x))).v;
+}
+template <Real (*kFunction)(Real, Real), Real (*kOfNarrow)(Real, Real) = kFunction>
+V InF64(const LlvmBuilder& l, std::span<const V> in) {
+  const Real x{&l, in[0]}, y{&l, in[1]};
+  return x.is_f64() ? kFunction(x, y).v : Narrow(kOfNarrow(Widen(x), Widen(y))).v;
+}
+template <uint32_t kOp>
+Real FromLibrary(Real x) {
+  return CallLibrary(kOp, x);
 }
 
-// Those that are rare enough in f32 to be computed in f64.
-Real (*OfF64(uint32_t op))(Real) {
-  switch (op) {
-    case RICCI_S_TAN:
-      return &Tan;
-    case RICCI_S_ASIN:
-      return &Asin;
-    case RICCI_S_ACOS:
-      return &Acos;
-    case RICCI_S_ATAN:
-      return &Atan;
-    default:
-      return nullptr;
-  }
-}
+// By number of the operation; NULL: it is no special function.
+constexpr std::array<FormulaFn, RICCI_S_COUNT> kFormulas = codegen::ByOperation<FormulaFn>({
+    {RICCI_S_REM, InBothWidths<Rem>},
+    {RICCI_S_EXP, InBothWidths<Exp>},
+    {RICCI_S_EXP2, InBothWidths<Exp2>},
+    {RICCI_S_EXPM1, InBothWidths<Expm1>},
+    {RICCI_S_LOG, InBothWidths<Log>},
+    {RICCI_S_LOG1P, InBothWidths<Log1p>},
+    {RICCI_S_LOG2, InBothWidths<Log2>},
+    {RICCI_S_SIN, SineOrCosine<RICCI_S_SIN>},
+    {RICCI_S_COS, SineOrCosine<RICCI_S_COS>},
+    {RICCI_S_TAN, InF64<Tan>},
+    {RICCI_S_ASIN, InF64<Asin>},
+    {RICCI_S_ACOS, InF64<Acos>},
+    {RICCI_S_ATAN, InF64<Atan>},
+    {RICCI_S_ATAN2, InF64<Atan2>},
+    {RICCI_S_SINH, InBothWidths<Sinh>},
+    {RICCI_S_COSH, InBothWidths<Cosh>},
+    {RICCI_S_TANH, InBothWidths<Tanh>},
+    {RICCI_S_ASINH, InBothWidths<Asinh>},
+    {RICCI_S_ACOSH, InBothWidths<Acosh>},
+    {RICCI_S_ATANH, InBothWidths<Atanh>},
+    {RICCI_S_POW, InF64<Pow, PowOfNarrow>},
+    {RICCI_S_CBRT, InBothWidths<Cbrt>},
+    {RICCI_S_ERF, InBothWidths<Erf>},
+    {RICCI_S_ERFC, InBothWidths<Erfc>},
+    {RICCI_S_ERF_INV, InBothWidths<ErfInv>},
+    {RICCI_S_LOGISTIC, InBothWidths<Logistic>},
+    {RICCI_S_LGAMMA, InF64<FromLibrary<RICCI_S_LGAMMA>, LgammaOfNarrow>},
+    {RICCI_S_DIGAMMA, InF64<FromLibrary<RICCI_S_DIGAMMA>, DigammaOfNarrow>},
+});
 
 V Formula(const LlvmBuilder& l, uint32_t op, std::span<const V> in) {
-  const Real x{&l, in[0]};
-  if (op == RICCI_S_SIN || op == RICCI_S_COS) return Sine(x, op).v;
-  if (const auto f = OfBothWidths(op)) return f(x).v;
-  if (op == RICCI_S_LGAMMA && !x.is_f64()) return Narrow(LgammaOfNarrow(Widen(x))).v;
-  if (op == RICCI_S_DIGAMMA && !x.is_f64()) return Narrow(DigammaOfNarrow(Widen(x))).v;
-  if (const auto f = OfF64(op)) return x.is_f64() ? f(x).v : Narrow(f(Widen(x))).v;
-  if (op == RICCI_S_REM) return Rem(x, {&l, in[1]}).v;
-  if (op == RICCI_S_ATAN2 || op == RICCI_S_POW) {
-    const Real y{&l, in[1]};
-    if (op == RICCI_S_ATAN2) return x.is_f64() ? Atan2(x, y).v : Narrow(Atan2(Widen(x), Widen(y))).v;
-    return x.is_f64() ? Pow(x, y).v : Narrow(PowOfNarrow(Widen(x), Widen(y))).v;
-  }
-  return CallLibrary(l, op, in);
+  return kFormulas[op] == nullptr ? nullptr : kFormulas[op](l, in);
 }
 
 // The formula as a function of the module, made by its first call.
