@@ -1,10 +1,19 @@
 // IndexFolder: arithmetic on integers (i32 and i64 as linear forms, the other widths by ranges) that folds while it is
 // written.
 //
-// The identities used: sums and constant multiples of forms; (c*q + r) / c = q + r / c and (c*q + r) % c = r % c for
-// r >= 0; the same by a common divisor of c and the factors, if r is below it; (x / a) / b = x / (a*b),
-// (x % (a*b)) / a = (x / a) % b; m*c*(q / c) + m*(q % c) = m*q; comparisons decided by the range of the difference.
-// Division identities are applied to values known not to be negative and forms known not to wrap only.
+// The identities used, each with a test of its name in index_fold_test.cc:
+//   SumsAndMultiplesOfForms        terms and constants of forms collect, modulo 2^32 or 2^64
+//   QuotientOfAMultipleAndARest    (c*q + r) / c = q + r / c           if r >= 0
+//   RemainderOfAMultipleAndARest   (c*q + r) % c = r % c               if r >= 0
+//   QuotientByACommonDivisor       (g*q + r) / (g*c) = q / c           if 0 <= r < g
+//   RemainderByACommonDivisor      (g*q + r) % (g*c) = g*(q % c) + r   if 0 <= r < g
+//   QuotientOfAQuotient            (x / a) / b = x / (a*b)
+//   QuotientOfARemainder           (x % (a*b)) / a = (x / a) % b
+//   RemainderOfARemainder          (x % (a*b)) % a = x % a
+//   DigitsMerge                    m*c*(q / c) + m*(q % c) = m*q
+//   ComparisonsByTheRangeOfTheDifference
+// Those of quotients and remainders are applied to values known not to be negative and forms known not to wrap only;
+// that of digits holds for all.
 #ifndef RICCI_KERNEL_INDEX_FOLD_H_
 #define RICCI_KERNEL_INDEX_FOLD_H_
 #include "kernel/node_table.h"
