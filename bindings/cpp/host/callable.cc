@@ -24,40 +24,40 @@ void FailOnTrees(const Location& at, size_t tree) {
   FailAt(at, "tree_map: tree ", tree, " has other sizes, keys or numbers in it than tree 0");
 }
 
-Place PlaceOfValues(std::string_view name, const Location& at, const Values& leaves) {
+CallSite SiteOfValues(std::string_view name, const Location& at, const Values& leaves) {
   std::vector<Operand> operands;
   for (const Value& v : leaves) operands.emplace_back(v, at);
   if (operands.empty()) FailAt(at, name, ": no argument holds a traced value");
-  return PlaceOf(name, operands);
+  return SiteOf(name, operands);
 }
-Value LiftNumber(const Place& p, const Operand& number) {
-  return p.Lift(number, PromoteWeak(DType::kNone, number.weak));
+Value LiftNumber(const CallSite& site, const Operand& number) {
+  return site.Lift(number, PromoteWeak(DType::kNone, number.weak));
 }
-Value LiftLeaf(const Place& p, const Value& leaf) {
-  CheckOpen(leaf, p.at, p.name);
-  if (leaf.builder != p.builder && p.scope != nullptr && !TraceOf(p.scope)->Reaches(leaf.builder)) {
-    p.Fail("a value of another trace is used; pass it as an argument");
+Value LiftLeaf(const CallSite& site, const Value& leaf) {
+  CheckOpen(leaf, site.at, site.name);
+  if (leaf.builder != site.builder && site.scope != nullptr && !TraceOf(site.scope)->Reaches(leaf.builder)) {
+    site.Fail("a value of another trace is used; pass it as an argument");
   }
-  return p.Lift(Operand(leaf, p.at), DType::kNone);
+  return site.Lift(Operand(leaf, site.at), DType::kNone);
 }
-Value LiftLeaf(const Place& p, const Array& leaf) {
-  if (leaf.empty()) p.Fail("an array was never set");
-  return p.Lift(Operand(leaf, p.at), DType::kNone);
+Value LiftLeaf(const CallSite& site, const Array& leaf) {
+  if (leaf.empty()) site.Fail("an array was never set");
+  return site.Lift(Operand(leaf, site.at), DType::kNone);
 }
 
 namespace {
 
 Program ProgramOf(Tracing& tracing, std::string_view name, const Location& at, LeafFunction f) {
-  const Place inside{name, at, tracing.builder(), tracing.scope()};
+  const CallSite inside{name, at, tracing.builder(), tracing.scope()};
   SetLocation(inside.builder, at);
   return tracing.Finish(f(inside, tracing.params()));
 }
 
 }  // namespace
 
-Closed<Value> Close(const Place& p, LeafFunction f, std::span<const ricci_type> types) {
-  Tracing tracing(p, types);
-  Program program = ProgramOf(tracing, p.name, p.at, f);
+Closed<Value> Close(const CallSite& site, LeafFunction f, std::span<const ricci_type> types) {
+  Tracing tracing(site, types);
+  Program program = ProgramOf(tracing, site.name, site.at, f);
   return {std::move(program), tracing.captured()};
 }
 Closed<Array> Close(const Outside& o, LeafFunction f, std::span<const ricci_type> types) {
@@ -65,8 +65,8 @@ Closed<Array> Close(const Outside& o, LeafFunction f, std::span<const ricci_type
   Program program = ProgramOf(tracing, o.name, o.at, f);
   return {std::move(program), tracing.arrays()};
 }
-Program Wrapped(const Place& p, std::span<const ricci_type> types, LeafFunction f) {
-  return Close(p, f, types).program;
+Program Wrapped(const CallSite& site, std::span<const ricci_type> types, LeafFunction f) {
+  return Close(site, f, types).program;
 }
 
 std::vector<ricci_type> TypesOf(const Values& leaves) {
@@ -80,16 +80,17 @@ std::vector<ricci_type> TypesOf(const Arrays& leaves) {
   return out;
 }
 
-Values Apply(const Place& p, const Program& f, const Values& in) {
+Values Apply(const CallSite& site, const Program& f, const Values& in) {
   if (!in.empty()) {
     const Operands operands(in);
-    SetLocation(operands.builder, p.at);
+    SetLocation(operands.builder, site.at);
     return Inline(f, in);
   }
   std::vector<ricci_val> ids(f.results().size());
-  CheckAt(p.at, ricci_builder_inline(p.builder, f.handle(), nullptr, 0, ids.data(), static_cast<uint32_t>(ids.size())));
+  CheckAt(site.at,
+          ricci_builder_inline(site.builder, f.handle(), nullptr, 0, ids.data(), static_cast<uint32_t>(ids.size())));
   Values out;
-  for (ricci_val id : ids) out.push_back({p.builder, id, p.scope});
+  for (ricci_val id : ids) out.push_back({site.builder, id, site.scope});
   return out;
 }
 Arrays RunOn(const Location& at, ricci_ctx* ctx, const Executable& x, const Arrays& in) {

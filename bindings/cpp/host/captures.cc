@@ -26,8 +26,8 @@ std::string OriginOf(const Value& v) {
 void Captures::Add(std::string_view what, const Values& captured) {
   for (const Value& v : captured) {
     if (IsInexact(v.dtype()) && !IsArray(v)) {
-      p_.Fail(what, " captures a ", v.type(), " (", OriginOf(v),
-              " of the function around it), whose derivative would be lost; pass it as an argument");
+      site_.Fail(what, " captures a ", v.type(), " (", OriginOf(v),
+                 " of the function around it), whose derivative would be lost; pass it as an argument");
     }
     if (Find(v) == values_.size()) values_.push_back(v);
   }
@@ -38,17 +38,17 @@ Values Captures::Pick(const Values& captured, std::span<const Value> params) con
   return out;
 }
 Program Captures::Over(const Closed<Value>& closed, const Values& leaves) const {
-  auto wrapped = [&](const Place&, const Values& params) {
+  auto wrapped = [&](const CallSite&, const Values& params) {
     const Values picked = Pick(closed.captured, std::span(params).subspan(leaves.size()));
     return Inline(closed.program, Joined(Part(params, 0, leaves.size()), picked));
   };
-  return Wrapped(p_, TypesOf(Joined(leaves, values_)), wrapped);
+  return Wrapped(site_, TypesOf(Joined(leaves, values_)), wrapped);
 }
 
 // An array captured by the outermost program has no derivative to lose.
 bool Captures::IsArray(const Value& v) const {
-  if (p_.scope == nullptr) return false;
-  for (const Value& a : TraceOf(p_.scope)->session()->array_values) {
+  if (site_.scope == nullptr) return false;
+  for (const Value& a : TraceOf(site_.scope)->session()->array_values) {
     if (Same(a, v)) return true;
   }
   return false;

@@ -8,7 +8,7 @@ namespace ricci::inline v0 {
 
 class Captures {
  public:
-  explicit Captures(const Place& p) : p_(p) {}
+  explicit Captures(const CallSite& site) : site_(site) {}
 
   // `what` captures these; throws if one of them would need a derivative.
   void Add(std::string_view what, const Values& captured);
@@ -22,7 +22,7 @@ class Captures {
   bool IsArray(const Value& v) const;
   size_t Find(const Value& v) const;
 
-  const Place& p_;
+  const CallSite& site_;
   Values values_;
 };
 

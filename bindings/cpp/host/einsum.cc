@@ -25,12 +25,12 @@ bool IsIn(int letter, const Letters& list) { return std::find(list.begin(), list
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 struct Parser {
-  const Place& p;
+  const CallSite& site;
   std::string_view text;
 
   template <typename... Parts>
   [[noreturn]] void Fail(const Parts&... parts) const {
-    p.Fail("subscripts \"", text, "\": ", parts...);
+    site.Fail("subscripts \"", text, "\": ", parts...);
   }
   // The letters of one operand of that rank (-1: of the result, whose ellipsis has `dots` dimensions).
   Letters ListOf(std::string_view list, int64_t rank, int64_t dots, size_t number) const {
@@ -121,22 +121,22 @@ Value Diagonal(const Value& v, int64_t i, int64_t j) {
   strides[static_cast<size_t>(i)] = n + 1;
   return lax::slice(row, starts, limits, strides);
 }
-void TakeDiagonals(const Place& p, size_t number, Term& t) {
+void TakeDiagonals(const CallSite& site, size_t number, Term& t) {
   for (size_t j = 1; j < t.letters.size(); ++j) {
     const auto first = std::find(t.letters.begin(), t.letters.begin() + static_cast<int64_t>(j), t.letters[j]);
     const int64_t i = first - t.letters.begin();
     if (i == static_cast<int64_t>(j)) continue;
     const int64_t a = t.value.dim(i), b = t.value.dim(static_cast<int64_t>(j));
     if (a != b) {
-      p.Fail("`", std::string(1, static_cast<char>(t.letters[j])), "` of operand ", number, " runs over sizes ", a,
-             " and ", b);
+      site.Fail("`", std::string(1, static_cast<char>(t.letters[j])), "` of operand ", number, " runs over sizes ", a,
+                " and ", b);
     }
     t.value = Diagonal(t.value, i, static_cast<int64_t>(j));
     t.letters.erase(t.letters.begin() + static_cast<int64_t>(j--));
   }
 }
 // Drops dimensions of size 1 that another operand has in full; throws where two sizes differ otherwise.
-void MatchSizes(const Place& p, std::vector<Term>& terms) {
+void MatchSizes(const CallSite& site, std::vector<Term>& terms) {
   for (Term& t : terms) {
     Shape dropped;
     for (size_t k = 0; k < t.letters.size(); ++k) {
@@ -147,7 +147,7 @@ void MatchSizes(const Place& p, std::vector<Term>& terms) {
         if (a == b || b == 1) continue;
         if (a != 1) {
           const std::string name = letter < 0 ? "..." : std::string(1, static_cast<char>(letter));
-          p.Fail("`", name, "` runs over sizes ", a, " and ", b);
+          site.Fail("`", name, "` runs over sizes ", a, " and ", b);
         }
         dropped.push_back(static_cast<int64_t>(k));
         break;
@@ -183,7 +183,7 @@ Value Spread(const Term& t, const Letters& letters) {
   return lax::expand_dims(lax::transpose(t.value, order), missing);
 }
 // a * b, summed over the letters that only they have.
-Term Product(const Place& p, const Term& a, const Term& b, const std::vector<const Letters*>& needed) {
+Term Product(const CallSite& site, const Term& a, const Term& b, const std::vector<const Letters*>& needed) {
   const auto kept = [&](int letter) {
     return std::any_of(needed.begin(), needed.end(), [&](const Letters* l) { return IsIn(letter, *l); });
   };
@@ -210,7 +210,7 @@ Term Product(const Place& p, const Term& a, const Term& b, const std::vector<con
   letters.insert(letters.end(), free_a.begin(), free_a.end());
   letters.insert(letters.end(), free_b.begin(), free_b.end());
   if (!d.lhs_contract.empty()) return {lax::dot_general(a.value, b.value, d), letters};
-  return {multiply(Operand(Spread(a, letters), p.at), Operand(Spread(b, letters), p.at)), letters};
+  return {multiply(Operand(Spread(a, letters), site.at), Operand(Spread(b, letters), site.at)), letters};
 }
 
 // What the result and the terms but `a` and `b` need.
@@ -221,7 +221,7 @@ std::vector<const Letters*> Needed(const std::vector<Term>& terms, size_t a, siz
   }
   return out;
 }
-Value Contract(const Place& p, std::vector<Term> terms, const Letters& output) {
+Value Contract(const CallSite& site, std::vector<Term> terms, const Letters& output) {
   for (size_t i = 0; i < terms.size(); ++i) SumAlone(terms[i], Needed(terms, i, i, output));
   std::vector<ContractionTerm> sizes;
   for (const Term& t : terms) {
@@ -229,7 +229,7 @@ Value Contract(const Place& p, std::vector<Term> terms, const Letters& output) {
     for (size_t k = 0; k < t.letters.size(); ++k) sizes.back()[t.letters[k]] = t.value.dim(static_cast<int64_t>(k));
   }
   for (const auto& [a, b] : ContractionOrder(sizes, output)) {
-    Term product = Product(p, terms[a], terms[b], Needed(terms, a, b, output));
+    Term product = Product(site, terms[a], terms[b], Needed(terms, a, b, output));
     terms.erase(terms.begin() + static_cast<int64_t>(b));
     terms[a] = std::move(product);
     SumAlone(terms[a], Needed(terms, a, a, output));
@@ -241,8 +241,8 @@ Value Contract(const Place& p, std::vector<Term> terms, const Letters& output) {
 
 Value EinsumOf(const Subscripts& s, std::span<const Operand> xs) {
   const Values v = UseList("einsum", xs);
-  const Place p = PlaceOf("einsum", xs);
-  const Parser parser{p, s.text};
+  const CallSite site = SiteOf("einsum", xs);
+  const Parser parser{site, s.text};
   const size_t arrow = s.text.find("->");
   const std::vector<Letters> inputs = parser.Inputs(s.text.substr(0, arrow), v);
   const Letters output =
@@ -252,10 +252,10 @@ Value EinsumOf(const Subscripts& s, std::span<const Operand> xs) {
   std::vector<Term> terms;
   for (size_t i = 0; i < v.size(); ++i) {
     terms.push_back({logical ? lax::convert_element_type(v[i], DType::kI32) : v[i], inputs[i]});
-    TakeDiagonals(p, i, terms.back());
+    TakeDiagonals(site, i, terms.back());
   }
-  MatchSizes(p, terms);
-  const Value out = Contract(p, std::move(terms), output);
+  MatchSizes(site, terms);
+  const Value out = Contract(site, std::move(terms), output);
   return logical ? ToBool(out) : out;
 }
 

@@ -152,11 +152,11 @@ Value isinf(const Operand& x) {
 }
 Value where(const Operand& pred, const Operand& a, const Operand& b) {
   const Operand all[] = {pred, a, b};
-  const Place p = PlaceOf("where", all);
-  const DType dtype = PromotedDType(p, std::span(all).subspan(1));
-  const Shape shape = BroadcastShape(p, all);
+  const CallSite site = SiteOf("where", all);
+  const DType dtype = PromotedDType(site, std::span(all).subspan(1));
+  const Shape shape = BroadcastShape(site, all);
   auto use = [&](const Operand& x, DType d) {
-    const Value v = p.Lift(x, d, shape);
+    const Value v = site.Lift(x, d, shape);
     return BroadcastValue(d == DType::kBool ? ToBool(v) : lax::convert_element_type(v, d), shape);
   };
   return lax::select(use(pred, DType::kBool), use(a, dtype), use(b, dtype));

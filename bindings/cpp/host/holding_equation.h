@@ -7,9 +7,9 @@
 namespace ricci::inline v0 {
 
 // `f` with its last parameters, from `first` on, moved to the front: where such equations want what is captured.
-Program LastFirst(const Place& p, const Program& f, size_t first);
+Program LastFirst(const CallSite& site, const Program& f, size_t first);
 // An equation of `prim` with `n_out` results, at the place where its operands are.
-Values EmitHolding(const Place& p, std::string_view prim, const Values& in, size_t n_out,
+Values EmitHolding(const CallSite& site, std::string_view prim, const Values& in, size_t n_out,
                    std::initializer_list<Attr> attrs);
 
 }  // namespace ricci::inline v0

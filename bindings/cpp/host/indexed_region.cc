@@ -19,23 +19,23 @@ SliceBounds BoundsOf(const Slice& s, int64_t n, const Location& at) {
   return {start, length > 0 ? (length - 1) / (back ? -step : step) + 1 : 0, step};
 }
 
-Place PlaceOfIndex(std::string_view name, const Operand& x, IndexItems items, std::span<const Operand> others) {
+CallSite PlaceOfIndex(std::string_view name, const Operand& x, IndexItems items, std::span<const Operand> others) {
   std::vector<Operand> all{x};
   for (const IndexItem& i : items) {
     if (i.at) all.push_back(*i.at);
   }
   all.insert(all.end(), others.begin(), others.end());
-  return PlaceOf(name, all);
+  return SiteOf(name, all);
 }
 
-int64_t AxesUsed(const Place& p, const Value& v, IndexItems items) {
+int64_t AxesUsed(const CallSite& site, const Value& v, IndexItems items) {
   const auto used = std::count_if(items.begin(), items.end(), [](const IndexItem& i) {
     return i.kind == IndexItem::Kind::kSlice || i.kind == IndexItem::Kind::kAt;
   });
-  if (used > v.rank()) p.Fail(used, used == 1 ? " index for " : " indices for ", v.type());
+  if (used > v.rank()) site.Fail(used, used == 1 ? " index for " : " indices for ", v.type());
   const auto dots = std::count_if(items.begin(), items.end(),
                                   [](const IndexItem& i) { return i.kind == IndexItem::Kind::kEllipsis; });
-  if (dots > 1) p.Fail("kEllipsis occurs ", dots, " times; it may occur once");
+  if (dots > 1) site.Fail("kEllipsis occurs ", dots, " times; it may occur once");
   return used;
 }
 
@@ -58,53 +58,53 @@ DType IndexDType(const Value& v) {
   const Dims dims = v.shape();
   return std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d > INT32_MAX; }) ? DType::kI64 : DType::kI32;
 }
-Value IndexOfItem(const Place& p, const Value& v, const Operand& item, int64_t axis) {
-  if (item.weak == Weak::kInt) return p.Constant(Operand(InBounds(p, item.integer, axis, v)), IndexDType(v), {});
-  const Value i = p.Lift(item, kDefaultInt);
-  WantIndex(p.name, p.at, v, i);
+Value IndexOfItem(const CallSite& site, const Value& v, const Operand& item, int64_t axis) {
+  if (item.weak == Weak::kInt) return site.Constant(Operand(InBounds(site, item.integer, axis, v)), IndexDType(v), {});
+  const Value i = site.Lift(item, kDefaultInt);
+  WantIndex(site.name, site.at, v, i);
   return FromEnd(i, v.dim(axis));
 }
 // The numbers that a slice holds.
-Value IndexOfSlice(const Place& p, const Value& v, const SliceBounds& b) {
-  const Value i = Iota(Operand(v, p.at), IndexDType(v), {b.count}, 0);
+Value IndexOfSlice(const CallSite& site, const Value& v, const SliceBounds& b) {
+  const Value i = Iota(Operand(v, site.at), IndexDType(v), {b.count}, 0);
   return lax::add(lax::mul(i, lax::full_like(i, b.step)), lax::full_like(i, b.start));
 }
-Entry EntryOfSlice(const Place& p, const Value& v, const Slice& s, int64_t axis) {
-  const SliceBounds b = BoundsOf(s, v.dim(axis), p.at);
+Entry EntryOfSlice(const CallSite& site, const Value& v, const Slice& s, int64_t axis) {
+  const SliceBounds b = BoundsOf(s, v.dim(axis), site.at);
   if (b.step == 1 && b.count == v.dim(axis)) return {Part::kWindow, axis, {}};
-  return {Part::kOwn, axis, IndexOfSlice(p, v, b)};
+  return {Part::kOwn, axis, IndexOfSlice(site, v, b)};
 }
 // One entry per item and axis, in the order of the axes; at least one of them has an index.
-std::vector<Entry> EntriesOf(const Place& p, const Value& v, IndexItems items) {
+std::vector<Entry> EntriesOf(const CallSite& site, const Value& v, IndexItems items) {
   std::vector<Entry> out;
-  int64_t axis = 0, skipped = v.rank() - AxesUsed(p, v, items);
+  int64_t axis = 0, skipped = v.rank() - AxesUsed(site, v, items);
   const auto skip = [&] {
     for (; skipped > 0; --skipped) out.push_back({Part::kWindow, axis++, {}});
   };
   for (const IndexItem& item : items) {
     if (item.kind == IndexItem::Kind::kEllipsis) skip();
     if (item.kind == IndexItem::Kind::kNewAxis) out.push_back({Part::kNew, -1, {}});
-    if (item.kind == IndexItem::Kind::kSlice) out.push_back(EntryOfSlice(p, v, item.slice, axis++));
+    if (item.kind == IndexItem::Kind::kSlice) out.push_back(EntryOfSlice(site, v, item.slice, axis++));
     if (item.kind != IndexItem::Kind::kAt) continue;
-    out.push_back({Part::kBlock, axis, IndexOfItem(p, v, *item.at, axis)});
+    out.push_back({Part::kBlock, axis, IndexOfItem(site, v, *item.at, axis)});
     ++axis;
   }
   skip();
   const auto indexed = [](const Entry& e) { return e.part == Part::kBlock || e.part == Part::kOwn; };
   if (std::none_of(out.begin(), out.end(), indexed)) {
     Entry& first = *std::find_if(out.begin(), out.end(), [](const Entry& e) { return e.part == Part::kWindow; });
-    first = {Part::kOwn, first.axis, IndexOfSlice(p, v, {0, v.dim(first.axis), 1})};
+    first = {Part::kOwn, first.axis, IndexOfSlice(site, v, {0, v.dim(first.axis), 1})};
   }
   return out;
 }
 
 // The shape that the indices of the block broadcast to.
-Shape BlockShape(const Place& p, const std::vector<Entry>& entries) {
+Shape BlockShape(const CallSite& site, const std::vector<Entry>& entries) {
   Shape shape;
   for (const Entry& e : entries) {
     const Shape before = shape;
     if (e.part != Part::kBlock || BroadcastInto(shape, e.index.shape())) continue;
-    p.Fail("indices of shapes ", before, " and ", e.index.shape(), " do not broadcast");
+    site.Fail("indices of shapes ", before, " and ", e.index.shape(), " do not broadcast");
   }
   return shape;
 }
@@ -119,9 +119,9 @@ size_t PlaceOfBlock(const std::vector<Entry>& entries) {
 
 }  // namespace
 
-IndexedRegion RegionOf(const Place& p, const Value& v, IndexItems items) {
-  const std::vector<Entry> entries = EntriesOf(p, v, items);
-  const Shape block = BlockShape(p, entries);
+IndexedRegion RegionOf(const CallSite& site, const Value& v, IndexItems items) {
+  const std::vector<Entry> entries = EntriesOf(site, v, items);
+  const Shape block = BlockShape(site, entries);
   const size_t block_at = PlaceOfBlock(entries);
   IndexedRegion region;
   Shape batch;                              // the dimensions of the result that are not the window's

@@ -17,12 +17,12 @@ struct IndexedRegion {
   Shape new_dims;     // of `shape` after `index` is done: dimensions of size 1
 };
 
-Place PlaceOfIndex(std::string_view name, const Operand& x, IndexItems items, std::span<const Operand> others);
+CallSite PlaceOfIndex(std::string_view name, const Operand& x, IndexItems items, std::span<const Operand> others);
 // How many axes of v the items index; throws if it has less.
-int64_t AxesUsed(const Place& p, const Value& v, IndexItems items);
+int64_t AxesUsed(const CallSite& site, const Value& v, IndexItems items);
 // Whether an index is an array with dimensions.
 bool HoldsArray(IndexItems items);
-IndexedRegion RegionOf(const Place& p, const Value& v, IndexItems items);
+IndexedRegion RegionOf(const CallSite& site, const Value& v, IndexItems items);
 Value GatherRegion(const Value& v, const IndexedRegion& region);
 
 // [start, stop) in steps: the elements that a slice of `n` holds.

@@ -19,9 +19,9 @@ void WantIndex(std::string_view name, const Location& at, const Value& x, const 
   if (x.rank() == 0) FailAt(at, name, ": a scalar has no elements to index");
   if (!IsInt(i.dtype())) FailAt(at, name, ": the index is ", i.type(), "; it must be an integer");
 }
-int64_t InBounds(const Place& p, int64_t i, int64_t axis, const Value& x) {
+int64_t InBounds(const CallSite& site, int64_t i, int64_t axis, const Value& x) {
   const int64_t n = x.dim(axis);
-  if (i < -n || i >= n) p.Fail("index ", i, " is out of range for axis ", axis, " of ", x.type());
+  if (i < -n || i >= n) site.Fail("index ", i, " is out of range for axis ", axis, " of ", x.type());
   return i < 0 ? i + n : i;
 }
 Value GatherAlong(const Value& x, const Value& indices, int64_t axis, std::string_view mode) {
@@ -37,18 +37,18 @@ Value GatherAlong(const Value& x, const Value& indices, int64_t axis, std::strin
 }
 Value take(const Operand& x, const Operand& indices, AxisNumber given, std::string_view mode) {
   const Operand both[] = {x, indices};
-  const Place p = PlaceOf("take", both);
-  const Value v = p.Lift(x, DType::kNone), i = p.Lift(indices, kDefaultInt);
-  WantIndex("take", p.at, v, i);
-  return GatherAlong(v, i, Axis("take", p.at, given, v.rank()), mode);
+  const CallSite site = SiteOf("take", both);
+  const Value v = site.Lift(x, DType::kNone), i = site.Lift(indices, kDefaultInt);
+  WantIndex("take", site.at, v, i);
+  return GatherAlong(v, i, Axis("take", site.at, given, v.rank()), mode);
 }
 Value take_along_axis(const Operand& x, const Operand& indices, AxisNumber given) {
   const Operand both[] = {x, indices};
-  const Place p = PlaceOf("take_along_axis", both);
-  const Value v = p.Lift(x, DType::kNone), i = p.Lift(indices, kDefaultInt);
-  WantIndex("take_along_axis", p.at, v, i);
-  if (v.rank() != i.rank()) p.Fail("operands are ", v.type(), " and ", i.type(), "; they need the same dimensions");
-  const int64_t axis = Axis("take_along_axis", p.at, given, v.rank());
+  const CallSite site = SiteOf("take_along_axis", both);
+  const Value v = site.Lift(x, DType::kNone), i = site.Lift(indices, kDefaultInt);
+  WantIndex("take_along_axis", site.at, v, i);
+  if (v.rank() != i.rank()) site.Fail("operands are ", v.type(), " and ", i.type(), "; they need the same dimensions");
+  const int64_t axis = Axis("take_along_axis", site.at, given, v.rank());
   const Shape one{axis}, last{v.rank()};
   Shape batch, sizes(static_cast<size_t>(v.rank()), 1);
   for (int64_t d = 0; d < v.rank(); ++d) {
@@ -77,15 +77,15 @@ Value TakeSlice(const Value& v, const Slice& s, int64_t axis, const Location& at
   return lax::rev(Strided(v, low, b.count, -b.step, axis), {&axis, 1});
 }
 // x[i] along `axis`: a number or scalar drops the axis, an array of integers replaces it.
-Value IndexAlong(const Value& v, const Operand& index, int64_t axis, const Place& p) {
+Value IndexAlong(const Value& v, const Operand& index, int64_t axis, const CallSite& site) {
   const int64_t n = v.dim(axis);
   const Shape dims{axis};
   if (index.weak == Weak::kInt) {
-    const int64_t at = InBounds(p, index.integer, axis, v);
+    const int64_t at = InBounds(site, index.integer, axis, v);
     return lax::squeeze(lax::slice_in_dim(v, at, at + 1, axis), dims);
   }
-  const Value i = p.Lift(index, kDefaultInt);
-  WantIndex(p.name, p.at, v, i);
+  const Value i = site.Lift(index, kDefaultInt);
+  WantIndex(site.name, site.at, v, i);
   if (i.rank() > 0) return GatherAlong(v, i, axis, "clip");
   Values starts(static_cast<size_t>(v.rank()), lax::full_like(i, 0));
   starts[static_cast<size_t>(axis)] = FromEnd(i, n);
@@ -98,26 +98,26 @@ Value IndexAlong(const Value& v, const Operand& index, int64_t axis, const Place
 
 const Value Value::operator[](const Operand& index) const {
   const Operand both[] = {index.is_value() ? index : Operand(*this, index.at), Operand(*this, index.at)};
-  const Place p = PlaceOf("index", both);
-  const Value v = p.Lift(both[1], DType::kNone);
-  if (v.rank() == 0) p.Fail("a scalar has no elements to index");
-  return IndexAlong(v, index, 0, p);
+  const CallSite site = SiteOf("index", both);
+  const Value v = site.Lift(both[1], DType::kNone);
+  if (v.rank() == 0) site.Fail("a scalar has no elements to index");
+  return IndexAlong(v, index, 0, site);
 }
 
 const Value index(const Operand& x, IndexItems items) {
-  const Place p = PlaceOfIndex("index", x, items, {});
-  Value v = p.Lift(x, DType::kNone);
-  if (HoldsArray(items)) return GatherRegion(v, RegionOf(p, v, items));
+  const CallSite site = PlaceOfIndex("index", x, items, {});
+  Value v = site.Lift(x, DType::kNone);
+  if (HoldsArray(items)) return GatherRegion(v, RegionOf(site, v, items));
   int64_t axis = 0;
-  const int64_t skipped = v.rank() - AxesUsed(p, v, items);
+  const int64_t skipped = v.rank() - AxesUsed(site, v, items);
   for (const IndexItem& item : items) {
     const Shape dims{axis};
     switch (item.kind) {
       case IndexItem::Kind::kSlice:
-        v = TakeSlice(v, item.slice, axis++, p.at);
+        v = TakeSlice(v, item.slice, axis++, site.at);
         break;
       case IndexItem::Kind::kAt:
-        v = IndexAlong(v, *item.at, axis, p);
+        v = IndexAlong(v, *item.at, axis, site);
         break;
       case IndexItem::Kind::kNewAxis:
         v = lax::expand_dims(v, dims);
@@ -138,15 +138,15 @@ const Value slice(const Operand& x, int64_t start, int64_t stop, AxisNumber axis
 namespace {
 
 Value Update(std::string_view name, std::string_view prim, const Operand& x, IndexItems items, const Operand& updates) {
-  const Place p = PlaceOfIndex(name, x, items, {&updates, 1});
-  const Value v = p.Lift(x, DType::kNone);
-  if (v.rank() == 0) p.Fail("a scalar has no elements to index");
-  const IndexedRegion region = RegionOf(p, v, items);
-  if (!region.new_dims.empty()) p.Fail("kNewAxis names no element; leave it out");
-  const Value u = lax::convert_element_type(p.Lift(updates, v.dtype(), region.shape), v.dtype());
+  const CallSite site = PlaceOfIndex(name, x, items, {&updates, 1});
+  const Value v = site.Lift(x, DType::kNone);
+  if (v.rank() == 0) site.Fail("a scalar has no elements to index");
+  const IndexedRegion region = RegionOf(site, v, items);
+  if (!region.new_dims.empty()) site.Fail("kNewAxis names no element; leave it out");
+  const Value u = lax::convert_element_type(site.Lift(updates, v.dtype(), region.shape), v.dtype());
   Shape shape = region.shape;
   if (!BroadcastInto(shape, u.shape()) || shape != region.shape) {
-    p.Fail("updates of shape ", u.shape(), " do not broadcast to ", region.shape, ", the shape of the elements");
+    site.Fail("updates of shape ", u.shape(), " do not broadcast to ", region.shape, ", the shape of the elements");
   }
   const lax::ScatterDims d{region.window_dims, region.axes, region.axes, {}, {}};
   return lax::scatter_named(prim, v, region.indices, BroadcastValue(u, region.shape), d);

@@ -28,49 +28,49 @@ Shape Appended(Dims a, Dims b) {
   out.insert(out.end(), b.begin(), b.end());
   return out;
 }
-Value Iota(const Place& p, const Shape& shape, int64_t dimension) {
-  Value v = lax::iota(p.builder, kDefaultInt, shape, dimension);
-  v.scope = p.scope;
+Value Iota(const CallSite& site, const Shape& shape, int64_t dimension) {
+  Value v = lax::iota(site.builder, kDefaultInt, shape, dimension);
+  v.scope = site.scope;
   return v;
 }
 // The part of leaf i in every unit vector: [size, shape of the leaf].
-Value UnitVectors(const Place& p, const Stacked& s, size_t i) {
+Value UnitVectors(const CallSite& site, const Stacked& s, size_t i) {
   const Shape matrix{s.size, s.types[i].elements()};
-  const Value row = Iota(p, matrix, 0), column = Iota(p, matrix, 1);
+  const Value row = Iota(site, matrix, 0), column = Iota(site, matrix, 1);
   const Value one = lax::eq(row, lax::add(column, lax::full_like(column, s.first[i])));
   return lax::reshape(lax::convert_element_type(one, s.types[i].dtype()), Appended(Shape{s.size}, s.types[i].shape()));
 }
-Values AllUnitVectors(const Place& p, const Stacked& s) {
+Values AllUnitVectors(const CallSite& site, const Stacked& s) {
   Values out;
-  for (size_t i = 0; i < s.types.size(); ++i) out.push_back(UnitVectors(p, s, i));
+  for (size_t i = 0; i < s.types.size(); ++i) out.push_back(UnitVectors(site, s, i));
   return out;
 }
-Value Zeros(const Place& p, const ArrayType& out, const ArrayType& in) {
-  Value zero = lax::zeros(p.builder, out.WithShape(Appended(out.shape(), in.shape())));
-  zero.scope = p.scope;
+Value Zeros(const CallSite& site, const ArrayType& out, const ArrayType& in) {
+  Value zero = lax::zeros(site.builder, out.WithShape(Appended(out.shape(), in.shape())));
+  zero.scope = site.scope;
   return zero;
 }
 
 // The types of f's results, which must be of `set`.
-std::vector<ArrayType> ResultsOf(const Place& p, const Program& f, DTypeSet set) {
+std::vector<ArrayType> ResultsOf(const CallSite& site, const Program& f, DTypeSet set) {
   std::vector<ArrayType> out;
   for (ricci_type id : f.results()) {
-    out.emplace_back(p.context(), id);
+    out.emplace_back(site.context(), id);
     if (In(out.back().dtype(), set)) continue;
-    p.Fail("result ", out.size() - 1, " of the function is ", out.back(), "; it must be floating",
-           IsComplex(out.back().dtype()) ? "; take its real and imaginary part" : "");
+    site.Fail("result ", out.size() - 1, " of the function is ", out.back(), "; it must be floating",
+              IsComplex(out.back().dtype()) ? "; take its real and imaginary part" : "");
   }
   return out;
 }
 // f, of which the operands from `first_batched` on have a batch in front; the batch of every result is at its front.
-Values ApplyOverBatch(const Place& p, const Program& f, const Values& in, size_t first_batched, int64_t size) {
+Values ApplyOverBatch(const CallSite& site, const Program& f, const Values& in, size_t first_batched, int64_t size) {
   std::vector<int32_t> in_axes(in.size(), -1), out_axes(f.results().size(), 0);
   std::fill(in_axes.begin() + static_cast<int64_t>(first_batched), in_axes.end(), 0);
-  const Program v = MakeProgramAt(p.at, [&](ricci_program** out) {
+  const Program v = MakeProgramAt(site.at, [&](ricci_program** out) {
     return ricci_vmap(f.handle(), in_axes.data(), static_cast<uint32_t>(in_axes.size()), out_axes.data(),
                       static_cast<uint32_t>(out_axes.size()), size, nullptr, out);
   });
-  return Apply(p, v, in);
+  return Apply(site, v, in);
 }
 std::vector<ArrayType> TypesOfSelected(const Values& leaves, std::span<const uint8_t> mask) {
   std::vector<ArrayType> out;
@@ -78,42 +78,42 @@ std::vector<ArrayType> TypesOfSelected(const Values& leaves, std::span<const uin
   return out;
 }
 // f without its first `n` results.
-Program WithoutFirst(const Place& p, const Program& f, size_t n) {
-  auto rest = [&](const Place&, const Values& params) {
+Program WithoutFirst(const CallSite& site, const Program& f, size_t n) {
+  auto rest = [&](const CallSite&, const Values& params) {
     const Values all = Inline(f, params);
     return Part(all, n, all.size() - n);
   };
-  return Wrapped(p, f.params(), rest);
+  return Wrapped(site, f.params(), rest);
 }
 
 }  // namespace
 
-Values ForwardJacobian(const Place& p, LeafFunction f, const Values& leaves, std::span<const size_t> counts,
+Values ForwardJacobian(const CallSite& site, LeafFunction f, const Values& leaves, std::span<const size_t> counts,
                        std::span<const size_t> chosen) {
-  auto active = LeavesOfArguments(p, leaves, counts, chosen);
+  auto active = LeavesOfArguments(site, leaves, counts, chosen);
   const Stacked x(TypesOfSelected(leaves, active));
   for (const ArrayType& t : x.types) {
     if (IsComplex(t.dtype()))
-      p.Fail("an argument is ", t, "; it must be floating: use jvp, or real and imaginary parts");
+      site.Fail("an argument is ", t, "; it must be floating: use jvp, or real and imaginary parts");
   }
-  const Closed<Value> closed = Close(p, f, TypesOf(leaves));
-  const std::vector<ArrayType> results = ResultsOf(p, closed.program, kInexact);
+  const Closed<Value> closed = Close(site, f, TypesOf(leaves));
+  const std::vector<ArrayType> results = ResultsOf(site, closed.program, kInexact);
   active.resize(closed.program.params().size(), 0);
-  Program j = MakeProgramAt(p.at, [&](ricci_program** out) {
+  Program j = MakeProgramAt(site.at, [&](ricci_program** out) {
     return ricci_jvp(closed.program.handle(), active.data(), static_cast<uint32_t>(active.size()), out);
   });
   Values columns;
   if (x.size > 0) {
     const Values known = Joined(leaves, closed.captured);
-    j = WithoutFirst(p, j, results.size());
-    columns = ApplyOverBatch(p, j, Joined(known, AllUnitVectors(p, x)), known.size(), x.size);
+    j = WithoutFirst(site, j, results.size());
+    columns = ApplyOverBatch(site, j, Joined(known, AllUnitVectors(site, x)), known.size(), x.size);
   }
   Values out;
   for (size_t o = 0; o < results.size(); ++o) {
     for (size_t i = 0; i < x.types.size(); ++i) {
       const int64_t n = x.types[i].elements();
       if (x.size == 0) {
-        out.push_back(Zeros(p, results[o], x.types[i]));
+        out.push_back(Zeros(site, results[o], x.types[i]));
         continue;
       }
       const Value mine = lax::slice_in_dim(columns[o], x.first[i], x.first[i] + n, 0);
@@ -125,28 +125,28 @@ Values ForwardJacobian(const Place& p, LeafFunction f, const Values& leaves, std
   return out;
 }
 
-Values ReverseJacobian(const Place& p, LeafFunction f, const Values& leaves, std::span<const size_t> counts,
+Values ReverseJacobian(const CallSite& site, LeafFunction f, const Values& leaves, std::span<const size_t> counts,
                        std::span<const size_t> chosen) {
-  auto wanted = LeavesOfArguments(p, leaves, counts, chosen);
+  auto wanted = LeavesOfArguments(site, leaves, counts, chosen);
   const std::vector<ArrayType> in = TypesOfSelected(leaves, wanted);
-  const Closed<Value> closed = Close(p, f, TypesOf(leaves));
-  const Stacked y(ResultsOf(p, closed.program, kFloats));
+  const Closed<Value> closed = Close(site, f, TypesOf(leaves));
+  const Stacked y(ResultsOf(site, closed.program, kFloats));
   wanted.resize(closed.program.params().size(), 0);
   ricci_program *fwd = nullptr, *bwd = nullptr;
-  CheckAt(p.at, ricci_vjp(closed.program.handle(), wanted.data(), static_cast<uint32_t>(wanted.size()), &fwd, &bwd));
+  CheckAt(site.at, ricci_vjp(closed.program.handle(), wanted.data(), static_cast<uint32_t>(wanted.size()), &fwd, &bwd));
   const Program forward(fwd), backward(bwd);
   Values rows;
   if (y.size > 0) {
-    const Values all = Apply(p, forward, Joined(leaves, closed.captured));
+    const Values all = Apply(site, forward, Joined(leaves, closed.captured));
     const Values residuals = Part(all, y.types.size(), all.size() - y.types.size());
-    rows = ApplyOverBatch(p, backward, Joined(residuals, AllUnitVectors(p, y)), residuals.size(), y.size);
+    rows = ApplyOverBatch(site, backward, Joined(residuals, AllUnitVectors(site, y)), residuals.size(), y.size);
   }
   Values out;
   for (size_t o = 0; o < y.types.size(); ++o) {
     const int64_t n = y.types[o].elements();
     for (size_t i = 0; i < in.size(); ++i) {
       if (y.size == 0) {
-        out.push_back(Zeros(p, y.types[o], in[i]));
+        out.push_back(Zeros(site, y.types[o], in[i]));
         continue;
       }
       const Value mine = lax::slice_in_dim(rows[i], y.first[o], y.first[o] + n, 0);

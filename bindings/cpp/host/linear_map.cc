@@ -20,7 +20,7 @@ void WantContext(const Outside& o) {
 namespace {
 
 // A map made outside of a trace runs often: it is compiled once.
-void Prepare(const Place&, LeafMap<Value>&) {}
+void Prepare(const CallSite&, LeafMap<Value>&) {}
 void Prepare(const Outside& o, LeafMap<Array>& map) {
   map.executable = Executable::compile(map.program, CommittedDevice(map.residuals), {}, o.at);
 }
@@ -104,39 +104,41 @@ std::vector<L> Spread(const std::vector<L>& some, ricci_ctx* ctx, const std::vec
   }
   return out;
 }
-Place PlaceOfLeaves(std::string_view name, const Location& at, const Values& a, const Values& b) {
+CallSite SiteOfLeaves(std::string_view name, const Location& at, const Values& a, const Values& b) {
   std::vector<Operand> all;
   for (const Value& v : Joined(a, b)) all.emplace_back(v, at);
   if (all.empty()) FailAt(at, name, ": the function has no arrays");
-  return PlaceOf(name, all);
+  return SiteOf(name, all);
 }
-Values ApplyAt(const Place& p, const Program& f, const Values& residuals, const Values& given,
+Values ApplyAt(const CallSite& site, const Program& f, const Values& residuals, const Values& given,
                const std::vector<ricci_type>& types) {
-  return Spread(Apply(p, f, Operation(residuals, given)), p.context(), types, [&](const ArrayType& t) {
-    Value zero = lax::zeros(p.builder, t);
-    zero.scope = p.scope;
+  return Spread(Apply(site, f, Operation(residuals, given)), site.context(), types, [&](const ArrayType& t) {
+    Value zero = lax::zeros(site.builder, t);
+    zero.scope = site.scope;
     return zero;
   });
 }
 
 }  // namespace
 
-LinearParts<Value> VjpLeaves(const Place& p, LeafFunction f, const Values& x) { return Reverse(p, f, x); }
+LinearParts<Value> VjpLeaves(const CallSite& site, LeafFunction f, const Values& x) { return Reverse(site, f, x); }
 LinearParts<Array> VjpLeaves(const Outside& o, LeafFunction f, const Arrays& x) { return Reverse(o, f, x); }
-LinearParts<Value> LinearizeLeaves(const Place& p, LeafFunction f, const Values& x) { return Forward(p, f, x); }
+LinearParts<Value> LinearizeLeaves(const CallSite& site, LeafFunction f, const Values& x) {
+  return Forward(site, f, x);
+}
 LinearParts<Array> LinearizeLeaves(const Outside& o, LeafFunction f, const Arrays& x) { return Forward(o, f, x); }
 
 Values ApplyMap(const Location& at, const LeafMap<Value>& map, const Values& given) {
-  const Place p = PlaceOfLeaves(map.name, at, map.residuals, given);
+  const CallSite site = SiteOfLeaves(map.name, at, map.residuals, given);
   WantTypes(at, map, TypesOf(given));
-  return ApplyAt(p, map.program, map.residuals, given, map.out);
+  return ApplyAt(site, map.program, map.residuals, given, map.out);
 }
 Values ApplyMap(const Location& at, const LeafMap<Array>& map, const Values& given) {
-  const Place p = PlaceOfLeaves(map.name, at, {}, given);
+  const CallSite site = SiteOfLeaves(map.name, at, {}, given);
   WantTypes(at, map, TypesOf(given));
   Values residuals;
-  for (const Array& a : map.residuals) residuals.push_back(LiftLeaf(p, a));
-  return ApplyAt(p, map.program, residuals, given, map.out);
+  for (const Array& a : map.residuals) residuals.push_back(LiftLeaf(site, a));
+  return ApplyAt(site, map.program, residuals, given, map.out);
 }
 Arrays ApplyMap(const Location& at, const LeafMap<Array>& map, const Arrays& given) {
   WantTypes(at, map, TypesOf(given));

@@ -19,7 +19,7 @@ Value Iota(const Operand& in, DType dtype, const Shape& shape, int64_t dimension
 Value FromEnd(const Value& index, int64_t size);
 void WantIndex(std::string_view name, const Location& at, const Value& x, const Value& i);
 // The index `i` of a number, counted from the start; throws if it is out of range.
-int64_t InBounds(const Place& p, int64_t i, int64_t axis, const Value& x);
+int64_t InBounds(const CallSite& site, int64_t i, int64_t axis, const Value& x);
 // The slices of x along `axis` at indices of any shape, which takes the place of the axis.
 Value GatherAlong(const Value& x, const Value& indices, int64_t axis, std::string_view mode);
 

@@ -7,11 +7,11 @@ namespace {
 
 constexpr int kMaxNesting = 32;  // of derivatives of one function within each other
 
-Trace* TraceAt(const Place& p) { return p.scope == nullptr ? nullptr : TraceOf(p.scope); }
+Trace* TraceAt(const CallSite& site) { return site.scope == nullptr ? nullptr : TraceOf(site.scope); }
 
 }  // namespace
 
-void OpenRule::Mark(const Place& inside) { TraceAt(inside)->rule = this; }
+void OpenRule::Mark(const CallSite& inside) { TraceAt(inside)->rule = this; }
 
 void OpenRule::Begin(const Closed<Value>& function, const Captures& captures) {
   closed_ = function.program;
@@ -27,10 +27,10 @@ bool OpenRule::Matches(std::string_view prim, const FunctionIdentity& identity, 
          ricci_program_equal(function.program.handle(), closed_.handle()) != 0;
 }
 
-std::optional<Values> OpenRule::StandIn(const Place& p, std::string_view prim, const FunctionIdentity& identity,
+std::optional<Values> OpenRule::StandIn(const CallSite& site, std::string_view prim, const FunctionIdentity& identity,
                                         const Closed<Value>& function, const Values& leaves) {
   int64_t level = 0;
-  for (Trace* t = TraceAt(p); t != nullptr; t = t->parent()) {
+  for (Trace* t = TraceAt(site); t != nullptr; t = t->parent()) {
     if (t->rule == nullptr || t->rule->prim() != prim) continue;
     ++level;
     OpenRule& around = *t->rule;
@@ -43,14 +43,14 @@ std::optional<Values> OpenRule::StandIn(const Place& p, std::string_view prim, c
   return std::nullopt;
 }
 
-void OpenRule::WantEnd(const Place& p, const FunctionIdentity& identity) {
+void OpenRule::WantEnd(const CallSite& site, const FunctionIdentity& identity) {
   int nesting = 0;
-  for (Trace* t = p.scope == nullptr ? nullptr : TraceOf(p.scope)->session()->innermost; t != nullptr;
+  for (Trace* t = site.scope == nullptr ? nullptr : TraceOf(site.scope)->session()->innermost; t != nullptr;
        t = t->parent()) {
     nesting += t->rule != nullptr && t->rule->identity_.type == identity.type;
   }
   if (nesting < kMaxNesting) return;
-  p.Fail(
+  site.Fail(
       "the function applies itself again and again; its own rule may do so, with arguments of the same types, if the "
       "function and the rules capture nothing but numbers");
 }

@@ -18,7 +18,7 @@ class OpenRule {
 
   // `f` as a function that knows, while it is traced, that it belongs to this derivative.
   auto Inside(LeafFunction f) {
-    return [this, f](const Place& inside, const Values& params) {
+    return [this, f](const CallSite& inside, const Values& params) {
       Mark(inside);
       return f(inside, params);
     };
@@ -28,16 +28,16 @@ class OpenRule {
   // Whether the rules have to be traced again: they applied the function while `captures` did not hold all of them yet.
   bool Again(const Captures& captures) const { return applied_ && captures.values().size() != captured_.size(); }
 
-  // The results of the call (p, leaves) of `function`, if it stands for a derivative being traced around it.
-  static std::optional<Values> StandIn(const Place& p, std::string_view prim, const FunctionIdentity& identity,
+  // The results of the call (site, leaves) of `function`, if it stands for a derivative being traced around it.
+  static std::optional<Values> StandIn(const CallSite& site, std::string_view prim, const FunctionIdentity& identity,
                                        const Closed<Value>& function, const Values& leaves);
   // Throws if derivatives of this identity nest so deep that they do not seem to end.
-  static void WantEnd(const Place& p, const FunctionIdentity& identity);
+  static void WantEnd(const CallSite& site, const FunctionIdentity& identity);
 
   std::string_view prim() const { return prim_; }
 
  private:
-  void Mark(const Place& inside);
+  void Mark(const CallSite& inside);
   bool Matches(std::string_view prim, const FunctionIdentity& identity, const Closed<Value>& function,
                const Values& leaves) const;
 

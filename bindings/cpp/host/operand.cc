@@ -23,7 +23,7 @@ Dims Operand::shape() const {
   return array != nullptr ? array->shape() : value.shape();
 }
 
-Value Place::Constant(const Operand& number, DType dtype, Dims shape) const {
+Value CallSite::Constant(const Operand& number, DType dtype, Dims shape) const {
   const ArrayType type = MakeTypeAt(at, context(), dtype, shape);
   Value v = number.weak == Weak::kComplex ? lax::full(builder, type, std::complex<double>(number.real, number.imag))
             : number.weak == Weak::kFloat ? lax::full(builder, type, number.real)
@@ -32,7 +32,7 @@ Value Place::Constant(const Operand& number, DType dtype, Dims shape) const {
   return v;
 }
 
-Value Place::Lift(const Operand& x, DType dtype, Dims shape) const {
+Value CallSite::Lift(const Operand& x, DType dtype, Dims shape) const {
   if (x.weak != Weak::kNone) return Constant(x, dtype, shape);
   if (x.array == nullptr) return x.value.builder != builder && scope != nullptr ? scope->Capture(x.value) : x.value;
   if (scope == nullptr) Fail("an array cannot be used in a rule; make it a constant");
@@ -44,58 +44,59 @@ Value Place::Lift(const Operand& x, DType dtype, Dims shape) const {
 
 namespace {
 
-void WantReach(const Place& p, const Value& v) {
-  if (v.builder == p.builder || p.scope == nullptr || TraceOf(p.scope)->Reaches(v.builder)) return;
-  const bool same = v.context() == p.context();
-  p.Fail("operands belong to two ", same ? "functions, neither inside of the other" : "contexts", ": ", v.type(),
-         " and a value of ", same ? "the one being traced; pass it as an argument" : "another; use one for all");
+void WantReach(const CallSite& site, const Value& v) {
+  if (v.builder == site.builder || site.scope == nullptr || TraceOf(site.scope)->Reaches(v.builder)) return;
+  const bool same = v.context() == site.context();
+  site.Fail("operands belong to two ", same ? "functions, neither inside of the other" : "contexts", ": ", v.type(),
+            " and a value of ", same ? "the one being traced; pass it as an argument" : "another; use one for all");
 }
 
 }  // namespace
 
-Place PlaceOf(std::string_view name, std::span<const Operand> xs) {
-  Place p{name, xs[0].at, nullptr, nullptr};
+CallSite SiteOf(std::string_view name, std::span<const Operand> xs) {
+  CallSite site{name, xs[0].at, nullptr, nullptr};
   for (const Operand& x : xs) {
-    if (x.array != nullptr && x.array->empty()) p.Fail("an array was never set");
+    if (x.array != nullptr && x.array->empty()) site.Fail("an array was never set");
     if (!x.is_value()) continue;
-    CheckOpen(x.value, p.at, name);
-    const bool deeper = x.value.scope != nullptr && (p.scope == nullptr || x.value.scope->depth() > p.scope->depth());
-    if (p.builder != nullptr && !deeper) continue;
-    p.builder = x.value.builder;
-    p.scope = x.value.scope;
+    CheckOpen(x.value, site.at, name);
+    const bool deeper =
+        x.value.scope != nullptr && (site.scope == nullptr || x.value.scope->depth() > site.scope->depth());
+    if (site.builder != nullptr && !deeper) continue;
+    site.builder = x.value.builder;
+    site.scope = x.value.scope;
   }
-  if (p.builder == nullptr) p.Fail("no operand is a traced value; call it in a function given to jit");
+  if (site.builder == nullptr) site.Fail("no operand is a traced value; call it in a function given to jit");
   for (const Operand& x : xs) {
-    if (x.is_value()) WantReach(p, x.value);
+    if (x.is_value()) WantReach(site, x.value);
   }
-  SetLocation(p.builder, p.at);
-  return p;
+  SetLocation(site.builder, site.at);
+  return site;
 }
 
-Value Use(std::string_view name, const Operand& x) { return PlaceOf(name, {&x, 1}).Lift(x, DType::kNone); }
+Value Use(std::string_view name, const Operand& x) { return SiteOf(name, {&x, 1}).Lift(x, DType::kNone); }
 
 Value UseInexact(std::string_view name, const Operand& x) {
   const Value v = Use(name, x);
   return lax::convert_element_type(v, ToInexact(v.dtype()));
 }
 
-DType PromotedDType(const Place& p, std::span<const Operand> xs) {
+DType PromotedDType(const CallSite& site, std::span<const Operand> xs) {
   DType d = DType::kNone;
   for (const Operand& x : xs) {
     if (x.weak != Weak::kNone) continue;
     const DType next = Promote(d, x.dtype());
-    if (next == DType::kNone) p.Fail("dtypes ", d, " and ", x.dtype(), " have no common dtype");
+    if (next == DType::kNone) site.Fail("dtypes ", d, " and ", x.dtype(), " have no common dtype");
     d = next;
   }
   for (const Operand& x : xs) d = PromoteWeak(d, x.weak);
   return d;
 }
 
-Shape BroadcastShape(const Place& p, std::span<const Operand> xs) {
+Shape BroadcastShape(const CallSite& site, std::span<const Operand> xs) {
   Shape shape;
   for (const Operand& x : xs) {
     const Shape before = shape;
-    if (!BroadcastInto(shape, x.shape())) p.Fail("shapes ", before, " and ", x.shape(), " do not broadcast");
+    if (!BroadcastInto(shape, x.shape())) site.Fail("shapes ", before, " and ", x.shape(), " do not broadcast");
   }
   return shape;
 }
@@ -106,13 +107,13 @@ Value BroadcastValue(const Value& x, Dims shape) {
 }
 
 Values UseTogether(std::string_view name, std::span<const Operand> xs, bool inexact) {
-  const Place p = PlaceOf(name, xs);
-  DType dtype = PromotedDType(p, xs);
+  const CallSite site = SiteOf(name, xs);
+  DType dtype = PromotedDType(site, xs);
   if (inexact) dtype = ToInexact(dtype);
-  const Shape shape = BroadcastShape(p, xs);
+  const Shape shape = BroadcastShape(site, xs);
   Values out;
   for (const Operand& x : xs) {
-    const Value v = lax::convert_element_type(p.Lift(x, dtype, shape), dtype);
+    const Value v = lax::convert_element_type(site.Lift(x, dtype, shape), dtype);
     out.push_back(BroadcastValue(v, shape));
   }
   return out;

@@ -41,9 +41,9 @@ Values split(const Operand& k, int64_t n) {
 }
 Value fold_in(const Operand& k, const Operand& number) {
   const Operand both[] = {k, number};
-  const Place p = PlaceOf("random_fold_in", both);
-  const Value n = p.Lift(number, DType::kU32);
-  return Emit1("random_fold_in", {p.Lift(k, DType::kNone), lax::convert_element_type(n, DType::kU32)});
+  const CallSite site = SiteOf("random_fold_in", both);
+  const Value n = site.Lift(number, DType::kU32);
+  return Emit1("random_fold_in", {site.Lift(k, DType::kNone), lax::convert_element_type(n, DType::kU32)});
 }
 Value bits(const Operand& k, const Shape& shape, DType dtype) {
   return Emit1("random_bits", {UseKey("random_bits", k)}, {{"bit_width", BitsOf(dtype)}, {"shape", shape}});
@@ -112,19 +112,19 @@ Value randint(const Operand& k, const Shape& shape, int64_t low, int64_t high, D
 }
 Value permutation(const Operand& k, const Operand& x, AxisNumber given) {
   const Operand both[] = {k, x};
-  const Place p = PlaceOf("permutation", both);
-  const Value v = p.Lift(x, DType::kNone);
-  const int64_t axis = Axis("permutation", p.at, given, v.rank());
+  const CallSite site = SiteOf("permutation", both);
+  const Value v = site.Lift(x, DType::kNone);
+  const int64_t axis = Axis("permutation", site.at, given, v.rank());
   const int64_t n = v.dim(axis);
-  Value source = p.Lift(k, DType::kNone);
+  Value source = site.Lift(k, DType::kNone);
   // One-dimensional data is sorted itself, as in JAX; otherwise its indices are.
-  Value order = v.rank() == 1 ? v : Iota(Operand(v, p.at), kDefaultInt, {n}, 0);
+  Value order = v.rank() == 1 ? v : Iota(Operand(v, site.at), kDefaultInt, {n}, 0);
   const auto rounds = static_cast<int64_t>(
       std::ceil(3 * std::log(std::max<double>(1.0, static_cast<double>(n))) / std::log(4294967295.0)));
   for (int64_t i = 0; i < rounds; ++i) {
-    const Values keys = split(Operand(source, p.at));
+    const Values keys = split(Operand(source, site.at));
     source = keys[0];
-    const Value in[] = {bits(Operand(keys[1], p.at), {n}), order};
+    const Value in[] = {bits(Operand(keys[1], site.at), {n}), order};
     order = lax::sort(in, 0)[1];
   }
   return v.rank() == 1 ? order : GatherAlong(v, order, axis, "clip");
@@ -136,11 +136,11 @@ Value gumbel(const Operand& k, const Shape& shape, DType dtype) {
 }
 Value categorical(const Operand& k, const Operand& logits, AxisNumber axis) {
   const Operand both[] = {k, logits};
-  const Place p = PlaceOf("categorical", both);
-  const Value l = p.Lift(logits, DType::kNone);
+  const CallSite site = SiteOf("categorical", both);
+  const Value l = site.Lift(logits, DType::kNone);
   const Value noise =
-      gumbel(Operand(p.Lift(k, DType::kNone), p.at), Shape(l.shape().begin(), l.shape().end()), l.dtype());
-  return argmax(Operand(lax::add(noise, l), p.at), axis);
+      gumbel(Operand(site.Lift(k, DType::kNone), site.at), Shape(l.shape().begin(), l.shape().end()), l.dtype());
+  return argmax(Operand(lax::add(noise, l), site.at), axis);
 }
 Value exponential(const Operand& k, const Shape& shape, DType dtype) {
   return lax::neg(lax::log1p(lax::neg(uniform(k, shape, dtype))));

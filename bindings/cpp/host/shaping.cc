@@ -83,15 +83,15 @@ Value roll(const Operand& x, int64_t shift, AxisNumber axis) {
 }
 Value pad(const Operand& x, const std::vector<std::pair<int64_t, int64_t>>& widths, const Operand& value) {
   const Operand both[] = {x, value};
-  const Place p = PlaceOf("pad", both);
-  const Value v = p.Lift(x, DType::kNone);
+  const CallSite site = SiteOf("pad", both);
+  const Value v = site.Lift(x, DType::kNone);
   Shape low, high;
   for (const auto& [before, after] : widths) {
     low.push_back(before);
     high.push_back(after);
   }
-  if (static_cast<int64_t>(low.size()) != v.rank()) p.Fail(low.size(), " widths given for ", v.type());
-  const Value fill = lax::convert_element_type(p.Lift(value, v.dtype()), v.dtype());
+  if (static_cast<int64_t>(low.size()) != v.rank()) site.Fail(low.size(), " widths given for ", v.type());
+  const Value fill = lax::convert_element_type(site.Lift(value, v.dtype()), v.dtype());
   return lax::pad(v, fill, low, high, Shape(low.size(), 0));
 }
 Value tile(const Operand& x, Shape reps) {
@@ -103,10 +103,10 @@ Value tile(const Operand& x, Shape reps) {
 }
 Values UseList(std::string_view name, std::span<const Operand> xs) {
   if (xs.empty()) Fail(name, ": needs at least one array");
-  const Place p = PlaceOf(name, xs);
-  const DType dtype = PromotedDType(p, xs);
+  const CallSite site = SiteOf(name, xs);
+  const DType dtype = PromotedDType(site, xs);
   Values out;
-  for (const Operand& x : xs) out.push_back(lax::convert_element_type(p.Lift(x, dtype), dtype));
+  for (const Operand& x : xs) out.push_back(lax::convert_element_type(site.Lift(x, dtype), dtype));
   return out;
 }
 Value concatenate(std::span<const Operand> xs, AxisNumber axis) {
@@ -157,9 +157,9 @@ Values split(const Operand& x, int64_t parts, AxisNumber axis) {
 }
 Value full(const Operand& in, const Shape& shape, const Operand& value, DType dtype) {
   const Operand both[] = {in, value};
-  const Place p = PlaceOf("full", both);
+  const CallSite site = SiteOf("full", both);
   if (value.is_number()) {
-    return p.Constant(value, dtype == DType::kNone ? PromoteWeak(DType::kNone, value.weak) : dtype, shape);
+    return site.Constant(value, dtype == DType::kNone ? PromoteWeak(DType::kNone, value.weak) : dtype, shape);
   }
   const Value v = broadcast_to(value, shape);
   return dtype == DType::kNone ? v : lax::convert_element_type(v, dtype);
@@ -168,9 +168,9 @@ Value zeros(const Operand& in, const Shape& shape, DType dtype) { return full(in
 Value ones(const Operand& in, const Shape& shape, DType dtype) { return full(in, shape, Operand(1, in.at), dtype); }
 Value constant(const Operand& in, const Operand& x, DType dtype) {
   const Operand both[] = {in, x};
-  const Place p = PlaceOf("constant", both);
+  const CallSite site = SiteOf("constant", both);
   const DType d = dtype == DType::kNone ? PromoteWeak(DType::kNone, x.weak) : dtype;
-  const Value v = p.Lift(x, d);
+  const Value v = site.Lift(x, d);
   return dtype == DType::kNone ? v : lax::convert_element_type(v, dtype);
 }
 Value zeros_like(const Operand& x) { return lax::zeros_like(Use("zeros_like", x)); }
@@ -180,9 +180,9 @@ Value full_like(const Operand& x, const Operand& value) {
   return full(Operand(v, x.at), ShapeOfValue(v), value, v.dtype());
 }
 Value Iota(const Operand& in, DType dtype, const Shape& shape, int64_t dimension) {
-  const Place p = PlaceOf("iota", {&in, 1});
-  Value v = lax::iota(p.builder, dtype, shape, dimension);
-  v.scope = p.scope;
+  const CallSite site = SiteOf("iota", {&in, 1});
+  Value v = lax::iota(site.builder, dtype, shape, dimension);
+  v.scope = site.scope;
   return v;
 }
 Value arange(const Operand& in, int64_t n, DType dtype) { return Iota(in, dtype, {n}, 0); }

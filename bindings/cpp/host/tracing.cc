@@ -32,10 +32,10 @@ Value Trace::Capture(const Value& outer) {
   return param;
 }
 
-Value Trace::CaptureArray(const Place& p, const Array& array) {
+Value Trace::CaptureArray(const CallSite& site, const Array& array) {
   Trace* root = this;
   while (root->parent_ != nullptr) root = root->parent_;
-  if (root->outer_ != nullptr) p.Fail("an array cannot be captured by a rule; make it a constant");
+  if (root->outer_ != nullptr) site.Fail("an array cannot be captured by a rule; make it a constant");
   for (size_t i = 0; i < session_->arrays.size(); ++i) {
     if (session_->arrays[i].handle() == array.handle()) return session_->array_values[i];
   }
@@ -77,12 +77,12 @@ Tracing::Tracing(ricci_ctx* ctx, std::span<const ricci_type> params) : own_(std:
   Begin(own_.get(), nullptr, nullptr, b, ids);
 }
 
-Tracing::Tracing(const Place& p, std::span<const ricci_type> params) {
-  Trace* parent = p.scope == nullptr ? nullptr : TraceOf(p.scope)->session()->innermost;
+Tracing::Tracing(const CallSite& site, std::span<const ricci_type> params) {
+  Trace* parent = site.scope == nullptr ? nullptr : TraceOf(site.scope)->session()->innermost;
   if (parent == nullptr) own_ = std::make_unique<Session>();
-  ricci_builder *outer = parent == nullptr ? p.builder : parent->builder(), *b = nullptr;
+  ricci_builder *outer = parent == nullptr ? site.builder : parent->builder(), *b = nullptr;
   std::vector<ricci_val> ids(params.size());
-  CheckAt(p.at,
+  CheckAt(site.at,
           ricci_builder_nest(outer, "body", 4, params.data(), static_cast<uint32_t>(params.size()), &b, ids.data()));
   Begin(parent == nullptr ? own_.get() : parent->session(), parent, parent == nullptr ? outer : nullptr, b, ids);
 }

@@ -35,8 +35,8 @@ class Trace final : public Scope {
 
   Value Param(ricci_type type);
   Value Capture(const Value& outer) override;
-  // `array` as a value of the outermost program; `p` is where it is used.
-  Value CaptureArray(const Place& p, const Array& array);
+  // `array` as a value of the outermost program; `site` is where it is used.
+  Value CaptureArray(const CallSite& site, const Array& array);
   Program Finish(const Values& results);
   void Abandon();
 
@@ -58,8 +58,8 @@ class Tracing {
  public:
   // An outermost program.
   Tracing(ricci_ctx* ctx, std::span<const ricci_type> params);
-  // A program nested in the innermost open one of the session that `p` belongs to.
-  Tracing(const Place& p, std::span<const ricci_type> params);
+  // A program nested in the innermost open one of the session that `site` belongs to.
+  Tracing(const CallSite& site, std::span<const ricci_type> params);
   Tracing(const Tracing&) = delete;
   ~Tracing();
 

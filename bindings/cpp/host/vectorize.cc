@@ -8,52 +8,54 @@ std::string Entries(size_t n, size_t wanted, std::string_view what) {
   return Text(n, n == 1 ? " entry for " : " entries for ", Count(wanted, what));
 }
 // The axis of each of the `n` leaves of one argument or result.
-void AppendAxes(const Place& p, std::string_view what, size_t number, const ArgumentAxes& axes, size_t n,
+void AppendAxes(const CallSite& site, std::string_view what, size_t number, const ArgumentAxes& axes, size_t n,
                 std::vector<int64_t>& out) {
   const std::vector<int64_t>& list = axes.list;
-  if (!axes.for_all && list.size() != n) p.Fail(what, number, " has ", Entries(list.size(), n, "array"));
+  if (!axes.for_all && list.size() != n) site.Fail(what, number, " has ", Entries(list.size(), n, "array"));
   for (size_t k = 0; k < n; ++k) out.push_back(list[axes.for_all ? 0 : k]);
 }
 // One axis per leaf.
-std::vector<int64_t> PerLeaf(const Place& p, const BatchAxes& axes, std::span<const size_t> leaf_counts) {
+std::vector<int64_t> PerLeaf(const CallSite& site, const BatchAxes& axes, std::span<const size_t> leaf_counts) {
   std::vector<int64_t> out;
   if (!axes.for_all && axes.list.size() != leaf_counts.size()) {
-    p.Fail("in_axes has ", Entries(axes.list.size(), leaf_counts.size(), "argument"),
-           "; a number without braces is for all");
+    site.Fail("in_axes has ", Entries(axes.list.size(), leaf_counts.size(), "argument"),
+              "; a number without braces is for all");
   }
   for (size_t i = 0; i < leaf_counts.size(); ++i) {
-    AppendAxes(p, "in_axes of argument ", i, axes.list[axes.for_all ? 0 : i], leaf_counts[i], out);
+    AppendAxes(site, "in_axes of argument ", i, axes.list[axes.for_all ? 0 : i], leaf_counts[i], out);
   }
   return out;
 }
 
 // One axis per result: the entries belong to the parts of the result or, flat, to its leaves.
-std::vector<int64_t> PerResult(const Place& p, const BatchAxes& axes, std::span<const size_t> counts, size_t n) {
+std::vector<int64_t> PerResult(const CallSite& site, const BatchAxes& axes, std::span<const size_t> counts, size_t n) {
   std::vector<int64_t> out;
   const auto& list = axes.list;
   if (axes.for_all || list.size() == counts.size()) {
     for (size_t i = 0; i < counts.size(); ++i) {
-      AppendAxes(p, "out_axes of result ", i, list[axes.for_all ? 0 : i], counts[i], out);
+      AppendAxes(site, "out_axes of result ", i, list[axes.for_all ? 0 : i], counts[i], out);
     }
     return out;
   }
-  if (list.size() != n) p.Fail("out_axes has ", Entries(list.size(), counts.size(), "result"));
-  for (size_t i = 0; i < n; ++i) AppendAxes(p, "out_axes of result ", i, list[i], 1, out);
+  if (list.size() != n) site.Fail("out_axes has ", Entries(list.size(), counts.size(), "result"));
+  for (size_t i = 0; i < n; ++i) AppendAxes(site, "out_axes of result ", i, list[i], 1, out);
   return out;
 }
 
-int64_t AxisOf(const Place& p, std::string_view what, size_t leaf, int64_t axis, int64_t rank, const ArrayType& type) {
+int64_t AxisOf(const CallSite& site, std::string_view what, size_t leaf, int64_t axis, int64_t rank,
+               const ArrayType& type) {
   if (axis < -rank || axis >= rank) {
-    p.Fail(what, " of leaf ", leaf, " is ", axis, ", out of range for ", type, "; it must be from ", -rank, " to ",
-           rank - 1, ", or kUnbatched");
+    site.Fail(what, " of leaf ", leaf, " is ", axis, ", out of range for ", type, "; it must be from ", -rank, " to ",
+              rank - 1, ", or kUnbatched");
   }
   return axis < 0 ? axis + rank : axis;
 }
 
 }  // namespace
 
-BatchPlan PlanBatch(const Place& p, const Values& leaves, const BatchAxes& in_axes, std::span<const size_t> counts) {
-  const std::vector<int64_t> axes = PerLeaf(p, in_axes, counts);
+BatchPlan PlanBatch(const CallSite& site, const Values& leaves, const BatchAxes& in_axes,
+                    std::span<const size_t> counts) {
+  const std::vector<int64_t> axes = PerLeaf(site, in_axes, counts);
   BatchPlan plan;
   for (size_t i = 0; i < leaves.size(); ++i) {
     const ArrayType t = leaves[i].type();
@@ -62,10 +64,10 @@ BatchPlan PlanBatch(const Place& p, const Values& leaves, const BatchAxes& in_ax
       plan.types.push_back(t.id());
       continue;
     }
-    if (t.rank() == 0) p.Fail("leaf ", i, " is ", t, ", which has no axis to batch; give kUnbatched as its in_axes");
-    const int64_t axis = AxisOf(p, "in_axes", i, axes[i], t.rank(), t);
+    if (t.rank() == 0) site.Fail("leaf ", i, " is ", t, ", which has no axis to batch; give kUnbatched as its in_axes");
+    const int64_t axis = AxisOf(site, "in_axes", i, axes[i], t.rank(), t);
     if (plan.size >= 0 && t.dim(axis) != plan.size) {
-      p.Fail("leaf ", i, " is ", t, " with size ", t.dim(axis), " along axis ", axis, "; the batch is ", plan.size);
+      site.Fail("leaf ", i, " is ", t, " with size ", t.dim(axis), " along axis ", axis, "; the batch is ", plan.size);
     }
     plan.size = t.dim(axis);
     plan.axes.push_back(static_cast<int32_t>(axis));
@@ -73,29 +75,29 @@ BatchPlan PlanBatch(const Place& p, const Values& leaves, const BatchAxes& in_ax
     shape.erase(shape.begin() + axis);
     plan.types.push_back(t.WithShape(shape).id());
   }
-  if (plan.size < 0) p.Fail("no argument is batched");
+  if (plan.size < 0) site.Fail("no argument is batched");
   return plan;
 }
 
-Values ApplyBatched(const Place& p, const Closed<Value>& f, const BatchPlan& plan, const Values& leaves,
+Values ApplyBatched(const CallSite& site, const Closed<Value>& f, const BatchPlan& plan, const Values& leaves,
                     std::span<const size_t> out_counts, const VmapOptions& options) {
   std::vector<int32_t> in_list = plan.axes, out_list;
   in_list.resize(f.program.params().size(), -1);
   const std::span<const ricci_type> results = f.program.results();
-  const std::vector<int64_t> axes = PerResult(p, options.out_axes, out_counts, results.size());
+  const std::vector<int64_t> axes = PerResult(site, options.out_axes, out_counts, results.size());
   for (size_t i = 0; i < results.size(); ++i) {
-    const ArrayType t(p.context(), results[i]);
+    const ArrayType t(site.context(), results[i]);
     const bool batched = axes[i] != kUnbatched;
-    out_list.push_back(batched ? static_cast<int32_t>(AxisOf(p, "out_axes", i, axes[i], t.rank() + 1, t)) : -1);
+    out_list.push_back(batched ? static_cast<int32_t>(AxisOf(site, "out_axes", i, axes[i], t.rank() + 1, t)) : -1);
   }
   ricci_vmap_opts given = ricci_vmap_opts_default();
   given.axis_name = {options.axis_name.data(), options.axis_name.size()};
   given.schedule = static_cast<uint32_t>(options.schedule);
-  const Program v = MakeProgramAt(p.at, [&](ricci_program** out) {
+  const Program v = MakeProgramAt(site.at, [&](ricci_program** out) {
     return ricci_vmap(f.program.handle(), in_list.data(), static_cast<uint32_t>(in_list.size()), out_list.data(),
                       static_cast<uint32_t>(out_list.size()), plan.size, &given, out);
   });
-  return Apply(p, v, Joined(leaves, f.captured));
+  return Apply(site, v, Joined(leaves, f.captured));
 }
 
 }  // namespace ricci::inline v0

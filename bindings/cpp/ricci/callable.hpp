@@ -31,35 +31,35 @@ struct ValueCollector {
   template <typename Other>
   void operator()(const Other&) {}
 };
-Place PlaceOfValues(std::string_view name, const Location& at, const Values& leaves);
+CallSite SiteOfValues(std::string_view name, const Location& at, const Values& leaves);
 // The program that a call of `name` with these trees goes to.
 template <typename... T>
-Place PlaceOfTrees(std::string_view name, const Location& at, const T&... trees) {
+CallSite SiteOfTrees(std::string_view name, const Location& at, const T&... trees) {
   ValueCollector collect;
   (ForEachLeaf(trees, collect), ...);
-  return PlaceOfValues(name, at, collect.out);
+  return SiteOfValues(name, at, collect.out);
 }
 // An operand as a tree: a number or Array decides no place.
 inline std::optional<Value> ValueOf(const Operand& x) {
   return x.is_value() ? std::optional<Value>(x.value) : std::optional<Value>();
 }
-// `leaf` as a value of `p`.
-Value LiftLeaf(const Place& p, const Value& leaf);
-Value LiftLeaf(const Place& p, const Array& leaf);
-Value LiftNumber(const Place& p, const Operand& number);
+// `leaf` as a value of `site`.
+Value LiftLeaf(const CallSite& site, const Value& leaf);
+Value LiftLeaf(const CallSite& site, const Array& leaf);
+Value LiftNumber(const CallSite& site, const Operand& number);
 struct LeafLifter {
-  const Place& p;
+  const CallSite& site;
   template <typename L>
   Value operator()(const L& leaf) {
-    return LiftLeaf(p, leaf);
+    return LiftLeaf(site, leaf);
   }
 };
 template <typename T>
-[[gnu::cold]] Traced<T> LiftTree(const Place& p, const T& tree) {
+[[gnu::cold]] Traced<T> LiftTree(const CallSite& site, const T& tree) {
   if constexpr (Number<T>) {
-    return LiftNumber(p, Operand(tree, p.at));
+    return LiftNumber(site, Operand(tree, site.at));
   } else {
-    LeafLifter lift{p};
+    LeafLifter lift{site};
     return MapLeaves<Value>(tree, lift);
   }
 }
@@ -69,15 +69,16 @@ class LeafFunction {
  public:
   template <typename F>
   LeafFunction(F& f)  // NOLINT: a reference
-      : self_(const_cast<std::remove_const_t<F>*>(&f)),
-        call_([](void* self, const Place& inside, const Values& in) { return (*static_cast<F*>(self))(inside, in); }) {}
+      : self_(const_cast<std::remove_const_t<F>*>(&f)), call_([](void* self, const CallSite& inside, const Values& in) {
+          return (*static_cast<F*>(self))(inside, in);
+        }) {}
   LeafFunction(const LeafFunction&) = default;
   LeafFunction(LeafFunction& o) : LeafFunction(std::as_const(o)) {}
-  Values operator()(const Place& inside, const Values& params) const { return call_(self_, inside, params); }
+  Values operator()(const CallSite& inside, const Values& params) const { return call_(self_, inside, params); }
 
  private:
   void* self_;
-  Values (*call_)(void*, const Place&, const Values&);
+  Values (*call_)(void*, const CallSite&, const Values&);
 };
 
 // The leaves of all trees; they are of type L.
@@ -111,7 +112,7 @@ using ResultOfCall = typename decltype(TypeOfCall<F, A...>())::type;
 // What a function gave as a tree of Values: numbers become constants, Arrays are captured.
 struct LiftResult {
   template <typename T>
-  auto operator()(const Place& inside, const T& out) const {
+  auto operator()(const CallSite& inside, const T& out) const {
     return LiftTree(inside, out);
   }
 };
@@ -121,10 +122,10 @@ class Shell {
  public:
   using Raw = ResultOfCall<F, Rebind<std::remove_cvref_t<T>, Value>...>;
   static_assert(!std::is_void_v<Raw>, "the function given to a transform returns nothing; return its result");
-  using Out = std::invoke_result_t<const Lift&, const Place&, const Raw&>;
+  using Out = std::invoke_result_t<const Lift&, const CallSite&, const Raw&>;
 
   Shell(const F& f, const std::tuple<T...>& like) : f_(f), like_(like) {}
-  [[gnu::cold]] Values operator()(const Place& inside, const Values& params) {
+  [[gnu::cold]] Values operator()(const CallSite& inside, const Values& params) {
     out_.emplace(Lift()(inside, std::apply(f_, FillAll<Value>(like_, std::span<const Value>(params)))));
     return LeavesOf<Value>(*out_);
   }
@@ -154,17 +155,17 @@ struct Outside {
   ricci_ctx* ctx = nullptr;
   ricci_ctx* context() const { return ctx; }
 };
-// Closes f over parameters of `types`, in a program nested at `p` or in an outermost one.
-Closed<Value> Close(const Place& p, LeafFunction f, std::span<const ricci_type> types);
+// Closes f over parameters of `types`, in a program nested at `site` or in an outermost one.
+Closed<Value> Close(const CallSite& site, LeafFunction f, std::span<const ricci_type> types);
 Closed<Array> Close(const Outside& o, LeafFunction f, std::span<const ricci_type> types);
-// A program of `types` nested at `p` that captures nothing.
-Program Wrapped(const Place& p, std::span<const ricci_type> types, LeafFunction f);
+// A program of `types` nested at `site` that captures nothing.
+Program Wrapped(const CallSite& site, std::span<const ricci_type> types, LeafFunction f);
 
 std::vector<ricci_type> TypesOf(const Values& leaves);
 std::vector<ricci_type> TypesOf(const Arrays& leaves);
 
 // ---- applying a program to leaves ----
-Values Apply(const Place& p, const Program& f, const Values& in);
+Values Apply(const CallSite& site, const Program& f, const Values& in);
 Arrays Apply(const Outside& o, const Program& f, const Arrays& in);
 Arrays RunOn(const Location& at, ricci_ctx* ctx, const Executable& x, const Arrays& in);
 

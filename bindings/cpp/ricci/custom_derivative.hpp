@@ -15,15 +15,15 @@ struct CheckpointOptions {
   // no such barrier and get none.
   bool prevent_cse = true;
 };
-Values CheckpointLeaves(const Place& p, LeafFunction f, const Values& leaves, const CheckpointOptions& options);
+Values CheckpointLeaves(const CallSite& site, LeafFunction f, const Values& leaves, const CheckpointOptions& options);
 // f, whose derivative computes again what the policy does not save: checkpoint(f, {.policy = "dots"}).
 template <typename F>
 auto checkpoint(F f, CheckpointOptions options = {}, Location at = Location::Here()) {
   return Transformed("checkpoint", at,
-                     [f = std::move(f), options = std::move(options)](const Place& p, const auto&... args) {
+                     [f = std::move(f), options = std::move(options)](const CallSite& site, const auto&... args) {
                        const std::tuple in(args...);
                        auto shell = MakeShell(f, in);
-                       const Values out = CheckpointLeaves(p, shell, LeavesOfAll<Value>(in), options);
+                       const Values out = CheckpointLeaves(site, shell, LeavesOfAll<Value>(in), options);
                        return Fill<Value>(shell.out(), out);
                      });
 }
@@ -56,7 +56,7 @@ FunctionIdentity IdentityOf(const F&... functions) {
 }
 
 // `rule`: leaves and a tangent of each -> results and a tangent of each.
-Values CustomJvpLeaves(const Place& p, const FunctionIdentity& identity, LeafFunction f, LeafFunction rule,
+Values CustomJvpLeaves(const CallSite& site, const FunctionIdentity& identity, LeafFunction f, LeafFunction rule,
                        const Values& leaves);
 // f with the derivative `rule`: rule(primals, tangents), each a tuple with one entry per argument of f, gives
 // {f(primals...), tangent of it}. The rule may apply the resulting function itself, at the types of its primals, and
@@ -64,45 +64,46 @@ Values CustomJvpLeaves(const Place& p, const FunctionIdentity& identity, LeafFun
 // custom_jvp([](Value x) {...}, [](auto x, auto dx) { Value n = Norm(get<0>(x)); ... })(x); }`.
 template <typename F, typename Rule>
 auto custom_jvp(F f, Rule rule, Location at = Location::Here()) {
-  return Transformed("custom_jvp", at, [f = std::move(f), rule = std::move(rule)](const Place& p, const auto&... args) {
-    const std::tuple in(args...);
-    auto shell = MakeShell(f, in);
-    using In = std::remove_const_t<decltype(in)>;
-    static_assert(std::is_invocable_v<const Rule&, In, In>,
-                  "the rule of custom_jvp takes two tuples, the primals and the tangents of all arguments");
-    using Both = std::invoke_result_t<const Rule&, In, In>;
-    static_assert(kIsPair<Both>, "the rule of custom_jvp must give std::pair(result, tangent of the result)");
-    auto on_leaves = [&](const Place& inside, const Values& params) {
-      const std::span<const Value> all(params);
-      const size_t n = all.size() / 2;
-      const Both both = rule(FillAll<Value>(in, all.first(n)), FillAll<Value>(in, all.subspan(n)));
-      Values out = LeavesOf<Value>(LiftTree(inside, both.first));
-      const Values y = LeavesOf<Value>(shell.out()), dy = LeavesOf<Value>(LiftTree(inside, both.second));
-      if (out.size() != y.size() || dy.size() != y.size()) {
-        p.Fail("the rule gives ", Count(out.size(), "result"), " and ", Count(dy.size(), "tangent"),
-               "; the function gives ", y.size());
-      }
-      return Joined(out, dy);
-    };
-    const Values out = CustomJvpLeaves(p, IdentityOf<In>(f, rule), shell, on_leaves, LeavesOfAll<Value>(in));
-    return Fill<Value>(shell.out(), out);
-  });
+  return Transformed(
+      "custom_jvp", at, [f = std::move(f), rule = std::move(rule)](const CallSite& site, const auto&... args) {
+        const std::tuple in(args...);
+        auto shell = MakeShell(f, in);
+        using In = std::remove_const_t<decltype(in)>;
+        static_assert(std::is_invocable_v<const Rule&, In, In>,
+                      "the rule of custom_jvp takes two tuples, the primals and the tangents of all arguments");
+        using Both = std::invoke_result_t<const Rule&, In, In>;
+        static_assert(kIsPair<Both>, "the rule of custom_jvp must give std::pair(result, tangent of the result)");
+        auto on_leaves = [&](const CallSite& inside, const Values& params) {
+          const std::span<const Value> all(params);
+          const size_t n = all.size() / 2;
+          const Both both = rule(FillAll<Value>(in, all.first(n)), FillAll<Value>(in, all.subspan(n)));
+          Values out = LeavesOf<Value>(LiftTree(inside, both.first));
+          const Values y = LeavesOf<Value>(shell.out()), dy = LeavesOf<Value>(LiftTree(inside, both.second));
+          if (out.size() != y.size() || dy.size() != y.size()) {
+            site.Fail("the rule gives ", Count(out.size(), "result"), " and ", Count(dy.size(), "tangent"),
+                      "; the function gives ", y.size());
+          }
+          return Joined(out, dy);
+        };
+        const Values out = CustomJvpLeaves(site, IdentityOf<In>(f, rule), shell, on_leaves, LeavesOfAll<Value>(in));
+        return Fill<Value>(shell.out(), out);
+      });
 }
 
 // `fwd`: leaves -> results and residuals; `bwd`: residuals, a cotangent of each result -> a cotangent of each leaf.
-Values CustomVjpLeaves(const Place& p, const FunctionIdentity& identity, LeafFunction f, LeafFunction fwd,
+Values CustomVjpLeaves(const CallSite& site, const FunctionIdentity& identity, LeafFunction f, LeafFunction fwd,
                        LeafFunction bwd, const Values& leaves);
 // f with a reverse mode of its own: fwd(args...) gives {f(args...), residuals}, any tree; bwd(residuals, ct) gives the
 // tuple of cotangents of the arguments. Both may apply the resulting function, as the rule of custom_jvp may.
 template <typename F, typename Fwd, typename Bwd>
 auto custom_vjp(F f, Fwd fwd, Bwd bwd, Location at = Location::Here()) {
-  return Transformed("custom_vjp", at, [=](const Place& p, const auto&... args) {
+  return Transformed("custom_vjp", at, [=](const CallSite& site, const auto&... args) {
     const std::tuple in(args...);
     auto shell = MakeShell(f, in);
     auto fwd_shell = MakeShell(fwd, in);
     using FwdOut = typename decltype(fwd_shell)::Out;
     static_assert(kIsPair<FwdOut>, "fwd of custom_vjp must give std::pair(result, residuals)");
-    auto on_leaves = [&](const Place& inside, const Values& params) {
+    auto on_leaves = [&](const CallSite& inside, const Values& params) {
       const auto& [out_like, residual_like] = fwd_shell.out();
       size_t next = 0;
       const auto residuals = Fill<Value>(residual_like, std::span<const Value>(params), next);
@@ -114,7 +115,7 @@ auto custom_vjp(F f, Fwd fwd, Bwd bwd, Location at = Location::Here()) {
     };
     using In = std::remove_const_t<decltype(in)>;
     const Values out =
-        CustomVjpLeaves(p, IdentityOf<In>(f, fwd, bwd), shell, fwd_shell, on_leaves, LeavesOfAll<Value>(in));
+        CustomVjpLeaves(site, IdentityOf<In>(f, fwd, bwd), shell, fwd_shell, on_leaves, LeavesOfAll<Value>(in));
     return Fill<Value>(shell.out(), out);
   });
 }

@@ -14,11 +14,11 @@ struct LinearFunction {
   Values operator()(const Values& x) const;
 };
 // `f` closed over a vector like `b`; throws unless it gives one, with `what` for the message.
-LinearFunction CloseLinear(const Place& p, std::string_view what, LeafFunction f, const Values& b);
-LinearFunction TransposeOf(const Place& p, const LinearFunction& f, const Values& b);
+LinearFunction CloseLinear(const CallSite& site, std::string_view what, LeafFunction f, const Values& b);
+LinearFunction TransposeOf(const CallSite& site, const LinearFunction& f, const Values& b);
 
 // vecmat and transpose_solve: both or neither.
-Values SolveLeaves(const Place& p, const LinearFunction& matvec, const LinearFunction& solve,
+Values SolveLeaves(const CallSite& site, const LinearFunction& matvec, const LinearFunction& solve,
                    const LinearFunction* vecmat, const LinearFunction* transpose_solve, const Values& b);
 
 namespace lax {
@@ -43,13 +43,13 @@ struct NoTransposeSolve {};
 
 // solve(map, b) on leaves.
 template <typename Solve, typename B>
-LinearFunction CloseSolve(const Place& p, std::string_view what, const Solve& solve, const LinearFunction& map,
+LinearFunction CloseSolve(const CallSite& site, std::string_view what, const Solve& solve, const LinearFunction& map,
                           const B& b) {
   const auto on_vector = [&](const B& right) { return solve(LinearMapOf<B>(map, b), right); };
   const std::tuple<const B&> like(b);
   auto shell = MakeShell(on_vector, like);
   static_assert(std::same_as<typename decltype(shell)::Out, B>, "a solver of custom_linear_solve gives what b is");
-  return CloseLinear(p, what, shell, LeavesOf<Value>(b));
+  return CloseLinear(site, what, shell, LeavesOf<Value>(b));
 }
 
 // The x with matvec(x) = b, found by solve(matvec, b), whose derivative solves again: matvec is differentiated and not
@@ -59,22 +59,23 @@ template <typename Matvec, typename T, typename Solve, typename TransposeSolve>
 [[gnu::cold]] auto custom_linear_solve(const Matvec& matvec, const T& b, const Solve& solve,
                                        const TransposeSolve& transpose_solve, LinearSolveOptions options = {},
                                        Location at = Location::Here()) {
-  const Place p = PlaceOfTrees("custom_linear_solve", at, b);
-  const auto right = LiftTree(p, b);
+  const CallSite site = SiteOfTrees("custom_linear_solve", at, b);
+  const auto right = LiftTree(site, b);
   using B = std::remove_const_t<decltype(right)>;
   const std::tuple<const B&> like(right);
   auto shell = MakeShell(matvec, like);
   static_assert(std::same_as<typename decltype(shell)::Out, B>, "matvec of custom_linear_solve gives what b is");
   const Values leaves = LeavesOf<Value>(right);
-  const LinearFunction map = CloseLinear(p, "matvec", shell, leaves), found = CloseSolve(p, "solve", solve, map, right);
+  const LinearFunction map = CloseLinear(site, "matvec", shell, leaves),
+                       found = CloseSolve(site, "solve", solve, map, right);
   constexpr bool kGiven = !std::same_as<TransposeSolve, NoTransposeSolve>;
-  if (!kGiven && !options.symmetric) return Fill<Value>(right, SolveLeaves(p, map, found, nullptr, nullptr, leaves));
-  const LinearFunction transposed = options.symmetric ? map : TransposeOf(p, map, leaves);
+  if (!kGiven && !options.symmetric) return Fill<Value>(right, SolveLeaves(site, map, found, nullptr, nullptr, leaves));
+  const LinearFunction transposed = options.symmetric ? map : TransposeOf(site, map, leaves);
   if constexpr (kGiven) {
-    const LinearFunction back = CloseSolve(p, "transpose_solve", transpose_solve, transposed, right);
-    return Fill<Value>(right, SolveLeaves(p, map, found, &transposed, &back, leaves));
+    const LinearFunction back = CloseSolve(site, "transpose_solve", transpose_solve, transposed, right);
+    return Fill<Value>(right, SolveLeaves(site, map, found, &transposed, &back, leaves));
   } else {
-    return Fill<Value>(right, SolveLeaves(p, map, found, &transposed, &found, leaves));
+    return Fill<Value>(right, SolveLeaves(site, map, found, &transposed, &found, leaves));
   }
 }
 // The same without a solver of the transposed equation.

@@ -24,16 +24,16 @@ auto OneOrTuple(Tuple&& t) {
     return std::forward<Tuple>(t);
 }
 // Which leaves belong to the chosen arguments; `counts`: leaves of each argument.
-std::vector<uint8_t> LeavesOfArguments(const Place& p, const Values& leaves, std::span<const size_t> counts,
+std::vector<uint8_t> LeavesOfArguments(const CallSite& site, const Values& leaves, std::span<const size_t> counts,
                                        std::span<const size_t> chosen);
 
 // ---- grad ----
 // Results of f, then the gradient of the first by the chosen leaves.
-Values GradLeaves(const Place& p, LeafFunction f, const Values& leaves, std::span<const size_t> counts,
+Values GradLeaves(const CallSite& site, LeafFunction f, const Values& leaves, std::span<const size_t> counts,
                   std::span<const size_t> chosen);
 // The value of f and its gradient by the arguments kArgs.
 template <size_t... kArgs, typename F, typename... T>
-[[gnu::cold]] auto ValueAndGrad(const Place& p, const F& f, const T&... args) {
+[[gnu::cold]] auto ValueAndGrad(const CallSite& site, const F& f, const T&... args) {
   static_assert(((kArgs < sizeof...(T)) && ...), "grad<k>(f): f has no argument k; arguments are counted from 0");
   const std::tuple<const T&...> in(args...);
   auto shell = MakeShell(f, in);
@@ -41,7 +41,7 @@ template <size_t... kArgs, typename F, typename... T>
   static_assert(std::same_as<Out, Value> || kIsPair<Out>,
                 "the function given to grad must give a scalar, or std::pair(scalar, auxiliary results)");
   const size_t counts[] = {LeafCount(args)...}, chosen[] = {kArgs...};
-  const Values all = GradLeaves(p, shell, LeavesOfAll<Value>(in), counts, chosen);
+  const Values all = GradLeaves(site, shell, LeavesOfAll<Value>(in), counts, chosen);
   size_t next = 0;
   auto value = Fill<Value>(shell.out(), std::span<const Value>(all), next);
   auto grads = std::tuple{Fill<Value>(std::get<kArgs>(in), std::span<const Value>(all), next)...};
@@ -51,22 +51,22 @@ template <size_t... kArgs, typename F, typename... T>
 // value_and_grad<0, 2>(f): the gradient is the tuple of those by arguments 0 and 2.
 template <size_t... kArgs, typename F>
 auto value_and_grad(F f, Location at = Location::Here()) {
-  return Transformed("value_and_grad", at, [f = std::move(f)](const Place& p, const auto&... args) {
+  return Transformed("value_and_grad", at, [f = std::move(f)](const CallSite& site, const auto&... args) {
     if constexpr (sizeof...(kArgs) == 0)
-      return ValueAndGrad<0>(p, f, args...);
+      return ValueAndGrad<0>(site, f, args...);
     else
-      return ValueAndGrad<kArgs...>(p, f, args...);
+      return ValueAndGrad<kArgs...>(site, f, args...);
   });
 }
 // The gradient alone, or {gradient, auxiliary results}.
 template <size_t... kArgs, typename F>
 auto grad(F f, Location at = Location::Here()) {
-  return Transformed("grad", at, [f = std::move(f)](const Place& p, const auto&... args) {
+  return Transformed("grad", at, [f = std::move(f)](const CallSite& site, const auto&... args) {
     auto both = [&] {
       if constexpr (sizeof...(kArgs) == 0)
-        return ValueAndGrad<0>(p, f, args...);
+        return ValueAndGrad<0>(site, f, args...);
       else
-        return ValueAndGrad<kArgs...>(p, f, args...);
+        return ValueAndGrad<kArgs...>(site, f, args...);
     }();
     if constexpr (kIsPair<decltype(both.first)>)
       return std::pair{std::move(both.second), std::move(both.first.second)};
@@ -77,19 +77,19 @@ auto grad(F f, Location at = Location::Here()) {
 
 // ---- forward mode ----
 // Results of f, then the tangent of each; `dx` has one leaf per leaf of x.
-Values JvpLeaves(const Place& p, LeafFunction f, const Values& x, const Values& dx);
+Values JvpLeaves(const CallSite& site, LeafFunction f, const Values& x, const Values& dx);
 // {f(primals...), its directional derivative along the tangents}. Both are tuples, one entry per argument; a number is
 // a scalar.
 template <typename F, typename... T, typename... D>
 auto jvp(F f, const std::tuple<T...>& primals, const std::tuple<D...>& tangents, Location at = Location::Here()) {
   static_assert(sizeof...(T) == sizeof...(D), "jvp needs one tangent per argument");
-  const auto rule = [f = std::move(f)](const Place& p, const auto&... both) {
+  const auto rule = [f = std::move(f)](const CallSite& site, const auto&... both) {
     const std::tuple all(both...);
     return [&]<size_t... kIndex>(std::index_sequence<kIndex...>) {
       const std::tuple x(std::get<kIndex>(all)...), dx(std::get<sizeof...(T) + kIndex>(all)...);
       static_assert(std::same_as<decltype(x), decltype(dx)>, "jvp: a tangent has the type of its argument");
       auto shell = MakeShell(f, x);
-      const Values y = JvpLeaves(p, shell, LeavesOfAll<Value>(x), LeavesOfAll<Value>(dx));
+      const Values y = JvpLeaves(site, shell, LeavesOfAll<Value>(x), LeavesOfAll<Value>(dx));
       size_t next = 0;
       auto value = Fill<Value>(shell.out(), std::span<const Value>(y), next);
       auto tangent = Fill<Value>(shell.out(), std::span<const Value>(y), next);
@@ -133,8 +133,8 @@ template <bool kReverse, typename L, typename Site, typename F, typename... T>
 template <bool kReverse, typename F, typename... A>
 auto LinearOf(std::string_view name, const Location& at, const F& f, const A&... args) {
   if constexpr ((kHoldsValue<A> || ...)) {
-    const Place p = PlaceOfTrees(name, at, args...);
-    return MakeLinear<kReverse, Value>(p, f, std::tuple<Traced<A>...>(LiftTree(p, args)...));
+    const CallSite site = SiteOfTrees(name, at, args...);
+    return MakeLinear<kReverse, Value>(site, f, std::tuple<Traced<A>...>(LiftTree(site, args)...));
   } else {
     const Outside o = OutsideOf(name, at, args...);
     return MakeLinear<kReverse, Array>(o, f, std::tuple<OutsideArgument<A>...>(Concrete(o.ctx, args)...));

@@ -10,21 +10,21 @@
 namespace ricci::inline v0 {
 
 // The Jacobian of each result by each chosen leaf, results first: all at once by vmap of jvp or of the pullback.
-Values ForwardJacobian(const Place& p, LeafFunction f, const Values& leaves, std::span<const size_t> counts,
+Values ForwardJacobian(const CallSite& site, LeafFunction f, const Values& leaves, std::span<const size_t> counts,
                        std::span<const size_t> chosen);
-Values ReverseJacobian(const Place& p, LeafFunction f, const Values& leaves, std::span<const size_t> counts,
+Values ReverseJacobian(const CallSite& site, LeafFunction f, const Values& leaves, std::span<const size_t> counts,
                        std::span<const size_t> chosen);
 
 template <bool kForward, size_t... kArgs, typename F, typename... T>
-[[gnu::cold]] auto Jacobian(const Place& p, const F& f, const T&... args) {
+[[gnu::cold]] auto Jacobian(const CallSite& site, const F& f, const T&... args) {
   static_assert(((kArgs < sizeof...(T)) && ...),
                 "jacfwd<k>(f), jacrev<k>(f): f has no argument k; arguments are counted from 0");
   const std::tuple<const T&...> in(args...);
   auto shell = MakeShell(f, in);
   const size_t counts[] = {LeafCount(args)...}, chosen[] = {kArgs...};
   const Values leaves = LeavesOfAll<Value>(in);
-  const Values all =
-      kForward ? ForwardJacobian(p, shell, leaves, counts, chosen) : ReverseJacobian(p, shell, leaves, counts, chosen);
+  const Values all = kForward ? ForwardJacobian(site, shell, leaves, counts, chosen)
+                              : ReverseJacobian(site, shell, leaves, counts, chosen);
   size_t next = 0;
   auto by_arguments = [&](const Value&) {
     return OneOrTuple(std::tuple{Fill<Value>(std::get<kArgs>(in), std::span<const Value>(all), next)...});
@@ -35,21 +35,21 @@ template <bool kForward, size_t... kArgs, typename F, typename... T>
 // By forward mode: one jvp per element of the argument, all at once by vmap.
 template <size_t... kArgs, typename F>
 auto jacfwd(F f, Location at = Location::Here()) {
-  return Transformed("jacfwd", at, [f = std::move(f)](const Place& p, const auto&... args) {
+  return Transformed("jacfwd", at, [f = std::move(f)](const CallSite& site, const auto&... args) {
     if constexpr (sizeof...(kArgs) == 0)
-      return Jacobian<true, 0>(p, f, args...);
+      return Jacobian<true, 0>(site, f, args...);
     else
-      return Jacobian<true, kArgs...>(p, f, args...);
+      return Jacobian<true, kArgs...>(site, f, args...);
   });
 }
 // By reverse mode: one pullback per element of the result.
 template <size_t... kArgs, typename F>
 auto jacrev(F f, Location at = Location::Here()) {
-  return Transformed("jacrev", at, [f = std::move(f)](const Place& p, const auto&... args) {
+  return Transformed("jacrev", at, [f = std::move(f)](const CallSite& site, const auto&... args) {
     if constexpr (sizeof...(kArgs) == 0)
-      return Jacobian<false, 0>(p, f, args...);
+      return Jacobian<false, 0>(site, f, args...);
     else
-      return Jacobian<false, kArgs...>(p, f, args...);
+      return Jacobian<false, kArgs...>(site, f, args...);
   });
 }
 // Second derivatives, forward over reverse. Of a scalar function of a tree: that tree, with the tree in the place of

@@ -118,8 +118,8 @@ class Jit {
   template <typename... A>
   auto operator()(const A&... args) const {
     if constexpr ((kHoldsValue<A> || ...)) {
-      const Place p = PlaceOfTrees("jit", cache_.at(), args...);
-      return f_(LiftTree(p, args)...);
+      const CallSite site = SiteOfTrees("jit", cache_.at(), args...);
+      return f_(LiftTree(site, args)...);
     } else {
       return CallOnArrays(cache_, f_, args...);
     }
@@ -168,8 +168,8 @@ class Transformed {
     Rule rule;
     template <typename... A>
     [[gnu::cold]] auto operator()(const A&... args) const {
-      const Place p = PlaceOfTrees(name, at, args...);
-      return rule(p, LiftTree(p, args)...);
+      const CallSite site = SiteOfTrees(name, at, args...);
+      return rule(site, LiftTree(site, args)...);
     }
   };
   OnValues traced_;

@@ -25,9 +25,9 @@ struct LinearParts {
   std::vector<L> value;
   LeafMap<L> map;
 };
-LinearParts<Value> VjpLeaves(const Place& p, LeafFunction f, const Values& x);
+LinearParts<Value> VjpLeaves(const CallSite& site, LeafFunction f, const Values& x);
 LinearParts<Array> VjpLeaves(const Outside& o, LeafFunction f, const Arrays& x);
-LinearParts<Value> LinearizeLeaves(const Place& p, LeafFunction f, const Values& x);
+LinearParts<Value> LinearizeLeaves(const CallSite& site, LeafFunction f, const Values& x);
 LinearParts<Array> LinearizeLeaves(const Outside& o, LeafFunction f, const Arrays& x);
 // Takes the context of the first array; throws if another one has another.
 void WantSameContext(Outside& o, const Array& a);

@@ -22,19 +22,20 @@ struct CarryCount {
   size_t (*count)(const void* shell);
 };
 // The last carry, then the stacked outputs.
-Values ScanLeaves(const Place& p, LeafFunction body, const CarryCount& carries, const Values& carry,
+Values ScanLeaves(const CallSite& site, LeafFunction body, const CarryCount& carries, const Values& carry,
                   const Values& inputs, const ScanOptions& options);
-Values WhileLeaves(const Place& p, LeafFunction condition, LeafFunction body, const Values& carry,
+Values WhileLeaves(const CallSite& site, LeafFunction condition, LeafFunction body, const Values& carry,
                    const WhileOptions& options);
 // The carry after f(i, carry) for i = first, ..., last - 1.
-Values CountLeaves(const Place& p, LeafFunction f, const Operand& first, const Operand& last, const Values& carry);
+Values CountLeaves(const CallSite& site, LeafFunction f, const Operand& first, const Operand& last,
+                   const Values& carry);
 // Throws because the static parts of a carry changed.
-[[noreturn]] void FailOnCarry(const Place& p);
+[[noreturn]] void FailOnCarry(const CallSite& site);
 
 // A pair of results, each a tree or a number.
 struct LiftPair {
   template <typename T>
-  auto operator()(const Place& inside, const T& out) const {
+  auto operator()(const CallSite& inside, const T& out) const {
     static_assert(
         requires { out.first, out.second; }, "the body of scan must give std::pair(carry, output)");
     return std::pair(LiftTree(inside, out.first), LiftTree(inside, out.second));
@@ -45,17 +46,17 @@ struct LiftPair {
 template <typename F, typename C, typename X>
 [[gnu::cold]] auto scan(const F& f, const C& init, const X& xs, ScanOptions options = {},
                         Location at = Location::Here()) {
-  const Place p = PlaceOfTrees("scan", at, init, xs);
-  const auto carry = LiftTree(p, init);
-  const auto inputs = LiftTree(p, xs);
+  const CallSite site = SiteOfTrees("scan", at, init, xs);
+  const auto carry = LiftTree(site, init);
+  const auto inputs = LiftTree(site, xs);
   const std::tuple<const decltype(carry)&, const decltype(inputs)&> like(carry, inputs);
   auto shell = MakeShell<LiftPair>(f, like);
   using Body = decltype(shell);
   static_assert(std::same_as<typename Body::Out::first_type, std::remove_const_t<decltype(carry)>>,
                 "the body of scan must give a carry of the type that it takes");
   const CarryCount carries{&shell, [](const void* s) { return LeafCount(static_cast<const Body*>(s)->out().first); }};
-  const Values all = ScanLeaves(p, shell, carries, LeavesOf<Value>(carry), LeavesOf<Value>(inputs), options);
-  if (!SameStructure(carry, shell.out().first)) FailOnCarry(p);
+  const Values all = ScanLeaves(site, shell, carries, LeavesOf<Value>(carry), LeavesOf<Value>(inputs), options);
+  if (!SameStructure(carry, shell.out().first)) FailOnCarry(site);
   return Fill<Value>(shell.out(), all);
 }
 
@@ -63,8 +64,8 @@ template <typename F, typename C, typename X>
 template <typename Condition, typename Body, typename C>
 [[gnu::cold]] auto while_loop(const Condition& condition, const Body& body, const C& init, WhileOptions options = {},
                               Location at = Location::Here()) {
-  const Place p = PlaceOfTrees("while_loop", at, init);
-  const auto carry = LiftTree(p, init);
+  const CallSite site = SiteOfTrees("while_loop", at, init);
+  const auto carry = LiftTree(site, init);
   const std::tuple<const decltype(carry)&> like(carry);
   auto test = MakeShell(condition, like);
   auto step = MakeShell(body, like);
@@ -72,8 +73,8 @@ template <typename Condition, typename Body, typename C>
                 "the condition of while_loop must give one bool scalar");
   static_assert(std::same_as<typename decltype(step)::Out, std::remove_const_t<decltype(carry)>>,
                 "the body of while_loop must give a carry of the type that it takes");
-  const Values all = WhileLeaves(p, test, step, LeavesOf<Value>(carry), options);
-  if (!SameStructure(carry, step.out())) FailOnCarry(p);
+  const Values all = WhileLeaves(site, test, step, LeavesOf<Value>(carry), options);
+  if (!SameStructure(carry, step.out())) FailOnCarry(site);
   return Fill<Value>(carry, all);
 }
 
@@ -82,14 +83,14 @@ template <typename Condition, typename Body, typename C>
 template <typename Body, typename C>
 [[gnu::cold]] auto fori_loop(const Operand& lower, const Operand& upper, const Body& body, const C& init,
                              Location at = Location::Here()) {
-  const Place p = PlaceOfTrees("fori_loop", at, init, ValueOf(lower), ValueOf(upper));
-  const std::tuple<Value, Traced<C>> like(Value(), LiftTree(p, init));
+  const CallSite site = SiteOfTrees("fori_loop", at, init, ValueOf(lower), ValueOf(upper));
+  const std::tuple<Value, Traced<C>> like(Value(), LiftTree(site, init));
   const auto& carry = std::get<1>(like);
   auto step = MakeShell(body, like);
   static_assert(std::same_as<typename decltype(step)::Out, Traced<C>>,
                 "the body of fori_loop must give a carry of the type that it takes");
-  const Values all = CountLeaves(p, step, lower, upper, LeavesOf<Value>(carry));
-  if (!SameStructure(carry, step.out())) FailOnCarry(p);
+  const Values all = CountLeaves(site, step, lower, upper, LeavesOf<Value>(carry));
+  if (!SameStructure(carry, step.out())) FailOnCarry(site);
   return Fill<Value>(carry, all);
 }
 

@@ -48,7 +48,7 @@ class Operand {
 };
 
 // The program that an operation goes to, for one function `name` called at `at`.
-struct Place {
+struct CallSite {
   std::string_view name;
   Location at;
   ricci_builder* builder = nullptr;
@@ -65,16 +65,16 @@ struct Place {
   Value Lift(const Operand& x, DType dtype, Dims shape = {}) const;
 };
 
-// Chooses the place and sets the location of what follows there. Not empty.
-Place PlaceOf(std::string_view name, std::span<const Operand> xs);
+// Chooses the program and sets the location of what follows there. Not empty.
+CallSite SiteOf(std::string_view name, std::span<const Operand> xs);
 
 // The only operand of `name` as a value; the location is set.
 Value Use(std::string_view name, const Operand& x);
 // The same, converted to a floating dtype.
 Value UseInexact(std::string_view name, const Operand& x);
 
-DType PromotedDType(const Place& p, std::span<const Operand> xs);
-Shape BroadcastShape(const Place& p, std::span<const Operand> xs);
+DType PromotedDType(const CallSite& site, std::span<const Operand> xs);
+Shape BroadcastShape(const CallSite& site, std::span<const Operand> xs);
 // `x` repeated to `shape`, to which it broadcasts.
 Value BroadcastValue(const Value& x, Dims shape);
 // The operands with one dtype and one shape. `dtype` kNone: the promoted one.

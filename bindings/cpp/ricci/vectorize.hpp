@@ -49,9 +49,10 @@ struct BatchPlan {
   int64_t size = -1;
 };
 // `counts`: leaves of each argument.
-BatchPlan PlanBatch(const Place& p, const Values& leaves, const BatchAxes& in_axes, std::span<const size_t> counts);
+BatchPlan PlanBatch(const CallSite& site, const Values& leaves, const BatchAxes& in_axes,
+                    std::span<const size_t> counts);
 // The program of a slice, closed over plan.types, on all slices. `out_counts`: leaves of each part of the result.
-Values ApplyBatched(const Place& p, const Closed<Value>& f, const BatchPlan& plan, const Values& leaves,
+Values ApplyBatched(const CallSite& site, const Closed<Value>& f, const BatchPlan& plan, const Values& leaves,
                     std::span<const size_t> out_counts, const VmapOptions& options);
 
 // Leaves of each entry of a tuple; of anything else as a whole.
@@ -71,14 +72,14 @@ template <typename F>
 auto vmap(F f, BatchAxes in_axes, VmapOptions options, Location at = Location::Here()) {
   return Transformed("vmap", at,
                      [f = std::move(f), in_axes = std::move(in_axes), options = std::move(options)](
-                         const Place& p, const auto&... args) {
+                         const CallSite& site, const auto&... args) {
                        const std::tuple in(args...);
                        const size_t counts[] = {LeafCount(args)...};
                        const Values leaves = LeavesOfAll<Value>(in);
-                       const BatchPlan plan = PlanBatch(p, leaves, in_axes, counts);
+                       const BatchPlan plan = PlanBatch(site, leaves, in_axes, counts);
                        auto shell = MakeShell(f, in);
-                       const Closed<Value> closed = Close(p, shell, plan.types);
-                       const Values out = ApplyBatched(p, closed, plan, leaves, PartCounts(shell.out()), options);
+                       const Closed<Value> closed = Close(site, shell, plan.types);
+                       const Values out = ApplyBatched(site, closed, plan, leaves, PartCounts(shell.out()), options);
                        return Fill<Value>(shell.out(), out);
                      });
 }
