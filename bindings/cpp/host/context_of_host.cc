@@ -13,7 +13,11 @@ ricci_device_desc InfoOf(ricci_device* device) {
   ricci_device_info(device, &d);
   return d;
 }
-std::string_view View(ricci_str text) { return {text.ptr, text.len}; }
+ricci_ctx* Created(const ricci_context_opts& opts) {
+  ricci_ctx* c = nullptr;
+  Check(ricci_context_create(&opts, &c));
+  return c;
+}
 
 }  // namespace
 
@@ -23,26 +27,20 @@ uint32_t Device::workers() const { return InfoOf(handle_).workers; }
 int32_t Device::ordinal() const { return InfoOf(handle_).ordinal; }
 
 Context::Context() : Context(ricci_context_opts_default()) {}
-Context::Context(const ricci_context_opts& opts) {
-  Check(ricci_context_create(&opts, &handle_));
-  try {
-    add_plugin(ricci_plugin_query_lax);
-    if (ricci_plugin_query_cpu != nullptr) add_plugin(ricci_plugin_query_cpu);
-  } catch (...) {
-    ricci_context_release(handle_);
-    throw;
-  }
+Context::Context(const ricci_context_opts& opts) : Handle(Created(opts)) {
+  add_plugin(ricci_plugin_query_lax);
+  if (ricci_plugin_query_cpu != nullptr) add_plugin(ricci_plugin_query_cpu);
 }
 
-void Context::add_plugin(ricci_plugin_query_fn query) { Check(ricci_context_add_plugin(handle_, query)); }
+void Context::add_plugin(ricci_plugin_query_fn query) { Check(ricci_context_add_plugin(handle(), query)); }
 void Context::load_plugin(std::string_view path) {
-  Check(ricci_context_load_plugin(handle_, path.data(), path.size()));
+  Check(ricci_context_load_plugin(handle(), path.data(), path.size()));
 }
 void Context::config(std::string_view key, std::string_view value) {
-  Check(ricci_context_config(handle_, key.data(), key.size(), value.data(), value.size()));
+  Check(ricci_context_config(handle(), key.data(), key.size(), value.data(), value.size()));
 }
 
-Device Context::device() const { return Device(ricci_device_get(handle_, 0)); }
+Device Context::device() const { return Device(ricci_device_get(handle(), 0)); }
 Device Context::device(std::string_view kind, int32_t ordinal) const {
   for (const Device d : devices()) {
     if (d.kind() == kind && d.ordinal() == ordinal) return d;
@@ -52,7 +50,7 @@ Device Context::device(std::string_view kind, int32_t ordinal) const {
 }
 std::vector<Device> Context::devices() const {
   std::vector<Device> all;
-  for (uint32_t i = 0; i < ricci_device_count(handle_); ++i) all.emplace_back(ricci_device_get(handle_, i));
+  for (uint32_t i = 0; i < ricci_device_count(handle()); ++i) all.emplace_back(ricci_device_get(handle(), i));
   return all;
 }
 

@@ -13,7 +13,7 @@ Values CheckpointLeaves(const CallSite& site, LeafFunction f, const Values& leav
   const Program c = MakeProgramAt(site.at, [&](ricci_program** out) {
     ricci_checkpoint_opts given = ricci_checkpoint_opts_default();
     given.hdr.flags = options.prevent_cse ? 0 : RICCI_CHECKPOINT_ALLOW_CSE;
-    given.policy = {options.policy.data(), options.policy.size()};
+    given.policy = ToAbi(options.policy);
     return ricci_checkpoint(closed.program.handle(), &given, out);
   });
   return Apply(site, c, Joined(leaves, closed.captured));

@@ -31,10 +31,11 @@ const void* Filling(const Location& at, Dims shape, const void* data, size_t n) 
 Array::Array(const Context& ctx, DType dtype, const Shape& shape, const void* data, Location at)
     : Array(Device(), ctx, dtype, shape, data, at) {}
 Array::Array(Device device, const Context& ctx, DType dtype, const Shape& shape, const void* data, Location at)
-    : ctx_(ctx.handle()), handle_(FromHost(at, device, ctx, dtype, shape, data)) {}
+    : Handle(FromHost(at, device, ctx, dtype, shape, data)), ctx_(ctx.handle()) {}
 Array::Array(const Context& ctx, DType dtype, Dims shape, const void* data, size_t n, const Location& at)
-    : ctx_(ctx.handle()), handle_(FromHost(at, Device(), ctx, dtype, shape, Filling(at, shape, data, n))) {}
-Array::Array(const Array& o) : ctx_(o.ctx_), handle_(o.handle_ == nullptr ? nullptr : ricci_array_retain(o.handle_)) {}
+    : Handle(FromHost(at, Device(), ctx, dtype, shape, Filling(at, shape, data, n))), ctx_(ctx.handle()) {}
+Array::Array(const Array& o) = default;
+Array& Array::operator=(const Array& o) = default;
 
 ArrayType Array::type() const {
   if (empty()) Fail("array: it is empty");
@@ -43,7 +44,7 @@ ArrayType Array::type() const {
 
 const Array& Array::block_until_ready(Location at) const {
   if (empty()) FailAt(at, "array: it is empty");
-  CheckAt(at, ricci_array_wait(handle_));
+  CheckAt(at, ricci_array_wait(handle()));
   return *this;
 }
 
@@ -68,7 +69,7 @@ size_t Array::CountOf(DType d, const Location& at) const {
   return static_cast<size_t>(t.elements());
 }
 void Array::CopyTo(void* out, const Location& at) const {
-  CheckAt(at, ricci_array_copy_to_host(handle_, out, static_cast<size_t>(ricci_array_bytes(handle_))));
+  CheckAt(at, ricci_array_copy_to_host(handle(), out, static_cast<size_t>(ricci_array_bytes(handle()))));
 }
 void Array::CopyItemTo(void* out, DType d, const Location& at) const {
   if (CountOf(d, at) != 1) FailAt(at, "array: item() needs one element, not ", type());

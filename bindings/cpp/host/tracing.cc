@@ -94,7 +94,8 @@ Tracing::~Tracing() {
 
 void Tracing::Begin(Session* session, Trace* parent, ricci_builder* outer, ricci_builder* b,
                     const std::vector<ricci_val>& ids) {
-  kept_ = trace_ = session->innermost = new Trace(session, parent, outer, b);
+  kept_ = Ref<Trace>(new Trace(session, parent, outer, b));
+  trace_ = session->innermost = kept_.handle();
   for (ricci_val id : ids) params_.push_back({b, id, trace_});
 }
 

@@ -75,7 +75,7 @@ class Tracing {
              const std::vector<ricci_val>& ids);
 
   std::unique_ptr<Session> own_;
-  ScopeRef kept_;
+  Ref<Trace> kept_;
   Trace* trace_ = nullptr;
   Values params_;
 };

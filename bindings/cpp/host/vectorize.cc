@@ -91,7 +91,7 @@ Values ApplyBatched(const CallSite& site, const Closed<Value>& f, const BatchPla
     out_list.push_back(batched ? static_cast<int32_t>(AxisOf(site, "out_axes", i, axes[i], t.rank() + 1, t)) : -1);
   }
   ricci_vmap_opts given = ricci_vmap_opts_default();
-  given.axis_name = {options.axis_name.data(), options.axis_name.size()};
+  given.axis_name = ToAbi(options.axis_name);
   given.schedule = static_cast<uint32_t>(options.schedule);
   const Program v = MakeProgramAt(site.at, [&](ricci_program** out) {
     return ricci_vmap(f.program.handle(), in_list.data(), static_cast<uint32_t>(in_list.size()), out_list.data(),

@@ -34,7 +34,7 @@ class DataShape {
   bool line_ = false;
 };
 
-class Array {
+class Array : public Handle<ricci_array, ricci_array_retain, ricci_array_release> {
  public:
   Array() = default;
   // A scalar with the dtype of T.
@@ -59,37 +59,31 @@ class Array {
   Array(Device device, const Context& ctx, DType dtype, const Shape& shape, const void* data,
         Location at = Location::Here());
   // Takes the reference that `handle` is.
-  Array(ricci_ctx* ctx, ricci_array* handle) : ctx_(ctx), handle_(handle) {}
+  Array(ricci_ctx* ctx, ricci_array* handle) : Handle(handle), ctx_(ctx) {}
 
   Array(const Array& o);
-  Array(Array&& o) noexcept : ctx_(o.ctx_), handle_(std::exchange(o.handle_, nullptr)) {}
-  Array& operator=(Array o) noexcept {
-    std::swap(ctx_, o.ctx_);
-    std::swap(handle_, o.handle_);
-    return *this;
-  }
-  ~Array() {
-    if (handle_ != nullptr) ricci_array_release(handle_);
-  }
+  Array(Array&& o) noexcept = default;
+  Array& operator=(const Array& o);
+  Array& operator=(Array&& o) noexcept = default;
+  ~Array() = default;
 
-  bool empty() const { return handle_ == nullptr; }
-  ricci_array* handle() const { return handle_; }
+  bool empty() const { return handle() == nullptr; }
   // Lives at least as long as this array.
   ricci_ctx* context() const { return ctx_; }
-  Device device() const { return Device(ricci_array_device(handle_)); }
-  ricci_type type_id() const { return ricci_array_type(handle_); }
+  Device device() const { return Device(ricci_array_device(handle())); }
+  ricci_type type_id() const { return ricci_array_type(handle()); }
   ArrayType type() const;
   DType dtype() const { return type().dtype(); }
   Dims shape() const { return type().shape(); }
   int64_t dim(int64_t i) const { return type().dim(i); }
   int64_t rank() const { return type().rank(); }
   int64_t size() const { return type().elements(); }
-  bool is_committed() const { return ricci_array_is_committed(handle_) != 0; }
+  bool is_committed() const { return ricci_array_is_committed(handle()) != 0; }
   // Waits, then: host memory. NULL after donation, and where the host cannot read the device's memory.
-  const void* data() const { return ricci_array_data(handle_); }
+  const void* data() const { return ricci_array_data(handle()); }
   // A jitted function returns when its work has begun. These tell and wait for its end; reading waits by itself. Throws
   // what the work failed with.
-  bool is_ready() const { return ricci_array_is_ready(handle_) != 0; }
+  bool is_ready() const { return ricci_array_is_ready(handle()) != 0; }
   const Array& block_until_ready(Location at = Location::Here()) const;
 
   // All elements, row-major. T must be the element type; a donated array has no elements left.
@@ -131,7 +125,6 @@ class Array {
   void CopyItemTo(void* out, DType d, const Location& at) const;
 
   ricci_ctx* ctx_ = nullptr;
-  ricci_array* handle_ = nullptr;
 };
 
 // A copy of `a` that is committed to `device`; `a` itself if it is so already.

@@ -6,7 +6,6 @@
 #ifndef RICCI_CONTEXT_HPP_
 #define RICCI_CONTEXT_HPP_
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "ricci/error.hpp"
@@ -32,25 +31,15 @@ class Device {
   ricci_device* handle_ = nullptr;
 };
 
-class Context {
+class Context : public Handle<ricci_ctx, ricci_context_retain, ricci_context_release> {
  public:
   // With the built-in primitives, and the CPU backend if it is linked.
   Context();
   // The same with hooks for memory, threads and log.
   explicit Context(const ricci_context_opts& opts);
   // Shares a context of the C ABI.
-  explicit Context(ricci_ctx* handle) : handle_(ricci_context_retain(handle)) {}
-  Context(const Context& o) : handle_(ricci_context_retain(o.handle_)) {}
-  Context(Context&& o) noexcept : handle_(std::exchange(o.handle_, nullptr)) {}
-  Context& operator=(Context o) noexcept {
-    std::swap(handle_, o.handle_);
-    return *this;
-  }
-  ~Context() {
-    if (handle_ != nullptr) ricci_context_release(handle_);
-  }
+  explicit Context(ricci_ctx* handle) : Handle(Retained(handle)) {}
 
-  ricci_ctx* handle() const { return handle_; }
   void add_plugin(ricci_plugin_query_fn query);
   void load_plugin(std::string_view path);
   // Options of ricci_context_config: `threads`, `log_compiles`, `dump_dir`, `vmap`.
@@ -62,9 +51,6 @@ class Context {
   Device device(std::string_view kind, int32_t ordinal = 0) const;
   // All of them, the best one first.
   std::vector<Device> devices() const;
-
- private:
-  ricci_ctx* handle_ = nullptr;
 };
 
 }  // namespace ricci::inline v0

@@ -63,7 +63,7 @@ inline int64_t BitsOf(DType d) { return 8 * SizeOf(d); }
 inline std::string_view NameOf(DType d) {
   ricci_str s{};
   ricci_dtype_name(static_cast<uint32_t>(d), &s);
-  return {s.ptr, s.len};
+  return View(s);
 }
 inline void AppendText(std::string& out, DType d) { out += NameOf(d); }
 

@@ -33,7 +33,7 @@ struct Attr : ricci_attr {
 
  private:
   Attr(std::string_view name, uint32_t kind, size_t count)
-      : ricci_attr{{name.data(), name.size()}, kind, static_cast<uint32_t>(count), 0, 0.0, nullptr} {}
+      : ricci_attr{ToAbi(name), kind, static_cast<uint32_t>(count), 0, 0.0, nullptr} {}
 };
 
 // The operands of one equation, all in one builder.

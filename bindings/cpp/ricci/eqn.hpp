@@ -19,7 +19,7 @@ class Eqn {
   std::string_view name() const {
     ricci_str s{};
     ricci_prim_name(op_->ctx, op_->prim, &s);
-    return {s.ptr, s.len};
+    return View(s);
   }
 
   // ---- types ----
@@ -80,8 +80,7 @@ class Eqn {
  private:
   const ricci_attr* Find(std::string_view name) const {
     for (uint32_t i = 0; i < op_->n_attrs; ++i) {
-      const ricci_str& s = op_->attrs[i].name;
-      if (std::string_view(s.ptr, s.len) == name) return &op_->attrs[i];
+      if (View(op_->attrs[i].name) == name) return &op_->attrs[i];
     }
     return nullptr;
   }
@@ -99,9 +98,8 @@ class Eqn {
     return {static_cast<const T*>(a.data), a.count};
   }
   static void Replace(std::vector<ricci_attr>& attrs, const ricci_attr& by) {
-    const std::string_view name(by.name.ptr, by.name.len);
     for (ricci_attr& a : attrs) {
-      if (std::string_view(a.name.ptr, a.name.len) == name) {
+      if (View(a.name) == View(by.name)) {
         a = by;
         return;
       }

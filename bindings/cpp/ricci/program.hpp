@@ -12,31 +12,9 @@
 
 namespace ricci::inline v0 {
 
-// A shared reference to an object of the C ABI.
-template <typename T, T* (*kRetain)(T*), void (*kRelease)(T*)>
-class Shared {
+class Program : public Handle<ricci_program, ricci_program_retain, ricci_program_release> {
  public:
-  Shared() = default;
-  // Takes the reference that `handle` is.
-  explicit Shared(T* handle) : handle_(handle) {}
-  Shared(const Shared& o) : handle_(o.handle_ == nullptr ? nullptr : kRetain(o.handle_)) {}
-  Shared(Shared&& o) noexcept : handle_(std::exchange(o.handle_, nullptr)) {}
-  Shared& operator=(Shared o) noexcept {
-    std::swap(handle_, o.handle_);
-    return *this;
-  }
-  ~Shared() {
-    if (handle_ != nullptr) kRelease(handle_);
-  }
-  T* handle() const { return handle_; }
-
- private:
-  T* handle_ = nullptr;
-};
-
-class Program : public Shared<ricci_program, ricci_program_retain, ricci_program_release> {
- public:
-  using Shared::Shared;
+  using Handle::Handle;
   std::span<const ricci_type> params() const;
   std::span<const ricci_type> results() const;
   uint32_t equation_count() const { return ricci_program_equation_count(handle()); }
@@ -54,9 +32,9 @@ Program MakeProgram(Call&& call) {
   return Program(p);
 }
 
-class Executable : public Shared<ricci_executable, ricci_executable_retain, ricci_executable_release> {
+class Executable : public Handle<ricci_executable, ricci_executable_retain, ricci_executable_release> {
  public:
-  using Shared::Shared;
+  using Handle::Handle;
   // `donate`: one byte per parameter, or empty.
   static Executable compile(const Program& program, Device device = {}, std::span<const uint8_t> donate = {},
                             Location at = Location::Here());

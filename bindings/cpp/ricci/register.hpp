@@ -62,7 +62,7 @@ inline ricci_status* RunTranspose(void* self, ricci_builder* b, const ricci_op* 
 
 inline ricci_status* RunBatch(void* self, ricci_builder* b, const ricci_op* op, const ricci_batch_args* a) noexcept {
   return Guard([&] {
-    Batch batch{a->axis_size, {a->axis_name.ptr, a->axis_name.len}, {}, std::vector<Batched>(op->n_out)};
+    Batch batch{a->axis_size, View(a->axis_name), {}, std::vector<Batched>(op->n_out)};
     for (uint32_t i = 0; i < op->n_in; ++i) batch.in.push_back({{b, a->in[i]}, a->in_dims[i]});
     RowOf(self).batch.function(Eqn(op, b), batch);
     for (uint32_t i = 0; i < op->n_out; ++i) {
@@ -75,7 +75,7 @@ inline ricci_status* RunBatch(void* self, ricci_builder* b, const ricci_op* op, 
 inline ricci_status* RunPartialEval(void* self, const ricci_op* op, const ricci_partial_eval_args* a) noexcept {
   return Guard([&] {
     const bool apart = (a->hdr.flags & RICCI_PARTIAL_EVAL_APART) != 0;
-    PartialEval p{a->known, a->unknown, {a->policy.ptr, a->policy.len}, apart, {a->is_known, op->n_in}, {}, {}, {}, a};
+    PartialEval p{a->known, a->unknown, View(a->policy), apart, {a->is_known, op->n_in}, {}, {}, {}, a};
     for (uint32_t i = 0; i < op->n_in; ++i) p.in.push_back({a->is_known[i] ? a->known : a->unknown, a->in[i]});
     p.out.resize(op->n_out);
     p.out_is_known.resize(op->n_out);
@@ -167,8 +167,6 @@ inline ricci_status* Decompose(void* self, ricci_builder* b, const ricci_op* op,
 
 namespace ricci::inline v0 {
 
-inline ricci_str ToAbi(std::string_view s) { return {s.data(), s.size()}; }
-
 constexpr uint32_t KindOf(const Lowering& l) {
   if (l.scalar != nullptr) return RICCI_LOWER_SCALAR;
   if (l.index != nullptr) return RICCI_LOWER_INDEX;
@@ -251,8 +249,8 @@ constexpr ricci_plugin Describe(std::string_view name, std::string_view version,
   p.hdr.size = sizeof p;
   p.abi_major = RICCI_ABI_MAJOR;
   p.abi_minor = RICCI_ABI_MINOR;
-  p.name = {name.data(), name.size()};
-  p.version = {version.data(), version.size()};
+  p.name = ToAbi(name);
+  p.version = ToAbi(version);
   p.attach = attach;
   return p;
 }

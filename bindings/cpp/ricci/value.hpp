@@ -86,9 +86,8 @@ class Operand;
 // A program being traced inside others. `Capture` gives a value of one of the builders around this one (told by
 // Value::builder, its scope may be unset) as a value of this one. It outlives its program while Values refer to it, so
 // that one used too late is told apart.
-class Scope {
+class Scope : public Counted {
  public:
-  Scope(const Scope&) = delete;
   virtual Value Capture(const Value& outer) = 0;
   ricci_builder* builder() const { return builder_; }
   // Programs around this one; of the operands of one operation, the deepest scope receives the equation.
@@ -98,42 +97,19 @@ class Scope {
 
  protected:
   Scope(ricci_builder* builder, uint32_t depth) : builder_(builder), depth_(depth) {}
-  virtual ~Scope() = default;
   void Close() { open_ = false; }
 
  private:
-  friend class ScopeRef;
   ricci_builder* builder_;
   uint32_t depth_;
-  uint32_t uses_ = 0;
   bool open_ = true;
 };
 
-// A counted reference to a Scope, or none.
-class ScopeRef {
+// A reference to a Scope, or none; made of a plain pointer it adds one.
+class ScopeRef : public Ref<Scope> {
  public:
-  ScopeRef(Scope* scope = nullptr) : scope_(scope) {  // NOLINT: a plain pointer everywhere else
-    if (scope_ != nullptr) Add();
-  }
-  ScopeRef(const ScopeRef& o) : ScopeRef(o.scope_) {}
-  ScopeRef(ScopeRef&& o) noexcept : scope_(std::exchange(o.scope_, nullptr)) {}
-  ScopeRef& operator=(ScopeRef o) noexcept {
-    std::swap(scope_, o.scope_);
-    return *this;
-  }
-  ~ScopeRef() {
-    if (scope_ != nullptr) Drop();
-  }
-  operator Scope*() const { return scope_; }  // NOLINT
-  Scope* operator->() const { return scope_; }
-
- private:
-  // Apart, because every copy of a Value in a host's code would hold them otherwise.
-  [[gnu::noinline]] void Add() { __atomic_add_fetch(&scope_->uses_, 1, __ATOMIC_RELAXED); }
-  [[gnu::noinline]] void Drop() {
-    if (__atomic_sub_fetch(&scope_->uses_, 1, __ATOMIC_ACQ_REL) == 0) delete scope_;
-  }
-  Scope* scope_;
+  ScopeRef(Scope* scope = nullptr) : Ref<Scope>(Retained(scope)) {}  // NOLINT: a plain pointer everywhere else
+  operator Scope*() const { return handle(); }                       // NOLINT
 };
 
 template <typename T>
