@@ -30,6 +30,16 @@ CallSite SiteOfValues(std::string_view name, const Location& at, const Values& l
   if (operands.empty()) FailAt(at, name, ": no argument holds a traced value");
   return SiteOf(name, operands);
 }
+void ContextFinder::operator()(const Array& leaf) {
+  if (leaf.empty()) site.Fail("an array was never set");
+  if (site.ctx == nullptr) site.ctx = leaf.context();
+  if (site.ctx == leaf.context()) return;
+  site.Fail("the array ", leaf.type(),
+            " belongs to another context than those before it; make all arrays of a call in one");
+}
+void WantContext(const CallSite& site, std::string_view advice) {
+  if (site.ctx == nullptr) site.Fail("no argument is an array", advice);
+}
 Value LiftNumber(const CallSite& site, const Operand& number) {
   return site.Lift(number, PromoteWeak(DType::kNone, number.weak));
 }
@@ -45,25 +55,17 @@ Value LiftLeaf(const CallSite& site, const Array& leaf) {
   return site.Lift(Operand(leaf, site.at), DType::kNone);
 }
 
-namespace {
-
-Program ProgramOf(Tracing& tracing, std::string_view name, const Location& at, LeafFunction f) {
-  const CallSite inside{name, at, tracing.builder(), tracing.scope()};
-  SetLocation(inside.builder, at);
-  return tracing.Finish(f(inside, tracing.params()));
+template <>
+Closed<Value> Close<Value>(const CallSite& site, LeafFunction f, std::span<const ricci_type> types) {
+  const Ref<Trace> trace = Trace::Begin(site, types);
+  Program program = trace->Run(site, f);
+  return {std::move(program), trace->TakeCaptured()};
 }
-
-}  // namespace
-
-Closed<Value> Close(const CallSite& site, LeafFunction f, std::span<const ricci_type> types) {
-  Tracing tracing(site, types);
-  Program program = ProgramOf(tracing, site.name, site.at, f);
-  return {std::move(program), tracing.captured()};
-}
-Closed<Array> Close(const Outside& o, LeafFunction f, std::span<const ricci_type> types) {
-  Tracing tracing(o.ctx, types);
-  Program program = ProgramOf(tracing, o.name, o.at, f);
-  return {std::move(program), tracing.arrays()};
+template <>
+Closed<Array> Close<Array>(const CallSite& site, LeafFunction f, std::span<const ricci_type> types) {
+  const Ref<Trace> trace = Trace::Begin(site, types);
+  Program program = trace->Run(site, f);
+  return {std::move(program), trace->TakeArrays()};
 }
 Program Wrapped(const CallSite& site, std::span<const ricci_type> types, LeafFunction f) {
   return Close(site, f, types).program;
@@ -103,8 +105,8 @@ Arrays RunOn(const Location& at, ricci_ctx* ctx, const Executable& x, const Arra
   for (ricci_array* a : results) out.emplace_back(ctx, a);
   return out;
 }
-Arrays Apply(const Outside& o, const Program& f, const Arrays& in) {
-  return RunOn(o.at, o.ctx, Executable::compile(f, CommittedDevice(in), {}, o.at), in);
+Arrays Apply(const CallSite& site, const Program& f, const Arrays& in) {
+  return RunOn(site.at, site.ctx, Executable::compile(f, CommittedDevice(in), {}, site.at), in);
 }
 
 std::vector<uint8_t> FloatMask(ricci_ctx* ctx, std::span<const ricci_type> types, size_t n) {

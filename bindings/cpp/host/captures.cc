@@ -47,11 +47,7 @@ Program Captures::Over(const Closed<Value>& closed, const Values& leaves) const 
 
 // An array captured by the outermost program has no derivative to lose.
 bool Captures::IsArray(const Value& v) const {
-  if (site_.scope == nullptr) return false;
-  for (const Value& a : TraceOf(site_.scope)->session()->array_values) {
-    if (Same(a, v)) return true;
-  }
-  return false;
+  return site_.scope != nullptr && TraceOf(site_.scope)->IsCapturedArray(v);
 }
 size_t Captures::Find(const Value& v) const {
   size_t i = 0;

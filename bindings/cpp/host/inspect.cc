@@ -3,8 +3,10 @@
 
 namespace ricci::inline v0 {
 
-ricci_type TypeOfLeaf(Outside&, const Array& a) { return a.type_id(); }
-ricci_type TypeOfLeaf(Outside& o, const ShapeDType& s) { return MakeTypeAt(o.at, o.ctx, s.dtype, s.shape).id(); }
+ricci_type TypeOfLeaf(CallSite&, const Array& a) { return a.type_id(); }
+ricci_type TypeOfLeaf(CallSite& site, const ShapeDType& s) {
+  return MakeTypeAt(site.at, site.ctx, s.dtype, s.shape).id();
+}
 ShapeDType ShapeOfResult(const Program& f, ricci_ctx* ctx, size_t i) {
   const ArrayType t(ctx, f.results()[i]);
   return {Shape(t.shape().begin(), t.shape().end()), t.dtype()};

@@ -1,97 +1,118 @@
-// The cache of a jitted function: a list that only grows, read without a lock.
+// The cache of a jitted function: a table that only grows, for the first half of the entries, and those that go.
 #include "ricci/jit_cache.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
 #include <string>
 
+#include "recent_entries.h"
 #include "ricci/element.hpp"
 #include "ricci/jit.hpp"
 
 namespace ricci::inline v0 {
 
-namespace {
+// What readers use of the entries that stay is never freed, so that they need not be counted.
+struct JitCache::Shared : Counted {
+  Shared(std::string_view name, const Location& at, JitOptions options)
+      : name(name),
+        at(at),
+        options(std::move(options)),
+        max_kept(this->options.max_entries / 2),
+        recent(this->options.max_entries - max_kept) {}
+  void Add(const Ref<CachedEntry>& entry);
+  void Keep(const Ref<CachedEntry>& entry);
+  Ref<CachedEntry> Compile(const Call& call, LeafFunction f, std::span<const size_t> leaf_counts);
 
-struct Node {
-  Node(const TreeKey& key, JitEntry entry, const Node* next) : key(key), entry(std::move(entry)), next(next) {}
-  Node(const Node&) = delete;
-  ~Node() {
-    if (entry.drop != nullptr) entry.drop(entry.out);
-  }
-  TreeKey key;
-  JitEntry entry;
-  const Node* next;
-};
-
-}  // namespace
-
-struct JitCache::Shared {
-  std::string name;
-  Location at;
-  JitOptions options;
-  std::atomic<uint32_t> uses{1};
-  std::atomic<const Node*> first{nullptr};
+  const std::string name;
+  const Location at;
+  const JitOptions options;
+  const size_t max_kept;
+  std::vector<Ref<CachedEntry>> kept;
+  std::atomic<const CachedEntry*> first{nullptr};  // of them
+  std::atomic<EntryTable*> kept_table{nullptr};
+  std::vector<std::unique_ptr<EntryTable>> tables;  // kept_table and those that it outgrew, which may be read still
+  RecentEntries recent;
   std::atomic<size_t> size{0};
   std::recursive_mutex compiling;  // a function may call itself while it is traced
 };
 
-JitCache::JitCache(std::string_view name, const Location& at, JitOptions options)
-    : shared_(new Shared{std::string(name), at, std::move(options), {1}, {nullptr}, {0}, {}}) {}
-JitCache::JitCache(const JitCache& o) : shared_(o.shared_) { shared_->uses.fetch_add(1, std::memory_order_relaxed); }
-JitCache::~JitCache() {
-  if (shared_->uses.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  for (const Node* n = shared_->first; n != nullptr;) delete std::exchange(n, n->next);
-  delete shared_;
+JitCache::JitCache(std::string_view name, const Location& at, JitOptions options) {
+  if (options.max_entries == 0) FailAt(at, name, ": max_entries is 0; it must be at least 1");
+  shared_ = Ref<Shared>(new Shared(name, at, std::move(options)));
 }
+JitCache::JitCache(const JitCache& o) = default;
+JitCache& JitCache::operator=(const JitCache& o) = default;
+JitCache::~JitCache() = default;
 
 std::string_view JitCache::name() const { return shared_->name; }
 const Location& JitCache::at() const { return shared_->at; }
 const JitOptions& JitCache::options() const { return shared_->options; }
 size_t JitCache::size() const { return shared_->size; }
 
-const JitEntry* JitCache::Find(const JitKey& key) const {
-  for (const Node* n = shared_->first.load(std::memory_order_acquire); n != nullptr; n = n->next) {
-    if (n->key == key.words) return &n->entry;
+const JitCache::Entry* JitCache::Call::FindSealed() {
+  Shared& s = *cache_.shared_;
+  const CachedEntry* const first = s.first.load(std::memory_order_acquire);
+  if (first != nullptr && first->key == words) return first;  // most functions are called in one way
+  const uint64_t hash = HashOf(words);
+  if (first != nullptr) {
+    if (const Entry* const e = s.kept_table.load(std::memory_order_acquire)->Find(words, hash)) return e;
   }
-  return nullptr;
+  held_ = Ref<Entry>(s.recent.Find(words, hash).Leave());
+  return held_.handle();
 }
 
-JitEntry JitCache::Compile(const JitKey& key, LeafFunction f, std::span<const size_t> leaf_counts) const {
-  const Outside o{shared_->name, shared_->at, key.known_context()};
+// A table that is full stays as it is, because it may be read, and one of twice the size takes its place.
+void JitCache::Shared::Keep(const Ref<CachedEntry>& entry) {
+  EntryTable* table = kept_table.load(std::memory_order_relaxed);
+  if (table == nullptr || table->full()) {
+    tables.push_back(std::make_unique<EntryTable>(std::max<size_t>(2 * kept.size(), 4)));
+    table = tables.back().get();
+    for (const Ref<CachedEntry>& e : kept) table->Add(e.handle());
+  }
+  kept.push_back(entry);
+  table->Add(entry.handle());
+  kept_table.store(table, std::memory_order_release);
+  first.store(kept[0].handle(), std::memory_order_release);
+}
+
+void JitCache::Shared::Add(const Ref<CachedEntry>& entry) {
+  if (kept.size() < max_kept)
+    Keep(entry);
+  else
+    recent.Add(entry);
+  size = kept.size() + recent.size();
+}
+
+Ref<CachedEntry> JitCache::Shared::Compile(const Call& call, LeafFunction f, std::span<const size_t> leaf_counts) {
+  const CallSite site{name, at, nullptr, nullptr, call.ctx_};
   std::vector<ricci_type> types;
-  for (ricci_array* a : key.handles.view()) types.push_back(ricci_array_type(a));
-  Closed<Array> closed = Close(o, f, types);
+  for (ricci_array* a : call.handles.view()) types.push_back(ricci_array_type(a));
+  Closed<Array> closed = Close<Array>(site, f, types);
   std::vector<uint8_t> donate;
-  const std::vector<uint32_t>& list = shared_->options.donate_argnums;
+  const std::vector<uint32_t>& list = options.donate_argnums;
   for (uint32_t i = 0; i < leaf_counts.size(); ++i) {
     donate.insert(donate.end(), leaf_counts[i], std::find(list.begin(), list.end(), i) != list.end());
   }
   donate.resize(closed.program.params().size(), 0);
-  JitEntry entry;
-  entry.n_out = closed.program.results().size();
-  entry.executable = Executable::compile(closed.program, Device(key.device()), donate, o.at);
-  entry.program = std::move(closed.program);
-  entry.hidden = std::move(closed.captured);
+  Ref<CachedEntry> entry(new CachedEntry(call.words, HashOf(call.words)));
+  entry->n_out = closed.program.results().size();
+  entry->executable = Executable::compile(closed.program, Device(call.device()), donate, at);
+  entry->program = std::move(closed.program);
+  entry->hidden = std::move(closed.captured);
   return entry;
 }
 
-const JitEntry& JitCache::Add(const JitKey& key, JitEntry entry) const {
-  const Node* added = new Node(key.words, std::move(entry), shared_->first.load(std::memory_order_relaxed));
-  shared_->first.store(added, std::memory_order_release);
-  shared_->size.fetch_add(1, std::memory_order_relaxed);
-  return added->entry;
-}
-
 // One kind of call is compiled once.
-const JitEntry& JitCache::FindOrCompile(const JitKey& key, LeafFunction f, std::span<const size_t> leaf_counts,
-                                        const ResultStructure& out) const {
-  const std::lock_guard lock(shared_->compiling);
-  if (const JitEntry* known = Find(key)) return *known;
-  JitEntry entry = Compile(key, f, leaf_counts);
-  entry.out = out.copy(out.shell);
-  entry.drop = out.drop;
-  return Add(key, std::move(entry));
+const JitCache::Entry& JitCache::Call::Compile(LeafFunction f, const Ref<Counted>& result,
+                                               std::span<const size_t> leaf_counts) {
+  Shared& s = *cache_.shared_;
+  const std::lock_guard lock(s.compiling);
+  if (const Entry* known = FindSealed()) return *known;
+  const Ref<CachedEntry> entry = s.Compile(*this, f, leaf_counts);
+  entry->result = result;
+  s.Add(entry);
+  held_ = Ref<Entry>::Share(entry.handle());
+  return *held_;
 }
 
 Array ConcreteNumber(ricci_ctx* ctx, const Operand& number) {
@@ -102,12 +123,11 @@ Array ConcreteNumber(ricci_ctx* ctx, const Operand& number) {
   return Array(Context(ctx), dtype, {}, e.bytes.data(), number.at);
 }
 
-Lowered LoweredOf(const JitEntry& entry) { return {entry.program, entry.executable}; }
 std::string Lowered::text() const { return program.text(); }
 std::string Lowered::dump(std::string_view stage) const { return executable.dump(stage); }
 ricci_executable_stats Lowered::stats() const { return executable.stats(); }
 
-ricci_device* JitKey::device() const {
+ricci_device* JitCache::Call::device() const {
   ricci_device* const wanted = cache_.options().device.handle();
   if (wanted != nullptr) return wanted;
   for (ricci_array* a : handles.view()) {
@@ -116,26 +136,26 @@ ricci_device* JitKey::device() const {
   return nullptr;
 }
 
-void JitKey::FindContext() {
+void JitCache::Call::FindContext() {
   if (!cache_.options().context) {
     FailAt(cache_.at(), cache_.name(), ": no argument is an array; give a context in the options of jit");
   }
   ctx_ = cache_.options().context->handle();
 }
 
-void JitKey::FailOn(const Array& a) const {
+void JitCache::Call::FailOn(const Array& a) const {
   if (a.empty())
     FailAt(cache_.at(), cache_.name(), ": leaf ", handles.size(), " of the arguments is an array that was never set");
   FailAt(cache_.at(), cache_.name(), ": leaf ", handles.size(), " of the arguments, ", a.type(),
          ", belongs to another context than the leaves before it; make all arrays of a call in one");
 }
 
-JitResults::JitResults(JitKey& key, const JitEntry& entry) : ctx_(key.context()) {
-  for (const Array& a : entry.hidden) key.handles.push_back(a.handle());
+JitCache::Results::Results(Call& call, const Entry& entry) : ctx_(call.ctx_) {
+  for (const Array& a : entry.hidden) call.handles.push_back(a.handle());
   for (size_t i = 0; i < entry.n_out; ++i) handles_.push_back(nullptr);
-  entry.executable.enqueue(key.handles.view(), {handles_.data(), handles_.size()}, key.cache().at());
+  entry.executable.enqueue(call.handles.view(), {handles_.data(), handles_.size()}, call.cache_.at());
 }
-JitResults::~JitResults() {
+JitCache::Results::~Results() {
   for (; next_ < handles_.size(); ++next_) {
     if (handles_.data()[next_] != nullptr) ricci_array_release(handles_.data()[next_]);
   }

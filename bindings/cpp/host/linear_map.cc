@@ -5,28 +5,16 @@
 
 namespace ricci::inline v0 {
 
-void WantSameContext(Outside& o, const Array& a) {
-  if (a.empty()) FailAt(o.at, o.name, ": an array was never set");
-  if (o.ctx == nullptr) o.ctx = a.context();
-  if (o.ctx == a.context()) return;
-  FailAt(o.at, o.name, ": the array ", a.type(),
-         " belongs to another context than those before it; make all arrays of a call in one");
-}
-
-void WantContext(const Outside& o) {
-  if (o.ctx == nullptr) FailAt(o.at, o.name, ": no argument is an array");
-}
-
 namespace {
 
 // A map made outside of a trace runs often: it is compiled once.
 void Prepare(const CallSite&, LeafMap<Value>&) {}
-void Prepare(const Outside& o, LeafMap<Array>& map) {
-  map.executable = Executable::compile(map.program, CommittedDevice(map.residuals), {}, o.at);
+void Prepare(const CallSite& site, LeafMap<Array>& map) {
+  map.executable = Executable::compile(map.program, CommittedDevice(map.residuals), {}, site.at);
 }
 
-template <typename Site, typename L>
-LinearParts<L> Finish(const Site& site, LinearParts<L> parts, const std::vector<L>& all, size_t n) {
+template <typename L>
+LinearParts<L> Finish(const CallSite& site, LinearParts<L> parts, const std::vector<L>& all, size_t n) {
   parts.value = Part(all, 0, n);
   parts.map.name = site.name;
   parts.map.ctx = site.context();
@@ -35,9 +23,9 @@ LinearParts<L> Finish(const Site& site, LinearParts<L> parts, const std::vector<
   return parts;
 }
 
-template <typename Site, typename L>
-LinearParts<L> Reverse(const Site& site, LeafFunction f, const std::vector<L>& x) {
-  const Closed<L> closed = Close(site, f, TypesOf(x));
+template <typename L>
+LinearParts<L> Reverse(const CallSite& site, LeafFunction f, const std::vector<L>& x) {
+  const Closed<L> closed = Close<L>(site, f, TypesOf(x));
   const auto wanted = FloatMask(site.context(), closed.program.params(), x.size());
   ricci_program *fwd = nullptr, *bwd = nullptr;
   CheckAt(site.at, ricci_vjp(closed.program.handle(), wanted.data(), static_cast<uint32_t>(wanted.size()), &fwd, &bwd));
@@ -48,9 +36,9 @@ LinearParts<L> Reverse(const Site& site, LeafFunction f, const std::vector<L>& x
   return Finish(site, std::move(parts), Apply(site, forward, Joined(x, closed.captured)), results.size());
 }
 
-template <typename Site, typename L>
-LinearParts<L> Forward(const Site& site, LeafFunction f, const std::vector<L>& x) {
-  const Closed<L> closed = Close(site, f, TypesOf(x));
+template <typename L>
+LinearParts<L> Forward(const CallSite& site, LeafFunction f, const std::vector<L>& x) {
+  const Closed<L> closed = Close<L>(site, f, TypesOf(x));
   const auto active = FloatMask(site.context(), closed.program.params(), x.size());
   const Program j = MakeProgramAt(site.at, [&](ricci_program** out) {
     return ricci_jvp(closed.program.handle(), active.data(), static_cast<uint32_t>(active.size()), out);
@@ -122,11 +110,13 @@ Values ApplyAt(const CallSite& site, const Program& f, const Values& residuals, 
 }  // namespace
 
 LinearParts<Value> VjpLeaves(const CallSite& site, LeafFunction f, const Values& x) { return Reverse(site, f, x); }
-LinearParts<Array> VjpLeaves(const Outside& o, LeafFunction f, const Arrays& x) { return Reverse(o, f, x); }
+LinearParts<Array> VjpLeaves(const CallSite& site, LeafFunction f, const Arrays& x) { return Reverse(site, f, x); }
 LinearParts<Value> LinearizeLeaves(const CallSite& site, LeafFunction f, const Values& x) {
   return Forward(site, f, x);
 }
-LinearParts<Array> LinearizeLeaves(const Outside& o, LeafFunction f, const Arrays& x) { return Forward(o, f, x); }
+LinearParts<Array> LinearizeLeaves(const CallSite& site, LeafFunction f, const Arrays& x) {
+  return Forward(site, f, x);
+}
 
 Values ApplyMap(const Location& at, const LeafMap<Value>& map, const Values& given) {
   const CallSite site = SiteOfLeaves(map.name, at, map.residuals, given);

@@ -65,12 +65,12 @@ Values EmitScan(const CallSite& site, const Closed<Value>& body, const Values& c
 
 }  // namespace
 
-Values ScanLeaves(const CallSite& site, LeafFunction body, const CarryCount& carries, const Values& carry,
+Values ScanLeaves(const CallSite& site, LeafFunction body, const size_t& n_carry, const Values& carry,
                   const Values& inputs, const ScanOptions& wanted) {
   ScanOptions options = wanted;
   const std::vector<ricci_type> types = ScanTypes(site, carry, inputs, options);
   const Closed<Value> closed = Close(site, body, types);
-  return EmitScan(site, closed, carry, inputs, carries.count(carries.shell), /*skipped=*/0, options);
+  return EmitScan(site, closed, carry, inputs, n_carry, /*skipped=*/0, options);
 }
 
 namespace {

@@ -45,8 +45,7 @@ std::optional<Values> OpenRule::StandIn(const CallSite& site, std::string_view p
 
 void OpenRule::WantEnd(const CallSite& site, const FunctionIdentity& identity) {
   int nesting = 0;
-  for (Trace* t = site.scope == nullptr ? nullptr : TraceOf(site.scope)->session()->innermost; t != nullptr;
-       t = t->parent()) {
+  for (Trace* t = site.scope == nullptr ? nullptr : TraceOf(site.scope)->innermost(); t != nullptr; t = t->parent()) {
     nesting += t->rule != nullptr && t->rule->identity_.type == identity.type;
   }
   if (nesting < kMaxNesting) return;

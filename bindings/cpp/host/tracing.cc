@@ -1,5 +1,7 @@
 #include "tracing.h"
 
+#include <algorithm>
+
 namespace ricci::inline v0 {
 
 namespace {
@@ -33,15 +35,21 @@ Value Trace::Capture(const Value& outer) {
 }
 
 Value Trace::CaptureArray(const CallSite& site, const Array& array) {
-  Trace* root = this;
-  while (root->parent_ != nullptr) root = root->parent_;
-  if (root->outer_ != nullptr) site.Fail("an array cannot be captured by a rule; make it a constant");
-  for (size_t i = 0; i < session_->arrays.size(); ++i) {
-    if (session_->arrays[i].handle() == array.handle()) return session_->array_values[i];
+  if (root_->outer_ != nullptr) site.Fail("an array cannot be captured by a rule; make it a constant");
+  const Arrays& known = root_->arrays_;
+  for (size_t i = 0; i < known.size(); ++i) {
+    if (known[i].handle() == array.handle()) return {root_->builder(), root_->array_params_[i], root_};
   }
-  session_->array_values.push_back(root->Param(array.type_id()));
-  session_->arrays.push_back(array);
-  return session_->array_values.back();
+  const Value param = root_->Param(array.type_id());
+  root_->array_params_.push_back(param.id);
+  root_->arrays_.push_back(array);
+  return param;
+}
+
+bool Trace::IsCapturedArray(const Value& v) const {
+  if (v.builder != root_->builder()) return false;
+  const std::vector<ricci_val>& params = root_->array_params_;
+  return std::find(params.begin(), params.end(), v.id) != params.end();
 }
 
 Program Trace::Finish(const Values& results) {
@@ -54,9 +62,28 @@ Program Trace::Finish(const Values& results) {
   return p;
 }
 
-void Trace::Abandon() {
-  if (open()) ricci_builder_abandon(builder());
+// What is still open is abandoned.
+void Trace::End() {
+  if (!open()) return;
+  ricci_builder_abandon(builder());
   Close();
+  captured_.clear();
+  arrays_.clear();
+}
+
+Program Trace::Run(const CallSite& site, LeafFunction f) {
+  struct AtEnd {
+    Trace& trace;
+    ~AtEnd() {
+      trace.End();
+      trace.root_->innermost_ = trace.parent_;
+    }
+  } at_end{*this};
+  const CallSite inside{site.name, site.at, builder(), this};
+  SetLocation(builder(), site.at);
+  Values params;
+  for (ricci_val id : params_) params.push_back({builder(), id, this});
+  return Finish(f(inside, params));
 }
 
 bool Trace::CopyConstant(const Value& outer, Value& copy) {
@@ -70,33 +97,18 @@ bool Trace::CopyConstant(const Value& outer, Value& copy) {
   return true;
 }
 
-Tracing::Tracing(ricci_ctx* ctx, std::span<const ricci_type> params) : own_(std::make_unique<Session>()) {
-  ricci_builder* b = nullptr;
-  std::vector<ricci_val> ids(params.size());
-  Check(ricci_builder_create(ctx, "main", 4, params.data(), static_cast<uint32_t>(params.size()), &b, ids.data()));
-  Begin(own_.get(), nullptr, nullptr, b, ids);
-}
-
-Tracing::Tracing(const CallSite& site, std::span<const ricci_type> params) {
-  Trace* parent = site.scope == nullptr ? nullptr : TraceOf(site.scope)->session()->innermost;
-  if (parent == nullptr) own_ = std::make_unique<Session>();
-  ricci_builder *outer = parent == nullptr ? site.builder : parent->builder(), *b = nullptr;
-  std::vector<ricci_val> ids(params.size());
-  CheckAt(site.at,
-          ricci_builder_nest(outer, "body", 4, params.data(), static_cast<uint32_t>(params.size()), &b, ids.data()));
-  Begin(parent == nullptr ? own_.get() : parent->session(), parent, parent == nullptr ? outer : nullptr, b, ids);
-}
-
-Tracing::~Tracing() {
-  trace_->Abandon();
-  trace_->session()->innermost = trace_->parent();
-}
-
-void Tracing::Begin(Session* session, Trace* parent, ricci_builder* outer, ricci_builder* b,
-                    const std::vector<ricci_val>& ids) {
-  kept_ = Ref<Trace>(new Trace(session, parent, outer, b));
-  trace_ = session->innermost = kept_.handle();
-  for (ricci_val id : ids) params_.push_back({b, id, trace_});
+Ref<Trace> Trace::Begin(const CallSite& site, std::span<const ricci_type> types) {
+  const auto n = static_cast<uint32_t>(types.size());
+  std::vector<ricci_val> params(types.size());
+  ricci_builder* own = nullptr;
+  if (site.builder == nullptr) {
+    Check(ricci_builder_create(site.ctx, "main", 4, types.data(), n, &own, params.data()));
+    return Ref<Trace>(new Trace(nullptr, nullptr, own, std::move(params)));
+  }
+  Trace* const parent = site.scope == nullptr ? nullptr : TraceOf(site.scope)->innermost();
+  ricci_builder* const around = parent == nullptr ? site.builder : parent->builder();
+  CheckAt(site.at, ricci_builder_nest(around, "body", 4, types.data(), n, &own, params.data()));
+  return Ref<Trace>(new Trace(parent, parent == nullptr ? around : nullptr, own, std::move(params)));
 }
 
 void CheckAt(const Location& at, ricci_status* status) {

@@ -22,7 +22,7 @@ Values ChooseLeaves(const CallSite& site, Branching kind, const Value& index, st
 template <typename... F, typename... T>
 [[gnu::cold]] auto Choose(const CallSite& site, Branching kind, const Value& index,
                           const std::tuple<const F&...>& branches, const std::tuple<T...>& args) {
-  auto shells = std::apply([&](const F&... f) { return std::tuple(MakeShell(f, args)...); }, branches);
+  auto traced = std::apply([&](const F&... f) { return std::tuple(TracedFunction(f, args)...); }, branches);
   return std::apply(
       [&](auto& first, auto&... rest) {
         using Out = typename std::remove_reference_t<decltype(first)>::Out;
@@ -34,7 +34,7 @@ template <typename... F, typename... T>
         ((++number, SameStructure(first.out(), rest.out()) ? void() : FailOnBranch(site, kind, number)), ...);
         return Fill<Value>(first.out(), all);
       },
-      shells);
+      traced);
 }
 
 // pred ? on_true(operands...) : on_false(operands...). `pred` is a bool scalar.

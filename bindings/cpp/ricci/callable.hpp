@@ -2,7 +2,7 @@
 //
 // Every transform does the same three steps: close the function (trace it for the types of its arguments, with what it
 // captures as extra parameters), transform the program, apply it to the leaves of the arguments and the captures. All
-// of it is compiled once, over lists of leaves; a header only holds thin shells that turn trees into leaves and back.
+// of it is compiled once, over lists of leaves; a header only turns trees into leaves and back.
 // What runs once per trace is marked cold here and in the headers of transforms: compilers then neither inline nor
 // unroll it, which takes a third off the time that a host takes to compile.
 #ifndef RICCI_CALLABLE_HPP_
@@ -64,7 +64,18 @@ template <typename T>
   }
 }
 
-// A function as it is called with leaves, borrowed; `inside` is the program being traced.
+// Takes the context of the first Array; throws if one was never set or another one has another context.
+struct ContextFinder {
+  CallSite& site;
+  void operator()(const Array& leaf);
+  template <typename Other>
+  void operator()(const Other&) {}
+};
+
+// Throws unless `site` has a context; `advice` is the end of the message.
+void WantContext(const CallSite& site, std::string_view advice);
+
+// What transforms see of a function: leaves to leaves. Borrowed; `inside` is the call within the program being traced.
 class LeafFunction {
  public:
   template <typename F>
@@ -116,30 +127,44 @@ struct LiftResult {
     return LiftTree(inside, out);
   }
 };
-// A user's function and the structure of its arguments as a LeafFunction; it keeps the structure of the last result.
-template <typename F, typename Lift, typename... T>
-class Shell {
+// A tree that references count.
+template <typename Tree>
+struct CountedTree final : Counted {
+  // Of what make() gives.
+  template <typename Make>
+  explicit CountedTree(const Make& make) : tree(make()) {}
+  const Tree tree;
+};
+// A user's function as a LeafFunction: it knows the structure of its arguments, which are like `like`, and after it was
+// traced that of its result. TracedFunction traced(f, args).
+template <typename F, typename Args, typename Lift = LiftResult>
+class TracedFunction;
+template <typename F, typename... T, typename Lift>
+class TracedFunction<F, std::tuple<T...>, Lift> {
  public:
   using Raw = ResultOfCall<F, Rebind<std::remove_cvref_t<T>, Value>...>;
   static_assert(!std::is_void_v<Raw>, "the function given to a transform returns nothing; return its result");
   using Out = std::invoke_result_t<const Lift&, const CallSite&, const Raw&>;
 
-  Shell(const F& f, const std::tuple<T...>& like) : f_(f), like_(like) {}
+  TracedFunction(const F& f, const std::tuple<T...>& like) : f_(f), like_(like) {}
   [[gnu::cold]] Values operator()(const CallSite& inside, const Values& params) {
-    out_.emplace(Lift()(inside, std::apply(f_, FillAll<Value>(like_, std::span<const Value>(params)))));
-    return LeavesOf<Value>(*out_);
+    const auto call = [&] {
+      return Lift()(inside, std::apply(f_, FillAll<Value>(like_, std::span<const Value>(params))));
+    };
+    result_ = Ref<Counted>(new CountedTree<Out>(call));
+    return LeavesOf<Value>(this->out());
   }
-  const Out& out() const { return *out_; }
+  const Out& out() const { return static_cast<const CountedTree<Out>&>(*result_).tree; }
+  // The same to keep, a CountedTree<Out>; none before f was traced.
+  const Ref<Counted>& result() const { return result_; }
 
  private:
   const F& f_;
   const std::tuple<T...>& like_;
-  std::optional<Out> out_;
+  Ref<Counted> result_;
 };
-template <typename Lift = LiftResult, typename F, typename... T>
-auto MakeShell(const F& f, const std::tuple<T...>& like) {
-  return Shell<F, Lift, T...>(f, like);
-}
+template <typename F, typename... T>
+TracedFunction(const F&, const std::tuple<T...>&) -> TracedFunction<F, std::tuple<T...>>;
 
 // ---- closing: a function of leaves to a program ----
 // `captured` are the operands behind the parameters after those of the arguments.
@@ -148,16 +173,14 @@ struct Closed {
   Program program;
   std::vector<L> captured;
 };
-// A call outside of any trace.
-struct Outside {
-  std::string_view name;
-  Location at;
-  ricci_ctx* ctx = nullptr;
-  ricci_ctx* context() const { return ctx; }
-};
-// Closes f over parameters of `types`, in a program nested at `site` or in an outermost one.
-Closed<Value> Close(const CallSite& site, LeafFunction f, std::span<const ricci_type> types);
-Closed<Array> Close(const Outside& o, LeafFunction f, std::span<const ricci_type> types);
+// Closes f over parameters of `types`. L is Value for a program nested where `site` is, Array for one outside of any
+// trace.
+template <typename L = Value>
+Closed<L> Close(const CallSite& site, LeafFunction f, std::span<const ricci_type> types);
+template <>
+Closed<Value> Close<Value>(const CallSite& site, LeafFunction f, std::span<const ricci_type> types);
+template <>
+Closed<Array> Close<Array>(const CallSite& site, LeafFunction f, std::span<const ricci_type> types);
 // A program of `types` nested at `site` that captures nothing.
 Program Wrapped(const CallSite& site, std::span<const ricci_type> types, LeafFunction f);
 
@@ -166,7 +189,7 @@ std::vector<ricci_type> TypesOf(const Arrays& leaves);
 
 // ---- applying a program to leaves ----
 Values Apply(const CallSite& site, const Program& f, const Values& in);
-Arrays Apply(const Outside& o, const Program& f, const Arrays& in);
+Arrays Apply(const CallSite& site, const Program& f, const Arrays& in);
 Arrays RunOn(const Location& at, ricci_ctx* ctx, const Executable& x, const Arrays& in);
 
 template <typename L>

@@ -22,9 +22,9 @@ auto checkpoint(F f, CheckpointOptions options = {}, Location at = Location::Her
   return Transformed("checkpoint", at,
                      [f = std::move(f), options = std::move(options)](const CallSite& site, const auto&... args) {
                        const std::tuple in(args...);
-                       auto shell = MakeShell(f, in);
-                       const Values out = CheckpointLeaves(site, shell, LeavesOfAll<Value>(in), options);
-                       return Fill<Value>(shell.out(), out);
+                       TracedFunction traced(f, in);
+                       const Values out = CheckpointLeaves(site, traced, LeavesOfAll<Value>(in), options);
+                       return Fill<Value>(traced.out(), out);
                      });
 }
 // The same with a policy alone. A template of its type, so that {.policy = ...} is never taken for a string.
@@ -67,7 +67,7 @@ auto custom_jvp(F f, Rule rule, Location at = Location::Here()) {
   return Transformed(
       "custom_jvp", at, [f = std::move(f), rule = std::move(rule)](const CallSite& site, const auto&... args) {
         const std::tuple in(args...);
-        auto shell = MakeShell(f, in);
+        TracedFunction traced(f, in);
         using In = std::remove_const_t<decltype(in)>;
         static_assert(std::is_invocable_v<const Rule&, In, In>,
                       "the rule of custom_jvp takes two tuples, the primals and the tangents of all arguments");
@@ -78,15 +78,15 @@ auto custom_jvp(F f, Rule rule, Location at = Location::Here()) {
           const size_t n = all.size() / 2;
           const Both both = rule(FillAll<Value>(in, all.first(n)), FillAll<Value>(in, all.subspan(n)));
           Values out = LeavesOf<Value>(LiftTree(inside, both.first));
-          const Values y = LeavesOf<Value>(shell.out()), dy = LeavesOf<Value>(LiftTree(inside, both.second));
+          const Values y = LeavesOf<Value>(traced.out()), dy = LeavesOf<Value>(LiftTree(inside, both.second));
           if (out.size() != y.size() || dy.size() != y.size()) {
             site.Fail("the rule gives ", Count(out.size(), "result"), " and ", Count(dy.size(), "tangent"),
                       "; the function gives ", y.size());
           }
           return Joined(out, dy);
         };
-        const Values out = CustomJvpLeaves(site, IdentityOf<In>(f, rule), shell, on_leaves, LeavesOfAll<Value>(in));
-        return Fill<Value>(shell.out(), out);
+        const Values out = CustomJvpLeaves(site, IdentityOf<In>(f, rule), traced, on_leaves, LeavesOfAll<Value>(in));
+        return Fill<Value>(traced.out(), out);
       });
 }
 
@@ -99,12 +99,12 @@ template <typename F, typename Fwd, typename Bwd>
 auto custom_vjp(F f, Fwd fwd, Bwd bwd, Location at = Location::Here()) {
   return Transformed("custom_vjp", at, [=](const CallSite& site, const auto&... args) {
     const std::tuple in(args...);
-    auto shell = MakeShell(f, in);
-    auto fwd_shell = MakeShell(fwd, in);
-    using FwdOut = typename decltype(fwd_shell)::Out;
+    TracedFunction traced(f, in);
+    TracedFunction traced_fwd(fwd, in);
+    using FwdOut = typename decltype(traced_fwd)::Out;
     static_assert(kIsPair<FwdOut>, "fwd of custom_vjp must give std::pair(result, residuals)");
     auto on_leaves = [&](const CallSite& inside, const Values& params) {
-      const auto& [out_like, residual_like] = fwd_shell.out();
+      const auto& [out_like, residual_like] = traced_fwd.out();
       size_t next = 0;
       const auto residuals = Fill<Value>(residual_like, std::span<const Value>(params), next);
       const auto ct = Fill<Value>(out_like, std::span<const Value>(params), next);
@@ -115,8 +115,8 @@ auto custom_vjp(F f, Fwd fwd, Bwd bwd, Location at = Location::Here()) {
     };
     using In = std::remove_const_t<decltype(in)>;
     const Values out =
-        CustomVjpLeaves(site, IdentityOf<In>(f, fwd, bwd), shell, fwd_shell, on_leaves, LeavesOfAll<Value>(in));
-    return Fill<Value>(shell.out(), out);
+        CustomVjpLeaves(site, IdentityOf<In>(f, fwd, bwd), traced, traced_fwd, on_leaves, LeavesOfAll<Value>(in));
+    return Fill<Value>(traced.out(), out);
   });
 }
 

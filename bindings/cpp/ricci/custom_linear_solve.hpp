@@ -47,9 +47,9 @@ LinearFunction CloseSolve(const CallSite& site, std::string_view what, const Sol
                           const B& b) {
   const auto on_vector = [&](const B& right) { return solve(LinearMapOf<B>(map, b), right); };
   const std::tuple<const B&> like(b);
-  auto shell = MakeShell(on_vector, like);
-  static_assert(std::same_as<typename decltype(shell)::Out, B>, "a solver of custom_linear_solve gives what b is");
-  return CloseLinear(site, what, shell, LeavesOf<Value>(b));
+  TracedFunction traced(on_vector, like);
+  static_assert(std::same_as<typename decltype(traced)::Out, B>, "a solver of custom_linear_solve gives what b is");
+  return CloseLinear(site, what, traced, LeavesOf<Value>(b));
 }
 
 // The x with matvec(x) = b, found by solve(matvec, b), whose derivative solves again: matvec is differentiated and not
@@ -63,10 +63,10 @@ template <typename Matvec, typename T, typename Solve, typename TransposeSolve>
   const auto right = LiftTree(site, b);
   using B = std::remove_const_t<decltype(right)>;
   const std::tuple<const B&> like(right);
-  auto shell = MakeShell(matvec, like);
-  static_assert(std::same_as<typename decltype(shell)::Out, B>, "matvec of custom_linear_solve gives what b is");
+  TracedFunction traced(matvec, like);
+  static_assert(std::same_as<typename decltype(traced)::Out, B>, "matvec of custom_linear_solve gives what b is");
   const Values leaves = LeavesOf<Value>(right);
-  const LinearFunction map = CloseLinear(site, "matvec", shell, leaves),
+  const LinearFunction map = CloseLinear(site, "matvec", traced, leaves),
                        found = CloseSolve(site, "solve", solve, map, right);
   constexpr bool kGiven = !std::same_as<TransposeSolve, NoTransposeSolve>;
   if (!kGiven && !options.symmetric) return Fill<Value>(right, SolveLeaves(site, map, found, nullptr, nullptr, leaves));

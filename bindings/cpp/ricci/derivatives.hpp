@@ -36,14 +36,14 @@ template <size_t... kArgs, typename F, typename... T>
 [[gnu::cold]] auto ValueAndGrad(const CallSite& site, const F& f, const T&... args) {
   static_assert(((kArgs < sizeof...(T)) && ...), "grad<k>(f): f has no argument k; arguments are counted from 0");
   const std::tuple<const T&...> in(args...);
-  auto shell = MakeShell(f, in);
-  using Out = typename decltype(shell)::Out;
+  TracedFunction traced(f, in);
+  using Out = typename decltype(traced)::Out;
   static_assert(std::same_as<Out, Value> || kIsPair<Out>,
                 "the function given to grad must give a scalar, or std::pair(scalar, auxiliary results)");
   const size_t counts[] = {LeafCount(args)...}, chosen[] = {kArgs...};
-  const Values all = GradLeaves(site, shell, LeavesOfAll<Value>(in), counts, chosen);
+  const Values all = GradLeaves(site, traced, LeavesOfAll<Value>(in), counts, chosen);
   size_t next = 0;
-  auto value = Fill<Value>(shell.out(), std::span<const Value>(all), next);
+  auto value = Fill<Value>(traced.out(), std::span<const Value>(all), next);
   auto grads = std::tuple{Fill<Value>(std::get<kArgs>(in), std::span<const Value>(all), next)...};
   return std::pair{std::move(value), OneOrTuple(std::move(grads))};
 }
@@ -88,11 +88,11 @@ auto jvp(F f, const std::tuple<T...>& primals, const std::tuple<D...>& tangents,
     return [&]<size_t... kIndex>(std::index_sequence<kIndex...>) {
       const std::tuple x(std::get<kIndex>(all)...), dx(std::get<sizeof...(T) + kIndex>(all)...);
       static_assert(std::same_as<decltype(x), decltype(dx)>, "jvp: a tangent has the type of its argument");
-      auto shell = MakeShell(f, x);
-      const Values y = JvpLeaves(site, shell, LeavesOfAll<Value>(x), LeavesOfAll<Value>(dx));
+      TracedFunction traced(f, x);
+      const Values y = JvpLeaves(site, traced, LeavesOfAll<Value>(x), LeavesOfAll<Value>(dx));
       size_t next = 0;
-      auto value = Fill<Value>(shell.out(), std::span<const Value>(y), next);
-      auto tangent = Fill<Value>(shell.out(), std::span<const Value>(y), next);
+      auto value = Fill<Value>(traced.out(), std::span<const Value>(y), next);
+      auto tangent = Fill<Value>(traced.out(), std::span<const Value>(y), next);
       return std::pair{std::move(value), std::move(tangent)};
     }
     (std::index_sequence_for<T...>());
@@ -105,30 +105,28 @@ auto jvp(F f, const std::tuple<T...>& primals, const std::tuple<D...>& tangents,
 }
 
 // ---- reverse mode and linearize ----
-// The arguments outside of a trace, numbers as Arrays.
+// A call outside of a trace, with the context of its arguments.
 template <typename... A>
-Outside OutsideOf(std::string_view name, const Location& at, const A&... args) {
-  Outside o{name, at, nullptr};
-  ContextChecker look{o};
-  (ForEachLeaf(args, look), ...);
-  WantContext(o);
-  return o;
+CallSite SiteOutside(std::string_view name, const Location& at, const A&... args) {
+  CallSite site{name, at};
+  ContextFinder find{site};
+  (ForEachLeaf(args, find), ...);
+  WantContext(site, "");
+  return site;
 }
-template <typename T>
-using OutsideArgument = std::conditional_t<Number<T>, Array, T>;
 
 // What kMake (VjpLeaves or LinearizeLeaves) makes of f: {structure of the result filled with it, map}.
-template <bool kReverse, typename L, typename Site, typename F, typename... T>
-[[gnu::cold]] auto MakeLinear(const Site& site, const F& f, const std::tuple<T...>& args) {
-  auto shell = MakeShell(f, args);
-  using Out = typename decltype(shell)::Out;
+template <bool kReverse, typename L, typename F, typename... T>
+[[gnu::cold]] auto MakeLinear(const CallSite& site, const F& f, const std::tuple<T...>& args) {
+  TracedFunction traced(f, args);
+  using Out = typename decltype(traced)::Out;
   LinearParts<L> parts =
-      kReverse ? VjpLeaves(site, shell, LeavesOfAll<L>(args)) : LinearizeLeaves(site, shell, LeavesOfAll<L>(args));
-  auto value = Fill<L>(shell.out(), parts.value);
+      kReverse ? VjpLeaves(site, traced, LeavesOfAll<L>(args)) : LinearizeLeaves(site, traced, LeavesOfAll<L>(args));
+  auto value = Fill<L>(traced.out(), parts.value);
   if constexpr (kReverse)
-    return std::pair(std::move(value), Pullback<L, Out, T...>(std::move(parts.map), shell.out(), args));
+    return std::pair(std::move(value), Pullback<L, Out, T...>(std::move(parts.map), traced.out(), args));
   else
-    return std::pair(std::move(value), Linearized<L, Out, T...>(std::move(parts.map), shell.out(), args));
+    return std::pair(std::move(value), Linearized<L, Out, T...>(std::move(parts.map), traced.out(), args));
 }
 template <bool kReverse, typename F, typename... A>
 auto LinearOf(std::string_view name, const Location& at, const F& f, const A&... args) {
@@ -136,8 +134,9 @@ auto LinearOf(std::string_view name, const Location& at, const F& f, const A&...
     const CallSite site = SiteOfTrees(name, at, args...);
     return MakeLinear<kReverse, Value>(site, f, std::tuple<Traced<A>...>(LiftTree(site, args)...));
   } else {
-    const Outside o = OutsideOf(name, at, args...);
-    return MakeLinear<kReverse, Array>(o, f, std::tuple<OutsideArgument<A>...>(Concrete(o.ctx, args)...));
+    const CallSite site = SiteOutside(name, at, args...);
+    return MakeLinear<kReverse, Array>(
+        site, f, std::tuple<std::remove_cvref_t<ConcreteArgument<A>>...>(Concrete(site.ctx, args)...));
   }
 }
 template <bool kReverse, typename F, typename... A>

@@ -29,6 +29,8 @@ class Handle {
   static Handle Share(T* object) { return Handle(Retained(object)); }
 
   T* handle() const { return object_; }
+  // Gives up the reference: the caller has it now.
+  T* Leave() { return std::exchange(object_, nullptr); }
   T& operator*() const { return *object_; }
   T* operator->() const { return object_; }
 

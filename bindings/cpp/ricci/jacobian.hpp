@@ -20,16 +20,16 @@ template <bool kForward, size_t... kArgs, typename F, typename... T>
   static_assert(((kArgs < sizeof...(T)) && ...),
                 "jacfwd<k>(f), jacrev<k>(f): f has no argument k; arguments are counted from 0");
   const std::tuple<const T&...> in(args...);
-  auto shell = MakeShell(f, in);
+  TracedFunction traced(f, in);
   const size_t counts[] = {LeafCount(args)...}, chosen[] = {kArgs...};
   const Values leaves = LeavesOfAll<Value>(in);
-  const Values all = kForward ? ForwardJacobian(site, shell, leaves, counts, chosen)
-                              : ReverseJacobian(site, shell, leaves, counts, chosen);
+  const Values all = kForward ? ForwardJacobian(site, traced, leaves, counts, chosen)
+                              : ReverseJacobian(site, traced, leaves, counts, chosen);
   size_t next = 0;
   auto by_arguments = [&](const Value&) {
     return OneOrTuple(std::tuple{Fill<Value>(std::get<kArgs>(in), std::span<const Value>(all), next)...});
   };
-  return MapLeaves<decltype(by_arguments(Value()))>(shell.out(), by_arguments);
+  return MapLeaves<decltype(by_arguments(Value()))>(traced.out(), by_arguments);
 }
 
 // By forward mode: one jvp per element of the argument, all at once by vmap.

@@ -5,6 +5,8 @@
 // compiled program as they were when it was traced. Called with Values, inside of another traced function, it is f
 // itself. A call that was compiled before takes no lock and, but for its results, no memory from the heap. A C++ number
 // that f captures stays what it was when f was traced: another value needs an argument, or another jit object.
+//
+// A call goes from here to JitCache::Call, which finds the entry, and JitCache::Results, which run it.
 #ifndef RICCI_JIT_HPP_
 #define RICCI_JIT_HPP_
 #include "ricci/jit_cache.hpp"
@@ -19,7 +21,6 @@ struct Lowered {
   std::string dump(std::string_view stage) const;
   ricci_executable_stats stats() const;
 };
-Lowered LoweredOf(const JitEntry& entry);
 
 // An argument outside of a trace: a number becomes an Array, anything else stays where it is.
 template <typename T>
@@ -32,80 +33,61 @@ ConcreteArgument<T> Concrete(ricci_ctx* ctx, const T& arg) {
   else
     return arg;
 }
-
-template <typename... T>
-inline constexpr char kSignature = 0;  // its address tells lists of argument types apart
-
-// One call of f under jit. T: arguments as they are outside; numbers are Arrays already.
-template <typename F, typename... T>
-struct JitCall {
-  static_assert((LeavesAre<std::remove_cvref_t<T>, Array>() && ...),
-                "the arguments of a call mix Values with Arrays in one tree, or hold shapes; outside of a traced "
-                "function all leaves are Arrays");
-  static_assert((LeavesAre<Rebind<std::remove_cvref_t<T>, Value>, Value>() && ...),
-                "a struct that crosses jit, grad or vmap outside of a trace must be a template over its leaf: "
-                "Params<Array> outside, Params<Value> inside");
-  using FShell = Shell<F, LiftResult, const T&...>;
-  using Out = typename FShell::Out;
-  static_assert(LeavesAre<Rebind<Out, Array>, Array>(),
-                "a struct that a function gives to jit, grad or vmap must be a template over its leaf: Params<Value> "
-                "inside, Params<Array> outside");
-
-  static const JitEntry& Find(const JitCache& cache, const F& f, JitKey& key, const T&... args) {
-    (AppendKey(key.words, args, key), ...);
-    key.Seal();
-    if (const JitEntry* known = cache.Find(key)) return *known;
-    return Compile(cache, f, key, args...);
-  }
-  [[gnu::cold]] static const JitEntry& Compile(const JitCache& cache, const F& f, JitKey& key, const T&... args) {
-    const std::tuple<const T&...> in(args...);
-    FShell shell(f, in);
-    const size_t counts[] = {LeafCount(args)..., 0};
-    const ResultStructure out{&shell,
-                              [](const void* s) -> void* { return new Out(static_cast<const FShell*>(s)->out()); },
-                              [](void* o) { delete static_cast<Out*>(o); }};
-    return cache.FindOrCompile(key, shell, {counts, sizeof...(T)}, out);
-  }
-  static Rebind<Out, Array> Run(const JitCache& cache, const F& f, JitKey& key, const T&... args) {
-    const JitEntry& entry = Find(cache, f, key, args...);
-    JitResults results(key, entry);
-    return MapLeaves<Array>(*static_cast<const Out*>(entry.out), results);
-  }
-};
-// The first context among the leaves.
-struct ContextFinder {
-  JitKey& key;
-  void operator()(const Array& leaf) { key.Look(leaf); }
+struct ContextOfLeaves {
+  JitCache::Call& call;
+  void operator()(const Array& leaf) { call.Look(leaf); }
   template <typename T>
-  void LookIn(const T& arg) {
+  void In(const T& arg) {
     if constexpr (!Number<T>) ForEachLeaf(arg, *this);
   }
 };
-// use(call, key, arguments...) with concrete arguments.
-template <typename F, typename Use, typename... A>
-decltype(auto) WithConcrete(const JitCache& cache, const F&, const Use& use, const A&... args) {
-  JitKey key(cache, &kSignature<A...>);
-  if constexpr ((Number<A> || ...)) {
-    ContextFinder find{key};
-    (find.LookIn(args), ...);
-    return use(JitCall<F, std::remove_cvref_t<ConcreteArgument<A>>...>(), key,
-               static_cast<ConcreteArgument<A>>(Concrete(key.context(), args))...);
-  } else {
-    return use(JitCall<F, A...>(), key, args...);
+template <typename... A>
+std::tuple<ConcreteArgument<A>...> ConcreteArguments(JitCache::Call& call, const A&... args) {
+  static_assert((LeavesAre<std::remove_cvref_t<ConcreteArgument<A>>, Array>() && ...),
+                "the arguments of a call mix Values with Arrays in one tree, or hold shapes; outside of a traced "
+                "function all leaves are Arrays");
+  static_assert((LeavesAre<Rebind<std::remove_cvref_t<ConcreteArgument<A>>, Value>, Value>() && ...),
+                "a struct that crosses jit, grad or vmap outside of a trace must be a template over its leaf: "
+                "Params<Array> outside, Params<Value> inside");
+  ricci_ctx* ctx = nullptr;
+  if constexpr ((Number<A> || ...)) {  // the context may be that of a later argument
+    ContextOfLeaves look{call};
+    (look.In(args), ...);
+    ctx = call.context();
   }
+  return std::tuple<ConcreteArgument<A>...>(Concrete(ctx, args)...);
 }
-template <typename F>
-struct RunCall {
-  const JitCache& cache;
-  const F& f;
-  template <typename Call, typename... T>
-  auto operator()(Call, JitKey& key, const T&... args) const {
-    return Call::Run(cache, f, key, args...);
-  }
-};
+template <typename... A>
+using ArgumentRefs = std::tuple<const std::remove_cvref_t<ConcreteArgument<A>>&...>;
+template <typename... A>
+inline constexpr char kSignature = 0;  // its address tells lists of argument types apart
+
+template <typename F, typename... T>
+[[gnu::cold]] const JitCache::Entry& CompileCall(JitCache::Call& call, const F& f, const std::tuple<const T&...>& in) {
+  TracedFunction traced(f, in);
+  const std::vector<size_t> counts =
+      std::apply([](const T&... args) { return std::vector<size_t>{LeafCount(args)...}; }, in);
+  return call.Compile(traced, traced.result(), counts);
+}
+// The entry for a call of f: found, or traced and compiled.
+template <typename F, typename... T>
+const JitCache::Entry& EntryFor(JitCache::Call& call, const F& f, const std::tuple<const T&...>& in) {
+  std::apply([&](const T&... args) { (AppendKey(call.words, args, call), ...); }, in);
+  const JitCache::Entry* const known = call.Find();
+  return known != nullptr ? *known : CompileCall(call, f, in);
+}
+// f(args...) with Arrays or numbers, compiled.
 template <typename F, typename... A>
 auto CallOnArrays(const JitCache& cache, const F& f, const A&... args) {
-  return WithConcrete(cache, f, RunCall<F>{cache, f}, args...);
+  JitCache::Call call(cache, &kSignature<A...>);
+  const auto concrete = ConcreteArguments(call, args...);
+  using Out = typename TracedFunction<F, ArgumentRefs<A...>>::Out;
+  static_assert(LeavesAre<Rebind<Out, Array>, Array>(),
+                "a struct that a function gives to jit, grad or vmap must be a template over its leaf: Params<Value> "
+                "inside, Params<Array> outside");
+  const JitCache::Entry& entry = EntryFor(call, f, ArgumentRefs<A...>(concrete));
+  JitCache::Results results(call, entry);
+  return MapLeaves<Array>(entry.result_like<Out>(), results);
 }
 
 template <typename F>
@@ -127,14 +109,12 @@ class Jit {
   // Traces and compiles for arguments like these, without running.
   template <typename... A>
   Lowered lower(const A&... args) const {
-    return WithConcrete(
-        cache_, f_,
-        [&](auto call, JitKey& key, const auto&... concrete) {
-          return LoweredOf(call.Find(cache_, f_, key, concrete...));
-        },
-        args...);
+    JitCache::Call call(cache_, &kSignature<A...>);
+    const auto concrete = ConcreteArguments(call, args...);
+    const JitCache::Entry& entry = EntryFor(call, f_, ArgumentRefs<A...>(concrete));
+    return {entry.program, entry.executable};
   }
-  // How many kinds of arguments have been compiled.
+  // How many kinds of arguments are compiled.
   size_t cache_size() const { return cache_.size(); }
 
  private:
@@ -151,28 +131,22 @@ Jit<F> jit(F f, JitOptions options = {}, Location at = Location::Here()) {
 template <typename Rule>
 class Transformed {
  public:
-  Transformed(std::string_view name, Location at, Rule rule)
-      : traced_{name, at, std::move(rule)}, cache_(name, at, JitOptions{}) {}
+  Transformed(std::string_view name, Location at, Rule rule) : rule_(std::move(rule)), cache_(name, at, JitOptions{}) {}
   template <typename... A>
   auto operator()(const A&... args) const {
     if constexpr ((kHoldsValue<A> || ...))
-      return traced_(args...);
+      return Emit(args...);
     else
-      return CallOnArrays(cache_, traced_, args...);
+      return CallOnArrays(cache_, *this, args...);
   }
 
  private:
-  struct OnValues {
-    std::string_view name;
-    Location at;
-    Rule rule;
-    template <typename... A>
-    [[gnu::cold]] auto operator()(const A&... args) const {
-      const CallSite site = SiteOfTrees(name, at, args...);
-      return rule(site, LiftTree(site, args)...);
-    }
-  };
-  OnValues traced_;
+  template <typename... A>
+  [[gnu::cold]] auto Emit(const A&... args) const {
+    const CallSite site = SiteOfTrees(cache_.name(), cache_.at(), args...);
+    return rule_(site, LiftTree(site, args)...);
+  }
+  Rule rule_;
   JitCache cache_;
 };
 

@@ -1,6 +1,10 @@
-// ricci/jit_cache.hpp: what jit has compiled, by kind of argument, and one call of it.
+// ricci/jit_cache.hpp: what jit has compiled, by kind of call, and one call of it.
 //
-// The typed shells of jit.hpp walk the trees; everything else happens here, compiled once.
+// The templates of jit.hpp walk the trees; everything else happens here, compiled once. A lookup takes no lock. The
+// cache is bounded, so that a host whose shapes vary without end does not grow without end: it holds at most
+// JitOptions::max_entries kinds of call. The first half of them stay as long as the jit object does, and finding one
+// costs nothing for the bound; of the others the least recently used goes when another one is compiled. A call that
+// runs keeps what it runs.
 #ifndef RICCI_JIT_CACHE_HPP_
 #define RICCI_JIT_CACHE_HPP_
 #include "ricci/callable.hpp"
@@ -11,109 +15,105 @@ struct JitOptions {
   std::vector<uint32_t> donate_argnums = {};  // their Arrays are used up, so that results may take their memory
   std::optional<Context> context = {};        // needed only if no argument is an Array
   Device device = {};                         // where an argument is committed by default
+  size_t max_entries = 4096;                  // kinds of call kept, at least 1; the default is that of JAX
 };
 
-// One compiled kind of call.
-struct JitEntry {
-  Program program;
-  Executable executable;
-  Arrays hidden;  // captured, in the order of the last parameters
-  size_t n_out = 0;
-  void* out = nullptr;  // structure of the result; its type follows from those of the arguments
-  void (*drop)(void*) = nullptr;
-};
-
-class JitKey;
-
-// Makes a copy of the structure of a traced function's result, and frees it.
-struct ResultStructure {
-  const void* shell;
-  void* (*copy)(const void* shell);
-  void (*drop)(void* out);
-};
-
-// The cache of one jit object. Copies share it. A lookup takes no lock.
+// Copies share the entries.
 class JitCache {
  public:
+  struct Entry;
+  class Call;
+  class Results;
+
+  // Throws if options.max_entries is 0.
   JitCache(std::string_view name, const Location& at, JitOptions options);
   JitCache(const JitCache& o);
-  JitCache& operator=(JitCache o) noexcept {
-    std::swap(shared_, o.shared_);
-    return *this;
-  }
+  JitCache& operator=(const JitCache& o);
   ~JitCache();
 
   std::string_view name() const;
   const Location& at() const;
   const JitOptions& options() const;
+  // How many entries there are.
   size_t size() const;
-  // NULL if there is no such entry.
-  const JitEntry* Find(const JitKey& key) const;
-  // The entry; traces and compiles f where there is none. `leaf_counts`: of each argument.
-  const JitEntry& FindOrCompile(const JitKey& key, LeafFunction f, std::span<const size_t> leaf_counts,
-                                const ResultStructure& out) const;
 
  private:
-  JitEntry Compile(const JitKey& key, LeafFunction f, std::span<const size_t> leaf_counts) const;
-  const JitEntry& Add(const JitKey& key, JitEntry entry) const;
-
   struct Shared;
-  Shared* shared_;
+  Ref<Shared> shared_;
 };
 
-// The arguments of one call: what tells it from others, and the handles to run with.
-class JitKey {
+// One compiled kind of call.
+struct JitCache::Entry : Counted {
+  Program program;
+  Executable executable;
+  Arrays hidden;  // captured, in the order of the last parameters
+  size_t n_out = 0;
+  Ref<Counted> result;  // CountedTree<Out>, the structure of the result; Out follows from the types of the arguments
+  template <typename Out>
+  const Out& result_like() const {
+    return static_cast<const CountedTree<Out>&>(*result).tree;
+  }
+};
+
+// One call: its kind, its arguments as handles, and the entry that it runs.
+class JitCache::Call {
  public:
   // `signature`: an address per list of argument types.
-  JitKey(const JitCache& cache, const void* signature) : cache_(cache) {
+  Call(const JitCache& cache, const void* signature) : cache_(cache) {
     words.push_back(reinterpret_cast<uintptr_t>(signature));
     words.push_back(0);  // the context
     words.push_back(0);  // the device
   }
-  // Takes the context of the first array.
-  void Look(const Array& a) {
-    if (ctx_ == nullptr && !a.empty()) ctx_ = a.context();
-  }
-  // A leaf.
+  // A leaf of the arguments.
   void operator()(const Array& a) {
-    Look(a);
+    if (ctx_ == nullptr) ctx_ = a.context();
     if (a.empty() || a.context() != ctx_) FailOn(a);
     words.push_back(a.type_id());
     handles.push_back(a.handle());
+  }
+  // Takes the context of `a`, a leaf to come, if it is the first one.
+  void Look(const Array& a) {
+    if (ctx_ == nullptr) ctx_ = a.context();
   }
   // That of the arguments, else of the options; throws if there is none.
   ricci_ctx* context() {
     if (ctx_ == nullptr) FindContext();
     return ctx_;
   }
-  ricci_ctx* known_context() const { return ctx_; }
-  // Where the call runs: on that of the options, else on that which an argument is committed to; NULL: on the context's
-  // first.
-  ricci_device* device() const;
-  // All leaves are there.
-  void Seal() {
+  // After the last leaf: the entry of this kind of call, NULL if there is none. It lives as long as this object.
+  const Entry* Find() {
     words.data()[1] = reinterpret_cast<uintptr_t>(context());
     words.data()[2] = reinterpret_cast<uintptr_t>(device());
+    return FindSealed();
   }
-  const JitCache& cache() const { return cache_; }
+  // The entry after Find found none: traces and compiles f, of which `result` is the structure of the result as soon as
+  // it was traced. `leaf_counts`: of each argument.
+  const Entry& Compile(LeafFunction f, const Ref<Counted>& result, std::span<const size_t> leaf_counts);
 
   TreeKey words;
   SmallList<ricci_array*, 16> handles;
 
  private:
+  friend class Results;
+  friend struct Shared;
+  const Entry* FindSealed();
+  // Where the call runs: on the device of the options, else on that which an argument is committed to; NULL: on the
+  // context's first.
+  ricci_device* device() const;
   void FindContext();
   [[noreturn]] void FailOn(const Array& a) const;
 
   const JitCache& cache_;
   ricci_ctx* ctx_ = nullptr;
+  Ref<Entry> held_;  // unless the entry stays anyway
 };
 
 // The results of one run; those not taken are released.
-class JitResults {
+class JitCache::Results {
  public:
-  JitResults(JitKey& key, const JitEntry& entry);
-  JitResults(const JitResults&) = delete;
-  ~JitResults();
+  Results(Call& call, const Entry& entry);
+  Results(const Results&) = delete;
+  ~Results();
   // The next one, for a leaf of the result.
   Array operator()(const Value&) { return Array(ctx_, handles_.data()[next_++]); }
 

@@ -26,19 +26,9 @@ struct LinearParts {
   LeafMap<L> map;
 };
 LinearParts<Value> VjpLeaves(const CallSite& site, LeafFunction f, const Values& x);
-LinearParts<Array> VjpLeaves(const Outside& o, LeafFunction f, const Arrays& x);
+LinearParts<Array> VjpLeaves(const CallSite& site, LeafFunction f, const Arrays& x);
 LinearParts<Value> LinearizeLeaves(const CallSite& site, LeafFunction f, const Values& x);
-LinearParts<Array> LinearizeLeaves(const Outside& o, LeafFunction f, const Arrays& x);
-// Takes the context of the first array; throws if another one has another.
-void WantSameContext(Outside& o, const Array& a);
-// Throws if no argument had one.
-void WantContext(const Outside& o);
-struct ContextChecker {
-  Outside& o;
-  void operator()(const Array& leaf) { WantSameContext(o, leaf); }
-  template <typename Other>
-  void operator()(const Other&) {}
-};
+LinearParts<Array> LinearizeLeaves(const CallSite& site, LeafFunction f, const Arrays& x);
 
 // The cotangents of f's arguments from one of its result.
 template <typename L, typename Out, typename... T>

@@ -16,13 +16,9 @@ struct WhileOptions {
   int64_t max_trips = -1;  // a bound makes it differentiable in reverse mode; exceeding it is an error
 };
 
-// Which leaves of the result of a loop's body are its next carry.
-struct CarryCount {
-  const void* shell;
-  size_t (*count)(const void* shell);
-};
-// The last carry, then the stacked outputs.
-Values ScanLeaves(const CallSite& site, LeafFunction body, const CarryCount& carries, const Values& carry,
+// The last carry, then the stacked outputs. `n_carry`: how many leaves of the body's result are its next carry; set
+// when the body is traced.
+Values ScanLeaves(const CallSite& site, LeafFunction body, const size_t& n_carry, const Values& carry,
                   const Values& inputs, const ScanOptions& options);
 Values WhileLeaves(const CallSite& site, LeafFunction condition, LeafFunction body, const Values& carry,
                    const WhileOptions& options);
@@ -50,14 +46,18 @@ template <typename F, typename C, typename X>
   const auto carry = LiftTree(site, init);
   const auto inputs = LiftTree(site, xs);
   const std::tuple<const decltype(carry)&, const decltype(inputs)&> like(carry, inputs);
-  auto shell = MakeShell<LiftPair>(f, like);
-  using Body = decltype(shell);
-  static_assert(std::same_as<typename Body::Out::first_type, std::remove_const_t<decltype(carry)>>,
+  TracedFunction<F, std::remove_const_t<decltype(like)>, LiftPair> traced(f, like);
+  static_assert(std::same_as<typename decltype(traced)::Out::first_type, std::remove_const_t<decltype(carry)>>,
                 "the body of scan must give a carry of the type that it takes");
-  const CarryCount carries{&shell, [](const void* s) { return LeafCount(static_cast<const Body*>(s)->out().first); }};
-  const Values all = ScanLeaves(site, shell, carries, LeavesOf<Value>(carry), LeavesOf<Value>(inputs), options);
-  if (!SameStructure(carry, shell.out().first)) FailOnCarry(site);
-  return Fill<Value>(shell.out(), all);
+  size_t n_carry = 0;
+  auto body = [&](const CallSite& inside, const Values& params) {
+    Values out = traced(inside, params);
+    n_carry = LeafCount(traced.out().first);
+    return out;
+  };
+  const Values all = ScanLeaves(site, body, n_carry, LeavesOf<Value>(carry), LeavesOf<Value>(inputs), options);
+  if (!SameStructure(carry, traced.out().first)) FailOnCarry(site);
+  return Fill<Value>(traced.out(), all);
 }
 
 // Repeats carry = body(carry) as long as condition(carry), a bool scalar, holds.
@@ -67,8 +67,8 @@ template <typename Condition, typename Body, typename C>
   const CallSite site = SiteOfTrees("while_loop", at, init);
   const auto carry = LiftTree(site, init);
   const std::tuple<const decltype(carry)&> like(carry);
-  auto test = MakeShell(condition, like);
-  auto step = MakeShell(body, like);
+  TracedFunction test(condition, like);
+  TracedFunction step(body, like);
   static_assert(std::same_as<typename decltype(test)::Out, Value>,
                 "the condition of while_loop must give one bool scalar");
   static_assert(std::same_as<typename decltype(step)::Out, std::remove_const_t<decltype(carry)>>,
@@ -86,7 +86,7 @@ template <typename Body, typename C>
   const CallSite site = SiteOfTrees("fori_loop", at, init, ValueOf(lower), ValueOf(upper));
   const std::tuple<Value, Traced<C>> like(Value(), LiftTree(site, init));
   const auto& carry = std::get<1>(like);
-  auto step = MakeShell(body, like);
+  TracedFunction step(body, like);
   static_assert(std::same_as<typename decltype(step)::Out, Traced<C>>,
                 "the body of fori_loop must give a carry of the type that it takes");
   const Values all = CountLeaves(site, step, lower, upper, LeavesOf<Value>(carry));

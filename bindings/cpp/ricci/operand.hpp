@@ -47,18 +47,20 @@ class Operand {
   Operand(Weak kind, double real, int64_t integer, const Location& at, double imag = 0);
 };
 
-// The program that an operation goes to, for one function `name` called at `at`.
+// One call of the function `name` by the host: where the caller is and, inside of a trace, the program that the
+// operation goes to. Outside of any trace there is a context alone.
 struct CallSite {
   std::string_view name;
   Location at;
   ricci_builder* builder = nullptr;
   ScopeRef scope = nullptr;
+  ricci_ctx* ctx = nullptr;  // NULL inside of a trace
 
   template <typename... Parts>
   [[noreturn]] void Fail(const Parts&... parts) const {
     FailAt(at, name, ": ", parts...);
   }
-  ricci_ctx* context() const { return ricci_builder_context(builder); }
+  ricci_ctx* context() const { return builder == nullptr ? ctx : ricci_builder_context(builder); }
   // A constant of this program.
   Value Constant(const Operand& number, DType dtype, Dims shape) const;
   // `x` as a value here; a number becomes one of `dtype` and `shape`.

@@ -77,10 +77,10 @@ auto vmap(F f, BatchAxes in_axes, VmapOptions options, Location at = Location::H
                        const size_t counts[] = {LeafCount(args)...};
                        const Values leaves = LeavesOfAll<Value>(in);
                        const BatchPlan plan = PlanBatch(site, leaves, in_axes, counts);
-                       auto shell = MakeShell(f, in);
-                       const Closed<Value> closed = Close(site, shell, plan.types);
-                       const Values out = ApplyBatched(site, closed, plan, leaves, PartCounts(shell.out()), options);
-                       return Fill<Value>(shell.out(), out);
+                       TracedFunction traced(f, in);
+                       const Closed<Value> closed = Close(site, traced, plan.types);
+                       const Values out = ApplyBatched(site, closed, plan, leaves, PartCounts(traced.out()), options);
+                       return Fill<Value>(traced.out(), out);
                      });
 }
 template <typename F>
