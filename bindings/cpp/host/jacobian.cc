@@ -5,6 +5,7 @@
 #include "ricci/jacobian.hpp"
 
 #include "ricci/lax.hpp"
+#include "ricci/vectorize.hpp"
 
 namespace ricci::inline v0 {
 namespace {
@@ -64,12 +65,10 @@ std::vector<ArrayType> ResultsOf(const CallSite& site, const Program& f, DTypeSe
 }
 // f, of which the operands from `first_batched` on have a batch in front; the batch of every result is at its front.
 Values ApplyOverBatch(const CallSite& site, const Program& f, const Values& in, size_t first_batched, int64_t size) {
-  std::vector<int32_t> in_axes(in.size(), -1), out_axes(f.results().size(), 0);
+  std::vector<int64_t> in_axes(in.size(), kUnbatched);
   std::fill(in_axes.begin() + static_cast<int64_t>(first_batched), in_axes.end(), 0);
-  const Program v = MakeProgramAt(site.at, [&](ricci_program** out) {
-    return ricci_vmap(f.handle(), in_axes.data(), static_cast<uint32_t>(in_axes.size()), out_axes.data(),
-                      static_cast<uint32_t>(out_axes.size()), size, nullptr, out);
-  });
+  const std::vector<int64_t> out_axes(f.results().size(), 0);
+  const Program v = VmapProgram(site, f, in_axes, out_axes, size, {});
   return Apply(site, v, in);
 }
 std::vector<ArrayType> TypesOfSelected(const Values& leaves, std::span<const uint8_t> mask) {

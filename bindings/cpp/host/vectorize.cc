@@ -51,7 +51,27 @@ int64_t AxisOf(const CallSite& site, std::string_view what, size_t leaf, int64_t
   return axis < 0 ? axis + rank : axis;
 }
 
+// Axes as the C ABI has them, where -1 is no axis.
+std::vector<int32_t> AbiAxes(std::span<const int64_t> axes, size_t n) {
+  std::vector<int32_t> out;
+  for (int64_t axis : axes) out.push_back(axis == kUnbatched ? -1 : static_cast<int32_t>(axis));
+  out.resize(n, -1);
+  return out;
+}
+
 }  // namespace
+
+Program VmapProgram(const CallSite& site, const Program& f, std::span<const int64_t> in_axes,
+                    std::span<const int64_t> out_axes, int64_t size, const VmapOptions& options) {
+  const std::vector<int32_t> in = AbiAxes(in_axes, f.params().size()), out = AbiAxes(out_axes, f.results().size());
+  ricci_vmap_opts given = ricci_vmap_opts_default();
+  given.axis_name = ToAbi(options.axis_name);
+  given.schedule = static_cast<uint32_t>(options.schedule);
+  return MakeProgramAt(site.at, [&](ricci_program** made) {
+    return ricci_vmap(f.handle(), in.data(), static_cast<uint32_t>(in.size()), out.data(),
+                      static_cast<uint32_t>(out.size()), size, &given, made);
+  });
+}
 
 BatchPlan PlanBatch(const CallSite& site, const Values& leaves, const BatchAxes& in_axes,
                     std::span<const size_t> counts) {
@@ -60,7 +80,7 @@ BatchPlan PlanBatch(const CallSite& site, const Values& leaves, const BatchAxes&
   for (size_t i = 0; i < leaves.size(); ++i) {
     const ArrayType t = leaves[i].type();
     if (axes[i] == kUnbatched) {
-      plan.axes.push_back(-1);
+      plan.axes.push_back(kUnbatched);
       plan.types.push_back(t.id());
       continue;
     }
@@ -70,7 +90,7 @@ BatchPlan PlanBatch(const CallSite& site, const Values& leaves, const BatchAxes&
       site.Fail("leaf ", i, " is ", t, " with size ", t.dim(axis), " along axis ", axis, "; the batch is ", plan.size);
     }
     plan.size = t.dim(axis);
-    plan.axes.push_back(static_cast<int32_t>(axis));
+    plan.axes.push_back(axis);
     Shape shape(t.shape().begin(), t.shape().end());
     shape.erase(shape.begin() + axis);
     plan.types.push_back(t.WithShape(shape).id());
@@ -81,22 +101,13 @@ BatchPlan PlanBatch(const CallSite& site, const Values& leaves, const BatchAxes&
 
 Values ApplyBatched(const CallSite& site, const Closed<Value>& f, const BatchPlan& plan, const Values& leaves,
                     std::span<const size_t> out_counts, const VmapOptions& options) {
-  std::vector<int32_t> in_list = plan.axes, out_list;
-  in_list.resize(f.program.params().size(), -1);
   const std::span<const ricci_type> results = f.program.results();
-  const std::vector<int64_t> axes = PerResult(site, options.out_axes, out_counts, results.size());
+  std::vector<int64_t> out_axes = PerResult(site, options.out_axes, out_counts, results.size());
   for (size_t i = 0; i < results.size(); ++i) {
     const ArrayType t(site.context(), results[i]);
-    const bool batched = axes[i] != kUnbatched;
-    out_list.push_back(batched ? static_cast<int32_t>(AxisOf(site, "out_axes", i, axes[i], t.rank() + 1, t)) : -1);
+    if (out_axes[i] != kUnbatched) out_axes[i] = AxisOf(site, "out_axes", i, out_axes[i], t.rank() + 1, t);
   }
-  ricci_vmap_opts given = ricci_vmap_opts_default();
-  given.axis_name = ToAbi(options.axis_name);
-  given.schedule = static_cast<uint32_t>(options.schedule);
-  const Program v = MakeProgramAt(site.at, [&](ricci_program** out) {
-    return ricci_vmap(f.program.handle(), in_list.data(), static_cast<uint32_t>(in_list.size()), out_list.data(),
-                      static_cast<uint32_t>(out_list.size()), plan.size, &given, out);
-  });
+  const Program v = VmapProgram(site, f.program, plan.axes, out_axes, plan.size, options);
   return Apply(site, v, Joined(leaves, f.captured));
 }
 

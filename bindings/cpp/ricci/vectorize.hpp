@@ -5,6 +5,7 @@
 
 namespace ricci::inline v0 {
 
+// In the place of an axis: there is no batch. Not -1, which is the last axis.
 inline constexpr int64_t kUnbatched = INT64_MIN;
 
 // The batch axis of one argument: one number for all its leaves, or a list with one per leaf.
@@ -42,9 +43,14 @@ struct VmapOptions {
   Schedule schedule = Schedule::kAuto;  // of this map and its derivatives
 };
 
+// The program of f on all slices, of which there are `size`: ricci_vmap. Axes count from 0, or are kUnbatched; so are
+// those of the last parameters, where `in_axes` has fewer entries than f has parameters. Of `options` all but out_axes.
+Program VmapProgram(const CallSite& site, const Program& f, std::span<const int64_t> in_axes,
+                    std::span<const int64_t> out_axes, int64_t size, const VmapOptions& options);
+
 // What is sliced, and how.
 struct BatchPlan {
-  std::vector<int32_t> axes;      // -1: not batched
+  std::vector<int64_t> axes;      // of each leaf, from 0 on, or kUnbatched
   std::vector<ricci_type> types;  // of one slice
   int64_t size = -1;
 };
