@@ -8,7 +8,7 @@ namespace ricci::inline v0 {
 Ref<CachedEntry> RecentEntries::Find(const TreeKey& key, uint64_t hash) {
   if (table_.load(std::memory_order_relaxed) == nullptr) return {};
   std::atomic<uint32_t>& reading = reading_[side_.load()];
-  reading.fetch_add(1);  // before the table is read, in the one order of all that follow no other
+  reading.fetch_add(1);  // before the table is read: all of this is sequentially consistent
   CachedEntry* const e = table_.load()->Find(key, hash);
   Ref<CachedEntry> found = Ref<CachedEntry>::Share(e);
   reading.fetch_sub(1);
