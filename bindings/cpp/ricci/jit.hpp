@@ -33,6 +33,7 @@ ConcreteArgument<T> Concrete(ricci_ctx* ctx, const T& arg) {
   else
     return arg;
 }
+// Gives the call the context of the first leaf.
 struct ContextOfLeaves {
   JitCache::Call& call;
   void operator()(const Array& leaf) { call.Look(leaf); }
