@@ -1,7 +1,7 @@
 /* ricci/attr.h: attributes and rows made from C strings, and attributes of an operation found by name.
  *
- * Inline functions for C and C++ that call nothing of the core: hosts and plugins of both forms use them alike. Texts
- * and data are borrowed, as in the structs they fill: they live until the call that is given the struct returns.
+ * Inline functions for C and C++ that call nothing of the core, so hosts and both forms of plugins can use them. Texts
+ * and data are borrowed, as in the structs that they fill: they must live until the call that takes the struct returns.
  */
 #ifndef RICCI_ATTR_H_
 #define RICCI_ATTR_H_
@@ -63,8 +63,8 @@ static inline ricci_attr ricci_attr_programs(const char* name, ricci_program* co
   return ricci_attr_of(name, RICCI_ATTR_PROGRAMS, 0, 0, f, n);
 }
 
-/* ---- attributes of an operation; optional ones that were not given are absent, so places say nothing ---- */
-/* NULL if there is none of that name. Borrowed from `op`. */
+/* ---- attributes of an operation, found by name: absent optional ones are left out, so positions vary ---- */
+/* NULL if there is none with that name. Borrowed from `op`. */
 static inline const ricci_attr* ricci_op_attr(const ricci_op* op, const char* name) {
   const ricci_str wanted = ricci_str_of(name);
   uint32_t i;
@@ -77,7 +77,7 @@ static inline const ricci_attr* ricci_op_attr(const ricci_op* op, const char* na
   }
   return NULL;
 }
-/* An INT, BOOL or DTYPE; `absent` if there is none of that name. */
+/* An INT, BOOL or DTYPE; `absent` if there is none with that name. */
 static inline int64_t ricci_op_int(const ricci_op* op, const char* name, int64_t absent) {
   const ricci_attr* a = ricci_op_attr(op, name);
   return a == NULL ? absent : a->i;
@@ -87,7 +87,7 @@ static inline double ricci_op_float(const ricci_op* op, const char* name, double
   return a == NULL ? absent : a->f;
 }
 
-/* ---- structs with everything zero but what is given; set further members before use ---- */
+/* ---- structs with all zero except what is given; set further members before use ---- */
 static inline void ricci_clear(void* p, size_t bytes) {
   unsigned char* to = (unsigned char*)p;
   while (bytes-- > 0) *to++ = 0;
@@ -108,7 +108,7 @@ static inline ricci_prim_def ricci_prim_def_of(const char* name) {
   d.name = ricci_str_of(name);
   return d;
 }
-/* `kind`: RICCI_LOWER_*, for every backend. Its callback is to be set. */
+/* `kind`: RICCI_LOWER_*, for every backend. The caller sets its callback. */
 static inline ricci_lowering ricci_lowering_of(uint32_t kind) {
   ricci_lowering l;
   ricci_clear(&l, sizeof l);

@@ -1,8 +1,8 @@
-/* ricci/backend.h: what a backend gets: flat tables of kernels and a plan; and what it must offer.
+/* ricci/backend.h: what a backend gets (flat tables of kernels and a plan) and what it must offer.
  *
  * The plan strings kernels and library calls together over numbered buffers. Memory of the ARENA kind is one block of
- * arena_bytes at the given offsets; the core allocates it, aligned as the device wants, with the backend's scratch
- * behind it. Code holds no address: buffers, constants and states of library calls come with each run.
+ * arena_bytes at the given offsets; the core allocates it, aligned as the device requires, with the backend's scratch
+ * after it. Code holds no address: buffers, constants and states of library calls come with each run.
  */
 #ifndef RICCI_BACKEND_H_
 #define RICCI_BACKEND_H_
@@ -48,14 +48,14 @@ enum {
   RICCI_STEP_KERNEL = 1,  /* index: kernel; args: its buffers */
   RICCI_STEP_LIBRARY = 2, /* index: library call; args: operands, results, workspace if any */
   RICCI_STEP_COPY = 3,    /* args: destination, source */
-  RICCI_STEP_WHILE = 4,   /* index: how often it runs if that is known (2^32 - 1: at least so often), else 0; arg: a
+  RICCI_STEP_WHILE = 4,   /* index: the number of trips if known (2^32 - 1: at least that many), else 0; arg: a
                              bool; then steps that compute it, COND, body, END */
   RICCI_STEP_COND = 5,
   RICCI_STEP_CASE =
-      6, /* arg: an i32, clamped to [0, index); then `index` lists of steps, divided by NEXT, closed by END */
+      6, /* arg: an i32, clamped to [0, index); then `index` lists of steps, separated by NEXT, closed by END */
   RICCI_STEP_NEXT = 7,
   RICCI_STEP_END = 8,
-  RICCI_STEP_COLLECTIVE = 9 /* reserved. index: its number among those of the plan, the same on all devices */
+  RICCI_STEP_COLLECTIVE = 9 /* reserved. index: its number among the plan's collectives, the same on all devices */
 };
 typedef struct ricci_plan_step {
   uint32_t kind, index;
@@ -83,21 +83,21 @@ typedef struct ricci_plan {
   uint64_t arena_bytes;
   uint32_t n_constants;
   uint32_t buffer_size, step_size, library_size; /* of the elements, as the core compiled them */
-  /* [n_outputs]: the donated input whose memory, all of it, the output may be in a run, or -1. Apart from that, outputs
+  /* [n_outputs]: the donated input whose memory, all of it, the output may share in a run, or -1. Otherwise outputs
    * overlap neither each other nor inputs. NULL: all are -1. */
   const int32_t* output_alias;
 } ricci_plan;
 
 /* Which steps must wait for which: calls `write` with every pair of steps of which the later one may begin only after
- * the earlier one has ended, since one of them writes memory that the other one reads or writes. Memory is the same
- * where ranges of the arena overlap, where index and kind are the same, and where output_alias says so; the word of
- * failed checks does not count, for its order does not matter.
+ * the earlier one has ended, because one of them writes memory that the other one reads or writes. Memory is the same
+ * where ranges of the arena overlap, where index and kind are the same, and where output_alias says so. The word of
+ * failed checks does not count, since the order of writes to it does not matter.
  *
- * A loop or choice is one step here, that of its WHILE or CASE, with all that its steps access; no pair names a step
- * within it. Pairs come sorted by the later step, then by the earlier one. Most of those that follow from others are
- * left out. Where more than 32 steps in a row read one memory, or one step reads what more than 32 others wrote, some
- * steps wait that would not have to, so that the number of pairs stays proportional to the arguments of all steps.
- * INTERNAL if the plan is malformed. Thread-safe. */
+ * A loop or branch is one step here, that of its WHILE or CASE, with all that its steps access; no pair names a step
+ * within it. Pairs come sorted by the later step, then by the earlier one. Most pairs that follow from others are left
+ * out. Where more than 32 steps in a row read the same memory, or one step reads what more than 32 others wrote, some
+ * steps wait without need, so that the number of pairs stays proportional to the arguments of all steps. INTERNAL if
+ * the plan is malformed. Thread-safe. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_plan_edges(const ricci_plan* p,
                                                          const ricci_kernel_table* const* kernels RICCI_LEN(n_kernels),
                                                          uint32_t n_kernels, void* sink RICCI_NULLABLE,
@@ -115,10 +115,10 @@ typedef struct ricci_compile_args {
 typedef struct ricci_code_info { /* filled by compile */
   ricci_hdr hdr;
   uint64_t code_bytes;
-  uint64_t scratch_bytes; /* wanted behind the arena, aligned as it is */
+  uint64_t scratch_bytes; /* wanted after the arena, aligned as it is */
 } ricci_code_info;
 
-/* Arrays of addresses lie on the host and are read before run or enqueue returns; what they lead to, and `arena`, is
+/* Arrays of addresses lie on the host and are read before run or enqueue returns; what they point to, and `arena`, is
  * memory of the device. */
 typedef struct ricci_run_args {
   ricci_hdr hdr;
@@ -128,22 +128,22 @@ typedef struct ricci_run_args {
   const ricci_plan_library* libraries; /* [plan.n_libraries] */
   void* arena;                         /* arena_bytes (rounded up to the alignment) + scratch_bytes; undefined */
   void* stream;                        /* of stream_create; NULL where `run` is called */
-  /* A word of the device's memory, lowered to imm by each RICCI_K_CHECK that does not hold. It is RICCI_NO_CHECK on
-   * entry to `run`; `enqueue` sets it and tells `done` what it holds at the end. */
+  /* A word in the device's memory, lowered to imm by each RICCI_K_CHECK that does not hold. It is RICCI_NO_CHECK on
+   * entry to `run`; `enqueue` sets it, and passes what it holds at the end to `done`. */
   uint32_t* failed_check;
-  const uint32_t* cancel; /* a word of the host, or NULL: once it is not 0 the run ends soon, with CANCELLED */
-  uint64_t deadline_ns;   /* of CLOCK_MONOTONIC; 0: none. Once it has passed the run ends soon, DEADLINE_EXCEEDED */
+  const uint32_t* cancel; /* a word of the host, or NULL: once it is not 0, the run ends soon, with CANCELLED */
+  uint64_t deadline_ns;   /* of CLOCK_MONOTONIC; 0: none. Once it has passed, the run ends soon, DEADLINE_EXCEEDED */
   uint32_t device_index;  /* in the list of devices that it was compiled for */
   uint32_t reserved0;
 } ricci_run_args;
 #define RICCI_NO_CHECK 0xffffffffu
 
-/* Whether the host wants a run to end: RICCI_CANCELLED if `cancel` of its arguments says so, else
+/* Whether the host wants a run to end: RICCI_CANCELLED if the word `cancel` of its arguments is not 0, else
  * RICCI_DEADLINE_EXCEEDED if their deadline has passed, else 0. */
 RICCI_API uint32_t ricci_stop_requested(const ricci_run_args* a RICCI_NULLABLE);
 
 /* Called once, on any thread, after the run has ended and before its event has come. It must not call the backend, and
- * takes `status`. `failed_check`: what the word holds, RICCI_NO_CHECK if the run failed before it began. */
+ * it takes over `status`. `failed_check` is what the word holds: RICCI_NO_CHECK if the run failed before it began. */
 typedef void (*ricci_done_fn)(void* arg, ricci_status* status, uint32_t failed_check);
 
 enum { RICCI_COPY_TO_DEVICE = 1, RICCI_COPY_FROM_DEVICE = 2, RICCI_COPY_BETWEEN_DEVICES = 3 };
@@ -160,8 +160,8 @@ typedef struct ricci_copy_args {
 typedef struct ricci_estimate {
   ricci_hdr hdr;
   double cycles; /* out: of one run on one thread, about */
-  double code;   /* out: operations that code would be generated for; the time to compile grows with them */
-  void* sink;    /* in: if `write` is not NULL it takes a line of text for each kernel: how it would run */
+  double code;   /* out: operations to generate code for; the time to compile grows with them */
+  void* sink; /* in: first argument of `write`; `write`, if not NULL, gets a line for each kernel: how it would run */
   void (*write)(void* sink, const char* p, size_t n);
 } ricci_estimate;
 
@@ -172,8 +172,8 @@ enum {                                       /* ricci_backend.hdr.flags */
 
 /* A device. Every function may be called on any thread at any time.
  *
- * Where memory is the host's and a run is complete when it returns, there is `run`, and all functions of memory and
- * time stay NULL. Else there is `enqueue`, and all of them (but memory_info) are given. */
+ * Where memory is the host's and a run is complete when it returns, `run` is set, and all functions for memory and time
+ * are NULL. Otherwise `enqueue` is set, and so are all of these functions but memory_info, which may be NULL. */
 typedef struct ricci_backend {
   ricci_hdr hdr;
   ricci_str kind; /* `cpu` */
@@ -186,52 +186,53 @@ typedef struct ricci_backend {
   void (*drop_code)(void* code);
   /* Text of the native form; may be NULL. */
   ricci_status* (*dump)(void* code, void* sink, void (*write)(void* sink, const char* p, size_t n));
-  /* An object file of the code: the constants are data in it, all else comes with a run. May be NULL. */
+  /* An object file of the code: the constants are data in it, everything else comes with a run. May be NULL. */
   ricci_status* (*dump_object)(void* code, void* sink, void (*write)(void* sink, const char* p, size_t n));
-  /* `threads` changes; may be NULL. A failure is that of ricci_context_config; backends told before are set back.
-   * Called without a lock, at any time, on any thread, also while the backend runs. */
+  /* The option `threads` changes; may be NULL. A failure is returned by ricci_context_config; backends that were
+   * already set go back to the old value. Called without a lock, at any time, on any thread, also while the backend
+   * runs. */
   ricci_status* (*set_threads)(void* self, uint32_t threads);
-  /* What a plan would cost, from its tables alone; schedules that compute the same are compared by it. A function of
-   * the tables and the instruction set, not of threads or load, so that a program always gets the same plan.
-   * Thread-safe; a small part of the time of compile. NULL: schedules are chosen by the sizes of arrays alone. */
+  /* What a plan would cost, from its tables alone; used to compare schedules that compute the same. A function of the
+   * tables and the instruction set, not of threads or load, so that a program always gets the same plan. Thread-safe;
+   * should take a small part of the time of compile. NULL: schedules are chosen by the sizes of arrays alone. */
   ricci_status* (*estimate)(void* self, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
                             const ricci_plan* plan, ricci_estimate* out);
   const ricci_target* target; /* read at registration; NULL: ricci_target_init */
 
-  /* ---- memory. Without alloc it is that of the host's allocator hook. Stream NULL: in no order; what is allocated may
-   * be used at once by everything, what is freed or copied is in no use any more, a copy is complete when it returns.
-   * A call that would wait for work in whose callback it is made is FAILED_PRECONDITION ---- */
-  uint32_t alignment; /* of what is allocated, a power of two from 16 on; 0: 64 */
+  /* ---- memory. Without alloc, memory comes from the host's allocator hook. Stream NULL: in no order; what is
+   * allocated may be used at once by everything, what is freed or copied is no longer in use, a copy is complete when
+   * it returns. A call from a callback of the work that it would wait for is FAILED_PRECONDITION ---- */
+  uint32_t alignment; /* of what is allocated, a power of two, at least 16; 0: 64 */
   uint32_t reserved0;
-  /* Memory that work enqueued to `stream` from here on may use; `bytes` is not 0. RESOURCE_EXHAUSTED says how much was
-   * wanted and how much there is; memory whose free has not been executed may count as used. */
+  /* Memory that work enqueued to `stream` from now on may use; `bytes` is not 0. RESOURCE_EXHAUSTED says how much was
+   * wanted and how much there is; memory whose free has not been executed yet may count as used. */
   ricci_status* (*alloc)(void* self, uint64_t bytes, void* stream, void** out);
-  /* All that one alloc gave, once what was enqueued to `stream` before has ended; returns at once. Uses in other
-   * streams have been waited for. */
+  /* Frees all that one alloc gave, once what was enqueued to `stream` before has ended; returns at once. The core has
+   * made `stream` wait for uses in other streams. */
   void (*free)(void* self, void* p, uint64_t bytes, void* stream);
-  /* In the order of its stream; `bytes` is not 0. Memory of the host is used before it returns, only: so FROM_DEVICE
+  /* In the order of its stream; `bytes` is not 0. Memory of the host is used only until it returns, so FROM_DEVICE
    * waits for what was enqueued before. *event (which may be NULL; not for FROM_DEVICE) is its end. A failure that
-   * comes later is that of what reads dst, until dst is written anew. */
+   * comes later is reported by what reads dst, until dst is written again. */
   ricci_status* (*copy)(void* self, const ricci_copy_args* a, void** event);
   /* Whether all these bytes (at least one) are memory of this device, from alloc until free is called. */
   uint32_t (*owns)(void* self, const void* p, uint64_t bytes);
   ricci_status* (*memory_info)(void* self, uint64_t* total_bytes, uint64_t* free_bytes); /* may be NULL */
 
-  /* ---- time. Events are those of this device, but for stream_wait ---- */
+  /* ---- time. Events are those of this device, except in stream_wait ---- */
   void* native_context; /* for library lowerings (CUcontext) */
   ricci_status* (*stream_create)(void* self, void** out);
   void (*stream_drop)(void* self, void* stream); /* waits until it is empty; never one that was wrapped */
-  /* What is enqueued from here on begins after the event, of any device of this kind. */
+  /* What is enqueued from now on begins after the event, which may be of any device of this kind. */
   ricci_status* (*stream_wait)(void* self, void* stream, void* event);
-  /* A new event: all that was enqueued before has ended. */
+  /* A new event: the end of all that was enqueued before. */
   ricci_status* (*event_record)(void* self, void* stream, void** event);
   void (*event_drop)(void* self, void* event); /* whether it has come or not */
   ricci_status* (*event_query)(void* self, void* event, uint32_t* come);
-  /* Returns when it has come. Failures of the work are not told here. */
+  /* Returns when it has come. Failures of the work are not reported here. */
   ricci_status* (*event_wait)(void* self, void* event);
   /* Starts a run in the order of a->stream; *event is its end. After a failure nothing has been enqueued, and `done` is
-   * not called. No two runs that may overlap share an arena or the word of the failed check. What a->cancel leads to
-   * lives until `done` is called; code, tables and states of library calls outlive it. */
+   * not called. No two runs that may overlap share an arena or the word of the failed check. What a->cancel points to
+   * lives until `done` is called; code, tables and states of library calls outlive the run. */
   ricci_status* (*enqueue)(void* code, const ricci_run_args* a, ricci_done_fn done, void* arg, void** event);
 } ricci_backend;
 

@@ -3,16 +3,17 @@
  * Conventions of the whole C ABI
  *   - C11 and C++20. Every struct that crosses starts with ricci_hdr, set `size` to sizeof the struct (an options
  *     struct has ricci_x_default). Members and flags that the reader does not know are refused unless they are 0;
- *     RICCI_HAS tells whether the writer had a member. No header have: elements of arrays, of which there are many
- *     (inst, buffers, steps, library calls, attr, attr_spec): what holds the array says their size, but for ricci_attr
- *     and ricci_check_operand, which never change within a major version; ricci_str, ricci_ext and ricci_exact, values
- *     that never change; ricci_plugin_note, which has a size of its own, and ricci_writer and ricci_float_format, which
- *     do not cross.
+ *     RICCI_HAS says whether the writer had a member. These have no header: elements of arrays, of which there are many
+ *     (inst, buffers, steps, library calls, attr, attr_spec, check_operand): the struct that holds the array gives
+ *     their size, except for ricci_attr and ricci_check_operand, which never change within a major version; ricci_str,
+ *     ricci_ext and ricci_exact, values that never change; ricci_plugin_note, which has a size of its own; and
+ *     ricci_writer and ricci_float_format, which do not cross.
  *   - A function that can fail returns ricci_status *; NULL is OK, anything else is owned by the caller and freed with
  *     ricci_status_free. On error outputs are untouched and no input is consumed.
  *   - `create`, `finish`, `from`, `to` and transforms return ownership; `get`, `type`, `info` borrow.
- *   - `const T *` may be used by many threads at once, `T *` by one at a time; by many in functions that say
- *     RICCI_ANY_THREAD: retain, release, and all on contexts and devices but those that add plugins, rows, backends.
+ *   - `const T *` may be used by many threads at once, `T *` by one at a time, but by many in functions marked
+ *     RICCI_ANY_THREAD: retain, release, and all on contexts and devices except those that add plugins, rows or
+ *     backends.
  *   - Annotations (RICCI_OWNED, ..., below) say at each declaration who owns what, how long arrays are, where NULL is
  *     allowed, and which functions any thread may call. cmake/generate_api_table.py refuses a header that lacks one.
  *   - The library never aborts, exits, throws or prints.
@@ -36,27 +37,27 @@ extern "C" {
 
 /* ---- annotations of declarations; they compile to nothing ----
  *
- * They follow the name of a parameter; those of the result and of the function follow the parameters. A pointer
- * parameter without any leads to one object, is not NULL, and is used only during the call. A status that is returned
- * and must be looked at has none: it is owned, and NULL is OK. A function that returns no status takes NULL everywhere.
+ * They follow the name of a parameter; those of the result and of the function follow the parameter list. A pointer
+ * parameter without any points to one object, is not NULL, and is used only during the call. A returned status that
+ * must be looked at has none: it is owned, and NULL is OK. A function that returns no status accepts NULL everywhere.
  *
  *   RICCI_OWNED            of a result or of what is written: the caller gets a reference, or an object, to release or
  *                          free. Of a handle that is given: the call takes it over if it succeeds.
- *   RICCI_BORROWED(owner)  of a result or of what is written, and of what that leads to: it lives at least as long as
+ *   RICCI_BORROWED(owner)  of a result or of what is written, and of what that points to: it lives at least as long as
  *                          the parameter `owner`; `static`: as long as the process.
- *   RICCI_KEPT(by)         of what is given: it is used after the call too, by the parameter `by` or by what is written
- *                          there; the comment says until when.
+ *   RICCI_KEPT(by)         of an argument: it is used after the call too, by the parameter `by` or by what is written
+ *                          there; the comment says for how long.
  *   RICCI_LEN(n)           an array of as many elements (`void`: bytes) as the parameter `n` says, NULL only where that
- *                          is 0. Where `n` is a pointer the call writes both, the length and where the array is.
+ *                          is 0. Where `n` is a pointer, the call writes both the length and the address.
  *   RICCI_LEN_OF(what, p)  the same with the number of `params` or `results` of the program or executable `p`, or with
  *                          the `bytes` of the type `p`, or of one element of the dtype `p`.
  *   RICCI_TEXT             a `const char *` up to its NUL.
  *   RICCI_NULLABLE         NULL is allowed, whatever the length: an output that is not wanted, a default. A `void *`
- *                          without a length is handed on and never looked into. Of a result: it may be NULL even where
+ *                          without a length is passed on and never looked into. Of a result: it may be NULL even where
  *                          no parameter is.
  *   RICCI_ANY_THREAD       of a function: what it takes by `T *` too may be used by many threads at once.
  *
- * Parameters of callbacks have them too; a `void *` there is the parameter of that name of the function itself. */
+ * Parameters of callbacks have them too; a `void *` there is the parameter of the same name of the function itself. */
 #define RICCI_OWNED
 #define RICCI_BORROWED(owner)
 #define RICCI_KEPT(by)
@@ -95,7 +96,7 @@ typedef struct ricci_str {
   size_t len;
 } ricci_str;
 
-typedef struct ricci_ext { /* optional vendor data hanging off any struct */
+typedef struct ricci_ext { /* optional vendor data attached to any struct */
   uint32_t size, flags;    /* flags: RICCI_EXT_CRITICAL */
   uint64_t kind;           /* registered number, or hash of a URI */
   const struct ricci_ext* next;
@@ -157,7 +158,7 @@ RICCI_API uint32_t ricci_abi_version(void);
 /* Static UTF-8 text, `key=value` lines: version, compiler, sanitizer. */
 RICCI_API const char* ricci_build_info(void) RICCI_BORROWED(static) RICCI_TEXT;
 
-/* New status with a copy of `msg`; never NULL (a static out-of-memory status stands in when allocation fails). */
+/* New status with a copy of `msg`; never NULL (a static out-of-memory status if allocation fails). */
 RICCI_API ricci_status* ricci_status_make(uint32_t code, const char* msg RICCI_LEN(len), size_t len) RICCI_OWNED;
 /* 0 for NULL. */
 RICCI_API uint32_t ricci_status_code(const ricci_status* s RICCI_NULLABLE);

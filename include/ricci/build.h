@@ -1,8 +1,8 @@
 /* ricci/build.h: types, attributes, and programs built, printed, parsed and inspected.
  *
  * A builder appends equations one at a time; each is checked and typed at once (abstract_eval of its primitive). The
- * same functions serve hosts and the rules of primitives: a rule is handed a builder. Values belong to their builder;
- * using one elsewhere is an error. Nested programs are closed: outer values are passed as operands.
+ * same functions serve hosts and the rules of primitives: a rule gets a builder. Values belong to their builder; using
+ * one elsewhere is an error. Nested programs are closed: outer values are passed as operands.
  */
 #ifndef RICCI_BUILD_H_
 #define RICCI_BUILD_H_
@@ -36,7 +36,7 @@ enum {
 typedef struct ricci_attr {
   ricci_str name;
   uint32_t kind;
-  uint32_t count; /* elements behind data, 1 for scalars */
+  uint32_t count; /* elements that data points to, 1 for scalars */
   int64_t i;
   double f;
   const void* data;
@@ -72,7 +72,7 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_builder_param(ricci_builder* b, ri
 /* Source location of the equations that follow; texts are copied. file = NULL clears it. */
 RICCI_API void ricci_builder_set_location(ricci_builder* b RICCI_NULLABLE, const char* file RICCI_NULLABLE RICCI_TEXT,
                                           uint32_t line, const char* func RICCI_NULLABLE RICCI_TEXT);
-/* Appends one equation and writes the values of its results; `n_out` must be what the primitive gives. */
+/* Appends one equation and writes the values of its results; `n_out` must be the number of results of the primitive. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_builder_emit(ricci_builder* b, ricci_prim p,
                                                            const ricci_attr* attrs RICCI_LEN(n_attrs), uint32_t n_attrs,
                                                            const ricci_val* in RICCI_LEN(n_in), uint32_t n_in,
@@ -95,13 +95,13 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_builder_inline(ricci_builder* b, c
                                                              ricci_val* out RICCI_LEN(n_out), uint32_t n_out);
 /* Type of a value; 0 for a value of another builder. */
 RICCI_API ricci_type ricci_builder_type(const ricci_builder* b RICCI_NULLABLE, ricci_val v);
-/* The constant behind a value, borrowed while the builder lives: *data = NULL if `v` is none. A splat has one element.
+/* The constant that a value is, borrowed while the builder lives: *data = NULL if it is none. A splat has one element.
  */
 RICCI_API void ricci_builder_constant(const ricci_builder* b RICCI_NULLABLE, ricci_val v,
                                       const void** data RICCI_NULLABLE RICCI_BORROWED(b) RICCI_LEN(bytes),
                                       uint64_t* bytes RICCI_NULLABLE);
-/* The equation behind a value: its primitive, attributes (borrowed while the builder lives), number of operands, and
- * which of its results the value is; every out pointer may be NULL. Returns 0, and writes nothing, for parameters,
+/* The equation that defines a value: its primitive, attributes (borrowed while the builder lives), number of operands,
+ * and which of its results the value is; every out pointer may be NULL. Returns 0, and writes nothing, for parameters,
  * constants and values of other builders. */
 RICCI_API uint32_t ricci_builder_definition(const ricci_builder* b RICCI_NULLABLE, ricci_val v,
                                             ricci_prim* prim RICCI_NULLABLE,
@@ -109,7 +109,7 @@ RICCI_API uint32_t ricci_builder_definition(const ricci_builder* b RICCI_NULLABL
                                                 RICCI_LEN(n_attrs),
                                             uint32_t* n_attrs RICCI_NULLABLE, uint32_t* n_operands RICCI_NULLABLE,
                                             uint32_t* result RICCI_NULLABLE);
-/* Operand `i` of the equation behind `v`; RICCI_VAL_NONE if there is none. */
+/* Operand `i` of the equation that defines `v`; RICCI_VAL_NONE if there is none. */
 RICCI_API ricci_val ricci_builder_operand(const ricci_builder* b RICCI_NULLABLE, ricci_val v, uint32_t i);
 RICCI_API ricci_ctx* ricci_builder_context(const ricci_builder* b RICCI_NULLABLE) RICCI_BORROWED(b);
 /* A builder for a program nested in `b` (a body, a branch): same context, location and limits. Finish or abandon it. */
@@ -117,8 +117,8 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_builder_nest(ricci_builder* b, con
                                                            size_t name_len, const ricci_type* params RICCI_LEN(n),
                                                            uint32_t n, ricci_builder** out RICCI_OWNED,
                                                            ricci_val* vals RICCI_LEN(n));
-/* Consumes `b` on success. A rule may neither finish nor abandon the builder that it was handed, nor add parameters to
- * it: INVALID_ARGUMENT. */
+/* Consumes `b` on success. A rule may neither finish nor abandon the builder that it got, nor add parameters to it:
+ * INVALID_ARGUMENT. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_builder_finish(ricci_builder* b RICCI_OWNED,
                                                              const ricci_val* results RICCI_LEN(n), uint32_t n,
                                                              ricci_program** out RICCI_OWNED);
@@ -154,7 +154,7 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_program_parse(ricci_ctx* c, const 
                                                             const char* origin RICCI_LEN(origin_len), size_t origin_len,
                                                             ricci_program** out RICCI_OWNED) RICCI_ANY_THREAD;
 RICCI_API RICCI_NODISCARD ricci_status* ricci_program_verify(const ricci_program* f);
-/* Source location behind ricci_op.location. */
+/* The source location that ricci_op.location is the id of. */
 RICCI_API void ricci_location_get(const ricci_ctx* c RICCI_NULLABLE, uint64_t location,
                                   ricci_str* file RICCI_NULLABLE RICCI_BORROWED(c), uint32_t* line RICCI_NULLABLE,
                                   ricci_str* func RICCI_NULLABLE RICCI_BORROWED(c));

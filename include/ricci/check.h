@@ -1,11 +1,11 @@
 /* ricci/check.h: the laws that every primitive must obey, checked by running it.
  *
- * Every rule of a row is held against what it means, on examples of operands. The laws, in the order in which they are
+ * Every rule of a row is compared with what it means, on examples of operands. The laws, in the order in which they are
  * checked:
  *   rules                the row has jvp, transpose and batch, or `missing` says why not (of primitives)
  *   text                 the printed program parses to an equal one
- *   written              every element of every result is written: two runs into memory of different content agree
- *   factors              the factor text fits operands and results, and each factor can be split as its kind says, not
+ *   written              every element of every result is written: two runs into memory of different contents agree
+ *   factors              the factor text fits operands and results, and each factor can be split as its kind says, no
  *                        better (ricci/primitive.h)
  *   places               elements of operands are in the result where the rule `place` says, and no others
  *   optimized            `ref` gives the same before and after all passes; for every program of the other laws too
@@ -16,9 +16,9 @@
  *   vmap                 against a loop: every choice of batched operands, several axes
  *   batch                the batching rules alone, with the batch of each operand at several axes
  *   vmap of jvp, vmap of transpose, jvp of vmap, transpose of vmap
- * A failure says which rows' rules made the programs that were compared, where these are not the row's own alone.
- * Derivatives are those of f64 operands; examples lie where the primitive is smooth. A law that an example has nothing
- * for (no f64, no result that could be batched) makes no comparison.
+ * A failure names the rows whose rules made the programs that were compared, unless these are the row's own alone.
+ * Derivatives are those of f64 operands; examples lie where the primitive is smooth. A law that does not apply to an
+ * example (no f64, no result that could be batched) makes no comparison.
  */
 #ifndef RICCI_CHECK_H_
 #define RICCI_CHECK_H_
@@ -48,17 +48,17 @@ typedef struct ricci_check_example {
   uint64_t seed; /* of the drawn elements */
 } ricci_check_example;
 
-typedef struct ricci_check_law { /* what came out for one law over all examples */
+typedef struct ricci_check_law { /* the outcome of one law over all examples */
   ricci_hdr hdr;
   ricci_str name;       /* static */
   uint64_t comparisons; /* of arrays */
-  double worst;         /* largest difference, relative to the larger of 1 and the element it should be */
+  double worst;         /* largest difference, relative to the larger of 1 and the expected element */
   ricci_str failure;    /* the first one; empty if the law holds */
 } ricci_check_law;
 
 typedef struct ricci_check_opts {
   ricci_hdr hdr;
-  ricci_str device; /* the kind that is compared with `ref`; empty = all there are */
+  ricci_str device; /* the kind that is compared with `ref`; empty = all */
   void* sink;
   /* Called once for each law, in order, after all examples; texts live as long as the call. May be NULL. */
   void (*law)(void* sink, const ricci_check_law* law);
@@ -68,8 +68,8 @@ static inline ricci_check_opts ricci_check_opts_default(void) {
   return o;
 }
 
-/* OK if every law holds for every example; without examples (n = 0) for those of the row. FAILED_PRECONDITION if one
- * does not: the message tells the first law that fails, the example, the element, both values and the inputs. Other
+/* OK if every law holds for every example; without examples (n = 0), for those of the row. FAILED_PRECONDITION if one
+ * does not: the message gives the first law that fails, the example, the element, both values and the inputs. Other
  * codes: an example does not fit the primitive, or a rule failed or is missing. A rule that is NULL leaves its laws
  * out. `o` may be NULL. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_check_primitive(

@@ -9,8 +9,8 @@ extern "C" {
 
 enum { RICCI_LOG_DEBUG = 0, RICCI_LOG_INFO = 1, RICCI_LOG_WARNING = 2, RICCI_LOG_ERROR = 3 };
 
-/* Every member may be NULL: malloc, the CPU plugin's own pool, no log, the devices' own memory. Hooks outlive every
- * object of the context. */
+/* Every member may be NULL; the defaults are malloc, the CPU plugin's own pool, no log, the devices' own memory. Hooks
+ * outlive every object of the context. */
 typedef struct ricci_hooks {
   ricci_hdr hdr;
   void* alloc_self;
@@ -22,8 +22,8 @@ typedef struct ricci_hooks {
   void (*parallel_for)(void* self, int64_t n, void (*fn)(void* arg, int64_t i), void* arg);
   void* log_self;
   void (*log)(void* self, uint32_t level, const char* msg, size_t len);
-  /* Memory of devices that have memory of their own, in place of the backend's alloc and free; both or neither. The
-   * contract is theirs (ricci/backend.h): the same driver's memory, aligned, in the order of the native stream. */
+  /* Memory of devices that have memory of their own, in place of the backend's alloc and free; both or neither. They
+   * keep the same contract (ricci/backend.h): memory of the same driver, aligned, in the order of the native stream. */
   void* device_self;
   ricci_status* (*device_alloc)(void* self, ricci_device* d, uint64_t bytes, uint64_t alignment, void* stream,
                                 void** out);
@@ -39,13 +39,14 @@ static inline ricci_context_opts ricci_context_opts_default(void) {
   return o;
 }
 
-/* New context with the reference backend and no plugin; `o` may be NULL. */
+/* A new context with the reference backend and no plugin; `o` may be NULL. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_context_create(const ricci_context_opts* o RICCI_NULLABLE,
                                                              ricci_ctx** out RICCI_OWNED);
 RICCI_API ricci_ctx* ricci_context_retain(ricci_ctx* c RICCI_NULLABLE) RICCI_OWNED RICCI_ANY_THREAD;
 /* The context goes when its last reference and the last object made from it are gone. */
 RICCI_API void ricci_context_release(ricci_ctx* c RICCI_NULLABLE RICCI_OWNED) RICCI_ANY_THREAD;
-/* Registers a plugin of this process (static, Rust, Julia). Not while other threads use the context. Twice is an error.
+/* Registers a plugin of this process (static, Rust, Julia). Not while other threads use the context. Adding it twice is
+ * an error.
  */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_context_add_plugin(ricci_ctx* c, ricci_plugin_query_fn query);
 /* Loads a shared object and registers it; it is never unloaded. Not while other threads use the context. */
@@ -55,10 +56,10 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_context_load_plugin(ricci_ctx* c, 
  * there), `vmap`: how mapped programs run. `batched`: as operations on whole batches, several kernels and library
  * calls; `lanes`: as one kernel in which each element of the batch runs the program by itself, with branches and trip
  * counts of its own; `auto`: whichever the device estimates to be cheaper, the right choice unless a measurement says
- * otherwise. A program with a check in a branch runs in lanes in any case, one that holds what no kernel can is
- * batched: results never depend on this option beyond rounding. The dump `decisions` of an executable tells what was
- * chosen and why. Unknown keys and values are errors that list the known ones. A call that fails changes nothing. Any
- * thread, also within a callback; no lock is held while a backend is told. */
+ * otherwise. A program with a check in a branch always runs in lanes, one with an operation that no kernel can hold is
+ * always batched: results never depend on this option beyond rounding. The dump `decisions` of an executable shows what
+ * was chosen and why. Unknown keys and values are errors that list the known ones. A call that fails changes nothing.
+ * Any thread, also within a callback; no lock is held while a backend is called. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_context_config(ricci_ctx* c, const char* key RICCI_LEN(key_len),
                                                              size_t key_len, const char* value RICCI_LEN(value_len),
                                                              size_t value_len) RICCI_ANY_THREAD;

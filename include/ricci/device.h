@@ -1,5 +1,5 @@
-/* ricci/device.h: the devices of a context: those of the plugin added last come first, in the order in which it
- * registered them; `ref` is the last one. So device 0 is the best. */
+/* ricci/device.h: the devices of a context. Those of the plugin added last come first, in the order in which it
+ * registered them; `ref` comes last. So device 0 is the best. */
 #ifndef RICCI_DEVICE_H_
 #define RICCI_DEVICE_H_
 #include "ricci/base.h"
@@ -29,7 +29,8 @@ RICCI_API ricci_device* ricci_device_find(const ricci_ctx* c RICCI_NULLABLE, con
 /* Fills `out`; out->hdr.size must be set. */
 RICCI_API void ricci_device_info(const ricci_device* d RICCI_NULLABLE,
                                  ricci_device_desc* out RICCI_NULLABLE RICCI_BORROWED(d));
-/* Bytes of its memory, now; on `ref` and `cpu` those of the machine. UNIMPLEMENTED if the backend does not tell. */
+/* Bytes of its memory, now; on `ref` and `cpu` those of the machine. UNIMPLEMENTED if the backend does not report
+ * them. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_device_memory(const ricci_device* d, uint64_t* total_bytes,
                                                             uint64_t* free_bytes);
 

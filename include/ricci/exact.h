@@ -1,9 +1,9 @@
-/* ricci/exact.h: integer arithmetic that never wraps, for sizes, counts, axes and attributes: whoever writes a
- * program's text chooses them, so any of them may be any int64.
+/* ricci/exact.h: integer arithmetic that never wraps, for sizes, counts, axes and attributes. Whoever writes a
+ * program's text chooses these, so any of them may be any int64.
  *
- * A ricci_exact holds 128 bits: sums and products of a few int64 are what they are. A result beyond even that is
- * `lost`, and so is all that is made from it. Only narrowing gives a number of 64 bits back, and only in the range
- * asked for. The core, the C++ binding and plugins all compute shapes with these functions; in C++ they have operators:
+ * A ricci_exact holds 128 bits, so sums and products of a few int64 are exact. A result beyond even that is `lost`, and
+ * so is everything computed from it. Only narrowing gives a number of 64 bits back, and only in the range asked for.
+ * The core, the C++ binding and plugins all compute shapes with these functions; in C++ they have operators:
  *   int64_t n;
  *   if (!ricci_exact_narrow(ricci_exact_of(low) + high + size, 0, RICCI_MAX_DIM, &n)) ... refuse, with both values
  * Header-only: nothing here is a function of the library.
@@ -21,7 +21,7 @@ __extension__ typedef __int128 ricci_int128;
 
 typedef struct ricci_exact {
   ricci_int128 value;
-  uint32_t lost; /* != 0: the number does not fit, `value` says nothing */
+  uint32_t lost; /* != 0: the number does not fit, `value` means nothing */
 } ricci_exact;
 
 static inline ricci_exact ricci_exact_of(int64_t v) {
@@ -42,13 +42,13 @@ static inline ricci_exact ricci_exact_mul(ricci_exact a, ricci_exact b) {
   a.lost |= b.lost | (uint32_t)__builtin_mul_overflow(a.value, b.value, &a.value);
   return a;
 }
-/* 1, and *out = v, if v is in [min, max]; else 0, and *out stays. */
+/* 1, and *out = v, if v is in [min, max]; else 0, and *out stays as it is. */
 static inline int ricci_exact_narrow(ricci_exact v, int64_t min, int64_t max, int64_t* out) {
   if (v.lost != 0 || v.value < min || v.value > max) return 0;
   *out = (int64_t)v.value;
   return 1;
 }
-/* The nearest number in [min, max]: for estimates and bounds, where a limit is as good as the number. A lost one is
+/* The nearest number in [min, max], for estimates and bounds, where a limit is as good as the number. A lost one is
  * max. */
 static inline int64_t ricci_exact_clamp(ricci_exact v, int64_t min, int64_t max) {
   if (v.lost != 0 || v.value > max) return max;

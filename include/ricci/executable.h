@@ -1,4 +1,4 @@
-/* ricci/executable.h: compile a program for a device and run it, with array handles or with bound pointers. */
+/* ricci/executable.h: compiling a program for a device and running it, with array handles or with bound pointers. */
 #ifndef RICCI_EXECUTABLE_H_
 #define RICCI_EXECUTABLE_H_
 #include "ricci/base.h"
@@ -21,8 +21,8 @@ typedef struct ricci_compile_opts {
   /* Called between stages with (done, total); return 0 to cancel. May be NULL. */
   uint32_t (*progress)(void* self, uint32_t done, uint32_t total);
   void* progress_self;
-  /* Names of passes, divided by commas, for debugging: only those of `passes` run (all if it is empty), without those
-   * of `skip`. What every plan needs always runs; results are the same up to rounding. Unknown names are
+  /* Names of passes, separated by commas, for debugging: only those in `passes` run (all if it is empty), without those
+   * in `skip`. Passes that every plan needs always run; results are the same up to rounding. Unknown names are
    * INVALID_ARGUMENT with a list of all. */
   ricci_str passes, skip;
 } ricci_compile_opts;
@@ -35,8 +35,8 @@ static inline ricci_compile_opts ricci_compile_opts_default(void) {
 typedef struct ricci_run_opts {
   ricci_hdr hdr;
   ricci_stream* stream;   /* of the executable's device; NULL: the device's own */
-  const uint32_t* cancel; /* once this word is not 0 the run ends soon, with CANCELLED; it lives until the run ends */
-  uint64_t deadline_ns;   /* of CLOCK_MONOTONIC: once it has passed the run ends soon, DEADLINE_EXCEEDED; 0: none */
+  const uint32_t* cancel; /* once this word is not 0, the run ends soon, with CANCELLED; it lives until the run ends */
+  uint64_t deadline_ns;   /* of CLOCK_MONOTONIC: once it has passed, the run ends soon, DEADLINE_EXCEEDED; 0: none */
 } ricci_run_opts;
 static inline ricci_run_opts ricci_run_opts_default(void) {
   ricci_run_opts o = {{sizeof(ricci_run_opts), 0, NULL}, NULL, NULL, 0};
@@ -47,7 +47,7 @@ typedef struct ricci_executable_stats {
   ricci_hdr hdr;
   double transform_s, lower_s, codegen_s; /* passes; kernels and plan; machine code */
   uint64_t code_bytes, arena_bytes, scratch_bytes, constant_bytes;
-  uint64_t flops; /* scalar floating operations of one run, loops with unknown trip count taken once */
+  uint64_t flops; /* scalar floating operations of one run; a loop with an unknown trip count counts as one trip */
   uint32_t kernels, library_calls, steps, cache_hit;
 } ricci_executable_stats;
 
@@ -57,16 +57,16 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_compile(const ricci_program* f,
                                                       ricci_executable** out RICCI_OWNED);
 RICCI_API ricci_executable* ricci_executable_retain(ricci_executable* x RICCI_NULLABLE) RICCI_OWNED RICCI_ANY_THREAD;
 RICCI_API void ricci_executable_release(ricci_executable* x RICCI_NULLABLE RICCI_OWNED) RICCI_ANY_THREAD;
-/* Runs to the end. in[n_in] are borrowed (donated ones that had one reference lose their data); out[n_out] are new. `o`
- * may be NULL. Safe from several threads at once. */
+/* Runs to the end. in[n_in] are borrowed (donated ones with a single reference lose their data); out[n_out] are new.
+ * `o` may be NULL. Safe from several threads at once. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_executable_run(const ricci_executable* x,
                                                              ricci_array* const* in RICCI_LEN(n_in), uint32_t n_in,
                                                              ricci_array** out RICCI_OWNED RICCI_LEN(n_out),
                                                              uint32_t n_out,
                                                              const ricci_run_opts* o RICCI_NULLABLE) RICCI_ANY_THREAD;
-/* Starts a run and returns; its results are used at once like any others. What can be seen beforehand is an error here,
- * and then nothing has begun and nothing is donated. A failure that comes later is told by the results and by donated
- * arguments when they are waited for or used, and by what uses the results; nothing else is touched. */
+/* Starts a run and returns; its results may be used at once like any others. What can be seen beforehand is an error
+ * here, and then nothing has begun and nothing is donated. A failure that comes later is reported by the results and by
+ * donated arguments when they are waited for or used, and by whatever uses the results; nothing else is affected. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_executable_enqueue(
     const ricci_executable* x, ricci_array* const* in RICCI_LEN(n_in), uint32_t n_in,
     ricci_array** out RICCI_OWNED RICCI_LEN(n_out), uint32_t n_out,
@@ -81,32 +81,32 @@ RICCI_API void ricci_executable_signature(const ricci_executable* x RICCI_NULLAB
                                               RICCI_LEN(n_results));
 /* Name of pass `i`, static, in the order in which they run; empty after the last. */
 RICCI_API void ricci_pass_name(uint32_t i, ricci_str* out RICCI_NULLABLE RICCI_BORROWED(static));
-/* Text of a stage: `program` (as given), `optimized`, `decisions` (how each vmap and each kernel runs, and what
- * was estimated for it), `kernels`, `plan`, `native` (backend's own, e.g. LLVM IR), `object` (no text: an object
- * file, its constants in it), or what a pass leaves, by its name. Passes run again for that. */
+/* Text of a stage: `program` (as given), `optimized`, `decisions` (how each vmap and each kernel runs, and what was
+ * estimated for it), `kernels`, `plan`, `native` (the backend's own, e.g. LLVM IR), `object` (no text: an object file,
+ * its constants in it), or the program after a pass, by the name of the pass. Passes run again for that. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_executable_dump(
     const ricci_executable* x, const char* stage RICCI_LEN(len), size_t len, void* sink RICCI_NULLABLE,
     void (*write)(void* sink, const char* p RICCI_LEN(n), size_t n));
 
-/* The argument whose memory result `result` takes if it was donated (ricci_compile_opts.donate), or -1 if it takes
+/* The argument whose memory result `result` takes over if it was donated (ricci_compile_opts.donate), or -1 if it takes
  * none. */
 RICCI_API int32_t ricci_executable_alias(const ricci_executable* x RICCI_NULLABLE, uint32_t result);
 
 /* A call with bound pointers: arguments first (slot 0 ..), then results. It owns its working memory; one thread at a
- * time. Its release waits for nothing: a run that is under way goes on. */
+ * time. Releasing it waits for nothing: a run that is under way goes on. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_call_create(const ricci_executable* x, ricci_call** out RICCI_OWNED);
 /* `bytes` must be the size of the slot's type; `ptr` is memory of the device (on `ref` and `cpu` of the host), stays
- * the caller's and needs the alignment of its element.
+ * the caller's and must be aligned to its element type.
  *
  * Which memory may be shared: arguments with arguments, in any way; and result i with argument
  * ricci_executable_alias(x, i), where both are the same pointer, if no other slot touches that memory. Every other
  * overlap makes ricci_call_run return INVALID_ARGUMENT if the program was compiled with RICCI_COMPILE_CHECKED; without
- * it nothing is checked, and what the results hold is undefined. */
+ * it nothing is checked, and the contents of the results are undefined. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_call_bind(ricci_call* k, uint32_t slot,
                                                         void* ptr RICCI_LEN(bytes) RICCI_KEPT(k), uint64_t bytes);
 /* Runs to the end. No allocation, lock or reference count on `ref` and `cpu`. Every slot must be bound. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_call_run(ricci_call* k);
-/* Starts a run; *event (which may be NULL) is its end and tells its failure. `o` may be NULL. What is bound must stay
+/* Starts a run; *event (which may be NULL) is its end and reports its failure. `o` may be NULL. What is bound must live
  * until then; runs of one call follow each other. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_call_enqueue(ricci_call* k, const ricci_run_opts* o RICCI_NULLABLE,
                                                            ricci_event** event RICCI_NULLABLE RICCI_OWNED);

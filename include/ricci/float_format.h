@@ -1,12 +1,12 @@
-/* ricci/float_format.h: the floating element types as rows of numbers, and the two functions between a number and its
- * bits that follow from a row.
+/* ricci/float_format.h: the floating element types as rows of numbers, and the two functions that follow from a row:
+ * from a number to its bits and back.
  *
  * An element is the low bits of a uint64: sign, exponent, mantissa, from the top. Its bits without the sign are its
  * magnitude: up to `largest` a greater magnitude is a greater number, above it are infinity and NaN. Every number of
  * these types is a double, so decoding is exact. Encoding rounds once, to nearest even; what does not fit becomes what
- * ml_dtypes makes of it. The core, the C++ binding and plugins all use these rows; a new type is one more.
- * Header-only: nothing here is a function of the library. All of it is inlined, because little is left where the row is
- * known; in C++ it may be evaluated at compile time.
+ * ml_dtypes makes of it. The core, the C++ binding and plugins all use these rows; a new type is one more row.
+ * Header-only: nothing here is a function of the library. All of it is inlined, because little code remains where the
+ * row is known; in C++ it may be evaluated at compile time.
  */
 #ifndef RICCI_FLOAT_FORMAT_H_
 #define RICCI_FLOAT_FORMAT_H_
@@ -30,7 +30,7 @@ typedef struct ricci_float_format {
   uint64_t nan;      /* for a positive NaN, and, with the sign bit flipped, for a negative one */
 } ricci_float_format;
 
-/* From RICCI_F16 on. */
+/* One row for each dtype from RICCI_F16 on. */
 RICCI_CONSTANT ricci_float_format ricci_float_formats[] = {
     {5, 10, 15, 1, 0x8000, 0x7bff, 0x7c00, 0x7c00, 0x7e00},                      /* f16 */
     {8, 7, 127, 1, 0x8000, 0x7f7f, 0x7f80, 0x7f80, 0x7fc0},                      /* bf16 */
@@ -45,7 +45,7 @@ RICCI_CONSTANT ricci_float_format ricci_float_formats[] = {
     {2, 1, 1, 1, 0x8, 0x7, 0, 0x7, 0x8},         /* f4e2m1fn: no NaN either, it becomes -0 */
 };
 
-/* The row of a dtype; that of c64, all 0, if it is no floating type. */
+/* The row of a dtype; that of c64, all 0, if it is not a floating type. */
 RICCI_CONSTEXPR ricci_float_format ricci_float_format_of(uint32_t dtype) {
   const uint32_t none = RICCI_C64;
   return ricci_float_formats[(dtype < RICCI_F16 || dtype > RICCI_F4E2M1FN ? none : dtype) - RICCI_F16];
@@ -87,7 +87,7 @@ static inline float ricci_f32_of_bits(uint32_t bits) {
 /* ---- bits to number ---- */
 
 /* The number that `bits` of that format are; bits above its width do not matter. A NaN is quiet and keeps its sign;
- * where there are several it keeps what sets it apart from `nan`. */
+ * where a format has several, it also keeps the bits in which it differs from `nan`. */
 RICCI_CONSTEXPR double ricci_float_decode(ricci_float_format f, uint64_t bits) {
   const uint64_t hidden = (uint64_t)1 << f.mantissa_bits;
   const uint64_t magnitude = bits & ((hidden << f.exponent_bits) - 1);
@@ -110,15 +110,16 @@ RICCI_CONSTEXPR double ricci_float_decode(ricci_float_format f, uint64_t bits) {
 
 /* ---- number to bits ---- */
 
-/* v / 2^shift to nearest even, for v below 2^53 and shift > 0. */
+/* v / 2^shift rounded to nearest even, for v below 2^53 and shift > 0. */
 RICCI_CONSTEXPR uint64_t ricci_float_shift_rounded(uint64_t v, int32_t shift) {
   if (shift > 54) return 0;
   return (v + ((uint64_t)1 << (shift - 1)) - 1 + (v >> shift & 1)) >> shift;
 }
 
-/* The magnitude next to the finite number whose bits as a double, without sign, are `size`, as if there were no largest
- * one. An exponent that is carried into by the mantissa comes out right: the fields are adjacent. Exponent field 0 is
- * rounded to as if it held subnormal numbers in every format: in f8e8m0fnu all between 2^-127 and 2^-126 goes up. */
+/* The magnitude nearest to the finite number whose bits as a double, without sign, are `size`, as if there were no
+ * largest one. A carry from the mantissa into the exponent comes out right, because the fields are adjacent. Exponent
+ * field 0 is rounded to as if it held subnormal numbers in every format: in f8e8m0fnu everything between 2^-127 and
+ * 2^-126 goes up. */
 RICCI_CONSTEXPR uint64_t ricci_float_rounded(ricci_float_format f, uint64_t size) {
   const uint64_t hidden = (uint64_t)1 << 52;
   const int32_t exponent = (int32_t)(size >> 52) - 1023, lowest = 1 - f.bias;

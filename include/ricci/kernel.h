@@ -1,12 +1,13 @@
-/* ricci/kernel.h: the Kernel IR and the functions with which a lowering writes it.
+/* ricci/kernel.h: the Kernel IR, and the functions with which a lowering writes it.
  *
  * A kernel is a parallel domain and a structured body over scalars: it says what is computed for each point, never
  * threads, lanes or shared memory. It is one flat table of instructions in SSA form; an instruction's index is the
  * number of its value. Loops and branches are marked by begin and end instructions; what changes in a loop lives in
- * private arrays (LOCAL), of which each point of the domain has its own. Order of evaluation is that of the text,
- * except that iterations of parallel loops may run in any order, REDUCE may combine in any fixed order the backend
- * chooses by shape alone, SCAN may group what it combines, in the order of its trips, as it likes by shape alone, and
- * what points COMBINE into one element is combined in a fixed order that follows shapes alone.
+ * private arrays (LOCAL), of which each point of the domain has its own. The order of evaluation is that of the text,
+ * with these exceptions. Iterations of parallel loops may run in any order. REDUCE may combine in any fixed order that
+ * the backend chooses from shapes alone. SCAN combines in the order of its trips, but may group them in any way that
+ * depends on shapes alone. What points COMBINE into one element is combined in a fixed order that depends on shapes
+ * alone.
  *
  * Scalar semantics: integers wrap; shifts by the width or more give 0 (or the sign); float operations are IEEE with
  * contraction to fused multiply-add allowed; integer division by zero gives -1 (x % 0 = x), INT_MIN / -1 = INT_MIN; max
@@ -51,10 +52,10 @@ enum {
   RICCI_SCALAR_OPS(RICCI_X)
 #undef RICCI_X
       RICCI_S_COUNT = 67, /* of this version */
-  RICCI_S_LIMIT = 256     /* every number below is a scalar operation, of this version or a later one */
+  RICCI_S_LIMIT = 256     /* every number below it is a scalar operation, of this version or a later one */
 };
 
-/* Structure operations, in the same number space. Operands a, b, c are value numbers; `imm` as told. */
+/* Structure operations, in the same number space. Operands a, b, c are value numbers; each line says what `imm` is. */
 enum {
   RICCI_K_NOP = 256,    /* instruction 0 of every kernel, so that number 0 means none */
   RICCI_K_CONST = 257,  /* imm: the element's bits, zero-extended */
@@ -74,18 +75,17 @@ enum {
       270, /* loop from a to b - 1, value: the i64 index, up to its YIELD; imm: ADD MUL MAX MIN AND OR XOR */
   RICCI_K_YIELD =
       271, /* closes REDUCE a: b is combined over all iterations (identity if there are none); value: the result */
-  RICCI_K_ASSUME_LESS = 272, /* no code: tells 0 <= a < imm (promise in bounds) */
+  RICCI_K_ASSUME_LESS = 272, /* no code: promises that 0 <= a < imm, an index in bounds */
   RICCI_K_CHECK = 273, /* a (bool) must hold wherever this is reached; else the run goes on, but fails as check imm */
   /* A prefix scan (Blelloch, "Prefix sums and their applications", 1990): a loop from a to b - 1, value: the i64 index,
-   * of imm states, with an associative combiner. Behind it stand, in this order: LEFT and RIGHT of each state, the
-   * scalars of the combiner, COMBINED of each state; then the body, with one PREFIX for each state beside each other,
-   * and END. But for what the prefixes say, iterations are independent. */
+   * of imm states, with an associative combiner. It is followed, in this order, by LEFT and RIGHT of each state, the
+   * scalars of the combiner, COMBINED of each state; then the body, with one PREFIX for each state next to each other,
+   * and END. Except for the prefixes, iterations are independent. */
   RICCI_K_SCAN = 274,
-  RICCI_K_LEFT = 275,  /* of the combiner: what is combined of elements before, of state imm; a: its identity */
-  RICCI_K_RIGHT = 276, /* of the combiner: what is combined of the elements that follow, of state imm */
-  RICCI_K_COMBINED =
-      277,              /* a: what the combiner gives for state imm, from LEFT, RIGHT and what is outside of the loop */
-  RICCI_K_PREFIX = 278, /* a: the element of state imm in this iteration; value: all elements up to it, combined */
+  RICCI_K_LEFT = 275,     /* of the combiner: the elements before, combined, of state imm; a: its identity */
+  RICCI_K_RIGHT = 276,    /* of the combiner: the elements that follow, combined, of state imm */
+  RICCI_K_COMBINED = 277, /* a: what the combiner gives for state imm, from LEFT, RIGHT and what is outside the loop */
+  RICCI_K_PREFIX = 278,   /* a: the element of state imm in this iteration; value: all elements up to it, combined */
   /* The element at a of a buffer becomes it combined with b, by ADD, MUL, MAX or MIN; imm: RICCI_COMBINE(buffer,
    * combiner). Points of the domain and independent iterations may combine into one element. Nothing else in the kernel
    * reads or writes that buffer. */
@@ -105,9 +105,9 @@ typedef struct ricci_inst {
 
 /* ---- written by lowerings ----
  *
- * karr: an array of the kernel: operand or result of the operation being lowered, a private array, a view, or a value
- * of an inlined program. Loading an operand pulls in the expression that produces it, so producers fuse. Index
- * arithmetic on constants folds at once. Loops of few iterations may be unrolled by `for`; a body must not depend on
+ * karr is an array of the kernel: an operand or result of the operation being lowered, a private array, a view, or a
+ * value of an inlined program. Loading an operand pulls in the expression that produces it, so producers fuse. Index
+ * arithmetic on constants folds at once. ricci_kernel_for may unroll loops of few iterations; a body must not depend on
  * it. */
 #define RICCI_KFN RICCI_API RICCI_NODISCARD ricci_status*
 /* 0 if out of range. */
@@ -123,9 +123,9 @@ RICCI_KFN ricci_kernel_const_index(ricci_kernel_builder* k, int64_t value, ricci
  * bool, x, x). */
 RICCI_KFN ricci_kernel_scalar(ricci_kernel_builder* k, uint32_t op, uint32_t dtype, const ricci_sval* in RICCI_LEN(n),
                               uint32_t n, ricci_sval* out);
-/* A complex number of its parts, two values of f32 or of f64, and back. In a lowering it is a value as others are: it
+/* A complex number from its parts, two values of f32 or of f64, and back. In a lowering it is a value as others are: it
  * can be loaded, stored, selected, compared by EQ and NE, converted, summed by a reduction, passed through a scan, and
- * has ADD, SUB, MUL, DIV, NEG, ABS (a real value) and EXP. Kernels hold the parts alone. */
+ * has ADD, SUB, MUL, DIV, NEG, ABS (a real value) and EXP. Kernels hold only the parts. */
 RICCI_KFN ricci_kernel_complex(ricci_kernel_builder* k, ricci_sval re, ricci_sval im, ricci_sval* out);
 RICCI_KFN ricci_kernel_parts(ricci_kernel_builder* k, ricci_sval v, ricci_sval* re, ricci_sval* im);
 RICCI_KFN ricci_kernel_load(ricci_kernel_builder* k, ricci_karr a, const ricci_sval* index RICCI_LEN(n), uint32_t n,
@@ -135,8 +135,8 @@ RICCI_KFN ricci_kernel_load(ricci_kernel_builder* k, ricci_karr a, const ricci_s
 RICCI_KFN ricci_kernel_store(ricci_kernel_builder* k, ricci_karr a, const ricci_sval* index RICCI_LEN(n), uint32_t n,
                              ricci_sval v);
 /* An element of `a`, a result, becomes it combined with `v` by `combiner`: RICCI_S_ADD, MUL, MAX or MIN. Several
- * iterations of parallel loops may combine into one element: their order follows shapes alone, never threads. For
- * lowerings with RICCI_LOWERING_UPDATES, which neither load nor store elements of that result besides. */
+ * iterations of parallel loops may combine into one element: their order depends on shapes alone, never on threads. For
+ * lowerings with RICCI_LOWERING_UPDATES, which may not also load or store elements of that result. */
 RICCI_KFN ricci_kernel_combine(ricci_kernel_builder* k, ricci_karr a, const ricci_sval* index RICCI_LEN(n), uint32_t n,
                                uint32_t combiner, ricci_sval v);
 RICCI_KFN ricci_kernel_private(ricci_kernel_builder* k, ricci_type t, ricci_karr* out);
@@ -158,10 +158,10 @@ RICCI_KFN ricci_kernel_reduce(ricci_kernel_builder* k, uint32_t combiner, ricci_
                               ricci_sval* index);
 RICCI_KFN ricci_kernel_yield(ricci_kernel_builder* k, ricci_sval v, ricci_sval* out);
 /* A prefix scan from `lo` to `hi` - 1 of `n` states. First the combiner is written: from `left` and `right` (n values
- * each, given), and from what was there before, by scalar operations alone; it is associative, and combined with
- * `identity` (n) nothing changes. ricci_kernel_combiner takes what it gives (n) and begins the loop. In the loop, once
- * and in no block of its own, ricci_kernel_prefix takes the elements of this iteration and gives all up to them,
- * combined. ricci_kernel_end closes it. But for the prefixes, iterations are independent. */
+ * each, given), and from earlier values, by scalar operations alone; it is associative, and combining with `identity`
+ * (n) changes nothing. ricci_kernel_combiner takes its results (n) and begins the loop. In the loop, once and not
+ * within a nested block, ricci_kernel_prefix takes the elements of this iteration and gives all elements up to them,
+ * combined. ricci_kernel_end closes the loop. Except for the prefixes, iterations are independent. */
 RICCI_KFN ricci_kernel_scan(ricci_kernel_builder* k, ricci_sval lo, ricci_sval hi,
                             const ricci_sval* identity RICCI_LEN(n), uint32_t n, ricci_sval* left RICCI_LEN(n),
                             ricci_sval* right RICCI_LEN(n));
@@ -174,7 +174,7 @@ RICCI_KFN ricci_kernel_prefix(ricci_kernel_builder* k, const ricci_sval* element
 RICCI_KFN ricci_kernel_inline(ricci_kernel_builder* k, const ricci_program* f, const ricci_karr* in RICCI_LEN(n_in),
                               uint32_t n_in, const ricci_karr* dst RICCI_NULLABLE RICCI_LEN(n_out),
                               ricci_karr* out RICCI_NULLABLE RICCI_LEN(n_out), uint32_t n_out);
-/* Wherever this is reached `pred` (bool) must hold. Where it does not, the kernel goes on, so everything after must
+/* Wherever this is reached, `pred` (bool) must hold. Where it does not, the kernel goes on, so everything after must
  * stay within bounds, and the run returns a status of `code` with `msg` and the location of the operation. */
 RICCI_KFN ricci_kernel_check(ricci_kernel_builder* k, ricci_sval pred, uint32_t code, const char* msg RICCI_LEN(len),
                              size_t len);

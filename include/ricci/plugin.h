@@ -33,12 +33,12 @@ typedef struct ricci_plugin {
 
 typedef ricci_status* (*ricci_plugin_query_fn)(const ricci_host_info* host, const ricci_plugin** out);
 
-/* An ELF note in every shared object that is a plugin. The core reads it from the file, so that what was built for
- * another version or with a sanitizer that the host lacks is refused before any of its code runs. In C and C++ it is
+/* An ELF note in every shared object that is a plugin. The core reads it from the file, so that a plugin built for
+ * another version, or with a sanitizer that the host lacks, is refused before any of its code runs. In C and C++ it is
  * there as soon as a file includes this header with RICCI_PLUGIN_DSO defined; several equal ones are fine. */
 typedef struct ricci_plugin_note {
   uint32_t name_size, desc_size, type; /* 6, 16, 1 */
-  char name[8];                        /* "Ricci", filled up with zeros */
+  char name[8];                        /* "Ricci", padded with zeros */
   uint32_t abi_major, abi_minor;
   uint32_t pointer_bytes;
   uint32_t sanitizers; /* 1: address, 2: thread */

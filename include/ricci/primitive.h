@@ -1,9 +1,10 @@
 /* ricci/primitive.h: a primitive is one row that holds all its rules. Every member after `name` is optional; a
  * transform that needs a missing rule fails with a message that names primitive and rule.
  *
- * A rule is handed a builder: what it emits goes into the program being made. Rules are pure, thread-safe and cheap.
+ * A rule gets a builder: what it emits goes into the program being made. Rules are pure, thread-safe and cheap.
  * They may emit any primitive, their own included. Output arrays are allocated and pre-filled by the core, which also
- * checks every slot's type afterwards. All pointers die when the callback returns. Integer inputs have zero tangents.
+ * checks every slot's type afterwards. All pointers are valid only until the callback returns. Integer inputs have zero
+ * tangents.
  */
 #ifndef RICCI_PRIMITIVE_H_
 #define RICCI_PRIMITIVE_H_
@@ -40,11 +41,11 @@ typedef struct ricci_batch_args {
   int32_t* out_dims; /* [n_out] pre-filled NONE and 0 */
 } ricci_batch_args;
 
-/* For primitives that hold programs: split one operation into what is known and what is not. Others are known if all
- * their operands are. */
+/* For primitives that hold programs: split one operation into what is known and what is not. Any other operation is
+ * known if all its operands are. */
 enum { /* ricci_partial_eval_args.hdr.flags */
-       /* The halves run in different loops: nothing need keep what the unknown half computes again apart from what the
-        * known half computed. A rule hands the flag on to the programs that it splits. */
+       /* The halves run in different loops, so nothing has to keep what the unknown half computes again apart from what
+        * the known half computed. A rule passes the flag on to the programs that it splits. */
        RICCI_PARTIAL_EVAL_APART = 1u << 0
 };
 typedef struct ricci_partial_eval_args {
@@ -72,12 +73,13 @@ typedef struct ricci_dce_args {
 
 /* ---- lowerings: an open list, any plugin may add one to any primitive ----
  *
- * INDEX or LOOPS? INDEX says how one element of the result is found, so it is inlined into whoever reads it: nothing is
- * stored, and only the elements that are asked for are computed. It wins where an element costs little (a few loads and
- * operations) however large the result is: views, pads, gathers, selections, random bits. It is computed again for
- * every use of the element, so it loses where an element needs a loop over an operand (a sum, a search): LOOPS computes
- * each element once and stores it. LOOPS is needed where a step uses the step before (cumsum, sort) or where results
- * are written at places that the operands tell (scatter). A primitive may have both: `match` chooses by the operation.
+ * INDEX or LOOPS? INDEX says how one element of the result is computed, so it is inlined into whatever reads it:
+ * nothing is stored, and only the elements that are read are computed. It wins where an element costs little (a few
+ * loads and operations), however large the result is: views, pads, gathers, selections, random bits. It is computed
+ * again for every use of the element, so it loses where an element needs a loop over an operand (a sum, a search):
+ * LOOPS computes each element once and stores it. LOOPS is needed where a step uses the step before (cumsum, sort) or
+ * where the operands determine at which places results are written (scatter). A primitive may have both: `match`
+ * chooses by the operation.
  */
 enum {
   RICCI_LOWER_DECOMPOSE = 1, /* other primitives */
@@ -95,7 +97,7 @@ enum {                                         /* ricci_lowering.hdr.flags */
 
 typedef struct ricci_library_plan { /* filled by plan(), once per call site */
   ricci_hdr hdr;
-  ricci_device* device; /* in: that it is planned for */
+  ricci_device* device; /* in: the device to plan for */
   void* native_context; /* in: of that device (CUcontext); NULL on `ref` and `cpu` */
   void* state;          /* the plugin's; freed with drop_state */
   uint64_t workspace_bytes;
@@ -141,53 +143,56 @@ typedef struct ricci_lowering {
 
 /* ---- factors ----
  *
- * The text of factors says along which dimensions an operation can be split, over devices, cores, rows of a kernel:
+ * The text of factors says along which dimensions an operation can be split, over devices, cores or rows of a kernel:
  *
  *   text  = lists "->" lists { ";" kind name { " " name } }
  *   lists = nothing for no operand, else one list for each operand (result), with "," between them
  *   list  = one name for each dimension, with blanks between them; nothing for a scalar
  *
- * A name is a factor: dimensions of one name have one size and are split together; it stands at most once in a result.
- * The kind says how the results of two parts give that of the whole:
+ * A name is a factor: dimensions with the same name have the same size and are split together; a name occurs at most
+ * once in a result. The kind says how the results of two parts give that of the whole:
  *
  *   (none)                        parallel: the results of the parts, one after the other. The factor is in a result;
  *                                 results without it are the same for both parts.
  *   sum prod max min and or xor   the results of the parts combined element by element. The factor is in no result.
  *   whole                         not at all: sort, reverse, a dimension that is looked up.
- *   seq                           it is run through in order, from either end: the part where it begins stands alone,
- *                                 the other one needs what came before (cumsum).
- *   window                        points of the result need those of the operand that are near: a part needs a margin
- *                                 of its neighbour (convolution). Never the far end.
+ *   seq                           it is run through in order, from either end: the part where it begins needs nothing
+ *                                 else, the other one needs what came before (cumsum).
+ *   window                        points of the result need nearby points of the operand: a part needs a margin of its
+ *                                 neighbour (convolution), never the far end.
  *   place                         points do not need each other, but each needs its place along the factor: a part must
  *                                 know where it begins (iota, random bits).
  *
- * A dimension that is looked up by index (gather, dynamic_slice) can lie anywhere for each point, so it is a factor of
- * its own that is `whole`, in the operand only; so is the dimension of the indices that holds one position. What counts
- * the positions is parallel, and so is what passes through unchanged. Rows x[i] of x: f64[4,3] by i: i32[5,1]:
+ * A dimension that is looked up by index (gather, dynamic_slice) may be read anywhere by each point, so it is a factor
+ * of its own that is `whole`, in the operand only; so is the dimension of the indices that holds one position.
+ * Dimensions that count the positions are parallel, and so are those that pass through unchanged. Rows x[i] of x:
+ * f64[4,3] by i: i32[5,1]:
  *
  *   v c, p k -> p c; whole v k     v: looked up; p: positions; k: the words of one position; c: columns
  *
- * Likewise where a dimension is cut, padded, repeated or merged with another one: its sides differ in size or in order,
- * so each is a factor of its own, `whole`. `a b -> a` says nothing of b and is an error: every factor that no result
- * has needs a kind.
+ * Likewise where a dimension is cut, padded, repeated or merged with another one: in operand and result it differs in
+ * size or in order, so each is a factor of its own, `whole`. `a b -> a` says nothing of b and is an error: every factor
+ * that no result has needs a kind.
  *
  * The law `factors` of ricci/check.h splits every factor of size 2 or more in two, runs the operation on both parts and
- * holds the results against the kind. It also refuses a kind that promises less than holds (`whole` for a sum): nothing
- * else would ever show it. Attributes that hold the size of the factor follow it.
+ * compares the results with what the kind says. It also refuses a kind that promises less than holds (`whole` for a
+ * sum), which nothing else would ever show. Attributes that hold the size of the factor are changed with it.
  */
 
 /* ---- places ----
  *
- * An operation with one result that only moves elements may say where those of an operand go. Then what computes them
- * stores them there at once: a concatenation of computed pieces, an array that is shifted around its edges.
+ * An operation with one result that only moves elements may say where those of an operand go. Then the kernel that
+ * computes them stores them there directly: a concatenation of computed pieces, an array that is shifted around its
+ * edges.
  *
  * Element x of the operand is in the result if first[d] <= x[d] < limit[d] for each of its dimensions d, and there it
  * is element y: y[j] = x[from[j]] + shift[j] where from[j] is one of them, shift[j] where from[j] is -1. Each element
- * of the result is at the place of one element of one operand. The law `places` of ricci/check.h holds all of it.
+ * of the result is the place of exactly one element of one operand. The law `places` of ricci/check.h checks all of
+ * this.
  */
 typedef struct ricci_place {
   ricci_hdr hdr;
-  uint32_t known; /* 0 when the rule is called; to be set to 1. What it leaves at 0 is not told so. */
+  uint32_t known; /* 0 when the rule is called, which sets it to 1 if it can say */
   uint32_t reserved0;
   int64_t *first, *limit; /* per dimension of the operand; 0 and its size when the rule is called */
   int64_t *from, *shift;  /* per dimension of the result; -1 and 0 when the rule is called */
@@ -197,15 +202,15 @@ typedef struct ricci_place {
 enum { /* ricci_prim_def.hdr.flags */
        RICCI_PRIM_LINEAR =
            1u << 0, /* linear in all floating inputs jointly (add, reshape): jvp is the operation itself */
-       RICCI_PRIM_EFFECTFUL = 1u << 1,   /* ordered; not removed */
-       RICCI_PRIM_OVERRIDE = 1u << 2,    /* replace the row already registered, else a second one of the name fails */
-       RICCI_PRIM_COMMUTATIVE = 1u << 3, /* two operands may change places */
-       RICCI_PRIM_EXPENSIVE = 1u << 4,   /* a product: worth saving under checkpoint policy `dots` */
-       RICCI_PRIM_TRANSCENDENTAL = 1u << 5, /* elementwise and dear: not computed twice to save memory traffic */
+       RICCI_PRIM_EFFECTFUL = 1u << 1,      /* ordered; not removed */
+       RICCI_PRIM_OVERRIDE = 1u << 2,       /* replace the row already registered; without it a second one fails */
+       RICCI_PRIM_COMMUTATIVE = 1u << 3,    /* two operands may change places */
+       RICCI_PRIM_EXPENSIVE = 1u << 4,      /* a product: worth saving under checkpoint policy `dots` */
+       RICCI_PRIM_TRANSCENDENTAL = 1u << 5, /* elementwise and expensive: not computed twice to save memory traffic */
        RICCI_PRIM_VIEW = 1u << 7,           /* every element of the result is an element of operand 0 */
-       /* A promise of a LOOPS lowering: its loops load each operand element at most once in a run of the operation,
-        * so the expression that produces an operand may be computed where it is loaded, without being stored. Without
-        * the flag such operands are stored first. Where the promise is broken results stay right, but producers are
+       /* A promise of a LOOPS lowering: its loops load each operand element at most once in a run of the operation, so
+        * the expression that produces an operand may be computed where it is loaded, without being stored. Without the
+        * flag such operands are stored first. If the promise is broken, results are still right, but producers are
         * computed as often as they are loaded. */
        RICCI_PRIM_READS_ONCE = 1u << 6,
        RICCI_PRIM_MAY_FAIL = 1u << 8, /* a run of it may fail: never moved to where it would run more often */
@@ -222,7 +227,7 @@ typedef struct ricci_attr_spec {
   ricci_str name;
   uint32_t kind;    /* RICCI_ATTR_* */
   uint32_t flags;   /* RICCI_ATTR_OPTIONAL */
-  ricci_str absent; /* what an optional one is when it is left out, for people to read (`false`); may be empty */
+  ricci_str absent; /* the value of an optional one when it is left out, for people to read (`false`); may be empty */
 } ricci_attr_spec;
 #define RICCI_ATTR_OPTIONAL 1u
 
@@ -240,14 +245,14 @@ typedef struct ricci_prim_def {
   ricci_status* (*batch)(void* self, ricci_builder* b, const ricci_op* op, const ricci_batch_args* a);
   ricci_status* (*partial_eval)(void* self, const ricci_op* op, const ricci_partial_eval_args* a);
   ricci_status* (*dce)(void* self, ricci_builder* b, const ricci_op* op, const ricci_dce_args* a);
-  /* Something simpler that is equal (bit for bit, but for the sign of zero), or nothing: out[n_out] is pre-filled NONE
-   * and either stays so or is filled wholly, with operands, constants, what ricci_builder_definition finds, or new
-   * equations. */
+  /* Something simpler that is equal (bit for bit, except for the sign of zero), or nothing: out[n_out] is pre-filled
+   * NONE and either stays so or is filled completely, with operands, constants, what ricci_builder_definition finds, or
+   * new equations. */
   ricci_status* (*simplify)(void* self, ricci_builder* b, const ricci_op* op, const ricci_val* in, ricci_val* out);
-  /* Which dimensions are the same factor, and what is done over it: `m k, k n -> m n; sum k` (see above). Empty: by
-   * callback; with neither, elementwise if there is a SCALAR lowering, else nothing is known. */
+  /* Which dimensions are the same factor, and its kind: `m k, k n -> m n; sum k` (see above). Empty: by the callback
+   * below; with neither, elementwise if there is a SCALAR lowering, else nothing is known. */
   ricci_str factors;
-  /* The same as a text made from the operation; write(sink, ...) may be called several times. */
+  /* The same text, made from the operation; write(sink, ...) may be called several times. */
   ricci_status* (*factors_of)(void* self, const ricci_op* op, void* sink,
                               void (*write)(void* sink, const char* p, size_t n));
   /* Why a rule that is NULL cannot exist, for messages and for the laws; `jvp: integer result; transpose: not linear`.
@@ -256,16 +261,16 @@ typedef struct ricci_prim_def {
   const ricci_lowering* const* lowerings;
   uint32_t n_lowerings;
   uint32_t attr_spec_size; /* sizeof(ricci_attr_spec) as the writer compiled it; 0: as in the header of hdr.size */
-  /* What the laws of ricci/check.h are checked on: applications `(f64[2,3] in 0.3..3, i32[5]) axes=[1]`, operand types
-   * with the range of their elements (-2..2 if none is given, 0..4 for integers) and attributes, or whole programs
-   * `program (%x: f64[3] in 0..1) {...}`, separated by `;`. `order=N` before one: derivatives above order N, of two,
-   * are left out. */
+  /* The examples on which the laws of ricci/check.h are checked: applications `(f64[2,3] in 0.3..3, i32[5]) axes=[1]`,
+   * operand types with the range of their elements (-2..2 if none is given, 0..4 for integers) and attributes, or whole
+   * programs `program (%x: f64[3] in 0..1) {...}`, separated by `;`. `order=N` before one: derivatives above order N,
+   * of two, are left out. */
   ricci_str examples;
-  /* Where elements of an operand go (see above); NULL: not told. */
+  /* Where elements of an operand go (see above); NULL: unknown. */
   ricci_status* (*place)(void* self, const ricci_op* op, uint32_t operand, ricci_place* out);
   /* `z = vendor.op(x, y): what it computes`: the names of results and operands, then one line for people. A last name
-   * `xs...` stands for any number. Operands, and results that abstract_eval gives, of another number are an error that
-   * lists these names. Attributes stand in the line as `name`. Empty: no names, and any number. */
+   * `xs...` means any number. Another number of operands, or of results that abstract_eval gives, is an error that
+   * lists these names. The line refers to attributes as `name`. Empty: no names, and any number. */
   ricci_str doc;
 } ricci_prim_def;
 

@@ -1,4 +1,4 @@
-/* ricci/ricci.h: the host side of the C ABI in one include. */
+/* ricci/ricci.h: all that a host needs of the C ABI, in one include. */
 #ifndef RICCI_RICCI_H_
 #define RICCI_RICCI_H_
 #include "ricci/array.h"

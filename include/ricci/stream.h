@@ -1,8 +1,8 @@
-/* ricci/stream.h: time on a device. A stream is work that is done in order; work of two streams is done in any order
- * and may overlap. An event is a point in a stream: the end of what was enqueued before it.
+/* ricci/stream.h: order in time on a device. A stream is work that is done in order; work of two streams is done in any
+ * order and may overlap. An event is a point in a stream: the end of what was enqueued before it.
  *
  * Arrays need neither: each knows the runs that write and read it, so a run that uses it on another stream begins after
- * them, and whoever reads it on the host waits. Streams are for work that shall overlap, and for hosts that have
+ * them, and whoever reads it on the host waits. Streams are for work that should overlap, and for hosts that have
  * streams of their own.
  *
  * On `ref` and `cpu` work is complete when the call that starts it returns: every event has come. */
@@ -15,8 +15,8 @@ extern "C" {
 
 RICCI_API RICCI_NODISCARD ricci_status* ricci_stream_create(ricci_device* d,
                                                             ricci_stream** out RICCI_OWNED) RICCI_ANY_THREAD;
-/* A stream of the host's (CUstream), which outlives the work that is enqueued to it here. NULL is the default stream of
- * the driver. */
+/* A stream of the host (CUstream), which must outlive the work that is enqueued to it here. NULL is the driver's
+ * default stream. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_stream_wrap(ricci_device* d, void* native RICCI_NULLABLE RICCI_KEPT(out),
                                                           ricci_stream** out RICCI_OWNED) RICCI_ANY_THREAD;
 /* What the backend calls it (CUstream); NULL on `ref` and `cpu`. */
@@ -24,19 +24,20 @@ RICCI_API void* ricci_stream_native(const ricci_stream* s RICCI_NULLABLE) RICCI_
 RICCI_API ricci_device* ricci_stream_device(const ricci_stream* s RICCI_NULLABLE) RICCI_BORROWED(s);
 /* The end of all that was enqueued so far. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_stream_record(ricci_stream* s, ricci_event** out RICCI_OWNED);
-/* What is enqueued from here on begins after the event. The host waits only where the event is of another kind of
+/* What is enqueued from now on begins after the event. The host waits only where the event is of another kind of
  * device. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_stream_wait_event(ricci_stream* s, const ricci_event* e);
-/* The host waits until the stream is empty. A failure of a run is not told here but by its event and its results. */
+/* The host waits until the stream is empty. A failure of a run is not reported here but by its event and its
+ * results. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_stream_synchronize(ricci_stream* s);
 RICCI_API ricci_stream* ricci_stream_retain(ricci_stream* s RICCI_NULLABLE) RICCI_OWNED RICCI_ANY_THREAD;
 /* Work that is under way goes on. */
 RICCI_API void ricci_stream_release(ricci_stream* s RICCI_NULLABLE RICCI_OWNED) RICCI_ANY_THREAD;
 
-/* The host waits until the event has come. The status is that of the run whose end it is, or of a run before whose
- * results that one has used; each call makes a new one. */
+/* The host waits until the event has come. The status is that of the run whose end it is, or of an earlier run whose
+ * results that run used; each call makes a new one. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_event_wait(const ricci_event* e);
-/* *come: whether it has. Does not wait, and says nothing of failures. */
+/* *come: whether it has come. Does not wait, and says nothing about failures. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_event_query(const ricci_event* e, uint32_t* come);
 RICCI_API ricci_event* ricci_event_retain(ricci_event* e RICCI_NULLABLE) RICCI_OWNED RICCI_ANY_THREAD;
 RICCI_API void ricci_event_release(ricci_event* e RICCI_NULLABLE RICCI_OWNED) RICCI_ANY_THREAD;

@@ -14,8 +14,8 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_grad(const ricci_program* f, const
  * floating result. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_jvp(const ricci_program* f, const uint8_t* active RICCI_LEN(n),
                                                   uint32_t n, ricci_program** out RICCI_OWNED);
-/* As ricci_jvp, but only results with a non-zero tangent have one: out_nonzero[results of f] says which. Where
- * out_nonzero[i] != 0 on entry, result i's tangent is given even if it is zero (loop carries need it). */
+/* Like ricci_jvp, but tangents that are zero are left out: out_nonzero[results of f] says which are there. Where
+ * out_nonzero[i] != 0 on entry, the tangent of result i is given even if it is zero (loop carries need it). */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_jvp_sparse(const ricci_program* f, const uint8_t* active RICCI_LEN(n),
                                                          uint32_t n, uint8_t* out_nonzero RICCI_LEN_OF(results, f),
                                                          ricci_program** out RICCI_OWNED);
@@ -36,7 +36,8 @@ static inline ricci_partial_eval_opts ricci_partial_eval_opts_default(void) {
   return o;
 }
 /* Splits f by known parameters. known: known parameters -> known results (those with out_known[i] != 0), residuals.
- * unknown: residuals, unknown parameters -> unknown results. out_known[i] != 0 on entry asks nothing. `o` may be NULL.
+ * unknown: residuals, unknown parameters -> unknown results. What out_known holds on entry does not matter. `o` may be
+ * NULL.
  */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_partial_eval(const ricci_program* f, const uint8_t* known RICCI_LEN(n),
                                                            uint32_t n, const ricci_partial_eval_opts* o RICCI_NULLABLE,
@@ -44,8 +45,8 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_partial_eval(const ricci_program* 
                                                            uint32_t* n_residuals, ricci_program** known_out RICCI_OWNED,
                                                            ricci_program** unknown_out RICCI_OWNED);
 /* f is linear in the parameters with linear[i] != 0. Result: non-linear parameters, one cotangent per result of f with
- * ct_nonzero[i] != 0 (NULL = all) -> cotangents of the linear parameters. in_nonzero[i] (may be NULL) tells which are
- * not zero and given; with NULL all are given. */
+ * ct_nonzero[i] != 0 (NULL = all) -> cotangents of the linear parameters. in_nonzero[i] (may be NULL) says which are
+ * not zero, and only those are given; with NULL all are given. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_linear_transpose(
     const ricci_program* f, const uint8_t* linear RICCI_LEN(n), uint32_t n,
     const uint8_t* ct_nonzero RICCI_NULLABLE RICCI_LEN_OF(results, f),
@@ -59,7 +60,7 @@ typedef struct ricci_vmap_opts { /* all 0 but hdr.size: the defaults */
   ricci_hdr hdr;
   ricci_str axis_name; /* may be empty */
   /* For this map and its derivatives, whatever the context's option says. A schedule that is not possible (a check in a
-   * branch may not be batched; what no kernel can run may not be in lanes) is an error of ricci_compile. */
+   * branch cannot be batched; what no kernel can run cannot be in lanes) is an error of ricci_compile. */
   uint32_t schedule, reserved0;
 } ricci_vmap_opts;
 static inline ricci_vmap_opts ricci_vmap_opts_default(void) {
@@ -82,17 +83,18 @@ static inline ricci_batch_opts ricci_batch_opts_default(void) {
   return o;
 }
 /* f by batching rules instead: a vmap equation is left only around a branch or loop that may fail (check, max_trips)
- * and is not for all elements: it fails for those alone that take it. in_batched[i] != 0: parameter i has the batch as
- * axis 0. out_batched[results]: which results have it (as axis 0); != 0 on entry forces it. `o` may be NULL. */
+ * and that not all elements take, since it must fail only for those that do. in_batched[i] != 0: parameter i has the
+ * batch as axis 0. out_batched[results]: which results have it (as axis 0); != 0 on entry forces it. `o` may be
+ * NULL. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_batch(const ricci_program* f, const uint8_t* in_batched RICCI_LEN(n),
                                                     uint32_t n, int64_t size, const ricci_batch_opts* o RICCI_NULLABLE,
                                                     uint8_t* out_batched RICCI_LEN_OF(results, f),
                                                     ricci_program** out RICCI_OWNED);
 enum { /* ricci_checkpoint_opts.hdr.flags */
        /* What the derivative computes again may be merged with what was computed before, which may cost the memory that
-        * was to be saved: JAX's prevent_cse=False. Without it the recomputation goes through an optimization_barrier
-        * with all that the derivative reads, so that it does not begin before its cotangents are there. In a loop whose
-        * way back is a loop of its own none is needed, and none is made. */
+        * was to be saved: JAX's prevent_cse=False. Without the flag the recomputation goes through an
+        * optimization_barrier with all that the derivative reads, so that it does not begin before its cotangents are
+        * there. In a loop whose backward pass is a loop of its own, no barrier is needed, and none is made. */
        RICCI_CHECKPOINT_ALLOW_CSE = 1u << 0
 };
 typedef struct ricci_checkpoint_opts { /* all 0 but hdr.size: the defaults */
@@ -103,33 +105,33 @@ static inline ricci_checkpoint_opts ricci_checkpoint_opts_default(void) {
   ricci_checkpoint_opts o = {{sizeof(ricci_checkpoint_opts), 0, NULL}, {NULL, 0}};
   return o;
 }
-/* Same function; its derivative recomputes what the policy does not save. `options` may be NULL. A context without the
- * primitive optimization_barrier can compile such derivatives only with RICCI_CHECKPOINT_ALLOW_CSE: NOT_FOUND. */
+/* The same function; its derivative recomputes what the policy does not save. `options` may be NULL. A context without
+ * the primitive optimization_barrier can compile such derivatives only with RICCI_CHECKPOINT_ALLOW_CSE: NOT_FOUND. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_checkpoint(const ricci_program* f,
                                                          const ricci_checkpoint_opts* options RICCI_NULLABLE,
                                                          ricci_program** out RICCI_OWNED);
 /* f with the derivative `rule`: primals, tangents (all parameters of f) -> results of f, their tangents. Where the rule
- * applies the function itself it emits `custom_jvp` with attributes call = f and self = 1 (2: that of the custom_jvp
- * around it, and so on) on operands of the types of f's parameters: that stands for the result, so it has derivatives
- * of every order. custom_vjp does the same. */
+ * applies the function itself, it emits `custom_jvp` with attributes call = f and self = 1 (2: that of the custom_jvp
+ * around it, and so on) on operands of the types of f's parameters. That refers to the program returned here, so it has
+ * derivatives of every order. custom_vjp does the same. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_custom_jvp(const ricci_program* f, const ricci_program* rule,
                                                          ricci_program** out RICCI_OWNED);
 /* f with fwd: parameters -> results, residuals; bwd: residuals, cotangents of all results -> cotangents of all
  * parameters. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_custom_vjp(const ricci_program* f, const ricci_program* fwd,
                                                          const ricci_program* bwd, ricci_program** out RICCI_OWNED);
-/* The x with A x = b, as a program: constants of matvec, of vecmat, of solve and of transpose_solve, b -> x. Vectors as
- * b and x are lists of arrays of the types of matvec's results. Each program takes constants of its own, then a vector,
- * and gives one: matvec A x; vecmat A^T y; solve the x with A x = b; transpose_solve the y with A^T y = c. The
+/* The x with A x = b, as a program: constants of matvec, of vecmat, of solve and of transpose_solve, b -> x. Vectors
+ * such as b and x are lists of arrays of the types of matvec's results. Each program takes constants of its own, then a
+ * vector, and gives one: matvec A x; vecmat A^T y; solve the x with A x = b; transpose_solve the y with A^T y = c. The
  * derivative is that of the solution by the constants of matvec and by b, and never goes through solve. vecmat and
- * transpose_solve may both be NULL; then it has no reverse mode. */
+ * transpose_solve may both be NULL; then there is no reverse mode. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_custom_linear_solve(const ricci_program* matvec,
                                                                   const ricci_program* vecmat RICCI_NULLABLE,
                                                                   const ricci_program* solve,
                                                                   const ricci_program* transpose_solve RICCI_NULLABLE,
                                                                   ricci_program** out RICCI_OWNED);
-/* f without equations that no used result needs. used[results]; parameters stay, the unused ones are told in
- * used_params. */
+/* f without the equations that no used result needs. used[results]; parameters stay, and used_params says which are
+ * used. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_dce(const ricci_program* f, const uint8_t* used RICCI_LEN(n), uint32_t n,
                                                   uint8_t* used_params RICCI_LEN_OF(params, f),
                                                   ricci_program** out RICCI_OWNED);

@@ -1,18 +1,19 @@
 /* ricci/writer.h: rules and kernels written as expressions: the first error is kept, and nothing is done after it.
  *
- * Every function of kernel.h and build.h returns a status, so in C each call wants a test of its own. A writer makes
- * one test of them: its functions return values; after the first error they do nothing and return 0 (RICCI_VAL_NONE),
- * and ricci_writer_finish returns that error. A rule is then
+ * Functions that emit return a status (kernel.h, build.h), so in C each call would need a test of its own. A writer
+ * makes one test of them: its functions return values; after the first error they do nothing and return 0
+ * (RICCI_VAL_NONE), and ricci_writer_finish returns that error. A rule then looks like this:
  *
  *   ricci_writer w = ricci_writer_of_kernel(k);
  *   ricci_sval square = ricci_write_binary(&w, RICCI_S_MUL, in[0], in[0]);
- *   *out = ricci_write_unary(&w, RICCI_S_SQRT, ricci_write_binary(&w, RICCI_S_ADD, square, ricci_write_like(&w, in[0],
- * 1))); return ricci_writer_finish(&w);
+ *   ricci_sval one = ricci_write_like(&w, in[0], 1);
+ *   *out = ricci_write_unary(&w, RICCI_S_SQRT, ricci_write_binary(&w, RICCI_S_ADD, square, one));
+ *   return ricci_writer_finish(&w);
  *
  * Inline functions for C and C++. A writer is a value on the stack of one rule, for one thread; it owns the kept error
- * alone, so every writer ends with ricci_writer_finish. A function that is missing here is called as it is and its
- * status handed to ricci_writer_keep, with ricci_writer_failed asked before. Plugins that are shared objects use it
- * too: api_table.h is included first.
+ * alone, so every writer ends with ricci_writer_finish. A function that has no counterpart here is called directly, if
+ * ricci_writer_failed is 0, and its status passed to ricci_writer_keep. Plugins that are shared objects use it too:
+ * api_table.h is included first.
  */
 #ifndef RICCI_WRITER_H_
 #define RICCI_WRITER_H_
@@ -64,7 +65,7 @@ static inline RICCI_NODISCARD ricci_status* ricci_writer_finish(ricci_writer* w)
 }
 
 /* ---- errors of the rule ---- */
-/* INVALID_ARGUMENT `primitive: why` unless `holds`; at most 240 bytes of it. */
+/* INVALID_ARGUMENT `primitive: why` unless `holds`; cut to 240 bytes. */
 static inline void ricci_write_require(ricci_writer* w, uint32_t holds, const char* why) {
   char text[240];
   size_t n = 0, i;
@@ -85,8 +86,8 @@ static inline uint32_t ricci_write_operand_dtype(ricci_writer* w, uint32_t i) {
 }
 
 /* ---- programs: rules of a row, and hosts ---- */
-/* The bytes of `v` as an element; returns how many, 0 for other dtypes than bool, integers, f32 and f64. Integers are
- * those of a double: cut towards zero, held within the type. */
+/* The bytes of `v` as an element; returns how many, 0 for dtypes other than bool, integers, f32 and f64. For integers
+ * `v` is rounded towards zero and clamped to the range of the type. */
 static inline uint32_t ricci_element_of(uint32_t dtype, double v, unsigned char bytes[8]) {
   const uint32_t size = ricci_dtype_size(dtype);
   const double two64 = 18446744073709551616.0;
@@ -140,7 +141,7 @@ static inline ricci_val ricci_write_emit2(ricci_writer* w, const char* prim, ric
   ricci_write_emit(w, prim, NULL, 0, in, 2, &out, 1);
   return out;
 }
-/* The operation of the rule once more, on operands `in`; out[n_out of the operation]. */
+/* The operation of the rule again, on operands `in`; out[n_out of the operation]. */
 static inline void ricci_write_same(ricci_writer* w, const ricci_val* in, ricci_val* out) {
   if (ricci_writer_failed(w)) return;
   w->status =
