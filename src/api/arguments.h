@@ -1,4 +1,4 @@
-// The border of the C ABI: checks of arguments that every function needs, and the way from absl::Status to
+// The border of the C ABI: the argument checks that every function needs, and the conversion of absl::Status to
 // ricci_status.
 //
 // Wrong use is INVALID_ARGUMENT with the name of the function and of the argument. Each function of api/ is one
@@ -35,7 +35,7 @@ class Arguments {
   absl::Status Array(const char* name, const void* p, uint64_t count) const {
     return p != nullptr || count == 0 ? absl::OkStatus() : Null(name);
   }
-  // `count` must be `expected`; `of` says of what: `one per parameter`.
+  // `count` must be `expected`; `of` says what is counted: `one per parameter`.
   absl::Status Count(const char* name, uint64_t count, uint64_t expected, std::string_view of) const {
     if (count == expected) return absl::OkStatus();
     return Wrong(name, " is ", count, ", not ", expected, " (", of, ")");
@@ -55,7 +55,7 @@ ricci_status* Border(const char* function, Body&& body) noexcept {
   return base::AtBorder([&] { return body(Arguments(function)); });
 }
 
-// What is given, or the defaults where it is NULL.
+// The options that were given, or the defaults if they are NULL.
 template <typename T>
 absl::StatusOr<T> ReadOptions(const T* given, const T& defaults, std::string_view what, base::Flags known = {}) {
   if (given == nullptr) return defaults;

@@ -1,4 +1,4 @@
-// ricci/base.h but for statuses, which are in base/status_abi.cc.
+// ricci/base.h except statuses, which are in base/status_abi.cc.
 #include "api/arguments.h"
 #include "types/dtype.h"
 

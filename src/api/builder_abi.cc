@@ -1,4 +1,4 @@
-// Builders of ricci/build.h: what hosts and rules append equations with.
+// Builders of ricci/build.h, with which hosts and rules append equations.
 #include "api/arguments.h"
 #include "runtime/context.h"
 #include "trace/builder.h"
@@ -15,7 +15,7 @@ namespace {
 Builder* FromAbi(ricci_builder* b) { return trace::FromAbi(b); }
 const Builder* FromAbi(const ricci_builder* b) { return reinterpret_cast<const Builder*>(b); }
 
-// Hands a new builder and the values of its parameters to the host.
+// Gives a new builder and the values of its parameters to the host.
 absl::Status Give(absl::StatusOr<std::unique_ptr<Builder>> made, ricci_builder** out, ricci_val* vals) {
   RICCI_ASSIGN(auto builder, std::move(made));
   const trace::Vals params = builder->params();
@@ -30,7 +30,7 @@ absl::Status Give(Arguments args, const trace::Vals& results, ricci_val* out, ui
   return absl::OkStatus();
 }
 
-// A rule that was handed `b` may append to it; what program it becomes is for whoever lends it to say.
+// A rule that got `b` may append to it; only its owner decides what program it becomes.
 absl::Status OwnedByCaller(Arguments args, ricci_builder* b, std::string_view what) {
   if (!FromAbi(b)->lent()) return absl::OkStatus();
   return args.Wrong("b was handed to a rule, which may append to it but not ", what, " it");
@@ -84,7 +84,7 @@ ricci_status* ricci_builder_param(ricci_builder* b, ricci_type t, ricci_val* out
   });
 }
 
-// Cannot fail for its caller: where memory is gone, equations stay without a location.
+// Cannot fail for its caller: if memory runs out, equations have no location.
 void ricci_builder_set_location(ricci_builder* b, const char* file, uint32_t line, const char* func) {
   if (b == nullptr) return;
   FromAbi(b)->SetLocation(ir::LocationId{0});

@@ -1,5 +1,5 @@
-// ricci/context.h and the functions of ricci/backend.h: contexts, how plugins and devices enter them, and what those
-// ask.
+// ricci/context.h and the functions of ricci/backend.h: contexts, how plugins and devices enter them, and what plugins
+// and devices ask of them.
 
 #include "api/arguments.h"
 #include "api/function_table.h"

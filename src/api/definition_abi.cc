@@ -1,4 +1,4 @@
-// What rules ask a builder of ricci/build.h about the equations behind values.
+// What rules ask a builder of ricci/build.h about the equations that define values.
 #include "ricci/build.h"
 #include "trace/builder.h"
 

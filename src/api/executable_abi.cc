@@ -48,7 +48,7 @@ absl::StatusOr<runtime::CompileOptions> Options(const ricci_compile_opts* given,
 
 absl::StatusOr<runtime::RunOptions> Options(const ricci_run_opts* given, const runtime::CompiledCode& code) {
   runtime::RunOptions options;
-  if (given == nullptr) return options;  // as nearly always, and this is hot
+  if (given == nullptr) return options;  // nearly always, and this is hot
   RICCI_ASSIGN(const ricci_run_opts o, base::ReadStruct(given, "run options"));
   if (o.stream != nullptr) options.stream = FromAbi(o.stream);
   if (o.stream != nullptr && options.stream->device() != code.device()) {

@@ -1,4 +1,4 @@
-// ricci/kernel.h: what lowerings write, over pass::KernelBuilder.
+// ricci/kernel.h: the functions with which lowerings write kernels, over pass::KernelBuilder.
 #include "ricci/kernel.h"
 
 #include "api/arguments.h"
@@ -21,14 +21,14 @@ absl::Status CheckDType(uint32_t dtype) {
   return InvalidArgument("kernel: dtype ", info.name, " is not supported");
 }
 
-// `*out = v` if nothing failed so far.
+// `*out = v` if nothing has failed so far.
 absl::Status Give(KernelBuilder& k, ricci_sval v, ricci_sval* out) {
   RICCI_TRY(k.writer().status());
   *out = v;
   return absl::OkStatus();
 }
 
-// A call of the writer that gives nothing, such as the end of a block.
+// A call of the writer that gives no value, such as the end of a block.
 template <typename Call>
 ricci_status* Mark(const char* function, ricci_kernel_builder* k, Call&& call) {
   return Border(function, [&](Arguments args) -> absl::Status {

@@ -20,7 +20,7 @@ using transform::Mask;
 
 namespace {
 
-// A mask of the host, of which NULL means all `n` entries are `missing`.
+// A mask of the host; NULL means that all `n` entries are `missing`.
 Mask CopyMask(const uint8_t* mask, uint32_t n, uint8_t missing) {
   return mask == nullptr ? Mask(n, missing) : Mask(mask, mask + n);
 }
