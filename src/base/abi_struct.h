@@ -1,8 +1,9 @@
 // Structs across the C ABI: read one whose writer may know fewer or more members, and fill one for such a reader.
 //
-// The rule is that of Linux copy_struct_from_user: members the writer does not have are zero; members we do not have
-// must be zero, because ignoring a request silently is worse than refusing it. So must flags be that we do not know.
-// Vendor extensions hang off `next`; one marked critical that we do not know refuses the struct.
+// The rule is that of Linux copy_struct_from_user: members that the writer does not have are zero; members that we do
+// not have must be zero, because ignoring a request silently is worse than refusing it. The same holds for flags that
+// we do not know. Vendor extensions are a list at `next`; a struct with one that is marked critical and that we do not
+// know is refused.
 #ifndef RICCI_BASE_ABI_STRUCT_H_
 #define RICCI_BASE_ABI_STRUCT_H_
 #include <algorithm>
@@ -15,7 +16,7 @@
 
 namespace ricci::inline v0::base {
 
-// No struct of the ABI is nearly as large: a size beyond is memory that was never set, and is not read.
+// No struct of the ABI is nearly as large: a size beyond it is memory that was never set, and is not read.
 inline constexpr uint32_t kLargestStruct = 4096;
 
 // A bit of hdr.flags: {RICCI_X, "RICCI_X"}.
@@ -26,7 +27,7 @@ struct Flag {
   std::string_view name;
 };
 using Flags = std::initializer_list<Flag>;
-// INVALID_ARGUMENT lists those that are known.
+// INVALID_ARGUMENT lists the flags that are known.
 absl::Status CheckFlags(std::string_view what, uint32_t flags, Flags known);
 
 // A copy of `from`; `what` names the struct in messages, `known` are its flags.
@@ -57,7 +58,7 @@ absl::StatusOr<T> ReadStruct(const T* from, std::string_view what, Flags known =
   return copy;
 }
 
-// Element `i` of an array whose writer compiled its elements with `size` bytes; 0: as many as ours.
+// Element `i` of an array whose writer compiled elements of `size` bytes; 0: as many as ours.
 template <typename T>
 T ReadElement(const T* first, uint32_t size, uint32_t i) {
   const size_t stride = size == 0 ? sizeof(T) : size;
@@ -67,8 +68,8 @@ T ReadElement(const T* first, uint32_t size, uint32_t i) {
   return copy;
 }
 
-// Fills those members of `to` that its owner knows, by to->hdr.size; the header stays. False if the size is not set,
-// or cannot be one.
+// Fills those members of `to` that its owner knows, by to->hdr.size; the header stays as it is. False if the size is
+// not set or not possible.
 template <typename T>
 bool WriteStruct(T* to, T from) {
   static_assert(std::is_trivially_copyable_v<T>);

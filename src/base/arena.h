@@ -1,8 +1,8 @@
 // HostMemory: the host's allocator hooks; Vec<T>: a vector in that memory; Arena: small immutable pieces freed all at
 // once.
 //
-// What lives long and may be large (programs, constants, kernels, arrays, working memory) comes from here, so that an
-// embedding host sees and bounds it. Exhaustion is std::bad_alloc, which api/ turns into RESOURCE_EXHAUSTED.
+// What lives long and may be large (programs, constants, kernels, arrays, working memory) is allocated here, so that an
+// embedding host can see and limit it. Exhaustion is std::bad_alloc, which api/ turns into RESOURCE_EXHAUSTED.
 #ifndef RICCI_BASE_ARENA_H_
 #define RICCI_BASE_ARENA_H_
 #include <algorithm>
@@ -86,7 +86,7 @@ class Arena {
   void* Allocate(size_t size, size_t align) {
     auto aligned = reinterpret_cast<char*>((reinterpret_cast<size_t>(used_) + align - 1) & ~(align - 1));
     if (used_ == nullptr || aligned + size > end_) {
-      // Both the list and the blocks grow by factors, so that a program of any length costs linear time.
+      // Both the list and the blocks grow by a factor, so that a program of any length takes linear time.
       if (blocks_.size() == blocks_.capacity()) blocks_.reserve(blocks_.capacity() * 2 + 1);
       const size_t bytes = std::max(size, next_block_);
       aligned = static_cast<char*>(memory_->Allocate(bytes, kAlign));

@@ -1,7 +1,7 @@
 // A stable 64-bit hash: the same bytes give the same number on every run, machine and standard library.
 //
 // Cache keys, constant names in program text and structural hashes depend on it, so absl::Hash (seeded per process)
-// will not do. The mixing step is that of wyhash's family (Wang Yi, 2019): multiply to 128 bits and fold.
+// cannot be used. The mixing step is that of wyhash's family (Wang Yi, 2019): multiply to 128 bits and fold.
 #ifndef RICCI_BASE_HASH_H_
 #define RICCI_BASE_HASH_H_
 #include <cstdint>

@@ -1,8 +1,9 @@
-// HashMap, HashSet: hash tables that stay whole when memory runs out, and whose order is that of insertion.
+// HashMap, HashSet: hash tables that stay intact when memory runs out, and whose order does not depend on hash values.
 //
-// Entries are a dense vector; a table of indices, probed linearly, leads to them. A failed allocation changes nothing,
-// which absl::flat_hash_map does not promise (it breaks on growth), and iteration does not depend on hash values, so a
-// walk over a map cannot make output differ between runs. References live until the next insertion or removal.
+// Entries are a dense vector in the order of insertion (a removal moves the last one); a table of indices, probed
+// linearly, leads to them. A failed allocation changes nothing, which absl::flat_hash_map does not promise (it breaks
+// on growth). Iteration does not depend on hash values, so a walk over a map cannot make output differ between runs.
+// References live until the next insertion or removal.
 #ifndef RICCI_BASE_HASH_MAP_H_
 #define RICCI_BASE_HASH_MAP_H_
 #include <cstdint>
@@ -126,7 +127,7 @@ class HashTable {
     while (slots[s].entry != 0) s = (s + 1) & mask;
     slots[s] = slot;
   }
-  // Empties slot `s`; those behind it move up to where probing finds them (Knuth, vol. 3, 6.4, algorithm R).
+  // Empties slot `s`; the ones after it move up to where probing finds them (Knuth, vol. 3, 6.4, algorithm R).
   void Unlink(size_t s) {
     const size_t mask = slots_.size() - 1;
     for (size_t next = (s + 1) & mask; slots_[next].entry != 0; next = (next + 1) & mask) {

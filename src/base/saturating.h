@@ -1,6 +1,6 @@
-// Counts that stop at their largest value: statistics and costs, where more than that is as good as that.
+// Counts that stop at their largest value, for statistics and costs, where any larger number would mean the same.
 //
-// Sizes and offsets are not counted so: there a number that does not fit is an error.
+// Not for sizes and offsets: there a number that does not fit is an error.
 #ifndef RICCI_BASE_SATURATING_H_
 #define RICCI_BASE_SATURATING_H_
 #include <limits>

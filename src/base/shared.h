@@ -15,7 +15,7 @@ class Shared {
   Shared(const Shared&) = delete;
   Shared& operator=(const Shared&) = delete;
   void Retain() const { refs_.fetch_add(1, std::memory_order_relaxed); }
-  // Where nobody else holds a reference there is nobody to count against: a load is a fraction of a subtraction.
+  // If nobody else holds a reference, no atomic subtraction is needed: a load costs a fraction of it.
   void Release() const {
     if (Unique() || refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) Destroy();
   }
@@ -24,7 +24,7 @@ class Shared {
 
  protected:
   virtual ~Shared() = default;
-  // Called by the last Release; a class that is not made with `new` overrides it.
+  // Called by the last Release; a class that is not allocated with `new` overrides it.
   virtual void Destroy() const { delete this; }
 
  private:

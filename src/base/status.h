@@ -44,14 +44,14 @@ std::string Cat(const Args&... args) {
   return absl::StrCat(ToAbslArg(args)...);
 }
 
-// "1 operand", "2 operands"; of other plurals both forms are given.
+// "1 operand", "2 operands"; for irregular plurals pass both forms.
 template <typename Int>
 std::string Count(Int n, std::string_view one, std::string_view many = {}) {
   if (n == 1 || many.empty()) return Cat(n, " ", one, n == 1 ? "" : "s");
   return Cat(n, " ", many);
 }
 
-// OK if `holds`; else an INTERNAL status: a bug of ours, told with its place in the source.
+// OK if `holds`; else an INTERNAL status: a bug of ours, with its place in the source.
 inline absl::Status Invariant(bool holds, std::string_view what, const char* file = __builtin_FILE(),
                               int line = __builtin_LINE()) {
   if (holds) return absl::OkStatus();
@@ -69,7 +69,7 @@ struct StatusSite {
   uint32_t line = 0;
 };
 
-// The same status with those fields of `site` that are set and that it does not have yet.
+// The same status, with those fields of `site` added that are set and that it does not have yet.
 absl::Status WithSite(absl::Status status, const StatusSite& site);
 StatusSite SiteOf(const absl::Status& status);
 

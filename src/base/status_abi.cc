@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-// Allocated with malloc in one block, so that making one needs no context and fails cleanly.
+// One block from malloc, so that making a status needs no context and can only fail as a whole.
 struct ricci_status {
   uint32_t code, line;
   uint32_t message_len, prim_len, rule_len, file_len;

@@ -11,18 +11,18 @@
 
 namespace ricci::inline v0::base {
 
-// NULL for OK. The message is `file:line: primitive: text`, each part where it is known and not said already.
+// NULL for OK. The message is `file:line: primitive: text`, each part only if it is known and not in the text already.
 ricci_status* ToAbi(const absl::Status& status);
 // Takes ownership of `status`; NULL is OK.
 absl::Status FromAbi(ricci_status* status);
-// The static status that stands in when memory is gone.
+// The static status that is used when memory runs out.
 ricci_status* OutOfMemory();
 
 // INTERNAL: an exception that nothing here throws reached the border.
 ricci_status* Unexpected(std::string_view what) noexcept;
 
-// Runs `body` (returning absl::Status) at the border: std::bad_alloc becomes RESOURCE_EXHAUSTED, anything else thrown
-// is a bug of ours and becomes INTERNAL, with what it says.
+// Runs `body` (returning absl::Status) at the border: std::bad_alloc becomes RESOURCE_EXHAUSTED; any other exception is
+// a bug of ours and becomes INTERNAL, with its text.
 template <typename Body>
 ricci_status* AtBorder(Body&& body) noexcept {
   try {
