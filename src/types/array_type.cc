@@ -9,7 +9,7 @@
 namespace ricci::inline v0::types {
 namespace {
 
-// Chunk and place in it of entry `id`: chunk k starts at kFirst * (2^k - 1).
+// The chunk of entry `id` and its place in it: chunk k starts at kFirst * (2^k - 1).
 std::pair<uint32_t, uint32_t> Place(uint32_t id, uint32_t first) {
   const uint32_t chunk = std::bit_width(id / first + 1) - 1;
   return {chunk, id - first * ((1u << chunk) - 1)};

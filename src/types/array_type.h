@@ -1,6 +1,7 @@
-// ArrayType: dtype and shape; TypeTable: each distinct one once, with a 32-bit id that lives as long as the context.
+// ArrayType: dtype and shape; TypeTable: holds each distinct one once, with a 32-bit id that lives as long as the
+// context.
 //
-// Reading is lock-free (chunks never move), because every rule of every equation reads types from any thread.
+// Reading is lock-free (chunks never move), because every rule of every equation reads types, on any thread.
 #ifndef RICCI_TYPES_ARRAY_TYPE_H_
 #define RICCI_TYPES_ARRAY_TYPE_H_
 #include <array>
@@ -38,7 +39,7 @@ class TypeTable {
   ~TypeTable();
   // INVALID_ARGUMENT for an unsupported dtype, a negative dimension, rank above RICCI_MAX_RANK or more than 2^62 bytes.
   absl::StatusOr<TypeId> Intern(uint32_t dtype, std::span<const int64_t> shape);
-  // `type` with other dimensions; all else of it stays.
+  // `type` with other dimensions; everything else stays the same.
   absl::StatusOr<TypeId> WithShape(const ArrayType& type, std::span<const int64_t> dims) {
     return Intern(type.dtype, dims);
   }
@@ -46,7 +47,7 @@ class TypeTable {
   bool Has(TypeId id) const { return id != 0 && id < size_.load(std::memory_order_acquire); }
 
  private:
-  static constexpr uint32_t kFirst = 256;  // entries of chunk 0; chunk k has twice those of chunk k - 1
+  static constexpr uint32_t kFirst = 256;  // entries of chunk 0; chunk k has twice as many as chunk k - 1
   const ArrayType* Slot(TypeId id) const;
 
   const base::HostMemory* memory_;

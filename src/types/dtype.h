@@ -1,7 +1,7 @@
 // Element types: one table with everything the core asks of a dtype.
 //
 // Adding a dtype is a line here (and its scalar semantics in kernel/scalar_eval). Numbers are those of the C ABI. The
-// bits of floating ones have a table of their own, ricci/float_format.h, which the C++ binding shares.
+// bits of floating types have a table of their own, ricci/float_format.h, which the C++ binding shares.
 #ifndef RICCI_TYPES_DTYPE_H_
 #define RICCI_TYPES_DTYPE_H_
 #include <cstdint>
@@ -17,7 +17,7 @@ struct DTypeInfo {
   std::string_view name;
   uint32_t size;  // bytes of one element on the host
   DTypeClass cls;
-  bool supported;  // the others have their place in the table only
+  bool supported;  // the others only have a place in the table
 };
 
 inline constexpr DTypeInfo kDTypes[] = {
@@ -43,14 +43,14 @@ inline bool IsInteger(uint32_t dtype) {
 }
 // Values of such types have tangents.
 inline bool IsDifferentiable(uint32_t dtype) { return IsFloating(dtype) || IsComplex(dtype); }
-// Of the real and of the imaginary part of a complex number, which stand beside each other; any other dtype is its own.
+// The dtype of the real and of the imaginary part of a complex number, which are adjacent; any other dtype is its own.
 inline uint32_t PartOf(uint32_t dtype) {
   return dtype == RICCI_C64 ? uint32_t{RICCI_F32} : dtype == RICCI_C128 ? uint32_t{RICCI_F64} : dtype;
 }
 inline uint32_t PartsOf(uint32_t dtype) { return IsComplex(dtype) ? 2 : 1; }
-// Values in a kernel are of such types: a complex number is two of them.
+// Whether values in a kernel may have this type: a complex number is two values there.
 inline bool InKernels(uint32_t dtype) { return Info(dtype).supported && !IsComplex(dtype); }
-// 0 if there is none of that name.
+// 0 if there is none with that name.
 uint32_t DTypeByName(std::string_view name);
 
 }  // namespace ricci::inline v0::types
