@@ -6,7 +6,7 @@ namespace {
 
 constexpr double kLoop = 1e-12;
 constexpr int64_t kBatch = Trial::kBatch;
-constexpr size_t kMostOperands = 6;  // every choice of batched ones is tried among so many
+constexpr size_t kMostOperands = 6;  // every choice of batched operands is tried for up to this many
 
 using Axes = std::vector<int32_t>;
 
@@ -26,7 +26,7 @@ Axes AxesAt(const std::vector<Type>& types, int position, uint32_t chosen = ~0u)
   return out;
 }
 
-// Where element `at` of one lane stands in an array whose batch is dimension `axis`; `one` is the type of the lane.
+// The position of element `at` of one lane in an array whose batch is dimension `axis`; `one` is the type of the lane.
 size_t Place(const Type& one, int32_t axis, size_t at, int64_t lane) {
   int64_t inner = types::PartsOf(one.dtype);
   for (uint32_t d = static_cast<uint32_t>(axis); d < one.rank; ++d) inner *= one.dims[d];
@@ -60,7 +60,7 @@ absl::Status CompareWithLoop(Trial& t, LawId law, const Batched& b, const Arrays
 }
 
 uint32_t Choices(const Runnable& f) { return 1u << std::min(f.params().size(), kMostOperands); }
-// Devices run the batch of all operands only: the other choices differ in their rules, not in what is lowered.
+// Devices run only the batch of all operands: the other choices differ in their rules, not in what is lowered.
 Where WhereOf(const Runnable& f, uint32_t chosen) {
   return chosen + 1 == Choices(f) ? Where::kEverywhere : Where::kHere;
 }
@@ -73,7 +73,7 @@ absl::Status VmapOfAll(Trial& t, LawId law, Runnable& f, const Arrays& x) {
   RICCI_ASSIGN(const RunnableRef by_rules, f.Batch(in, kBatch));
   return CompareWithLoop(t, law, {f, *by_rules, in, out}, x, Where::kHere);
 }
-// Arrays of each lane, one behind the other.
+// The arrays of all lanes, one after the other.
 Arrays Stacked(const std::vector<Arrays>& lanes) {
   Arrays out = lanes[0];
   for (size_t lane = 1; lane < lanes.size(); ++lane) {

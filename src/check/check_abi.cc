@@ -1,4 +1,4 @@
-// ricci/check.h: examples, of the caller or of the row, are turned into programs, and the laws are run on them.
+// ricci/check.h: turns examples, of the caller or of the row, into programs, and runs the laws on them.
 #include "ricci/check.h"
 
 #include "api/arguments.h"
@@ -15,7 +15,7 @@ using check::Findings;
 
 namespace {
 
-// The status `s` with what it is about in front.
+// The status `s` with `what`, which it is about, before its message.
 absl::Status About(std::string_view what, const absl::Status& s) {
   if (s.ok()) return s;
   const absl::string_view why = s.message();
@@ -80,7 +80,7 @@ absl::Status CheckExamples(ricci_ctx* c, const std::vector<Example>& examples, c
   return absl::OkStatus();
 }
 
-// Tells every law; the failure of the first one that does not hold.
+// Reports every law; returns the failure of the first one that does not hold.
 absl::Status Report(const Findings& findings, const Options& o) {
   absl::Status first;
   for (size_t i = 0; i < findings.size(); ++i) {

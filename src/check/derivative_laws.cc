@@ -1,7 +1,7 @@
 // Laws of derivatives, in f64: central differences and the dot test.
 //
-// Central differences need values of moderate size; the tolerances are those at which wrong rules are told from
-// rounding with room on both sides.
+// Central differences need values of moderate size; the tolerances separate wrong rules from rounding, with room on
+// both sides.
 #include <cmath>
 #include <cstdio>
 
@@ -40,7 +40,7 @@ Arrays Moved(const Arrays& with_tangents, const Active& active, double step) {
   return out;
 }
 
-// All tangents of a run of `jvp`, and what differences say that they are, one list for each precise result of `f`.
+// All tangents of a run of `jvp`, and what they are by differences, one list for each precise result of `f`.
 struct Compared {
   std::vector<size_t> result;
   Arrays got, want;
@@ -65,7 +65,7 @@ absl::StatusOr<Compared> TangentsOf(Trial& t, LawId law, Runnable& f, Runnable& 
   return out;
 }
 
-// `2.0 times the finite difference`, if one number takes all differences to the tangents; empty if none does.
+// `2.0 times the finite difference`, if the tangents are one multiple of the differences; empty otherwise.
 std::string Ratio(const Compared& c) {
   double ratio = 0, largest = 0;
   for (size_t i = 0; i < c.got.size(); ++i) {
@@ -106,7 +106,7 @@ absl::Status Differences(Trial& t, LawId law, Runnable& f, Runnable& jvp, const 
   return absl::OkStatus();
 }
 
-// By each precise parameter alone (then rules meet tangents that are symbolic zeros), which is called a `noun`.
+// By each precise parameter alone, so that rules see tangents that are symbolic zeros; messages call it a `noun`.
 absl::Status EachAlone(Trial& t, LawId law, Runnable& f, const Arrays& x, double tolerance, std::string_view noun,
                        Where where) {
   const Active all = PreciseParams(f);
@@ -121,7 +121,7 @@ absl::Status EachAlone(Trial& t, LawId law, Runnable& f, const Arrays& x, double
   return absl::OkStatus();
 }
 
-// By all precise parameters together; where that fails, by each alone, to name the one at fault.
+// By all precise parameters together; if that fails, by each alone, to name the one at fault.
 absl::Status Differences(Trial& t, LawId law, Runnable& f, const Arrays& x, double tolerance) {
   if (!f.differentiable()) return absl::OkStatus();
   RICCI_ASSIGN(const RunnableRef jvp, f.Jvp());
@@ -133,7 +133,7 @@ absl::Status Differences(Trial& t, LawId law, Runnable& f, const Arrays& x, doub
   return all;
 }
 
-// The real part, of complex numbers: without a conjugate, as cotangents are.
+// For complex numbers, the real part: without a conjugate, as cotangents are defined.
 struct Product {
   double sum = 0, size = 1;
   void Add(const Type& t, const Numbers& a, const Numbers& b) {
@@ -162,7 +162,7 @@ absl::Status DotTest(Trial& t, LawId law, Runnable& f, const Arrays& x) {
   }
   RICCI_ASSIGN(const Arrays cts, t.Run(law, *vjp.bwd, in, Where::kEverywhere));
   for (size_t i = 0; i < cts.size(); ++i) backward.Add(vjp.bwd->results()[i], cts[i], with_tangents.at(x.size() + i));
-  // Rounding grows with what cancels in the sums.
+  // Rounding errors grow with the terms that cancel in the sums.
   const double rounding = 1e-14 * (forward.size + backward.size) / std::max(1.0, std::fabs(forward.sum));
   return t.Compare(law, 0, {backward.sum}, {forward.sum}, kDot + rounding, with_tangents);
 }
@@ -196,7 +196,7 @@ absl::Status CheckJvpOfJvp(Trial& t) {
   return Differences(t, LawId::kJvpOfJvp, *jvp, x, kSecondOrder);
 }
 
-// By residuals and cotangents: the program that is differentiated is the backward one.
+// By residuals and cotangents: the program that is differentiated is the backward program.
 absl::Status CheckJvpOfTranspose(Trial& t) {
   RICCI_ASSIGN(const Pullback vjp, t.f()->Vjp());
   RICCI_ASSIGN(const Arrays kept, t.Run(LawId::kJvpOfTranspose, *vjp.fwd, t.x()));

@@ -16,7 +16,7 @@ std::string_view Trimmed(std::string_view s) {
   return s.substr(from, s.find_last_not_of(kSpace) - from + 1);
 }
 
-// The parts of `text` between marks `by` that stand in no bracket and no string.
+// The parts of `text` between marks `by` that are not within brackets or a string.
 std::vector<std::string_view> SplitOutside(std::string_view text, char by) {
   std::vector<std::string_view> out;
   int depth = 0;
@@ -79,7 +79,7 @@ absl::StatusOr<std::string> TakeRanges(std::string_view text, std::vector<Range>
   return out + std::string(text.substr(close));
 }
 
-// `order=N` in front, as the flag that leaves the higher derivatives out.
+// `order=N` at the beginning, as the flag that leaves out higher derivatives.
 absl::StatusOr<uint32_t> TakeOrder(std::string_view& text) {
   constexpr std::string_view kOrder = "order=";
   if (!text.starts_with(kOrder)) return 0;

@@ -1,5 +1,5 @@
-// Example: a program on which laws are checked, with the ranges from which its operands are drawn; those of a row from
-// the text that the row carries.
+// Example: a program on which laws are checked, with the ranges from which its operands are drawn. The examples of a
+// row come from the text that the row carries.
 #ifndef RICCI_CHECK_EXAMPLE_H_
 #define RICCI_CHECK_EXAMPLE_H_
 #include <string>
@@ -27,7 +27,7 @@ struct Example {
   std::string row = {};  // the row under examination; empty for a program
 };
 
-// The texts of `examples` (ricci_prim_def), without what separates them.
+// The texts in `examples` (ricci_prim_def), without the separators.
 std::vector<std::string_view> SplitExamples(std::string_view examples);
 // INVALID_ARGUMENT names the example.
 absl::StatusOr<std::vector<Example>> ExamplesOf(prim::Registry& registry, const prim::Row& row);

@@ -5,7 +5,7 @@
 namespace ricci::inline v0::check {
 namespace {
 
-// Rules are checked of a row (row_rules). Text, what is written, factors, places, the optimized form and devices are
+// Rules are checked for a row (row_rules). Text, written results, factors, places, the optimized form and devices are
 // checked wherever a program is made or run (Trial); the law of the device only adds the program itself.
 absl::Status Elsewhere(Trial&) { return absl::OkStatus(); }
 

@@ -34,7 +34,7 @@ class Trial;
 
 struct Law {
   std::string_view name;
-  int order;   // of derivatives that it needs
+  int order;   // of the derivatives that it needs
   bool batch;  // needs batching
   absl::Status (*check)(Trial& t);
 };

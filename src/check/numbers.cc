@@ -144,7 +144,7 @@ double Difference(double got, double want) {
 }
 
 double Tolerance(const Type& t, int64_t largest) {
-  constexpr double kShort = 1024;                            // elements, whose sums the numbers below hold for
+  constexpr double kShort = 1024;                            // elements: the numbers below hold for sums of so many
   constexpr double kFloats[] = {1.5e-2, 0.125, 1e-5, 1e-9};  // f16, bf16, f32, f64
   static_assert(RICCI_F64 - RICCI_F16 == 3);
   const double growth = std::max(1.0, static_cast<double>(largest) / kShort);

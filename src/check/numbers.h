@@ -1,4 +1,4 @@
-// Numbers: arrays as doubles, and what of a type the laws ask for. A complex number is two of them.
+// Numbers: arrays as doubles, and what the laws need to know of a type. A complex number is two of them.
 #ifndef RICCI_CHECK_NUMBERS_H_
 #define RICCI_CHECK_NUMBERS_H_
 #include <memory>
@@ -42,8 +42,8 @@ absl::StatusOr<Arrays> DecodeAll(const std::vector<Type>& types, const std::vect
 
 // |got - want| relative to the larger of 1 and |want|; 0 if both are NaN.
 double Difference(double got, double want);
-// How far apart two ways of computing an element of that type may be: the order of a sum, a contraction. Where
-// the terms of a sum are about 1, its error (the root of their number, times that of what is added up) grows with their
+// How much two ways of computing an element of that type may differ, in the order of a sum or in a contraction. Where
+// the terms of a sum are about 1, its error (the root of their number, times that of the partial sums) grows with their
 // number, which is at most `largest`.
 double Tolerance(const Type& t, int64_t largest = 0);
 std::string ToText(double v);

@@ -1,4 +1,5 @@
-// What laws of single operations share: which operations are new, and the values around them when a program runs.
+// What the laws of single operations share: which operations are new, and their operands and results when a program
+// runs.
 #ifndef RICCI_CHECK_OPERATIONS_H_
 #define RICCI_CHECK_OPERATIONS_H_
 #include <string>
@@ -13,9 +14,9 @@ namespace ricci::inline v0::check {
 class Operations {
  public:
   Operations() = default;
-  // Those of the primitives that `examined` holds.
+  // Operations of those primitives that occur in `examined`.
   explicit Operations(const ricci_program* examined);
-  // The first one with this primitive, these types and attributes.
+  // Whether `op` is the first one with its primitive, types and attributes.
   bool IsNew(const ricci_op& op);
 
  private:
@@ -26,7 +27,7 @@ class Operations {
 // `f` with the values `wanted` as results.
 absl::StatusOr<RunnableRef> Probe(ricci_ctx* ctx, const ir::Program& f, const std::vector<ir::ValueId>& wanted);
 
-// The status with the name of the row before it.
+// The status with the name of the row before its message.
 absl::Status About(const prim::Row& row, const absl::Status& s);
 
 }  // namespace ricci::inline v0::check

@@ -1,7 +1,7 @@
-// The law of places: what a row says of where elements of an operand go (ricci_place) is where they are in its result,
-// and each element of the result is told by one operand once.
+// The law of places: elements of an operand are in the result where the row says (ricci_place), and each element of the
+// result is the place of exactly one element of one operand.
 //
-// Places are read in every program that a law makes, and held against its values once for each operation of the
+// Places are read in every program that a law makes, and compared with its values once for each operation of the
 // primitives under examination.
 #ifndef RICCI_CHECK_PLACE_LAW_H_
 #define RICCI_CHECK_PLACE_LAW_H_
@@ -13,7 +13,7 @@ class PlaceLaw {
  public:
   PlaceLaw() = default;
   PlaceLaw(ricci_ctx* ctx, const ricci_program* examined) : ctx_(ctx), operations_(examined) {}
-  // Whether there was anything to hold.
+  // Whether there was anything to compare.
   absl::StatusOr<bool> Check(ricci_device* ref, Runnable& p, const Arrays& inputs);
 
  private:

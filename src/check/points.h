@@ -1,4 +1,4 @@
-// Arrays taken apart along dimensions and put together element by element, as bytes of any dtype.
+// Taking arrays apart along dimensions and combining them element by element, as bytes of any dtype.
 #ifndef RICCI_CHECK_POINTS_H_
 #define RICCI_CHECK_POINTS_H_
 #include "check/numbers.h"
@@ -6,12 +6,12 @@
 
 namespace ricci::inline v0::check {
 
-using Points = std::vector<int64_t>;  // places along a factor, in the order in which they are taken
+using Points = std::vector<int64_t>;  // positions along a factor, in the order in which they are taken
 
 Points Span(int64_t from, int64_t to);  // from .. to - 1
-// The array that has points[i] of `from` at place i, along every dimension in `dims`.
+// The array that has points[i] of `from` at position i, along every dimension in `dims`.
 Bytes Taken(const Type& t, const Bytes& from, const std::vector<uint32_t>& dims, const Points& points);
-// Can elements of that type be combined so?
+// Can elements of that type be combined in that way?
 bool Combines(ir::FactorKind kind, const Type& t);
 // Element by element; integers wrap.
 absl::StatusOr<Numbers> Combined(ir::FactorKind kind, const Type& t, const Bytes& a, const Bytes& b);

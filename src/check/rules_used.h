@@ -1,7 +1,7 @@
 // RulesUsed: the rows whose rules made a program, so that a failure in a program of several rows says where to look.
 //
-// Read from the counts that the registry keeps. Another thread that transforms programs in the same context meanwhile
-// adds its rows to a message, and nothing else.
+// Read from the counts that the registry keeps. If another thread transforms programs in the same context meanwhile,
+// its rows appear in the message too; nothing else changes.
 #ifndef RICCI_CHECK_RULES_USED_H_
 #define RICCI_CHECK_RULES_USED_H_
 #include <array>
@@ -25,11 +25,11 @@ class RulesUsed {
   std::array<std::vector<std::string>, kRuleCount> rows_;  // sorted names
 };
 
-// What is used from its construction on.
+// The rules that are used from its construction on.
 class RuleWatch {
  public:
   explicit RuleWatch(const prim::Registry& registry);
-  // With what `before` holds.
+  // Together with those in `before`.
   RulesUsed Since(RulesUsed before = {}) const;
 
  private:

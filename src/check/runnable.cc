@@ -11,13 +11,13 @@
 namespace ricci::inline v0::check {
 namespace {
 
-// Bytes of no element have an address too.
+// An array without elements needs an address too.
 void* DataOf(Bytes& b) {
   b.reserve(1);
   return b.data();
 }
 
-// Bytes where a call on a device can be bound to them: there, or in an array with a copy of them.
+// Bytes in memory to which a call on a device can be bound: where they are, or in an array with a copy of them.
 class BoundMemory {
  public:
   BoundMemory(ricci_device* device, ricci_type type, Bytes& bytes) : device_(device), type_(type), bytes_(bytes) {}
@@ -121,7 +121,7 @@ absl::StatusOr<Runnable::Call> Runnable::Compiled(ricci_device* device) {
   return calls_.emplace_back(device, Call(call, ricci_call_release)).second;
 }
 
-// A bound call, since it writes results into memory that we have filled.
+// A bound call, since it writes results into memory that was filled before.
 absl::Status Runnable::RunInto(ricci_device* device, std::vector<Bytes>& in, std::vector<Bytes>& out) {
   RICCI_ASSIGN(const Call call, Compiled(device));
   std::vector<BoundMemory> bound;

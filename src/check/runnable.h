@@ -1,8 +1,8 @@
-// Runnable: a program with everything that runs it, compiled when it is first asked for, and its derivatives.
+// Runnable: a program with everything that runs it, compiled at its first use, and its derivatives.
 //
-// A law runs the same program many times (a loop over a batch, differences), so what is compiled is kept. Besides the
+// A law runs the same program many times (a loop over a batch, differences), so compiled code is kept. Besides the
 // devices there is the optimized form: all passes, fused kernels and the planned arena, but interpreted. `ref` itself
-// runs no pass, so this form tells a wrong pass or simplify rule from a wrong backend.
+// runs no pass, so this form distinguishes a wrong pass or simplify rule from a wrong backend.
 #ifndef RICCI_CHECK_RUNNABLE_H_
 #define RICCI_CHECK_RUNNABLE_H_
 #include <span>
@@ -24,7 +24,7 @@ struct Pullback {
   RunnableRef fwd, bwd;
 };
 
-// A program with operands of types `in` whose one equation is an application of `prim`.
+// A program with parameters of types `in` whose only equation applies `prim` to them.
 absl::StatusOr<Program> OneEquation(ricci_ctx* ctx, ricci_prim prim, std::span<const ricci_attr> attrs,
                                     std::span<const ricci_type> in);
 
@@ -38,15 +38,15 @@ class Runnable {
   const std::vector<Type>& results() const { return signature_.results; }
   bool differentiable() const;  // a real parameter and a real result
 
-  // True once for each device, and once for NULL: what is checked of every program is checked then.
+  // True once for each device, and once for NULL: the checks of every program are made then.
   bool TakeFirstRun(ricci_device* device);
-  // On a device, or on NULL in the optimized form. Results lie in memory that is filled with `fill` before.
+  // On a device, or, if NULL, in the optimized form. The memory of the results is filled with `fill` before.
   absl::StatusOr<std::vector<Bytes>> RunBytes(ricci_device* device, const std::vector<Bytes>& inputs, uint8_t fill = 0);
   absl::StatusOr<Arrays> Run(ricci_device* device, const Arrays& inputs);
-  // FAILED_PRECONDITION names the first element of a result that a run leaves as it was. A run that fails says nothing.
+  // FAILED_PRECONDITION names the first element of a result that a run does not write. A run that fails is not judged.
   absl::Status CheckWritten(ricci_device* device, const Arrays& inputs);
 
-  // The rules that made this program, and those that made its optimized form of it.
+  // The rules that made this program, and those that made its optimized form.
   const RulesUsed& used() const { return used_; }
   const RulesUsed& used_by_passes() const { return used_by_passes_; }
 

@@ -11,7 +11,7 @@ namespace {
 using ir::FactorKind;
 using ir::Factors;
 
-constexpr int64_t kMostElements = 1 << 16;  // of operands and results; about a hundred runs are made of them
+constexpr int64_t kMostElements = 1 << 16;  // of operands and results; about a hundred runs are made with them
 
 constexpr FactorKind kReduced[] = {FactorKind::kSum, FactorKind::kProd, FactorKind::kMax, FactorKind::kMin,
                                    FactorKind::kAnd, FactorKind::kOr,   FactorKind::kXor};
@@ -94,7 +94,7 @@ class Splitter {
 
  private:
   using Given = std::vector<Bytes>;  // operands
-  struct Outcome {                   // what comes out of them
+  struct Outcome {                   // the results of a run with them
     Given operands;
     std::vector<Bytes> whole, first, second;
   };
@@ -115,8 +115,8 @@ class Splitter {
     return absl::FailedPreconditionError(base::Cat(factors_.About(factor_), " ", what...));
   }
 
-  // The operation on `size` points, or NULL if there is none: with its attributes, or with some of those that equal the
-  // size of the factor changed to `size`: one of them, or all.
+  // The operation on `size` points, or NULL if there is none: with its own attributes, or with one or all of those that
+  // equal the size of the factor changed to `size`.
   absl::StatusOr<RunnableRef> PartOf(int64_t size) {
     RICCI_ASSIGN(const std::vector<ricci_type> in, Resized(op_.ctx, types_.params, factors_.in, factor_, size));
     RICCI_ASSIGN(const std::vector<ricci_type> out, Resized(op_.ctx, types_.results, factors_.out, factor_, size));
@@ -144,14 +144,14 @@ class Splitter {
   }
 
   // ---- running ----
-  // Every operand that has the factor with its points so arranged.
+  // The operands; those that have the factor with its points in this order.
   std::vector<Bytes> Arranged(const std::vector<Bytes>& operands, const Points& points) const {
     std::vector<Bytes> out;
     for (size_t i = 0; i < operands.size(); ++i) out.push_back(Taken(types_.params[i], operands[i], InDims(i), points));
     return out;
   }
-  // Every draw, in the given order of points and in three others, so that nothing holds by chance (what is sorted is
-  // sorted in any part).
+  // Every draw, with the points in the given order and in three others, so that nothing holds by chance (any part of a
+  // sorted array is sorted).
   std::vector<Given> Trials() const {
     std::vector<Points> orders(4, Span(0, size_));
     std::reverse(orders[1].begin(), orders[1].end());
@@ -172,8 +172,8 @@ class Splitter {
     return o;
   }
 
-  // ---- what an outcome shows; empty: it fits ----
-  // Results of the parts, one after the other, are those of the whole.
+  // ---- what is wrong with an outcome; empty: it fits ---- The results of the parts, one after the other, must be
+  // those of the whole.
   absl::StatusOr<std::string> NotJoined(const Outcome& o) const {
     for (size_t i = 0; i < o.whole.size(); ++i) {
       const Type& part = first_->results()[i];
@@ -198,7 +198,7 @@ class Splitter {
     }
     return std::string();
   }
-  // Result points `kept` when the operands' points become `disturbed`.
+  // The result points `kept` must not change when the operands' points become `disturbed`.
   absl::StatusOr<std::string> NotKept(const Outcome& o, const Points& kept, const Points& disturbed) {
     RICCI_ASSIGN(const std::vector<Bytes> other, whole_->RunBytes(ref_, Arranged(o.operands, disturbed)));
     for (size_t i = 0; i < other.size(); ++i) {

@@ -8,7 +8,7 @@
 namespace ricci::inline v0::check {
 namespace {
 
-// The optimized form computes the same operations, sums kept in double.
+// The optimized form computes the same operations, with sums in double.
 constexpr double kOptimizedTolerance = 1e-9;
 
 std::string InputsToText(const Arrays& inputs) {
@@ -75,7 +75,7 @@ void Trial::CheckAll() {
   }
 }
 
-// A comparison that fails, with the rows whose rules made what was compared, if they are not the checked row alone.
+// The failure of a comparison, with the rows whose rules made what was compared, unless that is the checked row alone.
 absl::Status Trial::WithRules(const absl::Status& s, const RulesUsed& used) const {
   if (!absl::IsFailedPrecondition(s)) return s;
   const std::string rules = used.ToText(example_.row);
@@ -128,18 +128,18 @@ absl::StatusOr<Arrays> Trial::Run(LawId law, Runnable& p, const Arrays& inputs, 
   return want;
 }
 
-// The example itself can be given other operands; what is made from it takes values of which no range is known.
+// Only the example itself gets other operands: no ranges are known for the operands of programs made from it.
 std::vector<Arrays> Trial::DrawsFor(const Runnable& p, const Arrays& inputs) {
   constexpr size_t kDraws = 8;
   std::vector<Arrays> out{inputs};
   if (&p != f_.get()) return out;
-  const std::mt19937_64 before = random_;  // what other laws draw does not depend on this one
+  const std::mt19937_64 before = random_;  // what other laws draw must not depend on this one
   while (out.size() < kDraws) out.push_back(Draw(p.params()));
   random_ = before;
   return out;
 }
 
-// What is checked of every program once.
+// The checks that are made once of every program.
 void Trial::CheckOnce(LawId law, Runnable& p, const Arrays& inputs) {
   NoteOf(LawId::kText, law, CheckText(ctx_, p.program()), p.used());
   for (ricci_device* how : {ref_, static_cast<ricci_device*>(nullptr)}) {

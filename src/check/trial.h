@@ -1,7 +1,8 @@
-// Trial: one example under examination: it draws operands, runs programs in every form and compares what comes out.
+// Trial: one example under examination. It draws operands, runs programs in every form and compares the results.
 //
-// Running a program checks more than the law that asks for it: its text, that its results are written, its factors, its
-// optimized form, and other devices. What differs there is noted under those laws and does not end the law in progress.
+// Running a program checks more than the law that asks for it: its text, that its results are written, its factors and
+// places, its optimized form, and other devices. Failures there are noted under those laws and do not end the law in
+// progress.
 #ifndef RICCI_CHECK_TRIAL_H_
 #define RICCI_CHECK_TRIAL_H_
 #include <random>
@@ -15,7 +16,7 @@
 
 namespace ricci::inline v0::check {
 
-// What came out for one law.
+// The outcome of one law.
 struct Finding {
   uint64_t comparisons = 0;
   double worst = 0;
@@ -31,7 +32,7 @@ class Trial {
 
   // `device`: the kind that is compared; empty = all.
   static absl::StatusOr<Trial> Of(ricci_ctx* ctx, const Example& example, std::string_view device, Findings& findings);
-  // All laws that the example asks for.
+  // Checks all laws that the example asks for.
   void CheckAll();
 
   const RunnableRef& f() const { return f_; }
@@ -42,9 +43,9 @@ class Trial {
   Arrays Draw(const std::vector<Type>& types);
   Numbers DrawTangent(const Type& t) { return DrawIn(t, {-1, 1}); }
 
-  // `law` is what asks.
+  // `law` is the one that asks for the run.
   absl::StatusOr<Arrays> Run(LawId law, Runnable& p, const Arrays& inputs, Where where = Where::kHere);
-  // FAILED_PRECONDITION if an element differs by more than `tolerance` times the larger of 1 and the one it should be.
+  // FAILED_PRECONDITION if an element differs by more than `tolerance` times the larger of 1 and the expected element.
   absl::Status Compare(LawId law, size_t result, const Numbers& got, const Numbers& want, double tolerance,
                        const Arrays& inputs);
   void Count(LawId law) { ++Of(law).comparisons; }
@@ -61,7 +62,7 @@ class Trial {
   absl::Status CompareAll(LawId law, const Runnable& p, const absl::StatusOr<Arrays>& got, const Arrays& want,
                           const Arrays& inputs);
   absl::Status WithRules(const absl::Status& s, const RulesUsed& used) const;
-  // Keeps a failure of `law` that shows while `by` is checked on a program made by `used`.
+  // Keeps a failure of `law` that occurs while `by` is checked on a program made by `used`.
   void NoteOf(LawId law, LawId by, const absl::Status& s, const RulesUsed& used);
 
   ricci_ctx* ctx_;
