@@ -24,9 +24,9 @@ class Arguments {
 
   const std::vector<std::string>& operands() const { return operands_; }
   bool flag(std::string_view name) const { return option(name).has_value(); }
-  // The last one given.
+  // The last value given.
   std::optional<std::string> option(std::string_view name) const;
-  // All that were given, in order.
+  // All values that were given, in order.
   std::vector<std::string> all(std::string_view name) const;
   std::string option_or(std::string_view name, std::string otherwise) const;
   // A number outside of [min, max] is an error.

@@ -1,4 +1,5 @@
-// check: the laws of ricci/check.h, for primitives at the examples that they carry and for programs, one line per law.
+// check: the laws of ricci/check.h, for primitives (on the examples that they carry) and for programs; one line per
+// law.
 #include <charconv>
 #include <cstdio>
 #include <fstream>
@@ -37,7 +38,7 @@ bool IsPrimitive(const Session& session, const std::string& name) {
   ricci_status_free(s);
   return found;
 }
-// Those of the plugins that were loaded.
+// The primitives of the plugins that were loaded.
 std::vector<std::string> LoadedPrimitives(const Session& session) {
   std::vector<std::string> out;
   ricci_prim id = 0;
@@ -96,7 +97,7 @@ ricci_status* CheckProgram(const Session& session, const Arguments& arguments, c
   return ricci_check_program(p.get(), &e, &o);
 }
 
-// True if all laws hold; an error that comes before any law is thrown.
+// True if all laws hold; throws an error that comes before any law.
 bool CheckOne(const Session& session, const Arguments& arguments, const std::string& operand) {
   Tally tally;
   const std::string device = arguments.option_or("device", "");

@@ -46,7 +46,7 @@ std::string KindText(const ricci_attr_spec& a) {
   return kind + ", " + (a.absent.len == 0 ? "may be left out" : std::string(View(a.absent)) + " if left out");
 }
 
-// `z = add(x, y)` and `x + y`; nothing of a row that does not say.
+// `z = add(x, y)` and `x + y`; empty for a row without a doc.
 std::pair<std::string_view, std::string_view> DocOf(const ricci_prim_def& d) {
   const std::string_view doc = View(d.doc), between = ": ";
   const size_t at = doc.find("): ");
@@ -112,7 +112,7 @@ void Primitives(const Session& session, const Arguments& arguments) {
   if (!missed.empty()) throw Failure(missed[0] + ": no such primitive; `ricci primitives` lists them");
 }
 
-// Nothing, where the device does not tell.
+// Empty if the device does not report it.
 std::string MemoryText(const ricci_device* d) {
   uint64_t total = 0, free = 0;
   if (ricci_status* s = ricci_device_memory(d, &total, &free)) {

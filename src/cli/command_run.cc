@@ -1,4 +1,4 @@
-// run, compile, bench: a program as native code.
+// run, compile, bench: programs as native code.
 #include <algorithm>
 #include <chrono>
 #include <cinttypes>
@@ -52,7 +52,7 @@ void PrintStats(const ricci_executable* x) {
   std::printf("operations      %10" PRIu64 " floating, per run\n", s.flops);
 }
 
-// The names of all passes, wrapped below each other.
+// The names of all passes, wrapped into lines.
 std::string PassList() {
   std::string text, line;
   ricci_str name{};
@@ -94,7 +94,7 @@ void CompileCommand(const Session& session, const Arguments& arguments) {
 using Clock = std::chrono::steady_clock;
 double Seconds(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
 
-// Times of calls, each over as many runs as last at least a millisecond.
+// Times of calls, each measured over as many runs as take at least a millisecond.
 std::vector<double> Measure(ricci_call* call, double seconds) {
   int64_t runs = 1;
   std::vector<double> times;

@@ -1,4 +1,4 @@
-// print, verify: a program read, checked and written in its canonical form.
+// print, verify: read a program, check it, and write it in its canonical form.
 #include <cinttypes>
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-// grad, jvp, vjp, vmap, batch: a program to a program, printed.
+// grad, jvp, vjp, vmap, batch: transform a program and print the result.
 #include <cstdio>
 
 #include "cli/command.h"

@@ -10,7 +10,7 @@
 namespace ricci::inline v0::cli {
 namespace {
 
-// Of the two parts of a complex number; any other dtype is its own.
+// The dtype of the two parts of a complex number; any other dtype is its own.
 uint32_t PartOf(uint32_t dtype) {
   return dtype == RICCI_C64 ? uint32_t{RICCI_F32} : dtype == RICCI_C128 ? uint32_t{RICCI_F64} : dtype;
 }
@@ -49,7 +49,7 @@ Array Random(const TypeInfo& type, ricci_type id, ricci_device* device, std::mt1
   return Own(out);
 }
 
-// A program that the user did not write: its line and column say nothing.
+// The user did not write this program: messages leave out its line and column.
 Program ParseLiteral(const Session& session, ricci_type type, const std::string& text, const std::string& origin) {
   try {
     return session.Parse("program () { %0: " + session.TypeText(type) + " = constant " + text + " return %0 }", origin);
@@ -60,7 +60,7 @@ Program ParseLiteral(const Session& session, ricci_type type, const std::string&
   }
 }
 
-// A literal is what may follow `constant` in a program; so the program that returns it is run.
+// A literal is what may follow `constant` in a program, so a program that returns it is run.
 Array Literal(const Session& session, ricci_type type, const std::string& text, const std::string& origin,
               ricci_device* device) {
   const Program p = ParseLiteral(session, type, text, origin);

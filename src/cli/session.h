@@ -1,6 +1,6 @@
-// What every command works with: a context with the built-in plugins, handles that release themselves, files and text.
+// What every command uses: a context with the built-in plugins, handles that release themselves, files and text.
 //
-// The tool throws where a status comes back: main prints it. Nothing of that crosses the C ABI.
+// The tool throws when a call returns a status, and main prints it. No exception crosses the C ABI.
 #ifndef RICCI_CLI_SESSION_H_
 #define RICCI_CLI_SESSION_H_
 #include <memory>
@@ -34,7 +34,7 @@ inline Executable Own(ricci_executable* x) { return {x, ricci_executable_release
 inline Call Own(ricci_call* k) { return {k, ricci_call_release}; }
 
 inline std::string_view View(ricci_str s) { return {s.ptr, s.len}; }
-// Sink of the ABI's text functions: appends to the std::string behind `sink`.
+// Sink of the ABI's text functions: appends to the std::string that `sink` points to.
 void AppendTo(void* sink, const char* p, size_t n);
 
 struct Signature {
@@ -49,10 +49,10 @@ struct TypeInfo {
 
 class Session {
  public:
-  // `config`: `key=value` of ricci_context_config; `plugins`: shared objects that are loaded.
+  // `config`: `key=value` of ricci_context_config; `plugins`: shared objects to load.
   Session(const std::vector<std::string>& config, const std::vector<std::string>& plugins);
   ricci_ctx* context() const { return context_.get(); }
-  // Primitives of the built-in plugins; those of loaded ones follow.
+  // The number of primitives of the built-in plugins; those of loaded plugins follow.
   uint32_t builtin_primitives() const { return builtin_primitives_; }
   // The device of that kind; device 0 for an empty one.
   ricci_device* Device(std::string_view kind) const;
