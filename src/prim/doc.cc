@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kOpen = "...", kBetween = ", ", kEquals = " = ", kBefore = "): ";
 
-// False: not names with `, ` between them.
+// False if `text` is not names with `, ` between them.
 bool ParseNames(std::string_view text, NameList& list) {
   list = {text, 0, false};
   if (text.empty()) return true;
@@ -24,7 +24,7 @@ bool ParseNames(std::string_view text, NameList& list) {
   }
 }
 
-// False: `text` is not of the form.
+// False if `text` does not have that form.
 bool Parse(std::string_view name, std::string_view text, Doc& doc) {
   const std::string call = base::Cat(name, "(");
   const size_t at = text.find(call);

@@ -1,7 +1,7 @@
-// Doc: what a row says of itself to people: `z = op(x, y): what it computes`.
+// Doc: how a row describes itself to people: `z = op(x, y): what it computes`.
 //
-// Operands and results are counted by its names before a rule sees them, so a rule of a row that has a doc can rely on
-// their number.
+// The number of operands and results is checked against its names before a rule sees them, so a rule of a row that has
+// a doc can rely on their number.
 #ifndef RICCI_PRIM_DOC_H_
 #define RICCI_PRIM_DOC_H_
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace ricci::inline v0::prim {
 struct NameList {
   std::string_view text;  // `x, y, rest...`
   uint32_t names = 0;
-  bool open = false;  // the last name stands for any number of them
+  bool open = false;  // the last name means any number of them
 
   bool Takes(size_t n) const { return open ? n + 1 >= names : n == names; }
 };
@@ -27,8 +27,8 @@ struct Doc {
   NameList results, operands;
   std::string_view summary;
 };
-// Of the row `name`; INVALID_ARGUMENT says what is wrong. Without results the text begins with the name. An empty text
-// is an empty Doc.
+// The doc of the row `name`; INVALID_ARGUMENT says what is wrong. Without results the text begins with the name. An
+// empty text is an empty Doc.
 absl::StatusOr<Doc> ParseDoc(std::string_view name, std::string_view text);
 
 // `2 operands (x, y)`.

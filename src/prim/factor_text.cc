@@ -7,7 +7,7 @@ namespace {
 
 using ir::FactorKind;
 
-// The kind of that name; kParallel, which has none, if there is no such kind.
+// The kind with that name; kParallel, which has no name, if there is none.
 FactorKind KindOf(std::string_view name) {
   for (auto k = static_cast<uint8_t>(FactorKind::kSum); k < static_cast<uint8_t>(FactorKind::kCount); ++k) {
     if (NameOf(static_cast<FactorKind>(k)) == name) return static_cast<FactorKind>(k);
@@ -52,7 +52,7 @@ class Reader {
     rest_.remove_prefix(n);
     return word;
   }
-  // The number of a factor; the count of factors for a new name. Texts hold a handful of names.
+  // The number of a factor; for a new name, the number of factors. Texts hold a handful of names, so a search is fast.
   uint32_t Find(std::string_view name) const {
     uint32_t i = 0;
     while (i < out_.names.size() && out_.names[i] != name) ++i;
@@ -105,7 +105,7 @@ class Reader {
     return n == 0 ? Wrong("a kind names at least one factor") : absl::OkStatus();
   }
 
-  // What is combined is in no result; what no result has needs a kind.
+  // A factor that is combined is in no result; a factor that is in no result needs a kind.
   absl::Status CheckResults() const {
     std::vector<uint32_t> uses(out_.factors.size(), 0);
     for (size_t j = 0; j < out_.out.size(); ++j) {
@@ -128,7 +128,7 @@ class Reader {
     return absl::OkStatus();
   }
 
-  // The sizes of the factors: all dimensions of one have the same.
+  // The sizes of the factors: all dimensions of a factor have the same size.
   absl::Status Measure(std::string_view side, const ir::FactorLists& lists, Shapes shapes) {
     measured_.resize(out_.factors.size(), 0);
     for (size_t i = 0; i < lists.size(); ++i) {

@@ -1,6 +1,7 @@
-// What a row says of the factors of an operation (ricci/primitive.h has the grammar), read into numbers.
+// What a row says about the factors of an operation, read into numbers (ricci/primitive.h has the grammar).
 //
-// The one reader of that text: passes ask what may be split, the laws hold every word of it against what is computed.
+// The one reader of that text: passes ask what may be split, and the laws compare every word of it with what is
+// computed.
 #ifndef RICCI_PRIM_FACTOR_TEXT_H_
 #define RICCI_PRIM_FACTOR_TEXT_H_
 #include <span>
@@ -11,10 +12,10 @@
 
 namespace ricci::inline v0::prim {
 
-// Does the row say anything of any operation?
+// Does the row say anything about any operation?
 inline bool SaysFactors(const Row& row) { return row.def.factors_of != nullptr || !row.factors.empty(); }
-// What the row of `op` says of it, NULL if nothing. The error is one of the row's callback; a text that fits neither
-// the grammar nor the operation is told in Factors::wrong.
+// What the row of `op` says about it, NULL if nothing. An error is one of the row's callback; a text that does not fit
+// the grammar or the operation is reported in Factors::wrong.
 absl::StatusOr<ir::FactorsRef> FactorsOf(Registry& registry, const ricci_op& op);
 
 using Shapes = std::span<const std::span<const int64_t>>;

@@ -17,7 +17,7 @@ struct Memo {
   using Entries = base::HashMap<std::string, Entry>;
 
   std::mutex mutex;
-  uint32_t uses = 0;  // transforms that run now
+  uint32_t uses = 0;  // transforms that are running
   Entries entries;
 };
 

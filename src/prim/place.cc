@@ -9,7 +9,7 @@
 namespace ricci::inline v0::prim {
 namespace {
 
-// Sums of what a rule says may be anything.
+// A rule may give any numbers, so their sums may overflow.
 bool IsInside(int64_t first, int64_t limit, int64_t shift, int64_t size) {
   int64_t low, high;
   return !__builtin_add_overflow(first, shift, &low) && !__builtin_add_overflow(limit, shift, &high) && low >= 0 &&

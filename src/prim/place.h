@@ -1,4 +1,4 @@
-// Place: where the elements of an array go that an operation moves, and no arithmetic is done on (ricci_place).
+// Place: where an operation that only moves elements puts those of an array (ricci_place).
 #ifndef RICCI_PRIM_PLACE_H_
 #define RICCI_PRIM_PLACE_H_
 #include <optional>
@@ -11,18 +11,18 @@ namespace ricci::inline v0::prim {
 
 struct Place {
   std::vector<int64_t> first, limit;  // per dimension of the array: which of its elements are in the other one
-  std::vector<int64_t> from, shift;   // per dimension of the other one: which dimension it is, or -1, and how far on
+  std::vector<int64_t> from, shift;   // per dimension of the other one: which dimension it is, or -1, and its offset
 
-  // How many elements there are; places that a row tells are checked, so that this is no more than the array has.
+  // How many elements are moved. Places from a row are checked, so this is no more than the array has.
   int64_t elements() const;
 };
 
-// Where the row says that the elements of an operand are in the one result, if it says so. INTERNAL for a place that is
-// none: outside of either array, or two elements at one place.
+// Where the row says that the elements of an operand are in the only result, if it says so. INTERNAL for an impossible
+// place: outside either array, or two elements in one position.
 absl::StatusOr<std::optional<Place>> PlaceOf(Registry& registry, const ricci_op& op, uint32_t operand);
 // First `a`, then `b`.
 Place Then(const Place& a, const Place& b);
-// Has any element both places?
+// Do the two places have an element in common?
 bool Overlap(const Place& a, const Place& b);
 
 }  // namespace ricci::inline v0::prim

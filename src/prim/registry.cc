@@ -12,7 +12,7 @@ void Drop(const Row& row) {
   if (row.def.drop_self != nullptr) row.def.drop_self(row.def.self);
 }
 
-// Of the attribute specs of `def`. A writer whose header has no `doc` yet compiled them without `absent`.
+// The size of the attribute specs of `def`. A writer whose header had no `doc` yet compiled them without `absent`.
 uint32_t SpecSize(const ricci_prim_def& def) {
   if (def.attr_spec_size != 0) return def.attr_spec_size;
   return RICCI_HAS(&def, doc) ? sizeof(ricci_attr_spec) : offsetof(ricci_attr_spec, absent);
@@ -57,7 +57,7 @@ absl::Status CheckArrays(std::string_view name, const ricci_prim_def& def) {
 constexpr std::string_view kLoweringKinds[] = {"", "DECOMPOSE", "SCALAR", "INDEX", "LOOPS", "LIBRARY"};
 static_assert(std::size(kLoweringKinds) == RICCI_LOWER_LIBRARY + 1);
 
-// The callback of a lowering's kind, by its name, and whether it is there.
+// The name of the callback for a lowering's kind, and whether it is set.
 std::pair<std::string_view, bool> CallbackOf(const ricci_lowering& l) {
   const std::pair<std::string_view, bool> callbacks[] = {{"", false},
                                                          {"decompose", l.decompose != nullptr},
@@ -161,7 +161,7 @@ absl::StatusOr<PrimId> Registry::Add(const ricci_prim_def& from, Flow flow) {
   row->def.n_lowerings = 0;
   for (uint32_t i = 0; i < def.n_lowerings; ++i) RICCI_TRY(AddTo(*row, def.lowerings[i]));
   if (uses_.size() <= rows_.size()) uses_.emplace_back();
-  rows_.reserve(rows_.size() + 1);  // from here on nothing but the name's table allocates
+  rows_.reserve(rows_.size() + 1);  // from here on only the table of names allocates
   replaced_.reserve(replaced_.size() + 1);
   retired_.reserve(retired_.size() + replaced_.size() + 1);
   row->id = known != 0 ? known : vocabulary_.AddPrimName(name);
@@ -185,13 +185,13 @@ absl::Status Registry::AddLowering(PrimId id, const ricci_lowering& lowering) {
 }
 
 void Registry::Begin(std::string_view name) {
-  Commit();  // what the host registered itself is not this plugin's to take back
+  Commit();  // what the host registered itself must not be taken back with this plugin
   attaching_ = name;
   rows_before_ = rows_.size();
 }
 
 void Registry::Commit() {
-  // Executables compiled before call into the replaced rows, and hosts may hold them from ricci_prim_at.
+  // Executables compiled earlier call into the replaced rows, and hosts may hold rows from ricci_prim_at.
   for (Replaced& r : replaced_) retired_.push_back(std::move(r.row));
   replaced_.clear();
   added_lowerings_.clear();

@@ -1,6 +1,6 @@
 // Registry: the rows of one context, by id and by name.
 //
-// Rows are added from a plugin's attach, while no other thread uses the context; from then on reading needs no lock.
+// Rows are added by a plugin's attach, while no other thread uses the context; after that, reading needs no lock.
 #ifndef RICCI_PRIM_REGISTRY_H_
 #define RICCI_PRIM_REGISTRY_H_
 #include <array>
@@ -29,23 +29,23 @@ class Registry {
   static Registry& Of(const ir::Vocabulary& v);
   static Registry& Of(const ir::Program& p) { return Of(*p.vocabulary()); }
 
-  // Copies the definition. INVALID_ARGUMENT for a second row of that name (without RICCI_PRIM_OVERRIDE) or a bad
+  // Copies the definition. INVALID_ARGUMENT for a second row with the same name (without RICCI_PRIM_OVERRIDE) or a bad
   // definition.
   absl::StatusOr<PrimId> Add(const ricci_prim_def& def, Flow flow = Flow::kNone);
   absl::Status AddLowering(PrimId id, const ricci_lowering& lowering);
 
   const Row& Get(PrimId id) const { return *rows_[id < rows_.size() ? id : 0]; }
   const Row* Find(std::string_view name) const;
-  // Does running `eqn` do more than give results: its row, or a program that it holds?
+  // Does running `eqn` do more than give results, by its row or by a program that it holds?
   bool HasEffect(const ir::Equation& eqn) const;
   uint32_t size() const { return static_cast<uint32_t>(rows_.size()); }  // ids are 1 .. size() - 1
 
-  // How often a rule of a row has been used, by any thread: the laws say by it whose rules made a program.
+  // How often a rule of a row has been used, by any thread. From these counts the laws say whose rules made a program.
   void CountUse(PrimId id, Rule rule) const { UsesOf(id, rule).fetch_add(1, std::memory_order_relaxed); }
   uint64_t Uses(PrimId id, Rule rule) const { return UsesOf(id, rule).load(std::memory_order_relaxed); }
 
-  // Rows and lowerings that come between Begin and Commit are those of plugin `name`; Rollback takes them back, so that
-  // a plugin that fails to attach leaves nothing behind. A row that was replaced lives on with the context.
+  // Rows and lowerings added between Begin and Commit belong to plugin `name`; Rollback removes them, so that a plugin
+  // that fails to attach leaves nothing behind. A row that was replaced lives as long as the context.
   void Begin(std::string_view name);
   void Commit();
   void Rollback() noexcept;
@@ -57,7 +57,7 @@ class Registry {
   };
   struct AddedLowering {
     PrimId id;           // of a row of another plugin
-    const char* target;  // the lowering is the one with this very text
+    const char* target;  // identifies the lowering: this very text, by address
   };
 
   using RuleUses = std::array<std::atomic<uint64_t>, static_cast<size_t>(Rule::kCount)>;

@@ -1,6 +1,6 @@
 // Row: one primitive with all its rules, as the plugin gave it: the ABI's ricci_prim_def itself, with texts owned.
 //
-// Nothing is translated: transforms call the callbacks through the checked wrappers of rules.h.
+// Nothing is translated: transforms call the callbacks through the checked wrappers of transform/rules.h.
 #ifndef RICCI_PRIM_ROW_H_
 #define RICCI_PRIM_ROW_H_
 #include <deque>
@@ -15,25 +15,25 @@ namespace ricci::inline v0::prim {
 
 using ir::PrimId;
 
-// What the plan must know of control flow whose bodies are too large for one kernel, and differentiation of a linear
-// map of which only the transpose is known; set by the structural rows only.
+// What kind of control flow a structural row is, for the plan where bodies are too large for one kernel, and whether it
+// is a linear map of which only the transpose is known, for differentiation. Set only by the structural rows.
 enum class Flow : uint8_t { kNone, kWhile, kCond, kScan, kVmap, kFusion, kLinearMap };
 
 struct Row {
   PrimId id = 0;
-  ricci_prim_def def{};  // its pointers lead into this Row
+  ricci_prim_def def{};  // its pointers point into this Row
   std::string name, factors, missing, examples, doc_text;
   Doc doc;             // views of doc_text
   std::string plugin;  // for messages: `plugin lax`, or `the host`
   std::deque<std::string> attr_texts;
   std::vector<ricci_attr_spec> attr_specs;
   std::deque<std::string> targets;
-  std::deque<ricci_library> libraries;               // what LIBRARY lowerings lead to, read by their size
+  std::deque<ricci_library> libraries;               // what LIBRARY lowerings point to, read by their size
   std::vector<ricci_lowering> lowerings;             // highest priority first; equal ones in order of registration
   std::vector<const ricci_lowering*> lowering_ptrs;  // the same, for def.lowerings
   Flow flow = Flow::kNone;
 
-  // Makes def.lowerings what `lowerings` is. Allocates only if there are more than ever before.
+  // Makes def.lowerings refer to `lowerings`. Allocates only if there are more than ever before.
   void PublishLowerings() {
     lowering_ptrs.clear();
     for (const ricci_lowering& l : lowerings) lowering_ptrs.push_back(&l);
