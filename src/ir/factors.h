@@ -1,9 +1,9 @@
-// Factors: which dimensions of an operation's operands and results are one and the same, and how far the operation can
-// be split along them, as numbers. FactorTable: those of the equations of a program.
+// Factors: which dimensions of an operation's operands and results are the same, and how the operation can be split
+// along them, as numbers. FactorTable: the factors of the equations of a program.
 //
-// ricci/primitive.h says what factors mean. Rows write them as text; prim/factor_text is its one reader, and everybody
-// else takes these numbers (trace/equation_factors gives them). They are found when first asked for, by any thread, and
-// kept with the program: most programs are never asked.
+// ricci/primitive.h says what factors mean. Rows write them as text; prim/factor_text is its only reader, and
+// everything else uses these numbers (trace/equation_factors gives them). They are read at their first use, by any
+// thread, and kept with the program: for most programs they are never needed.
 #ifndef RICCI_IR_FACTORS_H_
 #define RICCI_IR_FACTORS_H_
 #include <memory>
@@ -32,11 +32,11 @@ enum class FactorKind : uint8_t {
   kPlace,
   kCount
 };
-// As in a text; empty for kParallel.
+// The name in a text; empty for kParallel.
 std::string_view NameOf(FactorKind kind);
-// The results of two parts are combined element by element.
+// Whether the results of two parts are combined element by element.
 inline bool IsReduced(FactorKind kind) { return kind >= FactorKind::kSum && kind <= FactorKind::kXor; }
-// Points along the factor are in the results and do not need each other.
+// Whether points along the factor are in the results and do not need each other.
 inline bool IsIndependent(FactorKind kind) { return kind == FactorKind::kParallel || kind == FactorKind::kPlace; }
 
 struct Factor {
@@ -46,13 +46,13 @@ struct Factor {
 using FactorLists = std::vector<std::vector<uint32_t>>;
 
 struct Factors {
-  absl::Status wrong;           // what is wrong with the row's text, of which nothing is taken then
-  std::vector<Factor> factors;  // in the order in which they come
+  absl::Status wrong;           // what is wrong with the row's text, which is ignored then
+  std::vector<Factor> factors;  // in the order of their first use
   FactorLists in, out;          // per operand and result: the factor of each dimension
-  std::string text;             // as the row has it, and the name of each factor there: for messages
+  std::string text;             // the row's text, and the name of each factor in it: for messages
   std::vector<std::string> names;
 
-  // How a message about one of them begins.
+  // The beginning of a message about a factor.
   std::string About(uint32_t factor) const;
 };
 using FactorsRef = std::shared_ptr<const Factors>;
@@ -60,15 +60,15 @@ using FactorsRef = std::shared_ptr<const Factors>;
 class FactorTable {
  public:
   explicit FactorTable(const base::HostMemory* memory) : entries_(base::HostAllocator<Entry>(memory)) {}
-  // What `row` has said of the equation (NULL: that nothing is known), if it was asked.
+  // What `row` has said about the equation (NULL: nothing is known), if it was asked.
   std::optional<FactorsRef> Find(uint32_t equation, const void* row) const;
   void Keep(uint32_t equation, const void* row, FactorsRef factors);
-  // `equation` is the operation that `its` is there: what is known of that holds here.
+  // `equation` is the same operation as `its` in `there`: what is known of that one holds for it too.
   void Share(uint32_t equation, const FactorTable& there, uint32_t its);
 
  private:
   struct Entry {
-    const void* row = nullptr;  // one that replaces it may say something else
+    const void* row = nullptr;  // a row that replaces it may say something else
     FactorsRef factors;
   };
   mutable std::mutex mutex_;

@@ -18,7 +18,7 @@ uint64_t Bits(const std::byte* p, uint32_t size) {
   return bits;
 }
 
-// The C++ library reads and writes the two others itself.
+// The C++ library reads and writes the other two.
 bool IsNarrow(uint32_t dtype) { return dtype != RICCI_F32 && dtype != RICCI_F64; }
 
 // The bits of `nan`: quiet, positive, without payload.

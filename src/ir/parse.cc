@@ -10,10 +10,10 @@
 namespace ricci::inline v0::ir {
 namespace {
 
-// Names of one program and the numbers they stand for. Views of the text.
+// The names of one program and their numbers.
 using Names = base::HashMap<std::string, uint32_t>;
 
-// Elements of `shape`, or -1 if they are more than the text could list.
+// The number of elements of `t`, or -1 if it is more than the text could list.
 int64_t ElementsOf(const TextType& t) {
   int64_t n = 1;
   for (int64_t d : t.shape) {
@@ -101,7 +101,7 @@ class Parser {
     Advance();
     return taken;
   }
-  // `one` for each element of a list up to the mark `close`.
+  // Calls `one` for each element of a list, up to the mark `close`.
   template <typename F>
   absl::Status List(char close, F&& one) {
     if (Accept(close)) return absl::OkStatus();
@@ -213,7 +213,7 @@ class Parser {
   }
 
   // ---- constants ----
-  // A primitive may be named `constant` too: it takes values, and a complex number has none.
+  // A primitive may be named `constant` too. Its operands are values, which a complex number cannot contain.
   bool BeginsOperands() const {
     if (!token_.Is('(')) return false;
     const Token next = TextLexer(lexer_).Next();
@@ -338,7 +338,7 @@ class Parser {
     a.kind = token_.Is("program") ? RICCI_ATTR_PROGRAMS : RICCI_ATTR_INTS;
     return List(']', [&] { return a.kind == RICCI_ATTR_PROGRAMS ? Nested(a, depth) : AttrNumber(a); });
   }
-  // One more number; the first one with a fraction, an exponent or no finite value makes the list one of floats.
+  // Adds a number; the first one with a fraction, an exponent or no finite value makes the list FLOATS.
   absl::Status AttrNumber(TextAttr& a) {
     const bool is_float = token_.text.find_first_of(".einx") != std::string_view::npos;
     if (!is_float && a.kind != RICCI_ATTR_FLOATS) {

@@ -1,7 +1,7 @@
 // Parser: program text to a plain syntax tree.
 //
-// The tree knows no primitives; trace/parse_program gives it to a builder, so that everything parsed is typed by the
-// rows. Text is not trusted: nesting is bounded, and memory is proportional to the text (a splat stays one element).
+// The tree knows no primitives; trace/parse_program passes it to a builder, so that the rows type everything. Text is
+// not trusted: nesting is bounded, and memory is proportional to the text (a splat stays one element).
 #ifndef RICCI_IR_PARSE_H_
 #define RICCI_IR_PARSE_H_
 #include <cstddef>
@@ -58,14 +58,14 @@ struct TextProgram {
 struct TextFile {
   std::string origin;  // of messages; never empty
   TextProgram program;
-  // Bytes of constants: all elements of the type, or one that stands for all.
+  // Bytes of constants: all elements of the type, or one element for all.
   std::vector<std::vector<std::byte>> data;
 };
 
 // The tree views `text`. INVALID_ARGUMENT `origin:line:column: what`.
 absl::StatusOr<TextFile> ParseText(std::string_view text, std::string_view origin);
-// `(f64[2,3], i32[]) axes=[1]`: one application of `primitive` to parameters of these types, as a program without
-// results whose only statement has none either. `primitive` and `text` are viewed.
+// `(f64[2,3], i32[]) axes=[1]`: one application of `primitive` to parameters of these types, as a program with one
+// statement; both have no results. The tree views `primitive` and `text`.
 absl::StatusOr<TextFile> ParseApplication(std::string_view primitive, std::string_view text, std::string_view origin);
 
 }  // namespace ricci::inline v0::ir

@@ -12,7 +12,7 @@
 namespace ricci::inline v0::ir {
 namespace {
 
-constexpr size_t kInlineBytes = 64;  // constants up to this size stand in the program itself
+constexpr size_t kInlineBytes = 64;  // constants up to this size are written in the program itself
 
 std::string_view View(ricci_str s) { return {s.ptr, s.len}; }
 
@@ -95,7 +95,7 @@ class Printer {
     absl::StrAppend(&out_, "  // ", at.file, ":", at.line);
   }
 
-  // The equation around this one for which `e` stands, if it is printed too.
+  // The enclosing equation for which `e` stands, if that is printed too.
   const Equation* Holder(const Equation& e) const {
     int64_t level = SelfLevel(e.attrs);
     for (size_t i = around_.size(); level > 0 && i-- > 0;) {
@@ -103,7 +103,7 @@ class Printer {
     }
     return nullptr;
   }
-  // Is `a` a program that the holder has under the same name? The reader takes it from there.
+  // Does the holder have the program `a` under the same name? Then the parser takes it from there.
   static bool Shared(const ricci_attr& a, const Equation& holder) {
     if (a.kind != RICCI_ATTR_PROGRAM) return false;
     const ricci_attr* theirs = FindAttr(holder.attrs, View(a.name));
@@ -169,7 +169,7 @@ class Printer {
   std::string out_;
   std::vector<const ConstantData*> blobs_;  // in order of first use
   base::HashSet<uint64_t> named_;
-  std::vector<const Equation*> around_;  // what holds the program being printed, innermost last
+  std::vector<const Equation*> around_;  // the equations that hold the program being printed, innermost last
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 //     return %2, %3
 //   }
 //
-// One element stands for all; a list is row-major. Constants above 64 bytes are `#hash`, with a line
+// A single element of a constant stands for all; a list is row-major. Constants above 64 bytes are `#hash`, with a line
 // `blob #hash "hex bytes"` for each after the program.
 #ifndef RICCI_IR_PRINT_H_
 #define RICCI_IR_PRINT_H_
@@ -18,7 +18,7 @@ namespace ricci::inline v0::ir {
 
 struct PrintOptions {
   bool locations = false;  // `// file:line` after each equation
-  bool blobs = true;       // the bytes of large constants; a dump for a reader leaves them out
+  bool blobs = true;       // the bytes of large constants; a dump for people leaves them out
 };
 std::string Print(const Program& p, const PrintOptions& options = {});
 

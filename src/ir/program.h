@@ -1,9 +1,9 @@
 // Program: an immutable, typed SSA function over arrays: parameters, constants, equations, results. Data only.
 //
-// Values are 32-bit indices: parameters first, then constants and results of equations in the order in which they came.
-// Everything is in flat arrays; attributes are kept in the form of the C ABI (their data in the program's arena), so
-// that rules read them without a conversion. Nested programs are attributes, closed, and counted by the program that
-// holds them.
+// Values are 32-bit indices: parameters first, then constants and results of equations in the order in which they were
+// added. Everything is in flat arrays; attributes are kept in the form of the C ABI (their data in the program's
+// arena), so that rules read them without a conversion. Nested programs are attributes, closed, and counted by the
+// program that holds them.
 #ifndef RICCI_IR_PROGRAM_H_
 #define RICCI_IR_PROGRAM_H_
 #include <memory>
@@ -35,7 +35,7 @@ struct ConstantData {
 
 struct Constant {
   ValueId value;
-  bool splat;  // data holds one element that stands for all
+  bool splat;  // data holds one element for all
   std::shared_ptr<const ConstantData> data;
 };
 
@@ -61,7 +61,7 @@ struct Value {
 
 class Program final : public base::Shared {
   Vocabulary* vocabulary_;
-  base::Ref<base::Shared> context_;  // declared first: the memory of all other members is its
+  base::Ref<base::Shared> context_;  // declared first: it owns the memory of all other members
 
  public:
   explicit Program(Vocabulary* vocabulary);
@@ -72,7 +72,7 @@ class Program final : public base::Shared {
   TypeId type_id(ValueId v) const { return values[v].type; }
   uint32_t n_params() const { return static_cast<uint32_t>(param_types.size()); }
   uint32_t n_results() const { return static_cast<uint32_t>(results.size()); }
-  // The constant behind `v`, or NULL.
+  // The constant that `v` is, or NULL.
   const Constant* constant(ValueId v) const {
     return values[v].kind == ValueKind::kConstant ? &constants[values[v].index] : nullptr;
   }
@@ -92,14 +92,14 @@ class Program final : public base::Shared {
   base::Vec<ProgramRef> nested;    // keeps the programs in attributes alive
   uint32_t depth = 1;              // 1 + that of the deepest nested program
   bool effectful = false;          // an equation here or in a nested program has an ordered effect
-  bool holds_linear_map = false;   // the same of a linear map of which only the transpose is known
-  // The furthest equations around this program that one here stands for (ir/self_reference.h), by primitive.
+  bool holds_linear_map = false;   // the same for a linear map of which only the transpose is known
+  // The outermost equations around this program for which one in it stands (ir/self_reference.h), by primitive.
   struct Outward {
     PrimId prim;
     int64_t level;
   };
   base::Vec<Outward> outward;
-  mutable FactorTable factors;  // of the equations, as far as they were asked for
+  mutable FactorTable factors;  // of the equations, as far as they were needed
 
  private:
   ~Program() override = default;
@@ -119,7 +119,7 @@ inline std::span<ricci_program* const> Programs(const ricci_attr& a) {
 // copied.
 ricci_attr CopyAttr(const ricci_attr& a, base::Arena& arena, base::Vec<ProgramRef>& nested);
 
-// The attribute of that name, or NULL.
+// The attribute with that name, or NULL.
 const ricci_attr* FindAttr(std::span<const ricci_attr> attrs, std::string_view name);
 
 }  // namespace ricci::inline v0::ir

@@ -19,7 +19,7 @@ int64_t OutwardLevel(const Program& f, PrimId prim) {
 
 namespace {
 
-// Calls `add` with the primitive and level of each furthest reference out of an equation.
+// Calls `add` with the primitive and level of each outermost reference out of an equation.
 template <typename Add>
 void EachOutward(PrimId prim, std::span<const ricci_attr> attrs, Add&& add) {
   if (const int64_t level = SelfLevel(attrs); level > 0) add(prim, level);

@@ -54,7 +54,7 @@ uint64_t Structure::HashOf(const Program& p) {
   return hashes_.at(&p);
 }
 
-// Parameters by place, constants by content, results by equation and place: the numbers of values do not enter.
+// Parameters by position, constants by content, results by equation and position: the numbers of values do not count.
 uint64_t Structure::HashOne(const Program& p) {
   std::vector<uint64_t> of(p.values.size());
   Hasher h;

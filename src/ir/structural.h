@@ -1,6 +1,6 @@
 // Structural hash and equality of programs: what they compute, not how it is named.
 //
-// One rule for whoever asks whether two programs or equations are the same: cache keys, equality, cse. Names of
+// One rule for whether two programs or equations are the same, used by cache keys, equality and cse. Names of
 // programs, numbers of values, source locations, unused constants and sharing of nested programs do not count;
 // constants count by type and bytes, nested programs by structure. The hash is stable over runs and machines.
 #ifndef RICCI_IR_STRUCTURAL_H_
@@ -18,13 +18,13 @@ namespace ricci::inline v0::ir {
 // linear time in all. The programs must outlive it.
 class Structure {
  public:
-  // `locations`: those of the equations count in comparisons too.
+  // `locations`: those of equations count in comparisons too.
   explicit Structure(bool locations = false) : locations_(locations) {}
 
   uint64_t HashOf(const Program& p);
   bool Same(const Program& a, const Program& b);
-  // What equation `e` of `p` does, apart from its operands: the primitive, and attributes by name and content. One that
-  // is left out differs from any that is given.
+  // What equation `e` of `p` does, apart from its operands: the primitive, and attributes by name and content. An
+  // attribute that is left out differs from any value that is given.
   uint64_t HashOfOperation(const Program& p, const Equation& e);
   bool SameOperation(const Program& a, const Equation& e, const Program& b, const Equation& f);
 
@@ -39,7 +39,7 @@ class Structure {
   base::HashSet<std::pair<const Program*, const Program*>> same_;
 };
 
-// Of constants of one type.
+// For constants of one type.
 bool SameElements(const Constant& a, const Constant& b);
 
 // Linear in the size of `p` and all programs in it.

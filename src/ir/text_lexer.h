@@ -1,4 +1,4 @@
-// Tokens of program text, with their places.
+// Tokens of program text, with their positions.
 //
 // The input may be hostile: the lexer never reads past its end, allocates nothing but unquoted strings, and an
 // unexpected byte is a token of its own, which no grammar rule takes.

@@ -1,8 +1,8 @@
-// Verifier: what must hold of every program, whoever made it.
+// Verifier: what must hold for every program, whoever made it.
 //
 // Run after each pass, in release builds too, so that a bug of ours shows at its source and not as wrong numbers. It
-// checks form (indices, order, types known, nested programs held); that types follow from the primitives is the
-// builder's promise.
+// checks the form (indices, order, types known, nested programs held); that the types are those that the primitives
+// give is up to the builder.
 #ifndef RICCI_IR_VERIFY_H_
 #define RICCI_IR_VERIFY_H_
 #include "absl/status/status.h"

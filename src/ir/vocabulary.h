@@ -33,11 +33,11 @@ class Vocabulary {
   const base::HostMemory* memory;
   base::Shared* owner;  // the context: a program keeps it alive
   ricci_ctx* abi;
-  void* registry = nullptr;  // prim::Registry of this context, which only layers above may name
+  void* registry = nullptr;  // prim::Registry of this context, a type that only the layers above know
   types::TypeTable types;
 
   LocationId InternLocation(std::string_view file, uint32_t line, std::string_view func);
-  // Stays where it is for the life of the context.
+  // The reference is valid for the life of the context.
   const Location& GetLocation(LocationId id) const;
 
   // Names of primitives, in order of registration. Registration happens while no other thread uses the context.
@@ -48,7 +48,7 @@ class Vocabulary {
   PrimId FindPrim(std::string_view name) const;
   uint32_t PrimCount() const { return static_cast<uint32_t>(prims_.size()); }
 
-  // A number no other builder of this context has; never 0 or 2^32 - 1.
+  // A number that no other builder of this context has; never 0 or 2^32 - 1.
   uint32_t NextGeneration();
 
  private:

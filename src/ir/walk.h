@@ -1,7 +1,6 @@
 // Walking a program and the programs nested in it.
 //
-// Nested programs may be shared, so what is done per program is done once for each distinct one: a plain recursion
-// could take exponential time.
+// Nested programs may be shared, so each distinct one is visited once: a plain recursion could take exponential time.
 #ifndef RICCI_IR_WALK_H_
 #define RICCI_IR_WALK_H_
 #include <vector>
@@ -13,7 +12,7 @@ namespace ricci::inline v0::ir {
 // Every distinct program in `p`, each after those nested in it; `p` is the last.
 std::vector<const Program*> NestedFirst(const Program& p);
 
-// One place of a program where a value is made: a constant or an equation.
+// A constant or an equation of a program.
 struct Statement {
   const Constant* constant;  // NULL: the equation
   const Equation* equation;
