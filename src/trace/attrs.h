@@ -1,4 +1,4 @@
-// Attributes of equations: making them and reading them, inside the core.
+// Making and reading attributes of equations, inside the core.
 //
 // A made attribute borrows its data: keep the array alive until the emit that takes it returns.
 #ifndef RICCI_TRACE_ATTRS_H_
@@ -35,7 +35,7 @@ inline ricci_attr ProgramsAttr(std::string_view name, std::span<ricci_program* c
   return AttrBase(name, RICCI_ATTR_PROGRAMS, static_cast<uint32_t>(programs.size()), programs.data());
 }
 
-// Reading. The attribute is there and of its kind: emit has checked that.
+// Reading. The attribute is there and has its kind: emit has checked that.
 inline std::span<const ricci_attr> AttrsOf(const ricci_op& op) { return {op.attrs, op.n_attrs}; }
 inline int64_t IntOf(std::span<const ricci_attr> attrs, std::string_view name, int64_t otherwise = 0) {
   const ricci_attr* a = ir::FindAttr(attrs, name);

@@ -9,8 +9,8 @@ namespace {
 
 std::string_view View(ricci_str s) { return {s.ptr, s.ptr == nullptr ? 0 : s.len}; }
 
-// Renumbers the values: parameters come first, in the order `order` (of parameter numbers), then all others as they
-// are.
+// Renumbers the values: parameters come first, in the order `order` (of parameter numbers), then all others in their
+// old order.
 void OrderParams(Program& p, std::span<const uint32_t> order) {
   std::vector<uint32_t> place(p.n_params());
   for (uint32_t i = 0; i < place.size(); ++i) place[order.empty() ? i : order[i]] = i;
@@ -35,7 +35,7 @@ void OrderParams(Program& p, std::span<const uint32_t> order) {
   }
 }
 
-// Copies of `attrs` that `p` holds; what the programs in them are, `p` is with them.
+// Copies `attrs` into `p`, which takes over the properties of the programs in them (depth, effects, linear maps).
 Attrs CopyAttrs(Program& p, Attrs attrs) {
   ricci_attr* copies = p.arena.Array<ricci_attr>(attrs.size());
   for (size_t i = 0; i < attrs.size(); ++i) {
@@ -49,7 +49,7 @@ Attrs CopyAttrs(Program& p, Attrs attrs) {
   return {copies, attrs.size()};
 }
 
-// That n operands (results) are as many as the doc of the row has names for; without a doc any number is.
+// Checks that n operands (results) are as many as the doc of the row has names; without a doc any number is right.
 absl::Status CheckNumber(const prim::Row& row, std::string_view verb, const prim::NameList& list, std::string_view what,
                          size_t n) {
   if (row.doc_text.empty() || list.Takes(n)) return absl::OkStatus();
@@ -125,7 +125,7 @@ std::vector<TypeId> Builder::TypesOf(std::span<const Val> in) const {
   return types;
 }
 
-// Runs abstract_eval on attrs_; leaves out_types_.
+// Runs abstract_eval on attrs_; leaves the types in out_types_.
 absl::Status Builder::InferTypes(const prim::Row& row, std::span<const Val> in) {
   if (row.def.abstract_eval == nullptr) return absl::UnimplementedError(base::Cat(row.name, ": no abstract_eval rule"));
   const std::vector<TypeId> in_types = TypesOf(in);

@@ -1,6 +1,6 @@
-// Builder: appends equations to a program under construction, typing each at once by its row's abstract_eval.
+// Builder: appends equations to a program under construction; each is typed at once by its row's abstract_eval.
 //
-// The one way in which programs come into being: hosts, rules, transforms and the parser all go through Emit, so every
+// All programs are made with it: hosts, rules, transforms and the parser append by Emit, Copy or Inline, so every
 // program is well-typed by construction. A value is {generation of its builder : 32, index : 32}; a value of another
 // builder is an error, not corruption. There is no tracer and no thread-local state.
 #ifndef RICCI_TRACE_BUILDER_H_
@@ -59,12 +59,12 @@ class Builder {
   // The types that Emit's results would have.
   absl::StatusOr<std::vector<TypeId>> Infer(PrimId prim, Attrs attrs, std::span<const Val> in);
   // Appends an equation of another program with new operands. Its location becomes the current one. Types are inferred
-  // anew only where an operand's type differs.
+  // again only if an operand's type differs.
   absl::StatusOr<Vals> Copy(const Program& from, const ir::Equation& eqn, std::span<const Val> in);
   // Appends all equations of `f`; returns its results.
   absl::StatusOr<Vals> Inline(const Program& f, std::span<const Val> in);
 
-  // `bytes` holds all elements of `type`, or one that stands for all.
+  // `bytes` holds all elements of `type`, or one element for all.
   absl::StatusOr<Val> Constant(TypeId type, std::span<const std::byte> bytes);
   absl::StatusOr<Val> Constant(TypeId type, bool splat, std::shared_ptr<const ir::ConstantData> data);
   absl::StatusOr<Val> Zero(TypeId type);
@@ -79,15 +79,15 @@ class Builder {
   static uint32_t Index(Val v) { return static_cast<uint32_t>(v); }
   Val ToVal(uint32_t index) const { return (static_cast<uint64_t>(generation_) << 32) | index; }
 
-  // Ends the program. The builder may not be used any more. `param_order` (empty = as added) lists the parameters as
-  // the program shall have them.
+  // Ends the program. The builder may not be used any more. `param_order` (empty = as added) lists the parameters in
+  // the order of the finished program.
   absl::StatusOr<ProgramRef> Finish(std::span<const Val> results, std::span<const uint32_t> param_order = {});
 
   // Called by abstract_eval through the C ABI.
   absl::Status SetOutTypes(std::span<const TypeId> types);
 
-  // Has a rule been handed this builder, and not yet returned? Then it may append, but not end the program or change
-  // its parameters. A rule that abandons it is noted, because ricci_builder_abandon returns nothing.
+  // Is a rule that got this builder still running? Then it may append, but not end the program or change its
+  // parameters. A rule that abandons it is noted, because ricci_builder_abandon returns nothing.
   bool lent() const { return loans_ != 0; }
   void NoteAbandoned() { abandoned_ = true; }
 

@@ -1,7 +1,7 @@
-// Equations of other programs: one with new operands (Copy), or all of a program (Inline).
+// Appending equations of other programs: one with new operands (Copy), or all of a program (Inline).
 //
-// Transforms do little else, so this must stay linear: an equation whose operand types are as they were keeps its
-// attributes, result types and factors, and no rule is asked again.
+// Transforms do little else, so this must stay linear: an equation whose operand types have not changed keeps its
+// attributes, result types and factors, and no rule is called again.
 #include "trace/builder.h"
 #include "trace/rewriter.h"
 

@@ -12,7 +12,7 @@ constexpr std::string_view kAttrKinds[] = {"none",   "int",  "float",  "bool",  
 static_assert(std::size(kAttrKinds) == RICCI_ATTR_PROGRAMS + 1);
 std::string_view AttrKindName(uint32_t kind) { return kAttrKinds[kind < std::size(kAttrKinds) ? kind : 0]; }
 
-// `a` as an attribute of `kind`, where that loses nothing: 1 -> 1.0, [] of any element.
+// Makes `a` an attribute of `kind` if that loses nothing: 1 -> 1.0, [] of any element.
 bool Coerce(ricci_attr& a, uint32_t kind) {
   if (a.kind == kind) return true;
   if (a.kind == RICCI_ATTR_INT && kind == RICCI_ATTR_FLOAT) {
@@ -26,8 +26,8 @@ bool Coerce(ricci_attr& a, uint32_t kind) {
   return true;
 }
 
-// `a` with nothing in it but what its kind says, so that equal attributes are equal in every field: hosts may leave
-// anything in the others.
+// `a` with the fields that its kind does not use cleared, since hosts may leave anything there: so equal attributes are
+// equal in every field.
 ricci_attr Canonical(const ricci_attr& a) {
   ricci_attr out{a.name, a.kind, a.count, 0, 0.0, a.data};
   if (a.kind >= RICCI_ATTR_STRING) return out;
@@ -41,7 +41,7 @@ ricci_attr Canonical(const ricci_attr& a) {
   return out;
 }
 
-// A misspelt name is told before the attribute it stands for is missed.
+// An unknown name is reported before a missing attribute, since it is probably that one, misspelt.
 absl::Status WantKnownAttrs(const prim::Row& row, std::span<const ricci_attr> attrs) {
   for (const ricci_attr& a : attrs) {
     const auto same = [&](const ricci_attr_spec& spec) { return View(spec.name) == View(a.name); };
@@ -54,7 +54,7 @@ absl::Status WantKnownAttrs(const prim::Row& row, std::span<const ricci_attr> at
   return absl::OkStatus();
 }
 
-// Makes `a`, which is given for `spec`, one of its kind.
+// Converts `a`, which is given for `spec`, to the kind of `spec`.
 absl::Status ToKind(const prim::Row& row, const ricci_attr_spec& spec, ricci_attr& a) {
   if (!Coerce(a, spec.kind)) {
     return base::InvalidArgument(row.name, ": attribute ", View(spec.name), " must be ", AttrKindName(spec.kind),

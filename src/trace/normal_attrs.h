@@ -1,8 +1,8 @@
 // Attributes as a row declares them: all of them known, of the kinds of the row, in its order.
 //
 // A host gives attributes in any order, an integer for a float, and anything in the fields that their kind does not
-// use. Equations hold the one normal form, so that equal attributes are equal in every field and rules find each where
-// the row says. It needs no builder, so it is apart from that.
+// use. Equations hold one normal form, so that equal attributes are equal in every field and rules find each where the
+// row says. This needs no builder, so it is separate from it.
 #ifndef RICCI_TRACE_NORMAL_ATTRS_H_
 #define RICCI_TRACE_NORMAL_ATTRS_H_
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace ricci::inline v0::trace {
 
-// Replaces `out` by the attributes of `given` in normal form; their data stays where it is. INVALID_ARGUMENT names the
+// Sets `out` to the attributes of `given` in normal form; their data stays where it is. INVALID_ARGUMENT names the
 // attribute that is unknown, missing, given twice or of another kind.
 absl::Status NormalizeAttrs(const prim::Row& row, std::span<const ricci_attr> given, std::vector<ricci_attr>& out);
 

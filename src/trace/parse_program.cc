@@ -99,8 +99,8 @@ class Reader {
     return b.Emit(prim, attrs, operands);
   }
 
-  // Reads the programs of a statement in the order of the row: one may stand for the statement only where what it then
-  // shares has been read.
+  // Builds the programs of a statement in the order of the row: an equation in one of them may stand for the statement
+  // only once the programs that it shares with it have been built.
   absl::Status Programs(Builder& b, const TextStatement& s) {
     std::vector<const TextAttr*> order;
     for (const TextAttr& a : s.attrs) order.push_back(&a);
@@ -120,7 +120,7 @@ class Reader {
   }
 
   // Adds to the attributes of an equation that stands for one around it (ir/self_reference.h) the programs that it
-  // needs and the text leaves to that one. `slots` holds their handles.
+  // needs and that the text writes only there. `slots` holds their handles.
   void AddShared(PrimId prim, std::vector<ricci_attr>& attrs, std::deque<ricci_program*>& slots) {
     int64_t level = ir::SelfLevel(attrs);
     const auto holder = std::find_if(around_.rbegin(), around_.rend(),

@@ -8,7 +8,7 @@
 namespace ricci::inline v0::trace {
 
 // `origin` names the text in messages and becomes the file of all source locations (`<text>` if it is empty).
-// INVALID_ARGUMENT for wrong text, for a type that differs from the inferred one, and whatever a row objects to.
+// INVALID_ARGUMENT for wrong text and for a type that differs from the inferred one; errors of rows are passed on.
 absl::StatusOr<ProgramRef> ParseProgram(prim::Registry& registry, std::string_view text, std::string_view origin);
 
 // `(f64[2,3], i32[]) axes=[1]`: a program that applies `primitive` to its parameters and returns all results.

@@ -1,9 +1,9 @@
 // Roles: the few array operations that transforms and structural rows write into programs, found by name in the
 // registry.
 //
-// The core knows no primitive; what its own rules need of arrays (sum cotangents, move a batch dimension, select)
-// stands here alone. A context whose plugins lack one of them gets NOT_FOUND with the name from the transform that
-// needs it.
+// The core knows no primitive; what its own rules need of arrays (sum cotangents, move a batch dimension, select) is
+// here, except for one comparison and one conversion (control/cond_rules, control/while_rules). In a context whose
+// plugins lack one of them, the transform that needs it returns NOT_FOUND with the name.
 #ifndef RICCI_TRACE_ROLES_H_
 #define RICCI_TRACE_ROLES_H_
 #include "trace/builder.h"
@@ -27,10 +27,11 @@ absl::StatusOr<Val> MoveAxis(Builder& b, Val x, int64_t from, int64_t to);
 absl::StatusOr<Val> Select(Builder& b, Val pred, Val on_true, Val on_false);
 absl::StatusOr<Val> Not(Builder& b, Val x);
 absl::StatusOr<Val> And(Builder& b, Val x, Val y);
-// The same values, available once all of them are; what is computed from them is merged with nothing before.
+// The same values, available once all of them are; what is computed from them is not merged with anything computed
+// before.
 absl::StatusOr<Vals> OptimizationBarrier(Builder& b, std::span<const Val> values);
 
-// The type with a dimension of `size` inserted at `axis` (or as it is if axis < 0), and with it removed.
+// The type with a dimension of `size` inserted at `axis` (or unchanged if axis < 0), and with it removed.
 absl::StatusOr<TypeId> WithDim(types::TypeTable& types, TypeId t, int64_t axis, int64_t size);
 absl::StatusOr<TypeId> WithoutDim(types::TypeTable& types, TypeId t, int64_t axis);
 
