@@ -10,8 +10,8 @@ namespace {
 
 using trace::Op;
 
-// Runs the dce rule of a row that holds programs. `in` empty: only learn what is used; else emit and return the
-// results.
+// Runs the dce rule of a row that holds programs. `in` empty: only finds out what is used; else emits the operation and
+// returns the results.
 absl::StatusOr<Vals> ApplyDce(Builder* b, const prim::Row& row, const ir::Program& f, const ir::Equation& eqn,
                               MaskView used_out, Mask& used_in, std::span<const Val> in) {
   const Op op(f, eqn);
@@ -28,7 +28,7 @@ absl::StatusOr<Vals> ApplyDce(Builder* b, const prim::Row& row, const ir::Progra
   return out;
 }
 
-// A barrier over what of its operands is used.
+// A barrier over only those operands that are used.
 absl::StatusOr<Vals> SmallerBarrier(Builder& b, const ir::Equation& eqn, MaskView used, std::span<const Val> in) {
   RICCI_ASSIGN(Vals results, b.Emit(eqn.prim, eqn.attrs, Where(in, used)));
   Vals out(eqn.n_results, kNone);
@@ -104,7 +104,7 @@ absl::StatusOr<PrunedProgram> WithoutDead(const ir::Program& f, MaskView used_re
       Mask& used_in = *live.operands[e];
       for (size_t i = 0; i < in.size(); ++i) in[i] = used_in[i] ? in[i] : kNone;
       const MaskView used_out(live.value.data() + eqn.first_result, eqn.n_results);
-      in.push_back(kNone);  // never empty: an empty list asks for the first round
+      in.push_back(kNone);  // never empty: an empty list means the first call
       RICCI_ASSIGN(results, ApplyDce(b.get(), registry.Get(eqn.prim), f, eqn, used_out, used_in, in));
     }
     values.SetResults(eqn, results);
@@ -113,7 +113,7 @@ absl::StatusOr<PrunedProgram> WithoutDead(const ir::Program& f, MaskView used_re
   return out;
 }
 
-// Names the parameters that a program without dead code needs.
+// The key under which the used parameters of a program without dead code are remembered.
 MemoKey LiveKey(const ir::Program& f) { return MemoKey("live", f); }
 
 bool DropsAny(MaskView droppable, MaskView used_params) {
@@ -129,7 +129,7 @@ absl::StatusOr<PrunedProgram> Prune(const ir::Program& f, MaskView used_results,
   MemoUse use(f);
   const bool all = std::ranges::all_of(used_results, [](uint8_t u) { return u != 0; });
   if (const auto live = all ? use.Find(LiveKey(f)) : nullptr) {
-    // What has been pruned is not walked again at every level around it.
+    // A program that has been pruned is not walked again at every level around it.
     const auto& used_params = *static_cast<const Mask*>(live.get());
     if (!DropsAny(droppable, used_params)) return PrunedProgram{ir::ProgramRef(&f), used_params};
   }

@@ -1,4 +1,4 @@
-// Dead code: a program without the equations that no used result needs, nested programs included.
+// Dead code elimination: a program without the equations that no used result needs, nested programs included.
 #ifndef RICCI_TRANSFORM_DEAD_CODE_H_
 #define RICCI_TRANSFORM_DEAD_CODE_H_
 #include "transform/jvp.h"

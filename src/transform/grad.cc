@@ -9,7 +9,7 @@
 namespace ricci::inline v0::transform {
 namespace {
 
-// Constants one of each floating dtype, as bytes of an element.
+// The constant 1 of type `type`.
 absl::StatusOr<Val> One(Builder& b, ir::TypeId type) {
   const uint32_t dtype = b.types().Get(type).dtype;
   if (!types::IsFloating(dtype)) return base::InvalidArgument("grad: no one of dtype ", types::Info(dtype).name);
@@ -40,7 +40,7 @@ absl::StatusOr<ir::ProgramRef> TransposeLinear(const Linearized& lin, MaskView h
   for (size_t i = 0; i < lin.nonzero.size(); ++i) {
     if (lin.nonzero[i]) ct_nonzero.push_back(has_ct.empty() || has_ct[i]);
   }
-  if (ct_nonzero.empty()) ct_nonzero.push_back(0);  // no result at all: an empty mask would mean all
+  if (ct_nonzero.empty()) ct_nonzero.push_back(0);  // f has no results: an empty mask would mean all
   RICCI_ASSIGN(TransposeProgram t, Transpose(*lin.linear, linear, ct_nonzero, /*instantiate=*/true));
   return t.program;
 }
@@ -50,7 +50,7 @@ absl::StatusOr<ir::ProgramRef> TransposeLinear(const Linearized& lin, MaskView h
 absl::StatusOr<VjpPrograms> Vjp(const ir::Program& f, MaskView wanted) {
   RICCI_ASSIGN(Linearized lin, Linearize(f, wanted));
   RICCI_ASSIGN(ir::ProgramRef transposed, TransposeLinear(lin, {}));
-  // The caller passes a cotangent for every differentiable result; those of zero tangents are dropped.
+  // The caller passes a cotangent for every differentiable result; those of results with a zero tangent are dropped.
   std::vector<ir::TypeId> params;
   for (uint32_t r = 0; r < lin.n_residuals; ++r) params.push_back(lin.fwd->result_types[f.n_results() + r]);
   for (uint32_t i = 0; i < f.n_results(); ++i) {
@@ -108,7 +108,7 @@ absl::StatusOr<ir::ProgramRef> Grad(const ir::Program& f, std::span<const uint32
     out.push_back(gradients[place]);
   }
   RICCI_ASSIGN(ir::ProgramRef whole, b->Finish(out));
-  // What only the value needed goes at once: nested gradients would differentiate it again.
+  // Equations that only the value needs are removed at once: nested gradients would differentiate them again.
   RICCI_ASSIGN(PrunedProgram live, Prune(*whole, Mask(whole->n_results(), 1)));
   return live.program;
 }

@@ -7,10 +7,10 @@ namespace ricci::inline v0::transform {
 
 struct Invariant {
   Mask same;        // over the values of the body: the same on every trip
-  Mask from_const;  // of these: what needs a parameter; the others (iota of nothing) are as cheap inside as outside
+  Mask from_const;  // of these: those that need a parameter; the others (an iota) cost as little inside
 };
-// is_const[i] != 0: parameter i does not change from trip to trip. Effects are never invariant; if `speculative` (there
-// may be no trip at all) neither is what may fail, and loops and branches, which may cost without bound.
+// is_const[i] != 0: parameter i does not change from trip to trip. Effects are never invariant. If `speculative` (there
+// may be no trip at all), what may fail is not invariant either, nor are loops and branches, whose cost has no bound.
 Invariant FindInvariant(const ir::Program& body, MaskView is_const, bool speculative = false);
 
 }  // namespace ricci::inline v0::transform

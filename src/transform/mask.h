@@ -1,4 +1,5 @@
-// Masks: one flag for each parameter, operand or result of a program or an equation, and lists of those that have one.
+// Masks: one flag for each parameter, operand or result of a program or an equation, and lists of those whose flag is
+// set.
 #ifndef RICCI_TRANSFORM_MASK_H_
 #define RICCI_TRANSFORM_MASK_H_
 #include <algorithm>
@@ -26,7 +27,7 @@ inline Mask NonZero(std::span<const trace::Val> vals) {
   for (const trace::Val v : vals) out.push_back(v != trace::kZero);
   return out;
 }
-// flags |= after; true if that changed anything. Fixpoints over loop carries go on while it does.
+// flags |= after; true if that changed anything. Fixpoints over loop carries continue while it does.
 inline bool Merge(std::span<uint8_t> flags, MaskView after) {
   bool changed = false;
   for (size_t i = 0; i < flags.size(); ++i) {

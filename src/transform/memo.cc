@@ -12,7 +12,7 @@ MemoUse::MemoUse(const ir::Program& f) : memo_(prim::Registry::Of(f).memo()) {
   ++memo_.uses;
 }
 
-// What is dropped is freed after the lock, here and below: programs may free much.
+// Dropped results are freed after the lock is released, here and below: freeing programs may take long.
 MemoUse::~MemoUse() {
   prim::Memo::Entries dropped;
   const std::lock_guard lock(memo_.mutex);

@@ -1,10 +1,10 @@
 // Memo: results of transforms of held programs, remembered for as long as a transform or pass runs in the context.
 //
-// The rules of loops and branches transform the programs they hold, and do so more than once: dead code is found first
-// and dropped then, and what a loop carries is a fixpoint. Loops within loops would multiply that at every level, so
-// that a program nested 20 deep took hours. Every transform of a program therefore asks here first. Rules come back
-// through the C ABI, so the memo is the context's and not an argument. It is emptied when no transform runs any more,
-// so nothing outlives the call that made it (but where calls of several threads overlap), and when it has grown large.
+// The rules of loops and branches transform the programs they hold, and do so more than once: dead code is first found
+// and then dropped, and the flags of loop carries are a fixpoint. Nested loops would multiply that at every level: a
+// program nested 20 deep took hours. So every transform of a program looks here first. Rules call back through the C
+// ABI, so the memo belongs to the context and is not an argument. It is emptied when no transform runs any more, so
+// nothing outlives the call that made it (unless calls of several threads overlap), and when it has grown large.
 #ifndef RICCI_TRANSFORM_MEMO_H_
 #define RICCI_TRANSFORM_MEMO_H_
 #include "absl/status/statusor.h"
@@ -12,7 +12,7 @@
 
 namespace ricci::inline v0::transform {
 
-// What a transform does to a program, with all its arguments, as bytes.
+// A transform, its program and all its arguments, as bytes.
 class MemoKey {
  public:
   MemoKey(std::string_view transform, const ir::Program& f) : program_(&f) {
@@ -37,7 +37,7 @@ class MemoKey {
   std::string bytes_;
 };
 
-// While one exists, what is remembered in the context of `f` stays.
+// While one exists, results remembered in the context of `f` are kept.
 class MemoUse {
  public:
   explicit MemoUse(const ir::Program& f);
@@ -51,7 +51,8 @@ class MemoUse {
   prim::Memo& memo_;
 };
 
-// The result of the transform that `key` names, made or remembered. Failures are not remembered: they end the whole.
+// The result of the transform that `key` names, made or remembered. Failures are not remembered: they end the whole
+// transform.
 template <typename Result, typename Make>
 absl::StatusOr<Result> Remembered(const MemoKey& key, Make&& make) {
   MemoUse use(key.program());

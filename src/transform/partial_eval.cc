@@ -23,7 +23,7 @@ bool NamedIn(std::string_view names, const ir::Equation& eqn) {
 }
 
 // A linear map of which only the transpose is known has no value, so it is never known, whatever its operands are. (In
-// reverse mode these are tangents that depend on no argument, so zero: nothing will ask for the map's cotangents.)
+// reverse mode these are tangents that depend on no argument and so are zero: nothing needs the map's cotangents.)
 bool HasNoValue(const prim::Row& row, const ir::Equation& eqn) {
   const auto holds = [](const ricci_attr& a) {
     return std::ranges::any_of(ir::Programs(a), [](ricci_program* p) { return ir::FromAbi(p)->holds_linear_map; });
@@ -31,8 +31,8 @@ bool HasNoValue(const prim::Row& row, const ir::Equation& eqn) {
   return row.flow == prim::Flow::kLinearMap || std::ranges::any_of(eqn.attrs, holds);
 }
 
-// Builds the two programs side by side. A known value is in `known` always, in `unknown` from when it is first needed
-// there: as a constant, as a residual, or computed again where the policy does not save it.
+// Builds the two programs side by side. A known value is always in `known`. It is in `unknown` once it is first needed
+// there: as a constant, as a residual, or computed again if the policy does not save it.
 class Splitter {
  public:
   Splitter(const ir::Program& f, Builder& known, Builder& unknown, const Saving& saving)
@@ -168,7 +168,7 @@ class Splitter {
   base::HashMap<Val, int32_t> param_of_;
 };
 
-// `unknown` with its residuals first, without those that nothing needs; residuals kept are told in `kept`.
+// `unknown` with its residuals first, without those that nothing needs; `kept` says which residuals are kept.
 absl::StatusOr<ir::ProgramRef> TidyUnknown(const ir::Program& unknown, uint32_t n_residuals, Mask& kept) {
   Mask droppable(unknown.n_params(), 0), all(unknown.n_results(), 1);
   std::fill(droppable.begin(), droppable.begin() + n_residuals, 1);
@@ -234,7 +234,7 @@ absl::StatusOr<PartialEvalProgram> SplitProgram(const ir::Program& f, MaskView k
     out.residual_param.push_back(split.residual_params()[i]);
   }
   out.n_residuals = static_cast<uint32_t>(out.residual_param.size());
-  // What was computed for residuals that nothing keeps goes.
+  // Equations that only computed dropped residuals are removed.
   RICCI_ASSIGN(ir::ProgramRef whole, kb->Finish(known_results));
   RICCI_ASSIGN(PrunedProgram live, Prune(*whole, Mask(whole->n_results(), 1)));
   out.known = live.program;

@@ -14,19 +14,19 @@ struct PartialEvalProgram {
   std::vector<int32_t> residual_param;
 };
 
-// What may be a residual, by the name of a policy ("" and "everything" let all through), and where the halves run:
-// `apart`, in different loops (RICCI_PARTIAL_EVAL_APART).
+// What may be a residual, by the name of a policy ("" and "everything" allow all), and whether the halves run `apart`,
+// in different loops (RICCI_PARTIAL_EVAL_APART).
 struct Saving {
   std::string_view policy = {};
   bool apart = false;
 };
 
-// `force_unknown[i] != 0` (empty = none): result i is unknown even if it could be known (it is then passed as a
+// `force_unknown[i] != 0` (empty = none): result i is unknown even if it could be known (its value is then passed as a
 // residual).
 absl::StatusOr<PartialEvalProgram> PartialEval(const ir::Program& f, MaskView known, MaskView force_unknown = {},
                                                const Saving& saving = {});
 
-// Does `policy` save the results of `eqn`? INVALID_ARGUMENT for a policy that is none.
+// Does `policy` save the results of `eqn`? INVALID_ARGUMENT for an unknown policy.
 absl::StatusOr<bool> PolicySaves(std::string_view policy, const prim::Row& row, const ir::Equation& eqn);
 
 }  // namespace ricci::inline v0::transform

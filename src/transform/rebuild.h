@@ -1,4 +1,4 @@
-// Rebuild: the walk that copies a program equation by equation; most passes are one.
+// Rebuild: the walk that copies a program equation by equation; most passes are such a walk.
 #ifndef RICCI_TRANSFORM_REBUILD_H_
 #define RICCI_TRANSFORM_REBUILD_H_
 #include <deque>
@@ -8,22 +8,22 @@
 
 namespace ricci::inline v0::transform {
 
-// `step` appends what stands for an equation to the builder and returns its results.
+// `step` appends the replacement of an equation to the builder and returns its results.
 using RebuildStep = std::function<absl::StatusOr<trace::Vals>(trace::Builder& b, const ir::Program& f,
                                                               const ir::Equation& eqn, std::span<const trace::Val> in)>;
 absl::StatusOr<ir::ProgramRef> Rebuild(const ir::Program& f, const RebuildStep& step);
-// The same, appended to `b` with these values for the parameters; gives the results.
+// The same, appended to `b` with these values for the parameters; returns the results.
 absl::StatusOr<trace::Vals> AppendRebuilt(trace::Builder& b, const ir::Program& f, std::span<const trace::Val> params,
                                           const RebuildStep& step);
 
 using ProgramStep = std::function<absl::StatusOr<ir::ProgramRef>(const ir::Program&)>;
 
-// The attributes of an equation, to be changed, with the programs that take the place of those it holds.
+// A copy of an equation's attributes that can be changed, with the programs that replace those in it.
 struct NewAttributes {
   std::vector<ricci_attr> list;
 
   explicit NewAttributes(std::span<const ricci_attr> from) : list(from.begin(), from.end()) {}
-  // Puts `step` of every program that `a` holds in its place; whether one became another.
+  // Replaces every program in `a` by `step` of it; returns whether any changed.
   absl::StatusOr<bool> Map(ricci_attr& a, const ProgramStep& step);
 
  private:

@@ -86,8 +86,8 @@ class Releasing final : public OutwardRewriter {
       const std::string_view name(theirs.name.ptr, theirs.name.len);
       if (name == ir::kSelf || ir::FindAttr(out.list, name) != nullptr) continue;
       ricci_attr a = theirs;
-      // What the holder's programs refer to is around the holder, so it is level - 1 equations further out here; in
-      // the programs themselves the holder is the first.
+      // The holder's programs refer to equations around the holder, which are level - 1 equations further out here;
+      // seen from those programs, the holder is the first.
       Sinking sinking(prim_, level - 1);
       const auto sunk = [&](const ir::Program& p) {
         return level == 1 ? absl::StatusOr<ir::ProgramRef>(ir::ProgramRef(&p)) : sinking.Rewrite(p, 2);

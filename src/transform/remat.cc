@@ -7,7 +7,7 @@
 namespace ricci::inline v0::transform {
 namespace {
 
-// With the name and the context of f.
+// A program with one equation, with the name and the context of f.
 absl::StatusOr<ir::ProgramRef> OneEquation(const ir::Program& f, std::span<const ir::TypeId> params,
                                            std::string_view prim, trace::Attrs attrs) {
   RICCI_ASSIGN(auto b, Builder::Create(prim::Registry::Of(f), f.name, params));

@@ -5,7 +5,7 @@
 
 namespace ricci::inline v0::transform {
 
-// `prevent_cse`: what is computed again is kept apart from what was computed before.
+// `prevent_cse`: what is computed again is not merged with what was computed before.
 absl::StatusOr<ir::ProgramRef> Checkpoint(const ir::Program& f, std::string_view policy, bool prevent_cse = true);
 // rule: primals, tangents of all parameters with tangents -> results of f, tangents of those that have one.
 absl::StatusOr<ir::ProgramRef> CustomJvp(const ir::Program& f, const ir::Program& rule);

@@ -18,7 +18,7 @@ T MakeArgs() {
   return args;
 }
 
-// The decomposition that may stand in for a missing rule, or NULL.
+// The decomposition that may replace a missing rule, or NULL.
 const ricci_lowering* Transformable(const Row& row) {
   for (const ricci_lowering& l : row.lowerings) {
     if (l.kind == RICCI_LOWER_DECOMPOSE && (l.hdr.flags & RICCI_LOWERING_TRANSFORMABLE)) return &l;
@@ -46,7 +46,7 @@ absl::Status CheckSlot(const Builder& b, const Row& row, const char* rule, uint3
   return absl::OkStatus();
 }
 
-// Runs `call`, a rule that is handed `b`.
+// Runs `call`, a rule that gets `b`.
 template <typename Call>
 absl::Status WithLoan(Builder& b, const Row& row, const char* rule, Call&& call) {
   const trace::Loan loan(&b);
@@ -117,7 +117,8 @@ absl::StatusOr<Vals> TransposeByDecomposition(Builder& b, const ir::Program& f, 
   return out;
 }
 
-// Batch dimensions to the front, unbatched operands broadcast; then the operation itself works on whole batches.
+// Moves batch dimensions to the front and broadcasts unbatched operands; then the operation itself works on whole
+// batches.
 absl::StatusOr<Batched> BatchElementwise(Builder& b, const ir::Program& p, const ir::Equation& eqn,
                                          std::span<const Val> in, std::span<const int32_t> dims,
                                          const BatchAxis& axis) {

@@ -1,7 +1,7 @@
-// Calling a row's rule: arguments laid out as the ABI wants them, every slot checked afterwards.
+// Calling a row's rule: arguments in the layout of the ABI, every slot checked afterwards.
 //
 // A violation is an error that names plugin, primitive and rule. A missing rule falls back on a decomposition that its
-// plugin declared transformable, else it is UNIMPLEMENTED with the reason the row gives; never a silent guess.
+// plugin declared transformable, else it is UNIMPLEMENTED with the reason that the row gives; never a silent guess.
 #ifndef RICCI_TRANSFORM_RULES_H_
 #define RICCI_TRANSFORM_RULES_H_
 #include "transform/jvp.h"

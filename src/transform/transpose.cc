@@ -14,7 +14,7 @@ class Transposer {
   Transposer(const ir::Program& f, Builder& b)
       : f_(f), b_(b), linear_(f.values.size(), 0), primal_(f, b), ct_(f.values.size(), kZero) {}
 
-  // Non-linear parameters and equations, in order; marks what depends on a linear parameter.
+  // Copies non-linear parameters and equations, in order, and marks what depends on a linear parameter.
   absl::Status Forward(MaskView linear) {
     uint32_t next = 0;
     for (uint32_t i = 0; i < f_.n_params(); ++i) {
@@ -104,7 +104,7 @@ absl::StatusOr<TransposeProgram> Adjoint(const ir::Program& f, MaskView linear, 
     results.push_back(ct);
   }
   RICCI_ASSIGN(out.program, b->Finish(results));
-  if (out.program->holds_linear_map) {  // one of no linear parameter has no value, and nothing needs it
+  if (out.program->holds_linear_map) {  // one that depends on no linear parameter has no value, and nothing needs it
     RICCI_ASSIGN(PrunedProgram live, Prune(*out.program, Mask(out.program->n_results(), 1)));
     out.program = live.program;
   }

@@ -12,8 +12,8 @@ struct TransposeProgram {
   Mask nonzero;
 };
 
-// `ct_nonzero` empty = all results have a cotangent. `instantiate`: give zeros where the cotangent of a linear
-// parameter is zero, so that all linear ones are results.
+// `ct_nonzero` empty = all results have a cotangent. `instantiate`: gives zeros where the cotangent of a linear
+// parameter is zero, so that all linear parameters have a result.
 absl::StatusOr<TransposeProgram> Transpose(const ir::Program& f, MaskView linear, MaskView ct_nonzero,
                                            bool instantiate);
 

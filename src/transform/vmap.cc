@@ -11,7 +11,7 @@
 namespace ricci::inline v0::transform {
 namespace {
 
-// Appends `f`, of whose parameters only the used ones have the type of the builder's.
+// Appends `f`; only its used parameters have the types of the builder's parameters.
 absl::StatusOr<Vals> InlinePlain(Builder& b, const ir::Program& f, MaskView used) {
   Mask drop;
   for (uint8_t u : used) drop.push_back(!u);
@@ -111,7 +111,7 @@ absl::StatusOr<BatchProgram> WithBatch(const ir::Program& f, std::span<const int
   std::copy(in_axes.begin(), in_axes.end(), dim.begin());
   for (const ir::Equation& eqn : f.equations) {
     std::vector<int32_t> dims;
-    // What stands for an operation around it is batched with that, even where it is applied to constants alone.
+    // An equation that stands for one around it is batched with that one, even if its operands are constants.
     bool any = ir::RefersOutward(eqn);
     for (ir::ValueId v : eqn.operands) {
       dims.push_back(dim[v]);
