@@ -1,7 +1,8 @@
 // call: runs a held program. All its rules are the transforms of that program.
 //
 // It keeps repeated functions small in transformed programs; the pipeline inlines it. Residuals of its partial
-// evaluation are plain results of the known half. The helpers that transform a held program serve checkpoint too.
+// evaluation are plain results of the known half. Checkpoint uses the functions here that transform a held program,
+// too.
 #include "control/call.h"
 
 #include "transform/dead_code.h"

@@ -14,7 +14,7 @@ absl::Status TransposeOfBody(Builder& b, const Held& h, const ricci_transpose_ar
 absl::Status BatchOfBody(Builder& b, const Held& h, const ricci_batch_args& a, std::string_view prim,
                          std::vector<ricci_attr> attrs);
 // Splits `body`, which takes the operands of `h` and gives its results. The known half is a plain call, or, with
-// `known_attrs`, runs under `unknown_prim` as the unknown half does.
+// `known_attrs`, runs under `unknown_prim` like the unknown half.
 absl::Status PartialEvalOfProgram(const Program& body, const Held& h, const ricci_partial_eval_args& a,
                                   std::string_view policy, std::string_view unknown_prim,
                                   std::vector<ricci_attr> unknown_attrs, std::vector<ricci_attr> known_attrs = {});

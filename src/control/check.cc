@@ -1,9 +1,9 @@
-// check(pred, x) -> x: x itself, with the promise that `pred` holds; where it does not, the run fails with `code` and
+// check(pred, x) -> x: x itself, with a check that `pred` holds; if it does not, the run fails with `code` and
 // `message`.
 //
-// Tied to a value instead of being an effect, so it needs no order: it may move, fuse, run in lanes, and goes when
-// nobody wants the value. Its tangent and its cotangent pass through checks of their own, so what is derived from the
-// value fails with it. Under batching one element that fails fails all.
+// It is tied to a value instead of being an effect, so it needs no order: it may move, fuse and run in lanes, and is
+// removed if nothing uses the value. Its tangent and its cotangent pass through checks of their own, so what is derived
+// from the value fails with it. Under batching, one element that fails makes all fail.
 #include "control/structural_row.h"
 
 namespace ricci::inline v0::control {

@@ -1,8 +1,8 @@
 // checkpoint: runs a held program whose derivative computes again what the policy does not save (rematerialisation).
 //
 // The policy decides in partial evaluation: only saved values cross from the known to the unknown half, which stays a
-// checkpoint, now `differentiated`. That is expanded at compile time as an optimization_barrier over all its operands
-// (residuals and tangents or cotangents) and the body after it: so the second computation is not merged with the first,
+// checkpoint, now `differentiated`. At compile time that becomes an optimization_barrier over all its operands
+// (residuals and tangents or cotangents), followed by the body. So the second computation is not merged with the first,
 // and does not begin before the cotangents are there (JAX: prevent_cse). No barrier is needed where scan has put the
 // two halves into loops of their own, nor wanted with prevent_cse=false.
 #include "control/call.h"
@@ -32,7 +32,7 @@ absl::Status Batch(Builder& b, const Held& h, const ricci_batch_args& a) {
 absl::Status PartialEval(const Held& h, const ricci_partial_eval_args& a) {
   const std::string_view policy = h.text("policy");
   std::vector<ricci_attr> unknown = Options(h), known;
-  // What a derivative computes again stays protected in derivatives of it.
+  // What a derivative computes again stays protected in derivatives of that derivative.
   if (IsDifferentiated(h)) known = unknown;
   const bool apart = (a.hdr.flags & RICCI_PARTIAL_EVAL_APART) != 0;
   if (!IsDifferentiated(h) && !apart) unknown.push_back(trace::BoolAttr("differentiated", true));

@@ -1,4 +1,4 @@
-// The transforms of cond: each branch is transformed by itself, then all are made to agree on what they give.
+// The transforms of cond: each branch is transformed by itself, then all are made to agree on their results.
 #include "control/cond.h"
 #include "transform/dead_code.h"
 #include "transform/partial_eval.h"
@@ -16,7 +16,7 @@ const Program& Branch(const Held& h, size_t i) { return *ir::FromAbi(Branches(h)
 absl::Status CondJvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
   const std::span<const Val> tangents(a.tangents + 1, h.op.n_in - 1);
   const Mask active = NonZero(tangents);
-  // A result has a tangent if it has one in any branch; branches that lack it are done again with a zero there.
+  // A result has a tangent if it has one in any branch; branches that lack it are transformed again with a zero there.
   Mask nonzero(h.op.n_out, 0);
   std::vector<transform::JvpProgram> jvps;
   for (size_t i = 0; i < NumBranches(h); ++i) {
@@ -41,10 +41,10 @@ absl::Status CondJvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
 
 namespace {
 
-// Where the residuals of each branch travel: an operand of the cond is passed as it is, the others in slots, which are
-// results of the known half. Branches share slots of one type, so the slots hold the most that one branch needs.
+// How the residuals of each branch are passed: an operand of the cond as it is, the others in slots, which are results
+// of the known half. Branches share slots, so of each type there are only as many as one branch needs at most.
 struct Residuals {
-  std::vector<uint32_t> operands;  // operands of the branches that some branch needs as they are
+  std::vector<uint32_t> operands;  // operands that some branch needs as a residual
   std::vector<TypeId> slots;
   std::vector<std::vector<int32_t>> operand, slot;  // [branch][residual]: place in the lists above, or -1
 
@@ -81,7 +81,7 @@ struct Residuals {
   }
 };
 
-// Branch `i`'s known half: its known results, then the slots, its own filled and the others zero.
+// The known half of branch `i`: its known results, then the slots, its own filled and the others zero.
 absl::StatusOr<ProgramRef> KnownBranch(Builder& b, const transform::PartialEvalProgram& split, const Residuals& res,
                                        size_t i, uint32_t n_known) {
   const Program& known = *split.known;
@@ -99,7 +99,7 @@ absl::StatusOr<ProgramRef> KnownBranch(Builder& b, const transform::PartialEvalP
   return nb->Finish(out);
 }
 
-// Branch `i`'s unknown half: the operands passed as they are, the slots, then what is unknown.
+// The unknown half of branch `i`: the operands passed as they are, the slots, then what is unknown.
 absl::StatusOr<ProgramRef> UnknownBranch(Builder& b, const transform::PartialEvalProgram& split, const Residuals& res,
                                          size_t i, std::span<const TypeId> operand_types) {
   const Program& unknown = *split.unknown;
@@ -118,7 +118,7 @@ absl::StatusOr<ProgramRef> UnknownBranch(Builder& b, const transform::PartialEva
   return nb->Finish(out);
 }
 
-// Which branch runs is not known: the whole operation is unknown.
+// If it is not known which branch runs, the whole operation is unknown.
 absl::Status AllUnknown(Builder& ub, const Held& h, const ricci_partial_eval_args& a) {
   Vals all(a.in, a.in + h.op.n_in);
   for (uint32_t i = 0; i < h.op.n_in; ++i) {
@@ -206,7 +206,8 @@ absl::Status CondTranspose(Builder& b, const Held& h, const ricci_transpose_args
 
 namespace {
 
-// Index values per batch element: every branch runs on the whole batch, and each element takes its own branch's result.
+// One index per batch element: every branch runs on the whole batch, and each element takes the result of its own
+// branch.
 absl::Status SelectBranches(Builder& b, const Programs& branches, Val index, std::span<const Val> in,
                             const ricci_batch_args& a, uint32_t n_out) {
   std::vector<Vals> results;
@@ -216,7 +217,8 @@ absl::Status SelectBranches(Builder& b, const Programs& branches, Val index, std
   }
   Vals chosen = results.back();
   for (size_t k = branches.size() - 1; k-- > 0;) {
-    // Branch k takes what is at most k: indices below 0 are clamped to the first branch, those beyond to the last.
+    // Branch k serves indices up to k that no branch before it serves: indices below 0 go to the first branch, those
+    // beyond the end to the last.
     RICCI_ASSIGN(Val number, ScalarI32(b, static_cast<int32_t>(k)));
     RICCI_ASSIGN(number, trace::BroadcastLeading(b, number, a.axis_size));
     const Val pair[] = {index, number};
@@ -241,7 +243,7 @@ absl::Status CondBatch(Builder& b, const Held& h, const ricci_batch_args& a) {
   bool may_fail = false;
   for (size_t i = 0; i < NumBranches(h); ++i) may_fail |= MayFail(Branch(h, i));
   if (batched[0] && may_fail) return BatchAsVmap(b, h, a);
-  // A result is batched if it is in any branch, or if each element chooses its own.
+  // A result is batched if it is in any branch, or if each element chooses its own branch.
   Mask force(h.op.n_out, batched[0]);
   std::vector<transform::BatchProgram> batches;
   for (size_t i = 0; i < NumBranches(h); ++i) {

@@ -1,4 +1,4 @@
-// The structural primitives: ordinary rows whose attributes hold programs. One file each.
+// The structural primitives: the core's own rows. All but check have attributes that hold programs. One file each.
 #ifndef RICCI_CONTROL_CONTROL_H_
 #define RICCI_CONTROL_CONTROL_H_
 #include "absl/status/status.h"
@@ -6,7 +6,7 @@
 
 namespace ricci::inline v0::control {
 
-// Adds call, fusion, cond, while, scan, vmap, checkpoint, custom_jvp, custom_vjp, custom_linear and
+// Adds call, fusion, cond, while, scan, vmap, check, checkpoint, custom_jvp, custom_vjp, custom_linear and
 // custom_linear_solve to a new registry.
 absl::Status RegisterAll(prim::Registry& registry);
 

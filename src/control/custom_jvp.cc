@@ -1,8 +1,8 @@
 // custom_jvp: a held program `call` whose derivative is the held program `jvp`: primals, tangents -> results, tangents.
 //
-// Both are Programs, so they hash, save and cache. After differentiation nothing is left of the operation but
-// equations. The rule may apply the function again (log-sum-exp, safe norms): there `self=1` stands for the operation
-// that the rule belongs to, see control/self_rule.
+// Both are Programs, so they hash, save and cache. After differentiation only equations are left of the operation. The
+// rule may apply the function again (log-sum-exp, safe norms): there `self=1` stands for the operation that the rule
+// belongs to, see control/self_rule.
 #include "control/self_rule.h"
 #include "transform/vmap.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kRules[] = {"jvp"};
 
-// `types` followed by those among them that have tangents.
+// `types`, followed by those among them that have tangents.
 std::vector<TypeId> WithTangents(Builder& b, std::span<const TypeId> types) {
   std::vector<TypeId> out(types.begin(), types.end());
   for (TypeId t : types) {

@@ -1,8 +1,8 @@
 // custom_vjp: a held program `call` with its own reverse mode: fwd gives results and residuals, bwd takes residuals and
 // cotangents of the results that have one and gives cotangents of the parameters that have one.
 //
-// Its jvp runs fwd and emits custom_linear{bwd}: an operation that stands for the unknown linear map, defined only
-// under transpose, where it becomes bwd.
+// Its jvp runs fwd and emits custom_linear{bwd}: an operation for the unknown linear map, defined only under transpose,
+// where it becomes bwd.
 //
 // Both rules may apply the function again; there `self=1` stands for it, see control/self_rule.
 #include "control/self_rule.h"

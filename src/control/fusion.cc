@@ -1,8 +1,8 @@
 // fusion: a group of equations that becomes one kernel. Made by the fuse pass only; it has no derivative rules because
 // no transform runs after that pass. With `rows` = n it runs row by row: a row is one point of the leading n dimensions
-// of all results, and the kernel builder keeps what is passed on within a row private. With `views`, a program that
-// only moves elements, its results take the place of those of the body, and what the body computes is stored where it
-// goes.
+// of all results, and the kernel builder keeps values that are only used within a row private. With `views`, a program
+// that only moves elements, its results replace those of the body, and what the body computes is stored at its final
+// place.
 #include "control/call.h"
 
 namespace ricci::inline v0::control {

@@ -10,7 +10,7 @@ namespace ricci::inline v0::control {
 
 // `split`: of the body, by known operands. known_in: the operands of the known half; is_const[i] != 0 where operand i
 // is the same on every trip. Appends to `b` what such residuals need and returns one value per residual: its value
-// outside of the loop, or kNone if it changes from trip to trip.
+// outside the loop, or kNone if it changes from trip to trip.
 absl::StatusOr<Vals> InvariantResiduals(Builder& b, const transform::PartialEvalProgram& split,
                                         std::span<const Val> known_in, MaskView is_const);
 

@@ -3,15 +3,16 @@
 // Each of them takes constants of its own and then a vector, which is a list of arrays of the types of b, and gives a
 // vector:
 //   matvec           A x
-//   solve            the x with A x = b; run by itself the operation is this program
+//   solve            the x with A x = b; without a transform the operation runs this program
 //   vecmat           A^T y
 //   transpose_solve  the y with A^T y = c
-// The last two may be left out together; there is no reverse mode then. Operands are the constants of matvec, vecmat,
-// solve and transpose_solve, then b. How many a program has follows from its parameters, so no attribute says it.
+// The last two may be left out together; then there is no reverse mode. Operands are the constants of matvec, vecmat,
+// solve and transpose_solve, then b. How many constants a program has follows from its parameters, so no attribute says
+// it.
 //
 // The derivative is taken at the solution and never through the solver, which may hold any loop: from A x = b follows
-// dx = A^-1 (db - dA x), where dA x is the derivative of matvec by its constants. The transposed operation has the four
-// programs in the roles of each other.
+// dx = A^-1 (db - dA x), where dA x is the derivative of matvec by its constants. In the transposed operation the four
+// programs swap roles.
 #include <array>
 
 #include "control/structural_row.h"
@@ -25,7 +26,7 @@ namespace {
 constexpr std::string_view kName = "custom_linear_solve";
 enum Part : size_t { kMatvec, kVecmat, kSolve, kTransposeSolve, kParts };
 constexpr std::array<std::string_view, kParts> kPartNames = {"matvec", "vecmat", "solve", "transpose_solve"};
-// Which program takes the place of each in the transposed operation.
+// Which program replaces each one in the transposed operation.
 constexpr std::array<size_t, kParts> kTransposed = {kVecmat, kMatvec, kTransposeSolve, kSolve};
 using Programs = std::array<const Program*, kParts>;  // NULL: left out
 
@@ -35,14 +36,14 @@ Programs ProgramsOf(const Held& h) {
   return out;
 }
 
-// Which operands are what. Types have been checked, but in the rule that does so.
+// What each operand is. Types have been checked, except in the type rule itself.
 struct Operands {
   explicit Operands(const Held& h) : programs(ProgramsOf(h)), n(programs[kMatvec]->n_results()) {
     for (size_t i = 0; i < kParts; ++i) {
       first[i + 1] = first[i] + (programs[i] == nullptr ? 0 : uint64_t{programs[i]->n_params()} - n);
     }
   }
-  // The constants of a program, of whatever is listed for each operand.
+  // The entries of a list with one entry for each operand that belong to a program's constants.
   template <typename T>
   std::span<const T> Consts(const T* all, size_t part) const {
     return {all + first[part], static_cast<size_t>(first[part + 1] - first[part])};
@@ -53,7 +54,7 @@ struct Operands {
   }
 
   Programs programs;
-  uint32_t n;                                // arrays of a vector
+  uint32_t n;                                // the number of arrays of a vector
   std::array<uint64_t, kParts + 1> first{};  // the first constant of each program, then the first array of b
 };
 
@@ -102,7 +103,7 @@ absl::StatusOr<Vals> EmitSolve(Builder& b, const Programs& programs, std::span<c
   return b.Emit(kName, attrs, in);
 }
 
-// dA x, zero for arrays that do not depend on a constant with a tangent.
+// dA x, with symbolic zeros for arrays that do not depend on a constant with a tangent.
 absl::StatusOr<Vals> TangentOfMap(Builder& b, const Operands& operands, const ricci_jvp_args& a, const Vals& x) {
   const std::span<const Val> tangents = operands.Consts(a.tangents, kMatvec);
   if (Count(NonZero(tangents)) == 0) return Vals(operands.n, kZero);
@@ -171,8 +172,8 @@ absl::Status Transpose(Builder& b, const Held& h, const ricci_transpose_args& a)
   return absl::OkStatus();
 }
 
-// All programs batched, with the arrays `vector` of what they take and give and more if they must; what they must is
-// added to `vector`.
+// All programs batched. The arrays of their vectors that `vector` marks are batched, and others if a program makes them
+// so, which are then marked too.
 absl::StatusOr<std::array<ProgramRef, kParts>> BatchParts(const Operands& operands, const ricci_batch_args& a,
                                                           const Mask& batched, Mask& vector) {
   const std::string_view axis(a.axis_name.ptr, a.axis_name.len);
@@ -190,8 +191,8 @@ absl::StatusOr<std::array<ProgramRef, kParts>> BatchParts(const Operands& operan
   return out;
 }
 
-// Each array of a vector is batched in all of the programs, on either side, or in none: b and x are solved for each
-// other.
+// Each array of a vector is batched in all programs, both as argument and as result, or in none: matvec takes x and
+// gives b, solve takes b and gives x.
 absl::Status Batch(Builder& b, const Held& h, const ricci_batch_args& a) {
   const Operands operands(h);
   const Mask batched = IsBatched(a, h.op.n_in);

@@ -1,6 +1,6 @@
 // scan: a loop of known length that carries values, reads one slice of each x and writes one slice of each y per trip.
 //
-// The loop of choice: reverse mode works through it, because the residuals of all trips can be stacked. This file has
+// The loop to prefer: reverse mode works through it, because the residuals of all trips can be stacked. This file has
 // the row, its type and its lowering; scan_rules.cc has the transforms.
 #include "control/scan.h"
 
@@ -45,12 +45,12 @@ absl::Status Type(Builder& b, const Held& h) {
 
 #define RICCI_K(call) RICCI_TRY(base::FromAbi(call))
 
-// The loop within a kernel. What changes from trip to trip is in private arrays.
+// The loop within a kernel. What changes from trip to trip is kept in private arrays.
 class KernelLoop {
  public:
   KernelLoop(ricci_kernel_builder* k, const Held& h) : k_(k), h_(h), s_(h) {}
 
-  // carry = init; then all trips, `unroll` of them in one iteration, and what is left over after the loop.
+  // carry = init; then all trips, `unroll` of them in one iteration; remaining trips follow the loop.
   absl::Status Run() {
     RICCI_TRY(Start());
     const int64_t per = TripsPerIteration(*s_.body, s_.length, s_.unroll), iterations = s_.length / per;
@@ -126,7 +126,7 @@ class KernelLoop {
 
 absl::Status Lower(ricci_kernel_builder* k, const Held& h) { return KernelLoop(k, h).Run(); }
 
-// What one copy of `f` costs in code, scans within it unrolled as they will be. Every program is visited once.
+// What one copy of `f` costs in code, with the scans in it unrolled as they will be. Every program is visited once.
 constexpr int64_t kMostOfOne = 64;          // elements of one value that are computed one by one
 constexpr int64_t kMostUnrolled = 1 << 14;  // of all copies together
 

@@ -26,8 +26,8 @@ struct ScanParts {
   std::string_view place;
 };
 
-// How many trips one iteration of the lowered loop makes: as many as `unroll` asks for, but no more than `length`, and
-// no more copies of a large body than are worth their code. At least 1. What a scan computes does not depend on it.
+// The number of trips in one iteration of the lowered loop: as many as `unroll` asks for, but no more than `length`,
+// and no more copies of a large body than are worth their code. At least 1. What a scan computes does not depend on it.
 int64_t TripsPerIteration(const Program& body, int64_t length, int64_t unroll);
 
 // scan{body} with the trip count, direction and place of `like`.
@@ -41,7 +41,8 @@ absl::Status ScanTranspose(Builder& b, const Held& h, const ricci_transpose_args
 absl::Status ScanBatch(Builder& b, const Held& h, const ricci_batch_args& a);
 absl::Status ScanDce(Builder* b, const Held& h, const ricci_dce_args& a);
 
-// `f` with parameters and results put in another order: new parameter i is old parameter params[i], likewise results.
+// `f` with parameters and results in another order: new parameter i is old parameter params[i], and likewise for
+// results.
 absl::StatusOr<ProgramRef> Permute(const Program& f, std::span<const uint32_t> params,
                                    std::span<const uint32_t> results);
 

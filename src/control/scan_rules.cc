@@ -20,7 +20,7 @@ Order Range(uint32_t from, uint32_t n) {
 void Append(Order& to, const Order& more) { to.insert(to.end(), more.begin(), more.end()); }
 void Append(Vals& to, const Vals& more) { to.insert(to.end(), more.begin(), more.end()); }
 
-// The first of results from .. to of `f` that is the same value as result `r`, or -1.
+// The first of the results `from` to `to` of `f` that is the same value as result `r`, or -1.
 int32_t FindResult(const Program& f, uint32_t from, uint32_t to, uint32_t r) {
   for (uint32_t i = from; i < to; ++i) {
     if (f.results[i] == f.results[r]) return static_cast<int32_t>(i);
@@ -98,7 +98,7 @@ absl::Status ScanJvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
 
 absl::Status ScanPartialEval(const Held& h, const ricci_partial_eval_args& a) {
   const ScanParts s(h);
-  // The way back is a loop of its own.
+  // The backward pass is a loop of its own.
   const transform::Saving saving{{a.policy.ptr, a.policy.len}, /*apart=*/true};
   Builder &kb = *trace::FromAbi(a.known), &ub = *trace::FromAbi(a.unknown);
   // known_in over consts, carry, xs: a carry is known if it is known on entry and after every trip.
@@ -119,7 +119,7 @@ absl::Status ScanPartialEval(const Held& h, const ricci_partial_eval_args& a) {
   std::fill(is_const.begin(), is_const.begin() + kc, 1);
   RICCI_ASSIGN(const Vals const_residuals, InvariantResiduals(kb, split, known_in, is_const));
   Order known_results = Range(0, n_known_out), all_params = Range(0, split.known->n_params());
-  // Which result of the known half has residual r stacked; -1: none has to, because an operand does.
+  // The result of the known half that is residual r stacked; -1: none is needed, because an operand is.
   std::vector<int32_t> result_of(split.n_residuals, -1);
   for (uint32_t r = 0; r < split.n_residuals; ++r) {
     const bool is_x = split.residual_param[r] >= static_cast<int32_t>(s.n_consts + s.n_carry);
@@ -176,8 +176,8 @@ absl::Status ScanTranspose(Builder& b, const Held& h, const ricci_transpose_args
   const ScanParts s(h);
   const uint32_t x0 = s.n_consts + s.n_carry;
   Mask linear(a.linear, a.linear + h.op.n_in);
-  // A carry that starts as a known zero tangent is linear from then on: it has a cotangent in the body, which nobody
-  // wants in the end.
+  // A carry that starts as a known zero tangent is linear from then on: it has a cotangent in the body, which is
+  // dropped at the end.
   std::fill(linear.begin() + s.n_consts, linear.begin() + x0, 1);
   // Body: its transpose takes non-linear parameters, cts of carry and of ys, and gives cts of all linear parameters.
   Mask ct_nonzero(s.body->n_results(), 1);

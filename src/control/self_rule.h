@@ -1,10 +1,10 @@
 // Custom derivatives whose rules apply the function itself: what custom_jvp and custom_vjp have in common.
 //
-// Inside of a rule, `custom_jvp(%x) call=program... self=1` stands for the operation that the rule belongs to (self=2
-// for the one around that, and so on), so it has derivatives of every order. It holds the program `call`, which gives
-// its value, and no rule: the rule of the holder is put in when that is differentiated. In text `call` may be left out;
-// it is the holder's then. What stands for a holder has the holder's types; batching keeps it so by making all operands
-// and results of both batched.
+// Inside a rule, `custom_jvp(%x) call=program... self=1` stands for the operation that the rule belongs to (self=2 for
+// the one around that, and so on), so it has derivatives of every order. It holds the program `call`, which gives its
+// value, and no rule: it gets the rule of the holder when the holder is differentiated. In text `call` may be left out;
+// then it is the holder's. An operation that stands for a holder has the holder's types; batching keeps this by making
+// all operands and results of both batched.
 #ifndef RICCI_CONTROL_SELF_RULE_H_
 #define RICCI_CONTROL_SELF_RULE_H_
 #include "control/structural_row.h"
@@ -15,20 +15,20 @@ namespace ricci::inline v0::control {
 // Does the operation stand for one around it?
 inline bool StandsForOther(const Held& h) { return ir::SelfLevel(h.attrs) != 0; }
 
-// Does it, or something in its programs for one outside of them?
+// Does it stand for another, or does an operation in its programs stand for one outside them?
 bool IsRecursive(const Held& h);
 
-// Every one of `rules` (names of programs) is given, or `self` and none of them; what stands for this operation in them
-// has its types. `results` are those of the operation.
+// Checks that all of `rules` (names of programs) are given, or `self` and none of them, and that operations in them
+// that stand for this one have its types. `results` are those of the operation.
 absl::Status CheckSelfRule(Builder& b, const Held& h, std::span<const std::string_view> rules,
                            std::span<const TypeId> results);
 
-// The program `name` as it is outside of the operation. FAILED_PRECONDITION if the operation stands for another: it has
-// a rule only there.
+// The program `name` as it is outside the operation. FAILED_PRECONDITION if the operation stands for another, which
+// alone has the rule.
 absl::StatusOr<ProgramRef> Released(const Held& h, std::string_view name);
 
-// Batching that makes every operand, result, tangent, residual and cotangent batched, as all held programs must agree
-// on what is: what does not depend on the batch is broadcast.
+// Batching that makes every operand, result, tangent, residual and cotangent batched, since all held programs must
+// agree on what is batched: what does not depend on the batch is broadcast.
 absl::Status BatchWhole(Builder& b, const Held& h, const ricci_batch_args& a);
 
 }  // namespace ricci::inline v0::control

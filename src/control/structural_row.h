@@ -1,7 +1,8 @@
-// What the structural rows share: a row from C++ rules, checks of held programs, and emitting a call.
+// What the structural rows share: making a row from C++ rules, checks of held programs, and emitting operations that
+// hold programs.
 //
 // A rule here is a plain function over core types; Thunk<F> gives it the form of the C ABI. The rest of the core sees
-// these rows only as ricci_prim_def, like any plugin's.
+// these rows only as ricci_prim_def, like those of any plugin.
 #ifndef RICCI_CONTROL_STRUCTURAL_ROW_H_
 #define RICCI_CONTROL_STRUCTURAL_ROW_H_
 #include "base/status_abi.h"
@@ -92,7 +93,7 @@ ricci_status* DecomposeThunk(void*, ricci_builder* b, const ricci_op* op, const 
 
 constexpr ricci_str Str(std::string_view s) { return {s.data(), s.size()}; }
 constexpr ricci_hdr Header(size_t size, uint32_t flags = 0) { return {static_cast<uint32_t>(size), flags, nullptr}; }
-// `absent`: what an optional one is where it is left out.
+// `absent`: the value of an optional one if it is left out.
 constexpr ricci_attr_spec Spec(std::string_view name, uint32_t kind, std::string_view absent = {}) {
   return {Str(name), kind, absent.empty() ? 0 : RICCI_ATTR_OPTIONAL, Str(absent)};
 }
@@ -127,7 +128,7 @@ constexpr ricci_lowering Decomposition(int32_t priority = 0) {
   return l;
 }
 
-// A definition with what every structural row has; its rules are filled in by the caller. `attrs` and `lowerings` are
+// A definition with what every structural row has; the caller fills in its rules. `attrs` and `lowerings` are
 // static.
 ricci_prim_def Define(std::string_view name, std::string_view doc, std::span<const ricci_attr_spec> attrs,
                       std::span<const ricci_lowering* const> lowerings);
@@ -138,10 +139,10 @@ absl::Status CheckParams(Builder& b, std::string_view prim, std::string_view nam
 absl::Status CheckResults(Builder& b, std::string_view prim, std::string_view name, const Program& p,
                           std::span<const TypeId> types);
 absl::Status SetOutTypes(Builder& b, std::span<const TypeId> types);
-// The integer attributes `names` count operands: none is negative and together they are at most all there are. Only
-// then may they be taken as numbers of 32 bits.
+// Checks that the integer attributes `names`, which count operands, are not negative and that their sum is at most the
+// number of operands. Only after that may they be used as 32-bit numbers.
 absl::Status CheckCounts(std::string_view prim, const Held& h, std::initializer_list<std::string_view> names);
-// `place`, where a loop runs, is `kernel`, `plan` or left out.
+// Checks that `place`, where a loop runs, is `kernel`, `plan` or left out.
 absl::Status CheckPlace(std::string_view prim, const Held& h);
 
 // Emits `prim{body = p}` with more attributes.
@@ -149,7 +150,7 @@ absl::StatusOr<Vals> EmitHolding(Builder& b, std::string_view prim, const Progra
                                  std::span<const Val> in);
 absl::StatusOr<Vals> EmitCall(Builder& b, const Program& body, std::span<const Val> in);
 
-// x, with the promise that `pred` holds; where it does not, the run fails with `code` and `message`.
+// x, with a check that `pred` holds; if it does not, the run fails with `code` and `message`.
 absl::StatusOr<Val> EmitCheck(Builder& b, Val pred, Val x, uint32_t code, std::string_view message);
 
 // Flags of the types whose values have tangents.
@@ -169,11 +170,12 @@ absl::StatusOr<Val> ScalarI32(Builder& b, int32_t value);
 // The value of operand i with its batch dimension at 0, or as it is if not batched.
 absl::StatusOr<Vals> BatchFront(Builder& b, const ricci_batch_args& a, uint32_t n_in);
 Mask IsBatched(const ricci_batch_args& a, uint32_t n_in);
-// Whether a run of the program may fail, wherever in it.
+// Whether a run of the program may fail, anywhere in it.
 bool MayFail(const Program& f);
 // The same of an equation, without the programs that it holds: a while fails only if it has a bound.
 bool MayFail(const prim::Row& row, std::span<const ricci_attr> attrs);
-// The rule of what must not run for elements that do not take it: each runs by itself, in one vmap equation.
+// The batching rule of an operation that must not run for elements that do not take it: each element runs by itself, in
+// one vmap equation.
 absl::Status BatchAsVmap(Builder& b, const Held& h, const ricci_batch_args& a);
 
 // ---- one per file ----

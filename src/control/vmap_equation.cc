@@ -1,8 +1,8 @@
 // vmap: runs a held program once per element of a batch. in_axes[i] is the batched dimension of operand i (-1: the same
 // for all); every result is batched, at out_axes[i].
 //
-// It stays one equation through all transforms; only at compile time it becomes either array operations (Batch) or a
-// loop whose iterations are independent (lanes), which is what its lowering here is.
+// It stays one equation through all transforms; only at compile time does it become either array operations (Expand) or
+// a loop whose iterations are independent (lanes), which its lowering here writes.
 #include "control/invariant_residuals.h"
 #include "control/scan.h"
 #include "control/structural_row.h"
@@ -90,8 +90,8 @@ absl::Status PartialEval(const Held& h, const ricci_partial_eval_args& a) {
   const Axes in_axes = AxesOf(h, "in_axes"), out_axes = AxesOf(h, "out_axes");
   RICCI_ASSIGN(auto split, transform::PartialEval(h.program("body"), known, {}, SavingOf(a)));
   Builder& kb = *trace::FromAbi(a.known);
-  // Residuals that are operands are passed as those; what is the same for all elements is computed once and passed
-  // unbatched; the others are batched at dimension 0.
+  // Residuals that are operands are passed as operands; those that are the same for all elements are computed once and
+  // passed unbatched; the others are batched at dimension 0.
   const uint32_t n_known = Count(split.out_known);
   Axes known_out = Where(std::span<const int64_t>(out_axes), split.out_known), unknown_in;
   const Axes known_axes = Where(std::span<const int64_t>(in_axes), known);
@@ -135,7 +135,7 @@ absl::Status PartialEval(const Held& h, const ricci_partial_eval_args& a) {
   return absl::OkStatus();
 }
 
-// The cotangent of an operand that is the same for all elements is the sum over them.
+// The cotangent of an operand that is the same for all elements is the sum over the elements.
 absl::Status Transpose(Builder& b, const Held& h, const ricci_transpose_args& a) {
   const MaskView linear(a.linear, h.op.n_in);
   const std::span<const Val> cts(a.cts, h.op.n_out);

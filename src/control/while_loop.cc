@@ -1,9 +1,9 @@
-// while: repeats a held program as long as another one says so.
+// while: repeats a held program as long as another one, the condition, gives true.
 //
 // Forward mode carries the tangents along. Reverse mode needs a bound: with `max_trips` stated, the loop is
-// differentiated as a scan of that length whose trips do nothing once the condition fails. A loop that wants more trips
-// than it stated ends at the bound, and the run fails with OUT_OF_RANGE, differentiated or not. This file has the row,
-// its type and its lowering; while_rules.cc has the transforms.
+// differentiated as a scan of that length whose trips do nothing once the condition fails. A loop that needs more trips
+// than stated ends at the bound, and the run fails with OUT_OF_RANGE, differentiated or not. This file has the row, its
+// type and its lowering; while_rules.cc has the transforms.
 #include "control/while_loop.h"
 
 namespace ricci::inline v0::control {
@@ -30,7 +30,7 @@ absl::Status Type(Builder& b, const Held& h) {
 
 #define RICCI_K(call) RICCI_TRY(base::FromAbi(call))
 
-// Counts trips in a private array and switches `go_on` off at the bound.
+// Counts trips in a private array and sets `go_on` to false at the bound.
 class TripBound {
  public:
   TripBound(ricci_kernel_builder* k, int64_t max_trips) : k_(k), max_trips_(max_trips) {}

@@ -23,7 +23,7 @@ struct WhileParts {
   std::string_view place;
 };
 
-// What a run says when the condition still holds at the bound.
+// The message of a run whose condition still holds at the bound.
 std::string StillGoingOn(int64_t max_trips);
 
 absl::StatusOr<Vals> EmitWhile(Builder& b, const WhileParts& like, const Program& cond, const Program& body,

@@ -33,7 +33,7 @@ absl::Status WhileJvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
   do {
     RICCI_ASSIGN(jvp, transform::Jvp(*w.body, active, Mask(carry.begin(), carry.end())));
   } while (Merge(carry, jvp.nonzero));
-  // jvp.program: consts carry, their tangents. Put the tangents of consts behind consts.
+  // jvp.program: consts carry, their tangents. Put the tangents of consts after consts.
   const uint32_t nc = Count(MaskView(active).first(w.n_body)), nk = Count(carry);
   std::vector<uint32_t> params, results;
   for (uint32_t i = 0; i < w.n_body; ++i) params.push_back(i);
@@ -59,8 +59,8 @@ absl::Status WhileJvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
 
 namespace {
 
-// Every result of the loop passes through a check that its condition holds no more. So their tangents do, and with them
-// all cotangents: no gradient of a loop that was cut off is ever given.
+// Every result of the loop passes through a check that the condition does not hold any more. So do their tangents, and
+// with them all cotangents: a loop that was cut off never gives a gradient.
 absl::Status CheckEnded(Builder& b, const WhileParts& w, Vals& carry) {
   Vals in = b.params();
   in.resize(w.n_cond);
@@ -138,9 +138,9 @@ absl::Status WhilePartialEval(const Held& h, const ricci_partial_eval_args& a) {
   const Mask one(1, 1);
   RICCI_ASSIGN(auto cond, transform::Prune(*w.cond, one, Not(cond_known)));
   for (uint32_t i = 0; i < cond_known.size(); ++i) {
-    if (cond.used_params[i] && !cond_known[i]) return AllUnknown(h, a);  // when it ends is not known
+    if (cond.used_params[i] && !cond_known[i]) return AllUnknown(h, a);  // it is not known when it ends
   }
-  // Known half: the loop over the known carries alone. Unknown half: the whole loop, which computes them again.
+  // Known half: the loop over only the known carries. Unknown half: the whole loop, which computes them again.
   RICCI_ASSIGN(auto body, transform::Prune(*w.body, known_carry, Not(known)));
   for (uint32_t i = 0; i < known.size(); ++i) {
     RICCI_TRY(base::Invariant(known[i] || !body.used_params[i], "while: a known carry needs an unknown value"));
@@ -180,7 +180,7 @@ absl::Status WhileBatch(Builder& b, const Held& h, const ricci_batch_args& a) {
     RICCI_ASSIGN(body, transform::Batch(*w.body, MaskView(batched).subspan(w.n_cond), a.axis_size, axis,
                                         Mask(carry.begin(), carry.end())));
     Mask after = body.out_batched;
-    if (cond.out_batched[0]) std::fill(after.begin(), after.end(), 1);  // who has ended keeps his carry
+    if (cond.out_batched[0]) std::fill(after.begin(), after.end(), 1);  // an element that has ended keeps its carry
     return Merge(carry, after);
   };
   for (bool changed = true; changed;) {
@@ -198,7 +198,7 @@ absl::Status WhileBatch(Builder& b, const Held& h, const ricci_batch_args& a) {
     std::copy(out.begin(), out.end(), a.out);
     return absl::OkStatus();
   }
-  // The loop runs while any element goes on; those that have ended keep their carry. The body needs the condition's
+  // The loop runs while any element continues; those that have ended keep their carry. The body needs the condition's
   // consts.
   RICCI_ASSIGN(auto any, b.Nest(w.cond->name, {cond.program->param_types.data(), cond.program->param_types.size()}));
   RICCI_ASSIGN(Vals predicates, any->Inline(*cond.program, any->params()));
