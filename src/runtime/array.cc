@@ -73,8 +73,8 @@ void Array::DropData() {
   FreeData(data, std::exchange(owns_data_, false), drop);
 }
 
-// Memory of a device is freed in the order of the stream that it was allocated for, after its uses by others, unless
-// all of them have ended. The host waits for memory that is not ours.
+// Memory of a device is freed in the order of the stream for which it was allocated, after its uses in other streams.
+// If all uses have ended, no order is needed. For memory that is not ours the host waits.
 void Array::FreeData(void* data, bool owned, Drop drop) {
   if (!owned && drop == nullptr) return;
   std::vector<EventRef> uses;
@@ -111,7 +111,7 @@ EventRef Array::written() const {
 }
 
 void Array::SetWritten(EventRef run) {
-  std::vector<EventRef> reads;  // go without the lock
+  std::vector<EventRef> reads;  // released without the lock
   std::lock_guard lock(device()->mutex);
   reads.swap(buffer_.reads);
   std::swap(buffer_.written, run);

@@ -54,13 +54,13 @@ absl::Status BoundCall::Bind(uint32_t slot, void* p, uint64_t bytes) {
   return absl::OkStatus();
 }
 
-// A donated argument and the result that takes its memory may be one.
+// A donated argument and the result that takes its memory may be the same memory.
 bool BoundCall::MayShare(uint32_t a, uint32_t b) const {
   if (a < n_in_ && b < n_in_) return true;
   return a < n_in_ && code_.alias(b - n_in_) == static_cast<int32_t>(a) && frame_->inputs[a] == frame_->inputs[b];
 }
 
-// Says also which argument the result could have shared memory with.
+// The error also names the argument with which the result may share memory.
 absl::Status BoundCall::Overlap(uint32_t a, uint32_t b) const {
   const int32_t allowed = code_.alias(b - n_in_);
   const std::string hint =

@@ -1,4 +1,4 @@
-// BoundCall: an executable with the host's pointers bound once, to be run many times.
+// BoundCall: an executable with the host's pointers bound once, for many runs.
 //
 // Where memory is the host's, a run allocates nothing, takes no lock and counts no reference. Slots are the arguments,
 // then the results.
@@ -22,7 +22,7 @@ class BoundCall {
     if (ready_) return code_.Run(*frame_);
     return RunChecked();
   }
-  // The end of the run.
+  // Returns the event of the end of the run.
   absl::StatusOr<EventRef> Enqueue(const RunOptions& options);
 
  private:
@@ -39,7 +39,7 @@ class BoundCall {
   const CompiledCode& code_;
   const uint32_t n_in_, n_slots_;
   RunFrame* const frame_;  // of this call alone; inputs and outputs are adjacent: one pointer per slot
-  bool ready_ = false;     // host memory, all slots are bound and nothing is to be checked at each run
+  bool ready_ = false;     // host memory, all slots are bound and nothing must be checked at each run
 };
 
 }  // namespace ricci::inline v0::runtime

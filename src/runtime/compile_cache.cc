@@ -17,7 +17,7 @@ base::Ref<CompiledCode> CompileCache::Find(const CompileKey& key) {
 }
 
 base::Ref<CompiledCode> CompileCache::Keep(const Context& context, base::Ref<CompiledCode> code) {
-  Entries dropped;  // let go after the lock: code runs functions of its plugin
+  Entries dropped;  // released after the lock: the end of code runs functions of its plugin
   std::lock_guard lock(mutex_);
   if (base::Ref<CompiledCode> known = FindLocked(code->key())) return known;
   if (!context.has_handles()) return code;

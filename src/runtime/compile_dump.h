@@ -9,7 +9,7 @@ namespace ricci::inline v0::runtime {
 
 class CompileDump {
  public:
-  // Nothing is written where `dir` is empty.
+  // If `dir` is empty, nothing is written.
   CompileDump(const std::string& dir, const CompileKey& key);
   bool wanted() const { return !folder_.empty(); }
   void Add(std::string_view stage, const std::string& text);

@@ -19,7 +19,7 @@ uint64_t ConstantBytes(const pass::Lowered& l) {
 
 void Append(void* sink, const char* p, size_t n) { static_cast<std::string*>(sink)->append(p, n); }
 
-// `text`: takes how each kernel would run, if it is not NULL.
+// `text`, if not NULL, gets how each kernel would run.
 absl::StatusOr<pass::Estimate> EstimateOn(const ricci_backend& backend, const pass::Lowered& lowered,
                                           std::string* text) {
   const kernel::KernelViews kernels(lowered.kernels);
@@ -73,7 +73,7 @@ CompiledCode::CompiledCode(CompileKey key, std::unique_ptr<pass::Lowered> lowere
   for (const auto& constant : lowered_->constants) constants_.push_back(constant->bytes.data());
 }
 
-// To the device, all in one block, unless its memory is the host's.
+// Copies the constants to the device, all in one block, unless its memory is the host's.
 absl::Status CompiledCode::UploadConstants() {
   const Device& to = *device();
   for (const auto& constant : lowered_->constants) constant_block_bytes_ += to.Aligned(constant->bytes.size());
@@ -218,7 +218,7 @@ absl::StatusOr<EventRef> CompiledCode::Enqueue(RunFrame& frame, const StreamRef&
   const ricci_backend& backend = device()->backend;
   RICCI_TRY(stream->Wait(frame.last.get()));
   const EventRef run = Event::OfRun(stream, base::Ref<const CompiledCode>(this), std::move(after));
-  std::list<EventRef> kept{run};  // made now: once the run has been enqueued nothing may fail
+  std::list<EventRef> kept{run};  // made now: once the run has been enqueued, nothing may fail
   device()->SettleSome();
   frame.args.stream = stream->native();
   void* native = nullptr;

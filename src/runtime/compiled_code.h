@@ -1,10 +1,11 @@
-// CompiledCode: what compilation leaves: the backend's code, the tables it refers to, and working memory to run it.
+// CompiledCode: the result of compilation: the backend's code, the tables it refers to, and working memory to run it.
 //
 // Shared by all executables of equal programs. Running needs a frame: pointers of arguments and results, then the
 // arena and the backend's scratch, in one block where memory is the host's. Frames are kept in a few slots and taken by
 // an atomic exchange, so that a run neither locks nor allocates, and as many threads as there are slots run at once
 // without a new frame. (A linked free list would need a guard against reuse of a node between load and exchange; fixed
-// slots do not.) A frame whose run is in flight goes back at once: the next run of the same stream follows it anyway.
+// slots do not.) A frame whose run is in flight is put back at once: the next run of the same stream comes after it
+// anyway.
 #ifndef RICCI_RUNTIME_COMPILED_CODE_H_
 #define RICCI_RUNTIME_COMPILED_CODE_H_
 #include <array>
@@ -20,7 +21,7 @@
 
 namespace ricci::inline v0::runtime {
 
-// What two compilations must have in common to be one.
+// What two compilations must have in common to share their code.
 struct CompileKey {
   ir::ProgramRef program;
   std::vector<Device*> devices;  // one today
@@ -28,7 +29,7 @@ struct CompileKey {
   VmapOption vmap;
   pass::StageSet stages;
   std::vector<uint8_t> donate;  // empty, or one per parameter
-  uint64_t hash = 0;            // of all that
+  uint64_t hash = 0;            // of all of this
 
   static CompileKey Make(ir::ProgramRef program, std::vector<Device*> devices, uint32_t opt_level, VmapOption vmap,
                          pass::StageSet stages, std::vector<uint8_t> donate);
@@ -46,13 +47,13 @@ struct RunFrame {
   size_t block_bytes;
   uint32_t failed_check;  // args.failed_check points here where memory is the host's
   void* device_block;     // else: arena, scratch and that word
-  StreamRef stream;       // in whose order that is used
+  StreamRef stream;       // in whose order the block is used
   EventRef last;          // the last run with this frame
 };
 
 class CompiledCode final : public base::Shared {
  public:
-  // Hands the tables of `lowered` to the backend.
+  // Passes the tables of `lowered` to the backend.
   static absl::StatusOr<base::Ref<CompiledCode>> Create(CompileKey key, std::unique_ptr<pass::Lowered> lowered);
 
   const CompileKey& key() const { return key_; }
@@ -60,19 +61,19 @@ class CompiledCode final : public base::Shared {
   const ir::Program& program() const { return *key_.program; }
   const pass::Lowered& lowered() const { return *lowered_; }
   const ricci_executable_stats& stats() const { return stats_; }
-  // Would a run of `f`, which is equal to the program, fail with the same locations? Only checks tell any.
+  // Would a run of `f`, which is equal to the program, fail with the same locations? Only checks report any.
   bool TellsLocationsOf(const ir::Program& f) const {
     return lowered_->checks.empty() || ir::EqualWithLocations(program(), f);
   }
-  // The parameter whose memory result `i` may take, or -1.
+  // The parameter whose memory result `i` may take over, or -1.
   int32_t alias(uint32_t i) const { return lowered_->output_alias.empty() ? -1 : lowered_->output_alias[i]; }
   bool donates(uint32_t param) const { return !key_.donate.empty() && key_.donate[param] != 0; }
 
-  // An executable more or less. When the last one goes, only the cache may still want the code: its frames are freed.
+  // Counts executables. When the last one is gone, only the cache may still hold the code, so its frames are freed.
   void AddUser() const { users_.fetch_add(1, std::memory_order_relaxed); }
   void DropUser() const;
 
-  // A frame for a run, on `stream` (NULL in host memory), and back.
+  // Takes a frame for a run on `stream` (NULL in host memory), and puts it back.
   absl::StatusOr<RunFrame*> TakeFrame(Stream* stream) const;
   void ReturnFrame(RunFrame* frame) const;
   absl::StatusOr<RunFrame*> NewFrame(Stream* stream) const;
@@ -83,12 +84,13 @@ class CompiledCode final : public base::Shared {
     ricci_status* s = device()->backend.run(code_, &frame.args);
     return s != nullptr || frame.failed_check == RICCI_NO_CHECK ? s : FailedCheck(frame.failed_check);
   }
-  // Starts a run where runs are enqueued; it uses what `after` wrote. After a failure nothing has been enqueued.
+  // Starts a run, on devices whose runs are enqueued; it uses what `after` wrote. After a failure nothing has been
+  // enqueued.
   absl::StatusOr<EventRef> Enqueue(RunFrame& frame, const StreamRef& stream, std::vector<EventRef> after) const;
-  // What it means that the word of the failed check holds `check`.
+  // The status for the value `check` of the word of the failed check.
   absl::Status CheckStatus(uint32_t check) const;
-  // Text of a stage or of what a pass leaves, for which the passes run once more; INVALID_ARGUMENT lists those there
-  // are.
+  // The text of a stage, or of the program after a pass, for which the passes run again; INVALID_ARGUMENT lists the
+  // stages.
   absl::StatusOr<std::string> Dump(std::string_view stage) const;
 
  private:

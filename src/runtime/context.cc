@@ -13,8 +13,8 @@
 namespace ricci::inline v0::runtime {
 namespace {
 
-// Small blocks are aligned here, with the address that malloc gave in front of them: aligned_alloc of the C library
-// goes past its caches and takes five times as long. (The address sanitizer sees more where it is asked directly.)
+// Small blocks are aligned here, with the address that malloc gave stored before them: aligned_alloc of the C library
+// bypasses its caches and takes five times as long. (The address sanitizer sees more if it is asked directly.)
 bool IsAlignedHere(size_t size, size_t align) {
 #ifdef __SANITIZE_ADDRESS__
   constexpr size_t kCached = 0;
@@ -62,7 +62,7 @@ absl::StatusOr<ricci_hooks> CheckedHooks(const ricci_hooks* given) {
   return hooks;
 }
 
-// Memory and time of its own come together; else a run is complete when it returns.
+// A backend has both memory and time of its own, or neither: then a run is complete when it returns.
 absl::Status CheckFunctions(const ricci_backend& b, std::string_view kind) {
   const bool own = b.alloc != nullptr;
   const std::pair<const char*, bool> always[] = {{"compile", b.compile != nullptr},
@@ -132,7 +132,7 @@ absl::StatusOr<base::Ref<Context>> Context::Create(const ricci_hooks* given) {
   return context;
 }
 
-// A plugin's detach and drop functions may still retain and release the context: one reference is kept meanwhile.
+// A plugin's detach and drop functions may still retain and release the context, so one reference is kept meanwhile.
 void Context::Destroy() const {
   Retain();
   auto* self = const_cast<Context*>(this);
@@ -217,16 +217,17 @@ absl::Status Context::Configure(std::string_view key, std::string_view value) {
   return status;
 }
 
-// Backends are called without a lock, since they may call the context. So settings from several threads may cross:
-// whoever finds another number wanted by now hands that one on too, and what each backend gets last is what is wanted.
+// Backends are called without a lock, since they may call the context. So settings from several threads may cross: a
+// thread that finds that another number is set by now passes that on too, so the last number that each backend gets is
+// the one that is set.
 absl::Status Context::SetThreads(uint32_t threads, uint32_t before) {
   while (true) {
-    for (size_t i = devices_.size(); i-- > 0;) {  // those that were there first
+    for (size_t i = devices_.size(); i-- > 0;) {  // the ones added first come first
       const ricci_backend& b = devices_[i]->backend;
       if (b.set_threads == nullptr) continue;
       absl::Status status = base::FromAbi(b.set_threads(b.self, threads));
       if (status.ok()) continue;
-      for (size_t done = devices_.size(); --done > i;) {  // what they had they can have again
+      for (size_t done = devices_.size(); --done > i;) {  // they took the new number: undo
         const ricci_backend& other = devices_[done]->backend;
         if (other.set_threads != nullptr) base::FromAbi(other.set_threads(other.self, before)).IgnoreError();
       }
@@ -244,7 +245,7 @@ absl::Status Context::Attach(const ricci_plugin& plugin) {
     if (known.name == name) return base::InvalidArgument("plugin ", name, ": already added to this context");
   }
   plugins_.push_back({std::string(name), plugin});
-  const std::optional<size_t> of_outer = std::exchange(attached_devices_, 0);  // of one that adds this plugin
+  const std::optional<size_t> of_outer = std::exchange(attached_devices_, 0);  // of a plugin whose attach adds this one
   absl::Cleanup undo = [&] {
     registry_->Rollback();
     devices_.erase(devices_.begin(), devices_.begin() + static_cast<ptrdiff_t>(*attached_devices_));

@@ -1,9 +1,9 @@
-// Context: what everything hangs off: the host's hooks, the registry of primitives, devices, plugins and options.
+// Context: the root of everything: the host's hooks, the registry of primitives, devices, plugins and options.
 //
 // There is no other state: two contexts in one process know nothing of each other. Every object made from a context
 // (program, array, executable, call) holds a reference to it, so they may be released in any order. Handles of the C
-// ABI are counted separately: when the last one is gone, what the context itself keeps (its cache of compiled programs,
-// which refer back to it) is let go, and the context ends with the last object.
+// ABI are counted separately: when the last one is gone, the context releases what it keeps itself (its cache of
+// compiled programs, which refer back to it), and it ends with the last object.
 #ifndef RICCI_RUNTIME_CONTEXT_H_
 #define RICCI_RUNTIME_CONTEXT_H_
 #include <atomic>
@@ -38,16 +38,16 @@ class Context final : public base::Shared {
   Options options() const;
   CompileCache& cache() { return *cache_; }
 
-  // A handle of the C ABI more or less; each is also one reference.
+  // Counts handles of the C ABI; each is also one reference.
   void RetainHandle();
   void ReleaseHandle();
   bool has_handles() const { return handles_.load() != 0; }
 
-  // Those of the plugin added last come first, in the order of their registration. (A backend that no plugin adds
-  // counts as one.)
+  // The devices of the plugin added last come first, in the order of their registration. (A backend that no plugin adds
+  // counts as a plugin of its own.)
   uint32_t device_count() const { return static_cast<uint32_t>(devices_.size()); }
   Device* device(uint32_t i) const { return devices_[i].get(); }
-  // The first one, which has ordinal 0.
+  // The first device of that kind, which has ordinal 0.
   Device* FindDevice(std::string_view kind) const;
   // Copies `backend` and takes over its `self` on success.
   absl::Status AddBackend(const ricci_backend& backend);
@@ -69,7 +69,7 @@ class Context final : public base::Shared {
   explicit Context(const ricci_hooks& hooks);
   ~Context() override;
   void Destroy() const override;
-  // Hands a number of threads to all backends; on failure they have `before` again.
+  // Passes a number of threads to all backends; on failure they get `before` again.
   absl::Status SetThreads(uint32_t threads, uint32_t before);
 
   const ricci_hooks hooks_;

@@ -95,7 +95,7 @@ absl::StatusOr<void*> Device::CopyBetween(void* dst, const void* src, const Devi
   return event;
 }
 
-// The memory of the host has no register: what another device owns is not the host's.
+// There is no register of the host's memory, but what another device owns is not the host's.
 absl::Status Device::CheckOwns(const void* p, uint64_t bytes, std::string_view what) const {
   if (bytes == 0) return absl::OkStatus();
   if (!host_memory) {
@@ -137,8 +137,7 @@ absl::StatusOr<StreamRef> Device::DefaultStream() {
   return default_stream;
 }
 
-// Each run that begins looks at a few of those before it, so that none stays long after its end, however long others
-// take.
+// Each run that begins looks at a few earlier ones, so that none is kept long after its end, however long others take.
 void Device::SettleSome() {
   constexpr int kLookedAt = 4;
   for (int i = 0; i < kLookedAt; ++i) {
@@ -152,7 +151,7 @@ void Device::Keep(std::list<EventRef>& run) noexcept {
 }
 
 EventRef Device::TakeEnded() {
-  std::list<EventRef> taken;  // its node goes without the lock
+  std::list<EventRef> taken;  // its node is freed without the lock
   std::lock_guard lock(mutex);
   if (in_flight_.empty()) return {};
   const bool ended = in_flight_.front()->ended();
@@ -167,7 +166,7 @@ void Device::Drain() {
     std::lock_guard lock(mutex);
     all.swap(in_flight_);
   }
-  for (const EventRef& run : all) run->Wait().IgnoreError();  // whoever uses its results is told
+  for (const EventRef& run : all) run->Wait().IgnoreError();  // its results report the failure to whatever uses them
 }
 
 }  // namespace ricci::inline v0::runtime

@@ -1,5 +1,5 @@
-// Device: one backend of a context, as its plugin gave it: the ABI's ricci_backend itself, with texts owned; its memory
-// and its streams.
+// Device: one backend of a context, as its plugin gave it (the ABI's ricci_backend itself, with its texts owned), its
+// memory and its streams.
 //
 // Two kinds: where memory is the host's, it comes from the host's allocator and a run is complete when it returns; else
 // memory and time are the backend's, and every operation is enqueued to a stream.
@@ -25,7 +25,7 @@ using EventRef = base::Ref<Event>;
 
 struct Device {
   Context* context;
-  ricci_backend backend;  // its texts lead into this Device
+  ricci_backend backend;  // its texts point into this Device
   pass::Target target;
   std::string kind, name;
   int32_t ordinal = 0;  // among the devices of its kind, in the context's order
@@ -36,7 +36,7 @@ struct Device {
 
   Device(Context* context, const ricci_backend& from, const ricci_target& target);
   Device(const Device&) = delete;
-  // Drops the backend only once it has been taken over (Context::AddBackend). It has no stream any more.
+  // Drops the backend only if it has been taken over (Context::AddBackend). It has no streams any more.
   ~Device();
   bool owns_self = false;
 
@@ -46,12 +46,12 @@ struct Device {
 
   // ---- memory; `stream` is NULL where it is the host's ----
   absl::StatusOr<void*> Allocate(uint64_t bytes, const Stream* stream) const;
-  // Once all that was enqueued to `stream` has ended.
+  // Frees once all that was enqueued to `stream` has ended.
   void Free(void* p, uint64_t bytes, const Stream* stream) const;
   // Memory of the host is not used after the return.
   absl::Status CopyTo(void* dst, const void* host, uint64_t bytes, const Stream* stream) const;
   absl::Status CopyFrom(void* host, const void* src, uint64_t bytes, const Stream* stream) const;
-  // From a device of the same kind; the native event of its end (NULL for no bytes).
+  // Copies from a device of the same kind; returns the native event of the end (NULL for no bytes).
   absl::StatusOr<void*> CopyBetween(void* dst, const void* src, const Device& from, uint64_t bytes,
                                     const Stream* stream) const;
   // Could `p` be memory of this device? `what` names it in the error.
@@ -59,23 +59,23 @@ struct Device {
   absl::Status MemoryInfo(uint64_t* total_bytes, uint64_t* free_bytes) const;
 
   // ---- time ----
-  // For what is enqueued without a stream of its own; NULL where memory is the host's.
+  // The stream for work that names none; NULL where memory is the host's.
   absl::StatusOr<StreamRef> DefaultStream();
-  // Lets go of what some runs held that have ended.
+  // Releases what some of the ended runs held.
   void SettleSome();
-  // A run that has been enqueued, alone in a list: it is kept until it has ended and been settled.
+  // Keeps a run that has been enqueued, alone in `run`, until it has ended and been settled.
   void Keep(std::list<EventRef>& run) noexcept;
-  // Waits for all runs that are in flight, and lets go of what they held.
+  // Waits for all runs in flight, and releases what they held.
   void Drain();
 
-  mutable std::mutex mutex;  // of the events of its arrays, and of what follows
+  mutable std::mutex mutex;  // guards the events of its arrays, and what follows
   StreamRef default_stream;
 
  private:
   absl::Status Copy(ricci_copy_args args, const Stream* stream, void** event) const;
   EventRef TakeEnded();
 
-  std::list<EventRef> in_flight_;  // the next to be looked at first
+  std::list<EventRef> in_flight_;  // the next one to look at comes first
 };
 
 // The C handle of a device is its address.

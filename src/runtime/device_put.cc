@@ -10,7 +10,7 @@ absl::StatusOr<StreamRef> StreamFor(Device* device, Stream* stream) {
   return StreamRef(stream);
 }
 
-// Between devices of one kind.
+// A copy between devices of the same kind.
 absl::StatusOr<base::Ref<Array>> CopyDirectly(const Array& a, Device* to) {
   RICCI_ASSIGN(const StreamRef stream, to->DefaultStream());
   RICCI_ASSIGN(auto copy, Array::Create(to, a.type_id(), stream.get()));
@@ -43,7 +43,7 @@ absl::Status CopyToHost(const Array& a, void* host, std::string_view who) {
   return device.CopyFrom(host, a.data(), a.bytes(), nullptr);
 }
 
-// Memory of the host is copied at once, and that of another kind of device through the host.
+// Memory of the host is copied at once, memory of another kind of device through the host.
 absl::StatusOr<base::Ref<Array>> DevicePut(const Array& a, Device* to) {
   Device* const from = a.device();
   if (from->host_memory) return FromHost(to, a.type_id(), a.data(), nullptr);

@@ -5,9 +5,9 @@
 
 namespace ricci::inline v0::runtime {
 
-// A copy of `a`, committed to `to`, enqueued where that is possible. Both are of one context.
+// A copy of `a`, committed to `to`, enqueued where possible. Both belong to the same context.
 absl::StatusOr<base::Ref<Array>> DevicePut(const Array& a, Device* to);
-// An array with what lies at `host`, made in the order of `stream` (NULL: the device's own).
+// An array with the data at `host`, made in the order of `stream` (NULL: the device's own).
 absl::StatusOr<base::Ref<Array>> FromHost(Device* to, types::TypeId type, const void* host, Stream* stream);
 // Waits for `a`; `who` is named if it was donated.
 absl::Status CopyToHost(const Array& a, void* host, std::string_view who);

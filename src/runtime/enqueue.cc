@@ -9,8 +9,8 @@ absl::StatusOr<StreamRef> RunOptions::StreamOn(Device& device) const {
   return StreamRef(stream);
 }
 
-// Puts `stream` behind all that writes the arguments, and behind all that uses those whose memory the run takes. What
-// is given is what the run depends on; an argument that cannot come any more is an error.
+// Makes `stream` wait for all that writes the arguments, and for all that uses those whose memory the run takes over.
+// Returns the events that the run depends on; an argument whose run has failed is an error.
 absl::StatusOr<std::vector<EventRef>> Executable::Order(Arguments in, const Stream& stream) const {
   std::vector<EventRef> after;
   for (uint32_t i = 0; i < in.size(); ++i) {
@@ -24,7 +24,7 @@ absl::StatusOr<std::vector<EventRef>> Executable::Order(Arguments in, const Stre
   return after;
 }
 
-// Nothing has been enqueued: donated arguments have their memory again.
+// Nothing has been enqueued: donated arguments get their memory back.
 void Executable::TakeBack(Arguments in, RunFrame& frame) const {
   for (uint32_t i = 0; i < code_->program().n_results(); ++i) {
     const int32_t from = code_->alias(i);
@@ -33,7 +33,7 @@ void Executable::TakeBack(Arguments in, RunFrame& frame) const {
   }
 }
 
-// Arrays learn of the run. What was donated has no data from here on, and tells the run's failure.
+// Notes the run in its arrays. Donated arguments have no data from now on, and report the run's failure.
 void Executable::Tell(Arguments in, RunFrame& frame, const EventRef& run) const {
   for (uint32_t i = 0; i < code_->program().n_results(); ++i) frame.results[i]->SetWritten(run);
   for (uint32_t i = 0; i < in.size(); ++i) {

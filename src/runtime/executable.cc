@@ -15,8 +15,8 @@ Executable::Executable(base::Ref<CompiledCode> code, bool cache_hit, bool checke
   code_->AddUser();
 }
 
-// Runs in flight keep the code, and through it the context, which waits for them when its last handle goes. What was
-// enqueued after that is waited for here.
+// Runs in flight keep the code, and through it the context, which waits for them when its last handle is released. Runs
+// enqueued after that are waited for here.
 Executable::~Executable() {
   code_->DropUser();
   if (!context_->has_handles()) code_->device()->Drain();
@@ -51,13 +51,13 @@ absl::Status Executable::WrongArgument(Arguments in, uint32_t i) const {
   return absl::FailedPreconditionError(base::Cat(argument, " was donated to an earlier run and has no data any more"));
 }
 
-// Apart from the checks themselves, which are hot.
+// Separate from the checks themselves, which are hot.
 absl::Status Executable::Explain(Arguments in) const {
   for (uint32_t i = 0; i < in.size(); ++i) RICCI_TRY(WrongArgument(in, i));
   return base::Invariant(false, "all arguments are right");
 }
 
-// False: one of them cannot be used as it is.
+// False if one of them cannot be used as it is.
 bool Executable::FindArguments(Arguments in, RunFrame& frame) const {
   const ir::Program& f = code_->program();
   for (uint32_t i = 0; i < in.size(); ++i) {
@@ -98,12 +98,12 @@ bool Executable::ResultsAreCommitted(Arguments in) const {
 }
 
 // ---- results ----
-// Is the run the only one that sees the data of this donated argument?
+// Is this run the only user of the data of this donated argument?
 bool Executable::MayTake(Arguments in, uint32_t param) const {
   return FromAbi(in[param])->Unique() && std::count(in.begin(), in.end(), in[param]) == 1;
 }
 
-// Results that will take the memory of an argument have none yet.
+// Results that will take over the memory of an argument get none yet.
 absl::Status Executable::AllocateResults(Arguments in, RunFrame& frame, Stream* stream) const {
   const ir::Program& f = code_->program();
   const bool committed = ResultsAreCommitted(in);
@@ -134,7 +134,7 @@ absl::Status Executable::MoveDonated(Arguments in, RunFrame& frame) const {
 // ---- runs that are complete when they return ----
 absl::Status Executable::RunInFrame(Arguments in, RunFrame& frame) const {
   RICCI_TRY(AllocateResults(in, frame, nullptr));
-  RICCI_TRY(MoveDonated(in, frame));  // from here on donated arguments are used up, whatever comes
+  RICCI_TRY(MoveDonated(in, frame));  // from here on donated arguments are used up, whatever happens
   RICCI_TRY(base::FromAbi(code_->Run(frame)));
   for (uint32_t i = 0; i < in.size(); ++i) {
     if (code_->donates(i) && MayTake(in, i)) FromAbi(in[i])->DropData();

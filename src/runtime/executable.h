@@ -1,11 +1,11 @@
 // Executable: a compiled program that runs on arrays.
 //
-// One run checks its arguments, allocates its results and nothing else. A donated argument of which the caller holds
+// One run checks its arguments, allocates its results and nothing else. A donated argument to which the caller holds
 // the only reference gives its memory to the result that the plan computes in its place; in any other case the result
-// has memory of its own, which is the same but for speed.
+// has memory of its own, which only costs time.
 //
-// Where runs are complete when they return (host memory) `Run` is all there is; on other devices a run is enqueued
-// (enqueue.cc) and `Run` waits for it.
+// Where runs are complete when they return (host memory), there is only `Run`; on other devices a run is enqueued
+// (enqueue.cc), and `Run` waits for it.
 #ifndef RICCI_RUNTIME_EXECUTABLE_H_
 #define RICCI_RUNTIME_EXECUTABLE_H_
 #include "runtime/compiled_code.h"
@@ -28,7 +28,7 @@ class Executable final : public base::Shared {
  public:
   using Arguments = std::span<ricci_array* const>;
 
-  // `checked`: overlap of bound pointers is looked for. `committed`: results always are.
+  // `checked`: overlap of bound pointers is an error. `committed`: results are always committed.
   static base::Ref<Executable> Create(base::Ref<CompiledCode> code, bool cache_hit, bool checked, bool committed);
 
   const CompiledCode& code() const { return *code_; }
@@ -43,7 +43,7 @@ class Executable final : public base::Shared {
   Executable(base::Ref<CompiledCode> code, bool cache_hit, bool checked, bool committed);
   ~Executable() override;
 
-  // Arguments that are not committed, moved to the device; lives as long as the run needs them.
+  // Copies on this device of arguments that are not committed; lives as long as the run needs them.
   struct Moved {
     std::vector<base::Ref<Array>> arrays;
     std::vector<ricci_array*> in;
@@ -67,7 +67,7 @@ class Executable final : public base::Shared {
   void TakeBack(Arguments in, RunFrame& frame) const;
   void Tell(Arguments in, RunFrame& frame, const EventRef& run) const;
 
-  base::Ref<Context> context_;  // declared first: the others end before it
+  base::Ref<Context> context_;  // declared first: the others are destroyed before it
   base::Ref<CompiledCode> code_;
   const bool cache_hit_, checked_, committed_;
 };

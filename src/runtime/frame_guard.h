@@ -1,4 +1,4 @@
-// FrameGuard: a frame for one run; returns it, and releases the results in it that nobody took.
+// FrameGuard: a frame for one run. Puts it back at the end, and releases the results in it that were not taken.
 #ifndef RICCI_RUNTIME_FRAME_GUARD_H_
 #define RICCI_RUNTIME_FRAME_GUARD_H_
 #include "runtime/compiled_code.h"

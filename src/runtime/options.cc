@@ -37,7 +37,7 @@ bool SetVmap(Options& o, std::string_view text) {
 
 struct Key {
   std::string_view name, takes;
-  bool (*set)(Options&, std::string_view value);  // false: the value is none
+  bool (*set)(Options&, std::string_view value);  // false: not a value of this option
 };
 constexpr Key kKeys[] = {
     {"threads", "a number from 0 (all) to 4096", SetThreads},

@@ -1,6 +1,6 @@
 // Options of a context: set by ricci_context_config as text, read by compilation.
 //
-// One table of keys, so that the list in an error message is the list that works.
+// There is one table of keys, so that error messages list exactly the keys that work.
 #ifndef RICCI_RUNTIME_OPTIONS_H_
 #define RICCI_RUNTIME_OPTIONS_H_
 #include <cstdint>

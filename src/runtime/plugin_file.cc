@@ -1,8 +1,8 @@
 // plugin_file: reads the note of a plugin from its ELF file.
 //
-// To open a shared object is to run its constructors, and the loader ends the process with SIGBUS where a file is cut
-// off. So the program headers are read here first: class, machine, that all segments are in the file, and the note that
-// ricci/plugin.h leaves. Only what these need is read; nothing is mapped.
+// Opening a shared object runs its constructors, and if the file is truncated, the loader ends the process with SIGBUS.
+// So the program headers are read here first: class, machine, whether all segments are in the file, and the note that
+// ricci/plugin.h adds. Only these parts are read; nothing is mapped.
 #include "runtime/plugin_file.h"
 
 #include <elf.h>

@@ -9,7 +9,7 @@
 namespace ricci::inline v0::runtime {
 namespace {
 
-constexpr uint64_t kFeatures[4] = {};  // of this core; bits are given out as features appear
+constexpr uint64_t kFeatures[4] = {};  // of this core; bits are assigned as features appear
 
 ricci_host_info HostInfo(const ricci_api* api) {
   ricci_host_info host{};
@@ -53,7 +53,7 @@ absl::Status AddPlugin(Context& context, ricci_plugin_query_fn query, const ricc
 }
 
 absl::Status LoadPlugin(Context& context, const std::string& path, const ricci_api* api) {
-  // Where the dynamic loader would find a bare name only it knows.
+  // Only the dynamic loader knows where it would find a bare name.
   if (path.find('/') != path.npos) RICCI_TRY(CheckPluginFile(path));
   void* object = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (object == nullptr) return absl::NotFoundError(base::Cat("plugin ", path, ": ", LoaderError()));

@@ -1,6 +1,6 @@
 // Plugins: how a query function, of this process or of a shared object, becomes an attached plugin.
 //
-// Before 1.0 the versions must be equal. The file of a shared object is looked at before it is opened (plugin_file.h).
+// Before 1.0 the versions must be equal. The file of a shared object is checked before it is opened (plugin_file.h).
 // A shared object is opened with RTLD_LOCAL and RTLD_NODELETE: its symbols stay its own, and code that a thread may
 // still be running is never unmapped.
 #ifndef RICCI_RUNTIME_PLUGIN_LOADER_H_
@@ -11,7 +11,7 @@
 
 namespace ricci::inline v0::runtime {
 
-// `api` is the table that plugins outside of this binary call the core through.
+// `api` is the table through which plugins outside this binary call the core.
 absl::Status AddPlugin(Context& context, ricci_plugin_query_fn query, const ricci_api* api);
 absl::Status LoadPlugin(Context& context, const std::string& path, const ricci_api* api);
 

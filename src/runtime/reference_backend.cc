@@ -6,7 +6,7 @@
 namespace ricci::inline v0::runtime {
 namespace {
 
-// The tables are the code.
+// The code is the tables.
 struct Code {
   std::vector<const ricci_kernel_table*> kernels;
   const ricci_plan* plan;

@@ -1,4 +1,5 @@
-// `ref`: the reference device, a complete backend that interprets kernels and plan. In every context; the oracle.
+// `ref`: the reference device, a complete backend that interprets kernels and plans. Every context has it; it is the
+// oracle of the tests.
 #ifndef RICCI_RUNTIME_REFERENCE_BACKEND_H_
 #define RICCI_RUNTIME_REFERENCE_BACKEND_H_
 #include "ricci/backend.h"

@@ -99,7 +99,7 @@ absl::StatusOr<bool> Event::Query() {
   return come != 0;
 }
 
-// Those before it come first, by a list of our own: a chain of runs may be very long.
+// Earlier events are settled first, with an explicit list instead of recursion: a chain of runs may be very long.
 void Event::Settle() {
   std::vector<EventRef> chain{EventRef(this)};
   while (!chain.empty()) {

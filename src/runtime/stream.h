@@ -1,9 +1,9 @@
-// Stream and Event: time on a device whose work is enqueued (Device). Where runs are complete when they return, a
-// stream is a handle without content, and a NULL event stands for one that has come.
+// Stream and Event: order in time on a device whose work is enqueued (Device). Where runs are complete when they
+// return, a stream is a handle without content, and a NULL event means one that has come.
 //
 // A run is in flight from enqueue until its event is settled: the event keeps its code, the device keeps the event.
-// Backends tell the end of a run on threads of their own, where they must not be called; so `Done` only writes the
-// outcome down, and threads of the host settle what has ended: when they wait, and when they enqueue.
+// Backends report the end of a run on threads of their own, where they must not be called. So `Done` only writes down
+// the outcome, and threads of the host settle what has ended when they wait and when they enqueue.
 #ifndef RICCI_RUNTIME_STREAM_H_
 #define RICCI_RUNTIME_STREAM_H_
 #include <atomic>
@@ -21,9 +21,9 @@ class CompiledCode;
 class Stream final : public base::Shared {
  public:
   static absl::StatusOr<StreamRef> Create(Device* device);
-  // That of the device itself, which holds it: it does not keep the context.
+  // The stream of the device itself. The device holds it, so it does not keep the context alive.
   static absl::StatusOr<StreamRef> CreateDefault(Device* device);
-  // A native stream that is the host's.
+  // A native stream that belongs to the host.
   static StreamRef Wrap(Device* device, void* native);
 
   Device* device() const { return device_; }
@@ -31,7 +31,7 @@ class Stream final : public base::Shared {
 
   // The end of all that was enqueued.
   absl::StatusOr<EventRef> Record();
-  // What is enqueued from here on begins after `e`, which may be NULL.
+  // What is enqueued from now on begins after `e`, which may be NULL.
   absl::Status Wait(Event* e) const;
 
  private:
@@ -50,10 +50,10 @@ class Event final : public base::Shared {
   static EventRef OfRun(StreamRef stream, base::Ref<const CompiledCode> code, std::vector<EventRef> after);
   // A point in `stream`, once Started has given its native event.
   static EventRef AtPoint(StreamRef stream);
-  // One that has come.
+  // An event that has come.
   static EventRef Come(Context* context);
 
-  void Started(void* native) { native_ = native; }  // which it takes
+  void Started(void* native) { native_ = native; }  // takes over `native`
   // ricci_done_fn; `arg` is the event.
   static void Done(void* arg, ricci_status* status, uint32_t failed_check);
 
@@ -63,12 +63,12 @@ class Event final : public base::Shared {
 
   // Waits until it has come.
   absl::Status Await();
-  // Waits; the status of the run, or of one whose results it used.
+  // Waits; returns the status of the run, or of an earlier one whose results it used.
   absl::Status Wait();
   absl::StatusOr<bool> Query();
   // Has the run ended, so that Settle may be called?
   bool ended() const { return ended_.load(std::memory_order_acquire); }
-  // Fixes the status and lets go of all that the run needed.
+  // Sets the final status and releases all that the run needed.
   void Settle();
   bool settled() const { return settled_.load(std::memory_order_acquire); }
   bool failed() const { return settled() && !status_.ok(); }
@@ -83,10 +83,10 @@ class Event final : public base::Shared {
   const base::Ref<Context> context_;
   const StreamRef stream_;
   void* native_ = nullptr;
-  std::mutex mutex_;  // of what settling takes
+  std::mutex mutex_;  // guards what settling takes
   base::Ref<const CompiledCode> code_;
   std::vector<EventRef> after_;
-  ricci_status* told_ = nullptr;  // by the backend
+  ricci_status* told_ = nullptr;  // what the backend reported
   uint32_t failed_check_ = RICCI_NO_CHECK;
   std::atomic<bool> ended_{false}, settled_{false};
   absl::Status status_;  // once it is settled
