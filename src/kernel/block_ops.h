@@ -1,4 +1,4 @@
-// Kinds of operations: scalars, what begins and ends blocks, the parts of a scan, what has an effect.
+// Kinds of operations: scalars, those that begin and end blocks, the parts of a scan, those that have an effect.
 #ifndef RICCI_KERNEL_BLOCK_OPS_H_
 #define RICCI_KERNEL_BLOCK_OPS_H_
 #include "ricci/kernel.h"

@@ -1,8 +1,8 @@
 // Floating operations of a kernel and of a plan, for the statistics of an executable.
 //
 // Sums, products, quotients and special functions count 1, a fused multiply-add 2, moves, comparisons and integers
-// nothing. Loops count as often as they run where that is known and once where it is not; both sides of a branch count.
-// What exceeds 2^64 - 1 is told as that.
+// nothing. A loop counts as often as it runs if that is known, and once if it is not; both sides of a branch count.
+// More than 2^64 - 1 is reported as 2^64 - 1.
 #include <algorithm>
 #include <span>
 
@@ -51,7 +51,7 @@ uint64_t CountFlops(const ricci_kernel_table& k) {
   for (const int64_t extent : std::span(k.domain, k.domain_rank)) {
     points = MulUpToMost(points, static_cast<uint64_t>(extent));
   }
-  std::vector<uint64_t> runs{points};  // of the instructions of each open block
+  std::vector<uint64_t> runs{points};  // how often the instructions of each open block run
   const auto count = [&](uint16_t dtype, uint64_t weight) {
     if (IsFloat(dtype)) sum = AddUpToMost(sum, MulUpToMost(runs.back(), weight));
   };
@@ -87,7 +87,7 @@ uint64_t CountFlops(const ricci_kernel_table& k) {
 uint64_t CountFlops(const Plan& plan, std::span<const Kernel> kernels) {
   uint64_t sum = 0;
   std::vector<uint64_t> runs{1};
-  std::vector<uint64_t> of_kernel;  // each is counted once, however often the plan runs it
+  std::vector<uint64_t> of_kernel;  // each is computed once, however often the plan runs it
   for (const Kernel& k : kernels) of_kernel.push_back(CountFlops(k.View()));
   for (const ricci_plan_step& step : plan.steps) {
     switch (step.kind) {

@@ -1,7 +1,7 @@
 // May a kernel write a result over an operand?
 //
-// It may if a point reads only elements that it writes, and before: an element of a result is written by one point.
-// Value numbering has made equal indices one value, so it is enough that the values are the same. A store in a loop
+// It may if a point reads only elements that it writes itself, and reads them before: an element of a result is written
+// by one point. Value numbering has made equal indices one value, so it is enough to compare values. A store in a loop
 // that does not change the index is followed by the other trips of that loop.
 #include <algorithm>
 

@@ -1,6 +1,6 @@
-// Sums are emitted so that what callers wrote is kept where nothing cancels: `x + y` stays one instruction, and a
-// constant moves to the outside, where backends fold it into addresses. Everything else is rebuilt term by term, each
-// prefix of which is looked up first.
+// Sums are emitted as the callers wrote them if nothing cancels: `x + y` stays one instruction, and a constant moves to
+// the outside, where backends fold it into addresses. Everything else is rebuilt term by term, after each prefix is
+// looked up.
 #include "kernel/index_fold.h"
 
 #include <algorithm>
@@ -18,11 +18,11 @@ int64_t FloorMod(int64_t v, int64_t m) {  // m > 0
   return r < 0 ? r + m : r;
 }
 
-// The terms of f that are multiples of g, and what is left with 0 <= constant < g.
+// The terms of f that are multiples of g, and the rest, with 0 <= constant < g.
 void Split(const Form& f, int64_t g, Form* multiple, Form* rest) {
   for (const Term& t : f.terms) (IsMultiple(t.factor, g) ? multiple : rest)->terms.push_back(t);
   rest->constant = FloorMod(f.constant, g);
-  // Below the least number the rest stays negative: no quotient is taken of it then.
+  // If the constant would go below the least number, the rest stays negative: no quotient is taken of it then.
   if (__builtin_sub_overflow(f.constant, rest->constant, &multiple->constant)) {
     rest->constant = f.constant % g;
     multiple->constant = f.constant - rest->constant;
@@ -179,7 +179,8 @@ Form IndexFolder::ExactForm(Val v) const {
   return table_.ExactRange(f, table_.DType(v)) ? f : Form::Of(v);
 }
 
-// The largest g with 1 < g < c that divides c and so many factors that the rest of f is in [0, g); 0 if there is none.
+// The largest g with 1 < g < c that divides c and enough factors of f that the rest of f is in [0, g); 0 if there is
+// none.
 int64_t IndexFolder::BestDivisor(const Form& f, uint32_t dtype, int64_t c) const {
   int64_t best = 0;
   for (const Term& t : f.terms) {
@@ -288,7 +289,7 @@ Val IndexFolder::Rem(Val x, Val y) {
 // ---- comparisons and the rest ----
 namespace {
 
-// What op says about two integers whose difference x - y is in `r`.
+// The result of the comparison `op` of two integers whose difference x - y is in `r`, if that decides it.
 std::optional<bool> DecideByDifference(uint32_t op, Range r) {
   switch (op) {
     case RICCI_S_LT:

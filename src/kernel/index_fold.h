@@ -1,5 +1,5 @@
-// IndexFolder: arithmetic on integers (i32 and i64 as linear forms, the other widths by ranges) that folds while it is
-// written.
+// IndexFolder: arithmetic on integers that is folded while it is written (i32 and i64 as linear forms, other widths by
+// ranges).
 //
 // The identities used, each with a test of its name in index_fold_test.cc:
 //   SumsAndMultiplesOfForms        terms and constants of forms collect, modulo 2^32 or 2^64
@@ -31,7 +31,7 @@ class IndexFolder {
   Val MulByConstant(Val x, int64_t c);
   Val Div(Val x, Val y);
   Val Rem(Val x, Val y);
-  // Any integer dtype or bool. LT, LE, EQ or NE: what it is known to be.
+  // Any integer dtype or bool. LT, LE, EQ or NE: the result if it is known.
   std::optional<bool> Decide(uint32_t op, Val x, Val y) const;
   Val MinMax(uint32_t op, Val x, Val y);
   Val Convert(Val x, uint32_t to);

@@ -1,7 +1,7 @@
-// Form: an integer as a linear combination of values it cannot look into (atoms), `3*a + 128*b + 7`.
+// Form: an integer as a linear combination of opaque values (atoms), `3*a + 128*b + 7`.
 //
 // Forms are exact modulo 2^64 (and so modulo 2^32 for i32), whatever the values are: sums cancel and constants collect
-// without asking for ranges. Terms are sorted by atom, so that equal forms are equal bytes. At most kMaxTerms terms:
+// without knowing ranges. Terms are sorted by atom, so that equal forms are equal bytes. At most kMaxTerms terms:
 // beyond that a value becomes an atom of its own, which bounds the work per instruction.
 #ifndef RICCI_KERNEL_INDEX_FORM_H_
 #define RICCI_KERNEL_INDEX_FORM_H_
@@ -20,7 +20,7 @@ struct Term {
   bool operator==(const Term&) const = default;
 };
 
-// Up to twice kMaxTerms terms in place: what a sum of two forms can have.
+// Up to twice kMaxTerms terms, the most that a sum of two forms can have, without an allocation.
 class TermList {
  public:
   static constexpr size_t kCapacity = 2 * kMaxTerms;

@@ -1,7 +1,7 @@
-// Interpretation of kernels and plans: the backend `ref` is this file.
+// Interpretation of plans, with the kernels by quick_decode and quick_run: the backend `ref` runs this.
 //
-// Kernels of a plan are decoded when they are first needed and kept for the rest of the run, since a loop of the plan
-// may run them often.
+// Kernels of a plan are decoded at their first use and kept for the rest of the run, since a loop of the plan may run
+// them often.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -98,7 +98,7 @@ class PlanMachine {
     return all;
   }
 
-  // Buffers of no bytes may have no address.
+  // Buffers without bytes may have no address.
   void Copy(const ricci_plan_step& s) const {
     const uint64_t bytes = p_.buffers[p_.args[s.args]].bytes;
     if (bytes != 0) std::memmove(Address(s, 0), Address(s, 1), bytes);

@@ -1,7 +1,7 @@
 // Kernel and Plan: the owning forms of the flat tables that backends get (include/ricci/kernel.h, backend.h).
 //
 // Only data. View() lends a C table that points into the object and is valid until the object changes, moves or dies.
-// Kernels are written with kernel/writer.h, never by hand, so that what is here has been folded and verified.
+// Kernels are written with kernel/writer.h, which folds and verifies them.
 #ifndef RICCI_KERNEL_KERNEL_H_
 #define RICCI_KERNEL_KERNEL_H_
 #include <cstdint>
@@ -20,12 +20,12 @@ struct Kernel {
   std::vector<ricci_inst> insts;             // instruction 0 is NOP
   std::vector<ricci_kernel_buffer> buffers;  // in the order of the arguments of a KERNEL step
   std::vector<int64_t> domain;               // extents; empty = one point
-  int32_t updates = -1;  // buffer that holds something before and keeps what is not written; -1: none
+  int32_t updates = -1;                      // buffer that holds data before and keeps what is not written; -1: none
 
   ricci_kernel_table View() const;
 };
 
-// The tables of kernels as backends take them; they point into `kernels`.
+// The tables of kernels in the form that backends take; they point into `kernels`.
 class KernelViews {
  public:
   explicit KernelViews(std::span<const Kernel> kernels) {
@@ -47,7 +47,7 @@ struct Plan {
   std::vector<ricci_plan_buffer> buffers;
   std::vector<ricci_plan_step> steps;
   std::vector<uint32_t> args;
-  std::vector<ricci_plan_library> libraries;  // states are owned by whoever made them
+  std::vector<ricci_plan_library> libraries;  // their states are owned by whoever made them
   uint32_t n_inputs = 0, n_outputs = 0, n_constants = 0;
   uint64_t arena_bytes = 0;
 
@@ -78,9 +78,9 @@ struct PlanFacts {
 // verify_plan.cc: the form of the tables, then all below. Log-linear in the plan and its kernels.
 absl::Status VerifyPlan(const Plan& plan, std::span<const Kernel> kernels, const PlanFacts& facts);
 // verify_values.cc: buffers have the sizes of the program's types, and every read finds elements of its dtype that were
-// written before on each path: loops that may run no trip and all branches of a CASE considered.
+// written before on each path, also through loops without a trip and every branch of a CASE.
 absl::Status VerifyValues(const Plan& plan, std::span<const Kernel> kernels, const PlanFacts& facts);
-// verify_memory.cc: what is live at once is apart, unless a kernel writes where it has just read.
+// verify_memory.cc: buffers that are live at once do not overlap, unless a kernel writes where it has just read.
 absl::Status VerifyMemory(const Plan& plan, std::span<const Kernel> kernels, const PlanFacts& facts);
 
 // ---- plan_edges.cc: which steps must wait for which, as ricci_plan_edges says. Tables must have been verified.
@@ -109,10 +109,10 @@ struct BufferUse {  // how a kernel uses one of its buffers
 };
 // Per buffer, in one walk.
 std::vector<BufferUse> BufferUses(const Kernel& k);
-// Does each point load those elements of `from` alone that it stores to `to`, and of `to` too, and is nothing loaded
-// once it may have been written over?
+// Does each point load only those elements of `from`, and of `to`, that it stores to `to`, and nothing that may have
+// been written over?
 bool WritesWhereItReads(const BufferUse& from, const BufferUse& to);
-// May result `r` lie where operand `a` does? `uses`: of all buffers of `k`.
+// May result `r` use the memory of operand `a`? `uses`: of all buffers of `k`.
 bool MayOverwrite(const Kernel& k, std::span<const BufferUse> uses, uint32_t a, uint32_t r);
 
 // ---- count_flops.cc: floating operations of one run ----
@@ -127,7 +127,7 @@ absl::Status Interpret(const ricci_kernel_table& k, void* const* buffers, uint32
 // `arena` has arena_bytes; it may be NULL if that is 0.
 absl::Status Interpret(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
                        void* const* inputs, void* const* outputs, void* arena, uint32_t* failed_check = nullptr);
-// With all that a run may be given; constants and library calls are those of `a`.
+// With all arguments of a run; constants and library calls are those of `a`.
 absl::Status Interpret(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
                        const ricci_run_args& a);
 

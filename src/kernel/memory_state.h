@@ -1,8 +1,8 @@
-// MemoryState: tells states of buffers and private arrays apart, so that a load may be replaced by an earlier one.
+// MemoryState: distinguishes states of buffers and private arrays, so that a load may be replaced by an earlier one.
 //
-// Two accesses of the same element see the same state if their versions are equal. A write bumps the version of its
-// array (an element known by a constant index has a version of its own). Entering a loop bumps all of them, since an
-// earlier iteration may have written; leaving a block bumps those that were written in it.
+// Two accesses of the same element see the same state if their versions are equal. A write changes the version of its
+// array (an element at a constant index has a version of its own). Entering a loop changes all versions, since an
+// earlier iteration may have written; leaving a block changes those of what was written in it.
 #ifndef RICCI_KERNEL_MEMORY_STATE_H_
 #define RICCI_KERNEL_MEMORY_STATE_H_
 #include <algorithm>
@@ -21,7 +21,7 @@ class MemoryState {
     size_t writes;
   };
 
-  // `array` numbers buffers and private arrays apart; `element` if it is a constant.
+  // `array` is a number, different for all buffers and private arrays; `element` is given if it is a constant.
   uint32_t Version(uint64_t array, std::optional<int64_t> element) const {
     const Versions* v = Find(array);
     if (v == nullptr) return floor_;
@@ -40,7 +40,7 @@ class MemoryState {
     if (loop) floor_ = ++clock_;
     return mark;
   }
-  // The state is again what it was at the mark: the block is going to be written once more, in another form.
+  // Restores the state at the mark: the block is going to be written again, in another form.
   void Rollback(const Mark& mark) {
     for (; undo_.size() > mark.writes; undo_.pop_back()) {
       const Written& w = undo_.back();
@@ -51,8 +51,8 @@ class MemoryState {
     }
     floor_ = mark.floor;
   }
-  // Another branch starts, or the block ends: what was written in it is unknown, the rest is as it was before. Needs no
-  // record of its own for Rollback: the first write in the block has one.
+  // Another branch starts, or the block ends: what was written in it is unknown, the rest is as it was before. It needs
+  // no record for Rollback: the first write in the block has one.
   void Leave(const Mark& mark) {
     for (size_t i = mark.writes; i < undo_.size(); ++i) {
       Versions& v = arrays_[undo_[i].array];

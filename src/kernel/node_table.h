@@ -1,9 +1,9 @@
-// NodeTable: the instructions a Writer has made so far, each pure one only once.
+// NodeTable: the instructions that a Writer has made so far, equal pure ones only once.
 //
-// A node's number is its value. Numbers grow and are never reused; `order` is the text of the kernel, from which blocks
-// that turn out dead are cut off again. Every node belongs to a scope (an open block); a known value may be used again
-// only while its scope is open, so leaving a block forgets what was known in it at no cost. Constants belong to no
-// block and are not in `order`: the finished kernel has those it uses at its top.
+// A node's number is its value. Numbers grow and are never reused. `order` is the text of the kernel, from which blocks
+// that turn out to be dead are cut off again. Every node belongs to a scope (an open block); a known value may be used
+// again only while its scope is open, so leaving a block forgets what was known in it at no cost. Constants belong to
+// no block and are not in `order`: the finished kernel has the constants that it uses at its top.
 #ifndef RICCI_KERNEL_NODE_TABLE_H_
 #define RICCI_KERNEL_NODE_TABLE_H_
 #include <vector>
@@ -25,7 +25,7 @@ struct Node {
   Range range{INT64_MIN, INT64_MAX};
 };
 
-// What makes two pure instructions equal; `version` tells states of the memory apart.
+// What makes two pure instructions equal; `version` distinguishes states of the memory.
 struct NodeKey {
   uint16_t op, dtype;
   uint32_t a, b, c, version;
@@ -49,7 +49,7 @@ class NodeTable {
 
   // ---- making ----
   Val Append(const ricci_inst& inst);  // new, in the current scope
-  // The usable node equal to `inst`, or a new one. *fresh (may be NULL) tells which.
+  // The usable node equal to `inst`, or a new one. *fresh (may be NULL) says which.
   Val Unique(const ricci_inst& inst, uint32_t version = 0, bool* fresh = nullptr);
   // From now on, `key` is known to be `v`.
   void Remember(const NodeKey& key, Val v) { known_[key] = v; }
@@ -64,7 +64,7 @@ class NodeTable {
   bool IsConstant(Val v) const { return nodes_[v].inst.op == RICCI_K_CONST; }
   bool Is(Val v, uint32_t op) const { return nodes_[v].inst.op == op; }
   uint64_t Bits(Val v) const { return static_cast<uint64_t>(nodes_[v].inst.imm); }
-  // Value of an integer or bool constant.
+  // The value of an integer or bool constant.
   std::optional<int64_t> IntegerOf(Val v) const;
   bool Usable(Val v) const { return v != 0 && v < nodes_.size() && scope_open_[nodes_[v].scope]; }
 
@@ -73,7 +73,7 @@ class NodeTable {
   // The value known to have this form, or 0.
   Val FindForm(const Form& f, uint32_t dtype) const;
   void SetForm(Val v, const Form& f);
-  // Bounds of the form as a sum of integers; nothing if it may leave what the dtype holds (then it wraps).
+  // Bounds of the form as a sum of integers; nothing if it may leave the range of the dtype (then it wraps).
   std::optional<Range> ExactRange(const Form& f, uint32_t dtype) const;
   Range RangeOf(Val v) const;
   void Narrow(Val v, Range r);  // intersects; an empty result changes nothing

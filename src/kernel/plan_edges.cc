@@ -1,12 +1,12 @@
-// Which steps of a plan must wait for which: one walk that remembers who touched each piece of memory last.
+// Which steps of a plan must wait for which: one walk that remembers which steps accessed each piece of memory last.
 //
 // Memory is divided into segments that are cut where accesses begin and end. Each keeps its last writer and the readers
-// since: a reader waits for the writer, a writer for the readers, or for the writer if there are none. A write makes
-// one segment of all that it covers, so segments are few wherever memory is used again.
+// since: a reader waits for the writer, a writer for the readers, or for the writer if there are none. A write joins
+// all that it covers into one segment, so there are few segments where memory is reused.
 //
-// N readers of one memory followed by n writers of its pieces need n * n pairs, unless steps are ordered that need no
+// After n readers of the same memory, n writers of its pieces need n * n pairs, unless steps are ordered that need no
 // order. So a read counts as a write, for which later readers wait, once kMostReaders have read the same before it, or
-// if it covers more than kMostSegments. Each access then costs a bounded number of pairs.
+// if it covers more than kMostSegments. Each access then adds a bounded number of pairs.
 #include <algorithm>
 #include <map>
 
@@ -17,9 +17,9 @@ namespace {
 
 constexpr uint32_t kNone = ~0u;
 constexpr size_t kMostReaders = 32, kMostSegments = 32;
-constexpr size_t kMostScanned = 32;  // waits of a step, and waits of each of those, where pairs that follow are dropped
+constexpr size_t kMostScanned = 32;  // waits of a step, and of each of those, searched for pairs to drop
 
-// Bytes [begin, end) of a space: the arena is one, so is each input, output and constant.
+// Bytes [begin, end) of a space: the arena is a space, and so is each input, output and constant.
 struct Range {
   uint64_t space, begin, end;
 };
@@ -33,7 +33,7 @@ class StepUses {
  public:
   StepUses(const ricci_plan& p, const ricci_kernel_table* const* kernels) : p_(p), kernels_(kernels) {}
 
-  // Of the outermost step at `begin` with all steps within it: each buffer once.
+  // The uses of the outermost step at `begin` with all steps within it: each buffer once.
   const std::vector<Use>& Of(uint32_t begin, uint32_t end) {
     uses_.clear();
     for (uint32_t s = begin; s < end; ++s) Add(p_.steps[s]);
@@ -72,7 +72,7 @@ class StepUses {
   std::vector<Use> uses_;
 };
 
-// ---- who touched which memory ----
+// ---- which steps accessed which memory ----
 class TouchedMemory {
  public:
   // Adds to `waits` the steps that `step` must wait for, if it reads or writes `r`.
@@ -98,7 +98,7 @@ class TouchedMemory {
  private:
   struct Segment {
     uint32_t writer = kNone;
-    std::vector<uint32_t> readers = {};  // since; all wait for the writer
+    std::vector<uint32_t> readers = {};  // since that write; all wait for the writer
   };
   using Segments = std::map<std::pair<uint64_t, uint64_t>, Segment>;  // by space and begin; ends where the next begins
 
@@ -127,7 +127,7 @@ class TouchedMemory {
     return segments_.emplace_hint(next, std::pair{space, at}, std::prev(next)->second);
   }
 
-  Segments segments_;  // all of each space that was touched
+  Segments segments_;  // all segments of each space that was accessed
 };
 
 // ---- the walk ----
@@ -176,7 +176,7 @@ class EdgeFinder {
     }
   }
 
-  // Reads come first: what a step reads and writes is not its own predecessor.
+  // Reads come first, so that a step that reads and writes the same memory is not its own predecessor.
   void FindWaits(uint32_t step, const std::vector<Use>& uses) {
     waits_.clear();
     for (const uint32_t access : {RICCI_ACCESS_READ, RICCI_ACCESS_WRITE}) {
@@ -192,7 +192,7 @@ class EdgeFinder {
     DropCovered(step);
   }
 
-  // Drops what another step that `step` waits for waits for itself.
+  // Drops waits that another step, for which `step` waits, has itself.
   void DropCovered(uint32_t step) {
     for (size_t i = waits_.size() - std::min(waits_.size(), kMostScanned); i < waits_.size(); ++i) {
       const size_t from = begin_[waits_[i]], to = std::min(begin_[waits_[i] + 1], from + kMostScanned);
@@ -206,7 +206,7 @@ class EdgeFinder {
   TouchedMemory memory_;
   std::vector<PlanEdge> edges_;
   std::vector<size_t> begin_;      // of a step's pairs in edges_
-  std::vector<uint32_t> waits_;    // of the step at hand
+  std::vector<uint32_t> waits_;    // of the current step
   std::vector<uint32_t> covered_;  // by step: the later step that need not wait for it directly
 };
 

@@ -1,5 +1,5 @@
-// Text of kernels and plans. Constants are written where they are used; all other values by the number of their
-// instruction, the one that error messages name.
+// Text of kernels and plans. Constants are written where they are used, all other values as the number of their
+// instruction, which error messages use too.
 #include <charconv>
 #include <cmath>
 

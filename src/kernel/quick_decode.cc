@@ -45,7 +45,7 @@ class QuickDecoder {
  private:
   struct Open {
     uint32_t begin;  // instruction number
-    uint32_t body;   // code position behind the opening instruction
+    uint32_t body;   // code position after the opening instruction
     int64_t leave;   // code position of the jump that leaves the block; -1: none yet
   };
 
@@ -97,7 +97,7 @@ class QuickDecoder {
     return absl::OkStatus();
   }
 
-  // What is there, combined and stored goes through the register of this instruction.
+  // The element is loaded into the register of this instruction, combined there and stored from it.
   void DecodeCombine(uint32_t i, const ricci_inst& inst) {
     const uint32_t buffer = RICCI_BUFFER_OF(inst.imm), dtype = k_.buffers[buffer].dtype;
     const uint32_t width = types::Info(dtype).size;
@@ -177,7 +177,7 @@ class QuickDecoder {
     return i + states - 1;
   }
 
-  // The states lie in the registers of LEFT.
+  // The states are in the registers of LEFT.
   void DecodePrefixes(uint32_t last, uint32_t scan) {
     const auto states = static_cast<uint32_t>(k_.insts[scan].imm);
     const uint32_t left = scan + 1, right = left + states, prefix = last + 1 - states;

@@ -31,7 +31,7 @@ enum class QuickOp : uint8_t {
   kStore8,
   kGet,
   kSet,
-  kFor,   // a, b: bounds; jump: behind the loop
+  kFor,   // a, b: bounds; jump: after the loop
   kNext,  // a: the FOR, b: its upper bound; jump: the body
   kJump,
   kUnless,  // a: condition; jump if it does not hold

@@ -103,7 +103,7 @@ class QuickMachine {
     return false;
   }
 
-  // False on an error, and if the run is to end.
+  // False on an error, and if the run must end.
   bool RunPoint() {
     const QuickInst* const code = k_.code_.data();
     const size_t n = k_.code_.size();
@@ -202,7 +202,7 @@ class QuickMachine {
     return true;
   }
 
-  // A check does not hold: the lowest number is kept, so that what is reported depends on no order.
+  // A check does not hold: the lowest number is kept, so that the report does not depend on an order.
   bool Report(uint32_t check) const {
     if (failed_check_ != nullptr) *failed_check_ = std::min(*failed_check_, check);
     return failed_check_ != nullptr;
@@ -225,7 +225,7 @@ class QuickMachine {
   void* const* buffers_;
   uint32_t* const failed_check_;
   const StopRequest stop_;
-  uint32_t left_ = StopRequest::kTripsBetweenLooks;  // points and jumps until it is asked again
+  uint32_t left_ = StopRequest::kTripsBetweenLooks;  // points and jumps until the request is read again
   absl::Status stopped_;
   std::vector<uint64_t> r_;
   std::vector<uint64_t> private_;

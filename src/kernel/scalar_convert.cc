@@ -17,13 +17,13 @@ template <typename T>
 T Saturate(double v) {
   using Limits = std::numeric_limits<T>;
   if (std::isnan(v)) return 0;
-  // The upper limit of the 64-bit types is rounded up as a double: hence >=.
+  // The upper limit of the 64-bit types is rounded up as a double, hence >=.
   if (v >= static_cast<double>(Limits::max())) return Limits::max();
   if (v <= static_cast<double>(Limits::min())) return Limits::min();
   return static_cast<T>(v);
 }
 
-// Exact enough for the rounding that follows to be the only one.
+// Exact enough that the rounding after it is the only one.
 template <typename T>
 double Widen(T v, bool to_f64) {
   if constexpr (std::is_same_v<T, double> || sizeof(T) < 8) {

@@ -1,4 +1,4 @@
-// ElementOf<dtype>: the type T that an element type is computed with, and the way between T and bits.
+// ElementOf<dtype>: the type T in which an element type is computed, and the conversions between T and bits.
 //
 // Integers are their own type, floats are computed in double. Included by the files that make tables over all dtypes.
 #ifndef RICCI_KERNEL_SCALAR_ELEMENT_H_

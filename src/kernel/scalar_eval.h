@@ -1,6 +1,7 @@
-// Scalar semantics of every RICCI_S_* operation on every element type, on bits: the only place that knows them.
+// Scalar semantics of every RICCI_S_* operation on every element type, on bits: the definition that backends must
+// match.
 //
-// The interpreter runs these functions and constant folding calls them, so a folded value is what the oracle gives.
+// The interpreter and constant folding call the same functions, so a folded value is what the oracle gives.
 // Elements are kept as their bits, zero-extended to 64. Floats are computed in double and rounded once to their dtype.
 #ifndef RICCI_KERNEL_SCALAR_EVAL_H_
 #define RICCI_KERNEL_SCALAR_EVAL_H_
@@ -29,14 +30,14 @@ const ScalarOpInfo& InfoOf(uint32_t op);
 absl::StatusOr<uint32_t> ResultDType(uint32_t op, uint32_t requested, std::span<const uint32_t> operands);
 
 // The function of `op`; `operand` is the dtype of its last operand, `result` matters for CONVERT only. NULL if there is
-// none: ResultDType has the reason.
+// none: ResultDType gives the reason.
 ScalarFn FindScalarFn(uint32_t op, uint32_t operand, uint32_t result);
 
 // Signed or unsigned integer, bool as 0 and 1, as its numerical value (u64 above 2^63 wraps); and back, truncating.
 int64_t DecodeInteger(uint32_t dtype, uint64_t bits);
 uint64_t EncodeInteger(uint32_t dtype, int64_t v);
 
-// What a combination of no elements gives. `op`: ADD MUL MAX MIN AND OR XOR.
+// The combination of no elements. `op`: ADD MUL MAX MIN AND OR XOR.
 uint64_t IdentityOf(uint32_t op, uint32_t dtype);
 bool IsCombiner(uint32_t op);
 bool IsUpdater(uint32_t op);  // of COMBINE

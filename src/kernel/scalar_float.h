@@ -1,7 +1,7 @@
 // Floating elements as the interpreter and folding compute with them: in double, to and from the bits of a dtype.
 //
-// The formats are rows of ricci/float_format.h. The functions here are made from one row each, so that the row is known
-// when they are compiled.
+// The formats are rows of ricci/float_format.h. Each function here is made from one row, which is known at compile
+// time.
 #ifndef RICCI_KERNEL_SCALAR_FLOAT_H_
 #define RICCI_KERNEL_SCALAR_FLOAT_H_
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace ricci::inline v0::kernel {
 
-// Of F16, BF16, F32 or F64. The long ones are made once, in scalar_float.cc.
+// For F16, BF16, F32 or F64. The long functions are instantiated once, in scalar_float.cc.
 template <uint32_t kDType>
 struct FloatBits {
   static constexpr ricci_float_format kFormat = ricci_float_format_of(kDType);
@@ -22,7 +22,7 @@ extern template struct FloatBits<RICCI_BF16>;
 
 // The value next to x towards y, as bits of the format, which has infinities.
 uint64_t NextAfter(const ricci_float_format& f, uint64_t x, uint64_t y);
-// v as a double whose lowest bit is set if bits were lost, so that rounding once more to a narrower format is correct.
+// v as a double whose lowest bit is set if bits were lost, so that rounding it again to a narrower format is correct.
 double RoundToOdd(uint64_t v);
 
 inline double DecodeFloat(uint32_t dtype, uint64_t bits) {

@@ -140,8 +140,8 @@ Val ScalarFolder::SimplifySelect(Val condition, Val yes, Val no) {
   return b == false ? FoldTwo(RICCI_S_AND, condition, yes) : 0;
 }
 
-// c ? v : (d ? v : x) is (c | d) ? v : x, and c ? (d ? x : v) : v is (c & d) ? x : v: one choice for a chain of updates
-// with one value.
+// c ? v : (d ? v : x) is (c | d) ? v : x, and c ? (d ? x : v) : v is (c & d) ? x : v: so a chain of updates with the
+// same value is one choice.
 Val ScalarFolder::MergeSelects(Val condition, Val yes, Val no) {
   const ricci_inst other = table_[no].inst, inner = table_[yes].inst;
   if (table_.Is(no, RICCI_S_SELECT) && other.b == yes) {

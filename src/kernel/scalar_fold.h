@@ -1,8 +1,8 @@
-// ScalarFolder: one scalar operation to the simplest value equal to it: constants, identities, known facts.
+// ScalarFolder: turns a scalar operation into the simplest value equal to it, by constants, identities and known facts.
 //
-// Bits of floating values never change: x * 1 and x - 0 go, x + 0 (wrong for -0) and x * 0 stay. Integer arithmetic is
-// left to IndexFolder. Facts are ranges that hold inside of a branch: `if i < n` bounds i there, and a condition is
-// itself a value of range [1, 1].
+// Bits of floating values never change: x * 1 and x - 0 become x, x + 0 (wrong for -0) and x * 0 stay. Integer
+// arithmetic is left to IndexFolder. Facts are ranges that hold inside a branch: `if i < n` bounds i there, and the
+// condition itself has the range [1, 1].
 #ifndef RICCI_KERNEL_SCALAR_FOLD_H_
 #define RICCI_KERNEL_SCALAR_FOLD_H_
 #include <utility>
@@ -20,7 +20,7 @@ class ScalarFolder {
   explicit ScalarFolder(NodeTable& table) : table_(table), index_(table) {}
   // Operands are typed already (ResultDType); `n` of them.
   Val Fold(uint32_t op, uint32_t result, const Val* in, uint32_t n);
-  // A condition whose value is known here.
+  // The value of a condition, if it is known here.
   std::optional<bool> Truth(Val condition) const;
   void Assume(Val condition, bool truth, FactLog* log);
   void AssumeRange(Val v, Range r, FactLog* log);

@@ -1,7 +1,7 @@
 // erf_inv starts from a polynomial of M. Giles, "Approximating the erfinv function" (GPU Computing Gems, 2011), or in
-// the tail from the asymptotic form of erfc, and sharpens by Halley steps; there the residual is taken with erfc, where
-// erf has lost its digits. digamma: recurrence up to 16, then the asymptotic series with Bernoulli numbers; reflection
-// for x < 0; all in long double, because its terms cancel near the zeros.
+// the tail from the asymptotic form of erfc, and refines by Halley steps; in the tail the residual uses erfc, since erf
+// has lost its digits there. digamma: recurrence up to 16, then the asymptotic series with Bernoulli numbers;
+// reflection for x < 0; all in long double, because its terms cancel near the zeros.
 #include "kernel/scalar_special.h"
 
 #include <cmath>
@@ -9,7 +9,7 @@
 namespace ricci::inline v0::kernel {
 namespace {
 
-// For x in (0, 1). The tail's form is within a hundredth from where it begins.
+// For x in (0, 1). The form for the tail is within a hundredth, from its beginning on.
 double ErfInvStart(double x) {
   static constexpr double kCentre[] = {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
                                        -0.00125372503, -0.00417768164, 0.246640727,    1.50140941};
@@ -23,7 +23,7 @@ double ErfInvStart(double x) {
   return v * x;
 }
 
-// Of x > 0.
+// digamma for x > 0.
 long double UpperDigamma(long double x) {
   long double shift = 0;
   for (; x < 16; x += 1) shift -= 1 / x;
@@ -55,14 +55,15 @@ double Digamma(double x) {
   if (std::isnan(x) || x == -INFINITY) return std::nan("");
   if (x == INFINITY) return x;
   if (x > 0) return static_cast<double>(UpperDigamma(x));
-  // The remainder is exact, so that tan keeps its digits far from 0.
+  // The remainder is exact, so tan keeps its digits far from 0.
   const long double rest = x - std::round(x);
   if (rest == 0) return std::nan("");
   constexpr long double kPi = 3.14159265358979323846264338327950288L;
   return static_cast<double>(UpperDigamma(1 - static_cast<long double>(x)) - kPi / std::tan(kPi * rest));
 }
 
-// The C library's own form for double is off by up to three last places where the result is just below a power of two.
+// The C library's version for double is off by up to three units in the last place where the result is just below a
+// power of two.
 double Cbrt(double x) { return static_cast<double>(std::cbrt(static_cast<long double>(x))); }
 
 double LogGamma(double x) {

@@ -6,12 +6,12 @@
 
 namespace ricci::inline v0::kernel {
 
-double ErfInv(double x);   // NaN outside of [-1, 1], infinite at its ends
+double ErfInv(double x);   // NaN outside [-1, 1], infinite at its ends
 double Digamma(double x);  // NaN at 0 and the negative integers
 double Cbrt(double x);
 double LogGamma(double x);  // log |gamma(x)|
 double Logistic(double x);  // 1 / (1 + exp(-x))
-double SignOf(double x);    // NaN and zeros stay
+double SignOf(double x);    // NaN and zeros stay as they are
 
 }  // namespace ricci::inline v0::kernel
 #endif

@@ -1,7 +1,7 @@
-// StopRequest: whether the host wants a run to end before its time: by its word, or because its deadline has passed.
+// StopRequest: whether the host wants a run to end early, by its word `cancel` or because its deadline has passed.
 //
-// It is asked between steps and every kTripsBetweenLooks trips of loops, which is often enough to end within a
-// millisecond or so and costs nothing beside the trips.
+// It is read between steps and every kTripsBetweenLooks trips of loops, which is often enough to end within about a
+// millisecond and costs nothing compared with the trips.
 #ifndef RICCI_KERNEL_STOP_REQUEST_H_
 #define RICCI_KERNEL_STOP_REQUEST_H_
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace ricci::inline v0::kernel {
 struct StopRequest {
   static constexpr uint32_t kTripsBetweenLooks = 1024;
 
-  const uint32_t* cancel = nullptr;  // of ricci_run_args, as is the deadline
+  const uint32_t* cancel = nullptr;  // of ricci_run_args, like the deadline
   uint64_t deadline_ns = 0;
 
   // RICCI_CANCELLED, RICCI_DEADLINE_EXCEEDED, or 0: the run goes on. Any thread.
   uint32_t Code() const;
-  // The same as the status of a run on `ref`.
+  // The same as a status, for runs on `ref`.
   absl::Status Look() const;
 };
 

@@ -1,4 +1,4 @@
-// Checks of kernel tables: backends and the interpreter rely on everything that is checked here.
+// Checks of kernel tables. Backends and the interpreter rely on everything that is checked here.
 #include <vector>
 
 #include "base/status.h"
@@ -168,7 +168,8 @@ class KernelVerifier {
     return absl::OkStatus();
   }
 
-  // LEFT and RIGHT of all states right behind SCAN, COMBINED of all beside each other, PREFIX of all beside each other.
+  // LEFT and RIGHT of all states directly after SCAN, COMBINED of all next to each other, PREFIX of all next to each
+  // other.
   absl::Status CheckPartOfScan(const ricci_inst& inst, Open& scan) {
     const int64_t states = k_.insts[scan.begin].imm, state = scan.parts % states;
     if (inst.op != RICCI_K_LEFT + scan.parts / states || inst.imm != state)
@@ -197,7 +198,7 @@ class KernelVerifier {
     return absl::OkStatus();
   }
 
-  // What stands in a block or ends it.
+  // Instructions within a block, or that end it.
   absl::Status CheckInner(const ricci_inst& inst) {
     Open& top = blocks_.back();
     const uint32_t opened = top.begin == 0 ? uint32_t{RICCI_K_NOP} : k_.insts[top.begin].op;

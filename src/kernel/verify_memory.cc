@@ -1,10 +1,10 @@
 // Checks of where the buffers of a plan are.
 //
-// A buffer is live from the first step that touches it to the last. A loop that touches it, while something outside of
-// the loop does too, keeps it for all its steps, because its first steps follow its last ones; what only the steps
-// within a loop touch is made anew in each trip (verify_values holds it to that). Buffers that are live at once lie
-// apart in the arena. One memory may be read and written by one kernel only if that writes where it has just read:
-// where a buffer is an argument twice, and where a result takes the memory of a donated argument.
+// A buffer is live from the first step that accesses it to the last. If a loop accesses it, and something outside the
+// loop does too, it is live in all steps of the loop, because the first steps follow the last ones. What only the steps
+// within a loop access is made again in each trip (verify_values checks that). Buffers that are live at once must not
+// overlap in the arena. A kernel may read and write the same memory only if it writes where it has just read: where a
+// buffer is an argument twice, and where a result takes the memory of a donated argument.
 //
 // Lives are found here independently of the pass that places buffers.
 #include <algorithm>
@@ -69,7 +69,7 @@ class MemoryChecker {
         open.push_back(loop);
       }
       loop_of_[s] = loop;
-      if (kind == RICCI_STEP_COND) Touch(loops_[loop].begin, s);  // there the predicate is read
+      if (kind == RICCI_STEP_COND) Touch(loops_[loop].begin, s);  // the predicate is read there
       if (kind != RICCI_STEP_WHILE) Touch(s, s);
       if (kind != RICCI_STEP_END) continue;
       if (open.back() != kNone) {
@@ -82,7 +82,8 @@ class MemoryChecker {
       if (life.known()) Extend(life);
     }
   }
-  // Over all steps of each loop that holds one end of the life, but not the other. Inner loops have larger numbers.
+  // Extends the life over all steps of each loop that holds one of its ends, but not the other. Inner loops have larger
+  // numbers.
   void Extend(Life& life) const {
     uint32_t a = loop_of_[life.first], b = loop_of_[life.last];
     while (a != b) {
@@ -94,13 +95,13 @@ class MemoryChecker {
   }
 
   // ---- one kernel, one memory ----
-  // Kernels are walked only if one of their steps asks.
+  // Kernels are walked only if one of their steps needs it.
   const std::vector<BufferUse>& Uses(uint32_t kernel) {
     const auto [it, fresh] = uses_.try_emplace(kernel);
     if (fresh) it->second = BufferUses(kernels_[kernel]);
     return it->second;
   }
-  // Arguments `x` and `y` of kernel step `s` are one memory: is that allowed?
+  // Arguments `x` and `y` of kernel step `s` are the same memory: is that allowed?
   bool Compatible(const ricci_plan_step& s, uint32_t x, uint32_t y) {
     const auto& buffers = kernels_[s.index].buffers;
     const bool x_written = buffers[x].access & RICCI_ACCESS_WRITE, y_written = buffers[y].access & RICCI_ACCESS_WRITE;
@@ -110,7 +111,7 @@ class MemoryChecker {
     return WritesWhereItReads(uses[x_written ? y : x], uses[x_written ? x : y]);
   }
 
-  // Buffers that are an argument more than once.
+  // Checks buffers that are an argument more than once.
   absl::Status CheckRepeated(uint32_t step) {
     const ricci_plan_step& s = plan_.steps[step];
     order_.resize(s.n_args);
@@ -119,7 +120,7 @@ class MemoryChecker {
     for (size_t i = 0; i < order_.size();) {
       size_t end = i + 1;
       while (end < order_.size() && order_[end].first == order_[i].first) ++end;
-      // One of them at most is written; the others are held against it.
+      // At most one of them is written; the others are compared with it.
       const auto written = std::find_if(
           order_.begin() + static_cast<ptrdiff_t>(i), order_.begin() + static_cast<ptrdiff_t>(end),
           [&](const auto& arg) { return kernels_[s.index].buffers[arg.second].access & RICCI_ACCESS_WRITE; });
@@ -158,7 +159,7 @@ class MemoryChecker {
     }
     return absl::OkStatus();
   }
-  // Is `from` used for the last time where `to` is used for the first, or before?
+  // Is `from` used for the last time where `to` is used for the first time, or before?
   bool TakesOver(uint32_t from, uint32_t to) {
     const Life &old = lives_[from], &taken = lives_[to];
     if (!old.known() || !taken.known() || old.last < taken.first) return true;
@@ -197,7 +198,7 @@ class MemoryChecker {
     }
     return absl::OkStatus();
   }
-  // `low` begins where `high` does or before.
+  // `low` begins at or before the beginning of `high`.
   absl::Status CheckApart(uint32_t low, uint32_t high) const {
     const ricci_plan_buffer &a = plan_.buffers[low], &b = plan_.buffers[high];
     if (a.bytes <= b.offset - a.offset) return absl::OkStatus();
@@ -211,7 +212,7 @@ class MemoryChecker {
   const PlanFacts& facts_;
   std::vector<Life> lives_;
   std::vector<Loop> loops_;
-  std::vector<uint32_t> loop_of_;                         // innermost, of a step
+  std::vector<uint32_t> loop_of_;                         // the innermost loop around a step
   std::vector<std::pair<uint32_t, uint32_t>> order_;      // arguments of one step by buffer
   base::HashMap<uint32_t, std::vector<BufferUse>> uses_;  // of kernels
 };

@@ -1,4 +1,4 @@
-// Checks of a plan against its kernels: numbers in range, sizes that fit, blocks that balance. Backends and the
+// Checks of a plan against its kernels: numbers in range, sizes that match, blocks that balance. Backends and the
 // interpreter rely on these; the pipeline also checks what the steps do to the buffers (verify_values, verify_memory).
 #include <vector>
 

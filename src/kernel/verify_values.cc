@@ -1,8 +1,8 @@
 // Checks of what the buffers of a plan hold when they are read.
 //
-// One walk over the steps keeps the buffers that were written on every path to here. What a loop writes counts after it
-// only if the loop is known to run; of a CASE, what all branches write. A write of a part counts as a write (a scan
-// fills a stack slice by slice), but a kernel that updates needs its buffer written before. Where the dtype of a
+// One walk over the steps tracks which buffers were written on every path to here. What a loop writes counts after it
+// only if the loop is known to run; of a CASE counts what all branches write. A write of a part counts as a write (a
+// scan fills a stack slice by slice), but a kernel that updates needs its buffer written before. Where the dtype of a
 // buffer's elements is known (written by a kernel, or given by the program), a read must be of that dtype.
 #include <algorithm>
 
@@ -12,7 +12,7 @@
 namespace ricci::inline v0::kernel {
 namespace {
 
-// Per buffer of a kernel: does it need what was there before? Not if the kernel reads back what it has written itself.
+// Per buffer of a kernel: does the kernel need its earlier contents? Not if it reads back what it has written itself.
 std::vector<uint8_t> Needs(const Kernel& k) {
   std::vector<uint8_t> needs(k.buffers.size(), 0), stored(k.buffers.size(), 0);
   for (const ricci_inst& inst : k.insts) {
@@ -147,7 +147,7 @@ class ValueChecker {
     return absl::OkStatus();
   }
 
-  // The tables do not say what a library's arrays are.
+  // The tables do not give the dtypes of a library's arrays.
   absl::Status VisitLibrary(const ricci_plan_step& s) {
     const ricci_plan_library& l = plan_.libraries[s.index];
     for (uint32_t i = 0; i < l.n_in; ++i) RICCI_TRY(CheckRead(Arg(s, i), 0));
@@ -191,7 +191,7 @@ class ValueChecker {
   const PlanFacts& facts_;
   std::vector<std::vector<uint8_t>> needs_;  // per kernel and buffer
   std::vector<uint8_t> written_;             // on every path to here
-  std::vector<uint32_t> dtype_;              // of what a buffer holds; 0: not known
+  std::vector<uint32_t> dtype_;              // of the contents of a buffer; 0: not known
   std::vector<Open> open_;
   uint32_t at_ = 0;
 };

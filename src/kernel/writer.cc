@@ -1,4 +1,4 @@
-// Values, memory and questions of the Writer: each call checks, folds, and appends at most a few nodes.
+// Values, memory and queries of the Writer: each call checks, folds, and appends at most a few nodes.
 #include "kernel/writer.h"
 
 #include "base/status.h"
@@ -196,7 +196,7 @@ void Writer::AssumeLess(Val v, int64_t bound) {
   const Range r = w.nodes.RangeOf(v);
   if (r.min >= 0 && r.max < bound) return;
   w.nodes.Append({RICCI_K_ASSUME_LESS, 0, v, 0, 0, bound});
-  // A value from outside may break the promise where this block does not run.
+  // A value from outside the block may break the promise where this block does not run.
   if (w.nodes.ScopeOf(v) == w.nodes.scope()) w.nodes.Narrow(v, {0, bound - 1});
 }
 

@@ -1,12 +1,12 @@
 // Writer: appends scalar instructions to a kernel, typed, folded and value-numbered while they are written.
 //
-// Lowerings are naive about indices (div, rem and mul by constants at every reshape); here is where that becomes good
+// Lowerings are naive about indices (div, rem and mul by constants at every reshape); the Writer turns that into good
 // code: constants fold, integer arithmetic is kept as linear forms with known ranges (index_form.h), equal pure
 // instructions become one, and loads are forwarded from the stores before them. Simplification never changes the bits
 // of a floating value. Nothing is quadratic: one hash lookup per instruction.
 //
 // Errors are sticky: the first misuse is kept, later calls do nothing and give 0, and Finish() returns it. So callers
-// need no check between calls. A value may be used inside of the block that defines it and in blocks nested there.
+// need no check between calls. A value may be used inside the block that defines it and in blocks nested there.
 #ifndef RICCI_KERNEL_WRITER_H_
 #define RICCI_KERNEL_WRITER_H_
 #include <initializer_list>
@@ -39,7 +39,7 @@ class Writer {
   Writer(const Writer&) = delete;
 
   // ---- buffers: arguments of the kernel, numbered from 0 ----
-  // `access` is what is allowed; the finished kernel tells what is used. Buffers with READ alone never change.
+  // `access` is what is allowed; the finished kernel has what is used. Buffers with only READ never change.
   uint32_t Buffer(uint32_t dtype, int64_t elements, uint32_t access);
   uint32_t BufferCount() const;
   const ricci_kernel_buffer& BufferAt(uint32_t buffer) const;
@@ -73,7 +73,7 @@ class Writer {
   // ---- memory; indices are i64 and linear ----
   Val Load(uint32_t buffer, Val index);
   void Store(uint32_t buffer, Val index, Val v);
-  // The element becomes it combined with v, by ADD MUL MAX MIN; parallel iterations may combine into one element.
+  // Combines v into the element, by ADD MUL MAX MIN; parallel iterations may combine into the same element.
   void Combine(uint32_t buffer, Val index, uint32_t combiner, Val v);
   // A private array of this point, undefined at first; visible until the block around it ends.
   LocalId Local(uint32_t dtype, int64_t elements);
@@ -83,8 +83,8 @@ class Writer {
   int64_t LocalElements(LocalId local) const;
 
   // ---- blocks ----
-  // Index from lo to hi - 1. `parallel`: iterations are independent. A constant trip count of 1 opens no loop; what is
-  // written in one of 0 is dropped. Few iterations that use private arrays are unrolled.
+  // Index from lo to hi - 1. `parallel`: iterations are independent. A constant trip count of 1 opens no loop; the body
+  // of a loop with 0 trips is dropped. Few iterations that use private arrays are unrolled.
   Val For(Val lo, Val hi, bool parallel = false);
   // extents.size() nested parallel loops from 0, closed by one End. Index values are written to `index`.
   void Parallel(std::span<const int64_t> extents, Val* index);
@@ -95,17 +95,18 @@ class Writer {
   void If(Val condition);    // a constant condition drops the branch not taken
   void Else();
   void End();  // closes For, Parallel, While, If, Scan
-  // Combines what Yield is given over all iterations by ADD MUL MAX MIN AND OR XOR; identity if there are none.
+  // Combines the values given to Yield over all iterations, by ADD MUL MAX MIN AND OR XOR; the identity if there are
+  // none.
   Val Reduce(uint32_t combiner, Val lo, Val hi);
   Val Yield(Val v);  // closes Reduce; the combined value
-  // The same for several values: a reduction of each, with as much of the body as it needs, one after another.
+  // The same for several values: a reduction for each, with as much of the body as it needs, one after another.
   void Yields(std::span<const Val> values, Val* combined);
-  // A prefix scan: first the combiner, from left[i] and right[i] of each state, by scalars alone,
+  // A prefix scan: first the combiner, from left[i] and right[i] of each state, by scalar operations alone,
   void Scan(Val lo, Val hi, std::span<const Val> identities, Val* left, Val* right);
   Val Combiner(std::span<const Val> results);  // gives the index; the loop begins
-  // In the loop, once: the elements of this iteration; what is combined up to them. End closes it.
+  // In the loop, once: takes the elements of this iteration, gives all up to them combined. End closes the loop.
   void Prefix(std::span<const Val> elements, Val* prefixes);
-  // Promise of the caller that 0 <= v < bound from here on in this block.
+  // The caller promises that 0 <= v < bound from here on in this block.
   void AssumeLess(Val v, int64_t bound);
   // The run fails as check number `check` where this is reached and `condition` does not hold.
   void Require(Val condition, uint32_t check);
@@ -115,16 +116,16 @@ class Writer {
   std::optional<uint64_t> ConstantBits(Val v) const;  // of any dtype
   std::optional<int64_t> ConstantIndex(Val v) const;  // integers and bool, sign-extended as their dtype says
   Range RangeOf(Val v) const;                         // of integers and bool; the widest one otherwise
-  // v = index * stride + a value that does not depend on `index`; nothing if that cannot be told.
+  // v = index * stride + a value that does not depend on `index`; nothing if that is not known.
   std::optional<int64_t> StrideIn(Val v, Val index) const;
   bool Usable(Val v) const;  // still in a block that is open
-  // The block that is open now, and whether one of before is still: what was found in it may be folded by what holds in
-  // it alone (the condition of an `if`), even to a constant.
+  // The block that is open now, and whether an earlier one is still open: values found in a block may be folded by what
+  // holds only there (the condition of an `if`), even to a constant.
   uint32_t Scope() const;
   bool IsOpen(uint32_t scope) const;
   uint32_t Depth() const;         // open blocks
   uint32_t OpenCombiner() const;  // of the reduction that is open innermost; 0 if none is
-  // How often what is written now runs side by side: iterations of the parallel loops that are open outermost.
+  // How many points run what is written now: iterations of the outermost open loops, as far as they are parallel.
   int64_t Points() const;
   size_t Size() const;  // instructions so far
 

@@ -1,6 +1,6 @@
 // Blocks of the Writer: loops, branches, reductions.
 //
-// A block is a scope of values, a mark in the text and in the state of the memory. What turns out never to run is
+// A block is a scope of values, and a mark in the text and in the state of the memory. What turns out never to run is
 // written like everything else and cut off when its block ends, so that lowerings need not know.
 #include <algorithm>
 #include <utility>
@@ -23,7 +23,7 @@ Block Open(Writer::Impl& w, BlockKind kind, bool loop) {
   return b;
 }
 
-// Of a loop from lo to hi - 1: nothing if it is not known.
+// The number of trips of a loop from lo to hi - 1; nothing if it is not known.
 std::optional<int64_t> TripCount(const NodeTable& nodes, Val lo, Val hi) {
   const Range a = nodes.RangeOf(lo), b = nodes.RangeOf(hi);
   if (b.max <= a.min) return 0;
@@ -39,7 +39,7 @@ bool HasNoEffect(const Writer::Impl& w, const Block& block) {
 
 }  // namespace
 
-// FOR and REDUCE, the block of which the caller pushed; returns the index.
+// Opens FOR or REDUCE, whose block the caller has pushed; returns the index.
 Val Writer::OpenLoop(uint32_t op, Val lo, Val hi, int64_t imm) {
   Impl& w = *impl_;
   Block& block = w.blocks.back();
@@ -151,7 +151,7 @@ void Writer::Else() {
   w.nodes.CloseScope(block.outer_scope);
   w.nodes.OpenScope();
   w.nodes.Append({RICCI_K_ELSE, 0, 0, 0, 0, 0});
-  // A mark of `then` stays in block.memory: whatever either branch wrote is unknown behind the block.
+  // A mark of `then` stays in block.memory: whatever either branch wrote is unknown after the block.
   w.memory.Leave(then.memory);
   w.folder.Assume(block.condition, false, &block.facts);
 }
@@ -218,7 +218,7 @@ Val Writer::Yield(Val v) {
     return Unroll(block, v);
   }
   const uint64_t identity = IdentityOf(block.combiner, dtype);
-  // Such is a reduction over a dimension of 0 elements, however many times it would be repeated.
+  // A reduction over a dimension of 0 elements is such a case, however often it would be repeated.
   const bool nothing = block.dropped || (ConstantBits(v) == identity && HasNoEffect(w, block));
   w.blocks.back().dropped = nothing;
   CloseBlock();

@@ -1,8 +1,8 @@
 // The end of a Writer: from nodes to the flat table.
 //
-// Dead code first: what reaches no store and no check goes, with the loops and branches around it. Then the outer
-// parallel loops become the domain, if nothing but repeatable scalars stands around them. Last, constants move to the
-// top and numbers become dense.
+// Dead code first: what reaches no store and no check is removed, with the loops and branches around it. Then the outer
+// parallel loops become the domain, if there are only repeatable scalars around them. Last, constants move to the top
+// and numbers become dense.
 #include <bit>
 
 #include "base/hash_map.h"
@@ -50,7 +50,7 @@ class Liveness {
 
  private:
   struct Links {
-    Val block = 0;    // the instruction that opens the block around
+    Val block = 0;    // the instruction that opens the block around it
     Val partner = 0;  // of END, ELSE: what opened the block; of WHILE: its COND; of REDUCE: its YIELD
     Val set = 0;      // of LOCAL: its last SET; of SET: the one before
   };
@@ -145,7 +145,7 @@ class DomainFinder {
     }
   }
   bool Repeatable(const ricci_inst& inst) const {
-    // Where windows are combined into what is there, the position of one is found once for all of its elements.
+    // Where windows are combined into a buffer, the position of a window is loaded once for all of its elements.
     if (inst.op == RICCI_K_LOAD) return !written_[inst.imm] && !combines_;
     return IsScalar(inst.op) || inst.op == RICCI_K_LOCAL || inst.op == RICCI_K_ASSUME_LESS;
   }
@@ -179,7 +179,7 @@ void Renumber(const NodeTable& nodes, const std::vector<Val>& text, std::vector<
   }
 }
 
-// Buffers tell what is done to them, at least one thing.
+// Sets the access of each buffer to what is done to it, at least one of READ and WRITE.
 void SetAccess(Kernel& k) {
   std::vector<uint32_t> used(k.buffers.size());
   for (const ricci_inst& inst : k.insts) {

@@ -1,5 +1,5 @@
-// Prefix scans of the Writer: a loop that knows its combiner as a piece of text of its own, which stands before the
-// body because it may run several times for one iteration, on values of no iteration.
+// Prefix scans of the Writer: a loop whose combiner is a separate piece of text before the body, because it may run
+// several times for one iteration, on values that belong to no iteration.
 #include <algorithm>
 
 #include "kernel/block_ops.h"
@@ -53,7 +53,7 @@ void Writer::Scan(Val lo, Val hi, std::span<const Val> identities, Val* left, Va
   }
 }
 
-// `values` are one for each state of the scan that is open innermost, of its dtype.
+// Checks that `values` are one for each state of the innermost open scan, of its dtype.
 bool Writer::CheckStates(const char* what, std::span<const Val> values) {
   if (!ok()) return false;
   Impl& w = *impl_;
@@ -100,7 +100,7 @@ void Writer::Prefix(std::span<const Val> elements, Val* prefixes) {
   }
 }
 
-// As Unroll: where the prefixes stand the combiner is written once more, from the states and the elements.
+// Like Unroll: in place of the prefixes the combiner is written again, from the states and the elements.
 void Writer::UnrollScan(const Block& block) {
   Impl& w = *impl_;
   const ricci_inst begin = w.nodes[block.begin].inst;

@@ -35,14 +35,14 @@ struct Writer::Impl {
 
   std::string name;
   std::vector<ricci_kernel_buffer> buffers;
-  std::vector<uint8_t> accessed, combined;  // buffers that are loaded from or stored to; that are combined into
+  std::vector<uint8_t> accessed, combined;  // buffers that are loaded from or stored to; buffers that are combined into
   NodeTable nodes;
   ScalarFolder folder;
   MemoryState memory;
   std::vector<Block> blocks;
 };
 
-// Turns what a writer holds into the finished kernel (writer_finish.cc).
+// Turns the contents of a writer into the finished kernel (writer_finish.cc).
 Kernel FinishKernel(Writer::Impl& w);
 
 }  // namespace ricci::inline v0::kernel

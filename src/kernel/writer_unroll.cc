@@ -1,9 +1,9 @@
-// Unrolling: a short loop over a private array is written once more for each iteration, through the same calls.
+// Unrolling: a short loop over a private array is written again for each iteration, through the same calls.
 //
 // With constant indices the elements of small private arrays are forwarded from SET to GET, so the arrays vanish and
-// their elements live in registers. Of loops over buffers alone only the smallest reductions (products of 3 by 3
-// matrices) unroll, since their loads are shared with what follows; the others stay, for backends to vectorise. The
-// size is bounded per loop. REDUCE in 16-bit floats stays, because its sum is kept wider.
+// their elements live in registers. Of loops that only access buffers, only the smallest reductions (products of 3 by 3
+// matrices) are unrolled, since their loads are shared with what follows; the others stay, for backends to vectorise.
+// The size is bounded per loop. A REDUCE of 16-bit floats stays, because its sum is kept wider.
 #include <algorithm>
 #include <vector>
 
@@ -22,7 +22,7 @@ constexpr int64_t kFewIterations = 4;
 constexpr size_t kFewInstructions = 64;
 constexpr int64_t kLongLoop = 1024;
 
-// A parallel loop that may still become the domain, which is worth more.
+// Whether a parallel loop may still become the domain, which is worth more.
 bool MayBecomeDomain(const std::vector<Block>& open, const Block& block, const NodeTable& nodes) {
   if (nodes[block.begin].inst.imm == 0 || block.kind != BlockKind::kFor) return false;
   bool mates = block.in_group;
@@ -34,7 +34,8 @@ bool MayBecomeDomain(const std::vector<Block>& open, const Block& block, const N
   return true;
 }
 
-// A loop within that takes so long that what is around it does not matter; one of them may be run by several threads.
+// Whether there is an inner loop that takes so long that what is around it does not matter; such a loop may be run by
+// several threads.
 bool HoldsLongLoop(const Block& block, const NodeTable& nodes) {
   for (size_t i = block.order_begin + 1; i < nodes.order.size(); ++i) {
     const ricci_inst& inst = nodes[nodes.order[i]].inst;
@@ -73,7 +74,7 @@ bool Writer::ShouldUnroll(const Block& block) const {
   return false;
 }
 
-// The block is off the stack, its instructions are the end of the text. Returns the combination of what was yielded.
+// The block has been popped, and its instructions are the end of the text. Returns the combination of what was yielded.
 Val Writer::Unroll(const Block& block, Val yielded) {
   Impl& w = *impl_;
   const ricci_inst begin = w.nodes[block.begin].inst;
@@ -95,8 +96,8 @@ Val Writer::Unroll(const Block& block, Val yielded) {
   return combined;
 }
 
-// The first closes the block; its body is then written again for each of the others, and what is not needed of it is
-// dead.
+// The first value closes the block; its body is then written again for each of the others, and what that value does not
+// need of it is dead.
 void Writer::Yields(std::span<const Val> values, Val* combined) {
   for (const Val v : values) {
     if (!CheckValue(v, "yield")) return;
@@ -122,13 +123,13 @@ void Writer::Yields(std::span<const Val> values, Val* combined) {
   }
 }
 
-// What value `x` of a body that began at `first` is in the text written again.
+// The value in the copy for value `x` of a body that began at `first`.
 Val Writer::Replayed(Val x, Val first, std::span<const Val> now) const {
   return x < first || impl_->nodes.IsConstant(x) ? x : now[x - first];
 }
 
 void Writer::Replay(const ricci_inst& source, Val v, Val first, std::vector<Val>& now) {
-  const ricci_inst inst = source;  // the table grows meanwhile
+  const ricci_inst inst = source;  // a copy: the table grows meanwhile
   const auto current = [&](Val x) { return Replayed(x, first, now); };
   const Val a = current(inst.a), b = current(inst.b), c = current(inst.c);
   const auto buffer = static_cast<uint32_t>(inst.imm);
@@ -189,7 +190,7 @@ void Writer::Replay(const ricci_inst& source, Val v, Val first, std::vector<Val>
       Require(a, buffer);
       break;
     default:
-      break;  // constants and the domain stand outside of bodies
+      break;  // constants and the domain are outside all bodies
   }
 }
 
