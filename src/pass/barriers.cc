@@ -1,8 +1,8 @@
-// barriers: what costs nothing to make again passes optimization barriers, so that it is not stored for their sake.
+// barriers: values that cost nothing to make again bypass optimization barriers, so that they are not stored for them.
 //
 // A barrier keeps its operands in memory. For a constant, or a broadcast (the cotangent of a sum is one), that would be
-// an array which otherwise is never made: the constant is read where it is used, and of a broadcast the barrier gets
-// the operand. Runs after the last pass that could merge what the barrier keeps apart.
+// an array which otherwise is never made. So a constant is read where it is used, and instead of a broadcast the
+// barrier gets its operand. Runs after the last pass that could merge what the barrier keeps apart.
 #include "ir/walk.h"
 #include "pass/pass.h"
 
@@ -19,7 +19,7 @@ bool HoldsBarrier(const ir::Program& p) {
   return false;
 }
 
-// The equation that makes `v` of fewer elements, or NULL.
+// The equation that makes `v` from fewer elements, or NULL.
 const ir::Equation* Broadcast(const Builder& b, trace::Val v) {
   const ir::Program& p = b.program();
   const ir::Equation* eqn = p.definition(Builder::Index(v));

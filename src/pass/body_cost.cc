@@ -56,7 +56,7 @@ absl::StatusOr<BodyCost> CostOf(const ir::Program& f, const Options& options) {
 class BodyCosts {
  public:
   base::HashMap<const ir::Program*, BodyCost> of;
-  std::vector<ir::ProgramRef> programs;  // keeps their addresses their own
+  std::vector<ir::ProgramRef> programs;  // keeps them alive, so that no other program gets the same address
 };
 
 std::shared_ptr<BodyCosts> NewBodyCosts() { return std::make_shared<BodyCosts>(); }

@@ -1,4 +1,4 @@
-// What running a held program once costs, and from that where it runs: inside a kernel, or as steps of the plan.
+// What one run of a held program costs, and, from that, where it runs: inside a kernel, or as steps of the plan.
 #ifndef RICCI_PASS_BODY_COST_H_
 #define RICCI_PASS_BODY_COST_H_
 #include "pass/pipeline.h"
@@ -11,17 +11,18 @@ struct BodyCost {
   bool control = false;         // holds a loop or branch
   int32_t map_levels = 0;       // of vmap within vmap that it holds
   bool product = false;         // holds an expensive primitive
-  bool may_fail = false;        // holds what may fail
-  bool guards_failure = false;  // within a branch, or a loop that may end, holds what may fail
+  bool may_fail = false;        // holds an operation that may fail
+  bool guards_failure = false;  // holds one that may fail within a branch or while
   bool kernel_possible = true;  // every equation has a lowering within a kernel, and no effect
-  std::string_view no_kernel;   // the primitive of which one has not
+  std::string_view no_kernel;   // the primitive of an equation without one
 };
-// A program is looked at once for as long as `options.costs` lives.
+// Each program is measured once for as long as `options.costs` lives.
 absl::StatusOr<BodyCost> Measure(const ir::Program& body, const Options& options);
 
-// Does this while, scan or cond become steps of the plan? As its attribute `place` says or, without it, by size: small
+// Does this while, scan or cond become steps of the plan? The attribute `place` decides or, without it, the size: small
 // bodies stay in one kernel, where their values live in registers; large ones get kernels and library calls of their
-// own. Never in the reference, and not for other equations. INVALID_ARGUMENT where `place` asks for what cannot be.
+// own. Never on the reference device, and not for other equations. INVALID_ARGUMENT if `place` asks for something
+// impossible.
 absl::StatusOr<bool> RunsInPlan(const ir::Program& f, const ir::Equation& eqn, const Options& options);
 
 }  // namespace ricci::inline v0::pass

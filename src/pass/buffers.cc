@@ -1,9 +1,9 @@
 // buffers: gives each intermediate value its place in the arena.
 //
-// A value lives from the step that writes it to the last that reads it; a loop that touches it keeps it for all its
-// steps. Largest first, each at the lowest offset where it meets no other of an overlapping life: within a few percent
-// of the best on real programs, and the same for the same plan always. That is quadratic, so of very many buffers only
-// the largest go so; the small ones follow behind them in the order of time.
+// A value lives from the step that writes it to the last that reads it; a loop that accesses it keeps it for all its
+// steps. Buffers are placed largest first, each at the lowest offset where it overlaps no other that lives at the same
+// time: within a few percent of the best on real programs, and always the same for the same plan. That is quadratic, so
+// of very many buffers only the largest are placed so; the small ones are placed after them in the order of time.
 #include <map>
 #include <numeric>
 #include <set>
@@ -52,7 +52,7 @@ std::vector<Life> Lives(const kernel::Plan& plan) {
   return lives;
 }
 
-// What a buffer takes, rounded up to the alignment of the device's memory.
+// The bytes that a buffer takes, rounded up to the alignment of the device's memory.
 struct Sizes {
   uint64_t alignment;
   uint64_t operator()(const ricci_plan_buffer& b) const {
@@ -73,7 +73,7 @@ absl::Status CheckSum(const kernel::Plan& plan, std::span<const Life> lives, Siz
   return absl::OkStatus();
 }
 
-// Each at the lowest offset where it meets no other; the order of `lives` is that of choice. Quadratic.
+// Each at the lowest offset where it overlaps no other, in the order of `lives`. Quadratic.
 uint64_t PlaceInOrder(kernel::Plan& plan, std::span<const Life> lives, Sizes bytes_of) {
   uint64_t end = 0;
   std::vector<Life> placed;  // by offset
@@ -96,7 +96,7 @@ uint64_t PlaceInOrder(kernel::Plan& plan, std::span<const Life> lives, Sizes byt
   return end;
 }
 
-// Free ranges of memory, joined with their neighbours when they are given back.
+// Free ranges of memory, joined with their neighbours when they are freed.
 class FreeList {
  public:
   explicit FreeList(uint64_t begin) : end_(begin) {}
@@ -142,7 +142,7 @@ class FreeList {
   std::set<std::pair<uint64_t, uint64_t>> by_size_;
 };
 
-// In the order of time, from `begin` on; what has died makes room. Log-linear.
+// In the order of time, from `begin` on, reusing the memory of buffers that have died. Log-linear.
 uint64_t PlaceByTime(kernel::Plan& plan, std::vector<Life> lives, uint64_t begin, Sizes bytes_of) {
   std::stable_sort(lives.begin(), lives.end(), [](const Life& a, const Life& b) { return a.first < b.first; });
   std::multimap<uint32_t, uint32_t> living;  // last step -> buffer
@@ -160,7 +160,7 @@ uint64_t PlaceByTime(kernel::Plan& plan, std::vector<Life> lives, uint64_t begin
   return free.end();
 }
 
-// No sum of places can wrap where all of them side by side do not: then none of what follows needs care.
+// If the sum of all sizes does not wrap, no offset can wrap, and the code after this needs no checks.
 absl::Status CheckSizes(const kernel::Plan& plan, Sizes bytes_of) {
   ricci_exact sum = ricci_exact_of(0);
   for (const ricci_plan_buffer& b : plan.buffers) {
@@ -182,7 +182,7 @@ absl::Status PlanBuffers(const Options& options, Lowered& out) {
   RICCI_TRY(CheckSizes(plan, bytes_of));
   std::vector<Life> lives = Lives(plan);
   std::erase_if(lives, [&](const Life& l) { return plan.buffers[l.buffer].kind != RICCI_BUFFER_ARENA; });
-  // What no step touches (an operand that folded away) takes no room.
+  // Buffers that no step accesses (an operand that folded away) take no room.
   for (const Life& l : lives) {
     if (l.first == ~0u) plan.buffers[l.buffer].bytes = 0;
   }

@@ -1,16 +1,16 @@
-// coalesce_copies: two buffers that a copy joins become one where the two values never have to be kept apart.
+// coalesce_copies: two buffers that a copy joins become one if their values never have to be kept apart.
 //
 // A loop of the plan copies each next carry to the carry at the end of a trip, a branch copies the results that it only
-// passes on, and a loop's initial value is copied to where the carry lies. Register allocators have the same copies and
-// the same remedy: if neither buffer is written while the value of the other is still needed, both may be one memory,
-// and the copy goes. That covers loops without trips, loops in loops, branches and exchanged carries alike, since
-// all of them are only ways through the steps (plan_flow).
+// passes on, and a loop's initial value is copied to the buffer of the carry. Register allocators have the same copies
+// and the same remedy: if neither buffer is written while the value of the other is still needed, both may share
+// memory, and the copy is dropped. That covers loops without trips, nested loops, branches and exchanged carries alike,
+// since all of them are only paths through the steps (plan_flow).
 //
-// A kernel that writes one and reads the other for the last time does no harm if it writes where it has just read
-// (in_place_access). What a branch makes and the plan copies afterwards is copied by each branch by itself
-// (sink_copies), so that those that can do without the copy do. Results of the plan keep their buffers: the other one
-// gives way. Parameters and constants are never written. Copies in inner loops go first, then large ones, since of two
-// that exclude each other only one can go.
+// A kernel that writes one and reads the other for the last time is allowed if it writes where it has just read
+// (in_place_access). If the plan copies what a branch makes, the copy is moved into each branch (sink_copies), so that
+// branches that do not need it can drop it. Results of the plan keep their buffers: the other buffer is replaced.
+// Parameters and constants are never written. Copies in inner loops are tried first, then large ones, since of two
+// copies that exclude each other only one can be dropped.
 #include <numeric>
 
 #include "base/hash_map.h"
@@ -22,8 +22,8 @@
 namespace ricci::inline v0::pass {
 namespace {
 
-// Marks of live values for each step of the plan, over all copies: after that the rest stay. Lives are short but for
-// those of results, so that only thousands of copies get there.
+// Marks of live values for each step of the plan, over all copies: beyond that the remaining copies stay. Lives are
+// short except those of results, so only plans with thousands of copies reach this.
 constexpr size_t kMostMarks = 1024;
 constexpr uint32_t kNone = ~0u;
 
@@ -75,7 +75,7 @@ class Coalescer {
            plan_.buffers[to].bytes == plan_.buffers[from].bytes;
   }
 
-  // Makes the buffers of copy `s` one, if nothing prevents it.
+  // Joins the buffers of copy `s`, if nothing prevents it.
   void Coalesce(uint32_t s) {
     const uint32_t to = Arg(s, 0), from = Arg(s, 1);
     if (to == from || !MayBeOne(to, from)) return;
@@ -84,7 +84,7 @@ class Coalescer {
     Join(keep, keep == to ? from : to);
   }
 
-  // Branches whose own buffer for a result spared no copy share one.
+  // Branches whose own buffer for a result saved no copy share one buffer again.
   void Rejoin(const std::vector<uint32_t>& buffers) {
     uint32_t shared = kNone;
     for (uint32_t b : buffers) {
@@ -97,12 +97,13 @@ class Coalescer {
     }
   }
 
-  // Most copies outside of loops: `from` dies at step `s`, where `to` begins. Long chains of updates are made of them.
+  // The case of most copies outside loops: `from` dies at step `s`, where `to` begins. Long chains of updates consist
+  // of such copies.
   bool OneAfterTheOther(uint32_t from, uint32_t to, uint32_t s) const {
     return flow_.Outermost(s) && accesses_[from].back().step == s && accesses_[to].front().step == s && !IsResult(from);
   }
 
-  // Finds where the values of both are needed, unless that has taken too long already.
+  // Finds where the values of both are needed, unless all such searches have taken too long already.
   bool Walk(uint32_t to, uint32_t from) {
     if (marked_ > kMostMarks * plan_.steps.size()) return false;  // exact: both are sizes of memory
     ++mark_;
@@ -111,7 +112,7 @@ class Coalescer {
     return true;
   }
 
-  // Is neither written while the other is needed? Copies between the two change nothing: both are equal after them.
+  // Is neither written while the other is needed? Copies between the two do not count: both are equal after them.
   bool Apart(uint32_t to, uint32_t from) {
     const std::vector<Access>&a = accesses_[to], &b = accesses_[from];
     for (size_t i = 0, j = 0; i < a.size() || j < b.size();) {
@@ -127,12 +128,12 @@ class Coalescer {
     return true;
   }
 
-  // Step `s` accesses both and writes at least one: may they be one memory there?
+  // Step `s` accesses both and writes at least one: may they share memory there?
   bool WritesInPlace(uint32_t s, uint32_t to, uint32_t from) {
     const ricci_plan_step& step = plan_.steps[s];
     if (step.kind != RICCI_STEP_KERNEL) return false;
     const kernel::Kernel& k = kernels_[step.index];
-    std::vector<uint32_t> places;  // of the two among the arguments
+    std::vector<uint32_t> places;  // positions of the two among the arguments
     for (uint32_t i = 0; i < step.n_args; ++i) {
       if (const uint32_t b = Arg(s, i); b == to || b == from) places.push_back(i);
     }
@@ -145,13 +146,14 @@ class Coalescer {
                        [&](uint32_t i) { return i == *written || kernel::MayOverwrite(k, uses, i, *written); });
   }
 
-  // `gone` becomes `keep`, and copies between them are none.
+  // Replaces `gone` by `keep`, and drops copies between them.
   void Join(uint32_t keep, uint32_t gone) {
     now_[gone] = keep;
     std::vector<Access> before = std::move(accesses_[keep]), after = std::move(accesses_[gone]);
     accesses_[gone].clear();
     if (!before.empty() && !after.empty() && after.front().step < before.front().step) before.swap(after);
-    // The later of the two follows the earlier; only steps from where it begins are merged, so that chains stay linear.
+    // The later of the two follows the earlier one; only steps from its beginning on are merged, so that chains stay
+    // linear.
     const Access *rest = after.data(), *end = rest + after.size();
     const auto from = std::lower_bound(before.begin(), before.end(), after.empty() ? ~0u : after.front().step,
                                        [](const Access& t, uint32_t step) { return t.step < step; });
@@ -170,11 +172,11 @@ class Coalescer {
 
   kernel::Plan& plan_;
   const std::vector<kernel::Kernel>& kernels_;
-  const SplitBuffers split_;  // before all that looks at the steps
+  const SplitBuffers split_;  // before everything that reads the steps
   const PlanFlow flow_;
-  std::vector<std::vector<Access>> accesses_;        // of buffers that are not gone
-  std::vector<uint32_t> now_;                        // the buffer that stands for one that is gone
-  std::vector<uint32_t> live_of_to_, live_of_from_;  // of the two that are looked at: steps marked with `mark_`
+  std::vector<std::vector<Access>> accesses_;                     // of buffers that remain
+  std::vector<uint32_t> now_;                                     // the buffer that replaces one that is gone
+  std::vector<uint32_t> live_of_to_, live_of_from_;               // of the current pair: steps marked with `mark_`
   base::HashMap<uint32_t, std::vector<kernel::BufferUse>> uses_;  // of kernels
   uint32_t mark_ = 0;
   size_t marked_ = 0;

@@ -23,9 +23,10 @@ Pair Mul(const Parts& p, Pair x, Pair y) {
   return {w.Sub(w.Mul(x.re, y.re), w.Mul(x.im, y.im)), w.Add(w.Mul(x.re, y.im), w.Mul(x.im, y.re))};
 }
 
-// By the larger part of y (R. L. Smith, "Algorithm 116: Complex division", CACM 1962), so that nothing overflows that
-// need not: x / (c + di) = ((a + bt) + (b - at) i) / (c + dt), t = d / c, and the same with parts changed about. What
-// is no number then is that of C (Annex G.5.1): x / 0 is infinite, so is infinity / y, and y / infinity is 0.
+// Divides by the larger part of y (R. L. Smith, "Algorithm 116: Complex division", CACM 1962), so that nothing
+// overflows without need: x / (c + di) = ((a + bt) + (b - at) i) / (c + dt), t = d / c, and the same with the parts
+// swapped. If that is NaN, the result is that of C (Annex G.5.1): x / 0 is infinite, so is infinity / y, and y /
+// infinity is 0.
 Pair Div(const Parts& p, Pair x, Pair y) {
   ElementWriter& w = p.w;
   const Val wide = p.Op(RICCI_S_GE, p.Op(RICCI_S_ABS, y.re), p.Op(RICCI_S_ABS, y.im));
@@ -35,7 +36,7 @@ Pair Div(const Parts& p, Pair x, Pair y) {
   const Val re = w.Div(w.Add(near, w.Mul(far, t)), scale);
   const Val across = w.Div(w.Sub(far, w.Mul(near, t)), scale);
   const Val im = w.Select(wide, across, p.Neg(across));
-  // The quotient where that is NaN twice: x times the sign of y, as large or as small as it must be.
+  // The quotient where both parts are NaN: x times the sign of y, made infinite or zero as it must be.
   const Val zero = w.And(p.Is(RICCI_S_EQ, y.re, 0), p.Is(RICCI_S_EQ, y.im, 0));
   const Val large_x = w.Or(p.Infinite(x.re), p.Infinite(x.im)), large_y = w.Or(p.Infinite(y.re), p.Infinite(y.im));
   const auto unit = [&](Val v, Val is_large) {
@@ -62,7 +63,7 @@ Val Abs(const Parts& p, Pair z) {
   const Val a = p.Op(RICCI_S_ABS, z.re), b = p.Op(RICCI_S_ABS, z.im);
   const Val large = w.Max(a, b), small = w.Min(a, b), t = w.Div(small, large);
   const Val size = w.Mul(large, p.Op(RICCI_S_SQRT, w.Add(p.Number(1), w.Mul(t, t))));
-  // Equal where both are 0 or infinite, and the quotient of them is none.
+  // If large is 0 or infinite it is the result: the quotient may be NaN.
   const Val known = w.Or(p.Is(RICCI_S_EQ, large, 0), p.Infinite(large));
   return w.Select(known, large, size);
 }

@@ -5,7 +5,7 @@
 
 namespace ricci::inline v0::pass {
 
-// What a formula has at hand: operations on parts, and numbers of their dtype.
+// What a formula is written with: operations on parts, and numbers of their dtype.
 struct Parts {
   ElementWriter& w;
   uint32_t part;  // dtype
@@ -25,7 +25,7 @@ Pair Sub(const Parts& p, Pair x, Pair y);
 Pair Neg(const Parts& p, Pair z);
 Pair Mul(const Parts& p, Pair x, Pair y);
 Pair Div(const Parts& p, Pair x, Pair y);
-// |z|, without overflow on the way.
+// |z|, without intermediate overflow.
 Val Abs(const Parts& p, Pair z);
 Pair Select(const Parts& p, Val condition, Pair yes, Pair no);
 

@@ -11,7 +11,7 @@ Pair Scaled(const Parts& p, Pair z, double by) { return {p.w.Mul(z.re, p.Number(
 }  // namespace
 
 // ---- powers of e ----
-// e^x by halves, so that e^x cos y is finite where e^x alone is not.
+// e^x as the square of e^(x / 2), so that e^x cos y is finite where e^x alone is not.
 Pair Exp(const Parts& p, Pair z) {
   ElementWriter& w = p.w;
   const Val half = p.Op(RICCI_S_EXP, w.Mul(z.re, p.Number(0.5)));
@@ -50,7 +50,7 @@ Pair Log1p(const Parts& p, Pair z) {
 }
 
 // ---- roots and powers ----
-// The part without cancellation is sqrt((|x| + |z|) / 2), the other one is y / 2 over it.
+// The part without cancellation is sqrt((|x| + |z|) / 2), the other one is y / 2 divided by it.
 Pair Sqrt(const Parts& p, Pair z) {
   ElementWriter& w = p.w;
   const Val a = p.Op(RICCI_S_ABS, z.re), b = p.Op(RICCI_S_ABS, z.im);
@@ -82,7 +82,8 @@ Pair Cosh(const Parts& p, Pair z) {
           p.w.Mul(p.Op(RICCI_S_SINH, z.re), p.Op(RICCI_S_SIN, z.im))};
 }
 // W. Kahan, "Branch cuts for complex elementary functions" (1987): with t = tan y and s = sinh x it is
-// ((1 + t^2) s sqrt(1 + s^2) + t i) / (1 + (1 + t^2) s^2); where x is large, 1 but for 4 sin y cos y e^-2x.
+// ((1 + t^2) s sqrt(1 + s^2) + t i) / (1 + (1 + t^2) s^2); where x is large, 1 with the imaginary part 4 sin y cos y
+// e^-2x.
 Pair Tanh(const Parts& p, Pair z) {
   constexpr double kLarge = 20;
   ElementWriter& w = p.w;
@@ -97,7 +98,7 @@ Pair Tanh(const Parts& p, Pair z) {
   const Pair limit{p.Op(RICCI_S_SIGN, z.re), w.Mul(fade, wave)};
   return Select(p, far, limit, near);
 }
-// Those of iz, turned back: sin z = -i sinh iz, cos z = cosh iz, tan z = -i tanh iz.
+// By the hyperbolic functions of iz: sin z = -i sinh iz, cos z = cosh iz, tan z = -i tanh iz.
 Pair Sin(const Parts& p, Pair z) {
   const Pair h = Sinh(p, {p.Neg(z.im), z.re});
   return {h.im, p.Neg(h.re)};

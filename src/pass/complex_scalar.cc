@@ -47,7 +47,7 @@ Val Select(ElementWriter& w, std::span<const Val> in) {
   return w.Complex(chosen.re, chosen.im);
 }
 
-// Of two numbers of one complex dtype, or one: the operations whose results are not complex, then the table.
+// An operation on one or two numbers of a complex dtype: first those whose results are not complex, then the table.
 Val OnPairs(ElementWriter& w, uint32_t op, std::span<const Val> in) {
   const Parts p{w, types::PartOf(w.DType(in[0]))};
   const Pair x = w.PartsOf(in[0]);

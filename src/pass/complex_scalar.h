@@ -5,8 +5,8 @@
 
 namespace ricci::inline v0::pass {
 
-// `op` of RICCI_S_* where an operand is complex, or `dtype`, that of the result, is. The writer fails where complex
-// numbers do not have it.
+// `op` of RICCI_S_*, if an operand, or the result (`dtype`), is complex. The writer fails if complex numbers do not
+// have the operation.
 Val ComplexScalar(ElementWriter& w, uint32_t op, uint32_t dtype, std::span<const Val> operands);
 
 }  // namespace ricci::inline v0::pass

@@ -1,8 +1,8 @@
-// cse: equal pure equations on the same operands become one, equal constants too; nested programs on their own. The two
-// operands of a commutative operation count in either order.
+// cse: equal pure equations on the same operands become one, and equal constants too; each nested program by itself.
+// The two operands of a commutative operation are equal in either order.
 //
-// What a checkpoint computes again stays apart from the first computation because it reads what an optimization barrier
-// gives, and no barrier is merged with another.
+// What a checkpoint computes again is not merged with the first computation, because it reads the results of an
+// optimization barrier, and barriers are never merged.
 #include <algorithm>
 
 #include "ir/structural.h"
@@ -17,7 +17,7 @@ struct Known {
   Vals in, out;
 };
 
-// Constants of one type and the same data are one value already before equations are compared.
+// Constants of the same type and data become one value before equations are compared.
 absl::StatusOr<ir::ProgramRef> MergeConstants(const ir::Program& f) {
   base::HashMap<std::pair<uint64_t, ir::TypeId>, std::vector<ir::ValueId>> seen;
   std::vector<ir::ValueId> same(f.values.size());

@@ -1,13 +1,13 @@
-// Texts of Options.decisions: what was chosen for an equation, and why.
+// Texts for Options.decisions: what was chosen for an equation, and why.
 #ifndef RICCI_PASS_DECISION_H_
 #define RICCI_PASS_DECISION_H_
 #include "pass/pipeline.h"
 
 namespace ricci::inline v0::pass {
 
-// `scan at file:line: `, with which each begins; `more` stands behind the name.
+// `scan at file:line: `, with which each text begins; `more` follows the name.
 std::string TitleOf(const ir::Program& f, const ir::Equation& eqn, std::string_view more = "");
-// A line of its own for one of the ways that were estimated.
+// A separate line for one of the ways that were estimated.
 std::string TextOf(std::string_view way, const absl::StatusOr<Estimate>& e);
 
 }  // namespace ricci::inline v0::pass

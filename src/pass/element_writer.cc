@@ -39,7 +39,7 @@ std::vector<Val> ElementWriter::Parts(std::span<const Val> values) const {
   return out;
 }
 
-// `parts` put together as `like` was taken apart.
+// `parts` joined again in the way in which `like` was split.
 void ElementWriter::Join(std::span<const Val> like, std::span<const Val> parts, Val* out) {
   size_t next = 0;
   for (const Val v : like) {
@@ -112,7 +112,7 @@ void ElementWriter::Set(LocalId local, Val index, Val v) {
 }
 
 // ---- blocks ----
-// A sum of complex numbers is one of each part; no other combiner acts on the parts alone.
+// A sum of complex numbers is a sum of each part; no other combiner works on each part by itself.
 Val ElementWriter::Yield(Val v) {
   if (!IsPair(v)) return Writer::Yield(v);
   if (OpenCombiner() != RICCI_S_ADD) {

@@ -1,10 +1,10 @@
 // ElementWriter: a Writer that takes elements of every dtype. Kernels hold no complex numbers: here one is a pair of
-// values, its real and imaginary part, and an array of them is one of twice as many floating numbers, the parts beside
-// each other.
+// values, its real and imaginary part, and an array of them is an array of twice as many floating numbers, with the two
+// parts adjacent.
 //
-// A pair has a number as any value has, told by its highest bit. It may be loaded, stored, combined by Yield (sums) and
-// Scan, and is taken by the scalar operations that complex numbers have (complex_scalar.cc). Everything else that a
-// Writer does wants values of kernels and says so.
+// A pair has a number like any value, marked by its highest bit. It may be loaded, stored, combined by Yield (sums) and
+// Scan, and used by the scalar operations that complex numbers have (complex_scalar.cc). Everything else that a Writer
+// does takes only values of kernels, and fails for a pair.
 #ifndef RICCI_PASS_ELEMENT_WRITER_H_
 #define RICCI_PASS_ELEMENT_WRITER_H_
 #include <vector>
@@ -43,9 +43,9 @@ class ElementWriter : public kernel::Writer {
   bool Usable(Val v) const;
 
   // ---- complex numbers ----
-  // False for a number that no value has, too: a plugin may hand in any.
+  // Also false for a number that no value has: a plugin may pass any number.
   bool IsPair(Val v) const { return (v & kPair) != 0 && (v & ~kPair) < pairs_.size(); }
-  // Of two values of f32 or of f64; 0 after an error.
+  // From two values of f32 or of f64; 0 after an error.
   Val Complex(Val re, Val im);
   Pair PartsOf(Val complex) const { return pairs_[complex & ~kPair]; }
 

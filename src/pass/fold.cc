@@ -21,8 +21,8 @@ Bytes Elements(const ir::Program& f, ir::ValueId v) {
   return out;
 }
 
-// Runs one equation on constants in the interpreter; the bytes of its single result, none if a check does not hold.
-// `update`: its lowering writes into operand 0.
+// Runs one equation on constants in the interpreter; returns the bytes of its single result, empty if a check does not
+// hold. `update`: its lowering writes into operand 0.
 absl::StatusOr<Bytes> Interpret(const ir::Program& f, const ir::Equation& eqn, bool update, const Target& interpreter) {
   KernelBuilder k(prim::Registry::Of(f), "fold", interpreter);
   RICCI_ASSIGN(KernelBuilder::Result lowered, k.Lower(f, eqn));
@@ -64,7 +64,7 @@ bool OneValue(const Bytes& bytes, uint32_t size) {
   return bytes.size() > size && std::memcmp(bytes.data(), bytes.data() + size, bytes.size() - size) == 0;
 }
 
-// The constant that `eqn` is; empty if it is none or too large.
+// The constant that `eqn` is; empty if it is not constant or too large.
 absl::StatusOr<Bytes> FoldEquation(const ir::Program& f, const ir::Equation& eqn, const Target& interpreter) {
   const prim::Row& row = prim::Registry::Of(f).Get(eqn.prim);
   if (eqn.n_results != 1 || eqn.operands.empty() || row.effectful() || row.flow != prim::Flow::kNone ||
@@ -100,7 +100,8 @@ absl::StatusOr<ir::ProgramRef> Fold(const ir::Program& program, const Options& o
   return Rebuild(program,
                  [&](Builder& b, const ir::Program& f, const ir::Equation& eqn,
                      std::span<const trace::Val> in) -> absl::StatusOr<Vals> {
-                   // Operands folded just before are constants of the new program only: look at it as it will be.
+                   // Operands folded just before are constants only in the new program, so the equation is examined
+                   // there.
                    RICCI_ASSIGN(Vals out,
                                 CopyWithNested(b, f, eqn, in, [&](const ir::Program& q) { return Fold(q, options); }));
                    if (out.size() != 1) return out;

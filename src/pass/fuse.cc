@@ -4,9 +4,8 @@
 // group of its consumers if it is an expression (SCALAR or INDEX lowering) and computing it there costs nothing extra:
 // it has one consumer group, or it is cheap enough to be computed again in each. Views of one array at several places
 // (a stencil, a shifted copy) compute what they read once per place, which multiplies along a chain, so that is bounded
-// too. LOOPS equations, library calls and
-// everything kept by the program's results are roots. Then groups that run over the same rows are merged
-// (merge_groups.cc).
+// too. LOOPS equations, library calls and all results of the program are roots. Then groups that run over the same rows
+// are merged (merge_groups.cc).
 #include "base/hash.h"
 #include "base/hash_map.h"
 #include "pass/body_cost.h"
@@ -24,27 +23,27 @@ namespace {
 
 constexpr uint32_t kNoGroup = ~0u;
 constexpr uint32_t kMaxGroup = 512;  // equations in one kernel, which bounds code size and compile time
-constexpr size_t kMaxPlaces = 16;    // at which a view is read
-constexpr size_t kMaxRepeats = 4;    // kernels that compute the same
+constexpr size_t kMaxPlaces = 16;    // at which an array is read by views
+constexpr size_t kMaxRepeats = 4;    // kernels that compute the same expression
 
 enum class Form : uint8_t {
   kExpression,
   kLoops,
   kLibrary
-};  // kLibrary: reads stored values only (loops in the plan, updates and barriers too)
+};  // kLibrary: reads only stored values (also loops in the plan, updates and barriers)
 
-// Where an expression is computed: where it is read, or apart, to be stored, and why.
+// Whether an expression is computed where it is read, or separately and stored, and why.
 enum class Verdict : uint8_t { kComputed, kNeeded, kReadByKernels, kLargeKernel, kReadOften, kReadAtPlaces };
 
 struct Info {
   Form form = Form::kLoops;
   bool view = false;  // INDEX: moves elements, computes nothing
   bool dead = false;  // nothing reads it: it is left out
-  int64_t own = 1;    // of one element
-  int64_t cost = 1;   // the same with what has been pulled in
+  int64_t own = 1;    // cost of one element
+  int64_t cost = 1;   // the same with everything pulled in
   uint32_t group = kNoGroup;
-  double spread = 1;             // how often one element is computed in its group, for broadcasts behind it
-  std::vector<uint64_t> places;  // the maps from points of its groups to elements read of it, as hashes; sorted
+  double spread = 1;             // how often one element is computed in its group, because of broadcasts after it
+  std::vector<uint64_t> places;  // the maps from points of its groups to its elements that are read, as hashes; sorted
 };
 
 class Fuser {
@@ -66,7 +65,7 @@ class Fuser {
       }
     }
     for (ir::ValueId r : f_.results) users_[r].push_back(kNoGroup);
-    // Backwards: consumers know their group before their producers are asked.
+    // Backwards, so that the groups of consumers are known before their producers are placed.
     members_.resize(f_.equations.size());
     for (uint32_t e = static_cast<uint32_t>(f_.equations.size()); e-- > 0;) Place(e);
     RICCI_TRY(Merge());
@@ -95,7 +94,7 @@ class Fuser {
     return absl::OkStatus();
   }
 
-  // Decides where equation e goes: into the groups of all its users, or a group of its own.
+  // Decides where equation e goes: into the groups of all its users, or into a group of its own.
   void Place(uint32_t e) {
     Info& info = info_[e];
     const ir::Equation& eqn = f_.equations[e];
@@ -149,7 +148,7 @@ class Fuser {
     return places > kMaxPlaces || (dear && !info.view) ? Verdict::kReadAtPlaces : Verdict::kComputed;
   }
 
-  // What could have been otherwise.
+  // Explains only choices that could have been different.
   void Explain(uint32_t e, Verdict verdict, size_t n_groups) const {
     const Info& info = info_[e];
     const bool again = verdict == Verdict::kComputed && n_groups > 1 && !info.view;
@@ -174,7 +173,7 @@ class Fuser {
     options_.decisions->push_back(base::Cat(TitleOf(f_, f_.equations[e]), text(), "\n"));
   }
 
-  // Elementwise users read an element where they themselves are computed, views somewhere else.
+  // Elementwise users read the element at their own index, views another one.
   std::vector<uint64_t> PlacesOf(ir::ValueId v) const {
     std::vector<uint64_t> places;
     for (uint32_t user : users_[v]) {
@@ -204,7 +203,7 @@ class Fuser {
     return spread;
   }
 
-  // What an element of e costs with all expressions behind it, as far as that can matter.
+  // What an element of e costs with all expressions that it reads, as far as that can matter.
   int64_t WorkOf(uint32_t e) const {
     int64_t work = 0;
     std::vector<uint32_t> all = {e};
@@ -264,7 +263,7 @@ class Fuser {
     return absl::OkStatus();
   }
 
-  // The results of a group's roots that something outside of it reads; of a group with one root, all.
+  // The results of a group's roots that something outside the group reads; for a group with one root, all.
   std::vector<ir::ValueId> Stored(uint32_t g) const {
     std::vector<ir::ValueId> stored;
     for (uint32_t root : groups_[g].roots) {
@@ -316,7 +315,7 @@ class Fuser {
     return absl::OkStatus();
   }
 
-  // These equations over the values that come from outside, which are told in `outside`.
+  // A program of these equations over the values that come from outside, which are listed in `outside`.
   absl::StatusOr<ir::ProgramRef> BodyOf(Builder& b, std::string_view name, const std::vector<uint32_t>& equations,
                                         const std::vector<ir::ValueId>& wanted, std::vector<ir::ValueId>& outside) {
     RICCI_ASSIGN(auto body, b.Nest(name, {}));
@@ -378,11 +377,11 @@ class Fuser {
   OperationCosts operations_;
   std::vector<Info> info_;
   std::vector<std::vector<uint32_t>> users_;               // equations that read a value
-  base::HashMap<uint32_t, std::vector<uint32_t>> joined_;  // groups (roots) an equation is part of
+  base::HashMap<uint32_t, std::vector<uint32_t>> joined_;  // groups (roots) that an equation is part of
   std::vector<std::vector<uint32_t>> members_;             // of the group with this root
   std::vector<Joins> joins_;                               // how an equation may be merged
   std::vector<Group> groups_;                              // the same, after merging
-  std::vector<uint32_t> group_of_, group_at_;              // of a root; that runs at a position
+  std::vector<uint32_t> group_of_, group_at_;              // the group of a root; the group that runs at a position
 };
 
 }  // namespace

@@ -1,8 +1,9 @@
-// fusion_name: what a fused kernel is called in dumps and profiles: `fusion_` and what it mostly is.
+// fusion_name: the name of a fused kernel in dumps and profiles: `fusion_` and its main operations.
 //
-// At most three primitives, in the order of the program: loops (reductions, products, sorting) before what is dear per
-// element, then other arithmetic, then views; of equals the last, which are next to the result. Softmax is
-// `fusion_reduce_max_exp_reduce_sum`. Kernels of one name are told apart by numbers (merge_kernels).
+// At most three primitives, in the order of the program. Loops (reductions, products, sorting) are preferred to
+// operations that are expensive per element, those to other arithmetic, and that to views; among equals the last, which
+// are next to the result. Softmax is `fusion_reduce_max_exp_reduce_sum`. Kernels with the same name are numbered
+// (merge_kernels).
 #include <algorithm>
 
 #include "base/hash_map.h"
@@ -15,7 +16,7 @@ namespace {
 constexpr size_t kMaxNames = 3;
 constexpr size_t kMaxLength = 64;
 
-// How much an equation says about a kernel: a view, arithmetic, something dear, a loop.
+// How much an equation says about a kernel: a view, arithmetic, an expensive operation, a loop.
 int Weight(const ir::Program& f, const ir::Equation& eqn, Joins joins) {
   const prim::Row& row = prim::Registry::Of(f).Get(eqn.prim);
   if (joins != Joins::kExpression) return 3;

@@ -1,8 +1,8 @@
 // hoist: moves work that is the same for all trips of a loop or all elements of a vmap out of the body.
 //
-// An equation of the body that depends on nothing but loop constants (unbatched operands) is computed once, before, and
-// its results come in as further constants. So sin(W) inside vmap(grad(scan)) is computed once. What a body computes
-// from nothing (iota) stays, as it costs nothing there, and is repeated outside where hoisted work reads it.
+// An equation of the body that depends only on loop constants (unbatched operands) is computed once, before the loop,
+// and its results become additional constants. So sin(W) inside vmap(grad(scan)) is computed once. What a body computes
+// from nothing (iota) stays, since it costs nothing there, and is repeated outside where hoisted work reads it.
 #include "pass/pass.h"
 #include "trace/attrs.h"
 #include "trace/rewriter.h"
@@ -11,7 +11,7 @@
 namespace ricci::inline v0::pass {
 namespace {
 
-// Which equations of a body leave it, and which of their values the rest of the body still needs.
+// Which equations of a body move out, and which of their values the rest of the body still needs.
 struct Split {
   transform::Invariant invariant;
   bool any = false;
@@ -63,13 +63,13 @@ absl::StatusOr<ir::ProgramRef> Rest(const ir::Program& body, const Split& split)
   return b->Finish(values.Results());
 }
 
-// What a held program becomes: the values that left it, and the program that takes them as its first parameters.
+// The result for a held program: the values that moved out, and the program that takes them as its first parameters.
 struct Hoisted {
   Vals before;
   ir::ProgramRef rest;
 };
-// args[i]: what parameter i is outside of the loop, kNone if it changes from trip to trip. `runs`: there is a trip for
-// sure; if not, only work that costs little and cannot fail is done before the loop.
+// args[i]: the value of parameter i outside the loop, kNone if it changes from trip to trip. `runs`: there is at least
+// one trip; if that is not known, only work that costs little and cannot fail is done before the loop.
 absl::StatusOr<Hoisted> HoistBody(Builder& b, const ir::Program& body, const Vals& args, bool runs) {
   const Split split = FindSplit(body, args, runs);
   if (!split.any) return Hoisted{{}, ir::ProgramRef(&body)};
@@ -84,14 +84,14 @@ absl::StatusOr<Hoisted> HoistBody(Builder& b, const ir::Program& body, const Val
   return out;
 }
 
-// The equation that a loop becomes: attributes replaced by name, operands put together anew.
+// The new equation of a loop: attributes replaced by name, a new list of operands.
 class Loop {
  public:
   Loop(Builder& b, const ir::Equation& eqn, std::span<const trace::Val> in)
       : b_(b), eqn_(eqn), in_(in), attrs_(eqn.attrs.begin(), eqn.attrs.end()) {}
 
   int64_t integer(std::string_view name) const { return trace::IntOf(eqn_.attrs, name); }
-  // Operands from .. from + n as constants of a body with `more` further parameters.
+  // Operands `from` to `from` + n as constants of a body with `more` further parameters.
   Vals Constants(int64_t from, int64_t n, size_t more) const {
     Vals out(in_.begin() + from, in_.begin() + from + n);
     out.resize(out.size() + more, trace::kNone);
@@ -172,7 +172,7 @@ absl::StatusOr<ir::ProgramRef> Hoist(const ir::Program& program, const Options& 
                    if (flow != prim::Flow::kScan && flow != prim::Flow::kVmap && flow != prim::Flow::kWhile) {
                      return CopyWithNested(b, f, eqn, in, inner);
                    }
-                   // Inner bodies first: what leaves them may leave this one too.
+                   // Inner bodies first: what moves out of them may move out of this one too.
                    RICCI_ASSIGN(ir::ProgramRef body, inner(trace::ProgramOf(eqn.attrs, "body")));
                    if (flow == prim::Flow::kScan) return HoistScan(b, eqn, in, *body);
                    if (flow == prim::Flow::kVmap) return HoistVmap(b, eqn, in, *body);

@@ -1,9 +1,8 @@
-// in_place: results that take the memory of an operand which dies where they are made.
+// in_place: results take the memory of an operand that dies where they are made.
 //
 // A kernel may write over what it reads if it reads an element only at the index at which it writes it, and before: all
-// loads of the operand and all stores of the result have one index value (value numbering has made equal indices one).
-// An arena operand then shares the result's buffer; a donated parameter becomes the memory of the result it is
-// exchanged for.
+// loads of the operand and all stores of the result have the same index value (value numbering has made equal indices
+// one). An arena operand then shares the result's buffer; a donated parameter becomes the memory of the result.
 #include <numeric>
 
 #include "base/hash_map.h"
@@ -14,14 +13,14 @@ namespace ricci::inline v0::pass {
 namespace {
 
 constexpr uint32_t kNever = ~0u;
-constexpr size_t kMaxTries = 64;  // operands that one result asks for their memory
+constexpr size_t kMaxTries = 64;  // operands whose memory is tried for one result
 
 struct Touch {
   uint32_t first = kNever, last = 0;
   bool in_loop = false;
 };
 
-// First and last step of each buffer, and whether a loop or branch is around any of them.
+// The first and last step of each buffer, and whether any of its steps is in a loop or branch.
 std::vector<Touch> Touches(const kernel::Plan& plan) {
   std::vector<Touch> touches(plan.buffers.size());
   uint32_t depth = 0;
@@ -63,25 +62,25 @@ class Sharing {
   }
 
  private:
-  // The buffer that stands for `b` by now.
+  // The buffer that has replaced `b` so far.
   uint32_t Now(uint32_t b) {
     while (now_[b] != b) b = now_[b] = now_[now_[b]];
     return b;
   }
 
-  // A copy of a donated parameter that dies there, outside of loops, is no copy. Others are coalesced.
+  // A copy of a donated parameter that dies there, outside loops, is dropped. Other copies have been coalesced.
   void ShareCopy(uint32_t s) {
     const uint32_t to = Now(plan_.args[plan_.steps[s].args]), from = Now(plan_.args[plan_.steps[s].args + 1]);
     if (plan_.buffers[from].kind != RICCI_BUFFER_INPUT || touches_[from].last != s || touches_[to].first != s) return;
     if (plan_.buffers[from].bytes == plan_.buffers[to].bytes) Share(from, to);
   }
 
-  // Gives results of the kernel of step `s` the memory of operands that die there. What an operand could not give the
-  // first results it meets is not asked of it for all others.
+  // Gives results of the kernel of step `s` the memory of operands that die there. An operand that fails for the first
+  // results is not tried for all others.
   void ShareResults(uint32_t s, const kernel::Kernel& k) {
     const ricci_plan_step& step = plan_.steps[s];
     std::vector<uint32_t> dying;                            // buffers, in the order of the arguments
-    base::HashMap<uint32_t, std::vector<uint32_t>> places;  // of a buffer among the arguments
+    base::HashMap<uint32_t, std::vector<uint32_t>> places;  // positions of a buffer among the arguments
     for (uint32_t a = 0; a < step.n_args; ++a) {
       const uint32_t from = Now(plan_.args[step.args + a]);
       const bool dies = touches_[from].last == s && !touches_[from].in_loop && touches_[from].first != kNever;
@@ -112,7 +111,7 @@ class Sharing {
     return b.kind == RICCI_BUFFER_INPUT && b.index < options_.donate.size() && options_.donate[b.index];
   }
 
-  // May result `r` be written where the buffer of the arguments `at` is? Not if another result has taken that place.
+  // May result `r` be written into the buffer of the arguments `at`? Not if another result has taken it.
   static bool MayOverwrite(const kernel::Kernel& k, const std::vector<kernel::BufferUse>& uses,
                            const std::vector<uint32_t>& at, uint32_t r) {
     return std::all_of(at.begin(), at.end(), [&](uint32_t a) { return kernel::MayOverwrite(k, uses, a, r); });
@@ -128,7 +127,7 @@ class Sharing {
       return true;
     }
     if (operand.kind != RICCI_BUFFER_ARENA) return false;
-    // What wrote the operand now writes into the result's buffer.
+    // The step that wrote the operand now writes into the result's buffer.
     now_[from] = to;
     touches_[to].first = touches_[from].first;
     touches_[from] = {};

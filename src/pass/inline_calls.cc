@@ -1,7 +1,8 @@
 // inline: equations whose best lowering is a decomposition (call, checkpoint, custom rules, composite primitives) are
-// replaced by it, in nested programs too, until none is left.
+// replaced by that, in nested programs too, until none is left.
 //
-// A decomposition stays where something better accepts the operation: a library or a kernel of higher priority.
+// An operation is not decomposed if something better accepts it: a library call or a kernel lowering with a higher
+// priority.
 #include "pass/kernel_builder.h"
 #include "pass/pass.h"
 #include "transform/rules.h"
@@ -32,7 +33,7 @@ absl::StatusOr<Vals> Step(Builder& b, const ir::Program& f, const ir::Equation& 
   return AppendInlined(b, **body, in, options, round + 1);
 }
 
-// The equations of `f`, each replaced by its decomposition, appended to `b` itself: a program on the way for every
+// Appends the equations of `f`, each replaced by its decomposition, directly to `b`: an intermediate program for every
 // level would copy the innermost equations once per level.
 absl::StatusOr<Vals> AppendInlined(Builder& b, const ir::Program& f, std::span<const trace::Val> params,
                                    const Options& options, uint32_t round) {

@@ -1,5 +1,5 @@
-// KernelArray: what an array of a kernel is while the kernel is built. Only a place lies in memory and can be stored
-// to; the others are ways to come by an element, by which producers fuse into what reads them.
+// KernelArray: what an array of a kernel is while the kernel is built. Only a place is in memory and can be stored to;
+// the others are ways to compute an element, by which producers fuse into what reads them.
 #ifndef RICCI_PASS_KERNEL_ARRAY_H_
 #define RICCI_PASS_KERNEL_ARRAY_H_
 #include <memory>
@@ -24,7 +24,7 @@ struct Place {  // elements in a buffer or private array
   uint32_t number = 0;  // buffer or local
   Val offset = 0;       // 0 = none
   std::vector<int64_t> strides;
-  bool of_row = false;  // only the elements of the row that is being computed may be touched
+  bool of_row = false;  // only elements of the row that is being computed may be accessed
 };
 struct Lazy {  // result `result` of an equation whose operands are `operands`
   const ir::Program* program = nullptr;
@@ -34,7 +34,7 @@ struct Lazy {  // result `result` of an equation whose operands are `operands`
   uint32_t result = 0;
   bool flat = false;  // element n needs only elements n of what it reads
 };
-struct Slice {  // `base` at `index` along `axis`, where base is no place
+struct Slice {  // `base` at `index` along `axis`, where base is not a place
   ArrayId base = 0;
   uint32_t axis = 0;
   Val index = 0;
@@ -57,7 +57,7 @@ struct KernelArray {
   std::variant<array::Place, array::Lazy, array::Slice, array::Literal, array::Elements> is;
 };
 
-// Strides of elements that lie in order.
+// The strides of elements in row-major order.
 std::vector<int64_t> RowMajor(std::span<const int64_t> shape);
 
 }  // namespace ricci::inline v0::pass

@@ -33,7 +33,7 @@ ArrayId KernelBuilder::Add(Array a) {
   return static_cast<ArrayId>(arrays_.size() - 1);
 }
 
-// Whether it is flat is known of its operands, so it is found once for each array, not once for each path to it.
+// Whether it is flat follows from its operands, so this is found once for each array, not once for each path to it.
 ArrayId KernelBuilder::AddLazy(ir::TypeId t, Lazy lazy) {
   const ir::ArrayType& own = registry_.vocabulary().types.Get(t);
   const bool scalar = lazy.lowering->kind == RICCI_LOWER_SCALAR;
@@ -74,7 +74,7 @@ absl::StatusOr<ArrayId> KernelBuilder::AddSlot(ir::TypeId t, uint32_t access, Bi
   const ArrayId stack = AddBuffer(stack_type, access, std::move(binding));
   RICCI_ASSIGN(const uint32_t counter, AddCounter(slot->loop));
   Val index = w_.Load(counter, w_.Index(0));
-  if (slot->length > 0) w_.AssumeLess(index, slot->length);  // else this never runs
+  if (slot->length > 0) w_.AssumeLess(index, slot->length);  // otherwise this never runs
   if (slot->reverse) index = w_.Sub(w_.Index(slot->length - 1), index);
   return View(stack, 0, index);
 }
@@ -101,7 +101,7 @@ absl::StatusOr<KernelBuilder::Result> KernelBuilder::Lower(const ir::Program& p,
   return out;
 }
 
-// A value that is several operands has one array. Of an update, operand 0 is left out.
+// A value that is several operands has one array. Operand 0 of an update is left out.
 absl::StatusOr<std::vector<ArrayId>> KernelBuilder::BindOperands(const ir::Program& p, const ir::Equation& eqn,
                                                                  std::span<const Slot> slots, bool update) {
   std::vector<ArrayId> operands(update ? 1 : 0, 0);
@@ -182,7 +182,8 @@ absl::Status KernelBuilder::Require(Val condition, absl::Status otherwise) {
   RICCI_TRY(base::Invariant(context_.eqn != nullptr, "kernel: a check outside of a lowering"));
   w_.Require(condition, static_cast<uint32_t>(checks_.size()));
   RICCI_TRY(w_.status());
-  // A message that begins with a primitive is about that one: `check` speaks for what it was derived from.
+  // A message that begins with a primitive is about that primitive: a `check` speaks for the operation that it comes
+  // from.
   const std::string_view text(otherwise.message().data(), otherwise.message().size());
   const std::string_view first = text.substr(0, text.find(": "));
   if (registry_.Find(first) != nullptr) otherwise = base::WithSite(otherwise, {.primitive = std::string(first)});

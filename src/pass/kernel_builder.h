@@ -1,12 +1,12 @@
 // KernelBuilder: turns one equation, with everything nested in it, into one Kernel. It is the `ricci_kernel_builder`
-// that the lowerings of rows write through.
+// with which the lowerings of rows write.
 //
 // Pull-based: an array of the kernel is a place (buffer, private array), a constant, or an equation not yet evaluated.
-// To load an element of the latter is to evaluate its SCALAR or INDEX lowering at that index, which loads its operands
-// in turn; so producers fuse into consumers without ever being stored. LOOPS lowerings fill places. What is loaded
-// twice at one index is evaluated once (memo); what is small is evaluated at once, element by element.
+// Loading an element of an equation evaluates its SCALAR or INDEX lowering at that index, which loads its operands in
+// turn; so producers fuse into consumers without ever being stored. LOOPS lowerings fill places. What is loaded twice
+// at the same index is evaluated once (memo); small arrays are evaluated early, element by element.
 //
-// One class, whose functions stand in the files of what they do: kernel_builder.cc (arrays, lowerings), kernel_load.cc,
+// It is one class, whose functions are in several files: kernel_builder.cc (arrays, lowerings), kernel_load.cc,
 // kernel_store.cc, kernel_inline.cc (programs), kernel_rows.cc and kernel_places.cc (merged kernels).
 #ifndef RICCI_PASS_KERNEL_BUILDER_H_
 #define RICCI_PASS_KERNEL_BUILDER_H_
@@ -34,7 +34,7 @@ inline bool IsUpdate(const ricci_lowering& l) {
 absl::StatusOr<const ricci_lowering*> ChooseLowering(const prim::Row& row, const ricci_op& op, const Target& target,
                                                      uint32_t kinds);
 
-// What an index of a load is: one value per dimension, or the flat row-major position.
+// The index of a load: one value per dimension, or the flat row-major position.
 struct Index {
   std::vector<Val> at;
   bool flat = false;
@@ -43,7 +43,7 @@ struct Index {
 class KernelBuilder {
  public:
   KernelBuilder(prim::Registry& registry, std::string_view name, const Target& target);
-  KernelBuilder(prim::Registry& registry, std::string_view name, Target&& target) = delete;  // it must stay
+  KernelBuilder(prim::Registry& registry, std::string_view name, Target&& target) = delete;  // it must live on
 
   // One buffer of the kernel: that of an operand or result, a constant, or the counter of the loop around the step.
   struct Binding {
@@ -51,10 +51,10 @@ class KernelBuilder {
     uint32_t index;  // of the operand or result
     std::shared_ptr<const ir::ConstantData> data;
   };
-  // How operand i (or, after the operands, result i) is found: as it is, or as slice [counter] of a stack of `length`,
-  // counted from its end if `reverse`. Empty: all as they are.
+  // Where operand i (or, after the operands, result i) is: a buffer, or slice [counter] of a stack of `length`, counted
+  // from its end if `reverse`. Empty list: all are whole buffers.
   struct Slot {
-    int64_t length = -1;  // -1: no stack
+    int64_t length = -1;  // -1: not a stack
     bool reverse = false;
     uint32_t loop = 0;  // which loop's counter: Binding::index of a kCounter
   };
@@ -63,10 +63,11 @@ class KernelBuilder {
     std::vector<Binding> bindings;     // per buffer
     std::vector<absl::Status> checks;  // what a run returns when check i of the kernel does not hold
   };
-  // Of an update (RICCI_LOWERING_UPDATES), result 0 is a buffer that holds operand 0; the operand itself is not bound.
+  // For an update (RICCI_LOWERING_UPDATES), result 0 is a buffer that holds operand 0; the operand itself is not bound.
   absl::StatusOr<Result> Lower(const ir::Program& p, const ir::Equation& eqn, std::span<const Slot> slots = {});
-  // Run by rows of the leading `n_rows` dimensions of its results, does the lowering of `eqn` touch no other row of its
-  // results and of the operands that are read so? A trial: the builder is used up. An error is the lowering's own.
+  // If `eqn` runs by rows of the leading `n_rows` dimensions of its results, does its lowering access only the current
+  // row of its results and of the operands that are read by rows? This is a trial, which uses up the builder. An error
+  // is the lowering's own.
   absl::StatusOr<bool> StaysInRow(const ir::Program& f, const ir::Equation& eqn, uint32_t n_rows,
                                   std::span<const Reads> reads);
   // A kernel that copies one array of type `t`.
@@ -86,7 +87,7 @@ class KernelBuilder {
   absl::StatusOr<ArrayId> Private(ir::TypeId t);
   absl::StatusOr<ArrayId> View(ArrayId a, uint32_t axis, Val index);
   absl::Status Copy(ArrayId dst, ArrayId src);
-  // Nested parallel loops; where a row is being computed, those over its leading dimensions are open already.
+  // Nested parallel loops; while a row is being computed, those over its leading dimensions are open already.
   absl::Status Parallel(std::span<const int64_t> extents, Val* index);
   absl::Status Inline(const ir::Program& f, std::span<const ArrayId> in, std::span<const ArrayId> dst,
                       std::span<ArrayId> out);
@@ -104,19 +105,20 @@ class KernelBuilder {
     const ir::Program* program = nullptr;
     const ir::Equation* eqn = nullptr;
     uint32_t depth = 0;    // open blocks when it began
-    bool updates = false;  // it is all the kernel does, and result 0 a buffer that holds operand 0
+    bool updates = false;  // it is all that the kernel does, and result 0 is a buffer that holds operand 0
   };
-  // The row that is being computed: one point of the leading dimensions of all that is stored or passed on.
+  // The row that is being computed: one point of the leading dimensions of everything that is stored or kept within the
+  // row.
   struct Row {
     std::vector<int64_t> extents;  // empty: the kernel does not run by rows
     std::vector<Val> index;
-    uint32_t depth = 0;  // open blocks outside of all loops within the row
+    uint32_t depth = 0;  // open blocks outside all loops within the row
   };
   // How the results of a program are used within it, which decides what is evaluated early.
   struct Uses {
     std::vector<uint32_t> count;
-    std::vector<uint8_t> only_pointwise;  // by SCALAR and INDEX lowerings
-    std::vector<uint8_t> in_loops;        // some element of it by an index that is not constant
+    std::vector<uint8_t> only_pointwise;  // only by SCALAR and INDEX lowerings
+    std::vector<uint8_t> in_loops;        // some element at an index that is not constant
   };
 
   // ---- kernel_builder.cc: arrays, and the lowerings that use them ----
@@ -126,7 +128,7 @@ class KernelBuilder {
   absl::StatusOr<ArrayId> AddSlot(ir::TypeId t, uint32_t access, Binding binding, const Slot* slot);
   absl::StatusOr<uint32_t> AddCounter(uint32_t loop);
   ArrayId AddLiteral(ir::TypeId t, const ir::Constant& c);
-  // Of an array that is one. The reference holds until an array is added.
+  // The place of an array that is one. The reference is valid until an array is added.
   Place& PlaceOf(ArrayId a) { return *std::get_if<Place>(&arrays_[a].is); }
   bool IsPlace(ArrayId a) const { return std::holds_alternative<Place>(arrays_[a].is); }
   absl::StatusOr<std::vector<ArrayId>> BindOperands(const ir::Program& p, const ir::Equation& eqn,
@@ -142,7 +144,7 @@ class KernelBuilder {
 
   // ---- kernel_load.cc ----
   absl::StatusOr<Val> LoadIndex(ArrayId a, const Index& index);
-  // Of array `id`, which is `is`. It lies in arrays_, so it is gone once an array is added.
+  // From array `id`, which is `is`: a reference into arrays_, invalid once an array is added.
   absl::StatusOr<Val> LoadFrom(ArrayId id, const Place& is, const Index& index);
   absl::StatusOr<Val> LoadFrom(ArrayId id, const Lazy& is, const Index& index);
   absl::StatusOr<Val> LoadFrom(ArrayId id, const Slice& is, const Index& index);
@@ -176,7 +178,7 @@ class KernelBuilder {
   struct StoreThrough {  // where elements of one result of a body by rows go
     uint32_t result;
     ArrayId to;
-    std::vector<prim::Place> places;  // of each element one
+    std::vector<prim::Place> places;  // one of them for each element
   };
   absl::Status InlineFusion(const ir::Equation& eqn, uint32_t n_rows, std::span<const ArrayId> in,
                             std::span<const ArrayId> dst);
@@ -201,11 +203,11 @@ class KernelBuilder {
   std::vector<absl::Status> checks_;
   Context context_;
   Row row_;
-  int64_t most_in_lanes_ = 0;  // elements of an array of the program that is being inlined, written out one by one
-  bool left_row_ = false;      // something has touched another row than that which is being computed
+  int64_t most_in_lanes_ = 0;  // of an array in the program being inlined, to be written out one by one
+  bool left_row_ = false;      // something has accessed a row other than the one being computed
   struct Evaluated {
     Val value = 0;
-    uint32_t scope = 0;  // in which it was, and is known to be that
+    uint32_t scope = 0;  // the block in which it was evaluated and is valid
   };
   base::HashMap<std::vector<uint32_t>, Evaluated> memo_;  // (array, flat, index...) -> element
   std::vector<ir::ProgramRef> decomposed_;                // keeps programs of decompositions alive

@@ -10,11 +10,11 @@
 namespace ricci::inline v0::pass {
 namespace {
 
-// Elements of an array that are written out one by one at the top of a kernel, where the domain does the work.
+// The most elements of an array that are written out one by one at the top of a kernel, where the domain does the work.
 constexpr int64_t kMostAtTop = 1;
 constexpr int64_t kFewWritten = 8;  // of an array, in bodies so large that they would take long to compile
 
-// In lanes, such that what is written for `f`, what it holds aside, does not take long to compile.
+// The same in lanes, so that the code for `f`, apart from programs that it holds, does not take long to compile.
 int64_t MostInLanes(const ir::Program& f, const Limits& limits) {
   const struct {
     int64_t most, total;
@@ -34,7 +34,7 @@ int64_t MostInLanes(const ir::Program& f, const Limits& limits) {
 
 }  // namespace
 
-// How many elements of an array are written out one by one here; more are a loop.
+// Arrays with up to this many elements are written out one by one here; larger ones are a loop.
 int64_t KernelBuilder::MostElements() const {
   if (w_.Depth() == 0) return kMostAtTop;
   const Limits& limits = target_.limits;
@@ -47,7 +47,7 @@ absl::StatusOr<KernelBuilder::Uses> KernelBuilder::CountUses(const ir::Program& 
   for (const ir::Equation& eqn : f.equations) {
     const trace::Op op(f, eqn);
     RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(registry_.Get(eqn.prim), *op.get(), target_, kKernelKinds));
-    // What a barrier passes on is computed once, before it.
+    // The operands of a barrier are computed once, before it.
     const bool barrier = registry_.Get(eqn.prim).has(RICCI_PRIM_BARRIER);
     const bool pointwise = l != nullptr && l->kind != RICCI_LOWER_LOOPS && !barrier;
     bool looped = l == nullptr || l->kind == RICCI_LOWER_LOOPS;
@@ -157,7 +157,8 @@ absl::Status KernelBuilder::InlineEquation(const ir::Program& f, const ir::Equat
     const bool computes = l->kind == RICCI_LOWER_SCALAR || row.has(RICCI_PRIM_TRANSCENDENTAL);
     if (elements <= MostElements()) {
       RICCI_ASSIGN(env[v], Evaluate(env[v], /*to_private=*/false));
-      // Here, once: a loop that reads it would store all of them in every trip. What nobody reads is dropped.
+      // The array is filled here, once: a loop that reads it would fill it in every trip. If nothing reads it, it is
+      // dropped.
       if (elements > 1 && uses.in_loops[v]) RICCI_TRY(Spill(env[v]));
     } else if (inside && computes && (uses.count[v] > 1 || !uses.only_pointwise[v])) {
       RICCI_ASSIGN(env[v], Evaluate(env[v], /*to_private=*/true));

@@ -1,8 +1,8 @@
-// Loading in a kernel: an element of an array, whatever that is.
+// Loading in a kernel: an element of any kind of array.
 //
-// To load an element of an equation that is not evaluated yet is to evaluate it at that index, which loads its operands
-// in turn: this is where producers fuse into consumers. What is loaded twice at one index in one scope is evaluated
-// once. An index is one value per dimension, or a flat position where all that is read lies in order.
+// Loading an element of an equation that is not evaluated yet evaluates it at that index, which loads its operands in
+// turn: this is where producers fuse into consumers. What is loaded twice at the same index in the same scope is
+// evaluated once. An index is one value per dimension, or a flat position if everything is read in row-major order.
 #include "base/status_abi.h"
 #include "pass/kernel_builder.h"
 #include "trace/builder.h"
@@ -29,7 +29,7 @@ Val KernelBuilder::Position(const ir::ArrayType& t, const Index& index) {
   return index.flat ? index.at[0] : w_.Linear(index.at, RowMajor(t.shape));
 }
 
-// Of an element in its buffer or private array.
+// The position of an element in its buffer or private array.
 Val KernelBuilder::PositionInPlace(ArrayId id, const Index& index) {
   const ir::ArrayType& t = type(id);
   const Place& place = PlaceOf(id);
@@ -135,12 +135,12 @@ absl::StatusOr<Val> KernelBuilder::LoadFrom(ArrayId id, const Elements& elements
     if (*at < 0 || *at >= t.elements) return base::InvalidArgument("kernel: index ", *at, " is outside of ", ToText(t));
     return elements.values[*at];
   }
-  // A private array is a value of its block.
+  // A private array can only be used in its block.
   if (elements.spilled == 0 || !w_.Usable(PlaceOf(elements.spilled).number)) RICCI_TRY(Spill(id));
   return LoadIndex(std::get_if<Elements>(&arrays_[id].is)->spilled, index);
 }
 
-// Elements in a private array, from which they can be read by any index within this block.
+// Stores the elements in a private array, from which they can be read at any index within this block.
 absl::Status KernelBuilder::Spill(ArrayId id) {
   RICCI_ASSIGN(ArrayId spilled, Private(type_id(id)));
   const kernel::LocalId local{PlaceOf(spilled).number};

@@ -1,8 +1,8 @@
-// Kernels that store what they compute where views move it (`views` of a fusion).
+// Kernels that store what they compute at the place to which views move it (`views` of a fusion).
 //
 // A point of the domain computes one element of each result of the body. Its index in the array that it goes to is a
-// choice between the places that the views tell: a processor cuts its loops where the choice changes, so that what is
-// left are stores in order.
+// choice between the places given by the views: a processor cuts its loops where the choice changes, so that only
+// stores in order are left.
 #include <numeric>
 
 #include "pass/kernel_builder.h"
@@ -11,7 +11,7 @@
 
 namespace ricci::inline v0::pass {
 
-// A result of the body is a row of a result of the fusion, or goes where views of it say, or both.
+// A result of the body is a row of a result of the fusion, or is stored where its views say, or both.
 absl::Status KernelBuilder::InlineFusion(const ir::Equation& eqn, uint32_t n_rows, std::span<const ArrayId> in,
                                          std::span<const ArrayId> dst) {
   const ir::Program& body = trace::ProgramOf(eqn.attrs, "body");
@@ -36,7 +36,7 @@ absl::Status KernelBuilder::InlineFusion(const ir::Equation& eqn, uint32_t n_row
   return InlineRows(body, n_rows, in, rows, elsewhere);
 }
 
-// Stores the value of this point where it goes: one store, whose index is chosen by where the point is.
+// Stores the value of this point at its place: one store, whose index is chosen by the position of the point.
 absl::Status KernelBuilder::StoreElsewhere(const StoreThrough& s, std::span<const int64_t> shape, Val v) {
   const auto position = [&](const prim::Place& p) {
     Index index;
@@ -58,7 +58,7 @@ absl::Status KernelBuilder::StoreElsewhere(const StoreThrough& s, std::span<cons
     }
     return all;
   };
-  Val at = position(s.places.back());  // what is in none of the others is there
+  Val at = position(s.places.back());  // points that are in none of the others are there
   for (size_t i = s.places.size() - 1; i-- > 0;) {
     const Val here = holds(s.places[i]);
     at = w_.Select(here, position(s.places[i]), at);

@@ -1,13 +1,14 @@
 // Kernels that run row by row: several loops over the same row, one after another, in one point of the domain.
 //
-// The domain is the leading dimensions of all results. What is passed on within a row is private: one value, or an
-// array with the other dimensions that looks like the whole one (the leading strides are 0), so that lowerings need not
-// know. A lowering opens its parallel loops over all of its result; those over the leading dimensions are open already.
-// That it reads and writes nothing but this row there is checked at each access. merge_groups has tried every lowering
-// alone (StaysInRow), and a group of such stays in its row as they do, so that here a violation is a bug of ours.
+// The domain is the leading dimensions of all results. What is kept within a row is private: one value, or an array
+// with the other dimensions that looks like the whole one (the leading strides are 0), so that lowerings need not know.
+// A lowering opens its parallel loops over its whole result; those over the leading dimensions are open already. Each
+// access checks that it reads and writes only this row there. merge_groups has tried every lowering by itself
+// (StaysInRow), and a group of lowerings that stay in their row stays in its row too, so a violation here is a bug of
+// ours.
 //
 // Expressions are computed where they are read. They are kept in a private row only if several loops read them and
-// computing them again is dearer than reading them back.
+// computing them again is more expensive than reading them back.
 #include <set>
 
 #include "base/status_abi.h"
@@ -37,7 +38,7 @@ absl::Status KernelBuilder::CheckRow(const Index& index) {
   return same ? absl::OkStatus() : LeaveRow("another row is touched");
 }
 
-// The flag, not the status, is what counts: it passes through a lowering, which may return another.
+// The flag counts, not the status: that passes through a lowering, which may return another one.
 absl::Status KernelBuilder::LeaveRow(std::string_view what) {
   left_row_ = true;
   return absl::InternalError(base::Cat("kernel by rows: ", what));
@@ -95,7 +96,7 @@ absl::StatusOr<ArrayId> KernelBuilder::PrivateRow(ir::TypeId t) {
 
 namespace {
 
-// In which of the loops over a row an expression is read, each told by the equation that it computes.
+// The loops over a row in which an expression is read, each identified by the equation that it computes.
 struct Readers {
   std::set<size_t> loops;
   bool repeats = false;  // more than once within one of them
@@ -109,16 +110,17 @@ struct Readers {
 
 }  // namespace
 
-// What is kept once computed: one value for the row where that is all there is; expressions that more than one loop
-// reads and that are dear, and all that loops make, in a private row or a result. Backwards, since what is kept reads
-// its operands in one loop, however many read it; then what is cheap beside what is kept is computed again after all.
+// Which values are kept once they are computed: a value with one element per row; expensive expressions that more than
+// one loop reads, and everything that loops make, in a private row or a result. Backwards, since a kept value reads its
+// operands in one loop, however many loops read it. Then values that are cheap, given what is kept, are computed again
+// after all.
 absl::StatusOr<std::vector<KernelBuilder::Kept>> KernelBuilder::ChooseKept(
     const ir::Program& f, std::span<const ricci_lowering* const> lowerings) {
   const size_t n_rows = row_.extents.size();
   RowReads reads(static_cast<uint32_t>(n_rows));
   std::vector<Readers> readers(f.values.size());
   for (ir::ValueId r : f.results) {
-    readers[r].loops.insert(f.equations.size());  // the last one, which stores all results that are left
+    readers[r].loops.insert(f.equations.size());  // the last loop, which stores all remaining results
     reads.MarkRow(r);
   }
   const auto is_loop = [&](size_t e) { return lowerings[e]->kind == RICCI_LOWER_LOOPS; };
@@ -157,7 +159,8 @@ absl::StatusOr<std::vector<KernelBuilder::Kept>> KernelBuilder::ChooseKept(
   return kept;
 }
 
-// Of one element of each result, given that of each equation, with what it is computed from but for what is kept.
+// The cost of one element of each result, including what it is computed from, except what is kept; `own` has the cost
+// of each equation by itself.
 std::vector<int64_t> KernelBuilder::CostOfRows(const ir::Program& f, std::span<const int64_t> own,
                                                std::span<const Kept> kept) {
   std::vector<int64_t> cost(f.values.size(), 0);
@@ -235,7 +238,7 @@ absl::Status KernelBuilder::RowEquation(const ir::Program& f, const ir::Equation
   for (uint32_t i = 0; i < eqn.n_results; ++i) {
     const ir::ValueId v = eqn.result(i);
     env[v] = results[i];
-    if (kept[v] == Kept::kValue) {  // what reads it in a loop need not load it again
+    if (kept[v] == Kept::kValue) {  // a loop that reads it need not load it again
       RICCI_ASSIGN(Val value, LoadIndex(results[i], {row_.index, false}));
       env[v] = Add({f.type_id(v), Elements{{value}, 0, /*of_row=*/true}});
     } else if (kept[v] == Kept::kRow && l.kind != RICCI_LOWER_LOOPS) {

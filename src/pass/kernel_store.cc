@@ -1,7 +1,7 @@
 // Storing in a kernel: elements of places, views of arrays, and copies from any array to places.
 //
-// Copies are where the loops of most kernels come from: the results are stored as one nest over their elements, flat
-// where all that is read and written lies in order.
+// The loops of most kernels come from copies: the results are stored by one loop nest over their elements, flat if
+// everything is read and written in row-major order.
 #include "kernel/scalar_eval.h"
 #include "pass/kernel_builder.h"
 
@@ -17,7 +17,7 @@ absl::Status KernelBuilder::Store(ArrayId a, std::span<const Val> index, Val v) 
   return w_.status();
 }
 
-// Where more than the update of a buffer goes on, and of complex numbers, all is done by one point in order.
+// If the kernel does more than update a buffer, and for complex numbers, one point does everything in order.
 absl::Status KernelBuilder::Combine(ArrayId a, std::span<const Val> index, uint32_t combiner, Val v) {
   const bool update = Has(a) && context_.updates && a == result(0) && index.size() == type(a).rank();
   if (update && !types::IsComplex(type(a).dtype)) {
@@ -82,7 +82,7 @@ absl::StatusOr<ArrayId> KernelBuilder::View(ArrayId id, uint32_t axis, Val index
 
 // ---- copies ----
 
-// Does element n of `id`, seen as one of type `t`, need only elements n of what it reads?
+// Does element n of `id`, seen as an array of type `t`, need only elements n of what it reads?
 bool KernelBuilder::IsFlat(ArrayId id, const ir::ArrayType& t) const {
   const ir::ArrayType& own = type(id);
   if (own.rank() == 0) return true;
@@ -119,7 +119,7 @@ absl::Status KernelBuilder::CopyGroup(std::span<const ArrayId> dst, std::span<co
   return w_.status();
 }
 
-// The same of arrays of one shape.
+// The same for arrays of one shape.
 absl::Status KernelBuilder::CopyAlike(std::span<const ArrayId> dst, std::span<const ArrayId> src) {
   const ir::ArrayType& t = type(dst[0]);
   if (t.rank() == 0) return CopyAt(dst, src, {});
@@ -138,7 +138,7 @@ absl::Status KernelBuilder::CopyAlike(std::span<const ArrayId> dst, std::span<co
   return absl::OkStatus();
 }
 
-// Elements `index` of all; they are read before any is written.
+// Copies elements `index` of all; all are read before any is written.
 absl::Status KernelBuilder::CopyAt(std::span<const ArrayId> dst, std::span<const ArrayId> src, const Index& index) {
   std::vector<Val> values;
   for (ArrayId a : src) {

@@ -1,7 +1,7 @@
 // Lowering: each equation becomes a kernel, a library call, or, for large loops and branches, steps around the steps of
-// its bodies; over one buffer per value.
+// its bodies; each value has a buffer.
 //
-// Parameters, results and constants are bound by the caller; what lies between is in the arena.
+// Parameters, results and constants are bound by the caller; intermediate values are in the arena.
 #include "pass/lower_plan.h"
 
 #include "base/status_abi.h"
@@ -34,7 +34,7 @@ absl::Status PlanLowering::Body(const ir::Program& f, const Refs& params, const 
     Ref& ref = frame.refs[f.results[i]];
     if (f.definition(f.results[i]) != nullptr && !ref.known()) ref = results[i];
   }
-  // What a trip stacks of an old carry goes first: then a kernel of the trip may write over it.
+  // Stacking an old carry comes first: then a kernel of the trip may write over it.
   const auto early = [&](uint32_t i) { return f.results[i] < f.n_params() && !results[i].whole(); };
   for (uint32_t i = 0; i < f.n_results(); ++i) {
     if (early(i)) RICCI_TRY(Move(frame, f.results[i], results[i]));
@@ -48,7 +48,7 @@ absl::Status PlanLowering::Body(const ir::Program& f, const Refs& params, const 
 
 // ---- places of values ----
 
-// `to` = value v, where it is not there already.
+// Copies value v to `to`, unless it is there already.
 absl::Status PlanLowering::Move(Frame& frame, ir::ValueId v, const Ref& to) {
   if (const ir::Constant* c = frame.f.constant(v); c != nullptr && c->splat && to.whole()) {
     return Fill(to.buffer, frame.f.type(v), *c);
@@ -57,7 +57,7 @@ absl::Status PlanLowering::Move(Frame& frame, ir::ValueId v, const Ref& to) {
   return from == to ? absl::OkStatus() : writer_.Copy(frame.f.type_id(v), from, to);
 }
 
-// Where value `v` is; constants and values not yet made get a buffer.
+// The place of value `v`; constants and values not yet computed get a buffer.
 absl::StatusOr<Ref> PlanLowering::Place(Frame& frame, ir::ValueId v) {
   Ref& ref = frame.refs[v];
   if (ref.known()) return ref;
@@ -130,7 +130,7 @@ absl::Status PlanLowering::Kernel(Frame& frame, const ir::Equation& eqn, const r
   return writer_.Kernel(std::move(lowered), operands, results, eqn.location);
 }
 
-// Has the library plan the call, and adds it to the plan; returns its number.
+// Lets the library plan the call, and adds it to the plan; returns its number.
 absl::StatusOr<uint32_t> PlanLowering::PlanLibrary(Frame& frame, const ir::Equation& eqn, const trace::Op& op,
                                                    const ricci_lowering& l, uint64_t& workspace) {
   ricci_library_plan plan{};
@@ -149,7 +149,7 @@ absl::StatusOr<uint32_t> PlanLowering::PlanLibrary(Frame& frame, const ir::Equat
   return number;
 }
 
-// Library calls take whole buffers: slices go through copies.
+// Library calls take whole buffers, so slices are copied.
 absl::Status PlanLowering::Library(Frame& frame, const ir::Equation& eqn, const trace::Op& op,
                                    const ricci_lowering& l) {
   uint64_t workspace = 0;

@@ -1,4 +1,5 @@
-// The plan stages: from the last program to kernels and a plan, and what is done to those. pipeline.cc lists them.
+// The plan stages: from the last program to kernels and a plan, and the stages that change those. pipeline.cc lists
+// them.
 #ifndef RICCI_PASS_LOWER_PLAN_H_
 #define RICCI_PASS_LOWER_PLAN_H_
 #include "pass/pipeline.h"
@@ -6,16 +7,16 @@
 namespace ricci::inline v0::pass {
 
 // lower_plan.cc: one step per equation of out.optimized; fills kernels, plan and constants. Intermediate values have
-// buffers of their own without an offset yet: PlanBuffers gives them one.
+// buffers of their own, still without offsets: PlanBuffers assigns them.
 absl::Status LowerPlan(const Options& options, Lowered& out);
 
-// coalesce_copies.cc: buffers that a copy joins become one where nothing prevents it, in loops and branches too.
+// coalesce_copies.cc: buffers that a copy joins become one if nothing prevents it, in loops and branches too.
 absl::Status CoalesceCopies(const Options& options, Lowered& out);
 
-// take_turns.cc: two trips in an iteration where a large carry would be copied at the end of each.
+// take_turns.cc: two trips in one iteration where a large carry would be copied at the end of each.
 absl::Status TakeTurns(const Options& options, Lowered& out);
 
-// in_place.cc: results that take the memory of an operand; donated parameters become results.
+// in_place.cc: results take the memory of an operand; donated parameters become results.
 absl::Status ShareInPlace(const Options& options, Lowered& out);
 
 // merge_kernels.cc: equal kernels become one, and each has a name of its own.

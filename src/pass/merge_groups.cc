@@ -1,20 +1,21 @@
 // merge_groups: kernels that run over the same rows become one, so that a row is read once and stays in the cache.
 //
 // Two groups merge if one reads what the other stores, or both read the same array, and all of it row by row: for one
-// point of their common leading dimensions no more than the same point (softmax: a maximum, a sum, and what is between
-// and behind them). The factors of the rows tell. With all dimensions in common (the moments and the update of Adam) it
-// is a plain loop with several results; otherwise rows are the domain, and what is passed on within a row is private.
+// point of their common leading dimensions only the same point (softmax: a maximum, a sum, and what is between and
+// after them). Their factors say so. With all dimensions in common (the moments and the update of Adam) the result is a
+// plain loop with several results; otherwise rows are the domain, and values that are only used within a row are
+// private.
 //
-// Few long rows stay apart: their points, not the rows, keep the threads busy. That the order of groups stays legal is
-// one comparison, because every group has a position and reads only from groups before it: the merged group runs where
-// its last part ran if nobody waits for the first, or where its first part ran if the last part waits for nothing else.
-// That an equation runs by rows is what its factors say; a lowering may still loop over something else, so it is tried
-// alone, once, and what leaves its row is never merged. Each group looks at a bounded number of others, each of bounded
-// size, so the cost is linear.
+// Few long rows stay apart: their points, not the rows, keep the threads busy. One comparison checks that the order of
+// groups stays legal, because every group has a position and reads only from groups before it: the merged group runs
+// where its last part ran if nothing waits for the first, or where its first part ran if the last part waits for
+// nothing else. By its factors an equation can run by rows, but its lowering may still loop over something else. So
+// each lowering is tried by itself, once, and one that leaves its row is never merged. Each group looks at a bounded
+// number of others, each of bounded size, so the cost is linear.
 //
-// Then groups of views alone, which move what one other group computes to where it is wanted (populations of a lattice
-// that stream to their neighbours, the parts of a concatenation), become part of that one: each value is stored where
-// it goes (places).
+// Then groups that hold only views, which move what one other group computes to other places (populations of a lattice
+// that stream to their neighbours, the parts of a concatenation), become part of that group: each value is stored
+// directly at its place (places).
 #include "pass/merge_groups.h"
 
 #include <algorithm>
@@ -27,12 +28,12 @@ namespace ricci::inline v0::pass {
 namespace {
 
 constexpr uint32_t kNone = ~0u;
-// These bound the time to compile.
+// These limits bound the time to compile.
 constexpr size_t kMaxMembers = 192;
 constexpr size_t kMaxRoots = 16;
 constexpr size_t kMaxArrays = 32;     // read or written by one kernel
 constexpr size_t kMaxCandidates = 6;  // groups that one group tries
-constexpr size_t kMaxReaders = 32;    // of one value that are looked at
+constexpr size_t kMaxReaders = 32;    // of one value that are considered
 
 class Merger {
  public:
@@ -80,7 +81,7 @@ class Merger {
     });
   }
 
-  // What the group reads from outside and which groups read a value.
+  // Records what the group reads from outside, and the group as a reader of those values.
   void Index(uint32_t g) {
     for (uint32_t root : groups_[g].roots) {
       const ir::Equation& eqn = f_.equations[root];
@@ -170,7 +171,7 @@ class Merger {
     return early ? std::optional(first) : std::nullopt;
   }
 
-  // Makes `g` part of the group that computes all it reads, if `g` only moves that.
+  // Makes `g` part of the group that computes everything it reads, if `g` only moves that.
   absl::Status TryStoreThrough(uint32_t g) {
     if (inputs_[g].empty() || producer_[inputs_[g][0]] == kNone) return absl::OkStatus();
     const uint32_t from = Find(producer_[inputs_[g][0]]);
@@ -198,7 +199,7 @@ class Merger {
     return absl::OkStatus();
   }
 
-  // All that reads another group's values only to move them, and could store them at once.
+  // Does the group only move values of another group, so that they could be stored directly at their places?
   absl::StatusOr<bool> OnlyMoves(const Group& g) const {
     const bool expressions = std::all_of(g.members.begin(), g.members.end(), [&](uint32_t m) {
       return joins_[m] == Joins::kExpression && prim::Registry::Of(f_).Get(f_.equations[m].prim).def.place != nullptr;
@@ -214,7 +215,7 @@ class Merger {
     return true;
   }
 
-  // Can the group run point by point, so that each of `values` is computed in one?
+  // Can the group run point by point, so that each element of `values` is computed in one point?
   absl::StatusOr<bool> ByPoints(const Group& g, const std::vector<ir::ValueId>& values) {
     const auto n = static_cast<uint32_t>(f_.type(values[0]).rank());
     for (ir::ValueId v : values) {
@@ -228,13 +229,13 @@ class Merger {
     return AllStayInRow(g, n, reads);
   }
 
-  // A plain loop over all elements fills the lanes but for the last ones; one over rows should, too.
+  // A plain loop over all elements fills the lanes except at its end; a loop over rows should do so too.
   bool FillsLanes(int64_t row) const {
     const int64_t lanes = target_.numbers.lanes, left = row % lanes;
     return left == 0 || 16 * (lanes - left) <= row;
   }
 
-  // What both read, or one stores and the other reads: what merging them reads once less.
+  // Values that both read, or that one stores and the other reads: if the groups merge, these are read once less.
   std::vector<ir::ValueId> Shared(uint32_t a, uint32_t b) {
     std::vector<ir::ValueId> shared;
     std::set_intersection(inputs_[a].begin(), inputs_[a].end(), inputs_[b].begin(), inputs_[b].end(),
@@ -248,7 +249,8 @@ class Merger {
   absl::Status Learn(uint32_t e) {
     if (has_factors_[e]) return absl::OkStatus();
     has_factors_[e] = 1;
-    // As the kernel will ask: no text means elementwise for scalar lowerings alone, not for views and gathers.
+    // Chosen as the kernel will choose it: no text means elementwise only for scalar lowerings, not for views and
+    // gathers.
     const trace::Op op(f_, f_.equations[e]);
     const prim::Row& row = prim::Registry::Of(f_).Get(f_.equations[e].prim);
     RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(row, *op.get(), target_, kKernelKinds));
@@ -257,10 +259,10 @@ class Merger {
     return absl::OkStatus();
   }
 
-  // As many leading dimensions as all can have in common.
+  // Chooses as many leading dimensions as all can have in common.
   absl::StatusOr<bool> ChooseRows(Group& g, const std::vector<ir::ValueId>& shared) {
     size_t rank = kMaxArrays;
-    bool plain = true;  // expressions of one shape
+    bool plain = true;  // only expressions, of one shape
     const auto shape = f_.type(f_.equations[g.roots[0]].result(0)).shape;
     for (uint32_t root : g.roots) {
       const ir::ArrayType& t = f_.type(f_.equations[root].result(0));
@@ -303,7 +305,7 @@ class Merger {
     return saves && Pays(g, n, shape, reads);
   }
 
-  // Do the lowerings of all that runs by rows keep to their rows?
+  // Do all lowerings that run by rows stay in their rows?
   absl::StatusOr<bool> AllStayInRow(const Group& g, uint32_t n, const RowReads& reads) {
     for (uint32_t m : g.members) {
       const ir::Equation& eqn = f_.equations[m];
@@ -352,7 +354,7 @@ class Merger {
   std::vector<std::vector<ir::ValueId>> inputs_;  // of a group
   std::vector<ir::FactorsRef> factors_;
   std::vector<uint8_t> has_factors_;
-  base::HashMap<std::pair<uint32_t, uint32_t>, bool> stays_;  // an equation, run by so many rows: in its row?
+  base::HashMap<std::pair<uint32_t, uint32_t>, bool> stays_;  // an equation and n_rows: does it stay in its row?
 };
 
 }  // namespace

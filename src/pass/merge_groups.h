@@ -12,23 +12,23 @@ namespace ricci::inline v0::pass {
 enum class Joins : uint8_t {
   kNever,
   kExpression,  // computed where it is read
-  kRows         // loops that may be run for one row alone
+  kRows         // loops that may be run for a single row
 };
 
 struct Group {
   std::vector<uint32_t> roots;    // equations whose results are stored if anything outside reads them
   std::vector<uint32_t> members;  // all equations, in program order; roots too
-  uint32_t position = 0;          // where in the program it runs: at that equation
-  uint32_t n_rows = 0;            // > 0: runs row by row, a row being one point of so many leading dimensions
-  std::vector<uint32_t> views;    // equations behind them that only move what roots compute, in program order
+  uint32_t position = 0;          // where in the program it runs: at this equation
+  uint32_t n_rows = 0;            // > 0: runs row by row; a row is one point of this many leading dimensions
+  std::vector<uint32_t> views;    // equations after them that only move what roots compute, in program order
 };
 
-// Merges groups that pass values of one shape to each other, or read the same ones. `joins`: per equation. Groups that
-// were merged into another are left empty.
+// Merges groups that pass values of one shape to each other, or read the same values. `joins`: per equation. Groups
+// that were merged into another are left empty.
 absl::Status MergeGroups(const ir::Program& f, const Options& options, const std::vector<Joins>& joins,
                          const std::vector<int64_t>& costs, std::vector<Group>& groups);
 
-// The name of the kernel that holds these equations (fusion_name.cc). Kernels may have one name.
+// The name of the kernel that holds these equations (fusion_name.cc). Several kernels may get the same name.
 std::string FusionName(const ir::Program& f, const std::vector<Joins>& joins, const std::vector<uint32_t>& members);
 
 // Merges groups whose results are all scalars (merge_scalars.cc).

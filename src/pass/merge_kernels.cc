@@ -1,4 +1,4 @@
-// merge_kernels: steps whose kernels are equal but for the name run one kernel; kernels get names of their own.
+// merge_kernels: steps whose kernels are equal except for the name run one kernel; kernels get different names.
 //
 // Layers of a network, repeated stages of an integrator and the like lower to the same kernel again and again; code
 // generation is by far the largest part of compile time, so each is generated once.
@@ -26,7 +26,7 @@ bool Same(const kernel::Kernel& a, const kernel::Kernel& b) {
          a.updates == b.updates;
 }
 
-// The second kernel of a name is `name_2`, and so on, so that dumps and profiles tell them apart.
+// The second kernel with a name becomes `name_2`, and so on, so that dumps and profiles distinguish them.
 void TellApart(std::vector<kernel::Kernel>& kernels) {
   base::HashSet<std::string> taken;
   base::HashMap<std::string, uint32_t> count;

@@ -1,9 +1,9 @@
 // merge_scalars: scalar expressions that nothing keeps apart become one kernel.
 //
 // A small simulation is thousands of scalar equations with many results. A kernel for each result would spend its time
-// in calls, loads and stores, so groups whose results are all scalars are gathered as the program goes: a group joins
-// one before it if that can still run where this one would (nothing in between waits for it), or if all that this one
-// reads is there already. No other kernel moves, so arrays live no longer than before. What is computed for two results
+// in calls, loads and stores, so groups whose results are all scalars are gathered in program order: a group joins an
+// earlier one if that can still run at the later position (nothing in between waits for it), or if everything that the
+// later one reads is there already. No other kernel moves, so arrays live no longer than before. What two results need
 // is computed once. Groups are bounded, because code generation of one function is not linear in its length.
 #include <algorithm>
 
@@ -45,7 +45,7 @@ class Gatherer {
            });
   }
 
-  // The groups that store what `g` reads. `g.members` are in program order still.
+  // The groups that store what `g` reads. `g.members` are still in program order.
   std::vector<uint32_t> Producers(const Group& g) const {
     std::vector<uint32_t> producers;
     for (uint32_t m : g.members) {
@@ -82,7 +82,7 @@ class Gatherer {
     return kNone;
   }
 
-  // Members of `g` that `into` has not, as far as is known: cheap expressions are in several groups.
+  // Members of `g` that `into` does not have, as far as is known: cheap expressions are in several groups.
   std::vector<uint32_t> NewMembers(uint32_t g, uint32_t into) const {
     std::vector<uint32_t> fresh;
     for (uint32_t m : groups_[g].members) {
@@ -107,7 +107,7 @@ class Gatherer {
   const std::vector<Joins>& joins_;
   std::vector<Group>& groups_;
   std::vector<uint32_t> at_;     // the group that stores the results of an equation
-  std::vector<uint32_t> in_;     // the open group that an equation was put in last
+  std::vector<uint32_t> in_;     // the open group into which an equation was put last
   std::vector<uint32_t> open_;   // scalar groups that others may join, the last first
   std::vector<uint8_t> sealed_;  // something waits for the group: it stays where it is
 };

@@ -1,5 +1,5 @@
-// What one element of an equation costs to compute, in simple operations: the measure by which passes compute again or
-// store, keep together or apart.
+// What one element of an equation costs to compute, in simple operations: by this passes decide what to compute again
+// or store, and what to keep together or apart.
 #ifndef RICCI_PASS_OPERATION_COST_H_
 #define RICCI_PASS_OPERATION_COST_H_
 #include "base/hash_map.h"
@@ -16,8 +16,8 @@ class OperationCosts {
  public:
   OperationCosts(prim::Registry& registry, const Target& target) : registry_(registry), target_(target) {}
 
-  // Of scalar lowerings, what they emit counts: a quotient is dearer than a sum, zeta than both. Of others one, or what
-  // the row's flag says.
+  // For scalar lowerings, the cost of what they emit: a quotient is more expensive than a sum, zeta more than both. For
+  // others 1, or a higher cost by the row's flag.
   int64_t Of(const ir::Program& f, const ir::Equation& eqn);
 
  private:

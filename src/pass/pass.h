@@ -12,7 +12,7 @@ using transform::AppendRebuilt;
 using transform::CopyWithNested;
 using transform::Rebuild;
 
-// inline_calls.cc: replaces equations whose best lowering is a decomposition by it, nested programs too.
+// inline_calls.cc: replaces equations whose best lowering is a decomposition by that, in nested programs too.
 absl::StatusOr<ir::ProgramRef> InlineCalls(const ir::Program& f, const Options& options);
 // schedule_vmap.cc: decides for each vmap equation between array operations (batched) and lanes; expands the batched
 // ones.
@@ -25,7 +25,7 @@ absl::StatusOr<ir::ProgramRef> Fold(const ir::Program& f, const Options& options
 absl::StatusOr<ir::ProgramRef> Hoist(const ir::Program& f, const Options& options);
 // cse.cc: equal pure equations become one.
 absl::StatusOr<ir::ProgramRef> Cse(const ir::Program& f, const Options& options);
-// barriers.cc: constants and broadcasts pass optimization barriers, so that they need not be stored for them.
+// barriers.cc: constants and broadcasts bypass optimization barriers, so that they need not be stored for them.
 absl::StatusOr<ir::ProgramRef> Barriers(const ir::Program& f, const Options& options);
 // dce.cc: drops what no result needs.
 absl::StatusOr<ir::ProgramRef> Dce(const ir::Program& f, const Options& options);

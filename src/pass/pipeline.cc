@@ -1,8 +1,8 @@
 // The pipeline: what happens to a program between the host and the backend, in order. Read this file first.
 //
 // There are two tables: stages from program to program, and stages of the plan. Each is a function in the file of its
-// name. After each what it made is checked (stage_checks.h), in release builds too, and a dump is offered. The
-// reference device runs only what a plan cannot do without: each equation is lowered alone.
+// name. After each stage its result is checked (stage_checks.h), in release builds too, and can be dumped. The
+// reference device runs only the stages that every plan needs: each equation is lowered by itself.
 #include "pass/pipeline.h"
 
 #include <chrono>
@@ -31,9 +31,9 @@ constexpr ProgramStage kProgramStages[] = {
     {"fold", Fold},
     {"simplify", Simplify},
     {"hoist", Hoist},
-    // From here on a vmap equation is a decision taken: it runs in lanes.
+    // From here on the schedule is fixed: a vmap equation runs in lanes.
     {"schedule_vmap", ScheduleVmap},
-    {"inline_rules", InlineCalls, Need::kAlways},  // what batching rules emitted
+    {"inline_rules", InlineCalls, Need::kAlways},  // of what batching rules emitted
     {"fold_again", Fold},
     {"simplify_again", Simplify},
     {"cse", Cse},
@@ -56,7 +56,7 @@ constexpr PlanStage kPlanStages[] = {
     {"coalesce_copies", CoalesceCopies},
     {"take_turns", TakeTurns},
     {"in_place", ShareInPlace},
-    // From here on every kernel has a name of its own, by which backends know it.
+    // From here on every kernel has a different name, by which backends know it.
     {"merge_kernels", MergeKernels, Need::kAlways},
     {"buffers", PlanBuffers, Need::kAlways, /*places=*/true},
 };
@@ -116,7 +116,7 @@ absl::Status Progress(const Options& options, size_t done) {
   return absl::OkStatus();
 }
 
-// From stage `first` on.
+// Runs the program stages from `first` on.
 absl::Status RunProgramStages(const ir::Program& f, const Options& options, size_t first, Lowered& out) {
   out.optimized = ir::ProgramRef(&f);
   for (size_t i = first; i < kProgramCount; ++i) {

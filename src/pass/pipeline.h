@@ -1,5 +1,4 @@
-// The pipeline: from a program as the host gave it to kernels and a plan. The first file a newcomer reads is
-// pipeline.cc.
+// The pipeline: from a program as the host gave it to kernels and a plan. Read pipeline.cc first.
 #ifndef RICCI_PASS_PIPELINE_H_
 #define RICCI_PASS_PIPELINE_H_
 #include <functional>
@@ -24,7 +23,7 @@ inline constexpr StageSet kAllStages = ~StageSet{0};
 
 // In the order in which they run.
 std::span<const std::string_view> StageNames();
-// The stages named in `only` (all, if it is empty) but for those named in `skip`; names are divided by commas.
+// The stages named in `only` (all, if it is empty) except those named in `skip`; names are separated by commas.
 // INVALID_ARGUMENT for unknown names, and for names in `skip` of stages that every plan needs.
 absl::StatusOr<StageSet> ChooseStages(std::string_view only, std::string_view skip);
 
@@ -33,7 +32,7 @@ struct Lowered;
 // What a backend expects a plan to cost (ricci_estimate).
 struct Estimate {
   double cycles = 0;  // of one run on one thread
-  double code = 0;    // operations that code is generated for
+  double code = 0;    // operations to generate code for
 };
 
 struct Options {
@@ -41,20 +40,20 @@ struct Options {
   bool reference = false;  // no pass: each equation is lowered alone (the oracle)
   VmapMode vmap = VmapMode::kAuto;
   uint64_t alignment = 64;         // of the device's memory
-  ricci_device* device = nullptr;  // that library calls are planned for
+  ricci_device* device = nullptr;  // for which library calls are planned
   void* native_context = nullptr;
   std::span<const uint8_t> donate;   // per parameter
   std::shared_ptr<BodyCosts> costs;  // of held programs, as far as they are known; Lower makes its own
-  // The backend's; empty: it gives none, and sizes of arrays decide.
+  // The backend's estimate; empty: it gives none, and sizes of arrays decide.
   std::function<absl::StatusOr<Estimate>(const Lowered&)> estimate;
-  std::vector<std::string>* decisions = nullptr;  // takes a text for each choice; may be NULL
-  StageSet stages = kAllStages;                   // those that run; what a plan cannot do without always does
+  std::vector<std::string>* decisions = nullptr;  // gets a text for each choice; may be NULL
+  StageSet stages = kAllStages;                   // those that run; the stages that every plan needs always run
   // Called after each stage with its name and a function that prints it; may be empty.
   std::function<void(std::string_view stage, const std::function<std::string()>& text)> dump;
   std::function<bool(uint32_t done, uint32_t total)> progress;  // false cancels; may be empty
 };
 
-// What a backend compiles; kernels and the plan's constants stay alive with it.
+// What a backend compiles; it keeps kernels and the plan's constants alive.
 struct Lowered {
   Lowered() = default;
   Lowered(const Lowered&) = delete;
@@ -72,11 +71,11 @@ struct Lowered {
 };
 
 absl::StatusOr<std::unique_ptr<Lowered>> Lower(const ir::Program& f, const Options& options);
-// What a program that has gone through all stages up to `after`, schedule_vmap or schedule_loops, would cost.
+// The cost of a program that has gone through all stages up to `after`, schedule_vmap or schedule_loops.
 // INVALID_ARGUMENT without an estimate.
 absl::StatusOr<Estimate> EstimateScheduled(const ir::Program& f, const Options& options, std::string_view after);
 
-// The program, or the plan, as stage `stage` leaves it. NOT_FOUND if that stage does not run under these options.
+// The program, or the plan, after stage `stage`. NOT_FOUND if that stage does not run under these options.
 absl::StatusOr<std::string> TextAfter(const ir::Program& f, const Options& options, std::string_view stage);
 
 }  // namespace ricci::inline v0::pass

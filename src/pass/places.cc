@@ -10,7 +10,7 @@ namespace ricci::inline v0::pass {
 namespace {
 
 constexpr size_t kMaxMoves = 64;   // into one array; they bound the time to compile
-constexpr size_t kMaxPlaces = 16;  // of one value, in pairs of which overlaps are looked for
+constexpr size_t kMaxPlaces = 16;  // of one value; overlaps are searched for in all pairs
 
 absl::StatusOr<bool> Follow(const ir::Program& f, const ir::Equation& eqn,
                             const base::HashMap<ir::ValueId, Moves>& known, Moves& out) {
@@ -59,7 +59,7 @@ std::map<ir::ValueId, std::vector<prim::Place>> BySource(const Moves& moves) {
 bool AreStored(const ir::Program& f, const Moves& moves, int64_t elements) {
   for (const Moved& m : moves) {
     const auto last = static_cast<int64_t>(f.type(m.source).rank()) - 1;
-    if (m.place.from.empty() || m.place.from.back() != last) return false;  // what lies together stays so
+    if (m.place.from.empty() || m.place.from.back() != last) return false;  // adjacent elements stay adjacent
     elements -= m.place.elements();
   }
   for (const auto& [v, places] : BySource(moves)) {

@@ -1,5 +1,5 @@
-// Where results of a kernel are stored, told by the views that read them: what is only moved afterwards is stored where
-// it goes.
+// Where results of a kernel are stored, from the views that read them: what is only moved afterwards is stored directly
+// at its place.
 #ifndef RICCI_PASS_PLACES_H_
 #define RICCI_PASS_PLACES_H_
 #include <map>
@@ -10,22 +10,23 @@
 
 namespace ricci::inline v0::pass {
 
-// Elements of value `source` that are elsewhere in another one.
+// Elements of value `source` and their place in another value.
 struct Moved {
   ir::ValueId source;
   prim::Place place;
 };
 using Moves = std::vector<Moved>;
 
-// Of each equation of `views`, in this order: from which values outside of them each element of its result comes. Empty
-// if one does not say so, or if there are too many.
+// For each equation of `views`, in this order: from which values outside them the elements of its result come. Empty if
+// one of the rows does not say it, or if there are too many.
 absl::StatusOr<std::vector<Moves>> MovesOf(const ir::Program& f, std::span<const uint32_t> views);
 
 // The places of each value.
 std::map<ir::ValueId, std::vector<prim::Place>> BySource(const Moves& moves);
 
-// Do these fill an array of `elements` with whole values, each of whose elements has one place there? Then each value
-// can be stored as soon as it is computed. Rows of it stay rows.
+// Do these moves fill an array of `elements` elements with whole values, each of whose elements has one place there?
+// Then each value can be stored as soon as it is computed. The last dimension stays the last, so adjacent elements stay
+// adjacent.
 bool AreStored(const ir::Program& f, const Moves& moves, int64_t elements);
 
 }  // namespace ricci::inline v0::pass

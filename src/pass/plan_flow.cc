@@ -50,7 +50,7 @@ PlanFlow::PlanFlow(const kernel::Plan& plan) : plan_(plan) {
   lists_.push_back({kNone, kNone});
   uint32_t list = 0, depth = 0;
   std::vector<uint32_t> open, last_next;  // blocks, and the last NEXT of each
-  const auto enter = [&] {                // a list of the innermost block
+  const auto enter = [&] {                // enters a list of the innermost block
     lists_.push_back({list_of_[open.back()], open.back()});
     list = static_cast<uint32_t>(lists_.size() - 1);
   };

@@ -1,9 +1,10 @@
 // PlanFlow: in which order the steps of a plan may run, and where the value of a buffer is still needed.
 //
-// A buffer of the arena begins at its first step, in the innermost list of steps (a loop's, or a branch's) that holds
-// all of them: what only the steps within a loop use is made anew in each trip (verify_values holds plans to that).
-// From there on its value is needed up to the last step that reads it, on each way through the loops and branches,
-// unless a copy replaces it in between. A kernel may write only a part, so what it writes ends nothing.
+// A buffer of the arena begins at its first step, in the innermost list of steps (of a loop or a branch) that holds all
+// its steps: what only the steps within a loop use is made again in each trip (verify_values checks that). From there
+// on its value is needed up to the last step that reads it, on each path through the loops and branches, unless a copy
+// replaces it in between. A kernel may write only a part, so a write by a kernel does not end the need for the old
+// value.
 #ifndef RICCI_PASS_PLAN_FLOW_H_
 #define RICCI_PASS_PLAN_FLOW_H_
 #include <span>
@@ -29,11 +30,11 @@ class PlanFlow {
 
   // Loops around step `s`.
   uint32_t Depth(uint32_t s) const { return depth_[s]; }
-  // Is it in no loop and no branch?
+  // Is step `s` outside all loops and branches?
   bool Outermost(uint32_t s) const { return list_of_[s] == 0; }
 
   // Marks the steps after which the value of a buffer with these accesses is needed: live[step] = mark. `at_end`: it is
-  // a result of the plan. Returns how many it marked.
+  // a result of the plan. Returns the number of marks.
   size_t MarkLive(std::span<const Access> accesses, bool at_end, uint32_t mark, std::vector<uint32_t>& live) const;
 
  private:
@@ -42,7 +43,7 @@ class PlanFlow {
     uint32_t parent, opener;  // list and step around it
   };
 
-  // The step of the innermost list around both with which the first begins.
+  // The step that contains `first` in the innermost list around both.
   uint32_t Begin(uint32_t first, uint32_t last) const;
   // Calls f with each step that may run just before `s`; the end of the plan is step plan.steps.size().
   template <typename F>

@@ -1,8 +1,8 @@
 // Loops and branches of a plan: steps around the steps of their bodies.
 //
-// What a body leaves is copied to where the next trip, or what follows, reads it; coalesce_copies.cc then makes one
-// buffer of the two wherever it can. A scan counts in memory: kernels of a trip read the counter, and slices of xs and
-// ys name the loop by its buffer.
+// The results of a body are copied to where the next trip, or what follows, reads them; coalesce_copies.cc then makes
+// one buffer of the two wherever it can. A scan counts in memory: kernels of a trip read the counter, and slices of xs
+// and ys name the loop by its buffer.
 #include "control/scan.h"
 #include "control/while_loop.h"
 #include "pass/plan_lowering.h"
@@ -23,7 +23,7 @@ absl::Status PlanLowering::LoopOrBranch(Frame& frame, const ir::Equation& eqn) {
 
 // ---- carries ----
 
-// The carry lives in the results of the loop where they are whole; its initial value is moved there.
+// The carry is kept in the results of the loop if they are whole buffers; its initial value is copied there.
 absl::StatusOr<Refs> PlanLowering::StartCarry(Frame& frame, std::span<const ir::ValueId> init, const Refs& results) {
   Refs carry;
   for (size_t i = 0; i < init.size(); ++i) {
@@ -33,7 +33,7 @@ absl::StatusOr<Refs> PlanLowering::StartCarry(Frame& frame, std::span<const ir::
   return carry;
 }
 
-// Where the body leaves the next carry: in place if all it does to it is an update.
+// Where the body writes the next carry: in place if it only updates the carry.
 absl::StatusOr<Refs> PlanLowering::NextCarry(const ir::Program& body, size_t n_consts, const Refs& carry) {
   Refs next;
   for (size_t i = 0; i < carry.size(); ++i) {
@@ -88,7 +88,7 @@ absl::Status PlanLowering::While(Frame& frame, const ir::Equation& eqn) {
   Refs in(consts.begin(), consts.begin() + n_cond);
   in.insert(in.end(), carry.begin(), carry.end());
   RICCI_TRY(Body(cond, in, {predicate}));
-  if (max_trips >= 0) {  // at the bound the loop ends, and if its condition still holds then, the run fails
+  if (max_trips >= 0) {  // at the bound the loop ends, and if its condition still holds, the run fails
     const absl::Status too_long = absl::OutOfRangeError(control::StillGoingOn(max_trips));
     RICCI_TRY(writer_.BoundTrips(trips.buffer, predicate.buffer, max_trips,
                                  transform::AtEquation(too_long, frame.f, eqn, "run"), eqn.location));
@@ -134,7 +134,7 @@ absl::Status PlanLowering::Scan(Frame& frame, const ir::Equation& eqn) {
   return absl::OkStatus();
 }
 
-// What trips write their ys to: the results where they are whole.
+// Where trips write their ys: the results if they are whole buffers.
 Refs PlanLowering::Stacks(const ir::Program& f, const ir::Equation& eqn, const Refs& results, size_t n_carry) {
   Refs stacks;
   for (size_t i = n_carry; i < results.size(); ++i) {
@@ -144,7 +144,7 @@ Refs PlanLowering::Stacks(const ir::Program& f, const ir::Equation& eqn, const R
   return stacks;
 }
 
-// Some trips in each iteration, and those that are left after the loop.
+// Several trips in each iteration, and the remaining ones after the loop.
 absl::Status PlanLowering::ScanLoop(const ir::Equation& eqn, const ScanTrips& s, uint32_t predicate) {
   const int64_t length = trace::IntOf(eqn.attrs, "length");
   const int64_t per = control::TripsPerIteration(s.body, length, trace::IntOf(eqn.attrs, "unroll", 1));
@@ -158,8 +158,8 @@ absl::Status PlanLowering::ScanLoop(const ir::Equation& eqn, const ScanTrips& s,
   return Trips(s, length % per);  // exact: as above
 }
 
-// `n` trips, one after another, and the counter with them. The carry goes from its own buffers to the next ones and
-// back, and is in its own at the end.
+// `n` trips, one after another, each with its counter. The carry goes from its own buffers to the next ones and back,
+// and is in its own at the end.
 absl::Status PlanLowering::Trips(const ScanTrips& s, int64_t n) {
   Refs in = s.in, out = s.out;
   const auto begin = in.begin() + static_cast<ptrdiff_t>(s.n_consts);

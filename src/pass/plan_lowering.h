@@ -1,7 +1,7 @@
 // PlanLowering: turns the equations of a program into steps of a plan. One equation is a kernel or a library call
 // (lower_plan.cc); large loops and branches are steps around the steps of their bodies (plan_loops.cc).
 //
-// Inside a scan, the slice of an x or y for one trip is no buffer of its own: kernels read and write the stack at the
+// Inside a scan, the slice of an x or y for one trip has no buffer of its own: kernels read and write the stack at the
 // loop's counter, so nothing is copied.
 #ifndef RICCI_PASS_PLAN_LOWERING_H_
 #define RICCI_PASS_PLAN_LOWERING_H_
@@ -24,7 +24,7 @@ class PlanLowering {
     const ir::Program& f;
     Refs refs;
   };
-  // What the trips of a scan go from and to. in: consts, carry, xs; out: the next carry, ys.
+  // What the trips of a scan read and write. in: consts, carry, xs; out: the next carry, ys.
   struct ScanTrips {
     const ir::Program& body;
     Refs in, out, carry;

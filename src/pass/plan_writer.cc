@@ -59,14 +59,14 @@ uint32_t PlanWriter::BufferOf(const Binding& binding, const Refs& operands, cons
     case Binding::Kind::kCounter:
       break;
   }
-  return binding.index;  // a loop is named by its counter's buffer
+  return binding.index;  // a loop is identified by its counter's buffer
 }
 
 absl::Status PlanWriter::Kernel(KernelBuilder::Result lowered, const Refs& operands, const Refs& results,
                                 uint64_t location) {
   std::vector<uint32_t> buffers;
   for (const Binding& binding : lowered.bindings) buffers.push_back(BufferOf(binding, operands, results));
-  // Numbers of checks are those of the whole plan.
+  // Checks are numbered within the whole plan.
   for (ricci_inst& inst : lowered.kernel.insts) {
     if (inst.op == RICCI_K_CHECK) inst.imm += static_cast<int64_t>(out_.checks.size());
   }

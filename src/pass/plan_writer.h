@@ -1,6 +1,6 @@
 // PlanWriter: appends steps to a plan, with the buffers and kernels that they need.
 //
-// It knows types, buffers and kernels but no program; what the steps are for is PlanLowering's (plan_lowering.h). Each
+// It knows types, buffers and kernels but no program; PlanLowering knows what the steps are for (plan_lowering.h). Each
 // value has a buffer of its own here, and those in the arena have no offset yet.
 #ifndef RICCI_PASS_PLAN_WRITER_H_
 #define RICCI_PASS_PLAN_WRITER_H_
@@ -33,19 +33,19 @@ class PlanWriter {
   uint32_t AddBuffer(uint32_t kind, uint32_t index, uint64_t bytes, const void* data = nullptr);
   Ref InArena(ir::TypeId t) { return {AddBuffer(RICCI_BUFFER_ARENA, 0, types_.Get(t).bytes), {}}; }
   absl::StatusOr<Ref> ScalarInArena(uint32_t dtype);
-  // One for each constant, however often it is used.
+  // One buffer for each constant, however often it is used.
   uint32_t AddConstant(const std::shared_ptr<const ir::ConstantData>& data);
 
   // ---- steps ----
   void Step(uint32_t kind, uint32_t index, const std::vector<uint32_t>& buffers, uint64_t location) {
     plan_.Step(kind, index, buffers, location);
   }
-  // `call.state` goes with the plan from here on. Returns its number.
+  // The plan owns `call.state` from here on. Returns the number of the call.
   uint32_t AddLibrary(const ricci_plan_library& call);
   absl::Status Copy(ir::TypeId t, const Ref& from, const Ref& to);
-  // A kernel whose bindings name these operands and results.
+  // Adds a kernel whose bindings name these operands and results.
   absl::Status Kernel(KernelBuilder::Result lowered, const Refs& operands, const Refs& results, uint64_t location);
-  // `element` to all elements of a buffer.
+  // Sets all elements of a buffer to `element`.
   absl::Status Fill(std::string_view name, uint32_t buffer, uint32_t dtype, int64_t elements, const std::byte* element);
 
   // ---- counters of loops: an i64 in memory ----
@@ -53,7 +53,7 @@ class PlanWriter {
   // predicate = counter < length
   absl::Status CompareCounter(uint32_t counter, uint32_t predicate, int64_t length);
   absl::Status CountUp(uint32_t counter);
-  // predicate = predicate and trips < most, ++trips; where the predicate holds at the bound, the run fails:
+  // predicate = predicate and trips < most, ++trips; if the predicate holds at the bound, the run fails with
   // `otherwise`.
   absl::Status BoundTrips(uint32_t trips, uint32_t predicate, int64_t most, absl::Status otherwise, uint64_t location);
 

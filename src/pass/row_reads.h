@@ -1,4 +1,4 @@
-// What an equation reads when it is run for one row, one point of the leading dimensions of its results, found by its
+// What an equation reads when it is run for one row (one point of the leading dimensions of its results), from its
 // factors.
 #ifndef RICCI_PASS_ROW_READS_H_
 #define RICCI_PASS_ROW_READS_H_
@@ -10,19 +10,19 @@
 
 namespace ricci::inline v0::pass {
 
-// What is known of the factors of equation `e` of `f`, or NULL: what its row says, or, if that is nothing and the
-// equation has a SCALAR lowering (`elementwise`), one factor for each dimension. Nothing is known where the row's text
-// is wrong.
+// What is known of the factors of equation `e` of `f`, or NULL: what its primitive's row says, or, if that is nothing
+// and the equation has a SCALAR lowering (`elementwise`), one factor for each dimension. Nothing is known if the row's
+// text is wrong.
 absl::StatusOr<ir::FactorsRef> KnownFactors(const ir::Program& f, uint32_t e, bool elementwise);
 
 enum class Reads : uint8_t { kRow, kOther };
 // How each operand is read for one point of the leading `n_rows` dimensions of the results: only the same point of its
-// own leading dimensions, or anything. Nothing if the results of different points depend on each other, as they may if
+// own leading dimensions, or anything. Empty if the results of different points depend on each other, as they may if
 // `f` is NULL.
 std::optional<std::vector<Reads>> ReadsOfRow(const ir::Factors* f, uint32_t n_rows);
 
 // How the values of a group of equations are read when it runs row by row. Visit the equations from the last to the
-// first; what leaves the group is marked before.
+// first; mark the results of the group before that.
 class RowReads {
  public:
   struct Use {
@@ -35,7 +35,7 @@ class RowReads {
     const auto it = uses_.find(v);
     return it == uses_.end() ? Use{} : it->second;
   }
-  // False if the equation is needed by rows but cannot run so.
+  // False if the equation must run by rows but cannot.
   bool Visit(const ir::Equation& eqn, const ir::Factors* f);
 
  private:

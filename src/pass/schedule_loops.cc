@@ -3,9 +3,9 @@
 // kernel: the loop is one kernel; its values live in registers or private memory, and a trip costs its arithmetic.
 // plan: trips are steps of the plan, kernels and library calls over whole arrays; a trip costs their calls and the
 //   traffic between them, but products reach the tiles and many threads can share the work.
-// Tiny values belong in a kernel and large ones in the plan. For what is between, both are lowered and the backend
-// estimates what each costs, bodies first. The decision is the attribute `place`; a program that has it already is
-// obeyed.
+// Tiny values belong in a kernel and large ones in the plan. Between these sizes both are lowered and the backend
+// estimates what each costs, bodies first. The decision is written to the attribute `place`; a loop that has it already
+// keeps it.
 #include "ir/walk.h"
 #include "pass/body_cost.h"
 #include "pass/decision.h"
@@ -16,9 +16,9 @@ namespace ricci::inline v0::pass {
 namespace {
 
 constexpr int64_t kTiny = 16;          // elements of the largest value of a body without products
-constexpr int64_t kLarge = 4096;       // more elements are the plan's,
-constexpr size_t kMostEquations = 64;  // and so are more equations over more than a few elements: they compile longer
-constexpr double kEqual = 1.1;         // estimates that differ by less: a kernel, which needs no calls
+constexpr int64_t kLarge = 4096;       // with more elements a loop is in the plan,
+constexpr size_t kMostEquations = 64;  // and so are more equations over more than kTiny elements
+constexpr double kEqual = 1.1;         // if estimates differ by less: a kernel, which needs no calls
 
 class LoopPlacer {
  public:
@@ -93,7 +93,7 @@ class LoopPlacer {
   const ir::Equation& eqn_;
   const Options& options_;
   prim::Registry& registry_;
-  transform::NewAttributes attrs_;  // bodies with their own loops placed
+  transform::NewAttributes attrs_;  // bodies, with the loops in them placed
 };
 
 }  // namespace

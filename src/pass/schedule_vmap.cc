@@ -3,8 +3,8 @@
 // batched: the batching rules turn the body into operations on whole batches, several kernels and library calls.
 // lanes: the equation stays and becomes one kernel whose points are the elements of the batch; everything stays in
 //   registers or private memory, and each element takes its own branches and trip counts.
-// Where both are possible, both are lowered to a plan and the backend estimates what it costs; maps within the body are
-// decided together with it. Lowering costs a small part of what code generation does.
+// If both are possible, both are lowered to a plan and the backend estimates what each costs; maps within the body are
+// decided together with it. Lowering costs a small part of code generation.
 #include "absl/strings/str_format.h"
 #include "pass/body_cost.h"
 #include "pass/decision.h"
@@ -16,14 +16,14 @@
 namespace ricci::inline v0::pass {
 namespace {
 
-constexpr int32_t kMostLevels = 6;  // of maps within maps that are worth lowering in all ways
-// Estimates that differ by less are equal: then the one with less code is chosen.
+constexpr int32_t kMostLevels = 6;  // of nested maps that are worth lowering in all ways
+// Estimates that differ by less count as equal: then the way with less code is chosen.
 constexpr double kEqual = 1.1;
 
-// A way to run an equation: a program of it alone.
+// A way to run an equation: a program with only this equation.
 struct Way {
   ir::ProgramRef program;
-  std::vector<std::string> decisions;  // taken within
+  std::vector<std::string> decisions;  // made within it
   const char* name = "";
   absl::StatusOr<Estimate> estimate = Estimate{};
 
@@ -42,7 +42,8 @@ class Scheduler {
     if (!cost.kernel_possible) {
       if (asked == "lanes")
         return Refuse("lanes", base::Cat(cost.no_kernel, " in its body cannot run within a kernel"));
-      // What is batched for itself, so that no element fails in a branch that it does not take, comes back as it is.
+      // Batching returns an operation unchanged if each element must run it by itself, so that none fails in a branch
+      // that it does not take.
       if (cost.guards_failure && trace::ProgramOf(eqn_.attrs, "body").equations.size() == 1) {
         return transform::AtEquation(
             absl::UnimplementedError(base::Cat("its body holds a check in a branch, so it can run in lanes only, and ",
@@ -64,8 +65,8 @@ class Scheduler {
     if (options_.vmap == VmapMode::kBatched) return Take(b, in, Batched(), "batched, by the option vmap");
     if (options_.vmap == VmapMode::kLanes) return Take(b, in, Lanes(VmapMode::kLanes), "lanes, by the option vmap");
     if (!options_.estimate || cost.map_levels > kMostLevels) {
-      // In lanes if what one element holds is small, and it gains by it: a loop or a branch, or a product of few
-      // elements.
+      // In lanes if the values of one element are small and it gains by it: with a loop or a branch, or a product of
+      // few elements.
       const Limits& limits = options_.target.limits;
       const bool small = cost.largest <= limits.lane_elements && cost.total <= limits.lane_total;
       if (small && (cost.control || (cost.product && cost.largest <= limits.body_product)))
@@ -81,7 +82,7 @@ class Scheduler {
     return transform::AtEquation(status, f_, eqn_, "compile");
   }
 
-  // The equation itself, maps within it by `inner`.
+  // The equation itself, with the maps in it run by `inner`.
   absl::StatusOr<Way> Lanes(VmapMode inner) {
     Way way;
     Options options = options_;
@@ -123,7 +124,7 @@ class Scheduler {
       const bool equal = way.cycles() <= best->cycles() * kEqual;
       if (faster || (equal && way.code() < best->code())) best = &way;
     }
-    RICCI_TRY(best->estimate.status());  // of the first, if none is possible
+    RICCI_TRY(best->estimate.status());  // the status of the first, if none is possible
     std::string reason = best->name;
     for (const Way& way : ways) reason += TextOf(way.name, way.estimate);
     return Take(b, in, *best, reason);

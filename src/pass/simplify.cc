@@ -1,8 +1,8 @@
 // simplify: asks the row of each equation for something simpler, in nested programs too.
 //
-// What may be simpler is the row's knowledge (x + 0, a view of a view, a slice of a concatenation), so it stands with
-// the other rules of the primitive. What a rule emits is asked again, within bounds, because one step often opens the
-// next.
+// What is simpler is known by the row (x + 0, a view of a view, a slice of a concatenation), so the rule is with the
+// other rules of the primitive. What a rule emits is simplified again, within bounds, because one step often enables
+// the next.
 #include "base/status_abi.h"
 #include "pass/pass.h"
 #include "transform/rules.h"
@@ -10,7 +10,7 @@
 namespace ricci::inline v0::pass {
 namespace {
 
-constexpr int kMaxSteps = 8;  // rules in a row on one equation
+constexpr int kMaxSteps = 8;  // successive rules on one equation
 
 // Runs the simplify rule on `eqn` with operands `in`. Empty: nothing simpler.
 absl::StatusOr<Vals> ApplySimplify(Builder& b, const ir::Program& f, const ir::Equation& eqn,
@@ -32,7 +32,7 @@ absl::StatusOr<Vals> ApplySimplify(Builder& b, const ir::Program& f, const ir::E
   return out;
 }
 
-// What a rule emitted is an equation of the program under construction: it can be asked in turn.
+// What a rule emitted is an equation of the program under construction, which can be simplified in turn.
 absl::StatusOr<Vals> Settle(Builder& b, Vals out) {
   for (int step = 0; step < kMaxSteps && out.size() == 1; ++step) {
     const ir::Program& p = b.program();

@@ -8,9 +8,9 @@
 namespace ricci::inline v0::pass {
 namespace {
 
-constexpr int kRounds = 8;             // in each a copy goes into one more CASE
+constexpr int kRounds = 8;             // in each a copy moves into one more CASE
 constexpr size_t kMostBranches = 16;   // of a CASE: each gets a copy
-constexpr uint32_t kMostBetween = 64;  // steps from the CASE to the copy that are looked at
+constexpr uint32_t kMostBetween = 64;  // most steps between the CASE and the copy
 constexpr uint32_t kNone = ~0u;
 
 struct Copy {
@@ -22,7 +22,7 @@ class Sinking {
   Sinking(kernel::Plan& plan, std::span<const kernel::Kernel> kernels, SplitBuffers& split)
       : plan_(plan), split_(split), accesses_(AccessesOf(plan, kernels)), case_of_(plan.steps.size(), kNone) {}
 
-  // Has it moved any?
+  // Returns whether it moved any.
   bool Run() {
     for (uint32_t s = 0; s < plan_.steps.size(); ++s) {
       const uint32_t kind = plan_.steps[s].kind;
@@ -38,8 +38,8 @@ class Sinking {
   }
 
  private:
-  // Copy `s` moves if all else that touches its source lies within one CASE before it, and nothing from there to `s`
-  // touches its destination.
+  // Copy `s` moves if all other steps that access its source are within one CASE before it, and nothing from there to
+  // `s` accesses its destination.
   void Consider(uint32_t s) {
     const uint32_t to = plan_.args[plan_.steps[s].args], from = plan_.args[plan_.steps[s].args + 1];
     const std::vector<Access>& source = accesses_[from];
@@ -57,7 +57,7 @@ class Sinking {
     sunk_[begin].push_back({to, from});
   }
 
-  // The END in the list of step `s` that closes what holds step `inside`, or kNone.
+  // The END in the list of step `s` that closes the block that holds step `inside`, or kNone.
   uint32_t EndAround(uint32_t inside, uint32_t s) const {
     uint32_t looked = 0;
     for (uint32_t e = s; e-- > inside && ++looked <= kMostBetween;) {
@@ -95,7 +95,7 @@ class Sinking {
     for (const Copy& copy : copies) plan_.Step(RICCI_STEP_COPY, 0, {Now(copy.to), Now(copy.from)});
   }
 
-  // The next branch has buffers of its own for what the copies take.
+  // The next branch gets buffers of its own for the sources of the copies.
   void Split(const std::vector<Copy>& copies) {
     for (const Copy& copy : copies) {
       const auto [group, first] = group_of_.try_emplace(copy.from, split_.size());
@@ -106,7 +106,7 @@ class Sinking {
     }
   }
 
-  // What stands for buffer `b` in this branch.
+  // The buffer that replaces `b` in this branch.
   uint32_t Now(uint32_t b) const {
     const auto now = now_.find(b);
     return now == now_.end() ? b : now->second;
@@ -115,11 +115,11 @@ class Sinking {
   kernel::Plan& plan_;
   SplitBuffers& split_;
   const std::vector<std::vector<Access>> accesses_;
-  std::vector<uint32_t> case_of_;                    // of a copy that moves: where to
-  std::vector<uint32_t> open_;                       // loops and branches around the step
+  std::vector<uint32_t> case_of_;                    // the CASE into which a copy moves
+  std::vector<uint32_t> open_;                       // loops and branches around the current step
   base::HashMap<uint32_t, uint32_t> begin_;          // of an END
   base::HashMap<uint32_t, std::vector<Copy>> sunk_;  // by CASE, in the order of the steps
-  base::HashMap<uint32_t, uint32_t> now_;            // of buffers that are split
+  base::HashMap<uint32_t, uint32_t> now_;            // the current branch's buffer for one that is split
   base::HashMap<uint32_t, size_t> group_of_;
 };
 

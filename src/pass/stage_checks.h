@@ -1,14 +1,14 @@
-// What must hold after each stage of the pipeline. In release builds too, so that a bug of ours shows at the stage that
-// made it and not as wrong numbers. INTERNAL, naming the stage.
+// What must hold after each stage of the pipeline. Checked in release builds too, so that a bug of ours shows at the
+// stage that made it and not as wrong numbers. INTERNAL, naming the stage.
 #ifndef RICCI_PASS_STAGE_CHECKS_H_
 #define RICCI_PASS_STAGE_CHECKS_H_
 #include "pass/pipeline.h"
 
 namespace ricci::inline v0::pass {
 
-// `now` is well-formed and takes and gives what `given` does.
+// `now` is well-formed and has the parameter and result types of `given`.
 absl::Status CheckProgram(std::string_view stage, const ir::Program& given, const ir::Program& now);
-// The plan of `lowered` can be run: see kernel::VerifyPlan. `placed`: its buffers have places in the arena.
+// The plan of `lowered` can be run: see kernel::VerifyPlan. `placed`: its buffers have offsets in the arena.
 absl::Status CheckPlan(std::string_view stage, const Options& options, const Lowered& lowered, bool placed);
 
 }  // namespace ricci::inline v0::pass

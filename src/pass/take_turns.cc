@@ -1,10 +1,10 @@
 // take_turns: two trips of a loop in one iteration, so that a carry goes from its buffer to another one and back
 // instead of being copied at the end of each trip.
 //
-// That is for large carries whose next value cannot be written over them (coalesce_copies, before; that is better where
-// it is possible, because half the memory is touched) and for loops that are known to run so many trips. In the second
-// trip the two buffers have changed places. If the number of trips is odd, the first one stands before the loop. Not
-// around loops and branches of the plan, whose steps would double at every level.
+// This is for large carries whose next value cannot be written over them, and for loops with a known number of trips.
+// (coalesce_copies, which runs before, is better where it is possible, because half the memory is accessed.) In the
+// second trip the two buffers are swapped. If the number of trips is odd, the first one is before the loop. Not for
+// bodies with loops and branches of the plan, whose steps would double at every level.
 #include "base/hash_map.h"
 #include "base/status.h"
 #include "pass/lower_plan.h"
@@ -13,7 +13,7 @@
 namespace ricci::inline v0::pass {
 namespace {
 
-constexpr uint32_t kTurnSteps = 64;  // of a body that is short enough to stand in the plan twice
+constexpr uint32_t kTurnSteps = 64;  // of a body that is short enough to be in the plan twice
 constexpr uint32_t kNone = ~0u;
 
 struct Loop {
@@ -74,7 +74,7 @@ class TurnTaking {
     return {from, std::lower_bound(from, all.end(), end, less)};
   }
 
-  // The condition writes the predicate and nothing else, so the second trip can do without it.
+  // Does the condition only write the predicate? Then the second trip does not need it.
   bool OnlyAsks(const Loop& loop) const {
     const uint32_t predicate = Arg(loop.begin, 0);
     for (uint32_t s = loop.begin + 1; s < loop.middle; ++s) {
@@ -86,8 +86,8 @@ class TurnTaking {
     return Within(predicate, loop.middle + 1, loop.end).empty();
   }
 
-  // Copy `s` leaves the next carry, which only the trip uses, in the carry, and nothing in the trip uses either later.
-  // So a buffer takes turns with one other at most.
+  // Does copy `s` store the next carry, which only the trip uses, in the carry, and does nothing in the trip use either
+  // later? Then a buffer takes turns with at most one other.
   bool MayTakeTurns(const Loop& loop, uint32_t s, uint32_t carry, uint32_t next) const {
     if (carry == next || plan_.buffers[next].kind != RICCI_BUFFER_ARENA) return false;
     const std::vector<Access>& of_next = accesses_[next];
@@ -123,7 +123,7 @@ class TurnTaking {
     Append(old, end, old.steps[end].index);
   }
 
-  // Step `s` again, with buffers that take turns exchanged.
+  // Appends step `s` again, with buffers that take turns exchanged.
   void Append(const kernel::Plan& old, uint32_t s, uint32_t index, const Turns* exchanged = nullptr) {
     const ricci_plan_step& step = old.steps[s];
     std::vector<uint32_t> args(old.args.begin() + step.args, old.args.begin() + step.args + step.n_args);

@@ -10,7 +10,7 @@
 namespace ricci::inline v0::pass {
 namespace {
 
-// In lanes, beside a sum: ratios, as they are on processors and GPUs alike.
+// In lanes, relative to a sum: such ratios hold on processors and GPUs alike.
 constexpr uint16_t CyclesOf(uint16_t op) {
   switch (op) {
     case RICCI_S_DIV:
@@ -45,24 +45,24 @@ constexpr auto kCycles = [] {
 }();
 
 constexpr double kElementBytes = 4;        // of most values
-constexpr double kSecondBodyCycles = 128;  // a trip, that code for a body written twice is worth
+constexpr double kSecondBodyCycles = 128;  // saved per trip, for which a body is worth writing twice
 constexpr int64_t kTile = 8;               // rows and columns of a product for which library calls have tiles
-constexpr int64_t kLaneElements = 4096, kLaneTotal = 1 << 20;  // that private memory has room for
-constexpr int64_t kSmall = 1 << 16;  // elements that one thread is done with before others have begun
+constexpr int64_t kLaneElements = 4096, kLaneTotal = 1 << 20;  // for which private memory has room
+constexpr int64_t kSmall = 1 << 16;  // elements that one thread finishes before others have begun
 
 Limits LimitsOf(const ricci_target& t) {
   const auto lanes = static_cast<int64_t>(t.lanes), points = static_cast<int64_t>(t.points_wanted);
   const auto width = static_cast<double>(points);
-  // What does not fit the registers costs a load a use, which half as much again does not feel.
+  // A value that is not in a register costs a load for each use; up to half as many values again do not matter.
   const int64_t in_lanes = std::clamp<int64_t>(int64_t{t.registers} * 3 / 2, 32, 64);
-  // Nobody knows whether what is stored will be read from the cache or from memory.
+  // It is not known whether a stored value will be read from the cache or from memory.
   const double between = std::sqrt(t.cached_bytes_per_cycle * t.memory_bytes_per_cycle);
   Limits l{};
   l.written_in_lanes = in_lanes;
-  // Where a point has a lane to itself, there are no others that a loop could be spread over.
+  // If a point has only one lane, a loop cannot be spread over others.
   l.written_alone = points > lanes ? in_lanes : std::min<int64_t>(lanes, 8);
   l.fewest_points = std::max<int64_t>(lanes / 2, 1);
-  // To store an element is to fetch its line and to write it; then it is read.
+  // Storing an element fetches its line and writes it; then it is read.
   l.cheap_to_repeat = std::max<int64_t>(std::llround(3 * kElementBytes * width / between), 2);
   l.worth_a_kernel = std::max<int64_t>(std::llround(t.launch_cycles * width), 1);
   l.read_back = std::max<int64_t>(std::llround(2 * kElementBytes * width / t.cached_bytes_per_cycle), 1);
@@ -70,7 +70,7 @@ Limits LimitsOf(const ricci_target& t) {
   l.short_row = lanes;
   l.small = kSmall;
   l.row_bytes = static_cast<int64_t>(t.cache_bytes / 4);
-  // So that dozens of values are near.
+  // So that dozens of values fit near.
   l.body_elements = std::max<int64_t>(static_cast<int64_t>(t.near_bytes / kElementBytes) / 32, 1);
   l.body_product = kTile * kTile;
   l.lane_elements = kLaneElements;

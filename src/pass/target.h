@@ -1,6 +1,5 @@
 // What passes know of the device they compile for: its kind, which chooses lowerings, and limits that follow from its
-// numbers (ricci_target). No other file of the passes holds a number of a machine
-// but the alignment of buffers.
+// numbers (ricci_target). Other passes take machine-dependent limits from here, except the alignment of buffers.
 #ifndef RICCI_PASS_TARGET_H_
 #define RICCI_PASS_TARGET_H_
 #include <string>
@@ -12,25 +11,25 @@ namespace ricci::inline v0::pass {
 
 // Counts are of elements, costs of simple operations on one element.
 struct Limits {
-  // An array of so many elements is written out, one value each, to live in registers: where lanes belong to the points
-  // of a batch, and where they do not, so that a loop over the elements would be spread over them.
+  // An array of up to so many elements is written out, one value each, to live in registers: where lanes belong to the
+  // points of a batch, and where they do not, so that a loop over the elements would be spread over them.
   int64_t written_in_lanes, written_alone;
-  int64_t fewest_points;  // side by side, that lanes belong to
+  int64_t fewest_points;  // that run side by side: then lanes belong to them
 
   int64_t cheap_to_repeat;  // what may be computed again rather than stored and read
-  int64_t worth_a_kernel;   // work of a device in the time of a launch
+  int64_t worth_a_kernel;   // work that the device does in the time of a launch
   int64_t read_back;        // what storing and reading costs within a kernel
 
-  int64_t few_rows;   // fewer rows leave the device idle, if a row is computed by one thread,
+  int64_t few_rows;   // fewer rows leave the device idle, if one thread computes a row,
   int64_t short_row;  // and shorter ones leave its lanes,
   int64_t small;      // which does not matter for so few elements
-  int64_t row_bytes;  // of what is passed on within a row
+  int64_t row_bytes;  // of values that are kept within a row
 
   int64_t body_elements, body_product;  // of one value of a body that runs within a kernel; the same with products
-  // Of one value of a body in lanes, outside of stacked loop operands, and of all with them; where nothing is
-  // estimated.
+  // Elements of one value of a body in lanes, stacked loop operands not counted, and of all values with them; used if
+  // nothing is estimated.
   int64_t lane_elements, lane_total;
-  uint64_t turn_bytes;  // of a carry that two buffers take turns for, so that it need not be copied
+  uint64_t turn_bytes;  // of a carry for which two buffers take turns, so that it need not be copied
 };
 
 struct Target {
@@ -44,9 +43,9 @@ struct Target {
   Limits limits;
 };
 
-// What ricci_target_init gives.
+// The numbers that ricci_target_init sets.
 ricci_target TypicalTarget();
-// INVALID_ARGUMENT for numbers that no device has.
+// INVALID_ARGUMENT for numbers that no device can have.
 absl::Status CheckTarget(const ricci_target& t);
 
 }  // namespace ricci::inline v0::pass
