@@ -71,7 +71,7 @@ extern "C" {
 #define RICCI_ABI_MINOR 1u
 
 /* ---- handles ---- */
-typedef struct ricci_ctx ricci_ctx;                       /* context: everything hangs off it; reference counted */
+typedef struct ricci_ctx ricci_ctx;                       /* context: the root of everything; reference counted */
 typedef struct ricci_status ricci_status;                 /* NULL = OK; otherwise exactly one owner */
 typedef struct ricci_program ricci_program;               /* immutable typed SSA function; reference counted */
 typedef struct ricci_builder ricci_builder;               /* a program under construction; also the handle of a rule */

@@ -83,7 +83,7 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_builder_infer(ricci_builder* b, ri
                                                             uint32_t n_attrs, const ricci_val* in RICCI_LEN(n_in),
                                                             uint32_t n_in, ricci_type* out RICCI_LEN(capacity),
                                                             uint32_t capacity, uint32_t* n_out);
-/* A constant: `data` holds all elements row-major, or one element that stands for all (bytes = size of one element). */
+/* A constant: `data` holds all elements row-major, or one element for all (bytes = size of one element). */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_builder_const(ricci_builder* b, ricci_type t,
                                                             const void* data RICCI_LEN(bytes), size_t bytes,
                                                             ricci_val* out);
