@@ -29,10 +29,10 @@ class Arguments {
   // All values that were given, in order.
   std::vector<std::string> all(std::string_view name) const;
   std::string option_or(std::string_view name, std::string otherwise) const;
-  // A number outside of [min, max] is an error.
+  // A number outside [min, max] is an error.
   int64_t integer_or(std::string_view name, int64_t otherwise, int64_t min = INT64_MIN, int64_t max = INT64_MAX) const;
   double number_or(std::string_view name, double otherwise) const;
-  // `1,-2,3`; nothing if it was not given. A number outside of [min, max] is an error.
+  // `1,-2,3`; nothing if it was not given. A number outside [min, max] is an error.
   std::optional<std::vector<int64_t>> integers(std::string_view name, int64_t min, int64_t max) const;
 
  private:
