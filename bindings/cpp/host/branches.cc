@@ -43,7 +43,7 @@ std::vector<Program> SameOperands(const CallSite& site, const std::vector<Closed
   }
   return out;
 }
-// What users call a branch.
+// The name of a branch in messages.
 std::string NameOf(Branching kind, size_t branch) {
   if (kind == Branching::kSwitch) return Text("branch ", branch);
   return branch == 0 ? "the false branch" : "the true branch";

@@ -1,4 +1,4 @@
-// Functions of leaves closed to programs, and programs applied to leaves.
+// Closing functions of leaves to programs, and applying programs to leaves.
 #include "ricci/callable.hpp"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// What several functions of one operation capture, each value once: operands behind those of the arguments.
+// What several functions of one operation capture, each value once: operands that follow those of the arguments.
 #ifndef RICCI_BINDINGS_CPP_HOST_CAPTURES_H_
 #define RICCI_BINDINGS_CPP_HOST_CAPTURES_H_
 #include "ricci/callable.hpp"
@@ -13,7 +13,7 @@ class Captures {
   // `what` captures these; throws if one of them would need a derivative.
   void Add(std::string_view what, const Values& captured);
   const Values& values() const { return values_; }
-  // Those that `captured` names, out of one parameter per value.
+  // Those of `captured`, out of `params`, which has one parameter for each of values().
   Values Pick(const Values& captured, std::span<const Value> params) const;
   // `closed` over its arguments and all captures.
   Program Over(const Closed<Value>& closed, const Values& leaves) const;

@@ -16,7 +16,7 @@ struct Part {
   uint32_t left = 0, right = 0;  // the sets of operands that it is the product of
 };
 
-// a * b, of which only what `needed` says remains; counts one multiplication per element of the product.
+// a * b, summed over all letters that are not `needed`; counts one multiplication per element of the product.
 template <typename Needed>
 Part Joined(const ContractionTerm& a, const ContractionTerm& b, const Needed& needed) {
   Part out{a, 1};
@@ -26,14 +26,14 @@ Part Joined(const ContractionTerm& a, const ContractionTerm& b, const Needed& ne
   return out;
 }
 
-// The pairs that make the product of the operands of `set`, as sets.
+// The pairs to multiply for the product of the operands of `set`, in order, as sets of operands.
 void Collect(const std::vector<Part>& best, uint32_t set, std::vector<std::pair<uint32_t, uint32_t>>& out) {
   if ((set & (set - 1)) == 0) return;
   Collect(best, best[set].left, out);
   Collect(best, best[set].right, out);
   out.push_back({best[set].left, best[set].right});
 }
-// Pairs of sets as places in the list of what is left.
+// The same pairs as places in the list of the operands that are left.
 Order PlacesOf(const std::vector<std::pair<uint32_t, uint32_t>>& pairs, size_t n) {
   std::vector<uint32_t> left;
   for (size_t i = 0; i < n; ++i) left.push_back(1u << i);

@@ -12,8 +12,8 @@ namespace ricci::inline v0 {
 // The size of each letter of one operand.
 using ContractionTerm = std::map<int, int64_t>;
 // Pairs {a, b}, a < b, of operands to multiply one after another: the product takes the place of a, and b is removed.
-// The order with the least multiplications for up to 8 operands; beyond, each step takes the pair that costs least.
-// `output`: the letters that are not summed over. A letter has one size wherever it stands.
+// The order with the fewest multiplications for up to 8 operands; for more, each step takes the cheapest pair.
+// `output`: the letters that are not summed over. A letter has one size wherever it occurs.
 std::vector<std::pair<size_t, size_t>> ContractionOrder(const std::vector<ContractionTerm>& terms,
                                                         const std::vector<int>& output);
 

@@ -1,7 +1,7 @@
 // checkpoint, custom_jvp and custom_vjp over lists of leaves.
 //
-// The core wants closed programs of one signature; what the functions and rules capture is joined to one list of
-// operands, and every program is wrapped to take all of it.
+// The core requires closed programs of one signature, so the captures of the functions and rules are joined into one
+// list of operands, and every program is wrapped to take all of it.
 #include "ricci/custom_derivative.hpp"
 
 #include "open_rule.h"
@@ -21,7 +21,7 @@ Values CheckpointLeaves(const CallSite& site, LeafFunction f, const Values& leav
 
 namespace {
 
-// Types of `all`, then of those that have a tangent.
+// The types of `all`, then the types of those that have a tangent.
 std::vector<ricci_type> WithTangentTypes(const Values& all) {
   return TypesOf(Joined(all, Selected(all, FloatMask(all))));
 }
@@ -82,7 +82,7 @@ Values CustomJvpLeaves(const CallSite& site, const FunctionIdentity& identity, L
 
 namespace {
 
-// One custom_vjp: the closed functions, and which of their operands are what.
+// One custom_vjp: the closed functions, and the role of each of their operands.
 struct ReverseRule {
   const CallSite& site;
   const Values& leaves;
@@ -143,7 +143,7 @@ void ReverseRule::CloseBackward(LeafFunction backward) {
   bwd = Close(site, inside, bwd_types);
 }
 
-// All captures are residuals too, between those of fwd and the cotangents.
+// All captures are residuals too; they come after those of fwd and before the cotangents.
 Program ReverseRule::Forward(const Captures& captures) const {
   auto wrapped = [&](const CallSite&, const Values& params) {
     const Values mine = Part(params, leaves.size(), captures.values().size());

@@ -1,7 +1,7 @@
 // einsum: parses the subscripts, chooses an order of pairs, and writes each pair as one product.
 //
-// A pair of operands is a dot_general where letters are summed between them, a broadcast product where none is, which
-// fuses. Letters that only one operand has and nobody needs are summed before, repeated letters taken as diagonals.
+// A pair of operands is a dot_general if letters are summed between them, else a broadcast product, which fuses.
+// Letters that only one operand has and nothing else needs are summed first; repeated letters are taken as diagonals.
 #include "ricci/einsum.hpp"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct Parser {
   [[noreturn]] void Fail(const Parts&... parts) const {
     site.Fail("subscripts \"", text, "\": ", parts...);
   }
-  // The letters of one operand of that rank (-1: of the result, whose ellipsis has `dots` dimensions).
+  // The letters of one operand of this rank (-1: of the result, whose ellipsis has `dots` dimensions).
   Letters ListOf(std::string_view list, int64_t rank, int64_t dots, size_t number) const {
     Letters out;
     bool has_dots = false;
@@ -66,7 +66,7 @@ struct Parser {
     if (out.size() != v.size()) Fail(Count(out.size(), "list"), " for ", Count(v.size(), "operand"));
     return out;
   }
-  // What a text without `->` leaves: dimensions of ellipses, then the letters that occur once, in order.
+  // The result of a text without `->`: dimensions of ellipses, then the letters that occur once, in order.
   Letters Implied(const std::vector<Letters>& inputs) const {
     Letters all, out;
     for (const Letters& l : inputs) all.insert(all.end(), l.begin(), l.end());
@@ -105,8 +105,8 @@ Value SumOver(const Value& v, Dims axes) {
   const DType wide = IsHalf(v.dtype()) ? DType::kF32 : v.dtype();
   return lax::convert_element_type(lax::reduce_sum(lax::convert_element_type(v, wide), axes), v.dtype());
 }
-// Dimensions i < j, which have one letter, as one dimension at the place of i: elements n + 1 apart of the two in a
-// row.
+// Dimensions i < j, which have the same letter, as one dimension at the place of i: with the two merged, every element
+// n + 1 after the one before.
 Value Diagonal(const Value& v, int64_t i, int64_t j) {
   Shape order = CountFrom(0, v.rank());
   order.erase(order.begin() + j);
@@ -213,7 +213,7 @@ Term Product(const CallSite& site, const Term& a, const Term& b, const std::vect
   return {multiply(Operand(Spread(a, letters), site.at), Operand(Spread(b, letters), site.at)), letters};
 }
 
-// What the result and the terms but `a` and `b` need.
+// The letters that the result and the terms other than `a` and `b` need.
 std::vector<const Letters*> Needed(const std::vector<Term>& terms, size_t a, size_t b, const Letters& output) {
   std::vector<const Letters*> out{&output};
   for (size_t i = 0; i < terms.size(); ++i) {
@@ -247,7 +247,7 @@ Value EinsumOf(const Subscripts& s, std::span<const Operand> xs) {
   const std::vector<Letters> inputs = parser.Inputs(s.text.substr(0, arrow), v);
   const Letters output =
       arrow == s.text.npos ? parser.Implied(inputs) : parser.Output(s.text.substr(arrow + 2), inputs);
-  // Sums of bool are counted in integers; as in NumPy the result is whether there is any.
+  // Sums of bool are computed in integers; as in NumPy the result is whether any term is true.
   const bool logical = v[0].dtype() == DType::kBool;
   std::vector<Term> terms;
   for (size_t i = 0; i < v.size(); ++i) {

@@ -13,7 +13,7 @@ SliceBounds BoundsOf(const Slice& s, int64_t n, const Location& at) {
     return i ? std::clamp<int64_t>(*i < 0 ? *i + n : *i, back ? -1 : 0, back ? n - 1 : n) : otherwise;
   };
   const int64_t start = bound(s.start, back ? n - 1 : 0), stop = bound(s.stop, back ? -1 : n);
-  // A step beyond the size leaves the first element alone, whatever its size.
+  // A step beyond the size leaves only the first element, however large the step is.
   const int64_t most = std::max<int64_t>(n, 1), step = std::clamp(s.step, -most, most);
   const int64_t length = back ? start - stop : stop - start;
   return {start, length > 0 ? (length - 1) / (back ? -step : step) + 1 : 0, step};
@@ -45,7 +45,7 @@ bool HoldsArray(IndexItems items) {
 
 namespace {
 
-// What one item, or one axis without an item, makes of the result.
+// What one item, or one axis without an item, becomes in the result.
 enum class Part { kBlock, kOwn, kWindow, kNew };
 struct Entry {
   Part part;
@@ -108,7 +108,7 @@ Shape BlockShape(const CallSite& site, const std::vector<Entry>& entries) {
   }
   return shape;
 }
-// Before which entry the dimensions of the block come.
+// The entry before which the dimensions of the block come.
 size_t PlaceOfBlock(const std::vector<Entry>& entries) {
   const auto in_block = [](const Entry& e) { return e.part == Part::kBlock; };
   const auto first = std::find_if(entries.begin(), entries.end(), in_block);
@@ -125,7 +125,7 @@ IndexedRegion RegionOf(const CallSite& site, const Value& v, IndexItems items) {
   const size_t block_at = PlaceOfBlock(entries);
   IndexedRegion region;
   Shape batch;                              // the dimensions of the result that are not the window's
-  std::vector<size_t> own(entries.size());  // of each kOwn: its dimension among them
+  std::vector<size_t> own(entries.size());  // for each kOwn: its dimension among them
   size_t block_first = 0;
   for (size_t i = 0; i <= entries.size(); ++i) {
     if (i == block_at) {

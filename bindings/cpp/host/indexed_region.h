@@ -1,8 +1,8 @@
 // The elements of an array that a list of indices names, as indices of a gather or scatter.
 //
 // NumPy's rules: whole dimensions are the window; numbers, scalars and arrays broadcast together to one block of
-// dimensions, which comes where they stand or, with a slice between them, first; a slice of a part is an array of its
-// own along a dimension of its own.
+// dimensions, which takes their place or, with a slice between them, comes first; a slice that takes only a part is an
+// array of indices along a dimension of its own.
 #ifndef RICCI_BINDINGS_CPP_HOST_INDEXED_REGION_H_
 #define RICCI_BINDINGS_CPP_HOST_INDEXED_REGION_H_
 #include "ricci/indexing.hpp"
@@ -11,7 +11,7 @@ namespace ricci::inline v0 {
 
 struct IndexedRegion {
   Shape shape;        // of the elements
-  Value indices;      // one vector of indices, along the last dimension, for each element outside of the window
+  Value indices;      // for each element outside of the window a vector of indices, along the last dimension
   Shape axes;         // of the array: which axis each entry of that vector counts along, in increasing order
   Shape window_dims;  // of `shape`: those that run over whole axes
   Shape new_dims;     // of `shape` after `index` is done: dimensions of size 1

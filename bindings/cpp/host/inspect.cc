@@ -1,4 +1,4 @@
-// Types of arguments and results that are looked at without running anything.
+// The types of arguments and results, without running anything.
 #include "ricci/inspect.hpp"
 
 namespace ricci::inline v0 {

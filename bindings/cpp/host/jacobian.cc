@@ -1,7 +1,7 @@
 // Jacobians over lists of leaves.
 //
-// A unit vector over all elements of all chosen leaves is one more batch entry: leaf i gets the columns of the identity
-// that are its own. One vmap thus covers any tree.
+// Each unit vector over all elements of all chosen leaves is one entry of the batch; leaf i gets its own columns of the
+// identity. One vmap thus covers any tree.
 #include "ricci/jacobian.hpp"
 
 #include "ricci/lax.hpp"

@@ -20,7 +20,7 @@ Value UseSquare(std::string_view name, const Operand& a) {
   return v;
 }
 
-// The place of each element of `like` along a dimension.
+// The index of each element of `like` along a dimension.
 Value Numbers(const Value& like, int64_t dimension) {
   Value v = lax::iota(like.builder, DType::kI32, like.shape(), dimension);
   v.scope = like.scope;
@@ -83,13 +83,13 @@ Value solve(const Operand& a, const Operand& b) {
 
 namespace {
 
-// Where the row is the column.
+// True on the diagonal.
 Value IsDiagonal(const Value& a) { return lax::eq(Numbers(a, a.rank() - 2), Numbers(a, a.rank() - 1)); }
 Value DiagonalOf(const Value& a) {
   const int64_t last[] = {a.rank() - 1};
   return lax::reduce_sum(lax::select(IsDiagonal(a), a, lax::zeros_like(a)), last);
 }
-// -1 where the factors come from an odd number of swaps, else 1.
+// -1 if the factors come from an odd number of swaps, else 1.
 Value SignOfSwaps(const lax::linalg::Lu& f) {
   const int64_t last[] = {f.pivots.rank() - 1};
   const Value in_place = Numbers(f.pivots, last[0]);
@@ -120,7 +120,7 @@ Value At(const Value& a, int64_t i, int64_t j) {
   const Value row = lax::slice_in_dim(a, i, i + 1, a.rank() - 2);
   return lax::reshape(lax::slice_in_dim(row, j, j + 1, a.rank() - 1), a.shape().first(a.shape().size() - 2));
 }
-// Of rows i and i + 1 and columns j and k.
+// The determinant of rows i and i + 1 in columns j and k.
 Value Minor(const Value& a, int64_t i, int64_t j, int64_t k) {
   return lax::sub(lax::mul(At(a, i, j), At(a, i + 1, k)), lax::mul(At(a, i, k), At(a, i + 1, j)));
 }

@@ -43,7 +43,7 @@ LinearParts<L> Forward(const CallSite& site, LeafFunction f, const std::vector<L
   const Program j = MakeProgramAt(site.at, [&](ricci_program** out) {
     return ricci_jvp(closed.program.handle(), active.data(), static_cast<uint32_t>(active.size()), out);
   });
-  // Known are the primals and what results from them; tangents are not.
+  // The primals, and what follows from them, are known; tangents are not.
   const std::span<const ricci_type> results = closed.program.results();
   const size_t n = results.size();
   std::vector<uint8_t> known(j.params().size(), 0), force(j.results().size(), 1), out_known(j.results().size(), 0);
@@ -73,7 +73,7 @@ void WantTypes(const Location& at, const LeafMap<L>& map, const std::vector<ricc
            ArrayType(map.ctx, map.in[i]));
   }
 }
-// Residuals and then the floating ones of `given`.
+// The residuals, then the floating leaves of `given`.
 template <typename L>
 std::vector<L> Operation(std::vector<L> residuals, const std::vector<L>& given) {
   for (const L& v : given) {

@@ -12,7 +12,7 @@ inline Shape ShapeOfValue(const Value& v) { return Shape(v.shape().begin(), v.sh
 
 // The operands in their promoted dtype; each keeps its shape.
 Values UseList(std::string_view name, std::span<const Operand> xs);
-// Numbers along `dimension`, in the program of `in`.
+// 0, 1, ... along `dimension`, in the program of `in`.
 Value Iota(const Operand& in, DType dtype, const Shape& shape, int64_t dimension);
 
 // Traced indices with negative ones counted from the end.

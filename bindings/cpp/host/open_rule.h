@@ -1,9 +1,9 @@
 // A custom derivative whose functions are being traced, and the calls of it inside of its own rule.
 //
-// A rule such as that of log-sum-exp applies the function itself. Tracing that call as any other would trace its rule,
-// and so on without end. Instead it becomes an equation that stands for the one being made (`self` of custom_jvp and
-// custom_vjp), which the core completes when it differentiates. A call is such a call if function and rules are of the
-// same types and capture the same plain data, and the program of the function is the same.
+// A rule such as that of log-sum-exp applies the function itself. Tracing that call like any other would trace its rule
+// again, and so on without end. Instead the call becomes an equation that stands for the one being made (`self` of
+// custom_jvp and custom_vjp), which the core completes when it differentiates. A call counts as recursive if function
+// and rules have the same types and capture the same plain data, and the function traces to the same program.
 #ifndef RICCI_BINDINGS_CPP_HOST_OPEN_RULE_H_
 #define RICCI_BINDINGS_CPP_HOST_OPEN_RULE_H_
 #include "captures.h"
@@ -16,16 +16,16 @@ class OpenRule {
   OpenRule(std::string_view prim, const FunctionIdentity& identity, const Values& leaves)
       : prim_(prim), identity_(identity), leaves_(leaves) {}
 
-  // `f` as a function that knows, while it is traced, that it belongs to this derivative.
+  // `f`, marked while it is traced as belonging to this derivative.
   auto Inside(LeafFunction f) {
     return [this, f](const CallSite& inside, const Values& params) {
       Mark(inside);
       return f(inside, params);
     };
   }
-  // The function itself, closed, and all that is captured; from now on calls inside of the rules stand for it.
+  // The function itself, closed, and all captures; from now on its calls inside of the rules stand for it.
   void Begin(const Closed<Value>& function, const Captures& captures);
-  // Whether the rules have to be traced again: they applied the function while `captures` did not hold all of them yet.
+  // Whether the rules have to be traced again: they applied the function before `captures` was complete.
   bool Again(const Captures& captures) const { return applied_ && captures.values().size() != captured_.size(); }
 
   // The results of the call (site, leaves) of `function`, if it stands for a derivative being traced around it.

@@ -135,7 +135,7 @@ Value logsumexp(const Operand& x, const Axes& axes, bool keepdims) {
 
 namespace {
 
-// x minus its greatest element along `axis`, which does not count for derivatives.
+// x minus its greatest element along `axis`; derivatives treat that element as a constant.
 Value ShiftedByMax(const Value& v, Dims axis) {
   const Value top = lax::stop_gradient(lax::expand_dims(lax::reduce_max(v, axis), axis));
   return lax::sub(v, BroadcastValue(top, v.shape()));

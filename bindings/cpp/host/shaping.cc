@@ -15,7 +15,7 @@ Value reshape(const Operand& x, Shape sizes) {
     FailAt(x.at, "reshape: only one size may be -1, not those of ", sizes);
   if (unknown != sizes.end()) {
     *unknown = 1;
-    const int64_t rest = Narrow(ExactCount(sizes)).value_or(0);  // none of 64 bits fills nothing
+    const int64_t rest = Narrow(ExactCount(sizes)).value_or(0);  // a count beyond 64 bits fits no data
     if (rest <= 0 || total % rest != 0) FailAt(x.at, "reshape: ", v.type(), " does not fill sizes ", sizes);
     *unknown = total / rest;
   }
@@ -210,7 +210,7 @@ Value tril(const Operand& x, int64_t k) {
   if (v.rank() < 2) FailAt(x.at, "tril: ", v.type(), " has less than 2 dimensions");
   const Shape shape(v.shape().end() - 2, v.shape().end());
   const Value rows = Iota(x, kDefaultInt, shape, 0), columns = Iota(x, kDefaultInt, shape, 1);
-  const int64_t diagonal = std::clamp(k, -shape[0], shape[1]);  // beyond these there is all or nothing; k may be any
+  const int64_t diagonal = std::clamp(k, -shape[0], shape[1]);  // beyond: all or nothing; k may be any number
   const Value mask = lax::ge(lax::add(rows, lax::full_like(rows, diagonal)), columns);
   return lax::select(BroadcastValue(mask, v.shape()), v, lax::zeros_like(v));
 }

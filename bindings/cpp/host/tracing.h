@@ -1,6 +1,6 @@
-// One program under construction inside of others, and what it captures on the way.
+// One program under construction inside of others, and what it captures.
 //
-// Compiled once, so that a host's own files see only ricci/trace.hpp.
+// Only host/ includes this; a host's own files see ricci/trace.hpp, so this part is compiled once.
 #ifndef RICCI_BINDINGS_CPP_HOST_TRACING_H_
 #define RICCI_BINDINGS_CPP_HOST_TRACING_H_
 #include <vector>

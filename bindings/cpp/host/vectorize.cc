@@ -1,4 +1,4 @@
-// Batch axes of trees checked, and the structural vmap of a closed function.
+// Checks the batch axes of trees, and applies the structural vmap of a closed function.
 #include "ricci/vectorize.hpp"
 
 namespace ricci::inline v0 {

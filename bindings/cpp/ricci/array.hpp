@@ -2,7 +2,7 @@
 //
 // Copies share the data, which never changes; a result or argument of a jitted function is an Array. Reading asks for
 // the exact element type, so that no conversion hides in a copy. The element type of an Array is that of the C++ data:
-// Array(ctx, 0.5) is an f64 scalar, which promotes what it meets to f64 (Array(ctx, 0.5f) is f32). A plain number in an
+// Array(ctx, 0.5) is an f64 scalar, which promotes others to f64 (Array(ctx, 0.5f) is f32). A plain number in an
 // expression promotes nothing.
 #ifndef RICCI_ARRAY_HPP_
 #define RICCI_ARRAY_HPP_
@@ -16,7 +16,7 @@
 
 namespace ricci::inline v0 {
 
-// The shape that data fill: as given, or one dimension as long as they are.
+// The shape of the data: as given, or one dimension of their length.
 class DataShape {
  public:
   DataShape() = default;
@@ -109,7 +109,7 @@ class Array : public Handle<ricci_array, ricci_array_retain, ricci_array_release
   }
 
  private:
-  // The elements of a vector side by side, which those of vector<bool> are not.
+  // The elements of a vector, contiguous in memory, which those of vector<bool> are not.
   template <typename T>
   struct Contiguous {
     explicit Contiguous(const std::vector<T>& v) : from(&v) {}
@@ -117,9 +117,9 @@ class Array : public Handle<ricci_array, ricci_array_retain, ricci_array_release
     const std::vector<T>* from;
   };
 
-  // `n` elements, which have to fill the shape.
+  // `n` elements, as many as the shape has.
   Array(const Context& ctx, DType dtype, Dims shape, const void* data, size_t n, const Location& at);
-  // Throws unless the elements are of this dtype; how many there are.
+  // The number of elements; throws unless they are of this dtype.
   size_t CountOf(DType d, const Location& at) const;
   void CopyTo(void* out, const Location& at) const;
   void CopyItemTo(void* out, DType d, const Location& at) const;
@@ -127,7 +127,7 @@ class Array : public Handle<ricci_array, ricci_array_retain, ricci_array_release
   ricci_ctx* ctx_ = nullptr;
 };
 
-// A copy of `a` that is committed to `device`; `a` itself if it is so already.
+// A copy of `a` that is committed to `device`; `a` itself if it already is.
 Array device_put(const Array& a, Device device, Location at = Location::Here());
 // The device of the first array that is committed to one; the empty Device if none is.
 Device CommittedDevice(std::span<const Array> arrays);

@@ -1,5 +1,5 @@
-// ricci/axes.hpp: axes as arguments: integers, negative ones counted from the end, and nothing that only converts to
-// one.
+// ricci/axes.hpp: axes as arguments: integers, negative ones counted from the end, and no other type that would convert
+// to one.
 #ifndef RICCI_AXES_HPP_
 #define RICCI_AXES_HPP_
 #include <concepts>
@@ -11,7 +11,7 @@ namespace ricci::inline v0 {
 
 template <typename T>
 concept AxisInteger = std::integral<T> && !std::same_as<T, bool>;
-// What callers take for an axis by mistake: other numbers, and the second operand of maximum.
+// What callers pass as an axis by mistake: other numbers, and what was meant as the second operand of maximum.
 template <typename T>
 concept NoAxis = std::floating_point<T> || std::same_as<T, bool> || std::same_as<T, Value> || std::same_as<T, Array>;
 

@@ -1,7 +1,7 @@
 // ricci/branches.hpp: cond and switch_, of which only the chosen branch runs.
 //
-// Inside of a trace only. Branches take the operands and capture outer Values freely; every branch gets the captures of
-// all of them.
+// Only inside of a trace. Branches take the operands and may capture any outer Value; every branch gets the captures of
+// all branches.
 #ifndef RICCI_BRANCHES_HPP_
 #define RICCI_BRANCHES_HPP_
 #include "ricci/callable.hpp"

@@ -1,10 +1,10 @@
 // ricci/callable.hpp: calling a user's function on the parameters of a program, nested or outermost.
 //
-// Every transform does the same three steps: close the function (trace it for the types of its arguments, with what it
+// Every transform takes the same three steps: close the function (trace it for the types of its arguments, with what it
 // captures as extra parameters), transform the program, apply it to the leaves of the arguments and the captures. All
 // of it is compiled once, over lists of leaves; a header only turns trees into leaves and back.
 // What runs once per trace is marked cold here and in the headers of transforms: compilers then neither inline nor
-// unroll it, which takes a third off the time that a host takes to compile.
+// unroll it, which cuts the compile time of a host by a third.
 #ifndef RICCI_CALLABLE_HPP_
 #define RICCI_CALLABLE_HPP_
 #include "ricci/refusals.hpp"
@@ -39,7 +39,7 @@ CallSite SiteOfTrees(std::string_view name, const Location& at, const T&... tree
   (ForEachLeaf(trees, collect), ...);
   return SiteOfValues(name, at, collect.out);
 }
-// An operand as a tree: a number or Array decides no place.
+// An operand as a tree; a number or Array has no program, so it has no say in the place.
 inline std::optional<Value> ValueOf(const Operand& x) {
   return x.is_value() ? std::optional<Value>(x.value) : std::optional<Value>();
 }
@@ -120,7 +120,7 @@ consteval auto TypeOfCall() {
 }
 template <typename F, typename... A>
 using ResultOfCall = typename decltype(TypeOfCall<F, A...>())::type;
-// What a function gave as a tree of Values: numbers become constants, Arrays are captured.
+// The result of a function as a tree of Values: numbers become constants, Arrays are captured.
 struct LiftResult {
   template <typename T>
   auto operator()(const CallSite& inside, const T& out) const {
@@ -167,7 +167,7 @@ template <typename F, typename... T>
 TracedFunction(const F&, const std::tuple<T...>&) -> TracedFunction<F, std::tuple<T...>>;
 
 // ---- closing: a function of leaves to a program ----
-// `captured` are the operands behind the parameters after those of the arguments.
+// `captured` are the operands for the parameters that follow those of the arguments.
 template <typename L>
 struct Closed {
   Program program;

@@ -11,7 +11,7 @@ template <typename... Parts>
   if (at.file == nullptr) Fail(parts...);
   Fail(at.file, ":", at.line, ": ", parts...);
 }
-// As Check, but an error that knows no place gets that of the caller.
+// As Check, but an error without a place gets that of the caller.
 void CheckAt(const Location& at, ricci_status* status);
 // As ArrayType::Make for the caller at `at`.
 ArrayType MakeTypeAt(const Location& at, ricci_ctx* ctx, DType dtype, Dims dims);

@@ -11,8 +11,8 @@ namespace ricci::inline v0 {
 
 struct CheckpointOptions {
   std::string policy = "nothing";  // what is saved: or `everything`, `dots`, `dots_with_no_batch_dims`, `names:a,b`
-  // Keeps what is computed again apart from the first computation, without which it would save no memory. Loops need
-  // no such barrier and get none.
+  // Keeps the recomputation apart from the first computation; if the two were merged, no memory would be saved. Loops
+  // need no such barrier and get none.
   bool prevent_cse = true;
 };
 Values CheckpointLeaves(const CallSite& site, LeafFunction f, const Values& leaves, const CheckpointOptions& options);
@@ -33,12 +33,11 @@ auto checkpoint(F f, Policy&& policy, Location at = Location::Here()) {
   return checkpoint(std::move(f), CheckpointOptions{.policy = std::forward<Policy>(policy)}, at);
 }
 
-// What tells one custom derivative from another: the types of its functions and arguments, and what the functions
-// capture.
+// The identity of a custom derivative: the types of its functions and arguments, and what the functions capture.
 struct FunctionIdentity {
   const void* type;
   std::string captured;
-  bool plain;  // all captured is plain data; else the function is like no other
+  bool plain;  // all captures are plain data; else the function equals no other
   bool Same(const FunctionIdentity& o) const { return plain && type == o.type && captured == o.captured; }
 };
 template <typename...>
@@ -59,8 +58,8 @@ FunctionIdentity IdentityOf(const F&... functions) {
 Values CustomJvpLeaves(const CallSite& site, const FunctionIdentity& identity, LeafFunction f, LeafFunction rule,
                        const Values& leaves);
 // f with the derivative `rule`: rule(primals, tangents), each a tuple with one entry per argument of f, gives
-// {f(primals...), tangent of it}. The rule may apply the resulting function itself, at the types of its primals, and
-// has derivatives of every order then; this needs a name for it, so a function: `Value Norm(Value x) { return
+// {f(primals...), its tangent}. The rule may apply the resulting function itself, at the types of its primals, which
+// gives derivatives of every order. It needs a name for it then, that is a function: `Value Norm(Value x) { return
 // custom_jvp([](Value x) {...}, [](auto x, auto dx) { Value n = Norm(get<0>(x)); ... })(x); }`.
 template <typename F, typename Rule>
 auto custom_jvp(F f, Rule rule, Location at = Location::Here()) {

@@ -1,7 +1,7 @@
 // ricci/custom_linear_solve.hpp: the solution of a linear equation that brings a solver of its own.
 //
-// Inside of a trace only. Functions given here capture Values freely, and derivatives go through what matvec captures:
-// they are taken at the solution, so the solver may be anything, a while_loop too.
+// Only inside of a trace. The functions may capture any Value, and derivatives go through what matvec captures: they
+// are taken at the solution, so the solver may be anything, even a while_loop.
 #ifndef RICCI_CUSTOM_LINEAR_SOLVE_HPP_
 #define RICCI_CUSTOM_LINEAR_SOLVE_HPP_
 #include "ricci/callable.hpp"
@@ -24,10 +24,10 @@ Values SolveLeaves(const CallSite& site, const LinearFunction& matvec, const Lin
 namespace lax {
 
 struct LinearSolveOptions {
-  bool symmetric = false;  // the map is its own transpose; then `solve` solves for both where nothing else is given
+  bool symmetric = false;  // the map is its own transpose; `solve` then serves for both if no transpose_solve is given
 };
 
-// Solvers get it as their first argument: x -> A x for x of the structure of b, or its transpose.
+// The first argument of a solver: x -> A x for x of the structure of b, or its transpose.
 template <typename B>
 class LinearMapOf {
  public:
@@ -52,8 +52,8 @@ LinearFunction CloseSolve(const CallSite& site, std::string_view what, const Sol
   return CloseLinear(site, what, traced, LeavesOf<Value>(b));
 }
 
-// The x with matvec(x) = b, found by solve(matvec, b), whose derivative solves again: matvec is differentiated and not
-// solve. Reverse mode takes transpose_solve(vecmat, c), where vecmat is the transpose of matvec. As
+// The x with matvec(x) = b, found by solve(matvec, b). Its derivative solves again: matvec is differentiated, solve is
+// not. Reverse mode calls transpose_solve(vecmat, c), where vecmat is the transpose of matvec. As
 // jax.lax.custom_linear_solve.
 template <typename Matvec, typename T, typename Solve, typename TransposeSolve>
 [[gnu::cold]] auto custom_linear_solve(const Matvec& matvec, const T& b, const Solve& solve,
@@ -78,7 +78,7 @@ template <typename Matvec, typename T, typename Solve, typename TransposeSolve>
     return Fill<Value>(right, SolveLeaves(site, map, found, &transposed, &found, leaves));
   }
 }
-// The same without a solver of the transposed equation.
+// The same without a solver for the transposed equation.
 template <typename Matvec, typename T, typename Solve>
 auto custom_linear_solve(const Matvec& matvec, const T& b, const Solve& solve, LinearSolveOptions options = {},
                          Location at = Location::Here()) {

@@ -1,8 +1,8 @@
 // ricci/derivatives.hpp: grad, value_and_grad, jvp, vjp and linearize.
 //
-// All take and give functions of trees. With Values they emit into the program of these, so they nest in any order;
-// with Arrays they run under jit. What vjp and linearize give outside of a trace takes Arrays, or Values of a trace
-// that begins later.
+// All take and give functions of trees. Called with Values, these emit into the program of the Values, so they nest in
+// any order; called with Arrays, they run under jit. What vjp and linearize give outside of a trace takes Arrays, or
+// Values of a trace that begins later.
 #ifndef RICCI_DERIVATIVES_HPP_
 #define RICCI_DERIVATIVES_HPP_
 #include "ricci/jit.hpp"
@@ -15,7 +15,7 @@ inline constexpr bool kIsPair = false;
 template <typename A, typename B>
 inline constexpr bool kIsPair<std::pair<A, B>> = true;
 
-// One tree as it is, several as a tuple.
+// One tree as it is, several trees as a tuple.
 template <typename Tuple>
 auto OneOrTuple(Tuple&& t) {
   if constexpr (std::tuple_size_v<std::remove_cvref_t<Tuple>> == 1)
@@ -31,7 +31,7 @@ std::vector<uint8_t> LeavesOfArguments(const CallSite& site, const Values& leave
 // Results of f, then the gradient of the first by the chosen leaves.
 Values GradLeaves(const CallSite& site, LeafFunction f, const Values& leaves, std::span<const size_t> counts,
                   std::span<const size_t> chosen);
-// The value of f and its gradient by the arguments kArgs.
+// The value of f and its gradient with respect to the arguments kArgs.
 template <size_t... kArgs, typename F, typename... T>
 [[gnu::cold]] auto ValueAndGrad(const CallSite& site, const F& f, const T&... args) {
   static_assert(((kArgs < sizeof...(T)) && ...), "grad<k>(f): f has no argument k; arguments are counted from 0");
@@ -47,8 +47,8 @@ template <size_t... kArgs, typename F, typename... T>
   auto grads = std::tuple{Fill<Value>(std::get<kArgs>(in), std::span<const Value>(all), next)...};
   return std::pair{std::move(value), OneOrTuple(std::move(grads))};
 }
-// f gives a scalar, or a pair of it and auxiliary results. value_and_grad(f)(args...) is {what f gives, gradient};
-// value_and_grad<0, 2>(f): the gradient is the tuple of those by arguments 0 and 2.
+// f gives a scalar, or a pair of a scalar and auxiliary results. value_and_grad(f)(args...) is {result of f, gradient};
+// with value_and_grad<0, 2>(f) the gradient is a tuple, with respect to arguments 0 and 2.
 template <size_t... kArgs, typename F>
 auto value_and_grad(F f, Location at = Location::Here()) {
   return Transformed("value_and_grad", at, [f = std::move(f)](const CallSite& site, const auto&... args) {
@@ -142,7 +142,7 @@ auto LinearOf(std::string_view name, const Location& at, const F& f, const A&...
 template <bool kReverse, typename F, typename... A>
 using LinearResult = decltype(LinearOf<kReverse>({}, {}, std::declval<const F&>(), std::declval<const A&>()...));
 
-// {f(args...), pullback}: pullback(ct) is the tuple of cotangents of the arguments. A class only so that it knows the
+// {f(args...), pullback}: pullback(ct) is the tuple of cotangents of the arguments. A class, so that it knows the
 // place of its caller.
 template <typename F, typename... A>
 struct vjp : LinearResult<true, F, A...> {
@@ -151,7 +151,7 @@ struct vjp : LinearResult<true, F, A...> {
 };
 template <typename F, typename... A>
 vjp(F, A...) -> vjp<F, A...>;
-// {f(args...), linear map}: map(tangents...) is the directional derivative; what does not depend on them is done once.
+// {f(args...), map}: map(tangents...) is the directional derivative; what does not depend on tangents is computed once.
 template <typename F, typename... A>
 struct linearize : LinearResult<false, F, A...> {
   explicit linearize(const F& f, const A&... args, Location at = Location::Here())

@@ -53,9 +53,9 @@ constexpr bool IsComplex(DType d) { return In(d, kComplexes); }
 constexpr bool IsInexact(DType d) { return In(d, kInexact); }
 constexpr bool IsInt(DType d) { return In(d, kInts); }
 
-// Of the real and the imaginary part of a complex number; any other dtype is its own.
+// The dtype of the real and the imaginary part of a complex number; any other dtype itself.
 constexpr DType PartOf(DType d) { return d == DType::kC64 ? DType::kF32 : d == DType::kC128 ? DType::kF64 : d; }
-// The complex numbers with parts of floating dtype `d`; c64 for those of 16 bits.
+// The complex dtype with parts of floating dtype `d`; c64 for 16-bit floats.
 constexpr DType ComplexOf(DType d) { return IsComplex(d) ? d : d == DType::kF64 ? DType::kC128 : DType::kC64; }
 
 inline int64_t SizeOf(DType d) { return ricci_dtype_size(static_cast<uint32_t>(d)); }

@@ -46,11 +46,11 @@ template <typename T>
 inline constexpr bool kIsComplexNumber = false;
 template <typename T>
 inline constexpr bool kIsComplexNumber<std::complex<T>> = true;
-// A number that an expression or argument may be; as in JAX it takes on the dtype of what it meets.
+// The types of a plain number in an expression or argument; as in JAX it takes the dtype of the other operands.
 template <typename T>
 concept Number = std::is_arithmetic_v<T> || kIsComplexNumber<T>;
 
-// The dtype of a number that meets nothing: bool, i32, f32 or c64.
+// The dtype of a number without other operands: bool, i32, f32 or c64.
 template <Number T>
 inline constexpr DType kDefaultDType = std::same_as<T, bool>         ? DType::kBool
                                        : std::is_floating_point_v<T> ? DType::kF32

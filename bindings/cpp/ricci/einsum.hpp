@@ -17,9 +17,9 @@ Value EinsumOf(const Subscripts& s, std::span<const Operand> xs);
 // einsum("bij,bjk->bik", x, y): one list of letters per operand, a letter per dimension. Dimensions of one letter run
 // together (one of size 1 is repeated), a letter twice in one operand takes the diagonal, and letters that the result
 // does not name are summed over. Without `->` the result has the letters that occur once, in alphabetical order.
-// `...` stands for any dimensions, which broadcast and, without `->`, come first. Several operands are multiplied in
-// the order with the least multiplications (up to 8 of them; pair by pair beyond). Operands are promoted to one dtype,
-// which the result has. Errors: INVALID_ARGUMENT with the place of the caller.
+// `...` stands for any dimensions, which broadcast and, without `->`, come first. Up to 8 operands are multiplied in
+// the order with the fewest multiplications; of more, the cheapest pair comes first. Operands are promoted to one
+// dtype, that of the result. Errors: INVALID_ARGUMENT with the place of the caller.
 template <typename... X>
 Value einsum(Subscripts s, const X&... xs) {
   static_assert(sizeof...(X) > 0, "einsum needs at least one operand");

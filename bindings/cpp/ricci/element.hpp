@@ -52,14 +52,14 @@ inline Element EncodeInt(DType d, uint64_t v) {
   return e;
 }
 
-// The whole part of `v` as 64 bits, signed below 0; the nearest there is beyond their range, and 0 for NaN, as in XLA.
+// The whole part of `v` in 64 bits, signed if below 0; clamped to their range, and 0 for NaN, as in XLA.
 inline uint64_t IntegerBits(double v) {
   if (std::isnan(v)) return 0;
   if (v < 0) return static_cast<uint64_t>(v < -0x1p63 ? INT64_MIN : static_cast<int64_t>(v));
   return v >= 0x1p64 ? UINT64_MAX : static_cast<uint64_t>(v);
 }
 
-// A complex number of its parts, each rounded once.
+// A complex number from its parts, each rounded once.
 inline Element EncodeComplex(DType d, std::complex<double> v) {
   if (!IsComplex(d)) Fail("a constant of dtype ", d, " cannot be made from a complex number");
   if (d == DType::kC128) return ElementOf(v);

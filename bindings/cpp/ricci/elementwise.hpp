@@ -41,7 +41,7 @@ Value logaddexp(const Operand& a, const Operand& b);
 
 // ---- the dtype stays ----
 Value abs(const Operand& x);
-// The parts of a complex number and its conjugate; a real one is its own, with an imaginary part of 0.
+// The parts of a complex number, and its conjugate. A real number is its own real part and conjugate; its imag is 0.
 Value real(const Operand& x);
 Value imag(const Operand& x);
 Value conj(const Operand& x);

@@ -1,7 +1,7 @@
 // ricci/emit.hpp: appends one equation, by the name of its primitive.
 //
 // The layer between the C builder and lax.hpp: attributes as name and value, operands brought into one builder, results
-// as Values. Every attribute views its data, so attributes are written inside the call that emits.
+// as Values. An attribute is a view of its data, so attributes are written inside the call that emits.
 #ifndef RICCI_EMIT_HPP_
 #define RICCI_EMIT_HPP_
 #include <initializer_list>
@@ -14,7 +14,7 @@
 
 namespace ricci::inline v0 {
 
-// One attribute; views texts, lists and programs, which must outlive the call.
+// One attribute: a view of texts, lists and programs, which must outlive the call.
 struct Attr : ricci_attr {
   Attr(std::string_view name, std::integral auto v) : Attr(name, RICCI_ATTR_INT, 1) { i = static_cast<int64_t>(v); }
   Attr(std::string_view name, bool v) : Attr(name, RICCI_ATTR_BOOL, 1) { i = v; }

@@ -42,7 +42,7 @@ class Eqn {
   std::span<ricci_program* const> programs(std::string_view name) const {
     return List<ricci_program*>(name, RICCI_ATTR_PROGRAMS);
   }
-  // Empty where an optional list or text is absent.
+  // Empty if an optional list or text is absent.
   Dims ints(std::string_view name) const { return List<int64_t>(name, RICCI_ATTR_INTS); }
   std::span<const double> numbers(std::string_view name) const { return List<double>(name, RICCI_ATTR_FLOATS); }
   std::string_view str(std::string_view name) const {
@@ -52,7 +52,7 @@ class Eqn {
   std::span<const ricci_attr> attrs() const { return {op_->attrs, op_->n_attrs}; }
 
   // ---- emitting ----
-  // The same operation on other operands, with those attributes that are given replaced.
+  // The same operation on other operands, with the given attributes replaced.
   Values EmitN(std::span<const Value> in, std::initializer_list<Attr> changed = {}) const {
     std::vector<ricci_attr> attrs(this->attrs().begin(), this->attrs().end());
     for (const Attr& c : changed) Replace(attrs, c);

@@ -1,6 +1,6 @@
 // ricci/error.hpp: the exception of the C++ binding, made from a status of the C ABI and turned back into one.
 //
-// Only this binding throws. The core never sees an exception: every function it calls goes through Guard, which turns
+// No exception passes through the core: every function of this binding that it calls goes through Guard, which turns
 // whatever is thrown into a status. An Error keeps the status it came from, so a failure that passes through a rule
 // reaches the host with its first primitive, rule and source location.
 #ifndef RICCI_ERROR_HPP_

@@ -16,7 +16,7 @@ inline std::optional<int64_t> Narrow(ricci_exact v, int64_t min = INT64_MIN, int
   int64_t out = 0;
   return ricci_exact_narrow(v, min, max, &out) != 0 ? std::optional(out) : std::nullopt;
 }
-// `v` if it can be a dimension; where not, throws INVALID_ARGUMENT with the text of `parts` before the number.
+// `v` if it can be a dimension; if not, throws INVALID_ARGUMENT with the text of `parts` before the number.
 template <typename... Parts>
 int64_t AsDimension(ricci_exact v, const Parts&... parts) {
   if (const std::optional<int64_t> n = Narrow(v, 0, RICCI_MAX_DIM)) return *n;

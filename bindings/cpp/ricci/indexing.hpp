@@ -17,9 +17,9 @@ struct Slice {
 };
 inline constexpr Slice kAll{};
 
-// Elements at `indices` of any shape; out of bounds gives NaN, the least signed or greatest unsigned integer, or true.
+// Elements at `indices` of any shape; out of bounds gives NaN, the lowest signed or highest unsigned integer, or true.
 Value take(const Operand& x, const Operand& indices, AxisNumber axis = 0, std::string_view mode = "fill");
-// out[..., j, ...] = x[..., indices[..., j, ...], ...]: both have the same dimensions but for `axis`.
+// out[..., j, ...] = x[..., indices[..., j, ...], ...]: x and indices have the same dimensions except for `axis`.
 Value take_along_axis(const Operand& x, const Operand& indices, AxisNumber axis);
 
 // One entry of an index list: a Slice, a number, integer Value or Array, kNewAxis or kEllipsis.
@@ -41,16 +41,16 @@ inline constexpr auto kNewAxis = IndexItem::Kind::kNewAxis;
 inline constexpr auto kEllipsis = IndexItem::Kind::kEllipsis;
 
 // x[items...] of Python: `index(x, {Slice{1, -1}, 0})`. As in NumPy, arrays of integers broadcast together with the
-// other indices; their dimensions come where they stand, or first if a slice stands between them. A copy, so that
+// other indices; their dimensions take the place of the indices, or come first if a slice is between them. A copy, so
 // nothing can be assigned to it.
 const Value index(const Operand& x, IndexItems items);
 // start : stop : step along one axis.
 const Value slice(const Operand& x, int64_t start, int64_t stop, AxisNumber axis = 0, int64_t step = 1);
 
 // ---- updates: a copy of x in which the elements at an index are changed ----
-// `indices` are of axis 0 and of any shape; a list of items is an index of several axes, as that of `index`:
+// `indices` index axis 0 and have any shape; a list of items indexes several axes, as in `index`:
 // set_at(x, {i, j}, 0.0), add_at(x, {kAll, Slice{0, 2}}, y). `updates` broadcast to the shape of the elements. An
-// element that occurs several times gets every update; of set_at one of them.
+// element that occurs several times gets every update, with set_at one of them.
 Value set_at(const Operand& x, const Operand& indices, const Operand& updates);
 Value set_at(const Operand& x, IndexItems items, const Operand& updates);
 Value add_at(const Operand& x, const Operand& indices, const Operand& updates);

@@ -1,7 +1,7 @@
 // ricci/inspect.hpp: what a function traces to, without running it: make_program and eval_shape.
 //
-// Arguments are Arrays, numbers, or shapes alone: ShapeDType{{2, 3}, DType::kF32} stands for an Array that nobody has
-// to make. Where no argument is an Array the context comes first.
+// Arguments are Arrays, numbers, or only shapes: ShapeDType{{2, 3}, DType::kF32} stands for an Array that need not
+// exist. If no argument is an Array, the context comes first.
 #ifndef RICCI_INSPECT_HPP_
 #define RICCI_INSPECT_HPP_
 #include "ricci/callable.hpp"

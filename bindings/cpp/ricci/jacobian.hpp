@@ -1,8 +1,8 @@
-// ricci/jacobian.hpp: jacfwd, jacrev and hessian of a function by its first argument, or by others: jacfwd<0, 2>(f).
+// ricci/jacobian.hpp: jacfwd, jacrev and hessian, with respect to the first argument or to others: jacfwd<0, 2>(f).
 //
 // Arguments and results are any trees. As in JAX the Jacobian has the structure of the result, with the structure of
-// the argument (by several arguments: a tuple of them) in the place of each leaf; a leaf has the shape of the result's
-// followed by that of the argument's.
+// the argument (for several arguments, a tuple of them) in the place of each leaf; a leaf has the shape of the result's
+// leaf followed by that of the argument's.
 #ifndef RICCI_JACOBIAN_HPP_
 #define RICCI_JACOBIAN_HPP_
 #include "ricci/derivatives.hpp"

@@ -13,7 +13,7 @@
 
 namespace ricci::inline v0 {
 
-// What `lower` gives: the traced program, and the compiled one.
+// The result of `lower`: the traced program and the compiled one.
 struct Lowered {
   Program program;
   Executable executable;

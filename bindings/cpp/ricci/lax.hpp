@@ -1,7 +1,7 @@
 // ricci/lax.hpp: one function per built-in primitive, with the names and attributes of jax.lax.
 //
 // As in jax.lax nothing promotes or broadcasts: operands of a binary operation have one shape and dtype. The only
-// convenience is that one side of add, sub, mul, div may be a number, which becomes a constant like the other side.
+// convenience is that one side of add, sub, mul, div may be a number, which becomes a constant of the other's type.
 // Equations get the location set last on the builder. Indexing, products and random bits are in lax_indexing.hpp.
 #ifndef RICCI_LAX_HPP_
 #define RICCI_LAX_HPP_
@@ -36,7 +36,7 @@ inline Value zeros(ricci_builder* b, const ArrayType& type) {
 }
 inline Value zeros_like(const Value& x) { return full_like(x, 0); }
 inline Value ones_like(const Value& x) { return full_like(x, 1); }
-// `v`, or zeros of `type` where it is the symbolic zero.
+// `v`, or zeros of `type` if it is the symbolic zero.
 inline Value instantiate(const Value& v, const ArrayType& type) { return v.is_zero() ? zeros(v.builder, type) : v; }
 
 // ---- elementwise, one operand ----
@@ -90,7 +90,7 @@ inline Value reduce_precision(const Value& x, int64_t exponent_bits, int64_t man
 inline Value real(const Value& z) { return Emit1("real", {z}); }
 inline Value imag(const Value& z) { return Emit1("imag", {z}); }
 inline Value conj(const Value& z) { return Emit1("conj", {z}); }
-// No equation where the dtype is already `dtype`.
+// No equation if x already has `dtype`.
 inline Value convert_element_type(const Value& x, DType dtype) {
   return x.dtype() == dtype ? x : Emit1("convert_element_type", {x}, {{"new_dtype", dtype}});
 }
@@ -184,11 +184,11 @@ inline Value pad(const Value& x, const Value& padding_value, Dims low, Dims high
 inline Value concatenate(std::span<const Value> xs, int64_t dimension) {
   return xs.size() == 1 ? xs[0] : Emit1("concatenate", xs, {{"dimension", dimension}});
 }
-// New dimension `axis` of the result, along which the operands lie.
+// Joins the operands along a new dimension `axis` of the result.
 inline Value stack(std::span<const Value> xs, int64_t axis) { return Emit1("stack", xs, {{"axis", axis}}); }
 inline Values unstack(const Value& x, int64_t axis) {
   if (axis < 0 || axis >= x.rank()) Fail("unstack: axis ", axis, " is out of range for ", x.type());
-  // One too many is refused by the primitive, with the number.
+  // Too many are refused by the primitive, with the number.
   const int64_t n = std::min(x.dim(axis), int64_t{RICCI_MAX_RESULTS} + 1);
   return EmitN(static_cast<uint32_t>(n), "unstack", {&x, 1}, {{"axis", axis}});
 }
@@ -197,7 +197,7 @@ inline Values split(const Value& x, Dims sizes, int64_t axis) {
   return EmitN(static_cast<uint32_t>(sizes.size()), "split", {&x, 1}, {{"sizes", sizes}, {"axis", axis}});
 }
 inline Value tile(const Value& x, Dims reps) { return Emit1("tile", {x}, {{"reps", reps}}); }
-// The operands themselves; nothing is simplified, merged or moved across.
+// The operands themselves; nothing is simplified, merged or moved across the barrier.
 inline Values optimization_barrier(std::span<const Value> xs) {
   return EmitN(static_cast<uint32_t>(xs.size()), "optimization_barrier", xs);
 }
@@ -254,7 +254,7 @@ inline Values top_k(const Value& x, int64_t k, int64_t axis) {
 struct DotDims {
   Shape lhs_contract, rhs_contract, lhs_batch, rhs_batch;
 };
-// `preferred`: dtype of the result and of the sum; none: that of the operands.
+// `preferred`: the dtype of the result and of the sum; if none, that of the operands.
 inline Value dot_general(const Value& x, const Value& y, const DotDims& d, DType preferred = DType::kNone) {
   if (preferred == DType::kNone) {
     return Emit1("dot_general", {x, y},

@@ -41,8 +41,8 @@ struct GatherDims {
   Shape offset_dims, collapsed_slice_dims, start_index_map;
   Shape operand_batching_dims = {}, start_indices_batching_dims = {};
 };
-// `fill_value` counts in mode `fill` only; without it that fills as JAX does: NaN, true, the least signed and the
-// greatest unsigned integer, and a key that no seed gives.
+// `fill_value` is used in mode `fill` only; without it that mode fills as JAX does: NaN, true, the lowest signed and
+// the highest unsigned integer, and a key that no seed gives.
 inline Value gather(const Value& x, const Value& indices, const GatherDims& d, Dims slice_sizes,
                     std::string_view mode = "fill", std::optional<double> fill_value = {}) {
   if (!fill_value) {
@@ -109,7 +109,7 @@ inline Value scatter_max(const Value& x, const Value& indices, const Value& upda
   return scatter_named("scatter-max", x, indices, updates, d, mode, sorted, unique);
 }
 
-// Two words of random bits from two of key and two of counter, all u32 of one shape.
+// Two words of random bits from two words of key and two of counter, all u32 of one shape.
 inline Values threefry2x32(const Value& k1, const Value& k2, const Value& x1, const Value& x2) {
   const Value in[] = {k1, k2, x1, x2};
   return EmitN(2, "threefry2x32", in);

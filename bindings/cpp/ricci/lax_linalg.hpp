@@ -1,5 +1,4 @@
-// ricci/lax_linalg.hpp: the primitives of jax.lax.linalg. Matrices are the last two dimensions, those before are a
-// batch.
+// ricci/lax_linalg.hpp: the primitives of jax.lax.linalg. The last two dimensions are a matrix, those before a batch.
 #ifndef RICCI_LAX_LINALG_HPP_
 #define RICCI_LAX_LINALG_HPP_
 #include "ricci/lax_indexing.hpp"
@@ -24,11 +23,11 @@ inline Value triangular_solve(const Value& a, const Value& b, const TriangularSo
 }
 
 struct Lu {
-  Value lu;           // l below the diagonal, without its ones, and u on and above it
+  Value lu;           // l, without its ones, below the diagonal, and u on and above it
   Value pivots;       // i32: step i swapped rows i and pivots[i]
   Value permutation;  // i32: row i of l u is row permutation[i] of x
 };
-// l u = x with its rows permuted, for matrices of any shape.
+// l u = x with permuted rows, for matrices of any shape.
 inline Lu lu(const Value& x) {
   const Values out = EmitN(3, "lu", {&x, 1});
   return {out[0], out[1], out[2]};
@@ -43,7 +42,7 @@ inline Value permuted_rows(const Value& x, const Value& permutation) {
   const Value indices = Emit1("reshape", {permutation}, {{"new_sizes", Dims(words)}});
   return gather(x, indices, {{column}, {row}, {row}, batch, batch}, sizes, "promise_in_bounds");
 }
-// The permutation that swapping elements i and pivots[i], one i after another, gives.
+// The permutation that results from swapping elements i and pivots[i], for i in order.
 inline Value lu_pivots_to_permutation(const Value& pivots, int64_t permutation_size) {
   return Emit1("lu_pivots_to_permutation", {pivots}, {{"permutation_size", permutation_size}});
 }

@@ -1,11 +1,11 @@
-// ricci/linear_map.hpp: what vjp and linearize give: a linear function that keeps what the point decides.
+// ricci/linear_map.hpp: what vjp and linearize return: a linear function that holds what depends on the point only.
 #ifndef RICCI_LINEAR_MAP_HPP_
 #define RICCI_LINEAR_MAP_HPP_
 #include "ricci/callable.hpp"
 
 namespace ricci::inline v0 {
 
-// The linear function over lists of leaves; leaves that are not floating take no part and come out as zeros. L: Value
+// The linear function over lists of leaves; leaves that are not floating are ignored and come out as zeros. L: Value
 // for a map made inside of a trace, Array for one made outside, which is compiled when it is made.
 template <typename L>
 struct LeafMap {
@@ -30,7 +30,7 @@ LinearParts<Array> VjpLeaves(const CallSite& site, LeafFunction f, const Arrays&
 LinearParts<Value> LinearizeLeaves(const CallSite& site, LeafFunction f, const Values& x);
 LinearParts<Array> LinearizeLeaves(const CallSite& site, LeafFunction f, const Arrays& x);
 
-// The cotangents of f's arguments from one of its result.
+// The cotangents of f's arguments from a cotangent of its result.
 template <typename L, typename Out, typename... T>
 class Pullback {
  public:

@@ -1,6 +1,6 @@
 // ricci/loops.hpp: scan, while_loop and fori_loop over trees of Values.
 //
-// Inside of a trace only. Lambdas capture outer Values freely: captures become constants of the loop.
+// Only inside of a trace. Lambdas may capture any outer Value: captures become constants of the loop.
 #ifndef RICCI_LOOPS_HPP_
 #define RICCI_LOOPS_HPP_
 #include "ricci/callable.hpp"
@@ -13,7 +13,7 @@ struct ScanOptions {
   int64_t unroll = 1;
 };
 struct WhileOptions {
-  int64_t max_trips = -1;  // a bound makes it differentiable in reverse mode; exceeding it is an error
+  int64_t max_trips = -1;  // with a bound reverse mode can differentiate it; exceeding the bound is an error
 };
 
 // The last carry, then the stacked outputs. `n_carry`: how many leaves of the body's result are its next carry; set
@@ -38,7 +38,7 @@ struct LiftPair {
   }
 };
 // f(carry, x) gives {carry, y}. Returns {last carry, stacked ys}; x runs over the first dimension of the leaves of xs.
-// Without inputs give None{} and a length; without outputs let y be None{}.
+// Without inputs pass None{} and a length; without outputs let y be None{}.
 template <typename F, typename C, typename X>
 [[gnu::cold]] auto scan(const F& f, const C& init, const X& xs, ScanOptions options = {},
                         Location at = Location::Here()) {
@@ -60,7 +60,7 @@ template <typename F, typename C, typename X>
   return Fill<Value>(traced.out(), all);
 }
 
-// Repeats carry = body(carry) as long as condition(carry), a bool scalar, holds.
+// Repeats carry = body(carry) while condition(carry), a bool scalar, holds.
 template <typename Condition, typename Body, typename C>
 [[gnu::cold]] auto while_loop(const Condition& condition, const Body& body, const C& init, WhileOptions options = {},
                               Location at = Location::Here()) {
@@ -79,7 +79,7 @@ template <typename Condition, typename Body, typename C>
 }
 
 // carry = body(i, carry) for i = lower, ..., upper - 1; i is an i32 scalar. With numbers as bounds it is a scan, which
-// reverse mode goes through; with a Value among them a while, and i has the dtype of the bounds.
+// reverse mode can differentiate; if one is a Value it is a while, and i has the dtype of the bounds.
 template <typename Body, typename C>
 [[gnu::cold]] auto fori_loop(const Operand& lower, const Operand& upper, const Body& body, const C& init,
                              Location at = Location::Here()) {

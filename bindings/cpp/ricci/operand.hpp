@@ -1,7 +1,7 @@
-// ricci/operand.hpp: what a numpy-like function takes: a Value, an Array or a number, and where the caller stands.
+// ricci/operand.hpp: what a numpy-like function takes: a Value, an Array or a number, and the place of the caller.
 //
 // The conversion to an Operand captures file and line of the caller, for operators too. Functions turn their operands
-// into Values of one program (the deepest one among them), which is also where the equation goes; errors begin with the
+// into Values of one program (the deepest one among theirs), which also gets the equation; errors begin with the
 // caller's place. A function of numbers and Arrays alone has no program to go to, which is an error.
 #ifndef RICCI_OPERAND_HPP_
 #define RICCI_OPERAND_HPP_

@@ -1,8 +1,8 @@
 // ricci/operators.hpp: + - * / % comparison and bit operators on Values, with promotion and broadcasting as in
 // jax.numpy.
 //
-// `/` is true division (integers become f32), `%` has the sign of the divisor, `>>` shifts in the sign of signed
-// integers, and ! && || stay the language's: logical_not and its kin are functions.
+// `/` is true division (integers become f32), `%` has the sign of the divisor, `>>` is arithmetic on signed integers,
+// and ! && || stay the language's own: logical_not, logical_and and logical_or are functions.
 #ifndef RICCI_OPERATORS_HPP_
 #define RICCI_OPERATORS_HPP_
 #include "ricci/operand.hpp"

@@ -1,4 +1,4 @@
-// ricci/producer.hpp: what simplify rules ask about their operands: the equation or the constant behind a value.
+// ricci/producer.hpp: what simplify rules ask about their operands: which equation or constant a value comes from.
 //
 // A simplify rule returns a Value that is equal to the result but cheaper, or an unset Value for "nothing simpler". It
 // may use operands, operands of their producers, constants and new equations.
@@ -10,7 +10,7 @@
 
 namespace ricci::inline v0 {
 
-// The equation that computes a value; false where there is none (a parameter, a constant).
+// The equation that computes a value; false if there is none (a parameter, a constant).
 class Producer {
  public:
   explicit Producer(const Value& v) : value_(v) {
@@ -23,7 +23,7 @@ class Producer {
   }
   explicit operator bool() const { return found_; }
   bool Is(std::string_view primitive) const { return found_ && eqn().name() == primitive; }
-  // Name and attributes; it has no types.
+  // Name and attributes; no types.
   Eqn eqn() const { return Eqn(&op_, value_.builder); }
   Value operand(uint32_t i) const {
     return {value_.builder, ricci_builder_operand(value_.builder, value_.id, i), value_.scope};
@@ -35,7 +35,7 @@ class Producer {
   bool found_ = false;
 };
 
-// The bytes of the element that all elements of the constant `v` are; empty if `v` is no such constant.
+// The bytes of one element of the constant `v`, if all its elements are equal; empty if `v` is no such constant.
 inline std::span<const unsigned char> SplatBytes(const Value& v) {
   const void* data = nullptr;
   uint64_t bytes = 0;

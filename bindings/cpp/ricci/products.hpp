@@ -1,4 +1,4 @@
-// ricci/products.hpp: dot, matmul and their kin, with the batching rules of jax.numpy.
+// ricci/products.hpp: dot, matmul and similar products, with the batching rules of jax.numpy.
 #ifndef RICCI_PRODUCTS_HPP_
 #define RICCI_PRODUCTS_HPP_
 #include "ricci/shaping.hpp"
@@ -7,8 +7,8 @@ namespace ricci::inline v0 {
 
 // Sums over the last dimension of a and the second last (or only) one of b.
 Value dot(const Operand& a, const Operand& b);
-// Matrix product; dimensions before the last two are a batch and broadcast. A vector is a row on the left, a column on
-// the right.
+// Matrix product; dimensions before the last two are a batch, which broadcasts. A vector is a row on the left, a column
+// on the right.
 Value matmul(const Operand& a, const Operand& b);
 Value inner(const Operand& a, const Operand& b);
 Value outer(const Operand& a, const Operand& b);

@@ -1,6 +1,6 @@
 // ricci/program.hpp: a traced program and what it compiles to, as shared handles.
 //
-// What jit, grad and vmap work with, for hosts that want to look at it, print it or keep it.
+// What jit, grad and vmap work with, for hosts that want to inspect it, print it or keep it.
 #ifndef RICCI_PROGRAM_HPP_
 #define RICCI_PROGRAM_HPP_
 #include <span>
@@ -24,7 +24,7 @@ class Program : public Handle<ricci_program, ricci_program_retain, ricci_program
   static Program parse(const Context& ctx, std::string_view text);
 };
 
-// Throws if `call(&program)` fails; its program otherwise.
+// The program that `call(&program)` makes; throws if the call fails.
 template <typename Call>
 Program MakeProgram(Call&& call) {
   ricci_program* p = nullptr;

@@ -1,6 +1,6 @@
 // ricci/random.hpp: random numbers from explicit keys, as jax.random with its default generator.
 //
-// Bits, uniform, randint, permutation and bernoulli are those of JAX bit for bit; normal and what is made from it
+// Bits, uniform, randint, permutation and bernoulli equal those of JAX bit for bit; normal and what is made from it
 // differ in the last places only. A key is a Value (or Array) of dtype key; every use of one key gives the same
 // numbers, so split it.
 #ifndef RICCI_RANDOM_HPP_
@@ -22,7 +22,7 @@ Value key_data(const Operand& k);
 Value split_array(const Operand& k, int64_t n = 2);
 // `n` new keys.
 Values split(const Operand& k, int64_t n = 2);
-// A key that depends on a number too.
+// A new key from a key and a number.
 Value fold_in(const Operand& k, const Operand& number);
 // Unsigned integers, all bits random. `dtype`: u8, u16, u32 or u64.
 Value bits(const Operand& k, const Shape& shape = {}, DType dtype = DType::kU32);
@@ -39,7 +39,7 @@ Value permutation(const Operand& k, const Operand& x, AxisNumber axis = 0);
 // 0, ..., n - 1 in random order.
 Value permutation(const Operand& k, int64_t n);
 Value gumbel(const Operand& k, const Shape& shape = {}, DType dtype = kDefaultFloat);
-// Classes with probabilities softmax(logits) along `axis`; one per slice.
+// A class for each slice along `axis`, drawn with the probabilities softmax(logits).
 Value categorical(const Operand& k, const Operand& logits, AxisNumber axis = -1);
 Value exponential(const Operand& k, const Shape& shape = {}, DType dtype = kDefaultFloat);
 

@@ -1,6 +1,6 @@
 // ricci/reductions.hpp: sums, extrema, statistics and cumulative operations of jax.numpy.
 //
-// As in JAX, small integers add up in 32 bits and 16-bit floats in f32. Without axes all are reduced.
+// As in JAX, small integers are summed in 32 bits and 16-bit floats in f32. Without axes, all axes are reduced.
 #ifndef RICCI_REDUCTIONS_HPP_
 #define RICCI_REDUCTIONS_HPP_
 #include "ricci/axes.hpp"
@@ -31,7 +31,7 @@ Value argmin(const Operand& x, AxisNumber axis = kFlat);
 Value cumsum(const Operand& x, AxisNumber axis, bool reverse = false);
 Value cumprod(const Operand& x, AxisNumber axis, bool reverse = false);
 
-// ---- softmax and its kin ----
+// ---- softmax and logsumexp ----
 Value logsumexp(const Operand& x, const Axes& axes = {}, bool keepdims = false);
 Value softmax(const Operand& x, AxisNumber axis = -1);
 Value log_softmax(const Operand& x, AxisNumber axis = -1);

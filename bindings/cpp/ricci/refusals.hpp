@@ -1,7 +1,7 @@
 // ricci/refusals.hpp: why a function that is given to a transform cannot be called, as the first error of the compiler.
 //
-// Looked at only after the call was found impossible. The types of parameters are known where the function is a plain
-// one or a lambda without `auto`; for all others there is one general sentence.
+// Instantiated only after the call was found impossible. The types of the parameters are known if the function is a
+// plain one or a lambda without `auto`; for all others there is one general sentence.
 #ifndef RICCI_REFUSALS_HPP_
 #define RICCI_REFUSALS_HPP_
 #include "ricci/tree.hpp"
@@ -69,7 +69,7 @@ consteval Refusal WhyRefused() {
   else
     return Refusal::kOther;
 }
-// One sentence about a function of type F that does not take arguments of types A; it goes on as if it gave a Value.
+// One sentence about a function of type F that does not take arguments of types A; then its result counts as a Value.
 template <typename F, typename... A>
 struct RefusedCall {
   static constexpr Refusal kWhy = WhyRefused<F, A...>();

@@ -1,8 +1,8 @@
 // ricci/register.hpp: hands rows to the core: one thunk per kind of rule, and the description of a plugin.
 //
-// `self` of every registered row is the Row, of its lowerings the Lowering, so both live as long as the process
-// (constexpr tables). Each thunk is
-// noexcept: it turns the ABI's arrays into Values, runs the rule, and writes back what it filled in.
+// `self` of a registered row is the Row, that of its lowerings the Lowering, so both must live as long as the context
+// (constexpr tables do). Each thunk is noexcept: it turns the ABI's arrays into Values, runs the rule, and writes back
+// what the rule filled in.
 #ifndef RICCI_REGISTER_HPP_
 #define RICCI_REGISTER_HPP_
 #include "ricci/rules.hpp"
@@ -20,7 +20,7 @@ inline Values ToValues(ricci_builder* b, const ricci_val* ids, uint32_t n) {
 inline void FromValues(const Values& from, ricci_val* to) {
   for (size_t i = 0; i < from.size(); ++i) to[i] = from[i].id;
 }
-// What a rule gives in place of the results of `op`.
+// The values that a rule gives as the results of `op`.
 inline void FromResults(std::string_view rule, const Values& results, const ricci_op* op, ricci_val* out) {
   if (results.size() != op->n_out) {
     throw Error(RICCI_INTERNAL, Text("the ", rule, " gives ", Count(results.size(), "result"), ", not ", op->n_out));

@@ -1,7 +1,7 @@
 // ricci/row.hpp: a primitive as a constant: one Row holds all its rules, written as C++ functions.
 //
 // A row is a constexpr aggregate of plain functions, so a table of rows needs no static constructor. Rules may throw;
-// the thunks in register.hpp turn exceptions into statuses. What is left out stays null in the ABI's row, and a
+// the thunks in register.hpp turn exceptions into statuses. A rule that is left out is null in the ABI's row, and a
 // transform that needs it fails with a message that names primitive and rule; `missing` says why it cannot exist.
 #ifndef RICCI_ROW_HPP_
 #define RICCI_ROW_HPP_
@@ -30,7 +30,7 @@ enum class AttrKind : uint32_t {
 struct AttrSpec {
   std::string_view name;
   AttrKind kind;
-  std::string_view absent = {};  // what it is where it is left out; empty: it must be given
+  std::string_view absent = {};  // its value if it is left out; empty: it must be given
 };
 
 // Types of the results.
@@ -65,14 +65,14 @@ struct Batch {
   std::vector<Batched> out;  // to be filled
 };
 
-// Two programs under construction, of what is known and of what is not; results may be told apart as operands are.
+// Two programs under construction: of what is known and of what is not. A rule may divide its results the same way.
 struct PartialEval {
   ricci_builder *known, *unknown;
-  std::string_view policy;            // of a checkpoint around
+  std::string_view policy;            // of the enclosing checkpoint
   bool apart;                         // RICCI_PARTIAL_EVAL_APART
   std::span<const uint8_t> is_known;  // per operand
   Values in;                          // each in its builder
-  Values out;                         // to be filled, each of the builder that out_is_known says
+  Values out;                         // to be filled, each in the builder that out_is_known says
   std::vector<uint8_t> out_is_known;  // 0 each, to be changed
   const ricci_partial_eval_args* args;
 
@@ -83,17 +83,16 @@ struct PartialEval {
     return out;
   }
 };
-// What no used result needs is dropped: first the rule says which operands are used, then it emits the smaller
-// operation.
+// Drops what no used result needs: the rule first says which operands are used, then it emits the smaller operation.
 struct DeadCode {
   std::span<const uint8_t> used_out;  // not all 0
   std::vector<uint8_t> used_in;       // 0 each, to be changed
-  Values in;                          // empty in the first call; of operands that are not used, none
+  Values in;                          // empty in the first call; unset for operands that are not used
   Values out;                         // to be filled where used; not in the first call
 };
 
-// Where the elements of an operand go that are in the result (ricci_place). Made of an equation it holds all elements
-// and no dimension of the result is one of the operand's.
+// Where in the result the elements of an operand go (ricci_place). As constructed from an equation it takes all
+// elements, and no dimension of the result is one of the operand's.
 struct Place {
   Place(const Eqn& e, uint32_t operand)
       : first(e.in(operand).shape().size(), 0),
@@ -101,11 +100,11 @@ struct Place {
         from(e.out().shape().size(), -1),
         shift(e.out().shape().size(), 0) {}
   Shape first, limit;  // per dimension of the operand: which elements
-  Shape from, shift;   // per dimension of the result: which dimension of the operand, or -1, and how far on
+  Shape from, shift;   // per dimension of the result: the dimension of the operand, or -1, and the offset
 };
 
 // ---- rules ----
-// A rule that the core may supply instead: a function, or a tag for what the core does.
+// A rule that is a function, or a tag for a rule that the core supplies.
 template <typename Function, typename Tag>
 struct RuleOr {
   constexpr RuleOr(std::nullptr_t = nullptr) {}
@@ -124,18 +123,18 @@ using BatchRule = RuleOr<void (*)(const Eqn& e, Batch& a), ElementwiseTag>;
 using PartialEvalRule = void (*)(const Eqn& e, PartialEval& a);
 using DeadCodeRule = void (*)(const Eqn& e, DeadCode& a);
 using FactorsRule = std::string (*)(const Eqn& e);
-using PlaceRule = std::optional<Place> (*)(const Eqn& e, uint32_t operand);  // nothing: it cannot be told so
+using PlaceRule = std::optional<Place> (*)(const Eqn& e, uint32_t operand);  // nothing: it has no such form
 using ScalarRule = Scalar (*)(KernelBuilder& k, const Eqn& e, std::span<const Scalar> in);
 using IndexRule = Scalar (*)(KernelBuilder& k, const Eqn& e, uint32_t result, std::span<const Scalar> index);
 using LoopsRule = void (*)(KernelBuilder& k, const Eqn& e);
 using DecomposeRule = Values (*)(const Eqn& e, std::span<const Value> in);
-// Something simpler that is equal, one value for each result, or nothing.
+// Simpler values that equal the results, one for each, or nothing.
 using SimplifyRule = Values (*)(const Eqn& e, std::span<const Value> in);
 using MatchRule = bool (*)(const Eqn& e);
 
 // ---- lowerings ----
-// One way to compute an operation: one of the rules, and when it is taken. Of those of a target that match, the one of
-// the highest priority is used, of equal ones the first.
+// One way to compute an operation: one of the rules, and when it applies. Of a target's lowerings that match, the one
+// with the highest priority is used; of equal ones, the first.
 struct Lowering {
   ScalarRule scalar = nullptr;
   IndexRule index = nullptr;
@@ -155,7 +154,7 @@ template <IndexRule rule>
 inline constexpr Lowering Index[] = {{.index = rule}};
 template <LoopsRule rule>
 inline constexpr Lowering Loops[] = {{.loops = rule}};
-template <LoopsRule rule>  // they find operand 0 in the result and write what changes
+template <LoopsRule rule>  // the result starts as operand 0, and the rule writes what changes
 inline constexpr Lowering Updates[] = {{.loops = rule, .flags = RICCI_LOWERING_UPDATES}};
 template <DecomposeRule rule>
 inline constexpr Lowering Decompose[] = {{.decompose = rule}};
@@ -175,7 +174,7 @@ struct Row {
   SimplifyRule simplify = nullptr;         // see producer.hpp
   std::string_view factors = {};           // "m k, k n -> m n; sum k"; empty: elementwise
   FactorsRule factors_of = nullptr;        // the same made from the equation
-  PlaceRule place = nullptr;               // of what only moves elements: where they go
+  PlaceRule place = nullptr;               // for operations that only move elements: where they go
   std::span<const Lowering> lowerings = {};
   std::string_view missing = {};   // "jvp: integer result; transpose: not linear"
   std::string_view examples = {};  // for the laws: "(f64[2,3] in 0.3..3); (f64[4]) axes=[0]"

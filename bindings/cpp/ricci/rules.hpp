@@ -79,9 +79,9 @@ void Derivative(const Eqn& e, Jvp& a) {
   a.out = e.EmitN(a.primals);
   if (!a.tangents[0].is_zero()) a.out_tangents[0] = lax::mul(a.tangents[0], D(a.primals[0], a.out[0]));
 }
-// A contribution of one operand: its tangent, all operands, the result -> a tangent of the result.
+// The contribution of one operand: its tangent, all operands, the result -> a tangent of the result.
 using Term = Value (*)(const Eqn& e, const Value& tangent, std::span<const Value> in, const Value& out);
-// Sum of the contributions of all operands with a tangent; a null term is none.
+// The sum of the contributions of all operands with a tangent; a null term contributes nothing.
 template <Term... terms>
 void Terms(const Eqn& e, Jvp& a) {
   constexpr Term all[] = {terms...};
@@ -93,9 +93,9 @@ void Terms(const Eqn& e, Jvp& a) {
     if (!part.is_zero()) sum = sum.is_zero() ? part : lax::add(sum, part);
   }
 }
-// The tangent is zero whatever the operands (sign, floor).
+// The tangent is zero for all operands (sign, floor).
 inline void ZeroTangent(const Eqn& e, Jvp& a) { a.out = e.EmitN(a.primals); }
-// Linear in operand 0 for fixed others: the operation itself on its tangent. Tangents of others must be zero (indices).
+// Linear in operand 0 with the others fixed: the operation itself on its tangent. Other tangents must be 0 (indices).
 inline void LinearInFirst(const Eqn& e, Jvp& a) {
   a.out = e.EmitN(a.primals);
   if (a.tangents[0].is_zero()) return;
@@ -110,7 +110,7 @@ template <Value (*F)(const Eqn& e, const Value& ct)>
 void TransposeFirst(const Eqn& e, Transpose& a) {
   if (a.linear[0] && !a.cts[0].is_zero()) a.in_cts[0] = F(e, a.cts[0]);
 }
-// A part of the cotangent for operand `i`: cotangent and operands (those that are linear are not there).
+// The cotangent of one operand, from the cotangent of the result and the operands (linear ones are not available).
 using CtTerm = Value (*)(const Eqn& e, const Value& ct, std::span<const Value> operands);
 // Each linear operand gets its own term; a null term is an error.
 template <CtTerm... terms>
@@ -148,7 +148,7 @@ inline Shape Shifted(Dims axes, int64_t batch_dim) {
   for (int64_t a : axes) out.push_back(Shifted(a, batch_dim));
   return out;
 }
-// Moves every batch to dimension 0 and repeats unbatched operands; F emits on them, the results have the batch first.
+// Moves every batch to dimension 0 and repeats unbatched operands for F, whose results have the batch first.
 template <Values (*F)(const Eqn& e, std::span<const Value> in, int64_t size)>
 void BatchAllFirst(const Eqn& e, Batch& a) {
   Values in;
@@ -156,7 +156,7 @@ void BatchAllFirst(const Eqn& e, Batch& a) {
   const Values out = F(e, in, a.size);
   for (size_t i = 0; i < out.size(); ++i) a.out[i] = {out[i], 0};
 }
-// One batched operand (the first); F emits with the batch where it is and says where it went.
+// Only the first operand is batched; F emits with the batch where it is and returns where it went.
 template <Batched (*F)(const Eqn& e, const Batched& x)>
 void BatchFirstOperand(const Eqn& e, Batch& a) {
   a.out[0] = F(e, a.in[0]);
@@ -184,7 +184,7 @@ inline Values Involution(const Eqn& e, std::span<const Value> in) {
 }
 // The operation does nothing at compile time.
 inline Values Transparent(const Eqn&, std::span<const Value> in) { return {in[0]}; }
-// F gives the simpler value of the one result, or an unset one.
+// F gives a simpler value for the only result, or an unset one.
 template <Value (*F)(const Eqn& e, std::span<const Value> in)>
 Values One(const Eqn& e, std::span<const Value> in) {
   const Value v = F(e, in);
@@ -256,7 +256,7 @@ inline std::string Letters(Dims ids) {
   for (int64_t i : ids) out += (out.empty() ? "" : " ") + Letter(i);
   return out;
 }
-// Operands of the shape of the result share its factors, scalars have none.
+// Operands that have the shape of the result share its factors, scalars have none.
 inline std::string ElementwiseFactors(const Eqn& e) {
   const int64_t rank = e.out().rank();
   const std::string all = Letters(Complement({}, rank));

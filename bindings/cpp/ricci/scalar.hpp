@@ -1,8 +1,8 @@
 // ricci/scalar.hpp: the kernel builder for lowerings: scalars with operators, arrays, loops as lambdas.
 //
 // A Scalar is a value inside a kernel under construction. Operators emit scalar operations; a C++ number beside a
-// Scalar becomes a constant of its dtype. Loops and branches take lambdas, so blocks are closed by construction.
-// Iterations of Parallel may run in any order; what changes from one iteration of Loop to the next lives in a Local.
+// Scalar becomes a constant of its dtype. Loops and branches take lambdas, so no block can stay open.
+// Iterations of Parallel may run in any order; what changes from one iteration of Loop to the next is held in a Local.
 #ifndef RICCI_SCALAR_HPP_
 #define RICCI_SCALAR_HPP_
 #include <span>
@@ -139,12 +139,12 @@ struct KernelArray {
     Check(ricci_kernel_store(kernel, id, at.data(), static_cast<uint32_t>(at.size()), v.id));
   }
   void Store(std::initializer_list<Scalar> index, Scalar v) const { Store(std::span(index.begin(), index.size()), v); }
-  // The element becomes it combined with `v` (ricci_kernel_combine): by RICCI_S_ADD, MUL, MAX or MIN.
+  // Combines `v` into the element (ricci_kernel_combine): by RICCI_S_ADD, MUL, MAX or MIN.
   void Combine(std::span<const Scalar> index, uint32_t combiner, Scalar v) const {
     const std::vector<ricci_sval> at = Ids(index);
     Check(ricci_kernel_combine(kernel, id, at.data(), static_cast<uint32_t>(at.size()), combiner, v.id));
   }
-  // The sub-array at `index` of dimension `axis`, which is dropped; shares elements.
+  // The sub-array at `index` of dimension `axis`, which is dropped; it shares its elements with this one.
   KernelArray View(uint32_t axis, Scalar index) const {
     KernelArray out{kernel};
     Check(ricci_kernel_view(kernel, id, axis, index.id, &out.id));
@@ -247,7 +247,7 @@ class KernelBuilder {
   }
 
   // A prefix scan of n trips (ricci_kernel_scan): `combine(left, right)` takes and gives lists of one Scalar for each
-  // state, `element(i)` gives the elements of trip i, `body(i, prefixes)` takes all up to them, combined.
+  // state, `element(i)` gives the elements of trip i, `body(i, prefixes)` takes the elements up to trip i, combined.
   template <typename Combine, typename Element, typename Body>
   void Scan(int64_t n, std::span<const Scalar> identity, Combine&& combine, Element&& element, Body&& body) const {
     std::vector<ricci_sval> first = Ids(identity), left(first.size()), right(first.size());

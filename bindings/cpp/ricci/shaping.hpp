@@ -1,7 +1,7 @@
 // ricci/shaping.hpp: functions of jax.numpy that rearrange elements, and those that make arrays from nothing.
 //
-// What makes an array from nothing takes a Value as first argument: the program that the array goes to. Its dtype and
-// shape do not matter.
+// A function that makes an array from nothing takes a Value first: the array goes to its program. Its dtype and shape
+// do not matter.
 #ifndef RICCI_SHAPING_HPP_
 #define RICCI_SHAPING_HPP_
 #include "ricci/reductions.hpp"
@@ -43,7 +43,7 @@ Values split(const Operand& x, int64_t parts, AxisNumber axis = 0);
 Value full(const Operand& in, const Shape& shape, const Operand& value, DType dtype = DType::kNone);
 Value zeros(const Operand& in, const Shape& shape, DType dtype = kDefaultFloat);
 Value ones(const Operand& in, const Shape& shape, DType dtype = kDefaultFloat);
-// A number, array or value as a value of the program of `in`.
+// A number, Array or Value as a Value of the program of `in`.
 Value constant(const Operand& in, const Operand& x, DType dtype = DType::kNone);
 Value zeros_like(const Operand& x);
 Value ones_like(const Operand& x);

@@ -1,6 +1,6 @@
 // ricci/small_list.hpp: a list that lives on the stack while it is short.
 //
-// A call of a jitted function gathers a key and a few handles; memory from the heap would cost more than the lookup.
+// A call of a jitted function collects a key and a few handles; heap memory would cost more than the lookup.
 #ifndef RICCI_SMALL_LIST_HPP_
 #define RICCI_SMALL_LIST_HPP_
 #include <cstddef>

@@ -31,8 +31,8 @@ consteval size_t MemberCount() {
     return MemberCount<T, kCount - 1>();
   return 0;
 }
-// Whether the member number kIndex, counted in values of any type, is the first element of an array: braces around two
-// values there stand for the whole of it, so that fewer values remain for the rest.
+// Whether member kIndex, counted in values of any type, is the first element of an array: braces around two values
+// there initialise the whole array, so fewer values fit after it.
 template <typename T, size_t kIndex, size_t... kBefore, size_t... kAfter>
 consteval bool IsArrayMember(std::index_sequence<kBefore...>, std::index_sequence<kAfter...>) {
   constexpr bool kTakesBraces = requires {

@@ -7,8 +7,8 @@
 //   template <class T> struct Params { T w, b; };   // Params<Array> outside of a traced function, Params<Value> inside
 //
 // Anything else in a tree (numbers, texts, enums, a Static) is part of its structure: it reaches the traced function as
-// it is, and another value traces anew. LeavesOf lists the leaves of a tree, Fill puts others in their places, and
-// tree_map (tree_map.hpp) applies a function to each.
+// it is, and for another value the function is traced again. LeavesOf lists the leaves of a tree, Fill replaces them,
+// and tree_map (tree_map.hpp) applies a function to each.
 #ifndef RICCI_TREE_HPP_
 #define RICCI_TREE_HPP_
 #include <array>
@@ -23,7 +23,7 @@
 
 namespace ricci::inline v0 {
 
-// Shape and dtype alone, the leaf of eval_shape.
+// Only shape and dtype, the leaf of eval_shape.
 struct ShapeDType {
   Shape shape = {};
   DType dtype = DType::kNone;
@@ -96,7 +96,7 @@ concept ListNode = !StaticNode<T> && !requires {
 };
 template <typename T>
 concept StructNode = std::is_aggregate_v<T> && !Leaf<T> && !StaticNode<T> && !TupleNode<T> && !ListNode<T>;
-// What is no leaf and no other node must be a plain struct.
+// Everything else must be a plain struct.
 template <typename T>
 consteval void WantStruct() {
   static_assert(!std::is_array_v<T>, "a struct in a tree holds an array T w[N]; use std::array<T, N>");
@@ -184,7 +184,7 @@ void AppendLeaves(std::vector<L>& out, const Tree& tree) {
   LeafCollector<L> collect{out};
   ForEachLeaf(tree, collect);
 }
-// All leaves of a tree, which are of type L, in order: LeavesOf<Array>(params).
+// All leaves of a tree, in order; they are of type L: LeavesOf<Array>(params).
 template <typename L, typename Tree>
 std::vector<L> LeavesOf(const Tree& tree) {
   std::vector<L> out;
@@ -246,14 +246,14 @@ consteval bool LeavesAre() {
     return decltype(WithMembers(std::declval<T&>(), MemberTypes()))::template kAllAre<L>;
   } else {
     WantStruct<T>();
-    return true;  // told already
+    return true;  // reported already
   }
 }
 // Whether a Value is among the leaves.
 template <typename T>
 inline constexpr bool kHoldsValue = !std::same_as<T, Rebind<T, Array>> && !std::same_as<T, Rebind<T, ShapeDType>>;
 
-// Appends what tells this tree from others of its type: sizes, keys, numbers, texts. `on_leaf` sees the leaves.
+// Appends what distinguishes this tree from others of its type: sizes, keys, numbers, texts. `on_leaf` gets the leaves.
 using TreeKey = SmallList<uint64_t, 32>;
 void AppendBytes(TreeKey& key, const void* data, size_t size);
 template <typename T>

@@ -45,8 +45,8 @@ auto MapTrees(const Location& at, const F& f, const T& tree, const Rest&... rest
 }
 
 // The structure of `tree` with f(leaf of tree, leaf of each other tree...) in the place of each leaf. All trees have
-// one structure: sizes, keys and numbers in them are the same. The result of f is any type; it is a tree of Values
-// again if that is Value. Leaves are visited in order, those of maps in order of keys. (JAX: jax.tree.map.)
+// one structure: sizes, keys and numbers in them are the same. f may return any type; if it returns a Value, the result
+// is again a tree of Values. Leaves are visited in order, those of maps in order of keys. (JAX: jax.tree.map.)
 template <typename F, typename T>
 auto tree_map(const F& f, const T& tree, Location at = Location::Here()) {
   return MapTrees(at, f, tree);

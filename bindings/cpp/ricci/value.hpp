@@ -1,6 +1,6 @@
 // ricci/value.hpp: types and values of a program under construction, as light handles.
 //
-// A Value is {builder, id} and keeps nothing but the Scope it belongs to. The symbolic zero (a tangent or cotangent for
+// A Value is {builder, id} and keeps alive only its Scope. The symbolic zero (a tangent or cotangent for
 // which nothing is built) is a state of a Value: test it with is_zero() before use. Functions that emit take the
 // builder from their operands; where operands come from different builders, the innermost one's Scope captures the
 // others, which is how closures work without a thread-local trace.
@@ -20,7 +20,7 @@ namespace ricci::inline v0 {
 using Shape = std::vector<int64_t>;
 using Dims = std::span<const int64_t>;
 
-// The product of any numbers; those of the dimensions of a type, or some of them, always have an ElementCount.
+// The product of any numbers; that of the dimensions of a type, or of some of them, always fits an ElementCount.
 inline ricci_exact ExactCount(Dims dims) {
   ricci_exact n = Exact(1);
   for (int64_t d : dims) {
@@ -29,7 +29,7 @@ inline ricci_exact ExactCount(Dims dims) {
   }
   return n;
 }
-// Throws INVALID_ARGUMENT where no array could hold so many.
+// Throws INVALID_ARGUMENT if no array could hold so many.
 inline int64_t ElementCount(Dims dims) {
   return AsDimension(ExactCount(dims), "shape ", dims, ": number of elements ");
 }
@@ -83,14 +83,14 @@ struct Value;
 using Values = std::vector<Value>;
 class Operand;
 
-// A program being traced inside others. `Capture` gives a value of one of the builders around this one (told by
+// A program being traced inside others. `Capture` gives a value of one of the enclosing builders (identified by
 // Value::builder, its scope may be unset) as a value of this one. It outlives its program while Values refer to it, so
 // that one used too late is told apart.
 class Scope : public Counted {
  public:
   virtual Value Capture(const Value& outer) = 0;
   ricci_builder* builder() const { return builder_; }
-  // Programs around this one; of the operands of one operation, the deepest scope receives the equation.
+  // The number of programs around this one; among the operands of an operation, the deepest scope gets the equation.
   uint32_t depth() const { return depth_; }
   // Whether the program is still being traced; false: its builder is gone.
   bool open() const { return open_; }
@@ -142,7 +142,7 @@ struct Value {
   Dims shape() const { return type().shape(); }
   int64_t rank() const { return type().rank(); }
   int64_t dim(int64_t i) const { return type().dim(i); }
-  // Slice of dimension 0, in ricci/indexing.hpp. It is a copy, so that nothing can be assigned to it.
+  // A slice of dimension 0, see ricci/indexing.hpp. It is a copy, so nothing can be assigned to it.
   const Value operator[](const Operand& index) const;
   template <typename T>
   void operator=(const T&) const&& {

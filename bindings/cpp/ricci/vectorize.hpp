@@ -23,9 +23,9 @@ struct BatchAxes {
   bool for_all = false;
 };
 
-// How a mapped function runs: as operations on whole batches, or each element by itself in the lanes of one kernel,
-// with branches and trip counts of its own. kAuto, the device's own estimate, is the right choice unless a measurement
-// says otherwise.
+// How a mapped function runs: as operations on whole batches, or each element by itself in a lane of one kernel, with
+// its own branches and trip counts. kAuto, the device's own estimate, is the right choice unless a measurement says
+// otherwise.
 enum class Schedule : uint32_t {
   kAuto = RICCI_SCHEDULE_AUTO,
   kBatched = RICCI_SCHEDULE_BATCHED,
@@ -38,7 +38,7 @@ struct VmapOptions {
     explicit Named() = default;
   };
   Named named{};
-  BatchAxes out_axes = 0;  // where the batch is in each result (entry of a tuple of results)
+  BatchAxes out_axes = 0;  // the batch axis of each result (entry of a tuple of results)
   std::string axis_name = {};
   Schedule schedule = Schedule::kAuto;  // of this map and its derivatives
 };
@@ -61,7 +61,7 @@ BatchPlan PlanBatch(const CallSite& site, const Values& leaves, const BatchAxes&
 Values ApplyBatched(const CallSite& site, const Closed<Value>& f, const BatchPlan& plan, const Values& leaves,
                     std::span<const size_t> out_counts, const VmapOptions& options);
 
-// Leaves of each entry of a tuple; of anything else as a whole.
+// The number of leaves of each entry of a tuple; of anything else, of the whole.
 template <typename T>
 std::vector<size_t> PartCounts(const T& tree) {
   if constexpr (TupleNode<T>) {
@@ -71,9 +71,9 @@ std::vector<size_t> PartCounts(const T& tree) {
   }
 }
 
-// vmap(f)(args...) is f on slice 0, 1, ... of the arguments, its results stacked. in_axes: the axis of each argument
-// that is sliced, kUnbatched for one that every call gets whole; `vmap(f, 0)` slices all of them, `vmap(f, {0})` is for
-// a function of one argument.
+// vmap(f)(args...) is f on slice 0, 1, ... of the arguments, with its results stacked. in_axes: the axis along which
+// each argument is sliced, kUnbatched for one that every call gets whole; `vmap(f, 0)` slices all of them,
+// `vmap(f, {0})` is for a function of one argument.
 template <typename F>
 auto vmap(F f, BatchAxes in_axes, VmapOptions options, Location at = Location::Here()) {
   return Transformed("vmap", at,
