@@ -56,8 +56,7 @@ ScanParts::ScanParts(const ricci_kernel_table& k, const Blocks& blocks, uint32_t
 
 std::vector<uint8_t> FindVarying(const ricci_kernel_table& k, const Blocks& blocks, uint32_t root, uint32_t first,
                                  uint32_t last) {
-  std::vector<uint8_t> varying(k.n_insts, 0),
-      masked(k.n_insts, 0);  // masked: some lanes may be off inside of this block
+  std::vector<uint8_t> varying(k.n_insts, 0), masked(k.n_insts, 0);  // masked: some lanes may be off inside this block
   varying[root] = 1;
   std::map<uint32_t, ScanParts> scans;
   const auto scan_of = [&](uint32_t scan) -> const ScanParts& {
@@ -138,7 +137,7 @@ std::optional<int64_t> TripsOf(const ricci_kernel_table& k, uint32_t loop) {
   return ricci_exact_clamp(ricci_exact_of(*hi) - *lo, 0, INT64_MAX);
 }
 
-// No stride where the number is none of 64 bits: such an index is in no array.
+// No stride if the number does not fit 64 bits: such an index is outside of every array.
 static std::optional<int64_t> AsStride(ricci_exact stride) {
   int64_t out = 0;
   return ricci_exact_narrow(stride, INT64_MIN, INT64_MAX, &out) != 0 ? std::optional(out) : std::nullopt;
@@ -185,7 +184,7 @@ std::optional<int64_t> Strides::Product(const ricci_inst& inst, int64_t a, int64
   return std::nullopt;
 }
 
-// Instructions that code for one trip of a loop has, loops in it unrolled where that makes at most `limit`.
+// The instructions of the code for one trip of a loop; inner loops count as unrolled if that makes at most `limit`.
 static int64_t UnrolledSize(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop, int64_t limit) {
   int64_t size = 0;
   for (uint32_t i = loop + 1; i < blocks.close[loop]; ++i) {

@@ -1,5 +1,5 @@
 // Facts about a kernel that code generation needs before it starts: block structure, which values differ between lanes,
-// strides, which loops are repeated in code or spread over lanes.
+// strides, which loops are unrolled or spread over lanes.
 #ifndef RICCI_CODEGEN_ANALYSIS_H_
 #define RICCI_CODEGEN_ANALYSIS_H_
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace ricci::codegen {
 
 inline bool IsScalar(uint16_t op) { return op < RICCI_S_LIMIT; }
-// What is not only a value: it writes, or may fail.
+// Whether the instruction has an effect besides its value: it writes, or may fail.
 inline bool HasEffect(uint16_t op) {
   return op == RICCI_K_STORE || op == RICCI_K_COMBINE || op == RICCI_K_SET || op == RICCI_K_CHECK;
 }
@@ -22,21 +22,20 @@ struct Blocks {
   // For FOR, WHILE, IF, REDUCE, ELSE and COND: the instruction that closes the block (END or YIELD).
   std::vector<uint32_t> close;
   std::vector<uint32_t> middle;  // for IF: its ELSE; for WHILE: its COND; 0 = none
-  std::vector<uint32_t> parent;  // the innermost block an instruction stands in (its opening instruction; 0 = top)
+  std::vector<uint32_t> parent;  // the innermost block around an instruction (its opening instruction; 0 = top)
 };
 
-// The instructions of a SCAN: those of all states beside each other, from these on.
+// The instructions of a SCAN: each number is the first of a group with one instruction per state.
 struct ScanParts {
   ScanParts(const ricci_kernel_table& k, const Blocks& blocks, uint32_t scan);
   uint32_t states, left, right;
   uint32_t combiner, combined;  // scalars [combiner, combined), then COMBINED
-  uint32_t body;                // the first instruction behind
+  uint32_t body;                // the first instruction after those
   uint32_t prefix;
 };
 
 // Which values differ between the lanes when `root` (a DOMAIN or loop index) does, within instructions [first, last).
-// A private array varies if what it holds may. Conditions and loops on varying values make what is set below them
-// varying.
+// A private array varies if its elements may. What is set inside of a block with a varying condition or bound varies.
 std::vector<uint8_t> FindVarying(const ricci_kernel_table& k, const Blocks& blocks, uint32_t root, uint32_t first,
                                  uint32_t last);
 
@@ -46,15 +45,15 @@ std::optional<int64_t> TripsOf(const ricci_kernel_table& k, uint32_t loop);
 
 class Facts;
 
-// d value / d root for index values, where that is a constant. Each value is looked at once.
+// d value / d root for index values, if that is a constant. Each value is visited once.
 class Strides {
  public:
-  // Of values before instruction `last`. `facts`: what is known besides, or NULL.
+  // For values before instruction `last`. `facts`: what else is known, or NULL.
   Strides(const ricci_kernel_table& k, uint32_t root, uint32_t last, const Facts* facts)
       : k_(k), root_(root), facts_(facts), known_(last - root) {}
   // Nothing if the value is not linear in the root with a constant factor.
   std::optional<int64_t> Of(uint32_t value);
-  // The same address for all, or one element further each.
+  // All lanes have the same address, or each lane the next element.
   bool InOrder(uint32_t value);
 
  private:
@@ -70,13 +69,13 @@ class Strides {
   std::vector<Known> known_;  // from the root on
 };
 
-// The FOR or REDUCE is short and its code small enough to be repeated.
+// Whether the FOR or REDUCE is short, and its code small, enough to be unrolled.
 bool Unrolls(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop);
-// No loop whose iterations could be spread over lanes instead is inside.
+// Whether it contains no loop whose iterations could be spread over lanes instead.
 bool Innermost(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop, unsigned lanes);
-// Would its iterations be spread over lanes where the points of the domain are not?
+// Whether its iterations would be spread over lanes if the points of the domain are not.
 bool Spreads(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop, unsigned lanes);
-// Rough cost of an operation beside that of an addition.
+// Rough cost of an operation relative to an addition.
 double OpCost(uint16_t op);
 inline constexpr double kUnknownTrips = 16;  // that a loop of unknown length counts
 // How often each instruction runs for one point of the domain; for one that opens a block, what is in the block.

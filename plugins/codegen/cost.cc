@@ -9,9 +9,9 @@ namespace ricci::codegen {
 namespace {
 
 constexpr double kRow = 5;       // cycles of a loop over all dimensions but the last
-constexpr double kShared = 0.7;  // of the work of rows that are computed together
+constexpr double kShared = 0.7;  // share of the work when rows are computed together
 
-// Cycles to bring what is read and written; of a buffer no more than its accesses can touch.
+// Cycles to move what is read and written; of a buffer at most what its accesses can touch.
 double Traffic(const ricci_kernel_table& k, const Blocks& blocks, const ricci_target& target) {
   double points = 1;
   for (uint32_t d = 0; d < k.domain_rank; ++d) points *= static_cast<double>(k.domain[d]);
@@ -61,7 +61,7 @@ class DomainWalk {
 
   Cost Columns(Interval range, const Facts* facts) {
     const auto extent = static_cast<double>(range.hi - range.lo);
-    // Where each point has a lane of its own there are no loops over them.
+    // If each point has a lane of its own, there are no loops over points.
     const double trip = RunsMany(target_) ? 0 : kTrip, row = RunsMany(target_) ? 0 : kRow;
     Cost cost = walk_.Body(how_.root, 1, k_.n_insts, facts);
     cost.cycles = (how_.root != 0 ? std::ceil(extent / how_.lanes) : extent) * (cost.cycles + trip);

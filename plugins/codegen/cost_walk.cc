@@ -6,10 +6,10 @@ namespace ricci::codegen {
 namespace {
 
 constexpr double kMask = 3;                             // to switch lanes on and off
-constexpr double kDivergence = 1.3, kStragglers = 1.7;  // lanes wait for the last of them, whole arrays longer
-// Until a result can be used.
+constexpr double kDivergence = 1.3, kStragglers = 1.7;  // lanes wait for the slowest of them, whole arrays longer
+// Latencies: cycles until a result can be used.
 constexpr double kLoadLatency = 5, kStoredLatency = 5, kMaskedLatency = 16;
-constexpr double kHidden = 2;  // of the latency of a sum, partly hidden by what runs beside it
+constexpr double kHidden = 2;  // for the latency of a sum, which other work partly hides
 
 }  // namespace
 
@@ -77,7 +77,7 @@ Cost CostWalk::Range(uint32_t first, uint32_t last) {
 
 // ---- chains ----
 
-// When what instruction i gives is there, from the begin of the trip of the sequential loop around.
+// When the result of instruction i is ready, counted from the start of the trip of the enclosing sequential loop.
 void CostWalk::FollowChain(uint32_t i) {
   const ricci_inst& inst = k_.insts[i];
   const double in = std::max({Ready(inst.a), Ready(inst.b), Ready(inst.c)});
@@ -87,9 +87,9 @@ void CostWalk::FollowChain(uint32_t i) {
       ready_[i] = in + kLoadLatency;
       break;
     case RICCI_K_SET:
-      // Where an index was read from memory, the next trip will hardly read the very element.
+      // If an index was read from memory, the next trip is unlikely to read the same element.
       if (FromMemory(inst.b)) break;
-      // A store under a mask has to leave before it can be read.
+      // A store under a mask has to complete before it can be read.
       ready_[inst.a] = in + (masked_ && !IsPerLane(inst.a) ? kMaskedLatency : kStoredLatency);
       break;
     default:
@@ -97,8 +97,8 @@ void CostWalk::FollowChain(uint32_t i) {
   }
 }
 
-// One trip of a loop whose trips follow one another: as long as its work takes, or what it carries in private arrays
-// from one trip to the next.
+// One trip of a loop whose trips follow one another takes as long as its work, or as the chain that it carries from
+// trip to trip in private arrays, whichever is longer.
 template <typename Trip>
 Cost CostWalk::Sequential(uint32_t loop, double trips, Trip trip_of) {
   Arrivals carried, read;  // before the loop
@@ -113,13 +113,13 @@ Cost CostWalk::Sequential(uint32_t loop, double trips, Trip trip_of) {
   trip_begin_ = around;
   if (!RunsMany(target_)) trip.cycles = std::max(trip.cycles, LongestChain(carried, read));
   for (const auto& [local, before] : carried) ready_[local] = trips * trip.cycles;
-  // What was before stands in the first of the entries for one array.
+  // The first entry of an array holds its time from before the loop.
   for (const auto& [local, before] : carried) ready_[local] += before;
   for (const auto& [local, before] : read) ready_[local] += before;
   return trip;
 }
 
-// When the last of the arrays is there that a trip reads from the trip before.
+// When the last of the arrays is ready that a trip reads from the trip before.
 double CostWalk::LongestChain(const Arrivals& carried, const Arrivals& read) const {
   std::vector<uint32_t> back;
   for (const auto& [local, before] : read) back.push_back(local);
@@ -212,14 +212,14 @@ Cost CostWalk::While(uint32_t i) {
   return {kUnknownTrips * kDivergence * (trip.cycles + kMask), trip.code + 8};
 }
 
-// It goes on while any element of an array does.
+// Whether the loop goes on until the last element of an array is done.
 bool CostWalk::WaitsForAny(uint32_t loop, uint32_t cond) const {
   return std::any_of(k_.insts + loop, k_.insts + cond, [](const ricci_inst& inst) {
     return inst.op == RICCI_K_REDUCE && (inst.imm == RICCI_S_OR || inst.imm == RICCI_S_MAX);
   });
 }
 
-// Lanes take both sides unless all agree.
+// Lanes run both sides unless all agree.
 Cost CostWalk::If(uint32_t i) {
   const uint32_t other = blocks_.middle[i], close = blocks_.close[i];
   Cost cost = Range(i + 1, other != 0 ? other : close);

@@ -1,8 +1,8 @@
-// CostWalk: through the instructions of a kernel as code generation goes, adding up what they take.
+// CostWalk: walks the instructions of a kernel in the order of code generation and adds up their costs.
 //
-// Two things make a body slow, its work and its chains: instructions take cycles (instruction_cost.cc), and where trips
-// of a loop follow one another, what one leaves in private arrays must be there before the next can read it
-// (cost_walk.cc). The domain around it is the caller's (cost.cc).
+// Two things make a body slow, its work and its chains: instructions take cycles (instruction_cost.cc), and if trips of
+// a loop follow one another, what one leaves in private arrays must be ready before the next can read it
+// (cost_walk.cc). The caller adds the domain around it (cost.cc).
 #ifndef RICCI_CODEGEN_COST_WALK_H_
 #define RICCI_CODEGEN_COST_WALK_H_
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace ricci::codegen {
 
-// Cycles, measured on processors with AVX-512; what counts are their ratios.
+// Cycles, measured on processors with AVX-512; only their ratios matter.
 inline constexpr double kTrip = 1.5, kBranch = 3;  // of a loop; of a branch
 inline constexpr double kAddLatency = 4;           // until a sum can be used
 
@@ -24,16 +24,16 @@ class CostWalk {
   // These loads are rows of squares that are transposed in registers.
   void Transpose(const std::vector<uint32_t>& squares) { squares_ = &squares; }
 
-  // Of [first, last), run for all lanes of `root`; 0: for one point, so that loops within take the lanes.
+  // The cost of [first, last), run for all lanes of `root`; 0: for one point, so that inner loops take the lanes.
   Cost Body(uint32_t root, uint32_t first, uint32_t last, const Facts* facts);
 
  private:
   struct Spread {
     std::vector<uint8_t> varying;
     Strides strides;
-    uint32_t first;  // instruction that runs for all lanes
+    uint32_t first;  // the first instruction that runs for all lanes
   };
-  using Arrivals = std::vector<std::pair<uint32_t, double>>;  // private arrays, and when what they hold is there
+  using Arrivals = std::vector<std::pair<uint32_t, double>>;  // private arrays, and when their contents are ready
   bool Varies(uint32_t v) const { return spread_ != nullptr && spread_->varying[v] != 0; }
   bool IsPerLane(uint32_t local) const { return Varies(local) && local >= spread_->first; }
   bool FromMemory(uint32_t v) const { return from_memory_[v] != 0; }
@@ -56,7 +56,7 @@ class CostWalk {
   double PrivateBytes(uint32_t first, uint32_t last) const;
   Cost Range(uint32_t first, uint32_t last);
   void FollowChain(uint32_t i);
-  // Values from before the loop are there when its trip begins.
+  // Values from before the loop are ready when its trip begins.
   double Ready(uint32_t v) const { return v < trip_begin_ && k_.insts[v].op != RICCI_K_LOCAL ? 0 : ready_[v]; }
   template <typename Trip>
   Cost Sequential(uint32_t loop, double trips, Trip trip_of);
@@ -78,10 +78,10 @@ class CostWalk {
   const std::vector<uint32_t>* squares_ = nullptr;
   Spread* spread_ = nullptr;          // while something is spread over the lanes
   bool masked_ = false;               // some lanes of the last vector are off
-  bool far_ = false;                  // private arrays are more than the nearest cache holds
+  bool far_ = false;                  // private arrays exceed the nearest cache
   std::vector<double> ready_;         // of values and private arrays
-  std::vector<uint8_t> from_memory_;  // values that follow from what was read
-  uint32_t trip_begin_ = 0;           // the sequential loop around
+  std::vector<uint8_t> from_memory_;  // values computed from what was read
+  uint32_t trip_begin_ = 0;           // the enclosing sequential loop
 };
 
 }  // namespace ricci::codegen

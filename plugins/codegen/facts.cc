@@ -1,4 +1,4 @@
-// Intervals of index values, forwards; what nobody needs, backwards.
+// Intervals of index values, by a forward walk; what nothing needs, by a backward one.
 //
 // A concatenation is a choice between clamped loads of all its operands. Between two of its seams the choice is known
 // and the clamps do nothing: what is left is one load in order. So the domain is cut at the seams (comparisons of an
@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kSmallIndex = int64_t{1} << 61;  // sums of two such do not overflow
 constexpr size_t kMaxPieces = 48;
 constexpr double kMaxCost = 4096;    // of the code for all pieces together
-constexpr uint32_t kMaxDepth = 512;  // steps from an index to what is compared
+constexpr uint32_t kMaxDepth = 512;  // steps from an index to the value compared
 
 bool IsComparison(uint16_t op) { return op >= RICCI_S_EQ && op <= RICCI_S_GE; }
 
@@ -137,7 +137,7 @@ Facts::Range Facts::OfGreatest(const ricci_inst& inst, uint32_t v) {
   return {true, std::max(a.lo, b.lo), std::max(a.hi, b.hi)};
 }
 
-// min(max(x, lo), hi) or max(min(x, hi), lo), of anything.
+// min(max(x, lo), hi) or max(min(x, hi), lo) of any x.
 Facts::Range Facts::Clamped(const ricci_inst& outer) const {
   const auto is_bound = [&](const ricci_inst& inst) {
     return (inst.op == RICCI_S_MIN || inst.op == RICCI_S_MAX) && ConstantOf(k_, inst.b);
@@ -176,8 +176,8 @@ bool Facts::IsPure(uint32_t first, uint32_t last) const {
   return std::none_of(k_.insts + first, k_.insts + last, [](const ricci_inst& i) { return HasEffect(i.op); });
 }
 
-// Stores, checks and control flow are needed, and what they need is. A reduction whose sum is not needed goes as a
-// whole.
+// Stores, checks and control flow are needed, and so is what they need. A reduction whose sum is not needed is dropped
+// as a whole.
 void Facts::FindDead(const Blocks& blocks) {
   std::vector<uint8_t> needed(k_.n_insts, 0);
   for (uint32_t v = k_.n_insts; v-- > 1;) {
@@ -233,7 +233,7 @@ std::vector<int64_t> Facts::CutsOf(uint32_t index) const {
     if (a.has_value() == b.has_value()) continue;
     const Sum sum = SumOf(a ? inst.b : inst.a);
     if (sum.index != index) continue;
-    // Where the sum is the constant; beyond all ranges one limit is as good as another.
+    // Where the sum equals the constant; outside of all ranges any limit will do.
     const int64_t at = ricci_exact_clamp(ricci_exact_of(a ? *a : *b) - sum.offset, INT64_MIN, INT64_MAX - 1);
     const bool equal = inst.op == RICCI_S_EQ || inst.op == RICCI_S_NE;
     const bool before =
@@ -250,7 +250,7 @@ namespace {
 
 class Cutter {
  public:
-  // `dims`: the indices to cut and all they go through; the last one is the innermost.
+  // `dims`: the indices to cut, with their full intervals; the last one is the innermost.
   Cutter(const ricci_kernel_table& k, const Blocks& blocks, std::vector<Facts::Bound> dims, unsigned lanes,
          const PieceLimits& limits)
       : k_(k),
@@ -332,7 +332,7 @@ std::vector<Piece> CutDomain(const ricci_kernel_table& k, const Blocks& blocks, 
 std::vector<Piece> CutLoop(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop, unsigned lanes) {
   const auto lo = ConstantOf(k, k.insts[loop].a), hi = ConstantOf(k, k.insts[loop].b);
   if (!lo || !hi || *lo >= *hi) return {};
-  // Facts cost time by the length of the kernel, and it may have many loops.
+  // Facts take time linear in the length of the kernel, and there may be many loops.
   const bool chooses = std::any_of(k.insts + loop, k.insts + blocks.close[loop], [&](const ricci_inst& inst) {
     return IsComparison(inst.op) && k.insts[inst.a].dtype == RICCI_I64;
   });

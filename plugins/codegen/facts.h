@@ -1,5 +1,5 @@
-// What is known of the values of a kernel while its indices stay within given intervals, and where to cut these so that
-// more is known.
+// What is known about the values of a kernel while its indices stay within given intervals, and where to cut the
+// intervals so that more is known.
 #ifndef RICCI_CODEGEN_FACTS_H_
 #define RICCI_CODEGEN_FACTS_H_
 #include <vector>
@@ -23,7 +23,7 @@ class Facts {
   Facts(const ricci_kernel_table& k, const Blocks& blocks, const std::vector<Bound>& bounds);
 
   Is is(uint32_t v) const { return is_[v]; }
-  uint32_t same(uint32_t v) const { return same_[v]; }  // the earlier value that v is
+  uint32_t same(uint32_t v) const { return same_[v]; }  // the earlier value that v equals
   int64_t constant(uint32_t v) const { return ranges_[v].lo; }
   // Bounds of an integer, if they are known.
   std::optional<Interval> RangeOf(uint32_t v) const {
@@ -31,7 +31,7 @@ class Facts {
   }
   // Rough number of scalar operations that are left.
   double cost() const;
-  // Where comparisons of `index` with a constant change, in order.
+  // Where the results of comparisons of `index` with a constant change, in order.
   std::vector<int64_t> CutsOf(uint32_t index) const;
 
  private:
@@ -70,15 +70,15 @@ class Facts {
 // A box of the domain: an interval of one dimension, and how the next one is cut there.
 struct Piece {
   Interval range;
-  std::vector<Piece> inner;  // of the next dimension; empty: the last
-  std::vector<Facts> facts;  // at the last dimension: one
+  std::vector<Piece> inner;  // of the next dimension; empty if this is the last
+  std::vector<Facts> facts;  // one, at the last dimension only
 };
 // Which domains and loops are worth code for each of their pieces.
 struct PieceLimits {
   int64_t points = 1024;  // of a domain, at least
-  double vectors = 1;     // of the innermost dimension that a piece has on average, at least; the last one is masked
+  double vectors = 1;     // that a piece of the innermost dimension has on average, at least; its last one is masked
 };
-// The domain cut where concatenations, paddings and the like change from one piece to the next; empty if it is better
+// The domain, cut where concatenations, paddings and so on change from one piece to the next; empty if it is better
 // left whole. `dims`: the DOMAIN instruction of each dimension, 0 = none.
 std::vector<Piece> CutDomain(const ricci_kernel_table& k, const Blocks& blocks, const std::vector<uint32_t>& dims,
                              unsigned lanes, const PieceLimits& limits);

@@ -1,5 +1,5 @@
-// What one instruction takes: cycles by the width that it runs at, with gathers where addresses are not in order; and
-// how long its result takes to be there.
+// The cost of one instruction: cycles at the width that it runs at, with gathers if addresses are not in order; and the
+// latency of its result.
 #include <algorithm>
 #include <cmath>
 
@@ -8,12 +8,12 @@
 namespace ricci::codegen {
 namespace {
 
-constexpr double kLoad = 0.6, kStore = 1, kIndex = 0.25;  // in order or of one value; arithmetic of addresses
+constexpr double kLoad = 0.6, kStore = 1, kIndex = 0.25;  // in order or of one value; address arithmetic
 constexpr double kGathered = 1.3, kScattered = 1.7;       // per lane
 constexpr double kCombined = 8;                           // per lane, one after the other
 constexpr double kTurned = 1;                             // lanes in reverse
-constexpr double kFar = 2;                                // how much dearer private arrays are that are not near
-// Until a result can be used: of polynomials, and of divisions and roots, times the root of their cycles.
+constexpr double kFar = 2;                                // factor for private arrays beyond the nearest cache
+// Latencies: of polynomials, and of divisions and roots, times the root of their cycles.
 constexpr double kFunctionLatency = 12, kQuotientLatency = 6;
 constexpr double kDouble = 2;  // of functions of f64
 
@@ -39,7 +39,7 @@ double CostWalk::Single(uint32_t i) {
   switch (inst.op) {
     case RICCI_K_LOAD:
       if (squares_ != nullptr && std::binary_search(squares_->begin(), squares_->end(), i)) {
-        return (kLoad + std::log2(lanes_)) * Registers(inst.dtype);  // and a stage each of the transposition
+        return (kLoad + std::log2(lanes_)) * Registers(inst.dtype);  // and a stage of the transposition each
       }
       return Access(inst.a, inst.dtype, kLoad, kGathered);
     case RICCI_K_STORE:
@@ -62,7 +62,7 @@ double CostWalk::Scalar(uint32_t i) {
   const uint16_t from = k_.insts[inst.op == RICCI_S_SELECT ? inst.b : inst.a].dtype;
   if (inst.dtype == RICCI_I64 && (!Varies(i) || spread_->strides.Of(i))) return kIndex;
   const double cycles = CyclesOf(inst.op, from);
-  // Of one value: a processor does four at a time.
+  // The cost of an operation on one value: a processor does four at a time.
   if (!Varies(i) && cycles == 1 && !IsFloat(inst.dtype)) return kIndex;
   return Varies(i) ? cycles * std::max(Registers(from), Registers(inst.dtype)) : cycles;
 }

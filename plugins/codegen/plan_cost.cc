@@ -1,4 +1,4 @@
-// What one run of a plan costs: its steps, those of loops as often as they run.
+// The cost of one run of a plan: of its steps, those in loops times their trips.
 #include <algorithm>
 
 #include "codegen/schedule.h"
@@ -6,10 +6,10 @@
 namespace ricci::codegen {
 namespace {
 
-constexpr double kCopy = 0.75;  // of the launch of a kernel, and bytes at this share of the cache's:
+constexpr double kCopy = 0.75;  // of the launch of a kernel; its bytes move at this share of the cache's speed:
 constexpr double kCopied = 0.75;
-constexpr double kPeakShare = 0.5;  // of two multiply-adds per cycle that the loops of a library reach,
-constexpr double kReuse = 10;       // with so many operations for each byte
+constexpr double kPeakShare = 0.5;  // of two multiply-adds per cycle, which the loops of a library reach
+constexpr double kReuse = 10;       // with at least this many operations for each byte
 constexpr double kPlanTrip = 10;
 constexpr double kStepCode = 6;
 
@@ -18,7 +18,7 @@ class PlanWalk {
   PlanWalk(const ricci_plan& plan, const std::vector<Cost>& kernels, const ricci_target& target)
       : plan_(plan), kernels_(kernels), target_(target) {}
 
-  // Up to the COND, NEXT or END that closes the list.
+  // The steps up to the COND, NEXT or END that closes the list.
   Cost List() {
     Cost cost;
     while (at_ < plan_.n_steps) {
@@ -45,7 +45,7 @@ class PlanWalk {
         const auto flops = static_cast<double>(plan_.libraries[step.index].flops);
         const double peak = 4 * static_cast<double>(target_.points_wanted);  // two multiply-adds of all lanes
         const double share = kPeakShare * std::min(1.0, flops / Bytes(step) / kReuse);
-        // What does not tell its operations passes over its operands.
+        // A call that does not state its operations counts as one pass over its operands.
         return {target_.call_cycles + (flops > 0 ? flops / (peak * share) : Bytes(step) / CopiedBytes()), 0};
       }
       case RICCI_STEP_WHILE: {

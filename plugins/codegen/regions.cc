@@ -5,7 +5,8 @@
 namespace ricci::codegen {
 namespace {
 
-constexpr int64_t kShortRun = 64;  // of a region's length: what stands between large loops is not worth a call
+constexpr int64_t kShortRun =
+    64;  // code between large loops, if shorter than a region by this factor, is not worth a call
 
 bool Opens(uint16_t op) {
   return op == RICCI_K_FOR || op == RICCI_K_WHILE || op == RICCI_K_IF || op == RICCI_K_REDUCE || op == RICCI_K_SCAN;
@@ -24,7 +25,7 @@ class RegionCutter {
  private:
   uint32_t After(uint32_t i) const { return Opens(k_.insts[i].op) ? blocks_.close[i] + 1 : i + 1; }
 
-  // Instructions of code; loops that are repeated in code count as often, others twice: for whole vectors and the rest.
+  // Instructions of code; unrolled loops count once per trip, others twice: for whole vectors and for the rest.
   int64_t Measure(uint32_t first, uint32_t last) {
     int64_t sum = 0;
     for (uint32_t i = first; i < last; i = After(i)) {
@@ -48,7 +49,7 @@ class RegionCutter {
     };
     for (uint32_t i = first; i < last; i = After(i)) {
       if (code + code_[i] > most_) end_at(i);
-      if (code_[i] <= most_ || k_.insts[i].op == RICCI_K_SCAN) {  // its combiner is wanted where its prefixes are
+      if (code_[i] <= most_ || k_.insts[i].op == RICCI_K_SCAN) {  // its combiner goes with its prefixes
         code += code_[i];
         continue;
       }
@@ -67,7 +68,7 @@ class RegionCutter {
   const ricci_kernel_table& k_;
   const Blocks& blocks_;
   const int64_t most_;
-  std::vector<int64_t> code_;  // of what begins at an instruction
+  std::vector<int64_t> code_;  // of what begins at each instruction
   std::vector<Region> regions_;
 };
 
@@ -87,7 +88,7 @@ std::vector<uint32_t> LastReads(const ricci_kernel_table& k, const Blocks& block
   };
   for (uint32_t i = k.n_insts; i-- > 1;) {
     const ricci_inst& inst = k.insts[i];
-    // What is chosen may be known where code is made, and stand for the choice.
+    // If the choice is known when code is made, the value chosen takes the place of this one.
     const bool chooses = inst.op == RICCI_S_SELECT || inst.op == RICCI_S_MIN || inst.op == RICCI_S_MAX;
     for (uint32_t operand : {inst.a, inst.b, inst.c}) {
       if (operand == 0) continue;

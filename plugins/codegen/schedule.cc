@@ -10,14 +10,14 @@ namespace {
 
 constexpr unsigned kFewestLanes = 4;
 constexpr int64_t kRowsTogether = 8;      // rows of one small matrix,
-constexpr double kTogetherCode = 512;     // and the operations of all of them
+constexpr double kTogetherCode = 512;     // and the operations in the code of all of them
 constexpr int64_t kLeastChunk = 1 << 10;  // elements of a chunk of a reduction that are combined, at least
 constexpr int64_t kFewTasks = 64;         // a reduction for fewer tasks than that is cut into chunks
-constexpr int64_t kLine = 16;             // elements of which tasks share none
+constexpr int64_t kLine = 16;             // elements: tasks share no such group
 constexpr int64_t kCopies = 16, kMostCopied = 1 << 20;  // of all elements; elements of all copies
-constexpr int64_t kTasks = 256;           // of one kernel, at most: long ones keep the processor's prefetching going
-constexpr double kSeveralThreads = 0.85;  // what counts of work that several threads can share
-// What takes lanes two vectors at a time.
+constexpr int64_t kTasks = 256;           // of one kernel, at most: long tasks keep the processor's prefetching going
+constexpr double kSeveralThreads = 0.85;  // of its cycles count, for work that several threads can share
+// Bounds of the kernels that take lanes two vectors at a time (IsLongChain).
 constexpr int64_t kChainPoints = 128, kChainInsts = 128, kChainState = 8, kChainTrips = 512;
 
 int64_t RoundedUp(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
@@ -54,7 +54,7 @@ class Scheduler {
     return lanes;
   }
 
-  // Whichever is cheaper. What is spread over the domain keeps branches.
+  // Whichever is cheaper. Lanes over the domain keep branches.
   void ChooseLanes() {
     Use(target_.lanes, /*over_domain=*/false);
     if (k_.domain_rank == 0 || s_.dims.back() == 0) return;
@@ -63,7 +63,7 @@ class Scheduler {
     if (s_.cost.cycles > inner.cost.cycles && InnerMayTakeLanes()) s_ = std::move(inner);
   }
 
-  // Where many points run at once, lanes that no loop takes would do for the estimate, but are lost to other kernels.
+  // If many points run at once, the estimate would accept lanes that no loop uses, but other kernels would lose them.
   bool InnerMayTakeLanes() const {
     if (!RunsMany(target_)) return true;
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
@@ -97,7 +97,7 @@ class Scheduler {
     const std::vector<uint8_t> varying = FindVarying(k_, blocks_, s_.dims.back(), 1, k_.n_insts);
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
       const ricci_inst& inst = k_.insts[i];
-      // Gathers are what takes the time.
+      // Gathers take most of the time.
       if ((inst.op == RICCI_K_GET || inst.op == RICCI_K_SET) && varying[inst.b]) return false;
       if (inst.dtype == RICCI_F64 || inst.op == RICCI_K_REDUCE) return false;
       if (inst.op == RICCI_K_LOCAL && inst.imm <= kChainState) state += inst.imm;
@@ -151,8 +151,8 @@ class Scheduler {
     return found;
   }
 
-  // The top-level SCAN that is all a kernel does, is long enough to be split over threads, and whose elements can be
-  // computed without what its body does; or 0.
+  // The top-level SCAN that is all of the kernel's work, is long enough to be split over threads, and whose elements do
+  // not depend on its body; or 0.
   uint32_t LongScan() const {
     uint32_t found = 0;
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
@@ -207,8 +207,8 @@ class Scheduler {
     s_.partials = s_.partial_chunks * Inner();
   }
 
-  // Many short rows of which few make a matrix: the rows of one are computed together, so that what they all read is
-  // loaded once. Nothing may be read back, since the stores of all come last.
+  // Many short rows, a few of which make a matrix: the rows of one matrix are computed together, so that what they all
+  // read is loaded once. Nothing may be read back, since the stores of all come last.
   bool RowsTogether() const {
     const uint32_t rank = k_.domain_rank;
     if (!s_.over_domain || rank <= 2 || s_.dims[rank - 2] == 0) return false;
@@ -238,7 +238,7 @@ class Scheduler {
     if (s_.split == 0) ShareUpdates();
   }
 
-  // Points that may combine into one element are of one task, or each chunk of them has a copy of all elements.
+  // Points that may combine into one element belong to one task, or each chunk of them has a copy of all elements.
   void ShareUpdates() {
     const std::optional<Updates> updates = FindUpdates(k_, blocks_, s_.dims);
     if (!updates) return;

@@ -1,5 +1,5 @@
-// How a kernel will run, decided before any code is made: what is spread over lanes, how many, what is cut into pieces,
-// chunks and tasks. A value that prints; code generation obeys it.
+// How a kernel will run, decided before any code is made: what is spread over how many lanes, and what is cut into
+// pieces, chunks and tasks. A schedule is a value that can be printed; code generation follows it.
 #ifndef RICCI_CODEGEN_SCHEDULE_H_
 #define RICCI_CODEGEN_SCHEDULE_H_
 #include <string>
@@ -11,16 +11,16 @@
 
 namespace ricci::codegen {
 
-// What is cut into parts, and how large these are at least. Tests take smaller numbers, so that small programs show
+// What is cut into parts, and their smallest sizes. Tests use smaller numbers, so that small programs show
 // what otherwise only large ones would.
 struct Cuts {
   PieceLimits pieces;
-  int64_t region_code = kRegionCode;  // instructions that the code of one function is made for, about
+  int64_t region_code = kRegionCode;  // instructions in the code of one function, about
   int64_t chunk = 1 << 16;            // elements of one chunk of a long reduction or scan; a multiple of all lanes
-  double copy_cycles = 32;            // of work that are worth another copy of an element
-  double task_cycles = 1 << 15;       // of one task: what it costs to hand it over is some 5,000
-  uint32_t piece_steps = 32;          // of a plan that one function is made for
-  uint32_t repeat_steps = 16;         // of a plan that need no code, so that a loop is worth it
+  double copy_cycles = 32;            // of work that make another copy of an element worthwhile
+  double task_cycles = 1 << 15;       // of one task; handing it over costs about 5,000
+  uint32_t piece_steps = 32;          // of a plan in one function
+  uint32_t repeat_steps = 16;         // of a plan without code of their own that make a loop worthwhile
 };
 
 struct KernelSchedule {
@@ -33,14 +33,15 @@ struct KernelSchedule {
   std::vector<Region> regions;    // functions of their own; empty: the kernel is one
 
   // A top-level REDUCE or SCAN that is split over tasks, or 0: chunks of `chunk_length` trips, `chunks` for each row
-  // (of a SCAN: for each point; units are chunks then, and what is combined of each chunk is known before they run).
+  // (for a SCAN, for each point: then units are chunks, and the combined elements of each chunk are known before they
+  // run).
   uint32_t split = 0;
   int64_t chunks = 0, chunk_length = 0;
   int64_t partial_chunks = 0, partials = 0;  // of all rows; partial results
 
-  // What points combine into elements, if tasks share it: either chunks of `chunk_length` rows, each into a copy of the
-  // elements `copied` of its own, which are then combined (units are elements); or the trips of the loop `shared`, no
-  // two of which update one element: each task goes through all points (units are trips).
+  // How tasks share updates that points combine into elements. Either chunks of `chunk_length` rows each update a copy
+  // of their own of the elements `copied`, and the copies are then combined (units are elements); or tasks share the
+  // trips of the loop `shared`, no two of which update one element, and each goes through all points (units are trips).
   std::optional<Interval> copied;
   uint32_t shared = 0;
 
@@ -53,8 +54,8 @@ struct KernelSchedule {
 KernelSchedule ScheduleKernel(const ricci_kernel_table& k, const Blocks& blocks, const ricci_target& target,
                               const Cuts& cuts = {});
 std::string ToText(const KernelSchedule& s);
-// Of all points, as it counts when plans are compared: how many threads there will be is not known, but what they could
-// share is worth somewhat more than what they could not.
+// The cost of all points, for comparing plans: the number of threads is not known, but work that threads could share
+// counts somewhat less.
 Cost CostInPlan(const KernelSchedule& s);
 
 // ricci_backend.estimate for a device like `target`.

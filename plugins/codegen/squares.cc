@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kSquareCode = 1024;  // operations of all rows of a square
 
-// Scalars, loads and stores alone; no buffer is read and written.
+// Whether there are only scalars, loads and stores, and no buffer is both read and written.
 bool IsPlain(const ricci_kernel_table& k) {
   for (uint32_t i = 1; i < k.n_insts; ++i) {
     const ricci_inst& inst = k.insts[i];
@@ -27,7 +27,7 @@ std::vector<uint32_t> SquareLoads(const ricci_kernel_table& k, const Blocks& blo
                                   unsigned lanes) {
   const uint32_t rank = k.domain_rank;
   if (rank < 2 || dims[rank - 1] == 0 || dims[rank - 2] == 0 || lanes < 2) return {};
-  // Of a short row some lanes are left over, and their loads are done again.
+  // A short row leaves some lanes over, which repeat loads.
   if (2 * k.domain[rank - 1] <= lanes || k.domain[rank - 2] < lanes || !IsPlain(k)) return {};
   if (CostOfPoint(k, blocks) * lanes > kSquareCode) return {};
   Strides along(k, dims[rank - 1], k.n_insts, nullptr), across(k, dims[rank - 2], k.n_insts, nullptr);

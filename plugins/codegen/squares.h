@@ -1,5 +1,5 @@
-// Transposed loads: arrays that lie in order along the dimension before the innermost one. A square of points is then
-// computed at once: as many rows as there are lanes, each load a square that is transposed in registers.
+// Transposed loads: of arrays that lie in order along the dimension before the innermost one. A square of points is
+// then computed at once: as many rows as there are lanes, with each load a square that is transposed in registers.
 #ifndef RICCI_CODEGEN_SQUARES_H_
 #define RICCI_CODEGEN_SQUARES_H_
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace ricci::codegen {
 
-// The loads to be transposed, if points are to be computed in squares: where there is no loop or branch, little code
-// and nothing read back that is written. `dims`: the DOMAIN instruction of each dimension, 0 = none.
+// The loads to transpose, if points are to be computed in squares, which takes a kernel without loops and branches,
+// with little code, and that reads nothing it writes. `dims`: the DOMAIN instruction of each dimension, 0 = none.
 std::vector<uint32_t> SquareLoads(const ricci_kernel_table& k, const Blocks& blocks, const std::vector<uint32_t>& dims,
                                   unsigned lanes);
 

@@ -9,12 +9,12 @@ namespace {
 
 constexpr int64_t kLargeFactor = int64_t{1} << 31, kNoAddress = int64_t{1} << 62;
 
-// An address as a sum: of coordinates, each times its stride, and of something within an interval.
+// An address as a sum of coordinates, each times its stride, and of a rest within an interval.
 struct Sum {
   std::vector<int64_t> strides;  // of the dimensions of the domain
   int64_t lo = 0, hi = 0;
 };
-// Held within bounds that no address reaches.
+// Clamped to bounds that no address reaches.
 int64_t Held(ricci_exact v) { return ricci_exact_clamp(v, -kNoAddress, kNoAddress); }
 int64_t AddTimes(int64_t a, int64_t b, int64_t factor) { return Held(ricci_exact_of(b) * factor + a); }
 
@@ -23,7 +23,7 @@ class Addresses {
   Addresses(const ricci_kernel_table& k, const Facts& facts, const std::vector<uint32_t>& dims)
       : k_(k), facts_(facts), dims_(dims) {}
 
-  // Of the leading dimensions, those whose stride is larger than all that the dimensions behind and the rest can add.
+  // The number of leading dimensions whose stride exceeds all that the dimensions after them and the rest can add.
   uint32_t Apart(uint32_t address) const {
     Sum sum{std::vector<int64_t>(dims_.size())};
     if (!Add(address, 1, sum)) return 0;
@@ -63,7 +63,7 @@ class Addresses {
   const std::vector<uint32_t>& dims_;
 };
 
-// A number that value v is always a multiple of, in the first trip of `loop`; 0: it is 0.
+// A number that divides value v in the first trip of `loop`; 0: v is 0.
 int64_t FactorOf(const ricci_kernel_table& k, uint32_t v, uint32_t loop) {
   const ricci_inst& inst = k.insts[v];
   if (v == loop) return ConstantOf(k, inst.a) == 0 ? 0 : 1;

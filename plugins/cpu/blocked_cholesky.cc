@@ -1,5 +1,6 @@
-// cholesky of matrices that are too large for the generated loops: block of columns after block of columns, what those
-// before take away as one product (tiles of gemm_tile.h), then row by row (factor_kernel.h).
+// cholesky of matrices that are too large for the generated loops. Blocks of columns are factored in order: the columns
+// before a block are subtracted as one product (tiles of gemm_tile.h), then it is factored row by row
+// (factor_kernel.h).
 //
 // A task is one matrix, so bits do not depend on the thread count.
 #include "blocked_cholesky.h"
@@ -77,7 +78,7 @@ class Factorization {
     }
     return true;
   }
-  // Of `rows` rows with the `width` ones from k on, over the columns before k.
+  // The product of `rows` rows with the `width` rows from k on, over the columns before k.
   void* Products(int64_t first, int64_t rows, int64_t k, int64_t width) const {
     void* products = scratch_ + f_.products_offset;
     const auto rows_from = [&](int64_t i) { return GemmMatrix{l_ + i * f_.n, f_.n, 1, nullptr, nullptr, f_.type}; };

@@ -5,7 +5,7 @@
 
 namespace ricci::cpu {
 
-// Registers it with the row `cholesky`, which must be there.
+// Registers it with the row `cholesky`, which must exist.
 ricci_status* AddCholesky(ricci_ctx* ctx);
 
 }  // namespace ricci::cpu

@@ -1,6 +1,6 @@
 // What LLVM's code generator may call for instructions that a processor lacks (fused multiply-add before FMA, rounding
-// before SSE4.1, 16-bit floats before F16C) and for copies of memory. Compilers' libraries have the conversions of
-// 16-bit floats too, but not all of those that a host may be linked with do.
+// before SSE4.1, 16-bit floats before F16C) and for copies of memory. Some compilers' libraries have the conversions of
+// 16-bit floats too, but not every one that a host may be linked with.
 #include "code_symbols.h"
 
 #include <bit>

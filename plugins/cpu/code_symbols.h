@@ -1,5 +1,5 @@
-// The functions that generated code may call, all of them: nothing is taken from the process, in which an embedding
-// host may have hidden its libraries, or have others of the same names.
+// All functions that generated code may call: none is looked up in the process, where an embedding host may have hidden
+// its libraries, or may have other functions of those names.
 #ifndef RICCI_CPU_CODE_SYMBOLS_H_
 #define RICCI_CPU_CODE_SYMBOLS_H_
 #include <span>

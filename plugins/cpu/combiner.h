@@ -1,6 +1,6 @@
-// Combiners: the operations by which reductions and updates make one value of two, and what they begin with.
+// Combiners: the operations by which reductions and updates make one value of two, and their initial values.
 //
-// 16-bit floats are summed in f32. All of this is code for values alone and knows no kernel.
+// 16-bit floats are summed in f32. This code works on values and knows nothing of kernels.
 #ifndef RICCI_CPU_COMBINER_H_
 #define RICCI_CPU_COMBINER_H_
 #include "llvm_builder.h"
@@ -9,9 +9,9 @@ namespace ricci::cpu {
 
 using V = LLVMValueRef;
 
-// In which values of `dtype` are accumulated.
+// The dtype in which values of `dtype` are accumulated.
 uint32_t AccumulatorDType(uint32_t dtype);
-// What changes nothing when it is combined.
+// The identity of the combiner.
 V EmitIdentity(const LlvmBuilder& l, uint32_t op, uint32_t dtype);
 V EmitCombine(const LlvmBuilder& l, uint32_t op, uint32_t dtype, V a, V b);
 // `v` of dtype `from` as one of `to`.
@@ -21,10 +21,10 @@ V EmitAcross(const LlvmBuilder& l, uint32_t op, uint32_t dtype, V v);
 
 // ---- extrema among integers ----
 
-// The greatest of floats, and the least, is found among integers of the same order: the bits, of negative numbers all
-// but the sign turned over, moved so that NaNs of either sign come to the end that wins. That is four instructions for
-// what takes six on floats, where NaNs win and +0 is greater than -0, and one of them in the chain from element to
-// element. The identity among integers stands for the infinity.
+// The greatest and the least of floats are found among integers of the same order: the bits, inverted but for the sign
+// if the number is negative, and shifted so that NaNs of either sign come to the end that wins. This takes four
+// instructions, one of them in the chain from element to element; on floats, where NaNs must win and +0 is greater than
+// -0, it takes six. The identity among integers represents the infinity.
 bool InKeys(uint32_t op, uint32_t dtype);
 V EmitToKey(const LlvmBuilder& l, uint32_t op, V v);
 V EmitFromKey(const LlvmBuilder& l, uint32_t op, V key);

@@ -51,7 +51,7 @@ ricci_status* Guard(Body body) noexcept {
   }
 }
 
-// Emits the module of what is given; its context is NULL, with `error`, on failure.
+// Emits the module for `given`; its context is NULL, with `error`, on failure.
 LlvmBuilder EmitModule(const Backend& backend, const ricci_compile_args& a, uint32_t workers, Constants constants,
                        PlanCode& emitted, std::string& error) {
   LLVMContextRef ctx = LLVMContextCreate();
@@ -88,8 +88,8 @@ ricci_status* Compile(void* self, const ricci_compile_args* a, void** code, ricc
   });
 }
 
-// A run that the host may end. A library call that has failed says more than that the host has lost its patience. Not
-// inline: a run that nobody watches takes a few nanoseconds, and would save registers for this one.
+// A run that the host may end. The error of a failed library call goes before that of an ended run. Not inline: a run
+// without a request or deadline takes a few nanoseconds, and would have to save registers for this one.
 [[gnu::noinline]] ricci_status* RunWatched(const Code& c, RunState& run) {
   if (!IsStopped(run)) c.compiled->entry(run.args->inputs, run.args->outputs, run.args->arena, &run);
   const uint32_t code = run.stopped.load(std::memory_order_relaxed);
@@ -108,7 +108,7 @@ ricci_status* Run(void* code, const ricci_run_args* a) {
 
 void DropCode(void* code) { delete static_cast<Code*>(code); }
 
-// Emitted anew: code is dumped rarely, and its text is large.
+// Emitted again: code is rarely dumped, and its text is large.
 template <Constants kConstants, std::string (Jit::*kForm)(LLVMContextRef, LLVMModuleRef, uint32_t, std::string&)>
 ricci_status* Dump(void* code, void* sink, void (*write)(void* sink, const char* p, size_t n)) {
   return Guard([&]() -> ricci_status* {

@@ -1,9 +1,9 @@
 // dot_general as batched matrix products: C[batch] = A[batch] B[batch], C row-major, A and B at any strides.
 //
-// Where the free dimensions of an operand, or the contracted ones, do not lie at one stride, tables tell where elements
-// are, so every layout is taken; C has its dimensions in the order of the operands' always. Tasks are tiles fixed by
-// shape, each of which packs its own operands: our pool distributes them, so bits do not depend on the thread count,
-// and nothing waits for anything.
+// If the free dimensions of an operand, or the contracted ones, do not lie at one stride, tables hold the offsets of
+// the elements, so every layout is accepted; the dimensions of C are always in the order of the operands'. Tasks are
+// tiles fixed by shape, each of which packs its own operands: our pool distributes them, so bits do not depend on the
+// thread count, and no task waits for another.
 #include "gemm.h"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ Group Join(const Array& x, const Ints& which) {
   }
   return out;
 }
-// Where the elements of such a group lie.
+// The offsets of the elements of such a group.
 Ints OffsetsOf(const Array& x, const Ints& which) {
   Ints all = {0};
   for (const int64_t dimension : which) {
@@ -105,7 +105,7 @@ bool ReadProduct(const ricci_op* op, Product& p) {
   }
   if (!TypeOf(a.dtype, p.a_type) || !TypeOf(b.dtype, p.b_type) || !TypeOf(c.dtype, p.c_type)) return false;
   p.sum = p.c_type == GemmType::kF64 ? GemmType::kF64 : GemmType::kF32;
-  // Operands are not rounded to the type of the sums.
+  // Operands must not be rounded to the type of the sums.
   if (p.sum == GemmType::kF32 && (p.a_type == GemmType::kF64 || p.b_type == GemmType::kF64)) return false;
   Ints l = Attr(op, "lhs_contract"), r = Attr(op, "rhs_contract");
   const Ints lb = Attr(op, "lhs_batch"), rb = Attr(op, "rhs_batch");
@@ -118,7 +118,7 @@ bool ReadProduct(const ricci_op* op, Product& p) {
     p.batch_dims.push_back({a.dims[da], a.strides[da], b.strides[db]});
     p.batch *= a.dims[da];
   }
-  // Far above any memory, and no product of sizes below overflows.
+  // Far above any memory, and low enough that no product of sizes overflows.
   return p.batch > 0 &&
          static_cast<double>(p.batch * p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) < 0x1p62;
 }
@@ -153,8 +153,7 @@ bool Make(const ricci_op* op, Product& p) {
   if (!ReadProduct(op, p)) return false;
   // A product with a vector reads its matrix once, which needs no packing.
   if (p.m < 2 || p.n < 2 || p.k < 1 || p.m * p.n * p.k < kSmallest) return false;
-  // Few columns or steps leave panels half empty; so do few of both rows and columns, of which a loop over k is as
-  // good.
+  // Few columns or steps leave panels half empty; so do few rows and columns, for which a loop over k is as good.
   const bool plain = p.columns.joined && p.columns.stride == 1;
   if ((plain && (p.n <= kNarrow || p.k <= kNarrow)) || (p.m <= kNarrow && p.n <= kNarrow)) return false;
   ChooseTiles(p);

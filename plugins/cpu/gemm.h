@@ -5,7 +5,7 @@
 
 namespace ricci::cpu {
 
-// Registers it with the row `dot_general`, which must be there.
+// Registers it with the row `dot_general`, which must exist.
 ricci_status* AddGemm(ricci_ctx* ctx);
 
 }  // namespace ricci::cpu

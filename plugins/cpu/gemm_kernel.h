@@ -193,8 +193,9 @@ struct GemmKernel {
     }
     return whole;
   }
-  // All panels from rows of adjacent elements, row by row as memory likes it. Whole vectors are read, so the last steps
-  // are left over: the number of those done is returned. What is read too much is in the matrix, and is not used.
+  // All panels from rows of adjacent elements, row by row, the best order for memory. Whole vectors are read, so the
+  // last steps may be left over: the number of steps done is returned. What is read in excess lies in the matrix and is
+  // not used.
   template <typename T, typename From>
   static int64_t PackAlong(const From* from, int64_t stride, int64_t outer, int64_t panel, int64_t padded, int64_t k,
                            T* to) {
@@ -238,7 +239,7 @@ struct GemmKernel {
       PackRest(data, m, w, width, done, k0, k, padded, to);
     }
   }
-  // Rows of adjacent k are copied: the inner loop takes single elements of them just as well.
+  // Rows of adjacent k are only copied: the inner loop reads their single elements just as fast.
   template <typename T, typename From>
   static void PackRows(const GemmMatrix& m, int64_t outer, int64_t k0, int64_t k, T* to) {
     for (int64_t i = 0; i < outer; ++i, to += kRowStride) {

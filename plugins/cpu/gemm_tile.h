@@ -1,8 +1,8 @@
 // GemmTile: one rectangle of a matrix product, the unit of work of a task.
 //
-// The code behind it is one template (gemm_kernel.h) compiled once per instruction set; the widest that the processor
-// has is picked when the plugin is attached. Sums run over the contracted dimension in blocks of a fixed length, so the
-// bits of a result depend on shapes and on the instruction set alone.
+// Its code is one template (gemm_kernel.h), compiled once per instruction set; the widest that the processor has is
+// chosen when the plugin is attached. Sums run over the contracted dimension in blocks of a fixed length, so the bits
+// of a result depend only on shapes and on the instruction set.
 #ifndef RICCI_CPU_GEMM_TILE_H_
 #define RICCI_CPU_GEMM_TILE_H_
 #include <cstdint>
@@ -16,7 +16,7 @@ enum class GemmType : uint8_t { kF32, kF64, kF16, kBF16 };
 struct GemmMatrix {
   const void* data;
   int64_t outer_stride, k_stride;
-  const int64_t *outer_at, *k_at;  // NULL: the stride tells
+  const int64_t *outer_at, *k_at;  // NULL: use the stride
   GemmType type;
 
   bool outer_adjacent() const { return outer_at == nullptr && outer_stride == 1; }
@@ -33,10 +33,10 @@ struct GemmTile {
   bool subtract = false;  // the sum is taken away from c; c_type is `sum` then
 };
 
-// Sums over more steps than these are made block by block.
+// Sums over more steps than this are made block by block.
 inline constexpr int64_t kGemmDepth = 256;
-// Of rows, so many at most are packed at a time: they stay in the second cache, with the columns they meet and with the
-// rows that are fetched meanwhile.
+// At most this many rows are packed at a time: they stay in the second-level cache, with the columns they are
+// multiplied by and the rows that are fetched meanwhile.
 inline constexpr int64_t kGemmRows = 196;
 
 // Memory for a tile, aligned to 64: of `a` and `b` GemmPacked(min(m, kGemmRows)) and GemmPacked(n) elements of the type

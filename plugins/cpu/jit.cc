@@ -14,7 +14,7 @@
 namespace ricci::cpu {
 namespace {
 
-// What holds for all generated code: no exception leaves it, so nothing is kept for unwinding, and multiplications and
+// Facts of all generated code: no exception leaves it, so nothing is kept for unwinding, and multiplications and
 // additions may become fused ones, the one liberty taken with floats.
 void StateFacts(LLVMContextRef ctx, LLVMModuleRef module) {
   const LLVMAttributeRef no_unwind = LLVMCreateEnumAttribute(ctx, LLVMGetEnumAttributeKindForName("nounwind", 8), 0);
@@ -40,8 +40,8 @@ struct Module {
 };
 
 // The quick code generator (fast selection, registers within a block) is 1.7 to 7 times as fast as the other; its code
-// runs up to 1.7 times as long. It gives every value that lives across blocks its own place on the stack,
-// 64 bytes a vector: where that would be megabytes, it is not used.
+// runs up to 1.7 times as long. It gives every value that lives across blocks its own place on the stack, 64 bytes for
+// a vector: if that could be megabytes, it is not used.
 constexpr size_t kMostQuick = 32768;  // instructions of a function
 
 size_t LongestFunction(LLVMModuleRef module) {

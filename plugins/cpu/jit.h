@@ -1,5 +1,5 @@
-// Jit: from an LLVM module to code in memory: optimizer.h, LLVM's code generator for the host's processor,
-// object_loader.h. Every error, LLVM's own too, is text for the caller; nothing is written to stderr.
+// Jit: from an LLVM module to code in memory, by optimizer.h, LLVM's code generator for the host's processor, and
+// object_loader.h. Every error, also of LLVM, is returned to the caller as text; nothing is written to stderr.
 #ifndef RICCI_CPU_JIT_H_
 #define RICCI_CPU_JIT_H_
 #include <llvm-c/Core.h>
@@ -12,13 +12,13 @@
 
 namespace ricci::cpu {
 
-// Nonzero: a library call failed, or the host wanted the run to end, and the plan has ended there.
+// Returns nonzero if the plan ended early: a library call failed, or the host wanted the run to end.
 using EntryFn = uint32_t (*)(void* const* inputs, void* const* outputs, void* arena, void* run);
 
 // The function of a module that is called from outside.
 inline constexpr const char* kEntryName = "ricci_entry";
 
-// Code of one executable; goes with the object.
+// The code of one executable; it is freed with the object.
 struct CompiledCode {
   std::unique_ptr<LoadedObject> object;
   EntryFn entry = nullptr;

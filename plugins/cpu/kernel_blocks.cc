@@ -1,7 +1,8 @@
 // Loops and branches of a kernel.
 //
-// What is the same for all lanes is plain control flow. A branch on a varying condition runs each side under a mask,
-// and not at all if no lane takes it; a loop that lanes leave one by one runs until the last has left.
+// Conditions that are the same for all lanes are plain control flow. A branch on a varying condition runs each side
+// under a mask, and not at all if no lane takes it; a loop that lanes leave one by one runs until the last lane has
+// left.
 #include "kernel_blocks.h"
 
 namespace ricci::cpu {

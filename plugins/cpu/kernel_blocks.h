@@ -1,14 +1,14 @@
 // Code around code: the loops, branches and functions of a kernel, around what a callable emits.
 //
-// Templates, so that a body may be a lambda; apart from the class (kernel_emitter.h), which reads as a list without
-// them. Each leaves the builder where what comes next goes.
+// Templates, so that a body may be a lambda; separate from the class (kernel_emitter.h), which thus stays a plain list.
+// Each leaves the builder where the next code goes.
 #ifndef RICCI_CPU_KERNEL_BLOCKS_H_
 #define RICCI_CPU_KERNEL_BLOCKS_H_
 #include "kernel_emitter.h"
 
 namespace ricci::cpu {
 
-inline constexpr uint32_t kHeldBuffers = 32;  // whose addresses a kernel loads once; of more, where they are used
+inline constexpr uint32_t kHeldBuffers = 32;  // whose addresses a kernel loads once; with more, at each use
 
 // ---- loops ----
 

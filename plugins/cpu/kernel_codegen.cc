@@ -91,7 +91,7 @@ V KernelEmitter::CountRows() {
   return l_.I64(rows);
 }
 
-// Rows [begin, end) of the domain, or points of one of one dimension.
+// Rows [begin, end) of the domain, or points if it has one dimension.
 void KernelEmitter::Rows(V begin, V end) {
   row_ = column_ = l_.I64(0);
   if (k_.domain_rank == 0) return Range(1, k_.n_insts);
@@ -269,10 +269,10 @@ namespace {
 
 constexpr uint32_t kInlineMath = 16;  // special functions of one kind that a kernel holds inline,
 constexpr uint32_t kInlineMathOfMany = 256;
-constexpr double kManyPoints = 1024;  // the same for so many points
+constexpr double kManyPoints = 1024;  // for at least this many points
 
-// Special functions of which there are many (a long program of scalars) are called: their code would be most of what is
-// compiled. Over many points they stay inline much longer, since a call costs vectors half of their speed.
+// Special functions that occur often (a long program of scalars) are called: inline they would be most of the code.
+// Over many points the limit is much higher, since a call costs vectors half of their speed.
 std::bitset<128> SharedMath(const ricci_kernel_table& k) {
   double points = 1;
   for (uint32_t d = 0; d < k.domain_rank; ++d) points *= static_cast<double>(k.domain[d]);
@@ -295,7 +295,7 @@ ricci_target TargetOf(unsigned lanes) {
   t.lanes = lanes;
   t.points_wanted = lanes;
   t.registers = lanes == 16 ? 32 : 16;
-  t.cached_bytes_per_cycle = 2.0 * lanes;  // a vector stored or two loaded, and what lies between
+  t.cached_bytes_per_cycle = 2.0 * lanes;  // a vector stored or two loaded, and the work between
   return t;
 }
 
@@ -305,7 +305,7 @@ KernelCode EmitKernel(const LlvmBuilder& builder, const ricci_kernel_table& k, c
   const KernelSchedule schedule = codegen::ScheduleKernel(k, blocks, TargetOf(builder.lanes), builder.cuts);
   KernelCode out;
   out.units = schedule.units, out.grain = schedule.grain;
-  if (schedule.shared != 0) {  // any cut gives the same bits
+  if (schedule.shared != 0) {  // however it is cut, the bits are the same
     const int64_t share = (out.units + workers - 1) / workers;
     out.grain = (std::max(out.grain, share) + out.grain - 1) / out.grain * out.grain;
   }

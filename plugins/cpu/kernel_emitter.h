@@ -1,4 +1,4 @@
-// KernelEmitter: emits one kernel. Its functions stand in the files of its parts: the domain and values
+// KernelEmitter: emits one kernel. Its functions are in the files of its parts: the domain and values
 // (kernel_codegen.cc), memory (kernel_memory.cc), loops and branches (kernel_blocks.cc), reductions (kernel_reduce.cc),
 // scans (kernel_scan.cc), updates (kernel_updates.cc), squares (kernel_squares.cc), regions (kernel_regions.cc).
 #ifndef RICCI_CPU_KERNEL_EMITTER_H_
@@ -66,16 +66,16 @@ class KernelEmitter {
   void Spread(V begin, V end, bool even);
   // The same for the pieces of dimension `d` and those after it, each with code of its own.
   void SpreadPieces(const std::vector<Piece>& pieces, uint32_t d, V begin, V end);
-  // Blocks [begin, end) of as many rows as there are lanes; the points of one square; a load within.
+  // Blocks [begin, end) of as many rows as there are lanes; the points of one square; a load in it.
   void Squares(V begin, V end);
   void SquarePoints();
   bool IsSquareLoad(uint32_t id) const;
   void LoadSquare(uint32_t id, uint32_t dtype, V base, const Value& index);
   void ExchangeSquares(std::vector<V>& rows, unsigned side);
-  // Whether the current piece tells what instruction i gives; it is not computed then.
+  // Whether the result of instruction i is known in the current piece; then it is not computed.
   bool IsKnown(uint32_t& i);
 
-  // The body for one point or vector of points; of all rows of the dimension before, where they go together.
+  // The body for one point or vector of points; for all rows of the dimension before, if they go together.
   void Points();
   V TailMask(V x, V end);
   V Reversed(V v);  // its lanes
@@ -83,19 +83,18 @@ class KernelEmitter {
   // `body` of lo, lo + step, ... below hi.
   template <typename Body>
   void Loop(V lo, V hi, int64_t step, Body body);
-  // The same as blocks of `every` trips, with a look at the run between two of them, which may end the kernel; 0: one
-  // block.
+  // The same in blocks of `every` trips, with a look between two blocks, which may end the kernel; 0: one block.
   template <typename Body>
   void Loop(V lo, V hi, int64_t step, uint32_t every, Body body);
 
   // ---- the run ----
 
-  // Loaded where it is used, which is seldom.
+  // Loaded at each use, which is rare.
   V Run() { return LoadBuffer(CountBuffers() - 1); }
-  // The function leaves at once if the run is to end; everything else is what it was.
+  // The function returns at once if the run is to end; nothing else changes.
   void LookAtRun() { EmitLook(l_, Run(), Exit()); }
   LLVMBasicBlockRef Exit();
-  // Of a loop whose trips are counted while it runs: `every` trips are left until it looks.
+  // For a loop whose trips are counted while it runs: it looks again after `every` trips.
   V BeginTrips(uint32_t every);
   void EndTrip(V left, uint32_t every);
 
@@ -127,13 +126,13 @@ class KernelEmitter {
 
   // ---- values ----
 
-  // Value `id`, where code is being made.
+  // Value `id`, as the code being emitted sees it.
   Value At(uint32_t id);
   void Put(uint32_t id, const Value& v) {
     values_[id] = v;
     if (!regions_.home.empty()) regions_.home[id] = regions_.number;
   }
-  V Each(uint32_t id) {  // as a vector
+  V Each(uint32_t id) {  // as a vector with one value per lane
     const Value v = At(id);
     if (v.each != nullptr && !v.linear()) return v.each;
     V base = l_.Splat(v.one);
@@ -158,8 +157,8 @@ class KernelEmitter {
   unsigned Align(uint32_t dtype) { return SizeOfDType(dtype); }
   V Element(LLVMTypeRef t, V base, V index) { return LLVMBuildGEP2(l_.b, t, base, &index, 1, ""); }
 
-  // Its address. More of them than fit into registers would be alive through the whole kernel, and LLVM's allocation of
-  // registers takes time that grows with the square of them.
+  // The address of buffer `i`. With many buffers it is loaded at each use: addresses that do not fit into registers
+  // would be alive through the whole kernel, and LLVM's register allocation takes time that grows with their square.
   V Buffer(size_t i) { return buffers_.empty() ? LoadBuffer(i) : buffers_[i]; }
   V LoadBuffer(size_t i);
   size_t CountBuffers() const { return k_.n_buffers + (schedule_.partials != 0) + (out_.run_state ? 1 : 0); }
@@ -201,12 +200,12 @@ class KernelEmitter {
   void Check(const ricci_inst& inst);
   uint32_t For(uint32_t id);
   uint32_t ForSpread(uint32_t id, uint32_t close);
-  // From here on the trips of a loop are spread over the lanes; what was before it is the same for all.
+  // From here on the trips of a loop are spread over the lanes; what was computed before is the same for all.
   void BeginSpread(uint32_t loop);
 
   V Any(V mask) { return l_.Intrinsic("llvm.vector.reduce.or", {LLVMTypeOf(mask)}, {mask}); }
 
-  // Bounds differ between lanes: a loop that lanes leave one by one.
+  // A loop whose bounds differ between lanes: lanes leave it one by one.
   uint32_t ForPerLane(uint32_t id, uint32_t close);
   void LoopPerLane(uint32_t id, const std::function<void()>& body);
 
@@ -225,13 +224,13 @@ class KernelEmitter {
   // An empty sum is +0 although its identity is -0.
   void Finish(uint32_t yield, V sum, uint32_t acc_dtype, bool empty_possible);
   uint32_t Reduce(uint32_t id);
-  // Per lane where lanes differ.
+  // One result per lane if lanes differ.
   uint32_t ReduceInOrder(uint32_t id, uint32_t close, std::optional<int64_t> trips, bool bounds);
   // Combines the elements lo .. hi - 1 of reduction `id` one by one, in 1 or 4 accumulators.
   V Accumulate(uint32_t id, V lo, V hi, bool vector, uint32_t sums);
   // Lanes over the reduction, four accumulators to hide latency, combined in a fixed tree. Leaves +0 for empty sums.
   V ReduceSpread(uint32_t id, uint32_t close, V lo, V hi, std::optional<int64_t> trips);
-  // A reduction whose chunks run on several threads: here either the chunks, or what combines them.
+  // A reduction whose chunks run on several threads: emits either the chunks, or the code that combines them.
   uint32_t Split(uint32_t id);
 
   // ---- prefix scans ----
@@ -270,22 +269,22 @@ class KernelEmitter {
   std::vector<uint8_t> varying_;
   std::vector<V> buffers_;  // empty if there are many
   V function_ = nullptr;
-  LLVMBasicBlockRef exit_ = nullptr;  // of function_, where the run is to end; NULL: nothing goes there
+  LLVMBasicBlockRef exit_ = nullptr;  // of function_, for a run that is to end; NULL: nothing jumps there
   std::string name_;
   Regions regions_;
   V mask_ = nullptr;        // lanes that are on; NULL = all
-  int masked_depth_ = 0;    // branches and loops around that switch lanes off
+  int masked_depth_ = 0;    // enclosing branches and loops that switch lanes off
   bool spreading_ = false;  // inside of the loop that is spread over lanes
   bool done_ = false;
   const Facts* facts_ = nullptr;  // of the piece of the domain that code is made for; NULL: the whole domain
   V row_ = nullptr, column_ = nullptr, chunk_ = nullptr;  // where code is being made for: column_ is of the first lane
-  uint32_t together_ = 0;  // the dimension, before the innermost, all points of which are computed together
+  uint32_t together_ = 0;  // the dimension before the innermost, if all its points are computed together
   std::vector<Postponed> postponed_;
   int64_t square_row_ = -1;   // of the square that code is being made for; -1: points are not in squares
   V square_first_ = nullptr;  // the first row of squares that code is being made for
-  std::map<uint32_t, std::vector<V>> squares_;  // what a load gives for each row of the square
+  std::map<uint32_t, std::vector<V>> squares_;  // the result of a load for each row of the square
   RunningScan scan_;
-  V copy_ = nullptr;  // what updates go to instead of their buffer
+  V copy_ = nullptr;  // where updates go instead of their buffer
   Part part_ = Part::kWhole;
   uint64_t stack_ = 0, scratch_ = 0;
 };

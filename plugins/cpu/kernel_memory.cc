@@ -7,8 +7,8 @@
 namespace ricci::cpu {
 namespace {
 
-constexpr uint64_t kStackLocals = 16;          // private arrays of the largest size that a kernel has on the stack
-constexpr int64_t kElementsClearedAlone = 64;  // in registers most of them; larger arrays are cleared as memory
+constexpr uint64_t kStackLocals = 16;          // private arrays, of the largest size, that a kernel keeps on the stack
+constexpr int64_t kElementsClearedAlone = 64;  // most of them are in registers; larger arrays are cleared as memory
 
 }  // namespace
 
@@ -28,7 +28,7 @@ V KernelEmitter::Reversed(V v) {
   return LLVMBuildShuffleVector(l_.b, v, LLVMGetUndef(LLVMTypeOf(v)), LLVMConstVector(from.data(), l_.lanes), "");
 }
 
-// Of the first element in memory of what the lanes read or write, one after another, upwards or downwards.
+// The first element in memory of those that the lanes read or write one after another, upwards or downwards.
 V KernelEmitter::RunAddress(LLVMTypeRef t, V base, const Value& index) {
   V first = index.one;
   if (index.stride < 0) first = LLVMBuildSub(l_.b, first, l_.I64(static_cast<int64_t>(l_.lanes) - 1), "");
@@ -92,7 +92,7 @@ void KernelEmitter::DeclareLocal(uint32_t id) {
   local.declared = true;
   local.per_lane = spreading_ && varying_[id];
   const LLVMTypeRef t = MemoryType(l_, inst.dtype);
-  // Where no memory could hold it, the sizes stop at a limit: the run then fails before its first instruction.
+  // If no memory could hold it, the size is clamped to a limit, and the run fails before its first instruction.
   const ricci_exact size = ricci_exact_of(inst.imm) * SizeOfDType(inst.dtype) * (local.per_lane ? l_.lanes : 1);
   const auto bytes = static_cast<uint64_t>(ricci_exact_clamp(size, 0, RICCI_MAX_DIM));
   const LLVMTypeRef element = local.per_lane ? l_.vec(t) : t;
@@ -111,8 +111,8 @@ uint64_t KernelEmitter::TakeScratch(uint64_t bytes) {
   return place;
 }
 
-// Lanes that are switched off compute, too, and what they compute with costs time: of whatever lies in the memory,
-// sines of huge numbers and sums of denormal ones take a hundred times as long.
+// Lanes that are switched off compute too, and their operands affect the time: with whatever is in memory, sines of
+// huge numbers and sums of subnormal ones take a hundred times as long.
 void KernelEmitter::ClearSwitchedOff(uint32_t id) {
   const Local& local = locals_[id];
   if (!local.per_lane || mask_ == nullptr || masked_depth_ == 0) return;
@@ -130,7 +130,7 @@ void KernelEmitter::ClearSwitchedOff(uint32_t id) {
   }
 }
 
-// An address in scratch is formed at each use: the first use may be in a block that not all others come after.
+// An address in scratch is formed at each use: the block of the first use may not dominate the others.
 V KernelEmitter::Memory(const Local& local) {
   if (local.stack != nullptr) return local.stack;
   return Element(l_.i8(), LLVMGetParam(function_, 3), l_.I64(static_cast<int64_t>(local.scratch)));

@@ -191,7 +191,7 @@ uint32_t KernelEmitter::Split(uint32_t id) {
   V slot = l_.Alloca(value, "sum"), identity = EmitIdentity(l_, op, acc);
   LLVMBuildStore(l_.b, vector ? l_.Splat(identity) : identity, slot);
   Loop(l_.I64(0), l_.I64(schedule_.chunks), 1, [&](V chunk) {
-    V part = LLVMBuildLoad2(l_.b, t, place(chunk), "");  // behind the last column lie other sums, or room for them
+    V part = LLVMBuildLoad2(l_.b, t, place(chunk), "");  // after the last column lie other sums, or room for them
     LLVMSetAlignment(part, Align(acc));
     V old = LLVMBuildLoad2(l_.b, value, slot, "");
     LLVMBuildStore(l_.b, EmitCombine(l_, op, acc, old, FromMemory(acc, part)), slot);

@@ -1,7 +1,7 @@
-// Regions of a kernel: parts of a large body that are functions of their own, so that the time to compile grows with
-// the body's length and no faster.
+// Regions of a kernel: parts of a large body that are functions of their own, so that the compile time is linear in the
+// length of the body.
 //
-// What one computes and another reads lies in the frame, which is scratch of the worker: a value is stored once, where
+// What one computes and another reads lies in the frame, in the worker's scratch: a value is stored once, where
 // its region ends, and loaded once by each region that reads it. Private arrays that several functions use lie in
 // scratch too.
 #include <utility>
@@ -83,7 +83,7 @@ void KernelEmitter::ForgetLocals(uint32_t first, uint32_t last) {
   }
 }
 
-// What is read behind the region stands in its block, so it is there at the end.
+// What is read after the region belongs to its block, so it is available at the end.
 void KernelEmitter::Export(uint32_t first, uint32_t last) {
   for (uint32_t id = first; id < last; ++id) {
     if (regions_.home[id] != regions_.number || regions_.last_read[id] < last) continue;
@@ -95,7 +95,7 @@ void KernelEmitter::Export(uint32_t first, uint32_t last) {
   }
 }
 
-// What the kernel's own function computed is stored before each call: an earlier one may be in a branch.
+// What the kernel's own function computed is stored before each call: an earlier call may be in a branch.
 void KernelEmitter::StoreImports() {
   for (const Regions::Import& import : regions_.imports) {
     if (import.home == 0) ToFrame(import.id, import.value);
@@ -119,7 +119,7 @@ Value KernelEmitter::At(uint32_t id) {
   return loaded;
 }
 
-// What the place of a value takes.
+// The bytes of a value's place.
 uint64_t KernelEmitter::PlaceBytes(uint32_t id, const Value& v) {
   const uint64_t bytes = uint64_t{SizeOfDType(k_.insts[id].dtype)} * (v.linear() ? 1 : l_.lanes);
   return (bytes + kAlign - 1) / kAlign * kAlign;

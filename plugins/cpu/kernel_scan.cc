@@ -1,8 +1,8 @@
 // Prefix scans of a kernel: trip by trip, or a vector of trips at once.
 //
 // In lanes the elements of a vector are combined with those 1, 2, 4, ... lanes before them (Hillis and Steele, "Data
-// parallel algorithms", 1986), and all with what was combined before; the last lane is what the next vector begins
-// with.
+// parallel algorithms", 1986), and all of them with the result of the vectors before; the next vector starts from the
+// last lane.
 #include <utility>
 
 #include "kernel_blocks.h"
@@ -20,7 +20,7 @@ LLVMTypeRef KernelEmitter::StateType(uint32_t state) {
   return scan_.in_lanes || (spreading_ && varying_[state]) ? l_.vec(t) : t;
 }
 
-// What is combined so far is the identity.
+// The states start as the identity.
 void KernelEmitter::BeginStates(const ScanParts& parts) {
   for (uint32_t s = 0; s < parts.states; ++s) {
     const uint32_t left = parts.left + s, identity = k_.insts[left].a;
@@ -93,7 +93,7 @@ void KernelEmitter::ScanSpread(uint32_t id, V from, V to, bool even) {
 
 // ---- scans that run on several threads ----
 
-// A chunk: what it combines to, or its prefixes behind what the chunks before combine to.
+// A chunk: either its total, or its prefixes, starting from the total of the chunks before.
 uint32_t KernelEmitter::ScanChunk(uint32_t id) {
   const ricci_inst& inst = k_.insts[id];
   const ScanParts parts(k_, blocks_, id);
@@ -114,7 +114,7 @@ uint32_t KernelEmitter::ScanChunk(uint32_t id) {
   return blocks_.close[id];
 }
 
-// A combiner of one operation whose operands may change places: lanes add up what they see, whatever its order.
+// Whether the combiner is one operation whose operands may change places: lanes may then combine in any order.
 bool KernelEmitter::Commutes(const ScanParts& parts) const {
   if (parts.states != 1 || parts.combined != parts.combiner + 1) return false;
   const ricci_inst& inst = k_.insts[parts.combiner];
@@ -123,7 +123,7 @@ bool KernelEmitter::Commutes(const ScanParts& parts) const {
          (inst.op == RICCI_S_ADD || inst.op == RICCI_S_MUL || inst.op == RICCI_S_MIN || inst.op == RICCI_S_MAX);
 }
 
-// Of one vector of trips; behind the last trip lie elements that change nothing.
+// The elements of one vector of trips; lanes after the last trip hold the identity.
 std::vector<Value> KernelEmitter::ElementsInLanes(const ScanParts& parts) {
   std::vector<Value> elements;
   for (uint32_t s = 0; s < parts.states; ++s) {
@@ -139,7 +139,7 @@ void KernelEmitter::AddInLanes(const ScanParts& parts) {
   for (uint32_t s = 0; s < parts.states; ++s) LLVMBuildStore(l_.b, AsVector(sums[s]), scan_.states[s]);
 }
 
-// Each lane takes a part of the chunk, one after another, and goes through it in order.
+// The chunk is divided into one part for each lane, which the lane goes through in order.
 void KernelEmitter::AddPartsInLanes(const ScanParts& parts, V from, V to) {
   const uint32_t id = scan_.id;
   const int64_t length = schedule_.chunk_length / l_.lanes;
@@ -177,7 +177,7 @@ void KernelEmitter::ChunksBefore(const ScanParts& parts) {
   });
 }
 
-// Its place, 8 bytes, in the buffer behind the kernel's own.
+// Its place, 8 bytes, in the buffer after the kernel's own.
 V KernelEmitter::PartialSum(V chunk, uint32_t states, uint32_t state) {
   V number = LLVMBuildAdd(l_.b, LLVMBuildMul(l_.b, row_, l_.I64(schedule_.chunks), ""), chunk, "");
   V at = LLVMBuildAdd(l_.b, LLVMBuildMul(l_.b, number, l_.I64(states), ""), l_.I64(state), "");
@@ -198,7 +198,7 @@ std::vector<Value> KernelEmitter::CombineStates(const ScanParts& parts, const st
   return combined;
 }
 
-// Lane i is lane i - distance of `v`, and that of `fill` where there is none.
+// Lane i is lane i - distance of `v`, or lane i of `fill` if there is none.
 V KernelEmitter::ShiftedUp(V v, V fill, unsigned distance) {
   std::vector<V> from;
   for (unsigned i = 0; i < l_.lanes; ++i) {
@@ -207,8 +207,8 @@ V KernelEmitter::ShiftedUp(V v, V fill, unsigned distance) {
   return LLVMBuildShuffleVector(l_.b, v, fill, LLVMConstVector(from.data(), l_.lanes), "");
 }
 
-// `v` as something that LLVM knows nothing about: to shift in what it knows to be zeros it takes an instruction that is
-// five times as slow as a permutation of two registers.
+// `v` as a value of which LLVM knows nothing: to shift in known zeros it would use an instruction that is five times as
+// slow as a permutation of two registers.
 V KernelEmitter::Hidden(V v) {
   V slot = l_.Alloca(LLVMTypeOf(v), "hidden");
   LLVMSetVolatile(LLVMBuildStore(l_.b, v, slot), 1);
@@ -226,7 +226,7 @@ Value KernelEmitter::LastLane(const Value& v) {
       0};
 }
 
-// What the trips of one vector add, without what was before.
+// The combined elements of one vector of trips, without what came before.
 std::vector<Value> KernelEmitter::CombineWithinVector(const ScanParts& parts, std::vector<Value> elements) {
   for (unsigned distance = 1; distance < l_.lanes; distance *= 2) {
     std::vector<Value> before;
@@ -250,7 +250,7 @@ void KernelEmitter::Prefixes(uint32_t first) {
   const std::vector<Value> prefixes = CombineStates(parts, before, elements);
   std::vector<Value> next = prefixes;
   if (scan_.in_lanes) {
-    // A short combiner once more: so the next vector waits for nothing else.
+    // A short combiner is run once more, so that the next vector waits for nothing else.
     const bool again = parts.combined - parts.combiner <= kShortCombiner;
     next = again ? elements : prefixes;
     for (Value& v : next) v = LastLane(v);

@@ -1,5 +1,5 @@
-// Points in squares of lanes by lanes (codegen/squares): what lies along the rows is loaded in order, a vector for each
-// lane, and transposed in registers, instead of gathered for each row.
+// Points in squares of lanes by lanes (codegen/squares): arrays that lie in order along the rows are loaded in order, a
+// vector for each lane, and transposed in registers, instead of gathered for each row.
 #include <algorithm>
 
 #include "kernel_blocks.h"
@@ -45,13 +45,13 @@ bool KernelEmitter::IsSquareLoad(uint32_t id) const {
   return square_row_ >= 0 && std::binary_search(schedule_.squares.begin(), schedule_.squares.end(), id);
 }
 
-// Of the row of the square that code is being made for; all of them are loaded at the first.
+// The load for the current row of the square; the first row loads all of them.
 void KernelEmitter::LoadSquare(uint32_t id, uint32_t dtype, V base, const Value& index) {
   std::vector<V>& square = squares_[id];
   if (square_row_ == 0) {
     const LLVMTypeRef t = MemoryType(l_, dtype);
     square.clear();
-    V last = LLVMBuildSub(l_.b, l_.I64(k_.domain[k_.domain_rank - 1] - 1), column_, "");  // lane that has a column
+    V last = LLVMBuildSub(l_.b, l_.I64(k_.domain[k_.domain_rank - 1] - 1), column_, "");  // the last lane with a column
     for (unsigned lane = 0; lane < l_.lanes; ++lane) {
       V column = l_.I64(lane);
       if (mask_ != nullptr && lane != 0) column = l_.Fn("llvm.smin", column, last);

@@ -1,7 +1,7 @@
-// What is known while one kernel is emitted: values as code has them, private arrays, the scan that is open, and what
-// the regions of a large kernel read of each other.
+// What is known while one kernel is emitted: values as code has them, private arrays, the open scan, and what the
+// regions of a large kernel read of each other.
 //
-// Data alone, apart from the emitter (kernel_emitter.h), whose functions change it.
+// Only data, separate from the emitter (kernel_emitter.h), whose functions change it.
 #ifndef RICCI_CPU_KERNEL_STATE_H_
 #define RICCI_CPU_KERNEL_STATE_H_
 #include <map>
@@ -35,10 +35,10 @@ struct Local {
   uint64_t scratch = 0;  // offset
 };
 
-// The prefix scan that code is being made for.
+// The prefix scan whose code is being emitted.
 struct RunningScan {
   uint32_t id = 0;
-  std::vector<V> states;      // where what is combined so far is held from trip to trip
+  std::vector<V> states;      // the memory that holds the result so far from trip to trip
   std::vector<V> identities;  // in all lanes
   bool in_lanes = false;      // its trips are spread over the lanes
 };
@@ -50,15 +50,15 @@ struct Regions {
   struct Place {  // in scratch
     uint64_t at = 0, bytes = 0;
   };
-  struct Import {  // what a region reads, and what it was to the kernel's own function
+  struct Import {  // what a region reads, and that value in the kernel's own function
     uint32_t id;
     Value value;
     uint32_t home;
   };
   static constexpr uint32_t kFrame = UINT32_MAX;
 
-  std::vector<uint32_t> last;       // where a region that begins at an instruction ends; empty: there are no regions
-  std::vector<uint32_t> home;       // the function that a value was made in: 0 the kernel's own; kFrame: it lies there
+  std::vector<uint32_t> last;       // the end of the region that begins at an instruction; empty: there are no regions
+  std::vector<uint32_t> home;       // the function that made a value: 0 the kernel's own; kFrame: it lies in the frame
   std::vector<uint32_t> last_read;  // of a value
   std::vector<uint8_t> shared;      // private arrays of several functions
   std::vector<Place> place;         // of a value

@@ -1,8 +1,8 @@
 // Updates that the points of a kernel combine into elements of a buffer, in the order of the points.
 //
-// Lanes that update elements beside each other load, combine and store a vector; others do it one after the other,
-// since two of them may have the same element. Of many updates of few elements each chunk of rows, by shape, has a copy
-// of all elements, which begins with what changes nothing; then the copies are combined in order.
+// Lanes that update adjacent elements load, combine and store a vector; others do it one after the other, since two of
+// them may have the same element. For many updates of few elements each chunk of rows, fixed by shape, has a copy of
+// all elements, which starts as the identity; then the copies are combined in order.
 #include "combiner.h"
 #include "kernel_blocks.h"
 
@@ -29,7 +29,7 @@ void KernelEmitter::Update(uint32_t id) {
   IsRun(index) ? UpdateRun(id) : UpdateLanes(id);
 }
 
-// Of elements side by side.
+// For adjacent elements.
 void KernelEmitter::UpdateRun(uint32_t id) {
   const ricci_inst& inst = k_.insts[id];
   const uint32_t dtype = k_.buffers[RICCI_BUFFER_OF(inst.imm)].dtype;
@@ -39,7 +39,7 @@ void KernelEmitter::UpdateRun(uint32_t id) {
   StoreTo(dtype, UpdatedBuffer(inst), index, inst.a, id);
 }
 
-// One lane after the other, by way of the stack.
+// One lane after the other, through the stack.
 void KernelEmitter::UpdateLanes(uint32_t id) {
   const ricci_inst& inst = k_.insts[id];
   V address = Each(inst.a), value = Each(inst.b);
@@ -55,7 +55,7 @@ void KernelEmitter::UpdateLanes(uint32_t id) {
     for (unsigned lane = 0; lane < l_.lanes; ++lane) combine(l_.I64(lane));
     return;
   }
-  // Lanes that are on, from the lowest bit of a mask.
+  // Active lanes, from the lowest bit of a mask.
   const LLVMTypeRef bits = LLVMIntTypeInContext(l_.ctx, l_.lanes);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(l_.b), head = l_.NewBlock("lanes"), inside = l_.NewBlock("lane"),
                     after = l_.NewBlock("done");
@@ -82,7 +82,7 @@ const ricci_inst& KernelEmitter::CopiedUpdate() const {
   return *inst;
 }
 
-// They lie one after another in the buffer behind the kernel's own; units are the elements of one.
+// The copies lie one after another in the buffer after the kernel's own; units are the elements of one copy.
 V KernelEmitter::CopyOf(LLVMTypeRef t, V chunk) {
   return Element(t, Buffer(k_.n_buffers), LLVMBuildMul(l_.b, chunk, l_.I64(schedule_.units), ""));
 }

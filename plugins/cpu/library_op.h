@@ -1,4 +1,4 @@
-// What library lowerings share: the arrays of an operation as sizes and strides, and the way into the core.
+// What library lowerings share: the arrays of an operation as sizes and strides, and their registration.
 #ifndef RICCI_CPU_LIBRARY_OP_H_
 #define RICCI_CPU_LIBRARY_OP_H_
 #include <new>
@@ -23,13 +23,13 @@ bool ReadType(const ricci_op* op, ricci_type type, Array& out);
 bool TypeOf(uint32_t dtype, GemmType& out);
 int64_t SizeOf(GemmType t);
 
-// The code of the widest instructions that the processor has.
+// The code for the widest instructions that the processor has.
 GemmTileFn BestTile();
 FactorRowsFn BestFactorRows();
 SolveBlockFn BestSolveBlock();
 LuPanelFn BestLuPanel();
 
-// Adds `library` for `cpu` to the row `primitive`, which must be there.
+// Adds `library` for `cpu` to the row `primitive`, which must exist.
 ricci_status* AddLibrary(ricci_ctx* ctx, std::string_view primitive, decltype(ricci_lowering::match) match,
                          const ricci_library* library);
 

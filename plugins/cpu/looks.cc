@@ -20,7 +20,7 @@ uint32_t TripsOfWork(double body) {
   return static_cast<uint32_t>(std::clamp(std::floor(kLookWork / body), 1.0, kLookTrips));
 }
 
-// A loop whose trips do `body` each; nothing: it is not known how many there are.
+// A loop whose trips do `body` each; without a value, the number of trips is not known.
 Loop LoopOf(std::optional<double> trips, double body, double most_trips) {
   if (trips && *trips <= most_trips && *trips * body <= kLookWork) return {0, *trips * body};
   const uint32_t every = TripsOfWork(body);
@@ -65,7 +65,7 @@ class Finder {
     return work.back();
   }
 
-  // Trips of the code of a loop.
+  // How often the code of a loop runs.
   std::optional<double> CodeTrips(uint32_t loop) const {
     if (k_.insts[loop].op == RICCI_K_WHILE) return std::nullopt;
     const std::optional<int64_t> all = TripsOf(k_, loop);
@@ -74,14 +74,14 @@ class Finder {
     const bool spread = !schedule_.over_domain && codegen::Spreads(k_, blocks_, loop, schedule_.lanes);
     return std::ceil(static_cast<double>(trips) / (spread ? schedule_.lanes : 1) / Sums(loop, trips, spread));
   }
-  // That a trip of its code adds to.
+  // The number of accumulators that one trip of its code adds to.
   uint32_t Sums(uint32_t loop, int64_t trips, bool spread) const {
     if (k_.insts[loop].op != RICCI_K_REDUCE) return 1;
     const uint32_t length = blocks_.close[loop] - loop;
     return spread ? SumsInLanes(length) : SumsInOrder(trips, length);
   }
 
-  // Loops over points have looks by their work alone: they are the shortest there are, and tasks end them.
+  // Loops over points look by their work only: they are the shortest there are, and end with their task.
   void Domain(double point, double grain) {
     looks_.work = point;
     if (IsSplitScan()) return Units(grain, point);

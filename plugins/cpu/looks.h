@@ -1,10 +1,10 @@
 // Looks: how often the loops of a kernel look whether the host wants the run to end (run_state.h).
 //
-// By work, which counts instructions: some kLookWork of them run between two looks, and at most kLookTrips trips of a
-// loop inside a point. A loop that does less in all has no look of its own: what is around it has, or what runs next.
-// Trips of unknown number count kLikelyTrips where loops around them are judged, so such loops within each other may
-// take that much longer. A loop that looks runs as blocks of trips with a look between two of them, which leaves the
-// code of a block as it was.
+// The measure is work, counted in instructions: about kLookWork of them run between two looks, and at most kLookTrips
+// trips of a loop inside a point. A loop that does less in total has no look of its own: the code around it has one, or
+// the code after it. A loop of unknown length counts as kLikelyTrips trips in the loops around it, so the time between
+// looks may be longer in nested loops of that kind. A loop that looks runs as blocks of trips with a look between two
+// blocks, which leaves the code of a block unchanged.
 #ifndef RICCI_CPU_LOOKS_H_
 #define RICCI_CPU_LOOKS_H_
 #include <vector>

@@ -1,5 +1,5 @@
-// Special functions as LLVM IR: which function an operation is, and the C library lane by lane for those that have no
-// form here.
+// Special functions as LLVM IR: the function for each operation, and the C library lane by lane for those that have no
+// formula here.
 //
 // Formulas are evaluated the same way on one value and on a vector, so results have the same bits at any width and
 // position. Errors against a correctly rounded reference are tested.
@@ -48,7 +48,7 @@ double Digamma(double x) {
 }
 float DigammaF(float x) { return static_cast<float>(Digamma(x)); }
 
-// Any argument with the same sine does: where the arc sine is inexact the sine hardly depends on it.
+// Any argument with the same sine will do: where the arc sine is inexact, the sine hardly depends on it.
 double ReduceSine(double x) { return static_cast<double>(std::asin(std::sin(static_cast<long double>(x)))); }
 double ReduceCosine(double x) { return static_cast<double>(std::asin(std::cos(static_cast<long double>(x)))); }
 float ReduceSineF(float x) { return static_cast<float>(ReduceSine(x)); }

@@ -37,7 +37,7 @@ Real ErfF32(Real x) {
 Real UpperErfcF32(Real x) {
   constexpr double kSlope = 0.9765625;  // c above
   const Real a = AtMost(x, x(10.5)), d = Fma(a, kSlope, 1), t = 1 / d, lost = Fma(a, x(kSlope), 1 - d);
-  const Real rest = Fma(-t, lost, Fma(-t, d, 1));  // what t is short of, relative to it
+  const Real rest = Fma(-t, lost, Fma(-t, d, 1));  // the error of t, relative to it
   const Real p = HornerByHalves(
       t - 0.5, {-0x1.22172p+0, 0x1.d0b8fcp-1, 0x1.a065b4p-2, -0x1.96183ap-1, 0x1.bead6ep-2, 0x1.2fc858p-8,
                 -0x1.33f964p-2, 0x1.5effc8p-2, -0x1.10dc7p-3, -0x1.a0dddap-3, 0x1.e67f76p-2, -0x1.576852p-2});
@@ -49,7 +49,7 @@ Real UpperErfcF32(Real x) {
 // erfc x for x >= 0, in f64.
 Real UpperErfc(Real x) {
   const Real a = AtMost(x, x(28)), d = a + 4, lost = a - (d - 4), inverse = 1 / d;
-  // The polynomial is steep where x is small: t to its last place.
+  // The polynomial is steep where x is small, so t must be exact to its last place.
   const Real quotient = (d - 8) * inverse;
   const Real t = Fma(Fma(lost, 1 - quotient, Fma(-quotient, d, d - 8)), inverse, quotient);
   const Real g =
@@ -61,7 +61,7 @@ Real UpperErfc(Real x) {
                  -0x1.14eacb1ad033cp-1, 0x1.8be202d26c707p-1,   -0x1.f3fe31ecb49bfp-1,  0x1.18932bf08e154p+0});
   const Real square = a * a, low = Fma(a, a, -square);
   const ExpParts e = SplitExp(-square);
-  const Real rest = Fma(-inverse, lost, Fma(-inverse, d, 1));  // what the inverse is short of, relative to it
+  const Real rest = Fma(-inverse, lost, Fma(-inverse, d, 1));  // the error of the inverse, relative to it
   const Real p = Fma(rest - low, e.p + 1, e.p), h = g * inverse;
   return Scale(Fma(p, h, h), e.n);
 }

@@ -37,7 +37,7 @@ Bits Octave(Real x) {
   constexpr uint64_t kSqrtHalf = 0x3f3504f3, kWideSqrtHalf = 0x3fe6a09e667f3bcd;
   return (BitsOf(x) - (wide ? kWideSqrtHalf : kSqrtHalf)) >> (wide ? 52 : 23);
 }
-// Of a positive x.
+// The parts of a positive x.
 LogParts SplitLog(Real x) {
   const unsigned digits = x.is_f64() ? 52 : 23;
   const Mask subnormal = x < x(0x1p-126, 0x1p-1022);
@@ -46,7 +46,7 @@ LogParts SplitLog(Real x) {
   const Real f = RealOf(BitsOf(normal) - (k << digits), x) - 1;
   return {f, RealFrom(Select(subnormal, k - digits, k), x)};
 }
-// Of 1 + x for x > -1 whose quarter is exact: 2^-k can be subnormal, four times it is not.
+// The parts of 1 + x for x > -1, as a quarter, which is exact: 2^-k can be subnormal, four times it is not.
 LogParts SplitLog1p(Real x) {
   const Bits k = Octave(x + 1);
   const Real p = PowerOfTwo(k(2) - k, x);
@@ -70,7 +70,7 @@ Real LogOfParts(LogParts x) {
   return Fma(k, f(kLn2), f - (half - small));
 }
 
-// `y` = log of something where that is a positive number; elsewhere what the logarithm of `x` is.
+// `y`, the logarithm for a positive argument, with the special cases of the logarithm of `x`.
 Real LogCases(Real x, Real y) {
   y = Select(x == INFINITY, x, y);
   y = Select(x == 0, -INFINITY, y);

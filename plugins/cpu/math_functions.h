@@ -5,7 +5,7 @@
 
 namespace ricci::cpu {
 
-// What the table of C functions holds beside RICCI_S_* operations.
+// Entries of the table of C functions that are not RICCI_S_* operations.
 enum : uint32_t {
   kReduceSine = 1000,  // the argument within pi / 2 that has the sine of x
   kReduceCosine,       // the argument within pi / 2 whose sine is the cosine of x
@@ -14,7 +14,7 @@ enum : uint32_t {
 Real CallLibrary(uint32_t op, Real x);
 Real CallLibrary(uint32_t op, Real x, Real y);
 
-// `near`, but what `exact` gives where `rare` holds; that is code of its own, run if any lane needs it.
+// `near`, or the result of `exact` where `rare` holds; that is separate code, run only if a lane needs it.
 template <typename Exact>
 Real WhereRare(Mask rare, Real near, Exact exact) {
   const LlvmBuilder& l = *near.l;
@@ -34,7 +34,7 @@ Real WhereRare(Mask rare, Real near, Exact exact) {
 
 // ---- math_exponential.cc ----
 
-// e^x = 2^n (1 + p) with |p| below 1 / 2, for x that is no further out than e^x can be told from 0 and infinity.
+// e^x = 2^n (1 + p) with |p| below 1 / 2, for x whose e^x is neither 0 nor infinite when rounded.
 struct ExpParts {
   Real p;
   Bits n;

@@ -1,9 +1,9 @@
 // Logarithm and logarithmic derivative of the gamma function for f32 operands, and the cube root.
 //
 // lgamma and digamma: Stirling's series (Abramowitz and Stegun 6.1.41 and 6.3.18) above 8, below it 8 steps of the
-// recurrence gathered into one product, for negative arguments the reflection formula. f64 holds what cancels near
-// their zeros for results of f32, not for results of f64. cbrt: a line for the first guess of the mantissa's root, then
-// steps of Halley's iteration, each of which triples the digits; the last one works on the exact residual.
+// recurrence gathered into one product, for negative arguments the reflection formula. f64 has enough digits for the
+// cancellation near their zeros in f32 results, not in f64 results. cbrt: a line for the first guess of the mantissa's
+// root, then steps of Halley's iteration, each of which triples the digits; the last one works on the exact residual.
 #include <cmath>
 
 #include "math_functions.h"

@@ -14,7 +14,7 @@
 namespace ricci::cpu {
 namespace {
 
-// e^x / 2 for x >= 0, and e^x - 1 where that is moderate.
+// e^x / 2 for x >= 0, and e^x - 1 if that is moderate.
 struct HalfExp {
   Real half, less_one;
 };

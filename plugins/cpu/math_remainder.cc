@@ -1,8 +1,8 @@
-// rem: what a division rounded towards zero leaves, exactly, as fmod of the C library gives it.
+// rem: the exact remainder of a division rounded towards zero, as fmod of the C library gives it.
 //
 // With n the quotient without its fraction, x - n y is exact in one fused operation: it is below y and a multiple of
 // the last place of x or y. Rounding may have made the quotient a whole number too large by one; then y is added again.
-// A quotient of 2^23 or more (2^52) has no fraction to tell n by, so there the C library divides bit by bit.
+// A quotient of 2^23 or more (2^52) has no fraction left that would give n, so there the C library divides bit by bit.
 #include <cmath>
 
 #include "math_functions.h"

@@ -1,10 +1,10 @@
 // Trigonometric functions and their inverses.
 //
-// sin and cos: // x = n pi + r with |r| <= pi / 2, then sin x = (-1)^n sin r: one polynomial and no choice between two.
+// sin and cos: x = n pi + r with |r| <= pi / 2, then sin x = (-1)^n sin r: one polynomial and no choice between two.
 // The polynomial takes arguments within pi / 2 as they are, so a vector whose lanes all lie there skips the reduction;
 // the bits are the same because the reduction would leave n = 0. pi comes in three parts (Cody and Waite, 1980): with
-// fused multiply-add the first step is exact, as r is a multiple of the last place of the first part. Lanes beyond what
-// that reduces go through the C library, which here gives the reduced argument, not the result.
+// fused multiply-add the first step is exact, as r is a multiple of the last place of the first part. Lanes with larger
+// arguments than that reduces go through the C library, which here gives the reduced argument, not the result.
 //
 // tan is reduced by pi / 2 with the same parts and is a polynomial or its negative inverse. atan2 divides once: the
 // smaller by the larger, or, above tan(pi / 8), their difference by their sum, which is the tangent of the angle less
@@ -119,7 +119,7 @@ Real Tan(Real x) {
 
 Real Atan2(Real y, Real x) {
   const Real ay = Abs(y), ax = Abs(x);
-  // Sums must not overflow and zeros and infinities have the angles of ones beside each other.
+  // Sums must not overflow, and two zeros, or two infinities, have the angle of two ones.
   const Mask huge = (ax > 0x1p1000) | (ay > 0x1p1000), infinite_x = ax == INFINITY, infinite_y = ay == INFINITY;
   const Mask tiny = (ax < 0x1p-900) & (ay < 0x1p-900), zero = (ax == 0) & (ay == 0), infinite = infinite_x | infinite_y;
   const Real scale = Select(huge, 0x1p-100, Select(tiny, 0x1p100, x(1)));

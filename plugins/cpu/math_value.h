@@ -1,8 +1,8 @@
 // Real and Bits: arithmetic on LLVM values written as formulas, for the files that emit special functions.
 //
 // A Real is an f32 or f64 (one value or one per lane), Bits an integer of the same width; plain numbers take the type
-// of the other operand, so one formula serves both widths and any number of lanes. Products and sums that stand
-// side by side may be fused by the compiler; where a rounding matters the formula says Fma.
+// of the other operand, so one formula serves both widths and any number of lanes. The compiler may fuse a product
+// and a sum that follows it; where a rounding matters the formula says Fma.
 #ifndef RICCI_CPU_MATH_VALUE_H_
 #define RICCI_CPU_MATH_VALUE_H_
 #include <initializer_list>
@@ -144,13 +144,13 @@ struct Rounded {
   Real value;
   Bits bits;
 };
-// Adding 1.5 times the power of two that leaves no place for fractions rounds, and leaves the integer in the low bits.
+// Adding 1.5 times the power of two at which fractions vanish rounds, and leaves the integer in the low bits.
 inline Rounded Nearest(Real x, double scale) {
   const Real magic = x(0x1.8p23, 0x1.8p52), sum = Fma(x, x(scale), magic);
   return {sum - magic, BitsOf(sum) - BitsOf(magic)};
 }
 
-// An f32 as f64 and back: what is rare in f32 is computed as in f64.
+// An f32 as f64 and back: functions that are rare in f32 are computed in f64.
 inline Real Widen(Real x) {
   const LLVMTypeRef t = LlvmBuilder::IsVector(x.v) ? x.l->vec(x.l->f64()) : x.l->f64();
   return {x.l, LLVMBuildFPExt(x.l->b, x.v, t, "")};

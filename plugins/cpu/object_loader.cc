@@ -1,5 +1,5 @@
-// One mapping holds everything: sections of code, then a jump for each function outside, then, on pages that are not
-// executable, constants and a table of addresses. So every distance within it fits the 32 bits of the small code model,
+// One mapping holds everything: sections of code, then a jump for each outside function, then, on pages that are not
+// executable, constants and a table of addresses. Every distance inside it fits the 32 bits of the small code model,
 // and functions anywhere in the process are reached through the table.
 #include "object_loader.h"
 
@@ -125,7 +125,7 @@ class ObjectLoader {
   }
   size_t SectionNames() const { return Table<Elf64_Ehdr>(0, sizeof(Elf64_Ehdr))[0].e_shstrndx; }
 
-  // Addresses of all symbols; those of functions outside are those of their jumps.
+  // Addresses of all symbols; the address of an outside function is that of its jump.
   bool Link() {
     addresses_.assign(symbols_.size(), nullptr);
     for (size_t i = 1; i < symbols_.size(); ++i) {

@@ -1,8 +1,8 @@
 // LoadedObject: a relocatable object of the code generator in executable memory.
 //
 // A loader of our own, because the one that LLVM offers (ORC) looks for symbols in the process, where an embedding host
-// may have none or other ones, reports errors to stderr, and adds megabytes. Our objects are a few sections without
-// writable data, and all functions that they call stand in one table.
+// may have none or different ones, reports errors to stderr, and adds megabytes. Our objects are a few sections without
+// writable data, and all functions that they call are in the tables of code_symbols.h.
 #ifndef RICCI_CPU_OBJECT_LOADER_H_
 #define RICCI_CPU_OBJECT_LOADER_H_
 #include <cstddef>
@@ -18,7 +18,8 @@ class LoadedObject {
   // Address of a function that generated code may call; NULL: there is none of that name.
   using Resolve = void* (*)(std::string_view name);
 
-  // Copies an x86-64 ELF object in which `entry` is defined. NULL with `error` if it needs what there is not.
+  // Copies an x86-64 ELF object in which `entry` is defined. NULL with `error` if it needs anything that is not
+  // available.
   static std::unique_ptr<LoadedObject> Load(std::span<const char> object, std::string_view entry, Resolve resolve,
                                             std::string& error);
   ~LoadedObject();

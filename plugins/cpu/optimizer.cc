@@ -1,6 +1,6 @@
-// The passes are named as types and the analyses they ask for registered one by one. LLVM's PassBuilder, which its C
-// API goes through, knows every pass by name and so brings all of them into the host, where eight are used. This is the
-// only file with LLVM's C++ headers.
+// Passes are named as types, and the analyses they ask for are registered one by one. LLVM's PassBuilder, which its C
+// API goes through, knows every pass by name and so links all of them into the host, where eight are used. This is the
+// only file that includes LLVM's C++ headers.
 #include "optimizer.h"
 
 #include <llvm/Analysis/AliasAnalysis.h>
@@ -37,7 +37,7 @@ namespace {
 
 constexpr size_t kLongBlock = 256;  // instructions
 
-// The managers of analyses, each of which reaches the others.
+// The analysis managers, each of which reaches the others.
 struct Analyses {
   llvm::LoopAnalysisManager loop;
   llvm::FunctionAnalysisManager function;
@@ -113,9 +113,9 @@ llvm::Instruction* FindCut(llvm::BasicBlock& block) {
   return nullptr;
 }
 
-// LLVM selects instructions, schedules them and orders what accesses memory block by block, in time that grows with the
-// square of a block's length, so long blocks become several. Each ends with a branch that is never taken (no address is
-// -1), because one without a condition is taken out again before instructions are selected.
+// LLVM selects instructions, schedules them and orders accesses to memory block by block, in time that grows with the
+// square of a block's length, so long blocks are cut. Each part ends with a branch that is never taken (no address is
+// -1), because an unconditional one would be removed before instructions are selected.
 void CutLongBlocks(llvm::Function& f) {
   if (f.arg_empty() || !f.getArg(0)->getType()->isPointerTy()) return;
   llvm::BasicBlock* never = nullptr;

@@ -1,4 +1,4 @@
-// Optimizer: the passes of LLVM that our own code generator leaves work for; no loop or SLP vectoriser.
+// Optimizer: the LLVM passes that improve what our code generator emits; no loop or SLP vectoriser.
 #ifndef RICCI_CPU_OPTIMIZER_H_
 #define RICCI_CPU_OPTIMIZER_H_
 #include <llvm-c/TargetMachine.h>

@@ -41,8 +41,8 @@ extern "C" uint32_t RicciCpuParallel(RunState* run, KernelFn fn, void* const* bu
   return run->stopped.load(std::memory_order_relaxed) == 0 ? 0 : 1;
 }
 
-// The tasks of a library call. Once one fails, later ones are left out, while those before it still run: so it is
-// always the failure of the lowest number that is reported, whichever thread comes first.
+// The tasks of a library call. Once one fails, later ones are skipped while those before it still run, so the failure
+// with the lowest number is always the one reported, whichever thread comes first.
 struct LibraryTasks {
   RunState* run;
   const ricci_plan_library* call;
@@ -72,7 +72,7 @@ struct LibraryTasks {
   }
 };
 
-// 1: a task has failed, and its status is that of the run; or the run is to end.
+// Returns 1 if a task has failed, and its status is that of the run, or if the run is to end.
 extern "C" uint32_t RicciCpuLibrary(RunState* run, const ricci_plan_library* call, void* const* buffers, char* scratch,
                                     uint64_t scratch_stride, uint32_t scratch_parts) {
   ricci_launch launch{};

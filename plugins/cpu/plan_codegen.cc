@@ -11,7 +11,7 @@
 namespace ricci::cpu {
 namespace {
 
-constexpr uint64_t kBehindPartials = 256;  // bytes that the last vector of partial results may read beyond them
+constexpr uint64_t kBehindPartials = 256;  // bytes that the last vector of partial results may read past their end
 
 uint64_t InLines(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
 

@@ -9,19 +9,18 @@
 namespace ricci::cpu {
 
 struct PlanCode {
-  uint64_t scratch_bytes = 0;  // behind the arena
+  uint64_t scratch_bytes = 0;  // after the arena
   std::string error;
 };
 
 enum class Constants {
-  kOfRun,  // the run says where they are
-  kData,   // they are in the code, for an object that is written
+  kOfRun,  // the run has their addresses
+  kData,   // they are in the code, for an object to be written to a file
 };
 
-// The code holds no address: library calls, and most often constants, are found in the run state.
-// Emits `i32 ricci_entry(ptr inputs, ptr outputs, ptr arena, ptr run_state)` and the kernels it calls. It
-// gives 1 where a library call has failed or the run is to end, which ends the plan at once. At most `workers` run a
-// kernel that needs scratch.
+// Emits `i32 ricci_entry(ptr inputs, ptr outputs, ptr arena, ptr run_state)` and the kernels it calls. It returns 1 if
+// a library call has failed or the run is to end, which ends the plan at once. At most `workers` run a kernel that
+// needs scratch. The code holds no addresses: it finds library calls and, with kOfRun, constants through the run state.
 PlanCode EmitPlan(const LlvmBuilder& l, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
                   const ricci_plan& plan, uint32_t workers, Constants constants);
 

@@ -1,4 +1,4 @@
-// PlanEmitter: emits the function around the kernels of a plan. Its functions stand in the files of its parts: what is
+// PlanEmitter: emits the function around the kernels of a plan. Its functions are in the files of its parts: what is
 // around the steps (plan_codegen.cc), steps that follow each other (plan_pieces.cc), each step (plan_steps.cc).
 #ifndef RICCI_CPU_PLAN_EMITTER_H_
 #define RICCI_CPU_PLAN_EMITTER_H_
@@ -44,15 +44,15 @@ class PlanEmitter {
   // A function with the parameters and the result of the entry, and for a piece of a plan its first library call. Its
   // first block is left to private memory.
   V Function(const std::string& name, const std::function<void()>& body, bool piece = false);
-  // The plan ends here if a call says so: what follows would read what is not there.
+  // Ends the plan if `ended` is not 0: later steps would read results that do not exist.
   void EndIf(V ended);
   LLVMBasicBlockRef End() {
     if (end_ == nullptr) end_ = l_.NewBlock("end");
     return end_;
   }
-  // Here if the host wants the run to end.
+  // Ends the plan here if the host wants the run to end.
   void Look();
-  // Before a step that takes so much. Most steps are short, so most have no look before them.
+  // A look before a step with this much work. Most steps are short, so most have no look before them.
   void LookBefore(double work);
   V Offset(V base, uint64_t bytes);
   V OfArgs(uint64_t offset, const char* name) { return EmitLoadOfArgs(l_, LLVMGetParam(function_, 3), offset, name); }
@@ -104,9 +104,9 @@ class PlanEmitter {
   std::vector<Block> open_;
   uint64_t per_worker_ = 0, partials_ = 0;
   V function_ = nullptr;
-  LLVMBasicBlockRef end_ = nullptr;        // of function_, where the plan ends early; NULL: nothing goes there
+  LLVMBasicBlockRef end_ = nullptr;        // of function_, for a plan that ends early; NULL: nothing jumps there
   double work_ = 0;                        // of the steps since the last look (looks.h)
-  std::optional<uint32_t> first_library_;  // that the function is given; of the entry, and without calls, none
+  std::optional<uint32_t> first_library_;  // that the function is given; none for the entry, and without calls
   std::map<std::vector<uint64_t>, uint32_t> known_;  // steps that are equal
 };
 

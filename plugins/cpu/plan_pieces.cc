@@ -1,8 +1,8 @@
 // Steps of a plan that run one after the other: in functions of some length each, and once where they are repeated.
 //
-// Code generation of one function is not linear in its length, and steps that a program writes out again and again
-// (codegen/repeats) would have their code again and again. A piece is a function with the parameters of the entry; its
-// library calls are found from the first of them on, so that each trip of a loop over a piece has its own.
+// The time to compile one function is not linear in its length, and steps that a program repeats (codegen/repeats)
+// would have their code many times. A piece is a function with the parameters of the entry and its first library call,
+// from which the others are found, so that each trip of a loop over a piece has its own.
 #include <algorithm>
 #include <utility>
 
@@ -18,8 +18,8 @@ uint32_t PlanEmitter::Straight(uint32_t s) const {
   return n;
 }
 
-// Steps that run one after the other. Long sequences are cut into functions, because code generation of one function
-// is not linear in its length; what is repeated has code once.
+// Steps that run one after the other. Long sequences are cut into functions, because the time to compile one function
+// is not linear in its length; repeated steps have code once.
 void PlanEmitter::Sequence(uint32_t first, uint32_t n) {
   const uint32_t most = l_.cuts.piece_steps;
   if (n <= most) {
@@ -38,8 +38,8 @@ void PlanEmitter::Sequence(uint32_t first, uint32_t n) {
   }
 }
 
-// Numbers by which steps are equal: they do the same with the same buffers, library calls by calls that follow each
-// other in the table.
+// Equal steps have equal numbers: they do the same with the same buffers. Library calls count as equal if they follow
+// each other in the table.
 std::vector<uint32_t> PlanEmitter::NumbersOf(uint32_t first, uint32_t n) {
   std::vector<uint32_t> numbers;
   uint32_t due = FirstLibrary(first, n).value_or(0);
@@ -105,7 +105,7 @@ void PlanEmitter::CallPiece(PlanPiece piece, V library) {
   if (piece.ends) EndIf(ended);
 }
 
-// A loop over a piece; the next trip has the next library calls.
+// A loop over a piece; each trip takes the next library calls.
 void PlanEmitter::Repeated(uint32_t first, uint32_t period, uint32_t times) {
   const PlanPiece piece = Piece(first, period);
   V library = LibraryOf(first, period);

@@ -7,7 +7,7 @@
 namespace ricci::cpu {
 namespace {
 
-constexpr double kCopiedAtOnce = 8;  // bytes, in the work of an instruction
+constexpr double kCopiedAtOnce = 8;  // bytes, for the work of one instruction
 constexpr unsigned kConstantAlignment = 64;
 
 }  // namespace
@@ -35,7 +35,7 @@ void PlanEmitter::KernelStep(const ricci_plan_step& step) {
   RunUnits(k, k.function, arguments, k.units, k.grain, &step == plan_.steps + plan_.n_steps - 1);
 }
 
-// Of kernel `k`: all of it, or its chunks. `last`: nothing comes after it, whether it is stopped or not.
+// Kernel `k`, all of it or its chunks. `last`: nothing follows, whether the run is to end or not.
 void PlanEmitter::RunUnits(const KernelCode& k, V function, V arguments, int64_t units, int64_t grain, bool last) {
   V run = LLVMGetParam(function_, 3), scratch = Offset(Scratch(), partials_);
   if (units <= grain) {
@@ -170,7 +170,7 @@ V PlanEmitter::Call(LLVMTypeRef result, const char* name, std::vector<V> args) {
   return LLVMBuildCall2(l_.b, ft, f, args.data(), static_cast<unsigned>(args.size()), "");
 }
 
-// The buffers of a step, and what a kernel wants behind them, as an array on the stack.
+// The buffers of a step, and what a kernel takes after them, as an array on the stack.
 V PlanEmitter::Arguments(const ricci_plan_step& step, std::vector<V> behind) {
   std::vector<V> all;
   for (uint32_t i = 0; i < step.n_args; ++i) all.push_back(Buffer(plan_.args[step.args + i]));

@@ -33,7 +33,7 @@ void Pool::SetThreads(uint32_t threads) {
   Leave();
 }
 
-// Where the system gives fewer threads the job has fewer: its caller takes all tasks that are left.
+// If the system gives fewer threads, the job has fewer: its caller takes all remaining tasks.
 void Pool::Start(uint32_t workers) {
   started_ = workers;
   stop_ = false;
@@ -54,7 +54,7 @@ void Pool::Stop() {
   threads_.clear();
 }
 
-// Wakes those who sleep. The lock keeps one that is about to from missing the new state.
+// Wakes sleeping workers. The lock keeps one that is about to sleep from missing the new state.
 void Pool::Publish() {
   if (sleeping_.load() == 0) return;
   { std::lock_guard lock(mutex_); }

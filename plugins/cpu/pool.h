@@ -1,10 +1,10 @@
 // Pool: a fork-join thread pool without stealing, or the host's executor hook in its place.
 //
-// Tasks are numbered and fixed by shape; which thread runs which does not matter for results. A second caller that
-// finds the pool busy runs its tasks itself, and so does a task that starts a job. No lock is held while tasks run:
-// they may call the host, and the host the pool. Workers start at the first parallel run, spin briefly for the next one
-// and then sleep. A job is open while tasks may be left: its caller closes it and waits for the workers inside alone,
-// so a worker that is slow to wake, or has no processor to run on, holds nobody up.
+// Tasks are numbered and fixed by shape; which thread runs which does not affect results. A second caller that finds
+// the pool busy runs its tasks itself, and so does a task that starts a job. No lock is held while tasks run: they may
+// call the host, and the host the pool. Workers start at the first parallel run, spin briefly for the next one and then
+// sleep. A job is open while tasks may be left: its caller closes it and waits only for the workers inside it, so a
+// worker that is slow to wake, or has no processor to run on, delays nobody.
 #ifndef RICCI_CPU_POOL_H_
 #define RICCI_CPU_POOL_H_
 #include <atomic>
@@ -38,13 +38,13 @@ class Pool {
     int64_t n;
     uint32_t limit;  // of workers
   };
-  // Runs jobs of numbers after `seen`.
+  // Runs the jobs after number `seen`.
   void Work(uint32_t worker, uint64_t seen);
   uint64_t WaitForJobAfter(uint64_t seen);
   bool Enter(uint64_t number);
   void Publish();
   void RunTasks(const Job& job, uint32_t worker);
-  // Whether the pool is this caller's now, until it leaves: to run a job, or to change the threads.
+  // Tries to take the pool for this caller, until it leaves: to run a job, or to change the threads.
   bool Take() { return !busy_.exchange(true, std::memory_order_acquire); }
   void Leave() { busy_.store(false, std::memory_order_release); }
   void Start(uint32_t workers);

@@ -20,8 +20,8 @@ void AddAttribute(const LlvmBuilder& l, V f, std::string_view name, uint64_t val
   LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(l.ctx, kind, value));
 }
 
-// What `f` touches is no memory that kernels know, and it hardly ever runs: so a loop with a call of it keeps what does
-// not change in registers.
+// `f` touches no memory that kernels access, and hardly ever runs; LLVM is told so, so that a loop with a call of it
+// keeps its invariants in registers.
 void StateColdness(const LlvmBuilder& l, V f) {
   constexpr uint64_t kInaccessibleMemory = 3 << 2;  // read and written; nothing else
   AddAttribute(l, f, "cold", 0);
@@ -30,8 +30,8 @@ void StateColdness(const LlvmBuilder& l, V f) {
 }
 
 // A function of the module around RicciCpuStopped that preserves registers, of vectors the lower 128 bits: loops of
-// scalars are left as they are, others need no register saved unless they look. (LLVM 19 has a convention for 256 bits
-// too, but its functions end with vzeroupper, which undoes it.)
+// scalars stay as they are, and others save no register unless they look. (LLVM 19 has a convention for 256 bits too,
+// but its functions end with vzeroupper, which undoes it.)
 V AskFunction(const LlvmBuilder& l) {
   if (V known = LLVMGetNamedFunction(l.module, "ask")) return known;
   LLVMTypeRef params[] = {l.ptr()};

@@ -1,4 +1,4 @@
-// Settings: what a backend is made with. Hosts get the defaults; tests lower a bound or ask for another processor's
+// Settings: the parameters of a backend. Hosts get the defaults; tests lower a bound or ask for another processor's
 // code, so that small programs show what otherwise only large ones or other machines would.
 #ifndef RICCI_CPU_SETTINGS_H_
 #define RICCI_CPU_SETTINGS_H_
@@ -13,7 +13,7 @@ struct Settings {
   uint64_t stack_local = 16384;  // bytes of one private array on the stack; larger ones are in scratch
   codegen::Cuts cuts;
   const char* processor = nullptr;  // LLVM's name, such as `x86-64-v2`; NULL: this one
-  const char* features = "";        // of that processor besides, in LLVM's form: `+avx512f,+avx512vl`
+  const char* features = "";        // additional ones of that processor, in LLVM's form: `+avx512f,+avx512vl`
 };
 
 // Registers a backend without the library lowerings; call from a plugin's attach.

@@ -2,8 +2,8 @@
 //
 // Tracings nest like the lambdas they trace, and all those inside one outermost tracing share a session that knows the
 // innermost open one. An outer Value used inside becomes an extra parameter of the inner program (small constants are
-// copied instead); the equation that holds the program then gets the outer Value as operand. A concrete Array becomes an
-// extra parameter of the outermost program, never a constant. Nothing here is thread-local: a Value knows its trace.
+// copied instead); the equation that holds the program then gets the outer Value as operand. A concrete Array becomes
+// an extra parameter of the outermost program, never a constant. Nothing here is thread-local: a Value knows its trace.
 #ifndef RICCI_TRACE_HPP_
 #define RICCI_TRACE_HPP_
 #include "ricci/program.hpp"
