@@ -18,7 +18,7 @@ static void check(ricci_status* status) {
   exit(1);
 }
 
-/* A writer keeps the first error, so that equations are written as expressions and asked about once. */
+/* A writer keeps the first error, so that equations are written as expressions and checked once. */
 static ricci_program* build(ricci_ctx* ctx, ricci_type vector) {
   ricci_builder* b;
   ricci_val x, sum;

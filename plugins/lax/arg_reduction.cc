@@ -1,8 +1,8 @@
 // argmax, argmin: the index of the largest or smallest element along one axis: the first one at ties, the first NaN if
 // there is one.
 //
-// Lowered as two reductions, the extremum and then the least index that holds it: both run in vector lanes, which one
-// pass over (value, index) pairs would not.
+// Lowered as two reductions, the extremum and then the lowest index that holds it: both run in vector lanes, which a
+// single pass over (value, index) pairs would not.
 #include "ricci/plugin.hpp"
 
 namespace ricci::inline v0::lax::rows {

@@ -1,7 +1,7 @@
 // add, sub, mul, div, rem, neg: arithmetic on integers and floating numbers.
 //
 // Integers wrap; integer division truncates. add, sub and neg are linear, mul is linear in each operand, div in its
-// first. A tangent that is zero adds nothing, so these rows spell their terms out instead of using rules::kLinear.
+// first. A zero tangent contributes no term, so these rows spell their terms out instead of using rules::kLinear.
 #include <cmath>
 
 #include "ricci/plugin.hpp"
@@ -53,7 +53,7 @@ Value SimplerMul(const Eqn& e, std::span<const Value> in) {
   }
   return {};
 }
-// Dividing by a power of two is multiplying by its inverse, exactly, while that is a normal number.
+// Dividing by a power of two equals multiplying by its inverse, as long as that is a normal number.
 Value SimplerDiv(const Eqn& e, std::span<const Value> in) {
   if (IsSplat(in[1], 1)) return in[0];
   if (!IsFloat(e.in(0).dtype()) || SplatBytes(in[1]).empty()) return {};

@@ -1,7 +1,7 @@
 // cholesky: the lower triangular l with l l^T = a, zero above the diagonal. Only the lower triangle of a is read.
 //
-// Where a matrix is not positive definite its whole triangle is NaN, as LAPACK's failure is in jax.lax. Row by row: an
-// element needs the rows above it and what stands before it in its own.
+// If a matrix is not positive definite its whole triangle is NaN, which is what jax.lax makes of LAPACK's failure. Runs
+// row by row: an element needs the rows above it and the elements before it in its own.
 #include <limits>
 
 #include "matrix.hpp"
@@ -64,7 +64,7 @@ void InLoops(KernelBuilder& k, const Eqn& e, const KernelMatrix& a, const Kernel
   const auto rest = [&](Scalar i, Scalar j) {
     return a.Load(i, j) - k.Reduce(RICCI_S_ADD, k.At(0), j, [&](Scalar m) { return l.Load(i, m) * l.Load(j, m); });
   };
-  k.Loop(n, [&](Scalar i) {  // what is above the diagonal stays so
+  k.Loop(n, [&](Scalar i) {  // elements above the diagonal stay zero
     k.Loop(n, [&](Scalar j) { l.Store(i, j, k.Constant(e.out().dtype(), 0)); });
   });
   k.Loop(n, [&](Scalar i) {
@@ -99,7 +99,7 @@ std::string Factors(const Eqn& e) {
   return text.Done();
 }
 
-// Derivatives are those along symmetric matrices, as in jax.lax.
+// Derivatives are taken along symmetric matrices, as in jax.lax.
 constexpr std::string_view kExamples =
     "program (%s: f64[3,3] in -0.5..0.5) { %t: f64[3,3] = transpose(%s) permutation=[1,0]"
     "  %d: f64[3,3] = constant [2.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 2.5] %u: f64[3,3] = add(%s, %t)"

@@ -1,8 +1,9 @@
 // complex, real, imag, conj: complex numbers and their parts.
 //
-// Derivatives follow JAX: a tangent of a complex number is one, a cotangent pairs with it by the product without a
-// conjugate, so that the cotangent of z of a real f(z) is df/dx - i df/dy. Of what is linear over the reals alone the
-// transpose keeps the real part of that product: real turns ct into (ct, 0), imag into (0, -ct).
+// Derivatives follow JAX: the tangent of a complex number is a complex number, and a cotangent pairs with it by the
+// product without a conjugate, so the cotangent of z for a real f(z) is df/dx - i df/dy. For functions that are linear
+// only over the reals the transpose keeps the real part of that product: real turns ct into (ct, 0), imag into (0,
+// -ct).
 #include "ricci/plugin.hpp"
 
 namespace ricci::inline v0::lax::rows {

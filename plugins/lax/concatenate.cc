@@ -1,8 +1,8 @@
 // concatenate: operands one after another along `dimension`; stack: operands of one shape along a new dimension `axis`.
 //
 // Lowered by index: every operand is loaded at a clamped index and the one that the index falls into is selected. A
-// backend may cut its loops where the selection changes. That is work in operands times elements, so many operands are
-// copied one by one.
+// backend may cut its loops where the selection changes. The work is operands times elements, so many operands are
+// copied one by one instead.
 #include "factor_text.hpp"
 
 namespace ricci::inline v0::lax::rows {
@@ -51,7 +51,7 @@ void ConcatenateBatch(const Eqn& e, Batch& a) {
   a.out[0] = {e.Emit(in, {{"dimension", rules::Shifted(e.integer("dimension"), 0)}}), 0};
 }
 
-// Without empty operands; a single one is the result.
+// Drops empty operands; a single one left is the result.
 Value SimplerConcatenate(const Eqn& e, std::span<const Value> in) {
   Values kept;
   for (const Value& x : in) {
@@ -66,7 +66,7 @@ Scalar ConcatenateIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<cons
   Index from(at.begin(), at.end());
   Scalar out;
   int64_t start = e.out().shape()[along];
-  for (uint32_t i = e.n_in(); i-- > 0;) {  // from the last, so that each later one is a case of the select before it
+  for (uint32_t i = e.n_in(); i-- > 0;) {  // from the last: each later one is a case of the select before it
     const int64_t n = e.in(i).shape()[along];
     start -= n;
     if (n == 0) continue;

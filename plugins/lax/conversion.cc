@@ -25,7 +25,7 @@ Scalar ConvertScalar(KernelBuilder&, const Eqn& e, std::span<const Scalar> in) {
   return Convert(in[0], e.dtype("new_dtype"));
 }
 
-// Does every value of `from` stay itself in `to`?
+// Whether `to` holds every value of `from` exactly.
 bool IsLossless(DType from, DType to) {
   if (from == DType::kBool) return true;
   if (IsComplex(from) && !IsComplex(to)) return false;
@@ -39,8 +39,8 @@ bool IsLossless(DType from, DType to) {
   const FloatInfo a = InfoOf(from), b = InfoOf(to);
   return a.mantissa_bits <= b.mantissa_bits && a.exponent_bits <= b.exponent_bits;
 }
-// There and back again, or in two steps of which the first loses nothing. A float beyond an integer dtype becomes its
-// nearest value, where an integer would lose its upper bits: these two steps stay.
+// A conversion there and back, or two steps of which the first loses nothing. A float outside of an integer dtype
+// becomes its nearest value, while an integer would lose its upper bits: these two steps stay.
 Value SimplerConvert(const Eqn& e, std::span<const Value> in) {
   const DType to = e.dtype("new_dtype");
   if (e.in(0).dtype() == to) return in[0];
@@ -100,7 +100,7 @@ Scalar BitcastIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Sc
   return Bitcast(bits, to);
 }
 Values BitcastBatch(const Eqn& e, std::span<const Value> in, int64_t) { return {e.Emit(in)}; }
-// The last dimension that comes or goes is no factor shared by both.
+// The last dimension, which one side lacks, is no factor of both sides.
 std::string BitcastFactors(const Eqn& e) {
   const int64_t rank = std::max(e.in(0).rank(), e.out().rank());
   const std::string text =

@@ -1,9 +1,9 @@
 // cumsum, cumprod, cummax, cummin, cumlogsumexp: each element combined with all before it along `axis` (with `reverse`:
 // all after it).
 //
-// Lowered as a prefix scan of each line; 16-bit floats are accumulated in f32. cumsum is linear, its transpose is
-// cumsum the other way round. Tangents of the others come from a scan by doubling: log2(n) rounds, each combining every
-// element with the one 2^k places before it, which is made of primitives that differentiate again.
+// Lowered as a prefix scan of each line; 16-bit floats are accumulated in f32. cumsum is linear; its transpose is
+// cumsum in the other direction. Tangents of the others come from a scan by doubling: log2(n) rounds, each combining
+// every element with the one 2^k places before it, built from primitives that can be differentiated again.
 #include <limits>
 
 #include "ricci/plugin.hpp"
@@ -64,7 +64,7 @@ struct Extremum {
     if (IsFloat(like.dtype())) return Like(like, kIdentity);
     return Like(like, is_max ? LeastInteger(like.dtype()) : GreatestInteger(like.dtype()));
   }
-  // Half to each at ties, as the tangent of max.
+  // At ties half to each, as in the tangent of max.
   static Pair Combine(const Pair& a, const Pair& b) {
     const Value x = is_max ? max(a.x, b.x) : min(a.x, b.x);
     const auto weight = [&](const Value& own, const Value& other) {
@@ -94,7 +94,7 @@ struct LogSumExp {
 };
 
 // ---- tangent by doubling ----
-// `v` moved by `distance` along `axis` (backwards if reverse), `fill` moving in.
+// `v` shifted by `distance` along `axis` (backwards if reverse), with `fill` shifted in.
 Value Moved(const Value& v, int64_t axis, int64_t distance, bool reverse, double fill) {
   const Shape none(static_cast<size_t>(v.rank()), 0);
   Shape in = none, out = none;

@@ -1,9 +1,9 @@
 // dot_general: products summed over pairs of contracted dimensions, for each point of the batch dimensions.
 //
-// The result has the batch dimensions, then what is left of lhs, then what is left of rhs, each in order. Bilinear: the
-// cotangent of one operand is a product of the cotangent with the other. A new batch of one operand becomes one of its
-// free dimensions, of both a batch dimension. 16-bit floats are summed in f32; with preferred_element_type the sum and
-// the result have that dtype, and operands may differ in theirs.
+// The result has the batch dimensions, then the other dimensions of lhs, then those of rhs, each in order. Bilinear:
+// the cotangent of one operand is a product of the cotangent with the other operand. A new batch of one operand becomes
+// one of its free dimensions, one of both operands a batch dimension. 16-bit floats are summed in f32; with
+// preferred_element_type the sum and the result have that dtype, and the operands' dtypes may differ.
 #include <numeric>
 
 #include "ricci/plugin.hpp"
@@ -17,7 +17,7 @@ constexpr AttrSpec kAttrs[] = {{"lhs_contract", AttrKind::kInts, "[]"},
                                {"rhs_batch", AttrKind::kInts, "[]"},
                                {"preferred_element_type", AttrKind::kDType, "that of the operands"}};
 
-// Dimensions of one operand by what they are for.
+// The dimensions of one operand by their role.
 struct Side {
   Dims contract, batch;
   Shape free;
@@ -75,9 +75,9 @@ ArrayTypes Type(const Eqn& e) {
 Value First(const Eqn& e, const Value& t, std::span<const Value> in, const Value&) { return e.Emit({t, in[1]}); }
 Value Second(const Eqn& e, const Value& t, std::span<const Value> in, const Value&) { return e.Emit({in[0], t}); }
 
-// The product of ct and `other` is the cotangent of `side` up to the order of dimensions. Of the two orders of the
-// factors the one is taken that needs no transpose, if there is one: [batch, free, contracted] or [batch, contracted,
-// free], where the contracted dimensions come in the order of the other operand.
+// The product of ct and `other` is the cotangent of `side` up to the order of dimensions. If one of the two orders of
+// the factors needs no transpose, that one is used: [batch, free, contracted] or [batch, contracted, free], where the
+// contracted dimensions come in the order of the other operand.
 Value CtOf(const Eqn& e, const Value& ct, const Side& side, const Side& other, const Value& other_value,
            int64_t other_at) {
   DotDims d;
@@ -119,7 +119,7 @@ Value SecondCt(const Eqn& e, const Value& ct, std::span<const Value> in) {
 }
 
 // ---- batch ----
-// The dimensions of operand `i` as those of an operand with one more at `at`; at < 0 leaves them.
+// The dimensions of operand `i`, renumbered for one with a new dimension at `at`; at < 0 leaves them.
 DotDims ShiftedDims(const Eqn& e, int64_t lhs_at, int64_t rhs_at) {
   const auto shift = [](Dims dims, int64_t at) {
     return at < 0 ? Shape(dims.begin(), dims.end()) : rules::Shifted(dims, at);
@@ -127,7 +127,7 @@ DotDims ShiftedDims(const Eqn& e, int64_t lhs_at, int64_t rhs_at) {
   return {shift(e.ints("lhs_contract"), lhs_at), shift(e.ints("rhs_contract"), rhs_at),
           shift(e.ints("lhs_batch"), lhs_at), shift(e.ints("rhs_batch"), rhs_at)};
 }
-// How many of the free dimensions come before the new one at `at`.
+// The number of free dimensions before the new one at `at`.
 int64_t FreeBefore(const Side& s, int64_t at) {
   return std::count_if(s.free.begin(), s.free.end(), [&](int64_t d) { return d < at; });
 }
@@ -194,7 +194,7 @@ void Loops(KernelBuilder& k, const Eqn& e) {
   });
 }
 
-// Of complex matrices that are worth it: four products of their parts, each as fast as one of real ones.
+// Large complex matrices: four products of their parts, each as fast as a product of real matrices.
 constexpr int64_t kManyProducts = 4096;
 bool IsLargeComplex(const Eqn& e) {
   const DType dtype = e.out().dtype();

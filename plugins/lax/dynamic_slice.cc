@@ -9,7 +9,7 @@ namespace ricci::inline v0::lax::rows {
 namespace {
 
 constexpr AttrSpec kAttrs[] = {{"slice_sizes", AttrKind::kInts}};
-// Elements of an array that is not computed anew to change a part: a quarter of it, or a sixteenth.
+// An array of this many elements is not computed again to change a part: a quarter of it at most, or a sixteenth.
 constexpr int64_t kLargeUpdated = 4096, kSomewhatLargeUpdated = 512;
 
 // Checks the starts, operands first .. n - 1.
@@ -34,7 +34,7 @@ void WantPart(const Eqn& e, std::string_view what, Dims sizes) {
 
 Values Starts(std::span<const Value> in, size_t first) { return {in.begin() + static_cast<int64_t>(first), in.end()}; }
 
-// All starts, of which some are batched, as one array [batch, dimension].
+// All starts, some of them batched, as one array [batch, dimension].
 Value StackedStarts(const Batch& a, size_t first) {
   Values columns;
   for (size_t i = first; i < a.in.size(); ++i) {
@@ -46,7 +46,7 @@ bool StartsAreBatched(const Batch& a, size_t first) {
   return std::any_of(a.in.begin() + static_cast<int64_t>(first), a.in.end(),
                      [](const Batched& x) { return x.is_batched(); });
 }
-// The starts with one of 0 at place `dim`, for a batch dimension that is taken whole.
+// The starts with a 0 inserted at place `dim`, for a batch dimension that is taken whole.
 Values StartsWithZero(const Batch& a, size_t first, int64_t dim) {
   Values starts;
   for (size_t i = first; i < a.in.size(); ++i) starts.push_back(a.in[i].value);
@@ -88,7 +88,7 @@ void SliceBatch(const Eqn& e, Batch& a) {
   a.out[0] = {gather(x, starts, {after_batch, {}, after_batch, {0}, {0}}, sizes, "clip"), 0};
 }
 
-// Known starts make it a slice.
+// With known starts it is a slice.
 Value SimplerSlice(const Eqn& e, std::span<const Value> in) {
   if (e.in(0) == e.out()) return in[0];
   Shape start, limit;

@@ -1,4 +1,4 @@
-// exp, log and what is near them: exp2, expm1, log1p, logistic.
+// exp, log and their relatives exp2, expm1, log1p, logistic.
 #include <numbers>
 
 #include "ricci/plugin.hpp"

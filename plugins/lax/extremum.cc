@@ -7,7 +7,7 @@
 namespace ricci::inline v0::lax::rows {
 namespace {
 
-// 1 where `x` alone is the result, 1/2 where both are, else 0.
+// 1 where only `x` is the result, 1/2 where both operands are, else 0.
 Value Share(const Value& x, const Value& out, const Value& other) {
   const Value zero = zeros_like(out), one = ones_like(out);
   return div(select(eq(x, out), one, zero), select(eq(other, out), full_like(out, 2), one));
@@ -30,7 +30,7 @@ ArrayTypes AbsType(const Eqn& e) {
   const ArrayType x = rules::Same<1, kSigned | kInexact>(e)[0];
   return x.WithDType(PartOf(x.dtype()));
 }
-// Of a complex number along its direction: the real part of t conj(z) / |z|.
+// For a complex number, the component along its direction: the real part of t conj(z) / |z|.
 Value Abs(const Eqn&, const Value& t, std::span<const Value> in, const Value& out) {
   if (!IsComplex(in[0].dtype())) return select(ge(in[0], zeros_like(in[0])), t, neg(t));
   const Value size = select(eq(out, zeros_like(out)), ones_like(out), out);

@@ -16,7 +16,7 @@ class FactorText {
     return next_++;
   }
   void MarkWhole(int64_t factor) { whole_.push_back(factor); }
-  // What is combined: `sum`, `max`, ...
+  // The kind of a combined factor: `sum`, `max`, ...
   void Mark(std::string_view kind, int64_t factor) { kinds_ += Text("; ", kind, " ", rules::Letter(factor)); }
   void AddIn(Dims factors) { Add(in_, factors); }
   void AddOut(Dims factors) { Add(out_, factors); }
@@ -36,7 +36,7 @@ class FactorText {
   int64_t next_ = 0;
 };
 
-// A view of operand 0 whose result dimension j is all of operand dimension from[j], or is no single one (-1). Other
+// A view of operand 0 whose result dimension j is all of operand dimension from[j], or of no single one (-1). Other
 // operands are scalars.
 inline std::string ViewFactors(const Eqn& e, Dims from) {
   FactorText text;
@@ -52,7 +52,7 @@ inline std::string ViewFactors(const Eqn& e, Dims from) {
   text.AddIn(in);
   for (uint32_t i = 1; i < e.n_in(); ++i) text.AddIn({});
   text.AddOut(out);
-  for (uint32_t i = 1; i < e.n_out(); ++i) {  // results may differ in size where they are no whole dimension
+  for (uint32_t i = 1; i < e.n_out(); ++i) {  // results may differ in size in dimensions that are not whole
     for (size_t j = 0; j < from.size(); ++j) {
       if (from[j] < 0) out[j] = text.Whole();
     }

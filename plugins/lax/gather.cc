@@ -1,9 +1,9 @@
 // gather: windows of x at positions listed in an index array.
 //
-// Modes: `clip` clamps a position so that its window lies inside, `fill` gives fill_value where it would not,
-// `promise_in_bounds` behaves as clip. Without fill_value the fill is NaN, the least signed and the greatest unsigned
-// integer, true. Linear in x; its transpose adds the cotangent's windows up with scatter-add. Known positions that one
-// slice reaches (one window, or single elements at even steps along one dimension) make it that slice.
+// Modes: `clip` clamps a position so that its window lies inside, `fill` gives fill_value if it would not,
+// `promise_in_bounds` behaves as clip. Without fill_value the fill is NaN, the lowest signed and the highest unsigned
+// integer, true. Linear in x; its transpose sums the cotangent's windows with scatter-add. If the positions are known
+// and one slice reaches them (one window, or single elements at even steps along one dimension), it becomes that slice.
 #include <limits>
 #include <optional>
 
@@ -32,8 +32,8 @@ uint64_t Greatest(DType d) { return UINT64_MAX >> (64 - BitsOf(d) + (In(d, kSign
 
 bool IsFilledWith(const Eqn& e) { return e.has("fill_value") && e.str("mode") == "fill"; }
 
-// Fails unless fill_value is a number of the operand's dtype. The greatest 64-bit integers are no doubles: the doubles
-// next to them, 2^63 and 2^64, mean them.
+// Fails unless fill_value is a number of the operand's dtype. The highest 64-bit integers are no doubles: the doubles
+// next to them, 2^63 and 2^64, stand for them.
 void CheckFill(const Eqn& e) {
   const DType dtype = e.in(0).dtype();
   if (!IsFilledWith(e) || IsInexact(dtype) || dtype == DType::kBool) return;
@@ -43,7 +43,7 @@ void CheckFill(const Eqn& e) {
   if (!fits) e.Fail("fill_value ", fill, " is out of range for ", e.in(0));
 }
 
-// Where no positions are listed no window is read, so any size is fine (as in JAX: an empty array can be indexed by an
+// If no positions are listed no window is read, so any size is accepted (as in JAX: an empty array can be indexed by an
 // empty list).
 bool HasPositions(const Eqn& e) {
   const Dims listed = e.in(1).shape();
@@ -54,7 +54,8 @@ bool WindowsFit(const Eqn& e, const WindowDims& d, Dims sizes) {
   bool fits = static_cast<int64_t>(sizes.size()) == x.rank();
   for (size_t i = 0; fits && i < sizes.size(); ++i) {
     const bool is_window = d.IsWindow(static_cast<int64_t>(i));
-    // Outside of the window there is one element, if there is any: of no element, the last start would lie outside.
+    // A dimension outside of the window has one element, if there are any: without elements the last start would lie
+    // outside.
     const int64_t most = is_window ? x.shape()[i] : std::min<int64_t>(x.shape()[i], 1);
     fits = HasPositions(e) ? sizes[i] <= most && sizes[i] >= (is_window ? 0 : most)
                            : sizes[i] >= 0 && (is_window || sizes[i] <= 1);
@@ -102,7 +103,7 @@ void TransposeRule(const Eqn& e, Transpose& a) {
                        {"mode", e.str("mode")}});
 }
 
-// `dims` one place further, for a batch in front, after `first`.
+// `first`, then `dims` moved by one place for a batch in front.
 Shape After(std::initializer_list<int64_t> first, Dims dims) {
   Shape out(first);
   for (int64_t d : dims) out.push_back(d + 1);
@@ -187,7 +188,7 @@ Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scala
 }
 
 // ---- simplify ----
-// The start of a known position along the operand's dimension `along`; nothing if the window is filled instead.
+// The start of a known position along the operand's dimension `along`; no value if the window is filled instead.
 std::optional<int64_t> KnownStart(const Eqn& e, int64_t along, int64_t start) {
   const int64_t last = e.in(0).dim(along) - e.ints("slice_sizes")[static_cast<size_t>(along)];  // exact: it fits
   if (e.str("mode") == "fill" && (start < 0 || start > last)) return std::nullopt;
@@ -206,7 +207,7 @@ Value OneWindow(const Eqn& e, const WindowDims& d, const Value& x, std::span<con
   return reshape(slice(x, start, limit), e.out().shape());
 }
 
-// Windows of one element along dimension `along`, at even steps: a slice, turned round for negative steps.
+// Windows of one element along dimension `along`, at even steps: a slice, reversed for negative steps.
 Value EvenSteps(const Eqn& e, const WindowDims& d, const Value& x, std::span<const int64_t> positions) {
   const int64_t along = d.start_map[0], n = static_cast<int64_t>(positions.size());
   Shape at;
@@ -248,7 +249,7 @@ std::string Factors(const Eqn& e) {
   return text.Done();
 }
 
-// Rows, elements, windows, one window, batches; indices run beyond the end.
+// Rows, elements, windows, one window, batches; some indices are out of bounds.
 constexpr std::string_view kExamples =
     "(f64[4,3], i32[5,1] in 0..6) offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] slice_sizes=[1,3] "
     "mode=\"clip\"; "

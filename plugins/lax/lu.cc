@@ -2,9 +2,9 @@
 // in one matrix, the pivots (step i swapped rows i and pivots[i]) and the permutation (row i of p a is row
 // permutation[i] of a).
 //
-// A column's pivot is the first element of largest magnitude from the diagonal down, as LAPACK chooses it. NaN compares
-// greater than nothing: at the diagonal it stays the pivot, below it never becomes one. A column of zeros is left as it
-// is and u singular, which is no failure.
+// A column's pivot is the first element of largest magnitude from the diagonal down, as in LAPACK. NaN is greater than
+// nothing in comparisons: at the diagonal it stays the pivot, below it never becomes one. A column of zeros is left as
+// it is, so that u is singular, which is no failure.
 #include "matrix.hpp"
 
 namespace ricci::inline v0::lax::rows {

@@ -1,4 +1,4 @@
-// What the rows of linear algebra share: matrices are the last two dimensions of an operand, those before are a batch.
+// What the rows of linear algebra share. The last two dimensions of an operand are a matrix, those before a batch.
 #ifndef RICCI_LAX_MATRIX_HPP_
 #define RICCI_LAX_MATRIX_HPP_
 #include "factor_text.hpp"
@@ -6,7 +6,7 @@
 
 namespace ricci::inline v0::lax {
 
-// Up to this size matrices are computed with values alone, without loops or arrays, so they stay in registers.
+// Up to this size matrices are computed with scalar values only, without loops or arrays, so they stay in registers.
 inline constexpr int64_t kSmallMatrix = 8;
 
 inline int64_t RowsOf(const ArrayType& t) { return t.dim(t.rank() - 2); }
@@ -18,7 +18,7 @@ inline void WantMatrices(const Eqn& e, uint32_t i) {
   rules::WantDType(e, i, kFloats);
   if (e.in(i).rank() < 2) e.Fail("operand ", i, " is ", e.in(i), "; its last two dimensions must be those of a matrix");
 }
-// The same of square matrices.
+// The same for square matrices.
 inline void WantSquare(const Eqn& e, uint32_t i) {
   const ArrayType t = e.in(i);
   rules::WantDType(e, i, kFloats);
@@ -68,7 +68,7 @@ inline Value MatrixTranspose(const Value& a) {
   std::swap(order[order.size() - 1], order[order.size() - 2]);
   return transpose(a, order);
 }
-// The number of each element's row or column.
+// The row or column number of each element.
 inline Value RowNumbers(const Value& a) { return iota(a.builder, DType::kI32, a.shape(), a.rank() - 2); }
 inline Value ColumnNumbers(const Value& a) { return iota(a.builder, DType::kI32, a.shape(), a.rank() - 1); }
 // The part below the diagonal, or above it; with the diagonal or without.

@@ -1,6 +1,6 @@
-// optimization_barrier: its operands unchanged, available once all of them are; no pass looks through it, so what is
-// computed again after it is not merged with what was computed before, and does not begin before its last operand is
-// there (checkpoint relies on both). Compiled programs run nothing for it.
+// optimization_barrier: its operands unchanged, available once all of them are. No pass looks through it, so what is
+// computed again after it is not merged with the first computation, and does not begin before its last operand is ready
+// (checkpoint relies on both). Compiled programs run nothing for it.
 #include "factor_text.hpp"
 
 namespace ricci::inline v0::lax::rows {

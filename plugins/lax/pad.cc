@@ -1,9 +1,9 @@
 // pad: x with `low` and `high` elements of the padding value before and after each dimension and `interior` ones
-// between neighbours. Negative low or high cut off.
+// between neighbours. Negative low or high cut elements off.
 //
 // Lowered by index: the operand is loaded at a clamped index and selected where the index falls on one of its elements,
-// so that no load is out of bounds. The three numbers may be any int64 as long as the result can exist (the lowest low
-// of an operand whose interior makes up for it): all rules but the type's work with the elements that are left (Kept),
+// so that no load is out of bounds. The three numbers may be any int64 as long as the result can exist (a very negative
+// low if interior makes up for it): all rules except that of the type work with the elements that are left (Kept),
 // whose places are small.
 #include "factor_text.hpp"
 
@@ -120,7 +120,7 @@ Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scala
   for (size_t i = 0; i < at.size(); ++i) {
     const Kept kept = KeptOf(e, i);
     if (kept.count == 0) return value;
-    // Counted from the last place of an element at or before 0, so that quotients are of numbers that are not negative.
+    // Counted from the last place of an element at or before 0, so that only numbers that are not negative are divided.
     const int64_t skipped = kept.count > 1 && kept.place > 0 && e.ints("low")[i] < 0 ? 1 : 0;
     const int64_t place = kept.place - skipped * kept.stride;
     Scalar step = at[i] - place;

@@ -1,7 +1,8 @@
 // Powers and roots: square, integer_pow, pow, sqrt, rsqrt, cbrt.
 //
 // integer_pow multiplies by repeated squaring, in the order of XLA. pow takes an exponent of the dtype of the base or
-// an integer one; its derivative by an integer exponent does not exist, by the base it is exact at exponent 0.
+// an integer one; it has no derivative with respect to an integer exponent, and that with respect to the base is exact
+// at exponent 0.
 #include "ricci/plugin.hpp"
 
 namespace ricci::inline v0::lax::rows {

@@ -1,7 +1,7 @@
-// random_seed, random_wrap, random_unwrap, random_split, random_fold_in, random_bits: keys and what is made of them.
+// random_seed, random_wrap, random_unwrap, random_split, random_fold_in, random_bits: keys and what is made from them.
 //
-// Bit for bit what JAX gives for its default generator, Threefry in partitionable form: element i of any shape depends
-// on the key and on i (64 bits) alone, so that shards and lanes compute their own part.
+// Equal bit for bit to JAX's default generator, Threefry in partitionable form: element i of any shape depends only on
+// the key and on i (64 bits), so that shards and lanes compute their own part.
 #include "threefry.hpp"
 
 namespace ricci::inline v0::lax::rows {
@@ -90,7 +90,7 @@ std::pair<Scalar, Scalar> WordsAt(KernelBuilder& k, const Eqn& e, std::span<cons
   const Scalar high = is_short ? k.Constant(DType::kU32, 0) : Convert(counter / (int64_t{1} << 32), DType::kU32);
   return Threefry(k0, k1, high, low);
 }
-// Every word comes from its place in `shape`.
+// Every word depends on its place in `shape`.
 std::string ExpandedFactors(const Eqn& e) {
   const Shape keys = rules::Range(e.in(0).rank());
   const std::string text = Text(rules::Letters(keys), " -> ", rules::Letters(rules::Range(e.out().rank())));

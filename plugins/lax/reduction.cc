@@ -1,9 +1,10 @@
 // reduce_sum, reduce_prod, reduce_max, reduce_min, reduce_and, reduce_or, reduce_xor: combine the elements along
 // `axes`.
 //
-// reduce_sum is linear and its transpose a broadcast. The tangent of reduce_prod comes from a balanced tree of products
-// and that of reduce_max and reduce_min is shared equally among ties, both as in jax.lax. Sums and products of 16-bit
-// floats are taken in f32. If a reduced axis is sharded each device holds a partial result, which the factors declare.
+// reduce_sum is linear and its transpose is a broadcast. The tangent of reduce_prod comes from a balanced tree of
+// products, and that of reduce_max and reduce_min is shared equally among ties, both as in jax.lax. Sums and products
+// of 16-bit floats are taken in f32. If a reduced axis is sharded each device holds a partial result, which the factors
+// declare.
 #include "ricci/plugin.hpp"
 
 namespace ricci::inline v0::lax::rows {
@@ -25,7 +26,7 @@ Batched BatchRule(const Eqn& e, const Batched& x) {
   return {e.Emit({x.value}, {{"axes", axes}}), x.dim - reduced_before};
 }
 
-// A value of the result's shape in the shape of the operand.
+// A value of the result's shape, broadcast to the shape of the operand.
 Value Spread(const Eqn& e, const Value& v) {
   const ArrayType x = e.in(0);
   return broadcast_in_dim(v, x.shape(), rules::Complement(e.ints("axes"), x.rank()));
@@ -114,7 +115,7 @@ void LoopBox(const KernelBuilder& k, Dims extents, F&& f, const Index& at = {}) 
     LoopBox(k, extents.subspan(1), f, inner);
   });
 }
-// No reduction of kernels combines pairs: one by one.
+// Kernel reductions cannot combine pairs, so a loop does it one by one.
 void ComplexProduct(KernelBuilder& k, const Eqn& e) {
   const ArrayType x = e.in(0);
   const Dims axes = e.ints("axes");

@@ -1,8 +1,8 @@
 // reshape: the same elements in row-major order, in other dimensions.
 //
-// Both shapes are cut into groups of dimensions with equal products, a dimension of one element that comes or goes by
-// itself; within a group of one dimension each the index passes through, elsewhere it is linearised and split again.
-// Only whole groups are factors.
+// Both shapes are cut into groups of dimensions with equal products; a dimension of size 1 that is added or dropped is
+// a group by itself. In a group with one dimension on each side the index passes through, elsewhere it is linearised
+// and split again. Only whole groups are factors.
 #include "ricci/plugin.hpp"
 
 namespace ricci::inline v0::lax::rows {
@@ -44,7 +44,7 @@ std::vector<Group> GroupsOf(Dims from, Dims to) {
   while (i < from.size() || j < to.size()) {
     Group g{i, i, j, j};
     int64_t a = 1, b = 1;
-    if (is_unit(from, i) != is_unit(to, j)) {  // a dimension of one element comes or goes
+    if (is_unit(from, i) != is_unit(to, j)) {  // a dimension of size 1 is added or dropped
       is_unit(from, i) ? g.from_end = ++i : g.to_end = ++j;
       groups.push_back(g);
       continue;
@@ -67,7 +67,7 @@ std::vector<Group> GroupsOf(Dims from, Dims to) {
   return groups;
 }
 
-// The index of x inside one group, from that of the result.
+// The index of x within one group, from that of the result.
 void AppendIndex(KernelBuilder& k, Dims from, Dims to, const Group& g, std::span<const Scalar> at, Index& out) {
   if (g.is_one_dimension()) {
     out.push_back(at[g.to]);
@@ -121,7 +121,7 @@ std::string Factors(const Eqn& e) {
   return whole.empty() ? text : text + "; whole " + rules::Letters(whole);
 }
 
-// Where each dimension with more than one element is one of the other side.
+// Known if each dimension with more than one element is a dimension of the other side.
 std::optional<Place> PlaceOf(const Eqn& e, uint32_t operand) {
   Place place(e, operand);
   if (e.out().elements() == 0) return std::nullopt;

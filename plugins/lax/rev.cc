@@ -1,4 +1,4 @@
-// rev: the order of the elements turned round along `dimensions`. Its own transpose.
+// rev: the elements in reverse order along `dimensions`. Its own transpose.
 #include "ricci/plugin.hpp"
 
 namespace ricci::inline v0::lax::rows {

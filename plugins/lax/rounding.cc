@@ -1,7 +1,7 @@
-// floor, ceil, round, nextafter, reduce_precision: floating numbers moved to others near them.
+// floor, ceil, round, nextafter, reduce_precision: from a floating number to one near it.
 //
-// reduce_precision rounds the mantissa to nearest even, turns what overflows the smaller exponent range into infinity
-// and what underflows it into zero; NaN stays. It counts as linear, as in jax.lax.
+// reduce_precision rounds the mantissa to nearest even, and turns numbers that overflow the smaller exponent range into
+// infinity and those that underflow it into zero; NaN stays. It counts as linear, as in jax.lax.
 #include "ricci/plugin.hpp"
 
 namespace ricci::inline v0::lax::rows {

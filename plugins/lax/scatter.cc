@@ -1,10 +1,10 @@
-// scatter, scatter-add, -sub, -mul, -min, -max: x with windows of `updates` written to, or combined with it at,
+// scatter, scatter-add, -sub, -mul, -min, -max: x with windows of `updates` written or combined into it at the
 // positions listed in an index array.
 //
-// Windows are written in the order of the index array, so that of several updates of one element the last one stands;
-// where updates are combined, their order follows shapes alone, so that sums are the same on every run. Modes: `clip`
-// clamps a position so that its window lies inside; with `fill` and `promise_in_bounds` a window that does not lie
-// inside is dropped.
+// Windows are written in the order of the index array, so that the last of several updates of one element remains;
+// updates that are combined are combined in an order that depends only on shapes, so that sums are the same on every
+// run. Modes: `clip` clamps a position so that its window lies inside; with `fill` and `promise_in_bounds` a window
+// that does not lie inside is dropped.
 //
 // Derivatives are in scatter_derivatives.hpp, loops in scatter_lowering.hpp.
 #include <array>
@@ -100,7 +100,7 @@ Value Simpler(const Eqn& e, std::span<const Value> in) {
   return dynamic_update_slice(in[0], update, starts);
 }
 
-// Rows, elements, windows, one window, batches; indices run beyond the end and may be equal.
+// Rows, elements, windows, one window, batches; some indices are out of bounds, and some may be equal.
 constexpr std::string_view kExamples =
     "(f64[4,3], i32[5,1] in 0..6, f64[5,3]) update_window_dims=[1] inserted_window_dims=[0] "
     "scatter_dims_to_operand_dims=[0] mode=\"clip\"; "
@@ -130,7 +130,7 @@ constexpr std::string_view kExamples =
     "scatter_dims_to_operand_dims=[1] operand_batching_dims=[0] scatter_indices_batching_dims=[0] mode=\"clip\"; "
     "(f64[3,4], i32[3,2,1] in 0..6, f64[3,2]) update_window_dims=[] inserted_window_dims=[1] "
     "scatter_dims_to_operand_dims=[1] operand_batching_dims=[0] scatter_indices_batching_dims=[0] mode=\"fill\"";
-// Positions that differ from each other: what is only differentiable then.
+// Distinct positions, for rules that hold only then.
 constexpr std::string_view kUniqueReplace =
     "(f64[4,3], i32[1,1] in 0..6, f64[1,3]) update_window_dims=[1] inserted_window_dims=[0] "
     "scatter_dims_to_operand_dims=[0] unique_indices=true mode=\"fill\"; "
@@ -171,8 +171,8 @@ constexpr Row WithSimplify(Row row, SimplifyRule simplify) {
   return row;
 }
 
-// Half of the updates gives an extremum of half of them, but a sum that has the operand in it, so that only extrema of
-// parts combine.
+// A part of the updates gives the extremum of that part, which combines with the others; a sum of a part includes the
+// operand, so sums of parts do not combine.
 template <Combine combine>
 std::string Factors(const Eqn& e) {
   FactorText text;

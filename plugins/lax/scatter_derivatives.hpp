@@ -1,7 +1,7 @@
 // Derivatives of the scatters.
 //
 // They follow JAX's rules, but look windows up in the mode of the scatter, so that they hold for clamped positions too.
-// What is known for distinct positions only says so (`unique_indices`).
+// Rules that hold only for distinct positions fail without `unique_indices`.
 #ifndef RICCI_LAX_SCATTER_DERIVATIVES_HPP_
 #define RICCI_LAX_SCATTER_DERIVATIVES_HPP_
 #include "scatter_dims.hpp"
@@ -55,8 +55,8 @@ inline bool IsUnique(const Eqn& e) { return FlagOf(e, "unique_indices"); }
 inline Value Where(const Value& pred, const Value& x) { return select(pred, x, zeros_like(x)); }
 
 // ---- replace ----
-// Each update gets a number; where its number comes back, it is the one that stands, and the others have no part in the
-// tangent.
+// The updates are numbered and the numbers scattered: an update whose number is found at its position is the one that
+// remains, and the others do not contribute to the tangent.
 inline void ScatterJvp(const Eqn& e, Jvp& a) {
   a.out = e.EmitN(a.primals);
   if (a.tangents[0].is_zero() && a.tangents[2].is_zero()) return;
@@ -113,7 +113,7 @@ inline void ScatterMulTranspose(const Eqn& e, Transpose& a) {
 }
 
 // ---- min, max ----
-// Of all that contend for an element (updates and the old value), those that equal the result share its tangent.
+// All candidates for an element (updates and the old value) that equal the result share its tangent.
 inline void ScatterExtremumJvp(const Eqn& e, Jvp& a) {
   a.out = e.EmitN(a.primals);
   if (a.tangents[0].is_zero() && a.tangents[2].is_zero()) return;

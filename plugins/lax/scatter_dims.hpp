@@ -17,7 +17,7 @@ inline Shape WindowSizes(const Eqn& e, const WindowDims& d) {
   return sizes;
 }
 
-// Nothing can be written to an array without elements, wherever its windows are clipped to.
+// Nothing can be written to an array without elements, even if positions are clipped.
 inline bool WritesNothing(const Eqn& e) { return ElementCount(e.in(0).shape()) == 0; }
 
 }  // namespace ricci::inline v0::lax

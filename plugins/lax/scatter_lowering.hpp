@@ -1,14 +1,14 @@
-// The lowering of the scatters: loops over windows and what is in them, with a store or a combination for each element.
+// The lowering of the scatters: loops over windows and their elements, with a store or a combination for each element.
 //
-// Batching dimensions and leading ones of windows run in parallel: what they write never meets. For each, windows that
-// are combined may meet, and those that are written follow in order.
+// Batching dimensions and leading dimensions of windows run in parallel, because they never write the same element.
+// Inside of these, windows that are combined may overlap, and windows that are written run in order.
 #ifndef RICCI_LAX_SCATTER_LOWERING_HPP_
 #define RICCI_LAX_SCATTER_LOWERING_HPP_
 #include "scatter_dims.hpp"
 
 namespace ricci::inline v0::lax {
 
-// What becomes of an element and an update: the scalar operation of both, or the update.
+// The new value of an element: a scalar operation of it and the update, or the update.
 enum class Combine : uint32_t {
   kReplace = 0,
   kAdd = RICCI_S_ADD,
@@ -24,8 +24,8 @@ inline void Update(const KernelArray& result, Combine how, const Index& to, Scal
   result.Combine(to, static_cast<uint32_t>(how), update);
 }
 
-// How many of the window's dimensions lead: stored before those that count windows, and wherever the window lies, whole
-// or from 0 on, so that their elements never meet.
+// The number of leading dimensions of the window: they are stored before those that count windows and, wherever the
+// window lies, are whole or start at 0, so that different points of them never write the same element.
 inline size_t LeadingDims(const WindowDims& d, std::span<const int64_t> counted) {
   const Shape counting = d.Counting(), window = d.WindowOfOperand();
   size_t n = 0;
@@ -38,13 +38,13 @@ inline size_t LeadingDims(const WindowDims& d, std::span<const int64_t> counted)
   return n;
 }
 
-// Where the window of an index point lies.
+// The place of the window of an index point.
 struct WindowPlace {
   Index start;    // in the dimensions of the operand
   Scalar inside;  // id 0: it always is
 };
 
-// Of the index point `point`: all dimensions of the index array but the last.
+// The place for index point `point`: all dimensions of the index array except the last.
 inline WindowPlace PlaceOfWindow(KernelBuilder& k, const Eqn& e, const WindowDims& d, const Shape& sizes,
                                  const Index& point) {
   WindowPlace place{Index(static_cast<size_t>(d.operand_rank), k.At(0)), {}};
@@ -66,7 +66,7 @@ inline WindowPlace PlaceOfWindow(KernelBuilder& k, const Eqn& e, const WindowDim
   return place;
 }
 
-// Writes the window of `point`, of which `leading` dimensions are at a point already.
+// Writes the window of `point`; `leading` is the point in its leading dimensions.
 inline void WriteWindow(KernelBuilder& k, const Eqn& e, const WindowDims& d, const Index& point, const Index& leading,
                         Combine combine) {
   const Shape sizes = WindowSizes(e, d), window = d.WindowOfOperand(), counting = d.Counting();

@@ -43,7 +43,7 @@ Value Transposed(const Eqn& e, const Value& ct) {
   const Dims from = e.in(0).shape(), start = e.ints("start_indices");
   Shape high, interior;
   for (size_t i = 0; i < start.size(); ++i) {
-    const int64_t stride = ct.shape()[i] > 1 ? StrideOf(e, i) : 1;  // between elements, of which there are none else
+    const int64_t stride = ct.shape()[i] > 1 ? StrideOf(e, i) : 1;  // between elements, if there are several
     high.push_back(from[i] - End(start[i], stride, ct.shape()[i]));
     interior.push_back(stride - 1);
   }
@@ -66,7 +66,7 @@ Value OfSlice(const Eqn& e, const Producer& p) {
   for (size_t i = 0; i < e.ints("start_indices").size(); ++i) {
     const int64_t n = e.out().shape()[i];
     const ricci_exact inner = Exact(StrideOf(p.eqn(), i));
-    // Of nothing any part is as good; where one element is left, the next step may be beyond every number.
+    // With no elements any part will do; with one, the next step may be beyond every number.
     const ricci_exact from = inner * e.ints("start_indices")[i] + p.eqn().ints("start_indices")[i];
     start.push_back(n == 0 ? 0 : Clamped(from));
     strides.push_back(n > 1 ? Clamped(inner * StrideOf(e, i)) : 1);
@@ -75,7 +75,7 @@ Value OfSlice(const Eqn& e, const Producer& p) {
   const bool dense = std::all_of(strides.begin(), strides.end(), [](int64_t s) { return s == 1; });
   return slice(p.operand(0), start, limit, dense ? Shape{} : strides);
 }
-// The slice of a concatenation that lies in one of its operands is a slice of that one.
+// A slice of a concatenation that lies in one of its operands is a slice of that operand.
 Value OfConcatenation(const Eqn& e, const Producer& p) {
   const auto along = static_cast<size_t>(p.eqn().integer("dimension"));
   Shape start(e.ints("start_indices").begin(), e.ints("start_indices").end());

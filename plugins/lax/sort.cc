@@ -1,10 +1,10 @@
 // sort: all operands reordered together along `dimension` so that the first `num_keys` of them increase, the first key
 // first. Always stable. NaN comes last, -0 and 0 are equal.
 //
-// Each line is sorted by a permutation: the keys are copied to private arrays (a key that fuses is computed once),
-// short lines count for every element how many come before it, longer ones are merged bottom-up, and long ones are
-// sorted by digits of their keys, the last digit first (Knuth, The Art of Computer Programming 3, 5.2.5), in a number
-// of passes that does not depend on their length. Tangents follow the permutation, which is sorted along.
+// Each line is sorted by a permutation. The keys are copied to private arrays (a key that fuses is computed once); in
+// short lines the place of an element is the number of those before it, longer lines are merged bottom-up, and long
+// ones are sorted by the digits of their keys, the last digit first (Knuth, The Art of Computer Programming 3, 5.2.5),
+// in a number of passes that does not depend on their length. Tangents follow the permutation, which is sorted along.
 #include "factor_text.hpp"
 
 namespace ricci::inline v0::lax::rows {
@@ -65,7 +65,7 @@ void BatchRule(const Eqn& e, Batch& a) {
   for (size_t i = 0; i < out.size(); ++i) a.out[i] = {out[i], 0};
 }
 
-// Operands that are no keys are needed for their own result only.
+// Operands that are not keys are needed for their own result only.
 void DropPassengers(const Eqn& e, DeadCode& a) {
   const auto keys = static_cast<uint32_t>(e.integer("num_keys"));  // exact: checked by the type
   Values kept;
@@ -84,7 +84,7 @@ void DropPassengers(const Eqn& e, DeadCode& a) {
 }
 
 // ---- lowering ----
-// The line being sorted: its keys and the order in which its elements stand.
+// The line being sorted: its keys and the order of its elements.
 class Line {
  public:
   Line(KernelBuilder& k, const Eqn& e, const Index& at)
@@ -111,7 +111,7 @@ class Line {
   }
   ArrayType Indices(Dims shape) const { return e_.Type(DType::kI64, shape); }
 
-  // Whether element i comes before element j for their keys; equal elements do not.
+  // Whether element i comes before element j by their keys; equal elements do not.
   Scalar Before(Scalar i, Scalar j) const {
     Scalar out;
     for (size_t key = keys_.size(); key-- > 0;) {
@@ -127,7 +127,7 @@ class Line {
     }
     return out;
   }
-  // Element `from` of the line goes to place `to` of the results. Keys are loaded anew: they may be bool.
+  // Element `from` of the line goes to place `to` of the results. Keys are loaded again: they may be bool.
   void Write(Scalar to, Scalar from) const {
     for (uint32_t i = 0; i < e_.n_in(); ++i) {
       const bool kept = i < keys_.size() && e_.in(i).dtype() != DType::kBool;
@@ -194,8 +194,8 @@ class Line {
     return bits + Like(bits, uint64_t{1} << (BitsOf(v.dtype()) - 1));
   }
 
-  // From the last key to the first, and for each from its last digit to its first: elements go where those with smaller
-  // digits end, in the order in which they stand. What goes is their number, or the key itself if it is all there is.
+  // From the last key to the first, and in each from its last digit to its first: elements go after those with smaller
+  // digits, in their present order. What is moved is their number, or the key itself if it is the only operand.
   void ByDigits() const {
     const int64_t both[] = {2, n_};
     const DType dtype = e_.in(0).dtype();
@@ -203,7 +203,7 @@ class Line {
     const DType number = n_ > INT32_MAX ? DType::kI64 : DType::kI32;
     const KernelArray moved = k_.Local(alone ? e_.in(0).WithShape(both) : e_.Type(number, both));
     k_.Loop(n_, [&](Scalar i) { moved.Store({k_.At(0), i}, alone ? keys_[0].Load({i}) : Convert(i, number)); });
-    int64_t half = 0;  // of `moved`, that counts
+    int64_t half = 0;  // of `moved`, the current one
     for (size_t key = keys_.size(); key-- > 0;) half = SortBy(key, moved, half, alone);
     k_.Loop(n_, [&](Scalar i) {
       const Scalar v = moved.Load({k_.At(half), i});
@@ -211,7 +211,7 @@ class Line {
     });
   }
 
-  // Gives the half of `moved` in which they are sorted.
+  // Returns the half of `moved` that holds the sorted elements.
   int64_t SortBy(size_t key, KernelArray moved, int64_t half, bool alone) const {
     const DType dtype = key_dtype(e_.in(static_cast<uint32_t>(key)).dtype());
     const bool wide = BitsOf(dtype) > 32;
@@ -227,7 +227,7 @@ class Line {
     return (half + passes) % 2;
   }
 
-  // words[from] and moved[from] go to words[1 - from] and moved[1 - from] by the digit of number `pass`.
+  // Moves words[from] and moved[from] to words[1 - from] and moved[1 - from] by digit number `pass`.
   void ByDigit(KernelArray words, KernelArray moved, KernelArray ends, Scalar pass, Scalar from) const {
     const auto digit_of = [&](Scalar word) {
       const Scalar digit = ShiftRightLogical(word, Convert(pass * kDigitBits, word.dtype()));

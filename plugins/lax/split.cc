@@ -1,4 +1,4 @@
-// split: x cut along `axis` into pieces of the given sizes; unstack: every slice along `axis`, which disappears.
+// split: x cut along `axis` into pieces of the given sizes; unstack: every slice along `axis`, which is dropped.
 //
 // Both decompose into slices, which fuse into whatever reads a piece.
 #include "factor_text.hpp"
@@ -16,7 +16,7 @@ int64_t AxisOf(const Eqn& e) {
   return axis;
 }
 
-// Cotangents of all pieces, zeros where there is none.
+// Cotangents of all pieces, zeros if there is none.
 Values Pieces(const Eqn& e, const Transpose& a) {
   Values cts;
   for (uint32_t i = 0; i < e.n_out(); ++i) cts.push_back(instantiate(a.cts[i], e.out(i)));

@@ -1,11 +1,11 @@
-// Start indices of any integer dtype: as kernel indices, clamped or tested against their range; as known numbers.
+// Start indices of any integer dtype: as kernel indices, clamped or checked against their range; as known numbers.
 #ifndef RICCI_LAX_START_INDEX_HPP_
 #define RICCI_LAX_START_INDEX_HPP_
 #include "ricci/plugin.hpp"
 
 namespace ricci::inline v0::lax {
 
-// `v` as i64; what a u64 holds beyond that becomes 2^62, which is out of every range.
+// `v` as i64; u64 values beyond that become 2^62, which is out of every range.
 inline Scalar WideIndex(Scalar v) {
   if (v.dtype() == DType::kU64) v = Min(v, Like(v, int64_t{1} << 62));
   return Convert(v, DType::kI64);

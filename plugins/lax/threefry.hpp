@@ -26,7 +26,7 @@ inline std::pair<Scalar, Scalar> Threefry(Scalar k0, Scalar k1, Scalar x0, Scala
   return {x0, x1};
 }
 
-// ---- keys: the bits of a key hold its words as two u32 lie in memory, the first one in the low half ----
+// ---- keys: the bits of a key hold its two words as u32 in memory order, the first in the low half ----
 inline Scalar MakeKey(Scalar k0, Scalar k1) {
   return Bitcast(Convert(k0, DType::kU64) | (Convert(k1, DType::kU64) << 32), DType::kKey);
 }

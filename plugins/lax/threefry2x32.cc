@@ -1,4 +1,4 @@
-// threefry2x32: two random words from two of key and two of counter; elementwise, an operand may be a scalar.
+// threefry2x32: two random words from two words of key and two of counter; elementwise, an operand may be a scalar.
 #include "threefry.hpp"
 
 namespace ricci::inline v0::lax::rows {

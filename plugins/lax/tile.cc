@@ -21,7 +21,7 @@ ArrayTypes Type(const Eqn& e) {
   return x.WithShape(shape);
 }
 
-// The copies stand in dimensions of their own, over which the cotangent is summed.
+// The cotangent gets a dimension for the copies and is summed over it.
 Value Transposed(const Eqn& e, const Value& ct) {
   Shape split, copies;
   for (size_t i = 0; i < e.ints("reps").size(); ++i) {

@@ -1,7 +1,7 @@
 // top_k: the k greatest elements along `axis`, greatest first, and their indices; the lower index first at ties.
 //
 // Floats are in the total order of their bits: -NaN, -inf, ..., -0, 0, ..., inf, NaN. Decomposes into a sort by the
-// bits of the elements, as integers whose order is turned round.
+// bits of the elements, as integers in reverse order.
 #include "ricci/plugin.hpp"
 
 namespace ricci::inline v0::lax::rows {
@@ -41,7 +41,7 @@ DType SignedOfWidth(int64_t bits) {
   return bits == 8 ? DType::kI8 : bits == 16 ? DType::kI16 : bits == 32 ? DType::kI32 : DType::kI64;
 }
 
-// An integer that is less the greater x is.
+// An integer that decreases as x increases.
 Value DescendingKey(const Value& x) {
   if (!IsFloat(x.dtype())) return bitwise_not(x);
   const Value bits = bitcast_convert_type(x, SignedOfWidth(BitsOf(x.dtype())));
@@ -61,7 +61,7 @@ std::string Factors(const Eqn& e) {
   const int64_t axis = e.integer("axis");
   const int64_t rank = e.in(0).rank();
   Shape kept = rules::Range(rank);
-  kept[static_cast<size_t>(axis)] = rank;  // the k first are a factor of their own
+  kept[static_cast<size_t>(axis)] = rank;  // the first k are a factor of their own
   const std::string in = rules::Letters(rules::Range(rank)), out = rules::Letters(kept);
   return Text(in, " -> ", out, ", ", out, "; whole ", rules::Letter(axis), " ", rules::Letter(rank));
 }

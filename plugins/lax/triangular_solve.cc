@@ -1,7 +1,8 @@
 // triangular_solve: x with op(a) x = b, or x op(a) = b, where a is triangular and op(a) may be its transpose.
 //
-// Every column (row) of x is found by itself: substitution runs along it in order, and what came before is read back
-// from the result. Only the triangle in question is read. A batch of b alone becomes columns (rows) of one solution.
+// Every column (row) of x is solved by itself: substitution runs along it in order, and earlier elements are read back
+// from the result. Only the triangle given is read. If only b is batched, its batch becomes columns (rows) of one
+// solve.
 #include "matrix.hpp"
 
 namespace ricci::inline v0::lax::rows {
@@ -32,12 +33,12 @@ ArrayTypes Type(const Eqn& e) {
 }
 
 // ---- derivatives, as in jax.lax ----
-// The tangent of a, as it stands in the equation for x, negative.
+// The negative tangent of a, in the form in which a is in the equation for x.
 Value NegativeTangent(const Eqn& e, const Value& t) {
   const Value part = neg(Triangle(t, Has(e, "lower"), !Has(e, "unit_diagonal")));
   return Has(e, "transpose_a") ? MatrixTranspose(part) : part;
 }
-// A product and a solution, in the order that takes fewer operations.
+// A product and a solve, in the order that takes fewer operations.
 Value ByMatrix(const Eqn& e, const Value& t, std::span<const Value> in, const Value& x) {
   const Value da = NegativeTangent(e, t);
   const auto solve = [&](const Value& b) { return e.Emit({in[0], b}); };
@@ -52,7 +53,7 @@ Value RightCt(const Eqn& e, const Value& ct, std::span<const Value> operands) {
 }
 
 // ---- batch ----
-// The batch of b beside its columns (rows), and back; nothing if that would be no dimension.
+// The batch of b merged with its columns (rows), and split again; no value if that is too large for a dimension.
 std::optional<Batched> BatchOfRight(const Eqn& e, const Batch& a) {
   const int64_t rank = e.in(1).rank(), at = Has(e, "left_side") ? rank : rank - 1;
   const auto lines = static_cast<size_t>(Has(e, "left_side") ? rank - 1 : rank - 2);
@@ -126,8 +127,8 @@ class Line {
   KernelBuilder& k_;
   const int64_t n_;
   const bool left_;
-  const bool swapped_;  // element i of x is found with column i of a
-  const bool forward_;  // element 0 of x is found first
+  const bool swapped_;  // element i of x is computed with column i of a
+  const bool forward_;  // element 0 of x is computed first
   const bool unit_;
   const Scalar line_;
   const KernelMatrix a_, b_, x_;

@@ -1,6 +1,6 @@
 // sin, cos, tan and their inverses.
 //
-// Derivatives are written as jax.lax writes them, so that gradients round alike.
+// Derivatives are written as in jax.lax, so that gradients round alike.
 #include "ricci/plugin.hpp"
 
 namespace ricci::inline v0::lax::rows {

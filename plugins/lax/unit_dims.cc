@@ -1,4 +1,4 @@
-// squeeze: drops dimensions of size 1; expand_dims: inserts such dimensions at the given places of the result.
+// squeeze: drops dimensions of size 1; expand_dims: inserts dimensions of size 1 at the given places of the result.
 //
 // Each is the transpose of the other.
 #include "factor_text.hpp"
@@ -44,7 +44,7 @@ std::optional<Place> SqueezePlace(const Eqn& e, uint32_t operand) {
   return place;
 }
 
-// Either one undoes the other where their dimensions are the same.
+// Either one undoes the other if their dimensions are the same.
 template <const char* inverse>
 Value Simpler(const Eqn& e, std::span<const Value> in) {
   if (e.in(0) == e.out()) return in[0];

@@ -1,7 +1,7 @@
 // Dimension numbers of gather and scatter, and the checks they share.
 //
-// Both move windows between an array and positions in it that are listed in an index array: its last dimension holds
-// one position, its others count the windows. A dimension of the array is a window dimension, or it is dropped from the
+// Both move windows to or from positions of an array that are listed in an index array: its last dimension holds one
+// position, its others count the windows. A dimension of the array is a window dimension, or it is dropped from the
 // window (size 1), or it is paired with a dimension of the index array (a batching dimension).
 #ifndef RICCI_LAX_WINDOW_DIMS_HPP_
 #define RICCI_LAX_WINDOW_DIMS_HPP_
@@ -16,8 +16,8 @@ struct WindowDims {
     std::string_view window, dropped, start_map, operand_batch, index_batch;
   };
   const Names& names;
-  Dims window;         // dimensions of the windows' array (result of gather, updates of scatter) that lie in the window
-  Dims dropped;        // dimensions of the operand that the window has not
+  Dims window;         // window dimensions of the windows' array (result of gather, updates of scatter)
+  Dims dropped;        // dimensions of the operand that the window does not have
   Dims start_map;      // entry j of a position is along this dimension of the operand
   Dims operand_batch;  // dimensions of the operand paired with
   Dims index_batch;    // these of the index array
@@ -36,7 +36,7 @@ struct WindowDims {
   bool IsWindow(int64_t operand_dim) const {
     return !rules::Contains(dropped, operand_dim) && !rules::Contains(operand_batch, operand_dim);
   }
-  // Dimensions of the operand that lie in the window, in the order of `window`.
+  // The window dimensions of the operand, in the order of `window`.
   Shape WindowOfOperand() const {
     Shape out;
     for (int64_t d = 0; d < operand_rank; ++d) {
@@ -67,7 +67,7 @@ inline void WantDisjointDims(const Eqn& e, std::string_view a, Dims x, std::stri
     if (rules::Contains(y, d)) e.Fail(a, " ", x, " and ", b, " ", y, " both name dimension ", d);
   }
 }
-// Everything that operand and index array must fulfil.
+// All requirements on operand and index array.
 inline void CheckWindowDims(const Eqn& e, const WindowDims& d) {
   const ArrayType x = e.in(0), indices = e.in(1);
   const WindowDims::Names& n = d.names;
@@ -108,7 +108,7 @@ inline void WantMode(const Eqn& e) {
 inline bool FlagOf(const Eqn& e, std::string_view name) { return e.has(name) && e.flag(name); }
 
 // ---- factors ----
-// `sizes` of the window in operand dimensions. Adds operand, index array and windows' array.
+// `sizes`: of the window in operand dimensions. Adds the factors of operand, index array and windows' array.
 struct WindowFactors {
   Shape operand, indices, windows;
 };

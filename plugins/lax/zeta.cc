@@ -1,10 +1,10 @@
 // zeta(x, q), the sum over k of (q + k)^-x (Hurwitz), and polygamma(m, x), the derivative of order m of digamma.
 //
-// zeta is summed by Euler and Maclaurin: kTerms terms, then the integral and its corrections with Bernoulli numbers.
-// With whole x it is defined for negative q too: the sum over all k, positive and negative, is taken around the one
-// nearest to 0, and the sum over the k that do not belong to it is a zeta of 1 - q. (JAX adds up kTerms terms there as
-// well, which is nothing below -kTerms.) All is computed in f64 for every dtype and rounded once.
-// polygamma is (-1)^(m+1) m! zeta(m+1, x). Neither has a derivative by its first operand.
+// zeta is summed by the Euler-Maclaurin formula: kTerms terms, then the integral and its corrections with Bernoulli
+// numbers. For a whole x it is also defined for negative q: the sum over all k, positive and negative, is taken around
+// the term nearest to 0, and the sum over the k that do not belong to it is a zeta of 1 - q. (JAX adds up kTerms terms
+// there as well, which is wrong below -kTerms.) Everything is computed in f64 for every dtype and rounded once.
+// polygamma is (-1)^(m+1) m! zeta(m+1, x). Neither has a derivative with respect to its first operand.
 #include <limits>
 
 #include "ricci/plugin.hpp"
@@ -32,7 +32,7 @@ Value IsWhole(const Value& x) { return eq(x, floor(x)); }
 Value IsEven(const Value& x) { return IsWhole(mul(0.5, x)); }
 Value Wide(const Value& x) { return convert_element_type(x, DType::kF64); }
 
-// Of f64, q > 0.
+// Operands in f64, q > 0.
 Value Sum(const Value& x, const Value& q) {
   const Value minus = neg(x);
   Value sum = pow(q, minus);
@@ -48,7 +48,7 @@ Value Sum(const Value& x, const Value& q) {
   return sum;
 }
 
-// Of f64.
+// Operands in f64.
 Value Zeta(const Value& x, const Value& q) {
   const Value negative = lt(q, zeros_like(q)), even = IsEven(x);
   const Value r = sub(q, round(q, /*rounding_method=*/1));

@@ -1,6 +1,6 @@
 /* A host that loads the plugin smooth_abs and uses its primitive as if it were built in: smooth_abs_host PLUGIN.
  *
- * The program is given as text. Its derivative is compiled under vmap, so the plugin's rules meet jvp, transpose,
+ * The program is given as text. Its derivative is compiled under vmap, so the plugin's rules go through jvp, transpose,
  * batching, fusion and code generation, and the numbers are compared with the formula.
  */
 #include <math.h>

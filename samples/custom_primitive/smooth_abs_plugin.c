@@ -1,14 +1,14 @@
 /* A plugin in C with one primitive: demo.smooth_abs(x) = sqrt(x^2 + eps^2), elementwise, with the attribute eps.
  *
- * What a new primitive gives the core, and what it gets for it:
- *   abstract_eval  the type of the result, with errors for what makes no sense
+ * What a new primitive gives the core, and what it gets in return:
+ *   abstract_eval  the type of the result, or an error for wrong operands
  *   jvp            the tangent, written with other primitives: gradients of any order follow, because those have rules
  *   batch_kind     elementwise, so vmap needs no code
- *   doc            what `ricci primitives NAME` says, and the names that errors use
- *   examples       `ricci check --plugin FILE` holds the rules against what they mean
+ *   doc            what `ricci primitives NAME` prints, and the names that errors use
+ *   examples       `ricci check --plugin FILE` checks the rules on them
  *   a SCALAR lowering: one expression per element, which fuses into generated code of every backend
- * The rules are written with a ricci_writer (ricci/writer.h): it keeps the first error, so there is one test at the
- * end. The same source is linked statically or loaded at run time; see ricci_add_plugin.
+ * The rules are written with a ricci_writer (ricci/writer.h): it keeps the first error, so one check at the end is
+ * enough. The same source is linked statically or loaded at run time; see ricci_add_plugin.
  */
 #include "ricci/writer.h"
 

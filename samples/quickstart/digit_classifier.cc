@@ -32,7 +32,7 @@ Value Scores(const Weights<Value>& w, const Value& images) {
   return matmul(relu(matmul(images, w[0]) + w[1]), w[2]) + w[3];
 }
 
-// Mean cross entropy; works on one example as on many.
+// Mean cross entropy, of one example or of many.
 Value Loss(const Weights<Value>& w, const Value& images, const Value& labels) {
   return -mean(sum(one_hot(labels, kClasses) * log_softmax(Scores(w, images), -1), -1));
 }

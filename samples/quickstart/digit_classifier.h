@@ -1,7 +1,7 @@
 // digit_classifier: trains a small network on the optical digits with jit(value_and_grad) and Adam.
 //
-// The split into training and test data is shuffled with a fixed key: in file order the writers differ, so that a
-// network would be tested on hands it never saw.
+// The data are shuffled with a fixed key before they are split into training and test data: they are ordered by writer,
+// so a split in file order would test the network on handwriting it has never seen.
 #ifndef SAMPLES_QUICKSTART_DIGIT_CLASSIFIER_H_
 #define SAMPLES_QUICKSTART_DIGIT_CLASSIFIER_H_
 #include <string>
@@ -10,7 +10,7 @@
 #include "ricci/ricci.hpp"
 
 struct DigitResult {
-  double accuracy;             // on the fifth of the data that training never saw
+  double accuracy;             // on the fifth of the data that is not used in training
   std::vector<double> losses;  // mean loss of each epoch
 };
 

@@ -14,7 +14,7 @@ struct Digits {
   int64_t size() const { return static_cast<int64_t>(labels.size()); }
 };
 
-// Throws std::runtime_error with file and line for anything that is not such a file.
+// Throws std::runtime_error with file and line if the file has another form.
 Digits ReadDigits(const std::string& path);
 
 // Digits order[first], order[first + 1], ... order[first + count - 1].

@@ -1,7 +1,7 @@
 // pendulum_fit: recovers the friction of 4,096 pendulums at once from how they swing.
 //
-// One pendulum is written as one pendulum: a scan of 1,000 Runge-Kutta steps and a loss against the observed angles.
-// value_and_grad goes through the scan, vmap makes 4,096 of it.
+// The code is that of one pendulum: a scan of 1,000 Runge-Kutta steps and a loss against the observed angles.
+// value_and_grad differentiates through the scan, and vmap turns it into 4,096 pendulums.
 #ifndef SAMPLES_QUICKSTART_PENDULUM_FIT_H_
 #define SAMPLES_QUICKSTART_PENDULUM_FIT_H_
 #include <vector>

@@ -1,4 +1,4 @@
-// progress: one line that is written over itself on a terminal; in a file or pipe a line of its own for every tenth.
+// progress: one line that overwrites itself on a terminal; in a file or pipe one line for every tenth.
 #ifndef SAMPLES_QUICKSTART_PROGRESS_H_
 #define SAMPLES_QUICKSTART_PROGRESS_H_
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <string>
 
-// `done` of `total`, with what there is to tell.
+// Reports `done` of `total`, with `text`.
 inline void ShowProgress(int64_t done, int64_t total, const std::string& text) {
   const bool terminal = isatty(fileno(stdout)) != 0, last = done == total;
   if (!terminal && !last && done % std::max<int64_t>(total / 10, 1) != 0) return;

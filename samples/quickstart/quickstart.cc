@@ -1,7 +1,7 @@
 // quickstart DIGITS_CSV FOLDER: two problems from start to end, and their curves as SVG files in FOLDER.
 //
 // 1. digit_classifier trains a network on 1,797 digits; 2. pendulum_fit finds the friction of 4,096 pendulums. Both
-// must reach what they promise, or the program fails.
+// must reach a stated accuracy, or the program fails.
 #include <cstdio>
 #include <exception>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// stopwatch: how long tracing, compiling and running a jitted function takes.
+// stopwatch: measures how long tracing, compiling and running a jitted function takes.
 #ifndef SAMPLES_QUICKSTART_STOPWATCH_H_
 #define SAMPLES_QUICKSTART_STOPWATCH_H_
 #include <chrono>
@@ -15,7 +15,7 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
-// Compiles `f` for such arguments and prints what took how long.
+// Compiles `f` for these arguments and prints how long each part took.
 template <typename F, typename... Args>
 void CompileAndReport(const char* what, const F& f, const Args&... args) {
   const Stopwatch watch;

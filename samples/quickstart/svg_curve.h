@@ -1,4 +1,4 @@
-// svg_curve: one curve with axes as an SVG file, so that results can be looked at in any browser.
+// svg_curve: one curve with axes as an SVG file, so that results can be viewed in any browser.
 //
 // Written by hand rather than with a plotting library: a sample should need nothing but Ricci.
 #ifndef SAMPLES_QUICKSTART_SVG_CURVE_H_
