@@ -1,5 +1,5 @@
 #!/bin/sh
-# What takes too long for every test run: sh tests/long.sh [BUILD_FOLDER] [SECONDS]
+# Tests that take too long for every test run: sh tests/long.sh [BUILD_FOLDER] [SECONDS]
 #
 # 50,000 texts with hostile integers, then random programs, by default for an hour, both from a seed that rotates with the
 # commit. A failure prints the smallest program found and the line that repeats it.

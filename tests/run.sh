@@ -1,8 +1,9 @@
 #!/bin/sh
 # Installs what is missing, builds everything and runs all tests: sh tests/run.sh [arguments of ctest]
 #
-# One CTest run covers it all: unit tests, laws, JAX replay, samples, lint, an installed prefix, and the sanitizer builds,
-# which are tests of the main build. Two jobs fit the two cores that continuous integration has; RICCI_JOBS overrides it.
+# One CTest run covers everything: unit tests, laws, JAX replay, samples, lint, an installed prefix, and the sanitizer
+# builds, which are tests of the main build. Two jobs fit the two cores of continuous integration; RICCI_JOBS overrides
+# it.
 set -eu
 cd "$(dirname "$0")/.."
 jobs=${RICCI_JOBS:-2}

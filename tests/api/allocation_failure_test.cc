@@ -1,8 +1,8 @@
 // Memory runs out at the k-th allocation, once and from then on: a status, no leak, and the same objects work after.
 //
 // Two sources fail in turn: the host's allocator hook, and `operator new`, which this binary replaces. A scenario is
-// run with failure after failure until it gets through; a step of it that failed is simply done again with the same
-// objects, which proves that they are intact.
+// run with one failure after another until it completes; a step that failed is simply repeated with the same objects,
+// which proves that they are intact.
 #include <new>
 
 #include "ricci/backend.h"
@@ -21,7 +21,7 @@ void* AllocateOrThrow(size_t size, size_t align) {
   g_new_blocks.fetch_add(1, std::memory_order_relaxed);
   return p;
 }
-// std::stable_sort asks this way, and does without.
+// std::stable_sort allocates this way, and manages without the memory.
 void* AllocateOrNull(size_t size) noexcept {
   try {
     return AllocateOrThrow(size, 0);
@@ -68,7 +68,7 @@ program loss(%w: f32[3,4], %x: f32[4]) {
   return %s
 })";
 
-// One life of all objects. Steps return their status; Run goes on from where the last failure was.
+// One life of all objects. Steps return their status; Run continues at the step that failed last.
 class Scenario {
  public:
   explicit Scenario(CountingHost& host) : host_(host) {}
@@ -140,7 +140,7 @@ class Scenario {
     o.n_devices = 1;
     return ricci_compile(f_, &o, &executable_);
   }
-  // A backend that makes no code, but whose programs go through all passes, unlike those of `ref`.
+  // A backend that generates no code, but whose programs go through all passes, unlike those of `ref`.
   ricci_status* AddBackend() {
     ricci_backend b{};
     b.hdr.size = sizeof b;

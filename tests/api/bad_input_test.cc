@@ -1,4 +1,5 @@
-// Wrong use of the C ABI: each a status with an exact message, outputs untouched, everything usable after.
+// Wrong use of the C ABI: each gives a status with an exact message, leaves outputs alone, and everything works after
+// it.
 #include "pass/pipeline.h"
 #include "support/small_program.h"
 

@@ -1,5 +1,5 @@
-// What goes wrong with devices, on `late`: memory, arrays and streams that are not those wanted, calls of the backend
-// that fail one after the other, objects released while runs are under way, threads that wait for the same run.
+// What can go wrong with devices, on `late`: the wrong memory, arrays or streams, calls of the backend that fail one
+// after the other, objects released while runs are under way, threads that wait for the same run.
 #include <thread>
 
 #include "support/devices.h"
@@ -134,7 +134,7 @@ TEST_F(DeviceFaults, Options) {
   ricci_program_release(f);
 }
 
-// A host with an allocator of its own for the devices; it takes the memory from where the backend does.
+// A host with its own allocator for the devices, which takes its memory from the same source as the backend.
 struct DeviceMemoryOfHost {
   explicit DeviceMemoryOfHost(const ricci_backend& b) : backend(b) {
     hooks.hdr.size = sizeof hooks;
@@ -198,13 +198,13 @@ TEST_F(DeviceFaults, MemoryRunsOut) {
 }
 
 // ---- the k-th call of the backend fails ----
-// One after the other: compile, arrays, runs on two streams, donation, a bound call, copies. Whatever fails is a status
+// In order: compile, arrays, runs on two streams, donation, a bound call, copies. Every failure is the status
 // of some call, at once or later; nothing is lost, and the same works again.
 class Scenario {
  public:
   Scenario(ricci_ctx* ctx, ricci_device* first, ricci_device* second) : ctx_(ctx), first_(first), second_(second) {}
   ~Scenario() {
-    if (end_ != nullptr) ricci_status_free(ricci_event_wait(end_));  // what is bound must stay until then
+    if (end_ != nullptr) ricci_status_free(ricci_event_wait(end_));  // bound memory must stay until then
     ricci_call_release(call_);
     for (ricci_array* a : {a_, b_, sum_, negated_, put_}) ricci_array_release(a);
     ricci_event_release(end_);
@@ -212,7 +212,7 @@ class Scenario {
     ricci_executable_release(add_);
     ricci_program_release(f_);
   }
-  // The first failure; NULL: all went well, and the result is right.
+  // The first failure; NULL: there was none, and the result is right.
   ricci_status* Run() {
     using Step = ricci_status* (Scenario::*)();
     constexpr Step kSteps[] = {&Scenario::Compile, &Scenario::Arrays, &Scenario::Runs,
@@ -324,7 +324,7 @@ TEST_F(DeviceFaults, EachRunAndCopyFailsLate) {
   EXPECT_TRUE(Ok(Scenario(ctx, device, second).Run()));
 }
 
-// ---- objects that go while runs are under way ----
+// ---- objects released while runs are under way ----
 TEST_F(DeviceFaults, ReleaseInAnyOrderWhileARunIsUnderWay) {
   std::vector<int> order = {0, 1, 2, 3, 4, 5};
   do {
@@ -349,7 +349,7 @@ TEST_F(DeviceFaults, ReleaseInAnyOrderWhileARunIsUnderWay) {
       if (what == 4 && again != nullptr) ricci_array_release(a);
       if (what == 5 && again != nullptr) ricci_executable_release(x);
     }
-    // What had to stay for the second run.
+    // What had to live until the second run.
     if (std::find(order.begin(), order.end(), 4) < std::find(order.begin(), order.end(), 1)) ricci_array_release(a);
     if (std::find(order.begin(), order.end(), 5) < std::find(order.begin(), order.end(), 1))
       ricci_executable_release(x);

@@ -1,4 +1,4 @@
-// Devices with memory and time of their own, on `late`: arrays, runs that are under way, streams and events.
+// Devices with memory and time of their own, on `late`: arrays, runs under way, streams and events.
 #include "support/devices.h"
 
 namespace ricci::testing {
@@ -66,7 +66,7 @@ TEST_F(Devices, ChainsOverStreams) {
   ricci_executable_release(x);
 }
 
-// Memory goes back in the order of the streams: as often as it is used, never early.
+// Memory is given back in the order of the streams: every time, and never early.
 TEST_F(Devices, ReleasesWaitForNobody) {
   ricci_executable* x = CompileText(kTwoSortsText);
   for (int i = 0; i < 50; ++i) {
@@ -243,7 +243,7 @@ TEST_F(Devices, EventsOfBoundCalls) {
   EXPECT_NE(ErrorOf(ricci_event_wait(end), RICCI_INTERNAL), "");
   ricci_event_release(end);
   ASSERT_TRUE(Ok(ricci_call_enqueue(call, nullptr, nullptr)));
-  ASSERT_TRUE(Ok(ricci_call_run(call)));  // follows it; what is bound must stay until the end
+  ASSERT_TRUE(Ok(ricci_call_run(call)));  // follows it; bound memory must stay until the end
   ASSERT_TRUE(Ok(ricci_call_enqueue(call, nullptr, &end)));
   ricci_call_release(call);
   EXPECT_TRUE(Ok(ricci_event_wait(end)));
@@ -304,7 +304,7 @@ TEST_F(Devices, WrapsMemoryOfADevice) {
   ricci_executable_release(x);
 }
 
-// On the host everything has happened when a call returns; the same calls work.
+// On the host everything is done when a call returns; the same calls work.
 TEST_F(Devices, TheHostsDeviceHasStreamsToo) {
   ricci_stream *s = NewStream(ref), *w = nullptr;
   ricci_event* e = nullptr;

@@ -1,5 +1,5 @@
-// Plugins that break the contract at load, transform, compile or run: a status that names them, and a context that goes
-// on working and can take the plugin once it is mended.
+// Plugins that break the contract at load, transform, compile or run: a status that names them, and a context that
+// keeps working and accepts the plugin once it is fixed.
 #include <cstdio>
 #include <functional>
 
@@ -257,7 +257,7 @@ TEST_F(HostilePlugin, ArraysThatAreNotThere) {
 }
 
 TEST_F(HostilePlugin, SizesOfElements) {
-  struct Larger {  // as of a plugin that knows more
+  struct Larger {  // as in a newer plugin
     ricci_attr_spec known;
     uint64_t more;
   } specs[2] = {};
@@ -358,7 +358,7 @@ TEST_F(HostilePlugin, FlagsThatNobodyKnows) {
   EXPECT_EQ(ErrorOf(ricci_context_create(&o, &none)), "context options: unknown flags in hdr.flags 1; none are known");
 }
 
-// What a host sees of all rows: names and lowerings.
+// What a host can see of all rows: names and lowerings.
 std::string Rows(const ricci_ctx* c) {
   std::string text;
   ricci_prim id = 0;
@@ -544,7 +544,7 @@ TEST_F(HostilePlugin, LoweringsThatPassNull) {
   ricci_program_release(f);
 }
 
-// A failure of a lowering in a kernel that is merged by rows is the run's, whatever its code.
+// If a lowering fails in a kernel that is merged by rows, the run reports that failure, whatever its code.
 TEST_F(HostilePlugin, FailedPreconditionIsNotSwallowed) {
   static int calls;
   calls = 0;

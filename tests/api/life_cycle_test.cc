@@ -41,7 +41,7 @@ TEST_F(LifeCycle, ObjectsWorkAfterTheContextIsReleased) {
   ricci_array* in[2] = {a, a};
   ASSERT_TRUE(Ok(ricci_executable_run(x, in, 2, &out, 1, nullptr)));
   EXPECT_EQ(Read(out), (std::vector<float>{2, 4, 6, 8}));
-  ricci_executable* again = CompileOn(own.device, f);  // the cache is gone, the context is not
+  ricci_executable* again = CompileOn(own.device, f);  // the cache is gone, but not the context
   ricci_executable_release(again);
   for (ricci_array* i : {a, out}) ricci_array_release(i);
   ricci_executable_release(x);
@@ -85,7 +85,7 @@ TEST_F(LifeCycle, WrappedMemoryIsDroppedOnce) {
   EXPECT_EQ(drops, 1);
 }
 
-// Large enough to have memory of its own, which donation can move.
+// Large enough for memory of its own, which donation can move.
 constexpr std::string_view kNegateText = R"(
 program negate(%x: f32[4096]) {
   %y: f32[4096] = neg(%x)

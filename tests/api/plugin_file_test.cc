@@ -1,4 +1,4 @@
-// Files that are refused before any of their code runs: no ELF, cut off, of another machine, version or build.
+// Files that are refused before any of their code runs: not ELF, truncated, of another machine, version or build.
 #include <elf.h>
 
 #include <cstring>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kNotesAt = 512;
 
-// A shared object of headers only: a segment of notes that holds one of another kind and then ours.
+// A shared object that consists of headers: a segment with a note of another kind and then ours.
 struct Object {
   Elf64_Ehdr header{};
   Elf64_Phdr segments[2] = {};
@@ -54,7 +54,7 @@ class PluginFile : public SmallProgram {
   const std::string path = ::testing::TempDir() + "ricci_plugin_file_test.so";
   ~PluginFile() override { std::remove(path.c_str()); }
 
-  // What is said of a file of these bytes, without the path.
+  // The message for a file with these bytes, without the path.
   std::string Refused(const std::string& bytes, uint32_t code = RICCI_INVALID_ARGUMENT) {
     std::FILE* file = std::fopen(path.c_str(), "wb");
     std::fwrite(bytes.data(), 1, bytes.size(), file);
@@ -131,15 +131,15 @@ TEST_F(PluginFile, NoNote) {
   EXPECT_EQ(Refused(o), kMessage);
 }
 
-// With a note that fits the loader has its say, and refuses what has no dynamic section.
+// If the note fits, the loader decides, and refuses a file without a dynamic section.
 TEST_F(PluginFile, HeadersAlone) { EXPECT_NE(Refused(Object(), RICCI_NOT_FOUND), ""); }
 
-// Headers with bytes changed at random: a status each time, whatever is read.
+// Headers with bytes changed at random: each gives a status, whatever is read.
 TEST_F(PluginFile, RandomDamage) {
   std::mt19937 random(3);
   for (int i = 0; i < 2000; ++i) {
     Object o;
-    o.note.abi_major = RICCI_ABI_MAJOR + 1;  // so that the loader is never asked
+    o.note.abi_major = RICCI_ABI_MAJOR + 1;  // so that the loader is never called
     std::string bytes = o.Bytes();
     for (int n = 0; n < 3; ++n) {
       const size_t at = random() % (n == 0 ? 176 : 48) + (n == 0 ? 0 : kNotesAt);

@@ -19,7 +19,7 @@ static ricci_status* count_type(void* self, ricci_builder* b, const ricci_op* op
   return ricci_writer_finish(&w);
 }
 
-/* Even rows by a reduction, odd ones by a loop over a private counter: every function of the writer has its place. */
+/* Even rows by a reduction, odd ones by a loop over a private counter: every function of the writer is used. */
 static ricci_status* count_loops(void* self, ricci_kernel_builder* k, const ricci_op* op) {
   (void)self;
   ricci_writer w = ricci_writer_of_kernel(k);
@@ -79,7 +79,7 @@ static ricci_status* narrow(void* self, ricci_kernel_builder* k, const ricci_op*
   *out = ricci_write_binary(&w, RICCI_S_ADD, half, ricci_write_like(&w, in[0], 2));
   return ricci_writer_finish(&w);
 }
-/* The first error is that of the sum of an i32 and the operand; the second one and what follows do not count. */
+/* The first error is that of the sum of an i32 and the operand; the second one and what follows are ignored. */
 static ricci_status* broken(void* self, ricci_kernel_builder* k, const ricci_op* op, const ricci_sval* in,
                             ricci_sval* out) {
   (void)self, (void)op;

@@ -1,5 +1,5 @@
-// ricci/attr.h and ricci/writer.h as a plugin in C uses them (writer_in_c.c): what is written computes, the first error
-// is the one that is returned, and nothing is done after it.
+// ricci/attr.h and ricci/writer.h as a plugin in C uses them (writer_in_c.c): the rows compute, the first error is the
+// one returned, and nothing is done after it.
 #include <gtest/gtest.h>
 
 #include "api/writer_in_c.h"

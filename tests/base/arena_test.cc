@@ -1,4 +1,4 @@
-// Arena: alignment, sizes, what it asks of the host and gives back, and what is left when the host refuses.
+// Arena: alignment, sizes, what it takes from the host and gives back, and its state when the host refuses.
 #include "base/arena.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// ricci/exact.h: numbers that are exact, or say that they are not.
+// ricci/exact.h: numbers that are exact, or report that they are not.
 #include "ricci/exact.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What messages are made of, and the site that travels with a status.
+// The parts of messages, and the site that a status carries.
 #include "base/status.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The loop of a measured C++ program, ours or a peer: the same protocol as peers/peer_loop.py, which tells it.
+// The loop of a measured C++ program, ours or a peer. peers/peer_loop.py describes the protocol.
 #ifndef RICCI_TESTS_BENCH_BENCH_LOOP_H_
 #define RICCI_TESTS_BENCH_BENCH_LOOP_H_
 #include <cstdint>
@@ -13,12 +13,12 @@ struct Settings {
   double seconds = 0.6;  // how long a case is repeated
 };
 
-// A case ready to run. What it needs lives in the closures.
+// A case ready to run. The closures own what it needs.
 struct Prepared {
   std::function<void()> run;
   std::function<double()> check;  // sum of the absolute values of the result, after a run
   double work = 1;                // for units that are rates
-  double bytes = 0, flops = 0;    // of one run: what must at least be read and written, and computed; 0: not known
+  double bytes = 0, flops = 0;    // of one run: the least to be read and written, and to be computed; 0: not known
   std::function<double()> once;   // if set, gives the seconds of one fresh measurement instead of `run`
 };
 

@@ -1,4 +1,4 @@
-// ricci_bench: our side of the measured cases; measure.py runs it beside the peers.
+// ricci_bench: our side of the measured cases; measure.py runs it and the peers in turn.
 #include <cstdio>
 #include <exception>
 
@@ -6,7 +6,7 @@
 
 namespace {
 
-// What a program that is started anew does until its first result.
+// What a fresh process does until its first result.
 void FirstResult() {
   const bench::ContextRef ctx = bench::MakeContext();
   for (const bench::Case& c : bench::CallCases(ctx.get())) {

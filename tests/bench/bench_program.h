@@ -17,7 +17,7 @@ using ContextRef = std::shared_ptr<ricci_ctx>;
 using ProgramRef = std::shared_ptr<ricci_program>;
 using ExecutableRef = std::shared_ptr<ricci_executable>;
 
-// A context with the primitives and, where it is linked, the CPU backend.
+// A context with the primitives and, if it is linked, the CPU backend.
 ContextRef MakeContext();
 
 // A parameter's type.
@@ -29,7 +29,7 @@ struct Param {
 ProgramRef Trace(ricci_ctx* ctx, const std::vector<Param>& params,
                  const std::function<ricci::Values(const ricci::Values&)>& f);
 ricci::Values Inline(const ricci_program* f, const ricci::Values& in);
-// Derivatives of result 0 by the first `n` parameters.
+// Derivatives of result 0 with respect to the first `n` parameters.
 ProgramRef Grad(const ricci_program* f, uint32_t n);
 // Axis 0 of every parameter, or in_axes (-1: none), and of every result.
 ProgramRef Vmap(const ricci_program* f, int64_t size, std::vector<int32_t> in_axes = {});

@@ -1,4 +1,4 @@
-// What a call costs: tiny programs through a bound call, through array handles and through jit of the C++ binding.
+// The cost of a call: tiny programs through a bound call, through array handles and through jit of the C++ binding.
 #include "bench_program.h"
 #include "ricci/jit.hpp"
 #include "ricci/operators.hpp"

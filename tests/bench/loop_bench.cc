@@ -1,4 +1,4 @@
-// Programs that are loops: a pendulum by Runge-Kutta, one and many, with gradients; Newton's method; a lattice gas.
+// Programs that are loops: one pendulum and many by Runge-Kutta, with gradients; Newton's method; a lattice gas.
 #include "bench_program.h"
 
 namespace bench {

@@ -15,9 +15,9 @@ import time
 HERE = pathlib.Path(__file__).parent
 PEERS = {'JAX': 'jax_peer.py', 'Dr.Jit': 'drjit_peer.py'}
 RATES = ('GFLOP/s', 'GB/s', 'MLUPS')
-LIMITS = ('copy_limit', 'multiply_add_limit')  # of the machine, measured by the peer `hand` before all else
-IN_MEMORY = 16 << 20  # bytes; fewer may come from a cache, which no limit is known for
-# What the project wants: our time at most this many times the named peer's.
+LIMITS = ('copy_limit', 'multiply_add_limit')  # of the machine, measured by the peer `hand` first
+IN_MEMORY = 16 << 20  # bytes; fewer may come from a cache, whose limit is not known
+# The goals of the project: our time is at most this many times the named peer's.
 GOALS = {
     'saxpy': (1.05, 'hand'), 'gelu': (1.05, 'hand'), 'sum': (1.05, 'Dr.Jit'), 'softmax': (0.8, 'JAX'),
     'layernorm': (0.8, 'JAX'), 'matmul256': (1.0, 'best'), 'matmul1024': (1.0, 'best'), 'matmul2048': (1.0, 'best'),
@@ -31,7 +31,7 @@ TOLERANCE = {'newton': 1e-4}
 
 
 class Program:
-    """One side: a program that answers case names with records."""
+    """One program, ours or a peer's, which answers case names with records."""
 
     def __init__(self, what, command, options):
         self.what, self.command = what, command
@@ -64,7 +64,7 @@ def cost(record):
 
 
 def measure_case(case, programs, rounds):
-    """what -> list of records, one per round; a program that fails is left out."""
+    """Name of the program -> list of records, one per round; a program that fails is left out."""
     sides = [p for p in programs if case in p.cases]
     records, errors = {p.what: [] for p in sides}, {}
     for _ in range(rounds):
@@ -111,13 +111,13 @@ def goal_text(case, ratios):
 
 
 def limits_of(results):
-    """(bytes per second, operations per second) of the machine; None where it was not measured."""
+    """(bytes per second, operations per second) of the machine; None if it was not measured."""
     best = lambda case: max((r['value'] for r in results.get(case, {}).get('hand', [])), default=None)
     return [rate and rate * 1e9 for rate in map(best, LIMITS)]
 
 
 def share_text(records, limits):
-    """The time in which the machine could move the case's bytes and compute its operations, beside ours."""
+    """The time in which the machine could move the case's bytes and compute its operations, relative to ours."""
     if 'ricci' not in records or None in limits:
         return ''
     r = records['ricci'][-1]

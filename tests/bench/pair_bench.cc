@@ -1,5 +1,5 @@
-// Forces between all pairs of bodies in a periodic box (Lennard-Jones), and the gradient of their squared sum: what a
-// pair costs is to be computed once for its three coordinates.
+// Forces between all pairs of bodies in a periodic box (Lennard-Jones), and the gradient of their squared sum: the work
+// of a pair should be done once for its three coordinates.
 #include "bench_program.h"
 
 namespace bench {

@@ -54,7 +54,7 @@ Value Products(const Values& in) {
   return m;
 }
 
-// Products along a chain of joints: each hangs on the one before, turned by its own angle.
+// Products along a chain of joints: each is attached to the one before, turned by its own angle.
 Value Arm(const Values& in) {
   const Value &angles = in[0], &lengths = in[1];
   const Value turned = ricci::cumsum(angles, 0);
@@ -71,7 +71,7 @@ auto Of(Value (*f)(const Values&)) {
   return [f](const Values& in) { return Values{f(in)}; };
 }
 
-// The derivatives of 12 tanh units by their weights and inputs along three directions: a map within the map.
+// Derivatives of 12 tanh units with respect to weights and inputs along three directions: a map within the map.
 Values Nested(const Values& in) {
   const Value &x = in[3], units = tanh(matmul(in[0], x));
   const auto along = [&](const Value& direction) {

@@ -1,5 +1,5 @@
 // How well `vmap` is scheduled: each example at several batch sizes as `auto`, `batched` and `lanes`, side by side on
-// one thread. Prints a Markdown table of times, of what auto costs beside the better one, and both means.
+// one thread. Prints a Markdown table of times, the ratios of auto to the better one, and both means.
 //
 //   ricci_schedules [--small] [--explain] [--only TEXT] [--dump DIR]
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kModes[] = {"auto", "batched", "lanes"};
 constexpr int64_t kBatches[] = {3, 16, 17, 256};
-constexpr double kShortest = 20e-6;  // seconds; below, calls and the clock are what is measured
+constexpr double kShortest = 20e-6;  // seconds; below this, calls and the clock would be measured
 
 struct Arguments {
   bool small = false, explain = false;

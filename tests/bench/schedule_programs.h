@@ -1,4 +1,4 @@
-// Programs that a host maps over a batch: what the choice between batched and lanes is measured with.
+// Programs that a host maps over a batch, to measure the choice between batched and lanes.
 #ifndef RICCI_TESTS_BENCH_SCHEDULE_PROGRAMS_H_
 #define RICCI_TESTS_BENCH_SCHEDULE_PROGRAMS_H_
 #include <string>
@@ -12,9 +12,9 @@ namespace bench {
 struct Example {
   std::string name;
   std::vector<Param> params;
-  std::vector<bool> own;  // does each element of the batch have its own value of the parameter?
+  std::vector<bool> own;  // whether each element of the batch has its own value of the parameter
   std::function<ricci::Values(const ricci::Values&)> f;
-  uint32_t grad = 0;  // if not 0: its derivatives by so many parameters are what is mapped
+  uint32_t grad = 0;  // if not 0: its derivatives with respect to this many parameters are mapped
 };
 
 std::vector<Example> LoopExamples();

@@ -1,11 +1,11 @@
-"""Families of programs over many shapes, ours beside JAX: finds shapes at which one falls off a cliff.
+"""Times families of programs over many shapes, ours and JAX's, and finds cliffs: shapes at which the cost jumps.
 
     python tests/bench/sweep.py --tool build_bench/src/cli/ricci [--only sort,cumsum] [--limit 1.1]
 
-Sizes lie around powers of two and far from them. Each program is timed by the tool (inputs bound, best of many runs) and
-as a jitted function (best of many calls, so JAX's dispatch of some microseconds is part of it: what is shorter in both
-is not listed as a loss). Prints for each family the geometric mean of ours / JAX's and the losses; then the cliffs:
-shapes that cost three times as much for an element as the next smaller or larger size of the same batch.
+Sizes lie near powers of two and far from them. Each program is timed by the tool (inputs bound, best of many runs) and
+as a jitted function (best of many calls, so JAX's dispatch of some microseconds is part of it: programs shorter than
+that in both are not listed as losses). Prints for each family the geometric mean of ours / JAX's and the losses; then
+the cliffs: shapes that cost three times as much for an element as the next smaller or larger size of the same batch.
 """
 import argparse
 import math
@@ -23,9 +23,9 @@ from jax import lax
 SIZES = (1, 3, 7, 15, 16, 17, 31, 32, 33, 64, 100, 1000, 10**6)
 BATCHES = (1, 3, 16, 17, 1000)
 MOST_ELEMENTS, MOST_MULTIPLIES = 1 << 24, 1 << 31
-SHORT_US = 20  # below, JAX's dispatch is what is measured
+SHORT_US = 20  # below this, JAX's dispatch would be measured
 CLIFF = 3
-CLIFF_US = 5  # shorter ones are start-up
+CLIFF_US = 5  # shorter times are start-up
 
 
 def rows(b, n):
@@ -71,7 +71,7 @@ def products(b, n):
 
 
 def updates(b, n):
-    """One update of each element, of rows of `b`: x.at[i].add(x) for positions that follow from x."""
+    """One update for each element, in rows of `b`: x.at[i].add(x) with positions computed from x."""
     t, i = rows(b, n), f'[{n},1]'
     return (f'program f(%x: {t}, %r: f32{i}) {{ %one: f32{i} = constant 1.0 %a: f32{i} = add(%r, %one) '
             f'%s: f32{i} = constant {n / 2} %p: f32{i} = mul(%a, %s) %i: i32{i} = convert_element_type(%p) new_dtype=i32 '
@@ -141,7 +141,7 @@ def work(name, b, n):
 
 
 def cliffs(name, times):
-    """Shapes whose cost for an element is CLIFF times that of both, or the one, neighbour in size."""
+    """Shapes whose cost per element is CLIFF times that of both neighbours in size, or of the only one."""
     found = []
     for (b, n), us in times.items():
         near = [m for m in SIZES if (b, m) in times and m != n]

@@ -1,4 +1,4 @@
-// One step of gradient descent of a small network: its run time, and what tracing and compiling a fresh one costs.
+// One step of gradient descent of a small network: its run time, and the time to trace and compile a fresh one.
 #include <cmath>
 
 #include "bench_program.h"

@@ -1,5 +1,5 @@
 // ricci_check_primitive and ricci_check_program: right rows pass, each law catches the row that breaks it, and wrong
-// calls and examples are told.
+// calls and examples are reported.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -37,7 +37,7 @@ class CheckPrimitive : public ::testing::Test {
   }
   static std::string Told(ricci_status* s) { return s == nullptr ? "" : Message(s); }
 
-  // At the examples of the row, compared with all devices or with one kind (`ref`: none).
+  // Checks at the examples of the row, against all devices or one kind (`ref`: none).
   Verdict Check(std::string_view name, std::string_view device = "ref") {
     Verdict v;
     ricci_check_opts o = Into(v);
@@ -45,14 +45,14 @@ class CheckPrimitive : public ::testing::Test {
     v.message = Told(ricci_check_primitive(runner_.ctx(), name.data(), name.size(), nullptr, 0, &o));
     return v;
   }
-  // `law` fails, and of the laws before it none.
+  // `law` fails, and none of the laws before it.
   void ExpectCaught(std::string_view name, std::string_view law, std::string_view device = "ref") {
     const Verdict v = Check(name, device);
     EXPECT_TRUE(v.failing.contains(std::string(law))) << name << ": " << v.message;
     const std::string start = law == "rules" ? ": law rules: " : ": example 0: law " + std::string(law) + ": ";
     EXPECT_EQ(v.message.substr(0, name.size() + start.size()), std::string(name) + start);
   }
-  // `law` fails, though not as the first one.
+  // `law` fails, but not as the first one.
   void ExpectAmong(std::string_view name, std::string_view law) {
     const Verdict v = Check(name);
     EXPECT_TRUE(v.failing.contains(std::string(law))) << name << ": " << v.message;
@@ -165,7 +165,7 @@ program wrong(%x: f64[2]) {
   EXPECT_FALSE(wrong.failing.contains("transpose"));
 }
 
-// Not `neg`, which does not lie on the way of the tangent, nor rows of other rules.
+// Not `neg`, through which no tangent passes, nor rows of other rules.
 TEST_F(CheckPrimitive, RulesOfAProgramAreNamed) {
   const Verdict v = CheckProgram(R"(
 program wrong(%x: f64[2], %n: i32[2]) {

@@ -1,6 +1,6 @@
-// The law of factors: what each kind claims is held against what parts of the operation compute, and a kind that
-// promises less than holds is refused. The rows here have nothing but a type and a decomposition, so no other law sees
-// what is wrong.
+// The law of factors: the claim of each kind is compared with what parts of the operation compute, and a kind that
+// claims less than is true is refused. The rows here have only a type and a decomposition, so no other law sees the
+// mistake.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -48,7 +48,7 @@ Values Placed(const Eqn& e, std::span<const Value> in) {
 
 class FactorLaw : public ::testing::Test {
  protected:
-  // What the check says of such a row, without its name and that of the law; empty if all laws hold.
+  // The message of the check for such a row, without the names of row and law; empty if all laws hold.
   std::string Told(DecomposeRule decompose, TypeRule type, const char* factors, const char* examples) {
     const std::string& name = names_.emplace_back("test.row" + std::to_string(names_.size()));
     Row& row = rows_.emplace_back();
@@ -116,7 +116,7 @@ TEST_F(FactorLaw, AnotherReductionIsSeen) {
             "factor b is xor, but its parts do not combine so: result 0 cannot be combined so");
 }
 
-// ---- whole: what can be split must say so ----
+// ---- whole: a factor that can be split must be declared so ----
 TEST_F(FactorLaw, WholeForAReductionIsSeen) {
   EXPECT_EQ(Reduction(Reduced<lax::reduce_sum>, "a b -> a; whole b"),
             "factor b is whole, but its parts combine by sum; write `sum b`");

@@ -1,6 +1,6 @@
-// Rows that each break one law: right in everything but one rule, or in a primitive that one rule emits.
+// Rows that each break one law: right in everything except one rule, or one primitive that a rule emits.
 //
-// A second-order mistake stands in what a rule emits: its value is right, so the first order sees nothing.
+// A second-order mistake is in the primitive that a rule emits: its value is right, so the first order sees nothing.
 #ifndef RICCI_TESTS_CHECK_MUTATED_ROWS_H_
 #define RICCI_TESTS_CHECK_MUTATED_ROWS_H_
 #include "ricci/plugin.hpp"
@@ -83,7 +83,7 @@ inline Value WrongCt(const Eqn&, const Value& ct, std::span<const Value>) { retu
 
 inline constexpr char kWrongSlope[] = "test.wrong_slope", kSlopeByProduct[] = "test.slope_by_product";
 
-// ---- a matrix with its rows turned round: linear ----
+// ---- a matrix with its rows in reverse order: linear ----
 inline const Shape kFirst = {0}, kSecond = {1};
 inline Values Flip(const Eqn&, std::span<const Value> in) { return {lax::rev(in[0], kFirst)}; }
 inline Value FlipBack(const Eqn&, const Value& ct) { return lax::rev(ct, kFirst); }
@@ -126,7 +126,7 @@ constexpr Row RowOfFlip(std::string_view name, JvpRule jvp, TransposeRule transp
 inline constexpr char kFlipTangent[] = "test.flip_tangent", kFlipTranspose[] = "test.flip_transpose",
                       kFlipBatch[] = "test.flip_batch", kFlip[] = "test.flip";
 
-// ---- a lowering that gives something else each time it is asked ----
+// ---- a lowering that gives another result each time it is called ----
 inline int& Asked() {
   static int asked = 0;
   return asked;
@@ -139,7 +139,7 @@ inline void AllButLast(KernelBuilder& k, const Eqn& e) {
   const Shape fewer = {e.in(0).dim(0) - 1};
   k.Parallel(fewer, [&](const Index& at) { k.Result().Store(at, k.Operand(0).Load(at)); });
 }
-// A type that is another one when it is asked for again.
+// A type rule that gives another type when it is called again.
 inline ArrayTypes MoodyType(const Eqn& e) {
   const int64_t n = ++Asked() > 1 ? 4 : 3;
   return e.in(0).WithShape({&n, 1});
@@ -204,7 +204,7 @@ constexpr Row kRows[] = {
 inline RowList Rows() { return kRows; }
 inline RowList (*const kTables[])() = {Rows};
 
-// On the CPU alone x^3 is x^2.
+// Only on the CPU x^3 is x^2.
 inline ricci_status* SquareOnCpu(void*, ricci_kernel_builder* k, const ricci_op*, const ricci_sval* in,
                                  ricci_sval* out) {
   const ricci_sval both[] = {in[0], in[0]};

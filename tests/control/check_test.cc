@@ -1,4 +1,4 @@
-// Checks while a program runs: a while that wants more trips than it stated, and `check` itself, on every device.
+// Checks while a program runs: a while that needs more trips than it stated, and `check` itself, on every device.
 #include <algorithm>
 
 #include "support/program_runner.h"
@@ -35,7 +35,7 @@ program doubling(%x: f64[]) {
 })";
     return r.Parse(Replaced(Replaced(kText, "SIZE", std::to_string(size)), "TRIPS", std::to_string(max_trips)));
   }
-  // The result is not said to be any value, but the run must fail, and the next one must not.
+  // The result may be any value, but the run must fail, and the next one must not.
   void ExpectBound(const Program& f, const std::vector<Numbers>& beyond, const std::vector<Numbers>& within,
                    const Numbers& want) {
     EXPECT_EQ(r.RunError(f, beyond), kMessage);

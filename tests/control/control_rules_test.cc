@@ -284,7 +284,7 @@ TEST_F(ControlRules, CustomLinearSolveOfFourPrograms) {
     EXPECT_TRUE(Ok(ricci_custom_linear_solve(matvec.get(), vecmat.get(), solve.get(), transpose_solve.get(), &out)));
     return Program(out);
   };
-  // x = b / d, given d and 1 / d: the derivative by the reciprocal, a constant of the solver, is zero.
+  // x = b / d, given d and 1 / d: the derivative with respect to the reciprocal, a constant of the solver, is zero.
   const Program both = made(matvec, solve);
   EXPECT_EQ(r.RunEverywhere(both, {{4}, {4}, {0.25}, {0.25}, {2}})[0][0], 0.5);
   const auto gradient = r.RunEverywhere(r.Grad(both, {0, 2, 4}), {{4}, {4}, {0.25}, {0.25}, {2}});

@@ -1,5 +1,5 @@
-// Loops, branches and checkpoints within each other: the work of transforms and passes grows with their number, never
-// with a power of it. Work is counted in programs begun (generations of builders), not in time.
+// Loops, branches and checkpoints inside each other: the work of transforms and passes grows linearly with their
+// number. Work is counted in programs begun (generations of builders), not in time.
 #include "ir/program.h"
 #include "support/program_runner.h"
 

@@ -6,7 +6,7 @@ namespace {
 
 class SelfRule : public ::testing::Test {
  protected:
-  // Derivatives of the scalar function `text` up to the third at `x`, everywhere, as they are and batched.
+  // Derivatives of the scalar function `text` up to the third at `x`, on every device, plain and batched.
   void ExpectDerivatives(const char* text, double x, const Numbers& want) {
     Program f = r.Parse(text);
     for (size_t order = 0; order < want.size(); ++order) {

@@ -1,5 +1,5 @@
-// A scan computes the same whatever its `unroll`: in a kernel and as steps of the plan, of any length and direction,
-// and however large the number is; its code does not grow beyond a bound.
+// A scan computes the same for every `unroll`, however large: in a kernel and as steps of the plan, of any length and
+// direction. Its code does not grow beyond a bound.
 #include <algorithm>
 
 #include "support/program_runner.h"
@@ -9,7 +9,7 @@ namespace {
 
 class UnrolledScans : public ::testing::Test {
  protected:
-  // Two carries, one of which takes the place of the other, a constant and a stack in and out. Sums of small integers
+  // Two carries, of which one becomes the other, a constant, and a stack in and out. Sums of small integers
   // are exact, so that results are equal bit for bit. Bodies of large values become steps of the plan.
   Program Scan(int64_t elements, int64_t length, bool reverse, int64_t unroll) {
     std::string text = R"(program f(%k: V, %c: V, %d: V, %x: S) {

@@ -15,7 +15,7 @@ namespace ricci::testing {
 using Floats = std::vector<float>;
 using Ints = std::vector<int32_t>;
 
-// Trees that the tests of every transform go through: a struct, a struct of structs with a list, a map and a number.
+// Trees for the tests of every transform: a struct, a struct of structs with a list, a map and a number.
 template <typename T>
 struct Weights {
   T w, b;

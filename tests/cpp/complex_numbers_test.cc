@@ -60,7 +60,7 @@ TEST_F(ComplexNumbers, GradientsAreConjugated) {
   ExpectNumbers(jit(grad(energy))(z), {{2, -4}, {-6, -1}});
   ExpectNumbers(jit(grad([](Value x) { return sum(abs(x)); }))(z),
                 {std::conj(C64(1, 2)) / std::sqrt(5.0f), std::conj(C64(-3, 0.5f)) / std::abs(C64(-3, 0.5f))});
-  // By a real argument, through complex numbers: d/dt of cos(t).
+  // With respect to a real argument, through complex numbers: d/dt of cos(t).
   ExpectClose(jit(grad([](Value t) { return real(exp(t * kI)); }))(Num(0.7f)), {-std::sin(0.7f)});
 }
 

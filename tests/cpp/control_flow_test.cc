@@ -1,4 +1,4 @@
-// scan, while_loop, fori_loop, cond and switch_ with captures, and what they say about wrong bodies.
+// scan, while_loop, fori_loop, cond and switch_ with captures, and their messages for wrong bodies.
 #include "binding_fixture.h"
 
 namespace ricci::testing {

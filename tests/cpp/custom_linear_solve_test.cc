@@ -1,4 +1,4 @@
-// custom_linear_solve: solvers of any kind, derivatives at the solution, trees, and what it says about wrong parts.
+// custom_linear_solve: solvers of any kind, derivatives at the solution, trees, and its messages for wrong parts.
 #include "binding_fixture.h"
 #include "ricci/lax.hpp"
 
@@ -24,8 +24,8 @@ Value Solved(Value a, Value b) {
 }
 Value SumOfSolved(Value a, Value b) { return sum(Solved(a, b)); }
 
-// The inverse of [4 1; 1 3] is [3 -1; -1 4] / 11, so x = [1 7] / 11. The gradient of the sum of x by b is
-// y = A^-1 [1 1] = [2 3] / 11, that by A is -y x^T.
+// The inverse of [4 1; 1 3] is [3 -1; -1 4] / 11, so x = [1 7] / 11. The gradient of the sum of x with respect to b is
+// y = A^-1 [1 1] = [2 3] / 11, that with respect to A is -y x^T.
 TEST_F(CustomLinearSolve, LoopsInTheSolverNeedNoReverseMode) {
   const Array a = Mat(2, 2, {4, 1, 1, 3}), b = Vec({1, 2});
   ExpectClose(jit(Solved)(a, b), {1.0f / 11, 7.0f / 11}, 1e-5f);

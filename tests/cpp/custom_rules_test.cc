@@ -1,4 +1,4 @@
-// checkpoint, custom_jvp, custom_vjp and stop_gradient: trees, nesting in either order, and what they say about wrong
+// checkpoint, custom_jvp, custom_vjp and stop_gradient: trees, nesting in either order, and their messages for wrong
 // rules.
 #include "binding_fixture.h"
 
@@ -159,7 +159,7 @@ TEST_F(CustomRules, CheckpointOptions) {
     for (size_t at = all.find(part); at != std::string::npos; at = all.find(part, at + 1)) ++n;
     return n;
   };
-  // By itself the inner sine is computed again, behind a barrier; where that may be merged, there is no barrier.
+  // By default the inner sine is computed again, after a barrier; if it may be merged, there is no barrier.
   EXPECT_EQ(count(text(checkpoint(f)), "prevent_cse=false"), 0);
   EXPECT_EQ(count(text(checkpoint(f, {.policy = "dots"})), "policy=\"dots\""), 1);
   EXPECT_EQ(count(text(checkpoint(f, {.policy = "nothing", .prevent_cse = false})), "prevent_cse=false"), 1);

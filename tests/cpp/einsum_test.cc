@@ -20,7 +20,7 @@ TEST_F(Einsum, TwoOperands) {
   ExpectClose(of("ba,a")(a, v), {5, 11});
   ExpectClose(of("i,j->ij")(v, v), {1, -1, 2, -1, 1, -2, 2, -2, 4});
   ExpectClose(of("Bi,i->B")(a, v), {5, 11});
-  // Letters of one operand alone are summed.
+  // Letters that only one operand has are summed.
   ExpectClose(of("ij,kl->k")(a, b), {31.5f, 73.5f, 115.5f});
   // Without `->` letters come in alphabetical order, capitals first.
   EXPECT_EQ(ShapeOfArray(of("ba,Ac")(a, b)), (Shape{3, 3, 2, 2}));
@@ -69,12 +69,12 @@ TEST_F(Einsum, SeveralOperandsInTheBestOrder) {
               {812, 1000, 1838, 2260});
   ExpectClose(jit([](Value x, Value y, Value z) { return einsum("ij,jk,ki", x, y, z); })(a, b, c), {3072});
   ExpectClose(jit([](Value x) { return einsum("i,i,i->", x, x, x); })(Vec({1, 2, 3})), {36});
-  // The vector goes first: every product has a vector in it, whatever the text says.
+  // The vector goes first: every product has a vector in it, whatever the order in the text.
   const auto chain = [](Value m, Value v) { return einsum("ij,jk,kl,l->i", m, m, m, v); };
   const ShapeDType m{{100, 100}, DType::kF32}, v{{100}, DType::kF32};
   const std::string text = make_program(ctx, chain, m, v).text();
   EXPECT_EQ(text.find("f32[100,100] = dot_general"), std::string::npos) << text;
-  // More operands than are searched.
+  // More operands than the exhaustive search takes.
   const auto many = [](Value x) { return einsum("ab,bc,cd,de,ef,fg,gh,hi,ij->aj", x, x, x, x, x, x, x, x, x); };
   ExpectClose(jit(many)(Mat(2, 2, {1, 1, 1, 0})), {55, 34, 34, 21});
 }

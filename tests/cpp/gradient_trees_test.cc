@@ -1,4 +1,4 @@
-// grad and value_and_grad over every kind of tree, by several arguments, nested in and around the other transforms.
+// grad and value_and_grad over every kind of tree, for several arguments, nested in and around the other transforms.
 #include "binding_fixture.h"
 
 namespace ricci::testing {

@@ -1,4 +1,4 @@
-// Arrays of a host and shapes it gives: what they hold, and that every error names the caller's place.
+// Arrays of a host, and shapes that it gives: their contents, and that every error names the caller's place.
 #include "binding_fixture.h"
 
 namespace ricci::testing {
@@ -53,7 +53,7 @@ TEST_F(HostArrays, NegativeSizesNameThePlace) {
   EXPECT_SIZE(zeros(v, {-1}), "type: negative dimension in f32[-1]");
   EXPECT_SIZE(full(v, {2, -3}, 1), "type: negative dimension in i32[2,-3]");
 #undef EXPECT_SIZE
-  // Those that are equations name it too, each in the words of its primitive.
+  // Functions that make equations name it too, each with the message of its primitive.
   const auto names_line = [&](auto f, int line) {
     const std::string message = Shortened(MessageOf([&] { jit(f)(x); }), __FILE__);
     const Error e = [&] {
@@ -88,7 +88,7 @@ TEST_F(HostArrays, ACapturedNumberStaysAsTraced) {
   EXPECT_EQ(f(Num(1)).item<float>(), 2);
   rate = 3;
   EXPECT_EQ(f(Num(1)).item<float>(), 2);
-  EXPECT_EQ(f(Vec({1})).to_vector<float>()[0], 3);  // another kind of argument is traced anew
+  EXPECT_EQ(f(Vec({1})).to_vector<float>()[0], 3);  // for another kind of argument f is traced again
 }
 
 }  // namespace

@@ -60,11 +60,11 @@ TEST_F(IndexLists, UpdatesOfSeveralAxes) {
                   },
                   i, j, i),
               {9, 0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0});
-  // A traced scalar beside a slice; a negative one counts from the end, one out of bounds changes nothing.
+  // A traced scalar with a slice; a negative one counts from the end, one out of bounds changes nothing.
   const auto row = [](Value v, Value k) { return set_at(v, {k, Slice{1, 3}}, 0); };
   ExpectClose(jit(row)(x, -1), {1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 12});
   ExpectClose(jit(row)(x, 3), {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
-  // The derivative of what is replaced is zero.
+  // The derivative of a replaced element is zero.
   ExpectClose(grad([](Value v) { return sum(set_at(v * v, {1, 2}, v[0][0])); })(Count({2, 3})), {3, 4, 6, 8, 10, 0});
 }
 

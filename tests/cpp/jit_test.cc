@@ -61,7 +61,7 @@ TEST_F(JitTest, TreesOfEveryKind) {
   ExpectClose(out.named.at("a"), {5});
   EXPECT_FALSE(out.maybe.has_value());
   EXPECT_EQ(out.depth, 3);
-  // Another structure traces anew.
+  // For another structure it traces again.
   const auto g = jit([](const Net<Value>& n) { return n.maybe.value_or(n.pair[0]); });
   ExpectClose(g(net), {9});
   net.maybe.reset();

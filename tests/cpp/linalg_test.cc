@@ -29,7 +29,7 @@ TEST_F(LinearAlgebra, BatchesBroadcast) {
   ExpectClose(jit(linalg::inv)(a), {3.0f / 11, -1.0f / 11, -1.0f / 11, 4.0f / 11, 0.5f, 0, 0, 0.25f}, 1e-5f);
 }
 
-// By b the gradient of the sum of x is a^-T [1 ... 1] = y, by a it is -y x^T.
+// The gradient of the sum of x with respect to b is a^-T [1 ... 1] = y, with respect to a it is -y x^T.
 TEST_F(LinearAlgebra, GradientsOfSolve) {
   const auto f = [](Value a, Value b) { return sum(linalg::solve(a, b)); };
   const auto expected = [](Value a, Value b) {

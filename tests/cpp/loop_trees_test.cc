@@ -100,7 +100,7 @@ TEST_F(LoopTrees, BranchesOverTreesAndWithoutOperands) {
         x > 0, [&] { return x * 2; }, [&] { return x - 1; });
   };
   ExpectClose(vmap(grad(g))(Vec({1, -1})), {2, 1});
-  // Numbers are constants, and a number may choose.
+  // Numbers are constants, and may be the predicate.
   auto h = [](Value x) {
     return cond(
         x > 0, [](Value) { return 1.0; }, [](Value) { return -1.0; }, x);
@@ -153,7 +153,7 @@ TEST_F(LoopTrees, Errors) {
                           0, v, [](Value, Value c) { return c; }, v);
                     })(x),
                     "fori_loop: a bound is f32[2], not an integer scalar");
-  // Leaves are counted in the user's carry, whatever the loop is made of.
+  // Messages count leaves in the user's carry, whatever the loop is made of.
   const auto grows = [](Value, const std::pair<Value, Value>& c) {
     return std::pair(c.first, astype(c.second, DType::kF64));
   };

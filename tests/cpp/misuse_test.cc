@@ -1,4 +1,4 @@
-// What the binding says about values of finished traces, of other traces and other contexts, and about shapes alone.
+// The binding's messages for values of finished traces, of other traces and other contexts, and for shapes alone.
 #include "binding_fixture.h"
 
 namespace ricci::testing {

@@ -1,4 +1,4 @@
-// The numpy-like functions, against numbers of JAX.
+// The numpy-like functions, against numbers from JAX.
 #include "binding_fixture.h"
 #include "ricci/lax.hpp"
 

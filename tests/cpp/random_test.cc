@@ -1,4 +1,4 @@
-// Random numbers, against those of JAX for the key 42.
+// Random numbers, against those from JAX for the key 42.
 #include "binding_fixture.h"
 #include "ricci/lax.hpp"
 

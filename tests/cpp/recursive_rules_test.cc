@@ -57,7 +57,8 @@ TEST_F(RecursiveRules, FunctionsMayNeedEachOther) {
   Expect(vmap(grad(grad(grad(Cosine))))(Vec({0.5, 1})), {std::sin(0.5), std::sin(1.0)});
 }
 
-// What is captured tells functions apart: the rule needs the one of the next lower power, which is no other stand-in.
+// Captures distinguish functions: the rule calls the function of the next lower power, which is not the function
+// itself.
 Value Power(Value x, int n) {
   return custom_jvp([n](Value v) { return n == 0 ? ones_like(v) : pow(v, n); },
                     [n](const std::tuple<Value>& v, const std::tuple<Value>& t) {
@@ -105,7 +106,7 @@ TEST_F(RecursiveRules, ReverseRulesToo) {
   Expect(vmap(grad(grad(ReverseExp)))(Vec({0.5, 0})), {e, 1});
 }
 
-// A rule at another type is a function of its own: it ends because the sizes do.
+// At another type the rule is another function: the recursion ends because the sizes decrease.
 Value Halves(Value x) {
   return custom_jvp([](Value v) { return sum(v); },
                     [](const std::tuple<Value>& v, const std::tuple<Value>& t) {

@@ -1,4 +1,4 @@
-// grad, jvp, vjp, vmap and their kin: values, nesting in any order, finite differences.
+// grad, jvp, vjp, vmap and so on: values, nesting in any order, finite differences.
 #include "binding_fixture.h"
 
 namespace ricci::testing {
@@ -113,7 +113,7 @@ TEST_F(Transforms, JvpVjpLinearize) {
   const auto [z, linear] = linearize(f, a, b);
   ExpectClose(std::get<0>(linear(one, b)), {6, 12});
   ExpectClose(std::get<0>(z), {3, 8});
-  // The same inside of a trace.
+  // The same inside a trace.
   ExpectClose(jit([&](Value p, Value q) {
                 const auto [o, back] = vjp(f, p, q);
                 const auto [l, map] = linearize(f, p, q);

@@ -36,7 +36,7 @@ TEST_F(TreeMap, OneTwoThreeAndMoreTrees) {
 }
 
 TEST_F(TreeMap, OtherTypesOfLeaves) {
-  // Shapes of Arrays, Arrays captured beside Values, numbers.
+  // Shapes of Arrays, Arrays captured together with Values, numbers.
   const Weights<Array> w{Vec({1, 2}), Num(3)};
   const Weights<ShapeDType> shapes = tree_map([](const Array& a) { return ShapeDType{ShapeOfArray(a), a.dtype()}; }, w);
   EXPECT_EQ(shapes.w, (ShapeDType{{2}, DType::kF32}));

@@ -51,7 +51,7 @@ TEST_F(Vectorize, EveryContainer) {
 }
 
 TEST_F(Vectorize, NestedWithControlFlow) {
-  // Every lane its own number of trips.
+  // Every lane has its own number of trips.
   auto power = [](Value x, Value n) {
     return fori_loop(
         0, n, [&](Value, Value a) { return a * x; }, ones_like(x));
@@ -118,7 +118,7 @@ TEST_F(Vectorize, Errors) {
   EXPECT_ERROR_HERE(vmap(f, {{0, 1}, 0})(m, v), "vmap: in_axes of argument 0 has 2 entries for 1 array");
   EXPECT_ERROR_HERE(vmap(one, 0, {0, 0})(m), "vmap: out_axes has 2 entries for 1 result");
   EXPECT_ERROR_HERE(vmap(one, kUnbatched)(m), "vmap: no argument is batched");
-  // A list has one entry per argument, result or leaf, also if it has only one; a number is for all.
+  // A list has one entry per argument, result or leaf, even if there is only one; a number is for all.
   EXPECT_ERROR_HERE(vmap(f, {0})(m, m),
                     "vmap: in_axes has 1 entry for 2 arguments; a number without braces is for all");
   EXPECT_EQ(vmap(f, 0)(m, m).rank(), 2);

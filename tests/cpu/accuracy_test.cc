@@ -128,7 +128,7 @@ struct Binary {
   double low, high, low_y, high_y, bound;
 };
 
-// Half of the values from the whole interval, half from where functions bend.
+// Half of the values come from the whole interval, half from near 0, where functions bend.
 template <typename T>
 std::vector<T> Points(double low, double high, size_t n) {
   std::mt19937 random(7);
@@ -222,8 +222,8 @@ TYPED_TEST(Accuracy, SpecialValues) {
   }
 }
 
-// Exact for operands of any size, to the sign of a zero: numbers of all exponents, quotients next to whole numbers and
-// to where they have no fraction left, and special values.
+// Exact for operands of any size, including the sign of a zero: numbers of all exponents, quotients next to whole
+// numbers and near the size at which they have no fraction left, and special values.
 TYPED_TEST(Accuracy, RemIsExact) {
   using T = TypeParam;
   using L = std::numeric_limits<T>;
@@ -297,7 +297,7 @@ TEST_F(Cpu, SpecialValuesOfTheGammaFunction) {
   }
 }
 
-// A long chain takes two vectors of lanes at once where there are many points, also in the last, partial ones.
+// A long chain takes two vectors of lanes at once if there are many points, also for the last, partial ones.
 TEST_F(Cpu, LongChainsHaveTheBitsOfShortBatches) {
   const auto roll = [&](const std::vector<float>& x) {
     const std::string n = std::to_string(x.size()), t = "f32[" + n + "]";

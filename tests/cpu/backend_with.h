@@ -1,5 +1,5 @@
-// A plugin that does one thing when it is attached; one that adds a backend of kind `cpu` with settings of the test's
-// own, which is found before the plugin's.
+// A plugin that does one thing when it is attached, and one that adds a backend of kind `cpu` with a test's own
+// settings, which is found before the one of the plugin.
 #ifndef RICCI_TESTS_CPU_BACKEND_WITH_H_
 #define RICCI_TESTS_CPU_BACKEND_WITH_H_
 #include "ricci/ricci.h"

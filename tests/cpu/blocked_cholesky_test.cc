@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// Positive definite; above the diagonal is what must not be read.
+// Positive definite; above the diagonal are numbers that must not be read.
 Numbers Positive(int64_t batch, int64_t n) {
   std::mt19937 random(static_cast<unsigned>(n));
   std::uniform_real_distribution<double> some(-1, 1);

@@ -1,4 +1,4 @@
-// Runs that the host ends: by its word or a deadline, wherever the run is, on every backend, soon.
+// Runs that the host ends, by a request or a deadline: on every backend, wherever the run is, they end soon.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -31,7 +31,7 @@ std::string Endless(const std::string& type) {
       "T", type);
 }
 
-// The same in the plan: its carry is large, and a kernel or more runs in each trip.
+// The same as a loop of the plan: its carry is large, and each trip runs at least one kernel.
 std::string EndlessInThePlan() {
   return "while(%x) cond_nconsts=0 body_nconsts=0 cond=program(%a: f64[300,300]) {"
          "  %s: f64[] = reduce_max(%a) axes=[0,1]  %l: f64[] = constant 1.0  %p: bool[] = lt(%s, %l)  return %p }"
@@ -43,7 +43,7 @@ std::string Long(const std::string& trips, const std::string& body) {
   return "scan(%x) length=" + trips + " num_consts=0 num_carry=1 body=program(%a: f64[]) { " + body + " return %b }";
 }
 
-// A body of several functions where the bound is low, with a long loop in one of them.
+// A body that becomes several functions if the bound is low, with a long loop in one of them.
 std::string ManyOperations() {
   std::string text = "%b0: f64[] = sin(%a) ";
   for (int i = 1; i < 60; ++i) {
@@ -67,7 +67,7 @@ std::string ManyProducts() {
 struct Example {
   const char* name;
   std::string text;
-  bool fused = false;  // what it computes with would take terabytes where nothing is fused
+  bool fused = false;  // without fusion its arrays would take terabytes
 };
 
 std::vector<Example> Examples() {
@@ -113,7 +113,7 @@ std::vector<Example> Examples() {
   };
 }
 
-// The run ends after kSoon at most, with this code.
+// The run ends within kSoon, with this code.
 void ExpectEnd(StoppableRun& run, uint32_t code, const std::function<uint32_t()>& end, const std::string& what) {
   const uint64_t start = MonotonicNanoseconds();
   EXPECT_EQ(end(), code) << what << ": " << run.message();
@@ -169,7 +169,7 @@ cpu::Settings ShortFunctions() {
   return settings;
 }
 
-// A function that is left in the middle ends those that have called it.
+// A function that is left in the middle ends its callers.
 TEST(Cancel, EndsARunInFunctionsOfFunctions) {
   ProgramRunner r;
   ASSERT_TRUE(Ok(ricci_context_add_plugin(r.ctx(), QueryBackendWith<ShortFunctions>)));
@@ -184,7 +184,7 @@ TEST(Cancel, EndsARunInFunctionsOfFunctions) {
   }
 }
 
-// What the text of the code shows: a long loop runs as blocks of trips.
+// The text of the code shows that a long loop runs as blocks of trips.
 TEST(Cancel, OnlyLongLoopsLook) {
   ProgramRunner r;
   const auto looks = [&](const std::string& trips) {
@@ -227,8 +227,8 @@ TEST(Cancel, TheSameCodeRunsAgain) {
   }
 }
 
-// Bits are the same whether a run is watched or not: blocks of trips are always there, and what lives in registers
-// outlives a look.
+// Bits are the same whether or not the host can end the run: blocks of trips are always there, and values in registers
+// survive a look.
 TEST(Cancel, AWatchedRunGivesTheSameBits) {
   const std::string turns =
       "scan(%x, %x, %x) length=5000 num_consts=0 num_carry=3 body=program(%a: T, %b: T, %c: T) {"
@@ -254,7 +254,7 @@ TEST(Cancel, AWatchedRunGivesTheSameBits) {
   for (size_t i = 0; i < 6; ++i) EXPECT_EQ(want[i], std::vector(run.result(i), run.result(i) + sizes[i])) << i;
 }
 
-// Who has once seen the request obeys it, though the host takes it back.
+// A run that has seen the request obeys it, even if the host takes it back.
 TEST(Cancel, WhatWasSeenIsKept) {
   uint32_t word = 0;
   ricci_run_args args{};

@@ -1,5 +1,5 @@
-// Generated code needs nothing but the functions of the plugin's table, whatever the processor has instructions for,
-// and what goes wrong on the way to code is said in the error, never on stderr.
+// Generated code needs only the functions of the plugin's tables, whatever instructions the processor has, and failures
+// on the way to code are reported in the error, never on stderr.
 #include "code_symbols.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ std::vector<ScalarKernel::Op> OpsOf(uint32_t dtype, uint32_t arity) {
   return ops;
 }
 
-// 64 values of a dtype; small and unlike each other.
+// 64 small, distinct values of a dtype.
 ScalarKernel::Bits Values(uint32_t dtype, int shift) {
   ScalarKernel::Bits bits;
   for (int i = 0; i < 64; ++i) {
@@ -96,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(Processors, CodeSymbols, ::testing::Values("x86-64", "x
                            return name;
                          });
 
-// What an f16 is on its way through a function: the low bits of a vector register, as an f32 is.
+// How an f16 is passed to a function: in the low bits of a vector register, as an f32 is.
 TEST(CodeSymbols, HalfConversions) {
   const auto extend = reinterpret_cast<float (*)(float)>(cpu::FindCodeSymbol("__extendhfsf2"));
   const auto narrow = reinterpret_cast<float (*)(float)>(cpu::FindCodeSymbol("__truncsfhf2"));

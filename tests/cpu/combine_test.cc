@@ -79,7 +79,7 @@ TEST(Combine, WindowsOfAllKinds) {
   }
 }
 
-// In tasks and copies wherever that is possible, 16-bit floats in programs of their own.
+// In tasks and copies wherever possible; 16-bit floats in programs of their own.
 cpu::Settings SmallTasks() {
   cpu::Settings settings;
   settings.cuts.copy_cycles = 0.01;
@@ -104,7 +104,7 @@ TEST(Combine, SmallTasksAndCopies) {
         const std::string signs = dtype == "u8"
                                       ? "%p: f32" + c.operand + " = mul(%x, %x) %v: f32" + c.updates + " = mul(%u, %u) "
                                       : "%p: f32" + c.operand + " = neg(%x) %v: f32" + c.updates + " = neg(%u) ";
-        const std::string narrow = op == "scatter-add" ? "scatter-min" : op;  // sums of so many are rounded
+        const std::string narrow = op == "scatter-add" ? "scatter-min" : op;  // sums of this many are rounded
         r.RunEverywhere(r.Parse("program f(%x: f32" + c.operand + ", %i: i32" + c.indices + ", %u: f32" + c.updates +
                                 ") { " + signs + to("p", "a", c.operand) + to("v", "b", c.updates) + "%c: " + dtype +
                                 c.operand + " = " + narrow + "(%a, %i, %b) " + c.dims + " mode=\"clip\" %y: f32" +
@@ -124,7 +124,7 @@ TEST(Combine, Products) {
   }
 }
 
-// Into lanes of a batch, of arrays in a loop, of a slice of a stack: one point does them all, in order.
+// Updates in lanes of a batch, of arrays in a loop, of a slice of a stack: one point does them all, in order.
 TEST(Combine, WithinLanesAndLoops) {
   const std::string body =
       "scatter-add(%c, %i, %u) update_window_dims=[] inserted_window_dims=[0] "

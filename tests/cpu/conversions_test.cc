@@ -1,4 +1,4 @@
-// Floats to integers: cut towards zero, held within the type, NaN to 0; in vectors and in what is left behind them.
+// Floats to integers: rounded towards zero, clamped to the type, NaN to 0; in vectors and in the remainder after them.
 #include "support/program_runner.h"
 
 namespace ricci::testing {

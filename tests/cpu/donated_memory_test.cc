@@ -1,4 +1,4 @@
-// Which pointers of a bound call may be equal: told by ricci_executable_alias, and held to with CHECKED.
+// Which pointers of a bound call may be equal: ricci_executable_alias says it, and CHECKED enforces it.
 #include "support/program_runner.h"
 
 namespace ricci::testing {

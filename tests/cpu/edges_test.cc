@@ -1,5 +1,5 @@
 // Arguments next to every zero, pole and end of domain of the scalar functions, where formulas cancel, overflow and
-// change over: compiled code and the interpreter against the C library in quadruple precision.
+// switch: compiled code and the interpreter against the C library in quadruple precision.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ struct Edge {
   Quad (*exact)(Quad);
   std::vector<double> at;
   double ulps;
-  double absolute = 0;  // an error that is fine in f64 whatever the result is
+  double absolute = 0;  // an error that is accepted in f64 for any result
 };
 
 const std::vector<Edge>& Edges() {
@@ -121,7 +121,7 @@ std::vector<T> Near(const std::vector<double>& at) {
   return x;
 }
 
-// In units of the last place of `want`; what overflows counts as the number after the largest one.
+// In units of the last place of `want`; an infinity counts as the number after the largest one.
 template <typename T>
 double Ulps(T got, Quad want) {
   using L = std::numeric_limits<T>;
@@ -169,7 +169,7 @@ TYPED_TEST(EdgesOf, AccuracyNextToZerosPolesAndEnds) {
   }
 }
 
-// Powers of what is close to 1, and those that are just large or small enough to be numbers.
+// Powers of numbers close to 1, and powers just within the range of the dtype.
 TYPED_TEST(EdgesOf, Powers) {
   using T = TypeParam;
   using Raw = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;

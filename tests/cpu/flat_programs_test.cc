@@ -1,5 +1,5 @@
-// Long flat programs: code grows linearly with them, and no block of it becomes so long that LLVM's code generator,
-// which takes the square of a block's length, would be felt. Counted in lines of code, not in time.
+// Long flat programs: code grows linearly with them, and no block of it becomes so long that the time of LLVM's code
+// generator, the square of a block's length, matters. Counted in lines of code, not in time.
 #include <sstream>
 
 #include "support/program_runner.h"
@@ -9,7 +9,7 @@ namespace {
 
 using Shape = std::string (*)(int n);
 
-std::string Updates(int n) {  // of different elements with one value: the chain of choices becomes one
+std::string Updates(int n) {  // of different elements with one value: the chain of selections becomes one
   std::ostringstream t;
   t << "program f(%x0: f32[500]) {\n%v: f32[1] = constant 1.5\n";
   for (int i = 0; i < n; ++i) {
@@ -68,7 +68,7 @@ std::string Constants(int n) {
   t << "return %s" << n << "\n}";
   return t.str();
 }
-// Every value is read twice: there are 2^n ways from the result to the parameter.
+// Every value is read twice: there are 2^n paths from the result to the parameter.
 std::string Squares(int n) {
   std::ostringstream t;
   t << "program f(%s0: f32[8,16]) {\n";

@@ -24,8 +24,8 @@ uint64_t BitsOf(GemmType t, int v) {
   return ricci_float_encode(ricci_float_format_of(kDTypes[static_cast<size_t>(t)]), v);
 }
 
-// A matrix [outer, k] of small integers at some strides, with its values as they are. Layouts 3 to 6: rows, steps or
-// both are in no order, so that a table tells where they lie.
+// A matrix [outer, k] of small integers at some strides, with its values. In layouts 3 to 6 rows, steps or both are at
+// no single stride, so that a table holds their offsets.
 struct Matrix {
   static constexpr int kLayouts = 7;
 
@@ -120,7 +120,7 @@ TEST(GemmTile, AnyShapeLayoutAndType) {
   }
 }
 
-// Every bit pattern of a 16-bit type times one is itself, but for NaN, which stays one.
+// Every bit pattern of a 16-bit type times one is itself, except that NaN may be another NaN.
 void CheckIdentity(const InstructionSet& set, GemmType type, uint16_t one, uint16_t infinity) {
   std::vector<uint16_t> x(65536), y(65536);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint16_t>(i);
@@ -191,10 +191,10 @@ TEST(Product, AllLayoutsAgreeWithTheInterpreter) {
   }
 }
 
-// A batch, two free and two contracted dimensions in each operand, wherever they stand: all orders of the left
-// operand's, each with another one of the right operand's, reach the tiles.
+// A batch, two free and two contracted dimensions in each operand, in any order: all orders of the left operand's, each
+// with a different order of the right operand's, reach the tiles.
 TEST(Product, AllAxisOrders) {
-  // Of each kind of axis: its size in the left and in the right operand.
+  // For each kind of axis, its size in the left and in the right operand.
   constexpr int64_t left_sizes[] = {2, 4, 6, 5, 6}, right_sizes[] = {2, 3, 8, 5, 6};
   std::array<int, 5> left = {0, 1, 2, 3, 4};
   ProgramRunner r;
@@ -243,7 +243,7 @@ TEST(Product, SixteenBitResultsAreRoundedOnce) {
   }
 }
 
-// A row with an infinity or NaN spoils its own results alone, and zeros do not hide it.
+// A row with an infinity or NaN affects only its own results, and zeros do not hide it.
 TEST(Product, InfinitiesAndNaNSpread) {
   ProgramRunner r;
   const Program f = r.Parse(

@@ -36,7 +36,7 @@ constexpr ricci_library kLibrary = {{sizeof(ricci_library), 0, nullptr}, Plan, L
 class LibraryFailure : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(Ok(RegisterLibraryRow(r_.ctx(), "test.count", kLibrary, &counter_))); }
-  // The message of the status with which a program of one f32[] ends on the CPU.
+  // The message of the status with which a program of one f32[] fails on the CPU.
   std::string ErrorOnCpu(const Program& f) {
     ricci_compile_opts o{};
     o.hdr.size = sizeof o;

@@ -1,4 +1,5 @@
-// A primitive for tests that is one library call: a result of the operand's type, and no rule unless `batch` is given.
+// A primitive for tests that is one library call: its result has the operand's type; its only rule is `batch`, if
+// given.
 #ifndef RICCI_TESTS_CPU_LIBRARY_ROW_H_
 #define RICCI_TESTS_CPU_LIBRARY_ROW_H_
 #include <string_view>

@@ -1,5 +1,5 @@
 // Reductions that are cut into chunks, because there are fewer results than tasks: few long rows, few columns,
-// everything into one; with what is computed before and behind, against the reference.
+// everything into one; with work before and after them, against the reference.
 #include <gtest/gtest.h>
 
 #include "support/program_runner.h"
@@ -13,7 +13,7 @@ std::string Shape(const std::vector<int64_t>& v) {
   return text + "]";
 }
 
-// op over `axes` of a `dtype` array, of its elements made small, and something of the result.
+// op over `axes` of a `dtype` array with small elements, and an operation on the result.
 void ExpectSame(const std::string& op, const std::string& dtype, const std::vector<int64_t>& shape,
                 const std::vector<int64_t>& axes, double tolerance) {
   std::vector<int64_t> kept;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kLength = 300;
 
-// Of numbers that are converted to the dtypes of the keys, and the place of each; gives the first key and the places.
+// Sorts numbers converted to the dtypes of the keys, with their places; returns the first key and the places.
 std::string Sorted(const std::vector<std::string>& keys) {
   const std::string n = "[" + std::to_string(kLength) + "]";
   std::string params, body, operands, results;

@@ -1,4 +1,4 @@
-// 16-bit floats on every backend: each of the 65,536 values, bit for bit as the reference has it; NaN is NaN.
+// 16-bit floats on every backend: each of the 65,536 values gives the bits of the reference, or NaN for NaN.
 #include "support/program_runner.h"
 
 namespace ricci::testing {

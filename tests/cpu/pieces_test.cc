@@ -31,7 +31,7 @@ void ExpectSame(const std::string& text, const std::vector<std::vector<int64_t>>
   EXPECT_FALSE(runner.RunEverywhere(runner.Parse(text), in, 1e-6).empty()) << text;
 }
 
-// Arrays that differ in dimension `along` only, `sizes` long there, one after another; each a little computed before.
+// A concatenation of arrays of the given `sizes` along dimension `along`; each is the result of a small computation.
 void ExpectConcatenates(const std::string& dtype, std::vector<int64_t> shape, size_t along,
                         const std::vector<int64_t>& sizes) {
   std::string parameters, equations, operands;
@@ -91,7 +91,7 @@ TEST(Pieces, PaddingsInsideAndOutside) {
   }
 }
 
-// Shifts along two axes of a torus, and what is computed of them, stacked.
+// Shifts along two axes of a torus, and results computed from them, stacked.
 TEST(Pieces, ShiftsOfAPeriodicGrid) {
   const auto shift = [](const std::string& to, const std::string& from, int axis) {
     const std::string rest = axis == 0 ? "69,90" : "70,89", one = axis == 0 ? "1,90" : "70,1";
@@ -110,7 +110,7 @@ TEST(Pieces, ShiftsOfAPeriodicGrid) {
              {{70, 90}});
 }
 
-// Rows that are rotated by halves and then normalised: the seam lies within a loop over the row.
+// Rows that are rotated by halves and then normalised: the seam lies inside a loop over the row.
 TEST(Pieces, SeamsWithinRows) {
   for (const int64_t half : {8, 64, 333}) {
     const std::string h = "f32[40," + std::to_string(half) + "]", w = std::to_string(2 * half),
@@ -127,7 +127,7 @@ TEST(Pieces, SeamsWithinRows) {
   }
 }
 
-// Programs of views and arithmetic, drawn at random.
+// Random programs of views and arithmetic.
 TEST(Pieces, RandomChainsOfViews) {
   for (uint32_t seed = 0; seed < 40; ++seed) {
     std::mt19937 random(seed);

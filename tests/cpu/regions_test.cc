@@ -1,6 +1,5 @@
-// Bodies too large for one function are cut into regions. With the bound lowered small ones are, which shows what
-// crosses from one to the next: values of every type, masks, private arrays, what is computed around loops and
-// branches.
+// Bodies too large for one function are cut into regions. A lower bound does this to small bodies too, which tests what
+// crosses from one region to the next: values of every type, masks, private arrays, the code around loops and branches.
 #include <sstream>
 
 #include "backend_with.h"
@@ -74,7 +73,7 @@ TEST(Regions, WithinLoopsAndBranches) {
       35 * 20);
 }
 
-// `n` equations over `type`, each of which reads one that stands some way before it.
+// `n` equations over `type`, each of which reads one some distance before it.
 std::string Long(int n, const std::string& type) {
   std::ostringstream body;
   body << "%v0: " << type << " = add(%x, %y)\n";
@@ -88,7 +87,7 @@ std::string Long(int n, const std::string& type) {
   return Mapped(type, body.str());
 }
 
-// Lines of the longest function, and of all.
+// Lines of the longest function, and of all functions.
 std::pair<int64_t, int64_t> FunctionsOf(const std::string& code) {
   std::istringstream in(code);
   int64_t all = 0, longest = 0, length = 0;

@@ -1,4 +1,5 @@
-// Steps of a plan that are repeated have code once: which are, that they do the same, and each library call its own.
+// Repeated steps of a plan have code once: which steps, that results are the same, and that each library call is its
+// own.
 #include "codegen/repeats.h"
 
 #include <random>
@@ -35,7 +36,7 @@ TEST(Repeats, AreFoundWhereTheyBegin) {
   EXPECT_EQ(Found("aaaabcbcbc", 4), "0+4 4+2x3") << "three are not worth a loop";
 }
 
-// Whatever is found covers all steps in their order, repeats equal ones, and saves enough.
+// The runs found cover all steps in order, repeat equal steps only, and save enough.
 TEST(Repeats, OfRandomSteps) {
   std::mt19937 random(1);
   const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
@@ -89,7 +90,7 @@ TEST(Repeats, NeedCodeOnce) {
   r.RunEverywhere(r.Parse(text(40)), {in});
 }
 
-// ---- each library call is told its own state ----
+// ---- each library call gets its own state ----
 struct Calls {
   std::vector<std::unique_ptr<std::pair<Calls*, int>>> states;
   std::vector<int> launched;

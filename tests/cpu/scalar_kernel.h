@@ -1,5 +1,5 @@
-// ScalarKernel: scalar operations over arrays as one kernel, as the CPU plugin compiles it and as the interpreter runs
-// it, with no pass before.
+// ScalarKernel: scalar operations over arrays as one kernel, compiled by the CPU plugin and run by the interpreter,
+// without any pass before.
 #ifndef RICCI_TESTS_CPU_SCALAR_KERNEL_H_
 #define RICCI_TESTS_CPU_SCALAR_KERNEL_H_
 #include <cstdlib>
@@ -23,7 +23,7 @@ class ScalarKernel {
   };
   using Bits = std::vector<uint64_t>;  // of elements, zero-extended
 
-  // Operation i of operands of dtype `from`, of which there are as many as `in` of `points` elements; result i of it.
+  // Each operation i reads all operands (`in` of `points` elements, dtype `from`) and gives result i.
   ScalarKernel(uint32_t from, std::vector<Op> ops, uint32_t arity, int64_t points)
       : from_(from), ops_(std::move(ops)), points_(points) {
     kernel::Writer w("scalars");

@@ -1,4 +1,4 @@
-// Prefix scans: of all lengths around those of vectors, forwards and backwards, along rows and columns, in lanes of a
+// Prefix scans: of all lengths near those of vectors, forwards and backwards, along rows and columns, in lanes of a
 // batch; with several states and a combiner whose operands may not change places.
 #include "backend_with.h"
 #include "ricci/plugin.hpp"
@@ -13,7 +13,7 @@ Numbers Values(size_t n) {
   return x;
 }
 
-// Along both axes of an array, with something computed before and behind.
+// Along both axes of an array, with work before and after the scan.
 std::string Cumulative(const std::string& op, const std::string& type, int64_t axis, bool reverse) {
   return "program f(%x: " + type + ") { %a: " + type + " = neg(%x) %b: " + type + " = " + op +
          "(%a) axis=" + std::to_string(axis) + " reverse=" + (reverse ? "true" : "false") + " %c: " + type +
@@ -127,7 +127,7 @@ TEST(Scans, LongOnesAreChunks) {
   r.RunEverywhere(f, {a, b}, 0);
 }
 
-// Lanes that are switched off keep their state; bounds of the loop around differ between lanes.
+// Lanes that are switched off keep their state; the bounds of the enclosing loop differ between lanes.
 TEST(Scans, InLanesWithinLoopsAndBranches) {
   ProgramRunner r;
   ASSERT_EQ(ricci_context_config(r.ctx(), "vmap", 4, "lanes", 5), nullptr);

@@ -1,5 +1,5 @@
-// How vmap and kernels are scheduled: by estimates for stated processors, by what a vmap says, and refusals of what is
-// not possible.
+// How vmap and kernels are scheduled: by estimates for stated processors, or as a vmap says; impossible schedules are
+// refused.
 #include "backend_with.h"
 #include "library_row.h"
 #include "scheduled_programs.h"
@@ -8,7 +8,7 @@
 namespace ricci::testing {
 namespace {
 
-// Other processors than this: what is compiled for them may not run here.
+// Other processors than this one: code compiled for them may not run here.
 template <size_t kLevel>
 cpu::Settings Processor() {
   cpu::Settings settings;
@@ -17,7 +17,7 @@ cpu::Settings Processor() {
   return settings;
 }
 
-// What was chosen for the first vmap of `text`: the first line ends with it, or with it and the reason after a comma.
+// The choice for the first vmap of `text`: the first line ends with it, or with it, a comma and the reason.
 std::string Chosen(ProgramRunner& r, std::string_view text) {
   const std::string decisions = r.Dump(r.Parse(text), "decisions", "cpu");
   const std::string line = decisions.substr(0, decisions.find('\n'));
@@ -54,8 +54,8 @@ TEST(Schedule, TellsBothEstimatesAndTheKernels) {
   EXPECT_NE(text.find("\nin all about "), std::string::npos) << text;
 }
 
-// A loop that writes a stack, and one on the way back that reads it: each trip waits for the one before, not for all of
-// the other loop's.
+// A loop that writes a stack, and one on the way back that reads it: each trip waits for the trip before, not for all
+// trips of the other loop.
 double LanesOfLoops(ProgramRunner& r, int trips) {
   std::string text =
       "program f(%x: f32[4096]) { %y: f32[4096] = vmap(%x) size=4096 in_axes=[0] out_axes=[0] axis_name=\"\""
@@ -98,8 +98,8 @@ TEST(Schedule, LoopsRunWhereTheyAreCheaper) {
       << message;
 }
 
-// Lanes that do not take a branch compute along; not with what happens to lie in the memory, which may be a huge number
-// whose sine takes a hundred times as long.
+// Lanes that do not take a branch compute too, but not with whatever is in memory, which may be a huge number whose
+// sine takes a hundred times as long.
 TEST(Schedule, SwitchedOffLanesComputeWithNumbers) {
   ProgramRunner r;
   ASSERT_TRUE(Ok(ricci_context_config(r.ctx(), "vmap", 4, "lanes", 5)));
@@ -170,7 +170,7 @@ TEST(Schedule, ACheckInABranchIsNotBatched) {
   EXPECT_NE(message.find("test:1"), std::string::npos) << message;
 }
 
-// A primitive that is a library call alone.
+// A primitive that has only a library call.
 TEST(Schedule, WhatNoKernelCanRunIsNotInLanes) {
   ProgramRunner r;
   static const ricci_library library = {{sizeof(ricci_library), 0, nullptr},

@@ -1,6 +1,6 @@
-// Private arrays that do not fit the stack lie in scratch. With the bound lowered all arrays do, so small bodies show
-// what otherwise only large ones would: loops one after another, code that is made once for each piece of the domain,
-// reductions whose body stands several times in the code.
+// Private arrays that do not fit the stack lie in scratch. A lower bound puts all arrays there, so that small bodies
+// test what otherwise only large ones would: loops one after another, code that is made once for each piece of the
+// domain, reductions whose body occurs several times in the code.
 #include <sstream>
 
 #include "backend_with.h"
@@ -15,8 +15,8 @@ cpu::Settings SmallStack() {
   return settings;
 }
 
-// `loops` while loops one after another over `arrays` carried arrays of `size`, in lanes of a batch that is put
-// together of two halves, so that the domain is cut there.
+// `loops` while loops one after another over `arrays` carried arrays of `size`, in lanes of a batch that is a
+// concatenation of two halves, so that the domain is cut there.
 std::string Loops(int batch, int size, int arrays, int loops) {
   std::ostringstream t;
   const std::string one = "f32[" + std::to_string(size) + "]", n = std::to_string(batch);
@@ -47,7 +47,7 @@ std::string Loops(int batch, int size, int arrays, int loops) {
   return t.str();
 }
 
-// A sum over rows, each of which holds an array of its own; its body stands several times in the code.
+// A sum over rows, each of which has a private array; its body occurs several times in the code.
 constexpr const char* kSumOfRows =
     "program f(%x: f32[64,24,40]) { %y: f32[64] = vmap(%x) size=64 in_axes=[0] out_axes=[0] axis_name=\"\""
     " body=program(%x: f32[24,40]) { %z: f32[24] = vmap(%x) size=24 in_axes=[0] out_axes=[0] axis_name=\"\""

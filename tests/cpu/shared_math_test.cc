@@ -1,4 +1,4 @@
-// Special functions that a kernel uses often are functions of its module: the values are those of the inlined formula.
+// Special functions that a kernel uses often are called, not inlined: the values are those of the inlined formula.
 #include <gtest/gtest.h>
 
 #include "support/program_runner.h"

@@ -1,4 +1,4 @@
-// Transposed arrays, whole and within larger kernels, at sizes around those of squares.
+// Transposed arrays, whole and inside larger kernels, at sizes near those of squares.
 #include "base/status.h"
 #include "support/program_runner.h"
 
@@ -39,7 +39,7 @@ TEST(Squares, OfOtherTypes) {
   }
 }
 
-// Several arrays, in order and across, and several results.
+// Several arrays, in order and transposed, and several results.
 TEST(Squares, WithinLargerKernels) {
   ProgramRunner r;
   const Program f = r.Parse(R"(program f(%x: f32[40,33], %y: f32[33,40], %z: f32[33]) {
@@ -54,7 +54,7 @@ TEST(Squares, WithinLargerKernels) {
   EXPECT_TRUE(InSquares(r, f) || r.Devices().size() == 1);
 }
 
-// A matrix and itself, across: the same buffer in both orders.
+// A matrix and its transpose: the same buffer in both orders.
 TEST(Squares, OfTheSameArray) {
   ProgramRunner r;
   const Program f = r.Parse(R"(program f(%x: f32[37,37]) {
@@ -64,7 +64,7 @@ TEST(Squares, OfTheSameArray) {
   r.RunEverywhere(f, {Counted(37 * 37)}, 0);
 }
 
-// The other operand dies, so the result may take its memory.
+// The other operand is not used again, so the result may take its memory.
 TEST(Squares, WhereTheResultTakesTheMemoryOfAnOperand) {
   ProgramRunner r;
   const Program f = r.Parse(R"(program f(%x: f32[35,37], %y: f32[37,35]) {

@@ -1,4 +1,4 @@
-// StoppableRun: a compiled program with memory of its own, run with a word of the host and a deadline.
+// StoppableRun: a compiled program with its own memory, run with a word of the host's and a deadline.
 #ifndef RICCI_TESTS_CPU_STOPPABLE_RUN_H_
 #define RICCI_TESTS_CPU_STOPPABLE_RUN_H_
 #include <time.h>
@@ -43,7 +43,7 @@ class StoppableRun {
   double* argument(size_t i) { return in_[i].data(); }
   const double* result(size_t i) const { return out_[i].data(); }
 
-  // The code of the status with which it ends.
+  // The code of the status with which the run ends.
   uint32_t Run(const uint32_t* cancel = nullptr, uint64_t deadline_ns = 0) {
     ricci_run_opts o = ricci_run_opts_default();
     o.cancel = cancel;

@@ -1,4 +1,4 @@
-// Schedules for stated targets, as a table: whatever this machine is, they are these. A change of a number in
+// Schedules for stated targets, as a table that does not depend on this machine. A change of a number in
 // src/pass/target.cc, of an estimate or of a pass shows here.
 #include "backend_with.h"
 #include "codegen/schedule.h"
@@ -9,11 +9,11 @@
 namespace ricci::testing {
 namespace {
 
-// A stand-in for hardware: plans for a target like a GPU, and for processors other than this, are made and estimated
-// here and run nowhere.
+// A stand-in for hardware: plans for a target like a GPU, and for other processors than this one, are made and
+// estimated here, but not run.
 ricci_target LikeAvx2() { return cpu::TargetOf(8); }
 ricci_target LikeAvx512() { return cpu::TargetOf(16); }
-// 132 cores of 128 lanes that take six turns, 3 TB/s, 3 us for a launch.
+// 132 cores of 128 lanes, all of which take six turns in what counts as a cycle; 3 TB/s, 3 us for a launch.
 ricci_target LikeGpu() {
   ricci_target t = cpu::TargetOf(32);
   t.registers = 255;
@@ -52,7 +52,7 @@ ricci_status* AttachPlanner(ricci_ctx* ctx) {
 template <ricci_target (*kTarget)()>
 constexpr auto QueryPlanner = QueryPluginThat<AttachPlanner<kTarget>>;
 
-// Of each decision its title and choice, of each kernel how it runs, without the numbers of the estimates.
+// The title and choice of each decision and the schedule of each kernel, without the numbers of the estimates.
 std::string Essence(const std::string& decisions) {
   std::string text;
   for (size_t at = 0; at < decisions.size();) {

@@ -1,5 +1,5 @@
 // Threads of the CPU backend: the same bits for any number of them, on our pool and on a host's executor; programs that
-// run at once; code that comes and goes.
+// run at the same time; code that is compiled and dropped meanwhile.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -139,7 +139,7 @@ TEST(Threads, BitsDoNotDependOnTheirNumber) {
   }
 }
 
-// More threads than there were when the program was compiled: private memory was laid out for those.
+// More threads than when the program was compiled, for whose number private memory was laid out.
 TEST(Threads, MoreAfterCompilation) {
   const std::vector<float> x = Numbers257000();
   Context c;

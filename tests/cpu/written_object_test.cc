@@ -67,7 +67,7 @@ class WrittenObject : public ::testing::TestWithParam<Example> {
   const fs::path folder_;
 };
 
-// As the other process gets and gives them.
+// In the form in which the other process reads and writes them.
 std::string Bytes(const std::vector<Numbers>& arrays) {
   std::string bytes;
   for (const Numbers& a : arrays) bytes.append(reinterpret_cast<const char*>(a.data()), a.size() * sizeof(double));

@@ -18,7 +18,7 @@ Bytes DrawElements(Dice& dice, DType dtype, int64_t n, bool special);
 
 // Floats of any width, exactly.
 double ReadFloat(DType dtype, const std::byte* from);
-// Any element as text of the program language.
+// Any element as program text.
 std::string ElementText(DType dtype, const std::byte* from);
 std::string ArrayText(const ArrayType& type, const Bytes& bytes);
 

@@ -1,8 +1,8 @@
 // Control flow: bodies are drafts of their own, whose parameters come from values of the program around them.
 //
 // In a program drawn deep each body holds another one, down to the last level, so bodies and trip counts are small. A
-// large one is a vmap over scalars and short arrays, whose loops stand one after another. Loops are short. A carry of
-// floats passes through sin or tanh more often than not, so that it stays finite.
+// large program is a vmap over scalars and short arrays, whose loops follow one another. Loops are short. A carry of
+// floats usually passes through sin or tanh, so that it stays finite.
 #include "fuzz/generators.h"
 #include "ir/walk.h"
 
@@ -81,14 +81,14 @@ void Cond(Draft& d) {
   d.Emit("cond", in, {{"branches", std::span<ricci_program* const>(list)}});
 }
 
-// Now and then where a loop runs, whatever an estimate would say.
+// Sometimes states where a loop runs, whatever the estimates.
 void SomePlace(Draft& d, std::vector<ricci_attr>& attrs) {
   if (!d.dice().Chance(0.2)) return;
   attrs.push_back(Attr("place", d.dice().Chance(0.5) ? "kernel" : "plan"));
   d.Count("loop in a stated place");
 }
 
-// Does the program hold what may fail? A branch around that cannot be batched.
+// Whether the program holds an equation that may fail. A branch around that cannot be batched.
 bool MayFail(const ricci_program* p) {
   for (const ir::Program* f : ir::NestedFirst(*ir::FromAbi(p))) {
     for (const ir::Equation& eqn : f->equations) {
@@ -99,7 +99,7 @@ bool MayFail(const ricci_program* p) {
   return false;
 }
 
-// Now and then how a vmap runs, whatever an estimate would say.
+// Sometimes states how a vmap runs, whatever the estimates.
 void SomeSchedule(Draft& d, const ricci_program* body, std::vector<ricci_attr>& attrs) {
   if (!d.dice().Chance(0.2)) return;
   attrs.push_back(Attr("schedule", d.dice().Chance(0.5) || MayFail(body) ? "lanes" : "batched"));
@@ -146,13 +146,13 @@ void Scan(Draft& d) {
   d.Emit("scan", in, attrs);
 }
 
-// `x`, with a promise that holds wherever this runs; without it if there are more elements than are drawn here.
+// `x`, with a promise that holds wherever this runs; only `x` if that is refused, or has too many elements.
 Value Promised(Draft& d, const Value& promise, const Value& x) {
   const Values out =
       d.Emit("check", {promise, x}, {{"code", static_cast<int64_t>(kBrokenPromise)}, {"message", "ran unguarded"}});
   return out.empty() ? x : out[0];
 }
-// Branches that rely on being taken: each checks what the index says, some in a body of their own.
+// Branches that rely on being taken: each checks the condition of its index, some inside a nested body.
 void GuardedCond(Draft& d) {
   const Value at = d.Of(DType::kI32, {});
   const Values in = {at, at, SomeValues(d, 1)[0]};
@@ -177,11 +177,11 @@ void GuardedCond(Draft& d) {
   d.Count("check that its branch guards");
 }
 
-// while i < limit (and now and then something of the carry): the first carry counts.
+// while i < limit (and sometimes a condition on the carry): the first carry counts.
 void While(Draft& d) {
   Values carries = SomeValues(d, d.dice().Between(1, 2)), consts = SomeValues(d, d.dice().Below(2));
   const Value limit = d.Of(DType::kI32, {});
-  const bool guards = d.dice().Chance(0.2);  // a check in its body that holds for who goes on
+  const bool guards = d.dice().Chance(0.2);  // a check in its body that holds for lanes that go on
   if (guards) consts.push_back(limit);
   carries.insert(carries.begin(), Emit1("sub", {limit, d.Of(DType::kI32, {})}));
   const int64_t bound = d.palette().deep ? 2 : d.dice().Between(3, 9);
@@ -201,7 +201,7 @@ void While(Draft& d) {
   Values out = {body.Emit("add", {body.params()[n], one})[0]};
   for (size_t i = 1; i < carries.size(); ++i) out.push_back(body.Produce(carries[i].type()));
   const Owned body_program = body.Finish(out);
-  // The count is cut so that it stays short whatever the limit is.
+  // The trip count is clamped so that it stays small for any limit.
   const Value shortest = lax::sub(limit, lax::full_like(limit, bound));
   carries[0] = lax::max(carries[0], shortest);
   Values in = {limit};

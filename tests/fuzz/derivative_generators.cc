@@ -1,6 +1,6 @@
-// Functions that bring their own derivative, and values that bring a promise.
+// Functions with a custom derivative, and values with a promise.
 //
-// The derivative that is given is the one that the function has anyway, so every law still holds.
+// The custom derivative equals the function's own, so every law still holds.
 #include "fuzz/generators.h"
 #include "fuzz/program_transforms.h"
 
@@ -27,7 +27,7 @@ Function SomeFunction(Draft& d) {
   f.body = body.Finish(out);
   return f;
 }
-// Calls `make`; what has no derivative is not drawn.
+// Calls `make`; rows without a derivative are not drawn.
 template <typename Make>
 void IfDerivable(const Make& make) {
   try {
@@ -37,7 +37,7 @@ void IfDerivable(const Make& make) {
   }
 }
 
-// `rule`, whose first results are those of `f`: now and then it applies f itself to get them, so its derivatives need
+// `rule`, whose first results are those of `f`: sometimes it applies f itself to get them, so its derivatives need
 // the rule again.
 Program MaybeRecursive(Draft& d, std::string_view primitive, const Function& f, const Program& rule) {
   if (!d.dice().Chance(0.4)) return rule;
@@ -76,7 +76,7 @@ Program OfVector(Draft& d, const ArrayType& t, const std::function<Value(const V
   Draft body(d, {t, t});
   return body.Finish({f(body.params()[0], body.params()[1])});
 }
-// A scales elements and turns them round: its transpose does so in the other order.
+// A scales elements and reverses them: its transpose does both in the other order.
 void LinearSolve(Draft& d) {
   Value x = d.Find(kFloats, [](const ArrayType& t) { return t.elements() <= 256; });
   if (x.is_none()) x = d.Fresh(d.Type(d.SomeDType(kFloats), d.SomeShape(1)));

@@ -1,9 +1,9 @@
 // The difference law: jvp against central differences, element by element, in f64.
 //
-// Differences at two steps tell how exact they are: where they disagree, or where one-sided slopes do (a kink at the
-// point itself), nothing is said. Neither where smaller steps say something else: on stairs so
-// narrow that a step climbs many (ceil of what is steep), on waves so short that two steps agree by chance (sin of
-// 1e9). Rounding is known from noise.
+// Differences at two steps show how exact they are: if they disagree, or if one-sided slopes do (a kink at the point
+// itself), the case is undecided. So it is if smaller steps give another slope: on stairs so narrow that a step climbs
+// many (ceil of something steep), or on waves so short that two steps agree by chance (sin of 1e9). The size of
+// rounding errors is known from noise.
 #include <cmath>
 #include <cstdio>
 
@@ -41,7 +41,7 @@ struct Sample {
   double Slope() const { return (above - below) / (2 * kStep); }
   double NearSlope() const { return (near_above - near_below) / kStep; }
   double Extrapolated() const { return (4 * NearSlope() - Slope()) / 3; }
-  // The two steps tell of the same slope; not across the jumps of a remainder.
+  // Whether the two steps give the same slope; they do not across the jumps of a remainder.
   bool Agree() const {
     return std::fabs(Slope() - NearSlope()) <= 0.1 * std::max(std::fabs(Slope()), std::fabs(NearSlope()));
   }
@@ -96,7 +96,7 @@ class Differences {
   }
 
  private:
-  // Whether differences over smaller steps, as long as rounding lets them speak, say something else than `s`.
+  // Whether differences over smaller steps, as long as rounding allows, contradict `s`.
   static bool IsFiner(Reference& center, const std::vector<Bytes>& in, const Mask& active, const Sample& s, double got,
                       size_t result, size_t at) {
     const double apart = std::fabs(got - s.Extrapolated());
@@ -110,7 +110,7 @@ class Differences {
     }
     return false;
   }
-  // By which all parameters can be moved within a hundredth.
+  // The smallest step by which all parameters can be moved with an error of at most a hundredth.
   static double SmallestStep(const std::vector<Bytes>& in, const Mask& active) {
     double largest = 1;
     for (size_t i = 0; i < active.size(); ++i)
@@ -121,7 +121,7 @@ class Differences {
   Complaint Judge(Reference& center, const Sample& s, double got, size_t result, size_t element) {
     ++counts_.elements;
     const double want = s.Extrapolated(), size = std::max(std::fabs(want), std::fabs(got));
-    // A tangent of NaN is that of a singular point, like that of atan2(0, 0).
+    // A tangent of NaN comes from a singular point, such as that of atan2(0, 0).
     if (!std::isfinite(want) || std::isnan(got)) return ++counts_.undecided, Complaint();
     double tolerance = 1e-6 * size + 4 * std::fabs(s.Slope() - s.NearSlope());
     if (std::fabs(got - want) <= tolerance) return {};

@@ -1,6 +1,6 @@
 // The dot test: <u, jvp(v)> = <vjp(u), v> for a whole program.
 //
-// Both sides are one program, so that noise says how exactly each can be known.
+// Both sides are one program, so that noise shows how exactly each can be known.
 #include <cmath>
 
 #include "fuzz/whole_program_laws.h"
@@ -35,7 +35,7 @@ Value Dot(const Values& a, const Values& b, bool magnitudes) {
   return sum;
 }
 
-// x, v, u -> <u, jvp(v)>, <vjp(u), v>, the size of both sums.
+// x, v, u -> <u, jvp(v)>, <vjp(u), v>, the sums of the magnitudes of both.
 Program BothSides(ricci_ctx* ctx, const Program& f, const Mask& active) {
   const Program jvp = JvpOf(WithoutCustomRules(f), active), backward = BackwardOf(ctx, f, active);
   const std::vector<ArrayType> params = ParamsOf(ctx, jvp.get()), cotangents = ParamsOf(ctx, backward.get());
@@ -71,7 +71,7 @@ double Number(const RunResult& r, size_t i) { return ReadFloat(DType::kF64, r.ar
 }  // namespace
 
 Complaint CheckDot(ricci_ctx* ctx, const Program& f, Dice&, uint64_t seed, LawCounts& counts) {
-  // Its derivative rounds tangents, and flushes them to zero where it has few exponents: no linear map.
+  // Its derivative rounds tangents, and flushes them to zero if it has few exponent bits: it is not linear.
   if (RowsOf(f).contains("reduce_precision")) return {};
   const Program both = BothSides(ctx, f, FloatingOf(ParamsOf(ctx, f.get())));
   Reference reference(ctx, both, DrawInputs(ctx, both.get(), seed, /*special=*/false), counts.loops, Rounding::kAll);

@@ -103,7 +103,7 @@ Value Draft::Find(DTypeSet set, const std::function<bool(const ArrayType&)>& fit
     if (In(type.dtype(), set) && (!fits || fits(type))) found.push_back(i);
   }
   if (found.empty()) return {};
-  // The newest ones are liked best: chains grow long.
+  // The newest values are preferred, so chains grow long.
   const size_t at = dice_.Chance(0.5)
                         ? found.size() - 1 -
                               static_cast<size_t>(dice_.Below(std::min<int64_t>(3, static_cast<int64_t>(found.size()))))

@@ -1,7 +1,7 @@
 // Draft: a program being written at random: a builder, the values made so far, and ways to find or make operands.
 //
-// A generator asks for operands by what its row accepts, draws attributes and calls Emit. What a row refuses is
-// dropped and counted, so a generator may be a little too bold; sizes are looked at before anything is appended.
+// A generator asks for operands that its row accepts, draws attributes and calls Emit. What a row refuses is dropped
+// and counted, so a generator may be a little too bold; sizes are checked before anything is appended.
 #ifndef RICCI_TESTS_FUZZ_DRAFT_H_
 #define RICCI_TESTS_FUZZ_DRAFT_H_
 #include <functional>
@@ -17,7 +17,7 @@ namespace ricci::testing {
 
 // What a program may hold.
 struct Palette {
-  DTypeSet dtypes = kOrdered;   // dtypes of what is made new; `key` comes with random rows
+  DTypeSet dtypes = kOrdered;   // dtypes of new values; `key` comes with random rows
   bool special = true;          // NaN, infinities, -0, extreme integers
   bool smooth = false;          // only rows that have all rules, and values of moderate size: for the laws
   int64_t max_elements = 1024;  // of one value
@@ -30,7 +30,7 @@ struct Palette {
 struct DraftCounts {
   std::map<std::string, int64_t> emitted, refused;
   std::map<std::string, std::string> refusal;  // the last message for each row
-  std::map<std::string, int64_t> kinds;        // of what no row stands for: `pole`, `attribute left out`, ...
+  std::map<std::string, int64_t> kinds;        // of kinds other than rows: `pole`, `attribute left out`, ...
 };
 
 // An equation that was emitted, with attributes of its own.
@@ -86,16 +86,16 @@ class Draft {
   // A value of this very type.
   Value Of(const ArrayType& type);
   Value Of(DType d, Dims shape) { return Of(Type(d, shape)); }
-  // A parameter (of the outermost program) or a constant; complex numbers are made of their parts, so that what goes in
-  // and out of programs is real.
+  // A parameter (of the outermost program) or a constant; complex numbers are made from their parts, so that what goes
+  // in and out of programs is real.
   Value Fresh(const ArrayType& type);
   Value Constant(const ArrayType& type);
   Value ConstantOf(const ArrayType& type, const std::vector<std::byte>& bytes);
-  // `v`, half of the time so that the compiler knows nothing of it.
+  // `v`, half of the time in a form of which the compiler knows nothing.
   Value Hidden(const Value& v);
   // Integers, most of them in [0, bound).
   Value Indices(Dims shape, int64_t bound);
-  // `x` brought into [-1, 1], made positive, or above 1, so that functions of such domains give more than NaN.
+  // `x` mapped into [-1, 1], made positive, or above 1, so that functions with such domains give more than NaN.
   Value Bounded(const Value& x);
   Value Positive(const Value& x);
 
@@ -105,11 +105,11 @@ class Draft {
   Values Emit(std::string_view primitive, const Values& in, std::initializer_list<Attr> attrs = {});
   Values Emit(std::string_view primitive, const Values& in, const std::vector<ricci_attr>& attrs);
   void Add(const Values& made);
-  // Values that the program should give, since something is told from them alone.
+  // Values that should be results of the program, because only they show what is tested.
   void Keep(const Values& made) { kept_.insert(kept_.end(), made.begin(), made.end()); }
   // Some of those, at most `n`.
   Values SomeKept(size_t n);
-  // A value of `type` that was computed here where that can be.
+  // A value of `type`, computed here if possible.
   Value Produce(const ArrayType& type);
   // Appends about `n` random equations.
   void Grow(int64_t n);

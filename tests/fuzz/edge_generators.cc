@@ -1,8 +1,9 @@
-// What lies at the edge: arguments next to a zero, a pole or the end of a domain, where functions saturate or overflow,
-// and sizes next to what a dtype, a vector or a tile holds.
+// Edge cases: arguments next to a zero, a pole or the end of a domain, where functions saturate or overflow, and sizes
+// next to what a dtype, a vector or a tile holds.
 //
-// Such arguments are constants, half of them hidden from the compiler, so that no rounding before the function decides
-// what it gives; smooth programs have none, but waves shorter than the steps by which their derivatives are checked.
+// Such arguments are constants, half of them hidden from the compiler, so that no rounding before the function
+// determines its result. Smooth programs have none of them; instead they have waves shorter than the steps by which
+// their derivatives are checked.
 #include <cmath>
 
 #include "fuzz/array_data.h"
@@ -13,7 +14,7 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-// A function, where something happens to it, and where its second operand is of interest.
+// A function, its edges, and interesting values of its second operand.
 struct Edge {
   std::string_view name;
   std::vector<double> at, second;
@@ -88,8 +89,8 @@ void NextToAnEdge(Draft& d) {
   if (!d.Emit(e.name, in).empty()) d.Count("argument next to an edge");
 }
 
-// sin or cos of something large, alone or on a slope that looks smooth from afar. Of faster ones, faded to what
-// rounding hides, no difference could tell.
+// sin or cos of something large, alone or on a slope that looks smooth from afar. Still faster waves, damped below the
+// rounding errors, could not be seen by any difference.
 void ShortWave(Draft& d) {
   const Value x = d.AnyOfRank(0, 2, SetOf(DType::kF64));
   const Value fast = lax::mul(d.Bounded(x), std::pow(10.0, 0.5 * static_cast<double>(d.dice().Between(6, 9))));
@@ -157,7 +158,7 @@ void ExtremeAttributes(Draft& d) {
 }
 
 // ---- equations that are almost one ----
-// An attribute with another value, or its value in another one of the same kind, which is left out now.
+// An attribute with another value, or its value moved to another attribute of the same kind, and itself left out.
 void ChangeAttribute(Draft& d, DrawnEquation& e) {
   if (e.attrs.empty() || !e.programs.empty()) return;
   constexpr std::string_view kPromises[] = {"is_stable", "unique_indices", "indices_are_sorted", "code"};
@@ -186,7 +187,7 @@ void ChangeAttribute(Draft& d, DrawnEquation& e) {
       std::reverse(list, list + a.attr.count);
   }
 }
-// One of the last equations once more: equal, or with the attributes changed in one place.
+// Repeats one of the last equations: equal, or with the attributes changed in one place.
 void Twin(Draft& d) {
   if (d.recent().empty()) return;
   DrawnEquation e = d.dice().Pick(d.recent());
@@ -197,7 +198,7 @@ void Twin(Draft& d) {
   d.Keep(out);
   d.Count(changed ? "equation with a changed attribute" : "equation twice");
 }
-// Often nothing but the names of their attributes tells them apart.
+// Often only the names of their attributes differ.
 void ProductsOfTheSameOperands(Draft& d) {
   const Value x = d.AnyOfRank(1, 2, kNumbers);
   const Value y = d.Of(x.type());

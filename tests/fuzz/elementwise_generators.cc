@@ -1,4 +1,4 @@
-// Elementwise rows: one table says of each how many operands it takes, of which dtypes, and where it is defined.
+// Elementwise rows: one table has for each the number of operands, their dtypes, and the domain.
 #include <cmath>
 
 #include "fuzz/generators.h"
@@ -91,13 +91,13 @@ Value Into(Draft& d, const Value& x, Domain domain) {
   if (domain == Domain::kPositive) return d.Positive(x);
   return x;
 }
-// The steps of what is large or steep are a slope to differences, though their derivative is 0.
+// To differences the steps of something large or steep are a slope, though their derivative is 0.
 Value BelowSteps(Draft& d, const Value& x) { return d.palette().smooth && IsFloat(x.dtype()) ? lax::asinh(x) : x; }
 void Apply(Draft& d, const Elementwise& e) {
   Value x = Into(d, d.Any(e.takes), e.domain);
   if (e.name == "floor" || e.name == "ceil") x = BelowSteps(d, x);
   if (d.palette().smooth && e.name == "div") return (void)d.Emit("div", {x, d.Positive(x)});
-  // Next to a divisor of 0 there are more jumps than differences can see.
+  // Next to a divisor of 0 there are more jumps than differences can resolve.
   if (d.palette().smooth && e.name == "rem")
     return (void)d.Emit("rem", {x, lax::add(lax::square(d.Of(x.type())), lax::full_like(x, 1))});
   if (d.palette().smooth && e.domain == Domain::kModerate) return (void)d.Emit("asinh", {x});
@@ -109,11 +109,11 @@ void Apply(Draft& d, const Elementwise& e) {
 }
 void Smooth(Draft& d) {
   const Elementwise& e = d.dice().Pick(kSmooth);
-  // Differences see what the derivative is told not to.
+  // Differences see what the derivative ignores by definition.
   if (!d.palette().smooth || e.name != "stop_gradient") Apply(d, e);
 }
-// An operand of a comparison in total order, in which zeros and NaNs of either sign differ. Nobody promises the sign of
-// one that was computed, so it is made positive.
+// An operand of a comparison in total order, in which zeros and NaNs of either sign differ. The sign of a computed one
+// is not specified, so it is made positive.
 Value Settled(Draft& d, const Value& v) {
   const auto is_v = [&](const Value& p) { return p.id == v.id; };
   const bool given = d.nesting() == 0 && std::any_of(d.params().begin(), d.params().end(), is_v);
@@ -140,7 +140,7 @@ void SelectN(Draft& d) {
 void Clamp(Draft& d) {
   const Value x = d.Any(kReals);
   const Dims shape = d.dice().Chance(0.5) ? Dims{} : x.shape();
-  if (d.palette().smooth) {  // where limits meet the operand or each other, the derivative is 0 by definition
+  if (d.palette().smooth) {  // where a limit equals the operand or the other limit, the derivative is 0 by definition
     const ArrayType limit = d.Type(x.dtype(), shape);
     return (void)d.Emit("clamp", {d.Constant(limit), x, d.Constant(limit)});
   }
@@ -164,7 +164,7 @@ void Bitcast(Draft& d) {
   const Value x = d.Any(kReals);
   d.Emit("bitcast_convert_type", {x}, {{"new_dtype", d.SomeDType(kReals)}});
 }
-// Of whole order, by which they have no derivative.
+// The order is a whole number, with respect to which they have no derivative.
 void OfOrder(Draft& d) {
   const Value x = d.Positive(d.Any(kFloats));
   if (d.dice().Chance(0.5)) return (void)d.Emit("zeta", {lax::full_like(x, d.dice().Between(2, 4)), x});

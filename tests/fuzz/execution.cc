@@ -42,7 +42,7 @@ class Guarded {
   std::vector<Line> memory_;
 };
 
-// What is left in memory after a run: results, or a complaint about what was overwritten. `place`: where each result
+// The memory after a run: results, or a complaint about what was overwritten. `place`: where each result
 // is.
 RunResult Collect(const std::vector<Guarded>& memory, const std::vector<Bytes>& inputs,
                   const std::vector<size_t>& place) {
@@ -198,7 +198,7 @@ RunResult Compiled::RunUnderWay(const std::vector<Bytes>& inputs, Dice dice) con
   std::vector<Array> in, out[2];
   for (size_t i = 0; i < inputs.size(); ++i) in.push_back(SomewhereElse(i, inputs[i], dice));
   const std::vector<Array> all = in;
-  for (const Array& a : all) ricci_array_retain(a.get());  // so that the first run uses up nothing
+  for (const Array& a : all) ricci_array_retain(a.get());  // so that the first run consumes nothing
   for (int run = 0; run < 2; ++run) {
     ricci_stream* raw = nullptr;
     Check(ricci_stream_create(device_, &raw));
@@ -222,7 +222,7 @@ RunResult RunThroughPasses(ricci_ctx* ctx, const ricci_program* p, const std::ve
   std::vector<void*> in, out;
   for (size_t i = 0; i < memory.size(); ++i) (i < inputs.size() ? in : out).push_back(memory[i].data());
   const absl::Status status = InterpretOptimized(p, in.data(), out.data());
-  // The interpreter does not tell the code of a `check`.
+  // The interpreter does not report the code of a `check`.
   const bool broken = status.code() == absl::StatusCode::kFailedPrecondition;
   if (!status.ok())
     return {{}, std::string(status.message()), broken ? kBrokenPromise : static_cast<uint32_t>(status.code())};

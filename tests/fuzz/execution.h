@@ -16,7 +16,7 @@ using Complaint = std::optional<std::string>;
 struct RunResult {
   std::vector<Bytes> arrays;
   Complaint error;
-  uint32_t code = 0;  // of the error, where a status told it
+  uint32_t code = 0;  // of the error, if it came with a status
 };
 
 // Bit i % 8: argument i is donated.
@@ -24,24 +24,24 @@ using DonateMask = uint8_t;
 
 class Compiled {
  public:
-  // A failure to compile is what every run gives. The level of optimization is drawn by the program's hash.
+  // A failure to compile is the result of every run. The optimization level is drawn from the program's hash.
   Compiled(ricci_ctx* ctx, const ricci_program* p, std::string_view device, DonateMask donate = 0);
   // Through bound pointers; inputs must stay as they were.
   RunResult Run(const std::vector<Bytes>& inputs) const;
   // The same, but results that may take the memory of a donated argument are bound to it.
   RunResult RunInPlace(const std::vector<Bytes>& inputs) const;
-  // With arrays, of which the donated ones are used up.
+  // With arrays; the donated ones are consumed.
   RunResult RunOnArrays(const std::vector<Bytes>& inputs) const;
-  // On a device with time of its own: two runs are under way at once, each on a stream of its own, and arguments lie on
-  // any device. The second run, which must give what the first one gave, uses up what is donated.
+  // On a device with time of its own: two runs are under way at once, each on its own stream, and arguments lie on any
+  // device. The second run, which must give the results of the first, consumes the donated arguments.
   RunResult RunUnderWay(const std::vector<Bytes>& inputs, Dice dice) const;
-  // How many results may take the memory of an argument.
+  // The number of results that may take the memory of an argument.
   size_t n_in_place() const;
 
  private:
   RunResult Bound(const std::vector<Bytes>& inputs, bool in_place) const;
   RunResult Call(ricci_call* call, const std::vector<Bytes>& inputs, bool in_place) const;
-  int32_t ArgumentOf(size_t result) const;  // whose memory it may take, or -1
+  int32_t ArgumentOf(size_t result) const;  // the argument whose memory it may take, or -1
   using Array = std::shared_ptr<ricci_array>;
   Array SomewhereElse(size_t param, const Bytes& bytes, Dice& dice) const;
   RunResult Enqueue(const std::vector<Array>& in, ricci_stream* stream, std::vector<Array>& out) const;

@@ -1,8 +1,8 @@
 // The table of generators: for each family of rows one function that appends a random equation of it.
 //
-// What no row stands for (edges, nesting, equations that are almost one) is counted by name (`Draft::Count`, kinds.h).
-// Every row of the built-in plugin and of control must stand in one list of names; the run fails if a row was never
-// drawn, so a new primitive is fuzzed or the test says that it is not.
+// Kinds of programs that are not rows (edges, nesting, equations that are almost equal) are counted by name
+// (`Draft::Count`, kinds.h). A run with --coverage fails if a row of the built-in plugin or of control was never drawn,
+// so a new primitive is fuzzed or the test reports that it is not.
 #ifndef RICCI_TESTS_FUZZ_GENERATORS_H_
 #define RICCI_TESTS_FUZZ_GENERATORS_H_
 #include <span>
@@ -13,7 +13,7 @@ namespace ricci::testing {
 
 struct Generator {
   int weight;
-  bool smooth;  // may stand in a program whose derivatives are checked
+  bool smooth;  // may occur in a program whose derivatives are checked
   void (*emit)(Draft& d);
 };
 
@@ -25,11 +25,11 @@ std::span<const Generator> LinalgGenerators();
 std::span<const Generator> RandomKeyGenerators();
 std::span<const Generator> CheckGenerators();
 std::span<const Generator> EdgeGenerators();
-// ---- only where nesting is left ----
+// ---- only while another level of nesting is allowed ----
 std::span<const Generator> ControlGenerators();
 std::span<const Generator> DerivativeGenerators();
 
-// The code with which a `check` that was drawn fails, and nothing else.
+// The code with which a drawn `check` fails; no other failure has it.
 inline constexpr uint32_t kBrokenPromise = RICCI_DATA_LOSS;
 
 // Appends one equation of a generator drawn by weight.

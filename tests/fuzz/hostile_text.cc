@@ -47,7 +47,7 @@ struct Place {
 
 bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '%'; }
 
-// All of them; elements of constants and names are none.
+// All of them; elements of constants and digits in names do not count.
 std::vector<Place> PlacesIn(const std::string& text) {
   std::vector<Place> out;
   std::string word, owner = "type";
@@ -80,8 +80,8 @@ int64_t SomeHostile(Dice& dice, int64_t now) {
   return dice.Chance(0.3) ? Clamped(Exact(h) + dice.Between(-8, 8)) : h;
 }
 
-// One to three integers replaced, most often those of one attribute together: where two limits wrap, one alone does
-// not.
+// Replaces one to three integers, most often those of one attribute together: two limits may overflow together where
+// one alone does not.
 std::string Mutated(Dice& dice, std::string text, HostileTotals& totals) {
   const std::vector<Place> places = PlacesIn(text);
   if (places.empty()) return text;
@@ -96,7 +96,7 @@ std::string Mutated(Dice& dice, std::string text, HostileTotals& totals) {
   for (size_t i = first + 1; i < places.size() && i < first + 6 && chosen.size() < 3; ++i) {
     if (dice.Chance(0.3)) chosen.push_back(i);
   }
-  for (size_t i = chosen.size(); i-- > 0;) {  // from the end, so that places stay where they are
+  for (size_t i = chosen.size(); i-- > 0;) {  // from the end, so that earlier places stay valid
     const Place& p = places[chosen[i]];
     int64_t now = 0;
     std::from_chars(text.data() + p.at, text.data() + p.at + p.length, now);
@@ -106,7 +106,7 @@ std::string Mutated(Dice& dice, std::string text, HostileTotals& totals) {
   return text;
 }
 
-// `... LINE:COLUMN: row: result I is TYPE, the text says OTHER`: puts TYPE there. False: it is another error.
+// For `... LINE:COLUMN: row: result I is TYPE, the text says OTHER` puts TYPE there. False: it is another error.
 bool Repair(std::string& text, const std::string& message) {
   const size_t result = message.find(": result "), says = message.find(", the text says ");
   const size_t is = message.find(" is ", result);
@@ -126,7 +126,7 @@ class Hostile {
   Hostile(uint64_t seed, const TrialOptions& options, HostileTotals& totals)
       : dice_(seed), options_(options), totals_(totals), seed_(seed), ctx_(MakeContext("auto")) {}
 
-  // What does not hold.
+  // The property that does not hold.
   Complaint Run() {
     Palette palette;
     palette.max_elements = 512;
@@ -155,7 +155,7 @@ class Hostile {
     return d.Finish(results);
   }
 
-  // An error that no text may lead to; parsing and transforming take memory for what the text says only.
+  // An error that no text may cause; parsing and transforming take memory in proportion to the text only.
   void Judge(std::string_view what, const Error& e, bool may_be_large) {
     const bool ours = e.code() == RICCI_INTERNAL || (e.code() == RICCI_RESOURCE_EXHAUSTED && !may_be_large);
     if (ours) complaint_ = Text(what, ": code ", e.code(), ": ", e.message());
@@ -206,7 +206,7 @@ class Hostile {
     return p;
   }
 
-  // Elements of all values, times the trips of all loops; nothing where that is not small.
+  // Elements of all values, times the trips of all loops; no value if that is not small.
   bool IsSmall(const Program& p) const {
     ricci_exact elements = Exact(0), trips = Exact(1);
     for (const ir::Program* f : ir::NestedFirst(*ir::FromAbi(p.get()))) {

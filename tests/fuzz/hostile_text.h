@@ -1,6 +1,6 @@
-// Hostile texts: valid programs in whose text some integers (of attributes, counts, dimensions) became hostile ones,
-// with the result types that the text states repaired from what the rules infer, so that reading goes on past the first
-// wrong type. A text is refused with a clear error or it is a program: then it transforms, compiles, and, where it is
+// Hostile texts: valid programs in whose text some integers (of attributes, counts, dimensions) are replaced by hostile
+// ones, and the stated result types are repaired from what the rules infer, so that reading goes on past the first
+// wrong type. A text is refused with a clear error, or it is a program: then it transforms, compiles, and, if it is
 // small, runs the same everywhere. Nothing takes long, runs out of memory or is an INTERNAL error.
 #ifndef RICCI_TESTS_FUZZ_HOSTILE_TEXT_H_
 #define RICCI_TESTS_FUZZ_HOSTILE_TEXT_H_
@@ -14,7 +14,7 @@ struct HostileTotals {
   std::map<std::string, int64_t> changed;  // by name of the attribute, or `type`
 };
 
-// One text made from `seed`; prints how to repeat it if something does not hold.
+// Checks one text made from `seed`; if a check fails, prints how to repeat it.
 void TryHostileText(uint64_t seed, const TrialOptions& options, HostileTotals& totals);
 void PrintHostileTotals(const HostileTotals& totals);
 

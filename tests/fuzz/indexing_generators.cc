@@ -80,7 +80,7 @@ Windows SomeWindows(Draft& d) {
     counting.insert(counting.begin() + at, w.x.dim(0));
     w.indices_batch.push_back(at);
   }
-  // Which dimensions of the result are windows.
+  // The dimensions of the result that are windows.
   Shape windows;
   for (int64_t i = 0; i < rank; ++i) {
     const bool gone =
@@ -98,7 +98,7 @@ Windows SomeWindows(Draft& d) {
   return w;
 }
 constexpr std::string_view kModes[] = {"fill", "clip", "promise_in_bounds"};
-// Positions that were promised must be kept: where nothing is promised out of bounds is drawn too.
+// A promise about positions must be kept; without one, positions out of bounds are drawn too.
 std::string_view SomeMode(Draft& d) { return d.dice().Pick(std::span(kModes).first(2)); }
 
 void Gather(Draft& d) {

@@ -26,7 +26,7 @@ void BroadcastInDim(Draft& d) {
   d.Emit("broadcast_in_dim", {x}, {{"shape", shape}, {"broadcast_dimensions", places}});
 }
 
-// The shape of `x` with some dimensions of one element gone and others come.
+// The shape of `x` with some dimensions of size 1 removed and others added.
 Shape WithOtherUnits(Draft& d, const Value& x) {
   Shape sizes;
   for (int64_t i = 0; i < x.rank(); ++i) {
@@ -36,7 +36,7 @@ Shape WithOtherUnits(Draft& d, const Value& x) {
   return sizes;
 }
 
-// Neighbouring dimensions merged, some split again, or dimensions of one element that come and go.
+// Merges neighbouring dimensions, splits some again, or adds and removes dimensions of size 1.
 void Reshape(Draft& d) {
   const Value x = d.Any(kMovable);
   int64_t left = ElementCount(x.shape());
@@ -120,7 +120,7 @@ void Tile(Draft& d) {
   d.Emit("tile", {x}, {{"reps", reps}});
 }
 
-// Operands equal but in one dimension.
+// Operands of equal shapes except in one dimension.
 void Concatenate(Draft& d) {
   const Value x = d.AnyOfRank(1, 6, kMovable);
   const int64_t dimension = d.dice().Below(x.rank());
@@ -157,7 +157,7 @@ void Unstack(Draft& d) {
   const Value x = d.Find(kMovable, [](const ArrayType& t) { return t.rank() > 0 && t.dim(0) < 9; });
   if (!x.is_none()) d.Emit("unstack", {x}, {{"axis", 0}});
 }
-// `x` cut in two along a dimension, the second part first.
+// `x` cut in two along a dimension, with the second part first.
 Value Rolled(Draft& d, const Value& x, int64_t axis) {
   const int64_t n = x.dim(axis), cut = d.dice().Between(1, n - 1);
   Values parts;
@@ -172,8 +172,8 @@ Value Rolled(Draft& d, const Value& x, int64_t axis) {
   return out.empty() ? x : out[0];
 }
 
-// Arrays computed from one, point by point, each moved around its edges and all put side by side: populations of a
-// lattice that stream to their neighbours.
+// Arrays computed from one, point by point, each rotated along its axes and all concatenated: populations of a lattice
+// that stream to their neighbours.
 void Stream(Draft& d) {
   constexpr int64_t kLast[] = {2, 3, 5, 16, 16, 32, 33, 64};
   const int64_t n = d.dice().Between(2, 4);

@@ -4,7 +4,7 @@
 namespace ricci::testing {
 namespace {
 
-// A batch of n x n matrices, n around the size up to which they are computed in registers.
+// A batch of n x n matrices, with n near the size up to which they are computed in registers.
 Shape SomeSquare(Draft& d) {
   constexpr int64_t kSizes[] = {0, 1, 2, 3, 4, 6, 8, 9, 12};
   const int64_t n = d.dice().Pick(kSizes), batch = d.dice().Between(1, 3);
@@ -17,7 +17,7 @@ Value OnDiagonal(const Value& x, double v) {
   return lax::add(x, lax::select(lax::eq(number(2), number(1)), lax::full_like(x, v), lax::zeros_like(x)));
 }
 
-// With elements in [-1, 1], so that what is added to the diagonals outweighs them.
+// With elements in [-1, 1], so that what is added to the diagonals dominates them.
 Value Small(const Value& x) { return lax::tanh(x); }
 
 Value Positive(const Value& x) {
@@ -27,7 +27,7 @@ Value Positive(const Value& x) {
   return OnDiagonal(lax::add(s, lax::transpose(s, order)), 2.0 * static_cast<double>(x.dim(x.rank() - 1)) + 1);
 }
 
-// A matrix that is positive definite, and at times one that is not.
+// A matrix that is positive definite, or sometimes one that is not.
 void Factorise(Draft& d) {
   const Value x = d.Of(d.SomeDType(kFloats), SomeSquare(d));
   const bool any = !d.palette().smooth && d.dice().Chance(0.1);
@@ -51,8 +51,8 @@ void Solve(Draft& d) {
           {"unit_diagonal", unit}});
 }
 
-// A matrix of any shape whose pivots are apart from what they are compared with, and at times any: then rounding
-// decides between rows.
+// A matrix of any shape whose pivots differ clearly from what they are compared with, or sometimes any matrix: then
+// rounding decides between rows.
 void SwapRows(Draft& d) {
   Shape shape = SomeSquare(d);
   if (d.dice().Chance(0.5)) shape.back() = d.dice().Between(0, 10);

@@ -4,7 +4,7 @@
 namespace ricci::testing {
 namespace {
 
-// One lane of an array whose batch is dimension `axis` of it; the array itself if it has none.
+// One lane of an array with the batch as dimension `axis`; the array itself if it has none.
 Bytes LaneOf(const Bytes& all, const ArrayType& one, int32_t axis, int64_t lane) {
   if (axis < 0) return all;
   auto inner = static_cast<size_t>(SizeOf(one.dtype()));
@@ -46,7 +46,7 @@ class Loop {
       broken |= IsBrokenPromise(want);
       if (want.error && !IsBrokenPromise(want)) return Text("lane ", lane, ": ", *want.error);
     }
-    if (broken) return {};  // one lane that fails fails all
+    if (broken) return {};  // if one lane fails, all do
     if (got.error) return Text("batched: ", *got.error);
     for (int64_t lane = 0; lane < kBatch; ++lane) {
       const RunResult mine = {LanesOf(got.arrays, results, b.out, lane), {}, 0};

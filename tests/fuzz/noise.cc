@@ -14,7 +14,7 @@ namespace {
 using trace::Val;
 using trace::Vals;
 
-// Rows whose floating results are exact, or operands as they are.
+// Rows whose floating results are exact, or are the operands.
 constexpr std::string_view kExact[] = {"abs",
                                        "complex",
                                        "conj",
@@ -66,18 +66,18 @@ constexpr std::string_view kExact[] = {"abs",
                                        "top_k",
                                        "transpose",
                                        "unstack"};
-// Rows whose error is that of slightly moved operands, and has nothing to do with the value of a result that cancels:
+// Rows whose error is that of slightly moved operands and does not depend on the result, which may have cancelled:
 // those that add or multiply many elements, and special functions next to their zeros.
 constexpr std::string_view kMovesOperands[] = {
     "reduce_sum",  "reduce_prod", "cumsum",  "cumprod",  "cumlogsumexp",     "dot_general", "scatter-add",
     "scatter-sub", "scatter-mul", "digamma", "cholesky", "triangular_solve", "lu"};
 
-// Rows whose results fade to zero, and grow to infinity, without a pole: on which side of the last number a result is,
-// depends on how it is rounded.
+// Rows whose results fade to zero, and that grow to infinity, without a pole: rounding decides on which side of the
+// last number a result is.
 constexpr std::string_view kFade[] = {"exp", "exp2", "logistic", "erfc", "pow"};
 constexpr std::string_view kOverflow[] = {"exp", "exp2", "expm1", "sinh", "cosh"};
 
-// In which way a variant moves results.
+// How a variant moves results.
 enum class Way : uint8_t { kBoth, kCoarse, kUp, kDown };
 constexpr Way kWays[kNoiseVariants] = {Way::kBoth, Way::kBoth, Way::kCoarse, Way::kUp,
                                        Way::kDown, Way::kBoth, Way::kCoarse, Way::kBoth};
@@ -122,7 +122,7 @@ class Noise {
   }
 
  private:
-  // Is `v` a product, or one moved elsewhere? What adds it may be one operation with it, which does not round it.
+  // Whether `v` is a product, or one that was moved. An addition may fuse with it, and then does not round it.
   static bool IsProduct(const ir::Program& f, ir::ValueId v) {
     for (const ir::Equation* e = f.definition(v); e != nullptr; e = f.definition(e->operands[0])) {
       const std::string_view name = f.vocabulary()->PrimName(e->prim);
@@ -140,8 +140,7 @@ class Noise {
     const Element e = Encode(Of(b, like), number);
     return b.Constant(b.type_id(like), std::as_bytes(std::span(e.bytes).first(e.size)));
   }
-  // The dtype that rounds an operand of `dtype`: that of the results, if it is the narrower one (a product of f64 as
-  // f32).
+  // The dtype that rounds an operand of `dtype`: that of the results if it is narrower (a product of f64 as f32).
   static DType Coarser(const ir::Program& f, const ir::Equation& eqn, DType dtype) {
     if (eqn.n_results == 0) return dtype;
     const auto result = static_cast<DType>(f.type(eqn.result(0)).dtype);
@@ -149,13 +148,13 @@ class Noise {
     return coarser ? result : dtype;
   }
   absl::StatusOr<Val> Move(trace::Builder& b, Val v) { return Move(b, v, Of(b, v)); }
-  // v (1 + d), d complex where v is, with d of a few units in the last place of `dtype`, another one for each element:
-  // were all of one size, two of them would often cancel, as in 1 / exp(x).
+  // v (1 + d), with d complex if v is, of a few units in the last place of `dtype`, and different for each element: if
+  // all were of one size, two of them would often cancel, as in 1 / exp(x).
   absl::StatusOr<Val> Move(trace::Builder& b, Val v, DType dtype) {
     if (IsComplex(dtype)) return MoveBy(b, v, InfoOf(PartOf(dtype)).epsilon * 4);
     if (!IsReal(b, v)) return v;
     const int steps = BitsOf(dtype) == 16 ? 2 : 4;
-    // Later variants mix the ways: what must stay equal here may be moved there.
+    // Later variants mix the ways: where one leaves a value equal, another may move it.
     const bool coarse = way_ == Way::kCoarse && (variant_ < kNoiseVariants || dice_.Chance(0.5));
     return coarse ? Coarse(b, v, steps, dtype) : MoveBy(b, v, InfoOf(dtype).epsilon * steps);
   }
@@ -165,8 +164,7 @@ class Noise {
     if (way_ == Way::kDown && IsOneOf(kOverflow, name)) return Return(b, v, in[0]);
     return v;
   }
-  // Rounded to multiples of about 2 `steps` units in the last place of `dtype`; what has no normal number left becomes
-  // zero.
+  // Rounded to multiples of about 2 `steps` units in the last place of `dtype`; subnormal results become zero.
   absl::StatusOr<Val> Coarse(trace::Builder& b, Val v, int steps, DType dtype) {
     const int dropped = steps == 2 ? 2 : 3;
     return b.Emit1("reduce_precision",
@@ -180,14 +178,14 @@ class Noise {
     RICCI_ASSIGN(const Val is_it, b.Emit1("eq", {}, std::array{v, number}));
     return b.Emit1("select_n", {}, std::array{is_it, v, otherwise});
   }
-  // What faded to zero is the smallest number.
+  // Results that faded to zero become the smallest number.
   absl::StatusOr<Val> Appear(trace::Builder& b, Val v) {
     if (!IsReal(b, v)) return v;
     const FloatInfo info = InfoOf(Of(b, v));
     RICCI_ASSIGN(const Val smallest, Splat(b, v, info.tiny * info.epsilon));
     return Instead(b, v, 0.0, smallest);
   }
-  // What overflowed is the largest number, unless the operand was infinite already.
+  // Results that overflowed become the largest number, unless the operand was already infinite.
   absl::StatusOr<Val> Return(trace::Builder& b, Val v, Val operand) {
     if (!IsReal(b, v)) return v;
     const double max = InfoOf(Of(b, v)).max, inf = std::numeric_limits<double>::infinity();
@@ -199,7 +197,7 @@ class Noise {
     RICCI_ASSIGN(const Val was_finite, b.Emit1("is_finite", {}, std::array{operand}));
     return b.Emit1("select_n", {}, std::array{was_finite, v, finite});
   }
-  // How much a row rounds that is exact by its definition.
+  // The rounding of a row that counts as exact.
   static double StepOfConversion(std::string_view name, DType dtype, const ir::Equation& eqn) {
     if (name == "convert_element_type") return InfoOf(PartOf(dtype)).epsilon;
     if (name != "reduce_precision") return 0;
@@ -228,7 +226,7 @@ class Noise {
     }
     return b.Emit1("mul", {}, std::array{v, factor});
   }
-  // 1 + d becomes 1 + d w, with w from -1 to 1 by the last digits of `v`: trips of one loop differ, too.
+  // 1 + d becomes 1 + d w, with w from -1 to 1 by the last digits of `v`, so that trips of one loop differ too.
   absl::StatusOr<Val> Scattered(trace::Builder& b, Val v, Val factor) {
     RICCI_ASSIGN(const Val last_digits, Splat(b, v, std::ldexp(3, InfoOf(Of(b, v)).mantissa_bits)));
     RICCI_ASSIGN(const Val one, Splat(b, v, 1));

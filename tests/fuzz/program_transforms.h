@@ -23,15 +23,15 @@ ReverseMode VjpOf(const Program& p, const Mask& wanted);
 // parameter.
 Program BackwardOf(ricci_ctx* ctx, const Program& p, const Mask& wanted);
 Program VmapOf(const Program& p, const BatchAxes& in_axes, const BatchAxes& out_axes);
-// By batching rules; the batch is axis 0. out_batched is filled in.
+// By the batching rules; the batch is axis 0. out_batched is filled in.
 Program BatchOf(const Program& p, const Mask& in_batched, Mask& out_batched);
-// Functions with derivatives of their own become calls: what autodiff makes of them without.
+// Functions with custom derivatives become calls, so that autodiff differentiates through them.
 Program WithoutCustomRules(const Program& p);
-// The same of custom_vjp alone, which has no forward mode.
+// The same for custom_vjp only, which has no forward mode.
 Program WithoutCustomVjp(const Program& p);
 
-// What a transform may say no to: there is no rule, or arrays would need a dimension more than they can have (a stack
-// of residuals, a batch).
+// What a transform may refuse: a rule is missing, or arrays would need more dimensions than they can have (a stack of
+// residuals, a batch).
 bool MayBeRefused(const Error& e);
 
 // Names of all rows in it, nested programs too.

@@ -49,7 +49,7 @@ void Cumulative(Draft& d) {
   if (IsInexact(x.dtype())) x = d.Bounded(x);
   d.Emit(name, {x}, {{"axis", d.dice().Below(x.rank())}, {"reverse", d.dice().Chance(0.3)}});
 }
-// The same steps again and again, as a loop of the host's language writes them.
+// The same steps several times, as a loop of the host's language writes them.
 void Unrolled(Draft& d) {
   const int64_t n = d.dice().Between(2, 6);
   Values x = {d.Of(d.SomeDType(kNumbers), Shape{n, n})};
@@ -125,7 +125,7 @@ void DotGeneral(Draft& d) {
     list.push_back(Attr("preferred_element_type", IsFloat(x.dtype()) ? DType::kF32 : DType::kI32));
   d.Emit("dot_general", {x, d.Of(x.dtype(), shape)}, list);
 }
-// The products that the generated micro-kernels are for: sizes around their tiles.
+// Products for the tiles of the CPU backend: sizes near those of the tiles.
 void MatrixProduct(Draft& d) {
   constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 24, 31, 33};
   const auto size = [&] { return std::min(d.dice().Pick(kSizes), d.palette().max_elements / 16); };

@@ -60,8 +60,8 @@ Complaint Reference::Compare(const RunResult& got, std::string_view what) {
   return {};
 }
 
-// Within what noise does to this element, of a complex number each part? Few variants decide what is close, more what
-// is wrong.
+// Whether it is within the effect of noise on this element (on each part of a complex number). A few variants decide,
+// many if the element is not floating or noise moves it by half of its size.
 bool Reference::Close(size_t result, size_t at, const std::byte* got) {
   const DType d = PartOf(types_[result].dtype());
   const std::byte* want = &want_.arrays[result][at];

@@ -1,7 +1,7 @@
-// Reference: what a program means for given inputs, by `ref`, and how far from it another way to compute it may be.
+// Reference: the results of a program for given inputs on `ref`, and the tolerance for other ways to compute it.
 //
-// Tolerances come from the program itself (noise.h): what noise does not move must be equal to the bit, and what noise
-// throws over a threshold is not compared.
+// Tolerances come from the program itself (noise.h): a result that noise does not move must be equal bit for bit, and
+// one that noise moves across a threshold is not compared.
 #ifndef RICCI_TESTS_FUZZ_REFERENCE_H_
 #define RICCI_TESTS_FUZZ_REFERENCE_H_
 #include "fuzz/execution.h"
@@ -17,11 +17,11 @@ class Reference {
   // The same program with other inputs; it is not compiled again.
   Reference(const Reference& other, std::vector<Bytes> inputs);
 
-  // Results of `ref`, or why there are none.
+  // Results of `ref`, or the reason why there are none.
   const RunResult& want() const { return want_; }
-  // Whether `got` is the same within the tolerance; only where there are results.
+  // Whether `got` is the same within the tolerance; only if there are results.
   Complaint Compare(const RunResult& got, std::string_view what);
-  // How far noise moves an element, in absolute terms, at most over a few variants; nothing if it decides the element.
+  // The most that a few variants of noise move an element, in absolute terms; no value if noise determines the element.
   std::optional<double> Spread(size_t result, size_t element);
 
  private:
@@ -30,7 +30,7 @@ class Reference {
     std::string failure;
   };
   bool Close(size_t result, size_t at, const std::byte* got);
-  // NULL where the noisy program cannot run.
+  // NULL if the noisy program cannot run.
   const std::byte* Noisy(uint32_t variant, size_t result, size_t at);
 
   ricci_ctx* ctx_;

@@ -18,7 +18,7 @@
 namespace ricci::testing {
 namespace {
 
-constexpr double kProgressSeconds = 60;  // between lines that say how far the run is
+constexpr double kProgressSeconds = 60;  // between lines of progress
 
 struct Options {
   uint64_t seed = 0;
@@ -31,7 +31,7 @@ struct Options {
   TrialOptions trial;
 };
 
-// Rows that no program can hold by itself, each for a reason.
+// Rows that are never drawn, each with its reason.
 constexpr std::string_view kNotDrawn[] = {
     "fusion",         // made by the compiler
     "custom_linear",  // comes from custom_vjp under jvp
@@ -124,7 +124,7 @@ Options Parse(int argc, char** argv) {
   return o;
 }
 
-// Texts that hold hostile integers; some must be programs still, or the test says nothing.
+// Texts with hostile integers; some must still be programs, or the test shows nothing.
 int RunHostile(const Options& options, const std::function<double()>& taken) {
   HostileTotals totals;
   for (int64_t i = 0; i < options.count && totals.failures < options.failures; ++i) {
@@ -135,7 +135,7 @@ int RunHostile(const Options& options, const std::function<double()>& taken) {
   return totals.failures != 0 || (totals.texts >= 100 && totals.accepted * 20 < totals.texts) ? 1 : 0;
 }
 
-// A line from time to time says how far the run is.
+// Prints a line of progress from time to time.
 void RunSeeds(const Options& options, const std::function<double()>& taken, Totals& totals) {
   double next_line = kProgressSeconds;
   for (int64_t i = 0; i < options.count && totals.failures < options.failures; ++i) {

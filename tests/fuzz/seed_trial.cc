@@ -65,14 +65,14 @@ Values ResultsOfDraft(Draft& d) {
   return out;
 }
 
-// What complains (`cpu`, `passes`, `parse`, a law) and in which way.
+// What reports the failure (`cpu`, `passes`, `parse`, a law), and which failure.
 std::string KindOf(const std::string& complaint) {
   const std::string first = complaint.substr(0, complaint.find_first_of(":(0123456789"));
   return complaint.starts_with("law ") ? complaint.substr(0, complaint.find(':')) : first;
 }
 
 #ifdef RICCI_TEST_CPU
-// As of large programs: cut into regions, chunks and tasks, with private arrays in scratch.
+// Code as for large programs: cut into regions, chunks and tasks, with private arrays in scratch.
 cpu::Settings SmallCode() {
   cpu::Settings settings;
   settings.cuts = {.pieces = {.points = 1, .vectors = 0},
@@ -116,7 +116,7 @@ Trial::Trial(uint64_t seed, const TrialOptions& options, Totals& totals)
       ctx_(MakeContext(mode_, small_code_, late_.get())),
       donate_(DonatedArguments(seed)) {}
 
-// What devices say at the end is a failure of the seed.
+// What devices report at the end is a failure of the seed.
 void Trial::Run() {
   RunAll();
   if (late_ == nullptr) return;
@@ -196,7 +196,7 @@ Trial::Verdict Trial::OtherText() {
   };
 }
 bool Trial::CheckTransformed(const Program& p) {
-  // Drawn from the seed alone, so that a smaller program is transformed in the same way.
+  // Drawn only from the seed, so that a smaller program is transformed in the same way.
   const auto transform = [this](const Program& f) {
     Dice dice(seed_ ^ 0x766172);
     return SomeVariation(ctx_.get(), dice, f);

@@ -1,4 +1,4 @@
-// Trial: what one seed stands for: a program, a transform of it, and every law, each checked; a failure is shrunk and
+// Trial: the test of one seed: a program, a transform of it, and every law, each checked; a failure is shrunk and
 // printed with the line that repeats it.
 #ifndef RICCI_TESTS_FUZZ_SEED_TRIAL_H_
 #define RICCI_TESTS_FUZZ_SEED_TRIAL_H_
@@ -13,7 +13,7 @@ namespace ricci::testing {
 struct TrialOptions {
   std::vector<std::string> devices;  // compared with `ref`
   bool verbose = false, shrink = true;
-  bool draw_only = false;  // programs are counted, not checked
+  bool draw_only = false;  // programs are only counted, not checked
 };
 
 struct Totals {
@@ -26,7 +26,7 @@ struct Totals {
 
 using Context = std::shared_ptr<ricci_ctx>;
 // `vmap`: auto, batched or lanes.
-// `small_code`: the CPU backend makes code as for large bodies. `late`: devices to add, or NULL.
+// `small_code`: the CPU backend generates code as for large bodies. `late`: devices to add, or NULL.
 Context MakeContext(std::string_view vmap, bool small_code = false, LateDevices* late = nullptr);
 
 class Trial {

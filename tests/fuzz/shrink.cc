@@ -25,7 +25,7 @@ Candidate WithResults(const ir::Program& f, const std::function<bool(size_t)>& k
   }
   return b->Finish(kept);
 }
-// Makes the operands of equation `at` the results: what fails may stand before it.
+// Makes the operands of equation `at` the results: the failure may be before it.
 Candidate StopAt(const ir::Program& f, size_t at) {
   RICCI_ASSIGN(auto b, Builder::Create(prim::Registry::Of(f), f.name, {f.param_types.data(), f.param_types.size()}));
   Vals env(f.values.size(), trace::kNone), in, out;
@@ -46,7 +46,7 @@ Candidate StopAt(const ir::Program& f, size_t at) {
 // ---- equations ----
 enum class StandIn : uint8_t { kOperand, kParameter, kZero };
 
-// What stands for a result of type `type` of an equation on `in` that is left out.
+// A substitute for a result of type `type` of a dropped equation on `in`.
 absl::StatusOr<Val> InPlaceOf(Builder& b, std::span<const Val> in, ir::TypeId type, StandIn kind) {
   if (kind == StandIn::kParameter) return b.AddParam(type);
   if (kind == StandIn::kZero) return b.Zero(type);
@@ -55,7 +55,7 @@ absl::StatusOr<Val> InPlaceOf(Builder& b, std::span<const Val> in, ir::TypeId ty
   }
   return absl::NotFoundError("no operand of that type");
 }
-// Equations from .. to are left out.
+// Drops equations from .. to.
 Candidate Without(const ir::Program& f, size_t from, size_t to, StandIn kind) {
   const ir::Equation *first = &f.equations[from], *end = f.equations.data() + to;
   return pass::Rebuild(
@@ -81,8 +81,8 @@ Candidate WithoutAttribute(const ir::Program& f, size_t at, size_t attr) {
                          return b.Emit(eqn.prim, attrs, in);
                        });
 }
-// Instead of an equation that holds a program, that program once, on the last operands: a branch of cond, the body of
-// call, checkpoint and custom derivatives, and of loops that carry everything.
+// Replaces an equation that holds a program by that program, run once on the last operands: a branch of cond, the body
+// of call, checkpoint and custom derivatives, and of loops that carry everything.
 Candidate BodyOnce(const ir::Program& f, size_t at, const ricci_program* held) {
   const ir::Equation* changed = &f.equations[at];
   const ir::Program& body = *ir::FromAbi(held);
@@ -100,7 +100,7 @@ Candidate BodyOnce(const ir::Program& f, size_t at, const ricci_program* held) {
                        });
 }
 
-// The body of an equation that holds one program (call, vmap, ...), alone.
+// Only the body of an equation that holds one program (call, vmap, ...).
 Candidate Unwrapped(const ir::Program& f, size_t at) {
   for (const ricci_attr& a : f.equations[at].attrs) {
     for (ricci_program* p : ir::Programs(a)) return ir::ProgramRef(ir::FromAbi(p));

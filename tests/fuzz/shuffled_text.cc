@@ -26,7 +26,7 @@ class Shuffler {
   }
 
  private:
-  // ` name=value` as often as it follows.
+  // All ` name=value` that follow.
   std::string Attributes() {
     std::vector<std::string> found;
     while (AtAttribute()) {
@@ -51,7 +51,7 @@ class Shuffler {
     for (++at_; text_[at_] != '"'; ++at_) at_ += text_[at_] == '\\';
     ++at_;
   }
-  // A word, a text, or something in brackets; a program up to the brace that closes it.
+  // A word, a quoted text, or something in brackets; a program up to its closing brace.
   void SkipValue() {
     const bool program = text_.substr(at_).starts_with("program");
     for (int depth = 0; at_ < text_.size();) {

@@ -1,4 +1,4 @@
-// Text of programs written in another way that means the same.
+// The text of a program, written in another way with the same meaning.
 #ifndef RICCI_TESTS_FUZZ_SHUFFLED_TEXT_H_
 #define RICCI_TESTS_FUZZ_SHUFFLED_TEXT_H_
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace ricci::testing {
 
-// The attributes of every equation in random order, those of nested programs too. `text` is what the printer gives.
+// Puts the attributes of every equation in random order, also in nested programs. `text` comes from the printer.
 std::string WithShuffledAttributes(const std::string& text, Dice& dice);
 
 }  // namespace ricci::testing

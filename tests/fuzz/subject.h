@@ -1,6 +1,6 @@
-// Subject: one program with its inputs, and what must hold of it whatever it computes: its text reads back as the same
-// program, it verifies, and the passes and every device agree with `ref`. The answer is the first thing that does not
-// hold, as text, or nothing.
+// Subject: one program with its inputs, and the checks that every program must pass: its text reads back as the same
+// program, it verifies, and the passes and every device agree with `ref`. The result is the first check that fails, as
+// text, or nothing.
 #ifndef RICCI_TESTS_FUZZ_SUBJECT_H_
 #define RICCI_TESTS_FUZZ_SUBJECT_H_
 #include "fuzz/execution.h"
@@ -13,13 +13,13 @@ inline Program Own(ricci_program* p) { return {p, ricci_program_release}; }
 std::vector<ArrayType> ParamsOf(ricci_ctx* ctx, const ricci_program* p);
 std::vector<ArrayType> ResultsOf(ricci_ctx* ctx, const ricci_program* p);
 std::string PrintProgram(const ricci_program* p);
-// Inputs for the parameters of `p`: those of one seed.
+// Inputs for the parameters of `p`, drawn from a seed.
 std::vector<Bytes> DrawInputs(ricci_ctx* ctx, const ricci_program* p, uint64_t seed, bool special);
 
 struct CheckCounts {
-  int64_t compared = 0, undecided = 0;  // elements, and those of them that noise decides
+  int64_t compared = 0, undecided = 0;  // elements, and those of them that noise determines
   int64_t late = 0;                     // programs run on devices with time of their own
-  int64_t donated = 0, in_place = 0;    // programs with donated arguments, and those whose results took memory of them
+  int64_t donated = 0, in_place = 0;    // programs with donated arguments, and those in which results took their memory
 };
 
 Complaint CheckText(ricci_ctx* ctx, const Program& p);
@@ -28,9 +28,9 @@ Program Reread(ricci_ctx* ctx, const Program& p, uint64_t seed);
 // A run that fails because a drawn `check` does not hold: nothing can be compared.
 bool IsBrokenPromise(const RunResult& r);
 // CheckText, and equality of `ref`, the passes and these devices. With donated arguments the devices run in three ways:
-// on memory of their own, in the memory of the arguments, and on arrays. A run that fails on `ref`, because a promise
-// is broken or, with `may_end`, by any code of the program's own (a `check` with another one, a loop beyond its bound),
-// fails with that code everywhere, or what ends it is dropped.
+// on separate memory, in the memory of the arguments, and on arrays. If a run fails on `ref`, because a promise is
+// broken or, with `may_end`, with any code of the program's own (a `check` with another code, a loop beyond its bound),
+// it fails with that code everywhere, unless the failing equation is dropped as unused.
 Complaint CheckProgram(ricci_ctx* ctx, const Program& p, const std::vector<Bytes>& inputs,
                        const std::vector<std::string>& devices, DonateMask donate, CheckCounts& counts,
                        bool may_end = false);

@@ -9,7 +9,7 @@ bool HasFloats(const std::vector<ArrayType>& types) {
   return std::any_of(types.begin(), types.end(), [](const ArrayType& t) { return IsFloat(t.dtype()); });
 }
 
-// Each gives null where it does not apply.
+// Each gives null if it does not apply.
 Program Jvp(ricci_ctx* ctx, Dice& dice, const Program& p) {
   const Mask active = SomeFloating(dice, ParamsOf(ctx, p.get()));
   // There is no forward mode through custom_vjp.

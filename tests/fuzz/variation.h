@@ -12,10 +12,10 @@ struct Variation {
 };
 Variation SomeVariation(ricci_ctx* ctx, Dice& dice, const Program& p);
 
-// Axes for VmapOf: some parameters are not batched, results have the batch anywhere.
+// Axes for VmapOf: some parameters are not batched, and results have the batch at any axis.
 BatchAxes SomeInAxes(Dice& dice, const std::vector<ArrayType>& params);
 BatchAxes SomeOutAxes(Dice& dice, const std::vector<ArrayType>& results);
-// Some of the floating ones; empty if there are none.
+// Some of the floating parameters; empty if there are none.
 Mask SomeFloating(Dice& dice, const std::vector<ArrayType>& params);
 
 }  // namespace ricci::testing

@@ -7,7 +7,7 @@ namespace {
 
 bool AnyOf(const Mask& mask) { return std::count(mask.begin(), mask.end(), 1) != 0; }
 
-// Of the laws that apply to a program, how many are checked.
+// How many of the laws that apply to a program are checked.
 constexpr double kShareOfLoops = 0.3, kShare = 0.7;
 
 class Laws {
@@ -56,7 +56,7 @@ class Laws {
  private:
   Complaint Loop(const Program& f, Dice& dice) { return CheckLoop(ctx_, f, dice, seed_, special_, counts_); }
 
-  // Null where a rule is missing; what else fails is in bad_.
+  // Null if a rule is missing; any other failure is in bad_.
   template <typename Make>
   Program Made(const std::string& name, const Make& make) {
     try {

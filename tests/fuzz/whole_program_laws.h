@@ -1,4 +1,4 @@
-// Laws on whole random programs: what a transform means, in numbers, by `ref` and a device.
+// Laws on whole random programs: the meaning of a transform, checked numerically on `ref` and a device.
 //
 // Three kinds. Dot: <u, jvp(v)> = <vjp(u), v>, which holds for every program with a derivative, smooth or not, since
 // both sides take the same branches. Loop: vmap and the batching rules against single runs, for the program, its jvp
@@ -20,7 +20,7 @@ struct LawCounts {
   CheckCounts loops;
 };
 
-// One case: everything is drawn from the seed, so that a smaller program is asked the same.
+// One case: everything is drawn from the seed, so that a smaller program gets the same checks.
 struct LawCase {
   ricci_ctx* ctx;
   Program program;
@@ -29,7 +29,7 @@ struct LawCase {
 };
 Complaint CheckLaws(const LawCase& c, LawCounts& counts);
 
-// ---- one law each, with the Error of a transform that fails ----
+// ---- one law each; throws the Error of a transform that fails ----
 // `f` has floating parameters and results.
 Complaint CheckDot(ricci_ctx* ctx, const Program& f, Dice& dice, uint64_t seed, LawCounts& counts);
 Complaint CheckLoop(ricci_ctx* ctx, const Program& f, Dice& dice, uint64_t seed, bool special, LawCounts& counts);

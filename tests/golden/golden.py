@@ -2,7 +2,8 @@
 
 A case file holds sections separated by lines of `====`. A section is a program and, after it, steps: a line
 `$ COMMAND OPTIONS` runs `ricci COMMAND OPTIONS -` with the program on standard input; what follows is its output (of a
-failing command: its message and `exit N`). `$ A | B` gives what A prints to B. Steps that name a device this build lacks are left out.
+failing command: its message and `exit N`). `$ A | B` passes what A prints to B. Steps that name a device this build
+lacks are skipped.
 
 usage: golden.py TOOL [--update] CASE...
 """
@@ -36,7 +37,7 @@ def parse(section):
 
 
 def check(tool, path, known, update):
-    """Number of steps that differ."""
+    """The number of steps that differ."""
     failures, sections = 0, []
     for section in path.read_text().split("\n====\n"):
         program, steps = parse(section.rstrip("\n") + "\n")

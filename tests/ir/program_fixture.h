@@ -1,6 +1,6 @@
-// A registry with three made-up primitives, and programs in text: what the tests of text, hash and verifier need.
+// A registry with three made-up primitives, and programs as text, for the tests of text, hash and verifier.
 //
-// The rows accept anything, so that every kind of attribute, result count and nesting can be written down.
+// The rows accept anything, so that every kind of attribute, result count and nesting can be written.
 #ifndef RICCI_TESTS_IR_PROGRAM_FIXTURE_H_
 #define RICCI_TESTS_IR_PROGRAM_FIXTURE_H_
 #include <cstdlib>

@@ -40,8 +40,8 @@ TEST_F(StructuralTest, WhatIsComputedCounts) {
   }
 }
 
-// Attributes count by name: the same numbers in another one, which stands at the same place because others are left
-// out, are another program.
+// Attributes count by name: the same numbers in another attribute, at the same place because others are left out, make
+// another program.
 TEST_F(StructuralTest, AttributesCountByNameInAnyOrder) {
   const auto text = [](std::string_view attrs) {
     return base::Cat("program a(%x: f32[2]) { %y: f32[2] = mix(%x) ", attrs, " return %y }");
@@ -72,7 +72,7 @@ TEST_F(StructuralTest, OperationsCountWithoutOperands) {
   EXPECT_FALSE(same(0, 2));
 }
 
-// What a host leaves in members that the kind of an attribute does not use means nothing.
+// Members that the kind of an attribute does not use are ignored.
 TEST_F(StructuralTest, UnusedMembersOfAttributesDoNotCount) {
   const int64_t axes[] = {0, 1};
   const auto made = [&](uint32_t count, int64_t i, double f, const void* data) {

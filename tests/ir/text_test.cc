@@ -1,4 +1,4 @@
-// Text of programs: print and parse are inverse, wrong text gives a message with its place, hostile text is harmless.
+// Text of programs: print and parse are inverses, wrong text gives a message with its place, hostile text is harmless.
 #include <random>
 
 #include "ir/print.h"
@@ -96,7 +96,7 @@ TEST_F(TextTest, ComplexConstantsKeepTheirBits) {
   EXPECT_EQ(ConstantText("c128[0]", "[]"), "[]");
 }
 
-// Every 16-bit pattern comes back as it was.
+// Every 16-bit pattern comes back unchanged.
 TEST_F(TextTest, NarrowFloatsKeepTheirBits) {
   for (const uint32_t dtype : {RICCI_F16, RICCI_BF16}) {
     trace::Vals results;

@@ -1,6 +1,6 @@
 """Case files: programs as text, the transforms to apply, inputs, and JAX's results with their tolerances.
 
-A file is a sequence of cases. Lines of words carry sizes, raw bytes follow them, so that a reader needs no library:
+A file is a sequence of cases. Lines of words state sizes and raw bytes follow them, so that a reader needs no library:
 
     case <name>
     program <bytes>            text follows
@@ -91,7 +91,7 @@ def raw(x):
 
 
 class Close:
-    """Relative and absolute tolerance in units of the last place of each result's dtype, of complex numbers of each part."""
+    """Relative and absolute tolerance in units of the last place of each result's dtype (of the parts if complex)."""
 
     def __init__(self, ulps, scale=0.0):
         self.ulps, self.scale = ulps, scale
@@ -116,7 +116,7 @@ class CaseFile:
         self.names = set()
 
     def add(self, name, program, transforms, inputs, compute, tolerance):
-        """`compute(*inputs)` gives the flat results of the transformed program."""
+        """`compute(*inputs)` returns the flat results of the transformed program."""
         unique, n = name, 1
         while unique in self.names:
             n += 1

@@ -1,4 +1,4 @@
-"""Complex numbers: their own primitives, and the others on them."""
+"""Complex numbers: their own primitives, and other primitives on them."""
 import itertools
 
 import numpy as np
@@ -81,7 +81,7 @@ def functions(file, rng):
 
 
 def quotients(file, rng):
-    """Every kind of part over every other; what JAX leaves to its algorithm (overflow on the way) is left out."""
+    """Every kind of part over every other, except where JAX's result depends on its algorithm (inner overflow)."""
     numbers = [0.0, 1.0, -2.0, np.inf, -np.inf]
     all_of = np.array([complex(a, b) for a, b in itertools.product(numbers, numbers)])
     for dtype in COMPLEXES:

@@ -143,7 +143,7 @@ def whiles(file, rng):
     def solve(a):
         go = lambda c: (jnp.abs(c[0]**3 - a) > 1e-4) & (c[1] < 50)
         return lax.while_loop(go, lambda c: (c[0] - (c[0]**3 - a) / (3.0 * (c[0] * c[0])), c[1] + 1), (1.0 + a, jnp.int32(0)))[0]
-    # Where the loop ends depends on the last bit, and one more step changes the result by far less than the bound.
+    # The last bit decides where the loop ends, and one more step changes the result by far less than the bound.
     add_cases(file, rng, 'while/newton', newton, solve, of(floats('f32', (), 1, 5)), modes='nfvF', tolerance=Close(1024, 1.0),
               derivative=Close(4096, 1.0))
 

@@ -1,4 +1,4 @@
-"""Every primitive is compared with JAX: its name stands in a program of the generated cases.
+"""Every primitive is compared with JAX: its name occurs in a program of the generated cases.
 
 usage: coverage.py TOOL CASES...
 """
@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 
-# Made by transforms and passes, never by a host; JAX has no like.
+# Made by transforms and passes, never by a host; JAX has no equivalent.
 INTERNAL = {'check', 'custom_linear', 'fusion'}
 
 

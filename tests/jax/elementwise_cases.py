@@ -23,7 +23,7 @@ UNARY = {
     'erf': (lax.erf, -3, 3, 8), 'erfc': (lax.erfc, -3, 3, 32), 'erf_inv': (lax.erf_inv, -0.9, 0.9, 16),
     'lgamma': (lax.lgamma, 0.2, 8, 64), 'digamma': (lax.digamma, 0.2, 8, 64),
 }
-# XLA's own results for these are off where cancellation or huge arguments matter.
+# XLA's own results for these are inaccurate with cancellation or huge arguments.
 SPECIAL_VALUES = ('abs', 'neg', 'sign', 'floor', 'ceil', 'is_finite', 'exp', 'expm1', 'log', 'log1p', 'logistic',
                   'sqrt', 'rsqrt', 'square', 'sin', 'cos', 'atan', 'tanh', 'erf', 'cbrt')
 BINARY = {
@@ -100,14 +100,14 @@ def binary(file, rng):
             make = of(floats(dtype, (3, 5), low, high), floats(dtype, (3, 5), low, high))
             primitive(file, rng, prim, {}, fn, make, modes=modes, **one)
             special = specials(dtype)
-            if prim in ('max', 'min'):  # which zero is the larger one is not defined
+            if prim in ('max', 'min'):  # it is not defined which zero is larger
                 special = special[~np.signbit(special) | (special != 0)]
             if prim == 'rem':
                 special = special[~(np.abs(special.astype(np.float64)) >= 1000)]
             if prim == 'nextafter':
                 special = special[special != 0]
             primitive(file, rng, prim, {}, fn, fixed(*pairs(special)), modes='n', **one)
-        if prim == 'div':  # XLA multiplies with the reciprocal where the divisor is broadcast
+        if prim == 'div':  # XLA multiplies by the reciprocal if the divisor is broadcast
             one['tolerance'] = Close(1)
         make = of(floats('f32', (2, 3), low, high), floats('f32', (2, 3), low, high))
         primitive(file, rng, prim, {}, fn, make, modes='v' if prim == 'nextafter' else 'vFRH', **one)
@@ -126,7 +126,7 @@ def binary(file, rng):
 
 
 def special(file, rng):
-    """Functions of an order and a number; JAX has no derivatives by the order, and none of zeta."""
+    """Functions of an order and a number; JAX has no derivatives with respect to the order, and none of zeta."""
     for dtype in FLOATS:
         one = dict(tolerance=Close(64, 1.0), derivative=Close(64, 1.0))
         whole = integers('i32', (3, 5), 0, 5)
@@ -141,7 +141,7 @@ def special(file, rng):
         a, b = pairs(np.array([-1, 0, 0.5, 1, 2, 3, 2.5, 7]))
         keep = (a >= 0) & ((b != 0.5) | (a < 7)) if prim == 'polygamma' else a > -2
         primitive(file, rng, prim, {}, fn, fixed(a[keep], b[keep]), label='(grid)', modes='n', tolerance=Close(64, 1.0))
-        negative = np.array([-0.25, -0.5, -1, -1.5, -2, -4.75])  # below, JAX has no digits
+        negative = np.array([-0.25, -0.5, -1, -1.5, -2, -4.75])  # below, JAX has no correct digits
         for order in (1, 2, 3):
             primitive(file, rng, prim, {}, fn, fixed(np.full(negative.shape, float(order)), negative),
                       label=f'({order},negative)', modes='n', tolerance=Close(4096, 1.0))
@@ -192,7 +192,7 @@ def choice(file, rng):
         full = (number(dtype, (2, 3), 0, 3), number(dtype, (2, 3), 4, 7))
         for low, high in (limits, full):
             clamp = of(low, number(dtype, (2, 3), 0, 9), high)
-            # JAX cannot differentiate by scalar limits.
+            # JAX cannot differentiate with respect to scalar limits.
             active = [(low, high) == full, True, (low, high) == full] if dtype == 'f32' else None
             primitive(file, rng, 'clamp', {}, lax.clamp, clamp, modes='nfrv' if dtype == 'f32' else 'n', active=active)
         if dtype in FLOATS:

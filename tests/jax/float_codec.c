@@ -1,5 +1,5 @@
-/* ricci_float_codec decode|encode DTYPE: words of 8 bytes from the input, elements for decode and doubles for encode,
- * the other one of each to the output. In C, where ricci/float_format.h is not evaluated by a C++ compiler. */
+/* ricci_float_codec decode|encode DTYPE: reads words of 8 bytes, elements for decode and doubles for encode, and writes
+ * the other form of each. In C, so that no C++ compiler evaluates ricci/float_format.h at compile time. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-"""The rows of ricci/float_format.h are the types of ml_dtypes, bit for bit: all patterns are decoded, and all numbers, all
-midpoints between neighbours and the doubles next to both are encoded.
+"""The rows of ricci/float_format.h equal the types of ml_dtypes, bit for bit: all patterns are decoded, and all
+numbers, all midpoints between neighbours and the doubles next to both are encoded.
 
 usage: float_formats.py CODEC
 """
@@ -35,7 +35,7 @@ def numbers(name):
 
 
 def doubles(name):
-    """What is to be encoded: also below the smallest, and beyond the largest up to where it is certainly too large."""
+    """The numbers to encode: also below the smallest, and from the largest up to ones that are certainly too large."""
     values = numbers(name)
     largest, smallest = values.max(), values[values > 0].min()
     step = largest - np.sort(values)[-2]
@@ -46,8 +46,8 @@ def doubles(name):
 
 
 def single(x):
-    """x rounded to f32 towards zero, with the last bit set if that lost any. ml_dtypes rounds doubles of arrays to f32
-    first; from here it rounds as if it had rounded once."""
+    """x rounded to f32 towards zero, with the last bit set if that lost any bits. ml_dtypes rounds arrays of doubles to
+    f32 first; starting from this number its result is as if rounded once."""
     near = x.astype(np.float32)
     below = np.where(np.abs(near) > np.abs(x), np.nextafter(near, np.float32(0)), near)
     odd = (below.view(np.uint32) | 1).view(np.float32)

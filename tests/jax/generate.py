@@ -1,7 +1,7 @@
 """Writes the case files that ricci_jax_replay runs: generate.py OUT_DIR [group...]
 
-Groups are the modules <group>_cases.py beside this file. Same seed, same files. Compilation effort of XLA is kept low
-and so are its liberties: no excess precision, no fast math.
+Groups are the modules <group>_cases.py next to this file. Same seed, same files. XLA compiles with little effort and
+few liberties: no excess precision, no fast math.
 """
 import os
 import pathlib
@@ -12,7 +12,7 @@ import time
 os.environ['XLA_FLAGS'] = ('--xla_backend_optimization_level=0 --xla_allow_excess_precision=false '
                            '--xla_cpu_multi_thread_eigen=false --xla_cpu_enable_fast_math=false')
 os.environ['JAX_PLATFORMS'] = 'cpu'
-# On two threads its calls of LAPACK wait for each other for ever, about once in fifteen runs beside other work.
+# With two threads its calls of LAPACK deadlock about once in fifteen runs while other work runs.
 os.environ['OPENBLAS_NUM_THREADS'] = '1'
 os.environ['NPROC'] = '16'
 
@@ -20,7 +20,7 @@ CHILD = 'RICCI_GENERATES_CASES'
 
 
 def in_another_process():
-    """It may hang in spite of all that: then once more."""
+    """Runs it, and once more if it hangs in spite of these settings."""
     for limit in (290, 290):
         try:
             return subprocess.run([sys.executable, *sys.argv], env=os.environ | {CHILD: '1'}, timeout=limit).returncode

@@ -61,7 +61,7 @@ def gathers(file, rng):
             fn = lambda x, i, n=numbers, z=sizes, m=jax_mode: lax.gather(x, i, n, z, mode=m)
             make = of(floats('f32', shape), integers('i32', indices, low, high))
             primitive(file, rng, 'gather', attrs | {'mode': mode}, fn, make, label=f'({mode})', modes='nfrvFR')
-    # A window larger than the array, at no position; JAX has no reverse mode for it.
+    # A window larger than the array, and no positions; JAX has no reverse mode for it.
     numbers = lax.GatherDimensionNumbers((2,), (), (0,))
     primitive(file, rng, 'gather', {'offset_dims': (2,), 'collapsed_slice_dims': (), 'start_index_map': (0,),
                                     'slice_sizes': (5,), 'mode': 'fill'},
@@ -93,7 +93,7 @@ def update_shape(shape, indices, offset, collapsed, batch, sizes):
 
 
 def distinct(shape, n):
-    """Index vectors of which no two are equal (for the operations whose derivative needs it)."""
+    """Distinct index vectors (for the operations whose derivative needs them)."""
     return lambda rng: rng.permutation(n)[:shape[0]].reshape(shape).astype(np.int32)
 
 
@@ -107,7 +107,7 @@ def scatters(file, rng):
             updates = update_shape(shape, indices, offset, collapsed, batch, sizes)
             for mode, jax_mode in MODES.items():
                 if prim not in ('scatter', 'scatter-add') and (mode == 'promise_in_bounds' or (mode == 'clip' and len(shape) > 2)):
-                    continue  # the same code as scatter-add's
+                    continue  # the same code as scatter-add
                 bound = min(shape[d] - sizes[d] for d in start) + 1
                 low, high = (0, bound) if mode == 'promise_in_bounds' else (-3, 8)
                 make = of(floats('f32', shape, 0.5, 2), integers('i32', indices, low, high), floats('f32', updates, 0.5, 2))
@@ -131,7 +131,7 @@ def scatters(file, rng):
 
 
 def sorts(file, rng):
-    """All operands are reordered alike by the first num_keys ones."""
+    """All operands are reordered alike, by the first num_keys of them."""
     for shapes, dimension, keys in (((5,), 0, 1), ((3, 4), 0, 1), ((3, 4), 1, 1), ((2, 3, 4), 1, 1)):
         for n in (1, 2, 3):
             fn = lambda *xs, d=dimension, k=keys: lax.sort(xs, dimension=d, is_stable=True, num_keys=k)

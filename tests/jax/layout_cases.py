@@ -10,7 +10,7 @@ from elementwise_cases import of
 from transforms import primitive
 from values import floats, integers, ordinary
 
-FULL = dict(modes='nfrvFR')  # exact in every mode but where a transpose sums
+FULL = dict(modes='nfrvFR')  # exact in every mode except where a transpose sums
 
 
 def each_dtype(file, rng, prim, attrs, fn, shape, **options):

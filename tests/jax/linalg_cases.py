@@ -1,4 +1,4 @@
-"""Factorisations and solutions of matrices."""
+"""Factorisations of matrices and linear solves."""
 import itertools
 
 import numpy as np
@@ -17,7 +17,7 @@ def positive(dtype, shape):
 
 
 def triangular(dtype, a_shape, b_shape):
-    """A matrix with a diagonal away from 0, and another one."""
+    """A matrix with a diagonal away from 0, and a second matrix."""
     def make(rng):
         a = rng.uniform(-0.5, 0.5, a_shape) + np.eye(a_shape[-1]) * rng.choice([-2.0, 2.0], a_shape[-1])
         return [a.astype(DTYPES[dtype]), rng.standard_normal(b_shape).astype(DTYPES[dtype])]
@@ -61,7 +61,7 @@ def triangular_solve(file, rng):
 
 
 def apart(dtype, shape):
-    """Matrices whose pivots are not next to another element in magnitude, in rows that must be swapped."""
+    """Matrices whose pivots are clearly larger than the other elements, in rows that must be swapped."""
     def make(rng):
         m, n = shape[-2:]
         a = rng.uniform(-0.5, 0.5, shape)
@@ -81,7 +81,7 @@ def lu(file, rng):
             primitive(file, rng, 'lu', {}, fn, apart(dtype, shape), label=f'({shape})',
                       modes=('nfrvFRJ' if dtype == 'f64' else 'nfrv') if small else 'n', tolerance=Close(100, 4.0),
                       derivative=Close(1000, 10.0))
-    # A column below a NaN pivot is left out: OpenBLAS does not divide it, which is no rule.
+    # A column below a NaN pivot is left out: OpenBLAS does not divide it, but others may.
     nan, inf = np.nan, np.inf
     for special in ([[1, 2], [nan, 3]], [[1, 2, 3], [4, 1, 5], [nan, 2, 1]], [[0, 1], [0, 2]], [[1, 1], [-1, 2]],
                     [[0, 1, 2], [0, 3, 4], [0, 5, 6]], [[inf, 1], [2, 3]], [[1, 2], [inf, 3]], [[2, 1], [2, 1]],

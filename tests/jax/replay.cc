@@ -2,8 +2,8 @@
 //
 //   ricci_jax_replay [--device ref|cpu] [--only TEXT] [--save DIR] FILE...
 //
-// It sees the C ABI alone. Each failing case is one line; --only runs the cases whose name contains TEXT, --save writes
-// the transformed program of every failing case as text, to be looked at or run by itself. The exit status is 1 if a
+// It uses the C ABI only. Each failing case is one line; --only runs the cases whose name contains TEXT, --save writes
+// the transformed program of every failing case as text, to be inspected or run by itself. The exit status is 1 if a
 // case failed.
 #include <cstdio>
 #include <cstring>
@@ -119,7 +119,7 @@ class Runner {
  public:
   Runner(ricci_ctx* ctx, ricci_device* device) : ctx_(ctx), device_(device) {}
 
-  // Throws what is wrong with the case. `text` receives the program as far as it came.
+  // Throws the error of the case. `text` receives the program as far as it was transformed.
   void Run(const Case& c, std::string& text) {
     text = c.program;
     ricci_program* parsed;
@@ -221,7 +221,7 @@ void Save(const Options& o, const Case& c, const std::string& text) {
   std::ofstream(o.save + "/" + path + ".ricci") << text;
 }
 
-// Number of cases and of failures.
+// The number of cases and of failures.
 struct Tally {
   size_t cases = 0, failures = 0;
 };

@@ -8,7 +8,7 @@
 namespace replay {
 namespace {
 
-// Walks through the text: lines of words, and raw bytes whose number a line gave.
+// Walks through the text: lines of words, and raw bytes whose number is given by a line.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : rest_(text) {}

@@ -1,4 +1,4 @@
-// One case of a case file: a program, transforms, inputs, and expected results (the format is told in case_file.py).
+// One case of a case file: a program, transforms, inputs, and expected results (case_file.py describes the format).
 #ifndef RICCI_TESTS_JAX_REPLAY_CASE_H_
 #define RICCI_TESTS_JAX_REPLAY_CASE_H_
 #include <cstdint>
@@ -22,13 +22,13 @@ struct Case {
   std::vector<Array> inputs, results;
 };
 
-// All cases of `file`, which they point into. Exits the loop and sets `error` at the first malformed line.
+// All cases of `file`, which they point into. Stops and sets `error` at the first malformed line.
 std::vector<Case> ReadCases(std::string_view file, std::string& error);
 
 // Type as in program text.
 std::string TypeText(uint32_t dtype, const std::vector<int64_t>& dims);
 
-// Empty if `got` (as many bytes as `want`) is close enough, else what differs first and by how much.
+// Empty if `got` (as many bytes as `want`) is close enough, else the first difference and its size.
 std::string Difference(const Array& want, const void* got);
 
 }  // namespace replay

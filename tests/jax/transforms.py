@@ -1,4 +1,4 @@
-"""The cases of one function: its values, jvp, vjp and vmap, and nestings of these, each as JAX computes it.
+"""The cases of one function: its values, jvp, vjp and vmap, and nestings of these, each with JAX's results.
 
 `make(rng)` returns fresh arguments of fixed shapes, so that a batch is a stack of them.
 """
@@ -90,7 +90,7 @@ def axes_text(axes):
 
 
 def vmap_axes(args, outs, rng):
-    """Several choices of batched axes: all in front, all behind, and one operand alone."""
+    """Several choices of batched axes: all first, all last, and one operand only."""
     n = len(args)
     choices = [([0] * n, [0] * len(outs)), ([a.ndim for a in args], [o.ndim for o in outs])]
     if n > 1:

@@ -5,12 +5,12 @@ from case_file import COMPLEXES, DTYPES, EPS, FLOATS, UNSIGNED
 
 
 def floats(dtype, shape, low=-2.0, high=2.0):
-    """A maker of uniform values strictly inside (low, high)."""
+    """Makes uniform values strictly inside (low, high)."""
     return lambda rng: rng.uniform(low, high, shape).astype(DTYPES[dtype])
 
 
 def complexes(dtype, shape, low=-2.0, high=2.0):
-    """Parts inside (low, high)."""
+    """Makes complex values with parts inside (low, high)."""
     return lambda rng: (rng.uniform(low, high, shape) + 1j * rng.uniform(low, high, shape)).astype(DTYPES[dtype])
 
 
@@ -36,7 +36,7 @@ def whole_range(dtype, shape):
 
 
 def ordinary(dtype, shape):
-    """Values without surprises for any dtype."""
+    """Ordinary values for any dtype."""
     if dtype == 'bool':
         return booleans(shape)
     if dtype in COMPLEXES:

@@ -1,4 +1,4 @@
-// May a kernel write a result over an operand? By the elements that one point touches.
+// Whether a kernel may write a result over an operand, which depends on the elements that one point touches.
 #include <gtest/gtest.h>
 
 #include "kernel/writer.h"
@@ -9,7 +9,7 @@ namespace {
 using kernel::Val;
 using kernel::Writer;
 
-// Of a kernel of 4 points with an operand and a result of 8 floats, written by `body(w, in, out, i)`.
+// The answer for a kernel of 4 points with an operand and a result of 8 floats, written by `body(w, in, out, i)`.
 template <typename Body>
 bool InPlace(Body&& body) {
   Writer w("k");

@@ -268,7 +268,7 @@ TEST(Verify, MalformedPlansAreNamed) {
   EXPECT_EQ(broken([](Plan& p) { p.buffers[2].offset = 64; }), "plan: buffer 2 leaves the arena");
 }
 
-// A host may end a run; what it then does with its word changes nothing for the next.
+// A host may end a run; what it then does with its word does not affect the next run.
 TEST(Interpret, AnEndlessLoopEndsAtTheDeadline) {
   Writer w("endless");
   const uint32_t out = w.Buffer(RICCI_F32, 1, RICCI_ACCESS_WRITE);

@@ -15,7 +15,7 @@ using Edges = std::vector<std::pair<uint32_t, uint32_t>>;
 
 ricci_status* Launch(void*, const ricci_launch*) { return nullptr; }
 
-// A plan whose kernels are nothing but the accesses of their buffers. All buffers have 8 bytes unless said otherwise.
+// A plan whose kernels only access their buffers. Buffers have 8 bytes unless stated otherwise.
 class TestPlan {
  public:
   uint32_t Buffer(uint32_t kind, uint32_t index, uint64_t offset = 0, uint64_t bytes = 8) {
@@ -143,7 +143,7 @@ TEST(PlanEdges, WorkspaceIsWritten) {
   EXPECT_EQ(t.Find(), (Edges{{0, 1}}));
 }
 
-// A loop is one step with all that it touches; its predicate is read in it.
+// A loop is one step with all that it touches; it also reads its predicate.
 TEST(PlanEdges, LoopsAndChoicesAreOneStep) {
   TestPlan t;
   const uint32_t in = t.Buffer(kInput, 0, 0, 4), flag = t.Arena(0, 1), a = t.Arena(8), b = t.Arena(16);
@@ -244,7 +244,7 @@ class RandomPlan {
   std::vector<uint32_t> readable_, writable_;
 };
 
-// What each outermost step accesses, by its number; 0 where a step is within another one.
+// The accesses of each outermost step, by its number; 0 for a step inside another one.
 struct Touched {
   bool outermost = false;
   std::vector<std::pair<uint32_t, uint32_t>> uses;  // buffer, access
@@ -298,7 +298,7 @@ Reach Closure(Reach r) {
 }
 
 struct Orders {
-  Reach want, got;  // by the definition and by the pairs, with all that follows
+  Reach want, got;  // by the definition and by the pairs, both transitively
 };
 Orders OrdersOf(const TestPlan& t) {
   const ricci_plan p = t.View();
@@ -328,7 +328,7 @@ TEST(PlanEdges, RandomPlansWaitForWhatTheDefinitionSays) {
   }
 }
 
-// So many readers, and so many writers of pieces, that some steps wait that need not: but none too few.
+// With this many readers, and writers of pieces, some steps wait that need not, but none that must wait does not.
 TEST(PlanEdges, CrowdedMemoryMissesNoPair) {
   for (uint64_t seed = 0; seed < 50; ++seed) {
     std::mt19937_64 random(seed);
@@ -350,7 +350,7 @@ TEST(PlanEdges, CrowdedMemoryMissesNoPair) {
 }
 
 // ---- large plans: pairs are proportional to steps, and none is missed ----
-// Are the steps of each pair in `needed` ordered, directly or through others?
+// Whether the steps of each pair in `needed` are ordered, directly or through others.
 void ExpectOrdered(const Edges& edges, const Edges& needed, uint32_t n_steps) {
   std::vector<std::vector<uint32_t>> before(n_steps);
   for (auto [earlier, later] : edges) before[later].push_back(earlier);
@@ -371,7 +371,7 @@ void ExpectOrdered(const Edges& edges, const Edges& needed, uint32_t n_steps) {
 
 constexpr uint32_t kSteps = 20'000;
 
-// Memory that is used again and again, as in a long program.
+// Memory that is reused many times, as in a long program.
 TEST(PlanEdges, LongPlans) {
   TestPlan t;
   std::mt19937_64 random(7);

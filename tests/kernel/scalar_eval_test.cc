@@ -43,7 +43,7 @@ void CheckInteger(uint32_t dtype) {
   for (const T a : edges) {
     for (const T b : edges) {
       const auto wrap = [](__int128 v) { return static_cast<int64_t>(static_cast<T>(v)); };
-      // Of the sign of T, so that no product overflows.
+      // In a type with the sign of T, so that no product overflows.
       using Wide = std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
       const Wide x = a, y = b;
       EXPECT_EQ(EvalInt(RICCI_S_ADD, dtype, a, b), wrap(x + y));

@@ -1,4 +1,4 @@
-// Broken plans: each violation is found, and told with buffer and step.
+// Broken plans: each violation is found, and reported with buffer and step.
 #include <gtest/gtest.h>
 
 #include "kernel/kernel.h"
@@ -28,7 +28,7 @@ Kernel Twice(uint32_t dtype, bool mirrored) {
   w.End();
   return Must(w);
 }
-// Writes one number everywhere; as an update, it wants something there before.
+// Writes one number everywhere; as an update it requires earlier contents.
 Kernel Fill(uint32_t dtype, int64_t n, bool updates = false) {
   Writer w("fill");
   const uint32_t y = w.Buffer(dtype, n, RICCI_ACCESS_READ_WRITE);
@@ -267,7 +267,8 @@ TEST(VerifyPlan, AnOperandAndAResultAreLiveInTheirCommonStep) {
   EXPECT_EQ(p.Check(), "plan: buffers 3 and 2 overlap in the arena at byte 0, but live in steps 1 to 2 and 0 to 1");
 }
 
-// What a loop reads of before must last to its end, though its last use stands before the other buffer's first.
+// What a loop reads from before it must live to the end of the loop, though its last use is before the other buffer's
+// first.
 TEST(VerifyPlan, ALoopKeepsWhatItReadsFromOutside) {
   Broken p(3);
   const uint32_t flag = p.Scalar();
@@ -285,7 +286,7 @@ TEST(VerifyPlan, ALoopKeepsWhatItReadsFromOutside) {
   EXPECT_EQ(p.Check(), "");
 }
 
-// Slices of a stack are written by all trips: nothing else may lie there in between.
+// All trips write slices of a stack, so nothing else may lie there meanwhile.
 TEST(VerifyPlan, ALoopKeepsWhatIsReadAfterIt) {
   Broken p(3);
   const uint32_t flag = p.Scalar();

@@ -1,5 +1,5 @@
 // Random structured kernels (loops, whiles, branches, reductions, private arrays, a buffer that is read and written):
-// what the Writer made of them, interpreted, against a direct evaluation of the same tree.
+// what the Writer makes of them, interpreted, against a direct evaluation of the same tree.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -149,7 +149,7 @@ class Emitter {
   void Emit(const std::vector<Statement>& body) {
     for (const Statement& s : body) EmitOne(s);
   }
-  // Makes what the private arrays hold visible.
+  // Makes the contents of the private arrays visible.
   void Finish() {
     for (int64_t i = 0; i < kElements; ++i) {
       const Val at = w_.Index(i);

@@ -361,7 +361,7 @@ TEST(Writer, ShortScansUnroll) {
   EXPECT_EQ(y[2], 210);
 }
 
-// What a scan is not made of is refused where it is written.
+// Wrong parts of a scan are refused where they are written.
 TEST(Writer, MisuseOfScans) {
   const auto error = [](auto&& write) {
     Writer w("scan");

@@ -17,7 +17,7 @@ namespace {
 
 std::string_view View(ricci_str s) { return {s.ptr, s.len}; }
 
-// Rows that nothing can run, with the reason.
+// Rows that cannot be run, with the reason.
 constexpr std::pair<std::string_view, std::string_view> kNotRun[] = {
     {"custom_linear", "stands for an unknown linear map until it is transposed"}};
 bool CannotRun(std::string_view name) {
@@ -27,7 +27,7 @@ bool CannotRun(std::string_view name) {
   return false;
 }
 
-// Rows with an example that leaves laws of derivatives out (`order=`), with the reason.
+// Rows with an example that skips laws of derivatives (`order=`), with the reason.
 constexpr std::pair<std::string_view, std::string_view> kLeftOut[] = {
     {"while", "without max_trips it has no reverse mode"},
     {"custom_vjp", "it has no forward mode"},
@@ -54,7 +54,7 @@ std::vector<std::string> RowNames() {
   return out;
 }
 
-// Comparisons made for each law.
+// The number of comparisons made for each law.
 using Counts = std::map<std::string, uint64_t, std::less<>>;
 ricci_check_opts CountInto(Counts& counts) {
   ricci_check_opts o{};
@@ -86,7 +86,7 @@ TEST_P(RowLaws, Hold) {
   Counts counts;
   const ricci_check_opts o = CountInto(counts);
   EXPECT_TRUE(Ok(ricci_check_primitive(plugins_.ctx(), GetParam().data(), GetParam().size(), nullptr, 0, &o)));
-  // What an example must reach.
+  // The rules that an example must reach.
   if (row().batch != nullptr || row().batch_kind != RICCI_BATCH_NONE) {
     EXPECT_GT(counts["batch"], 0u) << "no example reaches the batching rule";
   }
@@ -165,7 +165,7 @@ TEST(Rows, AllSayWhatTheyCompute) {
   }
 }
 
-// What stands in `` in a doc is a name of the row, not one that it once had.
+// Every name in `` in a doc is one that the row has now.
 TEST(Rows, DocsUseNamesThatThereAre) {
   const AllPlugins plugins;
   for (const ricci_prim_def* row : plugins.Rows()) {

@@ -1,4 +1,4 @@
-// Values of indexing, sorting and random rows where the edge matters: bounds, duplicates, NaN, bits as in JAX.
+// Values of indexing, sorting and random rows in edge cases: bounds, duplicates, NaN, bits as in JAX.
 #include "support/program_runner.h"
 
 namespace ricci::testing {
@@ -9,7 +9,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 class IndexingValues : public ::testing::Test {
  protected:
-  // Result 0 of the program with that body, in program text, without parameters.
+  // Result 0 of the program without parameters that has this body, as program text.
   Numbers Value(const std::string& body) {
     const Program p = runner_.Parse("program p() { " + body + " }");
     if (p == nullptr) return {};

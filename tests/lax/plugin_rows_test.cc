@@ -1,4 +1,4 @@
-// A plugin written with the C++ binding: its rows work like the built-in ones, and nothing it throws reaches the core.
+// A plugin written with the C++ binding: its rows work like the built-in ones, and no exception reaches the core.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -22,7 +22,7 @@ ArrayTypes ReadsUnknownAttribute(const Eqn& e) { return e.in(static_cast<uint32_
 void FailingJvp(const Eqn& e, Jvp&) { throw Error(RICCI_UNIMPLEMENTED, Text(e.name(), ": no tangent today")); }
 void EmptyJvp(const Eqn&, Jvp&) {}
 
-// ---- several lowerings, each with a result of its own ----
+// ---- several lowerings, each with a different result ----
 template <int added>
 Scalar Plus(KernelBuilder&, const Eqn&, std::span<const Scalar> in) {
   return in[0] + added;
@@ -107,7 +107,7 @@ class PluginRows : public ::testing::Test {
     Check(ricci_jvp(f.get(), active.data(), static_cast<uint32_t>(active.size()), &out));
     return Own(out);
   }
-  // Which parameters the results with used[i] need, and these results.
+  // The parameters that the results with used[i] need, and these results.
   using Pruned = std::pair<std::vector<uint8_t>, std::vector<Numbers>>;
   Pruned PrunedRun(const Program& f, const std::vector<uint8_t>& used, const std::vector<Numbers>& in) const {
     std::vector<uint8_t> params(in.size());
@@ -184,7 +184,7 @@ TEST_F(PluginRows, DeadCodeOfEachResult) {
   EXPECT_EQ(PrunedRun(f, {0, 1}, in), Pruned({1, 1}, {{4, 6}}));
 }
 
-// What is sorted along but not asked for is not moved.
+// An operand that is sorted along but not used is not moved.
 TEST_F(PluginRows, SortDropsPassengers) {
   const ArrayType x = bench_.Type(DType::kF64, {3});
   const Program f = bench_.Trace({x, x, x}, [](const Values& in) {

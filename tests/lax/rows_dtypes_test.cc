@@ -1,4 +1,4 @@
-// Which dtypes each elementwise row takes (those of jax.lax), and that it computes in each of them.
+// The dtypes that each elementwise row takes (those of jax.lax), and that it computes in each of them.
 //
 // Floating results must be those of f64 on the same inputs, rounded to the dtype; small integers must be exact.
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ struct Operation {
   std::string_view name;
   uint32_t operands;
   DTypeSet takes;
-  // Integers: the exact result from exact operands; null where it is not checked.
+  // Integers: the exact result from exact operands; null if it is not checked.
   double (*integer)(double x, double y) = nullptr;
 };
 void PrintTo(const Operation& op, std::ostream* out) { *out << op.name; }

@@ -217,7 +217,7 @@ TEST(RowErrors, Structured) { ExpectMessages(Structured()); }
 TEST(RowErrors, ComplexNumbers) { ExpectMessages(ComplexNumbers()); }
 TEST(RowErrors, Matrices) { ExpectMessages(Matrices()); }
 
-// Of functions of an order and a number there is a derivative by the number only.
+// Functions of an order and a number have a derivative with respect to the number only.
 TEST(RowErrors, NoDerivativeByAnOrder) {
   const Bench bench;
   for (const std::string name : {"polygamma", "zeta"}) {

@@ -54,7 +54,7 @@ class Bench {
   std::vector<ArrayType> Params(const Program& p) const { return Signature(p, /*results=*/false); }
   std::vector<ArrayType> Results(const Program& p) const { return Signature(p, /*results=*/true); }
 
-  // Runs on `ref`, and through all passes too; both must agree.
+  // Runs on `ref` and also through all passes; both must agree.
   std::vector<Numbers> Run(const Program& p, const std::vector<Numbers>& inputs) const {
     ricci_compile_opts options{};
     options.hdr.size = sizeof options;

@@ -1,8 +1,8 @@
-"""What the headers say of NULL and lengths is what the functions of the C ABI check.
+"""The functions of the C ABI check exactly what the headers say about NULL and lengths.
 
 RICCI_NULLABLE and RICCI_LEN of include/ricci are compared with the text of src/api: a parameter that args.NotNull names
 is not nullable; one that args.Array names is an array of just that length; one that is nullable is compared with NULL
-or handed on; and whatever else a function takes by pointer is checked by it. This reads text, not C++: a check that is
+or passed on; and every other pointer that a function takes is checked by it. This reads text, not C++: a check that is
 made elsewhere is listed below with its place.
 """
 import re
@@ -17,17 +17,17 @@ SOURCES = ["src/base/status_abi.cc", "src/check/check_abi.cc"]
 DEFINITION = re.compile(r"^(?:const )?\w+\*? (ricci_\w+)\(([^{;]*?)\) \{([^\n]*\}$|\n.*?^\})", re.S | re.M)
 NOT_NULL = re.compile(r"args\s*\.NotNull\(\{(.*?)\}\)", re.S)
 ARRAY = re.compile(r'args\s*\.Array\("(\w+)", (\w+), ((?:[^();]|\([^()]*\))+)\)')
-# Functions of src/api that check arguments which they are given: the parameters at these places as args.NotNull would,
-# and (array, length) as args.Array would; a length that is text is taken as it is.
+# Functions of src/api that check arguments passed to them: the parameters at these places as args.NotNull would, and
+# (array, length) as args.Array would; a length that is text is used as it is.
 CALLEES = [(re.compile(r"\bPerParam\(args, \"\w+\", (\w+), (\w+), \w+\)"), [], [(1, 2)]),
            (re.compile(r"\bCheckAttrs\(args, (\w+), (\w+)\)"), [], [(1, 2)]),
            (re.compile(r"\bGiven\(args, c, prim, (\w+), (\w+)\)"), [], [(1, 2)]),
            (re.compile(r"\bCheckRun\(args, (\w+), (\w+), (\w+), (\w+), (\w+)\)"), [1], [(2, 3), (4, 5)]),
            (re.compile(r"\bMark\(__func__, (\w+),"), [1], [])]
-# How args.Array writes what RICCI_LEN_OF says of parameter {0}.
+# How args.Array writes the lengths of RICCI_LEN_OF for parameter {0}.
 MEASURES = {"params": ["FromAbi({0})->n_params()"], "results": ["FromAbi({0})->n_results()"],
             "bytes": ["types().Get({0}).bytes"]}
-# (function, parameter): where it is checked, or why the text says something else.
+# (function, parameter): where it is checked, or why the text differs.
 CHECKED_ELSEWHERE = {
     ("ricci_call_bind", "ptr"): "BoundCall::Bind names the slot",
     ("ricci_kernel_inline", "out"): "NULL only with `dst`, as its comment says",
@@ -57,7 +57,7 @@ def definitions():
 
 
 class Body:
-    """The checks that the text of one function makes, by the names of the header."""
+    """The checks in the text of one function, by the names of the header."""
 
     def __init__(self, own_names, header_names, body):
         self.text = body
@@ -70,7 +70,7 @@ class Body:
                 self.arrays |= {call[i]: call[n] for i, n in arrays}
 
     def looks_at(self, name):
-        """Whether it asks if the parameter is NULL, or hands it on."""
+        """Whether it compares the parameter with NULL, or passes it on."""
         own = self.own[name]
         asks = rf"\b{own} [!=]= nullptr|\b(?:ReadOptions|Options|CopyMask)\((?:\w+, )*{own}\b"
         return re.search(asks, self.text) is not None
@@ -122,7 +122,7 @@ def check_function(f, own_names, text):
     return errors + [f"{f.name}: a check names {n}, which is no parameter" for n in sorted(named)]
 
 
-# ---- the checks themselves: what each of them is there to find ----
+# ---- tests of the checks: what each of them must find ----
 WRONG = [("const char* s RICCI_NULLABLE RICCI_TEXT", 'args.NotNull({{"s", s}})', "but args.NotNull refuses it"),
          ("ricci_val* s", 'args.Array("s", s, n)', "has no RICCI_LEN"),
          ("ricci_val* s RICCI_NULLABLE RICCI_LEN(n)", 'args.Array("s", s, n)', "but args.Array refuses it"),

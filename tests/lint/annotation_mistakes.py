@@ -1,5 +1,5 @@
 """Wrong and missing annotations of the C headers are found: small headers with one mistake each, and the message that
-names it. The right ones beside them pass, so that a check cannot refuse everything.
+names it. Correct headers pass, so that a check cannot refuse everything.
 """
 import sys
 
@@ -32,7 +32,7 @@ RIGHT = [
     "RICCI_API const char* ricci_f(void) RICCI_BORROWED(static) RICCI_TEXT;",
 ]
 
-# (declaration, what is said of it after `bad.h: ricci_f: `)
+# (declaration, its message after `bad.h: ricci_f: `)
 WRONG = [
     # words and places
     (STATUS + "ricci_f(ricci_ctx* c RICCI_OWNS);", "c: RICCI_OWNS is no annotation; known: "),
@@ -101,7 +101,7 @@ def errors_of(declaration):
 
 
 def check_wrong(declaration, expected):
-    """Every message says where the mistake is, and one of them what is expected."""
+    """Every message says where the mistake is, and one of them is the expected one."""
     found = errors_of(declaration)
     place = "bad.h: ricci_c_" if "ricci_c_" in declaration else "bad.h: ricci_f: "
     if all(e.startswith(place) for e in found) and any(expected in e for e in found):

@@ -1,7 +1,7 @@
 """The core archive: no static constructors, every public function defined, no symbol outside our names.
 
-Constructors run before main in hosts that never asked for it, and two copies of the core in one executable must not
-meet. Allowed is the iostream initialiser that Abseil's headers bring into an object.
+Constructors run before main in hosts that did not ask for it, and the symbols of two copies of the core in one
+executable must not clash. Only the iostream initialiser that Abseil's headers bring into an object is allowed.
 """
 import argparse
 import re
@@ -13,7 +13,7 @@ import source_tree
 sys.path.insert(0, str(source_tree.ROOT / "cmake"))
 import generate_api_table  # noqa: E402
 
-# The functions in which gcc and clang put the code that runs before main.
+# The functions that hold the code that runs before main, by gcc and clang.
 STARTUP = re.compile(r"(_GLOBAL__sub_I|_GLOBAL__I|_Z41__static_initialization|__cxx_global_var_init)")
 IOSTREAM = re.compile(r"_ZNSt8ios_base4Init|_ZStL8__ioinit|__cxa_atexit|__dso_handle")
 
@@ -23,7 +23,7 @@ def tool(*command):
 
 
 def check_constructors(archive):
-    """What code before main refers to, other than the iostream initialiser (its variable, or the section it is in)."""
+    """References from code that runs before main, except to the iostream initialiser (its variable or its section)."""
     errors, member, function = [], "", ""
     for line in tool("objdump", "-dr", "--no-show-raw-insn", archive).splitlines():
         header = re.match(r"(\S+\.o):\s+file format", line)
@@ -39,7 +39,7 @@ def check_constructors(archive):
 
 
 def check_names(archive):
-    """Strong symbols are the public functions or live in ricci::v0; every public function is there."""
+    """Strong symbols are the public functions or are in ricci::v0; every public function is defined."""
     declared = {f"ricci_{n}" for h in generate_api_table.HEADERS for n, _, _ in generate_api_table.declarations(h)}
     declared.add("ricci_plugin_query_lax")
     defined, errors = set(), []

@@ -1,8 +1,8 @@
-"""No plain arithmetic on attributes: they are whatever a program's text says, so their sums, products and narrowings go
+"""No plain arithmetic on attributes: a program's text may state any number, so sums, products and narrowings of them go
 through ricci/exact.h (`Exact` in the binding).
 
 An attribute is what a rule reads (`e.ints("low")[i]`, `h.integer("size")`, `trace::IntOf(...)`) or a variable that holds
-just that. Where a check before has made the plain operation safe, the line says why: `// exact: the window fits`.
+just that. If an earlier check makes the plain operation safe, the line says why: `// exact: the window fits`.
 """
 import re
 import sys
@@ -17,7 +17,7 @@ NARROW = r"static_cast<(?:u?int(?:8|16|32)_t|int|unsigned)>\("
 
 
 def operations(names):
-    """What plain arithmetic on one of `names`, or on an attribute where it is read, looks like."""
+    """A pattern for plain arithmetic on one of `names`, or on an attribute where it is read."""
     operand = READ if not names else rf"(?:{READ}|(?<![\w.>])(?:{'|'.join(names)})\b(?!\())"
     operand += r"(?:\[[^\]]*\])?"
     after = rf"{operand}\s*(?:[-+*/%]=?(?![-+>])|<<)\s*[\w(]"
@@ -26,7 +26,7 @@ def operations(names):
 
 
 def functions(text):
-    """(line number, lines) of every stretch of code up to a closing bracket in the first column."""
+    """(line number, lines) of every piece of code up to a closing bracket in the first column."""
     lines, start = text.splitlines(), 0
     for n, line in enumerate(lines):
         one_line = line[:1] not in ("", " ", "#", "/") and line.endswith("}")

@@ -1,8 +1,8 @@
-"""The C++ binding fits the rows: every primitive has its function, and what functions emit is what the row takes.
+"""The C++ binding fits the rows: every primitive has its function, and functions emit what the row takes.
 
-Read from the text of bindings/cpp: calls of Emit1, EmitN and EmitNullary whose primitive is a literal, or the `name` of
-their function, which calls of that give. Operands are counted where they stand in the call, results and attributes
-always: each attribute is one of the row, and none is left out that the row needs.
+This reads the text of bindings/cpp: calls of Emit1, EmitN and EmitNullary whose primitive is a literal, or the `name`
+parameter of their function, which is a literal in its calls. Results and attributes are always checked, operands if
+they are listed in the call: each attribute is one of the row, and none that the row needs is left out.
 
 usage: binding_rows.py TOOL
 """
@@ -19,7 +19,7 @@ TITLE = re.compile(r"(?:([^(]*) = )?([\w.-]+)\((.*?)\): ")
 
 
 def rows(tool):
-    """Name of a primitive -> (operands, results, {attribute: may be left out})."""
+    """Name of a primitive -> (operands, results, {attribute: whether it may be left out})."""
     ask = lambda *names: subprocess.run([tool, "primitives", *names], capture_output=True, text=True, check=True).stdout
     out = {}
     for line in ask(*(line.split()[0] for line in ask().splitlines())).splitlines():

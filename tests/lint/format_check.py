@@ -1,4 +1,4 @@
-"""Every file of code is as clang-format 14 writes it with .clang-format of the top folder."""
+"""Every file of code is formatted as by clang-format 14 with the .clang-format of the top folder."""
 import shutil
 import subprocess
 import sys

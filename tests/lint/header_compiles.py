@@ -1,8 +1,8 @@
 """Each header compiles alone: the public ones as C11 and C++20 with gcc and clang, the others as C++20 with one of them
-(clang is the faster one where Abseil is included).
+(clang is faster if Abseil is included).
 
-A header that leans on what its users happen to include before it breaks the first new user. Missing compilers fail the
-test rather than narrow it.
+A header that depends on what its users happen to include before it fails for the first new user. A missing compiler
+fails the test rather than reduces it.
 """
 import concurrent.futures
 import shutil
@@ -17,7 +17,7 @@ CXX20 = [["g++", "-std=c++20", "-xc++"], ["clang++-14", "-std=c++20", "-xc++"]]
 
 
 def jobs():
-    """(header, command) of everything to compile. clang warns of `pragma once` in main files, hence the #include."""
+    """(header, command) of everything to compile. clang warns about `pragma once` in main files, hence the #include."""
     include = ["-I", "include"]
     for path in source_tree.files({".h", ".hpp"}):
         top = path.parts[0]

@@ -1,7 +1,7 @@
-"""Each folder may include only what stands below it: the layers of src/, the public headers, the binding, the plugins.
+"""Each folder includes only what is below it: the layers of src/, the public headers, the binding, the plugins.
 
-The order of the layers is that of RICCI_LAYERS in cmake/core.cmake, with the tool (cli) last. A rule that only a review
-knows is broken sooner or later; this one fails the build.
+The order of the layers is that of RICCI_LAYERS in cmake/core.cmake, with the tool (cli) last. A rule that only
+reviewers check is broken sooner or later; breaking this one fails a test.
 """
 import re
 import sys
@@ -39,14 +39,14 @@ def check_core(path, order):
 
 
 def check_public(path):
-    """A header of the C ABI includes stddef.h, stdint.h and its siblings."""
+    """A header of the C ABI includes only stddef.h, stdint.h and its siblings."""
     return [f"{path}: includes {name}; only stddef.h, stdint.h and ricci/*.h may be"
             for _, name in includes(path)
             if name not in ("stddef.h", "stdint.h") and not re.fullmatch(r"ricci/\w+\.h", name)]
 
 
 def check_outside(path):
-    """Bindings, plugins and samples see public headers and their own folder only."""
+    """Bindings, plugins and samples include public headers and files of their own folder or of plugins/ only."""
     errors = []
     for bracket, name in includes(path):
         inside = (source_tree.ROOT / "src" / name).exists()
@@ -57,7 +57,7 @@ def check_outside(path):
 
 
 def check_llvm(paths):
-    """LLVM stays in plugins/cpu, its slow C++ headers in a few files."""
+    """Only plugins/cpu and its tests include LLVM, and only a few files its slow C++ headers."""
     errors, cxx = [], set()
     for path in paths:
         for _, name in includes(path):

@@ -1,4 +1,4 @@
-"""The files of this repository as the lint tests see them: everything below the top-level folders, no build output."""
+"""The files of this repository that the lint tests check: everything below the top-level folders, no build output."""
 import os
 import pathlib
 
@@ -23,7 +23,7 @@ def read(path):
 
 
 def report(errors, what):
-    """Prints the violations and gives the exit status."""
+    """Prints the violations and returns the exit status."""
     for error in errors:
         print(error)
     print(f"{what}: {len(errors)} violation(s)")

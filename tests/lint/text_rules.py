@@ -1,6 +1,7 @@
-"""What every file must keep: short, a unique name, an opening sentence, none of the words of unfinished work.
+"""Rules for every file: short, with a unique name and an opening sentence on what it is, no words of unfinished work.
 
-Two files of one name make a search give the wrong one; leftovers of work in progress do not belong on the main branch.
+If two files have one name, a search finds the wrong one; leftovers of work in progress do not belong on the main
+branch.
 """
 import collections
 import re
@@ -9,10 +10,10 @@ import sys
 import source_tree
 
 MAX_LINES = 800
-PRINTED = {"PRIMITIVES.md"}  # by the tool: as long as there are rows
+PRINTED = {"PRIMITIVES.md"}  # by the tool; its length depends on the rows
 TEXT = source_tree.CODE | {".cmake", ".py", ".sh", ".md", ".txt", ".in"}
 SHARED_NAMES = {"README.md", "SOURCE.md", "CMakeLists.txt", "meson.build", "run.sh"}
-# One file per public header bears its name: the header, its functions, and what they stand for share it.
+# These folders may have files of equal names: a public header, the functions behind it and their tests share a name.
 FACES = (("include", "ricci"), ("src", "api"), ("tests", "api"))
 # Written in two parts so that this file does not find itself.
 FORBIDDEN = [re.compile(rf"\b{a}{b}\b") for a, b in (("TO", "DO"), ("FIX", "ME"), ("XX", "X"), ("HA", "CK"))]
@@ -33,7 +34,7 @@ def check_text(path):
 
 
 def check_opening(path):
-    """A file of code starts with a comment that says what it is; that of a header serves the source beside it too."""
+    """A file of code starts with a comment that says what it is; that of a header also serves its source file."""
     header = path.with_suffix(".h")
     if path.suffix == ".cc" and (source_tree.ROOT / header).exists():
         return []

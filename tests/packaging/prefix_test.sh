@@ -47,14 +47,14 @@ gcc -std=c11 "$here/consumer/in_c.c" -o "$work/in_c" $(pkg-config --cflags --lib
 # shellcheck disable=SC2046
 g++ -std=c++20 "$here/consumer/in_cxx.cc" -o "$work/in_cxx" $(pkg-config --cflags --libs ricci)
 "$work/in_cxx"
-# The binding alone: its compiled part and the core.
+# Only the binding: its compiled part and the core.
 # shellcheck disable=SC2046
 g++ -std=c++20 "$here/consumer/in_binding.cc" -o "$work/in_binding_ref" $(pkg-config --cflags --libs ricci-cpp)
 "$work/in_binding_ref" ref
 if [ -n "$components" ]; then
   gcc -std=c11 -DWITH_CPU "$here/consumer/in_c.c" -o "$work/in_c_cpu" $(pkg-config --cflags --libs ricci-cpu)
   "$work/in_c_cpu"
-  # The binding names the backend weakly: the flags alone have to bring it in.
+  # The binding refers to the backend weakly, so the flags must link it.
   # shellcheck disable=SC2046
   g++ -std=c++20 "$here/consumer/in_binding.cc" -o "$work/in_binding" $(pkg-config --cflags --libs ricci-cpp ricci-cpu)
   "$work/in_binding" cpu

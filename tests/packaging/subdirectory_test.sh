@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds and runs a host whose project takes Ricci in with add_subdirectory: subdirectory_test.sh WORK_FOLDER
+# Builds and runs a host whose project includes Ricci with add_subdirectory: subdirectory_test.sh WORK_FOLDER
 set -eu
 work=$1
 here=$(cd "$(dirname "$0")" && pwd)

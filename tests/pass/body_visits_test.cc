@@ -1,5 +1,5 @@
-// Programs within programs: no transform and no pass visits a body more often than a fixed number of times, however
-// deep it is. Counted by a row whose rules count their calls, in the innermost body.
+// Nested programs: no transform and no pass visits a body more than a fixed number of times, however deep it is. A row
+// in the innermost body counts the calls of its rules.
 #include "control/structural_row.h"
 #include "pass/lowered_program.h"
 #include "transform/dead_code.h"
@@ -102,7 +102,7 @@ class BodyVisits : public LoweredProgram {
     ricci_program_release(f);
     return probe.calls;
   }
-  // No more calls at 16 levels than at 4.
+  // There are no more calls at 16 levels than at 4.
   void ExpectFlat(std::string_view what, const std::function<absl::Status(const ir::Program&)>& run);
 
   Probe probe;

@@ -1,4 +1,4 @@
-// Places in the arena: what lives at the same time does not overlap, and little is wasted.
+// Places in the arena: buffers that live at the same time do not overlap, and little is wasted.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -57,7 +57,7 @@ void ExpectPlaced(uint32_t n_buffers, uint32_t seed) {
       ASSERT_FALSE(meet && overlap) << "buffers " << a << " and " << b << ", seed " << seed;
     }
   }
-  // No order of placing reaches the lower bound always; random lives are harder than those of programs.
+  // No order of placement always reaches the lower bound; random lifetimes are harder than those of programs.
   EXPECT_LE(static_cast<double>(r.out.plan.arena_bytes), 1.4 * static_cast<double>(r.MostAtOnce())) << seed;
 }
 

@@ -1,5 +1,5 @@
 // checkpoint saves memory: what is computed again is not merged with the first computation, and does not begin before
-// its cotangents are there. Counted in equations and in bytes of the arena.
+// its cotangents are ready. Counted in equations and in bytes of the arena.
 #include "control/structural_row.h"
 #include "pass/lowered_program.h"
 #include "transform/grad.h"
@@ -35,7 +35,7 @@ class CheckpointMemory : public LoweredProgram {
  protected:
   ir::ProgramRef Gradient(std::string_view text) {
     ricci_program* f = Parse(text);
-    const uint32_t arg = 1;  // the gradient by W would be summed over all layers: memory of its own
+    const uint32_t arg = 1;  // the gradient with respect to W would be summed over all layers, in memory of its own
     auto grad = transform::Grad(*ir::FromAbi(f), {&arg, 1}, false);
     ricci_program_release(f);
     EXPECT_TRUE(grad.ok()) << grad.status();
@@ -66,18 +66,18 @@ class CheckpointMemory : public LoweredProgram {
 };
 
 TEST_F(CheckpointMemory, StoredResidualAndRecomputedValuesAreCounted) {
-  // Each of the 80 steps has a product forwards and one backwards, and a cosine of what the product gave.
+  // Each of the 80 steps has a product forwards and one backwards, and a cosine of the product.
   const auto stored = LowerGradient(Chain("")), all = LowerGradient(Chain("policy=\"everything\""));
   EXPECT_EQ(Count(*stored, "dot_general"), 160);
   EXPECT_GE(Vectors(*stored), 80);  // every argument of a sine is stored
   EXPECT_GE(Vectors(*all), 80);
-  // Of a layer only its argument is stored; its four products run again on the way back. Nobody reads what the last
-  // layer gives, so of it they run on the way back alone.
+  // Only the argument of a layer is stored; its four products run again on the way back. Nothing reads the result of
+  // the last layer, so its products run only on the way back.
   const auto saved = LowerGradient(Chain("policy=\"nothing\""));
   EXPECT_EQ(Count(*saved, "dot_general"), 160 + 80 - 4);
   EXPECT_GE(Vectors(*saved), kLayers - 1);
   EXPECT_LE(Vectors(*saved), kLayers + 8);  // the layers' arguments, and the values of one layer
-  // Policies that save the products: nothing is computed again but sines.
+  // Policies that save the products: only sines are computed again.
   const auto dots = LowerGradient(Chain("policy=\"dots\""));
   EXPECT_EQ(Count(*dots, "dot_general"), 160);
   EXPECT_LE(Vectors(*dots), 80 + 8);
@@ -87,7 +87,8 @@ TEST_F(CheckpointMemory, StoredResidualAndRecomputedValuesAreCounted) {
   EXPECT_GE(Vectors(*merged), 80);
 }
 
-// The barrier is mapped as all else: a batch of gradients keeps a layer's arguments for every element, no more.
+// The barrier is mapped like everything else: a batch of gradients keeps a layer's arguments for every element, no
+// more.
 TEST_F(CheckpointMemory, UnderVmap) {
   constexpr int64_t kBatch = 4;
   const auto lower = [&](std::string_view attrs) {
@@ -104,8 +105,8 @@ TEST_F(CheckpointMemory, UnderVmap) {
   EXPECT_LE(Vectors(*saved), kBatch * (kLayers + 8));
 }
 
-// The derivative of a gradient stores no more either: what the gradient computes again has its tangents beside it
-// there.
+// The derivative of a gradient does not store more either: where the gradient computes values again, it computes their
+// tangents too.
 TEST_F(CheckpointMemory, InGradientsOfGradients) {
   const auto second = [&](std::string_view attrs) {
     const ir::ProgramRef g = Gradient(Chain(attrs));

@@ -1,4 +1,4 @@
-// Copies of carries and of branches' results: gone where a kernel may write over what it reads, kept where the old
+// Copies of carries and of branches' results: removed where a kernel may write over what it reads, kept where the old
 // value is still needed. Counted in the plan, and each plan computes what the reference does.
 #include "pass/lowered_program.h"
 
@@ -24,7 +24,8 @@ class CoalesceCopies : public LoweredProgram {
   }
 };
 
-// Arrays of 576 bytes: too small to take turns between two buffers. Of 1600: too large for branches within a kernel.
+// Arrays of 576 bytes are too small to take turns between two buffers, those of 1600 too large for branches in a
+// kernel.
 constexpr char kSmall[] = "f32[12,12]", kLarger[] = "f32[20,20]";
 
 // Each T is the type of the arrays.
@@ -80,10 +81,10 @@ TEST_F(CoalesceCopies, ACarryThatIsStacked) {
   Expect({0, 1}, stacked("%a"));  // the old one, before it is written over
 }
 
-// ---- carries that change places ----
+// ---- carries that are exchanged ----
 
 TEST_F(CoalesceCopies, ExchangedCarries) {
-  Expect({3, 2}, Scan(2, "return %b, %a"));  // one of the two is kept aside
+  Expect({3, 2}, Scan(2, "return %b, %a"));  // one of the two is saved
   Expect({2, 2}, Scan(2, "%n: T = add(%a, %b)  return %b, %n"));
   Expect({1, 2}, Scan(2, "%n: T = add(%a, %b)  return %n, %n"));
   Expect({1, 2}, Scan(2, "return %a, %a"));
@@ -116,7 +117,7 @@ TEST_F(CoalesceCopies, CarriesOfAWhile) {
   }
 }
 
-// The condition is a carry itself, and the predicate lies where that lies.
+// The condition is itself a carry, and the predicate shares its place.
 TEST_F(CoalesceCopies, AConditionThatIsACarry) {
   Expect({0, 1}, Typed("program f(%a: T) { %t: bool[] = constant true  %p: bool[], %r: T = while(%t, %a)"
                        " cond_nconsts=0 body_nconsts=0 place=\"plan\" cond=program(%p: bool[], %a: T) { return %p }"
@@ -163,12 +164,12 @@ TEST_F(CoalesceCopies, BranchesWriteOverTheCarry) {
   Expect({1, 1}, Branches(turned + ", " + same + ", " + sine, "%e: T = add(%d, %a)  return %e"));
 }
 
-// Only the branch that needs other elements copies: identity and sine work on the carry itself.
+// Only the branch that needs other elements copies: identity and sine work in the memory of the carry.
 TEST_F(CoalesceCopies, EachBranchByItself) {
   const std::string same = kSame, sine = kSine, turned = kTurned;
   Expect({1, 1}, Branches(turned + ", " + same + ", " + sine, "return %d"));
   Expect({2, 1}, Branches(turned + ", " + same + ", " + turned, "return %d"));
-  // Branches that spare no copy share the memory of what they copy.
+  // Branches that cannot avoid a copy share the memory of what they copy.
   const auto bytes = [&](const std::string& branches) {
     return Lower(Branches(branches, "return %d"))->plan.arena_bytes;
   };

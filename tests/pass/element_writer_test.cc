@@ -1,4 +1,4 @@
-// ElementWriter: complex numbers as pairs, in kernels that hold floating numbers alone.
+// ElementWriter: complex numbers as pairs, in kernels that hold only floating numbers.
 #include "pass/element_writer.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ TEST(ElementWriter, PrivateArraysHoldPairs) {
   EXPECT_EQ(Evaluate(w, {{1, 2, 3, 4, 5, 6}, Numbers(2)}), (Numbers{9, 12}));
 }
 
-// One loop for each part, whatever the number of trips: none, one, few that are written out, many.
+// One loop for each part, for any number of trips: none, one, few that are unrolled, many.
 TEST(ElementWriter, SumsArePairs) {
   for (const int64_t n : {0, 1, 3, 40}) {
     ElementWriter w("k");

@@ -1,4 +1,4 @@
-// What fused kernels are called: what they mostly are, short, and never two alike.
+// Names of fused kernels: they say what the kernel mostly is, are short, and never equal.
 #include "pass/lowered_program.h"
 
 namespace ricci::testing {

@@ -1,5 +1,5 @@
-// LoweredProgram: a context with the built-in rows, and programs in text through all passes: their kernels, what they
-// compute, and what the same program computes when no pass runs.
+// LoweredProgram: a context with the built-in rows, and programs as text after all passes: their kernels, their
+// results, and the results of the same program without passes.
 #ifndef RICCI_TESTS_PASS_LOWERED_PROGRAM_H_
 #define RICCI_TESTS_PASS_LOWERED_PROGRAM_H_
 #include <cmath>
@@ -57,7 +57,7 @@ class LoweredProgram : public SmallProgram {
     }
     return values;
   }
-  // The program gives the same numbers as when each equation runs alone.
+  // The program gives the same numbers as when each equation runs by itself.
   void ExpectSameAsReference(std::string_view text, double tolerance = 2e-5) {
     pass::Options reference;
     reference.reference = true;

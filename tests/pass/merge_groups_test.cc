@@ -1,4 +1,4 @@
-// Which kernels become one, which stay apart, and that what they compute stays the same.
+// Which kernels are merged, which stay separate, and that their results stay the same.
 #include <random>
 
 #include "pass/lowered_program.h"
@@ -156,7 +156,7 @@ TEST_F(MergeGroups, AProductBetweenKeepsThemApart) {
   ExpectSameAsReference(kText);
 }
 
-// Reads once, it says, but its loop runs over columns.
+// It promises to read once, but its loop runs over columns.
 TEST_F(MergeGroups, ALoweringThatDoesNotLoopOverRowsRunsAlone) {
   constexpr auto kType = [](void*, ricci_builder* b, const ricci_op* op) {
     return ricci_builder_set_out_types(b, op->in_types, 1);
@@ -287,7 +287,7 @@ class RandomRows {
   std::vector<std::vector<std::string>> values_;
 };
 
-// Parts of an array that lose their dimension of one element by reshape, and their sum: read once, as by squeeze.
+// Parts of an array whose dimension of size 1 is dropped by reshape, and their sum: read once, as with squeeze.
 TEST_F(MergeGroups, ReshapesThatDropADimensionKeepToTheirRows) {
   constexpr char kText[] = R"(program f(%x: f32[3,500,400]) {
   %s: f32[500,400] = reduce_sum(%x) axes=[0]

@@ -1,4 +1,4 @@
-// Scalar equations become few kernels: what is gathered, what keeps groups apart, and that values stay the same.
+// Scalar equations become few kernels: what is merged, what keeps groups apart, and that values stay the same.
 #include <random>
 
 #include "pass/lowered_program.h"
@@ -8,7 +8,7 @@ namespace {
 
 using MergeScalars = LoweredProgram;
 
-// `n` scalar operations, most of them read several times, and their last `n_results` values.
+// `n` scalar operations, most of them read several times; the last `n_results` are the results.
 std::string Chain(size_t n, size_t n_results) {
   std::mt19937 random(7);
   std::vector<std::string> values = {"%x", "%y"};
@@ -44,7 +44,7 @@ TEST_F(MergeScalars, IndependentResultsAreOneKernel) {
   EXPECT_EQ(l->plan.steps.size(), 1u);
 }
 
-// The sum waits for %s, and %r for the sum: %s and %r cannot be one kernel. %q reads nothing of it and joins the first.
+// The sum waits for %s, and %r for the sum, so %s and %r cannot be one kernel. %q reads none of these and joins %s.
 constexpr char kBetween[] = R"(program f(%x: f32[], %v: f32[100]) {
   %s: f32[] = sin(%x)
   %b: f32[100] = broadcast_in_dim(%s) shape=[100] broadcast_dimensions=[]
@@ -73,7 +73,7 @@ TEST_F(MergeScalars, AGroupThatNobodyWaitsForRunsLater) {
   ExpectSameAsReference(kText);
 }
 
-// Programs of scalars and small arrays, drawn at random: groups may be where they are.
+// Random programs of scalars and small arrays: the groups found are correct.
 TEST_F(MergeScalars, RandomProgramsComputeTheSame) {
   for (uint32_t seed = 0; seed < 60; ++seed) {
     std::mt19937 random(seed);

@@ -1,6 +1,6 @@
-// Random plans of copies, kernels, loops and branches: the stages that spare copies change nothing that a run computes.
+// Random plans of copies, kernels, loops and branches: the stages that remove copies do not change what a run computes.
 //
-// Everything that is read was written on each path to there, as in what lower_plan makes. Kernels read where they
+// Everything that is read was written on each path to the read, as in the plans of lower_plan. Kernels read where they
 // write, or at other places, or write a part. The interpreter runs each plan before the stages and after each of them.
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 using kernel::Val;
 
-constexpr int64_t kElements = 4;  // of all arrays but counters and the like
+constexpr int64_t kElements = 4;  // of all arrays except counters and predicates
 constexpr uint64_t kBytes = kElements * sizeof(float);
 constexpr uint32_t kInputs = 2, kOutputs = 2, kArena = 5;
 constexpr int64_t kShape[] = {kElements}, kOne[] = {1};
@@ -118,7 +118,7 @@ class Generator {
     plan_.Step(RICCI_STEP_KERNEL, k, {a, b, to});
     if (!Written(to)) written_.push_back(to);
   }
-  // Of a known number of trips, or of one that is not known and may be 0.
+  // A loop with a known number of trips, or with one that is not known and may be 0.
   void Loop(int depth) {
     const bool known = Below(2) == 0;
     const uint32_t trips = Below(4) + known, outer = counter_;
@@ -141,12 +141,12 @@ class Generator {
   void Between() {
     if (Sometimes()) List(2, 3);
   }
-  // A new array that is made of `from` and another one, in one of the ways in which results of trips and branches are.
+  // A new array made from `from` and another one, in one of the ways in which results of trips and branches are made.
   void Make(uint32_t to, uint32_t from) {
     if (Below(3) == 0) return plan_.Step(RICCI_STEP_COPY, 0, {to, from});
     plan_.Step(RICCI_STEP_KERNEL, kMix + Below(2), {from, Pick(written_), to});
   }
-  // Some trips make the next value of an array elsewhere and copy it at the end, or nearly.
+  // Some trips make the next value of an array elsewhere and copy it at the end, or close to it.
   void Trip(int depth) {
     const uint32_t carry = Pick(targets_);
     if (!Written(carry) || Sometimes()) return List(6, depth + 1);
@@ -264,7 +264,7 @@ TEST(RandomPlans, SparedCopiesChangeNothing) {
   EXPECT_GT(turned, 100u) << "plans";
 }
 
-// The pairs of steps that wait for each other are all that keeps a plan right.
+// Only the pairs of steps that wait for each other keep a plan correct.
 TEST(RandomPlans, StepsRunInAnyOrderThatTheirEdgesAllow) {
   pass::Options options;
   size_t moved = 0;

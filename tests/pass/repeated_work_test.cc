@@ -1,4 +1,4 @@
-// Views at several places: what they read is computed once per place, within bounds that keep chains linear.
+// Views at several places: their operand is computed once per place, within bounds that keep chains linear.
 #include "ir/print.h"
 #include "pass/lowered_program.h"
 
@@ -56,7 +56,7 @@ TEST_F(RepeatedWork, StencilOfADearProducerReadsItFromMemory) {
   ExpectSameAsReference(text);
 }
 
-// Values written out one by one that a loop reads by its index are stored before the loop, not in every trip.
+// Values computed one by one that a loop reads by its index are stored before the loop, not in every trip.
 TEST_F(RepeatedWork, ElementsAreStoredOnceForTheLoopsThatReadThem) {
   const char* text =
       "program f(%x: f32[8,16,64]) { %y: f32[8,16] = vmap(%x) size=8 in_axes=[0] out_axes=[0] axis_name=\"\""
@@ -77,8 +77,8 @@ TEST_F(RepeatedWork, ElementsAreStoredOnceForTheLoopsThatReadThem) {
   ExpectSameAsReference(text);
 }
 
-// Forces between all pairs of 64 bodies in a periodic box: what a pair costs (three remainders, a quotient) is not
-// computed again for each coordinate, nor for each of the loops that need it.
+// Forces between all pairs of 64 bodies in a periodic box: the work of a pair (three remainders, a quotient) is not
+// repeated for each coordinate, nor for each of the loops that need it.
 constexpr const char* kForces =
     "program f(%x: f32[64,3]) {\n"
     " %box: f32[64,64,3] = constant 10.0  %one: f32[64,64] = constant 1.0\n"

@@ -1,4 +1,4 @@
-// What the pipeline holds its stages to: a stage that breaks its promise is named with what is broken.
+// How the pipeline checks its stages: a stage that breaks its promise is named, with what it broke.
 #include "pass/stage_checks.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Views behind a kernel that only move what it computes: it stores there at once. What cannot be stored so stays apart.
+// Views after a kernel that only move its results: the kernel stores them in place. Views that do not fit stay
+// separate.
 #include <array>
 
 #include "pass/lowered_program.h"
@@ -15,7 +16,7 @@ class StoredViews : public LoweredProgram {
   }
 };
 
-// %a and %b are computed point by point; `moved` makes of them what is given.
+// %a and %b are computed point by point; `moved` makes the results from them.
 std::string Program(std::string_view moved, std::string_view results = "%r") {
   return base::Cat(R"(program f(%x: f32[2,5,6]) {
   %s: f32[5,6] = reduce_sum(%x) axes=[0]
@@ -87,16 +88,16 @@ TEST_F(StoredViews, TheRestStaysApart) {
            // or to none,
            "%a1: f32[2,6] = slice(%a) start_indices=[0,0] limit_indices=[2,6]\n"
            "%r: f32[7,6] = concatenate(%b, %a1) dimension=0",
-           // what is not computed there,
+           // elements that are not computed there,
            "%y: f32[1,5,6] = slice(%x) start_indices=[0,0,0] limit_indices=[1,5,6]\n"
            "%z: f32[5,6] = squeeze(%y) dimensions=[0]\n"
            "%r: f32[15,6] = concatenate(%a, %z, %b) dimension=0",
            "%z: f32[5,6] = constant 0.0\n"
            "%r: f32[15,6] = concatenate(%a, %z, %b) dimension=0",
-           // what would not lie together,
+           // elements that would not be contiguous,
            "%t: f32[10,6] = concatenate(%a, %b) dimension=0\n"
            "%r: f32[6,10] = transpose(%t) permutation=[1,0]",
-           // and views that do not tell.
+           // and views whose place rule gives nothing.
            "%t: f32[10,6] = concatenate(%a, %b) dimension=0\n"
            "%r: f32[60] = reshape(%t) new_sizes=[60]",
        }) {
@@ -104,7 +105,7 @@ TEST_F(StoredViews, TheRestStaysApart) {
   }
 }
 
-// A plain loop over all elements fills the lanes; one over short rows does not.
+// One loop over all elements fills the lanes; one over short rows does not.
 TEST_F(StoredViews, APlainLoopStaysOneWhereRowsAreShort) {
   const auto text = [](std::string_view n) {
     return base::Cat("program f(%x: f32[9,", n, "]) {\n  %e: f32[9,", n, "] = digamma(%x)\n  %1: f32[8,", n,
@@ -118,7 +119,7 @@ TEST_F(StoredViews, APlainLoopStaysOneWhereRowsAreShort) {
   for (const char* n : {"16", "130", "11"}) ExpectSameAsReference(text(n));
 }
 
-// What a rule says is looked at before anything is stored by it.
+// The result of a place rule is checked before anything is stored by it.
 TEST_F(StoredViews, PlacesThatAreNone) {
   static int64_t first, limit, from, shift;
   static ricci_status* (*fails)();
@@ -172,7 +173,7 @@ TEST_F(StoredViews, PlacesThatAreNone) {
   ricci_program_release(f);
 }
 
-// A loop's next carry lies where its results lie: the kernel reads one buffer and writes the other.
+// A loop's next carry lies in the buffer of the loop's result: the kernel reads one buffer and writes the other.
 TEST_F(StoredViews, InALoop) {
   std::string body = Program(kRolled);
   const std::string text = base::Cat("program g(%x: f32[2,5,6]) {\n  %y: f32[2,5,6] = scan(%x) body=", body,

@@ -49,7 +49,7 @@ TEST_F(TakeTurns, OnlyTheInnermostLoop) {
   ExpectSameAsReference(nested(2));
 }
 
-// What a kernel may write over needs no second buffer: one trip in an iteration, and no memory.
+// A carry that a kernel may write over needs no second buffer: one trip per iteration, and no extra memory.
 TEST_F(TakeTurns, NotWhatIsWrittenInPlace) {
   const auto text = [](int length) {
     return "program f(%x: f32[9000]) { %y: f32[9000] = scan(%x) length=" + std::to_string(length) +

@@ -1,4 +1,4 @@
-// Updates of a part of a large array: only the part is written where the array dies.
+// Updates of a part of a large array: only the part is written if the array is not used again.
 #include "pass/lowered_program.h"
 
 namespace ricci::testing {
@@ -78,7 +78,7 @@ TEST_F(Updates, ThePartMayBeOfTheArrayItself) {
   ExpectSameAsReference(kText);
 }
 
-// The carry of a loop is changed where it lies, one row per trip.
+// The carry of a loop is changed in place, one row per trip.
 constexpr char kLoop[] = R"(program f(%x: f32[100,64], %u: f32[30,64]) {
   %z: i32[] = constant 0
   %n: i32[], %r: f32[100,64] = scan(%z, %x, %u) length=30 reverse=false num_consts=0 num_carry=2 unroll=1

@@ -1,4 +1,4 @@
-// What a row says of itself: names and a line.
+// The `doc` of a row: names and a line.
 #include "prim/doc.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Texts of factors read into numbers, and what is wrong with those that cannot be.
+// Parsing of factor texts into numbers, and the messages for wrong ones.
 #include "prim/factor_text.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ TEST(FactorText, OneKindNamesSeveral) {
 
 class FactorTextError : public ::testing::Test {
  protected:
-  // What is said of a text for an operation from one matrix to another.
+  // The message for a text, for an operation from one matrix to another.
   static std::string Of(std::string_view text, const Dims& from = {3, 7}, const Dims& to = {3, 7}) {
     const absl::Status s = Read(text, {from}, {to}).status();
     EXPECT_EQ(s.code(), absl::StatusCode::kFailedPrecondition) << text;

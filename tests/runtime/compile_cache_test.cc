@@ -1,4 +1,4 @@
-// What compilation keeps and writes: the cache's bound, its memory, and the dump of all stages.
+// The compile cache, its bound and memory, and the dump of all stages.
 #include <filesystem>
 #include <fstream>
 
@@ -30,7 +30,7 @@ TEST_F(CompileCacheTest, TheLongestUnusedGoesFirst) {
   EXPECT_FALSE(CompileSize(2)) << "the longest unused";
 }
 
-// The same program from another line is the same code, but not where a failing check would name the line.
+// The same program from another line has the same code, unless a failing check would name the line.
 TEST_F(CompileCacheTest, ChecksNameTheLineOfTheirOwnProgram) {
   const auto text = [](std::string_view lines, std::string_view name, std::string_view body) {
     return std::string(lines) + "program " + std::string(name) + "(%x: f32[1]) {\n" + std::string(body) +

@@ -1,4 +1,4 @@
-// The stand-in device `late`, through its table alone: order, failures, callbacks, and what it reports at the end.
+// The stand-in device `late`, through its table only: order, failures, callbacks, and what it reports at the end.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -313,7 +313,7 @@ TEST_F(LateBackend, WaitingForOneselfIsRefused) {
     waited = ErrorOf(d.b.event_wait(d.b.self, after), RICCI_FAILED_PRECONDITION);
     Four values;
     copied = ErrorOf(d.Copy(RICCI_COPY_FROM_DEVICE, values.data(), x, kFourBytes, stream), RICCI_FAILED_PRECONDITION);
-    Ok(d.b.event_wait(d.b.self, apart));  // what does not wait for this run may be waited for
+    Ok(d.b.event_wait(d.b.self, apart));  // it may wait for work that does not wait for this run
   };
   d.Put(x, kOnes, stream);
   Outcome outcome;
@@ -333,7 +333,7 @@ TEST_F(LateBackend, WaitingForOneselfIsRefused) {
   for (void* p : {x, y, z}) d.Free(p, kFourBytes);
 }
 
-// Callbacks of two threads that wait for each other's runs: one of them is refused, and both end.
+// Callbacks on two threads that wait for each other's runs: one of them is refused, and both end.
 TEST_F(LateBackend, CallbacksThatWaitForEachOtherAreRefused) {
   std::array<void*, 2> ends{}, streams{d.Stream(), d.Stream()};
   std::atomic<int> begun{0}, refused{0};
@@ -396,7 +396,7 @@ TEST_F(LateBackend, DoneMustNotCallTheDevice) {
 }
 
 // ---- steps of a plan ----
-// Three steps: the third reads what the first wrote, the second stands apart. Each notes its number.
+// Three steps: the third reads what the first wrote, the second is independent. Each records its number.
 struct Noting {
   std::vector<int>* notes;
   int number;

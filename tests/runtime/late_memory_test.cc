@@ -1,4 +1,4 @@
-// Memory of the stand-in device `late`: nobody but the device can use it, and each wrong use is named.
+// Memory of the stand-in device `late`: only the device can use it, and each wrong use is named.
 #include <gtest/gtest.h>
 
 #include "support/late_test.h"

@@ -1,5 +1,5 @@
-// Random work on streams of two late devices, with all the waits that it needs: results are those of one step after
-// the other, whatever the seed, also where two threads work at once and run each other's operations.
+// Random work on streams of two late devices, with all the waits that it needs: results are those of one step after the
+// other, for any seed, also if two threads work at once and run each other's operations.
 #include <gtest/gtest.h>
 
 #include <random>

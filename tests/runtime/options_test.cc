@@ -1,4 +1,4 @@
-// Options of a context that backends are told: all or none, and no lock is held meanwhile.
+// Options of a context that are passed to backends: all accept or none is changed, and no lock is held meanwhile.
 #include "ricci/backend.h"
 #include "ricci/ricci.h"
 
@@ -20,7 +20,7 @@ std::string ErrorOf(ricci_status* s) {
   return out;
 }
 
-// A backend that is told numbers of threads, and refuses 13.
+// A backend that records the thread counts it is given, and refuses 13.
 struct Told {
   ricci_ctx* ctx = nullptr;
   std::vector<uint32_t> threads;
@@ -68,7 +68,7 @@ TEST_F(Options, AFailureChangesNothing) {
   Add(first);
   second.threads.push_back(0);
   ASSERT_EQ(Configure(ctx_, "threads", "2"), "");
-  Add(second);  // told 2, as one that comes later is
+  Add(second);  // gets 2, because it is added later
   EXPECT_EQ(second.threads, (Numbers{0, 2}));
   EXPECT_EQ(Configure(ctx_, "threads", "13"), "13 is too many");
   EXPECT_EQ(first.threads, (Numbers{2, 13}));  // it refused, so the second one was not asked
@@ -78,7 +78,7 @@ TEST_F(Options, AFailureChangesNothing) {
   EXPECT_EQ(third.threads, (Numbers{2}));
 }
 
-// The second of two refuses: the first one has its number again.
+// The second of two refuses: the first gets its old number again.
 TEST_F(Options, BackendsToldBeforeAreSetBack) {
   struct Generous {
     Numbers threads;
@@ -100,7 +100,7 @@ TEST_F(Options, BackendsToldBeforeAreSetBack) {
   ASSERT_EQ(Configure(ctx_, "threads", "3"), "");
   EXPECT_EQ(Configure(ctx_, "threads", "13"), "13 is too many");
   EXPECT_EQ(generous.threads, (Numbers{3, 13, 3}));
-  EXPECT_EQ(Configure(ctx_, "threads", "13"), "13 is too many");  // not taken for what is set already
+  EXPECT_EQ(Configure(ctx_, "threads", "13"), "13 is too many");  // not mistaken for the value already set
   EXPECT_EQ(Configure(ctx_, "threads", "3"), "");
   EXPECT_EQ(generous.threads, (Numbers{3, 13, 3, 13, 3}));
 }

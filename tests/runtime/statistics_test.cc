@@ -1,4 +1,4 @@
-// What an executable tells about itself: operations, memory, steps.
+// The statistics of an executable: operations, memory, steps.
 #include "support/program_runner.h"
 
 namespace ricci::testing {

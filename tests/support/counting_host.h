@@ -1,7 +1,6 @@
-// CountingHost: a host whose allocator counts what is out and fails where a test wants; plus a small C program to run.
+// CountingHost: a host whose allocator counts live blocks and fails where a test wants.
 //
-// `operator new` of the test binary that includes failing_new.h goes through the same switch, so that the k-th
-// allocation of any kind can fail.
+// The switch that makes it fail is a class of its own, so that a test binary can use one for its `operator new` too.
 #ifndef RICCI_TESTS_SUPPORT_COUNTING_HOST_H_
 #define RICCI_TESTS_SUPPORT_COUNTING_HOST_H_
 #include <atomic>
@@ -27,7 +26,7 @@ struct FailureSwitch {
     forever = ever;
     left = k;
   }
-  // Whether the failure came; none fails from here on.
+  // Whether the failure happened; no allocation fails from here on.
   bool Disarm() {
     const bool came = forever ? left.exchange(-1) == 0 : left.exchange(-1) < 0;
     forever = false;

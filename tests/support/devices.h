@@ -1,4 +1,4 @@
-// Devices: a fixture with two devices of kind `late` beside `ref`, and programs to run on them.
+// Devices: a fixture with two devices of kind `late` and `ref`, and programs to run on them.
 #ifndef RICCI_TESTS_SUPPORT_DEVICES_H_
 #define RICCI_TESTS_SUPPORT_DEVICES_H_
 #include "support/small_program.h"

@@ -1,9 +1,9 @@
-// The backend `late`: a stand-in for a device with memory and time of its own, on which mistakes of its user show.
+// The backend `late`: a stand-in for a device with memory and time of its own, which exposes mistakes of its user.
 //
-// It computes what `ref` computes, but all passes run for it. Its memory cannot be touched by the host (late_memory.h);
-// nothing that is enqueued runs until somebody waits, and then in any legal order (late_queues.h); steps of a plan run
-// in any order that ricci_plan_edges allows (late_runs.h). Results are poison until they are computed. Each call that
-// returns a status can be told to fail. What is never given back or never waited for is listed at the end.
+// It computes what `ref` computes, but all passes run for it. The host cannot touch its memory (late_memory.h);
+// enqueued work runs only when somebody waits, and then in any legal order (late_queues.h); steps of a plan run in any
+// order that ricci_plan_edges allows (late_runs.h). Results are poison until they are computed. Each call that returns
+// a status can be made to fail. What is never given back or never run is listed at the end.
 //
 // With a context: LateDevices late({.seed = 7}); late.AddTo(ctx); ... release the context ... EXPECT_EQ(late.Report(),
 // ""). Without one: late.Backend(0) is the table of the first device.
@@ -32,9 +32,9 @@ class LateDevices {
   ~LateDevices();
   LateDevices(const LateDevices&) = delete;
 
-  // Adds the plugin, whose devices are these. Once.
+  // Adds the plugin whose devices these are. Call it once.
   [[nodiscard]] ricci_status* AddTo(ricci_ctx* ctx);
-  // Device `i`, with a `self` of its own for its drop_self; once for each device.
+  // Device `i`, with its own `self` for its drop_self; call it once for each device.
   ricci_backend Backend(uint32_t i);
 
   // ---- failures; each comes once ----
@@ -49,8 +49,8 @@ class LateDevices {
 
   // ---- what happened ----
   uint64_t executed() const;  // operations
-  // What was not given back or never executed, by device, and what was done wrong in calls that return no status: a
-  // line each; empty if all is well.
+  // What was not given back or never executed, by device, and mistakes in calls that return no status: a line each;
+  // empty if there are none.
   std::string Report() const;
 
  private:

@@ -41,7 +41,7 @@ absl::StatusOr<void*> LateMemory::Allocate(uint64_t bytes, bool arrives) {
   char* p = base_ + next_;
   allocations_[p] = {allocations_.size(), bytes, NewBlock(bytes), arrives, false, absl::OkStatus()};
   used_ += bytes;
-  next_ += (bytes + 2 * kAlignment - 1) / kAlignment * kAlignment;  // never side by side
+  next_ += (bytes + 2 * kAlignment - 1) / kAlignment * kAlignment;  // never adjacent
   return p;
 }
 

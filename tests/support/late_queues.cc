@@ -150,7 +150,7 @@ const LateQueues::Running* LateQueues::RunningOf(uint64_t stream) const {
   return it == running_.end() ? nullptr : &*it;
 }
 
-// Does this thread run one of them?
+// Whether this thread runs one of them.
 absl::Status LateQueues::CheckNotWithin(const Needed& needed, std::string_view call) const {
   for (const auto& [id, n] : needed) {
     const auto it = streams_.find(id);
@@ -190,7 +190,7 @@ absl::Status LateQueues::WaitLocked(Lock& lock, const std::shared_ptr<LateEvent>
   return absl::OkStatus();
 }
 
-// Runs an operation that may begin, if there is one.
+// Runs one operation that may begin, if any.
 bool LateQueues::RunOne(Lock& lock, const LateEvent* only_for) {
   const Needed needed = only_for == nullptr ? Needed{} : NeededFor(*only_for);
   std::vector<uint64_t> ready;

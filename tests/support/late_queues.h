@@ -1,12 +1,12 @@
 // LateQueues: the time of late devices: streams of operations that run only when somebody waits, in any legal order.
 //
-// Whoever waits runs operations, one at a time and without a lock, on its own thread; of all that may begin next, one
-// is drawn by the seed. Half of the waits run nothing but what they wait for, so that work that nobody waits for
-// stays undone; the others run whatever comes up, so that streams overtake each other. Streams and events are numbers,
-// never used twice, so one that was dropped is recognised.
+// Whoever waits runs operations, one at a time and without a lock, on its own thread; the seed draws the next one of
+// those that may begin. Half of the waits run only what they wait for, so that work that nobody waits for stays undone;
+// the others run whatever is drawn, so that streams overtake each other. Streams and events are numbers that are never
+// reused, so a dropped one is recognised.
 //
-// Memory is watched too: an operation that touches the same bytes as one of another stream that has not ended, one of
-// them writing, is refused unless it waits for that one, whatever the order that the seed would have given them.
+// Memory is checked too: an operation that touches the same bytes as an unfinished one of another stream, when one of
+// them writes, is refused unless it waits for that one, whatever order the seed would have given them.
 #ifndef RICCI_TESTS_SUPPORT_LATE_QUEUES_H_
 #define RICCI_TESTS_SUPPORT_LATE_QUEUES_H_
 #include <condition_variable>
@@ -27,7 +27,7 @@ namespace ricci::testing {
 
 struct LateEvent {
   uint32_t device;
-  uint64_t stream, position;  // of the operation whose end it is, counted from the first one of its stream
+  uint64_t stream, position;  // of the operation whose end it marks, counted from the first one of its stream
   bool come = false;
 };
 
@@ -36,15 +36,15 @@ struct LateAccess {
   uint64_t bytes;
   bool writes;
 };
-// Do they share bytes, and one of them writes?
+// Whether they share bytes and one of them writes.
 bool Conflict(const LateAccess& a, const LateAccess& b);
 
 struct LateOperation {
   std::string what;                // for messages
   std::function<void()> run;       // may be empty; throws nothing
-  std::function<void()> announce;  // after `run`, and before the end has come; must not call the device
+  std::function<void()> announce;  // runs after `run` and before the end; must not call the device
   std::vector<LateAccess> accesses;
-  std::shared_ptr<LateEvent> waits = nullptr;  // for what, before it begins
+  std::shared_ptr<LateEvent> waits = nullptr;  // what it waits for before it begins
   std::shared_ptr<LateEvent> end = nullptr;    // set by LateQueues
 };
 
@@ -54,13 +54,13 @@ class LateQueues {
 
   // ---- streams ----
   void* CreateStream(uint32_t device);
-  // Runs what is left of it.
+  // Runs its remaining operations.
   absl::Status DropStream(uint32_t device, void* stream);
-  // *event, unless `event` is NULL: its end.
+  // *event, unless `event` is NULL, marks its end.
   absl::Status Push(uint32_t device, void* stream, LateOperation operation, void** event = nullptr);
   // Returns when it has run.
   absl::Status PushAndWait(uint32_t device, void* stream, LateOperation operation);
-  // May these be used now, in no stream?
+  // Whether its memory may be used now, outside of streams.
   absl::Status CheckNow(const LateOperation& operation) const;
 
   // ---- events ----
@@ -70,7 +70,7 @@ class LateQueues {
   absl::StatusOr<bool> Query(uint32_t device, void* event);
   absl::Status Wait(uint32_t device, void* event);
 
-  // Is this thread within `announce`?
+  // Whether this thread is inside `announce`.
   bool Announcing() const;
   uint64_t Draw();
   uint64_t executed() const;

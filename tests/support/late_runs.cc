@@ -106,7 +106,7 @@ std::vector<LateAccess> LateRun::Accesses() const {
   return all;
 }
 
-// What is written overlaps nothing else, but for an output that takes the memory of an input as the plan says.
+// Written arrays overlap nothing else, except an output that takes the memory of an input as the plan says.
 absl::Status LateRun::CheckApart() const {
   const std::vector<LateAccess> all = Accesses();
   const size_t n_in = inputs_.size(), n_out = outputs_.size(), n_constants = constants_.size();
@@ -149,7 +149,7 @@ absl::Status LateRun::Find(Found& found) const {
   return CheckApart();
 }
 
-// What a run finds in its results and its arena must not matter; a result that took an argument's memory has that.
+// The initial contents of results and arena must not matter; a result in the memory of an argument holds that argument.
 void LateRun::Poison(const Found& found) const {
   if (found.arena.data != nullptr) std::memset(found.arena.data, LateMemory::kPoison, code_->arena_bytes());
   for (size_t i = 0; i < found.outputs.size(); ++i) {
@@ -169,7 +169,7 @@ absl::Status LateRun::Run(absl::Status failure) {
 }
 
 absl::Status LateRun::RunOn(const Found& found) {
-  static char nothing[LateMemory::kAlignment];  // what arrays of no bytes lead to
+  static char nothing[LateMemory::kAlignment];  // the address of arrays of no bytes
   const auto data = [&](const Bytes& b) -> void* { return b.data != nullptr ? b.data : nothing; };
   std::vector<void*> inputs, outputs;
   std::vector<const void*> constants;

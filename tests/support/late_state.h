@@ -1,4 +1,4 @@
-// LateState: what all devices of one LateDevices share, and the checks with which each call of a device begins.
+// LateState: what all devices of one LateDevices share, and the checks at the start of each call of a device.
 #ifndef RICCI_TESTS_SUPPORT_LATE_STATE_H_
 #define RICCI_TESTS_SUPPORT_LATE_STATE_H_
 #include <atomic>
@@ -24,11 +24,11 @@ struct LateDevice {
 struct LateState {
   explicit LateState(const LateOptions& o);
 
-  // The beginning of a call that returns a status.
+  // The start of a call that returns a status.
   absl::Status Enter(std::string_view call);
-  // The beginning of one that does not.
+  // The start of a call that returns none.
   void EnterVoid(std::string_view call);
-  // Keeps what is wrong where no status is returned.
+  // Keeps a mistake that no status can report.
   void Complain(const absl::Status& status);
   // The device whose reservation has `p`, or NULL.
   const LateDevice* DeviceAt(const void* p) const;
@@ -38,7 +38,7 @@ struct LateState {
   std::vector<std::unique_ptr<LateDevice>> devices;
   std::atomic<bool> fail_run{false}, fail_copy{false};
 
-  mutable std::mutex mutex;  // of what follows; nothing is called under it
+  mutable std::mutex mutex;  // of the members below; nothing is called under it
   int64_t calls = 0, failing_call = 0;
   uint32_t failing_code = RICCI_INTERNAL;
   std::string complaints;

@@ -100,7 +100,7 @@ ricci_status* MemoryInfo(void* self, uint64_t* total_bytes, uint64_t* free_bytes
 }
 
 // ---- copies ----
-// The bytes of the host that go to a device, as they are when the copy is enqueued.
+// The host's bytes that go to a device, as they are when the copy is enqueued.
 absl::StatusOr<std::shared_ptr<std::vector<char>>> Staged(const LateState& state, const ricci_copy_args& a) {
   if (state.DeviceAt(a.src) != nullptr) return absl::InternalError("late: the host's bytes of a copy are a device's");
   auto staged = std::make_shared<std::vector<char>>(a.bytes);
@@ -152,7 +152,7 @@ absl::StatusOr<LateOperation> CopyToHere(LateState& state, LateDevice& device, c
   return copy;
 }
 
-// Its status is that of the call.
+// Its status is the status of the call.
 absl::Status CopyFromHere(LateState& state, LateDevice& device, const ricci_copy_args& a) {
   if (state.DeviceAt(a.dst) != nullptr) return absl::InternalError("late: the host's bytes of a copy are a device's");
   const auto status = std::make_shared<absl::Status>();

@@ -16,7 +16,7 @@ namespace ricci::testing {
 using Four = std::array<int32_t, 4>;
 inline constexpr uint64_t kFourBytes = sizeof(Four);
 
-// What `done` was told.
+// What `done` received.
 struct Outcome {
   bool called = false;
   uint32_t code = RICCI_OK, failed_check = 0;
@@ -91,7 +91,7 @@ class LateDeviceUser {
   const ricci_backend b;
 };
 
-// A plan made by hand, compiled; what a run needs besides arguments is allocated with it.
+// A hand-made plan, compiled; the memory that a run needs besides its arguments is allocated with it.
 class LateCodeUser {
  public:
   LateCodeUser(LateDeviceUser& device, kernel::Plan plan, std::vector<kernel::Kernel> kernels = {},
@@ -119,7 +119,7 @@ class LateCodeUser {
   ricci_status* Enqueue(const ricci_run_args* a, ricci_done_fn done, void* arg, void** event) {
     return d.b.enqueue(code_, a, done, arg, event);
   }
-  // The arrays are gone when it returns.
+  // The lists of addresses are destroyed when it returns, so the call must copy them.
   ricci_status* Try(std::vector<void*> in, std::vector<void*> out, void* stream, Outcome& outcome, void** event) {
     ricci_run_args a{};
     a.hdr.size = sizeof a;
@@ -188,7 +188,7 @@ class LateTest : public ::testing::Test {
 
   LateDevices late;
   LateDeviceUser d, other;
-  std::string report;  // what is wrong at the end
+  std::string report;  // the mistakes at the end
 };
 
 }  // namespace ricci::testing

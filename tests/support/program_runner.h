@@ -49,7 +49,7 @@ class ProgramRunner {
     EXPECT_TRUE(Ok(ricci_context_add_plugin(ctx_, ricci_plugin_query_cpu)));
 #endif
   }
-  // Kinds of the devices there are.
+  // The kinds of the available devices.
   std::vector<std::string> Devices() const {
     std::vector<std::string> kinds;
     for (uint32_t i = 0; i < ricci_device_count(ctx_); ++i) {
@@ -69,7 +69,7 @@ class ProgramRunner {
     Ok(ricci_program_parse(ctx_, text.data(), text.size(), "test", 4, &p));
     return Program(p);
   }
-  // The message of the error that parsing must give.
+  // The message of the error that parsing this must give.
   std::string ParseError(std::string_view text) {
     ricci_program* p = nullptr;
     ricci_status* s = ricci_program_parse(ctx_, text.data(), text.size(), "test", 4, &p);
@@ -282,7 +282,7 @@ inline void ExpectNear(const Numbers& got, const Numbers& want, double tolerance
   }
 }
 
-// The gradient of the scalar result 0 by argument `arg`, by central differences.
+// The gradient of the scalar result 0 with respect to argument `arg`, by central differences.
 inline Numbers FiniteDifferences(ProgramRunner& r, const Program& f, std::vector<Numbers> args, size_t arg = 0) {
   constexpr double kStep = 1e-6;
   Numbers out;

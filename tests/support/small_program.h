@@ -1,7 +1,7 @@
 // SmallProgram: a context over a counting host, and short ways to make types, arrays, programs and executables in it.
 //
-// The device is `ref`, or that of the environment's RICCI_TEST_DEVICE: on `late` a suite runs with memory that the host
-// cannot touch and work that nobody has done yet.
+// The device is `ref`, or the one named by RICCI_TEST_DEVICE in the environment: on `late` a suite runs with memory
+// that the host cannot touch and work that is not done yet.
 #ifndef RICCI_TESTS_SUPPORT_SMALL_PROGRAM_H_
 #define RICCI_TESTS_SUPPORT_SMALL_PROGRAM_H_
 #include "support/counting_host.h"
@@ -15,7 +15,7 @@ program plus(%x: f32[4], %y: f32[4]) {
   return %s
 })";
 
-// Message of a status that must be an error of `code`.
+// The message of a status that must be an error of `code`.
 inline std::string ErrorOf(ricci_status* s, uint32_t code = RICCI_INVALID_ARGUMENT) {
   EXPECT_NE(s, nullptr) << "no error";
   if (s == nullptr) return "";
@@ -26,7 +26,7 @@ inline std::string ErrorOf(ricci_status* s, uint32_t code = RICCI_INVALID_ARGUME
 class SmallProgram : public ::testing::Test {
  protected:
   SmallProgram() : SmallProgram(DeviceOfSuite()) {}
-  // `late` with options may be given to a test that runs on it whatever the suite runs on.
+  // A test may pass `late` with options, to run on it whatever the suite runs on.
   explicit SmallProgram(std::string_view kind, const LateOptions& options = {}) : kind_(kind) {
     EXPECT_TRUE(Ok(host.CreateContext(&ctx)));
     EXPECT_TRUE(Ok(ricci_context_add_plugin(ctx, ricci_plugin_query_lax)));
@@ -47,9 +47,9 @@ class SmallProgram : public ::testing::Test {
     const char* kind = std::getenv("RICCI_TEST_DEVICE");
     return kind == nullptr ? "ref" : kind;
   }
-  // May the host's own memory be bound, and is there nothing that is not done yet?
+  // Whether the host's own memory may be bound, and work is done when a call returns.
   bool OnHost() const { return kind_ != "late"; }
-  // In messages.
+  // As messages name it.
   std::string DeviceName() const { return OnHost() ? kind_ : kind_ + ":0"; }
 
   // A second context with the same plugins; `ctx` and `device` are its own until they are swapped back.
@@ -119,7 +119,7 @@ class SmallProgram : public ::testing::Test {
     return values;
   }
 
-  CountingHost host;                  // last to go: checks that all is freed
+  CountingHost host;                  // destroyed last: checks that everything is freed
   std::unique_ptr<LateDevices> late;  // NULL on `ref`
   ricci_ctx* ctx = nullptr;
   ricci_device* device = nullptr;

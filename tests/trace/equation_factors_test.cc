@@ -1,4 +1,4 @@
-// The factors of equations are asked for once, stay with their program, and go where an equation is copied to.
+// The factors of an equation are computed once, stay with its program, and are copied with the equation.
 #include "trace/equation_factors.h"
 
 #include <thread>
@@ -10,7 +10,7 @@ namespace {
 
 class EquationFactors : public ProgramTest {
  protected:
-  // Tells factors of `prim`, an operation from one array to another of its type, as `text` is then.
+  // States the factors of `prim`, an operation from one array to another of its type, as `text` at that time.
   void Tell(std::string_view name, uint32_t flags = 0) {
     ricci_prim_def def{};
     def.hdr.size = sizeof def;

@@ -1,4 +1,4 @@
-// Interned types: equal ones have one id, and a type with another shape keeps all else.
+// Interned types: equal ones have one id, and a type with another shape keeps everything else.
 #include "types/array_type.h"
 
 #include <gtest/gtest.h>

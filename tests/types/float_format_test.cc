@@ -41,7 +41,7 @@ TEST(FloatFormat, EveryFloatingDTypeHasARow) {
 struct Landmarks {
   uint32_t dtype;
   double smallest, largest;
-  uint64_t one, infinity, nan, below_zero, zero, minus_zero;  // what 1, infinity, NaN, -1, 0, -0 become
+  uint64_t one, infinity, nan, below_zero, zero, minus_zero;  // the encodings of 1, infinity, NaN, -1, 0, -0
 };
 constexpr Landmarks kLandmarks[] = {
     {RICCI_F16, 0x1p-24, 65504, 0x3c00, 0x7c00, 0x7e00, 0xbc00, 0, 0x8000},
@@ -90,7 +90,7 @@ TEST(FloatFormat, WhatIsTooLargeOrTooSmall) {
   EXPECT_EQ(Encode(RICCI_F4E2M1FN, -kInf), 0xfu);
 }
 
-// The one pattern of several NaNs that encoding gives, and all numbers.
+// The one NaN pattern that encoding gives, and all numbers.
 TEST(FloatFormat, PatternsComeBack) {
   for (const uint32_t d : kNarrow) {
     const ricci_float_format f = ricci_float_format_of(d);
@@ -108,7 +108,7 @@ TEST(FloatFormat, RoundsOnceToNearestEven) {
     const ricci_float_format f = ricci_float_format_of(d);
     for (uint64_t bits = f.has_zero ? 0 : 1; bits < f.largest; ++bits) {
       const double low = Decode(d, bits), high = Decode(d, bits + 1), middle = (low + high) / 2;
-      // Powers of two alone have the hidden bit as the last one, which is odd.
+      // In a format without mantissa bits the hidden bit is the last one, which is odd.
       const bool up = f.mantissa_bits == 0 || (bits & 1) != 0;
       ASSERT_EQ(Encode(d, middle), bits + up);
       ASSERT_EQ(Encode(d, std::nextafter(middle, low)), bits);

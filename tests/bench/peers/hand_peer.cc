@@ -1,6 +1,6 @@
-// Hand-written C++ for the cases where that is a fair peer: what the machine gives. Compiled with -O3 -march=native
-// -ffast-math; two threads over equal parts, started once per run. Matrix products are OpenBLAS's own, with its
-// threads.
+// Hand-written C++ for the cases in which that is a fair peer and shows what the machine can do. Compiled with -O3
+// -march=native -ffast-math; one thread per core over equal parts, started once per run. Matrix products are
+// OpenBLAS's, with its threads.
 #include <cblas.h>
 
 #include <cmath>
@@ -148,7 +148,7 @@ Prepared Newton(const Settings&) {
 constexpr int kCx[9] = {0, 1, 0, -1, 0, 1, -1, -1, 1}, kCy[9] = {0, 0, 1, 0, -1, 1, 1, -1, -1};
 constexpr float kWeight[9] = {4 / 9.f, 1 / 9.f, 1 / 9.f, 1 / 9.f, 1 / 9.f, 1 / 36.f, 1 / 36.f, 1 / 36.f, 1 / 36.f};
 
-// Collides in place of the result, streaming from f: column y of every row reads its neighbours round the edge.
+// Streams from f and collides in the result: column y of every row reads its neighbours across the edge.
 inline void Site(const float* const* rows, float* __restrict out, size_t plane, int64_t y, const int64_t* from) {
   float q[9], rho = 0, u = 0, v = 0;
   for (int i = 0; i < 9; ++i) {
@@ -183,7 +183,7 @@ void LatticeRows(const float* __restrict f, float* __restrict g, int64_t n, int6
     }
   }
 }
-// Streams before it collides, where the other programs collide first: the same work, and the sum that is compared, the
+// Streams before it collides, while the other programs collide first: the same work, and the sum that is compared, the
 // mass, is the same.
 Prepared Lattice(const Settings& s) {
   const int64_t n = s.small ? 8 : 1024;

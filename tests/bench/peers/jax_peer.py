@@ -16,7 +16,7 @@ def jitted(fn, *args, work=1.0):
 
 
 def dispatch(fn, n):
-    """Calls without waiting for each, as a host loop would make them."""
+    """Calls without waiting for each result, as a host loop would make them."""
     return lambda small: jitted(fn, *[uniform(4, i) for i in range(n)])
 
 

@@ -36,7 +36,7 @@ void CopyStreaming(char* to, const char* from, std::size_t bytes) {
 #endif
 }
 
-// Chains that do not depend on each other, enough to fill both units for multiply-adds; some ten milliseconds.
+// Independent chains, enough to fill both units for multiply-adds; takes about ten milliseconds.
 constexpr int kChains = 16, kTurns = 1 << 21;
 #ifdef __AVX512F__
 constexpr int kVector = 64;

@@ -1,4 +1,4 @@
-// Matrix products by oneDNN, with its own threads: the third library beside JAX's and OpenBLAS. Built where Debian's
+// Matrix products by oneDNN, with its own threads: the third library after JAX's and OpenBLAS. Built if Debian's
 // libdnnl-dev is installed.
 #include <dnnl.h>
 

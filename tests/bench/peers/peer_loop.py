@@ -34,7 +34,7 @@ def ramp(n):
 
 
 def best(run, seconds):
-    """Seconds of the quickest run."""
+    """Seconds of the fastest run."""
     run()
     n, total, quickest = 1, 0.0, float('inf')
     while total < seconds:
@@ -54,7 +54,7 @@ def magnitude(arrays):
 
 
 class Case:
-    """unit; prepare(small) -> (run, check, work): run() does it once, check() is a number, work counts for a rate."""
+    """unit; prepare(small) -> (run, check, work): run() runs it once, check() is a number, work is for rates."""
 
     def __init__(self, unit, prepare):
         self.unit, self.prepare = unit, prepare

@@ -1,7 +1,7 @@
-"""Hosts of about 50 lines stay quick to compile: their code at -O2, which decides the time, is bounded.
+"""Hosts of about 50 lines stay quick to compile: the size of their code at -O2, which determines the time, is bounded.
 
-python3 compile_cost.py COMPILER: prints the user time of each host too, which no test bounds, because it depends on the
-machine: of g++ 12 on a quiet core 1 s for the headers and 1 s more for each 23 KB of code.
+python3 compile_cost.py COMPILER: also prints the user time of each host, which no test bounds, because it depends on
+the machine: with g++ 12 on a quiet core 1 s for the headers and 1 s more for each 23 KB of code.
 """
 import pathlib
 import resource

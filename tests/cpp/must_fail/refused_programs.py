@@ -1,8 +1,8 @@
-"""Misuse that the C++ compiler refuses: each snippet must fail with its sentence as the first error; and what must not
-be refused, which compiles without a warning.
+"""Misuse that the C++ compiler refuses: each snippet must fail with its sentence as the first error. Programs that must
+not be refused compile without a warning.
 
-python3 refused_programs.py COMPILER [COMPILER ...]: a static_assert that comes after a page of template errors helps
-nobody, so only the first error counts.
+python3 refused_programs.py COMPILER [COMPILER ...]: a static_assert after a page of template errors helps nobody, so
+only the first error counts.
 """
 import concurrent.futures
 import pathlib
@@ -115,7 +115,7 @@ CASES = [
     ("custom_vjp([](Value a) { return a; }, [](Value a) { return std::pair(a, a); }, [](Value c) { return c; })(v);",
      "bwd of custom_vjp takes the residuals that fwd gives, then the cotangent of the result"),
 ]
-# What must compile without a warning.
+# These must compile without a warning.
 QUIET = [
     "jit([](Value a) { return a; }, {.donate_argnums = {0}})(x);",
     "jit([](Value a) { return a; }, {.context = *ctx})(1.0);",

@@ -1,5 +1,5 @@
-/* A host as Python, Julia and Java are: it opens the library with RTLD_LOCAL, and no symbol of the library, nor of what
- * that is linked with, can be found in the process. */
+/* A host like Python, Julia and Java: it opens the library with RTLD_LOCAL, and no symbol of the library, nor of those
+ * it is linked with, can be found in the process. */
 #include <dlfcn.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* What a host opens that knows nothing of its libraries: the core and the CPU backend in one shared object. Programs
- * that need the C library, compilers' conversions or copies are run on both backends. */
+/* The library for a host that knows nothing of its dependencies: the core and the CPU backend in one shared object.
+ * Programs that need the C library, compilers' conversions or copies are run on both backends. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static int Run(ricci_ctx* ctx, const Case* c, const char* device, double* x, dou
   return bad;
 }
 
-/* How many cases fail or differ between the backends. */
+/* The number of cases that fail or differ between the backends. */
 __attribute__((visibility("default"))) int ricci_local_host_run(void) {
   ricci_ctx* ctx = NULL;
   if (Failed("context", ricci_context_create(NULL, &ctx)) ||

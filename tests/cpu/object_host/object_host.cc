@@ -1,8 +1,8 @@
-// A process that knows nothing of how an object file of the CPU backend came about: it loads the file and runs it.
+// A process that did not make the object file of the CPU backend: it loads the file and runs it.
 //
 //   ricci_object_host OBJECT WORKING_BYTES INPUT_BYTES,... OUTPUT_BYTES,... [PROGRAM] < inputs > outputs
 //
-// Library calls are no part of an object. Where there are any, PROGRAM is the text whose plan lists them.
+// Library calls are not part of an object. If there are any, PROGRAM is the text whose plan lists them.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,5 +1,5 @@
-// A small host of the C++ binding: in_binding KIND. Device 0 has to be of that kind (the CPU backend where that is
-// linked) and a traced function has to run on it.
+// A small host of the C++ binding: in_binding KIND. Device 0 must be of that kind (the CPU backend if that is linked),
+// and a traced function must run on it.
 #include <cstdio>
 #include <ricci/ricci.hpp>
 

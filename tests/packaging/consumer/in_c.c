@@ -1,4 +1,4 @@
-/* A host in C that proves an installed prefix usable: creates a context and adds the built-in primitives. */
+/* A host in C that proves that an installed prefix works: creates a context and adds the built-in primitives. */
 #include <stdio.h>
 
 #include "ricci/ricci.h"

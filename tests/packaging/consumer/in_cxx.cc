@@ -1,4 +1,4 @@
-// A host in C++ that proves an installed prefix usable; with the component cpu it adds that backend too.
+// A host in C++ that proves that an installed prefix works; with the component cpu it also adds that backend.
 #include <cstdio>
 
 #include "ricci/ricci.h"
