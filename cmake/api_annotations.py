@@ -1,9 +1,9 @@
 """Reads the annotated declarations of include/ricci, and checks that their annotations are complete.
 
-ricci/base.h defines the annotations. They compile to nothing, so nobody but this file would notice one that is missing
-or that names a parameter which is gone; the function table is generated only from headers that pass, and the bindings
-of other languages read them from here. What a function really does with NULL is held against them by
-tests/lint/abi_null_checks.py.
+ricci/base.h defines the annotations. They compile to nothing, so only this file notices one that is missing or that
+names a parameter that no longer exists; the function table is generated only from headers that pass, and the bindings
+of other languages can read them from here. tests/lint/abi_null_checks.py compares them with what functions do with
+NULL.
 """
 import dataclasses
 import re
@@ -11,8 +11,8 @@ import re
 HANDLES = {f"ricci_{noun}" for noun in ("ctx", "status", "program", "builder", "kernel_builder", "device", "stream",
                                         "event", "array", "executable", "call")}
 COUNTS = {"uint32_t", "uint64_t", "int64_t", "size_t"}
-# They change what a context knows, from a plugin's attach or before others use it: the only ones that want it for
-# themselves.
+# They change the registry of a context, from a plugin's attach or before others use it: the only functions that need
+# the context to themselves.
 ALONE = {"ricci_context_add_plugin", "ricci_context_load_plugin", "ricci_prim_register", "ricci_prim_add_lowering",
          "ricci_backend_register"}
 SCALARS = COUNTS | {"uint8_t", "int32_t", "double", "ricci_val", "ricci_type", "ricci_prim", "ricci_sval", "ricci_karr"}
@@ -21,7 +21,7 @@ ANNOTATIONS = {"RICCI_OWNED": 0, "RICCI_NULLABLE": 0, "RICCI_TEXT": 0, "RICCI_AN
                "RICCI_KEPT": 1, "RICCI_LEN": 1, "RICCI_LEN_OF": 2}
 OF_PARAMETER = set(ANNOTATIONS) - {"RICCI_ANY_THREAD"}
 OF_FUNCTION = {"RICCI_OWNED", "RICCI_BORROWED", "RICCI_NULLABLE", "RICCI_TEXT", "RICCI_ANY_THREAD"}
-# What RICCI_LEN_OF may count, and the types of the parameter that has it.
+# What RICCI_LEN_OF may count, and the types of the parameter that has the length.
 MEASURES = {"params": {"ricci_program", "ricci_executable"}, "results": {"ricci_program", "ricci_executable"},
             "bytes": {"ricci_type", "uint32_t"}}
 WORD = re.compile(r"\s*\b(RICCI_[A-Z_0-9]+)\b(?:\(([^()]*)\))?")
@@ -46,7 +46,7 @@ class Parameter:
 
     @property
     def writes(self):
-        """The callee writes what it leads to; handles are never written, but used."""
+        """The callee writes to its target; handles are never written, only used."""
         if self.callback is not None or self.base.endswith("_fn") or self.depth == 0:
             return False
         if self.depth == 2:
@@ -55,7 +55,7 @@ class Parameter:
 
     @property
     def shared(self):
-        """A handle, or an array of handles, that is not const: for one thread at a time."""
+        """A handle, or an array of handles, that is not const: only one thread may use it at a time."""
         return self.base in HANDLES and not self.type.startswith("const") and not self.writes
 
 
@@ -66,7 +66,7 @@ class Function:
     result: str
     parameters: list
     notes: dict
-    fails: bool  # returns a status that must be looked at
+    fails: bool  # returns a status that must be checked
 
     def parameter(self, name):
         return next((p for p in self.parameters if p.name == name), None)
@@ -89,7 +89,7 @@ def statements(text):
 
 
 def split_top(text):
-    """The parts of `text` between those commas that are in no brackets."""
+    """The parts of `text` between the commas that are outside of brackets."""
     parts, depth, part = [], 0, ""
     for c in text:
         depth += (c == "(") - (c == ")")
@@ -102,7 +102,7 @@ def split_top(text):
 
 
 def closing(text, start):
-    """Where the bracket that opens at `start` closes."""
+    """The position at which the bracket that opens at `start` closes."""
     depth = 0
     for i in range(start, len(text)):
         depth += (text[i] == "(") - (text[i] == ")")
@@ -112,7 +112,7 @@ def closing(text, start):
 
 
 class Reader:
-    """Reads the declarations of one header; what is wrong with their words goes to `errors`."""
+    """Reads the declarations of one header; mistakes in their annotations go to `errors`."""
 
     def __init__(self, header):
         self.header, self.errors = header, []
@@ -175,14 +175,14 @@ class Reader:
 
 
 def read(header, text):
-    """(functions, errors) of the text of one header."""
+    """(functions, errors) from the text of one header."""
     reader = Reader(header)
     functions = [reader.function(s) for s in statements(text)]
     return [f for f in functions if f], reader.errors
 
 
 def structs_with_pointers(texts):
-    """Structs that lead to memory of the core when the core fills them: with pointers, texts or such structs."""
+    """Structs that point to memory of the core when the core fills them: they hold pointers, texts or such structs."""
     members = {}
     for text in texts:
         text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
@@ -196,12 +196,12 @@ def structs_with_pointers(texts):
         found |= more
 
 
-# ---- what is missing, or cannot be ----
+# ---- missing and impossible annotations ----
 COUNT_NAME = re.compile(r"n|len|bytes|capacity|n_\w+|\w+_len|\w+_bytes")
 
 
 def companion(parameters, p):
-    """The name of the parameter that counts what `p` leads to, as names and order have it; None if there is none."""
+    """The name of the parameter that counts the elements of `p`, judged by names and order; None if there is none."""
     at = {q.name: i for i, q in enumerate(parameters)}
     for name in (f"n_{p.name}", f"{p.name}_len", f"{p.name}_bytes", "rank" if p.name == "dims" else ""):
         if name in at:
@@ -285,7 +285,7 @@ def check_parameters(where, parameters, structs, errors, outer=()):
         if p.callback is not None:
             check_parameters(f"{where}: {p.name}", p.callback, structs, errors, parameters)
         if outer and p.base == "void" and p.name in handed_back and not p.notes:
-            continue  # the pointer of the caller, handed back
+            continue  # the caller's pointer, passed back
         if "RICCI_TEXT" in p.notes and (p.base != "char" or p.depth != 1):
             wrong("RICCI_TEXT is for `const char*`")
         if p.callback is None:
@@ -316,7 +316,7 @@ def check_function(f, counted, structs, errors):
             if p.depth and not known & set(p.notes):
                 errors.append(f"{where}: {p.name}: needs RICCI_NULLABLE: the function cannot report that it is NULL")
 
-    # What begins and ends a reference works on every thread; else `T *` is for one at a time.
+    # Functions that begin or end a reference work on any thread; all other `T *` are for one thread at a time.
     any_thread = "RICCI_ANY_THREAD" in f.notes
     verb = f.name.rsplit("_", 1)[-1]
     noun = f.name[:-len(verb) - 1]

@@ -1,4 +1,4 @@
-# Uses ccache if it is there. Included by the caches beside it; the sloppiness is what a precompiled header needs.
+# Uses ccache if it is installed. Included by the caches next to it; a precompiled header needs the sloppiness.
 find_program(RICCI_CCACHE ccache)
 if(RICCI_CCACHE)
   foreach(language C CXX)

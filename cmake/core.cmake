@@ -1,4 +1,4 @@
-# The static core: every src/<layer>/*.cc but the tool. Layers are listed in dependency order (tests check it).
+# The static core: every src/<layer>/*.cc except the tool. Layers are listed in dependency order (tests check it).
 find_package(absl REQUIRED)
 set(RICCI_LAYERS base types ir kernel prim trace transform control sharding pass runtime api check)
 

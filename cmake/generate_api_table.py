@@ -2,9 +2,9 @@
 
 A plugin that is a shared object cannot resolve symbols of a static core, so every public function is also a slot of one
 table (include/ricci/api_table.h), and src/api/function_table.cc fills it. Both files are checked in; a test runs this
-script with --check and fails when they differ from what the headers say, or when an annotation of the headers is wrong
-or missing (api_annotations.py). Slots stand in the order of HEADERS and, within a header, in the order of the text:
-append only within a major version of the ABI.
+script with --check and fails if they differ from the headers, or if an annotation of the headers is wrong or missing
+(api_annotations.py). Slots are in the order of HEADERS and, within a header, in the order of the text: only append
+within a major version of the ABI.
 """
 import argparse
 import pathlib
@@ -49,7 +49,7 @@ def annotated():
 
 
 def slot(name, result, parameters):
-    """The member for one function, broken after commas so that no line is longer than WIDTH."""
+    """The member for one function, with line breaks after commas so that no line is longer than WIDTH."""
     lines = [f"  {result} (*{name})"]
     for part in re.split(r"(?<=,) ", parameters + ";"):
         glue = "" if len(lines) == 1 and lines[0].endswith(f"(*{name})") else " "

@@ -1,8 +1,8 @@
 # What `cmake --install` puts into a prefix, and how others find it there.
 #
 # The prefix can be moved: the CMake package computes its root from its own place and the pkg-config files from
-# ${pcfiledir}. Abseil is a dependency of whoever links the static core, so both forms name it. ricci::cpu is a component
-# of its own because it brings LLVM along; its shared form lies beside it for ricci_context_load_plugin.
+# ${pcfiledir}. Abseil is a dependency of everyone who links the static core, so both forms name it. ricci::cpu is a
+# separate component because it brings LLVM along; its shared form is installed too, for ricci_context_load_plugin.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(ricci_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ricci)
@@ -41,7 +41,7 @@ if(TARGET ricci_plugin_cpu)
   endif()
 endif()
 
-# What to read, and the samples with a project that builds them against the prefix.
+# The documents, and the samples with a project that builds them against the prefix.
 set(ricci_share ${CMAKE_INSTALL_DATADIR}/ricci)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE
         DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/ricci)

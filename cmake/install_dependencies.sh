@@ -1,10 +1,10 @@
 #!/bin/sh
 # Installs what Ricci needs on Debian 12: sh cmake/install_dependencies.sh [--build-only]
 #
-# The only list of dependencies. Debian packages go by name; the version tested stands beside each (CMake checks the
-# minimum). PyPI packages are pinned in cmake/requirements.txt and go into the ignored folder .venv; they serve tests
-# alone and --build-only leaves them out. Root rights are asked for (sudo) only when a Debian package is missing, so a
-# second run is quick and needs neither root nor network.
+# The only list of dependencies. Debian packages are listed by name, each with the version tested (CMake checks the
+# minimum). PyPI packages are pinned in cmake/requirements.txt and go into the ignored folder .venv; only tests use
+# them, and --build-only leaves them out. Root rights (sudo) are needed only if a Debian package is missing, so a second
+# run is quick and needs neither root nor network.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -69,7 +69,7 @@ install_debian() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing </dev/null
 }
 
-# The stamp holds the requirements that .venv was made from; another text means an update.
+# The stamp holds the requirements that .venv was made from; if they differ, .venv is updated.
 install_python() {
   stamp=.venv/requirements.txt
   if [ -x .venv/bin/python ] && cmp -s cmake/requirements.txt "$stamp"; then

@@ -22,8 +22,8 @@ function(ricci_target_defaults target)
   endif()
 endfunction()
 
-# For tests that are much to compile and little to run: nobody waits for their own code. Not for what runs the library for
-# long (laws, kernels, fuzzer, benchmarks): inline functions that both have are taken from the test.
+# For tests that take long to compile and little to run: the speed of their own code does not matter. Not for tests that
+# run the library for long (laws, kernels, fuzzer, benchmarks): inline functions that both have are taken from the test.
 function(ricci_test_defaults target)
   ricci_target_defaults(${target})
   target_compile_options(${target} PRIVATE -O0)

@@ -1,9 +1,10 @@
 # ricci_add_plugin(<name> SOURCES ... [LIBRARIES ...] [INCLUDES ...]): one source, two forms of a plugin.
 #
-# The sources define `ricci_plugin_query_<name>` and include ricci/api_table.h before they call the core. Made are
+# The sources define `ricci_plugin_query_<name>` and include ricci/api_table.h before they call the core. The targets
+# are
 #   ricci_plugin_<name>      a static archive, also ricci::<name>: the host links it and passes the function to
 #                            ricci_context_add_plugin;
-#   ricci_plugin_<name>_dso  libricci_plugin_<name>.so.0: the sources once more with RICCI_PLUGIN_DSO and an entry that
+#   ricci_plugin_<name>_dso  libricci_plugin_<name>.so.0: the sources again with RICCI_PLUGIN_DSO and an entry that
 #                            stores the core's function table, for ricci_context_load_plugin. It exports one symbol.
 # The sources are compiled twice because the plain names mean functions in one form and table slots in the other.
 # RICCI_PLUGIN_DSOS=OFF leaves the second form out of `all` (sanitizer builds do this to save time).
@@ -26,7 +27,7 @@ function(ricci_add_plugin name)
     target_include_directories(${target} PRIVATE ${arg_INCLUDES})
     target_link_libraries(${target} PRIVATE ricci::plugin ${arg_LIBRARIES})
   endforeach()
-  # A host that links the archive uses the plugin, even if it only asks by a weak reference whether it is there.
+  # A host that links the archive uses the plugin, even if it only refers to it by a weak reference.
   target_link_options(ricci_plugin_${name} INTERFACE -Wl,--undefined=ricci_plugin_query_${name})
   target_compile_definitions(ricci_plugin_${name}_dso PRIVATE RICCI_PLUGIN_DSO)
   set_target_properties(ricci_plugin_${name}_dso PROPERTIES

@@ -1,5 +1,5 @@
-# Removes what the last `cmake --install` of this build put in place, as its manifest lists it, and the folders of ours
-# (with `ricci` in their path) that are left empty.
+# Removes the files that the last `cmake --install` of this build installed, as listed in its manifest, and our folders
+# (with `ricci` in their path) that are then empty.
 if(NOT EXISTS ${MANIFEST})
   message(FATAL_ERROR "nothing to uninstall: ${MANIFEST} does not exist")
 endif()
@@ -7,7 +7,7 @@ file(STRINGS ${MANIFEST} files)
 foreach(file IN LISTS files)
   message(STATUS "removing $ENV{DESTDIR}${file}")
   file(REMOVE "$ENV{DESTDIR}${file}")
-  # From the file's folder up to the last one that is ours.
+  # From the file's folder up to the topmost one that is ours.
   cmake_path(GET file PARENT_PATH folder)
   while(folder MATCHES "/(bin|include|lib[^/]*|share)/(.*/)?ricci(/|$)")
     list(APPEND folders ${folder})
@@ -15,7 +15,7 @@ foreach(file IN LISTS files)
   endwhile()
 endforeach()
 list(REMOVE_DUPLICATES folders)
-list(SORT folders ORDER DESCENDING)  # what lies in a folder comes before it
+list(SORT folders ORDER DESCENDING)  # the contents of a folder come before it
 foreach(folder IN LISTS folders)
   file(GLOB left "$ENV{DESTDIR}${folder}/*")
   if(NOT left)
