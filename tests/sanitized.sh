@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the unit tests once more under a sanitizer and runs them: sh tests/sanitized.sh asan|tsan BUILD_FOLDER
+# Builds the unit tests again with a sanitizer and runs them: sh tests/sanitized.sh asan|tsan BUILD_FOLDER
 #
 # CTest runs it as the tests `asan` and `tsan`, so that a plain test run includes the sanitizers. Any report ends
 # the test that caused it; leaks are reported at exit.

@@ -88,7 +88,7 @@ class Scheduler {
   }
 
   // Whether a point is one long chain of dependent steps, such as a time integration or an iteration over little
-  // private state. Two vectors of lanes then run beside each other and hide each other's latency; their state must fit
+  // private state. Two vectors of lanes then run at once and hide each other's latency; their state must fit
   // the registers.
   bool IsLongChain() const {
     if (Inner() < kChainPoints || RunsMany(target_)) return false;
@@ -114,7 +114,7 @@ class Scheduler {
     return chain && state <= kChainState;
   }
 
-  // Trips of the reductions within `reduce` for one trip of its own.
+  // Trips of the reductions inside `reduce` for one trip of `reduce`.
   int64_t NestedTrips(uint32_t reduce) const {
     int64_t most = 1;
     for (uint32_t i = reduce + 1; i < blocks_.close[reduce]; ++i) {

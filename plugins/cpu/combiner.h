@@ -21,8 +21,8 @@ V EmitAcross(const LlvmBuilder& l, uint32_t op, uint32_t dtype, V v);
 
 // ---- extrema among integers ----
 
-// The greatest and the least of floats are found among integers of the same order: the bits, inverted but for the sign
-// if the number is negative, and shifted so that NaNs of either sign come to the end that wins. This takes four
+// The greatest and the least of floats are found among integers of the same order: the bits, inverted except for the
+// sign if the number is negative, and shifted so that NaNs of either sign come to the end that wins. This takes four
 // instructions, one of them in the chain from element to element; on floats, where NaNs must win and +0 is greater than
 // -0, it takes six. The identity among integers represents the infinity.
 bool InKeys(uint32_t op, uint32_t dtype);

@@ -1,7 +1,7 @@
 // Reductions of a kernel: in order, spread over lanes with several accumulators, or in chunks that run on several
 // threads.
 //
-// The tree in which parts are combined is fixed by shape alone.
+// The tree in which parts are combined depends only on shapes.
 #include "combiner.h"
 #include "kernel_blocks.h"
 

@@ -109,7 +109,7 @@ inline Real Horner(Real x, std::initializer_list<double> coefficients) {
   for (double c : coefficients) r = r.v == nullptr ? x(c) : Fma(r, x, x(c));
   return r;
 }
-// The same with even and odd powers apart: their chains run beside each other, which takes half the time to the result.
+// The same with even and odd powers apart: their chains run in parallel, which takes half the time to the result.
 inline Real HornerByHalves(Real x, std::initializer_list<double> coefficients) {
   const Real square = x * x;
   Real halves[2] = {{x.l, nullptr}, {x.l, nullptr}};

@@ -20,8 +20,8 @@ void AddAttribute(const LlvmBuilder& l, V f, std::string_view name, uint64_t val
   LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(l.ctx, kind, value));
 }
 
-// `f` touches no memory that kernels access, and hardly ever runs; LLVM is told so, so that a loop with a call of it
-// keeps its invariants in registers.
+// States that `f` touches no memory that kernels access, and hardly ever runs, so that LLVM keeps the invariants of a
+// loop with a call of it in registers.
 void StateColdness(const LlvmBuilder& l, V f) {
   constexpr uint64_t kInaccessibleMemory = 3 << 2;  // read and written; nothing else
   AddAttribute(l, f, "cold", 0);

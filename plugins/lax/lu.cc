@@ -28,9 +28,9 @@ ArrayTypes Type(const Eqn& e) {
 }
 
 // ---- derivative, as in jax.lax: with x = l^-1 p da u^-1 it is dl = l tril(x, -1) and du = triu(x) u ----
-// Where a is not square, l and u are continued to square matrices by those of an identity.
+// If a is not square, l and u are extended to square matrices by those of an identity.
 
-// The upper left part of the matrices of `x`, or more than them, filled up with zeros.
+// The upper left part of the matrices of `x`, padded with zeros if it is larger than they are.
 Value Resized(const Value& x, int64_t rows, int64_t columns) {
   const Shape none(static_cast<size_t>(x.rank()), 0);
   Shape more = none;
@@ -92,7 +92,7 @@ class Matrix {
   Scalar LoadOf(uint32_t result, Scalar i) const { return k_.Result(result).Load(At(i)); }
   void StoreOf(uint32_t result, Scalar i, Scalar v) const { k_.Result(result).Store(At(i), Convert(v, DType::kI32)); }
 
-  // ---- with values alone: rows of elements, and at the end of each the number of the row that it was ----
+  // ---- with scalar values only: rows of elements, and at the end of each its original row number ----
   using Lines = std::vector<std::vector<Scalar>>;
   Lines LoadLines() const {
     Lines lines;
@@ -147,7 +147,7 @@ class Matrix {
     }
   }
 
-  // ---- in the results, which hold a and the numbers of its rows at first ----
+  // ---- in the results, which first hold a and the numbers of its rows ----
   void Begin() const {
     k_.Loop(rows_, [&](Scalar i) {
       k_.Loop(columns_, [&](Scalar j) { lu_.Store(i, j, a_.Load(i, j)); });
@@ -221,7 +221,7 @@ std::string Factors(const Eqn& e) {
   return text.Done();
 }
 
-// Rows are far from their places, so that all are swapped.
+// Rows are far from their final places, so that all are swapped.
 constexpr std::string_view kExamples =
     "program (%s: f64[3,3] in -1..1) {"
     "  %d: f64[3,3] = constant [0.0, 3.0, 0.0, 0.0, 0.0, 2.5, -3.0, 0.0, 0.0] %a: f64[3,3] = add(%s, %d)"

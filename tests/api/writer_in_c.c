@@ -1,4 +1,4 @@
-/* Rows and programs in C11, written with ricci/writer.h alone. */
+/* Rows and programs in C11, written with only ricci/writer.h. */
 #include "api/writer_in_c.h"
 
 #include "ricci/writer.h"

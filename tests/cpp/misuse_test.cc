@@ -1,4 +1,5 @@
-// The binding's messages for values of finished traces, of other traces and other contexts, and for shapes alone.
+// The binding's messages for values of finished traces, of other traces and other contexts, and for shapes without
+// data.
 #include "binding_fixture.h"
 
 namespace ricci::testing {

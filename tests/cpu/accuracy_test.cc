@@ -256,7 +256,7 @@ TYPED_TEST(Accuracy, RemIsExact) {
   }
 }
 
-// One value among others that take another path, and alone.
+// One value among others that take another path, and by itself.
 TYPED_TEST(Accuracy, BitsDoNotDependOnNeighbours) {
   using T = TypeParam;
   const auto x = Points<T>(-2, 2, 200);

@@ -47,7 +47,7 @@ TEST(Scans, NaNsAndInfinitiesGoOn) {
   }
 }
 
-// y_i = a_i y_(i-1) + b_i along the last axis: pairs (a, b) combine to (a a', a' b + b'), in this order alone.
+// y_i = a_i y_(i-1) + b_i along the last axis: pairs (a, b) combine to (a a', a' b + b'), in this order only.
 void Recurrence(KernelBuilder& k, const Eqn& e) {
   const ArrayType a = e.in(0);
   const Shape lines(a.shape().begin(), a.shape().end() - 1);

@@ -70,7 +70,7 @@ struct Broken {
   void Run(uint32_t kernel, std::initializer_list<uint32_t> buffers) { plan.Step(RICCI_STEP_KERNEL, kernel, buffers); }
   void Copy(uint32_t to, uint32_t from) { plan.Step(RICCI_STEP_COPY, 0, {to, from}); }
   void Mark(uint32_t kind, uint32_t index = 0) { plan.Step(kind, index, std::initializer_list<uint32_t>{}); }
-  // A buffer of a bool or i32 of its own, in the arena.
+  // Another buffer, of one bool or i32, in the arena.
   uint32_t Scalar() {
     plan.buffers.push_back({RICCI_BUFFER_ARENA, 0, 4, plan.arena_bytes, nullptr});
     plan.arena_bytes += 64;

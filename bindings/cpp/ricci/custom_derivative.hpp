@@ -1,4 +1,4 @@
-// ricci/custom_derivative.hpp: checkpoint, and functions that bring a derivative of their own.
+// ricci/custom_derivative.hpp: checkpoint, and functions with a custom derivative.
 //
 // Functions and rules given here may capture Arrays and values without a derivative (integers, bool, keys), which
 // become operands with a tangent of zero. A floating Value of the function around them would need a derivative of its
@@ -27,7 +27,7 @@ auto checkpoint(F f, CheckpointOptions options = {}, Location at = Location::Her
                        return Fill<Value>(traced.out(), out);
                      });
 }
-// The same with a policy alone. A template of its type, so that {.policy = ...} is never taken for a string.
+// The same with only a policy. A template of its type, so that {.policy = ...} is never taken for a string.
 template <typename F, std::convertible_to<std::string> Policy>
 auto checkpoint(F f, Policy&& policy, Location at = Location::Here()) {
   return checkpoint(std::move(f), CheckpointOptions{.policy = std::forward<Policy>(policy)}, at);

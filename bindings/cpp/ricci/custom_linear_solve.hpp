@@ -1,4 +1,4 @@
-// ricci/custom_linear_solve.hpp: the solution of a linear equation that brings a solver of its own.
+// ricci/custom_linear_solve.hpp: the solution of a linear equation by a solver that the caller gives.
 //
 // Only inside of a trace. The functions may capture any Value, and derivatives go through what matvec captures: they
 // are taken at the solution, so the solver may be anything, even a while_loop.

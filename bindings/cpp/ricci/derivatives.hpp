@@ -58,7 +58,7 @@ auto value_and_grad(F f, Location at = Location::Here()) {
       return ValueAndGrad<kArgs...>(site, f, args...);
   });
 }
-// The gradient alone, or {gradient, auxiliary results}.
+// Only the gradient, or {gradient, auxiliary results}.
 template <size_t... kArgs, typename F>
 auto grad(F f, Location at = Location::Here()) {
   return Transformed("grad", at, [f = std::move(f)](const CallSite& site, const auto&... args) {

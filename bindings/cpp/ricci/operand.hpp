@@ -2,7 +2,7 @@
 //
 // The conversion to an Operand captures file and line of the caller, for operators too. Functions turn their operands
 // into Values of one program (the deepest one among theirs), which also gets the equation; errors begin with the
-// caller's place. A function of numbers and Arrays alone has no program to go to, which is an error.
+// caller's place. A function of only numbers and Arrays has no program to go to, which is an error.
 #ifndef RICCI_OPERAND_HPP_
 #define RICCI_OPERAND_HPP_
 #include "ricci/promotion.hpp"

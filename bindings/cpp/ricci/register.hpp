@@ -231,7 +231,7 @@ inline void Register(ricci_ctx* ctx, const Row& row) {
   Check(ricci_prim_register(ctx, &def, &id));
 }
 
-// The tables of a plugin: functions that return them, so that each file of rows stands alone.
+// The tables of a plugin: functions that return them, so that each file of rows is independent of the others.
 using RowTables = std::span<RowList (*const)()>;
 
 inline ricci_status* AttachRows(ricci_ctx* ctx, RowTables tables) noexcept {

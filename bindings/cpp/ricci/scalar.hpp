@@ -1,6 +1,6 @@
 // ricci/scalar.hpp: the kernel builder for lowerings: scalars with operators, arrays, loops as lambdas.
 //
-// A Scalar is a value inside a kernel under construction. Operators emit scalar operations; a C++ number beside a
+// A Scalar is a value inside a kernel under construction. Operators emit scalar operations; a C++ number next to a
 // Scalar becomes a constant of its dtype. Loops and branches take lambdas, so no block can stay open.
 // Iterations of Parallel may run in any order; what changes from one iteration of Loop to the next is held in a Local.
 #ifndef RICCI_SCALAR_HPP_

@@ -29,7 +29,7 @@ inline ricci_exact ExactCount(Dims dims) {
   }
   return n;
 }
-// Throws INVALID_ARGUMENT if no array could hold so many.
+// Throws INVALID_ARGUMENT if no array could hold that many.
 inline int64_t ElementCount(Dims dims) {
   return AsDimension(ExactCount(dims), "shape ", dims, ": number of elements ");
 }
