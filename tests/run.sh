@@ -2,8 +2,7 @@
 # Installs what is missing, builds everything and runs all tests: sh tests/run.sh [arguments of ctest]
 #
 # One CTest run covers everything: unit tests, laws, JAX replay, samples, lint, an installed prefix, and the sanitizer
-# builds, which are tests of the main build. Two jobs fit the two cores of continuous integration; RICCI_JOBS overrides
-# it.
+# builds, which are tests of the main build. Two jobs fit the two cores of continuous integration (RICCI_JOBS: others).
 set -eu
 cd "$(dirname "$0")/.."
 jobs=${RICCI_JOBS:-2}

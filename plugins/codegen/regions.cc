@@ -5,8 +5,7 @@
 namespace ricci::codegen {
 namespace {
 
-constexpr int64_t kShortRun =
-    64;  // code between large loops, if shorter than a region by this factor, is not worth a call
+constexpr int64_t kShortRun = 64;  // a run between large loops this many times shorter than a region gets no call
 
 bool Opens(uint16_t op) {
   return op == RICCI_K_FOR || op == RICCI_K_WHILE || op == RICCI_K_IF || op == RICCI_K_REDUCE || op == RICCI_K_SCAN;

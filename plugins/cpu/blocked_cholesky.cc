@@ -1,6 +1,5 @@
-// cholesky of matrices that are too large for the generated loops. Blocks of columns are factored in order: the columns
-// before a block are subtracted as one product (tiles of gemm_tile.h), then it is factored row by row
-// (factor_kernel.h).
+// cholesky of matrices that are too large for the generated loops. For each block of columns, those before it are
+// subtracted as one product (tiles of gemm_tile.h), then the block is factored row by row (factor_kernel.h).
 //
 // A task is one matrix, so bits do not depend on the thread count.
 #include "blocked_cholesky.h"

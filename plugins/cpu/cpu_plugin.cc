@@ -88,7 +88,7 @@ ricci_status* Compile(void* self, const ricci_compile_args* a, void** code, ricc
   });
 }
 
-// A run that the host may end. The error of a failed library call goes before that of an ended run. Not inline: a run
+// A run that the host may end. The error of a failed library call takes precedence. Not inline: a run
 // without a request or deadline takes a few nanoseconds, and would have to save registers for this one.
 [[gnu::noinline]] ricci_status* RunWatched(const Code& c, RunState& run) {
   if (!IsStopped(run)) c.compiled->entry(run.args->inputs, run.args->outputs, run.args->arena, &run);

@@ -194,8 +194,7 @@ struct GemmKernel {
     return whole;
   }
   // All panels from rows of adjacent elements, row by row, the best order for memory. Whole vectors are read, so the
-  // last steps may be left over: the number of steps done is returned. What is read in excess lies in the matrix and is
-  // not used.
+  // last steps may be left over: returns the number of steps done. What is read in excess lies in the matrix, unused.
   template <typename T, typename From>
   static int64_t PackAlong(const From* from, int64_t stride, int64_t outer, int64_t panel, int64_t padded, int64_t k,
                            T* to) {

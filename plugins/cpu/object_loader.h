@@ -18,8 +18,7 @@ class LoadedObject {
   // Address of a function that generated code may call; NULL: there is none of that name.
   using Resolve = void* (*)(std::string_view name);
 
-  // Copies an x86-64 ELF object in which `entry` is defined. NULL with `error` if it needs anything that is not
-  // available.
+  // Copies an x86-64 ELF object in which `entry` is defined. NULL with `error` if something it needs is missing.
   static std::unique_ptr<LoadedObject> Load(std::span<const char> object, std::string_view entry, Resolve resolve,
                                             std::string& error);
   ~LoadedObject();

@@ -54,8 +54,7 @@ bool WindowsFit(const Eqn& e, const WindowDims& d, Dims sizes) {
   bool fits = static_cast<int64_t>(sizes.size()) == x.rank();
   for (size_t i = 0; fits && i < sizes.size(); ++i) {
     const bool is_window = d.IsWindow(static_cast<int64_t>(i));
-    // A dimension outside of the window has one element, if there are any: without elements the last start would lie
-    // outside.
+    // A dimension outside of the window has one element, if there are any: without one no start would be in range.
     const int64_t most = is_window ? x.shape()[i] : std::min<int64_t>(x.shape()[i], 1);
     fits = HasPositions(e) ? sizes[i] <= most && sizes[i] >= (is_window ? 0 : most)
                            : sizes[i] >= 0 && (is_window || sizes[i] <= 1);

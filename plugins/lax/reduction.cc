@@ -3,8 +3,7 @@
 //
 // reduce_sum is linear and its transpose is a broadcast. The tangent of reduce_prod comes from a balanced tree of
 // products, and that of reduce_max and reduce_min is shared equally among ties, both as in jax.lax. Sums and products
-// of 16-bit floats are taken in f32. If a reduced axis is sharded each device holds a partial result, which the factors
-// declare.
+// of 16-bit floats are taken in f32. If a reduced axis is sharded each device holds a partial result: see the factors.
 #include "ricci/plugin.hpp"
 
 namespace ricci::inline v0::lax::rows {

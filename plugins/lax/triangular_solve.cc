@@ -1,8 +1,7 @@
 // triangular_solve: x with op(a) x = b, or x op(a) = b, where a is triangular and op(a) may be its transpose.
 //
 // Every column (row) of x is solved by itself: substitution runs along it in order, and earlier elements are read back
-// from the result. Only the triangle given is read. If only b is batched, its batch becomes columns (rows) of one
-// solve.
+// from the result. Only the triangle given is read. A batch of b only becomes columns (rows) of one solve.
 #include "matrix.hpp"
 
 namespace ricci::inline v0::lax::rows {

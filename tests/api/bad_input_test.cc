@@ -1,5 +1,4 @@
-// Wrong use of the C ABI: each gives a status with an exact message, leaves outputs alone, and everything works after
-// it.
+// Wrong use of the C ABI: each gives a status with an exact message, leaves outputs alone, and breaks nothing else.
 #include "pass/pipeline.h"
 #include "support/small_program.h"
 

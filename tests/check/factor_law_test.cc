@@ -1,6 +1,5 @@
 // The law of factors: the claim of each kind is compared with what parts of the operation compute, and a kind that
-// claims less than is true is refused. The rows here have only a type and a decomposition, so no other law sees the
-// mistake.
+// claims less than is true is refused. The rows here have only a type and a decomposition, so no other law fails.
 #include <gtest/gtest.h>
 
 #include <deque>

@@ -1,5 +1,4 @@
-// checkpoint, custom_jvp, custom_vjp and stop_gradient: trees, nesting in either order, and their messages for wrong
-// rules.
+// checkpoint, custom_jvp, custom_vjp and stop_gradient: trees, nesting in either order, messages for wrong rules.
 #include "binding_fixture.h"
 
 namespace ricci::testing {

@@ -1,5 +1,4 @@
-// The binding's messages for values of finished traces, of other traces and other contexts, and for shapes without
-// data.
+// The binding's messages for values of finished traces, of other traces and other contexts, and for shapes only.
 #include "binding_fixture.h"
 
 namespace ricci::testing {

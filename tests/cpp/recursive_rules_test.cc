@@ -57,8 +57,7 @@ TEST_F(RecursiveRules, FunctionsMayNeedEachOther) {
   Expect(vmap(grad(grad(grad(Cosine))))(Vec({0.5, 1})), {std::sin(0.5), std::sin(1.0)});
 }
 
-// Captures distinguish functions: the rule calls the function of the next lower power, which is not the function
-// itself.
+// Captures distinguish functions: the rule calls that of the next lower power, which is not the function itself.
 Value Power(Value x, int n) {
   return custom_jvp([n](Value v) { return n == 0 ? ones_like(v) : pow(v, n); },
                     [n](const std::tuple<Value>& v, const std::tuple<Value>& t) {

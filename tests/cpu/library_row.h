@@ -1,5 +1,4 @@
-// A primitive for tests that is one library call: its result has the operand's type; its only rule is `batch`, if
-// given.
+// A primitive for tests that is one library call: its result has the operand's type, its only rule is `batch`, if any.
 #ifndef RICCI_TESTS_CPU_LIBRARY_ROW_H_
 #define RICCI_TESTS_CPU_LIBRARY_ROW_H_
 #include <string_view>

@@ -1,5 +1,4 @@
-// Repeated steps of a plan have code once: which steps, that results are the same, and that each library call is its
-// own.
+// Repeated steps of a plan have code once: which steps, that results are the same, that library calls stay separate.
 #include "codegen/repeats.h"
 
 #include <random>

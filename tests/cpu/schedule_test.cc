@@ -1,5 +1,4 @@
-// How vmap and kernels are scheduled: by estimates for stated processors, or as a vmap says; impossible schedules are
-// refused.
+// How vmap and kernels are scheduled: by estimates for stated processors, or as a vmap says, or refused if impossible.
 #include "backend_with.h"
 #include "library_row.h"
 #include "scheduled_programs.h"

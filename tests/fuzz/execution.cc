@@ -42,8 +42,7 @@ class Guarded {
   std::vector<Line> memory_;
 };
 
-// The memory after a run: results, or a complaint about what was overwritten. `place`: where each result
-// is.
+// The memory after a run: results, or a complaint about what was overwritten. `place`: the place of each result.
 RunResult Collect(const std::vector<Guarded>& memory, const std::vector<Bytes>& inputs,
                   const std::vector<size_t>& place) {
   RunResult out;

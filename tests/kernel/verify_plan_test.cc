@@ -267,8 +267,7 @@ TEST(VerifyPlan, AnOperandAndAResultAreLiveInTheirCommonStep) {
   EXPECT_EQ(p.Check(), "plan: buffers 3 and 2 overlap in the arena at byte 0, but live in steps 1 to 2 and 0 to 1");
 }
 
-// What a loop reads from before it must live to the end of the loop, though its last use is before the other buffer's
-// first.
+// What a loop reads from before it must live to its end, though its last use is before the other buffer's first.
 TEST(VerifyPlan, ALoopKeepsWhatItReadsFromOutside) {
   Broken p(3);
   const uint32_t flag = p.Scalar();

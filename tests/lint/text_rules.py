@@ -1,7 +1,6 @@
 """Rules for every file: short, with a unique name and an opening sentence on what it is, no words of unfinished work.
 
-If two files have one name, a search finds the wrong one; leftovers of work in progress do not belong on the main
-branch.
+If two files have one name, a search finds the wrong one; unfinished work does not belong on the main branch.
 """
 import collections
 import re

@@ -87,8 +87,7 @@ TEST_F(CheckpointMemory, StoredResidualAndRecomputedValuesAreCounted) {
   EXPECT_GE(Vectors(*merged), 80);
 }
 
-// The barrier is mapped like everything else: a batch of gradients keeps a layer's arguments for every element, no
-// more.
+// The barrier is mapped like everything else: a batch of gradients keeps only a layer's arguments for every element.
 TEST_F(CheckpointMemory, UnderVmap) {
   constexpr int64_t kBatch = 4;
   const auto lower = [&](std::string_view attrs) {

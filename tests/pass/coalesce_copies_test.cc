@@ -24,8 +24,7 @@ class CoalesceCopies : public LoweredProgram {
   }
 };
 
-// Arrays of 576 bytes are too small to take turns between two buffers, those of 1600 too large for branches in a
-// kernel.
+// Arrays of 576 bytes: too small to take turns between two buffers. Of 1600: too large for branches inside a kernel.
 constexpr char kSmall[] = "f32[12,12]", kLarger[] = "f32[20,20]";
 
 // Each T is the type of the arrays.

@@ -1,5 +1,4 @@
-// Views after a kernel that only move its results: the kernel stores them in place. Views that do not fit stay
-// separate.
+// Views after a kernel that only move its results: the kernel stores at their places. Other views stay separate.
 #include <array>
 
 #include "pass/lowered_program.h"

@@ -5,8 +5,7 @@
 
 namespace ricci::inline v0::linalg {
 
-// The x with a x = b, by lu. `b` is one vector, or matrices whose columns are solved for. The derivative reuses the
-// factors.
+// The x with a x = b, by lu. `b` is one vector, or matrices of columns to solve for. The derivative reuses the factors.
 Value solve(const Operand& a, const Operand& b);
 Value inv(const Operand& a);
 
