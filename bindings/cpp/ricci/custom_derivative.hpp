@@ -59,7 +59,7 @@ Values CustomJvpLeaves(const CallSite& site, const FunctionIdentity& identity, L
                        const Values& leaves);
 // f with the derivative `rule`: rule(primals, tangents), each a tuple with one entry per argument of f, gives
 // {f(primals...), its tangent}. The rule may apply the resulting function itself, at the types of its primals, which
-// gives derivatives of every order. It needs a name for it then, that is a function: `Value Norm(Value x) { return
+// gives derivatives of every order. For this it needs a name, so a function: `Value Norm(Value x) { return
 // custom_jvp([](Value x) {...}, [](auto x, auto dx) { Value n = Norm(get<0>(x)); ... })(x); }`.
 template <typename F, typename Rule>
 auto custom_jvp(F f, Rule rule, Location at = Location::Here()) {
