@@ -138,16 +138,18 @@ constexpr const ricci_lowering* kLowerings[] = {&kInline};
 
 }  // namespace
 
-absl::Status RegisterCall(prim::Registry& r) {
-  ricci_prim_def d = Define("call", "ys... = call(xs...): the results of the program `body`", kAttrs, kLowerings);
-  d.abstract_eval = TypeThunk<TypeOfBody>;
-  d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
-  d.transpose = RuleThunk<Transpose, ricci_transpose_args>;
-  d.batch = RuleThunk<Batch, ricci_batch_args>;
-  d.partial_eval = PartialEvalThunk<PartialEval>;
-  d.dce = DceThunk<Dce>;
-  d.examples = Str(kExamples);
-  return r.Add(d).status();
-}
+constinit const StructuralRow kCallRow = {
+    .name = "call",
+    .doc = "ys... = call(xs...): the results of the program `body`",
+    .attrs = kAttrs,
+    .lowerings = kLowerings,
+    .type = TypeOfBody,
+    .jvp = Jvp,
+    .transpose = Transpose,
+    .batch = Batch,
+    .partial_eval = PartialEval,
+    .dce = Dce,
+    .examples = kExamples,
+};
 
 }  // namespace ricci::inline v0::control

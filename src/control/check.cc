@@ -78,16 +78,17 @@ absl::StatusOr<Val> EmitCheck(Builder& b, Val pred, Val x, uint32_t code, std::s
   return b.Emit1("check", attrs, in);
 }
 
-absl::Status RegisterCheck(prim::Registry& r) {
-  ricci_prim_def d = Define(
-      "check", "y = check(pred, x): x; the run fails with `code` and `message` if `pred` is false", kAttrs, kLowerings);
-  d.hdr.flags |= RICCI_PRIM_MAY_FAIL;
-  d.abstract_eval = TypeThunk<Type>;
-  d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
-  d.transpose = RuleThunk<Transpose, ricci_transpose_args>;
-  d.batch = RuleThunk<Batch, ricci_batch_args>;
-  d.examples = Str(kExamples);
-  return r.Add(d).status();
-}
+constinit const StructuralRow kCheckRow = {
+    .name = "check",
+    .doc = "y = check(pred, x): x; the run fails with `code` and `message` if `pred` is false",
+    .flags = RICCI_PRIM_MAY_FAIL,
+    .attrs = kAttrs,
+    .lowerings = kLowerings,
+    .type = Type,
+    .jvp = Jvp,
+    .transpose = Transpose,
+    .batch = Batch,
+    .examples = kExamples,
+};
 
 }  // namespace ricci::inline v0::control

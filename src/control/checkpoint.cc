@@ -70,19 +70,18 @@ constexpr const ricci_lowering* kLowerings[] = {&kExpand};
 
 }  // namespace
 
-absl::Status RegisterCheckpoint(prim::Registry& r) {
-  ricci_prim_def d = Define(
-      "checkpoint",
-      "ys... = checkpoint(xs...): the results of `body`; reverse mode computes again what `policy` does not save",
-      kAttrs, kLowerings);
-  d.abstract_eval = TypeThunk<TypeOfBody>;
-  d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
-  d.transpose = RuleThunk<Transpose, ricci_transpose_args>;
-  d.batch = RuleThunk<Batch, ricci_batch_args>;
-  d.partial_eval = PartialEvalThunk<PartialEval>;
-  d.dce = DceThunk<Dce>;
-  d.examples = Str(kExamples);
-  return r.Add(d).status();
-}
+constinit const StructuralRow kCheckpointRow = {
+    .name = "checkpoint",
+    .doc = "ys... = checkpoint(xs...): the results of `body`; reverse mode computes again what `policy` does not save",
+    .attrs = kAttrs,
+    .lowerings = kLowerings,
+    .type = TypeOfBody,
+    .jvp = Jvp,
+    .transpose = Transpose,
+    .batch = Batch,
+    .partial_eval = PartialEval,
+    .dce = Dce,
+    .examples = kExamples,
+};
 
 }  // namespace ricci::inline v0::control

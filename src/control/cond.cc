@@ -82,19 +82,19 @@ constexpr const ricci_lowering* kLowerings[] = {&kLoops};
 
 }  // namespace
 
-absl::Status RegisterCond(prim::Registry& r) {
-  ricci_prim_def d = Define(
-      "cond",
-      "ys... = cond(which, xs...): the results of branch number `which` of `branches`, clamped to those there are",
-      kAttrs, kLowerings);
-  d.abstract_eval = TypeThunk<Type>;
-  d.jvp = RuleThunk<CondJvp, ricci_jvp_args>;
-  d.transpose = RuleThunk<CondTranspose, ricci_transpose_args>;
-  d.batch = RuleThunk<CondBatch, ricci_batch_args>;
-  d.partial_eval = PartialEvalThunk<CondPartialEval>;
-  d.dce = DceThunk<CondDce>;
-  d.examples = Str(kExamples);
-  return r.Add(d, prim::Flow::kCond).status();
-}
+constinit const StructuralRow kCondRow = {
+    .name = "cond",
+    .doc = "ys... = cond(which, xs...): the results of branch number `which` of `branches`, clamped to their range",
+    .flow = prim::Flow::kCond,
+    .attrs = kAttrs,
+    .lowerings = kLowerings,
+    .type = Type,
+    .jvp = CondJvp,
+    .transpose = CondTranspose,
+    .batch = CondBatch,
+    .partial_eval = CondPartialEval,
+    .dce = CondDce,
+    .examples = kExamples,
+};
 
 }  // namespace ricci::inline v0::control

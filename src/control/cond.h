@@ -1,15 +1,14 @@
-// The layout of a cond: cond(index, operands) runs branches[index](operands) -> results.
+// What rules and lowerings of cond share.
 #ifndef RICCI_CONTROL_COND_H_
 #define RICCI_CONTROL_COND_H_
+#include "control/parts.h"
 #include "control/structural_row.h"
 
 namespace ricci::inline v0::control {
 
 using Programs = std::vector<ProgramRef>;
 
-inline std::span<ricci_program* const> Branches(const Held& h) {
-  return ir::Programs(*ir::FindAttr(h.attrs, "branches"));
-}
+inline std::span<ricci_program* const> Branches(const Held& h) { return Branches(h.attrs); }
 absl::StatusOr<Vals> EmitCond(Builder& b, const Programs& branches, std::span<const Val> in);
 
 // The derivative and batching rules, in cond_rules.cc.

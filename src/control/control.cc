@@ -6,10 +6,10 @@ namespace ricci::inline v0::control {
 
 absl::Status RegisterAll(prim::Registry& registry) {
   registry.Begin("core");
-  for (auto* add :
-       {RegisterCall, RegisterFusion, RegisterCond, RegisterWhile, RegisterScan, RegisterVmap, RegisterCheck,
-        RegisterCheckpoint, RegisterCustomJvp, RegisterCustomVjp, RegisterCustomLinearSolve}) {
-    RICCI_TRY(add(registry));
+  for (const StructuralRow* row :
+       {&kCallRow, &kFusionRow, &kCondRow, &kWhileRow, &kScanRow, &kVmapRow, &kCheckRow, &kCheckpointRow,
+        &kCustomJvpRow, &kCustomVjpRow, &kCustomLinearRow, &kCustomLinearSolveRow}) {
+    RICCI_TRY(registry.Add(DefinitionOf(*row), row->flow).status());
   }
   registry.Commit();
   return absl::OkStatus();

@@ -121,16 +121,16 @@ constexpr const ricci_lowering* kLowerings[] = {&kInline};
 
 }  // namespace
 
-absl::Status RegisterCustomJvp(prim::Registry& r) {
-  ricci_prim_def d =
-      Define("custom_jvp", "ys... = custom_jvp(xs...): the results of `call`, whose jvp is the program `jvp`", kAttrs,
-             kLowerings);
-  d.abstract_eval = TypeThunk<Type>;
-  d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
-  d.batch = RuleThunk<Batch, ricci_batch_args>;
-  d.missing = Str("transpose: differentiation replaces it by its jvp program first");
-  d.examples = Str(kExamples);
-  return r.Add(d).status();
-}
+constinit const StructuralRow kCustomJvpRow = {
+    .name = "custom_jvp",
+    .doc = "ys... = custom_jvp(xs...): the results of `call`, whose jvp is the program `jvp`",
+    .attrs = kAttrs,
+    .lowerings = kLowerings,
+    .type = Type,
+    .jvp = Jvp,
+    .batch = Batch,
+    .missing = "transpose: differentiation replaces it by its jvp program first",
+    .examples = kExamples,
+};
 
 }  // namespace ricci::inline v0::control

@@ -124,7 +124,7 @@ absl::Status LinearBatch(Builder& b, const Held& h, const ricci_batch_args& a) {
 
 absl::StatusOr<Vals> NoForwardMode(Builder&, const Held&, std::span<const Val>) {
   return absl::UnimplementedError(
-      "custom_vjp: a function with a reverse rule only has no forward mode; give it a custom_jvp");
+      "custom_vjp: a function with only a reverse rule has no forward mode; give it a custom_jvp");
 }
 
 constexpr std::string_view kExamples =
@@ -150,25 +150,28 @@ constexpr const ricci_lowering* kLinearLowerings[] = {&kNoForwardMode};
 
 }  // namespace
 
-absl::Status RegisterCustomVjp(prim::Registry& r) {
-  ricci_prim_def d =
-      Define("custom_vjp",
-             "ys... = custom_vjp(xs...): the results of `call`, whose reverse mode is the programs `fwd` and `bwd`",
-             kAttrs, kLowerings);
-  d.abstract_eval = TypeThunk<Type>;
-  d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
-  d.batch = RuleThunk<BatchWhole, ricci_batch_args>;
-  d.missing = Str("transpose: differentiation replaces it by custom_linear first");
-  d.examples = Str(kExamples);
-  RICCI_TRY(r.Add(d).status());
-  ricci_prim_def linear =
-      Define("custom_linear", "ys... = custom_linear(xs...): a linear map of which only the transpose, `bwd`, is known",
-             kLinearAttrs, kLinearLowerings);
-  linear.abstract_eval = TypeThunk<LinearType>;
-  linear.transpose = RuleThunk<LinearTranspose, ricci_transpose_args>;
-  linear.batch = RuleThunk<LinearBatch, ricci_batch_args>;
-  linear.missing = Str("jvp: stands for an unknown linear map");
-  return r.Add(linear, prim::Flow::kLinearMap).status();
-}
+constinit const StructuralRow kCustomVjpRow = {
+    .name = "custom_vjp",
+    .doc = "ys... = custom_vjp(xs...): the results of `call`, whose reverse mode is the programs `fwd` and `bwd`",
+    .attrs = kAttrs,
+    .lowerings = kLowerings,
+    .type = Type,
+    .jvp = Jvp,
+    .batch = BatchWhole,
+    .missing = "transpose: differentiation replaces it by custom_linear first",
+    .examples = kExamples,
+};
+
+constinit const StructuralRow kCustomLinearRow = {
+    .name = "custom_linear",
+    .doc = "ys... = custom_linear(xs...): a linear map of which only the transpose, `bwd`, is known",
+    .flow = prim::Flow::kLinearMap,
+    .attrs = kLinearAttrs,
+    .lowerings = kLinearLowerings,
+    .type = LinearType,
+    .transpose = LinearTranspose,
+    .batch = LinearBatch,
+    .missing = "jvp: stands for an unknown linear map",
+};
 
 }  // namespace ricci::inline v0::control

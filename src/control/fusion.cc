@@ -4,6 +4,7 @@
 // that only moves elements, its results replace those of the body, and what the body computes is stored at its final
 // place.
 #include "control/call.h"
+#include "control/parts.h"
 
 namespace ricci::inline v0::control {
 namespace {
@@ -18,8 +19,9 @@ absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
 
 // Rows are points of the leading dimensions that all results have in common.
 absl::Status Type(Builder& b, const Held& h) {
-  const Program& body = h.program("body");
-  const int64_t rows = h.integer("rows");
+  const FusionParts parts(h.attrs);
+  const Program& body = *parts.body;
+  const int64_t rows = parts.rows;
   const auto leading = [&](uint32_t i) { return body.type(body.results[i]).shape; };
   bool fits = rows >= 0 && (rows == 0 || body.n_results() > 0);
   for (uint32_t i = 0; fits && i < body.n_results(); ++i) {
@@ -28,7 +30,7 @@ absl::Status Type(Builder& b, const Held& h) {
     for (size_t d = 0; fits && d < n; ++d) fits = leading(i)[d] == leading(0)[d];
   }
   if (!fits) return base::InvalidArgument("fusion: results have no ", rows, " leading dimensions in common");
-  const Program* views = trace::ProgramIn(h.attrs, "views");
+  const Program* views = parts.views;
   if (views == nullptr) return TypeOfBody(b, h);
   RICCI_TRY(CheckParams(b, "fusion", "body", body, h.in_types()));
   RICCI_TRY(CheckParams(b, "fusion", "views", *views, body.result_types));
@@ -48,13 +50,15 @@ constexpr const ricci_lowering* kLowerings[] = {&kLoops};
 
 }  // namespace
 
-absl::Status RegisterFusion(prim::Registry& r) {
-  ricci_prim_def d =
-      Define("fusion", "ys... = fusion(xs...): the results of the program `body`, in one kernel", kAttrs, kLowerings);
-  d.abstract_eval = TypeThunk<Type>;
-  d.missing = Str("jvp, transpose, batch: made after all transforms");
-  d.examples = Str(kExamples);
-  return r.Add(d, prim::Flow::kFusion).status();
-}
+constinit const StructuralRow kFusionRow = {
+    .name = "fusion",
+    .doc = "ys... = fusion(xs...): the results of the program `body`, in one kernel",
+    .flow = prim::Flow::kFusion,
+    .attrs = kAttrs,
+    .lowerings = kLowerings,
+    .type = Type,
+    .missing = "jvp, transpose, batch: made after all transforms",
+    .examples = kExamples,
+};
 
 }  // namespace ricci::inline v0::control

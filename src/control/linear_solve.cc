@@ -158,7 +158,7 @@ absl::Status Transpose(Builder& b, const Held& h, const ricci_transpose_args& a)
     in.insert(in.end(), consts.begin(), consts.end());
   }
   for (uint32_t i = 0; i < operands.first[kParts]; ++i) {
-    if (a.linear[i]) return absl::UnimplementedError(base::Cat(kName, ": it is linear in b alone, not in operand ", i));
+    if (a.linear[i]) return absl::UnimplementedError(base::Cat(kName, ": it is linear only in b, not in operand ", i));
   }
   for (uint32_t i = 0; i < operands.n; ++i) {
     RICCI_ASSIGN(Val ct, b.Instantiate(a.cts[i], h.op.out_types[i]));
@@ -281,18 +281,18 @@ constexpr const ricci_lowering* kLowerings[] = {&kInline};
 
 }  // namespace
 
-absl::Status RegisterCustomLinearSolve(prim::Registry& r) {
-  ricci_prim_def d =
-      Define(kName,
-             "ys... = custom_linear_solve(xs...): the solution of `matvec`(y) = b, by the program `solve`, "
-             "differentiated at the solution; xs are the constants of the programs, then b",
-             kAttrs, kLowerings);
-  d.abstract_eval = TypeThunk<Type>;
-  d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
-  d.transpose = RuleThunk<Transpose, ricci_transpose_args>;
-  d.batch = RuleThunk<Batch, ricci_batch_args>;
-  d.examples = Str(kExamples);
-  return r.Add(d).status();
-}
+constinit const StructuralRow kCustomLinearSolveRow = {
+    .name = kName,
+    .doc =
+        "ys... = custom_linear_solve(xs...): the solution of `matvec`(y) = b, by the program `solve`, "
+        "differentiated at the solution; xs are the constants of the programs, then b",
+    .attrs = kAttrs,
+    .lowerings = kLowerings,
+    .type = Type,
+    .jvp = Jvp,
+    .transpose = Transpose,
+    .batch = Batch,
+    .examples = kExamples,
+};
 
 }  // namespace ricci::inline v0::control

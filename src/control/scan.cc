@@ -12,7 +12,7 @@ namespace {
 absl::Status Type(Builder& b, const Held& h) {
   RICCI_TRY(CheckCounts("scan", h, {"num_consts", "num_carry"}));
   RICCI_TRY(CheckPlace("scan", h));
-  const ScanParts s(h);
+  const ScanParts s(h.attrs, h.op.n_in);
   if (s.length < 0) return base::InvalidArgument("scan: length ", s.length, " is negative");
   if (s.unroll < 1) return base::InvalidArgument("scan: unroll ", s.unroll, " must be positive");
   if (s.n_carry > s.body->n_results()) {
@@ -34,7 +34,7 @@ absl::Status Type(Builder& b, const Held& h) {
   for (uint32_t i = 0; i < s.n_carry; ++i) {
     if (out[i] != params[s.n_consts + i]) {
       return base::InvalidArgument("scan: carry ", i, " enters as ", ToText(b.types().Get(params[s.n_consts + i])),
-                                   " and leaves as ", ToText(b.types().Get(out[i])));
+                                   " and ends as ", ToText(b.types().Get(out[i])));
     }
   }
   for (uint32_t i = s.n_carry; i < out.size(); ++i) {
@@ -48,7 +48,7 @@ absl::Status Type(Builder& b, const Held& h) {
 // The loop within a kernel. What changes from trip to trip is kept in private arrays.
 class KernelLoop {
  public:
-  KernelLoop(ricci_kernel_builder* k, const Held& h) : k_(k), h_(h), s_(h) {}
+  KernelLoop(ricci_kernel_builder* k, const Held& h) : k_(k), h_(h), s_(h.attrs, h.op.n_in) {}
 
   // carry = init; then all trips, `unroll` of them in one iteration; remaining trips follow the loop.
   absl::Status Run() {
@@ -195,19 +195,21 @@ absl::StatusOr<Vals> EmitScan(Builder& b, const ScanParts& like, const Program& 
   return EmitHolding(b, "scan", body, std::move(attrs), in);
 }
 
-absl::Status RegisterScan(prim::Registry& r) {
-  ricci_prim_def d = Define("scan",
-                            "ys... = scan(xs...): `body` run `length` times on constants, carry and a slice of each "
-                            "other operand; gives the last carry, then the stacked results",
-                            kAttrs, kLowerings);
-  d.abstract_eval = TypeThunk<Type>;
-  d.jvp = RuleThunk<ScanJvp, ricci_jvp_args>;
-  d.transpose = RuleThunk<ScanTranspose, ricci_transpose_args>;
-  d.batch = RuleThunk<ScanBatch, ricci_batch_args>;
-  d.partial_eval = PartialEvalThunk<ScanPartialEval>;
-  d.dce = DceThunk<ScanDce>;
-  d.examples = Str(kExamples);
-  return r.Add(d, prim::Flow::kScan).status();
-}
+constinit const StructuralRow kScanRow = {
+    .name = "scan",
+    .doc =
+        "ys... = scan(xs...): `body` run `length` times on constants, carry and a slice of each "
+        "other operand; gives the last carry, then the stacked results",
+    .flow = prim::Flow::kScan,
+    .attrs = kAttrs,
+    .lowerings = kLowerings,
+    .type = Type,
+    .jvp = ScanJvp,
+    .transpose = ScanTranspose,
+    .batch = ScanBatch,
+    .partial_eval = ScanPartialEval,
+    .dce = ScanDce,
+    .examples = kExamples,
+};
 
 }  // namespace ricci::inline v0::control

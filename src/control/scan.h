@@ -1,30 +1,10 @@
-// The layout of a scan: body(consts, carry, x) -> (carry, y); scan(consts, init, xs) -> (carry, ys).
+// What rules and lowerings of scan share.
 #ifndef RICCI_CONTROL_SCAN_H_
 #define RICCI_CONTROL_SCAN_H_
+#include "control/parts.h"
 #include "control/structural_row.h"
 
 namespace ricci::inline v0::control {
-
-struct ScanParts {
-  // The counts have passed CheckCounts.
-  explicit ScanParts(const Held& h)
-      : body(&h.program("body")),
-        length(h.integer("length")),
-        reverse(h.integer("reverse") != 0),
-        unroll(h.integer("unroll", 1)),
-        n_consts(static_cast<uint32_t>(h.integer("num_consts"))),  // exact: checked
-        n_carry(static_cast<uint32_t>(h.integer("num_carry"))),    // exact: checked
-        n_xs(h.op.n_in - n_consts - n_carry),
-        n_ys(body->n_results() - std::min(body->n_results(), n_carry)),
-        place(h.text("place")) {}
-
-  const Program* body;
-  int64_t length;
-  bool reverse;
-  int64_t unroll;
-  uint32_t n_consts, n_carry, n_xs, n_ys;
-  std::string_view place;
-};
 
 // The number of trips in one iteration of the lowered loop: as many as `unroll` asks for, but no more than `length`,
 // and no more copies of a large body than are worth their code. At least 1. What a scan computes does not depend on it.

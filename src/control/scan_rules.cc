@@ -43,7 +43,7 @@ absl::StatusOr<ProgramRef> Permute(const Program& f, std::span<const uint32_t> p
 }
 
 absl::Status ScanJvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
-  const ScanParts s(h);
+  const ScanParts s(h.attrs, h.op.n_in);
   const std::span<const Val> tangents(a.tangents, h.op.n_in);
   Mask active = NonZero(tangents), instantiate(s.body->n_results(), 0);
   const std::span<uint8_t> carry(active.data() + s.n_consts, s.n_carry);
@@ -97,7 +97,7 @@ absl::Status ScanJvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
 }
 
 absl::Status ScanPartialEval(const Held& h, const ricci_partial_eval_args& a) {
-  const ScanParts s(h);
+  const ScanParts s(h.attrs, h.op.n_in);
   // The backward pass is a loop of its own.
   const transform::Saving saving{{a.policy.ptr, a.policy.len}, /*apart=*/true};
   Builder &kb = *trace::FromAbi(a.known), &ub = *trace::FromAbi(a.unknown);
@@ -173,7 +173,7 @@ absl::Status ScanPartialEval(const Held& h, const ricci_partial_eval_args& a) {
 // scan(res consts, lin consts, lin carry, res xs, lin xs), linear in the lin ones, runs backwards as
 // scan(res consts, [ct of lin consts, ct of carry], [res xs, ct of ys]) -> ([ct consts, ct carry], ct of lin xs).
 absl::Status ScanTranspose(Builder& b, const Held& h, const ricci_transpose_args& a) {
-  const ScanParts s(h);
+  const ScanParts s(h.attrs, h.op.n_in);
   const uint32_t x0 = s.n_consts + s.n_carry;
   Mask linear(a.linear, a.linear + h.op.n_in);
   // A carry that starts as a known zero tangent is linear from then on: it has a cotangent in the body, which is
@@ -246,7 +246,7 @@ absl::Status ScanTranspose(Builder& b, const Held& h, const ricci_transpose_args
 }
 
 absl::Status ScanBatch(Builder& b, const Held& h, const ricci_batch_args& a) {
-  const ScanParts s(h);
+  const ScanParts s(h.attrs, h.op.n_in);
   const std::string_view axis(a.axis_name.ptr, a.axis_name.len);
   Mask batched = IsBatched(a, h.op.n_in), force(s.body->n_results(), 0);
   const std::span<uint8_t> carry(batched.data() + s.n_consts, s.n_carry);
@@ -274,7 +274,7 @@ absl::Status ScanBatch(Builder& b, const Held& h, const ricci_batch_args& a) {
 }
 
 absl::Status ScanDce(Builder* b, const Held& h, const ricci_dce_args& a) {
-  const ScanParts s(h);
+  const ScanParts s(h.attrs, h.op.n_in);
   // A carry is used if its result is, or if a used carry or y of a trip needs it.
   Mask used(a.used_out, a.used_out + h.op.n_out);
   const Mask droppable(h.op.n_in, 1);

@@ -45,8 +45,8 @@ absl::Status CheckSelfRule(Builder& b, const Held& h, std::span<const std::strin
     const bool given = ir::FindAttr(h.attrs, rule) != nullptr;
     if (self == nullptr && !given) return base::InvalidArgument(name, ": attribute ", rule, " (program) is missing");
     if (self != nullptr && given) {
-      return base::InvalidArgument(name, ": has self=", self->i, " and ", rule, "; what stands for another ", name,
-                                   " has the rules of that one");
+      return base::InvalidArgument(name, ": has self=", self->i, " and ", rule,
+                                   "; an operation that stands for another ", name, " has the rules of that one");
     }
     if (!given) continue;
     RICCI_TRY(ir::EachSelf(h.program(rule), h.op.prim,
@@ -65,9 +65,9 @@ bool IsRecursive(const Held& h) {
 
 absl::StatusOr<ProgramRef> Released(const Held& h, std::string_view name) {
   if (ir::FindAttr(h.attrs, name) == nullptr) {
-    return absl::FailedPreconditionError(
-        base::Cat("self=", ir::SelfLevel(h.attrs),
-                  " stands for the operation whose rule it is in and has no derivative alone; differentiate that one"));
+    return absl::FailedPreconditionError(base::Cat(
+        "self=", ir::SelfLevel(h.attrs),
+        " stands for the operation whose rule it is in and has no derivative of its own; differentiate that one"));
   }
   return transform::Release(h.program(name), h.op.prim, h.attrs);
 }

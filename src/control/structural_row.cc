@@ -68,17 +68,46 @@ void GiveJvp(const ricci_jvp_args& a, MaskView nonzero, std::span<const Val> out
   Scatter(nonzero, out.subspan(nonzero.size()), a.out_tangents);
 }
 
-ricci_prim_def Define(std::string_view name, std::string_view doc, std::span<const ricci_attr_spec> attrs,
-                      std::span<const ricci_lowering* const> lowerings) {
+namespace {
+
+// The rules of the C ABI; `self` is the row.
+const StructuralRow& RowOf(void* self) { return *static_cast<const StructuralRow*>(self); }
+
+ricci_status* Type(void* self, ricci_builder* b, const ricci_op* op) {
+  return base::AtBorder([&] { return RowOf(self).type(*trace::FromAbi(b), Held(op)); });
+}
+template <auto kRule, typename Args>
+ricci_status* Rule(void* self, ricci_builder* b, const ricci_op* op, const Args* a) {
+  return base::AtBorder([&] { return (RowOf(self).*kRule)(*trace::FromAbi(b), Held(op), *a); });
+}
+ricci_status* PartialEval(void* self, const ricci_op* op, const ricci_partial_eval_args* a) {
+  return base::AtBorder([&] { return RowOf(self).partial_eval(Held(op), *a); });
+}
+ricci_status* Dce(void* self, ricci_builder* b, const ricci_op* op, const ricci_dce_args* a) {
+  return base::AtBorder([&] { return RowOf(self).dce(trace::FromAbi(b), Held(op), *a); });
+}
+
+}  // namespace
+
+ricci_prim_def DefinitionOf(const StructuralRow& row) {
   ricci_prim_def d{};
-  d.hdr = Header(sizeof d);
-  d.name = Str(name);
-  d.doc = Str(doc);
-  d.attr_specs = attrs.data();
-  d.n_attr_specs = static_cast<uint32_t>(attrs.size());
+  d.hdr = Header(sizeof d, row.flags);
+  d.name = Str(row.name);
+  d.doc = Str(row.doc);
+  d.self = const_cast<StructuralRow*>(&row);
+  d.attr_specs = row.attrs.data();
+  d.n_attr_specs = static_cast<uint32_t>(row.attrs.size());
   d.attr_spec_size = sizeof(ricci_attr_spec);
-  d.lowerings = lowerings.data();
-  d.n_lowerings = static_cast<uint32_t>(lowerings.size());
+  d.lowerings = row.lowerings.data();
+  d.n_lowerings = static_cast<uint32_t>(row.lowerings.size());
+  d.abstract_eval = Type;
+  if (row.jvp != nullptr) d.jvp = Rule<&StructuralRow::jvp>;
+  if (row.transpose != nullptr) d.transpose = Rule<&StructuralRow::transpose>;
+  if (row.batch != nullptr) d.batch = Rule<&StructuralRow::batch>;
+  if (row.partial_eval != nullptr) d.partial_eval = PartialEval;
+  if (row.dce != nullptr) d.dce = Dce;
+  d.missing = Str(row.missing);
+  d.examples = Str(row.examples);
   return d;
 }
 

@@ -1,8 +1,8 @@
 // What the structural rows share: making a row from C++ rules, checks of held programs, and emitting operations that
 // hold programs.
 //
-// A rule here is a plain function over core types; Thunk<F> gives it the form of the C ABI. The rest of the core sees
-// these rows only as ricci_prim_def, like those of any plugin.
+// A rule here is a plain function over core types; DefinitionOf a row gives its rules the form of the C ABI. The rest of
+// the core sees these rows only as ricci_prim_def, like those of any plugin.
 #ifndef RICCI_CONTROL_STRUCTURAL_ROW_H_
 #define RICCI_CONTROL_STRUCTURAL_ROW_H_
 #include "base/status_abi.h"
@@ -57,22 +57,6 @@ using LoopsRule = absl::Status(ricci_kernel_builder*, const Held&);
 using IndexRule = absl::Status(ricci_kernel_builder*, const Held&, const ricci_sval* index, ricci_sval*);
 using DecomposeRule = absl::StatusOr<Vals>(Builder&, const Held&, std::span<const Val>);
 
-template <TypeRule* F>
-ricci_status* TypeThunk(void*, ricci_builder* b, const ricci_op* op) {
-  return base::AtBorder([&] { return F(*trace::FromAbi(b), Held(op)); });
-}
-template <auto F, typename Args>
-ricci_status* RuleThunk(void*, ricci_builder* b, const ricci_op* op, const Args* a) {
-  return base::AtBorder([&] { return F(*trace::FromAbi(b), Held(op), *a); });
-}
-template <PartialEvalRule* F>
-ricci_status* PartialEvalThunk(void*, const ricci_op* op, const ricci_partial_eval_args* a) {
-  return base::AtBorder([&] { return F(Held(op), *a); });
-}
-template <DceRule* F>
-ricci_status* DceThunk(void*, ricci_builder* b, const ricci_op* op, const ricci_dce_args* a) {
-  return base::AtBorder([&] { return F(trace::FromAbi(b), Held(op), *a); });
-}
 template <LoopsRule* F>
 ricci_status* LoopsThunk(void*, ricci_kernel_builder* k, const ricci_op* op) {
   return base::AtBorder([&] { return F(k, Held(op)); });
@@ -128,10 +112,24 @@ constexpr ricci_lowering Decomposition(int32_t priority = 0) {
   return l;
 }
 
-// A definition with what every structural row has; the caller fills in its rules. `attrs` and `lowerings` are
-// static.
-ricci_prim_def Define(std::string_view name, std::string_view doc, std::span<const ricci_attr_spec> attrs,
-                      std::span<const ricci_lowering* const> lowerings);
+// A structural primitive: its rules as C++ functions, what it holds and how it runs. Attributes, lowerings and texts
+// are static. A rule that is null is named in `missing`.
+struct StructuralRow {
+  std::string_view name, doc;
+  prim::Flow flow = prim::Flow::kNone;
+  uint32_t flags = 0;
+  std::span<const ricci_attr_spec> attrs;
+  std::span<const ricci_lowering* const> lowerings;
+  TypeRule* type = nullptr;
+  JvpRule* jvp = nullptr;
+  TransposeRule* transpose = nullptr;
+  BatchRule* batch = nullptr;
+  PartialEvalRule* partial_eval = nullptr;
+  DceRule* dce = nullptr;
+  std::string_view missing = {}, examples = {};
+};
+// The definition of `row`, which outlives the registry.
+ricci_prim_def DefinitionOf(const StructuralRow& row);
 
 // The parameters of the held program `name` must be `types`; INVALID_ARGUMENT names the first that differs.
 absl::Status CheckParams(Builder& b, std::string_view prim, std::string_view name, const Program& p,
@@ -179,17 +177,8 @@ bool MayFail(const prim::Row& row, std::span<const ricci_attr> attrs);
 absl::Status BatchAsVmap(Builder& b, const Held& h, const ricci_batch_args& a);
 
 // ---- one per file ----
-absl::Status RegisterCall(prim::Registry& r);
-absl::Status RegisterFusion(prim::Registry& r);
-absl::Status RegisterCond(prim::Registry& r);
-absl::Status RegisterWhile(prim::Registry& r);
-absl::Status RegisterScan(prim::Registry& r);
-absl::Status RegisterVmap(prim::Registry& r);
-absl::Status RegisterCheck(prim::Registry& r);
-absl::Status RegisterCheckpoint(prim::Registry& r);
-absl::Status RegisterCustomJvp(prim::Registry& r);
-absl::Status RegisterCustomVjp(prim::Registry& r);
-absl::Status RegisterCustomLinearSolve(prim::Registry& r);
+extern const StructuralRow kCallRow, kFusionRow, kCondRow, kWhileRow, kScanRow, kVmapRow, kCheckRow, kCheckpointRow,
+    kCustomJvpRow, kCustomVjpRow, kCustomLinearRow, kCustomLinearSolveRow;
 
 }  // namespace ricci::inline v0::control
 #endif

@@ -4,6 +4,7 @@
 // It stays one equation through all transforms; only at compile time does it become either array operations (Expand) or
 // a loop whose iterations are independent (lanes), which its lowering here writes.
 #include "control/invariant_residuals.h"
+#include "control/parts.h"
 #include "control/scan.h"
 #include "control/structural_row.h"
 #include "transform/dead_code.h"
@@ -198,40 +199,39 @@ absl::Status Dce(Builder* b, const Held& h, const ricci_dce_args& a) {
 #define RICCI_K(call) RICCI_TRY(base::FromAbi(call))
 
 absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
-  const auto in_axes = h.ints("in_axes"), out_axes = h.ints("out_axes");
-  const int64_t size = h.integer("size");
+  const VmapParts v(h.attrs);
   ricci_sval lane;
-  RICCI_K(ricci_kernel_parallel(k, &size, 1, &lane));
+  RICCI_K(ricci_kernel_parallel(k, &v.size, 1, &lane));
   std::vector<ricci_karr> in, out(h.op.n_out);
   for (uint32_t i = 0; i < h.op.n_in; ++i) {
     in.push_back(ricci_kernel_operand(k, i));
-    if (in_axes[i] < 0) continue;
-    const auto axis = static_cast<uint32_t>(in_axes[i]);  // exact: a dimension
+    if (v.in_axes[i] < 0) continue;
+    const auto axis = static_cast<uint32_t>(v.in_axes[i]);  // exact: a dimension
     RICCI_K(ricci_kernel_view(k, in[i], axis, lane, &in[i]));
   }
   for (uint32_t i = 0; i < h.op.n_out; ++i) {
-    const auto axis = static_cast<uint32_t>(out_axes[i]);  // exact: a dimension
+    const auto axis = static_cast<uint32_t>(v.out_axes[i]);  // exact: a dimension
     RICCI_K(ricci_kernel_view(k, ricci_kernel_result(k, i), axis, lane, &out[i]));
   }
-  RICCI_K(ricci_kernel_inline(k, ir::Abi(&h.program("body")), in.data(), h.op.n_in, out.data(), nullptr, h.op.n_out));
+  RICCI_K(ricci_kernel_inline(k, ir::Abi(v.body), in.data(), h.op.n_in, out.data(), nullptr, h.op.n_out));
   return base::FromAbi(ricci_kernel_end(k));
 }
 
 // As array operations, by the batching rules of the body's rows.
 absl::StatusOr<Vals> Expand(Builder& b, const Held& h, std::span<const Val> operands) {
-  const auto in_axes = h.ints("in_axes"), out_axes = h.ints("out_axes");
+  const VmapParts v(h.attrs);
   Vals in(operands.begin(), operands.end());
   Mask batched;
   for (size_t i = 0; i < in.size(); ++i) {
-    batched.push_back(in_axes[i] >= 0);
-    if (in_axes[i] <= 0) continue;
-    RICCI_ASSIGN(in[i], trace::MoveAxis(b, in[i], in_axes[i], 0));
+    batched.push_back(v.in_axes[i] >= 0);
+    if (v.in_axes[i] <= 0) continue;
+    RICCI_ASSIGN(in[i], trace::MoveAxis(b, in[i], v.in_axes[i], 0));
   }
-  const Mask force(h.program("body").n_results(), 1);
-  RICCI_ASSIGN(auto batch, transform::Batch(h.program("body"), batched, h.integer("size"), h.text("axis_name"), force));
+  const Mask force(v.body->n_results(), 1);
+  RICCI_ASSIGN(auto batch, transform::Batch(*v.body, batched, v.size, v.axis_name, force));
   RICCI_ASSIGN(Vals out, b.Inline(*batch.program, in));
   for (size_t i = 0; i < out.size(); ++i) {
-    RICCI_ASSIGN(out[i], trace::MoveAxis(b, out[i], 0, out_axes[i]));
+    RICCI_ASSIGN(out[i], trace::MoveAxis(b, out[i], 0, v.out_axes[i]));
   }
   return out;
 }
@@ -275,19 +275,21 @@ absl::Status BatchAsVmap(Builder& b, const Held& h, const ricci_batch_args& a) {
   return absl::OkStatus();
 }
 
-absl::Status RegisterVmap(prim::Registry& r) {
-  ricci_prim_def d = Define(
-      "vmap",
-      "ys... = vmap(xs...): `body` on each slice of the operands along `in_axes`, its results stacked along `out_axes`",
-      kAttrs, kLowerings);
-  d.abstract_eval = TypeThunk<Type>;
-  d.jvp = RuleThunk<Jvp, ricci_jvp_args>;
-  d.transpose = RuleThunk<Transpose, ricci_transpose_args>;
-  d.batch = RuleThunk<Batch, ricci_batch_args>;
-  d.partial_eval = PartialEvalThunk<PartialEval>;
-  d.dce = DceThunk<Dce>;
-  d.examples = Str(kExamples);
-  return r.Add(d, prim::Flow::kVmap).status();
-}
+constinit const StructuralRow kVmapRow = {
+    .name = "vmap",
+    .doc =
+        "ys... = vmap(xs...): `body` on each slice of the operands along `in_axes`, its results stacked along "
+        "`out_axes`",
+    .flow = prim::Flow::kVmap,
+    .attrs = kAttrs,
+    .lowerings = kLowerings,
+    .type = Type,
+    .jvp = Jvp,
+    .transpose = Transpose,
+    .batch = Batch,
+    .partial_eval = PartialEval,
+    .dce = Dce,
+    .examples = kExamples,
+};
 
 }  // namespace ricci::inline v0::control

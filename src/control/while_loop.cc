@@ -12,7 +12,7 @@ namespace {
 absl::Status Type(Builder& b, const Held& h) {
   RICCI_TRY(CheckCounts("while", h, {"cond_nconsts", "body_nconsts"}));
   RICCI_TRY(CheckPlace("while", h));
-  const WhileParts w(h);
+  const WhileParts w(h.attrs, h.op.n_in);
   if (ir::FindAttr(h.attrs, "max_trips") != nullptr && w.max_trips < 0) {
     return base::InvalidArgument("while: max_trips ", w.max_trips, " must not be negative");
   }
@@ -71,7 +71,7 @@ class TripBound {
 };
 
 absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
-  const WhileParts w(h);
+  const WhileParts w(h.attrs, h.op.n_in);
   std::vector<ricci_karr> cond_in, body_in, carry, next;
   for (uint32_t i = 0; i < w.n_cond; ++i) cond_in.push_back(ricci_kernel_operand(k, i));
   for (uint32_t i = 0; i < w.n_body; ++i) body_in.push_back(ricci_kernel_operand(k, w.n_cond + i));
@@ -141,7 +141,7 @@ constexpr const ricci_lowering* kLowerings[] = {&kLoops};
 
 std::string StillGoingOn(int64_t max_trips) {
   return base::Cat("while: the condition still holds after ", max_trips,
-                   " trips, the stated bound; raise max_trips, or end the loop earlier");
+                   " trips, the given bound; raise max_trips, or end the loop earlier");
 }
 
 absl::StatusOr<Vals> EmitWhile(Builder& b, const WhileParts& like, const Program& cond, const Program& body,
@@ -155,20 +155,22 @@ absl::StatusOr<Vals> EmitWhile(Builder& b, const WhileParts& like, const Program
   return b.Emit("while", attrs, in);
 }
 
-absl::Status RegisterWhile(prim::Registry& r) {
-  ricci_prim_def d = Define("while",
-                            "ys... = while(xs...): `body` run while `cond` holds, on constants of `cond`, constants of "
-                            "`body` and the carry; gives the last carry",
-                            kAttrs, kLowerings);
-  d.abstract_eval = TypeThunk<Type>;
-  d.jvp = RuleThunk<WhileJvp, ricci_jvp_args>;
-  d.batch = RuleThunk<WhileBatch, ricci_batch_args>;
-  d.partial_eval = PartialEvalThunk<WhilePartialEval>;
-  d.dce = DceThunk<WhileDce>;
-  d.hdr.flags |= RICCI_PRIM_MAY_FAIL;
-  d.missing = Str("transpose: the number of trips is not known; state a bound with max_trips, or use scan");
-  d.examples = Str(kExamples);
-  return r.Add(d, prim::Flow::kWhile).status();
-}
+constinit const StructuralRow kWhileRow = {
+    .name = "while",
+    .doc =
+        "ys... = while(xs...): `body` run while `cond` holds, on constants of `cond`, constants of "
+        "`body` and the carry; gives the last carry",
+    .flow = prim::Flow::kWhile,
+    .flags = RICCI_PRIM_MAY_FAIL,
+    .attrs = kAttrs,
+    .lowerings = kLowerings,
+    .type = Type,
+    .jvp = WhileJvp,
+    .batch = WhileBatch,
+    .partial_eval = WhilePartialEval,
+    .dce = WhileDce,
+    .missing = "transpose: the number of trips is not known; state a bound with max_trips, or use scan",
+    .examples = kExamples,
+};
 
 }  // namespace ricci::inline v0::control

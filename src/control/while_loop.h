@@ -1,27 +1,10 @@
-// The layout of a while: cond(cond_consts, carry) -> bool; body(body_consts, carry) -> carry;
-// while(cond_consts, body_consts, init) -> carry.
+// What rules and lowerings of while share.
 #ifndef RICCI_CONTROL_WHILE_LOOP_H_
 #define RICCI_CONTROL_WHILE_LOOP_H_
+#include "control/parts.h"
 #include "control/structural_row.h"
 
 namespace ricci::inline v0::control {
-
-struct WhileParts {
-  // The counts have passed CheckCounts.
-  explicit WhileParts(const Held& h)
-      : cond(&h.program("cond")),
-        body(&h.program("body")),
-        n_cond(static_cast<uint32_t>(h.integer("cond_nconsts"))),  // exact: checked
-        n_body(static_cast<uint32_t>(h.integer("body_nconsts"))),  // exact: checked
-        n_carry(h.op.n_in - n_cond - n_body),
-        max_trips(h.integer("max_trips", -1)),
-        place(h.text("place")) {}
-
-  const Program *cond, *body;
-  uint32_t n_cond, n_body, n_carry;
-  int64_t max_trips;  // -1: not stated
-  std::string_view place;
-};
 
 // The message of a run whose condition still holds at the bound.
 std::string StillGoingOn(int64_t max_trips);

@@ -25,7 +25,7 @@ absl::StatusOr<ProgramRef> WithMoreParams(Builder& b, const Program& cond, std::
 }  // namespace
 
 absl::Status WhileJvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
-  const WhileParts w(h);
+  const WhileParts w(h.attrs, h.op.n_in);
   const std::span<const Val> tangents(a.tangents + w.n_cond, w.n_body + w.n_carry);
   Mask active = NonZero(tangents);
   const std::span<uint8_t> carry(active.data() + w.n_body, w.n_carry);
@@ -116,7 +116,7 @@ absl::Status AllUnknown(const Held& h, const ricci_partial_eval_args& a) {
 }  // namespace
 
 absl::Status WhilePartialEval(const Held& h, const ricci_partial_eval_args& a) {
-  const WhileParts w(h);
+  const WhileParts w(h.attrs, h.op.n_in);
   Builder& kb = *trace::FromAbi(a.known);
   if (w.max_trips >= 0) {
     RICCI_ASSIGN(ProgramRef scan, AsScan(kb, h, w));
@@ -168,7 +168,7 @@ absl::Status WhilePartialEval(const Held& h, const ricci_partial_eval_args& a) {
 }
 
 absl::Status WhileBatch(Builder& b, const Held& h, const ricci_batch_args& a) {
-  const WhileParts w(h);
+  const WhileParts w(h.attrs, h.op.n_in);
   const std::string_view axis(a.axis_name.ptr, a.axis_name.len);
   Mask batched = IsBatched(a, h.op.n_in);
   const std::span<uint8_t> carry(batched.data() + w.n_cond + w.n_body, w.n_carry);
@@ -227,7 +227,7 @@ absl::Status WhileBatch(Builder& b, const Held& h, const ricci_batch_args& a) {
 }
 
 absl::Status WhileDce(Builder* b, const Held& h, const ricci_dce_args& a) {
-  const WhileParts w(h);
+  const WhileParts w(h.attrs, h.op.n_in);
   const Mask one(1, 1);
   const Mask cond_all(w.cond->n_params(), 1), body_all(w.body->n_params(), 1);
   RICCI_ASSIGN(auto cond, transform::Prune(*w.cond, one, cond_all));

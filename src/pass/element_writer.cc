@@ -16,7 +16,7 @@ Val ElementWriter::Complex(Val re, Val im) {
   if (!ok()) return 0;
   const uint32_t part = DType(re);
   if (part != DType(im) || (part != RICCI_F32 && part != RICCI_F64)) {
-    Fail(base::InvalidArgument("kernel: a complex number is made of two values of f32 or of f64, not of ",
+    Fail(base::InvalidArgument("kernel: a complex number is made from two values of f32 or of f64, not from ",
                                types::Info(part).name, " and ", types::Info(DType(im)).name));
     return 0;
   }
@@ -116,7 +116,7 @@ void ElementWriter::Set(LocalId local, Val index, Val v) {
 Val ElementWriter::Yield(Val v) {
   if (!IsPair(v)) return Writer::Yield(v);
   if (OpenCombiner() != RICCI_S_ADD) {
-    Fail(base::InvalidArgument("kernel: complex numbers are reduced by add alone"));
+    Fail(base::InvalidArgument("kernel: complex numbers are only reduced by add"));
     return 0;
   }
   const Val parts[] = {PartsOf(v).re, PartsOf(v).im};

@@ -161,9 +161,9 @@ class Fuser {
         case Verdict::kReadByKernels:
           return base::Cat("computed once: ", n_groups, " loops read it", dear);
         case Verdict::kLargeKernel:
-          return base::Cat("computed once: what reads it has ", kMaxGroup, " operations");
+          return base::Cat("computed once: its reader has ", kMaxGroup, " operations");
         case Verdict::kReadOften:
-          return "computed once: what reads it reads each element many times";
+          return "computed once: its reader reads each element many times";
         case Verdict::kReadAtPlaces:
           return base::Cat("computed once: it is read at ", info.places.size(), " places", dear);
         default:

@@ -3,6 +3,7 @@
 // An equation of the body that depends only on loop constants (unbatched operands) is computed once, before the loop,
 // and its results become additional constants. So sin(W) inside vmap(grad(scan)) is computed once. What a body computes
 // from nothing (iota) stays, since it costs nothing there, and is repeated outside where hoisted work reads it.
+#include "control/parts.h"
 #include "pass/pass.h"
 #include "trace/attrs.h"
 #include "trace/rewriter.h"
@@ -124,9 +125,9 @@ Vals operator+(Vals a, Operands b) {
 
 absl::StatusOr<Vals> HoistScan(Builder& b, const ir::Equation& eqn, Operands in, const ir::Program& body) {
   Loop loop(b, eqn, in);
-  const int64_t n_consts = loop.integer("num_consts");
-  const Vals args = loop.Constants(0, n_consts, in.size() - n_consts);  // exact: checked by the type
-  RICCI_ASSIGN(Hoisted h, HoistBody(b, body, args, /*runs=*/loop.integer("length") > 0));
+  const control::ScanParts s(eqn);
+  const Vals args = loop.Constants(0, s.n_consts, in.size() - s.n_consts);  // exact: checked by the type
+  RICCI_ASSIGN(Hoisted h, HoistBody(b, body, args, /*runs=*/s.length > 0));
   ricci_program* slot;
   loop.Set(trace::ProgramAttr("body", *h.rest, slot));
   loop.Grow("num_consts", h.before.size());
@@ -135,14 +136,14 @@ absl::StatusOr<Vals> HoistScan(Builder& b, const ir::Equation& eqn, Operands in,
 
 absl::StatusOr<Vals> HoistVmap(Builder& b, const ir::Equation& eqn, Operands in, const ir::Program& body) {
   Loop loop(b, eqn, in);
-  const auto in_axes = trace::IntsOf(eqn.attrs, "in_axes");
+  const control::VmapParts v(eqn.attrs);
   Vals args(in.begin(), in.end());
-  for (size_t i = 0; i < in.size(); ++i) args[i] = in_axes[i] < 0 ? in[i] : trace::kNone;
-  RICCI_ASSIGN(Hoisted h, HoistBody(b, body, args, /*runs=*/loop.integer("size") > 0));
+  for (size_t i = 0; i < in.size(); ++i) args[i] = v.in_axes[i] < 0 ? in[i] : trace::kNone;
+  RICCI_ASSIGN(Hoisted h, HoistBody(b, body, args, /*runs=*/v.size > 0));
   ricci_program* slot;
   loop.Set(trace::ProgramAttr("body", *h.rest, slot));
   std::vector<int64_t> axes(h.before.size(), -1);
-  axes.insert(axes.end(), in_axes.begin(), in_axes.end());
+  axes.insert(axes.end(), v.in_axes.begin(), v.in_axes.end());
   loop.Set(trace::IntsAttr("in_axes", axes));
   return loop.Emit(h.before + in);
 }
@@ -150,16 +151,15 @@ absl::StatusOr<Vals> HoistVmap(Builder& b, const ir::Equation& eqn, Operands in,
 absl::StatusOr<Vals> HoistWhile(Builder& b, const ir::Equation& eqn, Operands in, const ir::Program& cond,
                                 const ir::Program& body) {
   Loop loop(b, eqn, in);
-  const int64_t n_cond = loop.integer("cond_nconsts"), n_body = loop.integer("body_nconsts");
-  const size_t n_carry = in.size() - n_cond - n_body;  // exact: checked by the type
-  RICCI_ASSIGN(Hoisted c, HoistBody(b, cond, loop.Constants(0, n_cond, n_carry), /*runs=*/true));
-  RICCI_ASSIGN(Hoisted t, HoistBody(b, body, loop.Constants(n_cond, n_body, n_carry), /*runs=*/false));
+  const control::WhileParts w(eqn);
+  RICCI_ASSIGN(Hoisted c, HoistBody(b, cond, loop.Constants(0, w.n_cond, w.n_carry), /*runs=*/true));
+  RICCI_ASSIGN(Hoisted t, HoistBody(b, body, loop.Constants(w.n_cond, w.n_body, w.n_carry), /*runs=*/false));
   ricci_program *cond_slot, *body_slot;
   loop.Set(trace::ProgramAttr("cond", *c.rest, cond_slot));
   loop.Set(trace::ProgramAttr("body", *t.rest, body_slot));
   loop.Grow("cond_nconsts", c.before.size());
   loop.Grow("body_nconsts", t.before.size());
-  return loop.Emit(c.before + in.first(n_cond) + t.before + in.subspan(n_cond));
+  return loop.Emit(c.before + in.first(w.n_cond) + t.before + in.subspan(w.n_cond));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "pass/kernel_builder.h"
 
 #include "base/status_abi.h"
+#include "control/parts.h"
 #include "trace/attrs.h"
 #include "trace/builder.h"
 #include "transform/rules.h"
@@ -140,7 +141,7 @@ absl::StatusOr<std::vector<ArrayId>> KernelBuilder::BindResults(const ir::Progra
 absl::Status KernelBuilder::Compute(const ir::Program& p, const ir::Equation& eqn, const ricci_lowering& l,
                                     const std::vector<ArrayId>& operands, const std::vector<ArrayId>& results) {
   const bool fusion = registry_.Get(eqn.prim).flow == prim::Flow::kFusion;
-  const int64_t n_rows = fusion ? trace::IntOf(eqn.attrs, "rows") : 0;
+  const int64_t n_rows = fusion ? control::FusionParts(eqn.attrs).rows : 0;
   if (n_rows > 0) return InlineFusion(eqn, static_cast<uint32_t>(n_rows), operands, results);
   if (l.kind == RICCI_LOWER_LOOPS) return RunLoops(p, eqn, l, operands, results, IsUpdate(l)).status();
   std::vector<ArrayId> lazy;
@@ -179,7 +180,7 @@ absl::StatusOr<std::vector<ArrayId>> KernelBuilder::RunLoops(const ir::Program& 
 }
 
 absl::Status KernelBuilder::Require(Val condition, absl::Status otherwise) {
-  RICCI_TRY(base::Invariant(context_.eqn != nullptr, "kernel: a check outside of a lowering"));
+  RICCI_TRY(base::Invariant(context_.eqn != nullptr, "kernel: a check outside a lowering"));
   w_.Require(condition, static_cast<uint32_t>(checks_.size()));
   RICCI_TRY(w_.status());
   // A message that begins with a primitive is about that primitive: a `check` speaks for the operation that it comes

@@ -89,7 +89,7 @@ absl::Status KernelBuilder::InlineBody(const ir::Program& f, std::span<const Arr
     if (Has(dst[i]) && IsPlace(dst[i]) && type_id(dst[i]) == f.result_types[i]) continue;
     return base::InvalidArgument("kernel: result ", i, " of program ", f.name, " goes to ",
                                  !Has(dst[i])       ? std::string("nothing")
-                                 : !IsPlace(dst[i]) ? std::string("what cannot be stored to")
+                                 : !IsPlace(dst[i]) ? std::string("an array that cannot be stored to")
                                                     : ToText(type(dst[i])),
                                  ", not ", ToText(f.type(f.results[i])));
   }

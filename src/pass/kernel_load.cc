@@ -41,7 +41,7 @@ Val KernelBuilder::PositionInPlace(ArrayId id, const Index& index) {
 // ---- elements ----
 
 absl::StatusOr<Val> KernelBuilder::Load(ArrayId a, std::span<const Val> index) {
-  if (!Has(a)) return absl::InvalidArgumentError("kernel: load of no array");
+  if (!Has(a)) return absl::InvalidArgumentError("kernel: load from something that is not an array");
   if (index.size() != type(a).rank()) {
     return base::InvalidArgument("kernel: ", base::Count(index.size(), "index", "indices"), " for ", ToText(type(a)));
   }
@@ -116,7 +116,7 @@ absl::StatusOr<Val> KernelBuilder::LoadFrom(ArrayId id, const Literal& literal, 
   const std::byte* bytes = literal.data->bytes.data();
   if (literal.splat || t.elements == 1) return w_.Element(t.dtype, bytes);
   if (auto at = w_.ConstantIndex(Position(t, index))) {
-    if (*at < 0 || *at >= t.elements) return base::InvalidArgument("kernel: index ", *at, " is outside of ", ToText(t));
+    if (*at < 0 || *at >= t.elements) return base::InvalidArgument("kernel: index ", *at, " is outside ", ToText(t));
     return w_.Element(t.dtype, bytes + *at * types::Info(t.dtype).size);
   }
   if (literal.buffer != 0) return LoadIndex(literal.buffer, index);
@@ -132,7 +132,7 @@ absl::StatusOr<Val> KernelBuilder::LoadFrom(ArrayId id, const Elements& elements
     return elements.values[0];
   }
   if (auto at = w_.ConstantIndex(Position(t, index))) {
-    if (*at < 0 || *at >= t.elements) return base::InvalidArgument("kernel: index ", *at, " is outside of ", ToText(t));
+    if (*at < 0 || *at >= t.elements) return base::InvalidArgument("kernel: index ", *at, " is outside ", ToText(t));
     return elements.values[*at];
   }
   // A private array can only be used in its block.

@@ -5,17 +5,17 @@
 // stores in order are left.
 #include <numeric>
 
+#include "control/parts.h"
 #include "pass/kernel_builder.h"
 #include "pass/places.h"
-#include "trace/attrs.h"
 
 namespace ricci::inline v0::pass {
 
 // A result of the body is a row of a result of the fusion, or is stored where its views say, or both.
 absl::Status KernelBuilder::InlineFusion(const ir::Equation& eqn, uint32_t n_rows, std::span<const ArrayId> in,
                                          std::span<const ArrayId> dst) {
-  const ir::Program& body = trace::ProgramOf(eqn.attrs, "body");
-  const ir::Program* views = trace::ProgramIn(eqn.attrs, "views");
+  const control::FusionParts parts(eqn.attrs);
+  const ir::Program &body = *parts.body, *views = parts.views;
   if (views == nullptr) return InlineRows(body, n_rows, in, dst, {});
   std::vector<uint32_t> all(views->equations.size());
   std::iota(all.begin(), all.end(), 0u);
@@ -28,7 +28,7 @@ absl::Status KernelBuilder::InlineFusion(const ir::Equation& eqn, uint32_t n_row
       rows[r] = dst[i];
       continue;
     }
-    RICCI_TRY(base::Invariant(!moves.empty(), "views of a fusion tell places"));
+    RICCI_TRY(base::Invariant(!moves.empty(), "views of a fusion give places"));
     for (const auto& [source, places] : BySource(moves[views->values[r].index])) {
       elsewhere.push_back({source, dst[i], places});
     }

@@ -35,7 +35,7 @@ absl::Status KernelBuilder::Parallel(std::span<const int64_t> extents, Val* inde
 
 absl::Status KernelBuilder::CheckRow(const Index& index) {
   const bool same = !index.flat && std::equal(row_.index.begin(), row_.index.end(), index.at.begin());
-  return same ? absl::OkStatus() : LeaveRow("another row is touched");
+  return same ? absl::OkStatus() : LeaveRow("another row is accessed");
 }
 
 // The flag counts, not the status: that passes through a lowering, which may return another one.
@@ -211,7 +211,7 @@ absl::Status KernelBuilder::InlineRows(const ir::Program& f, uint32_t n_rows, st
   }
   RICCI_TRY(CopyGroup(to, from));
   for (size_t i = 0; i < elsewhere.size(); ++i) RICCI_TRY(StoreElsewhere(elsewhere[i], shape, moved[i]));
-  RICCI_TRY(base::Invariant(!left_row_, "a merged equation keeps to its row"));
+  RICCI_TRY(base::Invariant(!left_row_, "a merged equation stays in its row"));
   w_.End();
   row_ = {};
   return w_.status();

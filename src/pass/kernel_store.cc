@@ -10,7 +10,7 @@ namespace ricci::inline v0::pass {
 // ---- elements ----
 
 absl::Status KernelBuilder::Store(ArrayId a, std::span<const Val> index, Val v) {
-  if (!Has(a)) return absl::InvalidArgumentError("kernel: store to no array");
+  if (!Has(a)) return absl::InvalidArgumentError("kernel: store to something that is not an array");
   if (index.size() != type(a).rank())
     return base::InvalidArgument("kernel: ", base::Count(index.size(), "index", "indices"), " for ", ToText(type(a)));
   RICCI_TRY(StoreIndex(a, {{index.begin(), index.end()}, false}, v));
@@ -62,7 +62,7 @@ absl::StatusOr<ArrayId> KernelBuilder::Private(ir::TypeId t) {
 
 absl::StatusOr<ArrayId> KernelBuilder::View(ArrayId id, uint32_t axis, Val index) {
   if (!Has(id) || axis >= type(id).rank())
-    return absl::InvalidArgumentError("kernel: view along a dimension that is not there");
+    return absl::InvalidArgumentError("kernel: view along a dimension that does not exist");
   const ir::ArrayType& t = type(id);
   std::vector<int64_t> shape(t.shape.begin(), t.shape.end());
   shape.erase(shape.begin() + axis);
@@ -99,7 +99,7 @@ bool KernelBuilder::IsFlat(ArrayId id, const ir::ArrayType& t) const {
 }
 
 absl::Status KernelBuilder::Copy(ArrayId dst, ArrayId src) {
-  if (!Has(dst) || !Has(src)) return absl::InvalidArgumentError("kernel: copy of no array");
+  if (!Has(dst) || !Has(src)) return absl::InvalidArgumentError("kernel: copy of something that is not an array");
   if (type_id(dst) != type_id(src)) {
     return base::InvalidArgument("kernel: copy of ", ToText(type(src)), " to ", ToText(type(dst)));
   }

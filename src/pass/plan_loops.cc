@@ -6,7 +6,6 @@
 #include "control/scan.h"
 #include "control/while_loop.h"
 #include "pass/plan_lowering.h"
-#include "trace/attrs.h"
 #include "transform/rules.h"
 
 namespace ricci::inline v0::pass {
@@ -71,65 +70,59 @@ absl::Status PlanLowering::CopyAll(const ir::Program& body, const Refs& from, co
 // ---- while ----
 
 absl::Status PlanLowering::While(Frame& frame, const ir::Equation& eqn) {
-  const ir::Program &cond = trace::ProgramOf(eqn.attrs, "cond"), &body = trace::ProgramOf(eqn.attrs, "body");
-  const auto n_cond = static_cast<size_t>(trace::IntOf(eqn.attrs, "cond_nconsts"));  // exact: checked by the type
-  const auto n_body = static_cast<size_t>(trace::IntOf(eqn.attrs, "body_nconsts"));  // exact: checked by the type
+  const control::WhileParts w(eqn);
   RICCI_ASSIGN(Refs results, Results(frame, eqn));
-  RICCI_ASSIGN(Refs consts, Places(frame, eqn.operands.first(n_cond + n_body)));
-  RICCI_ASSIGN(Refs carry, StartCarry(frame, eqn.operands.subspan(n_cond + n_body), results));
-  const Ref predicate = writer_.InArena(cond.result_types[0]);
-  const int64_t max_trips = trace::IntOf(eqn.attrs, "max_trips", -1);
+  RICCI_ASSIGN(Refs consts, Places(frame, eqn.operands.first(w.n_cond + w.n_body)));
+  RICCI_ASSIGN(Refs carry, StartCarry(frame, eqn.operands.subspan(w.n_cond + w.n_body), results));
+  const Ref predicate = writer_.InArena(w.cond->result_types[0]);
   Ref trips;
-  if (max_trips >= 0) {
+  if (w.max_trips >= 0) {
     RICCI_ASSIGN(trips, writer_.ScalarInArena(RICCI_I64));
     RICCI_TRY(writer_.StartCounter("trips_start", trips.buffer));
   }
   ControlStep(RICCI_STEP_WHILE, 0, {predicate.buffer}, eqn);
-  Refs in(consts.begin(), consts.begin() + n_cond);
+  Refs in(consts.begin(), consts.begin() + w.n_cond);
   in.insert(in.end(), carry.begin(), carry.end());
-  RICCI_TRY(Body(cond, in, {predicate}));
-  if (max_trips >= 0) {  // at the bound the loop ends, and if its condition still holds, the run fails
-    const absl::Status too_long = absl::OutOfRangeError(control::StillGoingOn(max_trips));
-    RICCI_TRY(writer_.BoundTrips(trips.buffer, predicate.buffer, max_trips,
+  RICCI_TRY(Body(*w.cond, in, {predicate}));
+  if (w.max_trips >= 0) {  // at the bound the loop ends, and if its condition still holds, the run fails
+    const absl::Status too_long = absl::OutOfRangeError(control::StillGoingOn(w.max_trips));
+    RICCI_TRY(writer_.BoundTrips(trips.buffer, predicate.buffer, w.max_trips,
                                  transform::AtEquation(too_long, frame.f, eqn, "run"), eqn.location));
   }
   ControlStep(RICCI_STEP_COND, 0, {}, eqn);
-  in.assign(consts.begin() + n_cond, consts.end());
+  in.assign(consts.begin() + w.n_cond, consts.end());
   in.insert(in.end(), carry.begin(), carry.end());
-  RICCI_ASSIGN(const Refs next, NextCarry(body, n_body, carry));
-  RICCI_TRY(Body(body, in, next));
-  RICCI_TRY(CopyAll(body, next, carry, carry.size()));
+  RICCI_ASSIGN(const Refs next, NextCarry(*w.body, w.n_body, carry));
+  RICCI_TRY(Body(*w.body, in, next));
+  RICCI_TRY(CopyAll(*w.body, next, carry, carry.size()));
   ControlStep(RICCI_STEP_END, 0, {}, eqn);
-  return CopyAll(body, carry, results, carry.size());
+  return CopyAll(*w.body, carry, results, carry.size());
 }
 
 // ---- scan ----
 
 absl::Status PlanLowering::Scan(Frame& frame, const ir::Equation& eqn) {
-  const ir::Program& body = trace::ProgramOf(eqn.attrs, "body");
-  const auto n_consts = static_cast<size_t>(trace::IntOf(eqn.attrs, "num_consts"));  // exact: checked by the type
-  const auto n_carry = static_cast<size_t>(trace::IntOf(eqn.attrs, "num_carry"));    // exact: checked by the type
+  const control::ScanParts p(eqn);
   RICCI_ASSIGN(const Ref counter, writer_.ScalarInArena(RICCI_I64));
   RICCI_ASSIGN(const Ref predicate, writer_.ScalarInArena(RICCI_BOOL));
-  const KernelBuilder::Slot slot{trace::IntOf(eqn.attrs, "length"), trace::IntOf(eqn.attrs, "reverse") != 0,
-                                 counter.buffer};
+  const KernelBuilder::Slot slot{p.length, p.reverse, counter.buffer};
   RICCI_ASSIGN(Refs results, Results(frame, eqn));
-  ScanTrips s{body, {}, {}, {}, n_consts, counter.buffer};
-  RICCI_ASSIGN(s.in, Places(frame, eqn.operands.first(n_consts)));
-  RICCI_ASSIGN(s.carry, StartCarry(frame, eqn.operands.subspan(n_consts, n_carry), results));
+  ScanTrips s{p, {}, {}, {}, counter.buffer};
+  RICCI_ASSIGN(s.in, Places(frame, eqn.operands.first(p.n_consts)));
+  RICCI_ASSIGN(s.carry, StartCarry(frame, eqn.operands.subspan(p.n_consts, p.n_carry), results));
   s.in.insert(s.in.end(), s.carry.begin(), s.carry.end());
-  for (size_t i = n_consts + n_carry; i < eqn.operands.size(); ++i) {
+  for (size_t i = p.n_consts + p.n_carry; i < eqn.operands.size(); ++i) {
     RICCI_ASSIGN(Ref x, Whole(frame, eqn.operands[i]));
     s.in.push_back({x.buffer, slot});
   }
-  RICCI_ASSIGN(s.out, NextCarry(body, n_consts, s.carry));
-  const Refs stacks = Stacks(frame.f, eqn, results, n_carry);
+  RICCI_ASSIGN(s.out, NextCarry(*p.body, p.n_consts, s.carry));
+  const Refs stacks = Stacks(frame.f, eqn, results, p.n_carry);
   for (const Ref& stack : stacks) s.out.push_back({stack.buffer, slot});
   RICCI_TRY(ScanLoop(eqn, s, predicate.buffer));
-  RICCI_TRY(CopyAll(body, s.carry, results, n_carry));
-  for (size_t i = n_carry; i < results.size(); ++i) {
+  RICCI_TRY(CopyAll(*p.body, s.carry, results, p.n_carry));
+  for (size_t i = p.n_carry; i < results.size(); ++i) {
     if (results[i].whole()) continue;
-    RICCI_TRY(writer_.Copy(frame.f.type_id(eqn.result(static_cast<uint32_t>(i))), stacks[i - n_carry], results[i]));
+    RICCI_TRY(writer_.Copy(frame.f.type_id(eqn.result(static_cast<uint32_t>(i))), stacks[i - p.n_carry], results[i]));
   }
   return absl::OkStatus();
 }
@@ -146,8 +139,8 @@ Refs PlanLowering::Stacks(const ir::Program& f, const ir::Equation& eqn, const R
 
 // Several trips in each iteration, and the remaining ones after the loop.
 absl::Status PlanLowering::ScanLoop(const ir::Equation& eqn, const ScanTrips& s, uint32_t predicate) {
-  const int64_t length = trace::IntOf(eqn.attrs, "length");
-  const int64_t per = control::TripsPerIteration(s.body, length, trace::IntOf(eqn.attrs, "unroll", 1));
+  const int64_t length = s.parts.length;
+  const int64_t per = control::TripsPerIteration(*s.parts.body, length, s.parts.unroll);
   const int64_t iterations = length / per;  // exact: neither is negative, and per is 1 or more
   RICCI_TRY(writer_.StartCounter("counter_start", s.counter));
   ControlStep(RICCI_STEP_WHILE, static_cast<uint32_t>(std::min<int64_t>(iterations, UINT32_MAX)), {predicate}, eqn);
@@ -162,12 +155,12 @@ absl::Status PlanLowering::ScanLoop(const ir::Equation& eqn, const ScanTrips& s,
 // and is in its own at the end.
 absl::Status PlanLowering::Trips(const ScanTrips& s, int64_t n) {
   Refs in = s.in, out = s.out;
-  const auto begin = in.begin() + static_cast<ptrdiff_t>(s.n_consts);
+  const auto begin = in.begin() + static_cast<ptrdiff_t>(s.parts.n_consts);
   const auto end = begin + static_cast<ptrdiff_t>(s.carry.size());
   for (int64_t trip = 0; trip < n; ++trip) {
-    RICCI_TRY(Body(s.body, in, out));
+    RICCI_TRY(Body(*s.parts.body, in, out));
     std::swap_ranges(begin, end, out.begin());
-    if (trip + 1 == n) RICCI_TRY(CopyAll(s.body, {begin, end}, s.carry, s.carry.size()));
+    if (trip + 1 == n) RICCI_TRY(CopyAll(*s.parts.body, {begin, end}, s.carry, s.carry.size()));
     RICCI_TRY(writer_.CountUp(s.counter));
   }
   return absl::OkStatus();
@@ -176,7 +169,7 @@ absl::Status PlanLowering::Trips(const ScanTrips& s, int64_t n) {
 // ---- cond ----
 
 absl::Status PlanLowering::Cond(Frame& frame, const ir::Equation& eqn) {
-  const auto branches = ir::Programs(*ir::FindAttr(eqn.attrs, "branches"));
+  const auto branches = control::Branches(eqn.attrs);
   RICCI_ASSIGN(Refs results, Results(frame, eqn));
   RICCI_ASSIGN(Ref index, Whole(frame, eqn.operands[0]));
   RICCI_ASSIGN(Refs in, Places(frame, eqn.operands.subspan(1)));

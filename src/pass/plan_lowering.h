@@ -5,6 +5,7 @@
 // loop's counter, so nothing is copied.
 #ifndef RICCI_PASS_PLAN_LOWERING_H_
 #define RICCI_PASS_PLAN_LOWERING_H_
+#include "control/parts.h"
 #include "pass/plan_writer.h"
 #include "trace/builder.h"
 
@@ -26,9 +27,8 @@ class PlanLowering {
   };
   // What the trips of a scan read and write. in: consts, carry, xs; out: the next carry, ys.
   struct ScanTrips {
-    const ir::Program& body;
+    const control::ScanParts& parts;
     Refs in, out, carry;
-    size_t n_consts;
     uint32_t counter;
   };
 

@@ -6,6 +6,7 @@
 // If both are possible, both are lowered to a plan and the backend estimates what each costs; maps within the body are
 // decided together with it. Lowering costs a small part of code generation.
 #include "absl/strings/str_format.h"
+#include "control/parts.h"
 #include "pass/body_cost.h"
 #include "pass/decision.h"
 #include "pass/kernel_builder.h"
@@ -37,16 +38,17 @@ class Scheduler {
       : f_(f), eqn_(eqn), registry_(prim::Registry::Of(f)), options_(options), op_(f, eqn) {}
 
   absl::StatusOr<Vals> Run(Builder& b, std::span<const trace::Val> in) {
-    RICCI_ASSIGN(const BodyCost cost, Measure(trace::ProgramOf(eqn_.attrs, "body"), options_));
-    const std::string_view asked = trace::StringOf(eqn_.attrs, "schedule");
+    const control::VmapParts parts(eqn_.attrs);
+    RICCI_ASSIGN(const BodyCost cost, Measure(*parts.body, options_));
+    const std::string_view asked = parts.schedule;
     if (!cost.kernel_possible) {
       if (asked == "lanes")
         return Refuse("lanes", base::Cat(cost.no_kernel, " in its body cannot run within a kernel"));
       // Batching returns an operation unchanged if each element must run it by itself, so that none fails in a branch
       // that it does not take.
-      if (cost.guards_failure && trace::ProgramOf(eqn_.attrs, "body").equations.size() == 1) {
+      if (cost.guards_failure && parts.body->equations.size() == 1) {
         return transform::AtEquation(
-            absl::UnimplementedError(base::Cat("its body holds a check in a branch, so it can run in lanes only, and ",
+            absl::UnimplementedError(base::Cat("its body holds a check in a branch, so it can only run in lanes, and ",
                                                cost.no_kernel, ", which cannot run within a kernel")),
             f_, eqn_, "vmap");
       }
@@ -144,7 +146,7 @@ class Scheduler {
 
   // `vmap of 16 (f32[16,3], f32[3]) at file:line: `
   std::string Title() const {
-    std::string title = absl::StrFormat(" of %d (", trace::IntOf(eqn_.attrs, "size"));
+    std::string title = absl::StrFormat(" of %d (", control::VmapParts(eqn_.attrs).size);
     for (uint32_t i = 0; i < op_->n_in; ++i) {
       absl::StrAppend(&title, i == 0 ? "" : ", ", ToText(f_.type(eqn_.operands[i])));
     }
