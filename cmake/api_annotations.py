@@ -125,13 +125,13 @@ class Reader:
         for word, arguments in WORD.findall(text):
             given = [a.strip() for a in arguments.split(",")] if arguments else []
             if word not in ANNOTATIONS:
-                self.wrong(where, f"{word} is no annotation; known: {', '.join(sorted(ANNOTATIONS))}")
+                self.wrong(where, f"{word} is not an annotation; known: {', '.join(sorted(ANNOTATIONS))}")
             elif word not in allowed:
                 self.wrong(where, f"{word} does not belong here")
             elif len(given) != ANNOTATIONS[word]:
                 self.wrong(where, f"{word} has {len(given)} arguments, not {ANNOTATIONS[word]}")
             elif word in found:
-                self.wrong(where, f"{word} stands twice")
+                self.wrong(where, f"{word} occurs twice")
             else:
                 found[word] = given
         rest = WORD.sub("", text).strip()
@@ -148,7 +148,7 @@ class Reader:
             return Parameter(f"{function[1].strip()}(*)", function[2], notes, inner)
         plain = re.match(r"((?:const |struct )?\w+(?:\s*\*|\s+const\b)*)\s*(\w+)(.*)$", text)
         if not plain or "RICCI_" in plain[1] + plain[2]:
-            self.wrong(where, f"cannot read the parameter `{text}`; annotations stand after its name")
+            self.wrong(where, f"cannot read the parameter `{text}`; annotations follow its name")
             return Parameter("int", "?", {})
         type_text = re.sub(r"\s*\*\s*", "* ", plain[1]).strip().replace("* *", "**")
         return Parameter(type_text, plain[2], self.notes(plain[3], f"{where}: {plain[2]}", OF_PARAMETER))
@@ -166,7 +166,7 @@ class Reader:
         before = statement[:named.start(1)]
         for word in WORD.findall(before):
             if word[0] not in SPECIFIERS:
-                self.wrong(name, f"{word[0]} stands before the result; annotations of a function follow its parameters")
+                self.wrong(name, f"{word[0]} comes before the result; annotations of a function follow its parameters")
         fails = "RICCI_KFN" in before or "RICCI_NODISCARD" in before
         result = STATUS if "RICCI_KFN" in before else " ".join(WORD.sub("", before).split())
         parameters = self.parameters(statement[open_at + 1:end], name)
@@ -280,7 +280,7 @@ def check_parameters(where, parameters, structs, errors, outer=()):
             errors.append(f"{where}: {name}: {what}")
         if p.depth == 0:
             if p.notes:
-                wrong(f"{', '.join(p.notes)} on what is no pointer")
+                wrong(f"{', '.join(p.notes)} on a parameter that is not a pointer")
             continue
         if p.callback is not None:
             check_parameters(f"{where}: {p.name}", p.callback, structs, errors, parameters)
@@ -302,7 +302,7 @@ def check_function(f, counted, structs, errors):
     owner = {"RICCI_OWNED", "RICCI_BORROWED"} & set(f.notes)
     if "*" not in f.result or f.fails:
         if set(f.notes) - {"RICCI_ANY_THREAD"}:
-            why = "a status is always owned, and NULL is OK" if f.fails else "the result is no pointer"
+            why = "a status is always owned, and NULL is OK" if f.fails else "the result is not a pointer"
             errors.append(f"{where}: {', '.join(sorted(set(f.notes) - {'RICCI_ANY_THREAD'}))}: {why}")
     elif len(owner) != 1:
         errors.append(f"{where}: the result needs RICCI_OWNED or RICCI_BORROWED")
@@ -321,14 +321,14 @@ def check_function(f, counted, structs, errors):
     verb = f.name.rsplit("_", 1)[-1]
     noun = f.name[:-len(verb) - 1]
     if any_thread and not any(p.shared for p in f.parameters):
-        errors.append(f"{where}: RICCI_ANY_THREAD: nothing is given that is not const, so it holds anyway")
+        errors.append(f"{where}: RICCI_ANY_THREAD: all handles are const, so it is implied")
     if (verb == "retain" or verb == "release" and noun in counted) and not any_thread:
         errors.append(f"{where}: needs RICCI_ANY_THREAD: retain and release work on every thread")
     if any(p.shared and p.base in ("ricci_ctx", "ricci_device") for p in f.parameters) and not any_thread:
         if f.name not in ALONE and verb not in ("retain", "release"):
             errors.append(f"{where}: needs RICCI_ANY_THREAD: contexts and devices are for many threads at once")
     if any_thread and f.name in ALONE:
-        errors.append(f"{where}: RICCI_ANY_THREAD: it wants the context for itself")
+        errors.append(f"{where}: RICCI_ANY_THREAD: it needs the context to itself")
     if verb == "retain" and "RICCI_OWNED" not in f.notes:
         errors.append(f"{where}: the result needs RICCI_OWNED: it is a reference of its own")
     if verb in ("release", "free", "abandon", "finish") and f.parameters and "RICCI_OWNED" not in f.parameters[0].notes:

@@ -106,7 +106,7 @@ void KernelEmitter::StoreImports() {
 Value KernelEmitter::At(uint32_t id) {
   const Value v = values_[id];
   if (regions_.home.empty() || regions_.home[id] == regions_.number || LLVMIsConstant(Content(v))) return v;
-  if (regions_.home[id] != 0 && regions_.home[id] != Regions::kFrame) Fail("value of another region");
+  if (regions_.home[id] != 0 && regions_.home[id] != Regions::kFrame) Fail("a region reads a value of another region");
   if (regions_.number == 0) return FromFrame(id, v);
   if (regions_.home[id] == 0 && regions_.place[id].bytes < PlaceBytes(id, v))
     TakePlace(id, PlaceBytes(id, v), k_.n_insts);

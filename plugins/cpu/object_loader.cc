@@ -117,7 +117,7 @@ class ObjectLoader {
       return Fail("object: section " + std::string(name) + " is writable");
     }
     if (s.sh_type != SHT_NOBITS) {
-      if (s.sh_offset > object_.size() || s.sh_size > object_.size() - s.sh_offset) return Fail("object: cut short");
+      if (s.sh_offset > object_.size() || s.sh_size > object_.size() - s.sh_offset) return Fail("object: truncated");
       std::memcpy(to, object_.data() + s.sh_offset, s.sh_size);
     }
     places_[section] = to;
@@ -134,7 +134,9 @@ class ObjectLoader {
       if (s.st_shndx == SHN_UNDEF) {
         const std::string_view name = NameOf(s.st_name, names_);
         target = resolve_(name);
-        if (target == nullptr) return Fail("generated code calls " + std::string(name) + ", which it must not need");
+        if (target == nullptr)
+          return Fail("generated code calls " + std::string(name) +
+                      ", which is not in the tables of allowed functions");
         addresses_[i] = Jump(i);
       } else if (s.st_shndx < sections_.size() && places_[s.st_shndx] != nullptr) {
         target = addresses_[i] = places_[s.st_shndx] + s.st_value;
@@ -191,7 +193,7 @@ class ObjectLoader {
   template <typename T>
   bool Store(char* at, int64_t value) {
     const auto stored = static_cast<T>(value);
-    if (stored != value) return Fail("object: a distance needs more than 32 bits");
+    if (stored != value) return Fail("object: a relocation needs more than 32 bits");
     std::memcpy(at, &stored, sizeof stored);
     return true;
   }
@@ -199,7 +201,7 @@ class ObjectLoader {
   bool Protect() {
     return (mprotect(memory_, code_bytes_, PROT_READ | PROT_EXEC) == 0 &&
             mprotect(memory_ + code_bytes_, bytes_ - code_bytes_, PROT_READ) == 0) ||
-           Fail("the system refuses to make memory executable");
+           Fail("the system does not allow executable memory");
   }
 
   const std::span<const char> object_;

@@ -19,7 +19,7 @@ ArrayTypes Type(const Eqn& e) {
   rules::WantDType(e, 0, kOrdered);
   rules::WantAxes(e, 0, "axes", axes);
   if (axes.size() != 1) e.Fail("axes ", axes, " must name one dimension");
-  if (x.dim(axes[0]) == 0) e.Fail("dimension ", axes[0], " of ", x, " is empty, it has no extremum");
+  if (x.dim(axes[0]) == 0) e.Fail("dimension ", axes[0], " of ", x, " is empty and has no extremum");
   if (!IsInt(e.dtype("index_dtype"))) e.Fail("index_dtype ", e.dtype("index_dtype"), " must be an integer dtype");
   return e.Type(e.dtype("index_dtype"), rules::Without(x.shape(), axes));
 }

@@ -38,7 +38,7 @@ void CheckFill(const Eqn& e) {
   const DType dtype = e.in(0).dtype();
   if (!IsFilledWith(e) || IsInexact(dtype) || dtype == DType::kBool) return;
   const double fill = e.number("fill_value");
-  if (dtype == DType::kKey) e.Fail("fill_value ", fill, " is no key; leave it out for ", e.in(0));
+  if (dtype == DType::kKey) e.Fail("fill_value ", fill, " is not a key; leave it out for ", e.in(0));
   const bool fits = fill >= static_cast<double>(Least(dtype)) && fill <= static_cast<double>(Greatest(dtype));
   if (!fits) e.Fail("fill_value ", fill, " is out of range for ", e.in(0));
 }

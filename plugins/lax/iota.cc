@@ -10,7 +10,8 @@ ArrayTypes Type(const Eqn& e) {
   e.WantOperands(0);
   const Dims shape = e.ints("shape");
   const int64_t dimension = e.integer("dimension");
-  if (!In(e.dtype("dtype"), kNumbers)) e.Fail("dtype ", e.dtype("dtype"), " must be an integer or floating one");
+  if (!In(e.dtype("dtype"), kNumbers))
+    e.Fail("dtype ", e.dtype("dtype"), " must be an integer, floating or complex dtype");
   if (dimension < 0 || dimension >= static_cast<int64_t>(shape.size())) {
     e.Fail("dimension ", dimension, " is out of range for shape ", shape);
   }

@@ -28,7 +28,7 @@ Value IntegerPowTerm(const Eqn& e, const Value& t, std::span<const Value> in, co
   if (y == 0) return Value::Zero(t.builder);
   if (y == 1) return t;
   const auto below = Narrow(Exact(y) - 1);
-  if (!below) e.Fail("its derivative has exponent ", Exact(y) - 1, ", which is no 64-bit integer");
+  if (!below) e.Fail("its derivative has exponent ", Exact(y) - 1, ", which does not fit a 64-bit integer");
   const Value rest = y == 2 ? in[0] : integer_pow(in[0], *below);
   return mul(t, mul(static_cast<double>(y), rest));
 }

@@ -50,7 +50,7 @@ inline Value ScatterLike(const Eqn& e, std::string_view name, const Value& x, co
 }
 inline bool IsUnique(const Eqn& e) { return FlagOf(e, "unique_indices"); }
 [[noreturn]] inline void NeedsUnique(const Eqn& e, std::string_view what) {
-  throw Error(RICCI_UNIMPLEMENTED, Text(e.name(), ": its ", what, " is known for unique_indices=true only"));
+  throw Error(RICCI_UNIMPLEMENTED, Text(e.name(), ": its ", what, " is defined for unique_indices=true only"));
 }
 inline Value Where(const Value& pred, const Value& x) { return select(pred, x, zeros_like(x)); }
 

@@ -30,7 +30,8 @@ ArrayTypes SplitType(const Eqn& e) {
   const Dims sizes = e.ints("sizes");
   ricci_exact sum = Exact(0);
   for (int64_t size : sizes) {
-    if (size < 0 || size > x.dim(axis)) e.Fail("sizes ", sizes, " do not divide dimension ", axis, " of ", x);
+    if (size < 0 || size > x.dim(axis))
+      e.Fail("sizes ", sizes, " must be from 0 to the size of dimension ", axis, " of ", x);
     sum = sum + size;
   }
   if (Narrow(sum) != x.dim(axis)) {

@@ -15,7 +15,8 @@ ArrayTypes Type(const Eqn& e) {
   const ArrayType x = e.in(0);
   const int64_t k = e.integer("k"), axis = e.integer("axis");
   if (axis < 0 || axis >= x.rank()) e.Fail("axis ", axis, " is out of range for ", x);
-  if (k < 0 || k > x.dim(axis)) e.Fail("k ", k, " must be at most ", x.dim(axis), ", dimension ", axis, " of ", x);
+  if (k < 0 || k > x.dim(axis))
+    e.Fail("k ", k, " must be from 0 to ", x.dim(axis), ", the size of dimension ", axis, " of ", x);
   if (x.dim(axis) > int64_t{1} << 31) e.Fail("dimension ", axis, " of ", x, " is too large for indices of i32");
   Shape shape(x.shape().begin(), x.shape().end());
   shape[static_cast<size_t>(axis)] = k;

@@ -58,7 +58,8 @@ inline void WantSortedDims(const Eqn& e, std::string_view name, Dims dims, int64
 }
 inline void WantDistinctDims(const Eqn& e, std::string_view name, Dims dims, int64_t rank) {
   for (size_t i = 0; i < dims.size(); ++i) {
-    if (dims[i] < 0 || dims[i] >= rank) e.Fail(name, " ", dims, " is out of range, it must be less than ", rank);
+    if (dims[i] < 0 || dims[i] >= rank)
+      e.Fail(name, " ", dims, " is out of range; each must be from 0 to less than ", rank);
     if (rules::Contains(dims.first(i), dims[i])) e.Fail(name, " ", dims, " names ", dims[i], " twice");
   }
 }

@@ -75,7 +75,7 @@ Values PolygammaDecompose(const Eqn& e, std::span<const Value> in) {
 }
 
 Value NoDerivative(const Eqn& e, const Value&, std::span<const Value>, const Value&) {
-  throw Error(RICCI_UNIMPLEMENTED, Text(e.name(), ": has no derivative by operand 0"));
+  throw Error(RICCI_UNIMPLEMENTED, Text(e.name(), ": it has no derivative with respect to operand 0"));
 }
 Value ZetaByShift(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
   return mul(t, neg(mul(in[0], zeta(add(in[0], 1.0), in[1]))));

@@ -73,7 +73,7 @@ ricci_status* ricci_device_put(const ricci_array* a, ricci_device* d, ricci_arra
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"a", a}, {"d", d}, {"out", out}}));
     const Array& array = *FromAbi(a);
-    if (array.device()->context != FromAbi(d)->context) return args.Wrong("a and d are of two contexts");
+    if (array.device()->context != FromAbi(d)->context) return args.Wrong("a and d belong to different contexts");
     if (array.device() == FromAbi(d) && array.committed()) {
       array.Retain();
       *out = runtime::Abi(&array);

@@ -33,7 +33,7 @@ absl::Status Give(Arguments args, const trace::Vals& results, ricci_val* out, ui
 // A rule that got `b` may append to it; only its owner decides what program it becomes.
 absl::Status OwnedByCaller(Arguments args, ricci_builder* b, std::string_view what) {
   if (!FromAbi(b)->lent()) return absl::OkStatus();
-  return args.Wrong("b was handed to a rule, which may append to it but not ", what, " it");
+  return args.Wrong("b was lent to a rule, which may append to it but not ", what, " it");
 }
 
 absl::Status CheckAttrs(Arguments args, const ricci_attr* attrs, uint32_t n) {

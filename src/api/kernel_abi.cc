@@ -17,7 +17,7 @@ namespace {
 absl::Status CheckDType(uint32_t dtype) {
   const types::DTypeInfo& info = types::Info(dtype);
   if (info.supported) return absl::OkStatus();
-  if (info.name.empty()) return InvalidArgument("kernel: there is no dtype of number ", dtype);
+  if (info.name.empty()) return InvalidArgument("kernel: there is no dtype with number ", dtype);
   return InvalidArgument("kernel: dtype ", info.name, " is not supported");
 }
 

@@ -17,7 +17,7 @@ ricci_status* ricci_prim_find(const ricci_ctx* c, const char* name, size_t len, 
     RICCI_TRY(args.NotNull({{"c", c}, {"name", name}, {"out", out}}));
     const prim::PrimId id = FromAbi(c)->vocabulary().FindPrim(View(name, len));
     if (id == 0)
-      return absl::NotFoundError(base::Cat(View(name, len), ": no such primitive; add the plugin that holds it"));
+      return absl::NotFoundError(base::Cat(View(name, len), ": no such primitive; add the plugin that provides it"));
     *out = id;
     return absl::OkStatus();
   });

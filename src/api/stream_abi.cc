@@ -49,7 +49,8 @@ ricci_status* ricci_stream_record(ricci_stream* s, ricci_event** out) {
 ricci_status* ricci_stream_wait_event(ricci_stream* s, const ricci_event* e) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"s", s}, {"e", e}}));
-    if (FromAbi(e)->context() != FromAbi(s)->device()->context) return args.Wrong("s and e are of two contexts");
+    if (FromAbi(e)->context() != FromAbi(s)->device()->context)
+      return args.Wrong("s and e belong to different contexts");
     return FromAbi(s)->Wait(FromAbi(e));
   });
 }

@@ -130,7 +130,7 @@ ricci_status* ricci_vmap(const ricci_program* f, const int32_t* in_axes, uint32_
     RICCI_TRY(args.Array("axis_name", given.axis_name.ptr, given.axis_name.len));
     constexpr std::string_view kSchedules[] = {"", "batched", "lanes"};
     if (given.schedule >= std::size(kSchedules)) {
-      return args.Wrong(base::Cat("schedule ", given.schedule, " is none of RICCI_SCHEDULE_AUTO, BATCHED, LANES"));
+      return args.Wrong(base::Cat("schedule ", given.schedule, " is not one of RICCI_SCHEDULE_AUTO, BATCHED, LANES"));
     }
     return Give(transform::Vmap(*FromAbi(f), Span(in_axes, n_in), Span(out_axes, n_out), size,
                                 View(given.axis_name.ptr, given.axis_name.len), kSchedules[given.schedule]),

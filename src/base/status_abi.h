@@ -32,7 +32,7 @@ ricci_status* AtBorder(Body&& body) noexcept {
   } catch (const std::exception& e) {
     return Unexpected(e.what());
   } catch (...) {
-    return Unexpected("not of the standard library");
+    return Unexpected("not from the standard library");
   }
 }
 

@@ -66,7 +66,7 @@ absl::StatusOr<Options> ReadOptions(ricci_ctx* c, const ricci_check_opts* from) 
   RICCI_ASSIGN(const ricci_check_opts o, base::ReadStruct(from, "options"));
   const Options out{api::View(o.device.ptr, o.device.len), o.sink, o.law};
   if (!out.device.empty() && ricci_device_find(c, out.device.data(), out.device.size()) == nullptr) {
-    return absl::NotFoundError(base::Cat("no device of kind ", out.device, "; add the plugin that brings it"));
+    return absl::NotFoundError(base::Cat("no device of kind ", out.device, "; add the plugin that provides it"));
   }
   return out;
 }
@@ -118,7 +118,7 @@ ricci_status* ricci_check_primitive(ricci_ctx* c, const char* name, size_t len, 
     RICCI_TRY(About(row.name, found.status()));
     if (found->empty()) {
       return absl::InvalidArgumentError(
-          base::Cat(row.name, ": the row has no examples; put some into it, or give some with the call"));
+          base::Cat(row.name, ": the row has no examples; add some to it, or pass some with the call"));
     }
     for (Example& e : *found) {
       e.flags |= check::LawsWithoutRule(row);

@@ -39,13 +39,13 @@ std::vector<std::string_view> SplitOutside(std::string_view text, char by) {
 absl::Status ReadNumber(std::string_view text, double& out) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
   if (error == std::errc() && end == text.data() + text.size()) return absl::OkStatus();
-  return base::InvalidArgument("`", text, "` is no bound of a range; write `in LOW..HIGH`");
+  return base::InvalidArgument("`", text, "` is not a bound of a range; write `in LOW..HIGH`");
 }
 
 // `0.3..3`
 absl::StatusOr<Range> ReadRange(std::string_view text) {
   const size_t dots = text.find("..");
-  if (dots == std::string_view::npos) return base::InvalidArgument("`", text, "` is no range; write `in LOW..HIGH`");
+  if (dots == std::string_view::npos) return base::InvalidArgument("`", text, "` is not a range; write `in LOW..HIGH`");
   Range out{};
   RICCI_TRY(ReadNumber(Trimmed(text.substr(0, dots)), out.low));
   RICCI_TRY(ReadNumber(Trimmed(text.substr(dots + 2)), out.high));

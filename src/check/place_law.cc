@@ -46,13 +46,14 @@ absl::Status CheckValues(const Signature& s, const std::vector<prim::Place>& pla
       const bool equal = std::memcmp(values[i].data() + from * size, result.data() + to * size, size) == 0;
       if (equal && told[to]++ == 0) return absl::OkStatus();
       return absl::FailedPreconditionError(base::Cat("`place` of operand ", i, ": its element ", from, " is ",
-                                                     equal ? "not the only one told for" : "not", " element ", to,
-                                                     " of the result"));
+                                                     equal ? "not the only one with a place at" : "not", " element ",
+                                                     to, " of the result"));
     }));
   }
   for (size_t i = 0; i < told.size(); ++i) {
     if (told[i] != 0) continue;
-    return absl::FailedPreconditionError(base::Cat("`place`: no operand tells of element ", i, " of the result"));
+    return absl::FailedPreconditionError(
+        base::Cat("`place`: no operand has a place for element ", i, " of the result"));
   }
   return absl::OkStatus();
 }

@@ -17,7 +17,7 @@ absl::Status CheckText(ricci_ctx* ctx, const ricci_program* p) {
   RICCI_TRY(base::FromAbi(ricci_program_parse(ctx, text.data(), text.size(), "", 0, &parsed)));
   const Program owned = Own(parsed);
   if (ricci_program_equal(p, parsed) != 0) return absl::OkStatus();
-  return absl::FailedPreconditionError("the parsed text is another program: " + text);
+  return absl::FailedPreconditionError("the parsed text is a different program: " + text);
 }
 
 absl::Status CheckProgram(Trial& t) { return t.Run(LawId::kDevice, *t.f(), t.x(), Where::kEverywhere).status(); }

@@ -190,7 +190,7 @@ class Splitter {
   absl::StatusOr<std::string> NotCombined(const Outcome& o, FactorKind by) const {
     for (size_t i = 0; i < o.whole.size(); ++i) {
       const Type& t = types_.results[i];
-      if (!Combines(by, t)) return base::Cat("result ", i, " cannot be combined so");
+      if (!Combines(by, t)) return base::Cat("result ", i, " cannot be combined in that way");
       RICCI_ASSIGN(const Numbers got, Combined(by, t, o.first[i], o.second[i]));
       RICCI_ASSIGN(const Numbers want, Decode(t, o.whole[i]));
       const std::string wrong = Mismatch(t, got, want);
@@ -237,7 +237,7 @@ class Splitter {
     for (const Given& operands : Trials()) {
       RICCI_ASSIGN(const Outcome o, Run(operands));
       RICCI_ASSIGN(const std::string wrong, NotJoined(o));
-      if (!wrong.empty()) return Wrong("has no kind, but the whole is not its parts: ", wrong);
+      if (!wrong.empty()) return Wrong("has no kind, but the result of the whole is not that of the parts: ", wrong);
     }
     return absl::OkStatus();
   }
@@ -247,7 +247,7 @@ class Splitter {
     for (const Given& operands : Trials()) {
       RICCI_ASSIGN(const Outcome o, Run(operands));
       RICCI_ASSIGN(const std::string wrong, NotCombined(o, kind()));
-      if (!wrong.empty()) return Wrong("is ", NameOf(kind()), ", but its parts do not combine so: ", wrong);
+      if (!wrong.empty()) return Wrong("is ", NameOf(kind()), ", but its parts do not combine in that way: ", wrong);
     }
     return absl::OkStatus();
   }
@@ -265,8 +265,9 @@ class Splitter {
     if (!HasParts() || draws_.size() < 2) return absl::OkStatus();
     if (InResult()) {
       RICCI_ASSIGN(const bool parallel, Fits(FactorKind::kParallel));
-      return parallel ? Wrong("is ", NameOf(kind()), ", but the whole is its parts; give it no kind")
-                      : absl::OkStatus();
+      return parallel
+                 ? Wrong("is ", NameOf(kind()), ", but the result of the whole is that of the parts; give it no kind")
+                 : absl::OkStatus();
     }
     for (FactorKind as : kReduced) {
       RICCI_ASSIGN(const bool fits, Fits(as));
@@ -287,8 +288,8 @@ class Splitter {
       if (second.empty()) second = late;
     }
     if (first.empty() || second.empty()) return absl::OkStatus();
-    return Wrong("is seq, but neither half of the results stands without the other half of the operands: ", first,
-                 ", and ", second);
+    return Wrong("is seq, but neither half of the results can be computed without the other half of the operands: ",
+                 first, ", and ", second);
   }
 
   // The far end of the operands does not matter.

@@ -10,7 +10,7 @@ int64_t ToInteger(std::string_view name, std::string_view text, int64_t min, int
   int64_t v = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
   if (error != std::errc() || end != text.data() + text.size()) {
-    throw UsageError("--" + std::string(name) + ": `" + std::string(text) + "` is no integer");
+    throw UsageError("--" + std::string(name) + ": `" + std::string(text) + "` is not an integer");
   }
   if (v < min || v > max) {
     throw UsageError("--" + std::string(name) + ": " + std::string(text) + " is not from " + std::to_string(min) +
@@ -77,7 +77,7 @@ double Arguments::number_or(std::string_view name, double otherwise) const {
   double v = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), v);
   if (error != std::errc() || end != text->data() + text->size()) {
-    throw UsageError("--" + std::string(name) + ": `" + *text + "` is no number");
+    throw UsageError("--" + std::string(name) + ": `" + *text + "` is not a number");
   }
   return v;
 }

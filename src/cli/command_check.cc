@@ -137,10 +137,10 @@ std::span<const Command> CheckCommands() {
   static const Command kCommands[] = {
       {"check",
        "[OPTIONS] [PRIMITIVE... | FILE]",
-       "holds primitives or a program against the laws",
+       "checks primitives or a program against the laws",
        "\nEvery rule is compared with what it means: derivatives with central differences, batches with loops, "
        "devices\n"
-       "with `ref`. A primitive is checked at the examples that its row carries; without operands, all primitives of\n"
+       "with `ref`. A primitive is checked on the examples that its row carries; without operands, all primitives of\n"
        "the plugin given by --plugin. One line per law; exit status 1 if one does not hold.\n"
        "\n  --device KIND        compare this device with ref (default: all)\n"
        "  --range 'I=LOW..HIGH'  elements of parameter I of a program (default: -2..2, integers 0..4)\n"

@@ -159,7 +159,7 @@ std::span<const Command> RunCommands() {
   static const std::string compile_details =
       "\n  --explain      prints how each vmap, loop and kernel runs, what was estimated for it, and what is computed\n"
       "                 once or again\n"
-      "  --dump STAGE   program, optimized, kernels, plan, native, all of these, what a pass leaves, or\n"
+      "  --dump STAGE   program, optimized, kernels, plan, native, all of these, the name of a pass, or\n"
       "                 object, which is a file\n"
       "  --device KIND  ref, cpu (default: the best one)\n"
       "  --opt N        1 compiles fast, 2 and 3 run fast\n"

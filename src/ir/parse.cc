@@ -115,7 +115,7 @@ class Parser {
     int64_t v = 0;
     const auto [end, error] = std::from_chars(t.text.data(), t.text.data() + t.text.size(), v);
     if (error != std::errc() || end != t.text.data() + t.text.size()) {
-      return Fail(t.at, "`", t.text.substr(0, 40), "` is no 64-bit integer");
+      return Fail(t.at, "`", t.text.substr(0, 40), "` is not a 64-bit integer");
     }
     return v;
   }

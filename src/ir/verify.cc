@@ -17,7 +17,7 @@ absl::Status VerifyValues(const Program& p) {
   for (ValueId v = 0; v < p.values.size(); ++v) {
     const Value& value = p.values[v];
     if (!p.vocabulary()->types.Has(value.type)) return Broken(p, "%", v, ": type ", value.type, " is not known");
-    if (value.index >= sizes[static_cast<int>(value.kind)]) return Broken(p, "%", v, ": it comes from nowhere");
+    if (value.index >= sizes[static_cast<int>(value.kind)]) return Broken(p, "%", v, ": it has no definition");
   }
   for (uint32_t i = 0; i < p.n_params(); ++i) {
     if (i >= p.values.size() || p.values[i].kind != ValueKind::kParam || p.values[i].index != i ||

@@ -218,7 +218,7 @@ class QuickMachine {
       return absl::FailedPreconditionError(base::Cat(where, "check ", failed_->imm, " does not hold"));
     }
     return absl::InternalError(
-        base::Cat(where, "index ", bad_index_, " is outside of ", base::Count(bad_bound_, "element")));
+        base::Cat(where, "index ", bad_index_, " is outside ", base::Count(bad_bound_, "element")));
   }
 
   const QuickKernel& k_;

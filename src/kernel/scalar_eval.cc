@@ -296,7 +296,7 @@ ScalarFn FindScalarFn(uint32_t op, uint32_t operand, uint32_t result) {
 
 absl::StatusOr<uint32_t> ResultDType(uint32_t op, uint32_t requested, std::span<const uint32_t> operands) {
   const ScalarOpInfo& info = InfoOf(op);
-  if (info.arity == 0) return base::InvalidArgument("there is no scalar operation of number ", op);
+  if (info.arity == 0) return base::InvalidArgument("there is no scalar operation with number ", op);
   if (operands.size() != info.arity) {
     return base::InvalidArgument(info.name, ": takes ", base::Count(info.arity, "operand"), " but got ",
                                  operands.size());

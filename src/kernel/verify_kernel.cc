@@ -62,7 +62,7 @@ class KernelVerifier {
   }
   absl::Status CheckDType(const ricci_inst& inst, uint32_t dtype) const {
     return inst.dtype == dtype ? absl::OkStatus()
-                               : Error(base::Cat("the value is said to be ", types::Info(inst.dtype).name, " but is ",
+                               : Error(base::Cat("the value is declared as ", types::Info(inst.dtype).name, " but is ",
                                                  types::Info(dtype).name));
   }
 
@@ -71,7 +71,7 @@ class KernelVerifier {
     if (IsScalar(inst.op)) return CheckScalar(inst);
     switch (inst.op) {
       case RICCI_K_CONST:
-        return types::InKernels(inst.dtype) ? absl::OkStatus() : Error("a constant of no supported dtype");
+        return types::InKernels(inst.dtype) ? absl::OkStatus() : Error("a constant without a supported dtype");
       case RICCI_K_DOMAIN:
         if (inst.imm < 0 || inst.imm >= k_.domain_rank)
           return Error(base::Cat("the domain has no dimension ", inst.imm));
@@ -84,7 +84,7 @@ class KernelVerifier {
       case RICCI_K_LOCAL:
         return types::InKernels(inst.dtype) && inst.imm >= 0
                    ? absl::OkStatus()
-                   : Error("a private array of no supported dtype or of negative size");
+                   : Error("a private array without a supported dtype, or of negative size");
       case RICCI_K_GET:
         RICCI_TRY(CheckLocal(inst.a));
         RICCI_TRY(CheckDType(inst, k_.insts[inst.a].dtype));
@@ -136,8 +136,8 @@ class KernelVerifier {
     combined_[buffer] = 1;
     RICCI_TRY(CheckOperand(inst.a, RICCI_I64));
     const uint32_t dtype = k_.buffers[buffer].dtype, operands[] = {dtype, dtype};
-    if (!IsUpdater(combiner)) return Error("elements are combined by add, mul, max, min only");
-    if (!ResultDType(combiner, 0, operands).ok()) return Error("elements of this dtype are not combined so");
+    if (!IsUpdater(combiner)) return Error("elements are only combined by add, mul, max, min");
+    if (!ResultDType(combiner, 0, operands).ok()) return Error("elements of this dtype are not combined in that way");
     return CheckOperand(inst.b, dtype);
   }
 
@@ -150,10 +150,10 @@ class KernelVerifier {
         RICCI_TRY(CheckOperand(inst.b, RICCI_I64));
         RICCI_TRY(CheckDType(inst, RICCI_I64));
         if (inst.op == RICCI_K_REDUCE && !IsCombiner(static_cast<uint32_t>(inst.imm))) {
-          return Error("reduce combines by add, mul, max, min, and, or, xor only");
+          return Error("reduce only combines by add, mul, max, min, and, or, xor");
         }
         if (inst.op == RICCI_K_SCAN && (inst.imm < 1 || inst.imm >= k_.n_insts)) {
-          return Error("a scan has one state at least");
+          return Error("a scan has at least one state");
         }
         break;
       case RICCI_K_WHILE:
@@ -174,7 +174,7 @@ class KernelVerifier {
     const int64_t states = k_.insts[scan.begin].imm, state = scan.parts % states;
     if (inst.op != RICCI_K_LEFT + scan.parts / states || inst.imm != state)
       return Error("parts of a scan out of order");
-    if (state != 0 && k_.insts[at_ - 1].op != inst.op) return Error("parts of a scan that stand apart");
+    if (state != 0 && k_.insts[at_ - 1].op != inst.op) return Error("parts of a scan that are not adjacent");
     if (scan.parts < 2 * states && at_ != scan.begin + 1 + scan.parts)
       return Error("a scan begins with left and right");
     const uint32_t dtype = k_.insts[scan.begin + 1 + state].dtype;
@@ -189,7 +189,7 @@ class KernelVerifier {
     for (uint32_t i = scan.begin + 1; i <= at_; ++i) {
       const ricci_inst& inst = k_.insts[i];
       const bool part = IsPartOfScan(inst.op);
-      if (!part && !IsScalar(inst.op)) return Error("a combiner is made of scalar operations alone");
+      if (!part && !IsScalar(inst.op)) return Error("a combiner has only scalar operations");
       const bool reads_index = inst.a == scan.begin || inst.b == scan.begin || inst.c == scan.begin;
       if (!part && reads_index) return Error("a combiner reads the index");
     }
@@ -221,7 +221,7 @@ class KernelVerifier {
       case RICCI_K_RIGHT:
       case RICCI_K_COMBINED:
       case RICCI_K_PREFIX:
-        if (opened != RICCI_K_SCAN) return Error("part of a scan outside of one");
+        if (opened != RICCI_K_SCAN) return Error("part of a scan outside a scan");
         return CheckPartOfScan(inst, top);
       case RICCI_K_END:
         if (opened == RICCI_K_SCAN && top.parts != 4 * k_.insts[top.begin].imm) return Error("the scan has no prefix");
@@ -231,7 +231,7 @@ class KernelVerifier {
         }
         break;
       default:
-        return Error(base::Cat("there is no operation of number ", inst.op));
+        return Error(base::Cat("there is no operation with number ", inst.op));
     }
     open_[top.scope] = 0;
     blocks_.pop_back();

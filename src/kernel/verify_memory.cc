@@ -128,7 +128,7 @@ class MemoryChecker {
         if (order_[j].second == written->second || Compatible(s, order_[j].second, written->second)) continue;
         return absl::InternalError(base::Cat("plan: step ", step, ": kernel ", kernels_[s.index].name,
                                              " writes buffer ", order_[j].first,
-                                             " at other places than where it reads it"));
+                                             " at places other than where it reads it"));
       }
       i = end;
     }

@@ -55,8 +55,8 @@ class PlanVerifier {
         break;
     }
     if (valid) return absl::OkStatus();
-    constexpr std::string_view kWhy[] = {"is of no kind", "stands for no input", "stands for no output",
-                                         "is a constant without number or data", "leaves the arena"};
+    constexpr std::string_view kWhy[] = {"is of no kind", "is not an input", "is not an output",
+                                         "is a constant without a number or data", "leaves the arena"};
     return absl::InternalError(base::Cat("plan: buffer ", i, " ", kWhy[b.kind < std::size(kWhy) ? b.kind : 0]));
   }
 

@@ -42,7 +42,7 @@ bool Writer::CheckValue(Val v, std::string_view where) {
     return Check(false, base::Cat(where, ": ", v, " is not a value"));
   }
   if (impl_->nodes.Usable(v)) return true;
-  return Check(false, base::Cat(where, ": value ", v, " is used outside of the block that defines it"));
+  return Check(false, base::Cat(where, ": value ", v, " is used outside the block that defines it"));
 }
 
 bool Writer::CheckIndex(Val v, std::string_view where) {
@@ -60,7 +60,8 @@ bool Writer::CheckAccess(uint32_t buffer, uint32_t access, std::string_view wher
   const bool combines = access == (RICCI_ACCESS_READ | RICCI_ACCESS_WRITE);
   (combines ? impl_->combined : impl_->accessed)[buffer] = 1;
   return Check(!impl_->accessed[buffer] || !impl_->combined[buffer],
-               base::Cat(where, ": where a kernel combines into a buffer (", buffer, ") it does nothing else with it"));
+               base::Cat(where, ": where a kernel combines into a buffer (", buffer,
+                         ") it may not access that buffer otherwise"));
 }
 
 bool Writer::CheckLocal(LocalId local, std::string_view where) {
@@ -69,7 +70,7 @@ bool Writer::CheckLocal(LocalId local, std::string_view where) {
   const bool is = v != 0 && v < impl_->nodes.size() && impl_->nodes.Is(v, RICCI_K_LOCAL);
   if (!is) return Check(false, base::Cat(where, ": ", v, " is not a private array"));
   if (impl_->nodes.Usable(v)) return true;
-  return Check(false, base::Cat(where, ": private array ", v, " is used outside of the block that defines it"));
+  return Check(false, base::Cat(where, ": private array ", v, " is used outside the block that defines it"));
 }
 
 // ---- buffers ----

@@ -108,7 +108,7 @@ void Writer::Cond(Val condition) {
   }
   Impl& w = *impl_;
   const bool expected = !w.blocks.empty() && w.blocks.back().kind == BlockKind::kWhile && !w.blocks.back().has_cond;
-  if (!Check(expected, "cond: no while waits for its condition")) return;
+  if (!Check(expected, "cond: no while is open that lacks its condition")) return;
   w.blocks.back().has_cond = true;
   w.nodes.Append({RICCI_K_COND, 0, condition, 0, 0, 0});
   w.folder.Assume(condition, true, &w.blocks.back().facts);

@@ -28,7 +28,7 @@ struct ScanParts {
 
 void Writer::Scan(Val lo, Val hi, std::span<const Val> identities, Val* left, Val* right) {
   if (!CheckIndex(lo, "scan") || !CheckIndex(hi, "scan")) return;
-  if (!Check(!identities.empty(), "scan: there must be a state at least")) return;
+  if (!Check(!identities.empty(), "scan: there must be at least one state")) return;
   for (const Val v : identities) {
     if (!CheckValue(v, "scan")) return;
   }
@@ -74,10 +74,10 @@ Val Writer::Combiner(std::span<const Val> results) {
   if (!CheckStates("combiner", results)) return 0;
   Impl& w = *impl_;
   Block& block = w.blocks.back();
-  if (!Check(!block.has_combiner, "combiner: the scan has one")) return 0;
+  if (!Check(!block.has_combiner, "combiner: the scan already has one")) return 0;
   for (size_t i = block.order_begin + 1; i < w.nodes.order.size(); ++i) {
     const uint16_t op = w.nodes[w.nodes.order[i]].inst.op;
-    if (!Check(IsScalar(op) || IsPartOfScan(op), "combiner: it is made of scalar operations alone")) return 0;
+    if (!Check(IsScalar(op) || IsPartOfScan(op), "combiner: it may have only scalar operations")) return 0;
   }
   block.has_combiner = true;
   for (size_t i = 0; i < results.size(); ++i) {
@@ -92,7 +92,7 @@ void Writer::Prefix(std::span<const Val> elements, Val* prefixes) {
   if (!CheckStates("prefix", elements)) return;
   Impl& w = *impl_;
   Block& block = w.blocks.back();
-  if (!Check(block.has_combiner && !block.has_prefix, "prefix: it stands once in a scan, behind the combiner")) return;
+  if (!Check(block.has_combiner && !block.has_prefix, "prefix: a scan has one, after the combiner")) return;
   block.has_prefix = true;
   for (size_t i = 0; i < elements.size(); ++i) {
     const auto dtype = static_cast<uint16_t>(DType(elements[i]));

@@ -108,7 +108,8 @@ void Writer::Yields(std::span<const Val> values, Val* combined) {
   const auto body_begin = w.nodes.order.begin() + static_cast<ptrdiff_t>(block.order_begin) + (block.emitted ? 1 : 0);
   const std::vector<Val> body(body_begin, w.nodes.order.end());
   const auto scans = [&](Val v) { return w.nodes.Is(v, RICCI_K_SCAN); };
-  if (!Check(std::none_of(body.begin(), body.end(), scans), "yield: several values where a scan is in the body"))
+  if (!Check(std::none_of(body.begin(), body.end(), scans),
+             "yield: several values are not possible with a scan in the body"))
     return;
   const Val end = static_cast<Val>(w.nodes.size());
   combined[0] = Yield(values[0]);

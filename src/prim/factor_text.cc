@@ -93,11 +93,11 @@ class Reader {
     const std::string_view word = Word();
     if (word.empty() || word == ";") return Wrong("a kind names at least one factor");
     const FactorKind kind = KindOf(word);
-    if (kind == FactorKind::kParallel) return Wrong(word, " is no kind of factor");
+    if (kind == FactorKind::kParallel) return Wrong(word, " is not a kind of factor");
     int n = 0;
     for (std::string_view name = Word(); !name.empty() && name != ";"; name = Word(), ++n) {
       const uint32_t factor = Find(name);
-      if (factor == out_.names.size()) return Wrong(word, " of ", name, ", which is no factor");
+      if (factor == out_.names.size()) return Wrong(word, " of ", name, ", which is not a factor");
       FactorKind& known = out_.factors[factor].kind;
       if (known != FactorKind::kParallel) return WrongFactor(factor, " is ", NameOf(known), " and ", word);
       known = kind;

@@ -60,9 +60,9 @@ absl::StatusOr<std::optional<Place>> PlaceOf(Registry& registry, const ricci_op&
   RICCI_TRY(base::FromAbi(row.def.place(row.def.self, &op, operand, &told)));
   if (!told.known) return std::nullopt;
   if (IsPlace(p, in, out)) return p;
-  return absl::InternalError(base::Cat(row.name, ": its rule `place` tells no place for elements of operand ", operand,
-                                       ", ", ToText(types.Get(op.in_types[operand])), ", in ",
-                                       ToText(types.Get(op.out_types[0]))));
+  return absl::InternalError(
+      base::Cat(row.name, ": its rule `place` gives an impossible place for elements of operand ", operand, ", ",
+                ToText(types.Get(op.in_types[operand])), ", in ", ToText(types.Get(op.out_types[0]))));
 }
 
 Place Then(const Place& a, const Place& b) {

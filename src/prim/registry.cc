@@ -129,7 +129,7 @@ absl::StatusOr<PrimId> Registry::Add(const ricci_prim_def& from, Flow flow) {
   if (name.empty()) return base::InvalidArgument("primitive: a row needs a name");
   if (!ir::IsIdentifier(name)) {
     return base::InvalidArgument("primitive: `", name,
-                                 "` is no name; take letters, digits, _, . and -, a letter first");
+                                 "` is not a name; use letters, digits, _, . and -, with a letter first");
   }
   if (def.abstract_eval == nullptr) {
     return base::InvalidArgument(name, ": a row needs abstract_eval, which gives the types of its results");

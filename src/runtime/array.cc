@@ -146,7 +146,7 @@ absl::Status Array::Order(const Stream& stream, bool for_writing) const {
 absl::Status Array::Wait(std::string_view who) const {
   if (const EventRef run = written()) RICCI_TRY(run->Wait());
   if (data() != nullptr) return absl::OkStatus();
-  return absl::FailedPreconditionError(base::Cat(who, ": the array was donated to a run and has no data any more"));
+  return absl::FailedPreconditionError(base::Cat(who, ": the array was donated to a run and has no data"));
 }
 
 absl::StatusOr<bool> Array::IsReady() const {

@@ -44,7 +44,8 @@ absl::StatusOr<base::Ref<Executable>> Compile(const ir::Program& f, const Compil
   const std::vector<Device*> devices = chosen ? options.devices : std::vector<Device*>{context.device(0)};
   for (const Device* device : devices) {
     if (device->context == &context) continue;
-    return base::InvalidArgument("compile: program ", f.name, " and device ", device->Name(), " are of two contexts");
+    return base::InvalidArgument("compile: program ", f.name, " and device ", device->Name(),
+                                 " belong to different contexts");
   }
   const Options config = context.options();
   const uint32_t level_of_device = devices[0]->backend.opt_level_default;

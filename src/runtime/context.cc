@@ -45,13 +45,14 @@ absl::StatusOr<ricci_hooks> CheckedHooks(const ricci_hooks* given) {
     RICCI_ASSIGN(hooks, base::ReadStruct(given, "hooks"));
   }
   if ((hooks.alloc == nullptr) != (hooks.free == nullptr)) {
-    return base::InvalidArgument("hooks: alloc and free come together; ", hooks.alloc ? "free" : "alloc", " is NULL");
+    return base::InvalidArgument("hooks: alloc and free must be given together; ", hooks.alloc ? "free" : "alloc",
+                                 " is NULL");
   }
   if (hooks.parallel_for != nullptr && hooks.exec_workers == 0) {
     return base::InvalidArgument("hooks: exec_workers is 0; parallel_for needs at least 1");
   }
   if ((hooks.device_alloc == nullptr) != (hooks.device_free == nullptr)) {
-    return base::InvalidArgument("hooks: device_alloc and device_free come together; ",
+    return base::InvalidArgument("hooks: device_alloc and device_free must be given together; ",
                                  hooks.device_alloc ? "device_free" : "device_alloc", " is NULL");
   }
   if (hooks.alloc == nullptr) {
@@ -99,7 +100,7 @@ absl::Status CheckBackend(const ricci_backend& b, std::string_view kind) {
   RICCI_TRY(CheckFunctions(b, kind));
   if (!std::has_single_bit(std::max(b.alignment, 1u)) || (b.alignment != 0 && b.alignment < 16)) {
     return base::InvalidArgument("backend ", kind, ": alignment is ", b.alignment,
-                                 ", not a power of two from 16 on, or 0 for 64");
+                                 ", not a power of two of at least 16, or 0 for 64");
   }
   if (b.opt_level_default > 3) {
     return base::InvalidArgument("backend ", kind, ": opt_level_default is ", b.opt_level_default, ", not 0 to 3");

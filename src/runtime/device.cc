@@ -57,7 +57,7 @@ absl::StatusOr<void*> Device::Allocate(uint64_t bytes, const Stream* stream) con
                               ? backend.alloc(backend.self, size, Native(stream), &p)
                               : hooks.device_alloc(hooks.device_self, Abi(this), size, alignment, Native(stream), &p)));
   if (p != nullptr) return p;
-  return absl::InternalError(base::Cat("device ", Name(), ": its memory came as NULL, without an error"));
+  return absl::InternalError(base::Cat("device ", Name(), ": its alloc gave NULL without an error"));
 }
 
 void Device::Free(void* p, uint64_t bytes, const Stream* stream) const {
@@ -100,7 +100,7 @@ absl::Status Device::CheckOwns(const void* p, uint64_t bytes, std::string_view w
   if (bytes == 0) return absl::OkStatus();
   if (!host_memory) {
     if (backend.owns(backend.self, p, bytes) != 0) return absl::OkStatus();
-    return base::InvalidArgument(what, " is no memory of device ", Name(), "; copy it there (ricci_array_from_host)");
+    return base::InvalidArgument(what, " is not memory of device ", Name(), "; copy it there (ricci_array_from_host)");
   }
   for (uint32_t i = 0; i < context->device_count(); ++i) {
     const Device& other = *context->device(i);
@@ -121,7 +121,7 @@ absl::Status Device::MemoryInfo(uint64_t* total_bytes, uint64_t* free_bytes) con
   if (backend.memory_info != nullptr) {
     return base::FromAbi(backend.memory_info(backend.self, total_bytes, free_bytes));
   }
-  return absl::UnimplementedError(base::Cat("device ", Name(), " does not tell how much memory it has"));
+  return absl::UnimplementedError(base::Cat("device ", Name(), " does not report how much memory it has"));
 }
 
 // ---- time ----

@@ -28,7 +28,7 @@ constexpr int kMachine = EM_AARCH64;
 #elif defined(__riscv)
 constexpr int kMachine = EM_RISCV;
 #else
-#error "tell here which ELF machine this is"
+#error "say here which ELF machine this is"
 #endif
 constexpr uint64_t kMostNotes = 1 << 20;  // bytes of one segment
 
@@ -49,7 +49,7 @@ class PluginFile {
     RICCI_TRY(CheckSegments());
     if (n_notes_ != 0) return absl::OkStatus();
     return absl::InvalidArgumentError(
-        Text("holds no note of its ABI; build it with ricci/plugin.h and RICCI_PLUGIN_DSO defined"));
+        Text("has no note of its ABI; build it with ricci/plugin.h and RICCI_PLUGIN_DSO defined"));
   }
 
  private:
@@ -58,7 +58,7 @@ class PluginFile {
     return base::Cat("plugin ", path_, ": ", args...);
   }
   absl::Status Truncated(uint64_t end) const {
-    return absl::InvalidArgumentError(Text("is cut off: it has ", size_, " bytes of at least ", end));
+    return absl::InvalidArgumentError(Text("is truncated: it has ", size_, " bytes of at least ", end));
   }
   absl::Status Read(void* to, uint64_t offset, uint64_t n) const {
     if (offset > size_ || n > size_ - offset) return Truncated(offset + n);
@@ -84,7 +84,7 @@ class PluginFile {
                                                 header_.e_machine, ", not ", int{ELFCLASS64}, ", ", kOrder, ", ",
                                                 kMachine));
     }
-    if (header_.e_type != ET_DYN) return absl::InvalidArgumentError(Text("is no shared object"));
+    if (header_.e_type != ET_DYN) return absl::InvalidArgumentError(Text("is not a shared object"));
     if (header_.e_phentsize == sizeof(Elf64_Phdr)) return absl::OkStatus();
     return absl::InvalidArgumentError(
         Text("has program headers of ", base::Count(header_.e_phentsize, "byte"), ", not ", sizeof(Elf64_Phdr)));

@@ -135,8 +135,8 @@ void Event::Finish() {
 absl::Status Event::Outcome() {
   if (!code_) return absl::OkStatus();
   if (!ended()) {
-    return absl::InternalError(
-        base::Cat("device ", stream_->device()->Name(), ": the event of a run has come, but its end was never told"));
+    return absl::InternalError(base::Cat("device ", stream_->device()->Name(),
+                                         ": the event of a run has come, but its end was never reported"));
   }
   RICCI_TRY(base::FromAbi(std::exchange(told_, nullptr)));
   RICCI_TRY(code_->CheckStatus(failed_check_));

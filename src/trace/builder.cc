@@ -105,7 +105,7 @@ absl::Status Builder::AtSite(absl::Status status, const prim::Row& row, const ch
 }
 
 absl::Status Builder::CheckOperands(const prim::Row& row, std::span<const Val> in) {
-  if (row.id == 0) return absl::NotFoundError("there is no primitive of that id; ricci_prim_find gives them by name");
+  if (row.id == 0) return absl::NotFoundError("there is no primitive with that id; ricci_prim_find finds them by name");
   if (finished_) return absl::FailedPreconditionError("the builder is finished");
   if (in_eval_) return absl::FailedPreconditionError("abstract_eval may not emit");
   for (size_t i = 0; i < in.size(); ++i) {
@@ -149,7 +149,7 @@ absl::Status Builder::InferTypes(const prim::Row& row, std::span<const Val> in) 
   if (!out_types_set_) return absl::InvalidArgumentError(base::Cat(row.name, ": abstract_eval set no result types"));
   RICCI_TRY(CheckNumber(row, "gives", row.doc.results, "result", out_types_.size()));
   if (row.has(RICCI_PRIM_BARRIER) && out_types_ != in_types) {
-    return absl::InvalidArgumentError(base::Cat(row.name, ": a barrier gives its operands, of the same types"));
+    return absl::InvalidArgumentError(base::Cat(row.name, ": a barrier gives its operands, with the same types"));
   }
   return absl::OkStatus();
 }
@@ -157,11 +157,11 @@ absl::Status Builder::InferTypes(const prim::Row& row, std::span<const Val> in) 
 absl::Status Loan::Returned(const prim::Row& row, std::string_view rule) const {
   if (builder_ == nullptr || !std::exchange(builder_->abandoned_, false)) return absl::OkStatus();
   return base::InvalidArgument(row.name, ": rule ", rule, " of ", row.plugin,
-                               ": abandons the builder that it was handed; it may only append to it");
+                               ": abandons the builder that it got; it may only append to it");
 }
 
 absl::Status Builder::SetOutTypes(std::span<const TypeId> given) {
-  if (!in_eval_) return absl::FailedPreconditionError("result types are set in abstract_eval only");
+  if (!in_eval_) return absl::FailedPreconditionError("result types are only set in abstract_eval");
   if (given.size() > RICCI_MAX_RESULTS) {
     return base::InvalidArgument(base::Count(given.size(), "result"), ", at most ", RICCI_MAX_RESULTS, " are allowed");
   }
@@ -234,7 +234,7 @@ absl::StatusOr<Vals> Builder::Emit(PrimId prim, Attrs attrs, std::span<const Val
 
 absl::StatusOr<Vals> Builder::Emit(std::string_view name, Attrs attrs, std::span<const Val> in) {
   const PrimId id = registry_.vocabulary().FindPrim(name);
-  if (id == 0) return absl::NotFoundError(base::Cat(name, ": no such primitive; add the plugin that holds it"));
+  if (id == 0) return absl::NotFoundError(base::Cat(name, ": no such primitive; add the plugin that provides it"));
   return Emit(id, attrs, in);
 }
 

@@ -12,7 +12,8 @@ namespace {
 // The constant 1 of type `type`.
 absl::StatusOr<Val> One(Builder& b, ir::TypeId type) {
   const uint32_t dtype = b.types().Get(type).dtype;
-  if (!types::IsFloating(dtype)) return base::InvalidArgument("grad: no one of dtype ", types::Info(dtype).name);
+  if (!types::IsFloating(dtype))
+    return base::InvalidArgument("grad: there is no number 1 of dtype ", types::Info(dtype).name);
   const uint64_t bits = ricci_float_encode(ricci_float_format_of(dtype), 1);
   return b.Constant(type, std::as_bytes(std::span(&bits, 1)).first(types::Info(dtype).size));
 }

@@ -138,9 +138,10 @@ class Splitter {
       const Builder& owner = is_known_out[i] ? kb_ : ub_;
       const bool good = owner.Owns(out[i]) && owner.type_id(out[i]) == f_.type_id(eqn.result(i));
       if (!good) {
-        return AtEquation(base::InvalidArgument(row.name, ": rule partial_eval of ", row.plugin, ": slot ", i,
-                                                " is no value of the builder it is said to be of, or of another type"),
-                          f_, eqn, "partial_eval");
+        return AtEquation(
+            base::InvalidArgument(row.name, ": rule partial_eval of ", row.plugin, ": slot ", i,
+                                  " is not a value of the builder that it is declared for, or has another type"),
+            f_, eqn, "partial_eval");
       }
       (is_known_out[i] ? known_ : unknown_)[eqn.result(i)] = out[i];
     }

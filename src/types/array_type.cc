@@ -17,7 +17,7 @@ std::pair<uint32_t, uint32_t> Place(uint32_t id, uint32_t first) {
 
 absl::StatusOr<ArrayType> Checked(uint32_t dtype, std::span<const int64_t> shape) {
   if (!Info(dtype).supported) {
-    if (Info(dtype).name.empty()) return base::InvalidArgument("type: there is no dtype of number ", dtype);
+    if (Info(dtype).name.empty()) return base::InvalidArgument("type: there is no dtype with number ", dtype);
     return base::InvalidArgument("type: dtype ", Info(dtype).name, " is not supported");
   }
   if (shape.size() > RICCI_MAX_RANK)

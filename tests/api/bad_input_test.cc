@@ -75,7 +75,7 @@ TEST_F(BadInput, ReleaseAndQueriesTakeNull) {
 TEST_F(BadInput, Types) {
   ricci_type t = 5;
   const int64_t dims[] = {2, -3}, huge[] = {int64_t{1} << 40, int64_t{1} << 40};
-  EXPECT_EQ(ErrorOf(ricci_type_make(ctx, 99, 0, nullptr, &t)), "type: there is no dtype of number 99");
+  EXPECT_EQ(ErrorOf(ricci_type_make(ctx, 99, 0, nullptr, &t)), "type: there is no dtype with number 99");
   EXPECT_EQ(ErrorOf(ricci_type_make(ctx, RICCI_F8E5M2, 0, nullptr, &t)), "type: dtype f8e5m2 is not supported");
   EXPECT_EQ(ErrorOf(ricci_type_make(ctx, RICCI_F32, 2, dims, &t)), "type: negative dimension in f32[2,-3]");
   EXPECT_EQ(ErrorOf(ricci_type_make(ctx, RICCI_F32, 17, dims, &t)), "ricci_type_make: rank 17 exceeds 16");
@@ -124,11 +124,11 @@ TEST_F(BadInput, MismatchNamesBothTypesAndTheSite) {
 TEST_F(BadInput, UnknownPrimitive) {
   ricci_prim p = 9;
   EXPECT_EQ(ErrorOf(ricci_prim_find(ctx, "frobnicate", 10, &p), RICCI_NOT_FOUND),
-            "frobnicate: no such primitive; add the plugin that holds it");
+            "frobnicate: no such primitive; add the plugin that provides it");
   EXPECT_EQ(p, 9u);
   ricci_val out = 0;
   EXPECT_EQ(ErrorOf(ricci_builder_emit(b, 100000, nullptr, 0, nullptr, 0, &out, 1), RICCI_NOT_FOUND),
-            "host.cc:7: there is no primitive of that id; ricci_prim_find gives them by name");
+            "host.cc:7: there is no primitive with that id; ricci_prim_find finds them by name");
 }
 
 TEST_F(BadInput, ValuesBelongToTheirBuilder) {
@@ -164,7 +164,7 @@ TEST_F(BadInput, ProgramsOfAnotherContext) {
   o.n_devices = 1;
   ricci_executable* x = nullptr;
   EXPECT_EQ(ErrorOf(ricci_compile(foreign, &o, &x)),
-            "compile: program g and device " + DeviceName() + " are of two contexts");
+            "compile: program g and device " + DeviceName() + " belong to different contexts");
   ricci_program_release(foreign);
   ricci_program_release(own);
   ricci_context_release(ctx2);

@@ -21,20 +21,20 @@ TEST_F(DeviceFaults, PointersOfTheHostAndOfOtherDevices) {
   ASSERT_TRUE(Ok(ricci_call_create(on_ref, &ref_call)));
   float data[4] = {};
   EXPECT_EQ(ErrorOf(ricci_call_bind(call, 1, data, 16)),
-            "call: the pointer for slot 1 (argument 1 of program plus) is no memory of device late:0; copy it there "
+            "call: the pointer for slot 1 (argument 1 of program plus) is not memory of device late:0; copy it there "
             "(ricci_array_from_host)");
   ricci_array *own = Floats({1, 2, 3, 4}), *other = FloatsOn(second, {1, 2, 3, 4}), *made = nullptr;
   EXPECT_EQ(ErrorOf(ricci_call_bind(call, 0, ricci_array_device_data(other), 16)),
-            "call: the pointer for slot 0 (argument 0 of program plus) is no memory of device late:0; copy it there "
+            "call: the pointer for slot 0 (argument 0 of program plus) is not memory of device late:0; copy it there "
             "(ricci_array_from_host)");
   EXPECT_EQ(ErrorOf(ricci_call_bind(ref_call, 2, ricci_array_device_data(own), 16)),
             "call: the pointer for slot 2 (result 0 of program plus) is memory of device late:0, but device ref uses "
             "memory of the host");
   const ricci_type four = Type(RICCI_F32, {4}), five = Type(RICCI_F32, {5});
   EXPECT_EQ(ErrorOf(ricci_array_wrap(device, four, data, nullptr, nullptr, nullptr, &made)),
-            "ricci_array_wrap: data is no memory of device late:0; copy it there (ricci_array_from_host)");
+            "ricci_array_wrap: data is not memory of device late:0; copy it there (ricci_array_from_host)");
   EXPECT_EQ(ErrorOf(ricci_array_wrap(device, five, ricci_array_device_data(own), nullptr, nullptr, nullptr, &made)),
-            "ricci_array_wrap: data is no memory of device late:0; copy it there (ricci_array_from_host)")
+            "ricci_array_wrap: data is not memory of device late:0; copy it there (ricci_array_from_host)")
       << "not all of it";
   EXPECT_EQ(ErrorOf(ricci_array_wrap(ref, four, ricci_array_device_data(own), nullptr, nullptr, nullptr, &made)),
             "ricci_array_wrap: data is memory of device late:0, but device ref uses memory of the host");
@@ -64,9 +64,10 @@ TEST_F(DeviceFaults, ArraysOfOtherDevicesAndContexts) {
   in[1] = far_array;
   EXPECT_EQ(ErrorOf(ricci_executable_enqueue(x, in, 2, &out, 1, nullptr)),
             "argument 1 of program plus is of another context");
-  EXPECT_EQ(ErrorOf(ricci_device_put(own, far_device, &out)), "ricci_device_put: a and d are of two contexts");
+  EXPECT_EQ(ErrorOf(ricci_device_put(own, far_device, &out)), "ricci_device_put: a and d belong to different contexts");
   ricci_stream* s = NewStream();
-  EXPECT_EQ(ErrorOf(ricci_stream_wait_event(s, far_event)), "ricci_stream_wait_event: s and e are of two contexts");
+  EXPECT_EQ(ErrorOf(ricci_stream_wait_event(s, far_event)),
+            "ricci_stream_wait_event: s and e belong to different contexts");
   EXPECT_EQ(out, nullptr);
   ricci_stream_release(s);
   ricci_event_release(far_event);
@@ -168,7 +169,7 @@ TEST_F(DeviceFaults, MemoryOfDevicesByTheHost) {
   Another own;
   const auto device_free = std::exchange(memory.hooks.device_free, nullptr);
   EXPECT_EQ(ErrorOf(ricci_context_create(&o, &own.ctx)),
-            "hooks: device_alloc and device_free come together; device_free is NULL");
+            "hooks: device_alloc and device_free must be given together; device_free is NULL");
   memory.hooks.device_free = device_free;
   ASSERT_TRUE(Ok(ricci_context_create(&o, &own.ctx)));
   ASSERT_TRUE(Ok(ricci_context_add_plugin(own.ctx, ricci_plugin_query_lax)));
@@ -305,7 +306,7 @@ TEST_F(DeviceFaults, EachCallFailsOnce) {
     late->FailCall(0);
     if (s != nullptr) {
       const std::string why = Message(s);
-      EXPECT_NE(why.find("fails as it was told"), why.npos) << k << ": " << why;
+      EXPECT_NE(why.find("fails as requested"), why.npos) << k << ": " << why;
       ++failures;
     }
     EXPECT_TRUE(Ok(Scenario(ctx, device, second).Run())) << "after call " << k;
@@ -320,7 +321,7 @@ TEST_F(DeviceFaults, EachRunAndCopyFailsLate) {
     return s == nullptr ? std::string("no failure") : Message(s);
   };
   late->FailNextRun();
-  EXPECT_NE(message().find("fails as it was told"), std::string::npos);
+  EXPECT_NE(message().find("fails as requested"), std::string::npos);
   EXPECT_TRUE(Ok(Scenario(ctx, device, second).Run()));
 }
 

@@ -102,7 +102,7 @@ TEST_F(Devices, DonatedMemoryIsWrittenAfterItsReaders) {
     EXPECT_EQ(Read(out), std::vector<float>(64, -1.5f));
     EXPECT_EQ(Read(copy), std::vector<float>(64, -1.5f));
     EXPECT_EQ(ErrorOf(ricci_array_wait(a), RICCI_FAILED_PRECONDITION),
-              "ricci_array_wait: the array was donated to a run and has no data any more");
+              "ricci_array_wait: the array was donated to a run and has no data");
     Release({a, copy, out});
     ricci_stream_release(stream);
   }
@@ -120,7 +120,7 @@ TEST_F(Devices, AFailedRunPoisonsItsResultsAndWhatUsesThem) {
   ASSERT_TRUE(Ok(ricci_executable_enqueue(x, uses, 2, &user, 1, nullptr)));
   ASSERT_TRUE(Ok(ricci_executable_enqueue(x, in, 2, &bystander, 1, nullptr)));
   const std::string why = ErrorOf(ricci_array_wait(user), RICCI_INTERNAL);
-  EXPECT_NE(why.find("fails as it was told"), why.npos) << why;
+  EXPECT_NE(why.find("fails as requested"), why.npos) << why;
   EXPECT_EQ(ErrorOf(ricci_array_wait(failed), RICCI_INTERNAL), why);
   float values[4];
   EXPECT_EQ(ErrorOf(ricci_array_copy_to_host(failed, values, sizeof values), RICCI_INTERNAL), why);
@@ -140,7 +140,7 @@ TEST_F(Devices, AFailedRunPoisonsDonatedArguments) {
   late->FailNextRun();
   ASSERT_TRUE(Ok(ricci_executable_enqueue(x, &a, 1, &out, 1, nullptr)));
   const std::string why = ErrorOf(ricci_array_wait(a), RICCI_INTERNAL);
-  EXPECT_NE(why.find("fails as it was told"), why.npos) << why;
+  EXPECT_NE(why.find("fails as requested"), why.npos) << why;
   EXPECT_EQ(ErrorOf(ricci_array_wait(out), RICCI_INTERNAL), why);
   Release({a, out});
   ricci_executable_release(x);

@@ -141,7 +141,7 @@ TEST_F(HostilePlugin, FailedAttachLeavesNothingBehind) {
   EXPECT_EQ(dropped, 1);
   ricci_prim p = 0;
   EXPECT_EQ(ErrorOf(ricci_prim_find(ctx, "h.op", 4, &p), RICCI_NOT_FOUND),
-            "h.op: no such primitive; add the plugin that holds it");
+            "h.op: no such primitive; add the plugin that provides it");
   ricci_executable* x =
       CompileText("program f(%x: f32[4]) {\n %c: f32[4] = cos(%x)\n %y: f32[4] = sin(%c)\n return %y\n}");
   ASSERT_NE(x, nullptr) << "sin and cos are those of lax again";
@@ -156,7 +156,7 @@ TEST_F(HostilePlugin, RowsThatCannotBe) {
   EXPECT_EQ(ErrorOf(ricci_prim_register(ctx, &d, nullptr)), "primitive: a row needs a name");
   d = Def("two words");
   EXPECT_EQ(ErrorOf(ricci_prim_register(ctx, &d, nullptr)),
-            "primitive: `two words` is no name; take letters, digits, _, . and -, a letter first");
+            "primitive: `two words` is not a name; use letters, digits, _, . and -, with a letter first");
   d = Def("h.typeless");
   d.abstract_eval = nullptr;
   EXPECT_EQ(ErrorOf(ricci_prim_register(ctx, &d, nullptr)),
@@ -440,9 +440,9 @@ TEST_F(HostilePlugin, RulesThatEndTheBuilderTheyWereHanded) {
   ASSERT_NE(f, nullptr);
   const uint8_t one = 1;
   const char* const kWrong[] = {
-      "t:2: h.op: rule RULE of plugin hostile: abandons the builder that it was handed; it may only append to it",
-      "t:2: h.op: ricci_builder_finish: b was handed to a rule, which may append to it but not finish it",
-      "t:2: h.op: ricci_builder_param: b was handed to a rule, which may append to it but not add parameters to it"};
+      "t:2: h.op: rule RULE of plugin hostile: abandons the builder that it got; it may only append to it",
+      "t:2: h.op: ricci_builder_finish: b was lent to a rule, which may append to it but not finish it",
+      "t:2: h.op: ricci_builder_param: b was lent to a rule, which may append to it but not add parameters to it"};
   for (how = 0; how < 3; ++how) {
     const auto expected = [&](const std::string& rule) {
       std::string text = kWrong[how];
@@ -464,10 +464,9 @@ TEST_F(HostilePlugin, AbstractEvalThatEndsItsBuilder) {
     return ricci_builder_set_out_types(b, op->in_types, 1);
   };
   Load(d);
-  EXPECT_EQ(
-      ParseError("program f(%x: f32[4]) {\n %y: f32[4] = h.op(%x)\n return %y\n}"),
-      "t:2: h.op: rule abstract_eval of plugin hostile: abandons the builder that it was handed; it may only append "
-      "to it");
+  EXPECT_EQ(ParseError("program f(%x: f32[4]) {\n %y: f32[4] = h.op(%x)\n return %y\n}"),
+            "t:2: h.op: rule abstract_eval of plugin hostile: abandons the builder that it got; it may only append "
+            "to it");
 }
 
 TEST_F(HostilePlugin, LoweringsThatPassNull) {
@@ -533,7 +532,7 @@ TEST_F(HostilePlugin, LoweringsThatPassNull) {
       "kernel: value 2147483655 is not complex\nricci_kernel_parts: im is NULL\nricci_kernel_load: index is NULL\n"
       "ricci_kernel_store: index is NULL\nricci_kernel_combine: k is NULL\n"
       "ricci_kernel_combine: index is NULL\nkernel: elements are combined by add, mul, max or min\n"
-      "kernel: load of no array\nricci_kernel_private: out is NULL\n"
+      "kernel: load from something that is not an array\nricci_kernel_private: out is NULL\n"
       "kernel: a private array of type 987654, which is not known\nricci_kernel_view: out is NULL\n"
       "ricci_kernel_copy: k is NULL\nricci_kernel_parallel: extents is NULL\n"
       "ricci_kernel_parallel: index is NULL\nricci_kernel_for: index is NULL\nricci_kernel_while: k is NULL\n"

@@ -101,7 +101,7 @@ TEST_F(LifeCycle, DonatedArgumentsLoseTheirData) {
   EXPECT_EQ(ricci_array_device_data(a), nullptr);
   float buffer[4096];
   EXPECT_EQ(ErrorOf(ricci_array_copy_to_host(a, buffer, sizeof buffer), RICCI_FAILED_PRECONDITION),
-            "ricci_array_copy_to_host: the array was donated to a run and has no data any more");
+            "ricci_array_copy_to_host: the array was donated to a run and has no data");
   ricci_array* second = nullptr;
   EXPECT_EQ(ErrorOf(ricci_executable_run(x, &a, 1, &second, 1, nullptr), RICCI_FAILED_PRECONDITION),
             "argument 0 of program negate was donated to an earlier run and has no data any more");

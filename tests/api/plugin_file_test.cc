@@ -80,9 +80,9 @@ TEST_F(PluginFile, NoElf) {
 
 TEST_F(PluginFile, CutOff) {
   const std::string whole = Object().Bytes();
-  EXPECT_EQ(Refused(whole.substr(0, 10)), "is cut off: it has 10 bytes of at least 64");
-  EXPECT_EQ(Refused(whole.substr(0, 70)), "is cut off: it has 70 bytes of at least 120");
-  EXPECT_EQ(Refused(whole.substr(0, 1000)), "is cut off: it has 1000 bytes of at least 1024");
+  EXPECT_EQ(Refused(whole.substr(0, 10)), "is truncated: it has 10 bytes of at least 64");
+  EXPECT_EQ(Refused(whole.substr(0, 70)), "is truncated: it has 70 bytes of at least 120");
+  EXPECT_EQ(Refused(whole.substr(0, 1000)), "is truncated: it has 1000 bytes of at least 1024");
 }
 
 TEST_F(PluginFile, OfAnotherMachine) {
@@ -95,7 +95,7 @@ TEST_F(PluginFile, OfAnotherMachine) {
   EXPECT_EQ(Refused(o, RICCI_FAILED_PRECONDITION), "is for ELF class 1, byte order 1, machine 3, not 2, 1, 62");
   o = {};
   o.header.e_type = ET_EXEC;
-  EXPECT_EQ(Refused(o), "is no shared object");
+  EXPECT_EQ(Refused(o), "is not a shared object");
   o = {};
   o.header.e_phentsize = 1;
   EXPECT_EQ(Refused(o), "has program headers of 1 byte, not 56");
@@ -119,7 +119,7 @@ TEST_F(PluginFile, NoteThatDoesNotFit) {
 }
 
 TEST_F(PluginFile, NoNote) {
-  constexpr char kMessage[] = "holds no note of its ABI; build it with ricci/plugin.h and RICCI_PLUGIN_DSO defined";
+  constexpr char kMessage[] = "has no note of its ABI; build it with ricci/plugin.h and RICCI_PLUGIN_DSO defined";
   Object o;
   o.note.name[0] = 'r';
   EXPECT_EQ(Refused(o), kMessage);

@@ -68,7 +68,7 @@ int Loop(std::string_view what, const std::vector<Case>& cases, const Settings& 
   for (std::string name; std::getline(std::cin, name);) {
     const auto c = std::find_if(cases.begin(), cases.end(), [&](const Case& c) { return c.name == name; });
     try {
-      if (c == cases.end()) throw std::invalid_argument("there is no such case");
+      if (c == cases.end()) throw std::invalid_argument("no such case");
       if (name != current) {
         prepared = {};
         prepared = c->prepare(settings);

@@ -101,9 +101,10 @@ TEST_F(CheckPrimitive, WrongPlaces) {
     EXPECT_EQ(Check(name).message, name + ": example 0: law places: " + why);
   };
   expect("test.wrong_place", "test.wrong_place `place` of operand 0: its element 0 is not element 0 of the result");
-  expect("test.half_told", "test.half_told `place`: no operand tells of element 3 of the result");
+  expect("test.half_told", "test.half_told `place`: no operand has a place for element 3 of the result");
   expect("test.place_outside",
-         "test.place_outside: its rule `place` tells no place for elements of operand 0, f64[2,3], in f64[2,3]");
+         "test.place_outside: its rule `place` gives an impossible place for elements of operand 0, f64[2,3], in "
+         "f64[2,3]");
 }
 TEST_F(CheckPrimitive, WrongSimplify) { ExpectCaught("test.wrong_simplify", "optimized"); }
 TEST_F(CheckPrimitive, WrongLoweringOfOneDevice) {
@@ -187,8 +188,7 @@ program wrong(%x: f64[2], %n: i32[2]) {
 // ---- wrong calls ----
 TEST_F(CheckPrimitive, NoExampleIsAnError) {
   EXPECT_EQ(Check("custom_linear").message,
-            "custom_linear: the row has no examples; put some into it, or give some with the "
-            "call");
+            "custom_linear: the row has no examples; add some to it, or pass some with the call");
 }
 TEST_F(CheckPrimitive, ExamplesOfTheCaller) {
   const Shape shape = {2, 3};
@@ -212,7 +212,7 @@ TEST_F(CheckPrimitive, UnknownDeviceIsAnError) {
   o.hdr.size = sizeof o;
   o.device = {"tpu", 3};
   EXPECT_EQ(Told(ricci_check_primitive(runner_.ctx(), "sin", 3, nullptr, 0, &o)),
-            "no device of kind tpu; add the plugin that brings it");
+            "no device of kind tpu; add the plugin that provides it");
 }
 
 // What is wrong in the text of an example.
@@ -226,11 +226,11 @@ TEST_F(CheckPrimitive, WrongExamplesAreTold) {
     return Check(name).message;
   };
   EXPECT_EQ(told("test.a", "(f64[2] in 1)"),
-            "test.a: example 0, `(f64[2] in 1)`: `1` is no range; write `in LOW..HIGH`");
+            "test.a: example 0, `(f64[2] in 1)`: `1` is not a range; write `in LOW..HIGH`");
   EXPECT_EQ(told("test.b", "(f64[2]); (f64[2] in 2..1)"),
             "test.b: example 1, `(f64[2] in 2..1)`: the range 2..1 is empty");
   EXPECT_EQ(told("test.c", "(f64[2] in 1..x)"),
-            "test.c: example 0, `(f64[2] in 1..x)`: `x` is no bound of a range; write `in LOW..HIGH`");
+            "test.c: example 0, `(f64[2] in 1..x)`: `x` is not a bound of a range; write `in LOW..HIGH`");
   EXPECT_EQ(told("test.d", "f64[2]"), "test.d: example 0, `f64[2]`: an example begins with `(` or `program`");
   EXPECT_EQ(told("test.e", "order=3 (f64[2])"),
             "test.e: example 0, `order=3 (f64[2])`: order=3; it is 0 or 1, and 2 if it is not given");

@@ -97,8 +97,8 @@ TEST_F(FactorLaw, RightReductionsPass) {
   EXPECT_EQ(Reduction(Reduced<lax::reduce_xor>, "a b -> a; xor b", kInts), "");
 }
 TEST_F(FactorLaw, AnotherReductionIsSeen) {
-  EXPECT_EQ(Reduction(Reduced<lax::reduce_sum>, "a b -> a; max b").substr(0, 75),
-            "factor b is max, but its parts do not combine so: of result 0, element 0 is");
+  EXPECT_EQ(Reduction(Reduced<lax::reduce_sum>, "a b -> a; max b").substr(0, 84),
+            "factor b is max, but its parts do not combine in that way: of result 0, element 0 is");
   for (const char* kind : {"sum", "prod", "min", "and", "or", "xor"}) {
     const std::string text = std::string("a b -> a; ") + kind + " b";
     EXPECT_NE(Reduction(Reduced<lax::reduce_max>, text.c_str(), kInts), "") << kind;
@@ -112,7 +112,7 @@ TEST_F(FactorLaw, AnotherReductionIsSeen) {
     EXPECT_NE(Reduction(Reduced<lax::reduce_and>, text.c_str(), kInts), "") << kind;
   }
   EXPECT_EQ(Reduction(Reduced<lax::reduce_sum>, "a b -> a; xor b"),
-            "factor b is xor, but its parts do not combine so: result 0 cannot be combined so");
+            "factor b is xor, but its parts do not combine in that way: result 0 cannot be combined in that way");
 }
 
 // ---- whole: a factor that can be split must be declared so ----
@@ -127,10 +127,14 @@ TEST_F(FactorLaw, WholeForAReductionIsSeen) {
             "factor b is seq, but its parts combine by prod; write `prod b`");
 }
 TEST_F(FactorLaw, WholeForAParallelFactorIsSeen) {
-  EXPECT_EQ(Shaped(Squared, "a b -> a b; whole b"), "factor b is whole, but the whole is its parts; give it no kind");
-  EXPECT_EQ(Shaped(Squared, "a b -> a b; seq b"), "factor b is seq, but the whole is its parts; give it no kind");
-  EXPECT_EQ(Shaped(Squared, "a b -> a b; window b"), "factor b is window, but the whole is its parts; give it no kind");
-  EXPECT_EQ(Shaped(Squared, "a b -> a b; place b"), "factor b is place, but the whole is its parts; give it no kind");
+  EXPECT_EQ(Shaped(Squared, "a b -> a b; whole b"),
+            "factor b is whole, but the result of the whole is that of the parts; give it no kind");
+  EXPECT_EQ(Shaped(Squared, "a b -> a b; seq b"),
+            "factor b is seq, but the result of the whole is that of the parts; give it no kind");
+  EXPECT_EQ(Shaped(Squared, "a b -> a b; window b"),
+            "factor b is window, but the result of the whole is that of the parts; give it no kind");
+  EXPECT_EQ(Shaped(Squared, "a b -> a b; place b"),
+            "factor b is place, but the result of the whole is that of the parts; give it no kind");
   EXPECT_EQ(Shaped(Squared, "a b -> a b"), "");
   EXPECT_EQ(Shaped(Turned, "a b -> a b; whole b"), "");
   EXPECT_EQ(Shaped(Turned, "a b -> a b; whole b", "(f64[1,2])"), "");
@@ -138,21 +142,23 @@ TEST_F(FactorLaw, WholeForAParallelFactorIsSeen) {
 
 // ---- parallel, seq, window, place ----
 TEST_F(FactorLaw, DependentPointsAreSeen) {
-  EXPECT_EQ(Shaped(Turned, "a b -> a b").substr(0, 80),
-            "factor b has no kind, but the whole is not its parts: the first part's result 0,");
+  EXPECT_EQ(Shaped(Turned, "a b -> a b").substr(0, 102),
+            "factor b has no kind, but the result of the whole is not that of the parts: the first part's result 0,");
   EXPECT_NE(Shaped(Accumulated<false>, "a b -> a b"), "");
   EXPECT_NE(Shaped(Smoothed, "a b -> a b"), "");
   EXPECT_NE(Shaped(Placed, "a b -> a b"), "");
 }
 TEST_F(FactorLaw, ResultsWithoutTheFactorAreTheSame) {
-  EXPECT_EQ(Told(SquaredAndSummed, TwiceType, "a b -> a b, a", "(f64[3,4])").substr(0, 90),
-            "factor b has no kind, but the whole is not its parts: the first part's result 1, element 0");
+  EXPECT_EQ(Told(SquaredAndSummed, TwiceType, "a b -> a b, a", "(f64[3,4])").substr(0, 112),
+            "factor b has no kind, but the result of the whole is not that of the parts: the first part's result 1, "
+            "element 0");
 }
 TEST_F(FactorLaw, Sequences) {
   EXPECT_EQ(Shaped(Accumulated<false>, "a b -> a b; seq b"), "");
   EXPECT_EQ(Shaped(Accumulated<true>, "a b -> a b; seq b"), "");
   EXPECT_EQ(Shaped(Turned, "a b -> a b; seq b"),
-            "factor b is seq, but neither half of the results stands without the other half of the operands: result 0 "
+            "factor b is seq, but neither half of the results can be computed without the other half of the operands: "
+            "result 0 "
             "changes from 0 to 2, and result 0 changes from 3 to 6");
 }
 TEST_F(FactorLaw, Windows) {
@@ -177,8 +183,8 @@ TEST_F(FactorLaw, TextsThatSayNothingSensible) {
   EXPECT_EQ(told("a -> a a"), "factor a is twice in result 0");
   EXPECT_EQ(told("a b -> b a"), "factor b is 7, and 3 in result 0");
   EXPECT_EQ(told("a b -> a b; sum"), "a kind names at least one factor");
-  EXPECT_EQ(told("a b -> a b; mean b"), "mean is no kind of factor");
-  EXPECT_EQ(told("a b -> a b; whole c"), "whole of c, which is no factor");
+  EXPECT_EQ(told("a b -> a b; mean b"), "mean is not a kind of factor");
+  EXPECT_EQ(told("a b -> a b; whole c"), "whole of c, which is not a factor");
   EXPECT_EQ(told("a b -> a b; whole b; seq b"), "factor b is whole and seq");
   EXPECT_EQ(told("a b -> a b; sum b"), "factor b is in a result, so it is not combined by sum");
   EXPECT_EQ(Reduction(Reduced<lax::reduce_sum>, "a b -> a"),

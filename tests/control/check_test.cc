@@ -44,7 +44,7 @@ program doubling(%x: f64[]) {
 
   ProgramRunner r;
   const std::string kMessage =
-      "test:4: while: the condition still holds after 3 trips, the stated bound; raise max_trips, or end the loop "
+      "test:4: while: the condition still holds after 3 trips, the given bound; raise max_trips, or end the loop "
       "earlier";
 };
 

@@ -67,7 +67,7 @@ TEST_F(ControlFlow, BoundedWhileInReverse) {
   EXPECT_ERROR_HERE(
       jit([](Value x) { return while_loop([](Value v) { return v < 20; }, [&](Value v) { return v * x; }, x, {9}); })(
           small),
-      "while: the condition still holds after 9 trips, the stated bound; raise max_trips, or end the loop earlier");
+      "while: the condition still holds after 9 trips, the given bound; raise max_trips, or end the loop earlier");
   EXPECT_NE(MessageOf([&] { grad(f)(small); }).find("while: the condition still holds after 8 trips"),
             std::string::npos);
   EXPECT_EQ(grad(f)(two).item<float>(), 80);
@@ -95,7 +95,7 @@ TEST_F(ControlFlow, Errors) {
   const Array x = Vec({1, 2});
   EXPECT_ERROR_HERE(
       jit([](Value v) { return scan([](Value c, Value e) { return std::pair(reshape(c, {1}), e); }, v[0], v); })(x),
-      "scan: leaf 0 of the carry enters as f32[] and leaves as f32[1]");
+      "scan: leaf 0 of the carry enters as f32[] and ends as f32[1]");
   EXPECT_ERROR_HERE(jit([](Value v) { return scan([](Value c, None) { return std::pair(c, None{}); }, v, None{}); })(x),
                     "scan: without inputs it needs a length");
   EXPECT_ERROR_HERE(jit([](Value v) {

@@ -205,7 +205,7 @@ TEST_F(CustomRules, Errors) {
         return custom_jvp([&](Value v) { return v * twice; },
                           [](auto v, auto t) { return std::pair(std::get<0>(v), std::get<0>(t)); })(w);
       })(x),
-      "custom_jvp: the function captures a f32[2] (%1, the result of add, of the function around it), whose "
+      "custom_jvp: the function captures a f32[2] (%1, the result of add, of the enclosing function), whose "
       "derivative would be lost; pass it as an argument");
 }
 

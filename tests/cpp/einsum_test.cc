@@ -102,12 +102,12 @@ TEST_F(Einsum, Errors) {
 #define EXPECT_EINSUM(statement, text) \
   EXPECT_ERROR_HERE(jit([](Value x) { return statement; })(a), "einsum: subscripts " text)
   EXPECT_EINSUM(einsum("i->i", x), "\"i->i\": operand 0 has 2 dimensions and 1 letter");
-  EXPECT_EINSUM(einsum("ijk...", x), "\"ijk...\": operand 0 has 2 dimensions, less than its letters");
+  EXPECT_EINSUM(einsum("ijk...", x), "\"ijk...\": operand 0 has 2 dimensions, fewer than its letters");
   EXPECT_EINSUM(einsum("ij,jk", x), "\"ij,jk\": more lists than the 1 operand");
   EXPECT_EINSUM(einsum("ij", x, x), "\"ij\": 1 list for 2 operands");
-  EXPECT_EINSUM(einsum("ij->k", x), "\"ij->k\": `k` of the result is in no operand");
+  EXPECT_EINSUM(einsum("ij->k", x), "\"ij->k\": `k` of the result does not occur in any operand");
   EXPECT_EINSUM(einsum("ij->ii", x), "\"ij->ii\": `i` occurs twice in the result");
-  EXPECT_EINSUM(einsum("i1", x), "\"i1\": `1` has no meaning there");
+  EXPECT_EINSUM(einsum("i1", x), "\"i1\": `1` is not allowed there");
 #undef EXPECT_EINSUM
   EXPECT_ERROR_HERE(jit([](Value x) { return einsum("ij,jk", x, x); })(a), "einsum: `j` runs over sizes 3 and 2");
   EXPECT_ERROR_HERE(jit([](Value x) { return einsum("ii", x); })(a),

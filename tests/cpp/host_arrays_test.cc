@@ -30,7 +30,7 @@ TEST_F(HostArrays, ReadingNamesThePlace) {
   const Array x = Vec({1, 2});
   EXPECT_ERROR_HERE(x.to_vector<double>(), "array: its elements are f32, not f64");
   EXPECT_ERROR_HERE(x.item<float>(), "array: item() needs one element, not f32[2]");
-  EXPECT_ERROR_HERE(Array().item<float>(), "array: it is empty");
+  EXPECT_ERROR_HERE(Array().item<float>(), "array: the Array is empty (default-constructed or moved from)");
 }
 
 TEST_F(HostArrays, DonatedArraysNameThePlace) {
@@ -40,7 +40,7 @@ TEST_F(HostArrays, DonatedArraysNameThePlace) {
   Array gone = Vec({3, 4});
   f(gone);
   EXPECT_ERROR_HERE(gone.to_vector<float>(),
-                    "ricci_array_copy_to_host: the array was donated to a run and has no data any more");
+                    "ricci_array_copy_to_host: the array was donated to a run and has no data");
   EXPECT_EQ(Shortened(MessageOf([&] { f(gone); }), __FILE__),
             At(line, "argument 0 of program main was donated to an earlier run and has no data any more"));
   EXPECT_ERROR_HERE(vjp([](Value v) { return v * 2; }, gone),

@@ -90,7 +90,7 @@ TEST_F(JitTest, RunsOnTheReferenceDevice) {
   const auto f = jit([](Value x) { return sin(x); }, {.device = ctx.device("ref")});
   const float one = 1;
   ExpectClose(f(Array(ctx.device("ref"), ctx, DType::kF32, {}, &one)), {std::sin(1.0f)});
-  EXPECT_EQ(MessageOf([&] { ctx.device("tpu"); }), "context: there is no device of kind tpu");
+  EXPECT_EQ(MessageOf([&] { ctx.device("tpu"); }), "context: no device of kind tpu");
 }
 
 TEST_F(JitTest, RunsWhereItsArraysAreCommitted) {
@@ -123,7 +123,7 @@ TEST_F(JitTest, Devices) {
   EXPECT_EQ(ctx.devices()[0], ctx.device());
   EXPECT_EQ(ctx.devices()[1].kind(), "ref");
   EXPECT_EQ(ctx.device("cpu", 0).ordinal(), 0);
-  EXPECT_EQ(MessageOf([&] { ctx.device("cpu", 1); }), "context: there is no device of kind cpu with ordinal 1");
+  EXPECT_EQ(MessageOf([&] { ctx.device("cpu", 1); }), "context: no device of kind cpu with ordinal 1");
 }
 
 TEST_F(JitTest, ProgramsAndShapes) {

@@ -136,7 +136,7 @@ TEST_F(LoopTrees, Errors) {
   EXPECT_ERROR_HERE(jit([](Value v) {
                       return scan([](Value c, Value) { return std::pair(astype(c, DType::kI32), c); }, v[0], v);
                     })(x),
-                    "scan: leaf 0 of the carry enters as f32[] and leaves as i32[]");
+                    "scan: leaf 0 of the carry enters as f32[] and ends as i32[]");
   EXPECT_ERROR_HERE(
       jit([](Value v) { return scan([](Value c, Value e) { return std::pair(c + e, e); }, v[0], v[1]); })(x),
       "scan: input f32[] has no dimension to run over");
@@ -147,7 +147,7 @@ TEST_F(LoopTrees, Errors) {
                     "while_loop: the condition gives f32[2], not a bool scalar");
   EXPECT_ERROR_HERE(
       jit([](Value v) { return while_loop([](Value c) { return all(c < 3); }, [](Value c) { return sum(c); }, v); })(x),
-      "while_loop: leaf 0 of the carry enters as f32[2] and leaves as f32[]");
+      "while_loop: leaf 0 of the carry enters as f32[2] and ends as f32[]");
   EXPECT_ERROR_HERE(jit([](Value v) {
                       return fori_loop(
                           0, v, [](Value, Value c) { return c; }, v);
@@ -158,12 +158,12 @@ TEST_F(LoopTrees, Errors) {
     return std::pair(c.first, astype(c.second, DType::kF64));
   };
   EXPECT_ERROR_HERE(jit([&](Value v) { return fori_loop(0, 3, grows, std::pair(v, v)); })(x),
-                    "fori_loop: leaf 1 of the carry enters as f32[2] and leaves as f64[2]");
+                    "fori_loop: leaf 1 of the carry enters as f32[2] and ends as f64[2]");
   EXPECT_ERROR_HERE(jit([&](Value v) { return fori_loop(0, sum(astype(v, DType::kI32)), grows, std::pair(v, v)); })(x),
-                    "fori_loop: leaf 1 of the carry enters as f32[2] and leaves as f64[2]");
+                    "fori_loop: leaf 1 of the carry enters as f32[2] and ends as f64[2]");
   const auto longer = [](Value, const std::vector<Value>& c) { return std::vector<Value>{c[0], c[0]}; };
   EXPECT_ERROR_HERE(jit([&](Value v) { return fori_loop(0, 3, longer, std::vector<Value>{v})[0]; })(x),
-                    "fori_loop: the carry enters with 1 array and leaves with 2");
+                    "fori_loop: the body takes a carry of 1 array and gives one of 2");
   EXPECT_ERROR_HERE(jit([](Value v) {
                       return switch_(v[0] > 0, std::tuple([](Value a) { return a; }, [](Value a) { return sum(a); }),
                                      v);

@@ -9,7 +9,7 @@ using Misuse = BindingTest;
 TEST_F(Misuse, AValueOfAFinishedTrace) {
   Value kept;
   jit([&](Value x) { return kept = x * 2; })(Vec({1, 2}));
-  const std::string ended = ": a value is used after the function that made it has ended; return it instead";
+  const std::string ended = ": a value is used after the function that made it has returned; return it instead";
   EXPECT_ERROR_HERE(jit([&](Value x) { return x + kept; })(Vec({1, 2})), "add" + ended);
   EXPECT_ERROR_HERE(kept + 1, "add" + ended);
   EXPECT_ERROR_HERE(sum(kept), "reduce_sum" + ended);
@@ -17,7 +17,7 @@ TEST_F(Misuse, AValueOfAFinishedTrace) {
   EXPECT_ERROR_HERE(grad([&](Value) { return kept; })(Vec({1, 2})), "grad" + ended);
   EXPECT_ERROR_HERE(vmap([](Value v) { return v; })(kept), "vmap" + ended);
   EXPECT_EQ(MessageOf([&] { kept.shape(); }),
-            "a value is used after the function that made it has ended; return it instead");
+            "a value is used after the function that made it has returned; return it instead");
   EXPECT_ERROR_HERE(jit([&](Value x) {
                       Value inner;
                       vmap([&](Value v) { return inner = v * 2; })(x);
@@ -36,7 +36,7 @@ TEST_F(Misuse, AValueThatWasNeverSet) {
 
 TEST_F(Misuse, ValuesOfTwoTraces) {
   EXPECT_ERROR_HERE(jit([&](Value x) { return jit([&](Value y) { return x + y; })(Num(1)); })(Vec({1, 2})),
-                    "add: operands belong to two functions, neither inside of the other: f32[] and a value of the one "
+                    "add: operands belong to two functions, neither nested in the other: f32[] and a value of the one "
                     "being traced; pass it as an argument");
 }
 

@@ -79,7 +79,7 @@ TEST_F(Operators, ErrorsNameTheCaller) {
   EXPECT_ERROR_HERE(jit([](Value x) {
                       return reshape(x, {-1, -1});
                     })(three),
-                    "reshape: only one size may be -1, not those of [-1,-1]");
+                    "reshape: only one size may be -1; sizes are [-1,-1]");
   EXPECT_ERROR_HERE(jit([](Value x) { return x[3]; })(three), "index: index 3 is out of range for axis 0 of f32[3]");
   EXPECT_ERROR_HERE(sin(three), "sin: no operand is a traced value; call it in a function given to jit");
   EXPECT_ERROR_HERE(jit([](Value v) { return v; })(1),
@@ -94,7 +94,7 @@ TEST_F(Operators, AValueThatEscapesIsToldApart) {
   });
   EXPECT_NE(MessageOf([&] {
               f(Vec({1, 2}));
-            }).find("used after the function that made it has ended"),
+            }).find("used after the function that made it has returned"),
             std::string::npos);
 }
 

@@ -62,11 +62,11 @@ TEST_F(TreeMap, OtherStructuresAreAnError) {
   using List = std::vector<Array>;
   const auto add = [](const Array&, const Array&) { return 0; };
   EXPECT_ERROR_HERE(tree_map(add, List{Num(1)}, List{Num(1), Num(2)}),
-                    "tree_map: tree 1 has other sizes, keys or numbers in it than tree 0");
+                    "tree_map: tree 1 differs from tree 0 in its sizes, keys or numbers");
   Model<Array> other = SomeModel(ctx, 1);
   other.depth = 6;
   EXPECT_ERROR_HERE(tree_map(add, SomeModel(ctx, 1), other),
-                    "tree_map: tree 1 has other sizes, keys or numbers in it than tree 0");
+                    "tree_map: tree 1 differs from tree 0 in its sizes, keys or numbers");
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ softmax
   exp at test:1: computed once: 2 loops read it, and it takes 16 operations (up to 8 would be computed again)
   kernel fusion_reduce_max_exp_reduce_sum: 8 lanes over inner loops, tasks of 1 of 64 rows
 before a broadcast
-  log at test:1: computed once: what reads it reads each element many times
+  log at test:1: computed once: its reader reads each element many times
   kernel fusion_tanh_log_mul: 8 lanes over the domain
 stencil
   scan at test:1: plan
@@ -146,7 +146,7 @@ softmax
   exp at test:1: computed once: 2 loops read it, and it takes 16 operations (up to 12 would be computed again)
   kernel fusion_reduce_max_exp_reduce_sum: 16 lanes over inner loops, tasks of 3 of 64 rows
 before a broadcast
-  log at test:1: computed once: what reads it reads each element many times
+  log at test:1: computed once: its reader reads each element many times
   kernel fusion_tanh_log_mul: 8 lanes over the domain
 stencil
   scan at test:1: plan
@@ -184,7 +184,7 @@ softmax
   kernel reduce_sum: 32 lanes over inner loops
   kernel fusion_broadcast_in_dim_div: 32 lanes over the domain
 before a broadcast
-  log at test:1: computed once: what reads it reads each element many times
+  log at test:1: computed once: its reader reads each element many times
   kernel fusion_tanh_log_mul: 8 lanes over the domain
 stencil
   scan at test:1: kernel

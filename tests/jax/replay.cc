@@ -251,7 +251,7 @@ int Main(int argc, char** argv) {
   const Options o = Parse(argc, argv);
   const Context ctx = MakeContext(o);
   ricci_device* device = ricci_device_find(ctx.get(), o.device.data(), o.device.size());
-  if (device == nullptr) throw std::runtime_error("there is no device " + o.device);
+  if (device == nullptr) throw std::runtime_error("no device " + o.device);
   Runner runner(ctx.get(), device);
   Tally tally;
   for (const std::string& path : o.files) RunFile(o, path, runner, tally);

@@ -131,7 +131,7 @@ TEST(Interpret, AccessesAreChecked) {
   float data[4] = {};
   void* const buffers[] = {&index, data};
   EXPECT_EQ(Interpret(k.View(), buffers).ToString(),
-            "INTERNAL: kernel gather: instruction 4: index 4 is outside of 4 elements");
+            "INTERNAL: kernel gather: instruction 4: index 4 is outside 4 elements");
   index = -1;
   EXPECT_FALSE(Interpret(k.View(), buffers).ok());
   index = 3;
@@ -235,7 +235,7 @@ TEST(Verify, MalformedTablesAreNamed) {
   EXPECT_EQ(broken([](Kernel& k) { k.insts.back().imm = 0; }),
             "kernel matmul: instruction 16: buffer 0 may not be stored to");
   EXPECT_EQ(broken([](Kernel& k) { k.insts.back().op = 9999; }),
-            "kernel matmul: instruction 16: there is no operation of number 9999");
+            "kernel matmul: instruction 16: there is no operation with number 9999");
 }
 
 TEST(Verify, MalformedPlansAreNamed) {

@@ -317,7 +317,7 @@ TEST(VerifyPlan, AKernelWritesOverWhatItHasYetToRead) {
   p.Copy(1, 2);
   EXPECT_EQ(p.Check(), "") << "in place";
   p.plan.steps[1].index = kMirror;
-  EXPECT_EQ(p.Check(), "plan: step 1: kernel mirror writes buffer 2 at other places than where it reads it");
+  EXPECT_EQ(p.Check(), "plan: step 1: kernel mirror writes buffer 2 at places other than where it reads it");
 }
 
 TEST(VerifyPlan, DonatedMemory) {
@@ -348,7 +348,7 @@ TEST(VerifyPlan, Form) {
   p.plan.buffers[2].kind = 9;
   EXPECT_EQ(p.Check(), "plan: buffer 2 is of no kind");
   p.plan.buffers[0].index = 1;
-  EXPECT_EQ(p.Check(), "plan: buffer 0 stands for no input");
+  EXPECT_EQ(p.Check(), "plan: buffer 0 is not an input");
 }
 
 }  // namespace

@@ -314,9 +314,10 @@ TEST(Writer, MisuseOfUpdates) {
     EXPECT_NE(std::string(k.status().message()).find(part), std::string::npos) << k.status();
   };
   has(Sums(RICCI_S_SUB, [](Writer&, uint32_t, Val) {}), "the combiner must be add, mul, max, min");
-  has(Sums(RICCI_S_ADD, [](Writer& w, uint32_t out, Val i) { w.Load(out, i); }), "does nothing else with it");
+  has(Sums(RICCI_S_ADD, [](Writer& w, uint32_t out, Val i) { w.Load(out, i); }),
+      "may not access that buffer otherwise");
   has(Sums(RICCI_S_ADD, [](Writer& w, uint32_t out, Val i) { w.Store(out, i, w.Float(RICCI_F32, 1)); }),
-      "does nothing else with it");
+      "may not access that buffer otherwise");
   has(Sums(RICCI_S_ADD, [](Writer& w, uint32_t out, Val i) { w.Combine(out, i, RICCI_S_ADD, i); }),
       "buffer 2 is f32 and the value is i64");
 }
@@ -375,7 +376,7 @@ TEST(Writer, MisuseOfScans) {
   const auto has = [](const std::string& text, const std::string& part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  has(error([&](Writer& w, Val left, Val) { w.Prefix({{left}}, &prefix); }), "behind the combiner");
+  has(error([&](Writer& w, Val left, Val) { w.Prefix({{left}}, &prefix); }), "after the combiner");
   has(error([&](Writer& w, Val left, Val) { w.Combiner({{left, left}}); }), "one value for each state");
   has(error([&](Writer& w, Val, Val) { w.Combiner({{w.Index(1)}}); }), "the dtype is not that of the identity");
   has(error([&](Writer& w, Val left, Val) {
@@ -383,7 +384,7 @@ TEST(Writer, MisuseOfScans) {
         w.Set(local, w.Index(0), left);
         w.Combiner({{left}});
       }),
-      "scalar operations alone");
+      "only scalar operations");
   has(error([&](Writer& w, Val left, Val right) {
         w.Combiner({{w.Add(left, right)}});
         w.End();
@@ -394,7 +395,7 @@ TEST(Writer, MisuseOfScans) {
         w.Prefix({{w.Float(RICCI_F32, 1)}}, &prefix);
         w.Prefix({{w.Float(RICCI_F32, 1)}}, &prefix);
       }),
-      "once in a scan");
+      "a scan has one");
   has(error([&](Writer& w, Val left, Val right) {
         w.Combiner({{w.Add(left, right)}});
         w.Prefix({{left}}, &prefix);
@@ -416,7 +417,7 @@ TEST(Writer, MisuseIsKeptUntilTheEnd) {
     const Val inner = f.w.Load(f.in, f.w.Index(1));
     f.w.End();
     f.w.Store(f.out, f.w.Index(0), inner);
-    EXPECT_EQ(f.Text(), "kernel k: store: value 7 is used outside of the block that defines it");
+    EXPECT_EQ(f.Text(), "kernel k: store: value 7 is used outside the block that defines it");
   }
   {
     Fixture f;

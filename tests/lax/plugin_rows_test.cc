@@ -157,7 +157,7 @@ TEST_F(PluginRows, ASimplificationGivesAllResults) {
     return Numbers{y[0], y[1], z[0], z[1]};
   };
   EXPECT_EQ(optimized("test.both"), (Numbers{3, 4, 3, 4}));
-  ExpectError(RICCI_INTERNAL, "test.one: the simplification gives 1 result, not 2", [&] { optimized("test.one"); });
+  ExpectError(RICCI_INTERNAL, "test.one: the simplification returns 1 result, not 2", [&] { optimized("test.one"); });
 }
 
 TEST_F(PluginRows, PartialEvaluationOfEachResult) {

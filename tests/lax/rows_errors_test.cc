@@ -100,7 +100,7 @@ std::vector<Wrong> Structured() {
        "reduce_max: axes [1,1] names dimension 1 twice"},
       {{{kF32, {2, 0}}},
        [](const Values& in) { return One(lax::argmax(in[0], 1, kI32)); },
-       "argmax: dimension 1 of f32[2,0] is empty, it has no extremum"},
+       "argmax: dimension 1 of f32[2,0] is empty and has no extremum"},
       {{{kF32, {2, 3}}},
        [](const Values& in) { return One(lax::cumsum(in[0], 2)); },
        "cumsum: axis 2 is out of range for f32[2,3]"},
@@ -124,13 +124,13 @@ std::vector<Wrong> Structured() {
        "broadcast_in_dim: broadcast_dimensions [1,0] must increase and lie inside shape [3,2]"},
       {{{kF32, {2}}},
        [](const Values& in) { return One(lax::iota(in[0].builder, kBool, Shape{2}, 0)); },
-       "iota: dtype bool must be an integer or floating one"},
+       "iota: dtype bool must be an integer, floating or complex dtype"},
       {{{kF32, {2}}},
        [](const Values& in) { return One(Emit1("reduce_sum", {in[0]})); },
        "reduce_sum: attribute axes (ints) is missing"},
       {{{kF32, {2}}},
        [](const Values& in) { return One(Emit1("sine", {in[0]})); },
-       "sine: no such primitive; add the plugin that holds it"},
+       "sine: no such primitive; add the plugin that provides it"},
   };
 }
 
@@ -231,7 +231,7 @@ TEST(RowErrors, NoDerivativeByAnOrder) {
       if (by_order != 0) {
         ricci_str text;
         ricci_status_message(s, &text);
-        EXPECT_EQ(std::string(text.ptr, text.len), name + ": has no derivative by operand 0");
+        EXPECT_EQ(std::string(text.ptr, text.len), name + ": it has no derivative with respect to operand 0");
       }
       ricci_status_free(s);
       ricci_program_release(jvp);

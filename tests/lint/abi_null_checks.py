@@ -119,7 +119,7 @@ def check_function(f, own_names, text):
     unused = {key for key in CHECKED_ELSEWHERE if key[0] == f.name} - used
     errors += [f"{name}: {p}: listed as checked elsewhere, but needs no mention" for name, p in unused]
     named = {n for n in body.not_null | set(body.arrays) if n not in own_names}
-    return errors + [f"{f.name}: a check names {n}, which is no parameter" for n in sorted(named)]
+    return errors + [f"{f.name}: a check names {n}, which is not a parameter" for n in sorted(named)]
 
 
 # ---- tests of the checks: what each of them must find ----

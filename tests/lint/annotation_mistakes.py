@@ -35,15 +35,15 @@ RIGHT = [
 # (declaration, its message after `bad.h: ricci_f: `)
 WRONG = [
     # words and places
-    (STATUS + "ricci_f(ricci_ctx* c RICCI_OWNS);", "c: RICCI_OWNS is no annotation; known: "),
+    (STATUS + "ricci_f(ricci_ctx* c RICCI_OWNS);", "c: RICCI_OWNS is not an annotation; known: "),
     (STATUS + "ricci_f(ricci_ctx* c RICCI_ANY_THREAD);", "c: RICCI_ANY_THREAD does not belong here"),
     (STATUS + "ricci_f(ricci_ctx* c) RICCI_LEN(c);", "the function: RICCI_LEN does not belong here"),
     (STATUS + "ricci_f(RICCI_NULLABLE ricci_ctx* c);", "cannot read the parameter `RICCI_NULLABLE ricci_ctx* c`"),
-    ("RICCI_API RICCI_OWNED ricci_ctx* ricci_f(void);", "RICCI_OWNED stands before the result"),
-    (STATUS + "ricci_f(ricci_program** out RICCI_OWNED RICCI_OWNED);", "out: RICCI_OWNED stands twice"),
+    ("RICCI_API RICCI_OWNED ricci_ctx* ricci_f(void);", "RICCI_OWNED comes before the result"),
+    (STATUS + "ricci_f(ricci_program** out RICCI_OWNED RICCI_OWNED);", "out: RICCI_OWNED occurs twice"),
     (STATUS + "ricci_f(const ricci_val* in RICCI_LEN, uint32_t n);", "in: RICCI_LEN has 0 arguments, not 1"),
     (STATUS + "ricci_f(ricci_ctx* c other);", "c: cannot read `other`"),
-    (STATUS + "ricci_f(uint32_t n RICCI_NULLABLE);", "n: RICCI_NULLABLE on what is no pointer"),
+    (STATUS + "ricci_f(uint32_t n RICCI_NULLABLE);", "n: RICCI_NULLABLE on a parameter that is not a pointer"),
     # lengths
     (STATUS + "ricci_f(const char* name, size_t name_len);", "name: needs RICCI_LEN: name_len seems to count it"),
     (STATUS + "ricci_f(const ricci_attr* attrs, uint32_t n);", "attrs: needs RICCI_LEN: n seems to count it"),
@@ -76,13 +76,13 @@ WRONG = [
     (STATUS + "ricci_f(const ricci_program* f RICCI_OWNED);", "f: RICCI_OWNED is for handles"),
     (STATUS + "ricci_f(void* p RICCI_NULLABLE RICCI_KEPT(k));", "p: RICCI_KEPT(k) names no other parameter"),
     (STATUS + "ricci_f(ricci_ctx* c) RICCI_OWNED;", "RICCI_OWNED: a status is always owned, and NULL is OK"),
-    ("RICCI_API uint32_t ricci_f(void) RICCI_OWNED;", "RICCI_OWNED: the result is no pointer"),
+    ("RICCI_API uint32_t ricci_f(void) RICCI_OWNED;", "RICCI_OWNED: the result is not a pointer"),
     ("RICCI_API ricci_device* ricci_f(void);", "the result needs RICCI_OWNED or RICCI_BORROWED"),
     ("RICCI_API ricci_device* ricci_f(void) RICCI_BORROWED(c);", "RICCI_BORROWED(c) names no parameter"),
     ("RICCI_API const char* ricci_f(void) RICCI_BORROWED(static);", "the result is text: it needs RICCI_TEXT"),
     # NULL and threads
     ("RICCI_API uint32_t ricci_f(const ricci_ctx* c);", "c: needs RICCI_NULLABLE: the function cannot report"),
-    (STATUS + "ricci_f(const ricci_ctx* c) RICCI_ANY_THREAD;", "RICCI_ANY_THREAD: nothing is given that is not const"),
+    (STATUS + "ricci_f(const ricci_ctx* c) RICCI_ANY_THREAD;", "RICCI_ANY_THREAD: all handles are const"),
     ("RICCI_API ricci_ctx* ricci_c_retain(ricci_ctx* c RICCI_NULLABLE) RICCI_BORROWED(c) RICCI_ANY_THREAD;",
      "the result needs RICCI_OWNED: it is a reference of its own"),
     ("RICCI_API ricci_ctx* ricci_c_retain(ricci_ctx* c RICCI_NULLABLE) RICCI_OWNED;", "needs RICCI_ANY_THREAD"),

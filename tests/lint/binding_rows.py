@@ -79,7 +79,7 @@ def wrong(row, operands, results, attributes):
     if not fits(taken, operands):
         yield f"gives {operands} operands, not ({', '.join(taken)})"
     if not fits(given, results):
-        yield f"wants {results} results, not ({', '.join(given)})"
+        yield f"needs {results} results, not ({', '.join(given)})"
     for attribute in attributes or []:
         if attribute not in known:
             yield f"gives attribute {attribute}, which the row does not have"

@@ -26,7 +26,7 @@ def check_core(path, order):
     """A file of src/<layer> includes its own layer, lower layers and the C ABI."""
     layer = path.parts[1]
     if layer not in order:
-        return [f"{path}: {layer} is no layer; cmake/core.cmake lists them"]
+        return [f"{path}: {layer} is not a layer; cmake/core.cmake lists them"]
     below = order[: order.index(layer) + 1]
     errors = []
     for bracket, name in includes(path):

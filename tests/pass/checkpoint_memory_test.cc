@@ -161,7 +161,7 @@ TEST_F(CheckpointMemory, AContextWithoutTheBarrierSaysSo) {
     EXPECT_EQ(lowered.ok(), !prevent_cse);
     if (!lowered.ok()) {
       EXPECT_EQ(lowered.status().code(), absl::StatusCode::kNotFound);
-      EXPECT_EQ(lowered.status().message(), "optimization_barrier: no such primitive; add the plugin that holds it");
+      EXPECT_EQ(lowered.status().message(), "optimization_barrier: no such primitive; add the plugin that provides it");
     }
     ricci_program_release(f);
   }

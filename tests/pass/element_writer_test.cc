@@ -98,7 +98,7 @@ TEST(ElementWriter, MisuseIsNamed) {
   EXPECT_EQ(with_pair([](ElementWriter& w, Val z, uint32_t) { (void)w.Op(RICCI_S_ADD, z, w.Float(RICCI_F32, 1)); }),
             "kernel: add has no form for (c64, f32)");
   EXPECT_EQ(with_pair([](ElementWriter& w, Val, uint32_t) { (void)w.Complex(w.Float(RICCI_F32, 1), w.Index(1)); }),
-            "kernel: a complex number is made of two values of f32 or of f64, not of f32 and i64");
+            "kernel: a complex number is made from two values of f32 or of f64, not from f32 and i64");
   EXPECT_EQ(with_pair([](ElementWriter& w, Val, uint32_t out) {
               w.Store(out, w.Index(0), w.Float(RICCI_F32, 1));
             }).substr(0, 13),
@@ -107,7 +107,7 @@ TEST(ElementWriter, MisuseIsNamed) {
               (void)w.Reduce(RICCI_S_MUL, w.Index(0), w.Index(9));
               (void)w.Yield(z);
             }),
-            "kernel: complex numbers are reduced by add alone");
+            "kernel: complex numbers are only reduced by add");
 }
 
 }  // namespace

@@ -87,9 +87,9 @@ TEST_F(FactorTextError, Lists) {
 TEST_F(FactorTextError, Kinds) {
   EXPECT_EQ(Of("a b -> a b; sum"), "a kind names at least one factor");
   EXPECT_EQ(Of("a b -> a b;; sum b"), "a kind names at least one factor");
-  EXPECT_EQ(Of("a b -> a b; mean b"), "mean is no kind of factor");
-  EXPECT_EQ(Of("a b -> a b; parallel b"), "parallel is no kind of factor");
-  EXPECT_EQ(Of("a b -> a b; whole c"), "whole of c, which is no factor");
+  EXPECT_EQ(Of("a b -> a b; mean b"), "mean is not a kind of factor");
+  EXPECT_EQ(Of("a b -> a b; parallel b"), "parallel is not a kind of factor");
+  EXPECT_EQ(Of("a b -> a b; whole c"), "whole of c, which is not a factor");
   EXPECT_EQ(Of("a b -> a b; whole b; seq b"), "factor b is whole and seq");
 }
 TEST_F(FactorTextError, Results) {

@@ -79,7 +79,7 @@ TEST_F(LateBackend, ResultsArePoisonUntilTheyAreComputed) {
   late.FailNextRun();  // when it has begun
   Outcome outcome;
   d.WaitFor(code.Run({x}, {y}, stream, outcome));
-  EXPECT_EQ(outcome.message, "late: this run fails as it was told");
+  EXPECT_EQ(outcome.message, "late: this run fails as requested");
   EXPECT_EQ(outcome.failed_check, RICCI_NO_CHECK);
   EXPECT_EQ(d.Get(y), (Four{poison, poison, poison, poison}));
   d.b.stream_drop(d.b.self, stream);
@@ -231,7 +231,7 @@ TEST_F(LateBackend, EachCallFailsWhenToldAndLeavesNothingHalfDone) {
       {"memory_info", [&] { return d.b.memory_info(d.b.self, &bytes, &bytes); }}};
   for (const auto& [name, call] : calls) {
     late.FailCall(1);
-    EXPECT_EQ(ErrorOf(call(), RICCI_INTERNAL), "late: call 1 (" + name + ") fails as it was told");
+    EXPECT_EQ(ErrorOf(call(), RICCI_INTERNAL), "late: call 1 (" + name + ") fails as requested");
     Ok(call());
     EXPECT_EQ(late.calls(), 2);
   }
@@ -239,12 +239,12 @@ TEST_F(LateBackend, EachCallFailsWhenToldAndLeavesNothingHalfDone) {
   EXPECT_TRUE(outcome.called);
   late.FailCall(1);
   EXPECT_EQ(ErrorOf(d.b.compile(d.b.self, nullptr, nullptr, nullptr), RICCI_INTERNAL),
-            "late: call 1 (compile) fails as it was told");
+            "late: call 1 (compile) fails as requested");
   late.FailCall(2, RICCI_RESOURCE_EXHAUSTED);
   d.Free(d.Alloc(8), 8);
   void* q = nullptr;
   EXPECT_EQ(ErrorOf(d.b.alloc(d.b.self, 8, nullptr, &q), RICCI_RESOURCE_EXHAUSTED),
-            "late: call 2 (alloc) fails as it was told");
+            "late: call 2 (alloc) fails as requested");
   d.b.event_drop(d.b.self, event);
   d.b.event_drop(d.b.self, end);
   d.b.stream_drop(d.b.self, stream);
@@ -262,7 +262,7 @@ TEST_F(LateBackend, CopiesThatFailLateFailTheirReaders) {
   code.Start({x}, {y}, stream, bad);
   d.Put(x, kOnes, stream);
   d.WaitFor(code.Run({x}, {y}, stream, good));
-  EXPECT_EQ(bad.message, "late: this copy fails as it was told");
+  EXPECT_EQ(bad.message, "late: this copy fails as requested");
   EXPECT_EQ(good.message, "");
   d.b.stream_drop(d.b.self, stream);
   d.Free(x, kFourBytes);
@@ -274,12 +274,12 @@ TEST_F(LateBackend, WrongStreamsAndEventsAreRefused) {
   EXPECT_EQ(ErrorOf(d.b.event_record(d.b.self, there, &out)), "late: a stream of device 1 is used on device 0");
   EXPECT_EQ(ErrorOf(other.b.event_wait(other.b.self, event)), "late: an event of device 0 is used on device 1");
   d.WaitFor(event);
-  EXPECT_EQ(ErrorOf(d.b.event_wait(d.b.self, event)), "late: there is no such event");
+  EXPECT_EQ(ErrorOf(d.b.event_wait(d.b.self, event)), "late: no such event");
   d.b.stream_drop(d.b.self, stream);
   other.b.stream_drop(other.b.self, there);
-  EXPECT_EQ(ErrorOf(d.b.event_record(d.b.self, stream, &out)), "late: there is no such stream");
+  EXPECT_EQ(ErrorOf(d.b.event_record(d.b.self, stream, &out)), "late: no such stream");
   d.b.stream_drop(d.b.self, stream);
-  report = "late: there is no such stream\n";
+  report = "late: no such stream\n";
 }
 
 // ---- callbacks ----

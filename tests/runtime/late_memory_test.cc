@@ -51,9 +51,9 @@ TEST_F(LateMemoryTest, WrongAddressesAreNamed) {
     return outcome.message;
   };
   EXPECT_EQ(message(x, y), "");
-  EXPECT_EQ(message(foreign, y), "late: input 0 is no memory of this device");
-  EXPECT_EQ(message(&host, y), "late: input 0 is no memory of this device");
-  EXPECT_EQ(message(nullptr, y), "late: input 0 is no memory of this device");
+  EXPECT_EQ(message(foreign, y), "late: input 0 is not memory of this device");
+  EXPECT_EQ(message(&host, y), "late: input 0 is not memory of this device");
+  EXPECT_EQ(message(nullptr, y), "late: input 0 is not memory of this device");
   EXPECT_EQ(message(x, small), "late: output 0 leaves allocation 4: 16 bytes from byte 0 of 12");
   EXPECT_EQ(message(x, gone), "late: output 0 was freed before: allocation 5");
   EXPECT_EQ(message(x, x), "late: output 0 overlaps input 0");

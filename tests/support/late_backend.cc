@@ -20,7 +20,7 @@ absl::Status LateState::Enter(std::string_view call) {
   if (++calls != failing_call) return absl::OkStatus();
   failing_call = 0;
   return {static_cast<absl::StatusCode>(failing_code),
-          base::Cat("late: call ", calls, " (", call, ") fails as it was told")};
+          base::Cat("late: call ", calls, " (", call, ") fails as requested")};
 }
 
 void LateState::EnterVoid(std::string_view call) {

@@ -39,7 +39,7 @@ class LateDevices {
 
   // ---- failures; each comes once ----
   // The k-th call from now on of a function that returns a status fails, with `code` and
-  // `late: call 17 (stream_wait) fails as it was told`; k = 1 is the next one.
+  // `late: call 17 (stream_wait) fails as requested`; k = 1 is the next one.
   void FailCall(int64_t k, uint32_t code = RICCI_INTERNAL);
   // Calls since FailCall, or since the beginning.
   int64_t calls() const;

@@ -82,7 +82,7 @@ LateMemory::Allocations::const_iterator LateMemory::Around(const void* p) const 
 
 absl::StatusOr<LateMemory::Bytes> LateMemory::FindLocked(const void* p, uint64_t bytes, const std::string& what) const {
   const auto it = Around(p);
-  if (it == allocations_.end()) return Wrong(what, "is no memory of this device");
+  if (it == allocations_.end()) return Wrong(what, "is not memory of this device");
   const Allocation& a = it->second;
   if (a.block == nullptr) return Wrong(what, base::Cat("was freed before: allocation ", a.number));
   if (!a.arrived) return Wrong(what, base::Cat("is used before its stream comes to allocation ", a.number));

@@ -30,14 +30,14 @@ bool Conflict(const LateAccess& a, const LateAccess& b) {
 // ---- handles ----
 absl::StatusOr<LateQueues::Stream*> LateQueues::FindStream(uint32_t device, void* stream) {
   const auto it = streams_.find(Id(stream));
-  if (it == streams_.end()) return base::InvalidArgument("late: there is no such stream");
+  if (it == streams_.end()) return base::InvalidArgument("late: no such stream");
   if (it->second.device == device) return &it->second;
   return base::InvalidArgument("late: a stream of device ", it->second.device, " is used on device ", device);
 }
 
 absl::StatusOr<std::shared_ptr<LateEvent>> LateQueues::FindEvent(void* event) const {
   const auto it = events_.find(Id(event));
-  if (it == events_.end()) return base::InvalidArgument("late: there is no such event");
+  if (it == events_.end()) return base::InvalidArgument("late: no such event");
   return it->second;
 }
 

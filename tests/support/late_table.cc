@@ -32,7 +32,7 @@ void VoidCall(LateSelf& self, std::string_view name, Body body) {
 
 absl::Status FailsIfTold(std::atomic<bool>& told, std::string_view what) {
   if (!told.exchange(false)) return absl::OkStatus();
-  return absl::InternalError(base::Cat("late: this ", what, " fails as it was told"));
+  return absl::InternalError(base::Cat("late: this ", what, " fails as requested"));
 }
 
 // ---- code ----

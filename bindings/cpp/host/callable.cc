@@ -21,13 +21,13 @@ void AppendBytes(TreeKey& key, const void* data, size_t size) {
 }
 
 void FailOnTrees(const Location& at, size_t tree) {
-  FailAt(at, "tree_map: tree ", tree, " has other sizes, keys or numbers in it than tree 0");
+  FailAt(at, "tree_map: tree ", tree, " differs from tree 0 in its sizes, keys or numbers");
 }
 
 CallSite SiteOfValues(std::string_view name, const Location& at, const Values& leaves) {
   std::vector<Operand> operands;
   for (const Value& v : leaves) operands.emplace_back(v, at);
-  if (operands.empty()) FailAt(at, name, ": no argument holds a traced value");
+  if (operands.empty()) FailAt(at, name, ": no argument contains a traced value");
   return SiteOf(name, operands);
 }
 void ContextFinder::operator()(const Array& leaf) {

@@ -27,7 +27,7 @@ void Captures::Add(std::string_view what, const Values& captured) {
   for (const Value& v : captured) {
     if (IsInexact(v.dtype()) && !IsArray(v)) {
       site_.Fail(what, " captures a ", v.type(), " (", OriginOf(v),
-                 " of the function around it), whose derivative would be lost; pass it as an argument");
+                 " of the enclosing function), whose derivative would be lost; pass it as an argument");
     }
     if (Find(v) == values_.size()) values_.push_back(v);
   }

@@ -45,8 +45,8 @@ Device Context::device(std::string_view kind, int32_t ordinal) const {
   for (const Device d : devices()) {
     if (d.kind() == kind && d.ordinal() == ordinal) return d;
   }
-  if (ordinal == 0) Fail("context: there is no device of kind ", kind);
-  Fail("context: there is no device of kind ", kind, " with ordinal ", ordinal);
+  if (ordinal == 0) Fail("context: no device of kind ", kind);
+  Fail("context: no device of kind ", kind, " with ordinal ", ordinal);
 }
 std::vector<Device> Context::devices() const {
   std::vector<Device> all;

@@ -43,10 +43,10 @@ struct Parser {
         out.push_back(list[i]);
         continue;
       }
-      if (list.substr(i, 3) != "..." || has_dots) Fail("`", list.substr(i, 1), "` has no meaning there");
+      if (list.substr(i, 3) != "..." || has_dots) Fail("`", list.substr(i, 1), "` is not allowed there");
       has_dots = true;
       const int64_t n = rank < 0 ? dots : rank - letters;
-      if (n < 0) Fail("operand ", number, " has ", Count(rank, "dimension"), ", less than its letters");
+      if (n < 0) Fail("operand ", number, " has ", Count(rank, "dimension"), ", fewer than its letters");
       for (int64_t k = n; k > 0; --k) out.push_back(static_cast<int>(-k));
       i += 2;
     }
@@ -87,7 +87,7 @@ struct Parser {
       const std::string name(1, static_cast<char>(letter));
       if (std::count(out.begin(), out.end(), letter) > 1) Fail("`", name, "` occurs twice in the result");
       if (std::none_of(inputs.begin(), inputs.end(), [&](const Letters& l) { return IsIn(letter, l); })) {
-        Fail("`", name, "` of the result is in no operand");
+        Fail("`", name, "` of the result does not occur in any operand");
       }
     }
     return out;

@@ -38,12 +38,12 @@ Array::Array(const Array& o) = default;
 Array& Array::operator=(const Array& o) = default;
 
 ArrayType Array::type() const {
-  if (empty()) Fail("array: it is empty");
+  if (empty()) Fail("array: the Array is empty (default-constructed or moved from)");
   return ArrayType(ctx_, type_id());
 }
 
 const Array& Array::block_until_ready(Location at) const {
-  if (empty()) FailAt(at, "array: it is empty");
+  if (empty()) FailAt(at, "array: the Array is empty (default-constructed or moved from)");
   CheckAt(at, ricci_array_wait(handle()));
   return *this;
 }
@@ -63,7 +63,7 @@ Device CommittedDevice(std::span<const Array> arrays) {
 }
 
 size_t Array::CountOf(DType d, const Location& at) const {
-  if (empty()) FailAt(at, "array: it is empty");
+  if (empty()) FailAt(at, "array: the Array is empty (default-constructed or moved from)");
   const ArrayType t = type();
   if (t.dtype() != d) FailAt(at, "array: its elements are ", t.dtype(), ", not ", d);
   return static_cast<size_t>(t.elements());

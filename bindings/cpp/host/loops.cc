@@ -13,11 +13,11 @@ namespace {
 void WantSameCarry(const CallSite& site, std::span<const ricci_type> in, std::span<const ricci_type> out, size_t n_out,
                    size_t skipped) {
   if (in.size() != n_out) {
-    site.Fail("the carry enters with ", Count(in.size() - skipped, "array"), " and leaves with ", n_out - skipped);
+    site.Fail("the body takes a carry of ", Count(in.size() - skipped, "array"), " and gives one of ", n_out - skipped);
   }
   for (size_t i = skipped; i < in.size(); ++i) {
     if (in[i] == out[i]) continue;
-    site.Fail("leaf ", i - skipped, " of the carry enters as ", ArrayType(site.context(), in[i]), " and leaves as ",
+    site.Fail("leaf ", i - skipped, " of the carry enters as ", ArrayType(site.context(), in[i]), " and ends as ",
               ArrayType(site.context(), out[i]));
   }
 }
@@ -128,7 +128,7 @@ Values CountLeaves(const CallSite& site, LeafFunction f, const Operand& first, c
     const Values state = Joined({site.Constant(first, kDefaultInt, {})}, carry);
     int64_t trips = 0;
     if (last.integer > first.integer && __builtin_sub_overflow(last.integer, first.integer, &trips)) {
-      site.Fail("from ", first.integer, " to ", last.integer, " are too many trips");
+      site.Fail("from ", first.integer, " to ", last.integer, " is too many trips");
     }
     const Closed<Value> closed = Close(site, step, TypesOf(state));
     all = EmitScan(site, closed, state, {}, closed.program.results().size(), /*skipped=*/1, {trips, false, 1});

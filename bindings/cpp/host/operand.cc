@@ -47,7 +47,7 @@ namespace {
 void WantReach(const CallSite& site, const Value& v) {
   if (v.builder == site.builder || site.scope == nullptr || TraceOf(site.scope)->Reaches(v.builder)) return;
   const bool same = v.context() == site.context();
-  site.Fail("operands belong to two ", same ? "functions, neither inside of the other" : "contexts", ": ", v.type(),
+  site.Fail("operands belong to two ", same ? "functions, neither nested in the other" : "contexts", ": ", v.type(),
             " and a value of ", same ? "the one being traced; pass it as an argument" : "another; use one for all");
 }
 

@@ -67,7 +67,7 @@ DType UnsignedOf(DType d) {
 }  // namespace
 
 Value uniform(const Operand& k, const Shape& shape, DType dtype, double low, double high) {
-  if (!IsFloat(dtype)) FailAt(k.at, "uniform: dtype ", dtype, " is not floating");
+  if (!IsFloat(dtype)) FailAt(k.at, "uniform: dtype ", dtype, " is not a floating dtype");
   const int mantissa = InfoOf(dtype).mantissa_bits;
   // Random mantissas under the exponent of 1 give [1, 2); bf16 has fewer bits than a byte needs for that.
   const DType word = dtype == DType::kBF16 ? DType::kU8 : UnsignedOf(dtype);
@@ -95,7 +95,7 @@ Value bernoulli(const Operand& k, const Operand& p, const Shape& shape) {
   return less(Operand(uniform(k, shape, dtype), k.at), p);
 }
 Value randint(const Operand& k, const Shape& shape, int64_t low, int64_t high, DType dtype) {
-  if (!IsInt(dtype)) FailAt(k.at, "randint: dtype ", dtype, " is no integer");
+  if (!IsInt(dtype)) FailAt(k.at, "randint: dtype ", dtype, " is not an integer dtype");
   const DType word = SizeOf(dtype) < 4 ? DType::kU32 : UnsignedOf(dtype);  // as in JAX, at least 32 bits are drawn
   const Values keys = split(k);
   const Value top = bits(Operand(keys[0], k.at), shape, word), bottom = bits(Operand(keys[1], k.at), shape, word);

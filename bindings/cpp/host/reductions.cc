@@ -36,7 +36,7 @@ Value Extremum(std::string_view name, ReduceFunction* f, const Operand& x, const
   const Value v = Use(name, x);
   const Shape list = axes.Of(name, x.at, v.rank());
   for (int64_t a : list) {
-    if (v.dim(a) == 0) FailAt(x.at, name, ": axis ", a, " of ", v.type(), " has no element");
+    if (v.dim(a) == 0) FailAt(x.at, name, ": axis ", a, " of ", v.type(), " has no elements");
   }
   return KeepDims(f(v, list), list, keepdims);
 }

@@ -12,7 +12,7 @@ Value reshape(const Operand& x, Shape sizes) {
   const int64_t total = v.type().elements();
   const auto unknown = std::find(sizes.begin(), sizes.end(), -1);
   if (std::count(sizes.begin(), sizes.end(), -1) > 1)
-    FailAt(x.at, "reshape: only one size may be -1, not those of ", sizes);
+    FailAt(x.at, "reshape: only one size may be -1; sizes are ", sizes);
   if (unknown != sizes.end()) {
     *unknown = 1;
     const int64_t rest = Narrow(ExactCount(sizes)).value_or(0);  // a count beyond 64 bits fits no data
@@ -150,7 +150,8 @@ Values split(const Operand& x, int64_t parts, AxisNumber axis) {
   const Value v = Use("split", x);
   axis = Axis("split", x.at, axis, v.rank());
   const int64_t n = v.dim(axis);
-  if (parts < 1 || n % parts != 0) FailAt(x.at, "split: axis of size ", n, " has no ", parts, " equal parts");
+  if (parts < 1 || n % parts != 0)
+    FailAt(x.at, "split: axis of size ", n, " cannot be split into ", parts, " equal parts");
   Values out;
   for (int64_t i = 0; i < parts; ++i) out.push_back(lax::slice_in_dim(v, i * (n / parts), (i + 1) * (n / parts), axis));
   return out;
@@ -207,7 +208,7 @@ Value one_hot(const Operand& x, int64_t classes, DType dtype) {
 }
 Value tril(const Operand& x, int64_t k) {
   const Value v = Use("tril", x);
-  if (v.rank() < 2) FailAt(x.at, "tril: ", v.type(), " has less than 2 dimensions");
+  if (v.rank() < 2) FailAt(x.at, "tril: ", v.type(), " has fewer than 2 dimensions");
   const Shape shape(v.shape().end() - 2, v.shape().end());
   const Value rows = Iota(x, kDefaultInt, shape, 0), columns = Iota(x, kDefaultInt, shape, 1);
   const int64_t diagonal = std::clamp(k, -shape[0], shape[1]);  // beyond: all or nothing; k may be any number

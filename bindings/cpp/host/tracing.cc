@@ -127,7 +127,7 @@ ArrayType MakeTypeAt(const Location& at, ricci_ctx* ctx, DType dtype, Dims dims)
 void CheckOpen(const Value& v, const Location& at, std::string_view name) {
   if (v.builder == nullptr) FailAt(at, name, ": a value was never set");
   if (v.scope != nullptr && !v.scope->open()) {
-    FailAt(at, name, ": a value is used after the function that made it has ended; return it instead");
+    FailAt(at, name, ": a value is used after the function that made it has returned; return it instead");
   }
 }
 

@@ -109,7 +109,7 @@ auto custom_vjp(F f, Fwd fwd, Bwd bwd, Location at = Location::Here()) {
       const auto ct = Fill<Value>(out_like, std::span<const Value>(params), next);
       using Bwd0 = std::remove_const_t<Bwd>;
       static_assert(std::is_invocable_v<const Bwd0&, decltype(residuals), decltype(ct)>,
-                    "bwd of custom_vjp takes the residuals that fwd gives, then the cotangent of the result");
+                    "bwd of custom_vjp takes the residuals that fwd returns, then the cotangent of the result");
       return LeavesOf<Value>(LiftTree(inside, bwd(residuals, ct)));
     };
     using In = std::remove_const_t<decltype(in)>;

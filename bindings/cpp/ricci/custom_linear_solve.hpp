@@ -48,7 +48,8 @@ LinearFunction CloseSolve(const CallSite& site, std::string_view what, const Sol
   const auto on_vector = [&](const B& right) { return solve(LinearMapOf<B>(map, b), right); };
   const std::tuple<const B&> like(b);
   TracedFunction traced(on_vector, like);
-  static_assert(std::same_as<typename decltype(traced)::Out, B>, "a solver of custom_linear_solve gives what b is");
+  static_assert(std::same_as<typename decltype(traced)::Out, B>,
+                "a solver of custom_linear_solve must return the type of b");
   return CloseLinear(site, what, traced, LeavesOf<Value>(b));
 }
 
@@ -64,7 +65,8 @@ template <typename Matvec, typename T, typename Solve, typename TransposeSolve>
   using B = std::remove_const_t<decltype(right)>;
   const std::tuple<const B&> like(right);
   TracedFunction traced(matvec, like);
-  static_assert(std::same_as<typename decltype(traced)::Out, B>, "matvec of custom_linear_solve gives what b is");
+  static_assert(std::same_as<typename decltype(traced)::Out, B>,
+                "matvec of custom_linear_solve must return the type of b");
   const Values leaves = LeavesOf<Value>(right);
   const LinearFunction map = CloseLinear(site, "matvec", traced, leaves),
                        found = CloseSolve(site, "solve", solve, map, right);

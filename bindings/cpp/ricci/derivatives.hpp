@@ -87,7 +87,7 @@ auto jvp(F f, const std::tuple<T...>& primals, const std::tuple<D...>& tangents,
     const std::tuple all(both...);
     return [&]<size_t... kIndex>(std::index_sequence<kIndex...>) {
       const std::tuple x(std::get<kIndex>(all)...), dx(std::get<sizeof...(T) + kIndex>(all)...);
-      static_assert(std::same_as<decltype(x), decltype(dx)>, "jvp: a tangent has the type of its argument");
+      static_assert(std::same_as<decltype(x), decltype(dx)>, "jvp: a tangent must have the type of its argument");
       TracedFunction traced(f, x);
       const Values y = JvpLeaves(site, traced, LeavesOfAll<Value>(x), LeavesOfAll<Value>(dx));
       size_t next = 0;

@@ -23,7 +23,7 @@ struct FloatInfo {
 };
 constexpr ricci_float_format FormatOf(DType d) { return ricci_float_format_of(static_cast<uint32_t>(d)); }
 inline FloatInfo InfoOf(DType d) {
-  if (!IsFloat(d)) Fail("no floating type: ", d);
+  if (!IsFloat(d)) Fail("not a floating dtype: ", d);
   const ricci_float_format f = FormatOf(d);
   const double tiny = ricci_float_decode(f, uint64_t{1} << f.mantissa_bits);
   return {f.mantissa_bits, f.exponent_bits, tiny, ricci_float_decode(f, f.largest), std::ldexp(1, -f.mantissa_bits)};

@@ -83,9 +83,10 @@ auto CallOnArrays(const JitCache& cache, const F& f, const A&... args) {
   JitCache::Call call(cache, &kSignature<A...>);
   const auto concrete = ConcreteArguments(call, args...);
   using Out = typename TracedFunction<F, ArgumentRefs<A...>>::Out;
-  static_assert(LeavesAre<Rebind<Out, Array>, Array>(),
-                "a struct that a function gives to jit, grad or vmap must be a template over its leaf: Params<Value> "
-                "inside, Params<Array> outside");
+  static_assert(
+      LeavesAre<Rebind<Out, Array>, Array>(),
+      "a struct that a function under jit, grad or vmap returns must be a template over its leaf: Params<Value> "
+      "inside, Params<Array> outside");
   const JitCache::Entry& entry = EntryFor(call, f, ArgumentRefs<A...>(concrete));
   JitCache::Results results(call, entry);
   return MapLeaves<Array>(entry.result_like<Out>(), results);

@@ -80,7 +80,7 @@ struct RefusedCall {
   static_assert(
       kWhy != Refusal::kNumber,
       "a parameter of the function given to a transform is a C++ number, but numbers are traced and reach it "
-      "as Value; for one that is fixed when the function is traced, take Static<int> and give Static<int>{n}");
+      "as Value; for a number that is fixed when the function is traced, take Static<int> and pass Static<int>{n}");
   static_assert(kWhy != Refusal::kOutsideLeaf,
                 "a parameter of the function given to a transform holds Arrays, but inside of it leaves are Values: "
                 "take Value for Array, Params<Value> for Params<Array>");

@@ -23,7 +23,7 @@ inline void FromValues(const Values& from, ricci_val* to) {
 // The values that a rule gives as the results of `op`.
 inline void FromResults(std::string_view rule, const Values& results, const ricci_op* op, ricci_val* out) {
   if (results.size() != op->n_out) {
-    throw Error(RICCI_INTERNAL, Text("the ", rule, " gives ", Count(results.size(), "result"), ", not ", op->n_out));
+    throw Error(RICCI_INTERNAL, Text("the ", rule, " returns ", Count(results.size(), "result"), ", not ", op->n_out));
   }
   FromValues(results, out);
 }

@@ -128,7 +128,7 @@ struct Value {
   void WantOpen() const {
     if (scope != nullptr && !scope->open()) {
       throw Error(RICCI_INVALID_ARGUMENT,
-                  "a value is used after the function that made it has ended; return it instead");
+                  "a value is used after the function that made it has returned; return it instead");
     }
   }
 

@@ -36,7 +36,7 @@ TEMPORARY = "the left side is a temporary copy; to change an element write x = "
 MORE = "the function given to a transform takes more arguments than it is called with"
 FEWER = "the function given to a transform takes fewer arguments than it is called with"
 NUMBER = ("a parameter of the function given to a transform is a C++ number, but numbers are traced and reach it as Value; "
-          "for one that is fixed when the function is traced, take Static<int> and give Static<int>{n}")
+          "for a number that is fixed when the function is traced, take Static<int> and pass Static<int>{n}")
 LEAVES = ("a parameter of the function given to a transform holds Arrays, but inside of it leaves are Values: take Value "
           "for Array, Params<Value> for Params<Array>")
 REFERENCE = ("a parameter of the function given to a transform is a reference to a variable; take it by value or by const "
@@ -88,7 +88,7 @@ CASES = [
      "a tree is made of Values or Arrays, numbers, texts, plain structs, and std::vector, array, tuple, pair, optional "
      "and map of trees"),
     ("jit([](Value a) { return Fixed{a}; })(x);",
-     "a struct that a function gives to jit, grad or vmap must be a template over its leaf: Params<Value> inside, "
+     "a struct that a function under jit, grad or vmap returns must be a template over its leaf: Params<Value> inside, "
      "Params<Array> outside"),
     ("grad<1>([](Value a) { return a; })(x);", "grad<k>(f): f has no argument k; arguments are counted from 0"),
     ("grad([](Value a) { return std::vector<Value>{a}; })(x);",
@@ -113,7 +113,7 @@ CASES = [
     ("custom_vjp([](Value a) { return a; }, [](Value a) { return a; }, [](Value, Value c) { return std::tuple(c); })(v);",
      "fwd of custom_vjp must give std::pair(result, residuals)"),
     ("custom_vjp([](Value a) { return a; }, [](Value a) { return std::pair(a, a); }, [](Value c) { return c; })(v);",
-     "bwd of custom_vjp takes the residuals that fwd gives, then the cotangent of the result"),
+     "bwd of custom_vjp takes the residuals that fwd returns, then the cotangent of the result"),
 ]
 # These must compile without a warning.
 QUIET = [
