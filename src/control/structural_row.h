@@ -1,8 +1,8 @@
 // What the structural rows share: making a row from C++ rules, checks of held programs, and emitting operations that
 // hold programs.
 //
-// A rule here is a plain function over core types; DefinitionOf a row gives its rules the form of the C ABI. The rest of
-// the core sees these rows only as ricci_prim_def, like those of any plugin.
+// A rule here is a plain function over core types; DefinitionOf a row gives its rules the form of the C ABI. The rest
+// of the core sees these rows only as ricci_prim_def, like those of any plugin.
 #ifndef RICCI_CONTROL_STRUCTURAL_ROW_H_
 #define RICCI_CONTROL_STRUCTURAL_ROW_H_
 #include "base/status_abi.h"
