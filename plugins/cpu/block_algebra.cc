@@ -55,7 +55,8 @@ void BlockAlgebra::SolveElements(const TriangularSystem& s, int64_t first, int64
 // Rows of a product are not adjacent: they are elements where lines are adjacent, else lines.
 void BlockAlgebra::SubtractFound(const TriangularSystem& s, Elements found, Elements rest) const {
   const GemmMatrix t = View(s.t, rest.first * s.row + found.first * s.column, s.row, s.column);
-  const GemmMatrix x = View(s.x, found.first * s.step, s.line, s.step);
+  GemmMatrix x = View(s.x, found.first * s.step, s.line, s.step);
+  x.shared = true;  // other lines are another task's
   void* c = At(s.x, rest.first * s.step);
   if (s.line == 1) return Subtract(t, x, c, s.step, rest.count(), s.lines, found.count());
   Subtract(x, t, c, s.line, s.lines, rest.count(), found.count());

@@ -193,21 +193,29 @@ struct GemmKernel {
     }
     return whole;
   }
-  // All panels from rows of adjacent elements, row by row, the best order for memory. Whole vectors are read, so the
-  // last steps may be left over: returns the number of steps done. What is read in excess lies in the matrix, unused.
-  template <typename T, typename From>
-  static int64_t PackAlong(const From* from, int64_t stride, int64_t outer, int64_t panel, int64_t padded, int64_t k,
-                           T* to) {
+  // The first panels and steps of all.
+  struct Part {
+    int64_t panels, steps;
+  };
+  // The part that PackAlong can do. It reads whole vectors; what it reads in excess is not used, but must be of the
+  // matrix and nobody else's, so steps at the end may be left over, or a panel.
+  static Part Along(const GemmMatrix& m, int64_t outer, int64_t panel, int64_t padded, int64_t k) {
+    if (!m.outer_adjacent() || m.k_at != nullptr) return {0, 0};
+    if (m.shared) return {outer < padded ? 0 : (outer - padded) / panel + 1, k};
     const int64_t panels = Ceil(outer, panel), last = outer - (panels - 1) * panel;
-    const int64_t done = k - Min(k, 1 + Ceil(padded - last, stride));
-    for (int64_t step = 0; step < done; ++step, from += stride, to += padded) {
-      for (int64_t i = 0; i < panels; ++i) {
+    return {panels, k - Min(k, 1 + Ceil(padded - last, m.k_stride))};
+  }
+  // That part from rows of adjacent elements, row by row, the best order for memory.
+  template <typename T, typename From>
+  static void PackAlong(const From* from, int64_t stride, const Part& part, int64_t panel, int64_t padded, int64_t k,
+                        T* to) {
+    for (int64_t step = 0; step < part.steps; ++step, from += stride, to += padded) {
+      for (int64_t i = 0; i < part.panels; ++i) {
         for (int64_t w = 0; w < padded; w += kLanes<T>) {
           Store(to + i * PanelStride(k, padded) + w, LoadAs<T>(from + i * panel + w));
         }
       }
     }
-    return done;
   }
   // A panel [k][padded] of rows or columns [first, first + width) from step `done` on, zeros in the rest.
   template <typename T, typename From>
@@ -229,12 +237,14 @@ struct GemmKernel {
                        T* to) {
     const auto* data = static_cast<const From*>(m.data);
     const auto* from = data + k0 * m.k_stride;  // where k has a stride
-    const int64_t along =
-        m.outer_adjacent() && m.k_at == nullptr ? PackAlong(from, m.k_stride, outer, panel, padded, k, to) : 0;
+    const Part along = Along(m, outer, panel, padded, k);
+    PackAlong(from, m.k_stride, along, panel, padded, k, to);
     for (int64_t w = 0; w < outer; w += panel, to += PanelStride(k, padded)) {
       const int64_t width = Min(panel, outer - w);
       const bool across = m.k_adjacent() && !m.outer_adjacent();
-      const int64_t done = across ? PackAcross(from, m, w, width, k, padded, to) : along;
+      const int64_t done = across                     ? PackAcross(from, m, w, width, k, padded, to)
+                           : w < along.panels * panel ? along.steps
+                                                      : 0;
       PackRest(data, m, w, width, done, k0, k, padded, to);
     }
   }

@@ -3,6 +3,8 @@
 #include "gemm_tile.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <random>
 
@@ -145,6 +147,68 @@ void CheckIdentity(const InstructionSet& set, GemmType type, uint16_t one, uint1
     }
   }
 }
+// Runs of `length` elements, each at the end of a page after which nothing may be read.
+template <typename T>
+class FencedRuns {
+ public:
+  FencedRuns(int64_t runs, int64_t length) : length_(length), bytes_(static_cast<size_t>(runs) * 2 * Page()) {
+    pages_ = static_cast<char*>(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    for (int64_t i = 0; i < runs; ++i) mprotect(pages_ + (2 * i + 1) * Page(), Page(), PROT_NONE);
+  }
+  ~FencedRuns() { munmap(pages_, bytes_); }
+  FencedRuns(const FencedRuns&) = delete;
+  FencedRuns& operator=(const FencedRuns&) = delete;
+
+  static int64_t Page() { return sysconf(_SC_PAGESIZE); }
+  static int64_t stride() { return 2 * Page() / static_cast<int64_t>(sizeof(T)); }
+  T* data() { return reinterpret_cast<T*>(pages_ + Page()) - length_; }
+  T& at(int64_t run, int64_t i) { return data()[run * stride() + i]; }
+
+ private:
+  int64_t length_;
+  size_t bytes_;
+  char* pages_;
+};
+
+// One operand is shared: its rows (columns of the right one), or its steps, are the runs.
+template <typename T>
+void CheckShared(cpu::GemmTileFn tile, GemmType type, int64_t n, int64_t k, bool right, bool by_steps) {
+  FencedRuns<T> shared(by_steps ? k : n, by_steps ? n : k);
+  const int64_t m = 5, stride = FencedRuns<T>::stride();
+  std::vector<T> other(static_cast<size_t>(m * k)), c(static_cast<size_t>(m * n));
+  const auto value = [](int64_t i, int64_t step) { return static_cast<T>((3 * i + 5 * step) % 7 - 3); };
+  for (int64_t step = 0; step < k; ++step) {
+    for (int64_t i = 0; i < n; ++i) (by_steps ? shared.at(step, i) : shared.at(i, step)) = value(i, step);
+    for (int64_t i = 0; i < m; ++i) other[static_cast<size_t>(i * k + step)] = value(i, step + 2);
+  }
+  const cpu::GemmMatrix x{shared.data(), by_steps ? 1 : stride, by_steps ? stride : 1, nullptr, nullptr, type, true};
+  const cpu::GemmMatrix y{other.data(), k, 1, nullptr, nullptr, type};
+  AlignedElements<T> a(cpu::GemmPacked(std::max(m, n))), b(cpu::GemmPacked(std::max(m, n)));
+  tile({right ? y : x, right ? x : y, c.data(), right ? n : m, type, type, right ? m : n, right ? n : m, k},
+       {a.data(), b.data(), nullptr});
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < m; ++j) {
+      T sum = 0;
+      for (int64_t step = 0; step < k; ++step) sum += value(i, step) * value(j, step + 2);
+      ASSERT_EQ(c[static_cast<size_t>(right ? j * n + i : i * m + j)], sum) << i << ", " << j;
+    }
+  }
+}
+
+TEST(GemmTile, NothingBesideASharedOperandIsRead) {
+  for (const InstructionSet& set : InstructionSets()) {
+    for (int64_t n : {1, 3, 7, 8, 15, 16, 17, 31, 32, 33, 48, 63, 64, 70, 130}) {
+      for (int64_t k : {1, 9, 64}) {
+        for (int way = 0; way < 4; ++way) {
+          SCOPED_TRACE(set.name + " " + std::to_string(n) + ", " + std::to_string(k) + " way " + std::to_string(way));
+          CheckShared<double>(set.tile, GemmType::kF64, n, k, (way & 1) != 0, (way & 2) != 0);
+          CheckShared<float>(set.tile, GemmType::kF32, n, k, (way & 1) != 0, (way & 2) != 0);
+        }
+      }
+    }
+  }
+}
+
 TEST(GemmTile, SixteenBitFloatsKeepTheirValues) {
   for (const InstructionSet& set : InstructionSets()) {
     CheckIdentity(set, GemmType::kF16, 0x3c00, 0x7c00);
