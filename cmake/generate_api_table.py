@@ -108,7 +108,7 @@ def source_text(functions):
 
 #include "ricci/api_table.h"
 
-namespace ricci::inline v0::api {{
+namespace ricci {{ inline namespace v0 {{ namespace api {{
 namespace {{
 
 constexpr ricci_api kFunctionTable = {{
@@ -124,7 +124,7 @@ constexpr ricci_api kFunctionTable = {{
 
 const ricci_api* FunctionTable() {{ return &kFunctionTable; }}
 
-}}  // namespace ricci::inline v0::api
+}}}}}}  // namespace ricci::v0::api
 """
 
 

@@ -5,7 +5,7 @@
 // single pass over (value, index) pairs would not.
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr AttrSpec kAttrs[] = {{"axes", AttrKind::kInts}, {"index_dtype", AttrKind::kDType}};
@@ -83,4 +83,4 @@ constexpr Row kRows[] = {
 
 RowList arg_reduction_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

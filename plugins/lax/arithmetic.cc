@@ -6,7 +6,7 @@
 
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 Value Same(const Eqn&, const Value& t, std::span<const Value>, const Value&) { return t; }
@@ -136,4 +136,4 @@ constexpr Row kRows[] = {
 
 RowList arithmetic_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

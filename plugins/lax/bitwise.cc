@@ -3,7 +3,7 @@
 // Shifting by the width or more gives 0, or the sign in shift_right_arithmetic.
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 // x and 1, x or 0 are x; x and 0, x or 1 are the constant. For bool only.
@@ -65,4 +65,4 @@ constexpr Row kRows[] = {
 
 RowList bitwise_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

@@ -3,7 +3,7 @@
 // Linear; the transpose sums over the dimensions that are new or stretched. An INDEX lowering, so it is never stored.
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr AttrSpec kAttrs[] = {{"shape", AttrKind::kInts}, {"broadcast_dimensions", AttrKind::kInts}};
@@ -102,4 +102,4 @@ constexpr Row kRows[] = {
 
 RowList broadcast_in_dim_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

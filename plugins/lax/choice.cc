@@ -4,7 +4,7 @@
 // out of range takes the nearest case, as XLA does. Cases may have any dtype, keys too.
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 // ---- select_n ----
@@ -131,4 +131,4 @@ constexpr Row kRows[] = {
 
 RowList choice_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

@@ -6,7 +6,7 @@
 
 #include "matrix.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 ArrayTypes Type(const Eqn& e) {
@@ -127,4 +127,4 @@ constexpr Row kRows[] = {{.name = "cholesky",
 
 RowList cholesky_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

@@ -4,7 +4,7 @@
 // flipped where it is negative, compare as signed integers.
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr std::string_view kBoolResult = "transpose: the result is bool";
@@ -76,4 +76,4 @@ constexpr Row kRows[] = {
 
 RowList comparison_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

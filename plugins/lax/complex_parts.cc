@@ -6,7 +6,7 @@
 // -ct).
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr DTypeSet kPartDTypes = SetOf(DType::kF32) | SetOf(DType::kF64);
@@ -91,4 +91,4 @@ constexpr Row kRows[] = {
 
 RowList complex_parts_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

@@ -5,7 +5,7 @@
 // copied one by one instead.
 #include "factor_text.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr AttrSpec kConcatenateAttrs[] = {{"dimension", AttrKind::kInt}};
@@ -225,4 +225,4 @@ constexpr Row kRows[] = {
 
 RowList concatenate_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

@@ -4,7 +4,7 @@
 // the last dimension; the first part holds the lowest bits.
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr AttrSpec kNewDType[] = {{"new_dtype", AttrKind::kDType}};
@@ -163,4 +163,4 @@ constexpr Row kRows[] = {
 
 RowList conversion_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

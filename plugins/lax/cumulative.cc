@@ -8,7 +8,7 @@
 
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr std::string_view kExamples = "(f64[2,5]) axis=1 reverse=false; (f64[5,2]) axis=0 reverse=true";
@@ -183,4 +183,4 @@ constexpr Row kRows[] = {
 
 RowList cumulative_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

@@ -8,7 +8,7 @@
 
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr AttrSpec kAttrs[] = {{"lhs_contract", AttrKind::kInts, "[]"},
@@ -256,4 +256,4 @@ constexpr Row kRows[] = {{.name = "dot_general",
 
 RowList dot_general_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

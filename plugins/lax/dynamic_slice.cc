@@ -5,7 +5,7 @@
 #include "factor_text.hpp"
 #include "start_index.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr AttrSpec kAttrs[] = {{"slice_sizes", AttrKind::kInts}};
@@ -231,4 +231,4 @@ constexpr Row kRows[] = {
 
 RowList dynamic_slice_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

@@ -3,7 +3,7 @@
 
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 Value Exp(const Value&, const Value& y) { return y; }
@@ -45,4 +45,4 @@ constexpr Row kRows[] = {
 
 RowList exponential_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

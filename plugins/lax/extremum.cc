@@ -4,7 +4,7 @@
 // 0, as in jax.lax.
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 // 1 where only `x` is the result, 1/2 where both operands are, else 0.
@@ -78,4 +78,4 @@ constexpr Row kRows[] = {
 
 RowList extremum_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

@@ -6,7 +6,7 @@
 #define RICCI_LAX_FACTOR_TEXT_HPP_
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax {
+namespace ricci { inline namespace v0 { namespace lax {
 
 class FactorText {
  public:
@@ -61,5 +61,5 @@ inline std::string ViewFactors(const Eqn& e, Dims from) {
   return text.Done();
 }
 
-}  // namespace ricci::inline v0::lax
+}}}  // namespace ricci::v0::lax
 #endif

@@ -9,7 +9,7 @@
 
 #include "window_dims.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr AttrSpec kAttrs[] = {
@@ -304,4 +304,4 @@ constexpr Row kRows[] = {{.name = "gather",
 
 RowList gather_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

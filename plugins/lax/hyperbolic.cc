@@ -1,7 +1,7 @@
 // sinh, cosh, tanh and their inverses.
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 Value Sinh(const Value& x, const Value&) { return cosh(x); }
@@ -48,4 +48,4 @@ constexpr Row kRows[] = {
 
 RowList hyperbolic_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

@@ -1,7 +1,7 @@
 // iota: each element is its own index along `dimension`.
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr AttrSpec kAttrs[] = {{"dtype", AttrKind::kDType}, {"shape", AttrKind::kInts}, {"dimension", AttrKind::kInt}};
@@ -42,4 +42,4 @@ constexpr Row kRows[] = {{.name = "iota",
 
 RowList iota_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

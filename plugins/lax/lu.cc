@@ -7,7 +7,7 @@
 // it is, so that u is singular, which is no failure.
 #include "matrix.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 int64_t StepsOf(const ArrayType& a) { return std::min(RowsOf(a), ColumnsOf(a)); }
@@ -257,4 +257,4 @@ constexpr Row kRows[] = {
 
 RowList lu_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

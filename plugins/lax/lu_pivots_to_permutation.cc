@@ -5,7 +5,7 @@
 // and nothing is written.
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr AttrSpec kAttrs[] = {{"permutation_size", AttrKind::kInt}};
@@ -76,4 +76,4 @@ constexpr Row kRows[] = {{.name = "lu_pivots_to_permutation",
 
 RowList lu_pivots_to_permutation_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

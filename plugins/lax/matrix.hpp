@@ -4,7 +4,7 @@
 #include "factor_text.hpp"
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax {
+namespace ricci { inline namespace v0 { namespace lax {
 
 // Up to this size matrices are computed with scalar values only, without loops or arrays, so they stay in registers.
 inline constexpr int64_t kSmallMatrix = 8;
@@ -78,5 +78,5 @@ inline Value Triangle(const Value& a, bool lower, bool diagonal) {
   return select(diagonal ? ge(more, less) : gt(more, less), a, zeros_like(a));
 }
 
-}  // namespace ricci::inline v0::lax
+}}}  // namespace ricci::v0::lax
 #endif

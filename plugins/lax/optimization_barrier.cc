@@ -3,7 +3,7 @@
 // (checkpoint relies on both). Compiled programs run nothing for it.
 #include "factor_text.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 ArrayTypes Type(const Eqn& e) {
@@ -66,4 +66,4 @@ constexpr Row kRows[] = {
 
 RowList optimization_barrier_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

@@ -7,7 +7,7 @@
 // whose places are small.
 #include "factor_text.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr AttrSpec kAttrs[] = {{"low", AttrKind::kInts}, {"high", AttrKind::kInts}, {"interior", AttrKind::kInts}};
@@ -169,4 +169,4 @@ constexpr Row kRows[] = {{.name = "pad",
 
 RowList pad_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

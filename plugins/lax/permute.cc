@@ -1,7 +1,7 @@
 // transpose: dimension i of the result is dimension permutation[i] of x.
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr AttrSpec kAttrs[] = {{"permutation", AttrKind::kInts}};
@@ -73,4 +73,4 @@ constexpr Row kRows[] = {{.name = "transpose",
 
 RowList permute_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

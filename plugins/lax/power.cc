@@ -5,7 +5,7 @@
 // at exponent 0.
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 Value Square(const Value& x, const Value&) { return mul(2.0, x); }
@@ -134,4 +134,4 @@ constexpr Row kRows[] = {
 
 RowList power_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

@@ -4,7 +4,7 @@
 // the key and on i (64 bits), so that shards and lanes compute their own part.
 #include "threefry.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr AttrSpec kSplitAttrs[] = {{"shape", AttrKind::kInts}};
@@ -214,4 +214,4 @@ constexpr Row kRows[] = {
 
 RowList random_keys_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

@@ -6,7 +6,7 @@
 // of 16-bit floats are taken in f32. If a reduced axis is sharded each device holds a partial result: see the factors.
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr AttrSpec kAttrs[] = {{"axes", AttrKind::kInts}};
@@ -226,4 +226,4 @@ constexpr Row kRows[] = {
 
 RowList reduction_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

@@ -5,7 +5,7 @@
 // and split again. Only whole groups are factors.
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr AttrSpec kAttrs[] = {{"new_sizes", AttrKind::kInts}};
@@ -153,4 +153,4 @@ constexpr Row kRows[] = {{.name = "reshape",
 
 RowList reshape_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

@@ -1,7 +1,7 @@
 // rev: the elements in reverse order along `dimensions`. Its own transpose.
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr AttrSpec kAttrs[] = {{"dimensions", AttrKind::kInts}};
@@ -47,4 +47,4 @@ constexpr Row kRows[] = {{.name = "rev",
 
 RowList rev_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

@@ -4,7 +4,7 @@
 // infinity and those that underflow it into zero; NaN stays. It counts as linear, as in jax.lax.
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 // ---- round ----
@@ -103,4 +103,4 @@ constexpr Row kRows[] = {
 
 RowList rounding_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

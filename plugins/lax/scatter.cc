@@ -12,7 +12,7 @@
 #include "scatter_derivatives.hpp"
 #include "scatter_lowering.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr AttrSpec kAttrs[] = {{"update_window_dims", AttrKind::kInts},
@@ -244,4 +244,4 @@ constexpr Row kRows[] = {
 
 RowList scatter_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

@@ -6,7 +6,7 @@
 #define RICCI_LAX_SCATTER_DERIVATIVES_HPP_
 #include "scatter_dims.hpp"
 
-namespace ricci::inline v0::lax {
+namespace ricci { inline namespace v0 { namespace lax {
 
 // ---- windows at the positions of a scatter ----
 // The windows of `x` at the positions of this scatter. `fill`: the value outside, or none for the default.
@@ -132,5 +132,5 @@ inline void ScatterExtremumJvp(const Eqn& e, Jvp& a) {
   a.out_tangents[0] = ScatterLike(e, "scatter-add", x, indices, change);
 }
 
-}  // namespace ricci::inline v0::lax
+}}}  // namespace ricci::v0::lax
 #endif

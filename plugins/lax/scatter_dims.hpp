@@ -3,7 +3,7 @@
 #define RICCI_LAX_SCATTER_DIMS_HPP_
 #include "window_dims.hpp"
 
-namespace ricci::inline v0::lax {
+namespace ricci { inline namespace v0 { namespace lax {
 
 inline constexpr WindowDims::Names kScatterNames = {"update_window_dims", "inserted_window_dims",
                                                     "scatter_dims_to_operand_dims", "operand_batching_dims",
@@ -20,5 +20,5 @@ inline Shape WindowSizes(const Eqn& e, const WindowDims& d) {
 // Nothing can be written to an array without elements, even if positions are clipped.
 inline bool WritesNothing(const Eqn& e) { return ElementCount(e.in(0).shape()) == 0; }
 
-}  // namespace ricci::inline v0::lax
+}}}  // namespace ricci::v0::lax
 #endif

@@ -6,7 +6,7 @@
 #define RICCI_LAX_SCATTER_LOWERING_HPP_
 #include "scatter_dims.hpp"
 
-namespace ricci::inline v0::lax {
+namespace ricci { inline namespace v0 { namespace lax {
 
 // The new value of an element: a scalar operation of it and the update, or the update.
 enum class Combine : uint32_t {
@@ -121,5 +121,5 @@ void ScatterUpdates(KernelBuilder& k, const Eqn& e) {
   });
 }
 
-}  // namespace ricci::inline v0::lax
+}}}  // namespace ricci::v0::lax
 #endif

@@ -3,7 +3,7 @@
 // Linear; its transpose pads with zeros. An INDEX lowering, so it is never stored by itself.
 #include "factor_text.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr AttrSpec kAttrs[] = {
@@ -144,4 +144,4 @@ constexpr Row kRows[] = {
 
 RowList slice_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

@@ -7,7 +7,7 @@
 // in a number of passes that does not depend on their length. Tangents follow the permutation, which is sorted along.
 #include "factor_text.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr AttrSpec kAttrs[] = {
@@ -302,4 +302,4 @@ constexpr Row kRows[] = {{.name = "sort",
 
 RowList sort_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

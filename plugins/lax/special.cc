@@ -4,7 +4,7 @@
 
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr double kInverseSqrtPi = std::numbers::inv_sqrtpi;
@@ -31,4 +31,4 @@ constexpr Row kRows[] = {
 
 RowList special_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

@@ -3,7 +3,7 @@
 // Both decompose into slices, which fuse into whatever reads a piece.
 #include "factor_text.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr AttrSpec kSplitAttrs[] = {{"sizes", AttrKind::kInts}, {"axis", AttrKind::kInt}};
@@ -125,4 +125,4 @@ constexpr Row kRows[] = {
 
 RowList split_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

@@ -3,7 +3,7 @@
 #define RICCI_LAX_START_INDEX_HPP_
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax {
+namespace ricci { inline namespace v0 { namespace lax {
 
 // `v` as i64; u64 values beyond that become 2^62, which is out of every range.
 inline Scalar WideIndex(Scalar v) {
@@ -41,5 +41,5 @@ inline Shape KnownIntegers(const Value& v) {
   return out;
 }
 
-}  // namespace ricci::inline v0::lax
+}}}  // namespace ricci::v0::lax
 #endif

@@ -5,7 +5,7 @@
 
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax {
+namespace ricci { inline namespace v0 { namespace lax {
 
 inline Scalar RotateLeft(Scalar x, int64_t bits) { return (x << bits) | ShiftRightLogical(x, Like(x, 32 - bits)); }
 
@@ -35,5 +35,5 @@ inline std::pair<Scalar, Scalar> WordsOf(Scalar key) {
   return {Convert(bits, DType::kU32), Convert(ShiftRightLogical(bits, Like(bits, 32)), DType::kU32)};
 }
 
-}  // namespace ricci::inline v0::lax
+}}}  // namespace ricci::v0::lax
 #endif

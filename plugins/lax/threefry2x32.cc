@@ -1,7 +1,7 @@
 // threefry2x32: two random words from two words of key and two of counter; elementwise, an operand may be a scalar.
 #include "threefry.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 ArrayType Shaped(const Eqn& e) {
@@ -51,4 +51,4 @@ constexpr Row kRows[] = {{.name = "threefry2x32",
 
 RowList threefry2x32_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

@@ -1,7 +1,7 @@
 // tile: x repeated reps[i] times along each dimension i.
 #include "factor_text.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr AttrSpec kAttrs[] = {{"reps", AttrKind::kInts}};
@@ -69,4 +69,4 @@ constexpr Row kRows[] = {{.name = "tile",
 
 RowList tile_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

@@ -4,7 +4,7 @@
 // bits of the elements, as integers in reverse order.
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr AttrSpec kAttrs[] = {{"k", AttrKind::kInt}, {"axis", AttrKind::kInt}};
@@ -84,4 +84,4 @@ constexpr Row kRows[] = {
 
 RowList top_k_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

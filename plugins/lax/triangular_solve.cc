@@ -4,7 +4,7 @@
 // from the result. Only the triangle given is read. A batch of b only becomes columns (rows) of one solve.
 #include "matrix.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr AttrSpec kAttrs[] = {{"left_side", AttrKind::kBool, "false"},
@@ -189,4 +189,4 @@ constexpr Row kRows[] = {{.name = "triangular_solve",
 
 RowList triangular_solve_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

@@ -3,7 +3,7 @@
 // Derivatives are written as in jax.lax, so that gradients round alike.
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 Value Sin(const Value& x, const Value&) { return cos(x); }
@@ -58,4 +58,4 @@ constexpr Row kRows[] = {
 
 RowList trigonometric_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

@@ -3,7 +3,7 @@
 // Each is the transpose of the other.
 #include "factor_text.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr char kSqueeze[] = "squeeze", kExpand[] = "expand_dims";
@@ -123,4 +123,4 @@ constexpr Row kRows[] = {
 
 RowList unit_dims_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

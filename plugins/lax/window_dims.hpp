@@ -8,7 +8,7 @@
 #include "factor_text.hpp"
 #include "start_index.hpp"
 
-namespace ricci::inline v0::lax {
+namespace ricci { inline namespace v0 { namespace lax {
 
 struct WindowDims {
   // Names of the attributes, for messages.
@@ -138,5 +138,5 @@ inline WindowFactors FactorsOfWindows(FactorText& text, const Eqn& e, const Wind
   return out;
 }
 
-}  // namespace ricci::inline v0::lax
+}}}  // namespace ricci::v0::lax
 #endif

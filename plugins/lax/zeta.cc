@@ -9,7 +9,7 @@
 
 #include "ricci/plugin.hpp"
 
-namespace ricci::inline v0::lax::rows {
+namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr int kTerms = 9;
@@ -115,4 +115,4 @@ constexpr Row kRows[] = {
 
 RowList zeta_rows() { return kRows; }
 
-}  // namespace ricci::inline v0::lax::rows
+}}}}  // namespace ricci::v0::lax::rows

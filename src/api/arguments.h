@@ -15,7 +15,7 @@
 #include "base/status.h"
 #include "base/status_abi.h"
 
-namespace ricci::inline v0::api {
+namespace ricci { inline namespace v0 { namespace api {
 
 class Arguments {
  public:
@@ -69,5 +69,5 @@ std::span<const T> Span(const T* p, size_t n) {
   return {p, n};
 }
 
-}  // namespace ricci::inline v0::api
+}}}  // namespace ricci::v0::api
 #endif

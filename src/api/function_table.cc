@@ -5,7 +5,7 @@
 
 #include "ricci/api_table.h"
 
-namespace ricci::inline v0::api {
+namespace ricci { inline namespace v0 { namespace api {
 namespace {
 
 constexpr ricci_api kFunctionTable = {
@@ -168,4 +168,4 @@ constexpr ricci_api kFunctionTable = {
 
 const ricci_api* FunctionTable() { return &kFunctionTable; }
 
-}  // namespace ricci::inline v0::api
+}}}  // namespace ricci::v0::api

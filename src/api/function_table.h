@@ -3,11 +3,11 @@
 #define RICCI_API_FUNCTION_TABLE_H_
 #include "ricci/api_table.h"
 
-namespace ricci::inline v0::api {
+namespace ricci { inline namespace v0 { namespace api {
 
 // Static and constant; lives as long as the process.
 const ricci_api* FunctionTable();
 
-}  // namespace ricci::inline v0::api
+}}}  // namespace ricci::v0::api
 
 #endif

@@ -1,6 +1,6 @@
 #include "base/abi_struct.h"
 
-namespace ricci::inline v0::base {
+namespace ricci { inline namespace v0 { namespace base {
 
 absl::Status CheckFlags(std::string_view what, uint32_t flags, Flags known) {
   uint32_t all = 0;
@@ -13,4 +13,4 @@ absl::Status CheckFlags(std::string_view what, uint32_t flags, Flags known) {
   return InvalidArgument(what, ": unknown flags in hdr.flags ", flags, names.empty() ? "; none are known" : names);
 }
 
-}  // namespace ricci::inline v0::base
+}}}  // namespace ricci::v0::base

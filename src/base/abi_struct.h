@@ -14,7 +14,7 @@
 #include "base/status.h"
 #include "ricci/base.h"
 
-namespace ricci::inline v0::base {
+namespace ricci { inline namespace v0 { namespace base {
 
 // No struct of the ABI is nearly as large: a size beyond it is memory that was never set, and is not read.
 inline constexpr uint32_t kLargestStruct = 4096;
@@ -79,5 +79,5 @@ bool WriteStruct(T* to, T from) {
   return true;
 }
 
-}  // namespace ricci::inline v0::base
+}}}  // namespace ricci::v0::base
 #endif

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ricci::inline v0::base {
+namespace ricci { inline namespace v0 { namespace base {
 
 struct HostMemory {
   void* self;
@@ -105,5 +105,5 @@ class Arena {
   size_t next_block_ = 512;
 };
 
-}  // namespace ricci::inline v0::base
+}}}  // namespace ricci::v0::base
 #endif

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace ricci::inline v0::base {
+namespace ricci { inline namespace v0 { namespace base {
 
 inline uint64_t Mix(uint64_t a, uint64_t b) {
   const unsigned __int128 product = static_cast<unsigned __int128>(a ^ 0x9e3779b97f4a7c15u) * (b ^ 0xe7037ed1a0b428dbu);
@@ -36,5 +36,5 @@ class Hasher {
   uint64_t state_ = 0x8ebc6af09c88c6e3u;
 };
 
-}  // namespace ricci::inline v0::base
+}}}  // namespace ricci::v0::base
 #endif

@@ -16,7 +16,7 @@
 #include "absl/hash/hash.h"
 #include "base/status.h"
 
-namespace ricci::inline v0::base {
+namespace ricci { inline namespace v0 { namespace base {
 
 template <typename K>
 struct KeyHash : absl::Hash<K> {};
@@ -208,5 +208,5 @@ class HashSet : public HashTable<K, K, Itself, KeyHasher> {
   }
 };
 
-}  // namespace ricci::inline v0::base
+}}}  // namespace ricci::v0::base
 #endif

@@ -5,7 +5,7 @@
 #define RICCI_BASE_SATURATING_H_
 #include <limits>
 
-namespace ricci::inline v0::base {
+namespace ricci { inline namespace v0 { namespace base {
 
 // a + b, where both are 0 or more.
 template <typename T>
@@ -20,5 +20,5 @@ constexpr T MulUpToMost(T a, T b) {
   return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<T>::max() : product;
 }
 
-}  // namespace ricci::inline v0::base
+}}}  // namespace ricci::v0::base
 #endif

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace ricci::inline v0::base {
+namespace ricci { inline namespace v0 { namespace base {
 
 class Shared {
  public:
@@ -65,5 +65,5 @@ class Ref {
   T* p_ = nullptr;
 };
 
-}  // namespace ricci::inline v0::base
+}}}  // namespace ricci::v0::base
 #endif

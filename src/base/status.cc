@@ -4,7 +4,7 @@
 
 #include "absl/strings/cord.h"
 
-namespace ricci::inline v0::base {
+namespace ricci { inline namespace v0 { namespace base {
 namespace {
 
 constexpr char kPrimitive[] = "ricci/primitive";
@@ -41,4 +41,4 @@ StatusSite SiteOf(const absl::Status& status) {
   return site;
 }
 
-}  // namespace ricci::inline v0::base
+}}}  // namespace ricci::v0::base

@@ -27,7 +27,7 @@
   if (!so.ok()) return std::move(so).status(); \
   lhs = *std::move(so)
 
-namespace ricci::inline v0::base {
+namespace ricci { inline namespace v0 { namespace base {
 
 // Debian's Abseil has a string_view of its own: these let std::string_view through.
 inline absl::string_view ToAbsl(std::string_view v) { return {v.data(), v.size()}; }
@@ -73,5 +73,5 @@ struct StatusSite {
 absl::Status WithSite(absl::Status status, const StatusSite& site);
 StatusSite SiteOf(const absl::Status& status);
 
-}  // namespace ricci::inline v0::base
+}}}  // namespace ricci::v0::base
 #endif

@@ -14,7 +14,7 @@ struct ricci_status {
   const char* text() const { return reinterpret_cast<const char*>(this + 1); }
 };
 
-namespace ricci::inline v0::base {
+namespace ricci { inline namespace v0 { namespace base {
 namespace {
 
 struct OutOfMemoryStatus {
@@ -87,7 +87,7 @@ absl::Status FromAbi(ricci_status* status) {
   return result;
 }
 
-}  // namespace ricci::inline v0::base
+}}}  // namespace ricci::v0::base
 
 using ricci::base::Make;
 

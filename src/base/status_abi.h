@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "ricci/base.h"
 
-namespace ricci::inline v0::base {
+namespace ricci { inline namespace v0 { namespace base {
 
 // NULL for OK. The message is `file:line: primitive: text`, each part only if it is known and not in the text already.
 ricci_status* ToAbi(const absl::Status& status);
@@ -36,5 +36,5 @@ ricci_status* AtBorder(Body&& body) noexcept {
   }
 }
 
-}  // namespace ricci::inline v0::base
+}}}  // namespace ricci::v0::base
 #endif

@@ -10,7 +10,7 @@
 #include "check/numbers.h"
 #include "prim/registry.h"
 
-namespace ricci::inline v0::check {
+namespace ricci { inline namespace v0 { namespace check {
 
 struct Range {
   double low, high;
@@ -32,5 +32,5 @@ std::vector<std::string_view> SplitExamples(std::string_view examples);
 // INVALID_ARGUMENT names the example.
 absl::StatusOr<std::vector<Example>> ExamplesOf(prim::Registry& registry, const prim::Row& row);
 
-}  // namespace ricci::inline v0::check
+}}}  // namespace ricci::v0::check
 #endif

@@ -4,7 +4,7 @@
 #include "trace/builder.h"
 #include "trace/equation_factors.h"
 
-namespace ricci::inline v0::check {
+namespace ricci { inline namespace v0 { namespace check {
 namespace {
 
 struct Found {
@@ -47,4 +47,4 @@ absl::Status FactorLaw::Check(ricci_device* ref, Runnable& p, const std::vector<
   return absl::OkStatus();
 }
 
-}  // namespace ricci::inline v0::check
+}}}  // namespace ricci::v0::check

@@ -9,7 +9,7 @@
 #define RICCI_CHECK_FACTOR_LAW_H_
 #include "check/operations.h"
 
-namespace ricci::inline v0::check {
+namespace ricci { inline namespace v0 { namespace check {
 
 class FactorLaw {
  public:
@@ -24,5 +24,5 @@ class FactorLaw {
   Operations operations_;
 };
 
-}  // namespace ricci::inline v0::check
+}}}  // namespace ricci::v0::check
 #endif

@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 
-namespace ricci::inline v0::check {
+namespace ricci { inline namespace v0 { namespace check {
 
 // In the order of the table.
 enum class LawId : uint8_t {
@@ -56,5 +56,5 @@ absl::Status CheckBatch(Trial& t);
 absl::Status CheckVmapOfJvp(Trial& t);
 absl::Status CheckVmapOfTranspose(Trial& t);
 
-}  // namespace ricci::inline v0::check
+}}}  // namespace ricci::v0::check
 #endif

@@ -8,7 +8,7 @@
 #include "base/status_abi.h"
 #include "ricci/float_format.h"
 
-namespace ricci::inline v0::check {
+namespace ricci { inline namespace v0 { namespace check {
 namespace {
 
 template <typename T, typename Convert>
@@ -157,4 +157,4 @@ std::string ToText(double v) {
   return text;
 }
 
-}  // namespace ricci::inline v0::check
+}}}  // namespace ricci::v0::check

@@ -9,7 +9,7 @@
 #include "ricci/build.h"
 #include "types/dtype.h"
 
-namespace ricci::inline v0::check {
+namespace ricci { inline namespace v0 { namespace check {
 
 using Numbers = std::vector<double>;
 using Arrays = std::vector<Numbers>;
@@ -48,5 +48,5 @@ double Difference(double got, double want);
 double Tolerance(const Type& t, int64_t largest = 0);
 std::string ToText(double v);
 
-}  // namespace ricci::inline v0::check
+}}}  // namespace ricci::v0::check
 #endif

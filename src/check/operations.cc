@@ -2,7 +2,7 @@
 
 #include "trace/rewriter.h"
 
-namespace ricci::inline v0::check {
+namespace ricci { inline namespace v0 { namespace check {
 
 Operations::Operations(const ricci_program* examined) {
   for (const ir::Equation& eqn : ir::FromAbi(examined)->equations) examined_.insert(eqn.prim);
@@ -38,4 +38,4 @@ absl::Status About(const prim::Row& row, const absl::Status& s) {
   return s.ok() ? s : absl::Status(s.code(), absl::StrCat(row.name, " ", why));
 }
 
-}  // namespace ricci::inline v0::check
+}}}  // namespace ricci::v0::check

@@ -9,7 +9,7 @@
 #include "check/runnable.h"
 #include "prim/row.h"
 
-namespace ricci::inline v0::check {
+namespace ricci { inline namespace v0 { namespace check {
 
 class Operations {
  public:
@@ -30,5 +30,5 @@ absl::StatusOr<RunnableRef> Probe(ricci_ctx* ctx, const ir::Program& f, const st
 // The status with the name of the row before its message.
 absl::Status About(const prim::Row& row, const absl::Status& s);
 
-}  // namespace ricci::inline v0::check
+}}}  // namespace ricci::v0::check
 #endif

@@ -5,7 +5,7 @@
 #include "prim/place.h"
 #include "trace/builder.h"
 
-namespace ricci::inline v0::check {
+namespace ricci { inline namespace v0 { namespace check {
 namespace {
 
 struct Found {
@@ -98,4 +98,4 @@ absl::StatusOr<bool> PlaceLaw::Check(ricci_device* ref, Runnable& p, const Array
   return true;
 }
 
-}  // namespace ricci::inline v0::check
+}}}  // namespace ricci::v0::check

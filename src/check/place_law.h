@@ -7,7 +7,7 @@
 #define RICCI_CHECK_PLACE_LAW_H_
 #include "check/operations.h"
 
-namespace ricci::inline v0::check {
+namespace ricci { inline namespace v0 { namespace check {
 
 class PlaceLaw {
  public:
@@ -21,5 +21,5 @@ class PlaceLaw {
   Operations operations_;
 };
 
-}  // namespace ricci::inline v0::check
+}}}  // namespace ricci::v0::check
 #endif

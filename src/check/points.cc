@@ -5,7 +5,7 @@
 #include <cstring>
 #include <numeric>
 
-namespace ricci::inline v0::check {
+namespace ricci { inline namespace v0 { namespace check {
 namespace {
 
 using ir::FactorKind;
@@ -115,4 +115,4 @@ absl::StatusOr<std::string> Mismatch(const Type& t, const Bytes& got, const Byte
   return Mismatch(t, a, b);
 }
 
-}  // namespace ricci::inline v0::check
+}}}  // namespace ricci::v0::check

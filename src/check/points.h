@@ -4,7 +4,7 @@
 #include "check/numbers.h"
 #include "ir/factors.h"
 
-namespace ricci::inline v0::check {
+namespace ricci { inline namespace v0 { namespace check {
 
 using Points = std::vector<int64_t>;  // positions along a factor, in the order in which they are taken
 
@@ -19,5 +19,5 @@ absl::StatusOr<Numbers> Combined(ir::FactorKind kind, const Type& t, const Bytes
 std::string Mismatch(const Type& t, const Numbers& got, const Numbers& want);
 absl::StatusOr<std::string> Mismatch(const Type& t, const Bytes& got, const Bytes& want);
 
-}  // namespace ricci::inline v0::check
+}}}  // namespace ricci::v0::check
 #endif

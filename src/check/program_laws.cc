@@ -2,7 +2,7 @@
 #include "base/status_abi.h"
 #include "check/trial.h"
 
-namespace ricci::inline v0::check {
+namespace ricci { inline namespace v0 { namespace check {
 namespace {
 
 void Append(void* sink, const char* p, size_t n) { static_cast<std::string*>(sink)->append(p, n); }
@@ -22,4 +22,4 @@ absl::Status CheckText(ricci_ctx* ctx, const ricci_program* p) {
 
 absl::Status CheckProgram(Trial& t) { return t.Run(LawId::kDevice, *t.f(), t.x(), Where::kEverywhere).status(); }
 
-}  // namespace ricci::inline v0::check
+}}}  // namespace ricci::v0::check

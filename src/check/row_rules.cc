@@ -2,7 +2,7 @@
 
 #include "ricci/check.h"
 
-namespace ricci::inline v0::check {
+namespace ricci { inline namespace v0 { namespace check {
 namespace {
 
 // A decomposition that supplies every missing rule.
@@ -56,4 +56,4 @@ void CheckRules(const prim::Row& row, Findings& findings) {
   }
 }
 
-}  // namespace ricci::inline v0::check
+}}}  // namespace ricci::v0::check

@@ -4,12 +4,12 @@
 #include "check/trial.h"
 #include "prim/row.h"
 
-namespace ricci::inline v0::check {
+namespace ricci { inline namespace v0 { namespace check {
 
 // RICCI_CHECK_* of the laws that a rule that is NULL leaves out.
 uint32_t LawsWithoutRule(const prim::Row& row);
 // Under the law `rules`: jvp, transpose and batch either exist or are named in `missing`, not both.
 void CheckRules(const prim::Row& row, Findings& findings);
 
-}  // namespace ricci::inline v0::check
+}}}  // namespace ricci::v0::check
 #endif

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ricci::inline v0::check {
+namespace ricci { inline namespace v0 { namespace check {
 namespace {
 
 constexpr std::string_view kNames[] = {"jvp", "transpose", "batch", "simplify"};
@@ -54,4 +54,4 @@ RulesUsed RuleWatch::Since(RulesUsed before) const {
   return before;
 }
 
-}  // namespace ricci::inline v0::check
+}}}  // namespace ricci::v0::check

@@ -10,7 +10,7 @@
 
 #include "prim/registry.h"
 
-namespace ricci::inline v0::check {
+namespace ricci { inline namespace v0 { namespace check {
 
 inline constexpr size_t kRuleCount = static_cast<size_t>(prim::Rule::kCount);
 
@@ -37,5 +37,5 @@ class RuleWatch {
   std::vector<std::array<uint64_t, kRuleCount>> before_;  // by row
 };
 
-}  // namespace ricci::inline v0::check
+}}}  // namespace ricci::v0::check
 #endif

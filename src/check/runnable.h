@@ -14,7 +14,7 @@
 #include "ricci/device.h"
 #include "ricci/executable.h"
 
-namespace ricci::inline v0::check {
+namespace ricci { inline namespace v0 { namespace check {
 
 class Runnable;
 using RunnableRef = std::shared_ptr<Runnable>;
@@ -81,5 +81,5 @@ class Runnable {
   std::vector<ricci_device*> has_run_;
 };
 
-}  // namespace ricci::inline v0::check
+}}}  // namespace ricci::v0::check
 #endif

@@ -5,7 +5,7 @@
 #include "check/points.h"
 #include "runtime/context.h"
 
-namespace ricci::inline v0::check {
+namespace ricci { inline namespace v0 { namespace check {
 namespace {
 
 using ir::FactorKind;
@@ -337,4 +337,4 @@ absl::Status CheckSplits(ricci_device* ref, const ricci_op& op, const Factors& f
   return Splitter(ref, op, factors, draws).CheckAll();
 }
 
-}  // namespace ricci::inline v0::check
+}}}  // namespace ricci::v0::check

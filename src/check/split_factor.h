@@ -21,12 +21,12 @@
 #include "check/runnable.h"
 #include "ir/factors.h"
 
-namespace ricci::inline v0::check {
+namespace ricci { inline namespace v0 { namespace check {
 
 // FAILED_PRECONDITION names the factor. `draws` are operands of `op`; that a kind promises too little is only reported
 // if there are several and all of them show it.
 absl::Status CheckSplits(ricci_device* ref, const ricci_op& op, const ir::Factors& factors,
                          const std::vector<std::vector<Bytes>>& draws);
 
-}  // namespace ricci::inline v0::check
+}}}  // namespace ricci::v0::check
 #endif

@@ -5,7 +5,7 @@
 #include "base/status_abi.h"
 #include "ricci/check.h"
 
-namespace ricci::inline v0::check {
+namespace ricci { inline namespace v0 { namespace check {
 namespace {
 
 // The optimized form computes the same operations, with sums in double.
@@ -178,4 +178,4 @@ absl::Status Trial::Compare(LawId law, size_t result, const Numbers& got, const 
   return absl::OkStatus();
 }
 
-}  // namespace ricci::inline v0::check
+}}}  // namespace ricci::v0::check

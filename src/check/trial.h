@@ -14,7 +14,7 @@
 #include "check/place_law.h"
 #include "check/runnable.h"
 
-namespace ricci::inline v0::check {
+namespace ricci { inline namespace v0 { namespace check {
 
 // The outcome of one law.
 struct Finding {
@@ -81,5 +81,5 @@ class Trial {
 // ---- program_laws.cc ----
 absl::Status CheckText(ricci_ctx* ctx, const ricci_program* p);
 
-}  // namespace ricci::inline v0::check
+}}}  // namespace ricci::v0::check
 #endif

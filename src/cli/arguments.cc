@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace ricci::inline v0::cli {
+namespace ricci { inline namespace v0 { namespace cli {
 namespace {
 
 int64_t ToInteger(std::string_view name, std::string_view text, int64_t min, int64_t max) {
@@ -94,4 +94,4 @@ std::optional<std::vector<int64_t>> Arguments::integers(std::string_view name, i
   return out;
 }
 
-}  // namespace ricci::inline v0::cli
+}}}  // namespace ricci::v0::cli

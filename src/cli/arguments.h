@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace ricci::inline v0::cli {
+namespace ricci { inline namespace v0 { namespace cli {
 
 // Wrong use of the tool: the message is followed by a hint to the help.
 struct UsageError : std::runtime_error {
@@ -40,5 +40,5 @@ class Arguments {
   std::vector<std::pair<std::string, std::string>> options_;
 };
 
-}  // namespace ricci::inline v0::cli
+}}}  // namespace ricci::v0::cli
 #endif

@@ -6,7 +6,7 @@
 #include "cli/arguments.h"
 #include "cli/session.h"
 
-namespace ricci::inline v0::cli {
+namespace ricci { inline namespace v0 { namespace cli {
 
 struct Command {
   std::string_view name, operands, summary;
@@ -25,5 +25,5 @@ std::span<const Command> ListCommands();       // primitives, devices
 // The single operand FILE, loaded.
 Program LoadOperand(const Session& session, const Arguments& arguments);
 
-}  // namespace ricci::inline v0::cli
+}}}  // namespace ricci::v0::cli
 #endif

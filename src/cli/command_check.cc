@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "ricci/check.h"
 
-namespace ricci::inline v0::cli {
+namespace ricci { inline namespace v0 { namespace cli {
 namespace {
 
 struct Tally {
@@ -154,4 +154,4 @@ std::span<const Command> CheckCommands() {
   return kCommands;
 }
 
-}  // namespace ricci::inline v0::cli
+}}}  // namespace ricci::v0::cli

@@ -3,7 +3,7 @@
 
 #include "cli/command.h"
 
-namespace ricci::inline v0::cli {
+namespace ricci { inline namespace v0 { namespace cli {
 namespace {
 
 constexpr std::string_view kAttrKinds[] = {"none",   "int",  "float",  "bool",    "dtype",
@@ -155,4 +155,4 @@ std::span<const Command> ListCommands() {
   return kCommands;
 }
 
-}  // namespace ricci::inline v0::cli
+}}}  // namespace ricci::v0::cli

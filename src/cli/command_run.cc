@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/elements.h"
 
-namespace ricci::inline v0::cli {
+namespace ricci { inline namespace v0 { namespace cli {
 namespace {
 
 Executable CompileOperand(const Session& session, const Arguments& arguments, const Program& p) {
@@ -193,4 +193,4 @@ std::span<const Command> RunCommands() {
   return kCommands;
 }
 
-}  // namespace ricci::inline v0::cli
+}}}  // namespace ricci::v0::cli

@@ -4,7 +4,7 @@
 
 #include "cli/command.h"
 
-namespace ricci::inline v0::cli {
+namespace ricci { inline namespace v0 { namespace cli {
 namespace {
 
 void Print(const Session& session, const Arguments& arguments) {
@@ -38,4 +38,4 @@ std::span<const Command> TextCommands() {
   return kCommands;
 }
 
-}  // namespace ricci::inline v0::cli
+}}}  // namespace ricci::v0::cli

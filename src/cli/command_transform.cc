@@ -3,7 +3,7 @@
 
 #include "cli/command.h"
 
-namespace ricci::inline v0::cli {
+namespace ricci { inline namespace v0 { namespace cli {
 namespace {
 
 void Write(ricci_program* p) { std::fputs(TextOf(Own(p).get()).c_str(), stdout); }
@@ -154,4 +154,4 @@ std::span<const Command> TransformCommands() {
   return kCommands;
 }
 
-}  // namespace ricci::inline v0::cli
+}}}  // namespace ricci::v0::cli

@@ -7,7 +7,7 @@
 
 #include "ricci/float_format.h"
 
-namespace ricci::inline v0::cli {
+namespace ricci { inline namespace v0 { namespace cli {
 namespace {
 
 // The dtype of the two parts of a complex number; any other dtype is its own.
@@ -162,4 +162,4 @@ std::string ElementsText(const TypeInfo& type, const void* data, int64_t limit) 
   return text + (type.elements > limit ? ", ...]" : "]");
 }
 
-}  // namespace ricci::inline v0::cli
+}}}  // namespace ricci::v0::cli

@@ -4,7 +4,7 @@
 #include "cli/arguments.h"
 #include "cli/session.h"
 
-namespace ricci::inline v0::cli {
+namespace ricci { inline namespace v0 { namespace cli {
 
 // One array per parameter: `--input 'I=LITERAL'` where given, else drawn from `--seed` (floats from [-1, 1), integers
 // from 0 to 7).
@@ -13,5 +13,5 @@ std::vector<Array> Inputs(const Session& session, const Arguments& arguments, co
 // `[1.0, 2.0, ...]`, row-major, at most `limit` elements.
 std::string ElementsText(const TypeInfo& type, const void* data, int64_t limit);
 
-}  // namespace ricci::inline v0::cli
+}}}  // namespace ricci::v0::cli
 #endif

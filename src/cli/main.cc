@@ -3,7 +3,7 @@
 
 #include "cli/command.h"
 
-namespace ricci::inline v0::cli {
+namespace ricci { inline namespace v0 { namespace cli {
 namespace {
 
 constexpr char kHelp[] = R"(ricci: numerical programs as text: derivatives, batching, native code
@@ -102,7 +102,7 @@ Program LoadOperand(const Session& session, const Arguments& arguments) {
   return session.Load(arguments.operands()[0]);
 }
 
-}  // namespace ricci::inline v0::cli
+}}}  // namespace ricci::v0::cli
 
 int main(int argc, char** argv) {
   try {

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-namespace ricci::inline v0::cli {
+namespace ricci { inline namespace v0 { namespace cli {
 namespace {
 
 std::string ReadAll(const std::string& path) {
@@ -113,4 +113,4 @@ Executable Compile(const ricci_program* p, ricci_device* device, uint32_t opt_le
   return Own(x);
 }
 
-}  // namespace ricci::inline v0::cli
+}}}  // namespace ricci::v0::cli

@@ -12,7 +12,7 @@
 #include "ricci/primitive.h"
 #include "ricci/ricci.h"
 
-namespace ricci::inline v0::cli {
+namespace ricci { inline namespace v0 { namespace cli {
 
 // A failed command; the message is complete.
 struct Failure : std::runtime_error {
@@ -75,5 +75,5 @@ std::string TextOf(const ricci_program* p);
 Executable Compile(const ricci_program* p, ricci_device* device, uint32_t opt_level, std::string_view passes = {},
                    std::string_view skip = {});
 
-}  // namespace ricci::inline v0::cli
+}}}  // namespace ricci::v0::cli
 #endif

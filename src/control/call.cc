@@ -10,15 +10,15 @@
 #include "transform/transpose.h"
 #include "transform/vmap.h"
 
-namespace ricci::inline v0::control {
+namespace ricci { inline namespace v0 { namespace control {
 
-absl::Status TypeOfBody(Builder& b, const Held& h) {
+absl::Status TypeOfBody(Builder& b, const StructuralOp& h) {
   const Program& body = h.program("body");
   RICCI_TRY(CheckParams(b, "call", "body", body, h.in_types()));
   return SetOutTypes(b, body.result_types);
 }
 
-absl::Status JvpOfBody(Builder& b, const Held& h, const ricci_jvp_args& a, std::string_view prim,
+absl::Status JvpOfBody(Builder& b, const StructuralOp& h, const ricci_jvp_args& a, std::string_view prim,
                        std::vector<ricci_attr> attrs) {
   const Program& body = h.program("body");
   const std::span<const Val> tangents(a.tangents, h.op.n_in);
@@ -32,7 +32,7 @@ absl::Status JvpOfBody(Builder& b, const Held& h, const ricci_jvp_args& a, std::
   return absl::OkStatus();
 }
 
-absl::Status TransposeOfBody(Builder& b, const Held& h, const ricci_transpose_args& a, std::string_view prim,
+absl::Status TransposeOfBody(Builder& b, const StructuralOp& h, const ricci_transpose_args& a, std::string_view prim,
                              std::vector<ricci_attr> attrs) {
   const MaskView linear(a.linear, h.op.n_in);
   const std::span<const Val> cts(a.cts, h.op.n_out);
@@ -47,7 +47,7 @@ absl::Status TransposeOfBody(Builder& b, const Held& h, const ricci_transpose_ar
   return absl::OkStatus();
 }
 
-absl::Status BatchOfBody(Builder& b, const Held& h, const ricci_batch_args& a, std::string_view prim,
+absl::Status BatchOfBody(Builder& b, const StructuralOp& h, const ricci_batch_args& a, std::string_view prim,
                          std::vector<ricci_attr> attrs) {
   RICCI_ASSIGN(Vals in, BatchFront(b, a, h.op.n_in));
   const std::string_view axis(a.axis_name.ptr, a.axis_name.len);
@@ -60,7 +60,7 @@ absl::Status BatchOfBody(Builder& b, const Held& h, const ricci_batch_args& a, s
   return absl::OkStatus();
 }
 
-absl::Status PartialEvalOfProgram(const Program& body, const Held& h, const ricci_partial_eval_args& a,
+absl::Status PartialEvalOfProgram(const Program& body, const StructuralOp& h, const ricci_partial_eval_args& a,
                                   std::string_view policy, std::string_view unknown_prim,
                                   std::vector<ricci_attr> unknown_attrs, std::vector<ricci_attr> known_attrs) {
   const MaskView known(a.is_known, h.op.n_in);
@@ -90,7 +90,7 @@ absl::Status PartialEvalOfProgram(const Program& body, const Held& h, const ricc
   return absl::OkStatus();
 }
 
-absl::Status DceOfBody(Builder* b, const Held& h, const ricci_dce_args& a, std::string_view prim,
+absl::Status DceOfBody(Builder* b, const StructuralOp& h, const ricci_dce_args& a, std::string_view prim,
                        std::vector<ricci_attr> attrs) {
   const Mask droppable(h.op.n_in, 1);
   RICCI_ASSIGN(auto pruned, transform::Prune(h.program("body"), {a.used_out, h.op.n_out}, droppable));
@@ -102,28 +102,32 @@ absl::Status DceOfBody(Builder* b, const Held& h, const ricci_dce_args& a, std::
   return absl::OkStatus();
 }
 
-absl::StatusOr<Vals> InlineBody(Builder& b, const Held& h, std::span<const Val> in) {
+absl::StatusOr<Vals> InlineBody(Builder& b, const StructuralOp& h, std::span<const Val> in) {
   return b.Inline(h.program("body"), in);
 }
 
 namespace {
 
-std::vector<ricci_attr> Name(const Held& h) {
+std::vector<ricci_attr> Name(const StructuralOp& h) {
   const ricci_attr* name = ir::FindAttr(h.attrs, "name");
   return name == nullptr ? std::vector<ricci_attr>{} : std::vector<ricci_attr>{*name};
 }
 
-absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) { return JvpOfBody(b, h, a, "call", Name(h)); }
-absl::Status Transpose(Builder& b, const Held& h, const ricci_transpose_args& a) {
+absl::Status Jvp(Builder& b, const StructuralOp& h, const ricci_jvp_args& a) {
+  return JvpOfBody(b, h, a, "call", Name(h));
+}
+absl::Status Transpose(Builder& b, const StructuralOp& h, const ricci_transpose_args& a) {
   return TransposeOfBody(b, h, a, "call", Name(h));
 }
-absl::Status Batch(Builder& b, const Held& h, const ricci_batch_args& a) {
+absl::Status Batch(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
   return BatchOfBody(b, h, a, "call", Name(h));
 }
-absl::Status PartialEval(const Held& h, const ricci_partial_eval_args& a) {
+absl::Status PartialEval(const StructuralOp& h, const ricci_partial_eval_args& a) {
   return PartialEvalOfProgram(h.program("body"), h, a, {a.policy.ptr, a.policy.len}, "call", Name(h));
 }
-absl::Status Dce(Builder* b, const Held& h, const ricci_dce_args& a) { return DceOfBody(b, h, a, "call", Name(h)); }
+absl::Status Dce(Builder* b, const StructuralOp& h, const ricci_dce_args& a) {
+  return DceOfBody(b, h, a, "call", Name(h));
+}
 
 constexpr std::string_view kExamples =
     "(f64[3], f64[3]) name=\"g\" body=program(%a: f64[3], %b: f64[3]) {\n"
@@ -152,4 +156,4 @@ constinit const StructuralRow kCallRow = {
     .examples = kExamples,
 };
 
-}  // namespace ricci::inline v0::control
+}}}  // namespace ricci::v0::control

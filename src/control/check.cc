@@ -6,10 +6,10 @@
 // from the value fails with it. Under batching, one element that fails makes all fail.
 #include "control/structural_row.h"
 
-namespace ricci::inline v0::control {
+namespace ricci { inline namespace v0 { namespace control {
 namespace {
 
-absl::Status Type(Builder& b, const Held& h) {
+absl::Status Type(Builder& b, const StructuralOp& h) {
   const types::ArrayType& pred = b.types().Get(h.op.in_types[0]);
   if (pred.dtype != RICCI_BOOL || pred.rank() != 0) {
     return base::InvalidArgument("check: the condition is ", ToText(pred), ", not bool[]");
@@ -20,33 +20,33 @@ absl::Status Type(Builder& b, const Held& h) {
   return SetOutTypes(b, h.in_types().subspan(1));
 }
 
-absl::StatusOr<Val> Again(Builder& b, const Held& h, Val pred, Val x) {
+absl::StatusOr<Val> Again(Builder& b, const StructuralOp& h, Val pred, Val x) {
   const Val in[] = {pred, x};
   RICCI_ASSIGN(Vals out, b.Emit(h.op.prim, h.attrs, in));
   return out[0];
 }
 
-absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
+absl::Status Jvp(Builder& b, const StructuralOp& h, const ricci_jvp_args& a) {
   RICCI_ASSIGN(a.out_primals[0], Again(b, h, a.primals[0], a.primals[1]));
   if (a.tangents[1] == kZero) return absl::OkStatus();
   RICCI_ASSIGN(a.out_tangents[0], Again(b, h, a.primals[0], a.tangents[1]));
   return absl::OkStatus();
 }
 
-absl::Status Transpose(Builder& b, const Held& h, const ricci_transpose_args& a) {
+absl::Status Transpose(Builder& b, const StructuralOp& h, const ricci_transpose_args& a) {
   if (a.cts[0] == kZero) return absl::OkStatus();
   RICCI_ASSIGN(a.in_cts[1], Again(b, h, a.operands[0], a.cts[0]));
   return absl::OkStatus();
 }
 
-absl::Status Batch(Builder& b, const Held& h, const ricci_batch_args& a) {
+absl::Status Batch(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
   RICCI_ASSIGN(Val pred, trace::ReduceAll(b, a.in[0]));
   RICCI_ASSIGN(a.out[0], Again(b, h, pred, a.in[1]));
   a.out_dims[0] = a.in_dims[1];
   return absl::OkStatus();
 }
 
-absl::Status Lower(ricci_kernel_builder* k, const Held& h, const ricci_sval* index, ricci_sval* out) {
+absl::Status Lower(ricci_kernel_builder* k, const StructuralOp& h, const ricci_sval* index, ricci_sval* out) {
   const auto code = static_cast<uint32_t>(h.integer("code"));  // exact: from 1 to 16
   const std::string_view message = h.text("message");
   uint32_t dtype, rank;
@@ -91,4 +91,4 @@ constinit const StructuralRow kCheckRow = {
     .examples = kExamples,
 };
 
-}  // namespace ricci::inline v0::control
+}}}  // namespace ricci::v0::control

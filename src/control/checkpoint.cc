@@ -7,29 +7,29 @@
 // two halves into loops of their own, nor wanted with prevent_cse=false.
 #include "control/call.h"
 
-namespace ricci::inline v0::control {
+namespace ricci { inline namespace v0 { namespace control {
 namespace {
 
 // All attributes but the body.
-std::vector<ricci_attr> Options(const Held& h) {
+std::vector<ricci_attr> Options(const StructuralOp& h) {
   std::vector<ricci_attr> out;
   for (const char* name : {"policy", "prevent_cse", "differentiated"}) {
     if (const ricci_attr* a = ir::FindAttr(h.attrs, name)) out.push_back(*a);
   }
   return out;
 }
-bool IsDifferentiated(const Held& h) { return h.integer("differentiated") != 0; }
+bool IsDifferentiated(const StructuralOp& h) { return h.integer("differentiated") != 0; }
 
-absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
+absl::Status Jvp(Builder& b, const StructuralOp& h, const ricci_jvp_args& a) {
   return JvpOfBody(b, h, a, "checkpoint", Options(h));
 }
-absl::Status Transpose(Builder& b, const Held& h, const ricci_transpose_args& a) {
+absl::Status Transpose(Builder& b, const StructuralOp& h, const ricci_transpose_args& a) {
   return TransposeOfBody(b, h, a, "checkpoint", Options(h));
 }
-absl::Status Batch(Builder& b, const Held& h, const ricci_batch_args& a) {
+absl::Status Batch(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
   return BatchOfBody(b, h, a, "checkpoint", Options(h));
 }
-absl::Status PartialEval(const Held& h, const ricci_partial_eval_args& a) {
+absl::Status PartialEval(const StructuralOp& h, const ricci_partial_eval_args& a) {
   const std::string_view policy = h.text("policy");
   std::vector<ricci_attr> unknown = Options(h), known;
   // What a derivative computes again stays protected in derivatives of that derivative.
@@ -39,11 +39,11 @@ absl::Status PartialEval(const Held& h, const ricci_partial_eval_args& a) {
   return PartialEvalOfProgram(h.program("body"), h, a, policy.empty() ? "nothing" : policy, "checkpoint",
                               std::move(unknown), std::move(known));
 }
-absl::Status Dce(Builder* b, const Held& h, const ricci_dce_args& a) {
+absl::Status Dce(Builder* b, const StructuralOp& h, const ricci_dce_args& a) {
   return DceOfBody(b, h, a, "checkpoint", Options(h));
 }
 
-absl::StatusOr<Vals> Expand(Builder& b, const Held& h, std::span<const Val> in) {
+absl::StatusOr<Vals> Expand(Builder& b, const StructuralOp& h, std::span<const Val> in) {
   Vals operands(in.begin(), in.end());
   if (IsDifferentiated(h) && h.integer("prevent_cse", 1) != 0 && !in.empty()) {
     RICCI_ASSIGN(operands, trace::OptimizationBarrier(b, in));
@@ -84,4 +84,4 @@ constinit const StructuralRow kCheckpointRow = {
     .examples = kExamples,
 };
 
-}  // namespace ricci::inline v0::control
+}}}  // namespace ricci::v0::control

@@ -4,7 +4,7 @@
 // lanes (a vmap lowered as a kernel) the branches stay branches.
 #include "control/cond.h"
 
-namespace ricci::inline v0::control {
+namespace ricci { inline namespace v0 { namespace control {
 
 absl::StatusOr<Vals> EmitCond(Builder& b, const Programs& branches, std::span<const Val> in) {
   std::vector<ricci_program*> handles;
@@ -15,7 +15,7 @@ absl::StatusOr<Vals> EmitCond(Builder& b, const Programs& branches, std::span<co
 
 namespace {
 
-absl::Status Type(Builder& b, const Held& h) {
+absl::Status Type(Builder& b, const StructuralOp& h) {
   const auto branches = Branches(h);
   if (branches.empty()) return absl::InvalidArgumentError("cond: there is no branch");
   if (h.op.n_in == 0) return absl::InvalidArgumentError("cond: operand 0 must be the i32 index of the branch");
@@ -35,7 +35,7 @@ absl::Status Type(Builder& b, const Held& h) {
 
 #define RICCI_K(call) RICCI_TRY(base::FromAbi(call))
 
-absl::Status LowerBranch(ricci_kernel_builder* k, const Held& h, size_t i) {
+absl::Status LowerBranch(ricci_kernel_builder* k, const StructuralOp& h, size_t i) {
   std::vector<ricci_karr> in, out;
   for (uint32_t o = 1; o < h.op.n_in; ++o) in.push_back(ricci_kernel_operand(k, o));
   for (uint32_t r = 0; r < h.op.n_out; ++r) out.push_back(ricci_kernel_result(k, r));
@@ -44,7 +44,7 @@ absl::Status LowerBranch(ricci_kernel_builder* k, const Held& h, size_t i) {
 }
 
 // if (index <= 0) branch 0 else if (index <= 1) branch 1 ... else the last.
-absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
+absl::Status Lower(ricci_kernel_builder* k, const StructuralOp& h) {
   const size_t n = Branches(h).size();
   ricci_sval index;
   RICCI_K(ricci_kernel_load(k, ricci_kernel_operand(k, 0), nullptr, 0, &index));
@@ -97,4 +97,4 @@ constinit const StructuralRow kCondRow = {
     .examples = kExamples,
 };
 
-}  // namespace ricci::inline v0::control
+}}}  // namespace ricci::v0::control

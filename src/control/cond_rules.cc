@@ -5,15 +5,15 @@
 #include "transform/transpose.h"
 #include "transform/vmap.h"
 
-namespace ricci::inline v0::control {
+namespace ricci { inline namespace v0 { namespace control {
 namespace {
 
-size_t NumBranches(const Held& h) { return Branches(h).size(); }
-const Program& Branch(const Held& h, size_t i) { return *ir::FromAbi(Branches(h)[i]); }
+size_t NumBranches(const StructuralOp& h) { return Branches(h).size(); }
+const Program& Branch(const StructuralOp& h, size_t i) { return *ir::FromAbi(Branches(h)[i]); }
 
 }  // namespace
 
-absl::Status CondJvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
+absl::Status CondJvp(Builder& b, const StructuralOp& h, const ricci_jvp_args& a) {
   const std::span<const Val> tangents(a.tangents + 1, h.op.n_in - 1);
   const Mask active = NonZero(tangents);
   // A result has a tangent if it has one in any branch; branches that lack it are transformed again with a zero there.
@@ -119,7 +119,7 @@ absl::StatusOr<ProgramRef> UnknownBranch(Builder& b, const transform::PartialEva
 }
 
 // If it is not known which branch runs, the whole operation is unknown.
-absl::Status AllUnknown(Builder& ub, const Held& h, const ricci_partial_eval_args& a) {
+absl::Status AllUnknown(Builder& ub, const StructuralOp& h, const ricci_partial_eval_args& a) {
   Vals all(a.in, a.in + h.op.n_in);
   for (uint32_t i = 0; i < h.op.n_in; ++i) {
     if (a.is_known[i]) RICCI_TRY(base::FromAbi(a.residual(a.split, a.in[i], &all[i])));
@@ -130,7 +130,7 @@ absl::Status AllUnknown(Builder& ub, const Held& h, const ricci_partial_eval_arg
 }
 
 // The halves of every branch; a result is known if it is known in every branch (force_unknown: the others).
-absl::StatusOr<std::vector<transform::PartialEvalProgram>> SplitBranches(const Held& h, MaskView known,
+absl::StatusOr<std::vector<transform::PartialEvalProgram>> SplitBranches(const StructuralOp& h, MaskView known,
                                                                          const transform::Saving& saving,
                                                                          Mask& force_unknown) {
   std::vector<transform::PartialEvalProgram> splits;
@@ -148,7 +148,7 @@ absl::StatusOr<std::vector<transform::PartialEvalProgram>> SplitBranches(const H
 
 }  // namespace
 
-absl::Status CondPartialEval(const Held& h, const ricci_partial_eval_args& a) {
+absl::Status CondPartialEval(const StructuralOp& h, const ricci_partial_eval_args& a) {
   Builder &kb = *trace::FromAbi(a.known), &ub = *trace::FromAbi(a.unknown);
   const MaskView is_known(a.is_known, h.op.n_in);
   if (!is_known[0]) return AllUnknown(ub, h, a);
@@ -183,7 +183,7 @@ absl::Status CondPartialEval(const Held& h, const ricci_partial_eval_args& a) {
   return absl::OkStatus();
 }
 
-absl::Status CondTranspose(Builder& b, const Held& h, const ricci_transpose_args& a) {
+absl::Status CondTranspose(Builder& b, const StructuralOp& h, const ricci_transpose_args& a) {
   if (a.linear[0]) return absl::InvalidArgumentError("cond: not linear in the index of the branch");
   const MaskView linear(a.linear + 1, h.op.n_in - 1);
   const std::span<const Val> cts(a.cts, h.op.n_out);
@@ -235,7 +235,7 @@ absl::Status SelectBranches(Builder& b, const Programs& branches, Val index, std
 
 }  // namespace
 
-absl::Status CondBatch(Builder& b, const Held& h, const ricci_batch_args& a) {
+absl::Status CondBatch(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
   RICCI_ASSIGN(Vals in, BatchFront(b, a, h.op.n_in));
   const Mask batched = IsBatched(a, h.op.n_in);
   const MaskView operands_batched = MaskView(batched).subspan(1);
@@ -265,7 +265,7 @@ absl::Status CondBatch(Builder& b, const Held& h, const ricci_batch_args& a) {
   return absl::OkStatus();
 }
 
-absl::Status CondDce(Builder* b, const Held& h, const ricci_dce_args& a) {
+absl::Status CondDce(Builder* b, const StructuralOp& h, const ricci_dce_args& a) {
   const MaskView used_out(a.used_out, h.op.n_out);
   Mask used(h.op.n_in - 1, 0);
   for (size_t i = 0; i < NumBranches(h); ++i) {
@@ -288,4 +288,4 @@ absl::Status CondDce(Builder* b, const Held& h, const ricci_dce_args& a) {
   return absl::OkStatus();
 }
 
-}  // namespace ricci::inline v0::control
+}}}  // namespace ricci::v0::control

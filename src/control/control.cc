@@ -2,7 +2,7 @@
 
 #include "control/structural_row.h"
 
-namespace ricci::inline v0::control {
+namespace ricci { inline namespace v0 { namespace control {
 
 absl::Status RegisterAll(prim::Registry& registry) {
   registry.Begin("core");
@@ -15,4 +15,4 @@ absl::Status RegisterAll(prim::Registry& registry) {
   return absl::OkStatus();
 }
 
-}  // namespace ricci::inline v0::control
+}}}  // namespace ricci::v0::control

@@ -4,11 +4,11 @@
 #include "absl/status/status.h"
 #include "prim/registry.h"
 
-namespace ricci::inline v0::control {
+namespace ricci { inline namespace v0 { namespace control {
 
 // Adds call, fusion, cond, while, scan, vmap, check, checkpoint, custom_jvp, custom_vjp, custom_linear and
 // custom_linear_solve to a new registry.
 absl::Status RegisterAll(prim::Registry& registry);
 
-}  // namespace ricci::inline v0::control
+}}}  // namespace ricci::v0::control
 #endif

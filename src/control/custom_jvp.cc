@@ -6,7 +6,7 @@
 #include "control/self_rule.h"
 #include "transform/vmap.h"
 
-namespace ricci::inline v0::control {
+namespace ricci { inline namespace v0 { namespace control {
 namespace {
 
 constexpr std::string_view kRules[] = {"jvp"};
@@ -20,7 +20,7 @@ std::vector<TypeId> WithTangents(Builder& b, std::span<const TypeId> types) {
   return out;
 }
 
-absl::Status Type(Builder& b, const Held& h) {
+absl::Status Type(Builder& b, const StructuralOp& h) {
   const Program& call = h.program("call");
   const std::span<const TypeId> results(call.result_types.data(), call.result_types.size());
   RICCI_TRY(CheckParams(b, "custom_jvp", "call", call, h.in_types()));
@@ -32,7 +32,7 @@ absl::Status Type(Builder& b, const Held& h) {
   return SetOutTypes(b, results);
 }
 
-absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
+absl::Status Jvp(Builder& b, const StructuralOp& h, const ricci_jvp_args& a) {
   RICCI_ASSIGN(ProgramRef jvp, Released(h, "jvp"));
   Vals in(a.primals, a.primals + h.op.n_in);
   for (uint32_t i = 0; i < h.op.n_in; ++i) {
@@ -45,7 +45,7 @@ absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
   return absl::OkStatus();
 }
 
-absl::Status Batch(Builder& b, const Held& h, const ricci_batch_args& a) {
+absl::Status Batch(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
   if (IsRecursive(h)) return BatchWhole(b, h, a);
   RICCI_ASSIGN(Vals in, BatchFront(b, a, h.op.n_in));
   const Mask batched = IsBatched(a, h.op.n_in);
@@ -83,7 +83,7 @@ absl::Status Batch(Builder& b, const Held& h, const ricci_batch_args& a) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Vals> InlineCall(Builder& b, const Held& h, std::span<const Val> in) {
+absl::StatusOr<Vals> InlineCall(Builder& b, const StructuralOp& h, std::span<const Val> in) {
   RICCI_ASSIGN(ProgramRef call, Released(h, "call"));
   return b.Inline(*call, in);
 }
@@ -133,4 +133,4 @@ constinit const StructuralRow kCustomJvpRow = {
     .examples = kExamples,
 };
 
-}  // namespace ricci::inline v0::control
+}}}  // namespace ricci::v0::control

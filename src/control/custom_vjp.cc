@@ -8,7 +8,7 @@
 #include "control/self_rule.h"
 #include "transform/vmap.h"
 
-namespace ricci::inline v0::control {
+namespace ricci { inline namespace v0 { namespace control {
 namespace {
 
 constexpr std::string_view kRules[] = {"fwd", "bwd"};
@@ -23,7 +23,7 @@ std::vector<TypeId> Differentiable(const types::TypeTable& table, std::span<cons
 
 std::span<const TypeId> ResultTypes(const Program& p) { return {p.result_types.data(), p.result_types.size()}; }
 
-absl::Status Type(Builder& b, const Held& h) {
+absl::Status Type(Builder& b, const StructuralOp& h) {
   const Program& call = h.program("call");
   RICCI_TRY(CheckParams(b, "custom_vjp", "call", call, h.in_types()));
   RICCI_TRY(CheckSelfRule(b, h, kRules, ResultTypes(call)));
@@ -52,7 +52,7 @@ absl::StatusOr<Vals> EmitLinear(Builder& b, const Program& bwd, int64_t n_residu
   return b.Emit("custom_linear", attrs, in);
 }
 
-absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
+absl::Status Jvp(Builder& b, const StructuralOp& h, const ricci_jvp_args& a) {
   RICCI_ASSIGN(ProgramRef fwd, Released(h, "fwd"));
   RICCI_ASSIGN(ProgramRef bwd, Released(h, "bwd"));
   RICCI_ASSIGN(Vals in, b.Inline(*fwd, {a.primals, h.op.n_in}));
@@ -69,14 +69,14 @@ absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Vals> InlineCall(Builder& b, const Held& h, std::span<const Val> in) {
+absl::StatusOr<Vals> InlineCall(Builder& b, const StructuralOp& h, std::span<const Val> in) {
   RICCI_ASSIGN(ProgramRef call, Released(h, "call"));
   return b.Inline(*call, in);
 }
 
 // ---- custom_linear: residuals, tangents of parameters -> tangents of results ----
 
-absl::Status LinearType(Builder& b, const Held& h) {
+absl::Status LinearType(Builder& b, const StructuralOp& h) {
   const Program& bwd = h.program("bwd");
   RICCI_TRY(CheckCounts("custom_linear", h, {"num_residuals"}));
   const auto n = static_cast<uint32_t>(h.integer("num_residuals"));  // exact: checked
@@ -88,7 +88,7 @@ absl::Status LinearType(Builder& b, const Held& h) {
   return SetOutTypes(b, std::span<const TypeId>(bwd.param_types.data(), bwd.param_types.size()).subspan(n));
 }
 
-absl::Status LinearTranspose(Builder& b, const Held& h, const ricci_transpose_args& a) {
+absl::Status LinearTranspose(Builder& b, const StructuralOp& h, const ricci_transpose_args& a) {
   const auto n = static_cast<uint32_t>(h.integer("num_residuals"));  // exact: checked
   Vals in(a.operands, a.operands + n);
   for (uint32_t i = 0; i < n; ++i) {
@@ -107,7 +107,7 @@ absl::Status LinearTranspose(Builder& b, const Held& h, const ricci_transpose_ar
   return absl::OkStatus();
 }
 
-absl::Status LinearBatch(Builder& b, const Held& h, const ricci_batch_args& a) {
+absl::Status LinearBatch(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
   RICCI_ASSIGN(Vals in, BatchFront(b, a, h.op.n_in));
   const Program& bwd = h.program("bwd");
   const Mask params(bwd.n_params(), 1), results(bwd.n_results(), 1);
@@ -122,7 +122,7 @@ absl::Status LinearBatch(Builder& b, const Held& h, const ricci_batch_args& a) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Vals> NoForwardMode(Builder&, const Held&, std::span<const Val>) {
+absl::StatusOr<Vals> NoForwardMode(Builder&, const StructuralOp&, std::span<const Val>) {
   return absl::UnimplementedError(
       "custom_vjp: a function with only a reverse rule has no forward mode; give it a custom_jvp");
 }
@@ -174,4 +174,4 @@ constinit const StructuralRow kCustomLinearRow = {
     .missing = "jvp: stands for an unknown linear map",
 };
 
-}  // namespace ricci::inline v0::control
+}}}  // namespace ricci::v0::control

@@ -6,10 +6,10 @@
 #include "control/call.h"
 #include "control/parts.h"
 
-namespace ricci::inline v0::control {
+namespace ricci { inline namespace v0 { namespace control {
 namespace {
 
-absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
+absl::Status Lower(ricci_kernel_builder* k, const StructuralOp& h) {
   std::vector<ricci_karr> in, out;
   for (uint32_t i = 0; i < h.op.n_in; ++i) in.push_back(ricci_kernel_operand(k, i));
   for (uint32_t i = 0; i < h.op.n_out; ++i) out.push_back(ricci_kernel_result(k, i));
@@ -18,7 +18,7 @@ absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
 }
 
 // Rows are points of the leading dimensions that all results have in common.
-absl::Status Type(Builder& b, const Held& h) {
+absl::Status Type(Builder& b, const StructuralOp& h) {
   const FusionParts parts(h.attrs);
   const Program& body = *parts.body;
   const int64_t rows = parts.rows;
@@ -61,4 +61,4 @@ constinit const StructuralRow kFusionRow = {
     .examples = kExamples,
 };
 
-}  // namespace ricci::inline v0::control
+}}}  // namespace ricci::v0::control

@@ -3,7 +3,7 @@
 #include "transform/dead_code.h"
 #include "transform/invariant.h"
 
-namespace ricci::inline v0::control {
+namespace ricci { inline namespace v0 { namespace control {
 
 absl::StatusOr<Vals> InvariantResiduals(Builder& b, const transform::PartialEvalProgram& split,
                                         std::span<const Val> known_in, MaskView is_const) {
@@ -21,4 +21,4 @@ absl::StatusOr<Vals> InvariantResiduals(Builder& b, const transform::PartialEval
   return out;
 }
 
-}  // namespace ricci::inline v0::control
+}}}  // namespace ricci::v0::control

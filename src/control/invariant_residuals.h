@@ -6,7 +6,7 @@
 #include "control/structural_row.h"
 #include "transform/partial_eval.h"
 
-namespace ricci::inline v0::control {
+namespace ricci { inline namespace v0 { namespace control {
 
 // `split`: of the body, by known operands. known_in: the operands of the known half; is_const[i] != 0 where operand i
 // is the same on every trip. Appends to `b` what such residuals need and returns one value per residual: its value
@@ -14,5 +14,5 @@ namespace ricci::inline v0::control {
 absl::StatusOr<Vals> InvariantResiduals(Builder& b, const transform::PartialEvalProgram& split,
                                         std::span<const Val> known_in, MaskView is_const);
 
-}  // namespace ricci::inline v0::control
+}}}  // namespace ricci::v0::control
 #endif

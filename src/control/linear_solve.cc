@@ -20,7 +20,7 @@
 #include "transform/dead_code.h"
 #include "transform/vmap.h"
 
-namespace ricci::inline v0::control {
+namespace ricci { inline namespace v0 { namespace control {
 namespace {
 
 constexpr std::string_view kName = "custom_linear_solve";
@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, kParts> kPartNames = {"matvec", "vecmat",
 constexpr std::array<size_t, kParts> kTransposed = {kVecmat, kMatvec, kTransposeSolve, kSolve};
 using Programs = std::array<const Program*, kParts>;  // NULL: left out
 
-Programs ProgramsOf(const Held& h) {
+Programs ProgramsOf(const StructuralOp& h) {
   Programs out{};
   for (size_t i = 0; i < kParts; ++i) out[i] = trace::ProgramIn(h.attrs, kPartNames[i]);
   return out;
@@ -38,7 +38,7 @@ Programs ProgramsOf(const Held& h) {
 
 // What each operand is. Types have been checked, except in the type rule itself.
 struct Operands {
-  explicit Operands(const Held& h) : programs(ProgramsOf(h)), n(programs[kMatvec]->n_results()) {
+  explicit Operands(const StructuralOp& h) : programs(ProgramsOf(h)), n(programs[kMatvec]->n_results()) {
     for (size_t i = 0; i < kParts; ++i) {
       first[i + 1] = first[i] + (programs[i] == nullptr ? 0 : uint64_t{programs[i]->n_params()} - n);
     }
@@ -58,7 +58,7 @@ struct Operands {
   std::array<uint64_t, kParts + 1> first{};  // the first constant of each program, then the first array of b
 };
 
-absl::Status CheckCountsOfParams(const Held& h) {
+absl::Status CheckCountsOfParams(const StructuralOp& h) {
   const Programs programs = ProgramsOf(h);
   const uint32_t n = programs[kMatvec]->n_results();
   for (size_t i = 0; i < kParts; ++i) {
@@ -71,7 +71,7 @@ absl::Status CheckCountsOfParams(const Held& h) {
   return base::InvalidArgument(kName, ": its programs take ", wanted, " operands, constants and b, not ", h.op.n_in);
 }
 
-absl::Status Type(Builder& b, const Held& h) {
+absl::Status Type(Builder& b, const StructuralOp& h) {
   const Programs programs = ProgramsOf(h);
   if ((programs[kVecmat] == nullptr) != (programs[kTransposeSolve] == nullptr)) {
     return base::InvalidArgument(kName, ": vecmat and transpose_solve must be given together, or neither");
@@ -124,7 +124,7 @@ absl::StatusOr<Vals> TangentOfMap(Builder& b, const Operands& operands, const ri
   return out;
 }
 
-absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
+absl::Status Jvp(Builder& b, const StructuralOp& h, const ricci_jvp_args& a) {
   const Operands operands(h);
   RICCI_ASSIGN(const Vals x, EmitSolve(b, operands.programs, {a.primals, h.op.n_in}));
   std::copy(x.begin(), x.end(), a.out_primals);
@@ -144,7 +144,7 @@ absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
   return absl::OkStatus();
 }
 
-absl::Status Transpose(Builder& b, const Held& h, const ricci_transpose_args& a) {
+absl::Status Transpose(Builder& b, const StructuralOp& h, const ricci_transpose_args& a) {
   const Operands operands(h);
   if (operands.programs[kTransposeSolve] == nullptr) {
     return absl::UnimplementedError(
@@ -193,7 +193,7 @@ absl::StatusOr<std::array<ProgramRef, kParts>> BatchParts(const Operands& operan
 
 // Each array of a vector is batched in all programs, both as argument and as result, or in none: matvec takes x and
 // gives b, solve takes b and gives x.
-absl::Status Batch(Builder& b, const Held& h, const ricci_batch_args& a) {
+absl::Status Batch(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
   const Operands operands(h);
   const Mask batched = IsBatched(a, h.op.n_in);
   const MaskView right = operands.Vector(batched.data());
@@ -219,7 +219,7 @@ absl::Status Batch(Builder& b, const Held& h, const ricci_batch_args& a) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Vals> InlineSolve(Builder& b, const Held& h, std::span<const Val> in) {
+absl::StatusOr<Vals> InlineSolve(Builder& b, const StructuralOp& h, std::span<const Val> in) {
   const Operands operands(h);
   const std::span<const Val> consts = operands.Consts(in.data(), kSolve), right = operands.Vector(in.data());
   Vals all(consts.begin(), consts.end());
@@ -295,4 +295,4 @@ constinit const StructuralRow kCustomLinearSolveRow = {
     .examples = kExamples,
 };
 
-}  // namespace ricci::inline v0::control
+}}}  // namespace ricci::v0::control

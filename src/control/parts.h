@@ -16,7 +16,7 @@
 
 #include "trace/attrs.h"
 
-namespace ricci::inline v0::control {
+namespace ricci { inline namespace v0 { namespace control {
 
 using AttrSpan = std::span<const ricci_attr>;
 
@@ -87,5 +87,5 @@ struct FusionParts {
   int64_t rows;                     // 0: not given
 };
 
-}  // namespace ricci::inline v0::control
+}}}  // namespace ricci::v0::control
 #endif

@@ -6,10 +6,10 @@
 
 #include "base/hash_map.h"
 
-namespace ricci::inline v0::control {
+namespace ricci { inline namespace v0 { namespace control {
 namespace {
 
-absl::Status Type(Builder& b, const Held& h) {
+absl::Status Type(Builder& b, const StructuralOp& h) {
   RICCI_TRY(CheckCounts("scan", h, {"num_consts", "num_carry"}));
   RICCI_TRY(CheckPlace("scan", h));
   const ScanParts s(h.attrs, h.op.n_in);
@@ -48,7 +48,7 @@ absl::Status Type(Builder& b, const Held& h) {
 // The loop within a kernel. What changes from trip to trip is kept in private arrays.
 class KernelLoop {
  public:
-  KernelLoop(ricci_kernel_builder* k, const Held& h) : k_(k), h_(h), s_(h.attrs, h.op.n_in) {}
+  KernelLoop(ricci_kernel_builder* k, const StructuralOp& h) : k_(k), h_(h), s_(h.attrs, h.op.n_in) {}
 
   // carry = init; then all trips, `unroll` of them in one iteration; remaining trips follow the loop.
   absl::Status Run() {
@@ -119,12 +119,12 @@ class KernelLoop {
   }
 
   ricci_kernel_builder* const k_;
-  const Held& h_;
+  const StructuralOp& h_;
   const ScanParts s_;
   std::vector<ricci_karr> carry_, next_;
 };
 
-absl::Status Lower(ricci_kernel_builder* k, const Held& h) { return KernelLoop(k, h).Run(); }
+absl::Status Lower(ricci_kernel_builder* k, const StructuralOp& h) { return KernelLoop(k, h).Run(); }
 
 // What one copy of `f` costs in code, with the scans in it unrolled as they will be. Every program is visited once.
 constexpr int64_t kMostOfOne = 64;          // elements of one value that are computed one by one
@@ -212,4 +212,4 @@ constinit const StructuralRow kScanRow = {
     .examples = kExamples,
 };
 
-}  // namespace ricci::inline v0::control
+}}}  // namespace ricci::v0::control

@@ -1,16 +1,15 @@
 // The transforms of scan. Which carries have tangents, are known or are batched is a fixpoint: a flag once set stays
 // set, so there are at most as many rounds as carries.
 #include "control/invariant_residuals.h"
+#include "control/partition.h"
 #include "control/scan.h"
 #include "transform/dead_code.h"
 #include "transform/partial_eval.h"
 #include "transform/transpose.h"
 #include "transform/vmap.h"
 
-namespace ricci::inline v0::control {
+namespace ricci { inline namespace v0 { namespace control {
 namespace {
-
-using Order = std::vector<uint32_t>;
 
 Order Range(uint32_t from, uint32_t n) {
   Order out;
@@ -18,7 +17,6 @@ Order Range(uint32_t from, uint32_t n) {
   return out;
 }
 void Append(Order& to, const Order& more) { to.insert(to.end(), more.begin(), more.end()); }
-void Append(Vals& to, const Vals& more) { to.insert(to.end(), more.begin(), more.end()); }
 
 // The first of the results `from` to `to` of `f` that is the same value as result `r`, or -1.
 int32_t FindResult(const Program& f, uint32_t from, uint32_t to, uint32_t r) {
@@ -42,7 +40,7 @@ absl::StatusOr<ProgramRef> Permute(const Program& f, std::span<const uint32_t> p
   return b->Finish(out);
 }
 
-absl::Status ScanJvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
+absl::Status ScanJvp(Builder& b, const StructuralOp& h, const ricci_jvp_args& a) {
   const ScanParts s(h.attrs, h.op.n_in);
   const std::span<const Val> tangents(a.tangents, h.op.n_in);
   Mask active = NonZero(tangents), instantiate(s.body->n_results(), 0);
@@ -53,50 +51,29 @@ absl::Status ScanJvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
     RICCI_ASSIGN(jvp, transform::Jvp(*s.body, active, instantiate));
   } while (Merge(carry, MaskView(jvp.nonzero).first(s.n_carry)));
 
-  // jvp.program: consts carry xs, their tangents -> carry ys, their tangents. Interleave the tangents with their
-  // primals.
-  const uint32_t nc = Count(MaskView(active).first(s.n_consts)), nk = Count(carry);
-  const uint32_t nx = Count(MaskView(active).subspan(s.n_consts + s.n_carry));
-  const uint32_t t0 = h.op.n_in, k0 = s.n_consts, x0 = s.n_consts + s.n_carry;
-  Order params = Range(0, s.n_consts), results = Range(0, s.n_carry);
-  Append(params, Range(t0, nc));
-  Append(params, Range(k0, s.n_carry));
-  Append(params, Range(t0 + nc, nk));
-  Append(params, Range(x0, s.n_xs));
-  Append(params, Range(t0 + nc + nk, nx));
-  const uint32_t n_body = s.body->n_results(), ny = Count(MaskView(jvp.nonzero).subspan(s.n_carry));
-  Append(results, Range(n_body, nk));
-  Append(results, Range(s.n_carry, s.n_ys));
-  Append(results, Range(n_body + nk, ny));
-  RICCI_ASSIGN(ProgramRef body, Permute(*jvp.program, params, results));
+  // jvp.program: consts carry xs, their tangents -> carry ys, their tangents. The new body has the tangents of each
+  // part after its primals.
+  const uint32_t d_consts_n = Count(MaskView(active).first(s.n_consts)), d_carry_n = Count(carry);
+  const uint32_t d_xs_n = Count(MaskView(active).subspan(s.n_consts + s.n_carry));
+  const uint32_t d_ys_n = Count(MaskView(jvp.nonzero).subspan(s.n_carry));
+  const auto [consts, k, xs, d_consts, d_k, d_xs] =
+      Partition({s.n_consts, s.n_carry, s.n_xs, d_consts_n, d_carry_n, d_xs_n});
+  const Order params = Joined({consts, d_consts, k, d_k, xs, d_xs});
+  const auto [after, ys, d_after, d_ys] = Partition({s.n_carry, s.n_ys, d_carry_n, d_ys_n});
+  RICCI_ASSIGN(ProgramRef body, Permute(*jvp.program, params, Joined({after, d_after, ys, d_ys})));
 
-  Vals in;
-  auto operands = [&](uint32_t from, uint32_t n) -> absl::Status {
-    for (uint32_t i = from; i < from + n; ++i) in.push_back(a.primals[i]);
-    for (uint32_t i = from; i < from + n; ++i) {
-      if (!active[i]) continue;
-      RICCI_ASSIGN(Val t, b.Instantiate(tangents[i], h.op.in_types[i]));
-      in.push_back(t);
-    }
-    return absl::OkStatus();
-  };
-  RICCI_TRY(operands(0, s.n_consts));
-  RICCI_TRY(operands(k0, s.n_carry));
-  RICCI_TRY(operands(x0, s.n_xs));
-  RICCI_ASSIGN(Vals out, EmitScan(b, s, *body, s.n_consts + nc, s.n_carry + nk, in));
-  uint32_t at = 0;
-  for (uint32_t i = 0; i < s.n_carry; ++i) a.out_primals[i] = out[at++];
-  for (uint32_t i = 0; i < s.n_carry; ++i) {
-    if (carry[i]) a.out_tangents[i] = out[at++];
+  Vals in(a.primals, a.primals + h.op.n_in);
+  for (uint32_t i = 0; i < h.op.n_in; ++i) {
+    if (!active[i]) continue;
+    RICCI_ASSIGN(in.emplace_back(), b.Instantiate(tangents[i], h.op.in_types[i]));
   }
-  for (uint32_t i = 0; i < s.n_ys; ++i) a.out_primals[s.n_carry + i] = out[at++];
-  for (uint32_t i = 0; i < s.n_ys; ++i) {
-    if (jvp.nonzero[s.n_carry + i]) a.out_tangents[s.n_carry + i] = out[at++];
-  }
+  RICCI_ASSIGN(const Vals out, EmitScan(b, s, *body, s.n_consts + d_consts_n, s.n_carry + d_carry_n, Pick(in, params)));
+  const auto [out_k, out_d_k, out_ys, out_d_ys] = Partition({s.n_carry, d_carry_n, s.n_ys, d_ys_n});
+  GiveJvp(a, jvp.nonzero, Pick(out, Joined({out_k, out_ys, out_d_k, out_d_ys})));
   return absl::OkStatus();
 }
 
-absl::Status ScanPartialEval(const Held& h, const ricci_partial_eval_args& a) {
+absl::Status ScanPartialEval(const StructuralOp& h, const ricci_partial_eval_args& a) {
   const ScanParts s(h.attrs, h.op.n_in);
   // The backward pass is a loop of its own.
   const transform::Saving saving{{a.policy.ptr, a.policy.len}, /*apart=*/true};
@@ -172,7 +149,7 @@ absl::Status ScanPartialEval(const Held& h, const ricci_partial_eval_args& a) {
 
 // scan(res consts, lin consts, lin carry, res xs, lin xs), linear in the lin ones, runs backwards as
 // scan(res consts, [ct of lin consts, ct of carry], [res xs, ct of ys]) -> ([ct consts, ct carry], ct of lin xs).
-absl::Status ScanTranspose(Builder& b, const Held& h, const ricci_transpose_args& a) {
+absl::Status ScanTranspose(Builder& b, const StructuralOp& h, const ricci_transpose_args& a) {
   const ScanParts s(h.attrs, h.op.n_in);
   const uint32_t x0 = s.n_consts + s.n_carry;
   Mask linear(a.linear, a.linear + h.op.n_in);
@@ -203,14 +180,10 @@ absl::Status ScanTranspose(Builder& b, const Held& h, const ricci_transpose_args
   }
   RICCI_ASSIGN(auto nb, b.Nest(s.body->name, types));
   const Vals p = nb->params();
-  auto slice = [&](uint32_t from, uint32_t n) { return Vals(p.begin() + from, p.begin() + from + n); };
-  Vals in = slice(0, rc);
-  Append(in, slice(rc + lc + s.n_carry, rx));
-  Append(in, slice(rc + lc, s.n_carry));
-  Append(in, slice(rc + lc + s.n_carry + rx, n_ct_ys));
-  RICCI_ASSIGN(Vals cts, nb->Inline(*t.program, in));
+  const auto [res_consts, ct_consts, ct_carry, res_xs, ct_ys] = Partition({rc, lc, s.n_carry, rx, n_ct_ys});
+  RICCI_ASSIGN(Vals cts, nb->Inline(*t.program, Pick(p, Joined({res_consts, res_xs, ct_carry, ct_ys}))));
   for (uint32_t i = 0; i < lc; ++i) {
-    RICCI_ASSIGN(cts[i], trace::Add(*nb, p[rc + i], cts[i]));
+    RICCI_ASSIGN(cts[i], trace::Add(*nb, p[ct_consts.from + i], cts[i]));
   }
   RICCI_ASSIGN(ProgramRef body, nb->Finish(cts));
 
@@ -245,7 +218,7 @@ absl::Status ScanTranspose(Builder& b, const Held& h, const ricci_transpose_args
   return absl::OkStatus();
 }
 
-absl::Status ScanBatch(Builder& b, const Held& h, const ricci_batch_args& a) {
+absl::Status ScanBatch(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
   const ScanParts s(h.attrs, h.op.n_in);
   const std::string_view axis(a.axis_name.ptr, a.axis_name.len);
   Mask batched = IsBatched(a, h.op.n_in), force(s.body->n_results(), 0);
@@ -273,7 +246,7 @@ absl::Status ScanBatch(Builder& b, const Held& h, const ricci_batch_args& a) {
   return absl::OkStatus();
 }
 
-absl::Status ScanDce(Builder* b, const Held& h, const ricci_dce_args& a) {
+absl::Status ScanDce(Builder* b, const StructuralOp& h, const ricci_dce_args& a) {
   const ScanParts s(h.attrs, h.op.n_in);
   // A carry is used if its result is, or if a used carry or y of a trip needs it.
   Mask used(a.used_out, a.used_out + h.op.n_out);
@@ -295,4 +268,4 @@ absl::Status ScanDce(Builder* b, const Held& h, const ricci_dce_args& a) {
   return absl::OkStatus();
 }
 
-}  // namespace ricci::inline v0::control
+}}}  // namespace ricci::v0::control

@@ -3,10 +3,10 @@
 #include "transform/release.h"
 #include "transform/vmap.h"
 
-namespace ricci::inline v0::control {
+namespace ricci { inline namespace v0 { namespace control {
 namespace {
 
-std::string_view NameOf(Builder& b, const Held& h) { return b.registry().Get(h.op.prim).name; }
+std::string_view NameOf(Builder& b, const StructuralOp& h) { return b.registry().Get(h.op.prim).name; }
 
 std::string TypesText(Builder& b, std::span<const TypeId> types) {
   std::vector<std::string> texts;
@@ -19,7 +19,7 @@ std::string Signature(Builder& b, std::span<const TypeId> in, std::span<const Ty
   return base::Cat(TypesText(b, in), " -> ", TypesText(b, out));
 }
 
-absl::Status CheckStandIn(Builder& b, const Held& h, std::span<const TypeId> results, const Program& p,
+absl::Status CheckStandIn(Builder& b, const StructuralOp& h, std::span<const TypeId> results, const Program& p,
                           const ir::Equation& e) {
   const std::span<const TypeId> in(e.types, e.operands.size()), out(e.types + e.operands.size(), e.n_results);
   if (std::ranges::equal(in, h.in_types()) && std::ranges::equal(out, results)) return absl::OkStatus();
@@ -33,7 +33,7 @@ absl::Status CheckStandIn(Builder& b, const Held& h, std::span<const TypeId> res
 
 }  // namespace
 
-absl::Status CheckSelfRule(Builder& b, const Held& h, std::span<const std::string_view> rules,
+absl::Status CheckSelfRule(Builder& b, const StructuralOp& h, std::span<const std::string_view> rules,
                            std::span<const TypeId> results) {
   const std::string_view name = NameOf(b, h);
   const ricci_attr* self = ir::FindAttr(h.attrs, ir::kSelf);
@@ -55,7 +55,7 @@ absl::Status CheckSelfRule(Builder& b, const Held& h, std::span<const std::strin
   return absl::OkStatus();
 }
 
-bool IsRecursive(const Held& h) {
+bool IsRecursive(const StructuralOp& h) {
   bool any = StandsForOther(h);
   for (const ricci_attr& a : h.attrs) {
     for (ricci_program* p : ir::Programs(a)) any |= !ir::FromAbi(p)->outward.empty();
@@ -63,7 +63,7 @@ bool IsRecursive(const Held& h) {
   return any;
 }
 
-absl::StatusOr<ProgramRef> Released(const Held& h, std::string_view name) {
+absl::StatusOr<ProgramRef> Released(const StructuralOp& h, std::string_view name) {
   if (ir::FindAttr(h.attrs, name) == nullptr) {
     return absl::FailedPreconditionError(base::Cat(
         "self=", ir::SelfLevel(h.attrs),
@@ -72,7 +72,7 @@ absl::StatusOr<ProgramRef> Released(const Held& h, std::string_view name) {
   return transform::Release(h.program(name), h.op.prim, h.attrs);
 }
 
-absl::Status BatchWhole(Builder& b, const Held& h, const ricci_batch_args& a) {
+absl::Status BatchWhole(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
   RICCI_ASSIGN(Vals in, BatchFront(b, a, h.op.n_in));
   for (uint32_t i = 0; i < h.op.n_in; ++i) {
     if (a.in_dims[i] >= 0) continue;
@@ -96,4 +96,4 @@ absl::Status BatchWhole(Builder& b, const Held& h, const ricci_batch_args& a) {
   return absl::OkStatus();
 }
 
-}  // namespace ricci::inline v0::control
+}}}  // namespace ricci::v0::control

@@ -10,26 +10,26 @@
 #include "control/structural_row.h"
 #include "ir/self_reference.h"
 
-namespace ricci::inline v0::control {
+namespace ricci { inline namespace v0 { namespace control {
 
 // Does the operation stand for one around it?
-inline bool StandsForOther(const Held& h) { return ir::SelfLevel(h.attrs) != 0; }
+inline bool StandsForOther(const StructuralOp& h) { return ir::SelfLevel(h.attrs) != 0; }
 
 // Does it stand for another, or does an operation in its programs stand for one outside them?
-bool IsRecursive(const Held& h);
+bool IsRecursive(const StructuralOp& h);
 
 // Checks that all of `rules` (names of programs) are given, or `self` and none of them, and that operations in them
 // that stand for this one have its types. `results` are those of the operation.
-absl::Status CheckSelfRule(Builder& b, const Held& h, std::span<const std::string_view> rules,
+absl::Status CheckSelfRule(Builder& b, const StructuralOp& h, std::span<const std::string_view> rules,
                            std::span<const TypeId> results);
 
 // The program `name` as it is outside the operation. FAILED_PRECONDITION if the operation stands for another, which
 // alone has the rule.
-absl::StatusOr<ProgramRef> Released(const Held& h, std::string_view name);
+absl::StatusOr<ProgramRef> Released(const StructuralOp& h, std::string_view name);
 
 // Batching that makes every operand, result, tangent, residual and cotangent batched, since all held programs must
 // agree on what is batched: what does not depend on the batch is broadcast.
-absl::Status BatchWhole(Builder& b, const Held& h, const ricci_batch_args& a);
+absl::Status BatchWhole(Builder& b, const StructuralOp& h, const ricci_batch_args& a);
 
-}  // namespace ricci::inline v0::control
+}}}  // namespace ricci::v0::control
 #endif

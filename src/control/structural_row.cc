@@ -4,7 +4,7 @@
 #include "ir/walk.h"
 #include "ricci/exact.h"
 
-namespace ricci::inline v0::control {
+namespace ricci { inline namespace v0 { namespace control {
 namespace {
 
 absl::Status CheckTypes(Builder& b, std::string_view what, std::span<const TypeId> have, std::span<const TypeId> want) {
@@ -31,7 +31,7 @@ absl::Status CheckResults(Builder& b, std::string_view prim, std::string_view na
 
 absl::Status SetOutTypes(Builder& b, std::span<const TypeId> types) { return b.SetOutTypes(types); }
 
-absl::Status CheckCounts(std::string_view prim, const Held& h, std::initializer_list<std::string_view> names) {
+absl::Status CheckCounts(std::string_view prim, const StructuralOp& h, std::initializer_list<std::string_view> names) {
   ricci_exact sum = ricci_exact_of(0);
   std::vector<std::string> counts;
   for (std::string_view name : names) {
@@ -74,17 +74,17 @@ namespace {
 const StructuralRow& RowOf(void* self) { return *static_cast<const StructuralRow*>(self); }
 
 ricci_status* Type(void* self, ricci_builder* b, const ricci_op* op) {
-  return base::AtBorder([&] { return RowOf(self).type(*trace::FromAbi(b), Held(op)); });
+  return base::AtBorder([&] { return RowOf(self).type(*trace::FromAbi(b), StructuralOp(op)); });
 }
 template <auto kRule, typename Args>
 ricci_status* Rule(void* self, ricci_builder* b, const ricci_op* op, const Args* a) {
-  return base::AtBorder([&] { return (RowOf(self).*kRule)(*trace::FromAbi(b), Held(op), *a); });
+  return base::AtBorder([&] { return (RowOf(self).*kRule)(*trace::FromAbi(b), StructuralOp(op), *a); });
 }
 ricci_status* PartialEval(void* self, const ricci_op* op, const ricci_partial_eval_args* a) {
-  return base::AtBorder([&] { return RowOf(self).partial_eval(Held(op), *a); });
+  return base::AtBorder([&] { return RowOf(self).partial_eval(StructuralOp(op), *a); });
 }
 ricci_status* Dce(void* self, ricci_builder* b, const ricci_op* op, const ricci_dce_args* a) {
-  return base::AtBorder([&] { return RowOf(self).dce(trace::FromAbi(b), Held(op), *a); });
+  return base::AtBorder([&] { return RowOf(self).dce(trace::FromAbi(b), StructuralOp(op), *a); });
 }
 
 }  // namespace
@@ -131,7 +131,7 @@ Mask IsBatched(const ricci_batch_args& a, uint32_t n_in) {
   return out;
 }
 
-absl::Status CheckPlace(std::string_view prim, const Held& h) {
+absl::Status CheckPlace(std::string_view prim, const StructuralOp& h) {
   const std::string_view place = h.text("place");
   if (place.empty() || place == "kernel" || place == "plan") return absl::OkStatus();
   return base::InvalidArgument(prim, ": place is `", place, "`; it must be kernel or plan, or left out");
@@ -151,4 +151,4 @@ bool MayFail(const Program& f) {
   });
 }
 
-}  // namespace ricci::inline v0::control
+}}}  // namespace ricci::v0::control

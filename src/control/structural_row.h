@@ -12,7 +12,7 @@
 #include "transform/partial_eval.h"
 #include "transform/rules.h"
 
-namespace ricci::inline v0::control {
+namespace ricci { inline namespace v0 { namespace control {
 
 using ir::Program;
 using ir::ProgramRef;
@@ -33,8 +33,8 @@ using transform::Scatter;
 using transform::Where;
 
 // One operation as structural rules read it.
-struct Held {
-  explicit Held(const ricci_op* op) : op(*op), attrs(trace::AttrsOf(*op)) {}
+struct StructuralOp {
+  explicit StructuralOp(const ricci_op* op) : op(*op), attrs(trace::AttrsOf(*op)) {}
   const ricci_op& op;
   Attrs attrs;
 
@@ -47,29 +47,29 @@ struct Held {
 };
 
 // Rules in C++ form and their thunks.
-using TypeRule = absl::Status(Builder&, const Held&);
-using JvpRule = absl::Status(Builder&, const Held&, const ricci_jvp_args&);
-using TransposeRule = absl::Status(Builder&, const Held&, const ricci_transpose_args&);
-using BatchRule = absl::Status(Builder&, const Held&, const ricci_batch_args&);
-using PartialEvalRule = absl::Status(const Held&, const ricci_partial_eval_args&);
-using DceRule = absl::Status(Builder*, const Held&, const ricci_dce_args&);
-using LoopsRule = absl::Status(ricci_kernel_builder*, const Held&);
-using IndexRule = absl::Status(ricci_kernel_builder*, const Held&, const ricci_sval* index, ricci_sval*);
-using DecomposeRule = absl::StatusOr<Vals>(Builder&, const Held&, std::span<const Val>);
+using TypeRule = absl::Status(Builder&, const StructuralOp&);
+using JvpRule = absl::Status(Builder&, const StructuralOp&, const ricci_jvp_args&);
+using TransposeRule = absl::Status(Builder&, const StructuralOp&, const ricci_transpose_args&);
+using BatchRule = absl::Status(Builder&, const StructuralOp&, const ricci_batch_args&);
+using PartialEvalRule = absl::Status(const StructuralOp&, const ricci_partial_eval_args&);
+using DceRule = absl::Status(Builder*, const StructuralOp&, const ricci_dce_args&);
+using LoopsRule = absl::Status(ricci_kernel_builder*, const StructuralOp&);
+using IndexRule = absl::Status(ricci_kernel_builder*, const StructuralOp&, const ricci_sval* index, ricci_sval*);
+using DecomposeRule = absl::StatusOr<Vals>(Builder&, const StructuralOp&, std::span<const Val>);
 
 template <LoopsRule* F>
 ricci_status* LoopsThunk(void*, ricci_kernel_builder* k, const ricci_op* op) {
-  return base::AtBorder([&] { return F(k, Held(op)); });
+  return base::AtBorder([&] { return F(k, StructuralOp(op)); });
 }
 template <IndexRule* F>
 ricci_status* IndexThunk(void*, ricci_kernel_builder* k, const ricci_op* op, uint32_t, const ricci_sval* index,
                          ricci_sval* out) {
-  return base::AtBorder([&] { return F(k, Held(op), index, out); });
+  return base::AtBorder([&] { return F(k, StructuralOp(op), index, out); });
 }
 template <DecomposeRule* F>
 ricci_status* DecomposeThunk(void*, ricci_builder* b, const ricci_op* op, const ricci_val* in, ricci_val* out) {
   return base::AtBorder([&]() -> absl::Status {
-    RICCI_ASSIGN(Vals results, F(*trace::FromAbi(b), Held(op), {in, op->n_in}));
+    RICCI_ASSIGN(Vals results, F(*trace::FromAbi(b), StructuralOp(op), {in, op->n_in}));
     std::copy(results.begin(), results.end(), out);
     return absl::OkStatus();
   });
@@ -139,9 +139,9 @@ absl::Status CheckResults(Builder& b, std::string_view prim, std::string_view na
 absl::Status SetOutTypes(Builder& b, std::span<const TypeId> types);
 // Checks that the integer attributes `names`, which count operands, are not negative and that their sum is at most the
 // number of operands. Only after that may they be used as 32-bit numbers.
-absl::Status CheckCounts(std::string_view prim, const Held& h, std::initializer_list<std::string_view> names);
+absl::Status CheckCounts(std::string_view prim, const StructuralOp& h, std::initializer_list<std::string_view> names);
 // Checks that `place`, where a loop runs, is `kernel`, `plan` or left out.
-absl::Status CheckPlace(std::string_view prim, const Held& h);
+absl::Status CheckPlace(std::string_view prim, const StructuralOp& h);
 
 // Emits `prim{body = p}` with more attributes.
 absl::StatusOr<Vals> EmitHolding(Builder& b, std::string_view prim, const Program& body, std::vector<ricci_attr> attrs,
@@ -174,11 +174,11 @@ bool MayFail(const Program& f);
 bool MayFail(const prim::Row& row, std::span<const ricci_attr> attrs);
 // The batching rule of an operation that must not run for elements that do not take it: each element runs by itself, in
 // one vmap equation.
-absl::Status BatchAsVmap(Builder& b, const Held& h, const ricci_batch_args& a);
+absl::Status BatchAsVmap(Builder& b, const StructuralOp& h, const ricci_batch_args& a);
 
 // ---- one per file ----
 extern const StructuralRow kCallRow, kFusionRow, kCondRow, kWhileRow, kScanRow, kVmapRow, kCheckRow, kCheckpointRow,
     kCustomJvpRow, kCustomVjpRow, kCustomLinearRow, kCustomLinearSolveRow;
 
-}  // namespace ricci::inline v0::control
+}}}  // namespace ricci::v0::control
 #endif

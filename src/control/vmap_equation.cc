@@ -12,17 +12,17 @@
 #include "transform/transpose.h"
 #include "transform/vmap.h"
 
-namespace ricci::inline v0::control {
+namespace ricci { inline namespace v0 { namespace control {
 namespace {
 
 using Axes = std::vector<int64_t>;
 
-Axes AxesOf(const Held& h, std::string_view name) {
+Axes AxesOf(const StructuralOp& h, std::string_view name) {
   const auto axes = h.ints(name);
   return Axes(axes.begin(), axes.end());
 }
 
-absl::StatusOr<Vals> EmitVmap(Builder& b, const Held& like, const Program& body, const Axes& in_axes,
+absl::StatusOr<Vals> EmitVmap(Builder& b, const StructuralOp& like, const Program& body, const Axes& in_axes,
                               const Axes& out_axes, std::span<const Val> in) {
   std::vector<ricci_attr> attrs = {trace::IntAttr("size", like.integer("size")), trace::IntsAttr("in_axes", in_axes),
                                    trace::IntsAttr("out_axes", out_axes),
@@ -33,7 +33,7 @@ absl::StatusOr<Vals> EmitVmap(Builder& b, const Held& like, const Program& body,
   return EmitHolding(b, "vmap", body, std::move(attrs), in);
 }
 
-absl::Status Type(Builder& b, const Held& h) {
+absl::Status Type(Builder& b, const StructuralOp& h) {
   const Program& body = h.program("body");
   const Axes in_axes = AxesOf(h, "in_axes"), out_axes = AxesOf(h, "out_axes");
   const int64_t size = h.integer("size");
@@ -68,7 +68,7 @@ absl::Status Type(Builder& b, const Held& h) {
   return SetOutTypes(b, out);
 }
 
-absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
+absl::Status Jvp(Builder& b, const StructuralOp& h, const ricci_jvp_args& a) {
   const std::span<const Val> tangents(a.tangents, h.op.n_in);
   const Mask active = NonZero(tangents);
   RICCI_ASSIGN(auto jvp, transform::Jvp(h.program("body"), active));
@@ -85,7 +85,7 @@ absl::Status Jvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
   return absl::OkStatus();
 }
 
-absl::Status PartialEval(const Held& h, const ricci_partial_eval_args& a) {
+absl::Status PartialEval(const StructuralOp& h, const ricci_partial_eval_args& a) {
   const MaskView known(a.is_known, h.op.n_in);
   const std::span<const Val> in(a.in, h.op.n_in);
   const Axes in_axes = AxesOf(h, "in_axes"), out_axes = AxesOf(h, "out_axes");
@@ -137,7 +137,7 @@ absl::Status PartialEval(const Held& h, const ricci_partial_eval_args& a) {
 }
 
 // The cotangent of an operand that is the same for all elements is the sum over the elements.
-absl::Status Transpose(Builder& b, const Held& h, const ricci_transpose_args& a) {
+absl::Status Transpose(Builder& b, const StructuralOp& h, const ricci_transpose_args& a) {
   const MaskView linear(a.linear, h.op.n_in);
   const std::span<const Val> cts(a.cts, h.op.n_out);
   const Mask ct_nonzero = NonZero(cts);
@@ -166,7 +166,7 @@ absl::Status Transpose(Builder& b, const Held& h, const ricci_transpose_args& a)
 }
 
 // An outer batch passes through: it becomes dimension 0 of the operands, of the body's parameters and of the results.
-absl::Status Batch(Builder& b, const Held& h, const ricci_batch_args& a) {
+absl::Status Batch(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
   RICCI_ASSIGN(Vals in, BatchFront(b, a, h.op.n_in));
   const std::string_view axis(a.axis_name.ptr, a.axis_name.len);
   const Mask batched = IsBatched(a, h.op.n_in);
@@ -182,7 +182,7 @@ absl::Status Batch(Builder& b, const Held& h, const ricci_batch_args& a) {
   return absl::OkStatus();
 }
 
-absl::Status Dce(Builder* b, const Held& h, const ricci_dce_args& a) {
+absl::Status Dce(Builder* b, const StructuralOp& h, const ricci_dce_args& a) {
   const MaskView used_out(a.used_out, h.op.n_out);
   const Mask droppable(h.op.n_in, 1);
   RICCI_ASSIGN(auto pruned, transform::Prune(h.program("body"), used_out, droppable));
@@ -198,7 +198,7 @@ absl::Status Dce(Builder* b, const Held& h, const ricci_dce_args& a) {
 
 #define RICCI_K(call) RICCI_TRY(base::FromAbi(call))
 
-absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
+absl::Status Lower(ricci_kernel_builder* k, const StructuralOp& h) {
   const VmapParts v(h.attrs);
   ricci_sval lane;
   RICCI_K(ricci_kernel_parallel(k, &v.size, 1, &lane));
@@ -218,7 +218,7 @@ absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
 }
 
 // As array operations, by the batching rules of the body's rows.
-absl::StatusOr<Vals> Expand(Builder& b, const Held& h, std::span<const Val> operands) {
+absl::StatusOr<Vals> Expand(Builder& b, const StructuralOp& h, std::span<const Val> operands) {
   const VmapParts v(h.attrs);
   Vals in(operands.begin(), operands.end());
   Mask batched;
@@ -256,7 +256,7 @@ constexpr const ricci_lowering* kLowerings[] = {&kLanes, &kBatched};
 
 }  // namespace
 
-absl::Status BatchAsVmap(Builder& b, const Held& h, const ricci_batch_args& a) {
+absl::Status BatchAsVmap(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
   RICCI_ASSIGN(auto body, b.Nest("one", h.in_types()));
   RICCI_ASSIGN(const Vals one, body->Emit(h.op.prim, h.attrs, body->params()));
   RICCI_ASSIGN(const ProgramRef program, body->Finish(one));
@@ -292,4 +292,4 @@ constinit const StructuralRow kVmapRow = {
     .examples = kExamples,
 };
 
-}  // namespace ricci::inline v0::control
+}}}  // namespace ricci::v0::control

@@ -6,10 +6,10 @@
 // type and its lowering; while_rules.cc has the transforms.
 #include "control/while_loop.h"
 
-namespace ricci::inline v0::control {
+namespace ricci { inline namespace v0 { namespace control {
 namespace {
 
-absl::Status Type(Builder& b, const Held& h) {
+absl::Status Type(Builder& b, const StructuralOp& h) {
   RICCI_TRY(CheckCounts("while", h, {"cond_nconsts", "body_nconsts"}));
   RICCI_TRY(CheckPlace("while", h));
   const WhileParts w(h.attrs, h.op.n_in);
@@ -70,7 +70,7 @@ class TripBound {
   ricci_karr trips_ = 0;
 };
 
-absl::Status Lower(ricci_kernel_builder* k, const Held& h) {
+absl::Status Lower(ricci_kernel_builder* k, const StructuralOp& h) {
   const WhileParts w(h.attrs, h.op.n_in);
   std::vector<ricci_karr> cond_in, body_in, carry, next;
   for (uint32_t i = 0; i < w.n_cond; ++i) cond_in.push_back(ricci_kernel_operand(k, i));
@@ -173,4 +173,4 @@ constinit const StructuralRow kWhileRow = {
     .examples = kExamples,
 };
 
-}  // namespace ricci::inline v0::control
+}}}  // namespace ricci::v0::control

@@ -1,12 +1,13 @@
 // The transforms of while.
 #include "control/call.h"
+#include "control/partition.h"
 #include "control/scan.h"
 #include "control/while_loop.h"
 #include "transform/dead_code.h"
 #include "transform/partial_eval.h"
 #include "transform/vmap.h"
 
-namespace ricci::inline v0::control {
+namespace ricci { inline namespace v0 { namespace control {
 namespace {
 
 void Append(Vals& to, std::span<const Val> more) { to.insert(to.end(), more.begin(), more.end()); }
@@ -24,7 +25,7 @@ absl::StatusOr<ProgramRef> WithMoreParams(Builder& b, const Program& cond, std::
 
 }  // namespace
 
-absl::Status WhileJvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
+absl::Status WhileJvp(Builder& b, const StructuralOp& h, const ricci_jvp_args& a) {
   const WhileParts w(h.attrs, h.op.n_in);
   const std::span<const Val> tangents(a.tangents + w.n_cond, w.n_body + w.n_carry);
   Mask active = NonZero(tangents);
@@ -33,26 +34,22 @@ absl::Status WhileJvp(Builder& b, const Held& h, const ricci_jvp_args& a) {
   do {
     RICCI_ASSIGN(jvp, transform::Jvp(*w.body, active, Mask(carry.begin(), carry.end())));
   } while (Merge(carry, jvp.nonzero));
-  // jvp.program: consts carry, their tangents. Put the tangents of consts after consts.
-  const uint32_t nc = Count(MaskView(active).first(w.n_body)), nk = Count(carry);
-  std::vector<uint32_t> params, results;
-  for (uint32_t i = 0; i < w.n_body; ++i) params.push_back(i);
-  for (uint32_t i = 0; i < nc; ++i) params.push_back(w.n_body + w.n_carry + i);
-  for (uint32_t i = 0; i < w.n_carry; ++i) params.push_back(w.n_body + i);
-  for (uint32_t i = 0; i < nk; ++i) params.push_back(w.n_body + w.n_carry + nc + i);
-  for (uint32_t i = 0; i < w.n_carry + nk; ++i) results.push_back(i);
-  RICCI_ASSIGN(ProgramRef body, Permute(*jvp.program, params, results));
+  // jvp.program: consts carry, their tangents. The new body has the tangents of each part after its primals.
+  const uint32_t d_consts_n = Count(MaskView(active).first(w.n_body)), d_carry_n = Count(carry);
+  const auto [consts, k, d_consts, d_k] = Partition({w.n_body, w.n_carry, d_consts_n, d_carry_n});
+  const Order params = Joined({consts, d_consts, k, d_k});
+  const auto [results] = Partition({w.n_carry + d_carry_n});
+  RICCI_ASSIGN(ProgramRef body, Permute(*jvp.program, params, Joined({results})));
   const std::vector<TypeId> tangent_types = Where(h.out_types(), carry);
   RICCI_ASSIGN(ProgramRef cond, WithMoreParams(b, *w.cond, tangent_types));
-  Vals in(a.primals, a.primals + w.n_cond + w.n_body), carry_tangents;
+  Vals of_body(a.primals + w.n_cond, a.primals + h.op.n_in);
   for (uint32_t i = 0; i < w.n_body + w.n_carry; ++i) {
     if (!active[i]) continue;
-    RICCI_ASSIGN(Val t, b.Instantiate(tangents[i], h.op.in_types[w.n_cond + i]));
-    (i < w.n_body ? in : carry_tangents).push_back(t);
+    RICCI_ASSIGN(of_body.emplace_back(), b.Instantiate(tangents[i], h.op.in_types[w.n_cond + i]));
   }
-  Append(in, {a.primals + w.n_cond + w.n_body, w.n_carry});
-  Append(in, carry_tangents);
-  RICCI_ASSIGN(Vals out, EmitWhile(b, w, *cond, *body, w.n_cond, w.n_body + nc, in));
+  Vals in(a.primals, a.primals + w.n_cond);
+  Append(in, Pick(of_body, params));
+  RICCI_ASSIGN(const Vals out, EmitWhile(b, w, *cond, *body, w.n_cond, w.n_body + d_consts_n, in));
   GiveJvp(a, carry, out);
   return absl::OkStatus();
 }
@@ -74,7 +71,7 @@ absl::Status CheckEnded(Builder& b, const WhileParts& w, Vals& carry) {
 }
 
 // The same function as a scan of max_trips trips, each of which runs the body only while the condition holds.
-absl::StatusOr<ProgramRef> AsScan(Builder& b, const Held& h, const WhileParts& w) {
+absl::StatusOr<ProgramRef> AsScan(Builder& b, const StructuralOp& h, const WhileParts& w) {
   RICCI_ASSIGN(auto outer, b.Nest(w.body->name, h.in_types()));
   RICCI_ASSIGN(auto trip, outer->Nest(w.body->name, h.in_types()));
   const Vals p = trip->params();
@@ -103,7 +100,7 @@ absl::StatusOr<ProgramRef> AsScan(Builder& b, const Held& h, const WhileParts& w
 }
 
 // Everything is unknown: the whole loop runs in the unknown half.
-absl::Status AllUnknown(const Held& h, const ricci_partial_eval_args& a) {
+absl::Status AllUnknown(const StructuralOp& h, const ricci_partial_eval_args& a) {
   Vals in(a.in, a.in + h.op.n_in);
   for (uint32_t i = 0; i < h.op.n_in; ++i) {
     if (a.is_known[i]) RICCI_TRY(base::FromAbi(a.residual(a.split, a.in[i], &in[i])));
@@ -115,7 +112,7 @@ absl::Status AllUnknown(const Held& h, const ricci_partial_eval_args& a) {
 
 }  // namespace
 
-absl::Status WhilePartialEval(const Held& h, const ricci_partial_eval_args& a) {
+absl::Status WhilePartialEval(const StructuralOp& h, const ricci_partial_eval_args& a) {
   const WhileParts w(h.attrs, h.op.n_in);
   Builder& kb = *trace::FromAbi(a.known);
   if (w.max_trips >= 0) {
@@ -167,7 +164,7 @@ absl::Status WhilePartialEval(const Held& h, const ricci_partial_eval_args& a) {
   return absl::OkStatus();
 }
 
-absl::Status WhileBatch(Builder& b, const Held& h, const ricci_batch_args& a) {
+absl::Status WhileBatch(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
   const WhileParts w(h.attrs, h.op.n_in);
   const std::string_view axis(a.axis_name.ptr, a.axis_name.len);
   Mask batched = IsBatched(a, h.op.n_in);
@@ -226,7 +223,7 @@ absl::Status WhileBatch(Builder& b, const Held& h, const ricci_batch_args& a) {
   return absl::OkStatus();
 }
 
-absl::Status WhileDce(Builder* b, const Held& h, const ricci_dce_args& a) {
+absl::Status WhileDce(Builder* b, const StructuralOp& h, const ricci_dce_args& a) {
   const WhileParts w(h.attrs, h.op.n_in);
   const Mask one(1, 1);
   const Mask cond_all(w.cond->n_params(), 1), body_all(w.body->n_params(), 1);
@@ -253,4 +250,4 @@ absl::Status WhileDce(Builder* b, const Held& h, const ricci_dce_args& a) {
   return absl::OkStatus();
 }
 
-}  // namespace ricci::inline v0::control
+}}}  // namespace ricci::v0::control

@@ -2,7 +2,7 @@
 
 #include "base/status.h"
 
-namespace ricci::inline v0::ir {
+namespace ricci { inline namespace v0 { namespace ir {
 namespace {
 
 constexpr std::string_view kKinds[] = {"",   "sum", "prod",  "max", "min",    "and",
@@ -36,4 +36,4 @@ void FactorTable::Share(uint32_t equation, const FactorTable& there, uint32_t it
   if (known.row != nullptr) Keep(equation, known.row, std::move(known.factors));
 }
 
-}  // namespace ricci::inline v0::ir
+}}}  // namespace ricci::v0::ir

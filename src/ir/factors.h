@@ -15,7 +15,7 @@
 #include "absl/status/status.h"
 #include "base/arena.h"
 
-namespace ricci::inline v0::ir {
+namespace ricci { inline namespace v0 { namespace ir {
 
 enum class FactorKind : uint8_t {
   kParallel,
@@ -75,5 +75,5 @@ class FactorTable {
   base::Vec<Entry> entries_;  // by equation
 };
 
-}  // namespace ricci::inline v0::ir
+}}}  // namespace ricci::v0::ir
 #endif

@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "ricci/float_format.h"
 
-namespace ricci::inline v0::ir {
+namespace ricci { inline namespace v0 { namespace ir {
 namespace {
 
 using types::DTypeClass;
@@ -145,4 +145,4 @@ absl::Status ReadElement(std::string_view text, uint32_t dtype, std::byte* out) 
   return absl::OkStatus();
 }
 
-}  // namespace ricci::inline v0::ir
+}}}  // namespace ricci::v0::ir

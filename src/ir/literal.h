@@ -12,12 +12,12 @@
 #include "absl/status/status.h"
 #include "types/dtype.h"
 
-namespace ricci::inline v0::ir {
+namespace ricci { inline namespace v0 { namespace ir {
 
 // Appends the element of `dtype` at `p`.
 void AppendElement(std::string& out, uint32_t dtype, const std::byte* p);
 // Writes the element that `text` names to `out` (as many bytes as the dtype has). INVALID_ARGUMENT says what is wrong.
 absl::Status ReadElement(std::string_view text, uint32_t dtype, std::byte* out);
 
-}  // namespace ricci::inline v0::ir
+}}}  // namespace ricci::v0::ir
 #endif

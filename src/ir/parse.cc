@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "ir/literal.h"
 
-namespace ricci::inline v0::ir {
+namespace ricci { inline namespace v0 { namespace ir {
 namespace {
 
 // The names of one program and their numbers.
@@ -379,4 +379,4 @@ absl::StatusOr<TextFile> ParseApplication(std::string_view primitive, std::strin
   return Parser(text, origin).RunApplication(primitive);
 }
 
-}  // namespace ricci::inline v0::ir
+}}}  // namespace ricci::v0::ir

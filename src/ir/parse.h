@@ -14,7 +14,7 @@
 #include "ir/text_lexer.h"
 #include "ricci/build.h"
 
-namespace ricci::inline v0::ir {
+namespace ricci { inline namespace v0 { namespace ir {
 
 inline constexpr uint32_t kMaxTextDepth = 256;  // of programs within programs
 
@@ -68,5 +68,5 @@ absl::StatusOr<TextFile> ParseText(std::string_view text, std::string_view origi
 // statement; both have no results. The tree views `primitive` and `text`.
 absl::StatusOr<TextFile> ParseApplication(std::string_view primitive, std::string_view text, std::string_view origin);
 
-}  // namespace ricci::inline v0::ir
+}}}  // namespace ricci::v0::ir
 #endif

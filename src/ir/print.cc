@@ -9,7 +9,7 @@
 #include "ir/text_lexer.h"
 #include "ir/walk.h"
 
-namespace ricci::inline v0::ir {
+namespace ricci { inline namespace v0 { namespace ir {
 namespace {
 
 constexpr size_t kInlineBytes = 64;  // constants up to this size are written in the program itself
@@ -176,4 +176,4 @@ class Printer {
 
 std::string Print(const Program& p, const PrintOptions& options) { return Printer(options).Run(p); }
 
-}  // namespace ricci::inline v0::ir
+}}}  // namespace ricci::v0::ir

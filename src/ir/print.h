@@ -14,7 +14,7 @@
 
 #include "ir/program.h"
 
-namespace ricci::inline v0::ir {
+namespace ricci { inline namespace v0 { namespace ir {
 
 struct PrintOptions {
   bool locations = false;  // `// file:line` after each equation
@@ -22,5 +22,5 @@ struct PrintOptions {
 };
 std::string Print(const Program& p, const PrintOptions& options = {});
 
-}  // namespace ricci::inline v0::ir
+}}}  // namespace ricci::v0::ir
 #endif

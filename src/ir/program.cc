@@ -2,7 +2,7 @@
 
 #include "base/hash.h"
 
-namespace ricci::inline v0::ir {
+namespace ricci { inline namespace v0 { namespace ir {
 namespace {
 
 template <typename T>
@@ -67,4 +67,4 @@ const ricci_attr* FindAttr(std::span<const ricci_attr> attrs, std::string_view n
   return nullptr;
 }
 
-}  // namespace ricci::inline v0::ir
+}}}  // namespace ricci::v0::ir

@@ -17,7 +17,7 @@
 #include "ir/vocabulary.h"
 #include "ricci/build.h"
 
-namespace ricci::inline v0::ir {
+namespace ricci { inline namespace v0 { namespace ir {
 
 using ValueId = uint32_t;
 using types::ArrayType;
@@ -122,5 +122,5 @@ ricci_attr CopyAttr(const ricci_attr& a, base::Arena& arena, base::Vec<ProgramRe
 // The attribute with that name, or NULL.
 const ricci_attr* FindAttr(std::span<const ricci_attr> attrs, std::string_view name);
 
-}  // namespace ricci::inline v0::ir
+}}}  // namespace ricci::v0::ir
 #endif

@@ -3,7 +3,7 @@
 #include "base/hash_map.h"
 #include "base/status.h"
 
-namespace ricci::inline v0::ir {
+namespace ricci { inline namespace v0 { namespace ir {
 
 int64_t SelfLevel(std::span<const ricci_attr> attrs) {
   const ricci_attr* a = FindAttr(attrs, kSelf);
@@ -73,4 +73,4 @@ absl::Status EachSelf(const Program& held, PrimId prim,
   return absl::OkStatus();
 }
 
-}  // namespace ricci::inline v0::ir
+}}}  // namespace ricci::v0::ir

@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "ir/program.h"
 
-namespace ricci::inline v0::ir {
+namespace ricci { inline namespace v0 { namespace ir {
 
 inline constexpr std::string_view kSelf = "self";  // the name of the INT attribute
 
@@ -32,5 +32,5 @@ bool RefersOutward(const Equation& e);
 absl::Status EachSelf(const Program& held, PrimId prim,
                       const std::function<absl::Status(const Program&, const Equation&)>& see);
 
-}  // namespace ricci::inline v0::ir
+}}}  // namespace ricci::v0::ir
 #endif

@@ -4,7 +4,7 @@
 
 #include "ir/walk.h"
 
-namespace ricci::inline v0::ir {
+namespace ricci { inline namespace v0 { namespace ir {
 namespace {
 
 using base::Hasher;
@@ -145,4 +145,4 @@ bool Equal(const Program& a, const Program& b) { return Structure().Same(a, b); 
 
 bool EqualWithLocations(const Program& a, const Program& b) { return Structure(/*locations=*/true).Same(a, b); }
 
-}  // namespace ricci::inline v0::ir
+}}}  // namespace ricci::v0::ir

@@ -12,7 +12,7 @@
 #include "base/hash_map.h"
 #include "ir/program.h"
 
-namespace ricci::inline v0::ir {
+namespace ricci { inline namespace v0 { namespace ir {
 
 // Hashes and compares by structure, and remembers the programs it has seen, so that questions about many equations take
 // linear time in all. The programs must outlive it.
@@ -49,5 +49,5 @@ bool Equal(const Program& a, const Program& b);
 // Equal, and every equation has the same source location. Programs of one context.
 bool EqualWithLocations(const Program& a, const Program& b);
 
-}  // namespace ricci::inline v0::ir
+}}}  // namespace ricci::v0::ir
 #endif

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ricci::inline v0::ir {
+namespace ricci { inline namespace v0 { namespace ir {
 namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -115,4 +115,4 @@ bool Unquote(std::string_view token, std::string& out) {
   return true;
 }
 
-}  // namespace ricci::inline v0::ir
+}}}  // namespace ricci::v0::ir

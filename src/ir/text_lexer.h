@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace ricci::inline v0::ir {
+namespace ricci { inline namespace v0 { namespace ir {
 
 struct TextPosition {
   uint32_t line = 1, column = 1;
@@ -55,5 +55,5 @@ std::string Quoted(std::string_view text);
 // The content of a string token; false if an escape is wrong.
 bool Unquote(std::string_view token, std::string& out);
 
-}  // namespace ricci::inline v0::ir
+}}}  // namespace ricci::v0::ir
 #endif

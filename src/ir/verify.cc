@@ -4,7 +4,7 @@
 #include "base/status.h"
 #include "ir/walk.h"
 
-namespace ricci::inline v0::ir {
+namespace ricci { inline namespace v0 { namespace ir {
 namespace {
 
 template <typename... Args>
@@ -90,4 +90,4 @@ absl::Status Verify(const Program& p) {
   return absl::OkStatus();
 }
 
-}  // namespace ricci::inline v0::ir
+}}}  // namespace ricci::v0::ir

@@ -8,10 +8,10 @@
 #include "absl/status/status.h"
 #include "ir/program.h"
 
-namespace ricci::inline v0::ir {
+namespace ricci { inline namespace v0 { namespace ir {
 
 // INTERNAL, naming program and equation, unless `p` and all programs in it are well-formed.
 absl::Status Verify(const Program& p);
 
-}  // namespace ricci::inline v0::ir
+}}}  // namespace ricci::v0::ir
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/status.h"
 
-namespace ricci::inline v0::ir {
+namespace ricci { inline namespace v0 { namespace ir {
 
 LocationId Vocabulary::InternLocation(std::string_view file, uint32_t line, std::string_view func) {
   std::string key = base::Cat(file, "\n", line, "\n", func);
@@ -46,4 +46,4 @@ uint32_t Vocabulary::NextGeneration() {
   return g;
 }
 
-}  // namespace ricci::inline v0::ir
+}}}  // namespace ricci::v0::ir

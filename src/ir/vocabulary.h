@@ -12,7 +12,11 @@
 #include "base/shared.h"
 #include "types/array_type.h"
 
-namespace ricci::inline v0::ir {
+namespace ricci { inline namespace v0 { namespace prim {
+class Registry;
+}}}  // namespace ricci::v0::prim
+
+namespace ricci { inline namespace v0 { namespace ir {
 
 using PrimId = ricci_prim;    // 0 = none
 using LocationId = uint32_t;  // 0 = unknown
@@ -33,7 +37,7 @@ class Vocabulary {
   const base::HostMemory* memory;
   base::Shared* owner;  // the context: a program keeps it alive
   ricci_ctx* abi;
-  void* registry = nullptr;  // prim::Registry of this context, a type that only the layers above know
+  prim::Registry* registry = nullptr;  // of this context; a type that only the layers above know
   types::TypeTable types;
 
   LocationId InternLocation(std::string_view file, uint32_t line, std::string_view func);
@@ -60,5 +64,5 @@ class Vocabulary {
   std::atomic<uint32_t> generation_{1};
 };
 
-}  // namespace ricci::inline v0::ir
+}}}  // namespace ricci::v0::ir
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/hash_map.h"
 
-namespace ricci::inline v0::ir {
+namespace ricci { inline namespace v0 { namespace ir {
 
 std::vector<const Program*> NestedFirst(const Program& p) {
   struct Frame {
@@ -45,4 +45,4 @@ std::vector<Statement> Statements(const Program& p) {
   return out;
 }
 
-}  // namespace ricci::inline v0::ir
+}}}  // namespace ricci::v0::ir

@@ -7,7 +7,7 @@
 
 #include "ir/program.h"
 
-namespace ricci::inline v0::ir {
+namespace ricci { inline namespace v0 { namespace ir {
 
 // Every distinct program in `p`, each after those nested in it; `p` is the last.
 std::vector<const Program*> NestedFirst(const Program& p);
@@ -20,5 +20,5 @@ struct Statement {
 // Constants and equations in the order in which they were added.
 std::vector<Statement> Statements(const Program& p);
 
-}  // namespace ricci::inline v0::ir
+}}}  // namespace ricci::v0::ir
 #endif

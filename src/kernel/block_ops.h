@@ -3,7 +3,7 @@
 #define RICCI_KERNEL_BLOCK_OPS_H_
 #include "ricci/kernel.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 
 inline bool OpensBlock(uint32_t op) {
   return op == RICCI_K_FOR || op == RICCI_K_WHILE || op == RICCI_K_IF || op == RICCI_K_REDUCE || op == RICCI_K_SCAN;
@@ -15,5 +15,5 @@ inline bool HasEffect(uint32_t op) {
 }
 inline bool IsPartOfScan(uint32_t op) { return op >= RICCI_K_LEFT && op <= RICCI_K_PREFIX; }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel
 #endif

@@ -9,7 +9,7 @@
 #include "base/saturating.h"
 #include "kernel/kernel.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
 
 using base::AddUpToMost;
@@ -113,4 +113,4 @@ uint64_t CountFlops(const Plan& plan, std::span<const Kernel> kernels) {
   return sum;
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel

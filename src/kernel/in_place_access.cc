@@ -8,7 +8,7 @@
 #include "kernel/block_ops.h"
 #include "kernel/kernel.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 
 bool IndexSet::Within(const IndexSet& other) const {
   if (many || other.many) return false;
@@ -57,4 +57,4 @@ bool MayOverwrite(const Kernel& k, std::span<const BufferUse> uses, uint32_t a, 
          WritesWhereItReads(uses[a], uses[r]);
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel

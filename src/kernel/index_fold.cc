@@ -8,7 +8,7 @@
 
 #include "kernel/scalar_eval.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
 
 int BitsOf(uint32_t dtype) { return dtype == RICCI_I32 ? 32 : 64; }
@@ -19,7 +19,7 @@ int64_t FloorMod(int64_t v, int64_t m) {  // m > 0
 }
 
 // The terms of f that are multiples of g, and the rest, with 0 <= constant < g.
-void Split(const Form& f, int64_t g, Form* multiple, Form* rest) {
+void Split(const LinearForm& f, int64_t g, LinearForm* multiple, LinearForm* rest) {
   for (const Term& t : f.terms) (IsMultiple(t.factor, g) ? multiple : rest)->terms.push_back(t);
   rest->constant = FloorMod(f.constant, g);
   // If the constant would go below the least number, the rest stays negative: no quotient is taken of it then.
@@ -29,7 +29,7 @@ void Split(const Form& f, int64_t g, Form* multiple, Form* rest) {
   }
 }
 
-Form DividedExactly(Form f, int64_t g) {
+LinearForm DividedExactly(LinearForm f, int64_t g) {
   for (Term& t : f.terms) t.factor /= g;
   f.constant /= g;
   return f;
@@ -38,13 +38,13 @@ Form DividedExactly(Form f, int64_t g) {
 }  // namespace
 
 // ---- sums ----
-Val IndexFolder::Known(const Form& f, uint32_t dtype) {
+Val IndexFolder::Known(const LinearForm& f, uint32_t dtype) {
   if (f.terms.empty()) return table_.Integer(dtype, f.constant);
   if (f.IsAtom()) return f.terms[0].atom;
   return table_.FindForm(f, dtype);
 }
 
-Val IndexFolder::Emit(uint32_t op, Val a, Val b, const Form& form) {
+Val IndexFolder::Emit(uint32_t op, Val a, Val b, const LinearForm& form) {
   bool fresh = false;
   const auto dtype = static_cast<uint16_t>(table_.DType(a));
   const Val v = table_.Unique({static_cast<uint16_t>(op), dtype, a, b, 0, 0}, 0, &fresh);
@@ -63,12 +63,12 @@ Val IndexFolder::EmitOpaque(uint32_t op, Val x, Val y, Range range) {
   return v;
 }
 
-Val IndexFolder::AddConstant(Val base, int64_t c, const Form& form) {
+Val IndexFolder::AddConstant(Val base, int64_t c, const LinearForm& form) {
   return Emit(RICCI_S_ADD, base, table_.Integer(table_.DType(base), c), form);
 }
 
 Val IndexFolder::WithoutConstant(Val v) {
-  Form f = table_.FormOf(v);
+  LinearForm f = table_.FormOf(v);
   if (f.constant == 0) return v;
   f.constant = 0;
   return Make(f, table_.DType(v));
@@ -76,9 +76,9 @@ Val IndexFolder::WithoutConstant(Val v) {
 
 Val IndexFolder::AddScaled(Val x, Val y, int64_t sign) {
   const uint32_t dtype = table_.DType(x);
-  const Form fx = table_.FormOf(x), fy = table_.FormOf(y);
-  const Form sum = Combine(fx, fy, sign, BitsOf(dtype));
-  const Form f = MergeDigits(sum, dtype);
+  const LinearForm fx = table_.FormOf(x), fy = table_.FormOf(y);
+  const LinearForm sum = Combine(fx, fy, sign, BitsOf(dtype));
+  const LinearForm f = MergeDigits(sum, dtype);
   const uint32_t op = sign > 0 ? RICCI_S_ADD : RICCI_S_SUB;
   if (f.terms.size() > kMaxTerms) return EmitOpaque(op, x, y, WidestRange(dtype));
   if (const Val v = Known(f, dtype)) return v;
@@ -93,13 +93,13 @@ Val IndexFolder::AddScaled(Val x, Val y, int64_t sign) {
   return plain ? Emit(op, x, y, f) : MakeSum(f, dtype);
 }
 
-Val IndexFolder::Make(const Form& f, uint32_t dtype) {
+Val IndexFolder::Make(const LinearForm& f, uint32_t dtype) {
   if (const Val v = Known(f, dtype)) return v;
   return MakeSum(f, dtype);
 }
 
-Val IndexFolder::MakeSum(const Form& f, uint32_t dtype) {
-  Form rest = f;
+Val IndexFolder::MakeSum(const LinearForm& f, uint32_t dtype) {
+  LinearForm rest = f;
   if (f.constant != 0) {
     rest.constant = 0;
     return AddConstant(Make(rest, dtype), f.constant, f);
@@ -112,7 +112,7 @@ Val IndexFolder::MakeSum(const Form& f, uint32_t dtype) {
   // A subtracted term is split off first, so that no negation is needed.
   auto split = std::find_if(rest.terms.begin(), rest.terms.end(), [](const Term& t) { return t.factor < 0; });
   if (split == rest.terms.end()) split = rest.terms.end() - 1;
-  Form last;
+  LinearForm last;
   last.terms.push_back(*split);
   rest.terms.erase(split);
   const bool subtract = last.terms[0].factor < 0 && last.terms[0].factor != INT64_MIN;
@@ -121,7 +121,7 @@ Val IndexFolder::MakeSum(const Form& f, uint32_t dtype) {
 }
 
 // Replaces m*c*(q / c) + m*(q % c) by m*q.
-Form IndexFolder::MergeDigits(Form f, uint32_t dtype) const {
+LinearForm IndexFolder::MergeDigits(LinearForm f, uint32_t dtype) const {
   if (f.terms.size() > kMaxTerms + 2) return f;
   for (size_t i = 0; i < f.terms.size(); ++i) {
     const Node& rem = table_[f.terms[i].atom];
@@ -150,8 +150,8 @@ Form IndexFolder::MergeDigits(Form f, uint32_t dtype) const {
 // ---- products ----
 Val IndexFolder::MulByConstant(Val x, int64_t c) {
   const uint32_t dtype = table_.DType(x);
-  const Form fx = table_.FormOf(x);
-  const Form f = Scaled(fx, c, BitsOf(dtype));
+  const LinearForm fx = table_.FormOf(x);
+  const LinearForm f = Scaled(fx, c, BitsOf(dtype));
   if (const Val v = Known(f, dtype)) return v;
   if (f.terms.size() <= 1 || f.terms.size() != fx.terms.size()) return MakeSum(f, dtype);
   if (fx.constant != 0) {
@@ -174,19 +174,19 @@ Val IndexFolder::Mul(Val x, Val y) {
 
 // ---- quotients and remainders ----
 // The form of v if it does not wrap, else v as an atom.
-Form IndexFolder::ExactForm(Val v) const {
-  Form f = table_.FormOf(v);
-  return table_.ExactRange(f, table_.DType(v)) ? f : Form::Of(v);
+LinearForm IndexFolder::ExactForm(Val v) const {
+  LinearForm f = table_.FormOf(v);
+  return table_.ExactRange(f, table_.DType(v)) ? f : LinearForm::Of(v);
 }
 
 // The largest g with 1 < g < c that divides c and enough factors of f that the rest of f is in [0, g); 0 if there is
 // none.
-int64_t IndexFolder::BestDivisor(const Form& f, uint32_t dtype, int64_t c) const {
+int64_t IndexFolder::BestDivisor(const LinearForm& f, uint32_t dtype, int64_t c) const {
   int64_t best = 0;
   for (const Term& t : f.terms) {
     const int64_t g = static_cast<int64_t>(std::gcd(static_cast<uint64_t>(c), static_cast<uint64_t>(t.factor)));
     if (t.factor < 0 || g <= std::max<int64_t>(best, 1) || g >= c) continue;
-    Form multiple, rest;
+    LinearForm multiple, rest;
     Split(f, g, &multiple, &rest);
     const std::optional<Range> r = table_.ExactRange(rest, dtype);
     if (r && r->min >= 0 && r->max < g) best = g;
@@ -195,8 +195,8 @@ int64_t IndexFolder::BestDivisor(const Form& f, uint32_t dtype, int64_t c) const
 }
 
 // f / c where f >= 0 does not wrap; 0 if nothing is gained.
-Val IndexFolder::DivOfMultiple(const Form& f, uint32_t dtype, int64_t c) {
-  Form multiple, rest;
+Val IndexFolder::DivOfMultiple(const LinearForm& f, uint32_t dtype, int64_t c) {
+  LinearForm multiple, rest;
   Split(f, c, &multiple, &rest);
   const std::optional<Range> r = table_.ExactRange(rest, dtype);
   if ((!multiple.terms.empty() || multiple.constant != 0) && r && r->min >= 0) {
@@ -238,8 +238,8 @@ Val IndexFolder::DivByConstant(Val x, int64_t c) {
 }
 
 // f % c where f >= 0 does not wrap; 0 if nothing is gained.
-Val IndexFolder::RemOfMultiple(const Form& f, uint32_t dtype, int64_t c) {
-  Form reduced = f;
+Val IndexFolder::RemOfMultiple(const LinearForm& f, uint32_t dtype, int64_t c) {
+  LinearForm reduced = f;
   for (Term& t : reduced.terms) t.factor = t.factor > 0 || IsMultiple(t.factor, c) ? t.factor % c : t.factor;
   const Term* end =
       std::remove_if(reduced.terms.begin(), reduced.terms.end(), [](const Term& t) { return t.factor == 0; });
@@ -249,7 +249,7 @@ Val IndexFolder::RemOfMultiple(const Form& f, uint32_t dtype, int64_t c) {
   if (reduced != f && r && r->min >= 0) return RemByConstant(Make(reduced, dtype), c);
   const int64_t g = BestDivisor(f, dtype, c);
   if (g == 0) return 0;
-  Form multiple, rest;
+  LinearForm multiple, rest;
   Split(f, g, &multiple, &rest);
   const Val digit = RemByConstant(Make(DividedExactly(multiple, g), dtype), c / g);
   return Add(MulByConstant(digit, g), Make(rest, dtype));
@@ -316,8 +316,8 @@ std::optional<bool> IndexFolder::Decide(uint32_t op, Val x, Val y) const {
   using Wide = __int128;
   if (const auto d = DecideByDifference(op, {Clamped(Wide{a.min} - b.max), Clamped(Wide{a.max} - b.min)})) return d;
   if (!HasForms(dtype)) return std::nullopt;
-  const Form fx = table_.FormOf(x), fy = table_.FormOf(y);
-  const Form difference = Combine(fx, fy, -1, BitsOf(dtype));
+  const LinearForm fx = table_.FormOf(x), fy = table_.FormOf(y);
+  const LinearForm difference = Combine(fx, fy, -1, BitsOf(dtype));
   const bool equality = op == RICCI_S_EQ || op == RICCI_S_NE;
   if (equality && difference.terms.empty()) return (op == RICCI_S_EQ) == (difference.constant == 0);
   if (!equality && !(table_.ExactRange(fx, dtype) && table_.ExactRange(fy, dtype))) return std::nullopt;
@@ -347,9 +347,9 @@ Val IndexFolder::Convert(Val x, uint32_t to) {
       fits(table_.RangeOf(inst.a), table_.DType(inst.a), from)) {
     return Convert(inst.a, to);
   }
-  const Form f = table_.FormOf(x);
+  const LinearForm f = table_.FormOf(x);
   if (from == RICCI_I32 && to == RICCI_I64 && table_[x].has_form && table_.ExactRange(f, from)) {
-    Form wide = Form::OfConstant(f.constant);
+    LinearForm wide = LinearForm::OfConstant(f.constant);
     for (const Term& t : f.terms) {
       if (wide.terms.size() <= kMaxTerms) wide = Combine(wide, table_.FormOf(Convert(t.atom, to)), t.factor, 64);
     }
@@ -362,4 +362,4 @@ Val IndexFolder::Convert(Val x, uint32_t to) {
   return v;
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel

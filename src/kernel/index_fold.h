@@ -18,7 +18,7 @@
 #define RICCI_KERNEL_INDEX_FOLD_H_
 #include "kernel/node_table.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 
 class IndexFolder {
  public:
@@ -37,27 +37,27 @@ class IndexFolder {
   Val Convert(Val x, uint32_t to);
 
   // The value of a form.
-  Val Make(const Form& f, uint32_t dtype);
+  Val Make(const LinearForm& f, uint32_t dtype);
 
  private:
   Val AddScaled(Val x, Val y, int64_t sign);
-  Val AddConstant(Val base, int64_t c, const Form& form);
-  Val MakeSum(const Form& f, uint32_t dtype);
-  Val Emit(uint32_t op, Val a, Val b, const Form& form);
+  Val AddConstant(Val base, int64_t c, const LinearForm& form);
+  Val MakeSum(const LinearForm& f, uint32_t dtype);
+  Val Emit(uint32_t op, Val a, Val b, const LinearForm& form);
   Val EmitOpaque(uint32_t op, Val x, Val y, Range range);
   Val WithoutConstant(Val v);
-  Val Known(const Form& f, uint32_t dtype);
-  Form MergeDigits(Form f, uint32_t dtype) const;
+  Val Known(const LinearForm& f, uint32_t dtype);
+  LinearForm MergeDigits(LinearForm f, uint32_t dtype) const;
   Val DivByConstant(Val x, int64_t c);
   Val RemByConstant(Val x, int64_t c);
-  Val DivOfMultiple(const Form& f, uint32_t dtype, int64_t c);
-  Val RemOfMultiple(const Form& f, uint32_t dtype, int64_t c);
+  Val DivOfMultiple(const LinearForm& f, uint32_t dtype, int64_t c);
+  Val RemOfMultiple(const LinearForm& f, uint32_t dtype, int64_t c);
   Val DivOfDigits(Val x, int64_t c);
-  int64_t BestDivisor(const Form& f, uint32_t dtype, int64_t c) const;
-  Form ExactForm(Val v) const;
+  int64_t BestDivisor(const LinearForm& f, uint32_t dtype, int64_t c) const;
+  LinearForm ExactForm(Val v) const;
 
   NodeTable& table_;
 };
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel
 #endif

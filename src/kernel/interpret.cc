@@ -11,7 +11,7 @@
 #include "kernel/kernel.h"
 #include "kernel/quick_kernel.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
 
 struct alignas(64) ScratchLine {
@@ -191,4 +191,4 @@ absl::Status Interpret(const ricci_plan& p, const ricci_kernel_table* const* ker
   return PlanMachine(p, kernels, n_kernels, a).Run();
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel

@@ -1,6 +1,6 @@
 #include "kernel/kernel.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 
 ricci_kernel_table Kernel::View() const {
   ricci_kernel_table t{};
@@ -47,4 +47,4 @@ ricci_plan Plan::View() const {
   return p;
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel

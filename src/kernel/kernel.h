@@ -13,7 +13,7 @@
 #include "ricci/backend.h"
 #include "types/array_type.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 
 struct Kernel {
   std::string name;
@@ -131,5 +131,5 @@ absl::Status Interpret(const ricci_plan& p, const ricci_kernel_table* const* ker
 absl::Status Interpret(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
                        const ricci_run_args& a);
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel
 #endif

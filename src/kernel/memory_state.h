@@ -12,7 +12,7 @@
 
 #include "base/hash_map.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 
 class MemoryState {
  public:
@@ -81,5 +81,5 @@ class MemoryState {
   uint32_t clock_ = 0, floor_ = 0;
 };
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel
 #endif

@@ -4,7 +4,7 @@
 
 #include "kernel/scalar_eval.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
 
 bool Commutes(uint32_t op) { return IsCombiner(op) || op == RICCI_S_EQ || op == RICCI_S_NE || op == RICCI_S_MULHI; }
@@ -74,23 +74,23 @@ std::optional<int64_t> NodeTable::IntegerOf(Val v) const {
   return DecodeInteger(dtype, Bits(v));
 }
 
-Form NodeTable::FormOf(Val v) const {
-  if (const std::optional<int64_t> c = IntegerOf(v)) return Form::OfConstant(*c);
+LinearForm NodeTable::FormOf(Val v) const {
+  if (const std::optional<int64_t> c = IntegerOf(v)) return LinearForm::OfConstant(*c);
   const Node& n = nodes_[v];
-  if (!n.has_form) return Form::Of(v);
-  Form f;
+  if (!n.has_form) return LinearForm::Of(v);
+  LinearForm f;
   for (uint32_t i = 0; i < n.n_terms; ++i) f.terms.push_back(terms_[n.first_term + i]);
   f.constant = n.form_constant;
   return f;
 }
 
-Val NodeTable::FindForm(const Form& f, uint32_t dtype) const {
+Val NodeTable::FindForm(const LinearForm& f, uint32_t dtype) const {
   const auto it = by_form_.find(HashOf(f, dtype));
   if (it == by_form_.end() || !Usable(it->second) || DType(it->second) != dtype) return 0;
   return FormOf(it->second) == f ? it->second : 0;
 }
 
-void NodeTable::SetForm(Val v, const Form& f) {
+void NodeTable::SetForm(Val v, const LinearForm& f) {
   Node& n = nodes_[v];
   n.has_form = true;
   n.first_term = static_cast<uint32_t>(terms_.size());
@@ -101,7 +101,7 @@ void NodeTable::SetForm(Val v, const Form& f) {
   if (const std::optional<Range> r = ExactRange(f, n.inst.dtype)) n.range = Intersection(n.range, *r);
 }
 
-std::optional<Range> NodeTable::ExactRange(const Form& f, uint32_t dtype) const {
+std::optional<Range> NodeTable::ExactRange(const LinearForm& f, uint32_t dtype) const {
   using Wide = __int128;
   const Range widest = WidestRange(dtype);
   const Wide limit = Wide{1} << 100;
@@ -135,4 +135,4 @@ void NodeTable::CloseScope(uint32_t outer) {
   scope_ = outer;
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel

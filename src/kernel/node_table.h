@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/hash_map.h"
-#include "kernel/index_form.h"
+#include "kernel/linear_form.h"
 #include "kernel/writer.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 
 struct Node {
   ricci_inst inst{};
@@ -69,12 +69,12 @@ class NodeTable {
   bool Usable(Val v) const { return v != 0 && v < nodes_.size() && scope_open_[nodes_[v].scope]; }
 
   // ---- forms and ranges ----
-  Form FormOf(Val v) const;
+  LinearForm FormOf(Val v) const;
   // The value known to have this form, or 0.
-  Val FindForm(const Form& f, uint32_t dtype) const;
-  void SetForm(Val v, const Form& f);
+  Val FindForm(const LinearForm& f, uint32_t dtype) const;
+  void SetForm(Val v, const LinearForm& f);
   // Bounds of the form as a sum of integers; nothing if it may leave the range of the dtype (then it wraps).
-  std::optional<Range> ExactRange(const Form& f, uint32_t dtype) const;
+  std::optional<Range> ExactRange(const LinearForm& f, uint32_t dtype) const;
   Range RangeOf(Val v) const;
   void Narrow(Val v, Range r);  // intersects; an empty result changes nothing
 
@@ -96,5 +96,5 @@ class NodeTable {
   base::HashMap<uint64_t, Val> by_form_;
 };
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel
 #endif

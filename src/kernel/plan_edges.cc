@@ -12,7 +12,7 @@
 
 #include "kernel/kernel.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
 
 constexpr uint32_t kNone = ~0u;
@@ -216,4 +216,4 @@ std::vector<PlanEdge> PlanEdges(const ricci_plan& p, const ricci_kernel_table* c
   return EdgeFinder(p, kernels).Run();
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel

@@ -11,7 +11,7 @@
 #include "kernel/scalar_eval.h"
 #include "kernel/scalar_float.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
 
 template <typename T>
@@ -205,4 +205,4 @@ std::string ToText(const ricci_plan& p, const ricci_kernel_table* const* kernels
   return text + "}\n";
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel

@@ -4,7 +4,7 @@
 #include "kernel/quick_kernel.h"
 #include "kernel/scalar_float.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
 
 constexpr int64_t kMostPrivateElements = int64_t{1} << 32;
@@ -215,4 +215,4 @@ absl::StatusOr<QuickKernel> QuickKernel::Decode(const ricci_kernel_table& k) {
   return quick;
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel

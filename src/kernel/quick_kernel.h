@@ -12,7 +12,7 @@
 #include "kernel/scalar_eval.h"
 #include "kernel/stop_request.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 
 enum class QuickOp : uint8_t {
   kScalar,
@@ -74,5 +74,5 @@ class QuickKernel {
   size_t private_elements_ = 0;
 };
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel
 #endif

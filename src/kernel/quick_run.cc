@@ -7,7 +7,7 @@
 #include "kernel/quick_kernel.h"
 #include "kernel/scalar_float.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 
 class QuickMachine {
  public:
@@ -238,4 +238,4 @@ absl::Status QuickKernel::Run(void* const* buffers, uint32_t* failed_check, cons
   return QuickMachine(*this, buffers, failed_check, stop).Run();
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel

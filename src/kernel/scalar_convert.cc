@@ -7,7 +7,7 @@
 
 #include "kernel/scalar_element.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
 
 constexpr uint32_t kFirst = RICCI_BOOL, kLast = RICCI_F64;
@@ -71,4 +71,4 @@ ScalarFn FindConversion(uint32_t from, uint32_t to) {
   return kConversions[from - kFirst][to - kFirst];
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel

@@ -5,10 +5,10 @@
 #define RICCI_KERNEL_SCALAR_CONVERT_H_
 #include "kernel/scalar_eval.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 
 // NULL if there is none (key, unsupported dtypes).
 ScalarFn FindConversion(uint32_t from, uint32_t to);
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel
 #endif

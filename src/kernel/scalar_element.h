@@ -8,7 +8,7 @@
 #include "kernel/scalar_float.h"
 #include "ricci/base.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 
 template <uint32_t kDType, typename Native>
 struct IntegerElement {
@@ -44,5 +44,5 @@ template <> struct ElementOf<RICCI_F32> : FloatElement<RICCI_F32> {};
 template <> struct ElementOf<RICCI_F64> : FloatElement<RICCI_F64> {};
 // clang-format on
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel
 #endif

@@ -13,7 +13,7 @@
 #include "kernel/scalar_element.h"
 #include "kernel/scalar_special.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
 
 // ---- floats ----
@@ -366,4 +366,4 @@ uint64_t IdentityOf(uint32_t op, uint32_t dtype) {
   }
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel

@@ -13,7 +13,7 @@
 #include "ricci/kernel.h"
 #include "types/dtype.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 
 // Operands that the operation does not have are ignored.
 using ScalarFn = uint64_t (*)(uint64_t a, uint64_t b, uint64_t c);
@@ -42,5 +42,5 @@ uint64_t IdentityOf(uint32_t op, uint32_t dtype);
 bool IsCombiner(uint32_t op);
 bool IsUpdater(uint32_t op);  // of COMBINE
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel
 #endif

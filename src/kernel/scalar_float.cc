@@ -3,7 +3,7 @@
 #include <bit>
 #include <cmath>
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 
 template struct FloatBits<RICCI_F16>;
 template struct FloatBits<RICCI_BF16>;
@@ -24,4 +24,4 @@ double RoundToOdd(uint64_t v) {
   return std::ldexp(static_cast<double>((v >> shift) | (lost ? 1 : 0)), shift);
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel

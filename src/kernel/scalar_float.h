@@ -8,7 +8,7 @@
 
 #include "ricci/float_format.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 
 // For F16, BF16, F32 or F64. The long functions are instantiated once, in scalar_float.cc.
 template <uint32_t kDType>
@@ -51,5 +51,5 @@ inline uint64_t EncodeFloat(uint32_t dtype, double v) {
   }
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel
 #endif

@@ -7,7 +7,7 @@
 #include "kernel/scalar_eval.h"
 #include "kernel/scalar_float.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
 
 bool IsComparison(uint32_t op) { return op >= RICCI_S_EQ && op <= RICCI_S_GE; }
@@ -277,7 +277,7 @@ void ScalarFolder::AssumeRange(Val v, Range r, FactLog* log) {
   if (table_.IsConstant(v)) return;
   log->push_back({v, table_[v].range});
   table_.Narrow(v, r);
-  const Form f = table_.FormOf(v);
+  const LinearForm f = table_.FormOf(v);
   const bool shifted = table_[v].has_form && f.terms.size() == 1 && f.terms[0].factor == 1;
   if (!shifted || !table_.ExactRange(f, table_.DType(v))) return;
   const auto less = [&](int64_t bound) {
@@ -332,4 +332,4 @@ void ScalarFolder::Forget(FactLog* log) {
   log->clear();
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel

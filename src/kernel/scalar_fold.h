@@ -10,7 +10,7 @@
 
 #include "kernel/index_fold.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 
 // Ranges as they were before facts were added, to be put back in reverse order.
 using FactLog = std::vector<std::pair<Val, Range>>;
@@ -51,5 +51,5 @@ class ScalarFolder {
   IndexFolder index_;
 };
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel
 #endif

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
 
 // For x in (0, 1). The form for the tail is within a hundredth, from its beginning on.
@@ -82,4 +82,4 @@ double SignOf(double x) {
   return x < 0 ? -1 : 1;
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel

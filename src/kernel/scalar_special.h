@@ -4,7 +4,7 @@
 #ifndef RICCI_KERNEL_SCALAR_SPECIAL_H_
 #define RICCI_KERNEL_SCALAR_SPECIAL_H_
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 
 double ErfInv(double x);   // NaN outside [-1, 1], infinite at its ends
 double Digamma(double x);  // NaN at 0 and the negative integers
@@ -13,5 +13,5 @@ double LogGamma(double x);  // log |gamma(x)|
 double Logistic(double x);  // 1 / (1 + exp(-x))
 double SignOf(double x);    // NaN and zeros stay as they are
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel
 #endif

@@ -6,7 +6,7 @@
 
 #include "ricci/backend.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
 
 bool IsSet(const uint32_t* word) {
@@ -38,4 +38,4 @@ absl::Status StopRequest::Look() const {
   }
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel

@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 
 struct StopRequest {
   static constexpr uint32_t kTripsBetweenLooks = 1024;
@@ -22,5 +22,5 @@ struct StopRequest {
   absl::Status Look() const;
 };
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel
 #endif

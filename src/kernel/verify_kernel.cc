@@ -6,7 +6,7 @@
 #include "kernel/kernel.h"
 #include "kernel/scalar_eval.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
 
 class KernelVerifier {
@@ -264,4 +264,4 @@ class KernelVerifier {
 
 absl::Status Verify(const ricci_kernel_table& k) { return KernelVerifier(k).Run(); }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel

@@ -15,7 +15,7 @@
 #include "base/status.h"
 #include "kernel/kernel.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
 
 constexpr uint32_t kNone = ~0u;
@@ -223,4 +223,4 @@ absl::Status VerifyMemory(const Plan& plan, std::span<const Kernel> kernels, con
   return MemoryChecker(plan, kernels, facts).Run();
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel

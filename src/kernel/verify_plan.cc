@@ -7,7 +7,7 @@
 #include "ricci/exact.h"
 #include "types/dtype.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
 
 class PlanVerifier {
@@ -173,4 +173,4 @@ absl::Status VerifyPlan(const Plan& plan, std::span<const Kernel> kernels, const
   return VerifyMemory(plan, kernels, facts);
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel

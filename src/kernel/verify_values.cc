@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "kernel/kernel.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
 
 // Per buffer of a kernel: does the kernel need its earlier contents? Not if it reads back what it has written itself.
@@ -202,4 +202,4 @@ absl::Status VerifyValues(const Plan& plan, std::span<const Kernel> kernels, con
   return ValueChecker(plan, kernels, facts).Run();
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel

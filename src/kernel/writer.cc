@@ -6,7 +6,7 @@
 #include "kernel/scalar_float.h"
 #include "kernel/writer_state.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
 
 uint64_t ArrayOfBuffer(uint32_t buffer) { return uint64_t{1} << 32 | buffer; }
@@ -252,4 +252,4 @@ absl::StatusOr<Kernel> Writer::Finish() {
   return kernel;
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel

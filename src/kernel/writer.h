@@ -1,7 +1,7 @@
 // Writer: appends scalar instructions to a kernel, typed, folded and value-numbered while they are written.
 //
 // Lowerings are naive about indices (div, rem and mul by constants at every reshape); the Writer turns that into good
-// code: constants fold, integer arithmetic is kept as linear forms with known ranges (index_form.h), equal pure
+// code: constants fold, integer arithmetic is kept as linear forms with known ranges (linear_form.h), equal pure
 // instructions become one, and loads are forwarded from the stores before them. Simplification never changes the bits
 // of a floating value. Nothing is quadratic: one hash lookup per instruction.
 //
@@ -21,7 +21,7 @@
 #include "absl/status/statusor.h"
 #include "kernel/kernel.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 
 using Val = ricci_sval;            // 0 = none or error
 enum class LocalId : uint32_t {};  // a private array; 0 = none or error
@@ -158,5 +158,5 @@ class Writer {
   absl::Status status_;
 };
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel
 #endif

@@ -12,7 +12,7 @@
 #include "kernel/writer_state.h"
 #include "ricci/exact.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
 
 Block Open(Writer::Impl& w, BlockKind kind, bool loop) {
@@ -227,4 +227,4 @@ Val Writer::Yield(Val v) {
   return w.nodes.Append({RICCI_K_YIELD, static_cast<uint16_t>(dtype), block.begin, v, 0, 0});
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel

@@ -10,7 +10,7 @@
 #include "kernel/scalar_eval.h"
 #include "kernel/writer_state.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
 
 // Division of a non-negative value by a power of two needs no correction for the sign.
@@ -206,4 +206,4 @@ Kernel FinishKernel(Writer::Impl& w) {
   return k;
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel

@@ -7,7 +7,7 @@
 #include "kernel/writer.h"
 #include "kernel/writer_state.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
 
 // The instructions of the states of a scan, by state.
@@ -140,4 +140,4 @@ void Writer::UnrollScan(const Block& block) {
   }
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel

@@ -8,7 +8,7 @@
 #include "kernel/node_table.h"
 #include "kernel/scalar_fold.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 
 enum class BlockKind : uint8_t { kGroup, kFor, kWhile, kIf, kElse, kReduce, kScan };
 
@@ -45,5 +45,5 @@ struct Writer::Impl {
 // Turns the contents of a writer into the finished kernel (writer_finish.cc).
 Kernel FinishKernel(Writer::Impl& w);
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel
 #endif

@@ -13,7 +13,7 @@
 #include "kernel/writer_state.h"
 #include "ricci/exact.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
 
 constexpr int64_t kMostIterations = 8;
@@ -195,4 +195,4 @@ void Writer::Replay(const ricci_inst& source, Val v, Val first, std::vector<Val>
   }
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel

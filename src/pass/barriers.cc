@@ -6,7 +6,7 @@
 #include "ir/walk.h"
 #include "pass/pass.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 bool HoldsBarrier(const ir::Program& p) {
@@ -64,4 +64,4 @@ absl::StatusOr<ir::ProgramRef> Barriers(const ir::Program& program, const Option
                  });
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -8,7 +8,7 @@
 #include "trace/builder.h"
 #include "transform/rules.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 absl::StatusOr<BodyCost> CostOf(const ir::Program& f, const Options& options) {
@@ -101,4 +101,4 @@ absl::StatusOr<bool> RunsInPlan(const ir::Program& f, const ir::Equation& eqn, c
   return as_told && trace::StringOf(eqn.attrs, "place") == "plan";
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -3,7 +3,7 @@
 #define RICCI_PASS_BODY_COST_H_
 #include "pass/pipeline.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 struct BodyCost {
   int64_t largest = 0;          // elements of the largest value, stacks of inner loops not counted
@@ -25,5 +25,5 @@ absl::StatusOr<BodyCost> Measure(const ir::Program& body, const Options& options
 // impossible.
 absl::StatusOr<bool> RunsInPlan(const ir::Program& f, const ir::Equation& eqn, const Options& options);
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass
 #endif

@@ -13,7 +13,7 @@
 #include "pass/lower_plan.h"
 #include "ricci/exact.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 constexpr size_t kChosen = 1024;  // buffers placed by size
@@ -197,4 +197,4 @@ absl::Status PlanBuffers(const Options& options, Lowered& out) {
   return absl::OkStatus();
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -19,7 +19,7 @@
 #include "pass/plan_flow.h"
 #include "pass/sink_copies.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 // Marks of live values for each step of the plan, over all copies: beyond that the remaining copies stay. Lives are
@@ -189,4 +189,4 @@ absl::Status CoalesceCopies(const Options&, Lowered& out) {
   return absl::OkStatus();
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

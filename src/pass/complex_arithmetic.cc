@@ -4,7 +4,7 @@
 
 #include "types/dtype.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -72,4 +72,4 @@ Pair Select(const Parts& p, Val condition, Pair yes, Pair no) {
   return {p.w.Select(condition, yes.re, no.re), p.w.Select(condition, yes.im, no.im)};
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -3,7 +3,7 @@
 #define RICCI_PASS_COMPLEX_ARITHMETIC_H_
 #include "pass/element_writer.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 // What a formula is written with: operations on parts, and numbers of their dtype.
 struct Parts {
@@ -29,5 +29,5 @@ Pair Div(const Parts& p, Pair x, Pair y);
 Val Abs(const Parts& p, Pair z);
 Pair Select(const Parts& p, Val condition, Pair yes, Pair no);
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass
 #endif

@@ -2,7 +2,7 @@
 
 #include <numbers>
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 Pair One(const Parts& p) { return {p.Number(1), p.Number(0)}; }
@@ -109,4 +109,4 @@ Pair Tan(const Parts& p, Pair z) {
   return {h.im, p.Neg(h.re)};
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -3,7 +3,7 @@
 #define RICCI_PASS_COMPLEX_FUNCTIONS_H_
 #include "pass/complex_arithmetic.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 Pair Exp(const Parts& p, Pair z);
 Pair Exp2(const Parts& p, Pair z);
@@ -21,5 +21,5 @@ Pair Sinh(const Parts& p, Pair z);
 Pair Cosh(const Parts& p, Pair z);
 Pair Tanh(const Parts& p, Pair z);
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass
 #endif

@@ -8,7 +8,7 @@
 #include "pass/complex_functions.h"
 #include "types/dtype.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 struct Formula {
@@ -77,4 +77,4 @@ Val ComplexScalar(ElementWriter& w, uint32_t op, uint32_t dtype, std::span<const
   return one_dtype && !operands.empty() && dtype == 0 ? OnPairs(w, op, operands) : Refuse(w, op, operands);
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

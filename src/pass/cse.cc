@@ -9,7 +9,7 @@
 #include "pass/pass.h"
 #include "trace/rewriter.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 struct Known {
@@ -79,4 +79,4 @@ absl::StatusOr<ir::ProgramRef> Cse(const ir::Program& program, const Options&) {
   return CseOf(program, structure);
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -2,7 +2,7 @@
 #include "pass/pass.h"
 #include "transform/dead_code.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 absl::StatusOr<ir::ProgramRef> Dce(const ir::Program& f, const Options&) {
   const transform::Mask all(f.n_results(), 1);
@@ -10,4 +10,4 @@ absl::StatusOr<ir::ProgramRef> Dce(const ir::Program& f, const Options&) {
   return pruned.program;
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_format.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 std::string TitleOf(const ir::Program& f, const ir::Equation& eqn, std::string_view more) {
   const ir::Location at = f.vocabulary()->GetLocation(eqn.location);
@@ -15,4 +15,4 @@ std::string TextOf(std::string_view way, const absl::StatusOr<Estimate>& e) {
   return absl::StrFormat("\n  %s: %.0f cycles, code for %.0f operations", way, e->cycles, e->code);
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -3,12 +3,12 @@
 #define RICCI_PASS_DECISION_H_
 #include "pass/pipeline.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 // `scan at file:line: `, with which each text begins; `more` follows the name.
 std::string TitleOf(const ir::Program& f, const ir::Equation& eqn, std::string_view more = "");
 // A separate line for one of the ways that were estimated.
 std::string TextOf(std::string_view way, const absl::StatusOr<Estimate>& e);
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass
 #endif

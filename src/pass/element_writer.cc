@@ -6,7 +6,7 @@
 #include "pass/complex_scalar.h"
 #include "types/dtype.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 using types::IsComplex;
 using types::PartOf;
@@ -143,4 +143,4 @@ void ElementWriter::Prefix(std::span<const Val> elements, Val* prefixes) {
   if (ok()) Join(elements, out, prefixes);
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

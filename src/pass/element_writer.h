@@ -12,7 +12,7 @@
 #include "base/hash_map.h"
 #include "kernel/writer.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 using kernel::LocalId;
 using kernel::Val;
@@ -64,5 +64,5 @@ class ElementWriter : public kernel::Writer {
   base::HashSet<uint32_t> complex_locals_;
 };
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass
 #endif

@@ -5,7 +5,7 @@
 #include "pass/kernel_builder.h"
 #include "pass/pass.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 constexpr int64_t kInterpreted = 4096;
@@ -116,4 +116,4 @@ absl::StatusOr<ir::ProgramRef> Fold(const ir::Program& program, const Options& o
                  });
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -18,7 +18,7 @@
 #include "trace/rewriter.h"
 #include "transform/rules.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 constexpr uint32_t kNoGroup = ~0u;
@@ -26,7 +26,7 @@ constexpr uint32_t kMaxGroup = 512;  // equations in one kernel, which bounds co
 constexpr size_t kMaxPlaces = 16;    // at which an array is read by views
 constexpr size_t kMaxRepeats = 4;    // kernels that compute the same expression
 
-enum class Form : uint8_t {
+enum class Kind : uint8_t {
   kExpression,
   kLoops,
   kLibrary
@@ -36,7 +36,7 @@ enum class Form : uint8_t {
 enum class Verdict : uint8_t { kComputed, kNeeded, kReadByKernels, kLargeKernel, kReadOften, kReadAtPlaces };
 
 struct Info {
-  Form form = Form::kLoops;
+  Kind kind = Kind::kLoops;
   bool view = false;  // INDEX: moves elements, computes nothing
   bool dead = false;  // nothing reads it: it is left out
   int64_t own = 1;    // cost of one element
@@ -88,7 +88,7 @@ class Fuser {
     Info& info = info_[e];
     const bool expression = l->kind == RICCI_LOWER_SCALAR || l->kind == RICCI_LOWER_INDEX;
     const bool reads_stored = l->kind == RICCI_LOWER_LIBRARY || in_plan || IsUpdate(*l) || row.has(RICCI_PRIM_BARRIER);
-    info.form = reads_stored ? Form::kLibrary : expression && eqn.n_results == 1 ? Form::kExpression : Form::kLoops;
+    info.kind = reads_stored ? Kind::kLibrary : expression && eqn.n_results == 1 ? Kind::kExpression : Kind::kLoops;
     info.view = l->kind == RICCI_LOWER_INDEX && !row.has(RICCI_PRIM_TRANSCENDENTAL);
     info.own = info.cost = operations_.Of(f_, eqn);
     return absl::OkStatus();
@@ -105,7 +105,7 @@ class Fuser {
           groups.push_back(kNoGroup);
         } else {
           groups.insert(groups.end(), joined_[user].begin(), joined_[user].end());
-          if (info_[user].form == Form::kLibrary && !info_[user].dead) groups.push_back(kNoGroup);
+          if (info_[user].kind == Kind::kLibrary && !info_[user].dead) groups.push_back(kNoGroup);
         }
       }
     }
@@ -134,7 +134,7 @@ class Fuser {
   Verdict Judge(uint32_t e, const std::vector<uint32_t>& groups) {
     Info& info = info_[e];
     const ir::Equation& eqn = f_.equations[e];
-    if (info.form != Form::kExpression || groups.empty() || groups.back() == kNoGroup) return Verdict::kNeeded;
+    if (info.kind != Kind::kExpression || groups.empty() || groups.back() == kNoGroup) return Verdict::kNeeded;
     const bool may_repeat = info.view || info.cost <= limits_.cheap_to_repeat;
     if (groups.size() > 1 && (!may_repeat || groups.size() > kMaxRepeats)) return Verdict::kReadByKernels;
     for (uint32_t g : groups) {
@@ -181,7 +181,7 @@ class Fuser {
       const Info& info = info_[user];
       for (uint32_t k = 0; k < u.operands.size(); ++k) {
         if (u.operands[k] != v) continue;
-        const bool elementwise = info.form == Form::kExpression && !info.view;
+        const bool elementwise = info.kind == Kind::kExpression && !info.view;
         for (uint64_t at : info.places)
           places.push_back(elementwise ? at : base::Hasher().Add(at).Add(user).Add(k).Done());
         if (places.size() > kMaxPlaces * kMaxPlaces) return places;
@@ -195,7 +195,7 @@ class Fuser {
   double SpreadOf(ir::ValueId v) const {
     double spread = 1;
     for (uint32_t user : users_[v]) {
-      if (info_[user].form != Form::kExpression) continue;
+      if (info_[user].kind != Kind::kExpression) continue;
       const auto points = static_cast<double>(f_.type(f_.equations[user].result(0)).elements);
       spread = std::max(spread,
                         info_[user].spread * points / static_cast<double>(std::max<int64_t>(f_.type(v).elements, 1)));
@@ -213,7 +213,7 @@ class Fuser {
         if (f_.values[v].kind != ir::ValueKind::kResult) continue;
         const uint32_t from = f_.values[v].index;
         const bool known = std::find(all.begin(), all.end(), from) != all.end();
-        if (info_[from].form == Form::kExpression && !known) all.push_back(from);
+        if (info_[from].kind == Kind::kExpression && !known) all.push_back(from);
       }
     }
     return work;
@@ -231,10 +231,10 @@ class Fuser {
     }
     for (uint32_t user : users_[eqn.result(0)]) {
       const ir::Equation& u = f_.equations[user];
-      const bool once = info_[user].form == Form::kExpression ? f_.type(u.result(0)).elements <= n
+      const bool once = info_[user].kind == Kind::kExpression ? f_.type(u.result(0)).elements <= n
                                                               : registry_.Get(u.prim).has(RICCI_PRIM_READS_ONCE);
       if (!once && info_[e].cost > 2) return true;
-      if (!once && info_[user].form != Form::kExpression) return true;
+      if (!once && info_[user].kind != Kind::kExpression) return true;
     }
     return false;
   }
@@ -246,8 +246,8 @@ class Fuser {
     for (uint32_t e = 0; e < f_.equations.size(); ++e) {
       const prim::Row& row = registry_.Get(f_.equations[e].prim);
       costs[e] = info_[e].own;
-      if (info_[e].form == Form::kExpression) joins_[e] = Joins::kExpression;
-      if (info_[e].form == Form::kLoops && row.has(RICCI_PRIM_READS_ONCE)) joins_[e] = Joins::kRows;
+      if (info_[e].kind == Kind::kExpression) joins_[e] = Joins::kExpression;
+      if (info_[e].kind == Kind::kLoops && row.has(RICCI_PRIM_READS_ONCE)) joins_[e] = Joins::kRows;
       if (members_[e].empty()) continue;
       std::sort(members_[e].begin(), members_[e].end());
       groups_[e] = {{e}, std::move(members_[e]), e, 0};
@@ -388,4 +388,4 @@ class Fuser {
 
 absl::StatusOr<ir::ProgramRef> Fuse(const ir::Program& f, const Options& options) { return Fuser(f, options).Run(); }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

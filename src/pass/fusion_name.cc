@@ -10,7 +10,7 @@
 #include "pass/merge_groups.h"
 #include "prim/registry.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 constexpr size_t kMaxNames = 3;
@@ -49,4 +49,4 @@ std::string FusionName(const ir::Program& f, const std::vector<Joins>& joins, co
   return name;
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -9,7 +9,7 @@
 #include "trace/rewriter.h"
 #include "transform/invariant.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 // Which equations of a body move out, and which of their values the rest of the body still needs.
@@ -181,4 +181,4 @@ absl::StatusOr<ir::ProgramRef> Hoist(const ir::Program& program, const Options& 
                  });
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

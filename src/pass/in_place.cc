@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "pass/lower_plan.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 constexpr uint32_t kNever = ~0u;
@@ -149,4 +149,4 @@ absl::Status ShareInPlace(const Options& options, Lowered& out) {
   return absl::OkStatus();
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

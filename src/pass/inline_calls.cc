@@ -7,7 +7,7 @@
 #include "pass/pass.h"
 #include "transform/rules.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 constexpr uint32_t kMaxRounds = 1000;  // of decompositions within decompositions
@@ -55,4 +55,4 @@ absl::StatusOr<ir::ProgramRef> InlineCalls(const ir::Program& f, const Options& 
   return InlineIn(f, options, 0);
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -1,4 +1,4 @@
-// KernelArray: what an array of a kernel is while the kernel is built. Only a place is in memory and can be stored to;
+// KernelArray: what an array of a kernel is while the kernel is built. Only storage is in memory and can be stored to;
 // the others are ways to compute an element, by which producers fuse into what reads them.
 #ifndef RICCI_PASS_KERNEL_ARRAY_H_
 #define RICCI_PASS_KERNEL_ARRAY_H_
@@ -11,7 +11,7 @@
 #include "kernel/writer.h"
 #include "ricci/primitive.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 using kernel::Val;
 using ArrayId = ricci_karr;  // 0 = none
@@ -19,7 +19,7 @@ using ArrayId = ricci_karr;  // 0 = none
 // What an array may be.
 namespace array {
 
-struct Place {  // elements in a buffer or private array
+struct Storage {  // elements in a buffer or private array
   bool local = false;
   uint32_t number = 0;  // buffer or local
   Val offset = 0;       // 0 = none
@@ -34,7 +34,7 @@ struct Lazy {  // result `result` of an equation whose operands are `operands`
   uint32_t result = 0;
   bool flat = false;  // element n needs only elements n of what it reads
 };
-struct Slice {  // `base` at `index` along `axis`, where base is not a place
+struct Slice {  // `base` at `index` along `axis`, where base is not storage
   ArrayId base = 0;
   uint32_t axis = 0;
   Val index = 0;
@@ -54,11 +54,11 @@ struct Elements {  // evaluated, one value per element
 
 struct KernelArray {
   ir::TypeId type = 0;
-  std::variant<array::Place, array::Lazy, array::Slice, array::Literal, array::Elements> is;
+  std::variant<array::Storage, array::Lazy, array::Slice, array::Literal, array::Elements> is;
 };
 
 // The strides of elements in row-major order.
 std::vector<int64_t> RowMajor(std::span<const int64_t> shape);
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass
 #endif

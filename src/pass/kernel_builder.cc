@@ -6,7 +6,7 @@
 #include "trace/builder.h"
 #include "transform/rules.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 std::vector<int64_t> RowMajor(std::span<const int64_t> shape) {
   std::vector<int64_t> strides(shape.size(), 1);
@@ -45,11 +45,11 @@ ArrayId KernelBuilder::AddLazy(ir::TypeId t, Lazy lazy) {
 
 ArrayId KernelBuilder::AddBuffer(ir::TypeId t, uint32_t access, Binding binding) {
   const ir::ArrayType& type = registry_.vocabulary().types.Get(t);
-  Place place;
-  place.number = w_.Buffer(type.dtype, type.elements, access);
-  place.strides = RowMajor(type.shape);
+  Storage storage;
+  storage.number = w_.Buffer(type.dtype, type.elements, access);
+  storage.strides = RowMajor(type.shape);
   bindings_.push_back(std::move(binding));
-  return Add({t, std::move(place)});
+  return Add({t, std::move(storage)});
 }
 
 ArrayId KernelBuilder::AddLiteral(ir::TypeId t, const ir::Constant& c) { return Add({t, Literal{c.splat, c.data, 0}}); }
@@ -98,7 +98,7 @@ absl::StatusOr<KernelBuilder::Result> KernelBuilder::Lower(const ir::Program& p,
   RICCI_TRY(transform::AtEquation(Compute(p, eqn, *l, operands, results), p, eqn, "lower"));
   auto out = Finish();
   if (!out.ok()) return transform::AtEquation(out.status(), p, eqn, "lower");
-  if (update) out->kernel.updates = static_cast<int32_t>(PlaceOf(results[0]).number);
+  if (update) out->kernel.updates = static_cast<int32_t>(StorageOf(results[0]).number);
   return out;
 }
 
@@ -192,4 +192,4 @@ absl::Status KernelBuilder::Require(Val condition, absl::Status otherwise) {
   return absl::OkStatus();
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -1,10 +1,10 @@
 // KernelBuilder: turns one equation, with everything nested in it, into one Kernel. It is the `ricci_kernel_builder`
 // with which the lowerings of rows write.
 //
-// Pull-based: an array of the kernel is a place (buffer, private array), a constant, or an equation not yet evaluated.
-// Loading an element of an equation evaluates its SCALAR or INDEX lowering at that index, which loads its operands in
-// turn; so producers fuse into consumers without ever being stored. LOOPS lowerings fill places. What is loaded twice
-// at the same index is evaluated once (memo); small arrays are evaluated early, element by element.
+// Pull-based: an array of the kernel is storage (a buffer or private array), a constant, or an equation not yet
+// evaluated. Loading an element of an equation evaluates its SCALAR or INDEX lowering at that index, which loads its
+// operands in turn; so producers fuse into consumers without ever being stored. LOOPS lowerings fill places. What is
+// loaded twice at the same index is evaluated once (memo); small arrays are evaluated early, element by element.
 //
 // It is one class, whose functions are in several files: kernel_builder.cc (arrays, lowerings), kernel_load.cc,
 // kernel_store.cc, kernel_inline.cc (programs), kernel_rows.cc and kernel_places.cc (merged kernels).
@@ -22,7 +22,7 @@
 #include "prim/registry.h"
 #include "ricci/primitive.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 // Chooses among a row's lowerings those of the given kinds for `target`: the one with the highest priority that
 // matches, or NULL. `kinds` is a set of bits 1 << RICCI_LOWER_*.
@@ -95,7 +95,7 @@ class KernelBuilder {
 
  private:
   using Array = KernelArray;
-  using Place = array::Place;
+  using Storage = array::Storage;
   using Lazy = array::Lazy;
   using Slice = array::Slice;
   using Literal = array::Literal;
@@ -128,9 +128,9 @@ class KernelBuilder {
   absl::StatusOr<ArrayId> AddSlot(ir::TypeId t, uint32_t access, Binding binding, const Slot* slot);
   absl::StatusOr<uint32_t> AddCounter(uint32_t loop);
   ArrayId AddLiteral(ir::TypeId t, const ir::Constant& c);
-  // The place of an array that is one. The reference is valid until an array is added.
-  Place& PlaceOf(ArrayId a) { return *std::get_if<Place>(&arrays_[a].is); }
-  bool IsPlace(ArrayId a) const { return std::holds_alternative<Place>(arrays_[a].is); }
+  // The storage of an array that has some. The reference is valid until an array is added.
+  Storage& StorageOf(ArrayId a) { return *std::get_if<Storage>(&arrays_[a].is); }
+  bool IsStorage(ArrayId a) const { return std::holds_alternative<Storage>(arrays_[a].is); }
   absl::StatusOr<std::vector<ArrayId>> BindOperands(const ir::Program& p, const ir::Equation& eqn,
                                                     std::span<const Slot> slots, bool update);
   absl::StatusOr<std::vector<ArrayId>> BindResults(const ir::Program& p, const ir::Equation& eqn,
@@ -145,7 +145,7 @@ class KernelBuilder {
   // ---- kernel_load.cc ----
   absl::StatusOr<Val> LoadIndex(ArrayId a, const Index& index);
   // From array `id`, which is `is`: a reference into arrays_, invalid once an array is added.
-  absl::StatusOr<Val> LoadFrom(ArrayId id, const Place& is, const Index& index);
+  absl::StatusOr<Val> LoadFrom(ArrayId id, const Storage& is, const Index& index);
   absl::StatusOr<Val> LoadFrom(ArrayId id, const Lazy& is, const Index& index);
   absl::StatusOr<Val> LoadFrom(ArrayId id, const Slice& is, const Index& index);
   absl::StatusOr<Val> LoadFrom(ArrayId id, const Literal& is, const Index& index);
@@ -155,7 +155,7 @@ class KernelBuilder {
   absl::Status Spill(ArrayId elements);
   Index ToDims(const ir::ArrayType& t, const Index& index);
   Val Position(const ir::ArrayType& t, const Index& index);
-  Val PositionInPlace(ArrayId place, const Index& index);
+  Val PositionInStorage(ArrayId id, const Index& index);
 
   // ---- kernel_store.cc ----
   absl::Status StoreIndex(ArrayId a, const Index& index, Val v);
@@ -217,5 +217,5 @@ inline ricci_kernel_builder* Abi(KernelBuilder* k) { return reinterpret_cast<ric
 inline KernelBuilder* FromAbi(ricci_kernel_builder* k) { return reinterpret_cast<KernelBuilder*>(k); }
 inline const KernelBuilder* FromAbi(const ricci_kernel_builder* k) { return reinterpret_cast<const KernelBuilder*>(k); }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass
 #endif

@@ -7,7 +7,7 @@
 #include "trace/builder.h"
 #include "transform/rules.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 // The most elements of an array that are written out one by one at the top of a kernel, where the domain does the work.
@@ -86,11 +86,11 @@ absl::Status KernelBuilder::InlineBody(const ir::Program& f, std::span<const Arr
     env[i] = in[i];
   }
   for (uint32_t i = 0; i < dst.size(); ++i) {
-    if (Has(dst[i]) && IsPlace(dst[i]) && type_id(dst[i]) == f.result_types[i]) continue;
+    if (Has(dst[i]) && IsStorage(dst[i]) && type_id(dst[i]) == f.result_types[i]) continue;
     return base::InvalidArgument("kernel: result ", i, " of program ", f.name, " goes to ",
-                                 !Has(dst[i])       ? std::string("nothing")
-                                 : !IsPlace(dst[i]) ? std::string("an array that cannot be stored to")
-                                                    : ToText(type(dst[i])),
+                                 !Has(dst[i])         ? std::string("nothing")
+                                 : !IsStorage(dst[i]) ? std::string("an array that cannot be stored to")
+                                                      : ToText(type(dst[i])),
                                  ", not ", ToText(f.type(f.results[i])));
   }
   for (const ir::Constant& c : f.constants) env[c.value] = AddLiteral(f.type_id(c.value), c);
@@ -187,4 +187,4 @@ absl::StatusOr<ArrayId> KernelBuilder::Evaluate(ArrayId lazy, bool to_private) {
   return Add({type_id(lazy), std::move(elements)});
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

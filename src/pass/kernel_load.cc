@@ -8,7 +8,7 @@
 #include "trace/builder.h"
 #include "transform/rules.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 // ---- positions ----
 
@@ -30,12 +30,12 @@ Val KernelBuilder::Position(const ir::ArrayType& t, const Index& index) {
 }
 
 // The position of an element in its buffer or private array.
-Val KernelBuilder::PositionInPlace(ArrayId id, const Index& index) {
+Val KernelBuilder::PositionInStorage(ArrayId id, const Index& index) {
   const ir::ArrayType& t = type(id);
-  const Place& place = PlaceOf(id);
-  const bool contiguous = place.strides == RowMajor(t.shape);
-  const Val at = index.flat && contiguous ? index.at[0] : w_.Linear(ToDims(t, index).at, place.strides);
-  return place.offset != 0 ? w_.Add(place.offset, at) : at;
+  const Storage& storage = StorageOf(id);
+  const bool contiguous = storage.strides == RowMajor(t.shape);
+  const Val at = index.flat && contiguous ? index.at[0] : w_.Linear(ToDims(t, index).at, storage.strides);
+  return storage.offset != 0 ? w_.Add(storage.offset, at) : at;
 }
 
 // ---- elements ----
@@ -54,10 +54,10 @@ absl::StatusOr<Val> KernelBuilder::LoadIndex(ArrayId id, const Index& index) {
   return std::visit([&](const auto& is) { return LoadFrom(id, is, index); }, arrays_[id].is);
 }
 
-absl::StatusOr<Val> KernelBuilder::LoadFrom(ArrayId id, const Place& place, const Index& index) {
-  if (place.of_row) RICCI_TRY(CheckRow(index));
-  const Val at = PositionInPlace(id, index);
-  return place.local ? w_.Get(kernel::LocalId{place.number}, at) : w_.Load(place.number, at);
+absl::StatusOr<Val> KernelBuilder::LoadFrom(ArrayId id, const Storage& storage, const Index& index) {
+  if (storage.of_row) RICCI_TRY(CheckRow(index));
+  const Val at = PositionInStorage(id, index);
+  return storage.local ? w_.Get(kernel::LocalId{storage.number}, at) : w_.Load(storage.number, at);
 }
 
 absl::StatusOr<Val> KernelBuilder::LoadFrom(ArrayId id, const Slice& slice, const Index& index) {
@@ -136,14 +136,14 @@ absl::StatusOr<Val> KernelBuilder::LoadFrom(ArrayId id, const Elements& elements
     return elements.values[*at];
   }
   // A private array can only be used in its block.
-  if (elements.spilled == 0 || !w_.Usable(PlaceOf(elements.spilled).number)) RICCI_TRY(Spill(id));
+  if (elements.spilled == 0 || !w_.Usable(StorageOf(elements.spilled).number)) RICCI_TRY(Spill(id));
   return LoadIndex(std::get_if<Elements>(&arrays_[id].is)->spilled, index);
 }
 
 // Stores the elements in a private array, from which they can be read at any index within this block.
 absl::Status KernelBuilder::Spill(ArrayId id) {
   RICCI_ASSIGN(ArrayId spilled, Private(type_id(id)));
-  const kernel::LocalId local{PlaceOf(spilled).number};
+  const kernel::LocalId local{StorageOf(spilled).number};
   Elements& elements = *std::get_if<Elements>(&arrays_[id].is);
   const auto n = static_cast<int64_t>(elements.values.size());
   for (int64_t i = 0; i < n; ++i) w_.Set(local, w_.Index(i), elements.values[i]);
@@ -151,4 +151,4 @@ absl::Status KernelBuilder::Spill(ArrayId id) {
   return absl::OkStatus();
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

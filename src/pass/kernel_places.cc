@@ -9,7 +9,7 @@
 #include "pass/kernel_builder.h"
 #include "pass/places.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 // A result of the body is a row of a result of the fusion, or is stored where its views say, or both.
 absl::Status KernelBuilder::InlineFusion(const ir::Equation& eqn, uint32_t n_rows, std::span<const ArrayId> in,
@@ -44,7 +44,7 @@ absl::Status KernelBuilder::StoreElsewhere(const StoreThrough& s, std::span<cons
       const Val shift = w_.Index(p.shift[j]);
       index.at.push_back(p.from[j] < 0 ? shift : w_.Add(row_.index[static_cast<size_t>(p.from[j])], shift));
     }
-    return PositionInPlace(s.to, index);
+    return PositionInStorage(s.to, index);
   };
   const auto holds = [&](const prim::Place& p) {
     Val all = 0;
@@ -63,8 +63,8 @@ absl::Status KernelBuilder::StoreElsewhere(const StoreThrough& s, std::span<cons
     const Val here = holds(s.places[i]);
     at = w_.Select(here, position(s.places[i]), at);
   }
-  w_.Store(PlaceOf(s.to).number, at, v);
+  w_.Store(StorageOf(s.to).number, at, v);
   return w_.status();
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -17,7 +17,7 @@
 #include "trace/builder.h"
 #include "transform/rules.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 absl::Status KernelBuilder::Parallel(std::span<const int64_t> extents, Val* index) {
   const size_t n = row_.extents.size();
@@ -64,12 +64,12 @@ absl::StatusOr<bool> KernelBuilder::StaysInRow(const ir::Program& f, const ir::E
     const ir::TypeId t = f.type_id(eqn.operands[i]);
     operands.push_back(c != nullptr ? AddLiteral(t, *c)
                                     : AddBuffer(t, RICCI_ACCESS_READ, {Binding::Kind::kOperand, i, nullptr}));
-    if (c == nullptr) PlaceOf(operands[i]).of_row = reads[i] == Reads::kRow;
+    if (c == nullptr) StorageOf(operands[i]).of_row = reads[i] == Reads::kRow;
   }
   for (uint32_t i = 0; i < eqn.n_results; ++i) {
     results.push_back(
         AddBuffer(f.type_id(eqn.result(i)), RICCI_ACCESS_READ_WRITE, {Binding::Kind::kResult, i, nullptr}));
-    PlaceOf(results[i]).of_row = true;
+    StorageOf(results[i]).of_row = true;
   }
   OpenRow(f.type(eqn.result(0)).shape.first(n_rows));
   absl::Status status;
@@ -88,10 +88,10 @@ absl::StatusOr<ArrayId> KernelBuilder::PrivateRow(ir::TypeId t) {
   RICCI_ASSIGN(ir::TypeId row_type,
                registry_.vocabulary().types.WithShape(whole, whole.shape.subspan(row_.extents.size())));
   RICCI_ASSIGN(ArrayId row, Private(row_type));
-  Place place = PlaceOf(row);
-  place.of_row = true;
-  place.strides.insert(place.strides.begin(), row_.extents.size(), 0);
-  return Add({t, std::move(place)});
+  Storage storage = StorageOf(row);
+  storage.of_row = true;
+  storage.strides.insert(storage.strides.begin(), row_.extents.size(), 0);
+  return Add({t, std::move(storage)});
 }
 
 namespace {
@@ -182,7 +182,7 @@ absl::Status KernelBuilder::InlineRows(const ir::Program& f, uint32_t n_rows, st
   for (const ir::Constant& c : f.constants) env[c.value] = AddLiteral(f.type_id(c.value), c);
   for (size_t i = 0; i < dst.size(); ++i) {
     if (dst[i] == 0) continue;
-    PlaceOf(dst[i]).of_row = true;
+    StorageOf(dst[i]).of_row = true;
     if (dst_of[f.results[i]] == 0) dst_of[f.results[i]] = dst[i];
   }
   std::vector<const ricci_lowering*> lowerings;
@@ -249,4 +249,4 @@ absl::Status KernelBuilder::RowEquation(const ir::Program& f, const ir::Equation
   return absl::OkStatus();
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -5,7 +5,7 @@
 #include "kernel/scalar_eval.h"
 #include "pass/kernel_builder.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 // ---- elements ----
 
@@ -21,7 +21,7 @@ absl::Status KernelBuilder::Store(ArrayId a, std::span<const Val> index, Val v) 
 absl::Status KernelBuilder::Combine(ArrayId a, std::span<const Val> index, uint32_t combiner, Val v) {
   const bool update = Has(a) && context_.updates && a == result(0) && index.size() == type(a).rank();
   if (update && !types::IsComplex(type(a).dtype)) {
-    w_.Combine(PlaceOf(a).number, PositionInPlace(a, {{index.begin(), index.end()}}), combiner, v);
+    w_.Combine(StorageOf(a).number, PositionInStorage(a, {{index.begin(), index.end()}}), combiner, v);
     return w_.status();
   }
   if (!kernel::IsUpdater(combiner)) {
@@ -33,14 +33,14 @@ absl::Status KernelBuilder::Combine(ArrayId a, std::span<const Val> index, uint3
 }
 
 absl::Status KernelBuilder::StoreIndex(ArrayId id, const Index& index, Val v) {
-  if (!IsPlace(id)) return absl::InvalidArgumentError("kernel: only results and private arrays can be stored to");
-  if (PlaceOf(id).of_row) RICCI_TRY(CheckRow(index));
-  const Val at = PositionInPlace(id, index);
-  const Place& place = PlaceOf(id);
-  if (place.local) {
-    w_.Set(kernel::LocalId{place.number}, at, v);
+  if (!IsStorage(id)) return absl::InvalidArgumentError("kernel: only results and private arrays can be stored to");
+  if (StorageOf(id).of_row) RICCI_TRY(CheckRow(index));
+  const Val at = PositionInStorage(id, index);
+  const Storage& storage = StorageOf(id);
+  if (storage.local) {
+    w_.Set(kernel::LocalId{storage.number}, at, v);
   } else {
-    w_.Store(place.number, at, v);
+    w_.Store(storage.number, at, v);
   }
   return absl::OkStatus();
 }
@@ -50,12 +50,12 @@ absl::StatusOr<ArrayId> KernelBuilder::Private(ir::TypeId t) {
     return base::InvalidArgument("kernel: a private array of type ", t, ", which is not known");
   }
   const ir::ArrayType& type = registry_.vocabulary().types.Get(t);
-  Place place;
-  place.local = true;
-  place.number = static_cast<uint32_t>(w_.Local(type.dtype, std::max<int64_t>(type.elements, 1)));
-  place.strides = RowMajor(type.shape);
+  Storage storage;
+  storage.local = true;
+  storage.number = static_cast<uint32_t>(w_.Local(type.dtype, std::max<int64_t>(type.elements, 1)));
+  storage.strides = RowMajor(type.shape);
   RICCI_TRY(w_.status());
-  return Add({t, std::move(place)});
+  return Add({t, std::move(storage)});
 }
 
 // ---- views ----
@@ -67,11 +67,11 @@ absl::StatusOr<ArrayId> KernelBuilder::View(ArrayId id, uint32_t axis, Val index
   std::vector<int64_t> shape(t.shape.begin(), t.shape.end());
   shape.erase(shape.begin() + axis);
   RICCI_ASSIGN(const ir::TypeId of_view, registry_.vocabulary().types.WithShape(t, shape));
-  if (!IsPlace(id)) {
+  if (!IsStorage(id)) {
     RICCI_TRY(w_.status());
     return Add({of_view, Slice{id, axis, index}});
   }
-  Place view = PlaceOf(id);
+  Storage view = StorageOf(id);
   if (view.of_row) return LeaveRow("a slice of all rows is taken");
   const Val step = w_.Mul(index, w_.Index(view.strides[axis]));
   view.offset = view.offset == 0 ? step : w_.Add(view.offset, step);
@@ -89,7 +89,7 @@ bool KernelBuilder::IsFlat(ArrayId id, const ir::ArrayType& t) const {
   if (!std::equal(own.shape.begin(), own.shape.end(), t.shape.begin(), t.shape.end())) return false;
   struct Flat {
     const ir::ArrayType& own;
-    bool operator()(const Place& p) const { return !p.of_row && p.strides == RowMajor(own.shape); }
+    bool operator()(const Storage& p) const { return !p.of_row && p.strides == RowMajor(own.shape); }
     bool operator()(const Lazy& l) const { return l.flat; }
     bool operator()(const Slice&) const { return false; }
     bool operator()(const Literal&) const { return true; }
@@ -149,4 +149,4 @@ absl::Status KernelBuilder::CopyAt(std::span<const ArrayId> dst, std::span<const
   return w_.status();
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -12,7 +12,7 @@
 #include "trace/attrs.h"
 #include "transform/rules.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 absl::Status PlanLowering::Run(const ir::Program& f, kernel::Plan& plan) {
   plan.n_inputs = f.n_params();
@@ -183,4 +183,4 @@ absl::Status LowerPlan(const Options& options, Lowered& out) {
   return PlanLowering(*out.optimized, options, out).Run(*out.optimized, out.plan);
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -4,7 +4,7 @@
 #define RICCI_PASS_LOWER_PLAN_H_
 #include "pass/pipeline.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 // lower_plan.cc: one step per equation of out.optimized; fills kernels, plan and constants. Intermediate values have
 // buffers of their own, still without offsets: PlanBuffers assigns them.
@@ -25,5 +25,5 @@ absl::Status MergeKernels(const Options& options, Lowered& out);
 // buffers.cc: offsets in the arena by lifetime.
 absl::Status PlanBuffers(const Options& options, Lowered& out);
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass
 #endif

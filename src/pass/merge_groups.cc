@@ -24,7 +24,7 @@
 #include "pass/places.h"
 #include "trace/builder.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 constexpr uint32_t kNone = ~0u;
@@ -364,4 +364,4 @@ absl::Status MergeGroups(const ir::Program& f, const Options& options, const std
   return Merger(f, options, joins, costs, groups).Run();
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

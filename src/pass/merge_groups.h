@@ -6,7 +6,7 @@
 #include "pass/pipeline.h"
 #include "pass/row_reads.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 // How an equation may be part of a merged group.
 enum class Joins : uint8_t {
@@ -34,5 +34,5 @@ std::string FusionName(const ir::Program& f, const std::vector<Joins>& joins, co
 // Merges groups whose results are all scalars (merge_scalars.cc).
 void MergeScalars(const ir::Program& f, const std::vector<Joins>& joins, std::vector<Group>& groups);
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass
 #endif

@@ -8,7 +8,7 @@
 #include "base/hash_map.h"
 #include "pass/lower_plan.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 template <typename T>
@@ -66,4 +66,4 @@ absl::Status MergeKernels(const Options&, Lowered& out) {
   return absl::OkStatus();
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

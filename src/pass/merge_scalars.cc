@@ -9,7 +9,7 @@
 
 #include "pass/merge_groups.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 constexpr uint32_t kNone = ~0u;
@@ -118,4 +118,4 @@ void MergeScalars(const ir::Program& f, const std::vector<Joins>& joins, std::ve
   Gatherer(f, joins, groups).Run();
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

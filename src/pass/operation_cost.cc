@@ -4,7 +4,7 @@
 #include "pass/kernel_builder.h"
 #include "trace/builder.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 int64_t OperationCosts::Of(const ir::Program& f, const ir::Equation& eqn) {
   if (eqn.n_results == 0) return 1;
@@ -29,4 +29,4 @@ int64_t OperationCosts::Measure(const ir::Program& f, const ir::Equation& eqn) c
   return std::max(sum, flagged);
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

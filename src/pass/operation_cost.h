@@ -6,7 +6,7 @@
 #include "pass/pipeline.h"
 #include "prim/registry.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 inline constexpr int64_t kTranscendentalCost = 16;
 // Sums of costs stop here.
@@ -28,5 +28,5 @@ class OperationCosts {
   base::HashMap<std::pair<uint32_t, uint32_t>, int64_t> known_;  // by primitive and dtype
 };
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass
 #endif

@@ -4,7 +4,7 @@
 #include "pass/pipeline.h"
 #include "transform/rebuild.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 using trace::Builder;
 using trace::Vals;
@@ -34,5 +34,5 @@ absl::StatusOr<ir::ProgramRef> ScheduleLoops(const ir::Program& f, const Options
 // fuse.cc: groups equations into fusion equations, one kernel each.
 absl::StatusOr<ir::ProgramRef> Fuse(const ir::Program& f, const Options& options);
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass
 #endif

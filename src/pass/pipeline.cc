@@ -14,7 +14,7 @@
 #include "pass/stage_checks.h"
 #include "transform/memo.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 enum class Need : uint8_t { kOptional, kAlways };  // kAlways: cannot be skipped, and runs on the reference device too
@@ -207,4 +207,4 @@ absl::StatusOr<std::string> TextAfter(const ir::Program& f, const Options& optio
   return absl::NotFoundError(base::Cat("pass ", stage, " did not run"));
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

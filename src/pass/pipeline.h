@@ -10,7 +10,7 @@
 #include "kernel/kernel.h"
 #include "pass/target.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 class BodyCosts;  // body_cost.cc
 std::shared_ptr<BodyCosts> NewBodyCosts();
@@ -78,5 +78,5 @@ absl::StatusOr<Estimate> EstimateScheduled(const ir::Program& f, const Options& 
 // The program, or the plan, after stage `stage`. NOT_FOUND if that stage does not run under these options.
 absl::StatusOr<std::string> TextAfter(const ir::Program& f, const Options& options, std::string_view stage);
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass
 #endif

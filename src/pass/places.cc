@@ -6,7 +6,7 @@
 #include "trace/builder.h"
 #include "transform/rules.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 constexpr size_t kMaxMoves = 64;   // into one array; they bound the time to compile
@@ -76,4 +76,4 @@ bool AreStored(const ir::Program& f, const Moves& moves, int64_t elements) {
   return elements == 0 && !moves.empty();
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -8,7 +8,7 @@
 #include "ir/program.h"
 #include "prim/place.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 // Elements of value `source` and their place in another value.
 struct Moved {
@@ -29,5 +29,5 @@ std::map<ir::ValueId, std::vector<prim::Place>> BySource(const Moves& moves);
 // adjacent.
 bool AreStored(const ir::Program& f, const Moves& moves, int64_t elements);
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass
 #endif

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 // What step `s` does to its argument `i`.
@@ -137,4 +137,4 @@ size_t PlanFlow::MarkLive(std::span<const Access> accesses, bool at_end, uint32_
   return marked;
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -12,7 +12,7 @@
 
 #include "kernel/kernel.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 // What one step does to one buffer.
 struct Access {
@@ -57,5 +57,5 @@ class PlanFlow {
   std::vector<uint32_t> previous_next_;         // of a NEXT or END: the NEXT before in the same CASE, or kNone
 };
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass
 #endif

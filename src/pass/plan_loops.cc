@@ -8,7 +8,7 @@
 #include "pass/plan_lowering.h"
 #include "transform/rules.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 absl::Status PlanLowering::LoopOrBranch(Frame& frame, const ir::Equation& eqn) {
   const prim::Flow flow = registry_.Get(eqn.prim).flow;
@@ -182,4 +182,4 @@ absl::Status PlanLowering::Cond(Frame& frame, const ir::Equation& eqn) {
   return absl::OkStatus();
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -9,7 +9,7 @@
 #include "pass/plan_writer.h"
 #include "trace/builder.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 class PlanLowering {
  public:
@@ -68,5 +68,5 @@ class PlanLowering {
   uint32_t depth_ = 0;  // of loops and branches in the plan
 };
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass
 #endif

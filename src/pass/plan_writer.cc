@@ -1,6 +1,6 @@
 #include "pass/plan_writer.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 using Binding = KernelBuilder::Binding;
@@ -137,4 +137,4 @@ absl::Status PlanWriter::BoundTrips(uint32_t trips, uint32_t predicate, int64_t 
   return absl::OkStatus();
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -10,7 +10,7 @@
 #include "pass/kernel_builder.h"
 #include "pass/pipeline.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 // Where a value is: a buffer, or a slice of it.
 struct Ref {
@@ -69,5 +69,5 @@ class PlanWriter {
   base::HashMap<const ir::ConstantData*, uint32_t> constant_buffer_;
 };
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass
 #endif

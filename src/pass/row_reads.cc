@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 absl::StatusOr<ir::FactorsRef> KnownFactors(const ir::Program& f, uint32_t e, bool elementwise) {
   RICCI_ASSIGN(ir::FactorsRef said, trace::FactorsOf(f, e));
@@ -47,4 +47,4 @@ bool RowReads::Visit(const ir::Equation& eqn, const ir::Factors* f) {
   return true;
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -8,7 +8,7 @@
 #include "base/hash_map.h"
 #include "trace/equation_factors.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 // What is known of the factors of equation `e` of `f`, or NULL: what its primitive's row says, or, if that is nothing
 // and the equation has a SCALAR lowering (`elementwise`), one factor for each dimension. Nothing is known if the row's
@@ -43,5 +43,5 @@ class RowReads {
   base::HashMap<ir::ValueId, Use> uses_;
 };
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass
 #endif

@@ -12,7 +12,7 @@
 #include "pass/pass.h"
 #include "trace/attrs.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 constexpr int64_t kTiny = 16;          // elements of the largest value of a body without products
@@ -104,4 +104,4 @@ absl::StatusOr<ir::ProgramRef> ScheduleLoops(const ir::Program& f, const Options
   });
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -14,7 +14,7 @@
 #include "trace/attrs.h"
 #include "transform/rules.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 constexpr int32_t kMostLevels = 6;  // of nested maps that are worth lowering in all ways
@@ -173,4 +173,4 @@ absl::StatusOr<ir::ProgramRef> ScheduleVmap(const ir::Program& f, const Options&
                  });
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -7,7 +7,7 @@
 #include "pass/pass.h"
 #include "transform/rules.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 constexpr int kMaxSteps = 8;  // successive rules on one equation
@@ -61,4 +61,4 @@ absl::StatusOr<ir::ProgramRef> Simplify(const ir::Program& program, const Option
                  });
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -5,7 +5,7 @@
 #include "base/hash_map.h"
 #include "pass/plan_flow.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 constexpr int kRounds = 8;             // in each a copy moves into one more CASE
@@ -133,4 +133,4 @@ SplitBuffers SinkCopies(kernel::Plan& plan, std::span<const kernel::Kernel> kern
   return split;
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

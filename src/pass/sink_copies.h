@@ -9,12 +9,12 @@
 
 #include "kernel/kernel.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 // Buffers that were one, and may become one again if nothing was gained; in the order of the branches.
 using SplitBuffers = std::vector<std::vector<uint32_t>>;
 
 SplitBuffers SinkCopies(kernel::Plan& plan, std::span<const kernel::Kernel> kernels);
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass
 #endif

@@ -2,7 +2,7 @@
 
 #include "ir/verify.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 absl::Status AfterStage(std::string_view stage, const absl::Status& s) {
@@ -46,4 +46,4 @@ absl::Status CheckPlan(std::string_view stage, const Options& options, const Low
   return AfterStage(stage, kernel::VerifyPlan(lowered.plan, lowered.kernels, facts));
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -4,12 +4,12 @@
 #define RICCI_PASS_STAGE_CHECKS_H_
 #include "pass/pipeline.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 // `now` is well-formed and has the parameter and result types of `given`.
 absl::Status CheckProgram(std::string_view stage, const ir::Program& given, const ir::Program& now);
 // The plan of `lowered` can be run: see kernel::VerifyPlan. `placed`: its buffers have offsets in the arena.
 absl::Status CheckPlan(std::string_view stage, const Options& options, const Lowered& lowered, bool placed);
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass
 #endif

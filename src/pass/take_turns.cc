@@ -10,7 +10,7 @@
 #include "pass/lower_plan.h"
 #include "pass/plan_flow.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 constexpr uint32_t kTurnSteps = 64;  // of a body that is short enough to be in the plan twice
@@ -148,4 +148,4 @@ absl::Status TakeTurns(const Options& options, Lowered& out) {
   return absl::OkStatus();
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

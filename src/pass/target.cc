@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "ricci/kernel.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 // In lanes, relative to a sum: such ratios hold on processors and GPUs alike.
@@ -130,4 +130,4 @@ absl::Status CheckTarget(const ricci_target& t) {
   return absl::OkStatus();
 }
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass

@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "ricci/target.h"
 
-namespace ricci::inline v0::pass {
+namespace ricci { inline namespace v0 { namespace pass {
 
 // Counts are of elements, costs of simple operations on one element.
 struct Limits {
@@ -48,5 +48,5 @@ ricci_target TypicalTarget();
 // INVALID_ARGUMENT for numbers that no device can have.
 absl::Status CheckTarget(const ricci_target& t);
 
-}  // namespace ricci::inline v0::pass
+}}}  // namespace ricci::v0::pass
 #endif

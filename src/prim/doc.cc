@@ -3,7 +3,7 @@
 #include "base/status.h"
 #include "ir/text_lexer.h"
 
-namespace ricci::inline v0::prim {
+namespace ricci { inline namespace v0 { namespace prim {
 namespace {
 
 constexpr std::string_view kOpen = "...", kBetween = ", ", kEquals = " = ", kBefore = "): ";
@@ -56,4 +56,4 @@ std::string Describe(const NameList& list, std::string_view what) {
   return base::Cat(list.open ? "at least " : "", base::Count(least, what), names);
 }
 
-}  // namespace ricci::inline v0::prim
+}}}  // namespace ricci::v0::prim

@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace ricci::inline v0::prim {
+namespace ricci { inline namespace v0 { namespace prim {
 
 // The operands or the results; a view of the text.
 struct NameList {
@@ -34,5 +34,5 @@ absl::StatusOr<Doc> ParseDoc(std::string_view name, std::string_view text);
 // `2 operands (x, y)`.
 std::string Describe(const NameList& list, std::string_view what);
 
-}  // namespace ricci::inline v0::prim
+}}}  // namespace ricci::v0::prim
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/status_abi.h"
 
-namespace ricci::inline v0::prim {
+namespace ricci { inline namespace v0 { namespace prim {
 namespace {
 
 using ir::FactorKind;
@@ -179,4 +179,4 @@ absl::StatusOr<ir::Factors> ReadFactors(std::string_view text, Shapes in, Shapes
   return Reader(text, in, out).Read();
 }
 
-}  // namespace ricci::inline v0::prim
+}}}  // namespace ricci::v0::prim

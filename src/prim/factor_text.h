@@ -10,7 +10,7 @@
 #include "ir/factors.h"
 #include "prim/registry.h"
 
-namespace ricci::inline v0::prim {
+namespace ricci { inline namespace v0 { namespace prim {
 
 // Does the row say anything about any operation?
 inline bool SaysFactors(const Row& row) { return row.def.factors_of != nullptr || !row.factors.empty(); }
@@ -22,5 +22,5 @@ using Shapes = std::span<const std::span<const int64_t>>;
 // FAILED_PRECONDITION says what is wrong with the text for operands and results of these shapes.
 absl::StatusOr<ir::Factors> ReadFactors(std::string_view text, Shapes in, Shapes out);
 
-}  // namespace ricci::inline v0::prim
+}}}  // namespace ricci::v0::prim
 #endif

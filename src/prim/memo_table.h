@@ -7,7 +7,7 @@
 #include "base/hash_map.h"
 #include "ir/program.h"
 
-namespace ricci::inline v0::prim {
+namespace ricci { inline namespace v0 { namespace prim {
 
 struct Memo {
   struct Entry {
@@ -21,5 +21,5 @@ struct Memo {
   Entries entries;
 };
 
-}  // namespace ricci::inline v0::prim
+}}}  // namespace ricci::v0::prim
 #endif

@@ -6,7 +6,7 @@
 #include "base/status.h"
 #include "base/status_abi.h"
 
-namespace ricci::inline v0::prim {
+namespace ricci { inline namespace v0 { namespace prim {
 namespace {
 
 // A rule may give any numbers, so their sums may overflow.
@@ -95,4 +95,4 @@ bool Overlap(const Place& a, const Place& b) {
   return true;
 }
 
-}  // namespace ricci::inline v0::prim
+}}}  // namespace ricci::v0::prim

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "prim/registry.h"
 
-namespace ricci::inline v0::prim {
+namespace ricci { inline namespace v0 { namespace prim {
 
 struct Place {
   std::vector<int64_t> first, limit;  // per dimension of the array: which of its elements are in the other one
@@ -25,5 +25,5 @@ Place Then(const Place& a, const Place& b);
 // Do the two places have an element in common?
 bool Overlap(const Place& a, const Place& b);
 
-}  // namespace ricci::inline v0::prim
+}}}  // namespace ricci::v0::prim
 #endif

@@ -3,7 +3,7 @@
 #include "base/abi_struct.h"
 #include "ir/text_lexer.h"
 
-namespace ricci::inline v0::prim {
+namespace ricci { inline namespace v0 { namespace prim {
 namespace {
 
 std::string_view View(ricci_str s) { return {s.ptr, s.ptr == nullptr ? 0 : s.len}; }
@@ -115,7 +115,7 @@ Registry::~Registry() {
   for (const auto& row : rows_) Drop(*row);
 }
 
-Registry& Registry::Of(const ir::Vocabulary& v) { return *static_cast<Registry*>(v.registry); }
+Registry& Registry::Of(const ir::Vocabulary& v) { return *v.registry; }
 
 absl::StatusOr<PrimId> Registry::Add(const ricci_prim_def& from, Flow flow) {
   RICCI_ASSIGN(ricci_prim_def def,
@@ -227,4 +227,4 @@ bool Registry::HasEffect(const ir::Equation& eqn) const {
   return effect;
 }
 
-}  // namespace ricci::inline v0::prim
+}}}  // namespace ricci::v0::prim

@@ -13,7 +13,7 @@
 #include "prim/memo_table.h"
 #include "prim/row.h"
 
-namespace ricci::inline v0::prim {
+namespace ricci { inline namespace v0 { namespace prim {
 
 // The rules whose uses are counted.
 enum class Rule : uint8_t { kJvp, kTranspose, kBatch, kSimplify, kCount };
@@ -74,5 +74,5 @@ class Registry {
   std::vector<AddedLowering> added_lowerings_;
 };
 
-}  // namespace ricci::inline v0::prim
+}}}  // namespace ricci::v0::prim
 #endif

@@ -11,7 +11,7 @@
 #include "prim/doc.h"
 #include "ricci/primitive.h"
 
-namespace ricci::inline v0::prim {
+namespace ricci { inline namespace v0 { namespace prim {
 
 using ir::PrimId;
 
@@ -46,5 +46,5 @@ struct Row {
   bool effectful() const { return has(RICCI_PRIM_EFFECTFUL); }
 };
 
-}  // namespace ricci::inline v0::prim
+}}}  // namespace ricci::v0::prim
 #endif

@@ -1,6 +1,6 @@
 #include "runtime/array.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 namespace {
 
 constexpr uint64_t kInlineBytes = 4096;  // data up to this size follows the header
@@ -154,4 +154,4 @@ absl::StatusOr<bool> Array::IsReady() const {
   return run ? run->Query() : true;
 }
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime

@@ -9,7 +9,7 @@
 
 #include "runtime/stream.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 
 // Memory of a device, and the work that uses it. The device's mutex guards the events; there are none where runs are
 // complete when they return.
@@ -90,5 +90,5 @@ class Array final : public base::Shared {
 inline ricci_array* Abi(const Array* a) { return reinterpret_cast<ricci_array*>(const_cast<Array*>(a)); }
 inline Array* FromAbi(const ricci_array* a) { return reinterpret_cast<Array*>(const_cast<ricci_array*>(a)); }
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime
 #endif

@@ -3,7 +3,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "base/status_abi.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 
 absl::StatusOr<std::unique_ptr<BoundCall>> BoundCall::Create(base::Ref<const Executable> executable) {
   RICCI_ASSIGN(RunFrame * frame, executable->code().NewFrame(nullptr));
@@ -112,4 +112,4 @@ ricci_status* BoundCall::RunChecked() {
   });
 }
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime

@@ -8,7 +8,7 @@
 
 #include "runtime/executable.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 
 class BoundCall {
  public:
@@ -42,5 +42,5 @@ class BoundCall {
   bool ready_ = false;     // host memory, all slots are bound and nothing must be checked at each run
 };
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime
 #endif

@@ -3,7 +3,7 @@
 #include "runtime/compile_cache.h"
 #include "runtime/compile_dump.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 namespace {
 
 void Log(const Context& context, const CompiledCode& code, bool hit) {
@@ -62,4 +62,4 @@ absl::StatusOr<base::Ref<Executable>> Compile(const ir::Program& f, const Compil
   return Executable::Create(std::move(code), hit, options.checked, /*committed=*/chosen);
 }
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime

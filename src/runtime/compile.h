@@ -5,7 +5,7 @@
 
 #include "runtime/executable.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 
 struct CompileOptions {
   std::vector<Device*> devices;     // empty = device 0; one today
@@ -18,5 +18,5 @@ struct CompileOptions {
 
 absl::StatusOr<base::Ref<Executable>> Compile(const ir::Program& f, const CompileOptions& options);
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime
 #endif

@@ -1,6 +1,6 @@
 #include "runtime/compile_cache.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 
 base::Ref<CompiledCode> CompileCache::FindLocked(const CompileKey& key) {
   for (auto it = entries_.begin(); it != entries_.end(); ++it) {
@@ -32,4 +32,4 @@ void CompileCache::Clear() {
   dropped.swap(entries_);
 }
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime

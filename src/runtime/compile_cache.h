@@ -11,7 +11,7 @@
 
 #include "runtime/compiled_code.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 
 class CompileCache {
  public:
@@ -30,5 +30,5 @@ class CompileCache {
   Entries entries_;  // the most recently used first
 };
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime
 #endif

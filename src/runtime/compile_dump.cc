@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 namespace {
 
 // A program's name as part of a file name.
@@ -39,4 +39,4 @@ void CompileDump::Add(std::string_view stage, const std::string& text) {
   if (!Write(path, text)) status_ = absl::FailedPreconditionError(base::Cat("dump_dir: cannot write ", path));
 }
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime

@@ -5,7 +5,7 @@
 
 #include "runtime/compiled_code.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 
 class CompileDump {
  public:
@@ -22,5 +22,5 @@ class CompileDump {
   absl::Status status_;
 };
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime
 #endif

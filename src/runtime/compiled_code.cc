@@ -8,7 +8,7 @@
 #include "ir/print.h"
 #include "ricci/exact.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 namespace {
 
 uint64_t ConstantBytes(const pass::Lowered& l) {
@@ -300,4 +300,4 @@ absl::StatusOr<std::string> CompiledCode::DumpObject() const {
   return object;
 }
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime

@@ -19,7 +19,7 @@
 #include "ricci/executable.h"
 #include "runtime/array.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 
 // What two compilations must have in common to share their code.
 struct CompileKey {
@@ -120,5 +120,5 @@ class CompiledCode final : public base::Shared {
   mutable std::array<std::atomic<RunFrame*>, 8> frames_{};
 };
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime
 #endif

@@ -10,7 +10,7 @@
 #include "runtime/compile_cache.h"
 #include "runtime/reference_backend.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 namespace {
 
 // Small blocks are aligned here, with the address that malloc gave stored before them: aligned_alloc of the C library
@@ -266,4 +266,4 @@ void Context::Log(uint32_t level, std::string_view text) const {
   if (hooks_.log != nullptr) hooks_.log(hooks_.log_self, level, text.data(), text.size());
 }
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime

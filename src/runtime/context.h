@@ -20,7 +20,7 @@
 #include "runtime/device.h"
 #include "runtime/options.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 
 class CompileCache;
 
@@ -92,5 +92,5 @@ inline Context* FromAbi(const ricci_ctx* c) { return reinterpret_cast<Context*>(
 // The context that a vocabulary belongs to.
 inline Context* ContextOf(const ir::Vocabulary& v) { return FromAbi(v.abi); }
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime
 #endif

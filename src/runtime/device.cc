@@ -8,7 +8,7 @@
 #include "runtime/context.h"
 #include "runtime/stream.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 namespace {
 
 std::string Text(ricci_str s) { return s.ptr == nullptr ? std::string() : std::string(s.ptr, s.len); }
@@ -169,4 +169,4 @@ void Device::Drain() {
   for (const EventRef& run : all) run->Wait().IgnoreError();  // its results report the failure to whatever uses them
 }
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime

@@ -15,7 +15,7 @@
 #include "ricci/backend.h"
 #include "ricci/device.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 
 class Context;
 class Stream;
@@ -82,5 +82,5 @@ struct Device {
 inline ricci_device* Abi(const Device* d) { return reinterpret_cast<ricci_device*>(const_cast<Device*>(d)); }
 inline Device* FromAbi(const ricci_device* d) { return reinterpret_cast<Device*>(const_cast<ricci_device*>(d)); }
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime
 #endif

@@ -1,6 +1,6 @@
 #include "runtime/device_put.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 namespace {
 
 constexpr std::string_view kPut = "ricci_device_put";
@@ -58,4 +58,4 @@ absl::StatusOr<base::Ref<Array>> DevicePut(const Array& a, Device* to) {
   return FromHost(to, a.type_id(), staged.data(), nullptr);
 }
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime

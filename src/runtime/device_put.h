@@ -3,7 +3,7 @@
 #define RICCI_RUNTIME_DEVICE_PUT_H_
 #include "runtime/array.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 
 // A copy of `a`, committed to `to`, enqueued where possible. Both belong to the same context.
 absl::StatusOr<base::Ref<Array>> DevicePut(const Array& a, Device* to);
@@ -12,5 +12,5 @@ absl::StatusOr<base::Ref<Array>> FromHost(Device* to, types::TypeId type, const 
 // Waits for `a`; `who` is named if it was donated.
 absl::Status CopyToHost(const Array& a, void* host, std::string_view who);
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime
 #endif

@@ -2,7 +2,7 @@
 #include "runtime/executable.h"
 #include "runtime/frame_guard.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 
 absl::StatusOr<StreamRef> RunOptions::StreamOn(Device& device) const {
   if (stream == nullptr) return device.DefaultStream();
@@ -83,4 +83,4 @@ absl::Status Executable::EnqueueAndWait(Arguments in, std::span<ricci_array*> ou
   return status;
 }
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime

@@ -4,7 +4,7 @@
 #include "runtime/device_put.h"
 #include "runtime/frame_guard.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 
 Executable::Executable(base::Ref<CompiledCode> code, bool cache_hit, bool checked, bool committed)
     : context_(code->device()->context),
@@ -154,4 +154,4 @@ absl::Status Executable::Run(Arguments in, std::span<ricci_array*> out, const Ru
   return absl::OkStatus();
 }
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime

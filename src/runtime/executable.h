@@ -10,7 +10,7 @@
 #define RICCI_RUNTIME_EXECUTABLE_H_
 #include "runtime/compiled_code.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 
 struct RunOptions {
   Stream* stream = nullptr;  // of the device; NULL: its default
@@ -80,5 +80,5 @@ inline Executable* FromAbi(const ricci_executable* x) {
   return reinterpret_cast<Executable*>(const_cast<ricci_executable*>(x));
 }
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime
 #endif

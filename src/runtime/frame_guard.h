@@ -3,7 +3,7 @@
 #define RICCI_RUNTIME_FRAME_GUARD_H_
 #include "runtime/compiled_code.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 
 class FrameGuard {
  public:
@@ -31,5 +31,5 @@ class FrameGuard {
   RunFrame* frame_;
 };
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime
 #endif

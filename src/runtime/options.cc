@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 namespace {
 
 bool SetThreads(Options& o, std::string_view text) {
@@ -59,4 +59,4 @@ absl::Status SetOption(Options& options, std::string_view key, std::string_view 
   return base::InvalidArgument("config: unknown key ", key, "; known: ", known);
 }
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime

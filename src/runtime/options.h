@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 
 enum class VmapOption : uint8_t { kAuto, kBatched, kLanes };
 
@@ -23,5 +23,5 @@ struct Options {
 // INVALID_ARGUMENT for an unknown key (lists the known ones) or value (says what the key takes).
 absl::Status SetOption(Options& options, std::string_view key, std::string_view value);
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime
 #endif

@@ -16,7 +16,7 @@
 #include "ricci/base.h"
 #include "ricci/plugin.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 namespace {
 
 static_assert(sizeof(void*) == 8, "the headers are read in their 64-bit form");
@@ -154,4 +154,4 @@ absl::Status CheckPluginAbi(std::string_view plugin, uint32_t major, uint32_t mi
 
 absl::Status CheckPluginFile(const std::string& path) { return PluginFile(path).Check(); }
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime

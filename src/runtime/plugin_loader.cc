@@ -6,7 +6,7 @@
 #include "base/status_abi.h"
 #include "runtime/plugin_file.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 namespace {
 
 constexpr uint64_t kFeatures[4] = {};  // of this core; bits are assigned as features appear
@@ -65,4 +65,4 @@ absl::Status LoadPlugin(Context& context, const std::string& path, const ricci_a
   return AddPlugin(context, reinterpret_cast<ricci_plugin_query_fn>(symbol), api);
 }
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime

@@ -9,11 +9,11 @@
 
 #include "runtime/context.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 
 // `api` is the table through which plugins outside this binary call the core.
 absl::Status AddPlugin(Context& context, ricci_plugin_query_fn query, const ricci_api* api);
 absl::Status LoadPlugin(Context& context, const std::string& path, const ricci_api* api);
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime
 #endif

@@ -3,7 +3,7 @@
 #include "base/status_abi.h"
 #include "kernel/kernel.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 namespace {
 
 // The code is the tables.
@@ -46,4 +46,4 @@ ricci_backend ReferenceBackend() {
   return b;
 }
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime

@@ -4,9 +4,9 @@
 #define RICCI_RUNTIME_REFERENCE_BACKEND_H_
 #include "ricci/backend.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 
 ricci_backend ReferenceBackend();
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime
 #endif

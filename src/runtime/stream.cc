@@ -3,7 +3,7 @@
 #include "base/status_abi.h"
 #include "runtime/compiled_code.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 
 // ---- streams ----
 Stream::Stream(Device* device, void* native, bool owned, bool keeps_context)
@@ -144,4 +144,4 @@ absl::Status Event::Outcome() {
   return absl::OkStatus();
 }
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime

@@ -14,7 +14,7 @@
 #include "ricci/stream.h"
 #include "runtime/context.h"
 
-namespace ricci::inline v0::runtime {
+namespace ricci { inline namespace v0 { namespace runtime {
 
 class CompiledCode;
 
@@ -98,5 +98,5 @@ inline Stream* FromAbi(const ricci_stream* s) { return reinterpret_cast<Stream*>
 inline ricci_event* Abi(const Event* e) { return reinterpret_cast<ricci_event*>(const_cast<Event*>(e)); }
 inline Event* FromAbi(const ricci_event* e) { return reinterpret_cast<Event*>(const_cast<ricci_event*>(e)); }
 
-}  // namespace ricci::inline v0::runtime
+}}}  // namespace ricci::v0::runtime
 #endif

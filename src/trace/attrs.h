@@ -8,7 +8,7 @@
 
 #include "ir/program.h"
 
-namespace ricci::inline v0::trace {
+namespace ricci { inline namespace v0 { namespace trace {
 
 inline ricci_attr AttrBase(std::string_view name, uint32_t kind, uint32_t count, const void* data) {
   return {{name.data(), name.size()}, kind, count, 0, 0.0, data};
@@ -60,5 +60,5 @@ inline const ir::Program* ProgramIn(std::span<const ricci_attr> attrs, std::stri
   return ir::FindAttr(attrs, name) == nullptr ? nullptr : &ProgramOf(attrs, name);
 }
 
-}  // namespace ricci::inline v0::trace
+}}}  // namespace ricci::v0::trace
 #endif

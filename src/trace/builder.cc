@@ -4,7 +4,7 @@
 #include "ir/self_reference.h"
 #include "trace/normal_attrs.h"
 
-namespace ricci::inline v0::trace {
+namespace ricci { inline namespace v0 { namespace trace {
 namespace {
 
 std::string_view View(ricci_str s) { return {s.ptr, s.ptr == nullptr ? 0 : s.len}; }
@@ -301,4 +301,4 @@ Op::Op(const Program& program, const ir::Equation& eqn) {
   op_.location = eqn.location;
 }
 
-}  // namespace ricci::inline v0::trace
+}}}  // namespace ricci::v0::trace

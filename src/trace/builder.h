@@ -16,7 +16,7 @@
 #include "ir/program.h"
 #include "prim/registry.h"
 
-namespace ricci::inline v0::trace {
+namespace ricci { inline namespace v0 { namespace trace {
 
 using ir::ArrayType;
 using ir::Program;
@@ -145,5 +145,5 @@ class Op {
   ricci_op op_;
 };
 
-}  // namespace ricci::inline v0::trace
+}}}  // namespace ricci::v0::trace
 #endif

@@ -5,7 +5,7 @@
 #include "trace/builder.h"
 #include "trace/rewriter.h"
 
-namespace ricci::inline v0::trace {
+namespace ricci { inline namespace v0 { namespace trace {
 
 absl::StatusOr<Vals> Builder::Copy(const Program& from, const ir::Equation& eqn, std::span<const Val> in) {
   location_ = eqn.location;
@@ -46,4 +46,4 @@ absl::StatusOr<Vals> Builder::Inline(const Program& f, std::span<const Val> in) 
   return values.Results();
 }
 
-}  // namespace ricci::inline v0::trace
+}}}  // namespace ricci::v0::trace

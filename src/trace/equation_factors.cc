@@ -5,7 +5,7 @@
 #include "prim/factor_text.h"
 #include "trace/builder.h"
 
-namespace ricci::inline v0::trace {
+namespace ricci { inline namespace v0 { namespace trace {
 
 absl::StatusOr<ir::FactorsRef> FactorsOf(const ir::Program& f, uint32_t e) {
   prim::Registry& registry = prim::Registry::Of(f);
@@ -31,4 +31,4 @@ ir::FactorsRef ElementwiseFactors(const ir::Program& f, const ir::Equation& eqn)
   return std::make_shared<const ir::Factors>(std::move(out));
 }
 
-}  // namespace ricci::inline v0::trace
+}}}  // namespace ricci::v0::trace

@@ -4,7 +4,7 @@
 #include "absl/status/statusor.h"
 #include "ir/program.h"
 
-namespace ricci::inline v0::trace {
+namespace ricci { inline namespace v0 { namespace trace {
 
 // The factors of equation `e` of `f`; NULL if its row says nothing about it. Any thread may call this. An error is one
 // of the row's callback; what is wrong with its text is reported in Factors::wrong.
@@ -13,5 +13,5 @@ absl::StatusOr<ir::FactorsRef> FactorsOf(const ir::Program& f, uint32_t e);
 // SCALAR lowering whose row says nothing.
 ir::FactorsRef ElementwiseFactors(const ir::Program& f, const ir::Equation& eqn);
 
-}  // namespace ricci::inline v0::trace
+}}}  // namespace ricci::v0::trace
 #endif

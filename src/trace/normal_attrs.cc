@@ -2,7 +2,7 @@
 
 #include "ir/program.h"
 
-namespace ricci::inline v0::trace {
+namespace ricci { inline namespace v0 { namespace trace {
 namespace {
 
 std::string_view View(ricci_str s) { return {s.ptr, s.ptr == nullptr ? 0 : s.len}; }
@@ -91,4 +91,4 @@ absl::Status NormalizeAttrs(const prim::Row& row, std::span<const ricci_attr> gi
   return base::InvalidArgument(row.name, ": an attribute is given twice");
 }
 
-}  // namespace ricci::inline v0::trace
+}}}  // namespace ricci::v0::trace

@@ -11,11 +11,11 @@
 #include "absl/status/status.h"
 #include "prim/registry.h"
 
-namespace ricci::inline v0::trace {
+namespace ricci { inline namespace v0 { namespace trace {
 
 // Sets `out` to the attributes of `given` in normal form; their data stays where it is. INVALID_ARGUMENT names the
 // attribute that is unknown, missing, given twice or of another kind.
 absl::Status NormalizeAttrs(const prim::Row& row, std::span<const ricci_attr> given, std::vector<ricci_attr>& out);
 
-}  // namespace ricci::inline v0::trace
+}}}  // namespace ricci::v0::trace
 #endif

@@ -6,7 +6,7 @@
 #include "ir/self_reference.h"
 #include "trace/attrs.h"
 
-namespace ricci::inline v0::trace {
+namespace ricci { inline namespace v0 { namespace trace {
 namespace {
 
 using ir::TextAttr;
@@ -201,4 +201,4 @@ absl::StatusOr<ProgramRef> ParseApplication(prim::Registry& registry, std::strin
   return Reader(registry, file).Application();
 }
 
-}  // namespace ricci::inline v0::trace
+}}}  // namespace ricci::v0::trace

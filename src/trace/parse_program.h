@@ -5,7 +5,7 @@
 
 #include "trace/builder.h"
 
-namespace ricci::inline v0::trace {
+namespace ricci { inline namespace v0 { namespace trace {
 
 // `origin` names the text in messages and becomes the file of all source locations (`<text>` if it is empty).
 // INVALID_ARGUMENT for wrong text and for a type that differs from the inferred one; errors of rows are passed on.
@@ -15,5 +15,5 @@ absl::StatusOr<ProgramRef> ParseProgram(prim::Registry& registry, std::string_vi
 absl::StatusOr<ProgramRef> ParseApplication(prim::Registry& registry, std::string_view primitive, std::string_view text,
                                             std::string_view origin);
 
-}  // namespace ricci::inline v0::trace
+}}}  // namespace ricci::v0::trace
 #endif

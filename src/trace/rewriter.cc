@@ -2,7 +2,7 @@
 
 #include "base/hash_map.h"
 
-namespace ricci::inline v0::trace {
+namespace ricci { inline namespace v0 { namespace trace {
 
 Vals Rewriter::operator[](std::span<const ir::ValueId> values) const {
   Vals out;
@@ -68,4 +68,4 @@ absl::StatusOr<Val> Rewriter::Need(ir::ValueId v, const Given& given) {
   return values_[v];
 }
 
-}  // namespace ricci::inline v0::trace
+}}}  // namespace ricci::v0::trace

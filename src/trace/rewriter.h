@@ -9,7 +9,7 @@
 
 #include "trace/builder.h"
 
-namespace ricci::inline v0::trace {
+namespace ricci { inline namespace v0 { namespace trace {
 
 class Rewriter {
  public:
@@ -51,5 +51,5 @@ class Rewriter {
   Vals operands_;  // of the equation being copied
 };
 
-}  // namespace ricci::inline v0::trace
+}}}  // namespace ricci::v0::trace
 #endif

@@ -4,7 +4,7 @@
 
 #include "trace/attrs.h"
 
-namespace ricci::inline v0::trace {
+namespace ricci { inline namespace v0 { namespace trace {
 
 using Ints = std::vector<int64_t>;
 
@@ -98,4 +98,4 @@ absl::StatusOr<TypeId> WithoutDim(types::TypeTable& types, TypeId t, int64_t axi
   return types.WithShape(type, shape);
 }
 
-}  // namespace ricci::inline v0::trace
+}}}  // namespace ricci::v0::trace

@@ -8,7 +8,7 @@
 #define RICCI_TRACE_ROLES_H_
 #include "trace/builder.h"
 
-namespace ricci::inline v0::trace {
+namespace ricci { inline namespace v0 { namespace trace {
 
 absl::StatusOr<Val> Add(Builder& b, Val x, Val y);
 absl::StatusOr<Val> Sub(Builder& b, Val x, Val y);
@@ -35,5 +35,5 @@ absl::StatusOr<Vals> OptimizationBarrier(Builder& b, std::span<const Val> values
 absl::StatusOr<TypeId> WithDim(types::TypeTable& types, TypeId t, int64_t axis, int64_t size);
 absl::StatusOr<TypeId> WithoutDim(types::TypeTable& types, TypeId t, int64_t axis);
 
-}  // namespace ricci::inline v0::trace
+}}}  // namespace ricci::v0::trace
 #endif

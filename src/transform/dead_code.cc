@@ -5,7 +5,7 @@
 #include "transform/memo.h"
 #include "transform/rules.h"
 
-namespace ricci::inline v0::transform {
+namespace ricci { inline namespace v0 { namespace transform {
 namespace {
 
 using trace::Op;
@@ -146,4 +146,4 @@ absl::StatusOr<PrunedProgram> Prune(const ir::Program& f, MaskView used_results,
                                    });
 }
 
-}  // namespace ricci::inline v0::transform
+}}}  // namespace ricci::v0::transform

@@ -3,7 +3,7 @@
 #define RICCI_TRANSFORM_DEAD_CODE_H_
 #include "transform/jvp.h"
 
-namespace ricci::inline v0::transform {
+namespace ricci { inline namespace v0 { namespace transform {
 
 struct PrunedProgram {
   ir::ProgramRef program;  // parameters of f without the dropped ones -> the used results only
@@ -12,5 +12,5 @@ struct PrunedProgram {
 // Parameters with droppable[i] != 0 (empty = none) that nothing needs disappear.
 absl::StatusOr<PrunedProgram> Prune(const ir::Program& f, MaskView used_results, MaskView droppable = {});
 
-}  // namespace ricci::inline v0::transform
+}}}  // namespace ricci::v0::transform
 #endif

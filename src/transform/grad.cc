@@ -6,7 +6,7 @@
 #include "transform/rules.h"
 #include "transform/transpose.h"
 
-namespace ricci::inline v0::transform {
+namespace ricci { inline namespace v0 { namespace transform {
 namespace {
 
 // The constant 1 of type `type`.
@@ -114,4 +114,4 @@ absl::StatusOr<ir::ProgramRef> Grad(const ir::Program& f, std::span<const uint32
   return live.program;
 }
 
-}  // namespace ricci::inline v0::transform
+}}}  // namespace ricci::v0::transform

@@ -3,7 +3,7 @@
 #define RICCI_TRANSFORM_GRAD_H_
 #include "transform/jvp.h"
 
-namespace ricci::inline v0::transform {
+namespace ricci { inline namespace v0 { namespace transform {
 
 struct VjpPrograms {
   ir::ProgramRef fwd;  // parameters of f -> results of f, residuals
@@ -15,5 +15,5 @@ absl::StatusOr<VjpPrograms> Vjp(const ir::Program& f, MaskView wanted);
 // parameters of f -> [results of f if with_value,] gradients of result 0 by the parameters `argnums`.
 absl::StatusOr<ir::ProgramRef> Grad(const ir::Program& f, std::span<const uint32_t> argnums, bool with_value);
 
-}  // namespace ricci::inline v0::transform
+}}}  // namespace ricci::v0::transform
 #endif

@@ -2,7 +2,7 @@
 
 #include "transform/rules.h"
 
-namespace ricci::inline v0::transform {
+namespace ricci { inline namespace v0 { namespace transform {
 
 Invariant FindInvariant(const ir::Program& body, MaskView is_const, bool speculative) {
   const prim::Registry& registry = prim::Registry::Of(body);
@@ -25,4 +25,4 @@ Invariant FindInvariant(const ir::Program& body, MaskView is_const, bool specula
   return out;
 }
 
-}  // namespace ricci::inline v0::transform
+}}}  // namespace ricci::v0::transform

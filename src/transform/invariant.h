@@ -3,7 +3,7 @@
 #define RICCI_TRANSFORM_INVARIANT_H_
 #include "transform/jvp.h"
 
-namespace ricci::inline v0::transform {
+namespace ricci { inline namespace v0 { namespace transform {
 
 struct Invariant {
   Mask same;        // over the values of the body: the same on every trip
@@ -13,5 +13,5 @@ struct Invariant {
 // may be no trip at all), what may fail is not invariant either, nor are loops and branches, whose cost has no bound.
 Invariant FindInvariant(const ir::Program& body, MaskView is_const, bool speculative = false);
 
-}  // namespace ricci::inline v0::transform
+}}}  // namespace ricci::v0::transform
 #endif

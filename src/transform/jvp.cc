@@ -4,7 +4,7 @@
 #include "transform/memo.h"
 #include "transform/rules.h"
 
-namespace ricci::inline v0::transform {
+namespace ricci { inline namespace v0 { namespace transform {
 namespace {
 
 // Values of the program being differentiated, as they are in the new one: each with a tangent, kZero where it has none.
@@ -68,4 +68,4 @@ absl::StatusOr<JvpProgram> Jvp(const ir::Program& f, MaskView active, MaskView i
                                 [&] { return Differentiate(f, active, instantiate); });
 }
 
-}  // namespace ricci::inline v0::transform
+}}}  // namespace ricci::v0::transform

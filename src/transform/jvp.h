@@ -3,7 +3,7 @@
 #define RICCI_TRANSFORM_JVP_H_
 #include "transform/mask.h"
 
-namespace ricci::inline v0::transform {
+namespace ricci { inline namespace v0 { namespace transform {
 
 struct JvpProgram {
   // parameters of f, tangents of those with active[i] != 0 -> results of f, tangents of those with nonzero[i] != 0
@@ -15,5 +15,5 @@ struct JvpProgram {
 // never get one; active integer parameters are INVALID_ARGUMENT.
 absl::StatusOr<JvpProgram> Jvp(const ir::Program& f, MaskView active, MaskView instantiate = {});
 
-}  // namespace ricci::inline v0::transform
+}}}  // namespace ricci::v0::transform
 #endif

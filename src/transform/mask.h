@@ -7,7 +7,7 @@
 
 #include "trace/builder.h"
 
-namespace ricci::inline v0::transform {
+namespace ricci { inline namespace v0 { namespace transform {
 
 using Mask = std::vector<uint8_t>;
 using MaskView = std::span<const uint8_t>;
@@ -59,5 +59,5 @@ inline void Scatter(MaskView mask, const trace::Vals& from, trace::Val* to) {
   Scatter(mask, std::span<const trace::Val>(from), to);
 }
 
-}  // namespace ricci::inline v0::transform
+}}}  // namespace ricci::v0::transform
 #endif

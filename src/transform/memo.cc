@@ -1,6 +1,6 @@
 #include "transform/memo.h"
 
-namespace ricci::inline v0::transform {
+namespace ricci { inline namespace v0 { namespace transform {
 namespace {
 
 constexpr size_t kMaxEntries = 1 << 14;
@@ -32,4 +32,4 @@ void MemoUse::Keep(const MemoKey& key, std::shared_ptr<const void> result) {
   memo_.entries.emplace(key.bytes(), prim::Memo::Entry{ir::ProgramRef(&key.program()), std::move(result)});
 }
 
-}  // namespace ricci::inline v0::transform
+}}}  // namespace ricci::v0::transform

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "prim/registry.h"
 
-namespace ricci::inline v0::transform {
+namespace ricci { inline namespace v0 { namespace transform {
 
 // A transform, its program and all its arguments, as bytes.
 class MemoKey {
@@ -62,5 +62,5 @@ absl::StatusOr<Result> Remembered(const MemoKey& key, Make&& make) {
   return made;
 }
 
-}  // namespace ricci::inline v0::transform
+}}}  // namespace ricci::v0::transform
 #endif

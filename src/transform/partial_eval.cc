@@ -9,7 +9,7 @@
 #include "transform/memo.h"
 #include "transform/rules.h"
 
-namespace ricci::inline v0::transform {
+namespace ricci { inline namespace v0 { namespace transform {
 namespace {
 
 using trace::Op;
@@ -251,4 +251,4 @@ absl::StatusOr<PartialEvalProgram> PartialEval(const ir::Program& f, MaskView kn
       [&] { return SplitProgram(f, known, force_unknown, saving); });
 }
 
-}  // namespace ricci::inline v0::transform
+}}}  // namespace ricci::v0::transform

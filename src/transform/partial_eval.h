@@ -3,7 +3,7 @@
 #define RICCI_TRANSFORM_PARTIAL_EVAL_H_
 #include "transform/jvp.h"
 
-namespace ricci::inline v0::transform {
+namespace ricci { inline namespace v0 { namespace transform {
 
 struct PartialEvalProgram {
   ir::ProgramRef known;    // known parameters -> known results, residuals
@@ -29,5 +29,5 @@ absl::StatusOr<PartialEvalProgram> PartialEval(const ir::Program& f, MaskView kn
 // Does `policy` save the results of `eqn`? INVALID_ARGUMENT for an unknown policy.
 absl::StatusOr<bool> PolicySaves(std::string_view policy, const prim::Row& row, const ir::Equation& eqn);
 
-}  // namespace ricci::inline v0::transform
+}}}  // namespace ricci::v0::transform
 #endif

@@ -3,7 +3,7 @@
 #include "prim/registry.h"
 #include "trace/rewriter.h"
 
-namespace ricci::inline v0::transform {
+namespace ricci { inline namespace v0 { namespace transform {
 
 using trace::Builder;
 using trace::Vals;
@@ -56,4 +56,4 @@ absl::StatusOr<Vals> CopyWithNested(Builder& b, const ir::Program& f, const ir::
   return b.Emit(eqn.prim, attrs.list, in);
 }
 
-}  // namespace ricci::inline v0::transform
+}}}  // namespace ricci::v0::transform

@@ -6,7 +6,7 @@
 
 #include "trace/builder.h"
 
-namespace ricci::inline v0::transform {
+namespace ricci { inline namespace v0 { namespace transform {
 
 // `step` appends the replacement of an equation to the builder and returns its results.
 using RebuildStep = std::function<absl::StatusOr<trace::Vals>(trace::Builder& b, const ir::Program& f,
@@ -35,5 +35,5 @@ struct NewAttributes {
 absl::StatusOr<trace::Vals> CopyWithNested(trace::Builder& b, const ir::Program& f, const ir::Equation& eqn,
                                            std::span<const trace::Val> in, const ProgramStep& step);
 
-}  // namespace ricci::inline v0::transform
+}}}  // namespace ricci::v0::transform
 #endif

@@ -5,7 +5,7 @@
 #include "trace/attrs.h"
 #include "transform/rebuild.h"
 
-namespace ricci::inline v0::transform {
+namespace ricci { inline namespace v0 { namespace transform {
 namespace {
 
 using trace::Builder;
@@ -108,4 +108,4 @@ absl::StatusOr<ir::ProgramRef> Release(const ir::Program& held, ir::PrimId prim,
   return Releasing(prim, attrs).Rewrite(held, 1);
 }
 
-}  // namespace ricci::inline v0::transform
+}}}  // namespace ricci::v0::transform

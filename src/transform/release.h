@@ -7,11 +7,11 @@
 #include "absl/status/statusor.h"
 #include "ir/program.h"
 
-namespace ricci::inline v0::transform {
+namespace ricci { inline namespace v0 { namespace transform {
 
 // `held` as it is outside the equation `prim` with `attrs`, one of whose programs it is; `held` itself if nothing in it
 // stands for an equation around it.
 absl::StatusOr<ir::ProgramRef> Release(const ir::Program& held, ir::PrimId prim, std::span<const ricci_attr> attrs);
 
-}  // namespace ricci::inline v0::transform
+}}}  // namespace ricci::v0::transform
 #endif

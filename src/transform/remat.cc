@@ -4,7 +4,7 @@
 #include "transform/partial_eval.h"
 #include "transform/rules.h"
 
-namespace ricci::inline v0::transform {
+namespace ricci { inline namespace v0 { namespace transform {
 namespace {
 
 // A program with one equation, with the name and the context of f.
@@ -64,4 +64,4 @@ absl::StatusOr<ir::ProgramRef> CustomLinearSolve(const ir::Program& matvec, cons
   return OneEquation(matvec, params, "custom_linear_solve", attrs);
 }
 
-}  // namespace ricci::inline v0::transform
+}}}  // namespace ricci::v0::transform

@@ -3,7 +3,7 @@
 #define RICCI_TRANSFORM_REMAT_H_
 #include "transform/jvp.h"
 
-namespace ricci::inline v0::transform {
+namespace ricci { inline namespace v0 { namespace transform {
 
 // `prevent_cse`: what is computed again is not merged with what was computed before.
 absl::StatusOr<ir::ProgramRef> Checkpoint(const ir::Program& f, std::string_view policy, bool prevent_cse = true);
@@ -17,5 +17,5 @@ absl::StatusOr<ir::ProgramRef> CustomVjp(const ir::Program& f, const ir::Program
 absl::StatusOr<ir::ProgramRef> CustomLinearSolve(const ir::Program& matvec, const ir::Program* vecmat,
                                                  const ir::Program& solve, const ir::Program* transpose_solve);
 
-}  // namespace ricci::inline v0::transform
+}}}  // namespace ricci::v0::transform
 #endif

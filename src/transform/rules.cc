@@ -5,7 +5,7 @@
 #include "transform/transpose.h"
 #include "transform/vmap.h"
 
-namespace ricci::inline v0::transform {
+namespace ricci { inline namespace v0 { namespace transform {
 namespace {
 
 using prim::Row;
@@ -272,4 +272,4 @@ absl::StatusOr<Batched> ApplyBatch(Builder& b, const ir::Program& p, const ir::E
   return out.ok() ? std::move(out) : AtEquation(out.status(), p, eqn, "batch");
 }
 
-}  // namespace ricci::inline v0::transform
+}}}  // namespace ricci::v0::transform

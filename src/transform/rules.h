@@ -6,7 +6,7 @@
 #define RICCI_TRANSFORM_RULES_H_
 #include "transform/jvp.h"
 
-namespace ricci::inline v0::transform {
+namespace ricci { inline namespace v0 { namespace transform {
 
 using trace::Builder;
 using trace::kNone;
@@ -42,5 +42,5 @@ absl::StatusOr<ir::ProgramRef> Decompose(prim::Registry& registry, const ricci_o
 // A status with the primitive, rule and host location of an equation.
 absl::Status AtEquation(absl::Status status, const ir::Program& p, const ir::Equation& eqn, const char* rule);
 
-}  // namespace ricci::inline v0::transform
+}}}  // namespace ricci::v0::transform
 #endif

@@ -6,7 +6,7 @@
 #include "transform/memo.h"
 #include "transform/rules.h"
 
-namespace ricci::inline v0::transform {
+namespace ricci { inline namespace v0 { namespace transform {
 namespace {
 
 class Transposer {
@@ -119,4 +119,4 @@ absl::StatusOr<TransposeProgram> Transpose(const ir::Program& f, MaskView linear
                                       [&] { return Adjoint(f, linear, ct_nonzero, instantiate); });
 }
 
-}  // namespace ricci::inline v0::transform
+}}}  // namespace ricci::v0::transform

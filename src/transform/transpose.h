@@ -3,7 +3,7 @@
 #define RICCI_TRANSFORM_TRANSPOSE_H_
 #include "transform/jvp.h"
 
-namespace ricci::inline v0::transform {
+namespace ricci { inline namespace v0 { namespace transform {
 
 struct TransposeProgram {
   // non-linear parameters of f, cotangents of results with ct_nonzero[i] != 0 -> cotangents of the linear parameters
@@ -17,5 +17,5 @@ struct TransposeProgram {
 absl::StatusOr<TransposeProgram> Transpose(const ir::Program& f, MaskView linear, MaskView ct_nonzero,
                                            bool instantiate);
 
-}  // namespace ricci::inline v0::transform
+}}}  // namespace ricci::v0::transform
 #endif

@@ -8,7 +8,7 @@
 #include "transform/memo.h"
 #include "transform/rules.h"
 
-namespace ricci::inline v0::transform {
+namespace ricci { inline namespace v0 { namespace transform {
 namespace {
 
 // Appends `f`; only its used parameters have the types of the builder's parameters.
@@ -150,4 +150,4 @@ absl::StatusOr<BatchProgram> BatchAt(const ir::Program& f, std::span<const int32
                                   [&] { return WithBatch(f, in_axes, size, axis_name, force); });
 }
 
-}  // namespace ricci::inline v0::transform
+}}}  // namespace ricci::v0::transform

@@ -3,7 +3,7 @@
 #define RICCI_TRANSFORM_VMAP_H_
 #include "transform/jvp.h"
 
-namespace ricci::inline v0::transform {
+namespace ricci { inline namespace v0 { namespace transform {
 
 // A program with one equation vmap{body = f}. in_axes / out_axes: the batched axis of each parameter / result, or -1.
 // `schedule`: `batched`, `lanes`, or empty.
@@ -22,5 +22,5 @@ absl::StatusOr<BatchProgram> Batch(const ir::Program& f, MaskView in_batched, in
 absl::StatusOr<BatchProgram> BatchAt(const ir::Program& f, std::span<const int32_t> in_axes, int64_t size,
                                      std::string_view axis_name, MaskView force = {});
 
-}  // namespace ricci::inline v0::transform
+}}}  // namespace ricci::v0::transform
 #endif

@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/status.h"
 
-namespace ricci::inline v0::types {
+namespace ricci { inline namespace v0 { namespace types {
 namespace {
 
 // The chunk of entry `id` and its place in it: chunk k starts at kFirst * (2^k - 1).
@@ -79,4 +79,4 @@ absl::StatusOr<TypeId> TypeTable::Intern(uint32_t dtype, std::span<const int64_t
   return id;
 }
 
-}  // namespace ricci::inline v0::types
+}}}  // namespace ricci::v0::types

@@ -16,7 +16,7 @@
 #include "base/hash_map.h"
 #include "types/dtype.h"
 
-namespace ricci::inline v0::types {
+namespace ricci { inline namespace v0 { namespace types {
 
 using TypeId = ricci_type;  // 0 = none
 
@@ -58,5 +58,5 @@ class TypeTable {
   std::atomic<uint32_t> size_{1};
 };
 
-}  // namespace ricci::inline v0::types
+}}}  // namespace ricci::v0::types
 #endif

@@ -1,6 +1,6 @@
 #include "types/dtype.h"
 
-namespace ricci::inline v0::types {
+namespace ricci { inline namespace v0 { namespace types {
 
 uint32_t DTypeByName(std::string_view name) {
   for (uint32_t d = 1; d <= RICCI_KEY; ++d) {
@@ -9,4 +9,4 @@ uint32_t DTypeByName(std::string_view name) {
   return 0;
 }
 
-}  // namespace ricci::inline v0::types
+}}}  // namespace ricci::v0::types

@@ -9,7 +9,7 @@
 
 #include "ricci/base.h"
 
-namespace ricci::inline v0::types {
+namespace ricci { inline namespace v0 { namespace types {
 
 enum class DTypeClass : uint8_t { kNone, kBool, kSigned, kUnsigned, kFloat, kComplex, kKey };
 
@@ -53,5 +53,5 @@ inline bool InKernels(uint32_t dtype) { return Info(dtype).supported && !IsCompl
 // 0 if there is none with that name.
 uint32_t DTypeByName(std::string_view name);
 
-}  // namespace ricci::inline v0::types
+}}}  // namespace ricci::v0::types
 #endif

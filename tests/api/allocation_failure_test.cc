@@ -53,8 +53,7 @@ void operator delete[](void* p, std::align_val_t) noexcept { Free(p); }
 void operator delete(void* p, size_t, std::align_val_t) noexcept { Free(p); }
 void operator delete[](void* p, size_t, std::align_val_t) noexcept { Free(p); }
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 constexpr std::string_view kText = R"(
 program loss(%w: f32[3,4], %x: f32[4]) {

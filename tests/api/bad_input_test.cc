@@ -2,8 +2,7 @@
 #include "pass/pipeline.h"
 #include "support/small_program.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 class BadInput : public SmallProgram {
  protected:

@@ -4,8 +4,7 @@
 
 #include "support/devices.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 class DeviceFaults : public Devices {
  protected:

@@ -1,8 +1,7 @@
 // Devices with memory and time of their own, on `late`: arrays, runs under way, streams and events.
 #include "support/devices.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 TEST_F(Devices, OrderAndOrdinals) {
   std::string order;

@@ -6,8 +6,7 @@
 #include "ricci/backend.h"
 #include "support/small_program.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 ricci_str Str(std::string_view v) { return {v.data(), v.size()}; }
 

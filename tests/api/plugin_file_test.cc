@@ -7,8 +7,7 @@
 #include "ricci/plugin.h"
 #include "support/small_program.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 constexpr uint64_t kNotesAt = 512;
 

@@ -3,8 +3,7 @@
 
 #include "support/small_program.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 constexpr int kThreads = 4, kRounds = 50;
 

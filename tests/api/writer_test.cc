@@ -6,8 +6,7 @@
 #include "ricci/attr.h"
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 class WrittenInC : public ::testing::Test {
  protected:

@@ -5,8 +5,7 @@
 
 #include <cstdint>
 
-namespace ricci::base {
-namespace {
+namespace ricci::base { namespace {
 
 struct Host {
   HostMemory memory{this, Alloc, Free};

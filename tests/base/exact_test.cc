@@ -5,8 +5,7 @@
 
 #include <string>
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 ricci_exact Of(int64_t v) { return ricci_exact_of(v); }
 std::string Text(ricci_exact v) {

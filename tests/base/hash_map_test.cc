@@ -6,8 +6,7 @@
 #include <map>
 #include <random>
 
-namespace ricci::base {
-namespace {
+namespace ricci::base { namespace {
 
 TEST(HashMap, RandomOperationsAgreeWithStdMap) {
   HashMap<uint32_t, int> map;

@@ -5,8 +5,7 @@
 
 #include "base/hash.h"
 
-namespace ricci::base {
-namespace {
+namespace ricci::base { namespace {
 
 TEST(Status, TheInnermostSiteStays) {
   absl::Status s = WithSite(absl::InvalidArgumentError("bad"), {"dot_general", "type", "a.cc", 7});

@@ -10,8 +10,7 @@
 
 #include "schedule_programs.h"
 
-namespace bench {
-namespace {
+namespace bench { namespace {
 
 constexpr const char* kModes[] = {"auto", "batched", "lanes"};
 constexpr int64_t kBatches[] = {3, 16, 17, 256};

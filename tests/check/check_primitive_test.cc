@@ -9,8 +9,7 @@
 #include "ricci/ricci.h"
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 struct Verdict {
   std::string message;                         // of the status; empty if all laws hold

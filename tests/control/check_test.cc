@@ -3,8 +3,7 @@
 
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 std::string Replaced(std::string text, std::string_view what, const std::string& with) {
   for (size_t at; (at = text.find(what)) != std::string::npos;) text.replace(at, what.size(), with);

@@ -1,8 +1,7 @@
 // The structural primitives: values and every transform, against formulas, finite differences and loops.
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 // A damped pendulum for 20 explicit Euler steps; the loss also reads every angle on the way.
 constexpr const char kPendulum[] = R"(

@@ -3,8 +3,7 @@
 #include "ir/program.h"
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using Wrap = std::string (*)(const std::string& body);
 

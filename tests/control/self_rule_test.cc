@@ -1,8 +1,7 @@
 // Custom derivatives whose rules apply the function itself: values, derivatives of every order, every batching.
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 class SelfRule : public ::testing::Test {
  protected:

@@ -4,8 +4,7 @@
 
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 class UnrolledScans : public ::testing::Test {
  protected:

@@ -1,8 +1,7 @@
 // Complex numbers through the binding: arrays, literals, promotion, derivatives in JAX's convention.
 #include "binding_fixture.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using C64 = std::complex<float>;
 using C128 = std::complex<double>;

@@ -2,8 +2,7 @@
 #include "binding_fixture.h"
 #include "ricci/lax.hpp"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using CustomLinearSolve = BindingTest;
 using lax::custom_linear_solve;

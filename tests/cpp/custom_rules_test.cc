@@ -1,8 +1,7 @@
 // checkpoint, custom_jvp, custom_vjp and stop_gradient: trees, nesting in either order, messages for wrong rules.
 #include "binding_fixture.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using CustomRules = BindingTest;
 

@@ -1,8 +1,7 @@
 // einsum: subscripts of every form, against numbers of NumPy and JAX; the order of products; wrong subscripts.
 #include "binding_fixture.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using Einsum = BindingTest;
 

@@ -1,8 +1,7 @@
 // grad and value_and_grad over every kind of tree, for several arguments, nested in and around the other transforms.
 #include "binding_fixture.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using GradientTrees = BindingTest;
 

@@ -1,8 +1,7 @@
 // Arrays of a host, and shapes that it gives: their contents, and that every error names the caller's place.
 #include "binding_fixture.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using HostArrays = BindingTest;
 

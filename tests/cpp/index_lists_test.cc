@@ -1,8 +1,7 @@
 // index and updates with lists of items of several axes, against NumPy.
 #include "binding_fixture.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using IndexLists = BindingTest;
 

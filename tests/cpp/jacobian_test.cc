@@ -1,8 +1,7 @@
 // jacfwd, jacrev and hessian: trees as arguments and results, structures as in JAX, finite differences, nesting.
 #include "binding_fixture.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using Jacobian = BindingTest;
 

@@ -4,8 +4,7 @@
 #include "binding_fixture.h"
 #include "support/counting_host.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 // How often each kind of call was traced; a kind is a static number.
 struct CountedTraces {

@@ -3,8 +3,7 @@
 
 #include "binding_fixture.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using JitTest = BindingTest;
 

@@ -1,8 +1,7 @@
 // jax.numpy.linalg: solutions, inverses, determinants, their derivatives, batches and errors.
 #include "binding_fixture.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 class LinearAlgebra : public BindingTest {
  protected:

@@ -1,8 +1,7 @@
 // jvp, vjp and linearize: trees, numbers, integers and keys, maps used in later traces, nesting.
 #include "binding_fixture.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using LinearMap = BindingTest;
 

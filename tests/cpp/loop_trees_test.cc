@@ -1,8 +1,7 @@
 // scan, while_loop, fori_loop, cond and switch_ with trees, numbers and keys as carries and operands; wrong bodies.
 #include "binding_fixture.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using LoopTrees = BindingTest;
 

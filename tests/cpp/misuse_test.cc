@@ -1,8 +1,7 @@
 // The binding's messages for values of finished traces, of other traces and other contexts, and for shapes only.
 #include "binding_fixture.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using Misuse = BindingTest;
 

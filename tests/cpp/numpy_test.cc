@@ -2,8 +2,7 @@
 #include "binding_fixture.h"
 #include "ricci/lax.hpp"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using Numpy = BindingTest;
 const Floats kX = {1, -2, 3, 0.5f, 4, -1};

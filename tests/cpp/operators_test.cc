@@ -1,8 +1,7 @@
 // Operators on Values: promotion, broadcasting, and the caller's place in messages.
 #include "binding_fixture.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using Operators = BindingTest;
 

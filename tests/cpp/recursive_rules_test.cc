@@ -1,8 +1,7 @@
 // Custom derivatives whose rules apply the function itself, as plain recursive C++.
 #include "binding_fixture.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 class RecursiveRules : public BindingTest {
  protected:

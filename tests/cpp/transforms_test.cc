@@ -1,8 +1,7 @@
 // grad, jvp, vjp, vmap and so on: values, nesting in any order, finite differences.
 #include "binding_fixture.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using Transforms = BindingTest;
 

@@ -1,8 +1,7 @@
 // tree_map, LeavesOf and Fill on trees of every kind, inside and outside of a trace.
 #include "binding_fixture.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using TreeMap = BindingTest;
 

@@ -1,8 +1,7 @@
 // vmap: axes of arguments, of their leaves and of results; unbatched ones; trees; nesting with control flow.
 #include "binding_fixture.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using Vectorize = BindingTest;
 

@@ -12,8 +12,7 @@
 
 #include "ricci/ricci.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 void Must(ricci_status* s) {
   if (s == nullptr) return;

@@ -8,8 +8,7 @@
 #include "instruction_sets.h"
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 

@@ -10,8 +10,7 @@
 #include "run_state.h"
 #include "stoppable_run.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 constexpr double kSoon = 2;  // seconds, on a slow machine
 constexpr std::chrono::milliseconds kLater{20};

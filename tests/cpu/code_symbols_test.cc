@@ -11,8 +11,7 @@
 #include "kernel/scalar_float.h"
 #include "scalar_kernel.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 bool IsFloat(uint32_t dtype) { return dtype >= RICCI_F16 && dtype <= RICCI_F64; }
 

@@ -3,8 +3,7 @@
 #include "backend_with.h"
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 struct Case {
   std::string operand, indices, updates;  // shapes

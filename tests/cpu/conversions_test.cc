@@ -1,8 +1,7 @@
 // Floats to integers: rounded towards zero, clamped to the type, NaN to 0; in vectors and in the remainder after them.
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 Numbers Edges() {
   Numbers x = {0, -0.0, 0.5, -0.5, 0.999, -0.999, 1, -1.5, INFINITY, -INFINITY, NAN, 1e20, -1e20, 1e38, -1e38};

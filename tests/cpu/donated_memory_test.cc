@@ -1,8 +1,7 @@
 // Which pointers of a bound call may be equal: ricci_executable_alias says it, and CHECKED enforces it.
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 struct DonatedMemory : ::testing::Test {
   // Result 0 is made in the memory of argument 1, which is donated; argument 0 is not.

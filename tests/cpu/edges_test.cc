@@ -10,8 +10,7 @@
 #include "quad.h"
 #include "scalar_kernel.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 const Quad kPi = acosf128(-1);
 

@@ -12,8 +12,7 @@
 #include "ricci/float_format.h"
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using cpu::GemmType;
 

@@ -5,8 +5,7 @@
 #include "library_row.h"
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 // Adds 1; a task whose number plus the operand's first element reaches `limit` fails.
 struct Counter {

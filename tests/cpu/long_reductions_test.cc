@@ -4,8 +4,7 @@
 
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 std::string Shape(const std::vector<int64_t>& v) {
   std::string text = "[";

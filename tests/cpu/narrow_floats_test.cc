@@ -1,8 +1,7 @@
 // 16-bit floats on every backend: each of the 65,536 values gives the bits of the reference, or NaN for NaN.
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 // `body` defines %r from %x and %y of the dtype; %x runs over all bit patterns, %y is one of the given ones.
 void ExpectSameBits(const std::string& dtype, const std::string& body) {

@@ -5,8 +5,7 @@
 #include "backend_with.h"
 #include "cpu/sine_values.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 cpu::Settings ShortRegions() {
   cpu::Settings settings;

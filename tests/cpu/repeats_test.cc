@@ -7,8 +7,7 @@
 #include "library_row.h"
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using codegen::Repeat;
 

@@ -4,8 +4,7 @@
 #include "ricci/plugin.hpp"
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 Numbers Values(size_t n) {
   Numbers x(n);

@@ -4,8 +4,7 @@
 #include "scheduled_programs.h"
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 // Other processors than this one: code compiled for them may not run here.
 template <size_t kLevel>

@@ -3,8 +3,7 @@
 
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 // `n` results op(x + i); more than a few of them share one function.
 std::string Many(const std::string& op, const std::string& type, int n) {

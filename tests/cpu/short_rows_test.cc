@@ -4,8 +4,7 @@
 
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 void ExpectSame(const std::string& text, const std::vector<int64_t>& sizes) {
   ProgramRunner runner;

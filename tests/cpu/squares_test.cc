@@ -2,8 +2,7 @@
 #include "base/status.h"
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 Numbers Counted(int64_t n) {
   Numbers out(static_cast<size_t>(n));

@@ -6,8 +6,7 @@
 #include "scheduled_programs.h"
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 // A stand-in for hardware: plans for a target like a GPU, and for other processors than this one, are made and
 // estimated here, but not run.

@@ -8,8 +8,7 @@
 #include "library_row.h"
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 // Every way a kernel is cut: elementwise, rows, one long sum, private arrays above the stack's share, products, loops.
 constexpr const char* kPrograms[] = {

@@ -7,8 +7,7 @@
 
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 namespace fs = std::filesystem;
 

@@ -15,8 +15,7 @@
 #define RICCI_FUZZ_BASE 1
 #endif
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 constexpr double kProgressSeconds = 60;  // between lines of progress
 

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "trace/parse_program.h"
 
-namespace ricci::inline v0::testing {
+namespace ricci { inline namespace v0 { namespace testing {
 
 // Lives as long as programs need it: the owner of the vocabulary.
 class Owner final : public base::Shared {
@@ -73,5 +73,5 @@ class ProgramTest : public ::testing::Test {
   base::Ref<Owner> owner_;
 };
 
-}  // namespace ricci::inline v0::testing
+}}}  // namespace ricci::v0::testing
 #endif

@@ -5,8 +5,7 @@
 #include "ir/walk.h"
 #include "program_fixture.h"
 
-namespace ricci::inline v0::testing {
-namespace {
+namespace ricci { inline namespace v0 { namespace testing { namespace {
 
 class StructuralTest : public ProgramTest {
  protected:
@@ -156,4 +155,4 @@ TEST_F(StructuralTest, VerifierNamesTheEquation) {
 }
 
 }  // namespace
-}  // namespace ricci::inline v0::testing
+}}}  // namespace ricci::v0::testing

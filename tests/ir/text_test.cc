@@ -6,8 +6,7 @@
 #include "ir/verify.h"
 #include "program_fixture.h"
 
-namespace ricci::inline v0::testing {
-namespace {
+namespace ricci { inline namespace v0 { namespace testing { namespace {
 
 class TextTest : public ProgramTest {
  protected:
@@ -197,4 +196,4 @@ TEST_F(TextTest, MutatedTextsAreHarmless) {
 }
 
 }  // namespace
-}  // namespace ricci::inline v0::testing
+}}}  // namespace ricci::v0::testing

@@ -15,8 +15,7 @@
 #include "replay_case.h"
 #include "ricci/ricci.h"
 
-namespace replay {
-namespace {
+namespace replay { namespace {
 
 struct Release {
   void operator()(ricci_ctx* p) const { ricci_context_release(p); }

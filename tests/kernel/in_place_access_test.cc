@@ -3,8 +3,7 @@
 
 #include "kernel/writer.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using kernel::Val;
 using kernel::Writer;

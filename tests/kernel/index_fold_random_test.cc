@@ -7,8 +7,7 @@
 #include "kernel/scalar_eval.h"
 #include "kernel/writer.h"
 
-namespace ricci::kernel {
-namespace {
+namespace ricci::kernel { namespace {
 
 struct Step {
   uint32_t op, dtype;  // op 0: loop index `a`, 1000: constant `bits`

@@ -7,8 +7,7 @@
 #include "kernel/index_fold.h"
 #include "kernel/scalar_eval.h"
 
-namespace ricci::kernel {
-namespace {
+namespace ricci::kernel { namespace {
 
 constexpr uint32_t kDTypes[] = {RICCI_I32, RICCI_I64};
 

@@ -7,8 +7,7 @@
 
 #include "kernel/writer.h"
 
-namespace ricci::kernel {
-namespace {
+namespace ricci::kernel { namespace {
 
 Kernel Must(Writer& w) {
   absl::StatusOr<Kernel> k = w.Finish();

@@ -6,8 +6,7 @@
 #include "kernel/kernel.h"
 #include "support/program_runner.h"
 
-namespace ricci::kernel {
-namespace {
+namespace ricci::kernel { namespace {
 
 constexpr uint32_t kRead = RICCI_ACCESS_READ, kWrite = RICCI_ACCESS_WRITE, kBoth = RICCI_ACCESS_READ_WRITE;
 constexpr uint32_t kArena = RICCI_BUFFER_ARENA, kInput = RICCI_BUFFER_INPUT, kOutput = RICCI_BUFFER_OUTPUT;

@@ -9,8 +9,7 @@
 
 #include "kernel/scalar_float.h"
 
-namespace ricci::kernel {
-namespace {
+namespace ricci::kernel { namespace {
 
 uint64_t Eval(uint32_t op, uint32_t dtype, uint64_t a, uint64_t b = 0, uint64_t c = 0, uint32_t result = 0) {
   const ScalarFn fn = FindScalarFn(op, dtype, result ? result : dtype);

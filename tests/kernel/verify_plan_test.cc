@@ -4,8 +4,7 @@
 #include "kernel/kernel.h"
 #include "kernel/writer.h"
 
-namespace ricci::kernel {
-namespace {
+namespace ricci::kernel { namespace {
 
 constexpr int64_t kShape[] = {4};
 constexpr types::ArrayType kFloats{RICCI_F32, kShape, 4, 16};

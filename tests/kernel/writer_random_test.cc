@@ -7,8 +7,7 @@
 #include "kernel/scalar_eval.h"
 #include "kernel/writer.h"
 
-namespace ricci::kernel {
-namespace {
+namespace ricci::kernel { namespace {
 
 constexpr int64_t kElements = 8;  // of every array; a power of two, so that `& 7` is a safe index
 constexpr int kLocals = 2;

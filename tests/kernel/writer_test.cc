@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ricci::kernel {
-namespace {
+namespace ricci::kernel { namespace {
 
 std::string Finished(Writer& w) {
   absl::StatusOr<Kernel> k = w.Finish();

@@ -12,8 +12,7 @@
 
 extern "C" ricci_status* ricci_plugin_query_smooth_abs(const ricci_host_info* host, const ricci_plugin** out);
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 std::string_view View(ricci_str s) { return {s.ptr, s.len}; }
 

@@ -1,8 +1,7 @@
 // Values of indexing, sorting and random rows in edge cases: bounds, duplicates, NaN, bits as in JAX.
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();

@@ -6,8 +6,7 @@
 #include "lax/optimized_run.h"
 #include "lax/traced_function.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 // ---- a primitive with all its rules: x^3 ----
 Value CubeDerivative(const Value& x, const Value&) { return lax::mul(3.0, lax::square(x)); }

@@ -3,8 +3,7 @@
 
 #include "lax/traced_function.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 struct Wrong {
   std::vector<std::pair<DType, Shape>> inputs;

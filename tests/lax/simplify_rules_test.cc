@@ -5,8 +5,7 @@
 #include "lax/traced_function.h"
 #include "pass/pass.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 // Body and results of the simplified program, one line each; values are numbered, parameters first.
 std::string Simplified(const std::string& body, const std::string& params) {

@@ -6,8 +6,7 @@
 #include "transform/grad.h"
 #include "transform/vmap.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using control::Builder;
 

@@ -5,8 +5,7 @@
 
 #include "pass/lower_plan.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 struct Random {
   explicit Random(uint32_t n_buffers, uint32_t seed) : rng(seed) {

@@ -6,8 +6,7 @@
 #include "transform/partial_eval.h"
 #include "transform/vmap.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 constexpr int kLayers = 20;
 constexpr int64_t kVector = 1024 * sizeof(float);

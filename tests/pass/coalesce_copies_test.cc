@@ -2,8 +2,7 @@
 // value is still needed. Counted in the plan, and each plan computes what the reference does.
 #include "pass/lowered_program.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 class CoalesceCopies : public LoweredProgram {
  protected:

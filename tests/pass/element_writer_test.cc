@@ -5,8 +5,7 @@
 
 #include "kernel/kernel.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using pass::ElementWriter;
 using pass::Val;

@@ -1,8 +1,7 @@
 // Names of fused kernels: they say what the kernel mostly is, are short, and never equal.
 #include "pass/lowered_program.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using FusionName = LoweredProgram;
 

@@ -3,8 +3,7 @@
 
 #include "pass/lowered_program.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using MergeGroups = LoweredProgram;
 

@@ -10,8 +10,7 @@
 #include "pass/lower_plan.h"
 #include "support/late_runs.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using kernel::Val;
 

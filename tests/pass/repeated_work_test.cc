@@ -2,8 +2,7 @@
 #include "ir/print.h"
 #include "pass/lowered_program.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using RepeatedWork = LoweredProgram;
 

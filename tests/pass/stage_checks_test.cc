@@ -5,8 +5,7 @@
 
 #include "pass/lowered_program.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using pass::CheckPlan;
 using pass::CheckProgram;

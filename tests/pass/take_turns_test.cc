@@ -1,8 +1,7 @@
 // Large carries of a scan go from one buffer to another and back: no trip copies them.
 #include "pass/lowered_program.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using TakeTurns = LoweredProgram;
 

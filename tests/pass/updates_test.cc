@@ -1,8 +1,7 @@
 // Updates of a part of a large array: only the part is written if the array is not used again.
 #include "pass/lowered_program.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using Updates = LoweredProgram;
 

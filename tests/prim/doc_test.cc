@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ricci::inline v0::prim {
-namespace {
+namespace ricci { inline namespace v0 { namespace prim { namespace {
 
 TEST(Doc, NamesAndSummary) {
   const auto doc = ParseDoc("v.op", "y, i = v.op(x, rest...): the sum (of x): and more");
@@ -45,4 +44,4 @@ TEST(Doc, WhatIsWrongIsAnError) {
 }
 
 }  // namespace
-}  // namespace ricci::inline v0::prim
+}}}  // namespace ricci::v0::prim

@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ricci::inline v0::prim {
-namespace {
+namespace ricci { inline namespace v0 { namespace prim { namespace {
 
 using Dims = std::vector<int64_t>;
 using ir::FactorKind;
@@ -106,4 +105,4 @@ TEST_F(FactorTextError, Sizes) {
 }
 
 }  // namespace
-}  // namespace ricci::inline v0::prim
+}}}  // namespace ricci::v0::prim

@@ -4,8 +4,7 @@
 
 #include "support/small_program.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 class CompileCacheTest : public SmallProgram {
  protected:

@@ -3,8 +3,7 @@
 
 #include "support/late_test.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 constexpr Four kOnes{1, 1, 1, 1};
 

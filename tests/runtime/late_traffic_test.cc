@@ -7,8 +7,7 @@
 
 #include "support/late_test.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 class Traffic {
  public:

@@ -8,8 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 std::string ErrorOf(ricci_status* s) {
   if (s == nullptr) return "";

@@ -1,8 +1,7 @@
 // The statistics of an executable: operations, memory, steps.
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 uint64_t Flops(const char* text) {
   ProgramRunner r;

@@ -5,8 +5,7 @@
 
 #include "ir/program_fixture.h"
 
-namespace ricci::inline v0::testing {
-namespace {
+namespace ricci { inline namespace v0 { namespace testing { namespace {
 
 class EquationFactors : public ProgramTest {
  protected:
@@ -150,4 +149,4 @@ TEST_F(EquationFactors, Elementwise) {
 }
 
 }  // namespace
-}  // namespace ricci::inline v0::testing
+}}}  // namespace ricci::v0::testing

@@ -3,8 +3,7 @@
 
 #include "ir/program_fixture.h"
 
-namespace ricci::inline v0::testing {
-namespace {
+namespace ricci { inline namespace v0 { namespace testing { namespace {
 
 class RewriterTest : public ProgramTest {
  protected:
@@ -79,4 +78,4 @@ TEST_F(RewriterTest, AParameterWithoutValueIsAnInvariant) {
 }
 
 }  // namespace
-}  // namespace ricci::inline v0::testing
+}}}  // namespace ricci::v0::testing

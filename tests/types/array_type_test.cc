@@ -5,8 +5,7 @@
 
 #include <cstdlib>
 
-namespace ricci::inline v0::types {
-namespace {
+namespace ricci { inline namespace v0 { namespace types { namespace {
 
 class TypeTableTest : public ::testing::Test {
  protected:
@@ -47,4 +46,4 @@ TEST_F(TypeTableTest, ShapesThatNoArrayHas) {
 }
 
 }  // namespace
-}  // namespace ricci::inline v0::types
+}}}  // namespace ricci::v0::types

@@ -10,8 +10,7 @@
 
 #include "types/dtype.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr uint32_t kNarrow[] = {RICCI_F16, RICCI_BF16, RICCI_F8E4M3FN, RICCI_F8E5M2, RICCI_F8E8M0FNU, RICCI_F4E2M1FN};

@@ -3,7 +3,7 @@
 
 #include "numpy_steps.h"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 Value IndexOfPredicate(const CallSite& site, const Operand& pred) {
   const Value flag = ToBool(site.Lift(pred, DType::kBool));
@@ -85,4 +85,4 @@ Values ChooseLeaves(const CallSite& site, Branching kind, const Value& index, st
                {{"branches", std::span<ricci_program* const>(handles)}});
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

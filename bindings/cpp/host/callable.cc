@@ -7,7 +7,7 @@
 #include "ricci/tree_map.hpp"
 #include "tracing.h"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 void AppendLeaf(Values& out, const Value& leaf) { out.push_back(leaf); }
 void AppendLeaf(Arrays& out, const Array& leaf) { out.push_back(leaf); }
@@ -133,4 +133,4 @@ Values WithZeros(const Values& all, std::span<const Value> some, std::span<const
   return out;
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

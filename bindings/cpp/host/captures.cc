@@ -2,7 +2,7 @@
 
 #include "tracing.h"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 namespace {
 
 bool Same(const Value& a, const Value& b) { return a.builder == b.builder && a.id == b.id; }
@@ -55,4 +55,4 @@ size_t Captures::Find(const Value& v) const {
   return i;
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

@@ -4,7 +4,7 @@
 #include "ricci/callable.hpp"
 #include "ricci/lax.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 class Captures {
  public:
@@ -26,5 +26,5 @@ class Captures {
   Values values_;
 };
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

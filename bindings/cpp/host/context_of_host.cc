@@ -4,7 +4,7 @@
 // Weak, so that a program without ricci::cpu links too: it is NULL there.
 extern "C" __attribute__((weak)) ricci_status* ricci_plugin_query_cpu(const ricci_host_info*, const ricci_plugin**);
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 namespace {
 
 ricci_device_desc InfoOf(ricci_device* device) {
@@ -54,4 +54,4 @@ std::vector<Device> Context::devices() const {
   return all;
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

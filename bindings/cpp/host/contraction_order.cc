@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 namespace {
 
 using Order = std::vector<std::pair<size_t, size_t>>;
@@ -115,4 +115,4 @@ Order ContractionOrder(const std::vector<ContractionTerm>& terms, const std::vec
   return terms.size() <= kSearched ? Searched(terms, output) : Greedy(terms, output);
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // The size of each letter of one operand.
 using ContractionTerm = std::map<int, int64_t>;
@@ -17,5 +17,5 @@ using ContractionTerm = std::map<int, int64_t>;
 std::vector<std::pair<size_t, size_t>> ContractionOrder(const std::vector<ContractionTerm>& terms,
                                                         const std::vector<int>& output);
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

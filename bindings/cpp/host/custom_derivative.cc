@@ -6,7 +6,7 @@
 
 #include "open_rule.h"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 Values CheckpointLeaves(const CallSite& site, LeafFunction f, const Values& leaves, const CheckpointOptions& options) {
   const Closed<Value> closed = Close(site, f, TypesOf(leaves));
@@ -197,4 +197,4 @@ Values CustomVjpLeaves(const CallSite& site, const FunctionIdentity& identity, L
   return Apply(site, c, Joined(leaves, captures.values()));
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

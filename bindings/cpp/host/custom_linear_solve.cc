@@ -3,7 +3,7 @@
 
 #include "holding_equation.h"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 Values LinearFunction::operator()(const Values& x) const { return Inline(closed.program, Joined(x, closed.captured)); }
 
@@ -47,4 +47,4 @@ Values SolveLeaves(const CallSite& site, const LinearFunction& matvec, const Lin
                       {"transpose_solve", back.handle()}});
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

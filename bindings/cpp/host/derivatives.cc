@@ -1,7 +1,7 @@
 // grad and jvp over lists of leaves.
 #include "ricci/derivatives.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 std::vector<uint8_t> LeavesOfArguments(const CallSite& site, const Values& leaves, std::span<const size_t> counts,
                                        std::span<const size_t> chosen) {
@@ -72,4 +72,4 @@ Values JvpLeaves(const CallSite& site, LeafFunction f, const Values& x, const Va
   return Joined(y, WithZeros(y, std::span(all).subspan(n), has));
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

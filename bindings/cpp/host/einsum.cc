@@ -11,7 +11,7 @@
 #include "ricci/reductions.hpp"
 #include "ricci/shaping.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 namespace {
 
 // Letters of dimensions; those of an ellipsis are numbers counted from its end, below any letter.
@@ -259,4 +259,4 @@ Value EinsumOf(const Subscripts& s, std::span<const Operand> xs) {
   return logical ? ToBool(out) : out;
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

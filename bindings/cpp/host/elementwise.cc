@@ -5,7 +5,7 @@
 
 #include "numpy_steps.h"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 Value acos(const Operand& x) { return lax::acos(UseInexact("acos", x)); }
 Value acosh(const Operand& x) { return lax::acosh(UseInexact("acosh", x)); }
@@ -177,4 +177,4 @@ Value gelu(const Operand& x, bool approximate) {
   return lax::mul(v, lax::mul(lax::add(lax::tanh(inner), 1.0), 0.5));
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

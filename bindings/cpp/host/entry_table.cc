@@ -1,6 +1,6 @@
 #include "entry_table.h"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 uint64_t HashOf(const TreeKey& key) {
   uint64_t h = key.size();
@@ -15,4 +15,4 @@ void EntryTable::Add(CachedEntry* entry) {
   ++size_;
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

@@ -7,7 +7,7 @@
 
 #include "ricci/jit_cache.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 struct CachedEntry final : JitCache::Entry {
   CachedEntry(const TreeKey& key, uint64_t hash) : key(key), hash(hash) {}
@@ -49,5 +49,5 @@ class EntryTable {
   size_t size_ = 0;
 };
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

@@ -1,7 +1,7 @@
 // Programs and executables as a host sees them.
 #include "ricci/program.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 namespace {
 
 void AppendSink(void* sink, const char* p, size_t n) { static_cast<std::string*>(sink)->append(p, n); }
@@ -66,4 +66,4 @@ std::string Executable::dump(std::string_view stage) const {
   return out;
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

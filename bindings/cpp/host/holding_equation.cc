@@ -1,6 +1,6 @@
 #include "holding_equation.h"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 Program LastFirst(const CallSite& site, const Program& f, size_t first) {
   const std::span<const ricci_type> old = f.params();
@@ -21,4 +21,4 @@ Values EmitHolding(const CallSite& site, std::string_view prim, const Values& in
   return EmitN(static_cast<uint32_t>(n_out), prim, in, attrs);
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

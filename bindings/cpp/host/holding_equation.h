@@ -4,7 +4,7 @@
 #include "ricci/callable.hpp"
 #include "ricci/emit.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // `f` with its last parameters, from `first` on, moved to the front: where such equations want what is captured.
 Program LastFirst(const CallSite& site, const Program& f, size_t first);
@@ -12,5 +12,5 @@ Program LastFirst(const CallSite& site, const Program& f, size_t first);
 Values EmitHolding(const CallSite& site, std::string_view prim, const Values& in, size_t n_out,
                    std::initializer_list<Attr> attrs);
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

@@ -1,7 +1,7 @@
 // Arrays made from the host's data and read back.
 #include "ricci/array.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 namespace {
 
 // On the first device of the context, uncommitted, if none is given.
@@ -76,4 +76,4 @@ void Array::CopyItemTo(void* out, DType d, const Location& at) const {
   CopyTo(out, at);
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

@@ -4,7 +4,7 @@
 
 #include "numpy_steps.h"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 SliceBounds BoundsOf(const Slice& s, int64_t n, const Location& at) {
   if (s.step == 0) FailAt(at, "slice: step is 0");
@@ -174,4 +174,4 @@ Value GatherRegion(const Value& v, const IndexedRegion& region) {
   return lax::expand_dims(out, region.new_dims);
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

@@ -7,7 +7,7 @@
 #define RICCI_BINDINGS_CPP_HOST_INDEXED_REGION_H_
 #include "ricci/indexing.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 struct IndexedRegion {
   Shape shape;        // of the elements
@@ -31,5 +31,5 @@ struct SliceBounds {
 };
 SliceBounds BoundsOf(const Slice& s, int64_t n, const Location& at);
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

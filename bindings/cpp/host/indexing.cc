@@ -6,7 +6,7 @@
 #include "indexed_region.h"
 #include "numpy_steps.h"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 Value FromEnd(const Value& index, int64_t size) {
   if (In(index.dtype(), kUnsigned)) return index;
@@ -196,4 +196,4 @@ Value max_at(const Operand& x, IndexItems items, const Operand& updates) {
   return Update("max_at", "scatter-max", x, items, updates);
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

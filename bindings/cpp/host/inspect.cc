@@ -1,7 +1,7 @@
 // The types of arguments and results, without running anything.
 #include "ricci/inspect.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 ricci_type TypeOfLeaf(CallSite&, const Array& a) { return a.type_id(); }
 ricci_type TypeOfLeaf(CallSite& site, const ShapeDType& s) {
@@ -12,4 +12,4 @@ ShapeDType ShapeOfResult(const Program& f, ricci_ctx* ctx, size_t i) {
   return {Shape(t.shape().begin(), t.shape().end()), t.dtype()};
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

@@ -7,7 +7,7 @@
 #include "ricci/lax.hpp"
 #include "ricci/vectorize.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 namespace {
 
 // Some leaves seen as parts of one long vector.
@@ -155,4 +155,4 @@ Values ReverseJacobian(const CallSite& site, LeafFunction f, const Values& leave
   return out;
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

@@ -9,7 +9,7 @@
 #include "ricci/element.hpp"
 #include "ricci/jit.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // What readers use of the entries that stay is never freed, so that they need not be counted.
 struct JitCache::Shared : Counted {
@@ -161,4 +161,4 @@ JitCache::Results::~Results() {
   }
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

@@ -5,7 +5,7 @@
 #include "ricci/custom_linear_solve.hpp"
 #include "ricci/products.hpp"
 
-namespace ricci::inline v0::linalg {
+namespace ricci { inline namespace v0 { namespace linalg {
 namespace {
 
 int64_t RowsOf(const Value& a) { return a.dim(a.rank() - 2); }
@@ -140,4 +140,4 @@ Value det(const Operand& a) {
   return lax::mul(lax::reduce_prod(DiagonalOf(f.lu), last), SignOfSwaps(f));
 }
 
-}  // namespace ricci::inline v0::linalg
+}}}  // namespace ricci::v0::linalg

@@ -3,7 +3,7 @@
 
 #include "ricci/lax.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 namespace {
 
@@ -139,4 +139,4 @@ Arrays ApplyMap(const Location& at, const LeafMap<Array>& map, const Arrays& giv
   });
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

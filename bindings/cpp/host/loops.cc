@@ -6,7 +6,7 @@
 #include "holding_equation.h"
 #include "ricci/lax.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 namespace {
 
 // `skipped`: the first leaves are not the user's.
@@ -140,4 +140,4 @@ Values CountLeaves(const CallSite& site, LeafFunction f, const Operand& first, c
   return Part(all, 1, all.size() - 1);
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

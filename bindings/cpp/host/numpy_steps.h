@@ -4,7 +4,7 @@
 #include "ricci/indexing.hpp"
 #include "ricci/lax.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 inline bool IsHalf(DType d) { return d == DType::kF16 || d == DType::kBF16; }
 inline Value ToBool(const Value& v) { return v.dtype() == DType::kBool ? v : lax::ne(v, lax::zeros_like(v)); }
@@ -23,5 +23,5 @@ int64_t InBounds(const CallSite& site, int64_t i, int64_t axis, const Value& x);
 // The slices of x along `axis` at indices of any shape, which takes the place of the axis.
 Value GatherAlong(const Value& x, const Value& indices, int64_t axis, std::string_view mode);
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

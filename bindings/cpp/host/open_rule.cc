@@ -2,7 +2,7 @@
 
 #include "tracing.h"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 namespace {
 
 constexpr int kMaxNesting = 32;  // of derivatives of one function within each other
@@ -54,4 +54,4 @@ void OpenRule::WantEnd(const CallSite& site, const FunctionIdentity& identity) {
       "function and the rules capture nothing but numbers");
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

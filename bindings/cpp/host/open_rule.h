@@ -9,7 +9,7 @@
 #include "captures.h"
 #include "ricci/custom_derivative.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 class OpenRule {
  public:
@@ -49,5 +49,5 @@ class OpenRule {
   Values captured_;
 };
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

@@ -4,7 +4,7 @@
 #include "ricci/lax.hpp"
 #include "tracing.h"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 Operand::Operand(const Value& v, Location at) : at(at), value(v) {}
 Operand::Operand(const Array& a, Location at) : at(at), array(&a) {}
@@ -130,4 +130,4 @@ int64_t Axis(std::string_view name, const Location& at, int64_t axis, int64_t ra
   return axis < 0 ? axis + rank : axis;
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

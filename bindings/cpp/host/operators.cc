@@ -3,7 +3,7 @@
 
 #include "ricci/lax.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 Value add(const Operand& a, const Operand& b) { return Binary("add", "add", a, b); }
 Value subtract(const Operand& a, const Operand& b) { return Binary("sub", "sub", a, b); }
@@ -59,4 +59,4 @@ Value& operator-=(Value& a, const Operand& b) { return a = subtract(Operand(a, b
 Value& operator*=(Value& a, const Operand& b) { return a = multiply(Operand(a, b.at), b); }
 Value& operator/=(Value& a, const Operand& b) { return a = divide(Operand(a, b.at), b); }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

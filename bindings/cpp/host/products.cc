@@ -5,7 +5,7 @@
 
 #include "numpy_steps.h"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 namespace {
 
 // The two operands in their promoted dtype; neither may be a number or scalar.
@@ -70,4 +70,4 @@ Value tensordot(const Operand& a, const Operand& b, const Shape& axes_a, const S
   return lax::dot_general(v[0], v[1], {i, j, {}, {}});
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

@@ -1,7 +1,7 @@
 // The lattice of dtypes, and broadcasting of shapes.
 #include "ricci/promotion.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 namespace {
 
@@ -50,4 +50,4 @@ bool BroadcastInto(Shape& shape, Dims other) {
   return true;
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

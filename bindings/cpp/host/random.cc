@@ -6,7 +6,7 @@
 #include "numpy_steps.h"
 #include "ricci/shaping.hpp"
 
-namespace ricci::inline v0::random {
+namespace ricci { inline namespace v0 { namespace random {
 
 Value key(const Operand& seed) { return Emit1("random_seed", {Use("random_seed", seed)}); }
 Value key(const Operand& in, int64_t seed) {
@@ -146,4 +146,4 @@ Value exponential(const Operand& k, const Shape& shape, DType dtype) {
   return lax::neg(lax::log1p(lax::neg(uniform(k, shape, dtype))));
 }
 
-}  // namespace ricci::inline v0::random
+}}}  // namespace ricci::v0::random

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <thread>
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 Ref<CachedEntry> RecentEntries::Find(const TreeKey& key, uint64_t hash) {
   if (table_.load(std::memory_order_relaxed) == nullptr) return {};
@@ -41,4 +41,4 @@ void RecentEntries::Add(const Ref<CachedEntry>& entry) {
   entries_.swap(entries);
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

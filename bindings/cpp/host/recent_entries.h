@@ -10,7 +10,7 @@
 
 #include "entry_table.h"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 class RecentEntries {
  public:
@@ -36,5 +36,5 @@ class RecentEntries {
   std::atomic<uint32_t> reading_[2] = {0, 0};
 };
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

@@ -5,7 +5,7 @@
 
 #include "numpy_steps.h"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 Axes::Axes(std::initializer_list<int64_t> axes) : all_(false), list_(axes) {}
 Shape Axes::Of(std::string_view name, const Location& at, int64_t rank) const {
@@ -157,4 +157,4 @@ Value log_softmax(const Operand& x, AxisNumber axis) {
   return lax::sub(shifted, BroadcastValue(total, v.shape()));
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

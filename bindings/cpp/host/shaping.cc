@@ -5,7 +5,7 @@
 
 #include "numpy_steps.h"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 Value reshape(const Operand& x, Shape sizes) {
   const Value v = Use("reshape", x);
@@ -220,4 +220,4 @@ Value triu(const Operand& x, int64_t k) {
   return lax::sub(v, tril(Operand(v, x.at), Clamped(Exact(k) - 1)));
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

@@ -3,7 +3,7 @@
 
 #include "numpy_steps.h"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 Value sort(const Operand& x, AxisNumber given) {
   const Value v = Use("sort", x);
@@ -24,4 +24,4 @@ std::pair<Value, Value> top_k(const Operand& x, int64_t k, AxisNumber given) {
   return {std::move(out[0]), std::move(out[1])};
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 namespace {
 constexpr uint64_t kCopiedBytes = 64;
@@ -142,4 +142,4 @@ Values Inline(const Program& f, std::span<const Value> in) {
   return out;
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

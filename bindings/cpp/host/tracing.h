@@ -8,7 +8,7 @@
 #include "ricci/callable.hpp"
 #include "ricci/emit.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 class OpenRule;
 
@@ -66,5 +66,5 @@ class Trace final : public Scope {
 };
 inline Trace* TraceOf(Scope* scope) { return static_cast<Trace*>(scope); }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

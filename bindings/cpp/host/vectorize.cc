@@ -1,7 +1,7 @@
 // Checks the batch axes of trees, and applies the structural vmap of a closed function.
 #include "ricci/vectorize.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 namespace {
 
 std::string Entries(size_t n, size_t wanted, std::string_view what) {
@@ -111,4 +111,4 @@ Values ApplyBatched(const CallSite& site, const Closed<Value>& f, const BatchPla
   return Apply(site, v, Joined(leaves, f.captured));
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0

@@ -14,7 +14,7 @@
 #include "ricci/context.hpp"
 #include "ricci/dtype_of.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // The shape of the data: as given, or one dimension of their length.
 class DataShape {
@@ -143,5 +143,5 @@ struct Array::Contiguous<bool> {
   bool* bytes;
 };
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

@@ -7,7 +7,7 @@
 
 #include "ricci/operand.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 template <typename T>
 concept AxisInteger = std::integral<T> && !std::same_as<T, bool>;
@@ -52,5 +52,5 @@ class Axes {
   Shape list_;
 };
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

@@ -6,7 +6,7 @@
 #define RICCI_BRANCHES_HPP_
 #include "ricci/callable.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // The index that a predicate is, and that of a switch, checked.
 Value IndexOfPredicate(const CallSite& site, const Operand& pred);
@@ -56,5 +56,5 @@ auto switch_(const Operand& index, const std::tuple<F...>& branches, const T&...
                 std::tuple<Traced<T>...>(LiftTree(site, operands)...));
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

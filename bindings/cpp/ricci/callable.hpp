@@ -9,7 +9,7 @@
 #define RICCI_CALLABLE_HPP_
 #include "ricci/refusals.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // An argument or result as the traced function sees it: a number is a scalar Value.
 template <typename T>
@@ -209,5 +209,5 @@ Values Selected(const Values& all, std::span<const uint8_t> mask);
 // `some` where the mask is set, zeros like `all` elsewhere.
 Values WithZeros(const Values& all, std::span<const Value> some, std::span<const uint8_t> mask);
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

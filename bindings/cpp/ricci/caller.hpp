@@ -3,7 +3,7 @@
 #define RICCI_CALLER_HPP_
 #include "ricci/value.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // Throws INVALID_ARGUMENT with the text of all parts after the place.
 template <typename... Parts>
@@ -16,5 +16,5 @@ void CheckAt(const Location& at, ricci_status* status);
 // As ArrayType::Make for the caller at `at`.
 ArrayType MakeTypeAt(const Location& at, ricci_ctx* ctx, DType dtype, Dims dims);
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

@@ -11,7 +11,7 @@
 #include "ricci/error.hpp"
 #include "ricci/ricci.h"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // Borrowed from its context.
 class Device {
@@ -53,5 +53,5 @@ class Context : public Handle<ricci_ctx, ricci_context_retain, ricci_context_rel
   std::vector<Device> devices() const;
 };
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

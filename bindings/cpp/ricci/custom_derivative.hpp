@@ -7,7 +7,7 @@
 #define RICCI_CUSTOM_DERIVATIVE_HPP_
 #include "ricci/derivatives.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 struct CheckpointOptions {
   std::string policy = "nothing";  // what is saved: or `everything`, `dots`, `dots_with_no_batch_dims`, `names:a,b`
@@ -119,5 +119,5 @@ auto custom_vjp(F f, Fwd fwd, Bwd bwd, Location at = Location::Here()) {
   });
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

@@ -6,7 +6,7 @@
 #define RICCI_CUSTOM_LINEAR_SOLVE_HPP_
 #include "ricci/callable.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // A linear function of a vector, which is a list of leaves, with what it captures.
 struct LinearFunction {
@@ -88,5 +88,5 @@ auto custom_linear_solve(const Matvec& matvec, const T& b, const Solve& solve, L
 }
 
 }  // namespace lax
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

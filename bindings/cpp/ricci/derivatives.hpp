@@ -8,7 +8,7 @@
 #include "ricci/jit.hpp"
 #include "ricci/linear_map.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 template <typename T>
 inline constexpr bool kIsPair = false;
@@ -160,5 +160,5 @@ struct linearize : LinearResult<false, F, A...> {
 template <typename F, typename... A>
 linearize(F, A...) -> linearize<F, A...>;
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

@@ -6,7 +6,7 @@
 
 #include "ricci/error.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 enum class DType : uint32_t {
   kNone = 0,
@@ -67,5 +67,5 @@ inline std::string_view NameOf(DType d) {
 }
 inline void AppendText(std::string& out, DType d) { out += NameOf(d); }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

@@ -10,7 +10,7 @@
 
 #include "ricci/dtype.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 struct Float16 {
   uint16_t bits = 0;
@@ -57,5 +57,5 @@ inline constexpr DType kDefaultDType = std::same_as<T, bool>         ? DType::kB
                                        : kIsComplexNumber<T>         ? DType::kC64
                                                                      : DType::kI32;
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

@@ -3,7 +3,7 @@
 #define RICCI_EINSUM_HPP_
 #include "ricci/operand.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // The text of an einsum and the place of its caller.
 struct Subscripts {
@@ -27,5 +27,5 @@ Value einsum(Subscripts s, const X&... xs) {
   return EinsumOf(s, operands);
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

@@ -14,7 +14,7 @@
 #include "ricci/dtype.hpp"
 #include "ricci/float_format.h"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // Properties of a floating type: stored mantissa bits, smallest normal, largest finite, distance from 1 to the next.
 struct FloatInfo {
@@ -87,5 +87,5 @@ Element Encode(DType d, std::complex<T> v) {
   return EncodeComplex(d, std::complex<double>(v));
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

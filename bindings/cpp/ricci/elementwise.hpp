@@ -3,7 +3,7 @@
 #define RICCI_ELEMENTWISE_HPP_
 #include "ricci/operators.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // ---- floating results: integers and bool become f32 ----
 Value acos(const Operand& x);
@@ -82,5 +82,5 @@ Value softplus(const Operand& x);
 // The tanh form unless `approximate` is false.
 Value gelu(const Operand& x, bool approximate = true);
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

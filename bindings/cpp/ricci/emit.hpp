@@ -12,7 +12,7 @@
 #include "ricci/element.hpp"
 #include "ricci/value.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // One attribute: a view of texts, lists and programs, which must outlive the call.
 struct Attr : ricci_attr {
@@ -101,5 +101,5 @@ inline Value EmitNullary(ricci_builder* b, std::string_view prim, std::initializ
   return Emit(b, nullptr, p, Plain(attrs), {}, 1)[0];
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

@@ -6,7 +6,7 @@
 #define RICCI_EQN_HPP_
 #include "ricci/emit.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 class Eqn {
  public:
@@ -111,5 +111,5 @@ class Eqn {
   ricci_builder* builder_;
 };
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

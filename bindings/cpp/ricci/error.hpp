@@ -15,7 +15,7 @@
 #include "ricci/handle.hpp"
 #include "ricci/text.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // A failed call. Copies share the status.
 class Error : public std::exception {
@@ -104,5 +104,5 @@ ricci_status* Guard(F&& f) noexcept {
   }
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

@@ -8,7 +8,7 @@
 
 #include "ricci/error.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 inline ricci_exact Exact(int64_t v) { return ricci_exact_of(v); }
 // `v` if it is in [min, max].
@@ -27,5 +27,5 @@ inline int64_t Clamped(ricci_exact v, int64_t min = INT64_MIN, int64_t max = INT
   return ricci_exact_clamp(v, min, max);
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

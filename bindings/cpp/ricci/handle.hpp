@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // One reference to a T, or none. kRetain(T*) adds a reference and gives the object back; kRelease(T*) drops one.
 template <typename T, auto kRetain, auto kRelease>
@@ -69,5 +69,5 @@ class Counted {
 template <typename T>
 using Ref = Handle<T, RetainCounted, ReleaseCounted>;
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

@@ -8,7 +8,7 @@
 
 #include "ricci/axes.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // start : stop : step of one dimension, as in Python.
 struct Slice {
@@ -64,5 +64,5 @@ Value min_at(const Operand& x, IndexItems items, const Operand& updates);
 Value max_at(const Operand& x, const Operand& indices, const Operand& updates);
 Value max_at(const Operand& x, IndexItems items, const Operand& updates);
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

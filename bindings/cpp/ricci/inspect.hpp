@@ -6,7 +6,7 @@
 #define RICCI_INSPECT_HPP_
 #include "ricci/callable.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // A context as first argument, and the place of the caller.
 struct InContext {
@@ -72,5 +72,5 @@ auto eval_shape(const InContext& in, const F& f, const A&... args) {
   return EvalShape({"eval_shape", in.at, nullptr, nullptr, in.ctx}, f, args...);
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

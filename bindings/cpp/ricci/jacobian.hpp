@@ -7,7 +7,7 @@
 #define RICCI_JACOBIAN_HPP_
 #include "ricci/derivatives.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // The Jacobian of each result by each chosen leaf, results first: all at once by vmap of jvp or of the pullback.
 Values ForwardJacobian(const CallSite& site, LeafFunction f, const Values& leaves, std::span<const size_t> counts,
@@ -59,5 +59,5 @@ auto hessian(F f, Location at = Location::Here()) {
   return jacfwd<kArgs...>(jacrev<kArgs...>(std::move(f), at), at);
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

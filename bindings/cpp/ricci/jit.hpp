@@ -11,7 +11,7 @@
 #define RICCI_JIT_HPP_
 #include "ricci/jit_cache.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // The result of `lower`: the traced program and the compiled one.
 struct Lowered {
@@ -152,5 +152,5 @@ class Transformed {
   JitCache cache_;
 };
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

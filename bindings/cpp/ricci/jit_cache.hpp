@@ -9,7 +9,7 @@
 #define RICCI_JIT_CACHE_HPP_
 #include "ricci/callable.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 struct JitOptions {
   std::vector<uint32_t> donate_argnums = {};  // their Arrays are used up, so that results may take their memory
@@ -123,5 +123,5 @@ class JitCache::Results {
   size_t next_ = 0;
 };
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

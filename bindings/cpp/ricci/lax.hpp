@@ -9,7 +9,7 @@
 #include "ricci/lax_indexing.hpp"
 #include "ricci/lax_linalg.hpp"
 
-namespace ricci::inline v0::lax {
+namespace ricci { inline namespace v0 { namespace lax {
 
 // ---- constants ----
 template <typename T>
@@ -271,5 +271,5 @@ inline Value dot_general(const Value& x, const Value& y, const DotDims& d, DType
                 {"preferred_element_type", preferred}});
 }
 
-}  // namespace ricci::inline v0::lax
+}}}  // namespace ricci::v0::lax
 #endif

@@ -8,7 +8,7 @@
 
 #include "ricci/emit.hpp"
 
-namespace ricci::inline v0::lax {
+namespace ricci { inline namespace v0 { namespace lax {
 
 // `strides` may be empty: all 1.
 inline Value slice(const Value& x, Dims start_indices, Dims limit_indices, Dims strides = {}) {
@@ -115,5 +115,5 @@ inline Values threefry2x32(const Value& k1, const Value& k2, const Value& x1, co
   return EmitN(2, "threefry2x32", in);
 }
 
-}  // namespace ricci::inline v0::lax
+}}}  // namespace ricci::v0::lax
 #endif

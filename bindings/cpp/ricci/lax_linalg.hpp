@@ -3,7 +3,7 @@
 #define RICCI_LAX_LINALG_HPP_
 #include "ricci/lax_indexing.hpp"
 
-namespace ricci::inline v0::lax::linalg {
+namespace ricci { inline namespace v0 { namespace lax { namespace linalg {
 
 // The lower triangular l with l l^T = x, of which only the lower triangle is read; NaN where x is not positive
 // definite.
@@ -47,5 +47,5 @@ inline Value lu_pivots_to_permutation(const Value& pivots, int64_t permutation_s
   return Emit1("lu_pivots_to_permutation", {pivots}, {{"permutation_size", permutation_size}});
 }
 
-}  // namespace ricci::inline v0::lax::linalg
+}}}}  // namespace ricci::v0::lax::linalg
 #endif

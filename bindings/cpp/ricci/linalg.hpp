@@ -3,7 +3,7 @@
 #define RICCI_LINALG_HPP_
 #include "ricci/shaping.hpp"
 
-namespace ricci::inline v0::linalg {
+namespace ricci { inline namespace v0 { namespace linalg {
 
 // The x with a x = b, by lu. `b` is one vector, or matrices of columns to solve for. The derivative reuses the factors.
 Value solve(const Operand& a, const Operand& b);
@@ -17,5 +17,5 @@ SignAndLog slogdet(const Operand& a);
 // With more than three rows it has no derivative (NaN) if a is singular.
 Value det(const Operand& a);
 
-}  // namespace ricci::inline v0::linalg
+}}}  // namespace ricci::v0::linalg
 #endif

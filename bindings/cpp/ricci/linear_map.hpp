@@ -3,7 +3,7 @@
 #define RICCI_LINEAR_MAP_HPP_
 #include "ricci/callable.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // The linear function over lists of leaves; leaves that are not floating are ignored and come out as zeros. L: Value
 // for a map made inside of a trace, Array for one made outside, which is compiled when it is made.
@@ -71,5 +71,5 @@ class Linearized {
   Out like_;
 };
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

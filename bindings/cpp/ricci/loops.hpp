@@ -5,7 +5,7 @@
 #define RICCI_LOOPS_HPP_
 #include "ricci/callable.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 struct ScanOptions {
   int64_t length = -1;  // needed only without inputs
@@ -94,5 +94,5 @@ template <typename Body, typename C>
   return Fill<Value>(carry, all);
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

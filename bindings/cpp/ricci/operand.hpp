@@ -8,7 +8,7 @@
 #include "ricci/promotion.hpp"
 #include "ricci/trace.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 class Operand {
  public:
@@ -87,5 +87,5 @@ Value Binary(std::string_view name, std::string_view prim, const Operand& a, con
 // An axis that may count from the end.
 int64_t Axis(std::string_view name, const Location& at, int64_t axis, int64_t rank);
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

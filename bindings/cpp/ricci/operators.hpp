@@ -7,7 +7,7 @@
 #define RICCI_OPERATORS_HPP_
 #include "ricci/operand.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 Value add(const Operand& a, const Operand& b);
 Value subtract(const Operand& a, const Operand& b);
@@ -74,5 +74,5 @@ void operator/=(const Value&&, const T&) {
                 "the left side is a temporary copy; to change an element write x = set_at(x, i, x[i] / value)");
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

@@ -8,7 +8,7 @@
 
 #include "ricci/eqn.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // The equation that computes a value; false if there is none (a parameter, a constant).
 class Producer {
@@ -54,5 +54,5 @@ inline bool IsSplat(const Value& v, double number) {
   return is(number) || (number == 0 && IsFloat(v.dtype()) && is(-0.0));
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

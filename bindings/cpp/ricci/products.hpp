@@ -3,7 +3,7 @@
 #define RICCI_PRODUCTS_HPP_
 #include "ricci/shaping.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // Sums over the last dimension of a and the second last (or only) one of b.
 Value dot(const Operand& a, const Operand& b);
@@ -15,5 +15,5 @@ Value outer(const Operand& a, const Operand& b);
 // Sums over these dimensions of a and b, in pairs.
 Value tensordot(const Operand& a, const Operand& b, const Shape& axes_a, const Shape& axes_b);
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

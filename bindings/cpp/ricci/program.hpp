@@ -10,7 +10,7 @@
 
 #include "ricci/array.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 class Program : public Handle<ricci_program, ricci_program_retain, ricci_program_release> {
  public:
@@ -48,5 +48,5 @@ class Executable : public Handle<ricci_executable, ricci_executable_retain, ricc
   std::string dump(std::string_view stage) const;
 };
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

@@ -7,7 +7,7 @@
 #define RICCI_PROMOTION_HPP_
 #include "ricci/value.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 enum class Weak : uint8_t { kNone, kBool, kInt, kFloat, kComplex };
 
@@ -22,5 +22,5 @@ DType ToInexact(DType d);
 // Changes `shape` to what it and `other` broadcast to; false if they do not broadcast.
 bool BroadcastInto(Shape& shape, Dims other);
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

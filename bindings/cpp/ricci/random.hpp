@@ -7,7 +7,7 @@
 #define RICCI_RANDOM_HPP_
 #include "ricci/axes.hpp"
 
-namespace ricci::inline v0::random {
+namespace ricci { inline namespace v0 { namespace random {
 
 // A key from an integer Value.
 Value key(const Operand& seed);
@@ -43,5 +43,5 @@ Value gumbel(const Operand& k, const Shape& shape = {}, DType dtype = kDefaultFl
 Value categorical(const Operand& k, const Operand& logits, AxisNumber axis = -1);
 Value exponential(const Operand& k, const Shape& shape = {}, DType dtype = kDefaultFloat);
 
-}  // namespace ricci::inline v0::random
+}}}  // namespace ricci::v0::random
 #endif

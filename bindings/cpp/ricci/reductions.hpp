@@ -6,7 +6,7 @@
 #include "ricci/axes.hpp"
 #include "ricci/elementwise.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 Value sum(const Operand& x, const Axes& axes = {}, bool keepdims = false);
 Value prod(const Operand& x, const Axes& axes = {}, bool keepdims = false);
@@ -36,5 +36,5 @@ Value logsumexp(const Operand& x, const Axes& axes = {}, bool keepdims = false);
 Value softmax(const Operand& x, AxisNumber axis = -1);
 Value log_softmax(const Operand& x, AxisNumber axis = -1);
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

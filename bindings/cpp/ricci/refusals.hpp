@@ -6,7 +6,7 @@
 #define RICCI_REFUSALS_HPP_
 #include "ricci/tree.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 template <typename... P>
 struct Parameters {};
@@ -93,5 +93,5 @@ struct RefusedCall {
   using type = Value;
 };
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

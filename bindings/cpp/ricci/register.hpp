@@ -7,7 +7,7 @@
 #define RICCI_REGISTER_HPP_
 #include "ricci/rules.hpp"
 
-namespace ricci::inline v0::thunks {
+namespace ricci { inline namespace v0 { namespace thunks {
 
 inline const Row& RowOf(void* self) { return *static_cast<const Row*>(self); }
 inline const Lowering& LoweringOf(void* self) { return *static_cast<const Lowering*>(self); }
@@ -163,9 +163,9 @@ inline ricci_status* Decompose(void* self, ricci_builder* b, const ricci_op* op,
   });
 }
 
-}  // namespace ricci::inline v0::thunks
+}}}  // namespace ricci::v0::thunks
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 constexpr uint32_t KindOf(const Lowering& l) {
   if (l.scalar != nullptr) return RICCI_LOWER_SCALAR;
@@ -255,5 +255,5 @@ constexpr ricci_plugin Describe(std::string_view name, std::string_view version,
   return p;
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

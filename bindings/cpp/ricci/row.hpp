@@ -14,7 +14,7 @@
 #include "ricci/eqn.hpp"
 #include "ricci/scalar.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 enum class AttrKind : uint32_t {
   kInt = RICCI_ATTR_INT,
@@ -181,5 +181,5 @@ struct Row {
 };
 using RowList = std::span<const Row>;
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

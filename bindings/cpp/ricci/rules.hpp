@@ -10,7 +10,7 @@
 #include "ricci/producer.hpp"
 #include "ricci/row.hpp"
 
-namespace ricci::inline v0::rules {
+namespace ricci { inline namespace v0 { namespace rules {
 
 // ---- tags: the core does the work ----
 inline constexpr LinearTag kLinear;
@@ -267,5 +267,5 @@ inline std::string ElementwiseFactors(const Eqn& e) {
 // 0 .. n - 1.
 inline Shape Range(int64_t n) { return Complement({}, n); }
 
-}  // namespace ricci::inline v0::rules
+}}}  // namespace ricci::v0::rules
 #endif

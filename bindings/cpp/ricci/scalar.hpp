@@ -11,7 +11,7 @@
 #include "ricci/element.hpp"
 #include "ricci/value.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 struct Scalar {
   ricci_kernel_builder* kernel = nullptr;
@@ -271,5 +271,5 @@ class KernelBuilder {
   ricci_kernel_builder* k_;
 };
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

@@ -6,7 +6,7 @@
 #define RICCI_SHAPING_HPP_
 #include "ricci/reductions.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // ---- rearranging ----
 // One size may be -1: whatever is left.
@@ -60,5 +60,5 @@ Value one_hot(const Operand& x, int64_t classes, DType dtype = kDefaultFloat);
 Value tril(const Operand& x, int64_t k = 0);
 Value triu(const Operand& x, int64_t k = 0);
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // T is trivially copyable.
 template <typename T, size_t kInside>
@@ -51,5 +51,5 @@ class SmallList {
   size_t size_ = 0, capacity_ = kInside;
 };
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

@@ -5,7 +5,7 @@
 
 #include "ricci/shaping.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // The elements along `axis` in increasing order.
 Value sort(const Operand& x, AxisNumber axis = -1);
@@ -14,5 +14,5 @@ Value argsort(const Operand& x, AxisNumber axis = -1);
 // The k greatest elements along `axis`, the greatest first, and their i32 indices.
 std::pair<Value, Value> top_k(const Operand& x, int64_t k, AxisNumber axis = -1);
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 template <typename Owner>
 struct AnyMember {
@@ -115,5 +115,5 @@ decltype(auto) WithMembers(S& s, Visit&& visit) {
   }
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

@@ -13,7 +13,7 @@
 #include "ricci/api_table.h"
 #include "ricci/exact.h"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // ---- text of the C ABI, borrowed ----
 constexpr std::string_view View(ricci_str text) { return {text.ptr, text.len}; }
@@ -46,5 +46,5 @@ std::string Count(Int n, std::string_view what) {
   return Text(n, " ", what, n == 1 ? "" : "s");
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

@@ -8,7 +8,7 @@
 #define RICCI_TRACE_HPP_
 #include "ricci/program.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 using Arrays = std::vector<Array>;
 
@@ -24,5 +24,5 @@ void CheckOpen(const Value& v, const Location& at, std::string_view name);
 // Appends the equations of `f` to the program of its operands.
 Values Inline(const Program& f, std::span<const Value> in);
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

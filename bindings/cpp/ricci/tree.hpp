@@ -21,7 +21,7 @@
 #include "ricci/small_list.hpp"
 #include "ricci/struct_members.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // Only shape and dtype, the leaf of eval_shape.
 struct ShapeDType {
@@ -318,5 +318,5 @@ bool SameStructure(const A& a, const B& b) {
   }
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

@@ -7,7 +7,7 @@
 #define RICCI_TREE_MAP_HPP_
 #include "ricci/tree.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // The one type of the leaves of T.
 template <typename T>
@@ -66,5 +66,5 @@ requires(sizeof...(Rest) > 2) auto tree_map(const F& f, const T& tree, const Res
   return MapTrees({}, f, tree, rest...);
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

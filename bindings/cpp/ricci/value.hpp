@@ -15,7 +15,7 @@
 #include "ricci/dtype.hpp"
 #include "ricci/exact.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 using Shape = std::vector<int64_t>;
 using Dims = std::span<const int64_t>;
@@ -165,5 +165,5 @@ inline void SetLocation(ricci_builder* b, const Location& at) {
   ricci_builder_set_location(b, at.file, at.line, at.function);
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

@@ -3,7 +3,7 @@
 #define RICCI_VECTORIZE_HPP_
 #include "ricci/jit.hpp"
 
-namespace ricci::inline v0 {
+namespace ricci { inline namespace v0 {
 
 // In the place of an axis: there is no batch. Not -1, which is the last axis.
 inline constexpr int64_t kUnbatched = INT64_MIN;
@@ -98,5 +98,5 @@ auto vmap(F f, BatchAxes in_axes = 0, BatchAxes out_axes = 0, std::string axis_n
   return vmap(std::move(f), std::move(in_axes), std::move(options), at);
 }
 
-}  // namespace ricci::inline v0
+}}  // namespace ricci::v0
 #endif

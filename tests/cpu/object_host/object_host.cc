@@ -21,8 +21,7 @@
 #include "ricci/backend.h"
 #include "run_state.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 [[noreturn]] void Stop(const std::string& what) {
   std::fprintf(stderr, "ricci_object_host: %s\n", what.c_str());

@@ -1,16 +1,16 @@
-// Form: an integer as a linear combination of opaque values (atoms), `3*a + 128*b + 7`.
+// LinearForm: an integer as a linear combination of opaque values (atoms), `3*a + 128*b + 7`.
 //
 // Forms are exact modulo 2^64 (and so modulo 2^32 for i32), whatever the values are: sums cancel and constants collect
 // without knowing ranges. Terms are sorted by atom, so that equal forms are equal bytes. At most kMaxTerms terms:
 // beyond that a value becomes an atom of its own, which bounds the work per instruction.
-#ifndef RICCI_KERNEL_INDEX_FORM_H_
-#define RICCI_KERNEL_INDEX_FORM_H_
+#ifndef RICCI_KERNEL_LINEAR_FORM_H_
+#define RICCI_KERNEL_LINEAR_FORM_H_
 #include <algorithm>
 #include <cstdint>
 
 #include "base/hash.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 
 inline constexpr size_t kMaxTerms = 8;
 
@@ -52,22 +52,22 @@ class TermList {
   Term terms_[kCapacity];
 };
 
-struct Form {
+struct LinearForm {
   TermList terms;
   int64_t constant = 0;
 
-  static Form Of(uint32_t atom) {
-    Form f;
+  static LinearForm Of(uint32_t atom) {
+    LinearForm f;
     f.terms.push_back({atom, 1});
     return f;
   }
-  static Form OfConstant(int64_t c) {
-    Form f;
+  static LinearForm OfConstant(int64_t c) {
+    LinearForm f;
     f.constant = c;
     return f;
   }
   bool IsAtom() const { return terms.size() == 1 && terms[0].factor == 1 && constant == 0; }
-  bool operator==(const Form& o) const { return constant == o.constant && terms == o.terms; }
+  bool operator==(const LinearForm& o) const { return constant == o.constant && terms == o.terms; }
 };
 
 // Arithmetic wraps at `bits` (32 or 64): factors and constants are kept sign-extended from there.
@@ -80,15 +80,15 @@ inline int64_t WrappedSum(int64_t a, int64_t b) {
 }
 
 // x + factor * y, each of at most kMaxTerms terms.
-Form Combine(const Form& x, const Form& y, int64_t factor, int bits);
-inline Form Scaled(const Form& x, int64_t factor, int bits) { return Combine({}, x, factor, bits); }
+LinearForm Combine(const LinearForm& x, const LinearForm& y, int64_t factor, int bits);
+inline LinearForm Scaled(const LinearForm& x, int64_t factor, int bits) { return Combine({}, x, factor, bits); }
 
-inline uint64_t HashOf(const Form& f, uint32_t dtype) {
+inline uint64_t HashOf(const LinearForm& f, uint32_t dtype) {
   base::Hasher h;
   h.Add(dtype).Add(static_cast<uint64_t>(f.constant));
   for (const Term& t : f.terms) h.Add(t.atom).Add(static_cast<uint64_t>(t.factor));
   return h.Done();
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel
 #endif

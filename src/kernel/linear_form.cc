@@ -1,9 +1,9 @@
-#include "kernel/index_form.h"
+#include "kernel/linear_form.h"
 
-namespace ricci::inline v0::kernel {
+namespace ricci { inline namespace v0 { namespace kernel {
 
-Form Combine(const Form& x, const Form& y, int64_t factor, int bits) {
-  Form sum;
+LinearForm Combine(const LinearForm& x, const LinearForm& y, int64_t factor, int bits) {
+  LinearForm sum;
   sum.constant = WrapTo(bits, WrappedSum(x.constant, WrappedProduct(y.constant, factor)));
   size_t i = 0, j = 0;
   while (i < x.terms.size() || j < y.terms.size()) {
@@ -17,4 +17,4 @@ Form Combine(const Form& x, const Form& y, int64_t factor, int bits) {
   return sum;
 }
 
-}  // namespace ricci::inline v0::kernel
+}}}  // namespace ricci::v0::kernel
