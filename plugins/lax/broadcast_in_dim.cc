@@ -52,13 +52,13 @@ Batched BatchRule(const Eqn& e, const Batched& x) {
   return {e.Emit({x.value}, {{"shape", new_shape}, {"broadcast_dimensions", new_dims}}), to};
 }
 
-Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
+Index FromIndex(KernelBuilder& k, const Eqn& e, std::span<const Scalar> at) {
   const Dims dims = e.ints("broadcast_dimensions");
   Index from;
   for (size_t i = 0; i < dims.size(); ++i) {
     from.push_back(IsStretched(e, i) ? k.At(0) : at[static_cast<size_t>(dims[i])]);
   }
-  return k.Operand(0).Load(from);
+  return from;
 }
 
 // Nothing to repeat, or a broadcast of a broadcast.
@@ -82,21 +82,16 @@ std::string Factors(const Eqn& e) {
   return stretched.empty() ? text : Text(text, "; whole ", rules::Letters(stretched));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kRows[] = {rules::ViewRow<FromIndex, Transposed, BatchRule, Simpler>(
     {.name = "broadcast_in_dim",
      .doc =
          "y = broadcast_in_dim(x): x repeated to `shape`; its dimension i becomes dimension `broadcast_dimensions`[i]",
      .attrs = kAttrs,
      .flags = RICCI_PRIM_VIEW,
      .type = Type,
-     .jvp = rules::kLinear,
-     .transpose = rules::TransposeFirst<Transposed>,
-     .batch = rules::BatchFirstOperand<BatchRule>,
-     .simplify = rules::One<Simpler>,
      .factors_of = Factors,
-     .lowerings = lower::Index<FromIndex>,
      .examples = "(f64[3,1]) shape=[2,3,4] broadcast_dimensions=[1,2]; "
-                 "(f64[]) shape=[2,3] broadcast_dimensions=[]"}};
+                 "(f64[]) shape=[2,3] broadcast_dimensions=[]"})};
 
 }  // namespace
 

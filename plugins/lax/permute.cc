@@ -30,10 +30,10 @@ Batched BatchRule(const Eqn& e, const Batched& x) {
   return {transpose(x.value, permutation), 0};
 }
 
-Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
+Index FromIndex(KernelBuilder&, const Eqn& e, std::span<const Scalar> at) {
   Index from;
   for (int64_t i : Inverse(e.ints("permutation"))) from.push_back(at[static_cast<size_t>(i)]);
-  return k.Operand(0).Load(from);
+  return from;
 }
 
 // Nothing to move, or a transpose of a transpose.
@@ -55,19 +55,15 @@ std::optional<Place> PlaceOf(const Eqn& e, uint32_t operand) {
   return place;
 }
 
-constexpr Row kRows[] = {{.name = "transpose",
-                          .doc = "y = transpose(x): x with its dimensions in the order `permutation`",
-                          .attrs = kAttrs,
-                          .flags = RICCI_PRIM_VIEW,
-                          .type = Type,
-                          .jvp = rules::kLinear,
-                          .transpose = rules::TransposeFirst<Transposed>,
-                          .batch = rules::BatchFirstOperand<BatchRule>,
-                          .simplify = rules::One<Simpler>,
-                          .factors_of = Factors,
-                          .place = PlaceOf,
-                          .lowerings = lower::Index<FromIndex>,
-                          .examples = "(f64[2,3,4]) permutation=[2,0,1]"}};
+constexpr Row kRows[] = {rules::ViewRow<FromIndex, Transposed, BatchRule, Simpler>(
+    {.name = "transpose",
+     .doc = "y = transpose(x): x with its dimensions in the order `permutation`",
+     .attrs = kAttrs,
+     .flags = RICCI_PRIM_VIEW,
+     .type = Type,
+     .factors_of = Factors,
+     .place = PlaceOf,
+     .examples = "(f64[2,3,4]) permutation=[2,0,1]"})};
 
 }  // namespace
 

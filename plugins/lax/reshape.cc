@@ -83,12 +83,11 @@ void AppendIndex(KernelBuilder& k, Dims from, Dims to, const Group& g, std::span
   }
 }
 
-Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
+Index FromIndex(KernelBuilder& k, const Eqn& e, std::span<const Scalar> at) {
   const Dims from = e.in(0).shape(), to = e.out().shape();
-  if (ElementCount(to) == 0) return k.Constant(e.out().dtype(), 0);
   Index index;
   for (const Group& g : GroupsOf(from, to)) AppendIndex(k, from, to, g, at, index);
-  return k.Operand(0).Load(index);
+  return index;
 }
 
 // Nothing to change, or a reshape of a reshape.
@@ -133,21 +132,17 @@ std::optional<Place> PlaceOf(const Eqn& e, uint32_t operand) {
   return place;
 }
 
-constexpr Row kRows[] = {{.name = "reshape",
-                          .doc = "y = reshape(x): the elements of x in row-major order, in the shape `new_sizes`",
-                          .attrs = kAttrs,
-                          .flags = RICCI_PRIM_VIEW,
-                          .type = Type,
-                          .jvp = rules::kLinear,
-                          .transpose = rules::TransposeFirst<Transposed>,
-                          .batch = rules::BatchFirstOperand<BatchRule>,
-                          .simplify = rules::One<Simpler>,
-                          .factors_of = Factors,
-                          .place = PlaceOf,
-                          .lowerings = lower::Index<FromIndex>,
-                          .examples = "(f64[2,6]) new_sizes=[2,3,1,2]; "
-                                      "(f64[1,3,4,1]) new_sizes=[3,1,1,2,2]; "
-                                      "(f64[4,3]) new_sizes=[6,2]"}};
+constexpr Row kRows[] = {rules::ViewRow<FromIndex, Transposed, BatchRule, Simpler>(
+    {.name = "reshape",
+     .doc = "y = reshape(x): the elements of x in row-major order, in the shape `new_sizes`",
+     .attrs = kAttrs,
+     .flags = RICCI_PRIM_VIEW,
+     .type = Type,
+     .factors_of = Factors,
+     .place = PlaceOf,
+     .examples = "(f64[2,6]) new_sizes=[2,3,1,2]; "
+                 "(f64[1,3,4,1]) new_sizes=[3,1,1,2,2]; "
+                 "(f64[4,3]) new_sizes=[6,2]"})};
 
 }  // namespace
 

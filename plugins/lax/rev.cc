@@ -20,10 +20,10 @@ Value Simpler(const Eqn& e, std::span<const Value> in) {
   const Producer p(in[0]);
   return p.Is("rev") && SameDims(p.eqn().ints("dimensions"), e.ints("dimensions")) ? p.operand(0) : Value{};
 }
-Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
+Index FromIndex(KernelBuilder&, const Eqn& e, std::span<const Scalar> at) {
   Index from(at.begin(), at.end());
   for (int64_t d : e.ints("dimensions")) from[static_cast<size_t>(d)] = e.in(0).dim(d) - 1 - at[static_cast<size_t>(d)];
-  return k.Operand(0).Load(from);
+  return from;
 }
 std::string Factors(const Eqn& e) {
   const std::string all = rules::Letters(rules::Range(e.out().rank()));
@@ -31,17 +31,13 @@ std::string Factors(const Eqn& e) {
   return e.ints("dimensions").empty() ? text : text + "; whole " + rules::Letters(e.ints("dimensions"));
 }
 
-constexpr Row kRows[] = {{.name = "rev",
-                          .doc = "y = rev(x): x reversed along `dimensions`",
-                          .attrs = kAttrs,
-                          .type = Type,
-                          .jvp = rules::kLinear,
-                          .transpose = rules::TransposeFirst<Transposed>,
-                          .batch = rules::BatchFirstOperand<BatchRule>,
-                          .simplify = rules::One<Simpler>,
-                          .factors_of = Factors,
-                          .lowerings = lower::Index<FromIndex>,
-                          .examples = "(f64[2,3,4]) dimensions=[0,2]"}};
+constexpr Row kRows[] = {
+    rules::ViewRow<FromIndex, Transposed, BatchRule, Simpler>({.name = "rev",
+                                                               .doc = "y = rev(x): x reversed along `dimensions`",
+                                                               .attrs = kAttrs,
+                                                               .type = Type,
+                                                               .factors_of = Factors,
+                                                               .examples = "(f64[2,3,4]) dimensions=[0,2]"})};
 
 }  // namespace
 

@@ -96,13 +96,13 @@ Value Simpler(const Eqn& e, std::span<const Value> in) {
   return p.Is("concatenate") ? OfConcatenation(e, p) : Value{};
 }
 
-Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
+Index FromIndex(KernelBuilder&, const Eqn& e, std::span<const Scalar> at) {
   Index from;
   for (size_t i = 0; i < at.size(); ++i) {
     const int64_t stride = e.out().shape()[i] > 1 ? StrideOf(e, i) : 1, start = e.ints("start_indices")[i];
     from.push_back(at[i] * stride + start);  // exact: places below limit
   }
-  return k.Operand(0).Load(from);
+  return from;
 }
 
 std::string Factors(const Eqn& e) {
@@ -124,21 +124,16 @@ std::optional<Place> PlaceOf(const Eqn& e, uint32_t operand) {
   return place;
 }
 
-constexpr Row kRows[] = {
+constexpr Row kRows[] = {rules::ViewRow<FromIndex, Transposed, BatchRule, Simpler>(
     {.name = "slice",
      .doc = "y = slice(x): the part of x from `start_indices` to before `limit_indices`, in steps of `strides`",
      .attrs = kAttrs,
      .type = Type,
-     .jvp = rules::kLinear,
-     .transpose = rules::TransposeFirst<Transposed>,
-     .batch = rules::BatchFirstOperand<BatchRule>,
-     .simplify = rules::One<Simpler>,
      .factors_of = Factors,
      .place = PlaceOf,
-     .lowerings = lower::Index<FromIndex>,
      .examples = "(f64[4,5]) start_indices=[1,0] limit_indices=[3,4]; "
                  "(f64[7,5]) start_indices=[1,0] limit_indices=[7,5] strides=[3,2]; "
-                 "(f64[4]) start_indices=[2] limit_indices=[2] strides=[2]"}};
+                 "(f64[4]) start_indices=[2] limit_indices=[2] strides=[2]"})};
 
 }  // namespace
 

@@ -40,11 +40,10 @@ Batched BatchRule(const Eqn& e, const Batched& x) {
 
 Value Simpler(const Eqn& e, std::span<const Value> in) { return e.in(0) == e.out() ? in[0] : Value{}; }
 
-Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
-  if (e.out().elements() == 0) return k.Constant(e.out().dtype(), 0);
+Index FromIndex(KernelBuilder&, const Eqn& e, std::span<const Scalar> at) {
   Index from;
   for (size_t i = 0; i < at.size(); ++i) from.push_back(e.ints("reps")[i] == 1 ? at[i] : at[i] % e.in(0).shape()[i]);
-  return k.Operand(0).Load(from);
+  return from;
 }
 
 std::string Factors(const Eqn& e) {
@@ -53,17 +52,13 @@ std::string Factors(const Eqn& e) {
   return ViewFactors(e, from);
 }
 
-constexpr Row kRows[] = {{.name = "tile",
-                          .doc = "y = tile(x): x repeated `reps` times along each dimension",
-                          .attrs = kAttrs,
-                          .type = Type,
-                          .jvp = rules::kLinear,
-                          .transpose = rules::TransposeFirst<Transposed>,
-                          .batch = rules::BatchFirstOperand<BatchRule>,
-                          .simplify = rules::One<Simpler>,
-                          .factors_of = Factors,
-                          .lowerings = lower::Index<FromIndex>,
-                          .examples = "(f64[2,3]) reps=[3,2]"}};
+constexpr Row kRows[] = {rules::ViewRow<FromIndex, Transposed, BatchRule, Simpler>(
+    {.name = "tile",
+     .doc = "y = tile(x): x repeated `reps` times along each dimension",
+     .attrs = kAttrs,
+     .type = Type,
+     .factors_of = Factors,
+     .examples = "(f64[2,3]) reps=[3,2]"})};
 
 }  // namespace
 

@@ -26,13 +26,13 @@ Batched SqueezeBatch(const Eqn& e, const Batched& x) {
   for (int64_t d : e.ints("dimensions")) to -= d < x.dim;
   return {squeeze(x.value, rules::Shifted(e.ints("dimensions"), x.dim)), to};
 }
-Scalar SqueezeIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
+Index SqueezeIndex(KernelBuilder& k, const Eqn& e, std::span<const Scalar> at) {
   Index from;
   size_t next = 0;
   for (int64_t i = 0; i < e.in(0).rank(); ++i) {
     from.push_back(rules::Contains(e.ints("dimensions"), i) ? k.At(0) : at[next++]);
   }
-  return k.Operand(0).Load(from);
+  return from;
 }
 std::string SqueezeFactors(const Eqn& e) {
   return ViewFactors(e, rules::Complement(e.ints("dimensions"), e.in(0).rank()));
@@ -73,10 +73,10 @@ Value ExpandTransposed(const Eqn& e, const Value& ct) { return squeeze(ct, e.int
 Batched ExpandBatch(const Eqn& e, const Batched& x) {
   return {expand_dims(rules::MoveDim(x.value, x.dim, 0), rules::Shifted(e.ints("dimensions"), 0)), 0};
 }
-Scalar ExpandIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
+Index ExpandIndex(KernelBuilder&, const Eqn& e, std::span<const Scalar> at) {
   Index from;
   for (int64_t i : rules::Complement(e.ints("dimensions"), e.out().rank())) from.push_back(at[static_cast<size_t>(i)]);
-  return k.Operand(0).Load(from);
+  return from;
 }
 std::string ExpandFactors(const Eqn& e) {
   Shape from;
@@ -93,30 +93,22 @@ std::optional<Place> ExpandPlace(const Eqn& e, uint32_t operand) {
 }
 
 constexpr Row kRows[] = {
-    {.name = kSqueeze,
-     .doc = "y = squeeze(x): x without its dimensions `dimensions`, which have size 1",
-     .attrs = kAttrs,
-     .type = SqueezeType,
-     .jvp = rules::kLinear,
-     .transpose = rules::TransposeFirst<SqueezeTransposed>,
-     .batch = rules::BatchFirstOperand<SqueezeBatch>,
-     .simplify = rules::One<Simpler<kExpand>>,
-     .factors_of = SqueezeFactors,
-     .place = SqueezePlace,
-     .lowerings = lower::Index<SqueezeIndex>,
-     .examples = "(f64[1,3,1]) dimensions=[2,0]"},
-    {.name = kExpand,
-     .doc = "y = expand_dims(x): x with new dimensions of size 1, which are `dimensions` of y",
-     .attrs = kAttrs,
-     .type = ExpandType,
-     .jvp = rules::kLinear,
-     .transpose = rules::TransposeFirst<ExpandTransposed>,
-     .batch = rules::BatchFirstOperand<ExpandBatch>,
-     .simplify = rules::One<Simpler<kSqueeze>>,
-     .factors_of = ExpandFactors,
-     .place = ExpandPlace,
-     .lowerings = lower::Index<ExpandIndex>,
-     .examples = "(f64[2,3]) dimensions=[1,3]"},
+    rules::ViewRow<SqueezeIndex, SqueezeTransposed, SqueezeBatch, Simpler<kExpand>>(
+        {.name = kSqueeze,
+         .doc = "y = squeeze(x): x without its dimensions `dimensions`, which have size 1",
+         .attrs = kAttrs,
+         .type = SqueezeType,
+         .factors_of = SqueezeFactors,
+         .place = SqueezePlace,
+         .examples = "(f64[1,3,1]) dimensions=[2,0]"}),
+    rules::ViewRow<ExpandIndex, ExpandTransposed, ExpandBatch, Simpler<kSqueeze>>(
+        {.name = kExpand,
+         .doc = "y = expand_dims(x): x with new dimensions of size 1, which are `dimensions` of y",
+         .attrs = kAttrs,
+         .type = ExpandType,
+         .factors_of = ExpandFactors,
+         .place = ExpandPlace,
+         .examples = "(f64[2,3]) dimensions=[1,3]"}),
 };
 
 }  // namespace

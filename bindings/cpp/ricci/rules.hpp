@@ -163,6 +163,12 @@ void BatchFirstOperand(const Eqn& e, Batch& a) {
 }
 
 // ---- lowering ----
+// The element of operand 0 at the place that From gives.
+template <Index (*From)(KernelBuilder& k, const Eqn& e, std::span<const Scalar> at)>
+Scalar LoadFrom(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
+  if (e.out().elements() == 0) return k.Constant(e.out().dtype(), 0);
+  return k.Operand(0).Load(From(k, e, at));
+}
 // The scalar operation `op` on all operands.
 template <uint32_t op>
 Scalar Op(KernelBuilder& k, const Eqn& e, std::span<const Scalar> in) {
@@ -199,6 +205,19 @@ inline constexpr std::string_view kDiscrete = "transpose: its tangent is zero";
 inline constexpr std::string_view kOneReal = "(f64[2,3])", kTwoReals = "(f64[2,3], f64[2,3])";
 
 // ---- whole rows ----
+// A view: each element of the result is one of the only operand, which From finds by the place in the result. T gives
+// the cotangent of the operand from that of the result; B is for BatchFirstOperand, S for One. `row` has the rest.
+template <Index (*From)(KernelBuilder& k, const Eqn& e, std::span<const Scalar> at),
+          Value (*T)(const Eqn& e, const Value& ct), Batched (*B)(const Eqn& e, const Batched& x),
+          Value (*S)(const Eqn& e, std::span<const Value> in)>
+constexpr Row ViewRow(Row row) {
+  row.jvp = kLinear;
+  row.transpose = TransposeFirst<T>;
+  row.batch = BatchFirstOperand<B>;
+  row.simplify = One<S>;
+  row.lowerings = lower::Index<LoadFrom<From>>;
+  return row;
+}
 // A function of one number of a dtype of `set` with derivative D(x, y).
 template <uint32_t op, Value (*D)(const Value& x, const Value& y), DTypeSet set = kFloats>
 constexpr Row RealFunction(std::string_view name, std::string_view doc, std::string_view examples = kOneReal) {
