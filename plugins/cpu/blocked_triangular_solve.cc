@@ -30,11 +30,8 @@ struct Solution {
 };
 
 bool Has(const ricci_op* op, std::string_view name) {
-  for (uint32_t i = 0; i < op->n_attrs; ++i) {
-    const ricci_attr& a = op->attrs[i];
-    if (std::string_view(a.name.ptr, a.name.len) == name) return a.kind == RICCI_ATTR_BOOL && a.i != 0;
-  }
-  return false;
+  const ricci_attr* a = FindAttr(op, name);
+  return a != nullptr && a->i != 0;
 }
 
 // The rows of x op(a) = b are the columns of op(a)^T x^T = b^T.

@@ -24,13 +24,10 @@ constexpr int64_t kTasks = 8;                            // wanted; more when th
 constexpr int64_t kTileRows = 1024, kTileColumns = 512;  // columns are packed once for all rows
 
 Ints Attr(const ricci_op* op, std::string_view name) {
-  for (uint32_t i = 0; i < op->n_attrs; ++i) {
-    const ricci_attr& a = op->attrs[i];
-    if (std::string_view(a.name.ptr, a.name.len) != name || a.kind != RICCI_ATTR_INTS) continue;
-    const auto* at = static_cast<const int64_t*>(a.data);
-    return {at, at + a.count};
-  }
-  return {};
+  const ricci_attr* a = FindAttr(op, name);
+  if (a == nullptr) return {};
+  const auto* at = static_cast<const int64_t*>(a->data);
+  return {at, at + a->count};
 }
 
 // ---- shapes ----

@@ -19,6 +19,14 @@ static_assert(std::size(kTypes) == RICCI_F64 + 1);
 
 }  // namespace
 
+const ricci_attr* FindAttr(const ricci_op* op, std::string_view name) {
+  for (uint32_t i = 0; i < op->n_attrs; ++i) {
+    const ricci_str its = op->attrs[i].name;
+    if (std::string_view(its.ptr, its.len) == name) return &op->attrs[i];
+  }
+  return nullptr;
+}
+
 bool ReadType(const ricci_op* op, ricci_type type, Array& out) {
   uint32_t rank = 0;
   const int64_t* dims = nullptr;

@@ -17,6 +17,8 @@ struct Array {
   uint32_t dtype = 0;
   Ints dims, strides;
 };
+// NULL: it was left out.
+const ricci_attr* FindAttr(const ricci_op* op, std::string_view name);
 // False: there is no such type.
 bool ReadType(const ricci_op* op, ricci_type type, Array& out);
 // False: not one of the types of products.

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/abi_struct.h"
+#include "base/abi_text.h"
 #include "base/status.h"
 #include "base/status_abi.h"
 
@@ -62,7 +63,7 @@ absl::StatusOr<T> ReadOptions(const T* given, const T& defaults, std::string_vie
   return base::ReadStruct(given, what, known);
 }
 
-inline std::string_view View(const char* p, size_t n) { return {p, p == nullptr ? 0 : n}; }
+using base::View;
 inline ricci_str ToStr(std::string_view v) { return {v.data() == nullptr ? "" : v.data(), v.size()}; }
 template <typename T>
 std::span<const T> Span(const T* p, size_t n) {

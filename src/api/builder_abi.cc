@@ -42,8 +42,7 @@ absl::Status CheckAttrs(Arguments args, const ricci_attr* attrs, uint32_t n) {
     const ricci_attr& a = attrs[i];
     if (a.name.ptr == nullptr) return args.Wrong("attribute ", i, " has no name");
     if (a.kind >= RICCI_ATTR_STRING && a.count != 0 && a.data == nullptr) {
-      return args.Wrong("attribute ", View(a.name.ptr, a.name.len), " has ", base::Count(a.count, "element"),
-                        " but no data");
+      return args.Wrong("attribute ", View(a.name), " has ", base::Count(a.count, "element"), " but no data");
     }
   }
   return absl::OkStatus();

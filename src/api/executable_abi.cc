@@ -34,8 +34,7 @@ absl::StatusOr<runtime::CompileOptions> Options(const ricci_compile_opts* given,
   }
   for (uint32_t i = 0; i < o.n_devices; ++i) options.devices.push_back(FromAbi(o.devices[i]));
   options.donate = api::Span(o.donate, o.n_donate);
-  RICCI_ASSIGN(options.stages,
-               pass::ChooseStages(api::View(o.passes.ptr, o.passes.len), api::View(o.skip.ptr, o.skip.len)));
+  RICCI_ASSIGN(options.stages, pass::ChooseStages(api::View(o.passes), api::View(o.skip)));
   options.opt_level = o.opt_level;
   options.checked = (o.hdr.flags & RICCI_COMPILE_CHECKED) != 0;
   if (o.progress != nullptr) {

@@ -95,7 +95,7 @@ ricci_status* ricci_partial_eval(const ricci_program* f, const uint8_t* known, u
                  api::ReadOptions(o, ricci_partial_eval_opts_default(), "partial_eval options"));
     RICCI_TRY(args.Array("policy", given.policy.ptr, given.policy.len));
     const Mask force = CopyMask(given.force_unknown, FromAbi(f)->n_results(), 0);
-    const std::string_view policy = given.policy.len == 0 ? "everything" : View(given.policy.ptr, given.policy.len);
+    const std::string_view policy = given.policy.len == 0 ? "everything" : View(given.policy);
     RICCI_ASSIGN(auto made, transform::PartialEval(*FromAbi(f), Span(known, n), force, {policy}));
     std::copy(made.out_known.begin(), made.out_known.end(), out_known);
     *n_residuals = made.n_residuals;
@@ -128,12 +128,11 @@ ricci_status* ricci_vmap(const ricci_program* f, const int32_t* in_axes, uint32_
     RICCI_TRY(args.Array("out_axes", out_axes, n_out));
     RICCI_ASSIGN(const ricci_vmap_opts given, api::ReadOptions(options, ricci_vmap_opts_default(), "vmap options"));
     RICCI_TRY(args.Array("axis_name", given.axis_name.ptr, given.axis_name.len));
-    constexpr std::string_view kSchedules[] = {"", "batched", "lanes"};
-    if (given.schedule >= std::size(kSchedules)) {
+    if (given.schedule >= std::size(transform::kScheduleNames)) {
       return args.Wrong(base::Cat("schedule ", given.schedule, " is not one of RICCI_SCHEDULE_AUTO, BATCHED, LANES"));
     }
-    return Give(transform::Vmap(*FromAbi(f), Span(in_axes, n_in), Span(out_axes, n_out), size,
-                                View(given.axis_name.ptr, given.axis_name.len), kSchedules[given.schedule]),
+    return Give(transform::Vmap(*FromAbi(f), Span(in_axes, n_in), Span(out_axes, n_out), size, View(given.axis_name),
+                                static_cast<transform::Schedule>(given.schedule)),
                 out);
   });
 }
@@ -146,8 +145,7 @@ ricci_status* ricci_batch(const ricci_program* f, const uint8_t* in_batched, uin
     RICCI_ASSIGN(const ricci_batch_opts given, api::ReadOptions(o, ricci_batch_opts_default(), "batch options"));
     RICCI_TRY(args.Array("axis_name", given.axis_name.ptr, given.axis_name.len));
     RICCI_TRY(args.Array("out_batched", out_batched, FromAbi(f)->n_results()));
-    RICCI_ASSIGN(auto made, transform::Batch(*FromAbi(f), Span(in_batched, n), size,
-                                             View(given.axis_name.ptr, given.axis_name.len),
+    RICCI_ASSIGN(auto made, transform::Batch(*FromAbi(f), Span(in_batched, n), size, View(given.axis_name),
                                              Span(out_batched, FromAbi(f)->n_results())));
     std::copy(made.out_batched.begin(), made.out_batched.end(), out_batched);
     return Give(std::move(made.program), out);
@@ -161,7 +159,7 @@ ricci_status* ricci_checkpoint(const ricci_program* f, const ricci_checkpoint_op
                  api::ReadOptions(options, ricci_checkpoint_opts_default(), "checkpoint options",
                                   {RICCI_FLAG(RICCI_CHECKPOINT_ALLOW_CSE)}));
     RICCI_TRY(args.Array("policy", given.policy.ptr, given.policy.len));
-    const std::string_view policy = given.policy.len == 0 ? "nothing" : View(given.policy.ptr, given.policy.len);
+    const std::string_view policy = given.policy.len == 0 ? "nothing" : View(given.policy);
     const bool prevent_cse = (given.hdr.flags & RICCI_CHECKPOINT_ALLOW_CSE) == 0;
     return Give(transform::Checkpoint(*FromAbi(f), policy, prevent_cse), out);
   });

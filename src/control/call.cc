@@ -123,7 +123,7 @@ absl::Status Batch(Builder& b, const StructuralOp& h, const ricci_batch_args& a)
   return BatchOfBody(b, h, a, "call", Name(h));
 }
 absl::Status PartialEval(const StructuralOp& h, const ricci_partial_eval_args& a) {
-  return PartialEvalOfProgram(h.program("body"), h, a, {a.policy.ptr, a.policy.len}, "call", Name(h));
+  return PartialEvalOfProgram(h.program("body"), h, a, base::View(a.policy), "call", Name(h));
 }
 absl::Status Dce(Builder* b, const StructuralOp& h, const ricci_dce_args& a) {
   return DceOfBody(b, h, a, "call", Name(h));

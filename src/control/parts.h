@@ -4,10 +4,10 @@
 // are stated once for each primitive:
 //
 //   scan(consts, init, xs) -> (carry, ys)             body(consts, carry, x) -> (carry, y)
-//   while(cond_consts, body_consts, init) -> carry    cond(cond_consts, carry) -> bool; body(body_consts, carry) ->
-//   carry cond(index, operands) -> results                  branches[index](operands) -> results vmap(operands) ->
-//   results                         body(slices) -> slices fusion(operands) -> results body(operands) -> computed;
-//   views(computed) -> results
+//   while(cond_consts, body_consts, init) -> carry    cond(cond_consts, carry) -> bool
+//                                                     body(body_consts, carry) -> carry
+//   cond(index, operands) -> results                  branches[index](operands) -> results
+//   vmap(operands) -> results                         body(slices) -> slices
 //
 // The equation has passed its rule abstract_eval, which checks the counts. The attributes outlive the view.
 #ifndef RICCI_CONTROL_PARTS_H_
@@ -15,6 +15,7 @@
 #include <algorithm>
 
 #include "trace/attrs.h"
+#include "transform/vmap_schedule.h"
 
 namespace ricci { inline namespace v0 { namespace control {
 
@@ -69,12 +70,13 @@ struct VmapParts {
         in_axes(trace::IntsOf(attrs, "in_axes")),
         out_axes(trace::IntsOf(attrs, "out_axes")),
         axis_name(trace::StringOf(attrs, "axis_name")),
-        schedule(trace::StringOf(attrs, "schedule")) {}
+        schedule(transform::ScheduleNamed(trace::StringOf(attrs, "schedule")).value_or(transform::Schedule::kAuto)) {}
 
   const ir::Program* body;
   int64_t size;
   std::span<const int64_t> in_axes, out_axes;  // -1 of an operand: not batched
-  std::string_view axis_name, schedule;
+  std::string_view axis_name;
+  transform::Schedule schedule;
 };
 
 struct FusionParts {

@@ -76,7 +76,7 @@ absl::Status ScanJvp(Builder& b, const StructuralOp& h, const ricci_jvp_args& a)
 absl::Status ScanPartialEval(const StructuralOp& h, const ricci_partial_eval_args& a) {
   const ScanParts s(h.attrs, h.op.n_in);
   // The backward pass is a loop of its own.
-  const transform::Saving saving{{a.policy.ptr, a.policy.len}, /*apart=*/true};
+  const transform::Saving saving{base::View(a.policy), /*apart=*/true};
   Builder &kb = *trace::FromAbi(a.known), &ub = *trace::FromAbi(a.unknown);
   // known_in over consts, carry, xs: a carry is known if it is known on entry and after every trip.
   Mask unknown_in = Not(MaskView(a.is_known, h.op.n_in)), force(s.body->n_results(), 0);

@@ -5,6 +5,7 @@
 // of the core sees these rows only as ricci_prim_def, like those of any plugin.
 #ifndef RICCI_CONTROL_STRUCTURAL_ROW_H_
 #define RICCI_CONTROL_STRUCTURAL_ROW_H_
+#include "base/abi_text.h"
 #include "base/status_abi.h"
 #include "prim/registry.h"
 #include "trace/attrs.h"
@@ -14,6 +15,7 @@
 
 namespace ricci { inline namespace v0 { namespace control {
 
+using base::Str;
 using ir::Program;
 using ir::ProgramRef;
 using ir::TypeId;
@@ -75,7 +77,6 @@ ricci_status* DecomposeThunk(void*, ricci_builder* b, const ricci_op* op, const 
   });
 }
 
-constexpr ricci_str Str(std::string_view s) { return {s.data(), s.size()}; }
 constexpr ricci_hdr Header(size_t size, uint32_t flags = 0) { return {static_cast<uint32_t>(size), flags, nullptr}; }
 // `absent`: the value of an optional one if it is left out.
 constexpr ricci_attr_spec Spec(std::string_view name, uint32_t kind, std::string_view absent = {}) {
@@ -159,9 +160,7 @@ void GiveJvp(const ricci_jvp_args& a, MaskView nonzero, std::span<const Val> out
 inline transform::Saving SavingOf(const ricci_partial_eval_args& a, std::string_view policy) {
   return {policy, (a.hdr.flags & RICCI_PARTIAL_EVAL_APART) != 0};
 }
-inline transform::Saving SavingOf(const ricci_partial_eval_args& a) {
-  return SavingOf(a, {a.policy.ptr, a.policy.len});
-}
+inline transform::Saving SavingOf(const ricci_partial_eval_args& a) { return SavingOf(a, base::View(a.policy)); }
 // An i32 scalar constant.
 absl::StatusOr<Val> ScalarI32(Builder& b, int32_t value);
 

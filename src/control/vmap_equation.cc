@@ -38,7 +38,8 @@ absl::Status Type(Builder& b, const StructuralOp& h) {
   const Axes in_axes = AxesOf(h, "in_axes"), out_axes = AxesOf(h, "out_axes");
   const int64_t size = h.integer("size");
   if (size < 0) return base::InvalidArgument("vmap: size ", size, " is negative");
-  if (const auto schedule = h.text("schedule"); !schedule.empty() && schedule != "batched" && schedule != "lanes") {
+  const auto schedule = h.text("schedule"), automatic = transform::NameOf(transform::Schedule::kAuto);
+  if (!schedule.empty() && (schedule == automatic || !transform::ScheduleNamed(schedule))) {
     return base::InvalidArgument("vmap: schedule is `", schedule, "`; it must be batched or lanes, or left out");
   }
   if (in_axes.size() != h.op.n_in || out_axes.size() != body.n_results()) {
@@ -268,7 +269,7 @@ absl::Status BatchAsVmap(Builder& b, const StructuralOp& h, const ricci_batch_ar
   RICCI_ASSIGN(const Vals out, EmitHolding(b, "vmap", *program,
                                            {trace::IntAttr("size", a.axis_size), trace::IntsAttr("in_axes", in_axes),
                                             trace::IntsAttr("out_axes", out_axes),
-                                            trace::StringAttr("axis_name", {a.axis_name.ptr, a.axis_name.len})},
+                                            trace::StringAttr("axis_name", base::View(a.axis_name))},
                                            in));
   std::copy(out.begin(), out.end(), a.out);
   std::fill(a.out_dims, a.out_dims + h.op.n_out, 0);

@@ -117,7 +117,7 @@ absl::Status WhilePartialEval(const StructuralOp& h, const ricci_partial_eval_ar
   Builder& kb = *trace::FromAbi(a.known);
   if (w.max_trips >= 0) {
     RICCI_ASSIGN(ProgramRef scan, AsScan(kb, h, w));
-    return PartialEvalOfProgram(*scan, h, a, {a.policy.ptr, a.policy.len}, "call", {});
+    return PartialEvalOfProgram(*scan, h, a, base::View(a.policy), "call", {});
   }
   // Which carries are known: on entry and after every trip.
   Mask known(a.is_known + w.n_cond, a.is_known + h.op.n_in);

@@ -1,6 +1,7 @@
 #include "ir/print.h"
 
 #include "absl/strings/str_format.h"
+#include "base/abi_text.h"
 #include "base/hash_map.h"
 #include "base/status.h"
 #include "ir/literal.h"
@@ -14,7 +15,7 @@ namespace {
 
 constexpr size_t kInlineBytes = 64;  // constants up to this size are written in the program itself
 
-std::string_view View(ricci_str s) { return {s.ptr, s.len}; }
+using base::View;
 
 class Printer {
  public:

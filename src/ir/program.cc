@@ -1,5 +1,6 @@
 #include "ir/program.h"
 
+#include "base/abi_text.h"
 #include "base/hash.h"
 
 namespace ricci { inline namespace v0 { namespace ir {
@@ -62,7 +63,7 @@ ricci_attr CopyAttr(const ricci_attr& a, base::Arena& arena, base::Vec<ProgramRe
 
 const ricci_attr* FindAttr(std::span<const ricci_attr> attrs, std::string_view name) {
   for (const ricci_attr& a : attrs) {
-    if (std::string_view(a.name.ptr, a.name.len) == name) return &a;
+    if (base::View(a.name) == name) return &a;
   }
   return nullptr;
 }

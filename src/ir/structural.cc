@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "base/abi_text.h"
 #include "ir/walk.h"
 
 namespace ricci { inline namespace v0 { namespace ir {
@@ -9,7 +10,7 @@ namespace {
 
 using base::Hasher;
 
-std::string_view View(ricci_str s) { return {s.ptr, s.len}; }
+using base::View;
 std::string_view BytesOf(const ConstantData& d) {
   return {reinterpret_cast<const char*>(d.bytes.data()), d.bytes.size()};
 }

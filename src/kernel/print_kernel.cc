@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/abi_text.h"
 #include "base/status.h"
 #include "kernel/block_ops.h"
 #include "kernel/kernel.h"
@@ -42,7 +43,7 @@ class KernelPrinter {
   explicit KernelPrinter(const ricci_kernel_table& k) : k_(k) {}
 
   std::string Run() {
-    text_ = base::Cat("kernel ", std::string_view(k_.name.ptr, k_.name.len), "(");
+    text_ = base::Cat("kernel ", base::View(k_.name), "(");
     for (uint32_t i = 0; i < k_.n_buffers; ++i) {
       const ricci_kernel_buffer& b = k_.buffers[i];
       text_ += base::Cat(i ? ", " : "", "b", i, ": ", Name(b.dtype), "[", b.elements, "] ", AccessName(b.access));
@@ -165,7 +166,7 @@ std::string StepName(const ricci_plan_step& s, const ricci_kernel_table* const* 
   switch (s.kind) {
     case RICCI_STEP_KERNEL:
       if (s.index >= n_kernels) return absl::StrCat("kernel ", s.index);
-      return base::Cat("kernel ", std::string_view(kernels[s.index]->name.ptr, kernels[s.index]->name.len));
+      return base::Cat("kernel ", base::View(kernels[s.index]->name));
     case RICCI_STEP_LIBRARY:
       return absl::StrCat("library ", s.index);
     case RICCI_STEP_COPY:

@@ -1,6 +1,7 @@
 // Checks of kernel tables. Backends and the interpreter rely on everything that is checked here.
 #include <vector>
 
+#include "base/abi_text.h"
 #include "base/status.h"
 #include "kernel/block_ops.h"
 #include "kernel/kernel.h"
@@ -39,8 +40,7 @@ class KernelVerifier {
   };
 
   absl::Status Error(std::string_view what) const {
-    return absl::InternalError(
-        base::Cat("kernel ", std::string_view(k_.name.ptr, k_.name.len), ": instruction ", at_, ": ", what));
+    return absl::InternalError(base::Cat("kernel ", base::View(k_.name), ": instruction ", at_, ": ", what));
   }
 
   // ---- operands ----

@@ -1,7 +1,7 @@
 // Laws of batching: one run over a batch against a loop of runs over its elements.
-#include "check/trial.h"
+#include "laws/trial.h"
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 namespace {
 
 constexpr double kLoop = 1e-12;
@@ -139,4 +139,4 @@ absl::Status CheckVmapOfTranspose(Trial& t) {
   return VmapOfAll(t, LawId::kVmapOfTranspose, *vjp.bwd, Stacked(lanes));
 }
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws

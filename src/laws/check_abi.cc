@@ -1,17 +1,18 @@
 // ricci/check.h: turns examples, of the caller or of the row, into programs, and runs the laws on them.
+#include "base/abi_text.h"
 #include "ricci/check.h"
 
 #include "api/arguments.h"
 #include "base/abi_struct.h"
-#include "check/row_rules.h"
-#include "check/trial.h"
+#include "laws/row_rules.h"
+#include "laws/trial.h"
 #include "runtime/context.h"
 
 using namespace ricci;
 using api::Arguments;
 using api::Border;
-using check::Example;
-using check::Findings;
+using laws::Example;
+using laws::Findings;
 
 namespace {
 
@@ -33,7 +34,7 @@ absl::StatusOr<ricci_check_example> ReadExample(Arguments args, const ricci_chec
   return e;
 }
 
-Example ToExample(std::string name, check::Program program, const ricci_check_example& e) {
+Example ToExample(std::string name, laws::Program program, const ricci_check_example& e) {
   Example out{std::move(name), std::move(program), {}, e.hdr.flags, e.seed};
   for (uint32_t i = 0; i < e.n_operands; ++i) out.ranges.push_back({e.operands[i].low, e.operands[i].high});
   return out;
@@ -48,7 +49,7 @@ absl::StatusOr<std::vector<Example>> Given(Arguments args, ricci_ctx* c, ricci_p
     RICCI_ASSIGN(const ricci_check_example e, ReadExample(args, &examples[i]));
     std::vector<ricci_type> types;
     for (uint32_t k = 0; k < e.n_operands; ++k) types.push_back(e.operands[k].type);
-    absl::StatusOr<check::Program> program = check::OneEquation(c, prim, {e.attrs, e.n_attrs}, types);
+    absl::StatusOr<laws::Program> program = laws::OneEquation(c, prim, {e.attrs, e.n_attrs}, types);
     RICCI_TRY(About(name, program.status()));
     out.push_back(ToExample(name, *std::move(program), e));
   }
@@ -64,7 +65,7 @@ struct Options {
 absl::StatusOr<Options> ReadOptions(ricci_ctx* c, const ricci_check_opts* from) {
   if (from == nullptr) return Options();
   RICCI_ASSIGN(const ricci_check_opts o, base::ReadStruct(from, "options"));
-  const Options out{api::View(o.device.ptr, o.device.len), o.sink, o.law};
+  const Options out{base::View(o.device), o.sink, o.law};
   if (!out.device.empty() && ricci_device_find(c, out.device.data(), out.device.size()) == nullptr) {
     return absl::NotFoundError(base::Cat("no device of kind ", out.device, "; add the plugin that provides it"));
   }
@@ -73,7 +74,7 @@ absl::StatusOr<Options> ReadOptions(ricci_ctx* c, const ricci_check_opts* from) 
 
 absl::Status CheckExamples(ricci_ctx* c, const std::vector<Example>& examples, const Options& o, Findings& findings) {
   for (const Example& e : examples) {
-    absl::StatusOr<check::Trial> trial = check::Trial::Of(c, e, o.device, findings);
+    absl::StatusOr<laws::Trial> trial = laws::Trial::Of(c, e, o.device, findings);
     RICCI_TRY(About(e.name, trial.status()));
     trial->CheckAll();
   }
@@ -84,10 +85,10 @@ absl::Status CheckExamples(ricci_ctx* c, const std::vector<Example>& examples, c
 absl::Status Report(const Findings& findings, const Options& o) {
   absl::Status first;
   for (size_t i = 0; i < findings.size(); ++i) {
-    const check::Finding& found = findings[i];
+    const laws::Finding& found = findings[i];
     if (first.ok()) first = found.failure;
     if (o.law == nullptr) continue;
-    const std::string_view name = check::AllLaws()[i].name;
+    const std::string_view name = laws::AllLaws()[i].name;
     const absl::string_view why = found.failure.message();
     ricci_check_law law{};
     law.hdr.size = sizeof law;
@@ -114,18 +115,18 @@ ricci_status* ricci_check_primitive(ricci_ctx* c, const char* name, size_t len, 
     prim::Registry& registry = runtime::FromAbi(c)->registry();
     const prim::Row& row = registry.Get(prim);
     absl::StatusOr<std::vector<Example>> found =
-        n == 0 ? check::ExamplesOf(registry, row) : Given(args, c, prim, examples, n);
+        n == 0 ? laws::ExamplesOf(registry, row) : Given(args, c, prim, examples, n);
     RICCI_TRY(About(row.name, found.status()));
     if (found->empty()) {
       return absl::InvalidArgumentError(
           base::Cat(row.name, ": the row has no examples; add some to it, or pass some with the call"));
     }
     for (Example& e : *found) {
-      e.flags |= check::LawsWithoutRule(row);
+      e.flags |= laws::LawsWithoutRule(row);
       e.row = row.name;
     }
-    Findings findings(check::AllLaws().size());
-    check::CheckRules(row, findings);
+    Findings findings(laws::AllLaws().size());
+    laws::CheckRules(row, findings);
     RICCI_TRY(About(row.name, CheckExamples(c, *found, options, findings)));
     return About(row.name, Report(findings, options));
   });
@@ -138,16 +139,16 @@ ricci_status* ricci_check_program(const ricci_program* f, const ricci_check_exam
     const ir::Program& p = *ir::FromAbi(f);
     ricci_ctx* const c = p.vocabulary()->abi;
     RICCI_ASSIGN(const Options options, ReadOptions(c, o));
-    const check::Program owned = check::Own(ricci_program_retain(const_cast<ricci_program*>(f)));
+    const laws::Program owned = laws::Own(ricci_program_retain(const_cast<ricci_program*>(f)));
     Example e{"", owned, {}, 0, 0};
     if (example != nullptr) {
       RICCI_ASSIGN(const ricci_check_example given, ReadExample(args, example));
       RICCI_TRY(args.Count("n_operands", given.n_operands, p.n_params(), "one per parameter"));
       e = ToExample("", owned, given);
     } else {
-      for (uint32_t i = 0; i < p.n_params(); ++i) e.ranges.push_back(check::DefaultRange(p.type(i).dtype));
+      for (uint32_t i = 0; i < p.n_params(); ++i) e.ranges.push_back(laws::DefaultRange(p.type(i).dtype));
     }
-    Findings findings(check::AllLaws().size());
+    Findings findings(laws::AllLaws().size());
     RICCI_TRY(CheckExamples(c, {e}, options, findings));
     return About(p.name, Report(findings, options));
   });

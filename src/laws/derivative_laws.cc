@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstdio>
 
-#include "check/trial.h"
+#include "laws/trial.h"
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 namespace {
 
 constexpr double kStep = 1e-5, kFirstOrder = 1e-6, kSecondOrder = 1e-4, kDot = 1e-9;
@@ -226,4 +226,4 @@ absl::Status CheckTransposeOfVmap(Trial& t) {
   return absl::OkStatus();
 }
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws

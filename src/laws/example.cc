@@ -1,4 +1,4 @@
-#include "check/example.h"
+#include "laws/example.h"
 
 #include <charconv>
 
@@ -6,7 +6,7 @@
 #include "trace/parse_program.h"
 #include "types/dtype.h"
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 namespace {
 
 constexpr std::string_view kSpace = " \t\n";
@@ -135,4 +135,4 @@ absl::StatusOr<std::vector<Example>> ExamplesOf(prim::Registry& registry, const 
   return out;
 }
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws

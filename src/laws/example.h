@@ -1,16 +1,16 @@
 // Example: a program on which laws are checked, with the ranges from which its operands are drawn. The examples of a
 // row come from the text that the row carries.
-#ifndef RICCI_CHECK_EXAMPLE_H_
-#define RICCI_CHECK_EXAMPLE_H_
+#ifndef RICCI_LAWS_EXAMPLE_H_
+#define RICCI_LAWS_EXAMPLE_H_
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "check/numbers.h"
+#include "laws/numbers.h"
 #include "prim/registry.h"
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 
 struct Range {
   double low, high;
@@ -32,5 +32,5 @@ std::vector<std::string_view> SplitExamples(std::string_view examples);
 // INVALID_ARGUMENT names the example.
 absl::StatusOr<std::vector<Example>> ExamplesOf(prim::Registry& registry, const prim::Row& row);
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws
 #endif

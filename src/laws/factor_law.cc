@@ -1,10 +1,10 @@
-#include "check/factor_law.h"
+#include "laws/factor_law.h"
 
-#include "check/split_factor.h"
+#include "laws/split_factor.h"
 #include "trace/builder.h"
 #include "trace/equation_factors.h"
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 namespace {
 
 struct Found {
@@ -47,4 +47,4 @@ absl::Status FactorLaw::Check(ricci_device* ref, Runnable& p, const std::vector<
   return absl::OkStatus();
 }
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws

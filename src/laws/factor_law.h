@@ -5,11 +5,11 @@
 // (primitive, types and attributes) of the primitives under examination: others have examples of their own. That a kind
 // promises too little is only reported from several draws of an example's own operands: in programs made from it,
 // operands may be zeros or equal by construction, and then parts combine that otherwise do not.
-#ifndef RICCI_CHECK_FACTOR_LAW_H_
-#define RICCI_CHECK_FACTOR_LAW_H_
-#include "check/operations.h"
+#ifndef RICCI_LAWS_FACTOR_LAW_H_
+#define RICCI_LAWS_FACTOR_LAW_H_
+#include "laws/operations.h"
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 
 class FactorLaw {
  public:
@@ -24,5 +24,5 @@ class FactorLaw {
   Operations operations_;
 };
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws
 #endif

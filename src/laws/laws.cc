@@ -1,8 +1,8 @@
-#include "check/laws.h"
+#include "laws/laws.h"
 
-#include "check/trial.h"
+#include "laws/trial.h"
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 namespace {
 
 // Rules are checked for a row (row_rules). Text, written results, factors, places, the optimized form and devices are
@@ -35,4 +35,4 @@ static_assert(std::size(kLaws) == static_cast<size_t>(LawId::kCount));
 
 std::span<const Law> AllLaws() { return kLaws; }
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws

@@ -1,12 +1,12 @@
 // The laws: a table of names and functions. Each compares a transformed program with what the transform means.
-#ifndef RICCI_CHECK_LAWS_H_
-#define RICCI_CHECK_LAWS_H_
+#ifndef RICCI_LAWS_LAWS_H_
+#define RICCI_LAWS_LAWS_H_
 #include <span>
 #include <string_view>
 
 #include "absl/status/status.h"
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 
 // In the order of the table.
 enum class LawId : uint8_t {
@@ -56,5 +56,5 @@ absl::Status CheckBatch(Trial& t);
 absl::Status CheckVmapOfJvp(Trial& t);
 absl::Status CheckVmapOfTranspose(Trial& t);
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws
 #endif

@@ -1,4 +1,4 @@
-#include "check/numbers.h"
+#include "laws/numbers.h"
 
 #include <cmath>
 #include <cstdio>
@@ -8,7 +8,7 @@
 #include "base/status_abi.h"
 #include "ricci/float_format.h"
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 namespace {
 
 template <typename T, typename Convert>
@@ -157,4 +157,4 @@ std::string ToText(double v) {
   return text;
 }
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws

@@ -1,6 +1,6 @@
 // Numbers: arrays as doubles, and what the laws need to know of a type. A complex number is two of them.
-#ifndef RICCI_CHECK_NUMBERS_H_
-#define RICCI_CHECK_NUMBERS_H_
+#ifndef RICCI_LAWS_NUMBERS_H_
+#define RICCI_LAWS_NUMBERS_H_
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 #include "ricci/build.h"
 #include "types/dtype.h"
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 
 using Numbers = std::vector<double>;
 using Arrays = std::vector<Numbers>;
@@ -48,5 +48,5 @@ double Difference(double got, double want);
 double Tolerance(const Type& t, int64_t largest = 0);
 std::string ToText(double v);
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws
 #endif

@@ -1,8 +1,9 @@
-#include "check/operations.h"
+#include "laws/operations.h"
 
+#include "base/abi_text.h"
 #include "trace/rewriter.h"
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 
 Operations::Operations(const ricci_program* examined) {
   for (const ir::Equation& eqn : ir::FromAbi(examined)->equations) examined_.insert(eqn.prim);
@@ -16,7 +17,7 @@ bool Operations::IsNew(const ricci_op& op) {
     const ricci_attr& a = op.attrs[i];
     const bool words = a.kind == RICCI_ATTR_INTS || a.kind == RICCI_ATTR_FLOATS;
     const size_t bytes = a.kind == RICCI_ATTR_STRING ? a.count : words ? a.count * sizeof(int64_t) : 0;
-    key += base::Cat(" ", std::string_view(a.name.ptr, a.name.len), "=", a.i, " ", a.f, " ", a.count, " ");
+    key += base::Cat(" ", base::View(a.name), "=", a.i, " ", a.f, " ", a.count, " ");
     key.append(static_cast<const char*>(a.data), bytes);
   }
   return seen_.insert(key).second;
@@ -38,4 +39,4 @@ absl::Status About(const prim::Row& row, const absl::Status& s) {
   return s.ok() ? s : absl::Status(s.code(), absl::StrCat(row.name, " ", why));
 }
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws

@@ -1,15 +1,15 @@
 // What the laws of single operations share: which operations are new, and their operands and results when a program
 // runs.
-#ifndef RICCI_CHECK_OPERATIONS_H_
-#define RICCI_CHECK_OPERATIONS_H_
+#ifndef RICCI_LAWS_OPERATIONS_H_
+#define RICCI_LAWS_OPERATIONS_H_
 #include <string>
 #include <vector>
 
 #include "base/hash_map.h"
-#include "check/runnable.h"
+#include "laws/runnable.h"
 #include "prim/row.h"
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 
 class Operations {
  public:
@@ -30,5 +30,5 @@ absl::StatusOr<RunnableRef> Probe(ricci_ctx* ctx, const ir::Program& f, const st
 // The status with the name of the row before its message.
 absl::Status About(const prim::Row& row, const absl::Status& s);
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws
 #endif

@@ -1,11 +1,11 @@
-#include "check/place_law.h"
+#include "laws/place_law.h"
 
 #include <cstring>
 
 #include "prim/place.h"
 #include "trace/builder.h"
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 namespace {
 
 struct Found {
@@ -98,4 +98,4 @@ absl::StatusOr<bool> PlaceLaw::Check(ricci_device* ref, Runnable& p, const Array
   return true;
 }
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws

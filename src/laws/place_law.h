@@ -3,11 +3,11 @@
 //
 // Places are read in every program that a law makes, and compared with its values once for each operation of the
 // primitives under examination.
-#ifndef RICCI_CHECK_PLACE_LAW_H_
-#define RICCI_CHECK_PLACE_LAW_H_
-#include "check/operations.h"
+#ifndef RICCI_LAWS_PLACE_LAW_H_
+#define RICCI_LAWS_PLACE_LAW_H_
+#include "laws/operations.h"
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 
 class PlaceLaw {
  public:
@@ -21,5 +21,5 @@ class PlaceLaw {
   Operations operations_;
 };
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws
 #endif

@@ -1,11 +1,11 @@
-#include "check/points.h"
+#include "laws/points.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <numeric>
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 namespace {
 
 using ir::FactorKind;
@@ -115,4 +115,4 @@ absl::StatusOr<std::string> Mismatch(const Type& t, const Bytes& got, const Byte
   return Mismatch(t, a, b);
 }
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws

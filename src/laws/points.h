@@ -1,10 +1,10 @@
 // Taking arrays apart along dimensions and combining them element by element, as bytes of any dtype.
-#ifndef RICCI_CHECK_POINTS_H_
-#define RICCI_CHECK_POINTS_H_
-#include "check/numbers.h"
+#ifndef RICCI_LAWS_POINTS_H_
+#define RICCI_LAWS_POINTS_H_
 #include "ir/factors.h"
+#include "laws/numbers.h"
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 
 using Points = std::vector<int64_t>;  // positions along a factor, in the order in which they are taken
 
@@ -19,5 +19,5 @@ absl::StatusOr<Numbers> Combined(ir::FactorKind kind, const Type& t, const Bytes
 std::string Mismatch(const Type& t, const Numbers& got, const Numbers& want);
 absl::StatusOr<std::string> Mismatch(const Type& t, const Bytes& got, const Bytes& want);
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws
 #endif

@@ -1,8 +1,8 @@
 // Laws of any program: its text, and the devices.
 #include "base/status_abi.h"
-#include "check/trial.h"
+#include "laws/trial.h"
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 namespace {
 
 void Append(void* sink, const char* p, size_t n) { static_cast<std::string*>(sink)->append(p, n); }
@@ -22,4 +22,4 @@ absl::Status CheckText(ricci_ctx* ctx, const ricci_program* p) {
 
 absl::Status CheckProgram(Trial& t) { return t.Run(LawId::kDevice, *t.f(), t.x(), Where::kEverywhere).status(); }
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws

@@ -1,8 +1,8 @@
-#include "check/row_rules.h"
+#include "laws/row_rules.h"
 
 #include "ricci/check.h"
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 namespace {
 
 // A decomposition that supplies every missing rule.
@@ -56,4 +56,4 @@ void CheckRules(const prim::Row& row, Findings& findings) {
   }
 }
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws

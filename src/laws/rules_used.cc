@@ -1,8 +1,8 @@
-#include "check/rules_used.h"
+#include "laws/rules_used.h"
 
 #include <algorithm>
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 namespace {
 
 constexpr std::string_view kNames[] = {"jvp", "transpose", "batch", "simplify"};
@@ -54,4 +54,4 @@ RulesUsed RuleWatch::Since(RulesUsed before) const {
   return before;
 }
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws

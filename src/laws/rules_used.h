@@ -2,15 +2,15 @@
 //
 // Read from the counts that the registry keeps. If another thread transforms programs in the same context meanwhile,
 // its rows appear in the message too; nothing else changes.
-#ifndef RICCI_CHECK_RULES_USED_H_
-#define RICCI_CHECK_RULES_USED_H_
+#ifndef RICCI_LAWS_RULES_USED_H_
+#define RICCI_LAWS_RULES_USED_H_
 #include <array>
 #include <string>
 #include <vector>
 
 #include "prim/registry.h"
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 
 inline constexpr size_t kRuleCount = static_cast<size_t>(prim::Rule::kCount);
 
@@ -37,5 +37,5 @@ class RuleWatch {
   std::vector<std::array<uint64_t, kRuleCount>> before_;  // by row
 };
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws
 #endif

@@ -1,4 +1,4 @@
-#include "check/runnable.h"
+#include "laws/runnable.h"
 
 #include <cstring>
 
@@ -8,7 +8,7 @@
 #include "ricci/transform.h"
 #include "transform/vmap.h"
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 namespace {
 
 // An array without elements needs an address too.
@@ -221,4 +221,4 @@ absl::StatusOr<RunnableRef> Runnable::Batch(const std::vector<int32_t>& in_axes,
   return Of(ctx_, ir::Abi(made.program.Detach()), watch.Since(used_));
 }
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws

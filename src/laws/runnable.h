@@ -3,18 +3,18 @@
 // A law runs the same program many times (a loop over a batch, differences), so compiled code is kept. Besides the
 // devices there is the optimized form: all passes, fused kernels and the planned arena, but interpreted. `ref` itself
 // runs no pass, so this form distinguishes a wrong pass or simplify rule from a wrong backend.
-#ifndef RICCI_CHECK_RUNNABLE_H_
-#define RICCI_CHECK_RUNNABLE_H_
+#ifndef RICCI_LAWS_RUNNABLE_H_
+#define RICCI_LAWS_RUNNABLE_H_
 #include <span>
 #include <utility>
 
-#include "check/numbers.h"
-#include "check/rules_used.h"
+#include "laws/numbers.h"
+#include "laws/rules_used.h"
 #include "pass/pipeline.h"
 #include "ricci/device.h"
 #include "ricci/executable.h"
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 
 class Runnable;
 using RunnableRef = std::shared_ptr<Runnable>;
@@ -81,5 +81,5 @@ class Runnable {
   std::vector<ricci_device*> has_run_;
 };
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws
 #endif

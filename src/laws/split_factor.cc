@@ -1,11 +1,11 @@
-#include "check/split_factor.h"
+#include "laws/split_factor.h"
 
 #include <algorithm>
 
-#include "check/points.h"
+#include "laws/points.h"
 #include "runtime/context.h"
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 namespace {
 
 using ir::FactorKind;
@@ -337,4 +337,4 @@ absl::Status CheckSplits(ricci_device* ref, const ricci_op& op, const Factors& f
   return Splitter(ref, op, factors, draws).CheckAll();
 }
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws

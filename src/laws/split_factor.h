@@ -16,17 +16,17 @@
 // such change gives the types that the text promises, the operation cannot be run on parts. Then the points of a
 // parallel factor must at least not need each other, which is tested by disturbing the others. Sizes below 2 are not
 // split, nor operations of more than 65,536 elements, since the interpreter runs them a hundred times.
-#ifndef RICCI_CHECK_SPLIT_FACTOR_H_
-#define RICCI_CHECK_SPLIT_FACTOR_H_
-#include "check/runnable.h"
+#ifndef RICCI_LAWS_SPLIT_FACTOR_H_
+#define RICCI_LAWS_SPLIT_FACTOR_H_
 #include "ir/factors.h"
+#include "laws/runnable.h"
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 
 // FAILED_PRECONDITION names the factor. `draws` are operands of `op`; that a kind promises too little is only reported
 // if there are several and all of them show it.
 absl::Status CheckSplits(ricci_device* ref, const ricci_op& op, const ir::Factors& factors,
                          const std::vector<std::vector<Bytes>>& draws);
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws
 #endif

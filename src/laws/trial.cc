@@ -1,11 +1,12 @@
-#include "check/trial.h"
+#include "laws/trial.h"
 
 #include <cmath>
 
+#include "base/abi_text.h"
 #include "base/status_abi.h"
 #include "ricci/check.h"
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 namespace {
 
 // The optimized form computes the same operations, with sums in double.
@@ -36,7 +37,7 @@ std::string_view KindOf(ricci_device* d) {
   ricci_device_desc desc{};
   desc.hdr.size = sizeof desc;
   ricci_device_info(d, &desc);
-  return {desc.kind.ptr, desc.kind.len};
+  return base::View(desc.kind);
 }
 absl::Status OnDevice(ricci_device* d, const absl::Status& s) {
   const absl::string_view why = s.message();
@@ -178,4 +179,4 @@ absl::Status Trial::Compare(LawId law, size_t result, const Numbers& got, const 
   return absl::OkStatus();
 }
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws

@@ -3,18 +3,18 @@
 // Running a program checks more than the law that asks for it: its text, that its results are written, its factors and
 // places, its optimized form, and other devices. Failures there are noted under those laws and do not end the law in
 // progress.
-#ifndef RICCI_CHECK_TRIAL_H_
-#define RICCI_CHECK_TRIAL_H_
+#ifndef RICCI_LAWS_TRIAL_H_
+#define RICCI_LAWS_TRIAL_H_
 #include <random>
 #include <string>
 
-#include "check/example.h"
-#include "check/factor_law.h"
-#include "check/laws.h"
-#include "check/place_law.h"
-#include "check/runnable.h"
+#include "laws/example.h"
+#include "laws/factor_law.h"
+#include "laws/laws.h"
+#include "laws/place_law.h"
+#include "laws/runnable.h"
 
-namespace ricci { inline namespace v0 { namespace check {
+namespace ricci { inline namespace v0 { namespace laws {
 
 // The outcome of one law.
 struct Finding {
@@ -81,5 +81,5 @@ class Trial {
 // ---- program_laws.cc ----
 absl::Status CheckText(ricci_ctx* ctx, const ricci_program* p);
 
-}}}  // namespace ricci::v0::check
+}}}  // namespace ricci::v0::laws
 #endif

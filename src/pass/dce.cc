@@ -4,10 +4,6 @@
 
 namespace ricci { inline namespace v0 { namespace pass {
 
-absl::StatusOr<ir::ProgramRef> Dce(const ir::Program& f, const Options&) {
-  const transform::Mask all(f.n_results(), 1);
-  RICCI_ASSIGN(auto pruned, transform::Prune(f, all));
-  return pruned.program;
-}
+absl::StatusOr<ir::ProgramRef> Dce(const ir::Program& f, const Options&) { return transform::WithoutDeadCode(f); }
 
 }}}  // namespace ricci::v0::pass

@@ -3,6 +3,7 @@
 // An equation of the body that depends only on loop constants (unbatched operands) is computed once, before the loop,
 // and its results become additional constants. So sin(W) inside vmap(grad(scan)) is computed once. What a body computes
 // from nothing (iota) stays, since it costs nothing there, and is repeated outside where hoisted work reads it.
+#include "base/abi_text.h"
 #include "control/parts.h"
 #include "pass/pass.h"
 #include "trace/attrs.h"
@@ -100,7 +101,7 @@ class Loop {
   }
   void Set(const ricci_attr& a) {
     for (ricci_attr& old : attrs_) {
-      if (std::string_view(old.name.ptr, old.name.len) == std::string_view(a.name.ptr, a.name.len)) old = a;
+      if (base::View(old.name) == base::View(a.name)) old = a;
     }
   }
   // attribute += n; for counts of constants.

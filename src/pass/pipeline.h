@@ -9,13 +9,12 @@
 #include "ir/program.h"
 #include "kernel/kernel.h"
 #include "pass/target.h"
+#include "transform/vmap_schedule.h"
 
 namespace ricci { inline namespace v0 { namespace pass {
 
 class BodyCosts;  // body_cost.cc
 std::shared_ptr<BodyCosts> NewBodyCosts();
-
-enum class VmapMode : uint8_t { kAuto, kBatched, kLanes };
 
 // Stages of the pipeline, bit i for stage i of StageNames().
 using StageSet = uint64_t;
@@ -38,7 +37,7 @@ struct Estimate {
 struct Options {
   Target target;
   bool reference = false;  // no pass: each equation is lowered alone (the oracle)
-  VmapMode vmap = VmapMode::kAuto;
+  transform::Schedule vmap = transform::Schedule::kAuto;
   uint64_t alignment = 64;         // of the device's memory
   ricci_device* device = nullptr;  // for which library calls are planned
   void* native_context = nullptr;

@@ -17,6 +17,8 @@
 namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
+using transform::Schedule;
+
 constexpr int32_t kMostLevels = 6;  // of nested maps that are worth lowering in all ways
 // Estimates that differ by less count as equal: then the way with less code is chosen.
 constexpr double kEqual = 1.1;
@@ -40,10 +42,10 @@ class Scheduler {
   absl::StatusOr<Vals> Run(Builder& b, std::span<const trace::Val> in) {
     const control::VmapParts parts(eqn_.attrs);
     RICCI_ASSIGN(const BodyCost cost, Measure(*parts.body, options_));
-    const std::string_view asked = parts.schedule;
+    const Schedule asked = parts.schedule;
     if (!cost.kernel_possible) {
-      if (asked == "lanes")
-        return Refuse("lanes", base::Cat(cost.no_kernel, " in its body cannot run within a kernel"));
+      if (asked == Schedule::kLanes)
+        return Refuse(asked, base::Cat(cost.no_kernel, " in its body cannot run within a kernel"));
       // Batching returns an operation unchanged if each element must run it by itself, so that none fails in a branch
       // that it does not take.
       if (cost.guards_failure && parts.body->equations.size() == 1) {
@@ -56,36 +58,36 @@ class Scheduler {
     }
     // Batched, all branches run on all elements, and an element could fail in a branch that it does not take.
     if (cost.guards_failure) {
-      if (asked == "batched")
-        return Refuse("batched", "a check in a branch would fail for elements that do not take it");
+      if (asked == Schedule::kBatched)
+        return Refuse(asked, "a check in a branch would fail for elements that do not take it");
       return Take(b, in, Lanes(options_.vmap), "lanes, since a branch holds a check");
     }
-    if (!asked.empty()) {
-      return asked == "lanes" ? Take(b, in, Lanes(VmapMode::kLanes), "lanes, as its vmap says")
-                              : Take(b, in, Batched(), "batched, as its vmap says");
+    if (asked != Schedule::kAuto) {
+      return asked == Schedule::kLanes ? Take(b, in, Lanes(Schedule::kLanes), "lanes, as its vmap says")
+                                       : Take(b, in, Batched(), "batched, as its vmap says");
     }
-    if (options_.vmap == VmapMode::kBatched) return Take(b, in, Batched(), "batched, by the option vmap");
-    if (options_.vmap == VmapMode::kLanes) return Take(b, in, Lanes(VmapMode::kLanes), "lanes, by the option vmap");
+    if (options_.vmap == Schedule::kBatched) return Take(b, in, Batched(), "batched, by the option vmap");
+    if (options_.vmap == Schedule::kLanes) return Take(b, in, Lanes(Schedule::kLanes), "lanes, by the option vmap");
     if (!options_.estimate || cost.map_levels > kMostLevels) {
       // In lanes if the values of one element are small and it gains by it: with a loop or a branch, or a product of
       // few elements.
       const Limits& limits = options_.target.limits;
       const bool small = cost.largest <= limits.lane_elements && cost.total <= limits.lane_total;
       if (small && (cost.control || (cost.product && cost.largest <= limits.body_product)))
-        return Take(b, in, Lanes(VmapMode::kAuto), "lanes, by the sizes of its arrays");
+        return Take(b, in, Lanes(Schedule::kAuto), "lanes, by the sizes of its arrays");
       return Take(b, in, Batched(), "batched, by the sizes of its arrays");
     }
     return TakeCheaper(b, in, cost);
   }
 
  private:
-  absl::Status Refuse(std::string_view schedule, std::string_view why) const {
-    const absl::Status status = base::InvalidArgument("schedule `", schedule, "` is not possible: ", why);
+  absl::Status Refuse(Schedule asked, std::string_view why) const {
+    const absl::Status status = base::InvalidArgument("schedule `", NameOf(asked), "` is not possible: ", why);
     return transform::AtEquation(status, f_, eqn_, "compile");
   }
 
   // The equation itself, with the maps in it run by `inner`.
-  absl::StatusOr<Way> Lanes(VmapMode inner) {
+  absl::StatusOr<Way> Lanes(Schedule inner) {
     Way way;
     Options options = options_;
     options.vmap = inner;
@@ -118,8 +120,8 @@ class Scheduler {
       considered.estimate = way.ok() ? EstimateScheduled(*considered.program, options_, "schedule_vmap") : way.status();
     };
     consider("batched", Batched());
-    consider("lanes", Lanes(VmapMode::kLanes));
-    if (cost.map_levels > 0) consider("lanes, batched within", Lanes(VmapMode::kBatched));
+    consider("lanes", Lanes(Schedule::kLanes));
+    if (cost.map_levels > 0) consider("lanes, batched within", Lanes(Schedule::kBatched));
     const Way* best = ways.data();
     for (const Way& way : ways) {
       const bool faster = way.cycles() * kEqual < best->cycles();

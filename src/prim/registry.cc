@@ -1,12 +1,13 @@
 #include "prim/registry.h"
 
 #include "base/abi_struct.h"
+#include "base/abi_text.h"
 #include "ir/text_lexer.h"
 
 namespace ricci { inline namespace v0 { namespace prim {
 namespace {
 
-std::string_view View(ricci_str s) { return {s.ptr, s.ptr == nullptr ? 0 : s.len}; }
+using base::View;
 
 void Drop(const Row& row) {
   if (row.def.drop_self != nullptr) row.def.drop_self(row.def.self);

@@ -34,8 +34,8 @@ absl::StatusOr<pass::Estimate> EstimateOn(const ricci_backend& backend, const pa
 
 }  // namespace
 
-CompileKey CompileKey::Make(ir::ProgramRef program, std::vector<Device*> devices, uint32_t opt_level, VmapOption vmap,
-                            pass::StageSet stages, std::vector<uint8_t> donate) {
+CompileKey CompileKey::Make(ir::ProgramRef program, std::vector<Device*> devices, uint32_t opt_level,
+                            transform::Schedule vmap, pass::StageSet stages, std::vector<uint8_t> donate) {
   base::Hasher h;
   h.Add(ir::Hash(*program)).Add(program->name);
   for (const Device* d : devices) h.Add(d->kind).Add(static_cast<uint64_t>(d->ordinal));
@@ -45,7 +45,6 @@ CompileKey CompileKey::Make(ir::ProgramRef program, std::vector<Device*> devices
 }
 
 pass::Options CompileKey::PassOptions() const {
-  constexpr pass::VmapMode kVmapModes[] = {pass::VmapMode::kAuto, pass::VmapMode::kBatched, pass::VmapMode::kLanes};
   Device* const device = devices[0];
   pass::Options options;
   options.target = device->target;
@@ -53,7 +52,7 @@ pass::Options CompileKey::PassOptions() const {
   options.alignment = device->alignment;
   options.device = Abi(device);
   options.native_context = device->backend.native_context;
-  options.vmap = kVmapModes[static_cast<size_t>(vmap)];
+  options.vmap = vmap;
   options.donate = donate;
   options.stages = stages;
   if (device->backend.estimate != nullptr) {

@@ -26,13 +26,13 @@ struct CompileKey {
   ir::ProgramRef program;
   std::vector<Device*> devices;  // one today
   uint32_t opt_level;
-  VmapOption vmap;
+  transform::Schedule vmap;
   pass::StageSet stages;
   std::vector<uint8_t> donate;  // empty, or one per parameter
   uint64_t hash = 0;            // of all of this
 
-  static CompileKey Make(ir::ProgramRef program, std::vector<Device*> devices, uint32_t opt_level, VmapOption vmap,
-                         pass::StageSet stages, std::vector<uint8_t> donate);
+  static CompileKey Make(ir::ProgramRef program, std::vector<Device*> devices, uint32_t opt_level,
+                         transform::Schedule vmap, pass::StageSet stages, std::vector<uint8_t> donate);
   // For the pipeline; borrows `donate`.
   pass::Options PassOptions() const;
   bool operator==(const CompileKey& o) const;

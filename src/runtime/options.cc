@@ -26,13 +26,9 @@ bool SetDumpDir(Options& o, std::string_view text) {
 }
 
 bool SetVmap(Options& o, std::string_view text) {
-  constexpr std::string_view kModes[] = {"auto", "batched", "lanes"};
-  for (uint8_t i = 0; i < std::size(kModes); ++i) {
-    if (text != kModes[i]) continue;
-    o.vmap = static_cast<VmapOption>(i);
-    return true;
-  }
-  return false;
+  const auto schedule = transform::ScheduleNamed(text);
+  if (schedule) o.vmap = *schedule;
+  return schedule.has_value();
 }
 
 struct Key {

@@ -8,16 +8,15 @@
 #include <string_view>
 
 #include "base/status.h"
+#include "transform/vmap_schedule.h"
 
 namespace ricci { inline namespace v0 { namespace runtime {
-
-enum class VmapOption : uint8_t { kAuto, kBatched, kLanes };
 
 struct Options {
   uint32_t threads = 0;       // of one run; 0 = all
   bool log_compiles = false;  // one log line per compilation
   std::string dump_dir;       // where every stage of each compilation is written; empty = nowhere
-  VmapOption vmap = VmapOption::kAuto;
+  transform::Schedule vmap = transform::Schedule::kAuto;
 };
 
 // INVALID_ARGUMENT for an unknown key (lists the known ones) or value (says what the key takes).

@@ -1,5 +1,6 @@
 #include "trace/builder.h"
 
+#include "base/abi_text.h"
 #include "base/status_abi.h"
 #include "ir/self_reference.h"
 #include "trace/normal_attrs.h"
@@ -7,7 +8,7 @@
 namespace ricci { inline namespace v0 { namespace trace {
 namespace {
 
-std::string_view View(ricci_str s) { return {s.ptr, s.ptr == nullptr ? 0 : s.len}; }
+using base::View;
 
 // Renumbers the values: parameters come first, in the order `order` (of parameter numbers), then all others in their
 // old order.

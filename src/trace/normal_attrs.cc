@@ -1,11 +1,12 @@
 #include "trace/normal_attrs.h"
 
+#include "base/abi_text.h"
 #include "ir/program.h"
 
 namespace ricci { inline namespace v0 { namespace trace {
 namespace {
 
-std::string_view View(ricci_str s) { return {s.ptr, s.ptr == nullptr ? 0 : s.len}; }
+using base::View;
 
 constexpr std::string_view kAttrKinds[] = {"none",   "int",  "float",  "bool",    "dtype",
                                            "string", "ints", "floats", "program", "programs"};

@@ -2,6 +2,7 @@
 
 #include <deque>
 
+#include "base/abi_text.h"
 #include "ir/parse.h"
 #include "ir/self_reference.h"
 #include "trace/attrs.h"
@@ -15,7 +16,7 @@ using ir::TextProgram;
 using ir::TextStatement;
 using ir::TextType;
 
-std::string_view View(ricci_str s) { return {s.ptr, s.len}; }
+using base::View;
 
 class Reader {
  public:

@@ -146,4 +146,14 @@ absl::StatusOr<PrunedProgram> Prune(const ir::Program& f, MaskView used_results,
                                    });
 }
 
+absl::StatusOr<ir::ProgramRef> WithoutDeadCode(const ir::Program& f) {
+  RICCI_ASSIGN(PrunedProgram live, Prune(f, Mask(f.n_results(), 1)));
+  return live.program;
+}
+
+absl::StatusOr<ir::ProgramRef> FinishLive(trace::Builder& b, std::span<const trace::Val> results) {
+  RICCI_ASSIGN(const ir::ProgramRef whole, b.Finish(results));
+  return WithoutDeadCode(*whole);
+}
+
 }}}  // namespace ricci::v0::transform

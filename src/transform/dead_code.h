@@ -1,4 +1,7 @@
 // Dead code elimination: a program without the equations that no used result needs, nested programs included.
+//
+// Transforms may write what nobody needs, and would write it many times over when they are nested. So each whose rules
+// leave such equations behind ends with FinishLive; the pass `dce` is for what later passes leave.
 #ifndef RICCI_TRANSFORM_DEAD_CODE_H_
 #define RICCI_TRANSFORM_DEAD_CODE_H_
 #include "transform/jvp.h"
@@ -11,6 +14,10 @@ struct PrunedProgram {
 };
 // Parameters with droppable[i] != 0 (empty = none) that nothing needs disappear.
 absl::StatusOr<PrunedProgram> Prune(const ir::Program& f, MaskView used_results, MaskView droppable = {});
+// All results and parameters stay.
+absl::StatusOr<ir::ProgramRef> WithoutDeadCode(const ir::Program& f);
+// Ends the program under construction, without its dead code.
+absl::StatusOr<ir::ProgramRef> FinishLive(trace::Builder& b, std::span<const trace::Val> results);
 
 }}}  // namespace ricci::v0::transform
 #endif

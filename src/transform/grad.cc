@@ -108,10 +108,7 @@ absl::StatusOr<ir::ProgramRef> Grad(const ir::Program& f, std::span<const uint32
     for (uint32_t i = 0; i < a; ++i) place += wanted[i];
     out.push_back(gradients[place]);
   }
-  RICCI_ASSIGN(ir::ProgramRef whole, b->Finish(out));
-  // Equations that only the value needs are removed at once: nested gradients would differentiate them again.
-  RICCI_ASSIGN(PrunedProgram live, Prune(*whole, Mask(whole->n_results(), 1)));
-  return live.program;
+  return FinishLive(*b, out);  // without what only the value needs
 }
 
 }}}  // namespace ricci::v0::transform

@@ -235,10 +235,7 @@ absl::StatusOr<PartialEvalProgram> SplitProgram(const ir::Program& f, MaskView k
     out.residual_param.push_back(split.residual_params()[i]);
   }
   out.n_residuals = static_cast<uint32_t>(out.residual_param.size());
-  // Equations that only computed dropped residuals are removed.
-  RICCI_ASSIGN(ir::ProgramRef whole, kb->Finish(known_results));
-  RICCI_ASSIGN(PrunedProgram live, Prune(*whole, Mask(whole->n_results(), 1)));
-  out.known = live.program;
+  RICCI_ASSIGN(out.known, FinishLive(*kb, known_results));  // without what only dropped residuals need
   return out;
 }
 

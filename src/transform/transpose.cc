@@ -103,11 +103,9 @@ absl::StatusOr<TransposeProgram> Adjoint(const ir::Program& f, MaskView linear, 
     RICCI_ASSIGN(Val ct, b->Instantiate(t.ct(i), f.param_types[i]));
     results.push_back(ct);
   }
-  RICCI_ASSIGN(out.program, b->Finish(results));
-  if (out.program->holds_linear_map) {  // one that depends on no linear parameter has no value, and nothing needs it
-    RICCI_ASSIGN(PrunedProgram live, Prune(*out.program, Mask(out.program->n_results(), 1)));
-    out.program = live.program;
-  }
+  // Without what the forward part computes for linear equations alone, and linear maps that depend on no linear
+  // parameter, which have no value.
+  RICCI_ASSIGN(out.program, FinishLive(*b, results));
   return out;
 }
 

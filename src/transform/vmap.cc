@@ -28,7 +28,7 @@ absl::StatusOr<Vals> InlinePlain(Builder& b, const ir::Program& f, MaskView used
 
 absl::StatusOr<ir::ProgramRef> Vmap(const ir::Program& f, std::span<const int32_t> in_axes,
                                     std::span<const int32_t> out_axes, int64_t size, std::string_view axis_name,
-                                    std::string_view schedule) {
+                                    Schedule schedule) {
   if (in_axes.size() != f.n_params() || out_axes.size() != f.n_results()) {
     return base::InvalidArgument("vmap: program ", f.name, " has ", base::Count(f.n_params(), "parameter"), " and ",
                                  base::Count(f.n_results(), "result"), "; ", in_axes.size(), " in_axes and ",
@@ -72,8 +72,8 @@ absl::StatusOr<ir::ProgramRef> Vmap(const ir::Program& f, std::span<const int32_
                               trace::IntsAttr("in_axes", in64),
                               trace::IntsAttr("out_axes", out64),
                               trace::StringAttr("axis_name", axis_name),
-                              trace::StringAttr("schedule", schedule)};
-  const std::span<const ricci_attr> given(attrs, std::size(attrs) - (schedule.empty() ? 1 : 0));
+                              trace::StringAttr("schedule", NameOf(schedule))};
+  const std::span<const ricci_attr> given(attrs, std::size(attrs) - (schedule == Schedule::kAuto ? 1 : 0));
   Vals batched, once, out;
   if (!out64.empty()) {
     RICCI_ASSIGN(batched, b->Emit("vmap", given, b->params()));

@@ -2,14 +2,14 @@
 #ifndef RICCI_TRANSFORM_VMAP_H_
 #define RICCI_TRANSFORM_VMAP_H_
 #include "transform/jvp.h"
+#include "transform/vmap_schedule.h"
 
 namespace ricci { inline namespace v0 { namespace transform {
 
 // A program with one equation vmap{body = f}. in_axes / out_axes: the batched axis of each parameter / result, or -1.
-// `schedule`: `batched`, `lanes`, or empty.
 absl::StatusOr<ir::ProgramRef> Vmap(const ir::Program& f, std::span<const int32_t> in_axes,
                                     std::span<const int32_t> out_axes, int64_t size, std::string_view axis_name,
-                                    std::string_view schedule);
+                                    Schedule schedule);
 
 struct BatchProgram {
   ir::ProgramRef program;  // batched parameters and results have the batch as axis 0

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "check/mutated_rows.h"
+#include "laws/mutated_rows.h"
 #include "ricci/check.h"
 #include "ricci/ricci.h"
 #include "support/program_runner.h"

@@ -13,7 +13,7 @@ import source_tree
 sys.path.insert(0, str(source_tree.ROOT / "cmake"))
 import generate_api_table  # noqa: E402
 
-SOURCES = ["src/base/status_abi.cc", "src/check/check_abi.cc"]
+SOURCES = ["src/base/status_abi.cc", "src/laws/check_abi.cc"]
 DEFINITION = re.compile(r"^(?:const )?\w+\*? (ricci_\w+)\(([^{;]*?)\) \{([^\n]*\}$|\n.*?^\})", re.S | re.M)
 NOT_NULL = re.compile(r"args\s*\.NotNull\(\{(.*?)\}\)", re.S)
 ARRAY = re.compile(r'args\s*\.Array\("(\w+)", (\w+), ((?:[^();]|\([^()]*\))+)\)')

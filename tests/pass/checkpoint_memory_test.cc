@@ -92,7 +92,8 @@ TEST_F(CheckpointMemory, UnderVmap) {
   const auto lower = [&](std::string_view attrs) {
     const ir::ProgramRef g = Gradient(Chain(attrs));
     const int32_t in_axes[] = {-1, 0, -1}, out_axes[] = {0};
-    auto mapped = transform::Vmap(*g, std::span(in_axes).first(g->n_params()), out_axes, kBatch, "", "");
+    auto mapped =
+        transform::Vmap(*g, std::span(in_axes).first(g->n_params()), out_axes, kBatch, "", transform::Schedule::kAuto);
     EXPECT_TRUE(mapped.ok()) << mapped.status();
     return Lower(**mapped);
   };

@@ -64,7 +64,7 @@ TEST_F(RepeatedWork, ElementsAreStoredOnceForTheLoopsThatReadThem) {
       " %d: f32[16,64] = sub(%x, %b)  %q: f32[16,64] = mul(%d, %d)  %r: f32[16] = reduce_sum(%q) axes=[1]"
       " return %r } return %y }";
   pass::Options lanes;
-  lanes.vmap = pass::VmapMode::kLanes;
+  lanes.vmap = transform::Schedule::kLanes;
   const auto l = Lower(text, lanes);
   int loops = 0, deepest = 0;
   for (const ricci_inst& inst : l->kernels.at(0).insts) {
