@@ -72,9 +72,6 @@ ArrayTypes Type(const Eqn& e) {
 }
 
 // ---- derivatives ----
-Value First(const Eqn& e, const Value& t, std::span<const Value> in, const Value&) { return e.Emit({t, in[1]}); }
-Value Second(const Eqn& e, const Value& t, std::span<const Value> in, const Value&) { return e.Emit({in[0], t}); }
-
 // The product of ct and `other` is the cotangent of `side` up to the order of dimensions. If one of the two orders of
 // the factors needs no transpose, that one is used: [batch, free, contracted] or [batch, contracted, free], where the
 // contracted dimensions come in the order of the other operand.
@@ -237,7 +234,7 @@ constexpr Row kRows[] = {{.name = "dot_general",
                           .attrs = kAttrs,
                           .flags = RICCI_PRIM_EXPENSIVE,
                           .type = Type,
-                          .jvp = rules::Terms<First, Second>,
+                          .jvp = rules::kBilinear,
                           .transpose = rules::TransposeEach<FirstCt, SecondCt>,
                           .batch = BatchRule,
                           .simplify = rules::One<Simpler>,

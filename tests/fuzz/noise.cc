@@ -70,7 +70,7 @@ constexpr std::string_view kExact[] = {"abs",
 // those that add or multiply many elements, and special functions next to their zeros.
 constexpr std::string_view kMovesOperands[] = {
     "reduce_sum",  "reduce_prod", "cumsum",  "cumprod",  "cumlogsumexp",     "dot_general", "scatter-add",
-    "scatter-sub", "scatter-mul", "digamma", "cholesky", "triangular_solve", "lu"};
+    "scatter-sub", "scatter-mul", "digamma", "cholesky", "triangular_solve", "lu",          "conv_general_dilated"};
 
 // Rows whose results fade to zero, and that grow to infinity, without a pole: rounding decides on which side of the
 // last number a result is.

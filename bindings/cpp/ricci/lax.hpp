@@ -6,6 +6,7 @@
 #ifndef RICCI_LAX_HPP_
 #define RICCI_LAX_HPP_
 #include "ricci/emit.hpp"
+#include "ricci/lax_convolution.hpp"
 #include "ricci/lax_indexing.hpp"
 #include "ricci/lax_linalg.hpp"
 

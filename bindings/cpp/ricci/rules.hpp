@@ -93,6 +93,14 @@ void Terms(const Eqn& e, Jvp& a) {
     if (!part.is_zero()) sum = sum.is_zero() ? part : lax::add(sum, part);
   }
 }
+// Linear in each of two operands: the operation itself on the tangent of one and the other.
+inline Value FirstTerm(const Eqn& e, const Value& t, std::span<const Value> in, const Value&) {
+  return e.Emit({t, in[1]});
+}
+inline Value SecondTerm(const Eqn& e, const Value& t, std::span<const Value> in, const Value&) {
+  return e.Emit({in[0], t});
+}
+inline constexpr JvpRule kBilinear = Terms<FirstTerm, SecondTerm>;
 // The tangent is zero for all operands (sign, floor).
 inline void ZeroTangent(const Eqn& e, Jvp& a) { a.out = e.EmitN(a.primals); }
 // Linear in operand 0 with the others fixed: the operation itself on its tangent. Other tangents must be 0 (indices).

@@ -1,0 +1,67 @@
+// Convolutions of any layout, with every attribute given or left out.
+#include "fuzz/generators.h"
+
+namespace ricci::testing {
+namespace {
+
+// One spatial dimension: the sizes of lhs and rhs, and the attributes, kept small.
+struct Window {
+  int64_t size, window, stride, low, high, lhs_dilation, rhs_dilation;
+};
+Window SomeWindow(Draft& d) {
+  constexpr int64_t kSteps[] = {1, 1, 2, 3};
+  const auto padding = [&] { return d.dice().Chance(0.5) ? 0 : d.dice().Between(-1, 3); };
+  Window w{d.dice().Between(1, 7), d.dice().Between(1, 4), d.dice().Pick(kSteps), padding(), padding(),
+           d.dice().Pick(kSteps),  d.dice().Pick(kSteps)};
+  if ((w.size - 1) * w.lhs_dilation + 1 + w.low + w.high < 0) w.low = w.high = 0;
+  return w;
+}
+
+// A random order of dimensions, and `sizes` in it: sizes[i] is that of dimension spec[i].
+Shape SomeSpec(Draft& d, size_t rank) {
+  Shape spec = rules::Range(static_cast<int64_t>(rank));
+  if (d.dice().Chance(0.6)) d.dice().Shuffle(spec);
+  return spec;
+}
+Shape Placed(const Shape& sizes, const Shape& spec) {
+  Shape out(sizes.size());
+  for (size_t i = 0; i < sizes.size(); ++i) out[static_cast<size_t>(spec[i])] = sizes[i];
+  return out;
+}
+
+void Convolve(Draft& d) {
+  const int64_t groups = d.dice().Chance(0.3) ? d.dice().Between(2, 3) : 1;
+  const bool by_batch = d.dice().Chance(0.5);
+  const int64_t feature_groups = by_batch ? 1 : groups, batch_groups = by_batch ? groups : 1;
+  const int64_t inputs = d.dice().Between(1, 3);
+  Shape lhs = {d.dice().Between(1, 3) * batch_groups, inputs * feature_groups},
+        rhs = {d.dice().Between(1, 3) * groups, inputs}, strides, padding, lhs_dilation, rhs_dilation;
+  for (int64_t n = d.dice().Between(0, 2); n > 0; --n) {
+    const Window w = SomeWindow(d);
+    lhs.push_back(w.size), rhs.push_back(w.window);
+    strides.push_back(w.stride), lhs_dilation.push_back(w.lhs_dilation), rhs_dilation.push_back(w.rhs_dilation);
+    padding.push_back(w.low), padding.push_back(w.high);
+  }
+  const Shape lhs_spec = SomeSpec(d, lhs.size()), rhs_spec = SomeSpec(d, lhs.size()),
+              out_spec = SomeSpec(d, lhs.size());
+  if (ElementCount(lhs) > d.palette().max_elements || ElementCount(rhs) > d.palette().max_elements) return;
+  const DType dtype = d.SomeDType(kNumbers);
+  d.Emit("conv_general_dilated", {d.Of(dtype, Placed(lhs, lhs_spec)), d.Of(dtype, Placed(rhs, rhs_spec))},
+         {{"window_strides", strides},
+          {"padding", padding},
+          {"lhs_dilation", lhs_dilation},
+          {"rhs_dilation", rhs_dilation},
+          {"lhs_spec", lhs_spec},
+          {"rhs_spec", rhs_spec},
+          {"out_spec", out_spec},
+          {"feature_group_count", feature_groups},
+          {"batch_group_count", batch_groups}});
+}
+
+constexpr Generator kGenerators[] = {{2, true, Convolve}};
+
+}  // namespace
+
+std::span<const Generator> ConvolutionGenerators() { return kGenerators; }
+
+}  // namespace ricci::testing
