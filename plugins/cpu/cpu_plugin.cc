@@ -7,6 +7,7 @@
 #include "blocked_lu.h"
 #include "blocked_triangular_solve.h"
 #include "codegen/schedule.h"
+#include "convolution.h"
 #include "gemm.h"
 #include "jit.h"
 #include "kernel_codegen.h"
@@ -142,6 +143,7 @@ ricci_status* Estimate(void* self, const ricci_kernel_table* const* kernels, uin
 ricci_status* Attach(void*, ricci_ctx* ctx) {
   return Guard([&]() -> ricci_status* {
     if (ricci_status* s = AddGemm(ctx)) return s;
+    if (ricci_status* s = AddConvolution(ctx)) return s;
     if (ricci_status* s = AddCholesky(ctx)) return s;
     if (ricci_status* s = AddLu(ctx)) return s;
     if (ricci_status* s = AddTriangularSolve(ctx)) return s;

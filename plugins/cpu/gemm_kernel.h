@@ -217,14 +217,37 @@ struct GemmKernel {
       }
     }
   }
-  // A panel [k][padded] of rows or columns [first, first + width) from step `done` on, zeros in the rest.
+  // Copies from[at[i]] to to[i], i < n, vectors where offsets that increase are adjacent.
   template <typename T, typename From>
-  static void PackRest(const From* from, const GemmMatrix& m, int64_t first, int64_t width, int64_t done, int64_t k0,
-                       int64_t k, int64_t padded, T* to) {
+  static void Gather(const From* from, const int64_t* at, int64_t n, T* to) {
+    constexpr int kL = kLanes<T>;
+    for (int64_t i = 0; i < n;) {
+      if (i + kL <= n && at[i + kL - 1] - at[i] == kL - 1) {
+        Store(to + i, LoadAs<T>(from + at[i]));
+        i += kL;
+      } else if (i + 4 <= n && at[i + 3] - at[i] == 3) {
+        for (int64_t j = 0; j < 4; ++j) to[i + j] = static_cast<T>(Widen(from[at[i] + j]));
+        i += 4;
+      } else {
+        to[i] = static_cast<T>(Widen(from[at[i]]));
+        ++i;
+      }
+    }
+  }
+  // A panel [k][padded] of rows or columns [first, first + width) from step `done` on. The rest is zeros or, if there
+  // are `all` more from `first` on, may be some of those.
+  template <typename T, typename From>
+  static void PackRest(const From* from, const GemmMatrix& m, int64_t first, int64_t width, int64_t all, int64_t done,
+                       int64_t k0, int64_t k, int64_t padded, T* to) {
+    if (m.outer_runs) width = Min(padded, all);  // whole vectors
     for (int64_t step = done; step < k; ++step) {
       const From* at = from + Step(m, k0 + step);
       T* row = to + step * padded;
-      for (int64_t w = 0; w < width; ++w) row[w] = static_cast<T>(Widen(at[Row(m, first + w)]));
+      if (m.outer_runs) {
+        Gather(at, m.outer_at + first, width, row);
+      } else {
+        for (int64_t w = 0; w < width; ++w) row[w] = static_cast<T>(Widen(at[Row(m, first + w)]));
+      }
       for (int64_t w = width; w < padded; ++w) row[w] = T{};
     }
   }
@@ -245,13 +268,18 @@ struct GemmKernel {
       const int64_t done = across                     ? PackAcross(from, m, w, width, k, padded, to)
                            : w < along.panels * panel ? along.steps
                                                       : 0;
-      PackRest(data, m, w, width, done, k0, k, padded, to);
+      PackRest(data, m, w, width, outer - w, done, k0, k, padded, to);
     }
   }
   // Rows of adjacent k are only copied: the inner loop reads their single elements just as fast.
+  static bool ByRows(const GemmMatrix& m) { return m.k_adjacent() || m.k_runs; }
   template <typename T, typename From>
   static void PackRows(const GemmMatrix& m, int64_t outer, int64_t k0, int64_t k, T* to) {
     for (int64_t i = 0; i < outer; ++i, to += kRowStride) {
+      if (m.k_runs) {
+        Gather(static_cast<const From*>(m.data) + Row(m, i), m.k_at + k0, k, to);
+        continue;
+      }
       const auto* from = static_cast<const From*>(m.data) + Row(m, i) + k0;
       int64_t step = 0;
       for (; step + kLanes<T> <= k; step += kLanes<T>) Store(to + step, LoadAs<T>(from + step));
@@ -342,7 +370,7 @@ struct GemmKernel {
   static void SumRows(const Rows& now, const Rows& next, int64_t n, T* a_panels, const T* b_panels, T* c,
                       int64_t c_stride, Write write) {
     const int64_t rows = Ceil(now.m, Ceil(now.m, kMaxRows));  // of each panel, as even as can be
-    const bool by_rows = now.a.k_adjacent();
+    const bool by_rows = ByRows(now.a);
     Pack(now.a, now.m, by_rows ? 0 : rows, kPanelRows, now.k0, now.k, a_panels);
     const int64_t cells = Ceil(n, kWidth<T>) * Ceil(now.m, rows), each = Ceil(next.m, cells);
     int64_t fetched = 0;

@@ -19,6 +19,7 @@ struct GemmMatrix {
   const int64_t *outer_at, *k_at;  // NULL: use the stride
   GemmType type;
   bool shared = false;  // other threads write what lies beside its rows or columns: it must not be read
+  bool outer_runs = false, k_runs = false;  // the offsets of that table increase, and many differ by 1
 
   bool outer_adjacent() const { return outer_at == nullptr && outer_stride == 1; }
   bool k_adjacent() const { return k_at == nullptr && k_stride == 1; }

@@ -27,6 +27,22 @@ const ricci_attr* FindAttr(const ricci_op* op, std::string_view name) {
   return nullptr;
 }
 
+Ints Attr(const ricci_op* op, std::string_view name) {
+  const ricci_attr* a = FindAttr(op, name);
+  if (a == nullptr) return {};
+  const auto* at = static_cast<const int64_t*>(a->data);
+  return {at, at + a->count};
+}
+
+void AddDimension(Ints& all, int64_t size, int64_t stride) {
+  Ints next;
+  next.reserve(all.size() * static_cast<size_t>(size));
+  for (const int64_t from : all) {
+    for (int64_t i = 0; i < size; ++i) next.push_back(from + i * stride);
+  }
+  all = std::move(next);
+}
+
 bool ReadType(const ricci_op* op, ricci_type type, Array& out) {
   uint32_t rank = 0;
   const int64_t* dims = nullptr;

@@ -19,6 +19,10 @@ struct Array {
 };
 // NULL: it was left out.
 const ricci_attr* FindAttr(const ricci_op* op, std::string_view name);
+// Integers; empty if they were left out.
+Ints Attr(const ricci_op* op, std::string_view name);
+// Each offset in `all` becomes `size` offsets, `stride` apart.
+void AddDimension(Ints& all, int64_t size, int64_t stride);
 // False: there is no such type.
 bool ReadType(const ricci_op* op, ricci_type type, Array& out);
 // False: not one of the types of products.

@@ -26,17 +26,29 @@ uint64_t BitsOf(GemmType t, int v) {
 }
 
 // A matrix [outer, k] of small integers at some strides, with its values. In layouts 3 to 6 rows, steps or both are at
-// no single stride, so that a table holds their offsets.
+// no single stride, so that a table holds their offsets; in 7 steps and in 8 rows lie in runs, as in convolutions.
 struct Matrix {
-  static constexpr int kLayouts = 7;
+  static constexpr int kLayouts = 9;
 
   Matrix(GemmType type, int64_t outer, int64_t k, int layout, std::mt19937& random) : type(type), k(k) {
     const bool adjacent_k = layout == 0 || layout == 3, adjacent_rows = layout == 1 || layout == 4;
     outer_stride = adjacent_k ? k : adjacent_rows ? 1 : 2 * k + 3;
     k_stride = adjacent_k ? 1 : adjacent_rows ? outer : 2;
-    bytes.resize(static_cast<size_t>((outer - 1) * outer_stride + (k - 1) * k_stride + 1) * SizeOf(type));
     if (layout == 3 || layout >= 5) outer_at = Shuffled(outer, outer_stride, random);
     if (layout == 4 || layout == 6) k_at = Shuffled(k, k_stride, random);
+    if (layout == 7) {
+      k_at = InRuns(k, random);
+      outer_stride = k_at.back() + 1;
+    }
+    if (layout == 8) {
+      outer_at = InRuns(outer, random);
+      k_stride = outer_at.back() + 1;
+    }
+    outer_runs = layout == 8, k_runs = layout == 7;
+    const auto last = [](const std::vector<int64_t>& at, int64_t n, int64_t stride) {
+      return at.empty() ? (n - 1) * stride : *std::max_element(at.begin(), at.end());
+    };
+    bytes.resize(static_cast<size_t>(last(outer_at, outer, outer_stride) + last(k_at, k, k_stride) + 1) * SizeOf(type));
     for (int64_t i = 0; i < outer * k; ++i) {
       values.push_back(static_cast<int>(random() % 5) - 2);
       const uint64_t bits = BitsOf(type, values.back());
@@ -51,17 +63,28 @@ struct Matrix {
     std::shuffle(at.begin(), at.end(), random);
     return at;
   }
+  // Offsets that increase by 1, or sometimes by more.
+  static std::vector<int64_t> InRuns(int64_t n, std::mt19937& random) {
+    std::vector<int64_t> at = {0};
+    const unsigned run = 1 + random() % 40;
+    for (int64_t i = 1; i < n; ++i) at.push_back(at.back() + (random() % run == 0 ? 4 : 1));
+    return at;
+  }
   cpu::GemmMatrix View() const {
     return {bytes.data(),
             outer_stride,
             k_stride,
             outer_at.empty() ? nullptr : outer_at.data(),
             k_at.empty() ? nullptr : k_at.data(),
-            type};
+            type,
+            /*shared=*/false,
+            outer_runs,
+            k_runs};
   }
   GemmType type;
   int64_t k, outer_stride, k_stride;
   std::vector<int64_t> outer_at, k_at;
+  bool outer_runs = false, k_runs = false;
   std::vector<int> values;
   std::vector<char> bytes;
 };
