@@ -1,4 +1,4 @@
-// Matrix products, large and small, and attention made of them.
+// Matrix products, large and small, attention made of them, and convolutions.
 #include <cmath>
 
 #include "bench_program.h"
@@ -71,6 +71,18 @@ Prepared Attention(ricci_ctx* ctx, const Settings& s, bool grad) {
   return Ready(ctx, f.get(), {Uniform(ricci::ElementCount(shape))});
 }
 
+// A layer of 64 features on images, 3x3, padded so that their size stays.
+Prepared Convolution(ricci_ctx* ctx, const Settings& s, bool grad) {
+  const int64_t features = s.small ? 4 : 64, size = s.small ? 6 : 56;
+  const Shape images = {s.small ? 2 : 8, features, size, size}, weights = {features, features, 3, 3};
+  ProgramRef f = Trace(ctx, {{images}, {weights}}, [grad](const Values& in) {
+    const Value y = conv_general_dilated(in[0], in[1], Shape{1, 1}, Shape{1, 1, 1, 1});
+    return Values{grad ? reduce_sum(mul(y, y), Shape{0, 1, 2, 3}) : y};
+  });
+  if (grad) f = Grad(f.get(), 2);
+  return Ready(ctx, f.get(), {Uniform(ricci::ElementCount(images)), Uniform(ricci::ElementCount(weights), 1)});
+}
+
 }  // namespace
 
 std::vector<Case> ProductCases(ricci_ctx* ctx) {
@@ -80,6 +92,8 @@ std::vector<Case> ProductCases(ricci_ctx* ctx) {
       {"matmul2048", "GFLOP/s", [=](const Settings& s) { return Matmul(ctx, s, 2048); }},
       {"bmm6", "ms", [=](const Settings& s) { return Bmm6(ctx, s); }},
       {"chol6", "ms", [=](const Settings& s) { return Chol6(ctx, s); }},
+      {"conv", "ms", [=](const Settings& s) { return Convolution(ctx, s, /*grad=*/false); }},
+      {"conv_grad", "ms", [=](const Settings& s) { return Convolution(ctx, s, /*grad=*/true); }},
       {"attention", "ms", [=](const Settings& s) { return Attention(ctx, s, /*grad=*/false); }},
       {"attention_grad", "ms", [=](const Settings& s) { return Attention(ctx, s, /*grad=*/true); }},
   };

@@ -193,6 +193,16 @@ def sort(small):
     return jitted(jnp.sort, ramp(1 << (10 if small else 20))[::-1].copy())
 
 
+def conv(grad):
+    def prepare(small):
+        features, size, n = (4, 6, 2) if small else (64, 56, 8)
+        images, weights = (n, features, size, size), (features, features, 3, 3)
+        layer = lambda x, w: lax.conv_general_dilated(x, w, (1, 1), 'SAME')
+        f = jax.grad(lambda x, w: jnp.sum(layer(x, w)**2), argnums=(0, 1)) if grad else layer
+        return jitted(f, uniform(int(np.prod(images))).reshape(images), uniform(int(np.prod(weights)), 1).reshape(weights))
+    return prepare
+
+
 def attention(grad):
     def prepare(small):
         shape = (1, 16, 2, 8) if small else (4, 1024, 8, 64)
@@ -215,6 +225,8 @@ CASES = {
     'matmul2048': Case('GFLOP/s', matmul(2048)),
     'bmm6': Case('ms', bmm6),
     'chol6': Case('ms', chol6),
+    'conv': Case('ms', conv(False)),
+    'conv_grad': Case('ms', conv(True)),
     'attention': Case('ms', attention(False)),
     'attention_grad': Case('ms', attention(True)),
     'rk4_scan': Case('ms', pendulum(10000, 0, False)),
