@@ -90,6 +90,16 @@ Prepared Sort(ricci_ctx* ctx, const Settings& s) {
   return Ready(ctx, f.get(), {x});
 }
 
+// Of 2^20 complex numbers, by their parts.
+Prepared Fft(ricci_ctx* ctx, const Settings& s) {
+  const int64_t n = s.small ? 1 << 10 : 1 << 20;
+  const ProgramRef f = Trace(ctx, {{{n}}, {{n}}}, [n](const Values& in) {
+    const Value y = fft(complex(in[0], in[1]), "FFT", Shape{n});
+    return Values{real(y), imag(y)};
+  });
+  return Ready(ctx, f.get(), {Uniform(n), Uniform(n, 1)});
+}
+
 }  // namespace
 
 std::vector<Case> ElementwiseCases(ricci_ctx* ctx) {
@@ -101,6 +111,7 @@ std::vector<Case> ElementwiseCases(ricci_ctx* ctx) {
       {"layernorm", "ms", [=](const Settings& s) { return Rows(ctx, s, Layernorm); }},
       {"normal", "ms", [=](const Settings& s) { return Normals(ctx, s); }},
       {"sort", "ms", [=](const Settings& s) { return Sort(ctx, s); }},
+      {"fft", "ms", [=](const Settings& s) { return Fft(ctx, s); }},
   };
 }
 

@@ -69,8 +69,9 @@ constexpr std::string_view kExact[] = {"abs",
 // Rows whose error is that of slightly moved operands and does not depend on the result, which may have cancelled:
 // those that add or multiply many elements, and special functions next to their zeros.
 constexpr std::string_view kMovesOperands[] = {
-    "reduce_sum",  "reduce_prod", "cumsum",  "cumprod",  "cumlogsumexp",     "dot_general", "scatter-add",
-    "scatter-sub", "scatter-mul", "digamma", "cholesky", "triangular_solve", "lu",          "conv_general_dilated"};
+    "reduce_sum",  "reduce_prod",          "cumsum",      "cumprod", "cumlogsumexp", "dot_general",
+    "scatter-add", "scatter-sub",          "scatter-mul", "digamma", "cholesky",     "triangular_solve",
+    "lu",          "conv_general_dilated", "fft"};
 
 // Rows whose results fade to zero, and that grow to infinity, without a pole: rounding decides on which side of the
 // last number a result is.

@@ -7,6 +7,7 @@
 #define RICCI_LAX_HPP_
 #include "ricci/emit.hpp"
 #include "ricci/lax_convolution.hpp"
+#include "ricci/lax_fft.hpp"
 #include "ricci/lax_indexing.hpp"
 #include "ricci/lax_linalg.hpp"
 

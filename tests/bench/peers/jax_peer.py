@@ -193,6 +193,14 @@ def sort(small):
     return jitted(jnp.sort, ramp(1 << (10 if small else 20))[::-1].copy())
 
 
+def fft(small):
+    def transform(x, y):
+        z = jnp.fft.fft(lax.complex(x, y))
+        return z.real, z.imag
+    n = 1 << (10 if small else 20)
+    return jitted(transform, uniform(n), uniform(n, 1))
+
+
 def conv(grad):
     def prepare(small):
         features, size, n = (4, 6, 2) if small else (64, 56, 8)
@@ -242,6 +250,7 @@ CASES = {
     'pairs_grad': Case('us', pairs(True)),
     'normal': Case('ms', normal),
     'sort': Case('ms', sort),
+    'fft': Case('ms', fft),
 }
 
 serve('JAX', CASES, start=lambda: np.asarray(jax.jit(lambda x: x * 2 + 1)(jnp.ones(4))))

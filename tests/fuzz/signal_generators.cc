@@ -1,4 +1,4 @@
-// Convolutions of any layout, with every attribute given or left out.
+// Convolutions of any layout, with every attribute given or left out, and Fourier transforms of any kind.
 #include "fuzz/generators.h"
 
 namespace ricci::testing {
@@ -58,10 +58,25 @@ void Convolve(Draft& d) {
           {"batch_group_count", batch_groups}});
 }
 
-constexpr Generator kGenerators[] = {{2, true, Convolve}};
+void Fourier(Draft& d) {
+  constexpr std::string_view kKinds[] = {"FFT", "IFFT", "RFFT", "IRFFT"};
+  constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 18, 20, 67};
+  const std::string_view kind = d.dice().Pick(kKinds);
+  Shape lengths = {d.dice().Pick(kSizes)};
+  if (d.dice().Chance(0.3)) lengths.insert(lengths.begin(), d.dice().Between(1, 4));
+  Shape shape = lengths;
+  if (kind == "IRFFT") shape.back() = lengths.back() / 2 + 1;
+  if (d.dice().Chance(0.5)) shape.insert(shape.begin(), d.dice().Between(0, 3));
+  if (ElementCount(shape) > d.palette().max_elements) return;
+  const DTypeSet reals = SetOf(DType::kF32) | SetOf(DType::kF64);
+  const DType dtype = d.SomeDType(kind == "RFFT" ? reals : kComplexes);
+  d.Emit("fft", {d.Of(dtype, shape)}, {{"fft_type", kind}, {"fft_lengths", lengths}});
+}
+
+constexpr Generator kGenerators[] = {{2, true, Convolve}, {2, true, Fourier}};
 
 }  // namespace
 
-std::span<const Generator> ConvolutionGenerators() { return kGenerators; }
+std::span<const Generator> SignalGenerators() { return kGenerators; }
 
 }  // namespace ricci::testing

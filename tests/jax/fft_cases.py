@@ -1,0 +1,37 @@
+"""Discrete Fourier transforms of every kind, of lengths with small, large and no factors."""
+import numpy as np
+from jax import lax
+
+from case_file import DTYPES, Close
+from elementwise_cases import of
+from transforms import primitive
+from values import complexes, floats
+
+LENGTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 15, 16, 17, 18, 20, 24, 32, 34, 45, 64, 67, 100, 101, 128, 134, 243]
+LONG = [1000, 1009, 1024, 4099, 10000, 16384]
+KINDS = {'FFT': ('c64', 'c128'), 'IFFT': ('c64', 'c128'), 'RFFT': ('f32', 'f64'), 'IRFFT': ('c64', 'c128')}
+
+
+def one(file, rng, kind, dtype, batch, lengths, modes):
+    last = lengths[-1] // 2 + 1 if kind == 'IRFFT' else lengths[-1]
+    shape = (*batch, *lengths[:-1], last)
+    draw = floats if dtype.startswith('f') else complexes
+    fn = lambda x: lax.fft_p.bind(x, fft_type=lax.FftType[kind], fft_lengths=lengths)
+    # The error of each element is one of the largest.
+    size = float(np.prod(lengths))
+    scale = 1 if kind.startswith('I') else size**0.5
+    primitive(file, rng, 'fft', {'fft_type': kind, 'fft_lengths': lengths}, fn, of(draw(dtype, shape)),
+              label=f'({kind},{lengths})', modes=modes, tolerance=Close(8, 8.0 * scale), derivative=Close(8, 8.0 * max(size, 1)))
+
+
+def cases(file, rng):
+    for kind, dtypes in KINDS.items():
+        for n in LENGTHS:
+            for dtype in dtypes:
+                one(file, rng, kind, dtype, (2,) if n % 2 else (), (n,), 'nfrv' if n < 19 else 'n')
+        for n in LONG:
+            one(file, rng, kind, dtypes[n % 2], (), (n,), 'n')
+        for lengths in ((3, 4), (5, 18), (2, 3, 7), (17, 1), (1, 1, 2), (64, 48)):
+            one(file, rng, kind, dtypes[0], (2,), lengths, 'nfrvFRJ' if np.prod(lengths) < 50 else 'n')
+        for dtype in dtypes:
+            one(file, rng, kind, dtype, (0, 3), (6,), 'n')
