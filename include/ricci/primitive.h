@@ -280,8 +280,8 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_prim_register(ricci_ctx* c, const 
                                                             ricci_prim* out RICCI_NULLABLE);
 /* Adds a lowering to a registered primitive; copies it. Call from a plugin's attach. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_prim_add_lowering(ricci_ctx* c, ricci_prim p, const ricci_lowering* l);
-/* Walks all rows: i from 0 until NULL. The row is borrowed for the life of the context (its list of lowerings until a
- * plugin adds one); its id is written to *id, which may be NULL. */
+/* Walks all rows: i from 0 until NULL; ids are in no relation to i. The row is borrowed for the life of the context
+ * (its list of lowerings until a plugin adds one); its id is written to *id, which may be NULL. */
 RICCI_API const ricci_prim_def* ricci_prim_at(const ricci_ctx* c RICCI_NULLABLE, uint32_t i,
                                               ricci_prim* id RICCI_NULLABLE) RICCI_BORROWED(c) RICCI_NULLABLE;
 

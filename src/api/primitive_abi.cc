@@ -15,10 +15,10 @@ extern "C" {
 ricci_status* ricci_prim_find(const ricci_ctx* c, const char* name, size_t len, ricci_prim* out) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"c", c}, {"name", name}, {"out", out}}));
-    const prim::PrimId id = FromAbi(c)->vocabulary().FindPrim(View(name, len));
-    if (id == 0)
+    const prim::Row* row = FromAbi(c)->registry().Find(View(name, len));
+    if (row == nullptr || !row->listed())
       return absl::NotFoundError(base::Cat(View(name, len), ": no such primitive; add the plugin that provides it"));
-    *out = id;
+    *out = row->id;
     return absl::OkStatus();
   });
 }
@@ -44,8 +44,9 @@ ricci_status* ricci_prim_add_lowering(ricci_ctx* c, ricci_prim p, const ricci_lo
 }
 
 const ricci_prim_def* ricci_prim_at(const ricci_ctx* c, uint32_t i, ricci_prim* id) {
-  if (c == nullptr || uint64_t{i} + 1 >= FromAbi(c)->registry().size()) return nullptr;
-  if (id != nullptr) *id = i + 1;
-  return &FromAbi(c)->registry().Get(i + 1).def;
+  const prim::Row* row = c == nullptr ? nullptr : FromAbi(c)->registry().Listed(i);
+  if (row == nullptr) return nullptr;
+  if (id != nullptr) *id = row->id;
+  return &row->def;
 }
 }

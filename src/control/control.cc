@@ -6,9 +6,8 @@ namespace ricci { inline namespace v0 { namespace control {
 
 absl::Status RegisterAll(prim::Registry& registry) {
   registry.Begin("core");
-  for (const StructuralRow* row :
-       {&kCallRow, &kFusionRow, &kCondRow, &kWhileRow, &kScanRow, &kVmapRow, &kCheckRow, &kCheckpointRow,
-        &kCustomJvpRow, &kCustomVjpRow, &kCustomLinearRow, &kCustomLinearSolveRow}) {
+  for (const StructuralRow* row : {&kCallRow, &kCondRow, &kWhileRow, &kScanRow, &kVmapRow, &kCheckRow, &kCheckpointRow,
+                                   &kCustomJvpRow, &kCustomVjpRow, &kCustomLinearRow, &kCustomLinearSolveRow}) {
     RICCI_TRY(registry.Add(DefinitionOf(*row), row->flow).status());
   }
   registry.Commit();

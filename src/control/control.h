@@ -6,7 +6,7 @@
 
 namespace ricci { inline namespace v0 { namespace control {
 
-// Adds call, fusion, cond, while, scan, vmap, check, checkpoint, custom_jvp, custom_vjp, custom_linear and
+// Adds call, cond, while, scan, vmap, check, checkpoint, custom_jvp, custom_vjp, custom_linear and
 // custom_linear_solve to a new registry.
 absl::Status RegisterAll(prim::Registry& registry);
 

@@ -79,15 +79,5 @@ struct VmapParts {
   transform::Schedule schedule;
 };
 
-struct FusionParts {
-  explicit FusionParts(AttrSpan attrs)
-      : body(&trace::ProgramOf(attrs, "body")),
-        views(trace::ProgramIn(attrs, "views")),
-        rows(trace::IntOf(attrs, "rows")) {}
-
-  const ir::Program *body, *views;  // views is NULL where results are what the body computes
-  int64_t rows;                     // 0: not given
-};
-
 }}}  // namespace ricci::v0::control
 #endif

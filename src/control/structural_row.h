@@ -176,8 +176,8 @@ bool MayFail(const prim::Row& row, std::span<const ricci_attr> attrs);
 absl::Status BatchAsVmap(Builder& b, const StructuralOp& h, const ricci_batch_args& a);
 
 // ---- one per file ----
-extern const StructuralRow kCallRow, kFusionRow, kCondRow, kWhileRow, kScanRow, kVmapRow, kCheckRow, kCheckpointRow,
-    kCustomJvpRow, kCustomVjpRow, kCustomLinearRow, kCustomLinearSolveRow;
+extern const StructuralRow kCallRow, kCondRow, kWhileRow, kScanRow, kVmapRow, kCheckRow, kCheckpointRow, kCustomJvpRow,
+    kCustomVjpRow, kCustomLinearRow, kCustomLinearSolveRow;
 
 }}}  // namespace ricci::v0::control
 #endif

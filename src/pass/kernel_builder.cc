@@ -1,4 +1,5 @@
 #include "pass/kernel_builder.h"
+#include "pass/fusion.h"
 
 #include "base/status_abi.h"
 #include "control/parts.h"
@@ -141,7 +142,7 @@ absl::StatusOr<std::vector<ArrayId>> KernelBuilder::BindResults(const ir::Progra
 absl::Status KernelBuilder::Compute(const ir::Program& p, const ir::Equation& eqn, const ricci_lowering& l,
                                     const std::vector<ArrayId>& operands, const std::vector<ArrayId>& results) {
   const bool fusion = registry_.Get(eqn.prim).flow == prim::Flow::kFusion;
-  const int64_t n_rows = fusion ? control::FusionParts(eqn.attrs).rows : 0;
+  const int64_t n_rows = fusion ? FusionParts(eqn.attrs).rows : 0;
   if (n_rows > 0) return InlineFusion(eqn, static_cast<uint32_t>(n_rows), operands, results);
   if (l.kind == RICCI_LOWER_LOOPS) return RunLoops(p, eqn, l, operands, results, IsUpdate(l)).status();
   std::vector<ArrayId> lazy;

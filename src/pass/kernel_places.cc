@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "control/parts.h"
+#include "pass/fusion.h"
 #include "pass/kernel_builder.h"
 #include "pass/places.h"
 
@@ -14,7 +15,7 @@ namespace ricci { inline namespace v0 { namespace pass {
 // A result of the body is a row of a result of the fusion, or is stored where its views say, or both.
 absl::Status KernelBuilder::InlineFusion(const ir::Equation& eqn, uint32_t n_rows, std::span<const ArrayId> in,
                                          std::span<const ArrayId> dst) {
-  const control::FusionParts parts(eqn.attrs);
+  const FusionParts parts(eqn.attrs);
   const ir::Program &body = *parts.body, *views = parts.views;
   if (views == nullptr) return InlineRows(body, n_rows, in, dst, {});
   std::vector<uint32_t> all(views->equations.size());

@@ -7,6 +7,7 @@
 #include "base/status_abi.h"
 #include "control/parts.h"
 #include "pass/body_cost.h"
+#include "pass/fusion.h"
 #include "pass/plan_lowering.h"
 #include "ricci/exact.h"
 #include "trace/attrs.h"
@@ -120,7 +121,7 @@ absl::Status PlanLowering::Kernel(Frame& frame, const ir::Equation& eqn, const r
   for (ir::ValueId v : eqn.operands) slots.push_back(frame.refs[v].slot);
   for (uint32_t i = 0; i < eqn.n_results; ++i) slots.push_back(frame.refs[eqn.result(i)].slot);
   const bool fusion = row.flow == prim::Flow::kFusion;
-  const std::string_view name = fusion ? control::FusionParts(eqn.attrs).body->name : row.name;
+  const std::string_view name = fusion ? FusionParts(eqn.attrs).body->name : row.name;
   KernelBuilder k(registry_, name, options_.target);
   RICCI_ASSIGN(KernelBuilder::Result lowered, k.Lower(frame.f, eqn, slots));
   Refs operands(eqn.operands.size());

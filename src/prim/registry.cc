@@ -220,6 +220,13 @@ const Row* Registry::Find(std::string_view name) const {
   return id == 0 ? nullptr : rows_[id].get();
 }
 
+const Row* Registry::Listed(uint32_t i) const {
+  for (PrimId id = 1; id < size(); ++id) {
+    if (Get(id).listed() && i-- == 0) return &Get(id);
+  }
+  return nullptr;
+}
+
 bool Registry::HasEffect(const ir::Equation& eqn) const {
   bool effect = Get(eqn.prim).effectful();
   for (const ricci_attr& a : eqn.attrs) {

@@ -36,6 +36,8 @@ class Registry {
 
   const Row& Get(PrimId id) const { return *rows_[id < rows_.size() ? id : 0]; }
   const Row* Find(std::string_view name) const;
+  // Number `i` of those that hosts may list, or NULL.
+  const Row* Listed(uint32_t i) const;
   // Does running `eqn` do more than give results, by its row or by a program that it holds?
   bool HasEffect(const ir::Equation& eqn) const;
   uint32_t size() const { return static_cast<uint32_t>(rows_.size()); }  // ids are 1 .. size() - 1

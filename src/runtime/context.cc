@@ -7,6 +7,7 @@
 #include "base/abi_struct.h"
 #include "base/status_abi.h"
 #include "control/control.h"
+#include "pass/fusion.h"
 #include "runtime/compile_cache.h"
 #include "runtime/reference_backend.h"
 
@@ -129,6 +130,7 @@ absl::StatusOr<base::Ref<Context>> Context::Create(const ricci_hooks* given) {
   RICCI_ASSIGN(const ricci_hooks hooks, CheckedHooks(given));
   auto context = base::Ref<Context>::Adopt(new Context(hooks));
   RICCI_TRY(control::RegisterAll(context->registry()));
+  RICCI_TRY(pass::RegisterFusion(context->registry()));
   RICCI_TRY(context->AddBackend(ReferenceBackend()));
   return context;
 }

@@ -124,6 +124,9 @@ TEST_F(BadInput, UnknownPrimitive) {
   ricci_prim p = 9;
   EXPECT_EQ(ErrorOf(ricci_prim_find(ctx, "frobnicate", 10, &p), RICCI_NOT_FOUND),
             "frobnicate: no such primitive; add the plugin that provides it");
+  // What the compiler makes of groups of equations is no primitive.
+  EXPECT_EQ(ErrorOf(ricci_prim_find(ctx, "fusion", 6, &p), RICCI_NOT_FOUND),
+            "fusion: no such primitive; add the plugin that provides it");
   EXPECT_EQ(p, 9u);
   ricci_val out = 0;
   EXPECT_EQ(ErrorOf(ricci_builder_emit(b, 100000, nullptr, 0, nullptr, 0, &out, 1), RICCI_NOT_FOUND),

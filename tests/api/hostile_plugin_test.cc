@@ -63,6 +63,14 @@ class HostilePlugin : public SmallProgram {
     ASSERT_TRUE(Ok(ricci_context_add_plugin(ctx, Query)));
   }
   ricci_program* UseRow() { return Parse("program f(%x: f32[4]) {\n %y: f32[4] = h.op(%x)\n return %y\n}"); }
+  const ricci_prim_def* RowOf(ricci_prim p) const {
+    ricci_prim id = 0;
+    for (uint32_t i = 0; const ricci_prim_def* row = ricci_prim_at(ctx, i, &id); ++i) {
+      if (id == p) return row;
+    }
+    ADD_FAILURE() << "no row has id " << p;
+    return nullptr;
+  }
   std::string ParseError(std::string_view text, uint32_t code = RICCI_INVALID_ARGUMENT) {
     ricci_program* p = nullptr;
     return ErrorOf(ricci_program_parse(ctx, text.data(), text.size(), "t", 1, &p), code);
@@ -273,9 +281,7 @@ TEST_F(HostilePlugin, SizesOfElements) {
   d.attr_spec_size = sizeof(Larger);
   ricci_prim p = 0;
   ASSERT_TRUE(Ok(ricci_prim_register(ctx, &d, &p)));
-  const ricci_prim_def* row = nullptr;
-  ricci_prim id = 0;
-  for (uint32_t i = 0; id != p; ++i) row = ricci_prim_at(ctx, i, &id);
+  const ricci_prim_def* row = RowOf(p);
   ASSERT_EQ(row->n_attr_specs, 2u);
   EXPECT_EQ(std::string(row->attr_specs[1].name.ptr, row->attr_specs[1].name.len), "second");
   EXPECT_EQ(row->attr_specs[1].kind, static_cast<uint32_t>(RICCI_ATTR_FLOAT));
@@ -328,9 +334,7 @@ TEST_F(HostilePlugin, RowsOfAnOlderHeader) {
   d.hdr.size = offsetof(ricci_prim_def, doc);
   d.doc = Str("not read");
   ASSERT_TRUE(Ok(ricci_prim_register(ctx, &d, nullptr)));
-  const ricci_prim_def* row = nullptr;
-  ricci_prim id = 0;
-  for (uint32_t i = 0; id != Prim("h.older"); ++i) row = ricci_prim_at(ctx, i, &id);
+  const ricci_prim_def* row = RowOf(Prim("h.older"));
   EXPECT_EQ(row->doc.len, 0u);
   EXPECT_EQ(std::string(row->attr_specs[1].name.ptr, row->attr_specs[1].name.len), "second");
   EXPECT_EQ(row->attr_specs[1].absent.len, 0u);
@@ -396,20 +400,20 @@ TEST_F(HostilePlugin, AFailedAttachLeavesAllRowsAsTheyWere) {
   EXPECT_EQ(Rows(ctx), before);
   ricci_prim id = 0;
   ASSERT_TRUE(Ok(ricci_prim_find(ctx, "h.host", 6, &id)));
-  EXPECT_EQ(ricci_prim_at(ctx, id - 1, nullptr)->n_attr_specs, 1u);
+  EXPECT_EQ(RowOf(id)->n_attr_specs, 1u);
 }
 
 // A replaced row outlives what was compiled with it.
 TEST_F(HostilePlugin, ARowThatWasReplacedLivesOn) {
   ricci_prim id = 0;
   ASSERT_TRUE(Ok(ricci_prim_find(ctx, "cos", 3, &id)));
-  const ricci_prim_def* row = ricci_prim_at(ctx, id - 1, nullptr);
+  const ricci_prim_def* row = RowOf(id);
   ricci_prim_def over = Def("cos");
   over.hdr.flags = RICCI_PRIM_OVERRIDE;
   Load(over);
   EXPECT_EQ(std::string(row->name.ptr, row->name.len), "cos");
   EXPECT_GT(row->n_lowerings, 0u);
-  EXPECT_EQ(ricci_prim_at(ctx, id - 1, nullptr)->n_lowerings, 0u);
+  EXPECT_EQ(RowOf(id)->n_lowerings, 0u);
 }
 
 TEST_F(HostilePlugin, RulesThatEndTheBuilderTheyWereHanded) {

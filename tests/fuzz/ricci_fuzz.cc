@@ -32,7 +32,6 @@ struct Options {
 
 // Rows that are never drawn, each with its reason.
 constexpr std::string_view kNotDrawn[] = {
-    "fusion",         // made by the compiler
     "custom_linear",  // comes from custom_vjp under jvp
 };
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 # Made by transforms and passes, never by a host; JAX has no equivalent.
-INTERNAL = {'check', 'custom_linear', 'fusion'}
+INTERNAL = {'check', 'custom_linear'}
 
 
 def main(tool, *cases):

@@ -13,7 +13,7 @@ import sys
 
 BINDING = pathlib.Path(__file__).resolve().parents[2] / "bindings" / "cpp"
 # Made by transforms and passes, never by a host.
-INTERNAL = {"call", "check", "custom_linear", "fusion"}
+INTERNAL = {"call", "check", "custom_linear"}
 CALL = re.compile(r"(?<![.\w])(Emit1|EmitN|EmitNullary)\((?!std::|uint32_t|ricci_builder)")
 TITLE = re.compile(r"(?:([^(]*) = )?([\w.-]+)\((.*?)\): ")
 

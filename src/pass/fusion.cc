@@ -1,13 +1,18 @@
-// fusion: a group of equations that becomes one kernel. Made by the fuse pass only; it has no derivative rules because
-// no transform runs after that pass. With `rows` = n it runs row by row: a row is one point of the leading n dimensions
+// A group of equations that becomes one kernel. It has no derivative rules because no transform runs after the fuse
+// pass. With `rows` = n it runs row by row: a row is one point of the leading n dimensions
 // of all results, and the kernel builder keeps values that are only used within a row private. With `views`, a program
 // that only moves elements, its results replace those of the body, and what the body computes is stored at its final
 // place.
-#include "control/call.h"
-#include "control/parts.h"
+#include "pass/fusion.h"
 
-namespace ricci { inline namespace v0 { namespace control {
+#include "control/call.h"
+#include "control/structural_row.h"
+
+namespace ricci { inline namespace v0 { namespace pass {
 namespace {
+
+using control::StructuralOp;
+using trace::Builder;
 
 absl::Status Lower(ricci_kernel_builder* k, const StructuralOp& h) {
   std::vector<ricci_karr> in, out;
@@ -20,7 +25,7 @@ absl::Status Lower(ricci_kernel_builder* k, const StructuralOp& h) {
 // Rows are points of the leading dimensions that all results have in common.
 absl::Status Type(Builder& b, const StructuralOp& h) {
   const FusionParts parts(h.attrs);
-  const Program& body = *parts.body;
+  const ir::Program& body = *parts.body;
   const int64_t rows = parts.rows;
   const auto leading = [&](uint32_t i) { return body.type(body.results[i]).shape; };
   bool fits = rows >= 0 && (rows == 0 || body.n_results() > 0);
@@ -30,27 +35,20 @@ absl::Status Type(Builder& b, const StructuralOp& h) {
     for (size_t d = 0; fits && d < n; ++d) fits = leading(i)[d] == leading(0)[d];
   }
   if (!fits) return base::InvalidArgument("fusion: results have no ", rows, " leading dimensions in common");
-  const Program* views = parts.views;
-  if (views == nullptr) return TypeOfBody(b, h);
-  RICCI_TRY(CheckParams(b, "fusion", "body", body, h.in_types()));
-  RICCI_TRY(CheckParams(b, "fusion", "views", *views, body.result_types));
-  return SetOutTypes(b, views->result_types);
+  const ir::Program* views = parts.views;
+  if (views == nullptr) return control::TypeOfBody(b, h);
+  RICCI_TRY(control::CheckParams(b, "fusion", "body", body, h.in_types()));
+  RICCI_TRY(control::CheckParams(b, "fusion", "views", *views, body.result_types));
+  return control::SetOutTypes(b, views->result_types);
 }
 
-constexpr std::string_view kExamples =
-    "(f64[3], f64[3]) body=program(%a: f64[3], %b: f64[3]) {\n"
-    "  %p: f64[3] = mul(%a, %b)\n"
-    "  %s: f64[3] = sin(%p)\n"
-    "  return %s\n"
-    "}";
-constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM), Spec("rows", RICCI_ATTR_INT, "0"),
-                                      Spec("views", RICCI_ATTR_PROGRAM, "none")};
-constexpr ricci_lowering kLoops = Loops<Lower>();
+constexpr ricci_attr_spec kAttrs[] = {control::Spec("body", RICCI_ATTR_PROGRAM),
+                                      control::Spec("rows", RICCI_ATTR_INT, "0"),
+                                      control::Spec("views", RICCI_ATTR_PROGRAM, "none")};
+constexpr ricci_lowering kLoops = control::Loops<Lower>();
 constexpr const ricci_lowering* kLowerings[] = {&kLoops};
 
-}  // namespace
-
-constinit const StructuralRow kFusionRow = {
+constinit const control::StructuralRow kRow = {
     .name = "fusion",
     .doc = "ys... = fusion(xs...): the results of the program `body`, in one kernel",
     .flow = prim::Flow::kFusion,
@@ -58,7 +56,15 @@ constinit const StructuralRow kFusionRow = {
     .lowerings = kLowerings,
     .type = Type,
     .missing = "jvp, transpose, batch: made after all transforms",
-    .examples = kExamples,
 };
 
-}}}  // namespace ricci::v0::control
+}  // namespace
+
+absl::Status RegisterFusion(prim::Registry& registry) {
+  registry.Begin("core");
+  RICCI_TRY(registry.Add(DefinitionOf(kRow), kRow.flow).status());
+  registry.Commit();
+  return absl::OkStatus();
+}
+
+}}}  // namespace ricci::v0::pass
