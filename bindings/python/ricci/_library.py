@@ -1,0 +1,98 @@
+"""Finds and opens libricci.so.0, and turns statuses into exceptions.
+
+The library is looked for in $RICCI_PREFIX (an installed prefix or a build folder) if that is set, else next to this
+file, where pip puts it. It is opened with RTLD_LOCAL. ctypes releases the interpreter's lock during every call.
+"""
+import ctypes
+import os
+import pathlib
+
+from . import _abi
+
+LIBRARY = "libricci.so.0"
+CPU_PLUGIN = "libricci_plugin_cpu.so.0"
+
+
+class Error(Exception):
+    """What Ricci refuses or cannot do. `code` is one of the RICCI_* status codes; `primitive`, `rule` where known."""
+
+    def __init__(self, message, code=_abi.RICCI_INVALID_ARGUMENT, primitive="", rule=""):
+        super().__init__(message)
+        self.code, self.primitive, self.rule = code, primitive, rule
+
+
+def _folders():
+    prefix = os.environ.get("RICCI_PREFIX")
+    if prefix is None:
+        return [pathlib.Path(__file__).parent / "lib"]
+    root = pathlib.Path(prefix)
+    return [root, root / "lib", root / "lib/ricci", *root.glob("lib/*-linux-gnu"), *root.glob("lib/*-linux-gnu/ricci"),
+            root / "plugins/cpu"]
+
+
+def find(name):
+    """The path of the library `name`."""
+    folders = _folders()
+    for folder in folders:
+        if (folder / name).is_file():
+            return str(folder / name)
+    places = ", ".join(map(str, folders))
+    raise ImportError(f"no {name} in {places}; set RICCI_PREFIX to an installed prefix or to a build folder")
+
+
+def text_of(s):
+    """A ricci_str as Python text."""
+    return ctypes.string_at(s.ptr, s.len).decode(errors="replace") if s.len else ""
+
+
+def _check(status, function, arguments):
+    if status is None:
+        return
+    message, primitive, rule = _abi.ricci_str(), _abi.ricci_str(), _abi.ricci_str()
+    lib.ricci_status_message(status, ctypes.byref(message))
+    lib.ricci_status_site(status, ctypes.byref(primitive), ctypes.byref(rule), None, None)
+    error = Error(text_of(message), lib.ricci_status_code(status), text_of(primitive), text_of(rule))
+    lib.ricci_status_free(status)
+    raise error
+
+
+def _open():
+    library = ctypes.CDLL(find(LIBRARY), mode=ctypes.RTLD_LOCAL)
+    for name, (result, parameters) in _abi.FUNCTIONS.items():
+        function = getattr(library, name)
+        function.argtypes = parameters
+        function.restype = ctypes.c_void_p if result is _abi.STATUS else result
+        if result is _abi.STATUS:
+            function.errcheck = _check
+    version = library.ricci_abi_version()
+    if version != _abi.RICCI_ABI_MAJOR << 16 | _abi.RICCI_ABI_MINOR:
+        raise ImportError(f"{LIBRARY} has version {version >> 16}.{version & 0xffff} of the ABI, this package "
+                          f"{_abi.RICCI_ABI_MAJOR}.{_abi.RICCI_ABI_MINOR}")
+    return library
+
+
+lib = _open()
+
+
+def struct(kind, **members):
+    """A struct of the ABI with its size set and everything else 0 but `members`."""
+    value = kind(**members)
+    value.hdr.size = ctypes.sizeof(kind)
+    return value
+
+
+def handle():
+    """Where a function writes a handle."""
+    return ctypes.c_void_p()
+
+
+def u8s(flags):
+    return (ctypes.c_uint8 * len(flags))(*map(int, flags))
+
+
+def u32s(numbers):
+    return (ctypes.c_uint32 * len(numbers))(*numbers)
+
+
+def i32s(numbers):
+    return (ctypes.c_int32 * len(numbers))(*numbers)

@@ -1,0 +1,105 @@
+"""The context: plugins, devices, options; the root of all programs.
+
+Most programs need one, `default_context()`, which is made on first use.
+"""
+import ctypes
+import threading
+
+from . import _abi
+from ._library import CPU_PLUGIN, Error, find, handle, lib, text_of
+
+
+class Context:
+    """A context with the built-in primitives and the backends `cpu` and `ref`.
+
+    `plugins` are paths of shared objects to load too; `options` those of ricci_context_config (threads, vmap, ...).
+    """
+
+    def __init__(self, plugins=(), **options):
+        self._handle, self._types, self._shapes, self._primitives = None, {}, {}, {}
+        created = handle()
+        lib.ricci_context_create(None, ctypes.byref(created))
+        self._handle = created
+        lax = ctypes.cast(lib.ricci_plugin_query_lax, ctypes.c_void_p)
+        lib.ricci_context_add_plugin(self._handle, lax)
+        for path in (find(CPU_PLUGIN), *map(str, plugins)):
+            path = path.encode()
+            lib.ricci_context_load_plugin(self._handle, path, len(path))
+        for key, value in options.items():
+            self.config(key, value)
+
+    def __del__(self):
+        if self._handle:
+            lib.ricci_context_release(self._handle)
+
+    def config(self, key, value):
+        """Sets one option of ricci_context_config."""
+        key, value = key.encode(), str(value).encode()
+        lib.ricci_context_config(self._handle, key, len(key), value, len(value))
+
+    def device(self, kind=None):
+        """A device by kind (`cpu`, `ref`), the best one if None."""
+        if kind is None:
+            return lib.ricci_device_get(self._handle, 0)
+        found = lib.ricci_device_find(self._handle, kind.encode(), len(kind.encode()))
+        if not found:
+            raise ValueError(f"no device {kind!r}; this context has {', '.join(self.devices)}")
+        return found
+
+    @property
+    def devices(self):
+        """The kinds of its devices, best first."""
+        kinds = []
+        for i in range(lib.ricci_device_count(self._handle)):
+            info = _abi.ricci_device_desc()
+            info.hdr.size = ctypes.sizeof(info)
+            lib.ricci_device_info(lib.ricci_device_get(self._handle, i), ctypes.byref(info))
+            kinds.append(text_of(info.kind))
+        return kinds
+
+    def type(self, dtype, shape):
+        """The number of an array type."""
+        number = self._types.get((dtype, shape))
+        if number is None:
+            made = ctypes.c_uint32()
+            dims = (ctypes.c_int64 * len(shape))(*shape)
+            lib.ricci_type_make(self._handle, dtype, len(shape), dims, ctypes.byref(made))
+            number = self._types[dtype, shape] = made.value
+        return number
+
+    def dtype_and_shape(self, type_number):
+        """What the number of an array type stands for."""
+        found = self._shapes.get(type_number)
+        if found is None:
+            dtype, rank, dims = ctypes.c_uint32(), ctypes.c_uint32(), ctypes.c_void_p()
+            lib.ricci_type_get(self._handle, type_number, ctypes.byref(dtype), ctypes.byref(rank), ctypes.byref(dims))
+            shape = tuple((ctypes.c_int64 * rank.value).from_address(dims.value)) if rank.value else ()
+            found = self._shapes[type_number] = dtype.value, shape
+        return found
+
+    def primitive(self, name):
+        """The number of a primitive; Error if there is none of that name."""
+        number = self._primitives.get(name)
+        if number is None:
+            found = ctypes.c_uint32()
+            lib.ricci_prim_find(self._handle, name.encode(), len(name.encode()), ctypes.byref(found))
+            number = self._primitives[name] = found.value
+        return number
+
+    def has_primitive(self, name):
+        try:
+            return bool(self.primitive(name))
+        except Error:
+            return False
+
+
+_default, _lock = None, threading.Lock()
+
+
+def default_context():
+    """The context that everything uses unless it is given another."""
+    global _default
+    with _lock:
+        if _default is None:
+            _default = Context()
+        return _default

@@ -1,0 +1,37 @@
+"""Element types: those of NumPy, and of ml_dtypes where it is installed, by the numbers of the C ABI.
+
+A key has no dtype in NumPy: outside of programs it is a u64, the two words of a threefry key as they lie in memory.
+"""
+import numpy as np
+
+from . import _abi
+from ._library import Error
+
+_NAMES = {"bool": _abi.RICCI_BOOL, "float16": _abi.RICCI_F16, "float32": _abi.RICCI_F32, "float64": _abi.RICCI_F64,
+          "complex64": _abi.RICCI_C64, "complex128": _abi.RICCI_C128}
+_NAMES |= {f"int{8 << i}": _abi.RICCI_I8 + i for i in range(4)} | {f"uint{8 << i}": _abi.RICCI_U8 + i for i in range(4)}
+_EXTENDED = {"bfloat16": _abi.RICCI_BF16, "float8_e4m3fn": _abi.RICCI_F8E4M3FN, "float8_e5m2": _abi.RICCI_F8E5M2,
+             "float8_e8m0fnu": _abi.RICCI_F8E8M0FNU, "float4_e2m1fn": _abi.RICCI_F4E2M1FN}
+
+KEY = _abi.RICCI_KEY
+BY_NAME = _NAMES | _EXTENDED
+DIFFERENTIABLE = {_abi.RICCI_F16, _abi.RICCI_BF16, _abi.RICCI_F32, _abi.RICCI_F64, _abi.RICCI_C64, _abi.RICCI_C128}
+_NUMPY = {number: np.dtype(name) for name, number in _NAMES.items()} | {KEY: np.dtype(np.uint64)}
+
+
+def number_of(dtype):
+    """The number of a NumPy dtype."""
+    name = np.dtype(dtype).name
+    if name not in BY_NAME:
+        raise Error(f"Ricci has no element type {name}")
+    return BY_NAME[name]
+
+
+def numpy_of(number):
+    """The NumPy dtype of the elements of arrays of that type."""
+    if number in _NUMPY:
+        return _NUMPY[number]
+    import ml_dtypes
+    for name, n in _EXTENDED.items():
+        _NUMPY[n] = np.dtype(getattr(ml_dtypes, name))
+    return _NUMPY[number]

@@ -1,0 +1,106 @@
+"""Compiled programs, called with NumPy arrays that are passed by address.
+
+An argument that is contiguous, aligned and of the right dtype is not copied; results are new arrays, which the code
+writes to. The interpreter's lock is not held during a run, and several threads may call one executable at once.
+"""
+import ctypes
+import time
+
+import numpy as np
+
+from . import _abi
+from ._library import Error, handle, lib, struct, u8s
+from .dtypes import numpy_of
+from .program import collected
+
+
+class _Call:
+    """A bound call: one thread at a time, kept for the next."""
+
+    def __init__(self, executable):
+        self._handle = handle()
+        lib.ricci_call_create(executable, ctypes.byref(self._handle))
+
+    def __del__(self):
+        lib.ricci_call_release(self._handle)
+
+    def run(self, arrays):
+        for slot, array in enumerate(arrays):
+            lib.ricci_call_bind(self._handle, slot, array.ctypes.data, array.nbytes)
+        lib.ricci_call_run(self._handle)
+
+
+class Executable:
+    """A program compiled for a device whose memory is the host's.
+
+    `donate[i]`: a run may write a result into the memory of argument i, whose contents are lost then (if it cannot be
+    written to, into that of a copy). `timings` has the
+    seconds that each part of compiling took.
+    """
+
+    def __init__(self, program, device=None, donate=(), opt_level=0):
+        self._handle, self._calls = handle(), []
+        self.params = [(numpy_of(d), shape) for d, shape in program.params]
+        self.results = [(numpy_of(d), shape) for d, shape in program.results]
+        options = struct(_abi.ricci_compile_opts, opt_level=opt_level)
+        self._donate = [bool(d) for d in donate] + [False] * (len(self.params) - len(donate))
+        flags = u8s(self._donate)
+        if any(self._donate):
+            options.donate, options.n_donate = ctypes.cast(flags, ctypes.c_void_p), len(flags)
+        devices = (ctypes.c_void_p * 1)(program.context.device(device))
+        options.devices, options.n_devices = ctypes.cast(devices, ctypes.c_void_p), 1
+        start = time.perf_counter()
+        lib.ricci_compile(program._handle, ctypes.byref(options), ctypes.byref(self._handle))
+        self._seconds = time.perf_counter() - start
+        self.context = program.context  # lives as long as its executables
+        self._aliases = [lib.ricci_executable_alias(self._handle, i) for i in range(len(self.results))]
+
+    def __del__(self):
+        self._calls = []
+        lib.ricci_executable_release(self._handle)
+
+    def stats(self):
+        """What ricci_executable_info reports, as a dict."""
+        info = struct(_abi.ricci_executable_stats)
+        lib.ricci_executable_info(self._handle, ctypes.byref(info))
+        return {name: getattr(info, name) for name, _ in info._fields_ if name != "hdr"}
+
+    @property
+    def timings(self):
+        stats = self.stats()
+        return {name: stats[name] for name in ("transform_s", "lower_s", "codegen_s")} | {"total_s": self._seconds}
+
+    def dump(self, stage):
+        """The text of a stage: `program`, `optimized`, `decisions`, `kernels`, `plan`, `native`, or a pass's name."""
+        return collected(lib.ricci_executable_dump, self._handle, stage.encode(), len(stage.encode())).decode()
+
+    def _argument(self, i, value):
+        dtype, shape = self.params[i]
+        array = np.asarray(value)
+        if array.shape != shape:
+            raise Error(f"argument {i} has shape {array.shape}, the program takes {shape}")
+        if array.dtype != dtype:
+            if not np.can_cast(array.dtype, dtype, "same_kind") and np.ndim(value):
+                raise Error(f"argument {i} is {array.dtype}, the program takes {dtype}")
+            array = array.astype(dtype)
+        return np.require(array, requirements=["C", "A", "W"] if self._donate[i] else ["C", "A"])
+
+    def _result(self, i, arguments):
+        if self._aliases[i] >= 0:
+            return arguments[self._aliases[i]]
+        dtype, shape = self.results[i]
+        return np.empty(shape, dtype)
+
+    def __call__(self, *arguments):
+        """The list of results."""
+        if len(arguments) != len(self.params):
+            raise Error(f"{len(arguments)} arguments, the program takes {len(self.params)}")
+        arguments = [self._argument(i, a) for i, a in enumerate(arguments)]
+        results = [self._result(i, arguments) for i in range(len(self.results))]
+        try:
+            call = self._calls.pop()
+        except IndexError:
+            call = _Call(self._handle)
+        call.run(arguments + results)
+        self._calls.append(call)
+        return results

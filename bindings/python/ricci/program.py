@@ -1,0 +1,126 @@
+"""Programs: typed functions of arrays, their text, and the transformations from program to program.
+
+Arguments and results are flat lists here; `Function` puts trees around them. Each transformation is one function of the
+C ABI (ricci/transform.h), which says what parameters and results the new program has.
+"""
+import ctypes
+
+from . import _abi
+from ._library import handle, i32s, lib, struct, text_of, u8s, u32s
+from .context import default_context
+from .dtypes import DIFFERENTIABLE
+
+_WRITE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+
+
+def collected(function, *arguments):
+    """The text or bytes that `function` writes to a sink."""
+    pieces = []
+    write = _WRITE(lambda _, p, n: pieces.append(ctypes.string_at(p, n)))
+    function(*arguments, None, ctypes.cast(write, ctypes.c_void_p))
+    return b"".join(pieces)
+
+
+def string(text):
+    """(ricci_str, the bytes that must outlive it)."""
+    data = text.encode()
+    return _abi.ricci_str(ctypes.cast(data, ctypes.c_void_p), len(data)), data
+
+
+class Program:
+    """A program of a context. Immutable; transformations make new ones."""
+
+    def __init__(self, owned, context):
+        self._handle, self.context = owned, context
+        n_params, n_results = ctypes.c_uint32(), ctypes.c_uint32()
+        params, results = ctypes.c_void_p(), ctypes.c_void_p()
+        lib.ricci_program_signature(owned, *map(ctypes.byref, (n_params, params, n_results, results)))
+        self.params = self._types(params, n_params.value)
+        self.results = self._types(results, n_results.value)
+
+    def _types(self, address, n):
+        numbers = (ctypes.c_uint32 * n).from_address(address.value) if n else ()
+        return tuple(self.context.dtype_and_shape(t) for t in numbers)
+
+    def __del__(self):
+        lib.ricci_program_release(self._handle)
+
+    @classmethod
+    def parse(cls, text, origin="", context=None):
+        """The program that `text` is; `origin` names its file in messages."""
+        context = context or default_context()
+        text, origin, parsed = text.encode(), origin.encode(), handle()
+        lib.ricci_program_parse(context._handle, text, len(text), origin, len(origin), ctypes.byref(parsed))
+        return cls(parsed, context)
+
+    @property
+    def name(self):
+        found = _abi.ricci_str()
+        lib.ricci_program_name(self._handle, ctypes.byref(found))
+        return text_of(found)
+
+    @property
+    def text(self):
+        """Its text, which `parse` reads back to an equal program."""
+        return collected(lib.ricci_program_print, self._handle).decode()
+
+    def verify(self):
+        lib.ricci_program_verify(self._handle)
+
+    def __eq__(self, other):
+        return isinstance(other, Program) and bool(lib.ricci_program_equal(self._handle, other._handle))
+
+    def __hash__(self):
+        return lib.ricci_program_hash(self._handle)
+
+    def _made(self, function, *arguments):
+        made = handle()
+        function(self._handle, *arguments, ctypes.byref(made))
+        return Program(made, self.context)
+
+    # ---- transformations ----
+
+    def grad(self, argnums, with_value=False):
+        return self._made(lib.ricci_grad, u32s(argnums), len(argnums), int(with_value))
+
+    def jvp(self, active):
+        return self._made(lib.ricci_jvp, u8s(active), len(active))
+
+    def vjp(self, wanted):
+        """The programs (fwd, bwd)."""
+        fwd, bwd = handle(), handle()
+        lib.ricci_vjp(self._handle, u8s(wanted), len(wanted), ctypes.byref(fwd), ctypes.byref(bwd))
+        return Program(fwd, self.context), Program(bwd, self.context)
+
+    def vmap(self, in_axes, out_axes, size, schedule="auto", axis_name=""):
+        """`-1` is an argument or result that is not batched."""
+        number = {"auto": _abi.RICCI_SCHEDULE_AUTO, "batched": _abi.RICCI_SCHEDULE_BATCHED,
+                  "lanes": _abi.RICCI_SCHEDULE_LANES}[schedule]
+        name, _keep = string(axis_name)
+        options = struct(_abi.ricci_vmap_opts, axis_name=name, schedule=number)
+        return self._made(lib.ricci_vmap, i32s(in_axes), len(in_axes), i32s(out_axes), len(out_axes), size,
+                          ctypes.byref(options))
+
+    def checkpoint(self, policy="", prevent_cse=True):
+        text, _keep = string(policy)
+        options = struct(_abi.ricci_checkpoint_opts, policy=text)
+        options.hdr.flags = 0 if prevent_cse else _abi.RICCI_CHECKPOINT_ALLOW_CSE
+        return self._made(lib.ricci_checkpoint, ctypes.byref(options))
+
+    def partial_eval(self, known):
+        """(which results are known, number of residuals, known program, unknown program)."""
+        n_residuals, first, second = ctypes.c_uint32(), handle(), handle()
+        out_known = u8s([0] * len(self.results))
+        lib.ricci_partial_eval(self._handle, u8s(known), len(known), None, out_known, ctypes.byref(n_residuals),
+                               ctypes.byref(first), ctypes.byref(second))
+        known, unknown = Program(first, self.context), Program(second, self.context)
+        return [bool(k) for k in out_known], n_residuals.value, known, unknown
+
+    def dce(self, used):
+        """(without what no used result needs, which parameters are used)."""
+        used_params = u8s([0] * len(self.params))
+        return self._made(lib.ricci_dce, u8s(used), len(used), used_params), [bool(u) for u in used_params]
+
+
+def is_differentiable(dtype_and_shape):
+    return dtype_and_shape[0] in DIFFERENTIABLE

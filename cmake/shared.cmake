@@ -1,0 +1,31 @@
+# libricci.so.0: the core with the built-in primitives as one shared library, for languages that load libraries.
+#
+# It exports the functions of the C ABI and nothing else, so it can be opened with RTLD_LOCAL next to other copies; the
+# CPU backend is loaded into it (ricci_context_load_plugin). The archive has everything hidden, which no linker option
+# undoes: the files that define public functions are compiled again, and the rest comes from the archive. There is no
+# link named libricci.so, because `-lricci` means the archive.
+set(ricci_shared_sources "")
+foreach(pattern src/api/*.cc src/base/status_abi.cc src/laws/check_abi.cc)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${pattern})
+  list(APPEND ricci_shared_sources ${sources})
+endforeach()
+get_target_property(ricci_lax_binary_dir ricci_plugin_lax BINARY_DIR)
+set_source_files_properties(${ricci_lax_binary_dir}/lax_plugin.cc TARGET_DIRECTORY ricci_plugin_lax PROPERTIES GENERATED ON)
+
+add_library(ricci_shared SHARED ${ricci_shared_sources} ${ricci_lax_binary_dir}/lax_plugin.cc)
+ricci_target_defaults(ricci_shared)
+target_compile_definitions(ricci_shared PRIVATE "RICCI_API=__attribute__((visibility(\"default\")))")
+target_include_directories(ricci_shared PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src
+                                                ${PROJECT_SOURCE_DIR}/bindings/cpp)
+set(ricci_exports ${CMAKE_CURRENT_LIST_DIR}/shared_exports.map)
+set_target_properties(ricci_shared PROPERTIES OUTPUT_NAME ricci SUFFIX .so.0 NO_SONAME ON LINK_DEPENDS ${ricci_exports})
+target_link_options(ricci_shared PRIVATE -Wl,-soname,libricci.so.0 -Wl,--version-script=${ricci_exports}
+                    -Wl,--exclude-libs,ALL -Wl,-Bsymbolic-functions -Wl,--gc-sections)
+if(NOT RICCI_SANITIZE)
+  target_link_options(ricci_shared PRIVATE -Wl,-z,defs)
+endif()
+target_link_libraries(ricci_shared PRIVATE ricci)
+
+# Packages put Abseil's shared libraries next to it. DT_RPATH, unlike DT_RUNPATH, also holds for what these load.
+set_target_properties(ricci_shared PROPERTIES BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
+target_link_options(ricci_shared PRIVATE -Wl,--disable-new-dtags)
