@@ -1,7 +1,18 @@
 """Ricci in Python: programs, their derivatives and batches, and native code. See README.md."""
 from ._library import Error
+from .builder import Builder, DType
 from .context import Context, default_context
 from .executable import Executable
+from .function import Function, load
 from .program import Program
 
-__all__ = ["Context", "Error", "Executable", "Program", "default_context"]
+__all__ = ["Builder", "Context", "DType", "Error", "Executable", "Function", "Program", "default_context", "from_jax",
+           "load", "missing"]
+
+
+def __getattr__(name):
+    """What needs JAX is imported on first use."""
+    if name not in ("from_jax", "missing"):
+        raise AttributeError(f"module 'ricci' has no attribute {name!r}")
+    from . import jax_import
+    return getattr(jax_import, name)

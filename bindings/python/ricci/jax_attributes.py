@@ -1,0 +1,116 @@
+"""What the attributes of each JAX primitive are called in Ricci: the table for primitives that are one equation in both.
+
+A primitive of the same name whose attributes have the same names needs no line here: its attributes are copied, dtypes
+and enumerations turned into ours. A line in ATTRIBUTES makes them from the parameters of the JAX equation; RENAMED has
+primitives of another name, ELEMENTWISE those whose operands JAX leaves unexpanded (scalars, dimensions of size 1).
+"""
+import enum
+
+import numpy as np
+
+from ._library import Error
+from .builder import DType
+from .dtypes import number_of
+
+# They choose where and how precisely XLA computes, and say nothing about the result.
+IGNORED = {"accuracy", "precision", "sharding", "out_sharding", "weak_type", "use_magma", "impl", "update_jaxpr",
+           "update_consts", "branches_platforms"}
+
+RENAMED = {"add_any": "add", "random_clone": "copy", "copy_p": "copy", "scatter_add": "scatter-add",
+           "scatter_sub": "scatter-sub", "scatter_mul": "scatter-mul", "scatter_min": "scatter-min",
+           "scatter_max": "scatter-max", "sharding_constraint": "copy", "layout_constraint": "copy", "pvary": "copy",
+           "reshard": "copy", "broadcast_to": "broadcast_in_dim"}
+
+ELEMENTWISE = set("""
+    add add_any and atan2 complex div eq eq_to ge gt igamma igamma_grad_a igammac le le_to lt lt_to max min mul mulhi ne
+    nextafter or polygamma pow random_gamma_grad regularized_incomplete_beta rem shift_left shift_right_arithmetic
+    shift_right_logical sub threefry2x32 xor zeta
+""".split())
+# Operands of these may be scalars in Ricci too: clamp's bounds, the choice of select_n.
+SCALARS_STAY = {"clamp": (0, 2), "select_n": (0,)}
+
+MODES = {"CLIP": "clip", "FILL_OR_DROP": "fill", "PROMISE_IN_BOUNDS": "promise_in_bounds"}
+
+
+def mode_text(mode):
+    name = getattr(mode, "name", str(mode))
+    if name not in MODES:
+        raise Error(f"mode {name} is not one of {', '.join(MODES)}")
+    return MODES[name]
+
+
+def _dot_general(p):
+    (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = p["dimension_numbers"]
+    return dict(lhs_contract=lhs_contract, rhs_contract=rhs_contract, lhs_batch=lhs_batch, rhs_batch=rhs_batch,
+                preferred_element_type=p["preferred_element_type"])
+
+
+def _conv_general_dilated(p):
+    specs = p["dimension_numbers"]
+    padding = [n for pair in p["padding"] for n in pair]
+    same = ("window_strides", "lhs_dilation", "rhs_dilation", "feature_group_count", "batch_group_count",
+            "preferred_element_type")
+    return dict(padding=padding, lhs_spec=specs.lhs_spec, rhs_spec=specs.rhs_spec, out_spec=specs.out_spec,
+                **{name: p[name] for name in same})
+
+
+def _gather(p):
+    names = ("offset_dims", "collapsed_slice_dims", "start_index_map", "operand_batching_dims",
+             "start_indices_batching_dims")
+    fill = p["fill_value"]
+    return dict(slice_sizes=p["slice_sizes"], mode=mode_text(p["mode"]), indices_are_sorted=p["indices_are_sorted"],
+                unique_indices=p["unique_indices"], fill_value=None if fill is None else float(fill),
+                **{name: getattr(p["dimension_numbers"], name) for name in names})
+
+
+def _scatter(p):
+    names = ("update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims", "operand_batching_dims",
+             "scatter_indices_batching_dims")
+    return dict(mode=mode_text(p["mode"]), indices_are_sorted=p["indices_are_sorted"],
+                unique_indices=p["unique_indices"], **{name: getattr(p["dimension_numbers"], name) for name in names})
+
+
+def _replacing_scatter(p):
+    if p["update_jaxpr"] is not None and p["update_jaxpr"].eqns:
+        raise Error("updates that are functions of the elements (x.at[i].apply) are not there")
+    return _scatter(p)
+
+
+def _windows(p):
+    pairs = {"padding": [n for pair in p["padding"] for n in pair]} if "padding" in p else {}
+    return {k: v for k, v in p.items() if k not in ("jaxpr", "consts")} | pairs
+
+
+ATTRIBUTES = {
+    "dot_general": _dot_general,
+    "conv_general_dilated": _conv_general_dilated,
+    "gather": _gather,
+    "scatter": _replacing_scatter,
+    **{f"scatter-{kind}": _scatter for kind in ("add", "sub", "mul", "min", "max")},
+    **{f"reduce_window_{kind}": _windows for kind in ("sum", "max", "min")},
+    **{f"select_and_{kind}_add": _windows for kind in ("gather", "scatter")},
+    "pad": lambda p: dict(zip(("low", "high", "interior"), map(list, zip(*p["padding_config"]))))
+    or dict(low=[], high=[], interior=[]),
+    "fft": lambda p: dict(fft_type=p["fft_type"].name, fft_lengths=p["fft_lengths"]),
+    "broadcast_to": lambda p: dict(shape=p["shape"], broadcast_dimensions=range(len(p["shape"]))),
+    **{name: lambda p: {} for name, ours in RENAMED.items() if ours == "copy"},
+}
+
+
+def _value(name, value):
+    if isinstance(value, np.dtype) or isinstance(value, type) and issubclass(value, np.generic):
+        return DType(number_of(value))
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, (bool, int, float, str, np.bool_, np.integer, np.floating)):
+        return value
+    if isinstance(value, (tuple, list, range)):
+        if all(isinstance(v, (int, np.integer, float)) for v in value):
+            return list(value)
+    raise Error(f"attribute {name}={value!r} has no counterpart")
+
+
+def attributes_of(name, params):
+    """Our attributes of one equation of the JAX primitive; None is an attribute left out."""
+    made = ATTRIBUTES.get(name, ATTRIBUTES.get(RENAMED.get(name, name), dict))(params)
+    return {k: _value(k, v) for k, v in made.items() if v is not None and k not in IGNORED}

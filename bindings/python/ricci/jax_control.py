@@ -1,0 +1,148 @@
+"""JAX equations that hold jaxprs, or that become several equations: one function for each.
+
+A rule takes the importer, the body under construction and the equation, and returns the values of its results.
+"""
+from jax._src import core
+
+from ._library import Error
+from .jax_attributes import attributes_of
+from .jax_custom import custom_jvp, custom_vjp
+from .jax_program import Body, check_key, host_array, type_of
+
+
+def call(importer, body, eqn):
+    """jit, closed_call and their like: a jaxpr under whatever name."""
+    p = eqn.params
+    held = next(p[name] for name in ("jaxpr", "call_jaxpr", "call", "fun_jaxpr") if name in p)
+    closed = held if isinstance(held, core.ClosedJaxpr) else core.ClosedJaxpr(held, ())
+    return body.builder.emit("call", body.reads(eqn.invars), len(eqn.outvars),
+                             body=importer.program(closed, str(p.get("name", ""))))
+
+
+def scan(importer, body, eqn):
+    p = eqn.params
+    return body.builder.emit("scan", body.reads(eqn.invars), len(eqn.outvars), body=importer.program(p["jaxpr"]),
+                             length=p["length"], reverse=p["reverse"], num_consts=p["num_consts"],
+                             num_carry=p["num_carry"], unroll=int(p["unroll"]))
+
+
+def while_loop(importer, body, eqn):
+    p = eqn.params
+    cond, step, n_cond, n_step = p["cond_jaxpr"], p["body_jaxpr"], p["cond_nconsts"], p["body_nconsts"]
+    operands = body.reads(eqn.invars)
+    cond_program, step_program = importer.program(cond), importer.program(step)
+    if cond.out_avals[0].shape:  # jax.vmap has mapped a loop whose trip counts differ
+        step_program = _masked_step(importer, cond, step, n_cond)
+        cond_program = _any_goes_on(importer, cond)
+        operands[n_cond:n_cond] = operands[:n_cond]
+        n_step += n_cond
+    return body.builder.emit("while", operands, len(eqn.outvars), cond=cond_program, body=step_program,
+                             cond_nconsts=n_cond, body_nconsts=n_step)
+
+
+def _any_goes_on(importer, cond):
+    body = Body(importer, "any", [type_of(a) for a in cond.in_avals])
+    (flags,) = body.run(cond.jaxpr, cond.consts, body.builder.params)
+    return body.builder.finish(body.builder.emit("reduce_or", [flags], axes=range(len(cond.out_avals[0].shape))))
+
+
+def _masked_step(importer, cond, step, n_cond):
+    """A trip for the elements whose condition holds; the others keep their carry."""
+    cond_consts = cond.in_avals[:n_cond]
+    body = Body(importer, "masked", [type_of(a) for a in (*cond_consts, *step.in_avals)])
+    build, params = body.builder, body.builder.params
+    n_carry = len(step.out_avals)
+    carry = params[len(params) - n_carry:]
+    (flags,) = body.run(cond.jaxpr, cond.consts, params[:n_cond] + carry)
+    results = []
+    for old, new in zip(carry, body.run(step.jaxpr, step.consts, params[n_cond:])):
+        shape = build.type_of(old)[1]
+        which = build.broadcast(flags, shape, range(len(build.type_of(flags)[1])))
+        results += build.emit("select_n", [which, old, new])
+    return build.finish(results)
+
+
+def cond(importer, body, eqn):
+    return body.builder.emit("cond", body.reads(eqn.invars), len(eqn.outvars),
+                             branches=[importer.program(b) for b in eqn.params["branches"]])
+
+
+def platform_index(importer, body, eqn):
+    """The branch of lax.platform_dependent for the CPU."""
+    platforms = eqn.params["platforms"]
+    which = next((i for i, names in enumerate(platforms) if names is None or "cpu" in names), None)
+    if which is None:
+        raise Error(f"none of the platforms {platforms} is cpu")
+    (var,) = eqn.outvars
+    return [body.constant(host_array(var.aval.dtype.type(which)), *type_of(var.aval))]
+
+
+POLICIES = {"everything_saveable": "everything", "nothing_saveable": "nothing"}
+
+
+def policy_text(policy):
+    if policy is None:
+        return "nothing"
+    kind = type(policy).__name__
+    if kind == "DotsSaveable":
+        return "dots_with_no_batch_dims" if policy.only_if_no_batch_dims else "dots"
+    if kind == "SaveOnlyTheseNames":
+        return "names:" + ",".join(sorted(policy.saveable_names))
+    name = getattr(policy, "__name__", repr(policy))
+    if name not in POLICIES:
+        raise Error(f"policy {name} has no counterpart")
+    return POLICIES[name]
+
+
+def checkpoint(importer, body, eqn):
+    p = eqn.params
+    held = importer.program(core.ClosedJaxpr(p["jaxpr"], ()))
+    return body.builder.emit("checkpoint", body.reads(eqn.invars), len(eqn.outvars), body=held,
+                             policy=policy_text(p["policy"]), prevent_cse=bool(p["prevent_cse"]),
+                             differentiated=p["differentiated"])
+
+
+def name(importer, body, eqn):
+    """checkpoint_name: policies look for the attribute `name`."""
+    (var,) = eqn.invars
+    inner = Body(importer, eqn.params["name"], [type_of(var.aval)])
+    identity = inner.builder.finish(inner.builder.params)
+    return body.builder.emit("call", [body.read(var)], body=identity, name=eqn.params["name"])
+
+
+def custom_linear_solve(importer, body, eqn):
+    parts = {part: held for part, held in eqn.params["jaxprs"]._asdict().items() if held is not None}
+    return body.builder.emit("custom_linear_solve", body.reads(eqn.invars), len(eqn.outvars),
+                             **{part: importer.program(held) for part, held in parts.items()})
+
+
+def forward(importer, body, eqn):
+    """Results that are the operands: where they lie is no part of a program."""
+    return body.reads(eqn.invars)
+
+
+def reshape(importer, body, eqn):
+    (x,), order = body.reads(eqn.invars), eqn.params["dimensions"]
+    if order is not None:
+        (x,) = body.builder.emit("transpose", [x], permutation=order)
+    return body.builder.emit("reshape", [x], new_sizes=eqn.params["new_sizes"])
+
+
+def convert_element_type(importer, body, eqn):
+    (x,), new = body.reads(eqn.invars), eqn.params["new_dtype"]
+    return [x] if new == eqn.invars[0].aval.dtype else body.builder.emit(
+        "convert_element_type", [x], **attributes_of("convert_element_type", eqn.params))
+
+
+def random(importer, body, eqn):
+    check_key(eqn.params["impl"])
+    return importer.same(body, eqn)
+
+
+RULES = {
+    **dict.fromkeys(("jit", "pjit", "closed_call", "core_call", "custom_vmap_call", "composite"), call),
+    "scan": scan, "while": while_loop, "cond": cond, "platform_index": platform_index, "remat2": checkpoint,
+    "name": name, "custom_jvp_call": custom_jvp, "custom_vjp_call": custom_vjp,
+    "custom_linear_solve": custom_linear_solve, "device_put": forward, "reshape": reshape,
+    "convert_element_type": convert_element_type, "random_seed": random, "random_wrap": random,
+}

@@ -1,0 +1,169 @@
+"""custom_jvp and custom_vjp of JAX: their rules, Python functions, are traced to programs.
+
+A rule may apply the function whose rule it is. If it does so with the same program, that equation gets the attribute
+`self` and has derivatives of every order. If not, such as with other shapes, the rule inside the rule is traced too, as
+often as `order` says; what lies deeper computes its value, and a run that needs its derivative fails with a message.
+"""
+import jax
+import numpy as np
+from jax._src import linear_util
+from jax._src.interpreters import ad
+
+from . import _abi
+from .jax_program import Body, is_differentiable, type_of
+
+LIMIT = _abi.RICCI_UNIMPLEMENTED
+
+
+def rule_function(wrapped):
+    """The user's function in what JAX has wrapped around it."""
+    seen, waiting = set(), [wrapped]
+    found = wrapped
+    while waiting:
+        thing = waiting.pop()
+        if id(thing) in seen:
+            continue
+        seen.add(id(thing))
+        if isinstance(thing, linear_util.WrappedFun):
+            found = thing.f
+            waiting.append(thing.f)
+        for cell in getattr(thing, "__closure__", None) or ():
+            if isinstance(cell.cell_contents, linear_util.WrappedFun) or callable(cell.cell_contents):
+                waiting.append(cell.cell_contents)
+    return found
+
+
+class _Held:
+    """Marks the programs of one custom operation as inside it."""
+
+    def __init__(self, importer, kind, rule, program, place):
+        self.stack, self.entry = importer.enclosing[kind], (rule, program, place)
+
+    def __enter__(self):
+        self.stack.append(self.entry)
+
+    def __exit__(self, *_):
+        self.stack.pop()
+
+
+def _self_level(importer, kind, rule, program):
+    """Which enclosing operation this one is; 0 if none."""
+    for level, (other, held, _) in enumerate(reversed(importer.enclosing[kind]), 1):
+        if held is not None and other is rule and held == program:
+            return level
+    return 0
+
+
+def _too_deep(importer, kind, place):
+    return sum(p == place and held is not None for _, held, p in importer.enclosing[kind]) >= importer.order
+
+
+def _split(jaxpr, n):
+    return jaxpr.in_avals[:n], jaxpr.in_avals[n:]
+
+
+def _failing(importer, body, values, place):
+    """`values`, through a check that fails: reached only by a derivative beyond `order`."""
+    no = body.constant(np.zeros((), np.bool_), _abi.RICCI_BOOL)
+    text = f"the rule {place} was traced {importer.order} deep; import with order={importer.order + 1} for more"
+    return [body.builder.emit("check", [no, v], code=LIMIT, message=text)[0] for v in values]
+
+
+def custom_jvp(importer, body, eqn):
+    p = eqn.params
+    closed, wrapped = p["call_jaxpr"], p["jvp_jaxpr_fun"]
+    place, rule = wrapped.debug_info.func_src_info, rule_function(wrapped)
+    with _Held(importer, "custom_jvp", rule, None, place):
+        call = importer.program(closed, str(p.get("name") or ""))
+    attributes = {"call": call}
+    level = _self_level(importer, "custom_jvp", rule, call)
+    if level:
+        attributes["self"] = level
+    else:
+        with _Held(importer, "custom_jvp", rule, call, place):
+            attributes["jvp"] = _jvp_program(importer, eqn, place)
+    return body.builder.emit("custom_jvp", body.reads(eqn.invars), len(eqn.outvars), **attributes)
+
+
+def _jvp_program(importer, eqn, place):
+    """Primals, tangents of those that have some -> results, tangents of those that have some."""
+    closed, n_consts = eqn.params["call_jaxpr"], eqn.params["num_consts"]
+    consts, avals = _split(closed, n_consts)
+    tangents = [a for a in closed.in_avals if is_differentiable(a)]
+    body = Body(importer, "jvp", [type_of(a) for a in (*closed.in_avals, *tangents)])
+    params, n = body.builder.params, len(closed.in_avals)
+    if _too_deep(importer, "custom_jvp", place):
+        outs = body.run(closed.jaxpr, closed.consts, params[:n])
+        zeros = [body.zeros(a) for a in closed.out_avals if is_differentiable(a)]
+        return body.builder.finish(outs + _failing(importer, body, zeros, place))
+    in_zeros = [not is_differentiable(a) for a in avals]
+    jaxpr, jaxpr_consts, out_zeros = eqn.params["jvp_jaxpr_fun"].call_wrapped(*in_zeros)
+    used = params[n_consts:n] + params[n + sum(map(is_differentiable, consts)):]
+    outs = body.run(jaxpr, jaxpr_consts, used)
+    primals, moving = outs[:len(out_zeros)], iter(outs[len(out_zeros):])
+    found = [None if zero else next(moving) for zero in out_zeros]
+    results = [body.zeros(a) if t is None else t for a, t in zip(closed.out_avals, found) if is_differentiable(a)]
+    return body.builder.finish(primals + results)
+
+
+def custom_vjp(importer, body, eqn):
+    p = eqn.params
+    closed = p["call_jaxpr"]
+    place, rule = p["fwd_jaxpr_thunk"].debug_info.func_src_info, rule_function(p["fwd_jaxpr_thunk"])
+    with _Held(importer, "custom_vjp", rule, None, place):
+        call = importer.program(closed, str(p.get("name") or ""))
+    attributes = {"call": call}
+    level = _self_level(importer, "custom_vjp", rule, call)
+    if level:
+        attributes["self"] = level
+    else:
+        with _Held(importer, "custom_vjp", rule, call, place):
+            attributes |= _vjp_programs(importer, eqn, place)
+    return body.builder.emit("custom_vjp", body.reads(eqn.invars), len(eqn.outvars), **attributes)
+
+
+def _vjp_programs(importer, eqn, place):
+    p = eqn.params
+    closed, n_consts = p["call_jaxpr"], p["num_consts"]
+    avals = closed.in_avals[n_consts:]
+    fwd = Body(importer, "fwd", [type_of(a) for a in closed.in_avals])
+    params = fwd.builder.params
+    if _too_deep(importer, "custom_vjp", place):
+        outs = fwd.run(closed.jaxpr, closed.consts, params)
+        return {"fwd": fwd.builder.finish(outs), "bwd": _failing_bwd(importer, closed, place)}
+    jaxpr, consts = p["fwd_jaxpr_thunk"].call_wrapped(*map(is_differentiable, avals))
+    _, _, forwarded = p["out_trees"]()
+    outs = fwd.run(jaxpr, consts, params[n_consts:])
+    n_own = sum(f is None for f in forwarded)
+    own, own_avals = iter(outs[:n_own]), iter([v.aval for v in jaxpr.outvars[:n_own]])
+    residuals = [next(own) if f is None else params[f] for f in forwarded]
+    residual_avals = [next(own_avals) if f is None else closed.in_avals[f] for f in forwarded]
+    bwd = _bwd_jaxpr(p["bwd"], residual_avals, closed.out_avals, avals)
+    return {"fwd": fwd.builder.finish(outs[n_own:] + residuals), "bwd": _bwd_program(importer, closed, n_consts, bwd)}
+
+
+def _failing_bwd(importer, closed, place):
+    body = Body(importer, "bwd", [type_of(a) for a in closed.out_avals if is_differentiable(a)])
+    zeros = [body.zeros(a) for a in closed.in_avals if is_differentiable(a)]
+    return body.builder.finish(_failing(importer, body, zeros, place))
+
+
+def _bwd_jaxpr(bwd, residuals, outs, ins):
+    """Residuals, cotangents of the results that have some -> cotangents of the arguments that have some."""
+    def f(*given):
+        rest = iter(given[len(residuals):])
+        cts = [next(rest) if is_differentiable(a) else np.zeros(a.shape, jax.dtypes.float0) for a in outs]
+        found = bwd.call_wrapped(*given[:len(residuals)], *cts)
+        return [jax.numpy.zeros(a.shape, a.dtype) if type(ct) is ad.Zero else ct
+                for a, ct in zip(ins, found) if is_differentiable(a)]
+    shapes = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in (*residuals, *filter(is_differentiable, outs))]
+    return jax.make_jaxpr(f)(*shapes)
+
+
+def _bwd_program(importer, closed, n_consts, jaxpr):
+    """The same with zeros for what the function closes over."""
+    body = Body(importer, "bwd", [type_of(a) for a in jaxpr.in_avals])
+    zeros = [body.zeros(a) for a in closed.in_avals[:n_consts] if is_differentiable(a)]
+    return body.builder.finish(zeros + body.run(jaxpr.jaxpr, jaxpr.consts, body.builder.params))
+
+

@@ -1,0 +1,47 @@
+"""from_jax and missing: a JAX function as a Function of Ricci, and what stands in the way of that."""
+import jax
+from jax._src import core
+from jax._src.interpreters import partial_eval
+
+from ._library import Error
+from .context import default_context
+from .function import Function
+from .jax_program import Importer
+from .trees import PyTree
+
+
+def _traced(fn, args, kwargs):
+    """(closed jaxpr without dead code, tree of the results)."""
+    closed, shapes = jax.make_jaxpr(fn, return_shape=True)(*args, **kwargs)
+    jaxpr, _ = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars), instantiate=True)
+    return core.ClosedJaxpr(jaxpr, closed.consts), jax.tree_util.tree_structure(shapes)
+
+
+def from_jax(fn, *args, order=2, context=None, **kwargs):
+    """`fn` as a function of Ricci, for arguments of the shapes and dtypes of `args` and `kwargs` (arrays, trees of them,
+    or jax.ShapeDtypeStruct).
+
+    Loops, branches, calls, checkpoints and custom rules stay what they are. A custom rule that applies its own function
+    to the same shapes has derivatives of every order; if to others, to the depth `order`. Error names the first
+    primitive that Ricci lacks and the line that applies it; `missing` lists all.
+    """
+    closed, out_tree = _traced(fn, args, kwargs)
+    name = getattr(fn, "__name__", "")
+    program = Importer(context or default_context(), order).program(closed, name if name != "<lambda>" else "")
+    tree = lambda x: PyTree(jax.tree_util.tree_structure(x))  # noqa: E731
+    return Function(program, map(tree, args), {k: tree(v) for k, v in kwargs.items()}, PyTree(out_tree))
+
+
+def missing(fn, *args, order=2, context=None, **kwargs):
+    """{primitive: [where and why]} for everything in `fn` that cannot be imported; empty if from_jax works."""
+    refused = []
+    closed, _ = _traced(fn, args, kwargs)
+    try:
+        Importer(context or default_context(), order, refused).program(closed)
+    except Error as error:
+        refused.append((error.primitive or "program", str(error)))
+    found = {}
+    for name, text in refused:
+        if text not in found.setdefault(name, []):
+            found[name].append(text)
+    return found

@@ -1,0 +1,165 @@
+"""From a jaxpr to a program, one equation at a time, with loops, branches, calls and custom rules kept as such.
+
+`Importer` walks; `jax_attributes` is the table of primitives that are one equation in both; `jax_control` has one
+function for each that holds jaxprs or becomes several equations.
+"""
+import jax
+import numpy as np
+from jax._src import core, source_info_util
+
+from ._library import Error
+from .builder import Builder
+from .dtypes import KEY, number_of
+from .jax_attributes import ELEMENTWISE, RENAMED, SCALARS_STAY, attributes_of
+
+
+def is_key_dtype(dtype):
+    return jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key)
+
+
+def is_differentiable(aval):
+    return not is_key_dtype(aval.dtype) and jax.dtypes.issubdtype(aval.dtype, np.inexact)
+
+
+def type_of(aval):
+    """The (dtype, shape) of an abstract value."""
+    if not isinstance(aval, core.ShapedArray):
+        raise Error(f"values of the kind {aval.str_short()} are not there")
+    if not all(isinstance(n, (int, np.integer)) for n in aval.shape):
+        raise Error(f"the shape of {aval.str_short()} is symbolic; give it numbers")
+    shape = tuple(map(int, aval.shape))
+    if not is_key_dtype(aval.dtype):
+        return number_of(aval.dtype), shape
+    check_key(aval.dtype._impl)
+    return KEY, shape
+
+
+def check_key(impl):
+    if impl.name != "threefry2x32":
+        raise Error(f"keys are threefry2x32, not {impl.name}")
+
+
+def host_array(x):
+    """The elements of a constant: keys as the u64 that their two words are."""
+    if isinstance(x, core.Tracer):
+        raise Error(f"a custom rule closes over a value that is being traced: {x}")
+    if hasattr(x, "dtype") and is_key_dtype(x.dtype):
+        return np.ascontiguousarray(jax.random.key_data(x)).view(np.uint64)[..., 0]
+    return np.asarray(x)
+
+
+def place_of(eqn):
+    """(file, line, function) of the user's code, ("", 0, "") if unknown."""
+    frame = source_info_util.user_frame(eqn.source_info.traceback)
+    return ("", 0, "") if frame is None else (frame.file_name, frame.start_line, frame.function_name)
+
+
+class Body:
+    """One program under construction and the values of the variables of its jaxpr."""
+
+    def __init__(self, importer, name, types):
+        self.importer, self.builder = importer, Builder(importer.context, name, types)
+        self.values, self._constants = {}, {}
+
+    def constant(self, array, dtype, shape=None):
+        array = np.asarray(array)
+        key = array.tobytes(), dtype, array.shape if shape is None else shape
+        if key not in self._constants:
+            self._constants[key] = self.builder.constant(array, dtype, shape)
+        return self._constants[key]
+
+    def zeros(self, aval):
+        dtype, shape = type_of(aval)
+        element = np.zeros((), np.uint64 if dtype == KEY else aval.dtype)
+        return self.constant(element, dtype, shape)
+
+    def read(self, atom, shape=None):
+        """The value of a variable or literal, repeated to `shape`."""
+        if not isinstance(atom, core.Literal):
+            value = self.values[atom]
+            return value if shape is None else self.builder.expand(value, shape)
+        element = np.asarray(atom.val, atom.aval.dtype)
+        if shape is None or element.ndim:
+            value = self.constant(element, type_of(atom.aval)[0])
+            return value if shape is None else self.builder.expand(value, shape)
+        return self.constant(element, type_of(atom.aval)[0], tuple(shape))
+
+    def reads(self, atoms):
+        return [self.read(a) for a in atoms]
+
+    def run(self, jaxpr, consts, arguments):
+        """Appends the equations of `jaxpr`; returns the values of its results."""
+        for var, const in zip(jaxpr.constvars, consts):
+            self.values[var] = self.constant(host_array(const), type_of(var.aval)[0])
+        self.values.update(zip(jaxpr.invars, arguments))
+        for eqn in jaxpr.eqns:
+            self.importer.equation(self, eqn)
+        return self.reads(jaxpr.outvars)
+
+
+class Importer:
+    """Jaxprs to programs of one context.
+
+    `order`: how often a custom rule that applies itself in another way is followed. `refused`, a list, collects what
+    cannot be imported instead of raising.
+    """
+
+    def __init__(self, context, order=2, refused=None):
+        self.context, self.order, self.refused = context, order, refused
+        self.enclosing = {"custom_jvp": [], "custom_vjp": []}
+        self._programs = {}
+
+    def program(self, closed, name="", keep=True):
+        """The program of a closed jaxpr; the same one for the same jaxpr in the same place."""
+        key = id(closed.jaxpr), tuple(map(id, closed.consts)), tuple(map(tuple, self.enclosing.values()))
+        if key not in self._programs:
+            body = Body(self, name, [type_of(a) for a in closed.in_avals])
+            results = body.run(closed.jaxpr, closed.consts, body.builder.params)
+            self._programs[key] = body.builder.finish(results), closed  # so that no other jaxpr gets its id
+        return self._programs[key][0]
+
+    def equation(self, body, eqn):
+        if not eqn.outvars:
+            return  # it has effects only, such as a print
+        file, line, function = place_of(eqn)
+        body.builder.at(file, line, function)
+        try:
+            results = self.results(body, eqn)
+        except Error as error:
+            if getattr(error, "placed", False):
+                raise
+            results = self._refuse(body, eqn, error, f"{file}:{line}: " if file else "")
+        for var, value in zip(eqn.outvars, results):
+            if not isinstance(var, core.DropVar):
+                body.values[var] = value
+
+    def _refuse(self, body, eqn, error, place):
+        name, text = eqn.primitive.name, str(error)
+        text = text if text.startswith(place) else place + (text if text.startswith(name) else f"{name}: {text}")
+        if self.refused is not None:
+            self.refused.append((name, text))
+            return [body.zeros(v.aval) for v in eqn.outvars]
+        placed = Error(text, error.code, error.primitive or name, error.rule)
+        placed.placed = True
+        raise placed from None
+
+    def results(self, body, eqn):
+        from .jax_control import RULES
+        rule = RULES.get(eqn.primitive.name)
+        return self.same(body, eqn) if rule is None else rule(self, body, eqn)
+
+    def same(self, body, eqn):
+        """The primitive that has the same meaning in Ricci."""
+        name = eqn.primitive.name
+        ours = RENAMED.get(name, name)
+        if not self.context.has_primitive(ours):
+            raise Error("Ricci has no such primitive")
+        shape = eqn.outvars[0].aval.shape
+        if name in ELEMENTWISE:
+            operands = [body.read(a, shape) for a in eqn.invars]
+        elif name in SCALARS_STAY:
+            operands = [body.read(a) if i in SCALARS_STAY[name] and not a.aval.shape else body.read(a, shape)
+                        for i, a in enumerate(eqn.invars)]
+        else:
+            operands = body.reads(eqn.invars)
+        return body.builder.emit(ours, operands, len(eqn.outvars), **attributes_of(name, eqn.params))

@@ -1,0 +1,29 @@
+"""Values on their way into and out of programs: NumPy arrays as they are, those of JAX as NumPy's, keys as words.
+
+JAX is not imported here: only a program that was imported from it can be given its arrays.
+"""
+import sys
+
+import numpy as np
+
+from .dtypes import KEY
+
+
+def _jax():
+    return sys.modules.get("jax")
+
+
+def to_host(x):
+    """A leaf as a NumPy array; a typed key of JAX as u64."""
+    jax = _jax()
+    if jax is not None and isinstance(x, jax.Array) and jax.dtypes.issubdtype(x.dtype, jax.dtypes.prng_key):
+        return np.ascontiguousarray(jax.random.key_data(x)).view(np.uint64)[..., 0]
+    return x if isinstance(x, (int, float, complex)) else np.asarray(x)
+
+
+def from_host(array, dtype_and_shape):
+    """A result; keys as JAX's if JAX is there."""
+    jax = _jax()
+    if dtype_and_shape[0] != KEY or jax is None:
+        return array
+    return jax.random.wrap_key_data(array[..., None].view(np.uint32))
