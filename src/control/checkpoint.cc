@@ -10,15 +10,17 @@
 namespace ricci { inline namespace v0 { namespace control {
 namespace {
 
-// All attributes but the body.
+bool IsDifferentiated(const StructuralOp& h) { return h.integer("differentiated") != 0; }
+
+// All attributes but the body; `differentiated` if it is true.
 std::vector<ricci_attr> Options(const StructuralOp& h) {
   std::vector<ricci_attr> out;
-  for (const char* name : {"policy", "prevent_cse", "differentiated"}) {
+  for (const char* name : {"policy", "prevent_cse"}) {
     if (const ricci_attr* a = ir::FindAttr(h.attrs, name)) out.push_back(*a);
   }
+  if (IsDifferentiated(h)) out.push_back(trace::BoolAttr("differentiated", true));
   return out;
 }
-bool IsDifferentiated(const StructuralOp& h) { return h.integer("differentiated") != 0; }
 
 absl::Status Jvp(Builder& b, const StructuralOp& h, const ricci_jvp_args& a) {
   return JvpOfBody(b, h, a, "checkpoint", Options(h));

@@ -96,7 +96,7 @@ class Function:
     def jvp(self, primals, tangents, **named):
         """(result, its tangent). Leaves of tangents of integers are not looked at."""
         leaves = self._flatten(primals, named)
-        moving = [t for tree, x in zip(self.inputs, tangents) for t in tree.flatten(x)]
+        moving = [t for tree, x in zip(self.inputs, tangents) for t in tree.parts(x)]
         zeros = [0 * to_host(x) for x in leaves[len(moving):]]
         given = [t for t, active in zip(moving + zeros, self._active()) if active]
         return self._pairs(self.pushforward(*map(to_host, leaves + given)))
@@ -123,7 +123,7 @@ class Function:
         residuals = leaves[n:]
 
         def pull(ct):
-            cts = [to_host(c) for c, t in zip(self.output.flatten(ct), self.program.results) if is_differentiable(t)]
+            cts = [to_host(c) for c, t in zip(self.output.parts(ct), self.program.results) if is_differentiable(t)]
             rest = iter(bwd(*residuals, *cts))
             return Tuple(*self.inputs).build([next(rest) if active else None for active in self._active()][:sum(
                 tree.size for tree in self.inputs)])
@@ -145,8 +145,8 @@ class Function:
         n = len(self.program.results)
 
         def push(*tangents):
-            moving = [to_host(t) for tree, x in zip(self.inputs, tangents) for t in tree.flatten(x)]
-            given = [t for t, active in zip(moving, self._active()) if active]
+            moving = [t for tree, x in zip(self.inputs, tangents) for t in tree.parts(x)]
+            given = [to_host(t) for t, active in zip(moving, self._active()) if active]
             rest = iter(second(*residuals, *given))
             return self._tangent([next(rest) if f is None else f for f in found[n:]])
         return self._built(self.output, found[:n], self.program.results), push

@@ -13,8 +13,8 @@ from .builder import DType
 from .dtypes import number_of
 
 # They choose where and how precisely XLA computes, and say nothing about the result.
-IGNORED = {"accuracy", "precision", "sharding", "out_sharding", "weak_type", "use_magma", "impl", "update_jaxpr",
-           "update_consts", "branches_platforms"}
+IGNORED = {"accuracy", "precision", "sharding", "out_sharding", "weak_type", "input_dtype", "use_magma", "impl",
+           "update_jaxpr", "update_consts", "branches_platforms"}
 
 RENAMED = {"add_any": "add", "random_clone": "copy", "copy_p": "copy", "scatter_add": "scatter-add",
            "scatter_sub": "scatter-sub", "scatter_mul": "scatter-mul", "scatter_min": "scatter-min",

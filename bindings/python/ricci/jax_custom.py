@@ -10,6 +10,7 @@ from jax._src import linear_util
 from jax._src.interpreters import ad
 
 from . import _abi
+from .builder import DType
 from .jax_program import Body, is_differentiable, type_of
 
 LIMIT = _abi.RICCI_UNIMPLEMENTED
@@ -55,18 +56,36 @@ def _self_level(importer, kind, rule, program):
 
 
 def _too_deep(importer, kind, place):
-    return sum(p == place and held is not None for _, held, p in importer.enclosing[kind]) >= importer.order
+    return sum(p == place and held is not None for _, held, p in importer.enclosing[kind]) > importer.order
 
 
 def _split(jaxpr, n):
     return jaxpr.in_avals[:n], jaxpr.in_avals[n:]
 
 
-def _failing(importer, body, values, place):
-    """`values`, through a check that fails: reached only by a derivative beyond `order`."""
-    no = body.constant(np.zeros((), np.bool_), _abi.RICCI_BOOL)
-    text = f"the rule {place} was traced {importer.order} deep; import with order={importer.order + 1} for more"
+def _deeper(importer, place):
+    return f"the rule {place} was traced {importer.order} deep; import with order={importer.order + 1} for more"
+
+
+def _failing(body, values, text):
+    """`values`, through a check that fails: reached only by derivatives that are not there."""
+    no = body.constant(np.False_, _abi.RICCI_BOOL)
     return [body.builder.emit("check", [no, v], code=LIMIT, message=text)[0] for v in values]
+
+
+def _linear(body, tangents, aval):
+    """Some value of that type which is linear in all tangents, so that reverse mode meets it too."""
+    build, (dtype, shape) = body.builder, type_of(aval)
+    value = body.zeros(aval)
+    for t in tangents:
+        own, dims = build.type_of(t)
+        if own in (_abi.RICCI_C64, _abi.RICCI_C128) and own != dtype:
+            (t,) = build.emit("real", [t])
+        (t,) = build.emit("reduce_sum", [t], axes=range(len(dims)))
+        if build.type_of(t)[0] != dtype:
+            (t,) = build.emit("convert_element_type", [t], new_dtype=DType(dtype))
+        (value,) = build.emit("add", [value, build.expand(t, shape)])
+    return value
 
 
 def custom_jvp(importer, body, eqn):
@@ -92,14 +111,23 @@ def _jvp_program(importer, eqn, place):
     tangents = [a for a in closed.in_avals if is_differentiable(a)]
     body = Body(importer, "jvp", [type_of(a) for a in (*closed.in_avals, *tangents)])
     params, n = body.builder.params, len(closed.in_avals)
-    if _too_deep(importer, "custom_jvp", place):
+
+    def without(text):
         outs = body.run(closed.jaxpr, closed.consts, params[:n])
-        zeros = [body.zeros(a) for a in closed.out_avals if is_differentiable(a)]
-        return body.builder.finish(outs + _failing(importer, body, zeros, place))
-    in_zeros = [not is_differentiable(a) for a in avals]
-    jaxpr, jaxpr_consts, out_zeros = eqn.params["jvp_jaxpr_fun"].call_wrapped(*in_zeros)
-    used = params[n_consts:n] + params[n + sum(map(is_differentiable, consts)):]
-    outs = body.run(jaxpr, jaxpr_consts, used)
+        linear = [_linear(body, params[n:], a) for a in closed.out_avals if is_differentiable(a)]
+        return body.builder.finish(outs + _failing(body, linear, text))
+    if _too_deep(importer, "custom_jvp", place):
+        return without(_deeper(importer, place))
+    # Tangents of integers are float0, which holds nothing: False stands for it.
+    symbolic, nothing = eqn.params["symbolic_zeros"], body.constant(np.False_, _abi.RICCI_BOOL)
+    in_zeros = [symbolic and not is_differentiable(a) for a in avals]
+    try:
+        jaxpr, jaxpr_consts, out_zeros = eqn.params["jvp_jaxpr_fun"].call_wrapped(*in_zeros)
+    except (TypeError, ValueError, NotImplementedError) as error:  # JAX meets this when it differentiates
+        return without(f"the rule {place} cannot be traced: {error}")
+    given = iter(params[n + sum(map(is_differentiable, consts)):])
+    moving = [next(given) if is_differentiable(a) else nothing for a, zero in zip(avals, in_zeros) if not zero]
+    outs = body.run(jaxpr, jaxpr_consts, params[n_consts:n] + moving)
     primals, moving = outs[:len(out_zeros)], iter(outs[len(out_zeros):])
     found = [None if zero else next(moving) for zero in out_zeros]
     results = [body.zeros(a) if t is None else t for a, t in zip(closed.out_avals, found) if is_differentiable(a)]
@@ -145,7 +173,7 @@ def _vjp_programs(importer, eqn, place):
 def _failing_bwd(importer, closed, place):
     body = Body(importer, "bwd", [type_of(a) for a in closed.out_avals if is_differentiable(a)])
     zeros = [body.zeros(a) for a in closed.in_avals if is_differentiable(a)]
-    return body.builder.finish(_failing(importer, body, zeros, place))
+    return body.builder.finish(_failing(body, zeros, _deeper(importer, place)))
 
 
 def _bwd_jaxpr(bwd, residuals, outs, ins):

@@ -48,10 +48,10 @@ def host_array(x):
     return np.asarray(x)
 
 
-def place_of(eqn):
-    """(file, line, function) of the user's code, ("", 0, "") if unknown."""
+def place_of(eqn, around):
+    """(file, line, function) of the user's code; that of the equation around it if JAX has none."""
     frame = source_info_util.user_frame(eqn.source_info.traceback)
-    return ("", 0, "") if frame is None else (frame.file_name, frame.start_line, frame.function_name)
+    return around if frame is None else (frame.file_name, frame.start_line, frame.function_name)
 
 
 class Body:
@@ -107,7 +107,7 @@ class Importer:
     def __init__(self, context, order=2, refused=None):
         self.context, self.order, self.refused = context, order, refused
         self.enclosing = {"custom_jvp": [], "custom_vjp": []}
-        self._programs = {}
+        self._programs, self._place = {}, ("", 0, "")
 
     def program(self, closed, name="", keep=True):
         """The program of a closed jaxpr; the same one for the same jaxpr in the same place."""
@@ -121,7 +121,8 @@ class Importer:
     def equation(self, body, eqn):
         if not eqn.outvars:
             return  # it has effects only, such as a print
-        file, line, function = place_of(eqn)
+        around, self._place = self._place, place_of(eqn, self._place)
+        file, line, function = self._place
         body.builder.at(file, line, function)
         try:
             results = self.results(body, eqn)
@@ -129,13 +130,15 @@ class Importer:
             if getattr(error, "placed", False):
                 raise
             results = self._refuse(body, eqn, error, f"{file}:{line}: " if file else "")
+        finally:
+            self._place = around
         for var, value in zip(eqn.outvars, results):
             if not isinstance(var, core.DropVar):
                 body.values[var] = value
 
     def _refuse(self, body, eqn, error, place):
-        name, text = eqn.primitive.name, str(error)
-        text = text if text.startswith(place) else place + (text if text.startswith(name) else f"{name}: {text}")
+        name, text = eqn.primitive.name, str(error).removeprefix(place)
+        text = place + (text if text.startswith(name) else f"{name}: {text}")
         if self.refused is not None:
             self.refused.append((name, text))
             return [body.zeros(v.aval) for v in eqn.outvars]

@@ -5,7 +5,21 @@ JAX's own (`PyTree`); those that transformations add are tuples.
 """
 
 
-class Leaf:
+class Tree:
+    def parts(self, value):
+        """Like `flatten`, but any leaf may be None."""
+        return self.flatten(value)
+
+    def spread(self, value):
+        """One value per leaf, from a value for all or from a structure of values."""
+        return [value] * self.size if value is None or isinstance(value, int) else self.parts(value)
+
+    def pair(self):
+        """The two trees of a pair; None if it is none."""
+        return None
+
+
+class Leaf(Tree):
     size = 1
 
     def build(self, leaves):
@@ -15,12 +29,8 @@ class Leaf:
     def flatten(self, value):
         return [value]
 
-    def spread(self, value):
-        """One value per leaf from a value for all, or from a structure of values."""
-        return [value]
 
-
-class Tuple:
+class Tuple(Tree):
     def __init__(self, *children):
         self.children, self.size = children, sum(c.size for c in children)
 
@@ -32,7 +42,6 @@ class Tuple:
         return tuple(parts)
 
     def pair(self):
-        """The two trees of a pair; None if it is none."""
         return self.children if len(self.children) == 2 else None
 
     def _pairs(self, values):
@@ -43,13 +52,16 @@ class Tuple:
     def flatten(self, values):
         return [leaf for child, value in self._pairs(values) for leaf in child.flatten(value)]
 
+    def parts(self, values):
+        return [leaf for child, value in self._pairs(values) for leaf in child.parts(value)]
+
     def spread(self, value):
         if not isinstance(value, (tuple, list)):
-            return [value] * self.size
+            return super().spread(value)
         return [leaf for child, part in self._pairs(value) for leaf in child.spread(part)]
 
 
-class PyTree:
+class PyTree(Tree):
     """A structure of jax.tree_util."""
 
     def __init__(self, treedef):
@@ -70,13 +82,11 @@ class PyTree:
         is_pair = len(parts) == 2 and self.treedef.node_data()[0] is tuple
         return [PyTree(part) for part in parts] if is_pair else None
 
-    def spread(self, value):
-        if value is None or isinstance(value, int):
-            return [value] * self.size
+    def parts(self, value):
         return self.treedef.flatten_up_to(value)
 
 
-class Nested:
+class Nested(Tree):
     """`outer`, with a copy of `inner` in the place of each leaf."""
 
     def __init__(self, outer, inner):
@@ -85,6 +95,9 @@ class Nested:
     def build(self, leaves):
         n = self.inner.size
         return self.outer.build([self.inner.build(leaves[i * n:i * n + n]) for i in range(self.outer.size)])
+
+    def flatten(self, value):
+        return [leaf for part in self.outer.parts(value) for leaf in self.inner.flatten(part)]
 
 
 def flat(n):

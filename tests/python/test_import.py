@@ -1,0 +1,246 @@
+"""What an imported function is: its structure, trees, keys, custom rules, transformations and refusals."""
+import os
+import pathlib
+import tempfile
+import unittest
+
+os.environ["XLA_FLAGS"] = "--xla_backend_optimization_level=0"
+
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
+import ricci  # noqa: E402
+from jax import lax  # noqa: E402
+
+X = np.array([0.5, 1.5, -0.25], np.float32)
+
+
+def near(ours, theirs, tolerance=1e-5):
+    assert jax.tree_util.tree_structure(ours) == jax.tree_util.tree_structure(theirs)
+    for a, b in zip(jax.tree_util.tree_leaves(ours), jax.tree_util.tree_leaves(theirs)):
+        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
+
+
+class Structure(unittest.TestCase):
+    def test_loops_branches_and_calls_stay(self):
+        def f(x):
+            y, _ = lax.scan(lambda c, a: (c * a, c), x[0], x)
+            y = lax.while_loop(lambda c: c < 9, lambda c: c * 2 + 1, y)
+            y = lax.cond(y > 1, jnp.sin, jnp.cos, y)
+            return jax.checkpoint(jax.jit(lambda z: jnp.tanh(z)), policy=jax.checkpoint_policies.dots_saveable)(y)
+        text = ricci.from_jax(f, X).text
+        for word in (" scan(", " while(", " cond(", " checkpoint(", " call(", 'policy="dots"'):
+            self.assertIn(word, text)
+
+    def test_a_scalar_is_broadcast_once(self):
+        text = ricci.from_jax(lambda x, k: x * k + k, X, np.float32(2)).text
+        self.assertEqual(text.count("broadcast_in_dim"), 1)
+
+    def test_dead_code_goes(self):
+        self.assertNotIn("sin", ricci.from_jax(lambda x: (jnp.sin(x), x)[1], X).text)
+
+    def test_names_of_checkpoints(self):
+        from jax.ad_checkpoint import checkpoint_name
+        policy = jax.checkpoint_policies.save_only_these_names("kept")
+        f = jax.checkpoint(lambda x: jnp.sin(checkpoint_name(jnp.exp(x), "kept")).sum(), policy=policy)
+        g = ricci.from_jax(f, X)
+        self.assertIn('policy="names:kept"', g.text)
+        near(g.grad()(X), jax.grad(f)(X))
+
+    def test_x64_follows_the_jaxpr(self):
+        with jax.enable_x64(True):
+            f = ricci.from_jax(lambda x: x * 2, np.ones(2))
+            self.assertEqual(f(np.ones(2)).dtype, np.float64)
+
+    def test_print_is_left_out(self):
+        f = ricci.from_jax(lambda x: (jax.debug.print("{x}", x=x), x + 1)[1], X)
+        near(f(X), X + 1)
+
+
+class Trees(unittest.TestCase):
+    def test_arguments_results_and_gradients(self):
+        def loss(params, batch, *, scale):
+            out = jnp.tanh(batch["x"] @ params["w"] + params["b"])
+            return scale * ((out - batch["y"]) ** 2).mean(), {"out": out, "n": 1}
+        params = {"w": np.ones((3, 2), np.float32) / 4, "b": np.zeros(2, np.float32)}
+        batch = {"x": X[None], "y": np.ones((1, 2), np.float32)}
+        f = ricci.from_jax(loss, params, batch, scale=np.float32(2))
+        near(f(params, batch, scale=2.0), loss(params, batch, scale=2.0))
+        ours = f.value_and_grad(has_aux=True)(params, batch, scale=2.0)
+        near(ours, jax.value_and_grad(loss, has_aux=True)(params, batch, scale=2.0))
+        near(f.grad(has_aux=True)(params, batch, scale=2.0), jax.grad(loss, has_aux=True)(params, batch, scale=2.0))
+        with self.assertRaisesRegex(TypeError, "structure"):
+            f({"w": 1}, batch, scale=2.0)
+
+    def test_gradient_by_several_arguments(self):
+        f = lambda x, y, n: (x * jnp.sin(y)).sum() + n  # noqa: E731
+        ours = ricci.from_jax(f, X, X, 3)
+        near(ours.grad((1, 0))(X, X, 3), jax.grad(f, (1, 0))(X, X, 3.0))
+        with self.assertRaisesRegex(TypeError, "not floating"):
+            ours.grad(2)
+
+
+class Transformations(unittest.TestCase):
+    def test_jvp_vjp_linearize(self):
+        f = lambda x, y: {"a": jnp.sin(x) * y, "b": x.sum(), "n": 2}  # noqa: E731
+        g, t = ricci.from_jax(f, X, X), X * 0.5
+        value, tangent = g.jvp((X, X), (t, X))
+        want_value, want = jax.jvp(f, (X, X), (t, X))
+        near(value, want_value)
+        near((tangent["a"], tangent["b"]), (want["a"], want["b"]))
+        self.assertIsNone(tangent["n"])
+        near(g.linearize(X, X)[1](t, X)["a"], want["a"])
+        value, pull = g.vjp(X, X)
+        h = lambda x, y: (jnp.sin(x) * y, x.sum())  # noqa: E731
+        near(pull({"a": t, "b": np.float32(2), "n": None}), jax.vjp(h, X, X)[1]((t, jnp.float32(2))))
+
+    def test_jacobians(self):
+        f = lambda x, y: {"a": jnp.outer(jnp.sin(x), y[0]), "s": (x * x).sum()}  # noqa: E731
+        y = np.ones((2, 2), np.float32) * [1, 2]
+        y = y.astype(np.float32)
+        g = ricci.from_jax(f, X, y)
+        for name in ("jacfwd", "jacrev"):
+            for argnums in (0, 1, (1, 0)):
+                near(getattr(g, name)(argnums)(X, y), getattr(jax, name)(f, argnums)(X, y))
+        h = lambda x: (jnp.sin(x) * x[::-1]).sum()  # noqa: E731
+        near(ricci.from_jax(h, X).hessian()(X), jax.hessian(h)(X))
+        near(ricci.from_jax(h, X).grad().jacfwd().vmap(2)(np.stack([X, X])), jax.vmap(jax.hessian(h))(np.stack([X, X])))
+
+    def test_vmap_axes(self):
+        f = lambda p, y: (p["w"] @ y, y)  # noqa: E731
+        p, ys = {"w": np.ones((2, 3), np.float32)}, np.arange(12, dtype=np.float32).reshape(3, 4)
+        ours = ricci.from_jax(f, p, X).vmap(4, in_axes=(None, -1), out_axes=(0, 1))
+        near(ours(p, ys), jax.vmap(f, in_axes=(None, -1), out_axes=(0, 1))(p, ys))
+
+    def test_donation_and_timings(self):
+        f = ricci.from_jax(lambda x: x * 2, X).jit(donate=(0,))
+        x = X.copy()
+        self.assertTrue(np.shares_memory(f(x), x))
+        compiled = f.lower().compile()
+        self.assertGreater(compiled.timings["total_s"], 0)
+        near(compiled(X.copy()), X * 2)
+
+    def test_saved_and_loaded(self):
+        f = ricci.from_jax(lambda x: (jnp.sin(x) @ np.ones((3, 40), np.float32)).sum(), X)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "f.ricci"
+            f.save(path)
+            g = ricci.load(path)
+            self.assertEqual(f.program, g.program)
+            near(g.grad()(X), 40 * np.cos(X))
+
+
+class Keys(unittest.TestCase):
+    def test_typed_keys_go_in_and_out(self):
+        f = lambda k: jax.random.split(k, 2)  # noqa: E731
+        ours = ricci.from_jax(f, jax.random.key(0))(jax.random.key(5))
+        near(jax.random.key_data(ours), jax.random.key_data(f(jax.random.key(5))), 0)
+
+    def test_other_generators_are_refused(self):
+        with self.assertRaisesRegex(ricci.Error, "keys are threefry2x32, not rbg"):
+            ricci.from_jax(lambda k: jax.random.normal(k), jax.random.key(0, impl="rbg"))
+
+
+@jax.custom_jvp
+def smooth(x):
+    return jnp.log1p(jnp.exp(x))
+
+
+@smooth.defjvp
+def _(primals, tangents):
+    (x,), (t,) = primals, tangents
+    return smooth(x), jnp.exp(x - smooth(x)) * t
+
+
+@jax.custom_vjp
+def product(x, y):
+    return x * jnp.sin(y)
+
+
+def _product_fwd(x, y):
+    return product(x, y), (x, y)
+
+
+def _product_bwd(saved, ct):
+    x, y = saved
+    return ct * jnp.sin(y), product(ct, y + jnp.pi / 2) * x
+
+
+product.defvjp(_product_fwd, _product_bwd)
+
+
+@jax.custom_jvp
+def halved(x):
+    return x.sum() if x.size == 1 else x[:x.size // 2].sum()
+
+
+@halved.defjvp
+def _(primals, tangents):
+    (x,), (t,) = primals, tangents
+    inner = halved(x[:x.size // 2]) if x.size > 1 else x.sum()
+    return halved(x), (jnp.cos(x) * t).sum() * (1 + inner)
+
+
+class CustomRules(unittest.TestCase):
+    def test_a_rule_that_applies_its_function_has_every_order(self):
+        f = ricci.from_jax(smooth, np.float32(0.3))
+        self.assertIn("self=1", f.text)
+        fns = [f, smooth]
+        for _ in range(4):
+            fns = [fns[0].grad(), jax.grad(fns[1])]
+            near(fns[0](np.float32(0.3)), fns[1](0.3), 1e-4)
+
+    def test_vjp_that_applies_its_function(self):
+        f = lambda x, y: product(x, y).sum()  # noqa: E731
+        g = ricci.from_jax(f, X, X)
+        self.assertIn("self=1", g.text)
+        near(g.grad((0, 1))(X, X), jax.grad(f, (0, 1))(X, X))
+
+    def test_closed_over_constants(self):
+        scale = jnp.arange(3.0)
+
+        @jax.custom_jvp
+        def f(x):
+            return x * scale
+        f.defjvp(lambda p, t: (f(p[0]), t[0] * scale * 2))
+        g = lambda x: jnp.sin(f(x)).sum()  # noqa: E731
+        near(ricci.from_jax(g, X).grad()(X), jax.grad(g)(X))
+
+    def test_deeper_than_order_fails_when_it_runs(self):
+        x = np.arange(1, 9, dtype=np.float32) / 8
+        f = ricci.from_jax(halved, x, order=1)
+        near(f.grad()(x), jax.grad(halved)(x), 1e-4)
+        with self.assertRaisesRegex(ricci.Error, r"was traced 1 deep; import with order=2 for more"):
+            f.grad().jacfwd()(x)
+        near(ricci.from_jax(halved, x, order=2).hessian()(x), jax.hessian(halved)(x), 1e-4)
+
+
+class Refusals(unittest.TestCase):
+    def test_missing_primitives_are_named_with_their_line(self):
+        def f(x):
+            return lax.psum(jnp.sin(x), "i")
+        mapped = lambda x: jnp.sin(x)  # noqa: E731
+        g = jax.shard_map(mapped, mesh=jax.make_mesh((1,), ("i",)), in_specs=jax.P(), out_specs=jax.P())
+        with self.assertRaisesRegex(ricci.Error, r"test_import.py:\d+: shard_map: Ricci has no such primitive"):
+            ricci.from_jax(lambda x: g(x) + 1, X)
+        with self.assertRaises(NameError):
+            ricci.from_jax(f, X)
+
+    def test_all_that_is_missing(self):
+        def f(x):
+            y = jax.pure_callback(np.sin, x, x)
+            return lax.approx_max_k(y, 2)[0].sum() + jax.pure_callback(np.cos, x, x).sum()
+        found = ricci.missing(f, X)
+        self.assertEqual(sorted(found), ["approx_top_k", "pure_callback"])
+        self.assertEqual(len(found["pure_callback"]), 2)
+        self.assertEqual(ricci.missing(jnp.sin, X), {})
+
+    def test_symbolic_shapes(self):
+        from jax import export
+        (n,) = export.symbolic_shape("n")
+        with self.assertRaisesRegex(ricci.Error, "symbolic"):
+            ricci.from_jax(jnp.sin, jax.ShapeDtypeStruct((n,), np.float32))
+
+
+if __name__ == "__main__":
+    unittest.main()
