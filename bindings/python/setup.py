@@ -1,8 +1,8 @@
 """Puts the libraries of $RICCI_PREFIX (an installed prefix or a build folder) into the package.
 
-`RICCI_PREFIX=$PWD/build pip install ./bindings/python`: libricci.so.0, the CPU backend, and Abseil's shared libraries, which
-libricci.so.0 finds next to itself. The other libraries they need are those of any Linux with the C++ runtime, zlib and
-zstd.
+`RICCI_PREFIX=$PWD/build pip install ./bindings/python`: libricci.so.0, the CPU backend, and Abseil's shared libraries,
+which libricci.so.0 finds next to itself. The other libraries they need are those of any Linux with the C++ runtime,
+zlib and zstd.
 """
 import os
 import pathlib

@@ -34,10 +34,15 @@ absl::Status JvpOfBody(Builder& b, const StructuralOp& h, const ricci_jvp_args& 
 
 absl::Status TransposeOfBody(Builder& b, const StructuralOp& h, const ricci_transpose_args& a, std::string_view prim,
                              std::vector<ricci_attr> attrs) {
+  return TransposeOfProgram(h.program("body"), b, h, a, prim, std::move(attrs));
+}
+
+absl::Status TransposeOfProgram(const Program& program, Builder& b, const StructuralOp& h,
+                                const ricci_transpose_args& a, std::string_view prim, std::vector<ricci_attr> attrs) {
   const MaskView linear(a.linear, h.op.n_in);
   const std::span<const Val> cts(a.cts, h.op.n_out);
   const Mask ct_nonzero = NonZero(cts);
-  RICCI_ASSIGN(auto t, transform::Transpose(h.program("body"), linear, ct_nonzero, /*instantiate=*/false));
+  RICCI_ASSIGN(auto t, transform::Transpose(program, linear, ct_nonzero, /*instantiate=*/false));
   Vals in = Where(std::span<const Val>(a.operands, h.op.n_in), Not(linear));
   const Vals live = Where(cts, ct_nonzero);
   in.insert(in.end(), live.begin(), live.end());

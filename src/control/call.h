@@ -11,6 +11,9 @@ absl::Status JvpOfBody(Builder& b, const StructuralOp& h, const ricci_jvp_args& 
                        std::vector<ricci_attr> attrs);
 absl::Status TransposeOfBody(Builder& b, const StructuralOp& h, const ricci_transpose_args& a, std::string_view prim,
                              std::vector<ricci_attr> attrs);
+// The transpose of `program`, which takes the operands of `h` and gives its results.
+absl::Status TransposeOfProgram(const Program& program, Builder& b, const StructuralOp& h,
+                                const ricci_transpose_args& a, std::string_view prim, std::vector<ricci_attr> attrs);
 absl::Status BatchOfBody(Builder& b, const StructuralOp& h, const ricci_batch_args& a, std::string_view prim,
                          std::vector<ricci_attr> attrs);
 // Splits `body`, which takes the operands of `h` and gives its results. The known half is a plain call, or, with

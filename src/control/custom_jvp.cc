@@ -3,6 +3,9 @@
 // Both are Programs, so they hash, save and cache. After differentiation only equations are left of the operation. The
 // rule may apply the function again (log-sum-exp, safe norms): there `self=1` stands for the operation that the rule
 // belongs to, see control/self_rule.
+//
+// Where it is linear in tangents (a rule applies it to them), its transpose is that of `call`, as in JAX.
+#include "control/call.h"
 #include "control/self_rule.h"
 #include "transform/vmap.h"
 
@@ -43,6 +46,11 @@ absl::Status Jvp(Builder& b, const StructuralOp& h, const ricci_jvp_args& a) {
   RICCI_ASSIGN(Vals out, b.Inline(*jvp, in));
   GiveJvp(a, HasTangent(b, h.out_types()), out);
   return absl::OkStatus();
+}
+
+absl::Status Transpose(Builder& b, const StructuralOp& h, const ricci_transpose_args& a) {
+  RICCI_ASSIGN(ProgramRef call, Released(h, "call"));
+  return TransposeOfProgram(*call, b, h, a, "call", {});
 }
 
 absl::Status Batch(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
@@ -128,8 +136,8 @@ constinit const StructuralRow kCustomJvpRow = {
     .lowerings = kLowerings,
     .type = Type,
     .jvp = Jvp,
+    .transpose = Transpose,
     .batch = Batch,
-    .missing = "transpose: differentiation replaces it by its jvp program first",
     .examples = kExamples,
 };
 

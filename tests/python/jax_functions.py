@@ -146,8 +146,10 @@ def _nn():
         if hasattr(jax.nn, name):
             yield name, getattr(jax.nn, name), (real(2, 4),)
     yield "one_hot", lambda i: jax.nn.one_hot(i, 4), (whole(3),)
-    yield "attention", lambda q, k: jax.nn.dot_product_attention(q, k, k, is_causal=True), (real(1, 3, 2, 4), real(1, 3, 2, 4))
-    yield "conv", lambda x, w: lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")), (
+    yield "attention", lambda q, k: jax.nn.dot_product_attention(q, k, k, is_causal=True), (
+        real(1, 3, 2, 4), real(1, 3, 2, 4))
+    layout = ("NHWC", "HWIO", "NHWC")
+    yield "conv", lambda x, w: lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=layout), (
         real(1, 5, 5, 2), real(3, 3, 2, 3))
     yield "max_pool", lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (2, 2), (2, 2), "VALID"), (real(4, 4),)
     yield "avg_pool", lambda x: lax.reduce_window(x, 0.0, lax.add, (2, 2), (2, 2), "VALID"), (real(4, 4),)
@@ -198,8 +200,10 @@ def _loops():
     yield "remat", jax.checkpoint(lambda a: jnp.sin(jnp.exp(a)).sum()), (x,)
     dots = jax.checkpoint_policies.dots_saveable
     yield "remat_dots", jax.checkpoint(lambda a, b: jnp.tanh(a @ b) @ b, policy=dots), (definite(3), x)
-    yield "odeint", lambda y: odeint(lambda s, t: jnp.stack([s[1], -jnp.sin(s[0])]), y, jnp.linspace(0.0, 1.0, 3)), (real(2),)
-    yield "bfgs", lambda y: optimize.minimize(lambda s: ((s - 1) ** 2 * (1 + s ** 2)).sum(), y, method="BFGS").x, (real(2),)
+    pendulum = lambda s, t: jnp.stack([s[1], -jnp.sin(s[0])])  # noqa: E731
+    yield "odeint", lambda y: odeint(pendulum, y, jnp.linspace(0.0, 1.0, 3)), (real(2),)
+    valley = lambda s: ((s - 1) ** 2 * (1 + s ** 2)).sum()  # noqa: E731
+    yield "bfgs", lambda y: optimize.minimize(valley, y, method="BFGS").x, (real(2),)
     yield "trapezoid", integrate.trapezoid, (real(4),)
     yield "fftconvolve", lambda a, b: signal.fftconvolve(a, b), (real(5), real(3))
     yield "welch", lambda a: signal.welch(a, nperseg=8)[1], (real(16),)

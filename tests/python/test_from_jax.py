@@ -30,6 +30,10 @@ def is_key(x):
     return hasattr(x, "dtype") and jnp.issubdtype(x.dtype, jax.dtypes.prng_key)
 
 
+def stacked(tree):
+    return jax.tree_util.tree_map(lambda x: jnp.stack([x, x]), tree)
+
+
 def is_float(x):
     return not is_key(x) and jnp.issubdtype(jnp.result_type(x), jnp.floating)
 
@@ -53,7 +57,7 @@ def near(ours, theirs, what):
 def jax_results(fn, args, argnums):
     """(values, gradients or None, batch), compiled as one function."""
     def f(*xs):
-        batch = jax.vmap(fn)(*[jnp.stack([x, x]) for x in xs])
+        batch = jax.vmap(fn)(*stacked(xs))
         slopes = jax.grad(total(fn), argnums)(*xs) if argnums else None
         return fn(*xs), slopes, batch
     return jax.jit(f)(*args)
@@ -61,7 +65,7 @@ def jax_results(fn, args, argnums):
 
 def argnums_of(fn, args):
     """The floating arguments by which JAX has a gradient: () if there are none or it has no reverse mode."""
-    floating = tuple(i for i, a in enumerate(args) if is_float(a))
+    floating = tuple(i for i, a in enumerate(args) if all(map(is_float, jax.tree_util.tree_leaves(a))))
     if not floating or not any(map(is_float, jax.tree_util.tree_leaves(jax.eval_shape(fn, *args)))):
         return ()
     try:
@@ -76,7 +80,7 @@ def compare(fn, args):
     values, slopes, batch = jax_results(fn, args, argnums)
     f = ricci.from_jax(fn, *args)
     near(f(*args), values, "values")
-    near(f.vmap(2)(*[jnp.stack([a, a]) for a in args]), batch, "vmap")
+    near(f.vmap(2)(*stacked(args)), batch, "vmap")
     if argnums:
         near(ricci.from_jax(total(fn), *args).grad(argnums)(*args), slopes, "gradient")
 

@@ -100,7 +100,8 @@ class Errors(unittest.TestCase):
 
     def test_code_and_primitive(self):
         error = self.refused("<text>:1: add: operands 0 and 1 are f32[] and i32[]; they must have one type",
-                             ricci.Program.parse, "program f(%x: f32[], %y: i32[]) { %0: f32[] = add(%x, %y) return %0 }")
+                             ricci.Program.parse,
+                             "program f(%x: f32[], %y: i32[]) { %0: f32[] = add(%x, %y) return %0 }")
         self.assertEqual((error.code, error.primitive), (3, "add"))
 
     def test_unknown_option(self):

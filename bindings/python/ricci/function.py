@@ -169,7 +169,8 @@ class Function:
         of its leaves); `out_axes` likewise."""
         named = 0 if isinstance(in_axes, (tuple, list)) else in_axes
         axes = Tuple(*self.inputs).spread(in_axes) + [named] * sum(tree.size for tree in self.named.values())
-        ins, outs = _from_front(axes, self.program.params), _from_front(self.output.spread(out_axes), self.program.results)
+        ins = _from_front(axes, self.program.params)
+        outs = _from_front(self.output.spread(out_axes), self.program.results)
         return self._with(self.program.vmap(ins, outs, size, schedule))
 
     def checkpoint(self, policy="", prevent_cse=True):

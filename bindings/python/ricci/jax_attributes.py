@@ -1,4 +1,4 @@
-"""What the attributes of each JAX primitive are called in Ricci: the table for primitives that are one equation in both.
+"""What the attributes of JAX primitives are called in Ricci: the table for primitives that are one equation in both.
 
 A primitive of the same name whose attributes have the same names needs no line here: its attributes are copied, dtypes
 and enumerations turned into ours. A line in ATTRIBUTES makes them from the parameters of the JAX equation; RENAMED has

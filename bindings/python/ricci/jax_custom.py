@@ -6,7 +6,7 @@ often as `order` says; what lies deeper computes its value, and a run that needs
 """
 import jax
 import numpy as np
-from jax._src import linear_util
+from jax._src import core, linear_util
 from jax._src.interpreters import ad
 
 from . import _abi
@@ -123,7 +123,7 @@ def _jvp_program(importer, eqn, place):
     in_zeros = [symbolic and not is_differentiable(a) for a in avals]
     try:
         jaxpr, jaxpr_consts, out_zeros = eqn.params["jvp_jaxpr_fun"].call_wrapped(*in_zeros)
-    except (TypeError, ValueError, NotImplementedError) as error:  # JAX meets this when it differentiates
+    except Exception as error:  # whatever the user's rule raises; JAX meets it when it differentiates
         return without(f"the rule {place} cannot be traced: {error}")
     given = iter(params[n + sum(map(is_differentiable, consts)):])
     moving = [next(given) if is_differentiable(a) else nothing for a, zero in zip(avals, in_zeros) if not zero]
@@ -156,42 +156,77 @@ def _vjp_programs(importer, eqn, place):
     avals = closed.in_avals[n_consts:]
     fwd = Body(importer, "fwd", [type_of(a) for a in closed.in_avals])
     params = fwd.builder.params
-    if _too_deep(importer, "custom_vjp", place):
+
+    def without(text):
         outs = fwd.run(closed.jaxpr, closed.consts, params)
-        return {"fwd": fwd.builder.finish(outs), "bwd": _failing_bwd(importer, closed, place)}
-    jaxpr, consts = p["fwd_jaxpr_thunk"].call_wrapped(*map(is_differentiable, avals))
-    _, _, forwarded = p["out_trees"]()
+        return {"fwd": fwd.builder.finish(outs), "bwd": _failing_bwd(importer, closed, text)}
+    if _too_deep(importer, "custom_vjp", place):
+        return without(_deeper(importer, place))
+    try:
+        moving, jaxpr, consts, forwarded = _traced_fwd(p, avals)
+        n_own = sum(f is None for f in forwarded)
+        own_atoms = iter(jaxpr.outvars[:n_own])
+        atoms = [next(own_atoms) if f is None else closed.jaxpr.invars[f] for f in forwarded]
+        bwd = _bwd_jaxpr(p["bwd"], atoms, closed.out_avals, avals)
+    except Exception as error:  # whatever the user's rule raises; JAX meets it when it differentiates
+        return without(f"the rule {place} cannot be traced: {error}")
     outs = fwd.run(jaxpr, consts, params[n_consts:])
-    n_own = sum(f is None for f in forwarded)
-    own, own_avals = iter(outs[:n_own]), iter([v.aval for v in jaxpr.outvars[:n_own]])
+    own = iter(outs[:n_own])
     residuals = [next(own) if f is None else params[f] for f in forwarded]
-    residual_avals = [next(own_avals) if f is None else closed.in_avals[f] for f in forwarded]
-    bwd = _bwd_jaxpr(p["bwd"], residual_avals, closed.out_avals, avals)
-    return {"fwd": fwd.builder.finish(outs[n_own:] + residuals), "bwd": _bwd_program(importer, closed, n_consts, bwd)}
+    return {"fwd": fwd.builder.finish(outs[n_own:] + residuals),
+            "bwd": _bwd_program(importer, closed, n_consts, bwd, moving, place)}
 
 
-def _failing_bwd(importer, closed, place):
+def _traced_fwd(p, avals):
+    """(which arguments may have tangents, jaxpr, its constants, residuals that are operands).
+
+    A rule that is told which do (symbolic_zeros) may refuse some: then those it takes one by one.
+    """
+    def trace(flags):
+        return (flags, *p["fwd_jaxpr_thunk"].call_wrapped(*flags), p["out_trees"]()[2])
+    full = [is_differentiable(a) for a in avals]
+    try:
+        return trace(full)
+    except Exception:
+        if not p["symbolic_zeros"]:
+            raise
+    best = trace([False] * len(full))
+    for i in range(len(full)):
+        if full[i]:
+            try:
+                best = trace([f or k == i for k, f in enumerate(best[0])])
+            except Exception:
+                continue  # the rule refuses this argument
+    return best
+
+
+def _failing_bwd(importer, closed, text):
     body = Body(importer, "bwd", [type_of(a) for a in closed.out_avals if is_differentiable(a)])
     zeros = [body.zeros(a) for a in closed.in_avals if is_differentiable(a)]
-    return body.builder.finish(_failing(body, zeros, _deeper(importer, place)))
+    return body.builder.finish(_failing(body, zeros, text))
 
 
 def _bwd_jaxpr(bwd, residuals, outs, ins):
     """Residuals, cotangents of the results that have some -> cotangents of the arguments that have some."""
     def f(*given):
         rest = iter(given[len(residuals):])
+        # The rule may look at a residual that is a number of the program.
+        known = [x.val if isinstance(x, core.Literal) else g for x, g in zip(residuals, given)]
         cts = [next(rest) if is_differentiable(a) else np.zeros(a.shape, jax.dtypes.float0) for a in outs]
-        found = bwd.call_wrapped(*given[:len(residuals)], *cts)
+        found = bwd.call_wrapped(*known, *cts)
         return [jax.numpy.zeros(a.shape, a.dtype) if type(ct) is ad.Zero else ct
                 for a, ct in zip(ins, found) if is_differentiable(a)]
-    shapes = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in (*residuals, *filter(is_differentiable, outs))]
+    shapes = [jax.ShapeDtypeStruct(a.shape, a.dtype) 
+              for a in (*(x.aval for x in residuals), *filter(is_differentiable, outs))]
     return jax.make_jaxpr(f)(*shapes)
 
 
-def _bwd_program(importer, closed, n_consts, jaxpr):
-    """The same with zeros for what the function closes over."""
+def _bwd_program(importer, closed, n_consts, jaxpr, moving, place):
+    """The same with zeros for what the function closes over; asking for that of a refused argument fails."""
     body = Body(importer, "bwd", [type_of(a) for a in jaxpr.in_avals])
     zeros = [body.zeros(a) for a in closed.in_avals[:n_consts] if is_differentiable(a)]
-    return body.builder.finish(zeros + body.run(jaxpr.jaxpr, jaxpr.consts, body.builder.params))
-
-
+    found = body.run(jaxpr.jaxpr, jaxpr.consts, body.builder.params)
+    kept = [m for m, a in zip(moving, closed.in_avals[n_consts:]) if is_differentiable(a)]
+    refused = f"the rule {place} refuses to differentiate with respect to this argument"
+    cts = [ct if keep else _failing(body, [ct], refused)[0] for ct, keep in zip(found, kept)]
+    return body.builder.finish(zeros + cts)

@@ -18,8 +18,8 @@ def _traced(fn, args, kwargs):
 
 
 def from_jax(fn, *args, order=2, context=None, **kwargs):
-    """`fn` as a function of Ricci, for arguments of the shapes and dtypes of `args` and `kwargs` (arrays, trees of them,
-    or jax.ShapeDtypeStruct).
+    """`fn` as a function of Ricci, for arguments of the shapes and dtypes of `args` and `kwargs`: arrays, trees of them,
+    or jax.ShapeDtypeStruct.
 
     Loops, branches, calls, checkpoints and custom rules stay what they are. A custom rule that applies its own function
     to the same shapes has derivatives of every order; if to others, to the depth `order`. Error names the first
