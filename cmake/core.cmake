@@ -1,6 +1,6 @@
 # The static core: every src/<layer>/*.cc except the tool. Layers are listed in dependency order (tests check it).
 find_package(absl REQUIRED)
-set(RICCI_LAYERS base types ir kernel prim trace transform control sharding pass runtime api laws)
+set(RICCI_LAYERS base types ir kernel prim trace file transform control sharding pass runtime api laws)
 
 add_library(ricci STATIC)
 add_library(ricci::ricci ALIAS ricci)

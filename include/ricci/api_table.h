@@ -7,6 +7,7 @@
 #ifndef RICCI_API_TABLE_H_
 #define RICCI_API_TABLE_H_
 #include "ricci/array.h"
+#include "ricci/array_file.h"
 #include "ricci/backend.h"
 #include "ricci/base.h"
 #include "ricci/build.h"
@@ -14,6 +15,7 @@
 #include "ricci/context.h"
 #include "ricci/device.h"
 #include "ricci/executable.h"
+#include "ricci/file.h"
 #include "ricci/kernel.h"
 #include "ricci/plugin.h"
 #include "ricci/primitive.h"
@@ -212,6 +214,20 @@ typedef struct ricci_api {
       uint32_t n, const ricci_check_opts* o);
   ricci_status* (*check_program)(const ricci_program* f, const ricci_check_example* example, const ricci_check_opts* o);
   void (*target_init)(ricci_target* t);
+  ricci_status* (*program_save)(const ricci_program* f, const char* path, size_t len);
+  ricci_status* (*program_load)(ricci_ctx* c, const char* path, size_t len, ricci_program** out);
+  ricci_status* (*program_serialize)(const ricci_program* f, void* sink, void (*write)(void* sink, const char* p,
+      size_t n));
+  ricci_status* (*program_deserialize)(ricci_ctx* c, const void* data, size_t bytes, const char* origin,
+      size_t origin_len, ricci_program** out);
+  uint32_t (*program_is_binary)(const void* data, size_t bytes);
+  ricci_status* (*array_file_load)(ricci_ctx* c, const char* path, size_t len, ricci_array_file** out);
+  uint32_t (*array_file_format)(const ricci_array_file* f);
+  uint32_t (*array_file_count)(const ricci_array_file* f);
+  ricci_status* (*array_file_get)(const ricci_array_file* f, uint32_t i, ricci_named_array* out);
+  void (*array_file_release)(ricci_array_file* f);
+  ricci_status* (*array_file_save)(const char* path, size_t len, uint32_t format, const ricci_named_array* arrays,
+      uint32_t n);
 } ricci_api;
 
 #ifdef RICCI_PLUGIN_DSO
@@ -365,6 +381,17 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_check_primitive ricci_api_table->check_primitive
 #define ricci_check_program ricci_api_table->check_program
 #define ricci_target_init ricci_api_table->target_init
+#define ricci_program_save ricci_api_table->program_save
+#define ricci_program_load ricci_api_table->program_load
+#define ricci_program_serialize ricci_api_table->program_serialize
+#define ricci_program_deserialize ricci_api_table->program_deserialize
+#define ricci_program_is_binary ricci_api_table->program_is_binary
+#define ricci_array_file_load ricci_api_table->array_file_load
+#define ricci_array_file_format ricci_api_table->array_file_format
+#define ricci_array_file_count ricci_api_table->array_file_count
+#define ricci_array_file_get ricci_api_table->array_file_get
+#define ricci_array_file_release ricci_api_table->array_file_release
+#define ricci_array_file_save ricci_api_table->array_file_save
 #endif
 
 #ifdef __cplusplus

@@ -2,11 +2,13 @@
 #ifndef RICCI_RICCI_H_
 #define RICCI_RICCI_H_
 #include "ricci/array.h"
+#include "ricci/array_file.h"
 #include "ricci/base.h"
 #include "ricci/build.h"
 #include "ricci/context.h"
 #include "ricci/device.h"
 #include "ricci/executable.h"
+#include "ricci/file.h"
 #include "ricci/plugin.h"
 #include "ricci/stream.h"
 #include "ricci/transform.h"

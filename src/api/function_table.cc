@@ -162,6 +162,17 @@ constexpr ricci_api kFunctionTable = {
     .check_primitive = ricci_check_primitive,
     .check_program = ricci_check_program,
     .target_init = ricci_target_init,
+    .program_save = ricci_program_save,
+    .program_load = ricci_program_load,
+    .program_serialize = ricci_program_serialize,
+    .program_deserialize = ricci_program_deserialize,
+    .program_is_binary = ricci_program_is_binary,
+    .array_file_load = ricci_array_file_load,
+    .array_file_format = ricci_array_file_format,
+    .array_file_count = ricci_array_file_count,
+    .array_file_get = ricci_array_file_get,
+    .array_file_release = ricci_array_file_release,
+    .array_file_save = ricci_array_file_save,
 };
 
 }  // namespace

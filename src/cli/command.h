@@ -17,6 +17,7 @@ struct Command {
 
 // The groups, one per file.
 std::span<const Command> TextCommands();       // print, verify
+std::span<const Command> FileCommands();       // info, convert
 std::span<const Command> TransformCommands();  // grad, jvp, vjp, vmap, batch
 std::span<const Command> RunCommands();        // run, compile, bench
 std::span<const Command> CheckCommands();      // check

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/elements.h"
+#include "cli/stored_arrays.h"
 
 namespace ricci { inline namespace v0 { namespace cli {
 namespace {
@@ -29,6 +30,7 @@ void Run(const Session& session, const Arguments& arguments) {
                              static_cast<uint32_t>(out.size()), nullptr));
   std::vector<Array> results;
   for (ricci_array* a : out) results.push_back(Own(a));
+  if (const auto path = arguments.option("output")) return SaveResults(session, *path, results);
   for (size_t i = 0; i < results.size(); ++i) {
     std::vector<unsigned char> bytes(ricci_array_bytes(out[i]));
     Check(ricci_array_copy_to_host(out[i], bytes.data(), bytes.size()));
@@ -147,13 +149,16 @@ void Bench(const Session& session, const Arguments& arguments) {
 std::span<const Command> RunCommands() {
   constexpr std::string_view kRunDetails =
       "\n  --input 'I=LITERAL' value of parameter I as in program text, such as '0=[1.0, 2.0]' or '1=0.5'\n"
+      "  --input I=@FILE     the same from .npy, .npz or .safetensors; I=@FILE:NAME for one of several arrays\n"
       "  --seed N            the other inputs are drawn from this seed (default: 0)\n"
       "  --device KIND       ref, cpu (default: the best one)\n"
       "  --opt N             1 compiles fast, 2 and 3 run fast\n"
       "  --passes A,B        only these passes, and those that every plan needs (`ricci help compile` lists them)\n"
       "  --skip A,B          all passes but these\n";
   static const std::string run_details =
-      std::string(kRunDetails) + "  --limit N           elements printed per result (default: 64)\n";
+      std::string(kRunDetails) +
+      "  --output FILE       writes the results there and prints none: .npy (one result), .npz or .safetensors\n"
+      "  --limit N           elements printed per result (default: 64)\n";
   static const std::string bench_details =
       std::string(kRunDetails) + "  --seconds S         time to measure (default: 1)\n";
   static const std::string compile_details =
@@ -172,7 +177,7 @@ std::span<const Command> RunCommands() {
        "[OPTIONS] FILE",
        "compiles and runs a program; prints its results",
        run_details,
-       {"input", "seed", "device", "opt", "passes", "skip", "limit"},
+       {"input", "output", "seed", "device", "opt", "passes", "skip", "limit"},
        {},
        Run},
       {"compile",

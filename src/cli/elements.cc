@@ -5,6 +5,7 @@
 #include <cstring>
 #include <random>
 
+#include "cli/stored_arrays.h"
 #include "ricci/float_format.h"
 
 namespace ricci { inline namespace v0 { namespace cli {
@@ -134,7 +135,7 @@ std::vector<Array> Inputs(const Session& session, const Arguments& arguments, co
     const bool is_number =
         !index.empty() && index.find_first_not_of("0123456789") == std::string::npos && index.size() < 6;
     if (equals == std::string::npos || !is_number || equals + 1 == text.size())
-      throw UsageError("--input takes INDEX=LITERAL, such as '0=[1.0, 2.0]'");
+      throw UsageError("--input takes INDEX=LITERAL, such as '0=[1.0, 2.0]', or INDEX=@FILE");
     const auto i = static_cast<size_t>(std::stoi(index));
     if (i >= params.size()) {
       throw Failure("--input " + index + ": the program has " + CountOfParameters(params.size()));
@@ -144,9 +145,14 @@ std::vector<Array> Inputs(const Session& session, const Arguments& arguments, co
   std::mt19937_64 random(static_cast<uint64_t>(arguments.integer_or("seed", 0)));
   std::vector<Array> out;
   for (size_t i = 0; i < params.size(); ++i) {
-    out.push_back(literals[i].empty()
-                      ? Random(session.Info(params[i]), params[i], device, random)
-                      : Literal(session, params[i], literals[i], "--input " + std::to_string(i), device));
+    const std::string origin = "--input " + std::to_string(i);
+    if (literals[i].empty()) {
+      out.push_back(Random(session.Info(params[i]), params[i], device, random));
+    } else if (literals[i][0] == '@') {
+      out.push_back(FromFile(session, params[i], literals[i].substr(1), origin, device));
+    } else {
+      out.push_back(Literal(session, params[i], literals[i], origin, device));
+    }
   }
   return out;
 }

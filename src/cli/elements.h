@@ -1,4 +1,4 @@
-// Array data of the tool: inputs from literals or a seed, results as text.
+// Array data of the tool: inputs from literals, files or a seed, results as text.
 #ifndef RICCI_CLI_ELEMENTS_H_
 #define RICCI_CLI_ELEMENTS_H_
 #include "cli/arguments.h"
@@ -6,8 +6,8 @@
 
 namespace ricci { inline namespace v0 { namespace cli {
 
-// One array per parameter: `--input 'I=LITERAL'` where given, else drawn from `--seed` (floats from [-1, 1), integers
-// from 0 to 7).
+// One array per parameter: `--input 'I=LITERAL'` or `--input I=@FILE` where given, else drawn from `--seed` (floats
+// from [-1, 1), integers from 0 to 7).
 std::vector<Array> Inputs(const Session& session, const Arguments& arguments, const std::vector<ricci_type>& params,
                           ricci_device* device);
 // `[1.0, 2.0, ...]`, row-major, at most `limit` elements.

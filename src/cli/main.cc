@@ -1,4 +1,4 @@
-// ricci: programs in text form, transformed, compiled, run and measured from the command line.
+// ricci: programs in text or binary form, transformed, compiled, run and measured from the command line.
 #include <cstdio>
 
 #include "cli/command.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr char kHelp[] = R"(ricci: numerical programs as text: derivatives, batching, native code
 
-usage: ricci COMMAND [OPTIONS] FILE       FILE is `-` for standard input
+usage: ricci COMMAND [OPTIONS] FILE       FILE is `-` for standard input; a program is text or binary
        ricci help COMMAND                 options of one command
 
 )";
@@ -25,6 +25,7 @@ A first program (f.ricci):
   }
 
   ricci run f.ricci --input '0=[0.0, 0.5, 1.0]'     its value
+  ricci run f.ricci --input 0=@x.npy --output y.npy  the same with arrays in files
   ricci grad f.ricci                                its gradient, as a program
   ricci grad f.ricci | ricci vmap --size 8 - | ricci run -
   ricci compile f.ricci --dump plan                 what is run
@@ -32,7 +33,7 @@ A first program (f.ricci):
 )";
 
 using Group = std::span<const Command> (*)();
-constexpr Group kGroups[] = {TextCommands, TransformCommands, RunCommands, CheckCommands, ListCommands};
+constexpr Group kGroups[] = {TextCommands, FileCommands, TransformCommands, RunCommands, CheckCommands, ListCommands};
 
 const Command* Find(std::string_view name) {
   for (Group group : kGroups) {

@@ -5,6 +5,14 @@
 namespace ricci { inline namespace v0 { namespace cli {
 namespace {
 
+ricci_ctx* NewContext() {
+  ricci_ctx* c = nullptr;
+  Check(ricci_context_create(nullptr, &c));
+  return c;
+}
+
+}  // namespace
+
 std::string ReadAll(const std::string& path) {
   std::FILE* file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
   if (file == nullptr) throw Failure(path + ": cannot be read");
@@ -16,14 +24,6 @@ std::string ReadAll(const std::string& path) {
   if (failed) throw Failure(path + ": reading failed");
   return text;
 }
-
-ricci_ctx* NewContext() {
-  ricci_ctx* c = nullptr;
-  Check(ricci_context_create(nullptr, &c));
-  return c;
-}
-
-}  // namespace
 
 void Check(ricci_status* status) {
   if (status == nullptr) return;
@@ -59,7 +59,15 @@ ricci_device* Session::Device(std::string_view kind) const {
   return d;
 }
 
-Program Session::Load(const std::string& path) const { return Parse(ReadAll(path), path == "-" ? "<stdin>" : path); }
+Program Session::Load(const std::string& path) const { return ToProgram(ReadAll(path), path); }
+
+Program Session::ToProgram(std::string_view bytes, const std::string& path) const {
+  const std::string origin = path == "-" ? "<stdin>" : path;
+  if (ricci_program_is_binary(bytes.data(), bytes.size()) == 0) return Parse(bytes, origin);
+  ricci_program* p = nullptr;
+  Check(ricci_program_deserialize(context(), bytes.data(), bytes.size(), origin.data(), origin.size(), &p));
+  return Own(p);
+}
 
 Program Session::Parse(std::string_view text, std::string_view origin) const {
   ricci_program* p = nullptr;
@@ -79,11 +87,15 @@ TypeInfo Session::Info(ricci_type t) const {
 
 std::string Session::TypeText(ricci_type t) const {
   const TypeInfo info = Info(t);
+  return TypeText(info.dtype, info.shape.data(), info.shape.size());
+}
+
+std::string Session::TypeText(uint32_t dtype, const int64_t* dims, size_t rank) {
   ricci_str name{};
-  ricci_dtype_name(info.dtype, &name);
+  ricci_dtype_name(dtype, &name);
   std::string text(View(name));
   text += '[';
-  for (size_t i = 0; i < info.shape.size(); ++i) text += (i == 0 ? "" : ",") + std::to_string(info.shape[i]);
+  for (size_t i = 0; i < rank; ++i) text += (i == 0 ? "" : ",") + std::to_string(dims[i]);
   return text + ']';
 }
 

@@ -28,10 +28,12 @@ using Program = Handle<ricci_program>;
 using Array = Handle<ricci_array>;
 using Executable = Handle<ricci_executable>;
 using Call = Handle<ricci_call>;
+using ArrayFile = Handle<ricci_array_file>;
 inline Program Own(ricci_program* p) { return {p, ricci_program_release}; }
 inline Array Own(ricci_array* a) { return {a, ricci_array_release}; }
 inline Executable Own(ricci_executable* x) { return {x, ricci_executable_release}; }
 inline Call Own(ricci_call* k) { return {k, ricci_call_release}; }
+inline ArrayFile Own(ricci_array_file* f) { return {f, ricci_array_file_release}; }
 
 inline std::string_view View(ricci_str s) { return {s.ptr, s.len}; }
 // Sink of the ABI's text functions: appends to the std::string that `sink` points to.
@@ -47,6 +49,9 @@ struct TypeInfo {
   uint64_t bytes() const { return static_cast<uint64_t>(elements) * ricci_dtype_size(dtype); }
 };
 
+// The bytes of a file, `-` for standard input.
+std::string ReadAll(const std::string& path);
+
 class Session {
  public:
   // `config`: `key=value` of ricci_context_config; `plugins`: shared objects to load.
@@ -57,11 +62,14 @@ class Session {
   // The device of that kind; device 0 for an empty one.
   ricci_device* Device(std::string_view kind) const;
 
-  // Program text of a file, `-` for standard input.
+  // A program in a file, as text or binary; `-` for standard input.
   Program Load(const std::string& path) const;
+  // The same of bytes that were read from `path`.
+  Program ToProgram(std::string_view bytes, const std::string& path) const;
   Program Parse(std::string_view text, std::string_view origin) const;
   TypeInfo Info(ricci_type t) const;
   std::string TypeText(ricci_type t) const;  // f32[2,3]
+  static std::string TypeText(uint32_t dtype, const int64_t* dims, size_t rank);
 
  private:
   Handle<ricci_ctx> context_;

@@ -51,6 +51,20 @@ Complaint CheckText(ricci_ctx* ctx, const Program& p) {
   return {};
 }
 
+Complaint CheckBinary(ricci_ctx* ctx, const Program& p) {
+  std::string bytes, again;
+  Check(ricci_program_serialize(p.get(), &bytes, Append));
+  ricci_program* raw = nullptr;
+  if (ricci_status* s = ricci_program_deserialize(ctx, bytes.data(), bytes.size(), "", 0, &raw)) {
+    return Failed("binary", s);
+  }
+  const Program read = Own(raw);
+  if (ricci_program_equal(p.get(), raw) == 0) return "binary: reads back as another program";
+  Check(ricci_program_serialize(raw, &again, Append));
+  if (again != bytes) return "binary: the program that was read back has other bytes";
+  return {};
+}
+
 Program Reread(ricci_ctx* ctx, const Program& p, uint64_t seed) {
   Dice dice(seed);
   const std::string text = WithShuffledAttributes(PrintProgram(p.get()), dice);
@@ -65,6 +79,7 @@ Complaint CheckProgram(ricci_ctx* ctx, const Program& p, const std::vector<Bytes
                        const std::vector<std::string>& devices, DonateMask donate, CheckCounts& counts, bool may_end) {
   try {
     if (Complaint c = CheckText(ctx, p)) return c;
+    if (Complaint c = CheckBinary(ctx, p)) return c;
     Reference reference(ctx, p, inputs, counts);
     const RunResult& want = reference.want();
     const bool own = may_end && want.error && want.code != 0 && want.code != RICCI_INTERNAL;

@@ -23,14 +23,16 @@ struct CheckCounts {
 };
 
 Complaint CheckText(ricci_ctx* ctx, const Program& p);
+// The binary form reads back as the same program, which has the same bytes.
+Complaint CheckBinary(ricci_ctx* ctx, const Program& p);
 // The program read from text whose attributes are in another order; throws the Error of the parser.
 Program Reread(ricci_ctx* ctx, const Program& p, uint64_t seed);
 // A run that fails because a drawn `check` does not hold: nothing can be compared.
 bool IsBrokenPromise(const RunResult& r);
-// CheckText, and equality of `ref`, the passes and these devices. With donated arguments the devices run in three ways:
-// on separate memory, in the memory of the arguments, and on arrays. If a run fails on `ref`, because a promise is
-// broken or, with `may_end`, with any code of the program's own (a `check` with another code, a loop beyond its bound),
-// it fails with that code everywhere, unless the failing equation is dropped as unused.
+// CheckText, CheckBinary, and equality of `ref`, the passes and these devices. With donated arguments the devices run
+// in three ways: on separate memory, in the memory of the arguments, and on arrays. If a run fails on `ref`, because a
+// promise is broken or, with `may_end`, with any code of the program's own (a `check` with another code, a loop beyond
+// its bound), it fails with that code everywhere, unless the failing equation is dropped as unused.
 Complaint CheckProgram(ricci_ctx* ctx, const Program& p, const std::vector<Bytes>& inputs,
                        const std::vector<std::string>& devices, DonateMask donate, CheckCounts& counts,
                        bool may_end = false);

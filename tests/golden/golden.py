@@ -3,7 +3,8 @@
 A case file holds sections separated by lines of `====`. A section is a program and, after it, steps: a line
 `$ COMMAND OPTIONS` runs `ricci COMMAND OPTIONS -` with the program on standard input; what follows is its output (of a
 failing command: its message and `exit N`). `$ A | B` passes what A prints to B. Steps that name a device this build
-lacks are skipped.
+lacks are skipped. Steps of a section share an empty folder; an option `--file F`, which the tool does not see, makes F
+in it the operand instead of standard input.
 
 usage: golden.py TOOL [--update] CASE...
 """
@@ -11,13 +12,19 @@ import pathlib
 import shlex
 import subprocess
 import sys
+import tempfile
 
 
-def run(tool, words, program):
+def run(tool, words, program, folder):
     if "|" in words:
         at = words.index("|")
-        return run(tool, words[at + 1:], run(tool, words[:at], program))
-    done = subprocess.run([tool, *words, "-"], input=program, capture_output=True, text=True, timeout=120)
+        return run(tool, words[at + 1:], run(tool, words[:at], program, folder), folder)
+    operand = "-"
+    if "--file" in words:
+        at = words.index("--file")
+        operand, words = words[at + 1], words[:at] + words[at + 2:]
+    done = subprocess.run([tool, *words, operand], input=program, capture_output=True, text=True, timeout=120,
+                          cwd=folder)
     return done.stdout if done.returncode == 0 else f"{done.stdout}{done.stderr}exit {done.returncode}\n"
 
 
@@ -42,14 +49,15 @@ def check(tool, path, known, update):
     for section in path.read_text().split("\n====\n"):
         program, steps = parse(section.rstrip("\n") + "\n")
         text = program.rstrip("\n") + "\n"
-        for line, expected in steps:
-            words = shlex.split(line)
-            got = run(tool, words, program) if can_run(words, known) else expected
-            if got.rstrip("\n") != expected.rstrip("\n"):
-                failures += 1
-                if not update:
-                    print(f"{path}: $ {line}\n--- expected\n{expected.rstrip()}\n--- got\n{got.rstrip()}\n")
-            text += f"\n$ {line}\n{got.rstrip()}\n"
+        with tempfile.TemporaryDirectory() as folder:
+            for line, expected in steps:
+                words = shlex.split(line)
+                got = run(tool, words, program, folder) if can_run(words, known) else expected
+                if got.rstrip("\n") != expected.rstrip("\n"):
+                    failures += 1
+                    if not update:
+                        print(f"{path}: $ {line}\n--- expected\n{expected.rstrip()}\n--- got\n{got.rstrip()}\n")
+                text += f"\n$ {line}\n{got.rstrip()}\n"
         sections.append(text)
     if update:
         path.write_text("====\n".join(sections))
@@ -59,6 +67,7 @@ def check(tool, path, known, update):
 
 def main():
     tool, *paths = [a for a in sys.argv[1:] if a != "--update"]
+    tool = str(pathlib.Path(tool).resolve())
     known = devices(tool)
     failures = sum(check(tool, pathlib.Path(p), known, "--update" in sys.argv) for p in paths)
     print(f"golden: {len(paths)} files, {failures} step(s) differ")

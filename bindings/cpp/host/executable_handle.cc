@@ -30,6 +30,24 @@ Program Program::parse(const Context& ctx, std::string_view text) {
       [&](ricci_program** p) { return ricci_program_parse(ctx.handle(), text.data(), text.size(), "", 0, p); });
 }
 
+void Program::save(const std::string& path, Location at) const {
+  CheckAt(at, ricci_program_save(handle(), path.data(), path.size()));
+}
+Program Program::load(const Context& ctx, const std::string& path, Location at) {
+  ricci_program* p = nullptr;
+  CheckAt(at, ricci_program_load(ctx.handle(), path.data(), path.size(), &p));
+  return Program(p);
+}
+std::string Program::serialize() const {
+  std::string out;
+  Check(ricci_program_serialize(handle(), &out, AppendSink));
+  return out;
+}
+Program Program::deserialize(const Context& ctx, std::string_view bytes) {
+  return MakeProgram(
+      [&](ricci_program** p) { return ricci_program_deserialize(ctx.handle(), bytes.data(), bytes.size(), "", 0, p); });
+}
+
 Executable Executable::compile(const Program& program, Device device, std::span<const uint8_t> donate, Location at) {
   ricci_compile_opts o = ricci_compile_opts_default();
   ricci_device* const on = device.handle();

@@ -22,6 +22,11 @@ class Program : public Handle<ricci_program, ricci_program_retain, ricci_program
   // The text form.
   std::string text() const;
   static Program parse(const Context& ctx, std::string_view text);
+  // The binary form (ricci/file.h), as a file and as bytes; a program always gives the same.
+  void save(const std::string& path, Location at = Location::Here()) const;
+  static Program load(const Context& ctx, const std::string& path, Location at = Location::Here());
+  std::string serialize() const;
+  static Program deserialize(const Context& ctx, std::string_view bytes);
 };
 
 // The program that `call(&program)` makes; throws if the call fails.

@@ -1,0 +1,70 @@
+// ricci/file.h: programs as files.
+#include "ricci/file.h"
+
+#include "api/arguments.h"
+#include "file/container.h"
+#include "file/disk.h"
+#include "file/program_file.h"
+#include "runtime/context.h"
+
+using namespace ricci;
+using api::Arguments;
+using api::Border;
+using api::View;
+using ir::FromAbi;
+
+namespace {
+
+std::string_view BytesOf(const void* data, size_t bytes) { return {static_cast<const char*>(data), bytes}; }
+
+}  // namespace
+
+extern "C" {
+
+ricci_status* ricci_program_save(const ricci_program* f, const char* path, size_t len) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"f", f}}));
+    RICCI_TRY(args.Array("path", path, len));
+    return file::WriteFile(View(path, len), file::WriteProgram(*FromAbi(f)));
+  });
+}
+
+ricci_status* ricci_program_load(ricci_ctx* c, const char* path, size_t len, ricci_program** out) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"c", c}, {"out", out}}));
+    RICCI_TRY(args.Array("path", path, len));
+    prim::Registry& registry = runtime::FromAbi(c)->registry();
+    RICCI_ASSIGN(const auto read, file::FileBytes::Read(registry.vocabulary().memory, View(path, len)));
+    RICCI_ASSIGN(ir::ProgramRef program, file::ReadProgram(registry, read.bytes(), View(path, len)));
+    *out = ir::Abi(program.Detach());
+    return absl::OkStatus();
+  });
+}
+
+ricci_status* ricci_program_serialize(const ricci_program* f, void* sink,
+                                      void (*write)(void* sink, const char* p, size_t n)) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"f", f}, {"write", reinterpret_cast<const void*>(write)}}));
+    const std::string bytes = file::WriteProgram(*FromAbi(f));
+    write(sink, bytes.data(), bytes.size());
+    return absl::OkStatus();
+  });
+}
+
+ricci_status* ricci_program_deserialize(ricci_ctx* c, const void* data, size_t bytes, const char* origin,
+                                        size_t origin_len, ricci_program** out) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"c", c}, {"out", out}}));
+    RICCI_TRY(args.Array("data", data, bytes));
+    RICCI_TRY(args.Array("origin", origin, origin_len));
+    RICCI_ASSIGN(ir::ProgramRef program,
+                 file::ReadProgram(runtime::FromAbi(c)->registry(), BytesOf(data, bytes), View(origin, origin_len)));
+    *out = ir::Abi(program.Detach());
+    return absl::OkStatus();
+  });
+}
+
+uint32_t ricci_program_is_binary(const void* data, size_t bytes) {
+  return data != nullptr && file::IsBinary(BytesOf(data, bytes));
+}
+}

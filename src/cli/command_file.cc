@@ -1,0 +1,176 @@
+// info, convert: what is in a file, and the same in another form.
+#include <cinttypes>
+#include <cstdio>
+#include <map>
+#include <set>
+
+#include "cli/command.h"
+#include "cli/stored_arrays.h"
+
+namespace ricci { inline namespace v0 { namespace cli {
+namespace {
+
+// ---- info ----
+// How often each primitive is used in a program and those nested in it; each distinct program is counted once.
+struct Census {
+  std::map<std::string, uint64_t> uses;
+  std::set<const ricci_program*> programs;
+  uint64_t equations = 0;
+
+  void Count(const Session& session, const ricci_program* f) {
+    if (!programs.insert(f).second) return;
+    for (uint32_t i = 0; i < ricci_program_equation_count(f); ++i) {
+      ricci_op op{};
+      op.hdr.size = sizeof op;
+      Check(ricci_program_equation(f, i, &op));
+      ricci_str name{};
+      ricci_prim_name(session.context(), op.prim, &name);
+      ++uses[std::string(View(name))];
+      ++equations;
+      for (uint32_t a = 0; a < op.n_attrs; ++a) CountAttr(session, op.attrs[a]);
+    }
+  }
+  void CountAttr(const Session& session, const ricci_attr& a) {
+    if (a.kind != RICCI_ATTR_PROGRAM && a.kind != RICCI_ATTR_PROGRAMS) return;
+    for (uint32_t i = 0; i < a.count; ++i) Count(session, static_cast<ricci_program* const*>(a.data)[i]);
+  }
+};
+
+std::string Types(const Session& session, const std::vector<ricci_type>& types) {
+  std::string text = "(";
+  for (size_t i = 0; i < types.size(); ++i) text += (i == 0 ? "" : ", ") + session.TypeText(types[i]);
+  return text + ")";
+}
+
+uint64_t BytesOf(const Session& session, const std::vector<ricci_type>& types) {
+  uint64_t out = 0;
+  for (ricci_type t : types) out += session.Info(t).bytes();
+  return out;
+}
+
+// Counted in the plan of the reference device, with all passes.
+void PrintCosts(const Session& session, const ricci_program* p) {
+  const Executable x = Compile(p, session.Device("ref"), 0);
+  ricci_executable_stats stats{};
+  stats.hdr.size = sizeof stats;
+  ricci_executable_info(x.get(), &stats);
+  std::printf("constants   %" PRIu64 " bytes\noperations  %" PRIu64 " floating, per run\n", stats.constant_bytes,
+              stats.flops);
+}
+
+void InfoOfProgram(const Session& session, const ricci_program* p, bool binary) {
+  ricci_str name{};
+  ricci_program_name(p, &name);
+  const Signature s = SignatureOf(p);
+  Census census;
+  census.Count(session, p);
+  std::printf("%s program %.*s: %s -> %s\n", binary ? "binary" : "text", static_cast<int>(name.len), name.ptr,
+              Types(session, s.params).c_str(), Types(session, s.results).c_str());
+  std::printf("arguments   %" PRIu64 " bytes\nresults     %" PRIu64 " bytes\n", BytesOf(session, s.params),
+              BytesOf(session, s.results));
+  PrintCosts(session, p);
+  std::printf("equations   %" PRIu64 ", in %zu program%s\n", census.equations, census.programs.size(),
+              census.programs.size() == 1 ? "" : "s");
+  for (const auto& [primitive, uses] : census.uses) std::printf("  %-22s %" PRIu64 "\n", primitive.c_str(), uses);
+}
+
+constexpr const char* kFormats[] = {"", "npy", "npz", "safetensors"};
+
+void InfoOfArrays(const ricci_array_file* f) {
+  const std::vector<ricci_named_array> arrays = ArraysOf(f);
+  uint64_t bytes = 0;
+  for (const ricci_named_array& a : arrays) bytes += a.bytes;
+  std::printf("%s: %zu array%s, %" PRIu64 " bytes\n", kFormats[ricci_array_file_format(f)], arrays.size(),
+              arrays.size() == 1 ? "" : "s", bytes);
+  for (const ricci_named_array& a : arrays) {
+    std::printf("  %.*s%s%s\n", static_cast<int>(a.name.len), a.name.ptr, a.name.len == 0 ? "" : ": ",
+                Session::TypeText(a.dtype, a.dims, a.rank).c_str());
+  }
+}
+
+// Does the file hold arrays? Programs are text, or have a magic of their own.
+bool HoldsArrays(std::string_view bytes) {
+  if (ricci_program_is_binary(bytes.data(), bytes.size()) != 0) return false;
+  const bool numpy = bytes.substr(0, 6) == "\x93NUMPY" || bytes.substr(0, 2) == "PK";
+  return numpy || (bytes.size() > 8 && bytes[7] == 0 && bytes[8] == '{');
+}
+
+void Info(const Session& session, const Arguments& arguments) {
+  if (arguments.operands().size() != 1) throw UsageError("takes one FILE (`-` for standard input)");
+  const std::string& path = arguments.operands()[0];
+  const std::string bytes = ReadAll(path);
+  if (path != "-" && HoldsArrays(bytes)) return InfoOfArrays(LoadArrays(session, path).get());
+  const Program p = session.ToProgram(bytes, path);
+  InfoOfProgram(session, p.get(), ricci_program_is_binary(bytes.data(), bytes.size()) != 0);
+}
+
+// ---- convert ----
+void WriteText(const std::string& path, const std::string& text) {
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  if (file == nullptr) throw Failure(path + ": cannot be written");
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if ((std::fclose(file) != 0) || !written) throw Failure(path + ": writing failed");
+}
+
+void ConvertProgram(const Session& session, const std::string& bytes, const std::string& from, const std::string& to,
+                    std::string form) {
+  const Program p = session.ToProgram(bytes, from);
+  if (form.empty()) form = ricci_program_is_binary(bytes.data(), bytes.size()) != 0 ? "text" : "binary";
+  if (form == "text") return WriteText(to, TextOf(p.get()));
+  if (form != "binary") throw UsageError("--to: a program is text or binary, not `" + form + "`");
+  Check(ricci_program_save(p.get(), to.data(), to.size()));
+}
+
+void ConvertArrays(const Session& session, const std::string& from, const std::string& to, const std::string& form) {
+  uint32_t format = form.empty() ? 0 : RICCI_ARRAYS_SAFETENSORS + 1;
+  for (uint32_t i = 1; i < std::size(kFormats); ++i) {
+    if (form == kFormats[i]) format = i;
+  }
+  if (format > RICCI_ARRAYS_SAFETENSORS) {
+    throw UsageError("--to: arrays are npy, npz or safetensors, not `" + form + "`");
+  }
+  const ArrayFile file = LoadArrays(session, from);
+  std::vector<ricci_named_array> arrays = ArraysOf(file.get());
+  for (ricci_named_array& a : arrays) {
+    if (a.name.len == 0) a.name = {"0", 1};  // an array of npy has no name; the other formats need one
+  }
+  Check(ricci_array_file_save(to.data(), to.size(), format, arrays.data(), static_cast<uint32_t>(arrays.size())));
+}
+
+void Convert(const Session& session, const Arguments& arguments) {
+  const auto to = arguments.option("output");
+  if (arguments.operands().size() != 1) throw UsageError("takes one FILE (`-` for standard input)");
+  if (!to) throw UsageError("takes --output FILE");
+  const std::string& from = arguments.operands()[0];
+  const std::string bytes = ReadAll(from), form = arguments.option_or("to", "");
+  if (from != "-" && HoldsArrays(bytes)) return ConvertArrays(session, from, *to, form);
+  ConvertProgram(session, bytes, from, *to, form);
+}
+
+}  // namespace
+
+std::span<const Command> FileCommands() {
+  static const Command kCommands[] = {
+      {"info",
+       "FILE",
+       "what is in a file: of a program its signature, sizes and primitives; of arrays names and types",
+       "\nReads programs as text and binary, and .npy, .npz and .safetensors. Floating operations and constants are\n"
+       "counted in the optimized program; a loop with an unknown trip count counts as one trip.\n",
+       {},
+       {},
+       Info},
+      {"convert",
+       "--output FILE [OPTIONS] FILE",
+       "writes a program or arrays in another form",
+       "\nA text program becomes a binary one, and the reverse. Arrays are written by the ending of the output: .npy\n"
+       "(one array), .npz, .safetensors; an array that has no name gets the name 0.\n"
+       "\n  --output FILE  what to write\n"
+       "  --to FORM      text or binary; npy, npz or safetensors\n",
+       {"output", "to"},
+       {},
+       Convert},
+  };
+  return kCommands;
+}
+
+}}}  // namespace ricci::v0::cli

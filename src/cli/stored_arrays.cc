@@ -1,0 +1,91 @@
+#include "cli/stored_arrays.h"
+
+#include <algorithm>
+
+namespace ricci { inline namespace v0 { namespace cli {
+namespace {
+
+std::string TypeText(const ricci_named_array& a) { return Session::TypeText(a.dtype, a.dims, a.rank); }
+
+// The names of all arrays, for messages.
+std::string NamesOf(const std::vector<ricci_named_array>& arrays) {
+  constexpr size_t kMost = 20;
+  std::string out;
+  for (size_t i = 0; i < std::min(arrays.size(), kMost); ++i) {
+    out += (i == 0 ? "" : ", ") + std::string(View(arrays[i].name));
+  }
+  return out + (arrays.size() > kMost ? ", ..." : "");
+}
+
+// FILE:NAME, unless there is a file with all of that as its name.
+std::pair<std::string, std::string> Split(const std::string& place) {
+  const size_t colon = place.rfind(':');
+  if (colon == std::string::npos) return {place, ""};
+  if (std::FILE* file = std::fopen(place.c_str(), "rb")) {
+    std::fclose(file);
+    return {place, ""};
+  }
+  return {place.substr(0, colon), place.substr(colon + 1)};
+}
+
+const ricci_named_array& Find(const std::vector<ricci_named_array>& arrays, const std::string& path,
+                              const std::string& name) {
+  if (name.empty() && arrays.size() == 1) return arrays[0];
+  const auto found = std::find_if(arrays.begin(), arrays.end(), [&](const auto& a) { return View(a.name) == name; });
+  if (found != arrays.end()) return *found;
+  if (name.empty()) throw Failure(path + ": write @FILE:NAME to choose one of its arrays: " + NamesOf(arrays));
+  throw Failure(path + ": no array is named " + name + "; it has " + NamesOf(arrays));
+}
+
+}  // namespace
+
+ArrayFile LoadArrays(const Session& session, const std::string& path) {
+  ricci_array_file* f = nullptr;
+  Check(ricci_array_file_load(session.context(), path.data(), path.size(), &f));
+  return Own(f);
+}
+
+std::vector<ricci_named_array> ArraysOf(const ricci_array_file* f) {
+  std::vector<ricci_named_array> out(ricci_array_file_count(f));
+  for (uint32_t i = 0; i < out.size(); ++i) Check(ricci_array_file_get(f, i, &out[i]));
+  return out;
+}
+
+Array FromFile(const Session& session, ricci_type type, const std::string& place, const std::string& origin,
+               ricci_device* device) {
+  const auto [path, name] = Split(place);
+  const ArrayFile file = LoadArrays(session, path);
+  const std::vector<ricci_named_array> arrays = ArraysOf(file.get());
+  const ricci_named_array& a = Find(arrays, path, name);
+  if (TypeText(a) != session.TypeText(type)) {
+    throw Failure(origin + ": " + place + " is " + TypeText(a) + ", the parameter is " + session.TypeText(type));
+  }
+  ricci_array* out = nullptr;
+  Check(ricci_array_from_host(device, type, a.data, nullptr, &out));
+  return Own(out);
+}
+
+void SaveResults(const Session& session, const std::string& path, const std::vector<Array>& results) {
+  std::vector<std::vector<unsigned char>> data;
+  std::vector<TypeInfo> types;
+  std::vector<std::string> names;
+  for (const Array& a : results) {
+    types.push_back(session.Info(ricci_array_type(a.get())));
+    data.emplace_back(types.back().bytes());
+    Check(ricci_array_copy_to_host(a.get(), data.back().data(), data.back().size()));
+    names.push_back(std::to_string(names.size()));
+  }
+  std::vector<ricci_named_array> arrays;
+  for (size_t i = 0; i < results.size(); ++i) {
+    arrays.push_back({{names[i].data(), names[i].size()},
+                      types[i].dtype,
+                      static_cast<uint32_t>(types[i].shape.size()),
+                      types[i].shape.data(),
+                      data[i].data(),
+                      data[i].size()});
+  }
+  Check(ricci_array_file_save(path.data(), path.size(), RICCI_ARRAYS_BY_ENDING, arrays.data(),
+                              static_cast<uint32_t>(arrays.size())));
+}
+
+}}}  // namespace ricci::v0::cli

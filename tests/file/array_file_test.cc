@@ -1,0 +1,165 @@
+// Arrays in npy, npz and safetensors: what NumPy and others write is read, what is written reads back, every wrong byte
+// is a status.
+#include "file/array_file.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "types/dtype.h"
+
+namespace ricci { inline namespace v0 { namespace file { namespace {
+
+// As NumPy writes it: `dict` padded to a multiple of 64 bytes.
+std::string Npy(std::string dict, const std::string& data) {
+  dict.resize((dict.size() + 10 + 64) / 64 * 64 - 10, ' ');
+  dict.back() = '\n';
+  return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(dict.size()) + '\0' + dict + data;
+}
+std::string Dict(const std::string& descr, const std::string& fortran, const std::string& shape) {
+  return "{'descr': '" + descr + "', 'fortran_order': " + fortran + ", 'shape': " + shape + ", }";
+}
+std::string Safetensors(const std::string& header, const std::string& data) {
+  std::string size(8, '\0');
+  size[0] = static_cast<char>(header.size());
+  return size + header + data;
+}
+FileArray Some(uint32_t dtype, std::vector<int64_t> shape, const std::string& data, std::string name = "a") {
+  FileArray a{std::move(name), dtype, std::move(shape), {}, {data.begin(), data.end()}};
+  a.data = {a.own.data(), a.own.size()};
+  return a;
+}
+std::string ErrorOf(const std::string& bytes) {
+  const auto format = FormatOf(bytes, "f");
+  if (!format.ok()) return std::string(format.status().message());
+  return std::string(ReadArrays(*format, bytes, "f").status().message());
+}
+FileArray Only(const std::string& bytes) {
+  auto read = ReadArrays(*FormatOf(bytes, "f"), bytes, "f");
+  EXPECT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->size(), 1);
+  return std::move((*read)[0]);
+}
+
+TEST(ArrayFile, NpyAsNumPyWritesIt) {
+  const FileArray a = Only(Npy(Dict("<i2", "False", "(2, 3)"), std::string("\1\0\2\0\3\0\4\0\5\0\6\0", 12)));
+  EXPECT_EQ(a.dtype, RICCI_I16);
+  EXPECT_EQ(a.shape, (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(a.data, std::string_view("\1\0\2\0\3\0\4\0\5\0\6\0", 12));
+  EXPECT_EQ(Only(Npy(Dict("|b1", "False", "()"), "\1")).shape, std::vector<int64_t>());
+  EXPECT_EQ(Only(Npy(Dict("<c16", "True", "(0,)"), "")).dtype, RICCI_C128);
+}
+
+TEST(ArrayFile, FortranOrderAndBigEndianAreConverted) {
+  const FileArray a = Only(Npy(Dict(">u2", "True", "(2, 3)"), std::string("\0\1\0\4\0\2\0\5\0\3\0\6", 12)));
+  EXPECT_EQ(a.data, std::string_view("\1\0\2\0\3\0\4\0\5\0\6\0", 12));
+  // The parts of a complex number are swapped one by one.
+  EXPECT_EQ(Only(Npy(Dict(">c8", "False", "(1,)"), "abcdefgh")).data, "dcbahgfe");
+  EXPECT_EQ(Only(Npy(Dict("|u1", "True", "(2, 1, 2)"), "abcd")).data, "acbd");
+}
+
+TEST(ArrayFile, WrongNpyIsNamed) {
+  EXPECT_EQ(ErrorOf("nothing"), "f: not a file of arrays; known: npy, npz, safetensors");
+  EXPECT_EQ(ErrorOf(Npy(Dict("<U3", "False", "(1,)"), "")), "f: elements of NumPy type `<U3` are not supported");
+  EXPECT_EQ(ErrorOf(Npy(Dict("<V2", "False", "(1,)"), "ab")),
+            "f: elements of NumPy type `<V2` are not supported (it saves bf16 and f8 so: use safetensors for them)");
+  EXPECT_EQ(ErrorOf(Npy(Dict("<f4", "False", "(3, 2)"), "abcd")),
+            "f: the file is damaged: an array is f32[3,2], and 4 bytes are there");
+  EXPECT_EQ(ErrorOf(Npy(Dict("<f8", "False", "(4611686018427387904, 4611686018427387904)"), "abcd")),
+            "f: the file is damaged: an array is f64[4611686018427387904,4611686018427387904], and 4 bytes are there");
+  EXPECT_EQ(ErrorOf(Npy(Dict("<f4", "False", "(-1,)"), "abcd")),
+            "f: the file is damaged: an array is f32[-1], and 4 bytes are there");
+  EXPECT_EQ(ErrorOf(Npy(Dict("<f4", "Maybe", "(1,)"), "abcd")), "f: the file is damaged: its header cannot be read");
+  EXPECT_EQ(ErrorOf(Npy(Dict("|b1", "False", "(2,)"), "\1\2")), "f: element 1 of a bool array is 2, not 0 or 1");
+  EXPECT_EQ(ErrorOf(std::string("\x93NUMPY\x09\0\0\0", 10)), "f: version 9 of .npy is unknown");
+}
+
+TEST(ArrayFile, SafetensorsAsOthersWriteIt) {
+  const std::string bytes =
+      Safetensors(R"({"__metadata__":{"format":"p\u0074"},"b\"":{"dtype":"BF16","shape":[1,2],"data_offsets":[1,5]},)"
+                  R"("a":{"dtype":"F8_E4M3","shape":[],"data_offsets":[0,1]}} )",
+                  "1bcde");
+  const auto read = ReadArrays(*FormatOf(bytes, "f"), bytes, "f");
+  ASSERT_TRUE(read.ok()) << read.status();
+  ASSERT_EQ(read->size(), 2);
+  EXPECT_EQ((*read)[0].name, "b\"");
+  EXPECT_EQ((*read)[0].dtype, RICCI_BF16);
+  EXPECT_EQ((*read)[0].data, "bcde");
+  EXPECT_EQ((*read)[1].dtype, RICCI_F8E4M3FN);
+}
+
+TEST(ArrayFile, WrongSafetensorsIsNamed) {
+  const auto error = [](const std::string& tensor, const std::string& data) {
+    return ErrorOf(Safetensors("{\"a\":{" + tensor + "}}", data));
+  };
+  EXPECT_EQ(error(R"("dtype":"F4","shape":[2],"data_offsets":[0,1])", "1"),
+            "f: tensor a has elements of type `F4`, which is not supported");
+  EXPECT_EQ(error(R"("dtype":"U8","shape":[2],"data_offsets":[0,9])", "1"),
+            "f: the file is damaged: tensor a is outside of it");
+  EXPECT_EQ(error(R"("dtype":"U8","shape":[1],"data_offsets":[0,2])", "12"),
+            "f: the file is damaged: tensor a takes 1 bytes, its offsets give it 2");
+  EXPECT_EQ(error(R"("dtype":"U8","shape":[1],"data_offsets":[1,2])", "12"),
+            "f: the file is damaged: its tensors do not cover it");
+  EXPECT_EQ(error(R"("dtype":"U8","shape":[-1],"data_offsets":[1,2])", "12"),
+            "f: the file is damaged: its header cannot be read");
+}
+
+// All that a format has is written and read back, with the same bytes for the same arrays.
+TEST(ArrayFile, RoundTrips) {
+  for (const ArrayFormat format : {ArrayFormat::kNpy, ArrayFormat::kNpz, ArrayFormat::kSafetensors}) {
+    int written = 0;
+    for (uint32_t dtype = RICCI_BOOL; dtype <= RICCI_KEY; ++dtype) {
+      const FileArray a = Some(dtype, {1, 3}, std::string(3 * types::Info(dtype).size, '\1'), "\"\n\\x");
+      const auto bytes = WriteArrays(format, {&a, 1});
+      if (!bytes.ok()) {
+        EXPECT_EQ(bytes.status().code(), absl::StatusCode::kInvalidArgument);
+        continue;
+      }
+      ++written;
+      EXPECT_EQ(*FormatOf(*bytes, "f"), format);
+      const FileArray b = Only(*bytes);
+      EXPECT_EQ(b.dtype, dtype);
+      EXPECT_EQ(b.shape, a.shape);
+      EXPECT_EQ(b.data, a.data);
+      EXPECT_EQ(b.name, format == ArrayFormat::kNpy ? "" : a.name);
+      EXPECT_EQ(*WriteArrays(format, {&b, 1}), *bytes);
+    }
+    EXPECT_EQ(written, format == ArrayFormat::kSafetensors ? 17 : 14);
+  }
+}
+
+TEST(ArrayFile, WrongListsAreRefused) {
+  const FileArray list[] = {Some(RICCI_U8, {1}, "x", "w"), Some(RICCI_U8, {1}, "y", "w"), Some(RICCI_U8, {1}, "y", "")};
+  EXPECT_EQ(WriteArrays(ArrayFormat::kNpz, list).status().message(), "arrays 0 and 1 are both named w");
+  EXPECT_EQ(WriteArrays(ArrayFormat::kNpz, {list + 2, 1}).status().message(), "array 0 has no name");
+  EXPECT_EQ(WriteArrays(ArrayFormat::kNpy, {list, 2}).status().message(), "npy holds one array, not 2");
+  EXPECT_EQ(FormatByEnding("x.txt").status().message(),
+            "x.txt: the ending does not name a format; known: .npy, .npz, .safetensors");
+}
+
+TEST(ArrayFile, CompressedEntriesAreRefused) {
+  const FileArray a = Some(RICCI_U8, {1}, "x");
+  std::string zip = *WriteArrays(ArrayFormat::kNpz, {&a, 1});
+  zip[zip.find("PK\x01\x02") + 10] = 8;
+  EXPECT_EQ(ErrorOf(zip), "f: a.npy is compressed (deflate), which is not supported; write it with numpy.savez");
+}
+
+// Any byte may be wrong, and a file may end anywhere.
+TEST(ArrayFile, EveryByteMayBeWrong) {
+  const FileArray list[] = {Some(RICCI_F32, {2, 2}, std::string(16, 'x'), "w"), Some(RICCI_BOOL, {2}, "\1\1", "b")};
+  const std::string files[] = {*WriteArrays(ArrayFormat::kNpy, {list, 1}), *WriteArrays(ArrayFormat::kNpz, list),
+                               *WriteArrays(ArrayFormat::kSafetensors, list)};
+  std::mt19937 random(1);
+  for (const std::string& bytes : files) {
+    for (size_t at = 0; at < bytes.size(); ++at) {
+      for (int i = 0; i < 4; ++i) {
+        std::string wrong = bytes;
+        wrong[at] = static_cast<char>(i == 0 ? 0xff : random());
+        ErrorOf(wrong);
+      }
+      EXPECT_NE(ErrorOf(bytes.substr(0, at)), "") << at;
+    }
+  }
+}
+
+}}}}  // namespace ricci::v0::file::(anonymous)
