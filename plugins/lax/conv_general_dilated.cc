@@ -5,6 +5,7 @@
 // batch, a batch of rhs the output features, and one of both the groups. Large ones with padding or dilation of lhs are
 // padded first, so that a library may read windows where they lie.
 #include "conv_dims.hpp"
+#include "reduction_parts.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
@@ -27,14 +28,6 @@ void CheckSpec(const Eqn& e, std::string_view name, Dims spec) {
   }
   rules::WantAxes(e, 0, name, spec);
 }
-Shape WantList(const Eqn& e, std::string_view name, size_t n, int64_t otherwise, int64_t least) {
-  const Shape list = ConvList(e, name, n, otherwise);
-  if (list.size() != n) e.Fail(name, " ", list, " has ", Count(list.size(), "number"), ", not ", n, " for ", e.in(0));
-  for (int64_t v : list) {
-    if (v < least) e.Fail(name, " ", list, " must be at least ", least);
-  }
-  return list;
-}
 void WantDivides(const Eqn& e, std::string_view groups, int64_t n, std::string_view what, const ArrayType& x,
                  int64_t size) {
   if (n < 1) e.Fail(groups, " is ", n, "; it must be positive");
@@ -56,21 +49,14 @@ void CheckGroups(const Eqn& e, const ConvDims& d) {
            "; operands are ", x, " and ", w);
   }
 }
-ricci_exact ExactDilated(int64_t size, int64_t step) {
-  return size == 0 ? Exact(0) : Exact(size - 1) * step + 1;  // exact: a dimension
-}
 // The size of spatial dimension `i` of the result.
-int64_t SizeOf(const Eqn& e, size_t i, int64_t size, int64_t window) {
-  const auto at = [&](std::string_view name, size_t j, int64_t otherwise) {
-    return e.ints(name).empty() ? otherwise : e.ints(name)[j];
-  };
-  const int64_t low = at("padding", 2 * i, 0), high = at("padding", 2 * i + 1, 0);
+int64_t SizeOf(const Eqn& e, const SlidingLists& lists, size_t i, int64_t size, int64_t window) {
   const std::string text = Text(e.name(), ": spatial dimension ", i, ": ");
-  const int64_t padded = AsDimension(ExactDilated(size, at("lhs_dilation", i, 1)) + low + high, text, e.in(0),
-                                     ", dilated and padded by ", low, " and ", high, ", has size ");
-  const int64_t reach = AsDimension(ExactDilated(window, at("rhs_dilation", i, 1)), text, "the window of ", e.in(1),
+  const int64_t padded = AsDimension(lists.Padded(i, size), text, e.in(0), ", dilated and padded by ",
+                                     lists.padding[2 * i], " and ", lists.padding[2 * i + 1], ", has size ");
+  const int64_t reach = AsDimension(ExactDilated(window, lists.window_dilation[i]), text, "the window of ", e.in(1),
                                     ", dilated, has size ");
-  return padded < reach ? 0 : (padded - reach) / at("window_strides", i, 1) + 1;  // exact: dimensions
+  return lists.OutSize(i, padded, reach);
 }
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(2);
@@ -89,16 +75,14 @@ ArrayTypes Type(const Eqn& e) {
   CheckSpec(e, "rhs_spec", d.rhs);
   CheckSpec(e, "out_spec", d.out);
   const size_t n = d.n_spatial();
-  for (std::string_view name : {"window_strides", "lhs_dilation", "rhs_dilation"}) WantList(e, name, n, 1, 1);
-  for (int64_t v : WantList(e, "padding", 2 * n, 0, -kMaxConvPadding)) {
-    if (v > kMaxConvPadding) e.Fail("padding ", e.ints("padding"), " must be at most ", kMaxConvPadding);
-  }
+  WantSliding(e, kConvNames, n);
   CheckGroups(e, d);
   Shape shape(static_cast<size_t>(x.rank()));
   const auto put = [&](size_t role, int64_t size) { shape[static_cast<size_t>(d.out[role])] = size; };
   put(0, x.dim(d.lhs[0]) / d.batch_groups);
   put(1, w.dim(d.rhs[0]));
-  for (size_t i = 0; i < n; ++i) put(i + 2, SizeOf(e, i, x.dim(d.lhs[i + 2]), w.dim(d.rhs[i + 2])));
+  const SlidingLists lists(e, kConvNames, n);
+  for (size_t i = 0; i < n; ++i) put(i + 2, SizeOf(e, lists, i, x.dim(d.lhs[i + 2]), w.dim(d.rhs[i + 2])));
   return preferred == DType::kNone ? x.WithShape(shape) : e.Type(preferred, shape);
 }
 
@@ -173,10 +157,10 @@ Value LhsCt(const Eqn& e, const Value& ct, std::span<const Value> in) {
                 .feature_group_count = d.groups(),
                 .preferred_element_type = PreferredOf(e)};
   Shape strides, padding;
-  for (const ConvWindow& v : d.windows) {
-    strides.push_back(v.lhs_dilation);
+  for (const SlidingWindow& v : d.windows) {
+    strides.push_back(v.base_dilation);
     o.lhs_dilation.push_back(v.stride);
-    o.rhs_dilation.push_back(v.rhs_dilation);
+    o.rhs_dilation.push_back(v.window_dilation);
     const int64_t low = v.reach() - v.low - 1;  // exact: sizes of arrays and paddings
     padding.push_back(low);
     padding.push_back(v.dilated() + v.reach() - 1 - Dilated(v.out, v.stride) - low);  // exact: likewise
@@ -195,9 +179,9 @@ Value RhsCt(const Eqn& e, const Value& ct, std::span<const Value> in) {
                 .batch_group_count = d.feature_groups,
                 .preferred_element_type = PreferredOf(e)};
   Shape strides, padding;
-  for (const ConvWindow& v : d.windows) {
-    strides.push_back(v.rhs_dilation);
-    o.lhs_dilation.push_back(v.lhs_dilation);
+  for (const SlidingWindow& v : d.windows) {
+    strides.push_back(v.window_dilation);
+    o.lhs_dilation.push_back(v.base_dilation);
     o.rhs_dilation.push_back(v.stride);
     padding.push_back(v.low);
     padding.push_back(Dilated(v.out, v.stride) - v.dilated() + v.reach() - v.low - 1);  // exact: sizes and paddings
@@ -207,31 +191,6 @@ Value RhsCt(const Eqn& e, const Value& ct, std::span<const Value> in) {
 }
 
 // ---- lowering ----
-DType SumDType(DType out) { return out == DType::kF16 || out == DType::kBF16 ? DType::kF32 : out; }
-
-// The element of lhs under element `w` of the window at `y`, kept in bounds, and whether there is one.
-struct Under {
-  Scalar at, inside;  // inside: unset if always
-};
-Under UnderWindow(KernelBuilder& k, const ConvWindow& v, Scalar y, Scalar w) {
-  Scalar p = y * v.stride + w * v.rhs_dilation - v.low, inside;  // exact: places in the padded array
-  const auto require = [&](Scalar condition) { inside = inside.id == 0 ? condition : inside & condition; };
-  const int64_t last = (v.out - 1) * v.stride + v.reach() - 1 - v.low;
-  if (v.low > 0) {
-    require(p >= 0);
-    p = Max(p, k.At(0));
-  }
-  if (last >= v.dilated()) {
-    require(p < v.dilated());
-    p = Min(p, k.At(v.dilated() - 1));
-  }
-  if (v.lhs_dilation > 1) {
-    require(p % v.lhs_dilation == 0);
-    p = p / v.lhs_dilation;
-  }
-  return {p, inside};
-}
-
 void Loops(KernelBuilder& k, const Eqn& e) {
   const ConvDims d = ConvDims::Checked(e);
   const size_t n = d.n_spatial();
@@ -239,7 +198,7 @@ void Loops(KernelBuilder& k, const Eqn& e) {
   const int64_t features = e.in(1).dim(d.rhs[1]);
   const bool nothing = e.in(0).elements() == 0 || e.in(1).elements() == 0;
   Shape box = {features};  // of the sum
-  for (const ConvWindow& v : d.windows) box.push_back(v.window);
+  for (const SlidingWindow& v : d.windows) box.push_back(v.window);
   const auto put = [](Index& to, int64_t dim, Scalar v) { to[static_cast<size_t>(dim)] = v; };
   k.Parallel(e.out().shape(), [&](const Index& to) {
     if (nothing) return k.Result().Store(to, k.Constant(out, 0));
@@ -253,7 +212,7 @@ void Loops(KernelBuilder& k, const Eqn& e) {
       put(x, d.lhs[1], d.feature_groups == 1 ? inner[0] : group * features + inner[0]);
       Scalar inside;
       for (size_t i = 0; i < n; ++i) {
-        const Under under = UnderWindow(k, d.windows[i], to[static_cast<size_t>(d.out[i + 2])], inner[i + 1]);
+        const UnderWindow under(k, d.windows[i], to[static_cast<size_t>(d.out[i + 2])], inner[i + 1]);
         put(x, d.lhs[i + 2], under.at);
         put(w, d.rhs[i + 2], inner[i + 1]);
         if (under.inside.id != 0) inside = inside.id == 0 ? under.inside : inside & under.inside;
@@ -273,9 +232,9 @@ bool IsLargeAndPadded(const Eqn& e) {
   const ConvDims d = ConvDims::Checked(e);
   ricci_exact products = Exact(e.out().elements()) * e.in(1).dim(d.rhs[1]);
   bool padded = false, whole = true;
-  for (const ConvWindow& v : d.windows) {
+  for (const SlidingWindow& v : d.windows) {
     products = products * v.window;
-    padded |= v.low != 0 || v.high != 0 || v.lhs_dilation != 1;
+    padded |= v.low != 0 || v.high != 0 || v.base_dilation != 1;
     whole &= v.padded() <= 4 * v.size;  // exact: dimensions
   }
   return padded && whole && Clamped(products, 0, kManyProducts) == kManyProducts;
@@ -287,7 +246,7 @@ Values PaddedFirst(const Eqn& e, std::span<const Value> in) {
     const auto dim = static_cast<size_t>(d.lhs[i + 2]);
     low[dim] = d.windows[i].low;
     high[dim] = d.windows[i].high;
-    interior[dim] = d.windows[i].lhs_dilation - 1;  // exact: positive
+    interior[dim] = d.windows[i].base_dilation - 1;  // exact: positive
   }
   const Value zero = full(in[0].builder, in[0].type().WithShape({}), 0);
   const Shape none, unit(d.n_spatial(), 1);

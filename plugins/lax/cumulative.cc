@@ -4,9 +4,7 @@
 // Lowered as a prefix scan of each line; 16-bit floats are accumulated in f32. cumsum is linear; its transpose is
 // cumsum in the other direction. Tangents of the others come from a scan by doubling: log2(n) rounds, each combining
 // every element with the one 2^k places before it, built from primitives that can be differentiated again.
-#include <limits>
-
-#include "ricci/plugin.hpp"
+#include "reduction_parts.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
@@ -33,8 +31,6 @@ std::string Factors(const Eqn& e) {
 }
 
 // ---- combination: in kernels, and with tangents in programs ----
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 // A value and its tangent.
 struct Pair {
   Value x, t;
@@ -52,18 +48,11 @@ struct Product {
   static Pair Combine(const Pair& a, const Pair& b) { return {mul(a.x, b.x), add(mul(a.t, b.x), mul(a.x, b.t))}; }
 };
 
-// The least (or greatest) value of an integer type.
-int64_t LeastInteger(DType d) { return In(d, kUnsigned) ? 0 : INT64_MIN >> (64 - BitsOf(d)); }
-int64_t GreatestInteger(DType d) { return ~LeastInteger(d); }
-
 template <bool is_max>
 struct Extremum {
   static constexpr double kIdentity = is_max ? -kInfinity : kInfinity;
   static Scalar Combine(Scalar a, Scalar b) { return is_max ? Max(a, b) : Min(a, b); }
-  static Scalar First(Scalar like) {
-    if (IsFloat(like.dtype())) return Like(like, kIdentity);
-    return Like(like, is_max ? LeastInteger(like.dtype()) : GreatestInteger(like.dtype()));
-  }
+  static Scalar First(Scalar like) { return ExtremumIdentity<is_max>(like); }
   // At ties half to each, as in the tangent of max.
   static Pair Combine(const Pair& a, const Pair& b) {
     const Value x = is_max ? max(a.x, b.x) : min(a.x, b.x);
@@ -123,8 +112,7 @@ template <typename Operation>
 void Loops(KernelBuilder& k, const Eqn& e) {
   const ArrayType x = e.in(0);
   const int64_t axis = e.integer("axis"), n = x.dim(axis);
-  const bool is_narrow = x.dtype() == DType::kF16 || x.dtype() == DType::kBF16;
-  const DType dtype = is_narrow ? DType::kF32 : x.dtype();
+  const DType dtype = SumDType(x.dtype());
   const Shape lines = rules::Without(x.shape(), Dims(&axis, 1));
   k.Parallel(lines, [&](const Index& line) {
     const auto at = [&](Scalar i) {

@@ -3,10 +3,12 @@
 // The result has the batch dimensions, then the other dimensions of lhs, then those of rhs, each in order. Bilinear:
 // the cotangent of one operand is a product of the cotangent with the other operand. A new batch of one operand becomes
 // one of its free dimensions, one of both operands a batch dimension. 16-bit floats are summed in f32; with
-// preferred_element_type the sum and the result have that dtype, and the operands' dtypes may differ.
+// preferred_element_type the sum and the result have that dtype, and the operands' dtypes may differ. An algorithm
+// given as `precision` computes in its own dtypes.
 #include <numeric>
 
-#include "ricci/plugin.hpp"
+#include "dot_dims.hpp"
+#include "reduction_parts.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
@@ -15,60 +17,14 @@ constexpr AttrSpec kAttrs[] = {{"lhs_contract", AttrKind::kInts, "[]"},
                                {"rhs_contract", AttrKind::kInts, "[]"},
                                {"lhs_batch", AttrKind::kInts, "[]"},
                                {"rhs_batch", AttrKind::kInts, "[]"},
-                               {"preferred_element_type", AttrKind::kDType, "that of the operands"}};
-
-// The dimensions of one operand by their role.
-struct Side {
-  Dims contract, batch;
-  Shape free;
-  ArrayType type;
-};
-Side SideOf(const Eqn& e, uint32_t i) {
-  Side s{e.ints(i == 0 ? "lhs_contract" : "rhs_contract"), e.ints(i == 0 ? "lhs_batch" : "rhs_batch"), {}, e.in(i)};
-  Shape used(s.contract.begin(), s.contract.end());
-  used.insert(used.end(), s.batch.begin(), s.batch.end());
-  s.free = rules::Complement(used, s.type.rank());
-  return s;
-}
-DType PreferredOf(const Eqn& e) {
-  return e.has("preferred_element_type") ? e.dtype("preferred_element_type") : DType::kNone;
-}
+                               {"preferred_element_type", AttrKind::kDType, "that of the operands"},
+                               {"precision", AttrKind::kString, "default"}};
 
 // ---- type ----
-void CheckSide(const Eqn& e, uint32_t i) {
-  const Side s = SideOf(e, i);
-  rules::WantDType(e, i, kAny);
-  rules::WantAxes(e, i, i == 0 ? "lhs_contract" : "rhs_contract", s.contract);
-  rules::WantAxes(e, i, i == 0 ? "lhs_batch" : "rhs_batch", s.batch);
-  for (int64_t d : s.batch) {
-    if (rules::Contains(s.contract, d)) e.Fail("dimension ", d, " of operand ", i, " is both contracted and batched");
-  }
-}
-void CheckPairs(const Eqn& e, std::string_view what, const Side& lhs, Dims l, const Side& rhs, Dims r) {
-  if (l.size() != r.size()) e.Fail("lhs has ", l.size(), " ", what, " dimensions and rhs ", r.size());
-  for (size_t i = 0; i < l.size(); ++i) {
-    if (lhs.type.dim(l[i]) != rhs.type.dim(r[i])) {
-      e.Fail(what, " sizes ", lhs.type.dim(l[i]), " and ", rhs.type.dim(r[i]), " differ; operands are ", lhs.type,
-             " and ", rhs.type);
-    }
-  }
-}
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(2);
-  CheckSide(e, 0);
-  CheckSide(e, 1);
-  const Side lhs = SideOf(e, 0), rhs = SideOf(e, 1);
-  CheckPairs(e, "batch", lhs, lhs.batch, rhs, rhs.batch);
-  CheckPairs(e, "contracting", lhs, lhs.contract, rhs, rhs.contract);
-  const DType preferred = PreferredOf(e);
-  if (preferred == DType::kNone && lhs.type.dtype() != rhs.type.dtype()) {
-    e.Fail("operands are ", lhs.type, " and ", rhs.type,
-           "; they must have one dtype or preferred_element_type be given");
-  }
-  Shape shape = rules::Pick(lhs.type.shape(), lhs.batch);
-  for (int64_t d : lhs.free) shape.push_back(lhs.type.dim(d));
-  for (int64_t d : rhs.free) shape.push_back(rhs.type.dim(d));
-  return preferred == DType::kNone ? lhs.type.WithShape(shape) : e.Type(preferred, shape);
+  CheckPrecision(e);
+  return DotType(e, {});
 }
 
 // ---- derivatives ----
@@ -99,9 +55,9 @@ Value CtOf(const Eqn& e, const Value& ct, const Side& side, const Side& other, c
   const Shape swapped = join(contracted, side.free);
   const bool swap = std::is_sorted(swapped.begin(), swapped.end());
   const Shape holds = swap ? swapped : join(side.free, contracted);
-  const Value product =
-      swap ? dot_general(other_value, ct, {d.rhs_contract, d.lhs_contract, d.rhs_batch, d.lhs_batch}, PreferredOf(e))
-           : dot_general(ct, other_value, d, PreferredOf(e));
+  const Value product = swap ? dot_general(other_value, ct, {d.rhs_contract, d.lhs_contract, d.rhs_batch, d.lhs_batch},
+                                           PreferredOf(e), e.str("precision"))
+                             : dot_general(ct, other_value, d, PreferredOf(e), e.str("precision"));
   Shape permutation(holds.size());
   for (size_t i = 0; i < holds.size(); ++i) permutation[static_cast<size_t>(holds[i])] = static_cast<int64_t>(i);
   return convert_element_type(transpose(product, permutation), side.type.dtype());
@@ -140,7 +96,7 @@ void BatchRule(const Eqn& e, Batch& a) {
     const auto n_batch = static_cast<int64_t>(lhs.batch.size()), n_lhs = static_cast<int64_t>(lhs.free.size());
     out_dim = x.is_batched() ? n_batch + FreeBefore(lhs, x.dim) : n_batch + n_lhs + FreeBefore(rhs, y.dim);
   }
-  a.out[0] = {dot_general(x.value, y.value, d, PreferredOf(e)), out_dim};
+  a.out[0] = {dot_general(x.value, y.value, d, PreferredOf(e), e.str("precision")), out_dim};
 }
 
 // ---- simplify: a transposed operand is read in place ----
@@ -164,12 +120,10 @@ Value Simpler(const Eqn& e, std::span<const Value> in) {
     operands[i] = p.operand(0);
     changed = true;
   }
-  return changed ? dot_general(operands[0], operands[1], d, PreferredOf(e)) : Value{};
+  return changed ? dot_general(operands[0], operands[1], d, PreferredOf(e), e.str("precision")) : Value{};
 }
 
 // ---- lowering ----
-DType SumDType(DType out) { return out == DType::kF16 || out == DType::kBF16 ? DType::kF32 : out; }
-
 void Loops(KernelBuilder& k, const Eqn& e) {
   const Side lhs = SideOf(e, 0), rhs = SideOf(e, 1);
   const DType out = e.out().dtype(), sum_dtype = SumDType(out);
@@ -207,7 +161,21 @@ Values ByParts(const Eqn& e, std::span<const Value> in) {
   const Value a = real(in[0]), b = imag(in[0]), c = real(in[1]), d = imag(in[1]);
   return {complex(sub(product(a, c), product(b, d)), add(product(a, d), product(b, c)))};
 }
-constexpr Lowering kLowerings[] = {{.decompose = ByParts, .match = IsLargeComplex, .priority = 1}, {.loops = Loops}};
+// An algorithm is the dtypes that it computes in.
+bool HasAlgorithm(const Eqn& e) { return AlgorithmOf(e) != nullptr; }
+Values ByAlgorithm(const Eqn& e, std::span<const Value> in) {
+  const DotAlgorithm& a = *AlgorithmOf(e);
+  const auto operand = [&](const Value& v) {
+    return In(v.dtype(), a.operands) ? v : convert_element_type(v, a.operand);
+  };
+  const DType out = e.out().dtype();
+  const Value product =
+      dot_general(operand(in[0]), operand(in[1]), ShiftedDims(e, -1, -1), In(out, a.results) ? out : a.result);
+  return {convert_element_type(product, out)};
+}
+constexpr Lowering kLowerings[] = {{.decompose = ByAlgorithm, .match = HasAlgorithm, .priority = 2},
+                                   {.decompose = ByParts, .match = IsLargeComplex, .priority = 1},
+                                   {.loops = Loops}};
 
 // ---- factors: batch, free of lhs, free of rhs, contracted ----
 std::string Factors(const Eqn& e) {
@@ -243,7 +211,8 @@ constexpr Row kRows[] = {{.name = "dot_general",
                           .examples =
                               "(f64[2,3], f64[3,4]) lhs_contract=[1] rhs_contract=[0]; "
                               "(f64[3], f64[3]) lhs_contract=[0] rhs_contract=[0]; "
-                              "(f64[2], f64[3]); "
+                              "(f64[2], f64[3]) precision=\"highest\"; "
+                              "(f32[2,3], f32[3,4]) lhs_contract=[1] rhs_contract=[0] precision=\"F64_F64_F64\"; "
                               "(c128[2,3], c128[3,4]) lhs_contract=[1] rhs_contract=[0]; "
                               "(c64[16,17], c64[17,18]) lhs_contract=[1] rhs_contract=[0]; "
                               "(f64[2,3,4], f64[4,2,5]) lhs_contract=[2] rhs_contract=[0] lhs_batch=[0] rhs_batch=[1]; "

@@ -4,7 +4,7 @@
 // reduce_sum is linear and its transpose is a broadcast. The tangent of reduce_prod comes from a balanced tree of
 // products, and that of reduce_max and reduce_min is shared equally among ties, both as in jax.lax. Sums and products
 // of 16-bit floats are taken in f32. If a reduced axis is sharded each device holds a partial result: see the factors.
-#include "ricci/plugin.hpp"
+#include "reduction_parts.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
@@ -77,15 +77,6 @@ Value ProductTangent(const Eqn& e, const Value& t, std::span<const Value> in, co
 }
 
 // ---- lowering ----
-constexpr uint32_t ForBool(uint32_t combiner) {
-  if (combiner == RICCI_S_MAX) return RICCI_S_OR;
-  if (combiner == RICCI_S_MIN) return RICCI_S_AND;
-  return combiner;
-}
-DType SumDType(DType d, uint32_t combiner) {
-  const bool is_narrow = d == DType::kF16 || d == DType::kBF16;
-  return is_narrow && (combiner == RICCI_S_ADD || combiner == RICCI_S_MUL) ? DType::kF32 : d;
-}
 template <uint32_t combiner>
 void Loops(KernelBuilder& k, const Eqn& e) {
   const ArrayType x = e.in(0), out = e.out();
@@ -104,16 +95,6 @@ void Loops(KernelBuilder& k, const Eqn& e) {
   });
 }
 
-// Calls f for each point of the box, in order.
-template <typename F>
-void LoopBox(const KernelBuilder& k, Dims extents, F&& f, const Index& at = {}) {
-  if (extents.empty()) return f(at);
-  k.Loop(extents[0], [&](Scalar i) {
-    Index inner = at;
-    inner.push_back(i);
-    LoopBox(k, extents.subspan(1), f, inner);
-  });
-}
 // Kernel reductions cannot combine pairs, so a loop does it one by one.
 void ComplexProduct(KernelBuilder& k, const Eqn& e) {
   const ArrayType x = e.in(0);

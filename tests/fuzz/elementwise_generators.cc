@@ -205,10 +205,10 @@ void EmitOneOf(Draft& d, std::span<const std::span<const Generator>> families) {
 }  // namespace
 
 void EmitSomething(Draft& d) {
-  const std::span<const Generator> kFamilies[] = {ElementwiseGenerators(), LayoutGenerators(),    IndexingGenerators(),
-                                                  ReductionGenerators(),   LinalgGenerators(),    SignalGenerators(),
-                                                  RandomKeyGenerators(),   CheckGenerators(),     EdgeGenerators(),
-                                                  ControlGenerators(),     DerivativeGenerators()};
+  const std::span<const Generator> kFamilies[] = {
+      ElementwiseGenerators(), LayoutGenerators(), IndexingGenerators(), ReductionGenerators(),
+      LinalgGenerators(),      SignalGenerators(), WindowGenerators(),   RandomKeyGenerators(),
+      CheckGenerators(),       EdgeGenerators(),   ControlGenerators(),  DerivativeGenerators()};
   const size_t nested = d.nesting() < d.palette().max_nesting ? 2 : 0;
   EmitOneOf(d, std::span(kFamilies).first(std::size(kFamilies) - 2 + nested));
 }

@@ -16,6 +16,7 @@ using trace::Vals;
 
 // Rows whose floating results are exact, or are the operands.
 constexpr std::string_view kExact[] = {"abs",
+                                       "approx_top_k",
                                        "complex",
                                        "conj",
                                        "imag",
@@ -47,6 +48,8 @@ constexpr std::string_view kExact[] = {"abs",
                                        "reduce_max",
                                        "reduce_min",
                                        "reduce_precision",
+                                       "reduce_window_max",
+                                       "reduce_window_min",
                                        "rem",
                                        "reshape",
                                        "rev",
@@ -54,6 +57,7 @@ constexpr std::string_view kExact[] = {"abs",
                                        "scatter",
                                        "scatter-max",
                                        "scatter-min",
+                                       "select_and_gather_add",
                                        "select_n",
                                        "sign",
                                        "slice",
@@ -69,9 +73,9 @@ constexpr std::string_view kExact[] = {"abs",
 // Rows whose error is that of slightly moved operands and does not depend on the result, which may have cancelled:
 // those that add or multiply many elements, and special functions next to their zeros.
 constexpr std::string_view kMovesOperands[] = {
-    "reduce_sum",  "reduce_prod",          "cumsum",      "cumprod", "cumlogsumexp", "dot_general",
-    "scatter-add", "scatter-sub",          "scatter-mul", "digamma", "cholesky",     "triangular_solve",
-    "lu",          "conv_general_dilated", "fft"};
+    "reduce_sum",  "reduce_prod",          "cumsum",      "cumprod",           "cumlogsumexp",      "dot_general",
+    "scatter-add", "scatter-sub",          "scatter-mul", "digamma",           "cholesky",          "triangular_solve",
+    "lu",          "conv_general_dilated", "fft",         "reduce_window_sum", "ragged_dot_general"};
 
 // Rows whose results fade to zero, and that grow to infinity, without a pole: rounding decides on which side of the
 // last number a result is.

@@ -90,6 +90,19 @@ void TopK(Draft& d) {
   const int64_t axis = d.dice().Below(x.rank());
   d.Emit("top_k", {x}, {{"k", d.dice().Between(std::min<int64_t>(1, x.dim(axis)), x.dim(axis))}, {"axis", axis}});
 }
+void ApproxTopK(Draft& d) {
+  const Value x = d.AnyOfRank(1, 3, kFloats);
+  const int64_t axis = d.dice().Below(x.rank()), n = x.dim(axis);
+  if (n == 0) return;
+  constexpr double kRecalls[] = {0.1, 0.95, 1.0};
+  d.Emit("approx_top_k", {x},
+         {{"k", d.dice().Between(1, n)},
+          {"reduction_dimension", d.dice().Chance(0.3) ? axis - x.rank() : axis},
+          {"recall_target", d.dice().Pick(kRecalls)},
+          {"is_max_k", d.dice().Chance(0.5)},
+          {"reduction_input_size_override", d.dice().Chance(0.5) ? -1 : 2 * n},
+          {"aggregate_to_topk", d.dice().Chance(0.7)}});
+}
 
 // Two operands that share some dimensions: each dimension of the left one is contracted, batched or free.
 void DotGeneral(Draft& d) {
@@ -123,7 +136,31 @@ void DotGeneral(Draft& d) {
   std::vector<ricci_attr> list(std::begin(attrs), std::end(attrs));
   if (!d.palette().smooth && d.dice().Chance(0.1))
     list.push_back(Attr("preferred_element_type", IsFloat(x.dtype()) ? DType::kF32 : DType::kI32));
+  if (IsFloat(x.dtype()) && d.dice().Chance(0.1)) {
+    constexpr const char* kPrecisions[] = {"highest", "F64_F64_F64", "F32_F32_F32"};
+    list.push_back(Attr("precision", kPrecisions[d.dice().Below(x.dtype() == DType::kF64 ? 2 : 3)]));
+  }
   d.Emit("dot_general", {x, d.Of(x.dtype(), shape)}, list);
+}
+// Groups of rows in a dimension that is free, contracted or a batch.
+void RaggedDot(Draft& d) {
+  const int64_t batch = d.dice().Between(0, 3), m = d.dice().Between(0, 6), k = d.dice().Between(1, 3),
+                n = d.dice().Between(1, 3), groups = d.dice().Between(0, 4), mode = d.dice().Below(3);
+  const bool own = d.dice().Chance(0.4);  // sizes for each point of the batch
+  const DType type = d.SomeDType(kNumbers);
+  // lhs [batch, m, k], rhs [batch, (groups,) k, n]; contracted: rhs [batch, m, n]; batch: that dimension is ragged.
+  const Shape lhs = {batch, m, k}, none, first = {0}, lhs_contract = {mode == 1 ? 1 : 2},
+              rhs_contract = {mode == 0 ? 2 : 1}, ragged = {mode == 2 ? 0 : 1}, group = mode == 0 ? first : none;
+  Shape rhs = mode == 0 ? Shape{groups, batch, k, n} : mode == 1 ? Shape{batch, m, n} : Shape{batch, k, n};
+  const Shape rhs_batch = {mode == 0 ? 1 : 0};
+  const Shape sizes = own && mode != 2 ? Shape{batch, groups} : Shape{groups};
+  d.Emit("ragged_dot_general", {d.Of(type, lhs), d.Of(type, rhs), d.Indices(sizes, 4)},
+         {{"lhs_contract", lhs_contract},
+          {"rhs_contract", rhs_contract},
+          {"lhs_batch", first},
+          {"rhs_batch", rhs_batch},
+          {"lhs_ragged", ragged},
+          {"rhs_group", group}});
 }
 // Products for the tiles of the CPU backend: sizes near those of the tiles.
 void MatrixProduct(Draft& d) {
@@ -137,9 +174,9 @@ void MatrixProduct(Draft& d) {
   d.Emit("dot_general", {x, y}, {{"lhs_contract", lc}, {"rhs_contract", rc}});
 }
 
-constexpr Generator kGenerators[] = {{8, true, Reduce},        {2, true, ArgReduce}, {4, true, Cumulative},
-                                     {2, true, Sort},          {1, true, TopK},      {4, true, DotGeneral},
-                                     {2, true, MatrixProduct}, {1, false, Unrolled}};
+constexpr Generator kGenerators[] = {
+    {8, true, Reduce},     {2, true, ArgReduce}, {4, true, Cumulative}, {2, true, Sort},          {1, true, TopK},
+    {1, true, ApproxTopK}, {1, true, RaggedDot}, {4, true, DotGeneral}, {2, true, MatrixProduct}, {1, false, Unrolled}};
 
 // ---- random keys ----
 constexpr DTypeSet kKeys = SetOf(DType::kKey);

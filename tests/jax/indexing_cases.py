@@ -3,7 +3,7 @@ import jax
 import numpy as np
 from jax import lax
 
-from case_file import ALL, COMPLEXES, MOVABLE, NUMBERS, EXACT, Close
+from case_file import ALL, COMPLEXES, DTYPES, MOVABLE, NUMBERS, EXACT, Close
 from elementwise_cases import of
 from transforms import primitive
 from values import floats, integers, ordinary
@@ -152,6 +152,25 @@ def top_k(file, rng):
                   of(floats('f32', shape)), label=f'({k},{axis})', modes='nfrv')
     for dtype in NUMBERS:
         primitive(file, rng, 'top_k', {'k': 3, 'axis': 1}, lambda x: lax.top_k(x, 3), of(ordinary(dtype, (2, 7))), modes='n')
+
+    for shape, attrs in (((5,), {'k': 2, 'reduction_dimension': 0}), ((3, 6), {'k': 3, 'reduction_dimension': -1}),
+                         ((6, 2), {'k': 4, 'reduction_dimension': 0, 'is_max_k': False, 'recall_target': 0.5}),
+                         ((2, 500), {'k': 2, 'reduction_dimension': 1, 'aggregate_to_topk': False}),
+                         ((500, 2), {'k': 1, 'reduction_dimension': 0, 'aggregate_to_topk': False, 'is_max_k': False,
+                                     'reduction_input_size_override': 600, 'recall_target': 0.9})):
+        # Different elements: XLA orders equal ones in no particular way.
+        make = of(lambda r, s=shape: (r.permutation(int(np.prod(s))).reshape(s) / 7).astype(np.float32))
+        primitive(file, rng, 'approx_top_k', attrs, approx_top_k(**attrs), make, label=str(attrs), modes='nfrv')
+    for dtype in ('f16', 'bf16', 'f64'):
+        attrs = {'k': 3, 'reduction_dimension': 0}
+        primitive(file, rng, 'approx_top_k', attrs, approx_top_k(**attrs),
+                  of(lambda r, d=dtype: r.permutation(9).astype(DTYPES[d])), modes='n')
+
+
+def approx_top_k(k, reduction_dimension, recall_target=0.95, is_max_k=True, reduction_input_size_override=-1,
+                 aggregate_to_topk=True):
+    f = lax.approx_max_k if is_max_k else lax.approx_min_k
+    return lambda x: f(x, k, reduction_dimension, recall_target, reduction_input_size_override, aggregate_to_topk)
 
 
 def cases(file, rng):

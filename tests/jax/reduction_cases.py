@@ -105,7 +105,45 @@ def products(file, rng):
         primitive(file, rng, 'dot_general', attrs, fn, make, label=f'({preferred})', modes='nfrv',
                   tolerance=Close(8, 8.0), derivative=Close(8, 8.0))
 
+    algorithms = ('F16_F16_F16', 'F32_F32_F32', 'F64_F64_F64', 'BF16_BF16_F32', 'BF16_BF16_F32_X3', 'BF16_BF16_F32_X6')
+    for precision in ('default', 'high', 'highest', *algorithms):
+        for dtype in ('f32', 'f16') if precision in algorithms else ('f32',):
+            narrow = precision.startswith('F16')
+            make = of(floats(dtype, (3, 4)), floats(dtype, (4, 2)))
+            attrs = {'lhs_contract': (1,), 'rhs_contract': (0,), 'precision': precision}
+            tolerance = Close(4 * 2.0**13 if narrow and dtype == 'f32' else 8, 8.0)
+            primitive(file, rng, 'dot_general', attrs, lambda a, b, p=precision: lax.dot_general(a, b, matrix, p), make,
+                      label=f'({precision})', modes='nfrv', tolerance=tolerance, derivative=tolerance)
+
+
+# Shapes of lhs, rhs and group_sizes; dimension numbers as in PRODUCTS, the ragged one of lhs, that of the groups of rhs.
+RAGGED = [
+    ((7, 3), (3, 3, 4), (3,), (1,), (1,), (), (), 0, (0,)),
+    ((2, 7, 3), (2, 3, 3, 4), (2, 3), (2,), (1,), (0,), (0,), 1, (2,)),
+    ((2, 7, 3), (3, 2, 4), (2,), (2,), (0,), (), (), 1, (1,)),
+    ((3, 7), (7, 2), (3,), (1,), (0,), (), (), 1, ()),
+    ((2, 7, 3), (7, 3, 2), (3, 2), (2, 1), (1, 0), (), (), 1, ()),
+    ((2, 4, 7), (2, 7, 2), (2, 3), (2,), (1,), (0,), (0,), 2, ()),
+    ((4, 2, 3), (4, 3, 2), (2,), (2,), (1,), (0,), (0,), 0, ()),
+]
+
+
+def ragged_products(file, rng):
+    for lhs, rhs, sizes, lc, rc, lb, rb, ragged, group in RAGGED:
+        attrs = {'lhs_contract': lc, 'rhs_contract': rc, 'lhs_batch': lb, 'rhs_batch': rb, 'lhs_ragged': (ragged,),
+                 'rhs_group': group}
+        numbers = lax.RaggedDotDimensionNumbers(((lc, rc), (lb, rb)), [ragged], list(group))
+        fn = lambda a, b, s, n=numbers: lax.ragged_dot_general(a, b, s, n)
+        for dtype in ('f32', 'bf16', 'c64', 'i32'):
+            make = of(ordinary(dtype, lhs), ordinary(dtype, rhs), integers('i32', sizes, 0, 4))
+            # JAX has a reverse mode only if the ragged dimension is free. It batches all operands or none, and fails if
+            # there are dimensions before the ragged one.
+            first = len(sizes) == 1 and (ragged == 0 or lc == (ragged,))
+            modes = 'nf' + 'r' * len(group) + 'v' * first if dtype == 'f32' else 'n'
+            primitive(file, rng, 'ragged_dot_general', attrs, fn, make, label=f'{lhs}{rhs}', modes=modes,
+                      tolerance=Close(16, 16.0), axes=[([0, 0, 0], [0])])
+
 
 def cases(file, rng):
-    for part in (reductions, arg_reductions, cumulative, products):
+    for part in (reductions, arg_reductions, cumulative, products, ragged_products):
         part(file, rng)

@@ -10,6 +10,7 @@
 #include "ricci/lax_fft.hpp"
 #include "ricci/lax_indexing.hpp"
 #include "ricci/lax_linalg.hpp"
+#include "ricci/lax_windows.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax {
 
@@ -250,27 +251,68 @@ inline Values sort(std::span<const Value> xs, int64_t dimension, int64_t num_key
 inline Values top_k(const Value& x, int64_t k, int64_t axis) {
   return EmitN(2, "top_k", {&x, 1}, {{"k", k}, {"axis", axis}});
 }
+// The k greatest (or least) elements along `reduction_dimension` and their i32 indices, of which a part `recall_target`
+// is wanted: this finds them all. jax.lax.approx_max_k and approx_min_k.
+struct ApproxTopKOptions {
+  double recall_target = 0.95;
+  bool is_max_k = true;
+  int64_t reduction_input_size_override = -1;
+  bool aggregate_to_topk = true;
+};
+inline Values approx_top_k(const Value& x, int64_t k, int64_t reduction_dimension, const ApproxTopKOptions& o = {}) {
+  return EmitN(2, "approx_top_k", {&x, 1},
+               {{"k", k},
+                {"reduction_dimension", reduction_dimension},
+                {"recall_target", o.recall_target},
+                {"is_max_k", o.is_max_k},
+                {"reduction_input_size_override", o.reduction_input_size_override},
+                {"aggregate_to_topk", o.aggregate_to_topk}});
+}
 
 // ---- products ----
 // Dimensions of both operands that are contracted (summed over in pairs) and those that are batched (kept in pairs).
 struct DotDims {
   Shape lhs_contract, rhs_contract, lhs_batch, rhs_batch;
 };
-// `preferred`: the dtype of the result and of the sum; if none, that of the operands.
-inline Value dot_general(const Value& x, const Value& y, const DotDims& d, DType preferred = DType::kNone) {
-  if (preferred == DType::kNone) {
+// `preferred`: the dtype of the result and of the sum; if none, that of the operands. `precision`: a jax.lax.Precision
+// or DotAlgorithmPreset by name; all that are taken mean the same here, see the row.
+inline Value dot_general(const Value& x, const Value& y, const DotDims& d, DType preferred = DType::kNone,
+                         std::string_view precision = {}) {
+  const auto emit = [&](auto... more) {
     return Emit1("dot_general", {x, y},
                  {{"lhs_contract", d.lhs_contract},
                   {"rhs_contract", d.rhs_contract},
                   {"lhs_batch", d.lhs_batch},
-                  {"rhs_batch", d.rhs_batch}});
-  }
-  return Emit1("dot_general", {x, y},
-               {{"lhs_contract", d.lhs_contract},
-                {"rhs_contract", d.rhs_contract},
-                {"lhs_batch", d.lhs_batch},
-                {"rhs_batch", d.rhs_batch},
-                {"preferred_element_type", preferred}});
+                  {"rhs_batch", d.rhs_batch},
+                  more...});
+  };
+  const Attr p("precision", precision), t("preferred_element_type", preferred);
+  if (precision.empty()) return preferred == DType::kNone ? emit() : emit(t);
+  return preferred == DType::kNone ? emit(p) : emit(p, t);
+}
+
+// A product of x, one of whose dimensions consists of groups of rows, with one factor for each group, as jax.lax's
+// ragged_dot_general: the dimension may be free (then y has a dimension for the groups), contracted (then the result
+// has one, the first) or a batch.
+struct RaggedDotDims {
+  DotDims dot;
+  Shape lhs_ragged, rhs_group;
+};
+// `group_sizes`: integers, how many rows are in each group: [groups], or one such list for each point of the dimensions
+// before the ragged one.
+inline Value ragged_dot_general(const Value& x, const Value& y, const Value& group_sizes, const RaggedDotDims& d,
+                                DType preferred = DType::kNone) {
+  const auto emit = [&](auto... more) {
+    return Emit1("ragged_dot_general", {x, y, group_sizes},
+                 {{"lhs_contract", d.dot.lhs_contract},
+                  {"rhs_contract", d.dot.rhs_contract},
+                  {"lhs_batch", d.dot.lhs_batch},
+                  {"rhs_batch", d.dot.rhs_batch},
+                  {"lhs_ragged", d.lhs_ragged},
+                  {"rhs_group", d.rhs_group},
+                  more...});
+  };
+  return preferred == DType::kNone ? emit() : emit(Attr("preferred_element_type", preferred));
 }
 
 }}}  // namespace ricci::v0::lax
