@@ -81,14 +81,7 @@ ArrayType Expanded(const Eqn& e, DType dtype) {
 // The words of element `at`: the key of its leading dimensions, the counter of its place in `shape`.
 std::pair<Scalar, Scalar> WordsAt(KernelBuilder& k, const Eqn& e, std::span<const Scalar> at) {
   const auto n_keys = static_cast<size_t>(e.in(0).rank());
-  const Dims shape = e.out().shape().subspan(n_keys);
-  Scalar counter = k.At(0);
-  for (size_t i = 0; i < shape.size(); ++i) counter = counter * shape[i] + at[n_keys + i];
-  const auto [k0, k1] = WordsOf(k.Operand(0).Load(at.first(n_keys)));
-  const Scalar low = Convert(counter, DType::kU32);
-  const bool is_short = ElementCount(shape) <= (int64_t{1} << 32);
-  const Scalar high = is_short ? k.Constant(DType::kU32, 0) : Convert(counter / (int64_t{1} << 32), DType::kU32);
-  return Threefry(k0, k1, high, low);
+  return ThreefryAt(k, k.Operand(0).Load(at.first(n_keys)), e.out().shape().subspan(n_keys), at.subspan(n_keys));
 }
 // Every word depends on its place in `shape`.
 std::string ExpandedFactors(const Eqn& e) {
@@ -119,9 +112,7 @@ ArrayTypes BitsType(const Eqn& e) {
   }
 }
 Scalar BitsIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
-  const auto [high, low] = WordsAt(k, e, at);
-  if (e.integer("bit_width") == 64) return (Convert(high, DType::kU64) << 32) | Convert(low, DType::kU64);
-  return Convert(high ^ low, e.out().dtype());
+  return BitsOfWords(WordsAt(k, e, at), e.out().dtype());
 }
 
 // ---- random_fold_in: a key and a number to a key ----

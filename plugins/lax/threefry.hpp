@@ -34,6 +34,22 @@ inline std::pair<Scalar, Scalar> WordsOf(Scalar key) {
   const Scalar bits = Bitcast(key, DType::kU64);
   return {Convert(bits, DType::kU32), Convert(ShiftRightLogical(bits, Like(bits, 32)), DType::kU32)};
 }
+// The words that `key` gives for the place `at` in an array of this shape: its number, 64 bits, is the counter.
+inline std::pair<Scalar, Scalar> ThreefryAt(KernelBuilder& k, Scalar key, Dims shape, std::span<const Scalar> at) {
+  Scalar counter = k.At(0);
+  for (size_t i = 0; i < shape.size(); ++i) counter = counter * shape[i] + at[i];
+  const auto [k0, k1] = WordsOf(key);
+  const Scalar low = Convert(counter, DType::kU32);
+  const bool is_short = ElementCount(shape) <= (int64_t{1} << 32);
+  const Scalar high = is_short ? k.Constant(DType::kU32, 0) : Convert(counter / (int64_t{1} << 32), DType::kU32);
+  return Threefry(k0, k1, high, low);
+}
+// Random bits of an unsigned dtype from two words.
+inline Scalar BitsOfWords(std::pair<Scalar, Scalar> words, DType dtype) {
+  const auto [high, low] = words;
+  if (dtype == DType::kU64) return (Convert(high, dtype) << 32) | Convert(low, dtype);
+  return Convert(high ^ low, dtype);
+}
 
 }}}  // namespace ricci::v0::lax
 #endif

@@ -74,9 +74,6 @@ Values PolygammaDecompose(const Eqn& e, std::span<const Value> in) {
   return {convert_element_type(Where(defined, y), e.in(0).dtype())};
 }
 
-Value NoDerivative(const Eqn& e, const Value&, std::span<const Value>, const Value&) {
-  throw Error(RICCI_UNIMPLEMENTED, Text(e.name(), ": it has no derivative with respect to operand 0"));
-}
 Value ZetaByShift(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
   return mul(t, neg(mul(in[0], zeta(add(in[0], 1.0), in[1]))));
 }
@@ -106,9 +103,9 @@ constexpr Row Special(std::string_view name, std::string_view doc, JvpRule jvp, 
 
 constexpr Row kRows[] = {
     Special<ZetaDecompose>("zeta", "z = zeta(x, q): the Hurwitz zeta function, the sum of (q + k)^-x over k >= 0",
-                           rules::Terms<NoDerivative, ZetaByShift>, kZetaExamples),
+                           rules::Terms<rules::NoDerivative<0>, ZetaByShift>, kZetaExamples),
     Special<PolygammaDecompose>("polygamma", "y = polygamma(m, x): the derivative of order m of digamma at x",
-                                rules::Terms<NoDerivative, PolygammaByArgument>, kPolygammaExamples),
+                                rules::Terms<rules::NoDerivative<0>, PolygammaByArgument>, kPolygammaExamples),
 };
 
 }  // namespace

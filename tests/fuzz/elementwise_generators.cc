@@ -57,6 +57,8 @@ constexpr Elementwise kSmooth[] = {
     {"erf_inv", 1, kFloats, Domain::kUnit},
     {"lgamma", 1, kFloats, Domain::kPositive},
     {"digamma", 1, kFloats, Domain::kPositive},
+    {"bessel_i0e", 1, kFloats},
+    {"bessel_i1e", 1, kFloats},
     {"pow", 2, kInexact, Domain::kPositive},
     {"stop_gradient", 1, kAny},
     {"copy", 1, kAny},
@@ -170,6 +172,21 @@ void OfOrder(Draft& d) {
   if (d.dice().Chance(0.5)) return (void)d.Emit("zeta", {lax::full_like(x, d.dice().Between(2, 4)), x});
   d.Emit("polygamma", {lax::full_like(x, d.dice().Between(0, 3)), x});
 }
+// Some have no derivative with respect to the shapes, others only a first one.
+Value ShapeParameter(Draft& d, const Value& x) {
+  if (!d.palette().smooth && d.dice().Chance(0.5)) return lax::stop_gradient(d.Positive(d.Of(x.type())));
+  constexpr double kShapes[] = {0.5, 1, 2.5, 12, 40};
+  return lax::full_like(x, d.dice().Pick(kShapes));
+}
+void IncompleteGamma(Draft& d) {
+  constexpr std::string_view kNames[] = {"igamma", "igammac", "igamma_grad_a", "random_gamma_grad"};
+  const Value x = d.Positive(d.Any(kFloats));
+  d.Emit(d.dice().Pick(kNames), {ShapeParameter(d, x), x});
+}
+void IncompleteBeta(Draft& d) {
+  const Value x = lax::logistic(d.Bounded(d.Any(kFloats)));
+  d.Emit("regularized_incomplete_beta", {ShapeParameter(d, x), ShapeParameter(d, x), x});
+}
 void Round(Draft& d) { d.Emit("round", {BelowSteps(d, d.Any(kFloats))}, {{"rounding_method", d.dice().Below(2)}}); }
 void ReducePrecision(Draft& d) {
   d.Emit("reduce_precision", {d.Any(kFloats)},
@@ -177,9 +194,10 @@ void ReducePrecision(Draft& d) {
 }
 
 constexpr Generator kGenerators[] = {
-    {40, true, Smooth},  {10, false, Rough},    {2, false, TotalOrder},      {5, true, SelectN},
-    {3, true, Clamp},    {3, true, IntegerPow}, {1, false, PowInteger},      {6, true, Convert},
-    {3, false, Bitcast}, {1, true, Round},      {1, false, ReducePrecision}, {1, true, OfOrder},
+    {40, true, Smooth},         {10, false, Rough},        {2, false, TotalOrder},      {5, true, SelectN},
+    {3, true, Clamp},           {3, true, IntegerPow},     {1, false, PowInteger},      {6, true, Convert},
+    {3, false, Bitcast},        {1, true, Round},          {1, false, ReducePrecision}, {1, true, OfOrder},
+    {1, true, IncompleteGamma}, {1, true, IncompleteBeta},
 };
 
 }  // namespace

@@ -125,28 +125,6 @@ def binary(file, rng):
             primitive(file, rng, 'pow', {}, lax.pow, make, tolerance=Close(16))
 
 
-def special(file, rng):
-    """Functions of an order and a number; JAX has no derivatives with respect to the order, and none of zeta."""
-    for dtype in FLOATS:
-        one = dict(tolerance=Close(64, 1.0), derivative=Close(64, 1.0))
-        whole = integers('i32', (3, 5), 0, 5)
-        orders = lambda r: whole(r).astype(DTYPES[dtype])
-        numbers = floats(dtype, (3, 5), 0.3, 8)
-        second = 'FRH' if dtype in ('f32', 'f64') else ''
-        primitive(file, rng, 'polygamma', {}, lax.polygamma, of(orders, numbers), modes='nfrv' + second,
-                  active=[False, True], **one)
-        primitive(file, rng, 'zeta', {}, lax.zeta, of(floats(dtype, (3, 5), 1.1, 8), numbers), modes='nv', active=[False] * 2,
-                  **one)
-    for prim, fn in (('polygamma', lax.polygamma), ('zeta', lax.zeta)):
-        a, b = pairs(np.array([-1, 0, 0.5, 1, 2, 3, 2.5, 7]))
-        keep = (a >= 0) & ((b != 0.5) | (a < 7)) if prim == 'polygamma' else a > -2
-        primitive(file, rng, prim, {}, fn, fixed(a[keep], b[keep]), label='(grid)', modes='n', tolerance=Close(64, 1.0))
-        negative = np.array([-0.25, -0.5, -1, -1.5, -2, -4.75])  # below, JAX has no correct digits
-        for order in (1, 2, 3):
-            primitive(file, rng, prim, {}, fn, fixed(np.full(negative.shape, float(order)), negative),
-                      label=f'({order},negative)', modes='n', tolerance=Close(4096, 1.0))
-
-
 def logic(file, rng):
     for prim, fn in COMPARE.items():
         dtypes = FLOATS if prim.endswith('_to') else ALL
@@ -232,5 +210,5 @@ def conversions(file, rng):
 
 
 def cases(file, rng):
-    for part in (unary, unary_with_attributes, binary, special, logic, choice, conversions):
+    for part in (unary, unary_with_attributes, binary, logic, choice, conversions):
         part(file, rng)

@@ -32,6 +32,11 @@ constexpr std::pair<std::string_view, std::string_view> kLeftOut[] = {
     {"custom_vjp", "it has no forward mode"},
     {"stop_gradient", "its tangent is zero by definition"},
     {"zeta", "no derivative by operand 0"},
+    {"igamma", "igamma_grad_a has no derivative by operand 0"},
+    {"igammac", "igamma_grad_a has no derivative by operand 0"},
+    {"igamma_grad_a", "no derivative by operand 0"},
+    {"random_gamma_grad", "no derivative by operand 0"},
+    {"regularized_incomplete_beta", "no derivative by operands 0 and 1"},
     {"cholesky", "its derivative is that along symmetric matrices, which two examples are not"},
 };
 

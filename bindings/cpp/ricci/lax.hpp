@@ -10,6 +10,7 @@
 #include "ricci/lax_fft.hpp"
 #include "ricci/lax_indexing.hpp"
 #include "ricci/lax_linalg.hpp"
+#include "ricci/lax_special.hpp"
 #include "ricci/lax_windows.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax {
@@ -57,17 +58,12 @@ inline Value clz(const Value& x) { return Emit1("clz", {x}); }
 inline Value copy(const Value& x) { return Emit1("copy", {x}); }
 inline Value cos(const Value& x) { return Emit1("cos", {x}); }
 inline Value cosh(const Value& x) { return Emit1("cosh", {x}); }
-inline Value digamma(const Value& x) { return Emit1("digamma", {x}); }
-inline Value erf(const Value& x) { return Emit1("erf", {x}); }
-inline Value erf_inv(const Value& x) { return Emit1("erf_inv", {x}); }
-inline Value erfc(const Value& x) { return Emit1("erfc", {x}); }
 inline Value exp(const Value& x) { return Emit1("exp", {x}); }
 inline Value exp2(const Value& x) { return Emit1("exp2", {x}); }
 inline Value expm1(const Value& x) { return Emit1("expm1", {x}); }
 inline Value floor(const Value& x) { return Emit1("floor", {x}); }
 inline Value integer_pow(const Value& x, int64_t y) { return Emit1("integer_pow", {x}, {{"y", y}}); }
 inline Value is_finite(const Value& x) { return Emit1("is_finite", {x}); }
-inline Value lgamma(const Value& x) { return Emit1("lgamma", {x}); }
 inline Value log(const Value& x) { return Emit1("log", {x}); }
 inline Value log1p(const Value& x) { return Emit1("log1p", {x}); }
 inline Value logistic(const Value& x) { return Emit1("logistic", {x}); }
@@ -115,8 +111,6 @@ inline Value complex(const Value& x, const Value& y) { return Emit1("complex", {
 inline Value atan2(const Value& x, const Value& y) { return Emit1("atan2", {x, y}); }
 inline Value nextafter(const Value& x, const Value& y) { return Emit1("nextafter", {x, y}); }
 // The derivative of order m (whole numbers) of digamma at x; the sum over k of (q + k)^-x.
-inline Value polygamma(const Value& m, const Value& x) { return Emit1("polygamma", {m, x}); }
-inline Value zeta(const Value& x, const Value& q) { return Emit1("zeta", {x, q}); }
 inline Value mulhi(const Value& x, const Value& y) { return Emit1("mulhi", {x, y}); }
 inline Value bitwise_and(const Value& x, const Value& y) { return Emit1("and", {x, y}); }
 inline Value bitwise_or(const Value& x, const Value& y) { return Emit1("or", {x, y}); }
