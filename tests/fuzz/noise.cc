@@ -71,7 +71,8 @@ constexpr std::string_view kExact[] = {"abs",
 constexpr std::string_view kMovesOperands[] = {
     "reduce_sum",  "reduce_prod",          "cumsum",      "cumprod", "cumlogsumexp", "dot_general",
     "scatter-add", "scatter-sub",          "scatter-mul", "digamma", "cholesky",     "triangular_solve",
-    "lu",          "conv_general_dilated", "fft"};
+    "lu",          "conv_general_dilated", "fft",         "eigh",    "svd",          "eig",
+    "schur",       "hessenberg",           "tridiagonal"};
 
 // Rows whose results fade to zero, and that grow to infinity, without a pole: rounding decides on which side of the
 // last number a result is.
