@@ -18,14 +18,18 @@ inline void WantMatrices(const Eqn& e, uint32_t i) {
   rules::WantDType(e, i, kFloats);
   if (e.in(i).rank() < 2) e.Fail("operand ", i, " is ", e.in(i), "; its last two dimensions must be those of a matrix");
 }
-// The same for square matrices.
-inline void WantSquare(const Eqn& e, uint32_t i) {
+// The same for square matrices, with a dtype of `set`.
+inline void WantSquare(const Eqn& e, uint32_t i, DTypeSet set = kFloats) {
   const ArrayType t = e.in(i);
-  rules::WantDType(e, i, kFloats);
+  rules::WantDType(e, i, set);
   if (t.rank() < 2 || RowsOf(t) != ColumnsOf(t)) {
     e.Fail("operand ", i, " is ", t, "; its last two dimensions must be those of a square matrix");
   }
 }
+
+// The dtypes of operations that have no form for 16-bit floats, as in jax.lax.
+inline constexpr DTypeSet kLapackDTypes = SetOf(DType::kF32) | SetOf(DType::kF64) | kComplexes;
+inline DType RealOf(DType d) { return IsComplex(d) ? PartOf(d) : d; }
 
 // One matrix of an operand or result of a kernel.
 class KernelMatrix {
@@ -57,6 +61,21 @@ template <LoopsRule loops>
 inline constexpr Lowering kWideLoops[] = {{.loops = loops, .match = IsWide}, {.decompose = InF32}};
 
 // ---- rules ----
+// For the batches of matrices of operand 0: only the dimensions before the last two pass through.
+inline std::string BatchFactors(const Eqn& e) {
+  FactorText text;
+  Shape batch;
+  for (int64_t i = 0; i + 2 < e.in(0).rank(); ++i) batch.push_back(text.Shared());
+  const auto of = [&](const ArrayType& t) {
+    Shape all = batch;
+    while (static_cast<int64_t>(all.size()) < t.rank()) all.push_back(text.Whole());
+    return all;
+  };
+  for (uint32_t i = 0; i < e.n_in(); ++i) text.AddIn(of(e.in(i)));
+  for (uint32_t i = 0; i < e.n_out(); ++i) text.AddOut(of(e.out(i)));
+  return text.Done();
+}
+inline Values EmitBatched(const Eqn& e, std::span<const Value> in, int64_t) { return e.EmitN(in); }
 // a b, of batches of matrices.
 inline Value MatrixProduct(const Value& a, const Value& b) {
   const int64_t rank = a.rank();
@@ -68,6 +87,11 @@ inline Value MatrixTranspose(const Value& a) {
   std::swap(order[order.size() - 1], order[order.size() - 2]);
   return transpose(a, order);
 }
+inline Value Adjoint(const Value& a) { return IsComplex(a.dtype()) ? conj(MatrixTranspose(a)) : MatrixTranspose(a); }
+// (a + a^H) / 2
+inline Value Symmetrized(const Value& a) { return div(add(a, Adjoint(a)), 2.0); }
+inline Value RealPart(const Value& a) { return IsComplex(a.dtype()) ? real(a) : a; }
+inline Value InDType(const Value& a, DType d) { return a.dtype() == d ? a : convert_element_type(a, d); }
 // The row or column number of each element.
 inline Value RowNumbers(const Value& a) { return iota(a.builder, DType::kI32, a.shape(), a.rank() - 2); }
 inline Value ColumnNumbers(const Value& a) { return iota(a.builder, DType::kI32, a.shape(), a.rank() - 1); }
@@ -76,6 +100,21 @@ inline Value Triangle(const Value& a, bool lower, bool diagonal) {
   const Value row = RowNumbers(a), column = ColumnNumbers(a);
   const Value &more = lower ? row : column, &less = lower ? column : row;
   return select(diagonal ? ge(more, less) : gt(more, less), a, zeros_like(a));
+}
+
+// The diagonal of square matrices.
+inline Value Diagonal(const Value& a) {
+  const int64_t last[] = {a.rank() - 1};
+  return reduce_sum(select(eq(RowNumbers(a), ColumnNumbers(a)), a, zeros_like(a)), last);
+}
+// Lists as the rows, or the columns, of all elements: element (i, j) of matrices like `like` is x[j], or x[i].
+inline Value AcrossRows(const Value& x, const Value& like) {
+  Shape dims = rules::Range(like.rank() - 2);
+  dims.push_back(like.rank() - 1);
+  return broadcast_in_dim(x, like.shape(), dims);
+}
+inline Value AcrossColumns(const Value& x, const Value& like) {
+  return broadcast_in_dim(x, like.shape(), rules::Range(like.rank() - 1));
 }
 
 }}}  // namespace ricci::v0::lax

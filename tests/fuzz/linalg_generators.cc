@@ -66,7 +66,85 @@ void SwapRows(Draft& d) {
   d.Emit("lu_pivots_to_permutation", {out[1]}, {{"permutation_size", rows + d.dice().Between(0, 2)}});
 }
 
-constexpr Generator kGenerators[] = {{1, true, Factorise}, {1, true, Solve}, {1, true, SwapRows}};
+// `x`, with elements in [-1, 1], with numbers on its diagonals that differ by more than the other elements add up to:
+// so eigenvalues and singular values are well apart.
+Value Apart(const Value& x) {
+  const Value row = lax::iota(x.builder, DType::kI32, x.shape(), x.rank() - 2);
+  const Value column = lax::iota(x.builder, DType::kI32, x.shape(), x.rank() - 1);
+  const double gap = 4.0 * static_cast<double>(std::max(x.dim(x.rank() - 2), x.dim(x.rank() - 1))) + 1;
+  const Value numbers = lax::mul(lax::add(lax::convert_element_type(row, x.dtype()), 1.0), gap);
+  return lax::add(x, lax::select(lax::eq(row, column), numbers, lax::zeros_like(x)));
+}
+Value Hermitian(const Value& x) {
+  Shape order = rules::Range(x.rank());
+  std::swap(order[order.size() - 1], order[order.size() - 2]);
+  const Value t = lax::transpose(x, order);
+  return lax::mul(lax::add(x, IsComplex(x.dtype()) ? lax::conj(t) : t), 0.5);
+}
+// A matrix with values well apart, or sometimes any: then vectors are determined by rounding. Complex ones only outside
+// of smooth programs: their vectors have derivatives up to a multiple of each only.
+Value SomeApart(Draft& d, bool is_square, bool is_hermitian) {
+  const bool is_complex = !d.palette().smooth && d.dice().Chance(0.3);
+  const DType dtype = d.SomeDType(is_complex ? kComplexes : SetOf(DType::kF32) | SetOf(DType::kF64));
+  Shape shape = SomeSquare(d);
+  if (!is_square && d.dice().Chance(0.6)) shape.back() = d.dice().Between(0, 8);
+  const Value any = d.Of(dtype, shape);
+  if (!d.palette().smooth && d.dice().Chance(0.1)) return any;
+  const Value x = IsComplex(dtype) ? d.Bounded(any) : Small(any);
+  return Apart(is_hermitian ? Hermitian(x) : x);
+}
+void Eigh(Draft& d) {
+  d.Emit("eigh", {SomeApart(d, /*is_square=*/true, /*is_hermitian=*/true)},
+         {{"lower", d.dice().Chance(0.5)}, {"sort_eigenvalues", d.dice().Chance(0.5)}});
+}
+// With all attributes in smooth programs: those that are left out ask for vectors that have no derivative.
+void Svd(Draft& d) {
+  constexpr std::string_view kAlgorithms[] = {"default", "QR", "divide_and_conquer", "Jacobi"};
+  const Value x = SomeApart(d, /*is_square=*/false, /*is_hermitian=*/false);
+  if (d.palette().smooth) {
+    const bool is_square = x.dim(x.rank() - 1) == x.dim(x.rank() - 2), full = is_square && d.dice().Chance(0.5);
+    const lax::linalg::Svd all = lax::linalg::svd(x, {.full_matrices = full});
+    return d.Add(d.dice().Chance(0.3) ? Values{lax::linalg::svdvals(x)} : Values{all.s, all.u, all.vt});
+  }
+  d.Emit("svd", {x},
+         {{"full_matrices", d.dice().Chance(0.5)},
+          {"compute_uv", d.dice().Chance(0.7)},
+          {"algorithm", d.dice().Pick(kAlgorithms)}});
+}
+void Eig(Draft& d) {
+  const Value x = SomeApart(d, /*is_square=*/true, /*is_hermitian=*/false);
+  const bool left = d.dice().Chance(0.5), right = d.dice().Chance(0.5);
+  if (d.palette().smooth) return d.Add(lax::linalg::eig(x, {left, right, /*enable_eigvec_derivs=*/true}));
+  d.Emit("eig", {x},
+         {{"compute_left_eigenvectors", left},
+          {"compute_right_eigenvectors", right},
+          {"enable_eigvec_derivs", d.dice().Chance(0.5)}});
+}
+void Reduce(Draft& d) {
+  const Value x = SomeApart(d, /*is_square=*/true, /*is_hermitian=*/false);
+  if (d.dice().Chance(0.4)) return (void)d.Emit("hessenberg", {x});
+  d.Emit("tridiagonal", {x}, {{"lower", d.dice().Chance(0.5)}});
+}
+// Rounding decides the order of the eigenvalues in Schur's form, unless the matrix has that form: else only what the
+// form and its vectors stand for is compared.
+void Schur(Draft& d) {
+  const Value x = SomeApart(d, /*is_square=*/true, /*is_hermitian=*/false);
+  if (d.dice().Chance(0.3)) {
+    const Value row = lax::iota(x.builder, DType::kI32, x.shape(), x.rank() - 2);
+    const Value column = lax::iota(x.builder, DType::kI32, x.shape(), x.rank() - 1);
+    const Value upper = lax::select(lax::le(row, column), x, lax::zeros_like(x));
+    return (void)d.Emit("schur", {upper}, {{"compute_schur_vectors", d.dice().Chance(0.7)}});
+  }
+  const Values form = lax::linalg::schur(x);
+  const int64_t last = x.rank() - 1;
+  const Shape batch = rules::Range(x.rank() - 2);
+  const Value left = lax::dot_general(form[1], form[0], {{last}, {last - 1}, batch, batch});
+  const Value right = IsComplex(x.dtype()) ? lax::conj(form[1]) : form[1];
+  d.Add({lax::dot_general(left, right, {{last}, {last}, batch, batch})});
+}
+
+constexpr Generator kGenerators[] = {{1, true, Factorise}, {1, true, Solve}, {1, true, SwapRows}, {1, true, Eigh},
+                                     {1, true, Svd},       {1, true, Eig},   {1, false, Reduce},  {1, false, Schur}};
 
 }  // namespace
 

@@ -72,10 +72,29 @@ constexpr std::string_view kExact[] = {"abs",
                                        "unstack"};
 // Rows whose error is that of slightly moved operands and does not depend on the result, which may have cancelled:
 // those that add or multiply many elements, and special functions next to their zeros.
-constexpr std::string_view kMovesOperands[] = {
-    "reduce_sum",  "reduce_prod",          "cumsum",      "cumprod",           "cumlogsumexp",      "dot_general",
-    "scatter-add", "scatter-sub",          "scatter-mul", "digamma",           "cholesky",          "triangular_solve",
-    "lu",          "conv_general_dilated", "fft",         "reduce_window_sum", "ragged_dot_general"};
+constexpr std::string_view kMovesOperands[] = {"reduce_sum",
+                                               "reduce_prod",
+                                               "cumsum",
+                                               "cumprod",
+                                               "cumlogsumexp",
+                                               "dot_general",
+                                               "scatter-add",
+                                               "scatter-sub",
+                                               "scatter-mul",
+                                               "digamma",
+                                               "cholesky",
+                                               "triangular_solve",
+                                               "lu",
+                                               "conv_general_dilated",
+                                               "fft",
+                                               "reduce_window_sum",
+                                               "ragged_dot_general",
+                                               "eigh",
+                                               "svd",
+                                               "eig",
+                                               "schur",
+                                               "hessenberg",
+                                               "tridiagonal"};
 
 // Rows whose results fade to zero, and that grow to infinity, without a pole: rounding decides on which side of the
 // last number a result is.

@@ -211,10 +211,62 @@ std::vector<Wrong> Matrices() {
   };
 }
 
+std::vector<Wrong> Eigenvalues() {
+  const auto eigh = [](const Values& in) { return One(lax::linalg::eigh(in[0]).w); };
+  const auto eig = [](const Values& in) { return lax::linalg::eig(in[0]); };
+  const auto schur = [](const Values& in) { return lax::linalg::schur(in[0]); };
+  const auto values = [](const Values& in) { return One(lax::linalg::svdvals(in[0])); };
+  const auto hessenberg = [](const Values& in) { return One(lax::linalg::hessenberg(in[0]).a); };
+  const auto tridiagonal = [](const Values& in) { return One(lax::linalg::tridiagonal(in[0]).a); };
+  return {
+      {{{kF32, {2, 3}}}, eigh, "eigh: operand 0 is f32[2,3]; its last two dimensions must be those of a square matrix"},
+      {{{kF16, {3, 3}}}, eigh, "eigh: operand 0 is f16[3,3]; it takes complex, f32 and f64 dtypes"},
+      {{{kC64, {3, 2}}}, eig, "eig: operand 0 is c64[3,2]; its last two dimensions must be those of a square matrix"},
+      {{{kI32, {3, 3}}}, eig, "eig: operand 0 is i32[3,3]; it takes complex, f32 and f64 dtypes"},
+      {{{kF64, {3}}}, schur, "schur: operand 0 is f64[3]; its last two dimensions must be those of a square matrix"},
+      {{{kF32, {3}}}, values, "svd: operand 0 is f32[3]; its last two dimensions must be those of a matrix"},
+      {{{kBool, {3, 3}}}, values, "svd: operand 0 is bool[3,3]; it takes complex, f32 and f64 dtypes"},
+      {{{kF32, {3, 3}}},
+       [](const Values& in) { return One(lax::linalg::svd(in[0], {.algorithm = "polar"}).s); },
+       "svd: algorithm is `polar`; it must be default, QR, divide_and_conquer or Jacobi"},
+      {{{kF32, {0, 0}}}, hessenberg, "hessenberg: operand 0 is f32[0,0]; its matrices must have at least one row"},
+      {{{kF32, {2, 0, 0}}},
+       tridiagonal,
+       "tridiagonal: operand 0 is f32[2,0,0]; its matrices must have at least one row"},
+      {{{kF32, {4, 5}}},
+       tridiagonal,
+       "tridiagonal: operand 0 is f32[4,5]; its last two dimensions must be those of a square matrix"},
+  };
+}
+
 TEST(RowErrors, Elementwise) { ExpectMessages(Elementwise()); }
 TEST(RowErrors, Structured) { ExpectMessages(Structured()); }
 TEST(RowErrors, ComplexNumbers) { ExpectMessages(ComplexNumbers()); }
 TEST(RowErrors, Matrices) { ExpectMessages(Matrices()); }
+TEST(RowErrors, Eigenvalues) { ExpectMessages(Eigenvalues()); }
+
+// Vectors whose derivative does not exist, or was not asked for.
+TEST(RowErrors, NoDerivativeOfVectors) {
+  const Bench bench;
+  const auto message = [&](const Shape& shape, const Function& f) {
+    const auto program = bench.Trace({bench.Type(kF64, shape)}, f);
+    const uint8_t active[] = {1};
+    ricci_program* jvp = nullptr;
+    ricci_status* s = ricci_jvp(program.get(), active, 1, &jvp);
+    EXPECT_EQ(ricci_status_code(s), uint32_t{RICCI_UNIMPLEMENTED});
+    ricci_str text;
+    ricci_status_message(s, &text);
+    const std::string out(text.ptr, text.len);
+    ricci_status_free(s);
+    ricci_program_release(jvp);
+    return out;
+  };
+  EXPECT_EQ(message({3, 2}, [](const Values& in) { return One(lax::linalg::svd(in[0]).u); }),
+            "svd: with full_matrices the vectors of f64[3,2] have no derivative, because its matrices are not square");
+  EXPECT_EQ(message({2, 2}, [](const Values& in) { return One(lax::linalg::eig(in[0])[1]); }),
+            "eig: eigenvectors have derivatives only if all eigenvalues are distinct and no vector has two largest "
+            "elements, which is not checked; enable_eigvec_derivs=true asks for them");
+}
 
 // These have a derivative with respect to the last operand only.
 TEST(RowErrors, NoDerivativeByAnOrder) {

@@ -47,5 +47,76 @@ inline Value lu_pivots_to_permutation(const Value& pivots, int64_t permutation_s
   return Emit1("lu_pivots_to_permutation", {pivots}, {{"permutation_size", permutation_size}});
 }
 
+struct EighOptions {
+  bool lower = true, sort_eigenvalues = true;
+};
+struct Eigh {
+  Value v;  // its columns are orthonormal eigenvectors
+  Value w;  // the eigenvalues, real, in ascending order
+};
+// x v = v w for Hermitian x, of which only one triangle is read.
+inline Eigh eigh(const Value& x, const EighOptions& o = {}) {
+  const Values out = EmitN(2, "eigh", {&x, 1}, {{"lower", o.lower}, {"sort_eigenvalues", o.sort_eigenvalues}});
+  return {out[0], out[1]};
+}
+
+struct SvdOptions {
+  bool full_matrices = true;
+  std::string_view algorithm = "default";
+};
+struct Svd {
+  Value u;   // m x m, or with `full_matrices` false m x min(m, n): its columns are orthonormal
+  Value s;   // the singular values, min(m, n) real numbers in descending order
+  Value vt;  // n x n, or min(m, n) x n: its rows are orthonormal
+};
+// x = u s vt, for matrices m x n.
+inline Svd svd(const Value& x, const SvdOptions& o = {}) {
+  const Values out =
+      EmitN(3, "svd", {&x, 1}, {{"full_matrices", o.full_matrices}, {"compute_uv", true}, {"algorithm", o.algorithm}});
+  return {out[1], out[0], out[2]};
+}
+// Only s.
+inline Value svdvals(const Value& x) { return EmitN(1, "svd", {&x, 1}, {{"compute_uv", false}})[0]; }
+
+struct Tridiagonal {
+  Value a;     // the tridiagonal matrix, and beside it the Householder vectors
+  Value d, e;  // its diagonal and the one beside it, both real
+  Value taus;  // the factors of the reflectors
+};
+// The real tridiagonal q^H x q of a Hermitian x, of which only one triangle is read; q is a product of reflectors.
+inline Tridiagonal tridiagonal(const Value& x, bool lower = true) {
+  const Values out = EmitN(4, "tridiagonal", {&x, 1}, {{"lower", lower}});
+  return {out[0], out[1], out[2], out[3]};
+}
+
+struct Hessenberg {
+  Value a;     // the Hessenberg matrix, and below it the Householder vectors
+  Value taus;  // the factors of the reflectors
+};
+// The Hessenberg matrix q^H x q, zero below the first subdiagonal; q is a product of reflectors.
+inline Hessenberg hessenberg(const Value& x) {
+  const Values out = EmitN(2, "hessenberg", {&x, 1});
+  return {out[0], out[1]};
+}
+
+struct EigOptions {
+  bool compute_left_eigenvectors = true, compute_right_eigenvectors = true, enable_eigvec_derivs = false;
+};
+// The eigenvalues w of square matrices x, complex; then, if they are asked for, the left eigenvectors vl, vl^H x = w
+// vl^H, and the right ones vr, x vr = vr w: columns of length 1 whose largest element is real.
+inline Values eig(const Value& x, const EigOptions& o = {}) {
+  const uint32_t n = 1 + (o.compute_left_eigenvectors ? 1 : 0) + (o.compute_right_eigenvectors ? 1 : 0);
+  return EmitN(n, "eig", {&x, 1},
+               {{"compute_left_eigenvectors", o.compute_left_eigenvectors},
+                {"compute_right_eigenvectors", o.compute_right_eigenvectors},
+                {"enable_eigvec_derivs", o.enable_eigvec_derivs}});
+}
+
+// x = q t q^H with a unitary q. Of complex x, t is upper triangular; of real x it has blocks 2 x 2 on its diagonal for
+// pairs of complex eigenvalues. The results are t and, if they are asked for, q.
+inline Values schur(const Value& x, bool compute_schur_vectors = true) {
+  return EmitN(compute_schur_vectors ? 2 : 1, "schur", {&x, 1}, {{"compute_schur_vectors", compute_schur_vectors}});
+}
+
 }}}}  // namespace ricci::v0::lax::linalg
 #endif

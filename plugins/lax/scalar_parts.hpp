@@ -1,0 +1,52 @@
+// Scalars of a kernel that are real or complex numbers: formulas that hold for both.
+#ifndef RICCI_LAX_SCALAR_PARTS_HPP_
+#define RICCI_LAX_SCALAR_PARTS_HPP_
+#include "ricci/plugin.hpp"
+
+namespace ricci { inline namespace v0 { namespace lax {
+
+inline bool IsComplex(const Scalar& z) { return ricci::IsComplex(z.dtype()); }
+inline Scalar RealPart(Scalar z) { return IsComplex(z) ? Real(z) : z; }
+inline Scalar Conj(Scalar z) { return IsComplex(z) ? Complex(Real(z), -Imag(z)) : z; }
+// The real number `r` as one of the dtype of `like`.
+inline Scalar AsKind(Scalar like, Scalar r) { return IsComplex(like) ? Complex(r, Like(r, 0)) : r; }
+inline Scalar TimesReal(Scalar z, Scalar r) { return IsComplex(z) ? Complex(Real(z) * r, Imag(z) * r) : z * r; }
+inline Scalar Magnitude(Scalar r) { return Apply(RICCI_S_ABS, {r}); }
+inline Scalar SquareRoot(Scalar r) { return Apply(RICCI_S_SQRT, {r}); }
+// |z|^2
+inline Scalar SquaredMagnitude(Scalar z) { return IsComplex(z) ? Real(z) * Real(z) + Imag(z) * Imag(z) : z * z; }
+// The larger part of z, without its sign.
+inline Scalar LargerPart(Scalar z) { return IsComplex(z) ? Max(Magnitude(Real(z)), Magnitude(Imag(z))) : Magnitude(z); }
+// |re| + |im|, by which LAPACK compares complex numbers.
+inline Scalar SumOfParts(Scalar z) { return IsComplex(z) ? Magnitude(Real(z)) + Magnitude(Imag(z)) : Magnitude(z); }
+
+// The layout of a real floating dtype.
+struct FloatBits {
+  DType integer;
+  int64_t fraction, bias;
+  static FloatBits Of(DType d) {
+    return d == DType::kF32 ? FloatBits{DType::kI32, 23, 127} : FloatBits{DType::kI64, 52, 1023};
+  }
+};
+// Its sign bit is set: negative numbers and -0.
+inline Scalar HasMinus(Scalar r) { return Bitcast(r, FloatBits::Of(r.dtype()).integer) < 0; }
+
+// A power of two and its inverse, both normal numbers.
+struct PowerOfTwo {
+  Scalar value, inverse;
+};
+// That which brings `largest`, a magnitude, close to 1, so that squares neither overflow nor vanish; 1 if it is no
+// finite number. Products with it are exact.
+inline PowerOfTwo ScaleFor(Scalar largest) {
+  const DType real = largest.dtype();
+  const FloatBits f = FloatBits::Of(real);
+  const Scalar bits = Bitcast(Magnitude(largest), f.integer);
+  const Scalar exponent = ShiftRightLogical(bits, Like(bits, f.fraction));
+  const Scalar wanted = Max(Like(bits, 2 * f.bias - 1) - exponent, Like(bits, 1));
+  const Scalar field = Select(exponent == 2 * f.bias + 1, Like(bits, f.bias), wanted);
+  return {Bitcast(field << Like(bits, f.fraction), real),
+          Bitcast((Like(bits, 2 * f.bias) - field) << Like(bits, f.fraction), real)};
+}
+
+}}}  // namespace ricci::v0::lax
+#endif
