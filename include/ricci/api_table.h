@@ -10,6 +10,7 @@
 #include "ricci/backend.h"
 #include "ricci/base.h"
 #include "ricci/build.h"
+#include "ricci/callback.h"
 #include "ricci/check.h"
 #include "ricci/context.h"
 #include "ricci/device.h"
@@ -212,6 +213,9 @@ typedef struct ricci_api {
       uint32_t n, const ricci_check_opts* o);
   ricci_status* (*check_program)(const ricci_program* f, const ricci_check_example* example, const ricci_check_opts* o);
   void (*target_init)(ricci_target* t);
+  ricci_status* (*context_add_callback)(ricci_ctx* c, const char* name, size_t len, const ricci_callback* f);
+  const ricci_callback* (*context_callback)(const ricci_ctx* c, const char* name, size_t len);
+  void (*context_log)(const ricci_ctx* c, uint32_t level, const char* text, size_t len);
 } ricci_api;
 
 #ifdef RICCI_PLUGIN_DSO
@@ -365,6 +369,9 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_check_primitive ricci_api_table->check_primitive
 #define ricci_check_program ricci_api_table->check_program
 #define ricci_target_init ricci_api_table->target_init
+#define ricci_context_add_callback ricci_api_table->context_add_callback
+#define ricci_context_callback ricci_api_table->context_callback
+#define ricci_context_log ricci_api_table->context_log
 #endif
 
 #ifdef __cplusplus

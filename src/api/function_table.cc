@@ -162,6 +162,9 @@ constexpr ricci_api kFunctionTable = {
     .check_primitive = ricci_check_primitive,
     .check_program = ricci_check_program,
     .target_init = ricci_target_init,
+    .context_add_callback = ricci_context_add_callback,
+    .context_callback = ricci_context_callback,
+    .context_log = ricci_context_log,
 };
 
 }  // namespace
