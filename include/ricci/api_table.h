@@ -11,6 +11,7 @@
 #include "ricci/backend.h"
 #include "ricci/base.h"
 #include "ricci/build.h"
+#include "ricci/callback.h"
 #include "ricci/check.h"
 #include "ricci/context.h"
 #include "ricci/device.h"
@@ -228,6 +229,9 @@ typedef struct ricci_api {
   void (*array_file_release)(ricci_array_file* f);
   ricci_status* (*array_file_save)(const char* path, size_t len, uint32_t format, const ricci_named_array* arrays,
       uint32_t n);
+  ricci_status* (*context_add_callback)(ricci_ctx* c, const char* name, size_t len, const ricci_callback* f);
+  const ricci_callback* (*context_callback)(const ricci_ctx* c, const char* name, size_t len);
+  void (*context_log)(const ricci_ctx* c, uint32_t level, const char* text, size_t len);
 } ricci_api;
 
 #ifdef RICCI_PLUGIN_DSO
@@ -392,6 +396,9 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_array_file_get ricci_api_table->array_file_get
 #define ricci_array_file_release ricci_api_table->array_file_release
 #define ricci_array_file_save ricci_api_table->array_file_save
+#define ricci_context_add_callback ricci_api_table->context_add_callback
+#define ricci_context_callback ricci_api_table->context_callback
+#define ricci_context_log ricci_api_table->context_log
 #endif
 
 #ifdef __cplusplus

@@ -63,6 +63,9 @@ typedef struct ricci_plan_step {
   uint64_t location;
 } ricci_plan_step;
 
+enum {                             /* ricci_plan_library.flags */
+       RICCI_CALL_EFFECT = 1u << 0 /* it does more than write its results: such calls keep their order */
+};
 typedef struct ricci_plan_library {
   const ricci_library* library;
   void* state;
@@ -70,6 +73,8 @@ typedef struct ricci_plan_library {
   uint32_t n_in, n_out;
   uint64_t workspace_bytes, flops;
   uint64_t scratch_bytes; /* for each thread that launches, aligned as the device aligns */
+  uint32_t flags;         /* RICCI_CALL_* */
+  uint32_t reserved0;
 } ricci_plan_library;
 
 typedef struct ricci_plan {
@@ -89,7 +94,8 @@ typedef struct ricci_plan {
 } ricci_plan;
 
 /* Which steps must wait for which: calls `write` with every pair of steps of which the later one may begin only after
- * the earlier one has ended, because one of them writes memory that the other one reads or writes. Memory is the same
+ * the earlier one has ended, because one of them writes memory that the other one reads or writes, or because both
+ * hold library calls with an effect. Memory is the same
  * where ranges of the arena overlap, where index and kind are the same, and where output_alias says so. The word of
  * failed checks does not count, since the order of writes to it does not matter.
  *

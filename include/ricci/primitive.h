@@ -216,7 +216,8 @@ enum { /* ricci_prim_def.hdr.flags */
        RICCI_PRIM_MAY_FAIL = 1u << 8, /* a run of it may fail: never moved to where it would run more often */
        /* Result i is operand i, available once all operands are: no pass looks through it, moves work over it or merges
         * two of them, and it costs nothing at run time. Each operand is needed only for its own result. */
-       RICCI_PRIM_BARRIER = 1u << 9
+       RICCI_PRIM_BARRIER = 1u << 9,
+       RICCI_PRIM_NAMES = 1u << 10 /* its attribute `name` names its results for the policies `names:` of checkpoint */
 };
 enum { /* ready-made batching rules, used when batch is NULL */
        RICCI_BATCH_NONE = 0,

@@ -27,8 +27,9 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_vjp(const ricci_program* f, const 
 typedef struct ricci_partial_eval_opts { /* all 0 but hdr.size: the defaults */
   ricci_hdr hdr;
   const uint8_t* force_unknown; /* [results of f] those that must be unknown; NULL: none */
-  /* What may become a residual: `everything`, `nothing`, `dots`, `dots_with_no_batch_dims`, `names:a,b`; empty:
-   * `everything`. */
+  /* What may become a residual: `everything`; `nothing`; `dots`, the results of products; `dots_with_no_batch_dims`;
+   * `names:a,b`, what the primitive `name` calls a or b; `names_but:a,b`, what it calls anything else. With `|` between
+   * several, what any of them saves: `dots|names:a`. Empty: `everything`. */
   ricci_str policy;
 } ricci_partial_eval_opts;
 static inline ricci_partial_eval_opts ricci_partial_eval_opts_default(void) {

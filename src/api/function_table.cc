@@ -173,6 +173,9 @@ constexpr ricci_api kFunctionTable = {
     .array_file_get = ricci_array_file_get,
     .array_file_release = ricci_array_file_release,
     .array_file_save = ricci_array_file_save,
+    .context_add_callback = ricci_context_add_callback,
+    .context_callback = ricci_context_callback,
+    .context_log = ricci_context_log,
 };
 
 }  // namespace

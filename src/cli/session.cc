@@ -5,9 +5,18 @@
 namespace ricci { inline namespace v0 { namespace cli {
 namespace {
 
+// A context whose log goes to stderr: debug_print, and compilations with --config log_compiles=1.
 ricci_ctx* NewContext() {
+  ricci_hooks hooks{};
+  hooks.hdr.size = sizeof hooks;
+  hooks.log = [](void*, uint32_t, const char* text, size_t n) {
+    std::fwrite(text, 1, n, stderr);
+    std::fputc('\n', stderr);
+  };
+  ricci_context_opts o = ricci_context_opts_default();
+  o.hooks = &hooks;
   ricci_ctx* c = nullptr;
-  Check(ricci_context_create(nullptr, &c));
+  Check(ricci_context_create(&o, &c));
   return c;
 }
 

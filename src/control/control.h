@@ -1,4 +1,4 @@
-// The structural primitives: the core's own rows. All but check have attributes that hold programs. One file each.
+// The structural primitives: the core's own rows. All but check and the callbacks have attributes that hold programs.
 #ifndef RICCI_CONTROL_CONTROL_H_
 #define RICCI_CONTROL_CONTROL_H_
 #include "absl/status/status.h"
@@ -6,8 +6,8 @@
 
 namespace ricci { inline namespace v0 { namespace control {
 
-// Adds call, cond, while, scan, vmap, check, checkpoint, custom_jvp, custom_vjp, custom_linear and
-// custom_linear_solve to a new registry.
+// Adds call, cond, while, scan, vmap, check, checkpoint, custom_jvp, custom_vjp, custom_linear, custom_linear_solve,
+// linear_call and the callbacks to a new registry.
 absl::Status RegisterAll(prim::Registry& registry);
 
 }}}  // namespace ricci::v0::control

@@ -15,7 +15,7 @@ absl::StatusOr<Vals> InvariantResiduals(Builder& b, const transform::PartialEval
   Vals out(split.n_residuals, kNone);
   if (Count(wanted) == 0) return out;
   const Mask droppable(known.n_params(), 1);
-  RICCI_ASSIGN(auto before, transform::Prune(known, wanted, droppable));
+  RICCI_ASSIGN(auto before, transform::Prune(known, wanted, droppable, transform::Effects::kLeave));
   RICCI_ASSIGN(Vals values, b.Inline(*before.program, Where(known_in, before.used_params)));
   Scatter(MaskView(wanted).subspan(n_out), values, out.data());
   return out;

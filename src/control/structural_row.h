@@ -177,7 +177,8 @@ absl::Status BatchAsVmap(Builder& b, const StructuralOp& h, const ricci_batch_ar
 
 // ---- one per file ----
 extern const StructuralRow kCallRow, kCondRow, kWhileRow, kScanRow, kVmapRow, kCheckRow, kCheckpointRow, kCustomJvpRow,
-    kCustomVjpRow, kCustomLinearRow, kCustomLinearSolveRow;
+    kCustomVjpRow, kCustomLinearRow, kCustomLinearSolveRow, kLinearCallRow, kPureCallbackRow, kIoCallbackRow,
+    kDebugCallbackRow, kDebugPrintRow;
 
 }}}  // namespace ricci::v0::control
 #endif

@@ -4,6 +4,8 @@
 // since: a reader waits for the writer, a writer for the readers, or for the writer if there are none. A write joins
 // all that it covers into one segment, so there are few segments where memory is reused.
 //
+// Library calls with an effect all write one segment of a space of their own, so they keep their order.
+//
 // After n readers of the same memory, n writers of its pieces need n * n pairs, unless steps are ordered that need no
 // order. So a read counts as a write, for which later readers wait, once kMostReaders have read the same before it, or
 // if it covers more than kMostSegments. Each access then adds a bounded number of pairs.
@@ -23,6 +25,7 @@ constexpr size_t kMostScanned = 32;  // waits of a step, and of each of those, s
 struct Range {
   uint64_t space, begin, end;
 };
+constexpr Range kEffects = {~uint64_t{0}, 0, 1};  // no memory: what library calls with an effect write
 
 // ---- what steps access ----
 struct Use {
@@ -139,7 +142,7 @@ class EdgeFinder {
   std::vector<PlanEdge> Run() {
     for (uint32_t s = 0, end = 0; s < p_.n_steps; s = end) {
       end = EndOf(s);
-      FindWaits(s, uses_.Of(s, end));
+      FindWaits(s, end, uses_.Of(s, end));
       begin_[s] = edges_.size();
       for (uint32_t earlier : waits_) edges_.push_back({earlier, s});
       std::fill(begin_.begin() + s + 1, begin_.begin() + end + 1, edges_.size());
@@ -160,6 +163,13 @@ class EdgeFinder {
     return s;
   }
 
+  // Does any of the steps [begin, end) have an effect?
+  bool HasEffect(uint32_t begin, uint32_t end) const {
+    return std::any_of(p_.steps + begin, p_.steps + end, [&](const ricci_plan_step& s) {
+      return s.kind == RICCI_STEP_LIBRARY && (p_.libraries[s.index].flags & RICCI_CALL_EFFECT) != 0;
+    });
+  }
+
   Range RangeOf(const ricci_plan_buffer& b) const {
     const uint64_t outputs = 1 + uint64_t{p_.n_inputs}, constants = outputs + p_.n_outputs;
     switch (b.kind) {
@@ -177,7 +187,7 @@ class EdgeFinder {
   }
 
   // Reads come first, so that a step that reads and writes the same memory is not its own predecessor.
-  void FindWaits(uint32_t step, const std::vector<Use>& uses) {
+  void FindWaits(uint32_t step, uint32_t end, const std::vector<Use>& uses) {
     waits_.clear();
     for (const uint32_t access : {RICCI_ACCESS_READ, RICCI_ACCESS_WRITE}) {
       for (const Use& u : uses) {
@@ -187,6 +197,7 @@ class EdgeFinder {
         if (access == RICCI_ACCESS_WRITE) memory_.Write(RangeOf(b), step, waits_);
       }
     }
+    if (HasEffect(step, end)) memory_.Write(kEffects, step, waits_);
     std::sort(waits_.begin(), waits_.end());
     waits_.erase(std::unique(waits_.begin(), waits_.end()), waits_.end());
     DropCovered(step);

@@ -78,14 +78,14 @@ absl::StatusOr<BodyCost> Measure(const ir::Program& body, const Options& options
 absl::StatusOr<bool> RunsInPlan(const ir::Program& f, const ir::Equation& eqn, const Options& options) {
   const prim::Flow flow = prim::Registry::Of(f).Get(eqn.prim).flow;
   const bool is_control = flow == prim::Flow::kWhile || flow == prim::Flow::kScan || flow == prim::Flow::kCond;
-  if (!is_control || options.reference) return false;
+  if (!is_control) return false;
   const ricci_attr* place = ir::FindAttr(eqn.attrs, "place");
   const bool as_told = place != nullptr;
   const Limits& limits = options.target.limits;
   for (const ricci_attr& a : eqn.attrs) {
     for (ricci_program* p : ir::Programs(a)) {
       RICCI_ASSIGN(BodyCost cost, Measure(*ir::FromAbi(p), options));
-      if (as_told && cost.kernel_possible) continue;
+      if ((as_told || options.reference) && cost.kernel_possible) continue;
       if (as_told && trace::StringOf(eqn.attrs, "place") == "kernel") {
         const absl::Status refused =
             base::InvalidArgument("place `kernel` is not possible: ", cost.no_kernel, " cannot run within a kernel");
@@ -98,7 +98,7 @@ absl::StatusOr<bool> RunsInPlan(const ir::Program& f, const ir::Equation& eqn, c
       if (!cost.kernel_possible || largest > (cost.product ? limits.body_product : limits.body_elements)) return true;
     }
   }
-  return as_told && trace::StringOf(eqn.attrs, "place") == "plan";
+  return as_told && !options.reference && trace::StringOf(eqn.attrs, "place") == "plan";
 }
 
 }}}  // namespace ricci::v0::pass

@@ -140,8 +140,9 @@ absl::StatusOr<uint32_t> PlanLowering::PlanLibrary(Frame& frame, const ir::Equat
   plan.device = options_.device;
   plan.native_context = options_.native_context;
   RICCI_TRY(transform::AtEquation(base::FromAbi(l.library->plan(l.self, op.get(), &plan)), frame.f, eqn, "plan"));
-  const uint32_t number = writer_.AddLibrary({l.library, plan.state, std::max<int64_t>(plan.tasks, 1), op->n_in,
-                                              op->n_out, plan.workspace_bytes, plan.flops, plan.scratch_bytes});
+  const uint32_t number = writer_.AddLibrary(
+      {l.library, plan.state, std::max<int64_t>(plan.tasks, 1), op->n_in, op->n_out, plan.workspace_bytes, plan.flops,
+       plan.scratch_bytes, registry_.Get(eqn.prim).effectful() ? uint32_t{RICCI_CALL_EFFECT} : 0u, 0});
   if (std::max(plan.workspace_bytes, plan.scratch_bytes) > uint64_t{RICCI_MAX_DIM}) {
     const absl::Status large = absl::ResourceExhaustedError(base::Cat(
         "workspace of ", plan.workspace_bytes, " and scratch of ", plan.scratch_bytes, " bytes are too large"));

@@ -2,7 +2,8 @@
 //
 // There are two tables: stages from program to program, and stages of the plan. Each is a function in the file of its
 // name. After each stage its result is checked (stage_checks.h), in release builds too, and can be dumped. The
-// reference device runs only the stages that every plan needs: each equation is lowered by itself.
+// reference device runs only the stages that every plan needs: each equation is lowered by itself. There a vmap stays a
+// loop, unless no kernel can hold its body.
 #include "pass/pipeline.h"
 
 #include <chrono>
@@ -17,7 +18,11 @@
 namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
-enum class Need : uint8_t { kOptional, kAlways };  // kAlways: cannot be skipped, and runs on the reference device too
+enum class Need : uint8_t {
+  kOptional,      // may be skipped, and is on the reference device
+  kReferenceToo,  // may be skipped, but runs on the reference device
+  kAlways         // cannot be skipped
+};
 
 struct ProgramStage {
   std::string_view name;
@@ -32,7 +37,7 @@ constexpr ProgramStage kProgramStages[] = {
     {"simplify", Simplify},
     {"hoist", Hoist},
     // From here on the schedule is fixed: a vmap equation runs in lanes.
-    {"schedule_vmap", ScheduleVmap},
+    {"schedule_vmap", ScheduleVmap, Need::kReferenceToo},
     {"inline_rules", InlineCalls, Need::kAlways},  // of what batching rules emitted
     {"fold_again", Fold},
     {"simplify_again", Simplify},
@@ -76,7 +81,8 @@ Need NeedOf(size_t stage) {
 }
 bool Runs(const Options& options, size_t stage) {
   if (NeedOf(stage) == Need::kAlways) return true;
-  return !options.reference && (options.stages >> stage & 1) != 0;
+  if (options.reference) return NeedOf(stage) == Need::kReferenceToo;
+  return (options.stages >> stage & 1) != 0;
 }
 
 absl::StatusOr<StageSet> ParseStages(std::string_view option, std::string_view list) {

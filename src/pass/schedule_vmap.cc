@@ -3,8 +3,9 @@
 // batched: the batching rules turn the body into operations on whole batches, several kernels and library calls.
 // lanes: the equation stays and becomes one kernel whose points are the elements of the batch; everything stays in
 //   registers or private memory, and each element takes its own branches and trip counts.
-// If both are possible, both are lowered to a plan and the backend estimates what each costs; maps within the body are
-// decided together with it. Lowering costs a small part of code generation.
+// On the reference device it is lanes wherever that is possible. Elsewhere, if both are possible, both are lowered to a
+// plan and the backend estimates what each costs; maps within the body are decided together with it. Lowering costs a
+// small part of code generation.
 #include "absl/strings/str_format.h"
 #include "control/parts.h"
 #include "pass/body_cost.h"
@@ -56,6 +57,7 @@ class Scheduler {
       }
       return Take(b, in, Batched(), base::Cat("batched, since no kernel can hold ", cost.no_kernel));
     }
+    if (options_.reference) return Take(b, in, Lanes(Schedule::kLanes), "lanes, as on the reference device");
     // Batched, all branches run on all elements, and an element could fail in a branch that it does not take.
     if (cost.guards_failure) {
       if (asked == Schedule::kBatched)

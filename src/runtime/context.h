@@ -17,6 +17,7 @@
 #include "base/shared.h"
 #include "prim/registry.h"
 #include "ricci/context.h"
+#include "runtime/callbacks.h"
 #include "runtime/device.h"
 #include "runtime/options.h"
 
@@ -37,6 +38,8 @@ class Context final : public base::Shared {
   types::TypeTable& types() const { return vocabulary().types; }
   Options options() const;
   CompileCache& cache() { return *cache_; }
+  Callbacks& callbacks() { return callbacks_; }
+  const Callbacks& callbacks() const { return callbacks_; }
 
   // Counts handles of the C ABI; each is also one reference.
   void RetainHandle();
@@ -77,6 +80,7 @@ class Context final : public base::Shared {
   mutable std::mutex options_mutex_;
   Options options_;
   std::atomic<uint32_t> handles_{1};
+  Callbacks callbacks_;
   std::unique_ptr<prim::Registry> registry_;
   void NumberDevices();
 

@@ -42,7 +42,7 @@ struct Liveness {
   std::vector<std::optional<Mask>> operands;  // where the row has a dce rule or is a barrier
 };
 
-absl::StatusOr<Liveness> FindLive(const ir::Program& f, MaskView used_results) {
+absl::StatusOr<Liveness> FindLive(const ir::Program& f, MaskView used_results, Effects effects) {
   const prim::Registry& registry = prim::Registry::Of(f);
   Liveness live{Mask(f.values.size(), 0), Mask(f.equations.size(), 0), {}};
   live.operands.resize(f.equations.size());
@@ -56,7 +56,7 @@ absl::StatusOr<Liveness> FindLive(const ir::Program& f, MaskView used_results) {
     bool any = false;
     for (uint8_t u : used_out) any |= u != 0;
     const bool effect = registry.HasEffect(eqn);
-    if (!any && !effect) continue;
+    if (!any && (!effect || effects == Effects::kLeave)) continue;
     live.equation[e] = 1;
     Mask used_in(eqn.operands.size(), 1);
     if (row.has(RICCI_PRIM_BARRIER)) {
@@ -72,10 +72,11 @@ absl::StatusOr<Liveness> FindLive(const ir::Program& f, MaskView used_results) {
   return live;
 }
 
-absl::StatusOr<PrunedProgram> WithoutDead(const ir::Program& f, MaskView used_results, MaskView droppable) {
+absl::StatusOr<PrunedProgram> WithoutDead(const ir::Program& f, MaskView used_results, MaskView droppable,
+                                          Effects effects) {
   RICCI_TRY(base::Invariant(used_results.size() == f.n_results(), "prune: one flag per result"));
   const prim::Registry& registry = prim::Registry::Of(f);
-  RICCI_ASSIGN(Liveness live, FindLive(f, used_results));
+  RICCI_ASSIGN(Liveness live, FindLive(f, used_results, effects));
   PrunedProgram out;
   RICCI_ASSIGN(auto b, Builder::Create(prim::Registry::Of(f), f.name, {}));
   trace::Rewriter values(f, *b);
@@ -125,7 +126,7 @@ bool DropsAny(MaskView droppable, MaskView used_params) {
 
 }  // namespace
 
-absl::StatusOr<PrunedProgram> Prune(const ir::Program& f, MaskView used_results, MaskView droppable) {
+absl::StatusOr<PrunedProgram> Prune(const ir::Program& f, MaskView used_results, MaskView droppable, Effects effects) {
   MemoUse use(f);
   const bool all = std::ranges::all_of(used_results, [](uint8_t u) { return u != 0; });
   if (const auto live = all ? use.Find(LiveKey(f)) : nullptr) {
@@ -133,17 +134,18 @@ absl::StatusOr<PrunedProgram> Prune(const ir::Program& f, MaskView used_results,
     const auto& used_params = *static_cast<const Mask*>(live.get());
     if (!DropsAny(droppable, used_params)) return PrunedProgram{ir::ProgramRef(&f), used_params};
   }
-  return Remembered<PrunedProgram>(MemoKey("prune", f).Add(used_results).Add(droppable),
-                                   [&]() -> absl::StatusOr<PrunedProgram> {
-                                     RICCI_ASSIGN(PrunedProgram out, WithoutDead(f, used_results, droppable));
-                                     Mask kept;
-                                     for (uint32_t i = 0; i < f.n_params(); ++i) {
-                                       const bool drop = !droppable.empty() && droppable[i] != 0;
-                                       if (out.used_params[i] || !drop) kept.push_back(out.used_params[i]);
-                                     }
-                                     use.Keep(LiveKey(*out.program), std::make_shared<const Mask>(std::move(kept)));
-                                     return out;
-                                   });
+  return Remembered<PrunedProgram>(
+      MemoKey("prune", f).Add(used_results).Add(droppable).Add(int64_t{effects == Effects::kLeave}),
+      [&]() -> absl::StatusOr<PrunedProgram> {
+        RICCI_ASSIGN(PrunedProgram out, WithoutDead(f, used_results, droppable, effects));
+        Mask kept;
+        for (uint32_t i = 0; i < f.n_params(); ++i) {
+          const bool drop = !droppable.empty() && droppable[i] != 0;
+          if (out.used_params[i] || !drop) kept.push_back(out.used_params[i]);
+        }
+        use.Keep(LiveKey(*out.program), std::make_shared<const Mask>(std::move(kept)));
+        return out;
+      });
 }
 
 absl::StatusOr<ir::ProgramRef> WithoutDeadCode(const ir::Program& f) {

@@ -12,8 +12,14 @@ struct PrunedProgram {
   ir::ProgramRef program;  // parameters of f without the dropped ones -> the used results only
   Mask used_params;        // over all parameters of f
 };
+// What becomes of operations with an effect that no used result needs.
+enum class Effects : uint8_t {
+  kStay,
+  kLeave,  // the program runs beside f, which has them already
+};
 // Parameters with droppable[i] != 0 (empty = none) that nothing needs disappear.
-absl::StatusOr<PrunedProgram> Prune(const ir::Program& f, MaskView used_results, MaskView droppable = {});
+absl::StatusOr<PrunedProgram> Prune(const ir::Program& f, MaskView used_results, MaskView droppable = {},
+                                    Effects effects = Effects::kStay);
 // All results and parameters stay.
 absl::StatusOr<ir::ProgramRef> WithoutDeadCode(const ir::Program& f);
 // Ends the program under construction, without its dead code.

@@ -1,26 +1,18 @@
 #include "transform/partial_eval.h"
 
-#include "absl/strings/str_split.h"
 #include "base/hash_map.h"
 #include "base/status_abi.h"
 #include "trace/attrs.h"
 #include "trace/rewriter.h"
 #include "transform/dead_code.h"
 #include "transform/memo.h"
+#include "transform/policy.h"
 #include "transform/rules.h"
 
 namespace ricci { inline namespace v0 { namespace transform {
 namespace {
 
 using trace::Op;
-
-bool NamedIn(std::string_view names, const ir::Equation& eqn) {
-  const std::string_view name = trace::StringOf(eqn.attrs, "name");
-  for (absl::string_view n : absl::StrSplit(base::ToAbsl(names), ',')) {
-    if (!name.empty() && n == base::ToAbsl(name)) return true;
-  }
-  return false;
-}
 
 // A linear map of which only the transpose is known has no value, so it is never known, whatever its operands are. (In
 // reverse mode these are tangents that depend on no argument and so are zero: nothing needs the map's cotangents.)
@@ -177,22 +169,6 @@ absl::StatusOr<ir::ProgramRef> TidyUnknown(const ir::Program& unknown, uint32_t 
   kept.assign(pruned.used_params.begin(), pruned.used_params.begin() + n_residuals);
   return pruned.program;
 }
-
-}  // namespace
-
-absl::StatusOr<bool> PolicySaves(std::string_view policy, const prim::Row& row, const ir::Equation& eqn) {
-  if (policy.empty() || policy == "everything") return true;
-  if (policy == "nothing") return false;
-  if (policy == "dots") return row.has(RICCI_PRIM_EXPENSIVE);
-  if (policy == "dots_with_no_batch_dims") {
-    return row.has(RICCI_PRIM_EXPENSIVE) && trace::IntsOf(eqn.attrs, "lhs_batch").empty();
-  }
-  if (policy.substr(0, 6) == "names:") return NamedIn(policy.substr(6), eqn);
-  return base::InvalidArgument("checkpoint: unknown policy ", policy,
-                               "; known: everything, nothing, dots, dots_with_no_batch_dims, names:a,b");
-}
-
-namespace {
 
 absl::StatusOr<PartialEvalProgram> SplitProgram(const ir::Program& f, MaskView known, MaskView force_unknown,
                                                 const Saving& saving) {

@@ -26,8 +26,5 @@ struct Saving {
 absl::StatusOr<PartialEvalProgram> PartialEval(const ir::Program& f, MaskView known, MaskView force_unknown = {},
                                                const Saving& saving = {});
 
-// Does `policy` save the results of `eqn`? INVALID_ARGUMENT for an unknown policy.
-absl::StatusOr<bool> PolicySaves(std::string_view policy, const prim::Row& row, const ir::Equation& eqn);
-
 }}}  // namespace ricci::v0::transform
 #endif

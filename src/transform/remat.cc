@@ -1,7 +1,7 @@
 #include "transform/remat.h"
 
 #include "trace/attrs.h"
-#include "transform/partial_eval.h"
+#include "transform/policy.h"
 #include "transform/rules.h"
 
 namespace ricci { inline namespace v0 { namespace transform {
@@ -21,8 +21,7 @@ absl::StatusOr<ir::ProgramRef> OneEquation(const ir::Program& f, std::string_vie
 }  // namespace
 
 absl::StatusOr<ir::ProgramRef> Checkpoint(const ir::Program& f, std::string_view policy, bool prevent_cse) {
-  const prim::Row none;
-  RICCI_TRY(PolicySaves(policy, none, ir::Equation{}).status());
+  RICCI_TRY(VerifyPolicy(policy));
   ricci_program* body;
   std::vector<ricci_attr> attrs = {trace::ProgramAttr("body", f, body), trace::StringAttr("policy", policy)};
   if (!prevent_cse) attrs.push_back(trace::BoolAttr("prevent_cse", false));

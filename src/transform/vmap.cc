@@ -53,12 +53,16 @@ absl::StatusOr<ir::ProgramRef> Vmap(const ir::Program& f, std::span<const int32_
     batched_out.push_back(axis >= 0);
     plain_out.push_back(axis < 0);
   }
-  RICCI_ASSIGN(PrunedProgram plain, Prune(f, plain_out));
+  RICCI_ASSIGN(PrunedProgram plain, Prune(f, plain_out, {}, Effects::kLeave));
   for (uint32_t i = 0; i < f.n_params(); ++i) {
     if (plain.used_params[i] && in_axes[i] >= 0) {
       return base::InvalidArgument("vmap: a result of program ", f.name, " has out_axes -1 but depends on parameter ",
                                    i, ", which is batched; give it an axis");
     }
+  }
+  if (plain.program->effectful) {
+    return base::InvalidArgument("vmap: a result of program ", f.name,
+                                 " has out_axes -1 but comes from an operation with an effect; give it an axis");
   }
   RICCI_ASSIGN(PrunedProgram body, Prune(f, batched_out));
   const std::vector<int64_t> in64(in_axes.begin(), in_axes.end());
@@ -75,7 +79,7 @@ absl::StatusOr<ir::ProgramRef> Vmap(const ir::Program& f, std::span<const int32_
                               trace::StringAttr("schedule", NameOf(schedule))};
   const std::span<const ricci_attr> given(attrs, std::size(attrs) - (schedule == Schedule::kAuto ? 1 : 0));
   Vals batched, once, out;
-  if (!out64.empty()) {
+  if (!out64.empty() || f.effectful) {
     RICCI_ASSIGN(batched, b->Emit("vmap", given, b->params()));
   }
   if (plain.program->n_results() != 0) {

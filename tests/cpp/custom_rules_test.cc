@@ -195,9 +195,10 @@ TEST_F(CustomRules, Errors) {
       "custom_jvp: the rule gives f32[] as tangent 0; the result is f32[2]");
   EXPECT_ERROR_HERE(custom_jvp(identity, [](const One& v, const One& t) { return std::pair(v, std::pair(t, t)); })(x),
                     "custom_jvp: the rule gives 1 result and 2 tangents; the function gives 1");
-  EXPECT_ERROR_HERE(
-      checkpoint(identity, "some")(x),
-      "checkpoint: unknown policy some; known: everything, nothing, dots, dots_with_no_batch_dims, names:a,b");
+  EXPECT_ERROR_HERE(checkpoint(identity, "some")(x),
+                    "checkpoint: unknown policy some; known: everything, nothing, dots, dots_with_no_batch_dims, "
+                    "names:a,b, names_but:a,b, "
+                    "and several with | between them");
   EXPECT_ERROR_HERE(
       jit([](Value w) {
         const Value twice = w + w;

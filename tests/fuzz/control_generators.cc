@@ -57,7 +57,7 @@ void Checkpoint(Draft& d) {
   const Values in = SomeValues(d, d.dice().Between(1, 3));
   const Owned body = SomeBody(d, TypesOf(in));
   ricci_program* p = body.get();
-  constexpr const char* kPolicies[] = {"nothing", "dots", "everything"};
+  constexpr const char* kPolicies[] = {"nothing", "dots", "everything", "names:a", "dots|names_but:a"};
   d.Emit("checkpoint", in, {{"body", p}, {"policy", d.dice().Pick(kPolicies)}, {"prevent_cse", d.dice().Chance(0.7)}});
 }
 

@@ -92,6 +92,18 @@ void LinearSolve(Draft& d) {
          {{"matvec", programs[0]}, {"vecmat", programs[1]}, {"solve", programs[2]}, {"transpose_solve", programs[3]}});
 }
 
+// The same map with its transpose, as it is; its constant has no tangent.
+void LinearCall(Draft& d) {
+  const Value x = d.Any(kFloats);
+  const ArrayType t = x.type();
+  const Value scale = d.palette().smooth ? lax::full_like(x, 0.5) : lax::stop_gradient(lax::tanh(d.Of(t)));
+  const auto turned = [](const Value& v) { return lax::rev(v, rules::Range(v.rank())); };
+  const Program map = OfVector(d, t, [&](const Value& c, const Value& v) { return turned(lax::mul(c, v)); });
+  const Program back = OfVector(d, t, [&](const Value& c, const Value& v) { return lax::mul(c, turned(v)); });
+  ricci_program *call = map.get(), *transpose = back.get();
+  d.Emit("linear_call", {scale, x}, {{"call", call}, {"transpose", transpose}, {"num_residuals", 1}});
+}
+
 // Most promises hold; the compiler cannot know.
 void Checked(Draft& d) {
   Value promise = d.Of(DType::kBool, {});
@@ -103,7 +115,8 @@ void Checked(Draft& d) {
          {{"code", static_cast<int64_t>(kBrokenPromise)}, {"message", "a promise was drawn that does not hold"}});
 }
 
-constexpr Generator kDerivatives[] = {{3, true, CustomJvp}, {1, true, CustomVjp}, {1, true, LinearSolve}};
+constexpr Generator kDerivatives[] = {
+    {3, true, CustomJvp}, {1, true, CustomVjp}, {1, true, LinearSolve}, {1, true, LinearCall}};
 constexpr Generator kChecks[] = {{1, true, Checked}};
 
 }  // namespace

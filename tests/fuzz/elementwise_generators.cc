@@ -129,6 +129,7 @@ void TotalOrder(Draft& d) {
   const Value x = d.Any(kOrdered);
   d.Emit(d.dice().Pick(kNames), {Settled(d, x), Settled(d, d.Of(x.type()))});
 }
+void Named(Draft& d) { d.Emit("name", {d.Any(kAny)}, {{"name", d.dice().Chance(0.5) ? "a" : "b"}}); }
 void Rough(Draft& d) { Apply(d, d.dice().Pick(kRough)); }
 
 // ---- rows with attributes or operands of their own ----
@@ -194,10 +195,21 @@ void ReducePrecision(Draft& d) {
 }
 
 constexpr Generator kGenerators[] = {
-    {40, true, Smooth},         {10, false, Rough},        {2, false, TotalOrder},      {5, true, SelectN},
-    {3, true, Clamp},           {3, true, IntegerPow},     {1, false, PowInteger},      {6, true, Convert},
-    {3, false, Bitcast},        {1, true, Round},          {1, false, ReducePrecision}, {1, true, OfOrder},
-    {1, true, IncompleteGamma}, {1, true, IncompleteBeta},
+    {40, true, Smooth},
+    {10, false, Rough},
+    {2, false, TotalOrder},
+    {5, true, SelectN},
+    {3, true, Clamp},
+    {3, true, IntegerPow},
+    {1, false, PowInteger},
+    {6, true, Convert},
+    {3, false, Bitcast},
+    {1, true, Round},
+    {1, false, ReducePrecision},
+    {1, true, OfOrder},
+    {1, true, IncompleteGamma},
+    {1, true, IncompleteBeta},
+    {1, true, Named},
 };
 
 }  // namespace

@@ -212,6 +212,8 @@ void Stream(Draft& d) {
 void Iota(Draft& d) {
   const Shape shape = d.SomeShape(d.dice().Between(1, 4));
   const int64_t dimension = d.dice().Below(static_cast<int64_t>(shape.size()));
+  if (d.dice().Chance(0.2))
+    d.Emit("platform_index", {}, {{"platforms", d.dice().Chance(0.5) ? "cuda,rocm;cpu" : "cuda;*"}});
   d.Emit("iota", {}, {{"dtype", d.SomeDType(kNumbers)}, {"shape", shape}, {"dimension", dimension}});
 }
 

@@ -33,6 +33,10 @@ struct Options {
 // Rows that are never drawn, each with its reason.
 constexpr std::string_view kNotDrawn[] = {
     "custom_linear",  // comes from custom_vjp under jvp
+    "pure_callback",  // devices whose memory the host cannot see refuse callbacks
+    "io_callback",
+    "debug_callback",  // give nothing
+    "debug_print",
 };
 
 // Names of the rows that were never drawn.

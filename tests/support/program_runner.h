@@ -39,8 +39,8 @@ using Program = std::unique_ptr<ricci_program, ReleaseProgram>;
 
 class ProgramRunner {
  public:
-  ProgramRunner() {
-    EXPECT_TRUE(Ok(ricci_context_create(nullptr, &ctx_)));
+  explicit ProgramRunner(const ricci_context_opts* options = nullptr) {
+    EXPECT_TRUE(Ok(ricci_context_create(options, &ctx_)));
     // RICCI_TEST_LAX: the plugin as a shared object, in place of the one in the core.
     const char* loaded = std::getenv("RICCI_TEST_LAX");
     EXPECT_TRUE(Ok(loaded == nullptr ? ricci_context_add_plugin(ctx_, ricci_plugin_query_lax)

@@ -116,11 +116,12 @@ constexpr std::string_view kLayers = R"(
 program f(%w: f64[2,2], %x: f64[2], %y: f64[2]) {
   %a: f64[2] = dot_general(%w, %x) lhs_contract=[1] rhs_contract=[0]
   %s: f64[2] = sin(%a)
-  %c: f64[2] = call(%s) name="kept" body=program g(%v: f64[2]) {
+  %c: f64[2] = call(%s) name="other" body=program g(%v: f64[2]) {
     %e: f64[2] = exp(%v)
     return %e
   }
-  %m: f64[2] = mul(%s, %c)
+  %n: f64[2] = name(%c) name="kept"
+  %m: f64[2] = mul(%s, %n)
   %p: f64[2] = mul(%m, %y)
   return %p
 })";
@@ -132,12 +133,18 @@ TEST_F(PartialEval, APolicySaysWhatIsSavedAndTheRestIsComputedAgain) {
   } cases[] = {
       {"", "mul", {-1}},
       {"everything", "mul", {-1}},
-      {"nothing", "dot_general sin call mul mul", {0, 1}},
-      {"dots", "sin call mul mul", {-1}},
-      {"dots_with_no_batch_dims", "sin call mul mul", {-1}},
+      {"nothing", "dot_general sin call name mul mul", {0, 1}},
+      {"dots", "sin call name mul mul", {-1}},
+      {"dots_with_no_batch_dims", "sin call name mul mul", {-1}},
       {"names:kept", "dot_general sin mul mul", {-1, 0, 1}},
       {"names:other,kept", "dot_general sin mul mul", {-1, 0, 1}},
-      {"names:other", "dot_general sin call mul mul", {0, 1}},
+      {"names:other", "dot_general sin call name mul mul", {0, 1}},
+      {"names:", "dot_general sin call name mul mul", {0, 1}},
+      {"names_but:kept", "dot_general sin call name mul mul", {0, 1}},
+      {"names_but:other", "dot_general sin mul mul", {-1, 0, 1}},
+      {"names_but:", "dot_general sin mul mul", {-1, 0, 1}},
+      {"dots|names:kept", "sin mul mul", {-1, -1}},
+      {"nothing|names:other|dots", "sin call name mul mul", {-1}},
   };
   const Numbers w = {1, 2, -1, 0.5}, x = {0.3, -0.2}, y = {2, 3};
   const auto want = Run(Parse(kLayers), {w, x, y});
@@ -165,7 +172,9 @@ program f(%w: f64[3,2,2], %x: f64[3,2], %y: f64[3,2]) {
 
 TEST_F(PartialEval, AnUnknownPolicyIsRefused) {
   EXPECT_EQ(ErrorOf(transform::PartialEval(*Parse(kLayers), Mask{1, 1, 0}, {}, {"dot"})),
-            "checkpoint: unknown policy dot; known: everything, nothing, dots, dots_with_no_batch_dims, names:a,b");
+            "checkpoint: unknown policy dot; known: everything, nothing, dots, dots_with_no_batch_dims, names:a,b, "
+            "names_but:a,b, "
+            "and several with | between them");
 }
 
 TEST_F(PartialEval, AnEffectDoesNotRunTwice) {

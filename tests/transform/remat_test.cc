@@ -26,7 +26,9 @@ program g(%0: f64[2]) {
 
 TEST_F(Remat, CheckpointRefusesAnUnknownPolicyAtOnce) {
   EXPECT_EQ(ErrorOf(transform::Checkpoint(*sine(), "some")),
-            "checkpoint: unknown policy some; known: everything, nothing, dots, dots_with_no_batch_dims, names:a,b");
+            "checkpoint: unknown policy some; known: everything, nothing, dots, dots_with_no_batch_dims, names:a,b, "
+            "names_but:a,b, "
+            "and several with | between them");
   for (std::string_view policy : {"", "everything", "nothing", "dots", "dots_with_no_batch_dims", "names:", "names:a"})
     EXPECT_TRUE(transform::Checkpoint(*sine(), policy).ok()) << policy;
 }

@@ -1,6 +1,8 @@
 // Contexts, their plugins and devices.
 #include "ricci/context.hpp"
 
+#include <cstdio>
+
 // Weak, so that a program without ricci::cpu links too: it is NULL there.
 extern "C" __attribute__((weak)) ricci_status* ricci_plugin_query_cpu(const ricci_host_info*, const ricci_plugin**);
 
@@ -19,6 +21,17 @@ ricci_ctx* Created(const ricci_context_opts& opts) {
   return c;
 }
 
+constexpr ricci_hooks kLogToStderr = [] {
+  ricci_hooks h{};
+  h.hdr.size = sizeof h;
+  h.log = [](void*, uint32_t, const char* text, size_t n) {
+    std::fwrite(text, 1, n, stderr);
+    std::fputc('\n', stderr);
+  };
+  return h;
+}();
+constexpr ricci_context_opts kDefaults = {{sizeof(ricci_context_opts), 0, nullptr}, &kLogToStderr};
+
 }  // namespace
 
 std::string_view Device::kind() const { return View(InfoOf(handle_).kind); }
@@ -26,7 +39,7 @@ std::string_view Device::name() const { return View(InfoOf(handle_).name); }
 uint32_t Device::workers() const { return InfoOf(handle_).workers; }
 int32_t Device::ordinal() const { return InfoOf(handle_).ordinal; }
 
-Context::Context() : Context(ricci_context_opts_default()) {}
+Context::Context() : Context(kDefaults) {}
 Context::Context(const ricci_context_opts& opts) : Handle(Created(opts)) {
   add_plugin(ricci_plugin_query_lax);
   if (ricci_plugin_query_cpu != nullptr) add_plugin(ricci_plugin_query_cpu);

@@ -4,6 +4,7 @@
 // list of operands, and every program is wrapped to take all of it.
 #include "ricci/custom_derivative.hpp"
 
+#include "numpy_steps.h"
 #include "open_rule.h"
 
 namespace ricci { inline namespace v0 {
@@ -18,6 +19,8 @@ Values CheckpointLeaves(const CallSite& site, LeafFunction f, const Values& leav
   });
   return Apply(site, c, Joined(leaves, closed.captured));
 }
+
+Value checkpoint_name(const Operand& x, std::string_view name) { return lax::name(Use("checkpoint_name", x), name); }
 
 namespace {
 

@@ -7,13 +7,16 @@ namespace ricci { inline namespace v0 {
 
 Values LinearFunction::operator()(const Values& x) const { return Inline(closed.program, Joined(x, closed.captured)); }
 
-LinearFunction CloseLinear(const CallSite& site, std::string_view what, LeafFunction f, const Values& b) {
+LinearFunction CloseLinear(const CallSite& site, std::string_view what, LeafFunction f, const Values& b,
+                           std::string_view name_of_b) {
   LinearFunction out{Close(site, f, TypesOf(b))};
   const std::span<const ricci_type> given = out.closed.program.results();
-  if (given.size() != b.size()) site.Fail(what, " gives ", Count(given.size(), "array"), "; b has ", b.size());
+  if (given.size() != b.size())
+    site.Fail(what, " gives ", Count(given.size(), "array"), "; ", name_of_b, " has ", b.size());
   for (size_t i = 0; i < b.size(); ++i) {
     if (given[i] == b[i].type().id()) continue;
-    site.Fail(what, " gives ", ArrayType(site.context(), given[i]), " as array ", i, "; that of b is ", b[i].type());
+    site.Fail(what, " gives ", ArrayType(site.context(), given[i]), " as array ", i, "; that of ", name_of_b, " is ",
+              b[i].type());
   }
   return out;
 }

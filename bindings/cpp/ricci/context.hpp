@@ -33,7 +33,7 @@ class Device {
 
 class Context : public Handle<ricci_ctx, ricci_context_retain, ricci_context_release> {
  public:
-  // With the built-in primitives, and the CPU backend if it is linked.
+  // With the built-in primitives, and the CPU backend if it is linked. The log goes to stderr.
   Context();
   // The same with hooks for memory, threads and log.
   explicit Context(const ricci_context_opts& opts);

@@ -10,7 +10,8 @@
 namespace ricci { inline namespace v0 {
 
 struct CheckpointOptions {
-  std::string policy = "nothing";  // what is saved: or `everything`, `dots`, `dots_with_no_batch_dims`, `names:a,b`
+  // What is saved: or `everything`, `dots`, `dots_with_no_batch_dims`, `names:a,b`, `names_but:a,b`, `dots|names:a`.
+  std::string policy = "nothing";
   // Keeps the recomputation apart from the first computation; if the two were merged, no memory would be saved. Loops
   // need no such barrier and get none.
   bool prevent_cse = true;
@@ -32,6 +33,9 @@ template <typename F, std::convertible_to<std::string> Policy>
 auto checkpoint(F f, Policy&& policy, Location at = Location::Here()) {
   return checkpoint(std::move(f), CheckpointOptions{.policy = std::forward<Policy>(policy)}, at);
 }
+
+// x itself, under a name that policies refer to: checkpoint(f, "names:hidden") saves checkpoint_name(x, "hidden").
+Value checkpoint_name(const Operand& x, std::string_view name);
 
 // The identity of a custom derivative: the types of its functions and arguments, and what the functions capture.
 struct FunctionIdentity {

@@ -13,8 +13,9 @@ struct LinearFunction {
   Closed<Value> closed;  // leaves, captured -> leaves
   Values operator()(const Values& x) const;
 };
-// `f` closed over a vector like `b`; throws unless it gives one, with `what` for the message.
-LinearFunction CloseLinear(const CallSite& site, std::string_view what, LeafFunction f, const Values& b);
+// `f` closed over a vector like `b`; throws unless it gives one, with `what` and the name of `b` for the message.
+LinearFunction CloseLinear(const CallSite& site, std::string_view what, LeafFunction f, const Values& b,
+                           std::string_view name_of_b = "b");
 LinearFunction TransposeOf(const CallSite& site, const LinearFunction& f, const Values& b);
 
 // vecmat and transpose_solve: both or neither.

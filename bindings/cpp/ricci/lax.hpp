@@ -82,6 +82,8 @@ inline Value square(const Value& x) { return Emit1("square", {x}); }
 inline Value stop_gradient(const Value& x) { return Emit1("stop_gradient", {x}); }
 inline Value tan(const Value& x) { return Emit1("tan", {x}); }
 inline Value tanh(const Value& x) { return Emit1("tanh", {x}); }
+// x itself, under a name for the policies of checkpoint (jax.ad_checkpoint.checkpoint_name).
+inline Value name(const Value& x, std::string_view name) { return Emit1("name", {x}, {{"name", name}}); }
 inline Value reduce_precision(const Value& x, int64_t exponent_bits, int64_t mantissa_bits) {
   return Emit1("reduce_precision", {x}, {{"exponent_bits", exponent_bits}, {"mantissa_bits", mantissa_bits}});
 }
@@ -200,6 +202,10 @@ inline Values optimization_barrier(std::span<const Value> xs) {
 }
 inline Value iota(ricci_builder* b, DType dtype, Dims shape, int64_t dimension) {
   return EmitNullary(b, "iota", {{"dtype", dtype}, {"shape", shape}, {"dimension", dimension}});
+}
+// The number of the group of platforms that the program is compiled for; `platforms` is like "cpu;cuda,rocm;*".
+inline Value platform_index(ricci_builder* b, std::string_view platforms) {
+  return EmitNullary(b, "platform_index", {{"platforms", platforms}});
 }
 
 // ---- reductions and cumulative operations ----

@@ -1,0 +1,300 @@
+// pure_callback, io_callback, debug_callback, debug_print: programs call functions of the host.
+//
+// The attribute `callback` is a name that the context knows (ricci/callback.h). Nothing is known of the function, so
+// only what needs no knowledge is a rule: under vmap it is called for each element in turn, or once for all if
+// `vmap_method` says that it can; its derivative is refused, except that the debug rows, which give no results, see the
+// primal values. All but pure_callback are effects: they run once, in their order, even if nothing needs them.
+#include "ricci/callback.h"
+#include "control/callback_format.h"
+#include "control/structural_row.h"
+#include "ir/parse.h"
+#include "ricci/context.h"
+#include "ricci/device.h"
+
+namespace ricci { inline namespace v0 { namespace control {
+namespace {
+
+std::string_view Name(Builder& b, const StructuralOp& h) { return b.registry().Get(h.op.prim).name; }
+
+// ---- types ----
+
+// The types of the text `f32[3], i32[]`.
+absl::StatusOr<std::vector<TypeId>> ParseTypes(Builder& b, std::string_view prim, std::string_view text) {
+  const std::string list = base::Cat("(", text, ")");
+  RICCI_ASSIGN(const ir::TextFile file, ir::ParseApplication(prim, list, base::Cat(prim, ": results")));
+  if (!file.program.statements[0].attrs.empty()) {
+    return base::InvalidArgument(prim, ": results is ", text, "; give types like f32[3], i32[]");
+  }
+  std::vector<TypeId> out;
+  for (const ir::TextType& t : file.program.params) {
+    RICCI_ASSIGN(TypeId id, b.types().Intern(t.dtype, t.shape));
+    out.push_back(id);
+  }
+  return out;
+}
+absl::Status HasCallback(std::string_view prim, const StructuralOp& h) {
+  return h.text("callback").empty() ? base::InvalidArgument(prim, ": callback is empty; give the name of one")
+                                    : absl::OkStatus();
+}
+absl::Status TypeByResults(Builder& b, const StructuralOp& h) {
+  RICCI_TRY(HasCallback(Name(b, h), h));
+  RICCI_ASSIGN(const std::vector<TypeId> out, ParseTypes(b, Name(b, h), h.text("results")));
+  return SetOutTypes(b, out);
+}
+absl::Status TypeOfPure(Builder& b, const StructuralOp& h) {
+  const std::string_view method = h.text("vmap_method");
+  for (std::string_view known : {"", "sequential", "expand_dims", "broadcast_all"}) {
+    if (method == known) return TypeByResults(b, h);
+  }
+  return base::InvalidArgument("pure_callback: unknown vmap_method ", method,
+                               "; known: sequential, expand_dims, broadcast_all");
+}
+absl::Status TypeOfDebug(Builder& b, const StructuralOp& h) {
+  RICCI_TRY(HasCallback(Name(b, h), h));
+  return SetOutTypes(b, {});
+}
+absl::Status TypeOfPrint(Builder& b, const StructuralOp& h) {
+  RICCI_TRY(CheckFormat(h.text("fmt"), h.op.n_in));
+  return SetOutTypes(b, {});
+}
+
+// ---- derivatives ----
+
+absl::Status JvpRefused(Builder& b, const StructuralOp& h, const ricci_jvp_args& a) {
+  RICCI_ASSIGN(Vals out, b.Emit(h.op.prim, h.attrs, {a.primals, h.op.n_in}));
+  std::copy(out.begin(), out.end(), a.out_primals);
+  for (uint32_t i = 0; i < h.op.n_in; ++i) {
+    if (a.tangents[i] == kZero) continue;
+    return absl::UnimplementedError(base::Cat(Name(b, h), ": ", h.text("callback"),
+                                              " has no derivative; put it into a function with custom_jvp or "
+                                              "custom_vjp, or give it the operands through stop_gradient"));
+  }
+  return absl::OkStatus();
+}
+absl::Status JvpOfPrimals(Builder& b, const StructuralOp& h, const ricci_jvp_args& a) {
+  return b.Emit(h.op.prim, h.attrs, {a.primals, h.op.n_in}).status();
+}
+
+// ---- vmap ----
+
+// A scan over the batch whose body is the operation.
+absl::Status OneByOne(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
+  RICCI_ASSIGN(const Vals in, BatchFront(b, a, h.op.n_in));
+  const Mask batched = IsBatched(a, h.op.n_in);
+  std::vector<TypeId> params;
+  Vals operands, inner(h.op.n_in);
+  std::vector<uint32_t> place(h.op.n_in);
+  for (const bool stacked : {false, true}) {
+    for (uint32_t i = 0; i < h.op.n_in; ++i) {
+      if ((batched[i] != 0) != stacked) continue;
+      place[i] = static_cast<uint32_t>(params.size());
+      params.push_back(h.op.in_types[i]);
+      operands.push_back(in[i]);
+    }
+  }
+  RICCI_ASSIGN(auto body, Builder::Create(b.registry(), "element", params));
+  for (uint32_t i = 0; i < h.op.n_in; ++i) inner[i] = body->params()[place[i]];
+  RICCI_ASSIGN(const Vals results, body->Emit(h.op.prim, h.attrs, inner));
+  RICCI_ASSIGN(const ProgramRef element, body->Finish(results));
+  std::vector<ricci_attr> attrs = {trace::IntAttr("length", a.axis_size),
+                                   trace::IntAttr("num_consts", Count(Not(batched))), trace::IntAttr("num_carry", 0)};
+  RICCI_ASSIGN(const Vals out, EmitHolding(b, "scan", *element, std::move(attrs), operands));
+  std::copy(out.begin(), out.end(), a.out);
+  return absl::OkStatus();
+}
+
+// One call for the whole batch: operands without a batch are repeated, or get a leading dimension of 1.
+absl::Status AllAtOnce(Builder& b, const StructuralOp& h, const ricci_batch_args& a, bool repeat) {
+  RICCI_ASSIGN(Vals in, BatchFront(b, a, h.op.n_in));
+  for (uint32_t i = 0; i < h.op.n_in; ++i) {
+    if (a.in_dims[i] >= 0) continue;
+    RICCI_ASSIGN(in[i], trace::BroadcastLeading(b, in[i], repeat ? a.axis_size : 1));
+  }
+  std::string results;
+  for (TypeId t : h.out_types()) {
+    const types::ArrayType& type = b.types().Get(t);
+    std::vector<int64_t> shape = {a.axis_size};
+    shape.insert(shape.end(), type.shape.begin(), type.shape.end());
+    RICCI_ASSIGN(const TypeId batched, b.types().WithShape(type, shape));
+    results += base::Cat(results.empty() ? "" : ", ", ToText(b.types().Get(batched)));
+  }
+  std::vector<ricci_attr> attrs;
+  for (const ricci_attr& attr : h.attrs) {
+    attrs.push_back(base::View(attr.name) == "results" ? trace::StringAttr("results", results) : attr);
+  }
+  RICCI_ASSIGN(const Vals out, b.Emit(h.op.prim, attrs, in));
+  std::copy(out.begin(), out.end(), a.out);
+  return absl::OkStatus();
+}
+
+absl::Status BatchPure(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
+  const std::string_view method = h.text("vmap_method");
+  if (method == "sequential") return OneByOne(b, h, a);
+  if (!method.empty()) return AllAtOnce(b, h, a, method == "broadcast_all");
+  return absl::UnimplementedError(
+      "pure_callback: vmap needs to know how to call it; give vmap_method: sequential, expand_dims or broadcast_all");
+}
+absl::Status BatchIo(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
+  if (h.integer("ordered") == 0) return OneByOne(b, h, a);
+  return absl::UnimplementedError("io_callback: an ordered callback has no order under vmap; use ordered=false");
+}
+
+// ---- at run time ----
+
+// A call site: what is called, and with what.
+struct Site {
+  ricci_ctx* ctx;
+  const ricci_callback* callback;  // NULL: prints
+  std::vector<ricci_type> in, out;
+  std::vector<ElementType> printed;  // of `in`
+  std::string format;
+};
+
+absl::Status OnHost(const ricci_library_plan& plan) {
+  ricci_device_desc device{};
+  device.hdr.size = sizeof device;
+  ricci_device_info(plan.device, &device);
+  if (plan.device == nullptr || device.host_memory != 0) return absl::OkStatus();
+  return absl::UnimplementedError(base::Cat("callbacks run on the host, which cannot see the memory of device ",
+                                            base::View(device.kind), " ", device.ordinal));
+}
+absl::StatusOr<std::unique_ptr<Site>> SiteOf(const StructuralOp& h, const ricci_library_plan& plan) {
+  RICCI_TRY(OnHost(plan));
+  auto site = std::make_unique<Site>();
+  site->ctx = h.op.ctx;
+  site->in.assign(h.in_types().begin(), h.in_types().end());
+  site->out.assign(h.out_types().begin(), h.out_types().end());
+  return site;
+}
+absl::Status PlanCall(const StructuralOp& h, ricci_library_plan& plan) {
+  RICCI_ASSIGN(auto site, SiteOf(h, plan));
+  const std::string_view name = h.text("callback");
+  site->callback = ricci_context_callback(h.op.ctx, name.data(), name.size());
+  if (site->callback == nullptr) {
+    return absl::NotFoundError(
+        base::Cat("the context has no callback ", name, "; add it with ricci_context_add_callback"));
+  }
+  plan.state = site.release();
+  return absl::OkStatus();
+}
+absl::Status PlanPrint(const StructuralOp& h, ricci_library_plan& plan) {
+  RICCI_ASSIGN(auto site, SiteOf(h, plan));
+  site->format = h.text("fmt");
+  for (ricci_type t : site->in) {
+    RICCI_ASSIGN(ElementType type, ElementTypeOf(h.op.ctx, t));
+    site->printed.push_back(std::move(type));
+  }
+  plan.state = site.release();
+  return absl::OkStatus();
+}
+
+ricci_status* Call(void* state, const ricci_launch* l) {
+  const Site& site = *static_cast<const Site*>(state);
+  ricci_callback_call call{};
+  call.hdr.size = sizeof call;
+  call.ctx = site.ctx;
+  call.n_in = static_cast<uint32_t>(site.in.size());
+  call.n_out = static_cast<uint32_t>(site.out.size());
+  call.in_types = site.in.data();
+  call.out_types = site.out.data();
+  call.in = l->in;
+  call.out = l->out;
+  return site.callback->call(site.callback->self, &call);
+}
+ricci_status* Print(void* state, const ricci_launch* l) {
+  return base::AtBorder([&]() -> absl::Status {
+    const Site& site = *static_cast<const Site*>(state);
+    const std::string text = Formatted(site.format, site.printed, l->in);
+    ricci_context_log(site.ctx, RICCI_LOG_INFO, text.data(), text.size());
+    return absl::OkStatus();
+  });
+}
+
+template <absl::Status (*Plan)(const StructuralOp&, ricci_library_plan&)>
+ricci_status* PlanThunk(void*, const ricci_op* op, ricci_library_plan* plan) {
+  return base::AtBorder([&] { return Plan(StructuralOp(op), *plan); });
+}
+void DropSite(void* state) { delete static_cast<Site*>(state); }
+
+constexpr ricci_library kCall = {Header(sizeof(ricci_library)), PlanThunk<PlanCall>, Call, DropSite};
+constexpr ricci_library kPrint = {Header(sizeof(ricci_library)), PlanThunk<PlanPrint>, Print, DropSite};
+constexpr ricci_lowering Library(const ricci_library& library) {
+  ricci_lowering l{};
+  l.hdr = Header(sizeof l);
+  l.kind = RICCI_LOWER_LIBRARY;
+  l.target = Str("*");
+  l.library = &library;
+  return l;
+}
+constexpr ricci_lowering kByCall = Library(kCall), kByPrint = Library(kPrint);
+constexpr const ricci_lowering* kCalls[] = {&kByCall};
+constexpr const ricci_lowering* kPrints[] = {&kByPrint};
+
+constexpr ricci_attr_spec kPureAttrs[] = {Spec("callback", RICCI_ATTR_STRING), Spec("results", RICCI_ATTR_STRING),
+                                          Spec("vmap_method", RICCI_ATTR_STRING, "vmap is refused")};
+constexpr ricci_attr_spec kIoAttrs[] = {Spec("callback", RICCI_ATTR_STRING), Spec("results", RICCI_ATTR_STRING),
+                                        Spec("ordered", RICCI_ATTR_BOOL, "false")};
+constexpr ricci_attr_spec kDebugAttrs[] = {Spec("callback", RICCI_ATTR_STRING)};
+constexpr ricci_attr_spec kPrintAttrs[] = {Spec("fmt", RICCI_ATTR_STRING)};
+
+constexpr std::string_view kNotLinear = "transpose: not linear";
+
+}  // namespace
+
+constinit const StructuralRow kPureCallbackRow = {
+    .name = "pure_callback",
+    .doc =
+        "ys... = pure_callback(xs...): what the function `callback` of the host gives for xs, of the types `results` "
+        "(f32[3], i32[]); it may be called any number of times. `vmap_method`: sequential, expand_dims, broadcast_all",
+    .attrs = kPureAttrs,
+    .lowerings = kCalls,
+    .type = TypeOfPure,
+    .jvp = JvpRefused,
+    .batch = BatchPure,
+    .missing = kNotLinear,
+    .examples =
+        "order=0 (f32[3], i32[2]) callback=\"ricci.copy\" results=\"f32[3], i32[2]\" vmap_method=\"sequential\"; "
+        "order=0 (f32[3], i32[2]) callback=\"ricci.copy\" results=\"f32[3], i32[2]\" "
+        "vmap_method=\"broadcast_all\"",
+};
+
+constinit const StructuralRow kIoCallbackRow = {
+    .name = "io_callback",
+    .doc =
+        "ys... = io_callback(xs...): the same of a function that does more than give results: it is called once, even "
+        "if nothing needs them, in the order of the program; with `ordered` vmap is refused",
+    .flags = RICCI_PRIM_EFFECTFUL,
+    .attrs = kIoAttrs,
+    .lowerings = kCalls,
+    .type = TypeByResults,
+    .jvp = JvpRefused,
+    .batch = BatchIo,
+    .missing = kNotLinear,
+    .examples = "order=0 (f32[3], i32[2]) callback=\"ricci.copy\" results=\"f32[3], i32[2]\"",
+};
+
+constinit const StructuralRow kDebugCallbackRow = {
+    .name = "debug_callback",
+    .doc = "debug_callback(xs...): calls the function `callback` of the host; derivatives pass it by",
+    .flags = RICCI_PRIM_EFFECTFUL,
+    .attrs = kDebugAttrs,
+    .lowerings = kCalls,
+    .type = TypeOfDebug,
+    .jvp = JvpOfPrimals,
+    .batch = OneByOne,
+    .missing = kNotLinear,
+};
+
+constinit const StructuralRow kDebugPrintRow = {
+    .name = "debug_print",
+    .doc = "debug_print(xs...): passes `fmt`, with the operands in the place of each {}, to the log of the context",
+    .flags = RICCI_PRIM_EFFECTFUL,
+    .attrs = kPrintAttrs,
+    .lowerings = kPrints,
+    .type = TypeOfPrint,
+    .jvp = JvpOfPrimals,
+    .batch = OneByOne,
+    .missing = kNotLinear,
+};
+
+}}}  // namespace ricci::v0::control

@@ -1,0 +1,61 @@
+#include "runtime/callbacks.h"
+
+#include <cstring>
+
+#include "base/abi_struct.h"
+#include "base/status_abi.h"
+#include "runtime/context.h"
+
+namespace ricci { inline namespace v0 { namespace runtime {
+namespace {
+
+constexpr std::string_view kOurs = "ricci.";
+
+absl::Status CopyAll(const ricci_callback_call& c) {
+  if (c.n_in != c.n_out) {
+    return base::InvalidArgument("ricci.copy: called with ", base::Count(c.n_in, "operand"), " for ",
+                                 base::Count(c.n_out, "result"));
+  }
+  for (uint32_t i = 0; i < c.n_in; ++i) {
+    if (c.in_types[i] != c.out_types[i]) return base::InvalidArgument("ricci.copy: operand and result ", i, " differ");
+    std::memcpy(c.out[i], c.in[i], FromAbi(c.ctx)->types().Get(c.in_types[i]).bytes);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Callbacks::Callbacks() {
+  ricci_callback copy{};
+  copy.hdr.size = sizeof copy;
+  copy.call = [](void*, const ricci_callback_call* c) { return base::AtBorder([&] { return CopyAll(*c); }); };
+  by_name_.emplace("ricci.copy", copy);
+}
+
+Callbacks::~Callbacks() {
+  for (const auto& [name, f] : by_name_) {
+    if (f.drop_self != nullptr) f.drop_self(f.self);
+  }
+}
+
+absl::Status Callbacks::Add(std::string_view name, const ricci_callback& given) {
+  RICCI_ASSIGN(const ricci_callback f, base::ReadStruct(&given, "callback"));
+  if (f.call == nullptr) return base::InvalidArgument("callback ", name, ": call is NULL");
+  if (name.empty()) return base::InvalidArgument("a callback needs a name");
+  if (name.substr(0, kOurs.size()) == kOurs) {
+    return base::InvalidArgument("callback ", name, ": names that begin with ", kOurs, " are reserved");
+  }
+  const std::lock_guard lock(mutex_);
+  if (!by_name_.emplace(name, f).second) {
+    return absl::AlreadyExistsError(base::Cat("callback ", name, " exists already; choose another name"));
+  }
+  return absl::OkStatus();
+}
+
+const ricci_callback* Callbacks::Find(std::string_view name) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : &found->second;
+}
+
+}}}  // namespace ricci::v0::runtime

@@ -1,0 +1,81 @@
+// pure_callback, io_callback, debug_callback and debug_print in C++: types, exceptions, jit, vmap and custom rules.
+#include "ricci/callbacks.hpp"
+
+#include "binding_fixture.h"
+
+namespace ricci::testing { namespace {
+
+using CallbacksInCpp = BindingTest;
+
+// Twice operand 0, as often as the result wants it.
+void Double(std::span<const HostOperand> in, std::span<const HostResult> out) {
+  const auto x = in[0].as<float>();
+  const auto y = out[0].as<float>();
+  for (size_t i = 0; i < y.size(); ++i) y[i] = 2 * x[i % x.size()];
+}
+
+TEST_F(CallbacksInCpp, PureCallbackGivesWhatTheFunctionWrites) {
+  const auto f = [](Value x) { return pure_callback(Double, {{2}, DType::kF32}, {x}) + 1; };
+  ExpectClose(jit(f)(Vec({1, 2})), {3, 5});
+  const auto each = [](Value x) {
+    return pure_callback(Double, ShapeDType{{}, DType::kF32}, {x, 7}, {.vmap_method = "sequential"});
+  };
+  ExpectClose(jit(vmap(each))(Vec({1, 2, 3})), {2, 4, 6});
+  const auto known = custom_jvp(each, [&](const std::tuple<Value>& x, const std::tuple<Value>& t) {
+    return std::pair(each(std::get<0>(x)), 2 * std::get<0>(t));
+  });
+  ExpectClose(vmap(grad(known))(Vec({1, 2})), {2, 2});
+}
+
+TEST_F(CallbacksInCpp, TypesOfOperandsAndResults) {
+  std::vector<ShapeDType> seen;
+  const auto f = [&](Value x, Value i) {
+    const ShapeDType results[] = {{{2}, DType::kF32}, {{}, DType::kBool}};
+    const Values y = io_callback(
+        [&](std::span<const HostOperand> in, std::span<const HostResult> out) {
+          for (const HostOperand& o : in) seen.push_back(o.type);
+          for (const HostResult& o : out) seen.push_back(o.type);
+          out[0].as<float>()[0] = 4, out[0].as<float>()[1] = 5;
+          out[1].as<bool>()[0] = true;
+        },
+        results, {x, i, 1.5});
+    return std::pair(y[0], y[1]);
+  };
+  const auto [a, b] = jit(f)(Vec({1, 2}), Array(ctx, int32_t{3}));
+  ExpectClose(a, {4, 5});
+  EXPECT_TRUE(b.item<bool>());
+  const std::vector<ShapeDType> want = {
+      {{2}, DType::kF32}, {{}, DType::kI32}, {{}, DType::kF32}, {{2}, DType::kF32}, {{}, DType::kBool}};
+  EXPECT_EQ(seen, want);
+}
+
+TEST_F(CallbacksInCpp, AnExceptionIsTheErrorOfTheRun) {
+  const auto f = jit([](Value x) {
+    debug_callback(
+        [](std::span<const HostOperand>, std::span<const HostResult>) { throw std::runtime_error("no luck"); }, {x});
+    return x;
+  });
+  try {
+    f(Vec({1, 2}));
+    ADD_FAILURE() << "no error";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string_view(e.what()).find("no luck"), std::string_view::npos) << e.what();
+  }
+}
+
+TEST_F(CallbacksInCpp, DebugPrintTakesNumbersToo) {
+  ::testing::internal::CaptureStderr();
+  jit([](Value x) {
+    debug_print("x = {}, and {}", {x, 2});
+    return x;
+  })(Vec({1, 2}));
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "x = [1.0, 2.0], and 2\n");
+}
+
+TEST_F(CallbacksInCpp, NamesForPoliciesChangeNothing) {
+  const auto f = checkpoint([](Value x) { return sin(checkpoint_name(sin(x), "inner")); }, "names:inner");
+  const float x = 0.5f;
+  EXPECT_NEAR(grad(f)(Num(x)).item<float>(), std::cos(std::sin(x)) * std::cos(x), 1e-6);
+}
+
+}}  // namespace ricci::testing
