@@ -6,7 +6,10 @@
 
 namespace ricci { inline namespace v0 { namespace lax {
 
-using OwnedProgram = Handle<ricci_program, ricci_program_retain, ricci_program_release>;
+// In a shared object the functions of the ABI are slots of a table, which are no constants.
+inline ricci_program* RetainProgram(ricci_program* p) { return ricci_program_retain(p); }
+inline void ReleaseProgram(ricci_program* p) { ricci_program_release(p); }
+using OwnedProgram = Handle<ricci_program, RetainProgram, ReleaseProgram>;
 
 // The program with parameters of `types` whose results are f(parameters), next to the equation of a rule.
 template <typename F>
