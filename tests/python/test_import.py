@@ -206,6 +206,51 @@ class CustomRules(unittest.TestCase):
         g = lambda x: jnp.sin(f(x)).sum()  # noqa: E731
         near(ricci.from_jax(g, X).grad()(X), jax.grad(g)(X))
 
+    def test_a_rule_that_refuses_an_argument(self):
+        @jax.custom_vjp
+        def f(x, k):
+            return (x * k).sum()
+
+        def fwd(x, k):
+            if k.perturbed:
+                raise ValueError("k is fixed")
+            return (x.value * k.value).sum(), (k.value, True)
+
+        def bwd(saved, ct):
+            k, doubled = saved
+            return (2 * k if doubled else k) * ct, None
+        f.defvjp(fwd, bwd, symbolic_zeros=True)
+        g = ricci.from_jax(f, X, X)
+        near(g.grad()(X, X), 2 * X)
+        with self.assertRaisesRegex(ricci.Error, "refuses to differentiate with respect to this argument"):
+            g.grad(1)(X, X)
+
+    def test_a_rule_that_cannot_be_traced(self):
+        @jax.custom_jvp
+        def f(x):
+            return x.sum()
+
+        @f.defjvp
+        def _(primals, tangents):
+            raise TypeError("not this one")
+        g = ricci.from_jax(f, X)
+        near(g(X), X.sum())
+        with self.assertRaisesRegex(ricci.Error, "cannot be traced: not this one"):
+            g.grad()(X)
+
+    def test_a_custom_function_of_tangents(self):
+        @jax.custom_jvp
+        def mirror(x):
+            return -x[::-1]
+        mirror.defjvp(lambda p, t: (mirror(p[0]), mirror(t[0])))
+
+        @jax.custom_jvp
+        def f(x):
+            return jnp.sin(x)
+        f.defjvp(lambda p, t: (f(p[0]), mirror(jnp.cos(p[0]) * t[0])))
+        g = lambda x: (f(x) * jnp.arange(3.0)).sum()  # noqa: E731
+        near(ricci.from_jax(g, X).grad()(X), jax.grad(g)(X))
+
     def test_deeper_than_order_fails_when_it_runs(self):
         x = np.arange(1, 9, dtype=np.float32) / 8
         f = ricci.from_jax(halved, x, order=1)

@@ -140,21 +140,21 @@ def random(importer, body, eqn):
     return importer.same(body, eqn)
 
 
-def implementation(importer, body, eqn):
-    """A primitive of a package that is defined by a JAX function: that function, and its derivative."""
-    params, many = eqn.params, eqn.primitive.multiple_results
-    shapes = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in eqn.invars]
-    closed = jax.make_jaxpr(lambda *xs: eqn.primitive.impl(*xs, **params))(*shapes)
-    results = body.builder.emit("call", body.reads(eqn.invars), len(closed.out_avals), body=importer.program(closed))
-    return results if many else results[:1]
+def implemented(importer, body, eqn):
+    """A primitive of a package that is a JAX function and has its derivative."""
+    def run(*xs):
+        outs = eqn.primitive.impl(*xs, **eqn.params)
+        return list(outs) if eqn.primitive.multiple_results else [outs]
+    closed = jax.make_jaxpr(run)(*(jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in eqn.invars))
+    return body.builder.emit("call", body.reads(eqn.invars), len(eqn.outvars), body=importer.program(closed))
 
 
-# Of equinox and lineax.
-IMPLEMENTED = ("linear_solve", "maybe_set", "nonbatchable", "nondifferentiable_backward", "nontraceable",
-               "select_if_vmap", "unvmap_all", "unvmap_any", "unvmap_max")
+# Of equinox. (linear_solve of lineax is not among them: its derivative is not that of its implementation.)
+IMPLEMENTED = ("maybe_set", "nonbatchable", "nondifferentiable_backward", "nontraceable", "select_if_vmap",
+               "unvmap_all", "unvmap_any", "unvmap_max")
 
 RULES = {
-    **dict.fromkeys(IMPLEMENTED, implementation),
+    **dict.fromkeys(IMPLEMENTED, implemented),
     **dict.fromkeys(("jit", "pjit", "closed_call", "core_call", "custom_vmap_call", "composite"), call),
     "scan": scan, "while": while_loop, "cond": cond, "platform_index": platform_index, "remat2": checkpoint,
     "name": name, "custom_jvp_call": custom_jvp, "custom_vjp_call": custom_vjp,

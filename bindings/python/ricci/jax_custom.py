@@ -16,22 +16,32 @@ from .jax_program import Body, is_differentiable, type_of
 LIMIT = _abi.RICCI_UNIMPLEMENTED
 
 
-def rule_function(wrapped):
-    """The user's function in what JAX has wrapped around it."""
-    seen, waiting = set(), [wrapped]
-    found = wrapped
+def _wrapped_functions(outer):
+    """`outer` and the functions in what JAX has wrapped around them."""
+    seen, waiting = set(), [outer]
     while waiting:
         thing = waiting.pop()
         if id(thing) in seen:
             continue
         seen.add(id(thing))
+        yield thing
         if isinstance(thing, linear_util.WrappedFun):
-            found = thing.f
             waiting.append(thing.f)
-        for cell in getattr(thing, "__closure__", None) or ():
-            if isinstance(cell.cell_contents, linear_util.WrappedFun) or callable(cell.cell_contents):
-                waiting.append(cell.cell_contents)
-    return found
+        held = [c.cell_contents for c in getattr(thing, "__closure__", None) or ()]
+        waiting += [h for h in held if isinstance(h, linear_util.WrappedFun) or callable(h)]
+
+
+def rule_function(wrapped):
+    """The user's function."""
+    return [thing.f for thing in _wrapped_functions(wrapped) if isinstance(thing, linear_util.WrappedFun)][-1]
+
+
+def _forget(wrapped):
+    """Makes JAX trace it again: what it remembers comes without the trees of the trace."""
+    for thing in _wrapped_functions(wrapped):
+        names = getattr(getattr(thing, "__code__", None), "co_freevars", ())
+        if "cells" in names:
+            thing.__closure__[names.index("cells")].cell_contents.clear()
 
 
 class _Held:
@@ -183,6 +193,7 @@ def _traced_fwd(p, avals):
     A rule that is told which do (symbolic_zeros) may refuse some: then those it takes one by one.
     """
     def trace(flags):
+        _forget(p["fwd_jaxpr_thunk"])
         return (flags, *p["fwd_jaxpr_thunk"].call_wrapped(*flags), p["out_trees"]()[2])
     full = [is_differentiable(a) for a in avals]
     try:
@@ -190,14 +201,15 @@ def _traced_fwd(p, avals):
     except Exception:
         if not p["symbolic_zeros"]:
             raise
-    best = trace([False] * len(full))
+    best = [False] * len(full)
     for i in range(len(full)):
         if full[i]:
             try:
-                best = trace([f or k == i for k, f in enumerate(best[0])])
+                trace([f or k == i for k, f in enumerate(best)])
+                best[i] = True
             except Exception:
                 continue  # the rule refuses this argument
-    return best
+    return trace(best)  # again: the backward rule needs the trees of this trace
 
 
 def _failing_bwd(importer, closed, text):

@@ -9,6 +9,9 @@ from .function import Function
 from .jax_program import Importer
 from .trees import PyTree
 
+if jax.__version_info__[:2] != (0, 10):
+    raise ImportError(f"ricci reads jaxprs as JAX 0.10 makes them; this is JAX {jax.__version__}")
+
 
 def _traced(fn, args, kwargs):
     """(closed jaxpr without dead code, tree of the results)."""
