@@ -119,14 +119,14 @@ Registry::~Registry() {
 Registry& Registry::Of(const ir::Vocabulary& v) { return *v.registry; }
 
 absl::StatusOr<PrimId> Registry::Add(const ricci_prim_def& from, Flow flow) {
-  RICCI_ASSIGN(ricci_prim_def def,
-               base::ReadStruct(
-                   &from, "primitive",
-                   {RICCI_FLAG(RICCI_PRIM_LINEAR), RICCI_FLAG(RICCI_PRIM_EFFECTFUL), RICCI_FLAG(RICCI_PRIM_OVERRIDE),
-                    RICCI_FLAG(RICCI_PRIM_COMMUTATIVE), RICCI_FLAG(RICCI_PRIM_EXPENSIVE),
-                    RICCI_FLAG(RICCI_PRIM_TRANSCENDENTAL), RICCI_FLAG(RICCI_PRIM_READS_ONCE),
-                    RICCI_FLAG(RICCI_PRIM_VIEW), RICCI_FLAG(RICCI_PRIM_MAY_FAIL), RICCI_FLAG(RICCI_PRIM_BARRIER),
-                    RICCI_FLAG(RICCI_PRIM_NAMES)}));
+  RICCI_ASSIGN(
+      ricci_prim_def def,
+      base::ReadStruct(
+          &from, "primitive",
+          {RICCI_FLAG(RICCI_PRIM_LINEAR), RICCI_FLAG(RICCI_PRIM_EFFECTFUL), RICCI_FLAG(RICCI_PRIM_OVERRIDE),
+           RICCI_FLAG(RICCI_PRIM_COMMUTATIVE), RICCI_FLAG(RICCI_PRIM_EXPENSIVE), RICCI_FLAG(RICCI_PRIM_TRANSCENDENTAL),
+           RICCI_FLAG(RICCI_PRIM_READS_ONCE), RICCI_FLAG(RICCI_PRIM_VIEW), RICCI_FLAG(RICCI_PRIM_MAY_FAIL),
+           RICCI_FLAG(RICCI_PRIM_BARRIER), RICCI_FLAG(RICCI_PRIM_NAMES)}));
   const std::string_view name = View(def.name);
   if (name.empty()) return base::InvalidArgument("primitive: a row needs a name");
   if (!ir::IsIdentifier(name)) {

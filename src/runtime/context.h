@@ -17,7 +17,7 @@
 #include "base/shared.h"
 #include "prim/registry.h"
 #include "ricci/context.h"
-#include "runtime/callbacks.h"
+#include "runtime/callback_table.h"
 #include "runtime/device.h"
 #include "runtime/options.h"
 

@@ -1,3 +1,4 @@
+// Functions of the host as callbacks of a context, and the equations that call them.
 #include "ricci/callbacks.hpp"
 
 #include <memory>

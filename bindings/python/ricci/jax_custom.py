@@ -228,7 +228,7 @@ def _bwd_jaxpr(bwd, residuals, outs, ins):
         found = bwd.call_wrapped(*known, *cts)
         return [jax.numpy.zeros(a.shape, a.dtype) if type(ct) is ad.Zero else ct
                 for a, ct in zip(ins, found) if is_differentiable(a)]
-    shapes = [jax.ShapeDtypeStruct(a.shape, a.dtype) 
+    shapes = [jax.ShapeDtypeStruct(a.shape, a.dtype)
               for a in (*(x.aval for x in residuals), *filter(is_differentiable, outs))]
     return jax.make_jaxpr(f)(*shapes)
 

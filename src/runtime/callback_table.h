@@ -1,8 +1,8 @@
 // Callbacks: the functions of the host that programs call, by name (ricci/callback.h).
 //
 // A name is never taken back, so a compiled program holds the address of what it calls.
-#ifndef RICCI_RUNTIME_CALLBACKS_H_
-#define RICCI_RUNTIME_CALLBACKS_H_
+#ifndef RICCI_RUNTIME_CALLBACK_TABLE_H_
+#define RICCI_RUNTIME_CALLBACK_TABLE_H_
 #include <map>
 #include <mutex>
 #include <string>

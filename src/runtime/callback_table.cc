@@ -1,4 +1,4 @@
-#include "runtime/callbacks.h"
+#include "runtime/callback_table.h"
 
 #include <cstring>
 
