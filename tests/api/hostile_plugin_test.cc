@@ -554,11 +554,11 @@ TEST_F(HostilePlugin, FailedPreconditionIsNotSwallowed) {
   d.hdr.flags = RICCI_PRIM_READS_ONCE;
   d.factors = Str("r c -> r; sum c");
   d.abstract_eval = [](void*, ricci_builder* b, const ricci_op* op) -> ricci_status* {
-    uint32_t dtype = 0, rank = 0;
-    const int64_t* dims = nullptr;
-    if (ricci_status* s = ricci_type_get(op->ctx, op->in_types[0], &dtype, &rank, &dims)) return s;
+    ricci_type_desc type = ricci_type_desc_default();
+    if (ricci_status* s = ricci_type_get(op->ctx, op->in_types[0], &type)) return s;
+    type.rank = 1;
     ricci_type t = 0;
-    if (ricci_status* s = ricci_type_make(op->ctx, dtype, 1, dims, &t)) return s;
+    if (ricci_status* s = ricci_type_make(op->ctx, &type, &t)) return s;
     return ricci_builder_set_out_types(b, &t, 1);
   };
   ricci_lowering l{};
