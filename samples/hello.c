@@ -50,8 +50,9 @@ int main(void) {
   check(ricci_context_add_plugin(ctx, ricci_plugin_query_cpu));
 
   const int64_t dims = 4;
+  const ricci_type_desc of_four = ricci_type_desc_of(RICCI_F32, 1, &dims);
   ricci_type vector;
-  check(ricci_type_make(ctx, RICCI_F32, 1, &dims, &vector));
+  check(ricci_type_make(ctx, &of_four, &vector));
   ricci_program* f = build(ctx, vector);
   const uint32_t by_first = 0;
   ricci_program* value_and_grad;

@@ -82,8 +82,8 @@ typedef struct ricci_api {
   uint32_t (*array_shard_count)(const ricci_array* a);
   ricci_array* (*array_retain)(ricci_array* a);
   void (*array_release)(ricci_array* a);
-  ricci_status* (*type_make)(ricci_ctx* c, uint32_t dtype, uint32_t rank, const int64_t* dims, ricci_type* out);
-  ricci_status* (*type_get)(const ricci_ctx* c, ricci_type t, uint32_t* dtype, uint32_t* rank, const int64_t** dims);
+  ricci_status* (*type_make)(ricci_ctx* c, const ricci_type_desc* d, ricci_type* out);
+  ricci_status* (*type_get)(const ricci_ctx* c, ricci_type t, ricci_type_desc* out);
   ricci_status* (*prim_find)(const ricci_ctx* c, const char* name, size_t len, ricci_prim* out);
   void (*prim_name)(const ricci_ctx* c, ricci_prim p, ricci_str* out);
   ricci_status* (*builder_create)(ricci_ctx* c, const char* name, size_t name_len, const ricci_type* params, uint32_t n,

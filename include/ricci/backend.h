@@ -1,8 +1,8 @@
 /* ricci/backend.h: what a backend gets (flat tables of kernels and a plan) and what it must offer.
  *
- * The plan strings kernels and library calls together over numbered buffers. Memory of the ARENA kind is one block of
- * arena_bytes at the given offsets; the core allocates it, aligned as the device requires, with the backend's scratch
- * after it. Code holds no address: buffers, constants and states of library calls come with each run.
+ * The plan strings kernels, library calls and sources together over numbered buffers. Memory of the ARENA kind is one
+ * block of arena_bytes at the given offsets; the core allocates it, aligned as the device requires, with the backend's
+ * scratch after it. Code holds no address: buffers, constants and states of library calls come with each run.
  */
 #ifndef RICCI_BACKEND_H_
 #define RICCI_BACKEND_H_
@@ -55,7 +55,8 @@ enum {
       6, /* arg: an i32, clamped to [0, index); then `index` lists of steps, separated by NEXT, closed by END */
   RICCI_STEP_NEXT = 7,
   RICCI_STEP_END = 8,
-  RICCI_STEP_COLLECTIVE = 9 /* reserved. index: its number among the plan's collectives, the same on all devices */
+  RICCI_STEP_COLLECTIVE = 9, /* reserved. index: its number among the plan's collectives, the same on all devices */
+  RICCI_STEP_SOURCE = 10 /* index: source; args: operands, results, workspace if any. Equal sources have one number */
 };
 typedef struct ricci_plan_step {
   uint32_t kind, index;
@@ -77,6 +78,14 @@ typedef struct ricci_plan_library {
   uint32_t reserved0;
 } ricci_plan_library;
 
+typedef struct ricci_plan_source { /* as ricci_source, checked: no negative sizes, shapes whose products fit */
+  ricci_str text, entry;
+  int64_t grid[3], block[3];
+  const ricci_source_scalar* scalars;
+  uint32_t n_scalars, n_in, n_out, reserved0;
+  uint64_t workspace_bytes, shared_bytes, flops;
+} ricci_plan_source;
+
 typedef struct ricci_plan {
   ricci_hdr hdr;
   const ricci_plan_buffer* buffers;
@@ -91,6 +100,8 @@ typedef struct ricci_plan {
   /* [n_outputs]: the donated input whose memory, all of it, the output may share in a run, or -1. Otherwise outputs
    * overlap neither each other nor inputs. NULL: all are -1. */
   const int32_t* output_alias;
+  const ricci_plan_source* sources; /* none unless the backend has RICCI_BACKEND_SOURCES */
+  uint32_t n_sources, source_size;  /* of the elements, as the core compiled them */
 } ricci_plan;
 
 /* Which steps must wait for which: calls `write` with every pair of steps of which the later one may begin only after
@@ -122,6 +133,8 @@ typedef struct ricci_code_info { /* filled by compile */
   ricci_hdr hdr;
   uint64_t code_bytes;
   uint64_t scratch_bytes; /* wanted after the arena, aligned as it is */
+  uint32_t wrong_source;  /* if it fails: 1 + the number of the source that was refused, which the core names; else 0 */
+  uint32_t reserved0;
 } ricci_code_info;
 
 /* Arrays of addresses lie on the host and are read before run or enqueue returns; what they point to, and `arena`, is
@@ -174,6 +187,7 @@ typedef struct ricci_estimate {
 enum {                                       /* ricci_backend.hdr.flags */
        RICCI_BACKEND_REFERENCE = 1u << 0,    /* no pass runs: each equation is a kernel of its own */
        RICCI_BACKEND_HOST_VISIBLE = 1u << 1, /* the host may read and write what alloc gives */
+       RICCI_BACKEND_SOURCES = 1u << 2       /* it compiles SOURCE lowerings for its kind */
 };
 
 /* A device. Every function may be called on any thread at any time.

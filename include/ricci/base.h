@@ -4,10 +4,10 @@
  *   - C11 and C++20. Every struct that crosses starts with ricci_hdr, set `size` to sizeof the struct (an options
  *     struct has ricci_x_default). Members and flags that the reader does not know are refused unless they are 0;
  *     RICCI_HAS says whether the writer had a member. These have no header: elements of arrays, of which there are many
- *     (inst, buffers, steps, library calls, attr, attr_spec, check_operand): the struct that holds the array gives
- *     their size, except for ricci_attr and ricci_check_operand, which never change within a major version; ricci_str,
- *     ricci_ext and ricci_exact, values that never change; ricci_plugin_note, which has a size of its own; and
- *     ricci_writer and ricci_float_format, which do not cross.
+ *     (inst, buffers, steps, calls, attr, attr_spec, check_operand, source_scalar): the struct that holds the array
+ *     gives their size, except for ricci_attr, ricci_check_operand and ricci_source_scalar, which never change within a
+ *     major version; ricci_str, ricci_ext and ricci_exact, values that never change; ricci_plugin_note, which has a
+ * size of its own; and ricci_writer and ricci_float_format, which do not cross.
  *   - A function that can fail returns ricci_status *; NULL is OK, anything else is owned by the caller and freed with
  *     ricci_status_free. On error outputs are untouched and no input is consumed.
  *   - `create`, `finish`, `from`, `to` and transforms return ownership; `get`, `type`, `info` borrow.

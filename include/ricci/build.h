@@ -12,14 +12,29 @@ extern "C" {
 #endif
 
 /* ---- types ---- */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_type_make(ricci_ctx* c, uint32_t dtype, uint32_t rank,
-                                                        const int64_t* dims RICCI_LEN(rank),
+typedef struct ricci_type_desc { /* what an array type is made of */
+  ricci_hdr hdr;
+  uint32_t dtype; /* RICCI_F32, ... */
+  uint32_t rank;
+  const int64_t* dims; /* [rank], NULL only if that is 0 */
+} ricci_type_desc;
+static inline ricci_type_desc ricci_type_desc_default(void) { /* without a dtype */
+  ricci_type_desc d = {{sizeof(ricci_type_desc), 0, NULL}, 0, 0, NULL};
+  return d;
+}
+static inline ricci_type_desc ricci_type_desc_of(uint32_t dtype, uint32_t rank, const int64_t* dims) {
+  ricci_type_desc d = ricci_type_desc_default();
+  d.dtype = dtype;
+  d.rank = rank;
+  d.dims = dims;
+  return d;
+}
+/* Equal descriptions give the same id. `d` and its dims are copied. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_type_make(ricci_ctx* c, const ricci_type_desc* d,
                                                         ricci_type* out) RICCI_ANY_THREAD;
-/* Every out pointer may be NULL; `dims` is borrowed for the life of the context. */
-RICCI_API RICCI_NODISCARD ricci_status* ricci_type_get(const ricci_ctx* c, ricci_type t, uint32_t* dtype RICCI_NULLABLE,
-                                                       uint32_t* rank RICCI_NULLABLE,
-                                                       const int64_t** dims RICCI_NULLABLE RICCI_BORROWED(c)
-                                                           RICCI_LEN(rank));
+/* Fills `out`; out->hdr.size must be set. The dims are borrowed for the life of the context. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_type_get(const ricci_ctx* c, ricci_type t,
+                                                       ricci_type_desc* out RICCI_BORROWED(c));
 
 /* ---- attributes: plain data, copied on emit ---- */
 enum {

@@ -86,7 +86,8 @@ enum {
   RICCI_LOWER_SCALAR = 2,    /* one scalar expression per element */
   RICCI_LOWER_INDEX = 3,     /* from an output index to a scalar: views, pads, gathers */
   RICCI_LOWER_LOOPS = 4,     /* loops that fill the results */
-  RICCI_LOWER_LIBRARY = 5    /* opaque code: planned once, launched hot */
+  RICCI_LOWER_LIBRARY = 5,   /* opaque code: planned once, launched hot */
+  RICCI_LOWER_SOURCE = 6     /* text for the compiler of one target, in the language of that */
 };
 enum {                                         /* ricci_lowering.hdr.flags */
        RICCI_LOWERING_TRANSFORMABLE = 1u << 0, /* DECOMPOSE only: supplies every missing rule */
@@ -124,6 +125,57 @@ typedef struct ricci_library {
   void (*drop_state)(void* state);
 } ricci_library;
 
+/* ---- SOURCE: a function written as text for the target's own compiler, which makes it part of the program ----
+ *
+ * The callback `source` of the lowering is called once per call site, so the text, the scalars and the shape of the
+ * launch may depend on types and attributes. The lowering must name its target, whose backend must compile sources
+ * (RICCI_BACKEND_SOURCES); on others it is not seen. Text that the compiler refuses is INVALID_ARGUMENT with the name
+ * of the primitive, what the compiler says and the line. Operands and results are whole and row-major, an address is
+ * aligned as the element type; results share no memory with each other or with operands. Tasks run in any order, at
+ * once, and must not depend on each other.
+ *
+ *   cpu   LLVM assembly (the version of LLVM that the backend is built with), without debug information, that defines
+ *
+ *           void @entry(ptr %args, ptr %workspace, i64 %task, <scalars>)
+ *
+ *         args: the addresses of the operands, then of the results. workspace: aligned to 64 bytes, NULL if its size is
+ *         0. Each task is a call, task = x + grid[0] * (y + grid[1] * z); a block is one thread. The text may define
+ *         other functions and constants. It may call LLVM's intrinsics for arithmetic, vectors and memory, and the
+ *         functions of C that do what processors may lack an instruction for (memcpy, memmove, memset, fma, floor,
+ *         ceil, trunc, round, roundeven, and with f at the end). It holds no variables, assembly or exceptions.
+ */
+typedef struct ricci_source_scalar { /* an argument: i8 for bool, i8 to i64, float, double */
+  uint32_t dtype;                    /* RICCI_BOOL to RICCI_U64, RICCI_F32, RICCI_F64 */
+  uint32_t reserved0;
+  uint64_t bits; /* of the element, from the lowest on */
+} ricci_source_scalar;
+
+typedef struct ricci_source {
+  ricci_hdr hdr;
+  ricci_str text;
+  ricci_str entry;  /* name of the function in it */
+  int64_t grid[3];  /* blocks along x, y and z; one of them 0: nothing is launched, for results without elements */
+  int64_t block[3]; /* threads of a block, at least 1 each */
+  const ricci_source_scalar* scalars; /* [n_scalars], the last arguments of the function */
+  uint32_t n_scalars, reserved0;
+  uint64_t workspace_bytes; /* for all tasks together, contents undefined */
+  uint64_t shared_bytes;    /* for the threads of a block together; 0 on `cpu` */
+  uint64_t flops;           /* floating operations of one launch, for statistics and estimates */
+} ricci_source;
+static inline ricci_source ricci_source_default(void) { /* one block of one thread */
+  ricci_source s = {{sizeof(ricci_source), 0, NULL}, {NULL, 0}, {NULL, 0}, {1, 1, 1}, {1, 1, 1}, NULL, 0, 0, 0, 0, 0};
+  return s;
+}
+
+typedef struct ricci_source_args {
+  ricci_hdr hdr;
+  ricci_device* device; /* that it is made for */
+  void* native_context; /* of that device (CUcontext); NULL on `cpu` */
+  void* sink;
+  /* Called by the rule once; all that `s` points to is copied. */
+  ricci_status* (*give)(void* sink, const ricci_source* s);
+} ricci_source_args;
+
 typedef struct ricci_lowering {
   ricci_hdr hdr;
   uint32_t kind;
@@ -139,6 +191,7 @@ typedef struct ricci_lowering {
                          const ricci_sval* index, ricci_sval* out);
   ricci_status* (*loops)(void* self, ricci_kernel_builder* k, const ricci_op* op);
   const ricci_library* library;
+  ricci_status* (*source)(void* self, const ricci_op* op, const ricci_source_args* a);
 } ricci_lowering;
 
 /* ---- factors ----

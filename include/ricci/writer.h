@@ -79,10 +79,10 @@ static inline void ricci_write_require(ricci_writer* w, uint32_t holds, const ch
 }
 /* The dtype of operand `i` of the operation, 0 if there is no such operand. */
 static inline uint32_t ricci_write_operand_dtype(ricci_writer* w, uint32_t i) {
-  uint32_t dtype = 0;
+  ricci_type_desc d = ricci_type_desc_default();
   if (ricci_writer_failed(w) || w->op == NULL || i >= w->op->n_in) return 0;
-  w->status = ricci_type_get(w->op->ctx, w->op->in_types[i], &dtype, NULL, NULL);
-  return dtype;
+  w->status = ricci_type_get(w->op->ctx, w->op->in_types[i], &d);
+  return d.dtype;
 }
 
 /* ---- programs: rules of a row, and hosts ---- */
@@ -150,22 +150,23 @@ static inline void ricci_write_same(ricci_writer* w, const ricci_val* in, ricci_
 /* A constant of type `t`, every element `v`. Narrow floats are converted by convert_element_type. */
 static inline ricci_val ricci_write_full(ricci_writer* w, ricci_type t, double v) {
   unsigned char bytes[8];
-  uint32_t dtype = 0, rank = 0, size;
-  const int64_t* dims = NULL;
+  ricci_type_desc of_t = ricci_type_desc_default(), of_wide;
+  uint32_t size;
   ricci_val out = RICCI_VAL_NONE, wide = RICCI_VAL_NONE;
   ricci_type wide_type = 0;
   if (ricci_writer_failed(w)) return out;
-  w->status = ricci_type_get(ricci_builder_context(w->program), t, &dtype, &rank, &dims);
+  w->status = ricci_type_get(ricci_builder_context(w->program), t, &of_t);
   if (ricci_writer_failed(w)) return out;
-  size = ricci_element_of(dtype, v, bytes);
+  size = ricci_element_of(of_t.dtype, v, bytes);
   if (size != 0) {
     w->status = ricci_builder_const(w->program, t, bytes, size, &out);
     return out;
   }
-  w->status = ricci_type_make(ricci_builder_context(w->program), RICCI_F64, rank, dims, &wide_type);
+  of_wide = ricci_type_desc_of(RICCI_F64, of_t.rank, of_t.dims);
+  w->status = ricci_type_make(ricci_builder_context(w->program), &of_wide, &wide_type);
   if (!ricci_writer_failed(w)) w->status = ricci_builder_const(w->program, wide_type, &v, sizeof v, &wide);
   {
-    const ricci_attr to = ricci_attr_dtype("new_dtype", dtype);
+    const ricci_attr to = ricci_attr_dtype("new_dtype", of_t.dtype);
     ricci_write_emit(w, "convert_element_type", &to, 1, &wide, 1, &out, 1);
   }
   return out;

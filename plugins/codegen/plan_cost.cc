@@ -41,13 +41,10 @@ class PlanWalk {
         const auto bytes = static_cast<double>(plan_.buffers[plan_.args[step.args]].bytes);
         return {kCopy * target_.launch_cycles + bytes / CopiedBytes(), 0};
       }
-      case RICCI_STEP_LIBRARY: {
-        const auto flops = static_cast<double>(plan_.libraries[step.index].flops);
-        const double peak = 4 * static_cast<double>(target_.points_wanted);  // two multiply-adds of all lanes
-        const double share = kPeakShare * std::min(1.0, flops / Bytes(step) / kReuse);
-        // A call that does not state its operations counts as one pass over its operands.
-        return {target_.call_cycles + (flops > 0 ? flops / (peak * share) : Bytes(step) / CopiedBytes()), 0};
-      }
+      case RICCI_STEP_LIBRARY:
+        return {target_.call_cycles + CallCycles(step, plan_.libraries[step.index].flops), 0};
+      case RICCI_STEP_SOURCE:
+        return {target_.launch_cycles + CallCycles(step, plan_.sources[step.index].flops), 0};
       case RICCI_STEP_WHILE: {
         const double trips = step.index == 0 ? kUnknownTrips : static_cast<double>(step.index);
         Cost trip = List();
@@ -64,6 +61,13 @@ class PlanWalk {
     }
   }
 
+  // A call that does not state its operations counts as one pass over its operands.
+  double CallCycles(const ricci_plan_step& step, uint64_t stated) const {
+    const auto flops = static_cast<double>(stated);
+    const double peak = 4 * static_cast<double>(target_.points_wanted);  // two multiply-adds of all lanes
+    const double share = kPeakShare * std::min(1.0, flops / Bytes(step) / kReuse);
+    return flops > 0 ? flops / (peak * share) : Bytes(step) / CopiedBytes();
+  }
   double CopiedBytes() const { return kCopied * target_.cached_bytes_per_cycle; }  // in a cycle
   double Bytes(const ricci_plan_step& step) const {
     double bytes = 1;

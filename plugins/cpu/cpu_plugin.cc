@@ -63,6 +63,7 @@ LlvmBuilder EmitModule(const Backend& backend, const ricci_compile_args& a, uint
                 backend.settings.stack_local,
                 backend.settings.cuts,
                 backend.jit->lanes() == 16};
+  l.processor = &backend.jit->processor();
   emitted = EmitPlan(l, a.kernels, a.n_kernels, *a.plan, workers, constants);
   LLVMDisposeBuilder(l.b);
   if (emitted.error.empty()) return l;
@@ -79,7 +80,8 @@ ricci_status* Compile(void* self, const ricci_compile_args* a, void** code, ricc
     PlanCode emitted;
     std::string error;
     const LlvmBuilder l = EmitModule(*backend, *a, workers, Constants::kOfRun, emitted, error);
-    if (l.ctx == nullptr) return Fail(RICCI_UNIMPLEMENTED, error);
+    info->wrong_source = emitted.wrong_source;
+    if (l.ctx == nullptr) return Fail(emitted.wrong_source != 0 ? RICCI_INVALID_ARGUMENT : RICCI_UNIMPLEMENTED, error);
     auto compiled = backend->jit->Compile(l.ctx, l.module, a->opt_level, error);
     if (compiled == nullptr) return Fail(RICCI_INTERNAL, error);
     info->code_bytes = compiled->code_bytes;
@@ -174,7 +176,7 @@ ricci_status* AttachBackend(ricci_ctx* ctx, const Settings& settings) {
     if (jit == nullptr) return Fail(RICCI_UNIMPLEMENTED, error);
     auto* backend = new Backend{settings, std::move(jit), Pool(ricci_context_hooks(ctx))};
     ricci_backend b{};
-    b.hdr.size = sizeof b;
+    b.hdr = {sizeof b, RICCI_BACKEND_SOURCES, nullptr};
     b.kind = {"cpu", 3};
     b.name = {"x86-64", 6};
     b.self = backend;

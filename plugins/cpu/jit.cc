@@ -10,16 +10,19 @@
 
 #include "code_symbols.h"
 #include "optimizer.h"
+#include "source_code.h"
 
 namespace ricci::cpu {
 namespace {
 
 // Facts of all generated code: no exception leaves it, so nothing is kept for unwinding, and multiplications and
-// additions may become fused ones, the one liberty taken with floats.
+// additions may become fused ones, the one liberty taken with floats. Sources say themselves what may.
 void StateFacts(LLVMContextRef ctx, LLVMModuleRef module) {
   const LLVMAttributeRef no_unwind = LLVMCreateEnumAttribute(ctx, LLVMGetEnumAttributeKindForName("nounwind", 8), 0);
+  size_t length = 0;
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f != nullptr; f = LLVMGetNextFunction(f)) {
     LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, no_unwind);
+    if (std::string_view(LLVMGetValueName2(f, &length), length).starts_with(kSourcePrefix)) continue;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b != nullptr; b = LLVMGetNextBasicBlock(b)) {
       for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != nullptr; i = LLVMGetNextInstruction(i)) {
         const LLVMOpcode op = LLVMGetInstructionOpcode(i);
@@ -78,7 +81,7 @@ void KeepError(LLVMDiagnosticInfoRef info, void* error) {
 
 struct Jit::Impl {
   LLVMTargetMachineRef quick = nullptr, thorough = nullptr;
-  std::string triple, layout;
+  ProcessorText processor;
   std::mutex mutex;  // a target machine serves one compilation at a time
 
   ~Impl() {
@@ -95,6 +98,8 @@ struct Jit::Impl {
 
 Jit::~Jit() = default;
 
+const ProcessorText& Jit::processor() const { return impl_->processor; }
+
 std::unique_ptr<Jit> Jit::Create(const Settings& settings, std::string& error) {
   LLVMInitializeX86TargetInfo();
   LLVMInitializeX86Target();
@@ -103,7 +108,7 @@ std::unique_ptr<Jit> Jit::Create(const Settings& settings, std::string& error) {
   std::unique_ptr<Jit> jit(new Jit);
   jit->impl_ = std::make_unique<Impl>();
   char* triple = LLVMGetDefaultTargetTriple();
-  jit->impl_->triple = triple;
+  jit->impl_->processor.triple = triple;
   LLVMTargetRef target;
   char* message = nullptr;
   const bool bad = LLVMGetTargetFromTriple(triple, &target, &message) != 0;
@@ -121,7 +126,7 @@ std::unique_ptr<Jit> Jit::Create(const Settings& settings, std::string& error) {
   std::string all = features;
   if (avx512) all += ",-prefer-256-bit";
   const auto machine = [&](LLVMCodeGenOptLevel level) {
-    return LLVMCreateTargetMachine(target, jit->impl_->triple.c_str(), cpu, all.c_str(), level, LLVMRelocPIC,
+    return LLVMCreateTargetMachine(target, jit->impl_->processor.triple.c_str(), cpu, all.c_str(), level, LLVMRelocPIC,
                                    LLVMCodeModelDefault);
   };
   jit->impl_->quick = machine(LLVMCodeGenLevelNone);
@@ -130,15 +135,15 @@ std::unique_ptr<Jit> Jit::Create(const Settings& settings, std::string& error) {
   LLVMDisposeMessage(features);
   LLVMTargetDataRef data = LLVMCreateTargetDataLayout(jit->impl_->thorough);
   char* layout = LLVMCopyStringRepOfTargetData(data);
-  jit->impl_->layout = layout;
+  jit->impl_->processor.layout = layout;
   LLVMDisposeMessage(layout);
   LLVMDisposeTargetData(data);
   return jit;
 }
 
 bool Jit::Impl::Optimize(LLVMModuleRef module, uint32_t opt_level, std::string& error) {
-  LLVMSetTarget(module, triple.c_str());
-  LLVMSetDataLayout(module, layout.c_str());
+  LLVMSetTarget(module, processor.triple.c_str());
+  LLVMSetDataLayout(module, processor.layout.c_str());
   char* message = nullptr;
   const bool invalid = LLVMVerifyModule(module, LLVMReturnStatusAction, &message) != 0;
   if (invalid) error = message;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "llvm_builder.h"
 #include "object_loader.h"
 #include "settings.h"
 
@@ -31,6 +32,7 @@ class Jit {
   static std::unique_ptr<Jit> Create(const Settings& settings, std::string& error);
   ~Jit();
   unsigned lanes() const { return lanes_; }
+  const ProcessorText& processor() const;
   // Takes the module and its context. NULL with `error` on failure.
   std::unique_ptr<CompiledCode> Compile(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level,
                                         std::string& error);

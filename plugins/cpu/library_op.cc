@@ -44,15 +44,15 @@ void AddDimension(Ints& all, int64_t size, int64_t stride) {
 }
 
 bool ReadType(const ricci_op* op, ricci_type type, Array& out) {
-  uint32_t rank = 0;
-  const int64_t* dims = nullptr;
-  if (ricci_status* s = ricci_type_get(op->ctx, type, &out.dtype, &rank, &dims)) {
+  ricci_type_desc desc = ricci_type_desc_default();
+  if (ricci_status* s = ricci_type_get(op->ctx, type, &desc)) {
     ricci_status_free(s);
     return false;
   }
-  out.dims.assign(dims, dims + rank);
-  out.strides.assign(rank, 1);
-  for (size_t d = rank; d-- > 1;) out.strides[d - 1] = out.strides[d] * out.dims[d];
+  out.dtype = desc.dtype;
+  out.dims.assign(desc.dims, desc.dims + desc.rank);
+  out.strides.assign(desc.rank, 1);
+  for (size_t d = desc.rank; d-- > 1;) out.strides[d - 1] = out.strides[d] * out.dims[d];
   return true;
 }
 

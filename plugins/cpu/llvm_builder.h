@@ -15,6 +15,11 @@
 
 namespace ricci::cpu {
 
+// The processor that the code is for, as LLVM writes it.
+struct ProcessorText {
+  std::string triple, layout;
+};
+
 // One module under construction.
 struct LlvmBuilder {
   LLVMContextRef ctx;
@@ -23,8 +28,9 @@ struct LlvmBuilder {
   unsigned lanes;            // of a vector
   uint64_t stack_local = 0;  // see Settings
   codegen::Cuts cuts = {};
-  bool avx512 = false;                // the processor has it
-  std::bitset<128> shared_math = {};  // RICCI_S_* that are called, not inlined: the kernel has many of them
+  bool avx512 = false;                       // the processor has it
+  std::bitset<128> shared_math = {};         // RICCI_S_* that are called, not inlined: the kernel has many of them
+  const ProcessorText* processor = nullptr;  // for sources
 
   LLVMTypeRef i1() const { return LLVMInt1TypeInContext(ctx); }
   LLVMTypeRef i8() const { return LLVMInt8TypeInContext(ctx); }

@@ -20,7 +20,7 @@ uint64_t Limited(ricci_exact n) { return static_cast<uint64_t>(ricci_exact_clamp
 }  // namespace
 
 PlanCode PlanEmitter::Emit() {
-  if (!EmitKernels()) return out_;
+  if (!EmitKernels() || !EmitSources()) return out_;
   LayOutScratch();
   Function(kEntryName, [&] {
     for (uint32_t s = 0; s < plan_.n_steps;) {

@@ -1,4 +1,5 @@
-// A plan as one native function: kernels, copies, library calls, loops and branches over inputs, outputs and one arena.
+// A plan as one native function: kernels, copies, library calls, sources, loops and branches over inputs, outputs and
+// one arena.
 #ifndef RICCI_CPU_PLAN_CODEGEN_H_
 #define RICCI_CPU_PLAN_CODEGEN_H_
 #include <string>
@@ -11,6 +12,7 @@ namespace ricci::cpu {
 struct PlanCode {
   uint64_t scratch_bytes = 0;  // after the arena
   std::string error;
+  uint32_t wrong_source = 0;  // 1 + the number of the source that the error is about, or 0
 };
 
 enum class Constants {

@@ -1,5 +1,6 @@
 // PlanEmitter: emits the function around the kernels of a plan. Its functions are in the files of its parts: what is
-// around the steps (plan_codegen.cc), steps that follow each other (plan_pieces.cc), each step (plan_steps.cc).
+// around the steps (plan_codegen.cc), steps that follow each other (plan_pieces.cc), each step (plan_steps.cc,
+// plan_sources.cc).
 #ifndef RICCI_CPU_PLAN_EMITTER_H_
 #define RICCI_CPU_PLAN_EMITTER_H_
 #include <functional>
@@ -37,6 +38,11 @@ class PlanEmitter {
     bool ends;  // it may end the plan
   };
 
+  struct LinkedSource {
+    V function;  // runs some of its tasks
+    int64_t tasks;
+  };
+
   // ---- around the steps (plan_codegen.cc) ----
 
   bool EmitKernels();
@@ -70,11 +76,18 @@ class PlanEmitter {
   void CallPiece(PlanPiece piece, V library);
   void Repeated(uint32_t first, uint32_t period, uint32_t times);
 
+  // ---- sources (plan_sources.cc) ----
+
+  bool EmitSources();
+  V Tasks(const ricci_plan_source& s, V entry, const std::string& name);
+  void SourceStep(const ricci_plan_step& step);
+
   // ---- each step (plan_steps.cc) ----
 
   void Step(const ricci_plan_step& step);
   void KernelStep(const ricci_plan_step& step);
   void LibraryStep(const ricci_plan_step& step);
+  bool IsLast(const ricci_plan_step& step) const { return &step == plan_.steps + plan_.n_steps - 1; }
   void CopyStep(const uint32_t* args);
   void RunUnits(const KernelCode& k, V function, V arguments, int64_t units, int64_t grain, bool last);
   void Control(const ricci_plan_step& step, const uint32_t* args);
@@ -101,6 +114,7 @@ class PlanEmitter {
   const Constants constants_;
   PlanCode out_;
   std::vector<KernelCode> code_;
+  std::vector<LinkedSource> sources_;
   std::vector<Block> open_;
   uint64_t per_worker_ = 0, partials_ = 0;
   V function_ = nullptr;

@@ -14,7 +14,8 @@ namespace ricci::cpu {
 // How many steps from `s` on run one after the other.
 uint32_t PlanEmitter::Straight(uint32_t s) const {
   uint32_t n = 0;
-  while (s + n < plan_.n_steps && plan_.steps[s + n].kind <= RICCI_STEP_COPY) ++n;
+  const auto is_straight = [](uint32_t kind) { return kind <= RICCI_STEP_COPY || kind == RICCI_STEP_SOURCE; };
+  while (s + n < plan_.n_steps && is_straight(plan_.steps[s + n].kind)) ++n;
   return n;
 }
 

@@ -18,6 +18,8 @@ void PlanEmitter::Step(const ricci_plan_step& step) {
       return KernelStep(step);
     case RICCI_STEP_LIBRARY:
       return LibraryStep(step);
+    case RICCI_STEP_SOURCE:
+      return SourceStep(step);
     case RICCI_STEP_COPY:
       return CopyStep(plan_.args + step.args);
     default:
@@ -32,7 +34,7 @@ void PlanEmitter::KernelStep(const ricci_plan_step& step) {
   if (k.run_state) behind.push_back(LLVMGetParam(function_, 3));
   V arguments = Arguments(step, behind);
   if (k.partial != nullptr) RunUnits(k, k.partial, arguments, k.partial_chunks, 1, /*last=*/false);
-  RunUnits(k, k.function, arguments, k.units, k.grain, &step == plan_.steps + plan_.n_steps - 1);
+  RunUnits(k, k.function, arguments, k.units, k.grain, IsLast(step));
 }
 
 // Kernel `k`, all of it or its chunks. `last`: nothing follows, whether the run is to end or not.

@@ -10,25 +10,24 @@ using runtime::FromAbi;
 
 extern "C" {
 
-ricci_status* ricci_type_make(ricci_ctx* c, uint32_t dtype, uint32_t rank, const int64_t* dims, ricci_type* out) {
+ricci_status* ricci_type_make(ricci_ctx* c, const ricci_type_desc* d, ricci_type* out) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
-    RICCI_TRY(args.NotNull({{"c", c}, {"out", out}}));
-    if (rank > RICCI_MAX_RANK) return args.Wrong("rank ", rank, " exceeds ", RICCI_MAX_RANK);
-    RICCI_TRY(args.Array("dims", dims, rank));
-    RICCI_ASSIGN(*out, FromAbi(c)->types().Intern(dtype, api::Span(dims, rank)));
+    RICCI_TRY(args.NotNull({{"c", c}, {"d", d}, {"out", out}}));
+    RICCI_ASSIGN(const ricci_type_desc desc, base::ReadStruct(d, "ricci_type_make: d"));
+    if (desc.rank > RICCI_MAX_RANK) return args.Wrong("rank ", desc.rank, " exceeds ", RICCI_MAX_RANK);
+    RICCI_TRY(args.Array("dims", desc.dims, desc.rank));
+    RICCI_ASSIGN(*out, FromAbi(c)->types().Intern(desc.dtype, api::Span(desc.dims, desc.rank)));
     return absl::OkStatus();
   });
 }
 
-ricci_status* ricci_type_get(const ricci_ctx* c, ricci_type t, uint32_t* dtype, uint32_t* rank, const int64_t** dims) {
+ricci_status* ricci_type_get(const ricci_ctx* c, ricci_type t, ricci_type_desc* out) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
-    RICCI_TRY(args.NotNull({{"c", c}}));
+    RICCI_TRY(args.NotNull({{"c", c}, {"out", out}}));
     if (!FromAbi(c)->types().Has(t)) return args.Wrong("type ", t, " is not known");
     const types::ArrayType& type = FromAbi(c)->types().Get(t);
-    if (dtype != nullptr) *dtype = type.dtype;
-    if (rank != nullptr) *rank = type.rank();
-    if (dims != nullptr) *dims = type.shape.data();
-    return absl::OkStatus();
+    if (base::WriteStruct(out, ricci_type_desc_of(type.dtype, type.rank(), type.shape.data()))) return absl::OkStatus();
+    return args.Wrong("out: hdr.size is ", out->hdr.size, "; set it to the size of the struct");
   });
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kAttrKinds[] = {"none",   "int",  "float",  "bool",    "dtype",
                                            "string", "ints", "floats", "program", "programs"};
-constexpr std::string_view kLoweringKinds[] = {"none", "decompose", "scalar", "index", "loops", "library"};
+constexpr std::string_view kLoweringKinds[] = {"none", "decompose", "scalar", "index", "loops", "library", "source"};
 
 void Append(std::string& out, std::string_view word) {
   if (!out.empty()) out += ' ';

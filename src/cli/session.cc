@@ -85,11 +85,11 @@ Program Session::Parse(std::string_view text, std::string_view origin) const {
 }
 
 TypeInfo Session::Info(ricci_type t) const {
+  ricci_type_desc d = ricci_type_desc_default();
+  Check(ricci_type_get(context(), t, &d));
   TypeInfo info;
-  uint32_t rank = 0;
-  const int64_t* dims = nullptr;
-  Check(ricci_type_get(context(), t, &info.dtype, &rank, &dims));
-  info.shape.assign(dims, dims + rank);
+  info.dtype = d.dtype;
+  info.shape.assign(d.dims, d.dims + d.rank);
   for (int64_t d : info.shape) info.elements *= d;
   return info;
 }

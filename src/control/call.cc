@@ -11,15 +11,29 @@
 #include "transform/vmap.h"
 
 namespace ricci { inline namespace v0 { namespace control {
+namespace {
+
+absl::StatusOr<Vals> EmitSame(Builder& b, const StructuralOp& h, const Program& body, std::span<const Val> in) {
+  return EmitHolding(b, b.registry().Get(h.op.prim).name, body, AttrsBesideBody(h), in);
+}
+
+}  // namespace
+
+std::vector<ricci_attr> AttrsBesideBody(const StructuralOp& h) {
+  std::vector<ricci_attr> out;
+  for (const ricci_attr& a : h.attrs) {
+    if (base::View(a.name) != "body") out.push_back(a);
+  }
+  return out;
+}
 
 absl::Status TypeOfBody(Builder& b, const StructuralOp& h) {
   const Program& body = h.program("body");
-  RICCI_TRY(CheckParams(b, "call", "body", body, h.in_types()));
+  RICCI_TRY(CheckParams(b, b.registry().Get(h.op.prim).name, "body", body, h.in_types()));
   return SetOutTypes(b, body.result_types);
 }
 
-absl::Status JvpOfBody(Builder& b, const StructuralOp& h, const ricci_jvp_args& a, std::string_view prim,
-                       std::vector<ricci_attr> attrs) {
+absl::Status JvpOfBody(Builder& b, const StructuralOp& h, const ricci_jvp_args& a) {
   const Program& body = h.program("body");
   const std::span<const Val> tangents(a.tangents, h.op.n_in);
   const Mask active = NonZero(tangents);
@@ -27,14 +41,13 @@ absl::Status JvpOfBody(Builder& b, const StructuralOp& h, const ricci_jvp_args& 
   Vals in(a.primals, a.primals + h.op.n_in);
   const Vals live = Where(tangents, active);
   in.insert(in.end(), live.begin(), live.end());
-  RICCI_ASSIGN(Vals out, EmitHolding(b, prim, *jvp.program, std::move(attrs), in));
+  RICCI_ASSIGN(Vals out, EmitSame(b, h, *jvp.program, in));
   GiveJvp(a, jvp.nonzero, out);
   return absl::OkStatus();
 }
 
-absl::Status TransposeOfBody(Builder& b, const StructuralOp& h, const ricci_transpose_args& a, std::string_view prim,
-                             std::vector<ricci_attr> attrs) {
-  return TransposeOfProgram(h.program("body"), b, h, a, prim, std::move(attrs));
+absl::Status TransposeOfBody(Builder& b, const StructuralOp& h, const ricci_transpose_args& a) {
+  return TransposeOfProgram(h.program("body"), b, h, a, b.registry().Get(h.op.prim).name, AttrsBesideBody(h));
 }
 
 absl::Status TransposeOfProgram(const Program& program, Builder& b, const StructuralOp& h,
@@ -52,12 +65,11 @@ absl::Status TransposeOfProgram(const Program& program, Builder& b, const Struct
   return absl::OkStatus();
 }
 
-absl::Status BatchOfBody(Builder& b, const StructuralOp& h, const ricci_batch_args& a, std::string_view prim,
-                         std::vector<ricci_attr> attrs) {
+absl::Status BatchOfBody(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
   RICCI_ASSIGN(Vals in, BatchFront(b, a, h.op.n_in));
   const std::string_view axis(a.axis_name.ptr, a.axis_name.len);
   RICCI_ASSIGN(auto batch, transform::Batch(h.program("body"), IsBatched(a, h.op.n_in), a.axis_size, axis));
-  RICCI_ASSIGN(Vals out, EmitHolding(b, prim, *batch.program, std::move(attrs), in));
+  RICCI_ASSIGN(Vals out, EmitSame(b, h, *batch.program, in));
   for (uint32_t i = 0; i < h.op.n_out; ++i) {
     a.out[i] = out[i];
     a.out_dims[i] = batch.out_batched[i] ? 0 : -1;
@@ -95,14 +107,13 @@ absl::Status PartialEvalOfProgram(const Program& body, const StructuralOp& h, co
   return absl::OkStatus();
 }
 
-absl::Status DceOfBody(Builder* b, const StructuralOp& h, const ricci_dce_args& a, std::string_view prim,
-                       std::vector<ricci_attr> attrs) {
+absl::Status DceOfBody(Builder* b, const StructuralOp& h, const ricci_dce_args& a) {
   const Mask droppable(h.op.n_in, 1);
   RICCI_ASSIGN(auto pruned, transform::Prune(h.program("body"), {a.used_out, h.op.n_out}, droppable));
   std::copy(pruned.used_params.begin(), pruned.used_params.end(), a.used_in);
   if (a.in == nullptr) return absl::OkStatus();
   const Vals in = Where(std::span<const Val>(a.in, h.op.n_in), pruned.used_params);
-  RICCI_ASSIGN(Vals out, EmitHolding(*b, prim, *pruned.program, std::move(attrs), in));
+  RICCI_ASSIGN(Vals out, EmitSame(*b, h, *pruned.program, in));
   Scatter({a.used_out, h.op.n_out}, out, a.out);
   return absl::OkStatus();
 }
@@ -113,25 +124,8 @@ absl::StatusOr<Vals> InlineBody(Builder& b, const StructuralOp& h, std::span<con
 
 namespace {
 
-std::vector<ricci_attr> Name(const StructuralOp& h) {
-  const ricci_attr* name = ir::FindAttr(h.attrs, "name");
-  return name == nullptr ? std::vector<ricci_attr>{} : std::vector<ricci_attr>{*name};
-}
-
-absl::Status Jvp(Builder& b, const StructuralOp& h, const ricci_jvp_args& a) {
-  return JvpOfBody(b, h, a, "call", Name(h));
-}
-absl::Status Transpose(Builder& b, const StructuralOp& h, const ricci_transpose_args& a) {
-  return TransposeOfBody(b, h, a, "call", Name(h));
-}
-absl::Status Batch(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
-  return BatchOfBody(b, h, a, "call", Name(h));
-}
 absl::Status PartialEval(const StructuralOp& h, const ricci_partial_eval_args& a) {
-  return PartialEvalOfProgram(h.program("body"), h, a, base::View(a.policy), "call", Name(h));
-}
-absl::Status Dce(Builder* b, const StructuralOp& h, const ricci_dce_args& a) {
-  return DceOfBody(b, h, a, "call", Name(h));
+  return PartialEvalOfProgram(h.program("body"), h, a, base::View(a.policy), "call", AttrsBesideBody(h));
 }
 
 constexpr std::string_view kExamples =
@@ -153,11 +147,11 @@ constinit const StructuralRow kCallRow = {
     .attrs = kAttrs,
     .lowerings = kLowerings,
     .type = TypeOfBody,
-    .jvp = Jvp,
-    .transpose = Transpose,
-    .batch = Batch,
+    .jvp = JvpOfBody,
+    .transpose = TransposeOfBody,
+    .batch = BatchOfBody,
     .partial_eval = PartialEval,
-    .dce = Dce,
+    .dce = DceOfBody,
     .examples = kExamples,
 };
 

@@ -46,10 +46,9 @@ void AppendArray(std::string& out, const ElementType& type, size_t dim, const st
 }  // namespace
 
 absl::StatusOr<ElementType> ElementTypeOf(const ricci_ctx* ctx, ricci_type type) {
-  uint32_t dtype, rank;
-  const int64_t* dims;
-  RICCI_TRY(base::FromAbi(ricci_type_get(ctx, type, &dtype, &rank, &dims)));
-  return ElementType{dtype, {dims, dims + rank}};
+  ricci_type_desc d = ricci_type_desc_default();
+  RICCI_TRY(base::FromAbi(ricci_type_get(ctx, type, &d)));
+  return ElementType{d.dtype, {d.dims, d.dims + d.rank}};
 }
 
 absl::Status CheckFormat(std::string_view format, uint32_t n) {

@@ -49,13 +49,12 @@ absl::Status Batch(Builder& b, const StructuralOp& h, const ricci_batch_args& a)
 absl::Status Lower(ricci_kernel_builder* k, const StructuralOp& h, const ricci_sval* index, ricci_sval* out) {
   const auto code = static_cast<uint32_t>(h.integer("code"));  // exact: from 1 to 16
   const std::string_view message = h.text("message");
-  uint32_t dtype, rank;
-  const int64_t* dims;
+  ricci_type_desc type = ricci_type_desc_default();
   ricci_sval pred;
-  RICCI_TRY(base::FromAbi(ricci_type_get(h.op.ctx, h.op.in_types[1], &dtype, &rank, &dims)));
+  RICCI_TRY(base::FromAbi(ricci_type_get(h.op.ctx, h.op.in_types[1], &type)));
   RICCI_TRY(base::FromAbi(ricci_kernel_load(k, ricci_kernel_operand(k, 0), nullptr, 0, &pred)));
   RICCI_TRY(base::FromAbi(ricci_kernel_check(k, pred, code, message.data(), message.size())));
-  return base::FromAbi(ricci_kernel_load(k, ricci_kernel_operand(k, 1), index, rank, out));
+  return base::FromAbi(ricci_kernel_load(k, ricci_kernel_operand(k, 1), index, type.rank, out));
 }
 
 constexpr std::string_view kExamples =

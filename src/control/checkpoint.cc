@@ -12,37 +12,18 @@ namespace {
 
 bool IsDifferentiated(const StructuralOp& h) { return h.integer("differentiated") != 0; }
 
-// All attributes but the body; `differentiated` if it is true.
-std::vector<ricci_attr> Options(const StructuralOp& h) {
-  std::vector<ricci_attr> out;
-  for (const char* name : {"policy", "prevent_cse"}) {
-    if (const ricci_attr* a = ir::FindAttr(h.attrs, name)) out.push_back(*a);
-  }
-  if (IsDifferentiated(h)) out.push_back(trace::BoolAttr("differentiated", true));
-  return out;
-}
-
-absl::Status Jvp(Builder& b, const StructuralOp& h, const ricci_jvp_args& a) {
-  return JvpOfBody(b, h, a, "checkpoint", Options(h));
-}
-absl::Status Transpose(Builder& b, const StructuralOp& h, const ricci_transpose_args& a) {
-  return TransposeOfBody(b, h, a, "checkpoint", Options(h));
-}
-absl::Status Batch(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
-  return BatchOfBody(b, h, a, "checkpoint", Options(h));
-}
 absl::Status PartialEval(const StructuralOp& h, const ricci_partial_eval_args& a) {
   const std::string_view policy = h.text("policy");
-  std::vector<ricci_attr> unknown = Options(h), known;
+  std::vector<ricci_attr> unknown = AttrsBesideBody(h), known;
   // What a derivative computes again stays protected in derivatives of that derivative.
   if (IsDifferentiated(h)) known = unknown;
   const bool apart = (a.hdr.flags & RICCI_PARTIAL_EVAL_APART) != 0;
-  if (!IsDifferentiated(h) && !apart) unknown.push_back(trace::BoolAttr("differentiated", true));
+  if (!IsDifferentiated(h) && !apart) {
+    std::erase_if(unknown, [](const ricci_attr& o) { return base::View(o.name) == "differentiated"; });
+    unknown.push_back(trace::BoolAttr("differentiated", true));
+  }
   return PartialEvalOfProgram(h.program("body"), h, a, policy.empty() ? "nothing" : policy, "checkpoint",
                               std::move(unknown), std::move(known));
-}
-absl::Status Dce(Builder* b, const StructuralOp& h, const ricci_dce_args& a) {
-  return DceOfBody(b, h, a, "checkpoint", Options(h));
 }
 
 absl::StatusOr<Vals> Expand(Builder& b, const StructuralOp& h, std::span<const Val> in) {
@@ -78,11 +59,11 @@ constinit const StructuralRow kCheckpointRow = {
     .attrs = kAttrs,
     .lowerings = kLowerings,
     .type = TypeOfBody,
-    .jvp = Jvp,
-    .transpose = Transpose,
-    .batch = Batch,
+    .jvp = JvpOfBody,
+    .transpose = TransposeOfBody,
+    .batch = BatchOfBody,
     .partial_eval = PartialEval,
-    .dce = Dce,
+    .dce = DceOfBody,
     .examples = kExamples,
 };
 

@@ -1,7 +1,8 @@
 // custom_linear_solve: the x with A x = b, where held programs say what A does and how the equation is solved.
 //
 // Each of them takes constants of its own and then a vector, which is a list of arrays of the types of b, and gives a
-// vector:
+// vector. The two solvers may give more after it, such as how many steps they took; what `solve` gives is in the
+// results of the operation, and has no derivative:
 //   matvec           A x
 //   solve            the x with A x = b; without a transform the operation runs this program
 //   vecmat           A^T y
@@ -58,6 +59,14 @@ struct Operands {
   std::array<uint64_t, kParts + 1> first{};  // the first constant of each program, then the first array of b
 };
 
+// The vector, and the types of what a solver gives besides.
+std::vector<TypeId> ResultTypes(size_t part, const Program& p, std::span<const TypeId> vector) {
+  std::vector<TypeId> types(vector.begin(), vector.end());
+  const bool is_solver = part == kSolve || part == kTransposeSolve;
+  for (size_t i = vector.size(); is_solver && i < p.n_results(); ++i) types.push_back(p.result_types[i]);
+  return types;
+}
+
 absl::Status CheckCountsOfParams(const StructuralOp& h) {
   const Programs programs = ProgramsOf(h);
   const uint32_t n = programs[kMatvec]->n_results();
@@ -79,19 +88,15 @@ absl::Status Type(Builder& b, const StructuralOp& h) {
   RICCI_TRY(CheckCountsOfParams(h));
   const Operands operands(h);
   const std::span<const TypeId> vector = operands.Vector(h.op.in_types);
-  for (TypeId t : vector) {
-    if (types::IsDifferentiable(b.types().Get(t).dtype)) continue;
-    return base::InvalidArgument(kName, ": b has an array ", ToText(b.types().Get(t)), "; vectors are floating");
-  }
   for (size_t i = 0; i < kParts; ++i) {
     if (programs[i] == nullptr) continue;
     const std::span<const TypeId> consts = operands.Consts(h.op.in_types, i);
     std::vector<TypeId> params(consts.begin(), consts.end());
     params.insert(params.end(), vector.begin(), vector.end());
     RICCI_TRY(CheckParams(b, kName, kPartNames[i], *programs[i], params));
-    RICCI_TRY(CheckResults(b, kName, kPartNames[i], *programs[i], vector));
+    RICCI_TRY(CheckResults(b, kName, kPartNames[i], *programs[i], ResultTypes(i, *programs[i], vector)));
   }
-  return SetOutTypes(b, vector);
+  return SetOutTypes(b, ResultTypes(kSolve, *programs[kSolve], vector));
 }
 
 absl::StatusOr<Vals> EmitSolve(Builder& b, const Programs& programs, std::span<const Val> in) {
@@ -115,7 +120,7 @@ absl::StatusOr<Vals> TangentOfMap(Builder& b, const Operands& operands, const ri
   used.resize(jvp.program->n_results(), 1);
   RICCI_ASSIGN(const transform::PrunedProgram only, transform::Prune(*jvp.program, used));
   Vals in(consts.begin(), consts.end());
-  in.insert(in.end(), x.begin(), x.end());
+  in.insert(in.end(), x.begin(), x.begin() + operands.n);
   const Vals live = Where(tangents, NonZero(tangents));
   in.insert(in.end(), live.begin(), live.end());
   RICCI_ASSIGN(const Vals nonzero, b.Inline(*only.program, in));
@@ -140,7 +145,7 @@ absl::Status Jvp(Builder& b, const StructuralOp& h, const ricci_jvp_args& a) {
     in.push_back(right);
   }
   RICCI_ASSIGN(const Vals dx, EmitSolve(b, operands.programs, in));
-  std::copy(dx.begin(), dx.end(), a.out_tangents);
+  std::copy_n(dx.begin(), operands.n, a.out_tangents);
   return absl::OkStatus();
 }
 
@@ -157,6 +162,11 @@ absl::Status Transpose(Builder& b, const StructuralOp& h, const ricci_transpose_
     const std::span<const Val> consts = operands.Consts(a.operands, kTransposed[i]);
     in.insert(in.end(), consts.begin(), consts.end());
   }
+  for (uint32_t i = operands.n; i < h.op.n_out; ++i) {
+    if (a.cts[i] == kZero) continue;
+    return absl::UnimplementedError(
+        base::Cat(kName, ": only the solution has a transpose, not result ", i, ", which the solver gives besides"));
+  }
   for (uint32_t i = 0; i < operands.first[kParts]; ++i) {
     if (a.linear[i]) return absl::UnimplementedError(base::Cat(kName, ": it is linear only in b, not in operand ", i));
   }
@@ -172,21 +182,29 @@ absl::Status Transpose(Builder& b, const StructuralOp& h, const ricci_transpose_
   return absl::OkStatus();
 }
 
+struct BatchedParts {
+  std::array<ProgramRef, kParts> programs;
+  Mask results;  // of solve: which are batched
+};
+
 // All programs batched. The arrays of their vectors that `vector` marks are batched, and others if a program makes them
 // so, which are then marked too.
-absl::StatusOr<std::array<ProgramRef, kParts>> BatchParts(const Operands& operands, const ricci_batch_args& a,
-                                                          const Mask& batched, Mask& vector) {
+absl::StatusOr<BatchedParts> BatchParts(const Operands& operands, const ricci_batch_args& a, const Mask& batched,
+                                        Mask& vector) {
   const std::string_view axis(a.axis_name.ptr, a.axis_name.len);
-  std::array<ProgramRef, kParts> out;
+  BatchedParts out;
   const Mask before = vector;
   for (size_t i = 0; i < kParts; ++i) {
     if (operands.programs[i] == nullptr) continue;
     const MaskView consts = operands.Consts(batched.data(), i);
     Mask params(consts.begin(), consts.end());
     params.insert(params.end(), before.begin(), before.end());
-    RICCI_ASSIGN(auto batch, transform::Batch(*operands.programs[i], params, a.axis_size, axis, before));
-    Merge(vector, batch.out_batched);
-    out[i] = std::move(batch.program);
+    Mask wanted = before;
+    wanted.resize(operands.programs[i]->n_results(), 0);
+    RICCI_ASSIGN(auto batch, transform::Batch(*operands.programs[i], params, a.axis_size, axis, wanted));
+    for (uint32_t k = 0; k < operands.n; ++k) vector[k] |= batch.out_batched[k];
+    if (i == kSolve) out.results = batch.out_batched;
+    out.programs[i] = std::move(batch.program);
   }
   return out;
 }
@@ -198,7 +216,7 @@ absl::Status Batch(Builder& b, const StructuralOp& h, const ricci_batch_args& a)
   const Mask batched = IsBatched(a, h.op.n_in);
   const MaskView right = operands.Vector(batched.data());
   Mask vector(right.begin(), right.end()), before;
-  std::array<ProgramRef, kParts> parts;
+  BatchedParts parts;
   do {
     before = vector;
     RICCI_ASSIGN(parts, BatchParts(operands, a, batched, vector));
@@ -210,11 +228,11 @@ absl::Status Batch(Builder& b, const StructuralOp& h, const ricci_batch_args& a)
     RICCI_ASSIGN(v, trace::BroadcastLeading(b, v, a.axis_size));
   }
   Programs programs{};
-  for (size_t i = 0; i < kParts; ++i) programs[i] = parts[i].get();
+  for (size_t i = 0; i < kParts; ++i) programs[i] = parts.programs[i].get();
   RICCI_ASSIGN(const Vals out, EmitSolve(b, programs, in));
-  for (uint32_t i = 0; i < operands.n; ++i) {
+  for (uint32_t i = 0; i < h.op.n_out; ++i) {
     a.out[i] = out[i];
-    a.out_dims[i] = vector[i] ? 0 : -1;
+    a.out_dims[i] = parts.results[i] ? 0 : -1;
   }
   return absl::OkStatus();
 }
@@ -271,6 +289,26 @@ constexpr std::string_view kExamples =
     "    return %x\n"
     "  }\n"
     "  return %x\n"
+    "};\n"
+    "program (%d: f64[2] in 1..2, %b: f64[2]) {\n"
+    "  %x: f64[2], %n: i32[], %e: f64[2] = custom_linear_solve(%d, %d, %d, %d, %b) matvec=program(%d: f64[2], "
+    "%x: f64[2]) {\n"
+    "    %m: f64[2] = mul(%d, %x)\n"
+    "    return %m\n"
+    "  } vecmat=program(%d: f64[2], %x: f64[2]) {\n"
+    "    %m: f64[2] = mul(%d, %x)\n"
+    "    return %m\n"
+    "  } solve=program(%d: f64[2], %b: f64[2]) {\n"
+    "    %x: f64[2] = div(%b, %d)\n"
+    "    %n: i32[] = constant 1\n"
+    "    %m: f64[2] = mul(%d, %x)\n"
+    "    %e: f64[2] = sub(%m, %b)\n"
+    "    return %x, %n, %e\n"
+    "  } transpose_solve=program(%d: f64[2], %b: f64[2]) {\n"
+    "    %x: f64[2] = div(%b, %d)\n"
+    "    return %x\n"
+    "  }\n"
+    "  return %x, %n, %e\n"
     "}";
 constexpr ricci_attr_spec kAttrs[] = {
     Spec("matvec", RICCI_ATTR_PROGRAM), Spec("vecmat", RICCI_ATTR_PROGRAM, "none; there is no reverse mode then"),
@@ -285,7 +323,9 @@ constinit const StructuralRow kCustomLinearSolveRow = {
     .name = kName,
     .doc =
         "ys... = custom_linear_solve(xs...): the solution of `matvec`(y) = b, by the program `solve`, "
-        "differentiated at the solution; xs are the constants of the programs, then b",
+        "differentiated at the solution, then what else `solve` gives, which has no derivative; xs are the constants "
+        "of "
+        "the programs, then b",
     .attrs = kAttrs,
     .lowerings = kLowerings,
     .type = Type,

@@ -15,13 +15,13 @@ std::string_view NameOf(FactorKind kind) { return kKinds[static_cast<size_t>(kin
 
 std::string Factors::About(uint32_t factor) const { return base::Cat("`", text, "`: factor ", names[factor]); }
 
-std::optional<FactorsRef> FactorTable::Find(uint32_t equation, const void* row) const {
+std::optional<FactorsRef> FactorTable::Find(uint32_t equation, const prim::Row* row) const {
   std::lock_guard lock(mutex_);
   if (equation >= entries_.size() || entries_[equation].row != row) return std::nullopt;
   return entries_[equation].factors;
 }
 
-void FactorTable::Keep(uint32_t equation, const void* row, FactorsRef factors) {
+void FactorTable::Keep(uint32_t equation, const prim::Row* row, FactorsRef factors) {
   std::lock_guard lock(mutex_);
   if (equation >= entries_.size()) entries_.resize(size_t{equation} + 1);
   entries_[equation] = {row, std::move(factors)};

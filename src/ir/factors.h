@@ -15,6 +15,10 @@
 #include "absl/status/status.h"
 #include "base/arena.h"
 
+namespace ricci { inline namespace v0 { namespace prim {
+struct Row;
+}}}  // namespace ricci::v0::prim
+
 namespace ricci { inline namespace v0 { namespace ir {
 
 enum class FactorKind : uint8_t {
@@ -61,14 +65,14 @@ class FactorTable {
  public:
   explicit FactorTable(const base::HostMemory* memory) : entries_(base::HostAllocator<Entry>(memory)) {}
   // What `row` has said about the equation (NULL: nothing is known), if it was asked.
-  std::optional<FactorsRef> Find(uint32_t equation, const void* row) const;
-  void Keep(uint32_t equation, const void* row, FactorsRef factors);
+  std::optional<FactorsRef> Find(uint32_t equation, const prim::Row* row) const;
+  void Keep(uint32_t equation, const prim::Row* row, FactorsRef factors);
   // `equation` is the same operation as `its` in `there`: what is known of that one holds for it too.
   void Share(uint32_t equation, const FactorTable& there, uint32_t its);
 
  private:
   struct Entry {
-    const void* row = nullptr;  // a row that replaces it may say something else
+    const prim::Row* row = nullptr;  // a row that replaces it may say something else
     FactorsRef factors;
   };
   mutable std::mutex mutex_;

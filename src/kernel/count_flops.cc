@@ -97,6 +97,9 @@ uint64_t CountFlops(const Plan& plan, std::span<const Kernel> kernels) {
       case RICCI_STEP_LIBRARY:
         sum = AddUpToMost(sum, MulUpToMost(runs.back(), plan.libraries[step.index].flops));
         break;
+      case RICCI_STEP_SOURCE:
+        sum = AddUpToMost(sum, MulUpToMost(runs.back(), plan.sources[step.index].flops));
+        break;
       case RICCI_STEP_WHILE:
         runs.push_back(MulUpToMost<uint64_t>(runs.back(), std::max(step.index, 1u)));
         break;

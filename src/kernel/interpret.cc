@@ -75,6 +75,8 @@ class PlanMachine {
         case RICCI_STEP_LIBRARY:
           RICCI_TRY(RunLibrary(s));
           break;
+        case RICCI_STEP_SOURCE:
+          return absl::UnimplementedError("source: the interpreter has no compiler for it");
         case RICCI_STEP_COPY:
           Copy(s);
           break;

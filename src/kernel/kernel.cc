@@ -33,10 +33,12 @@ ricci_plan Plan::View() const {
   p.steps = steps.data();
   p.args = args.data();
   p.libraries = libraries.data();
+  p.sources = sources.data();
   p.n_buffers = static_cast<uint32_t>(buffers.size());
   p.n_steps = static_cast<uint32_t>(steps.size());
   p.n_args = static_cast<uint32_t>(args.size());
   p.n_libraries = static_cast<uint32_t>(libraries.size());
+  p.n_sources = static_cast<uint32_t>(sources.size());
   p.n_inputs = n_inputs;
   p.n_outputs = n_outputs;
   p.arena_bytes = arena_bytes;
@@ -44,6 +46,7 @@ ricci_plan Plan::View() const {
   p.buffer_size = sizeof(ricci_plan_buffer);
   p.step_size = sizeof(ricci_plan_step);
   p.library_size = sizeof(ricci_plan_library);
+  p.source_size = sizeof(ricci_plan_source);
   return p;
 }
 

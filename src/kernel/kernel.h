@@ -47,7 +47,8 @@ struct Plan {
   std::vector<ricci_plan_buffer> buffers;
   std::vector<ricci_plan_step> steps;
   std::vector<uint32_t> args;
-  std::vector<ricci_plan_library> libraries;  // their states are owned by whoever made them
+  std::vector<ricci_plan_library> libraries;  // their states are owned by whoever made them,
+  std::vector<ricci_plan_source> sources;     // and so are their texts
   uint32_t n_inputs = 0, n_outputs = 0, n_constants = 0;
   uint64_t arena_bytes = 0;
 
@@ -56,6 +57,9 @@ struct Plan {
   void Step(uint32_t kind, uint32_t index, const std::vector<uint32_t>& buffers, uint64_t location = 0);
   ricci_plan View() const;
 };
+
+// Whether a step opens, divides or closes a loop or branch.
+constexpr bool IsControl(uint32_t kind) { return kind >= RICCI_STEP_WHILE && kind <= RICCI_STEP_END; }
 
 // ---- print_kernel.cc: stable text, for dumps and golden tests ----
 std::string ToText(const ricci_kernel_table& k);

@@ -63,6 +63,8 @@ class StepUses {
         return kernels_[s.index]->buffers[arg].access;
       case RICCI_STEP_LIBRARY:
         return arg < p_.libraries[s.index].n_in ? RICCI_ACCESS_READ : RICCI_ACCESS_WRITE;
+      case RICCI_STEP_SOURCE:
+        return arg < p_.sources[s.index].n_in ? RICCI_ACCESS_READ : RICCI_ACCESS_WRITE;
       case RICCI_STEP_COPY:
         return arg == 0 ? RICCI_ACCESS_WRITE : RICCI_ACCESS_READ;
       default:  // the predicate of a WHILE, the number of a CASE

@@ -169,6 +169,8 @@ std::string StepName(const ricci_plan_step& s, const ricci_kernel_table* const* 
       return base::Cat("kernel ", base::View(kernels[s.index]->name));
     case RICCI_STEP_LIBRARY:
       return absl::StrCat("library ", s.index);
+    case RICCI_STEP_SOURCE:
+      return absl::StrCat("source ", s.index);
     case RICCI_STEP_COPY:
       return "copy";
     case RICCI_STEP_WHILE:

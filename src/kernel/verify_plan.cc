@@ -17,8 +17,9 @@ class PlanVerifier {
 
   absl::Status Run() {
     const bool sizes = p_.buffer_size == sizeof(ricci_plan_buffer) && p_.step_size == sizeof(ricci_plan_step) &&
-                       p_.library_size == sizeof(ricci_plan_library);
-    if (!sizes) return absl::InternalError("plan: buffer_size, step_size or library_size is not ours");
+                       p_.library_size == sizeof(ricci_plan_library) &&
+                       (p_.n_sources == 0 || p_.source_size == sizeof(ricci_plan_source));
+    if (!sizes) return absl::InternalError("plan: buffer_size, step_size, library_size or source_size is not ours");
     for (uint32_t i = 0; i < p_.n_buffers; ++i) RICCI_TRY(CheckBuffer(i));
     for (uint32_t i = 0; p_.output_alias != nullptr && i < p_.n_outputs; ++i) RICCI_TRY(CheckAlias(i));
     for (at_ = 0; at_ < p_.n_steps; ++at_) RICCI_TRY(CheckStep(p_.steps[at_]));
@@ -83,6 +84,8 @@ class PlanVerifier {
         return CheckKernel(s);
       case RICCI_STEP_LIBRARY:
         return CheckLibrary(s);
+      case RICCI_STEP_SOURCE:
+        return CheckSource(s);
       case RICCI_STEP_COPY:
         if (s.n_args != 2 || Arg(s, 0).bytes != Arg(s, 1).bytes) return Error("a copy takes two buffers of one size");
         return Arg(s, 0).kind == RICCI_BUFFER_CONSTANT ? Error("copy to a constant") : absl::OkStatus();
@@ -150,6 +153,14 @@ class PlanVerifier {
     const uint32_t needed = l.n_in + l.n_out + (l.workspace_bytes ? 1 : 0);
     return s.n_args == needed ? absl::OkStatus()
                               : Error(base::Cat("the library call takes ", needed, " buffers but gets ", s.n_args));
+  }
+
+  absl::Status CheckSource(const ricci_plan_step& s) const {
+    if (s.index >= p_.n_sources) return Error(base::Cat("there is no source ", s.index));
+    const ricci_plan_source& source = p_.sources[s.index];
+    const uint32_t needed = source.n_in + source.n_out + (source.workspace_bytes ? 1 : 0);
+    return s.n_args == needed ? absl::OkStatus()
+                              : Error(base::Cat("the source takes ", needed, " buffers but gets ", s.n_args));
   }
 
   const ricci_plan& p_;

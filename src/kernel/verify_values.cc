@@ -113,7 +113,9 @@ class ValueChecker {
       case RICCI_STEP_KERNEL:
         return VisitKernel(s);
       case RICCI_STEP_LIBRARY:
-        return VisitLibrary(s);
+        return VisitCall(s, plan_.libraries[s.index].n_in);
+      case RICCI_STEP_SOURCE:
+        return VisitCall(s, plan_.sources[s.index].n_in);
       case RICCI_STEP_COPY:
         RICCI_TRY(CheckRead(Arg(s, 1), 0));
         Write(Arg(s, 0), dtype_[Arg(s, 1)]);
@@ -147,11 +149,10 @@ class ValueChecker {
     return absl::OkStatus();
   }
 
-  // The tables do not give the dtypes of a library's arrays.
-  absl::Status VisitLibrary(const ricci_plan_step& s) {
-    const ricci_plan_library& l = plan_.libraries[s.index];
-    for (uint32_t i = 0; i < l.n_in; ++i) RICCI_TRY(CheckRead(Arg(s, i), 0));
-    for (uint32_t i = l.n_in; i < s.n_args; ++i) Write(Arg(s, i), 0);
+  // The tables do not give the dtypes of the arrays of a library call or a source.
+  absl::Status VisitCall(const ricci_plan_step& s, uint32_t n_in) {
+    for (uint32_t i = 0; i < n_in; ++i) RICCI_TRY(CheckRead(Arg(s, i), 0));
+    for (uint32_t i = n_in; i < s.n_args; ++i) Write(Arg(s, i), 0);
     return absl::OkStatus();
   }
 

@@ -80,8 +80,9 @@ absl::StatusOr<const Coding*> CodingOf(const Type& t) {
 }
 
 absl::StatusOr<Type> TypeOf(const ricci_ctx* ctx, ricci_type id) {
-  Type t{id, 0, 0, nullptr, 1};
-  RICCI_TRY(base::FromAbi(ricci_type_get(ctx, id, &t.dtype, &t.rank, &t.dims)));
+  ricci_type_desc d = ricci_type_desc_default();
+  RICCI_TRY(base::FromAbi(ricci_type_get(ctx, id, &d)));
+  Type t{id, d.dtype, d.rank, d.dims, 1};
   for (uint32_t i = 0; i < t.rank; ++i) t.elements *= t.dims[i];
   return t;
 }

@@ -29,8 +29,8 @@ constexpr size_t kMaxRepeats = 4;    // kernels that compute the same expression
 enum class Kind : uint8_t {
   kExpression,
   kLoops,
-  kLibrary
-};  // kLibrary: reads only stored values (also loops in the plan, updates and barriers)
+  kCall
+};  // kCall: reads only stored values (also loops in the plan, updates and barriers)
 
 // Whether an expression is computed where it is read, or separately and stored, and why.
 enum class Verdict : uint8_t { kComputed, kNeeded, kReadByKernels, kLargeKernel, kReadOften, kReadAtPlaces };
@@ -77,8 +77,7 @@ class Fuser {
     const ir::Equation& eqn = f_.equations[e];
     const trace::Op op(f_, eqn);
     const prim::Row& row = registry_.Get(eqn.prim);
-    RICCI_ASSIGN(const ricci_lowering* l,
-                 ChooseLowering(row, *op.get(), options_.target, kKernelKinds | 1u << RICCI_LOWER_LIBRARY));
+    RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(row, *op.get(), options_.target, kKernelKinds | kCallKinds));
     if (l == nullptr) {
       return transform::AtEquation(
           absl::UnimplementedError(base::Cat(row.name, ": no lowering for target ", options_.target.kind)), f_, eqn,
@@ -87,8 +86,8 @@ class Fuser {
     RICCI_ASSIGN(bool in_plan, RunsInPlan(f_, eqn, options_));
     Info& info = info_[e];
     const bool expression = l->kind == RICCI_LOWER_SCALAR || l->kind == RICCI_LOWER_INDEX;
-    const bool reads_stored = l->kind == RICCI_LOWER_LIBRARY || in_plan || IsUpdate(*l) || row.has(RICCI_PRIM_BARRIER);
-    info.kind = reads_stored ? Kind::kLibrary : expression && eqn.n_results == 1 ? Kind::kExpression : Kind::kLoops;
+    const bool reads_stored = IsCall(*l) || in_plan || IsUpdate(*l) || row.has(RICCI_PRIM_BARRIER);
+    info.kind = reads_stored ? Kind::kCall : expression && eqn.n_results == 1 ? Kind::kExpression : Kind::kLoops;
     info.view = l->kind == RICCI_LOWER_INDEX && !row.has(RICCI_PRIM_TRANSCENDENTAL);
     info.own = info.cost = operations_.Of(f_, eqn);
     return absl::OkStatus();
@@ -105,7 +104,7 @@ class Fuser {
           groups.push_back(kNoGroup);
         } else {
           groups.insert(groups.end(), joined_[user].begin(), joined_[user].end());
-          if (info_[user].kind == Kind::kLibrary && !info_[user].dead) groups.push_back(kNoGroup);
+          if (info_[user].kind == Kind::kCall && !info_[user].dead) groups.push_back(kNoGroup);
         }
       }
     }

@@ -19,6 +19,7 @@ absl::StatusOr<const ricci_lowering*> ChooseLowering(const prim::Row& row, const
                                                      uint32_t kinds) {
   for (const ricci_lowering& l : row.lowerings) {
     const std::string_view for_target(l.target.ptr, l.target.len);
+    if (l.kind == RICCI_LOWER_SOURCE && !target.sources) continue;
     if (!(kinds & 1u << l.kind) || (for_target != "*" && for_target != target.kind)) continue;
     uint32_t accept = 1;
     if (l.match != nullptr) RICCI_TRY(base::FromAbi(l.match(l.self, &op, &accept)));

@@ -27,7 +27,9 @@ namespace ricci { inline namespace v0 { namespace pass {
 // Chooses among a row's lowerings those of the given kinds for `target`: the one with the highest priority that
 // matches, or NULL. `kinds` is a set of bits 1 << RICCI_LOWER_*.
 inline constexpr uint32_t kKernelKinds = 1u << RICCI_LOWER_SCALAR | 1u << RICCI_LOWER_INDEX | 1u << RICCI_LOWER_LOOPS;
-inline constexpr uint32_t kAllKinds = kKernelKinds | 1u << RICCI_LOWER_DECOMPOSE | 1u << RICCI_LOWER_LIBRARY;
+inline constexpr uint32_t kCallKinds = 1u << RICCI_LOWER_LIBRARY | 1u << RICCI_LOWER_SOURCE;  // steps of their own
+inline constexpr uint32_t kAllKinds = kKernelKinds | 1u << RICCI_LOWER_DECOMPOSE | kCallKinds;
+inline bool IsCall(const ricci_lowering& l) { return (kCallKinds & 1u << l.kind) != 0; }
 inline bool IsUpdate(const ricci_lowering& l) {
   return l.kind == RICCI_LOWER_LOOPS && (l.hdr.flags & RICCI_LOWERING_UPDATES) != 0;
 }

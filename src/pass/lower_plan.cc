@@ -1,15 +1,13 @@
-// Lowering: each equation becomes a kernel, a library call, or, for large loops and branches, steps around the steps of
-// its bodies; each value has a buffer.
+// Lowering: each equation becomes a kernel, a call (lower_call.cc), or, for large loops and branches, steps around the
+// steps of its bodies; each value has a buffer.
 //
 // Parameters, results and constants are bound by the caller; intermediate values are in the arena.
 #include "pass/lower_plan.h"
 
-#include "base/status_abi.h"
 #include "control/parts.h"
 #include "pass/body_cost.h"
 #include "pass/fusion.h"
 #include "pass/plan_lowering.h"
-#include "ricci/exact.h"
 #include "trace/attrs.h"
 #include "transform/rules.h"
 
@@ -108,9 +106,9 @@ absl::Status PlanLowering::Equation(Frame& frame, const ir::Equation& eqn) {
   const trace::Op op(frame.f, eqn);
   RICCI_ASSIGN(bool in_plan, RunsInPlan(frame.f, eqn, options_));
   if (in_plan) return LoopOrBranch(frame, eqn);
-  RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(registry_.Get(eqn.prim), *op.get(), options_.target,
-                                                       kKernelKinds | 1u << RICCI_LOWER_LIBRARY));
-  return l != nullptr && l->kind == RICCI_LOWER_LIBRARY ? Library(frame, eqn, op, *l) : Kernel(frame, eqn, l);
+  RICCI_ASSIGN(const ricci_lowering* l,
+               ChooseLowering(registry_.Get(eqn.prim), *op.get(), options_.target, kKernelKinds | kCallKinds));
+  return l != nullptr && IsCall(*l) ? Call(frame, eqn, op, *l) : Kernel(frame, eqn, l);
 }
 
 absl::Status PlanLowering::Kernel(Frame& frame, const ir::Equation& eqn, const ricci_lowering* l) {
@@ -130,55 +128,6 @@ absl::Status PlanLowering::Kernel(Frame& frame, const ir::Equation& eqn, const r
     RICCI_ASSIGN(operands[binding.index], Place(frame, eqn.operands[binding.index]));
   }
   return writer_.Kernel(std::move(lowered), operands, results, eqn.location);
-}
-
-// Lets the library plan the call, and adds it to the plan; returns its number.
-absl::StatusOr<uint32_t> PlanLowering::PlanLibrary(Frame& frame, const ir::Equation& eqn, const trace::Op& op,
-                                                   const ricci_lowering& l, uint64_t& workspace) {
-  ricci_library_plan plan{};
-  plan.hdr.size = sizeof plan;
-  plan.device = options_.device;
-  plan.native_context = options_.native_context;
-  RICCI_TRY(transform::AtEquation(base::FromAbi(l.library->plan(l.self, op.get(), &plan)), frame.f, eqn, "plan"));
-  const uint32_t number = writer_.AddLibrary(
-      {l.library, plan.state, std::max<int64_t>(plan.tasks, 1), op->n_in, op->n_out, plan.workspace_bytes, plan.flops,
-       plan.scratch_bytes, registry_.Get(eqn.prim).effectful() ? uint32_t{RICCI_CALL_EFFECT} : 0u, 0});
-  if (std::max(plan.workspace_bytes, plan.scratch_bytes) > uint64_t{RICCI_MAX_DIM}) {
-    const absl::Status large = absl::ResourceExhaustedError(base::Cat(
-        "workspace of ", plan.workspace_bytes, " and scratch of ", plan.scratch_bytes, " bytes are too large"));
-    return transform::AtEquation(large, frame.f, eqn, "plan");
-  }
-  workspace = plan.workspace_bytes;
-  return number;
-}
-
-// Library calls take whole buffers, so slices are copied.
-absl::Status PlanLowering::Library(Frame& frame, const ir::Equation& eqn, const trace::Op& op,
-                                   const ricci_lowering& l) {
-  uint64_t workspace = 0;
-  RICCI_ASSIGN(const uint32_t number, PlanLibrary(frame, eqn, op, l, workspace));
-  std::vector<uint32_t> buffers;
-  RICCI_ASSIGN(Refs operands, Places(frame, eqn.operands));
-  RICCI_ASSIGN(Refs results, Results(frame, eqn));
-  for (uint32_t i = 0; i < operands.size(); ++i) {
-    Ref whole = operands[i];
-    if (!whole.whole()) {
-      whole = writer_.InArena(op->in_types[i]);
-      RICCI_TRY(writer_.Copy(op->in_types[i], operands[i], whole));
-    }
-    buffers.push_back(whole.buffer);
-  }
-  Refs written;
-  for (uint32_t i = 0; i < results.size(); ++i) {
-    written.push_back(results[i].whole() ? results[i] : writer_.InArena(op->out_types[i]));
-    buffers.push_back(written[i].buffer);
-  }
-  if (workspace != 0) buffers.push_back(writer_.AddBuffer(RICCI_BUFFER_ARENA, 0, workspace));
-  writer_.Step(RICCI_STEP_LIBRARY, number, buffers, eqn.location);
-  for (uint32_t i = 0; i < results.size(); ++i) {
-    if (!results[i].whole()) RICCI_TRY(writer_.Copy(op->out_types[i], written[i], results[i]));
-  }
-  return absl::OkStatus();
 }
 
 absl::Status LowerPlan(const Options& options, Lowered& out) {

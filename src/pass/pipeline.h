@@ -52,6 +52,14 @@ struct Options {
   std::function<bool(uint32_t done, uint32_t total)> progress;  // false cancels; may be empty
 };
 
+// What a rule wrote for the compiler of the target, and where in the program, for errors.
+struct SourceText {
+  std::string text, entry;
+  std::vector<ricci_source_scalar> scalars;
+  ricci_plan_source call{};  // points to them
+  base::StatusSite site;
+};
+
 // What a backend compiles; it keeps kernels and the plan's constants alive.
 struct Lowered {
   Lowered() = default;
@@ -62,6 +70,7 @@ struct Lowered {
   std::vector<kernel::Kernel> kernels;
   kernel::Plan plan;
   std::vector<std::shared_ptr<const ir::ConstantData>> constants;  // the plan's CONSTANT buffers point into them
+  std::vector<std::unique_ptr<const SourceText>> sources;          // what the plan's sources point to
   std::vector<absl::Status> checks;    // what a run returns when the CHECK of that number does not hold
   std::vector<int32_t> output_alias;   // [results]: the donated parameter whose memory result i takes, or -1
   std::vector<std::string> decisions;  // what was chosen, and why

@@ -9,8 +9,9 @@ namespace {
 Access AccessOf(const kernel::Plan& plan, std::span<const kernel::Kernel> kernels, uint32_t s, uint32_t i) {
   const ricci_plan_step& step = plan.steps[s];
   if (step.kind == RICCI_STEP_COPY) return {s, /*read=*/i == 1, /*write=*/i == 0, /*replaced=*/i == 0};
-  if (step.kind == RICCI_STEP_LIBRARY) {
-    const bool operand = i < plan.libraries[step.index].n_in;
+  if (step.kind == RICCI_STEP_LIBRARY || step.kind == RICCI_STEP_SOURCE) {
+    const bool library = step.kind == RICCI_STEP_LIBRARY;
+    const bool operand = i < (library ? plan.libraries[step.index].n_in : plan.sources[step.index].n_in);
     return {s, /*read=*/operand, /*write=*/!operand};
   }
   if (step.kind != RICCI_STEP_KERNEL) return {s, /*read=*/true};
@@ -64,7 +65,7 @@ PlanFlow::PlanFlow(const kernel::Plan& plan) : plan_(plan) {
       enter();
     }
     depth_[s] = depth;
-    if (kind < RICCI_STEP_WHILE) continue;
+    if (!kernel::IsControl(kind)) continue;
     begin_[s] = open.back();
     if (kind == RICCI_STEP_COND) middle_[open.back()] = s;
     if (kind == RICCI_STEP_NEXT || kind == RICCI_STEP_END) previous_next_[s] = last_next.back();

@@ -1,5 +1,5 @@
-// PlanLowering: turns the equations of a program into steps of a plan. One equation is a kernel or a library call
-// (lower_plan.cc); large loops and branches are steps around the steps of their bodies (plan_loops.cc).
+// PlanLowering: turns the equations of a program into steps of a plan. One equation is a kernel (lower_plan.cc)
+// or a call (lower_call.cc); large loops and branches are steps around the steps of their bodies (plan_loops.cc).
 //
 // Inside a scan, the slice of an x or y for one trip has no buffer of its own: kernels read and write the stack at the
 // loop's counter, so nothing is copied.
@@ -42,9 +42,15 @@ class PlanLowering {
   absl::Status Fill(uint32_t buffer, const ir::ArrayType& t, const ir::Constant& c);
   absl::Status Equation(Frame& frame, const ir::Equation& eqn);
   absl::Status Kernel(Frame& frame, const ir::Equation& eqn, const ricci_lowering* l);
-  absl::Status Library(Frame& frame, const ir::Equation& eqn, const trace::Op& op, const ricci_lowering& l);
-  absl::StatusOr<uint32_t> PlanLibrary(Frame& frame, const ir::Equation& eqn, const trace::Op& op,
-                                       const ricci_lowering& l, uint64_t& workspace);
+
+  // ---- lower_call.cc ----
+  struct Callee {
+    uint32_t step, number;  // RICCI_STEP_*, and which
+    uint64_t workspace;     // bytes
+  };
+  absl::Status Call(Frame& frame, const ir::Equation& eqn, const trace::Op& op, const ricci_lowering& l);
+  absl::StatusOr<Callee> Source(Frame& frame, const ir::Equation& eqn, const trace::Op& op, const ricci_lowering& l);
+  absl::StatusOr<Callee> Library(Frame& frame, const ir::Equation& eqn, const trace::Op& op, const ricci_lowering& l);
 
   // ---- plan_loops.cc ----
   absl::Status LoopOrBranch(Frame& frame, const ir::Equation& eqn);

@@ -37,6 +37,36 @@ uint32_t PlanWriter::AddLibrary(const ricci_plan_library& call) {
   return static_cast<uint32_t>(plan_.libraries.size() - 1);
 }
 
+// Its key is all of it, as bytes.
+uint32_t PlanWriter::AddSource(std::unique_ptr<SourceText> source) {
+  const ricci_plan_source& s = source->call;
+  const int64_t numbers[] = {s.grid[0],
+                             s.grid[1],
+                             s.grid[2],
+                             s.block[0],
+                             s.block[1],
+                             s.block[2],
+                             s.n_in,
+                             s.n_out,
+                             static_cast<int64_t>(s.workspace_bytes),
+                             static_cast<int64_t>(s.shared_bytes),
+                             static_cast<int64_t>(s.flops),
+                             static_cast<int64_t>(s.entry.len),
+                             static_cast<int64_t>(s.text.len)};
+  std::string key(reinterpret_cast<const char*>(numbers), sizeof numbers);
+  key += source->entry + source->text;
+  for (const ricci_source_scalar& scalar : source->scalars) {
+    key.append(reinterpret_cast<const char*>(&scalar.dtype), sizeof scalar.dtype);
+    key.append(reinterpret_cast<const char*>(&scalar.bits), sizeof scalar.bits);
+  }
+  const auto [it, fresh] = source_number_.try_emplace(std::move(key), static_cast<uint32_t>(plan_.sources.size()));
+  if (fresh) {
+    plan_.sources.push_back(s);
+    out_.sources.push_back(std::move(source));
+  }
+  return it->second;
+}
+
 absl::Status PlanWriter::Copy(ir::TypeId t, const Ref& from, const Ref& to) {
   if (types_.Get(t).elements == 0) return absl::OkStatus();
   if (from.whole() && to.whole()) {

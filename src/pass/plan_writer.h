@@ -42,6 +42,8 @@ class PlanWriter {
   }
   // The plan owns `call.state` from here on. Returns the number of the call.
   uint32_t AddLibrary(const ricci_plan_library& call);
+  // Returns the number of an equal one if there is one.
+  uint32_t AddSource(std::unique_ptr<SourceText> source);
   absl::Status Copy(ir::TypeId t, const Ref& from, const Ref& to);
   // Adds a kernel whose bindings name these operands and results.
   absl::Status Kernel(KernelBuilder::Result lowered, const Refs& operands, const Refs& results, uint64_t location);
@@ -67,6 +69,7 @@ class PlanWriter {
   kernel::Plan& plan_;
   Lowered& out_;
   base::HashMap<const ir::ConstantData*, uint32_t> constant_buffer_;
+  base::HashMap<std::string, uint32_t> source_number_;
 };
 
 }}}  // namespace ricci::v0::pass

@@ -65,7 +65,7 @@ class Sinking {
       if (kind == RICCI_STEP_END) {
         if (begin_.at(e) < inside) return e;
         e = begin_.at(e);
-      } else if (kind >= RICCI_STEP_WHILE) {
+      } else if (kernel::IsControl(kind)) {
         return kNone;  // the list of `s` begins here
       }
     }

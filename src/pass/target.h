@@ -41,6 +41,7 @@ struct Target {
   std::string kind;
   ricci_target numbers;
   Limits limits;
+  bool sources = false;  // its backend compiles SOURCE lowerings
 };
 
 // The numbers that ricci_target_init sets.

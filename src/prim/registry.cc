@@ -55,8 +55,8 @@ absl::Status CheckArrays(std::string_view name, const ricci_prim_def& def) {
   return absl::OkStatus();
 }
 
-constexpr std::string_view kLoweringKinds[] = {"", "DECOMPOSE", "SCALAR", "INDEX", "LOOPS", "LIBRARY"};
-static_assert(std::size(kLoweringKinds) == RICCI_LOWER_LIBRARY + 1);
+constexpr std::string_view kLoweringKinds[] = {"", "DECOMPOSE", "SCALAR", "INDEX", "LOOPS", "LIBRARY", "SOURCE"};
+static_assert(std::size(kLoweringKinds) == RICCI_LOWER_SOURCE + 1);
 
 // The name of the callback for a lowering's kind, and whether it is set.
 std::pair<std::string_view, bool> CallbackOf(const ricci_lowering& l) {
@@ -65,7 +65,8 @@ std::pair<std::string_view, bool> CallbackOf(const ricci_lowering& l) {
                                                          {"scalar", l.scalar != nullptr},
                                                          {"index", l.index != nullptr},
                                                          {"loops", l.loops != nullptr},
-                                                         {"library", l.library != nullptr}};
+                                                         {"library", l.library != nullptr},
+                                                         {"source", l.source != nullptr}};
   static_assert(std::size(callbacks) == std::size(kLoweringKinds));
   return callbacks[l.kind];
 }
@@ -82,7 +83,7 @@ absl::Status AddTo(Row& row, const ricci_lowering* from) {
                base::ReadStruct(from, base::Cat(row.name, ": lowering"),
                                 {RICCI_FLAG(RICCI_LOWERING_TRANSFORMABLE), RICCI_FLAG(RICCI_LOWERING_UPDATES)}));
   if (l.kind == 0 || l.kind >= std::size(kLoweringKinds)) {
-    return base::InvalidArgument(row.name, ": a lowering has kind ", l.kind, "; known: 1 (DECOMPOSE) to 5 (LIBRARY)");
+    return base::InvalidArgument(row.name, ": a lowering has kind ", l.kind, "; known: 1 (DECOMPOSE) to 6 (SOURCE)");
   }
   const std::string what = base::Cat(row.name, ": ", kLoweringKinds[l.kind], " lowering");
   const auto [callback, given] = CallbackOf(l);
@@ -93,6 +94,9 @@ absl::Status AddTo(Row& row, const ricci_lowering* from) {
   }
   if (l.self == nullptr) l.self = row.def.self;
   const std::string& target = row.targets.emplace_back(l.target.len == 0 ? "*" : View(l.target));
+  if (l.kind == RICCI_LOWER_SOURCE && target == "*") {
+    return base::InvalidArgument(what, ": its target is `*`; name the one whose compiler reads the text");
+  }
   l.target = {target.data(), target.size()};
   auto after = std::find_if(row.lowerings.begin(), row.lowerings.end(),
                             [&](const ricci_lowering& o) { return o.priority < l.priority; });

@@ -106,7 +106,10 @@ absl::Status CompiledCode::Generate() {
   args.n_kernels = kernels_.size();
   args.opt_level = key_.opt_level;
   args.plan = &plan_;
-  RICCI_TRY(base::FromAbi(backend.compile(backend.self, &args, &code_, &info)));
+  absl::Status made = base::FromAbi(backend.compile(backend.self, &args, &code_, &info));
+  const uint32_t wrong = info.wrong_source - 1;  // 0: none
+  if (!made.ok() && wrong < lowered_->sources.size()) return base::WithSite(made, lowered_->sources[wrong]->site);
+  RICCI_TRY(std::move(made));
   stats_.hdr.size = sizeof stats_;
   stats_.transform_s = lowered_->transform_s;
   stats_.lower_s = lowered_->lower_s;

@@ -29,6 +29,7 @@ Device::Device(Context* context, const ricci_backend& from, const ricci_target& 
       host_memory(from.alloc == nullptr),
       host_visible(host_memory || (from.hdr.flags & RICCI_BACKEND_HOST_VISIBLE) != 0),
       alignment(from.alignment != 0 ? from.alignment : kHostAlignment) {
+  this->target.sources = (from.hdr.flags & RICCI_BACKEND_SOURCES) != 0;
   backend.kind = {kind.data(), kind.size()};
   backend.target = &this->target.numbers;
   backend.name = {name.data(), name.size()};

@@ -188,9 +188,12 @@ absl::StatusOr<Batched> BatchByDecomposition(Builder& b, const ir::Program& f, s
 }  // namespace
 
 absl::Status AtEquation(absl::Status status, const ir::Program& p, const ir::Equation& eqn, const char* rule) {
-  if (status.ok()) return status;
+  return status.ok() ? status : base::WithSite(std::move(status), SiteOf(p, eqn, rule));
+}
+
+base::StatusSite SiteOf(const ir::Program& p, const ir::Equation& eqn, const char* rule) {
   const ir::Location at = p.vocabulary()->GetLocation(eqn.location);
-  return base::WithSite(std::move(status), {p.vocabulary()->PrimName(eqn.prim), rule, at.file, at.line});
+  return {std::string(p.vocabulary()->PrimName(eqn.prim)), rule, std::string(at.file), at.line};
 }
 
 absl::StatusOr<ir::ProgramRef> Decompose(prim::Registry& registry, const ricci_op& op, const ricci_lowering& l,

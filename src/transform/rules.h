@@ -41,6 +41,7 @@ absl::StatusOr<ir::ProgramRef> Decompose(prim::Registry& registry, const ricci_o
 
 // A status with the primitive, rule and host location of an equation.
 absl::Status AtEquation(absl::Status status, const ir::Program& p, const ir::Equation& eqn, const char* rule);
+base::StatusSite SiteOf(const ir::Program& p, const ir::Equation& eqn, const char* rule);
 
 }}}  // namespace ricci::v0::transform
 #endif

@@ -97,7 +97,8 @@ class Scenario {
   ricci_status* Parse() { return ricci_program_parse(ctx_, kText.data(), kText.size(), "t", 1, &f_); }
   ricci_status* MakeType() {
     const int64_t dims[] = {3, 5, 7, 9};
-    return ricci_type_make(ctx_, RICCI_F32, 4, dims, &type_);
+    const ricci_type_desc d = ricci_type_desc_of(RICCI_F32, 4, dims);
+    return ricci_type_make(ctx_, &d, &type_);
   }
   ricci_status* CreateBuilder() { return ricci_builder_create(ctx_, "b", 1, &type_, 1, &builder_, &value_); }
   ricci_status* Emit() {

@@ -27,6 +27,15 @@ class BadInput : public SmallProgram {
     return list;
   }
 
+  // Of making such a type, which writes no id.
+  std::string MakeError(uint32_t dtype, uint32_t rank, const int64_t* dims) const {
+    const ricci_type_desc d = ricci_type_desc_of(dtype, rank, dims);
+    ricci_type t = 5;
+    const std::string error = ErrorOf(ricci_type_make(ctx, &d, &t));
+    EXPECT_EQ(t, 5u);
+    return error;
+  }
+
   ricci_builder* b = nullptr;
   ricci_val vals[2] = {};
 };
@@ -34,7 +43,8 @@ class BadInput : public SmallProgram {
 TEST_F(BadInput, NullPointersAreNamed) {
   EXPECT_EQ(ErrorOf(ricci_context_create(nullptr, nullptr)), "ricci_context_create: out is NULL");
   ricci_type t = 0;
-  EXPECT_EQ(ErrorOf(ricci_type_make(ctx, RICCI_F32, 2, nullptr, &t)), "ricci_type_make: dims is NULL");
+  EXPECT_EQ(ErrorOf(ricci_type_make(ctx, nullptr, &t)), "ricci_type_make: d is NULL");
+  EXPECT_EQ(MakeError(RICCI_F32, 2, nullptr), "ricci_type_make: dims is NULL");
   EXPECT_EQ(ErrorOf(ricci_builder_emit(nullptr, 1, nullptr, 0, nullptr, 0, nullptr, 0)),
             "ricci_builder_emit: b is NULL");
   EXPECT_EQ(ErrorOf(ricci_builder_emit(b, 1, nullptr, 0, nullptr, 2, nullptr, 0)), "ricci_builder_emit: in is NULL");
@@ -72,15 +82,45 @@ TEST_F(BadInput, ReleaseAndQueriesTakeNull) {
 }
 
 TEST_F(BadInput, Types) {
-  ricci_type t = 5;
   const int64_t dims[] = {2, -3}, huge[] = {int64_t{1} << 40, int64_t{1} << 40};
-  EXPECT_EQ(ErrorOf(ricci_type_make(ctx, 99, 0, nullptr, &t)), "type: there is no dtype with number 99");
-  EXPECT_EQ(ErrorOf(ricci_type_make(ctx, RICCI_F8E5M2, 0, nullptr, &t)), "type: dtype f8e5m2 is not supported");
-  EXPECT_EQ(ErrorOf(ricci_type_make(ctx, RICCI_F32, 2, dims, &t)), "type: negative dimension in f32[2,-3]");
-  EXPECT_EQ(ErrorOf(ricci_type_make(ctx, RICCI_F32, 17, dims, &t)), "ricci_type_make: rank 17 exceeds 16");
-  EXPECT_EQ(ErrorOf(ricci_type_make(ctx, RICCI_F32, 2, huge, &t)),
-            "type: f32[1099511627776,1099511627776] exceeds 2^62 bytes");
-  EXPECT_EQ(t, 5u);
+  EXPECT_EQ(MakeError(0, 0, nullptr), "type: there is no dtype with number 0");
+  EXPECT_EQ(MakeError(99, 0, nullptr), "type: there is no dtype with number 99");
+  EXPECT_EQ(MakeError(RICCI_F8E5M2, 0, nullptr), "type: dtype f8e5m2 is not supported");
+  EXPECT_EQ(MakeError(RICCI_F32, 2, dims), "type: negative dimension in f32[2,-3]");
+  EXPECT_EQ(MakeError(RICCI_F32, 17, dims), "ricci_type_make: rank 17 exceeds 16");
+  EXPECT_EQ(MakeError(RICCI_F32, 2, huge), "type: f32[1099511627776,1099511627776] exceeds 2^62 bytes");
+}
+
+TEST_F(BadInput, DescriptionsOfTypes) {
+  const int64_t three = 3;
+  ricci_type_desc d = ricci_type_desc_of(RICCI_F32, 1, &three);
+  ricci_type t = 0, again = 0;
+  ASSERT_TRUE(Ok(ricci_type_make(ctx, &d, &t)));
+  d.hdr.flags = 1;
+  EXPECT_EQ(ErrorOf(ricci_type_make(ctx, &d, &again)),
+            "ricci_type_make: d: unknown flags in hdr.flags 1; none are known");
+  d.hdr = {0, 0, nullptr};
+  EXPECT_EQ(ErrorOf(ricci_type_make(ctx, &d, &again)),
+            "ricci_type_make: d: hdr.size is 0; set it to the size of the struct");
+  EXPECT_EQ(ErrorOf(ricci_type_get(ctx, t, &d)),
+            "ricci_type_get: out: hdr.size is 0; set it to the size of the struct");
+  EXPECT_EQ(ErrorOf(ricci_type_get(ctx, 999, &d)), "ricci_type_get: type 999 is not known");
+  EXPECT_EQ(ErrorOf(ricci_type_get(ctx, t, nullptr)), "ricci_type_get: out is NULL");
+  struct {
+    ricci_type_desc known;
+    uint64_t later;
+  } newer{ricci_type_desc_of(RICCI_F32, 1, &three), 0};
+  newer.known.hdr.size = sizeof newer;
+  ASSERT_TRUE(Ok(ricci_type_make(ctx, &newer.known, &again)));
+  EXPECT_EQ(again, t);
+  newer.later = 7;
+  EXPECT_EQ(ErrorOf(ricci_type_make(ctx, &newer.known, &again)),
+            "ricci_type_make: d: struct of 40 bytes has members set that this core (32 bytes) does not know");
+  ASSERT_TRUE(Ok(ricci_type_get(ctx, t, &newer.known)));
+  EXPECT_EQ(newer.later, 7u) << "what this core does not know stays as it is";
+  EXPECT_EQ(newer.known.dtype, uint32_t{RICCI_F32});
+  EXPECT_EQ(newer.known.rank, 1u);
+  EXPECT_EQ(newer.known.dims[0], 3);
 }
 
 TEST_F(BadInput, Emit) {
@@ -225,7 +265,8 @@ TEST_F(BadInput, ArgumentsOfAnotherContext) {
   ASSERT_TRUE(Ok(host2.CreateContext(&ctx2)));
   ricci_type t = 0;
   const int64_t four = 4;
-  ASSERT_TRUE(Ok(ricci_type_make(ctx2, RICCI_F32, 1, &four, &t)));
+  const ricci_type_desc vector = ricci_type_desc_of(RICCI_F32, 1, &four);
+  ASSERT_TRUE(Ok(ricci_type_make(ctx2, &vector, &t)));
   const float data[4] = {};
   ricci_array *foreign = nullptr, *out = nullptr;
   ASSERT_TRUE(Ok(ricci_array_from_host(ricci_device_get(ctx2, 0), t, data, nullptr, &foreign)));

@@ -244,8 +244,9 @@ program f(%x: f32[4], %y: f32[4]) {
   }
   ricci_status* Arrays() {
     const int64_t four = 4;
+    const ricci_type_desc vector = ricci_type_desc_of(RICCI_F32, 1, &four);
     ricci_type t = 0;
-    if (ricci_status* s = ricci_type_make(ctx_, RICCI_F32, 1, &four, &t)) return s;
+    if (ricci_status* s = ricci_type_make(ctx_, &vector, &t)) return s;
     const float x[4] = {4, 3, 2, 1}, y[4] = {10, 20, 30, 40};
     if (ricci_status* s = ricci_array_from_host(first_, t, x, nullptr, &a_)) return s;
     return ricci_array_from_host(first_, t, y, nullptr, &b_);

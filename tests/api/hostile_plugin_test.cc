@@ -184,7 +184,7 @@ TEST_F(HostilePlugin, RowsThatCannotBe) {
             "sin: SCALAR lowering: its callback `scalar` is NULL");
   l.kind = 66;
   EXPECT_EQ(ErrorOf(ricci_prim_add_lowering(ctx, Prim("sin"), &l)),
-            "sin: a lowering has kind 66; known: 1 (DECOMPOSE) to 5 (LIBRARY)");
+            "sin: a lowering has kind 66; known: 1 (DECOMPOSE) to 6 (SOURCE)");
   l.kind = RICCI_LOWER_LIBRARY;
   ricci_library library{};
   l.library = &library;
@@ -193,6 +193,12 @@ TEST_F(HostilePlugin, RowsThatCannotBe) {
   library.hdr.size = sizeof library;
   EXPECT_EQ(ErrorOf(ricci_prim_add_lowering(ctx, Prim("sin"), &l)),
             "sin: LIBRARY lowering: plan of its library is NULL");
+  l.kind = RICCI_LOWER_SOURCE;
+  EXPECT_EQ(ErrorOf(ricci_prim_add_lowering(ctx, Prim("sin"), &l)),
+            "sin: SOURCE lowering: its callback `source` is NULL");
+  l.source = [](void*, const ricci_op*, const ricci_source_args*) -> ricci_status* { return nullptr; };
+  EXPECT_EQ(ErrorOf(ricci_prim_add_lowering(ctx, Prim("sin"), &l)),
+            "sin: SOURCE lowering: its target is `*`; name the one whose compiler reads the text");
   EXPECT_EQ(ErrorOf(ricci_prim_add_lowering(ctx, 99999, &l)), "lowering: no primitive has id 99999");
   ricci_backend b{};
   b.hdr.size = sizeof b;
@@ -354,7 +360,8 @@ TEST_F(HostilePlugin, FlagsThatNobodyKnows) {
   b.hdr = {sizeof b, 8, nullptr};
   EXPECT_EQ(
       ErrorOf(ricci_backend_register(ctx, &b)),
-      "backend: unknown flags in hdr.flags 8; known: 1 (RICCI_BACKEND_REFERENCE), 2 (RICCI_BACKEND_HOST_VISIBLE)");
+      "backend: unknown flags in hdr.flags 8; known: 1 (RICCI_BACKEND_REFERENCE), 2 (RICCI_BACKEND_HOST_VISIBLE), "
+      "4 (RICCI_BACKEND_SOURCES)");
   ricci_context_opts o{};
   o.hdr = {sizeof o, 1, nullptr};
   ricci_ctx* none = nullptr;
@@ -554,11 +561,11 @@ TEST_F(HostilePlugin, FailedPreconditionIsNotSwallowed) {
   d.hdr.flags = RICCI_PRIM_READS_ONCE;
   d.factors = Str("r c -> r; sum c");
   d.abstract_eval = [](void*, ricci_builder* b, const ricci_op* op) -> ricci_status* {
-    uint32_t dtype = 0, rank = 0;
-    const int64_t* dims = nullptr;
-    if (ricci_status* s = ricci_type_get(op->ctx, op->in_types[0], &dtype, &rank, &dims)) return s;
+    ricci_type_desc type = ricci_type_desc_default();
+    if (ricci_status* s = ricci_type_get(op->ctx, op->in_types[0], &type)) return s;
+    type.rank = 1;
     ricci_type t = 0;
-    if (ricci_status* s = ricci_type_make(op->ctx, dtype, 1, dims, &t)) return s;
+    if (ricci_status* s = ricci_type_make(op->ctx, &type, &t)) return s;
     return ricci_builder_set_out_types(b, &t, 1);
   };
   ricci_lowering l{};

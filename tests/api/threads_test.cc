@@ -51,8 +51,9 @@ TEST_F(Threads, ReleaseTheLastReferenceAnywhere) {
     ricci_ctx* own = nullptr;
     ASSERT_TRUE(Ok(host.CreateContext(&own)));
     const int64_t four = 4;
+    const ricci_type_desc vector = ricci_type_desc_of(RICCI_F32, 1, &four);
     ricci_type t = 0;
-    ASSERT_TRUE(Ok(ricci_type_make(own, RICCI_F32, 1, &four, &t)));
+    ASSERT_TRUE(Ok(ricci_type_make(own, &vector, &t)));
     const float data[4] = {};
     ricci_array* a = nullptr;
     ASSERT_TRUE(Ok(ricci_array_from_host(ricci_device_get(own, 0), t, data, nullptr, &a)));

@@ -7,14 +7,14 @@
 static ricci_status* count_type(void* self, ricci_builder* b, const ricci_op* op) {
   (void)self;
   ricci_writer w = ricci_writer_of_program(b, op);
-  const int64_t* dims = NULL;
-  uint32_t rank = 0;
+  ricci_type_desc matrix = ricci_type_desc_default(), rows;
   ricci_type out = 0;
   ricci_write_require(&w, op->n_in == 2, "takes a matrix and a limit");
   ricci_write_require(&w, ricci_write_operand_dtype(&w, 1) == RICCI_F64, "the limit must be f64");
-  if (!ricci_writer_failed(&w)) ricci_writer_keep(&w, ricci_type_get(op->ctx, op->in_types[0], NULL, &rank, &dims));
-  ricci_write_require(&w, rank == 2, "the operand must be a matrix");
-  if (!ricci_writer_failed(&w)) ricci_writer_keep(&w, ricci_type_make(op->ctx, RICCI_I32, 1, dims, &out));
+  if (!ricci_writer_failed(&w)) ricci_writer_keep(&w, ricci_type_get(op->ctx, op->in_types[0], &matrix));
+  ricci_write_require(&w, matrix.rank == 2, "the operand must be a matrix");
+  rows = ricci_type_desc_of(RICCI_I32, 1, matrix.dims);
+  if (!ricci_writer_failed(&w)) ricci_writer_keep(&w, ricci_type_make(op->ctx, &rows, &out));
   ricci_write_out_types(&w, &out, 1);
   return ricci_writer_finish(&w);
 }
@@ -25,11 +25,13 @@ static ricci_status* count_loops(void* self, ricci_kernel_builder* k, const ricc
   ricci_writer w = ricci_writer_of_kernel(k);
   const ricci_karr x = ricci_kernel_operand(k, 0), result = ricci_kernel_result(k, 0);
   const int64_t* dims;
-  int64_t one = 1;
-  uint32_t rank;
+  const int64_t one = 1;
+  ricci_type_desc matrix = ricci_type_desc_default();
+  const ricci_type_desc counter = ricci_type_desc_of(RICCI_I32, 1, &one);
   ricci_type counter_type = 0;
-  ricci_writer_keep(&w, ricci_type_get(op->ctx, op->in_types[0], NULL, &rank, &dims));
-  if (!ricci_writer_failed(&w)) ricci_writer_keep(&w, ricci_type_make(op->ctx, RICCI_I32, 1, &one, &counter_type));
+  ricci_writer_keep(&w, ricci_type_get(op->ctx, op->in_types[0], &matrix));
+  if (!ricci_writer_failed(&w)) ricci_writer_keep(&w, ricci_type_make(op->ctx, &counter, &counter_type));
+  dims = matrix.dims;
   if (ricci_writer_failed(&w)) return ricci_writer_finish(&w);
   ricci_sval row;
   ricci_write_parallel(&w, dims, 1, &row);
@@ -147,8 +149,9 @@ ricci_status* program_in_c(ricci_ctx* ctx, uint32_t with_error, ricci_program** 
   ricci_type from = 0, half = 0;
   ricci_builder* b = NULL;
   ricci_val x, narrowed, y;
-  ricci_status* s = ricci_type_make(ctx, RICCI_F64, 1, &dim, &from);
-  if (s == NULL) s = ricci_type_make(ctx, RICCI_F16, 1, &dim, &half);
+  const ricci_type_desc wide = ricci_type_desc_of(RICCI_F64, 1, &dim), narrow = ricci_type_desc_of(RICCI_F16, 1, &dim);
+  ricci_status* s = ricci_type_make(ctx, &wide, &from);
+  if (s == NULL) s = ricci_type_make(ctx, &narrow, &half);
   if (s == NULL) s = ricci_builder_create(ctx, "written", 7, &from, 1, &b, &x);
   if (s != NULL) return s;
   ricci_writer w = ricci_writer_of_program(b, NULL);

@@ -20,11 +20,10 @@ class Callbacks : public ::testing::Test {
     return ricci_context_add_callback(r.ctx(), name.data(), name.size(), &f);
   }
   static int64_t Elements(const ricci_callback_call* c, ricci_type t) {
-    uint32_t rank;
-    const int64_t* dims;
-    EXPECT_TRUE(Ok(ricci_type_get(c->ctx, t, nullptr, &rank, &dims)));
+    ricci_type_desc d = ricci_type_desc_default();
+    EXPECT_TRUE(Ok(ricci_type_get(c->ctx, t, &d)));
     int64_t n = 1;
-    for (uint32_t i = 0; i < rank; ++i) n *= dims[i];
+    for (uint32_t i = 0; i < d.rank; ++i) n *= d.dims[i];
     return n;
   }
   // Twice the f64 operand, repeated over the result.

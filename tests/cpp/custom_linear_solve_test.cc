@@ -89,6 +89,37 @@ TEST_F(CustomLinearSolve, TreesAndTheTransposedMap) {
   ExpectClose(dd, {-3.5f});
 }
 
+// x = b / d by a solver that also says how large b was, and how many steps it took. Only x has a derivative.
+TEST_F(CustomLinearSolve, SolverGivesMore) {
+  const auto f = [](Value d, Value b) {
+    const auto solve = [&](const auto& matvec, Value v) {
+      return std::pair(v / d, Weights<Value>{matvec(v), sum(v * v)});
+    };
+    return custom_linear_solve([&](Value x) { return d * x; }, b, solve, {.symmetric = true});
+  };
+  const auto [x, more] = jit(f)(Vec({2, 4}), Vec({6, 8}));
+  ExpectClose(x, {3, 2});
+  ExpectClose(more.w, {12, 32});
+  ExpectClose(more.b, {100});
+  const auto loss = [&](Value d, Value b) {
+    const auto [x, more] = f(d, b);
+    return sum(x) * more.b;
+  };
+  const auto [dd, db] = grad<0, 1>(loss)(Vec({2, 4}), Vec({6, 8}));
+  ExpectClose(db, {50, 25}, 1e-5f);
+  ExpectClose(dd, {-150, -50}, 1e-5f);
+  const auto [rows, of_rows] = vmap(f, {kUnbatched, 0})(Vec({2, 4}), Mat(2, 2, {6, 8, 2, 0}));
+  ExpectClose(rows, {3, 2, 1, 0});
+  ExpectClose(of_rows.b, {100, 4});
+}
+
+TEST_F(CustomLinearSolve, OfIntegers) {
+  const auto f = [](Value b) {
+    return custom_linear_solve([](Value x) { return -x; }, b, [](const auto&, Value v) { return -v; });
+  };
+  EXPECT_EQ(jit(f)(Array(ctx, {3, -4})).to_vector<int32_t>(), (std::vector<int32_t>{-3, 4}));
+}
+
 TEST_F(CustomLinearSolve, SaysWhatIsWrong) {
   const auto same = [](const auto&, Value v) { return v; };
   EXPECT_ERROR_HERE(

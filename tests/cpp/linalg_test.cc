@@ -64,6 +64,24 @@ TEST_F(LinearAlgebra, Determinants) {
   EXPECT_EQ(jit(log)(Mat(4, 4, Floats(16, 1))).item<float>(), -INFINITY);
 }
 
+// The cofactors, which are finite for singular matrices too. The first has rank 3, the second 1; numbers are JAX's.
+TEST_F(LinearAlgebra, DeterminantsOfSingularMatricesHaveGradients) {
+  const Array a = Mat(4, 4, {1, 2, 3, 4, 2, 1, 0, 1, 0, 1, 3, 2, 3, 3, 3, 5}), ones = Mat(4, 4, Floats(16, 1));
+  const Floats cofactors = {3, -9, 1, 3, 3, -9, 1, 3, 0, 0, 0, 0, -3, 9, -1, -3};
+  ExpectClose(grad(linalg::det)(a), cofactors, 1e-4f);
+  ExpectClose(grad(linalg::det)(ones), Floats(16, 0));
+  const Array invertible = Mat(4, 4, {4, 1, 2, 3, 1, 3, 0, 1, 2, 0, 5, 1, 0, 1, 1, 2});
+  const Floats of_invertible = {22, -11, -11, 11, 4, 34, 2, -18, -2, 5, 21, -13, -34, -3, 5, 43};
+  ExpectClose(grad(linalg::det)(invertible), of_invertible, 1e-4f);
+  Floats both = a.to_vector<float>(), want = cofactors;
+  const Floats second = invertible.to_vector<float>();
+  both.insert(both.end(), second.begin(), second.end());
+  want.insert(want.end(), of_invertible.begin(), of_invertible.end());
+  ExpectClose(vmap(grad(linalg::det))(Array(ctx, both, {2, 4, 4})), want, 1e-4f);
+  const auto first_row = [](Value m) { return grad(linalg::det)(m)[0][1]; };
+  ExpectClose(grad(first_row)(invertible), {0, 0, 0, 0, -9, 0, 4, -2, -1, 0, -2, 1, 5, 0, -1, -5}, 1e-3f);
+}
+
 TEST_F(LinearAlgebra, SaysWhatIsWrong) {
   EXPECT_ERROR_HERE(jit([](Value a) { return linalg::inv(a); })(Mat(1, 2, {1, 2})),
                     "inv: operand is f32[1,2]; its last two dimensions must be those of a square matrix");

@@ -57,11 +57,10 @@ class StoppableRun {
 
  private:
   static std::vector<double> MemoryOf(ricci_ctx* ctx, ricci_type t) {
-    uint32_t dtype, rank;
-    const int64_t* dims;
-    Ok(ricci_type_get(ctx, t, &dtype, &rank, &dims));
+    ricci_type_desc d = ricci_type_desc_default();
+    Ok(ricci_type_get(ctx, t, &d));
     size_t n = 1;
-    for (uint32_t i = 0; i < rank; ++i) n *= static_cast<size_t>(dims[i]);
+    for (uint32_t i = 0; i < d.rank; ++i) n *= static_cast<size_t>(d.dims[i]);
     return std::vector<double>(n);
   }
 

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "cpu/source_rows.h"
 #include "support/program_runner.h"
 
 namespace ricci::testing { namespace {
@@ -42,6 +43,9 @@ std::vector<Example> Examples() {
        " %s: f64[200,200] = sin(%y) %z: f64[200,200] = dot_general(%s, %x) lhs_contract=[1] rhs_contract=[1]"
        " return %z }",
        false, true},
+      {"sources", 40000,
+       "program f(%x: f64[200,200]) { %s: f64[200,200] = sin(%x) %y: f64[200] = test.sum_last(%s)"
+       " %z: f64[200] = mul(%y, %y) return %y, %z }"},
   };
 }
 
@@ -91,6 +95,7 @@ ricci_executable_stats StatsOf(const Program& f) {
 TEST_P(WrittenObject, GivesTheSameBitsInAnotherProcess) {
   const Example& example = GetParam();
   ProgramRunner r;
+  Ok(ricci_context_add_plugin(r.ctx(), query_source_row_in_c));
   const Program f = r.Parse(example.text);
   ASSERT_NE(f, nullptr);
   std::vector<Numbers> in(1);

@@ -72,9 +72,12 @@ void CustomVjp(Draft& d) {
 }
 
 // A program of one constant and a vector of one array of type `t`.
-Program OfVector(Draft& d, const ArrayType& t, const std::function<Value(const Value& c, const Value& x)>& f) {
+Program OfVector(Draft& d, const ArrayType& t, const std::function<Value(const Value& c, const Value& x)>& f,
+                 bool more = false) {
   Draft body(d, {t, t});
-  return body.Finish({f(body.params()[0], body.params()[1])});
+  Values results = {f(body.params()[0], body.params()[1])};
+  if (more) results.push_back(lax::lt(results[0], body.params()[0]));
+  return body.Finish(results);
 }
 // A scales elements and reverses them: its transpose does both in the other order.
 void LinearSolve(Draft& d) {
@@ -85,8 +88,11 @@ void LinearSolve(Draft& d) {
   const auto turned = [](const Value& v) { return lax::rev(v, rules::Range(v.rank())); };
   const Program matvec = OfVector(d, t, [&](const Value& c, const Value& v) { return turned(lax::mul(c, v)); });
   const Program vecmat = OfVector(d, t, [&](const Value& c, const Value& v) { return lax::mul(c, turned(v)); });
-  const Program solve = OfVector(d, t, [&](const Value& c, const Value& v) { return lax::div(turned(v), c); });
-  const Program back = OfVector(d, t, [&](const Value& c, const Value& v) { return turned(lax::div(v, c)); });
+  const bool more = d.dice().Chance(0.3);  // results of the solver besides the solution
+  const Program solve = OfVector(
+      d, t, [&](const Value& c, const Value& v) { return lax::div(turned(v), c); }, more);
+  const Program back = OfVector(
+      d, t, [&](const Value& c, const Value& v) { return turned(lax::div(v, c)); }, more);
   ricci_program* const programs[] = {matvec.get(), vecmat.get(), solve.get(), back.get()};
   d.Emit("custom_linear_solve", {scale, scale, scale, scale, d.Of(t)},
          {{"matvec", programs[0]}, {"vecmat", programs[1]}, {"solve", programs[2]}, {"transpose_solve", programs[3]}});

@@ -127,11 +127,7 @@ Candidate Resized(const ir::Program& f, int64_t from, int64_t to) {
     const ir::ArrayType& t = types.Get(id);
     std::vector<int64_t> dims(t.shape.begin(), t.shape.end());
     for (int64_t& d : dims) d = d == from ? to : d;
-    ricci_type made = 0;
-    ricci_status* s = ricci_type_make(prim::Registry::Of(f).vocabulary().abi, t.dtype,
-                                      static_cast<uint32_t>(dims.size()), dims.data(), &made);
-    if (s != nullptr) return base::FromAbi(s);
-    return made;
+    return types.WithShape(t, dims);
   };
   std::vector<ir::TypeId> params;
   for (ir::TypeId t : f.param_types) {

@@ -44,9 +44,9 @@ struct Signature {
 };
 
 bool IsFloat(const ricci_ctx* c, ricci_type t) {
-  uint32_t dtype = 0;
-  Check("type", ricci_type_get(c, t, &dtype, nullptr, nullptr));
-  return dtype >= RICCI_F16 && dtype <= RICCI_C128;
+  ricci_type_desc d = ricci_type_desc_default();
+  Check("type", ricci_type_get(c, t, &d));
+  return d.dtype >= RICCI_F16 && d.dtype <= RICCI_C128;
 }
 
 std::vector<uint8_t> Mask(const std::vector<std::string>& words) {
@@ -141,10 +141,11 @@ class Runner {
     std::vector<ArrayRef> inputs, results;
     std::vector<ricci_array*> in, out(s.n_results);
     for (size_t i = 0; i < c.inputs.size(); ++i) {
+      const ricci_type_desc d = ricci_type_desc_of(c.inputs[i].dtype, static_cast<uint32_t>(c.inputs[i].dims.size()),
+                                                   c.inputs[i].dims.data());
       ricci_type type;
       ricci_array* a;
-      Check("type", ricci_type_make(ctx_, c.inputs[i].dtype, static_cast<uint32_t>(c.inputs[i].dims.size()),
-                                    c.inputs[i].dims.data(), &type));
+      Check("type", ricci_type_make(ctx_, &d, &type));
       Check("input", ricci_array_from_host(device_, type, c.inputs[i].bytes.data(), nullptr, &a));
       inputs.emplace_back(a);
       in.push_back(a);
@@ -162,10 +163,9 @@ class Runner {
     }
     for (size_t i = 0; i < results.size(); ++i) {
       const std::string which = "result " + std::to_string(i) + ": ";
-      uint32_t dtype = 0, rank = 0;
-      const int64_t* dims = nullptr;
-      Check("type", ricci_type_get(ctx_, s.results[i], &dtype, &rank, &dims));
-      const std::string got = TypeText(dtype, {dims, dims + rank});
+      ricci_type_desc d = ricci_type_desc_default();
+      Check("type", ricci_type_get(ctx_, s.results[i], &d));
+      const std::string got = TypeText(d.dtype, {d.dims, d.dims + d.rank});
       const std::string want = TypeText(c.results[i].dtype, c.results[i].dims);
       if (got != want) throw std::runtime_error(which + "type " + got + ", not " + want);
       const std::string difference = Difference(c.results[i], ricci_array_data(results[i].get()));

@@ -194,9 +194,9 @@ class ProgramRunner {
     int64_t elements = 1;
   };
   Type Get(ricci_type t) {
-    Type out{};
-    Ok(ricci_type_get(ctx_, t, &out.dtype, &out.rank, &out.dims));
-    out.elements = 1;
+    ricci_type_desc d = ricci_type_desc_default();
+    Ok(ricci_type_get(ctx_, t, &d));
+    Type out{d.dtype, d.rank, d.dims, 1};
     for (uint32_t i = 0; i < out.rank; ++i) out.elements *= out.dims[i];
     return out;
   }

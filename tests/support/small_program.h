@@ -71,8 +71,9 @@ class SmallProgram : public ::testing::Test {
   }
 
   ricci_type Type(uint32_t dtype, std::vector<int64_t> dims) {
+    const ricci_type_desc d = ricci_type_desc_of(dtype, static_cast<uint32_t>(dims.size()), dims.data());
     ricci_type t = 0;
-    Ok(ricci_type_make(ctx, dtype, static_cast<uint32_t>(dims.size()), dims.data(), &t));
+    Ok(ricci_type_make(ctx, &d, &t));
     return t;
   }
   ricci_prim Prim(std::string_view name) {

@@ -2,6 +2,7 @@
 #include "ricci/linalg.hpp"
 
 #include "numpy_steps.h"
+#include "ricci/custom_derivative.hpp"
 #include "ricci/custom_linear_solve.hpp"
 #include "ricci/products.hpp"
 
@@ -125,6 +126,68 @@ Value Minor(const Value& a, int64_t i, int64_t j, int64_t k) {
   return lax::sub(lax::mul(At(a, i, j), At(a, i + 1, k)), lax::mul(At(a, i, k), At(a, i + 1, j)));
 }
 
+// The last diagonal element of each matrix.
+Value IsCorner(const Value& a) {
+  const Value last = lax::full_like(Numbers(a, a.rank() - 1), static_cast<double>(RowsOf(a) - 1));
+  return lax::bitwise_and(IsDiagonal(a), lax::eq(Numbers(a, a.rank() - 1), last));
+}
+// A number of each matrix, `v`, as each element of it.
+Value OverMatrix(const Value& v, const Value& like) {
+  return lax::broadcast_in_dim(v, like.shape(), CountFrom(0, v.rank()));
+}
+// True where a solution with all ones is not finite.
+Value IsSingular(const Value& factors) {
+  Shape shape(factors.shape().begin(), factors.shape().end());
+  shape.back() = 1;
+  const Value ones =
+      lax::broadcast_in_dim(lax::full_like(At(factors, 0, 0), 1), shape, CountFrom(0, factors.rank() - 2));
+  const Value x = lax::linalg::triangular_solve(factors, ones, {.left_side = true});
+  return lax::reduce_or(lax::bitwise_not(lax::is_finite(x)), Shape{x.rank() - 2, x.rank() - 1});
+}
+
+struct Cofactors {
+  Value det, product;  // |a|, |a| a^-1 b
+};
+// Also for a singular a. From the factors p a = l u follows |a| a^-1 b = +-u_11 ... u_nn u^-1 l^-1 p b. If only u_nn is
+// zero, what is left of the product when it is divided by u_nn is finite: the last row of l^-1 p b is not multiplied by
+// u_nn at all, and u gets a last element that divides by the others. If others are zero, so is the result,
+// as in JAX; it is exact where a has at most one rank less than rows and the factors have their zero at the end.
+Cofactors CofactorSolve(const Value& a, const Value& b) {
+  const lax::linalg::Lu f = lax::linalg::lu(a);
+  const int64_t n = RowsOf(a), row = a.rank() - 2;
+  const Value diagonal = DiagonalOf(f.lu), sign = SignOfSwaps(f);
+  const Value products =
+      lax::mul(lax::cumprod(diagonal, row), lax::broadcast_in_dim(sign, diagonal.shape(), CountFrom(0, row)));
+  const auto product = [&](int64_t i) {  // of the first i + 1 elements of the diagonal
+    return lax::reshape(lax::slice_in_dim(products, i, i + 1, row), a.shape().first(static_cast<size_t>(row)));
+  };
+  const Value det = product(n - 1), rest = product(n - 2);
+  const Value corner = OverMatrix(lax::div(1.0, rest), a);
+  const Value factors = lax::select(IsCorner(a), corner, f.lu), zero = lax::zeros_like(b);
+  const Value vanishes = OverMatrix(IsSingular(factors), a);
+  Value x = lax::linalg::permuted_rows(lax::select(vanishes, zero, b), f.permutation);
+  x = lax::linalg::triangular_solve(factors, x, {.left_side = true, .lower = true, .unit_diagonal = true});
+  const Value is_last = lax::eq(Numbers(x, row), lax::full_like(Numbers(x, row), static_cast<double>(n - 1)));
+  x = lax::select(is_last, x, lax::mul(x, OverMatrix(det, x)));
+  x = lax::linalg::triangular_solve(factors, x, {.left_side = true});
+  return {det, lax::select(vanishes, zero, x)};
+}
+
+// By the factors; its derivative, the sum of the cofactors times those of the elements, is finite for any matrix.
+Value DetByFactors(const Value& a) {
+  const auto value = [](const Value& m) {
+    const lax::linalg::Lu f = lax::linalg::lu(m);
+    const int64_t last[] = {f.pivots.rank() - 1};
+    return lax::mul(lax::reduce_prod(DiagonalOf(f.lu), last), SignOfSwaps(f));
+  };
+  const auto rule = [](const auto& primals, const auto& tangents) {
+    const Cofactors c = CofactorSolve(std::get<0>(primals), std::get<0>(tangents));
+    const Value diagonal = DiagonalOf(c.product);
+    return std::pair(c.det, lax::reduce_sum(diagonal, Shape{diagonal.rank() - 1}));
+  };
+  return custom_jvp(value, rule)(a);
+}
+
 }  // namespace
 
 Value det(const Operand& a) {
@@ -135,9 +198,7 @@ Value det(const Operand& a) {
     const Value first = lax::mul(At(m, 0, 0), Minor(m, 1, 1, 2)), second = lax::mul(At(m, 0, 1), Minor(m, 1, 0, 2));
     return lax::add(lax::sub(first, second), lax::mul(At(m, 0, 2), Minor(m, 1, 0, 1)));
   }
-  const lax::linalg::Lu f = lax::linalg::lu(m);
-  const int64_t last[] = {f.pivots.rank() - 1};
-  return lax::mul(lax::reduce_prod(DiagonalOf(f.lu), last), SignOfSwaps(f));
+  return DetByFactors(m);
 }
 
 }}}  // namespace ricci::v0::linalg

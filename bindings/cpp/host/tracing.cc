@@ -119,8 +119,9 @@ void CheckAt(const Location& at, ricci_status* status) {
 }
 
 ArrayType MakeTypeAt(const Location& at, ricci_ctx* ctx, DType dtype, Dims dims) {
+  const ricci_type_desc d = ArrayType::Describe(dtype, dims);
   ricci_type id = 0;
-  CheckAt(at, ricci_type_make(ctx, static_cast<uint32_t>(dtype), static_cast<uint32_t>(dims.size()), dims.data(), &id));
+  CheckAt(at, ricci_type_make(ctx, &d, &id));
   return ArrayType(ctx, id);
 }
 

@@ -163,6 +163,23 @@ inline ricci_status* Decompose(void* self, ricci_builder* b, const ricci_op* op,
   });
 }
 
+inline ricci_status* RunSource(void* self, const ricci_op* op, const ricci_source_args* a) noexcept {
+  return Guard([&] {
+    const Source given = LoweringOf(self).source(Eqn(op, nullptr), a->device);
+    ricci_source s = ricci_source_default();
+    s.text = ToAbi(given.text);
+    s.entry = ToAbi(given.entry);
+    std::copy(given.grid.begin(), given.grid.end(), s.grid);
+    std::copy(given.block.begin(), given.block.end(), s.block);
+    s.scalars = given.scalars.data();
+    s.n_scalars = static_cast<uint32_t>(given.scalars.size());
+    s.workspace_bytes = given.workspace_bytes;
+    s.shared_bytes = given.shared_bytes;
+    s.flops = given.flops;
+    Check(a->give(a->sink, &s));
+  });
+}
+
 }}}  // namespace ricci::v0::thunks
 
 namespace ricci { inline namespace v0 {
@@ -171,6 +188,7 @@ constexpr uint32_t KindOf(const Lowering& l) {
   if (l.scalar != nullptr) return RICCI_LOWER_SCALAR;
   if (l.index != nullptr) return RICCI_LOWER_INDEX;
   if (l.loops != nullptr) return RICCI_LOWER_LOOPS;
+  if (l.source != nullptr) return RICCI_LOWER_SOURCE;
   return l.library != nullptr ? RICCI_LOWER_LIBRARY : RICCI_LOWER_DECOMPOSE;
 }
 // It must live as long as the context.
@@ -186,6 +204,7 @@ inline ricci_lowering ToAbi(const Lowering& given) {
   if (given.index != nullptr) l.index = thunks::RunIndex;
   if (given.loops != nullptr) l.loops = thunks::RunLoops;
   if (given.decompose != nullptr) l.decompose = thunks::Decompose;
+  if (given.source != nullptr) l.source = thunks::RunSource;
   l.library = given.library;
   return l;
 }

@@ -5,12 +5,15 @@
 // transform that needs it fails with a message that names primitive and rule; `missing` says why it cannot exist.
 #ifndef RICCI_ROW_HPP_
 #define RICCI_ROW_HPP_
+#include <array>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "ricci/dtype_of.hpp"
 #include "ricci/eqn.hpp"
 #include "ricci/scalar.hpp"
 
@@ -103,6 +106,21 @@ struct Place {
   Shape from, shift;   // per dimension of the result: the dimension of the operand, or -1, and the offset
 };
 
+// A function as text, and how it is launched (ricci_source).
+struct Source {
+  std::string text, entry;
+  std::array<int64_t, 3> grid = {1, 1, 1}, block = {1, 1, 1};
+  std::vector<ricci_source_scalar> scalars = {};  // SourceScalar(x)
+  uint64_t workspace_bytes = 0, shared_bytes = 0, flops = 0;
+};
+// bool, an integer, float or double.
+template <ElementType T>
+requires(sizeof(T) <= sizeof(uint64_t) && std::is_arithmetic_v<T>) ricci_source_scalar SourceScalar(T v) {
+  ricci_source_scalar s{static_cast<uint32_t>(kDTypeOf<T>), 0, 0};
+  std::memcpy(&s.bits, &v, sizeof v);
+  return s;
+}
+
 // ---- rules ----
 // A rule that is a function, or a tag for a rule that the core supplies.
 template <typename Function, typename Tag>
@@ -130,6 +148,8 @@ using LoopsRule = void (*)(KernelBuilder& k, const Eqn& e);
 using DecomposeRule = Values (*)(const Eqn& e, std::span<const Value> in);
 // Simpler values that equal the results, one for each, or nothing.
 using SimplifyRule = Values (*)(const Eqn& e, std::span<const Value> in);
+// The text of the equation for the compiler of the target, which runs on `device`.
+using SourceRule = Source (*)(const Eqn& e, ricci_device* device);
 using MatchRule = bool (*)(const Eqn& e);
 
 // ---- lowerings ----
@@ -141,8 +161,9 @@ struct Lowering {
   LoopsRule loops = nullptr;
   DecomposeRule decompose = nullptr;
   const ricci_library* library = nullptr;
-  MatchRule match = nullptr;  // which equations it takes; null: all
-  uint32_t flags = 0;         // RICCI_LOWERING_*
+  SourceRule source = nullptr;  // needs a target
+  MatchRule match = nullptr;    // which equations it takes; null: all
+  uint32_t flags = 0;           // RICCI_LOWERING_*
   std::string_view target = "*";
   int32_t priority = 0;
 };

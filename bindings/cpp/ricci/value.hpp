@@ -46,15 +46,18 @@ class ArrayType {
  public:
   ArrayType() = default;
   ArrayType(ricci_ctx* ctx, ricci_type id) : ctx_(ctx), id_(id) {
-    uint32_t dtype = 0, rank = 0;
-    const int64_t* dims = nullptr;
-    Check(ricci_type_get(ctx, id, &dtype, &rank, &dims));
-    dtype_ = static_cast<DType>(dtype);
-    dims_ = {dims, rank};
+    ricci_type_desc d = ricci_type_desc_default();
+    Check(ricci_type_get(ctx, id, &d));
+    dtype_ = static_cast<DType>(d.dtype);
+    dims_ = {d.dims, d.rank};
+  }
+  static ricci_type_desc Describe(DType dtype, Dims dims) {
+    return ricci_type_desc_of(static_cast<uint32_t>(dtype), static_cast<uint32_t>(dims.size()), dims.data());
   }
   static ArrayType Make(ricci_ctx* ctx, DType dtype, Dims dims) {
+    const ricci_type_desc d = Describe(dtype, dims);
     ricci_type id = 0;
-    Check(ricci_type_make(ctx, static_cast<uint32_t>(dtype), static_cast<uint32_t>(dims.size()), dims.data(), &id));
+    Check(ricci_type_make(ctx, &d, &id));
     return ArrayType(ctx, id);
   }
 

@@ -121,6 +121,13 @@ class ricci_array_opts(Structure):
                 ('reserved0', c_uint32)]
 
 
+class ricci_type_desc(Structure):
+    _fields_ = [('hdr', ricci_hdr),
+                ('dtype', c_uint32),
+                ('rank', c_uint32),
+                ('dims', c_void_p)]
+
+
 class ricci_attr(Structure):
     _fields_ = [('name', ricci_str),
                 ('kind', c_uint32),
@@ -254,8 +261,8 @@ FUNCTIONS = {
     'ricci_array_shard_count': (c_uint32, [c_void_p]),
     'ricci_array_retain': (c_void_p, [c_void_p]),
     'ricci_array_release': (None, [c_void_p]),
-    'ricci_type_make': (STATUS, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
-    'ricci_type_get': (STATUS, [c_void_p, c_uint32, c_void_p, c_void_p, c_void_p]),
+    'ricci_type_make': (STATUS, [c_void_p, c_void_p, c_void_p]),
+    'ricci_type_get': (STATUS, [c_void_p, c_uint32, c_void_p]),
     'ricci_prim_find': (STATUS, [c_void_p, c_void_p, c_size_t, c_void_p]),
     'ricci_prim_name': (None, [c_void_p, c_uint32, c_void_p]),
     'ricci_builder_create': (STATUS, [c_void_p, c_void_p, c_size_t, c_void_p, c_uint32, c_void_p, c_void_p]),

@@ -63,7 +63,9 @@ class Context:
         if number is None:
             made = ctypes.c_uint32()
             dims = (ctypes.c_int64 * len(shape))(*shape)
-            lib.ricci_type_make(self._handle, dtype, len(shape), dims, ctypes.byref(made))
+            desc = _abi.ricci_type_desc(dtype=dtype, rank=len(shape), dims=ctypes.addressof(dims))
+            desc.hdr.size = ctypes.sizeof(desc)
+            lib.ricci_type_make(self._handle, ctypes.byref(desc), ctypes.byref(made))
             number = self._types[dtype, shape] = made.value
         return number
 
@@ -71,10 +73,11 @@ class Context:
         """What the number of an array type stands for."""
         found = self._shapes.get(type_number)
         if found is None:
-            dtype, rank, dims = ctypes.c_uint32(), ctypes.c_uint32(), ctypes.c_void_p()
-            lib.ricci_type_get(self._handle, type_number, ctypes.byref(dtype), ctypes.byref(rank), ctypes.byref(dims))
-            shape = tuple((ctypes.c_int64 * rank.value).from_address(dims.value)) if rank.value else ()
-            found = self._shapes[type_number] = dtype.value, shape
+            desc = _abi.ricci_type_desc()
+            desc.hdr.size = ctypes.sizeof(desc)
+            lib.ricci_type_get(self._handle, type_number, ctypes.byref(desc))
+            shape = tuple((ctypes.c_int64 * desc.rank).from_address(desc.dims)) if desc.rank else ()
+            found = self._shapes[type_number] = desc.dtype, shape
         return found
 
     def primitive(self, name):

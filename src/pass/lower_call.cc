@@ -1,0 +1,166 @@
+// Equations that are one step of the plan: a library call, or a function written as text for the target's compiler.
+//
+// What the rule of the row gives is copied and checked here, so that backends get sizes that fit and launches that can
+// be counted. Equal sources have one number: a backend compiles them once, and sees that steps are equal.
+#include "base/abi_struct.h"
+#include "base/abi_text.h"
+#include "base/status_abi.h"
+#include "pass/plan_lowering.h"
+#include "ricci/exact.h"
+#include "transform/rules.h"
+
+namespace ricci { inline namespace v0 { namespace pass {
+namespace {
+
+// Memory that a call wants, if it can be had.
+absl::Status CheckBytes(std::string_view first, uint64_t first_bytes, std::string_view second, uint64_t second_bytes) {
+  if (std::max(first_bytes, second_bytes) <= uint64_t{RICCI_MAX_DIM}) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      base::Cat(first, " of ", first_bytes, " and ", second, " of ", second_bytes, " bytes are too large"));
+}
+
+// ---- sources ----
+
+// What a rule gives, once.
+struct Given {
+  std::unique_ptr<SourceText> source;
+  bool twice = false;
+};
+
+std::string ToText(const int64_t (&shape)[3]) { return base::Cat(shape[0], " x ", shape[1], " x ", shape[2]); }
+
+absl::Status CheckShape(std::string_view what, const int64_t (&shape)[3], int64_t least) {
+  ricci_exact product = ricci_exact_of(1);
+  for (int64_t n : shape) {
+    if (n < least) return base::InvalidArgument("its ", what, " is ", ToText(shape), "; each must be at least ", least);
+    product = product * n;
+  }
+  int64_t fits = 0;
+  if (ricci_exact_narrow(product, 0, RICCI_MAX_DIM, &fits) != 0) return absl::OkStatus();
+  return base::InvalidArgument("its ", what, " is ", ToText(shape), ", more than 2^62 in all");
+}
+
+absl::Status CheckScalar(const ricci_source_scalar& s, uint32_t i) {
+  const bool integer = s.dtype >= RICCI_BOOL && s.dtype <= RICCI_U64;
+  if (!integer && s.dtype != RICCI_F32 && s.dtype != RICCI_F64) {
+    return base::InvalidArgument("scalar ", i, " has dtype ", s.dtype, "; it must be bool, an integer, f32 or f64");
+  }
+  const uint32_t bits = 8 * ricci_dtype_size(s.dtype);
+  if (bits == 64 || s.bits >> bits == 0) return absl::OkStatus();
+  return base::InvalidArgument("scalar ", i, " has bits above the lowest ", bits, " of its dtype");
+}
+
+absl::StatusOr<std::unique_ptr<SourceText>> Copied(const ricci_source* from) {
+  if (from == nullptr) return base::InvalidArgument("give: s is NULL");
+  RICCI_ASSIGN(const ricci_source s, base::ReadStruct(from, "source"));
+  if (s.text.len == 0) return base::InvalidArgument("its text is empty");
+  if (s.entry.len == 0) return base::InvalidArgument("it names no entry");
+  if (s.n_scalars != 0 && s.scalars == nullptr) {
+    return base::InvalidArgument("its scalars are NULL, but n_scalars is ", s.n_scalars);
+  }
+  RICCI_TRY(CheckShape("grid", s.grid, 0));
+  RICCI_TRY(CheckShape("block", s.block, 1));
+  for (uint32_t i = 0; i < s.n_scalars; ++i) RICCI_TRY(CheckScalar(s.scalars[i], i));
+  RICCI_TRY(CheckBytes("workspace", s.workspace_bytes, "shared memory", s.shared_bytes));
+  auto out = std::make_unique<SourceText>();
+  out->text = base::View(s.text);
+  out->entry = base::View(s.entry);
+  out->scalars.assign(s.scalars, s.scalars + s.n_scalars);
+  ricci_plan_source& call = out->call;
+  call.text = {out->text.data(), out->text.size()};
+  call.entry = {out->entry.data(), out->entry.size()};
+  std::copy(std::begin(s.grid), std::end(s.grid), call.grid);
+  std::copy(std::begin(s.block), std::end(s.block), call.block);
+  call.scalars = out->scalars.data();
+  call.n_scalars = s.n_scalars;
+  call.workspace_bytes = s.workspace_bytes;
+  call.shared_bytes = s.shared_bytes;
+  call.flops = s.flops;
+  return out;
+}
+
+ricci_status* Give(void* sink, const ricci_source* s) {
+  return base::AtBorder([&]() -> absl::Status {
+    auto& given = *static_cast<Given*>(sink);
+    given.twice = given.source != nullptr;
+    RICCI_ASSIGN(given.source, Copied(s));
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<std::unique_ptr<SourceText>> SourceOf(const ricci_op& op, const ricci_lowering& l,
+                                                     const Options& options) {
+  Given given;
+  ricci_source_args args{};
+  args.hdr.size = sizeof args;
+  args.device = options.device;
+  args.native_context = options.native_context;
+  args.sink = &given;
+  args.give = Give;
+  RICCI_TRY(base::FromAbi(l.source(l.self, &op, &args)));
+  if (given.source == nullptr) return base::InvalidArgument("the rule gave no source");
+  if (given.twice) return base::InvalidArgument("the rule gave more than one source");
+  given.source->call.n_in = op.n_in;
+  given.source->call.n_out = op.n_out;
+  return std::move(given.source);
+}
+
+}  // namespace
+
+// ---- the steps ----
+
+absl::StatusOr<PlanLowering::Callee> PlanLowering::Source(Frame& frame, const ir::Equation& eqn, const trace::Op& op,
+                                                          const ricci_lowering& l) {
+  auto source = SourceOf(*op.get(), l, options_);
+  if (!source.ok()) return transform::AtEquation(source.status(), frame.f, eqn, "source");
+  (*source)->site = transform::SiteOf(frame.f, eqn, "source");
+  const uint64_t workspace = (*source)->call.workspace_bytes;
+  return Callee{RICCI_STEP_SOURCE, writer_.AddSource(std::move(*source)), workspace};
+}
+
+// Lets the library plan the call, and adds it to the plan.
+absl::StatusOr<PlanLowering::Callee> PlanLowering::Library(Frame& frame, const ir::Equation& eqn, const trace::Op& op,
+                                                           const ricci_lowering& l) {
+  ricci_library_plan plan{};
+  plan.hdr.size = sizeof plan;
+  plan.device = options_.device;
+  plan.native_context = options_.native_context;
+  RICCI_TRY(transform::AtEquation(base::FromAbi(l.library->plan(l.self, op.get(), &plan)), frame.f, eqn, "plan"));
+  const uint32_t flags = registry_.Get(eqn.prim).effectful() ? uint32_t{RICCI_CALL_EFFECT} : 0u;
+  const uint32_t number =
+      writer_.AddLibrary({l.library, plan.state, std::max<int64_t>(plan.tasks, 1), op->n_in, op->n_out,
+                          plan.workspace_bytes, plan.flops, plan.scratch_bytes, flags, 0});
+  const absl::Status fits = CheckBytes("workspace", plan.workspace_bytes, "scratch", plan.scratch_bytes);
+  RICCI_TRY(transform::AtEquation(fits, frame.f, eqn, "plan"));
+  return Callee{RICCI_STEP_LIBRARY, number, plan.workspace_bytes};
+}
+
+// Calls take whole buffers, so slices are copied.
+absl::Status PlanLowering::Call(Frame& frame, const ir::Equation& eqn, const trace::Op& op, const ricci_lowering& l) {
+  RICCI_ASSIGN(const Callee callee,
+               l.kind == RICCI_LOWER_SOURCE ? Source(frame, eqn, op, l) : Library(frame, eqn, op, l));
+  std::vector<uint32_t> buffers;
+  RICCI_ASSIGN(Refs operands, Places(frame, eqn.operands));
+  RICCI_ASSIGN(Refs results, Results(frame, eqn));
+  for (uint32_t i = 0; i < operands.size(); ++i) {
+    Ref whole = operands[i];
+    if (!whole.whole()) {
+      whole = writer_.InArena(op->in_types[i]);
+      RICCI_TRY(writer_.Copy(op->in_types[i], operands[i], whole));
+    }
+    buffers.push_back(whole.buffer);
+  }
+  Refs written;
+  for (uint32_t i = 0; i < results.size(); ++i) {
+    written.push_back(results[i].whole() ? results[i] : writer_.InArena(op->out_types[i]));
+    buffers.push_back(written[i].buffer);
+  }
+  if (callee.workspace != 0) buffers.push_back(writer_.AddBuffer(RICCI_BUFFER_ARENA, 0, callee.workspace));
+  writer_.Step(callee.step, callee.number, buffers, eqn.location);
+  for (uint32_t i = 0; i < results.size(); ++i) {
+    if (!results[i].whole()) RICCI_TRY(writer_.Copy(op->out_types[i], written[i], results[i]));
+  }
+  return absl::OkStatus();
+}
+
+}}}  // namespace ricci::v0::pass
