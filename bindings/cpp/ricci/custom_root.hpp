@@ -6,6 +6,7 @@
 #define RICCI_CUSTOM_ROOT_HPP_
 #include "ricci/custom_derivative.hpp"
 #include "ricci/custom_linear_solve.hpp"
+#include "ricci/operators.hpp"
 #include "ricci/tree_map.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax {
