@@ -191,9 +191,8 @@ class Function:
         return self.program.text
 
     def save(self, path):
-        """Writes the program as text. `load` gives it back with flat arguments and results."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.text)
+        """Writes the program in binary form (ricci/file.h). `load` gives it back with flat arguments and results."""
+        self.program.save(path)
 
 
 class Lowered:
@@ -229,6 +228,5 @@ def _auxiliary(tree):
 
 
 def load(path, context=None):
-    """The function that `save` wrote, with an argument for each parameter."""
-    with open(path, encoding="utf-8") as file:
-        return Function(Program.parse(file.read(), str(path), context))
+    """The function in a file, binary or text, with an argument for each parameter."""
+    return Function(Program.load(path, context))

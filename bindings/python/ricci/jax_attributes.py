@@ -76,6 +76,12 @@ def _replacing_scatter(p):
     return _scatter(p)
 
 
+def _schur(p):
+    if p["sort_eig_vals"] or p["select_callable"] is not None:
+        raise Error("eigenvalues are not sorted")
+    return dict(compute_schur_vectors=p["compute_schur_vectors"])
+
+
 def _windows(p):
     pairs = {"padding": [n for pair in p["padding"] for n in pair]} if "padding" in p else {}
     return {k: v for k, v in p.items() if k not in ("jaxpr", "consts")} | pairs
@@ -91,6 +97,7 @@ ATTRIBUTES = {
     **{f"select_and_{kind}_add": _windows for kind in ("gather", "scatter")},
     "pad": lambda p: dict(zip(("low", "high", "interior"), map(list, zip(*p["padding_config"]))))
     or dict(low=[], high=[], interior=[]),
+    "schur": _schur,
     "fft": lambda p: dict(fft_type=p["fft_type"].name, fft_lengths=p["fft_lengths"]),
     "broadcast_to": lambda p: dict(shape=p["shape"], broadcast_dimensions=range(len(p["shape"]))),
     **{name: lambda p: {} for name, ours in RENAMED.items() if ours == "copy"},

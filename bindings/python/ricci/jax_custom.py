@@ -98,6 +98,12 @@ def _linear(body, tangents, aval):
     return value
 
 
+def _check_closed(consts):
+    for x in consts:
+        if isinstance(x, core.Tracer):
+            raise TypeError(f"it closes over a value of another trace, {x}")
+
+
 def custom_jvp(importer, body, eqn):
     p = eqn.params
     closed, wrapped = p["call_jaxpr"], p["jvp_jaxpr_fun"]
@@ -133,6 +139,7 @@ def _jvp_program(importer, eqn, place):
     in_zeros = [symbolic and not is_differentiable(a) for a in avals]
     try:
         jaxpr, jaxpr_consts, out_zeros = eqn.params["jvp_jaxpr_fun"].call_wrapped(*in_zeros)
+        _check_closed(jaxpr_consts)
     except Exception as error:  # whatever the user's rule raises; JAX meets it when it differentiates
         return without(f"the rule {place} cannot be traced: {error}")
     given = iter(params[n + sum(map(is_differentiable, consts)):])
@@ -174,6 +181,7 @@ def _vjp_programs(importer, eqn, place):
         return without(_deeper(importer, place))
     try:
         moving, jaxpr, consts, forwarded = _traced_fwd(p, avals)
+        _check_closed(consts)
         n_own = sum(f is None for f in forwarded)
         own_atoms = iter(jaxpr.outvars[:n_own])
         atoms = [next(own_atoms) if f is None else closed.jaxpr.invars[f] for f in forwarded]

@@ -4,6 +4,7 @@ Arguments and results are flat lists here; `Function` puts trees around them. Ea
 C ABI (ricci/transform.h), which says what parameters and results the new program has.
 """
 import ctypes
+import os
 
 from . import _abi
 from ._library import handle, i32s, lib, struct, text_of, u8s, u32s
@@ -52,6 +53,23 @@ class Program:
         text, origin, parsed = text.encode(), origin.encode(), handle()
         lib.ricci_program_parse(context._handle, text, len(text), origin, len(origin), ctypes.byref(parsed))
         return cls(parsed, context)
+
+    @classmethod
+    def load(cls, path, context=None):
+        """The program in a file: the binary form or text."""
+        context, path, loaded = context or default_context(), os.fspath(path), handle()
+        with open(path, "rb") as file:
+            data = file.read()
+        if not lib.ricci_program_is_binary(data, len(data)):
+            return cls.parse(data.decode(), path, context)
+        origin = path.encode()
+        lib.ricci_program_deserialize(context._handle, data, len(data), origin, len(origin), ctypes.byref(loaded))
+        return cls(loaded, context)
+
+    def save(self, path):
+        """Writes the binary form, which C, C++ and the tool read too."""
+        path = os.fspath(path).encode()
+        lib.ricci_program_save(self._handle, path, len(path))
 
     @property
     def name(self):
