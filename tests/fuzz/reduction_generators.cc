@@ -207,7 +207,32 @@ void Threefry(Draft& d) {
   const Value x = d.AnyOfRank(0, 2, SetOf(DType::kU32));
   d.Emit("threefry2x32", {d.Of(DType::kU32, {}), d.Of(DType::kU32, {}), x, d.Of(x.type())});
 }
-constexpr Generator kKeyGenerators[] = {{2, false, MakeKeys}, {6, false, UseKeys}, {1, false, Threefry}};
+// Shapes are drawn in f64 alone: where a dtype has few digits, what noise moves is often accepted or rejected.
+void GammaSamples(Draft& d) {
+  const Value keys = d.Find(kKeys, {});
+  if (keys.is_none()) return MakeKeys(d);
+  Shape shape(keys.shape().begin(), keys.shape().end());
+  if (d.dice().Chance(0.5)) shape.push_back(d.dice().Between(0, 4));
+  const Value a = d.Positive(d.Of(DType::kF64, shape));
+  if (d.dice().Chance(0.5)) return (void)d.Emit("random_gamma", {keys, a});
+  d.Emit("random_gamma", {keys, a}, {{"log_space", d.dice().Chance(0.5)}});
+}
+void BitGenerator(Draft& d) {
+  constexpr DType kBits[] = {DType::kU8, DType::kU16, DType::kU32, DType::kU64};
+  const bool wide = d.dice().Chance(0.5);
+  Shape key = d.SomeShape(d.dice().Below(2));
+  key.push_back(wide ? 2 : 4);
+  const Value keys = d.Of(wide ? DType::kU64 : DType::kU32, key);
+  const Shape shape = d.SomeShape(d.dice().Between(0, 2));
+  const DType dtype = d.dice().Pick(kBits);
+  if (d.dice().Chance(0.5)) return (void)d.Emit("rng_bit_generator", {keys}, {{"shape", shape}, {"dtype", dtype}});
+  d.Emit("rng_bit_generator", {keys}, {{"shape", shape}, {"dtype", dtype}, {"algorithm", d.dice().Between(0, 2)}});
+}
+constexpr Generator kKeyGenerators[] = {{2, false, MakeKeys},
+                                        {6, false, UseKeys},
+                                        {1, false, Threefry},
+                                        {1, false, GammaSamples},
+                                        {1, false, BitGenerator}};
 
 }  // namespace
 

@@ -38,6 +38,7 @@ constexpr std::pair<std::string_view, std::string_view> kLeftOut[] = {
     {"igammac", "igamma_grad_a has no derivative by operand 0"},
     {"igamma_grad_a", "no derivative by operand 0"},
     {"random_gamma_grad", "no derivative by operand 0"},
+    {"random_gamma", "a change of the shape may change which sample is accepted"},
     {"regularized_incomplete_beta", "no derivative by operands 0 and 1"},
     {"pure_callback", "nothing is known of the function that it calls"},
     {"io_callback", "nothing is known of the function that it calls"},

@@ -27,6 +27,15 @@ std::vector<Wrong> Elementwise() {
       {{{kBool, {2}}, {kBool, {2}}},
        [](const Values& in) { return One(lax::add(in[0], in[1])); },
        "add: operand 0 is bool[2]; it takes integer, floating and complex dtypes"},
+      {{{kF32, {2}}, {kF64, {2}}},
+       [](const Values& in) { return One(lax::igamma(in[0], in[1])); },
+       "igamma: operands 0 and 1 are f32[2] and f64[2]; they must have one type"},
+      {{{kC64, {2}}},
+       [](const Values& in) { return One(lax::bessel_i0e(in[0])); },
+       "bessel_i0e: operand 0 is c64[2]; it takes floating dtypes"},
+      {{{kF32, {2}}, {kF32, {2}}, {kF32, {}}},
+       [](const Values& in) { return One(lax::betainc(in[0], in[1], in[2])); },
+       "regularized_incomplete_beta: operands 0 and 2 are f32[2] and f32[]; they must have one type"},
       {{{kI32, {2}}},
        [](const Values& in) { return One(lax::sin(in[0])); },
        "sin: operand 0 is i32[2]; it takes floating and complex dtypes"},
@@ -239,6 +248,36 @@ std::vector<Wrong> Eigenvalues() {
   };
 }
 
+std::vector<Wrong> RandomNumbers() {
+  const auto bits = [](DType dtype, int64_t algorithm, const Shape& shape) {
+    return [=](const Values& in) {
+      return lax::rng_bit_generator(in[0], shape, dtype, static_cast<lax::RandomAlgorithm>(algorithm));
+    };
+  };
+  const auto gamma = [](const Values& in) { return One(lax::random_gamma(in[0], in[1])); };
+  return {
+      {{{DType::kU32, {2}}, {kF32, {2}}}, gamma, "random_gamma: operand 0 is u32[2]; it must be a key"},
+      {{{DType::kKey, {}}, {kI32, {2}}}, gamma, "random_gamma: operand 1 is i32[2]; it takes floating dtypes"},
+      {{{DType::kKey, {3}}, {kF32, {2, 3}}},
+       gamma,
+       "random_gamma: keys key[3] must have the shape of the first dimensions of f32[2,3]"},
+      {{{DType::kKey, {3, 2}}, {kF32, {3}}},
+       gamma,
+       "random_gamma: keys key[3,2] must have the shape of the first dimensions of f32[3]"},
+      {{{DType::kU32, {2}}},
+       bits(DType::kU32, 0, {3}),
+       "rng_bit_generator: operand 0 is u32[2]; it takes u32[..., 4] or u64[..., 2]"},
+      {{{DType::kU64, {}}},
+       bits(DType::kU32, 0, {3}),
+       "rng_bit_generator: operand 0 is u64[]; it takes u32[..., 4] or u64[..., 2]"},
+      {{{DType::kU32, {4}}}, bits(kI32, 0, {3}), "rng_bit_generator: dtype i32 must be u8, u16, u32 or u64"},
+      {{{DType::kU32, {4}}},
+       bits(DType::kU8, 3, {3}),
+       "rng_bit_generator: algorithm 3 must be 0 (the default), 1 (Threefry) or 2 (Philox)"},
+      {{{DType::kU32, {4}}}, bits(DType::kU8, 1, {3, -1}), "rng_bit_generator: shape [3,-1] must not be negative"},
+  };
+}
+
 TEST(RowErrors, Elementwise) { ExpectMessages(Elementwise()); }
 TEST(RowErrors, Structured) { ExpectMessages(Structured()); }
 TEST(RowErrors, ComplexNumbers) { ExpectMessages(ComplexNumbers()); }
@@ -267,6 +306,7 @@ TEST(RowErrors, NoDerivativeOfVectors) {
             "eig: eigenvectors have derivatives only if all eigenvalues are distinct and no vector has two largest "
             "elements, which is not checked; enable_eigvec_derivs=true asks for them");
 }
+TEST(RowErrors, RandomNumbers) { ExpectMessages(RandomNumbers()); }
 
 // These have a derivative with respect to the last operand only.
 TEST(RowErrors, NoDerivativeByAnOrder) {

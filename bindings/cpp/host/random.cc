@@ -1,10 +1,8 @@
-// The generators and distributions of jax.random.
-#include "ricci/random.hpp"
-
+// Keys, bits and what is exact in jax.random: uniform numbers, integers, permutations and choices.
 #include <cmath>
 
-#include "numpy_steps.h"
-#include "ricci/shaping.hpp"
+#include "random_draws.h"
+#include "ricci/sorting.hpp"
 
 namespace ricci { inline namespace v0 { namespace random {
 
@@ -18,15 +16,42 @@ Array key(const Context& ctx, uint64_t seed) {
   return Array(ctx, DType::kKey, {}, &both);
 }
 
-namespace {
-
 Value UseKey(std::string_view name, const Operand& k) {
   const Value v = Use(name, k);
   if (v.dtype() != DType::kKey) FailAt(k.at, name, ": needs a key, not ", v.type());
   return v;
 }
 
-}  // namespace
+// ---- draws ----
+std::pair<Operand, Operand> Draw::TwoKeys() const {
+  const Values keys = split(key());
+  return {In(keys[0]), In(keys[1])};
+}
+Draw DrawOf(std::string_view name, const Operand& k, std::span<const Operand> parameters, const Shape& shape,
+            DType dtype) {
+  std::vector<Operand> all = {k};
+  all.insert(all.end(), parameters.begin(), parameters.end());
+  Draw draw{SiteOf(name, all), {}, shape, dtype, {}};
+  if (!IsFloat(dtype)) draw.site.Fail("dtype ", dtype, " is not a floating dtype");
+  draw.key_value = draw.site.Lift(k, DType::kNone);
+  if (draw.key_value.dtype() != DType::kKey) draw.site.Fail("needs a key, not ", draw.key_value.type());
+  const Shape together = BroadcastShape(draw.site, parameters);
+  if (shape.empty()) draw.shape = together;
+  Shape reached = together;
+  if (!BroadcastInto(reached, draw.shape) || reached != draw.shape) {
+    draw.site.Fail("parameters of shape ", together, " do not broadcast to shape ", draw.shape);
+  }
+  for (const Operand& p : parameters) {
+    const Value v = lax::convert_element_type(draw.site.Lift(p, dtype), dtype);
+    draw.parameters.push_back(BroadcastValue(v, draw.shape));
+  }
+  return draw;
+}
+int64_t TakeLast(const CallSite& site, std::string_view parameter, Dims of, Shape& batch) {
+  if (of.empty()) site.Fail(parameter, " is a scalar; it needs at least one dimension");
+  if (batch.empty()) batch.assign(of.begin(), of.end() - 1);
+  return of.back();
+}
 
 Value wrap_key_data(const Operand& words) { return Emit1("random_wrap", {Use("random_wrap", words)}); }
 Value key_data(const Operand& k) { return Emit1("random_unwrap", {UseKey("random_unwrap", k)}); }
@@ -45,6 +70,7 @@ Value fold_in(const Operand& k, const Operand& number) {
   const Value n = site.Lift(number, DType::kU32);
   return Emit1("random_fold_in", {site.Lift(k, DType::kNone), lax::convert_element_type(n, DType::kU32)});
 }
+Value clone(const Operand& k) { return lax::copy(UseKey("clone", k)); }
 Value bits(const Operand& k, const Shape& shape, DType dtype) {
   return Emit1("random_bits", {UseKey("random_bits", k)}, {{"bit_width", BitsOf(dtype)}, {"shape", shape}});
 }
@@ -64,10 +90,8 @@ DType UnsignedOf(DType d) {
   }
 }
 
-}  // namespace
-
-Value uniform(const Operand& k, const Shape& shape, DType dtype, double low, double high) {
-  if (!IsFloat(dtype)) FailAt(k.at, "uniform: dtype ", dtype, " is not a floating dtype");
+// Uniform in [0, 1).
+Value Unit(const Operand& k, const Shape& shape, DType dtype) {
   const int mantissa = InfoOf(dtype).mantissa_bits;
   // Random mantissas under the exponent of 1 give [1, 2); bf16 has fewer bits than a byte needs for that.
   const DType word = dtype == DType::kBF16 ? DType::kU8 : UnsignedOf(dtype);
@@ -81,18 +105,19 @@ Value uniform(const Operand& k, const Shape& shape, DType dtype, double low, dou
   const Value one = lax::full(b.builder, {}, dtype, 1.0);
   const Value exponent = lax::bitcast_convert_type(one, b.dtype());
   const Value floats = lax::bitcast_convert_type(lax::bitwise_or(b, BroadcastValue(exponent, shape)), dtype);
-  const Value unit = lax::sub(floats, 1.0);
-  const Value from = lax::full_like(unit, low), width = lax::sub(lax::full_like(unit, high), from);
-  return lax::max(from, lax::add(lax::mul(unit, width), from));
+  return lax::sub(floats, 1.0);
 }
-Value normal(const Operand& k, const Shape& shape, DType dtype) {
-  const double above = -1.0 + InfoOf(dtype).epsilon / 2;  // the number after -1
-  const Value u = uniform(k, shape, dtype, above, 1.0);
-  return lax::mul(lax::full_like(u, 1.4142135623730951), lax::erf_inv(u));
+
+}  // namespace
+
+Value uniform(const Operand& k, const Shape& shape, DType dtype, const Operand& low, const Operand& high) {
+  const Draw draw = DrawOf("uniform", k, {low, high}, shape, dtype);
+  const Value unit = Unit(draw.key(), draw.shape, dtype), from = draw.parameters[0];
+  return lax::max(from, lax::add(lax::mul(unit, lax::sub(draw.parameters[1], from)), from));
 }
 Value bernoulli(const Operand& k, const Operand& p, const Shape& shape) {
-  const DType dtype = IsFloat(p.dtype()) ? p.dtype() : kDefaultFloat;
-  return less(Operand(uniform(k, shape, dtype), k.at), p);
+  const Draw draw = DrawOf("bernoulli", k, {p}, shape, IsFloat(p.dtype()) ? p.dtype() : kDefaultFloat);
+  return lax::lt(draw.Uniform(), draw.parameters[0]);
 }
 Value randint(const Operand& k, const Shape& shape, int64_t low, int64_t high, DType dtype) {
   if (!IsInt(dtype)) FailAt(k.at, "randint: dtype ", dtype, " is not an integer dtype");
@@ -110,40 +135,85 @@ Value randint(const Operand& k, const Shape& shape, int64_t low, int64_t high, D
   const Value offset = lax::convert_element_type(lax::rem(joined, n), dtype);
   return lax::add(lax::full_like(offset, low), offset);
 }
-Value permutation(const Operand& k, const Operand& x, AxisNumber given) {
+namespace {
+
+// `x` sorted along `axis` by random keys, as often as it takes for these to differ (as in JAX).
+Value Shuffled(const Operand& k, Value x, int64_t axis) {
+  const auto n = static_cast<double>(std::max<int64_t>(1, x.type().elements()));
+  const auto rounds = static_cast<int64_t>(std::ceil(3 * std::log(n) / std::log(4294967295.0)));
+  Value source = UseKey("permutation", k);
+  for (int64_t i = 0; i < rounds; ++i) {
+    const Values keys = split(Operand(source, k.at));
+    source = keys[0];
+    const Value in[] = {bits(Operand(keys[1], k.at), ShapeOfValue(x)), x};
+    x = lax::sort(in, axis)[1];
+  }
+  return x;
+}
+
+}  // namespace
+
+Value permutation(const Operand& k, const Operand& x, AxisNumber given, bool independent) {
   const Operand both[] = {k, x};
   const CallSite site = SiteOf("permutation", both);
   const Value v = site.Lift(x, DType::kNone);
   const int64_t axis = Axis("permutation", site.at, given, v.rank());
-  const int64_t n = v.dim(axis);
-  Value source = site.Lift(k, DType::kNone);
+  const Operand source(site.Lift(k, DType::kNone), site.at);
   // One-dimensional data is sorted itself, as in JAX; otherwise its indices are.
-  Value order = v.rank() == 1 ? v : Iota(Operand(v, site.at), kDefaultInt, {n}, 0);
-  const auto rounds = static_cast<int64_t>(
-      std::ceil(3 * std::log(std::max<double>(1.0, static_cast<double>(n))) / std::log(4294967295.0)));
-  for (int64_t i = 0; i < rounds; ++i) {
-    const Values keys = split(Operand(source, site.at));
-    source = keys[0];
-    const Value in[] = {bits(Operand(keys[1], site.at), {n}), order};
-    order = lax::sort(in, 0)[1];
-  }
-  return v.rank() == 1 ? order : GatherAlong(v, order, axis, "clip");
+  if (independent || v.rank() == 1) return Shuffled(source, v, axis);
+  const Value order = Shuffled(source, Iota(Operand(v, site.at), kDefaultInt, {v.dim(axis)}, 0), 0);
+  return GatherAlong(v, order, axis, "clip");
 }
 Value permutation(const Operand& k, int64_t n) { return permutation(k, Operand(arange(k, n), k.at)); }
-Value gumbel(const Operand& k, const Shape& shape, DType dtype) {
-  const Value u = uniform(k, shape, dtype, InfoOf(dtype).tiny, 1.0);
-  return lax::neg(lax::log(lax::neg(lax::log(u))));
+
+// ---- choice ----
+namespace {
+
+// Places among `n`, drawn with the probabilities `p`.
+Value PlacesByProbability(const CallSite& site, const Operand& k, const Operand& given, int64_t n, const Shape& shape,
+                          bool replace) {
+  const Value p = UseInexact("choice", Operand(site.Lift(given, DType::kNone), site.at));
+  if (p.rank() != 1 || p.dim(0) != n) site.Fail("p is ", p.type(), "; it must have one dimension of ", n);
+  if (!replace) {
+    const Value noise = lax::add(gumbel(k, {n}, p.dtype()), lax::log(p));
+    return lax::top_k(noise, ElementCount(shape), 0)[1];
+  }
+  // The first place whose cumulative probability is not below a random share of the whole.
+  const Value cumulative = lax::cumsum(p, 0);
+  const Value whole = index(Operand(cumulative, site.at), {n - 1});
+  const Value share = lax::sub(1.0, uniform(k, shape, p.dtype()));
+  const Operand drawn(lax::mul(BroadcastValue(whole, shape), share), site.at);
+  const Value below = less(Operand(cumulative, site.at), expand_dims(drawn, -1));
+  return sum(Operand(lax::convert_element_type(below, kDefaultInt), site.at), -1);
 }
-Value categorical(const Operand& k, const Operand& logits, AxisNumber axis) {
-  const Operand both[] = {k, logits};
-  const CallSite site = SiteOf("categorical", both);
-  const Value l = site.Lift(logits, DType::kNone);
-  const Value noise =
-      gumbel(Operand(site.Lift(k, DType::kNone), site.at), Shape(l.shape().begin(), l.shape().end()), l.dtype());
-  return argmax(Operand(lax::add(noise, l), site.at), axis);
-}
-Value exponential(const Operand& k, const Shape& shape, DType dtype) {
-  return lax::neg(lax::log1p(lax::neg(uniform(k, shape, dtype))));
+
+}  // namespace
+
+Value choice(const Operand& k, const Operand& x, const Shape& shape, const ChoiceOptions& options) {
+  std::vector<Operand> all = {k, x};
+  if (options.p) all.push_back(*options.p);
+  const CallSite site = SiteOf("choice", all);
+  const Operand key_here(site.Lift(k, DType::kNone), site.at);
+  if (x.is_number() && x.weak != Weak::kInt) site.Fail("the number to choose below is not an integer");
+  const Value from = x.is_number() ? arange(key_here, x.integer) : site.Lift(x, DType::kNone);
+  const int64_t axis = Axis("choice", site.at, options.axis, from.rank()), n = from.dim(axis);
+  const int64_t drawn = ElementCount(shape);
+  if (n == 0 && drawn != 0)
+    site.Fail("there is nothing to choose from: dimension ", axis, " of ", from.type(), " is 0");
+  if (!options.replace && drawn > n) site.Fail("cannot choose ", drawn, " of ", n, " without replacement");
+  Shape out(from.shape().begin(), from.shape().begin() + axis);
+  out.insert(out.end(), shape.begin(), shape.end());
+  out.insert(out.end(), from.shape().begin() + axis + 1, from.shape().end());
+  if (drawn == 0) return zeros(key_here, out, from.dtype());
+  Value chosen;
+  if (!options.p && !options.replace) {
+    chosen = lax::slice_in_dim(permutation(key_here, Operand(from, site.at), axis), 0, drawn, axis);
+  } else {
+    const Value places = options.p ? PlacesByProbability(site, key_here, *options.p, n, shape, options.replace)
+                                   : randint(key_here, shape, 0, n);
+    chosen = GatherAlong(from, lax::reshape(places, Shape{drawn}), axis, "clip");
+  }
+  return lax::reshape(chosen, out);
 }
 
 }}}  // namespace ricci::v0::random

@@ -10,6 +10,7 @@
 #include "ricci/lax_fft.hpp"
 #include "ricci/lax_indexing.hpp"
 #include "ricci/lax_linalg.hpp"
+#include "ricci/lax_random.hpp"
 #include "ricci/lax_special.hpp"
 #include "ricci/lax_windows.hpp"
 
