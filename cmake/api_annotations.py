@@ -9,7 +9,7 @@ import dataclasses
 import re
 
 HANDLES = {f"ricci_{noun}" for noun in ("ctx", "status", "program", "builder", "kernel_builder", "device", "stream",
-                                        "event", "array", "executable", "call", "array_file")}
+                                        "event", "array", "executable", "call", "array_file", "dlpack")}
 COUNTS = {"uint32_t", "uint64_t", "int64_t", "size_t"}
 # They change the registry of a context, from a plugin's attach or before others use it: the only functions that need
 # the context to themselves.

@@ -14,7 +14,9 @@
 #include "ricci/callback.h"
 #include "ricci/check.h"
 #include "ricci/context.h"
+#include "ricci/debug.h"
 #include "ricci/device.h"
+#include "ricci/dlpack.h"
 #include "ricci/executable.h"
 #include "ricci/file.h"
 #include "ricci/kernel.h"
@@ -232,6 +234,9 @@ typedef struct ricci_api {
   ricci_status* (*context_add_callback)(ricci_ctx* c, const char* name, size_t len, const ricci_callback* f);
   const ricci_callback* (*context_callback)(const ricci_ctx* c, const char* name, size_t len);
   void (*context_log)(const ricci_ctx* c, uint32_t level, const char* text, size_t len);
+  ricci_status* (*check_finite)(const ricci_program* f, ricci_device* d, ricci_array* const* in, uint32_t n_in);
+  ricci_status* (*array_to_dlpack)(const ricci_array* a, ricci_dlpack** out);
+  ricci_status* (*array_from_dlpack)(ricci_device* d, ricci_dlpack* t, ricci_array** out);
 } ricci_api;
 
 #ifdef RICCI_PLUGIN_DSO
@@ -399,6 +404,9 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_context_add_callback ricci_api_table->context_add_callback
 #define ricci_context_callback ricci_api_table->context_callback
 #define ricci_context_log ricci_api_table->context_log
+#define ricci_check_finite ricci_api_table->check_finite
+#define ricci_array_to_dlpack ricci_api_table->array_to_dlpack
+#define ricci_array_from_dlpack ricci_api_table->array_from_dlpack
 #endif
 
 #ifdef __cplusplus

@@ -176,6 +176,9 @@ constexpr ricci_api kFunctionTable = {
     .context_add_callback = ricci_context_add_callback,
     .context_callback = ricci_context_callback,
     .context_log = ricci_context_log,
+    .check_finite = ricci_check_finite,
+    .array_to_dlpack = ricci_array_to_dlpack,
+    .array_from_dlpack = ricci_array_from_dlpack,
 };
 
 }  // namespace

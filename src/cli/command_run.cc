@@ -18,6 +18,14 @@ Executable CompileOperand(const Session& session, const Arguments& arguments, co
 }
 
 // ---- run ----
+// Throws the name of the first equation that makes a NaN or an infinity.
+void CheckNans(const Session& session, const Arguments& arguments, const Program& p,
+               const std::vector<ricci_array*>& in) {
+  if (!arguments.flag("check-nans")) return;
+  Check(ricci_check_finite(p.get(), session.Device(arguments.option_or("device", "")), in.data(),
+                           static_cast<uint32_t>(in.size())));
+}
+
 void Run(const Session& session, const Arguments& arguments) {
   const Program p = LoadOperand(session, arguments);
   const Executable x = CompileOperand(session, arguments, p);
@@ -26,6 +34,7 @@ void Run(const Session& session, const Arguments& arguments) {
       Inputs(session, arguments, s.params, session.Device(arguments.option_or("device", "")));
   std::vector<ricci_array*> in, out(s.results.size());
   for (const Array& a : inputs) in.push_back(a.get());
+  CheckNans(session, arguments, p, in);
   Check(ricci_executable_run(x.get(), in.data(), static_cast<uint32_t>(in.size()), out.data(),
                              static_cast<uint32_t>(out.size()), nullptr));
   std::vector<Array> results;
@@ -158,7 +167,9 @@ std::span<const Command> RunCommands() {
   static const std::string run_details =
       std::string(kRunDetails) +
       "  --output FILE       writes the results there and prints none: .npy (one result), .npz or .safetensors\n"
-      "  --limit N           elements printed per result (default: 64)\n";
+      "  --limit N           elements printed per result (default: 64)\n"
+      "  --check-nans        first runs each equation by itself, and fails at the first one that makes a NaN or an\n"
+      "                      infinity, with its line; takes tens of times the time of a run\n";
   static const std::string bench_details =
       std::string(kRunDetails) + "  --seconds S         time to measure (default: 1)\n";
   static const std::string compile_details =
@@ -178,7 +189,7 @@ std::span<const Command> RunCommands() {
        "compiles and runs a program; prints its results",
        run_details,
        {"input", "output", "seed", "device", "opt", "passes", "skip", "limit"},
-       {},
+       {"check-nans"},
        Run},
       {"compile",
        "[OPTIONS] FILE",

@@ -1,0 +1,30 @@
+/* ricci/dlpack.h: arrays shared with other libraries without a copy, as tensors of DLPack 1 (dmlc.github.io/dlpack).
+ *
+ * A host that looks into tensors includes DLPack's own dlpack/dlpack.h, which has the struct; here it is only named.
+ * Arrays in memory of the host (`cpu`, `ref`) can be shared; element types are bool, integers, f16, bf16, f32, f64, c64
+ * and c128. */
+#ifndef RICCI_DLPACK_H_
+#define RICCI_DLPACK_H_
+#include "ricci/base.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct DLManagedTensorVersioned;
+typedef struct DLManagedTensorVersioned ricci_dlpack; /* one owner, who calls its deleter */
+
+/* Waits until the array is written, then gives a read-only tensor over its memory, which lives until its deleter is
+ * called, on any thread. UNIMPLEMENTED if the host cannot read the device's memory, or for dtype `key`. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_array_to_dlpack(const ricci_array* a, ricci_dlpack** out RICCI_OWNED);
+/* An array over the memory of `t`, which it takes over: the deleter is called once when the last reference is gone. The
+ * data must not change while the array lives. A tensor that is read-only, empty, or not aligned to its elements is
+ * copied and deleted at once; that of another is given up for good when the array is donated. INVALID_ARGUMENT unless
+ * it is row-major without gaps, in memory of the CPU, and of a dtype that has arrays; FAILED_PRECONDITION for another
+ * major version than 1. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_array_from_dlpack(ricci_device* d, ricci_dlpack* t RICCI_OWNED,
+                                                                ricci_array** out RICCI_OWNED) RICCI_ANY_THREAD;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
