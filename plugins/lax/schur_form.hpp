@@ -19,6 +19,8 @@ inline Scalar ComplexRoot(Scalar z) {
 }
 inline Scalar AbsoluteValue(Scalar z) { return IsComplex(z) ? Hypotenuse(Real(z), Imag(z)) : Magnitude(z); }
 
+inline Scalar Quotient(Scalar z, Scalar r) { return IsComplex(z) ? Complex(Real(z) / r, Imag(z) / r) : z / r; }
+
 // Rows i and i + 1 of x become c x_i + s x_(i+1) and c x_(i+1) - conj(s) x_i.
 struct PlaneRotation {
   Scalar c, s;
@@ -27,8 +29,9 @@ struct PlaneRotation {
     const Scalar a = AbsoluteValue(x), length = Hypotenuse(a, AbsoluteValue(y));
     const Scalar one = Like(length, 1), is_zero = length == 0;
     const Scalar divisor = Select(is_zero, one, length), scale = Select(a == 0, one, a);
-    const Scalar phase = Select(a == 0, AsKind(x, one), TimesReal(x, one / scale));
-    return {Select(is_zero, one, a / divisor), TimesReal(phase * Conj(y), one / divisor)};
+    // Quotients and no products with inverses, which tiny numbers do not have.
+    const Scalar phase = Select(a == 0, AsKind(x, one), Quotient(x, scale));
+    return {Select(is_zero, one, a / divisor), phase * Quotient(Conj(y), divisor)};
   }
 };
 
