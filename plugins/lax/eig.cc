@@ -68,7 +68,7 @@ Tangents OfVectors(const Value& w, const Value& v, const Value& da) {
   return {Diagonal(p), add(u, mul(v, AcrossRows(complex(neg(length), neg(turn)), v)))};
 }
 void JvpRule(const Eqn& e, Jvp& a) {
-  if (a.tangents[0].is_zero()) return (void)(a.out = e.EmitN(a.primals));
+  if (a.tangents[0].is_zero() || e.in(0).elements() == 0) return (void)(a.out = e.EmitN(a.primals));
   const bool left = HasLeft(e), right = HasRight(e);
   if ((left || right) && !HasDerivatives(e)) {
     throw Error(RICCI_UNIMPLEMENTED,

@@ -25,7 +25,7 @@ ArrayTypes Type(const Eqn& e) {
 // 1 / (w_j - w_i) beside the diagonal and 0 on it; for distinct eigenvalues ----
 void JvpRule(const Eqn& e, Jvp& a) {
   a.out = e.EmitN(Values{Symmetrized(a.primals[0])});
-  if (a.tangents[0].is_zero()) return;
+  if (a.tangents[0].is_zero() || e.in(0).elements() == 0) return;
   const Value& v = a.out[0];
   const Value w = InDType(a.out[1], v.dtype());
   const Value one = InDType(eq(RowNumbers(v), ColumnNumbers(v)), v.dtype());

@@ -12,9 +12,12 @@
 namespace ricci { inline namespace v0 { namespace lax {
 
 struct Reflector {
-  Scalar beta;    // of the dtype of the vector
-  Scalar tau;     // the same
-  Scalar factor;  // what multiplies the vector after its first element to give v after its first
+  Scalar beta;  // of the dtype of the vector
+  Scalar tau;   // the same
+  // What multiplies the vector after its first element, first the real `scale`, to give v after its first. The product
+  // of both may overflow if the vector is tiny.
+  Scalar scale, factor;
+  Scalar Applied(Scalar x) const { return TimesReal(x, scale) * factor; }
 };
 
 // That of the vector with first element `alpha`. `largest`: the largest part of those after it, without its sign, or 0;
@@ -31,8 +34,9 @@ Reflector ReflectorOf(Scalar alpha, Scalar largest, Squares&& squares) {
     tau = Complex(tau, -Imag(first) / beta);
   }
   const Scalar one = AsKind(alpha, Like(re, 1)), factor = one / (first - AsKind(alpha, beta));
-  return {Select(is_done, alpha, AsKind(alpha, beta * scale.inverse)), Select(is_done, AsKind(alpha, Like(re, 0)), tau),
-          Select(is_done, one, TimesReal(factor, scale.value))};
+  const Scalar zero = AsKind(alpha, Like(re, 0));
+  return {Select(is_done, alpha, AsKind(alpha, beta * scale.inverse)), Select(is_done, zero, tau), scale.value,
+          Select(is_done, one, factor)};
 }
 
 // ---- with scalar values only ----
@@ -46,7 +50,7 @@ inline Scalar ReflectInPlace(std::span<Scalar> x) {
     return sum;
   });
   x[0] = h.beta;
-  for (size_t i = 1; i < x.size(); ++i) x[i] = x[i] * h.factor;
+  for (size_t i = 1; i < x.size(); ++i) x[i] = h.Applied(x[i]);
   return h.tau;
 }
 // x = (1 - tau v v^H) x; v[0] is not read.
@@ -68,7 +72,7 @@ inline Scalar ReflectColumn(KernelBuilder& k, const KernelMatrix& a, Scalar row,
                     [&](Scalar i) { return SquaredMagnitude(TimesReal(a.Load(i, column), s)); });
   });
   a.Store(row, column, h.beta);
-  k.Loop(row + 1, rows, [&](Scalar i) { a.Store(i, column, a.Load(i, column) * h.factor); });
+  k.Loop(row + 1, rows, [&](Scalar i) { a.Store(i, column, h.Applied(a.Load(i, column))); });
   return h.tau;
 }
 // A range of the columns of a matrix.

@@ -19,6 +19,8 @@ inline Scalar ComplexRoot(Scalar z) {
 }
 inline Scalar AbsoluteValue(Scalar z) { return IsComplex(z) ? Hypotenuse(Real(z), Imag(z)) : Magnitude(z); }
 
+inline Scalar Quotient(Scalar z, Scalar r) { return IsComplex(z) ? Complex(Real(z) / r, Imag(z) / r) : z / r; }
+
 // Rows i and i + 1 of x become c x_i + s x_(i+1) and c x_(i+1) - conj(s) x_i.
 struct PlaneRotation {
   Scalar c, s;
@@ -27,8 +29,9 @@ struct PlaneRotation {
     const Scalar a = AbsoluteValue(x), length = Hypotenuse(a, AbsoluteValue(y));
     const Scalar one = Like(length, 1), is_zero = length == 0;
     const Scalar divisor = Select(is_zero, one, length), scale = Select(a == 0, one, a);
-    const Scalar phase = Select(a == 0, AsKind(x, one), TimesReal(x, one / scale));
-    return {Select(is_zero, one, a / divisor), TimesReal(phase * Conj(y), one / divisor)};
+    // Quotients and no products with inverses, which tiny numbers do not have.
+    const Scalar phase = Select(a == 0, AsKind(x, one), Quotient(x, scale));
+    return {Select(is_zero, one, a / divisor), phase * Quotient(Conj(y), divisor)};
   }
 };
 
@@ -132,28 +135,31 @@ class SchurForm {
   }
 
   // ---- real ----
+  // A block of 2 x 2 whose eigenvalues are the shifts: its diagonal, and the product of the other two.
   struct Shifts {
-    Scalar sum, product;
+    Scalar a, d, product;
   };
   Shifts DoubleShift(Scalar last, Scalar is_exceptional) const {
     const Scalar a = t_.Load(last - 1, last - 1), b = t_.Load(last - 1, last), c = t_.Load(last, last - 1);
     const Scalar d = t_.Load(last, last), size = Magnitude(c) + Magnitude(t_.Load(last - 1, last - 2));
     const Scalar other = d + size * 0.75;  // LAPACK's numbers
-    return {Select(is_exceptional, other * 2, a + d),
-            Select(is_exceptional, other * other + size * size * 0.4375, a * d - b * c)};
+    return {Select(is_exceptional, other, a), Select(is_exceptional, other, d),
+            Select(is_exceptional, size * size * -0.4375, b * c)};
   }
   // One step with two shifts: a bulge of three rows goes through the block, which has at least three.
   void DoubleStep(Scalar first, Scalar last, Scalar is_exceptional) const {
     const Shifts shifts = DoubleShift(last, is_exceptional);
     const auto h = [&](int64_t i, int64_t j) { return t_.Load(first + i, first + j); };
-    // The first column of (t - shift 1) (t - shift 2), divided by an element that is not 0.
-    const Variable x(k_, e_, (h(0, 0) * h(0, 0) - shifts.sum * h(0, 0) + shifts.product) / h(1, 0) + h(0, 1)),
-        y(k_, e_, h(0, 0) + h(1, 1) - shifts.sum), z(k_, e_, h(2, 1));
+    // The first column of (t - shift 1) (t - shift 2), divided by an element that is not 0; from differences, so that
+    // eigenvalues close to each other do not cancel.
+    const Scalar a = shifts.a - h(0, 0), d = shifts.d - h(0, 0);
+    const Variable x(k_, e_, (a * d - shifts.product) / h(1, 0) + h(0, 1)), y(k_, e_, h(1, 1) - h(0, 0) - a - d),
+        z(k_, e_, h(2, 1));
     k_.Loop(first, last, [&](Scalar i) {
       const Scalar zero = Like(x.Get(), 0), y0 = y.Get(), z0 = Select(i + 1 == last, zero, z.Get());
       const Reflector r = ReflectorOf(x.Get(), Max(Magnitude(y0), Magnitude(z0)),
                                       [&](Scalar s) { return y0 * s * (y0 * s) + z0 * s * (z0 * s); });
-      ReflectThree(i, r.tau, y0 * r.factor, z0 * r.factor);
+      ReflectThree(i, r.tau, r.Applied(y0), r.Applied(z0));
       k_.If(i > first, [&] {
         t_.Store(i, i - 1, r.beta);
         t_.Store(i + 1, i - 1, zero);

@@ -52,7 +52,7 @@ Value Outside(const Value& x, const Value& b, const Value& s) {
   return div(rest, InDType(AcrossRows(s, rest), rest.dtype()));
 }
 void JvpRule(const Eqn& e, Jvp& a) {
-  if (a.tangents[0].is_zero()) return (void)(a.out = e.EmitN(a.primals));
+  if (a.tangents[0].is_zero() || e.in(0).elements() == 0) return (void)(a.out = e.EmitN(a.primals));
   const int64_t m = RowsOf(e.in(0)), n = ColumnsOf(e.in(0));
   if (HasVectors(e) && IsFull(e) && m != n) {
     throw Error(RICCI_UNIMPLEMENTED, Text("svd: with full_matrices the vectors of ", e.in(0),
