@@ -1,11 +1,14 @@
 // Elementwise functions of jax.numpy from those of jax.lax.
 #include "ricci/elementwise.hpp"
 
+#include <cmath>
 #include <limits>
 
-#include "numpy_steps.h"
+#include "plain_math.h"
 
 namespace ricci { inline namespace v0 {
+
+using namespace plain;
 
 Value acos(const Operand& x) { return lax::acos(UseInexact("acos", x)); }
 Value acosh(const Operand& x) { return lax::acosh(UseInexact("acosh", x)); }
@@ -49,15 +52,50 @@ Value arctan2(const Operand& a, const Operand& b) { return Binary("atan2", "atan
 Value hypot(const Operand& a, const Operand& b) {
   const Operand in[] = {a, b};
   const Values v = UseTogether("hypot", in, /*inexact=*/true);
-  return lax::sqrt(lax::add(lax::square(v[0]), lax::square(v[1])));
+  const Value x = lax::abs(v[0]), y = lax::abs(v[1]);
+  const Value high = lax::max(x, y), low = lax::min(x, y);  // the ratio neither overflows nor vanishes
+  const Value inf = Num(high, std::numeric_limits<double>::infinity());
+  const Value fixed = (high == 0) | (high == inf);
+  const Value ratio = low / Where(fixed, 1, high);
+  const Value out = Where(fixed, high, high * lax::sqrt(1 + lax::square(ratio)));
+  return Where((x == inf) | (y == inf), inf, out);
 }
+
+namespace {
+
+// log(base^x + base^y) / log(base) where `power` gives base^x and `scale` is 1 / log(base).
+Value LogAddPowers(const Values& v, Value (*power)(const Value&), double scale) {
+  const Value top = lax::max(v[0], v[1]), delta = v[0] - v[1];
+  const Value sum = top + lax::log1p(power(-lax::abs(delta))) * scale;
+  return Where(IsNaN(delta), v[0] + v[1], sum);
+}
+
+}  // namespace
+
 Value logaddexp(const Operand& a, const Operand& b) {
   const Operand in[] = {a, b};
-  const Values v = UseTogether("logaddexp", in, /*inexact=*/true);
-  const Value top = lax::max(v[0], v[1]), delta = lax::sub(v[0], v[1]);
-  const Value sum = lax::add(top, lax::log1p(lax::exp(lax::neg(lax::abs(delta)))));
-  return lax::select(lax::ne(delta, delta), lax::add(v[0], v[1]), sum);
+  return LogAddPowers(UseTogether("logaddexp", in, /*inexact=*/true), lax::exp, 1);
 }
+Value logaddexp2(const Operand& a, const Operand& b) {
+  const Operand in[] = {a, b};
+  return LogAddPowers(UseTogether("logaddexp2", in, /*inexact=*/true), lax::exp2, 1 / std::numbers::ln2);
+}
+Value float_power(const Operand& a, const Operand& b) { return Binary("float_power", "pow", a, b, /*inexact=*/true); }
+Value degrees(const Operand& x) { return UseInexact("degrees", x) * (180 / std::numbers::pi); }
+Value radians(const Operand& x) { return UseInexact("radians", x) * (std::numbers::pi / 180); }
+Value sinc(const Operand& x) {
+  const Value y = UseInexact("sinc", x) * std::numbers::pi, zero = y == 0, safe = Where(zero, 1, y);
+  // At 0 the first terms of the series, for derivatives there.
+  const Value square = lax::square(y);
+  const Value series = 1 - square * (1.0 / 6) * (1 - square * (1.0 / 20) * (1 - square * (1.0 / 42)));
+  return Where(zero, series, lax::sin(safe) / safe);
+}
+Value heaviside(const Operand& x, const Operand& at_zero) {
+  const Operand in[] = {x, at_zero};
+  const Values v = UseTogether("heaviside", in, /*inexact=*/true);
+  return Where(v[0] < 0, 0, Where(v[0] > 0, 1, Where(IsNaN(v[0]), v[0], v[1])));
+}
+Value fabs(const Operand& x) { return lax::abs(UseInexact("fabs", x)); }
 Value abs(const Operand& x) {
   const Value v = Use("abs", x);
   return In(v.dtype(), kUnsigned | kBools) ? v : lax::abs(v);
@@ -74,6 +112,12 @@ Value conj(const Operand& x) {
   const Value v = Use("conj", x);
   return IsComplex(v.dtype()) ? lax::conj(v) : v;
 }
+Value angle(const Operand& z, bool deg) {
+  const Value v = UseInexact("angle", z);
+  const Value out = IsComplex(v.dtype()) ? lax::atan2(lax::imag(v), lax::real(v)) : lax::atan2(lax::zeros_like(v), v);
+  return deg ? out * (180 / std::numbers::pi) : out;
+}
+Value positive(const Operand& x) { return Use("positive", x); }
 Value sign(const Operand& x) { return lax::sign(Use("sign", x)); }
 Value square(const Operand& x) { return lax::square(Use("square", x)); }
 
@@ -88,8 +132,20 @@ Value Rounded(std::string_view name, const Operand& x, Value (*f)(const Value&))
 
 Value floor(const Operand& x) { return Rounded("floor", x, lax::floor); }
 Value ceil(const Operand& x) { return Rounded("ceil", x, lax::ceil); }
-Value round(const Operand& x) {
-  return Rounded("round", x, [](const Value& v) { return lax::round(v, 1); });
+Value round(const Operand& x, int64_t decimals) {
+  const Value v = Use("round", x);
+  if (!IsInexact(v.dtype())) {
+    if (decimals < 0) FailAt(x.at, "round: decimals is ", decimals, "; for integers it must not be negative");
+    return v;
+  }
+  if (IsComplex(v.dtype())) {
+    const Value re = round(Operand(lax::real(v), x.at), decimals), im = round(Operand(lax::imag(v), x.at), decimals);
+    return lax::complex(re, im);
+  }
+  if (decimals == 0) return lax::round(v, 1);
+  const double factor = std::pow(10.0, static_cast<double>(decimals));
+  const Value wide = IsHalf(v.dtype()) ? To(v, DType::kF32) : v;
+  return To(lax::round(wide * factor, 1) / factor, v.dtype());
 }
 Value stop_gradient(const Operand& x) { return lax::stop_gradient(Use("stop_gradient", x)); }
 Value astype(const Operand& x, DType dtype) {
@@ -99,11 +155,21 @@ Value astype(const Operand& x, DType dtype) {
 }
 Value maximum(const Operand& a, const Operand& b) { return Binary("max", "max", a, b); }
 Value minimum(const Operand& a, const Operand& b) { return Binary("min", "min", a, b); }
+Value fmax(const Operand& a, const Operand& b) {
+  const Operand in[] = {a, b};
+  const Values v = UseTogether("fmax", in);
+  return lax::select((v[0] > v[1]) | IsNaN(v[1]), v[0], v[1]);
+}
+Value fmin(const Operand& a, const Operand& b) {
+  const Operand in[] = {a, b};
+  const Values v = UseTogether("fmin", in);
+  return lax::select((v[0] < v[1]) | IsNaN(v[1]), v[0], v[1]);
+}
 Value clip(const Operand& x, const Operand& low, const Operand& high) {
   return minimum(Operand(maximum(x, low), x.at), high);
 }
 Value pow(const Operand& a, const Operand& b) {
-  if (b.weak == Weak::kInt && a.is_value()) {
+  if (b.weak == Weak::kInt && !a.is_number()) {
     const Value v = Use("integer_pow", a);
     if (b.integer >= 0 || IsInexact(v.dtype())) return lax::integer_pow(v, b.integer);
   }

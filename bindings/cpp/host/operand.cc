@@ -8,6 +8,7 @@ namespace ricci { inline namespace v0 {
 
 Operand::Operand(const Value& v, Location at) : at(at), value(v) {}
 Operand::Operand(const Array& a, Location at) : at(at), array(&a) {}
+Operand::Operand(const Context& c, Location at) : at(at), ctx(c.handle()) {}
 Operand::Operand(Weak kind, double real, int64_t integer, const Location& at, double imag)
     : at(at), weak(kind), real(real), imag(imag), integer(integer) {}
 Operand::Operand(const Operand& o) = default;
@@ -15,11 +16,11 @@ Operand& Operand::operator=(const Operand& o) = default;
 Operand::~Operand() = default;
 
 DType Operand::dtype() const {
-  if (is_number()) return DType::kNone;
+  if (is_number() || ctx != nullptr) return DType::kNone;
   return array != nullptr ? array->dtype() : value.dtype();
 }
 Dims Operand::shape() const {
-  if (is_number()) return {};
+  if (is_number() || ctx != nullptr) return {};
   return array != nullptr ? array->shape() : value.shape();
 }
 
@@ -34,6 +35,7 @@ Value CallSite::Constant(const Operand& number, DType dtype, Dims shape) const {
 
 Value CallSite::Lift(const Operand& x, DType dtype, Dims shape) const {
   if (x.weak != Weak::kNone) return Constant(x, dtype, shape);
+  if (x.ctx != nullptr) Fail("a context holds no elements; it can only be where an array is made");
   if (x.array == nullptr) return x.value.builder != builder && scope != nullptr ? scope->Capture(x.value) : x.value;
   if (scope == nullptr) Fail("an array cannot be used in a rule; make it a constant");
   if (x.array->context() != context()) {
@@ -46,9 +48,38 @@ namespace {
 
 void WantReach(const CallSite& site, const Value& v) {
   if (v.builder == site.builder || site.scope == nullptr || TraceOf(site.scope)->Reaches(v.builder)) return;
+  if (IsPending(v) && v.context() == site.context()) return;
   const bool same = v.context() == site.context();
   site.Fail("operands belong to two ", same ? "functions, neither nested in the other" : "contexts", ": ", v.type(),
             " and a value of ", same ? "the one being traced; pass it as an argument" : "another; use one for all");
+}
+
+// The depth of a program; those that operations on Arrays began come last, because their values can be computed.
+int64_t NearnessOf(Scope* scope) {
+  constexpr int64_t kDeferred = int64_t{1} << 40;
+  if (scope == nullptr) return 0;
+  return static_cast<int64_t>(scope->depth()) - (TraceOf(scope)->is_deferred() ? kDeferred : 0);
+}
+
+// Where an operation on no traced values goes: a new program of the context of its arrays.
+void Defer(CallSite& site, std::span<const Operand> xs) {
+  for (const Operand& x : xs) {
+    if (site.ctx == nullptr && x.array != nullptr) site.ctx = x.array->context();
+    if (site.ctx == nullptr && x.is_value()) site.ctx = x.value.context();
+    if (site.ctx == nullptr && x.ctx != nullptr) site.ctx = x.ctx;
+  }
+  if (site.ctx == nullptr) site.Fail("no operand is an array or a traced value; make one of a context");
+  const Ref<Trace> trace = Trace::Defer({site.name, site.at, nullptr, nullptr, site.ctx});
+  site.ctx = nullptr;
+  site.builder = trace->builder();
+  site.scope = trace.handle();
+}
+// A pending program of this many operations is left to itself, so that a host's loop does not make it longer and
+// longer: its values are computed, and the next operation begins another one.
+constexpr uint32_t kLongestDeferred = 1024;
+bool IsLong(const CallSite& site) {
+  Trace* const t = site.scope == nullptr ? nullptr : TraceOf(site.scope);
+  return t != nullptr && t->parent() == nullptr && t->is_deferred() && ++t->operations > kLongestDeferred;
 }
 
 }  // namespace
@@ -59,13 +90,11 @@ CallSite SiteOf(std::string_view name, std::span<const Operand> xs) {
     if (x.array != nullptr && x.array->empty()) site.Fail("an array was never set");
     if (!x.is_value()) continue;
     CheckOpen(x.value, site.at, name);
-    const bool deeper =
-        x.value.scope != nullptr && (site.scope == nullptr || x.value.scope->depth() > site.scope->depth());
-    if (site.builder != nullptr && !deeper) continue;
+    if (site.builder != nullptr && NearnessOf(x.value.scope) <= NearnessOf(site.scope)) continue;
     site.builder = x.value.builder;
     site.scope = x.value.scope;
   }
-  if (site.builder == nullptr) site.Fail("no operand is a traced value; call it in a function given to jit");
+  if (site.builder == nullptr || IsLong(site)) Defer(site, xs);
   for (const Operand& x : xs) {
     if (x.is_value()) WantReach(site, x.value);
   }
@@ -84,6 +113,7 @@ DType PromotedDType(const CallSite& site, std::span<const Operand> xs) {
   DType d = DType::kNone;
   for (const Operand& x : xs) {
     if (x.weak != Weak::kNone) continue;
+    if (x.ctx != nullptr) site.Fail("a context holds no elements; it can only be where an array is made");
     const DType next = Promote(d, x.dtype());
     if (next == DType::kNone) site.Fail("dtypes ", d, " and ", x.dtype(), " have no common dtype");
     d = next;

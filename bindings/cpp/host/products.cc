@@ -24,6 +24,7 @@ void WantSameSize(std::string_view name, const Location& at, const Value& a, int
 }  // namespace
 
 Value dot(const Operand& a, const Operand& b) {
+  if (a.shape().empty() || b.shape().empty()) return multiply(a, b);
   const Values v = UseFactors("dot", a, b);
   const int64_t i = v[0].rank() - 1, j = std::max<int64_t>(v[1].rank() - 2, 0);
   WantSameSize("dot", a.at, v[0], i, v[1], j);

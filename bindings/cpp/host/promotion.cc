@@ -38,7 +38,10 @@ DType PromoteWeak(DType d, Weak w) {
   if (w == Weak::kBool && d == DType::kNone) return DType::kBool;
   return d;
 }
-DType ToInexact(DType d) { return IsInexact(d) ? d : kDefaultFloat; }
+DType ToInexact(DType d) {
+  if (IsInexact(d)) return d;
+  return d == DType::kI64 || d == DType::kU64 ? DType::kF64 : kDefaultFloat;
+}
 bool BroadcastInto(Shape& shape, Dims other) {
   if (other.size() > shape.size()) shape.insert(shape.begin(), other.size() - shape.size(), 1);
   const size_t first = shape.size() - other.size();

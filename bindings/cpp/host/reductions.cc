@@ -2,10 +2,13 @@
 #include "ricci/reductions.hpp"
 
 #include <algorithm>
+#include <cmath>
 
-#include "numpy_steps.h"
+#include "plain_math.h"
 
 namespace ricci { inline namespace v0 {
+
+using namespace plain;
 
 Axes::Axes(std::initializer_list<int64_t> axes) : all_(false), list_(axes) {}
 Shape Axes::Of(std::string_view name, const Location& at, int64_t rank) const {
@@ -55,6 +58,57 @@ Value max(const Operand& x, const Axes& axes, bool keepdims) {
 Value min(const Operand& x, const Axes& axes, bool keepdims) {
   return Extremum("reduce_min", lax::reduce_min, x, axes, keepdims);
 }
+
+namespace {
+
+// x with the options' dtype, and `neutral` where the mask is false.
+Operand Masked(std::string_view name, const Operand& x, const ReduceOptions& o, double neutral) {
+  Value v = Use(name, x);
+  if (o.dtype != DType::kNone) v = To(v, o.dtype);
+  if (!o.where) return Operand(v, x.at);
+  const Operand fill(neutral, x.at);
+  return Operand(To(where(*o.where, Operand(v, x.at), fill), v.dtype()), x.at);
+}
+Value WithInitial(const Value& v, const ReduceOptions& o, const Location& at, Value (*f)(const Value&, const Value&)) {
+  if (!o.initial) return v;
+  const Operand both[] = {Operand(v, at), *o.initial};
+  const CallSite site = SiteOf("initial", both);
+  return Both(f, site.Lift(both[0], v.dtype()), To(site.Lift(*o.initial, v.dtype()), v.dtype()));
+}
+// The number that no element of the dtype is beyond: the least or the greatest.
+double Neutral(DType d, bool greatest) {
+  if (IsFloat(d)) return greatest ? INFINITY : -INFINITY;
+  if (d == DType::kBool) return greatest ? 1 : 0;
+  if (In(d, kUnsigned)) return greatest ? std::ldexp(1.0, static_cast<int>(BitsOf(d))) - 1 : 0;
+  return greatest ? std::ldexp(1.0, static_cast<int>(BitsOf(d)) - 1) - 1
+                  : -std::ldexp(1.0, static_cast<int>(BitsOf(d)) - 1);
+}
+// An extremum in which `initial` takes part, so that there may be no elements.
+Value ExtremumWith(std::string_view name, ReduceFunction* f, const Operand& x, const Axes& axes, bool keepdims,
+                   const ReduceOptions& o, bool least) {
+  if (o.where && !o.initial) FailAt(x.at, name, ": a mask needs `initial`, the result where it is false");
+  const DType dtype = o.dtype != DType::kNone ? o.dtype : x.dtype();
+  const Operand masked = Masked(name, x, o, Neutral(dtype, least));
+  if (!o.initial) return Extremum(name, f, masked, axes, keepdims);
+  const Shape list = axes.Of(name, x.at, masked.value.rank());
+  const Value out = KeepDims(f(masked.value, list), list, keepdims);
+  return WithInitial(out, o, x.at, least ? lax::min : lax::max);
+}
+
+}  // namespace
+
+Value sum(const Operand& x, const Axes& axes, bool keepdims, const ReduceOptions& o) {
+  return WithInitial(sum(Masked("reduce_sum", x, o, 0), axes, keepdims), o, x.at, lax::add);
+}
+Value prod(const Operand& x, const Axes& axes, bool keepdims, const ReduceOptions& o) {
+  return WithInitial(prod(Masked("reduce_prod", x, o, 1), axes, keepdims), o, x.at, lax::mul);
+}
+Value max(const Operand& x, const Axes& axes, bool keepdims, const ReduceOptions& o) {
+  return ExtremumWith("reduce_max", lax::reduce_max, x, axes, keepdims, o, /*least=*/false);
+}
+Value min(const Operand& x, const Axes& axes, bool keepdims, const ReduceOptions& o) {
+  return ExtremumWith("reduce_min", lax::reduce_min, x, axes, keepdims, o, /*least=*/true);
+}
 Value all(const Operand& x, const Axes& axes, bool keepdims) {
   const Value v = ToBool(Use("reduce_and", x));
   const Shape list = axes.Of("reduce_and", x.at, v.rank());
@@ -83,6 +137,19 @@ Value mean(const Operand& x, const Axes& axes, bool keepdims) {
   const Value average = lax::div(lax::reduce_sum(wide, list), static_cast<double>(CountAlong(v, list)));
   return KeepDims(lax::convert_element_type(average, v.dtype()), list, keepdims);
 }
+Value mean(const Operand& x, const Axes& axes, bool keepdims, const Operand& where) {
+  const Value v = UseInexact("mean", x);
+  const Operand some = Masked("mean", Operand(v, x.at), {.where = where}, 0);
+  const Operand count = Masked("mean", Operand(lax::ones_like(v), x.at), {.where = where}, 0);
+  return sum(some, axes, keepdims) / sum(count, axes, keepdims);
+}
+
+namespace {
+
+Value AbsSquare(const Value& v) { return IsComplex(v.dtype()) ? lax::real(lax::mul(v, lax::conj(v))) : lax::square(v); }
+
+}  // namespace
+
 Value var(const Operand& x, const Axes& axes, int64_t ddof, bool keepdims) {
   const Value v = UseInexact("var", x);
   const Shape list = axes.Of("var", x.at, v.rank());
@@ -90,8 +157,8 @@ Value var(const Operand& x, const Axes& axes, int64_t ddof, bool keepdims) {
   const auto count = static_cast<double>(CountAlong(v, list));
   const Value average = lax::expand_dims(lax::div(lax::reduce_sum(wide, list), count), list);
   const Value centered = lax::sub(wide, BroadcastValue(average, wide.shape()));
-  const Value out = lax::div(lax::reduce_sum(lax::square(centered), list), count - static_cast<double>(ddof));
-  return KeepDims(lax::convert_element_type(out, v.dtype()), list, keepdims);
+  const Value out = lax::div(lax::reduce_sum(AbsSquare(centered), list), count - static_cast<double>(ddof));
+  return KeepDims(lax::convert_element_type(out, PartOf(v.dtype())), list, keepdims);
 }
 Value std(const Operand& x, const Axes& axes, int64_t ddof, bool keepdims) {
   return lax::sqrt(var(x, axes, ddof, keepdims));
@@ -103,26 +170,66 @@ Value norm(const Operand& x, const Axes& axes, bool keepdims) {
 
 namespace {
 
-Value ArgExtremum(std::string_view name, const Operand& x, int64_t axis, Value (*f)(const Value&, int64_t, DType)) {
+Value ArgExtremum(std::string_view name, const Operand& x, int64_t axis, bool keepdims,
+                  Value (*f)(const Value&, int64_t, DType)) {
   const Value v = Use(name, x);
   const int64_t count = v.type().elements();
-  if (axis == kFlat) return f(lax::reshape(v, {&count, 1}), 0, kDefaultInt);
-  return f(v, Axis(name, x.at, axis, v.rank()), kDefaultInt);
+  if (count == 0) FailAt(x.at, name, ": ", v.type(), " has no elements");
+  if (axis == kFlat) {
+    const Value out = f(lax::reshape(v, {&count, 1}), 0, kDefaultInt);
+    return keepdims ? lax::reshape(out, Shape(static_cast<size_t>(v.rank()), 1)) : out;
+  }
+  axis = Axis(name, x.at, axis, v.rank());
+  const Value out = f(v, axis, kDefaultInt);
+  return keepdims ? lax::expand_dims(out, {&axis, 1}) : out;
+}
+// f along `axis`, or of the flattened array.
+Value Cumulate(std::string_view name, const Operand& x, int64_t axis, bool reverse, DType dtype,
+               Value (*f)(const Value&, int64_t, bool)) {
+  Value v = Use(name, x);
+  v = To(v, dtype == DType::kNone ? SumDType(v.dtype()) : dtype);
+  const int64_t count = v.type().elements();
+  if (axis == kFlat) return f(lax::reshape(v, {&count, 1}), 0, reverse);
+  return f(v, Axis(name, x.at, axis, v.rank()), reverse);
+}
+// The same with `initial` before the first element.
+Value CumulateFrom(std::string_view name, const Operand& x, int64_t axis, DType dtype, bool include_initial,
+                   double initial, Value (*f)(const Value&, int64_t, bool)) {
+  const int64_t rank = Use(name, x).rank();
+  if (axis == kFlat && rank != 1) FailAt(x.at, name, ": axis must be given for ", Count(rank, "dimension"));
+  if (axis == kFlat) axis = 0;
+  const Value out = Cumulate(name, x, axis, false, dtype, f);
+  axis = Axis(name, x.at, axis, rank);
+  if (!include_initial) return out;
+  Shape first = ShapeOfValue(out);
+  first[static_cast<size_t>(axis)] = 1;
+  return Join({BroadcastValue(Scalar(out, initial), first), out}, axis);
 }
 
 }  // namespace
 
-Value argmax(const Operand& x, AxisNumber axis) { return ArgExtremum("argmax", x, axis, lax::argmax); }
-Value argmin(const Operand& x, AxisNumber axis) { return ArgExtremum("argmin", x, axis, lax::argmin); }
+Value argmax(const Operand& x, AxisNumber axis, bool keepdims) {
+  return ArgExtremum("argmax", x, axis, keepdims, lax::argmax);
+}
+Value argmin(const Operand& x, AxisNumber axis, bool keepdims) {
+  return ArgExtremum("argmin", x, axis, keepdims, lax::argmin);
+}
 Value cumsum(const Operand& x, AxisNumber axis, bool reverse) {
-  const Value v = Use("cumsum", x);
-  return lax::cumsum(lax::convert_element_type(v, SumDType(v.dtype())), Axis("cumsum", x.at, axis, v.rank()), reverse);
+  return Cumulate("cumsum", x, axis, reverse, DType::kNone, lax::cumsum);
 }
 Value cumprod(const Operand& x, AxisNumber axis, bool reverse) {
-  const Value v = Use("cumprod", x);
-  return lax::cumprod(lax::convert_element_type(v, SumDType(v.dtype())), Axis("cumprod", x.at, axis, v.rank()),
-                      reverse);
+  return Cumulate("cumprod", x, axis, reverse, DType::kNone, lax::cumprod);
 }
+Value cumulative_sum(const Operand& x, AxisNumber axis, DType dtype, bool include_initial) {
+  return CumulateFrom("cumulative_sum", x, axis, dtype, include_initial, 0, lax::cumsum);
+}
+Value cumulative_prod(const Operand& x, AxisNumber axis, DType dtype, bool include_initial) {
+  return CumulateFrom("cumulative_prod", x, axis, dtype, include_initial, 1, lax::cumprod);
+}
+Value count_nonzero(const Operand& x, const Axes& axes, bool keepdims) {
+  return sum(Operand(ToBool(Use("count_nonzero", x)), x.at), axes, keepdims);
+}
+Value ptp(const Operand& x, const Axes& axes, bool keepdims) { return max(x, axes, keepdims) - min(x, axes, keepdims); }
 Value logsumexp(const Operand& x, const Axes& axes, bool keepdims) {
   const Value v = UseInexact("logsumexp", x);
   const Shape list = axes.Of("logsumexp", x.at, v.rank());

@@ -71,15 +71,22 @@ Value flip(const Operand& x, const Axes& axes) {
   const Value v = Use("rev", x);
   return lax::rev(v, axes.Of("rev", x.at, v.rank()));
 }
-Value roll(const Operand& x, int64_t shift, AxisNumber axis) {
+Value roll(const Operand& x, int64_t shift, AxisNumber given) {
   const Value v = Use("roll", x);
-  axis = Axis("roll", x.at, axis, v.rank());
+  if (given == kFlat) return reshape(Operand(roll(ravel(x), shift, 0), x.at), ShapeOfValue(v));
+  const int64_t axis = Axis("roll", x.at, given, v.rank());
   const int64_t n = v.dim(axis);
   if (n == 0) return v;
   const int64_t by = shift % n, cut = by > 0 ? n - by : -by;  // from 0 to n - 1
   if (cut == 0) return v;
   const Value parts[] = {lax::slice_in_dim(v, cut, n, axis), lax::slice_in_dim(v, 0, cut, axis)};
   return lax::concatenate(parts, axis);
+}
+Value roll(const Operand& x, const Shape& shifts, const Shape& axes) {
+  if (shifts.size() != axes.size()) FailAt(x.at, "roll: ", shifts.size(), " shifts for ", axes.size(), " axes");
+  Value v = Use("roll", x);
+  for (size_t i = 0; i < axes.size(); ++i) v = roll(Operand(v, x.at), shifts[i], axes[i]);
+  return v;
 }
 Value pad(const Operand& x, const std::vector<std::pair<int64_t, int64_t>>& widths, const Operand& value) {
   const Operand both[] = {x, value};
@@ -187,17 +194,6 @@ Value Iota(const Operand& in, DType dtype, const Shape& shape, int64_t dimension
   return v;
 }
 Value arange(const Operand& in, int64_t n, DType dtype) { return Iota(in, dtype, {n}, 0); }
-Value linspace(const Operand& in, double start, double stop, int64_t n, DType dtype) {
-  const Value i = Iota(in, dtype, {n}, 0);
-  if (n < 2) return lax::full_like(i, start);
-  const Value step = lax::div(i, static_cast<double>(n - 1));
-  const Value line = lax::add(lax::mul(lax::sub(1.0, step), start), lax::mul(step, stop));
-  return lax::select(lax::eq(i, lax::full_like(i, n - 1)), lax::full_like(i, stop), line);
-}
-Value eye(const Operand& in, int64_t n, DType dtype) {
-  const Value rows = Iota(in, kDefaultInt, {n, n}, 0), columns = Iota(in, kDefaultInt, {n, n}, 1);
-  return lax::convert_element_type(lax::eq(rows, columns), dtype);
-}
 Value one_hot(const Operand& x, int64_t classes, DType dtype) {
   const Value v = Use("one_hot", x);
   const Shape last{v.rank()};
@@ -206,18 +202,24 @@ Value one_hot(const Operand& x, int64_t classes, DType dtype) {
   const Value numbers = Iota(Operand(v, x.at), v.dtype(), shape, v.rank());
   return lax::convert_element_type(lax::eq(BroadcastValue(lax::expand_dims(v, last), shape), numbers), dtype);
 }
-Value tril(const Operand& x, int64_t k) {
-  const Value v = Use("tril", x);
-  if (v.rank() < 2) FailAt(x.at, "tril: ", v.type(), " has fewer than 2 dimensions");
+
+namespace {
+
+// x where the mask of the last two dimensions, column minus row at most k, is as wanted, else zeros.
+Value Triangle(std::string_view name, const Operand& x, int64_t k, bool lower) {
+  const Value v = Use(name, x);
+  if (v.rank() < 2) FailAt(x.at, name, ": ", v.type(), " has fewer than 2 dimensions");
   const Shape shape(v.shape().end() - 2, v.shape().end());
   const Value rows = Iota(x, kDefaultInt, shape, 0), columns = Iota(x, kDefaultInt, shape, 1);
   const int64_t diagonal = std::clamp(k, -shape[0], shape[1]);  // beyond: all or nothing; k may be any number
-  const Value mask = lax::ge(lax::add(rows, lax::full_like(rows, diagonal)), columns);
-  return lax::select(BroadcastValue(mask, v.shape()), v, lax::zeros_like(v));
+  const Value border = lax::add(rows, lax::full_like(rows, diagonal));
+  const Value mask = BroadcastValue(lower ? lax::ge(border, columns) : lax::le(border, columns), v.shape());
+  return lax::select(mask, v, lax::zeros_like(v));
 }
-Value triu(const Operand& x, int64_t k) {
-  const Value v = Use("triu", x);
-  return lax::sub(v, tril(Operand(v, x.at), Clamped(Exact(k) - 1)));
-}
+
+}  // namespace
+
+Value tril(const Operand& x, int64_t k) { return Triangle("tril", x, k, /*lower=*/true); }
+Value triu(const Operand& x, int64_t k) { return Triangle("triu", x, k, /*lower=*/false); }
 
 }}  // namespace ricci::v0

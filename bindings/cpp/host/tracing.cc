@@ -26,6 +26,7 @@ Value Trace::Capture(const Value& outer) {
   for (size_t i = 0; i < captured_.size(); ++i) {
     if (captured_[i].builder == outer.builder && captured_[i].id == outer.id) return {builder(), inner_[i], this};
   }
+  if (IsPending(outer) && !Reaches(outer.builder)) return CaptureDeferred(outer);
   if (!Reaches(outer.builder)) Fail("a value is used outside of the function that made it, or in another trace");
   if (Value copy; CopyConstant(outer, copy)) return copy;
   const Value param = Param(ricci_builder_type(outer.builder, outer.id));

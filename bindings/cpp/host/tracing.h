@@ -17,6 +17,9 @@ class Trace final : public Scope {
  public:
   // Begins a program with parameters of `types`: nested in the innermost open one around `site`, or an outermost one.
   static Ref<Trace> Begin(const CallSite& site, std::span<const ricci_type> types);
+  // Begins an outermost program for operations on Arrays alone. It stays open, and each of its values is computed when
+  // the host asks for its elements.
+  static Ref<Trace> Defer(const CallSite& site);
   ~Trace() override { End(); }
 
   // Calls f on the parameters and closes the program; where f throws, it is abandoned.
@@ -34,9 +37,16 @@ class Trace final : public Scope {
   Value Capture(const Value& outer) override;
   // `array` as a value of the outermost program; `site` is where it is used.
   Value CaptureArray(const CallSite& site, const Array& array);
+  // Whether operations on Arrays alone made the outermost program.
+  bool is_deferred() const { return root_->deferred_; }
+  // Of a deferred program itself: the elements of its value, computed once.
+  Array Compute(ricci_val id, const Location& at);
+  // The array that a value of this outermost program stands for, NULL if it must be computed.
+  const Array* ArrayOf(ricci_val id) const;
   // Whether `v` stands for an array that the outermost program captured.
   bool IsCapturedArray(const Value& v) const;
 
+  uint32_t operations = 0;   // of a deferred program
   OpenRule* rule = nullptr;  // the custom derivative one of whose functions this traces
 
  private:
@@ -49,6 +59,7 @@ class Trace final : public Scope {
     root_->innermost_ = this;
   }
   Value Param(ricci_type type);
+  Value CaptureDeferred(const Value& outer);
   bool CopyConstant(const Value& outer, Value& copy);
   Program Finish(const Values& results);
   void End();
@@ -63,8 +74,16 @@ class Trace final : public Scope {
   Trace* innermost_ = nullptr;
   Arrays arrays_;  // captured, in the order of its parameters
   std::vector<ricci_val> array_params_;
+  bool deferred_ = false;
+  Arrays computed_;  // of a deferred program
+  std::vector<ricci_val> computed_values_;
 };
 inline Trace* TraceOf(Scope* scope) { return static_cast<Trace*>(scope); }
+// Whether `v` is a value of a deferred program itself, not of one nested in it.
+inline bool IsPending(const Value& v) {
+  const Trace* const t = TraceOf(v.scope);
+  return t != nullptr && t->parent() == nullptr && t->is_deferred();
+}
 
 }}  // namespace ricci::v0
 #endif

@@ -58,6 +58,9 @@ class Array : public Handle<ricci_array, ricci_array_retain, ricci_array_release
   // Committed to the device.
   Array(Device device, const Context& ctx, DType dtype, const Shape& shape, const void* data,
         Location at = Location::Here());
+  // The elements of a Value that operations on Arrays gave: compiled and run now, unless they were before. Throws for a
+  // Value of a function that is being traced.
+  Array(const Value& pending, Location at = Location::Here());  // NOLINT: `Array y = sin(x);`
   // Takes the reference that `handle` is.
   Array(ricci_ctx* ctx, ricci_array* handle) : Handle(handle), ctx_(ctx) {}
 

@@ -38,6 +38,15 @@ Value reciprocal(const Operand& x);
 Value arctan2(const Operand& a, const Operand& b);
 Value hypot(const Operand& a, const Operand& b);
 Value logaddexp(const Operand& a, const Operand& b);
+Value logaddexp2(const Operand& a, const Operand& b);
+Value float_power(const Operand& a, const Operand& b);
+Value degrees(const Operand& x);
+Value radians(const Operand& x);
+// sin(pi x) / (pi x), 1 at 0.
+Value sinc(const Operand& x);
+// 0 for negative x, 1 for positive, `at_zero` at 0.
+Value heaviside(const Operand& x, const Operand& at_zero);
+Value fabs(const Operand& x);
 
 // ---- the dtype stays ----
 Value abs(const Operand& x);
@@ -45,18 +54,24 @@ Value abs(const Operand& x);
 Value real(const Operand& x);
 Value imag(const Operand& x);
 Value conj(const Operand& x);
+// The argument of a complex number, in radians or degrees.
+Value angle(const Operand& z, bool deg = false);
+Value positive(const Operand& x);
 Value sign(const Operand& x);
 Value square(const Operand& x);
 Value floor(const Operand& x);
 Value ceil(const Operand& x);
-// To nearest, halves to even.
-Value round(const Operand& x);
+// To nearest, halves to even, at that decimal place.
+Value round(const Operand& x, int64_t decimals = 0);
 Value stop_gradient(const Operand& x);
 Value astype(const Operand& x, DType dtype);
 
 // The greater and the lesser of two values, elementwise; max and min reduce.
 Value maximum(const Operand& a, const Operand& b);
 Value minimum(const Operand& a, const Operand& b);
+// The same, but NaN only where both are.
+Value fmax(const Operand& a, const Operand& b);
+Value fmin(const Operand& a, const Operand& b);
 Value clip(const Operand& x, const Operand& low, const Operand& high);
 // An integer number as exponent stays exact: x * x * ...
 Value pow(const Operand& a, const Operand& b);

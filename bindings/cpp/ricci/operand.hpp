@@ -2,9 +2,13 @@
 //
 // The conversion to an Operand captures file and line of the caller, for operators too. Functions turn their operands
 // into Values of one program (the deepest one among theirs), which also gets the equation; errors begin with the
-// caller's place. A function of only numbers and Arrays has no program to go to, which is an error.
+// caller's place. Arrays alone, or a Context, begin a program of their own, whose Values are pending: one is computed
+// when it is converted to an Array (host/deferred.cc). A function of numbers alone has no program to go to, which is an
+// error.
 #ifndef RICCI_OPERAND_HPP_
 #define RICCI_OPERAND_HPP_
+#include <complex>
+
 #include "ricci/promotion.hpp"
 #include "ricci/trace.hpp"
 
@@ -15,6 +19,8 @@ class Operand {
   // NOLINTBEGIN: conversions are the purpose
   Operand(const Value& v, Location at = Location::Here());
   Operand(const Array& a, Location at = Location::Here());
+  // Where a function that makes an array from nothing makes it.
+  Operand(const Context& c, Location at = Location::Here());
   template <typename T>
   requires std::is_arithmetic_v<T> Operand(T number, Location at = Location::Here())
       : Operand(std::same_as<T, bool>         ? Weak::kBool
@@ -29,16 +35,17 @@ class Operand {
   Operand& operator=(const Operand& o);
   ~Operand();
 
-  bool is_value() const { return weak == Weak::kNone && array == nullptr; }
+  bool is_value() const { return weak == Weak::kNone && array == nullptr && ctx == nullptr; }
   bool is_number() const { return weak != Weak::kNone; }
-  // kNone for a number.
+  // kNone for a number or Context.
   DType dtype() const;
-  // Empty for a number.
+  // Empty for a number or Context.
   Dims shape() const;
 
   Location at;
   Value value;
   const Array* array = nullptr;
+  ricci_ctx* ctx = nullptr;
   Weak weak = Weak::kNone;
   double real = 0, imag = 0;
   int64_t integer = 0;

@@ -22,7 +22,9 @@ Value squeeze(const Operand& x, const Axes& axes = {});
 Value expand_dims(const Operand& x, AxisNumber axis);
 Value broadcast_to(const Operand& x, const Shape& shape);
 Value flip(const Operand& x, const Axes& axes = {});
-Value roll(const Operand& x, int64_t shift, AxisNumber axis);
+// Moves elements by `shift` places around the axis; without one, around the flattened array.
+Value roll(const Operand& x, int64_t shift, AxisNumber axis = kFlat);
+Value roll(const Operand& x, const Shape& shifts, const Shape& axes);
 // Zeros (or `value`) before and after each dimension.
 Value pad(const Operand& x, const std::vector<std::pair<int64_t, int64_t>>& widths, const Operand& value = 0);
 // Repeats `reps` times along each dimension.
@@ -51,9 +53,18 @@ Value ones_like(const Operand& x);
 Value full_like(const Operand& x, const Operand& value);
 // 0, 1, ..., n - 1.
 Value arange(const Operand& in, int64_t n, DType dtype = kDefaultInt);
-// `n` numbers from `start` to `stop`, both included.
-Value linspace(const Operand& in, double start, double stop, int64_t n, DType dtype = kDefaultFloat);
+// start, start + step, ... below stop (above, if step is negative): numbers; i32, or f32 if one of them is floating.
+Value arange(const Operand& in, const Operand& start, const Operand& stop, const Operand& step = 1,
+             DType dtype = DType::kNone);
+// `n` numbers from `start` to `stop`, which is the last one unless `endpoint` is false.
+Value linspace(const Operand& in, double start, double stop, int64_t n = 50, bool endpoint = true,
+               DType dtype = kDefaultFloat);
+// The same between Values, along a new dimension `axis`.
+Value linspace(const Operand& start, const Operand& stop, int64_t n = 50, bool endpoint = true,
+               DType dtype = DType::kNone, AxisNumber axis = 0);
+// n x m, 1 on diagonal k.
 Value eye(const Operand& in, int64_t n, DType dtype = kDefaultFloat);
+Value eye(const Operand& in, int64_t n, int64_t m, int64_t k = 0, DType dtype = kDefaultFloat);
 // 1 where the class is `x`, along a new last dimension.
 Value one_hot(const Operand& x, int64_t classes, DType dtype = kDefaultFloat);
 // Keeps the lower triangle (on and below diagonal k) of the last two dimensions.

@@ -1,0 +1,109 @@
+// Operations on Arrays alone: their program stays open, and what the host asks for is copied out of it, compiled, run.
+//
+// So an expression is one compiled program however many operations it has, and nothing is computed that nobody reads.
+// A value that was computed is an operand of what follows. The context keeps what it compiled, by the program's text,
+// so the same operations on arrays of the same types compile once. Not for use from several threads at once.
+#include <functional>
+#include <unordered_map>
+
+#include "ricci/indexing.hpp"
+#include "tracing.h"
+
+namespace ricci { inline namespace v0 {
+
+namespace {
+
+// Copies the equations that a value needs from a deferred program to another one.
+class Copier {
+ public:
+  // `param` makes an array a value of the other program.
+  template <typename Param>
+  Copier(const Trace& from, ricci_builder* to, Param param) : from_(from), to_(to), param_(std::move(param)) {}
+
+  ricci_val Copy(ricci_val v) {
+    const auto known = copies_.find(v);
+    if (known != copies_.end()) return known->second;
+    const Array* const array = from_.ArrayOf(v);
+    const ricci_val copy = array != nullptr ? param_(*array) : CopyDefinition(v);
+    copies_.emplace(v, copy);
+    return copy;
+  }
+
+ private:
+  ricci_val CopyDefinition(ricci_val v) {
+    const void* data = nullptr;
+    uint64_t bytes = 0;
+    ricci_builder_constant(from_.builder(), v, &data, &bytes);
+    if (data == nullptr) return CopyEquation(v);
+    ricci_val out = RICCI_VAL_NONE;
+    Check(ricci_builder_const(to_, ricci_builder_type(from_.builder(), v), data, static_cast<size_t>(bytes), &out));
+    return out;
+  }
+  ricci_val CopyEquation(ricci_val v) {
+    ricci_prim prim = 0;
+    const ricci_attr* attrs = nullptr;
+    uint32_t n_attrs = 0, n_in = 0, result = 0, n_out = 0;
+    ricci_builder_definition(from_.builder(), v, &prim, &attrs, &n_attrs, &n_in, &result);
+    std::vector<ricci_val> in;
+    for (uint32_t i = 0; i < n_in; ++i) in.push_back(Copy(ricci_builder_operand(from_.builder(), v, i)));
+    Check(ricci_builder_infer(to_, prim, attrs, n_attrs, in.data(), n_in, nullptr, 0, &n_out));
+    std::vector<ricci_val> out(n_out, RICCI_VAL_NONE);
+    Check(ricci_builder_emit(to_, prim, attrs, n_attrs, in.data(), n_in, out.data(), n_out));
+    return out[result];
+  }
+
+  const Trace& from_;
+  ricci_builder* const to_;
+  std::function<ricci_val(const Array&)> param_;
+  std::unordered_map<ricci_val, ricci_val> copies_;
+};
+
+}  // namespace
+
+Ref<Trace> Trace::Defer(const CallSite& site) {
+  Ref<Trace> trace = Begin(site, {});
+  trace->deferred_ = true;
+  return trace;
+}
+
+const Array* Trace::ArrayOf(ricci_val id) const {
+  for (size_t i = 0; i < computed_values_.size(); ++i) {
+    if (computed_values_[i] == id) return &computed_[i];
+  }
+  for (size_t i = 0; i < array_params_.size(); ++i) {
+    if (array_params_[i] == id) return &arrays_[i];
+  }
+  return nullptr;
+}
+
+Array Trace::Compute(ricci_val id, const Location& at) {
+  if (const Array* const known = ArrayOf(id)) return *known;
+  const CallSite site{"array", at, nullptr, nullptr, ricci_builder_context(builder())};
+  const Ref<Trace> copy = Begin(site, {});
+  ricci_builder* const to = copy->builder();
+  SetLocation(to, at);
+  Copier copier(*this, to, [&](const Array& a) { return copy->CaptureArray(site, a).id; });
+  const Program program = copy->Finish({{to, copier.Copy(id), copy.handle()}});
+  computed_.push_back(Apply(site, program, copy->arrays_)[0]);
+  computed_values_.push_back(id);
+  return computed_.back();
+}
+
+// Into another deferred program a value goes with its equations, so that an expression stays one program.
+Value Trace::CaptureDeferred(const Value& outer) {
+  Trace& from = *TraceOf(outer.scope);
+  const CallSite site{"array", {}, builder(), this};
+  const auto param = [&](const Array& a) { return CaptureArray(site, a).id; };
+  if (!is_deferred()) return Capture(CaptureArray(site, from.Compute(outer.id, {})));
+  return Capture({root_->builder(), Copier(from, root_->builder(), param).Copy(outer.id), root_});
+}
+
+Array::Array(const Value& pending, Location at) {
+  CheckOpen(pending, at, "array");
+  if (!IsPending(pending)) {
+    FailAt(at, "array: a value of a function that is being traced has no elements yet; return it from the function");
+  }
+  *this = TraceOf(pending.scope)->Compute(pending.id, at);
+}
+
+}}  // namespace ricci::v0

@@ -1,0 +1,48 @@
+// Arithmetic that broadcasts, and moves of one axis, that files of host/ share.
+#include "plain_math.h"
+
+namespace ricci { inline namespace v0 { namespace plain {
+
+namespace {
+
+Shape Common(Dims a, Dims b) {
+  Shape shape(a.begin(), a.end());
+  if (!BroadcastInto(shape, b)) Fail("shapes ", a, " and ", b, " do not broadcast");
+  return shape;
+}
+
+}  // namespace
+
+Value Both(Binary2* f, const Value& a, const Value& b) {
+  if (SameDims(a.shape(), b.shape())) return f(a, b);
+  const Shape shape = Common(a.shape(), b.shape());
+  return f(BroadcastValue(a, shape), BroadcastValue(b, shape));
+}
+Value Where(const Value& p, const Value& a, const Value& b) {
+  const Shape shape = Common(Common(a.shape(), b.shape()), p.shape());
+  return lax::select(BroadcastValue(p, shape), BroadcastValue(a, shape), BroadcastValue(b, shape));
+}
+Value KeptSum(const Value& v, Dims axes) { return lax::expand_dims(lax::reduce_sum(v, axes), axes); }
+Value Positions(const Value& v, DType dtype, int64_t axis) {
+  Value out = lax::iota(v.builder, dtype, v.shape(), axis);
+  out.scope = v.scope;
+  return out;
+}
+Value Join(std::initializer_list<Value> parts, int64_t axis) {
+  return lax::concatenate({parts.begin(), parts.size()}, axis);
+}
+Value AxisToEnd(const Value& v, int64_t axis) {
+  Shape order;
+  for (int64_t d = 0; d < v.rank(); ++d) {
+    if (d != axis) order.push_back(d);
+  }
+  order.push_back(axis);
+  return lax::transpose(v, order);
+}
+Value EndToAxis(const Value& v, int64_t axis) {
+  Shape order = CountFrom(0, v.rank() - 1);
+  order.insert(order.begin() + axis, v.rank() - 1);
+  return lax::transpose(v, order);
+}
+
+}}}  // namespace ricci::v0::plain

@@ -1,0 +1,206 @@
+// jax.scipy.special from the built-in primitives, with JAX's formulas.
+#include "ricci/scipy_special.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "plain_math.h"
+
+namespace ricci { inline namespace v0 { namespace scipy { namespace special {
+
+using namespace plain;
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
+Values UsePair(std::string_view name, const Operand& a, const Operand& b) {
+  const Operand in[] = {a, b};
+  return UseTogether(name, in, /*inexact=*/true);
+}
+Value GammaSign(const Value& x) {
+  const Value whole = lax::floor(x), negative = x < 0;
+  const Value odd = lax::rem(whole, Num(whole, 2)) != 0;
+  const Value sign = Where(negative & odd, -1, lax::ones_like(x));
+  return Where((negative & (whole == x)) | (x == -kInf), kNaN, sign);
+}
+Value XLogY(const Value& x, const Value& y) { return Where(x == 0, 0, x * lax::log(Where(x == 0, 1, y))); }
+
+}  // namespace
+
+Value digamma(const Operand& x) { return ricci::digamma(x); }
+Value erf(const Operand& x) { return ricci::erf(x); }
+Value erfc(const Operand& x) { return ricci::erfc(x); }
+Value erfinv(const Operand& x) { return ricci::erf_inv(x); }
+Value expit(const Operand& x) { return sigmoid(x); }
+Value logit(const Operand& x) {
+  const Value v = UseInexact("logit", x);
+  return lax::log(v / (1 - v));
+}
+Value logsumexp(const Operand& x, const Axes& axes, bool keepdims) { return ricci::logsumexp(x, axes, keepdims); }
+Value logsumexp(const Operand& x, const Axes& axes, const Operand& weights, bool keepdims) {
+  const Values v = UsePair("logsumexp", x, weights);
+  const Value counts = v[1] != 0, seen = Where(counts, v[0], -kInf);
+  const Value top = max(Operand(seen, x.at), axes, /*keepdims=*/true);
+  const Value shift = lax::stop_gradient(Where(lax::is_finite(top), top, 0));
+  const Operand terms(v[1] * Where(counts, lax::exp(v[0] - shift), 0), x.at);
+  return lax::log(sum(terms, axes, keepdims)) + sum(Operand(shift, x.at), axes, keepdims);
+}
+Value softmax(const Operand& x, AxisNumber axis) { return ricci::softmax(x, axis); }
+Value log_softmax(const Operand& x, AxisNumber axis) { return ricci::log_softmax(x, axis); }
+
+Value gammaln(const Operand& x) { return lgamma(x); }
+Value gammasgn(const Operand& x) { return GammaSign(UseInexact("gammasgn", x)); }
+Value gamma(const Operand& x) {
+  const Value v = UseInexact("gamma", x);
+  return GammaSign(v) * lax::exp(lax::lgamma(v));
+}
+Value factorial(const Operand& n) {
+  const Value v = UseInexact("factorial", n);
+  return Where(v < 0, 0, lax::exp(lax::lgamma(v + 1)));
+}
+Value betaln(const Operand& a, const Operand& b) {
+  const Values v = UsePair("betaln", a, b);
+  return lax::lgamma(v[0]) + (lax::lgamma(v[1]) - lax::lgamma(v[0] + v[1]));
+}
+Value beta(const Operand& a, const Operand& b) {
+  const Values v = UsePair("beta", a, b);
+  const Value sign = GammaSign(v[0]) * GammaSign(v[1]) * GammaSign(v[0] + v[1]);
+  return sign * lax::exp(lax::lgamma(v[0]) + (lax::lgamma(v[1]) - lax::lgamma(v[0] + v[1])));
+}
+Value poch(const Operand& z, const Operand& m) {
+  const Values v = UsePair("poch", z, m);
+  return Where(v[1] == 0, 1, lax::exp(lax::lgamma(v[0] + v[1]) - lax::lgamma(v[0])));
+}
+Value polygamma(const Operand& n, const Operand& x) { return Binary("polygamma", "polygamma", n, x, /*inexact=*/true); }
+Value zeta(const Operand& x, const Operand& q) { return Binary("zeta", "zeta", x, q, /*inexact=*/true); }
+Value multigammaln(const Operand& a, int64_t d) {
+  const Value v = UseInexact("multigammaln", a);
+  if (d < 1) FailAt(a.at, "multigammaln: d is ", d, "; it must be at least 1");
+  const auto n = static_cast<double>(d);
+  Value out = Num(v, n * (n - 1) / 4 * std::log(std::numbers::pi));
+  for (int64_t j = 0; j < d; ++j) out = out + lax::lgamma(v - static_cast<double>(j) / 2);
+  return out;
+}
+
+Value xlogy(const Operand& x, const Operand& y) {
+  const Values v = UsePair("xlogy", x, y);
+  return XLogY(v[0], v[1]);
+}
+Value xlog1py(const Operand& x, const Operand& y) {
+  const Values v = UsePair("xlog1py", x, y);
+  return Where(v[0] == 0, 0, v[0] * lax::log1p(Where(v[0] == 0, 0, v[1])));
+}
+
+namespace {
+
+Value BoxCox(const Value& log, const Value& lambda) {
+  const Value zero = lambda == 0;
+  return Where(zero, log, lax::expm1(lambda * log) / Where(zero, 1, lambda));
+}
+
+}  // namespace
+
+Value boxcox(const Operand& x, const Operand& lmbda) {
+  const Values v = UsePair("boxcox", x, lmbda);
+  return BoxCox(lax::log(v[0]), v[1]);
+}
+Value boxcox1p(const Operand& x, const Operand& lmbda) {
+  const Values v = UsePair("boxcox1p", x, lmbda);
+  return BoxCox(lax::log1p(v[0]), v[1]);
+}
+Value entr(const Operand& x) {
+  const Value v = UseInexact("entr", x);
+  return Where(v < 0, -kInf, -XLogY(v, v));
+}
+
+namespace {
+
+// `both` where p and q are positive, `zero` where p is 0 and q not negative, else infinity.
+Value Divergence(const Values& v, const Value& both, const Value& zero) {
+  const Value positive = (v[0] > 0) & (v[1] > 0), at_zero = (v[0] == 0) & (v[1] >= 0);
+  return Where(positive, both, Where(at_zero, zero, kInf));
+}
+// p log(p / q) where both are positive.
+Value RelativeTerm(const Values& v) {
+  const Value positive = (v[0] > 0) & (v[1] > 0), p = Where(positive, v[0], 1), q = Where(positive, v[1], 1);
+  return lax::log(p / q) * p;
+}
+
+}  // namespace
+
+Value rel_entr(const Operand& p, const Operand& q) {
+  const Values v = UsePair("rel_entr", p, q);
+  return Divergence(v, RelativeTerm(v), lax::zeros_like(v[0]));
+}
+Value kl_div(const Operand& p, const Operand& q) {
+  const Values v = UsePair("kl_div", p, q);
+  return Divergence(v, RelativeTerm(v) - v[0] + v[1], v[1]);
+}
+
+namespace {
+
+Value Ndtr(const Value& x) {
+  const double half_root = std::sqrt(0.5);
+  const Value w = x * half_root, z = lax::abs(w);
+  const Value tail = lax::erfc(z);
+  return Where(z < half_root, 1 + lax::erf(w), Where(w > 0, 2 - tail, tail)) * 0.5;
+}
+Value Polynomial(const Value& x, std::initializer_list<double> coefficients) {
+  Value out = lax::zeros_like(x);
+  for (double c : coefficients) out = out * x + c;
+  return out;
+}
+// The rational approximations of S. Moshier's Cephes library (ndtri.c): the middle, and two ranges of the tail.
+Value MiddleOfNdtri(const Value& p) {
+  const Value y = p - 0.5, y2 = y * y;
+  const Value top = Polynomial(y2, {-5.99633501014107895267e1, 9.80010754185999661536e1, -5.66762857469070293439e1,
+                                    1.39312609387279679503e1, -1.23916583867381258016});
+  const Value bottom = Polynomial(
+      y2, {1, 1.95448858338141759834, 4.67627912898881538453, 8.63602421390890590575e1, -2.25462687854119370527e2,
+           2.00260212380060660359e2, -8.20372256168333339912e1, 1.59056225126211695515e1, -1.18331621121330003142});
+  return (y + y * y2 * (top / bottom)) * std::sqrt(2 * std::numbers::pi);
+}
+Value NearTail(const Value& z) {
+  const Value top = Polynomial(z, {4.05544892305962419923, 3.15251094599893866154e1, 5.71628192246421288162e1,
+                                   4.40805073893200834700e1, 1.46849561928858024014e1, 2.18663306850790267539,
+                                   -1.40256079171354495875e-1, -3.50424626827848203418e-2, -8.57456785154685413611e-4});
+  return top / Polynomial(z, {1, 1.57799883256466749731e1, 4.53907635128879210584e1, 4.13172038254672030440e1,
+                              1.50425385692907503408e1, 2.50464946208309415979, -1.42182922854787788574e-1,
+                              -3.80806407691578277194e-2, -9.33259480895457427372e-4});
+}
+Value FarTail(const Value& z) {
+  const Value top = Polynomial(z, {3.23774891776946035970, 6.91522889068984211695, 3.93881025292474443415,
+                                   1.33303460815807542389, 2.01485389549179081538e-1, 1.23716634817820021358e-2,
+                                   3.01581553508235416007e-4, 2.65806974686737550832e-6, 6.23974539184983293730e-9});
+  return top / Polynomial(z, {1, 6.02427039364742014255, 3.67983563856160859403, 1.37702099489081330271,
+                              2.16236993594496635890e-1, 1.34204006088543189037e-2, 3.28014464682127739104e-4,
+                              2.89247864745380683936e-6, 6.79019408009981274425e-9});
+}
+Value Ndtri(const Value& p) {
+  const double edge = std::exp(-2.0);
+  const Value upper = p > 1 - edge, q = Where(upper, 1 - p, p);
+  const Value safe = Where((q > 0) & (q < 1), q, 0.5);
+  const Value z = lax::sqrt(lax::log(safe) * -2), first = z - lax::log(z) / z, inverse = 1 / z;
+  const Value tail = first - Where(z < 8, NearTail(inverse), FarTail(inverse)) * inverse;
+  const Value out = Where(q > edge, MiddleOfNdtri(q), Where(upper, tail, -tail));
+  return Where(p == 0, -kInf, Where(p == 1, kInf, Where((p < 0) | (p > 1) | IsNaN(p), kNaN, out)));
+}
+// log(ndtr(x)) far below 0, by three terms of the asymptotic series.
+Value LogNdtrBelow(const Value& x) {
+  const Value x2 = lax::square(x), series = 1 - 1 / x2 + 3 / (x2 * x2) - 15 / (x2 * x2 * x2);
+  return x2 * -0.5 - lax::log(-x) - 0.5 * std::log(2 * std::numbers::pi) + lax::log(series);
+}
+
+}  // namespace
+
+Value ndtr(const Operand& x) { return Ndtr(UseInexact("ndtr", x)); }
+Value ndtri(const Operand& p) { return Ndtri(UseInexact("ndtri", p)); }
+Value log_ndtr(const Operand& x) {
+  const Value v = UseInexact("log_ndtr", x);
+  const bool wide = v.dtype() == DType::kF64;
+  const double low = wide ? -20 : -10, high = wide ? 8 : 5;
+  const Value middle = lax::log(Ndtr(Max(v, Scalar(v, low)))), below = LogNdtrBelow(Min(v, Scalar(v, low)));
+  return Where(v > high, -Ndtr(-v), Where(v > low, middle, below));
+}
+
+}}}}  // namespace ricci::v0::scipy::special

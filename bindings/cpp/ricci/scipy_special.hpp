@@ -1,0 +1,55 @@
+// ricci/scipy_special.hpp: jax.scipy.special, as far as it follows from the built-in primitives. Include it next to
+// ricci.hpp.
+#ifndef RICCI_SCIPY_SPECIAL_HPP_
+#define RICCI_SCIPY_SPECIAL_HPP_
+#include "ricci/reductions.hpp"
+
+namespace ricci { inline namespace v0 { namespace scipy { namespace special {
+
+Value digamma(const Operand& x);
+Value erf(const Operand& x);
+Value erfc(const Operand& x);
+Value erfinv(const Operand& x);
+// 1 / (1 + exp(-x)) and its inverse, log(x / (1 - x)).
+Value expit(const Operand& x);
+Value logit(const Operand& x);
+Value logsumexp(const Operand& x, const Axes& axes = {}, bool keepdims = false);
+// The logarithm of the sum of weights * exp(x).
+Value logsumexp(const Operand& x, const Axes& axes, const Operand& weights, bool keepdims = false);
+Value softmax(const Operand& x, AxisNumber axis = -1);
+Value log_softmax(const Operand& x, AxisNumber axis = -1);
+
+// ---- the gamma family ----
+Value gamma(const Operand& x);
+Value gammaln(const Operand& x);
+// The sign of gamma.
+Value gammasgn(const Operand& x);
+Value factorial(const Operand& n);
+Value beta(const Operand& a, const Operand& b);
+Value betaln(const Operand& a, const Operand& b);
+// gamma(z + m) / gamma(z).
+Value poch(const Operand& z, const Operand& m);
+Value polygamma(const Operand& n, const Operand& x);
+Value zeta(const Operand& x, const Operand& q);
+// The logarithm of the multivariate gamma function of dimension d.
+Value multigammaln(const Operand& a, int64_t d);
+
+// ---- entropies: 0 at x = 0 ----
+Value xlogy(const Operand& x, const Operand& y);
+Value xlog1py(const Operand& x, const Operand& y);
+// (x^lmbda - 1) / lmbda, log(x) at lmbda = 0; and that of 1 + x.
+Value boxcox(const Operand& x, const Operand& lmbda);
+Value boxcox1p(const Operand& x, const Operand& lmbda);
+// -x log(x); -inf for negative x.
+Value entr(const Operand& x);
+// x log(x / y), and that minus x plus y.
+Value rel_entr(const Operand& p, const Operand& q);
+Value kl_div(const Operand& p, const Operand& q);
+
+// ---- the normal distribution ----
+Value ndtr(const Operand& x);
+Value ndtri(const Operand& p);
+Value log_ndtr(const Operand& x);
+
+}}}}  // namespace ricci::v0::scipy::special
+#endif
