@@ -1,4 +1,4 @@
-// Solutions of linear equations, inverses and determinants, by lu.
+// Solutions of linear equations, inverses and determinants, by lu; qr.
 #include "ricci/linalg.hpp"
 
 #include "numpy_steps.h"
@@ -138,6 +138,13 @@ Value det(const Operand& a) {
   const lax::linalg::Lu f = lax::linalg::lu(m);
   const int64_t last[] = {f.pivots.rank() - 1};
   return lax::mul(lax::reduce_prod(DiagonalOf(f.lu), last), SignOfSwaps(f));
+}
+
+QAndR qr(const Operand& a, bool complete) {
+  const Value m = UseInexact("qr", a);
+  if (m.rank() < 2) FailAt(a.at, "qr: operand is ", m.type(), "; its last two dimensions must be those of a matrix");
+  const Values out = lax::linalg::qr(m, /*pivoting=*/false, complete);
+  return {out[0], out[1]};
 }
 
 }}}  // namespace ricci::v0::linalg

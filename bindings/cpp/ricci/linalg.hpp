@@ -17,5 +17,12 @@ SignAndLog slogdet(const Operand& a);
 // With more than three rows it has no derivative (NaN) if a is singular.
 Value det(const Operand& a);
 
+struct QAndR {
+  Value q, r;
+};
+// a = q r, with columns of q of length 1 and orthogonal to each other, and upper triangular r. q has as many columns as
+// r needs, or with `complete` as many as rows.
+QAndR qr(const Operand& a, bool complete = false);
+
 }}}  // namespace ricci::v0::linalg
 #endif
