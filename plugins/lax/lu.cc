@@ -2,10 +2,11 @@
 // in one matrix, the pivots (step i swapped rows i and pivots[i]) and the permutation (row i of p a is row
 // permutation[i] of a).
 //
-// A column's pivot is the first element of largest magnitude from the diagonal down, as in LAPACK. NaN is greater than
-// nothing in comparisons: at the diagonal it stays the pivot, below it never becomes one. A column of zeros is left as
-// it is, so that u is singular, which is no failure.
+// A column's pivot is the first element of largest magnitude (of complex numbers |re| + |im|) from the diagonal down,
+// as in LAPACK. NaN is greater than nothing in comparisons: at the diagonal it stays the pivot, below it never becomes
+// one. A column of zeros is left as it is, so that u is singular, which is no failure.
 #include "matrix.hpp"
+#include "scalar_parts.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
@@ -14,7 +15,7 @@ int64_t StepsOf(const ArrayType& a) { return std::min(RowsOf(a), ColumnsOf(a)); 
 
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(1);
-  WantMatrices(e, 0);
+  WantMatrices(e, 0, kInexact);
   const ArrayType a = e.in(0);
   if (RowsOf(a) > int64_t{1} << 31) {
     e.Fail("dimension ", a.rank() - 2, " of ", a, " is too large for indices of i32");
@@ -61,10 +62,7 @@ void JvpRule(const Eqn& e, Jvp& a) {
                           MatrixProduct(Triangle(x, /*lower=*/false, /*diagonal=*/true), u));
 }
 
-Values OfBatch(const Eqn& e, std::span<const Value> in, int64_t) { return e.EmitN(in); }
-
 // ---- lowering ----
-Scalar Magnitude(Scalar v) { return Apply(RICCI_S_ABS, {v}); }
 Scalar Quotient(Scalar v, Scalar pivot) { return Select(pivot != 0, v / pivot, v); }
 
 // One matrix, with its pivots and permutation.
@@ -104,9 +102,9 @@ class Matrix {
     return lines;
   }
   Scalar PivotAmong(const Lines& lines, size_t step) const {
-    Scalar largest = Magnitude(lines[step][step]), pivot = Number(static_cast<int64_t>(step));
+    Scalar largest = SumOfParts(lines[step][step]), pivot = Number(static_cast<int64_t>(step));
     for (size_t i = step + 1; i < lines.size(); ++i) {
-      const Scalar v = Magnitude(lines[i][step]), larger = v > largest;
+      const Scalar v = SumOfParts(lines[i][step]), larger = v > largest;
       largest = Select(larger, v, largest);
       pivot = Select(larger, Number(static_cast<int64_t>(i)), pivot);
     }
@@ -155,7 +153,7 @@ class Matrix {
     });
   }
   Scalar PivotOf(Scalar step) const {
-    const auto magnitude = [&](Scalar i) { return Magnitude(lu_.Load(i, step)); };
+    const auto magnitude = [&](Scalar i) { return SumOfParts(lu_.Load(i, step)); };
     const Scalar first = magnitude(step);
     const Scalar largest = k_.Reduce(RICCI_S_MAX, step, k_.At(rows_), [&](Scalar i) {
       const Scalar v = magnitude(i);
@@ -205,22 +203,6 @@ void Loops(KernelBuilder& k, const Eqn& e) {
   k.Parallel(BatchOf(e.in(0)), [&](const Index& batch) { Matrix(k, e, batch).Factorise(); });
 }
 
-std::string Factors(const Eqn& e) {
-  FactorText text;
-  Shape batch;
-  for (int64_t i = 0; i + 2 < e.in(0).rank(); ++i) batch.push_back(text.Shared());
-  const auto with = [&](int whole) {
-    Shape out = batch;
-    for (int i = 0; i < whole; ++i) out.push_back(text.Whole());
-    return out;
-  };
-  text.AddIn(with(2));
-  text.AddOut(with(2));
-  text.AddOut(with(1));
-  text.AddOut(with(1));
-  return text.Done();
-}
-
 // Rows are far from their final places, so that all are swapped.
 constexpr std::string_view kExamples =
     "program (%s: f64[3,3] in -1..1) {"
@@ -247,8 +229,8 @@ constexpr Row kRows[] = {
      .flags = RICCI_PRIM_EXPENSIVE | RICCI_PRIM_READS_ONCE,
      .type = Type,
      .jvp = JvpRule,
-     .batch = rules::BatchAllFirst<OfBatch>,
-     .factors_of = Factors,
+     .batch = rules::BatchAllFirst<EmitBatched>,
+     .factors_of = BatchFactors,
      .lowerings = kWideLoops<Loops>,
      .missing = rules::kNotLinear,
      .examples = kExamples}};

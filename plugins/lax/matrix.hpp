@@ -13,9 +13,9 @@ inline int64_t RowsOf(const ArrayType& t) { return t.dim(t.rank() - 2); }
 inline int64_t ColumnsOf(const ArrayType& t) { return t.dim(t.rank() - 1); }
 inline Shape BatchOf(const ArrayType& t) { return Shape(t.shape().begin(), t.shape().end() - 2); }
 
-// Fails unless operand `i` is a batch of matrices of floats.
-inline void WantMatrices(const Eqn& e, uint32_t i) {
-  rules::WantDType(e, i, kFloats);
+// Fails unless operand `i` is a batch of matrices of numbers of `set`.
+inline void WantMatrices(const Eqn& e, uint32_t i, DTypeSet set = kFloats) {
+  rules::WantDType(e, i, set);
   if (e.in(i).rank() < 2) e.Fail("operand ", i, " is ", e.in(i), "; its last two dimensions must be those of a matrix");
 }
 // The same for square matrices, with a dtype of `set`.
@@ -31,6 +31,21 @@ inline void WantSquare(const Eqn& e, uint32_t i, DTypeSet set = kFloats) {
 inline constexpr DTypeSet kLapackDTypes = SetOf(DType::kF32) | SetOf(DType::kF64) | kComplexes;
 inline DType RealOf(DType d) { return IsComplex(d) ? PartOf(d) : d; }
 
+// Fails unless the operands have one dtype and the same batch, with ranks[i] dimensions after it in operand i.
+inline void WantOneBatch(const Eqn& e, std::initializer_list<int64_t> ranks) {
+  const auto fits = [&](uint32_t i, int64_t rank) {
+    const Dims shape = e.in(i).shape(), first = e.in(0).shape();
+    const int64_t batch = e.in(0).rank() - *ranks.begin();
+    return batch >= 0 && e.in(i).dtype() == e.in(0).dtype() && e.in(i).rank() == batch + rank &&
+           std::equal(first.begin(), first.begin() + batch, shape.begin());
+  };
+  for (uint32_t i = 0; i < e.n_in(); ++i) {
+    if (fits(i, ranks.begin()[i])) continue;
+    e.Fail("operands 0 and ", i, " are ", e.in(0), " and ", e.in(i), "; they must have one dtype and ",
+           ranks.begin()[0], " and ", ranks.begin()[i], " dimensions after the same batch");
+  }
+}
+
 // One matrix of an operand or result of a kernel.
 class KernelMatrix {
  public:
@@ -42,6 +57,23 @@ class KernelMatrix {
   Index At(Scalar row, Scalar column) const {
     Index at = batch_;
     at.insert(at.end(), {row, column});
+    return at;
+  }
+  KernelArray array_;
+  Index batch_;
+};
+
+// One list of an operand or result of a kernel.
+class KernelList {
+ public:
+  KernelList(KernelArray array, Index batch) : array_(array), batch_(std::move(batch)) {}
+  Scalar Load(Scalar i) const { return array_.Load(At(i)); }
+  void Store(Scalar i, Scalar v) const { array_.Store(At(i), v); }
+
+ private:
+  Index At(Scalar i) const {
+    Index at = batch_;
+    at.push_back(i);
     return at;
   }
   KernelArray array_;
@@ -75,6 +107,7 @@ inline std::string BatchFactors(const Eqn& e) {
   for (uint32_t i = 0; i < e.n_out(); ++i) text.AddOut(of(e.out(i)));
   return text.Done();
 }
+// The operation itself with the batch of every operand first: for BatchAllFirst.
 inline Values EmitBatched(const Eqn& e, std::span<const Value> in, int64_t) { return e.EmitN(in); }
 // a b, of batches of matrices.
 inline Value MatrixProduct(const Value& a, const Value& b) {

@@ -1,8 +1,10 @@
-// triangular_solve: x with op(a) x = b, or x op(a) = b, where a is triangular and op(a) may be its transpose.
+// triangular_solve: x with op(a) x = b, or x op(a) = b, where a is triangular and op(a) may be its transpose, its
+// conjugate, or both.
 //
 // Every column (row) of x is solved by itself: substitution runs along it in order, and earlier elements are read back
 // from the result. Only the triangle given is read. A batch of b only becomes columns (rows) of one solve.
 #include "matrix.hpp"
+#include "scalar_parts.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
@@ -17,7 +19,7 @@ bool Has(const Eqn& e, std::string_view attr) { return e.has(attr) && e.flag(att
 
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(2);
-  WantSquare(e, 0);
+  WantSquare(e, 0, kInexact);
   const ArrayType a = e.in(0), b = e.in(1);
   if (a.dtype() != b.dtype() || a.rank() != b.rank() || BatchOf(a) != BatchOf(b)) {
     e.Fail("operands are ", a, " and ", b, "; they must have one dtype and the same dimensions before the last two");
@@ -35,7 +37,8 @@ ArrayTypes Type(const Eqn& e) {
 // The negative tangent of a, in the form in which a is in the equation for x.
 Value NegativeTangent(const Eqn& e, const Value& t) {
   const Value part = neg(Triangle(t, Has(e, "lower"), !Has(e, "unit_diagonal")));
-  return Has(e, "transpose_a") ? MatrixTranspose(part) : part;
+  const Value conjugate = IsComplex(t.dtype()) && Has(e, "conjugate_a") ? conj(part) : part;
+  return Has(e, "transpose_a") ? MatrixTranspose(conjugate) : conjugate;
 }
 // A product and a solve, in the order that takes fewer operations.
 Value ByMatrix(const Eqn& e, const Value& t, std::span<const Value> in, const Value& x) {
@@ -81,6 +84,7 @@ class Line {
         swapped_(Has(e, "transpose_a") == left_),
         forward_(Has(e, "lower") != swapped_),
         unit_(Has(e, "unit_diagonal")),
+        conjugate_(Has(e, "conjugate_a")),
         line_(at.back()),
         a_(k.Operand(0), BatchAt(at)),
         b_(k.Operand(1), BatchAt(at)),
@@ -93,7 +97,10 @@ class Line {
     at.pop_back();
     return at;
   }
-  Scalar A(Scalar i, Scalar k) const { return swapped_ ? a_.Load(k, i) : a_.Load(i, k); }
+  Scalar A(Scalar i, Scalar k) const {
+    const Scalar v = swapped_ ? a_.Load(k, i) : a_.Load(i, k);
+    return conjugate_ ? Conj(v) : v;
+  }
   Scalar Right(Scalar i) const { return left_ ? b_.Load(i, line_) : b_.Load(line_, i); }
   Scalar Found(Scalar i) const { return left_ ? x_.Load(i, line_) : x_.Load(line_, i); }
   void Store(Scalar i, Scalar v) const { left_ ? x_.Store(i, line_, v) : x_.Store(line_, i, v); }
@@ -129,6 +136,7 @@ class Line {
   const bool swapped_;  // element i of x is computed with column i of a
   const bool forward_;  // element 0 of x is computed first
   const bool unit_;
+  const bool conjugate_;
   const Scalar line_;
   const KernelMatrix a_, b_, x_;
 };
@@ -174,7 +182,7 @@ constexpr std::string_view kExamples =
 
 constexpr Row kRows[] = {{.name = "triangular_solve",
                           .doc = "x = triangular_solve(a, b): the solution of op(a) x = b if `left_side`, else of x "
-                                 "op(a) = b; a is triangular, op(a) is a or its transpose",
+                                 "op(a) = b; a is triangular, op(a) is a, or its transpose, its conjugate or both",
                           .attrs = kAttrs,
                           .flags = RICCI_PRIM_EXPENSIVE,
                           .type = Type,

@@ -82,7 +82,31 @@ TEST_F(LinearAlgebra, DeterminantsOfSingularMatricesHaveGradients) {
   ExpectClose(grad(first_row)(invertible), {0, 0, 0, 0, -9, 0, 4, -2, -1, 0, -2, 1, 5, 0, -1, -5}, 1e-3f);
 }
 
+// The signs are those of LAPACK.
+TEST_F(LinearAlgebra, Qr) {
+  const Array a = Mat(3, 2, {3, 2, 4, 1, 0, 1});
+  const auto [q, r] = jit([](Value m) {
+    const linalg::QAndR f = linalg::qr(m);
+    return std::pair(f.q, f.r);
+  })(a);
+  EXPECT_EQ(Shape(q.shape().begin(), q.shape().end()), (Shape{3, 2}));
+  ExpectClose(r, {-5, -2, 0, std::sqrt(2.0f)}, 1e-5f);
+  const auto product = [](Value m) {
+    const linalg::QAndR f = linalg::qr(m, /*complete=*/true);
+    return std::pair(matmul(f.q, f.r), matmul(swapaxes(f.q, -1, -2), f.q));
+  };
+  const auto [same, unit] = jit(product)(a);
+  ExpectClose(same, a.to_vector<float>(), 1e-5f);
+  ExpectClose(unit, {1, 0, 0, 0, 1, 0, 0, 0, 1}, 1e-5f);
+  // |det r| = |det a|, and the gradient of its logarithm is the inverse.
+  const auto log = [](Value m) { return linalg::slogdet(linalg::qr(m).r).logabsdet; };
+  const Floats inverse = jit([](Value m) { return swapaxes(linalg::inv(m), -1, -2); })(Four()).to_vector<float>();
+  ExpectClose(grad(log)(Four()), inverse, 1e-5f);
+}
+
 TEST_F(LinearAlgebra, SaysWhatIsWrong) {
+  EXPECT_ERROR_HERE(jit([](Value a) { return linalg::qr(a).r; })(Vec({1, 2})),
+                    "qr: operand is f32[2]; its last two dimensions must be those of a matrix");
   EXPECT_ERROR_HERE(jit([](Value a) { return linalg::inv(a); })(Mat(1, 2, {1, 2})),
                     "inv: operand is f32[1,2]; its last two dimensions must be those of a square matrix");
   EXPECT_ERROR_HERE(jit([](Value a) { return linalg::solve(a, a[0]); })(Mat(1, 2, {1, 2})),

@@ -17,8 +17,11 @@ Value OnDiagonal(const Value& x, double v) {
   return lax::add(x, lax::select(lax::eq(number(2), number(1)), lax::full_like(x, v), lax::zeros_like(x)));
 }
 
-// With elements in [-1, 1], so that what is added to the diagonals dominates them.
-Value Small(const Value& x) { return lax::tanh(x); }
+// With elements in [-1, 1], or parts in it, so that what is added to the diagonals dominates them.
+Value Small(const Value& x) {
+  if (!IsComplex(x.dtype())) return lax::tanh(x);
+  return lax::complex(lax::tanh(lax::real(x)), lax::tanh(lax::imag(x)));
+}
 
 Value Positive(const Value& x) {
   Shape order = rules::Range(x.rank());
@@ -38,7 +41,7 @@ void Factorise(Draft& d) {
 
 void Solve(Draft& d) {
   const Shape square = SomeSquare(d);
-  const DType dtype = d.SomeDType(kFloats);
+  const DType dtype = d.SomeDType(kInexact);
   const bool left = d.dice().Chance(0.5), unit = square.back() <= 4 && d.dice().Chance(0.3);
   Shape right = square;
   right[right.size() - (left ? 1 : 2)] = d.dice().Between(0, 5);
@@ -51,18 +54,23 @@ void Solve(Draft& d) {
           {"unit_diagonal", unit}});
 }
 
-// A matrix of any shape whose pivots differ clearly from what they are compared with, or sometimes any matrix: then
-// rounding decides between rows.
-void SwapRows(Draft& d) {
+// A matrix of any shape whose pivots differ clearly from what they are compared with, and whose columns differ in norm,
+// or sometimes any matrix: then rounding decides between rows.
+Value SomeMatrix(Draft& d) {
   Shape shape = SomeSquare(d);
   if (d.dice().Chance(0.5)) shape.back() = d.dice().Between(0, 10);
-  const Value x = d.Of(d.SomeDType(kFloats), shape);
-  const bool any = !d.palette().smooth && d.dice().Chance(0.1);
+  const Value x = d.Of(d.SomeDType(kInexact), shape);
+  if (!d.palette().smooth && d.dice().Chance(0.1)) return x;
   const int64_t rows = shape[shape.size() - 2];
   const int64_t row[] = {x.rank() - 2};
-  const Value far = lax::rev(OnDiagonal(Small(x), 2.0 * static_cast<double>(rows) + 1), row);
-  const Values out = d.Emit("lu", {any ? x : far});
+  return lax::rev(OnDiagonal(Small(x), 2.0 * static_cast<double>(rows) + 1), row);
+}
+
+void SwapRows(Draft& d) {
+  const Value x = SomeMatrix(d);
+  const Values out = d.Emit("lu", {x});
   if (out.empty() || d.dice().Chance(0.5)) return;
+  const int64_t rows = x.dim(x.rank() - 2);
   d.Emit("lu_pivots_to_permutation", {out[1]}, {{"permutation_size", rows + d.dice().Between(0, 2)}});
 }
 
@@ -143,8 +151,69 @@ void Schur(Draft& d) {
   d.Add({lax::dot_general(left, right, {{last}, {last}, batch, batch})});
 }
 
-constexpr Generator kGenerators[] = {{1, true, Factorise}, {1, true, Solve}, {1, true, SwapRows}, {1, true, Eigh},
-                                     {1, true, Svd},       {1, true, Eig},   {1, false, Reduce},  {1, false, Schur}};
+void Orthogonal(Draft& d) {
+  const bool pivoting = d.dice().Chance(0.3);
+  Value x = SomeMatrix(d);
+  if (pivoting && d.palette().smooth) {  // norms of columns that are far apart
+    const Value column = lax::iota(x.builder, DType::kI32, x.shape(), x.rank() - 1);
+    x = lax::mul(x, lax::convert_element_type(lax::add(column, lax::ones_like(column)), x.dtype()));
+  }
+  d.Emit("qr", {x}, {{"pivoting", pivoting}, {"full_matrices", d.dice().Chance(0.5)}});
+}
+
+// Factors with reflectors, and products with them.
+void Reflect(Draft& d) {
+  const Value x = SomeMatrix(d);
+  const int64_t rows = x.dim(x.rank() - 2), columns = x.dim(x.rank() - 1);
+  Shape batch(x.shape().begin(), x.shape().end() - 2), list = batch, other = batch;
+  list.push_back(columns);
+  const bool pivots = d.dice().Chance(0.4), left = d.dice().Chance(0.5);
+  const Values f = pivots ? d.Emit("geqp3", {x, d.Indices(list, 2)}) : d.Emit("geqrf", {x});
+  if (f.empty()) return;
+  if (rows >= columns && d.dice().Chance(0.5)) d.Emit("householder_product", {f[0], f.back()});
+  const int64_t lines = d.dice().Between(0, 4);
+  other.insert(other.end(), {left ? rows : lines, left ? lines : rows});
+  if (d.dice().Chance(0.4)) return;
+  d.Emit("ormqr", {f[0], f.back(), d.Of(x.dtype(), other)}, {{"left", left}, {"transpose", d.dice().Chance(0.5)}});
+}
+
+// Diagonals whose elements are far from those of the pivots that are compared, or sometimes any.
+void SolveTridiagonal(Draft& d) {
+  constexpr int64_t kSizes[] = {0, 1, 2, 3, 5, 8, 9, 13};
+  Shape shape = {d.dice().Pick(kSizes)};
+  if (d.dice().Chance(0.4)) shape.insert(shape.begin(), d.dice().Between(1, 3));
+  Shape right = shape;
+  right.push_back(d.dice().Between(0, 4));
+  const DType dtype = d.SomeDType(kInexact);
+  const bool any = !d.palette().smooth && d.dice().Chance(0.1), below = d.dice().Chance(0.3);
+  Values in;
+  for (int i = 0; i < 3; ++i) {
+    const Value x = d.Of(dtype, shape);
+    in.push_back(any ? x : lax::add(Small(x), (i == 1) == below ? 0.0 : 4.0));
+  }
+  in.push_back(d.Of(dtype, right));
+  d.Emit("tridiagonal_solve", in, {{"perturb_singular", d.dice().Chance(0.2)}});
+}
+
+void Update(Draft& d) {
+  const Value r = OnDiagonal(Small(d.Of(d.SomeDType(kFloats), SomeSquare(d))), 3.0);
+  d.Emit("cholesky_update", {r, d.Of(r.dtype(), r.shape().first(r.shape().size() - 1))});
+}
+
+void Square(Draft& d) {
+  const Shape square = SomeSquare(d);
+  Shape any = square;
+  any.back() = d.dice().Between(0, 5);
+  const DType dtype = d.SomeDType(kFloats);
+  d.Emit("symmetric_product", {d.Of(dtype, any), d.Of(dtype, square)},
+         {{"alpha", d.dice().Real(-2, 2)}, {"beta", d.dice().Real(-2, 2)}});
+}
+
+constexpr Generator kGenerators[] = {
+    {1, true, Factorise},  {1, true, Solve},    {1, true, SwapRows},         {1, true, Eigh},
+    {1, true, Svd},        {1, true, Eig},      {1, false, Reduce},          {1, false, Schur},
+    {1, true, Orthogonal}, {1, false, Reflect}, {1, true, SolveTridiagonal}, {1, false, Update},
+    {1, true, Square}};
 
 }  // namespace
 

@@ -95,7 +95,15 @@ constexpr std::string_view kMovesOperands[] = {"reduce_sum",
                                                "eig",
                                                "schur",
                                                "hessenberg",
-                                               "tridiagonal"};
+                                               "tridiagonal",
+                                               "geqrf",
+                                               "geqp3",
+                                               "householder_product",
+                                               "ormqr",
+                                               "qr",
+                                               "tridiagonal_solve",
+                                               "cholesky_update",
+                                               "symmetric_product"};
 
 // Rows whose results fade to zero, and that grow to infinity, without a pole: rounding decides on which side of the
 // last number a result is.

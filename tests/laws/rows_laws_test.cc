@@ -43,6 +43,7 @@ constexpr std::pair<std::string_view, std::string_view> kLeftOut[] = {
     {"pure_callback", "nothing is known of the function that it calls"},
     {"io_callback", "nothing is known of the function that it calls"},
     {"linear_call", "no derivative by its residuals"},
+    {"tridiagonal_solve", "a matrix of zeros has no derivative"},
     {"cholesky", "its derivative is that along symmetric matrices, which two examples are not"},
 };
 

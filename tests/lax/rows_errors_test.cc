@@ -203,7 +203,7 @@ std::vector<Wrong> Matrices() {
        "lu: operand 0 is f32[3]; its last two dimensions must be those of a matrix"},
       {{{kI32, {3, 3}}},
        [](const Values& in) { return One(lax::linalg::lu(in[0]).lu); },
-       "lu: operand 0 is i32[3,3]; it takes floating dtypes"},
+       "lu: operand 0 is i32[3,3]; it takes floating and complex dtypes"},
       {{{kF32, {int64_t{1} << 32, 0}}},
        [](const Values& in) { return One(lax::linalg::lu(in[0]).lu); },
        "lu: dimension 0 of f32[4294967296,0] is too large for indices of i32"},
@@ -278,6 +278,72 @@ std::vector<Wrong> RandomNumbers() {
   };
 }
 
+std::vector<Wrong> Reflectors() {
+  const auto product = [](const Values& in) { return One(lax::linalg::householder_product(in[0], in[1])); };
+  const auto multiply = [](const Values& in) { return One(lax::linalg::ormqr(in[0], in[1], in[2])); };
+  const auto pivots = [](const Values& in) { return One(lax::linalg::geqp3(in[0], in[1]).a); };
+  return {
+      {{{kI32, {3, 3}}},
+       [](const Values& in) { return One(lax::linalg::qr(in[0])[0]); },
+       "qr: operand 0 is i32[3,3]; it takes floating and complex dtypes"},
+      {{{kF32, {3}}},
+       [](const Values& in) { return One(lax::linalg::geqrf(in[0]).a); },
+       "geqrf: operand 0 is f32[3]; its last two dimensions must be those of a matrix"},
+      {{{kF32, {2, 3}}, {kI32, {2}}},
+       pivots,
+       "geqp3: operand 1 is i32[2]; it must be i32[3], a number for each column of f32[2,3]"},
+      {{{kF32, {0, int64_t{1} << 31}}, {kI32, {1}}},
+       pivots,
+       "geqp3: dimension 1 of f32[0,2147483648] is too large for indices of i32"},
+      {{{kF32, {0, int64_t{1} << 31}}},
+       [](const Values& in) { return One(lax::linalg::qr(in[0], /*pivoting=*/true)[0]); },
+       "qr: dimension 1 of f32[0,2147483648] is too large for indices of i32"},
+      {{{kF32, {2, 3}}, {kF32, {2}}},
+       product,
+       "householder_product: operand 0 is f32[2,3]; its matrices must have at least as many rows as columns"},
+      {{{kF32, {3, 2}}, {kF32, {3}}},
+       product,
+       "householder_product: operand 0 is f32[3,2]; it cannot have 3 reflectors, the last dimension of f32[3]"},
+      {{{kF32, {3, 2}}, {kF64, {2}}},
+       product,
+       "householder_product: operands 0 and 1 are f32[3,2] and f64[2]; they must have one dtype and 2 and 1 dimensions "
+       "after the same batch"},
+      {{{kF32, {3, 2}}, {kF32, {3}}, {kF32, {3, 1}}},
+       multiply,
+       "ormqr: operand 0 is f32[3,2]; it cannot have 3 reflectors, the last dimension of f32[3]"},
+      {{{kF32, {3, 2}}, {kF32, {2}}, {kF32, {2, 3}}},
+       multiply,
+       "ormqr: operands 0 and 2 are f32[3,2] and f32[2,3]; with left=true the matrices of c have 3 rows, not 2"},
+  };
+}
+
+std::vector<Wrong> Updates() {
+  const auto solve = [](const Values& in) { return One(lax::linalg::tridiagonal_solve(in[0], in[1], in[2], in[3])); };
+  return {
+      {{{kI32, {3}}, {kI32, {3}}, {kI32, {3}}, {kI32, {3, 1}}},
+       solve,
+       "tridiagonal_solve: operand 0 is i32[3]; it takes floating and complex dtypes"},
+      {{{kF32, {}}, {kF32, {}}, {kF32, {}}, {kF32, {1}}},
+       solve,
+       "tridiagonal_solve: operand 0 is f32[]; its last dimension must be that of a diagonal"},
+      {{{kF32, {3}}, {kF32, {3}}, {kF32, {2}}, {kF32, {3, 1}}},
+       solve,
+       "tridiagonal_solve: operands 0 and 2 are f32[3] and f32[2]; diagonals must have one type"},
+      {{{kF32, {3}}, {kF32, {3}}, {kF32, {3}}, {kF32, {3}}},
+       solve,
+       "tridiagonal_solve: operands 0 and 3 are f32[3] and f32[3]; b must have their dtype and dimensions, then its "
+       "columns"},
+      {{{kF32, {3, 3}}, {kF32, {2}}},
+       [](const Values& in) { return One(lax::linalg::cholesky_update(in[0], in[1])); },
+       "cholesky_update: operands are f32[3,3] and f32[2]; w must have 3 elements, one for each row of r"},
+      {{{kF32, {3, 2}}, {kF32, {2, 2}}},
+       [](const Values& in) { return One(lax::linalg::symmetric_product(in[0], in[1])); },
+       "symmetric_product: operands are f32[3,2] and f32[2,2]; the matrices of c must have 3 rows and columns"},
+  };
+}
+
+TEST(RowErrors, Reflectors) { ExpectMessages(Reflectors()); }
+TEST(RowErrors, Updates) { ExpectMessages(Updates()); }
 TEST(RowErrors, Elementwise) { ExpectMessages(Elementwise()); }
 TEST(RowErrors, Structured) { ExpectMessages(Structured()); }
 TEST(RowErrors, ComplexNumbers) { ExpectMessages(ComplexNumbers()); }

@@ -1,4 +1,4 @@
-// Solutions of linear equations, inverses and determinants, by lu.
+// Solutions of linear equations, inverses and determinants, by lu; qr.
 #include "ricci/linalg.hpp"
 
 #include "numpy_steps.h"
@@ -199,6 +199,13 @@ Value det(const Operand& a) {
     return lax::add(lax::sub(first, second), lax::mul(At(m, 0, 2), Minor(m, 1, 0, 1)));
   }
   return DetByFactors(m);
+}
+
+QAndR qr(const Operand& a, bool complete) {
+  const Value m = UseInexact("qr", a);
+  if (m.rank() < 2) FailAt(a.at, "qr: operand is ", m.type(), "; its last two dimensions must be those of a matrix");
+  const Values out = lax::linalg::qr(m, /*pivoting=*/false, complete);
+  return {out[0], out[1]};
 }
 
 }}}  // namespace ricci::v0::linalg

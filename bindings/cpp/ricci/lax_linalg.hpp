@@ -118,5 +118,54 @@ inline Values schur(const Value& x, bool compute_schur_vectors = true) {
   return EmitN(compute_schur_vectors ? 2 : 1, "schur", {&x, 1}, {{"compute_schur_vectors", compute_schur_vectors}});
 }
 
+// ---- q r = x ----
+struct Qr {
+  Value a;     // r on and above the diagonal, Householder reflectors below it
+  Value taus;  // of each reflector
+};
+inline Qr geqrf(const Value& x) {
+  const Values out = EmitN(2, "geqrf", {&x, 1});
+  return {out[0], out[1]};
+}
+struct PivotedQr {
+  Value a;     // as that of Qr
+  Value jpvt;  // i32: column j of q r is column jpvt[j] - 1 of x
+  Value taus;
+};
+// The columns are in an order in which the diagonal of r does not grow; columns with a `jpvt` other than 0 come first.
+inline PivotedQr geqp3(const Value& x, const Value& jpvt) {
+  const Value in[] = {x, jpvt};
+  const Values out = EmitN(3, "geqp3", in);
+  return {out[0], out[1], out[2]};
+}
+// The first columns, as many as `a` has, of the product of the reflectors of a Qr.
+inline Value householder_product(const Value& a, const Value& taus) { return Emit1("householder_product", {a, taus}); }
+// q c, or c q if not `left`, where q is the product of the reflectors of a Qr; with `transpose` its inverse.
+inline Value ormqr(const Value& a, const Value& taus, const Value& c, bool left = true, bool transpose = false) {
+  return Emit1("ormqr", {a, taus, c}, {{"left", left}, {"transpose", transpose}});
+}
+// q and r, and with `pivoting` the order of the columns of x (i32, from 0) of which q r is. With `full_matrices` q is
+// square, else it has as many columns as r needs.
+inline Values qr(const Value& x, bool pivoting = false, bool full_matrices = true) {
+  return EmitN(pivoting ? 3 : 2, "qr", {&x, 1}, {{"pivoting", pivoting}, {"full_matrices", full_matrices}});
+}
+
+// x with a x = b, where a has the diagonals dl (without its first element), d and du (without its last), and b and x
+// have columns. NaN if a is singular; with `perturb_singular` small pivots are moved away from 0 instead.
+inline Value tridiagonal_solve(const Value& dl, const Value& d, const Value& du, const Value& b,
+                               bool perturb_singular = false) {
+  return Emit1("tridiagonal_solve", {dl, d, du, b}, {{"perturb_singular", perturb_singular}});
+}
+// The upper triangular s with s^T s = r^T r + w w^T, where r is upper triangular.
+inline Value cholesky_update(const Value& r, const Value& w) { return Emit1("cholesky_update", {r, w}); }
+
+struct SymmetricProduct {
+  double alpha = 1, beta = 0;
+};
+// alpha x x^T + beta c, where c is symmetric.
+inline Value symmetric_product(const Value& x, const Value& c, const SymmetricProduct& o = {}) {
+  return Emit1("symmetric_product", {x, c}, {{"alpha", o.alpha}, {"beta", o.beta}});
+}
+
 }}}}  // namespace ricci::v0::lax::linalg
 #endif

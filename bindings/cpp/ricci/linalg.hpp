@@ -55,5 +55,13 @@ Value matrix_rank(const Operand& a, std::optional<double> tol = {});
 Value matrix_norm(const Operand& x, std::string_view ord = "fro");
 Value matrix_norm(const Operand& x, double ord);
 
+// ---- factors ----
+struct QAndR {
+  Value q, r;
+};
+// a = q r, with columns of q of length 1 and orthogonal to each other, and upper triangular r. q has as many columns as
+// r needs, or with `complete` as many as rows.
+QAndR qr(const Operand& a, bool complete = false);
+
 }}}  // namespace ricci::v0::linalg
 #endif
