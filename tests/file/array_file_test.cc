@@ -34,11 +34,15 @@ std::string ErrorOf(const std::string& bytes) {
   if (!format.ok()) return std::string(format.status().message());
   return std::string(ReadArrays(*format, bytes, "f").status().message());
 }
+// The only array of a file, with its elements copied: `bytes` may be a temporary.
 FileArray Only(const std::string& bytes) {
   auto read = ReadArrays(*FormatOf(bytes, "f"), bytes, "f");
   EXPECT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->size(), 1);
-  return std::move((*read)[0]);
+  FileArray a = std::move((*read)[0]);
+  a.own = std::vector<char>(a.data.begin(), a.data.end());
+  a.data = {a.own.data(), a.own.size()};
+  return a;
 }
 
 TEST(ArrayFile, NpyAsNumPyWritesIt) {
