@@ -10,74 +10,20 @@
 #include <utility>
 
 #include "gemm_tile.h"
+#include "vector_kernel.h"
 
 namespace ricci::cpu {
 
 template <int kBytes>
-struct GemmKernel {
-  // ---- vectors ----
+struct GemmKernel : VectorKernel<kBytes> {
+  using Base = VectorKernel<kBytes>;
   template <typename T>
-  struct VectorOf {
-    typedef T Type __attribute__((vector_size(kBytes)));
-    typedef T Loose __attribute__((vector_size(kBytes), aligned(alignof(T)), may_alias));
-  };
+  using Vector = typename Base::template Vector<T>;
   template <typename T>
-  using Vector = typename VectorOf<T>::Type;
-  template <typename T>
-  static constexpr int kLanes = kBytes / static_cast<int>(sizeof(T));
-
-  template <typename T>
-  static Vector<T> Load(const T* p) {
-    return *reinterpret_cast<const typename VectorOf<T>::Loose*>(p);
-  }
-  template <typename T>
-  static void Store(T* p, Vector<T> v) {
-    *reinterpret_cast<typename VectorOf<T>::Loose*>(p) = v;
-  }
-  static int64_t Min(int64_t a, int64_t b) { return a < b ? a : b; }
-  static int64_t Ceil(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-  // ---- 16-bit floats: as bits, since not every compiler has them as types ----
-  struct F16 {
-    uint16_t bits;
-  };
-  struct BF16 {
-    uint16_t bits;
-  };
-  static float FloatOf(uint32_t bits) { return __builtin_bit_cast(float, bits); }
-  static uint32_t BitsOf(float v) { return __builtin_bit_cast(uint32_t, v); }
-
-  static float Widen(float v) { return v; }
-  static double Widen(double v) { return v; }
-  static float Widen(BF16 v) { return FloatOf(static_cast<uint32_t>(v.bits) << 16); }
-  static float Widen(F16 v) {
-    const uint32_t h = v.bits, magnitude = BitsOf(FloatOf((h & 0x7fff) << 13) * 0x1p112f);
-    return FloatOf((h & 0x8000) << 16 | ((h & 0x7c00) == 0x7c00 ? magnitude | 0x7f800000 : magnitude));
-  }
-  static void Narrow(float v, float& out) { out = v; }
-  static void Narrow(double v, double& out) { out = v; }
-  static void Narrow(float v, double& out) { out = v; }
-  static void Narrow(double v, float& out) { out = static_cast<float>(v); }
-  static void Narrow(float v, BF16& out) {
-    const uint32_t bits = BitsOf(v);
-    const uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-    out.bits = static_cast<uint16_t>(v != v ? bits >> 16 | 0x40 : rounded);
-  }
-  static void Narrow(double v, BF16& out) { Narrow(static_cast<float>(v), out); }
-  static void Narrow(double v, F16& out) { Narrow(static_cast<float>(v), out); }
-  // Rounds in one addition whose sum has the wanted digits in its low bits.
-  static void Narrow(float v, F16& out) {
-    const uint32_t bits = BitsOf(v), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
-    uint32_t half;
-    if (magnitude >= 0x47800000) {  // 2^16 and above, infinities, NaN
-      half = magnitude > 0x7f800000 ? 0x7e00 | (magnitude >> 13 & 0x3ff) : 0x7c00;
-    } else if (magnitude < 0x38800000) {  // below the least normal one
-      half = BitsOf(FloatOf(magnitude) + 0.5f) - BitsOf(0.5f);
-    } else {
-      half = (magnitude - 0x38000000 + 0xfff + (magnitude >> 13 & 1)) >> 13;
-    }
-    out.bits = static_cast<uint16_t>(sign | half);
-  }
+  static constexpr int kLanes = Base::template kLanes<T>;
+  using Base::Ceil, Base::Load, Base::Min, Base::Narrow, Base::Store, Base::Widen;
+  using typename Base::BF16;
+  using typename Base::F16;
 
   // ---- the inner loop: kRows x kVectors vectors of sums stay in registers ----
   static constexpr int kMaxRows = kBytes == 64 ? 14 : 6, kMaxVectors = 2;
