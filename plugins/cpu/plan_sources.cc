@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "plan_emitter.h"
+#include "ricci/api_table.h"
 #include "source_code.h"
 
 namespace ricci::cpu {

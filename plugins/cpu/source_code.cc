@@ -15,6 +15,7 @@
 #include <algorithm>
 
 #include "code_symbols.h"
+#include "ricci/api_table.h"
 
 namespace ricci::cpu {
 namespace {

@@ -28,7 +28,8 @@ class FiniteCheck : public ::testing::Test {
     const float data[] = {a, b};
     const int64_t dims[] = {2, 1};
     ricci_type t = 0;
-    EXPECT_EQ(Taken(ricci_type_make(ctx_, RICCI_F32, rank, dims, &t)), "");
+    const ricci_type_desc type = ricci_type_desc_of(RICCI_F32, rank, dims);
+    EXPECT_EQ(Taken(ricci_type_make(ctx_, &type, &t)), "");
     ricci_array* out = nullptr;
     EXPECT_EQ(Taken(ricci_array_from_host(ricci_device_get(ctx_, 0), t, data, nullptr, &out)), "");
     return out;

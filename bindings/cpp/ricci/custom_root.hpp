@@ -30,19 +30,18 @@ struct RootProblem {
 template <typename Problem, typename X>
 X RootOf(const Problem* p, const Values& captured, const X& x0, const Location& at) {
   using In = std::tuple<Values, X>;
-  return custom_jvp([p](const Values& c, const X& start) -> X { return p->solve(p->At(c), start); },
-                    [p](const In& in, const In& tangents) {
-                      const auto& [c, start] = in;
-                      const X x = RootOf(p, c, start, Location::Here());
-                      const auto by_captured = [&](const Values& v) { return p->At(v)(x); };
-                      const auto by_x = [&, f = p->At(c)](const X& v) {
-                        return jvp(f, std::tuple(x), std::tuple(v)).second;
-                      };
-                      const X residual = jvp(by_captured, std::tuple(c), std::tuple(std::get<0>(tangents))).second;
-                      const X dx = p->tangent_solve(by_x, residual);
-                      return std::pair(x, tree_map([](const Value& v) { return -v; }, dx));
-                    },
-                    at)(captured, x0);
+  return custom_jvp(
+      [p](const Values& c, const X& start) -> X { return p->solve(p->At(c), start); },
+      [p](const In& in, const In& tangents) {
+        const auto& [c, start] = in;
+        const X x = RootOf(p, c, start, Location::Here());
+        const auto by_captured = [&](const Values& v) { return p->At(v)(x); };
+        const auto by_x = [&, f = p->At(c)](const X& v) { return jvp(f, std::tuple<X>(x), std::tuple<X>(v)).second; };
+        const X residual = jvp(by_captured, std::tuple<Values>(c), std::tuple<Values>(std::get<0>(tangents))).second;
+        const X dx = p->tangent_solve(by_x, residual);
+        return std::pair(x, tree_map([](const Value& v) { return -v; }, dx));
+      },
+      at)(captured, x0);
 }
 
 // The x with f(x) = 0, found by solve(f, initial_guess). tangent_solve(g, y) gives the u with g(u) = y for a linear g;
