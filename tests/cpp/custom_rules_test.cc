@@ -127,6 +127,28 @@ TEST_F(CustomRules, IntegersAndStaticNumbers) {
   EXPECT_EQ(grad([&](Value x, Value n) { return g(x, n).first; })(Num(3), Array(ctx, 4)).item<float>(), 7);
 }
 
+// One argument that is a pair is not two arguments.
+TEST_F(CustomRules, APairAsTheOnlyArgument) {
+  using Pair = std::pair<Value, Value>;
+  const auto product = [](const Pair& p) { return p.first * p.second; };
+  const std::pair<Array, Array> x(Num(3), Num(4)), unit(Num(1), Num(0));
+  using One = std::tuple<std::pair<Array, Array>>;
+  ExpectClose(jvp(product, One(x), One(unit)).second, {4});
+  const auto checked = grad(checkpoint(product))(x);
+  ExpectClose(checked.first, {4});
+  const auto by_rule = custom_jvp(product, [](const std::tuple<Pair>& p, const std::tuple<Pair>& t) {
+    const auto& [a, b] = std::get<0>(p);
+    return std::pair(a * b, 10 * (std::get<0>(t).first * b + a * std::get<0>(t).second));
+  });
+  ExpectClose(grad(by_rule)(x).second, {30});
+  const auto by_halves = custom_vjp(
+      product, [](const Pair& p) { return std::pair(p.first * p.second, p); },
+      [](const Pair& p, Value ct) { return std::tuple<Pair>(Pair(5 * ct * p.second, 5 * ct * p.first)); });
+  ExpectClose(grad(by_halves)(x).first, {20});
+  const std::pair<Array, Array> rows(Vec({1, 2}), Vec({3, 4}));
+  ExpectClose(vmap(product)(rows), {3, 8});
+}
+
 TEST_F(CustomRules, CheckpointPoliciesAndNesting) {
   const float x = 0.5f;
   auto f = [](Value v) { return sin(sin(v)); };

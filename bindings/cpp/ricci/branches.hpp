@@ -22,7 +22,7 @@ Values ChooseLeaves(const CallSite& site, Branching kind, const Value& index, st
 template <typename... F, typename... T>
 [[gnu::cold]] auto Choose(const CallSite& site, Branching kind, const Value& index,
                           const std::tuple<const F&...>& branches, const std::tuple<T...>& args) {
-  auto traced = std::apply([&](const F&... f) { return std::tuple(TracedFunction(f, args)...); }, branches);
+  auto traced = std::apply([&](const F&... f) { return std::make_tuple(TracedFunction(f, args)...); }, branches);
   return std::apply(
       [&](auto& first, auto&... rest) {
         using Out = typename std::remove_reference_t<decltype(first)>::Out;

@@ -22,7 +22,7 @@ template <typename F>
 auto checkpoint(F f, CheckpointOptions options = {}, Location at = Location::Here()) {
   return Transformed("checkpoint", at,
                      [f = std::move(f), options = std::move(options)](const CallSite& site, const auto&... args) {
-                       const std::tuple in(args...);
+                       const auto in = std::make_tuple(args...);
                        TracedFunction traced(f, in);
                        const Values out = CheckpointLeaves(site, traced, LeavesOfAll<Value>(in), options);
                        return Fill<Value>(traced.out(), out);
@@ -69,7 +69,7 @@ template <typename F, typename Rule>
 auto custom_jvp(F f, Rule rule, Location at = Location::Here()) {
   return Transformed(
       "custom_jvp", at, [f = std::move(f), rule = std::move(rule)](const CallSite& site, const auto&... args) {
-        const std::tuple in(args...);
+        const auto in = std::make_tuple(args...);
         TracedFunction traced(f, in);
         using In = std::remove_const_t<decltype(in)>;
         static_assert(std::is_invocable_v<const Rule&, In, In>,
@@ -101,7 +101,7 @@ Values CustomVjpLeaves(const CallSite& site, const FunctionIdentity& identity, L
 template <typename F, typename Fwd, typename Bwd>
 auto custom_vjp(F f, Fwd fwd, Bwd bwd, Location at = Location::Here()) {
   return Transformed("custom_vjp", at, [=](const CallSite& site, const auto&... args) {
-    const std::tuple in(args...);
+    const auto in = std::make_tuple(args...);
     TracedFunction traced(f, in);
     TracedFunction traced_fwd(fwd, in);
     using FwdOut = typename decltype(traced_fwd)::Out;

@@ -84,9 +84,10 @@ template <typename F, typename... T, typename... D>
 auto jvp(F f, const std::tuple<T...>& primals, const std::tuple<D...>& tangents, Location at = Location::Here()) {
   static_assert(sizeof...(T) == sizeof...(D), "jvp needs one tangent per argument");
   const auto rule = [f = std::move(f)](const CallSite& site, const auto&... both) {
-    const std::tuple all(both...);
+    const auto all = std::make_tuple(both...);  // not std::tuple(both...): that of one pair is a tuple of two
     return [&]<size_t... kIndex>(std::index_sequence<kIndex...>) {
-      const std::tuple x(std::get<kIndex>(all)...), dx(std::get<sizeof...(T) + kIndex>(all)...);
+      const auto x = std::make_tuple(std::get<kIndex>(all)...);
+      const auto dx = std::make_tuple(std::get<sizeof...(T) + kIndex>(all)...);
       static_assert(std::same_as<decltype(x), decltype(dx)>, "jvp: a tangent must have the type of its argument");
       TracedFunction traced(f, x);
       const Values y = JvpLeaves(site, traced, LeavesOfAll<Value>(x), LeavesOfAll<Value>(dx));

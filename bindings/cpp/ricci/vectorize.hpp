@@ -79,7 +79,7 @@ auto vmap(F f, BatchAxes in_axes, VmapOptions options, Location at = Location::H
   return Transformed("vmap", at,
                      [f = std::move(f), in_axes = std::move(in_axes), options = std::move(options)](
                          const CallSite& site, const auto&... args) {
-                       const std::tuple in(args...);
+                       const auto in = std::make_tuple(args...);
                        const size_t counts[] = {LeafCount(args)...};
                        const Values leaves = LeavesOfAll<Value>(in);
                        const BatchPlan plan = PlanBatch(site, leaves, in_axes, counts);
