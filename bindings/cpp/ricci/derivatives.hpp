@@ -15,6 +15,14 @@ inline constexpr bool kIsPair = false;
 template <typename A, typename B>
 inline constexpr bool kIsPair<std::pair<A, B>> = true;
 
+// The trees number kArgs of `like` filled with `leaves` from `next` on. (Its type is written out: std::tuple{pair} is a
+// tuple of two.)
+template <size_t... kArgs, typename... T>
+auto FillChosen(const std::tuple<T...>& like, std::span<const Value> leaves, size_t& next) {
+  using All = std::tuple<std::remove_cvref_t<T>...>;
+  return std::tuple<Rebind<std::tuple_element_t<kArgs, All>, Value>...>{
+      Fill<Value>(std::get<kArgs>(like), leaves, next)...};
+}
 // One tree as it is, several trees as a tuple.
 template <typename Tuple>
 auto OneOrTuple(Tuple&& t) {
@@ -44,7 +52,7 @@ template <size_t... kArgs, typename F, typename... T>
   const Values all = GradLeaves(site, traced, LeavesOfAll<Value>(in), counts, chosen);
   size_t next = 0;
   auto value = Fill<Value>(traced.out(), std::span<const Value>(all), next);
-  auto grads = std::tuple{Fill<Value>(std::get<kArgs>(in), std::span<const Value>(all), next)...};
+  auto grads = FillChosen<kArgs...>(in, std::span<const Value>(all), next);
   return std::pair{std::move(value), OneOrTuple(std::move(grads))};
 }
 // f gives a scalar, or a pair of a scalar and auxiliary results. value_and_grad(f)(args...) is {result of f, gradient};

@@ -27,7 +27,7 @@ template <bool kForward, size_t... kArgs, typename F, typename... T>
                               : ReverseJacobian(site, traced, leaves, counts, chosen);
   size_t next = 0;
   auto by_arguments = [&](const Value&) {
-    return OneOrTuple(std::tuple{Fill<Value>(std::get<kArgs>(in), std::span<const Value>(all), next)...});
+    return OneOrTuple(FillChosen<kArgs...>(in, std::span<const Value>(all), next));
   };
   return MapLeaves<decltype(by_arguments(Value()))>(traced.out(), by_arguments);
 }
