@@ -57,7 +57,7 @@ class Scheduler {
       }
       return Take(b, in, Batched(), base::Cat("batched, since no kernel can hold ", cost.no_kernel));
     }
-    if (options_.reference) return Take(b, in, Lanes(Schedule::kLanes), "lanes, as on the reference device");
+    if (options_.reference) return Take(b, in, Lanes(Schedule::kLanes), "");  // nothing was decided
     // Batched, all branches run on all elements, and an element could fail in a branch that it does not take.
     if (cost.guards_failure) {
       if (asked == Schedule::kBatched)
@@ -139,7 +139,7 @@ class Scheduler {
   absl::StatusOr<Vals> Take(Builder& b, std::span<const trace::Val> in, absl::StatusOr<Way> way,
                             std::string_view reason) {
     if (!way.ok()) return way.status();
-    if (options_.decisions != nullptr) {
+    if (options_.decisions != nullptr && !reason.empty()) {
       std::vector<std::string>& notes = *options_.decisions;
       notes.push_back(Title() + std::string(reason) + "\n");
       notes.insert(notes.end(), way->decisions.begin(), way->decisions.end());
