@@ -88,7 +88,7 @@ class Writer {
     ByteWriter w;
     w.Add(uint64_t{constants_.size()});
     w.Add(uint64_t{bytes.size()});
-    const uint32_t blob = blobs_.Add(w.Take());
+    const uint32_t blob = blobs_.Add(w.bytes());
     placed_[data.hash].push_back({constants_.size(), bytes.size(), blob});
     constants_.append(bytes);
     return blob;

@@ -9,7 +9,7 @@ namespace ricci { inline namespace v0 { namespace file {
 namespace {
 
 constexpr uint32_t kLocal = 0x04034b50, kDirectory = 0x02014b50, kEnd = 0x06054b50;
-constexpr size_t kLocalBytes = 30, kDirectoryBytes = 46, kEndBytes = 22, kMost = 0xffffffff;
+constexpr size_t kLocalBytes = 30, kEndBytes = 22, kMost = 0xffffffff;
 constexpr uint16_t kStored = 0, kDeflated = 8, kVersion = 20, kDate = 0x21;  // 1980-01-01: the same bytes every day
 
 // CRC-32 of IEEE 802.3, by a table of all bytes.

@@ -41,7 +41,11 @@ TEST_F(CustomRoot, TreesAndSeveralCaptures) {
       const Pair r = g(start), once(start.first - r.first, start.second - r.second), s = g(once);
       return Pair(once.first - s.first, once.second - s.second);
     };
-    const auto tangent_solve = [&](const auto&, const Pair& y) { return Pair(y.first, y.second + y.first * b); };
+    // g is the identity and a map whose square is 0.
+    const auto tangent_solve = [](const auto& g, const Pair& y) {
+      const Pair once = g(y);
+      return Pair(2 * y.first - once.first, 2 * y.second - once.second);
+    };
     return lax::custom_root(residual, Pair(zeros_like(a), zeros_like(a)), solve, tangent_solve).second;
   };
   EXPECT_FLOAT_EQ(jit(f)(Num(3), Num(4)).item<float>(), 12);

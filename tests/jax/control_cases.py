@@ -5,6 +5,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.ad_checkpoint import checkpoint_name
+from jax.experimental import io_callback
 
 from case_file import Close
 from elementwise_cases import of
@@ -288,6 +290,83 @@ def customs(file, rng):
          modes='nrvR')
 
 
+def names(file, rng):
+    program = '''program(%a: f32[3]) {
+  %y: f32[3] = checkpoint(%a) policy="names:inner" body=program(%x: f32[3]) {
+    %s: f32[3] = sin(%x)
+    %n: f32[3] = name(%s) name="inner"
+    %e: f32[3] = exp(%n)
+    return %e
+  }
+  return %y
+}
+'''
+    policy = jax.checkpoint_policies.save_only_these_names('inner')
+    fn = jax.checkpoint(lambda x: [jnp.exp(checkpoint_name(jnp.sin(x), 'inner'))], policy=policy)
+    case(file, rng, 'name', program, fn, floats('f32', (3,)))
+
+
+def linear_calls(file, rng):
+    program = '''program(%r: f32[3], %x: f32[3]) {
+  %c: f32[3] = stop_gradient(%r)
+  %y: f32[3] = linear_call(%c, %x) num_residuals=1 call=program(%r: f32[3], %x: f32[3]) {
+    %p: f32[3] = mul(%r, %x)
+    return %p
+  } transpose=program(%r: f32[3], %ct: f32[3]) {
+    %two: f32[3] = constant 2.0
+    %p: f32[3] = mul(%r, %ct)
+    %q: f32[3] = mul(%two, %p)
+    return %q
+  }
+  %z: f32[3] = sin(%y)
+  return %z
+}
+'''
+
+    def fn(r, x):
+        y = jax.custom_derivatives.linear_call(lambda r, x: r * x, lambda r, ct: 2.0 * (r * ct), lax.stop_gradient(r), x)
+        return jnp.sin(y)
+    case(file, rng, 'linear_call', program, fn, floats('f32', (3,)), floats('f32', (3,)), modes='nfr', active=[False, True])
+
+
+def hosts(file, rng):
+    """What a program knows of the host: its platform, and functions that it calls."""
+    program = '''program(%x: f32[3]) {
+  %i: i32[] = platform_index() platforms="cuda,rocm;cpu;*"
+  %y: f32[3] = cond(%i, %x) branches=[program(%x: f32[3]) {
+    %e: f32[3] = exp(%x)
+    return %e
+  }, program(%x: f32[3]) {
+    %s: f32[3] = sin(%x)
+    return %s
+  }, program(%x: f32[3]) {
+    return %x
+  }]
+  return %y
+}
+'''
+    fn = lambda x: lax.platform_dependent(x, cuda=jnp.exp, cpu=jnp.sin, default=lambda x: x)
+    case(file, rng, 'platform_index', program, fn, floats('f32', (3,)), modes='nfrv')
+    same = lambda x: np.asarray(x)
+    for method in ('sequential', 'expand_dims', 'broadcast_all'):
+        program = f'''program(%x: f32[3]) {{
+  %s: f32[3] = sin(%x)
+  %y: f32[3] = pure_callback(%s) callback="ricci.copy" results="f32[3]" vmap_method="{method}"
+  return %y
+}}
+'''
+        fn = lambda x, m=method: jax.pure_callback(same, jax.ShapeDtypeStruct((3,), np.float32), jnp.sin(x), vmap_method=m)
+        case(file, rng, f'pure_callback/{method}', program, fn, floats('f32', (3,)), modes='nv')
+    program = '''program(%x: f32[3]) {
+  %y: f32[3] = io_callback(%x) callback="ricci.copy" results="f32[3]"
+  %z: f32[3] = exp(%y)
+  return %z
+}
+'''
+    fn = lambda x: jnp.exp(io_callback(same, jax.ShapeDtypeStruct((3,), np.float32), x))
+    case(file, rng, 'io_callback', program, fn, floats('f32', (3,)), modes='nv')
+
+
 def cases(file, rng):
-    for part in (calls, conds, whiles, scans, vmaps, customs):
+    for part in (calls, conds, whiles, scans, vmaps, customs, names, linear_calls, hosts):
         part(file, rng)

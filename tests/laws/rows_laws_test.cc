@@ -44,6 +44,10 @@ constexpr std::pair<std::string_view, std::string_view> kLeftOut[] = {
     {"io_callback", "nothing is known of the function that it calls"},
     {"linear_call", "no derivative by its residuals"},
     {"tridiagonal_solve", "a matrix of zeros has no derivative"},
+    {"approx_top_k", "where it aggregates nothing, a candidate may change"},
+    {"eig", "complex, large and empty matrices are checked for their values"},
+    {"eigh", "complex and empty matrices are checked for their values"},
+    {"svd", "vectors of matrices that are not square, or complex, are fixed up to a phase"},
     {"cholesky", "its derivative is that along symmetric matrices, which two examples are not"},
 };
 

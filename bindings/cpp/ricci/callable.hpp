@@ -112,7 +112,7 @@ auto FillAll(const std::tuple<T...>& like, std::span<const L> leaves) {
 
 template <typename F, typename... A>
 consteval auto TypeOfCall() {
-  if constexpr (std::is_invocable_v<const F&, A...>) {
+  if constexpr (IsCallable<F, A...>()) {
     return std::type_identity<std::invoke_result_t<const F&, A...>>();
   } else {
     return RefusedCall<F, A...>();

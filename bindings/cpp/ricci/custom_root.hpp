@@ -46,7 +46,8 @@ X RootOf(const Problem* p, const Values& captured, const X& x0, const Location& 
 
 // The x with f(x) = 0, found by solve(f, initial_guess). tangent_solve(g, y) gives the u with g(u) = y for a linear g;
 // it must be linear in y, as operations that have derivatives: `y / g(1)` for a scalar, custom_linear_solve for an
-// array. Only inside of a trace. As jax.lax.custom_root.
+// array. Neither solver may capture a floating Value of the function around it. Only inside of a trace. As
+// jax.lax.custom_root.
 template <typename F, typename T, typename Solve, typename TangentSolve>
 [[gnu::cold]] auto custom_root(const F& f, const T& initial_guess, const Solve& solve,
                                const TangentSolve& tangent_solve, Location at = Location::Here()) {

@@ -31,13 +31,37 @@ template <typename F>
 requires requires { &F::operator(); }
 struct ParametersOf<F> : ParametersOf<decltype(&F::operator())> {};
 
+// An Array that a parameter is made of would be a Value that is computed at once: not what the function's caller meant.
+template <typename P, typename A>
+inline constexpr bool kArrayOfValue =
+    std::same_as<std::remove_cvref_t<P>, Array> && !std::same_as<std::remove_cvref_t<A>, Array>;
+template <typename... A, typename... P>
+consteval bool AnyArrayOfValue(Parameters<P...>) {
+  if constexpr (sizeof...(A) == sizeof...(P))
+    return (kArrayOfValue<P, A> || ...);
+  else
+    return false;
+}
+// Can F be called with A..., and takes it Values as such?
+template <typename F, typename... A>
+consteval bool IsCallable() {
+  if constexpr (!std::is_invocable_v<const F&, A...>)
+    return false;
+  else if constexpr (ParametersOf<F>::kKnown)
+    return !AnyArrayOfValue<A...>(typename ParametersOf<F>::List());
+  else
+    return true;
+}
+
 enum class Refusal { kOther, kMissing, kTooMany, kNumber, kOutsideLeaf, kReference };
 
 // What is wrong with one argument of type A for a parameter of type P.
 template <typename P, typename A>
 consteval Refusal RefusalOf() {
   using Plain = std::remove_cvref_t<P>;
-  if constexpr (std::is_convertible_v<A, P>) {
+  if constexpr (kArrayOfValue<P, A>) {
+    return Refusal::kOutsideLeaf;
+  } else if constexpr (std::is_convertible_v<A, P>) {
     return Refusal::kOther;
   } else if constexpr (std::is_convertible_v<A&, P>) {
     return Refusal::kReference;
