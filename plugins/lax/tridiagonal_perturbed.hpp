@@ -80,7 +80,6 @@ class PerturbedSolution {
  public:
   PerturbedSolution(KernelBuilder& k, const Eqn& e, const Index& batch)
       : k_(k),
-        e_(e),
         s_(k, e, batch),
         real_(RealOf(e.in(0).dtype())),
         u_(k, e),
@@ -169,7 +168,6 @@ class PerturbedSolution {
   }
 
   KernelBuilder& k_;
-  const Eqn& e_;
   const TridiagonalSystem s_;
   const DType real_;
   const UpperDiagonals u_;
