@@ -26,7 +26,7 @@ class Operand {
       : Operand(std::same_as<T, bool>         ? Weak::kBool
                 : std::is_floating_point_v<T> ? Weak::kFloat
                                               : Weak::kInt,
-                static_cast<double>(number), static_cast<int64_t>(number), at) {}
+                static_cast<double>(number), std::is_integral_v<T> ? static_cast<int64_t>(number) : 0, at) {}
   template <typename T>
   Operand(std::complex<T> number, Location at = Location::Here())
       : Operand(Weak::kComplex, static_cast<double>(number.real()), 0, at, static_cast<double>(number.imag())) {}

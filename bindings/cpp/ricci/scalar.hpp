@@ -72,7 +72,9 @@ inline Scalar Imag(Scalar z) {
 struct ScalarOrNumber {
   template <typename T>
   requires std::is_arithmetic_v<T> ScalarOrNumber(T v)
-      : number(static_cast<double>(v)), integer(static_cast<int64_t>(v)), is_integer(std::is_integral_v<T>) {}
+      : number(static_cast<double>(v)),
+        integer(std::is_integral_v<T> ? static_cast<int64_t>(v) : 0),  // a large floating number is no integer
+        is_integer(std::is_integral_v<T>) {}
   Scalar As(const Scalar& like) const { return is_integer ? Like(like, integer) : Like(like, number); }
   double number;
   int64_t integer;
