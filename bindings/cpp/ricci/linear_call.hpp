@@ -34,7 +34,8 @@ template <typename F, typename Transpose, typename R, typename T>
                   "the transpose of linear_call must return the type of x");
     return LeavesOf<Value>(LiftTree(inside, transpose(constants, ct)));
   };
-  return Fill<Value>(traced.out(), LinearCallLeaves(site, traced, back, LeavesOf<Value>(r), LeavesOf<Value>(v)));
+  const Values out = LinearCallLeaves(site, traced, back, LeavesOf<Value>(r), LeavesOf<Value>(v));
+  return Fill<Value>(traced.out(), out);  // known once it is traced
 }
 
 }  // namespace lax
