@@ -80,24 +80,21 @@ absl::Status JvpOfPrimals(Builder& b, const StructuralOp& h, const ricci_jvp_arg
 // A scan over the batch whose body is the operation.
 absl::Status OneByOne(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
   RICCI_ASSIGN(const Vals in, BatchFront(b, a, h.op.n_in));
-  const Mask batched = IsBatched(a, h.op.n_in);
-  std::vector<TypeId> params;
-  Vals operands, inner(h.op.n_in);
-  std::vector<uint32_t> place(h.op.n_in);
-  for (const bool stacked : {false, true}) {
-    for (uint32_t i = 0; i < h.op.n_in; ++i) {
-      if ((batched[i] != 0) != stacked) continue;
-      place[i] = static_cast<uint32_t>(params.size());
-      params.push_back(h.op.in_types[i]);
-      operands.push_back(in[i]);
-    }
-  }
+  const Mask batched = IsBatched(a, h.op.n_in), same = Not(batched);
+  std::vector<TypeId> params = Where(h.in_types(), same);  // what is the same for all elements comes first
+  const std::vector<TypeId> sliced = Where(h.in_types(), batched);
+  params.insert(params.end(), sliced.begin(), sliced.end());
+  Vals operands = Where(in, same), inner(h.op.n_in);
+  const Vals stacked = Where(in, batched);
+  operands.insert(operands.end(), stacked.begin(), stacked.end());
   RICCI_ASSIGN(auto body, Builder::Create(b.registry(), "element", params));
-  for (uint32_t i = 0; i < h.op.n_in; ++i) inner[i] = body->params()[place[i]];
+  const Vals of_element = body->params();
+  Scatter(same, of_element, inner.data());
+  Scatter(batched, std::span(of_element).subspan(Count(same)), inner.data());
   RICCI_ASSIGN(const Vals results, body->Emit(h.op.prim, h.attrs, inner));
   RICCI_ASSIGN(const ProgramRef element, body->Finish(results));
-  std::vector<ricci_attr> attrs = {trace::IntAttr("length", a.axis_size),
-                                   trace::IntAttr("num_consts", Count(Not(batched))), trace::IntAttr("num_carry", 0)};
+  std::vector<ricci_attr> attrs = {trace::IntAttr("length", a.axis_size), trace::IntAttr("num_consts", Count(same)),
+                                   trace::IntAttr("num_carry", 0)};
   RICCI_ASSIGN(const Vals out, EmitHolding(b, "scan", *element, std::move(attrs), operands));
   std::copy(out.begin(), out.end(), a.out);
   return absl::OkStatus();
@@ -112,10 +109,7 @@ absl::Status AllAtOnce(Builder& b, const StructuralOp& h, const ricci_batch_args
   }
   std::string results;
   for (TypeId t : h.out_types()) {
-    const types::ArrayType& type = b.types().Get(t);
-    std::vector<int64_t> shape = {a.axis_size};
-    shape.insert(shape.end(), type.shape.begin(), type.shape.end());
-    RICCI_ASSIGN(const TypeId batched, b.types().WithShape(type, shape));
+    RICCI_ASSIGN(const TypeId batched, trace::WithDim(b.types(), t, 0, a.axis_size));
     results += base::Cat(results.empty() ? "" : ", ", ToText(b.types().Get(batched)));
   }
   std::vector<ricci_attr> attrs;
@@ -146,7 +140,7 @@ struct Site {
   ricci_ctx* ctx;
   const ricci_callback* callback;  // NULL: prints
   std::vector<ricci_type> in, out;
-  std::vector<ElementType> printed;  // of `in`
+  std::vector<ricci_type_desc> printed;  // of `in`
   std::string format;
 };
 
@@ -181,8 +175,8 @@ absl::Status PlanPrint(const StructuralOp& h, ricci_library_plan& plan) {
   RICCI_ASSIGN(auto site, SiteOf(h, plan));
   site->format = h.text("fmt");
   for (ricci_type t : site->in) {
-    RICCI_ASSIGN(ElementType type, ElementTypeOf(h.op.ctx, t));
-    site->printed.push_back(std::move(type));
+    site->printed.push_back(ricci_type_desc_default());
+    RICCI_TRY(base::FromAbi(ricci_type_get(h.op.ctx, t, &site->printed.back())));
   }
   plan.state = site.release();
   return absl::OkStatus();

@@ -1,6 +1,6 @@
 #include "control/callback_format.h"
 
-#include "base/status_abi.h"
+#include "base/status.h"
 #include "ir/literal.h"
 
 namespace ricci { inline namespace v0 { namespace control {
@@ -29,14 +29,14 @@ absl::Status Walk(std::string_view format, Text text, Operand operand) {
 }
 
 // `[[1.0, 2.0], [3.0, 4.0]]`
-void AppendArray(std::string& out, const ElementType& type, size_t dim, const std::byte*& p) {
-  if (dim == type.shape.size()) {
+void AppendArray(std::string& out, const ricci_type_desc& type, uint32_t dim, const std::byte*& p) {
+  if (dim == type.rank) {
     ir::AppendElement(out, type.dtype, p);
     p += types::Info(type.dtype).size;
     return;
   }
   out += '[';
-  for (int64_t i = 0; i < type.shape[dim]; ++i) {
+  for (int64_t i = 0; i < type.dims[dim]; ++i) {
     if (i != 0) out += ", ";
     AppendArray(out, type, dim + 1, p);
   }
@@ -44,12 +44,6 @@ void AppendArray(std::string& out, const ElementType& type, size_t dim, const st
 }
 
 }  // namespace
-
-absl::StatusOr<ElementType> ElementTypeOf(const ricci_ctx* ctx, ricci_type type) {
-  ricci_type_desc d = ricci_type_desc_default();
-  RICCI_TRY(base::FromAbi(ricci_type_get(ctx, type, &d)));
-  return ElementType{d.dtype, {d.dims, d.dims + d.rank}};
-}
 
 absl::Status CheckFormat(std::string_view format, uint32_t n) {
   uint32_t asked = 0;
@@ -59,7 +53,7 @@ absl::Status CheckFormat(std::string_view format, uint32_t n) {
   return base::InvalidArgument("debug_print: fmt asks for ", base::Count(asked, "operand"), "; there are ", n);
 }
 
-std::string Formatted(std::string_view format, std::span<const ElementType> types, const void* const* in) {
+std::string Formatted(std::string_view format, std::span<const ricci_type_desc> types, const void* const* in) {
   std::string out;
   size_t next = 0;
   (void)Walk(

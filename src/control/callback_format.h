@@ -5,23 +5,16 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "ricci/build.h"
 
 namespace ricci { inline namespace v0 { namespace control {
 
-struct ElementType {
-  uint32_t dtype;
-  std::vector<int64_t> shape;
-};
-absl::StatusOr<ElementType> ElementTypeOf(const ricci_ctx* ctx, ricci_type type);
-
 // INVALID_ARGUMENT unless the braces of `format` match and ask for `n` operands.
 absl::Status CheckFormat(std::string_view format, uint32_t n);
 // `format` has passed CheckFormat; in[i] holds the elements of types[i], row-major.
-std::string Formatted(std::string_view format, std::span<const ElementType> types, const void* const* in);
+std::string Formatted(std::string_view format, std::span<const ricci_type_desc> types, const void* const* in);
 
 }}}  // namespace ricci::v0::control
 #endif

@@ -21,8 +21,6 @@ std::vector<TypeId> Differentiable(const types::TypeTable& table, std::span<cons
   return out;
 }
 
-std::span<const TypeId> ResultTypes(const Program& p) { return {p.result_types.data(), p.result_types.size()}; }
-
 absl::Status Type(Builder& b, const StructuralOp& h) {
   const Program& call = h.program("call");
   RICCI_TRY(CheckParams(b, "custom_vjp", "call", call, h.in_types()));
@@ -108,13 +106,9 @@ absl::Status LinearTranspose(Builder& b, const StructuralOp& h, const ricci_tran
 }
 
 absl::Status LinearBatch(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
-  RICCI_ASSIGN(Vals in, BatchFront(b, a, h.op.n_in));
+  RICCI_ASSIGN(const Vals in, BatchAll(b, a, h.op.n_in));
   const Program& bwd = h.program("bwd");
   const Mask params(bwd.n_params(), 1), results(bwd.n_results(), 1);
-  for (uint32_t i = 0; i < h.op.n_in; ++i) {
-    if (a.in_dims[i] >= 0) continue;
-    RICCI_ASSIGN(in[i], trace::BroadcastLeading(b, in[i], a.axis_size));
-  }
   const std::string_view axis(a.axis_name.ptr, a.axis_name.len);
   RICCI_ASSIGN(auto batched, transform::Batch(bwd, params, a.axis_size, axis, results));
   RICCI_ASSIGN(Vals out, EmitLinear(b, *batched.program, h.integer("num_residuals"), in));

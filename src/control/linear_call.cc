@@ -13,7 +13,6 @@ namespace {
 uint32_t NumResiduals(const StructuralOp& h) {
   return static_cast<uint32_t>(h.integer("num_residuals"));  // exact: checked by Type
 }
-std::span<const TypeId> ResultTypes(const Program& p) { return {p.result_types.data(), p.result_types.size()}; }
 
 absl::Status Type(Builder& b, const StructuralOp& h) {
   RICCI_TRY(CheckCounts("linear_call", h, {"num_residuals"}));
@@ -80,11 +79,7 @@ absl::Status Transpose(Builder& b, const StructuralOp& h, const ricci_transpose_
 // Every linear operand and result is batched, in both programs; a residual only if it is.
 absl::Status Batch(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
   const uint32_t n = NumResiduals(h);
-  RICCI_ASSIGN(Vals in, BatchFront(b, a, h.op.n_in));
-  for (uint32_t i = n; i < h.op.n_in; ++i) {
-    if (a.in_dims[i] >= 0) continue;
-    RICCI_ASSIGN(in[i], trace::BroadcastLeading(b, in[i], a.axis_size));
-  }
+  RICCI_ASSIGN(const Vals in, BatchAll(b, a, h.op.n_in, /*first=*/n));
   const auto batched = [&](const Program& p) {
     Mask params = IsBatched(a, n);
     params.resize(p.n_params(), 1);

@@ -73,11 +73,7 @@ absl::StatusOr<ProgramRef> Released(const StructuralOp& h, std::string_view name
 }
 
 absl::Status BatchWhole(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
-  RICCI_ASSIGN(Vals in, BatchFront(b, a, h.op.n_in));
-  for (uint32_t i = 0; i < h.op.n_in; ++i) {
-    if (a.in_dims[i] >= 0) continue;
-    RICCI_ASSIGN(in[i], trace::BroadcastLeading(b, in[i], a.axis_size));
-  }
+  RICCI_ASSIGN(const Vals in, BatchAll(b, a, h.op.n_in));
   const std::string_view axis(a.axis_name.ptr, a.axis_name.len);
   std::vector<ricci_attr> attrs(h.attrs.begin(), h.attrs.end());
   std::vector<ProgramRef> keep;

@@ -125,6 +125,15 @@ absl::StatusOr<Vals> BatchFront(Builder& b, const ricci_batch_args& a, uint32_t 
   return out;
 }
 
+absl::StatusOr<Vals> BatchAll(Builder& b, const ricci_batch_args& a, uint32_t n_in, uint32_t first) {
+  RICCI_ASSIGN(Vals out, BatchFront(b, a, n_in));
+  for (uint32_t i = first; i < n_in; ++i) {
+    if (a.in_dims[i] >= 0) continue;
+    RICCI_ASSIGN(out[i], trace::BroadcastLeading(b, out[i], a.axis_size));
+  }
+  return out;
+}
+
 Mask IsBatched(const ricci_batch_args& a, uint32_t n_in) {
   Mask out;
   for (uint32_t i = 0; i < n_in; ++i) out.push_back(a.in_dims[i] >= 0);

@@ -138,6 +138,7 @@ absl::Status CheckParams(Builder& b, std::string_view prim, std::string_view nam
 absl::Status CheckResults(Builder& b, std::string_view prim, std::string_view name, const Program& p,
                           std::span<const TypeId> types);
 absl::Status SetOutTypes(Builder& b, std::span<const TypeId> types);
+inline std::span<const TypeId> ResultTypes(const Program& p) { return {p.result_types.data(), p.result_types.size()}; }
 // Checks that the integer attributes `names`, which count operands, are not negative and that their sum is at most the
 // number of operands. Only after that may they be used as 32-bit numbers.
 absl::Status CheckCounts(std::string_view prim, const StructuralOp& h, std::initializer_list<std::string_view> names);
@@ -166,6 +167,8 @@ absl::StatusOr<Val> ScalarI32(Builder& b, int32_t value);
 
 // The value of operand i with its batch dimension at 0, or as it is if not batched.
 absl::StatusOr<Vals> BatchFront(Builder& b, const ricci_batch_args& a, uint32_t n_in);
+// The same with every operand batched: from number `first` on, one without a batch is repeated.
+absl::StatusOr<Vals> BatchAll(Builder& b, const ricci_batch_args& a, uint32_t n_in, uint32_t first = 0);
 Mask IsBatched(const ricci_batch_args& a, uint32_t n_in);
 // Whether a run of the program may fail, anywhere in it.
 bool MayFail(const Program& f);
