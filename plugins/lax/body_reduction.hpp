@@ -9,12 +9,22 @@
 #define RICCI_LAX_BODY_REDUCTION_HPP_
 #include <numeric>
 
+#include "factor_text.hpp"
 #include "held_program.hpp"
 #include "reduction_parts.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax {
 
 inline uint32_t CountOfReduced(const Eqn& e) { return e.n_in() / 2; }
+
+// The factors `in` of every operand and `out` of every result; the initial values have none.
+inline std::string FactorsOfEach(const Eqn& e, FactorText& text, Dims in, Dims out) {
+  const uint32_t n = CountOfReduced(e);
+  for (uint32_t i = 0; i < n; ++i) text.AddIn(in);
+  for (uint32_t i = 0; i < n; ++i) text.AddIn({});
+  for (uint32_t i = 0; i < n; ++i) text.AddOut(out);
+  return text.Done();
+}
 
 // ---- type ----
 inline void CheckScalars(const Eqn& e, std::string_view what, const ricci_type* types, uint32_t count, uint32_t times) {

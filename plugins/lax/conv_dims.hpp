@@ -19,8 +19,8 @@ struct ConvDims {
       : lhs(SpecOf(e, "lhs_spec")),
         rhs(SpecOf(e, "rhs_spec")),
         out(SpecOf(e, "out_spec")),
-        feature_groups(CountOf(e, "feature_group_count")),
-        batch_groups(CountOf(e, "batch_group_count")) {}
+        feature_groups(e.integer("feature_group_count", 1)),
+        batch_groups(e.integer("batch_group_count", 1)) {}
   // Also its windows, which the type rule has checked.
   static ConvDims Checked(const Eqn& e) {
     ConvDims d(e);
@@ -40,7 +40,6 @@ struct ConvDims {
     const Dims given = e.ints(name);
     return given.empty() ? rules::Range(e.in(0).rank()) : Shape(given.begin(), given.end());
   }
-  static int64_t CountOf(const Eqn& e, std::string_view name) { return e.has(name) ? e.integer(name) : 1; }
 };
 
 }}}  // namespace ricci::v0::lax

@@ -17,9 +17,7 @@ constexpr AttrSpec kAttrs[] = {
     {"out_spec", AttrKind::kInts, "[0,1,2,...]"}, {"feature_group_count", AttrKind::kInt, "1"},
     {"batch_group_count", AttrKind::kInt, "1"},   {"preferred_element_type", AttrKind::kDType, "that of the operands"}};
 
-DType PreferredOf(const Eqn& e) {
-  return e.has("preferred_element_type") ? e.dtype("preferred_element_type") : DType::kNone;
-}
+DType PreferredOf(const Eqn& e) { return e.dtype("preferred_element_type", DType::kNone); }
 
 // ---- type ----
 void CheckSpec(const Eqn& e, std::string_view name, Dims spec) {

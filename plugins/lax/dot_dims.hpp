@@ -18,9 +18,7 @@ inline Side SideOf(const Eqn& e, uint32_t i) {
   s.free = rules::Complement(used, s.type.rank());
   return s;
 }
-inline DType PreferredOf(const Eqn& e) {
-  return e.has("preferred_element_type") ? e.dtype("preferred_element_type") : DType::kNone;
-}
+inline DType PreferredOf(const Eqn& e) { return e.dtype("preferred_element_type", DType::kNone); }
 
 // ---- type ----
 inline void CheckSide(const Eqn& e, uint32_t i) {

@@ -14,9 +14,9 @@ constexpr AttrSpec kAttrs[] = {{"compute_left_eigenvectors", AttrKind::kBool, "t
                                {"compute_right_eigenvectors", AttrKind::kBool, "true"},
                                {"enable_eigvec_derivs", AttrKind::kBool, "false"}};
 
-bool HasLeft(const Eqn& e) { return !e.has("compute_left_eigenvectors") || e.flag("compute_left_eigenvectors"); }
-bool HasRight(const Eqn& e) { return !e.has("compute_right_eigenvectors") || e.flag("compute_right_eigenvectors"); }
-bool HasDerivatives(const Eqn& e) { return e.has("enable_eigvec_derivs") && e.flag("enable_eigvec_derivs"); }
+bool HasLeft(const Eqn& e) { return e.flag("compute_left_eigenvectors", true); }
+bool HasRight(const Eqn& e) { return e.flag("compute_right_eigenvectors", true); }
+bool HasDerivatives(const Eqn& e) { return e.flag("enable_eigvec_derivs", false); }
 DType ComplexDType(const Eqn& e) {
   const DType d = e.in(0).dtype();
   return IsComplex(d) ? d : ComplexOf(d);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr AttrSpec kAttrs[] = {{"lower", AttrKind::kBool, "true"}, {"sort_eigenvalues", AttrKind::kBool, "true"}};
 
-bool IsLower(const Eqn& e) { return !e.has("lower") || e.flag("lower"); }
+bool IsLower(const Eqn& e) { return e.flag("lower", true); }
 
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(1);

@@ -97,8 +97,8 @@ void TransposeRule(const Eqn& e, Transpose& a) {
                        {"scatter_dims_to_operand_dims", e.ints("start_index_map")},
                        {"operand_batching_dims", e.ints("operand_batching_dims")},
                        {"scatter_indices_batching_dims", e.ints("start_indices_batching_dims")},
-                       {"indices_are_sorted", FlagOf(e, "indices_are_sorted")},
-                       {"unique_indices", FlagOf(e, "unique_indices")},
+                       {"indices_are_sorted", e.flag("indices_are_sorted", false)},
+                       {"unique_indices", e.flag("unique_indices", false)},
                        {"mode", e.str("mode")}});
 }
 

@@ -10,8 +10,8 @@ namespace {
 
 constexpr AttrSpec kAttrs[] = {{"left", AttrKind::kBool, "true"}, {"transpose", AttrKind::kBool, "false"}};
 
-bool IsLeft(const Eqn& e) { return !e.has("left") || e.flag("left"); }
-bool IsTransposed(const Eqn& e) { return e.has("transpose") && e.flag("transpose"); }
+bool IsLeft(const Eqn& e) { return e.flag("left", true); }
+bool IsTransposed(const Eqn& e) { return e.flag("transpose", false); }
 int64_t ReflectorsOf(const Eqn& e) { return e.in(1).dim(e.in(1).rank() - 1); }
 
 // ---- types ----

@@ -10,8 +10,8 @@ namespace {
 
 constexpr AttrSpec kAttrs[] = {{"pivoting", AttrKind::kBool, "false"}, {"full_matrices", AttrKind::kBool, "true"}};
 
-bool Pivots(const Eqn& e) { return e.has("pivoting") && e.flag("pivoting"); }
-bool IsFull(const Eqn& e) { return !e.has("full_matrices") || e.flag("full_matrices"); }
+bool Pivots(const Eqn& e) { return e.flag("pivoting", false); }
+bool IsFull(const Eqn& e) { return e.flag("full_matrices", true); }
 int64_t StepsOf(const ArrayType& a) { return std::min(RowsOf(a), ColumnsOf(a)); }
 
 ArrayTypes Type(const Eqn& e) {

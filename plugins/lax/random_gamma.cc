@@ -13,7 +13,7 @@ namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr AttrSpec kAttrs[] = {{"log_space", AttrKind::kBool, "false"}};
-bool InLogSpace(const Eqn& e) { return e.has("log_space") && e.flag("log_space"); }
+bool InLogSpace(const Eqn& e) { return e.flag("log_space", false); }
 
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(2);

@@ -5,7 +5,6 @@
 // and batches of initial values, go through a tree of the batched computation; jax.lax refuses tangents and batches of
 // initial values, here they have both.
 #include "body_reduction.hpp"
-#include "factor_text.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
@@ -113,11 +112,7 @@ std::string Factors(const Eqn& e) {
     in.push_back(reduced ? text.Whole() : text.Shared());
     if (!reduced) out.push_back(in.back());
   }
-  const uint32_t n = CountOfReduced(e);
-  for (uint32_t i = 0; i < n; ++i) text.AddIn(in);
-  for (uint32_t i = 0; i < n; ++i) text.AddIn({});
-  for (uint32_t i = 0; i < n; ++i) text.AddOut(out);
-  return text.Done();
+  return FactorsOfEach(e, text, in, out);
 }
 
 constexpr Row kRows[] = {

@@ -172,11 +172,7 @@ constexpr Lowering kLowerings[] = {{.decompose = AsKnown, .match = IsKnown, .pri
 std::string Factors(const Eqn& e) {
   FactorText text;
   const WindowedFactors f = FactorsOfWindowed(text, WindowsOf(e, 0, e.out().shape()));
-  const uint32_t n = CountOfReduced(e);
-  for (uint32_t i = 0; i < n; ++i) text.AddIn(f.array);
-  for (uint32_t i = 0; i < n; ++i) text.AddIn({});
-  for (uint32_t i = 0; i < n; ++i) text.AddOut(f.windows);
-  return text.Done();
+  return FactorsOfEach(e, text, f.array, f.windows);
 }
 
 constexpr Row kRows[] = {

@@ -13,7 +13,7 @@ namespace {
 enum Algorithm : int64_t { kDefault, kThreefry, kPhilox };
 constexpr AttrSpec kAttrs[] = {
     {"shape", AttrKind::kInts}, {"dtype", AttrKind::kDType}, {"algorithm", AttrKind::kInt, "0"}};
-int64_t AlgorithmOf(const Eqn& e) { return e.has("algorithm") ? e.integer("algorithm") : kDefault; }
+int64_t AlgorithmOf(const Eqn& e) { return e.integer("algorithm", kDefault); }
 
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(1);

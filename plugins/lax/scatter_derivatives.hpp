@@ -44,11 +44,11 @@ inline Value ScatterLike(const Eqn& e, std::string_view name, const Value& x, co
                 {"scatter_dims_to_operand_dims", d.start_map},
                 {"operand_batching_dims", d.operand_batch},
                 {"scatter_indices_batching_dims", d.index_batch},
-                {"indices_are_sorted", FlagOf(e, "indices_are_sorted")},
-                {"unique_indices", FlagOf(e, "unique_indices")},
+                {"indices_are_sorted", e.flag("indices_are_sorted", false)},
+                {"unique_indices", e.flag("unique_indices", false)},
                 {"mode", e.str("mode")}});
 }
-inline bool IsUnique(const Eqn& e) { return FlagOf(e, "unique_indices"); }
+inline bool IsUnique(const Eqn& e) { return e.flag("unique_indices", false); }
 [[noreturn]] inline void NeedsUnique(const Eqn& e, std::string_view what) {
   throw Error(RICCI_UNIMPLEMENTED, Text(e.name(), ": its ", what, " is defined for unique_indices=true only"));
 }

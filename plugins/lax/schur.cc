@@ -9,7 +9,7 @@ namespace {
 
 constexpr AttrSpec kAttrs[] = {{"compute_schur_vectors", AttrKind::kBool, "true"}};
 
-bool HasVectors(const Eqn& e) { return !e.has("compute_schur_vectors") || e.flag("compute_schur_vectors"); }
+bool HasVectors(const Eqn& e) { return e.flag("compute_schur_vectors", true); }
 
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(1);

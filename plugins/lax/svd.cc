@@ -17,8 +17,8 @@ constexpr AttrSpec kAttrs[] = {{"full_matrices", AttrKind::kBool, "true"},
                                {"algorithm", AttrKind::kString, "default"}};
 constexpr std::string_view kAlgorithms[] = {"default", "QR", "divide_and_conquer", "Jacobi"};
 
-bool IsFull(const Eqn& e) { return !e.has("full_matrices") || e.flag("full_matrices"); }
-bool HasVectors(const Eqn& e) { return !e.has("compute_uv") || e.flag("compute_uv"); }
+bool IsFull(const Eqn& e) { return e.flag("full_matrices", true); }
+bool HasVectors(const Eqn& e) { return e.flag("compute_uv", true); }
 
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(1);

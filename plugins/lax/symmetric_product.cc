@@ -8,8 +8,8 @@ namespace {
 
 constexpr AttrSpec kAttrs[] = {{"alpha", AttrKind::kFloat, "1.0"}, {"beta", AttrKind::kFloat, "0.0"}};
 
-double AlphaOf(const Eqn& e) { return e.has("alpha") ? e.number("alpha") : 1; }
-double BetaOf(const Eqn& e) { return e.has("beta") ? e.number("beta") : 0; }
+double AlphaOf(const Eqn& e) { return e.number("alpha", 1); }
+double BetaOf(const Eqn& e) { return e.number("beta", 0); }
 
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(2);

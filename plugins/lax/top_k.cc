@@ -107,8 +107,8 @@ ArrayTypes ApproxType(const Eqn& e) {
     e.Fail("reduction_dimension ", dimension, " is out of range for ", x);
   }
   const int64_t size = x.dim(AxisOf(e));
-  const int64_t given = e.has("reduction_input_size_override") ? e.integer("reduction_input_size_override") : -1;
-  const double recall = e.has("recall_target") ? e.number("recall_target") : 0.95;
+  const int64_t given = e.integer("reduction_input_size_override", -1);
+  const double recall = e.number("recall_target", 0.95);
   if (k < 1 || k > size) {
     e.Fail("k ", k, " must be from 1 to ", size, ", the size of dimension ", dimension, " of ", x);
   }
@@ -118,14 +118,14 @@ ArrayTypes ApproxType(const Eqn& e) {
     e.Fail("reduction_input_size_override ", given, " must be at least ", size, ", the size of dimension ", dimension,
            " of ", x);
   }
-  const bool aggregate = !e.has("aggregate_to_topk") || e.flag("aggregate_to_topk");
+  const bool aggregate = e.flag("aggregate_to_topk", true);
   Shape shape(x.shape().begin(), x.shape().end());
   shape[static_cast<size_t>(AxisOf(e))] =
       aggregate ? k : CandidateCount(size, x.rank(), k, recall, given < 0 ? size : given);
   return ArrayTypes{x.WithShape(shape), e.Type(DType::kI32, shape)};
 }
 Values ApproxDecompose(const Eqn& e, std::span<const Value> in) {
-  const bool greatest = !e.has("is_max_k") || e.flag("is_max_k");
+  const bool greatest = e.flag("is_max_k", true);
   return FirstBy(greatest ? neg(in[0]) : in[0], e, in[0]);
 }
 

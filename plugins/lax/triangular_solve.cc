@@ -15,8 +15,6 @@ constexpr AttrSpec kAttrs[] = {{"left_side", AttrKind::kBool, "false"},
                                {"conjugate_a", AttrKind::kBool, "false"},
                                {"unit_diagonal", AttrKind::kBool, "false"}};
 
-bool Has(const Eqn& e, std::string_view attr) { return e.has(attr) && e.flag(attr); }
-
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(2);
   WantSquare(e, 0, kInexact);
@@ -24,7 +22,7 @@ ArrayTypes Type(const Eqn& e) {
   if (a.dtype() != b.dtype() || a.rank() != b.rank() || BatchOf(a) != BatchOf(b)) {
     e.Fail("operands are ", a, " and ", b, "; they must have one dtype and the same dimensions before the last two");
   }
-  const bool left = Has(e, "left_side");
+  const bool left = e.flag("left_side", false);
   const int64_t size = left ? RowsOf(b) : ColumnsOf(b);
   if (size != RowsOf(a)) {
     e.Fail("operands are ", a, " and ", b, "; with left_side=", left ? "true" : "false", " the matrices of b have ",
@@ -36,29 +34,29 @@ ArrayTypes Type(const Eqn& e) {
 // ---- derivatives, as in jax.lax ----
 // The negative tangent of a, in the form in which a is in the equation for x.
 Value NegativeTangent(const Eqn& e, const Value& t) {
-  const Value part = neg(Triangle(t, Has(e, "lower"), !Has(e, "unit_diagonal")));
-  const Value conjugate = IsComplex(t.dtype()) && Has(e, "conjugate_a") ? conj(part) : part;
-  return Has(e, "transpose_a") ? MatrixTranspose(conjugate) : conjugate;
+  const Value part = neg(Triangle(t, e.flag("lower", false), !e.flag("unit_diagonal", false)));
+  const Value conjugate = IsComplex(t.dtype()) && e.flag("conjugate_a", false) ? conj(part) : part;
+  return e.flag("transpose_a", false) ? MatrixTranspose(conjugate) : conjugate;
 }
 // A product and a solve, in the order that takes fewer operations.
 Value ByMatrix(const Eqn& e, const Value& t, std::span<const Value> in, const Value& x) {
   const Value da = NegativeTangent(e, t);
   const auto solve = [&](const Value& b) { return e.Emit({in[0], b}); };
-  if (Has(e, "left_side")) {
+  if (e.flag("left_side", false)) {
     return RowsOf(x.type()) > ColumnsOf(x.type()) ? solve(MatrixProduct(da, x)) : MatrixProduct(solve(da), x);
   }
   return RowsOf(x.type()) < ColumnsOf(x.type()) ? solve(MatrixProduct(x, da)) : MatrixProduct(x, solve(da));
 }
 Value ByRight(const Eqn& e, const Value& t, std::span<const Value> in, const Value&) { return e.Emit({in[0], t}); }
 Value RightCt(const Eqn& e, const Value& ct, std::span<const Value> operands) {
-  return e.Emit({operands[0], ct}, {{"transpose_a", !Has(e, "transpose_a")}});
+  return e.Emit({operands[0], ct}, {{"transpose_a", !e.flag("transpose_a", false)}});
 }
 
 // ---- batch ----
 // The batch of b merged with its columns (rows), and split again; no value if that is too large for a dimension.
 std::optional<Batched> BatchOfRight(const Eqn& e, const Batch& a) {
-  const int64_t rank = e.in(1).rank(), at = Has(e, "left_side") ? rank : rank - 1;
-  const auto lines = static_cast<size_t>(Has(e, "left_side") ? rank - 1 : rank - 2);
+  const int64_t rank = e.in(1).rank(), at = e.flag("left_side", false) ? rank : rank - 1;
+  const auto lines = static_cast<size_t>(e.flag("left_side", false) ? rank - 1 : rank - 2);
   const std::optional<int64_t> both = Narrow(Exact(e.in(1).shape()[lines]) * a.size, 0, RICCI_MAX_DIM);
   if (!both) return {};
   const Value b = rules::MoveDim(a.in[1].value, a.in[1].dim, at);
@@ -80,11 +78,11 @@ class Line {
   Line(KernelBuilder& k, const Eqn& e, Index at)
       : k_(k),
         n_(RowsOf(e.in(0))),
-        left_(Has(e, "left_side")),
-        swapped_(Has(e, "transpose_a") == left_),
-        forward_(Has(e, "lower") != swapped_),
-        unit_(Has(e, "unit_diagonal")),
-        conjugate_(Has(e, "conjugate_a")),
+        left_(e.flag("left_side", false)),
+        swapped_(e.flag("transpose_a", false) == left_),
+        forward_(e.flag("lower", false) != swapped_),
+        unit_(e.flag("unit_diagonal", false)),
+        conjugate_(e.flag("conjugate_a", false)),
         line_(at.back()),
         a_(k.Operand(0), BatchAt(at)),
         b_(k.Operand(1), BatchAt(at)),
@@ -144,7 +142,7 @@ class Line {
 void Loops(KernelBuilder& k, const Eqn& e) {
   if (e.out().elements() == 0) return;
   Shape lines = BatchOf(e.in(1));
-  lines.push_back(Has(e, "left_side") ? ColumnsOf(e.in(1)) : RowsOf(e.in(1)));
+  lines.push_back(e.flag("left_side", false) ? ColumnsOf(e.in(1)) : RowsOf(e.in(1)));
   k.Parallel(lines, [&](const Index& at) { Line(k, e, at).Solve(); });
 }
 
@@ -156,7 +154,7 @@ std::string Factors(const Eqn& e) {
   b = a;
   const int64_t line = text.Shared(), right = text.Whole(), found = text.Whole();
   a.insert(a.end(), {text.Whole(), text.Whole()});
-  const bool left = Has(e, "left_side");
+  const bool left = e.flag("left_side", false);
   Shape x = b;
   b.insert(b.end(), {left ? right : line, left ? line : right});
   x.insert(x.end(), {left ? found : line, left ? line : found});

@@ -11,7 +11,7 @@ namespace {
 
 constexpr AttrSpec kAttrs[] = {{"lower", AttrKind::kBool, "true"}};
 
-bool IsLower(const Eqn& e) { return !e.has("lower") || e.flag("lower"); }
+bool IsLower(const Eqn& e) { return e.flag("lower", true); }
 
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(1);

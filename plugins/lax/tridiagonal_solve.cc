@@ -13,7 +13,7 @@ namespace {
 
 constexpr AttrSpec kAttrs[] = {{"perturb_singular", AttrKind::kBool, "false"}};
 
-bool Perturbs(const Eqn& e) { return e.has("perturb_singular") && e.flag("perturb_singular"); }
+bool Perturbs(const Eqn& e) { return e.flag("perturb_singular", false); }
 
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(4);

@@ -106,7 +106,6 @@ inline void WantMode(const Eqn& e) {
     e.Fail("mode ", mode, " must be fill, clip or promise_in_bounds");
   }
 }
-inline bool FlagOf(const Eqn& e, std::string_view name) { return e.has(name) && e.flag(name); }
 
 // ---- factors ----
 // `sizes`: of the window in operand dimensions. Adds the factors of operand, index array and windows' array.

@@ -36,6 +36,11 @@ class Eqn {
   bool flag(std::string_view name) const { return Get(name, RICCI_ATTR_BOOL).i != 0; }
   double number(std::string_view name) const { return Get(name, RICCI_ATTR_FLOAT).f; }
   DType dtype(std::string_view name) const { return static_cast<DType>(Get(name, RICCI_ATTR_DTYPE).i); }
+  // The same of an optional one; `absent` is its value if it is left out.
+  int64_t integer(std::string_view name, int64_t absent) const { return has(name) ? integer(name) : absent; }
+  bool flag(std::string_view name, bool absent) const { return has(name) ? flag(name) : absent; }
+  double number(std::string_view name, double absent) const { return has(name) ? number(name) : absent; }
+  DType dtype(std::string_view name, DType absent) const { return has(name) ? dtype(name) : absent; }
   ricci_program* program(std::string_view name) const {
     return *static_cast<ricci_program* const*>(Get(name, RICCI_ATTR_PROGRAM).data);
   }
