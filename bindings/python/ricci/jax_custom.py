@@ -104,20 +104,25 @@ def _check_closed(consts):
             raise TypeError(f"it closes over a value of another trace, {x}")
 
 
-def custom_jvp(importer, body, eqn):
-    p = eqn.params
-    closed, wrapped = p["call_jaxpr"], p["jvp_jaxpr_fun"]
-    place, rule = wrapped.debug_info.func_src_info, rule_function(wrapped)
-    with _Held(importer, "custom_jvp", rule, None, place):
-        call = importer.program(closed, str(p.get("name") or ""))
+def _custom(importer, body, eqn, primitive, wrapped, programs):
+    """The call with its rules, which `programs` gives for the place of the user's function, or with what stands for
+    them inside of themselves."""
+    name, place, rule = str(eqn.params.get("name") or ""), wrapped.debug_info.func_src_info, rule_function(wrapped)
+    with _Held(importer, primitive, rule, None, place):
+        call = importer.program(eqn.params["call_jaxpr"], name)
     attributes = {"call": call}
-    level = _self_level(importer, "custom_jvp", rule, call)
+    level = _self_level(importer, primitive, rule, call)
     if level:
         attributes["self"] = level
     else:
-        with _Held(importer, "custom_jvp", rule, call, place):
-            attributes["jvp"] = _jvp_program(importer, eqn, place)
-    return body.builder.emit("custom_jvp", body.reads(eqn.invars), len(eqn.outvars), **attributes)
+        with _Held(importer, primitive, rule, call, place):
+            attributes |= programs(importer, eqn, place)
+    return body.builder.emit(primitive, body.reads(eqn.invars), len(eqn.outvars), **attributes)
+
+
+def custom_jvp(importer, body, eqn):
+    return _custom(importer, body, eqn, "custom_jvp", eqn.params["jvp_jaxpr_fun"],
+                   lambda *at: {"jvp": _jvp_program(*at)})
 
 
 def _jvp_program(importer, eqn, place):
@@ -152,19 +157,7 @@ def _jvp_program(importer, eqn, place):
 
 
 def custom_vjp(importer, body, eqn):
-    p = eqn.params
-    closed = p["call_jaxpr"]
-    place, rule = p["fwd_jaxpr_thunk"].debug_info.func_src_info, rule_function(p["fwd_jaxpr_thunk"])
-    with _Held(importer, "custom_vjp", rule, None, place):
-        call = importer.program(closed, str(p.get("name") or ""))
-    attributes = {"call": call}
-    level = _self_level(importer, "custom_vjp", rule, call)
-    if level:
-        attributes["self"] = level
-    else:
-        with _Held(importer, "custom_vjp", rule, call, place):
-            attributes |= _vjp_programs(importer, eqn, place)
-    return body.builder.emit("custom_vjp", body.reads(eqn.invars), len(eqn.outvars), **attributes)
+    return _custom(importer, body, eqn, "custom_vjp", eqn.params["fwd_jaxpr_thunk"], _vjp_programs)
 
 
 def _vjp_programs(importer, eqn, place):
