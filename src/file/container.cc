@@ -18,7 +18,6 @@ struct Entry {
 };
 
 uint64_t Sum(std::string_view bytes) { return base::Hasher().Add(bytes).Done(); }
-size_t Aligned(size_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
 
 // Header and table, with `sum` in the place of their checksum.
 std::string Head(std::string_view table, uint64_t size, uint64_t sum) {

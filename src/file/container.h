@@ -22,6 +22,7 @@ namespace ricci { inline namespace v0 { namespace file {
 inline constexpr std::string_view kMagic("\x89RICCI\n\x1a", 8);
 inline constexpr uint32_t kFormatVersion = 1;
 inline constexpr size_t kAlignment = 64;
+constexpr size_t Aligned(size_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
 
 // What a section holds: the numbers are in files.
 enum SectionKind : uint32_t { kTexts, kTypes, kLocations, kBlobs, kPrimitives, kPrograms, kConstants, kSectionKinds };

@@ -84,7 +84,7 @@ class Writer {
     for (const Place& known : placed_[data.hash]) {
       if (std::string_view(constants_).substr(known.offset, known.size) == bytes) return known.blob;
     }
-    constants_.resize((constants_.size() + kAlignment - 1) / kAlignment * kAlignment);
+    constants_.resize(Aligned(constants_.size()));
     ByteWriter w;
     w.Add(uint64_t{constants_.size()});
     w.Add(uint64_t{bytes.size()});

@@ -1,25 +1,16 @@
 // DLPack: memory is shared in both directions, each deleter runs once, and what cannot be shared is named.
 #include "ricci/dlpack.h"
 
-#include "gtest/gtest.h"
-#include "ricci/ricci.h"
 #include "runtime/dlpack.h"
+#include "support/program_runner.h"
 
 namespace ricci::testing { namespace {
 
 using runtime::DlManagedTensor;
 
-std::string Taken(ricci_status* s) {
-  ricci_str message{};
-  ricci_status_message(s, &message);
-  std::string out(message.ptr, message.len);
-  ricci_status_free(s);
-  return out;
-}
-
 class Dlpack : public ::testing::Test {
  protected:
-  Dlpack() { EXPECT_EQ(Taken(ricci_context_create(nullptr, &ctx_)), ""); }
+  Dlpack() { EXPECT_EQ(Message(ricci_context_create(nullptr, &ctx_)), ""); }
   ~Dlpack() override { ricci_context_release(ctx_); }
   ricci_device* device() const { return ricci_device_find(ctx_, "ref", 3); }
 
@@ -32,14 +23,14 @@ class Dlpack : public ::testing::Test {
   }
   std::string ErrorOf(DlManagedTensor t) {
     ricci_array* out = nullptr;
-    const std::string message = Taken(ricci_array_from_dlpack(device(), reinterpret_cast<ricci_dlpack*>(&t), &out));
+    const std::string message = Message(ricci_array_from_dlpack(device(), reinterpret_cast<ricci_dlpack*>(&t), &out));
     EXPECT_EQ(deleted_, 0);
     EXPECT_EQ(out, nullptr);
     return message;
   }
   ricci_array* From(DlManagedTensor& t) {
     ricci_array* out = nullptr;
-    EXPECT_EQ(Taken(ricci_array_from_dlpack(device(), reinterpret_cast<ricci_dlpack*>(&t), &out)), "");
+    EXPECT_EQ(Message(ricci_array_from_dlpack(device(), reinterpret_cast<ricci_dlpack*>(&t), &out)), "");
     return out;
   }
 
@@ -74,7 +65,7 @@ TEST_F(Dlpack, ArraysAreSharedUntilTheDeleterRuns) {
   DlManagedTensor t = Tensor();
   ricci_array* a = From(t);
   ricci_dlpack* raw = nullptr;
-  ASSERT_EQ(Taken(ricci_array_to_dlpack(a, &raw)), "");
+  ASSERT_EQ(Message(ricci_array_to_dlpack(a, &raw)), "");
   ricci_array_release(a);
   auto* out = reinterpret_cast<DlManagedTensor*>(raw);
   EXPECT_EQ(out->tensor.data, data_);
@@ -116,7 +107,7 @@ TEST_F(Dlpack, WhatCannotBeSharedIsNamed) {
   t = Tensor();
   shape_[0] = -2;
   EXPECT_EQ(ErrorOf(t), "type: negative dimension in f32[-2,3]");
-  EXPECT_EQ(Taken(ricci_array_to_dlpack(nullptr, nullptr)), "ricci_array_to_dlpack: a is NULL");
+  EXPECT_EQ(Message(ricci_array_to_dlpack(nullptr, nullptr)), "ricci_array_to_dlpack: a is NULL");
 }
 
 }  // namespace
