@@ -2,6 +2,7 @@
 # -O1 and line tables: quick to compile, fast enough for the tests, with readable backtraces.
 include(${CMAKE_CURRENT_LIST_DIR}/compiler_cache.cmake)
 set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "")
+set(RICCI_WARNINGS_ARE_ERRORS ON CACHE BOOL "")
 foreach(language C CXX)
   set(CMAKE_${language}_FLAGS_RELWITHDEBINFO "-O1 -g1" CACHE STRING "")
 endforeach()

@@ -135,8 +135,7 @@ class Matrix {
  private:
   template <typename Element>
   void Fill(const KernelMatrix& t, Element&& element) const {
-    const Shape box = {n_, n_};
-    k_.Parallel(box, [&](const Index& at) { t.Store(at[0], at[1], element(at[0], at[1])); });
+    k_.ParallelMatrix(n_, n_, [&](Scalar i, Scalar j) { t.Store(i, j, element(i, j)); });
   }
   const KernelMatrix* Basis() const { return has_vectors_ ? &z_ : nullptr; }
   // t_ and z_ become Schur's form and the transpose of q; whether it converged.

@@ -65,10 +65,9 @@ class Matrix {
   Scalar Element(Scalar i, Scalar j) const { return HermitianElement(a_, IsLower(e_), i, j); }
   // Zeros in place of a matrix with an infinity or NaN, so that the steps are few.
   void Begin(Scalar scale, Scalar is_finite) const {
-    const Shape box = {n_, n_};
-    k_.Parallel(box, [&](const Index& at) {
-      const Scalar v = TimesReal(Element(at[0], at[1]), scale);
-      rows_.Store(at[0], at[1], Select(is_finite, v, Like(v, 0)));
+    k_.ParallelMatrix(n_, n_, [&](Scalar i, Scalar j) {
+      const Scalar v = TimesReal(Element(i, j), scale);
+      rows_.Store(i, j, Select(is_finite, v, Like(v, 0)));
     });
   }
   Scalar D(Scalar i) const { return form_.diagonal.Load({i}); }

@@ -35,10 +35,9 @@ class HessenbergForm {
   }
   // Below the first subdiagonal the reflectors are replaced by what they stand for.
   void ClearReflectors() const {
-    const Shape box = {n_, n_};
-    k_.Parallel(box, [&](const Index& at) {
-      const Scalar v = m_.Load(at[0], at[1]);
-      m_.Store(at[0], at[1], Select(at[0] > at[1] + 1, Like(v, 0), v));
+    k_.ParallelMatrix(n_, n_, [&](Scalar i, Scalar j) {
+      const Scalar v = m_.Load(i, j);
+      m_.Store(i, j, Select(i > j + 1, Like(v, 0), v));
     });
   }
 

@@ -114,10 +114,9 @@ class Matrix {
   Scalar Real(double v) const { return k_.Constant(RealOf(dtype_), v); }
   Scalar Element(Scalar i, Scalar j) const { return is_tall_ ? a_.Load(j, i) : Conj(a_.Load(i, j)); }
   void Begin(Scalar scale, Scalar is_finite) const {
-    const Shape box = {count_, length_};
-    k_.Parallel(box, [&](const Index& at) {
-      const Scalar v = TimesReal(Element(at[0], at[1]), scale);
-      x_.Store(at[0], at[1], Select(is_finite, v, Like(v, 0)));
+    k_.ParallelMatrix(count_, length_, [&](Scalar i, Scalar j) {
+      const Scalar v = TimesReal(Element(i, j), scale);
+      x_.Store(i, j, Select(is_finite, v, Like(v, 0)));
     });
     if (HasVectors(e_)) SetIdentity(k_, y_, count_, dtype_);
   }

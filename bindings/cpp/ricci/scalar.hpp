@@ -190,6 +190,15 @@ class KernelBuilder {
     f(index);
     End();
   }
+  // f(Scalar i, Scalar j): once for each element of a matrix, in any order.
+  template <typename F>
+  void ParallelMatrix(int64_t rows, int64_t columns, F&& f) const {
+    const int64_t extents[2] = {rows, columns};
+    ricci_sval ids[2] = {};
+    Check(ricci_kernel_parallel(k_, extents, 2, ids));
+    f(Scalar{k_, ids[0]}, Scalar{k_, ids[1]});
+    End();
+  }
   // f(Scalar i): for i from lo to hi - 1, in order.
   template <typename F>
   void Loop(Scalar lo, Scalar hi, F&& f) const {
