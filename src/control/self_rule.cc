@@ -1,5 +1,6 @@
 #include "control/self_rule.h"
 
+#include "absl/strings/str_join.h"
 #include "transform/release.h"
 #include "transform/vmap.h"
 

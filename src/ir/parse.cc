@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "absl/strings/str_format.h"
 #include "base/hash.h"
 #include "base/hash_map.h"
 #include "base/status.h"

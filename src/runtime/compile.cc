@@ -1,5 +1,6 @@
 #include "runtime/compile.h"
 
+#include "absl/strings/str_format.h"
 #include "runtime/compile_cache.h"
 #include "runtime/compile_dump.h"
 

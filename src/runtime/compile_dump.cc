@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include "absl/strings/str_format.h"
 
 namespace ricci { inline namespace v0 { namespace runtime {
 namespace {

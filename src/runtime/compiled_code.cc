@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_format.h"
 #include "base/hash.h"
 #include "base/status_abi.h"
 #include "ir/print.h"

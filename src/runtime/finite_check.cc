@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "absl/strings/str_join.h"
 #include "kernel/scalar_float.h"
 #include "runtime/compile.h"
 #include "runtime/device_put.h"

@@ -1,5 +1,6 @@
 #include "trace/normal_attrs.h"
 
+#include "absl/strings/str_join.h"
 #include "base/abi_text.h"
 #include "ir/program.h"
 
