@@ -1,7 +1,10 @@
-"""Every primitive is compared with JAX: its name occurs in a program of the generated cases.
+"""Every primitive and each of its rules is compared with JAX: it occurs in a generated case that needs the rule.
 
-usage: coverage.py TOOL CASES...
+usage: coverage.py TOOL CASES...            what is missing; fails if anything is
+       coverage.py --table DRAWN TOOL CASES...   the page plugins/lax/COVERAGE.md; DRAWN is what `ricci_fuzz --coverage`
+                                                 printed
 """
+import collections
 import pathlib
 import re
 import subprocess
@@ -11,20 +14,85 @@ import sys
 INTERNAL = {'check', 'custom_linear'}
 # They give nothing that could be compared.
 WITHOUT_RESULT = {'debug_callback', 'debug_print'}
+# The case that needs a rule. (partial_eval and dce belong to reverse mode.)
+PROOF = {'jvp': ('jvp', 'vjp'), 'transpose': ('vjp',), 'batch': ('vmap',)}
+# JAX has no such derivative, so there is nothing to compare with; the laws check ours against differences.
+NOT_IN_JAX = {}
+TITLE = """# Coverage
+
+What each primitive has and what ran it, as `sh tests/coverage.sh --update` writes it. Rules: j(vp), t(ranspose),
+b(atch), p(artial evaluation), d(ead code). The next columns count the cases with JAX's results in `tests/jax` that hold
+the primitive, on `ref` and `cpu`: values alone, and under each transform. `drawn` counts the programs with it among
+{programs} of the fuzzer, which run on `ref`, through all passes and on `cpu`. The laws run every rule of every primitive at
+its examples. Why a primitive has not all of j, t and b, [PRIMITIVES.md](PRIMITIVES.md) says.
+
+| primitive | rules | lowerings | values | jvp | vjp | vmap | drawn |
+|---|---|---|---|---|---|---|---|
+"""
 
 
-def main(tool, *cases):
+def primitives_of(tool):
+    """name -> {field: words}"""
     lines = subprocess.run([tool, 'primitives'], check=True, capture_output=True, text=True).stdout.splitlines()
-    names = {line.split()[0] for line in lines if line.strip()}
-    called = set()
-    for path in cases:
-        called.update(re.findall(r'= ([\w.-]+)\(', pathlib.Path(path).read_text(errors='replace')))
-    missing = sorted(names - called - INTERNAL - WITHOUT_RESULT)
-    for name in missing:
-        print(f'{name}: no case compares it with JAX')
-    print(f'{len(names)} primitives, {len(missing)} without a case')
-    return 1 if missing or len(names) < 100 else 0
+    found = {}
+    for name in (line.split()[0] for line in lines if line.strip()):
+        text = subprocess.run([tool, 'primitives', name], check=True, capture_output=True, text=True).stdout
+        found[name] = {field: re.findall(rf'^\s*{field}\s+(.*)$', text, re.M) for field in ('rules', 'lowerings')}
+    return {name: {field: words[0].split() if words else [] for field, words in fields.items()}
+            for name, fields in found.items()}
+
+
+def cases_of(paths):
+    """name -> how many cases hold it, by transform."""
+    counts = collections.defaultdict(collections.Counter)
+    for path in paths:
+        for case in pathlib.Path(path).read_text(errors='replace').split('\ncase '):
+            program = case.split('\ninput ')[0]
+            transforms = set(re.findall(r'^(jvp|vjp|vmap) [\d ]', program, re.M)) or {'values'}
+            for name in set(re.findall(r'= ([\w.-]+)\(', program)):
+                counts[name].update(transforms)
+    return counts
+
+
+def gaps_of(primitives, counts):
+    for name, fields in sorted(primitives.items()):
+        if name in INTERNAL or name in WITHOUT_RESULT:
+            continue
+        if not counts[name]:
+            yield f'{name}: no case compares it with JAX'
+            continue
+        for rule, transforms in PROOF.items():
+            proved = rule not in fields['rules'] or any(counts[name][t] for t in transforms)
+            if not proved and rule not in NOT_IN_JAX.get(name, ()):
+                yield f'{name}: no case compares its rule {rule} with JAX'
+
+
+def print_table(primitives, counts, drawn_file):
+    text = pathlib.Path(drawn_file).read_text()
+    drawn = dict(re.findall(r'^(\S+)\s+in (\d+) programs$', text, re.M))
+    page = TITLE.format(programs=re.search(r'^(\d+) programs', text, re.M)[1])
+    for name, fields in sorted(primitives.items()):
+        rules = ' '.join(rule[0] for rule in fields['rules'])
+        of = counts[name]
+        cells = (name, rules, ' '.join(fields['lowerings']), *(of[t] for t in ('values', 'jvp', 'vjp', 'vmap')),
+                 drawn.get(name, 0))
+        page += '| ' + ' | '.join(map(str, cells)) + ' |\n'
+    print(page, end='')
+
+
+def main(arguments):
+    drawn = arguments[1] if arguments[0] == '--table' else None
+    tool, *paths = arguments[2:] if drawn else arguments
+    primitives, counts = primitives_of(tool), cases_of(paths)
+    if drawn:
+        print_table(primitives, counts, drawn)
+        return 0
+    gaps = list(gaps_of(primitives, counts))
+    for gap in gaps:
+        print(gap)
+    print(f'{len(primitives)} primitives, {len(gaps)} gaps')
+    return 1 if gaps or len(primitives) < 100 else 0
 
 
 if __name__ == '__main__':
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main(sys.argv[1:]))

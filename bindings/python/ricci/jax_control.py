@@ -2,12 +2,12 @@
 
 A rule takes the importer, the body under construction and the equation, and returns the values of its results.
 """
-import jax
 from jax._src import core
 
 from ._library import Error
 from .jax_attributes import attributes_of
 from .jax_custom import custom_jvp, custom_vjp
+from .jax_packages import PACKAGE_RULES
 from .jax_program import Body, check_key, host_array, type_of
 
 
@@ -140,21 +140,8 @@ def random(importer, body, eqn):
     return importer.same(body, eqn)
 
 
-def implemented(importer, body, eqn):
-    """A primitive of a package that is a JAX function and has its derivative."""
-    def run(*xs):
-        outs = eqn.primitive.impl(*xs, **eqn.params)
-        return list(outs) if eqn.primitive.multiple_results else [outs]
-    closed = jax.make_jaxpr(run)(*(jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in eqn.invars))
-    return body.builder.emit("call", body.reads(eqn.invars), len(eqn.outvars), body=importer.program(closed))
-
-
-# Of equinox. (linear_solve of lineax is not among them: its derivative is not that of its implementation.)
-IMPLEMENTED = ("maybe_set", "nonbatchable", "nondifferentiable_backward", "nontraceable", "select_if_vmap",
-               "unvmap_all", "unvmap_any", "unvmap_max")
-
 RULES = {
-    **dict.fromkeys(IMPLEMENTED, implemented),
+    **PACKAGE_RULES,
     **dict.fromkeys(("jit", "pjit", "closed_call", "core_call", "custom_vmap_call", "composite"), call),
     "scan": scan, "while": while_loop, "cond": cond, "platform_index": platform_index, "remat2": checkpoint,
     "name": name, "custom_jvp_call": custom_jvp, "custom_vjp_call": custom_vjp,

@@ -107,11 +107,12 @@ class Importer:
     def __init__(self, context, order=2, refused=None):
         self.context, self.order, self.refused = context, order, refused
         self.enclosing = {"custom_jvp": [], "custom_vjp": []}
+        self.solves_around = 0
         self._programs, self._place = {}, ("", 0, "")
 
     def program(self, closed, name="", keep=True):
         """The program of a closed jaxpr; the same one for the same jaxpr in the same place."""
-        key = id(closed.jaxpr), tuple(map(id, closed.consts)), tuple(map(tuple, self.enclosing.values()))
+        key = id(closed.jaxpr), tuple(map(id, closed.consts)), tuple(map(tuple, self.enclosing.values())), self.solves_around
         if key not in self._programs:
             body = Body(self, name, [type_of(a) for a in closed.in_avals])
             results = body.run(closed.jaxpr, closed.consts, body.builder.params)

@@ -1,0 +1,138 @@
+"""Primitives that packages add to JAX: JAX functions with rules of their own, which are traced to programs.
+
+linear_solve of lineax becomes custom_jvp around linear_call: its derivative is lineax's rule, and where it is linear in
+its right-hand side, lineax's transposed solve is its transpose. Second derivatives in the operator are an error of
+linear_call.
+"""
+import jax
+from jax._src import core
+from jax._src.interpreters import ad
+
+from .builder import Builder
+from .jax_program import Body, is_differentiable, type_of
+
+
+def _struct(aval):
+    return jax.ShapeDtypeStruct(aval.shape, aval.dtype)
+
+
+def _implementation(eqn):
+    def run(*xs):
+        outs = eqn.primitive.impl(*xs, **eqn.params)
+        return list(outs) if eqn.primitive.multiple_results else [outs]
+    return jax.make_jaxpr(run)(*(_struct(v.aval) for v in eqn.invars))
+
+
+def implemented(importer, body, eqn):
+    """A primitive that is a JAX function and has its derivative."""
+    return body.builder.emit("call", body.reads(eqn.invars), len(eqn.outvars),
+                             body=importer.program(_implementation(eqn)))
+
+
+def _zero(aval):
+    return ad.Zero(aval.to_tangent_aval())
+
+
+class _Solve:
+    """One linear_solve(operator, state, vector, options, solver, throw) -> solution, result, stats."""
+
+    def __init__(self, eqn):
+        self.eqn, self.primitive, self.params = eqn, eqn.primitive, eqn.params
+        self.ins, self.outs = [v.aval for v in eqn.invars], [v.aval for v in eqn.outvars]
+        self.call = _implementation(eqn)  # which tells `flatten` the tree of the results
+        places = iter(range(len(self.ins)))
+        missing = _missing_marks(self.params["static"], len(self.ins))
+        marks = [next(places) if is_missing else None for is_missing in missing]
+        operator, _, vector, *_ = jax.tree_util.tree_unflatten(self.params["treedef"], marks)
+        self.linear = jax.tree_util.tree_leaves(vector)
+        self.moving = {*jax.tree_util.tree_leaves(operator), *self.linear}  # lineax stops the gradient of the others
+        self.fixed = [i for i in range(len(self.ins)) if i not in self.linear]
+        self.n_solution = self.params["flatten"].get()[0].children()[0].num_leaves
+
+    def ordered(self, fixed, linear):
+        """The operands from those that are not linear and those that are."""
+        values = dict(zip(self.fixed + self.linear, [*fixed, *linear]))
+        return [values[i] for i in range(len(self.ins))]
+
+    def jvp(self):
+        """Operands, tangents of those that have some -> results, tangents of those that have some."""
+        def rule(*given):
+            rest = iter(given[len(self.ins):])
+            tangents = [next(rest) if is_differentiable(a) else None for a in self.ins]
+            tangents = [t if t is not None and i in self.moving else _zero(self.ins[i]) for i, t in enumerate(tangents)]
+            outs, moving = ad.primitive_jvps[self.primitive](given[:len(self.ins)], tangents, **self.params)
+            moving = [ad.instantiate_zeros(t) for t, a in zip(moving, self.outs) if is_differentiable(a)]
+            return [*outs, *moving]
+        return jax.make_jaxpr(rule)(*map(_struct, (*self.ins, *filter(is_differentiable, self.ins))))
+
+    def transpose(self):
+        """Operands that are not linear, cotangents of the solution -> cotangents of the vector."""
+        def rule(*given):
+            fixed, cts = given[:len(self.fixed)], given[len(self.fixed):]
+            cts = [*cts, *map(_zero, self.outs[self.n_solution:])]
+            dynamic = self.ordered(fixed, [ad.UndefinedPrimal(self.ins[i]) for i in self.linear])
+            found = ad.primitive_transposes[self.primitive](cts, *dynamic, **self.params)
+            return [ad.instantiate_zeros(found[i]) for i in self.linear]
+        avals = [self.ins[i] for i in self.fixed] + self.outs[:self.n_solution]
+        return jax.make_jaxpr(rule)(*map(_struct, avals))
+
+
+def _missing_marks(static, n_dynamic):
+    """Which leaves are operands: those whose static part is the sentinel, which is the only one so often there."""
+    from equinox.internal._primitive import _missing_dynamic
+    marks = [x is _missing_dynamic for x in static]
+    assert sum(marks) == n_dynamic
+    return marks
+
+
+class _Inside:
+    """While rules of a linear_solve are imported."""
+
+    def __init__(self, importer):
+        self.importer = importer
+
+    def __enter__(self):
+        self.importer.solves_around += 1
+
+    def __exit__(self, *_):
+        self.importer.solves_around -= 1
+
+
+def _solution_program(importer, solve):
+    """What linear_call holds: the fixed operands, the vector -> the solution."""
+    avals = [solve.ins[i] for i in solve.fixed + solve.linear]
+    inner = Body(importer, "solve", [type_of(a) for a in avals])
+    params, n = inner.builder.params, len(solve.fixed)
+    outs = inner.run(solve.call.jaxpr, solve.call.consts, solve.ordered(params[:n], params[n:]))
+    return inner.builder.finish(outs[:solve.n_solution])
+
+
+def _linear(importer, solve, build, operands):
+    """The results, with the solution as a linear function of the vector."""
+    held = _solution_program(importer, solve)
+    with _Inside(importer):
+        transpose = importer.program(solve.transpose())
+    fixed, linear = [operands[i] for i in solve.fixed], [operands[i] for i in solve.linear]
+    solution = build.emit("linear_call", fixed + linear, solve.n_solution, num_residuals=len(fixed), call=held,
+                          transpose=transpose)
+    rest = build.emit("call", operands, len(solve.outs), body=importer.program(solve.call))[solve.n_solution:]
+    return solution + rest
+
+
+def linear_solve(importer, body, eqn):
+    solve = _Solve(eqn)
+    if importer.solves_around > 1:  # the transpose of a transpose: linear_call never asks for it
+        return implemented(importer, body, eqn)
+    if importer.solves_around == 1:
+        return _linear(importer, solve, body.builder, body.reads(eqn.invars))
+    inner = Builder(importer.context, "linear_solve", [type_of(a) for a in solve.ins])
+    call = inner.finish(_linear(importer, solve, inner, inner.params))
+    with _Inside(importer):
+        jvp = importer.program(solve.jvp())
+    return body.builder.emit("custom_jvp", body.reads(eqn.invars), len(eqn.outvars), call=call, jvp=jvp)
+
+
+# Of equinox.
+IMPLEMENTED = ("maybe_set", "nonbatchable", "nondifferentiable_backward", "nontraceable", "select_if_vmap",
+               "unvmap_all", "unvmap_any", "unvmap_max")
+PACKAGE_RULES = {**dict.fromkeys(IMPLEMENTED, implemented), "linear_solve": linear_solve}
