@@ -9,10 +9,9 @@ foreach(pattern src/api/*.cc src/base/status_abi.cc src/laws/check_abi.cc)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${pattern})
   list(APPEND ricci_shared_sources ${sources})
 endforeach()
-get_target_property(ricci_lax_binary_dir ricci_plugin_lax BINARY_DIR)
-set_source_files_properties(${ricci_lax_binary_dir}/lax_plugin.cc TARGET_DIRECTORY ricci_plugin_lax PROPERTIES GENERATED ON)
+get_property(ricci_rows_entries GLOBAL PROPERTY RICCI_ROWS_ENTRIES)
 
-add_library(ricci_shared SHARED ${ricci_shared_sources} ${ricci_lax_binary_dir}/lax_plugin.cc)
+add_library(ricci_shared SHARED ${ricci_shared_sources} ${ricci_rows_entries})
 ricci_target_defaults(ricci_shared)
 target_compile_definitions(ricci_shared PRIVATE "RICCI_API=__attribute__((visibility(\"default\")))")
 target_include_directories(ricci_shared PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src

@@ -20,6 +20,9 @@ extern "C" {
 #endif
 /* The built-in primitives (jax.lax) as a statically linked plugin, part of libricci.a. */
 RICCI_API ricci_status* ricci_plugin_query_lax(const ricci_host_info* host, const ricci_plugin** out);
+/* The built-in neural primitives (plugins/nn), which are made of those of lax, as a statically linked plugin, part of
+ * libricci.a. */
+RICCI_API ricci_status* ricci_plugin_query_nn(const ricci_host_info* host, const ricci_plugin** out);
 /* The LLVM CPU backend as a statically linked plugin: link ricci::cpu. */
 RICCI_API ricci_status* ricci_plugin_query_cpu(const ricci_host_info* host, const ricci_plugin** out);
 #ifdef __cplusplus

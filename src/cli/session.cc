@@ -48,6 +48,7 @@ void AppendTo(void* sink, const char* p, size_t n) { static_cast<std::string*>(s
 Session::Session(const std::vector<std::string>& config, const std::vector<std::string>& plugins)
     : context_(NewContext(), ricci_context_release) {
   Check(ricci_context_add_plugin(context(), ricci_plugin_query_lax));
+  Check(ricci_context_add_plugin(context(), ricci_plugin_query_nn));
 #ifdef RICCI_TOOL_CPU
   Check(ricci_context_add_plugin(context(), ricci_plugin_query_cpu));
 #endif

@@ -13,6 +13,7 @@ ContextRef MakeContext() {
   Check(ricci_context_create(nullptr, &ctx));
   ContextRef owner(ctx, ricci_context_release);
   Check(ricci_context_add_plugin(ctx, ricci_plugin_query_lax));
+  Check(ricci_context_add_plugin(ctx, ricci_plugin_query_nn));
 #ifdef RICCI_HAS_CPU
   Check(ricci_context_add_plugin(ctx, ricci_plugin_query_cpu));
 #endif

@@ -61,10 +61,15 @@ Value Attend(const Value& q) {
   return transpose(out, Shape{0, 2, 1, 3});
 }
 
-Prepared Attention(ricci_ctx* ctx, const Settings& s, bool grad) {
+// The same as one operation.
+Value AttendByPrimitive(const Value& q) {
+  return ricci::EmitN(2, "dot_product_attention", Values{q, q, q}, {{"is_causal", true}})[0];
+}
+
+Prepared Attention(ricci_ctx* ctx, const Settings& s, Value (*attend)(const Value& q), bool grad) {
   const Shape shape = s.small ? Shape{1, 16, 2, 8} : Shape{4, 1024, 8, 64};
-  ProgramRef f = Trace(ctx, {{shape}}, [grad](const Values& in) {
-    const Value out = Attend(in[0]);
+  ProgramRef f = Trace(ctx, {{shape}}, [=](const Values& in) {
+    const Value out = attend(in[0]);
     return Values{grad ? reduce_sum(out, Shape{0, 1, 2, 3}) : out};
   });
   if (grad) f = Grad(f.get(), 1);
@@ -94,8 +99,11 @@ std::vector<Case> ProductCases(ricci_ctx* ctx) {
       {"chol6", "ms", [=](const Settings& s) { return Chol6(ctx, s); }},
       {"conv", "ms", [=](const Settings& s) { return Convolution(ctx, s, /*grad=*/false); }},
       {"conv_grad", "ms", [=](const Settings& s) { return Convolution(ctx, s, /*grad=*/true); }},
-      {"attention", "ms", [=](const Settings& s) { return Attention(ctx, s, /*grad=*/false); }},
-      {"attention_grad", "ms", [=](const Settings& s) { return Attention(ctx, s, /*grad=*/true); }},
+      {"attention", "ms", [=](const Settings& s) { return Attention(ctx, s, Attend, /*grad=*/false); }},
+      {"attention_grad", "ms", [=](const Settings& s) { return Attention(ctx, s, Attend, /*grad=*/true); }},
+      {"attention_nn", "ms", [=](const Settings& s) { return Attention(ctx, s, AttendByPrimitive, /*grad=*/false); }},
+      {"attention_nn_grad", "ms",
+       [=](const Settings& s) { return Attention(ctx, s, AttendByPrimitive, /*grad=*/true); }},
   };
 }
 

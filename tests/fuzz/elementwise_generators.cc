@@ -236,9 +236,9 @@ void EmitOneOf(Draft& d, std::span<const std::span<const Generator>> families) {
 
 void EmitSomething(Draft& d) {
   const std::span<const Generator> kFamilies[] = {
-      ElementwiseGenerators(), LayoutGenerators(), IndexingGenerators(), ReductionGenerators(),
-      LinalgGenerators(),      SignalGenerators(), WindowGenerators(),   RandomKeyGenerators(),
-      CheckGenerators(),       EdgeGenerators(),   ControlGenerators(),  DerivativeGenerators()};
+      ElementwiseGenerators(), LayoutGenerators(),  IndexingGenerators(),  ReductionGenerators(), LinalgGenerators(),
+      SignalGenerators(),      WindowGenerators(),  RandomKeyGenerators(), NeuralGenerators(),    CheckGenerators(),
+      EdgeGenerators(),        ControlGenerators(), DerivativeGenerators()};
   const size_t nested = d.nesting() < d.palette().max_nesting ? 2 : 0;
   EmitOneOf(d, std::span(kFamilies).first(std::size(kFamilies) - 2 + nested));
 }

@@ -24,6 +24,7 @@ std::span<const Generator> ReductionGenerators();
 std::span<const Generator> LinalgGenerators();
 std::span<const Generator> SignalGenerators();
 std::span<const Generator> WindowGenerators();
+std::span<const Generator> NeuralGenerators();
 std::span<const Generator> RandomKeyGenerators();
 std::span<const Generator> CheckGenerators();
 std::span<const Generator> EdgeGenerators();

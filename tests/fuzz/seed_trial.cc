@@ -94,6 +94,7 @@ Context MakeContext(std::string_view vmap, [[maybe_unused]] bool small_code, Lat
   ricci::Check(ricci_context_create(nullptr, &raw));
   Context ctx(raw, ricci_context_release);
   ricci::Check(ricci_context_add_plugin(raw, ricci_plugin_query_lax));
+  ricci::Check(ricci_context_add_plugin(raw, ricci_plugin_query_nn));
   if (late != nullptr) ricci::Check(late->AddTo(raw));
 #ifdef RICCI_TEST_CPU
   ricci::Check(ricci_context_add_plugin(raw, ricci_plugin_query_cpu));

@@ -206,6 +206,7 @@ Context MakeContext([[maybe_unused]] const Options& o) {
   Check("context", ricci_context_create(nullptr, &ctx));
   Context owner(ctx);
   Check("lax", ricci_context_add_plugin(ctx, ricci_plugin_query_lax));
+  Check("nn", ricci_context_add_plugin(ctx, ricci_plugin_query_nn));
 #ifdef RICCI_HAS_CPU
   if (o.device == "cpu") Check("cpu", ricci_context_add_plugin(ctx, ricci_plugin_query_cpu));
 #endif

@@ -30,6 +30,7 @@ class Bench {
     Check(ricci_context_create(nullptr, &ctx));
     ctx_ = std::shared_ptr<ricci_ctx>(ctx, ricci_context_release);
     Check(ricci_context_add_plugin(ctx, ricci_plugin_query_lax));
+    Check(ricci_context_add_plugin(ctx, ricci_plugin_query_nn));
   }
   ricci_ctx* context() const { return ctx_.get(); }
   ArrayType Type(DType dtype, Shape shape) const { return ArrayType::Make(context(), dtype, shape); }

@@ -45,6 +45,7 @@ class ProgramRunner {
     const char* loaded = std::getenv("RICCI_TEST_LAX");
     EXPECT_TRUE(Ok(loaded == nullptr ? ricci_context_add_plugin(ctx_, ricci_plugin_query_lax)
                                      : ricci_context_load_plugin(ctx_, loaded, std::strlen(loaded))));
+    EXPECT_TRUE(Ok(ricci_context_add_plugin(ctx_, ricci_plugin_query_nn)));
 #ifdef RICCI_TEST_CPU
     EXPECT_TRUE(Ok(ricci_context_add_plugin(ctx_, ricci_plugin_query_cpu)));
 #endif

@@ -42,6 +42,7 @@ int32_t Device::ordinal() const { return InfoOf(handle_).ordinal; }
 Context::Context() : Context(kDefaults) {}
 Context::Context(const ricci_context_opts& opts) : Handle(Created(opts)) {
   add_plugin(ricci_plugin_query_lax);
+  add_plugin(ricci_plugin_query_nn);
   if (ricci_plugin_query_cpu != nullptr) add_plugin(ricci_plugin_query_cpu);
 }
 

@@ -20,8 +20,8 @@ class Context:
         created = handle()
         lib.ricci_context_create(None, ctypes.byref(created))
         self._handle = created
-        lax = ctypes.cast(lib.ricci_plugin_query_lax, ctypes.c_void_p)
-        lib.ricci_context_add_plugin(self._handle, lax)
+        for rows in (lib.ricci_plugin_query_lax, lib.ricci_plugin_query_nn):
+            lib.ricci_context_add_plugin(self._handle, ctypes.cast(rows, ctypes.c_void_p))
         for path in (find(CPU_PLUGIN), *map(str, plugins)):
             path = path.encode()
             lib.ricci_context_load_plugin(self._handle, path, len(path))

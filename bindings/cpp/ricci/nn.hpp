@@ -1,0 +1,50 @@
+// ricci/nn.hpp: the neural primitives (plugins/nn) with the functions and defaults of jax.nn.
+//
+// Each is one operation of the program, which a plugin of a vendor may compute in its own way; without one it is made
+// of the operations of jax.lax. All have derivatives. 16-bit operands are computed in f32 and the result is rounded
+// once.
+#ifndef RICCI_NN_HPP_
+#define RICCI_NN_HPP_
+#include <optional>
+
+#include "ricci/reductions.hpp"
+
+namespace ricci { inline namespace v0 { namespace nn {
+
+// (x - mean) / sqrt(variance + epsilon) * scale + bias, with mean and variance along `axes`; scale and bias have the
+// shape of a slice of x along them.
+Value layer_norm(const Operand& x, const Operand& scale, const Operand& bias, const Axes& axes = -1,
+                 double epsilon = 1e-5);
+// x / sqrt(mean(x^2) + epsilon) * scale, with the mean along `axes`; scale has the shape of a slice of x along them.
+Value rms_norm(const Operand& x, const Operand& scale, const Axes& axes = -1, double epsilon = 1e-6);
+
+struct SoftmaxOptions {
+  std::optional<Operand> where = {};  // bool, broadcasts to x: elements that count; the others give 0
+  double scale = 1;
+};
+// exp(x * scale) over its sum along `axes`.
+Value softmax(const Operand& x, const Axes& axes = -1, const SoftmaxOptions& options = {});
+
+struct AttentionOptions {
+  std::optional<Operand> bias = {};  // added to the scores, broadcasts to [B,N,T,S]
+  std::optional<Operand> mask = {};  // bool, broadcasts to [B,N,T,S]: scores that count
+  bool is_causal = false;            // a query sees keys up to its own place
+  std::optional<double> scale = {};  // of the scores; 1 / sqrt(H) if not given
+  // Integers [B]: how many queries, and keys and values, of each sequence count. Results of other queries are 0.
+  std::optional<Operand> query_seq_lengths = {}, key_value_seq_lengths = {};
+  std::optional<std::pair<int64_t, int64_t>> local_window_size = {};  // keys before and after the query's place
+};
+struct AttentionResult {
+  Value encoded;   // [B,T,N,H]
+  Value residual;  // [B,T,N]: the logarithm of the sum of the exponentials of the scores; without a derivative
+};
+// softmax(scale query key^T + bias) value for each head: query [B,T,N,H], key and value [B,S,K,H], or without B; each
+// of the K heads of keys serves N / K heads of queries. Memory grows with T + S, not with their product, in the
+// gradient too.
+Value dot_product_attention(const Operand& query, const Operand& key, const Operand& value,
+                            const AttentionOptions& options = {});
+AttentionResult dot_product_attention_with_residual(const Operand& query, const Operand& key, const Operand& value,
+                                                    const AttentionOptions& options = {});
+
+}}}  // namespace ricci::v0::nn
+#endif

@@ -1,0 +1,188 @@
+// Attention by blocks of queries, so that memory grows with the length of the sequences and not with its square.
+//
+// A scan takes one block of queries at a time against all keys that it may see: the rows of probabilities of a block
+// are all that is ever stored of them. Each trip is a checkpoint, so reverse mode keeps the operands only and computes
+// the probabilities of a block again, and adds up the cotangents of keys and values from block to block (Rabe and
+// Staats, "Self-attention does not need O(n^2) memory", 2021; Dao, "FlashAttention-2", 2023). Where attention is
+// causal, the blocks are divided into groups that leave out the keys after their last query.
+#ifndef RICCI_NN_ATTENTION_BLOCKS_HPP_
+#define RICCI_NN_ATTENTION_BLOCKS_HPP_
+#include "attention_form.hpp"
+#include "lax/held_program.hpp"
+
+namespace ricci { inline namespace v0 { namespace nn {
+
+// ---- one block: queries [B, t, K, G, H] from place `first` on, of keys and values [B, s, K, H] from place 0 on ----
+// What of a score counts, [t, s]; unset: all.
+inline Value AllowedByPosition(const AttentionForm& f, const Value& first, int64_t t, int64_t s) {
+  if (!f.by_position()) return {};
+  ricci_builder* b = first.builder;
+  const int64_t shape[] = {t, s};
+  const DType dtype = first.dtype();
+  const Value row = lax::add(lax::iota(b, dtype, shape, 0), lax::broadcast_in_dim(first, shape, {}));
+  const Value ahead = lax::sub(lax::iota(b, dtype, shape, 1), row);  // the place of the key from that of the query
+  const auto at_most = [&](const Value& x, int64_t limit) { return lax::le(x, lax::full_like(x, limit)); };
+  Value allowed;
+  const auto also = [&](const Value& v) { allowed = allowed.is_none() ? v : lax::bitwise_and(allowed, v); };
+  if (f.is_causal) also(at_most(ahead, 0));
+  // exact: beyond the longest sequences a window is as good as none
+  if (!f.window.empty() && f.window[0] < f.t) also(at_most(lax::neg(ahead), f.window[0]));
+  if (!f.window.empty() && f.window[1] < f.s) also(at_most(ahead, f.window[1]));
+  return allowed;
+}
+// A bias or mask [B, N, t, s], any size of which may be 1, as [B, K, t, G, s].
+inline Value Grouped(const AttentionForm& f, const Value& x, Dims shape) {
+  const bool by_head = x.dim(1) != 1;
+  const int64_t split[] = {x.dim(0), by_head ? f.k : 1, by_head ? f.g : 1, x.dim(2), x.dim(3)};
+  const int64_t order[] = {0, 1, 3, 2, 4}, all[] = {0, 1, 2, 3, 4};
+  return lax::broadcast_in_dim(lax::transpose(lax::reshape(x, split), order), shape, all);
+}
+// The scores that do not count, as in jax.nn: so low that they add nothing, but finite.
+inline Value Masked(const Value& allowed, const Value& scores) {
+  constexpr double kLow = -0.7 * 3.4028234663852886e38;
+  return lax::select(allowed, scores, lax::full_like(scores, kLow));
+}
+inline Value Scores(const AttentionForm& f, const Value& first, const Value& q, const Value& k,
+                    std::span<const Value> extras) {
+  const lax::DotDims dims{{4}, {3}, {0, 2}, {0, 2}};
+  const Value product = lax::dot_general(q, k, dims, WideDType(q.dtype()));  // [B, K, t, G, s]
+  Value scores = lax::mul(product, f.scale);
+  const Dims shape = scores.shape();
+  Value allowed = AllowedByPosition(f, first, q.dim(1), k.dim(1));
+  const int64_t by_place[] = {2, 4};
+  if (!allowed.is_none()) allowed = lax::broadcast_in_dim(allowed, shape, by_place);
+  for (const Value& extra : extras) {
+    const Value x = Grouped(f, extra, shape);
+    if (!IsMask(extra.type())) {
+      scores = lax::add(scores, lax::convert_element_type(x, scores.dtype()));
+    } else {
+      allowed = allowed.is_none() ? x : lax::bitwise_and(allowed, x);
+    }
+  }
+  return allowed.is_none() ? scores : Masked(allowed, scores);
+}
+inline Value LogSumExp(const Value& x, Dims axes) {
+  const Value top = lax::stop_gradient(lax::reduce_max(x, axes));
+  const Value terms = lax::exp(lax::sub(x, SpreadAlong(top, x.shape(), axes)));
+  return lax::add(top, lax::log(lax::reduce_sum(terms, axes)));
+}
+// The results [B, t, N, H] and [B, t, N].
+inline Values Attend(const AttentionForm& f, const Value& first, const Value& q, const Value& k, const Value& v,
+                     std::span<const Value> extras) {
+  const Value scores = Scores(f, first, q, k, extras);
+  const int64_t last[] = {4};
+  const Value p = Emit1("softmax", {scores}, {{"axes", Dims(last)}});
+  const lax::DotDims dims{{4}, {1}, {0, 1}, {0, 2}};
+  const Value out = lax::dot_general(lax::convert_element_type(p, v.dtype()), v, dims);  // [B, K, t, G, H]
+  const int64_t order[] = {0, 2, 1, 3, 4}, out_shape[] = {f.b, q.dim(1), f.n, f.h};
+  const int64_t sum_shape[] = {f.b, q.dim(1), f.n};
+  const Value sums = lax::transpose(LogSumExp(scores, last), Dims(order).first(4));
+  return {lax::reshape(lax::transpose(out, order), out_shape), lax::reshape(sums, sum_shape)};
+}
+
+// ---- all blocks ----
+// Queries of one block: as many as give about a million scores, but enough for products to be efficient.
+inline int64_t BlockSize(const Eqn& e, const AttentionForm& f) {
+  constexpr int64_t kScores = int64_t{1} << 20, kLeast = 32, kMost = 256;
+  if (e.has("block_size")) return std::min(e.integer("block_size"), std::max<int64_t>(f.t, 1));
+  const int64_t rows = std::max<int64_t>(ElementCount(Shape{f.b, f.n, f.s}), 1);
+  return std::min(std::clamp(kScores / rows, kLeast, kMost), std::max<int64_t>(f.t, 1));
+}
+// Rows [from, from + blocks * size) of dimension `axis` of x, zeros after its end, with the blocks as dimension 0.
+inline Value InBlocks(const Value& x, int64_t axis, int64_t from, int64_t blocks, int64_t size) {
+  const int64_t wanted = blocks * size, limit = std::min(x.dim(axis), from + wanted);  // exact: rounded up once
+  Value rows = lax::slice_in_dim(x, from, limit, axis);
+  Shape none(static_cast<size_t>(x.rank()), 0), after = none, split(x.shape().begin(), x.shape().end());
+  after[static_cast<size_t>(axis)] = from + wanted - limit;  // exact: less than a block
+  if (limit < from + wanted) rows = lax::pad(rows, lax::zeros(x.builder, x.type().WithShape({})), none, after, none);
+  split[static_cast<size_t>(axis)] = size;
+  split.insert(split.begin() + axis, blocks);
+  return rules::MoveDim(lax::reshape(rows, split), axis, 0);
+}
+// The blocks [blocks, B, size, ...] one after the other, the first `rows` rows of them: [B, rows, ...].
+inline Value FromBlocks(const Value& y, int64_t rows) {
+  const Value moved = rules::MoveDim(y, 0, 1);
+  Shape joined(moved.shape().begin(), moved.shape().end());
+  joined[1] *= joined[2];  // exact: the rows and less than a block
+  joined.erase(joined.begin() + 2);
+  return lax::slice_in_dim(lax::reshape(moved, joined), 0, rows, 1);
+}
+
+// The blocks of queries from `from` on, `blocks` of `size` each, of the first `keys` keys.
+struct BlockRange {
+  int64_t from, blocks, size, keys;
+};
+class AttentionScan {
+ public:
+  AttentionScan(const Eqn& e, const BlockRange& r, std::span<const Value> in) : e_(e), f_(e), r_(r) {
+    const int64_t heads[] = {f_.b, f_.t, f_.k, f_.g, f_.h};
+    consts_ = {lax::slice_in_dim(in[kKey], 0, r.keys, 1), lax::slice_in_dim(in[kValue], 0, r.keys, 1)};
+    slices_ = {Places(), InBlocks(lax::reshape(in[kQuery], heads), 1, r.from, r.blocks, r.size)};
+    for (const Value& extra : in.subspan(kFirstExtra)) {
+      const bool by_key = extra.dim(3) != 1, by_query = extra.dim(2) != 1;
+      const Value x = by_key ? lax::slice_in_dim(extra, 0, r.keys, 3) : extra;
+      by_query_.push_back(by_query);
+      (by_query ? slices_ : consts_).push_back(by_query ? InBlocks(x, 2, r.from, r.blocks, r.size) : x);
+    }
+  }
+  // The results for these queries.
+  Values Run() const {
+    const lax::OwnedProgram trip = lax::ProgramOf(e_, TripTypes(), [&](const Values& in) { return Trip(in); });
+    const lax::OwnedProgram body = lax::ProgramOf(e_, TripTypes(), [&](const Values& in) {
+      return EmitN(2, "checkpoint", in, {{"body", trip.handle()}, {"policy", "nothing"}});
+    });
+    Values in = consts_;
+    in.insert(in.end(), slices_.begin(), slices_.end());
+    Values out =
+        EmitN(2, "scan", in,
+              {{"body", body.handle()}, {"length", r_.blocks}, {"num_consts", consts_.size()}, {"num_carry", 0}});
+    const int64_t rows = std::min(f_.t - r_.from, r_.blocks * r_.size);  // exact: rounded up once
+    for (Value& v : out) v = FromBlocks(v, rows);
+    return out;
+  }
+
+ private:
+  // The place of the first query of each block.
+  Value Places() const {
+    const int64_t shape[] = {r_.blocks};
+    const Value number = lax::iota(e_.builder(), DType::kI64, shape, 0);
+    return lax::add(lax::mul(number, lax::full_like(number, r_.size)), lax::full_like(number, r_.from));
+  }
+  std::vector<ricci_type> TripTypes() const {
+    std::vector<ricci_type> types;
+    for (const Value& v : consts_) types.push_back(v.type().id());
+    for (const Value& v : slices_) types.push_back(v.type().WithShape(v.shape().subspan(1)).id());
+    return types;
+  }
+  // One trip, of the constants and a slice of each of the others.
+  Values Trip(const Values& in) const {
+    size_t const_at = 2, slice_at = consts_.size() + 2;
+    Values extras;
+    for (bool by_query : by_query_) extras.push_back(in[by_query ? slice_at++ : const_at++]);
+    return Attend(f_, in[consts_.size()], in[consts_.size() + 1], in[0], in[1], extras);
+  }
+
+  const Eqn& e_;
+  const AttentionForm f_;
+  const BlockRange r_;
+  Values consts_, slices_;
+  std::vector<bool> by_query_;  // whether each of the bias and mask has a row for each query
+};
+
+// Groups of blocks. Only where every query may see a key among those that are left: else all count alike.
+inline std::vector<BlockRange> BlockRanges(const Eqn& e, const AttentionForm& f) {
+  constexpr int64_t kGroups = 4;
+  const int64_t size = BlockSize(e, f), blocks = (f.t + size - 1) / size;  // exact: rounded up once
+  const bool leaves_out = f.is_causal && f.window.empty() && !IsMask(e.in(e.n_in() - 1));
+  const int64_t groups = leaves_out ? std::min(kGroups, blocks) : 1;
+  std::vector<BlockRange> out;
+  for (int64_t i = 0; i < groups; ++i) {
+    const int64_t first = blocks * i / groups, limit = blocks * (i + 1) / groups;  // exact: few groups
+    const int64_t keys = leaves_out ? std::min(f.s, limit * size) : f.s;           // exact: rounded up once
+    out.push_back({first * size, limit - first, size, keys});                      // exact: a row
+  }
+  return out;
+}
+
+}}}  // namespace ricci::v0::nn
+#endif

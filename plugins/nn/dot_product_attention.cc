@@ -1,0 +1,107 @@
+// dot_product_attention: softmax(scale q k^T + bias) v for each head, with the layouts and masks of
+// jax.nn.dot_product_attention.
+//
+// The second result is the logarithm of the sum of the exponentials of each row of scores, what backward passes of
+// vendors start from; it has a derivative like any result. Scores and sums are f32 for 16-bit operands. f64 stays f64
+// throughout, where jax.nn takes the softmax in f32. A row in which nothing counts gives all keys the same weight, as
+// there. The batch of vmap becomes part of dimension 0.
+#include "attention_blocks.hpp"
+#include "lax/factor_text.hpp"
+
+namespace ricci { inline namespace v0 { namespace nn { namespace rows {
+namespace {
+
+// ---- the decomposition ----
+Values Decompose(const Eqn& e, std::span<const Value> in) {
+  const AttentionForm f(e);
+  if (e.out().elements() == 0 || f.s == 0) {
+    const Value none = lax::zeros(e.builder(), e.out(1));
+    return {lax::zeros(e.builder(), e.out(0)), lax::sub(none, lax::full_like(none, HUGE_VAL))};
+  }
+  Values outs, sums;
+  for (const BlockRange& r : BlockRanges(e, f)) {
+    const Values part = AttentionScan(e, r, in).Run();
+    outs.push_back(part[0]);
+    sums.push_back(part[1]);
+  }
+  return {lax::concatenate(outs, 1), lax::concatenate(sums, 1)};
+}
+constexpr Lowering kLowerings[] = {{.decompose = Decompose, .flags = RICCI_LOWERING_TRANSFORMABLE}};
+
+// ---- batch ----
+// Operand `x` with its batch merged into dimension 0, which has `full` elements or, in a bias or mask, 1.
+Value Merged(const Batched& x, int64_t size, int64_t full) {
+  Value v = rules::BatchFirst(x, size);
+  Shape shape(v.shape().begin(), v.shape().end());
+  if (shape[1] != full) {
+    shape[1] = full;
+    v = lax::broadcast_in_dim(v, shape, rules::Range(v.rank()));
+  }
+  shape.erase(shape.begin());
+  shape[0] = AsDimension(Exact(size) * full, "batch ", size, " of ", full, ": dimension ");
+  return lax::reshape(v, shape);
+}
+void BatchRule(const Eqn& e, Batch& a) {
+  const int64_t full = e.in(kQuery).dim(0);
+  Values in;
+  for (size_t i = 0; i < a.in.size(); ++i) {
+    const Batched& x = a.in[i];
+    const bool same_for_all = i >= kFirstExtra && !x.is_batched() && x.value.dim(0) == 1;
+    in.push_back(same_for_all ? x.value : Merged(x, a.size, full));
+  }
+  const Values out = e.EmitN(in);
+  for (size_t i = 0; i < out.size(); ++i) {
+    Shape shape = {a.size};
+    const Dims own = e.out(static_cast<uint32_t>(i)).shape();
+    shape.insert(shape.end(), own.begin(), own.end());
+    a.out[i] = {lax::reshape(out[i], shape), 0};
+  }
+}
+
+// ---- factors: batch and, unless places count, queries and heads are parallel ----
+std::string Factors(const Eqn& e) {
+  const AttentionForm f(e);
+  lax::FactorText text;
+  const bool heads_apart = f.k == f.n, splits_heads = heads_apart || f.k == 1;
+  const int64_t b = text.Shared(), t = f.by_position() ? text.Whole() : text.Shared();
+  const int64_t n = splits_heads ? text.Shared() : text.Whole(), k = heads_apart ? n : text.Whole();
+  const int64_t s = text.Whole(), h = text.Whole(), features = text.Shared();
+  text.AddIn(Shape{b, t, n, h});
+  text.AddIn(Shape{b, s, k, h});
+  text.AddIn(Shape{b, s, k, features});
+  const int64_t all[] = {b, n, t, s};
+  for (uint32_t i = kFirstExtra; i < e.n_in(); ++i) {
+    Shape own;
+    for (int64_t d = 0; d < 4; ++d) {
+      const bool is_full = e.in(i).dim(d) == (d == 0 ? f.b : d == 1 ? f.n : d == 2 ? f.t : f.s);
+      own.push_back(is_full ? all[d] : text.Whole());
+    }
+    text.AddIn(own);
+  }
+  text.AddOut(Shape{b, t, n, features});
+  text.AddOut(Shape{b, t, n});
+  return text.Done();
+}
+
+constexpr Row kRows[] = {
+    {.name = "dot_product_attention",
+     .doc = "y, logsumexp = dot_product_attention(query, key, value, extras...): softmax(`scale` * query key^T + bias) "
+            "value for each head, of queries [B,T,N,H], keys and values [B,S,K,H] and, if given, a bias and a mask of "
+            "bool that broadcast to [B,N,T,S]; each of K heads serves N / K; `is_causal` and `local_window_size` "
+            "[before, after] leave out keys by their place; `block_size` queries are computed at a time",
+     .attrs = kAttentionAttrs,
+     .flags = RICCI_PRIM_EXPENSIVE,
+     .type = AttentionType,
+     .batch = BatchRule,
+     .factors_of = Factors,
+     .lowerings = kLowerings,
+     .examples = "(f64[2,2,1,2], f64[2,3,1,2], f64[2,3,1,2]); "
+                 "(f64[1,3,2,1], f64[1,3,1,1], f64[1,3,1,1]) is_causal=true block_size=2; "
+                 "(f64[1,3,2,2], f64[1,2,2,2], f64[1,2,2,2], f64[1,2,3,2], bool[1,1,1,2]) scale=0.5 "
+                 "local_window_size=[1,2] block_size=2"}};
+
+}  // namespace
+
+RowList dot_product_attention_rows() { return kRows; }
+
+}}}}  // namespace ricci::v0::nn::rows

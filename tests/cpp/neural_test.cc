@@ -1,0 +1,44 @@
+// jax.nn: the functions of ricci/nn.hpp, what they add to the primitives, and memory.
+#include "binding_fixture.h"
+#include "ricci/nn.hpp"
+
+namespace ricci::testing { namespace {
+
+class Neural : public BindingTest {};
+
+TEST_F(Neural, Normalisations) {
+  const auto layer = [](Value x, Value s, Value b) { return nn::layer_norm(x, s, b, -1, 0); };
+  ExpectClose(jit(layer)(Mat(2, 2, {1, 3, 5, 1}), Vec({1, 2}), Vec({10, 20})), {9, 22, 11, 18});
+  const auto rms = [](Value x) { return nn::rms_norm(x, 2, {0, 1}, 0); };
+  ExpectClose(jit(rms)(Mat(2, 2, {1, 1, -1, 1})), {2, 2, -2, 2});
+}
+
+TEST_F(Neural, SoftmaxCountsWhatTheMaskAllows) {
+  const auto f = [](Value x) { return nn::softmax(x, -1, {.where = x < 50, .scale = std::log(2.0)}); };
+  ExpectClose(jit(f)(Mat(2, 3, {0, 1, 99, 77, 88, 99})), {1 / 3.0f, 2 / 3.0f, 0, 0, 0, 0});
+}
+
+// Equal scores: the mean of the values that a query may see.
+TEST_F(Neural, LengthsOfSequences) {
+  const auto f = [](Value q, Value k, Value v, Value queries, Value keys) {
+    return nn::dot_product_attention(q, k, v, {.query_seq_lengths = queries, .key_value_seq_lengths = keys});
+  };
+  const Array zeros = Count({2, 3, 1, 1}, 0), v = Count({2, 3, 1, 1});
+  const Array queries(ctx, Ints{3, 1}), keys(ctx, Ints{2, 1});
+  ExpectClose(jit(f)(zeros, zeros, v, queries, keys), {1.5f, 1.5f, 1.5f, 4, 0, 0});
+}
+
+TEST_F(Neural, AttentionWithoutBatch) {
+  const auto f = [](Value q, Value k, Value v) {
+    const nn::AttentionResult r = nn::dot_product_attention_with_residual(
+        q, k, v, {.is_causal = true, .local_window_size = std::pair<int64_t, int64_t>(1, 0)});
+    return std::pair(r.encoded, r.residual);
+  };
+  const auto [encoded, residual] = jit(f)(Count({3, 2, 1}, 0), Count({3, 1, 1}, 0), Count({3, 1, 1}));
+  EXPECT_EQ(ShapeOfArray(encoded), (Shape{3, 2, 1}));
+  ExpectClose(encoded, {1, 1, 1.5f, 1.5f, 2.5f, 2.5f});
+  const float two = std::log(2.0f);
+  ExpectClose(residual, {0, 0, two, two, two, two});
+}
+
+}}  // namespace ricci::testing

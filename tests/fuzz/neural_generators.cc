@@ -1,0 +1,69 @@
+// Attention of any form, normalisations and softmax.
+#include "fuzz/generators.h"
+
+namespace ricci::testing {
+namespace {
+
+// Some dimensions of x, in order.
+Shape SomeAxes(Draft& d, const Value& x) {
+  Shape axes;
+  for (int64_t i = 0; i < x.rank(); ++i) {
+    if (d.dice().Chance(0.6)) axes.push_back(i);
+  }
+  return axes;
+}
+
+void Normalize(Draft& d) {
+  const Value x = d.AnyOfRank(1, 4, kFloats);
+  const Shape axes = SomeAxes(d, x);
+  const ArrayType slice = x.type().WithShape(rules::Pick(x.shape(), axes));
+  constexpr double kEpsilons[] = {1e-5, 0.01, 0.5};
+  const Attr epsilon("epsilon", d.dice().Pick(kEpsilons)), along("axes", axes);
+  if (d.dice().Chance(0.5)) {
+    d.Emit("layer_norm", {x, d.Of(slice), d.Of(slice)}, {along, epsilon});
+  } else {
+    d.Emit("rms_norm", {x, d.Of(slice)}, {along, epsilon});
+  }
+}
+
+void Softmax(Draft& d) {
+  const Value x = d.AnyOfRank(0, 4, kFloats);
+  Values in = {x};
+  if (d.dice().Chance(0.4)) in.push_back(d.Of(DType::kBool, x.shape()));
+  constexpr double kScales[] = {0.5, 1, 2};
+  d.Emit("softmax", in, {{"axes", SomeAxes(d, x)}, {"scale", d.dice().Pick(kScales)}});
+}
+
+// [B, N, T, S], sizes of which are 1 by chance.
+Shape Broadcastable(Draft& d, const Shape& full) {
+  Shape shape = full;
+  for (int64_t& n : shape) n = d.dice().Chance(0.4) ? 1 : n;
+  return shape;
+}
+void Attention(Draft& d) {
+  const int64_t batch = d.dice().Between(1, 2), queries = d.dice().Between(1, 6), keys = d.dice().Between(1, 6);
+  const int64_t key_heads = d.dice().Between(1, 2), heads = key_heads * d.dice().Between(1, 2);
+  const int64_t features = d.dice().Between(1, 4);
+  const Shape scores = {batch, heads, queries, keys};
+  if (ElementCount(scores) * features > d.palette().max_elements) return;
+  const DType dtype = d.SomeDType(kFloats);
+  const Shape key_shape = {batch, keys, key_heads, features};
+  Values in = {d.Of(dtype, Shape{batch, queries, heads, features}), d.Of(dtype, key_shape), d.Of(dtype, key_shape)};
+  if (d.dice().Chance(0.3)) in.push_back(d.Of(dtype, Broadcastable(d, scores)));
+  if (d.dice().Chance(0.3)) in.push_back(d.Of(DType::kBool, Broadcastable(d, scores)));
+  const Shape window = {d.dice().Between(0, 3), d.dice().Between(0, 3)};
+  constexpr double kScales[] = {0.25, 1};
+  d.Emit("dot_product_attention", in,
+         {{"scale", d.dice().Pick(kScales)},
+          {"is_causal", d.dice().Chance(0.5)},
+          {"local_window_size", window},
+          {"block_size", d.dice().Between(1, 7)}});
+}
+
+constexpr Generator kGenerators[] = {{1, true, Normalize}, {1, true, Softmax}, {2, true, Attention}};
+
+}  // namespace
+
+std::span<const Generator> NeuralGenerators() { return kGenerators; }
+
+}  // namespace ricci::testing

@@ -1,0 +1,100 @@
+"""Neural primitives: attention as jax.nn computes it, normalisations and softmax by their formulas in jax.numpy."""
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from case_file import DTYPES, Close, equation
+from elementwise_cases import of
+from transforms import add_cases, primitive
+from values import booleans, floats, ordinary
+
+NEAR = Close(16, 2.0)
+NORMS = (((5,), (0,)), ((3, 4), (1,)), ((2, 3, 4), (0, 2)), ((2, 0), (0,)), ((3, 4), ()))
+
+
+def layer_norm(axes, epsilon):
+    def f(x, scale, bias):
+        wide = x.astype(jnp.promote_types(x.dtype, np.float32))
+        spread = lambda p: jnp.expand_dims(p.astype(wide.dtype), [a for a in range(x.ndim) if a not in axes])
+        mean, variance = wide.mean(axes, keepdims=True), wide.var(axes, keepdims=True)
+        y = (wide - mean) * jax.lax.rsqrt(variance + epsilon)
+        return (y * spread(scale) + spread(bias)).astype(x.dtype)
+    return f
+
+
+def rms_norm(axes, epsilon):
+    def f(x, scale):
+        wide = x.astype(jnp.promote_types(x.dtype, np.float32))
+        spread = jnp.expand_dims(scale.astype(wide.dtype), [a for a in range(x.ndim) if a not in axes])
+        return (wide * jax.lax.rsqrt((wide * wide).mean(axes, keepdims=True) + epsilon) * spread).astype(x.dtype)
+    return f
+
+
+def norms(file, rng):
+    for name, fn, n in (('layer_norm', layer_norm, 2), ('rms_norm', rms_norm, 1)):
+        for shape, axes in NORMS:
+            attrs = {'axes': axes, 'epsilon': 0.01}
+            part = tuple(shape[a] for a in axes)
+            for dtype in ('f16', 'bf16', 'f32', 'f64') if shape == (3, 4) else ('f32',):
+                make = of(floats(dtype, shape), *[floats(dtype, part)] * n)
+                primitive(file, rng, name, attrs, fn(axes, 0.01), make, label=f'({axes})',
+                          modes='nfrv' if dtype == 'f32' else 'n', tolerance=NEAR, derivative=Close(128, 8.0))
+
+
+def softmaxes(file, rng):
+    for shape, axes in NORMS:
+        for scale in (1.0, 0.5):
+            fn = lambda x, m=None, a=axes, s=scale: jax.nn.softmax(x * jnp.asarray(s, x.dtype), a, where=m)
+            for masked in (False, True) if axes and 0 not in shape else (False,):
+                make = of(floats('f32', shape), *[booleans(shape)] * masked)
+                primitive(file, rng, 'softmax', {'axes': axes, 'scale': scale}, fn, make, label=f'({axes},{scale},{masked})',
+                          modes='nfrv', tolerance=NEAR, derivative=Close(64, 4.0))
+    for dtype in ('f16', 'bf16', 'f64'):
+        primitive(file, rng, 'softmax', {'axes': (1,)}, lambda x: jax.nn.softmax(x, 1), of(ordinary(dtype, (3, 9))),
+                  modes='n', tolerance=Close(4, 4.0))
+
+
+# B, T, S, N, K, H; attributes of the primitive; options of jax.nn; shape of the bias; shape of the mask
+ATTENTION = [
+    ((2, 3, 4, 2, 2, 3), {}, {}, None, None),
+    ((1, 5, 5, 4, 2, 3), {'is_causal': True, 'block_size': 2}, {'is_causal': True}, None, None),
+    ((2, 7, 5, 3, 1, 2), {'is_causal': True, 'scale': 0.3, 'block_size': 3}, {'is_causal': True, 'scale': 0.3}, None, None),
+    ((2, 3, 4, 2, 2, 3), {'block_size': 2}, {}, (2, 2, 3, 4), None),
+    ((2, 5, 4, 2, 1, 3), {'block_size': 2}, {}, (1, 2, 1, 4), (2, 1, 5, 4)),
+    ((1, 6, 6, 2, 2, 3), {'local_window_size': (2, 1), 'block_size': 4}, {'local_window_size': (2, 1)}, None, None),
+    ((1, 6, 6, 2, 2, 3), {'local_window_size': (1, 3), 'is_causal': True}, {'local_window_size': (1, 3), 'is_causal': True},
+     (1, 1, 6, 1), (1, 2, 1, 6)),
+    ((1, 70, 70, 1, 1, 4), {'is_causal': True}, {'is_causal': True}, None, None),
+]
+
+
+def attention_of(options, bias):
+    def f(q, k, v, *extras):
+        named = dict(zip(['bias', 'mask'] if bias else ['mask'], extras))
+        return list(jax.nn.dot_product_attention(q, k, v, **named, **options, return_residual=True))
+    return f
+
+
+def attention(file, rng):
+    """JAX gives the logarithms of the sums no derivative, rounds them to the dtype of the keys, and has no f16 on CPU."""
+    prim = 'dot_product_attention'
+    for i, ((b, t, s, n, k, h), attrs, options, bias, mask) in enumerate(ATTENTION):
+        for dtype in ('f32',) if i else ('f32', 'f64', 'bf16'):
+            make = of(floats(dtype, (b, t, n, h)), floats(dtype, (b, s, k, h)), floats(dtype, (b, s, k, h)),
+                      *[floats(dtype, bias)] * (bias is not None), *[booleans(mask)] * (mask is not None))
+            both = attention_of(options, bias)
+            only = lambda *a, f=both: f(*a)[:1]
+            args = make(rng)
+            sums = jax.ShapeDtypeStruct((b, t, n), DTYPES['f64' if dtype == 'f64' else 'f32'])
+            program = equation(prim, attrs, args, [args[0], sums]).replace('return %r0, %r1', 'return %r0')
+            # jax.nn takes the softmax of f64 in f32.
+            tolerance = Close(2.0**33, 1.0) if dtype == 'f64' else Close(32, 4.0) if dtype == 'f32' else Close(4, 2.0)
+            add_cases(file, rng, f'{prim}/{i}/{dtype}', program, only, make, modes='n' if dtype != 'f32' else 'nfrvFR' if i == 1 else 'nfr',
+                      tolerance=tolerance, derivative=Close(256, 8.0))
+            if dtype == 'f32':
+                primitive(file, rng, prim, attrs, both, make, label=f'({i})', modes='n', tolerance=tolerance)
+
+
+def cases(file, rng):
+    for part in (norms, softmaxes, attention):
+        part(file, rng)

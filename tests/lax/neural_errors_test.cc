@@ -1,0 +1,94 @@
+// Wrong operands and attributes of the neural primitives, with the exact message.
+#include "lax/wrong_operands.h"
+
+namespace ricci::testing { namespace {
+
+std::vector<Wrong> Normalisations() {
+  return {
+      {{{kF32, {2, 3}}, {kF32, {2}}},
+       [](const Values& in) {
+         return One(Emit1("rms_norm", in, {{"axes", Shape{1}}, {"epsilon", 0.1}}));
+       },
+       "rms_norm: operand 1 is f32[2]; it must be f32[3], a slice of f32[2,3] along axes [1]"},
+      {{{kF32, {2, 3}}, {kF32, {3}}, {kF64, {3}}},
+       [](const Values& in) {
+         return One(Emit1("layer_norm", in, {{"axes", Shape{1}}, {"epsilon", 0.1}}));
+       },
+       "layer_norm: operand 2 is f64[3]; it must be f32[3], a slice of f32[2,3] along axes [1]"},
+      {{{kF32, {2, 3}}, {kF32, {3, 2}}},
+       [](const Values& in) {
+         return One(Emit1("rms_norm", in, {{"axes", Shape{1, 0}}, {"epsilon", 0.1}}));
+       },
+       "rms_norm: axes [1,0] must increase"},
+      {{{kF32, {2}}, {kF32, {2}}},
+       [](const Values& in) {
+         return One(Emit1("rms_norm", in, {{"axes", Shape{0}}, {"epsilon", -1.0}}));
+       },
+       "rms_norm: epsilon -1.000000 must be at least 0"},
+      {{{kI32, {2}}},
+       [](const Values& in) {
+         return One(Emit1("softmax", in, {{"axes", Shape{0}}}));
+       },
+       "softmax: operand 0 is i32[2]; it takes floating dtypes"},
+      {{{kF32, {2}}, {kBool, {1}}},
+       [](const Values& in) {
+         return One(Emit1("softmax", in, {{"axes", Shape{0}}}));
+       },
+       "softmax: operand 1 is bool[1]; it must be bool[2]"},
+      {{{kF32, {2}}},
+       [](const Values& in) {
+         return One(Emit1("softmax", in, {{"axes", Shape{1}}}));
+       },
+       "softmax: axes [1] is out of range for operand 0 of f32[2]"},
+  };
+}
+
+template <typename... Attrs>
+Function Attention(Attrs... attrs) {
+  return [=](const Values& in) { return EmitN(2, "dot_product_attention", in, {attrs...}); };
+}
+std::vector<Wrong> Attentions() {
+  const std::pair<DType, Shape> q = {kF32, {2, 3, 4, 8}}, k = {kF32, {2, 5, 2, 8}};
+  static const Shape kNoWindow = {-1, 2};
+  return {
+      {{q, k}, Attention(), "dot_product_attention: takes at least 3 operands (query, key, value, extras...), not 2"},
+      {{q, {kF32, {2, 5, 2, 7}}, k},
+       Attention(),
+       "dot_product_attention: operands 0 and 1 are f32[2,3,4,8] and f32[2,5,2,7]; they must agree in dtype and in "
+       "dimensions 0 and 3"},
+      {{q, k, q},
+       Attention(),
+       "dot_product_attention: operands 1 and 2 are f32[2,5,2,8] and f32[2,3,4,8]; they must have one type"},
+      {{q, k, k, k, k, k},
+       Attention(),
+       "dot_product_attention: takes query, key, value and at most a bias and a mask, not 6 operands"},
+      {{{kF32, {3, 4, 8}}, k, k},
+       Attention(),
+       "dot_product_attention: operand 0 is f32[3,4,8]; it must have 4 dimensions"},
+      {{q, {kF32, {2, 5, 3, 8}}, {kF32, {2, 5, 3, 8}}},
+       Attention(),
+       "dot_product_attention: the 4 heads of f32[2,3,4,8] must be a multiple of the 3 heads of f32[2,5,3,8]"},
+      {{q, k, k, {kF32, {2, 4, 3, 4}}},
+       Attention(),
+       "dot_product_attention: operand 3 is f32[2,4,3,4]; a bias or mask must be f32[2,4,3,5], any size of which may "
+       "be "
+       "1"},
+      {{q, k, k, {kBool, {1, 1, 1, 1}}, {kBool, {1, 1, 1, 1}}},
+       Attention(),
+       "dot_product_attention: operand 3 is bool[1,1,1,1]; it takes f32"},
+      {{q, k, k, {kF32, {1, 1, 1, 1}}, {kF32, {1, 1, 1, 1}}},
+       Attention(),
+       "dot_product_attention: operand 4 is f32[1,1,1,1]; after a bias there may be a mask of bool"},
+      {{q, k, k},
+       Attention(Attr("local_window_size", kNoWindow)),
+       "dot_product_attention: local_window_size [-1,2] must be two numbers of at least 0, of keys before and after "
+       "the "
+       "query's place"},
+      {{q, k, k}, Attention(Attr("block_size", 0)), "dot_product_attention: block_size 0 must be positive"},
+  };
+}
+
+TEST(NeuralErrors, NormalisationsNameBothValues) { ExpectMessages(Normalisations()); }
+TEST(NeuralErrors, AttentionNamesBothValues) { ExpectMessages(Attentions()); }
+
+}}  // namespace ricci::testing
