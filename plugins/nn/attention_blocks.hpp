@@ -81,9 +81,9 @@ inline Values Attend(const AttentionForm& f, const Value& first, const Value& q,
 }
 
 // ---- all blocks ----
-// Queries of one block: as many as give about a million scores, but enough for products to be efficient.
+// Queries of one block: as many as give a few million scores, but enough for products to be efficient.
 inline int64_t BlockSize(const Eqn& e, const AttentionForm& f) {
-  constexpr int64_t kScores = int64_t{1} << 20, kLeast = 32, kMost = 256;
+  constexpr int64_t kScores = int64_t{1} << 23, kLeast = 128, kMost = 256;
   if (e.has("block_size")) return std::min(e.integer("block_size"), std::max<int64_t>(f.t, 1));
   const int64_t rows = std::max<int64_t>(ElementCount(Shape{f.b, f.n, f.s}), 1);
   return std::min(std::clamp(kScores / rows, kLeast, kMost), std::max<int64_t>(f.t, 1));

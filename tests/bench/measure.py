@@ -22,6 +22,7 @@ GOALS = {
     'saxpy': (1.05, 'hand'), 'gelu': (1.05, 'hand'), 'sum': (1.05, 'Dr.Jit'), 'softmax': (0.8, 'JAX'),
     'layernorm': (0.8, 'JAX'), 'matmul256': (1.0, 'best'), 'matmul1024': (1.0, 'best'), 'matmul2048': (1.0, 'best'),
     'bmm6': (1.2, 'hand'), 'chol6': (0.1, 'JAX'), 'conv': (1.0, 'JAX'), 'conv_grad': (1.0, 'JAX'), 'attention': (0.22, 'JAX'), 'attention_grad': (0.25, 'JAX'),
+    'attention_nn': (0.22, 'JAX'), 'attention_nn_grad': (0.25, 'JAX'),
     'rk4_scan': (0.8, 'JAX'), 'rk4_scan_grad': (0.8, 'JAX'), 'rk4_vmap': (1.4, 'hand'), 'newton': (0.1, 'JAX'),
     'mlp': (0.8, 'JAX'),
     'lbm': (1.18, 'hand'), 'normal': (0.15, 'JAX'), 'sort': (0.2, 'JAX'), 'fft': (1.0, 'JAX'), 'call4': (0.05, 'JAX'), 'call32': (0.022, 'JAX'),

@@ -237,6 +237,8 @@ CASES = {
     'conv_grad': Case('ms', conv(True)),
     'attention': Case('ms', attention(False)),
     'attention_grad': Case('ms', attention(True)),
+    'attention_nn': Case('ms', attention(False)),  # ours as one operation
+    'attention_nn_grad': Case('ms', attention(True)),
     'rk4_scan': Case('ms', pendulum(10000, 0, False)),
     'rk4_scan_grad': Case('ms', pendulum(10000, 0, True)),
     'rk4_vmap': Case('ms', pendulum(1000, 4096, False)),
