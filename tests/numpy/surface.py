@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEADERS = ROOT / 'bindings/cpp/ricci'
 PAGE = ROOT / 'bindings/cpp/NUMPY.md'
 DECLARATION = re.compile(r'^(?:  )?(?:requires\([^)]*\)\s*)?(?:const )?'
-                         r'(?:Value|Values|Unique|auto|Array|DType|Shape|SignAndLog|QAndR|CholeskyFactor|LuFactor|LuMatrices|Histogram2d|Histogramdd|\w+Result|'
+                         r'(?:Value|Values|void|ArrayFile|Unique|auto|Array|DType|Shape|SignAndLog|QAndR|CholeskyFactor|LuFactor|LuMatrices|Histogram2d|Histogramdd|\w+Result|'
                          r'std::pair<\w+, \w+>|std::string)\s+'
                          r'(\w+)\(', re.M)
 USED = re.compile(r'^using ricci::linalg::(\w+);', re.M)
@@ -31,8 +31,8 @@ REASONS = {
         'iterable': PYTHON, 'ndim': 'x.rank()', 'shape': 'x.shape()', 'size': 'x.size() of an Array',
         'result_type': 'Promote(a, b) of dtypes', 'promote_types': 'Promote(a, b) of dtypes',
         'broadcast_shapes': 'BroadcastInto(shape, other)',
-        'einsum_path': 'einsum chooses the order of the products itself', 'from_dlpack': FILES, 'frombuffer': FILES,
-        'fromfile': FILES, 'fromiter': FILES, 'fromstring': FILES, 'load': FILES, 'save': FILES, 'savez': FILES,
+        'einsum_path': 'einsum chooses the order of the products itself', 'frombuffer': FILES,
+        'fromfile': FILES, 'fromiter': FILES, 'fromstring': FILES,
         'frompyfunc': PYTHON, 'get_printoptions': 'to_string has NumPy\'s defaults',
         'set_printoptions': 'to_string has NumPy\'s defaults', 'printoptions': 'to_string has NumPy\'s defaults',
         'mask_indices': 'its size depends on data: nonzero(mask, size)', 'trim_zeros': 'its size depends on data',

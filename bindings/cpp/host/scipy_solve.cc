@@ -42,12 +42,12 @@ System SystemOf(std::string_view name, const Operand& a, const Operand& b) {
   const CallSite site = SiteOf(name, in);
   const DType dtype = ToInexact(PromotedDType(site, in));
   const Value m = To(site.Lift(a, dtype), dtype);
-  Value right = To(site.Lift(b, dtype), dtype);
-  const bool is_vector = right.rank() == 1;
-  if (is_vector) right = lax::expand_dims(right, Shape{1});
+  const Value given = To(site.Lift(b, dtype), dtype);
+  const bool is_vector = given.rank() == 1;
+  const Value right = is_vector ? lax::expand_dims(given, Shape{1}) : given;
   if (m.rank() < 2 || m.dim(m.rank() - 1) != m.dim(m.rank() - 2) || right.rank() < 2 ||
       right.dim(right.rank() - 2) != m.dim(m.rank() - 1)) {
-    site.Fail("operands are ", m.type(), " and ", right.type(), "; they need a square matrix, and as many rows of b");
+    site.Fail("operands are ", m.type(), " and ", given.type(), "; they need a square matrix, and as many rows of b");
   }
   const Dims of_a = m.shape().first(m.shape().size() - 2), of_b = right.shape().first(right.shape().size() - 2);
   Shape batch(of_a.begin(), of_a.end());
