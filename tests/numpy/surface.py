@@ -21,7 +21,6 @@ SPELLED = {'delete': 'delete_', 'array_str': 'to_string', 'array_repr': 'to_stri
 
 FILES = 'files and memory of the host: make an Array of a vector or of a pointer'
 PYTHON = 'of Python objects; C++ has types'
-NO_PRIMITIVE = 'needs a primitive that is not there yet'
 LATER = 'not yet'
 REASONS = {
     'jax.numpy': {
@@ -46,14 +45,14 @@ REASONS = {
     },
     'jax.numpy.fft': {},
     'jax.scipy.special': {
-        **dict.fromkeys('bernoulli bessel_jn dawsn erfcx exp1 expi expn fresnel hyp1f1 hyp2f1 owens_t sici spence sph_harm_y wofz'.split(), NO_PRIMITIVE),
+        **dict.fromkeys('bernoulli bessel_jn dawsn erfcx fresnel hyp1f1 hyp2f1 owens_t sici spence sph_harm_y wofz'.split(), LATER),
     },
     'jax.scipy.linalg': dict.fromkeys(
         'convolution_matrix eigh_tridiagonal expm_frechet fiedler fiedler_companion funm hadamard helmert invhilbert '
         'invpascal leslie pascal qr_multiply rsf2csf solve_sylvester'.split(), LATER),
     'jax.scipy.stats': {'gaussian_kde': LATER},
     'jax.scipy.signal': {
-        **dict.fromkeys('csd detrend istft stft welch'.split(), LATER),
+        **dict.fromkeys('csd istft stft welch'.split(), LATER),
     },
 }
 # The headers of each module, and what a function of it is called in C++.

@@ -50,6 +50,13 @@ Value i0e(const Operand& x);
 Value i1(const Operand& x);
 Value i1e(const Operand& x);
 
+// ---- exponential integrals of real x ----
+// The integral of exp(-x t) / t^n over t > 1 for whole n >= 0; exp1 is that of n = 1. NaN for negative x.
+Value expn(const Operand& n, const Operand& x);
+Value exp1(const Operand& x);
+// The integral of exp(t) / t over t < x, as its principal value.
+Value expi(const Operand& x);
+
 // ---- entropies: 0 at x = 0 ----
 Value xlogy(const Operand& x, const Operand& y);
 Value xlog1py(const Operand& x, const Operand& y);
