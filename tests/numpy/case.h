@@ -55,8 +55,11 @@ std::span<const Case> IndexingCases();
 std::span<const Case> SetCases();
 std::span<const Case> DifferenceCases();
 std::span<const Case> ProductCases();
+std::span<const Case> LinalgCases();
 std::span<const Case> FftCases();
 std::span<const Case> ScipyCases();
+std::span<const Case> ScipyLinalgCases();
+std::span<const Case> StatsCases();
 std::span<const Case> AppliedCases();
 
 }  // namespace ricci::testing

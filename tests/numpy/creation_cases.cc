@@ -67,6 +67,8 @@ const Case kCases[] = {
     {"jnp.bartlett(5)", [](const Given& g) -> Results { return bartlett(g.ctx, 5); }},
     {"jnp.blackman(6)", [](const Given& g) -> Results { return blackman(g.ctx, 6); }},
     {"jnp.hamming(7)", [](const Given& g) -> Results { return hamming(g.ctx, 7); }},
+    {"jnp.kaiser(7, 3.5)", [](const Given& g) -> Results { return kaiser(g.ctx, 7, 3.5); }},
+    {"jnp.kaiser(1, 3.5)", [](const Given& g) -> Results { return kaiser(g.ctx, 1, 3.5); }},
     {"jnp.hanning(1)", [](const Given& g) -> Results { return hanning(g.ctx, 1); }},
     {"jnp.hanning(4)", [](const Given& g) -> Results { return hanning(g.ctx, 4); }},
     {"jnp.diag(v)", [](const Given& g) -> Results { return diag(g.v); }},

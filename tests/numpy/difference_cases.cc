@@ -60,6 +60,23 @@ const Case kCases[] = {
        return polyint(g.v, 2, Array(g.ctx, {1.0f, 2.0f}));
      }},
     {"jnp.poly(v)", [](const Given& g) -> Results { return poly(g.v); }},
+    {"jnp.sort(jnp.abs(jnp.roots(v, strip_zeros=False)))",
+     [](const Given& g) -> Results { return sort(abs(roots(g.v))); }, 64},
+    {"jnp.sort(jnp.roots(jnp.array([0.0, 0.0, 2.0, -6.0, 4.0, 0.0]), strip_zeros=False).real)",
+     [](const Given& g) -> Results {
+       return sort(real(roots(Array(g.ctx, {0.0f, 0.0f, 2.0f, -6.0f, 4.0f, 0.0f}))));
+     },
+     64},
+    {"jnp.roots(jnp.zeros(3), strip_zeros=False)", [](const Given& g) -> Results { return roots(zeros(g.ctx, {3})); }},
+    {"jnp.roots(w, strip_zeros=False)", [](const Given& g) -> Results { return roots(g.w); }},
+    {"jnp.polyfit(u, s, 2)", [](const Given& g) -> Results { return polyfit(g.u, g.s, 2); }, 256},
+    {"jnp.polyfit(u, jnp.stack([s, u * u], 1), 2, w=jnp.abs(s) + 1)",
+     [](const Given& g) -> Results {
+       return polyfit(g.u, stack({g.s, g.u * g.u}, 1), 2, {.w = abs(g.s) + 1});
+     },
+     256},
+    {"jnp.polyfit(u, s, 3, rcond=0.2)", [](const Given& g) -> Results { return polyfit(g.u, g.s, 3, {.rcond = 0.2}); },
+     256},
 };
 
 }  // namespace

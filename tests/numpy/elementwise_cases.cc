@@ -102,6 +102,8 @@ const Case kCases[] = {
     {"jnp.true_divide(i, 3)", [](const Given& g) -> Results { return true_divide(g.i, 3); }},
     {"x + e[:0].sum()", [](const Given& g) -> Results { return g.x + sum(g.e); }},
     {"jnp.exp(e)", [](const Given& g) -> Results { return exp(g.e); }},
+    {"jnp.i0(x)", [](const Given& g) -> Results { return i0(g.x); }},
+    {"jnp.i0(i)", [](const Given& g) -> Results { return i0(g.i); }},
 };
 
 }  // namespace

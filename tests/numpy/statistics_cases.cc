@@ -4,6 +4,12 @@
 namespace ricci::testing {
 namespace {
 
+Values All(const Histogramdd& h) {
+  Values out{h.histogram};
+  out.insert(out.end(), h.edges.begin(), h.edges.end());
+  return out;
+}
+
 const Case kCases[] = {
     {"jnp.median(x)", [](const Given& g) -> Results { return median(g.x); }},
     {"jnp.median(x, 0)", [](const Given& g) -> Results { return median(g.x, 0); }},
@@ -66,6 +72,21 @@ const Case kCases[] = {
     {"jnp.histogram(x, 3, range=(-1, 2), density=True)",
      [](const Given& g) -> Results { return histogram(g.x, 3, {.range = std::pair(-1.0, 2.0), .density = true}); }},
     {"jnp.histogram(i, s, weights=p)", [](const Given& g) -> Results { return histogram(g.i, g.s, {.weights = g.p}); }},
+    {"(lambda h: (h[0], *h[1]))(jnp.histogramdd(jnp.stack([u, s], 1), 3))",
+     [](const Given& g) -> Results {
+       return All(histogramdd(stack({g.u, g.s}, 1), 3));
+     }},
+    {"(lambda h: (h[0], *h[1]))(jnp.histogramdd(jnp.stack([u, s, u], 1), [3, jnp.array([0.0, 1.0, 3.0]), 2], "
+     "[None, None, (-1, 1)], jnp.abs(u), True))",
+     [](const Given& g) -> Results {
+       return All(histogramdd(stack({g.u, g.s, g.u}, 1), {3, Array(g.ctx, {0.0f, 1.0f, 3.0f}), 2},
+                              {.range = {{}, {}, std::pair(-1.0, 1.0)}, .weights = abs(g.u), .density = true}));
+     }},
+    {"jnp.histogram2d(u, s, 4)",
+     [](const Given& g) -> Results {
+       const Histogram2d h = histogram2d(g.u, g.s, 4);
+       return Values{h.histogram, h.x_edges, h.y_edges};
+     }},
 };
 
 }  // namespace

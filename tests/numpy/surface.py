@@ -7,19 +7,20 @@ import importlib
 import pathlib
 import re
 import sys
+import types
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEADERS = ROOT / 'bindings/cpp/ricci'
 PAGE = ROOT / 'bindings/cpp/NUMPY.md'
 DECLARATION = re.compile(r'^(?:  )?(?:requires\([^)]*\)\s*)?(?:const )?'
-                         r'(?:Value|Values|Unique|auto|Array|DType|Shape|SignAndLog|std::pair<\w+, \w+>|std::string)\s+'
+                         r'(?:Value|Values|void|ArrayFile|Unique|auto|Array|DType|Shape|SignAndLog|QAndR|CholeskyFactor|LuFactor|LuMatrices|Histogram2d|Histogramdd|\w+Result|'
+                         r'std::pair<\w+, \w+>|std::string)\s+'
                          r'(\w+)\(', re.M)
+USED = re.compile(r'^using ricci::linalg::(\w+);', re.M)
 SPELLED = {'delete': 'delete_', 'array_str': 'to_string', 'array_repr': 'to_string'}
 
 FILES = 'files and memory of the host: make an Array of a vector or of a pointer'
 PYTHON = 'of Python objects; C++ has types'
-BESSEL = 'needs Bessel functions, which are not among the primitives yet'
-NO_PRIMITIVE = 'needs a primitive that is not there yet'
 LATER = 'not yet'
 REASONS = {
     'jax.numpy': {
@@ -29,34 +30,43 @@ REASONS = {
         'iterable': PYTHON, 'ndim': 'x.rank()', 'shape': 'x.shape()', 'size': 'x.size() of an Array',
         'result_type': 'Promote(a, b) of dtypes', 'promote_types': 'Promote(a, b) of dtypes',
         'broadcast_shapes': 'BroadcastInto(shape, other)',
-        'einsum_path': 'einsum chooses the order of the products itself', 'from_dlpack': FILES, 'frombuffer': FILES,
-        'fromfile': FILES, 'fromiter': FILES, 'fromstring': FILES, 'load': FILES, 'save': FILES, 'savez': FILES,
+        'einsum_path': 'einsum chooses the order of the products itself', 'frombuffer': FILES,
+        'fromfile': FILES, 'fromiter': FILES, 'fromstring': FILES,
         'frompyfunc': PYTHON, 'get_printoptions': 'to_string has NumPy\'s defaults',
         'set_printoptions': 'to_string has NumPy\'s defaults', 'printoptions': 'to_string has NumPy\'s defaults',
-        'histogram2d': LATER, 'histogramdd': LATER, 'i0': BESSEL, 'kaiser': BESSEL,
         'mask_indices': 'its size depends on data: nonzero(mask, size)', 'trim_zeros': 'its size depends on data',
-        'polyfit': 'needs least squares, which linalg does not have yet',
-        'roots': 'needs eigenvalues of a general matrix, which linalg does not have yet',
+    },
+    'jax.numpy.linalg': {
+        **{n: f'ricci::{n}' for n in 'cross matmul matrix_transpose outer tensordot vecdot'.split()},
+        'diagonal': 'ricci::diagonal(x, offset, -2, -1)', 'trace': 'ricci::trace(x, offset, -2, -1)',
+    },
+    'jax.random': {
+        'PRNGKey': 'see key: all keys have dtype key', 'key_dtype': 'DType::kKey', 'key_impl': 'always threefry2x32',
     },
     'jax.numpy.fft': {},
     'jax.scipy.special': {
-        **dict.fromkeys('bernoulli bessel_jn betainc dawsn erfcx exp1 expi expn fresnel gammainc gammaincc hyp1f1 hyp2f1 '
-                        'loggamma owens_t sici spence sph_harm_y wofz'.split(), NO_PRIMITIVE),
-        **dict.fromkeys('i0 i0e i1 i1e'.split(), BESSEL),
-        'comb': LATER,
+        **dict.fromkeys('bernoulli bessel_jn dawsn erfcx fresnel hyp1f1 hyp2f1 owens_t sici spence sph_harm_y wofz'.split(), LATER),
     },
+    'jax.scipy.linalg': dict.fromkeys(
+        'convolution_matrix eigh_tridiagonal expm_frechet fiedler fiedler_companion funm hadamard helmert invhilbert '
+        'invpascal leslie pascal qr_multiply rsf2csf solve_sylvester'.split(), LATER),
+    'jax.scipy.stats': {'gaussian_kde': LATER},
     'jax.scipy.signal': {
-        **dict.fromkeys('csd detrend istft stft welch'.split(), LATER),
+        **dict.fromkeys('csd istft stft welch'.split(), LATER),
     },
 }
 # The headers of each module, and what a function of it is called in C++.
 MODULES = {
     'jax.numpy': (None, 'ricci::'),
+    'jax.numpy.linalg': ('linalg.hpp', 'ricci::linalg::'),
     'jax.numpy.fft': ('fft.hpp', 'ricci::fft::'),
+    'jax.random': ('random.hpp', 'ricci::random::'),
     'jax.scipy.special': ('scipy_special.hpp', 'ricci::scipy::special::'),
     'jax.scipy.signal': ('scipy_signal.hpp', 'ricci::scipy::signal::'),
+    'jax.scipy.linalg': ('scipy_linalg.hpp', 'ricci::scipy::linalg::'),
+    'jax.scipy.stats': ('scipy_stats.hpp', 'ricci::scipy::stats::'),
 }
-APART = ('lax', 'fft', 'scipy', 'rules', 'register')
+APART = ('lax', 'fft', 'linalg', 'random', 'scipy', 'rules', 'register')
 
 
 def declared(only):
@@ -64,7 +74,10 @@ def declared(only):
     files = [HEADERS / only] if only else sorted(p for p in HEADERS.glob('*.hpp') if not p.name.startswith(APART))
     out = {}
     for path in files:
-        for match in DECLARATION.finditer(path.read_text()):
+        text = path.read_text()
+        for match in USED.finditer(text):
+            out.setdefault(match[1], path.name)
+        for match in DECLARATION.finditer(text):
             out.setdefault(match[1], path.name)
     return out
 
@@ -98,13 +111,18 @@ def section(module, problems):
     return lines + ['']
 
 
-def distributions():
-    """The namespaces of scipy_stats.hpp."""
+def distributions(problems):
+    """The namespaces of scipy_stats.hpp, one per distribution, and the functions of samples."""
     text = (HEADERS / 'scipy_stats.hpp').read_text()
-    lines = ['## jax.scipy.stats: `ricci::scipy::stats::`', '', '| namespace | functions |', '|---|---|']
-    for match in re.finditer(r'^namespace (\w+) \{\n(.*?)^\}', text, re.M | re.S):
-        lines.append(f'| {match[1]} | {" ".join(m[1] for m in DECLARATION.finditer(match[2]))} |')
-    return lines + ['']
+    there = {m[1]: [d[1] for d in DECLARATION.finditer(m[2])]
+             for m in re.finditer(r'^namespace (\w+) \{\n(.*?)^\}', text, re.M | re.S)}
+    stats = importlib.import_module('jax.scipy.stats')
+    for name, module in vars(stats).items():
+        if not name.startswith('_') and isinstance(module, types.ModuleType):
+            wanted = [n for n in vars(module) if not n.startswith('_')]
+            problems += [f'jax.scipy.stats.{name}.{n} is in no header' for n in wanted if n not in there.get(name, [])]
+    lines = ['| namespace | functions |', '|---|---|']
+    return lines + [f'| {name} | {" ".join(functions)} |' for name, functions in there.items()] + ['']
 
 
 def page(problems):
@@ -114,7 +132,7 @@ def page(problems):
              'elements takes the `size` of its result. `tests/numpy` compares each with JAX.', '']
     for module in MODULES:
         lines += section(module, problems)
-    return '\n'.join(lines + distributions()).rstrip() + '\n'
+    return '\n'.join(lines + distributions(problems)).rstrip() + '\n'
 
 
 def main():

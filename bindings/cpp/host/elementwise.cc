@@ -26,6 +26,10 @@ Value erf_inv(const Operand& x) { return lax::erf_inv(UseInexact("erf_inv", x));
 Value exp(const Operand& x) { return lax::exp(UseInexact("exp", x)); }
 Value exp2(const Operand& x) { return lax::exp2(UseInexact("exp2", x)); }
 Value expm1(const Operand& x) { return lax::expm1(UseInexact("expm1", x)); }
+Value i0(const Operand& x) {
+  const Value v = UseInexact("i0", x);
+  return lax::mul(lax::exp(lax::abs(v)), lax::bessel_i0e(v));
+}
 Value lgamma(const Operand& x) { return lax::lgamma(UseInexact("lgamma", x)); }
 Value log(const Operand& x) { return lax::log(UseInexact("log", x)); }
 Value log1p(const Operand& x) { return lax::log1p(UseInexact("log1p", x)); }

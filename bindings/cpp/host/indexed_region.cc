@@ -19,7 +19,7 @@ SliceBounds BoundsOf(const Slice& s, int64_t n, const Location& at) {
   return {start, length > 0 ? (length - 1) / (back ? -step : step) + 1 : 0, step};
 }
 
-CallSite PlaceOfIndex(std::string_view name, const Operand& x, IndexItems items, std::span<const Operand> others) {
+CallSite PlaceOfIndex(std::string_view name, const Operand& x, IndexList items, std::span<const Operand> others) {
   std::vector<Operand> all{x};
   for (const IndexItem& i : items) {
     if (i.at) all.push_back(*i.at);
@@ -28,7 +28,7 @@ CallSite PlaceOfIndex(std::string_view name, const Operand& x, IndexItems items,
   return SiteOf(name, all);
 }
 
-int64_t AxesUsed(const CallSite& site, const Value& v, IndexItems items) {
+int64_t AxesUsed(const CallSite& site, const Value& v, IndexList items) {
   const auto used = std::count_if(items.begin(), items.end(), [](const IndexItem& i) {
     return i.kind == IndexItem::Kind::kSlice || i.kind == IndexItem::Kind::kAt;
   });
@@ -39,7 +39,7 @@ int64_t AxesUsed(const CallSite& site, const Value& v, IndexItems items) {
   return used;
 }
 
-bool HoldsArray(IndexItems items) {
+bool HoldsArray(IndexList items) {
   return std::any_of(items.begin(), items.end(), [](const IndexItem& i) { return i.at && !i.at->shape().empty(); });
 }
 
@@ -75,7 +75,7 @@ Entry EntryOfSlice(const CallSite& site, const Value& v, const Slice& s, int64_t
   return {Part::kOwn, axis, IndexOfSlice(site, v, b)};
 }
 // One entry per item and axis, in the order of the axes; at least one of them has an index.
-std::vector<Entry> EntriesOf(const CallSite& site, const Value& v, IndexItems items) {
+std::vector<Entry> EntriesOf(const CallSite& site, const Value& v, IndexList items) {
   std::vector<Entry> out;
   int64_t axis = 0, skipped = v.rank() - AxesUsed(site, v, items);
   const auto skip = [&] {
@@ -119,7 +119,7 @@ size_t PlaceOfBlock(const std::vector<Entry>& entries) {
 
 }  // namespace
 
-IndexedRegion RegionOf(const CallSite& site, const Value& v, IndexItems items) {
+IndexedRegion RegionOf(const CallSite& site, const Value& v, IndexList items) {
   const std::vector<Entry> entries = EntriesOf(site, v, items);
   const Shape block = BlockShape(site, entries);
   const size_t block_at = PlaceOfBlock(entries);
@@ -166,11 +166,12 @@ IndexedRegion RegionOf(const CallSite& site, const Value& v, IndexItems items) {
   return region;
 }
 
-Value GatherRegion(const Value& v, const IndexedRegion& region) {
+Value GatherRegion(const Value& v, const IndexedRegion& region, std::string_view mode,
+                   std::optional<double> fill_value) {
   Shape sizes = ShapeOfValue(v);
   for (int64_t a : region.axes) sizes[static_cast<size_t>(a)] = 1;
-  const Value out =
-      lax::gather(v, region.indices, {region.window_dims, region.axes, region.axes, {}, {}}, sizes, "clip");
+  const lax::GatherDims d{region.window_dims, region.axes, region.axes, {}, {}};
+  const Value out = lax::gather(v, region.indices, d, sizes, mode, fill_value);
   return lax::expand_dims(out, region.new_dims);
 }
 

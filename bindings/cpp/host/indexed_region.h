@@ -5,9 +5,11 @@
 // array of indices along a dimension of its own.
 #ifndef RICCI_BINDINGS_CPP_HOST_INDEXED_REGION_H_
 #define RICCI_BINDINGS_CPP_HOST_INDEXED_REGION_H_
-#include "ricci/indexing.hpp"
+#include "ricci/at.hpp"
 
 namespace ricci { inline namespace v0 {
+
+using IndexList = std::span<const IndexItem>;
 
 struct IndexedRegion {
   Shape shape;        // of the elements
@@ -17,13 +19,19 @@ struct IndexedRegion {
   Shape new_dims;     // of `shape` after `index` is done: dimensions of size 1
 };
 
-CallSite PlaceOfIndex(std::string_view name, const Operand& x, IndexItems items, std::span<const Operand> others);
+CallSite PlaceOfIndex(std::string_view name, const Operand& x, IndexList items, std::span<const Operand> others);
 // How many axes of v the items index; throws if it has less.
-int64_t AxesUsed(const CallSite& site, const Value& v, IndexItems items);
+int64_t AxesUsed(const CallSite& site, const Value& v, IndexList items);
 // Whether an index is an array with dimensions.
-bool HoldsArray(IndexItems items);
-IndexedRegion RegionOf(const CallSite& site, const Value& v, IndexItems items);
-Value GatherRegion(const Value& v, const IndexedRegion& region);
+bool HoldsArray(IndexList items);
+IndexedRegion RegionOf(const CallSite& site, const Value& v, IndexList items);
+Value GatherRegion(const Value& v, const IndexedRegion& region, std::string_view mode = "clip",
+                   std::optional<double> fill_value = {});
+// x with the elements at `items` updated by the primitive `prim`; `name` is what messages call it.
+Value UpdateRegion(std::string_view name, std::string_view prim, const Operand& x, IndexList items,
+                   const Operand& updates, const AtOptions& options = {});
+// The mode that options name, in the words of gather and scatter; throws if there is no such mode.
+std::string_view ModeOf(const CallSite& site, const AtOptions& options, std::string_view otherwise);
 
 // [start, stop) in steps: the elements that a slice of `n` holds.
 struct SliceBounds {

@@ -59,6 +59,7 @@ Value take_along_axis(const Operand& x, const Operand& indices, AxisNumber given
 
 namespace {
 
+IndexList ListOf(IndexItems items) { return {items.begin(), items.size()}; }
 // Elements low, low + step, ...
 Value Strided(const Value& v, int64_t low, int64_t count, int64_t step, int64_t axis) {
   if (low == 0 && count == v.dim(axis) && step == 1) return v;
@@ -104,7 +105,8 @@ const Value Value::operator[](const Operand& index) const {
   return IndexAlong(v, index, 0, site);
 }
 
-const Value index(const Operand& x, IndexItems items) {
+const Value index(const Operand& x, IndexItems given) {
+  const IndexList items = ListOf(given);
   const CallSite site = PlaceOfIndex("index", x, items, {});
   Value v = site.Lift(x, DType::kNone);
   if (HoldsArray(items)) return GatherRegion(v, RegionOf(site, v, items));
@@ -135,65 +137,46 @@ const Value slice(const Operand& x, int64_t start, int64_t stop, AxisNumber axis
   return TakeSlice(v, {start, stop, step}, Axis("slice", x.at, axis, v.rank()), x.at);
 }
 
-namespace {
-
-Value Update(std::string_view name, std::string_view prim, const Operand& x, IndexItems items, const Operand& updates) {
-  const CallSite site = PlaceOfIndex(name, x, items, {&updates, 1});
-  const Value v = site.Lift(x, DType::kNone);
-  if (v.rank() == 0) site.Fail("a scalar has no elements to index");
-  const IndexedRegion region = RegionOf(site, v, items);
-  if (!region.new_dims.empty()) site.Fail("kNewAxis names no element; leave it out");
-  const Value u = lax::convert_element_type(site.Lift(updates, v.dtype(), region.shape), v.dtype());
-  Shape shape = region.shape;
-  if (!BroadcastInto(shape, u.shape()) || shape != region.shape) {
-    site.Fail("updates of shape ", u.shape(), " do not broadcast to ", region.shape, ", the shape of the elements");
-  }
-  const lax::ScatterDims d{region.window_dims, region.axes, region.axes, {}, {}};
-  return lax::scatter_named(prim, v, region.indices, BroadcastValue(u, region.shape), d);
-}
-
-}  // namespace
-
 Value set_at(const Operand& x, const Operand& indices, const Operand& updates) {
   return set_at(x, {IndexItem(indices)}, updates);
 }
 Value set_at(const Operand& x, IndexItems items, const Operand& updates) {
-  return Update("set_at", "scatter", x, items, updates);
+  return UpdateRegion("set_at", "scatter", x, ListOf(items), updates);
 }
 
 Value add_at(const Operand& x, const Operand& indices, const Operand& updates) {
   return add_at(x, {IndexItem(indices)}, updates);
 }
 Value add_at(const Operand& x, IndexItems items, const Operand& updates) {
-  return Update("add_at", "scatter-add", x, items, updates);
+  return UpdateRegion("add_at", "scatter-add", x, ListOf(items), updates);
 }
 
 Value sub_at(const Operand& x, const Operand& indices, const Operand& updates) {
   return sub_at(x, {IndexItem(indices)}, updates);
 }
 Value sub_at(const Operand& x, IndexItems items, const Operand& updates) {
-  return Update("sub_at", "scatter-sub", x, items, updates);
+  return UpdateRegion("sub_at", "scatter-sub", x, ListOf(items), updates);
 }
 
 Value mul_at(const Operand& x, const Operand& indices, const Operand& updates) {
   return mul_at(x, {IndexItem(indices)}, updates);
 }
 Value mul_at(const Operand& x, IndexItems items, const Operand& updates) {
-  return Update("mul_at", "scatter-mul", x, items, updates);
+  return UpdateRegion("mul_at", "scatter-mul", x, ListOf(items), updates);
 }
 
 Value min_at(const Operand& x, const Operand& indices, const Operand& updates) {
   return min_at(x, {IndexItem(indices)}, updates);
 }
 Value min_at(const Operand& x, IndexItems items, const Operand& updates) {
-  return Update("min_at", "scatter-min", x, items, updates);
+  return UpdateRegion("min_at", "scatter-min", x, ListOf(items), updates);
 }
 
 Value max_at(const Operand& x, const Operand& indices, const Operand& updates) {
   return max_at(x, {IndexItem(indices)}, updates);
 }
 Value max_at(const Operand& x, IndexItems items, const Operand& updates) {
-  return Update("max_at", "scatter-max", x, items, updates);
+  return UpdateRegion("max_at", "scatter-max", x, ListOf(items), updates);
 }
 
 }}  // namespace ricci::v0

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "random_draws.h"
+#include "ricci/creation.hpp"
 #include "ricci/linalg.hpp"
 #include "ricci/products.hpp"
 
@@ -57,6 +58,18 @@ Value multivariate_normal(const Operand& k, const Operand& mean, const Operand& 
   const Value z = normal(Operand(site.Lift(k, DType::kNone), site.at), drawn, dtype);
   const Value column = matmul(factor, expand_dims(Operand(z, site.at), -1));
   return lax::add(BroadcastValue(m, drawn), lax::reshape(column, drawn));
+}
+// q of a normal matrix, by Mezzadri, "How to generate random matrices from the classical compact groups", 2007: with
+// the signs of the diagonal of r its distribution does not depend on how q is chosen.
+Value orthogonal(const Operand& k, int64_t n, const Shape& shape, DType dtype, std::optional<int64_t> m) {
+  const int64_t columns = m.value_or(n), small = std::min(n, columns);
+  if (small < 0) FailAt(k.at, "orthogonal: sizes are ", n, " and ", columns, "; they must not be negative");
+  Shape drawn = shape;
+  drawn.insert(drawn.end(), {std::max(n, columns), small});
+  const auto [q, r] = linalg::qr(Operand(normal(k, drawn, dtype), k.at));
+  const Value signs = lax::sign(diagonal(Operand(r, k.at), 0, -2, -1));
+  const Value x = lax::mul(q, BroadcastValue(lax::expand_dims(signs, Shape{signs.rank() - 1}), q.shape()));
+  return n < columns ? swapaxes(Operand(x, k.at), -1, -2) : x;
 }
 Value lognormal(const Operand& k, const Operand& sigma, const Shape& shape, DType dtype) {
   const Draw draw = DrawOf("lognormal", k, {sigma}, shape, dtype);

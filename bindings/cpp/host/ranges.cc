@@ -4,6 +4,7 @@
 
 #include "plain_math.h"
 #include "ricci/creation.hpp"
+#include "ricci/elementwise.hpp"
 
 namespace ricci { inline namespace v0 {
 
@@ -152,6 +153,12 @@ Value hamming(const Operand& in, int64_t m) {
 }
 Value hanning(const Operand& in, int64_t m) {
   return Window("hanning", in, m, [](const Value& i, double last) { return Cosines(i, last, {0.5, -0.5}); });
+}
+Value kaiser(const Operand& in, int64_t m, double beta) {
+  return Window("kaiser", in, m, [beta](const Value& i, double last) {
+    const Value from_middle = (i - last / 2) / (last / 2), x = lax::sqrt(1 - from_middle * from_middle) * beta;
+    return i0(x) / i0(Scalar(i, beta));
+  });
 }
 
 }}  // namespace ricci::v0

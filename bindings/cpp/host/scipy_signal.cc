@@ -94,4 +94,38 @@ Value fftconvolve(const Operand& a, const Operand& b, std::string_view mode) {
   return Part("fftconvolve", a.at, full, v, mode);
 }
 
+namespace {
+
+// Along the last axis, without the line of least squares.
+Value WithoutLine(const Value& x) {
+  const int64_t last = x.rank() - 1, n = x.dim(last);
+  const Value centered = x - KeptSum(x, {&last, 1}) / static_cast<double>(n);
+  if (n == 1) return centered;
+  const Value time = Positions(x, x.dtype(), last) - static_cast<double>(n - 1) / 2;
+  const Value slope = KeptSum(centered * time, {&last, 1}) / KeptSum(time * time, {&last, 1});
+  return centered - slope * time;
+}
+
+}  // namespace
+
+Value detrend(const Operand& x, AxisNumber axis, std::string_view type, const Shape& breaks) {
+  const Value v = UseInexact("detrend", x);
+  const int64_t along = Axis("detrend", x.at, axis, v.rank()), n = v.dim(along), last = v.rank() - 1;
+  if (type != "linear" && type != "constant")
+    FailAt(x.at, "detrend: type is ", type, "; it must be linear or constant");
+  if (type == "constant") return v - KeptSum(v, {&along, 1}) / static_cast<double>(n);
+  Shape edges = breaks;
+  edges.insert(edges.end(), {0, n});
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  if (edges.front() < 0 || edges.back() > n) {
+    FailAt(x.at, "detrend: breaks are ", breaks, "; they must be from 0 to ", n, ", the size of axis ", along);
+  }
+  if (n == 0) return v;
+  const Value rows = AxisToEnd(v, along);
+  Values parts;
+  for (size_t i = 1; i < edges.size(); ++i) parts.push_back(WithoutLine(Cut(rows, edges[i - 1], edges[i], last)));
+  return EndToAxis(lax::concatenate(parts, last), along);
+}
+
 }}}}  // namespace ricci::v0::scipy::signal

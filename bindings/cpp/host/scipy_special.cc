@@ -82,6 +82,41 @@ Value multigammaln(const Operand& a, int64_t d) {
   return out;
 }
 
+Value loggamma(const Operand& x) {
+  const Value v = UseInexact("loggamma", x);
+  return Where(v > 0, lax::lgamma(v), kNaN);
+}
+
+namespace {
+
+Value Choices(const Value& n, const Value& k) {
+  const Value counts = (k <= n) & (n >= 0) & (k >= 0), all = Where(counts, n, 0), some = Where(counts, k, 0);
+  const Value log = lax::lgamma(all + 1) - lax::lgamma(some + 1) - lax::lgamma(all + 1 - some);
+  return Where(counts, lax::exp(log), 0);
+}
+
+}  // namespace
+
+Value comb(const Operand& n, const Operand& k, bool repetition) {
+  const Values v = UsePair("comb", n, k);
+  if (!repetition) return Choices(v[0], v[1]);
+  return Where((v[1] == 0) & (v[0] >= 0), 1, Choices(v[0] + v[1] - 1, v[1]));
+}
+Value gammainc(const Operand& a, const Operand& x) { return Binary("gammainc", "igamma", a, x, /*inexact=*/true); }
+Value gammaincc(const Operand& a, const Operand& x) { return Binary("gammaincc", "igammac", a, x, /*inexact=*/true); }
+Value betainc(const Operand& a, const Operand& b, const Operand& x) {
+  const Operand in[] = {a, b, x};
+  const Values v = UseTogether("betainc", in, /*inexact=*/true);
+  return lax::betainc(v[0], v[1], v[2]);
+}
+Value i0(const Operand& x) { return ricci::i0(x); }
+Value i0e(const Operand& x) { return lax::bessel_i0e(UseInexact("i0e", x)); }
+Value i1(const Operand& x) {
+  const Value v = UseInexact("i1", x);
+  return lax::exp(lax::abs(v)) * lax::bessel_i1e(v);
+}
+Value i1e(const Operand& x) { return lax::bessel_i1e(UseInexact("i1e", x)); }
+
 Value xlogy(const Operand& x, const Operand& y) {
   const Values v = UsePair("xlogy", x, y);
   return XLogY(v[0], v[1]);

@@ -1,30 +1,7 @@
 // Densities of jax.scipy.stats: the operands together, the standard form, and what lies outside of the support.
-#include "ricci/scipy_stats.hpp"
-
-#include <cmath>
-#include <limits>
-
-#include "plain_math.h"
-#include "ricci/scipy_special.hpp"
+#include "distribution.h"
 
 namespace ricci { inline namespace v0 { namespace scipy { namespace stats {
-
-using namespace plain;
-
-namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kPi = std::numbers::pi;
-
-// The operands together; x comes first, then the shape parameters, loc and scale.
-Values Use(std::string_view name, std::initializer_list<Operand> in) {
-  return UseTogether(name, std::span(in.begin(), in.size()), /*inexact=*/true);
-}
-// (x - loc) / scale of three operands.
-Value Standard(const Values& v) { return (v[0] - v[1]) / v[2]; }
-Operand At(const Value& v, const Operand& x) { return Operand(v, x.at); }
-
-}  // namespace
 
 namespace norm {
 Value logpdf(const Operand& x, const Operand& loc, const Operand& scale) {
@@ -72,7 +49,7 @@ Value sf(const Operand& x, const Operand& loc, const Operand& scale) {
 Value ppf(const Operand& q, const Operand& loc, const Operand& scale) {
   const Values v = Use("expon.ppf", {q, loc, scale});
   const Value out = v[1] - v[2] * lax::log1p(-v[0]);
-  return Where((v[0] < 0) | (v[0] > 1) | IsNaN(v[0]), std::numeric_limits<double>::quiet_NaN(), out);
+  return Where((v[0] < 0) | (v[0] > 1) | IsNaN(v[0]), kNaN, out);
 }
 }  // namespace expon
 
@@ -197,9 +174,6 @@ Value logpdf(const Operand& x, const Operand& loc, const Operand& scale) {
   return -(lax::log(v[2]) + z + lax::exp(-z));
 }
 Value pdf(const Operand& x, const Operand& loc, const Operand& scale) { return lax::exp(logpdf(x, loc, scale)); }
-Value cdf(const Operand& x, const Operand& loc, const Operand& scale) {
-  return lax::exp(-lax::exp(-Standard(Use("gumbel_r.cdf", {x, loc, scale}))));
-}
 }  // namespace gumbel_r
 
 namespace gumbel_l {
@@ -209,9 +183,6 @@ Value logpdf(const Operand& x, const Operand& loc, const Operand& scale) {
   return z - lax::log(v[2]) - lax::exp(z);
 }
 Value pdf(const Operand& x, const Operand& loc, const Operand& scale) { return lax::exp(logpdf(x, loc, scale)); }
-Value cdf(const Operand& x, const Operand& loc, const Operand& scale) {
-  return -lax::expm1(-lax::exp(Standard(Use("gumbel_l.cdf", {x, loc, scale}))));
-}
 }  // namespace gumbel_l
 
 namespace gennorm {

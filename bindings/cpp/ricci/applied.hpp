@@ -42,8 +42,8 @@ auto vectorize(F f) {
     const Values all = broadcast_arrays({Operand(xs)...});
     Values flat;
     for (const Value& v : all) flat.push_back(ravel(v));
-    const auto mapped = [&]<size_t... I>(std::index_sequence<I...>) { return Value(vmap(f)(flat[I]...)); };
-    return reshape(mapped(std::index_sequence_for<decltype(xs)...>()),
+    const auto of_vectors = [&]<size_t... I>(std::index_sequence<I...>) { return Value(vmap(f)(flat[I]...)); };
+    return reshape(of_vectors(std::index_sequence_for<decltype(xs)...>()),
                    Shape(all[0].shape().begin(), all[0].shape().end()));
   };
 }
@@ -52,8 +52,8 @@ template <typename F, typename... N>
 requires(std::integral<N>&&...) Value fromfunction(const Operand& in, const F& f, N... sizes) {
   const Shape shape{static_cast<int64_t>(sizes)...};
   const Value all = indices(in, shape, kDefaultFloat);
-  const auto apply = [&]<int64_t... I>(std::integer_sequence<int64_t, I...>) { return f(Value(all[I])...); };
-  return apply(std::make_integer_sequence<int64_t, sizeof...(sizes)>());
+  return [&]<size_t... I>(std::index_sequence<I...>) { return f(Value(all[static_cast<int64_t>(I)])...); }
+  (std::index_sequence_for<N...>());
 }
 // Where condition i holds: the i-th of `choices`, a function of x or a number; one more is for where none holds, else
 // it is 0. The result has the dtype of x.

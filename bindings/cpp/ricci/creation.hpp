@@ -28,6 +28,8 @@ Value bartlett(const Operand& in, int64_t m);
 Value blackman(const Operand& in, int64_t m);
 Value hamming(const Operand& in, int64_t m);
 Value hanning(const Operand& in, int64_t m);
+// By the Bessel function i0, narrower with greater beta.
+Value kaiser(const Operand& in, int64_t m, double beta);
 
 // ---- diagonals and triangles ----
 // Diagonal k of a matrix, or the matrix that has a vector there.

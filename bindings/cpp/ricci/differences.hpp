@@ -48,6 +48,16 @@ Value polyder(const Operand& p, int64_t m = 1);
 Value polyint(const Operand& p, int64_t m = 1, const std::optional<Operand>& k = {});
 // The coefficients of the polynomial with these roots.
 Value poly(const Operand& roots);
+// The roots of the polynomial, complex, as eigenvalues; for each 0 before the first other coefficient one of them is
+// NaN.
+Value roots(const Operand& p);
+struct PolyfitOptions {
+  std::optional<double> rcond = {};  // singular values below it times the largest do not count
+  std::optional<Operand> w = {};     // a weight for each point
+};
+// The polynomial of degree `deg` that is nearest to the points (x, y) in the sense of least squares; y is a vector, or
+// has one column per polynomial.
+Value polyfit(const Operand& x, const Operand& y, int64_t deg, const PolyfitOptions& options = {});
 
 }}  // namespace ricci::v0
 #endif

@@ -47,6 +47,8 @@ Value sinc(const Operand& x);
 // 0 for negative x, 1 for positive, `at_zero` at 0.
 Value heaviside(const Operand& x, const Operand& at_zero);
 Value fabs(const Operand& x);
+// The modified Bessel function of the first kind of order 0.
+Value i0(const Operand& x);
 
 // ---- the dtype stays ----
 Value abs(const Operand& x);

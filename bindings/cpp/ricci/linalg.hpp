@@ -55,7 +55,51 @@ Value matrix_rank(const Operand& a, std::optional<double> tol = {});
 Value matrix_norm(const Operand& x, std::string_view ord = "fro");
 Value matrix_norm(const Operand& x, double ord);
 
+// ---- norms ----
+// The norm of the elements along `axes` (all without): (sum |x|^ord)^(1/ord); 0 counts those other than 0, inf and -inf
+// are the largest and the smallest magnitude.
+Value vector_norm(const Operand& x, const Axes& axes = {}, bool keepdims = false, double ord = 2);
+// What a norm is the sum of: a number, or fro or nuc for matrices; nothing stands for the root of the sum of squares.
+struct NormOrder {
+  NormOrder() = default;
+  template <typename T>
+  requires std::is_arithmetic_v<T> NormOrder(T order) : number(static_cast<double>(order)) {}  // NOLINT
+  NormOrder(const char* order) : name(order) {}                                                // NOLINT
+  std::optional<double> number = {};
+  std::string_view name = {};
+};
+// Along one axis the norm of vectors, along two that of matrices, as vector_norm and matrix_norm give it; without an
+// order along any axes: norm(x, {}, 1), norm(x, "nuc", {0, 2}).
+Value norm(const Operand& x, const NormOrder& ord = {}, const Axes& axes = {}, bool keepdims = false);
+// The condition number of each matrix: the largest singular value divided by the smallest; of another order, the norm
+// times that of the inverse. Infinite for singular matrices.
+Value cond(const Operand& x, double p = 2);
+Value cond(const Operand& x, std::string_view p);
+
+// ---- least squares ----
+struct LstsqResult {
+  Value x, resid;  // the solution of the least length, and the squared lengths of the columns of b - a x
+  Value rank, s;   // how many singular values count (i32), and all of them
+};
+// The x of the least |b - a x| for one matrix a; b is a vector or has columns. Singular values below `rcond` times the
+// largest count as zero; by default the larger dimension times the distance of 1 to the next number.
+LstsqResult lstsq(const Operand& a, const Operand& b, std::optional<double> rcond = {});
+
+// ---- products ----
+// The product of n matrices a, by repeated squares; of a negative n, of its inverse.
+Value matrix_power(const Operand& a, int64_t n);
+// The product of all matrices, in the order of the fewest multiplications; the first and the last may be vectors.
+Value multi_dot(std::span<const Operand> arrays);
+Value multi_dot(std::initializer_list<Operand> arrays);
+// The inverse for tensordot(., ., ind), and the x with tensordot(a, x, x.rank()) = b, after `axes` of a have moved to
+// its end.
+Value tensorinv(const Operand& a, int64_t ind = 2);
+Value tensorsolve(const Operand& a, const Operand& b, const Shape& axes = {});
+
 // ---- factors ----
+// The lower triangular l with l l^H = (a + a^H) / 2, or with `upper` its adjoint; NaN if that is not positive definite.
+Value cholesky(const Operand& a, bool upper = false);
+
 struct QAndR {
   Value q, r;
 };

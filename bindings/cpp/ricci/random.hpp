@@ -2,8 +2,8 @@
 //
 // Bits, uniform, randint, permutation and bernoulli equal those of JAX bit for bit; what is computed from these differs
 // in the last places only. A key is a Value (or Array) of dtype key; every use of one key gives the same numbers, so
-// split it. Of the names in jax.random only `orthogonal` is missing, and what the types of keys make needless: PRNGKey,
-// key_impl, key_dtype.
+// split it. Of the names in jax.random only those are missing that the types of keys make needless: PRNGKey, key_impl,
+// key_dtype.
 #ifndef RICCI_RANDOM_HPP_
 #define RICCI_RANDOM_HPP_
 #include <optional>
@@ -61,6 +61,10 @@ Value truncated_normal(const Operand& k, const Operand& lower, const Operand& up
 // `mean` is [..., n], `cov` [..., n, n] and symmetric; `shape` is that of the batch alone.
 Value multivariate_normal(const Operand& k, const Operand& mean, const Operand& cov, const Shape& shape = {},
                           DType dtype = kDefaultFloat);
+// Uniform among the orthogonal (unitary, if complex) matrices n x n, or the first columns or rows of one, n x m;
+// `shape` is that of the batch alone.
+Value orthogonal(const Operand& k, int64_t n, const Shape& shape = {}, DType dtype = kDefaultFloat,
+                 std::optional<int64_t> m = {});
 // exp(sigma z) for a standard normal z.
 Value lognormal(const Operand& k, const Operand& sigma = 1.0, const Shape& shape = {}, DType dtype = kDefaultFloat);
 // With a density in proportion to exp(-|x|^p).

@@ -5,6 +5,7 @@
 #define RICCI_RICCI_HPP_
 #include "ricci/aliases.hpp"
 #include "ricci/applied.hpp"
+#include "ricci/at.hpp"
 #include "ricci/branches.hpp"
 #include "ricci/creation.hpp"
 #include "ricci/custom_derivative.hpp"

@@ -1,7 +1,7 @@
-// ricci/scipy_signal.hpp: convolutions of jax.scipy.signal. Include it next to ricci.hpp.
+// ricci/scipy_signal.hpp: convolutions and detrend of jax.scipy.signal. Include it next to ricci.hpp.
 #ifndef RICCI_SCIPY_SIGNAL_HPP_
 #define RICCI_SCIPY_SIGNAL_HPP_
-#include "ricci/operand.hpp"
+#include "ricci/axes.hpp"
 
 namespace ricci { inline namespace v0 { namespace scipy { namespace signal {
 
@@ -11,6 +11,9 @@ Value convolve(const Operand& a, const Operand& b, std::string_view mode = "full
 Value correlate(const Operand& a, const Operand& b, std::string_view mode = "full");
 Value convolve2d(const Operand& a, const Operand& b, std::string_view mode = "full");
 Value correlate2d(const Operand& a, const Operand& b, std::string_view mode = "full");
+// Without its mean along `axis`, or with type `linear` without the line that is nearest to it; `breaks` are the indices
+// at which another line begins.
+Value detrend(const Operand& x, AxisNumber axis = -1, std::string_view type = "linear", const Shape& breaks = {});
 // The same as convolve by Fourier transforms, for at most 3 dimensions: quicker for large arrays.
 Value fftconvolve(const Operand& a, const Operand& b, std::string_view mode = "full");
 

@@ -34,6 +34,29 @@ Value zeta(const Operand& x, const Operand& q);
 // The logarithm of the multivariate gamma function of dimension d.
 Value multigammaln(const Operand& a, int64_t d);
 
+// The logarithm of gamma; NaN for x that are not positive.
+Value loggamma(const Operand& x);
+// In how many ways k of n things are taken, with `repetition` also several times; 0 outside of 0 <= k <= n.
+Value comb(const Operand& n, const Operand& k, bool repetition = false);
+// The regularized incomplete gamma functions, lower and upper: gammainc + gammaincc = 1.
+Value gammainc(const Operand& a, const Operand& x);
+Value gammaincc(const Operand& a, const Operand& x);
+// The regularized incomplete beta function.
+Value betainc(const Operand& a, const Operand& b, const Operand& x);
+
+// ---- modified Bessel functions of the first kind, of order 0 and 1; those with e times exp(-|x|) ----
+Value i0(const Operand& x);
+Value i0e(const Operand& x);
+Value i1(const Operand& x);
+Value i1e(const Operand& x);
+
+// ---- exponential integrals of real x ----
+// The integral of exp(-x t) / t^n over t > 1 for whole n >= 0; exp1 is that of n = 1. NaN for negative x.
+Value expn(const Operand& n, const Operand& x);
+Value exp1(const Operand& x);
+// The integral of exp(t) / t over t < x, as its principal value.
+Value expi(const Operand& x);
+
 // ---- entropies: 0 at x = 0 ----
 Value xlogy(const Operand& x, const Operand& y);
 Value xlog1py(const Operand& x, const Operand& y);

@@ -59,5 +59,27 @@ struct HistogramOptions {
 std::pair<Value, Value> histogram(const Operand& x, int64_t bins = 10, const HistogramOptions& options = {});
 std::pair<Value, Value> histogram(const Operand& x, const Operand& edges, const HistogramOptions& options = {});
 
+struct HistogramddOptions {
+  std::vector<HistogramRange> range = {};  // one per dimension, or none at all
+  std::optional<Operand> weights = {};
+  bool density = false;
+};
+struct Histogramdd {
+  Value histogram;  // counts of each box, i32, or sums of weights
+  Values edges;     // of each dimension
+};
+// How many rows of `sample`, [n, dimensions], lie in each box. An entry of `bins` is the number of bins of a dimension,
+// or their edges; a single number counts for all.
+Histogramdd histogramdd(const Operand& sample, int64_t bins = 10, const HistogramddOptions& options = {});
+Histogramdd histogramdd(const Operand& sample, std::initializer_list<Operand> bins,
+                        const HistogramddOptions& options = {});
+struct Histogram2d {
+  Value histogram, x_edges, y_edges;
+};
+// Of points with these coordinates, two vectors.
+Histogram2d histogram2d(const Operand& x, const Operand& y, int64_t bins = 10, const HistogramddOptions& options = {});
+Histogram2d histogram2d(const Operand& x, const Operand& y, std::initializer_list<Operand> bins,
+                        const HistogramddOptions& options = {});
+
 }}  // namespace ricci::v0
 #endif

@@ -1,0 +1,84 @@
+// ricci/scipy_linalg.hpp: jax.scipy.linalg. Include it next to ricci.hpp.
+//
+// The last two dimensions are a matrix, those before a batch that broadcasts. A right side b is one vector if it has
+// one dimension, and else has columns.
+#ifndef RICCI_SCIPY_LINALG_HPP_
+#define RICCI_SCIPY_LINALG_HPP_
+#include "ricci/linalg.hpp"
+
+namespace ricci { inline namespace v0 { namespace scipy { namespace linalg {
+
+// ---- factors and solutions ----
+using ricci::linalg::det;
+using ricci::linalg::eigh;
+using ricci::linalg::EighResult;
+using ricci::linalg::inv;
+using ricci::linalg::svd;
+// The upper triangular u with u^H u = a, or with `lower` the l with l l^H = a; only that triangle of a is read.
+Value cholesky(const Operand& a, bool lower = false);
+struct CholeskyFactor {
+  Value c;
+  bool lower = false;
+};
+CholeskyFactor cho_factor(const Operand& a, bool lower = false);
+Value cho_solve(const CholeskyFactor& factor, const Operand& b);
+struct LuFactor {
+  Value lu, piv;  // both triangles in one matrix; i32: step i swapped rows i and piv[i]
+};
+LuFactor lu_factor(const Operand& a);
+enum class Trans { kNone, kTranspose, kAdjoint };  // a x = b, a^T x = b, a^H x = b
+Value lu_solve(const LuFactor& factor, const Operand& b, Trans trans = Trans::kNone);
+struct LuMatrices {
+  Value p, l, u;  // a = p l u
+};
+LuMatrices lu(const Operand& a);
+struct TriangularOptions {
+  Trans trans = Trans::kNone;
+  bool lower = false, unit_diagonal = false;  // which triangle of a is read; its diagonal is not, but counts as 1
+};
+Value solve_triangular(const Operand& a, const Operand& b, const TriangularOptions& options = {});
+// As linalg::solve, but with assume_a `pos` by cho_factor; gen, sym and her are solved alike.
+Value solve(const Operand& a, const Operand& b, std::string_view assume_a = "gen", bool lower = false);
+using ricci::linalg::QAndR;
+// With square q; r alone is qr(a).r, `economic` leaves out the columns that r does not need.
+QAndR qr(const Operand& a, std::string_view mode = "full");
+struct SchurResult {
+  Value t, z;  // a = z t z^H
+};
+// `output`: real (t has blocks 2 x 2 for pairs of complex eigenvalues) or complex (t is upper triangular).
+SchurResult schur(const Operand& a, std::string_view output = "real");
+struct HessenbergResult {
+  Value h, q;  // a = q h q^H, h is zero below the diagonal beside the main one
+};
+HessenbergResult hessenberg(const Operand& a);
+struct PolarResult {
+  Value u, p;
+};
+// a = u p, or with side `left` a = p u: u has orthonormal columns or rows, p is positive semidefinite.
+PolarResult polar(const Operand& a, std::string_view side = "right");
+
+// ---- functions of square matrices ----
+// By scaling, a Pade approximation, and squaring, as Higham, "The scaling and squaring method for the matrix
+// exponential revisited", 2005. NaN where more than `max_squarings` would be needed.
+Value expm(const Operand& a, bool upper_triangular = false, int64_t max_squarings = 16);
+// Complex: by the Schur form.
+Value sqrtm(const Operand& a);
+
+// ---- matrices made of vectors ----
+// Matrices along the diagonal, zero elsewhere; a vector is a row.
+Value block_diag(std::span<const Operand> arrays);
+Value block_diag(std::initializer_list<Operand> arrays);
+// The first column c and the first row r (without its first element; by default the conjugate of c), constant along
+// diagonals. These and those below take a batch of vectors along the last dimension.
+Value toeplitz(const Operand& c, const std::optional<Operand>& r = {});
+// The first column c and the last row r (without its first element; zeros by default), constant across diagonals.
+Value hankel(const Operand& c, const std::optional<Operand>& r = {});
+Value circulant(const Operand& c);
+// Of a polynomial with coefficients a, the highest power first.
+Value companion(const Operand& a);
+// 1 / (i + j + 1), and the matrix of the discrete Fourier transform; `scale` is empty, sqrtn or n.
+Value hilbert(const Operand& in, int64_t n);
+Value dft(const Operand& in, int64_t n, std::string_view scale = {});
+
+}}}}  // namespace ricci::v0::scipy::linalg
+#endif

@@ -1,0 +1,61 @@
+// Messages of the functions of linear algebra, statistics and updates at an index for operands that they do not take.
+#include "binding_fixture.h"
+#include "ricci/scipy_linalg.hpp"
+#include "ricci/scipy_stats.hpp"
+
+namespace ricci::testing { namespace {
+
+using NumpyErrors = BindingTest;
+
+TEST_F(NumpyErrors, OfNorms) {
+  const Array x = Vec({1, 2, 3});
+  EXPECT_ERROR_HERE(linalg::norm(x, "nuc"), "norm: order is `nuc`; that of a vector is a number");
+  EXPECT_ERROR_HERE(linalg::norm(ones(ctx, {2, 2, 2}), 1),
+                    "norm: 3 axes of f32[2,2,2] with an order; give one axis for vectors, two for matrices");
+  EXPECT_ERROR_HERE(linalg::cond(x),
+                    "cond: operand is f32[3]; its last two dimensions must be those of a matrix with elements");
+}
+
+TEST_F(NumpyErrors, OfSolutions) {
+  const Array x = Vec({1, 2, 3});
+  EXPECT_ERROR_HERE(linalg::lstsq(x, x),
+                    "lstsq: operands are f32[3] and f32[3]; they need one matrix, and as many rows of b");
+  EXPECT_ERROR_HERE(polyfit(x, Vec({1, 2}), 1),
+                    "polyfit: points are f32[3] and f32[2]; they need a vector, and as many rows of y");
+  EXPECT_ERROR_HERE(polyfit(x, x, -1), "polyfit: the degree is -1; it must not be negative");
+  EXPECT_ERROR_HERE(
+      linalg::multi_dot({x, x, x}),
+      "multi_dot: operand 1 has 1 dimensions; all are matrices, except that the first and the last may be "
+      "vectors");
+  EXPECT_ERROR_HERE(linalg::tensorinv(ones(ctx, {2, 3}), 1),
+                    "tensorinv: the first 1 dimensions of f32[2,3] have 2 elements, the others 3");
+  EXPECT_ERROR_HERE(scipy::linalg::solve(eye(ctx, 3), x, "any"),
+                    "solve: assume_a is any; it must be gen, sym, her or pos");
+  EXPECT_ERROR_HERE(
+      scipy::linalg::solve_triangular(eye(ctx, 2), x),
+      "solve_triangular: operands are f32[2,2] and f32[3]; they need a square matrix, and as many rows of b");
+  EXPECT_ERROR_HERE(scipy::linalg::expm(x),
+                    "expm: operand is f32[3]; it must be square matrices of f32, f64, c64 or c128");
+}
+
+TEST_F(NumpyErrors, OfStatistics) {
+  const Array x = Vec({1, 2, 3});
+  EXPECT_ERROR_HERE(histogramdd(ones(ctx, {4, 2}), {3}),
+                    "histogramdd: 1 bins and 0 ranges for 2 dimensions; give one for each");
+  EXPECT_ERROR_HERE(scipy::stats::rankdata(x, "first"),
+                    "rankdata: method is first; it must be average, min, max, dense or ordinal");
+  EXPECT_ERROR_HERE(scipy::stats::dirichlet::logpdf(x, 1.0),
+                    "dirichlet.logpdf: x is f32[3] and alpha f32[]; alpha must be a vector, and x have as many rows or "
+                    "one fewer");
+}
+
+TEST_F(NumpyErrors, OfUpdatesAtAnIndex) {
+  const Array x = Vec({1, 2, 3});
+  EXPECT_ERROR_HERE(at(x, {Slice{0, 2}}).set(x),
+                    "at: updates of shape [3] do not broadcast to [2], the shape of the elements");
+  EXPECT_ERROR_HERE(at(x, {0, 1}).get(), "get: 2 indices for f32[3]");
+  EXPECT_ERROR_HERE(at(x, 0, {.mode = "wrap"}).add(1.0),
+                    "at: mode is wrap; it must be fill, drop, clip or promise_in_bounds");
+}
+
+}}  // namespace ricci::testing

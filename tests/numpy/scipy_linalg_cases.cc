@@ -1,0 +1,124 @@
+// jax.scipy.linalg.
+#include "ricci/scipy_linalg.hpp"
+
+#include "case.h"
+
+namespace ricci::testing {
+namespace {
+
+namespace linalg = scipy::linalg;
+
+// Positive definite.
+Value Definite(const Given& g) { return matmul(g.m, matrix_transpose(g.m)) + eye(g.ctx, 3); }
+Results Factors(const linalg::LuFactor& f) { return Values{f.lu, f.piv}; }
+Results Matrices(const linalg::LuMatrices& f) { return Values{f.p, f.l, f.u}; }
+Results Polar(const linalg::PolarResult& f) { return Values{f.u, f.p}; }
+// The matrix that factors up to signs give.
+Value Rebuilt(const Value& q, const Value& middle) { return matmul(matmul(q, middle), conj(matrix_transpose(q))); }
+Value Rebuilt(const linalg::SchurResult& f) { return Rebuilt(f.z, f.t); }
+Value Rebuilt(const linalg::HessenbergResult& f) { return Rebuilt(f.q, f.h); }
+
+const Case kCases[] = {
+    {"jsp.linalg.cholesky(m @ m.T + jnp.eye(3))",
+     [](const Given& g) -> Results { return linalg::cholesky(Definite(g)); }, 32},
+    {"jsp.linalg.cholesky(m @ m.T + jnp.eye(3), lower=True)",
+     [](const Given& g) -> Results { return linalg::cholesky(Definite(g), true); }, 32},
+    {"jsp.linalg.cho_solve(jsp.linalg.cho_factor(m @ m.T + jnp.eye(3), False), s[:3])",
+     [](const Given& g) -> Results {
+       return linalg::cho_solve(linalg::cho_factor(Definite(g), false), slice(g.s, 0, 3));
+     },
+     64},
+    {"jsp.linalg.cho_solve(jsp.linalg.cho_factor(m @ m.T + jnp.eye(3), True), s[:3])",
+     [](const Given& g) -> Results {
+       return linalg::cho_solve(linalg::cho_factor(Definite(g), true), slice(g.s, 0, 3));
+     },
+     64},
+    {"jsp.linalg.lu_factor(m)", [](const Given& g) -> Results { return Factors(linalg::lu_factor(g.m)); }, 32},
+    {"jsp.linalg.lu_solve(jsp.linalg.lu_factor(m), x.T, 0)",
+     [](const Given& g) -> Results {
+       return linalg::lu_solve(linalg::lu_factor(g.m), matrix_transpose(g.x), linalg::Trans::kNone);
+     },
+     64},
+    {"jsp.linalg.lu_solve(jsp.linalg.lu_factor(m), x.T, 1)",
+     [](const Given& g) -> Results {
+       return linalg::lu_solve(linalg::lu_factor(g.m), matrix_transpose(g.x), linalg::Trans::kTranspose);
+     },
+     64},
+    {"jsp.linalg.lu_solve(jsp.linalg.lu_factor(m), x.T, 2)",
+     [](const Given& g) -> Results {
+       return linalg::lu_solve(linalg::lu_factor(g.m), matrix_transpose(g.x), linalg::Trans::kAdjoint);
+     },
+     64},
+    {"jsp.linalg.lu(x)", [](const Given& g) -> Results { return Matrices(linalg::lu(g.x)); }, 32},
+    {"jsp.linalg.lu(x.T)", [](const Given& g) -> Results { return Matrices(linalg::lu(matrix_transpose(g.x))); }, 32},
+    {"jsp.linalg.solve_triangular(m, s[:3])",
+     [](const Given& g) -> Results { return linalg::solve_triangular(g.m, slice(g.s, 0, 3)); }, 32},
+    {"jsp.linalg.solve_triangular(m, x.T, trans=1, lower=True, unit_diagonal=True)",
+     [](const Given& g) -> Results {
+       return linalg::solve_triangular(g.m, matrix_transpose(g.x),
+                                       {.trans = linalg::Trans::kTranspose, .lower = true, .unit_diagonal = true});
+     },
+     32},
+    {"jsp.linalg.solve(m @ m.T + jnp.eye(3), s[:3], assume_a='pos')",
+     [](const Given& g) -> Results { return linalg::solve(Definite(g), slice(g.s, 0, 3), "pos"); }, 64},
+    {"jsp.linalg.solve(m, s[:3])", [](const Given& g) -> Results { return linalg::solve(g.m, slice(g.s, 0, 3)); }, 64},
+    {"jax.grad(lambda a: jsp.linalg.solve(a @ a.T + jnp.eye(3), s[:3], assume_a='pos').sum())(m)",
+     [](const Given& g) -> Results {
+       return grad([&g](Value a) {
+         return sum(linalg::solve(matmul(a, matrix_transpose(a)) + eye(g.ctx, 3), slice(g.s, 0, 3), "pos"));
+       })(g.m);
+     },
+     64},
+    {"jsp.linalg.eigh(m, eigvals_only=True)", [](const Given& g) -> Results { return linalg::eigh(g.m).eigenvalues; },
+     64},
+    {"jnp.abs(jsp.linalg.qr(x.T)[1])",
+     [](const Given& g) -> Results { return abs(linalg::qr(matrix_transpose(g.x)).r); }, 64},
+    {"jnp.abs(jsp.linalg.qr(x.T, mode='economic')[0])",
+     [](const Given& g) -> Results { return abs(linalg::qr(matrix_transpose(g.x), "economic").q); }, 64},
+    {"m", [](const Given& g) -> Results { return Rebuilt(linalg::schur(g.m)); }, 64},
+    {"m.astype(jnp.complex64)", [](const Given& g) -> Results { return Rebuilt(linalg::schur(g.m, "complex")); }, 64},
+    {"jnp.abs(jsp.linalg.hessenberg(m))", [](const Given& g) -> Results { return abs(linalg::hessenberg(g.m).h); }, 64},
+    {"m", [](const Given& g) -> Results { return Rebuilt(linalg::hessenberg(g.m)); }, 64},
+    {"jsp.linalg.polar(x.T, method='svd')",
+     [](const Given& g) -> Results { return Polar(linalg::polar(matrix_transpose(g.x))); }, 64},
+    {"jsp.linalg.polar(x, side='left', method='svd')",
+     [](const Given& g) -> Results { return Polar(linalg::polar(g.x, "left")); }, 64},
+    {"jsp.linalg.expm(m)", [](const Given& g) -> Results { return linalg::expm(g.m); }, 256},
+    {"jsp.linalg.expm(m / 9)", [](const Given& g) -> Results { return linalg::expm(g.m / 9); }, 32},
+    {"jsp.linalg.expm(jnp.triu(m), upper_triangular=True)",
+     [](const Given& g) -> Results { return linalg::expm(triu(g.m), true); }, 64},
+    {"jsp.linalg.expm(m * 3, max_squarings=0)",
+     [](const Given& g) -> Results { return linalg::expm(g.m * 3, false, 0); }, 32},
+    {"jnp.stack([jsp.linalg.expm(m / 9), jsp.linalg.expm(m)])",
+     [](const Given& g) -> Results {
+       return linalg::expm(stack({g.m / 9, g.m}));
+     },
+     256},
+    {"jax.grad(lambda a: jsp.linalg.expm(a).sum())(m)",
+     [](const Given& g) -> Results { return grad([](Value a) { return sum(linalg::expm(a)); })(g.m); }, 1024},
+    {"jsp.linalg.sqrtm(m)", [](const Given& g) -> Results { return linalg::sqrtm(g.m); }, 64},
+    {"jsp.linalg.sqrtm(m * (1 + 2j))",
+     [](const Given& g) -> Results { return linalg::sqrtm(g.m * std::complex<float>(1, 2)); }, 64},
+    {"jsp.linalg.block_diag(x, v, 2.0, m)",
+     [](const Given& g) -> Results {
+       return linalg::block_diag({g.x, g.v, 2.0, g.m});
+     },
+     32},
+    {"jsp.linalg.toeplitz(v)", [](const Given& g) -> Results { return linalg::toeplitz(g.v); }, 32},
+    {"jsp.linalg.toeplitz(zv)", [](const Given& g) -> Results { return linalg::toeplitz(g.zv); }, 32},
+    {"jsp.linalg.toeplitz(v, u)", [](const Given& g) -> Results { return linalg::toeplitz(g.v, g.u); }, 32},
+    {"jsp.linalg.toeplitz(x, u)", [](const Given& g) -> Results { return linalg::toeplitz(g.x, g.u); }, 32},
+    {"jsp.linalg.hankel(v)", [](const Given& g) -> Results { return linalg::hankel(g.v); }, 32},
+    {"jsp.linalg.hankel(v, u)", [](const Given& g) -> Results { return linalg::hankel(g.v, g.u); }, 32},
+    {"jsp.linalg.circulant(x)", [](const Given& g) -> Results { return linalg::circulant(g.x); }, 32},
+    {"jsp.linalg.companion(v)", [](const Given& g) -> Results { return linalg::companion(g.v); }, 32},
+    {"jsp.linalg.hilbert(4)", [](const Given& g) -> Results { return linalg::hilbert(g.ctx, 4); }, 32},
+    {"jsp.linalg.dft(4)", [](const Given& g) -> Results { return linalg::dft(g.ctx, 4); }, 32},
+    {"jsp.linalg.dft(5, 'sqrtn')", [](const Given& g) -> Results { return linalg::dft(g.ctx, 5, "sqrtn"); }, 32},
+};
+
+}  // namespace
+
+std::span<const Case> ScipyLinalgCases() { return kCases; }
+
+}  // namespace ricci::testing
