@@ -95,6 +95,56 @@ def reconstructed(file, rng):
                   label='(bad)')
 
 
+def hostile(dtype, n, rng):
+    """A batch of matrices with all that makes steps lose their way: elements of very different size, in order and in
+    none, subnormal ones, zeros, equal eigenvalues. Results are within the range of the dtype."""
+    info = jnp.finfo(DTYPES[PARTS.get(dtype, dtype)])
+    tiny, huge = float(info.smallest_subnormal), float(info.max) / (8 * n)
+    low, high = np.log10(tiny) + 1, np.log10(huge)
+    powers = lambda first, last, shape=(n, n): 10.0 ** rng.uniform(first, last, shape)
+    down, some = 10.0 ** np.linspace(0, low / 2, n), powers(low / 2, high / 2, n)
+    x = lambda: drawn(dtype, rng, (n, n))
+    unit = np.linalg.qr(x())[0]
+    zeros, ends = x(), np.full((n, n), tiny)
+    zeros[::2], zeros[:, 1::3], ends[0, 0] = 0, 0, 1
+    near = np.where(np.arange(n)[:, None] + np.arange(n) < 2, 10.0 ** (low * (np.arange(n)[:, None] + np.arange(n))), 10 * tiny)
+    graded = x() * down[:, None] * down
+    return np.stack([
+        near, ends, graded, graded[::-1, ::-1], x() * powers(low, high), x() * powers(low, 0), x() * some[:, None] * some,
+        x() * np.minimum(some[:, None] / some, huge), zeros, x() * huge, x() * np.finfo(DTYPES[dtype]).tiny,
+        np.where(rng.uniform(size=(n, n)) < 0.5, huge, tiny) * x(), np.zeros((n, n)), np.ones((n, n)), np.eye(n) + np.diag(tiny * np.ones(n - 1), -1),
+        unit @ np.diag(np.arange(n) // (n // 2) + 1.0) @ unit.conj().T, np.eye(n)[rng.permutation(n)], np.triu(x() * powers(low, high)),
+    ]).astype(DTYPES[dtype])
+
+
+def robust(file, rng):
+    """Reconstructions of such matrices, scaled so that the largest element is about 1."""
+    for dtype, n in [(d, n) for n in (3, 20) for d in ('f32', 'c64', 'f64')]:
+        a = hostile(dtype, n, rng)
+        wide = a.astype(np.clongdouble if dtype in PARTS else np.longdouble)
+        sizes = np.max(np.abs(wide), axis=(1, 2))
+        exponents = [-int(np.floor(np.log2(s))) if s > 0 else 0 for s in sizes]
+        scaled = (wide * np.exp2(np.array(exponents, np.longdouble))[:, None, None]).astype(DTYPES[dtype])
+        lower = np.tril(scaled, -1)
+        mirrored = lower + np.conj(np.swapaxes(lower, -1, -2)) + np.eye(n, dtype=lower.dtype) * np.real(scaled)
+        one = np.tile(np.eye(n, dtype=DTYPES[dtype]), (len(a), 1, 1))
+        real = PARTS.get(dtype, dtype)
+
+        def add(name, text, middle, left, right, want, a=a, one=one, exponents=exponents, dtype=dtype, n=n):
+            program = text.done(text.product(text.product(left, text.times_powers(middle, exponents)), right),
+                                text.product(text.adjoint(left), left), text.product(right, text.adjoint(right)))
+            add_cases(file, rng, f'{name}(hostile)/{dtype}/{n}', program, lambda _, outs=(want, one, one): outs,
+                      lambda r, a=a: [a], modes='n', tolerance=Close(100, 8.0))
+        text = Text(dtype, a.shape)
+        v, w = text.emit('eigh', [text.param], [(dtype, a.shape), (real, a.shape[:2])])
+        add('eigh', text, text.diagonal(w, v), v, text.adjoint(v), mirrored)
+        text, u, s, vt = svd_text(dtype, a.shape, False)
+        add('svd', text, text.diagonal(s, u), u, vt, scaled)
+        text = Text(dtype, a.shape)
+        t, q = text.emit('schur', [text.param], [(dtype, a.shape)] * 2)
+        add('schur', text, t, q, text.adjoint(q), scaled)
+
+
 def separate(dtype, shape):
     """Matrices with singular values well apart."""
     def make(rng):
@@ -271,5 +321,5 @@ def schur(file, rng):
 
 
 def cases(file, rng):
-    for part in (eigh, reconstructed, svd, full_svd, reductions, eig, schur):
+    for part in (eigh, reconstructed, robust, svd, full_svd, reductions, eig, schur):
         part(file, rng)
