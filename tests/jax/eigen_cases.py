@@ -272,6 +272,43 @@ def eig_steps(text, outs):
     return results
 
 
+def badly_scaled(dtype, shape):
+    """The same in other units, which differ by powers of two, and with rows and columns in another order."""
+    def make(rng):
+        a, n = general(dtype, shape)(rng)[0], shape[-1]
+        units = 2.0 ** rng.integers(-9, 10, n) if dtype == 'f32' else 2.0 ** rng.integers(-90, 91, n)
+        order = rng.permutation(n)
+        return [(a * units[:, None] / units)[..., order, :][..., order].astype(DTYPES[dtype])]
+    return make
+
+
+def permuted_triangular(dtype, shape):
+    """Triangular but for the order of rows and columns, with elements of any size beside the diagonal."""
+    def make(rng):
+        n = shape[-1]
+        a = np.triu(drawn(dtype, rng, (n, n)) * 10.0 ** rng.uniform(-30, 30, (n, n)), 1) + np.diag(2.0 * np.arange(n) - n)
+        order = rng.permutation(n)
+        return [a[order][:, order].astype(DTYPES[dtype])]
+    return make
+
+
+def eig_cases(file, rng, dtype, shape, modes, left, right, make=general):
+    options = {'compute_left_eigenvectors': left, 'compute_right_eigenvectors': right, 'enable_eigvec_derivs': True}
+    number = {'f32': 'c64', 'f64': 'c128'}.get(dtype, dtype)
+    text = Text(dtype, shape)
+    outs = text.emit('eig', [text.param], [(number, shape[:-1])] + [(number, shape)] * (left + right), **options)
+    program = text.done(*eig_steps(text, outs))
+
+    def fn(a):
+        w, *vectors = lax.linalg.eig(a, **options)
+        order = jnp.lexsort((w.imag, w.real), axis=-1)
+        vectors = [jnp.take_along_axis(v, order[..., None, :], -1) for v in vectors]
+        return [jnp.take_along_axis(w, order, -1)] + [v * phase(v)[..., None, :] for v in vectors]
+    kind = '' if make is general else f'({make.__name__})'
+    add_cases(file, rng, f'eig({left},{right}){kind}/{dtype}/{label(shape)}', program, fn, make(dtype, shape), modes=modes,
+              tolerance=Close(2000, 8.0), derivative=Close(20000, 40.0))
+
+
 def eig(file, rng):
     for dtype, shape, modes, left, right in (
             ('f64', (3, 3), 'nfrvFR', True, True), ('f64', (2, 4, 4), 'nfrv', True, False), ('f64', (5, 5), 'nfr', False, True),
@@ -279,19 +316,11 @@ def eig(file, rng):
             ('c128', (4, 4), 'nfr', False, False), ('f32', (6, 6), 'n', True, True), ('c64', (9, 9), 'n', True, True),
             ('f64', (30, 30), 'n', True, True), ('c128', (20, 20), 'n', True, True), ('f64', (1, 1), 'n', True, True),
             ('f32', (2, 2), 'n', True, True), ('f32', (0, 0), 'n', True, True), ('f64', (0, 2, 2), 'n', True, True)):
-        options = {'compute_left_eigenvectors': left, 'compute_right_eigenvectors': right, 'enable_eigvec_derivs': True}
-        number = {'f32': 'c64', 'f64': 'c128'}.get(dtype, dtype)
-        text = Text(dtype, shape)
-        outs = text.emit('eig', [text.param], [(number, shape[:-1])] + [(number, shape)] * (left + right), **options)
-        program = text.done(*eig_steps(text, outs))
-
-        def fn(a, options=options):
-            w, *vectors = lax.linalg.eig(a, **options)
-            order = jnp.lexsort((w.imag, w.real), axis=-1)
-            vectors = [jnp.take_along_axis(v, order[..., None, :], -1) for v in vectors]
-            return [jnp.take_along_axis(w, order, -1)] + [v * phase(v)[..., None, :] for v in vectors]
-        add_cases(file, rng, f'eig({left},{right})/{dtype}/{label(shape)}', program, fn, general(dtype, shape), modes=modes,
-                  tolerance=Close(2000, 8.0), derivative=Close(20000, 40.0))
+        eig_cases(file, rng, dtype, shape, modes, left, right)
+    for dtype, n in (('f64', 4), ('f64', 12), ('c128', 7), ('f32', 6)):
+        eig_cases(file, rng, dtype, (n, n), 'n', True, True, badly_scaled)
+    for dtype, n in (('f64', 9), ('c128', 5)):
+        eig_cases(file, rng, dtype, (n, n), 'n', False, False, permuted_triangular)
 
 
 def schur(file, rng):
