@@ -37,7 +37,7 @@ if(TARGET ricci_plugin_cpu)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/ricci-cpu.pc.in ${PROJECT_BINARY_DIR}/ricci-cpu.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/ricci-cpu.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
   if(RICCI_PLUGIN_DSOS)
-    install(TARGETS ricci_plugin_cpu_dso LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/ricci)
+    install(TARGETS ricci_plugin_cpu_dso ricci_plugin_lapack_dso LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/ricci)
   endif()
 endif()
 

@@ -1,10 +1,12 @@
 // eig: the eigenvalues w of square matrices a, and left and right eigenvectors: vl^H a = w vl^H, a vr = vr w.
 //
-// By Schur's form: eigenvectors of the triangular matrix by substitution, then turned by q. Vectors are normalised as
-// LAPACK's geev does: of length 1, with a real largest element, which here is positive. Of a real matrix, complex
-// eigenvalues come in pairs of exact conjugates, that with the positive imaginary part first, and real eigenvalues have
-// real vectors. Rounding decides in which order QR steps find eigenvalues, so they are sorted, by a key in which few
-// matrices have ties: then all targets agree. A matrix with an element that is not finite gives NaN, as in jax.lax.
+// By Schur's form of the balanced matrix, as in LAPACK's geev: eigenvectors of the triangular matrix by substitution,
+// then turned by q and freed from what balancing did. Vectors are normalised as geev does: of length 1, with a real
+// largest element, which here is positive. Of a real matrix, complex eigenvalues come in pairs of exact conjugates,
+// that with the positive imaginary part first, and real eigenvalues have real vectors. Rounding decides in which order
+// QR steps find eigenvalues, so they are sorted, by a key in which few matrices have ties: then all targets agree. A
+// matrix with an element that is not finite gives NaN, as in jax.lax.
+#include "balancing.hpp"
 #include "schur_form.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {
@@ -105,22 +107,26 @@ class Matrix {
         has_vectors_(HasLeft(e) || HasRight(e)),
         dtype_(ComplexDType(e)),
         batch_(batch),
+        b_(k.Local(e.in(0).WithShape(Shape{n_, n_})), {}),
+        balancing_(k, e, n_, b_),
         t_(k.Local(e.Type(dtype_, Shape{n_, n_})), {}),
         z_(k.Local(e.Type(dtype_, has_vectors_ ? Shape{n_, n_} : Shape{})), {}) {
     const ArrayType list = e.Type(dtype_, Shape{n_});
-    x_ = k.Local(list), v_ = k.Local(list), previous_ = k.Local(list);
+    x_ = k.Local(list), v_ = k.Local(list), turned_ = k.Local(list), previous_ = k.Local(list);
     order_ = k.Local(e.Type(DType::kI64, Shape{n_}));
   }
 
   void Decompose() const {
     const KernelMatrix a(k_.Operand(0), batch_);
-    const Scalar largest = LargestPart(k_, n_, n_, [&](Scalar i, Scalar j) { return a.Load(i, j); });
-    const PowerOfTwo scale = ScaleFor(largest);
-    const auto element = [&](Scalar i, Scalar j) {
-      const Scalar v = TimesReal(a.Load(i, j), scale.value);
-      return Select(IsFinite(largest), v, Like(v, 0));
-    };
-    const Scalar good = IsFinite(largest) & (is_real_ ? ReduceReal(element) : Reduce(element));
+    const Scalar is_finite = IsFinite(LargestPart(k_, n_, n_, [&](Scalar i, Scalar j) { return a.Load(i, j); }));
+    Fill(b_, [&](Scalar i, Scalar j) {
+      const Scalar v = a.Load(i, j);
+      return Select(is_finite, v, Like(v, 0));
+    });
+    balancing_.Balance();
+    const PowerOfTwo scale = ScaleFor(LargestPart(k_, n_, n_, [&](Scalar i, Scalar j) { return b_.Load(i, j); }));
+    const auto element = [&](Scalar i, Scalar j) { return TimesReal(b_.Load(i, j), scale.value); };
+    const Scalar good = is_finite & (is_real_ ? ReduceReal(element) : Reduce(element));
     Sort();
     k_.Loop(n_, [&](Scalar place) {
       const Scalar j = order_.Load({place});
@@ -223,12 +229,16 @@ class Matrix {
       Substitute(i, sum, Divisor(i, w), i, j + 1);
     });
   }
-  // v_ = q x_, of length 1 and with a real and positive largest element.
-  void Turn(Scalar lo, Scalar hi) const {
-    k_.Loop(n_, [&](Scalar r) { v_.Store({r}, k_.Constant(dtype_, 0)); });
+  // v_ becomes the eigenvector that belongs to q x_ of the balanced matrix, where x_ is 0 but from `lo` to `hi`.
+  void Turn(Scalar lo, Scalar hi, bool left) const {
+    k_.Loop(n_, [&](Scalar r) { turned_.Store({r}, k_.Constant(dtype_, 0)); });
     k_.Loop(lo, hi, [&](Scalar i) {
-      k_.Loop(n_, [&](Scalar r) { v_.Store({r}, v_.Load({r}) + x_.Load({i}) * z_.Load(i, r)); });
+      k_.Loop(n_, [&](Scalar r) { turned_.Store({r}, turned_.Load({r}) + x_.Load({i}) * z_.Load(i, r)); });
     });
+    balancing_.Undo(turned_, left, v_);
+  }
+  // v_ gets length 1 and a real and positive largest element.
+  void Normalise() const {
     const auto part = [&](Scalar r) { return LargerPart(v_.Load({r})); };
     const Scalar scale = ScaleFor(k_.Reduce(RICCI_S_MAX, n_, part)).value;
     const auto squared = [&](Scalar r) { return SquaredMagnitude(TimesReal(v_.Load({r}), scale)); };
@@ -250,17 +260,22 @@ class Matrix {
     k_.Loop(n_, [&](Scalar place) {
       const Scalar j = order_.Load({place});
       SolveTriangular(j, left);
-      Turn(left ? j : k_.At(0), left ? k_.At(n_) : j + 1);
+      Turn(left ? j : k_.At(0), left ? k_.At(n_) : j + 1, left);
+      Normalise();
       if (is_real_) MakeConsistent(Imag(t_.Load(j, j)));
       k_.Loop(n_, [&](Scalar r) { out.Store(r, place, OrNaN(good, v_.Load({r}))); });
     });
   }
   // Of a real matrix: v_ is real if its eigenvalue is, with imaginary part `im`, and the conjugate of the vector before
-  // it if the eigenvalue is the conjugate of the one before it.
+  // it if the eigenvalue is the conjugate of the one before it. What is not real in a vector of a real eigenvalue
+  // belongs to another vector, of an equal one.
   void MakeConsistent(Scalar im) const {
+    k_.If(im == 0, [&] {
+      k_.Loop(n_, [&](Scalar r) { v_.Store({r}, Complex(Real(v_.Load({r})), Like(im, 0))); });
+      Normalise();
+    });
     k_.Loop(n_, [&](Scalar r) {
-      const Scalar v = v_.Load({r}), part = Select(im == 0, Like(im, 0), Imag(v));
-      v_.Store({r}, Select(im < 0, Conj(previous_.Load({r})), Complex(Real(v), part)));
+      v_.Store({r}, Select(im < 0, Conj(previous_.Load({r})), v_.Load({r})));
       previous_.Store({r}, v_.Load({r}));
     });
   }
@@ -271,8 +286,10 @@ class Matrix {
   const bool is_real_, has_vectors_;
   const DType dtype_;
   const Index batch_;
+  const KernelMatrix b_;  // the balanced matrix
+  const Balancing balancing_;
   const KernelMatrix t_, z_;
-  KernelArray x_, v_, previous_, order_;
+  KernelArray x_, v_, turned_, previous_, order_;
 };
 
 void Loops(KernelBuilder& k, const Eqn& e) {

@@ -74,10 +74,11 @@ class Matrix {
   Scalar E(Scalar i) const { return form_.beside.Load({i}); }
 
   // The element beside diagonal elements i and i + 1, or the 0 after the last one. False with NaN, so that a search
-  // ends.
+  // ends. Steps multiply elements that follow each other. If a product vanishes they change nothing, so an element
+  // counts as negligible where that may be: the largest of the matrix is about 1.
   Scalar IsLarge(Scalar i) const {
     const Scalar sum = Magnitude(D(i)) + Magnitude(D(Min(i + 1, k_.At(n_ - 1))));  // exact: dimensions
-    return Magnitude(E(i)) > sum * Epsilon(sum) + InfoOf(sum.dtype()).tiny;
+    return Magnitude(E(i)) > sum * Epsilon(sum) + std::sqrt(InfoOf(sum.dtype()).tiny);
   }
   // Whether all eigenvalues were found within 30 steps for each, which is LAPACK's bound.
   Scalar Iterate() const {

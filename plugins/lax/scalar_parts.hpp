@@ -31,6 +31,18 @@ struct FloatBits {
 // Its sign bit is set: negative numbers and -0.
 inline Scalar HasMinus(Scalar r) { return Bitcast(r, FloatBits::Of(r.dtype()).integer) < 0; }
 
+// The exponent of a magnitude as its bits have it, biased: 0 if it is subnormal. Of dtype FloatBits::integer.
+inline Scalar ExponentOf(Scalar magnitude) {
+  const FloatBits f = FloatBits::Of(magnitude.dtype());
+  const Scalar bits = Bitcast(Magnitude(magnitude), f.integer);
+  return ShiftRightLogical(bits, Like(bits, f.fraction));
+}
+// 2^exponent as a number of the dtype `real`, where it is normal.
+inline Scalar PowerOf(Scalar exponent, DType real) {
+  const FloatBits f = FloatBits::Of(real);
+  return Bitcast((exponent + f.bias) << Like(exponent, f.fraction), real);
+}
+
 // A power of two and its inverse, both normal numbers.
 struct PowerOfTwo {
   Scalar value, inverse;
@@ -40,12 +52,10 @@ struct PowerOfTwo {
 inline PowerOfTwo ScaleFor(Scalar largest) {
   const DType real = largest.dtype();
   const FloatBits f = FloatBits::Of(real);
-  const Scalar bits = Bitcast(Magnitude(largest), f.integer);
-  const Scalar exponent = ShiftRightLogical(bits, Like(bits, f.fraction));
-  const Scalar wanted = Max(Like(bits, 2 * f.bias - 1) - exponent, Like(bits, 1));
-  const Scalar field = Select(exponent == 2 * f.bias + 1, Like(bits, f.bias), wanted);
-  return {Bitcast(field << Like(bits, f.fraction), real),
-          Bitcast((Like(bits, 2 * f.bias) - field) << Like(bits, f.fraction), real)};
+  const Scalar exponent = ExponentOf(largest);
+  const Scalar wanted = Max(Like(exponent, f.bias - 1) - exponent, Like(exponent, 1 - f.bias));
+  const Scalar power = Select(exponent == 2 * f.bias + 1, Like(exponent, 0), wanted);
+  return {PowerOf(power, real), PowerOf(-power, real)};
 }
 
 }}}  // namespace ricci::v0::lax

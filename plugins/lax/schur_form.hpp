@@ -76,12 +76,14 @@ class SchurForm {
     });
     if (z_ != nullptr) k_.Loop(n_, [&](Scalar i) { z_->Store(k_.At(n_), i, Zero()); });
   }
-  // Whether the element left of diagonal element i is not negligible. False with NaN, and in the first row.
+  // Whether the element left of diagonal element i is not negligible. False with NaN, and in the first row. Steps
+  // multiply elements that follow each other. If a product vanishes they change nothing, so an element counts as
+  // negligible where that may be: the largest of the matrix is about 1.
   Scalar IsLarge(Scalar i) const {
     const Scalar before = Max(i - 1, k_.At(0));
     const Scalar sum = LargerPart(t_.Load(i, i)) + LargerPart(t_.Load(before, before));
     const Scalar beside = LargerPart(t_.Load(i, before));
-    return (i > 0) & (beside > sum * Epsilon(sum) + InfoOf(sum.dtype()).tiny);
+    return (i > 0) & (beside > sum * Epsilon(sum) + std::sqrt(InfoOf(sum.dtype()).tiny));
   }
   Scalar Iterate() const {
     // `end` is the last row that is still to be reduced, `begin` the first of its block.

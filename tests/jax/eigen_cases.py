@@ -95,6 +95,56 @@ def reconstructed(file, rng):
                   label='(bad)')
 
 
+def hostile(dtype, n, rng):
+    """A batch of matrices with all that makes steps lose their way: elements of very different size, in order and in
+    none, subnormal ones, zeros, equal eigenvalues. Results are within the range of the dtype."""
+    info = jnp.finfo(DTYPES[PARTS.get(dtype, dtype)])
+    tiny, huge = float(info.smallest_subnormal), float(info.max) / (8 * n)
+    low, high = np.log10(tiny) + 1, np.log10(huge)
+    powers = lambda first, last, shape=(n, n): 10.0 ** rng.uniform(first, last, shape)
+    down, some = 10.0 ** np.linspace(0, low / 2, n), powers(low / 2, high / 2, n)
+    x = lambda: drawn(dtype, rng, (n, n))
+    unit = np.linalg.qr(x())[0]
+    zeros, ends = x(), np.full((n, n), tiny)
+    zeros[::2], zeros[:, 1::3], ends[0, 0] = 0, 0, 1
+    near = np.where(np.arange(n)[:, None] + np.arange(n) < 2, 10.0 ** (low * (np.arange(n)[:, None] + np.arange(n))), 10 * tiny)
+    graded = x() * down[:, None] * down
+    return np.stack([
+        near, ends, graded, graded[::-1, ::-1], x() * powers(low, high), x() * powers(low, 0), x() * some[:, None] * some,
+        x() * np.minimum(some[:, None] / some, huge), zeros, x() * huge, x() * np.finfo(DTYPES[dtype]).tiny,
+        np.where(rng.uniform(size=(n, n)) < 0.5, huge, tiny) * x(), np.zeros((n, n)), np.ones((n, n)), np.eye(n) + np.diag(tiny * np.ones(n - 1), -1),
+        unit @ np.diag(np.arange(n) // (n // 2) + 1.0) @ unit.conj().T, np.eye(n)[rng.permutation(n)], np.triu(x() * powers(low, high)),
+    ]).astype(DTYPES[dtype])
+
+
+def robust(file, rng):
+    """Reconstructions of such matrices, scaled so that the largest element is about 1."""
+    for dtype, n in [(d, n) for n in (3, 20) for d in ('f32', 'c64', 'f64')]:
+        a = hostile(dtype, n, rng)
+        wide = a.astype(np.clongdouble if dtype in PARTS else np.longdouble)
+        sizes = np.max(np.abs(wide), axis=(1, 2))
+        exponents = [-int(np.floor(np.log2(s))) if s > 0 else 0 for s in sizes]
+        scaled = (wide * np.exp2(np.array(exponents, np.longdouble))[:, None, None]).astype(DTYPES[dtype])
+        lower = np.tril(scaled, -1)
+        mirrored = lower + np.conj(np.swapaxes(lower, -1, -2)) + np.eye(n, dtype=lower.dtype) * np.real(scaled)
+        one = np.tile(np.eye(n, dtype=DTYPES[dtype]), (len(a), 1, 1))
+        real = PARTS.get(dtype, dtype)
+
+        def add(name, text, middle, left, right, want, a=a, one=one, exponents=exponents, dtype=dtype, n=n):
+            program = text.done(text.product(text.product(left, text.times_powers(middle, exponents)), right),
+                                text.product(text.adjoint(left), left), text.product(right, text.adjoint(right)))
+            add_cases(file, rng, f'{name}(hostile)/{dtype}/{n}', program, lambda _, outs=(want, one, one): outs,
+                      lambda r, a=a: [a], modes='n', tolerance=Close(100, 8.0))
+        text = Text(dtype, a.shape)
+        v, w = text.emit('eigh', [text.param], [(dtype, a.shape), (real, a.shape[:2])])
+        add('eigh', text, text.diagonal(w, v), v, text.adjoint(v), mirrored)
+        text, u, s, vt = svd_text(dtype, a.shape, False)
+        add('svd', text, text.diagonal(s, u), u, vt, scaled)
+        text = Text(dtype, a.shape)
+        t, q = text.emit('schur', [text.param], [(dtype, a.shape)] * 2)
+        add('schur', text, t, q, text.adjoint(q), scaled)
+
+
 def separate(dtype, shape):
     """Matrices with singular values well apart."""
     def make(rng):
@@ -222,6 +272,43 @@ def eig_steps(text, outs):
     return results
 
 
+def badly_scaled(dtype, shape):
+    """The same in other units, which differ by powers of two, and with rows and columns in another order."""
+    def make(rng):
+        a, n = general(dtype, shape)(rng)[0], shape[-1]
+        units = 2.0 ** rng.integers(-9, 10, n) if dtype == 'f32' else 2.0 ** rng.integers(-90, 91, n)
+        order = rng.permutation(n)
+        return [(a * units[:, None] / units)[..., order, :][..., order].astype(DTYPES[dtype])]
+    return make
+
+
+def permuted_triangular(dtype, shape):
+    """Triangular but for the order of rows and columns, with elements of any size beside the diagonal."""
+    def make(rng):
+        n = shape[-1]
+        a = np.triu(drawn(dtype, rng, (n, n)) * 10.0 ** rng.uniform(-30, 30, (n, n)), 1) + np.diag(2.0 * np.arange(n) - n)
+        order = rng.permutation(n)
+        return [a[order][:, order].astype(DTYPES[dtype])]
+    return make
+
+
+def eig_cases(file, rng, dtype, shape, modes, left, right, make=general):
+    options = {'compute_left_eigenvectors': left, 'compute_right_eigenvectors': right, 'enable_eigvec_derivs': True}
+    number = {'f32': 'c64', 'f64': 'c128'}.get(dtype, dtype)
+    text = Text(dtype, shape)
+    outs = text.emit('eig', [text.param], [(number, shape[:-1])] + [(number, shape)] * (left + right), **options)
+    program = text.done(*eig_steps(text, outs))
+
+    def fn(a):
+        w, *vectors = lax.linalg.eig(a, **options)
+        order = jnp.lexsort((w.imag, w.real), axis=-1)
+        vectors = [jnp.take_along_axis(v, order[..., None, :], -1) for v in vectors]
+        return [jnp.take_along_axis(w, order, -1)] + [v * phase(v)[..., None, :] for v in vectors]
+    kind = '' if make is general else f'({make.__name__})'
+    add_cases(file, rng, f'eig({left},{right}){kind}/{dtype}/{label(shape)}', program, fn, make(dtype, shape), modes=modes,
+              tolerance=Close(2000, 8.0), derivative=Close(20000, 40.0))
+
+
 def eig(file, rng):
     for dtype, shape, modes, left, right in (
             ('f64', (3, 3), 'nfrvFR', True, True), ('f64', (2, 4, 4), 'nfrv', True, False), ('f64', (5, 5), 'nfr', False, True),
@@ -229,19 +316,11 @@ def eig(file, rng):
             ('c128', (4, 4), 'nfr', False, False), ('f32', (6, 6), 'n', True, True), ('c64', (9, 9), 'n', True, True),
             ('f64', (30, 30), 'n', True, True), ('c128', (20, 20), 'n', True, True), ('f64', (1, 1), 'n', True, True),
             ('f32', (2, 2), 'n', True, True), ('f32', (0, 0), 'n', True, True), ('f64', (0, 2, 2), 'n', True, True)):
-        options = {'compute_left_eigenvectors': left, 'compute_right_eigenvectors': right, 'enable_eigvec_derivs': True}
-        number = {'f32': 'c64', 'f64': 'c128'}.get(dtype, dtype)
-        text = Text(dtype, shape)
-        outs = text.emit('eig', [text.param], [(number, shape[:-1])] + [(number, shape)] * (left + right), **options)
-        program = text.done(*eig_steps(text, outs))
-
-        def fn(a, options=options):
-            w, *vectors = lax.linalg.eig(a, **options)
-            order = jnp.lexsort((w.imag, w.real), axis=-1)
-            vectors = [jnp.take_along_axis(v, order[..., None, :], -1) for v in vectors]
-            return [jnp.take_along_axis(w, order, -1)] + [v * phase(v)[..., None, :] for v in vectors]
-        add_cases(file, rng, f'eig({left},{right})/{dtype}/{label(shape)}', program, fn, general(dtype, shape), modes=modes,
-                  tolerance=Close(2000, 8.0), derivative=Close(20000, 40.0))
+        eig_cases(file, rng, dtype, shape, modes, left, right)
+    for dtype, n in (('f64', 4), ('f64', 12), ('c128', 7), ('f32', 6)):
+        eig_cases(file, rng, dtype, (n, n), 'n', True, True, badly_scaled)
+    for dtype, n in (('f64', 9), ('c128', 5)):
+        eig_cases(file, rng, dtype, (n, n), 'n', False, False, permuted_triangular)
 
 
 def schur(file, rng):
@@ -271,5 +350,5 @@ def schur(file, rng):
 
 
 def cases(file, rng):
-    for part in (eigh, reconstructed, svd, full_svd, reductions, eig, schur):
+    for part in (eigh, reconstructed, robust, svd, full_svd, reductions, eig, schur):
         part(file, rng)

@@ -58,6 +58,10 @@ class Text:
         n = len(like.shape)
         return self.convert(self.broadcast(list_, like.shape, [*range(n - 2), n - 1]), like.dtype)
 
+    def diagonal(self, list_, like):
+        """Matrices of the type of `like` with list_ on the diagonal and zeros beside it."""
+        return self.where('eq', self.numbers(like, -2), self.numbers(like, -1), self.across_rows(list_, like))
+
     def broadcast(self, x, shape, dimensions):
         return self.emit('broadcast_in_dim', [x], [(x.dtype, shape)], shape=shape, broadcast_dimensions=dimensions)[0]
 
@@ -73,6 +77,16 @@ class Text:
         """`like` where the comparison of x and y holds, else 0."""
         zero = self.one('sub', [like, like], like)
         return self.one('select_n', [self.one(prim, [x, y], x, dtype='bool'), zero, like], like)
+
+    def times_powers(self, x, exponents):
+        """x with its first dimension multiplied by powers of two, which may lie beyond those of its dtype."""
+        real = PARTS.get(x.dtype, x.dtype)
+        for half in ([e // 2 for e in exponents], [e - e // 2 for e in exponents]):
+            powers = Array(f'%{self.count}', real, (len(half),))
+            self.count += 1
+            self.lines.append(f"  {powers.name}: {powers.type} = constant [{', '.join(repr(2.0**e) for e in half)}]\n")
+            x = self.one('mul', [x, self.convert(self.broadcast(powers, x.shape, [0]), x.dtype)], x)
+        return x
 
     def sum(self, x, axis):
         axis += len(x.shape)

@@ -1,0 +1,96 @@
+// schur of large matrices: LAPACK's gees. Blocks of 2 x 2 have the form that the built-in lowering gives them.
+#include "lapack_rows.h"
+#include "routine.h"
+
+namespace ricci::lapack {
+namespace {
+
+constexpr int64_t kSmallest = 160;  // rows below which the generated kernel is as good
+
+class Schur {
+ public:
+  static bool Takes(const Eqn& e) { return Matrices(e).rows >= kSmallest && Matrices(e).batch > 0; }
+
+  Schur(const Eqn& e, BlasLibrary library)
+      : sizes_(e),
+        has_vectors_(e.flag("compute_schur_vectors", true)),
+        routine_(library.Routine(RoutineName(sizes_.dtype, "gees", "gees"))) {
+    ForElement(sizes_.dtype, [&](auto zero) {
+      using T = decltype(zero);
+      T work{};
+      work_ = -1;
+      Memory<T> query{};
+      query.work = &work;
+      Routine(query);
+      work_ = static_cast<int64_t>(RealOf(work));
+      Scratch all(nullptr);
+      Lay<T>(all);
+      scratch_bytes_ = all.used();
+    });
+  }
+  int64_t batch() const { return sizes_.batch; }
+  uint64_t flops() const {
+    const auto n = static_cast<uint64_t>(sizes_.rows);
+    return static_cast<uint64_t>(sizes_.batch) * n * n * n * 25;
+  }
+  int64_t scratch_bytes() const { return scratch_bytes_; }
+
+  void Run(const ricci_launch& l) const {
+    ForElement(sizes_.dtype, [&](auto zero) { RunAs<decltype(zero)>(l); });
+  }
+
+ private:
+  template <typename T>
+  struct Memory {
+    T *x, *q, *work;
+    Part<T>*w, *w_im;  // w: of a complex matrix pairs of parts, and w_im more work
+  };
+  template <typename T>
+  Memory<T> Lay(Scratch& s) const {
+    const int64_t n = sizes_.rows;
+    return {s.Take<T>(n * n), s.Take<T>(has_vectors_ ? n * n : 0), s.Take<T>(work_), s.Take<Part<T>>(2 * n),
+            s.Take<Part<T>>(n)};
+  }
+  // Whether it converged.
+  template <typename T>
+  bool Routine(const Memory<T>& at) const {
+    int64_t info = 0, sorted = 0;
+    const char job = has_vectors_ ? 'V' : 'N', sort = 'N';
+    void* const nothing = nullptr;  // what sorts
+    const int64_t *n = &sizes_.rows, *size = &work_;
+    if constexpr (kIsComplex<T>) {
+      Call<2>(routine_, &job, &sort, nothing, n, at.x, n, &sorted, at.w, at.q, n, at.work, size, at.w_im, nothing,
+              &info);
+    } else {
+      Call<2>(routine_, &job, &sort, nothing, n, at.x, n, &sorted, at.w, at.w_im, at.q, n, at.work, size, nothing,
+              &info);
+    }
+    return info == 0;
+  }
+  template <typename T>
+  void RunAs(const ricci_launch& l) const {
+    const int64_t n = sizes_.rows, size = n * n;
+    const T* a = static_cast<const T*>(l.in[0]) + l.task * size;
+    Scratch scratch(l.scratch);
+    const Memory<T> at = Lay<T>(scratch);
+    const auto result = [&](uint32_t i) { return static_cast<T*>(l.out[i]) + l.task * size; };
+    Transpose(a, n, n, at.x);
+    if (!AreFinite(a, size) || !Routine(at)) {
+      for (uint32_t i = 0; i < l.n_out; ++i) FillWithNaN(result(i), size);
+      return;
+    }
+    Transpose(at.x, n, n, result(0));
+    if (has_vectors_) Transpose(at.q, n, n, result(1));
+  }
+
+  const Matrices sizes_;
+  const bool has_vectors_;
+  void* const routine_;
+  int64_t work_ = 0, scratch_bytes_ = 0;
+};
+
+}  // namespace
+
+void AddSchur(ricci_ctx* ctx, BlasLibrary library) { AddLibrary<Schur>(ctx, "schur", library); }
+
+}  // namespace ricci::lapack
