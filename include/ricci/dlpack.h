@@ -1,8 +1,8 @@
 /* ricci/dlpack.h: arrays shared with other libraries without a copy, as tensors of DLPack 1 (dmlc.github.io/dlpack).
  *
  * A host that looks into tensors includes DLPack's own dlpack/dlpack.h, which has the struct; here it is only named.
- * Arrays in memory of the host (`cpu`, `ref`) can be shared; element types are bool, integers, f16, bf16, f32, f64, c64
- * and c128. */
+ * Arrays in memory of the host (`cpu`, `ref`) can be shared; element types are bool, integers, floats of
+ * 8 to 64 bits, c64 and c128. */
 #ifndef RICCI_DLPACK_H_
 #define RICCI_DLPACK_H_
 #include "ricci/base.h"
@@ -14,7 +14,8 @@ struct DLManagedTensorVersioned;
 typedef struct DLManagedTensorVersioned ricci_dlpack; /* one owner, who calls its deleter */
 
 /* Waits until the array is written, then gives a read-only tensor over its memory, which lives until its deleter is
- * called, on any thread. UNIMPLEMENTED if the host cannot read the device's memory, or for dtype `key`. */
+ * called, on any thread. UNIMPLEMENTED if the host cannot read the device's memory, or for dtypes `key` and
+ * `f4e2m1fn`. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_array_to_dlpack(const ricci_array* a, ricci_dlpack** out RICCI_OWNED);
 /* An array over the memory of `t`, which it takes over: the deleter is called once when the last reference is gone. The
  * data must not change while the array lives. A tensor that is read-only, empty, or not aligned to its elements is

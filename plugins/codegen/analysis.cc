@@ -246,9 +246,9 @@ bool Spreads(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop, u
 }
 
 unsigned SizeOfDType(uint32_t dtype) {
-  // By dtype: none, bool, signed and unsigned integers, f16, bf16, f32 and f64.
-  constexpr unsigned char kSizes[] = {8, 1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8};
-  static_assert(std::size(kSizes) == RICCI_F64 + 1);
+  // By dtype: none, bool, signed and unsigned integers, f16 to f64, complex numbers, floats of 8 and 4 bits.
+  constexpr unsigned char kSizes[] = {8, 1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16, 1, 1, 1, 1};
+  static_assert(std::size(kSizes) == RICCI_KEY);
   return dtype < std::size(kSizes) ? kSizes[dtype] : 8;
 }
 

@@ -18,7 +18,7 @@ constexpr double kFunctionLatency = 12, kQuotientLatency = 6;
 constexpr double kDouble = 2;  // of functions of f64
 
 bool IsFloat(uint16_t dtype) {
-  return dtype == RICCI_F16 || dtype == RICCI_BF16 || dtype == RICCI_F32 || dtype == RICCI_F64;
+  return (dtype >= RICCI_F16 && dtype <= RICCI_F64) || (dtype >= RICCI_F8E4M3FN && dtype <= RICCI_F4E2M1FN);
 }
 
 }  // namespace

@@ -88,6 +88,9 @@ uint32_t ApartLoop(const ricci_kernel_table& k, const Blocks& blocks, uint32_t u
   return factor == 0 || *trips * std::abs(*stride) <= factor ? loop : 0;
 }
 
+// Whether the combination of nothing is an element: a float of 8 or 4 bits may have no zero and no infinity.
+bool HasIdentity(uint32_t dtype) { return dtype < RICCI_F8E4M3FN || dtype > RICCI_F4E2M1FN; }
+
 class Finder {
  public:
   Finder(const ricci_kernel_table& k, const Blocks& blocks, const std::vector<uint32_t>& dims)
@@ -107,7 +110,7 @@ class Finder {
   void Add(uint32_t i) {
     const ricci_inst& inst = k_.insts[i];
     const uint32_t into = RICCI_BUFFER_OF(inst.imm), apart = Addresses(k_, facts_, dims_).Apart(inst.a);
-    const auto elements = facts_.RangeOf(inst.a);
+    const auto elements = HasIdentity(k_.buffers[into].dtype) ? facts_.RangeOf(inst.a) : std::nullopt;
     const uint32_t loop = ApartLoop(k_, blocks_, i);
     if (!found_) {
       found_ = {apart, elements, loop};

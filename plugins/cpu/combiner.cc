@@ -2,6 +2,7 @@
 
 #include "codegen/analysis.h"
 #include "codegen/by_operation.h"
+#include "conversion_codegen.h"
 #include "scalar_codegen.h"
 
 namespace ricci::cpu {
@@ -34,17 +35,15 @@ constexpr std::array<Identity, RICCI_S_COUNT> kIdentities = codegen::ByOperation
 
 }  // namespace
 
-uint32_t AccumulatorDType(uint32_t dtype) {
-  return dtype == RICCI_F16 || dtype == RICCI_BF16 ? static_cast<uint32_t>(RICCI_F32) : dtype;
-}
+uint32_t AccumulatorDType(uint32_t dtype) { return IsNarrow(dtype) ? static_cast<uint32_t>(RICCI_F32) : dtype; }
 
 V EmitIdentity(const LlvmBuilder& l, uint32_t op, uint32_t dtype) {
-  if (dtype == RICCI_F16 || dtype == RICCI_BF16) {
+  if (IsNarrow(dtype)) {
     const V wide[] = {EmitIdentity(l, op, RICCI_F32)};
     return EmitScalar(l, RICCI_S_CONVERT, RICCI_F32, dtype, wide);
   }
   const LLVMTypeRef t = ValueType(l, dtype);
-  const bool real = dtype >= RICCI_F16 && dtype <= RICCI_F64, is_signed = dtype >= RICCI_I8 && dtype <= RICCI_I64;
+  const bool real = IsFloat(dtype), is_signed = IsSigned(dtype);
   const unsigned bits = dtype == RICCI_BOOL ? 1 : SizeOfDType(dtype) * 8;
   const Identity& identity = kIdentities[op];
   if (identity.integer == nullptr) return LLVMConstNull(t);

@@ -1,6 +1,6 @@
 // Combiners: the operations by which reductions and updates make one value of two, and their initial values.
 //
-// 16-bit floats are summed in f32. This code works on values and knows nothing of kernels.
+// narrow floats are summed in f32. This code works on values and knows nothing of kernels.
 #ifndef RICCI_CPU_COMBINER_H_
 #define RICCI_CPU_COMBINER_H_
 #include "llvm_builder.h"

@@ -9,13 +9,16 @@ namespace ricci::cpu {
 using V = LLVMValueRef;
 
 inline bool IsSigned(uint32_t dtype) { return dtype >= RICCI_I8 && dtype <= RICCI_I64; }
-inline bool IsFloat(uint32_t dtype) { return dtype >= RICCI_F16 && dtype <= RICCI_F64; }
-inline bool IsNarrow(uint32_t dtype) { return dtype == RICCI_F16 || dtype == RICCI_BF16; }
+// Floats of 8 and 4 bits.
+inline bool IsTiny(uint32_t dtype) { return dtype >= RICCI_F8E4M3FN && dtype <= RICCI_F4E2M1FN; }
+inline bool IsFloat(uint32_t dtype) { return (dtype >= RICCI_F16 && dtype <= RICCI_F64) || IsTiny(dtype); }
+// Floats that are computed in f32 and rounded.
+inline bool IsNarrow(uint32_t dtype) { return dtype == RICCI_F16 || dtype == RICCI_BF16 || IsTiny(dtype); }
 
-// f16 or bf16 in f32. bf16 are the upper 16 bits of an f32, and are carried as such: with LLVM's own type a mere copy
-// goes through vcvtneps2bf16, which turns subnormal numbers into zero.
-V EmitToF32(const LlvmBuilder& l, V v);
-// f32 rounded to `dtype`, f16 or bf16.
+// A narrow float of `dtype` in f32. bf16 are the upper 16 bits of an f32, and are carried as such: with LLVM's own type
+// a mere copy goes through vcvtneps2bf16, which turns subnormal numbers into zero. Tiny ones are carried as a byte.
+V EmitToF32(const LlvmBuilder& l, V v, uint32_t dtype);
+// f32 rounded to the narrow `dtype`.
 V EmitFromF32(const LlvmBuilder& l, V v, uint32_t dtype);
 V EmitConvert(const LlvmBuilder& l, uint32_t from, uint32_t to, V v);
 

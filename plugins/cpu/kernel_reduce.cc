@@ -3,6 +3,7 @@
 //
 // The tree in which parts are combined depends only on shapes.
 #include "combiner.h"
+#include "conversion_codegen.h"
 #include "kernel_blocks.h"
 
 namespace ricci::cpu {
@@ -15,7 +16,7 @@ uint32_t SumsInOrder(std::optional<int64_t> trips, uint32_t length) {
 void KernelEmitter::Finish(uint32_t yield, V sum, uint32_t acc_dtype, bool empty_possible) {
   const uint32_t dtype = k_.insts[yield].dtype;
   const uint32_t reduce = k_.insts[yield].a;
-  if (k_.insts[reduce].imm == RICCI_S_ADD && dtype >= RICCI_F16 && dtype <= RICCI_F64 && empty_possible) {
+  if (k_.insts[reduce].imm == RICCI_S_ADD && IsFloat(dtype) && empty_possible) {
     sum = LLVMBuildFAdd(l_.b, sum, l_.RealLike(sum, 0.0), "");
   }
   Define(yield, EmitWiden(l_, acc_dtype, dtype, sum));
@@ -153,8 +154,7 @@ V KernelEmitter::ReduceSpread(uint32_t id, uint32_t close, V lo, V hi, std::opti
     sums = next;
   }
   V sum = EmitAcross(l_, op, acc, sums[0]);
-  if (op == RICCI_S_ADD && acc >= RICCI_F16 && acc <= RICCI_F64)
-    sum = LLVMBuildFAdd(l_.b, sum, LLVMConstReal(ValueType(l_, acc), 0), "");
+  if (op == RICCI_S_ADD && IsFloat(acc)) sum = LLVMBuildFAdd(l_.b, sum, LLVMConstReal(ValueType(l_, acc), 0), "");
   return keys ? EmitFromKey(l_, op, sum) : sum;
 }
 

@@ -16,7 +16,7 @@ V Choice(const Operation& o) { return LLVMBuildSelect(o.l.b, o.a(), o.b(), o.c()
 V Conversion(const Operation& o) { return EmitConvert(o.l, o.from, o.to, o.a()); }
 V SameBits(const Operation& o) {
   if (o.from == o.to) return o.a();
-  if (o.from == RICCI_BOOL) return Conversion(o);  // a bool is one bit here, 0 or 1 in memory
+  if (o.from == RICCI_BOOL) return EmitConvert(o.l, RICCI_BOOL, RICCI_U8, o.a());  // one bit here, 0 or 1 in a byte
   return LLVMBuildBitCast(o.l.b, o.a(), Like(o.l, o.a(), ValueType(o.l, o.to)), "");
 }
 
@@ -70,7 +70,8 @@ V NextAfterOfWide(const Operation& o) { return NextAfter(o.l, o.from, o.a(), o.b
 V Special(const Operation& o) { return EmitMath(o.l, o.op, o.in); }
 
 // ---- the table ----
-// NULL: there is no such operation. What is of all dtypes has `any` alone; f16 and bf16 are computed as f32.
+// NULL: there is no such operation. What is of all dtypes has `any` alone; floats of 16 bits and less are computed as
+// f32.
 struct Code {
   EmitFn any = nullptr, floating = nullptr, integer = nullptr;
 };
@@ -152,10 +153,10 @@ constexpr bool InOrder() {
 }
 static_assert(InOrder());
 
-// f16 and bf16: computed in f32, rounded once per operation.
+// Floats of 16 bits and less: computed in f32, rounded once per operation.
 V Narrow(const Operation& o) {
   std::vector<V> wide;
-  for (V v : o.in) wide.push_back(EmitToF32(o.l, v));
+  for (V v : o.in) wide.push_back(EmitToF32(o.l, v, o.from));
   if (o.op == RICCI_S_NEXTAFTER) return NextAfter(o.l, o.from, o.a(), o.b(), wide[0], wide[1]);
   const EmitFn emit = kCodes[o.op].entry.floating;
   const V r = emit == nullptr ? nullptr : emit({o.l, o.op, RICCI_F32, o.to, wide});

@@ -57,7 +57,9 @@ Value SimplerMul(const Eqn& e, std::span<const Value> in) {
 Value SimplerDiv(const Eqn& e, std::span<const Value> in) {
   if (IsSplat(in[1], 1)) return in[0];
   if (!IsFloat(e.in(0).dtype()) || SplatBytes(in[1]).empty()) return {};
+  const double tiny = InfoOf(e.in(0).dtype()).tiny;
   for (int exponent = -14; exponent <= 14; ++exponent) {
+    if (std::ldexp(1.0, -std::abs(exponent)) < tiny) continue;
     if (IsSplat(in[1], std::ldexp(1.0, exponent))) return mul(in[0], std::ldexp(1.0, -exponent));
   }
   return {};

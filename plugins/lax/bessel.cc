@@ -4,7 +4,7 @@
 // nothing cancels. Above, I(x) exp(-x) sqrt(x) is a polynomial in 1/x, the shape of its expansion for large x
 // (DLMF 10.40.1). Both come from our own Chebyshev fits, in 60 digits, to one unit in 1e-17 for f64 and 1e-9 for f32;
 // the second is in t = 2 kSplit / x - 1, which goes from 1 to -1. Arguments are clamped, so that neither form overflows
-// where the other one is used. 16-bit floats are computed in f32.
+// where the other one is used. narrow floats are computed in f32.
 #include <limits>
 
 #include "scalar_math.hpp"

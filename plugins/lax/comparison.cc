@@ -9,6 +9,9 @@ namespace {
 
 constexpr std::string_view kBoolResult = "transpose: the result is bool";
 
+// The sign of a float is its top bit.
+constexpr DTypeSet kTotallyOrdered = kOrdered & ~(SetOf(DType::kF8E8M0FNU) | SetOf(DType::kF4E2M1FN));
+
 DType SignedOfSize(DType d) {
   constexpr DType kBySize[] = {DType::kNone, DType::kI8,   DType::kI16,  DType::kNone, DType::kI32,
                                DType::kNone, DType::kNone, DType::kNone, DType::kI64};
@@ -55,12 +58,12 @@ constexpr Row kRows[] = {
     Comparison<Plain<RICCI_S_LE>>("le", "p = le(x, y): x <= y"),
     Comparison<Plain<RICCI_S_GT>>("gt", "p = gt(x, y): x > y"),
     Comparison<Plain<RICCI_S_GE>>("ge", "p = ge(x, y): x >= y"),
-    Comparison<Total<RICCI_S_EQ>>(
+    Comparison<Total<RICCI_S_EQ>, kTotallyOrdered>(
         "eq_to", "p = eq_to(x, y): x == y in the total order of floats: -NaN < -inf < ... < -0 < 0 < ... < inf < NaN",
         RICCI_PRIM_COMMUTATIVE),
-    Comparison<Total<RICCI_S_LE>>(
+    Comparison<Total<RICCI_S_LE>, kTotallyOrdered>(
         "le_to", "p = le_to(x, y): x <= y in the total order of floats: -NaN < -inf < ... < -0 < 0 < ... < inf < NaN"),
-    Comparison<Total<RICCI_S_LT>>(
+    Comparison<Total<RICCI_S_LT>, kTotallyOrdered>(
         "lt_to", "p = lt_to(x, y): x < y in the total order of floats: -NaN < -inf < ... < -0 < 0 < ... < inf < NaN"),
     {.name = "is_finite",
      .doc = "p = is_finite(x): true unless x is infinite or NaN",

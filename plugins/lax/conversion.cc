@@ -27,15 +27,17 @@ Scalar ConvertScalar(KernelBuilder&, const Eqn& e, std::span<const Scalar> in) {
 
 // Whether `to` holds every value of `from` exactly.
 bool IsLossless(DType from, DType to) {
-  if (from == DType::kBool) return true;
+  if (from == DType::kBool) return to != DType::kF8E8M0FNU;
   if (IsComplex(from) && !IsComplex(to)) return false;
   if (IsComplex(to)) return IsLossless(PartOf(from), PartOf(to));
   if (IsInt(from) && IsInt(to)) {
     const bool fits = BitsOf(to) > BitsOf(from) || (BitsOf(to) == BitsOf(from) && from == to);
     return fits && (In(from, kUnsigned) || In(to, kSigned));
   }
-  if (IsInt(from)) return IsFloat(to) && BitsOf(from) <= InfoOf(to).mantissa_bits;
+  if (IsInt(from)) return In(to, kWideFloats) && BitsOf(from) <= InfoOf(to).mantissa_bits;
   if (!IsFloat(to)) return false;
+  // The formats of 16 bits and more nest by their fields; a smaller one differs in bias and in what it lacks.
+  if (In(to, kTinyFloats)) return from == to;
   const FloatInfo a = InfoOf(from), b = InfoOf(to);
   return a.mantissa_bits <= b.mantissa_bits && a.exponent_bits <= b.exponent_bits;
 }
@@ -62,6 +64,9 @@ ArrayTypes BitcastType(const Eqn& e) {
   if (x.dtype() == to) return x;
   rules::WantDType(e, 0, kBits);
   if (!In(to, kBits)) e.Fail("new_dtype ", to, " is not supported; it takes ", rules::NameOfSet(kBits));
+  if (x.dtype() == DType::kF4E2M1FN || to == DType::kF4E2M1FN) {
+    e.Fail("operand is ", x, " and new_dtype ", to, "; f4e2m1fn alone has four bits: convert it to f8e4m3fn");
+  }
   const int64_t from_bits = BitsOf(x.dtype()), to_bits = BitsOf(to);
   Shape shape(x.shape().begin(), x.shape().end());
   if (from_bits > to_bits) shape.push_back(from_bits / to_bits);
@@ -122,6 +127,8 @@ constexpr Row kRows[] = {
      .simplify = rules::One<SimplerConvert>,
      .lowerings = lower::Scalar<ConvertScalar>,
      .examples = "(i32[2,3] in -2..2) new_dtype=f32; "
+                 "order=0 (f8e5m2[2,3]) new_dtype=f32; "
+                 "order=0 (f32[2,3]) new_dtype=f4e2m1fn; "
                  "(f64[2,3]) new_dtype=f64; "
                  "(f64[2,3]) new_dtype=f32; "
                  "program (%x: f64[2,3] in 0.1..0.9) { %i: i32[2,3] = convert_element_type(%x) new_dtype=i32 %y: "

@@ -1,7 +1,7 @@
 // cumsum, cumprod, cummax, cummin, cumlogsumexp: each element combined with all before it along `axis` (with `reverse`:
 // all after it).
 //
-// Lowered as a prefix scan of each line; 16-bit floats are accumulated in f32. cumsum is linear; its transpose is
+// Lowered as a prefix scan of each line; narrow floats are accumulated in f32. cumsum is linear; its transpose is
 // cumsum in the other direction. Tangents of the others come from a scan by doubling: log2(n) rounds, each combining
 // every element with the one 2^k places before it, built from primitives that can be differentiated again.
 #include "reduction_parts.hpp"
@@ -42,7 +42,7 @@ struct Sum {
 };
 
 struct Product {
-  static constexpr double kIdentity = 1;
+  static double Identity(DType) { return 1; }
   static Scalar Combine(Scalar a, Scalar b) { return a * b; }
   static Scalar First(Scalar like) { return Like(like, 1); }
   static Pair Combine(const Pair& a, const Pair& b) { return {mul(a.x, b.x), add(mul(a.t, b.x), mul(a.x, b.t))}; }
@@ -50,7 +50,7 @@ struct Product {
 
 template <bool is_max>
 struct Extremum {
-  static constexpr double kIdentity = is_max ? -kInfinity : kInfinity;
+  static double Identity(DType d) { return is_max ? LeastFloat(d) : GreatestFloat(d); }
   static Scalar Combine(Scalar a, Scalar b) { return is_max ? Max(a, b) : Min(a, b); }
   static Scalar First(Scalar like) { return ExtremumIdentity<is_max>(like); }
   // At ties half to each, as in the tangent of max.
@@ -65,8 +65,8 @@ struct Extremum {
 };
 
 struct LogSumExp {
-  static constexpr double kIdentity = -kInfinity;
-  static Scalar First(Scalar like) { return Like(like, kIdentity); }
+  static double Identity(DType) { return -kInfinity; }
+  static Scalar First(Scalar like) { return Like(like, -kInfinity); }
   static Scalar Combine(Scalar a, Scalar b) {
     const Scalar distance = a - b;
     const Scalar tail = Apply(RICCI_S_LOG1P, {Apply(RICCI_S_EXP, {-Apply(RICCI_S_ABS, {distance})})});
@@ -98,7 +98,7 @@ Value Tangent(const Eqn& e, const Value& t, std::span<const Value> in, const Val
   const bool reverse = e.flag("reverse");
   Pair p{in[0], t};
   for (int64_t distance = 1; distance < in[0].dim(axis); distance *= 2) {
-    const Pair before{Moved(p.x, axis, distance, reverse, Operation::kIdentity),
+    const Pair before{Moved(p.x, axis, distance, reverse, Operation::Identity(p.x.dtype())),
                       Moved(p.t, axis, distance, reverse, 0)};
     p = Operation::Combine(before, p);
   }
@@ -162,9 +162,10 @@ constexpr Row kRows[] = {
         "cummax", "y = cummax(x): the greatest of the elements up to each one along `axis`, from the end if `reverse`"),
     Cumulative<Extremum<false>, kReals>(
         "cummin", "y = cummin(x): the least of the elements up to each one along `axis`, from the end if `reverse`"),
-    Cumulative<LogSumExp, kFloats>("cumlogsumexp",
-                                   "y = cumlogsumexp(x): the logarithm of the sum of exp(x) up to each element along "
-                                   "`axis`, from the end if `reverse`"),
+    Cumulative<LogSumExp, kWideFloats>(
+        "cumlogsumexp",
+        "y = cumlogsumexp(x): the logarithm of the sum of exp(x) up to each element along "
+        "`axis`, from the end if `reverse`"),
 };
 
 }  // namespace

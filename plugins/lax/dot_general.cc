@@ -2,7 +2,7 @@
 //
 // The result has the batch dimensions, then the other dimensions of lhs, then those of rhs, each in order. Bilinear:
 // the cotangent of one operand is a product of the cotangent with the other operand. A new batch of one operand becomes
-// one of its free dimensions, one of both operands a batch dimension. 16-bit floats are summed in f32; with
+// one of its free dimensions, one of both operands a batch dimension. narrow floats are summed in f32; with
 // preferred_element_type the sum and the result have that dtype, and the operands' dtypes may differ. An algorithm
 // given as `precision` computes in its own dtypes.
 #include <numeric>

@@ -14,7 +14,7 @@ int64_t StepsOf(const ArrayType& a) { return std::min(RowsOf(a), ColumnsOf(a)); 
 
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(2);
-  WantMatrices(e, 0, kInexact);
+  WantMatrices(e, 0, kWideFloats | kComplexes);
   const ArrayType a = e.in(0), jpvt = e.in(1);
   if (ColumnsOf(a) >= int64_t{1} << 31) {
     e.Fail("dimension ", a.rank() - 1, " of ", a, " is too large for indices of i32");

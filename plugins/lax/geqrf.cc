@@ -11,7 +11,7 @@ int64_t StepsOf(const ArrayType& a) { return std::min(RowsOf(a), ColumnsOf(a)); 
 
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(1);
-  WantMatrices(e, 0, kInexact);
+  WantMatrices(e, 0, kWideFloats | kComplexes);
   const ArrayType a = e.in(0);
   Shape taus = BatchOf(a);
   taus.push_back(StepsOf(a));

@@ -22,7 +22,7 @@ void WantReflectors(const Eqn& e) {
 }
 ArrayTypes ProductType(const Eqn& e) {
   e.WantOperands(2);
-  WantMatrices(e, 0, kInexact);
+  WantMatrices(e, 0, kWideFloats | kComplexes);
   WantOneBatch(e, {2, 1});
   const ArrayType a = e.in(0);
   if (RowsOf(a) < ColumnsOf(a)) e.Fail("operand 0 is ", a, "; its matrices must have at least as many rows as columns");
@@ -31,7 +31,7 @@ ArrayTypes ProductType(const Eqn& e) {
 }
 ArrayTypes MultiplyType(const Eqn& e) {
   e.WantOperands(3);
-  WantMatrices(e, 0, kInexact);
+  WantMatrices(e, 0, kWideFloats | kComplexes);
   WantOneBatch(e, {2, 1, 2});
   WantReflectors(e);
   const ArrayType c = e.in(2);

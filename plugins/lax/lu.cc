@@ -15,7 +15,7 @@ int64_t StepsOf(const ArrayType& a) { return std::min(RowsOf(a), ColumnsOf(a)); 
 
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(1);
-  WantMatrices(e, 0, kInexact);
+  WantMatrices(e, 0, kWideFloats | kComplexes);
   const ArrayType a = e.in(0);
   if (RowsOf(a) > int64_t{1} << 31) {
     e.Fail("dimension ", a.rank() - 2, " of ", a, " is too large for indices of i32");

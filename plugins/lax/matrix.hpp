@@ -14,12 +14,12 @@ inline int64_t ColumnsOf(const ArrayType& t) { return t.dim(t.rank() - 1); }
 inline Shape BatchOf(const ArrayType& t) { return Shape(t.shape().begin(), t.shape().end() - 2); }
 
 // Fails unless operand `i` is a batch of matrices of numbers of `set`.
-inline void WantMatrices(const Eqn& e, uint32_t i, DTypeSet set = kFloats) {
+inline void WantMatrices(const Eqn& e, uint32_t i, DTypeSet set = kWideFloats) {
   rules::WantDType(e, i, set);
   if (e.in(i).rank() < 2) e.Fail("operand ", i, " is ", e.in(i), "; its last two dimensions must be those of a matrix");
 }
 // The same for square matrices, with a dtype of `set`.
-inline void WantSquare(const Eqn& e, uint32_t i, DTypeSet set = kFloats) {
+inline void WantSquare(const Eqn& e, uint32_t i, DTypeSet set = kWideFloats) {
   const ArrayType t = e.in(i);
   rules::WantDType(e, i, set);
   if (t.rank() < 2 || RowsOf(t) != ColumnsOf(t)) {

@@ -16,7 +16,7 @@ int64_t StepsOf(const ArrayType& a) { return std::min(RowsOf(a), ColumnsOf(a)); 
 
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(1);
-  WantMatrices(e, 0, kInexact);
+  WantMatrices(e, 0, kWideFloats | kComplexes);
   const ArrayType a = e.in(0);
   const int64_t m = RowsOf(a), n = ColumnsOf(a), inner = IsFull(e) ? m : StepsOf(a);
   const auto with = [&](std::initializer_list<int64_t> dims) {

@@ -19,7 +19,7 @@ ArrayTypes Type(const Eqn& e) {
   e.WantOperands(2);
   const ArrayType keys = e.in(0), a = e.in(1);
   if (keys.dtype() != DType::kKey) e.Fail("operand 0 is ", keys, "; it must be a key");
-  rules::WantDType(e, 1, kFloats);
+  rules::WantDType(e, 1, kWideFloats);
   const auto n_keys = static_cast<size_t>(keys.rank());
   const bool fits = keys.rank() <= a.rank() && SameDims(keys.shape(), a.shape().first(n_keys));
   if (!fits) e.Fail("keys ", keys, " must have the shape of the first dimensions of ", a);

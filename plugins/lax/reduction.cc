@@ -3,7 +3,7 @@
 //
 // reduce_sum is linear and its transpose is a broadcast. The tangent of reduce_prod comes from a balanced tree of
 // products, and that of reduce_max and reduce_min is shared equally among ties, both as in jax.lax. Sums and products
-// of 16-bit floats are taken in f32. If a reduced axis is sharded each device holds a partial result: see the factors.
+// of narrow floats are taken in f32. If a reduced axis is sharded each device holds a partial result: see the factors.
 #include "reduction_parts.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {

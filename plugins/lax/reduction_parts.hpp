@@ -16,7 +16,7 @@ inline int64_t GreatestInteger(DType d) { return ~LeastInteger(d); }
 // Below everything that max (or, of the other sign, min) can meet.
 template <bool is_max>
 Scalar ExtremumIdentity(Scalar like) {
-  if (IsFloat(like.dtype())) return Like(like, is_max ? -kInfinity : kInfinity);
+  if (IsFloat(like.dtype())) return Like(like, is_max ? LeastFloat(like.dtype()) : GreatestFloat(like.dtype()));
   return Like(like, is_max ? LeastInteger(like.dtype()) : GreatestInteger(like.dtype()));
 }
 
@@ -26,10 +26,9 @@ constexpr uint32_t ForBool(uint32_t combiner) {
   if (combiner == RICCI_S_MIN) return RICCI_S_AND;
   return combiner;
 }
-// Sums and products of 16-bit floats are taken in f32.
+// Sums and products of floats of 16 bits and less are taken in f32.
 inline DType SumDType(DType d, uint32_t combiner = RICCI_S_ADD) {
-  const bool is_narrow = d == DType::kF16 || d == DType::kBF16;
-  return is_narrow && (combiner == RICCI_S_ADD || combiner == RICCI_S_MUL) ? DType::kF32 : d;
+  return IsNarrowFloat(d) && (combiner == RICCI_S_ADD || combiner == RICCI_S_MUL) ? DType::kF32 : d;
 }
 // Of RICCI_S_ADD, MAX, MIN, and of OR and AND of bool.
 inline Scalar IdentityOf(uint32_t combiner, Scalar like) {

@@ -27,7 +27,7 @@ constexpr AttrSpec kPrecisionAttrs[] = {{"exponent_bits", AttrKind::kInt}, {"man
 ArrayTypes PrecisionType(const Eqn& e) {
   if (e.integer("exponent_bits") < 1) e.Fail("exponent_bits ", e.integer("exponent_bits"), " must be positive");
   if (e.integer("mantissa_bits") < 0) e.Fail("mantissa_bits ", e.integer("mantissa_bits"), " must not be negative");
-  return rules::Same<1, kFloats>(e);
+  return rules::Same<1, kWideFloats>(e);
 }
 
 DType UnsignedOfSize(DType d) {
@@ -82,7 +82,7 @@ constexpr Row kRows[] = {
                  "(f64[2,3] in -0.4..0.4) rounding_method=1"},
     {.name = "nextafter",
      .doc = "z = nextafter(x, y): the next float after x in the direction of y",
-     .type = rules::Same<2, kFloats>,
+     .type = rules::Same<2, kWideFloats>,
      .batch = rules::kElementwise,
      .lowerings = lower::Scalar<rules::Op<RICCI_S_NEXTAFTER>>,
      .missing = "jvp: jax.lax has none; transpose: not linear",

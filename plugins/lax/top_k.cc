@@ -56,6 +56,7 @@ DType SignedOfWidth(int64_t bits) {
 // An integer that decreases as x increases.
 Value DescendingKey(const Value& x) {
   if (!IsFloat(x.dtype())) return bitwise_not(x);
+  if (In(x.dtype(), kTinyFloats)) return DescendingKey(convert_element_type(x, DType::kF32));
   const Value bits = bitcast_convert_type(x, SignedOfWidth(BitsOf(x.dtype())));
   const Value all = full_like(bits, INT64_MAX >> (64 - BitsOf(x.dtype())));
   return bitwise_not(select(lt(bits, zeros_like(bits)), bitwise_xor(bits, all), bits));

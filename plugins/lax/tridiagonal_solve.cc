@@ -17,7 +17,7 @@ bool Perturbs(const Eqn& e) { return e.flag("perturb_singular", false); }
 
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(4);
-  rules::WantDType(e, 0, kInexact);
+  rules::WantDType(e, 0, kWideFloats | kComplexes);
   const ArrayType diagonal = e.in(0), b = e.in(3);
   if (diagonal.rank() < 1) e.Fail("operand 0 is ", diagonal, "; its last dimension must be that of a diagonal");
   for (uint32_t i = 1; i < 3; ++i) {

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "ricci/check.h"
+#include "ricci/float_format.h"
 
 namespace ricci { inline namespace v0 { namespace cli {
 namespace {
@@ -71,7 +72,7 @@ void ReadRange(const std::string& option, std::vector<ricci_check_operand>& oper
 
 ricci_check_operand OperandOf(const Session& session, ricci_type type) {
   const uint32_t dtype = session.Info(type).dtype;
-  const bool floating = dtype >= RICCI_F16 && dtype <= RICCI_F64;
+  const bool floating = ricci_float_format_of(dtype).exponent_bits != 0;
   return {type, 0, floating ? -2.0 : 0.0, dtype == RICCI_BOOL || floating ? 2.0 : 4.0};
 }
 uint32_t LeftOut(const Arguments& arguments) {

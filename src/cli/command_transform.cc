@@ -23,7 +23,7 @@ std::vector<uint32_t> Wanted(const Session& session, const Arguments& arguments,
   }
   for (uint32_t i = 0; i < params.size(); ++i) {
     const uint32_t dtype = session.Info(params[i]).dtype;
-    if (dtype >= RICCI_F16 && dtype <= RICCI_C128) out.push_back(i);
+    if (dtype >= RICCI_F16 && dtype <= RICCI_F4E2M1FN) out.push_back(i);
   }
   return out;
 }

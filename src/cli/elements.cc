@@ -29,6 +29,12 @@ uint64_t Draw(uint32_t dtype, std::mt19937_64& random) {
       return std::bit_cast<uint32_t>(static_cast<float>(uniform)) >> 16;
     case RICCI_F32:
       return std::bit_cast<uint32_t>(static_cast<float>(uniform));
+    case RICCI_F8E4M3FN:
+    case RICCI_F8E5M2:
+    case RICCI_F4E2M1FN:
+      return ricci_float_encode(ricci_float_format_of(dtype), uniform);
+    case RICCI_F8E8M0FNU:
+      return ricci_float_encode(ricci_float_format_of(dtype), std::fabs(uniform));
     case RICCI_F64:
       return std::bit_cast<uint64_t>(uniform);
     case RICCI_KEY:
@@ -115,6 +121,11 @@ std::string ElementText(uint32_t dtype, const void* p) {
       return Number(ricci_float_decode(ricci_float_format_of(dtype), As<uint16_t>(p)), 5);
     case RICCI_BF16:
       return Number(ricci_float_decode(ricci_float_format_of(dtype), As<uint16_t>(p)), 4);
+    case RICCI_F8E4M3FN:
+    case RICCI_F8E5M2:
+    case RICCI_F8E8M0FNU:
+    case RICCI_F4E2M1FN:
+      return Number(ricci_float_decode(ricci_float_format_of(dtype), As<uint8_t>(p)), 3);
     case RICCI_F32:
       return Number(As<float>(p), 9);
     case RICCI_F64:

@@ -131,7 +131,6 @@ void AppendElement(std::string& out, uint32_t dtype, const std::byte* p) {
 
 absl::Status ReadElement(std::string_view text, uint32_t dtype, std::byte* out) {
   const types::DTypeInfo& info = types::Info(dtype);
-  if (!info.supported) return base::InvalidArgument("constants of dtype ", info.name, " are not supported");
   uint64_t bits = 0;
   if (info.cls == DTypeClass::kFloat) {
     RICCI_TRY(ReadFloat(text, dtype, bits));

@@ -15,8 +15,6 @@ namespace {
 using base::AddUpToMost;
 using base::MulUpToMost;
 
-bool IsFloat(uint16_t dtype) { return dtype >= RICCI_F16 && dtype <= RICCI_F64; }
-
 uint64_t Weight(uint16_t op) {
   switch (op) {
     case RICCI_S_ADD:
@@ -53,7 +51,7 @@ uint64_t CountFlops(const ricci_kernel_table& k) {
   }
   std::vector<uint64_t> runs{points};  // how often the instructions of each open block run
   const auto count = [&](uint16_t dtype, uint64_t weight) {
-    if (IsFloat(dtype)) sum = AddUpToMost(sum, MulUpToMost(runs.back(), weight));
+    if (types::IsFloating(dtype)) sum = AddUpToMost(sum, MulUpToMost(runs.back(), weight));
   };
   for (uint32_t i = 1; i < k.n_insts; ++i) {
     const ricci_inst& inst = k.insts[i];

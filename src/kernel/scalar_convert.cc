@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -10,8 +11,22 @@
 namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
 
-constexpr uint32_t kFirst = RICCI_BOOL, kLast = RICCI_F64;
-constexpr size_t kCount = kLast - kFirst + 1;
+constexpr uint32_t kDTypes[] = {RICCI_BOOL, RICCI_I8,       RICCI_I16,    RICCI_I32,       RICCI_I64,     RICCI_U8,
+                                RICCI_U16,  RICCI_U32,      RICCI_U64,    RICCI_F16,       RICCI_BF16,    RICCI_F32,
+                                RICCI_F64,  RICCI_F8E4M3FN, RICCI_F8E5M2, RICCI_F8E8M0FNU, RICCI_F4E2M1FN};
+constexpr size_t kCount = std::size(kDTypes);
+// The place in kDTypes; kCount if it is not there.
+constexpr size_t PlaceOf(uint32_t dtype) {
+  size_t i = 0;
+  while (i < kCount && kDTypes[i] != dtype) ++i;
+  return i;
+}
+constexpr std::array<uint8_t, RICCI_KEY + 1> MakePlaces() {
+  std::array<uint8_t, RICCI_KEY + 1> out{};
+  for (uint32_t d = 0; d <= RICCI_KEY; ++d) out[d] = static_cast<uint8_t>(PlaceOf(d));
+  return out;
+}
+constexpr std::array<uint8_t, RICCI_KEY + 1> kPlaces = MakePlaces();
 
 template <typename T>
 T Saturate(double v) {
@@ -56,19 +71,19 @@ uint64_t ConvertBits(uint64_t bits, uint64_t, uint64_t) {
 
 template <uint32_t kFrom, size_t... kTo>
 constexpr std::array<ScalarFn, kCount> MakeRow(std::index_sequence<kTo...>) {
-  return {ConvertBits<kFrom, kFirst + kTo>...};
+  return {ConvertBits<kFrom, kDTypes[kTo]>...};
 }
 template <size_t... kFrom>
 constexpr std::array<std::array<ScalarFn, kCount>, kCount> MakeMatrix(std::index_sequence<kFrom...>) {
-  return {MakeRow<kFirst + kFrom>(std::make_index_sequence<kCount>())...};
+  return {MakeRow<kDTypes[kFrom]>(std::make_index_sequence<kCount>())...};
 }
 constexpr auto kConversions = MakeMatrix(std::make_index_sequence<kCount>());
 
 }  // namespace
 
 ScalarFn FindConversion(uint32_t from, uint32_t to) {
-  if (from < kFirst || from > kLast || to < kFirst || to > kLast) return nullptr;
-  return kConversions[from - kFirst][to - kFirst];
+  if (from > RICCI_KEY || to > RICCI_KEY || kPlaces[from] == kCount || kPlaces[to] == kCount) return nullptr;
+  return kConversions[kPlaces[from]][kPlaces[to]];
 }
 
 }}}  // namespace ricci::v0::kernel

@@ -7,7 +7,7 @@
 
 namespace ricci { inline namespace v0 { namespace kernel {
 
-// NULL if there is none (key, unsupported dtypes).
+// NULL if there is none (key, complex dtypes).
 ScalarFn FindConversion(uint32_t from, uint32_t to);
 
 }}}  // namespace ricci::v0::kernel

@@ -19,6 +19,11 @@ struct IntegerElement {
 template <uint32_t kDType>
 struct FloatElement : FloatBits<kDType> {
   using T = double;
+  // A result of arithmetic. Of f8e8m0fnu it is one of f32 first, as in backends: what underflows there is 0, thus NaN.
+  static uint64_t Rounded(double v) {
+    if constexpr (kDType == RICCI_F8E8M0FNU) v = static_cast<double>(static_cast<float>(v));
+    return FloatBits<kDType>::Encode(v);
+  }
 };
 struct BoolElement {
   using T = bool;
@@ -42,6 +47,10 @@ template <> struct ElementOf<RICCI_F16> : FloatElement<RICCI_F16> {};
 template <> struct ElementOf<RICCI_BF16> : FloatElement<RICCI_BF16> {};
 template <> struct ElementOf<RICCI_F32> : FloatElement<RICCI_F32> {};
 template <> struct ElementOf<RICCI_F64> : FloatElement<RICCI_F64> {};
+template <> struct ElementOf<RICCI_F8E4M3FN> : FloatElement<RICCI_F8E4M3FN> {};
+template <> struct ElementOf<RICCI_F8E5M2> : FloatElement<RICCI_F8E5M2> {};
+template <> struct ElementOf<RICCI_F8E8M0FNU> : FloatElement<RICCI_F8E8M0FNU> {};
+template <> struct ElementOf<RICCI_F4E2M1FN> : FloatElement<RICCI_F4E2M1FN> {};
 // clang-format on
 
 }}}  // namespace ricci::v0::kernel

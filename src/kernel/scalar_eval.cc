@@ -84,14 +84,16 @@ constexpr FloatBinary kFloatBinary[] = {
 template <uint32_t kDType>
 constexpr void AddFloatBitOps(std::array<ScalarFn, RICCI_S_COUNT>& table) {
   using E = ElementOf<kDType>;
-  table[RICCI_S_NEG] = [](uint64_t a, uint64_t, uint64_t) { return a ^ E::kFormat.sign; };
-  table[RICCI_S_ABS] = [](uint64_t a, uint64_t, uint64_t) { return a & ~E::kFormat.sign; };
-  table[RICCI_S_NEXTAFTER] = [](uint64_t a, uint64_t b, uint64_t) { return NextAfter(E::kFormat, a, b); };
-  table[RICCI_S_IS_FINITE] = [](uint64_t a, uint64_t, uint64_t) -> uint64_t {
-    return (a & ~E::kFormat.sign) <= E::kFormat.largest;
+  table[RICCI_S_NEG] = [](uint64_t a, uint64_t, uint64_t) {
+    return E::kFormat.sign != 0 ? a ^ E::kFormat.sign : E::kFormat.nan;
   };
+  table[RICCI_S_ABS] = [](uint64_t a, uint64_t, uint64_t) { return a & ~E::kFormat.sign; };
+  if constexpr (kDType <= RICCI_F64) {
+    table[RICCI_S_NEXTAFTER] = [](uint64_t a, uint64_t b, uint64_t) { return NextAfter(E::kFormat, a, b); };
+  }
+  table[RICCI_S_IS_FINITE] = [](uint64_t a, uint64_t, uint64_t) -> uint64_t { return std::isfinite(E::Decode(a)); };
   table[RICCI_S_FMA] = [](uint64_t a, uint64_t b, uint64_t c) {
-    return E::Encode(std::fma(E::Decode(a), E::Decode(b), E::Decode(c)));
+    return E::Rounded(std::fma(E::Decode(a), E::Decode(b), E::Decode(c)));
   };
 }
 
@@ -100,11 +102,11 @@ constexpr void AddFloatOps(std::array<ScalarFn, RICCI_S_COUNT>& table, std::inde
                            std::index_sequence<kBinary...>) {
   using E = ElementOf<kDType>;
   ((table[kFloatUnary[kUnary].op] = [](uint64_t a, uint64_t,
-                                       uint64_t) { return E::Encode(kFloatUnary[kUnary].fn(E::Decode(a))); }),
+                                       uint64_t) { return E::Rounded(kFloatUnary[kUnary].fn(E::Decode(a))); }),
    ...);
   ((table[kFloatBinary[kBinary].op] =
         [](uint64_t a, uint64_t b, uint64_t) {
-          return E::Encode(kFloatBinary[kBinary].fn(E::Decode(a), E::Decode(b)));
+          return E::Rounded(kFloatBinary[kBinary].fn(E::Decode(a), E::Decode(b)));
         }),
    ...);
   AddFloatBitOps<kDType>(table);
@@ -254,6 +256,12 @@ constexpr const std::array<ScalarFn, RICCI_S_COUNT>* kTables[] = {
     &kTable<RICCI_BF16>,
     &kTable<RICCI_F32>,
     &kTable<RICCI_F64>,
+    nullptr,  // c64
+    nullptr,  // c128
+    &kTable<RICCI_F8E4M3FN>,
+    &kTable<RICCI_F8E5M2>,
+    &kTable<RICCI_F8E8M0FNU>,
+    &kTable<RICCI_F4E2M1FN>,
 };
 
 constexpr ScalarOpInfo kInfos[] = {{"", 0},
@@ -291,7 +299,8 @@ ScalarFn FindScalarFn(uint32_t op, uint32_t operand, uint32_t result) {
   if (op == RICCI_S_SELECT) return Choose;
   if (op == RICCI_S_BITCAST) return SameBits;
   if (op == RICCI_S_CONVERT) return FindConversion(operand, result);
-  return operand < std::size(kTables) && operand != 0 && op < RICCI_S_COUNT ? (*kTables[operand])[op] : nullptr;
+  const bool has_table = operand < std::size(kTables) && kTables[operand] != nullptr;
+  return has_table && op < RICCI_S_COUNT ? (*kTables[operand])[op] : nullptr;
 }
 
 absl::StatusOr<uint32_t> ResultDType(uint32_t op, uint32_t requested, std::span<const uint32_t> operands) {
@@ -339,13 +348,19 @@ uint64_t EncodeInteger(uint32_t dtype, int64_t v) {
 
 namespace {
 
+// Of infinity, or of the largest number where there is none.
+uint64_t GreatestMagnitude(uint32_t dtype) {
+  const ricci_float_format f = ricci_float_format_of(dtype);
+  return f.infinity != 0 ? f.infinity : f.largest;
+}
 uint64_t LeastOf(uint32_t dtype) {
   const types::DTypeInfo& info = types::Info(dtype);
-  if (types::IsFloating(dtype)) return EncodeFloat(dtype, -std::numeric_limits<double>::infinity());
+  const ricci_float_format f = ricci_float_format_of(dtype);
+  if (types::IsFloating(dtype)) return f.sign != 0 ? f.sign | GreatestMagnitude(dtype) : 0;
   return info.cls == types::DTypeClass::kSigned ? uint64_t{1} << (8 * info.size - 1) : 0;
 }
 uint64_t GreatestOf(uint32_t dtype) {
-  if (types::IsFloating(dtype)) return EncodeFloat(dtype, std::numeric_limits<double>::infinity());
+  if (types::IsFloating(dtype)) return GreatestMagnitude(dtype);
   return EncodeInteger(dtype, -1) & ~LeastOf(dtype);
 }
 
@@ -362,7 +377,7 @@ uint64_t IdentityOf(uint32_t op, uint32_t dtype) {
     case RICCI_S_AND:
       return EncodeInteger(dtype, -1);
     default:
-      return 0;  // ADD, OR, XOR
+      return types::IsFloating(dtype) ? EncodeFloat(dtype, 0) : 0;  // ADD, OR, XOR
   }
 }
 

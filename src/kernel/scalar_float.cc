@@ -7,6 +7,10 @@ namespace ricci { inline namespace v0 { namespace kernel {
 
 template struct FloatBits<RICCI_F16>;
 template struct FloatBits<RICCI_BF16>;
+template struct FloatBits<RICCI_F8E4M3FN>;
+template struct FloatBits<RICCI_F8E5M2>;
+template struct FloatBits<RICCI_F8E8M0FNU>;
+template struct FloatBits<RICCI_F4E2M1FN>;
 
 uint64_t NextAfter(const ricci_float_format& f, uint64_t x, uint64_t y) {
   const uint64_t ax = x & ~f.sign, ay = y & ~f.sign;

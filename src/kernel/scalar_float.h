@@ -10,7 +10,7 @@
 
 namespace ricci { inline namespace v0 { namespace kernel {
 
-// For F16, BF16, F32 or F64. The long functions are instantiated once, in scalar_float.cc.
+// Of a floating dtype. The long functions are instantiated once, in scalar_float.cc.
 template <uint32_t kDType>
 struct FloatBits {
   static constexpr ricci_float_format kFormat = ricci_float_format_of(kDType);
@@ -19,8 +19,12 @@ struct FloatBits {
 };
 extern template struct FloatBits<RICCI_F16>;
 extern template struct FloatBits<RICCI_BF16>;
+extern template struct FloatBits<RICCI_F8E4M3FN>;
+extern template struct FloatBits<RICCI_F8E5M2>;
+extern template struct FloatBits<RICCI_F8E8M0FNU>;
+extern template struct FloatBits<RICCI_F4E2M1FN>;
 
-// The value next to x towards y, as bits of the format, which has infinities.
+// The value next to x towards y, as bits of the format, which has a zero and infinities.
 uint64_t NextAfter(const ricci_float_format& f, uint64_t x, uint64_t y);
 // v as a double whose lowest bit is set if bits were lost, so that rounding it again to a narrower format is correct.
 double RoundToOdd(uint64_t v);
@@ -33,6 +37,14 @@ inline double DecodeFloat(uint32_t dtype, uint64_t bits) {
       return FloatBits<RICCI_BF16>::Decode(bits);
     case RICCI_F32:
       return FloatBits<RICCI_F32>::Decode(bits);
+    case RICCI_F8E4M3FN:
+      return FloatBits<RICCI_F8E4M3FN>::Decode(bits);
+    case RICCI_F8E5M2:
+      return FloatBits<RICCI_F8E5M2>::Decode(bits);
+    case RICCI_F8E8M0FNU:
+      return FloatBits<RICCI_F8E8M0FNU>::Decode(bits);
+    case RICCI_F4E2M1FN:
+      return FloatBits<RICCI_F4E2M1FN>::Decode(bits);
     default:
       return FloatBits<RICCI_F64>::Decode(bits);
   }
@@ -46,6 +58,14 @@ inline uint64_t EncodeFloat(uint32_t dtype, double v) {
       return FloatBits<RICCI_BF16>::Encode(v);
     case RICCI_F32:
       return FloatBits<RICCI_F32>::Encode(v);
+    case RICCI_F8E4M3FN:
+      return FloatBits<RICCI_F8E4M3FN>::Encode(v);
+    case RICCI_F8E5M2:
+      return FloatBits<RICCI_F8E5M2>::Encode(v);
+    case RICCI_F8E8M0FNU:
+      return FloatBits<RICCI_F8E8M0FNU>::Encode(v);
+    case RICCI_F4E2M1FN:
+      return FloatBits<RICCI_F4E2M1FN>::Encode(v);
     default:
       return FloatBits<RICCI_F64>::Encode(v);
   }

@@ -168,7 +168,9 @@ Val ScalarFolder::SimplifyComparison(uint32_t op, Val x, Val y) {
 
 // ---- floats ----
 bool ScalarFolder::IsFloat(Val v, double value) const {
-  return table_.IsConstant(v) && table_.Bits(v) == EncodeFloat(table_.DType(v), value);
+  if (!table_.IsConstant(v)) return false;
+  const double its = DecodeFloat(table_.DType(v), table_.Bits(v));
+  return its == value && std::signbit(its) == std::signbit(value);
 }
 
 Val ScalarFolder::SimplifyFloat(uint32_t op, Val x, Val y) {
@@ -208,7 +210,7 @@ Val ScalarFolder::SimplifyConvert(Val x, uint32_t to) {
   if (inst.dtype == to) return x;
   if (inst.op == RICCI_S_CONVERT && table_.DType(inst.a) == to) {
     const bool widened = types::IsFloating(to) && types::IsFloating(inst.dtype) &&
-                         (inst.dtype == RICCI_F64 || (inst.dtype == RICCI_F32 && to != RICCI_F64));
+                         (inst.dtype == RICCI_F64 || (inst.dtype == RICCI_F32 && types::IsNarrowFloat(to)));
     if (widened || to == RICCI_BOOL) return inst.a;
   }
   return IsIntegerOrBool(inst.dtype) && types::IsInteger(to) ? index_.Convert(x, to) : 0;

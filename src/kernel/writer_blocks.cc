@@ -212,8 +212,7 @@ Val Writer::Yield(Val v) {
     Check(false, std::string(result.status().message()));
     return 0;
   }
-  const bool narrow = dtype == RICCI_F16 || dtype == RICCI_BF16;
-  if (!narrow && ShouldUnroll(block)) {
+  if (!types::IsNarrowFloat(dtype) && ShouldUnroll(block)) {
     w.blocks.pop_back();
     return Unroll(block, v);
   }

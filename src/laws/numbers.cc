@@ -56,19 +56,24 @@ struct Coding {
   void (*write)(const Numbers& from, Bytes& to);
   void (*read)(const Bytes& from, Numbers& to);
 };
-constexpr Coding kCodings[] = {{RICCI_BOOL, WriteAs<uint8_t>, ReadAs<uint8_t>},
-                               {RICCI_I8, WriteAs<int8_t>, ReadAs<int8_t>},
-                               {RICCI_I16, WriteAs<int16_t>, ReadAs<int16_t>},
-                               {RICCI_I32, WriteAs<int32_t>, ReadAs<int32_t>},
-                               {RICCI_I64, WriteAs<int64_t>, ReadAs<int64_t>},
-                               {RICCI_U8, WriteAs<uint8_t>, ReadAs<uint8_t>},
-                               {RICCI_U16, WriteAs<uint16_t>, ReadAs<uint16_t>},
-                               {RICCI_U32, WriteAs<uint32_t>, ReadAs<uint32_t>},
-                               {RICCI_U64, WriteAs<uint64_t>, ReadAs<uint64_t>},
-                               {RICCI_F16, WriteFloats<RICCI_F16, uint16_t>, ReadFloats<RICCI_F16, uint16_t>},
-                               {RICCI_BF16, WriteFloats<RICCI_BF16, uint16_t>, ReadFloats<RICCI_BF16, uint16_t>},
-                               {RICCI_F32, WriteFloats<RICCI_F32, uint32_t>, ReadFloats<RICCI_F32, uint32_t>},
-                               {RICCI_F64, WriteFloats<RICCI_F64, uint64_t>, ReadFloats<RICCI_F64, uint64_t>}};
+constexpr Coding kCodings[] = {
+    {RICCI_BOOL, WriteAs<uint8_t>, ReadAs<uint8_t>},
+    {RICCI_I8, WriteAs<int8_t>, ReadAs<int8_t>},
+    {RICCI_I16, WriteAs<int16_t>, ReadAs<int16_t>},
+    {RICCI_I32, WriteAs<int32_t>, ReadAs<int32_t>},
+    {RICCI_I64, WriteAs<int64_t>, ReadAs<int64_t>},
+    {RICCI_U8, WriteAs<uint8_t>, ReadAs<uint8_t>},
+    {RICCI_U16, WriteAs<uint16_t>, ReadAs<uint16_t>},
+    {RICCI_U32, WriteAs<uint32_t>, ReadAs<uint32_t>},
+    {RICCI_U64, WriteAs<uint64_t>, ReadAs<uint64_t>},
+    {RICCI_F16, WriteFloats<RICCI_F16, uint16_t>, ReadFloats<RICCI_F16, uint16_t>},
+    {RICCI_BF16, WriteFloats<RICCI_BF16, uint16_t>, ReadFloats<RICCI_BF16, uint16_t>},
+    {RICCI_F32, WriteFloats<RICCI_F32, uint32_t>, ReadFloats<RICCI_F32, uint32_t>},
+    {RICCI_F64, WriteFloats<RICCI_F64, uint64_t>, ReadFloats<RICCI_F64, uint64_t>},
+    {RICCI_F8E4M3FN, WriteFloats<RICCI_F8E4M3FN, uint8_t>, ReadFloats<RICCI_F8E4M3FN, uint8_t>},
+    {RICCI_F8E5M2, WriteFloats<RICCI_F8E5M2, uint8_t>, ReadFloats<RICCI_F8E5M2, uint8_t>},
+    {RICCI_F8E8M0FNU, WriteFloats<RICCI_F8E8M0FNU, uint8_t>, ReadFloats<RICCI_F8E8M0FNU, uint8_t>},
+    {RICCI_F4E2M1FN, WriteFloats<RICCI_F4E2M1FN, uint8_t>, ReadFloats<RICCI_F4E2M1FN, uint8_t>}};
 
 absl::StatusOr<const Coding*> CodingOf(const Type& t) {
   for (const Coding& c : kCodings) {
@@ -145,9 +150,10 @@ double Difference(double got, double want) {
 }
 
 double Tolerance(const Type& t, int64_t largest) {
-  constexpr double kShort = 1024;                            // elements: the numbers below hold for sums of so many
-  constexpr double kFloats[] = {1.5e-2, 0.125, 1e-5, 1e-9};  // f16, bf16, f32, f64
-  static_assert(RICCI_F64 - RICCI_F16 == 3);
+  constexpr double kShort = 1024;  // elements: the numbers below hold for sums of so many
+  // From f16 on; for floats of 8 and 4 bits, two units in the last place of 1.
+  constexpr double kFloats[] = {1.5e-2, 0.125, 1e-5, 1e-9, 0, 0, 0.25, 0.5, 2, 1};
+  static_assert(std::size(kFloats) == RICCI_F4E2M1FN - RICCI_F16 + 1);
   const double growth = std::max(1.0, static_cast<double>(largest) / kShort);
   return t.inexact() ? growth * kFloats[types::PartOf(t.dtype) - RICCI_F16] : 0;
 }

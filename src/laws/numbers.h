@@ -23,7 +23,7 @@ struct Type {
   const int64_t* dims;
   int64_t elements;
   bool complex() const { return types::IsComplex(dtype); }
-  bool floating() const { return dtype >= RICCI_F16 && dtype <= RICCI_F64; }
+  bool floating() const { return types::IsFloating(dtype); }
   bool inexact() const { return floating() || complex(); }                    // it has a tangent
   bool precise() const { return dtype == RICCI_F64 || dtype == RICCI_C128; }  // enough for differences
   size_t numbers() const { return static_cast<size_t>(elements) * types::PartsOf(dtype); }
@@ -34,7 +34,7 @@ struct Signature {
 absl::StatusOr<Signature> SignatureOf(const ricci_ctx* ctx, const ricci_program* p);
 absl::StatusOr<Signature> SignatureOf(const ricci_ctx* ctx, const ricci_op& op);
 
-// UNIMPLEMENTED for dtypes other than bool, integers, floats up to f64 and complex numbers of them.
+// UNIMPLEMENTED for dtypes other than bool, integers, floats and complex numbers.
 absl::StatusOr<Bytes> Encode(const Type& t, const Numbers& from);
 absl::StatusOr<Numbers> Decode(const Type& t, const Bytes& from);
 absl::StatusOr<std::vector<Bytes>> EncodeAll(const std::vector<Type>& types, const Arrays& numbers);

@@ -6,7 +6,7 @@
 namespace ricci { inline namespace v0 { namespace runtime {
 namespace {
 
-constexpr uint32_t kMajor = 1, kMinor = 0;
+constexpr uint32_t kMajor = 1, kMinor = 1;
 constexpr int32_t kCpu = 1;
 constexpr uint64_t kReadOnly = 1;
 
@@ -14,10 +14,25 @@ struct Code {
   uint32_t dtype;
   uint8_t code, bits;
 };
-constexpr Code kCodes[] = {{RICCI_BOOL, 6, 8},  {RICCI_I8, 0, 8},   {RICCI_I16, 0, 16},  {RICCI_I32, 0, 32},
-                           {RICCI_I64, 0, 64},  {RICCI_U8, 1, 8},   {RICCI_U16, 1, 16},  {RICCI_U32, 1, 32},
-                           {RICCI_U64, 1, 64},  {RICCI_F16, 2, 16}, {RICCI_F32, 2, 32},  {RICCI_F64, 2, 64},
-                           {RICCI_BF16, 4, 16}, {RICCI_C64, 5, 64}, {RICCI_C128, 5, 128}};
+constexpr Code kCodes[] = {{RICCI_BOOL, 6, 8},
+                           {RICCI_I8, 0, 8},
+                           {RICCI_I16, 0, 16},
+                           {RICCI_I32, 0, 32},
+                           {RICCI_I64, 0, 64},
+                           {RICCI_U8, 1, 8},
+                           {RICCI_U16, 1, 16},
+                           {RICCI_U32, 1, 32},
+                           {RICCI_U64, 1, 64},
+                           {RICCI_F16, 2, 16},
+                           {RICCI_F32, 2, 32},
+                           {RICCI_F64, 2, 64},
+                           {RICCI_BF16, 4, 16},
+                           {RICCI_C64, 5, 64},
+                           {RICCI_C128, 5, 128},
+                           // Since version 1.1. Its 4-bit floats may share bytes and have no place here.
+                           {RICCI_F8E4M3FN, 10, 8},
+                           {RICCI_F8E5M2, 12, 8},
+                           {RICCI_F8E8M0FNU, 14, 8}};
 
 // A tensor with what it points to, and the array whose memory it is.
 struct Exported {

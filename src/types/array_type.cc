@@ -16,10 +16,7 @@ std::pair<uint32_t, uint32_t> Place(uint32_t id, uint32_t first) {
 }
 
 absl::StatusOr<ArrayType> Checked(uint32_t dtype, std::span<const int64_t> shape) {
-  if (!Info(dtype).supported) {
-    if (Info(dtype).name.empty()) return base::InvalidArgument("type: there is no dtype with number ", dtype);
-    return base::InvalidArgument("type: dtype ", Info(dtype).name, " is not supported");
-  }
+  if (Info(dtype).size == 0) return base::InvalidArgument("type: there is no dtype with number ", dtype);
   if (shape.size() > RICCI_MAX_RANK)
     return base::InvalidArgument("type: rank ", shape.size(), " exceeds ", RICCI_MAX_RANK);
   ArrayType t{dtype, shape, 1, 0};

@@ -17,26 +17,23 @@ struct DTypeInfo {
   std::string_view name;
   uint32_t size;  // bytes of one element on the host
   DTypeClass cls;
-  bool supported;  // the others only have a place in the table
 };
 
 inline constexpr DTypeInfo kDTypes[] = {
-    {"", 0, DTypeClass::kNone, false},           {"bool", 1, DTypeClass::kBool, true},
-    {"i8", 1, DTypeClass::kSigned, true},        {"i16", 2, DTypeClass::kSigned, true},
-    {"i32", 4, DTypeClass::kSigned, true},       {"i64", 8, DTypeClass::kSigned, true},
-    {"u8", 1, DTypeClass::kUnsigned, true},      {"u16", 2, DTypeClass::kUnsigned, true},
-    {"u32", 4, DTypeClass::kUnsigned, true},     {"u64", 8, DTypeClass::kUnsigned, true},
-    {"f16", 2, DTypeClass::kFloat, true},        {"bf16", 2, DTypeClass::kFloat, true},
-    {"f32", 4, DTypeClass::kFloat, true},        {"f64", 8, DTypeClass::kFloat, true},
-    {"c64", 8, DTypeClass::kComplex, true},      {"c128", 16, DTypeClass::kComplex, true},
-    {"f8e4m3fn", 1, DTypeClass::kFloat, false},  {"f8e5m2", 1, DTypeClass::kFloat, false},
-    {"f8e8m0fnu", 1, DTypeClass::kFloat, false}, {"f4e2m1fn", 1, DTypeClass::kFloat, false},
-    {"key", 8, DTypeClass::kKey, true},
+    {"", 0, DTypeClass::kNone},           {"bool", 1, DTypeClass::kBool},      {"i8", 1, DTypeClass::kSigned},
+    {"i16", 2, DTypeClass::kSigned},      {"i32", 4, DTypeClass::kSigned},     {"i64", 8, DTypeClass::kSigned},
+    {"u8", 1, DTypeClass::kUnsigned},     {"u16", 2, DTypeClass::kUnsigned},   {"u32", 4, DTypeClass::kUnsigned},
+    {"u64", 8, DTypeClass::kUnsigned},    {"f16", 2, DTypeClass::kFloat},      {"bf16", 2, DTypeClass::kFloat},
+    {"f32", 4, DTypeClass::kFloat},       {"f64", 8, DTypeClass::kFloat},      {"c64", 8, DTypeClass::kComplex},
+    {"c128", 16, DTypeClass::kComplex},   {"f8e4m3fn", 1, DTypeClass::kFloat}, {"f8e5m2", 1, DTypeClass::kFloat},
+    {"f8e8m0fnu", 1, DTypeClass::kFloat}, {"f4e2m1fn", 1, DTypeClass::kFloat}, {"key", 8, DTypeClass::kKey},
 };
 static_assert(sizeof(kDTypes) / sizeof(kDTypes[0]) == RICCI_KEY + 1);
 
 inline const DTypeInfo& Info(uint32_t dtype) { return kDTypes[dtype <= RICCI_KEY ? dtype : 0]; }
 inline bool IsFloating(uint32_t dtype) { return Info(dtype).cls == DTypeClass::kFloat; }
+// Of 16 bits and less: computed in a wider type and rounded.
+inline bool IsNarrowFloat(uint32_t dtype) { return IsFloating(dtype) && dtype != RICCI_F32 && dtype != RICCI_F64; }
 inline bool IsComplex(uint32_t dtype) { return Info(dtype).cls == DTypeClass::kComplex; }
 inline bool IsInteger(uint32_t dtype) {
   return Info(dtype).cls == DTypeClass::kSigned || Info(dtype).cls == DTypeClass::kUnsigned;
@@ -49,7 +46,7 @@ inline uint32_t PartOf(uint32_t dtype) {
 }
 inline uint32_t PartsOf(uint32_t dtype) { return IsComplex(dtype) ? 2 : 1; }
 // Whether values in a kernel may have this type: a complex number is two values there.
-inline bool InKernels(uint32_t dtype) { return Info(dtype).supported && !IsComplex(dtype); }
+inline bool InKernels(uint32_t dtype) { return Info(dtype).size != 0 && !IsComplex(dtype); }
 // 0 if there is none with that name.
 uint32_t DTypeByName(std::string_view name);
 

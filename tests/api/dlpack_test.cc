@@ -89,6 +89,25 @@ TEST_F(Dlpack, EmptyTensorsHaveNoData) {
   ricci_array_release(a);
 }
 
+TEST_F(Dlpack, FloatsOfEightBits) {
+  constexpr std::pair<uint8_t, uint32_t> kCodes[] = {{10, RICCI_F8E4M3FN}, {12, RICCI_F8E5M2}, {14, RICCI_F8E8M0FNU}};
+  for (const auto& [code, dtype] : kCodes) {
+    DlManagedTensor t = Tensor();
+    t.tensor.dtype = {code, 8, 1};
+    ricci_array* a = From(t);
+    ricci_type_desc desc = ricci_type_desc_default();
+    ASSERT_EQ(Message(ricci_type_get(ctx_, ricci_array_type(a), &desc)), "");
+    EXPECT_EQ(desc.dtype, dtype);
+    ricci_dlpack* raw = nullptr;
+    ASSERT_EQ(Message(ricci_array_to_dlpack(a, &raw)), "");
+    auto* out = reinterpret_cast<DlManagedTensor*>(raw);
+    EXPECT_EQ(out->tensor.dtype.code, code);
+    EXPECT_EQ(out->tensor.dtype.bits, 8);
+    out->deleter(out);
+    ricci_array_release(a);
+  }
+}
+
 TEST_F(Dlpack, WhatCannotBeSharedIsNamed) {
   DlManagedTensor t = Tensor();
   t.major = 2;

@@ -18,7 +18,7 @@ Numbers Edges() {
 TEST(Conversions, FloatsToIntegersSaturate) {
   const Numbers x = Edges();
   const std::string shape = "[" + std::to_string(x.size()) + "]";
-  for (const std::string from : {"f32", "f64", "f16", "bf16"}) {
+  for (const std::string from : {"f32", "f64", "f16", "bf16", "f8e4m3fn", "f8e5m2", "f8e8m0fnu", "f4e2m1fn"}) {
     const std::string given = from == "f64" ? "f64" : "f32";
     for (const std::string to : {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"}) {
       ProgramRunner r;

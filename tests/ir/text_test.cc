@@ -95,6 +95,13 @@ TEST_F(TextTest, ComplexConstantsKeepTheirBits) {
   EXPECT_EQ(ConstantText("c128[0]", "[]"), "[]");
 }
 
+TEST_F(TextTest, FloatsOfEightAndFourBits) {
+  EXPECT_EQ(ConstantText("f8e4m3fn[4]", "[0.1, 448, 1e9, 0xff]"), "[0.1, 4.5e+02, nan, 0xff]");
+  EXPECT_EQ(ConstantText("f8e5m2[4]", "[0.1, 57344, 1e9, 0x7d]"), "[0.09, 6e+04, inf, 0x7d]");
+  EXPECT_EQ(ConstantText("f8e8m0fnu[3]", "[3, 1, 0]"), "[4.0, 1.0, nan]");
+  EXPECT_EQ(ConstantText("f4e2m1fn[3]", "[1.6, -0.0, 100]"), "[1.5, -0.0, 6.0]");
+}
+
 // Every 16-bit pattern comes back unchanged.
 TEST_F(TextTest, NarrowFloatsKeepTheirBits) {
   for (const uint32_t dtype : {RICCI_F16, RICCI_BF16}) {

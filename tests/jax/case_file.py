@@ -22,9 +22,11 @@ NAMES = {
     'bool': 'bool', 'int8': 'i8', 'int16': 'i16', 'int32': 'i32', 'int64': 'i64',
     'uint8': 'u8', 'uint16': 'u16', 'uint32': 'u32', 'uint64': 'u64',
     'float16': 'f16', 'bfloat16': 'bf16', 'float32': 'f32', 'float64': 'f64', 'complex64': 'c64', 'complex128': 'c128',
+    'float8_e4m3fn': 'f8e4m3fn', 'float8_e5m2': 'f8e5m2', 'float8_e8m0fnu': 'f8e8m0fnu', 'float4_e2m1fn': 'f4e2m1fn',
 }
 DTYPES = {short: jnp.dtype(long) for long, short in NAMES.items()}
 FLOATS = ('f16', 'bf16', 'f32', 'f64')
+TINY = ('f8e4m3fn', 'f8e5m2', 'f8e8m0fnu', 'f4e2m1fn')  # in cases of their own
 COMPLEXES = ('c64', 'c128')
 SIGNED = ('i8', 'i16', 'i32', 'i64')
 UNSIGNED = ('u8', 'u16', 'u32', 'u64')
@@ -32,7 +34,8 @@ INTS = SIGNED + UNSIGNED
 NUMBERS = INTS + FLOATS
 ALL = ('bool',) + NUMBERS
 MOVABLE = ALL + COMPLEXES
-EPS = {'f16': 2.0**-10, 'bf16': 2.0**-7, 'f32': 2.0**-23, 'f64': 2.0**-52, 'c64': 2.0**-23, 'c128': 2.0**-52}
+EPS = {'f16': 2.0**-10, 'bf16': 2.0**-7, 'f32': 2.0**-23, 'f64': 2.0**-52, 'c64': 2.0**-23, 'c128': 2.0**-52,
+       'f8e4m3fn': 2.0**-3, 'f8e5m2': 2.0**-2, 'f8e8m0fnu': 1.0, 'f4e2m1fn': 2.0**-1}
 GROUP = 64  # cases per jitted function
 
 

@@ -9,7 +9,7 @@
 namespace replay {
 namespace {
 
-bool IsFloat(uint32_t dtype) { return dtype >= RICCI_F16 && dtype <= RICCI_F64; }
+bool IsFloat(uint32_t dtype) { return ricci_float_format_of(dtype).exponent_bits != 0; }
 // A complex number is compared by its parts, which are adjacent.
 uint32_t PartOf(uint32_t dtype) {
   return dtype == RICCI_C64 ? uint32_t{RICCI_F32} : dtype == RICCI_C128 ? uint32_t{RICCI_F64} : dtype;

@@ -46,7 +46,7 @@ struct Signature {
 bool IsFloat(const ricci_ctx* c, ricci_type t) {
   ricci_type_desc d = ricci_type_desc_default();
   Check("type", ricci_type_get(c, t, &d));
-  return d.dtype >= RICCI_F16 && d.dtype <= RICCI_C128;
+  return d.dtype >= RICCI_F16 && d.dtype <= RICCI_F4E2M1FN;
 }
 
 std::vector<uint8_t> Mask(const std::vector<std::string>& words) {

@@ -175,6 +175,23 @@ TEST(ScalarEval, Identities) {
   EXPECT_EQ(IdentityOf(RICCI_S_AND, RICCI_BOOL), 1u);
   EXPECT_EQ(IdentityOf(RICCI_S_MIN, RICCI_BOOL), 1u);
   EXPECT_EQ(IdentityOf(RICCI_S_MUL, RICCI_BF16), EncodeFloat(RICCI_BF16, 1));
+  EXPECT_EQ(IdentityOf(RICCI_S_MAX, RICCI_F8E4M3FN), 0xfeu);  // the greatest magnitude: there is no infinity
+  EXPECT_EQ(IdentityOf(RICCI_S_MIN, RICCI_F8E4M3FN), 0x7eu);
+  EXPECT_EQ(IdentityOf(RICCI_S_MAX, RICCI_F8E5M2), 0xfcu);
+  EXPECT_EQ(IdentityOf(RICCI_S_MAX, RICCI_F8E8M0FNU), 0u);  // and no sign
+  EXPECT_EQ(IdentityOf(RICCI_S_ADD, RICCI_F8E8M0FNU), 0xffu);
+  EXPECT_EQ(IdentityOf(RICCI_S_MAX, RICCI_F4E2M1FN), 0xfu);
+}
+
+TEST(ScalarEval, FloatsWithoutASignOrNan) {
+  EXPECT_EQ(Eval(RICCI_S_NEG, RICCI_F8E8M0FNU, 0x7f), 0xffu);
+  EXPECT_EQ(Eval(RICCI_S_ABS, RICCI_F8E8M0FNU, 0x7f), 0x7fu);
+  EXPECT_EQ(Eval(RICCI_S_IS_FINITE, RICCI_F8E8M0FNU, 0xff), 0u);
+  EXPECT_EQ(Eval(RICCI_S_IS_FINITE, RICCI_F4E2M1FN, 0xf), 1u);
+  EXPECT_EQ(Eval(RICCI_S_MUL, RICCI_F4E2M1FN, 0x7, 0xf), 0xfu);  // 6 * -6: the greatest number
+  EXPECT_EQ(Converted(RICCI_F32, RICCI_F8E4M3FN, EncodeFloat(RICCI_F32, 464)), 0x7eu);
+  EXPECT_EQ(Converted(RICCI_F32, RICCI_F8E4M3FN, EncodeFloat(RICCI_F32, 465)), 0x7fu);
+  EXPECT_EQ(FindScalarFn(RICCI_S_NEXTAFTER, RICCI_F8E5M2, RICCI_F8E5M2), nullptr);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ std::vector<Wrong> Matrices() {
        "cholesky: operand 0 is f32[3]; its last two dimensions must be those of a square matrix"},
       {{{kI32, {3, 3}}},
        [](const Values& in) { return One(lax::linalg::cholesky(in[0])); },
-       "cholesky: operand 0 is i32[3,3]; it takes floating dtypes"},
+       "cholesky: operand 0 is i32[3,3]; it takes f16, bf16, f32 and f64"},
       {{{kF32, {2, 3, 3}}, {kF32, {3, 3}}},
        solve,
        "triangular_solve: operands are f32[2,3,3] and f32[3,3]; they must have one dtype and the same dimensions "
@@ -29,7 +29,7 @@ std::vector<Wrong> Matrices() {
        "lu: operand 0 is f32[3]; its last two dimensions must be those of a matrix"},
       {{{kI32, {3, 3}}},
        [](const Values& in) { return One(lax::linalg::lu(in[0]).lu); },
-       "lu: operand 0 is i32[3,3]; it takes floating and complex dtypes"},
+       "lu: operand 0 is i32[3,3]; it takes complex, f16, bf16, f32 and f64 dtypes"},
       {{{kF32, {int64_t{1} << 32, 0}}},
        [](const Values& in) { return One(lax::linalg::lu(in[0]).lu); },
        "lu: dimension 0 of f32[4294967296,0] is too large for indices of i32"},
@@ -81,7 +81,7 @@ std::vector<Wrong> Reflectors() {
   return {
       {{{kI32, {3, 3}}},
        [](const Values& in) { return One(lax::linalg::qr(in[0])[0]); },
-       "qr: operand 0 is i32[3,3]; it takes floating and complex dtypes"},
+       "qr: operand 0 is i32[3,3]; it takes complex, f16, bf16, f32 and f64 dtypes"},
       {{{kF32, {3}}},
        [](const Values& in) { return One(lax::linalg::geqrf(in[0]).a); },
        "geqrf: operand 0 is f32[3]; its last two dimensions must be those of a matrix"},
@@ -118,7 +118,7 @@ std::vector<Wrong> Updates() {
   return {
       {{{kI32, {3}}, {kI32, {3}}, {kI32, {3}}, {kI32, {3, 1}}},
        solve,
-       "tridiagonal_solve: operand 0 is i32[3]; it takes floating and complex dtypes"},
+       "tridiagonal_solve: operand 0 is i32[3]; it takes complex, f16, bf16, f32 and f64 dtypes"},
       {{{kF32, {}}, {kF32, {}}, {kF32, {}}, {kF32, {1}}},
        solve,
        "tridiagonal_solve: operand 0 is f32[]; its last dimension must be that of a diagonal"},

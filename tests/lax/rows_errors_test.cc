@@ -147,6 +147,10 @@ std::vector<Wrong> ComplexNumbers() {
       {{{kC64, {2}}},
        [](const Values& in) { return One(lax::bitcast_convert_type(in[0], kF32)); },
        "bitcast_convert_type: operand 0 is c64[2]; it takes integer and floating dtypes"},
+      {{{DType::kF4E2M1FN, {2}}},
+       [](const Values& in) { return One(lax::bitcast_convert_type(in[0], DType::kU8)); },
+       "bitcast_convert_type: operand is f4e2m1fn[2] and new_dtype u8; f4e2m1fn alone has four bits: convert it to "
+       "f8e4m3fn"},
   };
 }
 
@@ -159,7 +163,7 @@ std::vector<Wrong> RandomNumbers() {
   const auto gamma = [](const Values& in) { return One(lax::random_gamma(in[0], in[1])); };
   return {
       {{{DType::kU32, {2}}, {kF32, {2}}}, gamma, "random_gamma: operand 0 is u32[2]; it must be a key"},
-      {{{DType::kKey, {}}, {kI32, {2}}}, gamma, "random_gamma: operand 1 is i32[2]; it takes floating dtypes"},
+      {{{DType::kKey, {}}, {kI32, {2}}}, gamma, "random_gamma: operand 1 is i32[2]; it takes f16, bf16, f32 and f64"},
       {{{DType::kKey, {3}}, {kF32, {2, 3}}},
        gamma,
        "random_gamma: keys key[3] must have the shape of the first dimensions of f32[2,3]"},

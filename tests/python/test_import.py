@@ -52,6 +52,29 @@ class Structure(unittest.TestCase):
             f = ricci.from_jax(lambda x: x * 2, np.ones(2))
             self.assertEqual(f(np.ones(2)).dtype, np.float64)
 
+    def test_presets_of_products(self):
+        y = np.array([[1 / 3, 1], [2 / 3, -1], [1 / 7, 2]], np.float32)
+        for preset in (lax.DotAlgorithmPreset.F16_F16_F16, lax.DotAlgorithmPreset.BF16_BF16_F32):
+            f = lambda a, b, p=preset: lax.dot(a, b, precision=p)
+            g = ricci.from_jax(f, X, y)
+            self.assertIn(f'precision="{preset.name}"', g.text)
+            near(g(X, y), f(X, y), 1e-3)
+        self.assertNotIn("precision", ricci.from_jax(lambda a, b: lax.dot(a, b, precision="highest"), X, y).text)
+        tuple_of_dtypes = lax.DotAlgorithm(np.float16, np.float16, np.float16)
+        with self.assertRaisesRegex(ricci.Error, "is not a preset of jax.lax.DotAlgorithmPreset"):
+            ricci.from_jax(lambda a, b: lax.dot(a, b, precision=tuple_of_dtypes), X, y)
+
+    def test_floats_of_eight_and_four_bits(self):
+        x = np.linspace(-7, 7, 15, dtype=np.float32)
+        for dtype in (jnp.float8_e4m3fn, jnp.float8_e5m2, jnp.float4_e2m1fn):
+            f = lambda v, d=dtype: (v * v.astype(d).astype(jnp.float32), (v / 2).astype(d))
+            g = ricci.from_jax(f, x)
+            for ours, theirs in zip(g(x), f(x)):
+                self.assertEqual(ours.dtype, theirs.dtype)
+                np.testing.assert_array_equal(np.asarray(ours), np.asarray(theirs))
+        grad = jax.grad(lambda v: (v.astype(jnp.float8_e5m2).astype(jnp.float32) ** 2).sum())
+        np.testing.assert_array_equal(ricci.from_jax(grad, x)(x), grad(x))
+
     def test_print_is_left_out(self):
         f = ricci.from_jax(lambda x: (jax.debug.print("{x}", x=x), x + 1)[1], X)
         near(f(X), X + 1)

@@ -99,10 +99,10 @@ int64_t SizeOfLetter(const Term& t, int letter) {
   return t.value.dim(at);
 }
 
-// Sums over the dimensions at `axes`; 16-bit floats in f32.
+// Sums over the dimensions at `axes`; narrow floats in f32.
 Value SumOver(const Value& v, Dims axes) {
   if (axes.empty()) return v;
-  const DType wide = IsHalf(v.dtype()) ? DType::kF32 : v.dtype();
+  const DType wide = IsNarrowFloat(v.dtype()) ? DType::kF32 : v.dtype();
   return lax::convert_element_type(lax::reduce_sum(lax::convert_element_type(v, wide), axes), v.dtype());
 }
 // Dimensions i < j, which have the same letter, as one dimension at the place of i: with the two merged, every element

@@ -148,7 +148,7 @@ Value round(const Operand& x, int64_t decimals) {
   }
   if (decimals == 0) return lax::round(v, 1);
   const double factor = std::pow(10.0, static_cast<double>(decimals));
-  const Value wide = IsHalf(v.dtype()) ? To(v, DType::kF32) : v;
+  const Value wide = IsNarrowFloat(v.dtype()) ? To(v, DType::kF32) : v;
   return To(lax::round(wide * factor, 1) / factor, v.dtype());
 }
 Value stop_gradient(const Operand& x) { return lax::stop_gradient(Use("stop_gradient", x)); }

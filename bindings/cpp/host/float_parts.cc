@@ -20,9 +20,6 @@ struct FloatLayout {
   DType bits;
   int64_t mantissa, exponent;  // numbers of bits
   int64_t bias() const { return (int64_t{1} << (exponent - 1)) - 1; }
-  double greatest() const {
-    return std::ldexp(2 - std::ldexp(1.0, static_cast<int>(-mantissa)), static_cast<int>(bias()));
-  }
 };
 FloatLayout LayoutOf(DType d) {
   if (d == DType::kF16) return {DType::kI16, 10, 5};
@@ -32,12 +29,14 @@ FloatLayout LayoutOf(DType d) {
 Value UseReal(std::string_view name, const Operand& x) {
   const Value v = UseInexact(name, x);
   if (IsComplex(v.dtype())) FailAt(x.at, name, ": operand is ", v.type(), "; it must be real");
+  if (In(v.dtype(), kTinyFloats)) FailAt(x.at, name, ": operand is ", v.type(), "; convert it to f32");
   return v;
 }
 Values UseRealPair(std::string_view name, const Operand& a, const Operand& b) {
   const Operand in[] = {a, b};
   const Values v = UseTogether(name, in, /*inexact=*/true);
   if (IsComplex(v[0].dtype())) FailAt(a.at, name, ": operands are ", v[0].type(), "; they must be real");
+  if (In(v[0].dtype(), kTinyFloats)) FailAt(a.at, name, ": operands are ", v[0].type(), "; convert them to f32");
   return v;
 }
 Value SignBit(const Value& v) { return lax::bitcast_convert_type(v, LayoutOf(v.dtype()).bits) < 0; }
@@ -199,7 +198,7 @@ Value nan_to_num(const Operand& x, double nan, std::optional<double> posinf, std
     return lax::complex(re, nan_to_num(Operand(lax::imag(v), x.at), nan, posinf, neginf));
   }
   if (!IsFloat(v.dtype())) return v;
-  const double greatest = LayoutOf(v.dtype()).greatest();
+  const double greatest = InfoOf(v.dtype()).max;
   const Value some = Where(IsNaN(v), nan, v);
   return Where(v == -kInf, neginf.value_or(-greatest), Where(v == kInf, posinf.value_or(greatest), some));
 }

@@ -32,7 +32,7 @@ Value Fitted(const Value& v, int64_t n, int64_t axis) {
 }
 Value UseOperand(std::string_view name, const Operand& x, Kind kind) {
   const Value v = UseInexact(name, x);
-  const DType wide = IsHalf(v.dtype()) ? DType::kF32 : v.dtype();
+  const DType wide = IsNarrowFloat(v.dtype()) ? DType::kF32 : v.dtype();
   if (kind != Kind::kReal) return To(v, ComplexOf(wide));
   if (IsComplex(wide)) FailAt(x.at, name, ": operand is ", v.type(), "; it must be real");
   return To(v, wide);

@@ -6,7 +6,6 @@
 
 namespace ricci { inline namespace v0 {
 
-inline bool IsHalf(DType d) { return d == DType::kF16 || d == DType::kBF16; }
 inline Value ToBool(const Value& v) { return v.dtype() == DType::kBool ? v : lax::ne(v, lax::zeros_like(v)); }
 inline Shape ShapeOfValue(const Value& v) { return Shape(v.shape().begin(), v.shape().end()); }
 

@@ -27,6 +27,7 @@ DType Promote(DType a, DType b) {
   if (IsInt(a) && IsInt(b)) return PromoteInts(a, b);
   if (IsInt(a)) return b;
   if (IsInt(b)) return a;
+  if (In(a, kTinyFloats) || In(b, kTinyFloats)) return DType::kNone;  // as in JAX: convert them
   if (IsComplex(a) || IsComplex(b)) return SizeOf(ComplexOf(a)) >= SizeOf(ComplexOf(b)) ? ComplexOf(a) : ComplexOf(b);
   if (SizeOf(a) == SizeOf(b)) return kDefaultFloat;  // f16 and bf16
   return SizeOf(a) > SizeOf(b) ? a : b;

@@ -33,6 +33,7 @@ Draw DrawOf(std::string_view name, const Operand& k, std::span<const Operand> pa
   all.insert(all.end(), parameters.begin(), parameters.end());
   Draw draw{SiteOf(name, all), {}, shape, dtype, {}};
   if (!IsFloat(dtype)) draw.site.Fail("dtype ", dtype, " is not a floating dtype");
+  if (In(dtype, kTinyFloats)) draw.site.Fail("there are no random numbers of ", dtype, "; draw f32 and convert them");
   draw.key_value = draw.site.Lift(k, DType::kNone);
   if (draw.key_value.dtype() != DType::kKey) draw.site.Fail("needs a key, not ", draw.key_value.type());
   const Shape together = BroadcastShape(draw.site, parameters);

@@ -32,7 +32,7 @@ Value Accumulate(std::string_view name, ReduceFunction* f, const Operand& x, con
   const Value v = Use(name, x);
   const Shape list = axes.Of(name, x.at, v.rank());
   const DType dtype = SumDType(v.dtype());
-  const Value wide = lax::convert_element_type(v, IsHalf(dtype) ? DType::kF32 : dtype);
+  const Value wide = lax::convert_element_type(v, IsNarrowFloat(dtype) ? DType::kF32 : dtype);
   return KeepDims(lax::convert_element_type(f(wide, list), dtype), list, keepdims);
 }
 Value Extremum(std::string_view name, ReduceFunction* f, const Operand& x, const Axes& axes, bool keepdims) {
@@ -77,7 +77,7 @@ Value WithInitial(const Value& v, const ReduceOptions& o, const Location& at, Va
 }
 // The number that no element of the dtype is beyond: the least or the greatest.
 double Neutral(DType d, bool greatest) {
-  if (IsFloat(d)) return greatest ? INFINITY : -INFINITY;
+  if (IsFloat(d)) return greatest ? GreatestFloat(d) : LeastFloat(d);
   if (d == DType::kBool) return greatest ? 1 : 0;
   if (In(d, kUnsigned)) return greatest ? std::ldexp(1.0, static_cast<int>(BitsOf(d))) - 1 : 0;
   return greatest ? std::ldexp(1.0, static_cast<int>(BitsOf(d)) - 1) - 1
@@ -133,7 +133,7 @@ int64_t CountAlong(const Value& v, const Shape& axes) {
 Value mean(const Operand& x, const Axes& axes, bool keepdims) {
   const Value v = UseInexact("mean", x);
   const Shape list = axes.Of("mean", x.at, v.rank());
-  const Value wide = IsHalf(v.dtype()) ? lax::convert_element_type(v, DType::kF32) : v;
+  const Value wide = IsNarrowFloat(v.dtype()) ? lax::convert_element_type(v, DType::kF32) : v;
   const Value average = lax::div(lax::reduce_sum(wide, list), static_cast<double>(CountAlong(v, list)));
   return KeepDims(lax::convert_element_type(average, v.dtype()), list, keepdims);
 }
@@ -153,7 +153,7 @@ Value AbsSquare(const Value& v) { return IsComplex(v.dtype()) ? lax::real(lax::m
 Value var(const Operand& x, const Axes& axes, int64_t ddof, bool keepdims) {
   const Value v = UseInexact("var", x);
   const Shape list = axes.Of("var", x.at, v.rank());
-  const Value wide = IsHalf(v.dtype()) ? lax::convert_element_type(v, DType::kF32) : v;
+  const Value wide = IsNarrowFloat(v.dtype()) ? lax::convert_element_type(v, DType::kF32) : v;
   const auto count = static_cast<double>(CountAlong(v, list));
   const Value average = lax::expand_dims(lax::div(lax::reduce_sum(wide, list), count), list);
   const Value centered = lax::sub(wide, BroadcastValue(average, wide.shape()));

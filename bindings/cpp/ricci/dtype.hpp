@@ -39,7 +39,11 @@ inline constexpr DTypeSet kBools = SetOf(DType::kBool);
 inline constexpr DTypeSet kSigned = SetOf(DType::kI8) | SetOf(DType::kI16) | SetOf(DType::kI32) | SetOf(DType::kI64);
 inline constexpr DTypeSet kUnsigned = SetOf(DType::kU8) | SetOf(DType::kU16) | SetOf(DType::kU32) | SetOf(DType::kU64);
 inline constexpr DTypeSet kInts = kSigned | kUnsigned;
-inline constexpr DTypeSet kFloats = SetOf(DType::kF16) | SetOf(DType::kBF16) | SetOf(DType::kF32) | SetOf(DType::kF64);
+inline constexpr DTypeSet kTinyFloats = SetOf(DType::kF8E4M3FN) | SetOf(DType::kF8E5M2) | SetOf(DType::kF8E8M0FNU) |
+                                        SetOf(DType::kF4E2M1FN);  // of 8 and 4 bits
+inline constexpr DTypeSet kWideFloats =
+    SetOf(DType::kF16) | SetOf(DType::kBF16) | SetOf(DType::kF32) | SetOf(DType::kF64);  // of 16 bits and more
+inline constexpr DTypeSet kFloats = kWideFloats | kTinyFloats;
 inline constexpr DTypeSet kComplexes = SetOf(DType::kC64) | SetOf(DType::kC128);
 inline constexpr DTypeSet kInexact = kFloats | kComplexes;  // values of these have derivatives
 inline constexpr DTypeSet kReals = kInts | kFloats;
@@ -49,13 +53,15 @@ inline constexpr DTypeSet kAny = kNumbers | kBools;
 
 constexpr bool In(DType d, DTypeSet set) { return (SetOf(d) & set) != 0; }
 constexpr bool IsFloat(DType d) { return In(d, kFloats); }
+// Of 16 bits and less: computed in a wider dtype and rounded.
+constexpr bool IsNarrowFloat(DType d) { return In(d, kTinyFloats | SetOf(DType::kF16) | SetOf(DType::kBF16)); }
 constexpr bool IsComplex(DType d) { return In(d, kComplexes); }
 constexpr bool IsInexact(DType d) { return In(d, kInexact); }
 constexpr bool IsInt(DType d) { return In(d, kInts); }
 
 // The dtype of the real and the imaginary part of a complex number; any other dtype itself.
 constexpr DType PartOf(DType d) { return d == DType::kC64 ? DType::kF32 : d == DType::kC128 ? DType::kF64 : d; }
-// The complex dtype with parts of floating dtype `d`; c64 for 16-bit floats.
+// The complex dtype with parts of floating dtype `d`; c64 for narrower floats.
 constexpr DType ComplexOf(DType d) { return IsComplex(d) ? d : d == DType::kF64 ? DType::kC128 : DType::kC64; }
 
 inline int64_t SizeOf(DType d) { return ricci_dtype_size(static_cast<uint32_t>(d)); }

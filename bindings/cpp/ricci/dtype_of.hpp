@@ -1,6 +1,6 @@
 // ricci/dtype_of.hpp: which element type a C++ type is.
 //
-// The 16-bit floats are raw structs: arithmetic on them happens in programs, so a host only stores their bits.
+// Floats of 16 bits and less are raw structs: arithmetic on them happens in programs, so a host only stores their bits.
 #ifndef RICCI_DTYPE_OF_HPP_
 #define RICCI_DTYPE_OF_HPP_
 #include <bit>
@@ -18,6 +18,18 @@ struct Float16 {
 struct BFloat16 {
   uint16_t bits = 0;
 };
+struct Float8E4M3FN {
+  uint8_t bits = 0;
+};
+struct Float8E5M2 {
+  uint8_t bits = 0;
+};
+struct Float8E8M0FNU {
+  uint8_t bits = 0;
+};
+struct Float4E2M1FN {
+  uint8_t bits = 0;  // the low four
+};
 
 // The dtype with the layout of T; kNone if there is none.
 template <typename T>
@@ -25,6 +37,10 @@ consteval DType DTypeOfType() {
   if constexpr (std::same_as<T, bool>) return DType::kBool;
   if constexpr (std::same_as<T, Float16>) return DType::kF16;
   if constexpr (std::same_as<T, BFloat16>) return DType::kBF16;
+  if constexpr (std::same_as<T, Float8E4M3FN>) return DType::kF8E4M3FN;
+  if constexpr (std::same_as<T, Float8E5M2>) return DType::kF8E5M2;
+  if constexpr (std::same_as<T, Float8E8M0FNU>) return DType::kF8E8M0FNU;
+  if constexpr (std::same_as<T, Float4E2M1FN>) return DType::kF4E2M1FN;
   if constexpr (std::same_as<T, float>) return DType::kF32;
   if constexpr (std::same_as<T, double>) return DType::kF64;
   if constexpr (std::same_as<T, std::complex<float>>) return DType::kC64;

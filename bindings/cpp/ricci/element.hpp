@@ -28,6 +28,14 @@ inline FloatInfo InfoOf(DType d) {
   const double tiny = ricci_float_decode(f, uint64_t{1} << f.mantissa_bits);
   return {f.mantissa_bits, f.exponent_bits, tiny, ricci_float_decode(f, f.largest), std::ldexp(1, -f.mantissa_bits)};
 }
+// The number that nothing of a floating type is above, or below: infinity where there is one.
+inline double GreatestFloat(DType d) {
+  const ricci_float_format f = FormatOf(d);
+  return ricci_float_decode(f, f.infinity != 0 ? f.infinity : f.largest);
+}
+inline double LeastFloat(DType d) {
+  return FormatOf(d).sign != 0 ? -GreatestFloat(d) : ricci_float_decode(FormatOf(d), 0);
+}
 
 // ---- one element ----
 struct Element {

@@ -49,6 +49,7 @@ inline bool IsSplat(const Value& v, double number) {
   if (bytes.empty() || !In(v.dtype(), kAny)) return false;
   const auto is = [&](double x) {
     const Element e = Encode(v.dtype(), x);
+    if (In(v.dtype(), kTinyFloats) && ricci_float_decode(FormatOf(v.dtype()), e.bytes[0]) != x) return false;
     return std::equal(bytes.begin(), bytes.end(), e.bytes.begin());
   };
   return is(number) || (number == 0 && IsFloat(v.dtype()) && is(-0.0));

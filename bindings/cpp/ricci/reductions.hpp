@@ -1,6 +1,6 @@
 // ricci/reductions.hpp: sums, extrema, statistics and cumulative operations of jax.numpy.
 //
-// As in JAX, small integers are summed in 32 bits and 16-bit floats in f32. Without axes, all axes are reduced.
+// As in JAX, small integers are summed in 32 bits and narrow floats in f32. Without axes, all axes are reduced.
 #ifndef RICCI_REDUCTIONS_HPP_
 #define RICCI_REDUCTIONS_HPP_
 #include <optional>

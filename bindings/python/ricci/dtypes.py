@@ -15,7 +15,7 @@ _EXTENDED = {"bfloat16": _abi.RICCI_BF16, "float8_e4m3fn": _abi.RICCI_F8E4M3FN, 
 
 KEY = _abi.RICCI_KEY
 BY_NAME = _NAMES | _EXTENDED
-DIFFERENTIABLE = {_abi.RICCI_F16, _abi.RICCI_BF16, _abi.RICCI_F32, _abi.RICCI_F64, _abi.RICCI_C64, _abi.RICCI_C128}
+DIFFERENTIABLE = set(range(_abi.RICCI_F16, _abi.RICCI_F4E2M1FN + 1))  # floats, complex numbers, floats of 8 and 4 bits
 _NUMPY = {number: np.dtype(name) for name, number in _NAMES.items()} | {KEY: np.dtype(np.uint64)}
 
 

@@ -7,13 +7,14 @@ primitives of another name, ELEMENTWISE those whose operands JAX leaves unexpand
 import enum
 
 import numpy as np
+from jax import lax
 
 from ._library import Error
 from .builder import DType
 from .dtypes import number_of
 
-# They choose where and how precisely XLA computes, and say nothing about the result.
-IGNORED = {"accuracy", "precision", "sharding", "out_sharding", "weak_type", "input_dtype", "use_magma", "impl",
+# They choose where and how XLA computes, and say nothing about the result.
+IGNORED = {"accuracy", "sharding", "out_sharding", "weak_type", "input_dtype", "use_magma", "impl",
            "update_jaxpr", "update_consts", "branches_platforms"}
 
 RENAMED = {"add_any": "add", "random_clone": "copy", "copy_p": "copy", "scatter_add": "scatter-add",
@@ -39,10 +40,19 @@ def mode_text(mode):
     return MODES[name]
 
 
+def _precision(given):
+    """A jax.lax.DotAlgorithmPreset by its name; None for a jax.lax.Precision: f32 is always multiplied as f32."""
+    if given is None or isinstance(given, tuple) and all(isinstance(g, lax.Precision) for g in given):
+        return None
+    if isinstance(given, lax.DotAlgorithmPreset):
+        return given.name
+    raise Error(f"precision {given} is not a preset of jax.lax.DotAlgorithmPreset")
+
+
 def _dot_general(p):
     (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = p["dimension_numbers"]
     return dict(lhs_contract=lhs_contract, rhs_contract=rhs_contract, lhs_batch=lhs_batch, rhs_batch=rhs_batch,
-                preferred_element_type=p["preferred_element_type"])
+                preferred_element_type=p["preferred_element_type"], precision=_precision(p["precision"]))
 
 
 def _conv_general_dilated(p):
