@@ -344,7 +344,8 @@ def schur(file, rng):
         both = text.one('mul', [text.slice(beside, -1, 0, n - 1), text.slice(beside, -1, 1, n)], beside, shape=(n - 1,))
         program = text.done(text.product(text.product(q, t), text.adjoint(q)), text.product(text.adjoint(q), q), lower, both)
         fn = lambda a: (a, jnp.eye(a.shape[0], dtype=a.dtype), jnp.zeros_like(a), jnp.zeros(a.shape[0] - 1, a.dtype))
-        add_cases(file, rng, f'schur/{name}', program, fn, lambda r, a=a: [a], modes='n', tolerance=Close(200, scale_of(a)))
+        add_cases(file, rng, f'schur/{name}', program, fn, lambda r, a=a: [a], modes='nv' if name == 'real' else 'n',
+                  tolerance=Close(200, scale_of(a)))
         primitive(file, rng, 'schur', {'compute_schur_vectors': False}, lambda a: lax.linalg.schur(jnp.triu(a), compute_schur_vectors=False)[:1],
                   lambda r, a=a: [np.triu(a)], modes='n', label='(triangular)', tolerance=Close(100, scale_of(a)))
 

@@ -70,7 +70,7 @@ def unary_with_attributes(file, rng):
         fn = lambda x, m=method: lax.round(x, lax.RoundingMethod(m))
         for dtype in FLOATS:
             halves = np.arange(-3.5, 4, 0.5).astype(DTYPES[dtype])
-            primitive(file, rng, 'round', {'rounding_method': method}, fn, fixed(halves), modes='nf')
+            primitive(file, rng, 'round', {'rounding_method': method}, fn, fixed(halves), modes='nfv')
             primitive(file, rng, 'round', {'rounding_method': method}, fn, fixed(specials(dtype)), modes='n')
     for y in (-3, -2, -1, 0, 1, 2, 3, 4, 7):
         for dtype in FLOATS + (('i32', 'u8') if y >= 0 else ()):
@@ -82,7 +82,7 @@ def unary_with_attributes(file, rng):
             fn = lambda x, e=exponent, m=mantissa: lax.reduce_precision(x, e, m)
             attrs = {'exponent_bits': exponent, 'mantissa_bits': mantissa}
             label = f'({exponent},{mantissa})'
-            primitive(file, rng, 'reduce_precision', attrs, fn, of(floats(dtype, (33,), -9, 9)), label=label, modes='nf')
+            primitive(file, rng, 'reduce_precision', attrs, fn, of(floats(dtype, (33,), -9, 9)), label=label, modes='nfrv')
             primitive(file, rng, 'reduce_precision', attrs, fn, fixed(specials(dtype)), label=label, modes='n')
     for dtype in ALL:
         primitive(file, rng, 'copy', {}, lambda x: lax.copy_p.bind(x), of(ordinary(dtype, (2, 3))), modes='nfrv')
@@ -151,7 +151,7 @@ def logic(file, rng):
         shifts = np.array([0, 1, 3, 7, 8, 15, 31, 32, 63, 64, 100, 127, -1][:13 if dtype in SIGNED else 12])
         a, b = np.repeat(make(rng), len(shifts)), np.tile(shifts, 9).astype(DTYPES[dtype])
         for prim, fn in SHIFTS.items():
-            primitive(file, rng, prim, {}, fn, fixed(a, b), modes='n')
+            primitive(file, rng, prim, {}, fn, fixed(a, b), modes='nv')
         if dtype in ('i32', 'u32', 'i64', 'u64'):
             primitive(file, rng, 'mulhi', {}, internal.mulhi_p.bind, of(make, make), modes='nv')
 
