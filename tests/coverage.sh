@@ -1,7 +1,7 @@
 #!/bin/sh
 # Prints which rules and lowerings each primitive has and what ran them: sh tests/coverage.sh [--update]
 #
-# Builds the tool and the fuzzer into `build`, lets JAX write the cases of tests/jax that are not there yet, and runs the
+# Builds the tool and the fuzzer into `build`, lets JAX write the cases of tests/jax that are not there yet, and draws the
 # fuzzer's programs of the tests. `--update` writes plugins/lax/COVERAGE.md.
 set -eu
 cd "$(dirname "$0")/.."
@@ -21,7 +21,7 @@ for group in $(sed -n 's/^set(groups \(.*\))$/\1/p' tests/jax/CMakeLists.txt); d
 done
 drawn=$(mktemp)
 trap 'rm -f "$drawn" "$drawn.page"' EXIT
-"$build/tests/fuzz/ricci_fuzz" --seed 1 --count 2000 --coverage > "$drawn"
+"$build/tests/fuzz/ricci_fuzz" --seed 1 --count 2000 --draw-only --coverage > "$drawn"
 "$python" tests/jax/coverage.py --table "$drawn" "$build/src/cli/ricci" "$cases"/*.cases > "$drawn.page"
 if [ "${1:-}" = --update ]; then
   cp "$drawn.page" "$page"

@@ -103,7 +103,11 @@ constexpr std::string_view kMovesOperands[] = {"reduce_sum",
                                                "qr",
                                                "tridiagonal_solve",
                                                "cholesky_update",
-                                               "symmetric_product"};
+                                               "symmetric_product",
+                                               "dot_product_attention",
+                                               "layer_norm",
+                                               "rms_norm",
+                                               "softmax"};
 
 // Rows whose results fade to zero, and that grow to infinity, without a pole: rounding decides on which side of the
 // last number a result is.
