@@ -52,7 +52,6 @@ std::vector<std::string> NotCovered(const Totals& totals) {
   return out;
 }
 
-// Rows and kinds of programs that were never drawn.
 // What was never drawn: rows, and kinds of programs and runs.
 std::vector<std::string> Missing(const Totals& totals, bool draw_only) {
   std::vector<std::string> out = NotCovered(totals);
