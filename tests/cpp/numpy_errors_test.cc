@@ -40,8 +40,8 @@ TEST_F(NumpyErrors, OfSolutions) {
 
 TEST_F(NumpyErrors, OfStatistics) {
   const Array x = Vec({1, 2, 3});
-  EXPECT_ERROR_HERE(histogramdd(ones(ctx, {4, 2}), {3}),
-                    "histogramdd: 1 bins and 0 ranges for 2 dimensions; give one for each");
+  EXPECT_ERROR_HERE(histogramdd(ones(ctx, {4, 2}), {3, 3, 3}),
+                    "histogramdd: 3 bins and 0 ranges for 2 dimensions; give one for each");
   EXPECT_ERROR_HERE(scipy::stats::rankdata(x, "first"),
                     "rankdata: method is first; it must be average, min, max, dense or ordinal");
   EXPECT_ERROR_HERE(scipy::stats::dirichlet::logpdf(x, 1.0),
