@@ -82,13 +82,13 @@ void Call(void* routine, Args... args) {
   }
 }
 
-// Parts of a thread's scratch memory, one after the other, each aligned to 64 bytes.
+// Parts of a thread's scratch memory, one after the other, each aligned to 64 bytes. Without memory it only counts.
 class Scratch {
  public:
   explicit Scratch(void* at) : at_(static_cast<char*>(at)) {}
   template <typename T>
   T* Take(int64_t n) {
-    T* const found = reinterpret_cast<T*>(at_ + used_);
+    T* const found = at_ == nullptr ? nullptr : reinterpret_cast<T*>(at_ + used_);
     used_ += (n * static_cast<int64_t>(sizeof(T)) + 63) / 64 * 64;
     return found;
   }
