@@ -29,8 +29,9 @@ INEXACT = re.compile(r'(?:f16|bf16|f32|f64|c64|c128)\[[\d,]*\] = ([\w.-]+)\(')
 TITLE = """# Coverage
 
 What each primitive has and what ran it, as `sh tests/coverage.sh --update` writes it. Rules: j(vp), t(ranspose),
-b(atch), p(artial evaluation), d(ead code). The next columns count the cases with JAX's results in `tests/jax` that hold
-the primitive, on `ref` and `cpu`: values alone, and under each transform. `drawn` counts the programs with it among
+b(atch), p(artial evaluation), d(ead code), s(implification), f(actors; those of scalar and moving rows are known from
+their lowering). The next columns count the cases with JAX's results in `tests/jax` that hold the primitive, on `ref` and
+`cpu`: values alone, and under each transform. `drawn` counts the programs with it among
 {programs} of the fuzzer, which run on `ref`, through all passes and on `cpu`. The laws run every rule of every primitive at
 its examples. Why a primitive has not all of j, t and b, [PRIMITIVES.md](PRIMITIVES.md) says.
 
