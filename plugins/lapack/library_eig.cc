@@ -10,42 +10,20 @@ namespace {
 
 constexpr int64_t kSmallest = 48;  // rows below which the generated kernel is as good
 
-class Eig {
+class Eig : public RoutineLowering<Eig> {
  public:
   static bool Takes(const Eqn& e) { return Matrices(e).rows >= kSmallest && Matrices(e).batch > 0; }
 
   Eig(const Eqn& e, BlasLibrary library)
-      : sizes_(e),
+      : RoutineLowering(e, library.Routine(RoutineName(e.in(0).dtype(), "geev", "geev"))),
         left_(e.flag("compute_left_eigenvectors", true)),
-        right_(e.flag("compute_right_eigenvectors", true)),
-        routine_(library.Routine(RoutineName(sizes_.dtype, "geev", "geev"))) {
-    ForElement(sizes_.dtype, [&](auto zero) {
-      using T = decltype(zero);
-      T work{};
-      Part<T> real_work = 0;
-      work_ = -1;
-      Memory<T> query{};
-      query.work = &work;
-      query.real_work = &real_work;
-      Routine(query);
-      work_ = static_cast<int64_t>(RealOf(work));
-      Scratch all(nullptr);
-      Lay<T>(all);
-      scratch_bytes_ = all.used();
-    });
+        right_(e.flag("compute_right_eigenvectors", true)) {
+    Plan();
   }
-  int64_t batch() const { return sizes_.batch; }
-  uint64_t flops() const {
-    const auto n = static_cast<uint64_t>(sizes_.rows);
-    return static_cast<uint64_t>(sizes_.batch) * n * n * n * 25;
-  }
-  int64_t scratch_bytes() const { return scratch_bytes_; }
-
-  void Run(const ricci_launch& l) const {
-    ForElement(sizes_.dtype, [&](auto zero) { RunAs<decltype(zero)>(l); });
-  }
+  uint64_t flops() const { return CubicFlops(25); }
 
  private:
+  friend class RoutineLowering<Eig>;
   template <typename T>
   using Complex = std::complex<Part<T>>;
   template <typename T>
@@ -61,6 +39,14 @@ class Eig {
     return {s.Take<T>(n * n),       s.Take<T>(left_ ? n * n : 0), s.Take<T>(right_ ? n * n : 0),
             s.Take<T>(work_),       s.Take<Part<T>>(2 * n),       s.Take<Part<T>>(n),
             s.Take<Part<T>>(2 * n), s.Take<Complex<T>>(n),        s.Take<int64_t>(n)};
+  }
+  template <typename T>
+  void Ask(T* work) const {
+    Part<T> real_work = 0;
+    Memory<T> query{};
+    query.work = work;
+    query.real_work = &real_work;
+    Routine(query);
   }
   // Whether it converged.
   template <typename T>
@@ -166,10 +152,7 @@ class Eig {
     }
   }
 
-  const Matrices sizes_;
   const bool left_, right_;
-  void* const routine_;
-  int64_t work_ = 0, scratch_bytes_ = 0;
 };
 
 }  // namespace

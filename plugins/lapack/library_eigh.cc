@@ -10,39 +10,19 @@ namespace {
 
 constexpr int64_t kSmallest = 64;  // rows below which the generated kernel is as good
 
-class Eigh {
+class Eigh : public RoutineLowering<Eigh> {
  public:
   static bool Takes(const Eqn& e) { return Matrices(e).rows >= kSmallest && Matrices(e).batch > 0; }
 
   Eigh(const Eqn& e, BlasLibrary library)
-      : sizes_(e),
-        uplo_(e.flag("lower", true) ? 'U' : 'L'),
-        routine_(library.Routine(RoutineName(sizes_.dtype, "syevd", "heevd"))) {
-    ForElement(sizes_.dtype, [&](auto zero) {
-      decltype(zero) work{};
-      Part<decltype(zero)> real_work = 0;
-      work_ = real_work_ = int_work_ = -1;
-      Routine<decltype(zero)>(nullptr, nullptr, &work, &real_work, &int_work_needed_);
-      work_ = static_cast<int64_t>(RealOf(work));
-      real_work_ = static_cast<int64_t>(real_work);
-      int_work_ = int_work_needed_;
-      Scratch all(nullptr);
-      Lay<decltype(zero)>(all);
-      scratch_bytes_ = all.used();
-    });
+      : RoutineLowering(e, library.Routine(RoutineName(e.in(0).dtype(), "syevd", "heevd"))),
+        uplo_(e.flag("lower", true) ? 'U' : 'L') {
+    Plan();
   }
-  int64_t batch() const { return sizes_.batch; }
-  uint64_t flops() const {
-    const auto n = static_cast<uint64_t>(sizes_.rows);
-    return static_cast<uint64_t>(sizes_.batch) * n * n * n * 9;
-  }
-  int64_t scratch_bytes() const { return scratch_bytes_; }
-
-  void Run(const ricci_launch& l) const {
-    ForElement(sizes_.dtype, [&](auto zero) { RunAs<decltype(zero)>(l); });
-  }
+  uint64_t flops() const { return CubicFlops(9); }
 
  private:
+  friend class RoutineLowering<Eigh>;
   template <typename T>
   struct Memory {
     T *m, *work;
@@ -53,6 +33,14 @@ class Eigh {
   Memory<T> Lay(Scratch& s) const {
     const int64_t n = sizes_.rows;
     return {s.Take<T>(n * n), s.Take<T>(work_), s.Take<Part<T>>(real_work_), s.Take<int64_t>(int_work_)};
+  }
+  template <typename T>
+  void Ask(T* work) {
+    Part<T> real_work = 0;
+    int64_t int_work = 0;
+    Routine<T>(nullptr, nullptr, work, &real_work, &int_work);
+    real_work_ = static_cast<int64_t>(real_work);
+    int_work_ = int_work;
   }
   // Whether it converged.
   template <typename T>
@@ -101,10 +89,8 @@ class Eigh {
     return finite;
   }
 
-  const Matrices sizes_;
   const char uplo_;
-  void* const routine_;
-  int64_t work_ = 0, real_work_ = 0, int_work_ = 0, int_work_needed_ = 0, scratch_bytes_ = 0;
+  int64_t real_work_ = -1, int_work_ = -1;
 };
 
 }  // namespace

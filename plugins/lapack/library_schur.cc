@@ -7,39 +7,19 @@ namespace {
 
 constexpr int64_t kSmallest = 160;  // rows below which the generated kernel is as good
 
-class Schur {
+class Schur : public RoutineLowering<Schur> {
  public:
   static bool Takes(const Eqn& e) { return Matrices(e).rows >= kSmallest && Matrices(e).batch > 0; }
 
   Schur(const Eqn& e, BlasLibrary library)
-      : sizes_(e),
-        has_vectors_(e.flag("compute_schur_vectors", true)),
-        routine_(library.Routine(RoutineName(sizes_.dtype, "gees", "gees"))) {
-    ForElement(sizes_.dtype, [&](auto zero) {
-      using T = decltype(zero);
-      T work{};
-      work_ = -1;
-      Memory<T> query{};
-      query.work = &work;
-      Routine(query);
-      work_ = static_cast<int64_t>(RealOf(work));
-      Scratch all(nullptr);
-      Lay<T>(all);
-      scratch_bytes_ = all.used();
-    });
+      : RoutineLowering(e, library.Routine(RoutineName(e.in(0).dtype(), "gees", "gees"))),
+        has_vectors_(e.flag("compute_schur_vectors", true)) {
+    Plan();
   }
-  int64_t batch() const { return sizes_.batch; }
-  uint64_t flops() const {
-    const auto n = static_cast<uint64_t>(sizes_.rows);
-    return static_cast<uint64_t>(sizes_.batch) * n * n * n * 25;
-  }
-  int64_t scratch_bytes() const { return scratch_bytes_; }
-
-  void Run(const ricci_launch& l) const {
-    ForElement(sizes_.dtype, [&](auto zero) { RunAs<decltype(zero)>(l); });
-  }
+  uint64_t flops() const { return CubicFlops(25); }
 
  private:
+  friend class RoutineLowering<Schur>;
   template <typename T>
   struct Memory {
     T *x, *q, *work;
@@ -50,6 +30,12 @@ class Schur {
     const int64_t n = sizes_.rows;
     return {s.Take<T>(n * n), s.Take<T>(has_vectors_ ? n * n : 0), s.Take<T>(work_), s.Take<Part<T>>(2 * n),
             s.Take<Part<T>>(n)};
+  }
+  template <typename T>
+  void Ask(T* work) const {
+    Memory<T> query{};
+    query.work = work;
+    Routine(query);
   }
   // Whether it converged.
   template <typename T>
@@ -83,10 +69,7 @@ class Schur {
     if (has_vectors_) Transpose(at.q, n, n, result(1));
   }
 
-  const Matrices sizes_;
   const bool has_vectors_;
-  void* const routine_;
-  int64_t work_ = 0, scratch_bytes_ = 0;
 };
 
 }  // namespace

@@ -10,40 +10,25 @@ namespace {
 
 constexpr int64_t kSmallest = 24;  // the smaller dimension below which the generated kernel is as good
 
-class Svd {
+class Svd : public RoutineLowering<Svd> {
  public:
   static bool Takes(const Eqn& e) { return Matrices(e).smaller() >= kSmallest && Matrices(e).batch > 0; }
 
   Svd(const Eqn& e, BlasLibrary library)
-      : sizes_(e),
+      : RoutineLowering(e, library.Routine(RoutineName(e.in(0).dtype(), "gesdd", "gesdd"))),
         job_(!e.flag("compute_uv", true)     ? 'N'
              : e.flag("full_matrices", true) ? 'A'
-                                             : 'S'),
-        routine_(library.Routine(RoutineName(sizes_.dtype, "gesdd", "gesdd"))) {
-    ForElement(sizes_.dtype, [&](auto zero) {
-      using T = decltype(zero);
-      T work{};
-      work_ = -1;
-      Routine<T>(nullptr, nullptr, nullptr, nullptr, &work, nullptr, nullptr);
-      work_ = static_cast<int64_t>(RealOf(work));
-      Scratch all(nullptr);
-      Lay<T>(all);
-      scratch_bytes_ = all.used();
-    });
+                                             : 'S') {
+    Plan();
   }
-  int64_t batch() const { return sizes_.batch; }
   uint64_t flops() const {
     const auto large = static_cast<uint64_t>(std::max(sizes_.rows, sizes_.columns));
     const auto small = static_cast<uint64_t>(sizes_.smaller());
     return static_cast<uint64_t>(sizes_.batch) * small * small * (4 * large + 8 * small);
   }
-  int64_t scratch_bytes() const { return scratch_bytes_; }
-
-  void Run(const ricci_launch& l) const {
-    ForElement(sizes_.dtype, [&](auto zero) { RunAs<decltype(zero)>(l); });
-  }
 
  private:
+  friend class RoutineLowering<Svd>;
   bool HasVectors() const { return job_ != 'N'; }
   int64_t RowsOfU() const { return sizes_.rows; }
   int64_t ColumnsOfU() const { return job_ == 'A' ? sizes_.rows : sizes_.smaller(); }
@@ -63,6 +48,10 @@ class Svd {
                           : HasVectors() ? small * std::max(5 * small + 7, 2 * large + 2 * small + 1)
                                          : 7 * small;
     return {s.Take<T>(small * large), s.Take<T>(work_), s.Take<Part<T>>(reals), s.Take<int64_t>(8 * small)};
+  }
+  template <typename T>
+  void Ask(T* work) const {
+    Routine<T>(nullptr, nullptr, nullptr, nullptr, work, nullptr, nullptr);
   }
   // Whether it converged. p: columns x RowsOfVt(); q: ColumnsOfU() x rows.
   template <typename T>
@@ -110,10 +99,7 @@ class Svd {
     }
   }
 
-  const Matrices sizes_;
   const char job_;
-  void* const routine_;
-  int64_t work_ = 0, scratch_bytes_ = 0;
 };
 
 }  // namespace

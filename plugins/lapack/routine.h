@@ -136,8 +136,50 @@ struct Matrices {
   int64_t smaller() const { return std::min(rows, columns); }
 };
 
-// A lowering that is a class `Op`: Op::Takes(const Eqn&) says whether it takes an equation; Op(const Eqn&, BlasLibrary)
-// has batch(), flops() and scratch_bytes(), and Run(launch) computes the matrix of its task.
+// What is common to lowerings that call one routine for each matrix. `Op` derives from it, calls Plan() when it is
+// constructed, and has, with T the type of the elements:
+//   Ask<T>(T* work)     the routine, which writes how much work it needs while `work_` is -1
+//   Lay<T>(Scratch&)    the memory of one call
+//   RunAs<T>(launch)    the matrix of a task
+template <typename Op>
+class RoutineLowering {
+ public:
+  int64_t batch() const { return sizes_.batch; }
+  int64_t scratch_bytes() const { return scratch_bytes_; }
+  void Run(const ricci_launch& l) const {
+    ForElement(sizes_.dtype, [&](auto zero) { static_cast<const Op*>(this)->template RunAs<decltype(zero)>(l); });
+  }
+
+ protected:
+  RoutineLowering(const Eqn& e, void* routine) : sizes_(e), routine_(routine) {}
+  void Plan() {
+    ForElement(sizes_.dtype, [&](auto zero) {
+      using T = decltype(zero);
+      Op& op = *static_cast<Op*>(this);
+      T work{};
+      op.template Ask<T>(&work);
+      work_ = static_cast<int64_t>(RealOf(work));
+      Scratch all(nullptr);
+      op.template Lay<T>(all);
+      scratch_bytes_ = all.used();
+    });
+  }
+  // Of all matrices, if one of n rows takes `factor` n^3.
+  uint64_t CubicFlops(uint64_t factor) const {
+    const auto n = static_cast<uint64_t>(sizes_.rows);
+    return static_cast<uint64_t>(sizes_.batch) * n * n * n * factor;
+  }
+
+  const Matrices sizes_;
+  void* const routine_;
+  int64_t work_ = -1;
+
+ private:
+  int64_t scratch_bytes_ = 0;
+};
+
+// The way of such a lowering into the core. Op::Takes(const Eqn&) says whether it takes an equation; an
+// Op(const Eqn&, BlasLibrary) has flops() too.
 template <typename Op>
 struct LibraryOf {
   static ricci_status* Match(void*, const ricci_op* op, uint32_t* accept) noexcept {
