@@ -1,10 +1,10 @@
 // Operations along the dimensions `axes` of operand 0: what normalisations and softmax share.
 //
-// All of them compute in f32 what is given in 16 bits, and round the result once. A batch of operand 0 alone stays
-// where it is.
+// All of them compute in f32 what is given in 16 bits or less, and round the result once. A batch of operand 0 alone
+// stays where it is.
 #ifndef RICCI_NN_ALONG_AXES_HPP_
 #define RICCI_NN_ALONG_AXES_HPP_
-#include "ricci/plugin.hpp"
+#include "lax/reduction_parts.hpp"
 
 namespace ricci { inline namespace v0 { namespace nn {
 
@@ -15,8 +15,7 @@ inline void WantIncreasingAxes(const Eqn& e) {
   if (!std::is_sorted(axes.begin(), axes.end())) e.Fail("axes ", axes, " must increase");
 }
 
-inline DType WideDType(DType d) { return d == DType::kF16 || d == DType::kBF16 ? DType::kF32 : d; }
-inline Value Widened(const Value& x) { return lax::convert_element_type(x, WideDType(x.dtype())); }
+inline Value Widened(const Value& x) { return lax::convert_element_type(x, lax::SumDType(x.dtype())); }
 
 // `v`, which lacks the dimensions `axes` of `shape`, repeated along them.
 inline Value SpreadAlong(const Value& v, Dims shape, Dims axes) {

@@ -45,7 +45,7 @@ inline Value Masked(const Value& allowed, const Value& scores) {
 inline Value Scores(const AttentionForm& f, const Value& first, const Value& q, const Value& k,
                     std::span<const Value> extras) {
   const lax::DotDims dims{{4}, {3}, {0, 2}, {0, 2}};
-  const Value product = lax::dot_general(q, k, dims, WideDType(q.dtype()));  // [B, K, t, G, s]
+  const Value product = lax::dot_general(q, k, dims, lax::SumDType(q.dtype()));  // [B, K, t, G, s]
   Value scores = lax::mul(product, f.scale);
   const Dims shape = scores.shape();
   Value allowed = AllowedByPosition(f, first, q.dim(1), k.dim(1));

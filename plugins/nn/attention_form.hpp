@@ -56,7 +56,7 @@ inline void CheckExtras(const Eqn& e) {
   for (uint32_t i = kFirstExtra; i < e.n_in(); ++i) {
     const bool is_last = i + 1 == e.n_in();
     if (!IsMask(e.in(i)) || !is_last)
-      rules::WantDType(e, i, SetOf(WideDType(e.in(0).dtype())) | SetOf(e.in(0).dtype()));
+      rules::WantDType(e, i, SetOf(lax::SumDType(e.in(0).dtype())) | SetOf(e.in(0).dtype()));
     CheckExtra(e, i);
   }
   if (e.n_in() == kFirstExtra + 2 && !IsMask(e.in(kFirstExtra + 1))) {
@@ -95,7 +95,7 @@ inline ArrayTypes AttentionType(const Eqn& e) {
   }
   CheckAttentionAttrs(e);
   CheckExtras(e);
-  return ArrayTypes{q, e.Type(WideDType(q.dtype()), q.shape().first(3))};
+  return ArrayTypes{q, e.Type(lax::SumDType(q.dtype()), q.shape().first(3))};
 }
 
 }}}  // namespace ricci::v0::nn

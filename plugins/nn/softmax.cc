@@ -3,7 +3,6 @@
 // What the mask leaves out gives 0, and a slice without any element gives zeros. The derivative needs the result only:
 // y (dx - sum(y dx)), in which the greatest element that is subtracted first does not occur.
 #include "along_axes.hpp"
-#include "lax/reduction_parts.hpp"
 
 namespace ricci { inline namespace v0 { namespace nn { namespace rows {
 namespace {
