@@ -67,10 +67,8 @@ inline void SwapRows(const KernelBuilder& k, const KernelMatrix& x, int64_t n, S
   });
 }
 inline void SetIdentity(const KernelBuilder& k, const KernelMatrix& x, int64_t n, DType dtype) {
-  const Shape box = {n, n};
-  k.Parallel(box, [&](const Index& at) {
-    x.Store(at[0], at[1], Select(at[0] == at[1], k.Constant(dtype, 1), k.Constant(dtype, 0)));
-  });
+  k.ParallelMatrix(
+      n, n, [&](Scalar i, Scalar j) { x.Store(i, j, Select(i == j, k.Constant(dtype, 1), k.Constant(dtype, 0))); });
 }
 
 // Rows [0, n) of x, with their numbers, are put in the order of the numbers: ascending, or descending.

@@ -25,10 +25,9 @@ void OfMatrix(KernelBuilder& k, const Eqn& e, const Index& batch) {
   const KernelMatrix z(k.Local(e.Type(dtype, HasVectors(e) ? Shape{size, n} : Shape{})), {});
   const Scalar largest = LargestPart(k, n, n, [&](Scalar i, Scalar j) { return a.Load(i, j); });
   const PowerOfTwo scale = ScaleFor(largest);
-  const Shape box = {n, n};
-  k.Parallel(box, [&](const Index& at) {
-    const Scalar v = TimesReal(a.Load(at[0], at[1]), scale.value);
-    t.Store(at[0], at[1], Select(IsFinite(largest), v, Like(v, 0)));
+  k.ParallelMatrix(n, n, [&](Scalar i, Scalar j) {
+    const Scalar v = TimesReal(a.Load(i, j), scale.value);
+    t.Store(i, j, Select(IsFinite(largest), v, Like(v, 0)));
   });
   const SchurForm form(k, e, n, dtype, t, HasVectors(e) ? &z : nullptr);
   const Scalar good = IsFinite(largest) & form.Decompose();

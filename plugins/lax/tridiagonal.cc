@@ -40,8 +40,7 @@ void OfMatrix(KernelBuilder& k, const Eqn& e, const Index& batch) {
     index.push_back(i);
     return index;
   };
-  const Shape box = {n, n};
-  k.Parallel(box, [&](const Index& p) { m.Store(p[0], p[1], HermitianElement(a, lower, place(p[0]), place(p[1]))); });
+  k.ParallelMatrix(n, n, [&](Scalar i, Scalar j) { m.Store(i, j, HermitianElement(a, lower, place(i), place(j))); });
   const TridiagonalForm form(k, e, n, m);
   form.Reduce();
   k.Loop(n, [&](Scalar i) {
