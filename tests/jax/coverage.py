@@ -7,10 +7,9 @@ usage: coverage.py TOOL CASES...            what is missing; fails if anything i
 import collections
 import pathlib
 import re
-import subprocess
 import sys
 
-from rules import jax_rules
+from rules import jax_rules, our_primitives
 
 # Made by transforms and passes, never by a host; JAX has no equivalent.
 INTERNAL = {'check', 'custom_linear'}
@@ -38,17 +37,6 @@ its examples. Why a primitive has not all of j, t and b, [PRIMITIVES.md](PRIMITI
 | primitive | rules | lowerings | values | jvp | vjp | vmap | drawn |
 |---|---|---|---|---|---|---|---|
 """
-
-
-def primitives_of(tool):
-    """name -> {field: words}"""
-    lines = subprocess.run([tool, 'primitives'], check=True, capture_output=True, text=True).stdout.splitlines()
-    found = {}
-    for name in (line.split()[0] for line in lines if line.strip()):
-        text = subprocess.run([tool, 'primitives', name], check=True, capture_output=True, text=True).stdout
-        found[name] = {field: re.findall(rf'^\s*{field}\s+(.*)$', text, re.M) for field in ('rules', 'lowerings')}
-    return {name: {field: words[0].split() if words else [] for field, words in fields.items()}
-            for name, fields in found.items()}
 
 
 def cases_of(paths):
@@ -97,7 +85,7 @@ def print_table(primitives, counts, drawn_file):
 def main(arguments):
     drawn = arguments[1] if arguments[0] == '--table' else None
     tool, *paths = arguments[2:] if drawn else arguments
-    primitives, counts = primitives_of(tool), cases_of(paths)
+    primitives, counts = our_primitives(tool), cases_of(paths)
     if drawn:
         print_table(primitives, counts, drawn)
         return 0

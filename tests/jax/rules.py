@@ -24,26 +24,27 @@ def jax_rules():
     return rules
 
 
-def our_rules(tool):
-    """Names of the primitives -> the rules they have."""
+def our_primitives(tool):
+    """Names of the primitives -> their rules and lowerings, lists of words."""
     ask = lambda *names: subprocess.run([tool, 'primitives', *names], check=True, capture_output=True, text=True).stdout
     names = [line.split()[0] for line in ask().splitlines()]
-    rules = {name: set() for name in names}
+    found = {name: {'rules': [], 'lowerings': []} for name in names}
     for line in ask(*names).splitlines():
+        field, *words = line.split()
         if not line.startswith(' '):
             name = re.search(r'([\w.-]+)(\(|$)', line)[1]
-        elif line.startswith('  rules'):
-            rules[name] = set(line.split()[1:])
-    return rules
+        elif line.startswith('  ' + field) and field in found[name]:
+            found[name][field] = words
+    return found
 
 
 def main(tool):
     theirs = jax_rules()
     compared, missing = 0, []
-    for name, words in our_rules(tool).items():
+    for name, fields in our_primitives(tool).items():
         ours = theirs.get(name.replace('_', '-'), set())
         compared += len(ours)
-        missing += [(name, rule) for rule in sorted(ours - words) if (name, rule) not in EXCEPTIONS]
+        missing += [(name, rule) for rule in sorted(ours - set(fields['rules'])) if (name, rule) not in EXCEPTIONS]
     for name, rule in missing:
         print(f'{name}: JAX has a {rule} rule')
     print(f'{compared} rules of JAX, {len(missing)} missing')
