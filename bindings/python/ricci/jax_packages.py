@@ -4,8 +4,9 @@ linear_solve of lineax becomes custom_jvp around linear_call: its derivative is 
 its right-hand side, lineax's transposed solve is its transpose. Second derivatives in the operator are an error of
 linear_call.
 """
+import contextlib
+
 import jax
-from jax._src import core
 from jax._src.interpreters import ad
 
 from .builder import Builder
@@ -37,17 +38,20 @@ class _Solve:
     """One linear_solve(operator, state, vector, options, solver, throw) -> solution, result, stats."""
 
     def __init__(self, eqn):
-        self.eqn, self.primitive, self.params = eqn, eqn.primitive, eqn.params
+        self.primitive, self.params = eqn.primitive, eqn.params
         self.ins, self.outs = [v.aval for v in eqn.invars], [v.aval for v in eqn.outvars]
         self.call = _implementation(eqn)  # which tells `flatten` the tree of the results
-        places = iter(range(len(self.ins)))
-        missing = _missing_marks(self.params["static"], len(self.ins))
-        marks = [next(places) if is_missing else None for is_missing in missing]
-        operator, _, vector, *_ = jax.tree_util.tree_unflatten(self.params["treedef"], marks)
+        operator, _, vector, *_ = jax.tree_util.tree_unflatten(self.params["treedef"], self._places())
         self.linear = jax.tree_util.tree_leaves(vector)
         self.moving = {*jax.tree_util.tree_leaves(operator), *self.linear}  # lineax stops the gradient of the others
         self.fixed = [i for i in range(len(self.ins)) if i not in self.linear]
         self.n_solution = self.params["flatten"].get()[0].children()[0].num_leaves
+
+    def _places(self):
+        """For each leaf of the arguments the number of the operand that it is; None for what is static."""
+        from equinox.internal._primitive import _missing_dynamic
+        places = iter(range(len(self.ins)))
+        return [next(places) if x is _missing_dynamic else None for x in self.params["static"]]
 
     def ordered(self, fixed, linear):
         """The operands from those that are not linear and those that are."""
@@ -56,14 +60,15 @@ class _Solve:
 
     def jvp(self):
         """Operands, tangents of those that have some -> results, tangents of those that have some."""
+        differentiable = [i for i, a in enumerate(self.ins) if is_differentiable(a)]
+
         def rule(*given):
-            rest = iter(given[len(self.ins):])
-            tangents = [next(rest) if is_differentiable(a) else None for a in self.ins]
-            tangents = [t if t is not None and i in self.moving else _zero(self.ins[i]) for i, t in enumerate(tangents)]
+            found = dict(zip(differentiable, given[len(self.ins):]))
+            tangents = [found[i] if i in self.moving and i in found else _zero(a) for i, a in enumerate(self.ins)]
             outs, moving = ad.primitive_jvps[self.primitive](given[:len(self.ins)], tangents, **self.params)
             moving = [ad.instantiate_zeros(t) for t, a in zip(moving, self.outs) if is_differentiable(a)]
             return [*outs, *moving]
-        return jax.make_jaxpr(rule)(*map(_struct, (*self.ins, *filter(is_differentiable, self.ins))))
+        return jax.make_jaxpr(rule)(*map(_struct, (*self.ins, *(self.ins[i] for i in differentiable))))
 
     def transpose(self):
         """Operands that are not linear, cotangents of the solution -> cotangents of the vector."""
@@ -77,25 +82,14 @@ class _Solve:
         return jax.make_jaxpr(rule)(*map(_struct, avals))
 
 
-def _missing_marks(static, n_dynamic):
-    """Which leaves are operands: those whose static part is the sentinel, which is the only one so often there."""
-    from equinox.internal._primitive import _missing_dynamic
-    marks = [x is _missing_dynamic for x in static]
-    assert sum(marks) == n_dynamic
-    return marks
-
-
-class _Inside:
+@contextlib.contextmanager
+def _inside(importer):
     """While rules of a linear_solve are imported."""
-
-    def __init__(self, importer):
-        self.importer = importer
-
-    def __enter__(self):
-        self.importer.solves_around += 1
-
-    def __exit__(self, *_):
-        self.importer.solves_around -= 1
+    importer.solves_around += 1
+    try:
+        yield
+    finally:
+        importer.solves_around -= 1
 
 
 def _solution_program(importer, solve):
@@ -110,7 +104,7 @@ def _solution_program(importer, solve):
 def _linear(importer, solve, build, operands):
     """The results, with the solution as a linear function of the vector."""
     held = _solution_program(importer, solve)
-    with _Inside(importer):
+    with _inside(importer):
         transpose = importer.program(solve.transpose())
     fixed, linear = [operands[i] for i in solve.fixed], [operands[i] for i in solve.linear]
     solution = build.emit("linear_call", fixed + linear, solve.n_solution, num_residuals=len(fixed), call=held,
@@ -127,7 +121,7 @@ def linear_solve(importer, body, eqn):
         return _linear(importer, solve, body.builder, body.reads(eqn.invars))
     inner = Builder(importer.context, "linear_solve", [type_of(a) for a in solve.ins])
     call = inner.finish(_linear(importer, solve, inner, inner.params))
-    with _Inside(importer):
+    with _inside(importer):
         jvp = importer.program(solve.jvp())
     return body.builder.emit("custom_jvp", body.reads(eqn.invars), len(eqn.outvars), call=call, jvp=jvp)
 
