@@ -155,6 +155,32 @@ bool Strides::InOrder(uint32_t value) {
   return stride && *stride >= -1 && *stride <= 1;
 }
 
+namespace {
+
+// An index as the sum of another one and a constant.
+struct Offset {
+  uint32_t base;
+  int64_t offset;
+};
+Offset OffsetOf(const ricci_kernel_table& k, uint32_t index) {
+  const ricci_inst& inst = k.insts[index];
+  constexpr int64_t kLimit = int64_t{1} << 61;  // differences of two do not overflow
+  const auto constant = inst.op == RICCI_S_ADD ? ConstantOf(k, inst.b) : std::nullopt;
+  if (!constant || *constant < -kLimit || *constant > kLimit) return {index, 0};
+  return {inst.a, *constant};
+}
+
+}  // namespace
+
+uint32_t NextElementStore(const ricci_kernel_table& k, uint32_t store) {
+  uint32_t i = store + 1;
+  while (i < k.n_insts && (IsScalar(k.insts[i].op) || k.insts[i].op == RICCI_K_CONST)) ++i;
+  if (i == k.n_insts || k.insts[i].op != RICCI_K_STORE || k.insts[i].imm != k.insts[store].imm) return 0;
+  const auto [base, offset] = OffsetOf(k, k.insts[store].a);
+  const auto [next_base, next_offset] = OffsetOf(k, k.insts[i].a);
+  return base == next_base && next_offset - offset == 1 ? i : 0;
+}
+
 std::optional<int64_t> Strides::Find(uint32_t value) {
   if (facts_ != nullptr && facts_->is(value) == Facts::Is::kConstant) return 0;
   if (facts_ != nullptr && facts_->is(value) == Facts::Is::kSame) return Of(facts_->same(value));

@@ -69,6 +69,11 @@ class Strides {
   std::vector<Known> known_;  // from the root on
 };
 
+// Steps at which all elements between two lanes are loaded too, which is faster than to gather those that are wanted.
+inline bool IsNear(int64_t stride) { return stride >= 2 && stride <= 4; }
+// The STORE of the element after that of STORE `store`, if only scalars are between the two; 0 = none.
+uint32_t NextElementStore(const ricci_kernel_table& k, uint32_t store);
+
 // Whether the FOR or REDUCE is short, and its code small, enough to be unrolled.
 bool Unrolls(const ricci_kernel_table& k, const Blocks& blocks, uint32_t loop);
 // Whether it contains no loop whose iterations could be spread over lanes instead.

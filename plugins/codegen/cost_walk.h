@@ -48,6 +48,8 @@ class CostWalk {
   }
   double Single(uint32_t i);
   double Scalar(uint32_t i);
+  int64_t StrideOf(uint32_t index);
+  bool IsInPair(uint32_t i) const;
   double Access(uint32_t index, uint32_t dtype, double in_order, double apart);
   double Private(uint32_t local, uint32_t index, double in_order, double apart);
 

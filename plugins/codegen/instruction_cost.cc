@@ -12,6 +12,7 @@ constexpr double kLoad = 0.6, kStore = 1, kIndex = 0.25;  // in order or of one 
 constexpr double kGathered = 1.3, kScattered = 1.7;       // per lane
 constexpr double kCombined = 8;                           // per lane, one after the other
 constexpr double kTurned = 1;                             // lanes in reverse
+constexpr double kSorted = 1;                             // two registers of lanes into one
 constexpr double kFar = 2;                                // factor for private arrays beyond the nearest cache
 // Latencies: of polynomials, and of divisions and roots, times the root of their cycles.
 constexpr double kFunctionLatency = 12, kQuotientLatency = 6;
@@ -41,8 +42,15 @@ double CostWalk::Single(uint32_t i) {
       if (squares_ != nullptr && std::binary_search(squares_->begin(), squares_->end(), i)) {
         return (kLoad + std::log2(lanes_)) * Registers(inst.dtype);  // and a stage of the transposition each
       }
+      if (Varies(inst.a) && IsNear(StrideOf(inst.a))) {
+        const auto parts = static_cast<double>(StrideOf(inst.a));
+        return (kLoad * parts + kSorted * (parts - 1)) * Registers(inst.dtype);
+      }
       return Access(inst.a, inst.dtype, kLoad, kGathered);
     case RICCI_K_STORE:
+      if (Varies(inst.a) && StrideOf(inst.a) == 2 && IsInPair(i)) {
+        return (kStore + kSorted) * Registers(k_.buffers[inst.imm].dtype);
+      }
       return Access(inst.a, k_.buffers[inst.imm].dtype, kStore, kScattered);
     case RICCI_K_COMBINE:
       return Access(inst.a, k_.buffers[RICCI_BUFFER_OF(inst.imm)].dtype, kLoad + kStore + 1, kCombined);
@@ -55,6 +63,17 @@ double CostWalk::Single(uint32_t i) {
     default:
       return IsScalar(inst.op) ? Scalar(i) : 0;
   }
+}
+
+// 0: not linear.
+int64_t CostWalk::StrideOf(uint32_t index) { return spread_->strides.Of(index).value_or(0); }
+
+// Whether STORE i is the first or the second of two that are made together.
+bool CostWalk::IsInPair(uint32_t i) const {
+  if (NextElementStore(k_, i) != 0) return true;
+  uint32_t before = i - 1;
+  while (before > 0 && k_.insts[before].op != RICCI_K_STORE) --before;
+  return before > 0 && NextElementStore(k_, before) == i;
 }
 
 double CostWalk::Scalar(uint32_t i) {

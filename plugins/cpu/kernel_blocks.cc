@@ -30,11 +30,7 @@ void KernelEmitter::Range(uint32_t first, uint32_t last) {
         LoadFrom(i, inst.dtype, Buffer(static_cast<size_t>(inst.imm)), At(inst.a), inst.a);
         break;
       case RICCI_K_STORE:
-        if (together_ != 0) {
-          postponed_.push_back({i, At(inst.a), At(inst.b)});
-          break;
-        }
-        StoreTo(k_.buffers[inst.imm].dtype, Buffer(static_cast<size_t>(inst.imm)), At(inst.a), inst.a, inst.b);
+        Store(i, last);
         break;
       case RICCI_K_COMBINE:
         Update(i);

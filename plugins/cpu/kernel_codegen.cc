@@ -192,13 +192,7 @@ void KernelEmitter::Points() {
     Put(together_, {l_.I64(row), nullptr, 0});
     Range(1, k_.n_insts);
   }
-  for (const Postponed& p : postponed_) {
-    const ricci_inst& inst = k_.insts[p.store];
-    Put(inst.a, p.index);
-    Put(inst.b, p.value);
-    StoreTo(k_.buffers[inst.imm].dtype, Buffer(static_cast<size_t>(inst.imm)), p.index, inst.a, inst.b);
-  }
-  postponed_.clear();
+  StorePostponed();
 }
 
 V KernelEmitter::TailMask(V x, V end) {

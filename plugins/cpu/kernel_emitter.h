@@ -166,7 +166,13 @@ class KernelEmitter {
   static bool IsRun(const Value& index) { return index.linear() && (index.stride == 1 || index.stride == -1); }
   V RunAddress(LLVMTypeRef t, V base, const Value& index);
   void LoadFrom(uint32_t id, uint32_t dtype, V base, const Value& index, uint32_t index_id);
+  V LoadApart(LLVMTypeRef t, unsigned align, V base, const Value& index);
   void StoreTo(uint32_t dtype, V base, const Value& index, uint32_t index_id, uint32_t value_id);
+  // Store instruction `id` of a range that ends at `last`; two of neighbouring elements are made by the second.
+  void Store(uint32_t id, uint32_t last);
+  void StorePostponed();
+  bool IsPairOfStores(const Value& index) const;
+  void StorePair(uint32_t dtype, V base, const Value& index, V even, V odd);
 
   V MaskOrAll() { return mask_ != nullptr ? mask_ : l_.IntLike(LLVMConstNull(l_.vec(l_.i1())), 1); }
 
@@ -280,8 +286,9 @@ class KernelEmitter {
   V row_ = nullptr, column_ = nullptr, chunk_ = nullptr;  // where code is being made for: column_ is of the first lane
   uint32_t together_ = 0;  // the dimension before the innermost, if all its points are computed together
   std::vector<Postponed> postponed_;
-  int64_t square_row_ = -1;   // of the square that code is being made for; -1: points are not in squares
-  V square_first_ = nullptr;  // the first row of squares that code is being made for
+  uint32_t first_of_pair_ = 0;  // a store that the next one makes too
+  int64_t square_row_ = -1;     // of the square that code is being made for; -1: points are not in squares
+  V square_first_ = nullptr;    // the first row of squares that code is being made for
   std::map<uint32_t, std::vector<V>> squares_;  // the result of a load for each row of the square
   RunningScan scan_;
   V copy_ = nullptr;  // where updates go instead of their buffer

@@ -1,7 +1,11 @@
 // Memory of a kernel: buffers and private arrays, read and written by one value or by all lanes.
 //
-// An index that is linear in the lane with step 1 or -1 becomes a vector load or store, any other varying one a gather
-// or scatter. A private array that differs between lanes holds one vector per element.
+// An index that is linear in the lane with step 1 or -1 becomes a vector load or store. Steps of 2 to 4, those of
+// complex numbers, points and pixels, are loaded as vectors and sorted in registers, and both parts of complex numbers
+// are stored together. Any other varying index becomes a gather or scatter. A private array that differs between lanes
+// holds one vector per element.
+#include <utility>
+
 #include "kernel_emitter.h"
 
 namespace ricci::cpu {
@@ -35,6 +39,31 @@ V KernelEmitter::RunAddress(LLVMTypeRef t, V base, const Value& index) {
   return Element(t, base, first);
 }
 
+// Elements 0, stride, 2 stride, ... from as many loads as `stride`, none of which goes beyond the last of them.
+V KernelEmitter::LoadApart(LLVMTypeRef t, unsigned align, V base, const Value& index) {
+  const auto lanes = static_cast<int64_t>(l_.lanes), last = index.stride * (lanes - 1);
+  V out = nullptr;
+  for (int64_t part = 0; part < index.stride; ++part) {
+    const int64_t start = std::min(part * lanes, last + 1 - lanes);
+    V v = LLVMBuildLoad2(l_.b, l_.vec(t), Element(t, base, LLVMBuildAdd(l_.b, index.one, l_.I64(start), "")), "");
+    LLVMSetAlignment(v, align);
+    if (part == 0) {
+      out = v;
+      continue;
+    }
+    std::vector<V> from;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      const int64_t at = index.stride * lane, before = part == 1 ? at : lane;
+      from.push_back(l_.I32(static_cast<int>(at < part * lanes ? before : lanes + at - start)));
+    }
+    for (int64_t lane = 0; lane < lanes; ++lane) {  // those of later parts, which are taken then
+      if (index.stride * lane >= (part + 1) * lanes) from[static_cast<size_t>(lane)] = l_.I32(0);
+    }
+    out = LLVMBuildShuffleVector(l_.b, out, v, LLVMConstVector(from.data(), l_.lanes), "");
+  }
+  return out;
+}
+
 void KernelEmitter::LoadFrom(uint32_t id, uint32_t dtype, V base, const Value& index, uint32_t index_id) {
   const LLVMTypeRef t = MemoryType(l_, dtype);
   if (index.uniform()) {
@@ -54,6 +83,8 @@ void KernelEmitter::LoadFrom(uint32_t id, uint32_t dtype, V base, const Value& i
                        {p, l_.I32(static_cast<int>(Align(dtype))), mask, LLVMConstNull(l_.vec(t))});
     }
     if (backwards) v = Reversed(v);
+  } else if (mask_ == nullptr && index.linear() && codegen::IsNear(index.stride)) {
+    v = LoadApart(t, Align(dtype), base, index);
   } else {
     V p = Element(t, base, Each(index_id));
     v = l_.Intrinsic("llvm.masked.gather", {l_.vec(t), l_.vec(l_.ptr())},
@@ -83,6 +114,65 @@ void KernelEmitter::StoreTo(uint32_t dtype, V base, const Value& index, uint32_t
   }
   l_.Intrinsic("llvm.masked.scatter", {l_.vec(t), l_.vec(l_.ptr())},
                {each, Element(t, base, Each(index_id)), l_.I32(static_cast<int>(Align(dtype))), MaskOrAll()});
+}
+
+bool KernelEmitter::IsPairOfStores(const Value& index) const {
+  return spreading_ && mask_ == nullptr && index.linear() && index.stride == 2;
+}
+
+// The elements of `even` and `odd` in turn, from `index` on.
+void KernelEmitter::StorePair(uint32_t dtype, V base, const Value& index, V even, V odd) {
+  const LLVMTypeRef t = MemoryType(l_, dtype);
+  V a = ToMemory(dtype, even), b = ToMemory(dtype, odd);
+  for (unsigned half = 0; half < 2; ++half) {
+    std::vector<V> from;
+    for (unsigned i = half * l_.lanes; i < (half + 1) * l_.lanes; ++i) {
+      from.push_back(l_.I32(static_cast<int>(i / 2 + (i % 2 == 0 ? 0 : l_.lanes))));
+    }
+    V v = LLVMBuildShuffleVector(l_.b, a, b, LLVMConstVector(from.data(), l_.lanes), "");
+    V at = LLVMBuildAdd(l_.b, index.one, l_.I64(static_cast<int64_t>(half) * l_.lanes), "");
+    LLVMSetAlignment(LLVMBuildStore(l_.b, v, Element(t, base, at)), Align(dtype));
+  }
+}
+
+// A store of instructions [.., last).
+void KernelEmitter::Store(uint32_t id, uint32_t last) {
+  const ricci_inst& inst = k_.insts[id];
+  const Value index = At(inst.a);
+  if (together_ != 0) {
+    postponed_.push_back({id, index, At(inst.b)});
+    return;
+  }
+  const uint32_t dtype = k_.buffers[inst.imm].dtype, first = std::exchange(first_of_pair_, 0);
+  V base = Buffer(static_cast<size_t>(inst.imm));
+  if (first != 0) return StorePair(dtype, base, At(k_.insts[first].a), Each(k_.insts[first].b), Each(inst.b));
+  const uint32_t second = codegen::NextElementStore(k_, id);
+  bool pair = second != 0 && second < last && IsPairOfStores(index);
+  for (uint32_t i = id + 1; pair && i <= second; ++i) pair = !IsRegion(i);
+  if (pair) {
+    first_of_pair_ = id;
+    return;
+  }
+  StoreTo(dtype, base, index, inst.a, inst.b);
+}
+
+void KernelEmitter::StorePostponed() {
+  for (size_t i = 0; i < postponed_.size(); ++i) {
+    const Postponed& p = postponed_[i];
+    const ricci_inst& inst = k_.insts[p.store];
+    const uint32_t dtype = k_.buffers[inst.imm].dtype, second = codegen::NextElementStore(k_, p.store);
+    V base = Buffer(static_cast<size_t>(inst.imm));
+    Put(inst.a, p.index);
+    Put(inst.b, p.value);
+    if (second != 0 && i + 1 < postponed_.size() && postponed_[i + 1].store == second && IsPairOfStores(p.index)) {
+      V even = Each(inst.b);
+      Put(k_.insts[second].b, postponed_[++i].value);
+      StorePair(dtype, base, p.index, even, Each(k_.insts[second].b));
+      continue;
+    }
+    StoreTo(dtype, base, p.index, inst.a, inst.b);
+  }
+  postponed_.clear();
 }
 
 void KernelEmitter::DeclareLocal(uint32_t id) {

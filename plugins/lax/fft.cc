@@ -1,4 +1,5 @@
-// fft: discrete Fourier transforms along the last dimensions, as NumPy's fft, ifft, rfft and irfft.
+// fft: discrete Fourier transforms along the last dimensions, or those before the last, as NumPy's fft, ifft, rfft and
+// irfft.
 //
 // A transform of few elements is straight-line code; longer ones, and several dimensions, are programs of those
 // (fft_program.hpp). Real ones are complex ones of which half is left out or made up. All are linear; the transposes
@@ -10,7 +11,8 @@
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
-constexpr AttrSpec kAttrs[] = {{"fft_type", AttrKind::kString}, {"fft_lengths", AttrKind::kInts}};
+constexpr AttrSpec kAttrs[] = {
+    {"fft_type", AttrKind::kString}, {"fft_lengths", AttrKind::kInts}, {"trailing", AttrKind::kInt, "0"}};
 
 enum class Kind : uint8_t { kFft, kIfft, kRfft, kIrfft };
 constexpr std::string_view kKinds[] = {"FFT", "IFFT", "RFFT", "IRFFT"};
@@ -38,40 +40,59 @@ void CheckLength(const Eqn& e, int64_t n) {
   }
 }
 
+// The dimensions that are transformed: `rank` from `first` on.
+struct Transformed {
+  explicit Transformed(const Eqn& e)
+      : lengths(e.ints("fft_lengths")),
+        rank(static_cast<int64_t>(lengths.size())),
+        trailing(e.integer("trailing", 0)),
+        first(trailing < 0 || trailing > e.in(0).rank() ? -1 : e.in(0).rank() - trailing - rank) {
+    if (rank < 1 || rank > 3 || first < 0) {
+      e.Fail("fft_lengths ", lengths, " must have 1 to 3 numbers, with trailing ", trailing, " at most the rank of ",
+             e.in(0));
+    }
+  }
+  int64_t last() const { return first + rank - 1; }  // exact: a dimension
+
+  Dims lengths;
+  int64_t rank, trailing, first;
+};
+
+// `shape` with `sizes` as its dimensions from `first` on.
+Shape With(Dims shape, int64_t first, Dims sizes) {
+  Shape out(shape.begin(), shape.end());
+  std::copy(sizes.begin(), sizes.end(), out.begin() + first);
+  return out;
+}
+
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(1);
   const ArrayType x = e.in(0);
   const Kind kind = KindOf(e);
-  const Dims lengths = e.ints("fft_lengths");
-  const auto rank = static_cast<int64_t>(lengths.size());
-  if (rank < 1 || rank > 3 || rank > x.rank()) {
-    e.Fail("fft_lengths ", lengths, " must have 1 to 3 numbers, at most the rank of ", x);
-  }
+  const Transformed d(e);
   rules::WantDType(e, 0, kind == Kind::kRfft ? SetOf(DType::kF32) | SetOf(DType::kF64) : kComplexes);
-  Shape given(x.shape().end() - rank, x.shape().end()), wanted(lengths.begin(), lengths.end());  // exact: at most rank
-  const int64_t half = lengths.back() / 2 + 1;                                                   // exact: a half
-  if (kind == Kind::kIrfft) wanted.back() = half;
-  for (int64_t n : lengths) CheckLength(e, n);
-  if (given != wanted)
-    e.Fail("the last dimensions of ", x, " are ", given, "; ", e.str("fft_type"), " of fft_lengths ", lengths,
-           " takes ", wanted);
-  Shape shape(x.shape().begin(), x.shape().end());
-  if (kind == Kind::kRfft) shape.back() = half;
-  if (kind == Kind::kIrfft) shape.back() = lengths.back();
+  for (int64_t n : d.lengths) CheckLength(e, n);
+  Shape half(d.lengths.begin(), d.lengths.end());  // exact: at most rank
+  half.back() = half.back() / 2 + 1;
+  const Dims wanted = kind == Kind::kIrfft ? Dims(half) : d.lengths, given = x.shape().subspan(d.first, d.rank);
+  if (!std::equal(given.begin(), given.end(), wanted.begin(), wanted.end()))
+    e.Fail(d.trailing == 0 ? "the last dimensions of " : "the transformed dimensions of ", x, " are ", given, "; ",
+           e.str("fft_type"), " of fft_lengths ", d.lengths, " takes ", wanted);
+  const Shape shape = With(x.shape(), d.first, kind == Kind::kRfft ? Dims(half) : d.lengths);
   const bool real = kind == Kind::kIrfft;
   return e.Type(kind == Kind::kRfft ? ComplexOf(x.dtype()) : real ? PartOf(x.dtype()) : x.dtype(), shape);
 }
 
 // ---- transpose ----
 // Of the elements that an array of a real transform holds, all but the first, and the middle one, stand for two.
-Value Mask(const Value& like, int64_t n, double two) {
+Value Mask(const Value& like, int64_t dim, int64_t n, double two) {
   const int64_t m = n / 2 + 1;  // exact: a half
   const Shape shape = {m};
   const Value at = iota(like.builder, DType::kI64, shape, 0);
   const Value once = bitwise_or(eq(at, full_like(at, 0)), eq(mul(at, full_like(at, 2)), full_like(at, n)));
   const ArrayType type = like.type().WithShape(shape);
   const Value mask = select(once, full(like.builder, type, 1.0), full(like.builder, type, two));
-  return broadcast_in_dim(mask, like.shape(), Shape{like.rank() - 1});
+  return broadcast_in_dim(mask, like.shape(), Shape{dim});
 }
 double Product(Dims lengths) {
   double out = 1;
@@ -79,13 +100,15 @@ double Product(Dims lengths) {
   return out;
 }
 Value Transposed(const Eqn& e, const Value& ct) {
-  const Dims lengths = e.ints("fft_lengths");
+  const Transformed d(e);
   switch (KindOf(e)) {
-    case Kind::kRfft:
-      return mul(fft(mul(conj(ct), Mask(ct, lengths.back(), 0.5)), "IRFFT", lengths), Product(lengths));
+    case Kind::kRfft: {
+      const Value half = mul(conj(ct), Mask(ct, d.last(), d.lengths.back(), 0.5));
+      return mul(fft(half, "IRFFT", d.lengths, d.trailing), Product(d.lengths));
+    }
     case Kind::kIrfft: {
-      const Value x = fft(ct, "RFFT", lengths);
-      return conj(mul(mul(x, Mask(x, lengths.back(), 2.0)), 1 / Product(lengths)));
+      const Value x = fft(ct, "RFFT", d.lengths, d.trailing);
+      return conj(mul(mul(x, Mask(x, d.last(), d.lengths.back(), 2.0)), 1 / Product(d.lengths)));
     }
     default:
       return e.Emit({ct});
@@ -97,19 +120,21 @@ Batched BatchRule(const Eqn& e, const Batched& x) { return {e.Emit({rules::MoveD
 // ---- lowering ----
 bool IsSmall(const Eqn& e) {
   const Kind kind = KindOf(e);
-  return e.ints("fft_lengths").size() == 1 && e.ints("fft_lengths")[0] <= kFftInRegisters &&
-         (kind == Kind::kFft || kind == Kind::kIfft);
+  const Transformed d(e);
+  return d.rank == 1 && d.lengths[0] <= kFftInRegisters && (kind == Kind::kFft || kind == Kind::kIfft);
 }
 void InRegisters(KernelBuilder& k, const Eqn& e) {
-  const int64_t n = e.ints("fft_lengths")[0];
+  const Transformed d(e);
+  const int64_t n = d.lengths[0];
   const bool inverse = KindOf(e) == Kind::kIfft;
-  Shape batch(e.in(0).shape().begin(), e.in(0).shape().end());
-  batch.pop_back();
-  k.Parallel(batch, [&](Index at) {
-    at.push_back({});
+  Shape others(e.in(0).shape().begin(), e.in(0).shape().end());
+  others.erase(others.begin() + d.first);
+  k.Parallel(others, [&](Index at) {
+    at.insert(at.begin() + d.first, Scalar());
+    const auto point = static_cast<size_t>(d.first);
     Pairs x;
     for (int64_t j = 0; j < n; ++j) {
-      at.back() = k.At(j);
+      at[point] = k.At(j);
       const Scalar v = k.Operand(0).Load(at);
       x.push_back({Real(v), Imag(v)});
     }
@@ -117,42 +142,36 @@ void InRegisters(KernelBuilder& k, const Eqn& e) {
     for (int64_t j = 0; j < n; ++j) {
       const ScalarPair v =
           inverse ? y[static_cast<size_t>(j)] * (1 / static_cast<double>(n)) : y[static_cast<size_t>(j)];
-      at.back() = k.At(j);
+      at[point] = k.At(j);
       k.Result().Store(at, Complex(v.re, v.im));
     }
   });
 }
 
-// The complex transform along the dimension that is `from_last` before the last.
-Value Along(const Value& x, int64_t from_last, bool inverse) {
-  const int64_t last = x.rank() - 1, dim = last - from_last;  // exact: a dimension
-  return rules::MoveDim(fourier::AlongLast(rules::MoveDim(x, dim, last), inverse), last, dim);
-}
 // The elements that a real inverse transform of n leaves out: conjugates of those in the middle, in reverse.
-Value Completed(const Value& x, int64_t n) {
-  const int64_t last = x.rank() - 1, dims[] = {last};
-  const Value middle = slice_in_dim(x, 1, n - n / 2, last);  // exact: at most the dimension
-  if (middle.dim(last) == 0) return x;
-  return concatenate(Values{x, conj(rev(middle, dims))}, last);
+Value Completed(const Value& x, int64_t dim, int64_t n) {
+  const int64_t dims[] = {dim};
+  const Value middle = slice_in_dim(x, 1, n - n / 2, dim);  // exact: at most the dimension
+  if (middle.dim(dim) == 0) return x;
+  return concatenate(Values{x, conj(rev(middle, dims))}, dim);
 }
 Values ByDimensions(const Eqn& e, std::span<const Value> in) {
   const Kind kind = KindOf(e);
   const bool inverse = kind == Kind::kIfft || kind == Kind::kIrfft;
-  const Dims lengths = e.ints("fft_lengths");
+  const Transformed d(e);
   const auto others = [&](Value x) {
-    for (size_t i = 1; i < lengths.size(); ++i) x = Along(x, static_cast<int64_t>(i), inverse);
+    for (int64_t dim = d.last(); dim-- > d.first;) x = fourier::Along(x, dim, inverse);
     return x;
   };
-  const int64_t last = e.in(0).rank() - 1;
   switch (kind) {
     case Kind::kRfft: {
-      const Value y = fourier::AlongLast(complex(in[0], zeros_like(in[0])), false);
-      return {others(slice_in_dim(y, 0, lengths.back() / 2 + 1, last))};  // exact: a half
+      const Value y = fourier::Along(complex(in[0], zeros_like(in[0])), d.last(), false);
+      return {others(slice_in_dim(y, 0, d.lengths.back() / 2 + 1, d.last()))};  // exact: a half
     }
     case Kind::kIrfft:
-      return {real(fourier::AlongLast(Completed(others(in[0]), lengths.back()), true))};
+      return {real(fourier::Along(Completed(others(in[0]), d.last(), d.lengths.back()), d.last(), true))};
     default:
-      return {others(fourier::AlongLast(in[0], inverse))};
+      return {others(fourier::Along(in[0], d.last(), inverse))};
   }
 }
 constexpr Lowering kLowerings[] = {{.loops = InRegisters, .match = IsSmall}, {.decompose = ByDimensions}};
@@ -160,10 +179,11 @@ constexpr Lowering kLowerings[] = {{.loops = InRegisters, .match = IsSmall}, {.d
 std::string Factors(const Eqn& e) {
   FactorText text;
   Shape x, y;
-  const int64_t shared = e.in(0).rank() - static_cast<int64_t>(e.ints("fft_lengths").size());
+  const Transformed d(e);
   for (int64_t i = 0; i < e.in(0).rank(); ++i) {
-    x.push_back(i < shared ? text.Shared() : text.Whole());
-    y.push_back(i < shared ? x.back() : text.Whole());
+    const bool shared = i < d.first || i > d.last();
+    x.push_back(shared ? text.Shared() : text.Whole());
+    y.push_back(shared ? x.back() : text.Whole());
   }
   text.AddIn(x);
   text.AddOut(y);
@@ -173,7 +193,7 @@ std::string Factors(const Eqn& e) {
 constexpr Row kRows[] = {
     {.name = "fft",
      .doc = "y = fft(x): the discrete Fourier transform `fft_type`, FFT, IFFT, RFFT or IRFFT, along the last "
-            "dimensions, which have, where they are not halved, `fft_lengths` elements",
+            "dimensions but `trailing` ones, which have, where they are not halved, `fft_lengths` elements",
      .attrs = kAttrs,
      .flags = RICCI_PRIM_EXPENSIVE | RICCI_PRIM_READS_ONCE,
      .type = Type,
@@ -186,6 +206,10 @@ constexpr Row kRows[] = {
                  "(c128[12]) fft_type=\"IFFT\" fft_lengths=[12]; "
                  "(c128[34]) fft_type=\"FFT\" fft_lengths=[34]; "
                  "(c128[2,3,4]) fft_type=\"IFFT\" fft_lengths=[3,4]; "
+                 "(c128[2,6,3]) fft_type=\"FFT\" fft_lengths=[6] trailing=1; "
+                 "(c128[18,2]) fft_type=\"IFFT\" fft_lengths=[18] trailing=1; "
+                 "(f64[3,4,2]) fft_type=\"RFFT\" fft_lengths=[3,4] trailing=1; "
+                 "(c128[4,1,2]) fft_type=\"IRFFT\" fft_lengths=[6] trailing=2; "
                  "(f64[2,18]) fft_type=\"RFFT\" fft_lengths=[18]; "
                  "(f64[3,7]) fft_type=\"RFFT\" fft_lengths=[3,7]; "
                  "(c128[10]) fft_type=\"IRFFT\" fft_lengths=[18]; "

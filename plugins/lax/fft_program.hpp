@@ -1,26 +1,32 @@
 // Discrete Fourier transforms of any length as programs over complex arrays.
 //
-// Transforms of n = r m elements are m transforms of r, a rotation of each element, and r transforms of m (Cooley and
-// Tukey). Transforms of a prime number of elements are products with a matrix or, if they are many, convolutions, which
-// are transforms of a power of 2 (Bluestein, "A linear filtering approach to the computation of discrete Fourier
+// A transform of n = r m elements is m transforms of r, a rotation of each element, and r transforms of m (Cooley and
+// Tukey). What the first ones give moves behind the rest, so that the results are in order at the end and the points of
+// all but the first passes lie next to each other in memory (Stockham, "High-speed convolution and correlation", 1966).
+// Transforms of a prime number of elements are products with a matrix or, if they are many, convolutions, which are
+// transforms of a power of 2 (Bluestein, "A linear filtering approach to the computation of discrete Fourier
 // transform", 1970).
 //
-// Rotations come from two tables of about the root of n entries each, so that constants stay small: exp(a + b) is
-// exp(a) exp(b), rounded three times.
+// Rotations come from tables of at most kOneTable entries, so that constants stay small: exp(a + b) is exp(a) exp(b),
+// rounded three times.
 #ifndef RICCI_LAX_FFT_PROGRAM_HPP_
 #define RICCI_LAX_FFT_PROGRAM_HPP_
+#include <algorithm>
 #include <complex>
+#include <functional>
+#include <numeric>
 
 #include "fft_scalars.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace fourier {
 
-// The transform along the last dimension. The inverse is scaled by one over its length.
-Value AlongLast(const Value& x, bool inverse);
+// The transform along dimension `dim`. The inverse is scaled by one over its length.
+Value Along(const Value& x, int64_t dim, bool inverse);
 
 inline constexpr int64_t kMatrix = 64;      // primes up to which a product with a matrix is faster
 inline constexpr int64_t kOneTable = 4096;  // rotations that are one constant
-inline constexpr int64_t kTableBits = 10;
+inline constexpr int64_t kLanes = 16;       // points of a long transform that are next to each other in memory
+inline constexpr int64_t kLong = 1 << 15;   // transforms that do not fit into the nearer caches
 using Complexes = std::vector<std::complex<double>>;
 
 template <typename T>
@@ -44,11 +50,6 @@ inline std::complex<double> RotationOf(int64_t j, int64_t n, bool inverse) {
   return {r.re, r.im};
 }
 
-inline Value SwapLast(const Value& x) {
-  Shape order = rules::Range(x.rank());
-  std::swap(order[order.size() - 1], order[order.size() - 2]);
-  return transpose(x, order);
-}
 // The shape of x with `last` in place of its last `dropped` dimensions.
 inline Shape WithLast(const Value& x, size_t dropped, Dims last) {
   Shape shape(x.shape().begin(), x.shape().end() - static_cast<int64_t>(dropped));  // exact: at most its rank
@@ -59,38 +60,28 @@ inline Shape WithLast(const Value& x, size_t dropped, Dims last) {
 inline Value Times(const Value& x, const Value& z) {
   return mul(x, broadcast_in_dim(z, x.shape(), Dims(rules::Range(x.rank())).last(static_cast<size_t>(z.rank()))));
 }
-inline Value Small(const Value& x, bool inverse) {
-  const int64_t length[] = {x.dim(x.rank() - 1)};
-  return fft(x, inverse ? "IFFT" : "FFT", length);
+inline Value Small(const Value& x, int64_t dim, bool inverse) {
+  const int64_t length[] = {x.dim(dim)};
+  return fft(x, inverse ? "IFFT" : "FFT", length, x.rank() - 1 - dim);  // exact: a rank
 }
 
-// exp(-2 pi i j step / n) for each j in `index`: with step 1 below 2^kTableBits, else below n / step.
-inline Value Looked(const Value& like, const Value& index, int64_t n, int64_t step, bool inverse) {
-  const int64_t size = step == 1 ? int64_t{1} << kTableBits : (n - 1) / step + 1;
-  Complexes table;
-  for (int64_t j = 0; j < size; ++j) table.push_back(RotationOf(j * step, n, inverse));  // exact: at most 2 n
-  Shape words(index.shape().begin(), index.shape().end());
-  words.push_back(1);
-  return gather(Constant(like, table, {&size, 1}), reshape(index, words), {{}, {0}, {0}, {}, {}}, Shape{1},
-                "promise_in_bounds");
-}
-// exp(-2 pi i a b / n) for a < rows, b < columns, n = rows columns.
-inline Value Rotations(const Value& like, int64_t rows, int64_t columns, bool inverse) {
+// exp(-2 pi i a b step / n) for a < rows, b < columns, which have step rows columns <= 2 n.
+inline Value Rotations(const Value& like, int64_t n, int64_t rows, int64_t columns, int64_t step, bool inverse) {
   const Shape shape = {rows, columns};
-  const int64_t n = rows * columns;  // exact: a dimension
-  if (n <= kOneTable) {
+  if (rows * columns <= kOneTable) {  // exact: about the dimension n, here and below
     Complexes z;
     for (int64_t a = 0; a < rows; ++a) {
-      for (int64_t b = 0; b < columns; ++b) z.push_back(RotationOf(a * b, n, inverse));  // exact: less than n
+      for (int64_t b = 0; b < columns; ++b) z.push_back(RotationOf(a * b * step, n, inverse));
     }
     return Constant(like, z, shape);
   }
-  const DType dtype = n <= int64_t{INT32_MAX} ? DType::kI32 : DType::kI64;
-  const Value at = mul(iota(like.builder, dtype, shape, 0), iota(like.builder, dtype, shape, 1));
-  const int64_t step = int64_t{1} << kTableBits;
-  const Value low = bitwise_and(at, full(like.builder, shape, dtype, step - 1));
-  const Value high = shift_right_logical(at, full(like.builder, shape, dtype, kTableBits));
-  return mul(Looked(like, high, n, step, inverse), Looked(like, low, n, 1, inverse));
+  if (rows > columns) return transpose(Rotations(like, n, columns, rows, step, inverse), Shape{1, 0});
+  int64_t low = 1;
+  while (low * low < columns) low *= 2;
+  const int64_t high = (columns - 1) / low + 1, both[] = {rows, high, low}, of_low[] = {0, 2};
+  const Value far = broadcast_in_dim(Rotations(like, n, rows, high, step * low, inverse), both, Shape{0, 1});
+  const Value near = broadcast_in_dim(Rotations(like, n, rows, low, step, inverse), both, of_low);
+  return slice(reshape(mul(far, near), Shape{rows, high * low}), Shape{0, 0}, shape);
 }
 
 // ---- a prime number of elements ----
@@ -141,8 +132,9 @@ inline Value ByConvolution(const Value& x, int64_t n, bool inverse) {
   Shape none(static_cast<size_t>(x.rank()), 0), high = none, limit = Shape(x.shape().begin(), x.shape().end());
   high.back() = m - n;
   const Value padded = pad(Times(x, c), full(x.builder, x.type().WithShape({}), 0), none, high, none);
-  const Value product = Times(AlongLast(padded, false), Constant(x, filter, {&m, 1}));
-  const Value y = Times(slice(AlongLast(product, true), none, limit), c);
+  const int64_t last = x.rank() - 1;
+  const Value product = Times(Along(padded, last, false), Constant(x, filter, {&m, 1}));
+  const Value y = Times(slice(Along(product, last, true), none, limit), c);
   return inverse ? div(y, static_cast<double>(n)) : y;
 }
 
@@ -156,14 +148,67 @@ inline int64_t RadixOf(int64_t n) {
   return n % r == 0 ? r : n;
 }
 
-inline Value AlongLast(const Value& x, bool inverse) {
-  const int64_t n = x.dim(x.rank() - 1), r = RadixOf(n), m = n / r;
-  if (n <= kFftInRegisters) return Small(x, inverse);
-  if (r == n) return n <= kMatrix ? ByMatrix(x, n, inverse) : ByConvolution(x, n, inverse);
-  const Value columns = SwapLast(reshape(x, WithLast(x, 1, Shape{r, m})));  // [n2, n1]
-  const Value y = Times(AlongLast(columns, inverse), Rotations(x, m, r, inverse));
-  const Value z = AlongLast(SwapLast(y), inverse);  // [k1, k2]
-  return reshape(SwapLast(z), x.shape());
+inline Value OfPrime(const Value& x, int64_t dim, bool inverse) {
+  const int64_t n = x.dim(dim), last = x.rank() - 1;
+  const Value in = rules::MoveDim(x, dim, last);
+  return rules::MoveDim(n <= kMatrix ? ByMatrix(in, n, inverse) : ByConvolution(in, n, inverse), last, dim);
+}
+
+// The dimensions of x from `dim` on replaced by `sizes` and, if there are any, those after it, as one or as they are.
+inline Value Reshaped(const Value& x, int64_t dim, Shape sizes, bool as_one) {
+  const Dims after = x.shape().subspan(static_cast<size_t>(dim) + 1);
+  if (as_one && !after.empty()) {
+    sizes.push_back(std::accumulate(after.begin(), after.end(), int64_t{1}, std::multiplies<>()));  // exact: of x
+  } else {
+    sizes.insert(sizes.end(), after.begin(), after.end());
+  }
+  return reshape(x, WithLast(x, after.size() + 1, sizes));
+}
+
+// The dimensions after `dim` stay apart while their order in memory is another one, so that indices stay linear.
+// The result has the elements of a transform, in order, in another shape.
+inline Value ByPasses(const Value& x, int64_t dim, bool inverse) {
+  const int64_t n = x.dim(dim), r = RadixOf(n), m = n / r;
+  if (n <= kFftInRegisters) return Small(x, dim, inverse);
+  if (r == n) return OfPrime(x, dim, inverse);
+  const Value first = Small(Reshaped(x, dim, {r, m}, false), dim, inverse);
+  const Value flat = Reshaped(first, dim + 1, {m}, true);
+  const int64_t rotated[] = {dim, dim + 1};  // exact: a rank
+  const Value y = mul(flat, broadcast_in_dim(Rotations(x, n, r, m, 1, inverse), flat.shape(), rotated));
+  return ByPasses(rules::MoveDim(y, dim, dim + 1), dim, inverse);
+}
+
+// A divisor of n near its root that leaves multiples of kLanes on both sides; 0: there is none.
+inline int64_t HalfOf(int64_t n) {
+  int64_t best = 0;
+  for (int64_t d = kLanes; d * d <= n; d += kLanes) {  // exact: at most a dimension
+    if (n % d == 0 && n / d % kLanes == 0) best = d;
+  }
+  return best;
+}
+
+// A long transform along the last dimension as two of about the root of its length, kLanes of them at a time, which fit
+// into the nearer caches (Bailey, "FFTs in external or hierarchical memory", 1990).
+inline Value InHalves(const Value& x, int64_t columns, bool inverse) {
+  const int64_t dim = x.rank() - 1, n = x.dim(dim), rows = n / columns,
+                blocks = columns / kLanes;  // exact: a dimension
+  const Value in = rules::MoveDim(reshape(x, WithLast(x, 1, Shape{rows, blocks, kLanes})), dim, dim + 1);
+  const Value first = reshape(ByPasses(in, dim + 1, inverse), in.shape());  // [block, row, lane]
+  const Value turns = reshape(Rotations(x, n, rows, columns, 1, inverse), Shape{rows, blocks, kLanes});
+  const int64_t last[] = {dim, dim + 1, dim + 2};
+  const Value turned = mul(first, broadcast_in_dim(transpose(turns, Shape{1, 0, 2}), first.shape(), last));
+  const Value apart = reshape(turned, WithLast(x, 1, Shape{blocks, rows / kLanes, kLanes, kLanes}));
+  const Value lanes_last = rules::MoveDim(rules::MoveDim(apart, dim + 2, dim + 3), dim + 1, dim);  // [row, block, ., .]
+  const Value last_in = reshape(lanes_last, WithLast(x, 1, Shape{rows / kLanes, columns, kLanes}));
+  const Value second = reshape(ByPasses(last_in, dim + 1, inverse), last_in.shape());
+  return reshape(rules::MoveDim(second, dim + 1, dim), x.shape());
+}
+
+inline Value Along(const Value& x, int64_t dim, bool inverse) {
+  const Dims shape = x.shape();
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return x;
+  const int64_t half = dim + 1 == x.rank() && shape.back() >= kLong ? HalfOf(shape.back()) : 0;
+  return half != 0 ? InHalves(x, half, inverse) : reshape(ByPasses(x, dim, inverse), shape);
 }
 
 }}}}  // namespace ricci::v0::lax::fourier

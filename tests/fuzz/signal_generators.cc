@@ -67,10 +67,15 @@ void Fourier(Draft& d) {
   Shape shape = lengths;
   if (kind == "IRFFT") shape.back() = lengths.back() / 2 + 1;
   if (d.dice().Chance(0.5)) shape.insert(shape.begin(), d.dice().Between(0, 3));
+  int64_t trailing = 0;
+  while (trailing < 2 && d.dice().Chance(0.3)) {
+    shape.push_back(d.dice().Between(0, 3));
+    ++trailing;
+  }
   if (ElementCount(shape) > d.palette().max_elements) return;
   const DTypeSet reals = SetOf(DType::kF32) | SetOf(DType::kF64);
   const DType dtype = d.SomeDType(kind == "RFFT" ? reals : kComplexes);
-  d.Emit("fft", {d.Of(dtype, shape)}, {{"fft_type", kind}, {"fft_lengths", lengths}});
+  d.Emit("fft", {d.Of(dtype, shape)}, {{"fft_type", kind}, {"fft_lengths", lengths}, {"trailing", trailing}});
 }
 
 constexpr Generator kGenerators[] = {{2, true, Convolve}, {2, true, Fourier}};

@@ -1,4 +1,4 @@
-// Transforms along any axes: the axes moved to the end, transformed three at a time at most, and moved back.
+// Transforms along any axes, three at most: where they are if they follow each other, else moved to the end and back.
 #include "ricci/fft.hpp"
 
 #include <algorithm>
@@ -37,9 +37,20 @@ Value UseOperand(std::string_view name, const Operand& x, Kind kind) {
   if (IsComplex(wide)) FailAt(x.at, name, ": operand is ", v.type(), "; it must be real");
   return To(v, wide);
 }
-// v with these axes, in order, at the end, or back from there.
-Shape OrderOf(const Value& v, const Shape& axes) {
+// The dimensions after `axes`, if these follow each other.
+int64_t TrailingOf(const Value& v, const Shape& axes) {
+  for (size_t i = 1; i < axes.size(); ++i) {
+    if (axes[i] != axes[i - 1] + 1) return 0;
+  }
+  return v.rank() - 1 - axes.back();
+}
+// v with these axes, in order, at the end but `trailing` dimensions, or back from there.
+Shape OrderOf(const Value& v, const Shape& axes, int64_t trailing) {
   Shape order;
+  if (trailing != 0) {  // where they are
+    for (int64_t d = 0; d < v.rank(); ++d) order.push_back(d);
+    return order;
+  }
   for (int64_t d = 0; d < v.rank(); ++d) {
     if (std::find(axes.begin(), axes.end(), d) == axes.end()) order.push_back(d);
   }
@@ -58,16 +69,17 @@ Value Transform(std::string_view name, const Operand& x, Kind kind, const Shape&
   Value v = UseOperand(name, x, kind);
   if (axes.empty()) return v;
   if (axes.size() > 3) FailAt(x.at, name, ": ", axes.size(), " axes; there may be at most 3");
-  const Shape order = OrderOf(v, axes);
+  const int64_t trailing = TrailingOf(v, axes);
+  const Shape order = OrderOf(v, axes, trailing);
   v = lax::transpose(v, order);
   double points = 1;
   for (size_t i = 0; i < axes.size(); ++i) {
     if (s[i] < 1) FailAt(x.at, name, ": length ", s[i], " of axis ", axes[i], "; it must be at least 1");
     points *= static_cast<double>(s[i]);
     const bool half = kind == Kind::kRealInverse && i + 1 == axes.size();
-    v = Fitted(v, half ? s[i] / 2 + 1 : s[i], v.rank() - static_cast<int64_t>(axes.size() - i));
+    v = Fitted(v, half ? s[i] / 2 + 1 : s[i], v.rank() - trailing - static_cast<int64_t>(axes.size() - i));
   }
-  Value out = lax::fft(v, kTypes[static_cast<size_t>(kind)], s);
+  Value out = lax::fft(v, kTypes[static_cast<size_t>(kind)], s, trailing);
   const double factor = FactorOf(name, x.at, norm, points, IsInverse(kind));
   if (factor != 1) out = out * factor;
   return MovedBack(out, order);
