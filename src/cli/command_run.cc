@@ -169,7 +169,7 @@ std::span<const Command> RunCommands() {
       "  --output FILE       writes the results there and prints none: .npy (one result), .npz or .safetensors\n"
       "  --limit N           elements printed per result (default: 64)\n"
       "  --check-nans        first runs each equation by itself, and fails at the first one that makes a NaN or an\n"
-      "                      infinity, with its line; takes tens of times the time of a run\n";
+      "                      infinity, in loops and branches too, with its line; takes tens of times as long\n";
   static const std::string bench_details =
       std::string(kRunDetails) + "  --seconds S         time to measure (default: 1)\n";
   static const std::string compile_details =
