@@ -18,6 +18,22 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_check_finite(const ricci_program* 
                                                            ricci_array* const* in RICCI_LEN(n_in),
                                                            uint32_t n_in) RICCI_ANY_THREAD;
 
+typedef struct ricci_reduction {
+  ricci_hdr hdr;
+  void* self;
+  /* Whether `candidate` still fails in the way that matters: not 0 if it does. Borrowed for the call. */
+  uint32_t (*fails)(void* self, const ricci_program* candidate);
+  uint64_t tries; /* most calls of `fails`; 0: no bound */
+  double seconds; /* no call begins later than that; 0: no bound */
+} ricci_reduction;
+
+/* Finds a smaller program that still fails: with fewer results, parameters, equations and attributes, equations
+ * replaced by the programs they hold, smaller dimensions and simple constants; in held programs too (delta debugging,
+ * Zeller and Hildebrandt 2002). Every candidate is valid. *out may be `f` itself, with a reference of its own. Where
+ * there is no bound, no single step makes *out smaller. FAILED_PRECONDITION if `f` does not fail. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_program_reduce(const ricci_program* f, const ricci_reduction* how,
+                                                             ricci_program** out RICCI_OWNED);
+
 #ifdef __cplusplus
 }
 #endif
