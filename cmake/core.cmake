@@ -15,3 +15,12 @@ target_include_directories(ricci PUBLIC
 target_precompile_headers(ricci PRIVATE ${PROJECT_SOURCE_DIR}/src/base/precompiled.h)
 target_link_libraries(ricci PRIVATE absl::status absl::statusor absl::strings absl::str_format absl::hash
                       PUBLIC ${CMAKE_DL_LIBS})
+
+# Deflated .npz files are the only thing that zlib is for, so it may be missing.
+find_package(ZLIB)
+if(ZLIB_FOUND)
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/file/deflate.cc PROPERTIES COMPILE_DEFINITIONS RICCI_HAS_ZLIB)
+  target_link_libraries(ricci PRIVATE ZLIB::ZLIB)
+else()
+  message(STATUS "zlib was not found: deflated .npz files will not be read")
+endif()

@@ -1,7 +1,8 @@
 # What `cmake --install` puts into a prefix, and how others find it there.
 #
 # The prefix can be moved: the CMake package computes its root from its own place and the pkg-config files from
-# ${pcfiledir}. Abseil is a dependency of everyone who links the static core, so both forms name it. ricci::cpu is a
+# ${pcfiledir}. Abseil, and zlib if it was found, are dependencies of everyone who links the static core, so both forms
+# name them. ricci::cpu is a
 # separate component because it brings LLVM along; its shared form is installed too, for ricci_context_load_plugin.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -14,6 +15,12 @@ install(EXPORT ricci-targets NAMESPACE ricci:: DESTINATION ${ricci_package_dir})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ricci ${PROJECT_SOURCE_DIR}/bindings/cpp/ricci
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
+set(RICCI_FIND_ZLIB "")
+set(RICCI_PC_ZLIB "")
+if(ZLIB_FOUND)
+  set(RICCI_FIND_ZLIB "find_dependency(ZLIB)")
+  set(RICCI_PC_ZLIB zlib)
+endif()
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/ricci-config.cmake.in ${PROJECT_BINARY_DIR}/ricci-config.cmake
                               INSTALL_DESTINATION ${ricci_package_dir})
 # Before 1.0 a minor version may change the ABI.

@@ -235,6 +235,7 @@ typedef struct ricci_api {
   const ricci_callback* (*context_callback)(const ricci_ctx* c, const char* name, size_t len);
   void (*context_log)(const ricci_ctx* c, uint32_t level, const char* text, size_t len);
   ricci_status* (*check_finite)(const ricci_program* f, ricci_device* d, ricci_array* const* in, uint32_t n_in);
+  ricci_status* (*program_reduce)(const ricci_program* f, const ricci_reduction* how, ricci_program** out);
   ricci_status* (*array_to_dlpack)(const ricci_array* a, ricci_dlpack** out);
   ricci_status* (*array_from_dlpack)(ricci_device* d, ricci_dlpack* t, ricci_array** out);
 } ricci_api;
@@ -405,6 +406,7 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_context_callback ricci_api_table->context_callback
 #define ricci_context_log ricci_api_table->context_log
 #define ricci_check_finite ricci_api_table->check_finite
+#define ricci_program_reduce ricci_api_table->program_reduce
 #define ricci_array_to_dlpack ricci_api_table->array_to_dlpack
 #define ricci_array_from_dlpack ricci_api_table->array_from_dlpack
 #endif

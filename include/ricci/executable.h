@@ -6,9 +6,12 @@
 extern "C" {
 #endif
 
-enum {
-  RICCI_COMPILE_CHECKED = 1u << 0
-}; /* ricci_compile_opts.hdr.flags: check overlap of bound pointers on every run */
+enum {                                  /* ricci_compile_opts.hdr.flags */
+       RICCI_COMPILE_CHECKED = 1u << 0, /* check overlap of bound pointers on every run */
+       /* The code can report its steps (ricci_run_opts.profile), which takes some 50 ns for each. Without it the code
+        * has nothing of this. UNIMPLEMENTED on devices that cannot (RICCI_BACKEND_PROFILES). */
+       RICCI_COMPILE_PROFILED = 1u << 1
+};
 
 typedef struct ricci_compile_opts {
   ricci_hdr hdr;
@@ -32,14 +35,41 @@ static inline ricci_compile_opts ricci_compile_opts_default(void) {
   return o;
 }
 
+enum { /* ricci_span.kind */
+       RICCI_SPAN_KERNEL = 1,
+       RICCI_SPAN_LIBRARY = 2,
+       RICCI_SPAN_COPY = 3,
+       RICCI_SPAN_SOURCE = 4
+};
+typedef struct ricci_span { /* one execution of a step of the plan, or of a part of it on one thread */
+  ricci_hdr hdr;
+  uint32_t kind;             /* RICCI_SPAN_* */
+  uint32_t step;             /* its number in the plan: equal for a step and its parts */
+  uint32_t thread;           /* 0: all of the step, seen by the thread that runs the plan; i + 1: worker i, a part */
+  uint32_t line;             /* of the equation; 0: unknown */
+  ricci_str name, file;      /* of the kernel, or what is called; of the equation's source, or empty */
+  uint64_t begin_ns, end_ns; /* of CLOCK_MONOTONIC */
+} ricci_span;
+
+typedef struct ricci_profile {
+  ricci_hdr hdr;
+  void* self;
+  /* Called when a step or a part of one has ended: on any thread, and several at once. What `span` points to is valid
+   * until it returns. Steps of a loop come once for each trip. It must not run the same executable. */
+  void (*span)(void* self, const ricci_span* span);
+} ricci_profile;
+
 typedef struct ricci_run_opts {
   ricci_hdr hdr;
   ricci_stream* stream;   /* of the executable's device; NULL: the device's own */
   const uint32_t* cancel; /* once this word is not 0, the run ends soon, with CANCELLED; it lives until the run ends */
   uint64_t deadline_ns;   /* of CLOCK_MONOTONIC: once it has passed, the run ends soon, DEADLINE_EXCEEDED; 0: none */
+  /* Gets the steps of the run as they end; it lives until the run ends. FAILED_PRECONDITION if the program was compiled
+   * without RICCI_COMPILE_PROFILED. NULL: no report. */
+  const ricci_profile* profile;
 } ricci_run_opts;
 static inline ricci_run_opts ricci_run_opts_default(void) {
-  ricci_run_opts o = {{sizeof(ricci_run_opts), 0, NULL}, NULL, NULL, 0};
+  ricci_run_opts o = {{sizeof(ricci_run_opts), 0, NULL}, NULL, NULL, 0, NULL};
   return o;
 }
 

@@ -64,7 +64,9 @@ LlvmBuilder EmitModule(const Backend& backend, const ricci_compile_args& a, uint
                 backend.settings.cuts,
                 backend.jit->lanes() == 16};
   l.processor = &backend.jit->processor();
-  emitted = EmitPlan(l, a.kernels, a.n_kernels, *a.plan, workers, constants);
+  // An object in a file runs without the functions that reports need.
+  const bool profiled = constants == Constants::kOfRun && (a.hdr.flags & RICCI_COMPILE_PROFILED) != 0;
+  emitted = EmitPlan(l, a.kernels, a.n_kernels, *a.plan, workers, constants, profiled);
   LLVMDisposeBuilder(l.b);
   if (emitted.error.empty()) return l;
   error = emitted.error;
@@ -176,7 +178,7 @@ ricci_status* AttachBackend(ricci_ctx* ctx, const Settings& settings) {
     if (jit == nullptr) return Fail(RICCI_UNIMPLEMENTED, error);
     auto* backend = new Backend{settings, std::move(jit), Pool(ricci_context_hooks(ctx))};
     ricci_backend b{};
-    b.hdr = {sizeof b, RICCI_BACKEND_SOURCES, nullptr};
+    b.hdr = {sizeof b, RICCI_BACKEND_SOURCES | RICCI_BACKEND_PROFILES, nullptr};
     b.kind = {"cpu", 3};
     b.name = {"x86-64", 6};
     b.self = backend;

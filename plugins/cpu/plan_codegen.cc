@@ -102,8 +102,8 @@ V PlanEmitter::Offset(V base, uint64_t bytes) {
 }
 
 PlanCode EmitPlan(const LlvmBuilder& l, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
-                  const ricci_plan& plan, uint32_t workers, Constants constants) {
-  return PlanEmitter(l, kernels, n_kernels, plan, workers, constants).Emit();
+                  const ricci_plan& plan, uint32_t workers, Constants constants, bool profiled) {
+  return PlanEmitter(l, kernels, n_kernels, plan, workers, constants, profiled).Emit();
 }
 
 }  // namespace ricci::cpu

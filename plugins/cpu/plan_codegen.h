@@ -23,8 +23,9 @@ enum class Constants {
 // Emits `i32 ricci_entry(ptr inputs, ptr outputs, ptr arena, ptr run_state)` and the kernels it calls. It returns 1 if
 // a library call has failed or the run is to end, which ends the plan at once. At most `workers` run a kernel that
 // needs scratch. The code holds no addresses: it finds library calls and, with kOfRun, constants through the run state.
+// With `profiled` each step is reported to the run; without, the code has nothing of that.
 PlanCode EmitPlan(const LlvmBuilder& l, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
-                  const ricci_plan& plan, uint32_t workers, Constants constants);
+                  const ricci_plan& plan, uint32_t workers, Constants constants, bool profiled = false);
 
 }  // namespace ricci::cpu
 #endif

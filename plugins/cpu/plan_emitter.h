@@ -21,8 +21,14 @@ using V = LLVMValueRef;
 class PlanEmitter {
  public:
   PlanEmitter(const LlvmBuilder& l, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
-              const ricci_plan& plan, uint32_t workers, Constants constants)
-      : l_(l), kernels_(kernels), n_kernels_(n_kernels), plan_(plan), workers_(workers), constants_(constants) {}
+              const ricci_plan& plan, uint32_t workers, Constants constants, bool profiled)
+      : l_(l),
+        kernels_(kernels),
+        n_kernels_(n_kernels),
+        plan_(plan),
+        workers_(workers),
+        constants_(constants),
+        profiled_(profiled) {}
 
   PlanCode Emit();
 
@@ -65,6 +71,8 @@ class PlanEmitter {
 
   // ---- steps that follow each other (plan_pieces.cc) ----
 
+  // Neither a loop nor a branch.
+  static bool IsStraight(uint32_t kind) { return kind <= RICCI_STEP_COPY || kind == RICCI_STEP_SOURCE; }
   uint32_t Straight(uint32_t s) const;
   void Sequence(uint32_t first, uint32_t n);
   std::vector<uint32_t> NumbersOf(uint32_t first, uint32_t n);
@@ -85,6 +93,8 @@ class PlanEmitter {
   // ---- each step (plan_steps.cc) ----
 
   void Step(const ricci_plan_step& step);
+  void ProfiledStep(const ricci_plan_step& step);
+  void StepItself(const ricci_plan_step& step);
   void KernelStep(const ricci_plan_step& step);
   void LibraryStep(const ricci_plan_step& step);
   bool IsLast(const ricci_plan_step& step) const { return &step == plan_.steps + plan_.n_steps - 1; }
@@ -112,6 +122,7 @@ class PlanEmitter {
   const ricci_plan& plan_;
   const uint32_t workers_;  // that scratch is laid out for
   const Constants constants_;
+  const bool profiled_;
   PlanCode out_;
   std::vector<KernelCode> code_;
   std::vector<LinkedSource> sources_;

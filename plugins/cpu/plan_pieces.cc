@@ -14,8 +14,7 @@ namespace ricci::cpu {
 // How many steps from `s` on run one after the other.
 uint32_t PlanEmitter::Straight(uint32_t s) const {
   uint32_t n = 0;
-  const auto is_straight = [](uint32_t kind) { return kind <= RICCI_STEP_COPY || kind == RICCI_STEP_SOURCE; };
-  while (s + n < plan_.n_steps && is_straight(plan_.steps[s + n].kind)) ++n;
+  while (s + n < plan_.n_steps && IsStraight(plan_.steps[s + n].kind)) ++n;
   return n;
 }
 
@@ -47,6 +46,7 @@ std::vector<uint32_t> PlanEmitter::NumbersOf(uint32_t first, uint32_t n) {
   for (uint32_t s = first; s < first + n; ++s) {
     const ricci_plan_step& step = plan_.steps[s];
     std::vector<uint64_t> key = {step.kind, step.index};
+    if (profiled_) key.push_back(s);  // each step reports its own number
     if (step.kind == RICCI_STEP_LIBRARY) {
       const bool in_turn = step.index == due++;
       key[1] = in_turn ? 0 : s + 1;

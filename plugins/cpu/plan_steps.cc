@@ -13,6 +13,18 @@ constexpr unsigned kConstantAlignment = 64;
 }  // namespace
 
 void PlanEmitter::Step(const ricci_plan_step& step) {
+  profiled_&& IsStraight(step.kind) ? ProfiledStep(step) : StepItself(step);
+}
+
+// A step that ends the plan is not reported as a whole.
+void PlanEmitter::ProfiledStep(const ricci_plan_step& step) {
+  V run = LLVMGetParam(function_, 3), number = l_.I32(static_cast<int>(&step - plan_.steps));
+  V begin = Call(l_.i64(), "ricci_cpu_step_begin", {run, number});
+  StepItself(step);
+  Call(LLVMVoidTypeInContext(l_.ctx), "ricci_cpu_step_end", {run, number, begin});
+}
+
+void PlanEmitter::StepItself(const ricci_plan_step& step) {
   switch (step.kind) {
     case RICCI_STEP_KERNEL:
       return KernelStep(step);
@@ -47,14 +59,14 @@ void PlanEmitter::RunUnits(const KernelCode& k, V function, V arguments, int64_t
     if (k.looks && !last) EmitEndIfStopped(l_, run, End());
     return;
   }
-  V ended = Call(l_.i32(), "ricci_cpu_parallel",
+  V ended = Call(l_.i32(), profiled_ ? "ricci_cpu_parallel_profiled" : "ricci_cpu_parallel",
                  {run, function, arguments, l_.I64(units), l_.I64(grain), scratch, ScratchStride(),
                   ScratchParts(k.scratch_bytes)});
   if (!last) EndIf(ended);
 }
 
 void PlanEmitter::LibraryStep(const ricci_plan_step& step) {
-  EndIf(Call(l_.i32(), "ricci_cpu_library",
+  EndIf(Call(l_.i32(), profiled_ ? "ricci_cpu_library_profiled" : "ricci_cpu_library",
              {LLVMGetParam(function_, 3), Library(step.index), Arguments(step), Offset(Scratch(), partials_),
               ScratchStride(), ScratchParts(plan_.libraries[step.index].scratch_bytes)}));
 }

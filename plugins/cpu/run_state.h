@@ -20,6 +20,7 @@ struct RunState {
   ricci_status* status;           // of the first library call that failed
   uint32_t watched;               // nonzero if the host has given a word or a deadline
   std::atomic<uint32_t> stopped;  // RICCI_CANCELLED or RICCI_DEADLINE_EXCEEDED once the run is to end, until then 0
+  uint32_t step = 0;              // that runs now, for profiled code
 };
 
 // The value of `stopped`, after a look at the host's word and the clock. Any thread.

@@ -2,6 +2,7 @@
 #include "ricci/debug.h"
 
 #include "api/arguments.h"
+#include "pass/program_reduction.h"
 #include "runtime/finite_check.h"
 
 using namespace ricci;
@@ -34,6 +35,21 @@ ricci_status* ricci_check_finite(const ricci_program* f, ricci_device* d, ricci_
     RICCI_TRY(args.Count("n_in", n_in, program.n_params(), "one per parameter"));
     for (uint32_t i = 0; i < n_in; ++i) RICCI_TRY(CheckArray(args, i, in[i], program, context));
     return runtime::CheckFinite(program, device, {in, n_in});
+  });
+}
+
+ricci_status* ricci_program_reduce(const ricci_program* f, const ricci_reduction* how, ricci_program** out) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"f", f}, {"how", how}, {"out", out}}));
+    RICCI_ASSIGN(const ricci_reduction r, base::ReadStruct(how, "reduction"));
+    RICCI_TRY(args.NotNull({{"how->fails", reinterpret_cast<const void*>(r.fails)}}));
+    const auto fails = [&](const ir::Program& p) { return r.fails(r.self, ir::Abi(&p)) != 0; };
+    const ir::Program& program = *ir::FromAbi(f);
+    if (!fails(program)) {
+      return absl::FailedPreconditionError(base::Cat("ricci_program_reduce: program ", program.name, " does not fail"));
+    }
+    *out = ir::Abi(pass::Reduce(ir::ProgramRef(&program), fails, {r.tries, r.seconds}).Detach());
+    return absl::OkStatus();
   });
 }
 }

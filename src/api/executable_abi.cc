@@ -17,8 +17,9 @@ BoundCall* FromAbi(ricci_call* k) { return reinterpret_cast<BoundCall*>(k); }
 
 absl::StatusOr<runtime::CompileOptions> Options(const ricci_compile_opts* given, const ir::Program& f) {
   runtime::CompileOptions options;
-  RICCI_ASSIGN(const ricci_compile_opts o, api::ReadOptions(given, ricci_compile_opts_default(), "compile options",
-                                                            {RICCI_FLAG(RICCI_COMPILE_CHECKED)}));
+  RICCI_ASSIGN(const ricci_compile_opts o,
+               api::ReadOptions(given, ricci_compile_opts_default(), "compile options",
+                                {RICCI_FLAG(RICCI_COMPILE_CHECKED), RICCI_FLAG(RICCI_COMPILE_PROFILED)}));
   if (o.opt_level > 3) return base::InvalidArgument("compile options: opt_level is ", o.opt_level, ", not 0 to 3");
   if (o.n_donate != 0 && o.n_donate != f.n_params()) {
     return base::InvalidArgument("compile options: n_donate is ", o.n_donate, ", but program ", f.name, " has ",
@@ -37,12 +38,21 @@ absl::StatusOr<runtime::CompileOptions> Options(const ricci_compile_opts* given,
   RICCI_ASSIGN(options.stages, pass::ChooseStages(api::View(o.passes), api::View(o.skip)));
   options.opt_level = o.opt_level;
   options.checked = (o.hdr.flags & RICCI_COMPILE_CHECKED) != 0;
+  options.profiled = (o.hdr.flags & RICCI_COMPILE_PROFILED) != 0;
   if (o.progress != nullptr) {
     options.progress = [call = o.progress, self = o.progress_self](uint32_t done, uint32_t total) {
       return call(self, done, total) != 0;
     };
   }
   return options;
+}
+
+absl::Status CheckProfile(const ricci_profile& profile, const runtime::CompiledCode& code) {
+  RICCI_ASSIGN(const ricci_profile p, base::ReadStruct(&profile, "run options: profile"));
+  if (p.span == nullptr) return base::InvalidArgument("run options: profile: span is NULL");
+  if (code.key().profiled) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      base::Cat("run options: profile: program ", code.program().name, " was compiled without RICCI_COMPILE_PROFILED"));
 }
 
 absl::StatusOr<runtime::RunOptions> Options(const ricci_run_opts* given, const runtime::CompiledCode& code) {
@@ -56,6 +66,8 @@ absl::StatusOr<runtime::RunOptions> Options(const ricci_run_opts* given, const r
   }
   options.cancel = o.cancel;
   options.deadline_ns = o.deadline_ns;
+  options.profile = o.profile;
+  if (o.profile != nullptr) RICCI_TRY(CheckProfile(*o.profile, code));
   return options;
 }
 

@@ -177,6 +177,7 @@ constexpr ricci_api kFunctionTable = {
     .context_callback = ricci_context_callback,
     .context_log = ricci_context_log,
     .check_finite = ricci_check_finite,
+    .program_reduce = ricci_program_reduce,
     .array_to_dlpack = ricci_array_to_dlpack,
     .array_from_dlpack = ricci_array_from_dlpack,
 };

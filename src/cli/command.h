@@ -21,6 +21,7 @@ std::span<const Command> FileCommands();       // info, convert
 std::span<const Command> TransformCommands();  // grad, jvp, vjp, vmap, batch
 std::span<const Command> RunCommands();        // run, compile, bench
 std::span<const Command> CheckCommands();      // check
+std::span<const Command> ReduceCommands();     // reduce
 std::span<const Command> ListCommands();       // primitives, devices
 
 // The single operand FILE, loaded.

@@ -105,18 +105,11 @@ void Info(const Session& session, const Arguments& arguments) {
 }
 
 // ---- convert ----
-void WriteText(const std::string& path, const std::string& text) {
-  std::FILE* file = std::fopen(path.c_str(), "wb");
-  if (file == nullptr) throw Failure(path + ": cannot be written");
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if ((std::fclose(file) != 0) || !written) throw Failure(path + ": writing failed");
-}
-
 void ConvertProgram(const Session& session, const std::string& bytes, const std::string& from, const std::string& to,
                     std::string form) {
   const Program p = session.ToProgram(bytes, from);
   if (form.empty()) form = ricci_program_is_binary(bytes.data(), bytes.size()) != 0 ? "text" : "binary";
-  if (form == "text") return WriteText(to, TextOf(p.get()));
+  if (form == "text") return WriteAll(to, TextOf(p.get()));
   if (form != "binary") throw UsageError("--to: a program is text or binary, not `" + form + "`");
   Check(ricci_program_save(p.get(), to.data(), to.size()));
 }

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/elements.h"
 #include "cli/stored_arrays.h"
+#include "cli/trace_file.h"
 
 namespace ricci { inline namespace v0 { namespace cli {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 Executable CompileOperand(const Session& session, const Arguments& arguments, const Program& p) {
   return Compile(p.get(), session.Device(arguments.option_or("device", "")),
                  static_cast<uint32_t>(arguments.integer_or("opt", 0, 0, 3)), arguments.option_or("passes", ""),
-                 arguments.option_or("skip", ""));
+                 arguments.option_or("skip", ""), arguments.option("profile") ? uint32_t{RICCI_COMPILE_PROFILED} : 0u);
 }
 
 // ---- run ----
@@ -26,6 +27,23 @@ void CheckNans(const Session& session, const Arguments& arguments, const Program
                            static_cast<uint32_t>(in.size())));
 }
 
+// Runs, with --profile reporting to that file.
+void RunOnce(const Arguments& arguments, const Program& p, const Executable& x, const std::vector<ricci_array*>& in,
+             std::vector<ricci_array*>& out) {
+  const auto path = arguments.option("profile");
+  Profile profile;
+  ricci_run_opts options = ricci_run_opts_default();
+  if (path) options.profile = profile.hook();
+  profile.Begin();
+  Check(ricci_executable_run(x.get(), in.data(), static_cast<uint32_t>(in.size()), out.data(),
+                             static_cast<uint32_t>(out.size()), &options));
+  profile.End();
+  if (!path) return;
+  ricci_str name{};
+  ricci_program_name(p.get(), &name);
+  profile.Write(*path, View(name));
+}
+
 void Run(const Session& session, const Arguments& arguments) {
   const Program p = LoadOperand(session, arguments);
   const Executable x = CompileOperand(session, arguments, p);
@@ -35,8 +53,7 @@ void Run(const Session& session, const Arguments& arguments) {
   std::vector<ricci_array*> in, out(s.results.size());
   for (const Array& a : inputs) in.push_back(a.get());
   CheckNans(session, arguments, p, in);
-  Check(ricci_executable_run(x.get(), in.data(), static_cast<uint32_t>(in.size()), out.data(),
-                             static_cast<uint32_t>(out.size()), nullptr));
+  RunOnce(arguments, p, x, in, out);
   std::vector<Array> results;
   for (ricci_array* a : out) results.push_back(Own(a));
   if (const auto path = arguments.option("output")) return SaveResults(session, *path, results);
@@ -167,9 +184,12 @@ std::span<const Command> RunCommands() {
   static const std::string run_details =
       std::string(kRunDetails) +
       "  --output FILE       writes the results there and prints none: .npy (one result), .npz or .safetensors\n"
+      "  --profile FILE      writes a trace of the run there, for chrome://tracing or ui.perfetto.dev: kernels, "
+      "library\n"
+      "                      calls and copies, with names, lines, threads and times\n"
       "  --limit N           elements printed per result (default: 64)\n"
       "  --check-nans        first runs each equation by itself, and fails at the first one that makes a NaN or an\n"
-      "                      infinity, with its line; takes tens of times the time of a run\n";
+      "                      infinity, in loops and branches too, with its line; takes tens of times as long\n";
   static const std::string bench_details =
       std::string(kRunDetails) + "  --seconds S         time to measure (default: 1)\n";
   static const std::string compile_details =
@@ -188,7 +208,7 @@ std::span<const Command> RunCommands() {
        "[OPTIONS] FILE",
        "compiles and runs a program; prints its results",
        run_details,
-       {"input", "output", "seed", "device", "opt", "passes", "skip", "limit"},
+       {"input", "output", "seed", "device", "opt", "passes", "skip", "limit", "profile"},
        {"check-nans"},
        Run},
       {"compile",

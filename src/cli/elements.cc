@@ -9,12 +9,12 @@
 #include "ricci/float_format.h"
 
 namespace ricci { inline namespace v0 { namespace cli {
-namespace {
 
-// The dtype of the two parts of a complex number; any other dtype is its own.
 uint32_t PartOf(uint32_t dtype) {
   return dtype == RICCI_C64 ? uint32_t{RICCI_F32} : dtype == RICCI_C128 ? uint32_t{RICCI_F64} : dtype;
 }
+
+namespace {
 
 // The bits of one element drawn from `random`.
 uint64_t Draw(uint32_t dtype, std::mt19937_64& random) {
@@ -135,11 +135,9 @@ std::string ElementText(uint32_t dtype, const void* p) {
   }
 }
 
-}  // namespace
-
-std::vector<Array> Inputs(const Session& session, const Arguments& arguments, const std::vector<ricci_type>& params,
-                          ricci_device* device) {
-  std::vector<std::string> literals(params.size());
+// What --input gives for each of `n` parameters, or "".
+std::vector<std::string> Literals(const Arguments& arguments, size_t n) {
+  std::vector<std::string> literals(n);
   for (const std::string& text : arguments.all("input")) {
     const size_t equals = text.find('=');
     const std::string index = text.substr(0, equals);
@@ -148,11 +146,15 @@ std::vector<Array> Inputs(const Session& session, const Arguments& arguments, co
     if (equals == std::string::npos || !is_number || equals + 1 == text.size())
       throw UsageError("--input takes INDEX=LITERAL, such as '0=[1.0, 2.0]', or INDEX=@FILE");
     const auto i = static_cast<size_t>(std::stoi(index));
-    if (i >= params.size()) {
-      throw Failure("--input " + index + ": the program has " + CountOfParameters(params.size()));
-    }
+    if (i >= n) throw Failure("--input " + index + ": the program has " + CountOfParameters(n));
     literals[i] = text.substr(equals + 1);
   }
+  return literals;
+}
+
+// One array per parameter, drawn where there is no literal.
+std::vector<Array> Made(const Session& session, const Arguments& arguments, const std::vector<std::string>& literals,
+                        const std::vector<ricci_type>& params, ricci_device* device) {
   std::mt19937_64 random(static_cast<uint64_t>(arguments.integer_or("seed", 0)));
   std::vector<Array> out;
   for (size_t i = 0; i < params.size(); ++i) {
@@ -166,6 +168,35 @@ std::vector<Array> Inputs(const Session& session, const Arguments& arguments, co
     }
   }
   return out;
+}
+
+}  // namespace
+
+double FloatAt(uint32_t dtype, const unsigned char* p) {
+  switch (dtype) {
+    case RICCI_F32:
+      return As<float>(p);
+    case RICCI_F64:
+      return As<double>(p);
+    default:
+      return ricci_float_decode(ricci_float_format_of(dtype), As<uint16_t>(p));
+  }
+}
+
+std::vector<Array> Inputs(const Session& session, const Arguments& arguments, const std::vector<ricci_type>& params,
+                          ricci_device* device) {
+  return Made(session, arguments, Literals(arguments, params.size()), params, device);
+}
+
+std::vector<Array> DrawnInputs(const Session& session, const Arguments& arguments,
+                               const std::vector<ricci_type>& params, ricci_device* device) {
+  return Made(session, arguments, std::vector<std::string>(params.size()), params, device);
+}
+
+std::vector<bool> GivenInputs(const Arguments& arguments, size_t n) {
+  std::vector<bool> given;
+  for (const std::string& literal : Literals(arguments, n)) given.push_back(!literal.empty());
+  return given;
 }
 
 std::string ElementsText(const TypeInfo& type, const void* data, int64_t limit) {

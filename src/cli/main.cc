@@ -33,7 +33,8 @@ A first program (f.ricci):
 )";
 
 using Group = std::span<const Command> (*)();
-constexpr Group kGroups[] = {TextCommands, FileCommands, TransformCommands, RunCommands, CheckCommands, ListCommands};
+constexpr Group kGroups[] = {TextCommands,  FileCommands,   TransformCommands, RunCommands,
+                             CheckCommands, ReduceCommands, ListCommands};
 
 const Command* Find(std::string_view name) {
   for (Group group : kGroups) {

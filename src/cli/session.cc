@@ -34,6 +34,13 @@ std::string ReadAll(const std::string& path) {
   return text;
 }
 
+void WriteAll(const std::string& path, std::string_view bytes) {
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  if (file == nullptr) throw Failure(path + ": cannot be written");
+  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  if ((std::fclose(file) != 0) || !written) throw Failure(path + ": writing failed");
+}
+
 void Check(ricci_status* status) {
   if (status == nullptr) return;
   ricci_str message{};
@@ -123,8 +130,9 @@ std::string TextOf(const ricci_program* p) {
 }
 
 Executable Compile(const ricci_program* p, ricci_device* device, uint32_t opt_level, std::string_view passes,
-                   std::string_view skip) {
+                   std::string_view skip, uint32_t flags) {
   ricci_compile_opts options = ricci_compile_opts_default();
+  options.hdr.flags = flags;
   options.devices = &device;
   options.n_devices = 1;
   options.opt_level = opt_level;

@@ -51,6 +51,8 @@ struct TypeInfo {
 
 // The bytes of a file, `-` for standard input.
 std::string ReadAll(const std::string& path);
+// Replaces a file.
+void WriteAll(const std::string& path, std::string_view bytes);
 
 class Session {
  public:
@@ -79,9 +81,9 @@ class Session {
 inline std::string CountOfParameters(size_t n) { return std::to_string(n) + (n == 1 ? " parameter" : " parameters"); }
 Signature SignatureOf(const ricci_program* p);
 std::string TextOf(const ricci_program* p);
-// `passes`, `skip`: as in ricci_compile_opts.
+// `passes`, `skip`, `flags`: as in ricci_compile_opts.
 Executable Compile(const ricci_program* p, ricci_device* device, uint32_t opt_level, std::string_view passes = {},
-                   std::string_view skip = {});
+                   std::string_view skip = {}, uint32_t flags = 0);
 
 }}}  // namespace ricci::v0::cli
 #endif

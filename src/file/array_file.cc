@@ -12,10 +12,11 @@ namespace {
 constexpr std::string_view kNpyEnding = ".npy";
 
 absl::StatusOr<std::vector<FileArray>> ReadNpz(std::string_view bytes, std::string_view origin) {
-  RICCI_ASSIGN(const std::vector<ZipEntry> entries, ReadZip(bytes, origin));
+  RICCI_ASSIGN(std::vector<ZipEntry> entries, ReadZip(bytes, origin));
   std::vector<FileArray> out;
-  for (const ZipEntry& e : entries) {
+  for (ZipEntry& e : entries) {
     RICCI_ASSIGN(FileArray a, ReadNpy(e.data, base::Cat(origin, ": ", e.name)));
+    if (a.own.empty()) a.own = std::move(e.own);  // what `data` borrows from, if the file was deflated
     a.name = e.name.ends_with(kNpyEnding) ? e.name.substr(0, e.name.size() - kNpyEnding.size()) : e.name;
     out.push_back(std::move(a));
   }
@@ -30,7 +31,7 @@ absl::StatusOr<std::string> WriteNpz(std::span<const FileArray> arrays) {
   }
   std::vector<ZipEntry> entries;
   for (size_t i = 0; i < files.size(); ++i) {
-    entries.push_back({base::Cat(arrays[i].name, kNpyEnding), files[i]});
+    entries.push_back({base::Cat(arrays[i].name, kNpyEnding), files[i], {}});
   }
   return WriteZip(entries);
 }

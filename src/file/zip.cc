@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "file/bytes.h"
+#include "file/deflate.h"
 
 namespace ricci { inline namespace v0 { namespace file {
 namespace {
@@ -52,40 +53,75 @@ void AddFields(ByteWriter& w, const Fields& f, std::string_view name) {
   w.Add(uint16_t{0});
 }
 
-// One line of the directory, and the bytes that it describes.
-absl::StatusOr<ZipEntry> ReadEntry(std::string_view bytes, ByteReader& r, std::string_view origin) {
+// One line of the directory.
+struct Line {
+  std::string name;
+  uint16_t flags = 0;
+  Fields fields;
+  uint32_t offset = 0;  // of the file, with a header before its bytes
+};
+
+absl::StatusOr<Line> ReadLine(ByteReader& r, std::string_view origin) {
   if (r.Get<uint32_t>() != kDirectory) return Damaged(origin, "its directory cannot be read");
+  Line out;
+  Fields& f = out.fields;
   r.GetBytes(4);
-  const auto flags = r.Get<uint16_t>();
-  Fields f;
+  out.flags = r.Get<uint16_t>();
   f.method = r.Get<uint16_t>();
   r.GetBytes(4);
   f.crc = r.Get<uint32_t>(), f.packed = r.Get<uint32_t>(), f.size = r.Get<uint32_t>();
   const auto name = r.Get<uint16_t>(), extra = r.Get<uint16_t>(), comment = r.Get<uint16_t>();
   r.GetBytes(8);
-  const auto offset = r.Get<uint32_t>();
-  ZipEntry out{std::string(r.GetBytes(name)), {}};
+  out.offset = r.Get<uint32_t>();
+  out.name = r.GetBytes(name);
   r.GetBytes(size_t{extra} + comment);
   if (r.failed()) return Damaged(origin, "it ends within its directory");
-  if ((flags & 1) != 0) return absl::UnimplementedError(base::Cat(origin, ": ", out.name, " is encrypted"));
-  if (f.method != kStored) {
-    return absl::UnimplementedError(base::Cat(origin, ": ", out.name, " is compressed (",
-                                              f.method == kDeflated ? "deflate" : "another method",
-                                              "), which is not supported; write it with numpy.savez"));
+  return out;
+}
+
+// UNIMPLEMENTED for what this reader does not know.
+absl::Status CheckForm(const Line& line, std::string_view origin) {
+  const auto no = [&](std::string_view what) {
+    return absl::UnimplementedError(base::Cat(origin, ": ", line.name, what));
+  };
+  const Fields& f = line.fields;
+  if ((line.flags & 1) != 0) return no(" is encrypted");
+  if (f.method == kDeflated && !CanInflate()) {
+    return no(" is deflated, and this build has no zlib to read it; write it with numpy.savez");
   }
-  if (f.size == kMost || offset == kMost) {
-    return absl::UnimplementedError(base::Cat(origin, ": ", out.name,
-                                              " is in the zip64 form, for archives of more "
-                                              "than 4 GB, which is not supported; use safetensors"));
+  if (f.method != kStored && f.method != kDeflated) {
+    return no(base::Cat(" is compressed by method ", f.method,
+                        ", which is not supported; write it with numpy.savez or numpy.savez_compressed"));
   }
-  ByteReader local(bytes.substr(std::min<size_t>(offset, bytes.size())));
+  if (f.size != kMost && f.packed != kMost && line.offset != kMost) return absl::OkStatus();
+  return no(" is in the zip64 form, for archives of more than 4 GB, which is not supported; use safetensors");
+}
+
+// The bytes that the archive has for a file.
+absl::StatusOr<std::string_view> PackedBytes(std::string_view bytes, const Line& line, std::string_view origin) {
+  ByteReader local(bytes.substr(std::min<size_t>(line.offset, bytes.size())));
   const bool begins = local.Get<uint32_t>() == kLocal;
   local.GetBytes(kLocalBytes - 8);
-  const auto name_again = local.Get<uint16_t>(), extra_again = local.Get<uint16_t>();
-  local.GetBytes(size_t{name_again} + extra_again);
-  out.data = local.GetBytes(f.size);
-  if (!begins || local.failed() || f.packed != f.size) return Damaged(origin, out.name, " is outside of it");
-  if (Crc(out.data) != f.crc) return Damaged(origin, out.name, " does not have its checksum");
+  const auto name = local.Get<uint16_t>(), extra = local.Get<uint16_t>();
+  local.GetBytes(size_t{name} + extra);
+  const std::string_view packed = local.GetBytes(line.fields.packed);
+  if (!begins || local.failed()) return Damaged(origin, line.name, " is outside of it");
+  return packed;
+}
+
+absl::StatusOr<ZipEntry> Unpack(const Line& line, std::string_view packed, std::string_view origin) {
+  const Fields& f = line.fields;
+  ZipEntry out{line.name, packed, {}};
+  if (f.method == kDeflated) {
+    std::optional<std::vector<char>> inflated = Inflate(packed, f.size);
+    if (!inflated.has_value()) {
+      return Damaged(origin, line.name, " is not ", base::Count(f.size, "byte"), " in deflated form");
+    }
+    out.own = *std::move(inflated);
+    out.data = {out.own.data(), out.own.size()};
+  }
+  if (out.data.size() != f.size) return Damaged(origin, line.name, " is outside of it");
+  if (Crc(out.data) != f.crc) return Damaged(origin, line.name, " does not have its checksum");
   return out;
 }
 
@@ -104,10 +140,13 @@ absl::StatusOr<std::vector<ZipEntry>> ReadZip(std::string_view bytes, std::strin
   if (r.failed() || offset > end || size > end - offset) return Damaged(origin, "its directory is outside of it");
   ByteReader directory(bytes.substr(offset, size));
   std::vector<ZipEntry> out;
-  uint64_t total = 0;  // bounds the time: files that share bytes could be many times the archive
+  uint64_t total = 0;  // bounds time and memory: files that share bytes could be many times the archive
   for (uint32_t i = 0; i < n; ++i) {
-    RICCI_ASSIGN(ZipEntry e, ReadEntry(bytes, directory, origin));
-    if ((total += e.data.size()) > bytes.size()) return Damaged(origin, "its files overlap");
+    RICCI_ASSIGN(const Line line, ReadLine(directory, origin));
+    RICCI_TRY(CheckForm(line, origin));
+    RICCI_ASSIGN(const std::string_view packed, PackedBytes(bytes, line, origin));
+    if ((total += packed.size()) > bytes.size()) return Damaged(origin, "its files overlap");
+    RICCI_ASSIGN(ZipEntry e, Unpack(line, packed, origin));
     out.push_back(std::move(e));
   }
   return out;

@@ -68,6 +68,7 @@ class PlanMachine {
     for (uint32_t i = begin; i < end; ++i) {
       const ricci_plan_step& s = p_.steps[i];
       RICCI_TRY(stop_.Look());
+      const uint64_t begin_ns = a_.span == nullptr ? 0 : MonotonicNow();
       switch (s.kind) {
         case RICCI_STEP_KERNEL:
           RICCI_TRY(RunKernel(s));
@@ -87,7 +88,9 @@ class PlanMachine {
           RICCI_TRY(RunCase(i));
           break;
       }
-      if (s.kind == RICCI_STEP_WHILE || s.kind == RICCI_STEP_CASE) i = end_[i];
+      const bool holds_steps = s.kind == RICCI_STEP_WHILE || s.kind == RICCI_STEP_CASE;
+      if (a_.span != nullptr && !holds_steps) a_.span(a_.span_self, i, /*thread=*/0, begin_ns, MonotonicNow());
+      if (holds_steps) i = end_[i];
     }
     return absl::OkStatus();
   }

@@ -13,14 +13,15 @@ bool IsSet(const uint32_t* word) {
   return word != nullptr && std::atomic_ref(const_cast<uint32_t&>(*word)).load(std::memory_order_relaxed) != 0;
 }
 
-bool HasPassed(uint64_t deadline_ns) {
-  if (deadline_ns == 0) return false;
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec) >= deadline_ns;
-}
+bool HasPassed(uint64_t deadline_ns) { return deadline_ns != 0 && MonotonicNow() >= deadline_ns; }
 
 }  // namespace
+
+uint64_t MonotonicNow() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
 
 uint32_t StopRequest::Code() const {
   if (IsSet(cancel)) return RICCI_CANCELLED;

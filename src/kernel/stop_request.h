@@ -10,6 +10,9 @@
 
 namespace ricci { inline namespace v0 { namespace kernel {
 
+// CLOCK_MONOTONIC in nanoseconds.
+uint64_t MonotonicNow();
+
 struct StopRequest {
   static constexpr uint32_t kTripsBetweenLooks = 1024;
 

@@ -127,9 +127,9 @@ absl::StatusOr<PlanLowering::Callee> PlanLowering::Library(Frame& frame, const i
   plan.native_context = options_.native_context;
   RICCI_TRY(transform::AtEquation(base::FromAbi(l.library->plan(l.self, op.get(), &plan)), frame.f, eqn, "plan"));
   const uint32_t flags = registry_.Get(eqn.prim).effectful() ? uint32_t{RICCI_CALL_EFFECT} : 0u;
-  const uint32_t number =
-      writer_.AddLibrary({l.library, plan.state, std::max<int64_t>(plan.tasks, 1), op->n_in, op->n_out,
-                          plan.workspace_bytes, plan.flops, plan.scratch_bytes, flags, 0});
+  const uint32_t number = writer_.AddLibrary(
+      registry_.Get(eqn.prim).name, {l.library, plan.state, std::max<int64_t>(plan.tasks, 1), op->n_in, op->n_out,
+                                     plan.workspace_bytes, plan.flops, plan.scratch_bytes, flags, 0});
   const absl::Status fits = CheckBytes("workspace", plan.workspace_bytes, "scratch", plan.scratch_bytes);
   RICCI_TRY(transform::AtEquation(fits, frame.f, eqn, "plan"));
   return Callee{RICCI_STEP_LIBRARY, number, plan.workspace_bytes};

@@ -71,6 +71,7 @@ struct Lowered {
   kernel::Plan plan;
   std::vector<std::shared_ptr<const ir::ConstantData>> constants;  // the plan's CONSTANT buffers point into them
   std::vector<std::unique_ptr<const SourceText>> sources;          // what the plan's sources point to
+  std::vector<std::string> library_names;                          // the primitive of each library call of the plan
   std::vector<absl::Status> checks;    // what a run returns when the CHECK of that number does not hold
   std::vector<int32_t> output_alias;   // [results]: the donated parameter whose memory result i takes, or -1
   std::vector<std::string> decisions;  // what was chosen, and why

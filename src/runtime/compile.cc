@@ -48,11 +48,15 @@ absl::StatusOr<base::Ref<Executable>> Compile(const ir::Program& f, const Compil
     return base::InvalidArgument("compile: program ", f.name, " and device ", device->Name(),
                                  " belong to different contexts");
   }
+  if (options.profiled && (devices[0]->backend.hdr.flags & RICCI_BACKEND_PROFILES) == 0) {
+    return absl::UnimplementedError(base::Cat("compile options: RICCI_COMPILE_PROFILED: device ", devices[0]->Name(),
+                                              " cannot report steps; compile without it"));
+  }
   const Options config = context.options();
   const uint32_t level_of_device = devices[0]->backend.opt_level_default;
   const uint32_t opt_level = options.opt_level != 0 ? options.opt_level : std::max(level_of_device, 1u);
   CompileKey key = CompileKey::Make(ir::ProgramRef(&f), devices, opt_level, config.vmap, options.stages,
-                                    {options.donate.begin(), options.donate.end()});
+                                    {options.donate.begin(), options.donate.end()}, options.profiled);
   base::Ref<CompiledCode> code = context.cache().Find(key);
   const bool hit = static_cast<bool>(code);
   if (!hit) {

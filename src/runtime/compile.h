@@ -13,6 +13,7 @@ struct CompileOptions {
   uint32_t opt_level = 0;
   pass::StageSet stages = pass::kAllStages;
   bool checked = false;
+  bool profiled = false;                                        // RICCI_COMPILE_PROFILED
   std::function<bool(uint32_t done, uint32_t total)> progress;  // false cancels; may be empty
 };
 

@@ -36,13 +36,15 @@ absl::StatusOr<pass::Estimate> EstimateOn(const ricci_backend& backend, const pa
 }  // namespace
 
 CompileKey CompileKey::Make(ir::ProgramRef program, std::vector<Device*> devices, uint32_t opt_level,
-                            transform::Schedule vmap, pass::StageSet stages, std::vector<uint8_t> donate) {
+                            transform::Schedule vmap, pass::StageSet stages, std::vector<uint8_t> donate,
+                            bool profiled) {
   base::Hasher h;
   h.Add(ir::Hash(*program)).Add(program->name);
   for (const Device* d : devices) h.Add(d->kind).Add(static_cast<uint64_t>(d->ordinal));
   h.Add(opt_level).Add(static_cast<uint64_t>(vmap)).Add(stages);
   for (uint8_t d : donate) h.Add(d);
-  return {std::move(program), std::move(devices), opt_level, vmap, stages, std::move(donate), h.Done()};
+  if (profiled) h.Add("profiled");
+  return {std::move(program), std::move(devices), opt_level, vmap, stages, std::move(donate), profiled, h.Done()};
 }
 
 pass::Options CompileKey::PassOptions() const {
@@ -64,7 +66,8 @@ pass::Options CompileKey::PassOptions() const {
 
 bool CompileKey::operator==(const CompileKey& o) const {
   return hash == o.hash && devices == o.devices && opt_level == o.opt_level && vmap == o.vmap && stages == o.stages &&
-         donate == o.donate && program->name == o.program->name && ir::Equal(*program, *o.program);
+         donate == o.donate && profiled == o.profiled && program->name == o.program->name &&
+         ir::Equal(*program, *o.program);
 }
 
 CompiledCode::CompiledCode(CompileKey key, std::unique_ptr<pass::Lowered> lowered)
@@ -102,7 +105,7 @@ absl::Status CompiledCode::Generate() {
   ricci_code_info info{};
   info.hdr.size = sizeof info;
   ricci_compile_args args{};
-  args.hdr.size = sizeof args;
+  args.hdr = {sizeof args, key_.profiled ? uint32_t{RICCI_COMPILE_PROFILED} : 0u, nullptr};
   args.kernels = kernels_.data();
   args.n_kernels = kernels_.size();
   args.opt_level = key_.opt_level;
@@ -165,6 +168,7 @@ absl::StatusOr<RunFrame*> CompiledCode::NewFrame(Stream* stream) const {
   frame->block_bytes = block_bytes;
   frame->device_block = device_block;
   frame->stream = StreamRef(stream);
+  frame->code = this;
   frame->inputs = reinterpret_cast<void**>(block + sizeof(RunFrame));
   frame->outputs = frame->inputs + n_in;
   frame->results = reinterpret_cast<Array**>(frame->outputs + n_out);

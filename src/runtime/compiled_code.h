@@ -29,14 +29,17 @@ struct CompileKey {
   transform::Schedule vmap;
   pass::StageSet stages;
   std::vector<uint8_t> donate;  // empty, or one per parameter
+  bool profiled = false;        // the code reports its steps
   uint64_t hash = 0;            // of all of this
 
   static CompileKey Make(ir::ProgramRef program, std::vector<Device*> devices, uint32_t opt_level,
-                         transform::Schedule vmap, pass::StageSet stages, std::vector<uint8_t> donate);
+                         transform::Schedule vmap, pass::StageSet stages, std::vector<uint8_t> donate, bool profiled);
   // For the pipeline; borrows `donate`.
   pass::Options PassOptions() const;
   bool operator==(const CompileKey& o) const;
 };
+
+class CompiledCode;
 
 // Working memory of one run at a time.
 struct RunFrame {
@@ -45,10 +48,12 @@ struct RunFrame {
   void** outputs;
   Array** results;
   size_t block_bytes;
-  uint32_t failed_check;  // args.failed_check points here where memory is the host's
-  void* device_block;     // else: arena, scratch and that word
-  StreamRef stream;       // in whose order the block is used
-  EventRef last;          // the last run with this frame
+  uint32_t failed_check;         // args.failed_check points here where memory is the host's
+  void* device_block;            // else: arena, scratch and that word
+  StreamRef stream;              // in whose order the block is used
+  EventRef last;                 // the last run with this frame
+  const ricci_profile* profile;  // of this run, or NULL
+  const CompiledCode* code;
 };
 
 class CompiledCode final : public base::Shared {
@@ -61,9 +66,9 @@ class CompiledCode final : public base::Shared {
   const ir::Program& program() const { return *key_.program; }
   const pass::Lowered& lowered() const { return *lowered_; }
   const ricci_executable_stats& stats() const { return stats_; }
-  // Would a run of `f`, which is equal to the program, fail with the same locations? Only checks report any.
+  // Would a run of `f`, which is equal to the program, report the same locations? Only checks and profiles report any.
   bool TellsLocationsOf(const ir::Program& f) const {
-    return lowered_->checks.empty() || ir::EqualWithLocations(program(), f);
+    return (lowered_->checks.empty() && !key_.profiled) || ir::EqualWithLocations(program(), f);
   }
   // The parameter whose memory result `i` may take over, or -1.
   int32_t alias(uint32_t i) const { return lowered_->output_alias.empty() ? -1 : lowered_->output_alias[i]; }
@@ -87,6 +92,8 @@ class CompiledCode final : public base::Shared {
   // Starts a run, on devices whose runs are enqueued; it uses what `after` wrote. After a failure nothing has been
   // enqueued.
   absl::StatusOr<EventRef> Enqueue(RunFrame& frame, const StreamRef& stream, std::vector<EventRef> after) const;
+  // What `args.span` of a profiled run calls, with the frame: the host gets the step by its name and line.
+  static void ReportSpan(void* frame, uint32_t step, uint32_t thread, uint64_t begin_ns, uint64_t end_ns);
   // The status for the value `check` of the word of the failed check.
   absl::Status CheckStatus(uint32_t check) const;
   // The text of a stage, or of the program after a pass, for which the passes run again; INVALID_ARGUMENT lists the

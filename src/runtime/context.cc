@@ -103,6 +103,9 @@ absl::Status CheckBackend(const ricci_backend& b, std::string_view kind) {
     return base::InvalidArgument("backend ", kind, ": alignment is ", b.alignment,
                                  ", not a power of two of at least 16, or 0 for 64");
   }
+  if ((b.hdr.flags & RICCI_BACKEND_PROFILES) != 0 && b.run == nullptr) {
+    return base::InvalidArgument("backend ", kind, ": RICCI_BACKEND_PROFILES is only for backends with run");
+  }
   if (b.opt_level_default > 3) {
     return base::InvalidArgument("backend ", kind, ": opt_level_default is ", b.opt_level_default, ", not 0 to 3");
   }
@@ -181,7 +184,7 @@ absl::Status Context::AddBackend(const ricci_backend& given) {
   RICCI_ASSIGN(const ricci_backend backend,
                base::ReadStruct(&given, "backend",
                                 {RICCI_FLAG(RICCI_BACKEND_REFERENCE), RICCI_FLAG(RICCI_BACKEND_HOST_VISIBLE),
-                                 RICCI_FLAG(RICCI_BACKEND_SOURCES)}));
+                                 RICCI_FLAG(RICCI_BACKEND_SOURCES), RICCI_FLAG(RICCI_BACKEND_PROFILES)}));
   const std::string_view kind(backend.kind.ptr, backend.kind.ptr == nullptr ? 0 : backend.kind.len);
   RICCI_TRY(CheckBackend(backend, kind));
   RICCI_ASSIGN(const ricci_target target, TargetOf(backend));

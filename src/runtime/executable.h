@@ -16,10 +16,14 @@ struct RunOptions {
   Stream* stream = nullptr;  // of the device; NULL: its default
   const uint32_t* cancel = nullptr;
   uint64_t deadline_ns = 0;
+  const ricci_profile* profile = nullptr;  // only for code that was compiled for it
 
   void Set(RunFrame& frame) const {
     frame.args.cancel = cancel;
     frame.args.deadline_ns = deadline_ns;
+    frame.args.span = profile == nullptr ? nullptr : CompiledCode::ReportSpan;
+    frame.args.span_self = &frame;
+    frame.profile = profile;
   }
   absl::StatusOr<StreamRef> StreamOn(Device& device) const;
 };

@@ -4,15 +4,12 @@
 
 #include "absl/strings/str_join.h"
 #include "kernel/scalar_float.h"
-#include "runtime/compile.h"
 #include "runtime/device_put.h"
-#include "runtime/executable.h"
+#include "runtime/held_runs.h"
 #include "transform/rules.h"
 
 namespace ricci { inline namespace v0 { namespace runtime {
 namespace {
-
-using ArrayRef = base::Ref<Array>;
 
 // The first NaN and the first infinity of an array, by number of the element; -1: none.
 struct Oddities {
@@ -32,6 +29,44 @@ Oddities Look(const types::ArrayType& t, const std::byte* data) {
     if (std::isinf(v) && out.infinity < 0) out.infinity = i / parts;
   }
   return out;
+}
+
+absl::StatusOr<Oddities> LookAt(const Array& a) {
+  std::vector<std::byte> data(a.bytes());
+  RICCI_TRY(CopyToHost(a, data.data(), "ricci_check_finite"));
+  return Look(a.type(), data.data());
+}
+
+// What some arrays have, before it is said which.
+struct Tally {
+  bool nan = false, infinity = false;
+
+  void Add(const Oddities& o) {
+    nan |= o.nan >= 0;
+    infinity |= o.infinity >= 0;
+  }
+  // Whether what was computed from these has a NaN, or an infinity, that none of these explains.
+  bool MakesNan(const Oddities& result) const { return result.nan >= 0 && !nan; }
+  bool MakesInfinity(const Oddities& result) const { return result.infinity >= 0 && !nan && !infinity; }
+};
+
+absl::StatusOr<bool> MakesOne(const HeldRun& run) {
+  Tally in;
+  for (const ArrayRef& a : run.in) {
+    RICCI_ASSIGN(const Oddities found, LookAt(*a));
+    in.Add(found);
+  }
+  for (const ArrayRef& a : run.out) {
+    RICCI_ASSIGN(const Oddities found, LookAt(*a));
+    if (in.MakesNan(found) || in.MakesInfinity(found)) return true;
+  }
+  return false;
+}
+
+// The status with the run in which it happened.
+absl::Status In(const HeldRun& run, const absl::Status& s) {
+  const std::string message = base::Cat(std::string(s.message()), "; in ", run.place);
+  return base::WithSite(absl::Status(s.code(), message), base::SiteOf(s));
 }
 
 // `[2,0]`: the indices of element `i`.
@@ -73,9 +108,8 @@ class Walk {
 
  private:
   absl::Status Set(ir::ValueId v, ArrayRef array) {
-    std::vector<std::byte> data(array->bytes());
-    RICCI_TRY(CopyToHost(*array, data.data(), "ricci_check_finite"));
-    values_[v] = {std::move(array), Look(f_.type(v), data.data())};
+    RICCI_ASSIGN(const Oddities found, LookAt(*array));
+    values_[v] = {std::move(array), found};
     return absl::OkStatus();
   }
 
@@ -98,18 +132,10 @@ class Walk {
 
   absl::Status RunEquation(const ir::Equation& e) {
     RICCI_ASSIGN(const ir::ProgramRef alone, Alone(e));
-    CompileOptions options;
-    options.devices = {device_};
-    RICCI_ASSIGN(const auto executable, Compile(*alone, options));
-    std::vector<ricci_array*> in, out(e.n_results);
-    std::vector<ArrayRef> operands;  // held while those that die here are released below
-    for (ir::ValueId v : e.operands) {
-      operands.push_back(values_[v].array);
-      in.push_back(Abi(operands.back().get()));
-    }
-    RICCI_TRY(executable->Run(in, out, {}));
-    std::vector<ArrayRef> results;
-    for (ricci_array* a : out) results.push_back(ArrayRef::Adopt(FromAbi(a)));
+    RICCI_ASSIGN(const auto executable, CompileFor(device_, *alone));
+    Arrays operands;  // held while those that die here are released below
+    for (ir::ValueId v : e.operands) operands.push_back(values_[v].array);
+    RICCI_ASSIGN(const Arrays results, RunOn(*executable, operands));
     for (uint32_t i = 0; i < e.n_results; ++i) RICCI_TRY(Set(e.result(i), results[i]));
     const absl::Status made = Judge(e);
     if (made.ok()) return made;
@@ -119,16 +145,13 @@ class Walk {
 
   // OUT_OF_RANGE if the equation made what is in its results.
   absl::Status Judge(const ir::Equation& e) const {
-    bool nan = false, infinity = false;
-    for (ir::ValueId v : e.operands) {
-      nan |= values_[v].found.nan >= 0;
-      infinity |= values_[v].found.infinity >= 0;
-    }
+    Tally in;
+    for (ir::ValueId v : e.operands) in.Add(values_[v].found);
     for (uint32_t i = 0; i < e.n_results; ++i) {
       const Oddities& found = values_[e.result(i)].found;
-      const std::string_view others = infinity ? "no operand has one" : "its operands are finite";
-      if (found.nan >= 0 && !nan) return Made(e, i, "nan", found.nan, others);
-      if (found.infinity >= 0 && !nan && !infinity) return Made(e, i, "an infinity", found.infinity, others);
+      const std::string_view others = in.infinity ? "no operand has one" : "its operands are finite";
+      if (in.MakesNan(found)) return Made(e, i, "nan", found.nan, others);
+      if (in.MakesInfinity(found)) return Made(e, i, "an infinity", found.infinity, others);
     }
     return absl::OkStatus();
   }
@@ -141,8 +164,11 @@ class Walk {
     return transform::AtEquation(s, f_, e, "run");
   }
 
-  // If the equation is written as others: the first of them that makes one.
+  // The first equation that makes one in the programs that `e` holds or is written as; OK if none is found there.
   absl::Status Within(const ir::Equation& e, std::span<const ArrayRef> operands) {
+    if (HasHeldRuns(f_, e)) {
+      return VisitHeldRuns(f_, e, operands, device_, [&](const HeldRun& run) { return WithinRun(run); });
+    }
     const bool holds = std::ranges::any_of(e.attrs, [](const ricci_attr& a) { return !ir::Programs(a).empty(); });
     for (const ricci_lowering& l : registry_.Get(e.prim).lowerings) {
       if (!holds || l.kind != RICCI_LOWER_DECOMPOSE) continue;
@@ -150,6 +176,12 @@ class Walk {
       return Walk(*body, device_, registry_).Run(operands);
     }
     return absl::OkStatus();
+  }
+  absl::Status WithinRun(const HeldRun& run) {
+    RICCI_ASSIGN(const bool makes, MakesOne(run));
+    if (!makes) return absl::OkStatus();
+    const absl::Status made = Walk(run.program, device_, registry_).Run(run.in);
+    return made.ok() ? made : In(run, made);
   }
 
   const ir::Program& f_;

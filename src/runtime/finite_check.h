@@ -6,8 +6,9 @@
 //
 // An equation makes a NaN if none of its operands has one, and an infinity if all its operands are finite; what only
 // passes one on (a mask of -inf that is selected) is not named. If the equation is written as others (call, checkpoint,
-// custom derivatives), those are looked at in turn: but only then, since what they make may be meant, such as exp(-x) =
-// inf within a logistic function. Loops and branches are named as one equation.
+// custom derivatives) or runs programs that it holds (loops, branches, vmap; held_runs.h), those are looked at in turn:
+// but only then, since what they make may be meant, such as exp(-x) = inf within a logistic function. In a loop the
+// first trip that makes one is found by running the body as a whole, and only that trip is run equation by equation.
 #ifndef RICCI_RUNTIME_FINITE_CHECK_H_
 #define RICCI_RUNTIME_FINITE_CHECK_H_
 #include "runtime/array.h"

@@ -35,7 +35,7 @@ ricci_str Text(std::string_view v) { return {v.data(), v.size()}; }
 
 ricci_backend ReferenceBackend() {
   ricci_backend b{};
-  b.hdr = {sizeof b, RICCI_BACKEND_REFERENCE, nullptr};
+  b.hdr = {sizeof b, RICCI_BACKEND_REFERENCE | RICCI_BACKEND_PROFILES, nullptr};
   b.kind = Text("ref");
   b.name = Text("interpreter");
   b.workers = 1;

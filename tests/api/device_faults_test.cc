@@ -10,6 +10,24 @@ class DeviceFaults : public Devices {
 };
 
 // ---- bad input ----
+TEST_F(DeviceFaults, ProfilesOfDevicesThatReportNoSteps) {
+  ricci_program* f = Parse(kAddText);
+  ricci_compile_opts o = ricci_compile_opts_default();
+  o.hdr.flags = RICCI_COMPILE_PROFILED;
+  o.devices = &device;
+  o.n_devices = 1;
+  ricci_executable* x = nullptr;
+  EXPECT_EQ(ErrorOf(ricci_compile(f, &o, &x), RICCI_UNIMPLEMENTED),
+            "compile options: RICCI_COMPILE_PROFILED: device late:0 cannot report steps; compile without it");
+  ricci_program_release(f);
+  LateDevices others;
+  ricci_backend b = others.Backend(0);
+  b.hdr.flags |= RICCI_BACKEND_PROFILES;
+  EXPECT_EQ(ErrorOf(ricci_backend_register(ctx, &b)),
+            "backend late: RICCI_BACKEND_PROFILES is only for backends with run");
+  b.drop_self(b.self);
+}
+
 TEST_F(DeviceFaults, PointersOfTheHostAndOfOtherDevices) {
   ricci_program* f = Parse(kAddText);
   ricci_executable *x = Compile(f), *on_ref = CompileOn(ref, f);

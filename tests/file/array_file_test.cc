@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "file/deflate.h"
 #include "types/dtype.h"
 
 namespace ricci { inline namespace v0 { namespace file { namespace {
@@ -141,18 +142,103 @@ TEST(ArrayFile, WrongListsAreRefused) {
             "x.txt: the ending does not name a format; known: .npy, .npz, .safetensors");
 }
 
-TEST(ArrayFile, CompressedEntriesAreRefused) {
+// savez_compressed(w=arange(6, dtype=float32).reshape(2, 3), b=[True, False], z=zeros(300, int64)) of NumPy 2.4.
+constexpr std::string_view kCompressed =
+    "504b03042d0000000800000021004fe9002affffffffffffffff05001400772e6e707901001000980000000000000055000000000000009b"
+    "ec17ea1b10c9c850c650ad9e925a9c5ca46ea5a06e9366a2aea3a09e965f54529498179f5f94920a12774bcc294e058a17672416a402f91a"
+    "463a0ac69a3a0ab50a64032e063068b007120e4004c40d40bcc00100504b03042d000000080000002100ee19bb5dffffffffffffffff0500"
+    "1400622e6e707901001000820000000000000046000000000000009bec17ea1b10c9c850c650ad9e925a9c5ca46ea5a05e9364a8aea3a09e"
+    "965f54529498179f5f94920a12774bcc294e058a17672416a402f91a463a9a3a0ab50a14002e460600504b03042d000000080000002100c4"
+    "895dc8ffffffffffffffff050014007a2e6e707901001000e00900000000000058000000000000009bec17ea1b10c9c850c650ad9e925a9c"
+    "5ca46ea5a06e9369a1aea3a09e965f54529498179f5f94920a12774bcc294e058a17672416a402f91ac606063a9a3a0ab50a64032e865130"
+    "0a46c1281805a360148c825140550000504b01022d032d0000000800000021004fe9002a5500000098000000050000000000000000000000"
+    "800100000000772e6e7079504b01022d032d000000080000002100ee19bb5d460000008200000005000000000000000000000080018c0000"
+    "00622e6e7079504b01022d032d000000080000002100c4895dc858000000e00900000500000000000000000000008001090100007a2e6e70"
+    "79504b0506000000000300030099000000980100000000";
+std::string Compressed() {
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  std::string out;
+  for (size_t i = 0; i < kCompressed.size(); i += 2) {
+    out += static_cast<char>(digit(kCompressed[i]) * 16 + digit(kCompressed[i + 1]));
+  }
+  return out;
+}
+// Its `what`th number of 32 bits in the first line of the directory: 0 the checksum, 1 the packed size, 2 the size.
+std::string CompressedWith(int what, uint32_t value) {
+  std::string out = Compressed();
+  std::memcpy(out.data() + out.find("PK\x01\x02") + 16 + 4 * what, &value, sizeof value);
+  return out;
+}
+
+TEST(ArrayFile, DeflatedNpzAsNumPyWritesIt) {
+  if (!CanInflate()) GTEST_SKIP() << "no zlib";
+  const std::string bytes = Compressed();
+  const auto read = ReadArrays(*FormatOf(bytes, "f"), bytes, "f");
+  ASSERT_TRUE(read.ok()) << read.status();
+  ASSERT_EQ(read->size(), 3);
+  EXPECT_EQ((*read)[0].name, "w");
+  EXPECT_EQ((*read)[0].shape, (std::vector<int64_t>{2, 3}));
+  for (size_t i = 0; i < 6; ++i) {
+    float element = -1;
+    std::memcpy(&element, (*read)[0].data.data() + 4 * i, 4);
+    EXPECT_EQ(element, static_cast<float>(i));
+  }
+  EXPECT_EQ((*read)[1].dtype, RICCI_BOOL);
+  EXPECT_EQ((*read)[1].data, std::string_view("\1\0", 2));
+  EXPECT_EQ((*read)[2].data, std::string(300 * 8, '\0'));
+}
+
+TEST(ArrayFile, WrongDeflatedNpzIsNamed) {
+  if (!CanInflate()) GTEST_SKIP() << "no zlib";
+  const std::string damaged = "f: the file is damaged: w.npy ";
+  EXPECT_EQ(ErrorOf(CompressedWith(0, 1)), damaged + "does not have its checksum");
+  EXPECT_EQ(ErrorOf(CompressedWith(1, 84)), damaged + "is not 152 bytes in deflated form");  // cut short
+  EXPECT_EQ(ErrorOf(CompressedWith(1, 86)), damaged + "is not 152 bytes in deflated form");  // and more after it
+  EXPECT_EQ(ErrorOf(CompressedWith(1, 600)), damaged + "is outside of it");
+  EXPECT_EQ(ErrorOf(CompressedWith(2, 151)), damaged + "is not 151 bytes in deflated form");
+  EXPECT_EQ(ErrorOf(CompressedWith(2, 0)), damaged + "is not 0 bytes in deflated form");
+  // 85 bytes are never the deflated form of so much, so there is no memory for it.
+  EXPECT_EQ(ErrorOf(CompressedWith(2, 4000000000)), damaged + "is not 4000000000 bytes in deflated form");
+}
+
+// A bomb of files that share their bytes: each is within what deflate can save, all together are not.
+TEST(ArrayFile, FilesThatOverlapAreRefused) {
+  if (!CanInflate()) GTEST_SKIP() << "no zlib";
+  std::string bytes = Compressed();
+  const size_t first = bytes.find("PK\x01\x02"), end = bytes.rfind("PK\x05\x06");
+  const std::string line = bytes.substr(first, 46 + 5);  // the directory's, of w.npy
+  std::string bomb = bytes.substr(0, first), tail = bytes.substr(end);
+  for (int i = 0; i < 20; ++i) bomb += line;
+  tail[8] = tail[10] = 20;
+  const uint32_t size = 20 * line.size();
+  std::memcpy(tail.data() + 12, &size, sizeof size);
+  EXPECT_EQ(ErrorOf(bomb + tail), "f: the file is damaged: its files overlap");
+}
+
+TEST(ArrayFile, OtherFormsOfArchivesAreRefused) {
   const FileArray a = Some(RICCI_U8, {1}, "x");
-  std::string zip = *WriteArrays(ArrayFormat::kNpz, {&a, 1});
-  zip[zip.find("PK\x01\x02") + 10] = 8;
-  EXPECT_EQ(ErrorOf(zip), "f: a.npy is compressed (deflate), which is not supported; write it with numpy.savez");
+  const std::string zip = *WriteArrays(ArrayFormat::kNpz, {&a, 1});
+  const auto with = [&](size_t at, std::string_view bytes) {
+    std::string out = zip;
+    out.replace(zip.find("PK\x01\x02") + at, bytes.size(), bytes);
+    return out;
+  };
+  EXPECT_EQ(ErrorOf(with(10, "\x0c")),
+            "f: a.npy is compressed by method 12, which is not supported; "
+            "write it with numpy.savez or numpy.savez_compressed");
+  EXPECT_EQ(ErrorOf(with(8, "\x01")), "f: a.npy is encrypted");
+  EXPECT_EQ(ErrorOf(with(24, "\xff\xff\xff\xff")),
+            "f: a.npy is in the zip64 form, for archives of more than 4 GB, which is not supported; use safetensors");
+  EXPECT_EQ(ErrorOf(with(10, "\x08")),
+            CanInflate() ? "f: the file is damaged: a.npy is not 129 bytes in deflated form"
+                         : "f: a.npy is deflated, and this build has no zlib to read it; write it with numpy.savez");
 }
 
 // Any byte may be wrong, and a file may end anywhere.
 TEST(ArrayFile, EveryByteMayBeWrong) {
   const FileArray list[] = {Some(RICCI_F32, {2, 2}, std::string(16, 'x'), "w"), Some(RICCI_BOOL, {2}, "\1\1", "b")};
   const std::string files[] = {*WriteArrays(ArrayFormat::kNpy, {list, 1}), *WriteArrays(ArrayFormat::kNpz, list),
-                               *WriteArrays(ArrayFormat::kSafetensors, list)};
+                               *WriteArrays(ArrayFormat::kSafetensors, list), Compressed()};
   std::mt19937 random(1);
   for (const std::string& bytes : files) {
     for (size_t at = 0; at < bytes.size(); ++at) {

@@ -7,18 +7,35 @@
 #endif
 #include "fuzz/generators.h"
 #include "fuzz/kinds.h"
-#include "fuzz/shrink.h"
 
 namespace ricci::testing {
 namespace {
 
 constexpr std::string_view kModes[] = {"auto", "auto", "batched", "lanes"};
 
-constexpr int kShrinkTries = 2000;
+constexpr uint64_t kShrinkTries = 2000;
 constexpr double kShrinkSeconds = 300;
 // Of all programs.
 constexpr double kDeep = 0.12, kLarge = 0.005, kDonates = 0.2, kReread = 0.5, kSmallCode = 0.25, kLate = 0.25,
                  kComplex = 0.25;
+
+using Fails = std::function<bool(const Program&)>;
+Program Reduced(const Program& p, const Fails& fails) {
+  ricci_reduction how{};
+  how.hdr.size = sizeof how;
+  how.self = const_cast<Fails*>(&fails);
+  how.fails = [](void* self, const ricci_program* candidate) -> uint32_t {
+    return (*static_cast<const Fails*>(self))(Own(ricci_program_retain(const_cast<ricci_program*>(candidate))));
+  };
+  how.tries = kShrinkTries;
+  how.seconds = kShrinkSeconds;
+  ricci_program* out = nullptr;
+  if (ricci_status* s = ricci_program_reduce(p.get(), &how, &out)) {
+    ricci_status_free(s);  // it does not fail again
+    return p;
+  }
+  return Own(out);
+}
 
 Palette PaletteOf(Dice& dice) {
   Palette p;
@@ -236,7 +253,7 @@ void Trial::Report(const Program& p, const std::string& complaint, const Verdict
     last = *c;
     return true;
   };
-  const Program small = Shrink(p, fails, kShrinkTries, kShrinkSeconds);
+  const Program small = Reduced(p, fails);
   std::printf("smallest program found (vmap %s): %s\n%s", mode_.c_str(), last.c_str(),
               PrintProgram(small.get()).c_str());
   PrintReplay(small);

@@ -4,11 +4,13 @@ A case file holds sections separated by lines of `====`. A section is a program 
 `$ COMMAND OPTIONS` runs `ricci COMMAND OPTIONS -` with the program on standard input; what follows is its output (of a
 failing command: its message and `exit N`). `$ A | B` passes what A prints to B. Steps that name a device this build
 lacks are skipped. Steps of a section share an empty folder; an option `--file F`, which the tool does not see, makes F
-in it the operand instead of standard input.
+in it the operand instead of standard input. Of a step with `--profile F`, F is shown after the output, without its times.
 
 usage: golden.py TOOL [--update] CASE...
 """
+import json
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -25,7 +27,17 @@ def run(tool, words, program, folder):
         operand, words = words[at + 1], words[:at] + words[at + 2:]
     done = subprocess.run([tool, *words, operand], input=program, capture_output=True, text=True, timeout=120,
                           cwd=folder)
-    return done.stdout if done.returncode == 0 else f"{done.stdout}{done.stderr}exit {done.returncode}\n"
+    if done.returncode != 0:
+        return f"{done.stdout}{done.stderr}exit {done.returncode}\n"
+    return done.stdout + profile(words, folder)
+
+
+def profile(words, folder):
+    if "--profile" not in words:
+        return ""
+    text = (pathlib.Path(folder) / words[words.index("--profile") + 1]).read_text()
+    json.loads(text)
+    return re.sub(r'"(ts|dur)":[0-9.]+', r'"\1":_', text)
 
 
 def devices(tool):

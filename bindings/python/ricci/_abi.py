@@ -61,6 +61,11 @@ RICCI_SCHEDULE_BATCHED = 1
 RICCI_SCHEDULE_LANES = 2
 RICCI_CHECKPOINT_ALLOW_CSE = 1 << 0
 RICCI_COMPILE_CHECKED = 1 << 0
+RICCI_COMPILE_PROFILED = 1 << 1
+RICCI_SPAN_KERNEL = 1
+RICCI_SPAN_LIBRARY = 2
+RICCI_SPAN_COPY = 3
+RICCI_SPAN_SOURCE = 4
 
 
 class ricci_str(Structure):
@@ -187,11 +192,30 @@ class ricci_compile_opts(Structure):
                 ('skip', ricci_str)]
 
 
+class ricci_span(Structure):
+    _fields_ = [('hdr', ricci_hdr),
+                ('kind', c_uint32),
+                ('step', c_uint32),
+                ('thread', c_uint32),
+                ('line', c_uint32),
+                ('name', ricci_str),
+                ('file', ricci_str),
+                ('begin_ns', c_uint64),
+                ('end_ns', c_uint64)]
+
+
+class ricci_profile(Structure):
+    _fields_ = [('hdr', ricci_hdr),
+                ('self', c_void_p),
+                ('span', c_void_p)]
+
+
 class ricci_run_opts(Structure):
     _fields_ = [('hdr', ricci_hdr),
                 ('stream', c_void_p),
                 ('cancel', c_void_p),
-                ('deadline_ns', c_uint64)]
+                ('deadline_ns', c_uint64),
+                ('profile', c_void_p)]
 
 
 class ricci_executable_stats(Structure):
