@@ -1,6 +1,7 @@
 // Messages of the functions of linear algebra, statistics and updates at an index for operands that they do not take.
 #include "binding_fixture.h"
 #include "ricci/scipy_linalg.hpp"
+#include "ricci/scipy_special.hpp"
 #include "ricci/scipy_stats.hpp"
 
 namespace ricci::testing { namespace {
@@ -47,6 +48,17 @@ TEST_F(NumpyErrors, OfStatistics) {
   EXPECT_ERROR_HERE(scipy::stats::dirichlet::logpdf(x, 1.0),
                     "dirichlet.logpdf: x is f32[3] and alpha f32[]; alpha must be a vector, and x have as many rows or "
                     "one fewer");
+}
+
+TEST_F(NumpyErrors, OfSpecialFunctions) {
+  using namespace scipy;
+  const Array x = Vec({1, 2, 3}), z = Array(astype(x, DType::kC64));
+  EXPECT_ERROR_HERE(special::dawsn(z), "dawsn: operand is c64[3]; it must be real");
+  EXPECT_ERROR_HERE(special::owens_t(x, z), "owens_t: operands are c64[3]; they must be real");
+  EXPECT_ERROR_HERE(special::bessel_jn(x, -1), "bessel_jn: v is -1; it must be at least 0");
+  EXPECT_ERROR_HERE(special::bessel_jn(x, 5, 3), "bessel_jn: n_iter is 3; it must be at least v, which is 5");
+  EXPECT_ERROR_HERE(special::sph_harm_y(1, 1, x, x, -2), "sph_harm_y: n_max is -2; it must be at least 0");
+  EXPECT_ERROR_HERE(special::bernoulli(ctx, -1), "bernoulli: n is -1; it must be at least 0");
 }
 
 TEST_F(NumpyErrors, OfUpdatesAtAnIndex) {
