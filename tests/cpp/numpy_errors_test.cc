@@ -1,6 +1,8 @@
 // Messages of the functions of linear algebra, statistics and updates at an index for operands that they do not take.
 #include "binding_fixture.h"
 #include "ricci/scipy_linalg.hpp"
+#include "ricci/scipy_signal.hpp"
+#include "ricci/scipy_special.hpp"
 #include "ricci/scipy_stats.hpp"
 
 namespace ricci::testing { namespace {
@@ -47,6 +49,45 @@ TEST_F(NumpyErrors, OfStatistics) {
   EXPECT_ERROR_HERE(scipy::stats::dirichlet::logpdf(x, 1.0),
                     "dirichlet.logpdf: x is f32[3] and alpha f32[]; alpha must be a vector, and x have as many rows or "
                     "one fewer");
+}
+
+TEST_F(NumpyErrors, OfSpecialFunctions) {
+  using namespace scipy;
+  const Array x = Vec({1, 2, 3}), z = Array(astype(x, DType::kC64));
+  EXPECT_ERROR_HERE(special::dawsn(z), "dawsn: operand is c64[3]; it must be real");
+  EXPECT_ERROR_HERE(special::owens_t(x, z), "owens_t: operands are c64[3]; they must be real");
+  EXPECT_ERROR_HERE(special::bessel_jn(x, -1), "bessel_jn: v is -1; it must be at least 0");
+  EXPECT_ERROR_HERE(special::bessel_jn(x, 5, 3), "bessel_jn: n_iter is 3; it must be at least v, which is 5");
+  EXPECT_ERROR_HERE(special::sph_harm_y(1, 1, x, x, -2), "sph_harm_y: n_max is -2; it must be at least 0");
+  EXPECT_ERROR_HERE(special::bernoulli(ctx, -1), "bernoulli: n is -1; it must be at least 0");
+}
+
+TEST_F(NumpyErrors, OfSpectra) {
+  using namespace scipy;
+  const Array x = Vec({1, 2, 3, 4}), scalar(ctx, 1.0f), z = Array(astype(ones(ctx, {3, 2}), DType::kC64));
+  EXPECT_ERROR_HERE(signal::stft(scalar), "stft: operand is f32[]; it needs elements along an axis");
+  EXPECT_ERROR_HERE(signal::stft(x, 0), "stft: fs is 0.000000; it must be positive");
+  EXPECT_ERROR_HERE(signal::welch(x, 1, {.nperseg = 0}), "welch: nperseg is 0; it must be at least 1");
+  EXPECT_ERROR_HERE(signal::welch(x, 1, {.nperseg = 3, .noverlap = 3}),
+                    "welch: noverlap is 3; it must be from 0 to 2, one less than nperseg");
+  EXPECT_ERROR_HERE(signal::welch(x, 1, {.nperseg = 3, .nfft = 2}),
+                    "welch: nfft is 2; it must be at least nperseg, which is 3");
+  EXPECT_ERROR_HERE(signal::welch(x, 1, {.window = "flat"}),
+                    "welch: window is flat; it must be hann, hamming, blackman, bartlett, boxcar or a vector");
+  EXPECT_ERROR_HERE(signal::welch(x, 1, {.window = x, .nperseg = 3}),
+                    "welch: window is f32[4]; it must be a vector of 3 elements");
+  EXPECT_ERROR_HERE(signal::welch(x, 1, {.window = Vec({1, 2, 3, 4, 5})}),
+                    "welch: window is f32[5]; the signal has only 4 elements");
+  EXPECT_ERROR_HERE(signal::welch(x, 1, {.scaling = "power"}),
+                    "welch: scaling is power; it must be density or spectrum");
+  EXPECT_ERROR_HERE(signal::welch(x, 1, {.average = "sum"}), "welch: average is sum; it must be mean or median");
+  EXPECT_ERROR_HERE(signal::csd(x, ones(ctx, {2, 2})),
+                    "csd: operands are f32[4] and f32[2,2]; they need the same dimensions");
+  EXPECT_ERROR_HERE(signal::stft(x, 1, {.boundary = "none"}),
+                    "stft: boundary is none; it must be zeros, even, odd or constant");
+  EXPECT_ERROR_HERE(signal::istft(x), "istft: operand is c64[4]; it needs at least 2 dimensions");
+  EXPECT_ERROR_HERE(signal::istft(z, 1, {.time_axis = 0, .freq_axis = 0}),
+                    "istft: time_axis and freq_axis are both 0; they must differ");
 }
 
 TEST_F(NumpyErrors, OfUpdatesAtAnIndex) {

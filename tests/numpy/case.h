@@ -58,6 +58,7 @@ std::span<const Case> ProductCases();
 std::span<const Case> LinalgCases();
 std::span<const Case> FftCases();
 std::span<const Case> ScipyCases();
+std::span<const Case> SpecialCases();
 std::span<const Case> ScipyLinalgCases();
 std::span<const Case> StatsCases();
 std::span<const Case> AppliedCases();

@@ -103,6 +103,97 @@ const Case kCases[] = {
      64},
     {"jsp.signal.fftconvolve(u, v, mode='same')",
      [](const Given& g) -> Results { return signal::fftconvolve(g.u, g.v, "same"); }, 32},
+    {"jsp.signal.stft(t.ravel(), nperseg=8)",
+     [](const Given& g) -> Results {
+       const auto [f, t, z] = signal::stft(ravel(g.t), 1, {.nperseg = 8});
+       return Values{f, t, z};
+     },
+     16},
+    {"jsp.signal.stft(t, 2.0, 'hamming', 3, 1, 5, 'linear', boundary='odd', axis=1)",
+     [](const Given& g) -> Results {
+       const auto [f, t, z] = signal::stft(g.t, 2,
+                                           {.window = "hamming",
+                                            .nperseg = 3,
+                                            .noverlap = 1,
+                                            .nfft = 5,
+                                            .detrend = "linear",
+                                            .boundary = "odd",
+                                            .axis = 1});
+       return Values{f, t, z};
+     },
+     64},
+    {"jsp.signal.stft(t.ravel(), 0.5, 'blackman', 7, 5, detrend='constant', boundary='even')",
+     [](const Given& g) -> Results {
+       const auto [f, t, z] =
+           signal::stft(ravel(g.t), 0.5,
+                        {.window = "blackman", .nperseg = 7, .noverlap = 5, .detrend = "constant", .boundary = "even"});
+       return Values{f, t, z};
+     },
+     64},
+    {"jsp.signal.stft(t.ravel(), 1.0, v, 4, return_onesided=False, boundary='constant', padded=False)",
+     [](const Given& g) -> Results {
+       const auto [f, t, z] = signal::stft(
+           ravel(g.t), 1,
+           {.window = g.v, .nperseg = 4, .return_onesided = false, .boundary = "constant", .padded = false});
+       return Values{f, t, z};
+     },
+     32},
+    {"jsp.signal.stft(z.ravel(), 1.0, 'bartlett', 4, boundary=None)",
+     [](const Given& g) -> Results {
+       const auto [f, t, z] =
+           signal::stft(ravel(g.z), 1, {.window = "bartlett", .nperseg = 4, .boundary = std::nullopt});
+       return Values{f, t, z};
+     },
+     32},
+    {"jsp.signal.istft(jsp.signal.stft(t.ravel(), 4.0, nperseg=6)[2], 4.0)",
+     [](const Given& g) -> Results { return signal::istft(signal::stft(ravel(g.t), 4, {.nperseg = 6}).z, 4); }, 32},
+    {"jsp.signal.istft(jsp.signal.stft(t.ravel(), nperseg=8, nfft=12, noverlap=5, return_onesided=False)[2], 1.0, "
+     "'hann', 8, 5, 12, False)",
+     [](const Given& g) -> Results {
+       const auto z =
+           signal::stft(ravel(g.t), 1, {.nperseg = 8, .noverlap = 5, .nfft = 12, .return_onesided = false}).z;
+       return signal::istft(z, 1, {.nperseg = 8, .noverlap = 5, .nfft = 12, .input_onesided = false});
+     },
+     32},
+    {"jsp.signal.istft(z.T, 1.0, 'hamming', boundary=False, time_axis=0, freq_axis=1)",
+     [](const Given& g) -> Results {
+       return signal::istft(transpose(g.z), 1,
+                            {.window = "hamming", .boundary = false, .time_axis = 0, .freq_axis = 1});
+     },
+     32},
+    {"jax.grad(lambda a: jnp.abs(jsp.signal.stft(a, nperseg=8)[2]).sum())(t.ravel() + 1)",
+     [](const Given& g) -> Results {
+       return grad([](Value a) { return sum(abs(signal::stft(a, 1, {.nperseg = 8}).z)); })(Array(ravel(g.t) + 1));
+     },
+     64},
+    {"jsp.signal.welch(t.ravel(), nperseg=8)",
+     [](const Given& g) -> Results { return signal::welch(ravel(g.t), 1, {.nperseg = 8}); }, 32},
+    {"jsp.signal.welch(t.ravel())", [](const Given& g) -> Results { return signal::welch(ravel(g.t)); }, 64},
+    {"jsp.signal.welch(t.ravel(), 10.0, 'hamming', 5, 2, 9, 'linear', True, 'spectrum', average='median')",
+     [](const Given& g) -> Results {
+       return signal::welch(ravel(g.t), 10,
+                            {.window = "hamming",
+                             .nperseg = 5,
+                             .noverlap = 2,
+                             .nfft = 9,
+                             .detrend = "linear",
+                             .scaling = "spectrum",
+                             .average = "median"});
+     },
+     64},
+    {"jsp.signal.welch(t, nperseg=2, detrend=False, axis=1)",
+     [](const Given& g) -> Results {
+       return signal::welch(g.t, 1, {.nperseg = 2, .detrend = std::nullopt, .axis = 1});
+     },
+     32},
+    {"jsp.signal.csd(t.ravel(), jnp.sin(t.ravel()), nperseg=6)",
+     [](const Given& g) -> Results { return signal::csd(ravel(g.t), sin(ravel(g.t)), 1, {.nperseg = 6}); }, 32},
+    {"jsp.signal.csd(t.ravel(), t.ravel()[:15] + 2, 3.0, nperseg=6, average='median', return_onesided=False)",
+     [](const Given& g) -> Results {
+       return signal::csd(ravel(g.t), slice(ravel(g.t), 0, 15) + 2, 3,
+                          {.nperseg = 6, .return_onesided = false, .average = "median"});
+     },
+     32},
 };
 
 }  // namespace

@@ -31,6 +31,11 @@ Value Positions(const Value& v, DType dtype, int64_t axis) {
 Value Join(std::initializer_list<Value> parts, int64_t axis) {
   return lax::concatenate({parts.begin(), parts.size()}, axis);
 }
+Value Polynomial(const Value& x, std::span<const double> coefficients) {
+  Value out = lax::zeros_like(x);
+  for (double c : coefficients) out = out * x + c;
+  return out;
+}
 Value AxisToEnd(const Value& v, int64_t axis) {
   Shape order;
   for (int64_t d = 0; d < v.rank(); ++d) {

@@ -68,6 +68,11 @@ inline Value Cut(const Value& v, int64_t start, int64_t limit, int64_t axis) {
   return lax::slice_in_dim(v, start, limit, axis);
 }
 Value Join(std::initializer_list<Value> parts, int64_t axis);
+// By Horner's rule; the coefficient of the highest power comes first.
+Value Polynomial(const Value& x, std::span<const double> coefficients);
+inline Value Polynomial(const Value& x, std::initializer_list<double> coefficients) {
+  return Polynomial(x, std::span(coefficients.begin(), coefficients.size()));
+}
 // The axis moved to the end, or the last one to `axis`.
 Value AxisToEnd(const Value& v, int64_t axis);
 Value EndToAxis(const Value& v, int64_t axis);

@@ -180,11 +180,6 @@ Value Ndtr(const Value& x) {
   const Value tail = lax::erfc(z);
   return Where(z < half_root, 1 + lax::erf(w), Where(w > 0, 2 - tail, tail)) * 0.5;
 }
-Value Polynomial(const Value& x, std::initializer_list<double> coefficients) {
-  Value out = lax::zeros_like(x);
-  for (double c : coefficients) out = out * x + c;
-  return out;
-}
 // The rational approximations of S. Moshier's Cephes library (ndtri.c): the middle, and two ranges of the tail.
 Value MiddleOfNdtri(const Value& p) {
   const Value y = p - 0.5, y2 = y * y;

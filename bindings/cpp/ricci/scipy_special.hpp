@@ -1,5 +1,4 @@
-// ricci/scipy_special.hpp: jax.scipy.special, as far as it follows from the built-in primitives. Include it next to
-// ricci.hpp.
+// ricci/scipy_special.hpp: jax.scipy.special. Include it next to ricci.hpp.
 #ifndef RICCI_SCIPY_SPECIAL_HPP_
 #define RICCI_SCIPY_SPECIAL_HPP_
 #include "ricci/reductions.hpp"
@@ -56,6 +55,41 @@ Value expn(const Operand& n, const Operand& x);
 Value exp1(const Operand& x);
 // The integral of exp(t) / t over t < x, as its principal value.
 Value expi(const Operand& x);
+
+// The sine and cosine integrals: of sin(t) / t over 0 < t < x, and euler's constant + log|x| + that of (cos(t) - 1) /
+// t.
+std::pair<Value, Value> sici(const Operand& x);
+// The Fresnel integrals of sin(pi t^2 / 2) and cos(pi t^2 / 2) over 0 < t < x.
+std::pair<Value, Value> fresnel(const Operand& x);
+// The integral of log(t) / (1 - t) over 1 < t < x, which is the dilogarithm of 1 - x. NaN for negative x.
+Value spence(const Operand& x);
+
+// ---- relatives of the error function ----
+// The Faddeeva function exp(-z^2) erfc(-i z), complex for a real z too.
+Value wofz(const Operand& z);
+// exp(x^2) erfc(x), of real or complex x.
+Value erfcx(const Operand& x);
+// Dawson's integral: exp(-x^2) times the integral of exp(t^2) over 0 < t < x.
+Value dawsn(const Operand& x);
+// Owen's T: the integral of exp(-h^2 (1 + t^2) / 2) / (1 + t^2) over 0 < t < a, over 2 pi.
+Value owens_t(const Operand& h, const Operand& a);
+
+// ---- hypergeometric functions of real arguments ----
+// The sum of (a)_k / (b)_k x^k / k!; infinite at b = 0, but 1 at a = 0.
+Value hyp1f1(const Operand& a, const Operand& b, const Operand& x);
+// The sum of (a)_k (b)_k / (c)_k x^k / k!, for x < 1 its continuation; infinite for larger x unless the sum is finite.
+// The derivatives in a, b and c are sums of as many terms, which lose digits near x = 1.
+Value hyp2f1(const Operand& a, const Operand& b, const Operand& c, const Operand& x);
+
+// ---- by recurrence ----
+// The Bessel functions of the first kind of the orders 0 to v: [v + 1, shape of z...]. `n_iter` is the order from which
+// the recurrence runs down: well above |z| and at least v.
+Value bessel_jn(const Operand& z, int64_t v, int64_t n_iter = 50);
+// The spherical harmonic of degree n and order m, complex; theta is the angle from the pole, phi the longitude. As
+// shapes cannot depend on data, `n_max` is given: a greater n counts as n_max. 0 where |m| > n.
+Value sph_harm_y(const Operand& n, const Operand& m, const Operand& theta, const Operand& phi, int64_t n_max);
+// Bernoulli's numbers B_0 = 1, B_1 = -1/2, ..., B_n in f32, made where `in` is.
+Value bernoulli(const Operand& in, int64_t n);
 
 // ---- entropies: 0 at x = 0 ----
 Value xlogy(const Operand& x, const Operand& y);
