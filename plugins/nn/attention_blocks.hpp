@@ -3,8 +3,10 @@
 // A scan takes one block of queries at a time against all keys that it may see: the rows of probabilities of a block
 // are all that is ever stored of them. Each trip is a checkpoint, so reverse mode keeps the operands only and computes
 // the probabilities of a block again, and adds up the cotangents of keys and values from block to block (Rabe and
-// Staats, "Self-attention does not need O(n^2) memory", 2021; Dao, "FlashAttention-2", 2023). Where attention is
-// causal, the blocks are divided into groups that leave out the keys after their last query.
+// Staats, "Self-attention does not need O(n^2) memory", 2021; Dao, "FlashAttention-2", 2023).
+//
+// Keys that no query of a block may see by its place are left out, in two steps: groups of blocks take the keys that
+// some block of theirs sees, and each trip the window of these that its own block sees.
 #ifndef RICCI_NN_ATTENTION_BLOCKS_HPP_
 #define RICCI_NN_ATTENTION_BLOCKS_HPP_
 #include "attention_form.hpp"
@@ -12,14 +14,15 @@
 
 namespace ricci { inline namespace v0 { namespace nn {
 
-// ---- one block: queries [B, t, K, G, H] from place `first` on, of keys and values [B, s, K, H] from place 0 on ----
+// ---- one block: queries [B, t, K, G, H] of keys and values [B, s, K, H], the first of which is `offset` places after
+// the first query ----
 // What of a score counts, [t, s]; unset: all.
-inline Value AllowedByPosition(const AttentionForm& f, const Value& first, int64_t t, int64_t s) {
+inline Value AllowedByPosition(const AttentionForm& f, const Value& offset, int64_t t, int64_t s) {
   if (!f.by_position()) return {};
-  ricci_builder* b = first.builder;
+  ricci_builder* b = offset.builder;
   const int64_t shape[] = {t, s};
-  const DType dtype = first.dtype();
-  const Value row = lax::add(lax::iota(b, dtype, shape, 0), lax::broadcast_in_dim(first, shape, {}));
+  const DType dtype = offset.dtype();
+  const Value row = lax::sub(lax::iota(b, dtype, shape, 0), lax::broadcast_in_dim(offset, shape, {}));
   const Value ahead = lax::sub(lax::iota(b, dtype, shape, 1), row);  // the place of the key from that of the query
   const auto at_most = [&](const Value& x, int64_t limit) { return lax::le(x, lax::full_like(x, limit)); };
   Value allowed;
@@ -42,13 +45,13 @@ inline Value Masked(const Value& allowed, const Value& scores) {
   constexpr double kLow = -0.7 * 3.4028234663852886e38;
   return lax::select(allowed, scores, lax::full_like(scores, kLow));
 }
-inline Value Scores(const AttentionForm& f, const Value& first, const Value& q, const Value& k,
+inline Value Scores(const AttentionForm& f, const Value& offset, const Value& q, const Value& k,
                     std::span<const Value> extras) {
   const lax::DotDims dims{{4}, {3}, {0, 2}, {0, 2}};
   const Value product = lax::dot_general(q, k, dims, lax::SumDType(q.dtype()));  // [B, K, t, G, s]
   Value scores = lax::mul(product, f.scale);
   const Dims shape = scores.shape();
-  Value allowed = AllowedByPosition(f, first, q.dim(1), k.dim(1));
+  Value allowed = AllowedByPosition(f, offset, q.dim(1), k.dim(1));
   const int64_t by_place[] = {2, 4};
   if (!allowed.is_none()) allowed = lax::broadcast_in_dim(allowed, shape, by_place);
   for (const Value& extra : extras) {
@@ -67,9 +70,9 @@ inline Value LogSumExp(const Value& x, Dims axes) {
   return lax::add(top, lax::log(lax::reduce_sum(terms, axes)));
 }
 // The results [B, t, N, H] and [B, t, N].
-inline Values Attend(const AttentionForm& f, const Value& first, const Value& q, const Value& k, const Value& v,
+inline Values Attend(const AttentionForm& f, const Value& offset, const Value& q, const Value& k, const Value& v,
                      std::span<const Value> extras) {
-  const Value scores = Scores(f, first, q, k, extras);
+  const Value scores = Scores(f, offset, q, k, extras);
   const int64_t last[] = {4};
   const Value p = Emit1("softmax", {scores}, {{"axes", Dims(last)}});
   const lax::DotDims dims{{4}, {1}, {0, 1}, {0, 2}};
@@ -81,11 +84,28 @@ inline Values Attend(const AttentionForm& f, const Value& first, const Value& q,
 }
 
 // ---- all blocks ----
+// How many keys before and after its own place a query sees, no more than there are.
+struct Reach {
+  explicit Reach(const AttentionForm& f) {
+    const bool is_limited = !f.window.empty();
+    before = is_limited ? std::min(f.window[0], f.t) : f.t;
+    after = f.is_causal ? 0 : is_limited ? std::min(f.window[1], f.s) : f.s;
+  }
+  // The keys that a block of queries sees.
+  int64_t OfBlock(int64_t size) const { return before + size + after; }  // exact: lengths of sequences
+
+  int64_t before = 0, after = 0;
+};
+// Whether keys may be left out: only where every query sees a key among those that are left, else all count alike.
+inline bool LeavesOutKeys(const Eqn& e, const AttentionForm& f) {
+  return f.by_position() && f.t - Reach(f).before <= f.s && !IsMask(e.in(e.n_in() - 1));  // exact: not negative
+}
 // Queries of one block: as many as give a few million scores, but enough for products to be efficient.
 inline int64_t BlockSize(const Eqn& e, const AttentionForm& f) {
   constexpr int64_t kScores = int64_t{1} << 23, kLeast = 128, kMost = 256;
   if (e.has("block_size")) return std::min(e.integer("block_size"), std::max<int64_t>(f.t, 1));
-  const int64_t rows = std::max<int64_t>(ElementCount(Shape{f.b, f.n, f.s}), 1);
+  const int64_t keys = LeavesOutKeys(e, f) ? std::min(f.s, Reach(f).OfBlock(kMost)) : f.s;
+  const int64_t rows = std::max<int64_t>(ElementCount(Shape{f.b, f.n, keys}), 1);
   return std::min(std::clamp(kScores / rows, kLeast, kMost), std::max<int64_t>(f.t, 1));
 }
 // Rows [from, from + blocks * size) of dimension `axis` of x, zeros after its end, with the blocks as dimension 0.
@@ -108,19 +128,20 @@ inline Value FromBlocks(const Value& y, int64_t rows) {
   return lax::slice_in_dim(lax::reshape(moved, joined), 0, rows, 1);
 }
 
-// The blocks of queries from `from` on, `blocks` of `size` each, of the first `keys` keys.
+// The blocks of queries from `from` on, `blocks` of `size` each, of `keys` keys from `first_key` on, of which each
+// block sees `seen` in a row.
 struct BlockRange {
-  int64_t from, blocks, size, keys;
+  int64_t from, blocks, size, first_key, keys, seen;
 };
 class AttentionScan {
  public:
   AttentionScan(const Eqn& e, const BlockRange& r, std::span<const Value> in) : e_(e), f_(e), r_(r) {
     const int64_t heads[] = {f_.b, f_.t, f_.k, f_.g, f_.h};
-    consts_ = {lax::slice_in_dim(in[kKey], 0, r.keys, 1), lax::slice_in_dim(in[kValue], 0, r.keys, 1)};
+    consts_ = {Keys(in[kKey], 1), Keys(in[kValue], 1)};
     slices_ = {Places(), InBlocks(lax::reshape(in[kQuery], heads), 1, r.from, r.blocks, r.size)};
     for (const Value& extra : in.subspan(kFirstExtra)) {
       const bool by_key = extra.dim(3) != 1, by_query = extra.dim(2) != 1;
-      const Value x = by_key ? lax::slice_in_dim(extra, 0, r.keys, 3) : extra;
+      const Value x = by_key ? Keys(extra, 3) : extra;
       by_query_.push_back(by_query);
       (by_query ? slices_ : consts_).push_back(by_query ? InBlocks(x, 2, r.from, r.blocks, r.size) : x);
     }
@@ -142,6 +163,26 @@ class AttentionScan {
   }
 
  private:
+  // The keys of these blocks, along dimension `axis` of x.
+  Value Keys(const Value& x, int64_t axis) const {
+    return lax::slice_in_dim(x, r_.first_key, r_.first_key + r_.keys, axis);  // exact: a part of x
+  }
+  // The number, among the keys of these blocks, of the first that the block of queries from `first` on sees.
+  Value FirstSeen(const Value& first) const {
+    const auto number = [&](int64_t n) { return lax::full_like(first, n); };
+    if (r_.seen == r_.keys) return number(0);
+    const int64_t ahead = Reach(f_).before + r_.first_key;  // exact: lengths of sequences
+    return lax::clamp(number(0), lax::sub(first, number(ahead)), number(r_.keys - r_.seen));
+  }
+  // The keys that a block sees, from `start` on, along dimension `axis` of x, which has all keys or one for all.
+  Value Seen(const Value& x, const Value& start, int64_t axis) const {
+    if (x.dim(axis) == 1 || r_.seen == r_.keys) return x;
+    Shape sizes(x.shape().begin(), x.shape().end());
+    sizes[static_cast<size_t>(axis)] = r_.seen;
+    Values starts(sizes.size(), lax::zeros_like(start));
+    starts[static_cast<size_t>(axis)] = start;
+    return lax::dynamic_slice(x, starts, sizes);
+  }
   // The place of the first query of each block.
   Value Places() const {
     const int64_t shape[] = {r_.blocks};
@@ -156,10 +197,12 @@ class AttentionScan {
   }
   // One trip, of the constants and a slice of each of the others.
   Values Trip(const Values& in) const {
+    const Value first = in[consts_.size()], start = FirstSeen(first);
+    const Value offset = lax::sub(lax::add(start, lax::full_like(start, r_.first_key)), first);
     size_t const_at = 2, slice_at = consts_.size() + 2;
     Values extras;
-    for (bool by_query : by_query_) extras.push_back(in[by_query ? slice_at++ : const_at++]);
-    return Attend(f_, in[consts_.size()], in[consts_.size() + 1], in[0], in[1], extras);
+    for (bool by_query : by_query_) extras.push_back(Seen(in[by_query ? slice_at++ : const_at++], start, 3));
+    return Attend(f_, offset, in[consts_.size() + 1], Seen(in[0], start, 1), Seen(in[1], start, 1), extras);
   }
 
   const Eqn& e_;
@@ -169,17 +212,19 @@ class AttentionScan {
   std::vector<bool> by_query_;  // whether each of the bias and mask has a row for each query
 };
 
-// Groups of blocks. Only where every query may see a key among those that are left: else all count alike.
+// One group where keys are not left out, or where the windows of trips leave out most of them.
 inline std::vector<BlockRange> BlockRanges(const Eqn& e, const AttentionForm& f) {
   constexpr int64_t kGroups = 4;
   const int64_t size = BlockSize(e, f), blocks = (f.t + size - 1) / size;  // exact: rounded up once
-  const bool leaves_out = f.is_causal && f.window.empty() && !IsMask(e.in(e.n_in() - 1));
-  const int64_t groups = leaves_out ? std::min(kGroups, blocks) : 1;
+  if (!LeavesOutKeys(e, f)) return {{0, blocks, size, 0, f.s, f.s}};
+  const Reach reach(f);
+  const int64_t seen = reach.OfBlock(size), groups = seen <= f.s / 2 ? 1 : std::min(kGroups, blocks);
   std::vector<BlockRange> out;
   for (int64_t i = 0; i < groups; ++i) {
-    const int64_t first = blocks * i / groups, limit = blocks * (i + 1) / groups;  // exact: few groups
-    const int64_t keys = leaves_out ? std::min(f.s, limit * size) : f.s;           // exact: rounded up once
-    out.push_back({first * size, limit - first, size, keys});                      // exact: a row
+    const int64_t first = blocks * i / groups, limit = blocks * (i + 1) / groups;              // exact: few groups
+    const int64_t from = first * size, first_key = std::max<int64_t>(from - reach.before, 0);  // exact: a row
+    const int64_t keys = std::min(f.s, limit * size + reach.after) - first_key;                // exact: rounded up once
+    out.push_back({from, limit - first, size, first_key, keys, std::min(seen, keys)});
   }
   return out;
 }

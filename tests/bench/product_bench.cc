@@ -65,14 +65,24 @@ Value Attend(const Value& q) {
 Value AttendByPrimitive(const Value& q) {
   return ricci::EmitN(2, "dot_product_attention", Values{q, q, q}, {{"is_causal", true}})[0];
 }
+// A query sees its own place and the 256 before it.
+Value AttendInWindow(const Value& q) {
+  return ricci::EmitN(2, "dot_product_attention", Values{q, q, q},
+                      {{"is_causal", true}, {"local_window_size", Shape{256, 0}}})[0];
+}
 
-Prepared Attention(ricci_ctx* ctx, const Settings& s, Value (*attend)(const Value& q), bool grad) {
-  const Shape shape = s.small ? Shape{1, 16, 2, 8} : Shape{4, 1024, 8, 64};
+struct AttentionCase {
+  Value (*attend)(const Value& q);
+  bool grad = false;
+  Shape shape = {4, 1024, 8, 64};
+};
+Prepared Attention(ricci_ctx* ctx, const Settings& s, const AttentionCase& c) {
+  const Shape shape = s.small ? Shape{1, 16, 2, 8} : c.shape;
   ProgramRef f = Trace(ctx, {{shape}}, [=](const Values& in) {
-    const Value out = attend(in[0]);
-    return Values{grad ? reduce_sum(out, Shape{0, 1, 2, 3}) : out};
+    const Value out = c.attend(in[0]);
+    return Values{c.grad ? reduce_sum(out, Shape{0, 1, 2, 3}) : out};
   });
-  if (grad) f = Grad(f.get(), 1);
+  if (c.grad) f = Grad(f.get(), 1);
   return Ready(ctx, f.get(), {Uniform(ricci::ElementCount(shape))});
 }
 
@@ -99,11 +109,24 @@ std::vector<Case> ProductCases(ricci_ctx* ctx) {
       {"chol6", "ms", [=](const Settings& s) { return Chol6(ctx, s); }},
       {"conv", "ms", [=](const Settings& s) { return Convolution(ctx, s, /*grad=*/false); }},
       {"conv_grad", "ms", [=](const Settings& s) { return Convolution(ctx, s, /*grad=*/true); }},
-      {"attention", "ms", [=](const Settings& s) { return Attention(ctx, s, Attend, /*grad=*/false); }},
-      {"attention_grad", "ms", [=](const Settings& s) { return Attention(ctx, s, Attend, /*grad=*/true); }},
-      {"attention_nn", "ms", [=](const Settings& s) { return Attention(ctx, s, AttendByPrimitive, /*grad=*/false); }},
+      {"attention", "ms", [=](const Settings& s) { return Attention(ctx, s, {Attend}); }},
+      {"attention_grad", "ms",
+       [=](const Settings& s) {
+         return Attention(ctx, s, {Attend, true});
+       }},
+      {"attention_nn", "ms", [=](const Settings& s) { return Attention(ctx, s, {AttendByPrimitive}); }},
       {"attention_nn_grad", "ms",
-       [=](const Settings& s) { return Attention(ctx, s, AttendByPrimitive, /*grad=*/true); }},
+       [=](const Settings& s) {
+         return Attention(ctx, s, {AttendByPrimitive, true});
+       }},
+      {"attention_window", "ms",
+       [=](const Settings& s) {
+         return Attention(ctx, s, {AttendInWindow, false, {1, 4096, 8, 64}});
+       }},
+      {"attention_window_grad", "ms",
+       [=](const Settings& s) {
+         return Attention(ctx, s, {AttendInWindow, true, {1, 4096, 8, 64}});
+       }},
   };
 }
 

@@ -65,6 +65,13 @@ ATTENTION = [
     ((1, 6, 6, 2, 2, 3), {'local_window_size': (1, 3), 'is_causal': True}, {'local_window_size': (1, 3), 'is_causal': True},
      (1, 1, 6, 1), (1, 2, 1, 6)),
     ((1, 70, 70, 1, 1, 4), {'is_causal': True}, {'is_causal': True}, None, None),
+    # Windows that leave out keys: of each block, of groups of blocks, after the last query, of no block.
+    ((1, 9, 9, 2, 1, 3), {'local_window_size': (1, 0), 'block_size': 2}, {'local_window_size': (1, 0)}, (1, 2, 9, 9), None),
+    ((1, 9, 9, 2, 2, 3), {'local_window_size': (4, 1), 'block_size': 2}, {'local_window_size': (4, 1)}, (1, 1, 1, 9), None),
+    ((2, 4, 12, 2, 2, 3), {'local_window_size': (1, 2), 'block_size': 3}, {'local_window_size': (1, 2)}, (2, 1, 4, 1), None),
+    ((1, 9, 4, 2, 2, 3), {'local_window_size': (1, 0), 'block_size': 2}, {'local_window_size': (1, 0)}, None, None),
+    ((1, 9, 7, 1, 1, 3), {'local_window_size': (2, 3), 'is_causal': True, 'block_size': 2},
+     {'local_window_size': (2, 3), 'is_causal': True}, None, None),
 ]
 
 

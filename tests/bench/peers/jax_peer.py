@@ -211,13 +211,17 @@ def conv(grad):
     return prepare
 
 
-def attention(grad):
+def attention(grad, size=(4, 1024, 8, 64), **options):
     def prepare(small):
-        shape = (1, 16, 2, 8) if small else (4, 1024, 8, 64)
-        attend = lambda q: jax.nn.dot_product_attention(q, q, q, is_causal=True)
+        shape = (1, 16, 2, 8) if small else size
+        attend = lambda q: jax.nn.dot_product_attention(q, q, q, is_causal=True, **options)
         f = jax.grad(lambda q: attend(q).sum()) if grad else attend
         return jitted(f, uniform(int(np.prod(shape))).reshape(shape))
     return prepare
+
+
+def windowed_attention(grad):
+    return attention(grad, (1, 4096, 8, 64), local_window_size=(256, 0))
 
 
 CASES = {
@@ -239,6 +243,8 @@ CASES = {
     'attention_grad': Case('ms', attention(True)),
     'attention_nn': Case('ms', attention(False)),  # ours as one operation
     'attention_nn_grad': Case('ms', attention(True)),
+    'attention_window': Case('ms', windowed_attention(False)),
+    'attention_window_grad': Case('ms', windowed_attention(True)),
     'rk4_scan': Case('ms', pendulum(10000, 0, False)),
     'rk4_scan_grad': Case('ms', pendulum(10000, 0, True)),
     'rk4_vmap': Case('ms', pendulum(1000, 4096, False)),
