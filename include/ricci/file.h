@@ -1,9 +1,9 @@
 /* ricci/file.h: programs as files.
  *
  * The binary form of a program has everything that its text has (constants bit for bit, nested programs, attributes,
- * names) and the source locations of its equations. A program always gives the same bytes, and programs with equal text
- * and equal locations give equal bytes. It names primitives and attributes, so a context can load it if it has the
- * plugins that provide them.
+ * names) and the source locations of its equations. Programs with equal text and equal locations give equal bytes. It
+ * names primitives and attributes, so a context can load it if it has the plugins that provide them. A large file is
+ * mapped as long as its constants are in use: replace it, as ricci_program_save does, and do not write into it.
  *
  * Errors of loading: NOT_FOUND if there is no such file, or for primitives that the context does not have, with all
  * their names; FAILED_PRECONDITION if the system refuses, or if the file is of another version of the format or, before

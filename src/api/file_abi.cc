@@ -34,8 +34,11 @@ ricci_status* ricci_program_load(ricci_ctx* c, const char* path, size_t len, ric
     RICCI_TRY(args.NotNull({{"c", c}, {"out", out}}));
     RICCI_TRY(args.Array("path", path, len));
     prim::Registry& registry = runtime::FromAbi(c)->registry();
-    RICCI_ASSIGN(const auto read, file::FileBytes::Read(registry.vocabulary().memory, View(path, len)));
-    RICCI_ASSIGN(ir::ProgramRef program, file::ReadProgram(registry, read.bytes(), View(path, len)));
+    RICCI_ASSIGN(auto read, file::FileBytes::ReadOrMap(registry.vocabulary().memory, View(path, len)));
+    const auto bytes = std::make_shared<const file::FileBytes>(std::move(read));
+    const bool mapped = bytes->mapped();
+    RICCI_ASSIGN(ir::ProgramRef program,
+                 file::ReadProgram(registry, bytes->bytes(), View(path, len), mapped ? bytes : nullptr));
     *out = ir::Abi(program.Detach());
     return absl::OkStatus();
   });

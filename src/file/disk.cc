@@ -1,6 +1,7 @@
 #include "file/disk.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,7 +24,7 @@ absl::Status Failed(std::string_view path, std::string_view what, int error) {
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
+  Descriptor(Descriptor&& o) noexcept : fd_(std::exchange(o.fd_, -1)) {}
   Descriptor& operator=(const Descriptor&) = delete;
   ~Descriptor() { Close(); }
   int get() const { return fd_; }
@@ -57,22 +58,51 @@ int WriteNew(const std::string& path, std::string_view bytes) {
 
 }  // namespace
 
+// A file with contents, open for reading.
+struct FileBytes::OpenFile {
+  Descriptor descriptor;
+  size_t size;
+
+  static absl::StatusOr<OpenFile> Open(std::string_view path) {
+    Descriptor file(::open(std::string(path).c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat about {};
+    if (file.get() < 0 || ::fstat(file.get(), &about) != 0) return Failed(path, "cannot be read", errno);
+    if (!S_ISREG(about.st_mode)) return Failed(path, "cannot be read", S_ISDIR(about.st_mode) ? EISDIR : ESPIPE);
+    return OpenFile{std::move(file), static_cast<size_t>(about.st_size)};
+  }
+};
+
 FileBytes::FileBytes(const base::HostMemory* memory, size_t size)
     : memory_(memory), data_(static_cast<char*>(memory->Allocate(std::max<size_t>(size, 1), kAlign))), size_(size) {}
 FileBytes::FileBytes(FileBytes&& o) noexcept
     : memory_(o.memory_), data_(std::exchange(o.data_, nullptr)), size_(std::exchange(o.size_, 0)) {}
 FileBytes::~FileBytes() {
-  if (data_ != nullptr) memory_->Free(data_, std::max<size_t>(size_, 1), kAlign);
+  if (data_ == nullptr) return;
+  if (mapped()) {
+    ::munmap(data_, size_);
+  } else {
+    memory_->Free(data_, std::max<size_t>(size_, 1), kAlign);
+  }
 }
 
 absl::StatusOr<FileBytes> FileBytes::Read(const base::HostMemory* memory, std::string_view path) {
-  const Descriptor file(::open(std::string(path).c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat about {};
-  if (file.get() < 0 || ::fstat(file.get(), &about) != 0) return Failed(path, "cannot be read", errno);
-  if (!S_ISREG(about.st_mode)) return Failed(path, "cannot be read", S_ISDIR(about.st_mode) ? EISDIR : ESPIPE);
-  FileBytes out(memory, static_cast<size_t>(about.st_size));
-  const int error =
-      MoveAll(out.size_, [&](size_t done, size_t left) { return ::read(file.get(), out.data_ + done, left); });
+  RICCI_ASSIGN(const OpenFile file, OpenFile::Open(path));
+  return ReadOpen(memory, file, path);
+}
+
+absl::StatusOr<FileBytes> FileBytes::ReadOrMap(const base::HostMemory* memory, std::string_view path) {
+  RICCI_ASSIGN(const OpenFile file, OpenFile::Open(path));
+  if (file.size < kLarge) return ReadOpen(memory, file, path);
+  void* map = ::mmap(nullptr, file.size, PROT_READ, MAP_PRIVATE, file.descriptor.get(), 0);
+  if (map == MAP_FAILED) return Failed(path, "cannot be mapped", errno);
+  return FileBytes(static_cast<char*>(map), file.size);
+}
+
+absl::StatusOr<FileBytes> FileBytes::ReadOpen(const base::HostMemory* memory, const OpenFile& file,
+                                              std::string_view path) {
+  FileBytes out(memory, file.size);
+  const int error = MoveAll(
+      out.size_, [&](size_t done, size_t left) { return ::read(file.descriptor.get(), out.data_ + done, left); });
   if (error != 0) return Failed(path, "cannot be read", error);
   return out;
 }

@@ -10,19 +10,29 @@
 namespace ricci { inline namespace v0 { namespace file {
 
 // NOT_FOUND if there is no such file, FAILED_PRECONDITION, with the reason of the system, if it cannot be read. The
-// bytes are in `memory`, aligned to 64 bytes.
+// bytes are in `memory`, or mapped, aligned to 64 bytes.
 class FileBytes {
  public:
   static absl::StatusOr<FileBytes> Read(const base::HostMemory* memory, std::string_view path);
-  FileBytes(const base::HostMemory* memory, size_t size);
+  // Maps a large file: processes share its pages, which are loaded as they are needed and need no memory of the host's.
+  // It must not be changed in place, which would change or end whoever uses it; WriteFile replaces it. A small one is
+  // read.
+  static absl::StatusOr<FileBytes> ReadOrMap(const base::HostMemory* memory, std::string_view path);
+  static constexpr size_t kLarge = 1 << 20;
   FileBytes(FileBytes&& o) noexcept;
   FileBytes& operator=(FileBytes&&) = delete;
   ~FileBytes();
   std::string_view bytes() const { return {data_, size_}; }
-  char* data() { return data_; }
+  bool mapped() const { return memory_ == nullptr; }
 
  private:
-  const base::HostMemory* memory_;
+  struct OpenFile;
+  static absl::StatusOr<FileBytes> ReadOpen(const base::HostMemory* memory, const OpenFile& file,
+                                            std::string_view path);
+  FileBytes(const base::HostMemory* memory, size_t size);
+  FileBytes(char* map, size_t size) : memory_(nullptr), data_(map), size_(size) {}
+
+  const base::HostMemory* memory_;  // NULL: it is mapped
   char* data_;
   size_t size_;
 };

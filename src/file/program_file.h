@@ -18,8 +18,10 @@ namespace ricci { inline namespace v0 { namespace file {
 std::string WriteProgram(const ir::Program& p);
 
 // `origin` names the file in messages. Errors as of ReadContainer; NOT_FOUND for primitives that the context does not
-// have, with their names; those of rows are passed on. The constants are copied.
-absl::StatusOr<ir::ProgramRef> ReadProgram(prim::Registry& registry, std::string_view bytes, std::string_view origin);
+// have, with their names; those of rows are passed on. The constants are copied, or used in place if there is an owner
+// of the bytes, which they keep then.
+absl::StatusOr<ir::ProgramRef> ReadProgram(prim::Registry& registry, std::string_view bytes, std::string_view origin,
+                                           std::shared_ptr<const void> owner = nullptr);
 
 }}}  // namespace ricci::v0::file
 #endif

@@ -18,8 +18,8 @@ using trace::Vals;
 
 class Reader {
  public:
-  Reader(prim::Registry& registry, const Sections& sections, std::string_view origin)
-      : registry_(registry), constants_(sections[kConstants]), origin_(origin) {}
+  Reader(prim::Registry& registry, const Sections& sections, std::string_view origin, std::shared_ptr<const void> owner)
+      : registry_(registry), constants_(sections[kConstants]), origin_(origin), owner_(std::move(owner)) {}
 
   absl::StatusOr<ir::ProgramRef> Run(const Sections& sections) {
     RICCI_TRY(ReadTexts(sections[kTexts]));
@@ -87,7 +87,7 @@ class Reader {
     return Finished(r, "locations");
   }
 
-  // Constants are copied when they are first used, so that one that is in many programs is there once.
+  // Data is made of them when they are first used, so that one that is in many programs is there once.
   struct Blob {
     std::string_view bytes;
     std::shared_ptr<const ir::ConstantData> data;
@@ -167,14 +167,18 @@ class Reader {
     if (!splat && blob.bytes.size() != t.bytes) {
       return Damaged("a constant of ", ToText(t), " has ", base::Count(blob.bytes.size(), "byte"));
     }
-    if (blob.data == nullptr) {
-      const auto* from = reinterpret_cast<const std::byte*>(blob.bytes.data());
-      blob.data =
-          std::make_shared<const ir::ConstantData>(registry_.vocabulary().memory, std::span(from, blob.bytes.size()));
-    }
+    if (blob.data == nullptr) blob.data = DataOf(blob.bytes);
     RICCI_ASSIGN(const ricci_val v, b.Constant(type, splat, blob.data));
     values.push_back(v);
     return absl::OkStatus();
+  }
+
+  // A file of another writer may hold constants that are not aligned as ours are: these are copied.
+  std::shared_ptr<const ir::ConstantData> DataOf(std::string_view bytes) const {
+    const std::span from(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size());
+    const bool aligned = reinterpret_cast<uintptr_t>(bytes.data()) % kAlignment == 0;
+    if (owner_ != nullptr && aligned) return std::make_shared<const ir::ConstantData>(owner_, from);
+    return std::make_shared<const ir::ConstantData>(registry_.vocabulary().memory, from);
   }
 
   absl::Status Equation(Builder& b, ByteReader& r, Vals& values) {
@@ -261,6 +265,7 @@ class Reader {
 
   prim::Registry& registry_;
   const std::string_view constants_, origin_;
+  const std::shared_ptr<const void> owner_;  // of the bytes; NULL: the caller, until reading has ended
   std::vector<std::string_view> texts_;
   std::vector<ir::TypeId> types_;
   std::vector<ir::LocationId> locations_;
@@ -271,10 +276,11 @@ class Reader {
 
 }  // namespace
 
-absl::StatusOr<ir::ProgramRef> ReadProgram(prim::Registry& registry, std::string_view bytes, std::string_view origin) {
+absl::StatusOr<ir::ProgramRef> ReadProgram(prim::Registry& registry, std::string_view bytes, std::string_view origin,
+                                           std::shared_ptr<const void> owner) {
   const std::string_view name = origin.empty() ? "<memory>" : origin;
   RICCI_ASSIGN(const Sections sections, ReadContainer(bytes, name));
-  return Reader(registry, sections, name).Run(sections);
+  return Reader(registry, sections, name, std::move(owner)).Run(sections);
 }
 
 }}}  // namespace ricci::v0::file

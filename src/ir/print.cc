@@ -60,7 +60,7 @@ class Printer {
     out_ += " = constant ";
     const uint32_t dtype = p.type(c.value).dtype;
     const size_t size = types::Info(dtype).size;
-    const base::Vec<std::byte>& bytes = c.data->bytes;
+    const std::span<const std::byte> bytes = c.data->bytes;
     if (bytes.size() == size) return AppendElement(out_, dtype, bytes.data());
     if (bytes.size() > kInlineBytes) {
       if (named_.insert(c.data->hash).second) blobs_.push_back(c.data.get());

@@ -27,11 +27,20 @@ size_t DataBytes(const ricci_attr& a) {
   }
 }
 
+uint64_t HashOf(std::span<const std::byte> bytes) {
+  return base::Hasher().Add(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size())).Done();
+}
+
 }  // namespace
 
 ConstantData::ConstantData(const base::HostMemory* memory, std::span<const std::byte> from)
-    : bytes(from.begin(), from.end(), base::HostAllocator<std::byte>(memory)),
-      hash(base::Hasher().Add(std::string_view(reinterpret_cast<const char*>(from.data()), from.size())).Done()) {}
+    : own_(from.begin(), from.end(), base::HostAllocator<std::byte>(memory)), bytes(own_), hash(HashOf(bytes)) {}
+
+ConstantData::ConstantData(std::shared_ptr<const void> owner, std::span<const std::byte> in_place)
+    : own_(base::HostAllocator<std::byte>(nullptr)),
+      owner_(std::move(owner)),
+      bytes(in_place),
+      hash(HashOf(in_place)) {}
 
 Program::Program(Vocabulary* v)
     : vocabulary_(v),

@@ -26,11 +26,21 @@ using types::TypeId;
 class Program;
 using ProgramRef = base::Ref<const Program>;
 
-// Bytes of a constant, shared by all programs that hold it; hashed once.
-struct ConstantData {
+// Bytes of a constant, shared by all programs that hold it; hashed once. They are a copy, or lie in memory that someone
+// else owns, such as a file that is mapped.
+class ConstantData {
+ public:
   ConstantData(const base::HostMemory* memory, std::span<const std::byte> from);
-  base::Vec<std::byte> bytes;
-  uint64_t hash;
+  ConstantData(std::shared_ptr<const void> owner, std::span<const std::byte> in_place);
+  ConstantData(const ConstantData&) = delete;
+
+ private:
+  base::Vec<std::byte> own_;
+  std::shared_ptr<const void> owner_;
+
+ public:
+  const std::span<const std::byte> bytes;
+  const uint64_t hash;
 };
 
 struct Constant {

@@ -116,7 +116,7 @@ class Walk {
   absl::Status SetConstant(const ir::Constant& c) {
     const types::ArrayType& t = f_.type(c.value);
     std::vector<std::byte> data(t.bytes);
-    const base::Vec<std::byte>& from = c.data->bytes;
+    const std::span<const std::byte> from = c.data->bytes;
     for (size_t at = 0; at < data.size(); at += from.size()) std::memcpy(data.data() + at, from.data(), from.size());
     RICCI_ASSIGN(ArrayRef array, FromHost(device_, f_.type_id(c.value), data.data(), nullptr));
     return Set(c.value, std::move(array));

@@ -168,4 +168,86 @@ TEST_F(ProgramFileTest, FilesOnDisk) {
             "/: cannot be read: Is a directory");
 }
 
+// ---- files that are mapped ----
+
+// A program whose constant makes its file a large one.
+std::string LargeText() {
+  std::string elements = "[1.0";
+  for (size_t i = 1; i < file::FileBytes::kLarge / sizeof(double); ++i) elements += ",2.5";
+  const std::string type = "f64[" + std::to_string(file::FileBytes::kLarge / sizeof(double)) + "]";
+  return "program f(%x: f32[]) { %c: " + type + " = constant " + elements + "] return %x, %c }";
+}
+
+class MappedFileTest : public ProgramFileTest {
+ protected:
+  MappedFileTest() : path_(::testing::TempDir() + "ricci_mapped_file_test." + std::to_string(::getpid())) {}
+  ~MappedFileTest() override { ::unlink(path_.c_str()); }
+
+  std::shared_ptr<const file::FileBytes> Map() {
+    auto bytes = file::FileBytes::ReadOrMap(registry().vocabulary().memory, path_);
+    EXPECT_TRUE(bytes.ok()) << bytes.status();
+    return std::make_shared<const file::FileBytes>(*std::move(bytes));
+  }
+  static bool LiesIn(const ir::Program& p, std::string_view bytes) {
+    const auto* at = reinterpret_cast<const char*>(p.constants[0].data->bytes.data());
+    return at >= bytes.data() && at < bytes.data() + bytes.size();
+  }
+  const std::string path_;
+};
+
+TEST_F(MappedFileTest, ConstantsOfLargeFilesAreUsedInPlace) {
+  const ir::ProgramRef p = Parse(LargeText());
+  ASSERT_TRUE(file::WriteFile(path_, file::WriteProgram(*p)).ok());
+  ir::ProgramRef read;
+  std::weak_ptr<const file::FileBytes> map;
+  {
+    const auto bytes = Map();
+    map = bytes;
+    EXPECT_TRUE(bytes->mapped());
+    read = *file::ReadProgram(registry(), bytes->bytes(), "f", bytes);
+    EXPECT_TRUE(LiesIn(*read, bytes->bytes()));
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(read->constants[0].data->bytes.data()) % file::kAlignment, 0u);
+  }
+  // Another file in its place, and none at all, leave the constants as they are.
+  ASSERT_TRUE(file::WriteFile(path_, "a text").ok());
+  EXPECT_TRUE(ir::EqualWithLocations(*p, *read));
+  ::unlink(path_.c_str());
+  EXPECT_EQ(ir::Hash(*read), ir::Hash(*p));
+  EXPECT_FALSE(map.expired());
+  read = {};
+  EXPECT_TRUE(map.expired()) << "the last constant gives up the file";
+}
+
+TEST_F(MappedFileTest, SmallFilesAreRead) {
+  ASSERT_TRUE(file::WriteFile(path_, std::string(file::FileBytes::kLarge - 1, 'x')).ok());
+  EXPECT_FALSE(Map()->mapped());
+  ASSERT_TRUE(file::WriteFile(path_, std::string(file::FileBytes::kLarge, 'x')).ok());
+  EXPECT_TRUE(Map()->mapped());
+  EXPECT_EQ(Map()->bytes(), std::string(file::FileBytes::kLarge, 'x'));
+}
+
+TEST_F(MappedFileTest, DamageIsFoundInMappedFiles) {
+  std::string bytes = file::WriteProgram(*Parse(LargeText()));
+  bytes.back() ^= 1;
+  ASSERT_TRUE(file::WriteFile(path_, bytes).ok());
+  const auto map = Map();
+  EXPECT_EQ(file::ReadProgram(registry(), map->bytes(), "f", map).status().message(),
+            "f: the file is damaged: section constants does not have its checksum");
+}
+
+// Bytes that lie elsewhere than at a multiple of 64, as other writers may place them.
+TEST_F(MappedFileTest, ConstantsThatAreNotAlignedAreCopied) {
+  const ir::ProgramRef p = Parse(LargeText());
+  const std::string bytes = file::WriteProgram(*p);
+  const auto memory = std::make_shared<std::vector<char>>(bytes.size() + 2 * file::kAlignment);
+  size_t shift = 1;
+  while (reinterpret_cast<uintptr_t>(memory->data() + shift) % file::kAlignment != 8) ++shift;
+  std::copy(bytes.begin(), bytes.end(), memory->begin() + static_cast<ptrdiff_t>(shift));
+  const std::string_view moved(memory->data() + shift, bytes.size());
+  const auto read = file::ReadProgram(registry(), moved, "f", memory);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_FALSE(LiesIn(**read, moved));
+  EXPECT_TRUE(ir::EqualWithLocations(*p, **read));
+}
+
 }}}}  // namespace ricci::v0::testing::(anonymous)
