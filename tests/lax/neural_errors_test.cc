@@ -85,6 +85,20 @@ std::vector<Wrong> Attentions() {
        "the "
        "query's place"},
       {{q, k, k}, Attention(Attr("block_size", 0)), "dot_product_attention: block_size 0 must be positive"},
+      {{q, k, k, {DType::kKey, {1}}},
+       Attention(Attr("dropout_rate", 1.0)),
+       "dot_product_attention: dropout_rate 1.000000 must be at least 0 and less than 1"},
+      {{q, k, k},
+       Attention(Attr("dropout_rate", 0.5)),
+       "dot_product_attention: operand 2 is f32[2,5,2,8]; with dropout_rate the last operand must be keys of one "
+       "dimension"},
+      {{q, k, k, {DType::kKey, {3}}},
+       Attention(Attr("dropout_rate", 0.5)),
+       "dot_product_attention: operand 3 is key[3]; dimension 0 of f32[2,3,4,8] must be a multiple of its keys"},
+      {{q, k, k, {DType::kKey, {2}}}, Attention(), "dot_product_attention: operand 3 is key[2]; it takes f32"},
+      {{q, k, k, k, k, k, {DType::kKey, {1}}},
+       Attention(Attr("dropout_rate", 0.5)),
+       "dot_product_attention: takes query, key, value and at most a bias, a mask and keys, not 7 operands"},
   };
 }
 
