@@ -7,6 +7,7 @@
 // there. The batch of vmap becomes part of dimension 0, where keys of dropout are repeated like all else.
 #include "attention_blocks.hpp"
 #include "lax/factor_text.hpp"
+#include "merged_batch.hpp"
 
 namespace ricci { inline namespace v0 { namespace nn { namespace rows {
 namespace {
@@ -29,18 +30,6 @@ Values Decompose(const Eqn& e, std::span<const Value> in) {
 constexpr Lowering kLowerings[] = {{.decompose = Decompose, .flags = RICCI_LOWERING_TRANSFORMABLE}};
 
 // ---- batch ----
-// Operand `x` with its batch merged into dimension 0, which has `full` elements or, in a bias or mask, 1.
-Value Merged(const Batched& x, int64_t size, int64_t full) {
-  Value v = rules::BatchFirst(x, size);
-  Shape shape(v.shape().begin(), v.shape().end());
-  if (shape[1] != full) {
-    shape[1] = full;
-    v = lax::broadcast_in_dim(v, shape, rules::Range(v.rank()));
-  }
-  shape.erase(shape.begin());
-  shape[0] = AsDimension(Exact(size) * full, "batch ", size, " of ", full, ": dimension ");
-  return lax::reshape(v, shape);
-}
 void BatchRule(const Eqn& e, Batch& a) {
   const AttentionForm f(e);
   Values in;
@@ -50,13 +39,7 @@ void BatchRule(const Eqn& e, Batch& a) {
     const bool same_for_all = is_extra && !x.is_batched() && x.value.dim(0) == 1;
     in.push_back(same_for_all ? x.value : Merged(x, a.size, i < f.extras_end ? f.b : f.keys));
   }
-  const Values out = e.EmitN(in);
-  for (size_t i = 0; i < out.size(); ++i) {
-    Shape shape = {a.size};
-    const Dims own = e.out(static_cast<uint32_t>(i)).shape();
-    shape.insert(shape.end(), own.begin(), own.end());
-    a.out[i] = {lax::reshape(out[i], shape), 0};
-  }
+  SetUnmerged(e, e.EmitN(in), a);
 }
 
 // ---- factors: batch and, unless places count, queries and heads are parallel; in dropout all places count ----

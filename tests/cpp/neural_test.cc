@@ -19,6 +19,12 @@ TEST_F(Neural, SoftmaxCountsWhatTheMaskAllows) {
   ExpectClose(jit(f)(Mat(2, 3, {0, 1, 99, 77, 88, 99})), {1 / 3.0f, 2 / 3.0f, 0, 0, 0, 0});
 }
 
+TEST_F(Neural, BlocksHaveScales) {
+  const auto f = [](Value x, Value scales) { return nn::scaled_matmul(x, x, scales, scales); };
+  const Array x(ctx, Floats{1, 2, 3, 4}, {1, 1, 4}), scales(ctx, Floats{1, 2}, {1, 1, 2});
+  ExpectClose(jit(f)(x, scales), {1 + 4 + 36 + 64});
+}
+
 // Equal scores: the mean of the values that a query may see.
 TEST_F(Neural, LengthsOfSequences) {
   const auto f = [](Value q, Value k, Value v, Value queries, Value keys) {

@@ -1,4 +1,4 @@
-// Attention of any form, normalisations and softmax.
+// Attention of any form, normalisations, softmax and scaled products.
 #include "fuzz/generators.h"
 
 namespace ricci::testing {
@@ -68,7 +68,17 @@ void Attention(Draft& d) {
   d.Emit("dot_product_attention", in, plain);
 }
 
-constexpr Generator kGenerators[] = {{1, true, Normalize}, {1, true, Softmax}, {2, true, Attention}};
+void ScaledProduct(Draft& d) {
+  const int64_t batch = d.dice().Between(1, 2), m = d.dice().Between(1, 3), n = d.dice().Between(0, 3);
+  const int64_t blocks = d.dice().Between(1, 3), k = blocks * d.dice().Between(1, 3);
+  const DType dtype = d.SomeDType(kFloats), result = dtype == DType::kF64 ? dtype : DType::kF32;
+  const Values in = {d.Of(dtype, Shape{batch, m, k}), d.Of(dtype, Shape{batch, n, k}),
+                     d.Of(dtype, Shape{batch, m, blocks}), d.Of(dtype, Shape{batch, n, blocks})};
+  d.Emit("scaled_matmul", in, {{"preferred_element_type", result}});
+}
+
+constexpr Generator kGenerators[] = {
+    {1, true, Normalize}, {1, true, Softmax}, {2, true, Attention}, {1, true, ScaledProduct}};
 
 }  // namespace
 

@@ -3,7 +3,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from case_file import DTYPES, Close, equation
+from case_file import DTYPES, Close, DType, equation
 from elementwise_cases import of
 from random_cases import keys
 from transforms import add_cases, primitive
@@ -138,6 +138,29 @@ def dropout(file, rng):
                   make, modes='nfrvFR' if i == 1 else 'nfrv', tolerance=Close(32, 4.0), derivative=Close(256, 8.0))
 
 
+# dtypes of lhs, rhs and scales; B, M, N, K; number of blocks; dtype of the result
+SCALED = [
+    (('f32', 'f32', 'f32'), (2, 3, 4, 6), 2, 'f32'),
+    (('f32', 'f32', 'f32'), (1, 2, 0, 4), 4, 'f32'),
+    (('f8e4m3fn', 'f8e5m2', 'f8e8m0fnu'), (2, 5, 3, 64), 2, 'f32'),
+    (('f8e5m2', 'f8e4m3fn', 'f8e8m0fnu'), (1, 3, 3, 96), 3, 'bf16'),
+    (('f4e2m1fn', 'f4e2m1fn', 'f8e4m3fn'), (2, 3, 5, 48), 3, 'f32'),
+    (('f16', 'f64', 'f32'), (1, 3, 2, 8), 2, 'f64'),
+]
+
+
+def scaled_products(file, rng):
+    """The formula in the documentation of jax.nn.scaled_matmul, which has no CPU implementation."""
+    for (lhs, rhs, scale), (b, m, n, k), blocks, out in SCALED:
+        wide = np.float64 if out == 'f64' else np.float32
+        scaled = lambda x, s, w=wide, r=k // blocks: x.astype(w) * jnp.repeat(s.astype(w), r, -1)
+        fn = lambda x, y, s, t, f=scaled, d=DTYPES[out]: jnp.einsum('bmk,bnk->bmn', f(x, s), f(y, t)).astype(d)
+        make = of(floats(lhs, (b, m, k)), floats(rhs, (b, n, k)), floats(scale, (b, m, blocks), 0.25, 2.0),
+                  floats(scale, (b, n, blocks), 0.25, 2.0))
+        primitive(file, rng, 'scaled_matmul', {} if out == 'f32' else {'preferred_element_type': DType(out)}, fn, make,
+                  modes='nfrvFR' if lhs == 'f32' else 'nv', tolerance=Close(16, 4.0) if out != 'bf16' else Close(1, 1.0))
+
+
 def cases(file, rng):
-    for part in (norms, softmaxes, attention, dropout):
+    for part in (norms, softmaxes, attention, dropout, scaled_products):
         part(file, rng)

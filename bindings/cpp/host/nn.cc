@@ -49,6 +49,13 @@ Value softmax(const Operand& x, const Axes& axes, const SoftmaxOptions& options)
   return Emit1("softmax", v, {{"axes", axes.Of("softmax", x.at, v[0].rank())}, {"scale", options.scale}});
 }
 
+Value scaled_matmul(const Operand& lhs, const Operand& rhs, const Operand& lhs_scales, const Operand& rhs_scales,
+                    DType preferred_element_type) {
+  const Operand all[] = {lhs, rhs, lhs_scales, rhs_scales};
+  const Values v = UseAll("scaled_matmul", all, DType::kF32);
+  return Emit1("scaled_matmul", v, {{"preferred_element_type", preferred_element_type}});
+}
+
 namespace {
 
 constexpr std::string_view kAttention = "dot_product_attention";

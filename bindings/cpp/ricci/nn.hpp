@@ -25,6 +25,12 @@ struct SoftmaxOptions {
 // exp(x * scale) over its sum along `axes`.
 Value softmax(const Operand& x, const Axes& axes = -1, const SoftmaxOptions& options = {});
 
+// lhs rhs^T for each batch: lhs [B,M,K], rhs [B,N,K]; each element counts times the scale of its block along K, of
+// lhs_scales [B,M,C] and rhs_scales [B,N,C], C a divisor of K. MXFP8 and NVFP4 are forms of it. Computed in f32, or in
+// f64 if that is the dtype of the result.
+Value scaled_matmul(const Operand& lhs, const Operand& rhs, const Operand& lhs_scales, const Operand& rhs_scales,
+                    DType preferred_element_type = DType::kF32);
+
 struct AttentionOptions {
   std::optional<Operand> bias = {};  // added to the scores, broadcasts to [B,N,T,S]
   std::optional<Operand> mask = {};  // bool, broadcasts to [B,N,T,S]: scores that count
