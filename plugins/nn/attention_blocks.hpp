@@ -9,16 +9,16 @@
 // some block of theirs sees, and each trip the window of these that its own block sees.
 #ifndef RICCI_NN_ATTENTION_BLOCKS_HPP_
 #define RICCI_NN_ATTENTION_BLOCKS_HPP_
-#include "attention_form.hpp"
+#include "attention_dropout.hpp"
 #include "lax/held_program.hpp"
 
 namespace ricci { inline namespace v0 { namespace nn {
 
-// ---- one block: queries [B, t, K, G, H] of keys and values [B, s, K, H], the first of which is `offset` places after
-// the first query ----
+// ---- one block: queries [B, t, K, G, H] of keys and values [B, s, K, H] ----
 // What of a score counts, [t, s]; unset: all.
-inline Value AllowedByPosition(const AttentionForm& f, const Value& offset, int64_t t, int64_t s) {
+inline Value AllowedByPosition(const AttentionForm& f, const BlockPlace& at, int64_t t, int64_t s) {
   if (!f.by_position()) return {};
+  const Value offset = lax::sub(at.key, at.query);
   ricci_builder* b = offset.builder;
   const int64_t shape[] = {t, s};
   const DType dtype = offset.dtype();
@@ -45,13 +45,13 @@ inline Value Masked(const Value& allowed, const Value& scores) {
   constexpr double kLow = -0.7 * 3.4028234663852886e38;
   return lax::select(allowed, scores, lax::full_like(scores, kLow));
 }
-inline Value Scores(const AttentionForm& f, const Value& offset, const Value& q, const Value& k,
+inline Value Scores(const AttentionForm& f, const BlockPlace& at, const Value& q, const Value& k,
                     std::span<const Value> extras) {
   const lax::DotDims dims{{4}, {3}, {0, 2}, {0, 2}};
   const Value product = lax::dot_general(q, k, dims, lax::SumDType(q.dtype()));  // [B, K, t, G, s]
   Value scores = lax::mul(product, f.scale);
   const Dims shape = scores.shape();
-  Value allowed = AllowedByPosition(f, offset, q.dim(1), k.dim(1));
+  Value allowed = AllowedByPosition(f, at, q.dim(1), k.dim(1));
   const int64_t by_place[] = {2, 4};
   if (!allowed.is_none()) allowed = lax::broadcast_in_dim(allowed, shape, by_place);
   for (const Value& extra : extras) {
@@ -69,12 +69,13 @@ inline Value LogSumExp(const Value& x, Dims axes) {
   const Value terms = lax::exp(lax::sub(x, SpreadAlong(top, x.shape(), axes)));
   return lax::add(top, lax::log(lax::reduce_sum(terms, axes)));
 }
-// The results [B, t, N, H] and [B, t, N].
-inline Values Attend(const AttentionForm& f, const Value& offset, const Value& q, const Value& k, const Value& v,
-                     std::span<const Value> extras) {
-  const Value scores = Scores(f, offset, q, k, extras);
+// The results [B, t, N, H] and [B, t, N]. `words`: of the keys of dropout, or unset.
+inline Values Attend(const AttentionForm& f, const BlockPlace& at, const Value& q, const Value& k, const Value& v,
+                     std::span<const Value> extras, const Value& words) {
+  const Value scores = Scores(f, at, q, k, extras);
   const int64_t last[] = {4};
-  const Value p = Emit1("softmax", {scores}, {{"axes", Dims(last)}});
+  Value p = Emit1("softmax", {scores}, {{"axes", Dims(last)}});
+  if (!words.is_none()) p = Dropped(f, words, at, p);
   const lax::DotDims dims{{4}, {1}, {0, 1}, {0, 2}};
   const Value out = lax::dot_general(lax::convert_element_type(p, v.dtype()), v, dims);  // [B, K, t, G, H]
   const int64_t order[] = {0, 2, 1, 3, 4}, out_shape[] = {f.b, q.dim(1), f.n, f.h};
@@ -97,14 +98,14 @@ struct Reach {
   int64_t before = 0, after = 0;
 };
 // Whether keys may be left out: only where every query sees a key among those that are left, else all count alike.
-inline bool LeavesOutKeys(const Eqn& e, const AttentionForm& f) {
-  return f.by_position() && f.t - Reach(f).before <= f.s && !IsMask(e.in(e.n_in() - 1));  // exact: not negative
+inline bool LeavesOutKeys(const AttentionForm& f) {
+  return f.by_position() && f.t - Reach(f).before <= f.s && !f.has_mask;  // exact: not negative
 }
 // Queries of one block: as many as give a few million scores, but enough for products to be efficient.
 inline int64_t BlockSize(const Eqn& e, const AttentionForm& f) {
   constexpr int64_t kScores = int64_t{1} << 23, kLeast = 128, kMost = 256;
   if (e.has("block_size")) return std::min(e.integer("block_size"), std::max<int64_t>(f.t, 1));
-  const int64_t keys = LeavesOutKeys(e, f) ? std::min(f.s, Reach(f).OfBlock(kMost)) : f.s;
+  const int64_t keys = LeavesOutKeys(f) ? std::min(f.s, Reach(f).OfBlock(kMost)) : f.s;
   const int64_t rows = std::max<int64_t>(ElementCount(Shape{f.b, f.n, keys}), 1);
   return std::min(std::clamp(kScores / rows, kLeast, kMost), std::max<int64_t>(f.t, 1));
 }
@@ -139,12 +140,13 @@ class AttentionScan {
     const int64_t heads[] = {f_.b, f_.t, f_.k, f_.g, f_.h};
     consts_ = {Keys(in[kKey], 1), Keys(in[kValue], 1)};
     slices_ = {Places(), InBlocks(lax::reshape(in[kQuery], heads), 1, r.from, r.blocks, r.size)};
-    for (const Value& extra : in.subspan(kFirstExtra)) {
+    for (const Value& extra : in.subspan(kFirstExtra, f_.extras_end - kFirstExtra)) {
       const bool by_key = extra.dim(3) != 1, by_query = extra.dim(2) != 1;
       const Value x = by_key ? Keys(extra, 3) : extra;
       by_query_.push_back(by_query);
       (by_query ? slices_ : consts_).push_back(by_query ? InBlocks(x, 2, r.from, r.blocks, r.size) : x);
     }
+    if (f_.has_dropout) consts_.push_back(KeyWords(f_, in.back()));
   }
   // The results for these queries.
   Values Run() const {
@@ -198,11 +200,12 @@ class AttentionScan {
   // One trip, of the constants and a slice of each of the others.
   Values Trip(const Values& in) const {
     const Value first = in[consts_.size()], start = FirstSeen(first);
-    const Value offset = lax::sub(lax::add(start, lax::full_like(start, r_.first_key)), first);
+    const BlockPlace at = {first, lax::add(start, lax::full_like(start, r_.first_key))};
     size_t const_at = 2, slice_at = consts_.size() + 2;
     Values extras;
     for (bool by_query : by_query_) extras.push_back(Seen(in[by_query ? slice_at++ : const_at++], start, 3));
-    return Attend(f_, offset, in[consts_.size() + 1], Seen(in[0], start, 1), Seen(in[1], start, 1), extras);
+    const Value words = f_.has_dropout ? in[consts_.size() - 1] : Value();
+    return Attend(f_, at, in[consts_.size() + 1], Seen(in[0], start, 1), Seen(in[1], start, 1), extras, words);
   }
 
   const Eqn& e_;
@@ -216,7 +219,7 @@ class AttentionScan {
 inline std::vector<BlockRange> BlockRanges(const Eqn& e, const AttentionForm& f) {
   constexpr int64_t kGroups = 4;
   const int64_t size = BlockSize(e, f), blocks = (f.t + size - 1) / size;  // exact: rounded up once
-  if (!LeavesOutKeys(e, f)) return {{0, blocks, size, 0, f.s, f.s}};
+  if (!LeavesOutKeys(f)) return {{0, blocks, size, 0, f.s, f.s}};
   const Reach reach(f);
   const int64_t seen = reach.OfBlock(size), groups = seen <= f.s / 2 ? 1 : std::min(kGroups, blocks);
   std::vector<BlockRange> out;

@@ -14,7 +14,8 @@ inline constexpr uint32_t kQuery = 0, kKey = 1, kValue = 2, kFirstExtra = 3;
 inline constexpr AttrSpec kAttentionAttrs[] = {{"scale", AttrKind::kFloat, "1 / sqrt(H)"},
                                                {"is_causal", AttrKind::kBool, "false"},
                                                {"local_window_size", AttrKind::kInts, "none"},
-                                               {"block_size", AttrKind::kInt, "chosen by the sizes"}};
+                                               {"block_size", AttrKind::kInt, "chosen by the sizes"},
+                                               {"dropout_rate", AttrKind::kFloat, "none"}};
 
 struct AttentionForm {
   explicit AttentionForm(const Eqn& e)
@@ -27,13 +28,23 @@ struct AttentionForm {
         g(k == 0 ? 1 : n / k),
         scale(e.number("scale", h == 0 ? 1 : 1 / std::sqrt(static_cast<double>(h)))),
         is_causal(e.flag("is_causal", false)),
-        window(e.ints("local_window_size")) {}
+        window(e.ints("local_window_size")),
+        has_dropout(e.has("dropout_rate")),
+        dropout_rate(has_dropout ? e.number("dropout_rate") : 0),
+        extras_end(e.n_in() - (has_dropout ? 1 : 0)),
+        keys(has_dropout ? e.in(extras_end).dim(0) : 0),
+        has_mask(extras_end > kFirstExtra && e.in(extras_end - 1).dtype() == DType::kBool) {}
   bool by_position() const { return is_causal || !window.empty(); }
 
   int64_t b, t, n, h, s, k, g;
   double scale;
   bool is_causal;
   Dims window;  // how many keys before and after the place of the query count; or empty: all
+  bool has_dropout;
+  double dropout_rate;
+  uint32_t extras_end;  // the operands from kFirstExtra on before this one are bias and mask
+  int64_t keys;         // of dropout, each of which serves B / keys elements of the batch
+  bool has_mask;
 };
 
 inline bool IsMask(const ArrayType& t) { return t.dtype() == DType::kBool; }
@@ -53,14 +64,30 @@ inline void CheckExtra(const Eqn& e, uint32_t i) {
 }
 // A bias, a mask, or a bias and then a mask.
 inline void CheckExtras(const Eqn& e) {
-  for (uint32_t i = kFirstExtra; i < e.n_in(); ++i) {
-    const bool is_last = i + 1 == e.n_in();
+  const uint32_t end = AttentionForm(e).extras_end;
+  for (uint32_t i = kFirstExtra; i < end; ++i) {
+    const bool is_last = i + 1 == end;
     if (!IsMask(e.in(i)) || !is_last)
       rules::WantDType(e, i, SetOf(lax::SumDType(e.in(0).dtype())) | SetOf(e.in(0).dtype()));
     CheckExtra(e, i);
   }
-  if (e.n_in() == kFirstExtra + 2 && !IsMask(e.in(kFirstExtra + 1))) {
+  if (end == kFirstExtra + 2 && !IsMask(e.in(kFirstExtra + 1))) {
     e.Fail("operand 4 is ", e.in(kFirstExtra + 1), "; after a bias there may be a mask of bool");
+  }
+}
+// The last operand is the keys of dropout, if there is any.
+inline void CheckDropout(const Eqn& e) {
+  if (!e.has("dropout_rate")) return;
+  const double rate = e.number("dropout_rate");
+  if (!(rate >= 0 && rate < 1)) e.Fail("dropout_rate ", rate, " must be at least 0 and less than 1");
+  const uint32_t last = e.n_in() - 1;
+  const ArrayType keys = e.in(last);
+  if (keys.dtype() != DType::kKey || keys.rank() != 1) {
+    e.Fail("operand ", last, " is ", keys, "; with dropout_rate the last operand must be keys of one dimension");
+  }
+  const int64_t batch = e.in(kQuery).dim(0);
+  if (keys.dim(0) == 0 ? batch != 0 : batch % keys.dim(0) != 0) {
+    e.Fail("operand ", last, " is ", keys, "; dimension 0 of ", e.in(kQuery), " must be a multiple of its keys");
   }
 }
 inline void CheckAttentionAttrs(const Eqn& e) {
@@ -75,8 +102,10 @@ inline void CheckAttentionAttrs(const Eqn& e) {
   }
 }
 inline ArrayTypes AttentionType(const Eqn& e) {
-  if (e.n_in() > kFirstExtra + 2) {
-    e.Fail("takes query, key, value and at most a bias and a mask, not ", Count(e.n_in(), "operand"));
+  const bool drops = e.has("dropout_rate");
+  if (e.n_in() > kFirstExtra + (drops ? 3 : 2)) {
+    e.Fail("takes query, key, value and at most a bias", drops ? ", a mask and keys" : " and a mask", ", not ",
+           Count(e.n_in(), "operand"));
   }
   rules::WantDType(e, kQuery, kFloats);
   const ArrayType q = e.in(kQuery), key = e.in(kKey);
@@ -94,6 +123,7 @@ inline ArrayTypes AttentionType(const Eqn& e) {
     e.Fail("the ", heads, " heads of ", q, " must be a multiple of the ", key_heads, " heads of ", key);
   }
   CheckAttentionAttrs(e);
+  CheckDropout(e);
   CheckExtras(e);
   return ArrayTypes{q, e.Type(lax::SumDType(q.dtype()), q.shape().first(3))};
 }

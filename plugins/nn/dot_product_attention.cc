@@ -4,9 +4,10 @@
 // The second result is the logarithm of the sum of the exponentials of each row of scores, what backward passes of
 // vendors start from; it has a derivative like any result. Scores and sums are f32 for 16-bit operands. f64 stays f64
 // throughout, where jax.nn takes the softmax in f32. A row in which nothing counts gives all keys the same weight, as
-// there. The batch of vmap becomes part of dimension 0.
+// there. The batch of vmap becomes part of dimension 0, where keys of dropout are repeated like all else.
 #include "attention_blocks.hpp"
 #include "lax/factor_text.hpp"
+#include "merged_batch.hpp"
 
 namespace ricci { inline namespace v0 { namespace nn { namespace rows {
 namespace {
@@ -29,48 +30,33 @@ Values Decompose(const Eqn& e, std::span<const Value> in) {
 constexpr Lowering kLowerings[] = {{.decompose = Decompose, .flags = RICCI_LOWERING_TRANSFORMABLE}};
 
 // ---- batch ----
-// Operand `x` with its batch merged into dimension 0, which has `full` elements or, in a bias or mask, 1.
-Value Merged(const Batched& x, int64_t size, int64_t full) {
-  Value v = rules::BatchFirst(x, size);
-  Shape shape(v.shape().begin(), v.shape().end());
-  if (shape[1] != full) {
-    shape[1] = full;
-    v = lax::broadcast_in_dim(v, shape, rules::Range(v.rank()));
-  }
-  shape.erase(shape.begin());
-  shape[0] = AsDimension(Exact(size) * full, "batch ", size, " of ", full, ": dimension ");
-  return lax::reshape(v, shape);
-}
 void BatchRule(const Eqn& e, Batch& a) {
-  const int64_t full = e.in(kQuery).dim(0);
+  const AttentionForm f(e);
   Values in;
   for (size_t i = 0; i < a.in.size(); ++i) {
     const Batched& x = a.in[i];
-    const bool same_for_all = i >= kFirstExtra && !x.is_batched() && x.value.dim(0) == 1;
-    in.push_back(same_for_all ? x.value : Merged(x, a.size, full));
+    const bool is_extra = i >= kFirstExtra && i < f.extras_end;
+    const bool same_for_all = is_extra && !x.is_batched() && x.value.dim(0) == 1;
+    in.push_back(same_for_all ? x.value : Merged(x, a.size, i < f.extras_end ? f.b : f.keys));
   }
-  const Values out = e.EmitN(in);
-  for (size_t i = 0; i < out.size(); ++i) {
-    Shape shape = {a.size};
-    const Dims own = e.out(static_cast<uint32_t>(i)).shape();
-    shape.insert(shape.end(), own.begin(), own.end());
-    a.out[i] = {lax::reshape(out[i], shape), 0};
-  }
+  SetUnmerged(e, e.EmitN(in), a);
 }
 
-// ---- factors: batch and, unless places count, queries and heads are parallel ----
+// ---- factors: batch and, unless places count, queries and heads are parallel; in dropout all places count ----
 std::string Factors(const Eqn& e) {
   const AttentionForm f(e);
   lax::FactorText text;
   const bool heads_apart = f.k == f.n, splits_heads = heads_apart || f.k == 1;
-  const int64_t b = text.Shared(), t = f.by_position() ? text.Whole() : text.Shared();
-  const int64_t n = splits_heads ? text.Shared() : text.Whole(), k = heads_apart ? n : text.Whole();
+  const bool key_of_each = !f.has_dropout || f.keys == f.b;
+  const int64_t b = key_of_each ? text.Shared() : text.Whole();
+  const int64_t t = f.by_position() || f.has_dropout ? text.Whole() : text.Shared();
+  const int64_t n = splits_heads && !f.has_dropout ? text.Shared() : text.Whole(), k = heads_apart ? n : text.Whole();
   const int64_t s = text.Whole(), h = text.Whole(), features = text.Shared();
   text.AddIn(Shape{b, t, n, h});
   text.AddIn(Shape{b, s, k, h});
   text.AddIn(Shape{b, s, k, features});
   const int64_t all[] = {b, n, t, s};
-  for (uint32_t i = kFirstExtra; i < e.n_in(); ++i) {
+  for (uint32_t i = kFirstExtra; i < f.extras_end; ++i) {
     Shape own;
     for (int64_t d = 0; d < 4; ++d) {
       const bool is_full = e.in(i).dim(d) == (d == 0 ? f.b : d == 1 ? f.n : d == 2 ? f.t : f.s);
@@ -78,6 +64,7 @@ std::string Factors(const Eqn& e) {
     }
     text.AddIn(own);
   }
+  if (f.has_dropout) text.AddIn(Shape{key_of_each ? b : text.Whole()});
   text.AddOut(Shape{b, t, n, features});
   text.AddOut(Shape{b, t, n});
   return text.Done();
@@ -88,7 +75,9 @@ constexpr Row kRows[] = {
      .doc = "y, logsumexp = dot_product_attention(query, key, value, extras...): softmax(`scale` * query key^T + bias) "
             "value for each head, of queries [B,T,N,H], keys and values [B,S,K,H] and, if given, a bias and a mask of "
             "bool that broadcast to [B,N,T,S]; each of K heads serves N / K; `is_causal` and `local_window_size` "
-            "[before, after] leave out keys by their place; `block_size` queries are computed at a time",
+            "[before, after] leave out keys by their place; `block_size` queries are computed at a time; with "
+            "`dropout_rate` the last operand is key[C], C a divisor of B, and each probability becomes 0 or is divided "
+            "by 1 - `dropout_rate`, as jax.random.bernoulli draws for [B/C,N,T,S] from each key",
      .attrs = kAttentionAttrs,
      .flags = RICCI_PRIM_EXPENSIVE,
      .type = AttentionType,
@@ -98,7 +87,10 @@ constexpr Row kRows[] = {
      .examples = "(f64[2,2,1,2], f64[2,3,1,2], f64[2,3,1,2]); "
                  "(f64[1,3,2,1], f64[1,3,1,1], f64[1,3,1,1]) is_causal=true block_size=2; "
                  "(f64[1,3,2,2], f64[1,2,2,2], f64[1,2,2,2], f64[1,2,3,2], bool[1,1,1,2]) scale=0.5 "
-                 "local_window_size=[1,2] block_size=2"}};
+                 "local_window_size=[1,2] block_size=2; "
+                 "program (%q: f64[2,3,1,2], %k: f64[2,4,1,2], %v: f64[2,4,1,2], %s: u32[2] in 0..1000) { %r: key[2] = "
+                 "random_seed(%s) %y: f64[2,3,1,2], %l: f64[2,3,1] = dot_product_attention(%q, %k, %v, %r) "
+                 "block_size=2 dropout_rate=0.5 return %y, %l }"}};
 
 }  // namespace
 

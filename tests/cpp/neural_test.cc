@@ -1,6 +1,7 @@
 // jax.nn: the functions of ricci/nn.hpp, what they add to the primitives, and memory.
 #include "binding_fixture.h"
 #include "ricci/nn.hpp"
+#include "ricci/random.hpp"
 
 namespace ricci::testing { namespace {
 
@@ -16,6 +17,12 @@ TEST_F(Neural, Normalisations) {
 TEST_F(Neural, SoftmaxCountsWhatTheMaskAllows) {
   const auto f = [](Value x) { return nn::softmax(x, -1, {.where = x < 50, .scale = std::log(2.0)}); };
   ExpectClose(jit(f)(Mat(2, 3, {0, 1, 99, 77, 88, 99})), {1 / 3.0f, 2 / 3.0f, 0, 0, 0, 0});
+}
+
+TEST_F(Neural, BlocksHaveScales) {
+  const auto f = [](Value x, Value scales) { return nn::scaled_matmul(x, x, scales, scales); };
+  const Array x(ctx, Floats{1, 2, 3, 4}, {1, 1, 4}), scales(ctx, Floats{1, 2}, {1, 1, 2});
+  ExpectClose(jit(f)(x, scales), {1 + 4 + 36 + 64});
 }
 
 // Equal scores: the mean of the values that a query may see.
@@ -39,6 +46,40 @@ TEST_F(Neural, AttentionWithoutBatch) {
   ExpectClose(encoded, {1, 1, 1.5f, 1.5f, 2.5f, 2.5f});
   const float two = std::log(2.0f);
   ExpectClose(residual, {0, 0, two, two, two, two});
+}
+
+// Equal scores and values of 1: each result is the share of 64 probabilities that stay, over 1 - rate.
+TEST_F(Neural, DropoutKeepsTheMeanAndFollowsItsKey) {
+  const auto run = jit([](Value q, Value v, Value key) {
+    return nn::dot_product_attention(q, q, v, {.dropout_rate = 0.25, .dropout_key = key});
+  });
+  const Array zeros = Count({4, 64, 4, 1}, 0), ones(ctx, Floats(1024, 1), {4, 64, 4, 1});
+  const Array y = run(zeros, ones, random::key(ctx, 1));
+  ExpectClose(jit([](Value x) { return mean(x); })(y), {1}, 0.01f);  // 4 standard deviations of 65,536 draws
+  const Floats first = y.to_vector<float>();
+  EXPECT_EQ(first, run(zeros, ones, random::key(ctx, 1)).to_vector<float>());
+  EXPECT_NE(first, run(zeros, ones, random::key(ctx, 2)).to_vector<float>());
+}
+// The result is linear in the values, so its sum is that of the values times their gradient, if both draw the same.
+TEST_F(Neural, TheGradientDropsTheSame) {
+  const auto f = [](Value v, Value q, Value key) {
+    return sum(nn::dot_product_attention(q, q, v, {.is_causal = true, .dropout_rate = 0.5, .dropout_key = key}));
+  };
+  const auto difference = [f](Value v, Value q, Value key) {
+    const auto [y, ct] = value_and_grad(f)(v, q, key);
+    return (sum(v * ct) - y) / y;
+  };
+  const Array v = Count({2, 300, 2, 1}, 0.01f), q = Count({2, 300, 2, 1}, 0.001f);
+  ExpectClose(jit(difference)(v, q, random::key(ctx, 3)), {0}, 1e-5f);
+}
+TEST_F(Neural, DropoutNeedsAKey) {
+  const int line = __LINE__ + 1;
+  const auto f = [](Value q) { return nn::dot_product_attention(q, q, q, {.dropout_rate = 0.5}); };
+  EXPECT_EQ(Shortened(MessageOf([&] {
+                        jit(f)(Count({1, 2, 1, 1}));
+                      }),
+                      __FILE__),
+            At(line, "dot_product_attention: dropout_rate 0.500000 needs a dropout_key"));
 }
 
 }}  // namespace ricci::testing

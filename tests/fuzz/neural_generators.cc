@@ -1,4 +1,4 @@
-// Attention of any form, normalisations and softmax.
+// Attention of any form, normalisations, softmax and scaled products.
 #include "fuzz/generators.h"
 
 namespace ricci::testing {
@@ -53,14 +53,32 @@ void Attention(Draft& d) {
   if (d.dice().Chance(0.3)) in.push_back(d.Of(DType::kBool, Broadcastable(d, scores)));
   const Shape window = {d.dice().Between(0, 3), d.dice().Between(0, 3)};
   constexpr double kScales[] = {0.25, 1};
-  d.Emit("dot_product_attention", in,
-         {{"scale", d.dice().Pick(kScales)},
-          {"is_causal", d.dice().Chance(0.5)},
-          {"local_window_size", window},
-          {"block_size", d.dice().Between(1, 7)}});
+  std::vector<Attr> attrs = {{"scale", d.dice().Pick(kScales)},
+                             {"is_causal", d.dice().Chance(0.5)},
+                             {"local_window_size", window},
+                             {"block_size", d.dice().Between(1, 7)}};
+  Values random;
+  if (d.dice().Chance(0.3))
+    random = d.Emit("random_seed", {d.Of(DType::kI32, Shape{d.dice().Chance(0.5) ? 1 : batch})});
+  if (!random.empty()) {
+    in.push_back(random[0]);
+    attrs.push_back({"dropout_rate", 0.5});
+  }
+  const std::vector<ricci_attr> plain(attrs.begin(), attrs.end());
+  d.Emit("dot_product_attention", in, plain);
 }
 
-constexpr Generator kGenerators[] = {{1, true, Normalize}, {1, true, Softmax}, {2, true, Attention}};
+void ScaledProduct(Draft& d) {
+  const int64_t batch = d.dice().Between(1, 2), m = d.dice().Between(1, 3), n = d.dice().Between(0, 3);
+  const int64_t blocks = d.dice().Between(1, 3), k = blocks * d.dice().Between(1, 3);
+  const DType dtype = d.SomeDType(kFloats), result = dtype == DType::kF64 ? dtype : DType::kF32;
+  const Values in = {d.Of(dtype, Shape{batch, m, k}), d.Of(dtype, Shape{batch, n, k}),
+                     d.Of(dtype, Shape{batch, m, blocks}), d.Of(dtype, Shape{batch, n, blocks})};
+  d.Emit("scaled_matmul", in, {{"preferred_element_type", result}});
+}
+
+constexpr Generator kGenerators[] = {
+    {1, true, Normalize}, {1, true, Softmax}, {2, true, Attention}, {1, true, ScaledProduct}};
 
 }  // namespace
 

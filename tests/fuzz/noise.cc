@@ -107,6 +107,7 @@ constexpr std::string_view kMovesOperands[] = {"reduce_sum",
                                                "dot_product_attention",
                                                "layer_norm",
                                                "rms_norm",
+                                               "scaled_matmul",
                                                "softmax"};
 
 // Rows whose results fade to zero, and that grow to infinity, without a pole: rounding decides on which side of the

@@ -3,8 +3,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from case_file import DTYPES, Close, equation
+from case_file import DTYPES, Close, DType, equation
 from elementwise_cases import of
+from random_cases import keys
 from transforms import add_cases, primitive
 from values import booleans, floats, ordinary
 
@@ -102,6 +103,64 @@ def attention(file, rng):
                 primitive(file, rng, prim, attrs, both, make, label=f'({i})', modes='n', tolerance=tolerance)
 
 
+# B, T, S, N, K, H; number of keys; attributes; whether causal; shape of the bias
+DROPOUT = [
+    ((2, 5, 4, 2, 2, 3), 1, {'dropout_rate': 0.5, 'block_size': 2}, False, (2, 1, 5, 4)),
+    ((4, 6, 6, 4, 2, 3), 2, {'dropout_rate': 0.1, 'block_size': 4, 'is_causal': True}, True, None),
+    ((2, 3, 7, 3, 1, 2), 2, {'dropout_rate': 0.0}, False, None),
+]
+
+
+def attention_with_dropout(c, rate, causal):
+    """The formula of jax.nn, whose own dropout needs cuDNN; what stays is drawn by jax.random.bernoulli."""
+    def f(q, k, v, *rest):
+        *bias, keys = rest
+        groups = q.shape[2] // k.shape[2]
+        k, v = (jnp.repeat(x, groups, 2) for x in (k, v))
+        scores = jnp.einsum('btnh,bsnh->bnts', q, k) / np.float32(np.sqrt(q.shape[3]))
+        scores = scores + bias[0] if bias else scores
+        scores = jnp.where(jnp.tri(*scores.shape[2:], dtype=bool) | (not causal), scores, -np.inf)
+        part = (scores.shape[0] // c,) + scores.shape[1:]
+        stays = [jax.random.bernoulli(keys[i], np.float32(1 - rate), part) for i in range(c)]
+        p = jnp.where(jnp.concatenate(stays), jax.nn.softmax(scores, -1) / np.float32(1 - rate), np.float32(0))
+        return [jnp.einsum('bnts,bsnh->btnh', p, v)]
+    return f
+
+
+def dropout(file, rng):
+    for i, ((b, t, s, n, k, h), c, attrs, causal, bias) in enumerate(DROPOUT):
+        make = of(floats('f32', (b, t, n, h)), floats('f32', (b, s, k, h)), floats('f32', (b, s, k, h)),
+                  *[floats('f32', bias)] * (bias is not None), keys((c,)))
+        args = make(rng)
+        sums = jax.ShapeDtypeStruct((b, t, n), np.float32)
+        program = equation('dot_product_attention', attrs, args, [args[0], sums]).replace('return %r0, %r1', 'return %r0')
+        add_cases(file, rng, f'dot_product_attention/dropout{i}', program, attention_with_dropout(c, attrs['dropout_rate'], causal),
+                  make, modes='nfrvFR' if i == 1 else 'nfrv', tolerance=Close(32, 4.0), derivative=Close(256, 8.0))
+
+
+# dtypes of lhs, rhs and scales; B, M, N, K; number of blocks; dtype of the result
+SCALED = [
+    (('f32', 'f32', 'f32'), (2, 3, 4, 6), 2, 'f32'),
+    (('f32', 'f32', 'f32'), (1, 2, 0, 4), 4, 'f32'),
+    (('f8e4m3fn', 'f8e5m2', 'f8e8m0fnu'), (2, 5, 3, 64), 2, 'f32'),
+    (('f8e5m2', 'f8e4m3fn', 'f8e8m0fnu'), (1, 3, 3, 96), 3, 'bf16'),
+    (('f4e2m1fn', 'f4e2m1fn', 'f8e4m3fn'), (2, 3, 5, 48), 3, 'f32'),
+    (('f16', 'f64', 'f32'), (1, 3, 2, 8), 2, 'f64'),
+]
+
+
+def scaled_products(file, rng):
+    """The formula in the documentation of jax.nn.scaled_matmul, which has no CPU implementation."""
+    for (lhs, rhs, scale), (b, m, n, k), blocks, out in SCALED:
+        wide = np.float64 if out == 'f64' else np.float32
+        scaled = lambda x, s, w=wide, r=k // blocks: x.astype(w) * jnp.repeat(s.astype(w), r, -1)
+        fn = lambda x, y, s, t, f=scaled, d=DTYPES[out]: jnp.einsum('bmk,bnk->bmn', f(x, s), f(y, t)).astype(d)
+        make = of(floats(lhs, (b, m, k)), floats(rhs, (b, n, k)), floats(scale, (b, m, blocks), 0.25, 2.0),
+                  floats(scale, (b, n, blocks), 0.25, 2.0))
+        primitive(file, rng, 'scaled_matmul', {} if out == 'f32' else {'preferred_element_type': DType(out)}, fn, make,
+                  modes='nfrvFR' if lhs == 'f32' else 'nv', tolerance=Close(16, 4.0) if out != 'bf16' else Close(1, 1.0))
+
+
 def cases(file, rng):
-    for part in (norms, softmaxes, attention):
+    for part in (norms, softmaxes, attention, dropout, scaled_products):
         part(file, rng)

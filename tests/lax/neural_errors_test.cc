@@ -85,9 +85,48 @@ std::vector<Wrong> Attentions() {
        "the "
        "query's place"},
       {{q, k, k}, Attention(Attr("block_size", 0)), "dot_product_attention: block_size 0 must be positive"},
+      {{q, k, k, {DType::kKey, {1}}},
+       Attention(Attr("dropout_rate", 1.0)),
+       "dot_product_attention: dropout_rate 1.000000 must be at least 0 and less than 1"},
+      {{q, k, k},
+       Attention(Attr("dropout_rate", 0.5)),
+       "dot_product_attention: operand 2 is f32[2,5,2,8]; with dropout_rate the last operand must be keys of one "
+       "dimension"},
+      {{q, k, k, {DType::kKey, {3}}},
+       Attention(Attr("dropout_rate", 0.5)),
+       "dot_product_attention: operand 3 is key[3]; dimension 0 of f32[2,3,4,8] must be a multiple of its keys"},
+      {{q, k, k, {DType::kKey, {2}}}, Attention(), "dot_product_attention: operand 3 is key[2]; it takes f32"},
+      {{q, k, k, k, k, k, {DType::kKey, {1}}},
+       Attention(Attr("dropout_rate", 0.5)),
+       "dot_product_attention: takes query, key, value and at most a bias, a mask and keys, not 7 operands"},
   };
 }
 
+std::vector<Wrong> ScaledProducts() {
+  const Function product = [](const Values& in) { return One(Emit1("scaled_matmul", in)); };
+  const std::pair<DType, Shape> x = {kF32, {2, 3, 8}}, scales = {kF32, {2, 3, 4}};
+  return {
+      {{x, x, scales, {kF32, {2, 3}}}, product, "scaled_matmul: operand 3 is f32[2,3]; it must have 3 dimensions"},
+      {{x, {kF32, {2, 3, 4}}, scales, scales},
+       product,
+       "scaled_matmul: operands 0 and 1 are f32[2,3,8] and f32[2,3,4]; they must agree in dimensions 0 and 2"},
+      {{x, x, {kF32, {2, 3, 3}}, scales},
+       product,
+       "scaled_matmul: operand 2 is f32[2,3,3], the scales of f32[2,3,8]; they must agree in dimensions 0 and 1, and "
+       "dimension 2 be a divisor"},
+      {{x, x, scales, {kF32, {2, 3, 2}}},
+       product,
+       "scaled_matmul: scales are f32[2,3,4] and f32[2,3,2]; they must agree in dimension 2"},
+      {{x, x, scales, scales},
+       [](const Values& in) {
+         return One(Emit1("scaled_matmul", in, {{"preferred_element_type", kI32}}));
+       },
+       "scaled_matmul: preferred_element_type i32 must be a floating dtype"},
+      {{x, x, scales, {kI32, {2, 3, 4}}}, product, "scaled_matmul: operand 3 is i32[2,3,4]; it takes floating dtypes"},
+  };
+}
+
+TEST(NeuralErrors, ScaledProductsNameBothValues) { ExpectMessages(ScaledProducts()); }
 TEST(NeuralErrors, NormalisationsNameBothValues) { ExpectMessages(Normalisations()); }
 TEST(NeuralErrors, AttentionNamesBothValues) { ExpectMessages(Attentions()); }
 

@@ -49,6 +49,13 @@ Value softmax(const Operand& x, const Axes& axes, const SoftmaxOptions& options)
   return Emit1("softmax", v, {{"axes", axes.Of("softmax", x.at, v[0].rank())}, {"scale", options.scale}});
 }
 
+Value scaled_matmul(const Operand& lhs, const Operand& rhs, const Operand& lhs_scales, const Operand& rhs_scales,
+                    DType preferred_element_type) {
+  const Operand all[] = {lhs, rhs, lhs_scales, rhs_scales};
+  const Values v = UseAll("scaled_matmul", all, DType::kF32);
+  return Emit1("scaled_matmul", v, {{"preferred_element_type", preferred_element_type}});
+}
+
 namespace {
 
 constexpr std::string_view kAttention = "dot_product_attention";
@@ -66,13 +73,20 @@ Value BelowLength(const Value& lengths, int64_t count, int64_t dim, int64_t rank
 // Leading dimensions of size 1, up to four dimensions.
 Value WithBatch(const Value& v) { return v.rank() < 4 ? lax::expand_dims(v, CountFrom(0, 4 - v.rank())) : v; }
 
-// The operands of the primitive: query, key, value, bias and mask; and the lengths of queries, or nothing.
+const Operand& KeyOfDropout(const Operand& query, const AttentionOptions& o) {
+  if (!o.dropout_key) FailAt(query.at, kAttention, ": dropout_rate ", o.dropout_rate, " needs a dropout_key");
+  return *o.dropout_key;
+}
+
+// The operands of the primitive: query, key, value, bias, mask and key of dropout; and the lengths of queries, or
+// nothing.
 struct AttentionOperands {
   AttentionOperands(std::span<const Operand> arrays, const AttentionOptions& o) {
     std::vector<Operand> all(arrays.begin(), arrays.end());
     for (const auto* x : {&o.bias, &o.mask, &o.key_value_seq_lengths, &o.query_seq_lengths}) {
       if (*x) all.push_back(**x);
     }
+    if (o.dropout_rate != 0) all.push_back(KeyOfDropout(all[0], o));
     const Values v = UseAll(kAttention, all, all[0].dtype());
     auto next = v.begin() + 3;
     for (auto i = v.begin(); i != next; ++i) in.push_back(WithBatch(*i));
@@ -85,6 +99,7 @@ struct AttentionOperands {
     }
     if (!mask.is_none()) in.push_back(mask);
     if (o.query_seq_lengths) query_counts = BelowLength(*next++, in[0].dim(1), 1, 3);
+    if (o.dropout_rate != 0) in.push_back(lax::expand_dims(*next++, Shape{0}));
     has_batch = v[0].rank() == 4;
   }
   Values in;
@@ -100,6 +115,7 @@ Values Attention(std::span<const Value> in, const AttentionOptions& o) {
     window = {o.local_window_size->first, o.local_window_size->second};
     attrs.push_back({"local_window_size", window});
   }
+  if (o.dropout_rate != 0) attrs.push_back({"dropout_rate", o.dropout_rate});
   const Operands operands(in);
   const ricci_prim prim = FindPrimitive(ricci_builder_context(operands.builder), "dot_product_attention");
   const std::vector<ricci_attr> plain(attrs.begin(), attrs.end());

@@ -25,6 +25,12 @@ struct SoftmaxOptions {
 // exp(x * scale) over its sum along `axes`.
 Value softmax(const Operand& x, const Axes& axes = -1, const SoftmaxOptions& options = {});
 
+// lhs rhs^T for each batch: lhs [B,M,K], rhs [B,N,K]; each element counts times the scale of its block along K, of
+// lhs_scales [B,M,C] and rhs_scales [B,N,C], C a divisor of K. MXFP8 and NVFP4 are forms of it. Computed in f32, or in
+// f64 if that is the dtype of the result.
+Value scaled_matmul(const Operand& lhs, const Operand& rhs, const Operand& lhs_scales, const Operand& rhs_scales,
+                    DType preferred_element_type = DType::kF32);
+
 struct AttentionOptions {
   std::optional<Operand> bias = {};  // added to the scores, broadcasts to [B,N,T,S]
   std::optional<Operand> mask = {};  // bool, broadcasts to [B,N,T,S]: scores that count
@@ -33,6 +39,10 @@ struct AttentionOptions {
   // Integers [B]: how many queries, and keys and values, of each sequence count. Results of other queries are 0.
   std::optional<Operand> query_seq_lengths = {}, key_value_seq_lengths = {};
   std::optional<std::pair<int64_t, int64_t>> local_window_size = {};  // keys before and after the query's place
+  // With a rate in (0, 1), a key is needed: each probability becomes 0, or is divided by 1 - rate, as
+  // random::bernoulli(key, 1 - rate, [B,N,T,S]) draws. A gradient draws the same; no mask is stored.
+  double dropout_rate = 0;
+  std::optional<Operand> dropout_key = {};
 };
 struct AttentionResult {
   Value encoded;   // [B,T,N,H]
@@ -40,7 +50,7 @@ struct AttentionResult {
 };
 // softmax(scale query key^T + bias) value for each head: query [B,T,N,H], key and value [B,S,K,H], or without B; each
 // of the K heads of keys serves N / K heads of queries. Memory grows with T + S, not with their product, in the
-// gradient too.
+// gradient too. Fails if dropout has a rate and no key.
 Value dot_product_attention(const Operand& query, const Operand& key, const Operand& value,
                             const AttentionOptions& options = {});
 AttentionResult dot_product_attention_with_residual(const Operand& query, const Operand& key, const Operand& value,
