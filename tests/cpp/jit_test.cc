@@ -35,6 +35,21 @@ TEST_F(JitTest, CompilesOncePerKindOfArgument) {
   EXPECT_EQ(f.cache_size(), 3u);
 }
 
+enum class Activation { kTanh, kRelu };
+
+TEST_F(JitTest, EnumsAndTextsAreStatic) {
+  const auto f = jit([](Value x, Activation kind, const std::string& scale) {
+    const Value y = kind == Activation::kTanh ? tanh(x) : maximum(x, 0);
+    return scale == "double" ? y * 2 : y;
+  });
+  const std::string none, twice = "double";
+  ExpectClose(f(Vec({-1, 2}), Activation::kRelu, none), {0, 2});
+  ExpectClose(f(Vec({-1, 2}), Activation::kRelu, twice), {0, 4});
+  ExpectClose(f(Vec({0}), Activation::kTanh, twice), {0});
+  ExpectClose(f(Vec({3, 4}), Activation::kRelu, twice), {6, 8});
+  EXPECT_EQ(f.cache_size(), 3u);
+}
+
 TEST_F(JitTest, CapturedArraysAreOperands) {
   const Array w = Vec({1, 2, 3});
   const auto g = jit([w](Value x) { return vmap([&](Value v) { return sum(v * w) + max(v - w); })(x); });

@@ -45,6 +45,37 @@ TEST_F(LinearMap, VjpOfTrees) {
   ExpectClose(std::get<0>(pull({Vec({0, 1}), {Num(0), Array(ctx, 0)}})).first.w, {0, 6});
 }
 
+// A scalar, and a tree that has no derivative of its own.
+const auto kWithAux = [](Value x) { return std::pair(sum(x * x), std::tuple(sin(x), astype(x, DType::kI32))); };
+
+TEST_F(LinearMap, AuxiliaryResults) {
+  const Array x = Vec({1, 2});
+  const auto [y, dy, of_jvp] = jvp(has_aux(kWithAux), std::tuple(x), std::tuple(Vec({1, 10})));
+  EXPECT_EQ(y.item<float>(), 5);
+  EXPECT_EQ(dy.item<float>(), 42);
+  ExpectClose(std::get<0>(of_jvp), {std::sin(1.0F), std::sin(2.0F)});
+  EXPECT_EQ(std::get<1>(of_jvp).to_vector<int32_t>(), (std::vector<int32_t>{1, 2}));
+  const auto [z, pull, of_vjp] = vjp(has_aux(kWithAux), x);
+  EXPECT_EQ(z.item<float>(), 5);
+  ExpectClose(std::get<0>(pull(Num(3))), {6, 12});
+  ExpectClose(std::get<0>(of_vjp), {std::sin(1.0F), std::sin(2.0F)});
+  const auto [l, map, of_linearize] = linearize(has_aux(kWithAux), x);
+  EXPECT_EQ(l.item<float>(), 5);
+  EXPECT_EQ(map(Vec({1, 10})).item<float>(), 42);
+  EXPECT_EQ(std::get<1>(of_linearize).dtype(), DType::kI32);
+}
+
+TEST_F(LinearMap, AuxiliaryResultsHaveDerivativesOfAnOuterTransform) {
+  const auto f = [](Value x) {
+    const auto [y, pull, aux] = vjp(has_aux(kWithAux), x);
+    const auto [z, dz, more] = jvp(has_aux(kWithAux), std::tuple(x), std::tuple(x));
+    return sum(std::get<0>(pull(y))) + sum(std::get<0>(aux)) + dz + sum(std::get<0>(more));
+  };
+  // sum(x^2) 2 sum(x) + 2 sum(sin(x)) + 2 sum(x^2)
+  const auto slope = [](float x) { return 2 * x * 6 + 2 * 5 + 2 * std::cos(x) + 4 * x; };
+  ExpectClose(grad(f)(Vec({1, 2})), {slope(1), slope(2)});
+}
+
 TEST_F(LinearMap, KeysHaveNoDerivative) {
   auto f = [](Value k, Value x) { return sum(x * random::uniform(k, {2})); };
   const Array key = random::key(ctx, 42);

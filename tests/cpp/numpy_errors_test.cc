@@ -1,5 +1,6 @@
 // Messages of the functions of linear algebra, statistics and updates at an index for operands that they do not take.
 #include "binding_fixture.h"
+#include "ricci/scipy_kde.hpp"
 #include "ricci/scipy_linalg.hpp"
 #include "ricci/scipy_signal.hpp"
 #include "ricci/scipy_special.hpp"
@@ -60,6 +61,44 @@ TEST_F(NumpyErrors, OfSpecialFunctions) {
   EXPECT_ERROR_HERE(special::bessel_jn(x, 5, 3), "bessel_jn: n_iter is 3; it must be at least v, which is 5");
   EXPECT_ERROR_HERE(special::sph_harm_y(1, 1, x, x, -2), "sph_harm_y: n_max is -2; it must be at least 0");
   EXPECT_ERROR_HERE(special::bernoulli(ctx, -1), "bernoulli: n is -1; it must be at least 0");
+}
+
+TEST_F(NumpyErrors, OfNamedMatrices) {
+  const Array x = Vec({1, 2, 3});
+  EXPECT_ERROR_HERE(scipy::linalg::hadamard(ctx, 6), "hadamard: n is 6; it must be a power of 2");
+  EXPECT_ERROR_HERE(scipy::linalg::helmert(ctx, 0), "helmert: n is 0; it must be at least 1");
+  EXPECT_ERROR_HERE(scipy::linalg::pascal(ctx, 2, "full"),
+                    "pascal: kind is full; it must be symmetric, lower or upper");
+  EXPECT_ERROR_HERE(scipy::linalg::leslie(x, x),
+                    "leslie: operands are f32[3] and f32[3]; they need vectors of n and n - 1 elements, n at least 2");
+  EXPECT_ERROR_HERE(scipy::linalg::fiedler_companion(Vec({1})),
+                    "fiedler_companion: operand is f32[1]; its last dimension must be at least 2");
+  EXPECT_ERROR_HERE(scipy::linalg::convolution_matrix(x, 0), "convolution_matrix: n is 0; it must be at least 1");
+  EXPECT_ERROR_HERE(scipy::linalg::convolution_matrix(x, 2, "all"),
+                    "convolution_matrix: mode is all; it must be full, same or valid");
+  EXPECT_ERROR_HERE(scipy::linalg::convolution_matrix(Array(ctx, 1.0f), 2),
+                    "convolution_matrix: operand is f32[]; it needs a vector with elements");
+  EXPECT_ERROR_HERE(scipy::linalg::expm_frechet(x, Vec({1})),
+                    "expm_frechet: operands are f32[3] and f32[1]; they need one shape");
+}
+
+TEST_F(NumpyErrors, OfDensityEstimates) {
+  using scipy::stats::gaussian_kde;
+  const Array x = Vec({1, 2, 4}), two = ones(ctx, {2, 3}), planes = random::normal(random::key(ctx, 0), {2, 5});
+  EXPECT_ERROR_HERE(gaussian_kde(Vec({1})),
+                    "gaussian_kde: dataset is f32[1,1]; it must be real, [d, n], with at least 2 elements");
+  EXPECT_ERROR_HERE(gaussian_kde(x, {.bw_method = "best"}),
+                    "gaussian_kde: bw_method is best; it must be scott or silverman");
+  EXPECT_ERROR_HERE(gaussian_kde(x, {.factor = x}), "gaussian_kde: factor is f32[3]; it must be a scalar");
+  EXPECT_ERROR_HERE(gaussian_kde(x, {.weights = Vec({1})}),
+                    "gaussian_kde: weights are f32[1]; they must be a vector of 3 elements");
+  const auto line = gaussian_kde(x), plane = gaussian_kde(planes);
+  EXPECT_ERROR_HERE(line.pdf(two), "evaluate: points are f32[2,3]; they must be columns of 1 element");
+  EXPECT_ERROR_HERE(line.integrate_kde(plane), "integrate_kde: the estimates have 1 and 2 dimensions");
+  EXPECT_ERROR_HERE(plane.integrate_box_1d(0, 1), "integrate_box_1d: the estimate has 2 dimensions; it must have 1");
+  EXPECT_ERROR_HERE(line.integrate_box_1d(0, x), "integrate_box_1d: a limit is f32[3]; it must be a scalar");
+  EXPECT_ERROR_HERE(plane.integrate_gaussian(Vec({0, 0}), 1),
+                    "integrate_gaussian: mean is f32[2,1] and cov f32[1,1]; they must be one point and f32[2,2]");
 }
 
 TEST_F(NumpyErrors, OfSpectra) {

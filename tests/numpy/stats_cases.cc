@@ -1,11 +1,15 @@
 // jax.scipy.stats.
 #include "case.h"
+#include "ricci/scipy_kde.hpp"
 #include "ricci/scipy_stats.hpp"
 
 namespace ricci::testing {
 namespace {
 
 using namespace scipy;
+
+// Two rows of four points.
+Array Data(const Given& g) { return index(g.t, {kAll, 0}) + square(index(g.t, {kAll, 1})); }
 
 const Case kCases[] = {
     {"jsp.stats.norm.logpdf(x)", [](const Given& g) -> Results { return stats::norm::logpdf(g.x); }},
@@ -213,6 +217,42 @@ const Case kCases[] = {
        const stats::ModeResult r = stats::mode(concatenate({g.n, g.n}));
        return Values{r.mode, r.count};
      }},
+    {"(lambda k: (k.evaluate(u), k.logpdf(u), k.neff, k.covariance, k.inv_cov))(jsp.stats.gaussian_kde(v))",
+     [](const Given& g) -> Results {
+       const stats::GaussianKde k = stats::gaussian_kde(g.v);
+       return Values{k.evaluate(g.u), k.logpdf(g.u), k.neff, k.covariance, k.inv_cov};
+     },
+     64},
+    {"(lambda k: (k.pdf(t[0, :2]), k.pdf(v[:2]), k.logpdf(t[0, :2])))(jsp.stats.gaussian_kde(t[:, 0] + t[:, 1] ** 2, "
+     "'silverman', s[1:]))",
+     [](const Given& g) -> Results {
+       const auto k = stats::gaussian_kde(Data(g), {.bw_method = "silverman", .weights = slice(g.s, 1, 5)});
+       const Value points = index(g.t, {0, Slice{0, 2}});
+       return Values{k.pdf(points), k.pdf(slice(g.v, 0, 2)), k.logpdf(points)};
+     },
+     256},
+    {"(lambda k, o: (k.integrate_box_1d(-1.0, w), k.integrate_gaussian(0.5, 2.0), k.integrate_kde(o), "
+     "o.integrate_kde(k)))(jsp.stats.gaussian_kde(v, 0.7), jsp.stats.gaussian_kde(u))",
+     [](const Given& g) -> Results {
+       const auto k = stats::gaussian_kde(g.v, {.factor = 0.7}), o = stats::gaussian_kde(g.u);
+       return Values{k.integrate_box_1d(-1.0, g.w), k.integrate_gaussian(0.5, 2.0), k.integrate_kde(o),
+                     o.integrate_kde(k)};
+     },
+     64},
+    {"(lambda k: (k.integrate_gaussian(v[:2], jnp.eye(2)), k.integrate_kde(k)))(jsp.stats.gaussian_kde(t[:, 0] + t[:, 1] "
+     "** 2))",
+     [](const Given& g) -> Results {
+       const auto k = stats::gaussian_kde(Data(g));
+       return Values{k.integrate_gaussian(slice(g.v, 0, 2), eye(g.ctx, 2)), k.integrate_kde(k)};
+     },
+     64},
+    {"jsp.stats.gaussian_kde(v).resample(jax.random.key(3), (5,))",
+     [](const Given& g) -> Results { return stats::gaussian_kde(g.v).resample(random::key(g.ctx, 3), 5); }, 64},
+    {"jax.grad(lambda a: jsp.stats.gaussian_kde(a).logpdf(u).sum())(v)",
+     [](const Given& g) -> Results {
+       return grad([&](Value a) { return sum(stats::gaussian_kde(a).logpdf(g.u)); })(g.v);
+     },
+     128},
 };
 
 }  // namespace

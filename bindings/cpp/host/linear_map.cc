@@ -1,6 +1,8 @@
 // vjp and linearize over lists of leaves, inside of a trace and outside.
 #include "ricci/linear_map.hpp"
 
+#include <algorithm>
+
 #include "ricci/lax.hpp"
 
 namespace ricci { inline namespace v0 {
@@ -23,42 +25,71 @@ LinearParts<L> Finish(const CallSite& site, LinearParts<L> parts, const std::vec
   return parts;
 }
 
+// The results of f, then the tangents of those that are no auxiliary results.
 template <typename L>
-LinearParts<L> Reverse(const CallSite& site, LeafFunction f, const std::vector<L>& x) {
-  const Closed<L> closed = Close<L>(site, f, TypesOf(x));
-  const auto wanted = FloatMask(site.context(), closed.program.params(), x.size());
-  ricci_program *fwd = nullptr, *bwd = nullptr;
-  CheckAt(site.at, ricci_vjp(closed.program.handle(), wanted.data(), static_cast<uint32_t>(wanted.size()), &fwd, &bwd));
-  const Program forward(fwd);
-  const std::span<const ricci_type> results = closed.program.results();
-  LinearParts<L> parts;
-  parts.map = {{}, "cotangent", nullptr, Program(bwd), {}, {}, {results.begin(), results.end()}, TypesOf(x)};
-  return Finish(site, std::move(parts), Apply(site, forward, Joined(x, closed.captured)), results.size());
+Program Tangents(const CallSite& site, const Closed<L>& f, const std::vector<uint8_t>& active, size_t n) {
+  const Program j = MakeProgramAt(site.at, [&](ricci_program** out) {
+    return ricci_jvp(f.program.handle(), active.data(), static_cast<uint32_t>(active.size()), out);
+  });
+  const std::span<const ricci_type> results = f.program.results();
+  if (n == results.size()) return j;
+  const auto mask = FloatMask(site.context(), results, n);
+  const size_t kept = results.size() + static_cast<size_t>(std::count(mask.begin(), mask.end(), 1));
+  auto first = [&](const CallSite&, const Values& params) { return Part(Inline(j, params), 0, kept); };
+  return Close<L>(site, first, j.params()).program;
 }
 
+// f split into what the point determines and a linear function of tangents.
+struct Split {
+  Program known;   // operands of f -> results of f, residuals
+  Program linear;  // residuals, tangents of the floating leaves -> tangents
+  size_t n_residuals;
+};
+// The first `n` results of f have tangents.
 template <typename L>
-LinearParts<L> Forward(const CallSite& site, LeafFunction f, const std::vector<L>& x) {
-  const Closed<L> closed = Close<L>(site, f, TypesOf(x));
-  const auto active = FloatMask(site.context(), closed.program.params(), x.size());
-  const Program j = MakeProgramAt(site.at, [&](ricci_program** out) {
-    return ricci_jvp(closed.program.handle(), active.data(), static_cast<uint32_t>(active.size()), out);
-  });
+Split SplitOf(const CallSite& site, const Closed<L>& f, const std::vector<uint8_t>& active, size_t n) {
+  const Program j = Tangents(site, f, active, n);
   // The primals, and what follows from them, are known; tangents are not.
-  const std::span<const ricci_type> results = closed.program.results();
-  const size_t n = results.size();
   std::vector<uint8_t> known(j.params().size(), 0), force(j.results().size(), 1), out_known(j.results().size(), 0);
   std::fill_n(known.begin(), active.size(), 1);
-  std::fill_n(force.begin(), n, 0);
+  std::fill_n(force.begin(), f.program.results().size(), 0);
   uint32_t n_residuals = 0;
   ricci_program *primal = nullptr, *linear = nullptr;
   ricci_partial_eval_opts options = ricci_partial_eval_opts_default();
   options.force_unknown = force.data();
   CheckAt(site.at, ricci_partial_eval(j.handle(), known.data(), static_cast<uint32_t>(known.size()), &options,
                                       out_known.data(), &n_residuals, &primal, &linear));
-  const Program first(primal);
+  return {Program(primal), Program(linear), n_residuals};
+}
+
+template <typename L>
+LinearParts<L> Reverse(const CallSite& site, LeafFunction f, const std::vector<L>& x, const size_t* n_main) {
+  const Closed<L> closed = Close<L>(site, f, TypesOf(x));
+  const auto wanted = FloatMask(site.context(), closed.program.params(), x.size());
+  const std::span<const ricci_type> results = closed.program.results();
+  const size_t n = n_main == nullptr ? results.size() : *n_main;
+  const Split split = SplitOf(site, closed, wanted, n);
+  std::vector<uint8_t> linear(split.linear.params().size(), 1);
+  std::fill_n(linear.begin(), split.n_residuals, 0);
+  const Program back = MakeProgramAt(site.at, [&](ricci_program** out) {
+    return ricci_linear_transpose(split.linear.handle(), linear.data(), static_cast<uint32_t>(linear.size()), nullptr,
+                                  nullptr, out);
+  });
   LinearParts<L> parts;
-  parts.map = {{}, "tangent", nullptr, Program(linear), {}, {}, TypesOf(x), {results.begin(), results.end()}};
-  return Finish(site, std::move(parts), Apply(site, first, Joined(x, closed.captured)), n);
+  parts.map = {{}, "cotangent", nullptr, back, {}, {}, {results.begin(), results.begin() + n}, TypesOf(x)};
+  return Finish(site, std::move(parts), Apply(site, split.known, Joined(x, closed.captured)), results.size());
+}
+
+template <typename L>
+LinearParts<L> Forward(const CallSite& site, LeafFunction f, const std::vector<L>& x, const size_t* n_main) {
+  const Closed<L> closed = Close<L>(site, f, TypesOf(x));
+  const auto active = FloatMask(site.context(), closed.program.params(), x.size());
+  const std::span<const ricci_type> results = closed.program.results();
+  const size_t n = n_main == nullptr ? results.size() : *n_main;
+  const Split split = SplitOf(site, closed, active, n);
+  LinearParts<L> parts;
+  parts.map = {{}, "tangent", nullptr, split.linear, {}, {}, TypesOf(x), {results.begin(), results.begin() + n}};
+  return Finish(site, std::move(parts), Apply(site, split.known, Joined(x, closed.captured)), results.size());
 }
 
 // Throws unless the leaves given are of the types that the map takes.
@@ -109,13 +140,17 @@ Values ApplyAt(const CallSite& site, const Program& f, const Values& residuals, 
 
 }  // namespace
 
-LinearParts<Value> VjpLeaves(const CallSite& site, LeafFunction f, const Values& x) { return Reverse(site, f, x); }
-LinearParts<Array> VjpLeaves(const CallSite& site, LeafFunction f, const Arrays& x) { return Reverse(site, f, x); }
-LinearParts<Value> LinearizeLeaves(const CallSite& site, LeafFunction f, const Values& x) {
-  return Forward(site, f, x);
+LinearParts<Value> VjpLeaves(const CallSite& site, LeafFunction f, const Values& x, const size_t* n_main) {
+  return Reverse(site, f, x, n_main);
 }
-LinearParts<Array> LinearizeLeaves(const CallSite& site, LeafFunction f, const Arrays& x) {
-  return Forward(site, f, x);
+LinearParts<Array> VjpLeaves(const CallSite& site, LeafFunction f, const Arrays& x, const size_t* n_main) {
+  return Reverse(site, f, x, n_main);
+}
+LinearParts<Value> LinearizeLeaves(const CallSite& site, LeafFunction f, const Values& x, const size_t* n_main) {
+  return Forward(site, f, x, n_main);
+}
+LinearParts<Array> LinearizeLeaves(const CallSite& site, LeafFunction f, const Arrays& x, const size_t* n_main) {
+  return Forward(site, f, x, n_main);
 }
 
 Values ApplyMap(const Location& at, const LeafMap<Value>& map, const Values& given) {

@@ -83,11 +83,53 @@ auto grad(F f, Location at = Location::Here()) {
   });
 }
 
+// ---- auxiliary results ----
+// f, which gives a pair, as a function of its first entry alone: jvp, vjp and linearize of has_aux(f) differentiate
+// that and give the second entry, any tree, as it is. (JAX: has_aux=True. grad needs no mark, because its f gives a
+// scalar.)
+template <typename F>
+struct HasAux {
+  F f;
+};
+template <typename F>
+HasAux<F> has_aux(F f) {
+  return {std::move(f)};
+}
+template <typename F>
+inline constexpr bool kHasAux = false;
+template <typename F>
+inline constexpr bool kHasAux<HasAux<F>> = true;
+// What a transform of has_aux(f) gives: auto [y, dy, aux] = jvp(has_aux(f), ...).
+template <typename First, typename Second, typename Aux>
+struct WithAux {
+  First first;
+  Second second;
+  Aux aux;
+};
+// The function itself, without the mark.
+template <typename F>
+const auto& Unmarked(const F& f) {
+  if constexpr (kHasAux<F>)
+    return f.f;
+  else
+    return f;
+}
+// The part of a result that is differentiated, all of it without a mark.
+template <bool kAux, typename Out>
+const auto& MainPart(const Out& out) {
+  if constexpr (kAux) {
+    static_assert(kIsPair<Out>, "the function given to has_aux must give std::pair(result, auxiliary results)");
+    return out.first;
+  } else {
+    return out;
+  }
+}
+
 // ---- forward mode ----
 // Results of f, then the tangent of each; `dx` has one leaf per leaf of x.
 Values JvpLeaves(const CallSite& site, LeafFunction f, const Values& x, const Values& dx);
 // {f(primals...), its directional derivative along the tangents}. Both are tuples, one entry per argument; a number is
-// a scalar.
+// a scalar. Of has_aux(f) also the auxiliary results.
 template <typename F, typename... T, typename... D>
 auto jvp(F f, const std::tuple<T...>& primals, const std::tuple<D...>& tangents, Location at = Location::Here()) {
   static_assert(sizeof...(T) == sizeof...(D), "jvp needs one tangent per argument");
@@ -97,12 +139,15 @@ auto jvp(F f, const std::tuple<T...>& primals, const std::tuple<D...>& tangents,
       const auto x = std::make_tuple(std::get<kIndex>(all)...);
       const auto dx = std::make_tuple(std::get<sizeof...(T) + kIndex>(all)...);
       static_assert(std::same_as<decltype(x), decltype(dx)>, "jvp: a tangent must have the type of its argument");
-      TracedFunction traced(f, x);
+      TracedFunction traced(Unmarked(f), x);
       const Values y = JvpLeaves(site, traced, LeavesOfAll<Value>(x), LeavesOfAll<Value>(dx));
       size_t next = 0;
       auto value = Fill<Value>(traced.out(), std::span<const Value>(y), next);
-      auto tangent = Fill<Value>(traced.out(), std::span<const Value>(y), next);
-      return std::pair{std::move(value), std::move(tangent)};
+      auto tangent = Fill<Value>(MainPart<kHasAux<F>>(traced.out()), std::span<const Value>(y), next);
+      if constexpr (kHasAux<F>)
+        return WithAux{std::move(value.first), std::move(tangent), std::move(value.second)};
+      else
+        return std::pair{std::move(value), std::move(tangent)};
     }
     (std::index_sequence_for<T...>());
   };
@@ -124,18 +169,27 @@ CallSite SiteOutside(std::string_view name, const Location& at, const A&... args
   return site;
 }
 
-// What kMake (VjpLeaves or LinearizeLeaves) makes of f: {structure of the result filled with it, map}.
+// {structure of the result filled with it, map}, with has_aux {that of the main part, map, auxiliary results}.
 template <bool kReverse, typename L, typename F, typename... T>
 [[gnu::cold]] auto MakeLinear(const CallSite& site, const F& f, const std::tuple<T...>& args) {
-  TracedFunction traced(f, args);
-  using Out = typename decltype(traced)::Out;
-  LinearParts<L> parts =
-      kReverse ? VjpLeaves(site, traced, LeavesOfAll<L>(args)) : LinearizeLeaves(site, traced, LeavesOfAll<L>(args));
+  TracedFunction traced(Unmarked(f), args);
+  size_t n_main = 0;
+  auto counted = [&](const CallSite& inside, const Values& params) {
+    Values out = traced(inside, params);
+    n_main = LeafCount(MainPart<kHasAux<F>>(traced.out()));
+    return out;
+  };
+  LinearParts<L> parts = kReverse ? VjpLeaves(site, counted, LeavesOfAll<L>(args), &n_main)
+                                  : LinearizeLeaves(site, counted, LeavesOfAll<L>(args), &n_main);
   auto value = Fill<L>(traced.out(), parts.value);
-  if constexpr (kReverse)
-    return std::pair(std::move(value), Pullback<L, Out, T...>(std::move(parts.map), traced.out(), args));
+  const auto& main = MainPart<kHasAux<F>>(traced.out());
+  using Out = std::remove_cvref_t<decltype(main)>;
+  using Map = std::conditional_t<kReverse, Pullback<L, Out, T...>, Linearized<L, Out, T...>>;
+  Map map(std::move(parts.map), main, args);
+  if constexpr (kHasAux<F>)
+    return WithAux{std::move(value.first), std::move(map), std::move(value.second)};
   else
-    return std::pair(std::move(value), Linearized<L, Out, T...>(std::move(parts.map), traced.out(), args));
+    return std::pair(std::move(value), std::move(map));
 }
 template <bool kReverse, typename F, typename... A>
 auto LinearOf(std::string_view name, const Location& at, const F& f, const A&... args) {
@@ -151,8 +205,8 @@ auto LinearOf(std::string_view name, const Location& at, const F& f, const A&...
 template <bool kReverse, typename F, typename... A>
 using LinearResult = decltype(LinearOf<kReverse>({}, {}, std::declval<const F&>(), std::declval<const A&>()...));
 
-// {f(args...), pullback}: pullback(ct) is the tuple of cotangents of the arguments. A class, so that it knows the
-// place of its caller.
+// {f(args...), pullback}: pullback(ct) is the tuple of cotangents of the arguments. Of has_aux(f) also the auxiliary
+// results. A class, so that it knows the place of its caller.
 template <typename F, typename... A>
 struct vjp : LinearResult<true, F, A...> {
   explicit vjp(const F& f, const A&... args, Location at = Location::Here())
@@ -161,6 +215,7 @@ struct vjp : LinearResult<true, F, A...> {
 template <typename F, typename... A>
 vjp(F, A...) -> vjp<F, A...>;
 // {f(args...), map}: map(tangents...) is the directional derivative; what does not depend on tangents is computed once.
+// Of has_aux(f) also the auxiliary results.
 template <typename F, typename... A>
 struct linearize : LinearResult<false, F, A...> {
   explicit linearize(const F& f, const A&... args, Location at = Location::Here())

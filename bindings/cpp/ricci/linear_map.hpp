@@ -25,10 +25,14 @@ struct LinearParts {
   std::vector<L> value;
   LeafMap<L> map;
 };
-LinearParts<Value> VjpLeaves(const CallSite& site, LeafFunction f, const Values& x);
-LinearParts<Array> VjpLeaves(const CallSite& site, LeafFunction f, const Arrays& x);
-LinearParts<Value> LinearizeLeaves(const CallSite& site, LeafFunction f, const Values& x);
-LinearParts<Array> LinearizeLeaves(const CallSite& site, LeafFunction f, const Arrays& x);
+// `n_main`: how many leaves of the result are differentiated, the first ones; set when f is traced, NULL for all. The
+// others are auxiliary: the map neither takes nor gives anything for them.
+LinearParts<Value> VjpLeaves(const CallSite& site, LeafFunction f, const Values& x, const size_t* n_main = nullptr);
+LinearParts<Array> VjpLeaves(const CallSite& site, LeafFunction f, const Arrays& x, const size_t* n_main = nullptr);
+LinearParts<Value> LinearizeLeaves(const CallSite& site, LeafFunction f, const Values& x,
+                                   const size_t* n_main = nullptr);
+LinearParts<Array> LinearizeLeaves(const CallSite& site, LeafFunction f, const Arrays& x,
+                                   const size_t* n_main = nullptr);
 
 // The cotangents of f's arguments from a cotangent of its result.
 template <typename L, typename Out, typename... T>

@@ -64,6 +64,12 @@ Value expm(const Operand& a, bool upper_triangular = false, int64_t max_squaring
 // Complex: by the Schur form.
 Value sqrtm(const Operand& a);
 
+struct ExpmFrechetResult {
+  Value expm, frechet;
+};
+// expm(a) and its derivative in the direction e, which has the shape of a.
+ExpmFrechetResult expm_frechet(const Operand& a, const Operand& e);
+
 // ---- matrices made of vectors ----
 // Matrices along the diagonal, zero elsewhere; a vector is a row.
 Value block_diag(std::span<const Operand> arrays);
@@ -76,6 +82,24 @@ Value hankel(const Operand& c, const std::optional<Operand>& r = {});
 Value circulant(const Operand& c);
 // Of a polynomial with coefficients a, the highest power first.
 Value companion(const Operand& a);
+// The same with the coefficients on the diagonals beside the main one.
+Value fiedler_companion(const Operand& a);
+// |a[i] - a[j]|.
+Value fiedler(const Operand& a);
+// f in the first row, s below the diagonal: births and survivals of n ages.
+Value leslie(const Operand& f, const Operand& s);
+// The matrix whose product with a vector of n elements is its convolution with a; `mode`: full, same or valid.
+Value convolution_matrix(const Operand& a, int64_t n, std::string_view mode = "full");
+// 1 and -1, with orthogonal rows; n is a power of 2.
+Value hadamard(const Operand& in, int64_t n, DType dtype = kDefaultInt);
+// Orthonormal rows: row i is the difference of element i + 1 and the mean of those before; `full`: a row of their mean
+// comes first.
+Value helmert(const Operand& in, int64_t n, bool full = false);
+// Binomial coefficients: `symmetric` i + j over i, `lower` i over j or `upper`; and the inverse.
+Value pascal(const Operand& in, int64_t n, std::string_view kind = "symmetric");
+Value invpascal(const Operand& in, int64_t n, std::string_view kind = "symmetric");
+// The inverse of hilbert(n).
+Value invhilbert(const Operand& in, int64_t n);
 // 1 / (i + j + 1), and the matrix of the discrete Fourier transform; `scale` is empty, sqrtn or n.
 Value hilbert(const Operand& in, int64_t n);
 Value dft(const Operand& in, int64_t n, std::string_view scale = {});
