@@ -1,28 +1,32 @@
-// cholesky: the lower triangular l with l l^T = a, zero above the diagonal. Only the lower triangle of a is read.
+// cholesky: the lower triangular l with l l^H = a, zero above the diagonal. Only the lower triangle of a is read, and
+// of the diagonal of complex matrices only the real part, as LAPACK's potrf does.
 //
 // If a matrix is not positive definite its whole triangle is NaN, which is what jax.lax makes of LAPACK's failure. Runs
 // row by row: an element needs the rows above it and the elements before it in its own.
 #include <limits>
 
 #include "matrix.hpp"
+#include "scalar_parts.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(1);
-  WantSquare(e, 0);
+  WantSquare(e, 0, kWideFloats | kComplexes);
   return e.in(0);
 }
 
-// ---- derivative, as in jax.lax: dl = l phi(l^-1 da l^-T), where phi takes the triangle and half of the diagonal ----
+// ---- derivative, as in jax.lax: dl = l phi(l^-1 da l^-H), where phi takes the triangle and half of the diagonal ----
 Value Phi(const Value& x) {
   const Value row = RowNumbers(x), column = ColumnNumbers(x);
   const Value half = select(eq(row, column), full_like(x, 0.5), ones_like(x));
   return mul(Triangle(x, /*lower=*/true, /*diagonal=*/true), half);
 }
 Value Solve(const Value& l, const Value& b, bool left) {
-  return linalg::triangular_solve(l, b, {.left_side = left, .lower = true, .transpose_a = !left});
+  const bool conjugate = !left && IsComplex(l.dtype());
+  return linalg::triangular_solve(l, b,
+                                  {.left_side = left, .lower = true, .transpose_a = !left, .conjugate_a = conjugate});
 }
 Value Tangent(const Eqn&, const Value& t, std::span<const Value>, const Value& l) {
   const Value right = Solve(l, t, /*left=*/false);
@@ -32,21 +36,27 @@ Value Tangent(const Eqn&, const Value& t, std::span<const Value>, const Value& l
 Batched BatchRule(const Eqn& e, const Batched& x) { return {e.Emit({rules::MoveDim(x.value, x.dim, 0)}), 0}; }
 
 // ---- lowering ----
-Scalar Root(Scalar v) { return Apply(RICCI_S_SQRT, {v}); }
-Scalar NotANumber(Scalar like) { return Like(like, std::numeric_limits<double>::quiet_NaN()); }
+Scalar NotANumber(Scalar like) {
+  const Scalar part = Like(RealPart(like), std::numeric_limits<double>::quiet_NaN());
+  return IsComplex(like) ? Complex(part, part) : part;
+}
 
 void InRegisters(KernelBuilder& k, int64_t n, const KernelMatrix& a, const KernelMatrix& l) {
   std::vector<std::vector<Scalar>> rows;
   Scalar positive = k.Constant(DType::kBool, true);
   for (int64_t i = 0; i < n; ++i) {
-    std::vector<Scalar>& row = rows.emplace_back();
-    for (size_t j = 0; j <= static_cast<size_t>(i); ++j) {
+    std::vector<Scalar> row;
+    for (size_t j = 0; j < rows.size(); ++j) {
       Scalar rest = a.Load(k.At(i), k.At(static_cast<int64_t>(j)));
-      for (size_t m = 0; m < j; ++m) rest = rest - row[m] * rows[j][m];
-      const bool diagonal = j == static_cast<size_t>(i);
-      if (diagonal) positive = positive & (rest > 0);
-      row.push_back(diagonal ? Root(rest) : rest / rows[j][j]);
+      for (size_t m = 0; m < j; ++m) rest = rest - row[m] * Conj(rows[j][m]);
+      row.push_back(OverReal(rest, RealPart(rows[j][j])));
     }
+    const Scalar last = a.Load(k.At(i), k.At(i));
+    Scalar square = RealPart(last);
+    for (const Scalar& v : row) square = square - SquaredMagnitude(v);
+    positive = positive & (square > 0);
+    row.push_back(AsKind(last, SquareRoot(square)));
+    rows.push_back(std::move(row));
   }
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j < n; ++j) {
@@ -62,16 +72,21 @@ void InLoops(KernelBuilder& k, const Eqn& e, const KernelMatrix& a, const Kernel
   const KernelArray positive = k.Local(e.Type(DType::kBool, {}));
   positive.Store({}, k.Constant(DType::kBool, true));
   const auto rest = [&](Scalar i, Scalar j) {
-    return a.Load(i, j) - k.Reduce(RICCI_S_ADD, k.At(0), j, [&](Scalar m) { return l.Load(i, m) * l.Load(j, m); });
+    return a.Load(i, j) -
+           k.Reduce(RICCI_S_ADD, k.At(0), j, [&](Scalar m) { return l.Load(i, m) * Conj(l.Load(j, m)); });
+  };
+  const auto square_of = [&](Scalar i) {
+    return RealPart(a.Load(i, i)) -
+           k.Reduce(RICCI_S_ADD, k.At(0), i, [&](Scalar m) { return SquaredMagnitude(l.Load(i, m)); });
   };
   k.Loop(n, [&](Scalar i) {  // elements above the diagonal stay zero
     k.Loop(n, [&](Scalar j) { l.Store(i, j, k.Constant(e.out().dtype(), 0)); });
   });
   k.Loop(n, [&](Scalar i) {
-    k.Loop(k.At(0), i, [&](Scalar j) { l.Store(i, j, rest(i, j) / l.Load(j, j)); });
-    const Scalar square = rest(i, i);
+    k.Loop(k.At(0), i, [&](Scalar j) { l.Store(i, j, OverReal(rest(i, j), RealPart(l.Load(j, j)))); });
+    const Scalar square = square_of(i);
     positive.Store({}, positive.Load({}) & (square > 0));
-    l.Store(i, i, Root(square));
+    l.Store(i, i, AsKind(a.Load(i, i), SquareRoot(square)));
   });
   k.If(!positive.Load({}), [&] {
     k.Loop(n, [&](Scalar i) { k.Loop(k.At(0), i + 1, [&](Scalar j) { l.Store(i, j, NotANumber(l.Load(i, j))); }); });
@@ -99,7 +114,7 @@ std::string Factors(const Eqn& e) {
   return text.Done();
 }
 
-// Derivatives are taken along symmetric matrices, as in jax.lax.
+// Derivatives are taken along symmetric and Hermitian matrices, as in jax.lax.
 constexpr std::string_view kExamples =
     "program (%s: f64[3,3] in -0.5..0.5) { %t: f64[3,3] = transpose(%s) permutation=[1,0]"
     "  %d: f64[3,3] = constant [2.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 2.5] %u: f64[3,3] = add(%s, %t)"
@@ -109,10 +124,14 @@ constexpr std::string_view kExamples =
     "  %j: i32[2,9,9] = iota() dtype=i32 shape=[2,9,9] dimension=2 %e: bool[2,9,9] = eq(%i, %j)"
     "  %d: f64[2,9,9] = convert_element_type(%e) new_dtype=f64 %f: f64[2,9,9] = add(%d, %d)"
     "  %u: f64[2,9,9] = add(%s, %t) %a: f64[2,9,9] = add(%u, %f) %l: f64[2,9,9] = cholesky(%a) return %l }; "
-    "order=0 (f64[2,4,4] in 1..2); order=0 (f64[10,10] in 1..2)";
+    "program (%x: f64[3,3] in -0.3..0.3, %y: f64[3,3] in -0.3..0.3) { %z: c128[3,3] = complex(%x, %y)"
+    "  %c: c128[3,3] = conj(%z) %t: c128[3,3] = transpose(%c) permutation=[1,0] %u: c128[3,3] = add(%z, %t)"
+    "  %d: f64[3,3] = constant [2.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 2.5] %o: f64[3,3] = sub(%d, %d)"
+    "  %e: c128[3,3] = complex(%d, %o) %a: c128[3,3] = add(%u, %e) %l: c128[3,3] = cholesky(%a) return %l }; "
+    "order=0 (f64[2,4,4] in 1..2); order=0 (f64[10,10] in 1..2); order=0 (c128[2,9,9] in 1..2)";
 
 constexpr Row kRows[] = {{.name = "cholesky",
-                          .doc = "l = cholesky(a): the lower triangular l with l l^T = a; reads only the lower "
+                          .doc = "l = cholesky(a): the lower triangular l with l l^H = a; reads only the lower "
                                  "triangle of a; NaN where a is not positive definite",
                           .flags = RICCI_PRIM_EXPENSIVE | RICCI_PRIM_READS_ONCE,
                           .type = Type,

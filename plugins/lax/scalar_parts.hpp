@@ -11,6 +11,7 @@ inline Scalar Conj(Scalar z) { return IsComplex(z) ? Complex(Real(z), -Imag(z)) 
 // The real number `r` as one of the dtype of `like`.
 inline Scalar AsKind(Scalar like, Scalar r) { return IsComplex(like) ? Complex(r, Like(r, 0)) : r; }
 inline Scalar TimesReal(Scalar z, Scalar r) { return IsComplex(z) ? Complex(Real(z) * r, Imag(z) * r) : z * r; }
+inline Scalar OverReal(Scalar z, Scalar r) { return IsComplex(z) ? Complex(Real(z) / r, Imag(z) / r) : z / r; }
 inline Scalar Magnitude(Scalar r) { return Apply(RICCI_S_ABS, {r}); }
 inline Scalar SquareRoot(Scalar r) { return Apply(RICCI_S_SQRT, {r}); }
 // |z|^2

@@ -27,12 +27,14 @@ Value Positive(const Value& x) {
   Shape order = rules::Range(x.rank());
   std::swap(order[order.size() - 1], order[order.size() - 2]);
   const Value s = Small(x);
-  return OnDiagonal(lax::add(s, lax::transpose(s, order)), 2.0 * static_cast<double>(x.dim(x.rank() - 1)) + 1);
+  const Value t = lax::transpose(s, order);
+  return OnDiagonal(lax::add(s, IsComplex(t.dtype()) ? lax::conj(t) : t),
+                    3.0 * static_cast<double>(x.dim(x.rank() - 1)));
 }
 
 // A matrix that is positive definite, or sometimes one that is not.
 void Factorise(Draft& d) {
-  const Value x = d.Of(d.SomeDType(kFloats), SomeSquare(d));
+  const Value x = d.Of(d.SomeDType(kInexact), SomeSquare(d));
   const bool any = !d.palette().smooth && d.dice().Chance(0.1);
   const Values l = d.Emit("cholesky", {any ? x : Positive(x)});
   if (l.empty() || d.dice().Chance(0.5)) return;

@@ -10,10 +10,12 @@ from transforms import primitive
 
 
 def positive(dtype, shape):
-    """Symmetric matrices with eigenvalues away from 0."""
+    """Symmetric or Hermitian matrices with eigenvalues away from 0."""
     def make(rng):
         a = rng.uniform(-1, 1, shape)
-        return [(np.matmul(a, np.swapaxes(a, -1, -2)) + np.eye(shape[-1])).astype(DTYPES[dtype])]
+        if dtype in COMPLEXES:
+            a = a + 1j * rng.uniform(-1, 1, shape)
+        return [(np.matmul(a, np.conj(np.swapaxes(a, -1, -2))) + np.eye(shape[-1])).astype(DTYPES[dtype])]
     return make
 
 
@@ -33,16 +35,17 @@ def triangular(dtype, a_shape, b_shape):
 def cholesky(file, rng):
     fn = lambda x: lax.linalg.cholesky(x, symmetrize_input=False)
     for shape in ((1, 1), (3, 3), (6, 6), (8, 8), (9, 9), (30, 30), (70, 70), (2, 130, 130), (2, 3, 3), (2, 2, 12, 12), (0, 0), (0, 3, 3)):
-        for dtype in ('f32', 'f64'):
+        for dtype in ('f32', 'f64', 'c64', 'c128'):
             small = 0 not in shape and shape[-1] < 12
+            modes = {'f64': 'nfrvFRJ', 'c64': 'nv'}.get(dtype, 'nfrv')
             primitive(file, rng, 'cholesky', {}, fn, positive(dtype, shape), label=f'({shape})',
-                      modes=('nfrvFRJ' if dtype == 'f64' else 'nfrv') if small else 'n', tolerance=Close(40, 4.0),
+                      modes=modes if small else 'n', tolerance=Close(40, 4.0),
                       derivative=Close(400, 10.0))
     for bad in ([[1, 0], [0, -1]], [[4, 2, 1], [2, 1, 3], [1, 3, 5]], [[np.nan, 0], [0, 1]], [[1, 9], [9, np.inf]],
-                np.zeros((10, 10))):
-        x = np.array(bad, np.float64)
-        primitive(file, rng, 'cholesky', {}, fn, lambda r, x=x: [x], label='(not positive)', modes='n',
-                  tolerance=Close(4))
+                np.zeros((10, 10)), [[1, 9], [1j, 3]], [[1 + 2j, 9], [1j, 3 - 1j]], [[1, 0], [2j, 3]],
+                4 * np.eye(10) + 1j * np.ones((10, 10)), 4 * np.eye(10) + np.tri(10) * 3j):
+        x = np.array(bad, np.complex128 if np.iscomplexobj(bad) else np.float64)
+        primitive(file, rng, 'cholesky', {}, fn, lambda r, x=x: [x], label='(triangle)', modes='n', tolerance=Close(4))
 
 
 def triangular_solve(file, rng):

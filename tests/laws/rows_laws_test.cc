@@ -49,7 +49,7 @@ constexpr std::pair<std::string_view, std::string_view> kLeftOut[] = {
     {"eig", "complex, large and empty matrices are checked for their values"},
     {"eigh", "complex and empty matrices are checked for their values"},
     {"svd", "vectors of matrices that are not square, or complex, are fixed up to a phase"},
-    {"cholesky", "its derivative is that along symmetric matrices, which two examples are not"},
+    {"cholesky", "its derivative is that along Hermitian matrices, which three examples are not"},
 };
 
 class AllPlugins : public ProgramRunner {

@@ -14,7 +14,7 @@ std::vector<Wrong> Matrices() {
        "cholesky: operand 0 is f32[3]; its last two dimensions must be those of a square matrix"},
       {{{kI32, {3, 3}}},
        [](const Values& in) { return One(lax::linalg::cholesky(in[0])); },
-       "cholesky: operand 0 is i32[3,3]; it takes f16, bf16, f32 and f64"},
+       "cholesky: operand 0 is i32[3,3]; it takes complex, f16, bf16, f32 and f64 dtypes"},
       {{{kF32, {2, 3, 3}}, {kF32, {3, 3}}},
        solve,
        "triangular_solve: operands are f32[2,3,3] and f32[3,3]; they must have one dtype and the same dimensions "

@@ -8,11 +8,14 @@ namespace {
 
 // Positive definite.
 Value Definite(const Given& g) { return matmul(g.m, matrix_transpose(g.m)) + eye(g.ctx, 3); }
+Value Hermitian(const Given& g) { return matmul(g.z, conj(matrix_transpose(g.z))) + eye(g.ctx, 2); }
 Results All(const linalg::LstsqResult& r) { return Values{r.x, r.resid, r.rank, r.s}; }
 
 const Case kCases[] = {
     {"jnp.linalg.cholesky(m @ m.T + jnp.eye(3))",
      [](const Given& g) -> Results { return linalg::cholesky(Definite(g)); }, 32},
+    {"jnp.linalg.cholesky(z @ z.conj().T + jnp.eye(2))",
+     [](const Given& g) -> Results { return linalg::cholesky(Hermitian(g)); }, 32},
     {"jnp.linalg.cholesky(m @ m.T + m + 5 * jnp.eye(3), upper=True)",
      [](const Given& g) -> Results {
        return linalg::cholesky(matmul(g.m, matrix_transpose(g.m)) + g.m + 5 * eye(g.ctx, 3), true);

@@ -10,6 +10,7 @@ namespace linalg = scipy::linalg;
 
 // Positive definite.
 Value Definite(const Given& g) { return matmul(g.m, matrix_transpose(g.m)) + eye(g.ctx, 3); }
+Value Hermitian(const Given& g) { return matmul(g.z, conj(matrix_transpose(g.z))) + eye(g.ctx, 2); }
 Results Factors(const linalg::LuFactor& f) { return Values{f.lu, f.piv}; }
 Results Matrices(const linalg::LuMatrices& f) { return Values{f.p, f.l, f.u}; }
 Results Polar(const linalg::PolarResult& f) { return Values{f.u, f.p}; }
@@ -23,6 +24,12 @@ const Case kCases[] = {
      [](const Given& g) -> Results { return linalg::cholesky(Definite(g)); }, 32},
     {"jsp.linalg.cholesky(m @ m.T + jnp.eye(3), lower=True)",
      [](const Given& g) -> Results { return linalg::cholesky(Definite(g), true); }, 32},
+    {"jsp.linalg.cholesky(z @ z.conj().T + jnp.eye(2))",
+     [](const Given& g) -> Results { return linalg::cholesky(Hermitian(g)); }, 32},
+    {"jsp.linalg.cholesky(z @ z.conj().T + jnp.eye(2), lower=True)",
+     [](const Given& g) -> Results { return linalg::cholesky(Hermitian(g), true); }, 32},
+    {"jsp.linalg.cho_solve(jsp.linalg.cho_factor(z @ z.conj().T + jnp.eye(2)), z)",
+     [](const Given& g) -> Results { return linalg::cho_solve(linalg::cho_factor(Hermitian(g)), g.z); }, 64},
     {"jsp.linalg.cho_solve(jsp.linalg.cho_factor(m @ m.T + jnp.eye(3), False), s[:3])",
      [](const Given& g) -> Results {
        return linalg::cho_solve(linalg::cho_factor(Definite(g), false), slice(g.s, 0, 3));
