@@ -57,6 +57,40 @@ TEST_F(TreeMap, LeavesOfAndFillAreInverse) {
   EXPECT_EQ(back.depth, 5);
 }
 
+TEST_F(TreeMap, Reductions) {
+  const Model<Array> m = SomeModel(ctx, 1);  // leaves 1 to 8
+  EXPECT_EQ(Array(tree_sum(m)).item<float>(), 36);
+  EXPECT_EQ(Array(tree_vdot(m, m)).item<float>(), 204);
+  EXPECT_FLOAT_EQ(Array(tree_norm(m)).item<float>(), std::sqrt(204.0F));
+  EXPECT_EQ(tree_leaves(m).size(), 8u);
+  const auto top = [](Value a, Value b) { return maximum(a, b); };
+  const auto f = jit([&](const Model<Value>& v) {
+    return std::tuple(tree_reduce(top, v), tree_reduce(top, v, 10.0), tree_sum(v), ravel_pytree(v).first);
+  });
+  const auto [largest, ten, sum, flat] = f(m);
+  EXPECT_EQ(largest.item<float>(), 8);
+  EXPECT_EQ(ten.item<float>(), 10);
+  EXPECT_EQ(sum.item<float>(), 36);
+  ExpectClose(flat, {1, 2, 3, 4, 5, 6, 7, 8});
+  const Model<Array> g = grad([](const Model<Value>& v) { return tree_vdot(v, v); })(m);
+  EXPECT_EQ(g.named.at("b").item<float>(), 16);
+  const std::vector<Array> complex{Array(ctx, std::complex<float>(3, 4))};
+  EXPECT_EQ(Array(tree_norm(complex)).item<float>(), 5);
+  EXPECT_EQ(Array(tree_vdot(complex, complex)).item<std::complex<float>>(), std::complex<float>(25, 0));
+}
+
+TEST_F(TreeMap, ReductionsNeedLeavesOfOneStructure) {
+  const std::vector<Array> none, one{Num(1)};
+  const std::vector<Value> empty;
+  const auto top = [](Value a, Value b) { return maximum(a, b); };
+  EXPECT_ERROR_HERE(tree_sum(none), "tree_sum: the tree has no leaves");
+  EXPECT_ERROR_HERE(tree_vdot(none, none), "tree_vdot: the tree has no leaves");
+  EXPECT_ERROR_HERE(tree_norm(none), "tree_norm: the tree has no leaves");
+  EXPECT_ERROR_HERE(tree_reduce(top, empty), "tree_reduce: the tree has no leaves");
+  EXPECT_ERROR_HERE(tree_reduce(top, empty, 1.0), "tree_reduce: the tree has no leaves");
+  EXPECT_ERROR_HERE(tree_vdot(one, none), "tree_vdot: tree 1 differs from tree 0 in its sizes, keys or numbers");
+}
+
 TEST_F(TreeMap, OtherStructuresAreAnError) {
   using List = std::vector<Array>;
   const auto add = [](const Array&, const Array&) { return 0; };

@@ -1,4 +1,4 @@
-// What apply_along_axis, piecewise and ravel_pytree do besides calling the host's function.
+// What apply_along_axis and piecewise do besides calling the host's function.
 #include "ricci/applied.hpp"
 
 #include "plain_math.h"
@@ -32,30 +32,6 @@ Value PiecewiseOf(const Value& x, const OperandList& conditions, std::vector<Ope
   const Operand otherwise = values.back();
   values.pop_back();
   return To(select(conditions, OperandList(values), otherwise), x.dtype());
-}
-
-Value RavelLeaves(const Values& leaves, const Location& at) {
-  if (leaves.empty()) FailAt(at, "ravel_pytree: the tree has no leaves");
-  std::vector<Operand> operands;
-  for (const Value& v : leaves) operands.emplace_back(v, at);
-  Values flat;
-  for (const Value& v : UseList("ravel_pytree", operands)) flat.push_back(ravel(Operand(v, at)));
-  return lax::concatenate(flat, 0);
-}
-Values UnravelLeaves(const Values& like, const Operand& given) {
-  const Value flat = Use("unravel", given);
-  int64_t total = 0, from = 0;
-  for (const Value& v : like) total += v.type().elements();
-  if (flat.rank() != 1 || flat.dim(0) != total) {
-    FailAt(given.at, "unravel: operand is ", flat.type(), "; the tree has ", total, " elements");
-  }
-  Values out;
-  for (const Value& v : like) {
-    const int64_t n = v.type().elements();
-    out.push_back(To(lax::reshape(Cut(flat, from, from + n, 0), v.shape()), v.dtype()));
-    from += n;
-  }
-  return out;
 }
 
 }}  // namespace ricci::v0

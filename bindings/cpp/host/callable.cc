@@ -20,8 +20,8 @@ void AppendBytes(TreeKey& key, const void* data, size_t size) {
   }
 }
 
-void FailOnTrees(const Location& at, size_t tree) {
-  FailAt(at, "tree_map: tree ", tree, " differs from tree 0 in its sizes, keys or numbers");
+void FailOnTrees(std::string_view name, const Location& at, size_t tree) {
+  FailAt(at, name, ": tree ", tree, " differs from tree 0 in its sizes, keys or numbers");
 }
 
 CallSite SiteOfValues(std::string_view name, const Location& at, const Values& leaves) {

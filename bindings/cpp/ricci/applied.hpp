@@ -1,4 +1,4 @@
-// ricci/applied.hpp: functions of jax.numpy and jax.tree that apply the host's function.
+// ricci/applied.hpp: functions of jax.numpy that apply the host's function.
 #ifndef RICCI_APPLIED_HPP_
 #define RICCI_APPLIED_HPP_
 #include "ricci/creation.hpp"
@@ -68,25 +68,6 @@ Value piecewise(const Operand& x, const OperandList& conditions, const C&... cho
       return Operand(c, x.at);
   };
   return PiecewiseOf(v, conditions, {value(choices)...}, x.at);
-}
-
-// ---- trees ----
-// All leaves as one vector, and the function that makes such a tree of a vector: jax.flatten_util.ravel_pytree.
-Value RavelLeaves(const Values& leaves, const Location& at);
-Values UnravelLeaves(const Values& like, const Operand& flat);
-template <typename Tree>
-auto ravel_pytree(const Tree& tree, Location at = Location::Here()) {
-  Values leaves = LeavesOf<Value>(tree);
-  Value flat = RavelLeaves(leaves, at);
-  auto unravel = [tree, leaves](const Operand& v) { return Fill<Value>(tree, UnravelLeaves(leaves, v)); };
-  return std::pair(flat, unravel);
-}
-// f(f(initial, leaf 0), leaf 1), ...
-template <typename F, typename Tree>
-Value tree_reduce(const F& f, const Tree& tree, const Operand& initial) {
-  Value out = constant(Operand(LeavesOf<Value>(tree).at(0), initial.at), initial);
-  for (const Value& leaf : LeavesOf<Value>(tree)) out = f(out, leaf);
-  return out;
 }
 
 }}  // namespace ricci::v0

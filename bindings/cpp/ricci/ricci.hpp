@@ -25,6 +25,6 @@
 #include "ricci/sets.hpp"
 #include "ricci/sorting.hpp"
 #include "ricci/statistics.hpp"
-#include "ricci/tree_map.hpp"
+#include "ricci/tree_reductions.hpp"
 #include "ricci/vectorize.hpp"
 #endif

@@ -13,7 +13,7 @@ namespace ricci { inline namespace v0 {
 template <typename T>
 consteval auto LeafOf() {
   static_assert(LeavesAre<T, Value>() || LeavesAre<T, Array>() || LeavesAre<T, ShapeDType>(),
-                "the leaves of a tree given to tree_map are all Values, all Arrays or all shapes");
+                "the leaves of a tree given to tree_map or a reduction are all Values, all Arrays or all shapes");
   if constexpr (LeavesAre<T, Value>()) {
     return std::type_identity<Value>();
   } else if constexpr (LeavesAre<T, Array>()) {
@@ -24,7 +24,8 @@ consteval auto LeafOf() {
 }
 template <typename T>
 using LeafType = typename decltype(LeafOf<T>())::type;
-[[noreturn]] void FailOnTrees(const Location& at, size_t tree);
+// Throws because tree number `tree` of `name` has another structure than the first.
+[[noreturn]] void FailOnTrees(std::string_view name, const Location& at, size_t tree);
 
 template <typename F, typename T, typename... Rest>
 auto MapTrees(const Location& at, const F& f, const T& tree, const Rest&... rest) {
@@ -34,7 +35,7 @@ auto MapTrees(const Location& at, const F& f, const T& tree, const Rest&... rest
   static_assert(!std::is_void_v<R>, "the function given to tree_map returns nothing; return its result");
   using To = std::remove_cvref_t<R>;
   size_t number = 0;
-  ((++number, SameStructure(tree, rest) ? void() : FailOnTrees(at, number)), ...);
+  ((++number, SameStructure(tree, rest) ? void() : FailOnTrees("tree_map", at, number)), ...);
   const std::tuple<std::vector<LeafType<Rest>>...> others(LeavesOf<LeafType<Rest>>(rest)...);
   size_t i = 0;
   auto on_leaf = [&](const LeafType<T>& leaf) -> To {
