@@ -89,6 +89,11 @@ const Distribution kDistributions[] = {
        return random::binomial(k, Numbers(k, {0, 5, 5, -1, INFINITY, NAN}), Numbers(k, {0.5f, 0, 1, 0.5f, 0.5f, 0.5f}));
      },
      {0, 0, 5, NAN, INFINITY, NAN}},
+    {"binomial_without_end_or_chance",
+     [](Value k) {
+       return random::binomial(k, Numbers(k, {INFINITY, INFINITY, 5}), Numbers(k, {0, 1, 1}));
+     },
+     {INFINITY, INFINITY, 5}},
     {"multinomial",
      [](Value k) {
        return random::multinomial(k, 50.0, Numbers(k, {0.2f, 0.3f, 0.5f}));

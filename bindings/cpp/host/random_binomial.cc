@@ -112,12 +112,15 @@ Value binomial(const Operand& k, const Operand& n, const Operand& p, const Shape
   const Value side = lax::select(is_rare, probability, lax::sub(1.0, probability));
   const Value no_count = Either(IsNaN(given), Below(given, 0)), no_side = Either(IsNaN(side), Below(side, 0));
   const Value q = lax::select(no_side, lax::full_like(side, 0.01), side), mean = lax::mul(given, q);
-  const Value few = Either(no_count, lax::le(mean, lax::full_like(mean, 10)));
-  const Value counted = ByCounting(draw, lax::select(few, count, zeros_like(count)), q);
+  // Of infinitely many trials without a chance rejection would accept nothing and counting not end.
+  const Value no_end = lax::eq(given, lax::full_like(given, INFINITY));
+  const Value few = Either(Either(no_count, IsNaN(mean)), lax::le(mean, lax::full_like(mean, 10)));
+  const Value counts = lax::bitwise_and(few, lax::bitwise_not(no_end));
+  const Value counted = ByCounting(draw, lax::select(counts, count, zeros_like(count)), q);
   const Value rejected = ByRejection(draw, lax::select(few, lax::full_like(count, 1e4), count),
                                      lax::select(few, lax::full_like(q, 0.5), q));
   const auto convert = [&](const Value& v) { return lax::convert_element_type(v, dtype); };
-  const Value invalid = Either(no_side, no_count), no_end = lax::eq(given, lax::full_like(given, INFINITY));
+  const Value invalid = Either(no_side, no_count);
   Value y = lax::select(few, convert(counted), convert(rejected));
   y = lax::select(invalid, lax::full_like(y, NAN), y);
   y = lax::select(lax::bitwise_and(no_end, lax::bitwise_not(invalid)), lax::full_like(y, INFINITY), y);
