@@ -62,22 +62,38 @@ Split SplitOf(const CallSite& site, const Closed<L>& f, const std::vector<uint8_
   return {Program(primal), Program(linear), n_residuals};
 }
 
+// What vjp gives: operands -> results and residuals; residuals and cotangents -> cotangents.
+struct Halves {
+  Program forward, backward;
+};
+// The first `n` results of f have cotangents.
 template <typename L>
-LinearParts<L> Reverse(const CallSite& site, LeafFunction f, const std::vector<L>& x, const size_t* n_main) {
-  const Closed<L> closed = Close<L>(site, f, TypesOf(x));
-  const auto wanted = FloatMask(site.context(), closed.program.params(), x.size());
-  const std::span<const ricci_type> results = closed.program.results();
-  const size_t n = n_main == nullptr ? results.size() : *n_main;
-  const Split split = SplitOf(site, closed, wanted, n);
+Halves HalvesOf(const CallSite& site, const Closed<L>& f, const std::vector<uint8_t>& wanted, size_t n) {
+  if (n == f.program.results().size()) {
+    ricci_program *fwd = nullptr, *bwd = nullptr;
+    CheckAt(site.at, ricci_vjp(f.program.handle(), wanted.data(), static_cast<uint32_t>(wanted.size()), &fwd, &bwd));
+    return {Program(fwd), Program(bwd)};
+  }
+  const Split split = SplitOf(site, f, wanted, n);
   std::vector<uint8_t> linear(split.linear.params().size(), 1);
   std::fill_n(linear.begin(), split.n_residuals, 0);
   const Program back = MakeProgramAt(site.at, [&](ricci_program** out) {
     return ricci_linear_transpose(split.linear.handle(), linear.data(), static_cast<uint32_t>(linear.size()), nullptr,
                                   nullptr, out);
   });
+  return {split.known, back};
+}
+
+template <typename L>
+LinearParts<L> Reverse(const CallSite& site, LeafFunction f, const std::vector<L>& x, const size_t* n_main) {
+  const Closed<L> closed = Close<L>(site, f, TypesOf(x));
+  const auto wanted = FloatMask(site.context(), closed.program.params(), x.size());
+  const std::span<const ricci_type> results = closed.program.results();
+  const size_t n = n_main == nullptr ? results.size() : *n_main;
+  const Halves halves = HalvesOf(site, closed, wanted, n);
   LinearParts<L> parts;
-  parts.map = {{}, "cotangent", nullptr, back, {}, {}, {results.begin(), results.begin() + n}, TypesOf(x)};
-  return Finish(site, std::move(parts), Apply(site, split.known, Joined(x, closed.captured)), results.size());
+  parts.map = {{}, "cotangent", nullptr, halves.backward, {}, {}, {results.begin(), results.begin() + n}, TypesOf(x)};
+  return Finish(site, std::move(parts), Apply(site, halves.forward, Joined(x, closed.captured)), results.size());
 }
 
 template <typename L>
