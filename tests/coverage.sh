@@ -21,7 +21,7 @@ for group in $(sed -n 's/^set(groups \(.*\))$/\1/p' tests/jax/CMakeLists.txt); d
 done
 drawn=$(mktemp)
 trap 'rm -f "$drawn" "$drawn.page"' EXIT
-"$build/tests/fuzz/ricci_fuzz" --seed 1 --count 2000 --draw-only --coverage > "$drawn"
+"$build/tests/fuzz/ricci_fuzz" --seed 1 --count 5000 --draw-only --coverage > "$drawn"
 "$python" tests/jax/coverage.py --table "$drawn" "$build/src/cli/ricci" "$cases"/*.cases > "$drawn.page"
 if [ "${1:-}" = --update ]; then
   cp "$drawn.page" "$page"

@@ -13,7 +13,8 @@ constexpr unsigned kConstantAlignment = 64;
 }  // namespace
 
 void PlanEmitter::Step(const ricci_plan_step& step) {
-  profiled_&& IsStraight(step.kind) ? ProfiledStep(step) : StepItself(step);
+  if (profiled_ && IsStraight(step.kind)) return ProfiledStep(step);
+  StepItself(step);
 }
 
 // A step that ends the plan is not reported as a whole.
