@@ -62,6 +62,7 @@ std::span<const Case> SpecialCases();
 std::span<const Case> ScipyLinalgCases();
 std::span<const Case> StatsCases();
 std::span<const Case> AppliedCases();
+std::span<const Case> NnCases();
 
 }  // namespace ricci::testing
 #endif

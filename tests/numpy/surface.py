@@ -16,7 +16,7 @@ DECLARATION = re.compile(r'^(?:  )?(?:requires\([^)]*\)\s*)?(?:const )?'
                          r'(?:Value|Values|void|ArrayFile|Unique|auto|Array|DType|Shape|SignAndLog|QAndR|CholeskyFactor|LuFactor|LuMatrices|Histogram2d|Histogramdd|\w+Result|'
                          r'GaussianKde|std::pair<\w+, \w+>|std::string)\s+'
                          r'(\w+)\(', re.M)
-USED = re.compile(r'^using ricci::linalg::(\w+);', re.M)
+USED = re.compile(r'^using ricci::(?:linalg::)?(\w+);', re.M)
 SPELLED = {'delete': 'delete_', 'array_str': 'to_string', 'array_repr': 'to_string'}
 
 FILES = 'files and memory of the host: make an Array of a vector or of a pointer'
@@ -49,6 +49,7 @@ REASONS = {
         'eigh_tridiagonal funm qr_multiply rsf2csf solve_sylvester'.split(), LATER),
     'jax.scipy.stats': {},
     'jax.scipy.signal': {},
+    'jax.nn': {'scaled_dot_general': LATER, 'get_scaled_dot_general_config': LATER},
 }
 # The headers of each module, and what a function of it is called in C++.
 MODULES = {
@@ -59,10 +60,11 @@ MODULES = {
     'jax.scipy.special': ('scipy_special.hpp', 'ricci::scipy::special::'),
     'jax.scipy.signal': ('scipy_signal.hpp', 'ricci::scipy::signal::'),
     'jax.scipy.linalg': ('scipy_linalg.hpp', 'ricci::scipy::linalg::'),
+    'jax.nn': ('nn.hpp nn_functions.hpp', 'ricci::nn::'),
     'jax.scipy.stats': ('scipy_stats.hpp scipy_kde.hpp', 'ricci::scipy::stats::'),
 }
 CLASSES = ('gaussian_kde',)  # functions here
-APART = ('lax', 'fft', 'linalg', 'random', 'scipy', 'rules', 'register')
+APART = ('lax', 'nn', 'fft', 'linalg', 'random', 'scipy', 'rules', 'register')
 
 
 def declared(only):

@@ -7,7 +7,7 @@
 #define RICCI_NN_HPP_
 #include <optional>
 
-#include "ricci/reductions.hpp"
+#include "ricci/nn_functions.hpp"
 
 namespace ricci { inline namespace v0 { namespace nn {
 
