@@ -1,7 +1,7 @@
 """Functions written with JAX alone, by group: (name, function, arguments).
 
 Arguments are small and lie where the functions are smooth. What the importer does with each is checked by
-test_from_jax.py; a function whose primitives Ricci lacks has them in LACKS there.
+test_from_jax.py; one that is refused, and why, is in REFUSED there.
 """
 import jax
 import jax.numpy as jnp

@@ -60,9 +60,20 @@ class Structure(unittest.TestCase):
             self.assertIn(f'precision="{preset.name}"', g.text)
             near(g(X, y), f(X, y), 1e-3)
         self.assertNotIn("precision", ricci.from_jax(lambda a, b: lax.dot(a, b, precision="highest"), X, y).text)
-        tuple_of_dtypes = lax.DotAlgorithm(np.float16, np.float16, np.float16)
-        with self.assertRaisesRegex(ricci.Error, "is not a preset of jax.lax.DotAlgorithmPreset"):
-            ricci.from_jax(lambda a, b: lax.dot(a, b, precision=tuple_of_dtypes), X, y)
+
+    def test_algorithms_of_products(self):
+        y = np.array([[1 / 3, 1], [2 / 3, -1], [1 / 7, 2]], np.float32)
+        for dtypes, name in (((jnp.bfloat16, jnp.bfloat16, np.float32), "BF16_BF16_F32"),
+                             ((np.float16, np.float16, np.float16), "F16_F16_F16")):
+            f = lambda a, b, d=dtypes: lax.dot(a, b, precision=lax.DotAlgorithm(*d))
+            preset = lambda a, b, n=name: lax.dot(a, b, precision=n)
+            g = ricci.from_jax(f, X, y)
+            self.assertIn(f'precision="{name}"', g.text)
+            near(g(X, y), preset(X, y), 1e-3)
+        for other in (lax.DotAlgorithm(np.float16, np.float16, np.float32),
+                      lax.DotAlgorithm(jnp.bfloat16, jnp.bfloat16, np.float32, 1, 1, 3)):
+            with self.assertRaisesRegex(ricci.Error, "precision DotAlgorithm.* is none of F16_F16_F16, F32_F32_F32"):
+                ricci.from_jax(lambda a, b: lax.dot(a, b, precision=other), X, y)
 
     def test_floats_of_eight_and_four_bits(self):
         x = np.linspace(-7, 7, 15, dtype=np.float32)

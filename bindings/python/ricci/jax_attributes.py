@@ -40,8 +40,25 @@ def mode_text(mode):
     return MODES[name]
 
 
+# The dtypes that operands are rounded to and that sums have: the name of the jax.lax.DotAlgorithmPreset.
+_ALGORITHMS = {("float16", "float16", "float16"): "F16_F16_F16", ("float32", "float32", "float32"): "F32_F32_F32",
+               ("float64", "float64", "float64"): "F64_F64_F64", ("bfloat16", "bfloat16", "float32"): "BF16_BF16_F32"}
+
+
+def _algorithm(given):
+    """The name of the preset that a jax.lax.DotAlgorithm is. Sums that may be imprecise are precise here."""
+    types = tuple(np.dtype(t).name for t in (given.lhs_precision_type, given.rhs_precision_type,
+                                             given.accumulation_type))
+    parts = (given.lhs_component_count, given.rhs_component_count, given.num_primitive_operations)
+    if parts != (1, 1, 1) or types not in _ALGORITHMS:
+        raise Error(f"precision {given} is none of {', '.join(_ALGORITHMS.values())}, which lax.DotAlgorithm may be here")
+    return _ALGORITHMS[types]
+
+
 def _precision(given):
     """A jax.lax.DotAlgorithmPreset by its name; None for a jax.lax.Precision: f32 is always multiplied as f32."""
+    if isinstance(given, lax.DotAlgorithm):
+        return _algorithm(given)
     if given is None or isinstance(given, tuple) and all(isinstance(g, lax.Precision) for g in given):
         return None
     if isinstance(given, lax.DotAlgorithmPreset):
