@@ -1,7 +1,7 @@
 """Functions written with JAX alone, by group: (name, function, arguments).
 
 Arguments are small and lie where the functions are smooth. What the importer does with each is checked by
-test_from_jax.py; one that is refused, and why, is in REFUSED there.
+test_from_jax.py.
 """
 import jax
 import jax.numpy as jnp

@@ -75,6 +75,21 @@ class Structure(unittest.TestCase):
             with self.assertRaisesRegex(ricci.Error, "precision DotAlgorithm.* is none of F16_F16_F16, F32_F32_F32"):
                 ricci.from_jax(lambda a, b: lax.dot(a, b, precision=other), X, y)
 
+    def test_functions_of_elements_at_places(self):
+        x = np.linspace(0.5, 2.5, 12, dtype=np.float32).reshape(3, 4)
+        for f in (lambda v: v.at[1].apply(jnp.sin),
+                  lambda v: v.at[jnp.array([0, 2]), jnp.array([1, 3])].apply(lambda e: e * 1.5, unique_indices=True),
+                  lambda v: v.at[jnp.array([0, 2, 0, 0]), jnp.array([1, 3, 1, 9])].apply(jnp.exp),
+                  lambda v: v.at[jnp.array([5, 1, 5])].apply(jnp.cos, mode="clip"),
+                  lambda v: v.at[:, 1::2].apply(jnp.log), lambda v: v.at[:0].apply(jnp.log)):
+            near(ricci.from_jax(f, x)(x), f(jnp.asarray(x)))
+        integers = np.arange(5, dtype=np.int32)
+        double = lambda v: v.at[jnp.array([3, 3, 0, 3])].apply(lambda e: 2 * e + 1)
+        near(ricci.from_jax(double, integers)(integers), double(jnp.asarray(integers)))
+        # JAX has no derivative of it.
+        sine = ricci.from_jax(lambda v: v.at[1].apply(jnp.sin).sum(), x)
+        near(sine.grad()(x), np.where(np.arange(3)[:, None] == 1, np.cos(x), 1))
+
     def test_floats_of_eight_and_four_bits(self):
         x = np.linspace(-7, 7, 15, dtype=np.float32)
         for dtype in (jnp.float8_e4m3fn, jnp.float8_e5m2, jnp.float4_e2m1fn):

@@ -90,17 +90,11 @@ def _gather(p):
                 **{name: getattr(p["dimension_numbers"], name) for name in names})
 
 
-def _scatter(p):
+def scatter_attributes(p):
     names = ("update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims", "operand_batching_dims",
              "scatter_indices_batching_dims")
     return dict(mode=mode_text(p["mode"]), indices_are_sorted=p["indices_are_sorted"],
                 unique_indices=p["unique_indices"], **{name: getattr(p["dimension_numbers"], name) for name in names})
-
-
-def _replacing_scatter(p):
-    if p["update_jaxpr"] is not None and p["update_jaxpr"].eqns:
-        raise Error("updates that are functions of the elements (x.at[i].apply) are not there")
-    return _scatter(p)
 
 
 def _schur(p):
@@ -118,8 +112,8 @@ ATTRIBUTES = {
     "dot_general": _dot_general,
     "conv_general_dilated": _conv_general_dilated,
     "gather": _gather,
-    "scatter": _replacing_scatter,
-    **{f"scatter-{kind}": _scatter for kind in ("add", "sub", "mul", "min", "max")},
+    "scatter": scatter_attributes,
+    **{f"scatter-{kind}": scatter_attributes for kind in ("add", "sub", "mul", "min", "max")},
     **{f"reduce_window_{kind}": _windows for kind in ("sum", "max", "min")},
     **{f"select_and_{kind}_add": _windows for kind in ("gather", "scatter")},
     "pad": lambda p: dict(zip(("low", "high", "interior"), map(list, zip(*p["padding_config"]))))

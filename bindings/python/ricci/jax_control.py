@@ -5,6 +5,7 @@ A rule takes the importer, the body under construction and the equation, and ret
 from jax._src import core
 
 from ._library import Error
+from .jax_apply import is_apply, scatter_apply
 from .jax_attributes import attributes_of
 from .jax_custom import custom_jvp, custom_vjp
 from .jax_packages import PACKAGE_RULES
@@ -135,6 +136,10 @@ def convert_element_type(importer, body, eqn):
         "convert_element_type", [x], **attributes_of("convert_element_type", eqn.params))
 
 
+def scatter(importer, body, eqn):
+    return scatter_apply(importer, body, eqn) if is_apply(eqn) else importer.same(body, eqn)
+
+
 def random(importer, body, eqn):
     check_key(eqn.params["impl"])
     return importer.same(body, eqn)
@@ -147,4 +152,5 @@ RULES = {
     "name": name, "custom_jvp_call": custom_jvp, "custom_vjp_call": custom_vjp,
     "custom_linear_solve": custom_linear_solve, "device_put": forward, "reshape": reshape,
     "convert_element_type": convert_element_type, "random_seed": random, "random_wrap": random,
+    "scatter": scatter,
 }
