@@ -48,8 +48,8 @@ struct Transformed {
         trailing(e.integer("trailing", 0)),
         first(trailing < 0 || trailing > e.in(0).rank() ? -1 : e.in(0).rank() - trailing - rank) {
     if (rank < 1 || rank > 3 || first < 0) {
-      e.Fail("fft_lengths ", lengths, " must have 1 to 3 numbers, with trailing ", trailing, " at most the rank of ",
-             e.in(0));
+      const std::string given = trailing == 0 ? "" : Text("with trailing ", trailing, " ");
+      e.Fail("fft_lengths ", lengths, " must have 1 to 3 numbers, ", given, "at most the rank of ", e.in(0));
     }
   }
   int64_t last() const { return first + rank - 1; }  // exact: a dimension

@@ -291,8 +291,9 @@ TEST_F(BadInput, CompileOptions) {
   EXPECT_EQ(ErrorOf(ricci_compile(f, &o, &x)), "compile options: n_donate is 1, but program plus has 2 parameters");
   o.n_donate = 0;
   o.hdr.flags = 64;
-  EXPECT_EQ(ErrorOf(ricci_compile(f, &o, &x)),
-            "compile options: unknown flags in hdr.flags 64; known: 1 (RICCI_COMPILE_CHECKED)");
+  EXPECT_EQ(
+      ErrorOf(ricci_compile(f, &o, &x)),
+      "compile options: unknown flags in hdr.flags 64; known: 1 (RICCI_COMPILE_CHECKED), 2 (RICCI_COMPILE_PROFILED)");
   o.hdr.flags = 0;
   o.passes = {"dce,see", 7};
   EXPECT_EQ(ErrorOf(ricci_compile(f, &o, &x)), "passes: unknown pass see; known: " + Passes());

@@ -153,23 +153,26 @@ void Schur(Draft& d) {
   d.Add({lax::dot_general(left, right, {{last}, {last}, batch, batch})});
 }
 
+// Else rounding decides between columns of equal norms, of which constants are full.
+Value WithNormsApart(const Value& x) {
+  const Value column = lax::iota(x.builder, DType::kI32, x.shape(), x.rank() - 1);
+  return lax::mul(x, lax::convert_element_type(lax::add(column, lax::ones_like(column)), x.dtype()));
+}
 void Orthogonal(Draft& d) {
   const bool pivoting = d.dice().Chance(0.3);
   Value x = SomeMatrix(d);
-  if (pivoting && d.palette().smooth) {  // norms of columns that are far apart
-    const Value column = lax::iota(x.builder, DType::kI32, x.shape(), x.rank() - 1);
-    x = lax::mul(x, lax::convert_element_type(lax::add(column, lax::ones_like(column)), x.dtype()));
-  }
+  if (pivoting) x = WithNormsApart(x);
   d.Emit("qr", {x}, {{"pivoting", pivoting}, {"full_matrices", d.dice().Chance(0.5)}});
 }
 
 // Factors with reflectors, and products with them.
 void Reflect(Draft& d) {
-  const Value x = SomeMatrix(d);
+  Value x = SomeMatrix(d);
   const int64_t rows = x.dim(x.rank() - 2), columns = x.dim(x.rank() - 1);
   Shape batch(x.shape().begin(), x.shape().end() - 2), list = batch, other = batch;
   list.push_back(columns);
   const bool pivots = d.dice().Chance(0.4), left = d.dice().Chance(0.5);
+  if (pivots) x = WithNormsApart(x);
   const Values f = pivots ? d.Emit("geqp3", {x, d.Indices(list, 2)}) : d.Emit("geqrf", {x});
   if (f.empty()) return;
   if (rows >= columns && d.dice().Chance(0.5)) d.Emit("householder_product", {f[0], f.back()});

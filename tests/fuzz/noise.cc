@@ -110,6 +110,8 @@ constexpr std::string_view kMovesOperands[] = {"reduce_sum",
                                                "scaled_matmul",
                                                "softmax"};
 
+// Rows whose results hold vectors of length 1: what is small in one is rounded like what is large.
+constexpr std::string_view kVectors[] = {"svd", "eigh", "eig", "schur", "qr", "householder_product"};
 // Rows whose results fade to zero, and that grow to infinity, without a pole: rounding decides on which side of the
 // last number a result is.
 constexpr std::string_view kFade[] = {"exp", "exp2", "logistic", "erfc", "pow"};
@@ -198,9 +200,19 @@ class Noise {
   }
   absl::StatusOr<Val> MoveResult(trace::Builder& b, std::string_view name, const Vals& in, Val v) {
     RICCI_ASSIGN(v, Move(b, v));
+    if (IsOneOf(kVectors, name) && IsInexact(Of(b, v))) return Shift(b, v);
     if (way_ == Way::kUp && IsOneOf(kFade, name)) return Appear(b, v);
     if (way_ == Way::kDown && IsOneOf(kOverflow, name)) return Return(b, v, in[0]);
     return v;
+  }
+  // v and about the distance of the numbers next to 1, up or down, unless it is zero.
+  absl::StatusOr<Val> Shift(trace::Builder& b, Val v) {
+    RICCI_ASSIGN(Val distance, Splat(b, v, InfoOf(PartOf(Of(b, v))).epsilon));
+    RICCI_ASSIGN(distance, MoveBy(b, distance, 0.5));
+    RICCI_ASSIGN(const Val shifted, b.Emit1(dice_.Chance(0.5) ? "add" : "sub", {}, std::array{v, distance}));
+    RICCI_ASSIGN(const Val zero, Splat(b, v, 0));
+    RICCI_ASSIGN(const Val is_zero, b.Emit1("eq", {}, std::array{v, zero}));
+    return b.Emit1("select_n", {}, std::array{is_zero, shifted, v});
   }
   // Rounded to multiples of about 2 `steps` units in the last place of `dtype`; subnormal results become zero.
   absl::StatusOr<Val> Coarse(trace::Builder& b, Val v, int steps, DType dtype) {

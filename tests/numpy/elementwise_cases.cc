@@ -48,6 +48,11 @@ const Case kCases[] = {
     {"jnp.hypot(n, 3e38)", [](const Given& g) -> Results { return hypot(g.n, 3e38); }},
     {"jnp.logaddexp(x, y)", [](const Given& g) -> Results { return logaddexp(g.x, g.y); }},
     {"jnp.logaddexp(n, n)", [](const Given& g) -> Results { return logaddexp(g.n, g.n); }},
+    {"jax.grad(lambda a: (jnp.logaddexp(a, x) + jnp.logaddexp2(a, x)).sum())(x)",
+     [](const Given& g) -> Results {
+       const Array x = g.x;
+       return grad([x](Value a) { return sum(logaddexp(a, x) + logaddexp2(a, x)); })(x);
+     }},
     {"jnp.logaddexp2(x, y)", [](const Given& g) -> Results { return logaddexp2(g.x, g.y); }},
     {"jnp.float_power(p, i)", [](const Given& g) -> Results { return float_power(g.p, g.i); }},
     {"jnp.power(p, y)", [](const Given& g) -> Results { return power(g.p, g.y); }},

@@ -69,9 +69,10 @@ namespace {
 
 // log(base^x + base^y) / log(base) where `power` gives base^x and `scale` is 1 / log(base).
 Value LogAddPowers(const Values& v, Value (*power)(const Value&), double scale) {
-  const Value top = lax::max(v[0], v[1]), delta = v[0] - v[1];
-  const Value sum = top + lax::log1p(power(-lax::abs(delta))) * scale;
-  return Where(IsNaN(delta), v[0] + v[1], sum);
+  // Not by the absolute value of the difference: its slope at 0 is 1, and equal operands get half of the slope each.
+  const Value top = lax::max(v[0], v[1]), below = lax::min(v[0], v[1]) - top;
+  const Value sum = top + lax::log1p(power(below)) * scale;
+  return Where(IsNaN(below), v[0] + v[1], sum);
 }
 
 }  // namespace

@@ -106,6 +106,8 @@ struct WithAux {
   Second second;
   Aux aux;
 };
+template <typename First, typename Second, typename Aux>
+WithAux(First, Second, Aux) -> WithAux<First, Second, Aux>;
 // The function itself, without the mark.
 template <typename F>
 const auto& Unmarked(const F& f) {
