@@ -28,7 +28,8 @@ void AddActivation(std::vector<Case>& cases, std::deque<std::string>& expression
   add(f + "(jnp.arange(-32, 33) / 2.0)", [](const Given& g) -> Results { return kFunction(Range(g)); });
   add(
       "jax.grad(lambda a: " + f + "(a).sum())(jnp.arange(-32, 33) / 2.0)",
-      [](const Given& g) -> Results { return GradOf([](const Value& a) { return kFunction(a); }, Range(g)); }, kOfSums);
+      [](const Given& g) -> Results { return GradOf([](const Value& a) { return kFunction(a); }, Range(g)); },
+      of_derivative);
   add(f + "(n)", [](const Given& g) -> Results { return kFunction(g.n); });
   add(f + "(h)", [](const Given& g) -> Results { return kFunction(g.h); });
 }
