@@ -161,7 +161,8 @@ void ExtremeAttributes(Draft& d) {
 // An attribute with another value, or its value moved to another attribute of the same kind, and itself left out.
 void ChangeAttribute(Draft& d, DrawnEquation& e) {
   if (e.attrs.empty() || !e.programs.empty()) return;
-  constexpr std::string_view kPromises[] = {"is_stable", "unique_indices", "indices_are_sorted", "code"};
+  // With `pivoting`, rounding decides between columns of equal norms, so matrices are drawn for it.
+  constexpr std::string_view kPromises[] = {"is_stable", "unique_indices", "indices_are_sorted", "code", "pivoting"};
   DrawnEquation::HeldAttr& a = e.attrs[static_cast<size_t>(d.dice().Below(static_cast<int64_t>(e.attrs.size())))];
   const auto named = [&](ricci_str name) {
     return std::any_of(e.attrs.begin(), e.attrs.end(), [&](const DrawnEquation::HeldAttr& other) {
