@@ -2,6 +2,7 @@
 #include "ricci/linear_map.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "ricci/lax.hpp"
 
@@ -62,13 +63,19 @@ Split SplitOf(const CallSite& site, const Closed<L>& f, const std::vector<uint8_
   return {Program(primal), Program(linear), n_residuals};
 }
 
-// What vjp gives: operands -> results and residuals; residuals and cotangents -> cotangents.
+// The results of f and residuals, and a linear function of residuals and either cotangents or tangents.
 struct Halves {
-  Program forward, backward;
+  Program known, linear;
 };
+// The first `n` results of f have tangents.
+template <typename L>
+Halves ForwardHalvesOf(const CallSite& site, const Closed<L>& f, const std::vector<uint8_t>& active, size_t n) {
+  const Split split = SplitOf(site, f, active, n);
+  return {split.known, split.linear};
+}
 // The first `n` results of f have cotangents.
 template <typename L>
-Halves HalvesOf(const CallSite& site, const Closed<L>& f, const std::vector<uint8_t>& wanted, size_t n) {
+Halves ReverseHalvesOf(const CallSite& site, const Closed<L>& f, const std::vector<uint8_t>& wanted, size_t n) {
   if (n == f.program.results().size()) {
     ricci_program *fwd = nullptr, *bwd = nullptr;
     CheckAt(site.at, ricci_vjp(f.program.handle(), wanted.data(), static_cast<uint32_t>(wanted.size()), &fwd, &bwd));
@@ -84,28 +91,20 @@ Halves HalvesOf(const CallSite& site, const Closed<L>& f, const std::vector<uint
   return {split.known, back};
 }
 
+enum class Mode { kReverse, kForward };
 template <typename L>
-LinearParts<L> Reverse(const CallSite& site, LeafFunction f, const std::vector<L>& x, const size_t* n_main) {
-  const Closed<L> closed = Close<L>(site, f, TypesOf(x));
-  const auto wanted = FloatMask(site.context(), closed.program.params(), x.size());
-  const std::span<const ricci_type> results = closed.program.results();
-  const size_t n = n_main == nullptr ? results.size() : *n_main;
-  const Halves halves = HalvesOf(site, closed, wanted, n);
-  LinearParts<L> parts;
-  parts.map = {{}, "cotangent", nullptr, halves.backward, {}, {}, {results.begin(), results.begin() + n}, TypesOf(x)};
-  return Finish(site, std::move(parts), Apply(site, halves.forward, Joined(x, closed.captured)), results.size());
-}
-
-template <typename L>
-LinearParts<L> Forward(const CallSite& site, LeafFunction f, const std::vector<L>& x, const size_t* n_main) {
+LinearParts<L> Linear(const CallSite& site, LeafFunction f, const std::vector<L>& x, const size_t* n_main, Mode mode) {
   const Closed<L> closed = Close<L>(site, f, TypesOf(x));
   const auto active = FloatMask(site.context(), closed.program.params(), x.size());
   const std::span<const ricci_type> results = closed.program.results();
   const size_t n = n_main == nullptr ? results.size() : *n_main;
-  const Split split = SplitOf(site, closed, active, n);
+  std::vector<ricci_type> from = TypesOf(x), to(results.begin(), results.begin() + n);
+  const bool reverse = mode == Mode::kReverse;
+  if (reverse) std::swap(from, to);
+  const Halves halves = reverse ? ReverseHalvesOf(site, closed, active, n) : ForwardHalvesOf(site, closed, active, n);
   LinearParts<L> parts;
-  parts.map = {{}, "tangent", nullptr, split.linear, {}, {}, TypesOf(x), {results.begin(), results.begin() + n}};
-  return Finish(site, std::move(parts), Apply(site, split.known, Joined(x, closed.captured)), results.size());
+  parts.map = {{}, reverse ? "cotangent" : "tangent", nullptr, halves.linear, {}, {}, from, to};
+  return Finish(site, std::move(parts), Apply(site, halves.known, Joined(x, closed.captured)), results.size());
 }
 
 // Throws unless the leaves given are of the types that the map takes.
@@ -157,16 +156,16 @@ Values ApplyAt(const CallSite& site, const Program& f, const Values& residuals, 
 }  // namespace
 
 LinearParts<Value> VjpLeaves(const CallSite& site, LeafFunction f, const Values& x, const size_t* n_main) {
-  return Reverse(site, f, x, n_main);
+  return Linear(site, f, x, n_main, Mode::kReverse);
 }
 LinearParts<Array> VjpLeaves(const CallSite& site, LeafFunction f, const Arrays& x, const size_t* n_main) {
-  return Reverse(site, f, x, n_main);
+  return Linear(site, f, x, n_main, Mode::kReverse);
 }
 LinearParts<Value> LinearizeLeaves(const CallSite& site, LeafFunction f, const Values& x, const size_t* n_main) {
-  return Forward(site, f, x, n_main);
+  return Linear(site, f, x, n_main, Mode::kForward);
 }
 LinearParts<Array> LinearizeLeaves(const CallSite& site, LeafFunction f, const Arrays& x, const size_t* n_main) {
-  return Forward(site, f, x, n_main);
+  return Linear(site, f, x, n_main, Mode::kForward);
 }
 
 Values ApplyMap(const Location& at, const LeafMap<Value>& map, const Values& given) {
