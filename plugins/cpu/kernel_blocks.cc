@@ -30,7 +30,11 @@ void KernelEmitter::Range(uint32_t first, uint32_t last) {
         LoadFrom(i, inst.dtype, Buffer(static_cast<size_t>(inst.imm)), At(inst.a), inst.a);
         break;
       case RICCI_K_STORE:
-        Store(i, last);
+        if (together_ != 0) {
+          postponed_.push_back({i, At(inst.a), At(inst.b)});
+        } else {
+          Store(i, last);
+        }
         break;
       case RICCI_K_COMBINE:
         Update(i);

@@ -192,7 +192,13 @@ void KernelEmitter::Points() {
     Put(together_, {l_.I64(row), nullptr, 0});
     Range(1, k_.n_insts);
   }
-  StorePostponed();
+  for (const Postponed& p : postponed_) {
+    const ricci_inst& inst = k_.insts[p.store];
+    Put(inst.a, p.index);
+    Put(inst.b, p.value);
+    Store(p.store, k_.n_insts);
+  }
+  postponed_.clear();
 }
 
 V KernelEmitter::TailMask(V x, V end) {

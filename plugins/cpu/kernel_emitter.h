@@ -170,7 +170,6 @@ class KernelEmitter {
   void StoreTo(uint32_t dtype, V base, const Value& index, uint32_t index_id, uint32_t value_id);
   // Store instruction `id` of a range that ends at `last`; two of neighbouring elements are made by the second.
   void Store(uint32_t id, uint32_t last);
-  void StorePostponed();
   bool IsPairOfStores(const Value& index) const;
   void StorePair(uint32_t dtype, V base, const Value& index, V even, V odd);
 

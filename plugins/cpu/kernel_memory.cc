@@ -53,11 +53,9 @@ V KernelEmitter::LoadApart(LLVMTypeRef t, unsigned align, V base, const Value& i
     }
     std::vector<V> from;
     for (int64_t lane = 0; lane < lanes; ++lane) {
-      const int64_t at = index.stride * lane, before = part == 1 ? at : lane;
-      from.push_back(l_.I32(static_cast<int>(at < part * lanes ? before : lanes + at - start)));
-    }
-    for (int64_t lane = 0; lane < lanes; ++lane) {  // those of later parts, which are taken then
-      if (index.stride * lane >= (part + 1) * lanes) from[static_cast<size_t>(lane)] = l_.I32(0);
+      const int64_t at = index.stride * lane, earlier = part == 1 ? at : lane;
+      const bool later = at >= (part + 1) * lanes;  // taken then
+      from.push_back(l_.I32(static_cast<int>(later ? 0 : at < part * lanes ? earlier : lanes + at - start)));
     }
     out = LLVMBuildShuffleVector(l_.b, out, v, LLVMConstVector(from.data(), l_.lanes), "");
   }
@@ -135,14 +133,9 @@ void KernelEmitter::StorePair(uint32_t dtype, V base, const Value& index, V even
   }
 }
 
-// A store of instructions [.., last).
 void KernelEmitter::Store(uint32_t id, uint32_t last) {
   const ricci_inst& inst = k_.insts[id];
   const Value index = At(inst.a);
-  if (together_ != 0) {
-    postponed_.push_back({id, index, At(inst.b)});
-    return;
-  }
   const uint32_t dtype = k_.buffers[inst.imm].dtype, first = std::exchange(first_of_pair_, 0);
   V base = Buffer(static_cast<size_t>(inst.imm));
   if (first != 0) return StorePair(dtype, base, At(k_.insts[first].a), Each(k_.insts[first].b), Each(inst.b));
@@ -154,25 +147,6 @@ void KernelEmitter::Store(uint32_t id, uint32_t last) {
     return;
   }
   StoreTo(dtype, base, index, inst.a, inst.b);
-}
-
-void KernelEmitter::StorePostponed() {
-  for (size_t i = 0; i < postponed_.size(); ++i) {
-    const Postponed& p = postponed_[i];
-    const ricci_inst& inst = k_.insts[p.store];
-    const uint32_t dtype = k_.buffers[inst.imm].dtype, second = codegen::NextElementStore(k_, p.store);
-    V base = Buffer(static_cast<size_t>(inst.imm));
-    Put(inst.a, p.index);
-    Put(inst.b, p.value);
-    if (second != 0 && i + 1 < postponed_.size() && postponed_[i + 1].store == second && IsPairOfStores(p.index)) {
-      V even = Each(inst.b);
-      Put(k_.insts[second].b, postponed_[++i].value);
-      StorePair(dtype, base, p.index, even, Each(k_.insts[second].b));
-      continue;
-    }
-    StoreTo(dtype, base, p.index, inst.a, inst.b);
-  }
-  postponed_.clear();
 }
 
 void KernelEmitter::DeclareLocal(uint32_t id) {
