@@ -87,38 +87,32 @@ Value glu(const Operand& x, AxisNumber axis) {
 // ---- along axes ----
 namespace {
 
-// x with `other` where elements do not count.
-Value Counting(std::string_view name, const Operand& x, const std::optional<Operand>& where, double other) {
-  const Value v = UseInexact(name, x);
-  if (!where) return v;
-  const Operand all[] = {Operand(v, x.at), *where};
-  const Value p = SiteOf(name, all).Lift(*where, DType::kBool, where->shape());
-  return Where(BroadcastValue(p, v.shape()), v, other);
-}
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
 
-// How many elements of x count along `axes`, which stay with size 1.
-Value CountOf(std::string_view name, const Operand& x, const Axes& axes, const std::optional<Operand>& where) {
-  return sum(Counting(name, Operand(lax::ones_like(UseInexact(name, x)), x.at), where, 0), axes, /*keepdims=*/true);
+// x with -infinity, whose exponential is 0, where elements do not count.
+Value Counting(std::string_view name, const Operand& x, const std::optional<Operand>& where) {
+  const Value v = UseInexact(name, x);
+  return where ? To(ricci::where(*where, Operand(v, x.at), Operand(kNothing, x.at)), v.dtype()) : v;
 }
-Value MeanOf(std::string_view name, const Operand& x, const Axes& axes, const std::optional<Operand>& where) {
-  return sum(Counting(name, x, where, 0), axes, /*keepdims=*/true) / CountOf(name, x, axes, where);
+Value MeanOf(const Operand& x, const Axes& axes, const std::optional<Operand>& where) {
+  return where ? mean(x, axes, /*keepdims=*/true, *where) : mean(x, axes, /*keepdims=*/true);
 }
 
 }  // namespace
 
 Value log_softmax(const Operand& x, const Axes& axes, const WhereOption& options) {
-  const Value v = Counting("log_softmax", x, options.where, kNothing);
+  const Value v = Counting("log_softmax", x, options.where);
   const Value shifted = v - lax::stop_gradient(max(v, axes, /*keepdims=*/true));
   const Value out = shifted - lax::log(sum(lax::exp(shifted), axes, /*keepdims=*/true));
-  return Counting("log_softmax", Operand(out, x.at), options.where, kNothing);
+  return Counting("log_softmax", Operand(out, x.at), options.where);
 }
 Value logsumexp(const Operand& x, const Axes& axes, bool keepdims, const WhereOption& options) {
-  return ricci::logsumexp(Counting("logsumexp", x, options.where, kNothing), axes, keepdims);
+  return ricci::logsumexp(Counting("logsumexp", x, options.where), axes, keepdims);
 }
 Value logmeanexp(const Operand& x, const Axes& axes, bool keepdims, const WhereOption& options) {
   const Value total = logsumexp(x, axes, /*keepdims=*/true, options);
-  const Value out = total - lax::log(CountOf("logmeanexp", x, axes, options.where));
+  const Value ones = lax::ones_like(UseInexact("logmeanexp", x));
+  const Value out = total - lax::log(sum(Operand(ones, x.at), axes, /*keepdims=*/true, {.where = options.where}));
   return keepdims ? out : lax::squeeze(out, axes.Of("logmeanexp", x.at, out.rank()));
 }
 Value standardize(const Operand& x, const Axes& axes, const StandardizeOptions& options) {
@@ -127,10 +121,10 @@ Value standardize(const Operand& x, const Axes& axes, const StandardizeOptions& 
     const Operand all[] = {Operand(v, x.at), o};
     return To(SiteOf("standardize", all).Lift(o, v.dtype(), o.shape()), v.dtype());
   };
-  const Value mean = options.mean ? given(*options.mean) : MeanOf("standardize", v, axes, options.where);
+  const Value mean = options.mean ? given(*options.mean) : MeanOf(Operand(v, x.at), axes, options.where);
   const Value centered = v - mean;
   const Value variance =
-      options.variance ? given(*options.variance) : MeanOf("standardize", lax::square(centered), axes, options.where);
+      options.variance ? given(*options.variance) : MeanOf(Operand(lax::square(centered), x.at), axes, options.where);
   return centered * lax::rsqrt(variance + options.epsilon);
 }
 Value one_hot(const Operand& x, int64_t num_classes, DType dtype, AxisNumber axis) {

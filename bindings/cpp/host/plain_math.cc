@@ -36,6 +36,12 @@ Value Polynomial(const Value& x, std::span<const double> coefficients) {
   for (double c : coefficients) out = out * x + c;
   return out;
 }
+Value Cosines(const Value& i, double period, std::span<const double> c) {
+  Value out = lax::zeros_like(i);
+  int k = 0;
+  for (double factor : c) out = out + lax::cos(i * (2 * std::numbers::pi * k++ / period)) * factor;
+  return out;
+}
 Value AxisToEnd(const Value& v, int64_t axis) {
   Shape order;
   for (int64_t d = 0; d < v.rank(); ++d) {

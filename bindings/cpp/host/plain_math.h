@@ -73,6 +73,9 @@ Value Polynomial(const Value& x, std::span<const double> coefficients);
 inline Value Polynomial(const Value& x, std::initializer_list<double> coefficients) {
   return Polynomial(x, std::span(coefficients.begin(), coefficients.size()));
 }
+// Windows of so many cosines: the sum of c[k] cos(2 pi k i / period).
+inline constexpr double kHann[] = {0.5, -0.5}, kHamming[] = {0.54, -0.46}, kBlackman[] = {0.42, -0.5, 0.08};
+Value Cosines(const Value& i, double period, std::span<const double> c);
 // The axis moved to the end, or the last one to `axis`.
 Value AxisToEnd(const Value& v, int64_t axis);
 Value EndToAxis(const Value& v, int64_t axis);

@@ -132,13 +132,6 @@ Value Window(std::string_view name, const Operand& in, int64_t m, F f) {
   const Value i = Iota(in, kDefaultFloat, {m}, 0);
   return m <= 1 ? lax::ones_like(i) : f(i, static_cast<double>(m - 1));
 }
-// The sum of c[k] cos(2 pi k i / last).
-Value Cosines(const Value& i, double last, std::initializer_list<double> c) {
-  Value out = lax::zeros_like(i);
-  int k = 0;
-  for (double factor : c) out = out + lax::cos(i * (2 * std::numbers::pi * k++ / last)) * factor;
-  return out;
-}
 
 }  // namespace
 
@@ -146,13 +139,13 @@ Value bartlett(const Operand& in, int64_t m) {
   return Window("bartlett", in, m, [](const Value& i, double last) { return 1 - lax::abs(i * 2 - last) / last; });
 }
 Value blackman(const Operand& in, int64_t m) {
-  return Window("blackman", in, m, [](const Value& i, double last) { return Cosines(i, last, {0.42, -0.5, 0.08}); });
+  return Window("blackman", in, m, [](const Value& i, double last) { return Cosines(i, last, kBlackman); });
 }
 Value hamming(const Operand& in, int64_t m) {
-  return Window("hamming", in, m, [](const Value& i, double last) { return Cosines(i, last, {0.54, -0.46}); });
+  return Window("hamming", in, m, [](const Value& i, double last) { return Cosines(i, last, kHamming); });
 }
 Value hanning(const Operand& in, int64_t m) {
-  return Window("hanning", in, m, [](const Value& i, double last) { return Cosines(i, last, {0.5, -0.5}); });
+  return Window("hanning", in, m, [](const Value& i, double last) { return Cosines(i, last, kHann); });
 }
 Value kaiser(const Operand& in, int64_t m, double beta) {
   return Window("kaiser", in, m, [beta](const Value& i, double last) {

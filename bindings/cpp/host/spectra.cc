@@ -30,24 +30,22 @@ Cutting CuttingOf(const CallSite& site, int64_t size, Length overlap, Length tra
   return {size, size - shared, n};
 }
 
-// a[0] - a[1] cos(t) + a[2] cos(2 t) over one period of n elements.
-Value CosineWindow(const Value& position, std::span<const double> a, int64_t n) {
-  const Value angle = position * (2 * std::numbers::pi / static_cast<double>(n));
-  return a[0] - a[1] * lax::cos(angle) + a[2] * lax::cos(2 * angle);
-}
+// One period of n elements.
 Value NamedWindow(const CallSite& site, const std::string& name, const Operand& in, DType dtype, int64_t n) {
-  struct Cosines {
+  struct OfCosines {
     std::string_view name;
-    double factors[3];
+    std::span<const double> factors;
   };
-  constexpr Cosines kCosines[] = {
-      {"boxcar", {1, 0, 0}}, {"hann", {0.5, 0.5, 0}}, {"hamming", {0.54, 0.46, 0}}, {"blackman", {0.42, 0.5, 0.08}}};
+  constexpr double kBoxcar[] = {1};
+  const OfCosines windows[] = {
+      {"boxcar", kBoxcar}, {"hann", kHann}, {"hamming", kHamming}, {"blackman", kBlackman}, {"bartlett", {}}};
+  const auto period = static_cast<double>(n);
   const Value position = Iota(in, dtype, {n}, 0);
-  if (name == "bartlett" && n > 1) return 1 - lax::abs(position * (2 / static_cast<double>(n)) - 1);
-  for (const auto& [each, a] : kCosines) {
-    if (name == each) return n == 1 ? lax::ones_like(position) : CosineWindow(position, a, n);
+  for (const auto& [each, factors] : windows) {
+    if (name != each) continue;
+    if (n == 1) return lax::ones_like(position);
+    return factors.empty() ? 1 - lax::abs(position * (2 / period) - 1) : Cosines(position, period, factors);
   }
-  if (name == "bartlett") return lax::ones_like(position);
   site.Fail("window is ", name, "; it must be hann, hamming, blackman, bartlett, boxcar or a vector");
 }
 // The weights of a segment of `size` elements, or of as many as the window has.
