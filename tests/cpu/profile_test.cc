@@ -41,52 +41,18 @@ class Spans {
   std::vector<Span> all_;
 };
 
-// A program compiled with or without reports, and bound to its own memory.
-class Subject {
- public:
-  Subject(ricci_ctx* ctx, const Program& f, std::string_view device, uint32_t flags = RICCI_COMPILE_PROFILED) {
-    ricci_compile_opts o = ricci_compile_opts_default();
-    ricci_device* const on = ricci_device_find(ctx, device.data(), device.size());
-    o.hdr.flags = flags;
-    o.devices = &on;
-    o.n_devices = 1;
-    if (!Ok(ricci_compile(f.get(), &o, &x_)) || !Ok(ricci_call_create(x_, &call_))) return;
-    uint32_t n_params, n_results;
-    const ricci_type *params, *results;
-    ricci_executable_signature(x_, &n_params, &params, &n_results, &results);
-    for (uint32_t slot = 0; slot < n_params + n_results; ++slot) {
-      Bind(ctx, slot, slot < n_params ? params[slot] : results[slot - n_params]);
-    }
-  }
-  ~Subject() {
-    ricci_call_release(call_);
-    ricci_executable_release(x_);
-  }
-  Subject(const Subject&) = delete;
-
-  ricci_call* call() const { return call_; }
-  // The message of a run's error, or "".
-  std::string Run(const ricci_profile* profile) {
-    ricci_run_opts o = ricci_run_opts_default();
-    o.profile = profile;
-    ricci_status* s = ricci_call_enqueue(call_, &o, nullptr);
-    return s == nullptr ? "" : Message(s);
-  }
-
- private:
-  void Bind(ricci_ctx* ctx, uint32_t slot, ricci_type t) {
-    ricci_type_desc d = ricci_type_desc_default();
-    Ok(ricci_type_get(ctx, t, &d));
-    uint64_t bytes = ricci_dtype_size(d.dtype);
-    for (uint32_t i = 0; i < d.rank; ++i) bytes *= static_cast<uint64_t>(d.dims[i]);
-    memory_.emplace_back(bytes / sizeof(double) + 1);
-    Ok(ricci_call_bind(call_, slot, memory_.back().data(), bytes));
-  }
-
-  ricci_executable* x_ = nullptr;
-  ricci_call* call_ = nullptr;
-  std::vector<std::vector<double>> memory_;
-};
+// The message of a run's error, or "".
+std::string RunWith(StoppableRun& run, const ricci_profile* profile) {
+  ricci_run_opts o = ricci_run_opts_default();
+  o.profile = profile;
+  run.Run(o);
+  return run.message();
+}
+// One run of `f`, compiled for reports, into `spans`.
+void Report(ProgramRunner& r, const Program& f, const std::string& device, Spans& spans) {
+  StoppableRun run(r.ctx(), f, device, RICCI_COMPILE_PROFILED);
+  ASSERT_EQ(RunWith(run, spans.hook()), "");
+}
 
 constexpr std::string_view kSines =
     "program f(%x: f32[100000]) {\n"
@@ -99,10 +65,9 @@ TEST(Profile, StepsHaveNamesLinesAndTimes) {
   ProgramRunner r;
   const Program f = r.Parse(kSines);
   for (const std::string& device : r.Devices()) {
-    Subject subject(r.ctx(), f, device);
     Spans spans;
     const uint64_t before = MonotonicNanoseconds();
-    ASSERT_EQ(subject.Run(spans.hook()), "");
+    ASSERT_NO_FATAL_FAILURE(Report(r, f, device, spans));
     const uint64_t after = MonotonicNanoseconds();
     const std::vector<Span> steps = spans.steps();
     ASSERT_FALSE(steps.empty()) << device;
@@ -124,9 +89,8 @@ TEST(Profile, PartsLieWithinTheirStep) {
   ProgramRunner r;
   const Program f = r.Parse(kSines);
   for (const std::string& device : r.Devices()) {
-    Subject subject(r.ctx(), f, device);
     Spans spans;
-    ASSERT_EQ(subject.Run(spans.hook()), "");
+    ASSERT_NO_FATAL_FAILURE(Report(r, f, device, spans));
     for (const Span& part : spans.all()) {
       if (part.thread == 0) continue;
       const auto holds = [&](const Span& s) {
@@ -149,9 +113,8 @@ TEST(Profile, LibraryCallsHaveTheNameOfTheirPrimitiveAndTheirTasks) {
   ASSERT_TRUE(Ok(RegisterLibraryRow(r.ctx(), "test.seven", kLibrary, nullptr)));
   const Program f = r.Parse("program f(%x: f32[2]) {\n  %y: f32[2] = test.seven(%x)\n  return %y\n}");
   for (const std::string& device : r.Devices()) {
-    Subject subject(r.ctx(), f, device);
     Spans spans;
-    ASSERT_EQ(subject.Run(spans.hook()), "");
+    ASSERT_NO_FATAL_FAILURE(Report(r, f, device, spans));
     const std::vector<Span> steps = spans.steps();
     const auto is_call = [](const Span& s) { return s.kind == RICCI_SPAN_LIBRARY; };
     ASSERT_EQ(std::count_if(steps.begin(), steps.end(), is_call), 1) << device;
@@ -173,9 +136,8 @@ TEST(Profile, LoopsReportEachTrip) {
       "  %b: f32[300,300] = add(%a, %t)  return %b }  return %y }");
   for (const std::string& device : r.Devices()) {
     if (device == "ref") continue;  // runs each equation as one kernel
-    Subject subject(r.ctx(), f, device);
     Spans spans;
-    ASSERT_EQ(subject.Run(spans.hook()), "");
+    ASSERT_NO_FATAL_FAILURE(Report(r, f, device, spans));
     std::set<uint32_t> numbers;
     size_t kernels = 0;
     for (const Span& s : spans.steps()) {
@@ -192,12 +154,12 @@ TEST(Profile, NothingIsReportedUnasked) {
   ProgramRunner r;
   const Program f = r.Parse(kSines);
   for (const std::string& device : r.Devices()) {
-    Subject subject(r.ctx(), f, device);
+    StoppableRun run(r.ctx(), f, device, RICCI_COMPILE_PROFILED);
     Spans spans;
-    ASSERT_EQ(subject.Run(spans.hook()), "");
+    ASSERT_EQ(RunWith(run, spans.hook()), "");
     const size_t n = spans.all().size();
-    ASSERT_EQ(subject.Run(nullptr), "");
-    ASSERT_TRUE(Ok(ricci_call_run(subject.call())));
+    ASSERT_EQ(RunWith(run, nullptr), "");
+    ASSERT_TRUE(Ok(ricci_call_run(run.call())));
     EXPECT_EQ(spans.all().size(), n) << device;
   }
 }
@@ -207,14 +169,15 @@ TEST(Profile, WrongOptionsAreNamed) {
   const Program f = r.Parse(kSines);
   Spans spans;
   for (const std::string& device : r.Devices()) {
-    Subject plain(r.ctx(), f, device, /*flags=*/0), profiled(r.ctx(), f, device);
-    EXPECT_EQ(plain.Run(spans.hook()), "run options: profile: program f was compiled without RICCI_COMPILE_PROFILED");
+    StoppableRun plain(r.ctx(), f, device), profiled(r.ctx(), f, device, RICCI_COMPILE_PROFILED);
+    EXPECT_EQ(RunWith(plain, spans.hook()),
+              "run options: profile: program f was compiled without RICCI_COMPILE_PROFILED");
     ricci_profile none = *spans.hook();
     none.span = nullptr;
-    EXPECT_EQ(profiled.Run(&none), "run options: profile: span is NULL");
+    EXPECT_EQ(RunWith(profiled, &none), "run options: profile: span is NULL");
     none = *spans.hook();
     none.hdr.flags = 1;
-    EXPECT_EQ(profiled.Run(&none), "run options: profile: unknown flags in hdr.flags 1; none are known");
+    EXPECT_EQ(RunWith(profiled, &none), "run options: profile: unknown flags in hdr.flags 1; none are known");
     EXPECT_TRUE(spans.all().empty());
   }
 }

@@ -1,7 +1,9 @@
-// StoppableRun: a compiled program with its own memory, run with a word of the host's and a deadline.
+// StoppableRun: a compiled program with its own memory, run with options: a word of the host's, a deadline, a profile.
 #ifndef RICCI_TESTS_CPU_STOPPABLE_RUN_H_
 #define RICCI_TESTS_CPU_STOPPABLE_RUN_H_
 #include <time.h>
+
+#include <deque>
 
 #include "support/program_runner.h"
 
@@ -15,9 +17,10 @@ inline uint64_t MonotonicNanoseconds() {
 
 class StoppableRun {
  public:
-  // Arguments are zeros until they are set.
-  StoppableRun(ricci_ctx* ctx, const Program& f, std::string_view device) {
+  // Arguments are zeros until they are set. `flags`: RICCI_COMPILE_*.
+  StoppableRun(ricci_ctx* ctx, const Program& f, std::string_view device, uint32_t flags = 0) {
     ricci_compile_opts o = ricci_compile_opts_default();
+    o.hdr.flags = flags;
     ricci_device* const on = ricci_device_find(ctx, device.data(), device.size());
     o.devices = &on;
     o.n_devices = 1;
@@ -25,14 +28,8 @@ class StoppableRun {
     uint32_t n_params, n_results;
     const ricci_type *params, *results;
     ricci_executable_signature(x_, &n_params, &params, &n_results, &results);
-    for (uint32_t i = 0; i < n_params; ++i) in_.push_back(MemoryOf(ctx, params[i]));
-    for (uint32_t i = 0; i < n_results; ++i) out_.push_back(MemoryOf(ctx, results[i]));
-    uint32_t slot = 0;
-    for (auto* side : {&in_, &out_}) {
-      for (std::vector<double>& memory : *side) {
-        Ok(ricci_call_bind(call_, slot++, memory.data(), memory.size() * sizeof(double)));
-      }
-    }
+    for (uint32_t i = 0; i < n_params; ++i) Bind(ctx, in_, i, params[i]);
+    for (uint32_t i = 0; i < n_results; ++i) Bind(ctx, out_, n_params + i, results[i]);
   }
   ~StoppableRun() {
     ricci_call_release(call_);
@@ -43,11 +40,16 @@ class StoppableRun {
   double* argument(size_t i) { return in_[i].data(); }
   const double* result(size_t i) const { return out_[i].data(); }
 
+  ricci_call* call() const { return call_; }
+
   // The code of the status with which the run ends.
   uint32_t Run(const uint32_t* cancel = nullptr, uint64_t deadline_ns = 0) {
     ricci_run_opts o = ricci_run_opts_default();
     o.cancel = cancel;
     o.deadline_ns = deadline_ns;
+    return Run(o);
+  }
+  uint32_t Run(const ricci_run_opts& o) {
     ricci_status* s = ricci_call_enqueue(call_, &o, nullptr);
     const uint32_t status = s == nullptr ? static_cast<uint32_t>(RICCI_OK) : ricci_status_code(s);
     message_ = s == nullptr ? "" : Message(s);
@@ -56,17 +58,18 @@ class StoppableRun {
   const std::string& message() const { return message_; }  // of the last run
 
  private:
-  static std::vector<double> MemoryOf(ricci_ctx* ctx, ricci_type t) {
+  void Bind(ricci_ctx* ctx, std::deque<std::vector<double>>& side, uint32_t slot, ricci_type t) {
     ricci_type_desc d = ricci_type_desc_default();
     Ok(ricci_type_get(ctx, t, &d));
-    size_t n = 1;
-    for (uint32_t i = 0; i < d.rank; ++i) n *= static_cast<size_t>(d.dims[i]);
-    return std::vector<double>(n);
+    uint64_t bytes = ricci_dtype_size(d.dtype);
+    for (uint32_t i = 0; i < d.rank; ++i) bytes *= static_cast<uint64_t>(d.dims[i]);
+    std::vector<double>& memory = side.emplace_back((bytes + sizeof(double) - 1) / sizeof(double));
+    Ok(ricci_call_bind(call_, slot, memory.data(), bytes));
   }
 
   ricci_executable* x_ = nullptr;
   ricci_call* call_ = nullptr;
-  std::vector<std::vector<double>> in_, out_;
+  std::deque<std::vector<double>> in_, out_;
   std::string message_;
 };
 
