@@ -291,11 +291,23 @@ class Noise {
   // Zeros of one sign and NaNs of one sign.
   absl::StatusOr<Val> Settle(trace::Builder& b, Val v) {
     if (!IsReal(b, v)) return v;
+    if (rounding_ == Rounding::kFlushing && variant_ % 2 != 0) {
+      RICCI_ASSIGN(v, Flush(b, v));
+    }
     RICCI_ASSIGN(const Val signed_zero, Splat(b, v, variant_ % 2 == 0 ? 0.0 : -0.0));
     RICCI_ASSIGN(v, Instead(b, v, 0.0, signed_zero));
     RICCI_ASSIGN(const Val is_nan, b.Emit1("ne", {}, std::array{v, v}));
     RICCI_ASSIGN(const Val nan, Splat(b, v, variant_ % 2 == 0 ? std::nan("") : -std::nan("")));
     return b.Emit1("select_n", {}, std::array{is_nan, v, nan});
+  }
+
+  // Zero in the place of subnormal numbers.
+  static absl::StatusOr<Val> Flush(trace::Builder& b, Val v) {
+    RICCI_ASSIGN(const Val size, b.Emit1("abs", {}, std::array{v}));
+    RICCI_ASSIGN(const Val smallest, Splat(b, v, InfoOf(Of(b, v)).tiny));
+    RICCI_ASSIGN(const Val is_subnormal, b.Emit1("lt", {}, std::array{size, smallest}));
+    RICCI_ASSIGN(const Val zero, Splat(b, v, 0));
+    return b.Emit1("select_n", {}, std::array{is_subnormal, v, zero});
   }
 
   const uint32_t variant_;

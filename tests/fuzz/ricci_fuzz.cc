@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "fuzz/hostile_text.h"
+#include "fuzz/jax_comparison.h"
 #include "fuzz/kinds.h"
 #include "fuzz/seed_trial.h"
 
@@ -25,7 +26,8 @@ struct Options {
   int64_t count = 1000;
   double seconds = 0;  // 0: no limit
   bool coverage = false;
-  bool hostile = false;  // texts with hostile integers in place of programs
+  bool hostile = false;        // texts with hostile integers in place of programs
+  std::string write, against;  // case files for JAX, and with its results
   int64_t failures = 5;
   TrialOptions trial;
 };
@@ -113,13 +115,16 @@ Options Parse(int argc, char** argv) {
       o.trial.draw_only = true;
     } else if (a == "--hostile") {
       o.hostile = true;
+    } else if (a == "--write" && i + 1 < argc) {
+      o.write = argv[++i];
+    } else if (a == "--against" && i + 1 < argc) {
+      o.against = argv[++i];
     } else if (a == "--no-shrink") {
       o.trial.shrink = false;
     } else {
       std::fprintf(stderr,
                    "ricci_fuzz [--seed N] [--count N] [--seconds S] [--failures N] [--coverage] [--draw-only] "
-                   "[--hostile] [--verbose] "
-                   "[--no-shrink]\n");
+                   "[--hostile] [--write FILE] [--against FILE] [--verbose] [--no-shrink]\n");
       std::exit(2);
     }
   }
@@ -136,6 +141,19 @@ int RunHostile(const Options& options, const std::function<double()>& taken) {
   }
   PrintHostileTotals(totals);
   return totals.failures != 0 || (totals.texts >= 100 && totals.accepted * 20 < totals.texts) ? 1 : 0;
+}
+
+// Programs for JAX, or what it gives for them.
+int RunWithJax(const Options& options) {
+  if (!options.write.empty()) return WriteForJax(options.seed, options.count, options.trial, options.write), 0;
+  const JaxTotals totals = CompareWithJax(options.against, options.trial);
+  std::printf(
+      "%lld programs compared with JAX, %lld end with an error, %lld elements (%lld decided by noise), %lld "
+      "failures\n",
+      static_cast<long long>(totals.compared), static_cast<long long>(totals.ended),
+      static_cast<long long>(totals.checks.compared), static_cast<long long>(totals.checks.undecided),
+      static_cast<long long>(totals.failures));
+  return totals.failures != 0 || totals.compared == 0 ? 1 : 0;
 }
 
 // Prints a line of progress from time to time.
@@ -164,6 +182,7 @@ int Main(int argc, char** argv) {
 #ifdef RICCI_TEST_CPU
   options.trial.devices = {"cpu"};
 #endif
+  if (!options.write.empty() || !options.against.empty()) return RunWithJax(options);
   std::printf("seeds from %llu, %lld programs\n", static_cast<unsigned long long>(options.seed),
               static_cast<long long>(options.count));
   std::fflush(stdout);

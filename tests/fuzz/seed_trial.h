@@ -33,13 +33,16 @@ class Trial {
  public:
   Trial(uint64_t seed, const TrialOptions& options, Totals& totals);
   void Run();
+  // The program of the seed, and inputs for it or for one made from it.
+  Program Draw();
+  std::vector<Bytes> Inputs(const Program& p) { return DrawInputs(ctx_.get(), p.get(), seed_, palette_.special); }
+  ricci_ctx* context() const { return ctx_.get(); }
 
  private:
   using Verdict = std::function<Complaint(const Program&)>;
 
   void RunAll();
   std::vector<std::string> Devices() const;
-  Program Draw();
   void DrawEquations(Draft& d);
   Verdict Equality();
   Verdict OtherText();
@@ -49,7 +52,6 @@ class Trial {
   bool CheckTransformed(const Program& p);
   void Report(const Program& p, const std::string& complaint, const Verdict& verdict);
   void PrintReplay(const Program& p);
-  std::vector<Bytes> Inputs(const Program& p) { return DrawInputs(ctx_.get(), p.get(), seed_, palette_.special); }
 
   const uint64_t seed_;
   const TrialOptions& options_;

@@ -1,0 +1,162 @@
+"""Random programs, their derivatives and batches against JAX.
+
+usage: against_jax.py FUZZ [--seed N] [--count N] [--verbose]
+
+`ricci_fuzz --write` draws programs and inputs, this evaluates them by jax.lax (a jit for each program; XLA without
+optimization, excess precision and fast math), and `ricci_fuzz --against` compares, within the noise of each program.
+Programs with rows that cannot be compared (jax_rows.LEFT_OUT) are passed over, and so is a derivative that JAX lacks;
+if they are more than a third the run fails. Without --seed the seeds rotate with the commit.
+"""
+import argparse
+import collections
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+os.environ['XLA_FLAGS'] = ('--xla_backend_optimization_level=0 --xla_allow_excess_precision=false '
+                           '--xla_cpu_multi_thread_eigen=false --xla_cpu_enable_fast_math=false')
+os.environ['JAX_PLATFORMS'] = 'cpu'
+os.environ['OPENBLAS_NUM_THREADS'] = '1'
+os.environ['NPROC'] = '16'
+
+import jax  # noqa: E402
+
+jax.config.update('jax_enable_x64', True)
+jax.config.update('jax_numpy_dtype_promotion', 'standard')
+
+from program_reader import read_program, storage  # noqa: E402  (finds tests/jax)
+from case_file import raw, type_text  # noqa: E402
+from jax_programs import function_of  # noqa: E402
+from jax_rows import LEFT_OUT  # noqa: E402
+from transforms import jvp_of, vjp_of  # noqa: E402
+
+import numpy as np  # noqa: E402
+
+MOST_TEXT = 40_000  # bytes of a program; XLA takes minutes for the largest
+CACHED = 50  # programs
+
+
+class Case:
+    """A case of a case file (tests/jax/case_file.py)."""
+
+    def __init__(self, name):
+        self.name, self.program, self.transforms, self.inputs = name, None, [], []
+
+
+def read_cases(data):
+    at, case = 0, None
+    while at < len(data):
+        end = data.index(b'\n', at)
+        word, *rest = data[at:end].decode().split()
+        at = end + 1
+        if word == 'case':
+            case = Case(rest[0])
+        elif word == 'program':
+            case.program = data[at:at + int(rest[0])].decode()
+            at += int(rest[0])
+        elif word == 'input':
+            case.inputs.append((rest[0], data[at:at + int(rest[1])]))
+            at += int(rest[1]) + 1
+        elif word == 'end':
+            yield case
+        else:
+            case.transforms.append([word, *rest])
+
+
+def array_of(type_, data):
+    dtype, _, dims = type_.rstrip(']').partition('[')
+    return np.frombuffer(data, storage(dtype)).reshape([int(n) for n in dims.split(',') if n])
+
+
+def transformed(f, words):
+    if words[0] == 'vmap':
+        out = words.index('out')
+        axes = [None if a == '-1' else int(a) for a in words[3:out]]
+        return jax.vmap(f, axes, [int(a) for a in words[out + 1:]], axis_size=int(words[1]))
+    mask = [w == '1' for w in words[1:]]
+    return (jvp_of if words[0] == 'jvp' else vjp_of)(f, mask)
+
+
+def rows_of(program):
+    for step in program.steps:
+        if hasattr(step, 'primitive'):
+            yield step.primitive
+            for v in step.attrs.values():
+                for held in v if isinstance(v, list) else [v]:
+                    if hasattr(held, 'steps'):
+                        yield from rows_of(held)
+
+
+def results_of(case):
+    """JAX's results, or the reason why there are none."""
+    program = read_program(case.program)
+    for row in rows_of(program):
+        if row in LEFT_OUT:
+            return f'{row}: {LEFT_OUT[row]}'
+    if len(case.program) > MOST_TEXT:
+        return 'too large'
+    f = function_of(program, every=not case.transforms)
+    for words in case.transforms:
+        f = transformed(f, words)
+    try:
+        return jax.jit(f)(*[array_of(*x) for x in case.inputs])
+    except Exception as error:  # under a transform of any type
+        if not case.transforms and not isinstance(error, NotImplementedError):
+            raise
+        what = case.transforms[0][0] if case.transforms else 'batch'
+        return f'JAX has no {what} here: {getattr(error, "row", "")}: {type(error).__name__}'
+
+
+def write_results(out, case, results):
+    out.write(f'case {case.name}\n'.encode())
+    for x in results:
+        data = raw(x)
+        out.write(f'result {type_text(x)} {len(data)} 0 0\n'.encode() + data + b'\n')
+    out.write(b'end\n')
+
+
+def evaluate(programs, results):
+    """Returns the number of programs; by reason, of those that were passed over; of errors of this evaluator."""
+    reasons, n, errors = collections.Counter(), 0, 0
+    with open(results, 'wb') as out:
+        for case in read_cases(programs.read_bytes()):
+            n += 1
+            if n % CACHED == 0:
+                jax.clear_caches()
+            try:
+                got = results_of(case)
+            except Exception as error:
+                errors += 1
+                print(f'seed {case.name}: {getattr(error, "row", "")}: {type(error).__name__}: {str(error)[:200]}', flush=True)
+                continue
+            if isinstance(got, str):
+                reasons[got] += 1
+            else:
+                write_results(out, case, got)
+    return n, reasons, errors
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('fuzz')
+    parser.add_argument('--seed')
+    parser.add_argument('--count', default='1')
+    parser.add_argument('--verbose', action='store_true')
+    o = parser.parse_args()
+    start, seed = time.perf_counter(), ['--seed', o.seed] if o.seed else []
+    with tempfile.TemporaryDirectory() as folder:
+        programs, results = (pathlib.Path(folder) / name for name in ('programs.cases', 'results.cases'))
+        subprocess.run([o.fuzz, *seed, '--count', o.count, '--write', programs], check=True)
+        n, reasons, errors = evaluate(programs, results)
+        for reason, times in reasons.most_common():
+            print(f'passed over {times}: {reason}')
+        print(f'{n} programs, {time.perf_counter() - start:.1f} s with JAX', flush=True)
+        status = subprocess.run([o.fuzz, '--against', results, *['--verbose'] * o.verbose]).returncode
+    return status or errors or (n > 50 and 3 * reasons.total() > n)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,259 @@
+"""The function of JAX for each primitive: name -> f(attributes, *operands), giving a result or a list of them.
+
+Primitives of the same name and meaning in jax.lax take one word; the tables of tests/jax have many of them. Attributes
+are those of a program's text; what is left out has the value that plugins/lax/PRIMITIVES.md states.
+"""
+import jax
+import jax._src.lax.linalg as linalg
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax._src.lax import lax as internal
+from jax._src.lax import windowed_reductions as windowed
+from jax._src.random.core import random_gamma_p
+from jax.extend.core.primitives import threefry2x32_p
+
+import convolution_cases
+import elementwise_cases
+import nn_cases
+import windows_cases
+from case_file import DTYPES
+from indexing_cases import MODES, SCATTERS, approx_top_k
+from reduction_cases import REDUCE
+from special_cases import INCOMPLETE_GAMMA
+
+
+def plain(f):
+    return lambda a, *xs: f(*xs)
+
+
+def tuples(attrs):
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in attrs.items()}
+
+
+# ---- the same functions of one and two arrays ----
+ROWS = {name: plain(f) for name, (f, *_) in (elementwise_cases.UNARY | elementwise_cases.BINARY).items()}
+ROWS |= {name: plain(f) for table in (elementwise_cases.COMPARE, elementwise_cases.BITS, elementwise_cases.SHIFTS,
+                                      INCOMPLETE_GAMMA) for name, f in table.items()}
+ROWS |= {name: plain(getattr(lax, name)) for name in (
+    'clz', 'complex', 'conj', 'imag', 'real', 'population_count', 'clamp', 'stop_gradient', 'bessel_i0e', 'bessel_i1e',
+    'polygamma', 'zeta', 'select_n')}
+ROWS |= {name: plain(lambda *xs: list(xs) if len(xs) > 1 else xs[0]) for name in ('copy', 'name')}
+ROWS |= {
+    'not': plain(lax.bitwise_not), 'mulhi': plain(internal.mulhi_p.bind), 'check': plain(lambda ok, x: x),
+    'optimization_barrier': plain(lambda *xs: list(lax.optimization_barrier(xs))),
+    'regularized_incomplete_beta': plain(lax.betainc), 'threefry2x32': plain(lambda *xs: list(threefry2x32_p.bind(*xs))),
+    'convert_element_type': lambda a, x: convert(x, DTYPES[a['new_dtype']]),
+    'bitcast_convert_type': lambda a, x: lax.bitcast_convert_type(x, DTYPES[a['new_dtype']]),
+    'round': lambda a, x: lax.round(x, lax.RoundingMethod(a['rounding_method'])),
+    'integer_pow': lambda a, x: lax.integer_pow(x, a['y']),
+    'reduce_precision': lambda a, x: lax.reduce_precision(x, a['exponent_bits'], a['mantissa_bits']),
+}
+
+
+def convert(x, dtype):
+    if jnp.iscomplexobj(x) and dtype.kind not in 'cb':
+        x = lax.real(x)
+    return lax.convert_element_type(x, dtype)
+
+
+# ---- layout ----
+def slice_(a, x):
+    return lax.slice(x, a['start_indices'], a['limit_indices'], a.get('strides') or None)
+
+
+def platform_index(a):
+    groups = [g.split(',') for g in a['platforms'].split(';')]
+    return np.int32(next(i for i, names in enumerate(groups) if {'cpu', '*'} & set(names)))
+
+
+ROWS |= {
+    'broadcast_in_dim': lambda a, x: lax.broadcast_in_dim(x, a['shape'], a['broadcast_dimensions']),
+    'reshape': lambda a, x: lax.reshape(x, a['new_sizes']),
+    'transpose': lambda a, x: lax.transpose(x, a['permutation']),
+    'rev': lambda a, x: lax.rev(x, a['dimensions']),
+    'squeeze': lambda a, x: lax.squeeze(x, a['dimensions']),
+    'expand_dims': lambda a, x: lax.expand_dims(x, a['dimensions']),
+    'slice': slice_,
+    'pad': lambda a, x, v: lax.pad(x, v, list(zip(a['low'], a['high'], a['interior']))),
+    'tile': lambda a, x: internal.tile_p.bind(x, reps=tuple(a['reps'])),
+    'concatenate': lambda a, *xs: lax.concatenate(xs, a['dimension']),
+    'stack': lambda a, *xs: internal.stack_p.bind(*xs, axis=a['axis']),
+    'split': lambda a, x: list(lax.split(x, a['sizes'], a['axis'])),
+    'unstack': lambda a, x: list(internal.unstack_p.bind(x, axis=a['axis'])),
+    'iota': lambda a: lax.broadcasted_iota(DTYPES[a['dtype']], a['shape'], a['dimension']),
+    'platform_index': platform_index,
+}
+
+
+# ---- positions ----
+def numbers_of(a, first, second, third, batch, indices_batch):
+    return [tuple(a.get(name, ())) for name in (first, second, third, batch, indices_batch)]
+
+
+def gather(a, x, i):
+    numbers = lax.GatherDimensionNumbers(*numbers_of(a, 'offset_dims', 'collapsed_slice_dims', 'start_index_map',
+                                                     'operand_batching_dims', 'start_indices_batching_dims'))
+    return lax.gather(x, i, numbers, a['slice_sizes'], mode=MODES[a['mode']], fill_value=a.get('fill_value'),
+                      unique_indices=a.get('unique_indices', False), indices_are_sorted=a.get('indices_are_sorted', False))
+
+
+def scatter(f):
+    def of(a, x, i, u):
+        numbers = lax.ScatterDimensionNumbers(*numbers_of(
+            a, 'update_window_dims', 'inserted_window_dims', 'scatter_dims_to_operand_dims', 'operand_batching_dims',
+            'scatter_indices_batching_dims'))
+        return f(x, i, u, numbers, mode=MODES[a['mode']], unique_indices=a.get('unique_indices', False),
+                 indices_are_sorted=a.get('indices_are_sorted', False))
+    return of
+
+
+ROWS |= {name: scatter(f) for name, f in SCATTERS.items()}
+ROWS |= {
+    'gather': gather,
+    'dynamic_slice': lambda a, x, *s: lax.dynamic_slice(x, s, a['slice_sizes'], allow_negative_indices=False),
+    'dynamic_update_slice': lambda a, x, u, *s: lax.dynamic_update_slice(x, u, s, allow_negative_indices=False),
+    'sort': lambda a, *xs: list(lax.sort(xs, dimension=a['dimension'], is_stable=a.get('is_stable', True),
+                                         num_keys=a['num_keys'])),
+    'top_k': lambda a, x: list(lax.top_k(x, a['k'], axis=a['axis'])),
+    'approx_top_k': lambda a, x: list(approx_top_k(**a)(x)),
+}
+
+
+# ---- reductions and products ----
+def cumulative(f):
+    return lambda a, x: f(x, a['axis'], a['reverse'])
+
+
+def dot_numbers(a):
+    part = lambda name: tuple(a.get(name, ()))
+    return (part('lhs_contract'), part('rhs_contract')), (part('lhs_batch'), part('rhs_batch'))
+
+
+def precision(a):
+    return None if a.get('precision', 'default') == 'default' else a['precision']
+
+
+def dtype_of(a, name='preferred_element_type'):
+    return DTYPES[a[name]] if name in a else None
+
+
+def ragged_dot_general(a, x, y, sizes):
+    numbers = lax.RaggedDotDimensionNumbers(dot_numbers(a), a['lhs_ragged'], a.get('rhs_group', []))
+    return lax.ragged_dot_general(x, y, sizes, numbers, preferred_element_type=dtype_of(a), precision=precision(a))
+
+
+def pooled(f):
+    return lambda a, x: f(x, *windows_cases.lists(a))
+
+
+def scattered_windows(a, source, x):
+    window, strides, padding, _, _ = windows_cases.lists(a)
+    return windowed._select_and_scatter_add(source, x, SELECT[a['select_prim']], window, strides, padding)
+
+
+def body_of(a):
+    """The program of a reduction as a function of two numbers, or of two tuples of them."""
+    f = a['computation']
+    return lambda x, y: tuple(f(*x, *y))
+
+
+def reduced(a, *xs):
+    n = len(xs) // 2
+    return list(lax.reduce(xs[:n], xs[n:], body_of(a), a['dimensions']))
+
+
+def reduced_windows(a, *xs):
+    n = len(xs) // 2
+    return list(lax.reduce_window(xs[:n], xs[n:], body_of(a), *windows_cases.lists(a)))
+
+
+SELECT = {'ge': lax.ge_p, 'le': lax.le_p}
+ROWS |= {name: lambda a, x, f=f: f(x, a['axes']) for name, f in REDUCE.items()}
+ROWS |= {name: cumulative(getattr(lax, name)) for name in ('cumsum', 'cumprod', 'cummax', 'cummin', 'cumlogsumexp')}
+ROWS |= {name: lambda a, x, f=f: f(x, a['axes'][0], DTYPES[a['index_dtype']])
+         for name, f in (('argmax', lax.argmax), ('argmin', lax.argmin))}
+ROWS |= {f'reduce_window_{name}': pooled(getattr(windowed, f'_reduce_window_{name}')) for name in ('sum', 'max', 'min')}
+ROWS |= {
+    'dot_general': lambda a, x, y: lax.dot_general(x, y, dot_numbers(a), precision(a), dtype_of(a)),
+    'ragged_dot_general': ragged_dot_general,
+    'conv_general_dilated': lambda a, x, y: convolution_cases.function(x.ndim, tuples(a), dtype_of(a))(x, y),
+    'select_and_gather_add': lambda a, t, x: windowed._select_and_gather_add(
+        t, x, SELECT[a['select_prim']], *windows_cases.lists(a)),
+    'select_and_scatter_add': scattered_windows,
+    'reduce': reduced, 'reduce_window': reduced_windows,
+}
+
+
+# ---- linear algebra, Fourier transforms ----
+def fft(a, x):
+    n, last = len(a['fft_lengths']), a.get('trailing', 0)
+    axes, to = tuple(range(x.ndim - last - n, x.ndim - last)), tuple(range(-n, 0))
+    y = lax.fft_p.bind(jnp.moveaxis(x, axes, to), fft_type=lax.FftType[a['fft_type']], fft_lengths=tuple(a['fft_lengths']))
+    return jnp.moveaxis(y, to, axes)
+
+
+ROWS |= {
+    'fft': fft,
+    'cholesky': plain(lambda x: linalg.cholesky(x, symmetrize_input=False)),
+    'triangular_solve': lambda a, x, b: linalg.triangular_solve(x, b, **a),
+    'lu': plain(lambda x: list(linalg.lu(x))),
+    'lu_pivots_to_permutation': lambda a, p: linalg.lu_pivots_to_permutation(p, **a),
+    'geqrf': plain(lambda x: list(linalg.geqrf(x))), 'geqp3': plain(lambda x, p: list(linalg.geqp3(x, p))),
+    'householder_product': plain(linalg.householder_product),
+    'ormqr': lambda a, x, t, c: linalg.ormqr(x, t, c, **a),
+    'qr': lambda a, x: list(linalg.qr(x, pivoting=a.get('pivoting', False), full_matrices=a.get('full_matrices', True))),
+    'tridiagonal_solve': lambda a, *xs: linalg.tridiagonal_solve(*xs, **a),
+    'cholesky_update': plain(jnp.vectorize(linalg.cholesky_update, signature='(n,n),(n)->(n,n)')),
+    'symmetric_product': lambda a, x, c: linalg.symmetric_product(x, c, alpha=a.get('alpha', 1.0), beta=a.get('beta', 0.0)),
+}
+
+
+# ---- random numbers ----
+def for_each_key(f):
+    """`f` of one key, for keys of any shape."""
+    def g(a, keys, *rest):
+        h = lambda k, *r: f(a, k, *r)
+        for _ in range(keys.ndim):
+            h = jax.vmap(h)
+        return h(keys, *rest)
+    return g
+
+
+ROWS |= {
+    'random_seed': lambda a, seed: for_each_key(lambda _, s: jax.random.key(s))(a, seed),
+    'random_wrap': plain(jax.random.wrap_key_data), 'random_unwrap': plain(jax.random.key_data),
+    'random_split': for_each_key(lambda a, k: jax.random.split(k, tuple(a['shape']))),
+    'random_bits': for_each_key(lambda a, k: jax.random.bits(k, tuple(a['shape']), DTYPES[f'u{a["bit_width"]}'])),
+    'random_fold_in': for_each_key(lambda a, k, n: jax.random.fold_in(k, n)),
+    'random_gamma': lambda a, k, x: random_gamma_p.bind(k, x, log_space=a.get('log_space', False)),
+}
+
+
+# ---- neural networks ----
+def softmax(a, x, mask=None):
+    return jax.nn.softmax(x * jnp.asarray(a.get('scale', 1.0), x.dtype), tuple(a['axes']), where=mask)
+
+
+def scaled_matmul(a, x, y, s, t):
+    out = dtype_of(a) or np.dtype(np.float32)
+    wide = np.float64 if out == np.float64 else np.float32
+    scaled = lambda v, u: v.astype(wide) * jnp.repeat(u.astype(wide), v.shape[-1] // u.shape[-1], -1)
+    return jnp.einsum('bmk,bnk->bmn', scaled(x, s), scaled(y, t)).astype(out)
+
+
+ROWS |= {
+    'layer_norm': lambda a, *xs: nn_cases.layer_norm(tuple(a['axes']), a['epsilon'])(*xs),
+    'rms_norm': lambda a, *xs: nn_cases.rms_norm(tuple(a['axes']), a['epsilon'])(*xs),
+    'softmax': softmax, 'scaled_matmul': scaled_matmul,
+}
+
+# Why JAX cannot be asked: programs with these are not compared.
+LEFT_OUT = {
+    **dict.fromkeys(('eig', 'eigh', 'svd', 'schur'), 'vectors are determined up to a factor'),
+    **dict.fromkeys(('hessenberg', 'tridiagonal'), 'reflectors of eigenvalue problems may have other signs'),
+    **dict.fromkeys(('reduce', 'reduce_window'), 'XLA applies an initial value any number of times; those drawn are no identities'),
+    'rng_bit_generator': "a batch takes the bits of all keys from the first one in JAX",
+    'approx_top_k': 'XLA orders equal elements in no particular way',
+    'dot_product_attention': 'jax.nn has no f16 on CPU, and takes the softmax of f64 in f32',
+}
