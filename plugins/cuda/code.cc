@@ -35,44 +35,85 @@ std::string PrintModule(const ricci_compile_args& a, std::string& error) {
   return device.Text() + kernels;
 }
 
-ricci_status* Code::Create(Gpu& device, const ricci_compile_args& a, std::unique_ptr<Code>& out) {
-  if (a.plan->n_libraries != 0)
+ricci_status* Code::Create(Gpu& device, const ricci_compile_args& a, std::unique_ptr<Code>& out,
+                           uint32_t& wrong_source) {
+  if (a.plan->n_libraries != 0) {
     return Fail(RICCI_UNIMPLEMENTED, "a program with functions of the host cannot run on a GPU yet");
+  }
   std::unique_ptr<Code> code(new Code(device, a));
-  std::string error;
-  const std::string text = PrintModule(a, error);
-  if (!error.empty()) return ricci_status_make(RICCI_UNIMPLEMENTED, error.data(), error.size());
-  const std::vector<char> image = device.compiler().Compile(text, device.architecture(), error);
-  if (image.empty()) return Fail(RICCI_INTERNAL, error);
-  if (ricci_status* failed = code->Load(image)) return failed;
+  const Current current(device);
+  if (ricci_status* failed = code->LoadKernels()) return failed;
+  for (uint32_t i = 0; i < a.plan->n_sources; ++i) {
+    ricci_status* const failed = code->LoadSource(i);
+    if (failed == nullptr) continue;
+    wrong_source = i + 1;
+    return failed;
+  }
+  code->FindEnds();
   out = std::move(code);
   return nullptr;
 }
 
-ricci_status* Code::Load(const std::vector<char>& image) {
-  const Driver& driver = device_.driver();
-  const Current current(device_);
-  bytes_ = image.size();
-  if (ricci_status* failed = device_.Check("cuModuleLoadData", driver.cuModuleLoadData(&module_, image.data())))
-    return failed;
+ricci_status* Code::Load(const std::string& text, uint32_t if_refused, CuModule& out) {
+  std::string error;
+  const std::vector<char> image = device_.compiler().Compile(text, device_.architecture(), error);
+  if (image.empty()) return Fail(if_refused, error);
+  bytes_ += image.size();
+  modules_.reserve(modules_.size() + 1);
+  ricci_status* const failed = device_.Check("cuModuleLoadData", device_.driver().cuModuleLoadData(&out, image.data()));
+  if (failed == nullptr) modules_.push_back(out);
+  return failed;
+}
+
+ricci_status* Code::Find(CuModule module, const std::string& name, Function& f) {
+  return device_.Check("cuModuleGetFunction", device_.driver().cuModuleGetFunction(&f.f, module, name.c_str()));
+}
+
+ricci_status* Code::LoadKernels() {
+  std::string error;
+  if (given_.n_kernels == 0) return nullptr;
+  const std::string text = PrintModule(given_, error);
+  if (!error.empty()) return ricci_status_make(RICCI_UNIMPLEMENTED, error.data(), error.size());
+  CuModule module = nullptr;
+  if (ricci_status* failed = Load(text, RICCI_INTERNAL, module)) return failed;
   for (uint32_t i = 0; i < given_.n_kernels; ++i) {
     const ricci_kernel_table& k = *given_.kernels[i];
     const Launch launch = LaunchOf(k);
-    Function f{nullptr, 1, 1};
-    if (!launch.in_order) {
-      const int64_t blocks = (launch.points + kThreads - 1) / kThreads;
-      f.threads = kThreads;
-      f.blocks = static_cast<unsigned>(std::clamp<int64_t>(blocks, 0, kBlocksPerProcessor * device_.processors()));
-    } else if (launch.points == 0) {
-      f.blocks = 0;
-    }
-    const std::string name = KernelName(k, i);
-    if (ricci_status* failed =
-            device_.Check("cuModuleGetFunction", driver.cuModuleGetFunction(&f.f, module_, name.c_str()))) {
-      return failed;
-    }
-    functions_.push_back(f);
+    const unsigned threads = launch.in_order ? 1 : kThreads;
+    const int64_t turns =
+        launch.in_order ? std::min<int64_t>(launch.points, 1) : (launch.points + threads - 1) / threads;
+    const int64_t most = kBlocksPerProcessor * device_.processors();
+    Function f{nullptr, {static_cast<unsigned>(std::clamp<int64_t>(turns, 0, most)), 1, 1}, {threads, 1, 1}};
+    if (ricci_status* failed = Find(module, KernelName(k, i), f)) return failed;
+    kernels_.push_back(f);
   }
+  return nullptr;
+}
+
+// A module of its own: its names cannot meet those of kernels.
+ricci_status* Code::LoadSource(uint32_t i) {
+  constexpr int64_t kMostBlocks[] = {INT32_MAX, 65535, 65535}, kMostThreads[] = {1024, 1024, 64};
+  const ricci_plan_source& s = given_.plan->sources[i];
+  Function f{nullptr, {}, {}};
+  for (int d = 0; d < 3; ++d) {
+    if (s.grid[d] > kMostBlocks[d] || s.block[d] > kMostThreads[d]) {
+      return Fail(RICCI_INVALID_ARGUMENT, "dimension " + std::to_string(d) + " of its launch has " +
+                                              std::to_string(s.grid[d]) + " blocks of " + std::to_string(s.block[d]) +
+                                              " threads; there are " + std::to_string(kMostBlocks[d]) + " of " +
+                                              std::to_string(kMostThreads[d]) + " at most");
+    }
+    f.grid[d] = static_cast<unsigned>(s.grid[d]);
+    f.block[d] = static_cast<unsigned>(s.block[d]);
+  }
+  f.shared_bytes = static_cast<unsigned>(std::min<uint64_t>(s.shared_bytes, UINT32_MAX));
+  CuModule module = nullptr;
+  if (ricci_status* failed = Load(std::string(s.text.ptr, s.text.len), RICCI_INVALID_ARGUMENT, module)) return failed;
+  if (ricci_status* failed = Find(module, std::string(s.entry.ptr, s.entry.len), f)) return failed;
+  sources_.push_back(f);
+  return nullptr;
+}
+
+void Code::FindEnds() {
   std::vector<uint32_t> open;
   const ricci_plan& plan = *given_.plan;
   close_.resize(plan.n_steps);
@@ -83,12 +124,11 @@ ricci_status* Code::Load(const std::vector<char>& image) {
     close_[open.back()] = i;
     open.pop_back();
   }
-  return nullptr;
 }
 
 Code::~Code() {
   const Current current(device_);
-  if (module_ != nullptr) device_.driver().cuModuleUnload(module_);
+  for (CuModule module : modules_) device_.driver().cuModuleUnload(module);
 }
 
 // ---- a run ----
@@ -179,26 +219,39 @@ ricci_status* Code::Steps(Run& run, uint32_t first, uint32_t last) {
     const ricci_plan_step& step = given_.plan->steps[i];
     ricci_status* failed = Stopped(run.args);
     if (failed == nullptr && step.kind == RICCI_STEP_KERNEL) failed = Kernel(run, step);
+    if (failed == nullptr && step.kind == RICCI_STEP_SOURCE) failed = Source(run, step);
     if (failed == nullptr && step.kind == RICCI_STEP_COPY) failed = Copy(run, step);
-    if (failed == nullptr && step.kind == RICCI_STEP_WHILE)
-      failed = While(run, i), i = close_[i];
-    else if (failed == nullptr && step.kind == RICCI_STEP_CASE)
-      failed = Case(run, i), i = close_[i];
+    if (failed == nullptr && step.kind == RICCI_STEP_WHILE) failed = While(run, i);
+    if (failed == nullptr && step.kind == RICCI_STEP_CASE) failed = Case(run, i);
     if (failed != nullptr) return failed;
+    if (close_[i] != 0) i = close_[i];
   }
   return nullptr;
 }
 
+ricci_status* Code::Start(const Run& run, const Function& f, std::vector<CuPointer>& arguments) {
+  if (f.grid[0] == 0 || f.grid[1] == 0 || f.grid[2] == 0) return nullptr;
+  std::vector<void*> places;
+  for (CuPointer& p : arguments) places.push_back(&p);
+  return device_.Check("cuLaunchKernel",
+                       device_.driver().cuLaunchKernel(f.f, f.grid[0], f.grid[1], f.grid[2], f.block[0], f.block[1],
+                                                       f.block[2], f.shared_bytes, run.stream, places.data(), nullptr));
+}
+
 ricci_status* Code::Kernel(Run& run, const ricci_plan_step& step) {
-  const Function& f = functions_[step.index];
-  if (f.blocks == 0) return nullptr;
-  std::vector<CuPointer> addresses;
-  for (uint32_t i = 0; i < step.n_args; ++i) addresses.push_back(AddressOf(run, given_.plan->args[step.args + i]));
-  addresses.push_back(static_cast<CuPointer>(reinterpret_cast<uintptr_t>(run.args.failed_check)));
-  std::vector<void*> arguments;
-  for (CuPointer& p : addresses) arguments.push_back(&p);
-  return device_.Check("cuLaunchKernel", device_.driver().cuLaunchKernel(f.f, f.blocks, 1, 1, f.threads, 1, 1, 0,
-                                                                         run.stream, arguments.data(), nullptr));
+  std::vector<CuPointer> arguments;
+  for (uint32_t i = 0; i < step.n_args; ++i) arguments.push_back(AddressOf(run, given_.plan->args[step.args + i]));
+  arguments.push_back(static_cast<CuPointer>(reinterpret_cast<uintptr_t>(run.args.failed_check)));
+  return Start(run, kernels_[step.index], arguments);
+}
+
+// Operands, results, workspace if any, then the scalars.
+ricci_status* Code::Source(Run& run, const ricci_plan_step& step) {
+  const ricci_plan_source& s = given_.plan->sources[step.index];
+  std::vector<CuPointer> arguments;
+  for (uint32_t i = 0; i < step.n_args; ++i) arguments.push_back(AddressOf(run, given_.plan->args[step.args + i]));
+  for (uint32_t i = 0; i < s.n_scalars; ++i) arguments.push_back(s.scalars[i].bits);
+  return Start(run, sources_[step.index], arguments);
 }
 
 ricci_status* Code::Copy(Run& run, const ricci_plan_step& step) {

@@ -14,7 +14,7 @@ CuEvent Event(void* e) { return static_cast<CuEvent>(e); }
 ricci_status* Compile(void* self, const ricci_compile_args* a, void** code, ricci_code_info* info) {
   return Guard([&]() -> ricci_status* {
     std::unique_ptr<Code> made;
-    if (ricci_status* failed = Code::Create(Of(self), *a, made)) return failed;
+    if (ricci_status* failed = Code::Create(Of(self), *a, made, info->wrong_source)) return failed;
     info->code_bytes = made->bytes();
     info->scratch_bytes = 0;
     *code = made.release();
@@ -114,7 +114,7 @@ ricci_target Target() {
 
 ricci_backend Table(Gpu& device, const ricci_target& target) {
   ricci_backend b{};
-  b.hdr.size = sizeof b;
+  b.hdr = {sizeof b, RICCI_BACKEND_SOURCES, nullptr};
   b.kind = {"cuda", 4};
   b.name = {device.name().data(), device.name().size()};
   b.self = &device;

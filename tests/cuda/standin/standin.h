@@ -58,8 +58,13 @@ class Machine {
 struct Module {
   void* library = nullptr;
 };
-// A kernel of a module: called with the addresses of its arguments, as the thread that ThreadIndex names.
-using Kernel = void (*)(void** arguments, unsigned block, unsigned n_blocks, unsigned thread, unsigned n_threads);
+// Where a thread is: block, blocks, thread in its block, threads of a block; each by x, y, z.
+struct Place {
+  unsigned block[3], blocks[3], thread[3], threads[3];
+};
+// A kernel of a module, called with the addresses of its arguments as one thread; without a place it tells how many
+// arguments it has.
+using Kernel = uint64_t (*)(void** arguments, const Place* place);
 CuResult LoadModule(const void* image, Module& out);
 Kernel FindKernel(const Module& module, const char* name);
 

@@ -22,6 +22,7 @@ constexpr const char* kPrelude = R"(
 #define __device__
 #define __global__
 struct Index { unsigned x, y, z; };
+struct Place { Index block, blocks, thread, threads; };
 static thread_local Index blockIdx, gridDim, threadIdx, blockDim;
 extern "C" {
 float fabsf(float); float sqrtf(float); float fmaf(float, float, float); float truncf(float); float rintf(float);
@@ -52,18 +53,15 @@ std::string Callers(const std::string& text) {
     std::string values, one;
     int n = 0;
     while (std::getline(arguments, one, ',')) {
-      const std::string type = one.substr(0, one.rfind('*') + 1);
+      const std::string type = one.substr(0, one.find_last_of("* ") + 1);
       values += std::string(n == 0 ? "" : ", ") + "*(" + type + "*)a[" + std::to_string(n) + "]";
       ++n;
     }
     const std::string kernel = text.substr(name, open - name);
-    out += "extern \"C\" void call_" + kernel +
-           "(void** a, unsigned block, unsigned n_blocks, unsigned thread, unsigned n_threads) {\n"
-           "  if (n_threads == 0) { *(unsigned long long*)a[0] = " +
+    out += "extern \"C\" unsigned long long call_" + kernel + "(void** a, const Place* p) {\n  if (p == 0) return " +
            std::to_string(n) +
-           "; return; }\n"
-           "  blockIdx.x = block; gridDim.x = n_blocks; threadIdx.x = thread; blockDim.x = n_threads;\n  " +
-           kernel + "(" + values + ");\n}\n";
+           ";\n  blockIdx = p->block; gridDim = p->blocks; threadIdx = p->thread; blockDim = p->threads;\n  " + kernel +
+           "(" + values + ");\n  return 0;\n}\n";
   }
   return out;
 }

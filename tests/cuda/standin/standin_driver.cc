@@ -260,30 +260,37 @@ CuResult cuModuleGetFunction(CuFunction* out, CuModule module, const char* name)
   std::memcpy(out, &kernel, sizeof kernel);
   return kernel == nullptr ? CuResult{500} : CuResult{kCuSuccess};  // not found
 }
-// Arguments are addresses: they are kept as they are now.
+// The thread of that number, counted along x first, blocks before threads.
+Place PlaceOf(uint64_t number, Place launch) {
+  for (unsigned* part : {launch.thread, launch.block}) {
+    const unsigned* const sizes = part == launch.thread ? launch.threads : launch.blocks;
+    for (int d = 0; d < 3; ++d) {
+      part[d] = static_cast<unsigned>(number % sizes[d]);
+      number /= sizes[d];
+    }
+  }
+  return launch;
+}
+
+// Arguments are eight bytes at most, and kept as they are now.
 CuResult cuLaunchKernel(CuFunction f, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                         unsigned block_y, unsigned block_z, unsigned, CuStream stream, void** arguments, void**) {
-  if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_x == 0 || block_x > 1024 || block_y != 1 || block_z != 1) {
-    return kInvalidValue;
-  }
+  const Place launch{{}, {grid_x, grid_y, grid_z}, {}, {block_x, block_y, block_z}};
+  uint64_t blocks = 1, threads = 1;
+  for (int d = 0; d < 3; ++d) blocks *= launch.blocks[d], threads *= launch.threads[d];
+  if (blocks == 0 || threads == 0 || threads > 1024) return kInvalidValue;
   Kernel kernel;
   std::memcpy(&kernel, &f, sizeof kernel);
-  constexpr size_t kMost = 4096 / sizeof(void*);
   std::vector<CuPointer> values;
-  // The count comes from the kernel, called without a thread.
-  CuPointer count = 0;
-  void* ask[] = {&count};
-  kernel(ask, 0, 0, 0, 0);
-  if (count > kMost) return kInvalidValue;
-  for (size_t i = 0; i < count; ++i) values.push_back(*static_cast<CuPointer*>(arguments[i]));
-  return Push("cuLaunchKernel", stream, [kernel, values, grid_x, block_x]() mutable {
+  const uint64_t count = kernel(nullptr, nullptr);
+  for (uint64_t i = 0; i < count; ++i) values.push_back(*static_cast<CuPointer*>(arguments[i]));
+  return Push("cuLaunchKernel", stream, [kernel, values, launch, all = blocks * threads]() mutable {
     std::vector<void*> places;
     for (CuPointer& v : values) places.push_back(&v);
     const bool backwards = Machine::Get().seed % 2 == 0;
-    const uint64_t threads = uint64_t{grid_x} * block_x;
-    for (uint64_t i = 0; i < threads; ++i) {
-      const uint64_t t = backwards ? threads - 1 - i : i;
-      kernel(places.data(), static_cast<unsigned>(t / block_x), grid_x, static_cast<unsigned>(t % block_x), block_x);
+    for (uint64_t i = 0; i < all; ++i) {
+      const Place place = PlaceOf(backwards ? all - 1 - i : i, launch);
+      kernel(places.data(), &place);
     }
   });
 }
