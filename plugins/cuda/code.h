@@ -35,7 +35,8 @@ class Code {
   Code(Gpu& device, const ricci_compile_args& a) : device_(device), given_(a) {}
   ricci_status* LoadKernels();
   ricci_status* LoadSource(uint32_t i);
-  // The machine code of a text as a module of this code; `if_refused`: the status code if the compiler does not take it.
+  // The machine code of a text as a module of this code; `if_refused`: the status code if the compiler does not take
+  // it.
   ricci_status* Load(const std::string& text, uint32_t if_refused, CuModule& out);
   ricci_status* Find(CuModule module, const std::string& name, Function& f);
   void FindEnds();
