@@ -10,9 +10,9 @@
 // Coefficients in f64 and of SplitExp: minimax (Remez exchange), errors relative to the result.
 #include <cmath>
 
-#include "math_functions.h"
+#include "codegen/math_functions.h"
 
-namespace ricci::cpu {
+namespace ricci::codegen {
 namespace {
 
 constexpr double kLn2 = 0x1.62e42fefa39efp-1, kLn2Low = 0x1.abc9e3b39803fp-56;  // the sum is ln 2
@@ -43,7 +43,7 @@ LogParts SplitLog(Real x) {
   const Mask subnormal = x < x(0x1p-126, 0x1p-1022);
   const Real normal = Select(subnormal, x * x(0x1p23, 0x1p52), x);
   const Bits k = Octave(normal);
-  const Real f = RealOf(BitsOf(normal) - (k << digits), x) - 1;
+  const Real f = RealOf(BitsOf(normal) - (k << digits)) - 1;
   return {f, RealFrom(Select(subnormal, k - digits, k), x)};
 }
 // The parts of 1 + x for x > -1, as a quarter, which is exact: 2^-k can be subnormal, four times it is not.
@@ -74,7 +74,7 @@ Real LogOfParts(LogParts x) {
 Real LogCases(Real x, Real y) {
   y = Select(x == INFINITY, x, y);
   y = Select(x == 0, -INFINITY, y);
-  return Select(Compare(LLVMRealULT, x, x(0)), NAN, y);
+  return Select(NotAtLeast(x, 0), NAN, y);
 }
 
 // ---- two f64 for one number ----
@@ -124,7 +124,7 @@ Real PowOfLog(Real x, Real y, Double log) {
   const Real half = y * 0.5;
   const Mask whole = RoundEven(y) == y, odd = whole & !(RoundEven(half) == half);
   const Bits sign = BitsOf(x) & (uint64_t{1} << 63);
-  Real result = RealOf(BitsOf(size) ^ Select(odd, sign, sign(0)), x);
+  Real result = RealOf(BitsOf(size) ^ Select(odd, sign, sign(0)));
   result = Select((x < 0) & !whole & !(ax == INFINITY), NAN, result);
   const Mask one = (y == 0) | (x == 1) | ((ax == 1) & (Abs(y) == INFINITY));
   return Select(one, 1, result);
@@ -132,17 +132,9 @@ Real PowOfLog(Real x, Real y, Double log) {
 
 }  // namespace
 
-// Vectors of 64 bytes: AVX-512 has an instruction for it, where others take seven.
-bool HasScale(Real x) {
-  if (!x.l->avx512 || !LlvmBuilder::IsVector(x.v)) return false;
-  return LLVMGetVectorSize(LLVMTypeOf(x.v)) == (x.is_f64() ? 8u : 16u);
-}
 Real ScaleBy(Real x, Bits n, Real value) {
-  if (!HasScale(x)) return Scale(x, n);
-  const LLVMTypeRef bits = LLVMIntTypeInContext(x.l->ctx, x.is_f64() ? 8 : 16);
-  constexpr int kRoundingAsSet = 4;
-  const char* const name = x.is_f64() ? "llvm.x86.avx512.mask.scalef.pd.512" : "llvm.x86.avx512.mask.scalef.ps.512";
-  return {x.l, x.l->Intrinsic(name, {}, {x.v, value.v, x.v, LLVMConstAllOnes(bits), x.l->I32(kRoundingAsSet)})};
+  const MathEmitter::Value scaled = x.e->ScaleBy(x.v, value.v);
+  return scaled != 0 ? Real{x.e, scaled} : Scale(x, n);
 }
 
 ExpParts SplitExp(Real x) {
@@ -195,4 +187,4 @@ Real Pow(Real x, Real y) {
 
 Real PowOfNarrow(Real x, Real y) { return PowOfLog(x, y, {Log(Abs(x)), x(0)}); }
 
-}  // namespace ricci::cpu
+}  // namespace ricci::codegen

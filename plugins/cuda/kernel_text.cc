@@ -1,0 +1,271 @@
+// One thread computes a point at a time. Instruction 12 becomes the variable v12; what has one use and no side effect
+// could stand in its place, which compilers do anyway.
+#include "kernel_text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "codegen/analysis.h"
+#include "codegen/identity.h"
+#include "ricci/float_format.h"
+#include "types.h"
+
+namespace ricci::cuda {
+namespace {
+
+constexpr int64_t kMostLocalBytes = 256 << 10;  // of the private arrays of a thread; the hardware has 512 KB
+
+class Printer {
+ public:
+  Printer(const ricci_kernel_table& k, DeviceText& device) : k_(k), device_(device), blocks_(k), launch_(LaunchOf(k)) {}
+
+  bool Print(const std::string& name);
+  const std::string& text() const { return text_; }
+  const std::string& error() const { return error_; }
+
+ private:
+  const ricci_inst& At(uint32_t i) const { return k_.insts[i]; }
+  static std::string V(uint32_t i) { return "v" + std::to_string(i); }
+  std::string Type(uint32_t i) const { return std::string(TypeName(At(i).dtype)); }
+  void Line(const std::string& text) { text_ += std::string(2 * depth_, ' ') + text + "\n"; }
+  void Open(const std::string& text) {
+    Line(text.empty() ? "{" : text + " {");
+    ++depth_;
+  }
+  void Close() {
+    --depth_;
+    Line("}");
+  }
+  void Let(uint32_t i, const std::string& expression) {
+    Line("const " + Type(i) + " " + V(i) + " = " + expression + ";");
+  }
+  bool Fail(const std::string& what) {
+    error_ = "cuda: kernel " + std::string(k_.name.ptr, k_.name.len) + ": " + what;
+    return false;
+  }
+
+  void Signature(const std::string& name);
+  void Points();
+  void Body(uint32_t first, uint32_t last);
+  void Instruction(uint32_t i);
+  void Scalar(uint32_t i);
+  std::string Combined(uint32_t combiner, uint32_t dtype, const std::string& a, const std::string& b);
+  static uint32_t Accumulator(uint32_t dtype) { return IsNarrow(dtype) ? uint32_t{RICCI_F32} : dtype; }
+  std::string Identity(uint32_t combiner, uint32_t dtype);
+  void Reduce(uint32_t i);
+  void Yield(uint32_t i);
+  void Scan(uint32_t i);
+  void Prefixes(uint32_t i);
+
+  const ricci_kernel_table& k_;
+  DeviceText& device_;
+  const codegen::Blocks blocks_;
+  const Launch launch_;
+  std::string text_, error_;
+  size_t depth_ = 0;
+};
+
+void Printer::Signature(const std::string& name) {
+  std::string arguments;
+  for (uint32_t i = 0; i < k_.n_buffers; ++i) {
+    const ricci_kernel_buffer& b = k_.buffers[i];
+    arguments += (b.access == RICCI_ACCESS_READ ? "const " : "") + std::string(TypeName(b.dtype)) + "* b" +
+                 std::to_string(i) + ", ";
+  }
+  Line("");
+  Open("extern \"C\" __global__ void " + name + "(" + arguments + "u32* failed)");
+}
+
+void Printer::Points() {
+  if (launch_.in_order) {
+    Open("for (i64 p = 0; p < " + std::to_string(launch_.points) + "; ++p)");
+  } else {
+    Open("for (i64 p = (i64)blockIdx.x * blockDim.x + threadIdx.x; p < " + std::to_string(launch_.points) +
+         "; p += (i64)gridDim.x * blockDim.x)");
+  }
+  int64_t inner = launch_.points;
+  for (uint32_t d = 0; d < k_.domain_rank; ++d) {
+    inner /= k_.domain[d];
+    const std::string outer = inner == 1 ? "p" : "p / " + std::to_string(inner);
+    Line("const i64 d" + std::to_string(d) + " = " + outer + (d == 0 ? "" : " % " + std::to_string(k_.domain[d])) +
+         ";");
+  }
+}
+
+bool Printer::Print(const std::string& name) {
+  int64_t local_bytes = 0;
+  for (uint32_t i = 0; i < k_.n_insts; ++i) {
+    if (At(i).op == RICCI_K_LOCAL) local_bytes += At(i).imm * static_cast<int64_t>(ricci_dtype_size(At(i).dtype));
+  }
+  if (local_bytes > kMostLocalBytes) {
+    return Fail("its private arrays take " + std::to_string(local_bytes) + " bytes; a thread has " +
+                std::to_string(kMostLocalBytes));
+  }
+  Signature(name);
+  Points();
+  Body(1, k_.n_insts);
+  Close();
+  Close();
+  return error_.empty();
+}
+
+void Printer::Body(uint32_t first, uint32_t last) {
+  for (uint32_t i = first; i < last && error_.empty(); ++i) {
+    Instruction(i);
+    if (At(i).op == RICCI_K_SCAN) i = codegen::ScanParts(k_, blocks_, i).body - 1;
+    if (At(i).op == RICCI_K_PREFIX) i += codegen::ScanParts(k_, blocks_, blocks_.parent[i]).states - 1;
+  }
+}
+
+void Printer::Scalar(uint32_t i) {
+  const ricci_inst& q = At(i);
+  const uint32_t operands[] = {q.a, q.b, q.c};
+  const uint32_t n = q.c != 0 ? 3 : q.b != 0 ? 2 : 1, typed = q.op == RICCI_S_SELECT ? q.b : q.a;
+  std::string in[3];
+  for (uint32_t o = 0; o < n; ++o) in[o] = V(operands[o]);
+  const std::string r = PrintScalar(device_, q.op, At(typed).dtype, q.dtype, in, n);
+  if (r.empty()) {
+    Fail(std::string(OperationName(q.op)) + " of " + std::string(DTypeName(At(typed).dtype)) + " is not known");
+    return;
+  }
+  Let(i, r);
+}
+
+// `a` combined with `b`.
+std::string Printer::Combined(uint32_t combiner, uint32_t dtype, const std::string& a, const std::string& b) {
+  if (dtype == RICCI_BOOL && (combiner == RICCI_S_MAX || combiner == RICCI_S_ADD)) combiner = RICCI_S_OR;
+  if (dtype == RICCI_BOOL && (combiner == RICCI_S_MIN || combiner == RICCI_S_MUL)) combiner = RICCI_S_AND;
+  const std::string in[] = {a, b};
+  return PrintScalar(device_, combiner, dtype, dtype, in, 2);
+}
+
+std::string Printer::Identity(uint32_t combiner, uint32_t dtype) {
+  const double real = codegen::IdentityOf(combiner).real;
+  if (dtype == RICCI_F32) return PrintConstant(device_, dtype, ricci_f32_bits(static_cast<float>(real)));
+  if (dtype == RICCI_F64) return PrintConstant(device_, dtype, ricci_f64_bits(real));
+  return PrintConstant(device_, dtype, codegen::IntegerIdentity(combiner, BitsOf(dtype), IsSigned(dtype)));
+}
+
+// Narrow floats are combined in f32 and rounded once.
+void Printer::Reduce(uint32_t i) {
+  const ricci_inst& q = At(i);
+  const uint32_t yield = blocks_.close[i], dtype = Accumulator(At(yield).dtype);
+  const auto combiner = static_cast<uint32_t>(q.imm);
+  const std::string sum = "r" + std::to_string(yield);
+  Line(std::string(TypeName(dtype)) + " " + sum + " = " + Identity(combiner, dtype) + ";");
+  Open("for (i64 " + V(i) + " = " + V(q.a) + "; " + V(i) + " < " + V(q.b) + "; ++" + V(i) + ")");
+}
+
+void Printer::Yield(uint32_t i) {
+  const ricci_inst& q = At(i);
+  const uint32_t dtype = Accumulator(q.dtype);
+  const std::string sum = "r" + std::to_string(i);
+  Line(sum + " = " +
+       Combined(static_cast<uint32_t>(At(q.a).imm), dtype, sum, Convert(device_, q.dtype, dtype, V(q.b))) + ";");
+  Close();
+  Let(i, Convert(device_, dtype, q.dtype, sum));
+}
+
+// States begin as identities; each trip's element is combined with what was before.
+void Printer::Scan(uint32_t i) {
+  const codegen::ScanParts parts(k_, blocks_, i);
+  for (uint32_t s = 0; s < parts.states; ++s) {
+    Line(Type(parts.left + s) + " state" + V(i) + "_" + std::to_string(s) + " = " + V(At(parts.left + s).a) + ";");
+  }
+  Open("for (i64 " + V(i) + " = " + V(At(i).a) + "; " + V(i) + " < " + V(At(i).b) + "; ++" + V(i) + ")");
+}
+
+void Printer::Prefixes(uint32_t i) {
+  const uint32_t scan = blocks_.parent[i];
+  const codegen::ScanParts parts(k_, blocks_, scan);
+  const auto state = [&](uint32_t s) { return "state" + V(scan) + "_" + std::to_string(s); };
+  for (uint32_t s = 0; s < parts.states; ++s) Line(Type(i + s) + " " + V(i + s) + ";");
+  Open("");
+  for (uint32_t s = 0; s < parts.states; ++s) {
+    Let(parts.left + s, state(s));
+    Let(parts.right + s, V(At(i + s).a));
+  }
+  for (uint32_t c = parts.combiner; c < parts.combined; ++c) Instruction(c);
+  for (uint32_t s = 0; s < parts.states; ++s) {
+    Line(state(s) + " = " + V(At(parts.combined + s).a) + ";");
+    Line(V(i + s) + " = " + state(s) + ";");
+  }
+  Close();
+}
+
+void Printer::Instruction(uint32_t i) {
+  const ricci_inst& q = At(i);
+  const std::string buffer = "b" + std::to_string(RICCI_BUFFER_OF(q.imm));
+  if (codegen::IsScalar(q.op)) return Scalar(i);
+  switch (q.op) {
+    case RICCI_K_NOP:
+    case RICCI_K_ASSUME_LESS:
+      return;
+    case RICCI_K_CONST:
+      return Let(i, PrintConstant(device_, q.dtype, static_cast<uint64_t>(q.imm)));
+    case RICCI_K_DOMAIN:
+      return Let(i, "d" + std::to_string(q.imm));
+    case RICCI_K_LOAD:
+      return Let(i, buffer + "[" + V(q.a) + "]");
+    case RICCI_K_STORE:
+      return Line(buffer + "[" + V(q.a) + "] = " + V(q.b) + ";");
+    case RICCI_K_COMBINE:
+      return Line(buffer + "[" + V(q.a) + "] = " +
+                  Combined(RICCI_COMBINER_OF(q.imm), At(q.b).dtype, buffer + "[" + V(q.a) + "]", V(q.b)) + ";");
+    case RICCI_K_LOCAL:
+      return Line(Type(i) + " " + V(i) + "[" + std::to_string(std::max<int64_t>(q.imm, 1)) + "];");
+    case RICCI_K_GET:
+      return Let(i, V(q.a) + "[" + V(q.b) + "]");
+    case RICCI_K_SET:
+      return Line(V(q.a) + "[" + V(q.b) + "] = " + V(q.c) + ";");
+    case RICCI_K_FOR:
+      return Open("for (i64 " + V(i) + " = " + V(q.a) + "; " + V(i) + " < " + V(q.b) + "; ++" + V(i) + ")");
+    case RICCI_K_WHILE:
+      return Open("for (;;)");
+    case RICCI_K_COND:
+      return Line("if (!" + V(q.a) + ") break;");
+    case RICCI_K_IF:
+      return Open("if (" + V(q.a) + ")");
+    case RICCI_K_ELSE:
+      --depth_;
+      Line("} else {");
+      ++depth_;
+      return;
+    case RICCI_K_END:
+      return Close();
+    case RICCI_K_REDUCE:
+      return Reduce(i);
+    case RICCI_K_YIELD:
+      return Yield(i);
+    case RICCI_K_SCAN:
+      return Scan(i);
+    case RICCI_K_PREFIX:
+      return Prefixes(i);
+    case RICCI_K_CHECK:
+      return Line("if (!" + V(q.a) + ") atomicMin(failed, " + std::to_string(q.imm) + "u);");
+    default:
+      Fail("instruction " + std::to_string(q.op) + " is not known");
+  }
+}
+
+}  // namespace
+
+Launch LaunchOf(const ricci_kernel_table& k) {
+  Launch launch{.points = 1};
+  for (uint32_t d = 0; d < k.domain_rank; ++d) launch.points *= k.domain[d];
+  for (uint32_t i = 0; i < k.n_insts; ++i) launch.in_order |= k.insts[i].op == RICCI_K_COMBINE;
+  return launch;
+}
+
+bool PrintKernel(const ricci_kernel_table& k, const std::string& name, DeviceText& device, std::string& text,
+                 std::string& error) {
+  Printer printer(k, device);
+  if (!printer.Print(name)) {
+    error = printer.error();
+    return false;
+  }
+  text += printer.text();
+  return true;
+}
+
+}  // namespace ricci::cuda
