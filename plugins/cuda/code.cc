@@ -6,11 +6,12 @@
 #include <cstring>
 
 #include "kernel_text.h"
+#include "team.h"
 
 namespace ricci::cuda {
 namespace {
 
-constexpr unsigned kThreads = 256;           // of a block
+constexpr unsigned kThreads = kBlock;        // of a block
 constexpr int64_t kBlocksPerProcessor = 32;  // more points than that take several turns of a thread
 
 std::string KernelName(const ricci_kernel_table& k, uint32_t i) {
@@ -81,7 +82,7 @@ ricci_status* Code::LoadKernels() {
     const Launch launch = LaunchOf(k);
     const unsigned threads = launch.in_order ? 1 : kThreads;
     const int64_t turns =
-        launch.in_order ? std::min<int64_t>(launch.points, 1) : (launch.points + threads - 1) / threads;
+        launch.in_order ? std::min<int64_t>(launch.points, 1) : (launch.points * launch.team + threads - 1) / threads;
     const int64_t most = kBlocksPerProcessor * device_.processors();
     Function f{nullptr, {static_cast<unsigned>(std::clamp<int64_t>(turns, 0, most)), 1, 1}, {threads, 1, 1}};
     if (ricci_status* failed = Find(module, KernelName(k, i), f)) return failed;

@@ -1,5 +1,5 @@
-// One thread computes a point at a time. Instruction 12 becomes the variable v12; what has one use and no side effect
-// could stand in its place, which compilers do anyway.
+// A thread, or a team of threads, computes a point at a time. Instruction 12 becomes the variable v12; what has one use
+// and no side effect could stand in its place, which compilers do anyway.
 #include "kernel_text.h"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "codegen/analysis.h"
 #include "codegen/identity.h"
 #include "ricci/float_format.h"
+#include "team.h"
 #include "types.h"
 
 namespace ricci::cuda {
@@ -17,7 +18,8 @@ constexpr int64_t kMostLocalBytes = 256 << 10;  // of the private arrays of a th
 
 class Printer {
  public:
-  Printer(const ricci_kernel_table& k, DeviceText& device) : k_(k), device_(device), blocks_(k), launch_(LaunchOf(k)) {}
+  Printer(const ricci_kernel_table& k, DeviceText& device)
+      : k_(k), device_(device), blocks_(k), team_(TeamOf(k, blocks_)), launch_(LaunchOf(k)) {}
 
   bool Print(const std::string& name);
   const std::string& text() const { return text_; }
@@ -52,6 +54,8 @@ class Printer {
   std::string Combined(uint32_t combiner, uint32_t dtype, const std::string& a, const std::string& b);
   static uint32_t Accumulator(uint32_t dtype) { return IsNarrow(dtype) ? uint32_t{RICCI_F32} : dtype; }
   std::string Identity(uint32_t combiner, uint32_t dtype);
+  void Loop(uint32_t i);
+  void AcrossTeam(uint32_t combiner, uint32_t dtype, const std::string& value);
   void Reduce(uint32_t i);
   void Yield(uint32_t i);
   void Scan(uint32_t i);
@@ -60,6 +64,7 @@ class Printer {
   const ricci_kernel_table& k_;
   DeviceText& device_;
   const codegen::Blocks blocks_;
+  const Team team_;
   const Launch launch_;
   std::string text_, error_;
   size_t depth_ = 0;
@@ -77,11 +82,19 @@ void Printer::Signature(const std::string& name) {
 }
 
 void Printer::Points() {
+  const std::string end = "; p < " + std::to_string(launch_.points) + "; p += ";
+  const std::string thread = "(i64)blockIdx.x * blockDim.x + threadIdx.x", threads = "(i64)gridDim.x * blockDim.x";
+  if (team_.size > 1) Line("// " + std::to_string(team_.size) + " threads for a point: " + team_.reason);
   if (launch_.in_order) {
-    Open("for (i64 p = 0; p < " + std::to_string(launch_.points) + "; ++p)");
+    Open("for (i64 p = 0" + end + "1)");
+  } else if (team_.size == kBlock) {
+    Line("const u32 lane = threadIdx.x;");
+    Open("for (i64 p = blockIdx.x" + end + "gridDim.x)");
+  } else if (team_.size == kWarp) {
+    Line("const u32 lane = threadIdx.x % 32;");
+    Open("for (i64 p = (" + thread + ") / 32" + end + threads + " / 32)");
   } else {
-    Open("for (i64 p = (i64)blockIdx.x * blockDim.x + threadIdx.x; p < " + std::to_string(launch_.points) +
-         "; p += (i64)gridDim.x * blockDim.x)");
+    Open("for (i64 p = " + thread + end + threads + ")");
   }
   int64_t inner = launch_.points;
   for (uint32_t d = 0; d < k_.domain_rank; ++d) {
@@ -153,7 +166,37 @@ void Printer::Reduce(uint32_t i) {
   const auto combiner = static_cast<uint32_t>(q.imm);
   const std::string sum = "r" + std::to_string(yield);
   Line(std::string(TypeName(dtype)) + " " + sum + " = " + Identity(combiner, dtype) + ";");
-  Open("for (i64 " + V(i) + " = " + V(q.a) + "; " + V(i) + " < " + V(q.b) + "; ++" + V(i) + ")");
+  Loop(i);
+}
+
+void Printer::Loop(uint32_t i) {
+  const ricci_inst& q = At(i);
+  const bool is_shared = team_.shared[i] != 0;
+  Open("for (i64 " + V(i) + " = " + V(q.a) + (is_shared ? " + lane; " : "; ") + V(i) + " < " + V(q.b) + "; " +
+       (is_shared ? V(i) + " += " + std::to_string(team_.size) : "++" + V(i)) + ")");
+}
+
+// What the threads of a team hold is combined, in the same order in each: first within warps, then over warps.
+void Printer::AcrossTeam(uint32_t combiner, uint32_t dtype, const std::string& value) {
+  const std::string type(TypeName(dtype));
+  const auto combine = [&](const std::string& other) {
+    Line(value + " = " + Combined(combiner, dtype, value, other) + ";");
+  };
+  Line("for (i32 step = 16; step > 0; step /= 2)");
+  ++depth_;
+  combine("(" + type + ")__shfl_xor_sync(4294967295u, " + (BitsOf(dtype) < 32 ? "(i32)" : "") + value + ", step)");
+  --depth_;
+  if (team_.size == kWarp) return;
+  const std::string parts = "of_warp_" + value;
+  Line("__shared__ " + type + " " + parts + "[8];");
+  Line("if (lane % 32 == 0) " + parts + "[lane / 32] = " + value + ";");
+  Line("__syncthreads();");
+  Line(value + " = " + parts + "[0];");
+  Line("for (u32 warp = 1; warp < 8; ++warp)");
+  ++depth_;
+  combine(parts + "[warp]");
+  --depth_;
+  Line("__syncthreads();");
 }
 
 void Printer::Yield(uint32_t i) {
@@ -163,6 +206,7 @@ void Printer::Yield(uint32_t i) {
   Line(sum + " = " +
        Combined(static_cast<uint32_t>(At(q.a).imm), dtype, sum, Convert(device_, q.dtype, dtype, V(q.b))) + ";");
   Close();
+  if (team_.shared[q.a] != 0) AcrossTeam(static_cast<uint32_t>(At(q.a).imm), dtype, sum);
   Let(i, Convert(device_, dtype, q.dtype, sum));
 }
 
@@ -208,7 +252,8 @@ void Printer::Instruction(uint32_t i) {
     case RICCI_K_LOAD:
       return Let(i, buffer + "[" + V(q.a) + "]");
     case RICCI_K_STORE:
-      return Line(buffer + "[" + V(q.a) + "] = " + V(q.b) + ";");
+      return Line((team_.size > 1 && team_.inside[i] == 0 ? "if (lane == 0) " : "") + buffer + "[" + V(q.a) +
+                  "] = " + V(q.b) + ";");
     case RICCI_K_COMBINE:
       return Line(buffer + "[" + V(q.a) + "] = " +
                   Combined(RICCI_COMBINER_OF(q.imm), At(q.b).dtype, buffer + "[" + V(q.a) + "]", V(q.b)) + ";");
@@ -219,7 +264,7 @@ void Printer::Instruction(uint32_t i) {
     case RICCI_K_SET:
       return Line(V(q.a) + "[" + V(q.b) + "] = " + V(q.c) + ";");
     case RICCI_K_FOR:
-      return Open("for (i64 " + V(i) + " = " + V(q.a) + "; " + V(i) + " < " + V(q.b) + "; ++" + V(i) + ")");
+      return Loop(i);
     case RICCI_K_WHILE:
       return Open("for (;;)");
     case RICCI_K_COND:
@@ -254,6 +299,7 @@ Launch LaunchOf(const ricci_kernel_table& k) {
   Launch launch{.points = 1};
   for (uint32_t d = 0; d < k.domain_rank; ++d) launch.points *= k.domain[d];
   for (uint32_t i = 0; i < k.n_insts; ++i) launch.in_order |= k.insts[i].op == RICCI_K_COMBINE;
+  launch.team = TeamOf(k, codegen::Blocks(k)).size;
   return launch;
 }
 

@@ -8,9 +8,10 @@
 
 namespace ricci::cuda {
 
-// How the points of a kernel are spread over threads.
+// How a kernel is launched.
 struct Launch {
   int64_t points = 0;     // of the domain; 0: nothing runs
+  int64_t team = 1;       // threads for each point (team.h)
   bool in_order = false;  // one thread computes all: points update the same elements, in a fixed order
 };
 Launch LaunchOf(const ricci_kernel_table& k);

@@ -42,4 +42,31 @@ TEST_F(SimulatedGpu, ComputesWhatRefComputes) {
   runner_.RunEverywhere(f, {{-1, 0, 0.5, 2, 30}}, 1e-5);
 }
 
+Numbers Ramp(size_t n) {
+  Numbers out(n);
+  for (size_t i = 0; i < n; ++i) out[i] = static_cast<double>((i * 37) % 101) / 16 - 3;
+  return out;
+}
+
+// Long rows are shared by the lanes of a warp, one long row by a block.
+TEST_F(SimulatedGpu, TeamsShareLongRows) {
+  const Program rows = runner_.Parse(R"(program f(%x: f32[5,200]) {
+  %m: f32[5] = reduce_max(%x) axes=[1]
+  %b: f32[5,200] = broadcast_in_dim(%m) shape=[5,200] broadcast_dimensions=[0]
+  %d: f32[5,200] = sub(%x, %b)
+  %e: f32[5,200] = exp(%d)
+  %s: f32[5] = reduce_sum(%e) axes=[1]
+  return %e, %s
+})");
+  EXPECT_NE(runner_.Dump(rows, "native", "cuda").find("// 32 threads for a point"), std::string::npos);
+  runner_.RunEverywhere(rows, {Ramp(1000)}, 1e-5);
+  const Program total = runner_.Parse(R"(program f(%x: f64[5000]) {
+  %s: f64[] = reduce_sum(%x) axes=[0]
+  %m: f64[] = reduce_min(%x) axes=[0]
+  return %s, %m
+})");
+  EXPECT_NE(runner_.Dump(total, "native", "cuda").find("// 256 threads for a point"), std::string::npos);
+  runner_.RunEverywhere(total, {Ramp(5000)}, 1e-12);
+}
+
 }}  // namespace ricci::testing

@@ -61,9 +61,13 @@ struct Module {
 // Where a thread is: block, blocks, thread in its block, threads of a block; each by x, y, z.
 struct Place {
   unsigned block[3], blocks[3], thread[3], threads[3];
+  // How the thread meets others of its block (fibers.h).
+  uint64_t (*shuffle)(uint64_t value, unsigned across);
+  void (*barrier)();
 };
 // A kernel of a module, called with the addresses of its arguments as one thread; without a place it tells how many
-// arguments it has.
+// arguments it has, and kMeets if its threads wait for each other.
+constexpr uint64_t kMeets = uint64_t{1} << 32;
 using Kernel = uint64_t (*)(void** arguments, const Place* place);
 CuResult LoadModule(const void* image, Module& out);
 Kernel FindKernel(const Module& module, const char* name);

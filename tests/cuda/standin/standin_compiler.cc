@@ -22,8 +22,33 @@ constexpr const char* kPrelude = R"(
 #define __device__
 #define __global__
 struct Index { unsigned x, y, z; };
-struct Place { Index block, blocks, thread, threads; };
+struct Place {
+  Index block, blocks, thread, threads;
+  unsigned long long (*shuffle)(unsigned long long, unsigned);
+  void (*barrier)();
+};
 static thread_local Index blockIdx, gridDim, threadIdx, blockDim;
+static thread_local const Place* here;
+static void Enter(const Place* p) {
+  here = p;
+  blockIdx = p->block; gridDim = p->blocks; threadIdx = p->thread; blockDim = p->threads;
+}
+#define __shared__ static thread_local
+template <typename T>
+static T __shfl_xor_sync(unsigned, T v, int across) {
+  unsigned long long bits = 0;
+  const Place* const p = here;
+  __builtin_memcpy(&bits, &v, sizeof v);
+  bits = p->shuffle(bits, (unsigned)across);
+  Enter(p);  // others ran in between
+  __builtin_memcpy(&v, &bits, sizeof v);
+  return v;
+}
+static void __syncthreads() {
+  const Place* const p = here;
+  p->barrier();
+  Enter(p);
+}
 extern "C" {
 float fabsf(float); float sqrtf(float); float fmaf(float, float, float); float truncf(float); float rintf(float);
 float copysignf(float, float); float floorf(float); float ceilf(float); float roundf(float); float fmodf(float, float);
@@ -57,11 +82,11 @@ std::string Callers(const std::string& text) {
       values += std::string(n == 0 ? "" : ", ") + "*(" + type + "*)a[" + std::to_string(n) + "]";
       ++n;
     }
-    const std::string kernel = text.substr(name, open - name);
+    const std::string kernel = text.substr(name, open - name), body = text.substr(at, text.find(begin, at + 1) - at);
+    const bool meets = body.find("__shfl") != body.npos || body.find("__syncthreads") != body.npos;
     out += "extern \"C\" unsigned long long call_" + kernel + "(void** a, const Place* p) {\n  if (p == 0) return " +
-           std::to_string(n) +
-           ";\n  blockIdx = p->block; gridDim = p->blocks; threadIdx = p->thread; blockDim = p->threads;\n  " + kernel +
-           "(" + values + ");\n  return 0;\n}\n";
+           std::to_string(static_cast<uint64_t>(n) | (meets ? kMeets : 0)) + "ull;\n  Enter(p);\n  " + kernel + "(" +
+           values + ");\n  return 0;\n}\n";
   }
   return out;
 }

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "standin.h"
+#include "fibers.h"
 
 namespace ricci::cuda::standin { namespace {
 
@@ -260,39 +260,48 @@ CuResult cuModuleGetFunction(CuFunction* out, CuModule module, const char* name)
   std::memcpy(out, &kernel, sizeof kernel);
   return kernel == nullptr ? CuResult{500} : CuResult{kCuSuccess};  // not found
 }
-// The thread of that number, counted along x first, blocks before threads.
-Place PlaceOf(uint64_t number, Place launch) {
-  for (unsigned* part : {launch.thread, launch.block}) {
-    const unsigned* const sizes = part == launch.thread ? launch.threads : launch.blocks;
-    for (int d = 0; d < 3; ++d) {
-      part[d] = static_cast<unsigned>(number % sizes[d]);
-      number /= sizes[d];
+// The place of number `i` of these sizes, counted along x first.
+void PlaceAt(uint64_t i, const unsigned (&sizes)[3], unsigned (&out)[3]) {
+  for (int d = 0; d < 3; ++d) {
+    out[d] = static_cast<unsigned>(i % sizes[d]);
+    i /= sizes[d];
+  }
+}
+
+void RunGrid(Kernel kernel, bool meets, std::vector<CuPointer>& values, Place place, uint64_t blocks,
+             uint64_t threads) {
+  std::vector<void*> arguments;
+  for (CuPointer& v : values) arguments.push_back(&v);
+  const uint64_t seed = Machine::Get().seed;
+  const auto turn = [seed](uint64_t i, uint64_t n) { return seed % 2 == 0 ? n - 1 - i : i; };
+  for (uint64_t b = 0; b < blocks; ++b) {
+    PlaceAt(turn(b, blocks), place.blocks, place.block);
+    if (meets) {
+      RunBlock(kernel, arguments.data(), place, seed);
+      continue;
+    }
+    for (uint64_t t = 0; t < threads; ++t) {
+      PlaceAt(turn(t, threads), place.threads, place.thread);
+      kernel(arguments.data(), &place);
     }
   }
-  return launch;
 }
 
 // Arguments are eight bytes at most, and kept as they are now.
 CuResult cuLaunchKernel(CuFunction f, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                         unsigned block_y, unsigned block_z, unsigned, CuStream stream, void** arguments, void**) {
-  const Place launch{{}, {grid_x, grid_y, grid_z}, {}, {block_x, block_y, block_z}};
-  uint64_t blocks = 1, threads = 1;
-  for (int d = 0; d < 3; ++d) blocks *= launch.blocks[d], threads *= launch.threads[d];
+  Place place{};
+  const unsigned sizes[] = {grid_x, grid_y, grid_z, block_x, block_y, block_z};
+  for (int d = 0; d < 3; ++d) place.blocks[d] = sizes[d], place.threads[d] = sizes[3 + d];
+  const uint64_t blocks = uint64_t{grid_x} * grid_y * grid_z, threads = uint64_t{block_x} * block_y * block_z;
   if (blocks == 0 || threads == 0 || threads > 1024) return kInvalidValue;
   Kernel kernel;
   std::memcpy(&kernel, &f, sizeof kernel);
   std::vector<CuPointer> values;
-  const uint64_t count = kernel(nullptr, nullptr);
-  for (uint64_t i = 0; i < count; ++i) values.push_back(*static_cast<CuPointer*>(arguments[i]));
-  return Push("cuLaunchKernel", stream, [kernel, values, launch, all = blocks * threads]() mutable {
-    std::vector<void*> places;
-    for (CuPointer& v : values) places.push_back(&v);
-    const bool backwards = Machine::Get().seed % 2 == 0;
-    for (uint64_t i = 0; i < all; ++i) {
-      const Place place = PlaceOf(backwards ? all - 1 - i : i, launch);
-      kernel(places.data(), &place);
-    }
-  });
+  const uint64_t about = kernel(nullptr, nullptr);
+  for (uint64_t i = 0; i < (about & (kMeets - 1)); ++i) values.push_back(*static_cast<CuPointer*>(arguments[i]));
+  return Push("cuLaunchKernel", stream,
+              [=]() mutable { RunGrid(kernel, (about & kMeets) != 0, values, place, blocks, threads); });
 }
 CuResult cuLaunchHostFunc(CuStream stream, CuHostFunction f, void* argument) {
   return Push("cuLaunchHostFunc", stream, [f, argument] { f(argument); });
