@@ -7,6 +7,7 @@
 
 #include "codegen/analysis.h"
 #include "codegen/identity.h"
+#include "index_ranges.h"
 #include "ricci/float_format.h"
 #include "team.h"
 #include "types.h"
@@ -19,7 +20,7 @@ constexpr int64_t kMostLocalBytes = 256 << 10;  // of the private arrays of a th
 class Printer {
  public:
   Printer(const ricci_kernel_table& k, DeviceText& device)
-      : k_(k), device_(device), blocks_(k), team_(TeamOf(k, blocks_)), launch_(LaunchOf(k)) {}
+      : k_(k), device_(device), blocks_(k), ranges_(k), team_(TeamOf(k, blocks_)), launch_(LaunchOf(k)) {}
 
   bool Print(const std::string& name);
   const std::string& text() const { return text_; }
@@ -28,7 +29,9 @@ class Printer {
  private:
   const ricci_inst& At(uint32_t i) const { return k_.insts[i]; }
   static std::string V(uint32_t i) { return "v" + std::to_string(i); }
-  std::string Type(uint32_t i) const { return std::string(TypeName(At(i).dtype)); }
+  // Indices that fit into 32 bits are i32.
+  uint32_t DTypeOf(uint32_t i) const { return ranges_.IsShort(i) ? uint32_t{RICCI_I32} : At(i).dtype; }
+  std::string Type(uint32_t i) const { return std::string(TypeName(DTypeOf(i))); }
   void Line(const std::string& text) { text_ += std::string(2 * depth_, ' ') + text + "\n"; }
   void Open(const std::string& text) {
     Line(text.empty() ? "{" : text + " {");
@@ -51,6 +54,7 @@ class Printer {
   void Body(uint32_t first, uint32_t last);
   void Instruction(uint32_t i);
   void Scalar(uint32_t i);
+  bool IsPlainQuotient(const ricci_inst& q) const;
   std::string Combined(uint32_t combiner, uint32_t dtype, const std::string& a, const std::string& b);
   static uint32_t Accumulator(uint32_t dtype) { return IsNarrow(dtype) ? uint32_t{RICCI_F32} : dtype; }
   std::string Identity(uint32_t combiner, uint32_t dtype);
@@ -64,6 +68,7 @@ class Printer {
   const ricci_kernel_table& k_;
   DeviceText& device_;
   const codegen::Blocks blocks_;
+  const IndexRanges ranges_;
   const Team team_;
   const Launch launch_;
   std::string text_, error_;
@@ -83,25 +88,28 @@ void Printer::Signature(const std::string& name) {
 
 void Printer::Points() {
   const std::string end = "; p < " + std::to_string(launch_.points) + "; p += ";
-  const std::string thread = "(i64)blockIdx.x * blockDim.x + threadIdx.x", threads = "(i64)gridDim.x * blockDim.x";
+  const bool is_short = launch_.points * launch_.team < IndexRanges::kShort;
+  const std::string type = is_short ? "i32" : "i64", cast = "(" + type + ")";
+  const std::string thread = cast + "(blockIdx.x * " + (is_short ? "" : "(i64)") + "blockDim.x + threadIdx.x)";
+  const std::string threads = cast + "(gridDim.x * " + (is_short ? "" : "(i64)") + "blockDim.x)";
   if (team_.size > 1) Line("// " + std::to_string(team_.size) + " threads for a point: " + team_.reason);
   if (launch_.in_order) {
-    Open("for (i64 p = 0" + end + "1)");
+    Open("for (" + type + " p = 0" + end + "1)");
   } else if (team_.size == kBlock) {
     Line("const u32 lane = threadIdx.x;");
-    Open("for (i64 p = blockIdx.x" + end + "gridDim.x)");
+    Open("for (" + type + " p = blockIdx.x" + end + "gridDim.x)");
   } else if (team_.size == kWarp) {
     Line("const u32 lane = threadIdx.x % 32;");
-    Open("for (i64 p = (" + thread + ") / 32" + end + threads + " / 32)");
+    Open("for (" + type + " p = " + thread + " / 32" + end + threads + " / 32)");
   } else {
-    Open("for (i64 p = " + thread + end + threads + ")");
+    Open("for (" + type + " p = " + thread + end + threads + ")");
   }
   int64_t inner = launch_.points;
   for (uint32_t d = 0; d < k_.domain_rank; ++d) {
     inner /= k_.domain[d];
     const std::string outer = inner == 1 ? "p" : "p / " + std::to_string(inner);
-    Line("const i64 d" + std::to_string(d) + " = " + outer + (d == 0 ? "" : " % " + std::to_string(k_.domain[d])) +
-         ";");
+    Line("const " + type + " d" + std::to_string(d) + " = " + outer +
+         (d == 0 ? "" : " % " + std::to_string(k_.domain[d])) + ";");
   }
 }
 
@@ -130,13 +138,29 @@ void Printer::Body(uint32_t first, uint32_t last) {
   }
 }
 
+// A quotient or remainder of indices that C gives as it is.
+bool Printer::IsPlainQuotient(const ricci_inst& q) const {
+  if ((q.op != RICCI_S_DIV && q.op != RICCI_S_REM) || !ranges_.Of(q.a) || !ranges_.Of(q.b)) return false;
+  return ranges_.Of(q.a)->lo >= 0 && ranges_.Of(q.b)->lo > 0;
+}
+
 void Printer::Scalar(uint32_t i) {
   const ricci_inst& q = At(i);
   const uint32_t operands[] = {q.a, q.b, q.c};
   const uint32_t n = q.c != 0 ? 3 : q.b != 0 ? 2 : 1, typed = q.op == RICCI_S_SELECT ? q.b : q.a;
   std::string in[3];
   for (uint32_t o = 0; o < n; ++o) in[o] = V(operands[o]);
-  const std::string r = PrintScalar(device_, q.op, At(typed).dtype, q.dtype, in, n);
+  if (IsPlainQuotient(q)) return Let(i, in[0] + (q.op == RICCI_S_DIV ? " / " : " % ") + in[1]);
+  // Of indices in 32 bits only if no operand and no result needs more.
+  uint32_t from = At(typed).dtype;
+  if (from == RICCI_I64 && (q.dtype != RICCI_I64 || ranges_.IsShort(i))) {
+    bool is_short = ranges_.IsShort(typed);
+    for (uint32_t o = 0; o < n; ++o) is_short &= At(operands[o]).dtype != RICCI_I64 || ranges_.IsShort(operands[o]);
+    if (is_short) from = RICCI_I32;
+  }
+  const uint32_t to =
+      from == RICCI_I32 && At(typed).dtype == RICCI_I64 && q.dtype == RICCI_I64 ? uint32_t{RICCI_I32} : q.dtype;
+  const std::string r = PrintScalar(device_, q.op, from, to, in, n);
   if (r.empty()) {
     Fail(std::string(OperationName(q.op)) + " of " + std::string(DTypeName(At(typed).dtype)) + " is not known");
     return;
@@ -172,8 +196,8 @@ void Printer::Reduce(uint32_t i) {
 void Printer::Loop(uint32_t i) {
   const ricci_inst& q = At(i);
   const bool is_shared = team_.shared[i] != 0;
-  Open("for (i64 " + V(i) + " = " + V(q.a) + (is_shared ? " + lane; " : "; ") + V(i) + " < " + V(q.b) + "; " +
-       (is_shared ? V(i) + " += " + std::to_string(team_.size) : "++" + V(i)) + ")");
+  Open("for (" + Type(i) + " " + V(i) + " = " + V(q.a) + (is_shared ? " + lane; " : "; ") + V(i) + " < " + V(q.b) +
+       "; " + (is_shared ? V(i) + " += " + std::to_string(team_.size) : "++" + V(i)) + ")");
 }
 
 // What the threads of a team hold is combined, in the same order in each: first within warps, then over warps.
@@ -246,7 +270,7 @@ void Printer::Instruction(uint32_t i) {
     case RICCI_K_ASSUME_LESS:
       return;
     case RICCI_K_CONST:
-      return Let(i, PrintConstant(device_, q.dtype, static_cast<uint64_t>(q.imm)));
+      return Let(i, PrintConstant(device_, DTypeOf(i), static_cast<uint64_t>(q.imm)));
     case RICCI_K_DOMAIN:
       return Let(i, "d" + std::to_string(q.imm));
     case RICCI_K_LOAD:
