@@ -80,11 +80,9 @@ ricci_status* Code::LoadKernels() {
   for (uint32_t i = 0; i < given_.n_kernels; ++i) {
     const ricci_kernel_table& k = *given_.kernels[i];
     const Launch launch = LaunchOf(k);
-    const unsigned threads = launch.in_order ? 1 : kThreads;
-    const int64_t turns =
-        launch.in_order ? std::min<int64_t>(launch.points, 1) : (launch.points * launch.team + threads - 1) / threads;
+    const int64_t turns = (launch.threads() + kThreads - 1) / kThreads;
     const int64_t most = kBlocksPerProcessor * device_.processors();
-    Function f{nullptr, {static_cast<unsigned>(std::clamp<int64_t>(turns, 0, most)), 1, 1}, {threads, 1, 1}};
+    Function f{nullptr, {static_cast<unsigned>(std::clamp<int64_t>(turns, 0, most)), 1, 1}, {kThreads, 1, 1}};
     if (ricci_status* failed = Find(module, KernelName(k, i), f)) return failed;
     kernels_.push_back(f);
   }

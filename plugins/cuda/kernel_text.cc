@@ -7,6 +7,7 @@
 
 #include "codegen/analysis.h"
 #include "codegen/identity.h"
+#include "codegen/updates.h"
 #include "index_ranges.h"
 #include "ricci/float_format.h"
 #include "team.h"
@@ -14,6 +15,22 @@
 
 namespace ricci::cuda {
 namespace {
+
+constexpr int64_t kMostLanes = 1024;
+// The function that makes an update of integers at once, of those that every device has.
+std::string_view AtomicName(uint32_t combiner, uint32_t dtype) {
+  if (dtype == RICCI_BOOL || IsFloat(dtype) || BitsOf(dtype) < 32) return {};
+  switch (combiner) {
+    case RICCI_S_ADD:
+      return "atomicAdd";
+    case RICCI_S_MAX:
+      return "atomicMax";
+    case RICCI_S_MIN:
+      return "atomicMin";
+    default:
+      return {};
+  }
+}
 
 constexpr int64_t kMostLocalBytes = 256 << 10;  // of the private arrays of a thread; the hardware has 512 KB
 
@@ -51,6 +68,8 @@ class Printer {
 
   void Signature(const std::string& name);
   void Points();
+  void Groups(const std::string& type, const std::string& thread, const std::string& threads);
+  void Update(uint32_t i);
   void Body(uint32_t first, uint32_t last);
   void Instruction(uint32_t i);
   void Scalar(uint32_t i);
@@ -86,6 +105,15 @@ void Printer::Signature(const std::string& name) {
   Open("extern \"C\" __global__ void " + name + "(" + arguments + "u32* failed)");
 }
 
+// Points that may meet, one after the other.
+void Printer::Groups(const std::string& type, const std::string& thread, const std::string& threads) {
+  const std::string lanes = std::to_string(launch_.lanes), inner = std::to_string(launch_.points / launch_.groups);
+  Line("// in order: " + inner + " points in each of " + std::to_string(launch_.groups) + " groups");
+  Open("for (" + type + " g = " + thread + "; g < " + std::to_string(launch_.threads()) + "; g += " + threads + ")");
+  if (launch_.lanes > 1) Line("const u32 lane = (u32)(g % " + lanes + ");");
+  Open("for (" + type + " p = g / " + lanes + " * " + inner + "; p < (g / " + lanes + " + 1) * " + inner + "; ++p)");
+}
+
 void Printer::Points() {
   const std::string end = "; p < " + std::to_string(launch_.points) + "; p += ";
   const bool is_short = launch_.points * launch_.team < IndexRanges::kShort;
@@ -93,8 +121,8 @@ void Printer::Points() {
   const std::string thread = cast + "(blockIdx.x * " + (is_short ? "" : "(i64)") + "blockDim.x + threadIdx.x)";
   const std::string threads = cast + "(gridDim.x * " + (is_short ? "" : "(i64)") + "blockDim.x)";
   if (team_.size > 1) Line("// " + std::to_string(team_.size) + " threads for a point: " + team_.reason);
-  if (launch_.in_order) {
-    Open("for (" + type + " p = 0" + end + "1)");
+  if (launch_.groups != 0) {
+    Groups(type, thread, threads);
   } else if (team_.size == kBlock) {
     Line("const u32 lane = threadIdx.x;");
     Open("for (" + type + " p = blockIdx.x" + end + "gridDim.x)");
@@ -125,8 +153,7 @@ bool Printer::Print(const std::string& name) {
   Signature(name);
   Points();
   Body(1, k_.n_insts);
-  Close();
-  Close();
+  while (depth_ > 0) Close();
   return error_.empty();
 }
 
@@ -168,6 +195,18 @@ void Printer::Scalar(uint32_t i) {
   Let(i, r);
 }
 
+// Integers may be combined in any order, so their updates are atomic.
+void Printer::Update(uint32_t i) {
+  const ricci_inst& q = At(i);
+  const uint32_t combiner = RICCI_COMBINER_OF(q.imm), dtype = At(q.b).dtype;
+  const std::string place = "b" + std::to_string(RICCI_BUFFER_OF(q.imm)) + "[" + V(q.a) + "]";
+  const std::string_view atomic = AtomicName(combiner, dtype);
+  if (atomic.empty()) return Line(place + " = " + Combined(combiner, dtype, place, V(q.b)) + ";");
+  // Sums wrap, with a sign too; there is none for i64.
+  const std::string as = combiner == RICCI_S_ADD ? std::string(UnsignedName(dtype)) : Type(q.b);
+  Line(std::string(atomic) + "((" + as + "*)&" + place + ", (" + as + ")" + V(q.b) + ");");
+}
+
 // `a` combined with `b`.
 std::string Printer::Combined(uint32_t combiner, uint32_t dtype, const std::string& a, const std::string& b) {
   if (dtype == RICCI_BOOL && (combiner == RICCI_S_MAX || combiner == RICCI_S_ADD)) combiner = RICCI_S_OR;
@@ -195,9 +234,9 @@ void Printer::Reduce(uint32_t i) {
 
 void Printer::Loop(uint32_t i) {
   const ricci_inst& q = At(i);
-  const bool is_shared = team_.shared[i] != 0;
+  const bool by_lanes = launch_.lanes > 1 && launch_.loop == i, is_shared = by_lanes || team_.shared[i] != 0;
   Open("for (" + Type(i) + " " + V(i) + " = " + V(q.a) + (is_shared ? " + lane; " : "; ") + V(i) + " < " + V(q.b) +
-       "; " + (is_shared ? V(i) + " += " + std::to_string(team_.size) : "++" + V(i)) + ")");
+       "; " + (is_shared ? V(i) + " += " + std::to_string(by_lanes ? launch_.lanes : team_.size) : "++" + V(i)) + ")");
 }
 
 // What the threads of a team hold is combined, in the same order in each: first within warps, then over warps.
@@ -279,8 +318,7 @@ void Printer::Instruction(uint32_t i) {
       return Line((team_.size > 1 && team_.inside[i] == 0 ? "if (lane == 0) " : "") + buffer + "[" + V(q.a) +
                   "] = " + V(q.b) + ";");
     case RICCI_K_COMBINE:
-      return Line(buffer + "[" + V(q.a) + "] = " +
-                  Combined(RICCI_COMBINER_OF(q.imm), At(q.b).dtype, buffer + "[" + V(q.a) + "]", V(q.b)) + ";");
+      return Update(i);
     case RICCI_K_LOCAL:
       return Line(Type(i) + " " + V(i) + "[" + std::to_string(std::max<int64_t>(q.imm, 1)) + "];");
     case RICCI_K_GET:
@@ -320,10 +358,22 @@ void Printer::Instruction(uint32_t i) {
 }  // namespace
 
 Launch LaunchOf(const ricci_kernel_table& k) {
-  Launch launch{.points = 1};
+  const codegen::Blocks blocks(k);
+  Launch launch{.points = 1, .team = TeamOf(k, blocks).size};
+  std::vector<uint32_t> dims(k.domain_rank);
+  bool ordered = false;
   for (uint32_t d = 0; d < k.domain_rank; ++d) launch.points *= k.domain[d];
-  for (uint32_t i = 0; i < k.n_insts; ++i) launch.in_order |= k.insts[i].op == RICCI_K_COMBINE;
-  launch.team = TeamOf(k, codegen::Blocks(k)).size;
+  for (uint32_t i = 1; i < k.n_insts; ++i) {
+    const ricci_inst& q = k.insts[i];
+    if (q.op == RICCI_K_DOMAIN) dims[static_cast<size_t>(q.imm)] = i;
+    ordered |= q.op == RICCI_K_COMBINE && AtomicName(RICCI_COMBINER_OF(q.imm), k.insts[q.b].dtype).empty();
+  }
+  if (!ordered || launch.points == 0) return launch;
+  const std::optional<codegen::Updates> updates = codegen::FindUpdates(k, blocks, dims);
+  launch.groups = 1;
+  for (uint32_t d = 0; d < updates->apart; ++d) launch.groups *= k.domain[d];
+  launch.loop = updates->loop;
+  if (launch.loop != 0) launch.lanes = std::clamp<int64_t>(codegen::TripsOf(k, launch.loop).value_or(1), 1, kMostLanes);
   return launch;
 }
 

@@ -8,11 +8,16 @@
 
 namespace ricci::cuda {
 
-// How a kernel is launched.
+// How the points of a kernel are spread over threads.
 struct Launch {
-  int64_t points = 0;     // of the domain; 0: nothing runs
-  int64_t team = 1;       // threads for each point (team.h)
-  bool in_order = false;  // one thread computes all: points update the same elements, in a fixed order
+  int64_t points = 0;  // of the domain; 0: nothing runs
+  int64_t team = 1;    // threads for each point (team.h)
+  // Points that update the same elements, where the order matters: the domain is cut into this many groups that never
+  // meet, and `lanes` threads go through the points of one in order, sharing the trips of `loop`. 0: in any order.
+  int64_t groups = 0, lanes = 1;
+  uint32_t loop = 0;
+
+  int64_t threads() const { return points == 0 ? 0 : groups != 0 ? groups * lanes : points * team; }
 };
 Launch LaunchOf(const ricci_kernel_table& k);
 

@@ -69,4 +69,23 @@ TEST_F(SimulatedGpu, TeamsShareLongRows) {
   runner_.RunEverywhere(total, {Ramp(5000)}, 1e-12);
 }
 
+// Rows that are added to rows: their columns are apart; single numbers are added in order, integers in any.
+TEST_F(SimulatedGpu, UpdatesOfTheSameElements) {
+  const auto scatter = [this](const std::string& dtype, const std::string& x, const std::string& u,
+                              const std::string& dims) {
+    return runner_.Parse("program f(%x: " + dtype + x + ", %i: i32[6,1], %u: " + dtype + u + ") {\n  %y: " + dtype + x +
+                         " = scatter-add(%x, %i, %u) " + dims + "\n  return %y\n}");
+  };
+  const std::string rows = "update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] mode=\"promise_in_bounds\"";
+  const std::string numbers = "update_window_dims=[] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] mode=\"promise_in_bounds\"";
+  const Numbers index = {2, 0, 2, 3, 2, 0};
+  const auto expect = [&](const Program& f, size_t x, size_t u, const char* in_text) {
+    EXPECT_NE(runner_.Dump(f, "native", "cuda").find(in_text), std::string::npos) << runner_.Dump(f, "native", "cuda");
+    runner_.RunEverywhere(f, {Numbers(x, 1), index, Ramp(u)}, 1e-6);
+  };
+  expect(scatter("f32", "[4,40]", "[6,40]", rows), 160, 240, "% 40");
+  expect(scatter("f32", "[4]", "[6]", numbers), 4, 6, "in order: 6 points in each of 1 groups");
+  expect(scatter("i32", "[4]", "[6]", numbers), 4, 6, "atomicAdd");
+}
+
 }}  // namespace ricci::testing

@@ -64,7 +64,9 @@ static int __popc(unsigned x) { return __builtin_popcount(x); }
 static int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 static unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned long long)((unsigned __int128)a * b >> 64); }
 static long long __mul64hi(long long a, long long b) { return (long long)((__int128)a * b >> 64); }
-static void atomicMin(unsigned* p, unsigned v) { if (v < *p) *p = v; }
+template <typename T> static void atomicMin(T* p, T v) { if (v < *p) *p = v; }
+template <typename T> static void atomicMax(T* p, T v) { if (v > *p) *p = v; }
+template <typename T> static void atomicAdd(T* p, T v) { *p += v; }
 )";
 
 // For each kernel a function that takes its arguments as a launch does. Kernels are printed with a type and a name for
