@@ -76,8 +76,10 @@ TEST_F(SimulatedGpu, UpdatesOfTheSameElements) {
     return runner_.Parse("program f(%x: " + dtype + x + ", %i: i32[6,1], %u: " + dtype + u + ") {\n  %y: " + dtype + x +
                          " = scatter-add(%x, %i, %u) " + dims + "\n  return %y\n}");
   };
-  const std::string rows = "update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] mode=\"promise_in_bounds\"";
-  const std::string numbers = "update_window_dims=[] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] mode=\"promise_in_bounds\"";
+  const std::string rows =
+      "update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] mode=\"promise_in_bounds\"";
+  const std::string numbers =
+      "update_window_dims=[] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] mode=\"promise_in_bounds\"";
   const Numbers index = {2, 0, 2, 3, 2, 0};
   const auto expect = [&](const Program& f, size_t x, size_t u, const char* in_text) {
     EXPECT_NE(runner_.Dump(f, "native", "cuda").find(in_text), std::string::npos) << runner_.Dump(f, "native", "cuda");
