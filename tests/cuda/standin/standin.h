@@ -43,6 +43,7 @@ class Machine {
   std::condition_variable changed;
   std::map<uintptr_t, Allocation> memory;
   uint64_t used[kDevices] = {};
+  std::deque<Stream> all_streams;  // also those that were dropped: events may name them
   int64_t streams = 0, events = 0, modules = 0, contexts = 0, pinned = 0;
   std::string complaints;
   uint64_t seed = 1;

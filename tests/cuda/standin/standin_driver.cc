@@ -1,4 +1,6 @@
 // The functions of libcuda, by the signatures of plugins/cuda/driver.h.
+#include <dlfcn.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -171,10 +173,9 @@ CuResult cuStreamCreate(CuStream* out, unsigned) {
   const std::lock_guard lock(m.mutex);
   const int device = CurrentDevice(m, "cuStreamCreate");
   if (device < 0) return kInvalidContext;
-  auto* const s = new Stream;
-  s->device = device;
+  m.all_streams.emplace_back().device = device;
   ++m.streams;
-  *out = Handle<CuStream>(s);
+  *out = Handle<CuStream>(&m.all_streams.back());
   return kCuSuccess;
 }
 CuResult cuStreamSynchronize(CuStream stream) {
@@ -189,7 +190,7 @@ CuResult cuStreamDestroy(CuStream stream) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
   --m.streams;
-  return kCuSuccess;  // the stream stays: events may name it
+  return kCuSuccess;
 }
 CuResult cuStreamWaitEvent(CuStream stream, CuEvent event, unsigned) {
   const Event e = As<Event>(event);
@@ -252,6 +253,7 @@ CuResult cuModuleUnload(CuModule module) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
   --m.modules;
+  dlclose(As<Module>(module).library);
   delete &As<Module>(module);
   return kCuSuccess;
 }
