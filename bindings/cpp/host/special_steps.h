@@ -18,7 +18,6 @@ struct RealOperands {
   Values wide;
 };
 
-using ValuePair = std::pair<Value, Value>;
 inline Value Times(const Value& slope, const Value& dx) { return slope * dx; }
 inline ValuePair Times(const ValuePair& slope, const Value& dx) { return {slope.first * dx, slope.second * dx}; }
 
