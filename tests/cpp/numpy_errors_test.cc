@@ -78,6 +78,13 @@ TEST_F(NumpyErrors, OfStatistics) {
                     "one fewer");
 }
 
+TEST_F(NumpyErrors, OfComplexNumbers) {
+  const Array z = Array(astype(Vec({1, 2, 3}), DType::kC64));
+  EXPECT_ERROR_HERE(floor(z), "floor: operand is c64[3]; it must be real");
+  EXPECT_ERROR_HERE(ceil(z), "ceil: operand is c64[3]; it must be real");
+  EXPECT_ERROR_HERE(trunc(z), "trunc: operand is c64[3]; it must be real");
+}
+
 TEST_F(NumpyErrors, OfSpecialFunctions) {
   using namespace scipy;
   const Array x = Vec({1, 2, 3}), z = Array(astype(x, DType::kC64));
