@@ -2,12 +2,13 @@
 //
 // exp: x = n ln2 + r with |r| <= ln2 / 2 (Cody and Waite, 1980) and a polynomial for (e^r - 1 - r) / r^2. expm1 puts
 // the parts together at half the scale, so that the largest exponent does not overflow. log: x = m 2^k with m in
-// [sqrt(1/2), sqrt(2)); in f32 a polynomial in m - 1 (Moshier's Cephes), in f64 the series of 2 atanh(s) in s = (m - 1)
+// [sqrt(1/2), sqrt(2)); in f32 a polynomial in m - 1, in f64 the series of 2 atanh(s) in s = (m - 1)
 // / (m + 1), whose first terms f - f^2 / 2 are kept apart so that their roundings do not add up (the way of Sun's
 // fdlibm). log1p takes m - 1 = 2^-k x + (2^-k - 1) from x itself, because 1 + x has lost digits of it. pow needs the
 // logarithm to 64 bits and carries it in two f64.
 //
-// Coefficients in f64 and of SplitExp: minimax (Remez exchange), errors relative to the result.
+// Coefficients: minimax (Remez exchange), errors relative to the result; those of log in f32 are found by
+// cmake/fit_special_functions.py.
 #include <cmath>
 
 #include "codegen/math_functions.h"
@@ -56,9 +57,8 @@ LogParts SplitLog1p(Real x) {
 Real LogOfParts(LogParts x) {
   const Real f = x.f, k = x.k, square = f * f;
   if (!f.is_f64()) {
-    const Real p =
-        HornerByHalves(f, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
-                           -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
+    const Real p = HornerByHalves(f, {0x1.1918e0p-4, -0x1.d3b2fep-4, 0x1.df296ap-4, -0x1.fd5e4ap-4, 0x1.23d0f8p-3,
+                                      -0x1.5558c2p-3, 0x1.999d4cp-3, -0x1.000002p-2, 0x1.555554p-2});
     Real y = Fma(k, f(kLn2LowF), p * f * square);
     y = f + Fma(square, f(-0.5), y);
     return Fma(k, f(kLn2F), y);
