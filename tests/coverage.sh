@@ -1,7 +1,7 @@
 #!/bin/sh
 # Prints which rules and lowerings each primitive has and what ran them: sh tests/coverage.sh [--update]
 #
-# Builds the tool and the fuzzer into `build`, lets JAX write the cases of tests/jax that are not there yet, and draws the
+# Builds the tool and the fuzzer into `build`, writes the cases of tests/jax that are not there yet, and draws the
 # fuzzer's programs of the tests. `--update` writes plugins/lax/COVERAGE.md.
 set -eu
 cd "$(dirname "$0")/.."

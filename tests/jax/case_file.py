@@ -9,11 +9,17 @@ A file is a sequence of cases. Lines of words state sizes and raw bytes follow t
     vmap <size> in <axis>... out <axis>...
     input <type> <bytes>       raw elements follow
     result <type> <bytes> <rtol> <atol>     bits of integers and of floats with `0 0` must agree
+    sample <type> <bytes> <rtol> <atol> <n>     the same of n of the numbers; their places as i64 come first
+    checksum <type> <hex>     CRC-32 of the numbers, the bits of NaN all ones
     end
 
-JAX computes many cases in one jitted function, because compiling each alone would take most of the time. Excess
+Results that are checked in (references.py) are not computed again. JAX computes many cases in one jitted function, because compiling each alone would take most of the time. Excess
 precision is off, so that narrow floats round after every operation as they do in single operations.
 """
+import collections
+import typing
+import zlib
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -109,23 +115,55 @@ class Close:
 EXACT = Close(0)
 
 
-class CaseFile:
-    """Collects cases and writes them with JAX's results."""
+class Case(typing.NamedTuple):
+    """`compute(*inputs)` returns the flat results of the transformed program."""
+    name: str
+    program: str
+    transforms: list
+    inputs: list
+    compute: typing.Callable
+    tolerance: Close
 
-    def __init__(self, path):
+
+class Result(typing.NamedTuple):
+    """What a run must give. `numbers` are the bytes of all elements (two for a complex one), or of those at `places`;
+    none if there is a `checksum`."""
+    type: str
+    numbers: bytes
+    rtol: float
+    atol: float
+    places: np.ndarray | None = None
+    checksum: int | None = None
+
+
+def result_of(x, tolerance):
+    return Result(type_text(x), raw(x), *tolerance.of(x))
+
+
+class CaseFile:
+    """Writes cases with JAX's results: those that `references` has, or those that JAX computes."""
+
+    def __init__(self, path, references=None):
         self.file = open(path, 'wb')
+        self.references = references
         self.waiting = []
         self.count = 0
-        self.names = set()
+        self.names, self.streams = collections.Counter(), collections.Counter()
+
+    def numbers(self, name):
+        """A generator of random numbers for the case `name`: another case does not change what it gives."""
+        self.streams[name] += 1
+        return np.random.default_rng(zlib.crc32(f'{name}#{self.streams[name]}'.encode()))
 
     def add(self, name, program, transforms, inputs, compute, tolerance):
-        """`compute(*inputs)` returns the flat results of the transformed program."""
-        unique, n = name, 1
-        while unique in self.names:
-            n += 1
-            unique = f'{name}#{n}'
-        self.names.add(unique)
-        self.waiting.append((unique, program, transforms, inputs, compute, tolerance))
+        self.names[name] += 1
+        unique = name if self.names[name] == 1 else f'{name}#{self.names[name]}'
+        case = Case(unique, program, transforms, inputs, compute, tolerance)
+        stored = self.references and self.references.results(case)
+        if stored is not None:
+            self.write(case, stored)
+            return
+        self.waiting.append(case)
         if len(self.waiting) == GROUP:
             self.flush()
 
@@ -133,26 +171,35 @@ class CaseFile:
         waiting, self.waiting = self.waiting, []
         if not waiting:
             return
-        computes = [w[4] for w in waiting]
-        run = jax.jit(lambda all_inputs: [f(*x) for f, x in zip(computes, all_inputs)])
-        for (name, program, transforms, inputs, _, tolerance), outs in zip(waiting, run([w[3] for w in waiting])):
-            self.write(name, program, transforms, inputs, outs, tolerance)
+        run = jax.jit(lambda all_inputs: [c.compute(*x) for c, x in zip(waiting, all_inputs)])
+        for case, outs in zip(waiting, run([c.inputs for c in waiting])):
+            results = [result_of(x, case.tolerance) for x in outs]
+            if self.references:
+                self.references.computed(case, results)
+            self.write(case, results)
 
-    def write(self, name, program, transforms, inputs, outs, tolerance):
-        text = program.encode()
+    def write(self, case, results):
+        text = case.program.encode()
         put = self.file.write
-        put(f'case {name}\nprogram {len(text)}\n'.encode() + text)
-        for t in transforms:
+        put(f'case {case.name}\nprogram {len(text)}\n'.encode() + text)
+        for t in case.transforms:
             put((t + '\n').encode())
-        for x in inputs:
+        for x in case.inputs:
             data = raw(x)
             put(f'input {type_text(x)} {len(data)}\n'.encode() + data + b'\n')
-        for x in outs:
-            data = raw(x)
-            rtol, atol = tolerance.of(x)
-            put(f'result {type_text(x)} {len(data)} {rtol:.9g} {atol:.9g}\n'.encode() + data + b'\n')
+        for r in results:
+            put(self.lines_of(r))
         put(b'end\n')
         self.count += 1
+
+    @staticmethod
+    def lines_of(r):
+        if r.checksum is not None:
+            return f'checksum {r.type} {r.checksum:08x}\n'.encode()
+        line = f'{r.type} {len(r.numbers)} {r.rtol:.9g} {r.atol:.9g}'
+        if r.places is None:
+            return f'result {line}\n'.encode() + r.numbers + b'\n'
+        return f'sample {line} {len(r.places)}\n'.encode() + r.places.astype(np.int64).tobytes() + r.numbers + b'\n'
 
     def close(self):
         self.flush()

@@ -47,34 +47,34 @@ def function(rank, attrs, preferred=None):
         a.get('feature_group_count', 1), a.get('batch_group_count', 1), preferred_element_type=preferred)
 
 
-def one(file, rng, lhs, rhs, attrs, dtype, modes, label=''):
+def one(file, lhs, rhs, attrs, dtype, modes, label=''):
     make = of(floats(dtype, lhs), floats(dtype, rhs))
-    primitive(file, rng, 'conv_general_dilated', attrs, function(len(lhs), attrs), make, label=label or f'({lhs},{rhs})',
+    primitive(file, 'conv_general_dilated', attrs, function(len(lhs), attrs), make, label=label or f'({lhs},{rhs})',
               modes=modes, tolerance=Close(16, 16.0), derivative=Close(32, 32.0))
 
 
-def cases(file, rng):
+def cases(file):
     for lhs, rhs, attrs in WINDOWS:
-        one(file, rng, lhs, rhs, attrs, 'f32', 'nfrv' if 0 in lhs + rhs else 'nfrvFRJ')
+        one(file, lhs, rhs, attrs, 'f32', 'nfrv' if 0 in lhs + rhs else 'nfrvFRJ')
     for lhs, rhs, attrs in WINDOWS:
         for specs in LAYOUTS.get(len(lhs), []) if 0 not in lhs + rhs else []:
             named = dict(zip(('lhs_spec', 'rhs_spec', 'out_spec'), specs))
-            one(file, rng, permuted(lhs, specs[0]), permuted(rhs, specs[1]), {**attrs, **named}, 'f32', 'nfrv',
+            one(file, permuted(lhs, specs[0]), permuted(rhs, specs[1]), {**attrs, **named}, 'f32', 'nfrv',
                 f'({lhs},{rhs},{specs})')
     # As large as libraries take them.
     nhwc = {'lhs_spec': (0, 3, 1, 2), 'rhs_spec': (3, 2, 0, 1), 'out_spec': (0, 3, 1, 2)}
     for attrs in ({'padding': (1, 1, 1, 1)}, {'window_strides': (2, 2), 'padding': (1, 0, 0, 1)},
                   {'rhs_dilation': (2, 2)}, {'lhs_dilation': (2, 2), 'padding': (1, 2, 1, 2)}):
-        one(file, rng, (2, 14, 13, 16), (3, 3, 16, 24), {**attrs, **nhwc}, 'f32', 'nfr')
-        one(file, rng, (2, 16, 14, 13), (24, 16, 3, 3), attrs, 'f32', 'nfr')
-        one(file, rng, (2, 14, 13, 16), (3, 3, 8, 24), {**attrs, **nhwc, 'feature_group_count': 2}, 'f64', 'nfr')
+        one(file, (2, 14, 13, 16), (3, 3, 16, 24), {**attrs, **nhwc}, 'f32', 'nfr')
+        one(file, (2, 16, 14, 13), (24, 16, 3, 3), attrs, 'f32', 'nfr')
+        one(file, (2, 14, 13, 16), (3, 3, 8, 24), {**attrs, **nhwc, 'feature_group_count': 2}, 'f64', 'nfr')
     for dtype in NUMBERS:
         make = of(ordinary(dtype, (1, 2, 4)), ordinary(dtype, (2, 2, 2)))
-        primitive(file, rng, 'conv_general_dilated', {'padding': (1, 0)}, function(3, {'padding': (1, 0)}), make,
+        primitive(file, 'conv_general_dilated', {'padding': (1, 0)}, function(3, {'padding': (1, 0)}), make,
                   modes='nfr', tolerance=Close(8, 8.0), derivative=Close(8, 8.0))
     for operand, preferred in (('bf16', 'f32'), ('f16', 'f32'), ('i8', 'i32'), ('f32', 'f64')):
         make = of(ordinary(operand, (1, 2, 4)), ordinary(operand, (2, 2, 2)))
         attrs = {'preferred_element_type': DType(preferred)}
-        primitive(file, rng, 'conv_general_dilated', attrs, function(3, {}, DTYPES[preferred]), make,
+        primitive(file, 'conv_general_dilated', attrs, function(3, {}, DTYPES[preferred]), make,
                   label=f'({preferred})', modes='nfrv' if preferred != 'i32' else 'n', tolerance=Close(8, 8.0),
                   derivative=Close(8, 8.0))

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from case_file import DTYPES, Close, DType
+from hostile_matrices import defective, drawn, hostile
 from program_text import PARTS, Text
 from transforms import add_cases, primitive
 
@@ -25,11 +26,6 @@ def phase(v):
     return lax.stop_gradient(total / jnp.abs(total))
 
 
-def drawn(dtype, rng, shape):
-    x = rng.uniform(-1, 1, shape)
-    return x + 1j * rng.uniform(-1, 1, shape) if dtype in PARTS else x
-
-
 def hermitian(dtype, shape):
     """Hermitian matrices whose eigenvalues lie well apart."""
     def make(rng):
@@ -44,7 +40,8 @@ def label(shape):
     return 'x'.join(map(str, shape))
 
 
-def eigh(file, rng):
+def eigh(file):
+    rng = file.numbers('eigh')
     wide = [((1, 1), 'nfr'), ((3, 3), 'nfrvFRJH'), ((2, 4, 4), 'nfrv'), ((9, 9), 'nfr'), ((40, 40), 'n')]
     narrow = [((3, 3), 'nfv'), ((9, 9), 'n'), ((0, 0), 'n'), ((0, 3, 3), 'n')]
     for dtype, shape, modes, lower in ([(d, *w, True) for d in ('f64', 'c128') for w in wide] +
@@ -57,7 +54,7 @@ def eigh(file, rng):
         def fn(a, lower=lower):
             v, w = lax.linalg.eigh(a, lower=lower, symmetrize_input=False)
             return v * phase(v)[..., None, :], w
-        add_cases(file, rng, f'eigh({lower})/{dtype}/{label(shape)}', program, fn, hermitian(dtype, shape), modes=modes,
+        add_cases(file, f'eigh({lower})/{dtype}/{label(shape)}', program, fn, hermitian(dtype, shape), modes=modes,
                   tolerance=Close(200, 8.0), derivative=Close(2000, 20.0))
     # Only one triangle is read, and no imaginary part of the diagonal.
     for lower in (True, False):
@@ -68,11 +65,11 @@ def eigh(file, rng):
         def fn(a, lower=lower):
             v, w = lax.linalg.eigh(a, lower=lower, symmetrize_input=False)
             return v * phase(v), w
-        add_cases(file, rng, f'eigh({lower})/triangle', text.done(text.in_phase(v, text.phase(v)), w), fn,
+        add_cases(file, f'eigh({lower})/triangle', text.done(text.in_phase(v, text.phase(v)), w), fn,
                   lambda r, x=x: [x], modes='n', tolerance=Close(200, 8.0))
 
 
-def reconstructed(file, rng):
+def reconstructed(file):
     """Equal eigenvalues, zeros, and numbers at the ends of the range."""
     ones, path = np.ones((12, 12)), np.diag(np.ones(11), 1) + np.diag(np.ones(11), -1)
     for name, a in (('zero', np.zeros((4, 4))), ('one', np.eye(5)), ('rank', ones), ('path', path), ('kron', np.kron(np.eye(3), [[2, 1], [1, 2]])),
@@ -87,39 +84,18 @@ def reconstructed(file, rng):
         def fn(a):
             v, w = lax.linalg.eigh(a, symmetrize_input=False)
             return w, a, jnp.eye(a.shape[0])
-        add_cases(file, rng, f'eigh/{name}', program, fn, lambda r, a=a: [a], modes='n',
+        add_cases(file, f'eigh/{name}', program, fn, lambda r, a=a: [a], modes='n',
                   tolerance=Close(100, scale_of(a)))
     for bad in ([[1, 0], [np.nan, 1]], np.full((9, 9), np.nan)):
         a = np.array(bad, np.float64)
-        primitive(file, rng, 'eigh', {}, lambda x: lax.linalg.eigh(x, symmetrize_input=False), lambda r, a=a: [a], modes='n',
+        primitive(file, 'eigh', {}, lambda x: lax.linalg.eigh(x, symmetrize_input=False), lambda r, a=a: [a], modes='n',
                   label='(bad)')
 
 
-def hostile(dtype, n, rng):
-    """A batch of matrices with all that makes steps lose their way: elements of very different size, in order and in
-    none, subnormal ones, zeros, equal eigenvalues. Results are within the range of the dtype."""
-    info = jnp.finfo(DTYPES[PARTS.get(dtype, dtype)])
-    tiny, huge = float(info.smallest_subnormal), float(info.max) / (8 * n)
-    low, high = np.log10(tiny) + 1, np.log10(huge)
-    powers = lambda first, last, shape=(n, n): 10.0 ** rng.uniform(first, last, shape)
-    down, some = 10.0 ** np.linspace(0, low / 2, n), powers(low / 2, high / 2, n)
-    x = lambda: drawn(dtype, rng, (n, n))
-    unit = np.linalg.qr(x())[0]
-    zeros, ends = x(), np.full((n, n), tiny)
-    zeros[::2], zeros[:, 1::3], ends[0, 0] = 0, 0, 1
-    near = np.where(np.arange(n)[:, None] + np.arange(n) < 2, 10.0 ** (low * (np.arange(n)[:, None] + np.arange(n))), 10 * tiny)
-    graded = x() * down[:, None] * down
-    return np.stack([
-        near, ends, graded, graded[::-1, ::-1], x() * powers(low, high), x() * powers(low, 0), x() * some[:, None] * some,
-        x() * np.minimum(some[:, None] / some, huge), zeros, x() * huge, x() * np.finfo(DTYPES[dtype]).tiny,
-        np.where(rng.uniform(size=(n, n)) < 0.5, huge, tiny) * x(), np.zeros((n, n)), np.ones((n, n)), np.eye(n) + np.diag(tiny * np.ones(n - 1), -1),
-        unit @ np.diag(np.arange(n) // (n // 2) + 1.0) @ unit.conj().T, np.eye(n)[rng.permutation(n)], np.triu(x() * powers(low, high)),
-    ]).astype(DTYPES[dtype])
-
-
-def robust(file, rng):
+def robust(file):
     """Reconstructions of such matrices, scaled so that the largest element is about 1."""
-    for dtype, n in [(d, n) for n in (3, 20) for d in ('f32', 'c64', 'f64')]:
+    rng = file.numbers('robust')
+    for dtype, n in [(d, n) for n in (3, 20) for d in LAPACK]:
         a = hostile(dtype, n, rng)
         wide = a.astype(np.clongdouble if dtype in PARTS else np.longdouble)
         sizes = np.max(np.abs(wide), axis=(1, 2))
@@ -133,7 +109,7 @@ def robust(file, rng):
         def add(name, text, middle, left, right, want, a=a, one=one, exponents=exponents, dtype=dtype, n=n):
             program = text.done(text.product(text.product(left, text.times_powers(middle, exponents)), right),
                                 text.product(text.adjoint(left), left), text.product(right, text.adjoint(right)))
-            add_cases(file, rng, f'{name}(hostile)/{dtype}/{n}', program, lambda _, outs=(want, one, one): outs,
+            add_cases(file, f'{name}(hostile)/{dtype}/{n}', program, lambda _, outs=(want, one, one): outs,
                       lambda r, a=a: [a], modes='n', tolerance=Close(100, 8.0))
         text = Text(dtype, a.shape)
         v, w = text.emit('eigh', [text.param], [(dtype, a.shape), (real, a.shape[:2])])
@@ -143,6 +119,51 @@ def robust(file, rng):
         text = Text(dtype, a.shape)
         t, q = text.emit('schur', [text.param], [(dtype, a.shape)] * 2)
         add('schur', text, t, q, text.adjoint(q), scaled)
+
+
+def residuals(file):
+    """a v - v w of eigenvectors, and their lengths, for matrices scaled so that the largest element is about 1."""
+    rng = file.numbers('residuals')
+    for dtype, n in [(d, n) for n in (2, 3, 12) for d in LAPACK]:
+        a = defective(dtype, n, rng)
+        sizes = np.max(np.abs(a).astype(np.float64), axis=(1, 2))
+        exponents = [-int(np.floor(np.log2(s))) if s > 0 else 0 for s in sizes]
+        number = {'f32': 'c64', 'f64': 'c128'}.get(dtype, dtype)
+        text = Text(dtype, a.shape)
+        w, v = text.emit('eig', [text.param], [(number, a.shape[:2]), (number, a.shape)], compute_left_eigenvectors=False,
+                         compute_right_eigenvectors=True)
+        scaled = text.convert(text.times_powers(text.param, exponents), number)
+        values = text.times_powers(text.across_rows(w, v), exponents)
+        rest = text.one('sub', [text.product(scaled, v), text.one('mul', [v, values], v)], v)
+        square = text.one('mul', [v, text.one('conj', [v], v)], v)
+        program = text.done(rest, text.sum(square, -2))
+        outs = np.zeros(a.shape, DTYPES[number]), np.ones(a.shape[:2], DTYPES[number])
+        add_cases(file, f'eig(defective)/{dtype}/{n}', program, lambda _, outs=outs: outs, lambda r, a=a: [a], modes='n',
+                  tolerance=Close(200, 8.0))
+
+
+def not_finite(file):
+    """All of the results for a matrix with one NaN or infinity is NaN (LAPACK, so JAX, leaves some of it as it happens to
+    be); the other matrices of the batch have theirs."""
+    def only_finite(f):
+        def fn(a):
+            good = jnp.all(jnp.isfinite(a), (-2, -1))
+            outs = f(jnp.where(good[:, None, None], a, jnp.eye(a.shape[-1], dtype=a.dtype)))
+            return [jnp.where(good.reshape(-1, *[1] * (o.ndim - 1)), o, o.dtype.type(complex(np.nan, np.nan) if o.dtype.kind == 'c' else np.nan))
+                    for o in outs]
+        return fn
+    for dtype, n in [(d, n) for n in (2, 5) for d in LAPACK]:
+        a = np.tile(np.eye(n) * (np.arange(n) + 1.0), (6, 1, 1)).astype(DTYPES[dtype])
+        for k, bad in enumerate((np.nan, np.inf, -np.inf)):
+            a[2 * k + 1, n - 1, k % n] = bad
+            a[2 * k, 0, 0] /= 2.0**k
+        functions = [('eigh', {}, lambda x: lax.linalg.eigh(x, symmetrize_input=False)), ('schur', {}, lax.linalg.schur),
+                     ('svd', {'compute_uv': True}, lambda x: [lax.linalg.svd(x)[i] for i in (1, 0, 2)])]
+        for left, right in ((True, True), (False, False)):
+            options = {'compute_left_eigenvectors': left, 'compute_right_eigenvectors': right}
+            functions.append(('eig', options, lambda x, options=options: lax.linalg.eig(x, **options)))
+        for name, options, f in functions:
+            primitive(file, name, options, only_finite(f), lambda r, a=a: [a], modes='n', label='(not finite)', tolerance=Close(8, 8.0))
 
 
 def separate(dtype, shape):
@@ -166,7 +187,7 @@ def svd_text(dtype, shape, full, **attrs):
     return text, u, s, vt
 
 
-def svd(file, rng):
+def svd(file):
     for dtype, shape, modes in ([(d, *w) for d in ('f64', 'c128') for w in (
             ((3, 3), 'nfrvFRJ'), ((4, 2), 'nfrv'), ((2, 2, 4), 'nfr'), ((1, 3), 'nr'), ((12, 9), 'nf'), ((25, 40), 'n'))] +
                                 [(d, *w) for d in ('f32', 'c64') for w in (((4, 3), 'nfv'), ((9, 9), 'n'))]):
@@ -178,9 +199,9 @@ def svd(file, rng):
             u, s, vt = lax.linalg.svd(a, full_matrices=False)
             factor = phase(u)[..., None, :]
             return u * factor, s, adjoint(vt) * factor
-        add_cases(file, rng, f'svd/{dtype}/{label(shape)}', program, fn, separate(dtype, shape), modes=modes,
+        add_cases(file, f'svd/{dtype}/{label(shape)}', program, fn, separate(dtype, shape), modes=modes,
                   tolerance=Close(200, 8.0), derivative=Close(4000, 20.0))
-        primitive(file, rng, 'svd', {'compute_uv': False}, lambda a: lax.linalg.svd(a, compute_uv=False), separate(dtype, shape),
+        primitive(file, 'svd', {'compute_uv': False}, lambda a: lax.linalg.svd(a, compute_uv=False), separate(dtype, shape),
                   modes=modes.replace('J', ''), label='(values)', tolerance=Close(100, 8.0), derivative=Close(1000, 20.0))
     for dtype, shape in (('f64', (3, 3)), ('c128', (2, 2))):  # square, where both kinds of matrices are the same
         text, u, s, vt = svd_text(dtype, shape, True, algorithm='QR')
@@ -189,12 +210,13 @@ def svd(file, rng):
         def fn(a):
             u, s, vt = lax.linalg.svd(a, algorithm=lax.linalg.SvdAlgorithm.QR)
             return u * phase(u), s
-        add_cases(file, rng, f'svd(full)/{dtype}', text.done(text.in_phase(u, factor), s), fn, separate(dtype, shape), modes='nfr',
+        add_cases(file, f'svd(full)/{dtype}', text.done(text.in_phase(u, factor), s), fn, separate(dtype, shape), modes='nfr',
                   tolerance=Close(200, 8.0), derivative=Close(4000, 20.0))
 
 
-def full_svd(file, rng):
+def full_svd(file):
     """Reconstructions: of matrices that are not square, of low rank, with equal singular values, of any size."""
+    rng = file.numbers('full_svd')
     tall, ones = separate('f64', (6, 3))(rng)[0], np.ones((5, 3))
     complexes = separate('c128', (3, 5))(rng)[0]
     for name, a in (('tall', tall), ('wide', tall.T), ('complex', complexes), ('tall_complex', complexes.T), ('rank_1', ones),
@@ -210,30 +232,30 @@ def full_svd(file, rng):
         program = text.done(s, text.product(us, text.slice(vt, -2, 0, rank)), text.product(text.adjoint(u), u),
                             text.product(vt, text.adjoint(vt)))
         fn = lambda a: (lax.linalg.svd(a, compute_uv=False), a, jnp.eye(a.shape[0], dtype=a.dtype), jnp.eye(a.shape[1], dtype=a.dtype))
-        add_cases(file, rng, f'svd(full)/{name}', program, fn, lambda r, a=a: [a], modes='n',
+        add_cases(file, f'svd(full)/{name}', program, fn, lambda r, a=a: [a], modes='n',
                   tolerance=Close(100, scale_of(a)))
     for shape in ((0, 3), (3, 0), (0, 0), (2, 0, 2), (0, 2, 2)):
         for full in (True, False):
-            primitive(file, rng, 'svd', {'full_matrices': full}, lambda a, full=full: [lax.linalg.svd(a, full_matrices=full)[i] for i in (1, 0, 2)],
+            primitive(file, 'svd', {'full_matrices': full}, lambda a, full=full: [lax.linalg.svd(a, full_matrices=full)[i] for i in (1, 0, 2)],
                       separate('f32', shape), modes='n', label='(empty)')
     bad = np.array([[1, 0, 2], [np.nan, 1, 3]], np.float64)
-    primitive(file, rng, 'svd', {'compute_uv': True}, lambda a: [lax.linalg.svd(a)[i] for i in (1, 0, 2)], lambda r: [bad], modes='n', label='(bad)')
+    primitive(file, 'svd', {'compute_uv': True}, lambda a: [lax.linalg.svd(a)[i] for i in (1, 0, 2)], lambda r: [bad], modes='n', label='(bad)')
 
 
 def scale_of(a):
     return max(4.0 * float(np.max(np.abs(a), initial=0.0)), 1.0)
 
 
-def reductions(file, rng):
+def reductions(file):
     for dtype in LAPACK:
         wide = dtype in ('f64', 'c128')
         for shape in ((1, 1), (2, 2), (2, 4, 4), (40, 40)) if wide else ((9, 9),):
             make = lambda r, dtype=dtype, shape=shape: [drawn(dtype, r, shape).astype(DTYPES[dtype])]
             real_diagonal = lambda r, make=make: [x - 1j * x.imag * np.eye(x.shape[-1], dtype=x.dtype) for x in make(r)]
             options = dict(modes='nv' if shape == (2, 4, 4) else 'n', tolerance=Close(400, 8.0))
-            primitive(file, rng, 'hessenberg', {}, lax.linalg.hessenberg, make, **options)
+            primitive(file, 'hessenberg', {}, lax.linalg.hessenberg, make, **options)
             for lower in (True, False):
-                primitive(file, rng, 'tridiagonal', {'lower': lower}, lambda a, lower=lower: lax.linalg.tridiagonal(a, lower=lower),
+                primitive(file, 'tridiagonal', {'lower': lower}, lambda a, lower=lower: lax.linalg.tridiagonal(a, lower=lower),
                           real_diagonal if dtype in PARTS else make, label=f'({lower})', **options)
 
 
@@ -292,7 +314,7 @@ def permuted_triangular(dtype, shape):
     return make
 
 
-def eig_cases(file, rng, dtype, shape, modes, left, right, make=general):
+def eig_cases(file, dtype, shape, modes, left, right, make=general):
     options = {'compute_left_eigenvectors': left, 'compute_right_eigenvectors': right, 'enable_eigvec_derivs': True}
     number = {'f32': 'c64', 'f64': 'c128'}.get(dtype, dtype)
     text = Text(dtype, shape)
@@ -305,26 +327,27 @@ def eig_cases(file, rng, dtype, shape, modes, left, right, make=general):
         vectors = [jnp.take_along_axis(v, order[..., None, :], -1) for v in vectors]
         return [jnp.take_along_axis(w, order, -1)] + [v * phase(v)[..., None, :] for v in vectors]
     kind = '' if make is general else f'({make.__name__})'
-    add_cases(file, rng, f'eig({left},{right}){kind}/{dtype}/{label(shape)}', program, fn, make(dtype, shape), modes=modes,
+    add_cases(file, f'eig({left},{right}){kind}/{dtype}/{label(shape)}', program, fn, make(dtype, shape), modes=modes,
               tolerance=Close(2000, 8.0), derivative=Close(20000, 40.0))
 
 
-def eig(file, rng):
+def eig(file):
     for dtype, shape, modes, left, right in (
             ('f64', (3, 3), 'nfrvFR', True, True), ('f64', (2, 4, 4), 'nfrv', True, False), ('f64', (5, 5), 'nfr', False, True),
             ('f64', (6, 6), 'nfrv', False, False), ('c128', (3, 3), 'nfrvFR', True, True), ('c128', (5, 5), 'nf', False, True),
             ('c128', (4, 4), 'nfr', False, False), ('f32', (6, 6), 'n', True, True), ('c64', (9, 9), 'n', True, True),
             ('f64', (30, 30), 'n', True, True), ('c128', (20, 20), 'n', True, True), ('f64', (1, 1), 'n', True, True),
             ('f32', (2, 2), 'n', True, True), ('f32', (0, 0), 'n', True, True), ('f64', (0, 2, 2), 'n', True, True)):
-        eig_cases(file, rng, dtype, shape, modes, left, right)
+        eig_cases(file, dtype, shape, modes, left, right)
     for dtype, n in (('f64', 4), ('f64', 12), ('c128', 7), ('f32', 6)):
-        eig_cases(file, rng, dtype, (n, n), 'n', True, True, badly_scaled)
+        eig_cases(file, dtype, (n, n), 'n', True, True, badly_scaled)
     for dtype, n in (('f64', 9), ('c128', 5)):
-        eig_cases(file, rng, dtype, (n, n), 'n', False, False, permuted_triangular)
+        eig_cases(file, dtype, (n, n), 'n', False, False, permuted_triangular)
 
 
-def schur(file, rng):
+def schur(file):
     """Reconstructions, and the form: what must vanish."""
+    rng = file.numbers('schur')
     any_of = lambda dtype, n: drawn(dtype, rng, (n, n))
     turn = np.array([[0.0, 1.0], [-1.0, 0.0]])
     for name, a in (('real', any_of('f64', 4)), ('blocks', general('f64', (7, 7))(rng)[0]), ('complex', any_of('c128', 5)), ('one', np.eye(3)),
@@ -344,12 +367,12 @@ def schur(file, rng):
         both = text.one('mul', [text.slice(beside, -1, 0, n - 1), text.slice(beside, -1, 1, n)], beside, shape=(n - 1,))
         program = text.done(text.product(text.product(q, t), text.adjoint(q)), text.product(text.adjoint(q), q), lower, both)
         fn = lambda a: (a, jnp.eye(a.shape[0], dtype=a.dtype), jnp.zeros_like(a), jnp.zeros(a.shape[0] - 1, a.dtype))
-        add_cases(file, rng, f'schur/{name}', program, fn, lambda r, a=a: [a], modes='nv' if name == 'real' else 'n',
+        add_cases(file, f'schur/{name}', program, fn, lambda r, a=a: [a], modes='nv' if name == 'real' else 'n',
                   tolerance=Close(200, scale_of(a)))
-        primitive(file, rng, 'schur', {'compute_schur_vectors': False}, lambda a: lax.linalg.schur(jnp.triu(a), compute_schur_vectors=False)[:1],
+        primitive(file, 'schur', {'compute_schur_vectors': False}, lambda a: lax.linalg.schur(jnp.triu(a), compute_schur_vectors=False)[:1],
                   lambda r, a=a: [np.triu(a)], modes='n', label='(triangular)', tolerance=Close(100, scale_of(a)))
 
 
-def cases(file, rng):
-    for part in (eigh, reconstructed, robust, svd, full_svd, reductions, eig, schur):
-        part(file, rng)
+def cases(file):
+    for part in (eigh, reconstructed, robust, residuals, not_finite, svd, full_svd, reductions, eig, schur):
+        part(file)

@@ -48,48 +48,48 @@ def fixed(*arrays):
     return lambda rng: list(arrays)
 
 
-def unary(file, rng):
+def unary(file):
     for prim, (fn, low, high, ulps) in UNARY.items():
         tolerance = Close(ulps, 1.0 if ulps else 0.0)
         one = dict(tolerance=tolerance, derivative=Close(64, 1.0))
         first, second = 'nfr', 'FH'
         for dtype in FLOATS:
-            primitive(file, rng, prim, {}, fn, of(floats(dtype, (3, 5), low, high)), modes=first, **one)
+            primitive(file, prim, {}, fn, of(floats(dtype, (3, 5), low, high)), modes=first, **one)
             if prim in SPECIAL_VALUES:
-                primitive(file, rng, prim, {}, fn, fixed(specials(dtype)), modes='n', **one)
-        primitive(file, rng, prim, {}, fn, of(floats('f32', (2, 3), low, high)), modes='v' + second, **one)
+                primitive(file, prim, {}, fn, fixed(specials(dtype)), modes='n', **one)
+        primitive(file, prim, {}, fn, of(floats('f32', (2, 3), low, high)), modes='v' + second, **one)
         for shape in ((), (0,), (2, 1, 3, 2)):
-            primitive(file, rng, prim, {}, fn, of(floats('f32', shape, low, high)), modes=first, **one)
+            primitive(file, prim, {}, fn, of(floats('f32', shape, low, high)), modes=first, **one)
         if prim in ('abs', 'neg', 'sign', 'square'):
             for dtype in SIGNED if prim == 'abs' else INTS:
-                primitive(file, rng, prim, {}, fn, of(whole_range(dtype, (7,))), modes='nv')
+                primitive(file, prim, {}, fn, of(whole_range(dtype, (7,))), modes='nv')
 
 
-def unary_with_attributes(file, rng):
+def unary_with_attributes(file):
     for method in (0, 1):
         fn = lambda x, m=method: lax.round(x, lax.RoundingMethod(m))
         for dtype in FLOATS:
             halves = np.arange(-3.5, 4, 0.5).astype(DTYPES[dtype])
-            primitive(file, rng, 'round', {'rounding_method': method}, fn, fixed(halves), modes='nfv')
-            primitive(file, rng, 'round', {'rounding_method': method}, fn, fixed(specials(dtype)), modes='n')
+            primitive(file, 'round', {'rounding_method': method}, fn, fixed(halves), modes='nfv')
+            primitive(file, 'round', {'rounding_method': method}, fn, fixed(specials(dtype)), modes='n')
     for y in (-3, -2, -1, 0, 1, 2, 3, 4, 7):
         for dtype in FLOATS + (('i32', 'u8') if y >= 0 else ()):
             make = floats(dtype, (4,), 0.5, 1.5) if dtype in FLOATS else integers(dtype, (4,))
-            primitive(file, rng, 'integer_pow', {'y': y}, lambda x, y=y: lax.integer_pow(x, y), of(make), label=f'({y})',
+            primitive(file, 'integer_pow', {'y': y}, lambda x, y=y: lax.integer_pow(x, y), of(make), label=f'({y})',
                       modes='nfrv', tolerance=Close(8))
     for exponent, mantissa in ((5, 10), (8, 7), (4, 3), (5, 2), (8, 23), (11, 52), (2, 0)):
         for dtype in FLOATS:
             fn = lambda x, e=exponent, m=mantissa: lax.reduce_precision(x, e, m)
             attrs = {'exponent_bits': exponent, 'mantissa_bits': mantissa}
             label = f'({exponent},{mantissa})'
-            primitive(file, rng, 'reduce_precision', attrs, fn, of(floats(dtype, (33,), -9, 9)), label=label, modes='nfrv')
-            primitive(file, rng, 'reduce_precision', attrs, fn, fixed(specials(dtype)), label=label, modes='n')
+            primitive(file, 'reduce_precision', attrs, fn, of(floats(dtype, (33,), -9, 9)), label=label, modes='nfrv')
+            primitive(file, 'reduce_precision', attrs, fn, fixed(specials(dtype)), label=label, modes='n')
     for dtype in ALL:
-        primitive(file, rng, 'copy', {}, lambda x: lax.copy_p.bind(x), of(ordinary(dtype, (2, 3))), modes='nfrv')
-        primitive(file, rng, 'stop_gradient', {}, lax.stop_gradient, of(ordinary(dtype, (2, 3))), modes='nv')
+        primitive(file, 'copy', {}, lambda x: lax.copy_p.bind(x), of(ordinary(dtype, (2, 3))), modes='nfrv')
+        primitive(file, 'stop_gradient', {}, lax.stop_gradient, of(ordinary(dtype, (2, 3))), modes='nv')
 
 
-def binary(file, rng):
+def binary(file):
     for prim, (fn, ulps) in BINARY.items():
         low, high = (0.3, 3.0) if prim in ('pow', 'div', 'rem') else (-2.0, 2.0)
         one = dict(tolerance=Close(ulps, 1.0 if ulps else 0.0), derivative=Close(32, 4.0))
@@ -98,7 +98,7 @@ def binary(file, rng):
             if prim == 'nextafter' and dtype in ('f16', 'bf16'):
                 continue
             make = of(floats(dtype, (3, 5), low, high), floats(dtype, (3, 5), low, high))
-            primitive(file, rng, prim, {}, fn, make, modes=modes, **one)
+            primitive(file, prim, {}, fn, make, modes=modes, **one)
             special = specials(dtype)
             if prim in ('max', 'min'):  # it is not defined which zero is larger
                 special = special[~np.signbit(special) | (special != 0)]
@@ -106,26 +106,27 @@ def binary(file, rng):
                 special = special[~(np.abs(special.astype(np.float64)) >= 1000)]
             if prim == 'nextafter':
                 special = special[special != 0]
-            primitive(file, rng, prim, {}, fn, fixed(*pairs(special)), modes='n', **one)
+            primitive(file, prim, {}, fn, fixed(*pairs(special)), modes='n', **one)
         if prim == 'div':  # XLA multiplies by the reciprocal if the divisor is broadcast
             one['tolerance'] = Close(1)
         make = of(floats('f32', (2, 3), low, high), floats('f32', (2, 3), low, high))
-        primitive(file, rng, prim, {}, fn, make, modes='v' if prim == 'nextafter' else 'vFRH', **one)
+        primitive(file, prim, {}, fn, make, modes='v' if prim == 'nextafter' else 'vFRH', **one)
         for shape in ((), (0, 2), (2, 1, 3, 2)):
             make = of(floats('f32', shape, low, high), floats('f32', shape, low, high))
-            primitive(file, rng, prim, {}, fn, make, modes=modes, **one)
+            primitive(file, prim, {}, fn, make, modes=modes, **one)
     for prim in ('add', 'sub', 'mul', 'div', 'rem', 'max', 'min'):
         for dtype in INTS:
             values = np.unique(np.array([np.iinfo(DTYPES[dtype]).min, np.iinfo(DTYPES[dtype]).max, 0, 1, 2, 3, 7, 100]
                                         + ([-1, -3, -8] if dtype in SIGNED else []), DTYPES[dtype]))
-            primitive(file, rng, prim, {}, BINARY[prim][0], fixed(*pairs(values)), modes='n')
+            primitive(file, prim, {}, BINARY[prim][0], fixed(*pairs(values)), modes='n')
     for dtype in ('f32', 'f64'):
         for exponent in ('i32', 'u8'):
             make = of(floats(dtype, (6,), 0.3, 2), integers(exponent, (6,), 0, 6))
-            primitive(file, rng, 'pow', {}, lax.pow, make, tolerance=Close(16))
+            primitive(file, 'pow', {}, lax.pow, make, tolerance=Close(16))
 
 
-def logic(file, rng):
+def logic(file):
+    rng = file.numbers('logic')
     for prim, fn in COMPARE.items():
         dtypes = FLOATS if prim.endswith('_to') else ALL
         for dtype in dtypes:
@@ -135,35 +136,35 @@ def logic(file, rng):
                 a, b = pairs(specials(dtype))
             else:
                 a, b = pairs(whole_range(dtype, (6,))(rng))
-            primitive(file, rng, prim, {}, fn, fixed(a, b), modes='n')
-        primitive(file, rng, prim, {}, fn, of(floats('f32', (2, 3)), floats('f32', (2, 3))), modes='v')
+            primitive(file, prim, {}, fn, fixed(a, b), modes='n')
+        primitive(file, prim, {}, fn, of(floats('f32', (2, 3)), floats('f32', (2, 3))), modes='v')
     for prim, fn in BITS.items():
         for dtype in ('bool',) + INTS:
             make = booleans((2, 5)) if dtype == 'bool' else whole_range(dtype, (2, 5))
-            primitive(file, rng, prim, {}, fn, of(make, make), modes='nv' if dtype in ('bool', 'i32') else 'n')
+            primitive(file, prim, {}, fn, of(make, make), modes='nv' if dtype in ('bool', 'i32') else 'n')
     for dtype in ('bool',) + INTS:
         make = booleans((5,)) if dtype == 'bool' else whole_range(dtype, (9,))
-        primitive(file, rng, 'not', {}, lax.bitwise_not, of(make), modes='nv')
+        primitive(file, 'not', {}, lax.bitwise_not, of(make), modes='nv')
         if dtype == 'bool':
             continue
-        primitive(file, rng, 'population_count', {}, lax.population_count, of(make), modes='nv')
-        primitive(file, rng, 'clz', {}, lax.clz, of(make), modes='nv')
+        primitive(file, 'population_count', {}, lax.population_count, of(make), modes='nv')
+        primitive(file, 'clz', {}, lax.clz, of(make), modes='nv')
         shifts = np.array([0, 1, 3, 7, 8, 15, 31, 32, 63, 64, 100, 127, -1][:13 if dtype in SIGNED else 12])
         a, b = np.repeat(make(rng), len(shifts)), np.tile(shifts, 9).astype(DTYPES[dtype])
         for prim, fn in SHIFTS.items():
-            primitive(file, rng, prim, {}, fn, fixed(a, b), modes='nv')
+            primitive(file, prim, {}, fn, fixed(a, b), modes='nv')
         if dtype in ('i32', 'u32', 'i64', 'u64'):
-            primitive(file, rng, 'mulhi', {}, internal.mulhi_p.bind, of(make, make), modes='nv')
+            primitive(file, 'mulhi', {}, internal.mulhi_p.bind, of(make, make), modes='nv')
 
 
-def choice(file, rng):
+def choice(file):
     for dtype in MOVABLE:
         make = of(booleans((3, 2)), ordinary(dtype, (3, 2)), ordinary(dtype, (3, 2)))
-        primitive(file, rng, 'select_n', {}, lax.select_n, make, modes='nfrv')
+        primitive(file, 'select_n', {}, lax.select_n, make, modes='nfrv')
         scalar = of(booleans(()), ordinary(dtype, (3, 2)), ordinary(dtype, (3, 2)))
-        primitive(file, rng, 'select_n', {}, lax.select_n, scalar, modes='n' if dtype != 'f32' else 'nfrv')
+        primitive(file, 'select_n', {}, lax.select_n, scalar, modes='n' if dtype != 'f32' else 'nfrv')
     make = of(integers('i32', (3, 2), 0, 3), *[floats('f32', (3, 2))] * 3)
-    primitive(file, rng, 'select_n', {}, lax.select_n, make, modes='nfrvFR')
+    primitive(file, 'select_n', {}, lax.select_n, make, modes='nfrvFR')
     for dtype in NUMBERS:
         number = floats if dtype in FLOATS else integers
         limits = (number(dtype, (), 0, 3), number(dtype, (), 4, 7))
@@ -172,14 +173,14 @@ def choice(file, rng):
             clamp = of(low, number(dtype, (2, 3), 0, 9), high)
             # JAX cannot differentiate with respect to scalar limits.
             active = [(low, high) == full, True, (low, high) == full] if dtype == 'f32' else None
-            primitive(file, rng, 'clamp', {}, lax.clamp, clamp, modes='nfrv' if dtype == 'f32' else 'n', active=active)
+            primitive(file, 'clamp', {}, lax.clamp, clamp, modes='nfrv' if dtype == 'f32' else 'n', active=active)
         if dtype in FLOATS:
             x = specials(dtype)
             make = fixed(np.array(-1, x.dtype), x, np.array(1, x.dtype))
-            primitive(file, rng, 'clamp', {}, lax.clamp, make, modes='n')
+            primitive(file, 'clamp', {}, lax.clamp, make, modes='n')
 
 
-def conversions(file, rng):
+def conversions(file):
     for source in ALL:
         for target in ALL:
             fn = lambda x, t=target: lax.convert_element_type(x, DTYPES[t])
@@ -191,24 +192,24 @@ def conversions(file, rng):
             else:
                 make = whole_range(source, (9,))
             both = source in FLOATS and target in FLOATS
-            primitive(file, rng, 'convert_element_type', attrs, fn, of(make), label=f'({target})',
+            primitive(file, 'convert_element_type', attrs, fn, of(make), label=f'({target})',
                       modes='nfrv' if both else 'n', derivative=EXACT)
             if source in FLOATS and (target in FLOATS or target == 'bool'):
-                primitive(file, rng, 'convert_element_type', attrs, fn, fixed(specials(source)), label=f'({target})',
+                primitive(file, 'convert_element_type', attrs, fn, fixed(specials(source)), label=f'({target})',
                           modes='n')
     for source, target in (('f32', 'i32'), ('i32', 'f32'), ('u64', 'f64'), ('f64', 'i64'), ('f16', 'u16'), ('bf16', 'i16'),
                            ('i8', 'u8'), ('f32', 'u8'), ('f64', 'u32'), ('u32', 'u16'), ('u64', 'i8')):
         make = ordinary(source, (3, 2))
         fn = lambda x, t=target: lax.bitcast_convert_type(x, DTYPES[t])
-        primitive(file, rng, 'bitcast_convert_type', {'new_dtype': DType(target)}, fn, of(make), label=f'({target})',
+        primitive(file, 'bitcast_convert_type', {'new_dtype': DType(target)}, fn, of(make), label=f'({target})',
                   modes='nv')
     for source, target, n in (('u8', 'f32', 4), ('u32', 'f64', 2), ('u16', 'u64', 4), ('i8', 'i16', 2)):
         make = whole_range(source, (3, n)) if source != 'u8' else integers('u8', (3, n), 1, 60)
         fn = lambda x, t=target: lax.bitcast_convert_type(x, DTYPES[t])
-        primitive(file, rng, 'bitcast_convert_type', {'new_dtype': DType(target)}, fn, of(make), label=f'({target})',
+        primitive(file, 'bitcast_convert_type', {'new_dtype': DType(target)}, fn, of(make), label=f'({target})',
                   modes='nv', axes=[([0], [0]), ([1], [1])])
 
 
-def cases(file, rng):
+def cases(file):
     for part in (unary, unary_with_attributes, binary, logic, choice, conversions):
-        part(file, rng)
+        part(file)

@@ -12,7 +12,7 @@ LONG = [1000, 1009, 1024, 4099, 10000, 16384, 32768, 33280, 40000, 256 * 243]
 KINDS = {'FFT': ('c64', 'c128'), 'IFFT': ('c64', 'c128'), 'RFFT': ('f32', 'f64'), 'IRFFT': ('c64', 'c128')}
 
 
-def one(file, rng, kind, dtype, batch, lengths, modes):
+def one(file, kind, dtype, batch, lengths, modes):
     last = lengths[-1] // 2 + 1 if kind == 'IRFFT' else lengths[-1]
     shape = (*batch, *lengths[:-1], last)
     draw = floats if dtype.startswith('f') else complexes
@@ -20,11 +20,11 @@ def one(file, rng, kind, dtype, batch, lengths, modes):
     # The error of each element is one of the largest.
     size = float(np.prod(lengths))
     scale = 1 if kind.startswith('I') else size**0.5
-    primitive(file, rng, 'fft', {'fft_type': kind, 'fft_lengths': lengths}, fn, of(draw(dtype, shape)),
+    primitive(file, 'fft', {'fft_type': kind, 'fft_lengths': lengths}, fn, of(draw(dtype, shape)),
               label=f'({kind},{lengths})', modes=modes, tolerance=Close(8, 8.0 * scale), derivative=Close(8, 8.0 * max(size, 1)))
 
 
-def before_others(file, rng, kind, dtype, lengths, trailing, modes):
+def before_others(file, kind, dtype, lengths, trailing, modes):
     """Dimensions before the last ones, as numpy.fft's axes."""
     last = lengths[-1] // 2 + 1 if kind == 'IRFFT' else lengths[-1]
     shape = (2, *lengths[:-1], last, *trailing)
@@ -36,24 +36,24 @@ def before_others(file, rng, kind, dtype, lengths, trailing, modes):
         return jnp.moveaxis(y, to, axes)
     size = float(np.prod(lengths))
     attributes = {'fft_type': kind, 'fft_lengths': lengths, 'trailing': len(trailing)}
-    primitive(file, rng, 'fft', attributes, fn, of(draw(dtype, shape)), label=f'({kind},{lengths},{trailing})', modes=modes,
+    primitive(file, 'fft', attributes, fn, of(draw(dtype, shape)), label=f'({kind},{lengths},{trailing})', modes=modes,
               tolerance=Close(8, 8.0 * (1 if kind.startswith('I') else size**0.5)), derivative=Close(8, 8.0 * max(size, 1)))
 
 
-def cases(file, rng):
+def cases(file):
     for kind, dtypes in KINDS.items():
-        before_others(file, rng, kind, dtypes[0], (6,), (3,), 'nfrvFRJ')
-        before_others(file, rng, kind, dtypes[1], (18,), (2, 3), 'nfrv')
-        before_others(file, rng, kind, dtypes[1], (3, 4), (2,), 'nfrv')
+        before_others(file, kind, dtypes[0], (6,), (3,), 'nfrvFRJ')
+        before_others(file, kind, dtypes[1], (18,), (2, 3), 'nfrv')
+        before_others(file, kind, dtypes[1], (3, 4), (2,), 'nfrv')
         for n in (17, 48, 67, 100, 256, 1024):
-            before_others(file, rng, kind, dtypes[n % 2], (n,), (5,), 'n')
+            before_others(file, kind, dtypes[n % 2], (n,), (5,), 'n')
     for kind, dtypes in KINDS.items():
         for n in LENGTHS:
             for dtype in dtypes:
-                one(file, rng, kind, dtype, (2,) if n % 2 else (), (n,), 'nfrv' if n < 19 else 'n')
+                one(file, kind, dtype, (2,) if n % 2 else (), (n,), 'nfrv' if n < 19 else 'n')
         for n in LONG:
-            one(file, rng, kind, dtypes[n % 2], (), (n,), 'n')
+            one(file, kind, dtypes[n % 2], (), (n,), 'n')
         for lengths in ((3, 4), (5, 18), (2, 3, 7), (17, 1), (1, 1, 2), (64, 48)):
-            one(file, rng, kind, dtypes[0], (2,), lengths, 'nfrvFRJ' if np.prod(lengths) < 50 else 'n')
+            one(file, kind, dtypes[0], (2,), lengths, 'nfrvFRJ' if np.prod(lengths) < 50 else 'n')
         for dtype in dtypes:
-            one(file, rng, kind, dtype, (0, 3), (6,), 'n')
+            one(file, kind, dtype, (0, 3), (6,), 'n')

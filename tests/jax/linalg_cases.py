@@ -32,50 +32,50 @@ def triangular(dtype, a_shape, b_shape):
     return make
 
 
-def cholesky(file, rng):
+def cholesky(file):
     fn = lambda x: lax.linalg.cholesky(x, symmetrize_input=False)
     for shape in ((1, 1), (3, 3), (6, 6), (8, 8), (9, 9), (30, 30), (70, 70), (2, 130, 130), (2, 3, 3), (2, 2, 12, 12), (0, 0), (0, 3, 3)):
         for dtype in ('f32', 'f64', 'c64', 'c128'):
             small = 0 not in shape and shape[-1] < 12
             modes = {'f64': 'nfrvFRJ', 'c64': 'nv'}.get(dtype, 'nfrv')
-            primitive(file, rng, 'cholesky', {}, fn, positive(dtype, shape), label=f'({shape})',
+            primitive(file, 'cholesky', {}, fn, positive(dtype, shape), label=f'({shape})',
                       modes=modes if small else 'n', tolerance=Close(40, 4.0),
                       derivative=Close(400, 10.0))
     for bad in ([[1, 0], [0, -1]], [[4, 2, 1], [2, 1, 3], [1, 3, 5]], [[np.nan, 0], [0, 1]], [[1, 9], [9, np.inf]],
                 np.zeros((10, 10)), [[1, 9], [1j, 3]], [[1 + 2j, 9], [1j, 3 - 1j]], [[1, 0], [2j, 3]],
                 4 * np.eye(10) + 1j * np.ones((10, 10)), 4 * np.eye(10) + np.tri(10) * 3j):
         x = np.array(bad, np.complex128 if np.iscomplexobj(bad) else np.float64)
-        primitive(file, rng, 'cholesky', {}, fn, lambda r, x=x: [x], label='(triangle)', modes='n', tolerance=Close(4))
+        primitive(file, 'cholesky', {}, fn, lambda r, x=x: [x], label='(triangle)', modes='n', tolerance=Close(4))
 
 
-def triangular_solve(file, rng):
+def triangular_solve(file):
     for left, lower, transpose, unit in itertools.product((False, True), repeat=4):
         attrs = {'left_side': left, 'lower': lower, 'transpose_a': transpose, 'unit_diagonal': unit}
         fn = lambda a, b, attrs=attrs: lax.linalg.triangular_solve(a, b, **attrs)
         for n, m in ((3, 2), (2, 4), (11, 1), (1, 1)):
             b = (n, m) if left else (m, n)
-            primitive(file, rng, 'triangular_solve', attrs, fn, triangular('f64', (n, n), b),
+            primitive(file, 'triangular_solve', attrs, fn, triangular('f64', (n, n), b),
                       label=f'({n},{m})', modes='nfrvFRJ' if n < 4 else 'nfr', tolerance=Close(100, 4.0),
                       derivative=Close(1000, 20.0))
         b = (2, 5, 3) if left else (2, 3, 5)
-        primitive(file, rng, 'triangular_solve', attrs, fn, triangular('f32', (2, 5, 5), b), label='(batch)',
+        primitive(file, 'triangular_solve', attrs, fn, triangular('f32', (2, 5, 5), b), label='(batch)',
                   modes='nfrv', tolerance=Close(100, 4.0), derivative=Close(1000, 20.0))
         for dtype, conjugate in (('c128', False), ('c128', True), ('c64', True)):
             complex_attrs = attrs | {'conjugate_a': conjugate}
             fn = lambda a, b, attrs=complex_attrs: lax.linalg.triangular_solve(a, b, **attrs)
-            primitive(file, rng, 'triangular_solve', complex_attrs, fn,
+            primitive(file, 'triangular_solve', complex_attrs, fn,
                       triangular(dtype, (3, 3), (3, 2) if left else (2, 3)), label='(complex)',
                       modes='nfr' if dtype == 'c128' else 'n', tolerance=Close(100, 4.0),
                       derivative=Close(1000, 20.0))
-            primitive(file, rng, 'triangular_solve', complex_attrs, fn,
+            primitive(file, 'triangular_solve', complex_attrs, fn,
                       triangular(dtype, (11, 11), (11, 2) if left else (2, 11)), label='(complex)', modes='n',
                       tolerance=Close(400, 4.0))
     none = {'left_side': True, 'lower': False, 'transpose_a': False, 'unit_diagonal': False}
     for a, b in (((0, 0), (0, 3)), ((3, 3), (3, 0)), ((0, 2, 2), (0, 2, 1))):
-        primitive(file, rng, 'triangular_solve', none, lambda a, b: lax.linalg.triangular_solve(a, b, left_side=True),
+        primitive(file, 'triangular_solve', none, lambda a, b: lax.linalg.triangular_solve(a, b, left_side=True),
                   triangular('f32', a, b), label='(empty)', modes='n')
     singular = np.array([[0.0, 1], [0, 2]])
-    primitive(file, rng, 'triangular_solve', none, lambda a, b: lax.linalg.triangular_solve(a, b, left_side=True),
+    primitive(file, 'triangular_solve', none, lambda a, b: lax.linalg.triangular_solve(a, b, left_side=True),
               lambda r: [singular, np.ones((2, 1))], label='(singular)', modes='n')
 
 
@@ -90,7 +90,7 @@ def apart(dtype, shape):
     return make
 
 
-def lu(file, rng):
+def lu(file):
     fn = lambda x: lax.linalg.lu(x)
     for shape in ((1, 1), (3, 3), (6, 6), (8, 8), (9, 9), (30, 30), (2, 70, 70), (2, 3, 3), (2, 2, 12, 12), (4, 2),
                   (2, 4), (1, 5), (5, 1), (8, 9), (9, 8), (2, 20, 13), (2, 13, 20), (0, 0), (0, 3), (3, 0), (12, 0),
@@ -98,7 +98,7 @@ def lu(file, rng):
         for dtype in ('f32', 'f64', 'c128'):
             small = 0 not in shape and shape[-1] < 12
             modes = {'f32': 'nfrv', 'f64': 'nfrvFRJ', 'c128': 'nfr'}[dtype]
-            primitive(file, rng, 'lu', {}, fn, apart(dtype, shape), label=f'({shape})', modes=modes if small else 'n',
+            primitive(file, 'lu', {}, fn, apart(dtype, shape), label=f'({shape})', modes=modes if small else 'n',
                       tolerance=Close(100, 4.0), derivative=Close(1000, 10.0))
     # A column below a NaN pivot is left out: OpenBLAS does not divide it, which is no rule to follow.
     nan, inf = np.nan, np.inf
@@ -106,16 +106,16 @@ def lu(file, rng):
                     [[0, 1, 2], [0, 3, 4], [0, 5, 6]], [[inf, 1], [2, 3]], [[1, 2], [inf, 3]], [[2, 1], [2, 1]],
                     np.zeros((9, 10)), np.ones((9, 9)), -np.eye(10)[::-1]):
         x = np.array(special, np.float64)
-        primitive(file, rng, 'lu', {}, fn, lambda r, x=x: [x], label='(special)', modes='n', tolerance=Close(16, 4.0))
+        primitive(file, 'lu', {}, fn, lambda r, x=x: [x], label='(special)', modes='n', tolerance=Close(16, 4.0))
 
 
-def lu_pivots_to_permutation(file, rng):
+def lu_pivots_to_permutation(file):
     for shape, size in (((3,), 3), ((2, 3), 5), ((9,), 9), ((0,), 2), ((0,), 0), ((0, 2), 2)):
         attrs = {'permutation_size': size}
         fn = lambda p, attrs=attrs: lax.linalg.lu_pivots_to_permutation(p, **attrs)
         for low, high in ((0, size), (-size, 2 * size)):
             make = lambda r, low=low, high=high, shape=shape: [r.integers(low, max(high, 1), shape).astype(np.int32)]
-            primitive(file, rng, 'lu_pivots_to_permutation', attrs, fn, make, label=f'({low}..{high})', modes='nv')
+            primitive(file, 'lu_pivots_to_permutation', attrs, fn, make, label=f'({low}..{high})', modes='nv')
 
 
 def diagonals(dtype, shape, columns, middle=4.0, others=0.0):
@@ -126,12 +126,12 @@ def diagonals(dtype, shape, columns, middle=4.0, others=0.0):
     return make
 
 
-def tridiagonal_solve(file, rng):
+def tridiagonal_solve(file):
     for perturb in (False, True):
         attrs = {'perturb_singular': perturb}
         fn = lambda dl, d, du, b, attrs=attrs: linalg.tridiagonal_solve(dl, d, du, b, **attrs)
         put = lambda make, label, modes, attrs=attrs, fn=fn: primitive(
-            file, rng, 'tridiagonal_solve', attrs, fn, make, label=f'({label},{perturb})', modes=modes,
+            file, 'tridiagonal_solve', attrs, fn, make, label=f'({label},{perturb})', modes=modes,
             tolerance=Close(200, 4.0), derivative=Close(1000, 20.0))
         for shape, columns in (((1,), 2), ((2,), 1), ((5,), 3), ((8,), 2), ((9,), 2), ((40,), 3), ((2, 3), 1),
                                ((2, 12), 2)):
@@ -149,31 +149,31 @@ def tridiagonal_solve(file, rng):
                 put(lambda r, lists=lists: lists + [np.arange(1.0, 2 * len(lists[0]) + 1).reshape(-1, 2)], 'special', 'n')
 
 
-def cholesky_update(file, rng):
+def cholesky_update(file):
     def make(dtype, n):
         return lambda r: [(np.triu(r.uniform(-1, 1, (n, n))) + 2 * np.eye(n)).astype(DTYPES[dtype]),
                           r.standard_normal(n).astype(DTYPES[dtype])]
     fn = lambda r, w: linalg.cholesky_update(r, w)
     for n, dtype in itertools.product((0, 1, 3, 8, 9, 13), ('f32', 'f64')):
-        primitive(file, rng, 'cholesky_update', {}, fn, make(dtype, n), label=f'({n})', modes='n',
+        primitive(file, 'cholesky_update', {}, fn, make(dtype, n), label=f'({n})', modes='n',
                   tolerance=Close(100, 4.0))
     for r, w in ((np.eye(3), np.zeros(3)), (np.zeros((3, 3)), np.ones(3)), (np.eye(2), [np.nan, 1.0]),
                  (np.eye(2) * 1e300, [1e300, 0.0])):
-        primitive(file, rng, 'cholesky_update', {}, fn, lambda g, r=r, w=w: [r, np.array(w, np.float64)],
+        primitive(file, 'cholesky_update', {}, fn, lambda g, r=r, w=w: [r, np.array(w, np.float64)],
                   label='(special)', modes='n', tolerance=Close(16, 4.0))
 
 
-def symmetric_product(file, rng):
+def symmetric_product(file):
     for (a, c), dtype in itertools.product((((3, 4), (3, 3)), ((2, 5, 2), (2, 5, 5)), ((12, 9), (12, 12)), ((3, 0), (3, 3)),
                                             ((0, 2), (0, 0))), ('f32', 'f64')):
         for attrs in ({'alpha': 1.0, 'beta': 0.0}, {'alpha': -0.75, 'beta': 2.5}):
             make = lambda r, a=a, c=c, dtype=dtype: [r.uniform(-1, 1, s).astype(DTYPES[dtype]) for s in (a, c)]
-            primitive(file, rng, 'symmetric_product', attrs,
+            primitive(file, 'symmetric_product', attrs,
                       lambda x, y, attrs=attrs: linalg.symmetric_product(x, y, **attrs), make,
                       modes='nv' if len(a) == 2 and 0 not in a else 'n', tolerance=Close(16, 4.0))
 
 
-def cases(file, rng):
+def cases(file):
     for part in (cholesky, triangular_solve, lu, lu_pivots_to_permutation, tridiagonal_solve, cholesky_update,
                  symmetric_product):
-        part(file, rng)
+        part(file)

@@ -9,7 +9,7 @@ from transforms import add_cases
 from values import floats
 
 
-def linear_solves(file, rng):
+def linear_solves(file):
     mul, triangle = '%m: f64[3] = mul(%d, %x)', 'program(%d: f64[3], %x: f64[3], %y: f64[3])'
     program = f'''program(%d: f64[3], %b: f64[3], %c: f64[3]) {{
   %t: f64[3] = tanh(%d)
@@ -53,12 +53,12 @@ def linear_solves(file, rng):
         matvec = lambda v: (e * v[0] + v[1], e * v[1])
         return list(lax.custom_linear_solve(matvec, (b, c), solve, transpose_solve))
     vector = floats('f64', (3,))
-    case(file, rng, 'custom_linear_solve/pair', program, pair, vector, vector, vector)
-    conjugate_gradients(file, rng)
-    solver_results(file, rng)
+    case(file, 'custom_linear_solve/pair', program, pair, vector, vector, vector)
+    conjugate_gradients(file)
+    solver_results(file)
 
 
-def solver_results(file, rng):
+def solver_results(file):
     """What a solver gives besides the solution, and vectors with integers."""
     matvec = 'program(%d: f64[3], %x: f64[3]) { %m: f64[3] = mul(%d, %x) return %m }'
     solve = """program(%d: f64[3], %b: f64[3]) {
@@ -81,7 +81,7 @@ def solver_results(file, rng):
             return x, (x < d, v * v)
         x, (small, norm) = lax.custom_linear_solve(lambda v: d * v, b, solve, symmetric=True, has_aux=True)
         return [x * norm, small]
-    case(file, rng, 'custom_linear_solve/has_aux', program, with_aux, floats('f64', (3,), 1.0, 2.0), floats('f64', (3,)))
+    case(file, 'custom_linear_solve/has_aux', program, with_aux, floats('f64', (3,), 1.0, 2.0), floats('f64', (3,)))
     program = """program(%b: i32[3]) {
   %x: i32[3] = custom_linear_solve(%b) matvec=program(%x: i32[3]) { %m: i32[3] = neg(%x) return %m }
     solve=program(%b: i32[3]) { %m: i32[3] = neg(%b) return %m }
@@ -89,11 +89,11 @@ def solver_results(file, rng):
 }
 """
     integers = lambda b: [lax.custom_linear_solve(lambda v: -v, b, lambda _, v: -v)]
-    add_cases(file, rng, 'custom_linear_solve/integers', program, integers,
+    add_cases(file, 'custom_linear_solve/integers', program, integers,
               of(lambda rng: rng.integers(-9, 9, (3,)).astype('int32')), modes='nv')
 
 
-def conjugate_gradients(file, rng):
+def conjugate_gradients(file):
     product = 'dot_general({}) lhs_contract=[{}] rhs_contract=[0]'
     state = '%x: f64[3], %r: f64[3], %p: f64[3], %s: f64[], %k: i32[]'
     matvec = f'''program(%m: f64[3,3], %x: f64[3]) {{
@@ -156,9 +156,9 @@ def conjugate_gradients(file, rng):
         m = a @ a.T + 2.0 * jnp.eye(3)
         return [jnp.sin(lax.custom_linear_solve(lambda x: m @ x, b, cg, symmetric=True))]
     makers = of(floats('f64', (3, 3)), floats('f64', (3,)))
-    add_cases(file, rng, 'custom_linear_solve/cg', program, fn, makers, modes=ALL_MODES, tolerance=Close(4000, 1.0),
+    add_cases(file, 'custom_linear_solve/cg', program, fn, makers, modes=ALL_MODES, tolerance=Close(4000, 1.0),
               derivative=Close(40000, 1.0))
 
 
-def cases(file, rng):
-    linear_solves(file, rng)
+def cases(file):
+    linear_solves(file)

@@ -32,27 +32,27 @@ def rms_norm(axes, epsilon):
     return f
 
 
-def norms(file, rng):
+def norms(file):
     for name, fn, n in (('layer_norm', layer_norm, 2), ('rms_norm', rms_norm, 1)):
         for shape, axes in NORMS:
             attrs = {'axes': axes, 'epsilon': 0.01}
             part = tuple(shape[a] for a in axes)
             for dtype in ('f16', 'bf16', 'f32', 'f64') if shape == (3, 4) else ('f32',):
                 make = of(floats(dtype, shape), *[floats(dtype, part)] * n)
-                primitive(file, rng, name, attrs, fn(axes, 0.01), make, label=f'({axes})',
+                primitive(file, name, attrs, fn(axes, 0.01), make, label=f'({axes})',
                           modes='nfrv' if dtype == 'f32' else 'n', tolerance=NEAR, derivative=Close(128, 8.0))
 
 
-def softmaxes(file, rng):
+def softmaxes(file):
     for shape, axes in NORMS:
         for scale in (1.0, 0.5):
             fn = lambda x, m=None, a=axes, s=scale: jax.nn.softmax(x * jnp.asarray(s, x.dtype), a, where=m)
             for masked in (False, True) if axes and 0 not in shape else (False,):
                 make = of(floats('f32', shape), *[booleans(shape)] * masked)
-                primitive(file, rng, 'softmax', {'axes': axes, 'scale': scale}, fn, make, label=f'({axes},{scale},{masked})',
+                primitive(file, 'softmax', {'axes': axes, 'scale': scale}, fn, make, label=f'({axes},{scale},{masked})',
                           modes='nfrv', tolerance=NEAR, derivative=Close(64, 4.0))
     for dtype in ('f16', 'bf16', 'f64'):
-        primitive(file, rng, 'softmax', {'axes': (1,)}, lambda x: jax.nn.softmax(x, 1), of(ordinary(dtype, (3, 9))),
+        primitive(file, 'softmax', {'axes': (1,)}, lambda x: jax.nn.softmax(x, 1), of(ordinary(dtype, (3, 9))),
                   modes='n', tolerance=Close(4, 4.0))
 
 
@@ -84,8 +84,9 @@ def attention_of(options, bias):
     return f
 
 
-def attention(file, rng):
+def attention(file):
     """JAX gives the logarithms of the sums no derivative, rounds them to the dtype of the keys, and has no f16 on CPU."""
+    rng = file.numbers('attention')
     prim = 'dot_product_attention'
     for i, ((b, t, s, n, k, h), attrs, options, bias, mask) in enumerate(ATTENTION):
         for dtype in ('f32',) if i else ('f32', 'f64', 'bf16'):
@@ -98,10 +99,10 @@ def attention(file, rng):
             program = equation(prim, attrs, args, [args[0], sums]).replace('return %r0, %r1', 'return %r0')
             # jax.nn takes the softmax of f64 in f32.
             tolerance = Close(2.0**33, 1.0) if dtype == 'f64' else Close(32, 4.0) if dtype == 'f32' else Close(4, 2.0)
-            add_cases(file, rng, f'{prim}/{i}/{dtype}', program, only, make, modes='n' if dtype != 'f32' else 'nfrvFR' if i == 1 else 'nfr',
+            add_cases(file, f'{prim}/{i}/{dtype}', program, only, make, modes='n' if dtype != 'f32' else 'nfrvFR' if i == 1 else 'nfr',
                       tolerance=tolerance, derivative=Close(256, 8.0))
             if dtype == 'f32':
-                primitive(file, rng, prim, attrs, both, make, label=f'({i})', modes='n', tolerance=tolerance)
+                primitive(file, prim, attrs, both, make, label=f'({i})', modes='n', tolerance=tolerance)
 
 
 # B, T, S, N, K, H; number of keys; attributes; whether causal; shape of the bias
@@ -128,14 +129,15 @@ def attention_with_dropout(c, rate, causal):
     return f
 
 
-def dropout(file, rng):
+def dropout(file):
+    rng = file.numbers('dropout')
     for i, ((b, t, s, n, k, h), c, attrs, causal, bias) in enumerate(DROPOUT):
         make = of(floats('f32', (b, t, n, h)), floats('f32', (b, s, k, h)), floats('f32', (b, s, k, h)),
                   *[floats('f32', bias)] * (bias is not None), keys((c,)))
         args = make(rng)
         sums = jax.ShapeDtypeStruct((b, t, n), np.float32)
         program = equation('dot_product_attention', attrs, args, [args[0], sums]).replace('return %r0, %r1', 'return %r0')
-        add_cases(file, rng, f'dot_product_attention/dropout{i}', program, attention_with_dropout(c, attrs['dropout_rate'], causal),
+        add_cases(file, f'dot_product_attention/dropout{i}', program, attention_with_dropout(c, attrs['dropout_rate'], causal),
                   make, modes='nfrvFR' if i == 1 else 'nfrv', tolerance=Close(32, 4.0), derivative=Close(256, 8.0))
 
 
@@ -150,7 +152,7 @@ SCALED = [
 ]
 
 
-def scaled_products(file, rng):
+def scaled_products(file):
     """The formula in the documentation of jax.nn.scaled_matmul, which has no CPU implementation."""
     for (lhs, rhs, scale), (b, m, n, k), blocks, out in SCALED:
         wide = np.float64 if out == 'f64' else np.float32
@@ -158,7 +160,7 @@ def scaled_products(file, rng):
         fn = lambda x, y, s, t, f=scaled, d=DTYPES[out]: jnp.einsum('bmk,bnk->bmn', f(x, s), f(y, t)).astype(d)
         make = of(floats(lhs, (b, m, k)), floats(rhs, (b, n, k)), floats(scale, (b, m, blocks), 0.25, 2.0),
                   floats(scale, (b, n, blocks), 0.25, 2.0))
-        primitive(file, rng, 'scaled_matmul', {} if out == 'f32' else {'preferred_element_type': DType(out)}, fn, make,
+        primitive(file, 'scaled_matmul', {} if out == 'f32' else {'preferred_element_type': DType(out)}, fn, make,
                   modes='nfrvFR' if lhs == 'f32' else 'nv', tolerance=Close(16, 4.0) if out != 'bf16' else Close(1, 1.0))
 
 
@@ -175,7 +177,7 @@ QUANTIZED = [
 ]
 
 
-def quantized_products(file, rng):
+def quantized_products(file):
     """jax.nn.scaled_dot_general on the formula of scaled_matmul, of which there is no CPU implementation."""
     def product(x, y, s, t, preferred_element_type=np.float32):
         scaled = lambda a, b: a.astype(np.float32) * jnp.repeat(b.astype(np.float32), a.shape[-1] // b.shape[-1], -1)
@@ -194,19 +196,19 @@ def quantized_products(file, rng):
             len(shape) - 1)) > 0.1)).astype(DTYPES[dtype])
         make = of(sized(lhs), sized(rhs), *[lambda r, s=s: s for s in scales if s is not None])
         axes = [([0, 0, None, None][:len(scales) * 2], [0]), ([1, None, None, None][:len(scales) * 2], [1])]
-        primitive(file, rng, 'scaled_dot_general', attrs, fn, make, label=f'({mode})', modes=modes,
+        primitive(file, 'scaled_dot_general', attrs, fn, make, label=f'({mode})', modes=modes,
                   active=[True, True, False, False][:len(scales) * 2], axes=axes,
                   tolerance=Close(16, 4.0) if out == 'f32' else Close(1, 1.0), derivative=Close(64, 16.0))
 
 
-def greatest_magnitudes(file, rng):
+def greatest_magnitudes(file):
     for shape, axes in (((5,), (0,)), ((3, 4), (1,)), ((2, 3, 4), (0, 2)), ((3, 4), ())):
-        primitive(file, rng, 'amax', {'axes': axes}, lambda x, a=axes: jnp.abs(x).max(a), of(floats('f32', shape)),
+        primitive(file, 'amax', {'axes': axes}, lambda x, a=axes: jnp.abs(x).max(a), of(floats('f32', shape)),
                   label=f'({axes})', modes='nfrv')
     for dtype in ('f16', 'bf16', 'f64', 'f8e4m3fn', 'f8e5m2', 'f4e2m1fn'):
-        primitive(file, rng, 'amax', {'axes': (0,)}, lambda x: jax.lax.reduce_max(abs(x), (0,)), of(floats(dtype, (5, 3))), modes='n')
+        primitive(file, 'amax', {'axes': (0,)}, lambda x: jax.lax.reduce_max(abs(x), (0,)), of(floats(dtype, (5, 3))), modes='n')
 
 
-def cases(file, rng):
+def cases(file):
     for part in (norms, softmaxes, attention, dropout, scaled_products, quantized_products, greatest_magnitudes):
-        part(file, rng)
+        part(file)

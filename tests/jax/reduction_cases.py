@@ -18,57 +18,57 @@ def bound(reduce, axes):
     return lambda x: reduce(x, axes)
 
 
-def reductions(file, rng):
+def reductions(file):
     for prim, p in REDUCE.items():
         logical = prim in ('reduce_and', 'reduce_or', 'reduce_xor')
         for shape, axes in SHAPES:
             if logical:
-                primitive(file, rng, prim, {'axes': axes}, bound(p, axes=axes), of(booleans(shape)), label=f'({axes})',
+                primitive(file, prim, {'axes': axes}, bound(p, axes=axes), of(booleans(shape)), label=f'({axes})',
                           modes='nv')
                 continue
             if prim != 'reduce_sum' and 0 in shape and prim != 'reduce_prod':
-                primitive(file, rng, prim, {'axes': axes}, bound(p, axes=axes), of(floats('f32', shape)),
+                primitive(file, prim, {'axes': axes}, bound(p, axes=axes), of(floats('f32', shape)),
                           label=f'({axes})', modes='n')
                 continue
-            primitive(file, rng, prim, {'axes': axes}, bound(p, axes=axes), of(floats('f32', shape, 0.5, 1.5)),
+            primitive(file, prim, {'axes': axes}, bound(p, axes=axes), of(floats('f32', shape, 0.5, 1.5)),
                       label=f'({axes})', modes='nfrvFR' if len(shape) < 4 else 'nfr',
                       tolerance=Close(8 if prim in ('reduce_sum', 'reduce_prod') else 0, 4.0))
         for dtype in (('bool',) + INTS if logical else NUMBERS):
-            primitive(file, rng, prim, {'axes': (1,)}, bound(p, axes=(1,)), of(ordinary(dtype, (4, 9))), modes='n',
+            primitive(file, prim, {'axes': (1,)}, bound(p, axes=(1,)), of(ordinary(dtype, (4, 9))), modes='n',
                       tolerance=Close(4, 4.0))
         if prim in ('reduce_max', 'reduce_min'):
             for dtype in FLOATS:
                 x = np.array([[1, np.nan, 3], [np.inf, 2, 1], [-np.inf, -np.inf, -np.inf]], DTYPES[dtype])
-                primitive(file, rng, prim, {'axes': (1,)}, bound(p, axes=(1,)), lambda r, x=x: [x], modes='n')
+                primitive(file, prim, {'axes': (1,)}, bound(p, axes=(1,)), lambda r, x=x: [x], modes='n')
             ties = np.array([[1, 1, 0], [2, 2, 2]], np.float32)
-            primitive(file, rng, prim, {'axes': (1,)}, bound(p, axes=(1,)), lambda r: [ties], label='(ties)', modes='fr')
+            primitive(file, prim, {'axes': (1,)}, bound(p, axes=(1,)), lambda r: [ties], label='(ties)', modes='fr')
 
 
-def arg_reductions(file, rng):
+def arg_reductions(file):
     for prim, fn in (('argmax', lax.argmax), ('argmin', lax.argmin)):
         for dtype in ALL:
             for shape, axis in (((6,), 0), ((3, 4), 0), ((3, 4), 1), ((2, 3, 4), 1)):
                 for index in ('i32', 'i64', 'u8') if dtype == 'f32' else ('i32',):
-                    primitive(file, rng, prim, {'axes': [axis], 'index_dtype': DType(index)},
+                    primitive(file, prim, {'axes': [axis], 'index_dtype': DType(index)},
                               lambda x, a=axis, i=index, f=fn: f(x, a, DTYPES[i]), of(ordinary(dtype, shape)),
                               label=f'({axis},{index})', modes='nv' if dtype == 'f32' else 'n')
         x = np.array([[1, np.nan, 3, np.nan], [2, 2, 1, 1], [np.inf, -np.inf, np.inf, 0]], np.float32)
-        primitive(file, rng, prim, {'axes': [1], 'index_dtype': DType('i32')}, lambda x, f=fn: f(x, 1, np.int32),
+        primitive(file, prim, {'axes': [1], 'index_dtype': DType('i32')}, lambda x, f=fn: f(x, 1, np.int32),
                   lambda r: [x], modes='n')
 
 
-def cumulative(file, rng):
+def cumulative(file):
     for prim, fn in (('cumsum', lax.cumsum), ('cumprod', lax.cumprod), ('cummax', lax.cummax), ('cummin', lax.cummin),
                      ('cumlogsumexp', lax.cumlogsumexp)):
         for shape, axis in (((6,), 0), ((1,), 0), ((3, 4), 0), ((3, 4), 1), ((2, 5, 3), 1), ((0, 2), 0)):
             for reverse in (False, True):
                 modes = 'n' if 0 in shape else 'nfrv'
-                primitive(file, rng, prim, {'axis': axis, 'reverse': reverse},
+                primitive(file, prim, {'axis': axis, 'reverse': reverse},
                           lambda x, f=fn, a=axis, r=reverse: f(x, a, r), of(floats('f32', shape, 0.5, 1.5)),
                           label=f'({axis},{reverse})', modes=modes, tolerance=Close(16, 4.0))
         dtypes = FLOATS if prim == 'cumlogsumexp' else NUMBERS
         for dtype in dtypes:
-            primitive(file, rng, prim, {'axis': 0, 'reverse': False}, lambda x, f=fn: f(x, 0), of(ordinary(dtype, (5,))),
+            primitive(file, prim, {'axis': 0, 'reverse': False}, lambda x, f=fn: f(x, 0), of(ordinary(dtype, (5,))),
                       modes='n', tolerance=Close(8, 4.0))
 
 
@@ -85,24 +85,24 @@ PRODUCTS = [
 ]
 
 
-def products(file, rng):
+def products(file):
     for lhs, rhs, lc, rc, lb, rb in PRODUCTS:
         attrs = {'lhs_contract': lc, 'rhs_contract': rc, 'lhs_batch': lb, 'rhs_batch': rb}
         numbers = ((lc, rc), (lb, rb))
         fn = lambda a, b, n=numbers: lax.dot_general(a, b, n)
         make = of(floats('f32', lhs), floats('f32', rhs))
-        primitive(file, rng, 'dot_general', attrs, fn, make, label=f'({lc},{rc},{lb},{rb})', modes='nfrvFR',
+        primitive(file, 'dot_general', attrs, fn, make, label=f'({lc},{rc},{lb},{rb})', modes='nfrvFR',
                   tolerance=Close(16, 16.0))
     matrix = ((1,), (0,)), ((), ())
     for dtype in NUMBERS:
         make = of(ordinary(dtype, (3, 4)), ordinary(dtype, (4, 2)))
-        primitive(file, rng, 'dot_general', {'lhs_contract': (1,), 'rhs_contract': (0,)},
+        primitive(file, 'dot_general', {'lhs_contract': (1,), 'rhs_contract': (0,)},
                   lambda a, b: lax.dot_general(a, b, matrix), make, modes='nfr', tolerance=Close(4, 4.0))
     for operand, preferred in (('bf16', 'f32'), ('f16', 'f32'), ('i8', 'i32'), ('f32', 'f64'), ('u8', 'i32'), ('i16', 'i64')):
         make = of(ordinary(operand, (3, 4)), ordinary(operand, (4, 2)))
         fn = lambda a, b, p=preferred: lax.dot_general(a, b, matrix, preferred_element_type=DTYPES[p])
         attrs = {'lhs_contract': (1,), 'rhs_contract': (0,), 'preferred_element_type': DType(preferred)}
-        primitive(file, rng, 'dot_general', attrs, fn, make, label=f'({preferred})', modes='nfrv',
+        primitive(file, 'dot_general', attrs, fn, make, label=f'({preferred})', modes='nfrv',
                   tolerance=Close(8, 8.0), derivative=Close(8, 8.0))
 
     algorithms = ('F16_F16_F16', 'F32_F32_F32', 'F64_F64_F64', 'BF16_BF16_F32', 'BF16_BF16_F32_X3', 'BF16_BF16_F32_X6')
@@ -112,7 +112,7 @@ def products(file, rng):
             make = of(floats(dtype, (3, 4)), floats(dtype, (4, 2)))
             attrs = {'lhs_contract': (1,), 'rhs_contract': (0,), 'precision': precision}
             tolerance = Close(4 * 2.0**13 if narrow and dtype == 'f32' else 8, 8.0)
-            primitive(file, rng, 'dot_general', attrs, lambda a, b, p=precision: lax.dot_general(a, b, matrix, p), make,
+            primitive(file, 'dot_general', attrs, lambda a, b, p=precision: lax.dot_general(a, b, matrix, p), make,
                       label=f'({precision})', modes='nfrv', tolerance=tolerance, derivative=tolerance)
 
 
@@ -128,7 +128,7 @@ RAGGED = [
 ]
 
 
-def ragged_products(file, rng):
+def ragged_products(file):
     for lhs, rhs, sizes, lc, rc, lb, rb, ragged, group in RAGGED:
         attrs = {'lhs_contract': lc, 'rhs_contract': rc, 'lhs_batch': lb, 'rhs_batch': rb, 'lhs_ragged': (ragged,),
                  'rhs_group': group}
@@ -140,10 +140,10 @@ def ragged_products(file, rng):
             # there are dimensions before the ragged one.
             first = len(sizes) == 1 and (ragged == 0 or lc == (ragged,))
             modes = 'nf' + 'r' * len(group) + 'v' * first if dtype == 'f32' else 'n'
-            primitive(file, rng, 'ragged_dot_general', attrs, fn, make, label=f'{lhs}{rhs}', modes=modes,
+            primitive(file, 'ragged_dot_general', attrs, fn, make, label=f'{lhs}{rhs}', modes=modes,
                       tolerance=Close(16, 16.0), axes=[([0, 0, 0], [0])])
 
 
-def cases(file, rng):
+def cases(file):
     for part in (reductions, arg_reductions, cumulative, products, ragged_products):
-        part(file, rng)
+        part(file)

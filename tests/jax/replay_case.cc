@@ -1,6 +1,7 @@
 #include "replay_case.h"
 
 #include <charconv>
+#include <cstring>
 #include <sstream>
 
 #include "ricci/base.h"
@@ -51,6 +52,13 @@ Array ReadType(const std::string& text) {
   return a;
 }
 
+std::vector<int64_t> ReadPlaces(const std::string& count, Cursor& at) {
+  std::vector<int64_t> out(std::stoull(count));
+  const std::string_view bytes = at.Bytes(std::to_string(8 * out.size()), /*newline=*/false);
+  std::memcpy(out.data(), bytes.data(), bytes.size());
+  return out;
+}
+
 bool ReadLine(const std::vector<std::string>& words, Cursor& at, std::vector<Case>& out) {
   const std::string& first = words[0];
   if (first == "case" && words.size() == 2) {
@@ -68,12 +76,18 @@ bool ReadLine(const std::vector<std::string>& words, Cursor& at, std::vector<Cas
     c.inputs.back().bytes = at.Bytes(words[2], /*newline=*/true);
     return true;
   }
-  if (first == "result" && words.size() == 5) {
+  if ((first == "result" && words.size() == 5) || (first == "sample" && words.size() == 6)) {
     Array a = ReadType(words[1]);
+    if (first == "sample") a.places = ReadPlaces(words[5], at);
     a.bytes = at.Bytes(words[2], /*newline=*/true);
     a.rtol = std::stod(words[3]);
     a.atol = std::stod(words[4]);
     c.results.push_back(a);
+    return true;
+  }
+  if (first == "checksum" && words.size() == 3) {
+    c.results.push_back(ReadType(words[1]));
+    c.results.back().checksum = static_cast<uint32_t>(std::stoul(words[2], nullptr, 16));
     return true;
   }
   c.transforms.push_back(words);

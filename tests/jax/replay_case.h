@@ -2,6 +2,7 @@
 #ifndef RICCI_TESTS_JAX_REPLAY_CASE_H_
 #define RICCI_TESTS_JAX_REPLAY_CASE_H_
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,8 +12,10 @@ namespace replay {
 struct Array {
   uint32_t dtype = 0;
   std::vector<int64_t> dims;
-  std::string_view bytes;     // in the file's text
-  double rtol = 0, atol = 0;  // results only; both 0: equal bits, but any NaN for a NaN
+  std::string_view bytes;            // in the file's text
+  double rtol = 0, atol = 0;         // results only; both 0: equal bits, but any NaN for a NaN
+  std::vector<int64_t> places;       // of the numbers that `bytes` holds; empty: all are there
+  std::optional<uint32_t> checksum;  // in place of `bytes`: CRC-32 of all numbers, the bits of NaN all ones
 };
 
 struct Case {
@@ -28,7 +31,7 @@ std::vector<Case> ReadCases(std::string_view file, std::string& error);
 // Type as in program text.
 std::string TypeText(uint32_t dtype, const std::vector<int64_t>& dims);
 
-// Empty if `got` (as many bytes as `want`) is close enough, else the first difference and its size.
+// Empty if `got` (all numbers of the type of `want`) is close enough, else the first difference and its size.
 std::string Difference(const Array& want, const void* got);
 
 }  // namespace replay

@@ -41,7 +41,8 @@ def edges(source, dtype):
     return x[np.abs(x.astype(np.float64)) >= 2.0**-126] if dtype == 'f8e8m0fnu' else x
 
 
-def conversions(file, rng):
+def conversions(file):
+    rng = file.numbers('conversions')
     for dtype in TINY:
         for target in ALL + TINY:
             values = every(dtype)
@@ -50,28 +51,29 @@ def conversions(file, rng):
             if target == 'f4e2m1fn':
                 values = values[~np.isnan(values.astype(np.float32))]
             fn = lambda x, t=target: lax.convert_element_type(x, DTYPES[t])
-            primitive(file, rng, 'convert_element_type', {'new_dtype': DType(target)}, fn, fixed(values),
+            primitive(file, 'convert_element_type', {'new_dtype': DType(target)}, fn, fixed(values),
                       label=f'({target})', modes='n')
         fn = lambda x, t=dtype: lax.convert_element_type(x, DTYPES[t])
         attrs = {'new_dtype': DType(dtype)}
         for source in FLOATS:
-            primitive(file, rng, 'convert_element_type', attrs, fn, fixed(edges(source, dtype)), label=f'({dtype})',
+            primitive(file, 'convert_element_type', attrs, fn, fixed(edges(source, dtype)), label=f'({dtype})',
                       modes='n')
         for source in INTS:
-            primitive(file, rng, 'convert_element_type', attrs, fn, of(whole_range(source, (70,))), label=f'({dtype})',
+            primitive(file, 'convert_element_type', attrs, fn, of(whole_range(source, (70,))), label=f'({dtype})',
                       modes='n')
-        primitive(file, rng, 'convert_element_type', attrs, fn, of(floats('f32', (3, 2), 0.5, 2)), label=f'({dtype})',
+        primitive(file, 'convert_element_type', attrs, fn, of(floats('f32', (3, 2), 0.5, 2)), label=f'({dtype})',
                   modes='frv', derivative=EXACT)
     for dtype in TINY[:3]:
         for source, target, x in ((dtype, 'u8', every(dtype)), ('i8', dtype, np.arange(-128, 128).astype(np.int8)),
                                   (dtype, 'i32', every(dtype).reshape(64, 4)),
                                   ('u16', dtype, rng.integers(0, 1 << 16, 9).astype(np.uint16))):
             fn = lambda v, t=target: lax.bitcast_convert_type(v, DTYPES[t])
-            primitive(file, rng, 'bitcast_convert_type', {'new_dtype': DType(target)}, fn, fixed(x), label=f'({target})',
+            primitive(file, 'bitcast_convert_type', {'new_dtype': DType(target)}, fn, fixed(x), label=f'({target})',
                       modes='n')
 
 
-def arithmetic(file, rng):
+def arithmetic(file):
+    rng = file.numbers('arithmetic')
     for dtype in TINY:
         values = every(dtype)
         if dtype == 'f8e8m0fnu':
@@ -83,35 +85,35 @@ def arithmetic(file, rng):
             if ulps and dtype in TINY[2:] and prim not in ONE_STEP:
                 continue
             x = values if ulps == 0 or prim in ONE_STEP else some(dtype, (9,))(rng)
-            primitive(file, rng, prim, {}, fn, fixed(x), modes='n', tolerance=Close(1 if ulps else 0))
+            primitive(file, prim, {}, fn, fixed(x), modes='n', tolerance=Close(1 if ulps else 0))
         for prim in ('add', 'sub', 'mul', 'div', 'max', 'min'):
             kept = (both[0] != 0) | (both[1] != 0) | (dtype != 'f4e2m1fn') if prim == 'div' else slice(None)
-            primitive(file, rng, prim, {}, BINARY[prim][0], fixed(both[0][kept], both[1][kept]), modes='n')
+            primitive(file, prim, {}, BINARY[prim][0], fixed(both[0][kept], both[1][kept]), modes='n')
         for prim in COMPARE:
-            primitive(file, rng, prim, {}, COMPARE[prim], fixed(*both), modes='n')
+            primitive(file, prim, {}, COMPARE[prim], fixed(*both), modes='n')
         if dtype != 'f8e8m0fnu':
-            primitive(file, rng, 'nextafter', {}, lax.nextafter, fixed(*pairs(every(dtype))), modes='n')
+            primitive(file, 'nextafter', {}, lax.nextafter, fixed(*pairs(every(dtype))), modes='n')
         for exponent, mantissa in ((4, 1), (3, 2), (2, 0), (5, 1), (8, 7), (11, 30)):
             fn = lambda x, e=exponent, m=mantissa: lax.reduce_precision(x, e, m)
-            primitive(file, rng, 'reduce_precision', {'exponent_bits': exponent, 'mantissa_bits': mantissa}, fn,
+            primitive(file, 'reduce_precision', {'exponent_bits': exponent, 'mantissa_bits': mantissa}, fn,
                       fixed(every(dtype)), label=f'({exponent},{mantissa})', modes='nv')
-        primitive(file, rng, 'select_n', {}, lax.select_n, fixed(rng.integers(0, 2, len(both[0])).astype(np.bool_), *both),
+        primitive(file, 'select_n', {}, lax.select_n, fixed(rng.integers(0, 2, len(both[0])).astype(np.bool_), *both),
                   modes='n')
-        primitive(file, rng, 'clamp', {}, lax.clamp, of(*[some(dtype, (5,))] * 3), modes='n')
+        primitive(file, 'clamp', {}, lax.clamp, of(*[some(dtype, (5,))] * 3), modes='n')
         for method in (0, 1):
             fn = lambda x, m=method: lax.round(x, lax.RoundingMethod(m))
-            primitive(file, rng, 'round', {'rounding_method': method}, fn, fixed(values), modes='n')
+            primitive(file, 'round', {'rounding_method': method}, fn, fixed(values), modes='n')
     for dtype in SIGNED_TINY:
         for prim in ('add', 'sub', 'mul'):
-            primitive(file, rng, prim, {}, BINARY[prim][0], of(some(dtype, (3,)), some(dtype, (3,))), modes='frv',
+            primitive(file, prim, {}, BINARY[prim][0], of(some(dtype, (3,)), some(dtype, (3,))), modes='frv',
                       derivative=EXACT)
 
 
-def movement(file, rng):
+def movement(file):
     rows = jnp.array([[2], [0], [7]], np.int32)
     for dtype in TINY:
         x, one = of(some(dtype, (3, 4))), of(some(dtype, (3, 4)), some(dtype, ()))
-        case = lambda prim, attrs, fn, make, modes='nv', **more: primitive(file, rng, prim, attrs, fn, make, modes=modes, **more)
+        case = lambda prim, attrs, fn, make, modes='nv', **more: primitive(file, prim, attrs, fn, make, modes=modes, **more)
         case('reshape', {'new_sizes': (2, 6)}, lambda v: lax.reshape(v, (2, 6)), x)
         case('transpose', {'permutation': (1, 0)}, lambda v: lax.transpose(v, (1, 0)), x)
         case('rev', {'dimensions': (1,)}, lambda v: lax.rev(v, (1,)), x)
@@ -137,31 +139,31 @@ def movement(file, rng):
              of(some(dtype, (3, 7))), 'n')
 
 
-def reductions(file, rng):
+def reductions(file):
     for dtype in SIGNED_TINY:
         x = of(some(dtype, (5, 3)))
         for prim, fn in (('reduce_sum', lax.reduce_sum), ('reduce_prod', lax.reduce_prod), ('reduce_max', lax.reduce_max),
                          ('reduce_min', lax.reduce_min)):
             exact = prim in ('reduce_max', 'reduce_min')
-            primitive(file, rng, prim, {'axes': (0,)}, lambda v, f=fn: f(v, (0,)), x, modes='n',
+            primitive(file, prim, {'axes': (0,)}, lambda v, f=fn: f(v, (0,)), x, modes='n',
                       tolerance=EXACT if exact else Close(2, 2.0))
         for prim, fn in (('cummax', lax.cummax), ('cummin', lax.cummin)):
-            primitive(file, rng, prim, {'axis': 0, 'reverse': False}, lambda v, f=fn: f(v, 0), x, modes='n')
+            primitive(file, prim, {'axis': 0, 'reverse': False}, lambda v, f=fn: f(v, 0), x, modes='n')
         # JAX rounds every sum of two; these are of few elements.
-        primitive(file, rng, 'cumlogsumexp', {'axis': 0, 'reverse': True}, lambda v: lax.cumlogsumexp(v, 0, True),
+        primitive(file, 'cumlogsumexp', {'axis': 0, 'reverse': True}, lambda v: lax.cumlogsumexp(v, 0, True),
                   of(some(dtype, (2, 3))), modes='nfrv', tolerance=Close(1), derivative=Close(2, 1.0))
-        primitive(file, rng, 'symmetric_product', {}, lax.linalg.symmetric_product,
+        primitive(file, 'symmetric_product', {}, lax.linalg.symmetric_product,
                   of(some(dtype, (3, 2)), some(dtype, (3, 3))), modes='nv', tolerance=Close(1))
-        primitive(file, rng, 'argmax', {'axes': (0,), 'index_dtype': DType('i32')}, lambda v: lax.argmax(v, 0, np.int32), x,
+        primitive(file, 'argmax', {'axes': (0,), 'index_dtype': DType('i32')}, lambda v: lax.argmax(v, 0, np.int32), x,
                   modes='n')
     for dtype in TINY[:2]:
         for preferred in ('f32', 'bf16', 'f16', dtype):
             fn = lambda a, b, p=preferred: lax.dot_general(a, b, MATRIX, preferred_element_type=DTYPES[p])
             attrs = {'lhs_contract': (1,), 'rhs_contract': (0,), 'preferred_element_type': DType(preferred)}
-            primitive(file, rng, 'dot_general', attrs, fn, of(some(dtype, (5, 7)), some(dtype, (7, 3))),
+            primitive(file, 'dot_general', attrs, fn, of(some(dtype, (5, 7)), some(dtype, (7, 3))),
                       label=f'({preferred})', modes='nv', tolerance=Close(2, 2.0))
 
 
-def cases(file, rng):
+def cases(file):
     for part in (conversions, arithmetic, movement, reductions):
-        part(file, rng)
+        part(file)

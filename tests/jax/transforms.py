@@ -103,10 +103,11 @@ def vmap_axes(args, outs, rng):
     return choices
 
 
-def add_cases(file, rng, name, program, fn, make, modes='nfrv', active=None, tolerance=EXACT, derivative=None,
+def add_cases(file, name, program, fn, make, modes='nfrv', active=None, tolerance=EXACT, derivative=None,
               axes=None):
     """Adds one case per letter of `modes`: n values, f jvp, r vjp, v vmap at several axes, F vmap of jvp, R vmap of vjp,
     J jvp of vmap, H jvp of vjp. With v and one of F and R also vmap of vmap."""
+    rng = file.numbers(name)
     args = make(rng)
     outs = shapes_of(fn, args)
     if active is None:
@@ -160,10 +161,10 @@ def add_cases(file, rng, name, program, fn, make, modes='nfrv', active=None, tol
             jvp_of(vjp, mask), derivative)
 
 
-def primitive(file, rng, prim, attrs, fn, make, label='', **options):
+def primitive(file, prim, attrs, fn, make, label='', **options):
     """Cases of a program that is one equation."""
-    args = make(rng)
+    args = make(np.random.default_rng(0))
     outs = shapes_of(fn, args)
     from case_file import type_text
     name = f"{prim}{label}/{','.join(type_text(a) for a in args)}"
-    add_cases(file, rng, name.replace(' ', ''), equation(prim, attrs, args, outs), fn, make, **options)
+    add_cases(file, name.replace(' ', ''), equation(prim, attrs, args, outs), fn, make, **options)

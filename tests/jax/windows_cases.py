@@ -47,29 +47,29 @@ def has_empty_window(shape, attrs):
     return bool((counts == 0).any())
 
 
-def pooling(file, rng):
+def pooling(file):
     functions = {'reduce_window_sum': windowed._reduce_window_sum, 'reduce_window_max': windowed._reduce_window_max,
                  'reduce_window_min': windowed._reduce_window_min}
     for name, f in functions.items():
         exact = {} if name != 'reduce_window_sum' else {'tolerance': CONV}
         for shape, attrs in WINDOWS if name != 'reduce_window_min' else WINDOWS[1:4]:
             reverse = 'rR' if name == 'reduce_window_sum' or scatters(attrs) else ''
-            primitive(file, rng, name, attrs, lambda x, f=f, a=attrs: f(x, *lists(a)), of(floats('f32', shape)),
+            primitive(file, name, attrs, lambda x, f=f, a=attrs: f(x, *lists(a)), of(floats('f32', shape)),
                       label=str(shape), modes='nfvFJ' + reverse, derivative=CONV, **exact)
         attrs = {'window_dimensions': (2, 2), 'padding': (0, 0, 0, 1)}
         for dtype in (NUMBERS + COMPLEXES if name == 'reduce_window_sum' else ALL):
-            primitive(file, rng, name, attrs, lambda x, f=f, a=attrs: f(x, *lists(a)), of(ordinary(dtype, (3, 4))),
+            primitive(file, name, attrs, lambda x, f=f, a=attrs: f(x, *lists(a)), of(ordinary(dtype, (3, 4))),
                       modes='nfr', derivative=CONV, **exact)
     special = np.array([np.nan, 1, -np.inf, -np.inf, 2, np.inf, np.nan, -0.0, 0.0], np.float32)
     for name in ('reduce_window_max', 'reduce_window_min'):
         attrs = {'window_dimensions': (2,), 'padding': (0, 1)}
-        primitive(file, rng, name, attrs, lambda x, f=functions[name], a=attrs: f(x, *lists(a)), of(lambda r: special),
+        primitive(file, name, attrs, lambda x, f=functions[name], a=attrs: f(x, *lists(a)), of(lambda r: special),
                   label='special', modes='n')
-    primitive(file, rng, 'reduce_window_sum', {'window_dimensions': ()},
+    primitive(file, 'reduce_window_sum', {'window_dimensions': ()},
               lambda x: windowed._reduce_window_sum(x, (), (), [], (), ()), of(floats('f32', ())), modes='nfr')
 
 
-def choices(file, rng):
+def choices(file):
     """Ties go to the first; elements that repeat show it. XLA runs through some padded windows of several dimensions in
     another order than that of the elements, so these have no ties."""
     for select, prim in (('ge', lax.ge_p), ('le', lax.le_p)):
@@ -80,7 +80,7 @@ def choices(file, rng):
             operand = (lambda r, s=shape: r.integers(0, 4, s).astype(np.float32)) if ties else floats('f32', shape)
             reverse = 'rR' if scatters(attrs) else ''
             options = {'active': [True, False], 'derivative': CONV}
-            primitive(file, rng, 'select_and_gather_add', named, gather, of(floats('f32', shape), operand),
+            primitive(file, 'select_and_gather_add', named, gather, of(floats('f32', shape), operand),
                       label=str(shape), modes='nfvF' + reverse, **options)
             if 'base_dilation' in attrs or not scatters(attrs):
                 continue
@@ -88,15 +88,15 @@ def choices(file, rng):
             source = windowed._reduce_window_sum(jnp.ones(shape), *lists(attrs)).shape
             scatter = lambda s, x, p=prim, w=window, st=strides, pad=padding: windowed._select_and_scatter_add(
                 s, x, p, w, st, pad)
-            primitive(file, rng, 'select_and_scatter_add', named, scatter, of(floats('f32', source), operand),
+            primitive(file, 'select_and_scatter_add', named, scatter, of(floats('f32', source), operand),
                       label=str(shape), modes='nfrvFR', tolerance=CONV, **options)
         for dtype in FLOATS:
             attrs = {'select_prim': select, 'window_dimensions': (2,), 'window_strides': (2,)}
             rest = ((2,), (2,), [(0, 0)])
-            primitive(file, rng, 'select_and_gather_add', attrs,
+            primitive(file, 'select_and_gather_add', attrs,
                       lambda t, x, p=prim: windowed._select_and_gather_add(t, x, p, *rest, (1,), (1,)),
                       of(floats(dtype, (6,)), floats(dtype, (6,))), modes='n')
-            primitive(file, rng, 'select_and_scatter_add', attrs,
+            primitive(file, 'select_and_scatter_add', attrs,
                       lambda s, x, p=prim: windowed._select_and_scatter_add(s, x, p, *rest),
                       of(floats(dtype, (3,)), floats(dtype, (6,))), modes='n')
 
@@ -140,7 +140,7 @@ def pairwise(f, n):
     return (lambda x, y: (f(x[0], y[0]),)) if n == 1 else (lambda x, y: f(x, y))
 
 
-def by_program(file, rng):
+def by_program(file):
     zero, minus = np.float32(0), np.float32(-np.inf)
     monoids = [(*union('f32'), zero), (*one('f32', 'mul', lax.mul), np.float32(1)),
                (*one('f32', 'max', lax.max), minus), (*one('f32', 'add', lax.add), zero)]
@@ -150,29 +150,29 @@ def by_program(file, rng):
         shapes = (((2, 3, 4), (1,)), ((5, 2, 3), (0, 2)), ((7,), (0,)), ((2, 3), ()), ((2, 0), (1,)))
         for shape, dims in shapes if n == 0 else shapes[1:3]:
             axes = [([0, None], [0]), ([len(shape), None], [0])]
-            primitive(file, rng, 'reduce', {'computation': text, 'dimensions': dims}, reduced(f, dims), make(shape),
+            primitive(file, 'reduce', {'computation': text, 'dimensions': dims}, reduced(f, dims), make(shape),
                       label=f'{n}{dims}', modes='nv' if 0 in shape else 'nfrv', axes=axes, **options)
         for shape, attrs in WINDOWS[:8] if n < 2 else WINDOWS[2:4]:
             axes = [([0, None], [0]), ([len(shape), None], [0])]
             modes = 'nv' if has_empty_window(shape, attrs) else 'nfv'
-            primitive(file, rng, 'reduce_window', {'computation': text, **attrs}, reduced_windows(f, attrs),
+            primitive(file, 'reduce_window', {'computation': text, **attrs}, reduced_windows(f, attrs),
                       make(shape), label=f'{n}{shape}', modes=modes, axes=axes, **options)
     for dtype in FLOATS + ('i32', 'u8', 'c64'):
         text, f = union(dtype)
         make = of(ordinary(dtype, (3, 4)), lambda r, d=dtype: np.zeros((), DTYPES[d]))
-        primitive(file, rng, 'reduce', {'computation': text, 'dimensions': (1,)}, reduced(f, (1,)), make,
+        primitive(file, 'reduce', {'computation': text, 'dimensions': (1,)}, reduced(f, (1,)), make,
                   modes='nfr' if dtype not in ('i32', 'u8') else 'n', **options)
     text, f = best('f32')
     make = of(floats('f32', (4, 5)), integers('i32', (4, 5)), lambda r: minus, lambda r: np.int32(-1))
     axes = [([0, 1, None, None], [0, 0]), ([2, None, None, None], [0, 0])]
-    primitive(file, rng, 'reduce', {'computation': text, 'dimensions': (0,)}, reduced(f, (0,)), make, modes='nv',
+    primitive(file, 'reduce', {'computation': text, 'dimensions': (0,)}, reduced(f, (0,)), make, modes='nv',
               axes=axes)
     attrs = {'window_dimensions': (2, 3), 'padding': (0, 1, 0, 0)}
-    primitive(file, rng, 'reduce_window', {'computation': text, **attrs}, reduced_windows(f, attrs), make, modes='nv',
+    primitive(file, 'reduce_window', {'computation': text, **attrs}, reduced_windows(f, attrs), make, modes='nv',
               axes=axes)
 
 
-def cases(file, rng):
-    pooling(file, rng)
-    choices(file, rng)
-    by_program(file, rng)
+def cases(file):
+    pooling(file)
+    choices(file)
+    by_program(file)

@@ -154,7 +154,7 @@ std::vector<Wrong> QuantizedProducts() {
       {{x, y}, ScaledDot("mxfp8", kF64), "scaled_dot_general: preferred_element_type f64 must be f32, bf16 or f16"},
       {{{kI32, {3, 32}}, y},
        ScaledDot("mxfp8"),
-       "scaled_dot_general: operand 0 is i32[3,32]; it takes floating dtypes"},
+       "scaled_dot_general: operand 0 is i32[3,32]; it takes f16, bf16, f32 and f64"},
       {{{kI32, {3}}},
        [](const Values& in) {
          return One(Emit1("amax", in, {{"axes", Shape{0}}}));
