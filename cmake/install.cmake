@@ -3,7 +3,8 @@
 # The prefix can be moved: the CMake package computes its root from its own place and the pkg-config files from
 # ${pcfiledir}. Abseil, and zlib if it was found, are dependencies of everyone who links the static core, so both forms
 # name them. ricci::cpu is a
-# separate component because it brings LLVM along; its shared form is installed too, for ricci_context_load_plugin.
+# separate component because it brings LLVM along, ricci::cuda because few hosts have a GPU; their shared forms are
+# installed too, for ricci_context_load_plugin.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(ricci_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ricci)
@@ -45,6 +46,15 @@ if(TARGET ricci_plugin_cpu)
   install(FILES ${PROJECT_BINARY_DIR}/ricci-cpu.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
   if(RICCI_PLUGIN_DSOS)
     install(TARGETS ricci_plugin_cpu_dso ricci_plugin_lapack_dso LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/ricci)
+  endif()
+endif()
+
+if(TARGET ricci_plugin_cuda)
+  set_target_properties(ricci_plugin_cuda PROPERTIES EXPORT_NAME cuda)
+  install(TARGETS ricci_plugin_cuda EXPORT ricci-cuda-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT ricci-cuda-targets NAMESPACE ricci:: DESTINATION ${ricci_package_dir})
+  if(RICCI_PLUGIN_DSOS)
+    install(TARGETS ricci_plugin_cuda_dso LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/ricci)
   endif()
 endif()
 

@@ -1,6 +1,7 @@
 # Options, language level and warnings of every target of this project. No global flags: each target asks for them with
 # ricci_target_defaults, so that the project also works below another one (add_subdirectory, FetchContent).
 option(RICCI_CPU "build the LLVM CPU backend (needs LLVM 19)" ON)
+option(RICCI_CUDA "build the CUDA backend (needs neither a toolkit nor a GPU)" ON)
 option(RICCI_SHARED "build libricci.so.0, for languages that load libraries" ON)
 option(RICCI_TESTS "build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(RICCI_SAMPLES "build the samples" ${PROJECT_IS_TOP_LEVEL})

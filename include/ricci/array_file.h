@@ -3,7 +3,8 @@
  * Reading gives names, types and elements in host memory; ricci_array_from_host makes an array of them. Elements are
  * row-major and little-endian: arrays in Fortran order or big-endian are converted as they are read.
  *
- *   npy          one array without a name: bool, integers, f16, f32, f64, c64, c128
+ *   npy          one array without a name: bool, integers, f16, bf16 (as jax.numpy does), f32, f64, c64, c128; also
+ *                f8e5m2 is read
  *   npz          arrays with names, the same types, up to 4 GB; also deflated ones are read
  *   safetensors  arrays with names: bool, integers, f16, bf16, f32, f64, c64, f8e4m3fn, f8e5m2, f8e8m0fnu
  *

@@ -143,6 +143,12 @@ typedef struct ricci_library {
  *         other functions and constants. It may call LLVM's intrinsics for arithmetic, vectors and memory, and the
  *         functions of C that do what processors may lack an instruction for (memcpy, memmove, memset, fma, floor,
  *         ceil, trunc, round, roundeven, and with f at the end). It holds no variables, assembly or exceptions.
+ *   cuda  CUDA C++17 for NVRTC, a translation unit of its own that includes nothing of the host and defines
+ *
+ *           extern "C" __global__ void entry(<operands>, <results>, <workspace>, <scalars>)
+ *
+ *         Each operand, result and the workspace (only if it has a size; aligned to 256 bytes) is the address of its
+ *         elements; scalars are values of their types. It is launched with grid, block and shared_bytes.
  */
 typedef struct ricci_source_scalar { /* an argument: i8 for bool, i8 to i64, float, double */
   uint32_t dtype;                    /* RICCI_BOOL to RICCI_U64, RICCI_F32, RICCI_F64 */

@@ -25,6 +25,9 @@ RICCI_API ricci_status* ricci_plugin_query_lax(const ricci_host_info* host, cons
 RICCI_API ricci_status* ricci_plugin_query_nn(const ricci_host_info* host, const ricci_plugin** out);
 /* The LLVM CPU backend as a statically linked plugin: link ricci::cpu. */
 RICCI_API ricci_status* ricci_plugin_query_cpu(const ricci_host_info* host, const ricci_plugin** out);
+/* The backend for NVIDIA GPUs as a statically linked plugin: link ricci::cuda. Attaching it is NOT_FOUND, and changes
+ * nothing, on a machine without a driver (CUDA 12 or later), NVRTC or a GPU. */
+RICCI_API ricci_status* ricci_plugin_query_cuda(const ricci_host_info* host, const ricci_plugin** out);
 #ifdef __cplusplus
 }
 #endif

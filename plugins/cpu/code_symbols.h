@@ -17,7 +17,7 @@ void* FindCodeSymbol(std::string_view name);
 
 // ---- the tables, each in the file of its functions ----
 
-std::span<const CodeSymbol> MathSymbols();     // math_codegen.cc: special functions that have no formula here
+std::span<const CodeSymbol> MathSymbols();     // math_library.cc: special functions that have no formula
 std::span<const CodeSymbol> RuntimeSymbols();  // plan_calls.cc: parallel loops and library calls
 
 }  // namespace ricci::cpu

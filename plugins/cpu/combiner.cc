@@ -1,7 +1,7 @@
 #include "combiner.h"
 
 #include "codegen/analysis.h"
-#include "codegen/by_operation.h"
+#include "codegen/identity.h"
 #include "conversion_codegen.h"
 #include "scalar_codegen.h"
 
@@ -15,24 +15,6 @@ V Turned(const LlvmBuilder& l, V bits) {
   return LLVMBuildXor(l.b, bits, LLVMBuildAnd(l.b, sign, l.IntLike(bits, 0x7fffffff), ""), "");
 }
 
-uint64_t Ones(unsigned bits) { return bits == 64 ? ~0ull : (1ull << bits) - 1; }
-uint64_t TopBit(unsigned bits) { return 1ull << (bits - 1); }
-
-// Those that are not zero. Of sums of floats it is -0, which changes no zero.
-struct Identity {
-  double real = 0;
-  uint64_t (*integer)(unsigned bits, bool is_signed) = nullptr;
-};
-constexpr std::array<Identity, RICCI_S_COUNT> kIdentities = codegen::ByOperation<Identity>({
-    {RICCI_S_ADD, {-0.0, [](unsigned, bool) { return uint64_t{0}; }}},
-    {RICCI_S_MUL, {1, [](unsigned, bool) { return uint64_t{1}; }}},
-    {RICCI_S_MIN,
-     {__builtin_inf(), [](unsigned bits, bool is_signed) { return is_signed ? TopBit(bits) - 1 : Ones(bits); }}},
-    {RICCI_S_MAX,
-     {-__builtin_inf(), [](unsigned bits, bool is_signed) { return is_signed ? TopBit(bits) : uint64_t{0}; }}},
-    {RICCI_S_AND, {0, [](unsigned bits, bool) { return Ones(bits); }}},
-});
-
 }  // namespace
 
 uint32_t AccumulatorDType(uint32_t dtype) { return IsNarrow(dtype) ? static_cast<uint32_t>(RICCI_F32) : dtype; }
@@ -45,9 +27,8 @@ V EmitIdentity(const LlvmBuilder& l, uint32_t op, uint32_t dtype) {
   const LLVMTypeRef t = ValueType(l, dtype);
   const bool real = IsFloat(dtype), is_signed = IsSigned(dtype);
   const unsigned bits = dtype == RICCI_BOOL ? 1 : SizeOfDType(dtype) * 8;
-  const Identity& identity = kIdentities[op];
-  if (identity.integer == nullptr) return LLVMConstNull(t);
-  return real ? LLVMConstReal(t, identity.real) : LLVMConstInt(t, identity.integer(bits, is_signed), 0);
+  if (real) return LLVMConstReal(t, codegen::IdentityOf(op).real);
+  return LLVMConstInt(t, codegen::IntegerIdentity(op, bits, is_signed), 0);
 }
 
 V EmitCombine(const LlvmBuilder& l, uint32_t op, uint32_t dtype, V a, V b) {

@@ -1,216 +1,158 @@
-// Special functions as LLVM IR: the function for each operation, and the C library lane by lane for those that have no
-// formula here.
-//
-// Formulas are evaluated the same way on one value and on a vector, so results have the same bits at any width and
-// position. Errors against a correctly rounded reference are tested.
-#include <cmath>
-#include <cstring>
+// Special functions as LLVM IR: the formulas of plugins/codegen on one value or on all lanes.
+#include "codegen/math_emitter.h"
 
-#include "code_symbols.h"
-#include "codegen/by_operation.h"
-#include "math_functions.h"
+#include <string>
+
+#include "codegen/math_functions.h"
 #include "scalar_codegen.h"
 
 namespace ricci::cpu {
 namespace {
 
 using V = LLVMValueRef;
+using codegen::MathOp;
 
-// ---- the C library ----
+class LlvmMath final : public codegen::MathEmitter {
+ public:
+  explicit LlvmMath(const LlvmBuilder& l) : l_(l) {}
 
-double LGamma(double x) {
-  int sign;
-  return lgamma_r(x, &sign);
-}
-float LGammaF(float x) { return static_cast<float>(LGamma(x)); }
+  static Value Number(V v) { return reinterpret_cast<Value>(v); }
+  static V Ref(Value v) { return reinterpret_cast<V>(v); }
 
-// Recurrence up to 16, then the asymptotic series (Abramowitz and Stegun 6.3.18); reflection below 0. In long double,
-// because terms cancel near the zeros, of which there is one between each two poles.
-long double UpperDigamma(long double x) {
-  long double r = 0;
-  for (; x < 16; x += 1) r -= 1 / x;
-  const long double i = 1 / (x * x);
-  long double series = 0;
-  for (long double c :
-       {-3617.0L / 8160, 1.0L / 12, -691.0L / 32760, 1.0L / 132, -1.0L / 240, 1.0L / 252, -1.0L / 120, 1.0L / 12}) {
-    series = series * i + c;
+  bool IsF64(Value real) const override { return LlvmBuilder::ElementType(Ref(real)) == l_.f64(); }
+  Value RealLike(Value like, double c) const override { return Number(l_.RealLike(Ref(like), c)); }
+  Value BitsLike(Value like, uint64_t c) const override { return Number(l_.IntLike(Ref(like), c)); }
+  Value Emit(MathOp op, std::initializer_list<Value> in) const override;
+  Value IfAny(Value mask, Value otherwise, const std::function<Value()>& then) const override;
+  Value Exact(uint32_t op, std::span<const Value> in) const override;
+  Value ScaleBy(Value x, Value real_n) const override;
+
+ private:
+  V Any(V mask) const {
+    return LlvmBuilder::IsVector(mask) ? l_.Intrinsic("llvm.vector.reduce.or", {LLVMTypeOf(mask)}, {mask}) : mask;
   }
-  return r + std::log(x) - 0.5L / x - series * i;
-}
-double Digamma(double x) {
-  if (std::isnan(x) || x == -INFINITY) return NAN;
-  if (x == INFINITY) return x;
-  if (x > 0) return static_cast<double>(UpperDigamma(x));
-  const long double f = x - std::nearbyint(x);
-  if (f == 0) return NAN;
-  constexpr long double kPi = 3.14159265358979323846264338327950288L;
-  return static_cast<double>(UpperDigamma(1 - static_cast<long double>(x)) - kPi / std::tan(kPi * f));
-}
-float DigammaF(float x) { return static_cast<float>(Digamma(x)); }
+  LLVMTypeRef Like(V v, LLVMTypeRef one) const { return LlvmBuilder::IsVector(v) ? l_.vec(one) : one; }
+  // Integers for reals of the same width, and back.
+  V SameBits(V v) const {
+    const LLVMTypeRef t = LlvmBuilder::ElementType(v);
+    const LLVMTypeRef to = t == l_.f64() ? l_.i64() : t == l_.f32() ? l_.i32() : t == l_.i64() ? l_.f64() : l_.f32();
+    return LLVMBuildBitCast(l_.b, v, Like(v, to), "");
+  }
+  V Compare(LLVMRealPredicate p, V a, V b) const { return LLVMBuildFCmp(l_.b, p, a, b, ""); }
 
-// Any argument with the same sine will do: where the arc sine is inexact, the sine hardly depends on it.
-double ReduceSine(double x) { return static_cast<double>(std::asin(std::sin(static_cast<long double>(x)))); }
-double ReduceCosine(double x) { return static_cast<double>(std::asin(std::cos(static_cast<long double>(x)))); }
-float ReduceSineF(float x) { return static_cast<float>(ReduceSine(x)); }
-float ReduceCosineF(float x) { return static_cast<float>(ReduceCosine(x)); }
-
-struct Library {
-  uint32_t op, arity;
-  const char* f32_name;
-  void* f32;
-  const char* f64_name;
-  void* f64;
+  const LlvmBuilder& l_;
 };
-template <typename F>
-void* Address(F f) {
-  void* p;
-  std::memcpy(&p, &f, sizeof p);
-  return p;
-}
-using F1 = float (*)(float);
-using F2 = float (*)(float, float);
-using D1 = double (*)(double);
-using D2 = double (*)(double, double);
-#define RICCI_UNARY(OP, name)                                                                 \
-  {                                                                                           \
-    RICCI_S_##OP, 1, "ricci_" #name "f", Address(static_cast<F1>(::name##f)), "ricci_" #name, \
-        Address(static_cast<D1>(::name))                                                      \
-  }
-#define RICCI_BINARY(OP, name)                                                                \
-  {                                                                                           \
-    RICCI_S_##OP, 2, "ricci_" #name "f", Address(static_cast<F2>(::name##f)), "ricci_" #name, \
-        Address(static_cast<D2>(::name))                                                      \
-  }
-#define RICCI_OWN(OP, name, f, d) \
-  { OP, 1, "ricci_" name "f", Address(f), "ricci_" name, Address(d) }
 
-const Library* LibraryTable(size_t* n) {
-  static const Library table[] = {RICCI_UNARY(TAN, tan),
-                                  RICCI_BINARY(REM, fmod),
-                                  RICCI_OWN(RICCI_S_LGAMMA, "lgamma", &LGammaF, &LGamma),
-                                  RICCI_OWN(RICCI_S_DIGAMMA, "digamma", &DigammaF, &Digamma),
-                                  RICCI_OWN(kReduceSine, "reduce_sine", &ReduceSineF, &ReduceSine),
-                                  RICCI_OWN(kReduceCosine, "reduce_cosine", &ReduceCosineF, &ReduceCosine)};
-  *n = std::size(table);
-  return table;
-}
-
-const Library* Find(uint32_t op) {
-  size_t n;
-  const Library* t = LibraryTable(&n);
-  for (size_t i = 0; i < n; ++i) {
-    if (t[i].op == op) return &t[i];
-  }
-  return nullptr;
-}
-
-// The declaration of a C function of the module.
-V Declared(const LlvmBuilder& l, const char* name, LLVMTypeRef type) {
-  V f = LLVMGetNamedFunction(l.module, name);
-  return f != nullptr ? f : LLVMAddFunction(l.module, name, type);
-}
-
-// f of every lane: x[i] = f(x[i]), or f(x[i], y[i]).
-template <typename T>
-void EachLane1(T (*f)(T), T* x, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) x[i] = f(x[i]);
-}
-template <typename T>
-void EachLane2(T (*f)(T, T), T* x, int64_t n, const T* y) {
-  for (int64_t i = 0; i < n; ++i) x[i] = f(x[i], y[i]);
-}
-const CodeSymbol kEachLane[2][2] = {
-    {{"ricci_each_lane1f", Address(&EachLane1<float>)}, {"ricci_each_lane2f", Address(&EachLane2<float>)}},
-    {{"ricci_each_lane1", Address(&EachLane1<double>)}, {"ricci_each_lane2", Address(&EachLane2<double>)}}};
-
-// Each lane through the C library. Lanes go through memory and one call, which keeps the code short.
-V CallLibrary(const LlvmBuilder& l, uint32_t op, std::span<const V> in) {
-  const Library* lib = Find(op);
-  if (lib == nullptr) return nullptr;
-  const bool f64 = Real{&l, in[0]}.is_f64();
-  const LLVMTypeRef t = f64 ? l.f64() : l.f32(), type = LLVMTypeOf(in[0]);
-  LLVMTypeRef params[] = {t, t};
-  const LLVMTypeRef one = LLVMFunctionType(t, params, lib->arity, 0);
-  V f = Declared(l, f64 ? lib->f64_name : lib->f32_name, one);
-  if (!LlvmBuilder::IsVector(in[0])) return LLVMBuildCall2(l.b, one, f, const_cast<V*>(in.data()), lib->arity, "");
-  V slots[2] = {};
-  for (uint32_t a = 0; a < lib->arity; ++a) {
-    slots[a] = l.Alloca(type, "lanes");
-    LLVMBuildStore(l.b, in[a], slots[a]);
-  }
-  LLVMTypeRef each_params[] = {l.ptr(), l.ptr(), l.i64(), l.ptr()};
-  const LLVMTypeRef each = LLVMFunctionType(LLVMVoidTypeInContext(l.ctx), each_params, lib->arity + 2, 0);
-  V args[] = {f, slots[0], l.I64(l.lanes), slots[1]};
-  LLVMBuildCall2(l.b, each, Declared(l, kEachLane[f64][lib->arity - 1].name, each), args, lib->arity + 2, "");
-  return LLVMBuildLoad2(l.b, type, slots[0], "");
+codegen::MathEmitter::Value LlvmMath::Emit(MathOp op, std::initializer_list<Value> in) const {
+  const V a = Ref(in.begin()[0]), b = in.size() > 1 ? Ref(in.begin()[1]) : nullptr;
+  const V c = in.size() > 2 ? Ref(in.begin()[2]) : nullptr;
+  const auto emitted = [&]() -> V {
+    switch (op) {
+      case MathOp::kAdd:
+        return LLVMBuildFAdd(l_.b, a, b, "");
+      case MathOp::kSub:
+        return LLVMBuildFSub(l_.b, a, b, "");
+      case MathOp::kMul:
+        return LLVMBuildFMul(l_.b, a, b, "");
+      case MathOp::kDiv:
+        return LLVMBuildFDiv(l_.b, a, b, "");
+      case MathOp::kNeg:
+        return LLVMBuildFNeg(l_.b, a, "");
+      case MathOp::kFma:
+        return l_.Intrinsic("llvm.fma", {LLVMTypeOf(a)}, {a, b, c});
+      case MathOp::kAbs:
+        return l_.Fn("llvm.fabs", a);
+      case MathOp::kSqrt:
+        return l_.Fn("llvm.sqrt", a);
+      case MathOp::kTrunc:
+        return l_.Fn("llvm.trunc", a);
+      case MathOp::kRoundEven:
+        return l_.Fn("llvm.roundeven", a);
+      case MathOp::kCopySign:
+        return l_.Fn("llvm.copysign", a, b);
+      case MathOp::kWiden:
+        return LLVMBuildFPExt(l_.b, a, Like(a, l_.f64()), "");
+      case MathOp::kNarrow:
+        return LLVMBuildFPTrunc(l_.b, a, Like(a, l_.f32()), "");
+      case MathOp::kEqual:
+        return Compare(LLVMRealOEQ, a, b);
+      case MathOp::kLess:
+        return Compare(LLVMRealOLT, a, b);
+      case MathOp::kGreater:
+        return Compare(LLVMRealOGT, a, b);
+      case MathOp::kGreaterEqual:
+        return Compare(LLVMRealOGE, a, b);
+      case MathOp::kLessOrNan:
+        return Compare(LLVMRealULT, a, b);
+      case MathOp::kGreaterOrNan:
+        return Compare(LLVMRealUGT, a, b);
+      case MathOp::kIsNan:
+        return Compare(LLVMRealUNO, a, a);
+      case MathOp::kBitsAdd:
+        return LLVMBuildAdd(l_.b, a, b, "");
+      case MathOp::kBitsSub:
+        return LLVMBuildSub(l_.b, a, b, "");
+      case MathOp::kMaskAnd:
+      case MathOp::kBitsAnd:
+        return LLVMBuildAnd(l_.b, a, b, "");
+      case MathOp::kMaskOr:
+        return LLVMBuildOr(l_.b, a, b, "");
+      case MathOp::kMaskXor:
+      case MathOp::kBitsXor:
+        return LLVMBuildXor(l_.b, a, b, "");
+      case MathOp::kMaskNot:
+        return LLVMBuildNot(l_.b, a, "");
+      case MathOp::kBitsShiftLeft:
+        return LLVMBuildShl(l_.b, a, b, "");
+      case MathOp::kBitsShiftRight:
+        return LLVMBuildAShr(l_.b, a, b, "");
+      case MathOp::kBitsEqual:
+        return LLVMBuildICmp(l_.b, LLVMIntEQ, a, b, "");
+      case MathOp::kBitsOf:
+      case MathOp::kRealOf:
+        return SameBits(a);
+      case MathOp::kSelect:
+        return LLVMBuildSelect(l_.b, a, b, c, "");
+    }
+    return nullptr;
+  };
+  return Number(emitted());
 }
 
-// ---- formulas ----
-using FormulaFn = V (*)(const LlvmBuilder& l, std::span<const V> in);
-
-// Those that have a form in both widths.
-template <Real (*kFunction)(Real)>
-V InBothWidths(const LlvmBuilder& l, std::span<const V> in) {
-  return kFunction({&l, in[0]}).v;
-}
-template <Real (*kFunction)(Real, Real)>
-V InBothWidths(const LlvmBuilder& l, std::span<const V> in) {
-  return kFunction({&l, in[0]}, {&l, in[1]}).v;
-}
-template <uint32_t kOp>
-V SineOrCosine(const LlvmBuilder& l, std::span<const V> in) {
-  return Sine({&l, in[0]}, kOp).v;
-}
-// Those that are rare enough in f32 to be computed in f64; with a form for that, or one of f64 alone.
-template <Real (*kFunction)(Real), Real (*kOfNarrow)(Real) = kFunction>
-V InF64(const LlvmBuilder& l, std::span<const V> in) {
-  const Real x{&l, in[0]};
-  return x.is_f64() ? kFunction(x).v : Narrow(kOfNarrow(Widen(x))).v;
-}
-template <Real (*kFunction)(Real, Real), Real (*kOfNarrow)(Real, Real) = kFunction>
-V InF64(const LlvmBuilder& l, std::span<const V> in) {
-  const Real x{&l, in[0]}, y{&l, in[1]};
-  return x.is_f64() ? kFunction(x, y).v : Narrow(kOfNarrow(Widen(x), Widen(y))).v;
-}
-template <uint32_t kOp>
-Real FromLibrary(Real x) {
-  return CallLibrary(kOp, x);
+codegen::MathEmitter::Value LlvmMath::IfAny(Value mask, Value otherwise, const std::function<Value()>& then) const {
+  LLVMBasicBlockRef from = LLVMGetInsertBlock(l_.b), far = l_.NewBlock("far"), join = l_.NewBlock("join");
+  LLVMBuildCondBr(l_.b, Any(Ref(mask)), far, join);
+  LLVMPositionBuilderAtEnd(l_.b, far);
+  const V other = Ref(then());
+  far = LLVMGetInsertBlock(l_.b);
+  LLVMBuildBr(l_.b, join);
+  LLVMPositionBuilderAtEnd(l_.b, join);
+  V r = LLVMBuildPhi(l_.b, LLVMTypeOf(other), "");
+  V values[] = {Ref(otherwise), other};
+  LLVMBasicBlockRef blocks[] = {from, far};
+  LLVMAddIncoming(r, values, blocks, 2);
+  return Number(r);
 }
 
-// By number of the operation; NULL: it is no special function.
-constexpr std::array<FormulaFn, RICCI_S_COUNT> kFormulas = codegen::ByOperation<FormulaFn>({
-    {RICCI_S_REM, InBothWidths<Rem>},
-    {RICCI_S_EXP, InBothWidths<Exp>},
-    {RICCI_S_EXP2, InBothWidths<Exp2>},
-    {RICCI_S_EXPM1, InBothWidths<Expm1>},
-    {RICCI_S_LOG, InBothWidths<Log>},
-    {RICCI_S_LOG1P, InBothWidths<Log1p>},
-    {RICCI_S_LOG2, InBothWidths<Log2>},
-    {RICCI_S_SIN, SineOrCosine<RICCI_S_SIN>},
-    {RICCI_S_COS, SineOrCosine<RICCI_S_COS>},
-    {RICCI_S_TAN, InF64<Tan>},
-    {RICCI_S_ASIN, InF64<Asin>},
-    {RICCI_S_ACOS, InF64<Acos>},
-    {RICCI_S_ATAN, InF64<Atan>},
-    {RICCI_S_ATAN2, InF64<Atan2>},
-    {RICCI_S_SINH, InBothWidths<Sinh>},
-    {RICCI_S_COSH, InBothWidths<Cosh>},
-    {RICCI_S_TANH, InBothWidths<Tanh>},
-    {RICCI_S_ASINH, InBothWidths<Asinh>},
-    {RICCI_S_ACOSH, InBothWidths<Acosh>},
-    {RICCI_S_ATANH, InBothWidths<Atanh>},
-    {RICCI_S_POW, InF64<Pow, PowOfNarrow>},
-    {RICCI_S_CBRT, InBothWidths<Cbrt>},
-    {RICCI_S_ERF, InBothWidths<Erf>},
-    {RICCI_S_ERFC, InBothWidths<Erfc>},
-    {RICCI_S_ERF_INV, InBothWidths<ErfInv>},
-    {RICCI_S_LOGISTIC, InBothWidths<Logistic>},
-    {RICCI_S_LGAMMA, InF64<FromLibrary<RICCI_S_LGAMMA>, LgammaOfNarrow>},
-    {RICCI_S_DIGAMMA, InF64<FromLibrary<RICCI_S_DIGAMMA>, DigammaOfNarrow>},
-});
+codegen::MathEmitter::Value LlvmMath::Exact(uint32_t op, std::span<const Value> in) const {
+  const V args[] = {Ref(in[0]), in.size() > 1 ? Ref(in[1]) : nullptr};
+  return Number(CallMathLibrary(l_, op, std::span(args).first(in.size())));
+}
+
+// Vectors of 64 bytes: AVX-512 has an instruction for it, where others take seven.
+codegen::MathEmitter::Value LlvmMath::ScaleBy(Value x, Value real_n) const {
+  const V v = Ref(x);
+  const bool f64 = IsF64(x);
+  if (!l_.avx512 || !LlvmBuilder::IsVector(v) || LLVMGetVectorSize(LLVMTypeOf(v)) != (f64 ? 8u : 16u)) return 0;
+  const LLVMTypeRef bits = LLVMIntTypeInContext(l_.ctx, f64 ? 8 : 16);
+  constexpr int kRoundingAsSet = 4;
+  const char* const name = f64 ? "llvm.x86.avx512.mask.scalef.pd.512" : "llvm.x86.avx512.mask.scalef.ps.512";
+  return Number(l_.Intrinsic(name, {}, {v, Ref(real_n), v, LLVMConstAllOnes(bits), l_.I32(kRoundingAsSet)}));
+}
 
 V Formula(const LlvmBuilder& l, uint32_t op, std::span<const V> in) {
-  return kFormulas[op] == nullptr ? nullptr : kFormulas[op](l, in);
+  const LlvmMath::Value args[] = {LlvmMath::Number(in[0]), in.size() > 1 ? LlvmMath::Number(in[1]) : 0};
+  return LlvmMath::Ref(codegen::EmitFormula(LlvmMath(l), op, std::span(args).first(in.size())));
 }
 
 // The formula as a function of the module, made by its first call.
@@ -219,7 +161,8 @@ V CallShared(const LlvmBuilder& l, uint32_t op, std::span<const V> in) {
   LLVMTypeRef params[] = {type, type};
   const LLVMTypeRef ft = LLVMFunctionType(type, params, static_cast<unsigned>(in.size()), 0);
   const std::string width = LlvmBuilder::IsVector(in[0]) ? std::to_string(l.lanes) : "";
-  const std::string name = "math" + std::to_string(op) + (Real{&l, in[0]}.is_f64() ? ".d" : ".f") + width;
+  const std::string name =
+      "math" + std::to_string(op) + (LlvmBuilder::ElementType(in[0]) == l.f64() ? ".d" : ".f") + width;
   V f = LLVMGetNamedFunction(l.module, name.c_str());
   if (f == nullptr) {
     f = LLVMAddFunction(l.module, name.c_str(), ft);
@@ -235,29 +178,8 @@ V CallShared(const LlvmBuilder& l, uint32_t op, std::span<const V> in) {
 
 }  // namespace
 
-Real CallLibrary(uint32_t op, Real x) { return {x.l, CallLibrary(*x.l, op, {&x.v, 1})}; }
-Real CallLibrary(uint32_t op, Real x, Real y) {
-  const LLVMValueRef in[] = {x.v, y.v};
-  return {x.l, CallLibrary(*x.l, op, in)};
-}
-
 LLVMValueRef EmitMath(const LlvmBuilder& l, uint32_t op, std::span<const LLVMValueRef> in) {
   return l.shared_math.test(op) ? CallShared(l, op, in) : Formula(l, op, in);
-}
-
-std::span<const CodeSymbol> MathSymbols() {
-  static const std::vector<CodeSymbol> symbols = [] {
-    std::vector<CodeSymbol> out;
-    size_t n;
-    const Library* t = LibraryTable(&n);
-    for (size_t i = 0; i < n; ++i) {
-      out.push_back({t[i].f32_name, t[i].f32});
-      out.push_back({t[i].f64_name, t[i].f64});
-    }
-    for (const auto& by_width : kEachLane) out.insert(out.end(), std::begin(by_width), std::end(by_width));
-    return out;
-  }();
-  return symbols;
 }
 
 }  // namespace ricci::cpu

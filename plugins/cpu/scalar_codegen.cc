@@ -2,6 +2,7 @@
 #include "scalar_codegen.h"
 
 #include "codegen/by_operation.h"
+#include "ricci/float_format.h"
 #include "scalar_operation.h"
 
 namespace ricci::cpu {
@@ -48,15 +49,17 @@ V SignOfFloat(const Operation& o) {
 
 // Of dtype `d`; `wide_x` and `wide_y` are the operands in a width that has arithmetic: themselves, or in f32.
 V NextAfter(const LlvmBuilder& l, uint32_t d, V x, V y, V wide_x, V wide_y) {
-  const unsigned width = d == RICCI_F64 ? 64 : d == RICCI_F32 ? 32 : 16;
+  const uint64_t sign = ricci_float_format_of(d).sign;
+  const unsigned width = d == RICCI_F64 ? 64 : d == RICCI_F32 ? 32 : IsTiny(d) ? 8 : 16;
   const LLVMTypeRef bits = Like(l, x, LLVMIntTypeInContext(l.ctx, width));
   V xi = LLVMBuildBitCast(l.b, x, bits, ""), yi = LLVMBuildBitCast(l.b, y, bits, "");
-  const V negative = LLVMBuildICmp(l.b, LLVMIntSLT, xi, l.IntLike(xi, 0), "");
+  const V negative =
+      LLVMBuildICmp(l.b, LLVMIntNE, LLVMBuildAnd(l.b, xi, l.IntLike(xi, sign), ""), l.IntLike(xi, 0), "");
   const V shrinks = LLVMBuildXor(l.b, LLVMBuildFCmp(l.b, LLVMRealOGT, wide_x, wide_y, ""), negative, "");
   V next = LLVMBuildSelect(l.b, shrinks, LLVMBuildSub(l.b, xi, l.IntLike(xi, 1), ""),
                            LLVMBuildAdd(l.b, xi, l.IntLike(xi, 1), ""), "");
   const V is_zero = LLVMBuildFCmp(l.b, LLVMRealOEQ, wide_x, l.RealLike(wide_x, 0), "");
-  V tiny = LLVMBuildOr(l.b, LLVMBuildAnd(l.b, yi, l.IntLike(yi, 1ull << (width - 1)), ""), l.IntLike(yi, 1), "");
+  V tiny = LLVMBuildOr(l.b, LLVMBuildAnd(l.b, yi, l.IntLike(yi, sign), ""), l.IntLike(yi, 1), "");
   next = LLVMBuildSelect(l.b, is_zero, tiny, next, "");
   next = LLVMBuildSelect(l.b, LLVMBuildFCmp(l.b, LLVMRealOEQ, wide_x, wide_y, ""), yi, next, "");
   V nan = LLVMBuildFAdd(l.b, wide_x, wide_y, "");

@@ -16,9 +16,12 @@ LLVMTypeRef MemoryType(const LlvmBuilder& l, uint32_t dtype);
 LLVMValueRef EmitScalar(const LlvmBuilder& l, uint32_t op, uint32_t from, uint32_t to,
                         std::span<const LLVMValueRef> in);
 
-// Special functions of f32 and f64 (math_codegen.cc): polynomials where they are the common case, the C library's
-// function for each lane otherwise.
+// Special functions of f32 and f64 (math_codegen.cc): formulas where they are the common case, the C library's function
+// for each lane otherwise.
 LLVMValueRef EmitMath(const LlvmBuilder& l, uint32_t op, std::span<const LLVMValueRef> in);
+// Each lane through the C library: a RICCI_S_* operation or one of codegen/math_functions.h (math_library.cc). NULL: it
+// has none for it.
+LLVMValueRef CallMathLibrary(const LlvmBuilder& l, uint32_t op, std::span<const LLVMValueRef> in);
 
 }  // namespace ricci::cpu
 #endif

@@ -10,7 +10,7 @@ namespace {
 
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(2);
-  WantSquare(e, 0);
+  WantSquare(e, 0, kFloats);
   WantOneBatch(e, {2, 1});
   const ArrayType r = e.in(0), w = e.in(1);
   if (w.dim(w.rank() - 1) != RowsOf(r)) {

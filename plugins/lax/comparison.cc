@@ -9,17 +9,17 @@ namespace {
 
 constexpr std::string_view kBoolResult = "transpose: the result is bool";
 
-// The sign of a float is its top bit.
-constexpr DTypeSet kTotallyOrdered = kOrdered & ~(SetOf(DType::kF8E8M0FNU) | SetOf(DType::kF4E2M1FN));
-
 DType SignedOfSize(DType d) {
   constexpr DType kBySize[] = {DType::kNone, DType::kI8,   DType::kI16,  DType::kNone, DType::kI32,
                                DType::kNone, DType::kNone, DType::kNone, DType::kI64};
   return kBySize[SizeOf(d)];
 }
+// f8e8m0fnu has no sign, and that of f4e2m1fn is moved to the top.
 Scalar OrderKey(Scalar x) {
   if (!IsFloat(x.dtype())) return x;
-  const Scalar bits = Bitcast(x, SignedOfSize(x.dtype()));
+  if (x.dtype() == DType::kF8E8M0FNU) return Bitcast(x, DType::kU8);
+  Scalar bits = Bitcast(x, SignedOfSize(x.dtype()));
+  if (x.dtype() == DType::kF4E2M1FN) bits = Apply(RICCI_S_SHL, {bits, Like(bits, 4)});
   const int64_t top = BitsOf(x.dtype()) - 1;
   const Scalar sign = Apply(RICCI_S_SAR, {bits, Like(bits, top)});
   return bits ^ (sign & Like(bits, static_cast<int64_t>((uint64_t{1} << top) - 1)));
@@ -58,12 +58,12 @@ constexpr Row kRows[] = {
     Comparison<Plain<RICCI_S_LE>>("le", "p = le(x, y): x <= y"),
     Comparison<Plain<RICCI_S_GT>>("gt", "p = gt(x, y): x > y"),
     Comparison<Plain<RICCI_S_GE>>("ge", "p = ge(x, y): x >= y"),
-    Comparison<Total<RICCI_S_EQ>, kTotallyOrdered>(
+    Comparison<Total<RICCI_S_EQ>>(
         "eq_to", "p = eq_to(x, y): x == y in the total order of floats: -NaN < -inf < ... < -0 < 0 < ... < inf < NaN",
         RICCI_PRIM_COMMUTATIVE),
-    Comparison<Total<RICCI_S_LE>, kTotallyOrdered>(
+    Comparison<Total<RICCI_S_LE>>(
         "le_to", "p = le_to(x, y): x <= y in the total order of floats: -NaN < -inf < ... < -0 < 0 < ... < inf < NaN"),
-    Comparison<Total<RICCI_S_LT>, kTotallyOrdered>(
+    Comparison<Total<RICCI_S_LT>>(
         "lt_to", "p = lt_to(x, y): x < y in the total order of floats: -NaN < -inf < ... < -0 < 0 < ... < inf < NaN"),
     {.name = "is_finite",
      .doc = "p = is_finite(x): true unless x is infinite or NaN",

@@ -96,13 +96,14 @@ template <typename Operation>
 Value Tangent(const Eqn& e, const Value& t, std::span<const Value> in, const Value&) {
   const int64_t axis = e.integer("axis");
   const bool reverse = e.flag("reverse");
-  Pair p{in[0], t};
+  const DType dtype = in[0].dtype(), wide = In(dtype, kTinyFloats) ? DType::kF32 : dtype;  // which has the identities
+  Pair p{convert_element_type(in[0], wide), convert_element_type(t, wide)};
   for (int64_t distance = 1; distance < in[0].dim(axis); distance *= 2) {
-    const Pair before{Moved(p.x, axis, distance, reverse, Operation::Identity(p.x.dtype())),
+    const Pair before{Moved(p.x, axis, distance, reverse, Operation::Identity(wide)),
                       Moved(p.t, axis, distance, reverse, 0)};
     p = Operation::Combine(before, p);
   }
-  return p.t;
+  return convert_element_type(p.t, dtype);
 }
 
 Value SumCt(const Eqn& e, const Value& ct) { return cumsum(ct, e.integer("axis"), !e.flag("reverse")); }
@@ -162,10 +163,9 @@ constexpr Row kRows[] = {
         "cummax", "y = cummax(x): the greatest of the elements up to each one along `axis`, from the end if `reverse`"),
     Cumulative<Extremum<false>, kReals>(
         "cummin", "y = cummin(x): the least of the elements up to each one along `axis`, from the end if `reverse`"),
-    Cumulative<LogSumExp, kWideFloats>(
-        "cumlogsumexp",
-        "y = cumlogsumexp(x): the logarithm of the sum of exp(x) up to each element along "
-        "`axis`, from the end if `reverse`"),
+    Cumulative<LogSumExp, kFloats>("cumlogsumexp",
+                                   "y = cumlogsumexp(x): the logarithm of the sum of exp(x) up to each element along "
+                                   "`axis`, from the end if `reverse`"),
 };
 
 }  // namespace

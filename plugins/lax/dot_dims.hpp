@@ -39,24 +39,28 @@ inline void CheckPairs(const Eqn& e, std::string_view what, const Side& lhs, Dim
     }
   }
 }
-// The product: batch dimensions, then the rest of lhs, then that of rhs without the dimensions `dropped`.
-inline ArrayType DotType(const Eqn& e, Dims dropped) {
+// The shape of the product: batch dimensions, then the rest of lhs, then that of rhs without the dimensions `dropped`.
+inline Shape DotShape(const Eqn& e, Dims dropped = {}) {
   CheckSide(e, 0);
   CheckSide(e, 1);
   const Side lhs = SideOf(e, 0), rhs = SideOf(e, 1);
   CheckPairs(e, "batch", lhs, lhs.batch, rhs, rhs.batch);
   CheckPairs(e, "contracting", lhs, lhs.contract, rhs, rhs.contract);
-  const DType preferred = PreferredOf(e);
-  if (preferred == DType::kNone && lhs.type.dtype() != rhs.type.dtype()) {
-    e.Fail("operands are ", lhs.type, " and ", rhs.type,
-           "; they must have one dtype or preferred_element_type be given");
-  }
   Shape shape = rules::Pick(lhs.type.shape(), lhs.batch);
   for (int64_t d : lhs.free) shape.push_back(lhs.type.dim(d));
   for (int64_t d : rhs.free) {
     if (!rules::Contains(dropped, d)) shape.push_back(rhs.type.dim(d));
   }
-  return preferred == DType::kNone ? lhs.type.WithShape(shape) : e.Type(preferred, shape);
+  return shape;
+}
+inline ArrayType DotType(const Eqn& e, Dims dropped) {
+  const Shape shape = DotShape(e, dropped);
+  const DType preferred = PreferredOf(e);
+  if (preferred != DType::kNone) return e.Type(preferred, shape);
+  if (e.in(0).dtype() != e.in(1).dtype()) {
+    e.Fail("operands are ", e.in(0), " and ", e.in(1), "; they must have one dtype or preferred_element_type be given");
+  }
+  return e.in(0).WithShape(shape);
 }
 
 // ---- precision ----

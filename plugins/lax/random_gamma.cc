@@ -19,7 +19,7 @@ ArrayTypes Type(const Eqn& e) {
   e.WantOperands(2);
   const ArrayType keys = e.in(0), a = e.in(1);
   if (keys.dtype() != DType::kKey) e.Fail("operand 0 is ", keys, "; it must be a key");
-  rules::WantDType(e, 1, kWideFloats);
+  rules::WantDType(e, 1, kFloats & ~SetOf(DType::kF4E2M1FN));
   const auto n_keys = static_cast<size_t>(keys.rank());
   const bool fits = keys.rank() <= a.rank() && SameDims(keys.shape(), a.shape().first(n_keys));
   if (!fits) e.Fail("keys ", keys, " must have the shape of the first dimensions of ", a);
@@ -48,8 +48,8 @@ struct KeyVariable {
 // In [low, 1): a random mantissa under the exponent of 1 gives [1, 2).
 Scalar Uniform(const Key& key, DType dtype, double low) {
   const int64_t bits = BitsOf(dtype), mantissa = InfoOf(dtype).mantissa_bits;
-  const DType word = bits == 64 ? DType::kU64 : bits == 32 ? DType::kU32 : DType::kU16;
-  const bool from_byte = mantissa < 8;  // as in JAX, bf16 is made from a byte
+  const DType word = bits == 64 ? DType::kU64 : bits == 32 ? DType::kU32 : bits == 16 ? DType::kU16 : DType::kU8;
+  const bool from_byte = mantissa < 8;  // as in JAX
   const auto [high, low_word] = Threefry(key.first, key.second, Like(key.first, 0), Like(key.first, 0));
   const Scalar drawn = Convert(BitsOfWords({high, low_word}, from_byte ? DType::kU8 : word), word);
   const Scalar shifted = ShiftRightLogical(drawn, Like(drawn, (from_byte ? 8 : bits) - mantissa));

@@ -1,7 +1,8 @@
 // floor, ceil, round, nextafter, reduce_precision: from a floating number to one near it.
 //
 // reduce_precision rounds the mantissa to nearest even, and turns numbers that overflow the smaller exponent range into
-// infinity and those that underflow it into zero; NaN stays. It counts as linear, as in jax.lax.
+// infinity and those that underflow it into zero; NaN stays. Floats of 8 and 4 bits are rounded as f16 (f8e5m2) or f32,
+// as XLA does, and the result to their dtype, in which infinity may be NaN. It counts as linear, as in jax.lax.
 #include "ricci/plugin.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {
@@ -27,7 +28,7 @@ constexpr AttrSpec kPrecisionAttrs[] = {{"exponent_bits", AttrKind::kInt}, {"man
 ArrayTypes PrecisionType(const Eqn& e) {
   if (e.integer("exponent_bits") < 1) e.Fail("exponent_bits ", e.integer("exponent_bits"), " must be positive");
   if (e.integer("mantissa_bits") < 0) e.Fail("mantissa_bits ", e.integer("mantissa_bits"), " must not be negative");
-  return rules::Same<1, kWideFloats>(e);
+  return rules::Same<1, kFloats>(e);
 }
 
 DType UnsignedOfSize(DType d) {
@@ -52,16 +53,22 @@ Scalar ClampExponent(Scalar bits, const FloatInfo& from, int64_t exponent_bits) 
   const Scalar upper = Select(exponent > Bits(bits, (bias + range) << mantissa), sign | Bits(bits, infinity), bits);
   return Select(exponent <= Bits(bits, (bias - range) << mantissa), sign, upper);
 }
-Scalar PrecisionScalar(KernelBuilder&, const Eqn& e, std::span<const Scalar> in) {
-  const FloatInfo from = InfoOf(in[0].dtype());
+Scalar Reduced(const Eqn& e, Scalar x) {
+  const FloatInfo from = InfoOf(x.dtype());
   const int64_t exponent_bits = e.integer("exponent_bits"), mantissa_bits = e.integer("mantissa_bits");
-  Scalar bits = Bitcast(in[0], UnsignedOfSize(in[0].dtype()));
+  Scalar bits = Bitcast(x, UnsignedOfSize(x.dtype()));
   if (mantissa_bits < from.mantissa_bits) {
     const int kept = static_cast<int>(mantissa_bits);  // exact: fewer than there are
     bits = RoundMantissa(bits, from.mantissa_bits - kept);
   }
   if (exponent_bits < from.exponent_bits) bits = ClampExponent(bits, from, exponent_bits);
-  return Select(in[0] != in[0], in[0], Bitcast(bits, in[0].dtype()));
+  return Select(x != x, x, Bitcast(bits, x.dtype()));
+}
+Scalar PrecisionScalar(KernelBuilder&, const Eqn& e, std::span<const Scalar> in) {
+  const DType dtype = in[0].dtype();
+  if (!In(dtype, kTinyFloats)) return Reduced(e, in[0]);
+  const DType wide = dtype == DType::kF8E5M2 ? DType::kF16 : DType::kF32;  // f16 has the same exponents
+  return Convert(Reduced(e, Convert(in[0], wide)), dtype);
 }
 Value PrecisionCt(const Eqn& e, const Value& ct) { return e.Emit({ct}); }
 
@@ -82,7 +89,7 @@ constexpr Row kRows[] = {
                  "(f64[2,3] in -0.4..0.4) rounding_method=1"},
     {.name = "nextafter",
      .doc = "z = nextafter(x, y): the next float after x in the direction of y",
-     .type = rules::Same<2, kWideFloats>,
+     .type = rules::Same<2, kFloats>,
      .batch = rules::kElementwise,
      .lowerings = lower::Scalar<rules::Op<RICCI_S_NEXTAFTER>>,
      .missing = "jvp: jax.lax has none; transpose: not linear",

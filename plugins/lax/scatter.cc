@@ -15,66 +15,25 @@
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
-constexpr AttrSpec kAttrs[] = {{"update_window_dims", AttrKind::kInts},
-                               {"inserted_window_dims", AttrKind::kInts},
-                               {"scatter_dims_to_operand_dims", AttrKind::kInts},
-                               {"operand_batching_dims", AttrKind::kInts, "[]"},
-                               {"scatter_indices_batching_dims", AttrKind::kInts, "[]"},
-                               {"indices_are_sorted", AttrKind::kBool, "false"},
-                               {"unique_indices", AttrKind::kBool, "false"},
-                               {"mode", AttrKind::kString}};
-
 template <DTypeSet set>
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(3);
-  const ArrayType x = e.in(0), indices = e.in(1), updates = e.in(2);
+  const ArrayType x = e.in(0), updates = e.in(2);
   if (set != 0) rules::WantDType(e, 0, set);
   if (updates.dtype() != x.dtype()) e.Fail("updates are ", updates, "; they must have the dtype of ", x);
-  const WindowDims d(e, kScatterNames);
-  CheckWindowDims(e, d);
-  WantMode(e);
-  if (updates.rank() != static_cast<int64_t>(d.window.size()) + indices.rank() - 1) {
-    e.Fail("updates are ", updates, "; they must have rank ",
-           d.window.size() + static_cast<size_t>(indices.rank() - 1));
-  }
-  const Shape counting = d.Counting(), sizes = WindowSizes(e, d);
-  for (size_t i = 0; i < counting.size(); ++i) {
-    if (updates.dim(counting[i]) != indices.shape()[i]) {
-      e.Fail("dimension ", counting[i], " of updates ", updates, " and ", i, " of indices ", indices, " differ");
-    }
-  }
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    if (d.IsWindow(static_cast<int64_t>(i)) && sizes[i] > x.shape()[i]) {
-      e.Fail("windows ", sizes, " of updates ", updates, " must fit into ", x);
-    }
-  }
+  CheckUpdates(e, WindowDims(e, kScatterNames), updates.shape(), Text("updates ", updates));
   return x;
 }
 
 // ---- batch ----
 void BatchRule(const Eqn& e, Batch& a) {
   const Value x = rules::BatchFirst(a.in[0], a.size), updates = rules::BatchFirst(a.in[2], a.size);
-  const WindowDims d(e, kScatterNames);
-  const auto after = [](std::initializer_list<int64_t> first, Dims dims) {
-    Shape out(first);
-    for (int64_t i : dims) out.push_back(i + 1);
-    return out;
-  };
-  const Shape dropped = after({}, d.dropped), start_map = after({}, d.start_map);
-  if (!a.in[1].is_batched()) {  // the batch is one more window dimension
-    a.out[0] = {e.Emit({x, a.in[1].value, updates}, {{"update_window_dims", after({0}, d.window)},
-                                                     {"inserted_window_dims", dropped},
-                                                     {"scatter_dims_to_operand_dims", start_map},
-                                                     {"operand_batching_dims", after({}, d.operand_batch)}}),
-                0};
-    return;
-  }
-  const Value indices = rules::MoveDim(a.in[1].value, a.in[1].dim, 0);
-  a.out[0] = {e.Emit({x, indices, updates}, {{"update_window_dims", after({}, d.window)},
-                                             {"inserted_window_dims", dropped},
-                                             {"scatter_dims_to_operand_dims", start_map},
-                                             {"operand_batching_dims", after({0}, d.operand_batch)},
-                                             {"scatter_indices_batching_dims", after({0}, d.index_batch)}}),
+  const BatchedScatter b(e, a.in[1]);
+  a.out[0] = {e.Emit({x, b.indices, updates}, {{"update_window_dims", b.window},
+                                               {"inserted_window_dims", b.dropped},
+                                               {"scatter_dims_to_operand_dims", b.start_map},
+                                               {"operand_batching_dims", b.operand_batch},
+                                               {"scatter_indices_batching_dims", b.index_batch}}),
               0};
 }
 
@@ -83,7 +42,7 @@ template <Combine combine>
 Value Simpler(const Eqn& e, std::span<const Value> in) {
   if (WritesNothing(e)) return in[0];
   const WindowDims d(e, kScatterNames);
-  const Shape position = KnownIntegers(in[1]), sizes = WindowSizes(e, d);
+  const Shape position = KnownIntegers(in[1]), sizes = WindowSizes(d, e.in(2).shape());
   if (position.empty() || position.size() != d.start_map.size()) return {};
   Shape start(sizes.size(), 0), limit = sizes;
   for (size_t j = 0; j < position.size(); ++j) {
@@ -177,7 +136,7 @@ template <Combine combine>
 std::string Factors(const Eqn& e) {
   FactorText text;
   const WindowDims d(e, kScatterNames);
-  const WindowFactors f = FactorsOfWindows(text, e, d, WindowSizes(e, d));
+  const WindowFactors f = FactorsOfWindows(text, e, d, WindowSizes(d, e.in(2).shape()));
   for (int64_t i : rules::Complement(d.index_batch, e.in(1).rank() - 1)) {
     const int64_t positions = f.indices[static_cast<size_t>(i)];
     if constexpr (combine == Combine::kMin || combine == Combine::kMax) {
@@ -198,7 +157,7 @@ constexpr Row Scatter(std::string_view name, std::string_view doc, JvpRule jvp, 
                       std::string_view examples, std::string_view missing = {}) {
   return {.name = name,
           .doc = doc,
-          .attrs = kAttrs,
+          .attrs = kScatterAttrs,
           .type = Type<set>,
           .jvp = jvp,
           .transpose = transpose,

@@ -13,7 +13,7 @@ namespace ricci { inline namespace v0 { namespace lax {
 inline Value GatherBack(const Eqn& e, const Value& x, const Value& indices, const double* fill) {
   if (WritesNothing(e)) return zeros(e.builder(), e.in(2).WithDType(x.type().dtype()));
   const WindowDims d(e, kScatterNames);
-  const Shape sizes = WindowSizes(e, d);
+  const Shape sizes = WindowSizes(d, e.in(2).shape());
   const Attr dims[] = {{"offset_dims", d.window},
                        {"collapsed_slice_dims", d.dropped},
                        {"start_index_map", d.start_map},

@@ -66,25 +66,27 @@ inline WindowPlace PlaceOfWindow(KernelBuilder& k, const Eqn& e, const WindowDim
   return place;
 }
 
-// Writes the window of `point`; `leading` is the point in its leading dimensions.
-inline void WriteWindow(KernelBuilder& k, const Eqn& e, const WindowDims& d, const Index& point, const Index& leading,
-                        Combine combine) {
-  const Shape sizes = WindowSizes(e, d), window = d.WindowOfOperand(), counting = d.Counting();
+// write(to, from) for each element of the window of `point`, at `from` in the updates, of that shape; `leading` is the
+// point in its leading dimensions.
+template <typename F>
+void OverWindow(KernelBuilder& k, const Eqn& e, const WindowDims& d, Dims updates, const Index& point,
+                const Index& leading, F&& write) {
+  const Shape sizes = WindowSizes(d, updates), window = d.WindowOfOperand(), counting = d.Counting();
   const WindowPlace place = PlaceOfWindow(k, e, d, sizes, point);
-  const auto write = [&] {
+  const auto all = [&] {
     k.Parallel(rules::Pick(sizes, Dims(window).subspan(leading.size())), [&](const Index& inner) {
       Index offset = leading;
       offset.insert(offset.end(), inner.begin(), inner.end());
-      Index to = place.start, from(static_cast<size_t>(e.in(2).rank()));
+      Index to = place.start, from(updates.size());
       for (size_t i = 0; i < counting.size(); ++i) from[static_cast<size_t>(counting[i])] = point[i];
       for (size_t i = 0; i < window.size(); ++i) {
         from[static_cast<size_t>(d.window[i])] = offset[i];
         to[static_cast<size_t>(window[i])] = place.start[static_cast<size_t>(window[i])] + offset[i];
       }
-      Update(k.Result(), combine, to, k.Operand(2).Load(from));
+      write(to, from);
     });
   };
-  place.inside.id == 0 ? write() : k.If(place.inside, write);
+  place.inside.id == 0 ? all() : k.If(place.inside, all);
 }
 
 // All index points of the dimensions `dims`, in order.
@@ -97,28 +99,35 @@ void LoopOver(KernelBuilder& k, Dims extents, std::span<const int64_t> dims, Ind
   });
 }
 
-template <Combine combine>
-void ScatterUpdates(KernelBuilder& k, const Eqn& e) {
+// write(to, from) for each element of all windows of updates of that shape: in the order of the positions, or in any.
+template <typename F>
+void OverWindows(KernelBuilder& k, const Eqn& e, Dims updates, bool in_order, F&& write) {
   if (WritesNothing(e)) return;
   const WindowDims d(e, kScatterNames);
   const ArrayType x = e.in(0), indices = e.in(1);
   const Shape counted = rules::Complement(d.index_batch, indices.rank() - 1);
   const size_t leads = LeadingDims(d, counted);
   Shape apart = rules::Pick(x.shape(), d.operand_batch);
-  for (size_t i = 0; i < leads; ++i) apart.push_back(e.in(2).dim(d.window[i]));
+  for (size_t i = 0; i < leads; ++i) apart.push_back(updates[static_cast<size_t>(d.window[i])]);
   k.Parallel(apart, [&](const Index& at) {
     Index point(static_cast<size_t>(indices.rank() - 1));
     for (size_t i = 0; i < d.index_batch.size(); ++i) point[static_cast<size_t>(d.index_batch[i])] = at[i];
     const Index leading(at.end() - static_cast<ptrdiff_t>(leads), at.end());
-    if constexpr (combine == Combine::kReplace) {
-      LoopOver(k, indices.shape(), counted, point, [&] { WriteWindow(k, e, d, point, leading, combine); });
-    } else {
-      k.Parallel(rules::Pick(indices.shape(), counted), [&](const Index& count) {
-        for (size_t i = 0; i < counted.size(); ++i) point[static_cast<size_t>(counted[i])] = count[i];
-        WriteWindow(k, e, d, point, leading, combine);
-      });
+    if (in_order) {
+      LoopOver(k, indices.shape(), counted, point, [&] { OverWindow(k, e, d, updates, point, leading, write); });
+      return;
     }
+    k.Parallel(rules::Pick(indices.shape(), counted), [&](const Index& count) {
+      for (size_t i = 0; i < counted.size(); ++i) point[static_cast<size_t>(counted[i])] = count[i];
+      OverWindow(k, e, d, updates, point, leading, write);
+    });
   });
+}
+
+template <Combine combine>
+void ScatterUpdates(KernelBuilder& k, const Eqn& e) {
+  OverWindows(k, e, e.in(2).shape(), /*in_order=*/combine == Combine::kReplace,
+              [&](const Index& to, const Index& from) { Update(k.Result(), combine, to, k.Operand(2).Load(from)); });
 }
 
 }}}  // namespace ricci::v0::lax

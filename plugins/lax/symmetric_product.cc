@@ -13,7 +13,7 @@ double BetaOf(const Eqn& e) { return e.number("beta", 0); }
 
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(2);
-  WantMatrices(e, 0);
+  WantMatrices(e, 0, kFloats);
   WantOneBatch(e, {2, 2});
   const ArrayType a = e.in(0), c = e.in(1);
   if (RowsOf(c) != RowsOf(a) || ColumnsOf(c) != RowsOf(a)) {

@@ -1,7 +1,9 @@
 // The format .npy of NumPy (numpy.lib.format, versions 1 to 3): a magic, a Python dict as text, the elements.
 //
-// Big-endian elements and arrays in Fortran order become little-endian and row-major as they are read. The format has
-// no bf16 and no f8: NumPy saves them as raw bytes (`V2`), which could be anything, so both directions refuse them.
+// Big-endian elements and arrays in Fortran order become little-endian and row-major as they are read. Types that NumPy
+// itself does not have are saved as ml_dtypes names them: bf16 as two raw bytes (`<V2`), which jax.numpy.load takes for
+// bf16, and f8e5m2 as `<f1`, which is read here but which NumPy does not load, so that it is not written. All other
+// floats of 8 and 4 bits are one raw byte (`<V1`), which could be any of them: both directions refuse it.
 #include <charconv>
 
 #include "absl/strings/str_join.h"
@@ -20,10 +22,11 @@ struct Code {
   std::string_view text;  // kind and size, without the byte order
   uint32_t dtype;
 };
-constexpr Code kCodes[] = {{"b1", RICCI_BOOL}, {"i1", RICCI_I8},   {"i2", RICCI_I16}, {"i4", RICCI_I32},
-                           {"i8", RICCI_I64},  {"u1", RICCI_U8},   {"u2", RICCI_U16}, {"u4", RICCI_U32},
-                           {"u8", RICCI_U64},  {"f2", RICCI_F16},  {"f4", RICCI_F32}, {"f8", RICCI_F64},
-                           {"c8", RICCI_C64},  {"c16", RICCI_C128}};
+constexpr Code kCodes[] = {{"b1", RICCI_BOOL}, {"i1", RICCI_I8},    {"i2", RICCI_I16}, {"i4", RICCI_I32},
+                           {"i8", RICCI_I64},  {"u1", RICCI_U8},    {"u2", RICCI_U16}, {"u4", RICCI_U32},
+                           {"u8", RICCI_U64},  {"f2", RICCI_F16},   {"f4", RICCI_F32}, {"f8", RICCI_F64},
+                           {"c8", RICCI_C64},  {"c16", RICCI_C128}, {"V2", RICCI_BF16}};
+constexpr std::string_view kCodeOfE5M2 = "f1";
 
 // What the dict says.
 struct Header {
@@ -104,9 +107,10 @@ absl::StatusOr<uint32_t> DTypeOf(std::string_view descr, bool& swap, std::string
     swap = descr[0] == '>';
     return c.dtype;
   }
+  if (code == kCodeOfE5M2) return RICCI_F8E5M2;
   return absl::UnimplementedError(
       base::Cat(origin, ": elements of NumPy type `", descr, "` are not supported",
-                code.starts_with('V') || code == "f1" ? " (it saves bf16 and f8 so: use safetensors for them)" : ""));
+                code == "V1" ? " (f8e4m3fn, f8e8m0fnu and others are saved so: use safetensors for them)" : ""));
 }
 
 // `from` with the bytes of each number reversed.

@@ -88,9 +88,7 @@ constexpr void AddFloatBitOps(std::array<ScalarFn, RICCI_S_COUNT>& table) {
     return E::kFormat.sign != 0 ? a ^ E::kFormat.sign : E::kFormat.nan;
   };
   table[RICCI_S_ABS] = [](uint64_t a, uint64_t, uint64_t) { return a & ~E::kFormat.sign; };
-  if constexpr (kDType <= RICCI_F64) {
-    table[RICCI_S_NEXTAFTER] = [](uint64_t a, uint64_t b, uint64_t) { return NextAfter(E::kFormat, a, b); };
-  }
+  table[RICCI_S_NEXTAFTER] = [](uint64_t a, uint64_t b, uint64_t) { return NextAfter(E::kFormat, a, b); };
   table[RICCI_S_IS_FINITE] = [](uint64_t a, uint64_t, uint64_t) -> uint64_t { return std::isfinite(E::Decode(a)); };
   table[RICCI_S_FMA] = [](uint64_t a, uint64_t b, uint64_t c) {
     return E::Rounded(std::fma(E::Decode(a), E::Decode(b), E::Decode(c)));

@@ -13,10 +13,10 @@ template struct FloatBits<RICCI_F8E8M0FNU>;
 template struct FloatBits<RICCI_F4E2M1FN>;
 
 uint64_t NextAfter(const ricci_float_format& f, uint64_t x, uint64_t y) {
-  const uint64_t ax = x & ~f.sign, ay = y & ~f.sign;
-  if (ax > f.infinity || ay > f.infinity) return f.nan;
-  if (x == y || (ax == 0 && ay == 0)) return y;
-  if (ax == 0) return (y & f.sign) | 1;
+  const uint64_t ax = x & ~f.sign, ay = y & ~f.sign, top = f.infinity != 0 ? f.infinity : f.largest;
+  if (ax > top || ay > top) return f.nan;
+  if (x == y) return y;
+  if (ax == 0 && f.has_zero != 0) return ay == 0 ? y : (y & f.sign) | 1;
   const bool away = (x & f.sign) == (y & f.sign) && ay > ax;
   return away ? x + 1 : x - 1;
 }

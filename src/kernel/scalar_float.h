@@ -24,7 +24,7 @@ extern template struct FloatBits<RICCI_F8E5M2>;
 extern template struct FloatBits<RICCI_F8E8M0FNU>;
 extern template struct FloatBits<RICCI_F4E2M1FN>;
 
-// The value next to x towards y, as bits of the format, which has a zero and infinities.
+// The value next to x towards y, as bits of the format.
 uint64_t NextAfter(const ricci_float_format& f, uint64_t x, uint64_t y);
 // v as a double whose lowest bit is set if bits were lost, so that rounding it again to a narrower format is correct.
 double RoundToOdd(uint64_t v);

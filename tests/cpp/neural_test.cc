@@ -25,6 +25,52 @@ TEST_F(Neural, BlocksHaveScales) {
   ExpectClose(jit(f)(x, scales), {1 + 4 + 36 + 64});
 }
 
+void ExpectEnd(const std::string& message, std::string_view end) { EXPECT_TRUE(message.ends_with(end)) << message; }
+
+// Blocks of 32 ones and of 32 threes: exact in either form.
+TEST_F(Neural, ProductsOfQuantizedOperands) {
+  const Array x = Count({32, 32}, 0) + 1.0f, y = Count({32, 32}, 0) + 3.0f;
+  const lax::DotDims dims{{1}, {1}, {}, {}};
+  const auto mx = std::vector(3, nn::get_scaled_dot_general_config("mxfp8"));
+  const auto nv = std::vector(3, nn::get_scaled_dot_general_config("nvfp4", 0.5));
+  for (const auto& configs : {mx, nv}) {
+    const auto f = [&](Value a, Value b) { return nn::scaled_dot_general(a, b, dims, DType::kF32, configs); };
+    ExpectClose(jit(f)(x, y), Floats(32 * 32, 96.0f));
+    const auto loss = [&](Value a, Value b) { return sum(f(a, b)); };
+    ExpectClose(grad(loss)(x, y), Floats(32 * 32, 96.0f));
+  }
+  const auto plain = [&](Value a, Value b) { return nn::scaled_dot_general(a, b, dims); };
+  ExpectClose(jit(plain)(x, y), Floats(32 * 32, 96.0f));
+  // Its gradient in mxfp8 has blocks along all other dimensions.
+  const auto narrow = [&](Value a, Value b) { return sum(nn::scaled_dot_general(a, b, dims, DType::kF32, mx)); };
+  ExpectEnd(MessageOf([&] {
+              grad(narrow)(x, Count({5, 32}));
+            }),
+            "scaled_dot_general: for the derivative by operand 0, the free dimensions of operand 1 have 5 elements; "
+            "mxfp8 takes blocks of 32");
+}
+
+TEST_F(Neural, WrongConfigurationsAreNamed) {
+  const Array x = Count({2, 32});
+  const auto mx = nn::get_scaled_dot_general_config("mxfp8"), nv = nn::get_scaled_dot_general_config("nvfp4");
+  const auto message = [&](const std::vector<nn::BlockScaleConfig>& configs) {
+    const auto f = [&](Value a) { return nn::scaled_dot_general(a, a, {{1}, {1}, {}, {}}, DType::kF32, configs); };
+    return MessageOf([&] { jit(f)(x); });
+  };
+  ExpectEnd(message({mx}), "scaled_dot_general: takes 3 configs, of lhs, rhs and gradients, not 1");
+  ExpectEnd(message({mx, mx, nv}), "scaled_dot_general: configs are of modes mxfp8 and nvfp4; they must have one");
+  ExpectEnd(MessageOf([] { nn::get_scaled_dot_general_config("fp8"); }),
+            "get_scaled_dot_general_config: mode fp8 must be mxfp8 or nvfp4");
+  ExpectEnd(MessageOf([] { nn::get_scaled_dot_general_config("mxfp8", 2); }),
+            "get_scaled_dot_general_config: mxfp8 has no global scale");
+}
+
+TEST_F(Neural, GreatestMagnitude) {
+  ExpectClose(jit([](Value x) { return nn::amax(x); })(Vec({1, -5, 3})), {5});
+  ExpectClose(jit([](Value x) { return nn::amax(x, 0); })(Mat(2, 2, {1, -5, -3, 2})), {3, 5});
+  ExpectClose(grad([](Value x) { return nn::amax(x); })(Vec({1, -5, 3})), {0, -1, 0});
+}
+
 // Equal scores: the mean of the values that a query may see.
 TEST_F(Neural, LengthsOfSequences) {
   const auto f = [](Value q, Value k, Value v, Value queries, Value keys) {

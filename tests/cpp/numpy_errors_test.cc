@@ -41,6 +41,32 @@ TEST_F(NumpyErrors, OfSolutions) {
                     "expm: operand is f32[3]; it must be square matrices of f32, f64, c64 or c128");
 }
 
+TEST_F(NumpyErrors, OfSchurFunctions) {
+  using namespace scipy::linalg;
+  const Array x = Vec({1, 2, 3}), m = eye(ctx, 3), two = ones(ctx, {2, 2});
+  EXPECT_ERROR_HERE(qr_multiply(m, x, "both"), "qr_multiply: mode is both; it must be right or left");
+  EXPECT_ERROR_HERE(qr_multiply(two, x),
+                    "qr_multiply: operands are f32[2,2] and f32[3]; with mode right c needs as many columns as a has "
+                    "rows");
+  EXPECT_ERROR_HERE(rsf2csf(m, two),
+                    "rsf2csf: operands are f32[3,3] and f32[2,2]; they need square matrices of one size");
+  EXPECT_ERROR_HERE(funm(m, [](Value w) { return sum(w); }),
+                    "funm: the function gave c64[] for c64[3]; it must give one number for each");
+  EXPECT_ERROR_HERE(
+      solve_sylvester(m, two, m),
+      "solve_sylvester: operands are f32[3,3], f32[2,2] and f32[3,3]; they need matrices m x m, n x n and "
+      "m x n, with batches that broadcast");
+  EXPECT_ERROR_HERE(solve_sylvester(m, m, m, {.method = "lu"}),
+                    "solve_sylvester: method is lu; it must be schur or eigen");
+  EXPECT_ERROR_HERE(eigh_tridiagonal(x, x),
+                    "eigh_tridiagonal: operands are f32[3] and f32[3]; they must be vectors of n and n - 1 elements, "
+                    "both of f32, f64, c64 or c128");
+  EXPECT_ERROR_HERE(eigh_tridiagonal(x, Vec({1, 2}), {.select = "v"}),
+                    "eigh_tridiagonal: select is v; it must be a or i");
+  EXPECT_ERROR_HERE(eigh_tridiagonal(x, Vec({1, 2}), {.select = "i", .select_range = {{1, 3}}}),
+                    "eigh_tridiagonal: select_range is 1 to 3; it must be a range from 0 to 2");
+}
+
 TEST_F(NumpyErrors, OfStatistics) {
   const Array x = Vec({1, 2, 3});
   EXPECT_ERROR_HERE(histogramdd(ones(ctx, {4, 2}), {3, 3, 3}),
@@ -50,6 +76,13 @@ TEST_F(NumpyErrors, OfStatistics) {
   EXPECT_ERROR_HERE(scipy::stats::dirichlet::logpdf(x, 1.0),
                     "dirichlet.logpdf: x is f32[3] and alpha f32[]; alpha must be a vector, and x have as many rows or "
                     "one fewer");
+}
+
+TEST_F(NumpyErrors, OfComplexNumbers) {
+  const Array z = Array(astype(Vec({1, 2, 3}), DType::kC64));
+  EXPECT_ERROR_HERE(floor(z), "floor: operand is c64[3]; it must be real");
+  EXPECT_ERROR_HERE(ceil(z), "ceil: operand is c64[3]; it must be real");
+  EXPECT_ERROR_HERE(trunc(z), "trunc: operand is c64[3]; it must be real");
 }
 
 TEST_F(NumpyErrors, OfSpecialFunctions) {

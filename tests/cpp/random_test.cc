@@ -44,6 +44,17 @@ TEST_F(Random, BitExactDistributions) {
   auto as_f32 = [](DType d) { return [d](Value k) { return astype(random::uniform(k, {3}, d), DType::kF32); }; };
   EXPECT_EQ(With(as_f32(DType::kF16)).to_vector<float>(), (Floats{0.076171875f, 0.1904296875f, 0.9755859375f}));
   EXPECT_EQ(With(as_f32(DType::kBF16)).to_vector<float>(), (Floats{0.6328125f, 0.84375f, 0.96875f}));
+  EXPECT_EQ(With(as_f32(DType::kF8E4M3FN)).to_vector<float>(), (Floats{0.625f, 0.75f, 0.875f}));
+  EXPECT_EQ(With(as_f32(DType::kF8E5M2)).to_vector<float>(), (Floats{0.5f, 0.75f, 0.75f}));
+  const std::string refusal = MessageOf([&] { With(as_f32(DType::kF4E2M1FN)); });
+  EXPECT_TRUE(refusal.ends_with("uniform: there are no random numbers of f4e2m1fn; draw f32 and convert them"))
+      << refusal;
+}
+
+TEST_F(Random, NormalOfEightBits) {
+  const auto normal = [](DType d) { return [d](Value k) { return astype(random::normal(k, {5}, d), DType::kF32); }; };
+  EXPECT_EQ(With(normal(DType::kF8E4M3FN)).to_vector<float>(), (Floats{0.375f, 0.75f, 1.25f, 0.75f, -1.875f}));
+  EXPECT_EQ(With(normal(DType::kF8E5M2)).to_vector<float>(), (Floats{0.15625f, 1, 1, 1, -1.5f}));
 }
 
 TEST_F(Random, NormalAndCategorical) {

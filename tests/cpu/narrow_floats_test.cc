@@ -78,6 +78,19 @@ TEST(NarrowFloats, TinyOnesAreRoundedOnce) {
   }
 }
 
+TEST(NarrowFloats, StepsAndPrecisionOfTinyOnes) {
+  const Numbers x = AcrossTheirRange();
+  for (const char* dtype : kTiny) {
+    for (double y : {0.0, -0.0, 1.0, -1.5, 1e9, -1e9, double{NAN}, double{INFINITY}}) {
+      ExpectSameNumbers(dtype, "nextafter(%x, %y)", x, Numbers(x.size(), y));
+    }
+    for (const char* bits : {"exponent_bits=4 mantissa_bits=1", "exponent_bits=3 mantissa_bits=3",
+                             "exponent_bits=8 mantissa_bits=0", "exponent_bits=2 mantissa_bits=30"}) {
+      ExpectSameNumbers(dtype, std::string("reduce_precision(%x) ") + bits, x, x);
+    }
+  }
+}
+
 TEST(NarrowFloats, IntegersBecomeTinyOnesWithOneRounding) {
   for (const char* dtype : kTiny) {
     for (const char* from : {"i64", "u64"}) {

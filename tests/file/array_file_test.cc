@@ -63,11 +63,26 @@ TEST(ArrayFile, FortranOrderAndBigEndianAreConverted) {
   EXPECT_EQ(Only(Npy(Dict("|u1", "True", "(2, 1, 2)"), "abcd")).data, "acbd");
 }
 
+// As numpy.save writes arrays of ml_dtypes.
+TEST(ArrayFile, NpyOfNarrowFloats) {
+  const FileArray a = Only(Npy(Dict("<V2", "False", "(2,)"), "abcd"));
+  EXPECT_EQ(a.dtype, RICCI_BF16);
+  EXPECT_EQ(a.data, "abcd");
+  EXPECT_EQ(Only(Npy(Dict("|V2", "False", "(1,)"), "ab")).dtype, RICCI_BF16);
+  EXPECT_EQ(Only(Npy(Dict("<f1", "False", "(3,)"), "abc")).dtype, RICCI_F8E5M2);
+  const FileArray bf16 = Some(RICCI_BF16, {1}, "ab", ""), tiny = Some(RICCI_F8E5M2, {1}, "a", "");
+  EXPECT_NE(WriteArrays(ArrayFormat::kNpy, {&bf16, 1})->find("'descr': '<V2'"), std::string::npos);
+  EXPECT_EQ(WriteArrays(ArrayFormat::kNpy, {&tiny, 1}).status().message(),
+            "npy has no elements of f8e5m2; safetensors has most others");
+}
+
 TEST(ArrayFile, WrongNpyIsNamed) {
   EXPECT_EQ(ErrorOf("nothing"), "f: not a file of arrays; known: npy, npz, safetensors");
   EXPECT_EQ(ErrorOf(Npy(Dict("<U3", "False", "(1,)"), "")), "f: elements of NumPy type `<U3` are not supported");
-  EXPECT_EQ(ErrorOf(Npy(Dict("<V2", "False", "(1,)"), "ab")),
-            "f: elements of NumPy type `<V2` are not supported (it saves bf16 and f8 so: use safetensors for them)");
+  EXPECT_EQ(ErrorOf(Npy(Dict("<V1", "False", "(1,)"), "a")),
+            "f: elements of NumPy type `<V1` are not supported (f8e4m3fn, f8e8m0fnu and others are saved so: use "
+            "safetensors for them)");
+  EXPECT_EQ(ErrorOf(Npy(Dict("|V3", "False", "(1,)"), "abc")), "f: elements of NumPy type `|V3` are not supported");
   EXPECT_EQ(ErrorOf(Npy(Dict("<f4", "False", "(3, 2)"), "abcd")),
             "f: the file is damaged: an array is f32[3,2], and 4 bytes are there");
   EXPECT_EQ(ErrorOf(Npy(Dict("<f8", "False", "(4611686018427387904, 4611686018427387904)"), "abcd")),
@@ -129,7 +144,7 @@ TEST(ArrayFile, RoundTrips) {
       EXPECT_EQ(b.name, format == ArrayFormat::kNpy ? "" : a.name);
       EXPECT_EQ(*WriteArrays(format, {&b, 1}), *bytes);
     }
-    EXPECT_EQ(written, format == ArrayFormat::kSafetensors ? 17 : 14);
+    EXPECT_EQ(written, format == ArrayFormat::kSafetensors ? 17 : 15);
   }
 }
 

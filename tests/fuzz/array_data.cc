@@ -15,7 +15,7 @@ double DrawFloat(Dice& dice, DType dtype, bool special) {
     const double kSpecial[] = {0.0, -0.0, 1.0, -1.0, kInf, -kInf, kNaN, info.tiny, -info.tiny / 4, 0.5, 2.0, -2.5};
     return dice.Pick(kSpecial);
   }
-  return dice.Real(-2, 2);
+  return FormatOf(dtype).sign != 0 ? dice.Real(-2, 2) : dice.Real(0.1, 2);
 }
 
 uint64_t DrawInteger(Dice& dice, DType dtype, bool special) {

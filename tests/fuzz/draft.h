@@ -17,8 +17,8 @@ namespace ricci::testing {
 
 // What a program may hold.
 struct Palette {
-  DTypeSet dtypes = kOrdered & ~kTinyFloats;  // dtypes of new values; `key` comes with random rows
-  bool special = true;                        // NaN, infinities, -0, extreme integers
+  DTypeSet dtypes = kOrdered;   // dtypes of new values; `key` comes with random rows
+  bool special = true;          // NaN, infinities, -0, extreme integers
   bool smooth = false;          // only rows that have all rules, and values of moderate size: for the laws
   int64_t max_elements = 1024;  // of one value
   int max_nesting = 2;

@@ -133,8 +133,36 @@ void Scatter(Draft& d) {
   d.Emit(name, {w.x, w.indices, d.Of(w.x.dtype(), w.result)}, attrs);
 }
 
-constexpr Generator kGenerators[] = {
-    {3, true, DynamicSlice}, {3, true, DynamicUpdateSlice}, {5, true, Gather}, {5, true, Scatter}};
+// A function of one element that stays in a moderate range however often it is applied.
+std::shared_ptr<ricci_program> SomeFunction(Draft& d, const ArrayType& scalar) {
+  Draft body(d, {scalar});
+  const Value x = body.params()[0];
+  if (IsInexact(scalar.dtype())) return body.Finish({body.Bounded(x)});
+  return body.Finish({scalar.dtype() == DType::kBool ? lax::bitwise_not(x) : lax::add(x, lax::full_like(x, 3))});
+}
+void ScatterApply(Draft& d) {
+  const Windows w = SomeWindows(d);
+  const std::shared_ptr<ricci_program> f = SomeFunction(d, w.x.type().WithShape({}));
+  ricci_program* const computation = f.get();
+  const Attr required[] = {{"computation", computation},
+                           {"update_shape", w.result},
+                           {"update_window_dims", w.offset},
+                           {"inserted_window_dims", w.collapsed},
+                           {"scatter_dims_to_operand_dims", w.map},
+                           {"mode", SomeMode(d)}};
+  std::vector<ricci_attr> attrs(std::begin(required), std::end(required));
+  if (!w.x_batch.empty()) {
+    attrs.push_back(Attr("operand_batching_dims", w.x_batch));
+    attrs.push_back(Attr("scatter_indices_batching_dims", w.indices_batch));
+  }
+  d.Emit("scatter_apply", {w.x, w.indices}, attrs);
+}
+
+constexpr Generator kGenerators[] = {{3, true, DynamicSlice},
+                                     {3, true, DynamicUpdateSlice},
+                                     {5, true, Gather},
+                                     {5, true, Scatter},
+                                     {2, true, ScatterApply}};
 
 }  // namespace
 

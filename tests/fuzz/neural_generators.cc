@@ -77,8 +77,29 @@ void ScaledProduct(Draft& d) {
   d.Emit("scaled_matmul", in, {{"preferred_element_type", result}});
 }
 
-constexpr Generator kGenerators[] = {
-    {1, true, Normalize}, {1, true, Softmax}, {2, true, Attention}, {1, true, ScaledProduct}};
+// Quantization has no derivative but that which stands for it.
+void QuantizedProduct(Draft& d) {
+  const bool has_global = d.dice().Chance(0.5);
+  const int64_t k = has_global ? 16 : 32, m = d.dice().Between(1, 2), n = d.dice().Between(0, 2);
+  constexpr DType kResults[] = {DType::kF32, DType::kF32, DType::kBF16, DType::kF16};
+  const DType dtype = d.SomeDType(kWideFloats);
+  Values in = {d.Of(dtype, Shape{m, k}), d.Of(dtype, Shape{k, n})};
+  if (has_global) in.insert(in.end(), 2, d.Positive(d.Of(DType::kF32, Shape{})));
+  for (Value& v : in) v = lax::stop_gradient(v);
+  d.Emit("scaled_dot_general", in,
+         {{"lhs_contract", Shape{1}},
+          {"rhs_contract", Shape{0}},
+          {"mode", has_global ? "nvfp4" : "mxfp8"},
+          {"preferred_element_type", d.dice().Pick(kResults)}});
+}
+void GreatestMagnitude(Draft& d) {
+  const Value x = d.AnyOfRank(0, 4, kFloats);
+  d.Emit("amax", {x}, {{"axes", SomeAxes(d, x)}});
+}
+
+constexpr Generator kGenerators[] = {{1, true, Normalize},         {1, true, Softmax},
+                                     {2, true, Attention},         {1, true, ScaledProduct},
+                                     {1, false, QuantizedProduct}, {1, true, GreatestMagnitude}};
 
 }  // namespace
 

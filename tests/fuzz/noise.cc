@@ -16,6 +16,7 @@ using trace::Vals;
 
 // Rows whose floating results are exact, or are the operands.
 constexpr std::string_view kExact[] = {"abs",
+                                       "amax",
                                        "approx_top_k",
                                        "complex",
                                        "conj",
@@ -108,6 +109,7 @@ constexpr std::string_view kMovesOperands[] = {"reduce_sum",
                                                "layer_norm",
                                                "rms_norm",
                                                "scaled_matmul",
+                                               "scaled_dot_general",
                                                "softmax"};
 
 // Rows whose results hold vectors of length 1: what is small in one is rounded like what is large.
@@ -193,7 +195,8 @@ class Noise {
   absl::StatusOr<Val> Move(trace::Builder& b, Val v, DType dtype) {
     if (IsComplex(dtype)) return MoveBy(b, v, InfoOf(PartOf(dtype)).epsilon * 4);
     if (!IsReal(b, v)) return v;
-    const int steps = BitsOf(dtype) == 16 ? 2 : 4;
+    const int steps = In(dtype, kTinyFloats) ? 1 : BitsOf(dtype) == 16 ? 2 : 4;
+    if (In(Of(b, v), kTinyFloats)) return Step(b, v);
     // Later variants mix the ways: where one leaves a value equal, another may move it.
     const bool coarse = way_ == Way::kCoarse && (variant_ < kNoiseVariants || dice_.Chance(0.5));
     return coarse ? Coarse(b, v, steps, dtype) : MoveBy(b, v, InfoOf(dtype).epsilon * steps);
@@ -257,20 +260,39 @@ class Noise {
     }
     return 0;
   }
+  bool GoesUp() { return way_ == Way::kUp || (way_ != Way::kDown && dice_.Chance(0.5)); }
+  // A constant of the type of `like` whose elements are element().
+  template <typename F>
+  static absl::StatusOr<Val> EachOf(trace::Builder& b, Val like, F&& element) {
+    int64_t n = 1;
+    for (int64_t d : b.type(like).shape) n *= d;
+    std::vector<std::byte> bytes;
+    for (int64_t i = 0; i < std::max<int64_t>(n, 1); ++i) {
+      const Element e = element();
+      for (uint32_t k = 0; k < e.size; ++k) bytes.push_back(static_cast<std::byte>(e.bytes[k]));
+    }
+    return b.Constant(b.type_id(like), bytes);
+  }
+  // The next number up or down, unless it is zero: how far floats of 8 and 4 bits, of so few steps, are moved.
+  absl::StatusOr<Val> Step(trace::Builder& b, Val v) {
+    const DType dtype = Of(b, v);
+    RICCI_ASSIGN(const Val towards,
+                 EachOf(b, v, [&] { return Encode(dtype, GoesUp() ? GreatestFloat(dtype) : LeastFloat(dtype)); }));
+    RICCI_ASSIGN(const Val next, b.Emit1("nextafter", {}, std::array{v, towards}));
+    RICCI_ASSIGN(const Val zero, Splat(b, v, 0));
+    RICCI_ASSIGN(const Val is_zero, b.Emit1("eq", {}, std::array{v, zero}));
+    return b.Emit1("select_n", {}, std::array{is_zero, next, v});
+  }
   absl::StatusOr<Val> MoveBy(trace::Builder& b, Val v, double step) {
     if (step == 0) return v;
     const DType dtype = Of(b, v);
-    int64_t n = 1;
-    for (int64_t d : b.type(v).shape) n *= d;
-    std::vector<std::byte> bytes;
-    for (int64_t i = 0; i < std::max<int64_t>(n, 1); ++i) {
-      const double d = step * dice_.Real(0.5, 1.5);
-      const bool up = way_ == Way::kUp || (way_ != Way::kDown && dice_.Chance(0.5));
-      const std::complex<double> turn(1 + (up ? d : -d), dice_.Real(-1, 1) * step);
-      const Element e = IsComplex(dtype) ? Encode(dtype, turn) : Encode(dtype, turn.real());
-      for (uint32_t k = 0; k < e.size; ++k) bytes.push_back(static_cast<std::byte>(e.bytes[k]));
-    }
-    RICCI_ASSIGN(Val factor, b.Constant(b.type_id(v), bytes));
+    if (In(dtype, kTinyFloats)) return Step(b, v);
+    RICCI_ASSIGN(Val factor, EachOf(b, v, [&] {
+                   const double d = step * dice_.Real(0.5, 1.5);
+                   const bool up = GoesUp();
+                   const std::complex<double> turn(1 + (up ? d : -d), dice_.Real(-1, 1) * step);
+                   return IsComplex(dtype) ? Encode(dtype, turn) : Encode(dtype, turn.real());
+                 }));
     if (variant_ >= kNoiseVariants && IsReal(b, v)) {
       RICCI_ASSIGN(factor, Scattered(b, v, factor));
     }

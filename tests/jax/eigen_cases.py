@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from case_file import DTYPES, Close, DType
+from hostile_matrices import defective, drawn, hostile
 from program_text import PARTS, Text
 from transforms import add_cases, primitive
 
@@ -23,11 +24,6 @@ def phase(v):
     real = jnp.abs(v).dtype
     total = jnp.conj(jnp.sum(v * jnp.cos(jnp.arange(v.shape[-2], dtype=real))[:, None], axis=-2))
     return lax.stop_gradient(total / jnp.abs(total))
-
-
-def drawn(dtype, rng, shape):
-    x = rng.uniform(-1, 1, shape)
-    return x + 1j * rng.uniform(-1, 1, shape) if dtype in PARTS else x
 
 
 def hermitian(dtype, shape):
@@ -96,32 +92,10 @@ def reconstructed(file):
                   label='(bad)')
 
 
-def hostile(dtype, n, rng):
-    """A batch of matrices with all that makes steps lose their way: elements of very different size, in order and in
-    none, subnormal ones, zeros, equal eigenvalues. Results are within the range of the dtype."""
-    info = jnp.finfo(DTYPES[PARTS.get(dtype, dtype)])
-    tiny, huge = float(info.smallest_subnormal), float(info.max) / (8 * n)
-    low, high = np.log10(tiny) + 1, np.log10(huge)
-    powers = lambda first, last, shape=(n, n): 10.0 ** rng.uniform(first, last, shape)
-    down, some = 10.0 ** np.linspace(0, low / 2, n), powers(low / 2, high / 2, n)
-    x = lambda: drawn(dtype, rng, (n, n))
-    unit = np.linalg.qr(x())[0]
-    zeros, ends = x(), np.full((n, n), tiny)
-    zeros[::2], zeros[:, 1::3], ends[0, 0] = 0, 0, 1
-    near = np.where(np.arange(n)[:, None] + np.arange(n) < 2, 10.0 ** (low * (np.arange(n)[:, None] + np.arange(n))), 10 * tiny)
-    graded = x() * down[:, None] * down
-    return np.stack([
-        near, ends, graded, graded[::-1, ::-1], x() * powers(low, high), x() * powers(low, 0), x() * some[:, None] * some,
-        x() * np.minimum(some[:, None] / some, huge), zeros, x() * huge, x() * np.finfo(DTYPES[dtype]).tiny,
-        np.where(rng.uniform(size=(n, n)) < 0.5, huge, tiny) * x(), np.zeros((n, n)), np.ones((n, n)), np.eye(n) + np.diag(tiny * np.ones(n - 1), -1),
-        unit @ np.diag(np.arange(n) // (n // 2) + 1.0) @ unit.conj().T, np.eye(n)[rng.permutation(n)], np.triu(x() * powers(low, high)),
-    ]).astype(DTYPES[dtype])
-
-
 def robust(file):
     """Reconstructions of such matrices, scaled so that the largest element is about 1."""
     rng = file.numbers('robust')
-    for dtype, n in [(d, n) for n in (3, 20) for d in ('f32', 'c64', 'f64')]:
+    for dtype, n in [(d, n) for n in (3, 20) for d in LAPACK]:
         a = hostile(dtype, n, rng)
         wide = a.astype(np.clongdouble if dtype in PARTS else np.longdouble)
         sizes = np.max(np.abs(wide), axis=(1, 2))
@@ -145,6 +119,51 @@ def robust(file):
         text = Text(dtype, a.shape)
         t, q = text.emit('schur', [text.param], [(dtype, a.shape)] * 2)
         add('schur', text, t, q, text.adjoint(q), scaled)
+
+
+def residuals(file):
+    """a v - v w of eigenvectors, and their lengths, for matrices scaled so that the largest element is about 1."""
+    rng = file.numbers('residuals')
+    for dtype, n in [(d, n) for n in (2, 3, 12) for d in LAPACK]:
+        a = defective(dtype, n, rng)
+        sizes = np.max(np.abs(a).astype(np.float64), axis=(1, 2))
+        exponents = [-int(np.floor(np.log2(s))) if s > 0 else 0 for s in sizes]
+        number = {'f32': 'c64', 'f64': 'c128'}.get(dtype, dtype)
+        text = Text(dtype, a.shape)
+        w, v = text.emit('eig', [text.param], [(number, a.shape[:2]), (number, a.shape)], compute_left_eigenvectors=False,
+                         compute_right_eigenvectors=True)
+        scaled = text.convert(text.times_powers(text.param, exponents), number)
+        values = text.times_powers(text.across_rows(w, v), exponents)
+        rest = text.one('sub', [text.product(scaled, v), text.one('mul', [v, values], v)], v)
+        square = text.one('mul', [v, text.one('conj', [v], v)], v)
+        program = text.done(rest, text.sum(square, -2))
+        outs = np.zeros(a.shape, DTYPES[number]), np.ones(a.shape[:2], DTYPES[number])
+        add_cases(file, f'eig(defective)/{dtype}/{n}', program, lambda _, outs=outs: outs, lambda r, a=a: [a], modes='n',
+                  tolerance=Close(200, 8.0))
+
+
+def not_finite(file):
+    """All of the results for a matrix with one NaN or infinity is NaN (LAPACK, so JAX, leaves some of it as it happens to
+    be); the other matrices of the batch have theirs."""
+    def only_finite(f):
+        def fn(a):
+            good = jnp.all(jnp.isfinite(a), (-2, -1))
+            outs = f(jnp.where(good[:, None, None], a, jnp.eye(a.shape[-1], dtype=a.dtype)))
+            return [jnp.where(good.reshape(-1, *[1] * (o.ndim - 1)), o, o.dtype.type(complex(np.nan, np.nan) if o.dtype.kind == 'c' else np.nan))
+                    for o in outs]
+        return fn
+    for dtype, n in [(d, n) for n in (2, 5) for d in LAPACK]:
+        a = np.tile(np.eye(n) * (np.arange(n) + 1.0), (6, 1, 1)).astype(DTYPES[dtype])
+        for k, bad in enumerate((np.nan, np.inf, -np.inf)):
+            a[2 * k + 1, n - 1, k % n] = bad
+            a[2 * k, 0, 0] /= 2.0**k
+        functions = [('eigh', {}, lambda x: lax.linalg.eigh(x, symmetrize_input=False)), ('schur', {}, lax.linalg.schur),
+                     ('svd', {'compute_uv': True}, lambda x: [lax.linalg.svd(x)[i] for i in (1, 0, 2)])]
+        for left, right in ((True, True), (False, False)):
+            options = {'compute_left_eigenvectors': left, 'compute_right_eigenvectors': right}
+            functions.append(('eig', options, lambda x, options=options: lax.linalg.eig(x, **options)))
+        for name, options, f in functions:
+            primitive(file, name, options, only_finite(f), lambda r, a=a: [a], modes='n', label='(not finite)', tolerance=Close(8, 8.0))
 
 
 def separate(dtype, shape):
@@ -355,5 +374,5 @@ def schur(file):
 
 
 def cases(file):
-    for part in (eigh, reconstructed, robust, svd, full_svd, reductions, eig, schur):
+    for part in (eigh, reconstructed, robust, residuals, not_finite, svd, full_svd, reductions, eig, schur):
         part(file)

@@ -1,9 +1,10 @@
 """Primitives with positions known at run time: dynamic slices, gather, scatter, sort."""
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from case_file import ALL, COMPLEXES, DTYPES, MOVABLE, NUMBERS, EXACT, Close
+from case_file import ALL, COMPLEXES, DTYPES, EXACT, INTS, MOVABLE, NUMBERS, Body, Close
 from elementwise_cases import of
 from transforms import primitive
 from values import floats, integers, ordinary
@@ -130,6 +131,46 @@ def scatters(file):
             primitive(file, prim, attrs, fn, make, modes='n', tolerance=tolerance)
 
 
+def applied(f, numbers, updates, mode):
+    """lax.scatter_apply by a count of the times that each element is reached: JAX has no derivative of its own."""
+    times = int(np.prod(updates))
+
+    def of_arrays(x, i):
+        count = lax.scatter_add(jnp.zeros(x.shape, np.int32), i, jnp.ones(updates, np.int32), numbers, mode=mode)
+        for trip in range(times):
+            x = jnp.where(count > trip, f(x), x)
+        return x
+    return of_arrays
+
+
+def scatter_applies(file):
+    text = lambda dtype, op: Body(f'program(%x: {dtype}[]) {{\n  %y: {dtype}[] = {op}(%x)\n  return %y\n}}')
+    for shape, indices, offset, collapsed, start, batch, index_batch, sizes in GATHERS:
+        numbers = lax.ScatterDimensionNumbers(offset, collapsed, start, batch, index_batch)
+        updates = update_shape(shape, indices, offset, collapsed, batch, sizes)
+        for mode in ('fill', 'clip'):
+            attrs = {'computation': text('f32', 'sin'), 'update_shape': updates, 'update_window_dims': offset,
+                     'inserted_window_dims': collapsed, 'scatter_dims_to_operand_dims': start, 'operand_batching_dims': batch,
+                     'scatter_indices_batching_dims': index_batch, 'mode': mode}
+            make = of(floats('f32', shape, 0.5, 2), integers('i32', indices, -3, 8))
+            own = lambda x, i, n=numbers, u=updates, m=mode: lax.scatter_apply(x, i, lax.sin, n, update_shape=u, mode=m)
+            by_count = applied(lax.sin, numbers, updates, mode)
+            for fn, modes in ((own, 'nv'), (by_count, 'frFRH' if mode == 'fill' else 'fr')):
+                primitive(file, 'scatter_apply', attrs, fn, make, label=f'({mode})', modes=modes, tolerance=Close(4, 4.0),
+                          derivative=Close(64, 8.0))
+    numbers = lax.ScatterDimensionNumbers((1,), (0,), (0,))
+    for dtype in MOVABLE:
+        op, f = ('not', lax.bitwise_not) if dtype in INTS + ('bool',) else ('square', lax.square)
+        attrs = {'computation': text(dtype, op), 'update_shape': (6, 4), 'update_window_dims': (1,),
+                 'inserted_window_dims': (0,), 'scatter_dims_to_operand_dims': (0,), 'mode': 'fill'}
+        own = lambda x, i, f=f: lax.scatter_apply(x, i, f, numbers, update_shape=(6, 4), mode='fill')
+        make = of(ordinary(dtype, (5, 4)), integers('i32', (6, 1), -2, 8))
+        primitive(file, 'scatter_apply', attrs, own, make, modes='n', tolerance=Close(8, 4.0))
+        if dtype in COMPLEXES:
+            primitive(file, 'scatter_apply', attrs, applied(f, numbers, (6, 4), 'fill'), make, modes='fr',
+                      tolerance=Close(64, 8.0))
+
+
 def sorts(file):
     """All operands are reordered alike, by the first num_keys of them."""
     for shapes, dimension, keys in (((5,), 0, 1), ((3, 4), 0, 1), ((3, 4), 1, 1), ((2, 3, 4), 1, 1)):
@@ -174,5 +215,5 @@ def approx_top_k(k, reduction_dimension, recall_target=0.95, is_max_k=True, redu
 
 
 def cases(file):
-    for part in (dynamic, gathers, scatters, sorts, top_k):
+    for part in (dynamic, gathers, scatters, scatter_applies, sorts, top_k):
         part(file)

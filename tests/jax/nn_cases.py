@@ -2,6 +2,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax._src.cudnn import scaled_matmul_stablehlo
 
 from case_file import DTYPES, Close, DType, equation
 from elementwise_cases import of
@@ -163,6 +164,51 @@ def scaled_products(file):
                   modes='nfrvFR' if lhs == 'f32' else 'nv', tolerance=Close(16, 4.0) if out != 'bf16' else Close(1, 1.0))
 
 
+# Mode, shapes of the operands, dimension numbers, dtypes of operands and result.
+QUANTIZED = [
+    ('mxfp8', (3, 32), (2, 32), (((1,), (1,)), ((), ())), 'f32', 'f32', 'nv'),
+    ('mxfp8', (2, 32, 64), (2, 32, 64), (((2,), (2,)), ((0,), (0,))), 'f32', 'f32', 'nvrR'),
+    ('mxfp8', (64, 2, 8, 4), (2, 32, 64), (((0,), (2,)), ((1,), (0,))), 'bf16', 'bf16', 'nr'),
+    ('mxfp8', (4, 16, 3), (5, 4, 16), (((0, 1), (1, 2)), ((), ())), 'f16', 'f32', 'n'),
+    ('mxfp8', (3, 32), (2, 32), (((1,), (1,)), ((), ())), 'f64', 'bf16', 'n'),
+    ('nvfp4', (3, 48), (48, 5), (((1,), (0,)), ((), ())), 'f32', 'f32', 'nvr'),
+    ('nvfp4', (4, 8, 2, 3), (4, 2, 5, 8), (((0, 1), (0, 3)), ((2,), (1,))), 'f32', 'f32', 'nr'),
+    ('nvfp4', (2, 16), (3, 16), (((1,), (1,)), ((), ())), 'bf16', 'f16', 'n'),
+]
+
+
+def quantized_products(file):
+    """jax.nn.scaled_dot_general on the formula of scaled_matmul, of which there is no CPU implementation."""
+    def product(x, y, s, t, preferred_element_type=np.float32):
+        scaled = lambda a, b: a.astype(np.float32) * jnp.repeat(b.astype(np.float32), a.shape[-1] // b.shape[-1], -1)
+        return jnp.einsum('bmk,bnk->bmn', scaled(x, s), scaled(y, t)).astype(preferred_element_type)
+
+    scaled_matmul_stablehlo.scaled_matmul_wrapper = product
+    for mode, lhs, rhs, dims, dtype, out, modes in QUANTIZED:
+        scales = [None] if mode == 'mxfp8' else [np.float32(0.125), np.float32(3)]
+        configs = [jax.nn.get_scaled_dot_general_config(mode, None if s is None else s.reshape(1)) for s in (scales * 3)[:3]]
+        fn = lambda x, y, *_, d=dims, o=DTYPES[out], c=configs: jax.nn.scaled_dot_general(x, y, d, o, c)
+        (lc, rc), (lb, rb) = dims
+        attrs = {'lhs_contract': lc, 'rhs_contract': rc, 'lhs_batch': lb, 'rhs_batch': rb, 'mode': mode,
+                 'preferred_element_type': DType(out)}
+        # Blocks of very different sizes, one of zeros.
+        sized = lambda shape: lambda r: (floats('f64', shape)(r) * 2.0 ** r.integers(-9, 9, shape) * (r.random(shape[:1] + (1,) * (
+            len(shape) - 1)) > 0.1)).astype(DTYPES[dtype])
+        make = of(sized(lhs), sized(rhs), *[lambda r, s=s: s for s in scales if s is not None])
+        axes = [([0, 0, None, None][:len(scales) * 2], [0]), ([1, None, None, None][:len(scales) * 2], [1])]
+        primitive(file, 'scaled_dot_general', attrs, fn, make, label=f'({mode})', modes=modes,
+                  active=[True, True, False, False][:len(scales) * 2], axes=axes,
+                  tolerance=Close(16, 4.0) if out == 'f32' else Close(1, 1.0), derivative=Close(64, 16.0))
+
+
+def greatest_magnitudes(file):
+    for shape, axes in (((5,), (0,)), ((3, 4), (1,)), ((2, 3, 4), (0, 2)), ((3, 4), ())):
+        primitive(file, 'amax', {'axes': axes}, lambda x, a=axes: jnp.abs(x).max(a), of(floats('f32', shape)),
+                  label=f'({axes})', modes='nfrv')
+    for dtype in ('f16', 'bf16', 'f64', 'f8e4m3fn', 'f8e5m2', 'f4e2m1fn'):
+        primitive(file, 'amax', {'axes': (0,)}, lambda x: jax.lax.reduce_max(abs(x), (0,)), of(floats(dtype, (5, 3))), modes='n')
+
+
 def cases(file):
-    for part in (norms, softmaxes, attention, dropout, scaled_products):
+    for part in (norms, softmaxes, attention, dropout, scaled_products, quantized_products, greatest_magnitudes):
         part(file)

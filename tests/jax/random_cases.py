@@ -30,6 +30,9 @@ def gamma(file):
                 wide = dtype in ('f32', 'f64')
                 primitive(file, 'random_gamma', attrs, fn, make, label=f'({dtype},{high},{log_space})',
                           modes='nfr' if wide else 'n', **one)
+        for dtype in ('f8e4m3fn', 'f8e5m2') if not log_space else ():
+            primitive(file, 'random_gamma', {}, fn, of(keys(()), floats(dtype, (64,), 0.3, 6)), label=f'({dtype})', modes='n',
+                      tolerance=Close(1))
         make = of(keys((2,)), floats('f32', (2, 3, 2), 0.5, 3))
         primitive(file, 'random_gamma', attrs, fn, make, label=f'(keys,{log_space})', modes='n', tolerance=Close(16, 1.0))
         make = of(keys(()), floats('f32', (5,), 0.5, 3))

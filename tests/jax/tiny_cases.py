@@ -1,8 +1,8 @@
 """Floats of 8 and 4 bits: conversions of all values, arithmetic, and the primitives that move elements.
 
 Left out is what XLA computes otherwise than ml_dtypes does (f4 of NaN, integers of the greatest f4), its flushing of
-small numbers of f8e8m0fnu to zero, thus NaN, reductions of f8e8m0fnu, which start with a zero there, and functions whose
-steps XLA rounds to f4 or f8e8m0fnu one by one.
+small numbers of f8e8m0fnu to zero, thus NaN, its nextafter, which takes the top bit for a sign, reductions of f8e8m0fnu, which
+start with a zero there, and functions whose steps XLA rounds to f4 or f8e8m0fnu one by one.
 """
 import jax
 import jax.numpy as jnp
@@ -89,8 +89,14 @@ def arithmetic(file):
         for prim in ('add', 'sub', 'mul', 'div', 'max', 'min'):
             kept = (both[0] != 0) | (both[1] != 0) | (dtype != 'f4e2m1fn') if prim == 'div' else slice(None)
             primitive(file, prim, {}, BINARY[prim][0], fixed(both[0][kept], both[1][kept]), modes='n')
-        for prim in ('eq', 'ne', 'lt', 'le', 'gt', 'ge'):
+        for prim in COMPARE:
             primitive(file, prim, {}, COMPARE[prim], fixed(*both), modes='n')
+        if dtype != 'f8e8m0fnu':
+            primitive(file, 'nextafter', {}, lax.nextafter, fixed(*pairs(every(dtype))), modes='n')
+        for exponent, mantissa in ((4, 1), (3, 2), (2, 0), (5, 1), (8, 7), (11, 30)):
+            fn = lambda x, e=exponent, m=mantissa: lax.reduce_precision(x, e, m)
+            primitive(file, 'reduce_precision', {'exponent_bits': exponent, 'mantissa_bits': mantissa}, fn,
+                      fixed(every(dtype)), label=f'({exponent},{mantissa})', modes='nv')
         primitive(file, 'select_n', {}, lax.select_n, fixed(rng.integers(0, 2, len(both[0])).astype(np.bool_), *both),
                   modes='n')
         primitive(file, 'clamp', {}, lax.clamp, of(*[some(dtype, (5,))] * 3), modes='n')
@@ -143,6 +149,11 @@ def reductions(file):
                       tolerance=EXACT if exact else Close(2, 2.0))
         for prim, fn in (('cummax', lax.cummax), ('cummin', lax.cummin)):
             primitive(file, prim, {'axis': 0, 'reverse': False}, lambda v, f=fn: f(v, 0), x, modes='n')
+        # JAX rounds every sum of two; these are of few elements.
+        primitive(file, 'cumlogsumexp', {'axis': 0, 'reverse': True}, lambda v: lax.cumlogsumexp(v, 0, True),
+                  of(some(dtype, (2, 3))), modes='nfrv', tolerance=Close(1), derivative=Close(2, 1.0))
+        primitive(file, 'symmetric_product', {}, lax.linalg.symmetric_product,
+                  of(some(dtype, (3, 2)), some(dtype, (3, 3))), modes='nv', tolerance=Close(1))
         primitive(file, 'argmax', {'axes': (0,), 'index_dtype': DType('i32')}, lambda v: lax.argmax(v, 0, np.int32), x,
                   modes='n')
     for dtype in TINY[:2]:

@@ -191,7 +191,23 @@ TEST(ScalarEval, FloatsWithoutASignOrNan) {
   EXPECT_EQ(Eval(RICCI_S_MUL, RICCI_F4E2M1FN, 0x7, 0xf), 0xfu);  // 6 * -6: the greatest number
   EXPECT_EQ(Converted(RICCI_F32, RICCI_F8E4M3FN, EncodeFloat(RICCI_F32, 464)), 0x7eu);
   EXPECT_EQ(Converted(RICCI_F32, RICCI_F8E4M3FN, EncodeFloat(RICCI_F32, 465)), 0x7fu);
-  EXPECT_EQ(FindScalarFn(RICCI_S_NEXTAFTER, RICCI_F8E5M2, RICCI_F8E5M2), nullptr);
+}
+
+TEST(ScalarEval, NextAfterOfTinyFloats) {
+  const auto next = [](uint32_t dtype, uint64_t x, uint64_t y) { return Eval(RICCI_S_NEXTAFTER, dtype, x, y); };
+  EXPECT_EQ(next(RICCI_F8E4M3FN, 0x7d, 0x7e), 0x7eu);  // up to 448, the greatest
+  EXPECT_EQ(next(RICCI_F8E4M3FN, 0x7e, 0x7f), 0x7fu);  // NaN
+  EXPECT_EQ(next(RICCI_F8E4M3FN, 0x01, 0x80), 0x00u);
+  EXPECT_EQ(next(RICCI_F8E4M3FN, 0x00, 0xfe), 0x81u);
+  EXPECT_EQ(next(RICCI_F8E5M2, 0x7b, 0x7c), 0x7cu);  // infinity
+  EXPECT_EQ(next(RICCI_F8E5M2, 0x7c, 0x00), 0x7bu);
+  EXPECT_EQ(next(RICCI_F8E5M2, 0x7d, 0x00), 0x7eu);     // NaN
+  EXPECT_EQ(next(RICCI_F8E8M0FNU, 0x00, 0x05), 0x01u);  // 2^-127 is no zero
+  EXPECT_EQ(next(RICCI_F8E8M0FNU, 0x05, 0x00), 0x04u);
+  EXPECT_EQ(next(RICCI_F8E8M0FNU, 0x05, 0xff), 0xffu);  // NaN
+  EXPECT_EQ(next(RICCI_F4E2M1FN, 0x8, 0x7), 0x1u);
+  EXPECT_EQ(next(RICCI_F4E2M1FN, 0x6, 0x7), 0x7u);
+  EXPECT_EQ(next(RICCI_F4E2M1FN, 0x9, 0x7), 0x8u);
 }
 
 }  // namespace

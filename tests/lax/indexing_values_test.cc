@@ -74,6 +74,33 @@ TEST_F(IndexingValues, ScatterDropsWholeWindows) {
              {0, 3, 4, 0});
 }
 
+// 3, 3, 1 and 9, which is out of bounds: element 3 is doubled twice, and clamping reaches it once more.
+TEST_F(IndexingValues, ScatterApplyCountsPositions) {
+  const auto apply = [&](const std::string& mode, const std::string& body) {
+    return Value(
+        "%x: f32[4] = constant [1, 2, 3, 4] %i: i32[4,1] = constant [3, 3, 1, 9] %y: f32[4] = "
+        "scatter_apply(%x, %i) update_shape=[4] update_window_dims=[] inserted_window_dims=[0] "
+        "scatter_dims_to_operand_dims=[0] mode=\"" +
+        mode + "\" computation=program(%a: f32[]) { " + body + " } return %y");
+  };
+  const std::string twice = "%b: f32[] = add(%a, %a) return %b";
+  ExpectSame(apply("fill", twice), {1, 4, 3, 16});
+  ExpectSame(apply("clip", twice), {1, 4, 3, 32});
+  ExpectSame(apply("fill", "return %a"), {1, 2, 3, 4});
+  ExpectSame(apply("fill", "%b: f32[] = constant 7.0 return %b"), {1, 7, 3, 7});
+}
+
+// Two arrays that change places, three times at element 1.
+TEST_F(IndexingValues, ScatterApplyToSeveralArrays) {
+  const std::string body =
+      "%x: f32[3] = constant [1, 2, 3] %z: f32[3] = constant [10, 20, 30] %i: i32[4,1] = constant [1, 1, 0, 1] "
+      "%y: f32[3], %w: f32[3] = scatter_apply(%x, %i, %z) update_shape=[4] update_window_dims=[] "
+      "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] mode=\"fill\" "
+      "computation=program(%a: f32[], %b: f32[]) { return %b, %a } return ";
+  ExpectSame(Value(body + "%y"), {10, 20, 3});
+  ExpectSame(Value(body + "%w"), {1, 2, 30});
+}
+
 TEST_F(IndexingValues, DynamicStartsAreClamped) {
   const auto slice = [&](const std::string& start) {
     return Value("%x: i32[5] = constant [0, 1, 2, 3, 4] %s: i32[] = constant " + start +
@@ -181,6 +208,30 @@ TEST_F(IndexingValues, MessagesNameBothSides) {
   EXPECT_EQ(error("%y: f32[5,4] = gather(%x, %i) offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] "
                   "slice_sizes=[1,4] mode=\"wrap\""),
             "test:2: gather: mode wrap must be fill, clip or promise_in_bounds");
+  EXPECT_EQ(error("%y: f32[3,4] = scatter(%x, %i, %x) update_window_dims=[1] inserted_window_dims=[0] "
+                  "scatter_dims_to_operand_dims=[0] mode=\"fill\""),
+            "test:2: scatter: dimension 0 of updates f32[3,4] and 0 of indices i32[5,1] differ");
+  const auto apply = [&](const std::string& sizes, const std::string& body) {
+    return error("%y: f32[3,4] = scatter_apply(%x, %i) update_shape=" + sizes +
+                 " update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] mode=\"fill\" "
+                 "computation=program" +
+                 body);
+  };
+  const std::string same = "(%a: f32[]) { return %a }";
+  EXPECT_EQ(apply("[5]", same), "test:2: scatter_apply: update_shape [5] must have rank 2");
+  EXPECT_EQ(apply("[4,4]", same),
+            "test:2: scatter_apply: dimension 0 of update_shape [4,4] and 0 of indices i32[5,1] differ");
+  EXPECT_EQ(apply("[5,5]", same), "test:2: scatter_apply: windows [1,5] of update_shape [5,5] must fit into f32[3,4]");
+  EXPECT_EQ(apply("[5,4]", "(%a: f32[], %b: f32[]) { return %a }"),
+            "test:2: scatter_apply: computation takes 2 values, not 1, one for each array");
+  EXPECT_EQ(apply("[5,4]", "(%a: f64[]) { return %a }"),
+            "test:2: scatter_apply: computation takes f64[] as value 0, not f32[]");
+  EXPECT_EQ(apply("[5,4]", "(%a: f32[]) { %b: bool[] = is_finite(%a) return %b }"),
+            "test:2: scatter_apply: computation gives bool[] as value 0, not f32[]");
+  EXPECT_EQ(error("%y: f32[3,4], %w: f32[] = scatter_apply(%x, %i, %v) update_shape=[5,4] update_window_dims=[1] "
+                  "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] mode=\"fill\" "
+                  "computation=program(%a: f32[], %b: f32[]) { return %a, %b }"),
+            "test:2: scatter_apply: operands 0 and 2 are f32[3,4] and f32[]; they must have one shape");
   EXPECT_EQ(error("%y: f32[3,4] = sort(%x) dimension=2 num_keys=1"),
             "test:2: sort: dimension 2 is out of range for f32[3,4]");
 }

@@ -126,6 +126,49 @@ std::vector<Wrong> ScaledProducts() {
   };
 }
 
+// Of operands [M,K] and [N,K].
+Function ScaledDot(std::string_view mode, DType preferred = kF32) {
+  return [mode, preferred](const Values& in) {
+    return One(Emit1("scaled_dot_general", in,
+                     {{"lhs_contract", Shape{1}},
+                      {"rhs_contract", Shape{1}},
+                      {"mode", mode},
+                      {"preferred_element_type", preferred}}));
+  };
+}
+std::vector<Wrong> QuantizedProducts() {
+  const std::pair<DType, Shape> x = {kF32, {3, 32}}, y = {kF32, {2, 32}}, scale = {kF32, {}};
+  return {
+      {{x, y}, ScaledDot("fp8"), "scaled_dot_general: mode fp8 must be mxfp8 or nvfp4"},
+      {{x, y}, ScaledDot("nvfp4"), "scaled_dot_general: takes 4 operands, not 2"},
+      {{x, y, scale, scale}, ScaledDot("mxfp8"), "scaled_dot_general: takes 2 operands, not 4"},
+      {{x, y, scale, {kF32, {1}}},
+       ScaledDot("nvfp4"),
+       "scaled_dot_general: operand 3 is f32[1], a global scale; it must be f32[]"},
+      {{{kF32, {3, 48}}, {kF32, {2, 48}}},
+       ScaledDot("mxfp8"),
+       "scaled_dot_general: the contracted dimensions have 48 elements; mxfp8 takes blocks of 32"},
+      {{x, {kF32, {2, 64}}},
+       ScaledDot("mxfp8"),
+       "scaled_dot_general: contracting sizes 32 and 64 differ; operands are f32[3,32] and f32[2,64]"},
+      {{x, y}, ScaledDot("mxfp8", kF64), "scaled_dot_general: preferred_element_type f64 must be f32, bf16 or f16"},
+      {{{kI32, {3, 32}}, y},
+       ScaledDot("mxfp8"),
+       "scaled_dot_general: operand 0 is i32[3,32]; it takes f16, bf16, f32 and f64"},
+      {{{kI32, {3}}},
+       [](const Values& in) {
+         return One(Emit1("amax", in, {{"axes", Shape{0}}}));
+       },
+       "amax: operand 0 is i32[3]; it takes floating dtypes"},
+      {{{kF32, {3}}},
+       [](const Values& in) {
+         return One(Emit1("amax", in, {{"axes", Shape{1}}}));
+       },
+       "amax: axes [1] is out of range for operand 0 of f32[3]"},
+  };
+}
+
+TEST(NeuralErrors, QuantizedProductsNameBothValues) { ExpectMessages(QuantizedProducts()); }
 TEST(NeuralErrors, ScaledProductsNameBothValues) { ExpectMessages(ScaledProducts()); }
 TEST(NeuralErrors, NormalisationsNameBothValues) { ExpectMessages(Normalisations()); }
 TEST(NeuralErrors, AttentionNamesBothValues) { ExpectMessages(Attentions()); }

@@ -11,7 +11,6 @@ constexpr DType kDTypes[] = {DType::kBool,      DType::kI8,      DType::kI16, DT
                              DType::kU8,        DType::kU16,     DType::kU32, DType::kU64,      DType::kF16,
                              DType::kBF16,      DType::kF32,     DType::kF64, DType::kF8E4M3FN, DType::kF8E5M2,
                              DType::kF8E8M0FNU, DType::kF4E2M1FN};
-constexpr DTypeSet kTotallyOrdered = kAny & ~(SetOf(DType::kF8E8M0FNU) | SetOf(DType::kF4E2M1FN));
 
 struct Operation {
   std::string_view name;
@@ -33,7 +32,7 @@ constexpr Operation kOperations[] = {
     {"min", 2, kAny, [](double x, double y) { return std::min(x, y); }},
     {"atan2", 2, kFloats},
     {"pow", 2, kFloats},
-    {"nextafter", 2, kWideFloats},
+    {"nextafter", 2, kFloats},
     {"polygamma", 2, kFloats},
     {"zeta", 2, kFloats},
     {"igamma", 2, kFloats},
@@ -54,9 +53,9 @@ constexpr Operation kOperations[] = {
     {"le", 2, kAny, [](double x, double y) { return double(x <= y); }},
     {"gt", 2, kAny, [](double x, double y) { return double(x > y); }},
     {"ge", 2, kAny, [](double x, double y) { return double(x >= y); }},
-    {"eq_to", 2, kTotallyOrdered, [](double x, double y) { return double(x == y); }},
-    {"le_to", 2, kTotallyOrdered, [](double x, double y) { return double(x <= y); }},
-    {"lt_to", 2, kTotallyOrdered, [](double x, double y) { return double(x < y); }},
+    {"eq_to", 2, kAny, [](double x, double y) { return double(x == y); }},
+    {"le_to", 2, kAny, [](double x, double y) { return double(x <= y); }},
+    {"lt_to", 2, kAny, [](double x, double y) { return double(x < y); }},
     {"neg", 1, kNumbers},
     {"sign", 1, kNumbers, [](double x, double) { return std::min(x, kOne); }},
     {"abs", 1, kSigned | kFloats, [](double x, double) { return x; }},

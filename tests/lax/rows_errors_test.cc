@@ -163,7 +163,9 @@ std::vector<Wrong> RandomNumbers() {
   const auto gamma = [](const Values& in) { return One(lax::random_gamma(in[0], in[1])); };
   return {
       {{{DType::kU32, {2}}, {kF32, {2}}}, gamma, "random_gamma: operand 0 is u32[2]; it must be a key"},
-      {{{DType::kKey, {}}, {kI32, {2}}}, gamma, "random_gamma: operand 1 is i32[2]; it takes f16, bf16, f32 and f64"},
+      {{{DType::kKey, {}}, {kI32, {2}}},
+       gamma,
+       "random_gamma: operand 1 is i32[2]; it takes f16, bf16, f32, f64, f8e4m3fn, f8e5m2 and f8e8m0fnu"},
       {{{DType::kKey, {3}}, {kF32, {2, 3}}},
        gamma,
        "random_gamma: keys key[3] must have the shape of the first dimensions of f32[2,3]"},

@@ -63,6 +63,7 @@ std::span<const Case> ScipyLinalgCases();
 std::span<const Case> StatsCases();
 std::span<const Case> AppliedCases();
 std::span<const Case> NnCases();
+std::span<const Case> ProgramCases();
 
 }  // namespace ricci::testing
 #endif

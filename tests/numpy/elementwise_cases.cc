@@ -5,6 +5,19 @@ namespace ricci::testing {
 namespace {
 
 const Case kCases[] = {
+    {"(b + b, b * ~b, b % True, b // True, jnp.square(b), b << True, b >> b, jnp.fmod(b, True), b ** b, b ** 2, "
+     "jnp.outer(c, c))",
+     [](const Given& g) -> Results {
+       return Values{g.b + g.b,     g.b * ~g.b,  g.b % true,     floor_divide(g.b, true),
+                     square(g.b),   g.b << true, g.b >> g.b,     fmod(g.b, true),
+                     pow(g.b, g.b), pow(g.b, 2), outer(g.c, g.c)};
+     }},
+    {"(i ** abs(i), 2 ** j, j ** -j, k ** k, l ** jnp.uint8(3), h ** i)",
+     [](const Given& g) -> Results {
+       return Values{
+           pow(g.i, abs(g.i)), pow(2, g.j), pow(g.j, -g.j), pow(g.k, g.k), pow(g.l, constant(g.ctx, 3, DType::kU8)),
+           pow(g.h, g.i)};
+     }},
     {"jnp.add(x, y)", [](const Given& g) -> Results { return add(g.x, g.y); }},
     {"x - i", [](const Given& g) -> Results { return g.x - g.i; }},
     {"x * d", [](const Given& g) -> Results { return g.x * g.d; }},

@@ -5,6 +5,10 @@ namespace ricci::testing {
 namespace {
 
 const Case kCases[] = {
+    {"(jnp.cumsum(k), jnp.cumprod(k), jnp.nancumsum(k), jnp.cumulative_sum(k), jnp.cumulative_prod(k), jnp.cumsum(c))",
+     [](const Given& g) -> Results {
+       return Values{cumsum(g.k), cumprod(g.k), nancumsum(g.k), cumulative_sum(g.k), cumulative_prod(g.k), cumsum(g.c)};
+     }},
     {"jnp.sum(x)", [](const Given& g) -> Results { return sum(g.x); }},
     {"jnp.sum(i, -1)", [](const Given& g) -> Results { return sum(g.i, -1); }},
     {"jnp.sum(k)", [](const Given& g) -> Results { return sum(g.k); }},

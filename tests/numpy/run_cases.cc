@@ -60,7 +60,7 @@ int RunAll(std::FILE* out, const char* only) {
   for (const auto cases :
        {ElementwiseCases(), FloatPartCases(), ReductionCases(), StatisticsCases(), JoiningCases(), CreationCases(),
         SetCases(), DifferenceCases(), ProductCases(), LinalgCases(), FftCases(), ScipyCases(), SpecialCases(),
-        StatsCases(), ScipyLinalgCases(), IndexingCases(), AppliedCases(), NnCases()}) {
+        StatsCases(), ScipyLinalgCases(), IndexingCases(), AppliedCases(), NnCases(), ProgramCases()}) {
     for (const Case& c : cases) {
       if (std::strstr(c.expression, only) != nullptr) failed += !Run(out, g, c);
     }

@@ -19,6 +19,13 @@ Value Rebuilt(const Value& q, const Value& middle) { return matmul(matmul(q, mid
 Value Rebuilt(const linalg::SchurResult& f) { return Rebuilt(f.z, f.t); }
 Value Rebuilt(const linalg::HessenbergResult& f) { return Rebuilt(f.q, f.h); }
 
+Results Product(const linalg::QrMultiplyResult& f) { return Values{f.cq, f.r}; }
+Results Pivoted(const linalg::QrMultiplyResult& f) { return Values{f.cq, f.r, f.p}; }
+Results Forms(const linalg::SchurResult& f) { return Values{sort(abs(diag(f.t))), Rebuilt(f)}; }
+Results Spectrum(const linalg::EighResult& f) { return Values{f.eigenvalues, abs(f.eigenvectors)}; }
+Value First(const Operand& x) { return index(x, {0}); }
+linalg::SchurResult RealForm(const Given& g) { return linalg::schur(g.m); }
+
 const Case kCases[] = {
     {"jsp.linalg.cholesky(m @ m.T + jnp.eye(3))",
      [](const Given& g) -> Results { return linalg::cholesky(Definite(g)); }, 32},
@@ -161,6 +168,133 @@ const Case kCases[] = {
      },
      1024},
     {"jsp.linalg.dft(5, 'sqrtn')", [](const Given& g) -> Results { return linalg::dft(g.ctx, 5, "sqrtn"); }, 32},
+    {"jsp.linalg.qr_multiply(x.T, m)",
+     [](const Given& g) -> Results { return Product(linalg::qr_multiply(matrix_transpose(g.x), g.m)); }, 64},
+    {"jsp.linalg.qr_multiply(x.T, y, mode='left')",
+     [](const Given& g) -> Results { return Product(linalg::qr_multiply(matrix_transpose(g.x), g.y, "left")); }, 64},
+    {"jsp.linalg.qr_multiply(x, y.T)",
+     [](const Given& g) -> Results { return Product(linalg::qr_multiply(g.x, matrix_transpose(g.y))); }, 64},
+    {"jsp.linalg.qr_multiply(z, z.T, conjugate=True)",
+     [](const Given& g) -> Results {
+       return Product(linalg::qr_multiply(g.z, matrix_transpose(g.z), "right", {.conjugate = true}));
+     },
+     64},
+    {"jsp.linalg.qr_multiply(z.T, z, mode='left', conjugate=True)",
+     [](const Given& g) -> Results {
+       return Product(linalg::qr_multiply(matrix_transpose(g.z), g.z, "left", {.conjugate = true}));
+     },
+     64},
+    {"jsp.linalg.qr_multiply(x.T, s[:3], pivoting=True)",
+     [](const Given& g) -> Results {
+       return Pivoted(linalg::qr_multiply(matrix_transpose(g.x), slice(g.s, 0, 3), "right", {.pivoting = true}));
+     },
+     64},
+    {"jsp.linalg.qr_multiply(m, s[:3], mode='left', pivoting=True)",
+     [](const Given& g) -> Results {
+       return Pivoted(linalg::qr_multiply(g.m, slice(g.s, 0, 3), "left", {.pivoting = true}));
+     },
+     64},
+    {"[jnp.abs(a) for a in jsp.linalg.qr(t[0], pivoting=True)]",
+     [](const Given& g) -> Results {
+       const auto [q, r, p] = linalg::qr_pivoted(First(g.t));
+       return Values{abs(q), abs(r), p};
+     },
+     64},
+    {"(lambda f: (jnp.sort(jnp.abs(jnp.diag(f[0]))), f[1] @ f[0] @ f[1].conj().T))"
+     "(jsp.linalg.rsf2csf(*jsp.linalg.schur(m)))",
+     [](const Given& g) -> Results { return Forms(linalg::rsf2csf(RealForm(g).t, RealForm(g).z)); }, 64},
+    {"jsp.linalg.rsf2csf(*jsp.linalg.schur(m))[0]",
+     [](const Given& g) -> Results {
+       const auto form = RealForm(g);
+       return linalg::rsf2csf(form.t, form.z).t;
+     },
+     256},
+    {"jsp.linalg.rsf2csf(jnp.float32([[3, 1, 2], [0, 1, -4], [0, 1, 1]]), jnp.eye(3))[0].diagonal()",
+     [](const Given& g) -> Results {
+       const Array t(g.ctx, {3.0f, 1.0f, 2.0f, 0.0f, 1.0f, -4.0f, 0.0f, 1.0f, 1.0f}, {3, 3});
+       return diag(linalg::rsf2csf(t, eye(g.ctx, 3)).t);
+     },
+     32},
+    {"jsp.linalg.funm(m, lambda w: jnp.sin(w) + 2 * jnp.cos(w))",
+     [](const Given& g) -> Results { return linalg::funm(g.m, [](Value w) { return sin(w) + 2 * cos(w); }); }, 256},
+    {"jsp.linalg.funm(m, jnp.exp, disp=False)",
+     [](const Given& g) -> Results {
+       const auto [f, err] = linalg::funm_with_error(g.m, [](Value w) { return exp(w); });
+       return Values{f, err};
+     },
+     256},
+    {"jsp.linalg.funm(z @ z.T, jnp.sqrt)",
+     [](const Given& g) -> Results {
+       return linalg::funm(matmul(g.z, matrix_transpose(g.z)), [](Value w) { return sqrt(w); });
+     },
+     256},
+    {"jsp.linalg.solve_sylvester(m, x[:, :2], x.T)",
+     [](const Given& g) -> Results { return linalg::solve_sylvester(g.m, slice(g.x, 0, 2, 1), matrix_transpose(g.x)); },
+     256},
+    {"jsp.linalg.solve_sylvester(m, x[:, :2], x.T, method='eigen')",
+     [](const Given& g) -> Results {
+       return linalg::solve_sylvester(g.m, slice(g.x, 0, 2, 1), matrix_transpose(g.x), {.method = "eigen"});
+     },
+     256},
+    {"jsp.linalg.solve_sylvester(z[:, 1:], m, z)",
+     [](const Given& g) -> Results { return linalg::solve_sylvester(slice(g.z, 1, 3, 1), g.m, g.z); }, 256},
+    {"jsp.linalg.solve_sylvester(m, jnp.stack([m.T, m / 2]), m)",
+     [](const Given& g) -> Results {
+       return linalg::solve_sylvester(g.m, stack({matrix_transpose(g.m), g.m / 2}), g.m);
+     },
+     256},
+    {"jsp.linalg.solve_sylvester(m, -m, m)",
+     [](const Given& g) -> Results { return linalg::solve_sylvester(g.m, -g.m, g.m, {.tol = 1e-3}); }},
+    {"jax.grad(lambda a: (jnp.linalg.solve(jnp.kron(a, jnp.eye(2)) + jnp.kron(jnp.eye(3), x[:, :2].T), "
+     "x.T.reshape(6)) ** 2).sum())(m)",
+     [](const Given& g) -> Results {
+       return grad([&](Value a) {
+         return sum(square(linalg::solve_sylvester(a, slice(g.x, 0, 2, 1), matrix_transpose(g.x))));
+       })(g.m);
+     },
+     1024},
+    {"jsp.linalg.eigh_tridiagonal(t[0, 0], y[0], eigvals_only=True)",
+     [](const Given& g) -> Results {
+       return linalg::eigh_tridiagonal(First(First(g.t)), First(g.y), {.eigvals_only = true}).eigenvalues;
+     },
+     16},
+    {"jsp.linalg.eigh_tridiagonal(d.ravel(), d.ravel()[1:], eigvals_only=True)",
+     [](const Given& g) -> Results {
+       return linalg::eigh_tridiagonal(ravel(g.d), slice(ravel(g.d), 1, 6), {.eigvals_only = true}).eigenvalues;
+     },
+     32},
+    {"(lambda f: (f[0], jnp.abs(f[1])))(jsp.linalg.eigh_tridiagonal(t[0, 0], y[0]))",
+     [](const Given& g) -> Results { return Spectrum(linalg::eigh_tridiagonal(First(First(g.t)), First(g.y))); }, 64},
+    {"(lambda f: (f[0], jnp.abs(f[1])))(jsp.linalg.eigh_tridiagonal(zv, z[0], select='i', select_range=(1, 2)))",
+     [](const Given& g) -> Results {
+       return Spectrum(linalg::eigh_tridiagonal(g.zv, First(g.z), {.select = "i", .select_range = {{1, 2}}}));
+     },
+     64},
+    {"jsp.linalg.eigh_tridiagonal(zv, z[0], eigvals_only=True, select='i', select_range=(2, 2))",
+     [](const Given& g) -> Results {
+       return linalg::eigh_tridiagonal(g.zv, First(g.z),
+                                       {.eigvals_only = true, .select = "i", .select_range = {{2, 2}}})
+           .eigenvalues;
+     },
+     64},
+    {"jax.grad(lambda d: jnp.linalg.eigvalsh(jnp.diag(d) + jnp.diag(y[0], 1) + jnp.diag(y[0], -1))[1])(v)",
+     [](const Given& g) -> Results {
+       return grad([&](Value d) {
+         return linalg::eigh_tridiagonal(d, First(g.y), {.eigvals_only = true}).eigenvalues[1];
+       })(g.v);
+     },
+     64},
+    {"jax.grad(lambda e: jnp.linalg.eigvalsh(jnp.diag(v) + jnp.diag(e, 1) + jnp.diag(e, -1))[0])(y[0])",
+     [](const Given& g) -> Results {
+       return grad([&](Value e) { return linalg::eigh_tridiagonal(g.v, e, {.eigvals_only = true}).eigenvalues[0]; })(
+           First(g.y));
+     },
+     64},
+    {"jsp.linalg.eigh_tridiagonal(v, y[0], eigvals_only=True)",
+     [](const Given& g) -> Results {
+       return linalg::eigh_tridiagonal(g.v * 1e30, First(g.y) * 1e30, {.eigvals_only = true}).eigenvalues / 1e30;
+     },
+     32},
 };
 
 }  // namespace

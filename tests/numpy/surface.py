@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEADERS = ROOT / 'bindings/cpp/ricci'
 PAGE = ROOT / 'bindings/cpp/NUMPY.md'
 DECLARATION = re.compile(r'^(?:  )?(?:requires\([^)]*\)\s*)?(?:const )?'
-                         r'(?:Value|Values|void|ArrayFile|Unique|auto|Array|DType|Shape|SignAndLog|QAndR|CholeskyFactor|LuFactor|LuMatrices|Histogram2d|Histogramdd|\w+Result|'
+                         r'(?:Value|Values|void|ArrayFile|Unique|auto|Array|DType|Shape|SignAndLog|QAndR|BlockScaleConfig|CholeskyFactor|LuFactor|LuMatrices|Histogram2d|Histogramdd|\w+Result|'
                          r'GaussianKde|std::pair<\w+, \w+>|std::string)\s+'
                          r'(\w+)\(', re.M)
 USED = re.compile(r'^using ricci::(?:linalg::)?(\w+);', re.M)
@@ -45,11 +45,10 @@ REASONS = {
     },
     'jax.numpy.fft': {},
     'jax.scipy.special': {},
-    'jax.scipy.linalg': dict.fromkeys(
-        'eigh_tridiagonal funm qr_multiply rsf2csf solve_sylvester'.split(), LATER),
+    'jax.scipy.linalg': {},
     'jax.scipy.stats': {},
     'jax.scipy.signal': {},
-    'jax.nn': {'scaled_dot_general': LATER, 'get_scaled_dot_general_config': LATER},
+    'jax.nn': {},
 }
 # The headers of each module, and what a function of it is called in C++.
 MODULES = {

@@ -81,7 +81,8 @@ class Structure(unittest.TestCase):
                   lambda v: v.at[jnp.array([0, 2]), jnp.array([1, 3])].apply(lambda e: e * 1.5, unique_indices=True),
                   lambda v: v.at[jnp.array([0, 2, 0, 0]), jnp.array([1, 3, 1, 9])].apply(jnp.exp),
                   lambda v: v.at[jnp.array([5, 1, 5])].apply(jnp.cos, mode="clip"),
-                  lambda v: v.at[:, 1::2].apply(jnp.log), lambda v: v.at[:0].apply(jnp.log)):
+                  lambda v: v.at[:, 1::2].apply(jnp.log), lambda v: v.at[:0].apply(jnp.log),
+                  lambda v: v.at[1].apply(lambda e: e), lambda v: v.at[2].apply(lambda e: jnp.float32(7))):
             near(ricci.from_jax(f, x)(x), f(jnp.asarray(x)))
         integers = np.arange(5, dtype=np.int32)
         double = lambda v: v.at[jnp.array([3, 3, 0, 3])].apply(lambda e: 2 * e + 1)

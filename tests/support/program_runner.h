@@ -247,7 +247,9 @@ class ProgramRunner {
   }
   Numbers FromArray(ricci_array* a) {
     const Type type = Get(ricci_array_type(a));
-    const void* data = ricci_array_data(a);
+    std::vector<std::byte> bytes(ricci_array_bytes(a));  // the array may be in memory that the host cannot read
+    if (!Ok(ricci_array_copy_to_host(a, bytes.data(), bytes.size()))) return {};
+    const void* const data = bytes.data();
     switch (type.dtype) {
       case RICCI_BOOL:
         return Read<uint8_t>(data, type.elements);

@@ -124,12 +124,13 @@ Value angle(const Operand& z, bool deg) {
 }
 Value positive(const Operand& x) { return Use("positive", x); }
 Value sign(const Operand& x) { return lax::sign(Use("sign", x)); }
-Value square(const Operand& x) { return lax::square(Use("square", x)); }
+Value square(const Operand& x) { return lax::square(UseNumbers("square", {&x, 1})[0]); }
 
 namespace {
 
 Value Rounded(std::string_view name, const Operand& x, Value (*f)(const Value&)) {
   const Value v = Use(name, x);
+  if (IsComplex(v.dtype())) FailAt(x.at, name, ": operand is ", v.type(), "; it must be real");
   return IsFloat(v.dtype()) ? f(v) : v;
 }
 
@@ -173,16 +174,35 @@ Value fmin(const Operand& a, const Operand& b) {
 Value clip(const Operand& x, const Operand& low, const Operand& high) {
   return minimum(Operand(maximum(x, low), x.at), high);
 }
+namespace {
+
+// By squares. Exponents of more than 6 bits give what does not fit, or powers of 0 and 1.
+Value IntegerPower(Value x, Value n) {
+  const Value zero = lax::zeros_like(x), one = lax::ones_like(x);
+  Value out = Where((x == zero) & (n != zero), zero, one);
+  for (int bit = 0; bit < 6; ++bit) {
+    out = Where(lax::bitwise_and(n, one) != zero, out * x, out);
+    x = x * x;
+    n = lax::shift_right_logical(n, one);
+  }
+  return out;
+}
+
+}  // namespace
+
 Value pow(const Operand& a, const Operand& b) {
   if (b.weak == Weak::kInt && !a.is_number()) {
-    const Value v = Use("integer_pow", a);
+    const Value v = UseNumbers("integer_pow", {&a, 1})[0];
     if (b.integer >= 0 || IsInexact(v.dtype())) return lax::integer_pow(v, b.integer);
+    return Binary("pow", "pow", a, b, /*inexact=*/true);
   }
-  return Binary("pow", "pow", a, b, /*inexact=*/true);
+  const Operand in[] = {a, b};
+  const Values v = UseNumbers("pow", in);
+  return IsInexact(v[0].dtype()) ? Emit1("pow", v) : IntegerPower(v[0], v[1]);
 }
 Value floor_divide(const Operand& a, const Operand& b) {
   const Operand in[] = {a, b};
-  const Values v = UseTogether("floor_divide", in);
+  const Values v = UseNumbers("floor_divide", in);
   const Value q = lax::div(v[0], v[1]);
   if (In(q.dtype(), kUnsigned)) return q;
   const Value r = lax::rem(v[0], v[1]), zero = lax::zeros_like(r);

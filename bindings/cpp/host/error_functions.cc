@@ -2,9 +2,9 @@
 //
 // wofz and erfcx are one rational series, whose coefficients are computed here: J. A. C. Weideman, "Computation of the
 // complex error function", SIAM J. Numer. Anal. 31, 1994. 40 terms leave 2e-14 of wofz and no more than roundings of
-// erfcx. dawsn is the fit of S. Moshier's Cephes library (dawsn.c), because the imaginary part of wofz loses the digits
-// of small arguments. owens_t is an integral by Gauss's rule, as method T5 of M. Patefield and D. Tandy, "Fast and
-// accurate calculation of Owen's T function", J. Stat. Softw. 5, 2000.
+// erfcx. dawsn is a fit in three ranges, because the imaginary part of wofz loses the digits of small arguments.
+// owens_t is an integral by Gauss's rule, as method T5 of M. Patefield and D. Tandy, "Fast and accurate calculation of
+// Owen's T function", J. Stat. Softw. 5, 2000.
 #include <array>
 #include <cmath>
 
@@ -66,37 +66,14 @@ Value ErfcxSlope(const Value& x, const Value& y) { return 2 * (x * y) - 2 * kInv
 
 // ---- dawsn ----
 
-Value NearDawson(const Value& x2) {
-  const Value top = Polynomial(
-      x2, {1.13681498971755972054e-11, 8.49262267667473811108e-10, 1.94434204175553054283e-8, 9.53151741254484363489e-7,
-           3.07828309874913200438e-6, 3.52513368520288738649e-4, -8.50149846724410912031e-4, 4.22618223005546594270e-2,
-           -9.17480371773452345351e-2, 9.99999999999999994612e-1});
-  return top / Polynomial(x2, {2.40372073066762605484e-11, 1.48864681368493396752e-9, 5.21265281010541664570e-8,
-                               1.27258478273186970203e-6, 2.32490249820789513991e-5, 3.25524741826057911661e-4,
-                               3.48805814657162590916e-3, 2.79448531198828973716e-2, 1.58874241960120565368e-1,
-                               5.74918629489320327824e-1, 1.00000000000000000539});
-}
-Value MiddleDawson(const Value& t) {
-  const Value top = Polynomial(
-      t, {5.08955156417900903354e-1, -2.44754418142697847934e-1, 9.41512335303534411857e-2, -2.18711255142039025206e-2,
-          3.66207612329569181322e-3, -4.23209114460388756528e-4, 3.59641304793896631888e-5, -2.14640351719968974225e-6,
-          9.10010780076391431042e-8, -2.40274520828250956942e-9, 3.59233385440928410398e-11});
-  return top / Polynomial(t, {1, -6.31839869873368190192e-1, 2.36706788228248691528e-1, -5.31806367003223277662e-2,
-                              8.48041718586295374409e-3, -9.47996768486665330168e-4, 7.81025592944552338085e-5,
-                              -4.55875153252442634831e-6, 1.89100358111421846170e-7, -4.91324691331920606875e-9,
-                              7.18466403235734541950e-11});
-}
-Value FarDawson(const Value& t) {
-  const Value top = Polynomial(t, {-5.90592860534773254987e-1, 6.29235242724368800674e-1, -1.72858975380388136411e-1,
-                                   1.64837047825189632310e-2, -4.86827613020462700845e-4});
-  return top / Polynomial(t, {1, -2.69820057197544900361, 1.73270799045947845857, -3.93708582281939493482e-1,
-                              3.44278924041233391079e-2, -9.73655226040941223894e-4});
-}
 Value Dawson(const Value& x) {
   const Value size = lax::abs(x), near = size < 3.25, x2 = lax::square(Where(near, size, 1));
   const Value large = Where(near, 4, size), t = 1 / lax::square(large);
-  const Value beyond = t * Where(size < 6.25, MiddleDawson(t), FarDawson(t)) + 1;
-  return Where(near, x * NearDawson(x2), lax::sign(x) * (0.5 / large * beyond));
+  const Value middle = Ratio(t, fits::kDawsonMiddleTop, fits::kDawsonMiddleBottom);
+  const Value far = Ratio(t, fits::kDawsonFarTop, fits::kDawsonFarBottom);
+  const Value beyond = t * Where(size < 6.25, middle, far) + 1;
+  const Value inner = x * Ratio(x2, fits::kDawsonNearTop, fits::kDawsonNearBottom);
+  return Where(near, inner, lax::sign(x) * (0.5 / large * beyond));
 }
 Value DawsonSlope(const Value& x, const Value& y) { return 1 - 2 * (x * y); }
 

@@ -118,10 +118,14 @@ Value bitwise_count(const Operand& x) {
 }
 Value trunc(const Operand& x) {
   const Value v = Use("trunc", x);
+  if (IsComplex(v.dtype())) FailAt(x.at, "trunc: operand is ", v.type(), "; it must be real");
   return IsFloat(v.dtype()) ? Where(v < 0, lax::ceil(v), lax::floor(v)) : v;
 }
 Value rint(const Operand& x) { return round(Operand(UseInexact("rint", x), x.at)); }
-Value fmod(const Operand& a, const Operand& b) { return Binary("fmod", "rem", a, b); }
+Value fmod(const Operand& a, const Operand& b) {
+  const Operand in[] = {a, b};
+  return Emit1("rem", UseNumbers("fmod", in));
+}
 std::pair<Value, Value> divmod(const Operand& a, const Operand& b) { return {floor_divide(a, b), remainder(a, b)}; }
 
 namespace {

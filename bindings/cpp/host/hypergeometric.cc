@@ -4,6 +4,7 @@
 // hypergeometric functions", Numer. Algorithms 74, 2017; Abramowitz and Stegun, 13.1.27, 13.5.1 and 15.3.3 to 15.3.12.
 // All elements run in one loop, and each ends by itself. Where JAX sums Taylor's series outside of its range, the
 // reflections here are used instead: of 1F1 for negative x, of 2F1 for negative x and for x near 1.
+#include <cmath>
 #include <limits>
 
 #include "ricci/loops.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kMaxTerms = 1000;
+constexpr double kNearOne = 0.9;  // 2F1 at larger x is computed by series in 1 - x
 
 double Rounding(const Value& like) {
   return like.dtype() == DType::kF64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
@@ -27,22 +29,31 @@ Value AnyOf(const Value& p) { return lax::reduce_or(p, CountFrom(0, p.rank())); 
 // 0, -1, -2, ...: as a parameter of the numerator such a number ends the series.
 Value EndsSeries(const Value& a) { return (a <= 0) & (lax::floor(a) == a); }
 
-// init + the sum of term_k * weight(k) for k = from, from + 1, ...; the next term is term_k * ratio(k). An element ends
-// when its term is below a rounding of its sum, all of them after kMaxTerms.
-template <typename Weight, typename Ratio>
-Value SumTerms(double init, double from, const Value& first, const Weight& weight, const Ratio& ratio) {
-  using State = std::tuple<Value, Value, Value>;  // sum, term, k
+// init + the sum of term_k * weight(k, more) for k = from, from + 1, ...; the next term is term_k * ratio(k), and what
+// the weights need of the step before is next(k, more). An element ends when its term is below a rounding of its sum,
+// all of them after kMaxTerms.
+template <typename More, typename Weight, typename Ratio, typename Next>
+Value SumCarrying(double init, double from, const Value& first, const More& begin, const Weight& weight,
+                  const Ratio& ratio, const Next& next) {
+  using State = std::tuple<Value, Value, Value, More>;  // sum, term, k, more
   const auto open = [](const Value& sum, const Value& term) { return lax::abs(term) > lax::abs(sum) * Rounding(sum); };
-  const auto more = [&](const Value& sum, const Value& term, const Value& k) {
+  const auto goes_on = [&](const State& s) {
+    const auto& [sum, term, k, more] = s;
     return AnyOf(open(sum, term)) & (k < kMaxTerms);
   };
-  const auto step = [&](const Value& sum, const Value& term, const Value& k) -> State {
+  const auto step = [&](const State& s) -> State {
+    const auto& [sum, term, k, more] = s;
     const Value active = open(sum, term);
-    return {Where(active, sum + term * weight(k), sum), Where(active, term * ratio(k), term), k + 1};
+    return {Where(active, sum + term * weight(k, more), sum), Where(active, term * ratio(k), term), k + 1,
+            next(k, more)};
   };
-  const State init_state{Num(first, init), first, Scalar(first, from)};
-  return std::get<0>(while_loop([&](const State& s) { return std::apply(more, s); },
-                                [&](const State& s) { return std::apply(step, s); }, init_state));
+  return std::get<0>(while_loop(goes_on, step, State(Num(first, init), first, Scalar(first, from), begin)));
+}
+template <typename Weight, typename Ratio>
+Value SumTerms(double init, double from, const Value& first, const Weight& weight, const Ratio& ratio) {
+  return SumCarrying(
+      init, from, first, None{}, [&](const Value& k, const None&) { return weight(k); }, ratio,
+      [](const Value&, const None&) { return None{}; });
 }
 const auto kUnweighted = [](const Value& k) { return lax::ones_like(k); };
 // The logarithmic derivative of (a + 0)(a + 1)...(a + k - 1) in a.
@@ -140,46 +151,102 @@ Value NearOne(const Args2F1& r) {
   const Value second = Gamma(-d) * ReciprocalGamma(r.a) * ReciprocalGamma(r.b) * lax::pow(r.s, d);
   return Gamma(r.c) * (first * Series2F1(r.a, r.b, 1 - d, r.s) + second * Series2F1(r.c - r.a, r.c - r.b, 1 + d, r.s));
 }
-// The sum of the m first powers of s in 15.3.11.
-Value FirstPowers(const Args2F1& r, const Value& m) {
+// The sum of the m first powers of s, all of 15.3.6 that is finite where d is m (15.3.11).
+Value FirstPowers(const Args2F1& r, const Value& m, const Value& d) {
   const auto ratio = [&](const Value& k) {
-    const Value last = k + 1 >= m, divisor = (k + 1) * (k + 1 - m);
+    const Value last = k + 1 >= m, divisor = (k + 1) * (k + 1 - d);
     return Where(last, 0, (r.a + k) * (r.b + k) / Where(last, 1, divisor) * r.s);
   };
   const Value any = m > 0;
   const Value sum = SumTerms(0, 0, To(any, m.dtype()), kUnweighted, ratio);
-  return Gamma(Where(any, m, 1)) * ReciprocalGamma(r.a + m) * ReciprocalGamma(r.b + m) * sum;
+  return Gamma(Where(any, d, 1)) * ReciprocalGamma(r.a + d) * ReciprocalGamma(r.b + d) * sum;
 }
-// For small s where d = c - a - b is the whole number m >= 0: powers of s and, from s^m on, a logarithm (15.3.10, 11).
-Value NearOneWhole(const Args2F1& r) {
-  const Value m = lax::floor(r.c - r.a - r.b + 0.5), log = lax::log(r.s);
-  const auto weight = [&](const Value& k) {
-    return log - lax::digamma(k + 1) - lax::digamma(k + m + 1) + lax::digamma(r.a + m + k) + lax::digamma(r.b + m + k);
+
+// ---- 2F1 where d = c - a - b = m + e is near a whole number ----
+//
+// Both series of 15.3.6 are infinite at e = 0. Their terms differ by factors gamma(z + e) / gamma(z) = exp(e l), whose
+// l are found without a difference of large numbers, so that the quotient of e and the difference of two terms is one
+// expm1. W. Buehring, "An analytic continuation of the hypergeometric series", SIAM J. Math. Anal. 18, 1987, and N.
+// Michel and M. V. Stoitsov, "Fast computation of the Gauss hypergeometric function with all its parameters complex",
+// Comput. Phys. Commun. 178, 2008, treat the same limit.
+
+constexpr double kNearWhole = 0.1;  // the greatest |e|
+
+Value SafeDivisor(const Value& e) { return Where(e == 0, 1, e); }
+// log(1 + x e) / e and (exp(x e) - 1) / e, x in the limit.
+Value LogSlope(const Value& x, const Value& e) { return Where(e == 0, x, lax::log1p(x * e) / SafeDivisor(e)); }
+Value ExpSlope(const Value& x, const Value& e) { return Where(e == 0, x, lax::expm1(x * e) / SafeDivisor(e)); }
+// The mean of digamma between z and z + e for z >= 1, by Gauss's rule of 5 points.
+Value MeanDigamma(const Value& z, const Value& e) {
+  const double root = 2 * std::sqrt(10.0 / 7), weight = 13 * std::sqrt(70.0);
+  const auto pair = [&](double square, double w) {
+    const Value middle = z + e * 0.5, offset = e * (std::sqrt(square) / 6);
+    return (lax::digamma(middle + offset) + lax::digamma(middle - offset)) * (w / 1800);
   };
-  const auto ratio = [&](const Value& k) { return (r.a + m + k) * (r.b + m + k) / ((k + 1) * (k + m + 1)) * r.s; };
-  const Value sum = SumTerms(0, 0, Where(r.x == 0, 0, ReciprocalGamma(m + 1)), weight, ratio);
-  const Value odd = lax::rem(m, Num(m, 2)) != 0, power = lax::pow(r.s, m);
-  const Value second = Where(odd, power, -power) * ReciprocalGamma(r.a) * ReciprocalGamma(r.b) * sum;
-  return Gamma(r.c) * (FirstPowers(r, m) + second);
+  return lax::digamma(z + e * 0.5) * (64.0 / 225) + pair(5 - root, 322 + weight) + pair(5 + root, 322 - weight);
 }
-// For 0 <= x < 1, with d > -1 unless a series ends.
+// (log gamma(z + e) - log gamma(z)) / e, digamma(z) in the limit. A negative z is reflected, another moved up by 1.
+Value GammaSlope(const Value& z, const Value& e) {
+  const double pi = std::numbers::pi;
+  const Value below = z < 0, angle = Where(below, z - lax::floor(z + 0.5), 0.25) * pi;
+  const Value mean = MeanDigamma(Where(below, 1 - z, z + 1), Where(below, -e, e));
+  // The sines of both reflections have the quotient 1 + e x.
+  const Value cot = lax::cos(angle) / lax::sin(angle), half = lax::sin(e * (pi / 2)), whole = lax::sin(e * pi);
+  const Value turn = (cot * whole - 2 * lax::square(half)) / SafeDivisor(e);
+  const Value reflected = Where(e == 0, cot * pi, turn);
+  return mean - LogSlope(Where(below, reflected, 1 / Where(below, 1, z)), e);
+}
+// Whether gamma has a pole between z and z + e, or at z + e.
+Value HasPole(const Value& z, const Value& e) {
+  const Value moved = z + e, low = Min(z, moved) <= 0, floor = lax::floor(moved);
+  return low & ((lax::floor(z) != floor) | (floor == moved));
+}
+// The whole number m next to d, and e; 0 if it is so small that its square vanishes.
+ValuePair SplitWhole(const Value& d) {
+  const Value m = lax::floor(d + 0.5), e = d - m;
+  return {m, Where(lax::abs(e) < Rounding(d) * Rounding(d), 0, e)};
+}
+// For small s, m >= 0 and no pole between a + m or b + m and that plus e.
+Value NearOneWhole(const Args2F1& r) {
+  const ValuePair d = SplitWhole(r.c - r.a - r.b);
+  const Value &m = d.first, &e = d.second;
+  const Value a = r.a + m, b = r.b + m, of_a = GammaSlope(a, e), of_b = GammaSlope(b, e), one = lax::ones_like(m);
+  // The first terms of both series are exp(e first) and exp(e second), but for a common factor.
+  const ValuePair begin{MeanDigamma(one, -e), lax::log(r.s) + of_a + of_b - MeanDigamma(m + 1, e)};
+  const auto weight = [&](const Value&, const ValuePair& l) {
+    return lax::exp(l.second * e) * ExpSlope(l.first - l.second, e);
+  };
+  const auto next = [&](const Value& k, const ValuePair& l) -> ValuePair {
+    const Value change = LogSlope(1 / (a + k), e) + LogSlope(1 / (b + k), e) - LogSlope(1 / (m + 1 + k), e);
+    return {l.first - LogSlope(-1 / (k + one), e), l.second + change};
+  };
+  const auto ratio = [&](const Value& k) { return (a + k) * (b + k) / ((k + 1) * (k + m + 1)) * r.s; };
+  const Value sum = SumCarrying(0, 0, Where(r.x == 0, 0, ReciprocalGamma(m + 1)), begin, weight, ratio, next);
+  const Value odd = lax::rem(m, Num(m, 2)) != 0, power = lax::pow(r.s, m), turn = e * std::numbers::pi;
+  const Value sinc = Where(e == 0, 1, turn / lax::sin(SafeDivisor(turn))), scale = lax::exp(-e * (of_a + of_b)) * sinc;
+  const Value second = Where(odd, -power, power) * ReciprocalGamma(r.a) * ReciprocalGamma(r.b) * scale * sum;
+  return Gamma(r.c) * (FirstPowers(r, m, m + e) + second);
+}
+// For 0 <= x < 1, with d > -1, and above -1/2 if x is near 1, unless a series ends.
 Value Inner2F1(const Args2F1& r) {
-  const Value d = r.c - r.a - r.b, away = lax::abs(d - lax::floor(d + 0.5));
-  const Value close = (r.x > 0.9) & ~EndsSeries(r), whole = close & (away < 50 * Rounding(d)) & (d > -0.5);
-  // Between the two the gamma functions cancel, and Taylor's series is better.
-  const Value apart = close & (away > (IsF64(r.x) ? 1e-4 : 1e-2));
+  const auto [m, e] = SplitWhole(r.c - r.a - r.b);
+  const Value close = (r.x > kNearOne) & ~EndsSeries(r), away = lax::abs(e);
+  const Value whole = close & (away <= kNearWhole) & (m >= 0) & ~HasPole(r.a + m, e) & ~HasPole(r.b + m, e);
+  // Where the gamma functions cancel, Taylor's series is better.
+  const Value apart = close & ~whole & (away > (IsF64(r.x) ? 1e-4 : 1e-2));
   const Args2F1 idle = Idle(r.x);
   const Args2F1 taylor = Choose(whole | apart, idle, r);
   const Value series = Series2F1(taylor.a, taylor.b, taylor.c, taylor.x);
   const Args2F1 unequal{idle.a, idle.b, Num(r.x, 3.25), idle.x, Num(r.x, 0.05)};
   return Where(whole, NearOneWhole(Choose(whole, r, idle)), Where(apart, NearOne(Choose(apart, r, unequal)), series));
 }
-// A negative x becomes x / (x - 1), with the factor s^-a (15.3.4), and d <= -1 becomes -d, with the factor s^d
-// (15.3.3).
+// A negative x becomes x / (x - 1), with the factor s^-a (15.3.4), and d <= -1, if x is near 1 d < -1/2, becomes -d,
+// with the factor s^d (15.3.3).
 Value Transformed2F1(const Value& a, const Value& b, const Value& c, const Value& x) {
   const Value small = Min(a, b), large = Max(a, b), s = 1 - x;
   const Args2F1 given{small, large, c, x, s}, turned{small, c - large, c, -x / s, 1 / s};
-  const Value ends = EndsSeries(given), d = c - a - b, negative = ~ends & (x < 0), flip = ~ends & ~negative & (d <= -1);
+  const Value ends = EndsSeries(given), d = c - a - b, negative = ~ends & (x < 0);
+  const Value flip = ~ends & ~negative & ((d <= -1) | ((d < -0.5) & (x > kNearOne)));
   const Args2F1 flipped{c - small, c - large, c, x, s};
   const Value power = Where(negative, -small, Where(flip, d, 0));
   return lax::pow(s, power) * Inner2F1(Choose(negative, turned, Choose(flip, flipped, given)));

@@ -10,7 +10,7 @@ namespace ricci { inline namespace v0 { namespace linalg {
 namespace {
 
 int64_t RowsOf(const Value& a) { return a.dim(a.rank() - 2); }
-Value Floating(const Value& v) { return IsFloat(v.dtype()) ? v : lax::convert_element_type(v, kDefaultFloat); }
+Value Inexact(const Value& v) { return lax::convert_element_type(v, ToInexact(v.dtype())); }
 void WantSquare(std::string_view name, const Location& at, const Value& a) {
   if (a.rank() >= 2 && RowsOf(a) == a.dim(a.rank() - 1)) return;
   FailAt(at, name, ": operand is ", a.type(), "; its last two dimensions must be those of a square matrix");
@@ -69,7 +69,7 @@ Value WithBatch(const Value& v, const Shape& batch) {
 Value solve(const Operand& a, const Operand& b) {
   const Operand in[] = {a, b};
   const Values v = UseList("solve", in);
-  Value m = Floating(v[0]), right = Floating(v[1]);
+  Value m = Inexact(v[0]), right = Inexact(v[1]);
   WantSquare("solve", a.at, m);
   const bool is_vector = right.rank() == 1;
   if (right.rank() == 0 || right.dim(std::max<int64_t>(right.rank() - 2, 0)) != RowsOf(m)) {

@@ -58,6 +58,59 @@ Value scaled_matmul(const Operand& lhs, const Operand& rhs, const Operand& lhs_s
 
 namespace {
 
+constexpr std::string_view kScaledDot = "scaled_dot_general";
+
+// The global scale as an operand of the primitive.
+Operand GlobalScale(const BlockScaleConfig& config, const Operand& of) {
+  const Operand scale = config.global_scale.value_or(Operand(1.0, of.at));
+  if (ElementCount(scale.shape()) != 1) {
+    FailAt(of.at, kScaledDot, ": a global scale has shape ", scale.shape(), "; it must have one element");
+  }
+  return scale;
+}
+
+}  // namespace
+
+BlockScaleConfig get_scaled_dot_general_config(std::string_view mode, const std::optional<Operand>& global_scale) {
+  if (mode != "mxfp8" && mode != "nvfp4") {
+    Fail("get_scaled_dot_general_config: mode ", mode, " must be mxfp8 or nvfp4");
+  }
+  if (mode == "mxfp8" && global_scale) Fail("get_scaled_dot_general_config: mxfp8 has no global scale");
+  return {mode, global_scale};
+}
+Value scaled_dot_general(const Operand& lhs, const Operand& rhs, const lax::DotDims& dims, DType preferred_element_type,
+                         const std::vector<BlockScaleConfig>& configs) {
+  std::vector<Operand> all = {lhs, rhs};
+  if (configs.empty()) {
+    const Values v = UseAll(kScaledDot, all, DType::kF32);
+    return lax::dot_general(v[0], v[1], dims, preferred_element_type);
+  }
+  if (configs.size() != 3) {
+    FailAt(lhs.at, kScaledDot, ": takes 3 configs, of lhs, rhs and gradients, not ", configs.size());
+  }
+  for (const BlockScaleConfig& c : configs) {
+    if (c.mode != configs[0].mode) {
+      FailAt(lhs.at, kScaledDot, ": configs are of modes ", configs[0].mode, " and ", c.mode, "; they must have one");
+    }
+  }
+  for (size_t i = 0; i < 2 && configs[0].mode == "nvfp4"; ++i) all.push_back(GlobalScale(configs[i], all[i]));
+  Values v = UseAll(kScaledDot, all, DType::kF32);
+  for (size_t i = 2; i < v.size(); ++i) v[i] = lax::reshape(To(v[i], DType::kF32), Shape{});
+  return Emit1(kScaledDot, v,
+               {{"lhs_contract", dims.lhs_contract},
+                {"rhs_contract", dims.rhs_contract},
+                {"lhs_batch", dims.lhs_batch},
+                {"rhs_batch", dims.rhs_batch},
+                {"mode", configs[0].mode},
+                {"preferred_element_type", preferred_element_type}});
+}
+Value amax(const Operand& x, const Axes& axes) {
+  const Value v = UseInexact("amax", x);
+  return Emit1("amax", {v}, {{"axes", axes.Of("amax", x.at, v.rank())}});
+}
+
+namespace {
+
 constexpr std::string_view kAttention = "dot_product_attention";
 
 // Whether the place along dimension `dim` of [B, ...] is below the length of each sequence; `rank` dimensions, those

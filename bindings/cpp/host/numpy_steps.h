@@ -11,6 +11,8 @@ inline Shape ShapeOfValue(const Value& v) { return Shape(v.shape().begin(), v.sh
 
 // The operands in their promoted dtype; each keeps its shape.
 Values UseList(std::string_view name, std::span<const Operand> xs);
+// The operands with one dtype and one shape, bool as i32, because it has no arithmetic.
+Values UseNumbers(std::string_view name, std::span<const Operand> xs);
 // 0, 1, ... along `dimension`, in the program of `in`.
 Value Iota(const Operand& in, DType dtype, const Shape& shape, int64_t dimension);
 

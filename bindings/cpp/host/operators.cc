@@ -1,17 +1,34 @@
 // Operators with promotion and broadcasting.
 #include "ricci/operators.hpp"
 
-#include "ricci/lax.hpp"
+#include "numpy_steps.h"
 
 namespace ricci { inline namespace v0 {
 
-Value add(const Operand& a, const Operand& b) { return Binary("add", "add", a, b); }
+Values UseNumbers(std::string_view name, std::span<const Operand> xs) {
+  Values v = UseTogether(name, xs);
+  for (Value& x : v) x = x.dtype() == DType::kBool ? lax::convert_element_type(x, kDefaultInt) : x;
+  return v;
+}
+
+namespace {
+
+// `prim` of both, or if they are bool `of_bools`.
+Value Arithmetic(std::string_view prim, std::string_view of_bools, const Operand& a, const Operand& b) {
+  const Operand in[] = {a, b};
+  const Values v = UseTogether(prim, in);
+  return Emit1(v[0].dtype() == DType::kBool ? of_bools : prim, v);
+}
+
+}  // namespace
+
+Value add(const Operand& a, const Operand& b) { return Arithmetic("add", "or", a, b); }
 Value subtract(const Operand& a, const Operand& b) { return Binary("sub", "sub", a, b); }
-Value multiply(const Operand& a, const Operand& b) { return Binary("mul", "mul", a, b); }
+Value multiply(const Operand& a, const Operand& b) { return Arithmetic("mul", "and", a, b); }
 Value divide(const Operand& a, const Operand& b) { return Binary("div", "div", a, b, /*inexact=*/true); }
 Value remainder(const Operand& a, const Operand& b) {
   const Operand in[] = {a, b};
-  const Values v = UseTogether("remainder", in);
+  const Values v = UseNumbers("remainder", in);
   const Value r = lax::rem(v[0], v[1]);
   if (In(r.dtype(), kUnsigned)) return r;
   const Value zero = lax::zeros_like(r);
@@ -21,10 +38,13 @@ Value remainder(const Operand& a, const Operand& b) {
 Value bitwise_and(const Operand& a, const Operand& b) { return Binary("and", "and", a, b); }
 Value bitwise_or(const Operand& a, const Operand& b) { return Binary("or", "or", a, b); }
 Value bitwise_xor(const Operand& a, const Operand& b) { return Binary("xor", "xor", a, b); }
-Value left_shift(const Operand& a, const Operand& b) { return Binary("shift_left", "shift_left", a, b); }
+Value left_shift(const Operand& a, const Operand& b) {
+  const Operand in[] = {a, b};
+  return Emit1("shift_left", UseNumbers("shift_left", in));
+}
 Value right_shift(const Operand& a, const Operand& b) {
   const Operand in[] = {a, b};
-  const Values v = UseTogether("shift_right", in);
+  const Values v = UseNumbers("shift_right", in);
   return In(v[0].dtype(), kUnsigned) ? lax::shift_right_logical(v[0], v[1]) : lax::shift_right_arithmetic(v[0], v[1]);
 }
 Value negative(const Operand& x) { return lax::neg(Use("neg", x)); }

@@ -11,6 +11,7 @@
 
 namespace ricci { inline namespace v0 { namespace plain {
 
+using ValuePair = std::pair<Value, Value>;
 using Binary2 = Value(const Value&, const Value&);
 // f of both, broadcast to one shape.
 Value Both(Binary2* f, const Value& a, const Value& b);

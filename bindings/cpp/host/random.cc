@@ -33,7 +33,8 @@ Draw DrawOf(std::string_view name, const Operand& k, std::span<const Operand> pa
   all.insert(all.end(), parameters.begin(), parameters.end());
   Draw draw{SiteOf(name, all), {}, shape, dtype, {}};
   if (!IsFloat(dtype)) draw.site.Fail("dtype ", dtype, " is not a floating dtype");
-  if (In(dtype, kTinyFloats)) draw.site.Fail("there are no random numbers of ", dtype, "; draw f32 and convert them");
+  if (dtype == DType::kF4E2M1FN)
+    draw.site.Fail("there are no random numbers of ", dtype, "; draw f32 and convert them");
   draw.key_value = draw.site.Lift(k, DType::kNone);
   if (draw.key_value.dtype() != DType::kKey) draw.site.Fail("needs a key, not ", draw.key_value.type());
   const Shape together = BroadcastShape(draw.site, parameters);
@@ -94,15 +95,10 @@ DType UnsignedOf(DType d) {
 // Uniform in [0, 1).
 Value Unit(const Operand& k, const Shape& shape, DType dtype) {
   const int mantissa = InfoOf(dtype).mantissa_bits;
-  // Random mantissas under the exponent of 1 give [1, 2); bf16 has fewer bits than a byte needs for that.
-  const DType word = dtype == DType::kBF16 ? DType::kU8 : UnsignedOf(dtype);
-  Value b = bits(k, shape, word);
-  if (dtype == DType::kBF16) {
-    b = lax::convert_element_type(b, DType::kU16);
-    b = lax::shift_right_logical(b, lax::full_like(b, 8 - mantissa));
-  } else {
-    b = lax::shift_right_logical(b, lax::full_like(b, BitsOf(dtype) - mantissa));
-  }
+  // Random mantissas under the exponent of 1 give [1, 2); where they fit into a byte, a byte is drawn.
+  const DType drawn = mantissa < 8 ? DType::kU8 : UnsignedOf(dtype);
+  Value b = lax::convert_element_type(bits(k, shape, drawn), UnsignedOf(dtype));
+  b = lax::shift_right_logical(b, lax::full_like(b, BitsOf(drawn) - mantissa));
   const Value one = lax::full(b.builder, {}, dtype, 1.0);
   const Value exponent = lax::bitcast_convert_type(one, b.dtype());
   const Value floats = lax::bitcast_convert_type(lax::bitwise_or(b, BroadcastValue(exponent, shape)), dtype);

@@ -183,11 +183,12 @@ Value ArgExtremum(std::string_view name, const Operand& x, int64_t axis, bool ke
   const Value out = f(v, axis, kDefaultInt);
   return keepdims ? lax::expand_dims(out, {&axis, 1}) : out;
 }
-// f along `axis`, or of the flattened array.
+// f along `axis`, or of the flattened array. Without a dtype that of x stays, but bool becomes i32.
 Value Cumulate(std::string_view name, const Operand& x, int64_t axis, bool reverse, DType dtype,
                Value (*f)(const Value&, int64_t, bool)) {
   Value v = Use(name, x);
-  v = To(v, dtype == DType::kNone ? SumDType(v.dtype()) : dtype);
+  const DType own = v.dtype() == DType::kBool ? kDefaultInt : v.dtype();
+  v = To(v, dtype == DType::kNone ? own : dtype);
   const int64_t count = v.type().elements();
   if (axis == kFlat) return f(lax::reshape(v, {&count, 1}), 0, reverse);
   return f(v, Axis(name, x.at, axis, v.rank()), reverse);
@@ -221,7 +222,8 @@ Value cumprod(const Operand& x, AxisNumber axis, bool reverse) {
   return Cumulate("cumprod", x, axis, reverse, DType::kNone, lax::cumprod);
 }
 Value cumulative_sum(const Operand& x, AxisNumber axis, DType dtype, bool include_initial) {
-  return CumulateFrom("cumulative_sum", x, axis, dtype, include_initial, 0, lax::cumsum);
+  const DType wide = dtype == DType::kNone ? SumDType(Use("cumulative_sum", x).dtype()) : dtype;
+  return CumulateFrom("cumulative_sum", x, axis, wide, include_initial, 0, lax::cumsum);
 }
 Value cumulative_prod(const Operand& x, AxisNumber axis, DType dtype, bool include_initial) {
   return CumulateFrom("cumulative_prod", x, axis, dtype, include_initial, 1, lax::cumprod);

@@ -1,7 +1,7 @@
 // Matrices made of vectors, and functions of matrices, of jax.scipy.linalg.
 #include <cmath>
 
-#include "plain_math.h"
+#include "matrix_steps.h"
 #include "ricci/branches.hpp"
 #include "ricci/joining.hpp"
 #include "ricci/loops.hpp"
@@ -115,20 +115,13 @@ Value dft(const Operand& in, int64_t n, std::string_view scale) {
 // ---- functions of square matrices ----
 namespace {
 
-Value SquareMatrices(std::string_view name, const Operand& a) {
+Value WideSquareMatrices(std::string_view name, const Operand& a) {
   const Value v = UseInexact(name, a);
   const DType part = PartOf(v.dtype());
-  if (v.rank() < 2 || v.dim(v.rank() - 1) != v.dim(v.rank() - 2) || (part != DType::kF32 && part != DType::kF64)) {
+  if (v.rank() < 2 || RowsOf(v) != ColumnsOf(v) || (part != DType::kF32 && part != DType::kF64)) {
     FailAt(a.at, name, ": operand is ", v.type(), "; it must be square matrices of f32, f64, c64 or c128");
   }
   return v;
-}
-// A number of each matrix as each element of it.
-Value OverMatrix(const Value& v, const Value& like) {
-  return lax::broadcast_in_dim(v, like.shape(), CountFrom(0, v.rank()));
-}
-Value IsDiagonal(const Value& a) {
-  return Positions(a, DType::kI32, a.rank() - 2) == Positions(a, DType::kI32, a.rank() - 1);
 }
 
 // r(a) = q^-1 p, the diagonal Pade approximation of exp of the degree that the largest scaled norm needs.
@@ -159,7 +152,7 @@ std::pair<Value, Value> PadeTerms(const Value& a, const std::vector<double>& c) 
 }  // namespace
 
 Value expm(const Operand& a, bool upper_triangular, int64_t max_squarings) {
-  const Value m = SquareMatrices("expm", a);
+  const Value m = WideSquareMatrices("expm", a);
   const DType part = PartOf(m.dtype());
   if (max_squarings < 0) FailAt(a.at, "expm: max_squarings is ", max_squarings, "; it must not be negative");
   if (m.type().elements() == 0) return m;
@@ -181,37 +174,6 @@ Value expm(const Operand& a, bool upper_triangular, int64_t max_squarings) {
   const Value out = fori_loop(Operand(0, a.at), Operand(max_squarings, a.at), square, first, a.at);
   const Value nan = lax::log(Num(norm, -1));
   return Where(OverMatrix(count > static_cast<double>(max_squarings), out), To(OverMatrix(nan, out), m.dtype()), out);
-}
-
-namespace {
-
-// The upper triangular u with u u = t, column by column: in column j the rows above solve (u + u_jj) x = t_j, where u
-// has the columns before. After Bjorck and Hammarling, "A Schur method for the square root of a matrix", 1983.
-Value TriangularRoot(const Value& t, const Location& at) {
-  const int64_t row = t.rank() - 2, column = row + 1, n = t.dim(row);
-  const Value i = Positions(t, DType::kI32, row), j = Positions(t, DType::kI32, column);
-  const Value root = lax::sqrt(Where(i == j, t, 0));
-  const auto next = [&](const Value& k, const Value& u) {
-    const auto column_of = [&](const Value& x) {  // those above the diagonal, as a matrix with one column
-      return lax::expand_dims(lax::reduce_sum(Where((j == k) & (i < k), x, 0), {&column, 1}), {&column, 1});
-    };
-    const Value corner = lax::reduce_sum(Where((j == k) & (i == k), u, 0), Shape{row, column});
-    const Value before = Where((i < k) & (j < k), u, 0), diagonal = OverMatrix(corner, u);
-    // Rows from k on have the equation x = 0.
-    const Value matrix = Where(i == j, Where(i < k, before + diagonal, 1), before);
-    const Value x = lax::linalg::triangular_solve(matrix, column_of(t), {.left_side = true});
-    return Where((j == k) & (i < k), BroadcastValue(x, u.shape()), u);
-  };
-  return fori_loop(Operand(1, at), Operand(n, at), next, root, at);
-}
-
-}  // namespace
-
-Value sqrtm(const Operand& a) {
-  const Value m = SquareMatrices("sqrtm", a);
-  const Values schur = lax::linalg::schur(To(m, ComplexOf(m.dtype())));
-  const Value z = schur[1], root = TriangularRoot(schur[0], a.at);
-  return matmul(matmul(z, root), lax::conj(swapaxes(Operand(z, a.at), -1, -2)));
 }
 
 }}}}  // namespace ricci::v0::scipy::linalg

@@ -1,5 +1,5 @@
 // Factors of matrices and what they solve, under the names of jax.scipy.linalg.
-#include "plain_math.h"
+#include "matrix_steps.h"
 #include "ricci/custom_linear_solve.hpp"
 #include "ricci/products.hpp"
 #include "ricci/scipy_linalg.hpp"
@@ -10,21 +10,6 @@ using namespace plain;
 
 namespace {
 
-Value Adjoint(const Value& a) {
-  const Value t = AxisToEnd(a, a.rank() - 2);
-  return IsComplex(t.dtype()) ? lax::conj(t) : t;
-}
-Value SquareMatrices(std::string_view name, const Operand& a) {
-  const Value v = UseInexact(name, a);
-  if (v.rank() >= 2 && v.dim(v.rank() - 1) == v.dim(v.rank() - 2)) return v;
-  FailAt(a.at, name, ": operand is ", v.type(), "; its last two dimensions must be those of a square matrix");
-}
-Value AnyMatrices(std::string_view name, const Operand& a) {
-  const Value v = UseInexact(name, a);
-  if (v.rank() >= 2) return v;
-  FailAt(a.at, name, ": operand is ", v.type(), "; its last two dimensions must be those of a matrix");
-}
-
 // A square matrix and its right side: of one dtype and batch, b with columns.
 struct System {
   Value a, b;
@@ -32,11 +17,6 @@ struct System {
   bool is_vector;
   Value Solution(const Value& x) const { return is_vector ? lax::squeeze(x, Shape{x.rank() - 1}) : x; }
 };
-Value WithBatch(const Value& v, const Shape& batch, int64_t own) {
-  Shape shape = batch;
-  shape.insert(shape.end(), v.shape().end() - own, v.shape().end());
-  return BroadcastValue(v, shape);
-}
 System SystemOf(std::string_view name, const Operand& a, const Operand& b) {
   const Operand in[] = {a, b};
   const CallSite site = SiteOf(name, in);
@@ -136,6 +116,66 @@ Value solve(const Operand& a, const Operand& b, std::string_view assume_a, bool 
 QAndR qr(const Operand& a, std::string_view mode) {
   if (mode != "full" && mode != "economic") FailAt(a.at, "qr: mode is ", mode, "; it must be full or economic");
   return ricci::linalg::qr(a, /*complete=*/mode == "full");
+}
+PivotedQr qr_pivoted(const Operand& a, std::string_view mode) {
+  if (mode != "full" && mode != "economic") FailAt(a.at, "qr: mode is ", mode, "; it must be full or economic");
+  const Values out = lax::linalg::qr(AnyMatrices("qr", a), /*pivoting=*/true, /*full_matrices=*/mode == "full");
+  return {out[0], out[1], out[2]};
+}
+
+namespace {
+
+// The reflectors of q, and the order of the columns if it is asked for (from 0).
+struct Reflectors {
+  Value a, taus, order;
+};
+Reflectors ReflectorsOf(const Value& a, bool pivoting) {
+  if (!pivoting) {
+    const lax::linalg::Qr f = lax::linalg::geqrf(a);
+    return {f.a, f.taus, Value()};
+  }
+  Shape columns(a.shape().begin(), a.shape().end());
+  columns.erase(columns.end() - 2);
+  const Value any = BroadcastValue(To(Scalar(a, 0), DType::kI32), columns);
+  const lax::linalg::PivotedQr f = lax::linalg::geqp3(a, any);
+  return {f.a, f.taus, f.jpvt - 1};
+}
+// q c or c q. The conjugate of q is the transpose of its inverse: c is multiplied from the other side.
+Value Multiplied(const Reflectors& f, const Value& c, bool left, bool conjugate) {
+  if (!conjugate) return lax::linalg::ormqr(f.a, f.taus, c, left);
+  const int64_t row = c.rank() - 2;
+  return AxisToEnd(lax::linalg::ormqr(f.a, f.taus, AxisToEnd(c, row), !left, /*transpose=*/true), row);
+}
+
+}  // namespace
+
+QrMultiplyResult qr_multiply(const Operand& a, const Operand& c, std::string_view mode, const QrMultiplyOptions& o) {
+  const Operand in[] = {a, c};
+  const CallSite site = SiteOf("qr_multiply", in);
+  if (mode != "right" && mode != "left") site.Fail("mode is ", mode, "; it must be right or left");
+  const bool left = mode == "left";
+  const DType dtype = ToInexact(PromotedDType(site, in));
+  Value m = To(site.Lift(a, dtype), dtype), given = To(site.Lift(c, dtype), dtype);
+  const bool is_vector = given.rank() == 1;
+  Value v = is_vector ? lax::expand_dims(given, Shape{left ? 1 : 0}) : given;
+  const int64_t k = m.rank() < 2 ? 0 : std::min(RowsOf(m), ColumnsOf(m));
+  Shape batch;
+  if (m.rank() < 2 || v.rank() < 2 || (left ? RowsOf(v) != k : ColumnsOf(v) != RowsOf(m)) ||
+      !BroadcastInto(batch, BatchOf(m)) || !BroadcastInto(batch, BatchOf(v))) {
+    site.Fail("operands are ", m.type(), " and ", given.type(), "; with mode ", mode, " c needs as many ",
+              left ? "rows as q has columns, the lesser dimension of a" : "columns as a has rows");
+  }
+  m = WithBatch(m, batch), v = WithBatch(v, batch);
+  if (left && RowsOf(m) > k) {  // zeros for the columns that q lacks
+    Shape none(static_cast<size_t>(v.rank()), 0), more = none;
+    more[more.size() - 2] = RowsOf(m) - k;
+    v = lax::pad(v, Scalar(v, 0), none, more, none);
+  }
+  const Reflectors f = ReflectorsOf(m, o.pivoting);
+  Value product = Multiplied(f, v, left, o.conjugate);
+  if (!left) product = Cut(product, 0, k, product.rank() - 1);
+  if (is_vector) product = lax::reshape(product, Shape{product.type().elements()});
+  return {product, triu(Operand(Cut(f.a, 0, k, f.a.rank() - 2), a.at)), f.order};
 }
 SchurResult schur(const Operand& a, std::string_view output) {
   if (output != "real" && output != "complex")

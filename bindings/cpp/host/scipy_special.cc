@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "plain_math.h"
+#include "special_steps.h"
 
 namespace ricci { inline namespace v0 { namespace scipy { namespace special {
 
@@ -180,38 +180,19 @@ Value Ndtr(const Value& x) {
   const Value tail = lax::erfc(z);
   return Where(z < half_root, 1 + lax::erf(w), Where(w > 0, 2 - tail, tail)) * 0.5;
 }
-// The rational approximations of S. Moshier's Cephes library (ndtri.c): the middle, and two ranges of the tail.
+// Fits of the middle and of two ranges of the tail; for these it is z - log(z) / z and a correction, with p = exp(-z^2
+// / 2), as in the asymptotic series.
 Value MiddleOfNdtri(const Value& p) {
   const Value y = p - 0.5, y2 = y * y;
-  const Value top = Polynomial(y2, {-5.99633501014107895267e1, 9.80010754185999661536e1, -5.66762857469070293439e1,
-                                    1.39312609387279679503e1, -1.23916583867381258016});
-  const Value bottom = Polynomial(
-      y2, {1, 1.95448858338141759834, 4.67627912898881538453, 8.63602421390890590575e1, -2.25462687854119370527e2,
-           2.00260212380060660359e2, -8.20372256168333339912e1, 1.59056225126211695515e1, -1.18331621121330003142});
-  return (y + y * y2 * (top / bottom)) * std::sqrt(2 * std::numbers::pi);
-}
-Value NearTail(const Value& z) {
-  const Value top = Polynomial(z, {4.05544892305962419923, 3.15251094599893866154e1, 5.71628192246421288162e1,
-                                   4.40805073893200834700e1, 1.46849561928858024014e1, 2.18663306850790267539,
-                                   -1.40256079171354495875e-1, -3.50424626827848203418e-2, -8.57456785154685413611e-4});
-  return top / Polynomial(z, {1, 1.57799883256466749731e1, 4.53907635128879210584e1, 4.13172038254672030440e1,
-                              1.50425385692907503408e1, 2.50464946208309415979, -1.42182922854787788574e-1,
-                              -3.80806407691578277194e-2, -9.33259480895457427372e-4});
-}
-Value FarTail(const Value& z) {
-  const Value top = Polynomial(z, {3.23774891776946035970, 6.91522889068984211695, 3.93881025292474443415,
-                                   1.33303460815807542389, 2.01485389549179081538e-1, 1.23716634817820021358e-2,
-                                   3.01581553508235416007e-4, 2.65806974686737550832e-6, 6.23974539184983293730e-9});
-  return top / Polynomial(z, {1, 6.02427039364742014255, 3.67983563856160859403, 1.37702099489081330271,
-                              2.16236993594496635890e-1, 1.34204006088543189037e-2, 3.28014464682127739104e-4,
-                              2.89247864745380683936e-6, 6.79019408009981274425e-9});
+  return (y + y * y2 * Ratio(y2, fits::kNdtriMiddleTop, fits::kNdtriMiddleBottom)) * std::sqrt(2 * std::numbers::pi);
 }
 Value Ndtri(const Value& p) {
   const double edge = std::exp(-2.0);
   const Value upper = p > 1 - edge, q = Where(upper, 1 - p, p);
   const Value safe = Where((q > 0) & (q < 1), q, 0.5);
   const Value z = lax::sqrt(lax::log(safe) * -2), first = z - lax::log(z) / z, inverse = 1 / z;
-  const Value tail = first - Where(z < 8, NearTail(inverse), FarTail(inverse)) * inverse;
+  const Value near = Ratio(inverse, fits::kNdtriNearTop, fits::kNdtriNearBottom);
+  const Value tail = first - Where(z < 8, near, Ratio(inverse, fits::kNdtriFarTop, fits::kNdtriFarBottom)) * inverse;
   const Value out = Where(q > edge, MiddleOfNdtri(q), Where(upper, tail, -tail));
   return Where(p == 0, -kInf, Where(p == 1, kInf, Where((p < 0) | (p > 1) | IsNaN(p), kNaN, out)));
 }

@@ -6,6 +6,7 @@
 #define RICCI_BINDINGS_CPP_HOST_SPECIAL_STEPS_H_
 #include "plain_math.h"
 #include "ricci/custom_derivative.hpp"
+#include "special_fits.h"
 
 namespace ricci { inline namespace v0 { namespace plain {
 
@@ -18,9 +19,13 @@ struct RealOperands {
   Values wide;
 };
 
-using ValuePair = std::pair<Value, Value>;
 inline Value Times(const Value& slope, const Value& dx) { return slope * dx; }
 inline ValuePair Times(const ValuePair& slope, const Value& dx) { return {slope.first * dx, slope.second * dx}; }
+
+// top(x) / bottom(x), a fit of special_fits.h.
+inline Value Ratio(const Value& x, std::span<const double> top, std::span<const double> bottom) {
+  return Polynomial(x, top) / Polynomial(x, bottom);
+}
 
 // F(x), whose derivative is Slope(x, F(x)); F gives a Value or a pair.
 template <auto F, auto Slope>

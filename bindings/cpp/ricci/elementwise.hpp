@@ -75,7 +75,7 @@ Value minimum(const Operand& a, const Operand& b);
 Value fmax(const Operand& a, const Operand& b);
 Value fmin(const Operand& a, const Operand& b);
 Value clip(const Operand& x, const Operand& low, const Operand& high);
-// An integer number as exponent stays exact: x * x * ...
+// An integer number as exponent stays exact: x * x * ... Integers to integer powers are integers.
 Value pow(const Operand& a, const Operand& b);
 Value floor_divide(const Operand& a, const Operand& b);
 

@@ -108,6 +108,23 @@ inline Value scatter_max(const Value& x, const Value& indices, const Value& upda
                          std::string_view mode = "fill", bool sorted = false, bool unique = false) {
   return scatter_named("scatter-max", x, indices, updates, d, mode, sorted, unique);
 }
+// x with `computation`, from one scalar of its dtype to one, applied to the elements that updates of `update_shape`
+// would reach, once for each time.
+inline Value scatter_apply(const Value& x, const Value& indices, ricci_program* const& computation, Dims update_shape,
+                           const ScatterDims& d, std::string_view mode = "fill", bool sorted = false,
+                           bool unique = false) {
+  return Emit1("scatter_apply", {x, indices},
+               {{"computation", computation},
+                {"update_shape", update_shape},
+                {"update_window_dims", d.update_window_dims},
+                {"inserted_window_dims", d.inserted_window_dims},
+                {"scatter_dims_to_operand_dims", d.scatter_dims_to_operand_dims},
+                {"operand_batching_dims", d.operand_batching_dims},
+                {"scatter_indices_batching_dims", d.scatter_indices_batching_dims},
+                {"indices_are_sorted", sorted},
+                {"unique_indices", unique},
+                {"mode", mode}});
+}
 
 // Two words of random bits from two words of key and two of counter, all u32 of one shape.
 inline Values threefry2x32(const Value& k1, const Value& k2, const Value& x1, const Value& x2) {

@@ -7,6 +7,7 @@
 #define RICCI_NN_HPP_
 #include <optional>
 
+#include "ricci/lax.hpp"
 #include "ricci/nn_functions.hpp"
 
 namespace ricci { inline namespace v0 { namespace nn {
@@ -30,6 +31,22 @@ Value softmax(const Operand& x, const Axes& axes = -1, const SoftmaxOptions& opt
 // f64 if that is the dtype of the result.
 Value scaled_matmul(const Operand& lhs, const Operand& rhs, const Operand& lhs_scales, const Operand& rhs_scales,
                     DType preferred_element_type = DType::kF32);
+
+// How an operand of scaled_dot_general is quantized: `mxfp8`, or `nvfp4` with a number by which it is divided first, 1
+// if not given.
+struct BlockScaleConfig {
+  std::string_view mode;
+  std::optional<Operand> global_scale = {};
+};
+BlockScaleConfig get_scaled_dot_general_config(std::string_view mode, const std::optional<Operand>& global_scale = {});
+// lax::dot_general of operands that are quantized by blocks along what is contracted, as `configs` say: of lhs, of rhs
+// and of gradients, all of one mode. Without any it is lax::dot_general. The result is f32, bf16 or f16. There is
+// reverse mode only; global scales have no derivative. Fails if what is contracted is not whole blocks, of 32 elements
+// in mxfp8 and 16 in nvfp4; so does the gradient in mxfp8 if the other dimensions are not.
+Value scaled_dot_general(const Operand& lhs, const Operand& rhs, const lax::DotDims& dims,
+                         DType preferred_element_type = DType::kF32, const std::vector<BlockScaleConfig>& configs = {});
+// The greatest of the absolute values of x along `axes`, NaN if one is; what scales of narrow floats are computed from.
+Value amax(const Operand& x, const Axes& axes = {});
 
 struct AttentionOptions {
   std::optional<Operand> bias = {};  // added to the scores, broadcasts to [B,N,T,S]

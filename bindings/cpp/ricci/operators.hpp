@@ -2,7 +2,8 @@
 // jax.numpy.
 //
 // `/` is true division (integers become f32), `%` has the sign of the divisor, `>>` is arithmetic on signed integers,
-// and ! && || stay the language's own: logical_not, logical_and and logical_or are functions.
+// and ! && || stay the language's own: logical_not, logical_and and logical_or are functions. On bool, + is or, * is
+// and; %, //, powers and shifts take it as i32.
 #ifndef RICCI_OPERATORS_HPP_
 #define RICCI_OPERATORS_HPP_
 #include "ricci/operand.hpp"

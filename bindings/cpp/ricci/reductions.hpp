@@ -43,10 +43,11 @@ inline constexpr int64_t kFlat = INT64_MIN;
 Value argmax(const Operand& x, AxisNumber axis = kFlat, bool keepdims = false);
 Value argmin(const Operand& x, AxisNumber axis = kFlat, bool keepdims = false);
 
-// Without an axis, of the flattened array.
+// Without an axis, of the flattened array. The dtype stays, but bool becomes i32.
 Value cumsum(const Operand& x, AxisNumber axis = kFlat, bool reverse = false);
 Value cumprod(const Operand& x, AxisNumber axis = kFlat, bool reverse = false);
-// The same as the array API names them; `include_initial` puts the 0 or 1 before the first.
+// The same as the array API names them, sums of narrow integers in 32 bits; `include_initial` puts the 0 or 1 before
+// the first.
 Value cumulative_sum(const Operand& x, AxisNumber axis = kFlat, DType dtype = DType::kNone,
                      bool include_initial = false);
 Value cumulative_prod(const Operand& x, AxisNumber axis = kFlat, DType dtype = DType::kNone,

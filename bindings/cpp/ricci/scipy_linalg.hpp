@@ -42,11 +42,29 @@ Value solve(const Operand& a, const Operand& b, std::string_view assume_a = "gen
 using ricci::linalg::QAndR;
 // With square q; r alone is qr(a).r, `economic` leaves out the columns that r does not need.
 QAndR qr(const Operand& a, std::string_view mode = "full");
+struct PivotedQr {
+  Value q, r, p;  // i32: column j of q r is column p[j] of a
+};
+// qr with pivoting: the columns are in an order in which the diagonal of r does not grow.
+PivotedQr qr_pivoted(const Operand& a, std::string_view mode = "full");
+struct QrMultiplyResult {
+  Value cq, r;  // c q or q c, and the r of qr(a, "economic")
+  Value p;      // with pivoting the order of the columns, else none
+};
+struct QrMultiplyOptions {
+  bool pivoting = false, conjugate = false;  // with `conjugate` c is multiplied by the conjugate of q
+};
+// c q, or with mode `left` q c, where a = q r; q, which has as many columns as r needs, is never formed. A vector c is
+// one row, or one column, and so is the result.
+QrMultiplyResult qr_multiply(const Operand& a, const Operand& c, std::string_view mode = "right",
+                             const QrMultiplyOptions& options = {});
 struct SchurResult {
   Value t, z;  // a = z t z^H
 };
 // `output`: real (t has blocks 2 x 2 for pairs of complex eigenvalues) or complex (t is upper triangular).
 SchurResult schur(const Operand& a, std::string_view output = "real");
+// The complex form of the real one, t and z of schur(a): every block becomes triangular.
+SchurResult rsf2csf(const Operand& t, const Operand& z);
 struct HessenbergResult {
   Value h, q;  // a = q h q^H, h is zero below the diagonal beside the main one
 };
@@ -57,6 +75,17 @@ struct PolarResult {
 // a = u p, or with side `left` a = p u: u has orthonormal columns or rows, p is positive semidefinite.
 PolarResult polar(const Operand& a, std::string_view side = "right");
 
+struct TridiagonalOptions {
+  bool eigvals_only = false;
+  std::string_view select = "a";                                 // all, or i: those with indices in select_range
+  std::optional<std::pair<int64_t, int64_t>> select_range = {};  // the first and the last
+  std::optional<double> tol =
+      {};  // of eigenvalues alone: how far they may be off; to a rounding of the largest if less
+};
+// Of the Hermitian matrix with the diagonal d, n real numbers, and e, n - 1, above it: eigenvalues in ascending order,
+// and vectors unless `eigvals_only`. Both are of one dtype, f32, f64, c64 or c128.
+EighResult eigh_tridiagonal(const Operand& d, const Operand& e, const TridiagonalOptions& options = {});
+
 // ---- functions of square matrices ----
 // By scaling, a Pade approximation, and squaring, as Higham, "The scaling and squaring method for the matrix
 // exponential revisited", 2005. NaN where more than `max_squarings` would be needed.
@@ -64,11 +93,45 @@ Value expm(const Operand& a, bool upper_triangular = false, int64_t max_squaring
 // Complex: by the Schur form.
 Value sqrtm(const Operand& a);
 
+// The function of a matrix whose Schur form has t and z, after its values at the eigenvalues.
+struct MatrixFunction {
+  Value t, z, eigenvalues;
+};
+MatrixFunction PrepareFunction(const Operand& a);
+Value ApplyFunction(const MatrixFunction& m, const Operand& values);
+Value FunctionError(const Value& f, const MatrixFunction& m);
+// The function of a matrix that func gives of its eigenvalues, complex, one vector of them for each matrix. Digits are
+// lost where eigenvalues are close to each other, and equal ones have no result to trust.
+template <typename F>
+Value funm(const Operand& a, const F& func) {
+  const MatrixFunction m = PrepareFunction(a);
+  return ApplyFunction(m, Operand(func(m.eigenvalues), a.at));
+}
+struct FunmResult {
+  Value f, err;
+};
+// The same and an estimate of the relative error, as funm with disp=False.
+template <typename F>
+FunmResult funm_with_error(const Operand& a, const F& func) {
+  const MatrixFunction m = PrepareFunction(a);
+  const Value f = ApplyFunction(m, Operand(func(m.eigenvalues), a.at));
+  return {f, FunctionError(f, m)};
+}
+
 struct ExpmFrechetResult {
   Value expm, frechet;
 };
 // expm(a) and its derivative in the direction e, which has the shape of a.
 ExpmFrechetResult expm_frechet(const Operand& a, const Operand& e);
+
+// ---- an equation of matrices ----
+struct SylvesterOptions {
+  std::string_view method = "schur";  // or eigen, by eigenvectors: less accurate where those are close to each other
+  double tol = 1e-8;
+};
+// The x with a x + x b = c; all NaN where an eigenvalue of a and one of b have a sum below `tol`. It has derivatives in
+// all operands; batches broadcast.
+Value solve_sylvester(const Operand& a, const Operand& b, const Operand& c, const SylvesterOptions& options = {});
 
 // ---- matrices made of vectors ----
 // Matrices along the diagonal, zero elsewhere; a vector is a row.

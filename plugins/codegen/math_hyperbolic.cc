@@ -9,9 +9,9 @@
 // one, lowest powers first, with the others fitted again each time; its error is at most 0.4 * 2^-24 of the result.
 #include <cmath>
 
-#include "math_functions.h"
+#include "codegen/math_functions.h"
 
-namespace ricci::cpu {
+namespace ricci::codegen {
 namespace {
 
 // e^x / 2 for x >= 0, and e^x - 1 if that is moderate.
@@ -75,4 +75,4 @@ Real Atanh(Real x) {
   return CopySign(Log1p((a + a) / (1 - a)) * 0.5, x);
 }
 
-}  // namespace ricci::cpu
+}  // namespace ricci::codegen

@@ -1,36 +1,36 @@
-// The special functions, each of f32 and of f64, on one value or on all lanes.
-#ifndef RICCI_CPU_MATH_FUNCTIONS_H_
-#define RICCI_CPU_MATH_FUNCTIONS_H_
-#include "math_value.h"
+// The special functions as formulas, each of f32 and of f64, on one value or on all lanes.
+#ifndef RICCI_CODEGEN_MATH_FUNCTIONS_H_
+#define RICCI_CODEGEN_MATH_FUNCTIONS_H_
+#include "codegen/math_value.h"
 
-namespace ricci::cpu {
+namespace ricci::codegen {
 
-// Entries of the table of C functions that are not RICCI_S_* operations.
+// What a target must compute exactly besides RICCI_S_* operations.
 enum : uint32_t {
   kReduceSine = 1000,  // the argument within pi / 2 that has the sine of x
   kReduceCosine,       // the argument within pi / 2 whose sine is the cosine of x
 };
-// Each lane through the C function for a RICCI_S_* operation or one of the above.
-Real CallLibrary(uint32_t op, Real x);
-Real CallLibrary(uint32_t op, Real x, Real y);
-
-// `near`, or the result of `exact` where `rare` holds; that is separate code, run only if a lane needs it.
-template <typename Exact>
-Real WhereRare(Mask rare, Real near, Exact exact) {
-  const LlvmBuilder& l = *near.l;
-  LLVMBasicBlockRef from = LLVMGetInsertBlock(l.b), far = l.NewBlock("far"), join = l.NewBlock("join");
-  LLVMBuildCondBr(l.b, Any(rare), far, join);
-  LLVMPositionBuilderAtEnd(l.b, far);
-  const Real other = Select(rare, exact(), near);
-  far = LLVMGetInsertBlock(l.b);
-  LLVMBuildBr(l.b, join);
-  LLVMPositionBuilderAtEnd(l.b, join);
-  LLVMValueRef r = LLVMBuildPhi(l.b, LLVMTypeOf(near.v), "");
-  LLVMValueRef values[] = {near.v, other.v};
-  LLVMBasicBlockRef blocks[] = {from, far};
-  LLVMAddIncoming(r, values, blocks, 2);
-  return {near.l, r};
+// Without a formula: a RICCI_S_* operation or one of the above.
+inline Real Exact(uint32_t op, Real x) { return {x.e, x.e->Exact(op, {&x.v, 1})}; }
+inline Real Exact(uint32_t op, Real x, Real y) {
+  const MathEmitter::Value in[] = {x.v, y.v};
+  return {x.e, x.e->Exact(op, in)};
 }
+
+// `otherwise`, or what `then` gives for all lanes if the mask holds for any.
+template <typename Then>
+Real IfAny(Mask any, Real otherwise, Then then) {
+  return {any.e, any.e->IfAny(any.v, otherwise.v, [&] { return then().v; })};
+}
+// `near`, or the result of `exact` where `rare` holds; that is separate code, run only if a lane needs it.
+template <typename Then>
+Real WhereRare(Mask rare, Real near, Then exact) {
+  return IfAny(rare, near, [&] { return Select(rare, exact(), near); });
+}
+
+// The formula of a special function: operation RICCI_S_* of one or two reals of one width; 0 if it is none
+// (math_formulas.cc).
+MathEmitter::Value EmitFormula(const MathEmitter& e, uint32_t op, std::span<const MathEmitter::Value> in);
 
 // ---- math_exponential.cc ----
 
@@ -92,5 +92,5 @@ Real Erf(Real x);
 Real Erfc(Real x);
 Real ErfInv(Real x);
 
-}  // namespace ricci::cpu
+}  // namespace ricci::codegen
 #endif

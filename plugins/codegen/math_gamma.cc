@@ -6,9 +6,9 @@
 // root, then steps of Halley's iteration, each of which triples the digits; the last one works on the exact residual.
 #include <cmath>
 
-#include "math_functions.h"
+#include "codegen/math_functions.h"
 
-namespace ricci::cpu {
+namespace ricci::codegen {
 namespace {
 
 constexpr int kSteps = 8;
@@ -24,7 +24,7 @@ Shifted Shift(Real x) {
     slope = Fma(slope, factor, product);
     product = product * factor;
   }
-  const Mask large = Compare(LLVMRealOGE, x, x(kSteps));
+  const Mask large = x >= kSteps;
   return {Select(large, x, x + kSteps), Select(large, 1, product), Select(large, 0, slope)};
 }
 
@@ -72,7 +72,7 @@ Real Cbrt(Real x) {
   const unsigned digits = x.is_f64() ? 52 : 23;
   const Bits bits = BitsOf(scaled), exponent = (bits >> digits) - (x.is_f64() ? 1022 : 126);
   const Rounded q = Nearest(RealFrom(exponent, x), 1.0 / 3);
-  const Real m = RealOf(bits - ((q.bits + q.bits + q.bits) << digits), x);
+  const Real m = RealOf(bits - ((q.bits + q.bits + q.bits) << digits));
   Real y = Fma(m, Fma(m, -0.140625, x(0.75)), x(0.421875));
   for (int i = x.is_f64() ? 3 : 2; i > 0; --i) {
     const Real square = y * y, rest = Fma(square, y, -m);
@@ -83,4 +83,4 @@ Real Cbrt(Real x) {
   return Select(itself, x, CopySign(result, x));
 }
 
-}  // namespace ricci::cpu
+}  // namespace ricci::codegen

@@ -4,7 +4,7 @@
 // The polynomial takes arguments within pi / 2 as they are, so a vector whose lanes all lie there skips the reduction;
 // the bits are the same because the reduction would leave n = 0. pi comes in three parts (Cody and Waite, 1980): with
 // fused multiply-add the first step is exact, as r is a multiple of the last place of the first part. Lanes with larger
-// arguments than that reduces go through the C library, which here gives the reduced argument, not the result.
+// arguments than that reduces are reduced exactly (`Exact`), which gives the argument, not the result.
 //
 // tan is reduced by pi / 2 with the same parts and is a polynomial or its negative inverse. atan2 divides once: the
 // smaller by the larger, or, above tan(pi / 8), their difference by their sum, which is the tangent of the angle less
@@ -14,10 +14,10 @@
 // leading ones first, with the others fitted again each time.
 #include <cmath>
 
-#include "math_functions.h"
+#include "codegen/math_functions.h"
 #include "ricci/kernel.h"
 
-namespace ricci::cpu {
+namespace ricci::codegen {
 namespace {
 
 constexpr double kReach[] = {60000, 0x1p22};  // |x| up to which three parts of pi do, for f32 and f64
@@ -36,7 +36,7 @@ Real LessTurns(Real x, Real turns) {
 Real Reduced(Real x, bool cosine) {
   const Rounded n = cosine ? Nearest(Fma(x, M_1_PI, 0.5), 1) : Nearest(x, M_1_PI);
   const Real r = LessTurns(x, cosine ? n.value - 0.5 : n.value);
-  return RealOf(BitsOf(r) ^ (n.bits << (x.is_f64() ? 63 : 31)), x);
+  return RealOf(BitsOf(r) ^ (n.bits << (x.is_f64() ? 63 : 31)));
 }
 
 // sin r. Only the last step adds the largest coefficient, so that its sum is rounded once.
@@ -62,7 +62,7 @@ Real SmallAtan(Real t) {
 // The angle in [0, pi] of a point with ordinate y >= 0, where the larger of |x| and y is neither 0 nor infinite.
 Real Angle(Real y, Real x) {
   const Real a = Abs(x);
-  const Mask steep = y > a, left = Compare(LLVMRealOLT, CopySign(1, x), x(0));
+  const Mask steep = y > a, left = CopySign(1, x) < 0;
   const Real large = Select(steep, y, a), small = Select(steep, a, y);
   const Mask middle = small > large * 0.41421356237309503;
   const Real t = Select(middle, small - large, small) / Select(middle, small + large, large);
@@ -70,7 +70,7 @@ Real Angle(Real y, Real x) {
   const Real octants = Select(middle, 1, x(0));
   const Real base = Select(steep, 2 - octants, octants);
   const Real turned = Select(left, 4 - base, base);
-  const Mask flips = Mask{x.l, LLVMBuildXor(x.l->b, steep.v, left.v, "")};
+  const Mask flips = steep ^ left;
   const Real part = SmallAtan(t), angle = Select(flips, -part, part);
   return Fma(turned, M_PI_4, Fma(turned, 0x1.1a62633145c07p-55, angle));
 }
@@ -78,29 +78,12 @@ Real Angle(Real y, Real x) {
 }  // namespace
 
 Real Sine(Real x, uint32_t op) {
-  const LlvmBuilder& l = *x.l;
   const bool cosine = op == RICCI_S_COS;
-  LLVMBasicBlockRef from = LLVMGetInsertBlock(l.b), reduce = l.NewBlock("reduce"), far = l.NewBlock("far"),
-                    join = l.NewBlock("reduced");
-  if (cosine) {
-    LLVMBuildBr(l.b, reduce);
-  } else {
-    LLVMBuildCondBr(l.b, Any(NotWithin(Abs(x), kNoTurn)), reduce, join);
-  }
-  LLVMPositionBuilderAtEnd(l.b, reduce);
-  const Real near = Reduced(x, cosine);
-  const Mask beyond = NotWithin(Abs(x), x.is_f64() ? kReach[1] : kReach[0]);
-  LLVMBuildCondBr(l.b, Any(beyond), far, join);
-  LLVMPositionBuilderAtEnd(l.b, far);
-  const Real exact = Select(beyond, CallLibrary(cosine ? kReduceCosine : kReduceSine, x), near);
-  far = LLVMGetInsertBlock(l.b);
-  LLVMBuildBr(l.b, join);
-  LLVMPositionBuilderAtEnd(l.b, join);
-  LLVMValueRef r = LLVMBuildPhi(l.b, LLVMTypeOf(x.v), "");
-  LLVMValueRef values[] = {near.v, exact.v, x.v};
-  LLVMBasicBlockRef blocks[] = {reduce, far, from};
-  LLVMAddIncoming(r, values, blocks, cosine ? 2 : 3);
-  return Polynomial({x.l, r});
+  const auto reduce = [&] {
+    const Mask beyond = NotWithin(Abs(x), x.is_f64() ? kReach[1] : kReach[0]);
+    return WhereRare(beyond, Reduced(x, cosine), [&] { return Exact(cosine ? kReduceCosine : kReduceSine, x); });
+  };
+  return Polynomial(cosine ? reduce() : IfAny(NotWithin(Abs(x), kNoTurn), x, reduce));
 }
 
 Real SineOfHalfTurns(Real r) { return Polynomial(r * M_PI); }
@@ -114,7 +97,7 @@ Real Tan(Real x) {
                             0x1.ba1ba1b4552e9p-5, 0x1.11111111184c0p-3, 0x1.55555555554f0p-2});
   const Real t = CopySign(Fma(p * z, r, r), r);
   const Real near = Select((n.bits & 1) == 0, t, -1 / t);
-  return WhereRare(NotWithin(Abs(x), kReach[1]), near, [&] { return CallLibrary(RICCI_S_TAN, x); });
+  return WhereRare(NotWithin(Abs(x), kReach[1]), near, [&] { return Exact(RICCI_S_TAN, x); });
 }
 
 Real Atan2(Real y, Real x) {
@@ -134,4 +117,4 @@ Real Atan(Real x) { return CopySign(Angle(Abs(x), x(1)), x); }
 Real Asin(Real x) { return CopySign(Angle(Abs(x), Sqrt((1 - x) * (1 + x))), x); }
 Real Acos(Real x) { return Angle(Sqrt((1 - x) * (1 + x)), x); }
 
-}  // namespace ricci::cpu
+}  // namespace ricci::codegen

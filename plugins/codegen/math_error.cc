@@ -19,9 +19,9 @@
 // for erf and 2.3 for erfc. In f64 minimax (Remez exchange), of erf_inv interpolated at Chebyshev points.
 #include <cmath>
 
-#include "math_functions.h"
+#include "codegen/math_functions.h"
 
-namespace ricci::cpu {
+namespace ricci::codegen {
 namespace {
 
 Real ErfF32(Real x) {
@@ -129,4 +129,4 @@ Real ErfInv(Real x) {
   return Select(NotWithin(a, 1), NAN, Select(a == 1, CopySign(INFINITY, x), y));
 }
 
-}  // namespace ricci::cpu
+}  // namespace ricci::codegen

@@ -2,17 +2,18 @@
 //
 // exp: x = n ln2 + r with |r| <= ln2 / 2 (Cody and Waite, 1980) and a polynomial for (e^r - 1 - r) / r^2. expm1 puts
 // the parts together at half the scale, so that the largest exponent does not overflow. log: x = m 2^k with m in
-// [sqrt(1/2), sqrt(2)); in f32 a polynomial in m - 1 (Moshier's Cephes), in f64 the series of 2 atanh(s) in s = (m - 1)
+// [sqrt(1/2), sqrt(2)); in f32 a polynomial in m - 1, in f64 the series of 2 atanh(s) in s = (m - 1)
 // / (m + 1), whose first terms f - f^2 / 2 are kept apart so that their roundings do not add up (the way of Sun's
 // fdlibm). log1p takes m - 1 = 2^-k x + (2^-k - 1) from x itself, because 1 + x has lost digits of it. pow needs the
 // logarithm to 64 bits and carries it in two f64.
 //
-// Coefficients in f64 and of SplitExp: minimax (Remez exchange), errors relative to the result.
+// Coefficients: minimax (Remez exchange), errors relative to the result; those of log in f32 are found by
+// cmake/fit_special_functions.py.
 #include <cmath>
 
-#include "math_functions.h"
+#include "codegen/math_functions.h"
 
-namespace ricci::cpu {
+namespace ricci::codegen {
 namespace {
 
 constexpr double kLn2 = 0x1.62e42fefa39efp-1, kLn2Low = 0x1.abc9e3b39803fp-56;  // the sum is ln 2
@@ -43,7 +44,7 @@ LogParts SplitLog(Real x) {
   const Mask subnormal = x < x(0x1p-126, 0x1p-1022);
   const Real normal = Select(subnormal, x * x(0x1p23, 0x1p52), x);
   const Bits k = Octave(normal);
-  const Real f = RealOf(BitsOf(normal) - (k << digits), x) - 1;
+  const Real f = RealOf(BitsOf(normal) - (k << digits)) - 1;
   return {f, RealFrom(Select(subnormal, k - digits, k), x)};
 }
 // The parts of 1 + x for x > -1, as a quarter, which is exact: 2^-k can be subnormal, four times it is not.
@@ -56,9 +57,8 @@ LogParts SplitLog1p(Real x) {
 Real LogOfParts(LogParts x) {
   const Real f = x.f, k = x.k, square = f * f;
   if (!f.is_f64()) {
-    const Real p =
-        HornerByHalves(f, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
-                           -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
+    const Real p = HornerByHalves(f, {0x1.1918e0p-4, -0x1.d3b2fep-4, 0x1.df296ap-4, -0x1.fd5e4ap-4, 0x1.23d0f8p-3,
+                                      -0x1.5558c2p-3, 0x1.999d4cp-3, -0x1.000002p-2, 0x1.555554p-2});
     Real y = Fma(k, f(kLn2LowF), p * f * square);
     y = f + Fma(square, f(-0.5), y);
     return Fma(k, f(kLn2F), y);
@@ -74,7 +74,7 @@ Real LogOfParts(LogParts x) {
 Real LogCases(Real x, Real y) {
   y = Select(x == INFINITY, x, y);
   y = Select(x == 0, -INFINITY, y);
-  return Select(Compare(LLVMRealULT, x, x(0)), NAN, y);
+  return Select(NotAtLeast(x, 0), NAN, y);
 }
 
 // ---- two f64 for one number ----
@@ -124,7 +124,7 @@ Real PowOfLog(Real x, Real y, Double log) {
   const Real half = y * 0.5;
   const Mask whole = RoundEven(y) == y, odd = whole & !(RoundEven(half) == half);
   const Bits sign = BitsOf(x) & (uint64_t{1} << 63);
-  Real result = RealOf(BitsOf(size) ^ Select(odd, sign, sign(0)), x);
+  Real result = RealOf(BitsOf(size) ^ Select(odd, sign, sign(0)));
   result = Select((x < 0) & !whole & !(ax == INFINITY), NAN, result);
   const Mask one = (y == 0) | (x == 1) | ((ax == 1) & (Abs(y) == INFINITY));
   return Select(one, 1, result);
@@ -132,17 +132,9 @@ Real PowOfLog(Real x, Real y, Double log) {
 
 }  // namespace
 
-// Vectors of 64 bytes: AVX-512 has an instruction for it, where others take seven.
-bool HasScale(Real x) {
-  if (!x.l->avx512 || !LlvmBuilder::IsVector(x.v)) return false;
-  return LLVMGetVectorSize(LLVMTypeOf(x.v)) == (x.is_f64() ? 8u : 16u);
-}
 Real ScaleBy(Real x, Bits n, Real value) {
-  if (!HasScale(x)) return Scale(x, n);
-  const LLVMTypeRef bits = LLVMIntTypeInContext(x.l->ctx, x.is_f64() ? 8 : 16);
-  constexpr int kRoundingAsSet = 4;
-  const char* const name = x.is_f64() ? "llvm.x86.avx512.mask.scalef.pd.512" : "llvm.x86.avx512.mask.scalef.ps.512";
-  return {x.l, x.l->Intrinsic(name, {}, {x.v, value.v, x.v, LLVMConstAllOnes(bits), x.l->I32(kRoundingAsSet)})};
+  const MathEmitter::Value scaled = x.e->ScaleBy(x.v, value.v);
+  return scaled != 0 ? Real{x.e, scaled} : Scale(x, n);
 }
 
 ExpParts SplitExp(Real x) {
@@ -195,4 +187,4 @@ Real Pow(Real x, Real y) {
 
 Real PowOfNarrow(Real x, Real y) { return PowOfLog(x, y, {Log(Abs(x)), x(0)}); }
 
-}  // namespace ricci::cpu
+}  // namespace ricci::codegen

@@ -1,0 +1,12 @@
+// AttachDevices: registers the GPUs of a driver with a context.
+#ifndef RICCI_CUDA_ATTACH_H_
+#define RICCI_CUDA_ATTACH_H_
+#include "gpu.h"
+
+namespace ricci::cuda {
+
+// NOT_FOUND, and nothing changes, if there is no driver, no compiler or no device.
+ricci_status* AttachDevices(ricci_ctx* ctx, const Settings& settings);
+
+}  // namespace ricci::cuda
+#endif

@@ -1,0 +1,195 @@
+// The plugin's entry: one backend `cuda` for each GPU that the driver lists.
+#include "ricci/api_table.h"
+
+#include "attach.h"
+#include "code.h"
+
+namespace ricci::cuda {
+namespace {
+
+Gpu& Of(void* self) { return *static_cast<Gpu*>(self); }
+CuStream Stream(void* s) { return static_cast<CuStream>(s); }
+CuEvent Event(void* e) { return static_cast<CuEvent>(e); }
+
+ricci_status* Compile(void* self, const ricci_compile_args* a, void** code, ricci_code_info* info) {
+  return Guard([&]() -> ricci_status* {
+    std::unique_ptr<Code> made;
+    if (ricci_status* failed = Code::Create(Of(self), *a, made, info->wrong_source)) return failed;
+    info->code_bytes = made->bytes();
+    info->scratch_bytes = 0;
+    *code = made.release();
+    return nullptr;
+  });
+}
+
+ricci_status* Enqueue(void* code, const ricci_run_args* a, ricci_done_fn done, void* arg, void** event) {
+  return Guard([&] { return static_cast<Code*>(code)->Enqueue(*a, done, arg, event); });
+}
+
+ricci_status* Dump(void* code, void* sink, void (*write)(void* sink, const char* p, size_t n)) {
+  return Guard([&]() -> ricci_status* {
+    std::string error;
+    const std::string text = PrintModule(static_cast<Code*>(code)->given(), error);
+    write(sink, text.data(), text.size());
+    return nullptr;
+  });
+}
+
+ricci_status* Alloc(void* self, uint64_t bytes, void* stream, void** out) {
+  return Guard([&] { return Of(self).Alloc(bytes, Stream(stream), out); });
+}
+void Free(void* self, void* p, uint64_t, void* stream) { Of(self).Free(p, Stream(stream)); }
+ricci_status* Copy(void* self, const ricci_copy_args* a, void** event) {
+  return Guard([&] { return Of(self).Copy(*a, event); });
+}
+uint32_t Owns(void* self, const void* p, uint64_t bytes) { return Of(self).Owns(p, bytes) ? 1 : 0; }
+
+// A call of the driver with the device's context.
+template <typename Body>
+ricci_status* Call(void* self, const char* name, Body body) {
+  return Guard([&] {
+    const Current current(Of(self));
+    return Of(self).Check(name, body(Of(self).driver()));
+  });
+}
+
+ricci_status* MemoryInfo(void* self, uint64_t* total_bytes, uint64_t* free_bytes) {
+  size_t total = 0, available = 0;
+  ricci_status* const failed =
+      Call(self, "cuMemGetInfo", [&](const Driver& d) { return d.cuMemGetInfo(&available, &total); });
+  *total_bytes = total;
+  *free_bytes = available;
+  return failed;
+}
+ricci_status* StreamCreate(void* self, void** out) {
+  CuStream stream = nullptr;
+  ricci_status* const failed =
+      Call(self, "cuStreamCreate", [&](const Driver& d) { return d.cuStreamCreate(&stream, kCuStreamNonBlocking); });
+  *out = stream;
+  return failed;
+}
+void StreamDrop(void* self, void* stream) {
+  const Current current(Of(self));
+  Of(self).driver().cuStreamSynchronize(Stream(stream));
+  Of(self).driver().cuStreamDestroy(Stream(stream));
+}
+ricci_status* StreamWait(void* self, void* stream, void* event) {
+  return Call(self, "cuStreamWaitEvent",
+              [&](const Driver& d) { return d.cuStreamWaitEvent(Stream(stream), Event(event), 0); });
+}
+ricci_status* EventRecord(void* self, void* stream, void** event) {
+  return Guard([&] { return Of(self).Record(Stream(stream), event); });
+}
+void EventDrop(void* self, void* event) {
+  const Current current(Of(self));
+  Of(self).driver().cuEventDestroy(Event(event));
+}
+ricci_status* EventQuery(void* self, void* event, uint32_t* come) {
+  return Call(self, "cuEventQuery", [&](const Driver& d) {
+    const CuResult result = d.cuEventQuery(Event(event));
+    *come = result == kCuSuccess ? 1 : 0;
+    return result == kCuNotReady ? CuResult{kCuSuccess} : result;
+  });
+}
+ricci_status* EventWait(void* self, void* event) {
+  return Call(self, "cuEventSynchronize", [&](const Driver& d) { return d.cuEventSynchronize(Event(event)); });
+}
+
+// Of a GPU with a hundred processors; the ratios are what matters.
+ricci_target Target() {
+  ricci_target t{};
+  t.hdr.size = sizeof t;
+  ricci_target_init(&t);
+  t.lanes = 32;
+  t.registers = 64;
+  t.points_wanted = 1 << 16;
+  t.near_bytes = 512;
+  t.cache_bytes = 32 << 20;
+  t.cached_bytes_per_cycle = 16384;
+  t.memory_bytes_per_cycle = 8192;
+  t.launch_cycles = 4000;
+  t.call_cycles = 8000;
+  return t;
+}
+
+ricci_backend Table(Gpu& device, const ricci_target& target) {
+  ricci_backend b{};
+  b.hdr = {sizeof b, RICCI_BACKEND_SOURCES, nullptr};
+  b.kind = {"cuda", 4};
+  b.name = {device.name().data(), device.name().size()};
+  b.self = &device;
+  b.drop_self = [](void* self) { delete static_cast<Gpu*>(self); };
+  b.workers = static_cast<uint32_t>(device.processors());
+  b.opt_level_default = 2;
+  b.compile = Compile;
+  b.drop_code = [](void* code) { delete static_cast<Code*>(code); };
+  b.dump = Dump;
+  b.target = &target;
+  b.alignment = 256;
+  b.alloc = Alloc;
+  b.free = Free;
+  b.copy = Copy;
+  b.owns = Owns;
+  b.memory_info = MemoryInfo;
+  b.native_context = device.context();
+  b.stream_create = StreamCreate;
+  b.stream_drop = StreamDrop;
+  b.stream_wait = StreamWait;
+  b.event_record = EventRecord;
+  b.event_drop = EventDrop;
+  b.event_query = EventQuery;
+  b.event_wait = EventWait;
+  b.enqueue = Enqueue;
+  return b;
+}
+
+ricci_status* Attach(void*, ricci_ctx* ctx) { return AttachDevices(ctx, {}); }
+
+const ricci_plugin* Description() {
+  static const ricci_plugin plugin = [] {
+    ricci_plugin p{};
+    p.hdr.size = sizeof p;
+    p.abi_major = RICCI_ABI_MAJOR;
+    p.abi_minor = RICCI_ABI_MINOR;
+    p.name = {"cuda", 4};
+    p.version = {"0.1.0", 5};
+    p.attach = Attach;
+    return p;
+  }();
+  return &plugin;
+}
+
+}  // namespace
+
+ricci_status* AttachDevices(ricci_ctx* ctx, const Settings& settings) {
+  return Guard([&]() -> ricci_status* {
+    std::string error;
+    std::shared_ptr<const Driver> driver = OpenDriver(settings.driver, error);
+    if (driver == nullptr) return Fail(RICCI_NOT_FOUND, error);
+    std::shared_ptr<const Compiler> compiler = OpenCompiler(settings.compilers, error);
+    if (compiler == nullptr) return Fail(RICCI_NOT_FOUND, error);
+    int count = 0;
+    CuResult result = driver->cuInit(0);
+    if (result != kCuSuccess) return Fail(RICCI_NOT_FOUND, "no CUDA device: " + driver->ErrorText("cuInit", result));
+    result = driver->cuDeviceGetCount(&count);
+    if (result != kCuSuccess) return Fail(RICCI_INTERNAL, driver->ErrorText("cuDeviceGetCount", result));
+    if (count == 0) return Fail(RICCI_NOT_FOUND, "no CUDA device: the driver lists none");
+    const ricci_target target = Target();
+    for (int i = 0; i < count; ++i) {
+      ricci_status* failed = nullptr;
+      std::unique_ptr<Gpu> device = Gpu::Create(driver, compiler, i, failed);
+      if (device == nullptr) return failed;
+      const ricci_backend b = Table(*device, target);
+      if ((failed = ricci_backend_register(ctx, &b)) != nullptr) return failed;
+      device.release();
+    }
+    return nullptr;
+  });
+}
+
+}  // namespace ricci::cuda
+
+extern "C" RICCI_API ricci_status* ricci_plugin_query_cuda(const ricci_host_info*, const ricci_plugin** out) {
+  *out = ricci::cuda::Description();
+  return nullptr;
+}

@@ -1,0 +1,110 @@
+// Driver and Compiler: the functions of libcuda and NVRTC that this plugin calls, found when it is attached.
+//
+// The types and signatures are those of NVIDIA's driver API and NVRTC documentation (CUDA 12 and later), declared here
+// so that no header and no library of theirs is needed to build; tests compare them with cuda.h where there is one.
+#ifndef RICCI_CUDA_DRIVER_H_
+#define RICCI_CUDA_DRIVER_H_
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ricci::cuda {
+
+using CuResult = int;
+using CuDevice = int;
+using CuPointer = unsigned long long;
+using CuContext = struct CUctx_st*;
+using CuStream = struct CUstream_st*;
+using CuEvent = struct CUevent_st*;
+using CuModule = struct CUmod_st*;
+using CuFunction = struct CUfunc_st*;
+using CuHostFunction = void (*)(void*);
+
+enum : CuResult { kCuSuccess = 0, kCuOutOfMemory = 2, kCuNotReady = 600 };
+enum : unsigned { kCuStreamNonBlocking = 1, kCuEventDisableTiming = 2 };
+enum : int {
+  kCuAttributeProcessors = 16,  // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+  kCuAttributeMajor = 75,
+  kCuAttributeMinor = 76,
+};
+
+// X(name, arguments): each returns a CUresult.
+#define RICCI_CUDA_FUNCTIONS(X)                                                                                     \
+  X(cuInit, (unsigned flags))                                                                                       \
+  X(cuDriverGetVersion, (int* version))                                                                             \
+  X(cuDeviceGetCount, (int* count))                                                                                 \
+  X(cuDeviceGet, (CuDevice * device, int ordinal))                                                                  \
+  X(cuDeviceGetName, (char* name, int size, CuDevice device))                                                       \
+  X(cuDeviceGetAttribute, (int* value, int attribute, CuDevice device))                                             \
+  X(cuDevicePrimaryCtxRetain, (CuContext * context, CuDevice device))                                               \
+  X(cuDevicePrimaryCtxRelease, (CuDevice device))                                                                   \
+  X(cuCtxPushCurrent, (CuContext context))                                                                          \
+  X(cuCtxPopCurrent, (CuContext * context))                                                                         \
+  X(cuMemAllocAsync, (CuPointer * out, size_t bytes, CuStream stream))                                              \
+  X(cuMemFreeAsync, (CuPointer p, CuStream stream))                                                                 \
+  X(cuMemGetInfo, (size_t * free_bytes, size_t * total_bytes))                                                      \
+  X(cuMemHostAlloc, (void** out, size_t bytes, unsigned flags))                                                     \
+  X(cuMemFreeHost, (void* p))                                                                                       \
+  X(cuMemcpyHtoDAsync, (CuPointer dst, const void* src, size_t bytes, CuStream stream))                             \
+  X(cuMemcpyDtoHAsync, (void* dst, CuPointer src, size_t bytes, CuStream stream))                                   \
+  X(cuMemcpyDtoDAsync, (CuPointer dst, CuPointer src, size_t bytes, CuStream stream))                               \
+  X(cuMemcpyPeerAsync, (CuPointer dst, CuContext to, CuPointer src, CuContext from, size_t bytes, CuStream stream)) \
+  X(cuMemsetD32Async, (CuPointer dst, unsigned value, size_t count, CuStream stream))                               \
+  X(cuStreamCreate, (CuStream * out, unsigned flags))                                                               \
+  X(cuStreamDestroy, (CuStream stream))                                                                             \
+  X(cuStreamSynchronize, (CuStream stream))                                                                         \
+  X(cuStreamWaitEvent, (CuStream stream, CuEvent event, unsigned flags))                                            \
+  X(cuEventCreate, (CuEvent * out, unsigned flags))                                                                 \
+  X(cuEventRecord, (CuEvent event, CuStream stream))                                                                \
+  X(cuEventQuery, (CuEvent event))                                                                                  \
+  X(cuEventSynchronize, (CuEvent event))                                                                            \
+  X(cuEventDestroy, (CuEvent event))                                                                                \
+  X(cuModuleLoadData, (CuModule * out, const void* image))                                                          \
+  X(cuModuleUnload, (CuModule module))                                                                              \
+  X(cuModuleGetFunction, (CuFunction * out, CuModule module, const char* name))                                     \
+  X(cuLaunchKernel,                                                                                                 \
+    (CuFunction f, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,           \
+     unsigned block_z, unsigned shared_bytes, CuStream stream, void** arguments, void** extra))                     \
+  X(cuLaunchHostFunc, (CuStream stream, CuHostFunction f, void* argument))                                          \
+  X(cuGetErrorName, (CuResult error, const char** name))                                                            \
+  X(cuGetErrorString, (CuResult error, const char** text))
+
+#define RICCI_NVRTC_FUNCTIONS(X)                                                                                      \
+  X(nvrtcVersion, (int* major, int* minor))                                                                           \
+  X(nvrtcCreateProgram, (void** out, const char* source, const char* name, int n_headers, const char* const* headers, \
+                         const char* const* header_names))                                                            \
+  X(nvrtcDestroyProgram, (void** program))                                                                            \
+  X(nvrtcCompileProgram, (void* program, int n_options, const char* const* options))                                  \
+  X(nvrtcGetCUBINSize, (void* program, size_t* bytes))                                                                \
+  X(nvrtcGetCUBIN, (void* program, char* out))                                                                        \
+  X(nvrtcGetProgramLogSize, (void* program, size_t* bytes))                                                           \
+  X(nvrtcGetProgramLog, (void* program, char* out))
+
+struct Driver {
+#define RICCI_X(name, arguments) CuResult(*name) arguments = nullptr;
+  RICCI_CUDA_FUNCTIONS(RICCI_X)
+#undef RICCI_X
+
+  // `cuMemAllocAsync: CUDA_ERROR_OUT_OF_MEMORY: out of memory`.
+  std::string ErrorText(const char* call, CuResult error) const;
+};
+
+struct Compiler {
+#define RICCI_X(name, arguments) int(*name) arguments = nullptr;
+  RICCI_NVRTC_FUNCTIONS(RICCI_X)
+#undef RICCI_X
+
+  // The machine code of a text for an architecture such as `sm_90`; empty, with the compiler's log in `error`, if it is
+  // refused.
+  std::vector<char> Compile(const std::string& text, const std::string& architecture, std::string& error) const;
+};
+
+// The library stays open: it has threads and state of its own. Null, with `error`, if it is not there or lacks a
+// function.
+std::unique_ptr<Driver> OpenDriver(const std::string& path, std::string& error);
+std::unique_ptr<Compiler> OpenCompiler(const std::vector<std::string>& paths, std::string& error);
+
+}  // namespace ricci::cuda
+#endif

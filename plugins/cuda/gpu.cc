@@ -1,0 +1,156 @@
+#include "gpu.h"
+
+namespace ricci::cuda {
+namespace {
+
+CuPointer Pointer(const void* p) { return static_cast<CuPointer>(reinterpret_cast<uintptr_t>(p)); }
+
+}  // namespace
+
+ricci_status* Fail(uint32_t code, const std::string& what) {
+  const std::string text = "cuda: " + what;
+  return ricci_status_make(code, text.data(), text.size());
+}
+
+std::unique_ptr<Gpu> Gpu::Create(std::shared_ptr<const Driver> driver, std::shared_ptr<const Compiler> compiler,
+                                 int ordinal, ricci_status*& failed) {
+  std::unique_ptr<Gpu> d(new Gpu);
+  d->driver_ = std::move(driver);
+  d->compiler_ = std::move(compiler);
+  const Driver& c = d->driver();
+  int major = 0, minor = 0;
+  char name[128] = "";
+  failed = d->Check("cuDeviceGet", c.cuDeviceGet(&d->device_, ordinal));
+  if (failed == nullptr) failed = d->Check("cuDeviceGetName", c.cuDeviceGetName(name, sizeof name - 1, d->device_));
+  const auto attribute = [&](int which, int& value) {
+    if (failed == nullptr) failed = d->Check("cuDeviceGetAttribute", c.cuDeviceGetAttribute(&value, which, d->device_));
+  };
+  attribute(kCuAttributeMajor, major);
+  attribute(kCuAttributeMinor, minor);
+  attribute(kCuAttributeProcessors, d->processors_);
+  if (failed == nullptr)
+    failed = d->Check("cuDevicePrimaryCtxRetain", c.cuDevicePrimaryCtxRetain(&d->context_, d->device_));
+  if (failed != nullptr) return nullptr;
+  d->name_ = name;
+  d->architecture_ = "sm_" + std::to_string(major) + std::to_string(minor);
+  const Current current(*d);
+  failed = d->Check("cuStreamCreate", c.cuStreamCreate(&d->own_stream_, kCuStreamNonBlocking));
+  return failed == nullptr ? std::move(d) : nullptr;
+}
+
+Gpu::~Gpu() {
+  if (context_ == nullptr) return;
+  {
+    const Current current(*this);
+    for (void* p : pinned_) driver_->cuMemFreeHost(p);
+    if (own_stream_ != nullptr) driver_->cuStreamDestroy(own_stream_);
+  }
+  driver_->cuDevicePrimaryCtxRelease(device_);
+}
+
+ricci_status* Gpu::Check(const char* call, CuResult result) const {
+  if (result == kCuSuccess) return nullptr;
+  return Fail(result == kCuOutOfMemory ? RICCI_RESOURCE_EXHAUSTED : RICCI_INTERNAL, driver_->ErrorText(call, result));
+}
+
+ricci_status* Gpu::Alloc(uint64_t bytes, CuStream stream, void** out) {
+  const Current current(*this);
+  CuPointer p = 0;
+  const CuStream in = stream != nullptr ? stream : own_stream_;
+  const CuResult result = driver_->cuMemAllocAsync(&p, bytes, in);
+  if (result == kCuOutOfMemory) {
+    size_t free_bytes = 0, total_bytes = 0;
+    driver_->cuMemGetInfo(&free_bytes, &total_bytes);
+    return Fail(RICCI_RESOURCE_EXHAUSTED, std::to_string(bytes) + " bytes of memory wanted on " + name_ + ", " +
+                                              std::to_string(free_bytes) + " of " + std::to_string(total_bytes) +
+                                              " are free");
+  }
+  if (ricci_status* failed = Check("cuMemAllocAsync", result)) return failed;
+  if (stream == nullptr) {
+    if (ricci_status* failed = Check("cuStreamSynchronize", driver_->cuStreamSynchronize(in))) {
+      driver_->cuMemFreeAsync(p, in);
+      return failed;
+    }
+  }
+  *out = reinterpret_cast<void*>(static_cast<uintptr_t>(p));
+  const std::lock_guard lock(mutex_);
+  allocated_[static_cast<uintptr_t>(p)] = bytes;
+  return nullptr;
+}
+
+void Gpu::Free(void* p, CuStream stream) {
+  const Current current(*this);
+  {
+    const std::lock_guard lock(mutex_);
+    allocated_.erase(reinterpret_cast<uintptr_t>(p));
+  }
+  driver_->cuMemFreeAsync(Pointer(p), stream != nullptr ? stream : own_stream_);
+}
+
+bool Gpu::Owns(const void* p, uint64_t bytes) const {
+  const auto first = reinterpret_cast<uintptr_t>(p);
+  const std::lock_guard lock(mutex_);
+  auto after = allocated_.upper_bound(first);
+  if (after == allocated_.begin()) return false;
+  --after;
+  const uint64_t offset = first - after->first;
+  return offset < after->second && bytes <= after->second - offset;
+}
+
+CuResult Gpu::Enqueue(const ricci_copy_args& a, CuStream stream) const {
+  switch (a.direction) {
+    case RICCI_COPY_TO_DEVICE:
+      return driver_->cuMemcpyHtoDAsync(Pointer(a.dst), a.src, a.bytes, stream);
+    case RICCI_COPY_FROM_DEVICE:
+      return driver_->cuMemcpyDtoHAsync(a.dst, Pointer(a.src), a.bytes, stream);
+    default: {
+      const Gpu& from = *static_cast<const Gpu*>(a.src_self);
+      if (&from == this) return driver_->cuMemcpyDtoDAsync(Pointer(a.dst), Pointer(a.src), a.bytes, stream);
+      return driver_->cuMemcpyPeerAsync(Pointer(a.dst), context_, Pointer(a.src), from.context_, a.bytes, stream);
+    }
+  }
+}
+
+// Memory of the host may be pinned, then the driver returns before it has been read: so this waits for it.
+ricci_status* Gpu::Copy(const ricci_copy_args& a, void** event) {
+  const Current current(*this);
+  const CuStream stream = a.stream != nullptr ? static_cast<CuStream>(a.stream) : own_stream_;
+  if (ricci_status* failed = Check("a copy", Enqueue(a, stream))) return failed;
+  if (a.direction != RICCI_COPY_BETWEEN_DEVICES || a.stream == nullptr) {
+    if (ricci_status* failed = Check("cuStreamSynchronize", driver_->cuStreamSynchronize(stream))) return failed;
+  }
+  return event == nullptr ? nullptr : Record(stream, event);
+}
+
+ricci_status* Gpu::Record(CuStream stream, void** event) {
+  const Current current(*this);
+  CuEvent made = nullptr;
+  if (ricci_status* failed = Check("cuEventCreate", driver_->cuEventCreate(&made, kCuEventDisableTiming)))
+    return failed;
+  if (ricci_status* failed = Check("cuEventRecord", driver_->cuEventRecord(made, stream))) {
+    driver_->cuEventDestroy(made);
+    return failed;
+  }
+  *event = made;
+  return nullptr;
+}
+
+ricci_status* Gpu::TakePinned(void** out) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!pinned_.empty()) {
+      *out = pinned_.back();
+      pinned_.pop_back();
+      return nullptr;
+    }
+  }
+  const Current current(*this);
+  return Check("cuMemHostAlloc", driver_->cuMemHostAlloc(out, kPinnedBytes, 0));
+}
+
+void Gpu::ReturnPinned(void* p) {
+  const std::lock_guard lock(mutex_);
+  pinned_.push_back(p);
+}
+
+}  // namespace ricci::cuda

@@ -1,0 +1,96 @@
+// Gpu: one GPU as a backend: its context, memory, streams and events.
+#ifndef RICCI_CUDA_GPU_H_
+#define RICCI_CUDA_GPU_H_
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "driver.h"
+#include "ricci/api_table.h"
+
+namespace ricci::cuda {
+
+// Where the driver and its compiler are; tests give stand-ins.
+struct Settings {
+  std::string driver = "libcuda.so.1";
+  std::vector<std::string> compilers = {"libnvrtc.so.13", "libnvrtc.so.12"};
+};
+
+ricci_status* Fail(uint32_t code, const std::string& what);
+// No exception crosses the ABI.
+template <typename Body>
+ricci_status* Guard(Body body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return ricci_status_make(RICCI_RESOURCE_EXHAUSTED, "cuda: out of memory", 19);
+  } catch (const std::exception& e) {
+    return Fail(RICCI_INTERNAL, e.what());
+  }
+}
+
+class Gpu {
+ public:
+  // Null, with `failed`, if the device cannot be used.
+  static std::unique_ptr<Gpu> Create(std::shared_ptr<const Driver> driver, std::shared_ptr<const Compiler> compiler,
+                                     int ordinal, ricci_status*& failed);
+  ~Gpu();
+  Gpu(const Gpu&) = delete;
+
+  const Driver& driver() const { return *driver_; }
+  const Compiler& compiler() const { return *compiler_; }
+  const std::string& name() const { return name_; }
+  const std::string& architecture() const { return architecture_; }
+  int processors() const { return processors_; }
+  CuContext context() const { return context_; }
+  CuStream own_stream() const { return own_stream_; }
+
+  // OK, or what the driver said of that call.
+  ricci_status* Check(const char* call, CuResult result) const;
+
+  ricci_status* Alloc(uint64_t bytes, CuStream stream, void** out);
+  void Free(void* p, CuStream stream);
+  bool Owns(const void* p, uint64_t bytes) const;
+  ricci_status* Copy(const ricci_copy_args& a, void** event);
+  ricci_status* Record(CuStream stream, void** event);
+  // A few bytes of pinned memory of the host, kept for the next one who asks. Returning them calls no driver.
+  static constexpr size_t kPinnedBytes = 64;
+  ricci_status* TakePinned(void** out);
+  void ReturnPinned(void* p);
+
+ private:
+  Gpu() = default;
+  CuResult Enqueue(const ricci_copy_args& a, CuStream stream) const;
+
+  std::shared_ptr<const Driver> driver_;
+  std::shared_ptr<const Compiler> compiler_;
+  std::string name_, architecture_;
+  CuDevice device_ = 0;
+  CuContext context_ = nullptr;
+  CuStream own_stream_ = nullptr;  // for what has no stream
+  int processors_ = 1;
+  mutable std::mutex mutex_;
+  std::map<uintptr_t, uint64_t> allocated_;  // bytes by address
+  std::vector<void*> pinned_;                // not in use
+};
+
+// Makes the device's context current, and the one before current again at the end: the host's is never changed.
+class Current {
+ public:
+  explicit Current(const Gpu& device) : driver_(device.driver()) {
+    pushed_ = driver_.cuCtxPushCurrent(device.context()) == kCuSuccess;
+  }
+  ~Current() {
+    CuContext popped;
+    if (pushed_) driver_.cuCtxPopCurrent(&popped);
+  }
+  Current(const Current&) = delete;
+
+ private:
+  const Driver& driver_;
+  bool pushed_;
+};
+
+}  // namespace ricci::cuda
+#endif

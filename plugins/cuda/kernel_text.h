@@ -1,0 +1,30 @@
+// A kernel as CUDA C++: a `__global__` function that a person could have written.
+#ifndef RICCI_CUDA_KERNEL_TEXT_H_
+#define RICCI_CUDA_KERNEL_TEXT_H_
+#include <string>
+
+#include "device_text.h"
+#include "ricci/backend.h"
+
+namespace ricci::cuda {
+
+// How the points of a kernel are spread over threads.
+struct Launch {
+  int64_t points = 0;  // of the domain; 0: nothing runs
+  int64_t team = 1;    // threads for each point (team.h)
+  // Points that update the same elements, where the order matters: the domain is cut into this many groups that never
+  // meet, and `lanes` threads go through the points of one in order, sharing the trips of `loop`. 0: in any order.
+  int64_t groups = 0, lanes = 1;
+  uint32_t loop = 0;
+
+  int64_t threads() const { return points == 0 ? 0 : groups != 0 ? groups * lanes : points * team; }
+};
+Launch LaunchOf(const ricci_kernel_table& k);
+
+// Appends the function `name`, whose arguments are the addresses of the buffers, then that of the word of failed
+// checks. False, with `error`, if the kernel holds what cannot be printed.
+bool PrintKernel(const ricci_kernel_table& k, const std::string& name, DeviceText& device, std::string& text,
+                 std::string& error);
+
+}  // namespace ricci::cuda
+#endif

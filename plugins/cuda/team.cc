@@ -1,0 +1,94 @@
+#include "team.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace ricci::cuda {
+namespace {
+
+constexpr int64_t kManyPoints = 1 << 15;  // so many threads hide the latency of memory without help
+constexpr int64_t kFewPoints = 1 << 8;
+constexpr int64_t kLongLoop = 1 << 11;  // worth a block
+constexpr int64_t kShortLoop = kWarp;   // the least worth a warp
+
+class Finder {
+ public:
+  Finder(const ricci_kernel_table& k, const codegen::Blocks& blocks) : k_(k), blocks_(blocks) {}
+
+  Team Find() {
+    team_.shared.resize(k_.n_insts);
+    team_.inside.resize(k_.n_insts);
+    if (!MayShare()) return std::move(team_);
+    for (uint32_t i = 1; i < k_.n_insts; ++i) Consider(i);
+    if (longest_ == 0 || !Worth() || !PrivateArraysAllow()) return Alone();
+    team_.size = points_ < kFewPoints && longest_ >= kLongLoop ? kBlock : kWarp;
+    team_.reason = std::to_string(points_) + (points_ == 1 ? " point" : " points") + ", loops of " +
+                   std::to_string(longest_) + (in_order_ ? " elements in order" : " elements");
+    return std::move(team_);
+  }
+
+ private:
+  Team Alone() {
+    Team alone;
+    alone.shared.resize(k_.n_insts);
+    alone.inside.resize(k_.n_insts);
+    return alone;
+  }
+
+  // What one thread writes, another one must not read; updates of the same elements are made in order.
+  bool MayShare() {
+    for (uint32_t d = 0; d < k_.domain_rank; ++d) points_ *= k_.domain[d];
+    std::vector<uint8_t> loaded(k_.n_buffers), stored(k_.n_buffers);
+    for (uint32_t i = 1; i < k_.n_insts; ++i) {
+      const ricci_inst& q = k_.insts[i];
+      if (q.op == RICCI_K_COMBINE) return false;
+      if (q.op == RICCI_K_LOAD) loaded[RICCI_BUFFER_OF(q.imm)] = 1;
+      if (q.op == RICCI_K_STORE) stored[RICCI_BUFFER_OF(q.imm)] = 1;
+    }
+    for (uint32_t b = 0; b < k_.n_buffers; ++b) {
+      if (loaded[b] != 0 && stored[b] != 0) return false;
+    }
+    return points_ > 0;
+  }
+
+  // The outermost reductions and parallel loops that are long enough.
+  void Consider(uint32_t i) {
+    const uint32_t parent = blocks_.parent[i];
+    team_.inside[i] = parent != 0 && (team_.shared[parent] != 0 || team_.inside[parent] != 0);
+    const ricci_inst& q = k_.insts[i];
+    const bool apart = q.op == RICCI_K_REDUCE || (q.op == RICCI_K_FOR && q.imm == 1);
+    if (!apart || team_.inside[i] != 0) return;
+    const std::optional<int64_t> trips = codegen::TripsOf(k_, i);
+    if (!trips || *trips < kShortLoop) return;
+    team_.shared[i] = 1;
+    longest_ = std::max(longest_, *trips);
+    codegen::Strides strides(k_, i, blocks_.close[i], nullptr);
+    for (uint32_t at = i + 1; at < blocks_.close[i]; ++at) {
+      if (k_.insts[at].op == RICCI_K_LOAD) in_order_ |= strides.Of(k_.insts[at].a) == 1;
+    }
+  }
+
+  // Neighbours of a warp should read neighbours in memory, and enough threads should run.
+  bool Worth() const { return points_ < kManyPoints || in_order_; }
+
+  // A private array that a shared loop fills is spread over the team: it must also be declared there.
+  bool PrivateArraysAllow() const {
+    for (uint32_t i = 1; i < k_.n_insts; ++i) {
+      const ricci_inst& q = k_.insts[i];
+      if (q.op == RICCI_K_SET && team_.inside[i] != 0 && team_.inside[q.a] == 0) return false;
+    }
+    return true;
+  }
+
+  const ricci_kernel_table& k_;
+  const codegen::Blocks& blocks_;
+  Team team_;
+  int64_t points_ = 1, longest_ = 0;
+  bool in_order_ = false;
+};
+
+}  // namespace
+
+Team TeamOf(const ricci_kernel_table& k, const codegen::Blocks& blocks) { return Finder(k, blocks).Find(); }
+
+}  // namespace ricci::cuda

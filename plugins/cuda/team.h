@@ -1,0 +1,27 @@
+// Team: how many threads compute a point of a kernel together, and which of its loops they share.
+//
+// The threads of a team do the same work, but for the loops that they share: thread `lane` takes iterations lane, lane
+// + size, ... of these, and what a reduction leaves in each is combined so that all get the same result. Which threads
+// take what depends on shapes alone, so results have the same bits in every run.
+#ifndef RICCI_CUDA_TEAM_H_
+#define RICCI_CUDA_TEAM_H_
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "codegen/analysis.h"
+
+namespace ricci::cuda {
+
+inline constexpr int64_t kWarp = 32, kBlock = 256;
+
+struct Team {
+  int64_t size = 1;             // 1, kWarp or kBlock
+  std::vector<uint8_t> shared;  // by instruction: a loop that the team shares
+  std::vector<uint8_t> inside;  // by instruction: it is in such a loop
+  std::string reason;           // for the text
+};
+Team TeamOf(const ricci_kernel_table& k, const codegen::Blocks& blocks);
+
+}  // namespace ricci::cuda
+#endif

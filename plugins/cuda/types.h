@@ -1,0 +1,69 @@
+// Element types as the printed text names them.
+#ifndef RICCI_CUDA_TYPES_H_
+#define RICCI_CUDA_TYPES_H_
+#include <cstdint>
+#include <string_view>
+
+#include "ricci/api_table.h"
+
+namespace ricci::cuda {
+
+inline bool IsFloat(uint32_t d) {
+  return (d >= RICCI_F16 && d <= RICCI_F64) || (d >= RICCI_F8E4M3FN && d <= RICCI_F4E2M1FN);
+}
+// Floats that are computed in f32; their values in text are their bits.
+inline bool IsNarrow(uint32_t d) { return IsFloat(d) && d != RICCI_F32 && d != RICCI_F64; }
+inline bool IsSigned(uint32_t d) { return d >= RICCI_I8 && d <= RICCI_I64; }
+inline uint32_t BitsOf(uint32_t d) { return d == RICCI_BOOL ? 1 : 8 * ricci_dtype_size(d); }
+
+// `f32`, `u8`: a type that `kTypeNames` of device_text.cc defines.
+inline std::string_view TypeName(uint32_t d) {
+  switch (d) {
+    case RICCI_BOOL:
+      return "bool";
+    case RICCI_I8:
+      return "i8";
+    case RICCI_I16:
+      return "i16";
+    case RICCI_I32:
+      return "i32";
+    case RICCI_I64:
+      return "i64";
+    case RICCI_F16:
+    case RICCI_BF16:
+    case RICCI_U16:
+      return "u16";
+    case RICCI_U32:
+      return "u32";
+    case RICCI_KEY:
+    case RICCI_U64:
+      return "u64";
+    case RICCI_F32:
+      return "f32";
+    case RICCI_F64:
+      return "f64";
+    default:
+      return "u8";  // also f8 and f4
+  }
+}
+// The unsigned integer of the same size.
+inline std::string_view UnsignedName(uint32_t d) {
+  switch (BitsOf(d)) {
+    case 64:
+      return "u64";
+    case 32:
+      return "u32";
+    case 16:
+      return "u16";
+    default:
+      return "u8";
+  }
+}
+inline std::string_view DTypeName(uint32_t d) {
+  ricci_str name;
+  ricci_dtype_name(d, &name);
+  return {name.ptr, name.len};
+}
+
+}  // namespace ricci::cuda
+#endif

@@ -1,0 +1,90 @@
+// SOURCE lowerings as CUDA C++: what they compute among other operations, and how wrong ones are refused.
+#include "ricci/plugin.hpp"
+
+#include "cuda/simulated_gpu.h"
+#include "support/program_runner.h"
+
+namespace ricci::testing { namespace {
+
+// test.scaled: a x by the text for cuda, elsewhere by a SCALAR lowering.
+constexpr std::string_view kText =
+    R"(extern "C" __global__ void scaled(const double* x, double* y, double* copy, double a, long long n) {
+  const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  copy[i] = x[i];
+  y[i] = a * copy[i];
+})";
+constexpr std::string_view kWrong = "extern \"C\" __global__ void scaled(const double* x) {\n  return y;\n}";
+Source Scaled(const Eqn& e, ricci_device*) {
+  const int64_t n = e.in(0).elements();
+  const double a = e.number("a");
+  Source s{std::string(a == 13 ? kWrong : kText), "scaled"};
+  s.grid[0] = (n + 31) / 32;
+  s.block[0] = a == 14 ? 4096 : 32;
+  s.scalars = {SourceScalar(a), SourceScalar(n)};
+  s.workspace_bytes = 8 * static_cast<uint64_t>(n);
+  return s;
+}
+Scalar ScaledElement(KernelBuilder&, const Eqn& e, std::span<const Scalar> in) { return in[0] * e.number("a"); }
+
+constexpr AttrSpec kAttrs[] = {{"a", AttrKind::kFloat}};
+constexpr Lowering kLowerings[] = {{.source = Scaled, .target = "cuda", .priority = 1}, {.scalar = ScaledElement}};
+constexpr Row kRows[] = {{.name = "test.scaled",
+                          .attrs = kAttrs,
+                          .type = rules::Same<1, kFloats>,
+                          .batch = rules::kElementwise,
+                          .lowerings = kLowerings,
+                          .missing = "jvp, transpose: not of interest"}};
+RowList Rows() { return kRows; }
+RowList (*const kTables[])() = {Rows};
+constexpr ricci_plugin kPlugin =
+    Describe("scaled", "1", [](void*, ricci_ctx* ctx) { return AttachRows(ctx, kTables); });
+ricci_status* Query(const ricci_host_info*, const ricci_plugin** out) {
+  *out = &kPlugin;
+  return nullptr;
+}
+
+class CudaSource : public ::testing::Test {
+ protected:
+  CudaSource() {
+    EXPECT_TRUE(Ok(ricci_context_add_plugin(runner_.ctx(), Query)));
+    EXPECT_TRUE(Ok(ricci_context_add_plugin(runner_.ctx(), QuerySimulatedGpu)));
+  }
+  static std::string Text(const char* a) {
+    return std::string("program f(%x: f64[40]) {\n  %y: f64[40] = add(%x, %x)\n  %z: f64[40] = test.scaled(%y) a=") +
+           a + "\n  %s: f64[] = reduce_sum(%z) axes=[0]\n  return %z, %s\n}";
+  }
+  std::string CompileError(const char* a) {
+    const Program f = runner_.Parse(Text(a));
+    ricci_compile_opts o{};
+    o.hdr.size = sizeof o;
+    ricci_device* const gpu = ricci_device_find(runner_.ctx(), "cuda", 4);
+    o.devices = &gpu;
+    o.n_devices = 1;
+    ricci_executable* x = nullptr;
+    ricci_status* const s = ricci_compile(f.get(), &o, &x);
+    EXPECT_EQ(ricci_status_code(s), RICCI_INVALID_ARGUMENT);
+    return s == nullptr ? "" : Message(s);
+  }
+  ProgramRunner runner_;
+};
+
+TEST_F(CudaSource, RunsAmongKernels) {
+  Numbers x(40);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = 0.25 * static_cast<double>(i) - 3;
+  const std::vector<Numbers> out = runner_.RunEverywhere(runner_.Parse(Text("1.5")), {x});
+  EXPECT_EQ(out[0][1], 3 * x[1]);
+}
+
+TEST_F(CudaSource, WrongTextIsRefusedWithItsLine) {
+  const std::string message = CompileError("13.0");
+  EXPECT_NE(message.find("test.scaled"), std::string::npos) << message;
+  EXPECT_NE(message.find("ricci.cu:2"), std::string::npos) << message;
+}
+
+TEST_F(CudaSource, LaunchThatNoDeviceTakesIsRefused) {
+  EXPECT_NE(CompileError("14.0").find("blocks of 4096 threads; there are 2147483647 of 1024 at most"),
+            std::string::npos);
+}
+
+}}  // namespace ricci::testing

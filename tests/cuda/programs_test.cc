@@ -1,0 +1,93 @@
+// Programs on the simulated GPU, against `ref`.
+#include <gtest/gtest.h>
+
+#include "cuda/simulated_gpu.h"
+#include "support/program_runner.h"
+
+namespace ricci::testing { namespace {
+
+class SimulatedGpu : public ::testing::Test {
+ protected:
+  SimulatedGpu() { EXPECT_TRUE(Ok(ricci_context_add_plugin(runner_.ctx(), QuerySimulatedGpu))); }
+
+  ProgramRunner runner_;
+};
+
+TEST(CudaPlugin, WithoutDriverNothingIsAttached) {
+  ricci_ctx* ctx = nullptr;
+  ASSERT_TRUE(Ok(ricci_context_create(nullptr, &ctx)));
+  static const auto query = [](const ricci_host_info*, const ricci_plugin** out) -> ricci_status* {
+    const ricci_plugin* gpu = nullptr;
+    QuerySimulatedGpu(nullptr, &gpu);
+    static ricci_plugin plugin = *gpu;
+    plugin.attach = [](void*, ricci_ctx* c) { return cuda::AttachDevices(c, {"libnothing.so.1", {RICCI_STANDIN}}); };
+    *out = &plugin;
+    return nullptr;
+  };
+  ricci_status* const s = ricci_context_add_plugin(ctx, query);
+  ASSERT_NE(s, nullptr);
+  EXPECT_EQ(ricci_status_code(s), RICCI_NOT_FOUND);
+  EXPECT_NE(Message(s).find("no CUDA device: libnothing.so.1 cannot be opened"), std::string::npos);
+  EXPECT_EQ(ricci_device_find(ctx, "cuda", 4), nullptr);
+  ricci_context_release(ctx);
+}
+
+TEST_F(SimulatedGpu, ComputesWhatRefComputes) {
+  const Program f = runner_.Parse(R"(program f(%x: f32[5]) {
+  %a: f32[5] = exp(%x)
+  %b: f32[5] = sin(%a)
+  %c: f32[] = reduce_sum(%b) axes=[0]
+  return %b, %c
+})");
+  runner_.RunEverywhere(f, {{-1, 0, 0.5, 2, 30}}, 1e-5);
+}
+
+Numbers Ramp(size_t n) {
+  Numbers out(n);
+  for (size_t i = 0; i < n; ++i) out[i] = static_cast<double>((i * 37) % 101) / 16 - 3;
+  return out;
+}
+
+// Long rows are shared by the lanes of a warp, one long row by a block.
+TEST_F(SimulatedGpu, TeamsShareLongRows) {
+  const Program rows = runner_.Parse(R"(program f(%x: f32[5,200]) {
+  %m: f32[5] = reduce_max(%x) axes=[1]
+  %b: f32[5,200] = broadcast_in_dim(%m) shape=[5,200] broadcast_dimensions=[0]
+  %d: f32[5,200] = sub(%x, %b)
+  %e: f32[5,200] = exp(%d)
+  %s: f32[5] = reduce_sum(%e) axes=[1]
+  return %e, %s
+})");
+  EXPECT_NE(runner_.Dump(rows, "native", "cuda").find("// 32 threads for a point"), std::string::npos);
+  runner_.RunEverywhere(rows, {Ramp(1000)}, 1e-5);
+  const Program total = runner_.Parse(R"(program f(%x: f64[5000]) {
+  %s: f64[] = reduce_sum(%x) axes=[0]
+  %m: f64[] = reduce_min(%x) axes=[0]
+  return %s, %m
+})");
+  EXPECT_NE(runner_.Dump(total, "native", "cuda").find("// 256 threads for a point"), std::string::npos);
+  runner_.RunEverywhere(total, {Ramp(5000)}, 1e-12);
+}
+
+// Rows that are added to rows: their columns are apart; single numbers are added in order, integers in any.
+TEST_F(SimulatedGpu, UpdatesOfTheSameElements) {
+  const auto scatter = [this](const std::string& dtype, const std::string& x, const std::string& u,
+                              const std::string& dims) {
+    return runner_.Parse("program f(%x: " + dtype + x + ", %i: i32[6,1], %u: " + dtype + u + ") {\n  %y: " + dtype + x +
+                         " = scatter-add(%x, %i, %u) " + dims + "\n  return %y\n}");
+  };
+  const std::string rows =
+      "update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] mode=\"promise_in_bounds\"";
+  const std::string numbers =
+      "update_window_dims=[] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] mode=\"promise_in_bounds\"";
+  const Numbers index = {2, 0, 2, 3, 2, 0};
+  const auto expect = [&](const Program& f, size_t x, size_t u, const char* in_text) {
+    EXPECT_NE(runner_.Dump(f, "native", "cuda").find(in_text), std::string::npos) << runner_.Dump(f, "native", "cuda");
+    runner_.RunEverywhere(f, {Numbers(x, 1), index, Ramp(u)}, 1e-6);
+  };
+  expect(scatter("f32", "[4,40]", "[6,40]", rows), 160, 240, "% 40");
+  expect(scatter("f32", "[4]", "[6]", numbers), 4, 6, "in order: 6 points in each of 1 groups");
+  expect(scatter("i32", "[4]", "[6]", numbers), 4, 6, "atomicAdd");
+}
+
+}}  // namespace ricci::testing

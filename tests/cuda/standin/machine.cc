@@ -1,0 +1,62 @@
+// The simulated machine: what is allocated, and the operations of streams in their order.
+#include "standin.h"
+
+namespace ricci::cuda::standin {
+
+Machine& Machine::Get() {
+  static Machine* const machine = new Machine;  // other threads may use it at the end of the process
+  return *machine;
+}
+
+bool Machine::Holds(CuPointer p, uint64_t bytes) const {
+  auto after = memory.upper_bound(static_cast<uintptr_t>(p));
+  if (after == memory.begin()) return false;
+  --after;
+  const uint64_t offset = p - after->first;
+  return offset <= after->second.bytes && bytes <= after->second.bytes - offset;
+}
+
+void Machine::Push(Stream& s, std::function<void()> operation) {
+  s.queue.push_back(std::move(operation));
+  ++s.pushed;
+}
+
+void Machine::Drain(std::unique_lock<std::mutex>& lock, Stream& s, uint64_t count) {
+  while (s.done < count) {
+    if (s.running) {  // by another thread
+      changed.wait(lock);
+      continue;
+    }
+    s.running = true;
+    const std::function<void()> operation = std::move(s.queue.front());
+    s.queue.pop_front();
+    lock.unlock();
+    operation();
+    lock.lock();
+    s.running = false;
+    ++s.done;
+    changed.notify_all();
+  }
+}
+
+}  // namespace ricci::cuda::standin
+
+extern "C" const char* ricci_standin_report() {
+  using ricci::cuda::standin::Machine;
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  static std::string report;
+  report = m.complaints;
+  const auto count = [](const char* what, int64_t n) {
+    if (n != 0) report += std::to_string(n) + " " + what + " left\n";
+  };
+  count("streams", m.streams);
+  count("events", m.events);
+  count("modules", m.modules);
+  count("contexts", m.contexts);
+  count("pieces of pinned memory", m.pinned);
+  count("pieces of memory", static_cast<int64_t>(m.memory.size()));
+  return report.c_str();
+}
+
+extern "C" void ricci_standin_seed(uint64_t seed) { ricci::cuda::standin::Machine::Get().seed = seed; }
