@@ -99,18 +99,21 @@ def gather(a, x, i):
 
 
 def scatter(f):
-    def of(a, x, i, u):
+    def of(a, x, i, *u):
         numbers = lax.ScatterDimensionNumbers(*numbers_of(
             a, 'update_window_dims', 'inserted_window_dims', 'scatter_dims_to_operand_dims', 'operand_batching_dims',
             'scatter_indices_batching_dims'))
-        return f(x, i, u, numbers, mode=MODES[a['mode']], unique_indices=a.get('unique_indices', False),
-                 indices_are_sorted=a.get('indices_are_sorted', False))
+        rest = u or (lambda v: a['computation'](v)[0],)
+        options = {} if u else {'update_shape': tuple(a['update_shape'])}
+        return f(x, i, *rest, numbers, mode=MODES[a['mode']], unique_indices=a.get('unique_indices', False),
+                 indices_are_sorted=a.get('indices_are_sorted', False), **options)
     return of
 
 
 ROWS |= {name: scatter(f) for name, f in SCATTERS.items()}
 ROWS |= {
     'gather': gather,
+    'scatter_apply': scatter(lax.scatter_apply),
     'dynamic_slice': lambda a, x, *s: lax.dynamic_slice(x, s, a['slice_sizes'], allow_negative_indices=False),
     'dynamic_update_slice': lambda a, x, u, *s: lax.dynamic_update_slice(x, u, s, allow_negative_indices=False),
     'sort': lambda a, *xs: list(lax.sort(xs, dimension=a['dimension'], is_stable=a.get('is_stable', True),
@@ -246,6 +249,7 @@ ROWS |= {
     'layer_norm': lambda a, *xs: nn_cases.layer_norm(tuple(a['axes']), a['epsilon'])(*xs),
     'rms_norm': lambda a, *xs: nn_cases.rms_norm(tuple(a['axes']), a['epsilon'])(*xs),
     'softmax': softmax, 'scaled_matmul': scaled_matmul,
+    'amax': lambda a, x: lax.reduce_max(lax.abs(x), a['axes']),
 }
 
 # Why JAX cannot be asked: programs with these are not compared.
@@ -254,6 +258,7 @@ LEFT_OUT = {
     **dict.fromkeys(('hessenberg', 'tridiagonal'), 'reflectors of eigenvalue problems may have other signs'),
     **dict.fromkeys(('reduce', 'reduce_window'), 'XLA applies an initial value any number of times; those drawn are no identities'),
     'rng_bit_generator': "a batch takes the bits of all keys from the first one in JAX",
+    'scaled_dot_general': 'jax.nn has none on CPU',
     'approx_top_k': 'XLA orders equal elements in no particular way',
     'dot_product_attention': 'jax.nn has no f16 on CPU, and takes the softmax of f64 in f32',
 }
