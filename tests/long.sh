@@ -1,9 +1,10 @@
 #!/bin/sh
 # Tests that take too long for every test run: sh tests/long.sh [BUILD_FOLDER] [SECONDS]
 #
-# JAX's results of all cases computed again and replayed; the laws of all rows on the simulated GPU; 50,000 random programs
-# against JAX; 50,000 texts with hostile integers; then random programs, by default for an hour. Texts and programs are from a seed that rotates with
-# the commit. A failure prints the smallest program found and the line that repeats it.
+# JAX's results of all cases computed again and replayed; the laws of all rows on the simulated GPU; 50,000 random
+# programs against JAX; 50,000 texts with hostile integers; then random programs, by default for an hour. Texts and
+# programs are from a seed that rotates with the commit. A failure prints the smallest program found and the line that
+# repeats it.
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:-build}
