@@ -44,6 +44,27 @@ class Executables(unittest.TestCase):
         x = np.arange(8.0)[::2]
         np.testing.assert_array_equal(run(x, 3.0)[0], 3 * x)
 
+    def test_each_call_reads_its_own_arguments(self):
+        run = ricci.Executable(ricci.Program.parse(SCALE))
+        x, y = np.arange(4.0), np.arange(4.0) + 10
+        fixed = y.copy()
+        fixed.flags.writeable = False
+        kept = []
+        for argument, k in ((x, 2.0), (y, 2.0), (fixed, 3.0), (x, 3.0), (fixed, 2.0)):
+            kept.append((run(argument, k)[0], k * argument))
+        x += 1
+        kept.append((run(x, 3.0)[0], 3 * x))
+        for result, expected in kept:
+            np.testing.assert_array_equal(result, expected)
+
+    def test_arrays_that_are_no_buffers(self):
+        import ml_dtypes
+        for dtype, shape in (("bf16", (3,)), ("f32", (0,)), ("f32", ())):
+            x = np.full(shape, 1.5, ml_dtypes.bfloat16 if dtype == "bf16" else np.float32)
+            text = f"{dtype}[{','.join(map(str, shape))}]"
+            run = ricci.Executable(ricci.Program.parse(f"program f(%x: {text}) {{ %y: {text} = neg(%x) return %y }}"))
+            np.testing.assert_array_equal(run(x)[0], -x)
+
     def test_donated_memory_is_written(self):
         run = ricci.Executable(ricci.Program.parse(SCALE), donate=[1, 0])
         x = np.arange(4.0)
