@@ -13,18 +13,14 @@ class SimulatedGpu : public ::testing::Test {
   ProgramRunner runner_;
 };
 
+ricci_status* AttachWithoutDriver(ricci_ctx* ctx) {
+  return cuda::AttachDevices(ctx, {"libnothing.so.1", {RICCI_STANDIN}});
+}
+
 TEST(CudaPlugin, WithoutDriverNothingIsAttached) {
   ricci_ctx* ctx = nullptr;
   ASSERT_TRUE(Ok(ricci_context_create(nullptr, &ctx)));
-  static const auto query = [](const ricci_host_info*, const ricci_plugin** out) -> ricci_status* {
-    const ricci_plugin* gpu = nullptr;
-    QuerySimulatedGpu(nullptr, &gpu);
-    static ricci_plugin plugin = *gpu;
-    plugin.attach = [](void*, ricci_ctx* c) { return cuda::AttachDevices(c, {"libnothing.so.1", {RICCI_STANDIN}}); };
-    *out = &plugin;
-    return nullptr;
-  };
-  ricci_status* const s = ricci_context_add_plugin(ctx, query);
+  ricci_status* const s = ricci_context_add_plugin(ctx, QueryPluginThat<AttachWithoutDriver>);
   ASSERT_NE(s, nullptr);
   EXPECT_EQ(ricci_status_code(s), RICCI_NOT_FOUND);
   EXPECT_NE(Message(s).find("no CUDA device: libnothing.so.1 cannot be opened"), std::string::npos);

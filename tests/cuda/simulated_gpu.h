@@ -7,23 +7,14 @@
 #include <string>
 
 #include "attach.h"
+#include "support/plugin_that.h"
 
 namespace ricci::testing {
 
-inline ricci_status* QuerySimulatedGpu(const ricci_host_info*, const ricci_plugin** out) {
-  static const ricci_plugin plugin = [] {
-    ricci_plugin p{};
-    p.hdr.size = sizeof p;
-    p.abi_major = RICCI_ABI_MAJOR;
-    p.abi_minor = RICCI_ABI_MINOR;
-    p.name = {"cuda_sim", 8};
-    p.version = {"0.1.0", 5};
-    p.attach = [](void*, ricci_ctx* ctx) { return cuda::AttachDevices(ctx, {RICCI_STANDIN, {RICCI_STANDIN}}); };
-    return p;
-  }();
-  *out = &plugin;
-  return nullptr;
+inline ricci_status* AttachSimulatedGpus(ricci_ctx* ctx) {
+  return cuda::AttachDevices(ctx, {RICCI_STANDIN, {RICCI_STANDIN}});
 }
+inline constexpr auto QuerySimulatedGpu = QueryPluginThat<AttachSimulatedGpus>;
 
 // A function of the stand-in.
 template <typename F>
