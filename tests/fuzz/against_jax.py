@@ -4,8 +4,8 @@ usage: against_jax.py FUZZ [--seed N] [--count N] [--verbose]
 
 `ricci_fuzz --write` draws programs and inputs, this evaluates them by jax.lax (a jit for each program; XLA without
 optimization, excess precision and fast math), and `ricci_fuzz --against` compares, within the noise of each program.
-Programs with rows that cannot be compared (jax_rows.LEFT_OUT) are passed over, and so is a derivative that JAX lacks;
-if they are more than a third the run fails. Without --seed the seeds rotate with the commit.
+Programs with rows that cannot be compared (jax_rows.LEFT_OUT) are passed over, and so are a derivative that JAX lacks and
+what ends XLA's process; if they are more than half the run fails. Without --seed the seeds rotate with the commit.
 """
 import argparse
 import collections
@@ -30,13 +30,14 @@ jax.config.update('jax_numpy_dtype_promotion', 'standard')
 from program_reader import read_program, storage  # noqa: E402  (finds tests/jax)
 from case_file import raw, type_text  # noqa: E402
 from jax_programs import function_of  # noqa: E402
-from jax_rows import LEFT_OUT  # noqa: E402
+from jax_rows import DERIVATIVES_LEFT_OUT, LEFT_OUT  # noqa: E402
 from transforms import jvp_of, vjp_of  # noqa: E402
 
 import numpy as np  # noqa: E402
 
 MOST_TEXT = 40_000  # bytes of a program; XLA takes minutes for the largest
 CACHED = 50  # programs
+LARGE = 1 << 31  # XLA's shapes and JAX's rules for them overflow with attributes from here on
 
 
 class Case:
@@ -90,24 +91,40 @@ def rows_of(program):
                         yield from rows_of(held)
 
 
+def has_large_attributes(program):
+    for step in program.steps:
+        for v in getattr(step, 'attrs', {}).values():
+            for n in v if isinstance(v, list) else [v]:
+                if isinstance(n, int) and abs(n) >= LARGE or hasattr(n, 'steps') and has_large_attributes(n):
+                    return True
+    return False
+
+
 def results_of(case):
     """JAX's results, or the reason why there are none."""
     program = read_program(case.program)
+    derived = any(words[0] != 'vmap' for words in case.transforms)
+    left_out = LEFT_OUT | (DERIVATIVES_LEFT_OUT if derived else {})
     for row in rows_of(program):
-        if row in LEFT_OUT:
-            return f'{row}: {LEFT_OUT[row]}'
+        if row in left_out:
+            return f'{row}: {left_out[row]}'
     if len(case.program) > MOST_TEXT:
         return 'too large'
+    if has_large_attributes(program):
+        return 'attributes above 2^31'
     f = function_of(program, every=not case.transforms)
     for words in case.transforms:
         f = transformed(f, words)
     try:
         return jax.jit(f)(*[array_of(*x) for x in case.inputs])
     except Exception as error:  # under a transform of any type
+        row = getattr(error, 'row', None)
+        if row is None:  # no row of ours was being evaluated
+            return f'JAX cannot lower it: {type(error).__name__}'
         if not case.transforms and not isinstance(error, NotImplementedError):
             raise
         what = case.transforms[0][0] if case.transforms else 'batch'
-        return f'JAX has no {what} here: {getattr(error, "row", "")}: {type(error).__name__}'
+        return f'JAX has no {what} here: {row}: {type(error).__name__}'
 
 
 def write_results(out, case, results):
@@ -118,25 +135,49 @@ def write_results(out, case, results):
     out.write(b'end\n')
 
 
-def evaluate(programs, results):
-    """Returns the number of programs; by reason, of those that were passed over; of errors of this evaluator."""
-    reasons, n, errors = collections.Counter(), 0, 0
-    with open(results, 'wb') as out:
-        for case in read_cases(programs.read_bytes()):
-            n += 1
+def evaluate(programs, results, first):
+    """Appends the results of the programs from number `first` on, and prints a line for each: its number and, if it is
+    passed over, why. Returns the number of errors of this evaluator."""
+    errors = 0
+    with open(results, 'ab') as out:
+        for n, case in enumerate(read_cases(programs.read_bytes())):
+            if n < first:
+                continue
+            print(f'{n} begins', flush=True)
             if n % CACHED == 0:
                 jax.clear_caches()
             try:
                 got = results_of(case)
             except Exception as error:
                 errors += 1
-                print(f'seed {case.name}: {getattr(error, "row", "")}: {type(error).__name__}: {str(error)[:200]}', flush=True)
+                print(f'{n} seed {case.name}: {getattr(error, "row", "")}: {type(error).__name__}: {str(error)[:200]!r}', flush=True)
                 continue
             if isinstance(got, str):
-                reasons[got] += 1
+                print(f'{n} passed over: {got}', flush=True)
             else:
                 write_results(out, case, got)
-    return n, reasons, errors
+                out.flush()
+    return errors
+
+
+def evaluate_in_processes(programs, results):
+    """Goes on in another process after a program that ends one. Returns the number of programs, the reasons of those
+    passed over with their counts, and the number of errors."""
+    reasons, errors, n = collections.Counter(), 0, 0
+    while True:
+        child = subprocess.Popen([sys.executable, __file__, '--evaluate', str(n), str(programs), str(results)],
+                                 stdout=subprocess.PIPE, text=True)
+        for line in child.stdout:
+            number, what = line.rstrip().split(' ', 1)
+            n = int(number) + 1
+            if what.startswith('passed over: '):
+                reasons[what.removeprefix('passed over: ')] += 1
+            elif what != 'begins':
+                errors += 1
+                print(what, flush=True)
+        if child.wait() >= 0:
+            return n, reasons, errors
+        reasons[f'JAX ends with signal {-child.returncode}'] += 1
 
 
 def main():
@@ -150,13 +191,15 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         programs, results = (pathlib.Path(folder) / name for name in ('programs.cases', 'results.cases'))
         subprocess.run([o.fuzz, *seed, '--count', o.count, '--write', programs], check=True)
-        n, reasons, errors = evaluate(programs, results)
+        n, reasons, errors = evaluate_in_processes(programs, results)
         for reason, times in reasons.most_common():
             print(f'passed over {times}: {reason}')
         print(f'{n} programs, {time.perf_counter() - start:.1f} s with JAX', flush=True)
         status = subprocess.run([o.fuzz, '--against', results, *['--verbose'] * o.verbose]).returncode
-    return status or errors or (n > 50 and 3 * reasons.total() > n)
+    return status or errors or (n > 50 and 2 * reasons.total() > n)
 
 
 if __name__ == '__main__':
+    if sys.argv[1] == '--evaluate':
+        sys.exit(min(1, evaluate(pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4]), int(sys.argv[2]))))
     sys.exit(main())

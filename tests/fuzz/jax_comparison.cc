@@ -88,6 +88,8 @@ RunResult ArraysOf(const replay::Case& c, const JaxCase& jax, const std::vector<
     const replay::Array& a = c.results[i + jax.left_out];
     const std::string type = replay::TypeText(a.dtype, a.dims);
     if (type != Text(types[i])) return {{}, Text("result ", i, " is ", type, ", it must be ", types[i]), 0};
+    const uint64_t wanted = static_cast<uint64_t>(types[i].elements()) * ricci_dtype_size(a.dtype);
+    if (a.bytes.size() != wanted) return {{}, Text("result ", i, " has ", a.bytes.size(), " bytes, not ", wanted), 0};
     const auto* bytes = reinterpret_cast<const std::byte*>(a.bytes.data());
     out.arrays.emplace_back(bytes, bytes + a.bytes.size());
   }

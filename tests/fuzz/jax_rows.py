@@ -196,9 +196,15 @@ def fft(a, x):
     return jnp.moveaxis(y, to, axes)
 
 
+def cholesky(x):
+    """All NaN for a matrix with a NaN; LAPACK's depends on how it cuts the matrix into blocks."""
+    finite = jnp.all(jnp.isfinite(jnp.tril(x)), (-2, -1), keepdims=True)
+    return jnp.where(finite, linalg.cholesky(x, symmetrize_input=False), jnp.asarray(np.nan, x.dtype))
+
+
 ROWS |= {
     'fft': fft,
-    'cholesky': plain(lambda x: linalg.cholesky(x, symmetrize_input=False)),
+    'cholesky': plain(cholesky),
     'triangular_solve': lambda a, x, b: linalg.triangular_solve(x, b, **a),
     'lu': plain(lambda x: list(linalg.lu(x))),
     'lu_pivots_to_permutation': lambda a, p: linalg.lu_pivots_to_permutation(p, **a),
@@ -262,3 +268,5 @@ LEFT_OUT = {
     'approx_top_k': 'XLA orders equal elements in no particular way',
     'dot_product_attention': 'jax.nn has no f16 on CPU, and takes the softmax of f64 in f32',
 }
+# The same of the derivatives that JAX has.
+DERIVATIVES_LEFT_OUT = dict.fromkeys(('scatter-min', 'scatter-max'), 'NaN in JAX where an index is clipped')
