@@ -101,7 +101,9 @@ RunResult ArraysOf(const replay::Case& c, const JaxCase& jax, const std::vector<
 void AcceptZeros(RunResult& got, const RunResult& want, const std::vector<ArrayType>& types) {
   for (size_t i = 0; i < got.arrays.size(); ++i) {
     const auto dtype = static_cast<uint32_t>(types[i].dtype());
-    const uint32_t part = dtype == RICCI_C64 ? RICCI_F32 : dtype == RICCI_C128 ? RICCI_F64 : dtype;
+    uint32_t part = dtype;
+    if (dtype == RICCI_C64) part = RICCI_F32;
+    if (dtype == RICCI_C128) part = RICCI_F64;
     if (part != RICCI_BF16 && part != RICCI_F32 && part != RICCI_F64) continue;
     const ricci_float_format format = ricci_float_format_of(part);
     const size_t size = ricci_dtype_size(part);
