@@ -20,19 +20,25 @@ class FactorText {
   void Mark(std::string_view kind, int64_t factor) { kinds_ += Text("; ", kind, " ", rules::Letter(factor)); }
   void AddIn(Dims factors) { Add(in_, factors); }
   void AddOut(Dims factors) { Add(out_, factors); }
+  // A whole factor that no list has, as of updates that are no operand, is left out.
   std::string Done() const {
     const std::string text = in_ + " -> " + out_ + kinds_;
-    return whole_.empty() ? text : text + "; whole " + rules::Letters(whole_);
+    Shape whole;
+    for (int64_t factor : whole_) {
+      if (rules::Contains(listed_, factor)) whole.push_back(factor);
+    }
+    return whole.empty() ? text : text + "; whole " + rules::Letters(whole);
   }
 
  private:
   void Add(std::string& to, Dims factors) {
     if (&to == &in_ ? n_in_++ != 0 : n_out_++ != 0) to += ", ";
     to += rules::Letters(factors);
+    listed_.insert(listed_.end(), factors.begin(), factors.end());
   }
   std::string in_, out_, kinds_;
   int n_in_ = 0, n_out_ = 0;
-  Shape whole_;
+  Shape whole_, listed_;
   int64_t next_ = 0;
 };
 

@@ -44,6 +44,7 @@ constexpr std::pair<std::string_view, std::string_view> kLeftOut[] = {
     {"pure_callback", "nothing is known of the function that it calls"},
     {"io_callback", "nothing is known of the function that it calls"},
     {"linear_call", "no derivative by its residuals"},
+    {"scaled_dot_general", "it rounds to few bits; its derivative is that of the product"},
     {"tridiagonal_solve", "a matrix of zeros has no derivative"},
     {"approx_top_k", "where it aggregates nothing, a candidate may change"},
     {"eig", "complex, large and empty matrices are checked for their values"},
