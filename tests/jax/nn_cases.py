@@ -191,14 +191,16 @@ def quantized_products(file):
         (lc, rc), (lb, rb) = dims
         attrs = {'lhs_contract': lc, 'rhs_contract': rc, 'lhs_batch': lb, 'rhs_batch': rb, 'mode': mode,
                  'preferred_element_type': DType(out)}
-        # Blocks of very different sizes, one of zeros.
+        # Elements of very different sizes, so terms of up to 2^18 that cancel; and blocks of zeros, but in f64, which XLA
+        # makes of their scale, 2^-127, through a subnormal number that it takes for zero.
+        share = 0.1 if dtype != 'f64' else 0.0
         sized = lambda shape: lambda r: (floats('f64', shape)(r) * 2.0 ** r.integers(-9, 9, shape) * (r.random(shape[:1] + (1,) * (
-            len(shape) - 1)) > 0.1)).astype(DTYPES[dtype])
+            len(shape) - 1)) >= share)).astype(DTYPES[dtype])
         make = of(sized(lhs), sized(rhs), *[lambda r, s=s: s for s in scales if s is not None])
         axes = [([0, 0, None, None][:len(scales) * 2], [0]), ([1, None, None, None][:len(scales) * 2], [1])]
         primitive(file, 'scaled_dot_general', attrs, fn, make, label=f'({mode})', modes=modes,
                   active=[True, True, False, False][:len(scales) * 2], axes=axes,
-                  tolerance=Close(16, 4.0) if out == 'f32' else Close(1, 1.0), derivative=Close(64, 16.0))
+                  tolerance=Close(16, 2.0**12) if out == 'f32' else Close(1, 1.0), derivative=Close(64, 16.0))
 
 
 def greatest_magnitudes(file):
