@@ -200,7 +200,7 @@ def quantized_products(file):
         axes = [([0, 0, None, None][:len(scales) * 2], [0]), ([1, None, None, None][:len(scales) * 2], [1])]
         primitive(file, 'scaled_dot_general', attrs, fn, make, label=f'({mode})', modes=modes,
                   active=[True, True, False, False][:len(scales) * 2], axes=axes,
-                  tolerance=Close(16, 2.0**12) if out == 'f32' else Close(1, 1.0), derivative=Close(16, 2.0**12))
+                  tolerance=Close(16, 2.0**14) if out == 'f32' else Close(1, 1.0), derivative=Close(16, 2.0**14))
 
 
 def greatest_magnitudes(file):

@@ -149,9 +149,9 @@ def reductions(file):
                       tolerance=EXACT if exact else Close(2, 2.0))
         for prim, fn in (('cummax', lax.cummax), ('cummin', lax.cummin)):
             primitive(file, prim, {'axis': 0, 'reverse': False}, lambda v, f=fn: f(v, 0), x, modes='n')
-        # JAX rounds every sum of two; these are of few elements.
-        primitive(file, 'cumlogsumexp', {'axis': 0, 'reverse': True}, lambda v: lax.cumlogsumexp(v, 0, True),
-                  of(some(dtype, (2, 3))), modes='nfrv', tolerance=Close(1), derivative=Close(2, 1.0))
+        if dtype == 'f8e5m2':  # JAX begins with -inf, which of these types only this one has; it rounds every sum of two
+            primitive(file, 'cumlogsumexp', {'axis': 0, 'reverse': True}, lambda v: lax.cumlogsumexp(v, 0, True),
+                      of(some(dtype, (2, 3))), modes='nfrv', tolerance=Close(1, 1.0), derivative=Close(2, 1.0))
         primitive(file, 'symmetric_product', {}, lax.linalg.symmetric_product,
                   of(some(dtype, (3, 2)), some(dtype, (3, 3))), modes='nv', tolerance=Close(1))
         primitive(file, 'argmax', {'axes': (0,), 'index_dtype': DType('i32')}, lambda v: lax.argmax(v, 0, np.int32), x,
