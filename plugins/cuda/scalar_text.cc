@@ -18,10 +18,12 @@ struct Forms {
   std::string_view any = {}, floating = {}, is_signed = {}, is_unsigned = {};
 };
 constexpr std::string_view kMin =
-    "if (a != a) return a; if (b != b) return b; if (a == b) return copysign$s(1, a) < 0 ? a : b; return a < b ? a : "
+    "if (a != a) return a; if (b != b) return b; if (a == b) return copysign$s(($T)1, a) < 0 ? a : b; return a < b ? a "
+    ": "
     "b;";
 constexpr std::string_view kMax =
-    "if (a != a) return a; if (b != b) return b; if (a == b) return copysign$s(1, a) < 0 ? b : a; return a < b ? b : "
+    "if (a != a) return a; if (b != b) return b; if (a == b) return copysign$s(($T)1, a) < 0 ? b : a; return a < b ? b "
+    ": "
     "a;";
 constexpr std::string_view kShiftLeft = "($U)$b >= $B ? ($T)0 : ($T)(($W)$a << $b)";
 constexpr std::string_view kShiftRight = "($U)$b >= $B ? ($T)0 : ($T)(($U)$a >> $b)";
@@ -39,7 +41,7 @@ constexpr std::array<Forms, RICCI_S_COUNT> kForms = codegen::ByOperation<Forms>(
     {RICCI_S_NEG, {{}, "-$a", "($T)(($W)0 - ($W)$a)", "($T)(($W)0 - ($W)$a)"}},
     {RICCI_S_ABS, {{}, "fabs$s($a)", "$a < 0 ? ($T)(($W)0 - ($W)$a) : $a", "$a"}},
     {RICCI_S_SIGN,
-     {{}, "return a == 0 || a != a ? a : copysign$s(1, a);", "($T)(($a > 0) - ($a < 0))", "($T)($a != 0)"}},
+     {{}, "return a == 0 || a != a ? a : copysign$s(($T)1, a);", "($T)(($a > 0) - ($a < 0))", "($T)($a != 0)"}},
     {RICCI_S_MIN, {{}, kMin, "$b < $a ? $b : $a", "$b < $a ? $b : $a"}},
     {RICCI_S_MAX, {{}, kMax, "$a < $b ? $b : $a", "$a < $b ? $b : $a"}},
     {RICCI_S_AND, {"($T)($a & $b)"}},

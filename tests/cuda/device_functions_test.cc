@@ -12,7 +12,12 @@ namespace ricci::testing { namespace {
 
 class DeviceFunctions : public ::testing::Test {
  protected:
-  DeviceFunctions() { EXPECT_TRUE(Ok(ricci_context_add_plugin(runner_.ctx(), QuerySimulatedGpu))); }
+  // NVRTC compiles all of them, where it is used.
+  DeviceFunctions() {
+    EXPECT_TRUE(Ok(ricci_context_add_plugin(runner_.ctx(), QuerySimulatedGpu)));
+    OfStandin<void(uint32_t)>("ricci_standin_every")(1);
+  }
+  ~DeviceFunctions() override { OfStandin<void(uint32_t)>("ricci_standin_every")(4); }
 
   // x in `from`, through each type of `chain`, as the last one.
   void ExpectSameConversions(const std::string& from, const std::vector<std::string>& chain, const Numbers& x) {
@@ -83,6 +88,28 @@ TEST_F(DeviceFunctions, SpecialFunctions) {
     ExpectSameFunctions(type, {"asin", "acos", "atanh", "erf_inv"}, Between(511, -0.99609375, 0.99609375), tolerance);
     ExpectSameFunctions(type, {"digamma", "lgamma"}, Between(200, -9.8125, -0.0625), 1e3 * tolerance);
     ExpectSameFunctions(type, {"acosh"}, Between(200, 1, 50), tolerance);
+  }
+}
+
+TEST_F(DeviceFunctions, OfTwoNumbers) {
+  const Numbers x = {0.0, -0.0, 1.5, -2.5, INFINITY, -INFINITY, NAN, 7, -7, 1e-30, 3};
+  for (const char* type : {"f32", "f64", "i32", "i64", "u32"}) {
+    const bool is_float = type[0] == 'f';
+    const std::string shape = std::string(type) + "[11]";
+    std::string text = "program f(%x: " + shape + ") {\n  %y: " + shape + " = rev(%x) dimensions=[0]\n", results;
+    std::vector<std::string> functions = {"add", "sub", "mul", "div", "rem", "max", "min"};
+    if (is_float) functions.insert(functions.end(), {"nextafter", "atan2", "pow"});
+    for (const std::string& f : functions) {
+      text += "  %" + f + ": " + shape + " = " + f + "(%x, %y)\n";
+      results += (results.empty() ? "%" : ", %") + f;
+    }
+    for (const char* f : {"sign", "neg", "abs"}) {
+      if (type[0] == 'u') break;
+      text += std::string("  %") + f + ": " + shape + " = " + f + "(%x)\n";
+      results += std::string(", %") + f;
+    }
+    const Numbers whole = {0, 1, 2, 3, 7, 100, 65536, 5, 6, 0, 12};
+    runner_.RunEverywhere(runner_.Parse(text + "  return " + results + "\n}"), {is_float ? x : whole}, 2e-6);
   }
 }
 
