@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernel_text.h"
 #include "team.h"
 
 namespace ricci::cuda {
@@ -27,11 +26,12 @@ std::string KernelName(const ricci_kernel_table& k, uint32_t i) {
 
 }  // namespace
 
-std::string PrintModule(const ricci_compile_args& a, std::string& error) {
+std::string PrintModule(const ricci_compile_args& a, std::vector<Launch>& launches, std::string& error) {
   DeviceText device;
   std::string kernels;
+  launches.resize(a.n_kernels);
   for (uint32_t i = 0; i < a.n_kernels; ++i) {
-    if (!PrintKernel(*a.kernels[i], KernelName(*a.kernels[i], i), device, kernels, error)) return {};
+    if (!PrintKernel(*a.kernels[i], KernelName(*a.kernels[i], i), device, kernels, launches[i], error)) return {};
   }
   return device.Text() + kernels;
 }
@@ -73,17 +73,16 @@ ricci_status* Code::Find(CuModule module, const std::string& name, Function& f) 
 ricci_status* Code::LoadKernels() {
   std::string error;
   if (given_.n_kernels == 0) return nullptr;
-  const std::string text = PrintModule(given_, error);
+  std::vector<Launch> launches;
+  const std::string text = PrintModule(given_, launches, error);
   if (!error.empty()) return ricci_status_make(RICCI_UNIMPLEMENTED, error.data(), error.size());
   CuModule module = nullptr;
   if (ricci_status* failed = Load(text, RICCI_INTERNAL, module)) return failed;
   for (uint32_t i = 0; i < given_.n_kernels; ++i) {
-    const ricci_kernel_table& k = *given_.kernels[i];
-    const Launch launch = LaunchOf(k);
-    const int64_t turns = (launch.threads() + kThreads - 1) / kThreads;
+    const int64_t turns = (launches[i].threads() + kThreads - 1) / kThreads;
     const int64_t most = kBlocksPerProcessor * device_.processors();
     Function f{nullptr, {static_cast<unsigned>(std::clamp<int64_t>(turns, 0, most)), 1, 1}, {kThreads, 1, 1}};
-    if (ricci_status* failed = Find(module, KernelName(k, i), f)) return failed;
+    if (ricci_status* failed = Find(module, KernelName(*given_.kernels[i], i), f)) return failed;
     kernels_.push_back(f);
   }
   return nullptr;
@@ -213,6 +212,12 @@ CuPointer Code::AddressOf(const Run& run, uint32_t buffer) const {
   return static_cast<CuPointer>(reinterpret_cast<uintptr_t>(p));
 }
 
+std::vector<CuPointer> Code::Addresses(const Run& run, const ricci_plan_step& step) const {
+  std::vector<CuPointer> out;
+  for (uint32_t i = 0; i < step.n_args; ++i) out.push_back(AddressOf(run, given_.plan->args[step.args + i]));
+  return out;
+}
+
 ricci_status* Code::Steps(Run& run, uint32_t first, uint32_t last) {
   for (uint32_t i = first; i < last; ++i) {
     const ricci_plan_step& step = given_.plan->steps[i];
@@ -238,8 +243,7 @@ ricci_status* Code::Start(const Run& run, const Function& f, std::vector<CuPoint
 }
 
 ricci_status* Code::Kernel(Run& run, const ricci_plan_step& step) {
-  std::vector<CuPointer> arguments;
-  for (uint32_t i = 0; i < step.n_args; ++i) arguments.push_back(AddressOf(run, given_.plan->args[step.args + i]));
+  std::vector<CuPointer> arguments = Addresses(run, step);
   arguments.push_back(static_cast<CuPointer>(reinterpret_cast<uintptr_t>(run.args.failed_check)));
   return Start(run, kernels_[step.index], arguments);
 }
@@ -247,8 +251,7 @@ ricci_status* Code::Kernel(Run& run, const ricci_plan_step& step) {
 // Operands, results, workspace if any, then the scalars.
 ricci_status* Code::Source(Run& run, const ricci_plan_step& step) {
   const ricci_plan_source& s = given_.plan->sources[step.index];
-  std::vector<CuPointer> arguments;
-  for (uint32_t i = 0; i < step.n_args; ++i) arguments.push_back(AddressOf(run, given_.plan->args[step.args + i]));
+  std::vector<CuPointer> arguments = Addresses(run, step);
   for (uint32_t i = 0; i < s.n_scalars; ++i) arguments.push_back(s.scalars[i].bits);
   return Start(run, sources_[step.index], arguments);
 }

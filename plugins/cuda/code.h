@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "gpu.h"
+#include "kernel_text.h"
 
 namespace ricci::cuda {
 
-// The text of all kernels of a program; empty, with `error`, if one of them cannot be printed.
-std::string PrintModule(const ricci_compile_args& a, std::string& error);
+// The text of all kernels of a program, and how each is launched; empty, with `error`, if one cannot be printed.
+std::string PrintModule(const ricci_compile_args& a, std::vector<Launch>& launches, std::string& error);
 
 class Code {
  public:
@@ -41,6 +42,7 @@ class Code {
   ricci_status* Find(CuModule module, const std::string& name, Function& f);
   void FindEnds();
   CuPointer AddressOf(const Run& run, uint32_t buffer) const;
+  std::vector<CuPointer> Addresses(const Run& run, const ricci_plan_step& step) const;
   ricci_status* Steps(Run& run, uint32_t first, uint32_t last);
   ricci_status* Kernel(Run& run, const ricci_plan_step& step);
   ricci_status* Source(Run& run, const ricci_plan_step& step);
@@ -54,7 +56,7 @@ class Code {
   const ricci_compile_args given_;  // its tables live as long as the code
   std::vector<CuModule> modules_;
   std::vector<Function> kernels_, sources_;
-  std::vector<uint32_t> close_;  // by step: of WHILE and CASE its END, of NEXT and COND unused
+  std::vector<uint32_t> close_;  // by step: of WHILE and CASE its END, of others 0
   uint64_t bytes_ = 0;
 };
 

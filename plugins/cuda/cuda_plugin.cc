@@ -1,5 +1,5 @@
 // The plugin's entry: one backend `cuda` for each GPU that the driver lists.
-#include "ricci/api_table.h"
+#include "ricci/plugin.hpp"
 
 #include "attach.h"
 #include "code.h"
@@ -28,8 +28,9 @@ ricci_status* Enqueue(void* code, const ricci_run_args* a, ricci_done_fn done, v
 
 ricci_status* Dump(void* code, void* sink, void (*write)(void* sink, const char* p, size_t n)) {
   return Guard([&]() -> ricci_status* {
+    std::vector<Launch> launches;
     std::string error;
-    const std::string text = PrintModule(static_cast<Code*>(code)->given(), error);
+    const std::string text = PrintModule(static_cast<Code*>(code)->given(), launches, error);
     write(sink, text.data(), text.size());
     return nullptr;
   });
@@ -145,19 +146,7 @@ ricci_backend Table(Gpu& device, const ricci_target& target) {
 
 ricci_status* Attach(void*, ricci_ctx* ctx) { return AttachDevices(ctx, {}); }
 
-const ricci_plugin* Description() {
-  static const ricci_plugin plugin = [] {
-    ricci_plugin p{};
-    p.hdr.size = sizeof p;
-    p.abi_major = RICCI_ABI_MAJOR;
-    p.abi_minor = RICCI_ABI_MINOR;
-    p.name = {"cuda", 4};
-    p.version = {"0.1.0", 5};
-    p.attach = Attach;
-    return p;
-  }();
-  return &plugin;
-}
+constexpr ricci_plugin kPlugin = Describe("cuda", "0.1.0", Attach);
 
 }  // namespace
 
@@ -190,6 +179,6 @@ ricci_status* AttachDevices(ricci_ctx* ctx, const Settings& settings) {
 }  // namespace ricci::cuda
 
 extern "C" RICCI_API ricci_status* ricci_plugin_query_cuda(const ricci_host_info*, const ricci_plugin** out) {
-  *out = ricci::cuda::Description();
+  *out = &ricci::cuda::kPlugin;
   return nullptr;
 }

@@ -33,7 +33,6 @@ enum : int {
 // X(name, arguments): each returns a CUresult.
 #define RICCI_CUDA_FUNCTIONS(X)                                                                                     \
   X(cuInit, (unsigned flags))                                                                                       \
-  X(cuDriverGetVersion, (int* version))                                                                             \
   X(cuDeviceGetCount, (int* count))                                                                                 \
   X(cuDeviceGet, (CuDevice * device, int ordinal))                                                                  \
   X(cuDeviceGetName, (char* name, int size, CuDevice device))                                                       \
@@ -72,7 +71,6 @@ enum : int {
   X(cuGetErrorString, (CuResult error, const char** text))
 
 #define RICCI_NVRTC_FUNCTIONS(X)                                                                                      \
-  X(nvrtcVersion, (int* major, int* minor))                                                                           \
   X(nvrtcCreateProgram, (void** out, const char* source, const char* name, int n_headers, const char* const* headers, \
                          const char* const* header_names))                                                            \
   X(nvrtcDestroyProgram, (void** program))                                                                            \

@@ -44,7 +44,6 @@ class Gpu {
   const std::string& architecture() const { return architecture_; }
   int processors() const { return processors_; }
   CuContext context() const { return context_; }
-  CuStream own_stream() const { return own_stream_; }
 
   // OK, or what the driver said of that call.
   ricci_status* Check(const char* call, CuResult result) const;

@@ -34,14 +34,39 @@ std::string_view AtomicName(uint32_t combiner, uint32_t dtype) {
 
 constexpr int64_t kMostLocalBytes = 256 << 10;  // of the private arrays of a thread; the hardware has 512 KB
 
+Launch LaunchOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, int64_t team) {
+  Launch launch{.points = 1, .team = team};
+  std::vector<uint32_t> dims(k.domain_rank);
+  bool ordered = false;
+  for (uint32_t d = 0; d < k.domain_rank; ++d) launch.points *= k.domain[d];
+  for (uint32_t i = 1; i < k.n_insts; ++i) {
+    const ricci_inst& q = k.insts[i];
+    if (q.op == RICCI_K_DOMAIN) dims[static_cast<size_t>(q.imm)] = i;
+    ordered |= q.op == RICCI_K_COMBINE && AtomicName(RICCI_COMBINER_OF(q.imm), k.insts[q.b].dtype).empty();
+  }
+  if (!ordered || launch.points == 0) return launch;
+  const std::optional<codegen::Updates> updates = codegen::FindUpdates(k, blocks, dims);
+  launch.groups = 1;
+  for (uint32_t d = 0; d < updates->apart; ++d) launch.groups *= k.domain[d];
+  launch.loop = updates->loop;
+  if (launch.loop != 0) launch.lanes = std::clamp<int64_t>(codegen::TripsOf(k, launch.loop).value_or(1), 1, kMostLanes);
+  return launch;
+}
+
 class Printer {
  public:
   Printer(const ricci_kernel_table& k, DeviceText& device)
-      : k_(k), device_(device), blocks_(k), ranges_(k), team_(TeamOf(k, blocks_)), launch_(LaunchOf(k)) {}
+      : k_(k),
+        device_(device),
+        blocks_(k),
+        ranges_(k),
+        team_(TeamOf(k, blocks_)),
+        launch_(LaunchOf(k, blocks_, team_.size)) {}
 
   bool Print(const std::string& name);
   const std::string& text() const { return text_; }
   const std::string& error() const { return error_; }
+  const Launch& launch() const { return launch_; }
 
  private:
   const ricci_inst& At(uint32_t i) const { return k_.insts[i]; }
@@ -279,7 +304,7 @@ void Printer::Scan(uint32_t i) {
   for (uint32_t s = 0; s < parts.states; ++s) {
     Line(Type(parts.left + s) + " state" + V(i) + "_" + std::to_string(s) + " = " + V(At(parts.left + s).a) + ";");
   }
-  Open("for (i64 " + V(i) + " = " + V(At(i).a) + "; " + V(i) + " < " + V(At(i).b) + "; ++" + V(i) + ")");
+  Loop(i);
 }
 
 void Printer::Prefixes(uint32_t i) {
@@ -357,34 +382,15 @@ void Printer::Instruction(uint32_t i) {
 
 }  // namespace
 
-Launch LaunchOf(const ricci_kernel_table& k) {
-  const codegen::Blocks blocks(k);
-  Launch launch{.points = 1, .team = TeamOf(k, blocks).size};
-  std::vector<uint32_t> dims(k.domain_rank);
-  bool ordered = false;
-  for (uint32_t d = 0; d < k.domain_rank; ++d) launch.points *= k.domain[d];
-  for (uint32_t i = 1; i < k.n_insts; ++i) {
-    const ricci_inst& q = k.insts[i];
-    if (q.op == RICCI_K_DOMAIN) dims[static_cast<size_t>(q.imm)] = i;
-    ordered |= q.op == RICCI_K_COMBINE && AtomicName(RICCI_COMBINER_OF(q.imm), k.insts[q.b].dtype).empty();
-  }
-  if (!ordered || launch.points == 0) return launch;
-  const std::optional<codegen::Updates> updates = codegen::FindUpdates(k, blocks, dims);
-  launch.groups = 1;
-  for (uint32_t d = 0; d < updates->apart; ++d) launch.groups *= k.domain[d];
-  launch.loop = updates->loop;
-  if (launch.loop != 0) launch.lanes = std::clamp<int64_t>(codegen::TripsOf(k, launch.loop).value_or(1), 1, kMostLanes);
-  return launch;
-}
-
 bool PrintKernel(const ricci_kernel_table& k, const std::string& name, DeviceText& device, std::string& text,
-                 std::string& error) {
+                 Launch& launch, std::string& error) {
   Printer printer(k, device);
   if (!printer.Print(name)) {
     error = printer.error();
     return false;
   }
   text += printer.text();
+  launch = printer.launch();
   return true;
 }
 

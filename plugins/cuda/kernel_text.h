@@ -19,12 +19,11 @@ struct Launch {
 
   int64_t threads() const { return points == 0 ? 0 : groups != 0 ? groups * lanes : points * team; }
 };
-Launch LaunchOf(const ricci_kernel_table& k);
 
 // Appends the function `name`, whose arguments are the addresses of the buffers, then that of the word of failed
-// checks. False, with `error`, if the kernel holds what cannot be printed.
+// checks; `launch` is how it wants to be launched. False, with `error`, if the kernel holds what cannot be printed.
 bool PrintKernel(const ricci_kernel_table& k, const std::string& name, DeviceText& device, std::string& text,
-                 std::string& error);
+                 Launch& launch, std::string& error);
 
 }  // namespace ricci::cuda
 #endif

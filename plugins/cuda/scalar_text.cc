@@ -58,7 +58,6 @@ constexpr std::array<Forms, RICCI_S_COUNT> kForms = codegen::ByOperation<Forms>(
     {RICCI_S_LE, {"$a <= $b"}},
     {RICCI_S_GT, {"$a > $b"}},
     {RICCI_S_GE, {"$a >= $b"}},
-    {RICCI_S_SELECT, {"$a ? $b : $c"}},
     {RICCI_S_FMA, {{}, "fma$s($a, $b, $c)", "($T)(($W)$a * ($W)$b + ($W)$c)", "($T)(($W)$a * ($W)$b + ($W)$c)"}},
     {RICCI_S_SQRT, {{}, "sqrt$s($a)"}},
     {RICCI_S_RSQRT, {{}, "1 / sqrt$s($a)"}},
@@ -69,6 +68,14 @@ constexpr std::array<Forms, RICCI_S_COUNT> kForms = codegen::ByOperation<Forms>(
     {RICCI_S_TRUNC, {{}, "trunc$s($a)"}},
     {RICCI_S_IS_FINITE, {{}, "$a - $a == 0"}},
 });
+
+// Empty if there is none for operands of that dtype.
+std::string_view FormOf(uint32_t op, uint32_t dtype) {
+  const Forms& forms = kForms[op];
+  if (!forms.any.empty()) return forms.any;
+  if (IsFloat(dtype)) return forms.floating;
+  return IsSigned(dtype) ? forms.is_signed : forms.is_unsigned;
+}
 
 bool IsComparison(uint32_t op) { return op >= RICCI_S_EQ && op <= RICCI_S_GE; }
 
@@ -191,21 +198,15 @@ std::string PrintScalar(DeviceText& d, uint32_t op, uint32_t from, uint32_t to, 
   if (op == RICCI_S_SELECT) return in[0] + " ? " + in[1] + " : " + in[2];
   if (op == RICCI_S_NOT && from == RICCI_BOOL) return "!" + in[0];
   if (IsNarrow(from)) return OfNarrow(d, op, from, to, in, n);
-  if (IsFloat(from)) {
-    if (op == RICCI_S_NEXTAFTER) return NextAfter(d, from, in);
-    const std::string_view form = kForms[op].any.empty() ? kForms[op].floating : kForms[op].any;
-    if (!form.empty()) {
-      return form.find("return") != form.npos ? Call(d, form, op, from, in, n) : Filled(form, from, in, n);
-    }
-    const std::string f = MathFunction(d, op, from, n);
-    return f.empty() ? f : f + "(" + in[0] + (n > 1 ? ", " + in[1] : "") + ")";
-  }
-  if (op == RICCI_S_POPCOUNT || op == RICCI_S_CLZ) return BitCount(op, from, in[0]);
-  if (op == RICCI_S_MULHI) return HighProduct(from, in);
-  std::string_view form = kForms[op].any;
-  if (form.empty()) form = IsSigned(from) ? kForms[op].is_signed : kForms[op].is_unsigned;
+  const bool is_float = IsFloat(from);
+  if (is_float && op == RICCI_S_NEXTAFTER) return NextAfter(d, from, in);
+  if (!is_float && (op == RICCI_S_POPCOUNT || op == RICCI_S_CLZ)) return BitCount(op, from, in[0]);
+  if (!is_float && op == RICCI_S_MULHI) return HighProduct(from, in);
+  const std::string_view form = FormOf(op, from);
   if (form.find("return") != form.npos) return Call(d, form, op, from, in, n);
-  return Filled(form, from, in, n);
+  if (!form.empty() || !is_float) return Filled(form, from, in, n);
+  const std::string f = MathFunction(d, op, from, n);
+  return f.empty() ? f : f + "(" + in[0] + (n > 1 ? ", " + in[1] : "") + ")";
 }
 
 std::string PrintConstant(DeviceText& d, uint32_t dtype, uint64_t bits) {

@@ -16,8 +16,7 @@ class Finder {
   Finder(const ricci_kernel_table& k, const codegen::Blocks& blocks) : k_(k), blocks_(blocks) {}
 
   Team Find() {
-    team_.shared.resize(k_.n_insts);
-    team_.inside.resize(k_.n_insts);
+    team_ = Alone();
     if (!MayShare()) return std::move(team_);
     for (uint32_t i = 1; i < k_.n_insts; ++i) Consider(i);
     if (longest_ == 0 || !Worth() || !PrivateArraysAllow()) return Alone();
@@ -28,7 +27,7 @@ class Finder {
   }
 
  private:
-  Team Alone() {
+  Team Alone() const {
     Team alone;
     alone.shared.resize(k_.n_insts);
     alone.inside.resize(k_.n_insts);

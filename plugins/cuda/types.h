@@ -16,7 +16,7 @@ inline bool IsNarrow(uint32_t d) { return IsFloat(d) && d != RICCI_F32 && d != R
 inline bool IsSigned(uint32_t d) { return d >= RICCI_I8 && d <= RICCI_I64; }
 inline uint32_t BitsOf(uint32_t d) { return d == RICCI_BOOL ? 1 : 8 * ricci_dtype_size(d); }
 
-// `f32`, `u8`: a type that `kTypeNames` of device_text.cc defines.
+// `f32`, `u8`: a type that `kTypes` of device_text.cc defines.
 inline std::string_view TypeName(uint32_t d) {
   switch (d) {
     case RICCI_BOOL:

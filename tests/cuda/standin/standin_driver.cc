@@ -66,7 +66,6 @@ CuResult CopyOf(const char* call, void* dst, const void* src, size_t bytes, CuPo
 }
 
 CuResult cuInit(unsigned) { return kCuSuccess; }
-CuResult cuDriverGetVersion(int* version) { return *version = 13000, kCuSuccess; }
 CuResult cuDeviceGetCount(int* count) { return *count = kDevices, kCuSuccess; }
 CuResult cuDeviceGet(CuDevice* device, int ordinal) { return *device = ordinal, kCuSuccess; }
 CuResult cuDeviceGetName(char* name, int size, CuDevice) {
