@@ -1,7 +1,6 @@
 #include "combiner.h"
 
 #include "codegen/analysis.h"
-#include "codegen/identity.h"
 #include "conversion_codegen.h"
 #include "scalar_codegen.h"
 
@@ -17,8 +16,6 @@ V Turned(const LlvmBuilder& l, V bits) {
 
 }  // namespace
 
-uint32_t AccumulatorDType(uint32_t dtype) { return IsNarrow(dtype) ? static_cast<uint32_t>(RICCI_F32) : dtype; }
-
 V EmitIdentity(const LlvmBuilder& l, uint32_t op, uint32_t dtype) {
   if (IsNarrow(dtype)) {
     const V wide[] = {EmitIdentity(l, op, RICCI_F32)};
@@ -33,9 +30,7 @@ V EmitIdentity(const LlvmBuilder& l, uint32_t op, uint32_t dtype) {
 
 V EmitCombine(const LlvmBuilder& l, uint32_t op, uint32_t dtype, V a, V b) {
   const V in[] = {a, b};
-  if (dtype == RICCI_BOOL && (op == RICCI_S_MAX || op == RICCI_S_ADD)) op = RICCI_S_OR;
-  if (dtype == RICCI_BOOL && (op == RICCI_S_MIN || op == RICCI_S_MUL)) op = RICCI_S_AND;
-  return EmitScalar(l, op, dtype, dtype, in);
+  return EmitScalar(l, codegen::CombinerOf(op, dtype), dtype, dtype, in);
 }
 
 V EmitWiden(const LlvmBuilder& l, uint32_t from, uint32_t to, V v) {

@@ -3,14 +3,14 @@
 // narrow floats are summed in f32. This code works on values and knows nothing of kernels.
 #ifndef RICCI_CPU_COMBINER_H_
 #define RICCI_CPU_COMBINER_H_
+#include "codegen/identity.h"
 #include "llvm_builder.h"
 
 namespace ricci::cpu {
 
 using V = LLVMValueRef;
 
-// The dtype in which values of `dtype` are accumulated.
-uint32_t AccumulatorDType(uint32_t dtype);
+using codegen::AccumulatorDType;
 // The identity of the combiner.
 V EmitIdentity(const LlvmBuilder& l, uint32_t op, uint32_t dtype);
 V EmitCombine(const LlvmBuilder& l, uint32_t op, uint32_t dtype, V a, V b);

@@ -1,19 +1,17 @@
 // Conversions between dtypes as LLVM IR, on one value or on a vector of lanes.
 #ifndef RICCI_CPU_CONVERSION_CODEGEN_H_
 #define RICCI_CPU_CONVERSION_CODEGEN_H_
+#include "codegen/dtypes.h"
 #include "llvm_builder.h"
-#include "ricci/base.h"
 
 namespace ricci::cpu {
 
 using V = LLVMValueRef;
 
-inline bool IsSigned(uint32_t dtype) { return dtype >= RICCI_I8 && dtype <= RICCI_I64; }
-// Floats of 8 and 4 bits.
-inline bool IsTiny(uint32_t dtype) { return dtype >= RICCI_F8E4M3FN && dtype <= RICCI_F4E2M1FN; }
-inline bool IsFloat(uint32_t dtype) { return (dtype >= RICCI_F16 && dtype <= RICCI_F64) || IsTiny(dtype); }
-// Floats that are computed in f32 and rounded.
-inline bool IsNarrow(uint32_t dtype) { return dtype == RICCI_F16 || dtype == RICCI_BF16 || IsTiny(dtype); }
+using codegen::IsFloat;
+using codegen::IsNarrow;
+using codegen::IsSigned;
+using codegen::IsTiny;
 
 // A narrow float of `dtype` in f32. bf16 are the upper 16 bits of an f32, and are carried as such: with LLVM's own type
 // a mere copy goes through vcvtneps2bf16, which turns subnormal numbers into zero. Tiny ones are carried as a byte.

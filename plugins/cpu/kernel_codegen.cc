@@ -7,24 +7,6 @@
 #include "ricci/api_table.h"
 
 namespace ricci::cpu {
-namespace {
-
-std::string NameOf(uint16_t op) {
-  constexpr const char* kNames[] = {"nothing",
-#define RICCI_X(NAME, number, arity, text) text,
-                                    RICCI_SCALAR_OPS(RICCI_X)
-#undef RICCI_X
-  };
-  static_assert(std::size(kNames) == RICCI_S_COUNT);
-  return op < RICCI_S_COUNT ? kNames[op] : "instruction " + std::to_string(op);
-}
-std::string DTypeName(uint32_t dtype) {
-  ricci_str name;
-  ricci_dtype_name(dtype, &name);
-  return {name.ptr, name.len};
-}
-
-}  // namespace
 
 void KernelEmitter::Emit(const std::string& name, Part part) {
   part_ = part;
@@ -230,7 +212,7 @@ void KernelEmitter::Scalar(uint32_t id) {
   const uint32_t from = k_.insts[inst.op == RICCI_S_SELECT ? inst.b : inst.a].dtype;
   V r = EmitScalar(l_, inst.op, from, inst.dtype, in);
   if (r == nullptr) {
-    Fail("no code for " + NameOf(inst.op) + " of " + DTypeName(from));
+    Fail("no code for " + codegen::OperationName(inst.op) + " of " + std::string(codegen::DTypeName(from)));
     r = LLVMConstNull(vector ? l_.vec(ValueType(l_, inst.dtype)) : ValueType(l_, inst.dtype));
   }
   Define(id, r);

@@ -282,7 +282,7 @@ codegen::MathEmitter::Value TextMath::Exact(uint32_t op, std::span<const Value> 
 }  // namespace
 
 std::string MathFunction(DeviceText& d, uint32_t op, uint32_t dtype, uint32_t arity) {
-  const std::string type(TypeName(dtype)), name = "ricci_dev_" + std::string(OperationName(op)) + "_" + type;
+  const std::string type(TypeName(dtype)), name = "ricci_dev_" + OperationName(op) + "_" + type;
   bool made = true;
   d.Function(name, [&] {
     const TextMath math(d);

@@ -45,8 +45,6 @@ std::string MathFunction(DeviceText& d, uint32_t op, uint32_t dtype, uint32_t ar
 // The expression for operation `op`; `from` is the dtype of operand 0 (of operand 1 for SELECT), `to` that of the
 // result. Empty if the operation does not exist for it.
 std::string PrintScalar(DeviceText& d, uint32_t op, uint32_t from, uint32_t to, const std::string* in, uint32_t n);
-// `add`.
-std::string_view OperationName(uint32_t op);
 // An element given by its bits.
 std::string PrintConstant(DeviceText& d, uint32_t dtype, uint64_t bits);
 

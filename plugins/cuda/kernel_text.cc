@@ -100,7 +100,6 @@ class Printer {
   void Scalar(uint32_t i);
   bool IsPlainQuotient(const ricci_inst& q) const;
   std::string Combined(uint32_t combiner, uint32_t dtype, const std::string& a, const std::string& b);
-  static uint32_t Accumulator(uint32_t dtype) { return IsNarrow(dtype) ? uint32_t{RICCI_F32} : dtype; }
   std::string Identity(uint32_t combiner, uint32_t dtype);
   void Loop(uint32_t i);
   void AcrossTeam(uint32_t combiner, uint32_t dtype, const std::string& value);
@@ -214,7 +213,7 @@ void Printer::Scalar(uint32_t i) {
       from == RICCI_I32 && At(typed).dtype == RICCI_I64 && q.dtype == RICCI_I64 ? uint32_t{RICCI_I32} : q.dtype;
   const std::string r = PrintScalar(device_, q.op, from, to, in, n);
   if (r.empty()) {
-    Fail(std::string(OperationName(q.op)) + " of " + std::string(DTypeName(At(typed).dtype)) + " is not known");
+    Fail(OperationName(q.op) + " of " + std::string(DTypeName(At(typed).dtype)) + " is not known");
     return;
   }
   Let(i, r);
@@ -234,10 +233,8 @@ void Printer::Update(uint32_t i) {
 
 // `a` combined with `b`.
 std::string Printer::Combined(uint32_t combiner, uint32_t dtype, const std::string& a, const std::string& b) {
-  if (dtype == RICCI_BOOL && (combiner == RICCI_S_MAX || combiner == RICCI_S_ADD)) combiner = RICCI_S_OR;
-  if (dtype == RICCI_BOOL && (combiner == RICCI_S_MIN || combiner == RICCI_S_MUL)) combiner = RICCI_S_AND;
   const std::string in[] = {a, b};
-  return PrintScalar(device_, combiner, dtype, dtype, in, 2);
+  return PrintScalar(device_, codegen::CombinerOf(combiner, dtype), dtype, dtype, in, 2);
 }
 
 std::string Printer::Identity(uint32_t combiner, uint32_t dtype) {
@@ -250,7 +247,7 @@ std::string Printer::Identity(uint32_t combiner, uint32_t dtype) {
 // Narrow floats are combined in f32 and rounded once.
 void Printer::Reduce(uint32_t i) {
   const ricci_inst& q = At(i);
-  const uint32_t yield = blocks_.close[i], dtype = Accumulator(At(yield).dtype);
+  const uint32_t yield = blocks_.close[i], dtype = codegen::AccumulatorDType(At(yield).dtype);
   const auto combiner = static_cast<uint32_t>(q.imm);
   const std::string sum = "r" + std::to_string(yield);
   Line(std::string(TypeName(dtype)) + " " + sum + " = " + Identity(combiner, dtype) + ";");
@@ -289,7 +286,7 @@ void Printer::AcrossTeam(uint32_t combiner, uint32_t dtype, const std::string& v
 
 void Printer::Yield(uint32_t i) {
   const ricci_inst& q = At(i);
-  const uint32_t dtype = Accumulator(q.dtype);
+  const uint32_t dtype = codegen::AccumulatorDType(q.dtype);
   const std::string sum = "r" + std::to_string(i);
   Line(sum + " = " +
        Combined(static_cast<uint32_t>(At(q.a).imm), dtype, sum, Convert(device_, q.dtype, dtype, V(q.b))) + ";");

@@ -107,7 +107,7 @@ std::string Filled(std::string_view form, uint32_t dtype, const std::string* in,
 
 // A call of the function with that body, for operands of one type.
 std::string Call(DeviceText& d, std::string_view body, uint32_t op, uint32_t dtype, const std::string* in, uint32_t n) {
-  const std::string type(TypeName(dtype)), name = "ricci_dev_" + std::string(OperationName(op)) + "_" + type;
+  const std::string type(TypeName(dtype)), name = "ricci_dev_" + OperationName(op) + "_" + type;
   const std::string names[] = {"a", "b", "c"};
   d.Function(name, [&] {
     std::string text = type + " " + name + "(" + type + " a" + (n > 1 ? ", " + type + " b" : "") + ") {\n  ";
@@ -232,15 +232,6 @@ std::string PrintConstant(DeviceText& d, uint32_t dtype, uint64_t bits) {
   const std::string suffix = BitsOf(dtype) == 64 ? "ull" : "u";
   const std::string cast = BitsOf(dtype) < 32 ? "(" + std::string(TypeName(dtype)) + ")" : "";
   return cast + std::to_string(bits) + suffix;
-}
-
-std::string_view OperationName(uint32_t op) {
-  constexpr std::string_view kNames[] = {"nothing",
-#define RICCI_X(NAME, number, arity, text) text,
-                                         RICCI_SCALAR_OPS(RICCI_X)
-#undef RICCI_X
-  };
-  return op < RICCI_S_COUNT ? kNames[op] : "unknown";
 }
 
 }  // namespace ricci::cuda

@@ -4,16 +4,16 @@
 #include <cstdint>
 #include <string_view>
 
-#include "ricci/api_table.h"
+#include "codegen/dtypes.h"
 
 namespace ricci::cuda {
 
-inline bool IsFloat(uint32_t d) {
-  return (d >= RICCI_F16 && d <= RICCI_F64) || (d >= RICCI_F8E4M3FN && d <= RICCI_F4E2M1FN);
-}
-// Floats that are computed in f32; their values in text are their bits.
-inline bool IsNarrow(uint32_t d) { return IsFloat(d) && d != RICCI_F32 && d != RICCI_F64; }
-inline bool IsSigned(uint32_t d) { return d >= RICCI_I8 && d <= RICCI_I64; }
+using codegen::DTypeName;
+using codegen::IsFloat;
+using codegen::IsNarrow;  // their values in text are their bits
+using codegen::IsSigned;
+using codegen::OperationName;
+
 inline uint32_t BitsOf(uint32_t d) { return d == RICCI_BOOL ? 1 : 8 * ricci_dtype_size(d); }
 
 // `f32`, `u8`: a type that `kTypes` of device_text.cc defines.
@@ -58,11 +58,6 @@ inline std::string_view UnsignedName(uint32_t d) {
     default:
       return "u8";
   }
-}
-inline std::string_view DTypeName(uint32_t d) {
-  ricci_str name;
-  ricci_dtype_name(d, &name);
-  return {name.ptr, name.len};
 }
 
 }  // namespace ricci::cuda
