@@ -9,25 +9,21 @@ what ends XLA's process; if they are more than half the run fails. Without --see
 """
 import argparse
 import collections
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import time
 
-os.environ['XLA_FLAGS'] = ('--xla_backend_optimization_level=0 --xla_allow_excess_precision=false '
-                           '--xla_cpu_multi_thread_eigen=false --xla_cpu_enable_fast_math=false')
-os.environ['JAX_PLATFORMS'] = 'cpu'
-os.environ['OPENBLAS_NUM_THREADS'] = '1'
-os.environ['NPROC'] = '16'
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'jax'))
 
+import xla_settings  # noqa: E402, F401
 import jax  # noqa: E402
 
 jax.config.update('jax_enable_x64', True)
 jax.config.update('jax_numpy_dtype_promotion', 'standard')
 
-from program_reader import read_program, storage  # noqa: E402  (finds tests/jax)
+from program_reader import read_program, storage  # noqa: E402
 from case_file import raw, type_text  # noqa: E402
 from jax_programs import function_of  # noqa: E402
 from jax_rows import DERIVATIVES_LEFT_OUT, LEFT_OUT, SUMS  # noqa: E402

@@ -116,20 +116,26 @@ void Gather(Draft& d) {
   if (d.dice().Chance(0.3)) attrs.push_back(Attr("fill_value", static_cast<double>(d.dice().Between(0, 3))));
   d.Emit("gather", {w.x, w.indices}, attrs);
 }
+// Where a scatter goes, after `more`.
+std::vector<ricci_attr> ScatterAttrs(Draft& d, const Windows& w, std::span<const Attr> more) {
+  const Attr required[] = {{"update_window_dims", w.offset},
+                           {"inserted_window_dims", w.collapsed},
+                           {"scatter_dims_to_operand_dims", w.map},
+                           {"mode", SomeMode(d)}};
+  std::vector<ricci_attr> attrs(more.begin(), more.end());
+  attrs.insert(attrs.end(), std::begin(required), std::end(required));
+  if (!w.x_batch.empty()) {
+    attrs.push_back(Attr("operand_batching_dims", w.x_batch));
+    attrs.push_back(Attr("scatter_indices_batching_dims", w.indices_batch));
+  }
+  return attrs;
+}
 void Scatter(Draft& d) {
   constexpr std::string_view kNames[] = {"scatter-add", "scatter-add", "scatter",    "scatter-sub",
                                          "scatter-mul", "scatter-min", "scatter-max"};
   const std::string_view name = d.palette().smooth ? std::string_view("scatter-add") : d.dice().Pick(kNames);
   const Windows w = SomeWindows(d);
-  const Attr required[] = {{"update_window_dims", w.offset},
-                           {"inserted_window_dims", w.collapsed},
-                           {"scatter_dims_to_operand_dims", w.map},
-                           {"mode", SomeMode(d)}};
-  std::vector<ricci_attr> attrs(std::begin(required), std::end(required));
-  if (!w.x_batch.empty()) {
-    attrs.push_back(Attr("operand_batching_dims", w.x_batch));
-    attrs.push_back(Attr("scatter_indices_batching_dims", w.indices_batch));
-  }
+  const std::vector<ricci_attr> attrs = ScatterAttrs(d, w, {});
   d.Emit(name, {w.x, w.indices, d.Of(w.x.dtype(), w.result)}, attrs);
 }
 
@@ -144,17 +150,8 @@ void ScatterApply(Draft& d) {
   const Windows w = SomeWindows(d);
   const std::shared_ptr<ricci_program> f = SomeFunction(d, w.x.type().WithShape({}));
   ricci_program* const computation = f.get();
-  const Attr required[] = {{"computation", computation},
-                           {"update_shape", w.result},
-                           {"update_window_dims", w.offset},
-                           {"inserted_window_dims", w.collapsed},
-                           {"scatter_dims_to_operand_dims", w.map},
-                           {"mode", SomeMode(d)}};
-  std::vector<ricci_attr> attrs(std::begin(required), std::end(required));
-  if (!w.x_batch.empty()) {
-    attrs.push_back(Attr("operand_batching_dims", w.x_batch));
-    attrs.push_back(Attr("scatter_indices_batching_dims", w.indices_batch));
-  }
+  const Attr own[] = {{"computation", computation}, {"update_shape", w.result}};
+  const std::vector<ricci_attr> attrs = ScatterAttrs(d, w, own);
   d.Emit("scatter_apply", {w.x, w.indices}, attrs);
 }
 

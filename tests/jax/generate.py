@@ -7,8 +7,6 @@ the cases, by the commit, is computed by JAX, must agree with them, and is writt
 reference is an error.
   --all     JAX computes every case
   --write   writes the references: those that are missing, or with --all those that changed too
-
-XLA compiles with little effort and few liberties: no excess precision, no fast math.
 """
 import argparse
 import os
@@ -17,12 +15,7 @@ import subprocess
 import sys
 import time
 
-os.environ['XLA_FLAGS'] = ('--xla_backend_optimization_level=0 --xla_allow_excess_precision=false '
-                           '--xla_cpu_multi_thread_eigen=false --xla_cpu_enable_fast_math=false')
-os.environ['JAX_PLATFORMS'] = 'cpu'
-# With two threads its calls of LAPACK deadlock about once in fifteen runs while other work runs.
-os.environ['OPENBLAS_NUM_THREADS'] = '1'
-os.environ['NPROC'] = '16'
+import xla_settings  # noqa: F401
 
 HERE = pathlib.Path(__file__).parent
 GROUPS = sorted(p.name.removesuffix('_cases.py') for p in HERE.glob('*_cases.py'))
