@@ -1,5 +1,6 @@
-// cholesky of matrices that are too large for the generated loops. For each block of columns, those before it are
-// subtracted as one product (tiles of gemm_tile.h), then the block is factored row by row (factor_kernel.h).
+// cholesky of matrices that are too large for the generated loops, or too few for its lanes. For each block of columns,
+// those before it are subtracted as one product (tiles of gemm_tile.h), then the block is factored row by row
+// (factor_kernel.h).
 //
 // A task is one matrix, so bits do not depend on the thread count.
 #include "blocked_cholesky.h"
@@ -13,7 +14,9 @@
 namespace ricci::cpu {
 namespace {
 
-constexpr int64_t kSmallest = 48;      // rows below which the generated kernel is as good and fuses
+constexpr int64_t kSmallest = 48;      // rows below which the generated kernel is as good and fuses,
+constexpr int64_t kBatch = 8;          // with lanes over a batch of at least this size;
+constexpr int64_t kSmallestAlone = 9;  // and without (fewer stay in registers)
 constexpr int64_t kLargest = 1 << 20;  // rows; far above any memory
 constexpr int64_t kRows = 512;         // of one product
 
@@ -38,9 +41,8 @@ bool Make(const ricci_op* op, Factor& f) {
   if (!ReadType(op, op->in_types[0], a) || !TypeOf(a.dtype, f.type) || a.dims.size() < 2) return false;
   if (f.type != GemmType::kF32 && f.type != GemmType::kF64) return false;
   f.n = a.dims.back();
-  if (f.n < kSmallest || f.n > kLargest) return false;
   for (size_t i = 0; i + 2 < a.dims.size(); ++i) f.batch *= a.dims[i];
-  if (f.batch == 0) return false;
+  if (f.n < (f.batch < kBatch ? kSmallestAlone : kSmallest) || f.n > kLargest || f.batch == 0) return false;
   LayOutScratch(f);
   f.tile = BestTile();
   f.rows = BestFactorRows();

@@ -67,10 +67,8 @@ void InRegisters(KernelBuilder& k, int64_t n, const KernelMatrix& a, const Kerne
   }
 }
 
-void InLoops(KernelBuilder& k, const Eqn& e, const KernelMatrix& a, const KernelMatrix& l) {
-  const int64_t n = RowsOf(e.in(0));
-  const KernelArray positive = k.Local(e.Type(DType::kBool, {}));
-  positive.Store({}, k.Constant(DType::kBool, true));
+void Triangle(KernelBuilder& k, const Eqn& e, const KernelMatrix& a, const KernelMatrix& l,
+              const KernelArray& positive) {
   const auto rest = [&](Scalar i, Scalar j) {
     return a.Load(i, j) -
            k.Reduce(RICCI_S_ADD, k.At(0), j, [&](Scalar m) { return l.Load(i, m) * Conj(l.Load(j, m)); });
@@ -79,17 +77,26 @@ void InLoops(KernelBuilder& k, const Eqn& e, const KernelMatrix& a, const Kernel
     return RealPart(a.Load(i, i)) -
            k.Reduce(RICCI_S_ADD, k.At(0), i, [&](Scalar m) { return SquaredMagnitude(l.Load(i, m)); });
   };
-  k.Loop(n, [&](Scalar i) {  // elements above the diagonal stay zero
-    k.Loop(n, [&](Scalar j) { l.Store(i, j, k.Constant(e.out().dtype(), 0)); });
-  });
-  k.Loop(n, [&](Scalar i) {
+  positive.Store({}, k.Constant(DType::kBool, true));
+  k.Loop(RowsOf(e.in(0)), [&](Scalar i) {
     k.Loop(k.At(0), i, [&](Scalar j) { l.Store(i, j, OverReal(rest(i, j), RealPart(l.Load(j, j)))); });
     const Scalar square = square_of(i);
     positive.Store({}, positive.Load({}) & (square > 0));
     l.Store(i, i, AsKind(a.Load(i, i), SquareRoot(square)));
   });
-  k.If(!positive.Load({}), [&] {
-    k.Loop(n, [&](Scalar i) { k.Loop(k.At(0), i + 1, [&](Scalar j) { l.Store(i, j, NotANumber(l.Load(i, j))); }); });
+}
+
+void InLoops(KernelBuilder& k, const Eqn& e, const KernelMatrix& a, const KernelMatrix& result) {
+  const int64_t n = RowsOf(e.in(0));
+  const KernelArray positive = k.Local(e.Type(DType::kBool, {}));
+  const KernelMatrix l = n <= kPrivateRows ? KernelMatrix(k.Local(e.Type(e.out().dtype(), Shape{n, n})), {}) : result;
+  Triangle(k, e, a, l, positive);
+  const Scalar all = positive.Load({});
+  k.Loop(n, [&](Scalar i) {
+    k.Loop(n, [&](Scalar j) {
+      const Scalar v = l.Load(i, j);
+      result.Store(i, j, Select(j > i, Like(v, 0), Select(all, v, NotANumber(v))));
+    });
   });
 }
 

@@ -8,6 +8,9 @@ namespace ricci { inline namespace v0 { namespace lax {
 
 // Up to this size matrices are computed with scalar values only, without loops or arrays, so they stay in registers.
 inline constexpr int64_t kSmallMatrix = 8;
+// Up to this size what is found of a result stays in a private array until the end: where lanes are over a batch, their
+// elements are then side by side in memory, and in the result they are not.
+inline constexpr int64_t kPrivateRows = 64;
 
 inline int64_t RowsOf(const ArrayType& t) { return t.dim(t.rank() - 2); }
 inline int64_t ColumnsOf(const ArrayType& t) { return t.dim(t.rank() - 1); }

@@ -86,7 +86,15 @@ class Line {
         line_(at.back()),
         a_(k.Operand(0), BatchAt(at)),
         b_(k.Operand(1), BatchAt(at)),
-        x_(k.Result(), BatchAt(at)) {}
+        x_(k.Result(), BatchAt(at)) {
+    if (IsAlone(e) && n_ > kSmallMatrix && n_ <= kPrivateRows) {
+      found_ = k.Local(e.Type(e.out().dtype(), Shape{n_}));
+    }
+  }
+
+  // Whether b is one line, so that lanes can only be over the batch.
+  static bool IsAlone(const Eqn& e) { return LinesOf(e) == 1; }
+  static int64_t LinesOf(const Eqn& e) { return e.flag("left_side", false) ? ColumnsOf(e.in(1)) : RowsOf(e.in(1)); }
 
   void Solve() const { n_ <= kSmallMatrix ? InRegisters() : InLoops(); }
 
@@ -100,8 +108,14 @@ class Line {
     return conjugate_ ? Conj(v) : v;
   }
   Scalar Right(Scalar i) const { return left_ ? b_.Load(i, line_) : b_.Load(line_, i); }
-  Scalar Found(Scalar i) const { return left_ ? x_.Load(i, line_) : x_.Load(line_, i); }
-  void Store(Scalar i, Scalar v) const { left_ ? x_.Store(i, line_, v) : x_.Store(line_, i, v); }
+  Scalar Found(Scalar i) const {
+    if (found_) return found_->Load({i});
+    return left_ ? x_.Load(i, line_) : x_.Load(line_, i);
+  }
+  void Store(Scalar i, Scalar v) const {
+    if (found_) found_->Store({i}, v);
+    left_ ? x_.Store(i, line_, v) : x_.Store(line_, i, v);
+  }
   Scalar Divided(Scalar v, Scalar i) const { return unit_ ? v : v / A(i, i); }
 
   void InRegisters() const {
@@ -137,13 +151,18 @@ class Line {
   const bool conjugate_;
   const Scalar line_;
   const KernelMatrix a_, b_, x_;
+  std::optional<KernelArray> found_;  // the elements of x once more
 };
 
 void Loops(KernelBuilder& k, const Eqn& e) {
   if (e.out().elements() == 0) return;
   Shape lines = BatchOf(e.in(1));
-  lines.push_back(e.flag("left_side", false) ? ColumnsOf(e.in(1)) : RowsOf(e.in(1)));
-  k.Parallel(lines, [&](const Index& at) { Line(k, e, at).Solve(); });
+  const bool alone = Line::IsAlone(e);
+  if (!alone) lines.push_back(Line::LinesOf(e));
+  k.Parallel(lines, [&](Index at) {
+    if (alone) at.push_back(k.At(0));
+    Line(k, e, at).Solve();
+  });
 }
 
 // ---- factors: the lines of b are independent, all else is looked up ----

@@ -31,13 +31,30 @@ std::string Program(const std::string& type) {
 TEST(BlockedCholesky, AgreesWithTheInterpreter) {
   ProgramRunner r;
   for (const char* dtype : {"f64", "f32"}) {
-    for (int64_t n : {47, 48, 63, 64, 65, 128, 130, 580}) {
+    for (int64_t n : {8, 9, 16, 27, 47, 48, 63, 64, 65, 128, 130, 580}) {
       const int64_t batch = n < 100 ? 3 : 1;
       const std::string size = std::to_string(n);
       const auto f = r.Parse(Program(dtype + ("[" + std::to_string(batch)) + "," + size + "," + size + "]"));
-      EXPECT_EQ(r.Dump(f, "plan", "cpu").find("library") != std::string::npos, n >= 48) << n;
+      EXPECT_EQ(r.Dump(f, "plan", "cpu").find("library") != std::string::npos, n >= 9) << n;
       SCOPED_TRACE(dtype + size);
       r.RunEverywhere(f, {Positive(batch, n)}, std::string(dtype) == "f64" ? 1e-12 : 1e-5);
+    }
+  }
+}
+
+// Of a batch, smaller matrices are factored side by side in lanes; one that is not positive definite leaves the others.
+TEST(BlockedCholesky, LeavesBatchesToLanes) {
+  ProgramRunner r;
+  for (const char* dtype : {"f64", "f32"}) {
+    for (int64_t n : {9, 27, 47, 48}) {
+      const std::string size = std::to_string(n);
+      const auto f = r.Parse(Program(dtype + std::string("[19,") + size + "," + size + "]"));
+      EXPECT_EQ(r.Dump(f, "plan", "cpu").find("library") != std::string::npos, n >= 48) << n;
+      if (n < 48) EXPECT_THAT(r.Dump(f, "decisions", "cpu"), ::testing::HasSubstr("lanes over the domain")) << n;
+      SCOPED_TRACE(dtype + size);
+      Numbers a = Positive(19, n);
+      a[static_cast<size_t>(5 * n * n)] = -1;
+      r.RunEverywhere(f, {a}, std::string(dtype) == "f64" ? 1e-12 : 1e-5);
     }
   }
 }
