@@ -167,6 +167,7 @@ typedef struct ricci_api {
   ricci_status* (*call_create)(const ricci_executable* x, ricci_call** out);
   ricci_status* (*call_bind)(ricci_call* k, uint32_t slot, void* ptr, uint64_t bytes);
   ricci_status* (*call_run)(ricci_call* k);
+  ricci_status* (*call_run_at)(ricci_call* k, void* const* pointers, size_t n, int64_t offset);
   ricci_status* (*call_enqueue)(ricci_call* k, const ricci_run_opts* o, ricci_event** event);
   void (*call_release)(ricci_call* k);
   ricci_karr (*kernel_operand)(const ricci_kernel_builder* k, uint32_t i);
@@ -350,6 +351,7 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_call_create ricci_api_table->call_create
 #define ricci_call_bind ricci_api_table->call_bind
 #define ricci_call_run ricci_api_table->call_run
+#define ricci_call_run_at ricci_api_table->call_run_at
 #define ricci_call_enqueue ricci_api_table->call_enqueue
 #define ricci_call_release ricci_api_table->call_release
 #define ricci_kernel_operand ricci_api_table->kernel_operand

@@ -136,6 +136,13 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_call_bind(ricci_call* k, uint32_t 
                                                         void* ptr RICCI_LEN(bytes) RICCI_KEPT(k), uint64_t bytes);
 /* Runs to the end. No allocation, lock or reference count on `ref` and `cpu`. Every slot must be bound. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_call_run(ricci_call* k);
+/* The same with pointers[i] bound to slot i first, each of the size of its type: for hosts whose calls of C are dear.
+ * If `offset` is not negative, pointers[i] is an object of the host's language that holds its address there, `offset`
+ * bytes from its beginning. `n` is the number of slots. After an error it is not specified which slots are bound anew.
+ */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_call_run_at(ricci_call* k,
+                                                          void* const* pointers RICCI_LEN(n) RICCI_KEPT(k), size_t n,
+                                                          int64_t offset);
 /* Starts a run; *event (which may be NULL) is its end and reports its failure. `o` may be NULL. What is bound must live
  * until then; runs of one call follow each other. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_call_enqueue(ricci_call* k, const ricci_run_opts* o RICCI_NULLABLE,

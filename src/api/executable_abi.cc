@@ -178,6 +178,15 @@ ricci_status* ricci_call_run(ricci_call* k) {
   return Border(__func__, [&](Arguments args) { return args.NotNull({{"k", k}}); });
 }
 
+ricci_status* ricci_call_run_at(ricci_call* k, void* const* pointers, size_t n, int64_t offset) {
+  ricci_status* bound = Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"k", k}}));
+    RICCI_TRY(args.Array("pointers", pointers, n));
+    return FromAbi(k)->BindAll({pointers, n}, offset);
+  });
+  return bound != nullptr ? bound : FromAbi(k)->Run();
+}
+
 ricci_status* ricci_call_enqueue(ricci_call* k, const ricci_run_opts* o, ricci_event** event) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"k", k}}));

@@ -121,6 +121,7 @@ constexpr ricci_api kFunctionTable = {
     .call_create = ricci_call_create,
     .call_bind = ricci_call_bind,
     .call_run = ricci_call_run,
+    .call_run_at = ricci_call_run_at,
     .call_enqueue = ricci_call_enqueue,
     .call_release = ricci_call_release,
     .kernel_operand = ricci_kernel_operand,

@@ -42,16 +42,43 @@ absl::Status BoundCall::Bind(uint32_t slot, void* p, uint64_t bytes) {
     return base::InvalidArgument("call: ", SlotName(slot), " is ", ToText(t), " of ", base::Count(t.bytes, "byte"),
                                  ", not ", bytes);
   }
+  RICCI_TRY(Place(slot, p));
+  SetReady();
+  return absl::OkStatus();
+}
+
+absl::Status BoundCall::BindAll(std::span<void* const> pointers, int64_t offset) {
+  if (pointers.size() != n_slots_) {
+    return base::InvalidArgument("call: ", base::Count(pointers.size(), "pointer"), " for program ",
+                                 code_.program().name, ", which has ", base::Count(n_slots_, "slot"));
+  }
+  for (uint32_t slot = 0; slot < n_slots_; ++slot) {
+    void* p = pointers[slot];
+    if (p != nullptr && offset >= 0) std::memcpy(&p, static_cast<const char*>(p) + offset, sizeof p);
+    if (frame_->inputs[slot] != p || p == nullptr) RICCI_TRY(Place(slot, p));
+  }
+  SetReady();
+  return absl::OkStatus();
+}
+
+absl::Status BoundCall::Place(uint32_t slot, void* p) {
+  const types::ArrayType& t = type(slot);
   const uint32_t align = types::Info(types::PartOf(t.dtype)).size;
   if (p == nullptr) return base::InvalidArgument("call: ", SlotName(slot), " is bound to NULL");
   if (reinterpret_cast<uintptr_t>(p) % align != 0) {
     return base::InvalidArgument("call: ", SlotName(slot), " is not aligned to ", base::Count(align, "byte"));
   }
-  RICCI_TRY(code_.device()->CheckOwns(p, bytes, base::Cat("call: the pointer for ", SlotName(slot))));
+  if (!code_.device()->CheckOwns(p, t.bytes, "").ok()) {  // a name takes longer than the check
+    return code_.device()->CheckOwns(p, t.bytes, base::Cat("call: the pointer for ", SlotName(slot)));
+  }
   frame_->inputs[slot] = p;
+  return absl::OkStatus();
+}
+
+// Whether a run needs no more checks.
+void BoundCall::SetReady() {
   const bool all = std::find(frame_->inputs, frame_->inputs + n_slots_, nullptr) == frame_->inputs + n_slots_;
   ready_ = all && !executable_->checked() && code_.device()->host_memory;
-  return absl::OkStatus();
 }
 
 // A donated argument and the result that takes its memory may be the same memory.

@@ -18,6 +18,8 @@ class BoundCall {
 
   const CompiledCode& code() const { return code_; }
   absl::Status Bind(uint32_t slot, void* p, uint64_t bytes);
+  // Each slot to its pointer, of the size of its type, or to the pointer that is `offset` bytes behind.
+  absl::Status BindAll(std::span<void* const> pointers, int64_t offset);
   ricci_status* Run() {
     if (ready_) return code_.Run(*frame_);
     return RunChecked();
@@ -29,6 +31,8 @@ class BoundCall {
   BoundCall(base::Ref<const Executable> executable, RunFrame* frame);
   const types::ArrayType& type(uint32_t slot) const;
   std::string SlotName(uint32_t slot) const;
+  absl::Status Place(uint32_t slot, void* p);
+  void SetReady();
   absl::Status CheckSlots() const;
   absl::Status CheckOverlap(uint32_t slot) const;
   absl::Status Overlap(uint32_t a, uint32_t b) const;

@@ -154,7 +154,24 @@ TEST_F(LifeCycle, BoundCalls) {
       "call: slot 1 (argument 1 of program plus) and slot 2 (result 0 of program plus) overlap; this result shares "
       "memory with no argument");
   ASSERT_TRUE(Ok(ricci_call_bind(call, 2, out, 16)));
+  void* slots[] = {b, b, out};
+  EXPECT_EQ(ErrorOf(ricci_call_run_at(call, slots, 2, -1)), "call: 2 pointers for program plus, which has 3 slots");
+  slots[1] = nullptr;
+  EXPECT_EQ(ErrorOf(ricci_call_run_at(call, slots, 3, -1)),
+            "call: slot 1 (argument 1 of program plus) is bound to NULL");
   const int64_t before = host.allocations;
+  slots[1] = b;
+  ASSERT_TRUE(Ok(ricci_call_run_at(call, slots, 3, -1)));
+  EXPECT_EQ(std::vector<float>(out, out + 4), (std::vector<float>{10, 12, 14, 16}));
+  struct Object {
+    int kind;
+    void* elements;
+  } objects[] = {{1, a}, {2, b}, {3, out}};
+  void* held[] = {&objects[0], &objects[1], &objects[2]};
+  ASSERT_TRUE(Ok(ricci_call_run_at(call, held, 3, offsetof(Object, elements))));
+  EXPECT_EQ(std::vector<float>(out, out + 4), (std::vector<float>{6, 8, 10, 12}));
+  slots[0] = a;
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(Ok(ricci_call_run_at(call, slots, 3, -1)));
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(Ok(ricci_call_run(call)));
   EXPECT_EQ(host.allocations, before) << "a bound call allocates nothing";
   EXPECT_EQ(std::vector<float>(out, out + 4), (std::vector<float>{6, 8, 10, 12}));

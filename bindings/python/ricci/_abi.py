@@ -350,6 +350,7 @@ FUNCTIONS = {
     'ricci_call_create': (STATUS, [c_void_p, c_void_p]),
     'ricci_call_bind': (STATUS, [c_void_p, c_uint32, c_void_p, c_uint64]),
     'ricci_call_run': (STATUS, [c_void_p]),
+    'ricci_call_run_at': (STATUS, [c_void_p, c_void_p, c_size_t, c_int64]),
     'ricci_call_enqueue': (STATUS, [c_void_p, c_void_p, c_void_p]),
     'ricci_call_release': (None, [c_void_p]),
 }
