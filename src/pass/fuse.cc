@@ -37,10 +37,11 @@ enum class Verdict : uint8_t { kComputed, kNeeded, kReadByKernels, kLargeKernel,
 
 struct Info {
   Kind kind = Kind::kLoops;
-  bool view = false;  // INDEX: moves elements, computes nothing
-  bool dead = false;  // nothing reads it: it is left out
-  int64_t own = 1;    // cost of one element
-  int64_t cost = 1;   // the same with everything pulled in
+  bool view = false;   // INDEX: moves elements, computes nothing
+  bool dead = false;   // nothing reads it: it is left out
+  bool often = false;  // a view, computed where it is read, through which an element is read many times
+  int64_t own = 1;     // cost of one element
+  int64_t cost = 1;    // the same with everything pulled in
   uint32_t group = kNoGroup;
   double spread = 1;             // how often one element is computed in its group, because of broadcasts after it
   std::vector<uint64_t> places;  // the maps from points of its groups to its elements that are read, as hashes; sorted
@@ -140,11 +141,28 @@ class Fuser {
       if (members_[g].size() >= kMaxGroup) return Verdict::kLargeKernel;
     }
     info.spread = SpreadOf(eqn.result(0));
-    if (!info.view && RepeatsWork(e)) return Verdict::kReadOften;
+    const bool often = IsReadOften(eqn.result(0));
+    if (info.view ? often && JoinsArrays(eqn) : RepeatsWork(e)) return Verdict::kReadOften;
     info.places = PlacesOf(eqn.result(0));
     const size_t places = info.places.size();
     const bool dear = places > 1 && 2 * static_cast<int64_t>(places) * info.cost > limits_.cheap_to_repeat;
-    return places > kMaxPlaces || (dear && !info.view) ? Verdict::kReadAtPlaces : Verdict::kComputed;
+    if (places > kMaxPlaces || (dear && !info.view)) return Verdict::kReadAtPlaces;
+    info.often = info.view && often;
+    return Verdict::kComputed;
+  }
+
+  // Is an element of v loaded many times by one of its users (a product, a window), or through views of it?
+  bool IsReadOften(ir::ValueId v) const {
+    return std::any_of(users_[v].begin(), users_[v].end(), [&](uint32_t user) {
+      if (user == kNoGroup) return false;
+      const bool loops = info_[user].kind == Kind::kLoops;
+      return info_[user].often || (loops && !registry_.Get(f_.equations[user].prim).has(RICCI_PRIM_READS_ONCE));
+    });
+  }
+  // A view that looks for its element in one of several arrays (concatenate, gather) at each load.
+  bool JoinsArrays(const ir::Equation& eqn) const {
+    return std::count_if(eqn.operands.begin(), eqn.operands.end(),
+                         [&](ir::ValueId v) { return f_.type(v).elements > 1; }) > 1;
   }
 
   // Explains only choices that could have been different.
@@ -233,7 +251,7 @@ class Fuser {
       const bool once = info_[user].kind == Kind::kExpression ? f_.type(u.result(0)).elements <= n
                                                               : registry_.Get(u.prim).has(RICCI_PRIM_READS_ONCE);
       if (!once && info_[e].cost > 2) return true;
-      if (!once && info_[user].kind != Kind::kExpression) return true;
+      if (info_[user].often || (!once && info_[user].kind != Kind::kExpression)) return true;
     }
     return false;
   }
