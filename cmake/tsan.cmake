@@ -1,5 +1,9 @@
-# ThreadSanitizer over the tests that start threads: cmake -S . -B build-tsan -G Ninja -C cmake/tsan.cmake
+# ThreadSanitizer over the tests that start threads, in a project with Ricci below it:
+# cmake -S tests/packaging/parent -B build-tsan -G Ninja -C cmake/tsan.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/dev.cmake)
+get_filename_component(root ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
+set(RICCI_SOURCE ${root} CACHE PATH "")
+set(RICCI_TESTS ON CACHE BOOL "")
 set(RICCI_SANITIZE "thread" CACHE STRING "")
 set(RICCI_TEST_FOLDERS "runtime;api;cpu;cpp" CACHE STRING "")
 set(RICCI_SAMPLES OFF CACHE BOOL "")

@@ -15,7 +15,9 @@ export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_init_order=1:allocato
 export UBSAN_OPTIONS=print_stacktrace=1
 export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 
-cmake -S "$root" -B "$build" -G Ninja -C "$root/cmake/$kind.cmake"
+source=$root
+[ "$kind" != tsan ] || source=$root/tests/packaging/parent
+cmake -S "$source" -B "$build" -G Ninja -C "$root/cmake/$kind.cmake"
 cmake --build "$build" --parallel "$jobs"
 cd "$build"
 [ $# -gt 0 ] || set -- ctest --parallel "$jobs" --output-on-failure --no-tests=error
