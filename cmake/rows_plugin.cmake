@@ -2,7 +2,7 @@
 #
 # Every file defines `RowList <file>_rows()` in ricci::<name>::rows. The table of these functions and the plugin's entry,
 # `ricci_plugin_query_<name>`, are generated from the file names, so that a new primitive touches one file. The objects
-# become part of the core archive; they use public headers only, which the build as a shared object proves. The entries
+# become part of the core archive; they use public headers only, which linking the shared object proves. The entries
 # are in the list RICCI_ROWS_ENTRIES, a global property: cmake/shared.cmake compiles them again.
 function(ricci_add_rows_plugin name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
@@ -17,9 +17,8 @@ function(ricci_add_rows_plugin name)
   set(entry ${CMAKE_CURRENT_BINARY_DIR}/${name}_plugin.cc)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/rows_plugin.cc.in ${entry} @ONLY)
   ricci_add_plugin(${name} SOURCES ${sources} ${entry} INCLUDES ${PROJECT_SOURCE_DIR}/bindings/cpp ${ARGN})
-  foreach(target ricci_plugin_${name} ricci_plugin_${name}_dso)
-    target_precompile_headers(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/bindings/cpp/ricci/plugin.hpp>)
-  endforeach()
+  target_precompile_headers(ricci_plugin_${name} PRIVATE
+                            $<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/bindings/cpp/ricci/plugin.hpp>)
   target_sources(ricci PRIVATE $<TARGET_OBJECTS:ricci_plugin_${name}>)
   set_property(GLOBAL APPEND PROPERTY RICCI_ROWS_ENTRIES ${entry})
 endfunction()

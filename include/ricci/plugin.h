@@ -1,9 +1,10 @@
 /* ricci/plugin.h: how a plugin enters a context.
  *
  * A plugin is one function, `ricci_plugin_query`. A shared object exports exactly that name; a statically linked plugin
- * calls it ricci_plugin_query_<name> and the host passes it to ricci_context_add_plugin. Plugins never link the core: a
- * shared object is compiled with RICCI_PLUGIN_DSO defined, which maps every ricci_* function to a slot of the table
- * that the core hands over (api_table.h), so one source builds both ways.
+ * calls it ricci_plugin_query_<name> and the host passes it to ricci_context_add_plugin. Plugins never link the core:
+ * in a shared object every ricci_* function is a slot of the table that the core hands over (api_table.h), so one
+ * source builds both ways. Compiled with RICCI_PLUGIN_DSO defined, the names are the slots; ricci_add_plugin (CMake)
+ * instead links functions of these names that call through the slots.
  */
 #ifndef RICCI_PLUGIN_H_
 #define RICCI_PLUGIN_H_

@@ -69,6 +69,12 @@ fi
 
 echo "== the tool"
 "$work/moved/bin/ricci" devices
+
+echo "== a plugin without CMake: its plain names are slots of the table"
+sed s/@name@/smooth_abs/g "$work/moved/lib/cmake/ricci/plugin_entry.c.in" >"$work/entry.c"
+gcc -std=c11 -shared -fPIC -fvisibility=hidden -DRICCI_PLUGIN_DSO -I"$work/moved/include" "$work/entry.c" \
+  "$here/../../samples/custom_primitive/smooth_abs_plugin.c" -o "$work/smooth_abs.so"
+"$work/moved/bin/ricci" check --plugin "$work/smooth_abs.so"
 if grep -rl "$work/installed" "$work/moved" >&2; then
   echo "the files above hold the place of installation" >&2
   exit 1
