@@ -1,7 +1,8 @@
 // select_n: cases[which] for each element; clamp: x limited to [min, max].
 //
 // The selector (bool for two cases, i32 for any number) and the limits are scalars or of the full shape. A selector
-// out of range takes the nearest case, as XLA does. Cases may have any dtype, keys too.
+// out of range takes the nearest case, as XLA does. Cases may have any dtype, keys too. clamp compares complex
+// numbers by their real parts alone, as XLA does, and has no derivative then, as in jax.lax.
 #include "ricci/plugin.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {
@@ -73,7 +74,7 @@ Value SimplerSelect(const Eqn& e, std::span<const Value> in) {
 ArrayTypes ClampType(const Eqn& e) {
   e.WantOperands(3);
   const ArrayType x = e.in(1);
-  rules::WantDType(e, 1, kOrdered);
+  rules::WantDType(e, 1, kAny);
   for (uint32_t i : {0u, 2u}) {
     const ArrayType limit = e.in(i);
     if (limit.dtype() != x.dtype() || (limit.rank() != 0 && !SameDims(limit.shape(), x.shape()))) {
@@ -99,6 +100,10 @@ Value ClampMax(const Eqn&, const Value& t, std::span<const Value> in, const Valu
 }
 Scalar ClampScalar(KernelBuilder&, const Eqn&, std::span<const Scalar> in) {
   if (in[1].dtype() == DType::kBool) return (in[1] | in[0]) & in[2];
+  if (IsComplex(in[1].dtype())) {
+    const Scalar above = Select(Real(in[0]) >= Real(in[1]), in[0], in[1]);
+    return Select(Real(above) <= Real(in[2]), above, in[2]);
+  }
   return Min(Max(in[1], in[0]), in[2]);
 }
 
@@ -124,7 +129,8 @@ constexpr Row kRows[] = {
      .lowerings = lower::Scalar<ClampScalar>,
      .missing = rules::kNotLinear,
      .examples = "(f64[2,3] in -4..0, f64[2,3], f64[2,3] in 0..4); "
-                 "(f64[] in -4..0, f64[2,3], f64[] in 0..4)"},
+                 "(f64[] in -4..0, f64[2,3], f64[] in 0..4); "
+                 "order=0 (c128[] in -4..0, c128[2,3], c128[] in 0..4)"},
 };
 
 }  // namespace
