@@ -3,7 +3,7 @@
 // The selector (bool for two cases, i32 for any number) and the limits are scalars or of the full shape. A selector
 // out of range takes the nearest case, as XLA does. Cases may have any dtype, keys too. clamp compares complex
 // numbers by their real parts alone, as XLA does, and has no derivative then, as in jax.lax.
-#include "ricci/plugin.hpp"
+#include "real_derivative.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
@@ -87,15 +87,18 @@ Value ToShape(const Value& limit, const Value& x) {
   return limit.rank() == x.rank() ? limit : broadcast_in_dim(limit, x.shape(), {});
 }
 Value Where(const Value& pred, const Value& t) { return select(pred, t, zeros_like(t)); }
-Value ClampMin(const Eqn&, const Value& t, std::span<const Value> in, const Value& out) {
+Value ClampMin(const Eqn& e, const Value& t, std::span<const Value> in, const Value& out) {
+  WantRealDerivative(e);
   const Value min = ToShape(in[0], out), max = ToShape(in[2], out);
   return Where(bitwise_and(gt(min, in[1]), lt(min, max)), ToShape(t, out));
 }
-Value ClampX(const Eqn&, const Value& t, std::span<const Value> in, const Value& out) {
+Value ClampX(const Eqn& e, const Value& t, std::span<const Value> in, const Value& out) {
+  WantRealDerivative(e);
   const Value min = ToShape(in[0], out), max = ToShape(in[2], out);
   return Where(bitwise_and(gt(in[1], min), lt(in[1], max)), t);
 }
-Value ClampMax(const Eqn&, const Value& t, std::span<const Value> in, const Value& out) {
+Value ClampMax(const Eqn& e, const Value& t, std::span<const Value> in, const Value& out) {
+  WantRealDerivative(e);
   return Where(lt(ToShape(in[2], out), in[1]), ToShape(t, out));
 }
 Scalar ClampScalar(KernelBuilder&, const Eqn&, std::span<const Scalar> in) {

@@ -3,6 +3,7 @@
 // The sum is linear; its transpose is a sum over windows of the cotangent, with strides and dilation of the base
 // exchanged. The tangent of an extremum is that of the element chosen (select_and_gather_add), as in jax.lax: the first
 // of equal ones, and not a share of all. Complex numbers, ordered as in max, have none, as in jax.lax.
+#include "real_derivative.hpp"
 #include "window_reduction.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {
@@ -37,6 +38,7 @@ Value SumCt(const Eqn& e, const Value& ct) {
 
 template <const char* select_prim>
 Value ChosenTangent(const Eqn& e, const Value& t, std::span<const Value> in, const Value&) {
+  WantRealDerivative(e);
   return select_and_gather_add(t, in[0], select_prim, e.ints("window_dimensions"), e.ints("window_strides"),
                                e.ints("padding"), e.ints("base_dilation"), e.ints("window_dilation"));
 }

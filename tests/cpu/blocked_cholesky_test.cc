@@ -62,11 +62,11 @@ std::string ComplexProgram(const std::string& part, const std::string& shape) {
 TEST(BlockedCholesky, ComplexOnesAgreeWithTheInterpreter) {
   ProgramRunner r;
   for (const std::string part : {"f64", "f32"}) {
-    for (int64_t n : {47, 48, 63, 64, 65, 130, 540}) {
+    for (int64_t n : {31, 32, 33, 63, 64, 65, 130, 540}) {
       const int64_t batch = n < 100 ? 3 : 1;
       const std::string size = std::to_string(n);
       const auto f = r.Parse(ComplexProgram(part, "[" + std::to_string(batch) + "," + size + "," + size + "]"));
-      EXPECT_EQ(r.Dump(f, "plan", "cpu").find("library") != std::string::npos, n >= 48) << n;
+      EXPECT_EQ(r.Dump(f, "plan", "cpu").find("library") != std::string::npos, n >= 32) << n;
       SCOPED_TRACE(part + size);
       r.RunEverywhere(f, {Positive(batch, n), Imaginary(batch, n)}, part == "f64" ? 1e-12 : 1e-5);
     }
