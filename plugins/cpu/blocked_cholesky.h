@@ -5,8 +5,9 @@
 
 namespace ricci::cpu {
 
-// Registers it with the row `cholesky`, which must exist.
+// Each registers one with the row `cholesky`, which must exist: of real and of complex matrices.
 ricci_status* AddCholesky(ricci_ctx* ctx);
+ricci_status* AddComplexCholesky(ricci_ctx* ctx);
 
 }  // namespace ricci::cpu
 #endif

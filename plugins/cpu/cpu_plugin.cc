@@ -149,6 +149,7 @@ ricci_status* Attach(void*, ricci_ctx* ctx) {
     if (ricci_status* s = AddGemm(ctx)) return s;
     if (ricci_status* s = AddConvolution(ctx)) return s;
     if (ricci_status* s = AddCholesky(ctx)) return s;
+    if (ricci_status* s = AddComplexCholesky(ctx)) return s;
     if (ricci_status* s = AddLu(ctx)) return s;
     if (ricci_status* s = AddTriangularSolve(ctx)) return s;
     return AttachBackend(ctx, {});

@@ -1,8 +1,9 @@
 // select_n: cases[which] for each element; clamp: x limited to [min, max].
 //
 // The selector (bool for two cases, i32 for any number) and the limits are scalars or of the full shape. A selector
-// out of range takes the nearest case, as XLA does. Cases may have any dtype, keys too.
-#include "ricci/plugin.hpp"
+// out of range takes the nearest case, as XLA does. Cases may have any dtype, keys too. clamp compares complex
+// numbers by their real parts alone, as XLA does, and has no derivative then, as in jax.lax.
+#include "real_derivative.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
@@ -73,7 +74,7 @@ Value SimplerSelect(const Eqn& e, std::span<const Value> in) {
 ArrayTypes ClampType(const Eqn& e) {
   e.WantOperands(3);
   const ArrayType x = e.in(1);
-  rules::WantDType(e, 1, kOrdered);
+  rules::WantDType(e, 1, kAny);
   for (uint32_t i : {0u, 2u}) {
     const ArrayType limit = e.in(i);
     if (limit.dtype() != x.dtype() || (limit.rank() != 0 && !SameDims(limit.shape(), x.shape()))) {
@@ -86,19 +87,26 @@ Value ToShape(const Value& limit, const Value& x) {
   return limit.rank() == x.rank() ? limit : broadcast_in_dim(limit, x.shape(), {});
 }
 Value Where(const Value& pred, const Value& t) { return select(pred, t, zeros_like(t)); }
-Value ClampMin(const Eqn&, const Value& t, std::span<const Value> in, const Value& out) {
+Value ClampMin(const Eqn& e, const Value& t, std::span<const Value> in, const Value& out) {
+  WantRealDerivative(e);
   const Value min = ToShape(in[0], out), max = ToShape(in[2], out);
   return Where(bitwise_and(gt(min, in[1]), lt(min, max)), ToShape(t, out));
 }
-Value ClampX(const Eqn&, const Value& t, std::span<const Value> in, const Value& out) {
+Value ClampX(const Eqn& e, const Value& t, std::span<const Value> in, const Value& out) {
+  WantRealDerivative(e);
   const Value min = ToShape(in[0], out), max = ToShape(in[2], out);
   return Where(bitwise_and(gt(in[1], min), lt(in[1], max)), t);
 }
-Value ClampMax(const Eqn&, const Value& t, std::span<const Value> in, const Value& out) {
+Value ClampMax(const Eqn& e, const Value& t, std::span<const Value> in, const Value& out) {
+  WantRealDerivative(e);
   return Where(lt(ToShape(in[2], out), in[1]), ToShape(t, out));
 }
 Scalar ClampScalar(KernelBuilder&, const Eqn&, std::span<const Scalar> in) {
   if (in[1].dtype() == DType::kBool) return (in[1] | in[0]) & in[2];
+  if (IsComplex(in[1].dtype())) {
+    const Scalar above = Select(Real(in[0]) >= Real(in[1]), in[0], in[1]);
+    return Select(Real(above) <= Real(in[2]), above, in[2]);
+  }
   return Min(Max(in[1], in[0]), in[2]);
 }
 
@@ -124,7 +132,8 @@ constexpr Row kRows[] = {
      .lowerings = lower::Scalar<ClampScalar>,
      .missing = rules::kNotLinear,
      .examples = "(f64[2,3] in -4..0, f64[2,3], f64[2,3] in 0..4); "
-                 "(f64[] in -4..0, f64[2,3], f64[] in 0..4)"},
+                 "(f64[] in -4..0, f64[2,3], f64[] in 0..4); "
+                 "order=0 (c128[] in -4..0, c128[2,3], c128[] in 0..4)"},
 };
 
 }  // namespace

@@ -1,15 +1,20 @@
 // cumsum, cumprod, cummax, cummin, cumlogsumexp: each element combined with all before it along `axis` (with `reverse`:
 // all after it).
 //
+// Extrema of complex numbers are those of max, but from the first NaN on they are NaN: in jax.lax they depend on the
+// order in which XLA combines, and a scan needs an operation that does not.
 // Lowered as a prefix scan of each line; narrow floats are accumulated in f32. cumsum is linear; its transpose is
 // cumsum in the other direction. Tangents of the others come from a scan by doubling: log2(n) rounds, each combining
 // every element with the one 2^k places before it, built from primitives that can be differentiated again.
+#include <numbers>
+
 #include "reduction_parts.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
-constexpr std::string_view kExamples = "(f64[2,5]) axis=1 reverse=false; (f64[5,2]) axis=0 reverse=true";
+constexpr std::string_view kExamples =
+    "(f64[2,5]) axis=1 reverse=false; (f64[5,2]) axis=0 reverse=true; (c128[2,4]) axis=1 reverse=false";
 constexpr AttrSpec kAttrs[] = {{"axis", AttrKind::kInt}, {"reverse", AttrKind::kBool}};
 
 template <DTypeSet set>
@@ -50,8 +55,11 @@ struct Product {
 
 template <bool is_max>
 struct Extremum {
-  static double Identity(DType d) { return is_max ? LeastFloat(d) : GreatestFloat(d); }
-  static Scalar Combine(Scalar a, Scalar b) { return is_max ? Max(a, b) : Min(a, b); }
+  static double Identity(DType d) { return is_max ? LeastFloat(PartOf(d)) : GreatestFloat(PartOf(d)); }
+  static Scalar Combine(Scalar a, Scalar b) {
+    const Scalar out = is_max ? Max(a, b) : Min(a, b);
+    return IsComplex(a.dtype()) ? Select(a == a, Select(b == b, out, b), a) : out;
+  }
   static Scalar First(Scalar like) { return ExtremumIdentity<is_max>(like); }
   // At ties half to each, as in the tangent of max.
   static Pair Combine(const Pair& a, const Pair& b) {
@@ -68,14 +76,35 @@ struct LogSumExp {
   static double Identity(DType) { return -kInfinity; }
   static Scalar First(Scalar like) { return Like(like, -kInfinity); }
   static Scalar Combine(Scalar a, Scalar b) {
+    if (IsComplex(a.dtype())) return CombineComplex(a, b);
     const Scalar distance = a - b;
     const Scalar tail = Apply(RICCI_S_LOG1P, {Apply(RICCI_S_EXP, {-Apply(RICCI_S_ABS, {distance})})});
     return Select(distance == distance, Max(a, b) + tail, a + b);
   }
-  static Value Finite(const Value& x) { return select(eq(abs(x), full_like(x, kInfinity)), zeros_like(x), x); }
+  // By the greater one, as in jax.lax; the imaginary part is from -pi to pi. Where both are logarithms of 0, so is it.
+  static Scalar CombineComplex(Scalar a, Scalar b) {
+    constexpr double kPi = std::numbers::pi;
+    const Scalar top = Max(a, b), tail = Apply(RICCI_S_LOG1P, {Apply(RICCI_S_EXP, {a + b - (top + top)})});
+    const Scalar sum = top + tail, rest = (Imag(sum) + kPi) % (2 * kPi);
+    const Scalar wrapped = Select(rest < 0, rest + 2 * kPi, rest) - kPi;
+    return Select(Real(top) == -kInfinity, top, Complex(Real(sum), wrapped));
+  }
+  static Value Finite(const Value& x) {
+    const Value size = abs(x);
+    return select(eq(size, full_like(size, kInfinity)), zeros_like(x), x);
+  }
+  static Value Sum(const Value& a, const Value& b) {
+    if (IsComplex(a.dtype())) return ComplexSum(a, b);
+    const Value distance = sub(a, b), tail = log1p(exp(neg(abs(distance))));
+    return select(eq(distance, distance), add(max(a, b), tail), add(a, b));
+  }
+  // Up to whole turns, which exp does not see.
+  static Value ComplexSum(const Value& a, const Value& b) {
+    const Value top = max(a, b), sum = add(top, log1p(exp(sub(add(a, b), add(top, top)))));
+    return select(eq(real(top), full_like(real(top), -kInfinity)), top, sum);
+  }
   static Pair Combine(const Pair& a, const Pair& b) {
-    const Value distance = sub(a.x, b.x), tail = log1p(exp(neg(abs(distance))));
-    const Value x = select(eq(distance, distance), add(max(a.x, b.x), tail), add(a.x, b.x));
+    const Value x = Sum(a.x, b.x);
     const auto weighted = [&](const Pair& p) { return mul(p.t, exp(sub(Finite(p.x), Finite(x)))); };
     const Value t = add(weighted(a), weighted(b));
     return {x, t};
@@ -159,13 +188,13 @@ constexpr Row kRows[] = {
     Cumulative<Product, kNumbers>(
         "cumprod",
         "y = cumprod(x): the product of the elements up to each one along `axis`, from the end if `reverse`"),
-    Cumulative<Extremum<true>, kReals>(
+    Cumulative<Extremum<true>, kNumbers>(
         "cummax", "y = cummax(x): the greatest of the elements up to each one along `axis`, from the end if `reverse`"),
-    Cumulative<Extremum<false>, kReals>(
+    Cumulative<Extremum<false>, kNumbers>(
         "cummin", "y = cummin(x): the least of the elements up to each one along `axis`, from the end if `reverse`"),
-    Cumulative<LogSumExp, kFloats>("cumlogsumexp",
-                                   "y = cumlogsumexp(x): the logarithm of the sum of exp(x) up to each element along "
-                                   "`axis`, from the end if `reverse`"),
+    Cumulative<LogSumExp, kInexact>("cumlogsumexp",
+                                    "y = cumlogsumexp(x): the logarithm of the sum of exp(x) up to each element along "
+                                    "`axis`, from the end if `reverse`"),
 };
 
 }  // namespace

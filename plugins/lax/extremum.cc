@@ -1,5 +1,7 @@
 // max, min, abs, sign: choice by order. NaN wins in max and min.
 //
+// Complex numbers are ordered by their real parts, equal ones by their imaginary parts; where a part that decides is
+// NaN the second operand is the result, as in jax.lax, so two operands may not change places.
 // At a tie each operand of max and min receives half of the cotangent; abs has slope 1 at 0, and that of a complex 0 is
 // 0, as in jax.lax.
 #include "ricci/plugin.hpp"
@@ -39,24 +41,24 @@ Value Abs(const Eqn&, const Value& t, std::span<const Value> in, const Value& ou
 
 constexpr Row kRows[] = {
     {.name = "max",
-     .doc = "z = max(x, y): the greater of x and y; NaN if either is",
-     .flags = RICCI_PRIM_COMMUTATIVE,
-     .type = rules::Same<2, kOrdered>,
+     .doc = "z = max(x, y): the greater of x and y; NaN if either is; complex numbers by real, then imaginary part",
+     .type = rules::Same<2, kAny>,
      .jvp = rules::Terms<First, Second>,
      .batch = rules::kElementwise,
      .lowerings = lower::Scalar<Extremum<RICCI_S_MAX, RICCI_S_OR>>,
      .missing = rules::kNotLinear,
      .examples = "(f64[2,3], f64[2,3]); "
+                 "(c128[2,3], c128[2,3]); "
                  "(i32[5] in -9..9, i32[5] in -9..9)"},
     {.name = "min",
-     .doc = "z = min(x, y): the lesser of x and y; NaN if either is",
-     .flags = RICCI_PRIM_COMMUTATIVE,
-     .type = rules::Same<2, kOrdered>,
+     .doc = "z = min(x, y): the lesser of x and y; NaN if either is; complex numbers by real, then imaginary part",
+     .type = rules::Same<2, kAny>,
      .jvp = rules::Terms<First, Second>,
      .batch = rules::kElementwise,
      .lowerings = lower::Scalar<Extremum<RICCI_S_MIN, RICCI_S_AND>>,
      .missing = rules::kNotLinear,
      .examples = "(f64[2,3], f64[2,3]); "
+                 "(c128[2,3], c128[2,3]); "
                  "(i32[5] in -9..9, i32[5] in -9..9)"},
     {.name = "abs",
      .doc = "y = abs(x): |x|",
@@ -69,9 +71,9 @@ constexpr Row kRows[] = {
                  "(f64[5] in -2..-0.1); "
                  "(c128[2,3] in 0.1..2); "
                  "(i32[5] in -9..9)"},
-    rules::DiscreteFunction<1, kReals, RICCI_S_SIGN>(
-        "sign", "y = sign(x): -1, 0 or 1 by the sign of x; zeros and NaN stay as they are",
-        "(f64[2,3] in 0.1..2); (i32[5] in -9..9)"),
+    rules::DiscreteFunction<1, kNumbers, RICCI_S_SIGN>(
+        "sign", "y = sign(x): -1, 0 or 1 by the sign of x; zeros and NaN stay as they are; of a complex number x / |x|",
+        "(f64[2,3] in 0.1..2); (i32[5] in -9..9); order=0 (c128[2,3] in 0.1..2)"),
 };
 
 }  // namespace

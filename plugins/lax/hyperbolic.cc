@@ -22,8 +22,10 @@ constexpr Row kRows[] = {
                                                       "(f64[2,3]); (c128[2,3])"),
     rules::RealFunction<RICCI_S_COSH, Cosh, kInexact>("cosh", "y = cosh(x): the hyperbolic cosine of x",
                                                       "(f64[2,3]); (c128[2,3])"),
-    rules::RealFunction<RICCI_S_ASINH, Asinh>("asinh", "y = asinh(x): the inverse of sinh"),
-    rules::RealFunction<RICCI_S_ACOSH, Acosh>("acosh", "y = acosh(x): the inverse of cosh", "(f64[2,3] in 1.2..3)"),
+    rules::RealFunction<RICCI_S_ASINH, Asinh, kInexact>("asinh", "y = asinh(x): the inverse of sinh",
+                                                        "(f64[2,3]); (c128[2,3])"),
+    rules::RealFunction<RICCI_S_ACOSH, Acosh, kInexact>("acosh", "y = acosh(x): the inverse of cosh",
+                                                        "(f64[2,3] in 1.2..3); (c128[2,3] in 0.3..2)"),
     {.name = "tanh",
      .doc = "y = tanh(x): the hyperbolic tangent of x",
      .flags = RICCI_PRIM_TRANSCENDENTAL,
@@ -36,12 +38,12 @@ constexpr Row kRows[] = {
     {.name = "atanh",
      .doc = "y = atanh(x): the inverse of tanh",
      .flags = RICCI_PRIM_TRANSCENDENTAL,
-     .type = rules::Same<1, kFloats>,
+     .type = rules::Same<1, kInexact>,
      .jvp = rules::Terms<Atanh>,
      .batch = rules::kElementwise,
      .lowerings = lower::Scalar<rules::Op<RICCI_S_ATANH>>,
      .missing = rules::kNotLinear,
-     .examples = "(f64[2,3] in -0.8..0.8)"},
+     .examples = "(f64[2,3] in -0.8..0.8); (c128[2,3] in -0.7..0.7)"},
 };
 
 }  // namespace

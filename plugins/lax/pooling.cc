@@ -2,7 +2,8 @@
 //
 // The sum is linear; its transpose is a sum over windows of the cotangent, with strides and dilation of the base
 // exchanged. The tangent of an extremum is that of the element chosen (select_and_gather_add), as in jax.lax: the first
-// of equal ones, and not a share of all.
+// of equal ones, and not a share of all. Complex numbers, ordered as in max, have none, as in jax.lax.
+#include "real_derivative.hpp"
 #include "window_reduction.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {
@@ -37,6 +38,7 @@ Value SumCt(const Eqn& e, const Value& ct) {
 
 template <const char* select_prim>
 Value ChosenTangent(const Eqn& e, const Value& t, std::span<const Value> in, const Value&) {
+  WantRealDerivative(e);
   return select_and_gather_add(t, in[0], select_prim, e.ints("window_dimensions"), e.ints("window_strides"),
                                e.ints("padding"), e.ints("base_dilation"), e.ints("window_dilation"));
 }
@@ -61,6 +63,27 @@ void Loops(KernelBuilder& k, const Eqn& e) {
   });
 }
 
+// Extrema of complex numbers, in the order of the elements.
+template <uint32_t combiner>
+void ComplexLoops(KernelBuilder& k, const Eqn& e) {
+  const std::vector<SlidingWindow> windows = WindowsOf(e, 0, e.out().shape());
+  const Shape trips = InWindow::Trips(windows);
+  k.Parallel(e.out().shape(), [&](const Index& to) {
+    const Scalar identity = IdentityOf(combiner, k.Constant(e.in(0).dtype(), 0));
+    if (e.in(0).elements() == 0) return k.Result().Store(to, identity);
+    const auto load = [&](const Index& inner) {
+      const InWindow under(k, windows, to, inner);
+      const Scalar v = k.Operand(0).Load(under.at);
+      return under.inside.id == 0 ? v : Select(under.inside, v, identity);
+    };
+    const auto combine = [](Scalar a, Scalar b) { return Apply(combiner, {a, b}); };
+    k.Result().Store(to, ReduceInOrder(k, e, trips, identity, combine, load));
+  });
+}
+bool OfComplex(const Eqn& e) { return IsComplex(e.in(0).dtype()); }
+template <uint32_t combiner>
+constexpr Lowering kExtremum[] = {{.loops = ComplexLoops<combiner>, .match = OfComplex}, {.loops = Loops<combiner>}};
+
 std::string Factors(const Eqn& e) {
   FactorText text;
   const WindowedFactors f = FactorsOfWindowed(text, WindowsOf(e, 0, e.out().shape()));
@@ -78,18 +101,27 @@ constexpr std::string_view kExamples =
     "(f64[3]) window_dimensions=[7] padding=[4,6] window_strides=[2]; "
     "(f64[]) window_dimensions=[]";
 
+constexpr std::string_view kExtremumExamples =
+    "(f64[2,5]) window_dimensions=[1,3]; "
+    "(f64[4,3]) window_dimensions=[2,2] window_strides=[2,1] padding=[1,0,0,1]; "
+    "(f64[5]) window_dimensions=[3] padding=[2,1] base_dilation=[2] window_dilation=[3]; "
+    "(f64[6]) window_dimensions=[2] window_strides=[3] padding=[-1,-1]; "
+    "(f64[3]) window_dimensions=[7] padding=[4,6] window_strides=[2]; "
+    "order=0 (c128[4,3]) window_dimensions=[2,2] window_strides=[2,1] padding=[1,0,0,1]; "
+    "(f64[]) window_dimensions=[]";
+
 template <uint32_t combiner, const char* select_prim>
 constexpr Row Extremum(std::string_view name, std::string_view doc) {
   return {.name = name,
           .doc = doc,
           .attrs = kAttrs,
-          .type = Type<kOrdered>,
+          .type = Type<kAny>,
           .jvp = rules::Terms<ChosenTangent<select_prim>>,
           .batch = rules::BatchFirstOperand<BatchRule>,
           .factors_of = Factors,
-          .lowerings = lower::Loops<Loops<combiner>>,
+          .lowerings = kExtremum<combiner>,
           .missing = rules::kNotLinear,
-          .examples = kExamples};
+          .examples = kExtremumExamples};
 }
 
 constexpr Row kRows[] = {

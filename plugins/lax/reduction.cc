@@ -3,7 +3,9 @@
 //
 // reduce_sum is linear and its transpose is a broadcast. The tangent of reduce_prod comes from a balanced tree of
 // products, and that of reduce_max and reduce_min is shared equally among ties, both as in jax.lax. Sums and products
-// of narrow floats are taken in f32. If a reduced axis is sharded each device holds a partial result: see the factors.
+// of narrow floats are taken in f32. Extrema of complex numbers (ordered as in max) are taken in the order of the
+// elements, as XLA's are, which decides where one is NaN. If a reduced axis is sharded each device holds a partial
+// result: see the factors.
 #include "reduction_parts.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {
@@ -95,25 +97,28 @@ void Loops(KernelBuilder& k, const Eqn& e) {
   });
 }
 
-// Kernel reductions cannot combine pairs, so a loop does it one by one.
-void ComplexProduct(KernelBuilder& k, const Eqn& e) {
+// Of complex numbers, by the operation `op` from `first` on.
+template <uint32_t op, Scalar (*first)(Scalar like)>
+void ComplexLoops(KernelBuilder& k, const Eqn& e) {
   const ArrayType x = e.in(0);
   const Dims axes = e.ints("axes");
   const Shape kept = rules::Complement(axes, x.rank());
   k.Parallel(e.out().shape(), [&](const Index& at) {
     Index from(static_cast<size_t>(x.rank()));
     for (size_t i = 0; i < kept.size(); ++i) from[static_cast<size_t>(kept[i])] = at[i];
-    const KernelArray product = k.Local(x.WithShape({}));
-    product.Store({}, k.Constant(x.dtype(), 1));
-    LoopBox(k, rules::Pick(x.shape(), axes), [&](const Index& inner) {
+    const auto load = [&](const Index& inner) {
       for (size_t i = 0; i < axes.size(); ++i) from[static_cast<size_t>(axes[i])] = inner[i];
-      product.Store({}, product.Load({}) * k.Operand(0).Load(from));
-    });
-    k.Result().Store(at, product.Load({}));
+      return k.Operand(0).Load(from);
+    };
+    const auto combine = [](Scalar a, Scalar b) { return Apply(op, {a, b}); };
+    k.Result().Store(at,
+                     ReduceInOrder(k, e, rules::Pick(x.shape(), axes), first(k.Constant(x.dtype(), 0)), combine, load));
   });
 }
+Scalar One(Scalar like) { return Like(like, 1); }
 bool OfComplex(const Eqn& e) { return IsComplex(e.in(0).dtype()); }
-constexpr Lowering kProduct[] = {{.loops = ComplexProduct, .match = OfComplex}, {.loops = Loops<RICCI_S_MUL>}};
+template <uint32_t op, Scalar (*first)(Scalar like)>
+constexpr Lowering kWithComplex[] = {{.loops = ComplexLoops<op, first>, .match = OfComplex}, {.loops = Loops<op>}};
 
 // Nothing to combine.
 Value Simpler(const Eqn& e, std::span<const Value> in) { return e.ints("axes").empty() ? in[0] : Value{}; }
@@ -148,20 +153,20 @@ constexpr Row Logical(std::string_view name, std::string_view doc) {
           .missing = rules::kDiscrete,
           .examples = "(bool[2,3]) axes=[1]; (i32[2,3] in 0..50) axes=[0]; (bool[2,3,2]) axes=[0,2]"};
 }
-template <uint32_t combiner, const char* kind>
+template <uint32_t combiner, const char* kind, bool is_max = combiner == RICCI_S_MAX>
 constexpr Row Extremum(std::string_view name, std::string_view doc) {
   return {.name = name,
           .doc = doc,
           .attrs = kAttrs,
           .flags = RICCI_PRIM_READS_ONCE,
-          .type = Type<kOrdered>,
+          .type = Type<kAny>,
           .jvp = rules::Terms<ExtremumTangent>,
           .batch = rules::BatchFirstOperand<BatchRule>,
           .simplify = rules::One<Simpler>,
           .factors_of = FactorsOf<kind>,
-          .lowerings = lower::Loops<Loops<combiner>>,
+          .lowerings = kWithComplex<combiner, ExtremumIdentity<is_max>>,
           .missing = rules::kNotLinear,
-          .examples = "(f64[2,3,4]) axes=[1]; (f64[2,3,4]) axes=[0,2]"};
+          .examples = "(f64[2,3,4]) axes=[1]; (f64[2,3,4]) axes=[0,2]; (c128[2,3,2]) axes=[2,0]"};
 }
 
 constexpr Row kRows[] = {
@@ -190,7 +195,7 @@ constexpr Row kRows[] = {
      .batch = rules::BatchFirstOperand<BatchRule>,
      .simplify = rules::One<Simpler>,
      .factors_of = FactorsOf<kProd>,
-     .lowerings = kProduct,
+     .lowerings = kWithComplex<RICCI_S_MUL, One>,
      .missing = rules::kNotLinear,
      .examples = "(f64[5,2]) axes=[0]; "
                  "(c128[3,2]) axes=[0]; "

@@ -16,6 +16,7 @@ inline int64_t GreatestInteger(DType d) { return ~LeastInteger(d); }
 // Below everything that max (or, of the other sign, min) can meet.
 template <bool is_max>
 Scalar ExtremumIdentity(Scalar like) {
+  if (IsComplex(like.dtype())) return Like(like, is_max ? -kInfinity : kInfinity);
   if (IsFloat(like.dtype())) return Like(like, is_max ? LeastFloat(like.dtype()) : GreatestFloat(like.dtype()));
   return Like(like, is_max ? LeastInteger(like.dtype()) : GreatestInteger(like.dtype()));
 }
@@ -53,6 +54,17 @@ void LoopBox(const KernelBuilder& k, Dims extents, F&& f, const Index& at = {}) 
     inner.push_back(i);
     LoopBox(k, extents.subspan(1), f, inner);
   });
+}
+
+// The elements `load` gives over the box, combined in order, the first with `identity`. Kernel reductions combine no
+// pairs, so those of complex numbers, but for sums, are such a loop.
+template <typename Combine, typename Load>
+Scalar ReduceInOrder(const KernelBuilder& k, const Eqn& e, Dims extents, Scalar identity, Combine&& combine,
+                     Load&& load) {
+  const KernelArray sum = k.Local(e.Type(identity.dtype(), {}));
+  sum.Store({}, identity);
+  LoopBox(k, extents, [&](const Index& inner) { sum.Store({}, combine(sum.Load({}), load(inner))); });
+  return sum.Load({});
 }
 
 }}}  // namespace ricci::v0::lax

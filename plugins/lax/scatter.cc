@@ -109,6 +109,8 @@ constexpr std::string_view kRowExamples =
     "(f64[4,3], i32[5,1] in 0..6, f64[5,3]) update_window_dims=[1] inserted_window_dims=[0] "
     "scatter_dims_to_operand_dims=[0] mode=\"clip\"; "
     "(f64[4,3], i32[5,1] in 0..6, f64[5,3]) update_window_dims=[1] inserted_window_dims=[0] "
+    "scatter_dims_to_operand_dims=[0] mode=\"fill\"; "
+    "(c128[4,3], i32[5,1] in 0..6, c128[5,3]) update_window_dims=[1] inserted_window_dims=[0] "
     "scatter_dims_to_operand_dims=[0] mode=\"fill\"";
 
 template <const std::string_view&... parts>
@@ -189,11 +191,11 @@ constexpr Row kRows[] = {
         "scatter-mul",
         "y = scatter-mul(x, indices, updates): x multiplied by windows of `updates` at the positions in `indices`",
         ScatterMulJvp, ScatterMulTranspose, kUniqueExamples),
-    Scatter<Combine::kMin, kReals>(
+    Scatter<Combine::kMin, kNumbers>(
         "scatter-min",
         "y = scatter-min(x, indices, updates): the lesser of x and windows of `updates` at the positions in `indices`",
         ScatterExtremumJvp, nullptr, kRowExamples, rules::kNotLinear),
-    Scatter<Combine::kMax, kReals>(
+    Scatter<Combine::kMax, kNumbers>(
         "scatter-max",
         "y = scatter-max(x, indices, updates): the greater of x and windows of `updates` at the positions in `indices`",
         ScatterExtremumJvp, nullptr, kRowExamples, rules::kNotLinear),

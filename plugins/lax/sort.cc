@@ -1,5 +1,5 @@
 // sort: all operands reordered together along `dimension` so that the first `num_keys` of them increase, the first key
-// first. Always stable. NaN comes last, -0 and 0 are equal.
+// first. Always stable. NaN comes last, -0 and 0 are equal. A complex key is two keys, its real and its imaginary part.
 //
 // Each line is sorted by a permutation. The keys are copied to private arrays (a key that fuses is computed once); in
 // short lines the place of an element is the number of those before it, longer lines are merged bottom-up, and long
@@ -27,7 +27,7 @@ ArrayTypes Type(const Eqn& e) {
     if (!SameDims(e.in(i).shape(), first.shape())) {
       e.Fail("operands 0 and ", i, " are ", first, " and ", e.in(i), "; they must have one shape");
     }
-    if (i < keys) rules::WantDType(e, i, kOrdered);
+    if (i < keys) rules::WantDType(e, i, kAny);
     out.push_back(e.in(i));
   }
   return out;
@@ -89,13 +89,7 @@ class Line {
  public:
   Line(KernelBuilder& k, const Eqn& e, const Index& at)
       : k_(k), e_(e), at_(at), axis_(e.integer("dimension")), n_(e.in(0).dim(axis_)) {
-    for (uint32_t i = 0; i < e.integer("num_keys"); ++i) {
-      const DType dtype = e.in(i).dtype();
-      const KernelArray key =
-          k.Local(dtype == DType::kBool ? e.Type(DType::kU8, Dims(&n_, 1)) : e.in(i).WithShape(Dims(&n_, 1)));
-      k.Loop(n_, [&](Scalar j) { key.Store({j}, Convert(k.Operand(i).Load(Place(j)), key_dtype(dtype))); });
-      keys_.push_back(key);
-    }
+    for (uint32_t i = 0; i < e.integer("num_keys"); ++i) AddKeys(i);
   }
   void Sort() const {
     if (n_ <= kShortLine) return ByCounting();
@@ -103,7 +97,34 @@ class Line {
   }
 
  private:
-  static DType key_dtype(DType d) { return d == DType::kBool ? DType::kU8 : d; }
+  static DType key_dtype(DType d) { return d == DType::kBool ? DType::kU8 : PartOf(d); }
+  // Of operand i, in arrays of their own.
+  void AddKeys(uint32_t i) {
+    const bool is_complex = IsComplex(e_.in(i).dtype());
+    std::vector<KernelArray> parts;
+    const DType dtype = key_dtype(e_.in(i).dtype());
+    for (int part = 0; part <= is_complex; ++part) {
+      parts.push_back(k_.Local(e_.Type(dtype, Dims(&n_, 1))));
+      key_dtypes_.push_back(dtype);
+    }
+    k_.Loop(n_, [&](Scalar j) {
+      const Scalar v = k_.Operand(i).Load(Place(j));
+      if (is_complex) {
+        parts[0].Store({j}, Real(v));
+        return parts[1].Store({j}, Imag(v));
+      }
+      parts[0].Store({j}, Convert(v, dtype));
+    });
+    first_key_.push_back(keys_.size());
+    keys_.insert(keys_.end(), parts.begin(), parts.end());
+  }
+  // Element `at` of operand i. Those that are not keys are loaded again, and bool, which its key is not.
+  Scalar Element(uint32_t i, Scalar at) const {
+    const DType dtype = e_.in(i).dtype();
+    if (i >= first_key_.size() || dtype == DType::kBool) return k_.Operand(i).Load(Place(at));
+    const KernelArray* key = &keys_[first_key_[i]];
+    return IsComplex(dtype) ? Complex(key[0].Load({at}), key[1].Load({at})) : key->Load({at});
+  }
   Index Place(Scalar j) const {
     Index out = at_;
     out.insert(out.begin() + axis_, j);
@@ -127,12 +148,9 @@ class Line {
     }
     return out;
   }
-  // Element `from` of the line goes to place `to` of the results. Keys are loaded again: they may be bool.
+  // Element `from` of the line goes to place `to` of the results.
   void Write(Scalar to, Scalar from) const {
-    for (uint32_t i = 0; i < e_.n_in(); ++i) {
-      const bool kept = i < keys_.size() && e_.in(i).dtype() != DType::kBool;
-      k_.Result(i).Store(Place(to), kept ? keys_[i].Load({from}) : k_.Operand(i).Load(Place(from)));
-    }
+    for (uint32_t i = 0; i < e_.n_in(); ++i) k_.Result(i).Store(Place(to), Element(i, from));
   }
 
   // The place of element i is the number of elements before it.
@@ -199,7 +217,7 @@ class Line {
   void ByDigits() const {
     const int64_t both[] = {2, n_};
     const DType dtype = e_.in(0).dtype();
-    const bool alone = e_.n_in() == 1 && dtype != DType::kBool;
+    const bool alone = e_.n_in() == 1 && dtype != DType::kBool && !IsComplex(dtype);
     const DType number = n_ > INT32_MAX ? DType::kI64 : DType::kI32;
     const KernelArray moved = k_.Local(alone ? e_.in(0).WithShape(both) : e_.Type(number, both));
     k_.Loop(n_, [&](Scalar i) { moved.Store({k_.At(0), i}, alone ? keys_[0].Load({i}) : Convert(i, number)); });
@@ -213,7 +231,7 @@ class Line {
 
   // Returns the half of `moved` that holds the sorted elements.
   int64_t SortBy(size_t key, KernelArray moved, int64_t half, bool alone) const {
-    const DType dtype = key_dtype(e_.in(static_cast<uint32_t>(key)).dtype());
+    const DType dtype = key_dtypes_[key];
     const bool wide = BitsOf(dtype) > 32;
     const DType word = wide ? DType::kU64 : DType::kU32;
     const int64_t both[] = {2, n_}, bits = IsFloat(dtype) ? (wide ? 64 : 32) : BitsOf(dtype);
@@ -258,6 +276,8 @@ class Line {
   const Index& at_;
   const int64_t axis_, n_;
   std::vector<KernelArray> keys_;
+  std::vector<DType> key_dtypes_;
+  std::vector<size_t> first_key_;  // of each operand with keys
 };
 
 void Loops(KernelBuilder& k, const Eqn& e) {
@@ -295,6 +315,8 @@ constexpr Row kRows[] = {{.name = "sort",
                                       "(f64[5,2], f64[5,2]) dimension=0 num_keys=1; "
                                       "(f64[2,5], f64[2,5]) dimension=1 num_keys=1; "
                                       "(f64[3,4], f64[3,4], f64[3,4]) dimension=1 num_keys=2; "
+                                      "(c128[2,7]) dimension=1 num_keys=1; "
+                                      "order=0 (c128[130], f64[130]) dimension=0 num_keys=1; "
                                       "(i32[9], f64[9]) dimension=0 num_keys=1; "
                                       "(i32[9], f64[9]) dimension=0 num_keys=2"}};
 

@@ -75,21 +75,31 @@ Bytes Taken(const Type& t, const Bytes& from, const std::vector<uint32_t>& dims,
 }
 
 bool Combines(FactorKind kind, const Type& t) {
-  if (t.complex()) return kind == FactorKind::kSum || kind == FactorKind::kProd;
-  const bool ordered = t.floating() || IsInteger(t);
+  const bool ordered = t.inexact() || IsInteger(t);
   if (kind == FactorKind::kMax || kind == FactorKind::kMin) return ordered;
   if (kind == FactorKind::kSum || kind == FactorKind::kProd) return ordered && t.dtype != RICCI_BOOL;
   return IsInteger(t);
 }
 
+namespace {
+
+// The parts of a complex number combined into those at `x`. Numbers are ordered by real, then imaginary parts.
+void CombineComplex(FactorKind kind, double* x, const double* y) {
+  const double re = x[0] * y[0] - x[1] * y[1], im = x[0] * y[1] + x[1] * y[0];
+  const bool greater = std::lexicographical_compare(x, x + 2, y, y + 2);
+  if (kind == FactorKind::kSum) x[0] += y[0], x[1] += y[1];
+  if (kind == FactorKind::kProd) x[0] = re, x[1] = im;
+  if (kind == FactorKind::kMax && greater) x[0] = y[0], x[1] = y[1];
+  if (kind == FactorKind::kMin && !greater) x[0] = y[0], x[1] = y[1];
+}
+
+}  // namespace
+
 absl::StatusOr<Numbers> Combined(FactorKind kind, const Type& t, const Bytes& a, const Bytes& b) {
   RICCI_ASSIGN(Numbers x, Decode(t, a));
   RICCI_ASSIGN(const Numbers y, Decode(t, b));
-  if (t.complex() && kind == FactorKind::kProd) {
-    for (size_t i = 0; i < x.size(); i += 2) {
-      const double re = x[i] * y[i] - x[i + 1] * y[i + 1], im = x[i] * y[i + 1] + x[i + 1] * y[i];
-      x[i] = re, x[i + 1] = im;
-    }
+  if (t.complex()) {
+    for (size_t i = 0; i < x.size(); i += 2) CombineComplex(kind, &x[i], &y[i]);
     return x;
   }
   for (size_t i = 0; i < x.size(); ++i) x[i] = Combine(kind, t, x[i], y[i]);

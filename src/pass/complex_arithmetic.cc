@@ -68,6 +68,23 @@ Val Abs(const Parts& p, Pair z) {
   return w.Select(known, large, size);
 }
 
+Pair Sign(const Parts& p, Pair z) {
+  const Val size = Abs(p, z);
+  return Select(p, p.Is(RICCI_S_EQ, size, 0), z, {p.w.Div(z.re, size), p.w.Div(z.im, size)});
+}
+
+namespace {
+
+// Whether `op`, a comparison, holds of x and y.
+Val InOrder(const Parts& p, uint32_t op, Pair x, Pair y) {
+  return p.w.Select(p.Op(RICCI_S_EQ, x.re, y.re), p.Op(op, x.im, y.im), p.Op(op, x.re, y.re));
+}
+
+}  // namespace
+
+Pair Max(const Parts& p, Pair x, Pair y) { return Select(p, InOrder(p, RICCI_S_GT, x, y), x, y); }
+Pair Min(const Parts& p, Pair x, Pair y) { return Select(p, InOrder(p, RICCI_S_LT, x, y), x, y); }
+
 Pair Select(const Parts& p, Val condition, Pair yes, Pair no) {
   return {p.w.Select(condition, yes.re, no.re), p.w.Select(condition, yes.im, no.im)};
 }

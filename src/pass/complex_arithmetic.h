@@ -27,6 +27,12 @@ Pair Mul(const Parts& p, Pair x, Pair y);
 Pair Div(const Parts& p, Pair x, Pair y);
 // |z|, without intermediate overflow.
 Val Abs(const Parts& p, Pair z);
+// z / |z|; 0 stays as it is.
+Pair Sign(const Parts& p, Pair z);
+// Numbers are ordered by their real parts, equal ones by their imaginary parts. x if it is the greater (or lesser) one,
+// else y, as in jax.lax: so y if a part that decides is NaN.
+Pair Max(const Parts& p, Pair x, Pair y);
+Pair Min(const Parts& p, Pair x, Pair y);
 Pair Select(const Parts& p, Val condition, Pair yes, Pair no);
 
 }}}  // namespace ricci::v0::pass

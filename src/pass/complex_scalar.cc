@@ -6,6 +6,7 @@
 #include "kernel/block_ops.h"
 #include "kernel/scalar_eval.h"
 #include "pass/complex_functions.h"
+#include "pass/complex_inverses.h"
 #include "types/dtype.h"
 
 namespace ricci { inline namespace v0 { namespace pass {
@@ -17,13 +18,16 @@ struct Formula {
   Pair (*binary)(const Parts& p, Pair x, Pair y);
 };
 constexpr Formula kFormulas[] = {
-    {RICCI_S_ADD, nullptr, Add},   {RICCI_S_SUB, nullptr, Sub},     {RICCI_S_MUL, nullptr, Mul},
-    {RICCI_S_DIV, nullptr, Div},   {RICCI_S_POW, nullptr, Pow},     {RICCI_S_NEG, Neg, nullptr},
-    {RICCI_S_EXP, Exp, nullptr},   {RICCI_S_EXP2, Exp2, nullptr},   {RICCI_S_EXPM1, Expm1, nullptr},
-    {RICCI_S_LOG, Log, nullptr},   {RICCI_S_LOG1P, Log1p, nullptr}, {RICCI_S_LOGISTIC, Logistic, nullptr},
-    {RICCI_S_SQRT, Sqrt, nullptr}, {RICCI_S_RSQRT, Rsqrt, nullptr}, {RICCI_S_SIN, Sin, nullptr},
-    {RICCI_S_COS, Cos, nullptr},   {RICCI_S_TAN, Tan, nullptr},     {RICCI_S_SINH, Sinh, nullptr},
-    {RICCI_S_COSH, Cosh, nullptr}, {RICCI_S_TANH, Tanh, nullptr},
+    {RICCI_S_ADD, nullptr, Add},     {RICCI_S_SUB, nullptr, Sub},     {RICCI_S_MUL, nullptr, Mul},
+    {RICCI_S_DIV, nullptr, Div},     {RICCI_S_POW, nullptr, Pow},     {RICCI_S_NEG, Neg, nullptr},
+    {RICCI_S_MAX, nullptr, Max},     {RICCI_S_MIN, nullptr, Min},     {RICCI_S_SIGN, Sign, nullptr},
+    {RICCI_S_EXP, Exp, nullptr},     {RICCI_S_EXP2, Exp2, nullptr},   {RICCI_S_EXPM1, Expm1, nullptr},
+    {RICCI_S_LOG, Log, nullptr},     {RICCI_S_LOG1P, Log1p, nullptr}, {RICCI_S_LOGISTIC, Logistic, nullptr},
+    {RICCI_S_SQRT, Sqrt, nullptr},   {RICCI_S_RSQRT, Rsqrt, nullptr}, {RICCI_S_SIN, Sin, nullptr},
+    {RICCI_S_COS, Cos, nullptr},     {RICCI_S_TAN, Tan, nullptr},     {RICCI_S_SINH, Sinh, nullptr},
+    {RICCI_S_COSH, Cosh, nullptr},   {RICCI_S_TANH, Tanh, nullptr},   {RICCI_S_ASIN, Asin, nullptr},
+    {RICCI_S_ACOS, Acos, nullptr},   {RICCI_S_ATAN, Atan, nullptr},   {RICCI_S_ATAN2, nullptr, Atan2},
+    {RICCI_S_ASINH, Asinh, nullptr}, {RICCI_S_ACOSH, Acosh, nullptr}, {RICCI_S_ATANH, Atanh, nullptr},
 };
 
 Val Refuse(ElementWriter& w, uint32_t op, std::span<const Val> operands) {

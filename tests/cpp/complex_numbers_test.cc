@@ -90,9 +90,8 @@ TEST_F(ComplexNumbers, LoopsCarryThem) {
 TEST_F(ComplexNumbers, WhatHasNoMeaningIsRefused) {
   const Array z(ctx, C64(1, 2));
   const auto message = [&](auto f) { return MessageOf([&] { (void)jit(f)(z); }); };
-  EXPECT_NE(
-      message([](Value x) { return x < 1.0; }).find("lt: operand 0 is c64[]; it takes bool, integer and floating"),
-      std::string::npos);
+  EXPECT_NE(message([](Value x) { return x % 1.0; }).find("rem: operand 0 is c64[]; it takes integer and floating"),
+            std::string::npos);
   EXPECT_NE(message([](Value x) { return erf(x); }).find("erf: operand 0 is c64[]; it takes floating dtypes"),
             std::string::npos);
   EXPECT_NE(message(grad([](Value x) {

@@ -79,10 +79,16 @@ TEST_F(NumpyErrors, OfStatistics) {
 }
 
 TEST_F(NumpyErrors, OfComplexNumbers) {
-  const Array z = Array(astype(Vec({1, 2, 3}), DType::kC64));
+  const Array x = Vec({1, 2, 3}), z = Array(astype(x, DType::kC64));
   EXPECT_ERROR_HERE(floor(z), "floor: operand is c64[3]; it must be real");
   EXPECT_ERROR_HERE(ceil(z), "ceil: operand is c64[3]; it must be real");
   EXPECT_ERROR_HERE(trunc(z), "trunc: operand is c64[3]; it must be real");
+  EXPECT_ERROR_HERE(fabs(z), "fabs: operand is c64[3]; it must be real");
+  EXPECT_ERROR_HERE(hypot(z, x), "hypot: operands are c64[3]; they must be real");
+  EXPECT_ERROR_HERE(heaviside(x, z), "heaviside: operands are c64[3]; they must be real");
+  EXPECT_ERROR_HERE(clip(x, 0, z), "clip: operands are of c64; they must be real");
+  EXPECT_ERROR_HERE(argmax(z), "argmax: operand 0 is c64[3]; it takes bool, integer and floating dtypes");
+  EXPECT_ERROR_HERE(top_k(z, 1), "top_k: operand 0 is c64[3]; it takes integer and floating dtypes");
 }
 
 TEST_F(NumpyErrors, OfSpecialFunctions) {
@@ -90,6 +96,10 @@ TEST_F(NumpyErrors, OfSpecialFunctions) {
   const Array x = Vec({1, 2, 3}), z = Array(astype(x, DType::kC64));
   EXPECT_ERROR_HERE(special::dawsn(z), "dawsn: operand is c64[3]; it must be real");
   EXPECT_ERROR_HERE(special::owens_t(x, z), "owens_t: operands are c64[3]; they must be real");
+  EXPECT_ERROR_HERE(special::entr(z), "entr: operand is c64[3]; it must be real");
+  EXPECT_ERROR_HERE(special::rel_entr(x, z), "rel_entr: operands are c64[3]; they must be real");
+  EXPECT_ERROR_HERE(special::ndtr(z), "ndtr: operand is c64[3]; it must be real");
+  EXPECT_ERROR_HERE(special::gammasgn(z), "gammasgn: operand is c64[3]; it must be real");
   EXPECT_ERROR_HERE(special::bessel_jn(x, -1), "bessel_jn: v is -1; it must be at least 0");
   EXPECT_ERROR_HERE(special::bessel_jn(x, 5, 3), "bessel_jn: n_iter is 3; it must be at least v, which is 5");
   EXPECT_ERROR_HERE(special::sph_harm_y(1, 1, x, x, -2), "sph_harm_y: n_max is -2; it must be at least 0");

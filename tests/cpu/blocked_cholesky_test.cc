@@ -24,6 +24,15 @@ Numbers Positive(int64_t batch, int64_t n) {
   return a;
 }
 
+// Imaginary parts for it; those of the diagonal must not be read either.
+Numbers Imaginary(int64_t batch, int64_t n) {
+  std::mt19937 random(static_cast<unsigned>(n + 1));
+  std::uniform_real_distribution<double> some(-0.7, 0.7);
+  Numbers a;
+  for (int64_t i = 0; i < batch * n * n; ++i) a.push_back(i % n >= i / n % n ? kNaN : some(random));
+  return a;
+}
+
 std::string Program(const std::string& type) {
   return "program f(%a: " + type + ") { %l: " + type + " = cholesky(%a) return %l }";
 }
@@ -56,6 +65,45 @@ TEST(BlockedCholesky, LeavesBatchesToLanes) {
       Numbers a = Positive(19, n);
       a[static_cast<size_t>(5 * n * n)] = -1;
       r.RunEverywhere(f, {a}, std::string(dtype) == "f64" ? 1e-12 : 1e-5);
+    }
+  }
+}
+
+// Of the parts of a complex matrix, and giving the parts of its factor.
+std::string ComplexProgram(const std::string& part, const std::string& shape) {
+  const std::string real = part + shape, type = (part == "f64" ? "c128" : "c64") + shape;
+  return "program f(%x: " + real + ", %y: " + real + ") { %a: " + type + " = complex(%x, %y) %l: " + type +
+         " = cholesky(%a) %r: " + real + " = real(%l) %i: " + real + " = imag(%l) return %r, %i }";
+}
+
+// Around 32 columns, which are a block of complex numbers, and 512 rows, which are one product.
+TEST(BlockedCholesky, ComplexOnesAgreeWithTheInterpreter) {
+  ProgramRunner r;
+  for (const std::string part : {"f64", "f32"}) {
+    for (int64_t n : {31, 32, 33, 63, 64, 65, 130, 540}) {
+      const int64_t batch = n < 100 ? 3 : 1;
+      const std::string size = std::to_string(n);
+      const auto f = r.Parse(ComplexProgram(part, "[" + std::to_string(batch) + "," + size + "," + size + "]"));
+      EXPECT_EQ(r.Dump(f, "plan", "cpu").find("library") != std::string::npos, n >= 32) << n;
+      SCOPED_TRACE(part + size);
+      r.RunEverywhere(f, {Positive(batch, n), Imaginary(batch, n)}, part == "f64" ? 1e-12 : 1e-5);
+    }
+  }
+}
+
+TEST(BlockedCholesky, AComplexOneThatIsNotPositiveIsNaN) {
+  ProgramRunner r;
+  const auto f = r.Parse(ComplexProgram("f64", "[2,70,70]"));
+  Numbers x = Positive(2, 70);
+  x[69 * 70 + 69] = -1;  // seen last
+  for (const Numbers& part : r.RunEverywhere(f, {x, Imaginary(2, 70)})) {
+    for (size_t i = 0; i < part.size(); ++i) {
+      const size_t row = i / 70 % 70, column = i % 70;
+      if (column > row) {
+        EXPECT_EQ(part[i], 0);
+      } else {
+        EXPECT_EQ(std::isnan(part[i]), i < 4900) << i;
+      }
     }
   }
 }

@@ -20,25 +20,25 @@ constexpr Elementwise kSmooth[] = {
     {"sub", 2, kNumbers},
     {"mul", 2, kNumbers},
     {"div", 2, kNumbers},
-    {"max", 2, kOrdered},
-    {"min", 2, kOrdered},
+    {"max", 2, kAny},
+    {"min", 2, kAny},
     {"neg", 1, kNumbers},
     {"abs", 1, kSigned | kInexact},
-    {"sign", 1, kReals},
+    {"sign", 1, kNumbers},
     {"square", 1, kNumbers},
     {"sin", 1, kInexact},
     {"cos", 1, kInexact},
     {"tan", 1, kInexact, Domain::kUnit},
-    {"asin", 1, kFloats, Domain::kUnit},
-    {"acos", 1, kFloats, Domain::kUnit},
-    {"atan", 1, kFloats},
-    {"atan2", 2, kFloats},
+    {"asin", 1, kInexact, Domain::kUnit},
+    {"acos", 1, kInexact, Domain::kUnit},
+    {"atan", 1, kInexact},
+    {"atan2", 2, kInexact},
     {"sinh", 1, kInexact, Domain::kUnit},
     {"cosh", 1, kInexact, Domain::kUnit},
     {"tanh", 1, kInexact},
-    {"asinh", 1, kFloats},
-    {"acosh", 1, kFloats, Domain::kModerate},
-    {"atanh", 1, kFloats, Domain::kUnit},
+    {"asinh", 1, kInexact},
+    {"acosh", 1, kInexact, Domain::kModerate},
+    {"atanh", 1, kInexact, Domain::kUnit},
     {"exp", 1, kInexact, Domain::kUnit},
     {"conj", 1, kComplexes},
     {"real", 1, kComplexes},
@@ -96,7 +96,9 @@ Value Into(Draft& d, const Value& x, Domain domain) {
 // To differences the steps of something large or steep are a slope, though their derivative is 0.
 Value BelowSteps(Draft& d, const Value& x) { return d.palette().smooth && IsFloat(x.dtype()) ? lax::asinh(x) : x; }
 void Apply(Draft& d, const Elementwise& e) {
-  Value x = Into(d, d.Any(e.takes), e.domain);
+  // Complex numbers jump where max, min and sign do not.
+  const bool jumps = e.name == "max" || e.name == "min" || e.name == "sign";
+  Value x = Into(d, d.Any(d.palette().smooth && jumps ? e.takes & kOrdered : e.takes), e.domain);
   if (e.name == "floor" || e.name == "ceil") x = BelowSteps(d, x);
   if (d.palette().smooth && e.name == "div") return (void)d.Emit("div", {x, d.Positive(x)});
   // Next to a divisor of 0 there are more jumps than differences can resolve.
@@ -141,7 +143,7 @@ void SelectN(Draft& d) {
   d.Emit("select_n", in);
 }
 void Clamp(Draft& d) {
-  const Value x = d.Any(kReals);
+  const Value x = d.Any(d.palette().smooth ? kReals : kNumbers);
   const Dims shape = d.dice().Chance(0.5) ? Dims{} : x.shape();
   if (d.palette().smooth) {  // where a limit equals the operand or the other limit, the derivative is 0 by definition
     const ArrayType limit = d.Type(x.dtype(), shape);

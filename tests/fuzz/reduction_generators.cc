@@ -22,7 +22,7 @@ struct Reduction {
 };
 void Reduce(Draft& d) {
   constexpr Reduction kAll[] = {{"reduce_sum", kNumbers},      {"reduce_sum", kNumbers},
-                                {"reduce_max", kOrdered},      {"reduce_min", kOrdered},
+                                {"reduce_max", kAny},          {"reduce_min", kAny},
                                 {"reduce_prod", kNumbers},     {"reduce_and", kInts | kBools},
                                 {"reduce_or", kInts | kBools}, {"reduce_xor", kInts | kBools}};
   const Reduction r = d.palette().smooth ? d.dice().Pick(std::span(kAll).first(4)) : d.dice().Pick(kAll);
@@ -41,7 +41,7 @@ void ArgReduce(Draft& d) {
 void Cumulative(Draft& d) {
   constexpr std::string_view kNames[] = {"cumsum", "cumsum", "cummax", "cummin", "cumlogsumexp", "cumprod"};
   const std::string_view name = d.dice().Pick(kNames);
-  Value x = d.AnyOfRank(1, 4, name == "cumlogsumexp" ? kFloats : kNumbers);
+  Value x = d.AnyOfRank(1, 4, name == "cumlogsumexp" ? kInexact : kNumbers);
   if (d.dice().Chance(0.3)) {
     const Shape line = {d.dice().Between(1, 3), d.dice().Between(9, 140)};
     x = d.Fresh(d.Type(x.dtype(), line));

@@ -39,7 +39,8 @@ WindowAttrs SomeWindows(Draft& d, int64_t rank) {
 void ReduceWindow(Draft& d) {
   constexpr std::string_view kNames[] = {"reduce_window_sum", "reduce_window_max", "reduce_window_min"};
   const std::string_view name = d.dice().Pick(kNames);
-  const Value x = d.AnyOfRank(0, 4, name == "reduce_window_sum" ? kNumbers : kOrdered);
+  const bool sum = name == "reduce_window_sum";
+  const Value x = d.AnyOfRank(0, 4, sum ? kNumbers : d.palette().smooth ? kOrdered : kAny);
   d.Emit(name, {x}, SomeWindows(d, x.rank()).With({}));
 }
 void SelectInWindows(Draft& d) {

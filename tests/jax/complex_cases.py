@@ -13,7 +13,8 @@ UNARY = {'neg': lax.neg, 'real': lax.real, 'imag': lax.imag, 'conj': lax.conj, '
          'square': lax.square, 'copy': lax.copy_p.bind}
 FUNCTIONS = {'exp2': lax.exp2, 'expm1': lax.expm1, 'log': lax.log, 'log1p': lax.log1p, 'logistic': lax.logistic,
              'sqrt': lax.sqrt, 'rsqrt': lax.rsqrt, 'sin': lax.sin, 'cos': lax.cos, 'tan': lax.tan, 'sinh': lax.sinh,
-             'cosh': lax.cosh, 'tanh': lax.tanh}
+             'cosh': lax.cosh, 'tanh': lax.tanh, 'asin': lax.asin, 'acos': lax.acos, 'atan': lax.atan,
+             'asinh': lax.asinh, 'acosh': lax.acosh, 'atanh': lax.atanh}
 BINARY = {'add': lax.add, 'sub': lax.sub, 'mul': lax.mul, 'div': lax.div}
 LOOSE = dict(tolerance=Close(8, 2.0), derivative=Close(64, 8.0))
 
@@ -72,12 +73,77 @@ def functions(file):
                 axes = axes[axes != 0]
             primitive(file, prim, {}, fn, fixed(axes.astype(DTYPES[dtype])), modes='n', label='(axes)',
                       tolerance=Close(64, 4.0))
+        primitive(file, 'atan2', {}, lax.atan2, of(complexes(dtype, (3, 5)), complexes(dtype, (3, 5), 2.5, 4)),
+                  modes='nfrvFR', **one)
         powers = of(complexes(dtype, (3, 5), 0.3, 2), complexes(dtype, (3, 5)))
         primitive(file, 'pow', {}, lax.pow, powers, modes='nfrvFR', tolerance=Close(64, 4.0), derivative=Close(256, 64.0))
         primitive(file, 'pow', {}, lax.pow, of(complexes(dtype, (6,), 0.3, 2), integers('i32', (6,), 0, 6)), modes='nfrv',
                   tolerance=Close(64, 4.0), derivative=Close(512, 64.0))
         zeros = fixed(np.zeros(4, DTYPES[dtype]), np.array([0, 1, 2 + 1j, 0.5 - 3j], DTYPES[dtype]))
         primitive(file, 'pow', {}, lax.pow, zeros, modes='n', label='(zero)')
+
+
+def inverses(file):
+    """On both sides of the branch cuts and on them, next to the ends of cuts, and at the ends of the range."""
+    numbers = [0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 3.0, -3.0, 1e-12, 1e30, -1e30]
+    all_of = np.array([complex(a, b) for a, b in itertools.product(numbers, numbers)])
+    near = np.array([1 + d * u for d in (1e-3, 1e-6, 1e-12) for u in (1, -1, 1j, -1j, 0.6 + 0.8j)])
+    for dtype in COMPLEXES:
+        for prim in ('asin', 'acos', 'atan', 'asinh', 'acosh', 'atanh'):
+            for label, z in (('(plane)', all_of), ('(near)', near), ('(near i)', near * 1j)):
+                primitive(file, prim, {}, FUNCTIONS[prim], fixed(z.astype(DTYPES[dtype])), modes='n', label=label,
+                          tolerance=Close(64, 4.0))
+
+
+def ordered(file):
+    """By real, then imaginary parts; with parts that are equal, and with NaN where XLA combines in a fixed order."""
+    for dtype in COMPLEXES:
+        # Without -0: it is not defined which of equal numbers a scan chooses.
+        coarse = lambda shape: lambda r: (np.round(complexes(dtype, shape)(r) * 1.2) + 0).astype(DTYPES[dtype])
+        everything = edges(dtype)
+        for prim, fn in (('max', lax.max), ('min', lax.min)):
+            primitive(file, prim, {}, fn, of(complexes(dtype, (3, 5)), complexes(dtype, (3, 5))), modes='nfrvFRH')
+            primitive(file, prim, {}, fn, of(coarse((40,)), coarse((40,))), modes='nfrv', label='(equal)')
+            x, y = np.repeat(everything, len(everything)), np.tile(everything, len(everything))
+            primitive(file, prim, {}, fn, fixed(x, y), modes='n', label='(edges)')
+        primitive(file, 'sign', {}, lax.sign, of(complexes(dtype, (3, 5))), modes='nfrv', tolerance=Close(4))
+        finite = np.array([z for z in everything if np.isfinite(z)])
+        primitive(file, 'sign', {}, lax.sign, fixed(finite), modes='n', label='(edges)', tolerance=Close(4))
+        for prim, fn in (('reduce_max', lax.reduce_max), ('reduce_min', lax.reduce_min)):
+            for axes in ((0,), (1,), (2, 0), ()):
+                primitive(file, prim, {'axes': axes}, lambda x, f=fn, a=axes: f(x, a), of(coarse((3, 4, 2))),
+                          label=f'({axes})', modes='nfrvFR', derivative=Close(8, 2.0))
+            primitive(file, prim, {'axes': (0,)}, lambda x, f=fn: f(x, (0,)), fixed(everything.reshape(25, 4)),
+                      label='(edges)', modes='n')
+            primitive(file, prim, {'axes': (0,)}, lambda x, f=fn: f(x, (0,)), fixed(np.zeros((0, 3), DTYPES[dtype])),
+                      label='(empty)', modes='n')
+        for prim, fn in (('cummax', lax.cummax), ('cummin', lax.cummin)):
+            for reverse in (False, True):
+                primitive(file, prim, {'axis': 1, 'reverse': reverse}, lambda x, f=fn, r=reverse: f(x, 1, r),
+                          of(coarse((2, 9))), label=f'({reverse})', modes='nfrv', derivative=Close(8, 2.0))
+        for reverse in (False, True):
+            primitive(file, 'cumlogsumexp', {'axis': 1, 'reverse': reverse},
+                      lambda x, r=reverse: lax.cumlogsumexp(x, 1, r), of(complexes(dtype, (2, 6))),
+                      label=f'({reverse})', modes='nfrv', tolerance=Close(64, 8.0), derivative=Close(512, 64.0))
+        limits = of(coarse((7,)), coarse((7,)), coarse((7,)))
+        primitive(file, 'clamp', {}, lax.clamp, limits, modes='nv')
+        primitive(file, 'clamp', {}, lax.clamp, fixed(DTYPES[dtype].type(-1 + 1j), everything, DTYPES[dtype].type(1)),
+                  modes='n', label='(edges)')
+        for n in (9, 60, 150):
+            by_one = lambda *xs: lax.sort(xs, dimension=0, is_stable=True, num_keys=1)
+            primitive(file, 'sort', {'dimension': 0, 'is_stable': True, 'num_keys': 1}, by_one,
+                      of(coarse((n,)), floats('f32', (n,))), label=f'({n})', modes='nfrv' if n == 9 else 'n')
+            by_two = lambda *xs: lax.sort(xs, dimension=0, is_stable=True, num_keys=2)
+            primitive(file, 'sort', {'dimension': 0, 'is_stable': True, 'num_keys': 2}, by_two,
+                      of(integers('i32', (n,), 0, 4), coarse((n,))), label=f'({n}, 2)', modes='n')
+        alone = lambda x: lax.sort((x,), dimension=0, is_stable=True, num_keys=1)
+        primitive(file, 'sort', {'dimension': 0, 'is_stable': True, 'num_keys': 1}, alone, fixed(everything),
+                  label='(edges)', modes='n')
+        window = {'window_dimensions': (3, 2), 'window_strides': (2, 1), 'padding': (1, 1, 0, 1)}
+        for prim, op, first in (('reduce_window_max', lax.max, -np.inf), ('reduce_window_min', lax.min, np.inf)):
+            fn = lambda x, o=op, i=first: lax.reduce_window(x, DTYPES[dtype].type(i), o, (3, 2), (2, 1),
+                                                            ((1, 1), (0, 1)))
+            primitive(file, prim, window, fn, of(coarse((5, 4))), modes='nv')
 
 
 def quotients(file):
@@ -125,5 +191,5 @@ def reductions(file):
 
 
 def cases(file):
-    for part in (elementwise, functions, quotients, conversions, reductions):
+    for part in (elementwise, functions, inverses, ordered, quotients, conversions, reductions):
         part(file)

@@ -125,7 +125,7 @@ def scatters(file):
         make = of(floats('f32', (5, 4), 0.5, 2), distinct((3, 1), 5), floats('f32', (3, 4), 0.5, 2))
         primitive(file, prim, attrs, fn, make, label='(unique)',
                   modes='nfrvF' if prim not in ('scatter-min', 'scatter-max') else 'nfv', tolerance=Close(4, 2.0))
-        for dtype in ALL[1:] + (() if prim in ('scatter-min', 'scatter-max') else COMPLEXES):
+        for dtype in ALL[1:] + COMPLEXES:
             make = of(ordinary(dtype, (5, 4)), distinct((3, 1), 5), ordinary(dtype, (3, 4)))
             tolerance = Close(4, 4.0) if dtype in COMPLEXES else EXACT
             primitive(file, prim, attrs, fn, make, modes='n', tolerance=tolerance)

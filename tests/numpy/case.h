@@ -46,6 +46,7 @@ struct Case {
 };
 
 std::span<const Case> ElementwiseCases();
+std::span<const Case> ComplexCases();
 std::span<const Case> FloatPartCases();
 std::span<const Case> ReductionCases();
 std::span<const Case> StatisticsCases();

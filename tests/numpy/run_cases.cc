@@ -57,10 +57,10 @@ int RunAll(std::FILE* out, const char* only) {
   const Given g{Context()};
   g.ForEach([&](const char* name, const Array& a) { Put(out, "input", name, a); });
   int failed = 0;
-  for (const auto cases :
-       {ElementwiseCases(), FloatPartCases(), ReductionCases(), StatisticsCases(), JoiningCases(), CreationCases(),
-        SetCases(), DifferenceCases(), ProductCases(), LinalgCases(), FftCases(), ScipyCases(), SpecialCases(),
-        StatsCases(), ScipyLinalgCases(), IndexingCases(), AppliedCases(), NnCases(), ProgramCases()}) {
+  for (const auto cases : {ElementwiseCases(), ComplexCases(),  FloatPartCases(), ReductionCases(),  StatisticsCases(),
+                           JoiningCases(),     CreationCases(), SetCases(),       DifferenceCases(), ProductCases(),
+                           LinalgCases(),      FftCases(),      ScipyCases(),     SpecialCases(),    StatsCases(),
+                           ScipyLinalgCases(), IndexingCases(), AppliedCases(),   NnCases(),         ProgramCases()}) {
     for (const Case& c : cases) {
       if (std::strstr(c.expression, only) != nullptr) failed += !Run(out, g, c);
     }

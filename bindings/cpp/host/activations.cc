@@ -44,6 +44,7 @@ Value sparse_plus(const Operand& x) {
 }
 Value sparse_sigmoid(const Operand& x) {
   const Value v = UseInexact("sparse_sigmoid", x) + 1;
+  WantReal("sparse_sigmoid", x.at, v);
   return Min(Max(v, Num(v, 0)), Num(v, 2)) * 0.5;
 }
 
@@ -55,7 +56,7 @@ Value squareplus(const Operand& x, double b) {
 }
 Value soft_sign(const Operand& x) {
   const Value v = UseInexact("soft_sign", x);
-  return v / (lax::abs(v) + 1);
+  return v / To(lax::abs(v) + 1, v.dtype());
 }
 Value swish(const Operand& x) { return silu(x); }
 Value mish(const Operand& x) {
@@ -117,6 +118,7 @@ Value logmeanexp(const Operand& x, const Axes& axes, bool keepdims, const WhereO
 }
 Value standardize(const Operand& x, const Axes& axes, const StandardizeOptions& options) {
   const Value v = UseInexact("standardize", x);
+  WantReal("standardize", x.at, v);
   const auto given = [&](const Operand& o) {
     const Operand all[] = {Operand(v, x.at), o};
     return To(SiteOf("standardize", all).Lift(o, v.dtype(), o.shape()), v.dtype());

@@ -143,9 +143,7 @@ Value argpartition(const Operand& x, int64_t kth, AxisNumber axis) {
 Value sort_complex(const Operand& x) {
   const Value v = Use("sort_complex", x);
   const Value z = To(v, ComplexOf(ToInexact(v.dtype())));
-  const Value parts[] = {lax::real(z), lax::imag(z)};
-  const Values sorted = lax::sort(parts, 0, /*num_keys=*/2);
-  return lax::complex(sorted[0], sorted[1]);
+  return lax::sort({&z, 1}, 0)[0];
 }
 
 namespace {

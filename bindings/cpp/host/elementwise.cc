@@ -56,6 +56,7 @@ Value arctan2(const Operand& a, const Operand& b) { return Binary("atan2", "atan
 Value hypot(const Operand& a, const Operand& b) {
   const Operand in[] = {a, b};
   const Values v = UseTogether("hypot", in, /*inexact=*/true);
+  WantReal("hypot", a.at, v);
   const Value x = lax::abs(v[0]), y = lax::abs(v[1]);
   const Value high = lax::max(x, y), low = lax::min(x, y);  // the ratio neither overflows nor vanishes
   const Value inf = Num(high, std::numeric_limits<double>::infinity());
@@ -67,9 +68,18 @@ Value hypot(const Operand& a, const Operand& b) {
 
 namespace {
 
+// Of complex numbers, with an imaginary part from -pi to pi, times `scale`. Where both are logarithms of 0, so is it.
+Value LogAddComplexPowers(const Values& v, Value (*power)(const Value&), double scale) {
+  const Value top = lax::max(v[0], v[1]), sum = top + lax::log1p(power(v[0] + v[1] - 2 * top)) * scale;
+  const Value im = lax::imag(sum), half = Num(im, std::numbers::pi * scale), turn = half + half;
+  const Value rest = lax::rem(im + half, turn), wrapped = Where(rest < 0, rest + turn, rest) - half;
+  const Value zeros = lax::real(top) == -std::numeric_limits<double>::infinity();
+  return Where(zeros, top, lax::complex(lax::real(sum), wrapped));
+}
 // log(base^x + base^y) / log(base) where `power` gives base^x and `scale` is 1 / log(base).
 Value LogAddPowers(const Values& v, Value (*power)(const Value&), double scale) {
   // Not by the absolute value of the difference: its slope at 0 is 1, and equal operands get half of the slope each.
+  if (IsComplex(v[0].dtype())) return LogAddComplexPowers(v, power, scale);
   const Value top = lax::max(v[0], v[1]), below = lax::min(v[0], v[1]) - top;
   const Value sum = top + lax::log1p(power(below)) * scale;
   return Where(IsNaN(below), v[0] + v[1], sum);
@@ -98,9 +108,14 @@ Value sinc(const Operand& x) {
 Value heaviside(const Operand& x, const Operand& at_zero) {
   const Operand in[] = {x, at_zero};
   const Values v = UseTogether("heaviside", in, /*inexact=*/true);
+  WantReal("heaviside", x.at, v);
   return Where(v[0] < 0, 0, Where(v[0] > 0, 1, Where(IsNaN(v[0]), v[0], v[1])));
 }
-Value fabs(const Operand& x) { return lax::abs(UseInexact("fabs", x)); }
+Value fabs(const Operand& x) {
+  const Value v = UseInexact("fabs", x);
+  WantReal("fabs", x.at, v);
+  return lax::abs(v);
+}
 Value abs(const Operand& x) {
   const Value v = Use("abs", x);
   return In(v.dtype(), kUnsigned | kBools) ? v : lax::abs(v);
@@ -130,7 +145,7 @@ namespace {
 
 Value Rounded(std::string_view name, const Operand& x, Value (*f)(const Value&)) {
   const Value v = Use(name, x);
-  if (IsComplex(v.dtype())) FailAt(x.at, name, ": operand is ", v.type(), "; it must be real");
+  WantReal(name, x.at, v);
   return IsFloat(v.dtype()) ? f(v) : v;
 }
 
@@ -172,6 +187,9 @@ Value fmin(const Operand& a, const Operand& b) {
   return lax::select((v[0] < v[1]) | IsNaN(v[1]), v[0], v[1]);
 }
 Value clip(const Operand& x, const Operand& low, const Operand& high) {
+  const Operand in[] = {x, low, high};
+  const DType dtype = PromotedDType(SiteOf("clip", in), in);
+  if (IsComplex(dtype)) FailAt(x.at, "clip: operands are of ", dtype, "; they must be real");
   return minimum(Operand(maximum(x, low), x.at), high);
 }
 namespace {
@@ -253,8 +271,8 @@ Value where(const Operand& pred, const Operand& a, const Operand& b) {
   return lax::select(use(pred, DType::kBool), use(a, dtype), use(b, dtype));
 }
 Value relu(const Operand& x) {
-  const Value v = Use("relu", x), zero = lax::zeros_like(v);
-  return lax::select(lax::le(v, zero), zero, v);
+  const Value v = Use("relu", x);
+  return Where(v <= 0, 0, v);
 }
 Value silu(const Operand& x) {
   const Value v = UseInexact("silu", x);

@@ -28,14 +28,14 @@ FloatLayout LayoutOf(DType d) {
 }
 Value UseReal(std::string_view name, const Operand& x) {
   const Value v = UseInexact(name, x);
-  if (IsComplex(v.dtype())) FailAt(x.at, name, ": operand is ", v.type(), "; it must be real");
+  WantReal(name, x.at, v);
   if (In(v.dtype(), kTinyFloats)) FailAt(x.at, name, ": operand is ", v.type(), "; convert it to f32");
   return v;
 }
 Values UseRealPair(std::string_view name, const Operand& a, const Operand& b) {
   const Operand in[] = {a, b};
   const Values v = UseTogether(name, in, /*inexact=*/true);
-  if (IsComplex(v[0].dtype())) FailAt(a.at, name, ": operands are ", v[0].type(), "; they must be real");
+  WantReal(name, a.at, v);
   if (In(v[0].dtype(), kTinyFloats)) FailAt(a.at, name, ": operands are ", v[0].type(), "; convert them to f32");
   return v;
 }
@@ -118,7 +118,7 @@ Value bitwise_count(const Operand& x) {
 }
 Value trunc(const Operand& x) {
   const Value v = Use("trunc", x);
-  if (IsComplex(v.dtype())) FailAt(x.at, "trunc: operand is ", v.type(), "; it must be real");
+  WantReal("trunc", x.at, v);
   return IsFloat(v.dtype()) ? Where(v < 0, lax::ceil(v), lax::floor(v)) : v;
 }
 Value rint(const Operand& x) { return round(Operand(UseInexact("rint", x), x.at)); }

@@ -1,7 +1,7 @@
 // Operators with promotion and broadcasting.
 #include "ricci/operators.hpp"
 
-#include "numpy_steps.h"
+#include "plain_math.h"
 
 namespace ricci { inline namespace v0 {
 
@@ -18,6 +18,11 @@ Value Arithmetic(std::string_view prim, std::string_view of_bools, const Operand
   const Operand in[] = {a, b};
   const Values v = UseTogether(prim, in);
   return Emit1(v[0].dtype() == DType::kBool ? of_bools : prim, v);
+}
+Value Comparison(std::string_view name, plain::Binary2* f, const Operand& a, const Operand& b) {
+  const Operand in[] = {a, b};
+  const Values v = UseTogether(name, in);
+  return plain::InOrder(f, v[0], v[1]);
 }
 
 }  // namespace
@@ -51,10 +56,10 @@ Value negative(const Operand& x) { return lax::neg(Use("neg", x)); }
 Value bitwise_not(const Operand& x) { return lax::bitwise_not(Use("not", x)); }
 Value equal(const Operand& a, const Operand& b) { return Binary("eq", "eq", a, b); }
 Value not_equal(const Operand& a, const Operand& b) { return Binary("ne", "ne", a, b); }
-Value less(const Operand& a, const Operand& b) { return Binary("lt", "lt", a, b); }
-Value less_equal(const Operand& a, const Operand& b) { return Binary("le", "le", a, b); }
-Value greater(const Operand& a, const Operand& b) { return Binary("gt", "gt", a, b); }
-Value greater_equal(const Operand& a, const Operand& b) { return Binary("ge", "ge", a, b); }
+Value less(const Operand& a, const Operand& b) { return Comparison("lt", lax::lt, a, b); }
+Value less_equal(const Operand& a, const Operand& b) { return Comparison("le", lax::le, a, b); }
+Value greater(const Operand& a, const Operand& b) { return Comparison("gt", lax::gt, a, b); }
+Value greater_equal(const Operand& a, const Operand& b) { return Comparison("ge", lax::ge, a, b); }
 Value operator+(const Operand& a, const Operand& b) { return add(a, b); }
 Value operator-(const Operand& a, const Operand& b) { return subtract(a, b); }
 Value operator*(const Operand& a, const Operand& b) { return multiply(a, b); }

@@ -18,6 +18,17 @@ Value Both(Binary2* f, const Value& a, const Value& b) {
   const Shape shape = Common(a.shape(), b.shape());
   return f(BroadcastValue(a, shape), BroadcastValue(b, shape));
 }
+Value InOrder(Binary2* f, const Value& a, const Value& b) {
+  if (!IsComplex(a.dtype())) return Both(f, a, b);
+  const Value re = lax::real(a), re_b = lax::real(b);
+  return Where(re == re_b, Both(f, lax::imag(a), lax::imag(b)), Both(f, re, re_b));
+}
+void WantReal(std::string_view name, const Location& at, const Value& v) {
+  if (IsComplex(v.dtype())) FailAt(at, name, ": operand is ", v.type(), "; it must be real");
+}
+void WantReal(std::string_view name, const Location& at, std::span<const Value> vs) {
+  if (IsComplex(vs[0].dtype())) FailAt(at, name, ": operands are ", vs[0].type(), "; they must be real");
+}
 Value Where(const Value& p, const Value& a, const Value& b) {
   const Shape shape = Common(Common(a.shape(), b.shape()), p.shape());
   return lax::select(BroadcastValue(p, shape), BroadcastValue(a, shape), BroadcastValue(b, shape));

@@ -15,6 +15,11 @@ using ValuePair = std::pair<Value, Value>;
 using Binary2 = Value(const Value&, const Value&);
 // f of both, broadcast to one shape.
 Value Both(Binary2* f, const Value& a, const Value& b);
+// The same for a comparison of order: complex numbers by their real parts, equal ones by their imaginary parts.
+Value InOrder(Binary2* f, const Value& a, const Value& b);
+// Fail at `at` unless the operand is real, or the operands of one type are.
+void WantReal(std::string_view name, const Location& at, const Value& v);
+void WantReal(std::string_view name, const Location& at, std::span<const Value> vs);
 inline Value Num(const Value& like, double x) { return lax::full_like(like, x); }
 // A scalar of that dtype.
 inline Value Scalar(const Value& like, double x) {
@@ -31,10 +36,10 @@ inline Value operator&(const Value& a, const Value& b) { return Both(lax::bitwis
 inline Value operator|(const Value& a, const Value& b) { return Both(lax::bitwise_or, a, b); }
 inline Value operator==(const Value& a, const Value& b) { return Both(lax::eq, a, b); }
 inline Value operator!=(const Value& a, const Value& b) { return Both(lax::ne, a, b); }
-inline Value operator<(const Value& a, const Value& b) { return Both(lax::lt, a, b); }
-inline Value operator<=(const Value& a, const Value& b) { return Both(lax::le, a, b); }
-inline Value operator>(const Value& a, const Value& b) { return Both(lax::gt, a, b); }
-inline Value operator>=(const Value& a, const Value& b) { return Both(lax::ge, a, b); }
+inline Value operator<(const Value& a, const Value& b) { return InOrder(lax::lt, a, b); }
+inline Value operator<=(const Value& a, const Value& b) { return InOrder(lax::le, a, b); }
+inline Value operator>(const Value& a, const Value& b) { return InOrder(lax::gt, a, b); }
+inline Value operator>=(const Value& a, const Value& b) { return InOrder(lax::ge, a, b); }
 inline Value operator+(const Value& a, double b) { return a + Num(a, b); }
 inline Value operator-(const Value& a, double b) { return a - Num(a, b); }
 inline Value operator*(const Value& a, double b) { return a * Num(a, b); }

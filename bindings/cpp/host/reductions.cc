@@ -77,6 +77,7 @@ Value WithInitial(const Value& v, const ReduceOptions& o, const Location& at, Va
 }
 // The number that no element of the dtype is beyond: the least or the greatest.
 double Neutral(DType d, bool greatest) {
+  d = PartOf(d);
   if (IsFloat(d)) return greatest ? GreatestFloat(d) : LeastFloat(d);
   if (d == DType::kBool) return greatest ? 1 : 0;
   if (In(d, kUnsigned)) return greatest ? std::ldexp(1.0, static_cast<int>(BitsOf(d))) - 1 : 0;
@@ -235,8 +236,9 @@ Value ptp(const Operand& x, const Axes& axes, bool keepdims) { return max(x, axe
 Value logsumexp(const Operand& x, const Axes& axes, bool keepdims) {
   const Value v = UseInexact("logsumexp", x);
   const Shape list = axes.Of("logsumexp", x.at, v.rank());
-  const Value top = lax::expand_dims(lax::reduce_max(v, list), list);
-  const Value shift = lax::stop_gradient(lax::select(lax::is_finite(top), top, lax::zeros_like(top)));
+  const Value size = IsComplex(v.dtype()) ? lax::real(v) : v, top = lax::expand_dims(lax::reduce_max(size, list), list);
+  const Value finite = lax::select(lax::is_finite(top), top, lax::zeros_like(top));
+  const Value shift = lax::stop_gradient(To(finite, v.dtype()));
   const Value total = lax::reduce_sum(lax::exp(lax::sub(v, BroadcastValue(shift, v.shape()))), list);
   const Value out = lax::add(lax::log(total), lax::reshape(shift, total.shape()));
   return KeepDims(out, list, keepdims);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "complex_gamma.h"
 #include "special_steps.h"
 
 namespace ricci { inline namespace v0 { namespace scipy { namespace special {
@@ -16,6 +17,11 @@ constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::num
 Values UsePair(std::string_view name, const Operand& a, const Operand& b) {
   const Operand in[] = {a, b};
   return UseTogether(name, in, /*inexact=*/true);
+}
+Values UseRealPair(std::string_view name, const Operand& a, const Operand& b) {
+  Values v = UsePair(name, a, b);
+  WantReal(name, a.at, v);
+  return v;
 }
 Value GammaSign(const Value& x) {
   const Value whole = lax::floor(x), negative = x < 0;
@@ -49,9 +55,14 @@ Value softmax(const Operand& x, AxisNumber axis) { return ricci::softmax(x, axis
 Value log_softmax(const Operand& x, AxisNumber axis) { return ricci::log_softmax(x, axis); }
 
 Value gammaln(const Operand& x) { return lgamma(x); }
-Value gammasgn(const Operand& x) { return GammaSign(UseInexact("gammasgn", x)); }
+Value gammasgn(const Operand& x) {
+  const Value v = UseInexact("gammasgn", x);
+  WantReal("gammasgn", x.at, v);
+  return GammaSign(v);
+}
 Value gamma(const Operand& x) {
   const Value v = UseInexact("gamma", x);
+  if (IsComplex(v.dtype())) return ComplexGamma(v);
   return GammaSign(v) * lax::exp(lax::lgamma(v));
 }
 Value factorial(const Operand& n) {
@@ -59,16 +70,16 @@ Value factorial(const Operand& n) {
   return Where(v < 0, 0, lax::exp(lax::lgamma(v + 1)));
 }
 Value betaln(const Operand& a, const Operand& b) {
-  const Values v = UsePair("betaln", a, b);
+  const Values v = UseRealPair("betaln", a, b);
   return lax::lgamma(v[0]) + (lax::lgamma(v[1]) - lax::lgamma(v[0] + v[1]));
 }
 Value beta(const Operand& a, const Operand& b) {
-  const Values v = UsePair("beta", a, b);
+  const Values v = UseRealPair("beta", a, b);
   const Value sign = GammaSign(v[0]) * GammaSign(v[1]) * GammaSign(v[0] + v[1]);
   return sign * lax::exp(lax::lgamma(v[0]) + (lax::lgamma(v[1]) - lax::lgamma(v[0] + v[1])));
 }
 Value poch(const Operand& z, const Operand& m) {
-  const Values v = UsePair("poch", z, m);
+  const Values v = UseRealPair("poch", z, m);
   return Where(v[1] == 0, 1, lax::exp(lax::lgamma(v[0] + v[1]) - lax::lgamma(v[0])));
 }
 Value polygamma(const Operand& n, const Operand& x) { return Binary("polygamma", "polygamma", n, x, /*inexact=*/true); }
@@ -84,6 +95,7 @@ Value multigammaln(const Operand& a, int64_t d) {
 
 Value loggamma(const Operand& x) {
   const Value v = UseInexact("loggamma", x);
+  if (IsComplex(v.dtype())) return ComplexLogGamma(v);
   return Where(v > 0, lax::lgamma(v), kNaN);
 }
 
@@ -98,7 +110,7 @@ Value Choices(const Value& n, const Value& k) {
 }  // namespace
 
 Value comb(const Operand& n, const Operand& k, bool repetition) {
-  const Values v = UsePair("comb", n, k);
+  const Values v = UseRealPair("comb", n, k);
   if (!repetition) return Choices(v[0], v[1]);
   return Where((v[1] == 0) & (v[0] >= 0), 1, Choices(v[0] + v[1] - 1, v[1]));
 }
@@ -145,6 +157,7 @@ Value boxcox1p(const Operand& x, const Operand& lmbda) {
 }
 Value entr(const Operand& x) {
   const Value v = UseInexact("entr", x);
+  WantReal("entr", x.at, v);
   return Where(v < 0, -kInf, -XLogY(v, v));
 }
 
@@ -164,11 +177,11 @@ Value RelativeTerm(const Values& v) {
 }  // namespace
 
 Value rel_entr(const Operand& p, const Operand& q) {
-  const Values v = UsePair("rel_entr", p, q);
+  const Values v = UseRealPair("rel_entr", p, q);
   return Divergence(v, RelativeTerm(v), lax::zeros_like(v[0]));
 }
 Value kl_div(const Operand& p, const Operand& q) {
-  const Values v = UsePair("kl_div", p, q);
+  const Values v = UseRealPair("kl_div", p, q);
   return Divergence(v, RelativeTerm(v) - v[0] + v[1], v[1]);
 }
 
@@ -204,10 +217,19 @@ Value LogNdtrBelow(const Value& x) {
 
 }  // namespace
 
-Value ndtr(const Operand& x) { return Ndtr(UseInexact("ndtr", x)); }
-Value ndtri(const Operand& p) { return Ndtri(UseInexact("ndtri", p)); }
+Value ndtr(const Operand& x) {
+  const Value v = UseInexact("ndtr", x);
+  WantReal("ndtr", x.at, v);
+  return Ndtr(v);
+}
+Value ndtri(const Operand& p) {
+  const Value v = UseInexact("ndtri", p);
+  WantReal("ndtri", p.at, v);
+  return Ndtri(v);
+}
 Value log_ndtr(const Operand& x) {
   const Value v = UseInexact("log_ndtr", x);
+  WantReal("log_ndtr", x.at, v);
   const bool wide = v.dtype() == DType::kF64;
   const double low = wide ? -20 : -10, high = wide ? 8 : 5;
   const Value middle = lax::log(Ndtr(Max(v, Scalar(v, low)))), below = LogNdtrBelow(Min(v, Scalar(v, low)));

@@ -6,10 +6,7 @@ namespace ricci { inline namespace v0 { namespace plain {
 RealOperands::RealOperands(std::string_view name, std::span<const Operand> xs)
     : wide(UseTogether(name, xs, /*inexact=*/true)) {
   dtype = wide[0].dtype();
-  if (IsComplex(dtype)) {
-    FailAt(xs[0].at, name, xs.size() == 1 ? ": operand is " : ": operands are ", wide[0].type(),
-           xs.size() == 1 ? "; it must be real" : "; they must be real");
-  }
+  xs.size() == 1 ? WantReal(name, xs[0].at, wide[0]) : WantReal(name, xs[0].at, wide);
   if (dtype == DType::kF64) return;
   for (Value& v : wide) v = To(v, DType::kF32);
 }

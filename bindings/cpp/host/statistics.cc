@@ -90,7 +90,7 @@ namespace {
 // Whether an element of a sorted array comes before where v is inserted; NaN is last.
 Value ComesBefore(const Value& a, const Value& v, bool right) {
   const Value before = right ? a <= v : a < v;
-  if (!IsFloat(v.dtype())) return before;
+  if (!IsInexact(v.dtype())) return before;
   const Value last = IsNaN(v);
   return before | (right ? last : last & ~IsNaN(a));
 }
