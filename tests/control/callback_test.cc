@@ -42,8 +42,8 @@ class Callbacks : public ::testing::Test {
     if (c->n_out == 1) *static_cast<double*>(c->out[0]) = static_cast<double>(noted.size());
     return nullptr;
   }
-  std::string CompileError(std::string_view text) {
-    const Program f = r.Parse(text);
+  std::string CompileError(std::string_view text) { return CompileError(r.Parse(text)); }
+  std::string CompileError(const Program& f) {
     ricci_executable* x = nullptr;
     ricci_status* const s = ricci_compile(f.get(), nullptr, &x);
     EXPECT_NE(s, nullptr);
@@ -147,6 +147,53 @@ program f(%x: f64[3], %c: f64[]) {
 })");
   ExpectNoted(loop, {{1, 2, 3}, {0}}, {1, 3, 6, 6});
   ExpectNoted(loop, {{1, 2, 3}, {-10}}, {-9, -7, -4});
+}
+
+// Each element of a batch takes its own branch and makes its own trips, and only the effects in these happen.
+TEST_F(Callbacks, EffectsOfABatchAreThoseOfItsElements) {
+  const Program branch = r.Parse(R"(
+program f(%i: i32[], %x: f64[]) {
+  %two: f64[] = constant 2.0
+  %r: f64[] = cond(%i, %x, %two) branches=[program no(%v: f64[], %two: f64[]) {
+    debug_callback(%two) callback="note"
+    return %v
+  }, program yes(%v: f64[], %two: f64[]) {
+    %n: f64[] = io_callback(%v) callback="note" results="f64[]"
+    %w: f64[] = mul(%v, %two)
+    return %w
+  }]
+  return %r
+})");
+  ExpectNoted(r.Vmap(branch, {0, 0}, {0}, 3), {{1, 0, 1}, {5, 6, 7}}, {5, 2, 7});
+  EXPECT_EQ(r.RunEverywhere(r.Vmap(branch, {0, 0}, {0}, 3), {{1, 0, 1}, {5, 6, 7}})[0], (Numbers{10, 6, 14}));
+  const Program loop = r.Parse(R"(
+program f(%x: f64[]) {
+  %e: f64[] = while(%x) cond_nconsts=0 body_nconsts=0 cond=program c(%v: f64[]) {
+    %five: f64[] = constant 5.0
+    %go: bool[] = lt(%v, %five)
+    return %go
+  } body=program b(%v: f64[]) {
+    debug_callback(%v) callback="note"
+    %w: f64[] = add(%v, %v)
+    return %w
+  }
+  return %e
+})");
+  ExpectNoted(r.Vmap(loop, {0}, {0}, 3), {{1, 7, 3}}, {1, 2, 4, 3});
+  EXPECT_EQ(r.RunEverywhere(r.Vmap(loop, {0}, {0}, 3), {{1, 7, 3}})[0], (Numbers{8, 7, 6}));
+}
+
+TEST_F(Callbacks, AnOrderedEffectInABranchOfABatchIsRefused) {
+  const Program f = r.Parse(R"(
+program f(%i: i32[], %x: f64[]) {
+  %r: f64[] = cond(%i, %x) branches=[program no(%v: f64[]) { return %v }, program yes(%v: f64[]) {
+    %n: f64[] = io_callback(%v) callback="note" results="f64[]" ordered=true
+    return %n
+  }]
+  return %r
+})");
+  EXPECT_EQ(CompileError(r.Vmap(f, {0, 0}, {0}, 3)),
+            "test:4: io_callback: an ordered callback has no order under vmap; use ordered=false");
 }
 
 // What does not change on the trips of a loop is computed once before it, but effects stay in it.
