@@ -183,6 +183,42 @@ program f(%x: f64[]) {
   EXPECT_EQ(r.RunEverywhere(r.Vmap(loop, {0}, {0}, 3), {{1, 7, 3}})[0], (Numbers{8, 7, 6}));
 }
 
+// However much the passes find out: what softmax gives is 1, and so the same for all elements.
+TEST_F(Callbacks, SimplificationDoesNotChangeHowOftenAnEffectHappens) {
+  const Program f = r.Parse(R"(
+program f(%x: f64[2]) {
+  %c: f64[2] = constant [1.0, 1.0]
+  %y: f64[2] = vmap(%c, %x) size=2 in_axes=[0,0] out_axes=[0] body=program b(%c: f64[], %x: f64[]) {
+    debug_callback(%c) callback="note"
+    return %x
+  }
+  return %y
+})");
+  ExpectNoted(f, {{1, 2}}, {1, 1});
+}
+
+// Its elements take the same branch, so the check in it needs no lanes; another branch may be refused.
+TEST_F(Callbacks, ACheckInABranchBesideACallback) {
+  const auto branches = [](std::string_view index) {
+    return "program f(%i: i32[], %j: i32[], %x: f64[]) {\n  %r: f64[] = cond(" + std::string(index) +
+           R"(, %x) branches=[
+  program no(%v: f64[]) { return %v }, program yes(%v: f64[]) {
+    %zero: f64[] = constant 0.0
+    %ok: bool[] = gt(%v, %zero)
+    %n: f64[] = pure_callback(%v) callback="double" results="f64[]" vmap_method="sequential"
+    %w: f64[] = check(%ok, %n) code=9 message="not positive"
+    return %w
+  }]
+  return %r
+})";
+  };
+  const Program same = r.Vmap(r.Parse(branches("%i")), {-1, 0, 0}, {0}, 2);
+  EXPECT_EQ(r.RunEverywhere(same, {{1}, {0, 0}, {3, 4}})[0], (Numbers{6, 8}));
+  EXPECT_EQ(CompileError(r.Vmap(r.Parse(branches("%j")), {-1, 0, 0}, {0}, 2)),
+            "vmap: its body holds a check in a branch, so it can only run in lanes, and pure_callback, which "
+            "cannot run within a kernel");
+}
+
 TEST_F(Callbacks, AnOrderedEffectInABranchOfABatchIsRefused) {
   const Program f = r.Parse(R"(
 program f(%i: i32[], %x: f64[]) {
