@@ -21,6 +21,8 @@ constexpr std::string_view kExact[] = {"abs",
                                        "complex",
                                        "conj",
                                        "imag",
+                                       "io_callback",
+                                       "pure_callback",
                                        "real",
                                        "argmax",
                                        "argmin",
@@ -112,6 +114,11 @@ constexpr std::string_view kMovesOperands[] = {"reduce_sum",
                                                "scaled_dot_general",
                                                "softmax"};
 
+// Rows that JAX computes as a difference of larger numbers: next to a zero they have its error, of about one unit in
+// the last place of the operand.
+constexpr std::string_view kCancelsInJax[] = {"lgamma"};
+// Rows that add in an order of their own: if infinities are added, it decides whether the result is one or NaN.
+constexpr std::string_view kMixesInfinities[] = {"fft"};
 // Rows whose results hold vectors of length 1: what is small in one is rounded like what is large.
 constexpr std::string_view kVectors[] = {"svd", "eigh", "eig", "schur", "qr", "householder_product"};
 // Rows whose results fade to zero, and that grow to infinity, without a pole: rounding decides on which side of the
@@ -136,6 +143,7 @@ class Noise {
                              std::span<const Val> operands) -> absl::StatusOr<Vals> {
                            const std::string_view name = b.registry().vocabulary().PrimName(eqn.prim);
                            Vals in(operands.begin(), operands.end());
+                           const bool jax = rounding_ == Rounding::kJax;
                            const bool contracts = name == "add" || name == "sub";
                            for (size_t i = 0; i < in.size(); ++i) {
                              Val& v = in[i];
@@ -143,7 +151,10 @@ class Noise {
                              if (contracts && IsReal(b, v) && IsProduct(from, eqn.operands[i])) {
                                RICCI_ASSIGN(v, MoveBy(b, v, InfoOf(Of(b, v)).epsilon));
                              }
-                             if (IsOneOf(kMovesOperands, name)) {
+                             if (jax && variant_ % 2 != 0 && IsOneOf(kMixesInfinities, name)) {
+                               RICCI_ASSIGN(v, Finite(b, v));
+                             }
+                             if (IsOneOf(kMovesOperands, name) || (jax && IsOneOf(kCancelsInJax, name))) {
                                RICCI_ASSIGN(v, Move(b, v, Coarser(from, eqn, Of(b, v))));
                              }
                            }
@@ -241,12 +252,7 @@ class Noise {
   // Results that overflowed become the largest number, unless the operand was already infinite.
   absl::StatusOr<Val> Return(trace::Builder& b, Val v, Val operand) {
     if (!IsReal(b, v)) return v;
-    const double max = InfoOf(Of(b, v)).max, inf = std::numeric_limits<double>::infinity();
-    Val finite = v;
-    for (double sign : {1.0, -1.0}) {
-      RICCI_ASSIGN(const Val largest, Splat(b, v, sign * max));
-      RICCI_ASSIGN(finite, Instead(b, finite, sign * inf, largest));
-    }
+    RICCI_ASSIGN(const Val finite, Finite(b, v));
     RICCI_ASSIGN(const Val was_finite, b.Emit1("is_finite", {}, std::array{operand}));
     return b.Emit1("select_n", {}, std::array{was_finite, v, finite});
   }
@@ -313,7 +319,7 @@ class Noise {
   // Zeros of one sign and NaNs of one sign.
   absl::StatusOr<Val> Settle(trace::Builder& b, Val v) {
     if (!IsReal(b, v)) return v;
-    if (rounding_ == Rounding::kFlushing && variant_ % 2 != 0) {
+    if (rounding_ == Rounding::kJax && variant_ % 2 != 0) {
       RICCI_ASSIGN(v, Flush(b, v));
     }
     RICCI_ASSIGN(const Val signed_zero, Splat(b, v, variant_ % 2 == 0 ? 0.0 : -0.0));
@@ -323,6 +329,23 @@ class Noise {
     return b.Emit1("select_n", {}, std::array{is_nan, v, nan});
   }
 
+  // The largest numbers in the place of infinities.
+  absl::StatusOr<Val> Finite(trace::Builder& b, Val v) {
+    if (IsComplex(Of(b, v))) {
+      RICCI_ASSIGN(Val re, b.Emit1("real", {}, std::array{v}));
+      RICCI_ASSIGN(Val im, b.Emit1("imag", {}, std::array{v}));
+      RICCI_ASSIGN(re, Finite(b, re));
+      RICCI_ASSIGN(im, Finite(b, im));
+      return b.Emit1("complex", {}, std::array{re, im});
+    }
+    if (!IsReal(b, v)) return v;
+    const double max = InfoOf(Of(b, v)).max, inf = std::numeric_limits<double>::infinity();
+    for (double sign : {1.0, -1.0}) {
+      RICCI_ASSIGN(const Val largest, Splat(b, v, sign * max));
+      RICCI_ASSIGN(v, Instead(b, v, sign * inf, largest));
+    }
+    return v;
+  }
   // Zero in the place of subnormal numbers.
   static absl::StatusOr<Val> Flush(trace::Builder& b, Val v) {
     RICCI_ASSIGN(const Val size, b.Emit1("abs", {}, std::array{v}));
