@@ -40,7 +40,7 @@ ROWS |= {name: plain(f) for table in (elementwise_cases.COMPARE, elementwise_cas
                                       INCOMPLETE_GAMMA) for name, f in table.items()}
 ROWS |= {name: plain(getattr(lax, name)) for name in (
     'clz', 'complex', 'conj', 'imag', 'real', 'population_count', 'clamp', 'stop_gradient', 'bessel_i0e', 'bessel_i1e',
-    'polygamma', 'zeta', 'select_n')}
+    'polygamma', 'zeta')}
 ROWS |= {name: plain(lambda *xs: list(xs) if len(xs) > 1 else xs[0]) for name in ('copy', 'name')}
 ROWS |= {
     'not': plain(lax.bitwise_not), 'mulhi': plain(internal.mulhi_p.bind), 'check': plain(lambda ok, x: x),
@@ -52,6 +52,19 @@ ROWS |= {
     'integer_pow': lambda a, x: lax.integer_pow(x, a['y']),
     'reduce_precision': lambda a, x: lax.reduce_precision(x, a['exponent_bits'], a['mantissa_bits']),
 }
+
+
+def pow_(a, x, y):
+    """XLA would make pow(exp(x), y) exp(x y), which is NaN for an infinite x and y = 0."""
+    return lax.pow(lax.optimization_barrier(x), y)
+
+
+def select_n(a, which, *xs):
+    """A number out of range is clamped, in the derivative too."""
+    return lax.select_n(which if which.dtype == bool else lax.clamp(np.int32(0), which, np.int32(len(xs) - 1)), *xs)
+
+
+ROWS |= {'pow': pow_, 'select_n': select_n}
 
 
 def convert(x, dtype):
@@ -154,7 +167,9 @@ def pooled(f):
 
 
 def scattered_windows(a, source, x):
-    window, strides, padding, _, _ = windows_cases.lists(a)
+    window, strides, padding, *dilations = windows_cases.lists(a)
+    if any(n != 1 for d in dilations for n in d):
+        raise NotImplementedError('dilation')
     return windowed._select_and_scatter_add(source, x, SELECT[a['select_prim']], window, strides, padding)
 
 
@@ -318,13 +333,16 @@ LEFT_OUT = {
     'dot_product_attention': 'jax.nn has no f16 on CPU, and takes the softmax of f64 in f32',
 }
 # The same of the derivatives that JAX has.
-DERIVATIVES_LEFT_OUT = dict.fromkeys(('scatter-min', 'scatter-max'), 'NaN in JAX where an index is clipped')
+DERIVATIVES_LEFT_OUT = {
+    **dict.fromkeys(('scatter-min', 'scatter-max'), 'NaN in JAX where an index is clipped'),
+    'cholesky': 'JAX cuts off the other triangle of the tangent, where ours is NaN for a matrix with a NaN',
+}
 # Rows for which JAX needs a number that the dtype does not have, and takes NaN (or position 0): a zero in f8e8m0fnu, to add
-# to or to cut off a triangle, and the infinities with which a maximum begins.
+# to or to cut off a triangle, and the infinities with which a maximum begins. (And XLA widens its NaN to infinity.)
 IMPOSSIBLE = {
     'f8e8m0fnu': {'reduce_sum', 'cumsum', 'scatter-add', 'scatter-sub', 'reduce_window_sum', 'select_and_scatter_add',
                   'dot_general', 'ragged_dot_general', 'conv_general_dilated', 'cumlogsumexp', 'reduce_max', 'reduce_min',
                   'amax', 'cummax', 'cummin', 'argmax', 'argmin', 'reduce_window_max', 'reduce_window_min', 'softmax',
-                  'cholesky_update'},
-    'f8e4m3fn': {'softmax'}, 'f4e2m1fn': {'softmax'},
+                  'cholesky_update', 'triangular_solve', 'scaled_matmul'},
+    'f8e4m3fn': {'softmax', 'cumlogsumexp'}, 'f4e2m1fn': {'softmax', 'cumlogsumexp'},
 }

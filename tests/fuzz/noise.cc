@@ -114,13 +114,12 @@ constexpr std::string_view kMovesOperands[] = {"reduce_sum",
                                                "scaled_dot_general",
                                                "softmax"};
 
-// Rows that JAX computes as a difference of larger numbers: next to a zero they have its error, of about one unit in
-// the last place of the operand.
-constexpr std::string_view kCancelsInJax[] = {"lgamma"};
-// Rows that add in an order of their own: if infinities are added, it decides whether the result is one or NaN.
+// Rows that JAX computes as a difference of numbers of about 1: a small result has the error of these.
+constexpr std::string_view kCancelsInJax[] = {"lgamma", "polygamma", "igamma", "igammac"};
+// Rows that add in an order of their own, which decides where infinities and NaNs go.
 constexpr std::string_view kMixesInfinities[] = {"fft"};
 // Rows whose results hold vectors of length 1: what is small in one is rounded like what is large.
-constexpr std::string_view kVectors[] = {"svd", "eigh", "eig", "schur", "qr", "householder_product"};
+constexpr std::string_view kVectors[] = {"svd", "eigh", "eig", "schur", "qr", "householder_product", "geqrf", "geqp3"};
 // Rows whose results fade to zero, and that grow to infinity, without a pole: rounding decides on which side of the
 // last number a result is.
 constexpr std::string_view kFade[] = {"exp", "exp2", "logistic", "erfc", "pow"};
@@ -152,9 +151,9 @@ class Noise {
                                RICCI_ASSIGN(v, MoveBy(b, v, InfoOf(Of(b, v)).epsilon));
                              }
                              if (jax && variant_ % 2 != 0 && IsOneOf(kMixesInfinities, name)) {
-                               RICCI_ASSIGN(v, Finite(b, v));
+                               RICCI_ASSIGN(v, Ordinary(b, v));
                              }
-                             if (IsOneOf(kMovesOperands, name) || (jax && IsOneOf(kCancelsInJax, name))) {
+                             if (IsOneOf(kMovesOperands, name)) {
                                RICCI_ASSIGN(v, Move(b, v, Coarser(from, eqn, Of(b, v))));
                              }
                            }
@@ -214,7 +213,8 @@ class Noise {
   }
   absl::StatusOr<Val> MoveResult(trace::Builder& b, std::string_view name, const Vals& in, Val v) {
     RICCI_ASSIGN(v, Move(b, v));
-    if (IsOneOf(kVectors, name) && IsInexact(Of(b, v))) return Shift(b, v);
+    const bool shifts = IsOneOf(kVectors, name) || (rounding_ == Rounding::kJax && IsOneOf(kCancelsInJax, name));
+    if (shifts && IsInexact(Of(b, v))) return Shift(b, v);
     if (way_ == Way::kUp && IsOneOf(kFade, name)) return Appear(b, v);
     if (way_ == Way::kDown && IsOneOf(kOverflow, name)) return Return(b, v, in[0]);
     return v;
@@ -329,16 +329,22 @@ class Noise {
     return b.Emit1("select_n", {}, std::array{is_nan, v, nan});
   }
 
-  // The largest numbers in the place of infinities.
-  absl::StatusOr<Val> Finite(trace::Builder& b, Val v) {
+  // Finite numbers in the place of infinities and NaNs, in both parts of complex numbers.
+  absl::StatusOr<Val> Ordinary(trace::Builder& b, Val v) {
     if (IsComplex(Of(b, v))) {
       RICCI_ASSIGN(Val re, b.Emit1("real", {}, std::array{v}));
       RICCI_ASSIGN(Val im, b.Emit1("imag", {}, std::array{v}));
-      RICCI_ASSIGN(re, Finite(b, re));
-      RICCI_ASSIGN(im, Finite(b, im));
+      RICCI_ASSIGN(re, Ordinary(b, re));
+      RICCI_ASSIGN(im, Ordinary(b, im));
       return b.Emit1("complex", {}, std::array{re, im});
     }
     if (!IsReal(b, v)) return v;
+    RICCI_ASSIGN(const Val one, Splat(b, v, 1));
+    RICCI_ASSIGN(const Val is_finite, b.Emit1("is_finite", {}, std::array{v}));
+    return b.Emit1("select_n", {}, std::array{is_finite, one, v});
+  }
+  // The largest numbers in the place of infinities.
+  absl::StatusOr<Val> Finite(trace::Builder& b, Val v) {
     const double max = InfoOf(Of(b, v)).max, inf = std::numeric_limits<double>::infinity();
     for (double sign : {1.0, -1.0}) {
       RICCI_ASSIGN(const Val largest, Splat(b, v, sign * max));
