@@ -77,29 +77,6 @@ absl::Status JvpOfPrimals(Builder& b, const StructuralOp& h, const ricci_jvp_arg
 
 // ---- vmap ----
 
-// A scan over the batch whose body is the operation.
-absl::Status OneByOne(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
-  RICCI_ASSIGN(const Vals in, BatchFront(b, a, h.op.n_in));
-  const Mask batched = IsBatched(a, h.op.n_in), same = Not(batched);
-  std::vector<TypeId> params = Where(h.in_types(), same);  // what is the same for all elements comes first
-  const std::vector<TypeId> sliced = Where(h.in_types(), batched);
-  params.insert(params.end(), sliced.begin(), sliced.end());
-  Vals operands = Where(in, same), inner(h.op.n_in);
-  const Vals stacked = Where(in, batched);
-  operands.insert(operands.end(), stacked.begin(), stacked.end());
-  RICCI_ASSIGN(auto body, Builder::Create(b.registry(), "element", params));
-  const Vals of_element = body->params();
-  Scatter(same, of_element, inner.data());
-  Scatter(batched, std::span(of_element).subspan(Count(same)), inner.data());
-  RICCI_ASSIGN(const Vals results, body->Emit(h.op.prim, h.attrs, inner));
-  RICCI_ASSIGN(const ProgramRef element, body->Finish(results));
-  std::vector<ricci_attr> attrs = {trace::IntAttr("length", a.axis_size), trace::IntAttr("num_consts", Count(same)),
-                                   trace::IntAttr("num_carry", 0)};
-  RICCI_ASSIGN(const Vals out, EmitHolding(b, "scan", *element, std::move(attrs), operands));
-  std::copy(out.begin(), out.end(), a.out);
-  return absl::OkStatus();
-}
-
 // One call for the whole batch: operands without a batch are repeated, or get a leading dimension of 1.
 absl::Status AllAtOnce(Builder& b, const StructuralOp& h, const ricci_batch_args& a, bool repeat) {
   RICCI_ASSIGN(Vals in, BatchFront(b, a, h.op.n_in));
@@ -123,13 +100,13 @@ absl::Status AllAtOnce(Builder& b, const StructuralOp& h, const ricci_batch_args
 
 absl::Status BatchPure(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
   const std::string_view method = h.text("vmap_method");
-  if (method == "sequential") return OneByOne(b, h, a);
+  if (method == "sequential") return BatchOneByOne(b, h, a);
   if (!method.empty()) return AllAtOnce(b, h, a, method == "broadcast_all");
   return absl::UnimplementedError(
       "pure_callback: vmap needs to know how to call it; give vmap_method: sequential, expand_dims or broadcast_all");
 }
 absl::Status BatchIo(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
-  if (h.integer("ordered") == 0) return OneByOne(b, h, a);
+  if (h.integer("ordered") == 0) return BatchOneByOne(b, h, a);
   return absl::UnimplementedError("io_callback: an ordered callback has no order under vmap; use ordered=false");
 }
 
@@ -275,7 +252,7 @@ constinit const StructuralRow kDebugCallbackRow = {
     .lowerings = kCalls,
     .type = TypeOfDebug,
     .jvp = JvpOfPrimals,
-    .batch = OneByOne,
+    .batch = BatchOneByOne,
     .missing = kNotLinear,
 };
 
@@ -287,7 +264,7 @@ constinit const StructuralRow kDebugPrintRow = {
     .lowerings = kPrints,
     .type = TypeOfPrint,
     .jvp = JvpOfPrimals,
-    .batch = OneByOne,
+    .batch = BatchOneByOne,
     .missing = kNotLinear,
 };
 

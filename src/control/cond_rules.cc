@@ -240,9 +240,12 @@ absl::Status CondBatch(Builder& b, const StructuralOp& h, const ricci_batch_args
   const Mask batched = IsBatched(a, h.op.n_in);
   const MaskView operands_batched = MaskView(batched).subspan(1);
   const std::string_view axis(a.axis_name.ptr, a.axis_name.len);
-  bool may_fail = false;
-  for (size_t i = 0; i < NumBranches(h); ++i) may_fail |= MayFail(Branch(h, i));
-  if (batched[0] && may_fail) return BatchAsVmap(b, h, a);
+  bool may_fail = false, effect = false;
+  for (size_t i = 0; i < NumBranches(h); ++i) {
+    may_fail |= MayFail(Branch(h, i));
+    effect |= Branch(h, i).effectful;
+  }
+  if (batched[0] && may_fail && !effect) return BatchAsVmap(b, h, a);
   // A result is batched if it is in any branch, or if each element chooses its own branch.
   Mask force(h.op.n_out, batched[0]);
   std::vector<transform::BatchProgram> batches;
@@ -251,6 +254,8 @@ absl::Status CondBatch(Builder& b, const StructuralOp& h, const ricci_batch_args
     Merge(force, batch.out_batched);
     batches.push_back(std::move(batch));
   }
+  // Effects happen only for the elements that choose their branch. (The batches above refuse those without an order.)
+  if (batched[0] && effect) return BatchOneByOne(b, h, a);
   Programs branches;
   for (size_t i = 0; i < batches.size(); ++i) {
     if (batches[i].out_batched != force) {

@@ -268,4 +268,27 @@ absl::Status ScanDce(Builder* b, const StructuralOp& h, const ricci_dce_args& a)
   return absl::OkStatus();
 }
 
+absl::Status BatchOneByOne(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
+  RICCI_ASSIGN(const Vals in, BatchFront(b, a, h.op.n_in));
+  const Mask batched = IsBatched(a, h.op.n_in), same = Not(batched);
+  std::vector<TypeId> params = Where(h.in_types(), same);  // what is the same for all elements comes first
+  const std::vector<TypeId> sliced = Where(h.in_types(), batched);
+  params.insert(params.end(), sliced.begin(), sliced.end());
+  Vals operands = Where(in, same), inner(h.op.n_in);
+  const Vals stacked = Where(in, batched);
+  operands.insert(operands.end(), stacked.begin(), stacked.end());
+  RICCI_ASSIGN(auto body, b.Nest("element", params));
+  const Vals of_element = body->params();
+  Scatter(same, of_element, inner.data());
+  Scatter(batched, std::span(of_element).subspan(Count(same)), inner.data());
+  RICCI_ASSIGN(const Vals results, body->Emit(h.op.prim, h.attrs, inner));
+  RICCI_ASSIGN(const ProgramRef element, body->Finish(results));
+  std::vector<ricci_attr> attrs = {trace::IntAttr("length", a.axis_size), trace::IntAttr("num_consts", Count(same)),
+                                   trace::IntAttr("num_carry", 0)};
+  RICCI_ASSIGN(const Vals out, EmitHolding(b, "scan", *element, std::move(attrs), operands));
+  std::copy(out.begin(), out.end(), a.out);
+  std::fill(a.out_dims, a.out_dims + h.op.n_out, 0);
+  return absl::OkStatus();
+}
+
 }}}  // namespace ricci::v0::control

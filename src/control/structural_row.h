@@ -177,6 +177,8 @@ bool MayFail(const prim::Row& row, std::span<const ricci_attr> attrs);
 // The batching rule of an operation that must not run for elements that do not take it: each element runs by itself, in
 // one vmap equation.
 absl::Status BatchAsVmap(Builder& b, const StructuralOp& h, const ricci_batch_args& a);
+// The same where calls of the host must be made for one element after the other: a scan over the batch.
+absl::Status BatchOneByOne(Builder& b, const StructuralOp& h, const ricci_batch_args& a);
 
 // ---- one per file ----
 extern const StructuralRow kCallRow, kCondRow, kWhileRow, kScanRow, kVmapRow, kCheckRow, kCheckpointRow, kCustomJvpRow,

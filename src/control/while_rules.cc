@@ -183,6 +183,8 @@ absl::Status WhileBatch(Builder& b, const StructuralOp& h, const ricci_batch_arg
   for (bool changed = true; changed;) {
     RICCI_ASSIGN(changed, round());
   }
+  // Effects happen only for the elements that go on.
+  if (cond.out_batched[0] && (w.cond->effectful || w.body->effectful)) return BatchOneByOne(b, h, a);
   if (cond.out_batched[0] && (MayFail(*w.cond) || MayFail(*w.body))) return BatchAsVmap(b, h, a);
   RICCI_ASSIGN(Vals in, BatchFront(b, a, h.op.n_in));
   for (uint32_t i = w.n_cond + w.n_body; i < h.op.n_in; ++i) {

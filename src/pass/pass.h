@@ -15,7 +15,8 @@ using transform::Rebuild;
 // inline_calls.cc: replaces equations whose best lowering is a decomposition by that, in nested programs too.
 absl::StatusOr<ir::ProgramRef> InlineCalls(const ir::Program& f, const Options& options);
 // schedule_vmap.cc: decides for each vmap equation between array operations (batched) and lanes; expands the batched
-// ones.
+// ones. BatchEffects does so only for those that hold an effect.
+absl::StatusOr<ir::ProgramRef> BatchEffects(const ir::Program& f, const Options& options);
 absl::StatusOr<ir::ProgramRef> ScheduleVmap(const ir::Program& f, const Options& options);
 // simplify.cc: algebra, views of views, identity operations.
 absl::StatusOr<ir::ProgramRef> Simplify(const ir::Program& f, const Options& options);

@@ -32,6 +32,8 @@ struct ProgramStage {
 constexpr ProgramStage kProgramStages[] = {
     // Shapes and types never change below; only what is computed, and how.
     {"inline", InlineCalls, Need::kAlways},
+    {"batch_effects", BatchEffects, Need::kAlways},
+    // From here on it is fixed how often an effect happens.
     {"dce", Dce},
     {"fold", Fold},
     {"simplify", Simplify},

@@ -3,11 +3,14 @@
 // batched: the batching rules turn the body into operations on whole batches, several kernels and library calls.
 // lanes: the equation stays and becomes one kernel whose points are the elements of the batch; everything stays in
 //   registers or private memory, and each element takes its own branches and trip counts.
+// A body with an effect is batched, and before any other pass (BatchEffects): what is the same for all elements is done
+// once, and no simplification may change how often that is.
 // On the reference device it is lanes wherever that is possible. Elsewhere, if both are possible, both are lowered to a
 // plan and the backend estimates what each costs; maps within the body are decided together with it. Lowering costs a
 // small part of code generation.
 #include "absl/strings/str_format.h"
 #include "control/parts.h"
+#include "ir/structural.h"
 #include "pass/body_cost.h"
 #include "pass/decision.h"
 #include "pass/kernel_builder.h"
@@ -37,8 +40,10 @@ struct Way {
 
 class Scheduler {
  public:
-  Scheduler(const ir::Program& f, const ir::Equation& eqn, const Options& options)
-      : f_(f), eqn_(eqn), registry_(prim::Registry::Of(f)), options_(options), op_(f, eqn) {}
+  // `inner`: what becomes of the vmap equations in an expanded one.
+  using Inner = absl::StatusOr<ir::ProgramRef>(const ir::Program&, const Options&);
+  Scheduler(const ir::Program& f, const ir::Equation& eqn, const Options& options, Inner& inner)
+      : f_(f), eqn_(eqn), registry_(prim::Registry::Of(f)), options_(options), inner_(inner), op_(f, eqn) {}
 
   absl::StatusOr<Vals> Run(Builder& b, std::span<const trace::Val> in) {
     const control::VmapParts parts(eqn_.attrs);
@@ -47,15 +52,8 @@ class Scheduler {
     if (!cost.kernel_possible) {
       if (asked == Schedule::kLanes)
         return Refuse(asked, base::Cat(cost.no_kernel, " in its body cannot run within a kernel"));
-      // Batching returns an operation unchanged if each element must run it by itself, so that none fails in a branch
-      // that it does not take.
-      if (cost.guards_failure && parts.body->equations.size() == 1) {
-        return transform::AtEquation(
-            absl::UnimplementedError(base::Cat("its body holds a check in a branch, so it can only run in lanes, and ",
-                                               cost.no_kernel, ", which cannot run within a kernel")),
-            f_, eqn_, "vmap");
-      }
-      return Take(b, in, Batched(), base::Cat("batched, since no kernel can hold ", cost.no_kernel));
+      return Take(b, in, Batched(cost.guards_failure ? cost.no_kernel : ""),
+                  base::Cat("batched, since no kernel can hold ", cost.no_kernel));
     }
     if (options_.reference) return Take(b, in, Lanes(Schedule::kLanes), "");  // nothing was decided
     // Batched, all branches run on all elements, and an element could fail in a branch that it does not take.
@@ -101,7 +99,8 @@ class Scheduler {
     return way;
   }
 
-  absl::StatusOr<Way> Batched() {
+  // `guarded`: what no kernel can hold, if there is a check in a branch too.
+  absl::StatusOr<Way> Batched(std::string_view guarded = {}) {
     Way way;
     Options options = options_;
     options.decisions = &way.decisions;
@@ -109,8 +108,22 @@ class Scheduler {
                  ChooseLowering(registry_.Get(eqn_.prim), *op_.get(), options.target, 1u << RICCI_LOWER_DECOMPOSE));
     auto body = transform::Decompose(registry_, *op_.get(), *l, 0);
     if (!body.ok()) return transform::AtEquation(body.status(), f_, eqn_, "vmap");
-    RICCI_ASSIGN(way.program, ScheduleVmap(**body, options));
+    if (!guarded.empty() && HoldsItself(**body)) {
+      return transform::AtEquation(
+          absl::UnimplementedError(base::Cat("its body holds a check in a branch, so it can only run in lanes, and ",
+                                             guarded, ", which cannot run within a kernel")),
+          f_, eqn_, "vmap");
+    }
+    RICCI_ASSIGN(way.program, inner_(**body, options));
     return way;
+  }
+  // Batching returns an operation unchanged if each element must run it by itself, so that none fails in a branch that
+  // it does not take.
+  bool HoldsItself(const ir::Program& expanded) const {
+    const ir::Program& body = *control::VmapParts(eqn_.attrs).body;
+    return std::any_of(expanded.equations.begin(), expanded.equations.end(), [&](const ir::Equation& e) {
+      return registry_.Get(e.prim).flow == prim::Flow::kVmap && ir::Equal(*control::VmapParts(e.attrs).body, body);
+    });
   }
 
   absl::StatusOr<Vals> TakeCheaper(Builder& b, std::span<const trace::Val> in, const BodyCost& cost) {
@@ -161,17 +174,31 @@ class Scheduler {
   const ir::Equation& eqn_;
   prim::Registry& registry_;
   const Options& options_;
+  Inner& inner_;
   const trace::Op op_;
 };
 
 }  // namespace
+
+absl::StatusOr<ir::ProgramRef> BatchEffects(const ir::Program& f, const Options& options) {
+  if (!f.effectful) return ir::ProgramRef(&f);
+  return Rebuild(f,
+                 [&](Builder& b, const ir::Program& p, const ir::Equation& eqn,
+                     std::span<const trace::Val> in) -> absl::StatusOr<Vals> {
+                   const bool is_vmap = b.registry().Get(eqn.prim).flow == prim::Flow::kVmap;
+                   if (is_vmap && b.registry().HasEffect(eqn))
+                     return Scheduler(p, eqn, options, BatchEffects).Run(b, in);
+                   auto nested = [&](const ir::Program& q) { return BatchEffects(q, options); };
+                   return CopyWithNested(b, p, eqn, in, nested);
+                 });
+}
 
 absl::StatusOr<ir::ProgramRef> ScheduleVmap(const ir::Program& f, const Options& options) {
   return Rebuild(f,
                  [&](Builder& b, const ir::Program& p, const ir::Equation& eqn,
                      std::span<const trace::Val> in) -> absl::StatusOr<Vals> {
                    if (b.registry().Get(eqn.prim).flow == prim::Flow::kVmap)
-                     return Scheduler(p, eqn, options).Run(b, in);
+                     return Scheduler(p, eqn, options, ScheduleVmap).Run(b, in);
                    auto nested = [&](const ir::Program& q) { return ScheduleVmap(q, options); };
                    return CopyWithNested(b, p, eqn, in, nested);
                  });

@@ -42,8 +42,8 @@ class Callbacks : public ::testing::Test {
     if (c->n_out == 1) *static_cast<double*>(c->out[0]) = static_cast<double>(noted.size());
     return nullptr;
   }
-  std::string CompileError(std::string_view text) {
-    const Program f = r.Parse(text);
+  std::string CompileError(std::string_view text) { return CompileError(r.Parse(text)); }
+  std::string CompileError(const Program& f) {
     ricci_executable* x = nullptr;
     ricci_status* const s = ricci_compile(f.get(), nullptr, &x);
     EXPECT_NE(s, nullptr);
@@ -147,6 +147,89 @@ program f(%x: f64[3], %c: f64[]) {
 })");
   ExpectNoted(loop, {{1, 2, 3}, {0}}, {1, 3, 6, 6});
   ExpectNoted(loop, {{1, 2, 3}, {-10}}, {-9, -7, -4});
+}
+
+// Each element of a batch takes its own branch and makes its own trips, and only the effects in these happen.
+TEST_F(Callbacks, EffectsOfABatchAreThoseOfItsElements) {
+  const Program branch = r.Parse(R"(
+program f(%i: i32[], %x: f64[]) {
+  %two: f64[] = constant 2.0
+  %r: f64[] = cond(%i, %x, %two) branches=[program no(%v: f64[], %two: f64[]) {
+    debug_callback(%two) callback="note"
+    return %v
+  }, program yes(%v: f64[], %two: f64[]) {
+    %n: f64[] = io_callback(%v) callback="note" results="f64[]"
+    %w: f64[] = mul(%v, %two)
+    return %w
+  }]
+  return %r
+})");
+  ExpectNoted(r.Vmap(branch, {0, 0}, {0}, 3), {{1, 0, 1}, {5, 6, 7}}, {5, 2, 7});
+  EXPECT_EQ(r.RunEverywhere(r.Vmap(branch, {0, 0}, {0}, 3), {{1, 0, 1}, {5, 6, 7}})[0], (Numbers{10, 6, 14}));
+  const Program loop = r.Parse(R"(
+program f(%x: f64[]) {
+  %e: f64[] = while(%x) cond_nconsts=0 body_nconsts=0 cond=program c(%v: f64[]) {
+    %five: f64[] = constant 5.0
+    %go: bool[] = lt(%v, %five)
+    return %go
+  } body=program b(%v: f64[]) {
+    debug_callback(%v) callback="note"
+    %w: f64[] = add(%v, %v)
+    return %w
+  }
+  return %e
+})");
+  ExpectNoted(r.Vmap(loop, {0}, {0}, 3), {{1, 7, 3}}, {1, 2, 4, 3});
+  EXPECT_EQ(r.RunEverywhere(r.Vmap(loop, {0}, {0}, 3), {{1, 7, 3}})[0], (Numbers{8, 7, 6}));
+}
+
+// However much the passes find out: what softmax gives is 1, and so the same for all elements.
+TEST_F(Callbacks, SimplificationDoesNotChangeHowOftenAnEffectHappens) {
+  const Program f = r.Parse(R"(
+program f(%x: f64[2]) {
+  %c: f64[2] = constant [1.0, 1.0]
+  %y: f64[2] = vmap(%c, %x) size=2 in_axes=[0,0] out_axes=[0] body=program b(%c: f64[], %x: f64[]) {
+    debug_callback(%c) callback="note"
+    return %x
+  }
+  return %y
+})");
+  ExpectNoted(f, {{1, 2}}, {1, 1});
+}
+
+// Its elements take the same branch, so the check in it needs no lanes; another branch may be refused.
+TEST_F(Callbacks, ACheckInABranchBesideACallback) {
+  const auto branches = [](std::string_view index) {
+    return "program f(%i: i32[], %j: i32[], %x: f64[]) {\n  %r: f64[] = cond(" + std::string(index) +
+           R"(, %x) branches=[
+  program no(%v: f64[]) { return %v }, program yes(%v: f64[]) {
+    %zero: f64[] = constant 0.0
+    %ok: bool[] = gt(%v, %zero)
+    %n: f64[] = pure_callback(%v) callback="double" results="f64[]" vmap_method="sequential"
+    %w: f64[] = check(%ok, %n) code=9 message="not positive"
+    return %w
+  }]
+  return %r
+})";
+  };
+  const Program same = r.Vmap(r.Parse(branches("%i")), {-1, 0, 0}, {0}, 2);
+  EXPECT_EQ(r.RunEverywhere(same, {{1}, {0, 0}, {3, 4}})[0], (Numbers{6, 8}));
+  EXPECT_EQ(CompileError(r.Vmap(r.Parse(branches("%j")), {-1, 0, 0}, {0}, 2)),
+            "vmap: its body holds a check in a branch, so it can only run in lanes, and pure_callback, which "
+            "cannot run within a kernel");
+}
+
+TEST_F(Callbacks, AnOrderedEffectInABranchOfABatchIsRefused) {
+  const Program f = r.Parse(R"(
+program f(%i: i32[], %x: f64[]) {
+  %r: f64[] = cond(%i, %x) branches=[program no(%v: f64[]) { return %v }, program yes(%v: f64[]) {
+    %n: f64[] = io_callback(%v) callback="note" results="f64[]" ordered=true
+    return %n
+  }]
+  return %r
+})");
+  EXPECT_EQ(CompileError(r.Vmap(f, {0, 0}, {0}, 3)),
+            "test:4: io_callback: an ordered callback has no order under vmap; use ordered=false");
 }
 
 // What does not change on the trips of a loop is computed once before it, but effects stay in it.

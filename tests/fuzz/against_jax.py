@@ -1,14 +1,16 @@
 """Random programs, their derivatives and batches against JAX.
 
-usage: against_jax.py FUZZ [--seed N] [--count N] [--verbose]
+usage: against_jax.py FUZZ [--seed N] [--count N | --compare N] [--verbose]
 
 `ricci_fuzz --write` draws programs and inputs, this evaluates them by jax.lax (a jit for each program; XLA without
 optimization, excess precision and fast math), and `ricci_fuzz --against` compares, within the noise of each program.
 Programs with rows that cannot be compared (jax_rows.LEFT_OUT) are passed over, and so are a derivative that JAX lacks and
-what ends XLA's process; if they are more than half the run fails. Without --seed the seeds rotate with the commit.
+what ends XLA's process. With --compare N the run goes on until N programs are compared, not counting those, and fails if
+among 3 N there are fewer. Without --seed the seeds rotate with the commit.
 """
 import argparse
 import collections
+import os
 import pathlib
 import subprocess
 import sys
@@ -26,13 +28,14 @@ jax.config.update('jax_numpy_dtype_promotion', 'standard')
 from program_reader import read_program, storage  # noqa: E402
 from case_file import raw, type_text  # noqa: E402
 from jax_programs import function_of  # noqa: E402
-from jax_rows import DERIVATIVES_LEFT_OUT, LEFT_OUT, SUMS  # noqa: E402
+from jax_rows import DERIVATIVES_LEFT_OUT, IMPOSSIBLE, LEFT_OUT  # noqa: E402
 from transforms import jvp_of, vjp_of  # noqa: E402
 
 import numpy as np  # noqa: E402
 
 MOST_TEXT = 40_000  # bytes of a program; XLA takes minutes for the largest
 CACHED = 50  # programs
+RESERVE = 20  # one more program for each so many, since some end with an error
 LARGE = 1 << 31  # XLA's shapes and JAX's rules for them overflow with attributes from here on
 
 
@@ -104,8 +107,11 @@ def results_of(case):
     for row in rows_of(program):
         if row in left_out:
             return f'{row}: {left_out[row]}'
-    if 'f8e8m0fnu' in case.program and (derived or not SUMS.isdisjoint(rows_of(program))):
-        return 'sums of f8e8m0fnu'
+    if derived and 'f8e8m0fnu' in case.program:
+        return 'derivatives of f8e8m0fnu begin with zeros'
+    for dtype, rows in IMPOSSIBLE.items():
+        if dtype in case.program and not rows.isdisjoint(rows_of(program)):
+            return f'{dtype} lacks a number that a row needs'
     if len(case.program) > MOST_TEXT:
         return 'too large'
     if has_large_attributes(program):
@@ -134,43 +140,51 @@ def write_results(out, case, results):
     out.write(b'end\n')
 
 
-def evaluate(programs, results, first):
-    """Appends the results of the programs from number `first` on, and prints a line for each: its number and, if it is
-    passed over, why. Returns the number of errors of this evaluator."""
-    errors = 0
+def evaluate(programs, results, first, most):
+    """Appends the results of at most `most` programs from number `first` on, and prints lines for each: its number and
+    `begins`, and then `passed over` and why, or `has results`. Returns the number of errors of this evaluator."""
+    errors = written = 0
+    report = os.fdopen(os.dup(1), 'w', buffering=1)
+    os.dup2(2, 1)  # what LAPACK prints there is no line of ours
     with open(results, 'ab') as out:
         for n, case in enumerate(read_cases(programs.read_bytes())):
             if n < first:
                 continue
-            print(f'{n} begins', flush=True)
+            if written == most:
+                break
+            print(f'{n} begins', file=report)
             if n % CACHED == 0:
                 jax.clear_caches()
             try:
                 got = results_of(case)
             except Exception as error:
                 errors += 1
-                print(f'{n} seed {case.name}: {getattr(error, "row", "")}: {type(error).__name__}: {str(error)[:200]!r}', flush=True)
+                print(f'{n} seed {case.name}: {getattr(error, "row", "")}: {type(error).__name__}: {str(error)[:200]!r}', file=report)
                 continue
             if isinstance(got, str):
-                print(f'{n} passed over: {got}', flush=True)
+                print(f'{n} passed over: {got}', file=report)
             else:
                 write_results(out, case, got)
                 out.flush()
+                written += 1
+                print(f'{n} has results', file=report)
     return errors
 
 
-def evaluate_in_processes(programs, results):
+def evaluate_in_processes(programs, results, most):
     """Goes on in another process after a program that ends one. Returns the number of programs, the reasons of those
     passed over with their counts, and the number of errors."""
-    reasons, errors, n = collections.Counter(), 0, 0
+    reasons, errors, n, written = collections.Counter(), 0, 0, 0
     while True:
-        child = subprocess.Popen([sys.executable, __file__, '--evaluate', str(n), str(programs), str(results)],
+        child = subprocess.Popen([sys.executable, __file__, '--evaluate', str(n), str(most - written), programs, results],
                                  stdout=subprocess.PIPE, text=True)
         for line in child.stdout:
             number, what = line.rstrip().split(' ', 1)
             n = int(number) + 1
             if what.startswith('passed over: '):
                 reasons[what.removeprefix('passed over: ')] += 1
+            elif what == 'has results':
+                written += 1
             elif what != 'begins':
                 errors += 1
                 print(what, flush=True)
@@ -183,22 +197,25 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('fuzz')
     parser.add_argument('--seed')
-    parser.add_argument('--count', default='1')
+    parser.add_argument('--count', type=int, default=1)
+    parser.add_argument('--compare', type=int)
     parser.add_argument('--verbose', action='store_true')
     o = parser.parse_args()
     start, seed = time.perf_counter(), ['--seed', o.seed] if o.seed else []
     with tempfile.TemporaryDirectory() as folder:
         programs, results = (pathlib.Path(folder) / name for name in ('programs.cases', 'results.cases'))
-        subprocess.run([o.fuzz, *seed, '--count', o.count, '--write', programs], check=True)
-        n, reasons, errors = evaluate_in_processes(programs, results)
+        count, least = (3 * o.compare, o.compare) if o.compare else (o.count, 0)
+        most = least + least // RESERVE if o.compare else count
+        subprocess.run([o.fuzz, *seed, '--count', str(count), '--write', programs], check=True)
+        n, reasons, errors = evaluate_in_processes(programs, results, most)
         for reason, times in reasons.most_common():
             print(f'passed over {times}: {reason}')
         print(f'{n} programs, {time.perf_counter() - start:.1f} s with JAX', flush=True)
-        status = subprocess.run([o.fuzz, '--against', results, *['--verbose'] * o.verbose]).returncode
-    return status or errors or (n > 50 and 2 * reasons.total() > n)
+        status = subprocess.run([o.fuzz, '--against', results, '--count', str(least), *['--verbose'] * o.verbose]).returncode
+    return status or errors
 
 
 if __name__ == '__main__':
     if sys.argv[1] == '--evaluate':
-        sys.exit(min(1, evaluate(pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4]), int(sys.argv[2]))))
+        sys.exit(min(1, evaluate(*map(pathlib.Path, sys.argv[4:]), *map(int, sys.argv[2:4]))))
     sys.exit(main())

@@ -4,6 +4,7 @@
 // large program is a vmap over scalars and short arrays, whose loops follow one another. Loops are short. A carry of
 // floats usually passes through sin or tanh, so that it stays finite.
 #include "fuzz/generators.h"
+#include "fuzz/host_calls.h"
 #include "ir/walk.h"
 
 namespace ricci::testing {
@@ -81,14 +82,15 @@ void Cond(Draft& d) {
   d.Emit("cond", in, {{"branches", std::span<ricci_program* const>(list)}});
 }
 
-// Sometimes states where a loop runs, whatever the estimates.
-void SomePlace(Draft& d, std::vector<ricci_attr>& attrs) {
+// Sometimes states where a loop runs, whatever the estimates. No kernel can call the host.
+void SomePlace(Draft& d, std::initializer_list<const ricci_program*> held, std::vector<ricci_attr>& attrs) {
   if (!d.dice().Chance(0.2)) return;
-  attrs.push_back(Attr("place", d.dice().Chance(0.5) ? "kernel" : "plan"));
+  const bool in_kernel = d.dice().Chance(0.5) && std::none_of(held.begin(), held.end(), CallsHost);
+  attrs.push_back(Attr("place", in_kernel ? "kernel" : "plan"));
   d.Count("loop in a stated place");
 }
 
-// Whether the program holds an equation that may fail. A branch around that cannot be batched.
+// A branch around what may fail cannot be batched.
 bool MayFail(const ricci_program* p) {
   for (const ir::Program* f : ir::NestedFirst(*ir::FromAbi(p))) {
     for (const ir::Equation& eqn : f->equations) {
@@ -101,7 +103,7 @@ bool MayFail(const ricci_program* p) {
 
 // Sometimes states how a vmap runs, whatever the estimates.
 void SomeSchedule(Draft& d, const ricci_program* body, std::vector<ricci_attr>& attrs) {
-  if (!d.dice().Chance(0.2)) return;
+  if (!d.dice().Chance(0.2) || CallsHost(body)) return;
   attrs.push_back(Attr("schedule", d.dice().Chance(0.5) || MayFail(body) ? "lanes" : "batched"));
   d.Count("vmap with a stated schedule");
 }
@@ -142,7 +144,7 @@ void Scan(Draft& d) {
                                    Attr("num_consts", consts.size()),
                                    Attr("num_carry", carries.size()),
                                    Attr("unroll", d.dice().Between(1, 2))};
-  SomePlace(d, attrs);
+  SomePlace(d, {raw}, attrs);
   d.Emit("scan", in, attrs);
 }
 
@@ -211,7 +213,7 @@ void While(Draft& d) {
   std::vector<ricci_attr> attrs = {Attr("cond", c), Attr("body", b), Attr("cond_nconsts", 1),
                                    Attr("body_nconsts", consts.size())};
   if (d.palette().smooth || d.dice().Chance(0.4)) attrs.push_back(Attr("max_trips", bound + 1));
-  SomePlace(d, attrs);
+  SomePlace(d, {c, b}, attrs);
   d.Emit("while", in, attrs);
 }
 
@@ -242,6 +244,7 @@ void Vmap(Draft& d) {
     params.push_back(in[i].type().WithShape(shape));
   }
   Draft body(d, params);
+  body.BeginVmap();
   GrowBody(body, 2);
   const Values out = SomeResults(body, d.dice().Between(1, 3));
   for (const Value& v : out) out_axes.push_back(d.dice().Between(0, v.rank()));
@@ -267,6 +270,7 @@ void LargeLanes(Draft& d) {
   }
   Draft body(d, params);
   body.LimitElements(12);
+  body.BeginVmap();
   for (int64_t i = 0; i <= n_loops; ++i) {
     body.Grow(d.dice().Between(100, 240) / n_loops);
     if (i < n_loops) While(body);

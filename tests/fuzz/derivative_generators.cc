@@ -33,7 +33,7 @@ void IfDerivable(const Make& make) {
   try {
     make();
   } catch (const Error& e) {
-    if (e.code() != RICCI_UNIMPLEMENTED) throw;
+    if (!MayBeRefused(e)) throw;
   }
 }
 

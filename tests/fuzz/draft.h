@@ -22,8 +22,10 @@ struct Palette {
   bool smooth = false;          // only rows that have all rules, and values of moderate size: for the laws
   int64_t max_elements = 1024;  // of one value
   int max_nesting = 2;
-  bool deep = false;   // bodies are small and hold a body each, to the last level
-  bool large = false;  // one body of hundreds of equations with several loops one after another
+  bool deep = false;     // bodies are small and hold a body each, to the last level
+  bool large = false;    // one body of hundreds of equations with several loops one after another
+  bool calls = false;    // functions of the host
+  bool batched = false;  // a body within a vmap
 };
 
 // Counts over all programs of one run.
@@ -59,8 +61,9 @@ class Draft {
 
   Dice& dice() { return dice_; }
   const Palette& palette() const { return palette_; }
-  // From now on, and in programs nested here.
+  // From now on, and in programs nested here; so is a vmap.
   void LimitElements(int64_t n) { palette_.max_elements = n; }
+  void BeginVmap() { palette_.batched = true; }
   void Count(std::string_view kind) { ++counts_.kinds[std::string(kind)]; }
   ricci_ctx* context() const { return ctx_; }
   ricci_builder* builder() const { return builder_; }

@@ -220,6 +220,8 @@ std::span<const Generator> ElementwiseGenerators() { return kGenerators; }
 
 namespace {
 
+constexpr double kCalls = 0.2;  // of the equations of a program that has them
+
 void EmitOneOf(Draft& d, std::span<const std::span<const Generator>> families) {
   int64_t total = 0;
   const auto walk = [&](auto&& visit) {
@@ -237,6 +239,7 @@ void EmitOneOf(Draft& d, std::span<const std::span<const Generator>> families) {
 }  // namespace
 
 void EmitSomething(Draft& d) {
+  if (d.palette().calls && d.dice().Chance(kCalls)) return EmitOneOf(d, std::array{HostCallGenerators()});
   const std::span<const Generator> kFamilies[] = {
       ElementwiseGenerators(), LayoutGenerators(),  IndexingGenerators(),  ReductionGenerators(), LinalgGenerators(),
       SignalGenerators(),      WindowGenerators(),  RandomKeyGenerators(), NeuralGenerators(),    CheckGenerators(),

@@ -12,6 +12,14 @@ RunResult Failed(std::string_view what, ricci_status* s) {
   const Error e(s);
   return {{}, Text(what, ": ", e.message()), e.code()};
 }
+// What `run` gives, with the calls of the host during it.
+template <typename Run>
+RunResult Recorded(ricci_ctx* ctx, const Run& run) {
+  (void)HostCalls::Of(ctx).Take();
+  RunResult result = run();
+  result.calls = HostCalls::Of(ctx).Take();
+  return result;
+}
 size_t BytesOf(const ArrayType& t) { return static_cast<size_t>(t.elements() * SizeOf(t.dtype())); }
 
 // Memory for one array of a bound call: aligned, with guards on both sides.
@@ -95,8 +103,15 @@ size_t Compiled::n_in_place() const {
   return n;
 }
 
-RunResult Compiled::Run(const std::vector<Bytes>& inputs) const { return Bound(inputs, /*in_place=*/false); }
-RunResult Compiled::RunInPlace(const std::vector<Bytes>& inputs) const { return Bound(inputs, /*in_place=*/true); }
+RunResult Compiled::Run(const std::vector<Bytes>& inputs) const {
+  return Recorded(ctx_, [&] { return Bound(inputs, /*in_place=*/false); });
+}
+RunResult Compiled::RunInPlace(const std::vector<Bytes>& inputs) const {
+  return Recorded(ctx_, [&] { return Bound(inputs, /*in_place=*/true); });
+}
+RunResult Compiled::RunOnArrays(const std::vector<Bytes>& inputs) const {
+  return Recorded(ctx_, [&] { return OnArrays(inputs); });
+}
 
 RunResult Compiled::Bound(const std::vector<Bytes>& inputs, bool in_place) const {
   if (executable_ == nullptr) return failure_;
@@ -125,7 +140,7 @@ RunResult Compiled::Call(ricci_call* call, const std::vector<Bytes>& inputs, boo
   return Collect(memory, inputs, place);
 }
 
-RunResult Compiled::RunOnArrays(const std::vector<Bytes>& inputs) const {
+RunResult Compiled::OnArrays(const std::vector<Bytes>& inputs) const {
   if (executable_ == nullptr) return failure_;
   std::vector<Array> owned;
   std::vector<ricci_array*> in, out(result_bytes_.size());
@@ -220,12 +235,13 @@ RunResult RunThroughPasses(ricci_ctx* ctx, const ricci_program* p, const std::ve
   for (const ArrayType& t : ResultsOf(ctx, p)) memory.emplace_back(BytesOf(t));
   std::vector<void*> in, out;
   for (size_t i = 0; i < memory.size(); ++i) (i < inputs.size() ? in : out).push_back(memory[i].data());
-  const absl::Status status = InterpretOptimized(p, in.data(), out.data());
-  // The interpreter does not report the code of a `check`.
-  const bool broken = status.code() == absl::StatusCode::kFailedPrecondition;
-  if (!status.ok())
-    return {{}, std::string(status.message()), broken ? kBrokenPromise : static_cast<uint32_t>(status.code())};
-  return Collect(memory, inputs, AfterInputs(inputs.size(), out.size()));
+  return Recorded(ctx, [&] {
+    const absl::Status status = InterpretOptimized(p, in.data(), out.data());
+    if (status.ok()) return Collect(memory, inputs, AfterInputs(inputs.size(), out.size()));
+    // The interpreter does not report the code of a `check`.
+    const bool broken = status.code() == absl::StatusCode::kFailedPrecondition;
+    return RunResult{{}, std::string(status.message()), broken ? kBrokenPromise : static_cast<uint32_t>(status.code())};
+  });
 }
 
 }  // namespace ricci::testing

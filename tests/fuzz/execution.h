@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "fuzz/array_data.h"
 #include "fuzz/dice.h"
+#include "fuzz/host_calls.h"
 #include "ricci/ricci.h"
 
 namespace ricci::testing {
@@ -16,7 +16,8 @@ using Complaint = std::optional<std::string>;
 struct RunResult {
   std::vector<Bytes> arrays;
   Complaint error;
-  uint32_t code = 0;  // of the error, if it came with a status
+  uint32_t code = 0;                 // of the error, if it came with a status
+  std::vector<HostCall> calls = {};  // that have an effect
 };
 
 // Bit i % 8: argument i is donated.
@@ -39,6 +40,7 @@ class Compiled {
   size_t n_in_place() const;
 
  private:
+  RunResult OnArrays(const std::vector<Bytes>& inputs) const;
   RunResult Bound(const std::vector<Bytes>& inputs, bool in_place) const;
   RunResult Call(ricci_call* call, const std::vector<Bytes>& inputs, bool in_place) const;
   int32_t ArgumentOf(size_t result) const;  // the argument whose memory it may take, or -1

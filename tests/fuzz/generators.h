@@ -28,6 +28,8 @@ std::span<const Generator> NeuralGenerators();
 std::span<const Generator> RandomKeyGenerators();
 std::span<const Generator> CheckGenerators();
 std::span<const Generator> EdgeGenerators();
+// ---- only in programs that call functions of the host ----
+std::span<const Generator> HostCallGenerators();
 // ---- only while another level of nesting is allowed ----
 std::span<const Generator> ControlGenerators();
 std::span<const Generator> DerivativeGenerators();

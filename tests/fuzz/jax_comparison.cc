@@ -124,7 +124,7 @@ void CompareCase(const replay::Case& c, const TrialOptions& options, JaxTotals& 
   Trial trial(seed, options, drawn);
   const JaxCase jax = CaseOf(trial, seed);
   ++totals.programs;
-  Reference reference(trial.context(), jax.runs, trial.Inputs(jax.runs), totals.checks, Rounding::kFlushing);
+  Reference reference(trial.context(), jax.runs, trial.Inputs(jax.runs), totals.checks, Rounding::kJax);
   if (reference.want().error) return void(++totals.ended);
   ++totals.compared;
   const std::vector<ArrayType> types = ResultsOf(trial.context(), jax.runs.get());

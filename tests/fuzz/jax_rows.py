@@ -3,6 +3,8 @@
 Primitives of the same name and meaning in jax.lax take one word; the tables of tests/jax have many of them. Attributes
 are those of a program's text; what is left out has the value that plugins/lax/PRIMITIVES.md states.
 """
+import re
+
 import jax
 import jax._src.lax.linalg as linalg
 import jax.numpy as jnp
@@ -11,6 +13,7 @@ from jax import lax
 from jax._src.lax import lax as internal
 from jax._src.lax import windowed_reductions as windowed
 from jax._src.random.core import random_gamma_p
+from jax.experimental import io_callback
 from jax.extend.core.primitives import threefry2x32_p
 
 import convolution_cases
@@ -37,7 +40,7 @@ ROWS |= {name: plain(f) for table in (elementwise_cases.COMPARE, elementwise_cas
                                       INCOMPLETE_GAMMA) for name, f in table.items()}
 ROWS |= {name: plain(getattr(lax, name)) for name in (
     'clz', 'complex', 'conj', 'imag', 'real', 'population_count', 'clamp', 'stop_gradient', 'bessel_i0e', 'bessel_i1e',
-    'polygamma', 'zeta', 'select_n')}
+    'polygamma', 'zeta')}
 ROWS |= {name: plain(lambda *xs: list(xs) if len(xs) > 1 else xs[0]) for name in ('copy', 'name')}
 ROWS |= {
     'not': plain(lax.bitwise_not), 'mulhi': plain(internal.mulhi_p.bind), 'check': plain(lambda ok, x: x),
@@ -49,6 +52,19 @@ ROWS |= {
     'integer_pow': lambda a, x: lax.integer_pow(x, a['y']),
     'reduce_precision': lambda a, x: lax.reduce_precision(x, a['exponent_bits'], a['mantissa_bits']),
 }
+
+
+def pow_(a, x, y):
+    """XLA would make pow(exp(x), y) exp(x y), which is NaN for an infinite x and y = 0."""
+    return lax.pow(lax.optimization_barrier(x), y)
+
+
+def select_n(a, which, *xs):
+    """A number out of range is clamped, in the derivative too."""
+    return lax.select_n(which if which.dtype == bool else lax.clamp(np.int32(0), which, np.int32(len(xs) - 1)), *xs)
+
+
+ROWS |= {'pow': pow_, 'select_n': select_n}
 
 
 def convert(x, dtype):
@@ -151,7 +167,9 @@ def pooled(f):
 
 
 def scattered_windows(a, source, x):
-    window, strides, padding, _, _ = windows_cases.lists(a)
+    window, strides, padding, *dilations = windows_cases.lists(a)
+    if any(n != 1 for d in dilations for n in d):
+        raise NotImplementedError('dilation')
     return windowed._select_and_scatter_add(source, x, SELECT[a['select_prim']], window, strides, padding)
 
 
@@ -258,6 +276,50 @@ ROWS |= {
     'amax': lambda a, x: lax.reduce_max(lax.abs(x), a['axes']),
 }
 
+
+# ---- functions of the host ----
+def mix(types):
+    """What host_calls.cc computes: result r is made from the sum of r and (k + 1) times operand k."""
+    def f(*xs):
+        out = []
+        for r, t in enumerate(types):
+            total = np.float64(r)
+            with np.errstate(all='ignore'):
+                for k, x in enumerate(xs):
+                    total = total + (k + 1) * np.asarray(x).astype(np.float64)
+                out.append(of_sum(total, t.dtype))
+        return out
+    return f
+
+
+def of_sum(total, dtype):
+    finite = np.where(np.isfinite(total), total, 0)
+    if dtype.kind == 'f':
+        return np.where(np.isfinite(total), total / (1 + np.abs(total)), np.nan).astype(dtype)
+    return total > 1 if dtype == bool else np.fmod(np.abs(finite), 100).astype(np.int64).astype(dtype)
+
+
+def types_of(text):
+    """`f32[3], i32[]`"""
+    return [jax.ShapeDtypeStruct([int(n) for n in dims.split(',') if n], DTYPES[dtype])
+            for dtype, dims in re.findall(r'(\w+)\[([\d,]*)\]', text)]
+
+
+def pure_callback(a, *xs):
+    types = types_of(a['results'])
+    return jax.pure_callback(mix(types), types, *xs, vmap_method=a.get('vmap_method'))
+
+
+def io_callback_(a, *xs):
+    types = types_of(a['results'])
+    return io_callback(mix(types), types, *xs, ordered=a.get('ordered', False))
+
+
+ROWS |= {
+    'pure_callback': pure_callback, 'io_callback': io_callback_,
+    **dict.fromkeys(('debug_callback', 'debug_print'), lambda a, *xs: []),  # only results are compared
+}
+
 # Why JAX cannot be asked: programs with these are not compared.
 LEFT_OUT = {
     **dict.fromkeys(('eig', 'eigh', 'svd', 'schur'), 'vectors are determined up to a factor'),
@@ -271,7 +333,16 @@ LEFT_OUT = {
     'dot_product_attention': 'jax.nn has no f16 on CPU, and takes the softmax of f64 in f32',
 }
 # The same of the derivatives that JAX has.
-DERIVATIVES_LEFT_OUT = dict.fromkeys(('scatter-min', 'scatter-max'), 'NaN in JAX where an index is clipped')
-# Rows that begin with a zero, which f8e8m0fnu does not have: NaN in JAX.
-SUMS = {'reduce_sum', 'cumsum', 'scatter-add', 'scatter-sub', 'reduce_window_sum', 'select_and_scatter_add', 'dot_general',
-        'ragged_dot_general', 'conv_general_dilated', 'cumlogsumexp'}
+DERIVATIVES_LEFT_OUT = {
+    **dict.fromkeys(('scatter-min', 'scatter-max'), 'NaN in JAX where an index is clipped'),
+    'cholesky': 'JAX cuts off the other triangle of the tangent, where ours is NaN for a matrix with a NaN',
+}
+# Rows for which JAX needs a number that the dtype does not have, and takes NaN (or position 0): a zero in f8e8m0fnu, to add
+# to or to cut off a triangle, and the infinities with which a maximum begins. (And XLA widens its NaN to infinity.)
+IMPOSSIBLE = {
+    'f8e8m0fnu': {'reduce_sum', 'cumsum', 'scatter-add', 'scatter-sub', 'reduce_window_sum', 'select_and_scatter_add',
+                  'dot_general', 'ragged_dot_general', 'conv_general_dilated', 'cumlogsumexp', 'reduce_max', 'reduce_min',
+                  'amax', 'cummax', 'cummin', 'argmax', 'argmin', 'reduce_window_max', 'reduce_window_min', 'softmax',
+                  'cholesky_update', 'triangular_solve', 'scaled_matmul'},
+    'f8e4m3fn': {'softmax', 'cumlogsumexp'}, 'f4e2m1fn': {'softmax', 'cumlogsumexp'},
+}

@@ -51,6 +51,8 @@ std::vector<std::string> WantedKinds() {
                                   "index at the end of its dtype",
                                   "size at a limit",
                                   "code of short functions",
+                                  "call of a function of the host",
+                                  "call of the host refused by a device that it cannot see",
                                   "donated arguments",
                                   "runs on devices with time of their own",
                                   "donated arguments of a transformed program",

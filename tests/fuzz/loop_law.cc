@@ -43,11 +43,13 @@ class Loop {
       const std::vector<Bytes> in = LanesOf(inputs, params, b.in, lane);
       lanes.push_back(lane == 0 ? Reference(ctx_, f_, in, counts_.loops) : Reference(lanes[0], in));
       const RunResult& want = lanes.back().want();
+      if (IsRefusedCall(f_, want)) return {};
       broken |= IsBrokenPromise(want);
       if (want.error && !IsBrokenPromise(want)) return Text("lane ", lane, ": ", *want.error);
     }
-    if (broken) return {};  // if one lane fails, all do
+    if (broken || IsRefusedCall(b.program, got)) return {};  // if one lane fails, all do
     if (got.error) return Text("batched: ", *got.error);
+    if (Complaint c = CallsAddUp(got, lanes)) return c;
     for (int64_t lane = 0; lane < kBatch; ++lane) {
       const RunResult mine = {LanesOf(got.arrays, results, b.out, lane), {}, 0};
       if (Complaint c = lanes[static_cast<size_t>(lane)].Compare(mine, Text("lane ", lane))) return c;
@@ -56,6 +58,32 @@ class Loop {
   }
 
  private:
+  // A call with an effect is made for each lane, in any order, or once if it is the same for all.
+  static Complaint CallsAddUp(const RunResult& got, const std::vector<Reference>& lanes) {
+    const std::map<std::string, int64_t> batched = TimesOf(got.calls);
+    std::map<std::string, int64_t> most = batched, sum = batched;
+    for (auto& [what, n] : most) n = 0;
+    for (auto& [what, n] : sum) n = 0;
+    for (const Reference& lane : lanes) {
+      for (const auto& [what, n] : TimesOf(lane.want().calls)) {
+        most[what] = std::max(most[what], n);
+        sum[what] += n;
+      }
+    }
+    for (const auto& [what, n] : sum) {
+      const auto found = batched.find(what);
+      const int64_t times = found == batched.end() ? 0 : found->second;
+      if (times < most[what] || times > n)
+        return Text("batched: ", what, " is called ", times, " times, it must be between ", most[what], " and ", n);
+    }
+    return {};
+  }
+  static std::map<std::string, int64_t> TimesOf(const std::vector<HostCall>& calls) {
+    std::map<std::string, int64_t> times;
+    for (const HostCall& c : calls) ++times[c.what];
+    return times;
+  }
+
   ricci_ctx* ctx_;
   const Program& f_;
   const uint64_t seed_;

@@ -21,6 +21,8 @@ constexpr std::string_view kExact[] = {"abs",
                                        "complex",
                                        "conj",
                                        "imag",
+                                       "io_callback",
+                                       "pure_callback",
                                        "real",
                                        "argmax",
                                        "argmin",
@@ -112,8 +114,12 @@ constexpr std::string_view kMovesOperands[] = {"reduce_sum",
                                                "scaled_dot_general",
                                                "softmax"};
 
+// Rows that JAX computes as a difference of numbers of about 1: a small result has the error of these.
+constexpr std::string_view kCancelsInJax[] = {"lgamma", "polygamma", "igamma", "igammac"};
+// Rows that add in an order of their own, which decides where infinities and NaNs go.
+constexpr std::string_view kMixesInfinities[] = {"fft"};
 // Rows whose results hold vectors of length 1: what is small in one is rounded like what is large.
-constexpr std::string_view kVectors[] = {"svd", "eigh", "eig", "schur", "qr", "householder_product"};
+constexpr std::string_view kVectors[] = {"svd", "eigh", "eig", "schur", "qr", "householder_product", "geqrf", "geqp3"};
 // Rows whose results fade to zero, and that grow to infinity, without a pole: rounding decides on which side of the
 // last number a result is.
 constexpr std::string_view kFade[] = {"exp", "exp2", "logistic", "erfc", "pow"};
@@ -136,12 +142,16 @@ class Noise {
                              std::span<const Val> operands) -> absl::StatusOr<Vals> {
                            const std::string_view name = b.registry().vocabulary().PrimName(eqn.prim);
                            Vals in(operands.begin(), operands.end());
+                           const bool jax = rounding_ == Rounding::kJax;
                            const bool contracts = name == "add" || name == "sub";
                            for (size_t i = 0; i < in.size(); ++i) {
                              Val& v = in[i];
                              RICCI_ASSIGN(v, Settle(b, v));
                              if (contracts && IsReal(b, v) && IsProduct(from, eqn.operands[i])) {
                                RICCI_ASSIGN(v, MoveBy(b, v, InfoOf(Of(b, v)).epsilon));
+                             }
+                             if (jax && variant_ % 2 != 0 && IsOneOf(kMixesInfinities, name)) {
+                               RICCI_ASSIGN(v, Ordinary(b, v));
                              }
                              if (IsOneOf(kMovesOperands, name)) {
                                RICCI_ASSIGN(v, Move(b, v, Coarser(from, eqn, Of(b, v))));
@@ -203,7 +213,8 @@ class Noise {
   }
   absl::StatusOr<Val> MoveResult(trace::Builder& b, std::string_view name, const Vals& in, Val v) {
     RICCI_ASSIGN(v, Move(b, v));
-    if (IsOneOf(kVectors, name) && IsInexact(Of(b, v))) return Shift(b, v);
+    const bool shifts = IsOneOf(kVectors, name) || (rounding_ == Rounding::kJax && IsOneOf(kCancelsInJax, name));
+    if (shifts && IsInexact(Of(b, v))) return Shift(b, v);
     if (way_ == Way::kUp && IsOneOf(kFade, name)) return Appear(b, v);
     if (way_ == Way::kDown && IsOneOf(kOverflow, name)) return Return(b, v, in[0]);
     return v;
@@ -241,12 +252,7 @@ class Noise {
   // Results that overflowed become the largest number, unless the operand was already infinite.
   absl::StatusOr<Val> Return(trace::Builder& b, Val v, Val operand) {
     if (!IsReal(b, v)) return v;
-    const double max = InfoOf(Of(b, v)).max, inf = std::numeric_limits<double>::infinity();
-    Val finite = v;
-    for (double sign : {1.0, -1.0}) {
-      RICCI_ASSIGN(const Val largest, Splat(b, v, sign * max));
-      RICCI_ASSIGN(finite, Instead(b, finite, sign * inf, largest));
-    }
+    RICCI_ASSIGN(const Val finite, Finite(b, v));
     RICCI_ASSIGN(const Val was_finite, b.Emit1("is_finite", {}, std::array{operand}));
     return b.Emit1("select_n", {}, std::array{was_finite, v, finite});
   }
@@ -313,7 +319,7 @@ class Noise {
   // Zeros of one sign and NaNs of one sign.
   absl::StatusOr<Val> Settle(trace::Builder& b, Val v) {
     if (!IsReal(b, v)) return v;
-    if (rounding_ == Rounding::kFlushing && variant_ % 2 != 0) {
+    if (rounding_ == Rounding::kJax && variant_ % 2 != 0) {
       RICCI_ASSIGN(v, Flush(b, v));
     }
     RICCI_ASSIGN(const Val signed_zero, Splat(b, v, variant_ % 2 == 0 ? 0.0 : -0.0));
@@ -323,6 +329,29 @@ class Noise {
     return b.Emit1("select_n", {}, std::array{is_nan, v, nan});
   }
 
+  // Finite numbers in the place of infinities and NaNs, in both parts of complex numbers.
+  absl::StatusOr<Val> Ordinary(trace::Builder& b, Val v) {
+    if (IsComplex(Of(b, v))) {
+      RICCI_ASSIGN(Val re, b.Emit1("real", {}, std::array{v}));
+      RICCI_ASSIGN(Val im, b.Emit1("imag", {}, std::array{v}));
+      RICCI_ASSIGN(re, Ordinary(b, re));
+      RICCI_ASSIGN(im, Ordinary(b, im));
+      return b.Emit1("complex", {}, std::array{re, im});
+    }
+    if (!IsReal(b, v)) return v;
+    RICCI_ASSIGN(const Val one, Splat(b, v, 1));
+    RICCI_ASSIGN(const Val is_finite, b.Emit1("is_finite", {}, std::array{v}));
+    return b.Emit1("select_n", {}, std::array{is_finite, one, v});
+  }
+  // The largest numbers in the place of infinities.
+  absl::StatusOr<Val> Finite(trace::Builder& b, Val v) {
+    const double max = InfoOf(Of(b, v)).max, inf = std::numeric_limits<double>::infinity();
+    for (double sign : {1.0, -1.0}) {
+      RICCI_ASSIGN(const Val largest, Splat(b, v, sign * max));
+      RICCI_ASSIGN(v, Instead(b, v, sign * inf, largest));
+    }
+    return v;
+  }
   // Zero in the place of subnormal numbers.
   static absl::StatusOr<Val> Flush(trace::Builder& b, Val v) {
     RICCI_ASSIGN(const Val size, b.Emit1("abs", {}, std::array{v}));

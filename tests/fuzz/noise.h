@@ -18,9 +18,9 @@ namespace ricci::testing {
 
 // Which operations count as rounding.
 enum class Rounding : uint8_t {
-  kFree,      // what a backend may round in its own way
-  kFlushing,  // the same of one that may take subnormal numbers for zeros
-  kAll        // conversions and reduced precision too, which are exact in one direction of a derivative only
+  kFree,  // what a backend may round in its own way
+  kJax,   // the same of JAX, which may take subnormal numbers for zeros, and knows some functions with fewer digits
+  kAll    // conversions and reduced precision too, which are exact in one direction of a derivative only
 };
 inline constexpr uint32_t kNoiseVariants = 8;
 // If noise leaves no digit (sin of 1e10 in f32, zero) or changes a result completely (a comparison), 8 are too few.

@@ -30,8 +30,8 @@ Program WithoutCustomRules(const Program& p);
 // The same for custom_vjp only, which has no forward mode.
 Program WithoutCustomVjp(const Program& p);
 
-// What a transform may refuse: a rule is missing, or arrays would need more dimensions than they can have (a stack of
-// residuals, a batch).
+// What a transform may refuse: a rule is missing, arrays would need more dimensions than they can have (a stack of
+// residuals, a batch), or a checkpoint would compute an effect again.
 bool MayBeRefused(const Error& e);
 
 // Names of all rows in it, nested programs too.

@@ -18,6 +18,14 @@ bool Within(DType d, double got, double want, double spread) {
   return std::fabs(got - want) <= 8 * spread + denormal;
 }
 
+// What was called, shortly.
+std::string TextOf(const std::vector<HostCall>& calls) {
+  constexpr size_t kShown = 6;
+  std::string text;
+  for (size_t i = 0; i < std::min(calls.size(), kShown); ++i) text += Text(i == 0 ? "" : ", ", calls[i].what);
+  return calls.size() > kShown ? text + ", ..." : text;
+}
+
 }  // namespace
 
 Reference::Reference(ricci_ctx* ctx, const Program& p, std::vector<Bytes> inputs, CheckCounts& counts,
@@ -52,7 +60,11 @@ Complaint Reference::Compare(const RunResult& got, std::string_view what) {
     if (SameBits(got.arrays[i].data(), want_.arrays[i].data(), want_.arrays[i].size())) continue;
     for (size_t at = 0; at < want_.arrays[i].size(); at += size) {
       const std::byte *have = &got.arrays[i][at], *want = &want_.arrays[i][at];
-      if (SameBits(have, want, size) || Close(i, at, have)) continue;
+      const auto in_noise = [&](uint32_t variant) {
+        const RunResult* noisy = Noisy(variant);
+        return noisy == nullptr ? nullptr : &noisy->arrays[i][at];
+      };
+      if (SameBits(have, want, size) || Close(d, have, want, in_noise)) continue;
       return Text(what, ": result ", i, " (", types_[i], ") element ", at / size, " is ", ElementText(d, have),
                   ", it must be ", ElementText(d, want));
     }
@@ -60,11 +72,35 @@ Complaint Reference::Compare(const RunResult& got, std::string_view what) {
   return {};
 }
 
+Complaint Reference::CompareCalls(const RunResult& got, std::string_view what) {
+  if (!SameFunctions(got.calls, want_.calls)) {
+    for (uint32_t variant = 0; variant < kManyNoiseVariants; ++variant) {
+      const RunResult* noisy = Noisy(variant);
+      if (noisy == nullptr || !SameFunctions(noisy->calls, want_.calls)) return ++counts_.undecided, Complaint();
+    }
+    return Text(what, ": ", got.calls.size(), " calls of the host, it must be ", want_.calls.size(),
+                ", or others: ", TextOf(got.calls), " in the place of ", TextOf(want_.calls));
+  }
+  for (size_t i = 0; i < got.calls.size(); ++i) {
+    for (size_t k = 0; k < got.calls[i].operands.size(); ++k) {
+      const DType d = want_.calls[i].dtypes[k];
+      const Bytes &have = got.calls[i].operands[k], &want = want_.calls[i].operands[k];
+      const auto size = static_cast<size_t>(SizeOf(d));
+      counts_.compared += static_cast<int64_t>(want.size() / size);
+      for (size_t at = 0; at < want.size(); at += size) {
+        const auto in_noise = [&](uint32_t variant) { return NoisyOperand(variant, i, k, at); };
+        if (SameBits(&have[at], &want[at], size) || Close(d, &have[at], &want[at], in_noise)) continue;
+        return Text(what, ": call ", i, " (", want_.calls[i].what, ") operand ", k, " element ", at / size, " is ",
+                    ElementText(d, &have[at]), ", it must be ", ElementText(d, &want[at]));
+      }
+    }
+  }
+  return {};
+}
+
 // Whether it is within the effect of noise on this element (on each part of a complex number). A few variants decide,
 // many if the element is not floating or noise moves it by half of its size.
-bool Reference::Close(size_t result, size_t at, const std::byte* got) {
-  const DType d = PartOf(types_[result].dtype());
-  const std::byte* want = &want_.arrays[result][at];
+bool Reference::Close(DType d, const std::byte* got, const std::byte* want, const InNoise& in_noise) {
   if (IsFloat(d)) {
     const double g = ReadFloat(d, got), w = ReadFloat(d, want);
     if (std::isnan(g) && std::isnan(w)) return true;
@@ -76,7 +112,7 @@ bool Reference::Close(size_t result, size_t at, const std::byte* got) {
     return all_or_nothing ? kManyNoiseVariants : kNoiseVariants;
   };
   for (uint32_t variant = 0; variant < enough(); ++variant) {
-    const std::byte* noisy = Noisy(variant, result, at);
+    const std::byte* noisy = in_noise(variant);
     if (noisy == nullptr) return ++counts_.undecided, true;
     if (!IsFloat(d)) {
       if (!SameBits(noisy, want, static_cast<size_t>(SizeOf(d)))) return ++counts_.undecided, true;
@@ -96,14 +132,22 @@ std::optional<double> Reference::Spread(size_t result, size_t element) {
   const double want = ReadFloat(d, &want_.arrays[result][at]);
   double spread = 0;
   for (uint32_t variant = 0; variant < kNoiseVariants; ++variant) {
-    const std::byte* noisy = Noisy(variant, result, at);
-    if (noisy == nullptr || !SameKind(want, ReadFloat(d, noisy))) return {};
-    spread = std::max(spread, std::fabs(ReadFloat(d, noisy) - want));
+    const RunResult* run = Noisy(variant);
+    if (run == nullptr) return {};
+    const double noisy = ReadFloat(d, &run->arrays[result][at]);
+    if (!SameKind(want, noisy)) return {};
+    spread = std::max(spread, std::fabs(noisy - want));
   }
   return spread;
 }
 
-const std::byte* Reference::Noisy(uint32_t variant, size_t result, size_t at) {
+const std::byte* Reference::NoisyOperand(uint32_t variant, size_t call, size_t operand, size_t at) {
+  const RunResult* noisy = Noisy(variant);
+  const bool same = noisy != nullptr && SameFunctions(noisy->calls, want_.calls);
+  return same ? &noisy->calls[call].operands[operand][at] : nullptr;
+}
+
+const RunResult* Reference::Noisy(uint32_t variant) {
   if (variant >= noise_->size()) {
     auto f = WithNoise(*ir::FromAbi(p_.get()), variant, rounding_);
     Noise& made = noise_->emplace_back();
@@ -114,7 +158,7 @@ const std::byte* Reference::Noisy(uint32_t variant, size_t result, size_t at) {
     const Noise& made = (*noise_)[noisy_.size()];
     noisy_.push_back(made.program ? made.program->Run(inputs_) : RunResult{{}, made.failure, 0});
   }
-  return noisy_[variant].error ? nullptr : &noisy_[variant].arrays[result][at];
+  return noisy_[variant].error ? nullptr : &noisy_[variant];
 }
 
 }  // namespace ricci::testing

@@ -4,6 +4,8 @@
 // one that noise moves across a threshold is not compared.
 #ifndef RICCI_TESTS_FUZZ_REFERENCE_H_
 #define RICCI_TESTS_FUZZ_REFERENCE_H_
+#include <functional>
+
 #include "fuzz/execution.h"
 #include "fuzz/noise.h"
 #include "fuzz/subject.h"
@@ -21,6 +23,8 @@ class Reference {
   const RunResult& want() const { return want_; }
   // Whether `got` is the same within the tolerance; only if there are results.
   Complaint Compare(const RunResult& got, std::string_view what);
+  // Whether the calls of the host with effects are the same, in their order, with the same operands.
+  Complaint CompareCalls(const RunResult& got, std::string_view what);
   // The most that a few variants of noise move an element, in absolute terms; no value if noise determines the element.
   std::optional<double> Spread(size_t result, size_t element);
 
@@ -29,9 +33,12 @@ class Reference {
     std::optional<Compiled> program;
     std::string failure;
   };
-  bool Close(size_t result, size_t at, const std::byte* got);
+  // The same element in a variant of noise; NULL if it has none.
+  using InNoise = std::function<const std::byte*(uint32_t variant)>;
+  bool Close(DType d, const std::byte* got, const std::byte* want, const InNoise& in_noise);
   // NULL if the noisy program cannot run.
-  const std::byte* Noisy(uint32_t variant, size_t result, size_t at);
+  const RunResult* Noisy(uint32_t variant);
+  const std::byte* NoisyOperand(uint32_t variant, size_t call, size_t operand, size_t at);
 
   ricci_ctx* ctx_;
   Program p_;

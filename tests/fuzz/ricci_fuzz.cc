@@ -22,9 +22,9 @@ constexpr double kProgressSeconds = 60;  // between lines of progress
 
 struct Options {
   uint64_t seed = 0;
-  bool one = false;  // --seed without --count: exactly this program
-  int64_t count = 1000;
-  double seconds = 0;  // 0: no limit
+  bool one = false;      // --seed without --count: exactly this program
+  int64_t count = 1000;  // with --against: how many programs must have been compared
+  double seconds = 0;    // 0: no limit
   bool coverage = false;
   bool hostile = false;        // texts with hostile integers in place of programs
   std::string write, against;  // case files for JAX, and with its results
@@ -35,10 +35,6 @@ struct Options {
 // Rows that are never drawn, each with its reason.
 constexpr std::string_view kNotDrawn[] = {
     "custom_linear",  // comes from custom_vjp under jvp
-    "pure_callback",  // devices whose memory the host cannot see refuse callbacks
-    "io_callback",
-    "debug_callback",  // give nothing
-    "debug_print",
 };
 
 // Names of the rows that were never drawn.
@@ -153,7 +149,9 @@ int RunWithJax(const Options& options) {
       static_cast<long long>(totals.compared), static_cast<long long>(totals.ended),
       static_cast<long long>(totals.checks.compared), static_cast<long long>(totals.checks.undecided),
       static_cast<long long>(totals.failures));
-  return totals.failures != 0 || totals.compared == 0 ? 1 : 0;
+  const int64_t least = std::max<int64_t>(options.count, 1);
+  if (totals.compared < least) std::printf("too few were compared; it must be %lld\n", static_cast<long long>(least));
+  return totals.failures != 0 || totals.compared < least ? 1 : 0;
 }
 
 // Prints a line of progress from time to time.
@@ -171,6 +169,9 @@ void RunSeeds(const Options& options, const std::function<double()>& taken, Tota
     }
     Trial(seed, options.trial, totals).Run();
   }
+  if (totals.checks.calls > 0) totals.draft.kinds["call of a function of the host"] = totals.checks.calls;
+  if (totals.checks.refused > 0)
+    totals.draft.kinds["call of the host refused by a device that it cannot see"] = totals.checks.refused;
   if (totals.checks.late > 0) totals.draft.kinds["runs on devices with time of their own"] = totals.checks.late;
   if (totals.checks.in_place > 0)
     totals.draft.kinds["result in the memory of a donated argument"] = totals.checks.in_place;

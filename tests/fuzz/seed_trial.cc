@@ -17,7 +17,7 @@ constexpr uint64_t kShrinkTries = 2000;
 constexpr double kShrinkSeconds = 300;
 // Of all programs.
 constexpr double kDeep = 0.12, kLarge = 0.005, kDonates = 0.2, kReread = 0.5, kSmallCode = 0.25, kLate = 0.25,
-                 kComplex = 0.25;
+                 kComplex = 0.25, kCalls = 0.12;
 
 using Fails = std::function<bool(const Program&)>;
 Program Reduced(const Program& p, const Fails& fails) {
@@ -65,6 +65,7 @@ DonateMask DonatedArguments(uint64_t seed) {
   if (!dice.Chance(kDonates)) return 0;
   return dice.Chance(0.5) ? 0xff : static_cast<DonateMask>(dice.Bits());
 }
+bool CallsFunctions(uint64_t seed) { return Dice(seed ^ 0x63616c6c).Chance(kCalls); }
 std::unique_ptr<LateDevices> SomeLateDevices(uint64_t seed) {
   if (!Dice(seed ^ 0x6c617465).Chance(kLate)) return nullptr;
   return std::make_unique<LateDevices>(LateOptions{.seed = seed});
@@ -108,8 +109,13 @@ cpu::Settings SmallCode() {
 
 Context MakeContext(std::string_view vmap, [[maybe_unused]] bool small_code, LateDevices* late) {
   ricci_ctx* raw = nullptr;
-  ricci::Check(ricci_context_create(nullptr, &raw));
-  Context ctx(raw, ricci_context_release);
+  const auto calls = std::make_shared<HostCalls>();
+  const ricci_hooks hooks = calls->Hooks();
+  ricci_context_opts options = ricci_context_opts_default();
+  options.hooks = &hooks;
+  ricci::Check(ricci_context_create(&options, &raw));
+  Context ctx(raw, [calls](ricci_ctx* c) { ricci_context_release(c); });
+  calls->AddTo(raw);
   ricci::Check(ricci_context_add_plugin(raw, ricci_plugin_query_lax));
   ricci::Check(ricci_context_add_plugin(raw, ricci_plugin_query_nn));
   if (late != nullptr) ricci::Check(late->AddTo(raw));
@@ -132,7 +138,9 @@ Trial::Trial(uint64_t seed, const TrialOptions& options, Totals& totals)
       small_code_(Dice(seed ^ 0x736d616c).Chance(kSmallCode)),
       late_(SomeLateDevices(seed)),
       ctx_(MakeContext(mode_, small_code_, late_.get())),
-      donate_(DonatedArguments(seed)) {}
+      donate_(DonatedArguments(seed)) {
+  palette_.calls = CallsFunctions(seed);
+}
 
 // What devices report at the end is a failure of the seed.
 void Trial::Run() {

@@ -74,37 +74,82 @@ Program Reread(ricci_ctx* ctx, const Program& p, uint64_t seed) {
 }
 
 bool IsBrokenPromise(const RunResult& r) { return r.error && r.code == kBrokenPromise; }
+bool IsRefusedCall(const Program& p, const RunResult& r) {
+  return r.error && r.code == RICCI_UNIMPLEMENTED && CallsHost(p.get());
+}
+
+namespace {
+
+// Runs of one program, each compared with the first.
+class Runs {
+ public:
+  Runs(ricci_ctx* ctx, const Program& p, const std::vector<Bytes>& inputs, CheckCounts& counts, bool may_end)
+      : ctx_(ctx), p_(p), inputs_(inputs), counts_(counts), reference_(ctx, p, inputs, counts) {
+    const RunResult& want = reference_.want();
+    refused_ = IsRefusedCall(p, want);
+    const bool own = may_end && want.error && want.code != 0 && want.code != RICCI_INTERNAL;
+    ends_ = own || refused_ || IsBrokenPromise(want);
+  }
+
+  // Why `ref` has no results, if that is a failure.
+  Complaint Failure() const { return ends_ ? Complaint() : reference_.want().error; }
+  Complaint ThroughPasses() {
+    RunResult got = RunThroughPasses(ctx_, p_.get(), inputs_);
+    if (IsBrokenPromise(got)) got.code = reference_.want().code;  // the interpreter does not know the code of a `check`
+    counts_.calls += !got.calls.empty();
+    return Compare(got, "passes");
+  }
+  Complaint OnDevice(const std::string& device, DonateMask donate) {
+    const Compiled compiled(ctx_, p_.get(), device, donate);
+    if (device == "late") return OnLateDevice(compiled);
+    if (Complaint c = Compare(compiled.Run(inputs_), device)) return c;
+    if (donate == 0) return {};
+    ++counts_.donated;
+    counts_.in_place += compiled.n_in_place() > 0;
+    if (Complaint c = Compare(compiled.RunInPlace(inputs_), device + " in place")) return c;
+    return Compare(compiled.RunOnArrays(inputs_), device + " on arrays");
+  }
+
+ private:
+  // The host cannot see its memory, so it refuses calls of the host; but calls that nothing needs, or that a branch
+  // never takes, may be gone before.
+  Complaint OnLateDevice(const Compiled& compiled) {
+    ++counts_.late;
+    const RunResult got = compiled.RunUnderWay(inputs_, Dice(ricci_program_hash(p_.get())));
+    const bool refuses = got.error && got.code == RICCI_UNIMPLEMENTED &&
+                         got.error->find("callbacks run on the host, which cannot see the memory") != std::string::npos;
+    if (refuses && CallsHost(p_.get())) return ++counts_.refused, Complaint();
+    if (!got.error && MustCallHost(p_.get())) return "late: runs a program that calls functions of the host";
+    return ends_ || got.error ? Compare(got, "late") : reference_.Compare(got, "late");
+  }
+  Complaint Compare(const RunResult& got, std::string_view what) {
+    if (refused_ && got.code != RICCI_UNIMPLEMENTED)
+      return Text(what, ": ", got.error.value_or("a result"), ", `ref` refuses it: ", *reference_.want().error);
+    if (ends_ && (!got.error || got.code == reference_.want().code)) return {};
+    if (Complaint c = reference_.Compare(got, what)) return c;
+    return reference_.CompareCalls(got, what);
+  }
+
+  ricci_ctx* ctx_;
+  const Program& p_;
+  const std::vector<Bytes>& inputs_;
+  CheckCounts& counts_;
+  Reference reference_;
+  bool refused_, ends_;
+};
+
+}  // namespace
 
 Complaint CheckProgram(ricci_ctx* ctx, const Program& p, const std::vector<Bytes>& inputs,
                        const std::vector<std::string>& devices, DonateMask donate, CheckCounts& counts, bool may_end) {
   try {
     if (Complaint c = CheckText(ctx, p)) return c;
     if (Complaint c = CheckBinary(ctx, p)) return c;
-    Reference reference(ctx, p, inputs, counts);
-    const RunResult& want = reference.want();
-    const bool own = may_end && want.error && want.code != 0 && want.code != RICCI_INTERNAL;
-    const bool ends = own || IsBrokenPromise(want);
-    if (want.error && !ends) return want.error;
-    const auto compare = [&](const RunResult& got, std::string_view what) {
-      if (ends && (!got.error || got.code == want.code)) return Complaint();
-      return reference.Compare(got, what);
-    };
-    RunResult passes = RunThroughPasses(ctx, p.get(), inputs);
-    if (IsBrokenPromise(passes)) passes.code = want.code;  // the interpreter does not know which code a `check` has
-    if (Complaint c = compare(passes, "passes")) return c;
+    Runs runs(ctx, p, inputs, counts, may_end);
+    if (Complaint c = runs.Failure()) return c;
+    if (Complaint c = runs.ThroughPasses()) return c;
     for (const std::string& device : devices) {
-      const Compiled compiled(ctx, p.get(), device, donate);
-      if (device == "late") {
-        ++counts.late;
-        if (Complaint c = compare(compiled.RunUnderWay(inputs, Dice(ricci_program_hash(p.get()))), device)) return c;
-        continue;
-      }
-      if (Complaint c = compare(compiled.Run(inputs), device)) return c;
-      if (donate == 0) continue;
-      ++counts.donated;
-      counts.in_place += compiled.n_in_place() > 0;
-      if (Complaint c = compare(compiled.RunInPlace(inputs), device + " in place")) return c;
-      if (Complaint c = compare(compiled.RunOnArrays(inputs), device + " on arrays")) return c;
+      if (Complaint c = runs.OnDevice(device, donate)) return c;
     }
     return {};
   } catch (const Error& e) {

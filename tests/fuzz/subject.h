@@ -19,6 +19,7 @@ std::vector<Bytes> DrawInputs(ricci_ctx* ctx, const ricci_program* p, uint64_t s
 struct CheckCounts {
   int64_t compared = 0, undecided = 0;  // elements, and those of them that noise determines
   int64_t late = 0;                     // programs run on devices with time of their own
+  int64_t calls = 0, refused = 0;       // programs that call the host, and refusals of devices that it cannot see
   int64_t donated = 0, in_place = 0;    // programs with donated arguments, and those in which results took their memory
 };
 
@@ -29,6 +30,9 @@ Complaint CheckBinary(ricci_ctx* ctx, const Program& p);
 Program Reread(ricci_ctx* ctx, const Program& p, uint64_t seed);
 // A run that fails because a drawn `check` does not hold: nothing can be compared.
 bool IsBrokenPromise(const RunResult& r);
+// A run of a program that is refused for its calls of the host, which not every place of a program allows: an ordered
+// one within a batch, one next to a check in a branch of a batch.
+bool IsRefusedCall(const Program& p, const RunResult& r);
 // CheckText, CheckBinary, and equality of `ref`, the passes and these devices. With donated arguments the devices run
 // in three ways: on separate memory, in the memory of the arguments, and on arrays. If a run fails on `ref`, because a
 // promise is broken or, with `may_end`, with any code of the program's own (a `check` with another code, a loop beyond
