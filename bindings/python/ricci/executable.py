@@ -25,6 +25,17 @@ def _address(array):
     return array.ctypes.data
 
 
+def _converted(i, array, dtype):
+    """Argument i as `dtype`: another width of the same kind, a whole number for a scalar of any; integers exactly."""
+    whole = not array.ndim and array.dtype.kind in "biu" and dtype.kind in "biu"
+    if not whole and not np.can_cast(array.dtype, dtype, "same_kind"):
+        raise Error(f"argument {i} is {array.dtype}, the program takes {dtype}")
+    converted = array.astype(dtype)
+    if dtype.kind in "biu" and not (converted == array).all():
+        raise Error(f"argument {i} is {array.dtype} with elements that {dtype}, which the program takes, cannot hold")
+    return converted
+
+
 class _Call:
     """A bound call: one thread at a time, kept for the next. A slot that has the same memory again stays bound."""
 
@@ -94,9 +105,7 @@ class Executable:
         if array.shape != shape:
             raise Error(f"argument {i} has shape {array.shape}, the program takes {shape}")
         if array.dtype != dtype:
-            if not np.can_cast(array.dtype, dtype, "same_kind") and np.ndim(value):
-                raise Error(f"argument {i} is {array.dtype}, the program takes {dtype}")
-            array = array.astype(dtype)
+            array = _converted(i, array, dtype)
         flags = array.flags
         if flags.carray or (flags.c_contiguous and flags.aligned and not self._donate[i]):
             return array

@@ -167,6 +167,10 @@ def collective(importer, body, eqn):
     return [body.builder.emit(ours, [body.read(x)], axes=axes)[0] for x in eqn.invars]
 
 
+def callback(importer, body, eqn):
+    raise Error("a Python function would be called while the program runs, which works without Python")
+
+
 def random(importer, body, eqn):
     check_key(eqn.params["impl"])
     return importer.same(body, eqn)
@@ -182,4 +186,5 @@ RULES = {
     "convert_element_type": convert_element_type, "random_seed": random, "random_wrap": random,
     "scatter": scatter, "reduce": reduce, "reduce_window": reduce_window,
     **dict.fromkeys(("psum", "pmax", "pmin"), collective),
+    **dict.fromkeys(("pure_callback", "io_callback"), callback),
 }

@@ -29,8 +29,8 @@ def from_jax(fn, *args, order=2, context=None, **kwargs):
     primitive that Ricci lacks and the line that applies it; `missing` lists all.
     """
     closed, out_tree = traced(fn, args, kwargs)
-    name = getattr(fn, "__name__", "")
-    program = Importer(context or default_context(), order).program(closed, name if name != "<lambda>" else "")
+    name = getattr(fn, "__name__", type(fn).__name__).strip("<>")
+    program = Importer(context or default_context(), order).program(closed, name)
     tree = lambda x: PyTree(jax.tree_util.tree_structure(x))  # noqa: E731
     return Function(program, map(tree, args), {k: tree(v) for k, v in kwargs.items()}, PyTree(out_tree))
 
