@@ -83,6 +83,8 @@ def _numpy():
     yield "nonzero", lambda a: jnp.nonzero(a > 0, size=3)[0], (v,)
     yield "packbits", jnp.packbits, (whole(8, high=2),)
     yield "lexsort", lambda a, b: jnp.lexsort((a, b)), (x, whole(4))
+    wave = (real(4) + 1j * real(4)).round().astype(np.complex64)  # some real parts are equal
+    yield "complex_sort", lambda a: (jnp.sort(a), jnp.argsort(a), lax.sort((jnp.real(a) > 0, a), num_keys=1)), (wave,)
     yield "piecewise", lambda a: jnp.piecewise(a, [a < 0, a > 1], [jnp.sin, jnp.cos, 0.5]), (x,)
     yield "trapezoid", jnp.trapezoid, (x,)
     yield "roots", lambda a: jnp.polyint(a), (x,)
