@@ -1,12 +1,13 @@
-/* ricci/callback.h: functions of the host that programs call by name while they run (jax.pure_callback,
- * jax.experimental.io_callback, jax.debug.callback).
+/* ricci/callback.h: functions of the host that programs name: what they call while they run (jax.pure_callback,
+ * jax.experimental.io_callback, jax.debug.callback), and what gives them their batch (jax.custom_batching.custom_vmap).
  *
  * A program refers to a callback by its name, so that it prints, parses, hashes and saves like any other; the context
  * must know the name when the program is compiled. Callbacks run on the host: a device whose memory the host cannot see
- * refuses programs that have one, by name. */
+ * refuses programs that have one, by name. A custom_vmap whose rule the context does not know is batched as its body.
+ */
 #ifndef RICCI_CALLBACK_H_
 #define RICCI_CALLBACK_H_
-#include "ricci/build.h"
+#include "ricci/primitive.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -24,9 +25,15 @@ typedef struct ricci_callback_call { /* one call; everything is valid until it r
 typedef struct ricci_callback {
   ricci_hdr hdr;
   void* self;
-  /* Any thread, and several at once if several programs run. A status fails the run, whose caller gets it. */
+  /* Any thread, and several at once if several programs run. A status fails the run, whose caller gets it. NULL: this
+   * is only a rule for vmap. */
   ricci_status* (*call)(void* self, const ricci_callback_call* call);
   void (*drop_self)(void* self); /* when the context ends; may be NULL */
+  /* The batching rule of custom_vmap operations whose `rule` is this name, as in ricci_prim_def: `op` is one, at least
+   * one operand is batched, and batched operands have the batch as dimension 0; so must results (out_dims 0, or -1: the
+   * result is the same for all). It is called by ricci_vmap, and when a program with a vmap equation around a
+   * custom_vmap is compiled. A status fails that. NULL: this is only called by runs. */
+  ricci_status* (*batch)(void* self, ricci_builder* b, const ricci_op* op, const ricci_batch_args* a);
 } ricci_callback;
 
 /* Makes `f` known as `name`; copies it, and takes over `self` on success. A name that is taken is ALREADY_EXISTS. Names

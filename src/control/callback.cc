@@ -145,6 +145,9 @@ absl::Status PlanCall(const StructuralOp& h, ricci_library_plan& plan) {
     return absl::NotFoundError(
         base::Cat("the context has no callback ", name, "; add it with ricci_context_add_callback"));
   }
+  if (site->callback->call == nullptr) {
+    return base::InvalidArgument("callback ", name, " is a rule for vmap; a run cannot call it");
+  }
   plan.state = site.release();
   return absl::OkStatus();
 }

@@ -8,8 +8,8 @@ absl::Status RegisterAll(prim::Registry& registry) {
   registry.Begin("core");
   for (const StructuralRow* row :
        {&kCallRow, &kCondRow, &kWhileRow, &kScanRow, &kVmapRow, &kCheckRow, &kCheckpointRow, &kCustomJvpRow,
-        &kCustomVjpRow, &kCustomLinearRow, &kCustomLinearSolveRow, &kLinearCallRow, &kPureCallbackRow, &kIoCallbackRow,
-        &kDebugCallbackRow, &kDebugPrintRow}) {
+        &kCustomVjpRow, &kCustomLinearRow, &kCustomVmapRow, &kCustomLinearSolveRow, &kLinearCallRow, &kPureCallbackRow,
+        &kIoCallbackRow, &kDebugCallbackRow, &kDebugPrintRow}) {
     RICCI_TRY(registry.Add(DefinitionOf(*row), row->flow).status());
   }
   registry.Commit();

@@ -174,16 +174,18 @@ Mask IsBatched(const ricci_batch_args& a, uint32_t n_in);
 bool MayFail(const Program& f);
 // The same of an equation, without the programs that it holds: a while fails only if it has a bound.
 bool MayFail(const prim::Row& row, std::span<const ricci_attr> attrs);
+// `f` with a call in place of each custom_vmap.
+absl::StatusOr<ProgramRef> WithoutBatchRules(const Program& f);
 // The batching rule of an operation that must not run for elements that do not take it: each element runs by itself, in
-// one vmap equation.
+// one vmap equation, and there is no batch that a custom_vmap in it could be given.
 absl::Status BatchAsVmap(Builder& b, const StructuralOp& h, const ricci_batch_args& a);
 // The same where calls of the host must be made for one element after the other: a scan over the batch.
 absl::Status BatchOneByOne(Builder& b, const StructuralOp& h, const ricci_batch_args& a);
 
 // ---- one per file ----
 extern const StructuralRow kCallRow, kCondRow, kWhileRow, kScanRow, kVmapRow, kCheckRow, kCheckpointRow, kCustomJvpRow,
-    kCustomVjpRow, kCustomLinearRow, kCustomLinearSolveRow, kLinearCallRow, kPureCallbackRow, kIoCallbackRow,
-    kDebugCallbackRow, kDebugPrintRow;
+    kCustomVjpRow, kCustomLinearRow, kCustomVmapRow, kCustomLinearSolveRow, kLinearCallRow, kPureCallbackRow,
+    kIoCallbackRow, kDebugCallbackRow, kDebugPrintRow;
 
 }}}  // namespace ricci::v0::control
 #endif

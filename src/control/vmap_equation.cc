@@ -37,6 +37,7 @@ absl::Status Type(Builder& b, const StructuralOp& h) {
   const Program& body = h.program("body");
   const Axes in_axes = AxesOf(h, "in_axes"), out_axes = AxesOf(h, "out_axes");
   const int64_t size = h.integer("size");
+  RICCI_TRY(transform::CheckSchedule(body, h.text("schedule")));
   if (size < 0) return base::InvalidArgument("vmap: size ", size, " is negative");
   const auto schedule = h.text("schedule"), automatic = transform::NameOf(transform::Schedule::kAuto);
   if (!schedule.empty() && (schedule == automatic || !transform::ScheduleNamed(schedule))) {
@@ -218,23 +219,16 @@ absl::Status Lower(ricci_kernel_builder* k, const StructuralOp& h) {
   return base::FromAbi(ricci_kernel_end(k));
 }
 
+// Lanes run elements by themselves: a custom_vmap in the body would never see the batch.
+ricci_status* TakesLanes(void*, const ricci_op* op, uint32_t* accept) {
+  *accept = !StructuralOp(op).program("body").custom_batch;
+  return nullptr;
+}
+
 // As array operations, by the batching rules of the body's rows.
 absl::StatusOr<Vals> Expand(Builder& b, const StructuralOp& h, std::span<const Val> operands) {
   const VmapParts v(h.attrs);
-  Vals in(operands.begin(), operands.end());
-  Mask batched;
-  for (size_t i = 0; i < in.size(); ++i) {
-    batched.push_back(v.in_axes[i] >= 0);
-    if (v.in_axes[i] <= 0) continue;
-    RICCI_ASSIGN(in[i], trace::MoveAxis(b, in[i], v.in_axes[i], 0));
-  }
-  const Mask force(v.body->n_results(), 1);
-  RICCI_ASSIGN(auto batch, transform::Batch(*v.body, batched, v.size, v.axis_name, force));
-  RICCI_ASSIGN(Vals out, b.Inline(*batch.program, in));
-  for (size_t i = 0; i < out.size(); ++i) {
-    RICCI_ASSIGN(out[i], trace::MoveAxis(b, out[i], 0, v.out_axes[i]));
-  }
-  return out;
+  return transform::InlineBatch(b, *v.body, v.in_axes, v.out_axes, v.size, v.axis_name, operands);
 }
 
 constexpr std::string_view kExamples =
@@ -251,7 +245,11 @@ constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM),
                                       Spec("out_axes", RICCI_ATTR_INTS),
                                       Spec("axis_name", RICCI_ATTR_STRING, "none"),
                                       Spec("schedule", RICCI_ATTR_STRING, "chosen by estimate")};
-constexpr ricci_lowering kLanes = Loops<Lower>();
+constexpr ricci_lowering kLanes = [] {
+  ricci_lowering l = Loops<Lower>();
+  l.match = TakesLanes;
+  return l;
+}();
 constexpr ricci_lowering kBatched = Decomposition<Expand>(/*priority=*/-1);
 constexpr const ricci_lowering* kLowerings[] = {&kLanes, &kBatched};
 
@@ -260,7 +258,8 @@ constexpr const ricci_lowering* kLowerings[] = {&kLanes, &kBatched};
 absl::Status BatchAsVmap(Builder& b, const StructuralOp& h, const ricci_batch_args& a) {
   RICCI_ASSIGN(auto body, b.Nest("one", h.in_types()));
   RICCI_ASSIGN(const Vals one, body->Emit(h.op.prim, h.attrs, body->params()));
-  RICCI_ASSIGN(const ProgramRef program, body->Finish(one));
+  RICCI_ASSIGN(const ProgramRef whole, body->Finish(one));
+  RICCI_ASSIGN(const ProgramRef program, WithoutBatchRules(*whole));
   const Mask batched = IsBatched(a, h.op.n_in);
   Axes in_axes;
   for (uint8_t each : batched) in_axes.push_back(each != 0 ? 0 : -1);

@@ -103,6 +103,7 @@ class Program final : public base::Shared {
   uint32_t depth = 1;              // 1 + that of the deepest nested program
   bool effectful = false;          // an equation here or in a nested program has an ordered effect
   bool holds_linear_map = false;   // the same for a linear map of which only the transpose is known
+  bool custom_batch = false;       // the same for an operation whose batch is what a function of the host makes
   // The outermost equations around this program for which one in it stands (ir/self_reference.h), by primitive.
   struct Outward {
     PrimId prim;

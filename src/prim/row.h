@@ -17,7 +17,7 @@ using ir::PrimId;
 
 // What kind of control flow a structural row is, for the plan where bodies are too large for one kernel, and whether it
 // is a linear map of which only the transpose is known, for differentiation. Set only by the structural rows.
-enum class Flow : uint8_t { kNone, kWhile, kCond, kScan, kVmap, kFusion, kLinearMap };
+enum class Flow : uint8_t { kNone, kWhile, kCond, kScan, kVmap, kFusion, kLinearMap, kCustomVmap };
 
 struct Row {
   PrimId id = 0;

@@ -23,12 +23,20 @@ absl::Status CopyAll(const ricci_callback_call& c) {
   return absl::OkStatus();
 }
 
+ricci_status* CopyBatch(void*, ricci_builder*, const ricci_op* op, const ricci_batch_args* a) {
+  const uint32_t n = std::min(op->n_in, op->n_out);  // the core refuses results that are not given
+  std::copy_n(a->in, n, a->out);
+  std::copy_n(a->in_dims, n, a->out_dims);
+  return nullptr;
+}
+
 }  // namespace
 
 Callbacks::Callbacks() {
   ricci_callback copy{};
   copy.hdr.size = sizeof copy;
   copy.call = [](void*, const ricci_callback_call* c) { return base::AtBorder([&] { return CopyAll(*c); }); };
+  copy.batch = CopyBatch;
   by_name_.emplace("ricci.copy", copy);
 }
 
@@ -40,7 +48,9 @@ Callbacks::~Callbacks() {
 
 absl::Status Callbacks::Add(std::string_view name, const ricci_callback& given) {
   RICCI_ASSIGN(const ricci_callback f, base::ReadStruct(&given, "callback"));
-  if (f.call == nullptr) return base::InvalidArgument("callback ", name, ": call is NULL");
+  if (f.call == nullptr && f.batch == nullptr) {
+    return base::InvalidArgument("callback ", name, ": call and batch are NULL");
+  }
   if (name.empty()) return base::InvalidArgument("a callback needs a name");
   if (name.substr(0, kOurs.size()) == kOurs) {
     return base::InvalidArgument("callback ", name, ": names that begin with ", kOurs, " are reserved");

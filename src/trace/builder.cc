@@ -36,7 +36,8 @@ void OrderParams(Program& p, std::span<const uint32_t> order) {
   }
 }
 
-// Copies `attrs` into `p`, which takes over the properties of the programs in them (depth, effects, linear maps).
+// Copies `attrs` into `p`, which takes over the properties of the programs in them (depth, effects, linear maps,
+// batching rules).
 Attrs CopyAttrs(Program& p, Attrs attrs) {
   ricci_attr* copies = p.arena.Array<ricci_attr>(attrs.size());
   for (size_t i = 0; i < attrs.size(); ++i) {
@@ -45,6 +46,7 @@ Attrs CopyAttrs(Program& p, Attrs attrs) {
       p.depth = std::max(p.depth, ir::FromAbi(f)->depth + 1);
       p.effectful |= ir::FromAbi(f)->effectful;
       p.holds_linear_map |= ir::FromAbi(f)->holds_linear_map;
+      p.custom_batch |= ir::FromAbi(f)->custom_batch;
     }
   }
   return {copies, attrs.size()};
@@ -184,6 +186,7 @@ Vals Builder::Append(const prim::Row& row, Attrs attrs, std::span<const Val> in)
   const Attrs copies = CopyAttrs(p, attrs);
   p.effectful |= row.effectful();
   p.holds_linear_map |= row.flow == prim::Flow::kLinearMap;
+  p.custom_batch |= row.flow == prim::Flow::kCustomVmap;
   ir::AddOutward(p.outward, row.id, attrs);
   const auto eqn = static_cast<uint32_t>(p.equations.size());
   const auto first = static_cast<uint32_t>(p.values.size());

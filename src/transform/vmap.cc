@@ -65,6 +65,7 @@ absl::StatusOr<ir::ProgramRef> Vmap(const ir::Program& f, std::span<const int32_
                                  " has out_axes -1 but comes from an operation with an effect; give it an axis");
   }
   RICCI_ASSIGN(PrunedProgram body, Prune(f, batched_out));
+  RICCI_TRY(CheckSchedule(*body.program, NameOf(schedule)));
   const std::vector<int64_t> in64(in_axes.begin(), in_axes.end());
   std::vector<int64_t> out64;
   for (int32_t axis : out_axes) {
@@ -80,7 +81,9 @@ absl::StatusOr<ir::ProgramRef> Vmap(const ir::Program& f, std::span<const int32_
   const std::span<const ricci_attr> given(attrs, std::size(attrs) - (schedule == Schedule::kAuto ? 1 : 0));
   Vals batched, once, out;
   if (!out64.empty() || f.effectful) {
-    RICCI_ASSIGN(batched, b->Emit("vmap", given, b->params()));
+    const ir::Program& held = *body.program;
+    RICCI_ASSIGN(batched, held.custom_batch ? InlineBatch(*b, held, in64, out64, size, axis_name, b->params())
+                                            : b->Emit("vmap", given, b->params()));
   }
   if (plain.program->n_results() != 0) {
     RICCI_ASSIGN(once, InlinePlain(*b, *plain.program, plain.used_params));
@@ -88,6 +91,31 @@ absl::StatusOr<ir::ProgramRef> Vmap(const ir::Program& f, std::span<const int32_
   size_t next_batched = 0, next_once = 0;
   for (int32_t axis : out_axes) out.push_back(axis >= 0 ? batched[next_batched++] : once[next_once++]);
   return b->Finish(out);
+}
+
+absl::Status CheckSchedule(const ir::Program& body, std::string_view schedule) {
+  if (!body.custom_batch || schedule != NameOf(Schedule::kLanes)) return absl::OkStatus();
+  return base::InvalidArgument("vmap: schedule `", schedule, "` is not possible: program ", body.name,
+                               " holds a custom_vmap, whose rule is for whole batches");
+}
+
+absl::StatusOr<Vals> InlineBatch(Builder& b, const ir::Program& body, std::span<const int64_t> in_axes,
+                                 std::span<const int64_t> out_axes, int64_t size, std::string_view axis_name,
+                                 std::span<const Val> operands) {
+  Vals in(operands.begin(), operands.end());
+  Mask batched;
+  for (size_t i = 0; i < in.size(); ++i) {
+    batched.push_back(in_axes[i] >= 0);
+    if (in_axes[i] <= 0) continue;
+    RICCI_ASSIGN(in[i], trace::MoveAxis(b, in[i], in_axes[i], 0));
+  }
+  const Mask force(body.n_results(), 1);
+  RICCI_ASSIGN(auto batch, Batch(body, batched, size, axis_name, force));
+  RICCI_ASSIGN(Vals out, b.Inline(*batch.program, in));
+  for (size_t i = 0; i < out.size(); ++i) {
+    RICCI_ASSIGN(out[i], trace::MoveAxis(b, out[i], 0, out_axes[i]));
+  }
+  return out;
 }
 
 absl::StatusOr<BatchProgram> Batch(const ir::Program& f, MaskView in_batched, int64_t size, std::string_view axis_name,

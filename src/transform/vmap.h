@@ -6,7 +6,9 @@
 
 namespace ricci { inline namespace v0 { namespace transform {
 
-// A program with one equation vmap{body = f}. in_axes / out_axes: the batched axis of each parameter / result, or -1.
+// A program with one equation vmap{body = f}; with the batch of `f` if it holds a batching rule of the host, which is
+// asked now, so that derivatives of the batch are those of what it makes. in_axes / out_axes: the batched axis of each
+// parameter / result, or -1.
 absl::StatusOr<ir::ProgramRef> Vmap(const ir::Program& f, std::span<const int32_t> in_axes,
                                     std::span<const int32_t> out_axes, int64_t size, std::string_view axis_name,
                                     Schedule schedule);
@@ -21,6 +23,14 @@ absl::StatusOr<BatchProgram> Batch(const ir::Program& f, MaskView in_batched, in
 // The same with the batch of parameter i as axis in_axes[i], or -1; it is still axis 0 of batched results.
 absl::StatusOr<BatchProgram> BatchAt(const ir::Program& f, std::span<const int32_t> in_axes, int64_t size,
                                      std::string_view axis_name, MaskView force = {});
+
+// Appends `body` on each slice of `in` along `in_axes` (-1: the same for all), as operations on whole batches; gives
+// its results, stacked along `out_axes`.
+absl::StatusOr<trace::Vals> InlineBatch(trace::Builder& b, const ir::Program& body, std::span<const int64_t> in_axes,
+                                        std::span<const int64_t> out_axes, int64_t size, std::string_view axis_name,
+                                        std::span<const trace::Val> in);
+// Refuses lanes for a body with an operation that has a batching rule of the host.
+absl::Status CheckSchedule(const ir::Program& body, std::string_view schedule);
 
 }}}  // namespace ricci::v0::transform
 #endif

@@ -306,7 +306,7 @@ TEST_F(Callbacks, WrongProgramsAndCallbacks) {
             "test:1: io_callback: the context has no callback none; add it with ricci_context_add_callback");
   ricci_callback f{};
   f.hdr.size = sizeof f;
-  EXPECT_EQ(Message(Add("null", f)), "callback null: call is NULL");
+  EXPECT_EQ(Message(Add("null", f)), "callback null: call and batch are NULL");
   f.call = Note;
   EXPECT_EQ(Message(Add("note", f)), "callback note exists already; choose another name");
   EXPECT_EQ(Message(Add("ricci.x", f)), "callback ricci.x: names that begin with ricci. are reserved");

@@ -78,4 +78,31 @@ TEST_F(CallbacksInCpp, NamesForPoliciesChangeNothing) {
   EXPECT_NEAR(grad(f)(Num(x)).item<float>(), std::cos(std::sin(x)) * std::cos(x), 1e-6);
 }
 
+// sin(x) y for cos(x) y, so that results show which of them was used.
+HostBatch SinTimes(int64_t size, const Values& xs, const std::vector<bool>& batched) {
+  const Value y = batched[1] ? xs[1] : broadcast_to(xs[1], {size});
+  return {{sin(xs[0]) * y}, {true}};
+}
+
+TEST_F(CallbacksInCpp, CustomVmapIsBatchedByItsRule) {
+  const auto f = custom_vmap([](Value x, Value y) { return cos(x) * y; }, SinTimes);
+  const float x = 0.5f;
+  ExpectClose(jit(f)(Array(ctx, x), Array(ctx, 2.0f)), {2 * std::cos(x)});
+  ExpectClose(jit(vmap(f))(Vec({x, 1}), Vec({1, 2})), {std::sin(x), 2 * std::sin(1.0f)});
+  ExpectClose(jit(vmap(f, {0, kUnbatched}))(Vec({x, 1}), Array(ctx, 2.0f)), {2 * std::sin(x), 2 * std::sin(1.0f)});
+  const auto total = [&](Value xs, Value ys) { return sum(vmap(f)(xs, ys)); };
+  ExpectClose(jit(grad(total))(Vec({x, 1}), Vec({1, 1})), {std::cos(x), std::cos(1.0f)});
+  const auto wrong = custom_vmap([](Value x) { return x; },
+                                 [](int64_t, const Values&, const std::vector<bool>&) { return HostBatch{}; });
+  EXPECT_NE(MessageOf([&] {
+              jit(vmap(wrong))(Vec({1, 2}));
+            }).find("custom_vmap: the rule gives 0 results and 0 flags; the function has 1 results"),
+            std::string::npos);
+  const auto captures = [](Value x, Value y) { return custom_vmap([&](Value z) { return y * z; }, SinTimes)(x); };
+  EXPECT_NE(MessageOf([&] {
+              jit(captures)(Vec({1, 2}), Vec({1, 2}));
+            }).find("captures 1 values, which its rule would not see; give them as arguments"),
+            std::string::npos);
+}
+
 }}  // namespace ricci::testing

@@ -101,10 +101,11 @@ bool MayFail(const ricci_program* p) {
   return false;
 }
 
-// Sometimes states how a vmap runs, whatever the estimates.
+// Sometimes states how a vmap runs, whatever the estimates; what has a batching rule of the host never runs in lanes.
 void SomeSchedule(Draft& d, const ricci_program* body, std::vector<ricci_attr>& attrs) {
   if (!d.dice().Chance(0.2) || CallsHost(body)) return;
-  attrs.push_back(Attr("schedule", d.dice().Chance(0.5) || MayFail(body) ? "lanes" : "batched"));
+  const bool lanes = (d.dice().Chance(0.5) || MayFail(body)) && !ir::FromAbi(body)->custom_batch;
+  attrs.push_back(Attr("schedule", lanes ? "lanes" : "batched"));
   d.Count("vmap with a stated schedule");
 }
 

@@ -1,8 +1,9 @@
-// Functions with a custom derivative, and values with a promise.
+// Functions with a custom derivative or batch, and values with a promise.
 //
-// The custom derivative equals the function's own, so every law still holds.
+// The custom derivative or batch equals the function's own, so every law still holds.
 #include "fuzz/generators.h"
 #include "fuzz/program_transforms.h"
+#include "trace/attrs.h"
 
 namespace ricci::testing {
 namespace {
@@ -71,6 +72,24 @@ void CustomVjp(Draft& d) {
   });
 }
 
+ricci_status* BatchBody(void*, ricci_builder* b, const ricci_op* op, const ricci_batch_args* a) {
+  const ricci_program* body = ir::Abi(&trace::ProgramOf(trace::AttrsOf(*op), "body"));
+  std::vector<uint8_t> batched, out_batched(op->n_out, 0);
+  for (uint32_t i = 0; i < op->n_in; ++i) batched.push_back(a->in_dims[i] >= 0);
+  ricci_program* made = nullptr;
+  if (ricci_status* s = ricci_batch(body, batched.data(), op->n_in, a->axis_size, nullptr, out_batched.data(), &made))
+    return s;
+  ricci_status* const s = ricci_builder_inline(b, made, a->in, op->n_in, a->out, op->n_out);
+  ricci_program_release(made);
+  for (uint32_t i = 0; i < op->n_out; ++i) a->out_dims[i] = out_batched[i] ? 0 : -1;
+  return s;
+}
+void CustomVmap(Draft& d) {
+  const Function f = SomeFunction(d);
+  ricci_program* body = f.body.get();
+  d.Emit("custom_vmap", f.in, {{"rule", kBatchOfBody}, {"body", body}});
+}
+
 // A program of one constant and a vector of one array of type `t`.
 Program OfVector(Draft& d, const ArrayType& t, const std::function<Value(const Value& c, const Value& x)>& f,
                  bool more = false) {
@@ -122,11 +141,17 @@ void Checked(Draft& d) {
 }
 
 constexpr Generator kDerivatives[] = {
-    {3, true, CustomJvp}, {1, true, CustomVjp}, {1, true, LinearSolve}, {1, true, LinearCall}};
+    {3, true, CustomJvp}, {1, true, CustomVjp}, {1, true, CustomVmap}, {1, true, LinearSolve}, {1, true, LinearCall}};
 constexpr Generator kChecks[] = {{1, true, Checked}};
 
 }  // namespace
 
+void AddBatchRule(ricci_ctx* ctx) {
+  ricci_callback rule{};
+  rule.hdr.size = sizeof rule;
+  rule.batch = BatchBody;
+  Check(ricci_context_add_callback(ctx, kBatchOfBody.data(), kBatchOfBody.size(), &rule));
+}
 std::span<const Generator> DerivativeGenerators() { return kDerivatives; }
 std::span<const Generator> CheckGenerators() { return kChecks; }
 

@@ -36,6 +36,9 @@ std::span<const Generator> DerivativeGenerators();
 
 // The code with which a drawn `check` fails; no other failure has it.
 inline constexpr uint32_t kBrokenPromise = RICCI_DATA_LOSS;
+// The rule of every custom_vmap, which AddBatchRule gives a context: what the batching rules make of the body.
+inline constexpr std::string_view kBatchOfBody = "fuzz.batch";
+void AddBatchRule(ricci_ctx* ctx);
 
 // Appends one equation of a generator drawn by weight.
 void EmitSomething(Draft& d);

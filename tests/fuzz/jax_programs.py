@@ -91,7 +91,7 @@ def linear_solve(a, *xs):
 CONTROL = {
     'call': lambda a, *xs: a['body'](*xs), 'checkpoint': lambda a, *xs: a['body'](*xs),
     'custom_jvp': lambda a, *xs: a['call'](*xs), 'custom_vjp': lambda a, *xs: a['call'](*xs),
-    'linear_call': lambda a, *xs: a['call'](*xs),
+    'linear_call': lambda a, *xs: a['call'](*xs), 'custom_vmap': lambda a, *xs: a['body'](*xs),
     'cond': lambda a, which, *xs: lax.switch(which, a['branches'], *xs),
     'scan': scan, 'while': while_, 'vmap': vmap, 'custom_linear_solve': linear_solve,
 }

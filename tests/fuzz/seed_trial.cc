@@ -118,6 +118,7 @@ Context MakeContext(std::string_view vmap, [[maybe_unused]] bool small_code, Lat
   calls->AddTo(raw);
   ricci::Check(ricci_context_add_plugin(raw, ricci_plugin_query_lax));
   ricci::Check(ricci_context_add_plugin(raw, ricci_plugin_query_nn));
+  AddBatchRule(raw);
   if (late != nullptr) ricci::Check(late->AddTo(raw));
 #ifdef RICCI_TEST_CPU
   ricci::Check(ricci_context_add_plugin(raw, ricci_plugin_query_cpu));

@@ -83,6 +83,8 @@ def _numpy():
     yield "nonzero", lambda a: jnp.nonzero(a > 0, size=3)[0], (v,)
     yield "packbits", jnp.packbits, (whole(8, high=2),)
     yield "lexsort", lambda a, b: jnp.lexsort((a, b)), (x, whole(4))
+    wave = (real(4) + 1j * real(4)).round().astype(np.complex64)  # some real parts are equal
+    yield "complex_sort", lambda a: (jnp.sort(a), jnp.argsort(a), lax.sort((jnp.real(a) > 0, a), num_keys=1)), (wave,)
     yield "piecewise", lambda a: jnp.piecewise(a, [a < 0, a > 1], [jnp.sin, jnp.cos, 0.5]), (x,)
     yield "trapezoid", jnp.trapezoid, (x,)
     yield "roots", lambda a: jnp.polyint(a), (x,)
@@ -154,6 +156,10 @@ def _nn():
     yield "conv", lambda x, w: lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=layout), (
         real(1, 5, 5, 2), real(3, 3, 2, 3))
     yield "max_pool", lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (2, 2), (2, 2), "VALID"), (real(4, 4),)
+    pooled = lambda x: lax.reduce_window(x * x, -jnp.inf, lax.max, (2, 2), (1, 1), "SAME").sum()  # noqa: E731
+    yield "max_pool_slopes", jax.grad(pooled), (real(4, 4),)
+    yield "product_pool", lambda x: lax.reduce_window(x, 1.0, lax.mul, (2, 2), (1, 2), "SAME"), (real(4, 4),)
+    yield "ragged_dot", lax.ragged_dot, (real(5, 2), real(3, 2, 4), np.array([2, 0, 3], np.int32))
     yield "avg_pool", lambda x: lax.reduce_window(x, 0.0, lax.add, (2, 2), (2, 2), "VALID"), (real(4, 4),)
     yield "resize", lambda x: jax.image.resize(x, (6, 3), "bilinear"), (real(4, 4),)
     init = jax.nn.initializers.glorot_normal()
@@ -206,6 +212,13 @@ def _loops():
     yield "odeint", lambda y: odeint(pendulum, y, jnp.linspace(0.0, 1.0, 3)), (real(2),)
     valley = lambda s: ((s - 1) ** 2 * (1 + s ** 2)).sum()  # noqa: E731
     yield "bfgs", lambda y: optimize.minimize(valley, y, method="BFGS").x, (real(2),)
+    pairs = lambda a, b: (a[0] * b[0], jnp.maximum(a[1], b[1]))  # noqa: E731
+    yield "reduce_pairs", lambda a: lax.reduce((a, a), (np.float32(1), np.float32(-9)), pairs, (0,)), (real(3, 2),)
+    yield "reduce_windows", lambda a: lax.reduce_window((a, a), (1.0, -9.0), pairs, (2,), (1,), "VALID"), (real(5),)
+    standard = lambda y: (y - lax.pmean(y, "i")) / lax.pmax(jnp.abs(y), "i") + lax.pmin(y, "i")  # noqa: E731
+    yield "vmap_axis", lambda a: jax.vmap(standard, axis_name="i")(a), (real(3, 2),)
+    total = lambda y: lax.psum(y, ("i", "j")) * y  # noqa: E731
+    yield "vmap_axes", lambda a: jax.vmap(jax.vmap(total, axis_name="j"), axis_name="i")(a), (real(3, 2),)
     yield "trapezoid", integrate.trapezoid, (real(4),)
     yield "fftconvolve", lambda a, b: signal.fftconvolve(a, b), (real(5), real(3))
     yield "welch", lambda a: signal.welch(a, nperseg=8)[1], (real(16),)

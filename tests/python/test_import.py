@@ -185,11 +185,63 @@ class Transformations(unittest.TestCase):
                 ricci.load(path)
 
 
+class WrongCalls(unittest.TestCase):
+    def test_argument_numbers(self):
+        f = ricci.from_jax(lambda x: x.sum(), X)
+        for wrong in (lambda: f.grad(1), lambda: f.jacfwd(-2), lambda: f.value_and_grad((0, 3)),
+                      lambda: f.jit(donate=(1,))):
+            with self.assertRaisesRegex(ValueError, r"there is no argument -?\d: the function has 1 positional"):
+                wrong()
+        near(f.grad(-1)(X), np.ones_like(X))
+
+    def test_tangents_and_cotangents(self):
+        f = ricci.from_jax(lambda x: x.sum(), X)
+        with self.assertRaisesRegex(TypeError, "1 primals and 0 tangents"):
+            f.jvp((X,), ())
+        with self.assertRaisesRegex(TypeError, "1 tangents are expected, 2 are given"):
+            f.linearize(X)[1](X, X)
+        with self.assertRaisesRegex(ricci.Error, "argument 0 is object, the program takes float32"):
+            f.vjp(X)[1](None)
+
+    def test_elements_are_not_lost(self):
+        f = ricci.from_jax(lambda n: n * 2, 3)
+        self.assertEqual([int(f(n)) for n in (4, True, np.uint8(5), np.int64(6))], [8, 2, 10, 12])
+        for wrong, text in ((2.5, "float64, the program takes int32"), (1 << 40, "that int32, .* cannot hold"),
+                            (np.int64(-1 << 31) - 1, "cannot hold"), (1j, "complex128"), ("4", "<U1")):
+            with self.assertRaisesRegex(ricci.Error, f"argument 0 is .*{text}"):
+                f(wrong)
+        g = ricci.from_jax(lambda n: n * 2, np.arange(2))
+        near(g(np.arange(2)), np.array([0, 2], np.int32))
+        with self.assertRaisesRegex(ricci.Error, "int64 with elements that int32"):
+            g(np.array([1 << 40, 0]))
+        with self.assertRaisesRegex(ricci.Error, "complex64, the program takes float32"):
+            ricci.from_jax(lambda x: x, np.float32(1))(np.complex64(1j))
+
+    def test_schedules(self):
+        with self.assertRaisesRegex(ValueError, "schedule is 'fast'; it must be one of auto, batched, lanes"):
+            ricci.from_jax(jnp.sin, X).vmap(2, schedule="fast")
+
+    def test_files_that_hold_no_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "f.ricci"
+            path.write_bytes(bytes(range(256)))
+            with self.assertRaisesRegex(ricci.Error, "f.ricci: holds no program, neither in binary form nor as text"):
+                ricci.load(path)
+
+    def test_messages_name_the_function(self):
+        with self.assertRaisesRegex(ricci.Error, "result 0 of program lambda is"):
+            ricci.from_jax(lambda x: x, X).grad()
+
+
 class Keys(unittest.TestCase):
     def test_typed_keys_go_in_and_out(self):
         f = lambda k: jax.random.split(k, 2)  # noqa: E731
         ours = ricci.from_jax(f, jax.random.key(0))(jax.random.key(5))
         near(jax.random.key_data(ours), jax.random.key_data(f(jax.random.key(5))), 0)
+
+    def test_keys_of_other_generators_are_refused(self):
+        with self.assertRaisesRegex(ricci.Error, "keys are threefry2x32, not rbg"):
+            ricci.from_jax(jax.random.normal, jax.random.key(0))(jax.random.key(0, impl="rbg"))
 
     def test_other_generators_are_refused(self):
         with self.assertRaisesRegex(ricci.Error, "keys are threefry2x32, not rbg"):
@@ -315,6 +367,145 @@ class CustomRules(unittest.TestCase):
         near(ricci.from_jax(halved, x, order=2).hessian()(x), jax.hessian(halved)(x), 1e-4)
 
 
+@jax.custom_batching.custom_vmap
+def turned(x, y):
+    return jnp.cos(x) * y
+
+
+@turned.def_vmap
+def _(size, batched, x, y):
+    ASKED.append((size, tuple(batched)))
+    return jnp.sin(x) * y, batched[0] or batched[1]
+
+
+ASKED = []  # by the rule, whose results are not those of the function
+
+
+def of_each(fn):
+    """A custom_vmap of `fn` whose rule takes the elements one after the other, twice each."""
+    f = jax.custom_batching.custom_vmap(fn)
+
+    @f.def_vmap
+    def _(size, batched, *args):
+        pick = lambda i: jax.tree.map(lambda b, a: a[i] if b else a, tuple(batched), args)  # noqa: E731
+        outs = [jax.tree.map(lambda r: 2 * r, f(*pick(i))) for i in range(size)]
+        out = jax.tree.map(lambda *r: jnp.stack(r), *outs)
+        return out, jax.tree.map(lambda _: True, out)
+    return f
+
+
+class BatchingRules(unittest.TestCase):
+    def test_every_mask_gets_what_the_rule_makes(self):
+        f = ricci.from_jax(turned, X[0], X[0])
+        near(f(X[0], X[1]), turned(X[0], X[1]))
+        for axes in (0, (0, None), (None, 0)):
+            given = [X if a == 0 else X[0] for a in (axes if isinstance(axes, tuple) else (0, 0))]
+            ASKED.clear()
+            near(f.vmap(3, axes)(*given), jax.vmap(turned, axes)(*given))
+            self.assertEqual(ASKED[0], ASKED[1])
+
+    def test_nested_batches(self):
+        f = of_each(lambda x, y: x * y)
+        xs = np.arange(6, dtype=np.float32).reshape(2, 3)
+        near(ricci.from_jax(f, X[0], X[0]).vmap(3).vmap(2)(xs, xs), jax.vmap(jax.vmap(f))(xs, xs))
+        near(ricci.from_jax(f, X[0], X[0]).vmap(3, (0, None)).vmap(2, (None, 0))(X, X[:2]),
+             jax.vmap(jax.vmap(f, (0, None)), (None, 0))(X, X[:2]))
+
+    def test_inside_of_loops_branches_and_custom_derivatives(self):
+        @jax.custom_vjp
+        def g(x):
+            return turned(x, x)
+        g.defvjp(lambda x: (turned(x, x), x), lambda x, ct: (turned(ct, x),))
+
+        def f(x):
+            y, _ = lax.scan(lambda c, k: (turned(c, k), None), x, X)
+            y = lax.cond(x > 0, jax.jit(turned), lambda a, b: a, x, y)
+            return lax.while_loop(lambda c: c[1] < 3, lambda c: (turned(c[0], c[0]) + 1, c[1] + x), (y, x))[0] + g(x)
+        near(ricci.from_jax(f, X[0]).vmap(3)(abs(X)), jax.vmap(f)(abs(X)))
+        near(ricci.from_jax(g, X[0]).grad().vmap(3)(X), jax.vmap(jax.grad(g))(X))
+
+    def test_derivatives(self):
+        f = ricci.from_jax(turned, X[0], X[0])
+        slope = lambda x, y: jax.jvp(turned, (x, y), (1.0, 1.0))[1]  # noqa: E731
+        ours = lambda n: ricci.from_jax(n, X[0], X[0]).vmap(3)(X, X)  # noqa: E731
+        near(ours(slope), jax.vmap(slope)(X, X))
+        near(ours(lambda x, y: jax.jvp(slope, (x, y), (1.0, 1.0))[1]),
+             jax.vmap(lambda x, y: jax.jvp(slope, (x, y), (1.0, 1.0))[1])(X, X))
+        near(f.jacfwd()(X[0], X[1]), -np.sin(X[0]) * X[1])  # a batch of tangents only: of the function
+        near(f.grad()(X[0], X[1]), -np.sin(X[0]) * X[1])
+        both = lambda x, y: jax.vmap(turned)(x, y).sum()  # noqa: E731
+        near(ricci.from_jax(both, X, X).grad()(X, X), jax.grad(both)(X, X))
+        batch = f.vmap(3)
+        near(batch.vjp(X, X)[1](np.ones(3, np.float32)), jax.vjp(jax.vmap(turned), X, X)[1](jnp.ones(3)))
+        near(batch.jvp((X, X), (X, X)), jax.jvp(jax.vmap(turned), (X, X), (X, X)))
+
+    def test_trees_integers_keys_and_results_without_a_batch(self):
+        @jax.custom_batching.custom_vmap
+        def f(p, key):
+            return {"a": p["x"] * p["n"], "b": jax.random.normal(key), "c": (p["n"], jnp.float32(1))}
+
+        @f.def_vmap
+        def _(size, batched, p, key):
+            assert batched == [{"n": False, "x": True}, True], batched
+            return ({"a": -p["x"] * p["n"], "b": jax.vmap(jax.random.normal)(key), "c": (p["n"], jnp.float32(2))},
+                    {"a": True, "b": True, "c": (False, False)})
+        p, key = {"x": X[0], "n": np.int32(3)}, jax.random.key(1)
+        many, keys = {"x": X, "n": np.int32(3)}, jax.random.split(key, 3)
+        axes = ({"x": 0, "n": None}, 0)
+        near(ricci.from_jax(f, p, key).vmap(3, axes)(many, keys), jax.vmap(f, axes)(many, keys))
+
+    def test_sequential_vmap_and_constants(self):
+        scale = jnp.arange(3.0)
+        f = jax.custom_batching.sequential_vmap(lambda x, y: x * scale + y)
+        xs = np.stack([X, X + 1])
+        near(ricci.from_jax(f, X, X).vmap(2, (0, None))(xs, X), jax.vmap(f, (0, None))(xs, X))
+
+    def test_what_a_rule_raises_reaches_the_caller(self):
+        def with_rule(rule):
+            f = jax.custom_batching.custom_vmap(lambda x: x + 1)
+            f.def_vmap(rule)
+            return ricci.from_jax(lambda x: f(x), X[0])
+
+        def refuses(size, batched, x):
+            raise NotImplementedError("no batch of 3")
+        with self.assertRaisesRegex(ricci.Error, r"test_import.py:\d+: custom_vmap: rule .*refuses/\w+: "
+                                    "NotImplementedError: no batch of 3") as caught:
+            with_rule(refuses).vmap(3)
+        self.assertIsInstance(caught.exception.__cause__, NotImplementedError)
+        with self.assertRaisesRegex(ricci.Error, r"gives f32\[2\] for result 0, which is f32\[3\]"):
+            with_rule(lambda n, b, x: (x[:2], True)).vmap(3)
+        with self.assertRaisesRegex(ricci.Error, "structure of output"):
+            with_rule(lambda n, b, x: ((x, x), (True, True))).vmap(3)
+        with self.assertRaisesRegex(ricci.Error, r"custom_vmap: rule .*test_import.py:\d+: rng_uniform: Ricci has no"):
+            with_rule(lambda n, b, x: (lax.rng_uniform(0.0, x[0], (n,)), True)).vmap(3)
+        self.assertEqual(float(with_rule(refuses)(X[0])), 1.5)
+
+    def test_the_same_function_is_the_same_program(self):
+        f = lambda x: turned(x, x) + of_each(jnp.sin)(x)  # noqa: E731
+        ours, again = ricci.from_jax(turned, X[0], X[0]), ricci.from_jax(turned, X[0], X[0])
+        self.assertEqual(ours.text, again.text)
+        names = [line for line in ricci.from_jax(lambda x: f(x) + f(x), X[0]).text.split() if line.startswith("rule=")]
+        self.assertEqual(len(set(names)), 3)  # each of_each made a rule of its own
+
+    def test_saved(self):
+        f = ricci.from_jax(turned, X[0], X[0])
+        with tempfile.TemporaryDirectory() as folder:
+            one, batch = pathlib.Path(folder) / "one.ricci", pathlib.Path(folder) / "batch.ricci"
+            f.save(one)
+            f.vmap(3).save(batch)
+            near(ricci.load(one).vmap(3)(X, X), np.sin(X) * X)
+            elsewhere = ricci.Context()  # as in a process without Python: the rule is not known
+            near(ricci.load(one, elsewhere).vmap(3)(X, X), np.cos(X) * X)
+            near(ricci.load(batch, elsewhere)(X, X), np.sin(X) * X)
+
+    def test_the_rule_sees_the_settings_of_the_import(self):
+        f = jax.custom_batching.custom_vmap(lambda x: x * 2)
+        f.def_vmap(lambda n, b, x: (x * jnp.arange(n, dtype=x.dtype), True))
+        with jax.enable_x64(True):
+            ours = ricci.from_jax(f, np.float64(1))
+        near(ours.vmap(3)(np.ones(3)), np.arange(3.0), 0)
+
+
 class Refusals(unittest.TestCase):
     def test_missing_primitives_are_named_with_their_line(self):
         def f(x):
@@ -333,6 +524,7 @@ class Refusals(unittest.TestCase):
         found = ricci.missing(f, X)
         self.assertEqual(sorted(found), ["pure_callback", "rng_uniform"])
         self.assertEqual(len(found["pure_callback"]), 2)
+        self.assertRegex(found["pure_callback"][0], "pure_callback: a Python function would be called while")
         self.assertEqual(ricci.missing(jnp.sin, X), {})
 
     def test_symbolic_shapes(self):

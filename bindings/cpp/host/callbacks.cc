@@ -30,14 +30,39 @@ ricci_status* Call(void* self, const ricci_callback_call* c) {
   });
 }
 
+ricci_status* Batch(void* self, ricci_builder* b, const ricci_op* op, const ricci_batch_args* a) {
+  return Guard([&] {
+    Values xs;
+    std::vector<bool> batched;
+    for (uint32_t i = 0; i < op->n_in; ++i) {
+      xs.push_back({b, a->in[i]});
+      batched.push_back(a->in_dims[i] >= 0);
+    }
+    const HostBatch out = (*static_cast<const BatchRule*>(self))(a->axis_size, xs, batched);
+    if (out.results.size() != op->n_out || out.batched.size() != op->n_out) {
+      Fail("custom_vmap: the rule gives ", out.results.size(), " results and ", out.batched.size(),
+           " flags; the function has ", op->n_out, " results");
+    }
+    for (uint32_t i = 0; i < op->n_out; ++i) {
+      a->out[i] = out.results[i].id;
+      a->out_dims[i] = out.batched[i] ? 0 : -1;
+    }
+  });
+}
+
 // Gives `f` to the context and returns its name, made of its address, which no other function has meanwhile.
-std::string Keep(ricci_ctx* ctx, HostFunction f) {
-  auto kept = std::make_unique<HostFunction>(std::move(f));
+template <typename Function>
+std::string Keep(ricci_ctx* ctx, Function f) {
+  auto kept = std::make_unique<Function>(std::move(f));
   ricci_callback callback{};
   callback.hdr.size = sizeof callback;
   callback.self = kept.get();
-  callback.call = Call;
-  callback.drop_self = [](void* self) { delete static_cast<HostFunction*>(self); };
+  if constexpr (std::is_same_v<Function, BatchRule>) {
+    callback.batch = Batch;
+  } else {
+    callback.call = Call;
+  }
+  callback.drop_self = [](void* self) { delete static_cast<Function*>(self); };
   const std::string name = Text("host.", reinterpret_cast<uintptr_t>(kept.get()));
   Check(ricci_context_add_callback(ctx, name.data(), name.size(), &callback));
   kept.release();
@@ -92,6 +117,18 @@ void debug_callback(HostFunction f, std::initializer_list<Operand> xs) {
 void debug_print(std::string_view fmt, std::initializer_list<Operand> xs) {
   const CallSite site = SiteOfList("debug_print", xs);
   EmitN(0, "debug_print", Lifted(site, xs), {{"fmt", fmt}});
+}
+
+Values CustomVmapLeaves(const CallSite& site, LeafFunction f, const Values& leaves, BatchRule rule) {
+  const Closed<Value> closed = Close(site, f, TypesOf(leaves));
+  if (!closed.captured.empty()) {
+    site.Fail("the function captures ", closed.captured.size(), " values, which its rule would not see; give them as ",
+              "arguments");
+  }
+  const std::string name = Keep(site.context(), std::move(rule));
+  ricci_program* body = closed.program.handle();
+  return EmitN(static_cast<uint32_t>(closed.program.results().size()), "custom_vmap", leaves,
+               {{"body", body}, {"rule", std::string_view(name)}});
 }
 
 }}  // namespace ricci::v0

@@ -1,4 +1,5 @@
-// ricci/callbacks.hpp: functions of the host inside of traced programs, as jax.pure_callback and its kin.
+// ricci/callbacks.hpp: functions of the host inside of traced programs, as jax.pure_callback and its kin, and as rules
+// for vmap.
 //
 // The function is kept by the context, under a name of its own, until the context ends; it is called on any thread,
 // with data in row-major order that is valid until it returns. An exception that it throws is the error of the run.
@@ -7,8 +8,7 @@
 #define RICCI_CALLBACKS_HPP_
 #include <functional>
 
-#include "ricci/operand.hpp"
-#include "ricci/tree.hpp"
+#include "ricci/derivatives.hpp"
 
 namespace ricci { inline namespace v0 {
 
@@ -49,6 +49,28 @@ Values io_callback(HostFunction f, std::span<const ShapeDType> results, std::ini
 void debug_callback(HostFunction f, std::initializer_list<Operand> xs);
 // Passes `fmt`, with the elements of xs in the place of each {}, to the log of the context: stderr by default.
 void debug_print(std::string_view fmt, std::initializer_list<Operand> xs);
+
+// What a batching rule gives: the leaves of the result, and which of them have the batch as dimension 0; the others are
+// the same for all elements.
+struct HostBatch {
+  Values results;
+  std::vector<bool> batched;
+};
+// `xs`: the leaves of the arguments; those that are batched have the batch, `size` elements, as dimension 0.
+using BatchRule = std::function<HostBatch(int64_t size, const Values& xs, const std::vector<bool>& batched)>;
+Values CustomVmapLeaves(const CallSite& site, LeafFunction f, const Values& leaves, BatchRule rule);
+// f, whose vmap is what `rule` makes (jax.custom_batching.custom_vmap). f may capture nothing that is traced: the rule
+// would not see it. Derivatives are those of f, and under vmap in forward mode those of what the rule makes.
+template <typename F>
+auto custom_vmap(F f, BatchRule rule, Location at = Location::Here()) {
+  return Transformed("custom_vmap", at,
+                     [f = std::move(f), rule = std::move(rule)](const CallSite& site, const auto&... args) {
+                       const auto in = std::make_tuple(args...);
+                       TracedFunction traced(f, in);
+                       const Values out = CustomVmapLeaves(site, traced, LeavesOfAll<Value>(in), rule);
+                       return Fill<Value>(traced.out(), out);
+                     });
+}
 
 }}  // namespace ricci::v0
 #endif

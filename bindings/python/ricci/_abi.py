@@ -56,6 +56,29 @@ RICCI_ATTR_INTS = 6
 RICCI_ATTR_FLOATS = 7
 RICCI_ATTR_PROGRAM = 8
 RICCI_ATTR_PROGRAMS = 9
+RICCI_ATTR_OPTIONAL = 1
+RICCI_PARTIAL_EVAL_APART = 1 << 0
+RICCI_LOWER_DECOMPOSE = 1
+RICCI_LOWER_SCALAR = 2
+RICCI_LOWER_INDEX = 3
+RICCI_LOWER_LOOPS = 4
+RICCI_LOWER_LIBRARY = 5
+RICCI_LOWER_SOURCE = 6
+RICCI_LOWERING_TRANSFORMABLE = 1 << 0
+RICCI_LOWERING_UPDATES = 1 << 1
+RICCI_PRIM_LINEAR = 1 << 0
+RICCI_PRIM_EFFECTFUL = 1 << 1
+RICCI_PRIM_OVERRIDE = 1 << 2
+RICCI_PRIM_COMMUTATIVE = 1 << 3
+RICCI_PRIM_EXPENSIVE = 1 << 4
+RICCI_PRIM_TRANSCENDENTAL = 1 << 5
+RICCI_PRIM_VIEW = 1 << 7
+RICCI_PRIM_READS_ONCE = 1 << 6
+RICCI_PRIM_MAY_FAIL = 1 << 8
+RICCI_PRIM_BARRIER = 1 << 9
+RICCI_PRIM_NAMES = 1 << 10
+RICCI_BATCH_NONE = 0
+RICCI_BATCH_ELEMENTWISE = 1
 RICCI_SCHEDULE_AUTO = 0
 RICCI_SCHEDULE_BATCHED = 1
 RICCI_SCHEDULE_LANES = 2
@@ -153,6 +176,188 @@ class ricci_op(Structure):
                 ('out_types', c_void_p),
                 ('attrs', c_void_p),
                 ('location', c_uint64)]
+
+
+class ricci_jvp_args(Structure):
+    _fields_ = [('hdr', ricci_hdr),
+                ('primals', c_void_p),
+                ('tangents', c_void_p),
+                ('out_primals', c_void_p),
+                ('out_tangents', c_void_p)]
+
+
+class ricci_transpose_args(Structure):
+    _fields_ = [('hdr', ricci_hdr),
+                ('cts', c_void_p),
+                ('linear', c_void_p),
+                ('operands', c_void_p),
+                ('in_cts', c_void_p)]
+
+
+class ricci_batch_args(Structure):
+    _fields_ = [('hdr', ricci_hdr),
+                ('axis_size', c_int64),
+                ('axis_name', ricci_str),
+                ('in', c_void_p),
+                ('in_dims', c_void_p),
+                ('out', c_void_p),
+                ('out_dims', c_void_p)]
+
+
+class ricci_partial_eval_args(Structure):
+    _fields_ = [('hdr', ricci_hdr),
+                ('known', c_void_p),
+                ('unknown', c_void_p),
+                ('policy', ricci_str),
+                ('is_known', c_void_p),
+                ('in', c_void_p),
+                ('split', c_void_p),
+                ('residual', c_void_p),
+                ('out', c_void_p),
+                ('out_is_known', c_void_p)]
+
+
+class ricci_dce_args(Structure):
+    _fields_ = [('hdr', ricci_hdr),
+                ('used_out', c_void_p),
+                ('used_in', c_void_p),
+                ('in', c_void_p),
+                ('out', c_void_p)]
+
+
+class ricci_library_plan(Structure):
+    _fields_ = [('hdr', ricci_hdr),
+                ('device', c_void_p),
+                ('native_context', c_void_p),
+                ('state', c_void_p),
+                ('workspace_bytes', c_uint64),
+                ('tasks', c_int64),
+                ('flops', c_uint64),
+                ('scratch_bytes', c_uint64)]
+
+
+class ricci_launch(Structure):
+    _fields_ = [('hdr', ricci_hdr),
+                ('n_in', c_uint32),
+                ('n_out', c_uint32),
+                ('in', c_void_p),
+                ('out', c_void_p),
+                ('workspace', c_void_p),
+                ('stream', c_void_p),
+                ('task', c_int64),
+                ('scratch', c_void_p)]
+
+
+class ricci_library(Structure):
+    _fields_ = [('hdr', ricci_hdr),
+                ('plan', c_void_p),
+                ('launch', c_void_p),
+                ('drop_state', c_void_p)]
+
+
+class ricci_source_scalar(Structure):
+    _fields_ = [('dtype', c_uint32),
+                ('reserved0', c_uint32),
+                ('bits', c_uint64)]
+
+
+class ricci_source(Structure):
+    _fields_ = [('hdr', ricci_hdr),
+                ('text', ricci_str),
+                ('entry', ricci_str),
+                ('grid', c_int64 * 3),
+                ('block', c_int64 * 3),
+                ('scalars', c_void_p),
+                ('n_scalars', c_uint32),
+                ('reserved0', c_uint32),
+                ('workspace_bytes', c_uint64),
+                ('shared_bytes', c_uint64),
+                ('flops', c_uint64)]
+
+
+class ricci_source_args(Structure):
+    _fields_ = [('hdr', ricci_hdr),
+                ('device', c_void_p),
+                ('native_context', c_void_p),
+                ('sink', c_void_p),
+                ('give', c_void_p)]
+
+
+class ricci_lowering(Structure):
+    _fields_ = [('hdr', ricci_hdr),
+                ('kind', c_uint32),
+                ('priority', c_int32),
+                ('target', ricci_str),
+                ('self', c_void_p),
+                ('match', c_void_p),
+                ('decompose', c_void_p),
+                ('scalar', c_void_p),
+                ('index', c_void_p),
+                ('loops', c_void_p),
+                ('library', c_void_p),
+                ('source', c_void_p)]
+
+
+class ricci_place(Structure):
+    _fields_ = [('hdr', ricci_hdr),
+                ('known', c_uint32),
+                ('reserved0', c_uint32),
+                ('first', c_void_p),
+                ('limit', c_void_p),
+                ('from', c_void_p),
+                ('shift', c_void_p)]
+
+
+class ricci_attr_spec(Structure):
+    _fields_ = [('name', ricci_str),
+                ('kind', c_uint32),
+                ('flags', c_uint32),
+                ('absent', ricci_str)]
+
+
+class ricci_prim_def(Structure):
+    _fields_ = [('hdr', ricci_hdr),
+                ('name', ricci_str),
+                ('self', c_void_p),
+                ('drop_self', c_void_p),
+                ('attr_specs', c_void_p),
+                ('n_attr_specs', c_uint32),
+                ('batch_kind', c_uint32),
+                ('abstract_eval', c_void_p),
+                ('jvp', c_void_p),
+                ('transpose', c_void_p),
+                ('batch', c_void_p),
+                ('partial_eval', c_void_p),
+                ('dce', c_void_p),
+                ('simplify', c_void_p),
+                ('factors', ricci_str),
+                ('factors_of', c_void_p),
+                ('missing', ricci_str),
+                ('lowerings', c_void_p),
+                ('n_lowerings', c_uint32),
+                ('attr_spec_size', c_uint32),
+                ('examples', ricci_str),
+                ('place', c_void_p),
+                ('doc', ricci_str)]
+
+
+class ricci_callback_call(Structure):
+    _fields_ = [('hdr', ricci_hdr),
+                ('ctx', c_void_p),
+                ('n_in', c_uint32),
+                ('n_out', c_uint32),
+                ('in_types', c_void_p),
+                ('out_types', c_void_p),
+                ('in', c_void_p),
+                ('out', c_void_p)]
+
+
+class ricci_callback(Structure):
+    _fields_ = [('hdr', ricci_hdr),
+                ('self', c_void_p),
+                ('call', c_void_p),
+                ('drop_self', c_void_p),
+                ('batch', c_void_p)]
 
 
 class ricci_partial_eval_opts(Structure):
@@ -319,6 +524,12 @@ FUNCTIONS = {
     'ricci_program_parse': (STATUS, [c_void_p, c_void_p, c_size_t, c_void_p, c_size_t, c_void_p]),
     'ricci_program_verify': (STATUS, [c_void_p]),
     'ricci_location_get': (None, [c_void_p, c_uint64, c_void_p, c_void_p, c_void_p]),
+    'ricci_prim_register': (STATUS, [c_void_p, c_void_p, c_void_p]),
+    'ricci_prim_add_lowering': (STATUS, [c_void_p, c_uint32, c_void_p]),
+    'ricci_prim_at': (c_void_p, [c_void_p, c_uint32, c_void_p]),
+    'ricci_context_add_callback': (STATUS, [c_void_p, c_void_p, c_size_t, c_void_p]),
+    'ricci_context_callback': (c_void_p, [c_void_p, c_void_p, c_size_t]),
+    'ricci_context_log': (None, [c_void_p, c_uint32, c_void_p, c_size_t]),
     'ricci_program_save': (STATUS, [c_void_p, c_void_p, c_size_t]),
     'ricci_program_load': (STATUS, [c_void_p, c_void_p, c_size_t, c_void_p]),
     'ricci_program_serialize': (STATUS, [c_void_p, c_void_p, c_void_p]),

@@ -6,6 +6,7 @@ file, where pip puts it. It is opened with RTLD_LOCAL. ctypes releases the inter
 import ctypes
 import os
 import pathlib
+import threading
 
 from . import _abi
 
@@ -45,6 +46,24 @@ def text_of(s):
     return ctypes.string_at(s.ptr, s.len).decode(errors="replace") if s.len else ""
 
 
+_raised = threading.local()
+
+
+def status_of(error, prefix):
+    """A status for what a Python function raised that Ricci called; the Error made of it has `error` as its cause."""
+    own = isinstance(error, Error)
+    text = prefix + (str(error) if own else f"{type(error).__name__}: {error}")
+    _raised.last = text, error
+    code = error.code if own else _abi.RICCI_INVALID_ARGUMENT
+    return lib.ricci_status_make(code, text.encode(), len(text.encode()))
+
+
+def _cause(message):
+    text, error = getattr(_raised, "last", ("", None))
+    _raised.last = "", None
+    return error if error is not None and text in message else None
+
+
 def _check(status, function, arguments):
     if status is None:
         return
@@ -53,7 +72,7 @@ def _check(status, function, arguments):
     lib.ricci_status_site(status, ctypes.byref(primitive), ctypes.byref(rule), None, None)
     error = Error(text_of(message), lib.ricci_status_code(status), text_of(primitive), text_of(rule))
     lib.ricci_status_free(status)
-    raise error
+    raise error from _cause(str(error))
 
 
 def _open():

@@ -58,10 +58,18 @@ class Builder:
         lib.ricci_builder_create(context._handle, name.encode(), len(name.encode()), types, len(params),
                                  ctypes.byref(self._handle), values)
         self.params = list(values)
-        self._broadcasts = {}
+        self._broadcasts, self._owned = {}, True
+
+    @classmethod
+    def borrowed(cls, context, handle):
+        """The builder of a rule, which Ricci finishes."""
+        self = cls.__new__(cls)
+        self.context, self._handle, self._owned = context, handle, False
+        self.params, self._broadcasts = [], {}
+        return self
 
     def __del__(self):
-        if self._handle:
+        if self._handle and self._owned:
             lib.ricci_builder_abandon(self._handle)
 
     def at(self, file, line, function):

@@ -17,6 +17,7 @@ class Context:
 
     def __init__(self, plugins=(), **options):
         self._handle, self._types, self._shapes, self._primitives = None, {}, {}, {}
+        self.callbacks, self.rule_names = [], {}  # what C calls as long as the context lives; names of batching rules
         created = handle()
         lib.ricci_context_create(None, ctypes.byref(created))
         self._handle = created

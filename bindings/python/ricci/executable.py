@@ -33,6 +33,17 @@ def _address(array):
     return array.ctypes.data
 
 
+def _converted(i, array, dtype):
+    """Argument i as `dtype`: another width of the same kind, a whole number for a scalar of any; integers exactly."""
+    whole = not array.ndim and array.dtype.kind in "biu" and dtype.kind in "biu"
+    if not whole and not np.can_cast(array.dtype, dtype, "same_kind"):
+        raise Error(f"argument {i} is {array.dtype}, the program takes {dtype}")
+    converted = array.astype(dtype)
+    if dtype.kind in "biu" and not (converted == array).all():
+        raise Error(f"argument {i} is {array.dtype} with elements that {dtype}, which the program takes, cannot hold")
+    return converted
+
+
 class _Call:
     """A bound call, for one thread at a time."""
 
@@ -98,9 +109,7 @@ class Executable:
         if array.shape != shape:
             raise Error(f"argument {i} has shape {array.shape}, the program takes {shape}")
         if array.dtype != dtype:
-            if not np.can_cast(array.dtype, dtype, "same_kind") and np.ndim(value):
-                raise Error(f"argument {i} is {array.dtype}, the program takes {dtype}")
-            array = array.astype(dtype)
+            array = _converted(i, array, dtype)
         return np.require(array, requirements=["C", "A", "W"] if self._donate[i] else ["C", "A"])
 
     def __call__(self, *arguments):

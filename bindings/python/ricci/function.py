@@ -37,10 +37,17 @@ class Function:
         start = sum(tree.size for tree in self.inputs[:argnum])
         return range(start, start + self.inputs[argnum].size)
 
+    def _number(self, argnum):
+        """A number of a positional argument; a negative one counts from the back."""
+        n = len(self.inputs)
+        if not -n <= argnum < n:
+            raise ValueError(f"there is no argument {argnum}: the function has {n} positional arguments")
+        return argnum % n
+
     def _chosen(self, argnums):
         """(leaves of the arguments `argnums`, the tree they form)."""
         single = isinstance(argnums, int)
-        numbers = [n % len(self.inputs) for n in ((argnums,) if single else argnums)]
+        numbers = [self._number(n) for n in ((argnums,) if single else argnums)]
         trees = [self.inputs[n] for n in numbers]
         leaves = [i for n in numbers for i in self._range(n)]
         for i in leaves:
@@ -96,6 +103,8 @@ class Function:
     def jvp(self, primals, tangents, **named):
         """(result, its tangent). Leaves of tangents of integers are not looked at."""
         leaves = self._flatten(primals, named)
+        if len(tangents) != len(primals):
+            raise TypeError(f"{len(primals)} primals and {len(tangents)} tangents are given")
         moving = [t for tree, x in zip(self.inputs, tangents) for t in tree.parts(x)]
         zeros = [0 * to_host(x) for x in leaves[len(moving):]]
         given = [t for t, active in zip(moving + zeros, self._active()) if active]
@@ -145,6 +154,8 @@ class Function:
         n = len(self.program.results)
 
         def push(*tangents):
+            if len(tangents) != len(self.inputs):
+                raise TypeError(f"{len(self.inputs)} tangents are expected, {len(tangents)} are given")
             moving = [t for tree, x in zip(self.inputs, tangents) for t in tree.parts(x)]
             given = [to_host(t) for t, active in zip(moving, self._active()) if active]
             rest = iter(second(*residuals, *given))
@@ -180,7 +191,7 @@ class Function:
 
     def jit(self, donate=(), device=None):
         """The function compiled for `device`; the memory of the arguments `donate` may be reused for results."""
-        donated = {i for n in donate for i in self._range(n)}
+        donated = {i for n in donate for i in self._range(self._number(n))}
         return Function(self.program, self.inputs, self.named, self.output, donated, device)
 
     def lower(self, *_, **__):

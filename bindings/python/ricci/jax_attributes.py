@@ -103,9 +103,18 @@ def _schur(p):
     return dict(compute_schur_vectors=p["compute_schur_vectors"])
 
 
-def _windows(p):
+def _ragged_dot_general(p):
+    numbers = p["ragged_dot_dimension_numbers"]
+    if p["group_offset"] is not None:
+        raise Error("group_offset has no counterpart")
+    return dict(lhs_ragged=numbers.lhs_ragged_dimensions, rhs_group=numbers.rhs_group_dimensions,
+                **_dot_general(p | {"dimension_numbers": numbers.dot_dimension_numbers}))
+
+
+def window_attributes(p):
     pairs = {"padding": [n for pair in p["padding"] for n in pair]} if "padding" in p else {}
-    return {k: v for k, v in p.items() if k not in ("jaxpr", "consts")} | pairs
+    chosen = {"select_prim": p["select_prim"].name} if "select_prim" in p else {}
+    return {k: v for k, v in p.items() if k not in ("jaxpr", "consts")} | pairs | chosen
 
 
 ATTRIBUTES = {
@@ -114,8 +123,9 @@ ATTRIBUTES = {
     "gather": _gather,
     "scatter": scatter_attributes,
     **{f"scatter-{kind}": scatter_attributes for kind in ("add", "sub", "mul", "min", "max")},
-    **{f"reduce_window_{kind}": _windows for kind in ("sum", "max", "min")},
-    **{f"select_and_{kind}_add": _windows for kind in ("gather", "scatter")},
+    "ragged_dot_general": _ragged_dot_general,
+    **{f"reduce_window_{kind}": window_attributes for kind in ("sum", "max", "min")},
+    **{f"select_and_{kind}_add": window_attributes for kind in ("gather", "scatter")},
     "pad": lambda p: dict(zip(("low", "high", "interior"), map(list, zip(*p["padding_config"]))))
     or dict(low=[], high=[], interior=[]),
     "schur": _schur,

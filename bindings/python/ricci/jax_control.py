@@ -2,14 +2,17 @@
 
 A rule takes the importer, the body under construction and the equation, and returns the values of its results.
 """
+import numpy as np
 from jax._src import core
 
+from . import _abi
 from ._library import Error
 from .jax_apply import is_apply, scatter_apply
-from .jax_attributes import attributes_of
+from .jax_attributes import attributes_of, window_attributes
+from .jax_batching import custom_vmap
 from .jax_custom import custom_jvp, custom_vjp
 from .jax_packages import PACKAGE_RULES
-from .jax_program import Body, check_key, host_array, type_of
+from .jax_program import Body, check_key, host_array, is_key_dtype, type_of
 
 
 def call(importer, body, eqn):
@@ -79,6 +82,7 @@ def platform_index(importer, body, eqn):
     return [body.constant(host_array(var.aval.dtype.type(which)), *type_of(var.aval))]
 
 
+COMPLEX = (_abi.RICCI_C64, _abi.RICCI_C128)
 POLICIES = {"everything_saveable": "everything", "nothing_saveable": "nothing"}
 
 
@@ -136,8 +140,52 @@ def convert_element_type(importer, body, eqn):
         "convert_element_type", [x], **attributes_of("convert_element_type", eqn.params))
 
 
+def sort(importer, body, eqn):
+    """Complex numbers are ordered by their real, then by their imaginary parts: two operands in place of one."""
+    if not any(np.issubdtype(v.aval.dtype, np.complexfloating) for v in eqn.invars if not is_key_dtype(v.aval.dtype)):
+        return importer.same(body, eqn)
+    build, p = body.builder, eqn.params
+    parts = [[x] if build.type_of(x)[0] not in COMPLEX else build.emit("real", [x]) + build.emit("imag", [x])
+             for x in body.reads(eqn.invars)]
+    operands = sum(parts, [])
+    sorted_parts = iter(build.emit("sort", operands, len(operands), **attributes_of("sort", p) | {
+        "num_keys": sum(map(len, parts[:p["num_keys"]]))}))
+    found = [[next(sorted_parts) for _ in x] for x in parts]
+    return [x[0] if len(x) == 1 else build.emit("complex", x)[0] for x in found]
+
+
 def scatter(importer, body, eqn):
     return scatter_apply(importer, body, eqn) if is_apply(eqn) else importer.same(body, eqn)
+
+
+def _combined(importer, body, eqn, computation, attributes):
+    return body.builder.emit(eqn.primitive.name, body.reads(eqn.invars), len(eqn.outvars),
+                             computation=importer.program(computation), **attributes)
+
+
+def reduce(importer, body, eqn):
+    """With any computation; those that have a primitive of their own are that in JAX too."""
+    return _combined(importer, body, eqn, eqn.params["jaxpr"], {"dimensions": eqn.params["dimensions"]})
+
+
+def reduce_window(importer, body, eqn):
+    p = eqn.params
+    return _combined(importer, body, eqn, core.ClosedJaxpr(p["jaxpr"], p["consts"]), window_attributes(p))
+
+
+def collective(importer, body, eqn):
+    """What jax.vmap with an axis_name makes of one: a reduction by dimensions. Without vmap there is no such axis."""
+    axes = eqn.params["axes"]
+    if not all(isinstance(a, int) for a in axes):
+        raise Error(f"no vmap around it has the axis {', '.join(str(a) for a in axes if not isinstance(a, int))}")
+    if eqn.params["axis_index_groups"] is not None:
+        raise Error("axis_index_groups has no counterpart")
+    ours = "reduce_" + eqn.primitive.name.removeprefix("p")
+    return [body.builder.emit(ours, [body.read(x)], axes=axes)[0] for x in eqn.invars]
+
+
+def callback(importer, body, eqn):
+    raise Error("a Python function would be called while the program runs, which works without Python")
 
 
 def random(importer, body, eqn):
@@ -147,10 +195,13 @@ def random(importer, body, eqn):
 
 RULES = {
     **PACKAGE_RULES,
-    **dict.fromkeys(("jit", "pjit", "closed_call", "core_call", "custom_vmap_call", "composite"), call),
+    **dict.fromkeys(("jit", "pjit", "closed_call", "core_call", "composite"), call),
     "scan": scan, "while": while_loop, "cond": cond, "platform_index": platform_index, "remat2": checkpoint,
     "name": name, "custom_jvp_call": custom_jvp, "custom_vjp_call": custom_vjp,
-    "custom_linear_solve": custom_linear_solve, "device_put": forward, "reshape": reshape,
+    "custom_vmap_call": custom_vmap, "custom_linear_solve": custom_linear_solve, "device_put": forward,
+    "reshape": reshape,
     "convert_element_type": convert_element_type, "random_seed": random, "random_wrap": random,
-    "scatter": scatter,
+    "scatter": scatter, "sort": sort, "reduce": reduce, "reduce_window": reduce_window,
+    **dict.fromkeys(("psum", "pmax", "pmin"), collective),
+    **dict.fromkeys(("pure_callback", "io_callback"), callback),
 }

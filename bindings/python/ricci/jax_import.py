@@ -13,7 +13,7 @@ if jax.__version_info__[:2] != (0, 10):
     raise ImportError(f"ricci reads jaxprs as JAX 0.10 makes them; this is JAX {jax.__version__}")
 
 
-def _traced(fn, args, kwargs):
+def traced(fn, args, kwargs):
     """(closed jaxpr without dead code, tree of the results)."""
     closed, shapes = jax.make_jaxpr(fn, return_shape=True)(*args, **kwargs)
     jaxpr, _ = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars), instantiate=True)
@@ -28,9 +28,9 @@ def from_jax(fn, *args, order=2, context=None, **kwargs):
     to the same shapes has derivatives of every order; if to others, to the depth `order`. Error names the first
     primitive that Ricci lacks and the line that applies it; `missing` lists all.
     """
-    closed, out_tree = _traced(fn, args, kwargs)
-    name = getattr(fn, "__name__", "")
-    program = Importer(context or default_context(), order).program(closed, name if name != "<lambda>" else "")
+    closed, out_tree = traced(fn, args, kwargs)
+    name = getattr(fn, "__name__", type(fn).__name__).strip("<>")
+    program = Importer(context or default_context(), order).program(closed, name)
     tree = lambda x: PyTree(jax.tree_util.tree_structure(x))  # noqa: E731
     return Function(program, map(tree, args), {k: tree(v) for k, v in kwargs.items()}, PyTree(out_tree))
 
@@ -38,7 +38,7 @@ def from_jax(fn, *args, order=2, context=None, **kwargs):
 def missing(fn, *args, order=2, context=None, **kwargs):
     """{primitive: [where and why]} for everything in `fn` that cannot be imported; empty if from_jax works."""
     refused = []
-    closed, _ = _traced(fn, args, kwargs)
+    closed, _ = traced(fn, args, kwargs)
     try:
         Importer(context or default_context(), order, refused).program(closed)
     except Error as error:

@@ -11,6 +11,7 @@ from ._library import Error
 from .builder import Builder
 from .dtypes import KEY, number_of
 from .jax_attributes import ELEMENTWISE, RENAMED, SCALARS_STAY, attributes_of
+from .keys import check_key
 
 
 def is_key_dtype(dtype):
@@ -32,11 +33,6 @@ def type_of(aval):
         return number_of(aval.dtype), shape
     check_key(aval.dtype._impl)
     return KEY, shape
-
-
-def check_key(impl):
-    if impl.name != "threefry2x32":
-        raise Error(f"keys are threefry2x32, not {impl.name}")
 
 
 def host_array(x):

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 
+from ._library import Error
 from .dtypes import KEY
 
 
@@ -13,10 +14,16 @@ def _jax():
     return sys.modules.get("jax")
 
 
+def check_key(impl):
+    if impl.name != "threefry2x32":
+        raise Error(f"keys are threefry2x32, not {impl.name}")
+
+
 def to_host(x):
     """A leaf as a NumPy array; a typed key of JAX as u64."""
     jax = _jax()
     if jax is not None and isinstance(x, jax.Array) and jax.dtypes.issubdtype(x.dtype, jax.dtypes.prng_key):
+        check_key(x.dtype._impl)
         return np.ascontiguousarray(jax.random.key_data(x)).view(np.uint64)[..., 0]
     return x if isinstance(x, (int, float, complex)) else np.asarray(x)
 

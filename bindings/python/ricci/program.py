@@ -7,10 +7,12 @@ import ctypes
 import os
 
 from . import _abi
-from ._library import handle, i32s, lib, struct, text_of, u8s, u32s
+from ._library import Error, handle, i32s, lib, struct, text_of, u8s, u32s
 from .context import default_context
 from .dtypes import DIFFERENTIABLE
 
+_SCHEDULES = {"auto": _abi.RICCI_SCHEDULE_AUTO, "batched": _abi.RICCI_SCHEDULE_BATCHED,
+              "lanes": _abi.RICCI_SCHEDULE_LANES}
 _WRITE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 
 
@@ -61,7 +63,11 @@ class Program:
         with open(path, "rb") as file:
             data = file.read()
         if not lib.ricci_program_is_binary(data, len(data)):
-            return cls.parse(data.decode(), path, context)
+            try:
+                text = data.decode()
+            except UnicodeDecodeError as error:
+                raise Error(f"{path}: holds no program, neither in binary form nor as text: {error}") from None
+            return cls.parse(text, path, context)
         origin = path.encode()
         lib.ricci_program_deserialize(context._handle, data, len(data), origin, len(origin), ctypes.byref(loaded))
         return cls(loaded, context)
@@ -112,10 +118,10 @@ class Program:
 
     def vmap(self, in_axes, out_axes, size, schedule="auto", axis_name=""):
         """`-1` is an argument or result that is not batched."""
-        number = {"auto": _abi.RICCI_SCHEDULE_AUTO, "batched": _abi.RICCI_SCHEDULE_BATCHED,
-                  "lanes": _abi.RICCI_SCHEDULE_LANES}[schedule]
+        if schedule not in _SCHEDULES:
+            raise ValueError(f"schedule is {schedule!r}; it must be one of {', '.join(_SCHEDULES)}")
         name, _keep = string(axis_name)
-        options = struct(_abi.ricci_vmap_opts, axis_name=name, schedule=number)
+        options = struct(_abi.ricci_vmap_opts, axis_name=name, schedule=_SCHEDULES[schedule])
         return self._made(lib.ricci_vmap, i32s(in_axes), len(in_axes), i32s(out_axes), len(out_axes), size,
                           ctypes.byref(options))
 

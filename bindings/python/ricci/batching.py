@@ -1,0 +1,43 @@
+"""Batching rules in Python: what `custom_vmap` operations of a context refer to by name.
+
+A rule is called while a program is transformed, possibly on another thread than the one that made it. Its exception
+becomes an Error of the transformation that asked for the batch, with the exception as its cause.
+"""
+import ctypes
+
+from . import _abi
+from ._library import lib, status_of, struct
+from .builder import Builder
+
+_BATCH = ctypes.CFUNCTYPE(ctypes.c_void_p, *[ctypes.c_void_p] * 4)
+
+
+def _array(kind, address, n):
+    return (kind * n).from_address(address) if n else ()
+
+
+def _filled(context, rule, builder, op, arguments):
+    n_in, n_out = op.n_in, op.n_out
+    batched = [d >= 0 for d in _array(ctypes.c_int32, arguments.in_dims, n_in)]
+    values = list(_array(ctypes.c_uint64, getattr(arguments, "in"), n_in))
+    results, flags = rule(Builder.borrowed(context, builder), arguments.axis_size, values, batched)
+    if n_out:
+        _array(ctypes.c_uint64, arguments.out, n_out)[:] = results
+        _array(ctypes.c_int32, arguments.out_dims, n_out)[:] = [0 if f else -1 for f in flags]
+
+
+def add_batching_rule(context, name, rule):
+    """Makes `rule(builder, size, values, batched)` known as `name`, until the context ends.
+
+    It gives (values, which of them are batched); the batch is dimension 0 of operands and results.
+    """
+    def batch(_, builder, op, arguments):
+        try:
+            _filled(context, rule, builder, _abi.ricci_op.from_address(op),
+                    _abi.ricci_batch_args.from_address(arguments))
+        except BaseException as error:  # it cannot pass through C
+            return status_of(error, f"custom_vmap: rule {name}: ")
+    held = _BATCH(batch)
+    context.callbacks.append(held)
+    callback = struct(_abi.ricci_callback, batch=ctypes.cast(held, ctypes.c_void_p))
+    lib.ricci_context_add_callback(context._handle, name.encode(), len(name.encode()), ctypes.byref(callback))

@@ -1,0 +1,77 @@
+"""custom_vmap of JAX: a `custom_vmap` of Ricci, whose rule is traced when a batch is asked for.
+
+The rule needs the size of the batch and which operands have one. It stays a Python function, which the context knows by
+a name that follows from the function and its program, so that importing it again gives an equal program.
+"""
+import threading
+
+import jax
+from jax._src import custom_batching
+
+from . import jax_import
+from .batching import add_batching_rule
+from .jax_program import Importer
+
+_lock = threading.Lock()
+
+
+class _Rule:
+    """What one custom_vmap_call knows of its rule."""
+
+    def __init__(self, importer, params):
+        self.rule, self.in_tree, self.out_tree = params["rule"], params["in_tree"], params["out_tree"]
+        self.avals, self.wide = tuple(params["call"].in_avals), jax.config.jax_enable_x64
+        self.context, self.order = importer.context, importer.order
+
+    @property
+    def function(self):
+        """The user's function; the object around it is made for each call."""
+        return getattr(self.rule, "rule", self.rule)
+
+    def key(self, program):
+        return id(self.function), self.in_tree, self.out_tree, self.avals, self.wide, self.order, program
+
+    def _closed(self, size, batched):
+        """(the rule as a jaxpr, which of its results are batched)."""
+        flags = []
+
+        def run(*leaves):
+            unflatten = jax.tree_util.tree_unflatten
+            out, out_batched = custom_batching.call_rule(self.rule, size, unflatten(self.in_tree, batched),
+                                                         unflatten(self.in_tree, leaves))
+            leaves, tree = jax.tree_util.tree_flatten(out)
+            flags[:], flags_tree = jax.tree_util.tree_flatten(out_batched)
+            custom_batching.check_vmap_rule_trees(self.rule, self.out_tree, tree, flags_tree)
+            return leaves
+        given = [jax.ShapeDtypeStruct((size, *a.shape) if b else a.shape, a.dtype, weak_type=a.weak_type)
+                 for a, b in zip(self.avals, batched)]
+        with jax.enable_x64(self.wide):
+            return jax_import.traced(run, given, {})[0], flags
+
+    def __call__(self, builder, size, values, batched):
+        closed, flags = self._closed(size, batched)
+        return builder.inline(Importer(self.context, self.order).program(closed), values), flags
+
+
+def _name_of(function):
+    kind = function if hasattr(function, "__qualname__") else type(function)
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _registered(rule, program):
+    """The name by which the context knows `rule`; it keeps the function, so no other one gets its id."""
+    key, names = rule.key(program), rule.context.rule_names
+    with _lock:
+        if key not in names:
+            name = f"{_name_of(rule.function)}/{hash(program):016x}"
+            same = sum(n.split("#")[0] == name for n in names.values())
+            name += f"#{same + 1}" if same else ""
+            add_batching_rule(rule.context, name, rule)
+            names[key] = name
+        return names[key]
+
+
+def custom_vmap(importer, body, eqn):
+    held = importer.program(eqn.params["call"], eqn.params["call"].jaxpr.debug_info.func_name or "")
+    rule = _registered(_Rule(importer, eqn.params), held)
+    return body.builder.emit("custom_vmap", body.reads(eqn.invars), len(eqn.outvars), body=held, rule=rule)
