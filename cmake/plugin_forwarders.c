@@ -355,6 +355,9 @@ ricci_status* ricci_call_bind(ricci_call* k, uint32_t slot, void* ptr, uint64_t 
 ricci_status* ricci_call_run(ricci_call* k) {
   return ricci_api_table->call_run(k);
 }
+ricci_status* ricci_call_run_at(ricci_call* k, void* const* pointers, size_t n, int64_t offset) {
+  return ricci_api_table->call_run_at(k, pointers, n, offset);
+}
 ricci_status* ricci_call_enqueue(ricci_call* k, const ricci_run_opts* o, ricci_event** event) {
   return ricci_api_table->call_enqueue(k, o, event);
 }
