@@ -68,7 +68,8 @@ Value round(const Operand& x, int64_t decimals = 0);
 Value stop_gradient(const Operand& x);
 Value astype(const Operand& x, DType dtype);
 
-// The greater and the lesser of two values, elementwise; max and min reduce.
+// The greater and the lesser of two values, elementwise; max and min reduce. Complex numbers are ordered by their real
+// parts, equal ones by their imaginary parts; so they are in comparisons and sort.
 Value maximum(const Operand& a, const Operand& b);
 Value minimum(const Operand& a, const Operand& b);
 // The same, but NaN only where both are.
