@@ -82,6 +82,7 @@ class Executable:
         self._seconds = time.perf_counter() - start
         self.context = program.context  # lives as long as its executables
         self._aliases = [lib.ricci_executable_alias(self._handle, i) for i in range(len(self.results))]
+        self._has_aliases = any(alias >= 0 for alias in self._aliases)
 
     def __del__(self):
         self._calls = []
@@ -112,19 +113,29 @@ class Executable:
             array = _converted(i, array, dtype)
         return np.require(array, requirements=["C", "A", "W"] if self._donate[i] else ["C", "A"])
 
+    def _can_use(self, arguments, ndarray=np.ndarray):
+        """Whether all are arrays that the code can use as they are: a test that costs little and mostly holds."""
+        for a, (dtype, shape) in zip(arguments, self.params):
+            if type(a) is not ndarray or a.dtype is not dtype or a.shape != shape or not a.flags.carray:
+                return False
+        return True
+
+    def _new_results(self, arrays, empty=np.empty):
+        if not self._has_aliases:
+            return [empty(shape, dtype) for dtype, shape in self.results]
+        return [empty(shape, dtype) if alias < 0 else arrays[alias]
+                for (dtype, shape), alias in zip(self.results, self._aliases)]
+
     def __call__(self, *arguments):
         """The list of results."""
         if len(arguments) != len(self.params):
             raise Error(f"{len(arguments)} arguments, the program takes {len(self.params)}")
-        # What is tested here costs little, and holds for most arrays: they are used as they are.
-        arrays = [a if type(a) is np.ndarray and a.dtype is dtype and a.shape == shape and a.flags.carray
-                  else self._argument(i, a) for i, (a, (dtype, shape)) in enumerate(zip(arguments, self.params))]
-        results = [np.empty(shape, dtype) if alias < 0 else arrays[alias]
-                   for (dtype, shape), alias in zip(self.results, self._aliases)]
+        arrays = arguments if self._can_use(arguments) else [self._argument(i, a) for i, a in enumerate(arguments)]
+        results = self._new_results(arrays)
         try:
             call = self._calls.pop()
         except IndexError:
             call = _Call(self._handle, len(arrays) + len(results))
-        call.run(arrays + results)
+        call.run([*arrays, *results])
         self._calls.append(call)
         return results
