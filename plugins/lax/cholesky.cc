@@ -90,6 +90,9 @@ void InLoops(KernelBuilder& k, const Eqn& e, const KernelMatrix& a, const Kernel
   const int64_t n = RowsOf(e.in(0));
   const KernelArray positive = k.Local(e.Type(DType::kBool, {}));
   const KernelMatrix l = n <= kPrivateRows ? KernelMatrix(k.Local(e.Type(e.out().dtype(), Shape{n, n})), {}) : result;
+  if (n > kPrivateRows) {  // all of the result is read below
+    k.Loop(n, [&](Scalar i) { k.Loop(n, [&](Scalar j) { result.Store(i, j, k.Constant(e.out().dtype(), 0)); }); });
+  }
   Triangle(k, e, a, l, positive);
   const Scalar all = positive.Load({});
   k.Loop(n, [&](Scalar i) {

@@ -51,6 +51,11 @@ constexpr std::pair<std::string_view, std::string_view> kLeftOut[] = {
     {"eigh", "complex and empty matrices are checked for their values"},
     {"svd", "vectors of matrices that are not square, or complex, are fixed up to a phase"},
     {"cholesky", "its derivative is that along Hermitian matrices, which three examples are not"},
+    {"clamp", "complex numbers have no derivative, as in JAX"},
+    {"reduce_window_max", "complex numbers have no derivative, as in JAX"},
+    {"reduce_window_min", "complex numbers have no derivative, as in JAX"},
+    {"sign", "complex numbers have the tangent zero, as in JAX"},
+    {"sort", "complex keys of whole numbers may be equal in the first part"},
 };
 
 class AllPlugins : public ProgramRunner {
