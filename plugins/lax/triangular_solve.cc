@@ -86,11 +86,9 @@ class Line {
         line_(at.back()),
         a_(k.Operand(0), BatchAt(at)),
         b_(k.Operand(1), BatchAt(at)),
-        x_(k.Result(), BatchAt(at)) {
-    if (IsAlone(e) && n_ > kSmallMatrix && n_ <= kPrivateRows) {
-      found_ = k.Local(e.Type(e.out().dtype(), Shape{n_}));
-    }
-  }
+        x_(k.Result(), BatchAt(at)),
+        keeps_(IsAlone(e) && n_ > kSmallMatrix && n_ <= kPrivateRows),
+        kept_(keeps_ ? k.Local(e.Type(e.out().dtype(), Shape{n_})) : k.Result()) {}
 
   // Whether b is one line, so that lanes can only be over the batch.
   static bool IsAlone(const Eqn& e) { return LinesOf(e) == 1; }
@@ -109,11 +107,11 @@ class Line {
   }
   Scalar Right(Scalar i) const { return left_ ? b_.Load(i, line_) : b_.Load(line_, i); }
   Scalar Found(Scalar i) const {
-    if (found_) return found_->Load({i});
+    if (keeps_) return kept_.Load({i});
     return left_ ? x_.Load(i, line_) : x_.Load(line_, i);
   }
   void Store(Scalar i, Scalar v) const {
-    if (found_) found_->Store({i}, v);
+    if (keeps_) kept_.Store({i}, v);
     left_ ? x_.Store(i, line_, v) : x_.Store(line_, i, v);
   }
   Scalar Divided(Scalar v, Scalar i) const { return unit_ ? v : v / A(i, i); }
@@ -151,7 +149,8 @@ class Line {
   const bool conjugate_;
   const Scalar line_;
   const KernelMatrix a_, b_, x_;
-  std::optional<KernelArray> found_;  // the elements of x once more
+  const bool keeps_;  // the elements of x in a private array too
+  const KernelArray kept_;
 };
 
 void Loops(KernelBuilder& k, const Eqn& e) {
