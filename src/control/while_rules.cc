@@ -119,11 +119,13 @@ absl::Status WhilePartialEval(const StructuralOp& h, const ricci_partial_eval_ar
     RICCI_ASSIGN(ProgramRef scan, AsScan(kb, h, w));
     return PartialEvalOfProgram(*scan, h, a, base::View(a.policy), "call", {});
   }
+  // Reverse mode splits what a custom_vmap holds, so its parts are what is known or not.
+  RICCI_ASSIGN(const ProgramRef whole, WithoutBatchRules(*w.body));
   // Which carries are known: on entry and after every trip.
   Mask known(a.is_known + w.n_cond, a.is_known + h.op.n_in);
   for (;;) {
     const Mask known_carry(known.begin() + w.n_body, known.end());
-    RICCI_ASSIGN(auto split, transform::PartialEval(*w.body, known, Not(known_carry)));
+    RICCI_ASSIGN(auto split, transform::PartialEval(*whole, known, Not(known_carry)));
     Mask unknown(w.n_carry);
     for (uint32_t i = 0; i < w.n_carry; ++i) unknown[i] = !known_carry[i];
     if (!Merge(unknown, Not(split.out_known))) break;
@@ -138,7 +140,7 @@ absl::Status WhilePartialEval(const StructuralOp& h, const ricci_partial_eval_ar
     if (cond.used_params[i] && !cond_known[i]) return AllUnknown(h, a);  // it is not known when it ends
   }
   // Known half: the loop over only the known carries. Unknown half: the whole loop, which computes them again.
-  RICCI_ASSIGN(auto body, transform::Prune(*w.body, known_carry, Not(known)));
+  RICCI_ASSIGN(auto body, transform::Prune(*whole, known_carry, Not(known)));
   for (uint32_t i = 0; i < known.size(); ++i) {
     RICCI_TRY(base::Invariant(known[i] || !body.used_params[i], "while: a known carry needs an unknown value"));
   }
