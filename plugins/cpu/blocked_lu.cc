@@ -7,7 +7,6 @@
 #include "blocked_lu.h"
 
 #include <algorithm>
-#include <memory>
 
 #include "block_algebra.h"
 #include "library_op.h"
@@ -115,44 +114,23 @@ void RunTask(const Factor& f, const ricci_launch& l) {
 }
 
 // ---- the lowering ----
-ricci_status* Match(void*, const ricci_op* op, uint32_t* accept) {
-  return GuardLibrary([&]() -> ricci_status* {
-    Factor f;
-    *accept = Make(op, f);
-    return nullptr;
-  });
-}
-
 // Multiplications and additions.
 uint64_t FlopsOf(const Factor& f) {
   const auto steps = static_cast<uint64_t>(f.steps), more = static_cast<uint64_t>(std::max(f.rows, f.columns)) - steps;
   return static_cast<uint64_t>(f.batch) * steps * steps * (2 * steps / 3 + more);
 }
 
-ricci_status* Plan(void*, const ricci_op* op, ricci_library_plan* out) {
-  return GuardLibrary([&]() -> ricci_status* {
-    auto f = std::make_unique<Factor>();
-    if (!Make(op, *f)) return ricci_status_make(RICCI_INTERNAL, "lu: planned what did not match", 30);
-    out->tasks = f->batch;
-    out->flops = FlopsOf(*f);
-    out->scratch_bytes = static_cast<uint64_t>(f->scratch_bytes);
-    out->state = f.release();
-    return nullptr;
-  });
+void Describe(const Factor& f, ricci_library_plan& out) {
+  out.tasks = f.batch;
+  out.flops = FlopsOf(f);
+  out.scratch_bytes = static_cast<uint64_t>(f.scratch_bytes);
 }
-
-ricci_status* Launch(void* state, const ricci_launch* l) {
-  const Factor& f = *static_cast<const Factor*>(state);
-  f.tools.type == GemmType::kF64 ? RunTask<double>(f, *l) : RunTask<float>(f, *l);
-  return nullptr;
+void Run(const Factor& f, const ricci_launch& l) {
+  f.tools.type == GemmType::kF64 ? RunTask<double>(f, l) : RunTask<float>(f, l);
 }
-
-void DropState(void* state) { delete static_cast<Factor*>(state); }
-
-constexpr ricci_library kLibrary = {{sizeof(ricci_library), 0, nullptr}, Plan, Launch, DropState};
 
 }  // namespace
 
-ricci_status* AddLu(ricci_ctx* ctx) { return AddLibrary(ctx, "lu", Match, &kLibrary); }
+ricci_status* AddLu(ricci_ctx* ctx) { return PlannedLibrary<Factor, Make, Describe, Run>::Add(ctx, "lu"); }
 
 }  // namespace ricci::cpu

@@ -5,7 +5,6 @@
 #include "blocked_triangular_solve.h"
 
 #include <algorithm>
-#include <memory>
 
 #include "block_algebra.h"
 #include "library_op.h"
@@ -85,38 +84,19 @@ void RunTask(const Solution& s, const ricci_launch& l) {
 }
 
 // ---- the lowering ----
-ricci_status* Match(void*, const ricci_op* op, uint32_t* accept) {
-  return GuardLibrary([&]() -> ricci_status* {
-    Solution s;
-    *accept = Make(op, s);
-    return nullptr;
-  });
+void Describe(const Solution& s, ricci_library_plan& out) {
+  out.tasks = s.batch * s.tasks_each;
+  out.flops = static_cast<uint64_t>(s.batch * s.system.lines) * static_cast<uint64_t>(s.system.n * s.system.n);
+  out.scratch_bytes = static_cast<uint64_t>(s.tools.scratch_bytes);
 }
-
-ricci_status* Plan(void*, const ricci_op* op, ricci_library_plan* out) {
-  return GuardLibrary([&]() -> ricci_status* {
-    auto s = std::make_unique<Solution>();
-    if (!Make(op, *s)) return ricci_status_make(RICCI_INTERNAL, "triangular_solve: planned what did not match", 44);
-    out->tasks = s->batch * s->tasks_each;
-    out->flops = static_cast<uint64_t>(s->batch * s->system.lines) * static_cast<uint64_t>(s->system.n * s->system.n);
-    out->scratch_bytes = static_cast<uint64_t>(s->tools.scratch_bytes);
-    out->state = s.release();
-    return nullptr;
-  });
+void Run(const Solution& s, const ricci_launch& l) {
+  s.tools.type == GemmType::kF64 ? RunTask<double>(s, l) : RunTask<float>(s, l);
 }
-
-ricci_status* Launch(void* state, const ricci_launch* l) {
-  const Solution& s = *static_cast<const Solution*>(state);
-  s.tools.type == GemmType::kF64 ? RunTask<double>(s, *l) : RunTask<float>(s, *l);
-  return nullptr;
-}
-
-void DropState(void* state) { delete static_cast<Solution*>(state); }
-
-constexpr ricci_library kLibrary = {{sizeof(ricci_library), 0, nullptr}, Plan, Launch, DropState};
 
 }  // namespace
 
-ricci_status* AddTriangularSolve(ricci_ctx* ctx) { return AddLibrary(ctx, "triangular_solve", Match, &kLibrary); }
+ricci_status* AddTriangularSolve(ricci_ctx* ctx) {
+  return PlannedLibrary<Solution, Make, Describe, Run>::Add(ctx, "triangular_solve");
+}
 
 }  // namespace ricci::cpu

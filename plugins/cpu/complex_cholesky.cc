@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 
 #include "blocked_cholesky.h"
 #include "library_op.h"
@@ -167,38 +166,19 @@ void RunTask(const Factor& f, const ricci_launch& l) {
 }
 
 // ---- the lowering ----
-ricci_status* Match(void*, const ricci_op* op, uint32_t* accept) {
-  return GuardLibrary([&]() -> ricci_status* {
-    Factor f;
-    *accept = Make(op, f);
-    return nullptr;
-  });
+void Describe(const Factor& f, ricci_library_plan& out) {
+  out.tasks = f.batch;
+  out.flops = static_cast<uint64_t>(f.batch * f.n) * static_cast<uint64_t>(f.n * f.n) * 4 / 3;
+  out.scratch_bytes = static_cast<uint64_t>(f.scratch_bytes);
 }
-
-ricci_status* Plan(void*, const ricci_op* op, ricci_library_plan* out) {
-  return GuardLibrary([&]() -> ricci_status* {
-    auto f = std::make_unique<Factor>();
-    if (!Make(op, *f)) return ricci_status_make(RICCI_INTERNAL, "cholesky: planned what did not match", 36);
-    out->tasks = f->batch;
-    out->flops = static_cast<uint64_t>(f->batch * f->n) * static_cast<uint64_t>(f->n * f->n) * 4 / 3;
-    out->scratch_bytes = static_cast<uint64_t>(f->scratch_bytes);
-    out->state = f.release();
-    return nullptr;
-  });
+void Run(const Factor& f, const ricci_launch& l) {
+  f.type == GemmType::kF64 ? RunTask<double>(f, l) : RunTask<float>(f, l);
 }
-
-ricci_status* Launch(void* state, const ricci_launch* l) {
-  const Factor& f = *static_cast<const Factor*>(state);
-  f.type == GemmType::kF64 ? RunTask<double>(f, *l) : RunTask<float>(f, *l);
-  return nullptr;
-}
-
-void DropState(void* state) { delete static_cast<Factor*>(state); }
-
-constexpr ricci_library kLibrary = {{sizeof(ricci_library), 0, nullptr}, Plan, Launch, DropState};
 
 }  // namespace
 
-ricci_status* AddComplexCholesky(ricci_ctx* ctx) { return AddLibrary(ctx, "cholesky", Match, &kLibrary); }
+ricci_status* AddComplexCholesky(ricci_ctx* ctx) {
+  return PlannedLibrary<Factor, Make, Describe, Run>::Add(ctx, "cholesky");
+}
 
 }  // namespace ricci::cpu

@@ -1,6 +1,7 @@
 // What library lowerings share: the arrays of an operation as sizes and strides, and their registration.
 #ifndef RICCI_CPU_LIBRARY_OP_H_
 #define RICCI_CPU_LIBRARY_OP_H_
+#include <memory>
 #include <new>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,42 @@ ricci_status* GuardLibrary(Body body) noexcept {
     return ricci_status_make(RICCI_RESOURCE_EXHAUSTED, "cpu: out of memory", 18);
   }
 }
+
+// A library lowering that is all in its plan `P`: `make` makes one, or returns false for an operation that it does not
+// take; `describe` says how many tasks, operations and bytes of scratch memory it needs; `run` is one task.
+template <typename P, bool (*make)(const ricci_op* op, P& p), void (*describe)(const P& p, ricci_library_plan& out),
+          void (*run)(const P& p, const ricci_launch& l)>
+class PlannedLibrary {
+ public:
+  static ricci_status* Add(ricci_ctx* ctx, std::string_view primitive) {
+    return AddLibrary(ctx, primitive, Match, &kTable);
+  }
+
+ private:
+  static ricci_status* Match(void*, const ricci_op* op, uint32_t* accept) {
+    return GuardLibrary([&]() -> ricci_status* {
+      P p;
+      *accept = make(op, p);
+      return nullptr;
+    });
+  }
+  static ricci_status* Plan(void*, const ricci_op* op, ricci_library_plan* out) {
+    return GuardLibrary([&]() -> ricci_status* {
+      auto p = std::make_unique<P>();
+      if (!make(op, *p)) return ricci_status_make(RICCI_INTERNAL, "cpu: planned what did not match", 31);
+      describe(*p, *out);
+      out->state = p.release();
+      return nullptr;
+    });
+  }
+  static ricci_status* Launch(void* state, const ricci_launch* l) {
+    run(*static_cast<const P*>(state), *l);
+    return nullptr;
+  }
+  static void Drop(void* state) { delete static_cast<P*>(state); }
+
+  static constexpr ricci_library kTable = {{sizeof(ricci_library), 0, nullptr}, Plan, Launch, Drop};
+};
 
 }  // namespace ricci::cpu
 #endif

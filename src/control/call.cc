@@ -70,10 +70,7 @@ absl::Status BatchOfBody(Builder& b, const StructuralOp& h, const ricci_batch_ar
   const std::string_view axis(a.axis_name.ptr, a.axis_name.len);
   RICCI_ASSIGN(auto batch, transform::Batch(h.program("body"), IsBatched(a, h.op.n_in), a.axis_size, axis));
   RICCI_ASSIGN(Vals out, EmitSame(b, h, *batch.program, in));
-  for (uint32_t i = 0; i < h.op.n_out; ++i) {
-    a.out[i] = out[i];
-    a.out_dims[i] = batch.out_batched[i] ? 0 : -1;
-  }
+  GiveBatch(a, batch.out_batched, out);
   return absl::OkStatus();
 }
 

@@ -84,10 +84,7 @@ absl::Status Batch(Builder& b, const StructuralOp& h, const ricci_batch_args& a)
   const ricci_attr attrs[] = {trace::ProgramAttr("call", *new_call.program, call_slot),
                               trace::ProgramAttr("jvp", *new_jvp.program, jvp_slot)};
   RICCI_ASSIGN(Vals results, b.Emit("custom_jvp", attrs, in));
-  for (uint32_t i = 0; i < h.op.n_out; ++i) {
-    a.out[i] = results[i];
-    a.out_dims[i] = out[i] ? 0 : -1;
-  }
+  GiveBatch(a, out, results);
   return absl::OkStatus();
 }
 

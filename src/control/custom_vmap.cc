@@ -95,10 +95,7 @@ absl::Status BatchBody(Builder& b, const StructuralOp& h, const ricci_batch_args
   RICCI_ASSIGN(auto batch,
                transform::Batch(h.program("body"), IsBatched(a, h.op.n_in), a.axis_size, base::View(a.axis_name)));
   RICCI_ASSIGN(const Vals out, EmitCall(b, *batch.program, in));
-  for (uint32_t i = 0; i < h.op.n_out; ++i) {
-    a.out[i] = out[i];
-    a.out_dims[i] = batch.out_batched[i] ? 0 : -1;
-  }
+  GiveBatch(a, batch.out_batched, out);
   return absl::OkStatus();
 }
 
@@ -152,14 +149,10 @@ absl::Status BatchDerivative(Builder& b, const StructuralOp& h, const ricci_batc
     if (active[i]) RICCI_TRY(repeat(tangent++, i));
   }
   RICCI_ASSIGN(const Vals out, b.Inline(*jvp.program, in));
-  uint32_t next = of.n_results();
-  for (uint32_t i = 0; i < of.n_results(); ++i) {
-    a.out[i] = out[i];
-    a.out_dims[i] = batch.out_batched[i] ? 0 : -1;
-    if (!all[i]) continue;
-    a.out[next] = out[next];
-    a.out_dims[next++] = a.out_dims[i];
-  }
+  Mask results = batch.out_batched;
+  const Mask tangents = Where(std::span<const uint8_t>(batch.out_batched), all);
+  results.insert(results.end(), tangents.begin(), tangents.end());
+  GiveBatch(a, results, out);
   return absl::OkStatus();
 }
 

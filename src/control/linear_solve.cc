@@ -230,10 +230,7 @@ absl::Status Batch(Builder& b, const StructuralOp& h, const ricci_batch_args& a)
   Programs programs{};
   for (size_t i = 0; i < kParts; ++i) programs[i] = parts.programs[i].get();
   RICCI_ASSIGN(const Vals out, EmitSolve(b, programs, in));
-  for (uint32_t i = 0; i < h.op.n_out; ++i) {
-    a.out[i] = out[i];
-    a.out_dims[i] = parts.results[i] ? 0 : -1;
-  }
+  GiveBatch(a, parts.results, out);
   return absl::OkStatus();
 }
 

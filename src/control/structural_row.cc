@@ -63,6 +63,11 @@ Mask HasTangent(Builder& b, std::span<const TypeId> types) {
   return out;
 }
 
+void GiveBatch(const ricci_batch_args& a, MaskView batched, std::span<const Val> out) {
+  std::copy_n(out.begin(), batched.size(), a.out);
+  for (size_t i = 0; i < batched.size(); ++i) a.out_dims[i] = batched[i] ? 0 : -1;
+}
+
 void GiveJvp(const ricci_jvp_args& a, MaskView nonzero, std::span<const Val> out) {
   std::copy_n(out.begin(), nonzero.size(), a.out_primals);
   Scatter(nonzero, out.subspan(nonzero.size()), a.out_tangents);

@@ -167,6 +167,8 @@ absl::StatusOr<Val> ScalarI32(Builder& b, int32_t value);
 
 // The value of operand i with its batch dimension at 0, or as it is if not batched.
 absl::StatusOr<Vals> BatchFront(Builder& b, const ricci_batch_args& a, uint32_t n_in);
+// What a batching rule gives: for each flag a result, with the batch as dimension 0 if it is batched[i] != 0.
+void GiveBatch(const ricci_batch_args& a, MaskView batched, std::span<const Val> out);
 // The same with every operand batched: from number `first` on, one without a batch is repeated.
 absl::StatusOr<Vals> BatchAll(Builder& b, const ricci_batch_args& a, uint32_t n_in, uint32_t first = 0);
 Mask IsBatched(const ricci_batch_args& a, uint32_t n_in);

@@ -177,10 +177,7 @@ absl::Status Batch(Builder& b, const StructuralOp& h, const ricci_batch_args& a)
   for (uint32_t i = 0; i < h.op.n_in; ++i) in_axes[i] += in_axes[i] >= 0 && batched[i];  // exact: dimensions
   for (uint32_t i = 0; i < h.op.n_out; ++i) out_axes[i] += batch.out_batched[i];         // exact: dimensions
   RICCI_ASSIGN(Vals out, EmitVmap(b, h, *batch.program, in_axes, out_axes, in));
-  for (uint32_t i = 0; i < h.op.n_out; ++i) {
-    a.out[i] = out[i];
-    a.out_dims[i] = batch.out_batched[i] ? 0 : -1;
-  }
+  GiveBatch(a, batch.out_batched, out);
   return absl::OkStatus();
 }
 

@@ -142,7 +142,8 @@ class Fuser {
     }
     info.spread = SpreadOf(eqn.result(0));
     const bool often = IsReadOften(eqn.result(0));
-    if (info.view ? often && JoinsArrays(eqn) : RepeatsWork(e)) return Verdict::kReadOften;
+    if (often && (!info.view || JoinsArrays(eqn))) return Verdict::kReadOften;
+    if (!info.view && RepeatsWork(e)) return Verdict::kReadOften;
     info.places = PlacesOf(eqn.result(0));
     const size_t places = info.places.size();
     const bool dear = places > 1 && 2 * static_cast<int64_t>(places) * info.cost > limits_.cheap_to_repeat;
@@ -155,8 +156,8 @@ class Fuser {
   bool IsReadOften(ir::ValueId v) const {
     return std::any_of(users_[v].begin(), users_[v].end(), [&](uint32_t user) {
       if (user == kNoGroup) return false;
-      const bool loops = info_[user].kind == Kind::kLoops;
-      return info_[user].often || (loops && !registry_.Get(f_.equations[user].prim).has(RICCI_PRIM_READS_ONCE));
+      const bool expression = info_[user].kind == Kind::kExpression;
+      return info_[user].often || (!expression && !registry_.Get(f_.equations[user].prim).has(RICCI_PRIM_READS_ONCE));
     });
   }
   // A view that looks for its element in one of several arrays (concatenate, gather) at each load.
@@ -236,7 +237,7 @@ class Fuser {
     return work;
   }
 
-  // Would a user that loads an element many times (a product, a window, a broadcast that computes) evaluate e as often?
+  // Would a user with more elements than e (a broadcast that computes) evaluate it many times?
   bool RepeatsWork(uint32_t e) const {
     const ir::Equation& eqn = f_.equations[e];
     const int64_t n = f_.type(eqn.result(0)).elements;
@@ -246,14 +247,10 @@ class Fuser {
           again * static_cast<double>(work) > static_cast<double>(limits_.worth_a_kernel))
         return true;
     }
-    for (uint32_t user : users_[eqn.result(0)]) {
-      const ir::Equation& u = f_.equations[user];
-      const bool once = info_[user].kind == Kind::kExpression ? f_.type(u.result(0)).elements <= n
-                                                              : registry_.Get(u.prim).has(RICCI_PRIM_READS_ONCE);
-      if (!once && info_[e].cost > 2) return true;
-      if (info_[user].often || (!once && info_[user].kind != Kind::kExpression)) return true;
-    }
-    return false;
+    if (info_[e].cost <= 2) return false;
+    return std::any_of(users_[eqn.result(0)].begin(), users_[eqn.result(0)].end(), [&](uint32_t user) {
+      return info_[user].kind == Kind::kExpression && f_.type(f_.equations[user].result(0)).elements > n;
+    });
   }
 
   absl::Status Merge() {

@@ -55,7 +55,7 @@ constexpr std::pair<std::string_view, std::string_view> kLeftOut[] = {
     {"reduce_window_max", "complex numbers have no derivative, as in JAX"},
     {"reduce_window_min", "complex numbers have no derivative, as in JAX"},
     {"sign", "complex numbers have the tangent zero, as in JAX"},
-    {"sort", "complex keys of whole numbers may be equal in the first part"},
+    {"sort", "a long line of complex keys is checked for its values"},
 };
 
 class AllPlugins : public ProgramRunner {

@@ -43,8 +43,7 @@ Value sparse_plus(const Operand& x) {
   return Where(v <= -1, 0, Where(v >= 1, v, lax::square(v + 1) / 4));
 }
 Value sparse_sigmoid(const Operand& x) {
-  const Value v = UseInexact("sparse_sigmoid", x) + 1;
-  WantReal("sparse_sigmoid", x.at, v);
+  const Value v = UseRealInexact("sparse_sigmoid", x) + 1;
   return Min(Max(v, Num(v, 0)), Num(v, 2)) * 0.5;
 }
 
@@ -117,8 +116,7 @@ Value logmeanexp(const Operand& x, const Axes& axes, bool keepdims, const WhereO
   return keepdims ? out : lax::squeeze(out, axes.Of("logmeanexp", x.at, out.rank()));
 }
 Value standardize(const Operand& x, const Axes& axes, const StandardizeOptions& options) {
-  const Value v = UseInexact("standardize", x);
-  WantReal("standardize", x.at, v);
+  const Value v = UseRealInexact("standardize", x);
   const auto given = [&](const Operand& o) {
     const Operand all[] = {Operand(v, x.at), o};
     return To(SiteOf("standardize", all).Lift(o, v.dtype(), o.shape()), v.dtype());

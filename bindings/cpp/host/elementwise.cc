@@ -112,8 +112,7 @@ Value heaviside(const Operand& x, const Operand& at_zero) {
   return Where(v[0] < 0, 0, Where(v[0] > 0, 1, Where(IsNaN(v[0]), v[0], v[1])));
 }
 Value fabs(const Operand& x) {
-  const Value v = UseInexact("fabs", x);
-  WantReal("fabs", x.at, v);
+  const Value v = UseRealInexact("fabs", x);
   return lax::abs(v);
 }
 Value abs(const Operand& x) {

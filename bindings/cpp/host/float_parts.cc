@@ -27,8 +27,7 @@ FloatLayout LayoutOf(DType d) {
   return d == DType::kF32 ? FloatLayout{DType::kI32, 23, 8} : FloatLayout{DType::kI64, 52, 11};
 }
 Value UseReal(std::string_view name, const Operand& x) {
-  const Value v = UseInexact(name, x);
-  WantReal(name, x.at, v);
+  const Value v = UseRealInexact(name, x);
   if (In(v.dtype(), kTinyFloats)) FailAt(x.at, name, ": operand is ", v.type(), "; convert it to f32");
   return v;
 }

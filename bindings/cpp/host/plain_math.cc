@@ -29,6 +29,11 @@ void WantReal(std::string_view name, const Location& at, const Value& v) {
 void WantReal(std::string_view name, const Location& at, std::span<const Value> vs) {
   if (IsComplex(vs[0].dtype())) FailAt(at, name, ": operands are ", vs[0].type(), "; they must be real");
 }
+Value UseRealInexact(std::string_view name, const Operand& x) {
+  const Value v = UseInexact(name, x);
+  WantReal(name, x.at, v);
+  return v;
+}
 Value Where(const Value& p, const Value& a, const Value& b) {
   const Shape shape = Common(Common(a.shape(), b.shape()), p.shape());
   return lax::select(BroadcastValue(p, shape), BroadcastValue(a, shape), BroadcastValue(b, shape));

@@ -20,6 +20,8 @@ Value InOrder(Binary2* f, const Value& a, const Value& b);
 // Fail at `at` unless the operand is real, or the operands of one type are.
 void WantReal(std::string_view name, const Location& at, const Value& v);
 void WantReal(std::string_view name, const Location& at, std::span<const Value> vs);
+// The operand as a floating number that is real.
+Value UseRealInexact(std::string_view name, const Operand& x);
 inline Value Num(const Value& like, double x) { return lax::full_like(like, x); }
 // A scalar of that dtype.
 inline Value Scalar(const Value& like, double x) {

@@ -56,8 +56,7 @@ Value log_softmax(const Operand& x, AxisNumber axis) { return ricci::log_softmax
 
 Value gammaln(const Operand& x) { return lgamma(x); }
 Value gammasgn(const Operand& x) {
-  const Value v = UseInexact("gammasgn", x);
-  WantReal("gammasgn", x.at, v);
+  const Value v = UseRealInexact("gammasgn", x);
   return GammaSign(v);
 }
 Value gamma(const Operand& x) {
@@ -156,8 +155,7 @@ Value boxcox1p(const Operand& x, const Operand& lmbda) {
   return BoxCox(lax::log1p(v[0]), v[1]);
 }
 Value entr(const Operand& x) {
-  const Value v = UseInexact("entr", x);
-  WantReal("entr", x.at, v);
+  const Value v = UseRealInexact("entr", x);
   return Where(v < 0, -kInf, -XLogY(v, v));
 }
 
@@ -218,18 +216,15 @@ Value LogNdtrBelow(const Value& x) {
 }  // namespace
 
 Value ndtr(const Operand& x) {
-  const Value v = UseInexact("ndtr", x);
-  WantReal("ndtr", x.at, v);
+  const Value v = UseRealInexact("ndtr", x);
   return Ndtr(v);
 }
 Value ndtri(const Operand& p) {
-  const Value v = UseInexact("ndtri", p);
-  WantReal("ndtri", p.at, v);
+  const Value v = UseRealInexact("ndtri", p);
   return Ndtri(v);
 }
 Value log_ndtr(const Operand& x) {
-  const Value v = UseInexact("log_ndtr", x);
-  WantReal("log_ndtr", x.at, v);
+  const Value v = UseRealInexact("log_ndtr", x);
   const bool wide = v.dtype() == DType::kF64;
   const double low = wide ? -20 : -10, high = wide ? 8 : 5;
   const Value middle = lax::log(Ndtr(Max(v, Scalar(v, low)))), below = LogNdtrBelow(Min(v, Scalar(v, low)));

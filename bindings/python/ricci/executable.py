@@ -18,12 +18,12 @@ from .program import collected
 
 def _elements_offset():
     """Where an array of NumPy holds the address of its elements (PyArrayObject.data); -1 if it is not there."""
+    if platform.python_implementation() != "CPython":
+        return -1
     offset = object.__basicsize__
-    for array in (np.ones(3), np.ones((4, 2), np.int8)[1:, 1:], np.frombuffer(b"text", np.int8)):
-        if platform.python_implementation() != "CPython" or (
-                ctypes.c_void_p.from_address(id(array) + offset).value != array.ctypes.data):
-            return -1
-    return offset
+    arrays = np.ones(3), np.ones((4, 2), np.int8)[1:, 1:], np.frombuffer(b"text", np.int8)
+    found = all(ctypes.c_void_p.from_address(id(a) + offset).value == a.ctypes.data for a in arrays)
+    return offset if found else -1
 
 
 _OFFSET = _elements_offset()
