@@ -96,8 +96,8 @@ RunResult ArraysOf(const replay::Case& c, const JaxCase& jax, const std::vector<
   return out;
 }
 
-// XLA's code for processors takes subnormal numbers for zeros: where it has a zero, and the number is subnormal, they
-// agree.
+// XLA's code for processors takes subnormal numbers for zeros, also on the way, as in 2 atan2(x, 1 + sqrt(1 - x^2)): where
+// it has a zero, and the number is subnormal or almost, they agree.
 void AcceptZeros(RunResult& got, const RunResult& want, const std::vector<ArrayType>& types) {
   for (size_t i = 0; i < got.arrays.size(); ++i) {
     const auto dtype = static_cast<uint32_t>(types[i].dtype());
@@ -111,8 +111,8 @@ void AcceptZeros(RunResult& got, const RunResult& want, const std::vector<ArrayT
       uint64_t ours = 0, theirs = 0;
       std::memcpy(&ours, want.arrays[i].data() + at, size);
       std::memcpy(&theirs, got.arrays[i].data() + at, size);
-      const uint64_t magnitude = ours & ~format.sign, first_normal = uint64_t{1} << format.mantissa_bits;
-      if ((theirs & ~format.sign) != 0 || magnitude >= first_normal) continue;
+      const uint64_t magnitude = ours & ~format.sign, four_times_smallest = uint64_t{3} << format.mantissa_bits;
+      if ((theirs & ~format.sign) != 0 || magnitude >= four_times_smallest) continue;
       std::memcpy(got.arrays[i].data() + at, &ours, size);
     }
   }

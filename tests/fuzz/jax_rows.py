@@ -16,10 +16,10 @@ from jax._src.random.core import random_gamma_p
 from jax.experimental import io_callback
 from jax.extend.core.primitives import threefry2x32_p
 
-import convolution_cases
 import elementwise_cases
 import nn_cases
 import windows_cases
+import xla_faults
 from case_file import DTYPES
 from indexing_cases import MODES, SCATTERS, approx_top_k
 from reduction_cases import REDUCE
@@ -39,7 +39,7 @@ ROWS = {name: plain(f) for name, (f, *_) in (elementwise_cases.UNARY | elementwi
 ROWS |= {name: plain(f) for table in (elementwise_cases.COMPARE, elementwise_cases.BITS, elementwise_cases.SHIFTS,
                                       INCOMPLETE_GAMMA) for name, f in table.items()}
 ROWS |= {name: plain(getattr(lax, name)) for name in (
-    'clz', 'complex', 'conj', 'imag', 'real', 'population_count', 'clamp', 'stop_gradient', 'bessel_i0e', 'bessel_i1e',
+    'complex', 'conj', 'imag', 'real', 'population_count', 'clamp', 'stop_gradient', 'bessel_i0e', 'bessel_i1e',
     'polygamma', 'zeta')}
 ROWS |= {name: plain(lambda *xs: list(xs) if len(xs) > 1 else xs[0]) for name in ('copy', 'name')}
 ROWS |= {
@@ -52,19 +52,6 @@ ROWS |= {
     'integer_pow': lambda a, x: lax.integer_pow(x, a['y']),
     'reduce_precision': lambda a, x: lax.reduce_precision(x, a['exponent_bits'], a['mantissa_bits']),
 }
-
-
-def pow_(a, x, y):
-    """XLA would make pow(exp(x), y) exp(x y), which is NaN for an infinite x and y = 0."""
-    return lax.pow(lax.optimization_barrier(x), y)
-
-
-def select_n(a, which, *xs):
-    """A number out of range is clamped, in the derivative too."""
-    return lax.select_n(which if which.dtype == bool else lax.clamp(np.int32(0), which, np.int32(len(xs) - 1)), *xs)
-
-
-ROWS |= {'pow': pow_, 'select_n': select_n}
 
 
 def convert(x, dtype):
@@ -191,14 +178,11 @@ def reduced_windows(a, *xs):
 
 SELECT = {'ge': lax.ge_p, 'le': lax.le_p}
 ROWS |= {name: lambda a, x, f=f: f(x, a['axes']) for name, f in REDUCE.items()}
-ROWS |= {name: cumulative(getattr(lax, name)) for name in ('cumsum', 'cumprod', 'cummax', 'cummin', 'cumlogsumexp')}
-ROWS |= {name: lambda a, x, f=f: f(x, a['axes'][0], DTYPES[a['index_dtype']])
-         for name, f in (('argmax', lax.argmax), ('argmin', lax.argmin))}
+ROWS |= {name: cumulative(getattr(lax, name)) for name in ('cumsum', 'cumprod', 'cumlogsumexp')}
 ROWS |= {f'reduce_window_{name}': pooled(getattr(windowed, f'_reduce_window_{name}')) for name in ('sum', 'max', 'min')}
 ROWS |= {
     'dot_general': lambda a, x, y: lax.dot_general(x, y, dot_numbers(a), precision(a), dtype_of(a)),
     'ragged_dot_general': ragged_dot_general,
-    'conv_general_dilated': lambda a, x, y: convolution_cases.function(x.ndim, tuples(a), dtype_of(a))(x, y),
     'select_and_gather_add': lambda a, t, x: windowed._select_and_gather_add(
         t, x, SELECT[a['select_prim']], *windows_cases.lists(a)),
     'select_and_scatter_add': scattered_windows,
@@ -319,6 +303,8 @@ ROWS |= {
     'pure_callback': pure_callback, 'io_callback': io_callback_,
     **dict.fromkeys(('debug_callback', 'debug_print'), lambda a, *xs: []),  # only results are compared
 }
+
+ROWS |= xla_faults.ROWS
 
 # Why JAX cannot be asked: programs with these are not compared.
 LEFT_OUT = {

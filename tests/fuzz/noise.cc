@@ -113,9 +113,14 @@ constexpr std::string_view kMovesOperands[] = {"reduce_sum",
                                                "scaled_matmul",
                                                "scaled_dot_general",
                                                "softmax"};
+// (And `add`, since JAX and XLA add more than two numbers, as cotangents, in an order of their own.)
 
 // Rows that JAX computes as a difference of numbers of about 1: a small result has the error of these.
 constexpr std::string_view kCancelsInJax[] = {"lgamma", "polygamma", "igamma", "igammac"};
+// The same of complex numbers, by parts, and zeros too.
+constexpr std::string_view kPartsCancelInJax[] = {"atan2"};
+// Those of them whose zeros JAX's results miss.
+constexpr std::string_view kMissesZerosInJax[] = {"lgamma"};
 // Rows that add in an order of their own, which decides where infinities and NaNs go.
 constexpr std::string_view kMixesInfinities[] = {"fft"};
 // Rows whose results hold vectors of length 1: what is small in one is rounded like what is large.
@@ -153,7 +158,7 @@ class Noise {
                              if (jax && variant_ % 2 != 0 && IsOneOf(kMixesInfinities, name)) {
                                RICCI_ASSIGN(v, Ordinary(b, v));
                              }
-                             if (IsOneOf(kMovesOperands, name)) {
+                             if (IsOneOf(kMovesOperands, name) || (jax && name == "add")) {
                                RICCI_ASSIGN(v, Move(b, v, Coarser(from, eqn, Of(b, v))));
                              }
                            }
@@ -213,17 +218,23 @@ class Noise {
   }
   absl::StatusOr<Val> MoveResult(trace::Builder& b, std::string_view name, const Vals& in, Val v) {
     RICCI_ASSIGN(v, Move(b, v));
-    const bool shifts = IsOneOf(kVectors, name) || (rounding_ == Rounding::kJax && IsOneOf(kCancelsInJax, name));
-    if (shifts && IsInexact(Of(b, v))) return Shift(b, v);
+    const bool jax = rounding_ == Rounding::kJax;
+    const bool in_parts = jax && IsComplex(Of(b, v)) && IsOneOf(kPartsCancelInJax, name);
+    const bool shifts = IsOneOf(kVectors, name) || in_parts || (jax && IsOneOf(kCancelsInJax, name));
+    if (shifts && IsInexact(Of(b, v))) return Shift(b, v, in_parts || IsOneOf(kMissesZerosInJax, name));
     if (way_ == Way::kUp && IsOneOf(kFade, name)) return Appear(b, v);
     if (way_ == Way::kDown && IsOneOf(kOverflow, name)) return Return(b, v, in[0]);
     return v;
   }
-  // v and about the distance of the numbers next to 1, up or down, unless it is zero.
-  absl::StatusOr<Val> Shift(trace::Builder& b, Val v) {
+  // v and about the distance of the numbers next to 1, up or down; zeros too, or not.
+  absl::StatusOr<Val> Shift(trace::Builder& b, Val v, bool zeros) {
+    if (IsComplex(Of(b, v))) {
+      return InParts(b, v, [&](Val part) { return Shift(b, part, zeros); });
+    }
     RICCI_ASSIGN(Val distance, Splat(b, v, InfoOf(PartOf(Of(b, v))).epsilon));
     RICCI_ASSIGN(distance, MoveBy(b, distance, 0.5));
     RICCI_ASSIGN(const Val shifted, b.Emit1(dice_.Chance(0.5) ? "add" : "sub", {}, std::array{v, distance}));
+    if (zeros) return shifted;
     RICCI_ASSIGN(const Val zero, Splat(b, v, 0));
     RICCI_ASSIGN(const Val is_zero, b.Emit1("eq", {}, std::array{v, zero}));
     return b.Emit1("select_n", {}, std::array{is_zero, shifted, v});
@@ -329,14 +340,19 @@ class Noise {
     return b.Emit1("select_n", {}, std::array{is_nan, v, nan});
   }
 
+  // change(part) for both parts of a complex number.
+  template <typename F>
+  static absl::StatusOr<Val> InParts(trace::Builder& b, Val v, F&& change) {
+    RICCI_ASSIGN(Val re, b.Emit1("real", {}, std::array{v}));
+    RICCI_ASSIGN(Val im, b.Emit1("imag", {}, std::array{v}));
+    RICCI_ASSIGN(re, change(re));
+    RICCI_ASSIGN(im, change(im));
+    return b.Emit1("complex", {}, std::array{re, im});
+  }
   // Finite numbers in the place of infinities and NaNs, in both parts of complex numbers.
   absl::StatusOr<Val> Ordinary(trace::Builder& b, Val v) {
     if (IsComplex(Of(b, v))) {
-      RICCI_ASSIGN(Val re, b.Emit1("real", {}, std::array{v}));
-      RICCI_ASSIGN(Val im, b.Emit1("imag", {}, std::array{v}));
-      RICCI_ASSIGN(re, Ordinary(b, re));
-      RICCI_ASSIGN(im, Ordinary(b, im));
-      return b.Emit1("complex", {}, std::array{re, im});
+      return InParts(b, v, [&](Val part) { return Ordinary(b, part); });
     }
     if (!IsReal(b, v)) return v;
     RICCI_ASSIGN(const Val one, Splat(b, v, 1));

@@ -1,0 +1,78 @@
+"""Functions of rows whose results in XLA are wrong, or depend on how it compiles, by other means of JAX.
+
+name -> f(attributes, *operands), as in jax_rows.py.
+"""
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+import convolution_cases
+from case_file import DTYPES
+
+
+def pow_(a, x, y):
+    """XLA would make pow(exp(x), y) exp(x y), which is NaN for an infinite x and y = 0."""
+    return lax.pow(lax.optimization_barrier(x), y)
+
+
+def select_n(a, which, *xs):
+    """A number out of range is clamped, in the derivative too."""
+    return lax.select_n(which if which.dtype == bool else lax.clamp(np.int32(0), which, np.int32(len(xs) - 1)), *xs)
+
+
+def clz(a, x):
+    """XLA folds clz of a negative constant of 32 bits to -32."""
+    return lax.clz(lax.optimization_barrier(x))
+
+
+def atan(a, x):
+    """That of a complex NaN has a real part of pi / 2."""
+    return jnp.where(x != x, x + jnp.asarray(np.nan, x.dtype), lax.atan(x)) if jnp.iscomplexobj(x) else lax.atan(x)
+
+
+def atan2(a, x, y):
+    """That of two subnormal numbers is NaN."""
+    return lax.atan2(*(x if jnp.iscomplexobj(x) else without_subnormals(x) for x in (x, y)))
+
+
+def without_subnormals(x):
+    return jnp.where(abs(x) < jnp.finfo(x.dtype).tiny, x * jnp.asarray(0, x.dtype), x)
+
+
+def cumulative_extremum(f):
+    """Those of complex numbers return from NaN to a number or not, by where it stands."""
+    def of(a, x):
+        axis, reverse = a['axis'], a.get('reverse', False)
+        if not jnp.iscomplexobj(x):
+            return f(x, axis, reverse)
+        places = lax.broadcasted_iota(np.int32, x.shape, axis)
+        none, nearest = (-1, lax.cummax) if reverse else (x.shape[axis], lax.cummin)
+        first = nearest(jnp.where(x != x, places, np.int32(none)), axis, reverse)
+        nan = jnp.take_along_axis(x, jnp.clip(first, 0, x.shape[axis] - 1), axis) if x.size else x
+        return jnp.where(first == none, f(x, axis, reverse), nan)
+    return of
+
+
+def arg_extremum(f):
+    """Places that the dtype cannot hold are compared as what is left of them."""
+    def of(a, x):
+        return lax.convert_element_type(f(x, a['axes'][0], np.int64), DTYPES[a['index_dtype']])
+    return of
+
+
+def convolution(a, x, y):
+    """The zeros of dilation and padding are multiplied, with infinities too; XLA does so or not."""
+    a, n = {k: tuple(v) if isinstance(v, list) else v for k, v in a.items()}, x.ndim - 2
+    low_high, dilation = a.pop('padding', (0,) * (2 * n)), a.pop('lhs_dilation', (1,) * n)
+    widths = [(0, 0, 0)] * x.ndim
+    for i, d in enumerate(a.get('lhs_spec', range(x.ndim))[2:]):
+        widths[d] = (low_high[2 * i], low_high[2 * i + 1], dilation[i] - 1)
+    preferred = DTYPES.get(a.get('preferred_element_type'))
+    return convolution_cases.function(x.ndim, a, preferred)(lax.pad(x, x.dtype.type(0), widths), y)
+
+
+ROWS = {
+    'pow': pow_, 'select_n': select_n, 'clz': clz, 'atan': atan, 'atan2': atan2, 'conv_general_dilated': convolution,
+    'cummax': cumulative_extremum(lax.cummax), 'cummin': cumulative_extremum(lax.cummin),
+    'argmax': arg_extremum(lax.argmax), 'argmin': arg_extremum(lax.argmin),
+}
