@@ -99,64 +99,91 @@ absl::StatusOr<ProgramRef> AsScan(Builder& b, const StructuralOp& h, const While
   return outer->Finish(out);
 }
 
-// Everything is unknown: the whole loop runs in the unknown half.
-absl::Status AllUnknown(const StructuralOp& h, const ricci_partial_eval_args& a) {
+// The whole loop in the unknown half, with these programs.
+absl::Status UnknownLoop(const StructuralOp& h, const ricci_partial_eval_args& a, const WhileParts& w,
+                         const Program& cond, const Program& body) {
   Vals in(a.in, a.in + h.op.n_in);
   for (uint32_t i = 0; i < h.op.n_in; ++i) {
     if (a.is_known[i]) RICCI_TRY(base::FromAbi(a.residual(a.split, a.in[i], &in[i])));
   }
-  RICCI_ASSIGN(Vals out, trace::FromAbi(a.unknown)->Emit(h.op.prim, h.attrs, in));
+  RICCI_ASSIGN(Vals out, EmitWhile(*trace::FromAbi(a.unknown), w, cond, body, w.n_cond, w.n_body, in));
   std::copy(out.begin(), out.end(), a.out);
   return absl::OkStatus();
+}
+// The same beside a known half, which has all effects but `own_effects`.
+absl::Status UnknownAgain(const StructuralOp& h, const ricci_partial_eval_args& a, const WhileParts& w,
+                          bool known_effects, bool own_effects) {
+  if (!known_effects) return UnknownLoop(h, a, w, *w.cond, *w.body);
+  using transform::Effects;
+  RICCI_ASSIGN(auto cond, transform::Prune(*w.cond, Mask(1, 1), {}, Effects::kLeave));
+  RICCI_ASSIGN(auto body, transform::Prune(*w.body, Mask(w.n_carry, 1), {}, Effects::kLeave));
+  if (own_effects || cond.program->effectful || body.program->effectful) {
+    return base::InvalidArgument("while: an effect may not run twice, with the values and with the derivatives; move ",
+                                 "it out, or give max_trips");
+  }
+  return UnknownLoop(h, a, w, *cond.program, *body.program);
+}
+
+// What is known of a loop: operands of the body and carries, on entry and after every trip.
+struct KnownPart {
+  Mask in;
+  transform::PartialEvalProgram body;
+
+  MaskView carry(const WhileParts& w) const { return MaskView(in).subspan(w.n_body); }
+};
+absl::StatusOr<KnownPart> KnownPartOf(const WhileParts& w, MaskView known_in) {
+  // Reverse mode splits what a custom_vmap holds, so its parts are what is known or not.
+  RICCI_ASSIGN(const ProgramRef whole, WithoutBatchRules(*w.body));
+  KnownPart out{.in = {known_in.begin(), known_in.end()}, .body = {}};
+  for (;;) {
+    Mask unknown = Not(out.carry(w));
+    RICCI_ASSIGN(out.body, transform::PartialEval(*whole, out.in, unknown));
+    if (!Merge(unknown, Not(out.body.out_known))) return out;
+    for (uint32_t i = 0; i < w.n_carry; ++i) out.in[w.n_body + i] = !unknown[i];
+  }
+}
+
+// The loop over only the known carries, in the known half.
+absl::StatusOr<Vals> KnownLoop(const ricci_partial_eval_args& a, const WhileParts& w, const KnownPart& known,
+                               const Program& cond, MaskView cond_known) {
+  Mask results(known.body.known->n_results(), 1);
+  std::fill(results.end() - known.body.n_residuals, results.end(), 0);
+  RICCI_ASSIGN(auto body, transform::Prune(*known.body.known, results));
+  Vals in;
+  for (uint32_t i = 0; i < w.n_cond; ++i) {
+    if (cond_known[i]) in.push_back(a.in[i]);
+  }
+  for (uint32_t i = 0; i < known.in.size(); ++i) {
+    if (known.in[i]) in.push_back(a.in[w.n_cond + i]);
+  }
+  return EmitWhile(*trace::FromAbi(a.known), w, cond, *body.program, Count(cond_known.first(w.n_cond)),
+                   Count(MaskView(known.in).first(w.n_body)), in);
 }
 
 }  // namespace
 
 absl::Status WhilePartialEval(const StructuralOp& h, const ricci_partial_eval_args& a) {
   const WhileParts w(h.attrs, h.op.n_in);
-  Builder& kb = *trace::FromAbi(a.known);
   if (w.max_trips >= 0) {
-    RICCI_ASSIGN(ProgramRef scan, AsScan(kb, h, w));
+    RICCI_ASSIGN(ProgramRef scan, AsScan(*trace::FromAbi(a.known), h, w));
     return PartialEvalOfProgram(*scan, h, a, base::View(a.policy), "call", {});
   }
-  // Reverse mode splits what a custom_vmap holds, so its parts are what is known or not.
-  RICCI_ASSIGN(const ProgramRef whole, WithoutBatchRules(*w.body));
-  // Which carries are known: on entry and after every trip.
-  Mask known(a.is_known + w.n_cond, a.is_known + h.op.n_in);
-  for (;;) {
-    const Mask known_carry(known.begin() + w.n_body, known.end());
-    RICCI_ASSIGN(auto split, transform::PartialEval(*whole, known, Not(known_carry)));
-    Mask unknown(w.n_carry);
-    for (uint32_t i = 0; i < w.n_carry; ++i) unknown[i] = !known_carry[i];
-    if (!Merge(unknown, Not(split.out_known))) break;
-    for (uint32_t i = 0; i < w.n_carry; ++i) known[w.n_body + i] = !unknown[i];
-  }
-  const Mask known_carry(known.begin() + w.n_body, known.end());
+  RICCI_ASSIGN(const KnownPart known, KnownPartOf(w, {a.is_known + w.n_cond, w.n_body + w.n_carry}));
+  const MaskView known_carry = known.carry(w);
   Mask cond_known(a.is_known, a.is_known + w.n_cond);
   cond_known.insert(cond_known.end(), known_carry.begin(), known_carry.end());
-  const Mask one(1, 1);
-  RICCI_ASSIGN(auto cond, transform::Prune(*w.cond, one, Not(cond_known)));
+  RICCI_ASSIGN(auto cond, transform::Prune(*w.cond, Mask(1, 1), Not(cond_known)));
   for (uint32_t i = 0; i < cond_known.size(); ++i) {
-    if (cond.used_params[i] && !cond_known[i]) return AllUnknown(h, a);  // it is not known when it ends
+    if (cond.used_params[i] && !cond_known[i]) {
+      return UnknownLoop(h, a, w, *w.cond, *w.body);  // it is not known when it ends
+    }
   }
-  // Known half: the loop over only the known carries. Unknown half: the whole loop, which computes them again.
-  RICCI_ASSIGN(auto body, transform::Prune(*whole, known_carry, Not(known)));
-  for (uint32_t i = 0; i < known.size(); ++i) {
-    RICCI_TRY(base::Invariant(known[i] || !body.used_params[i], "while: a known carry needs an unknown value"));
+  RICCI_ASSIGN(const Vals known_out, KnownLoop(a, w, known, *cond.program, cond_known));
+  const bool own_effects = known.body.unknown->effectful;
+  if (own_effects || Count(known_carry) != w.n_carry) {
+    const bool known_effects = cond.program->effectful || known.body.known->effectful;
+    RICCI_TRY(UnknownAgain(h, a, w, known_effects, own_effects));
   }
-  Vals in;
-  for (uint32_t i = 0; i < w.n_cond; ++i) {
-    if (cond_known[i]) in.push_back(a.in[i]);
-  }
-  for (uint32_t i = 0; i < known.size(); ++i) {
-    if (known[i]) in.push_back(a.in[w.n_cond + i]);
-  }
-  WhileParts unbounded = w;  // the other half checks the bound
-  unbounded.max_trips = -1;
-  RICCI_ASSIGN(Vals known_out,
-               EmitWhile(kb, unbounded, *cond.program, *body.program, Count(MaskView(cond_known).first(w.n_cond)),
-                         Count(MaskView(known).first(w.n_body)), in));
-  RICCI_TRY(AllUnknown(h, a));
   uint32_t next = 0;
   for (uint32_t i = 0; i < w.n_carry; ++i) {
     if (!known_carry[i]) continue;

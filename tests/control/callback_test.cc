@@ -250,6 +250,76 @@ program f(%w: f64[], %x: f64[3]) {
              1e-12);
 }
 
+// The loop counts; that one of its operands is varied changes no carry, so only the effect is left to run.
+TEST_F(Callbacks, DerivativesRunTheEffectsOfACountingLoopOnce) {
+  const Program f = r.Parse(R"(
+program f(%x: f64[], %n: i64[]) {
+  %e: i64[] = while(%x, %n) cond_nconsts=0 body_nconsts=1 cond=program c(%i: i64[]) {
+    %three: i64[] = constant 3
+    %go: bool[] = lt(%i, %three)
+    return %go
+  } body=program b(%x: f64[], %i: i64[]) {
+    debug_callback(%x) callback="note"
+    %k: i64[] = while(%x, %i) cond_nconsts=0 body_nconsts=1 cond=program c(%j: i64[]) {
+      %two: i64[] = constant 2
+      %go: bool[] = lt(%j, %two)
+      return %go
+    } body=program b(%x: f64[], %j: i64[]) {
+      debug_callback(%x) callback="note"
+      %one: i64[] = constant 1
+      %l: i64[] = add(%j, %one)
+      return %l
+    }
+    %one: i64[] = constant 1
+    %l: i64[] = add(%k, %one)
+    return %l
+  }
+  %y: f64[] = sin(%x)
+  return %y
+})");
+  ExpectNoted(r.Grad(f), {{0.5}, {0}}, Numbers(3, 0.5));
+  ExpectNear(r.RunEverywhere(r.Grad(f), {{0.5}, {0}})[0], {std::cos(0.5)}, 1e-15);
+}
+
+// The linear half of jvp runs the loop again, without the effects unless it needs what they give.
+TEST_F(Callbacks, ALoopThatRunsAgainForItsDerivativeLeavesTheEffectsToTheFirstOne) {
+  const auto loop = [](std::string_view effect) {
+    return R"(
+program f(%x: f64[]) {
+  %e: f64[], %d: f64[] = while(%x, %x) cond_nconsts=0 body_nconsts=0 cond=program c(%v: f64[], %w: f64[]) {
+    %five: f64[] = constant 5.0
+    %go: bool[] = lt(%v, %five)
+    return %go
+  } body=program b(%v: f64[], %w: f64[]) {
+    )" + std::string(effect) +
+           R"(
+    %n: f64[] = add(%v, %v)
+    %m: f64[] = add(%w, %a)
+    return %n, %m
+  }
+  %y: f64[] = mul(%e, %d)
+  return %y
+})";
+  };
+  const uint8_t known[] = {1, 0};
+  uint8_t out_known[2] = {};
+  uint32_t n_residuals = 0;
+  ricci_program *first = nullptr, *second = nullptr;
+  const auto split = [&](std::string_view effect) {
+    return ricci_partial_eval(r.Jvp(r.Parse(loop(effect)), {1}).get(), known, 2, nullptr, out_known, &n_residuals,
+                              &first, &second);
+  };
+  ASSERT_TRUE(Ok(split("debug_callback(%v) callback=\"note\" %a: f64[] = copy(%v)")));
+  const Program values(first), tangents(second);
+  EXPECT_NE(r.Print(values).find("debug_callback"), std::string::npos);
+  EXPECT_NE(r.Print(tangents).find("while"), std::string::npos);
+  EXPECT_EQ(r.Print(tangents).find("debug_callback"), std::string::npos);
+  EXPECT_EQ(Message(split("%s: f64[] = stop_gradient(%v) %a: f64[] = io_callback(%s) callback=\"note\" "
+                          "results=\"f64[]\"")),
+            "test:3: while: an effect may not run twice, with the values and with the derivatives; move it out, or "
+            "give max_trips");
+}
+
 TEST_F(Callbacks, AResultWithoutAnAxisMayNotComeFromAnEffect) {
   const Program f = r.Parse(R"(
 program f(%x: f64[], %w: f64[]) {

@@ -144,6 +144,14 @@ def dtype_of(a, name='preferred_element_type'):
     return DTYPES[a[name]] if name in a else None
 
 
+def dot_general(a, x, y):
+    """JAX has no integer sum narrower than the operands."""
+    dtype = dtype_of(a)
+    narrower = dtype is not None and dtype.kind in 'iu' and dtype.itemsize < x.dtype.itemsize
+    z = lax.dot_general(x, y, dot_numbers(a), precision(a), None if narrower else dtype)
+    return lax.convert_element_type(z, dtype) if narrower else z
+
+
 def ragged_dot_general(a, x, y, sizes):
     numbers = lax.RaggedDotDimensionNumbers(dot_numbers(a), a['lhs_ragged'], a.get('rhs_group', []))
     return lax.ragged_dot_general(x, y, sizes, numbers, preferred_element_type=dtype_of(a), precision=precision(a))
@@ -181,7 +189,7 @@ ROWS |= {name: lambda a, x, f=f: f(x, a['axes']) for name, f in REDUCE.items()}
 ROWS |= {name: cumulative(getattr(lax, name)) for name in ('cumsum', 'cumprod', 'cumlogsumexp')}
 ROWS |= {f'reduce_window_{name}': pooled(getattr(windowed, f'_reduce_window_{name}')) for name in ('sum', 'max', 'min')}
 ROWS |= {
-    'dot_general': lambda a, x, y: lax.dot_general(x, y, dot_numbers(a), precision(a), dtype_of(a)),
+    'dot_general': dot_general,
     'ragged_dot_general': ragged_dot_general,
     'select_and_gather_add': lambda a, t, x: windowed._select_and_gather_add(
         t, x, SELECT[a['select_prim']], *windows_cases.lists(a)),
