@@ -66,6 +66,26 @@ Program BothSides(ricci_ctx* ctx, const Program& f, const Mask& active) {
   return Own(made);
 }
 
+std::multiset<std::string> NamesOf(const std::vector<HostCall>& calls) {
+  std::multiset<std::string> names;
+  for (const HostCall& c : calls) names.insert(c.what);
+  return names;
+}
+
+// Forward mode and reverse mode have the effects of f once each; but custom rules have what is in them.
+Complaint CheckCalls(ricci_ctx* ctx, const Program& f, const RunResult& both, std::vector<Bytes> inputs) {
+  if (both.calls.empty() && !CallsHost(f.get())) return {};
+  const std::multiset<std::string> rows = RowsOf(f);
+  if (rows.contains("custom_jvp") || rows.contains("custom_vjp")) return {};
+  inputs.resize(ParamsOf(ctx, f.get()).size());
+  const RunResult once = Compiled(ctx, f.get(), "ref").Run(inputs);
+  if (once.error) return {};
+  std::multiset<std::string> want = NamesOf(once.calls);
+  want.merge(NamesOf(once.calls));
+  if (NamesOf(both.calls) == want) return {};
+  return Text(both.calls.size(), " calls with an effect in jvp and reverse mode together, it must be ", want.size());
+}
+
 double Number(const RunResult& r, size_t i) { return ReadFloat(DType::kF64, r.arrays[i].data()); }
 
 }  // namespace
@@ -74,9 +94,11 @@ Complaint CheckDot(ricci_ctx* ctx, const Program& f, Dice&, uint64_t seed, LawCo
   // Its derivative rounds tangents, and flushes them to zero if it has few exponent bits: it is not linear.
   if (RowsOf(f).contains("reduce_precision")) return {};
   const Program both = BothSides(ctx, f, FloatingOf(ParamsOf(ctx, f.get())));
-  Reference reference(ctx, both, DrawInputs(ctx, both.get(), seed, /*special=*/false), counts.loops, Rounding::kAll);
+  const std::vector<Bytes> inputs = DrawInputs(ctx, both.get(), seed, /*special=*/false);
+  Reference reference(ctx, both, inputs, counts.loops, Rounding::kAll);
   if (IsBrokenPromise(reference.want()) || IsRefusedCall(both, reference.want())) return {};
   if (reference.want().error) return reference.want().error;
+  if (Complaint c = CheckCalls(ctx, f, reference.want(), inputs)) return c;
   ++counts.elements;
   const double forward = Number(reference.want(), 0), backward = Number(reference.want(), 1),
                size = Number(reference.want(), 2);

@@ -215,7 +215,6 @@ def cholesky(x):
 ROWS |= {
     'fft': fft,
     'cholesky': plain(cholesky),
-    'triangular_solve': lambda a, x, b: linalg.triangular_solve(x, b, **a),
     'lu': plain(lambda x: list(linalg.lu(x))),
     'lu_pivots_to_permutation': lambda a, p: linalg.lu_pivots_to_permutation(p, **a),
     'geqrf': plain(lambda x: list(linalg.geqrf(x))), 'geqp3': plain(lambda x, p: list(linalg.geqp3(x, p))),
@@ -337,6 +336,6 @@ IMPOSSIBLE = {
     'f8e8m0fnu': {'reduce_sum', 'cumsum', 'scatter-add', 'scatter-sub', 'reduce_window_sum', 'select_and_scatter_add',
                   'dot_general', 'ragged_dot_general', 'conv_general_dilated', 'cumlogsumexp', 'reduce_max', 'reduce_min',
                   'amax', 'cummax', 'cummin', 'argmax', 'argmin', 'reduce_window_max', 'reduce_window_min', 'softmax',
-                  'cholesky_update', 'triangular_solve', 'scaled_matmul'},
+                  'cholesky_update', 'triangular_solve', 'scaled_matmul', 'symmetric_product', 'erf_inv', 'lgamma'},
     'f8e4m3fn': {'softmax', 'cumlogsumexp'}, 'f4e2m1fn': {'softmax', 'cumlogsumexp'},
 }

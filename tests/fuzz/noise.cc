@@ -113,7 +113,8 @@ constexpr std::string_view kMovesOperands[] = {"reduce_sum",
                                                "scaled_matmul",
                                                "scaled_dot_general",
                                                "softmax"};
-// (And `add`, since JAX and XLA add more than two numbers, as cotangents, in an order of their own.)
+// JAX and XLA add more than two numbers, as cotangents, in an order of their own, and have exp(x - log(2)) in sinh.
+constexpr std::string_view kMovesOperandsInJax[] = {"add", "sinh", "cosh"};
 
 // Rows that JAX computes as a difference of numbers of about 1: a small result has the error of these.
 constexpr std::string_view kCancelsInJax[] = {"lgamma", "polygamma", "igamma", "igammac"};
@@ -122,7 +123,9 @@ constexpr std::string_view kPartsCancelInJax[] = {"atan2"};
 // Those of them whose zeros JAX's results miss.
 constexpr std::string_view kMissesZerosInJax[] = {"lgamma"};
 // Rows that add in an order of their own, which decides where infinities and NaNs go.
-constexpr std::string_view kMixesInfinities[] = {"fft"};
+constexpr std::string_view kMixesInfinities[] = {"fft", "triangular_solve"};
+// The same of complex numbers, whose products are sums too.
+constexpr std::string_view kMixesComplexInfinities[] = {"dot_general", "conv_general_dilated"};
 // Rows whose results hold vectors of length 1: what is small in one is rounded like what is large.
 constexpr std::string_view kVectors[] = {"svd", "eigh", "eig", "schur", "qr", "householder_product", "geqrf", "geqp3"};
 // Rows whose results fade to zero, and that grow to infinity, without a pole: rounding decides on which side of the
@@ -155,10 +158,10 @@ class Noise {
                              if (contracts && IsReal(b, v) && IsProduct(from, eqn.operands[i])) {
                                RICCI_ASSIGN(v, MoveBy(b, v, InfoOf(Of(b, v)).epsilon));
                              }
-                             if (jax && variant_ % 2 != 0 && IsOneOf(kMixesInfinities, name)) {
+                             if (jax && variant_ % 2 != 0 && MixesInfinities(name, Of(b, v))) {
                                RICCI_ASSIGN(v, Ordinary(b, v));
                              }
-                             if (IsOneOf(kMovesOperands, name) || (jax && name == "add")) {
+                             if (IsOneOf(kMovesOperands, name) || (jax && IsOneOf(kMovesOperandsInJax, name))) {
                                RICCI_ASSIGN(v, Move(b, v, Coarser(from, eqn, Of(b, v))));
                              }
                            }
@@ -190,6 +193,9 @@ class Noise {
   }
   static bool IsOneOf(auto& list, std::string_view name) {
     return std::find(std::begin(list), std::end(list), name) != std::end(list);
+  }
+  static bool MixesInfinities(std::string_view name, DType dtype) {
+    return IsOneOf(kMixesInfinities, name) || (IsComplex(dtype) && IsOneOf(kMixesComplexInfinities, name));
   }
   static bool IsReal(const trace::Builder& b, Val v) { return IsFloat(Of(b, v)); }
   static DType Of(const trace::Builder& b, Val v) { return static_cast<DType>(b.type(v).dtype); }
