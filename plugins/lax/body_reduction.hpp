@@ -3,8 +3,9 @@
 //
 // The operands are n arrays and n initial values; `computation` combines two times n scalars to n. As in XLA it is
 // associative with the initial values as identity, or else the result depends on the order. Kernels fold one element
-// after the other, the initial values first. The tree halves the rows until one is left, the initial values last: all
-// its steps are equations on arrays, so it has every derivative, and its rows may have initial values of their own.
+// after the other, the initial values first. The tree combines neighbours until one row is left, and the initial values
+// with that: an associative computation need not commute. All its steps are equations on arrays, so it has every
+// derivative, and its rows may have initial values of their own.
 #ifndef RICCI_LAX_BODY_REDUCTION_HPP_
 #define RICCI_LAX_BODY_REDUCTION_HPP_
 #include <numeric>
@@ -109,19 +110,23 @@ inline Values CombinedRows(const OwnedProgram& f, std::span<const uint32_t> orde
   };
   return reshaped(Combined(OverRows(f, flat[0]), order, reshaped(left, flat), reshaped(right, flat)), shape);
 }
-// `rows`: arrays whose dimension 0 is reduced, by halves; the last of an odd number waits. `init`: of the shape of the
+// `rows`: arrays whose dimension 0 is reduced, in pairs; the last of an odd number waits. `init`: of the shape of the
 // result each.
 inline Values ReducedTree(const OwnedProgram& f, std::span<const uint32_t> order, Values rows, const Values& init) {
-  const auto part = [&](int64_t from, int64_t to) {
+  const auto every_second = [&](int64_t from, int64_t to) {
     Values out;
-    for (const Value& v : rows) out.push_back(slice_in_dim(v, from, to, 0));
+    for (const Value& v : rows) {
+      Shape first(static_cast<size_t>(v.rank()), 0), limit(v.shape().begin(), v.shape().end()), step(first.size(), 1);
+      first[0] = from, limit[0] = to, step[0] = 2;
+      out.push_back(slice(v, first, limit, step));
+    }
     return out;
   };
   int64_t n = rows[0].dim(0);
   if (n == 0) return init;
   for (; n > 1; n = n - n / 2) {
     const int64_t half = n / 2;
-    Values next = CombinedRows(f, order, part(0, half), part(half, 2 * half));
+    Values next = CombinedRows(f, order, every_second(0, 2 * half), every_second(1, 2 * half));
     for (size_t i = 0; i < rows.size() && n % 2 != 0; ++i) {
       const Value both[] = {next[i], slice_in_dim(rows[i], n - 1, n, 0)};
       next[i] = concatenate(both, 0);

@@ -86,6 +86,7 @@ constexpr std::string_view kMovesOperands[] = {"reduce_sum",
                                                "scatter-sub",
                                                "scatter-mul",
                                                "digamma",
+                                               "random_gamma",
                                                "cholesky",
                                                "triangular_solve",
                                                "lu",
@@ -123,7 +124,7 @@ constexpr std::string_view kPartsCancelInJax[] = {"atan2"};
 // Those of them whose zeros JAX's results miss.
 constexpr std::string_view kMissesZerosInJax[] = {"lgamma"};
 // Rows that add in an order of their own, which decides where infinities and NaNs go.
-constexpr std::string_view kMixesInfinities[] = {"fft", "triangular_solve"};
+constexpr std::string_view kMixesInfinities[] = {"fft", "triangular_solve", "ormqr"};
 // The same of complex numbers, whose products are sums too.
 constexpr std::string_view kMixesComplexInfinities[] = {"dot_general", "conv_general_dilated"};
 // Rows whose results hold vectors of length 1: what is small in one is rounded like what is large.
@@ -336,7 +337,7 @@ class Noise {
   // Zeros of one sign and NaNs of one sign.
   absl::StatusOr<Val> Settle(trace::Builder& b, Val v) {
     if (!IsReal(b, v)) return v;
-    if (rounding_ == Rounding::kJax && variant_ % 2 != 0) {
+    if (rounding_ == Rounding::kJax && variant_ % 4 >= 2) {
       RICCI_ASSIGN(v, Flush(b, v));
     }
     RICCI_ASSIGN(const Val signed_zero, Splat(b, v, variant_ % 2 == 0 ? 0.0 : -0.0));

@@ -21,11 +21,6 @@ def select_n(a, which, *xs):
     return lax.select_n(which if which.dtype == bool else lax.clamp(np.int32(0), which, np.int32(len(xs) - 1)), *xs)
 
 
-def clz(a, x):
-    """XLA folds clz of a negative constant of 32 bits to -32."""
-    return lax.clz(lax.optimization_barrier(x))
-
-
 def atan(a, x):
     """That of a complex NaN has a real part of pi / 2."""
     return jnp.where(x != x, x + jnp.asarray(np.nan, x.dtype), lax.atan(x)) if jnp.iscomplexobj(x) else lax.atan(x)
@@ -34,6 +29,11 @@ def atan(a, x):
 def atan2(a, x, y):
     """That of two subnormal numbers is NaN."""
     return lax.atan2(*(x if jnp.iscomplexobj(x) else without_subnormals(x) for x in (x, y)))
+
+
+def atanh(a, x):
+    """In f64 XLA's difference of two log1p has errors of up to 80 units."""
+    return lax.log1p(2 * x / (1 - x)) / 2 if x.dtype == np.float64 else lax.atanh(x)
 
 
 def without_subnormals(x):
@@ -68,21 +68,33 @@ def arg_extremum(f):
 
 
 def convolution(a, x, y):
-    """The zeros of dilation and padding are multiplied, with infinities too; XLA does so or not. And it folds sums of
-    integers that overflow to the least one."""
+    """The zeros of dilation and padding are multiplied, with infinities too; XLA does so or not."""
     a, n = {k: tuple(v) if isinstance(v, list) else v for k, v in a.items()}, x.ndim - 2
     low_high, dilation = a.pop('padding', (0,) * (2 * n)), a.pop('lhs_dilation', (1,) * n)
     widths = [(0, 0, 0)] * x.ndim
     for i, d in enumerate(a.get('lhs_spec', range(x.ndim))[2:]):
         widths[d] = (low_high[2 * i], low_high[2 * i + 1], dilation[i] - 1)
     preferred = DTYPES.get(a.get('preferred_element_type'))
-    return convolution_cases.function(x.ndim, a, preferred)(
-        lax.pad(lax.optimization_barrier(x), x.dtype.type(0), widths), y)
+    return convolution_cases.function(x.ndim, a, preferred)(lax.pad(x, x.dtype.type(0), widths), y)
+
+
+def dynamic_slice(a, x, *start):
+    return lax.dynamic_slice(x, wide(start), a['slice_sizes'], allow_negative_indices=False)
+
+
+def dynamic_update_slice(a, x, update, *start):
+    return lax.dynamic_update_slice(x, update, wide(start), allow_negative_indices=False)
+
+
+def wide(start):
+    """In small integers the greatest start overflows, and the slice is outside of the array."""
+    return [s.astype(np.int32) if s.dtype.itemsize < 4 else s for s in start]
 
 
 ROWS = {
-    'pow': pow_, 'select_n': select_n, 'clz': clz, 'atan': atan, 'atan2': atan2, 'triangular_solve': triangular_solve,
-    'conv_general_dilated': convolution,
+    'pow': pow_, 'select_n': select_n, 'atan': atan, 'atan2': atan2, 'atanh': atanh,
+    'dynamic_slice': dynamic_slice, 'dynamic_update_slice': dynamic_update_slice,
+    'triangular_solve': triangular_solve, 'conv_general_dilated': convolution,
     'cummax': cumulative_extremum(lax.cummax), 'cummin': cumulative_extremum(lax.cummin),
     'argmax': arg_extremum(lax.argmax), 'argmin': arg_extremum(lax.argmin),
 }

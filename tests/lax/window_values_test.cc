@@ -93,6 +93,34 @@ TEST_F(WindowValues, ByProgram) {
              {0.875, 0.875});
 }
 
+// (a, b) is x -> a x + b, and these are done one after the other. A batch of initial values goes another way.
+TEST_F(WindowValues, AnAssociativeProgramNeedNotCommute) {
+  const ArrayType scalar = bench_.Type(DType::kF64, {}), seven = bench_.Type(DType::kF64, {7});
+  const Program then = bench_.Trace({4, scalar}, [](const Values& in) {
+    return Values{lax::mul(in[0], in[2]), lax::add(lax::mul(in[1], in[2]), in[3])};
+  });
+  ricci_program* f = then.get();
+  const Shape all = {0}, window = {5};
+  const Program both = bench_.Trace({seven, seven, scalar, scalar}, [&](const Values& in) {
+    Values out = lax::reduce({&in[0], 2}, {&in[2], 2}, f, all);
+    for (const Value& v : lax::reduce_window({&in[0], 2}, {&in[2], 2}, f, window)) out.push_back(v);
+    return out;
+  });
+  const std::vector<Numbers> x = {{1, 2, -1, 3, 2, -2, 1}, {3, 1, 4, 1, 5, 9, 2}};
+  const uint8_t batched[] = {0, 0, 1, 1};
+  uint8_t out[] = {1, 1, 1, 1};
+  ricci_program* raw = nullptr;
+  Check(ricci_batch(both.get(), batched, 4, 2, nullptr, out, &raw));
+  const std::vector<Numbers> got = bench_.Run(Own(raw), {x[0], x[1], {2, -3}, {5, 7}});
+  for (size_t k = 0; k < 2; ++k) {
+    const std::vector<Numbers> want = bench_.Run(both, {x[0], x[1], {Numbers{2, -3}[k]}, {Numbers{5, 7}[k]}});
+    for (size_t i = 0; i < want.size(); ++i) {
+      const size_t n = want[i].size();
+      ExpectSame(Numbers(got[i].begin() + k * n, got[i].begin() + (k + 1) * n), want[i]);
+    }
+  }
+}
+
 TEST_F(WindowValues, CandidatesAndGroups) {
   ExpectSame(Of({{5}}, {{3, 1, kNan, 4, 1}},
                 [](const Values& in) { return lax::approx_top_k(in[0], 5, 0, {.is_max_k = false}); }),
