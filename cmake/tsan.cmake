@@ -9,6 +9,7 @@ set(RICCI_TEST_FOLDERS "runtime;api;cpu;cpp" CACHE STRING "")
 set(RICCI_SAMPLES OFF CACHE BOOL "")
 set(RICCI_PLUGIN_DSOS OFF CACHE BOOL "")
 set(RICCI_SHARED OFF CACHE BOOL "")
+set(RICCI_UNOPTIMIZED "ricci_cpp;ricci_plugin_lax;ricci_plugin_nn" CACHE STRING "")
 set(RICCI_CUDA OFF CACHE BOOL "")
 # Not built: tests that use one thread, and that of a library which is not instrumented.
 string(CONCAT left_out
