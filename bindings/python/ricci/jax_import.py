@@ -3,10 +3,11 @@ import jax
 from jax._src import core
 from jax._src.interpreters import partial_eval
 
+from . import arguments as given
 from ._library import Error
-from .context import default_context
 from .function import Function
 from .jax_program import Importer
+from .program import checked_context
 from .trees import PyTree
 
 if jax.__version_info__[:2] != (0, 10):
@@ -20,6 +21,12 @@ def traced(fn, args, kwargs):
     return core.ClosedJaxpr(jaxpr, closed.consts), jax.tree_util.tree_structure(shapes)
 
 
+def _checked(function, fn, order, context):
+    if not callable(fn):
+        raise given.wrong_type(function, "fn", fn, "a function is")
+    return checked_context(function, context), given.integer(function, "order", order, given.UINT32)
+
+
 def from_jax(fn, *args, order=2, context=None, **kwargs):
     """`fn` as a function of Ricci, for arguments of the shapes and dtypes of `args` and `kwargs`: arrays, trees of them,
     or jax.ShapeDtypeStruct.
@@ -28,19 +35,21 @@ def from_jax(fn, *args, order=2, context=None, **kwargs):
     to the same shapes has derivatives of every order; if to others, to the depth `order`. Error names the first
     primitive that Ricci lacks and the line that applies it; `missing` lists all.
     """
+    context, order = _checked("from_jax", fn, order, context)
     closed, out_tree = traced(fn, args, kwargs)
     name = getattr(fn, "__name__", type(fn).__name__).strip("<>")
-    program = Importer(context or default_context(), order).program(closed, name)
+    program = Importer(context, order).program(closed, name)
     tree = lambda x: PyTree(jax.tree_util.tree_structure(x))  # noqa: E731
     return Function(program, map(tree, args), {k: tree(v) for k, v in kwargs.items()}, PyTree(out_tree))
 
 
 def missing(fn, *args, order=2, context=None, **kwargs):
     """{primitive: [where and why]} for everything in `fn` that cannot be imported; empty if from_jax works."""
+    context, order = _checked("missing", fn, order, context)
     refused = []
     closed, _ = traced(fn, args, kwargs)
     try:
-        Importer(context or default_context(), order, refused).program(closed)
+        Importer(context, order, refused).program(closed)
     except Error as error:
         refused.append((error.primitive or "program", str(error)))
     found = {}
