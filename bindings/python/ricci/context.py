@@ -9,6 +9,7 @@ import threading
 from . import _abi
 from . import arguments as given
 from ._library import CPU_PLUGIN, Error, find, handle, lib, text_of
+from .callbacks import add_callback
 
 
 class Context:
@@ -50,6 +51,16 @@ class Context:
         if not found:
             raise ValueError(f"no device {kind!r}; this context has {', '.join(self.devices)}")
         return found
+
+    def add_callback(self, name, function):
+        """Makes a Python function known as `name` to the operations pure_callback, io_callback and debug_callback.
+
+        It is called with a NumPy array for each operand, possibly on another thread, and gives an array, several or
+        None, as the program's `results` says. What it raises, the call of the program raises.
+        """
+        if not callable(function):
+            raise given.wrong_type("add_callback", "function", function, "a function is")
+        add_callback(self, given.text("add_callback", "name", name), function)
 
     @property
     def devices(self):

@@ -10,6 +10,7 @@ from ._library import Error
 from .jax_apply import is_apply, scatter_apply
 from .jax_attributes import attributes_of, window_attributes
 from .jax_batching import custom_vmap
+from .jax_callbacks import CALLBACK_RULES
 from .jax_custom import custom_jvp, custom_vjp
 from .jax_packages import PACKAGE_RULES
 from .jax_program import Body, check_key, host_array, is_key_dtype, type_of
@@ -184,10 +185,6 @@ def collective(importer, body, eqn):
     return [body.builder.emit(ours, [body.read(x)], axes=axes)[0] for x in eqn.invars]
 
 
-def callback(importer, body, eqn):
-    raise Error("a Python function would be called while the program runs, which works without Python")
-
-
 def random(importer, body, eqn):
     check_key(eqn.params["impl"])
     return importer.same(body, eqn)
@@ -203,5 +200,5 @@ RULES = {
     "convert_element_type": convert_element_type, "random_seed": random, "random_wrap": random,
     "scatter": scatter, "sort": sort, "reduce": reduce, "reduce_window": reduce_window,
     **dict.fromkeys(("psum", "pmax", "pmin"), collective),
-    **dict.fromkeys(("pure_callback", "io_callback"), callback),
+    **CALLBACK_RULES,
 }

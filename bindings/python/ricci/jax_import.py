@@ -27,18 +27,19 @@ def _checked(function, fn, order, context):
     return checked_context(function, context), given.integer(function, "order", order, given.UINT32)
 
 
-def from_jax(fn, *args, order=2, context=None, **kwargs):
+def from_jax(fn, *args, order=2, debug=True, context=None, **kwargs):
     """`fn` as a function of Ricci, for arguments of the shapes and dtypes of `args` and `kwargs`: arrays, trees of them,
     or jax.ShapeDtypeStruct.
 
     Loops, branches, calls, checkpoints and custom rules stay what they are. A custom rule that applies its own function
     to the same shapes has derivatives of every order; if to others, to the depth `order`. Error names the first
-    primitive that Ricci lacks and the line that applies it; `missing` lists all.
+    primitive that Ricci lacks and the line that applies it; `missing` lists all. `debug=False` leaves out prints and
+    debug callbacks.
     """
     context, order = _checked("from_jax", fn, order, context)
     closed, out_tree = traced(fn, args, kwargs)
     name = getattr(fn, "__name__", type(fn).__name__).strip("<>")
-    program = Importer(context, order).program(closed, name)
+    program = Importer(context, order, debug=debug).program(closed, name)
     tree = lambda x: PyTree(jax.tree_util.tree_structure(x))  # noqa: E731
     return Function(program, map(tree, args), {k: tree(v) for k, v in kwargs.items()}, PyTree(out_tree))
 

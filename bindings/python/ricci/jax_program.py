@@ -14,6 +14,9 @@ from .jax_attributes import ELEMENTWISE, RENAMED, SCALARS_STAY, attributes_of
 from .keys import check_key
 
 
+NOTHING = {"inspect_sharding"}  # equations that have no results and do nothing here
+
+
 def is_key_dtype(dtype):
     return jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key)
 
@@ -97,11 +100,11 @@ class Importer:
     """Jaxprs to programs of one context.
 
     `order`: how often a custom rule that applies itself in another way is followed. `refused`, a list, collects what
-    cannot be imported instead of raising.
+    cannot be imported instead of raising. `debug`: are prints and debug callbacks called?
     """
 
-    def __init__(self, context, order=2, refused=None):
-        self.context, self.order, self.refused = context, order, refused
+    def __init__(self, context, order=2, refused=None, debug=True):
+        self.context, self.order, self.refused, self.debug = context, order, refused, debug
         self.enclosing = {"custom_jvp": [], "custom_vjp": []}
         self.solves_around = 0
         self._programs, self._place = {}, ("", 0, "")
@@ -116,8 +119,8 @@ class Importer:
         return self._programs[key][0]
 
     def equation(self, body, eqn):
-        if not eqn.outvars:
-            return  # it has effects only, such as a print
+        if not eqn.outvars and eqn.primitive.name in NOTHING:
+            return
         around, self._place = self._place, place_of(eqn, self._place)
         file, line, function = self._place
         body.builder.at(file, line, function)
@@ -154,7 +157,7 @@ class Importer:
         ours = RENAMED.get(name, name)
         if not self.context.has_primitive(ours):
             raise Error("Ricci has no such primitive")
-        shape = eqn.outvars[0].aval.shape
+        shape = eqn.outvars[0].aval.shape if eqn.outvars else ()
         if name in ELEMENTWISE:
             operands = [body.read(a, shape) for a in eqn.invars]
         elif name in SCALARS_STAY:
