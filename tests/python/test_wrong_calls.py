@@ -142,6 +142,15 @@ class WrongCalls(unittest.TestCase):
                     call(given)
                 self.assertIn(message, str(raised.exception))
 
+    def test_element_types_that_are_not_there(self):
+        for dtype in (jnp.int4, jnp.uint4, jnp.int2, jnp.uint2):
+            name = jnp.dtype(dtype).name
+            why = f"Ricci has no element type {name}; it has bool, float16, "
+            with self.assertRaisesRegex(ricci.Error, rf"test_wrong_calls.py:\d+: convert_element_type: {why}"):
+                ricci.from_jax(lambda x: x.astype(dtype).astype(jnp.int32), X)  # noqa: B023
+            with self.assertRaisesRegex(ricci.Error, rf"^argument p\['w'\]\[1\]: {why}"):
+                ricci.from_jax(lambda x, p: x, X, p={"w": (X, jnp.zeros(2, dtype))})
+
     def test_leaves_are_named(self):
         p = {"w": X, "b": (X, np.int32(1))}
         f = ricci.from_jax(lambda p, *, s: {"y": p["w"] * s, "n": p["b"][1]}, p, s=X)

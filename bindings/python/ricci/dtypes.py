@@ -23,7 +23,7 @@ def number_of(dtype):
     """The number of a NumPy dtype."""
     name = np.dtype(dtype).name
     if name not in BY_NAME:
-        raise Error(f"Ricci has no element type {name}")
+        raise Error(f"Ricci has no element type {name}; it has {', '.join(BY_NAME)}")
     return BY_NAME[name]
 
 

@@ -14,6 +14,7 @@ from .jax_callbacks import CALLBACK_RULES
 from .jax_custom import custom_jvp, custom_vjp
 from .jax_packages import PACKAGE_RULES
 from .jax_program import Body, check_key, host_array, is_key_dtype, type_of
+from .jax_sparse import SPARSE_RULES
 
 
 def call(importer, body, eqn):
@@ -200,5 +201,5 @@ RULES = {
     "convert_element_type": convert_element_type, "random_seed": random, "random_wrap": random,
     "scatter": scatter, "sort": sort, "reduce": reduce, "reduce_window": reduce_window,
     **dict.fromkeys(("psum", "pmax", "pmin"), collective),
-    **CALLBACK_RULES,
+    **CALLBACK_RULES, **SPARSE_RULES,
 }

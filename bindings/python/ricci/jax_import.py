@@ -6,7 +6,7 @@ from jax._src.interpreters import partial_eval
 from . import arguments as given
 from ._library import Error
 from .function import Function
-from .jax_program import Importer
+from .jax_program import Importer, type_of
 from .program import checked_context
 from .trees import PyTree
 
@@ -19,6 +19,21 @@ def traced(fn, args, kwargs):
     closed, shapes = jax.make_jaxpr(fn, return_shape=True)(*args, **kwargs)
     jaxpr, _ = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars), instantiate=True)
     return core.ClosedJaxpr(jaxpr, closed.consts), jax.tree_util.tree_structure(shapes)
+
+
+def _names(args, kwargs):
+    """What messages call the leaves of all arguments."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path((args, kwargs))
+    return [f"argument {path[1].idx if path[0].idx == 0 else path[1].key}{jax.tree_util.keystr(path[2:])}"
+            for path, _ in leaves]
+
+
+def _check_types(closed, args, kwargs):
+    for name, aval in zip(_names(args, kwargs), closed.in_avals):
+        try:
+            type_of(aval)
+        except Error as error:
+            raise Error(f"{name}: {error}", error.code) from None
 
 
 def _checked(function, fn, order, context):
@@ -38,6 +53,7 @@ def from_jax(fn, *args, order=2, debug=True, context=None, **kwargs):
     """
     context, order = _checked("from_jax", fn, order, context)
     closed, out_tree = traced(fn, args, kwargs)
+    _check_types(closed, args, kwargs)
     name = getattr(fn, "__name__", type(fn).__name__).strip("<>")
     program = Importer(context, order, debug=debug).program(closed, name)
     tree = lambda x: PyTree(jax.tree_util.tree_structure(x))  # noqa: E731
@@ -50,6 +66,7 @@ def missing(fn, *args, order=2, context=None, **kwargs):
     refused = []
     closed, _ = traced(fn, args, kwargs)
     try:
+        _check_types(closed, args, kwargs)
         Importer(context, order, refused).program(closed)
     except Error as error:
         refused.append((error.primitive or "program", str(error)))

@@ -3,6 +3,8 @@
 `Importer` walks; `jax_attributes` is the table of primitives that are one equation in both; `jax_control` has one
 function for each that holds jaxprs or becomes several equations.
 """
+import os
+
 import jax
 import numpy as np
 from jax._src import core, source_info_util
@@ -15,6 +17,7 @@ from .keys import check_key
 
 
 NOTHING = {"inspect_sharding"}  # equations that have no results and do nothing here
+_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 def is_key_dtype(dtype):
@@ -48,9 +51,9 @@ def host_array(x):
 
 
 def place_of(eqn, around):
-    """(file, line, function) of the user's code; that of the equation around it if JAX has none."""
+    """(file, line, function) of the user's code; that of the equation around it if JAX has none, or it is our own."""
     frame = source_info_util.user_frame(eqn.source_info.traceback)
-    return around if frame is None else (frame.file_name, frame.start_line, frame.function_name)
+    return around if frame is None or frame.file_name.startswith(_OWN) else (frame.file_name, frame.start_line, frame.function_name)
 
 
 class Body:
