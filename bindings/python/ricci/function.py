@@ -230,7 +230,7 @@ class Function:
     def checkpoint(self, policy="", prevent_cse=True):
         """`policy`: a text (ricci/transform.h) or one of jax.checkpoint_policies."""
         if callable(policy):
-            from .jax_control import policy_text
+            from .jax_checkpoint import policy_text
             policy = policy_text(policy)
         return self._with(self.program.checkpoint(policy, prevent_cse))
 

@@ -109,12 +109,14 @@ class Importer:
     def __init__(self, context, order=2, refused=None, debug=True):
         self.context, self.order, self.refused, self.debug = context, order, refused, debug
         self.enclosing = {"custom_jvp": [], "custom_vjp": []}
+        self.policies = []  # of the checkpoints around, None for those that Ricci has a text for
         self.solves_around = 0
         self._programs, self._place = {}, ("", 0, "")
 
     def program(self, closed, name="", keep=True):
         """The program of a closed jaxpr; the same one for the same jaxpr in the same place."""
-        key = id(closed.jaxpr), tuple(map(id, closed.consts)), tuple(map(tuple, self.enclosing.values())), self.solves_around
+        key = id(closed.jaxpr), tuple(map(id, closed.consts)), tuple(map(tuple, self.enclosing.values())), \
+            tuple(self.policies), self.solves_around
         if key not in self._programs:
             body = Body(self, name, [type_of(a) for a in closed.in_avals])
             results = body.run(closed.jaxpr, closed.consts, body.builder.params)
@@ -150,9 +152,10 @@ class Importer:
         raise placed from None
 
     def results(self, body, eqn):
+        from .jax_checkpoint import saved
         from .jax_control import RULES
         rule = RULES.get(eqn.primitive.name)
-        return self.same(body, eqn) if rule is None else rule(self, body, eqn)
+        return saved(self, body, eqn, self.same(body, eqn) if rule is None else rule(self, body, eqn))
 
     def same(self, body, eqn):
         """The primitive that has the same meaning in Ricci."""
