@@ -145,6 +145,27 @@ class Transformations(unittest.TestCase):
         near(ricci.from_jax(h, X).hessian()(X), jax.hessian(h)(X))
         near(ricci.from_jax(h, X).grad().jacfwd().vmap(2)(np.stack([X, X])), jax.vmap(jax.hessian(h))(np.stack([X, X])))
 
+    def test_jacobians_of_complex_numbers_and_integers(self):
+        z = (X + 1j * X[::-1]).astype(np.complex64)
+        f, g = ricci.from_jax(jnp.exp, z), ricci.from_jax(lambda x: x * (1 + 2j), X)
+        near(f.jacfwd()(z), jax.jacfwd(jnp.exp, holomorphic=True)(z))
+        near(f.jacrev()(z), jax.jacrev(jnp.exp, holomorphic=True)(z))
+        near(g.jacfwd()(X), jax.jacfwd(lambda x: x * (1 + 2j))(X))
+        with self.assertRaisesRegex(TypeError, "jacrev: a complex result needs complex arguments only"):
+            g.jacrev()
+        real = ricci.from_jax(lambda z: z.real, z)
+        near(real.jacrev()(z), jax.jacrev(lambda z: z.real)(z))
+        with self.assertRaisesRegex(TypeError, "jacfwd: a complex argument needs complex results only"):
+            real.jacfwd()
+        both = lambda x: (x * 2, x.astype(int))  # noqa: E731
+        near(ricci.from_jax(both, X).jacfwd()(X), jax.jacfwd(both)(X))
+        with self.assertRaisesRegex(TypeError, "jacrev: the function has a result that is not floating"):
+            ricci.from_jax(both, X).jacrev()
+
+    def test_auxiliary_of_a_list(self):
+        f = lambda x: [(x ** 2).sum(), x]  # noqa: E731
+        near(ricci.from_jax(f, X).grad(has_aux=True)(X), jax.grad(f, has_aux=True)(jnp.asarray(X)))
+
     def test_vmap_axes(self):
         f = lambda p, y: (p["w"] @ y, y)  # noqa: E731
         p, ys = {"w": np.ones((2, 3), np.float32)}, np.arange(12, dtype=np.float32).reshape(3, 4)
@@ -179,6 +200,11 @@ class Keys(unittest.TestCase):
         f = lambda k: jax.random.split(k, 2)  # noqa: E731
         ours = ricci.from_jax(f, jax.random.key(0))(jax.random.key(5))
         near(jax.random.key_data(ours), jax.random.key_data(f(jax.random.key(5))), 0)
+
+    def test_raw_keys_are_not_typed_keys(self):
+        f = ricci.from_jax(jax.random.normal, jax.random.key(0))
+        with self.assertRaisesRegex(ricci.Error, r"shape \(2,\), the program takes \(\), of typed keys"):
+            f(jax.random.PRNGKey(0))
 
     def test_keys_of_other_generators_are_refused(self):
         with self.assertRaisesRegex(ricci.Error, "keys are threefry2x32, not rbg"):

@@ -151,6 +151,12 @@ class WrongCalls(unittest.TestCase):
             with self.assertRaisesRegex(ricci.Error, rf"^argument p\['w'\]\[1\]: {why}"):
                 ricci.from_jax(lambda x, p: x, X, p={"w": (X, jnp.zeros(2, dtype))})
 
+    def test_values_that_jax_traces(self):
+        f = ricci.from_jax(jnp.sum, X)
+        for call in (jax.jit(f), jax.grad(f), jax.vmap(f)):
+            with self.assertRaisesRegex(TypeError, "is a value of a function that JAX traces; Ricci runs outside"):
+                call(X)
+
     def test_leaves_are_named(self):
         p = {"w": X, "b": (X, np.int32(1))}
         f = ricci.from_jax(lambda p, *, s: {"y": p["w"] * s, "n": p["b"][1]}, p, s=X)

@@ -13,7 +13,7 @@ import numpy as np
 from . import _abi
 from . import arguments as given
 from ._library import Error, handle, lib, struct, u8s
-from .dtypes import numpy_of
+from .dtypes import KEY, numpy_of
 from .program import Program, collected
 
 
@@ -72,6 +72,7 @@ class Executable:
         given.instance("Executable", "program", program, Program)
         opt_level = given.integer("Executable", "opt_level", opt_level, given.UINT32)
         donate = given.flags("Executable", "donate", donate)
+        self._keys = {i for i, (dtype, _) in enumerate(program.params) if dtype == KEY}
         self.params = [(numpy_of(d), shape) for d, shape in program.params]
         self.results = [(numpy_of(d), shape) for d, shape in program.results]
         options = struct(_abi.ricci_compile_opts, opt_level=opt_level)
@@ -120,7 +121,8 @@ class Executable:
         if array.dtype.kind not in "biufcV":
             raise Error(f"{self._name(i)} is {array.dtype}, the program takes {dtype}")
         if array.shape != shape:
-            raise Error(f"{self._name(i)} has shape {array.shape}, the program takes {shape}")
+            raise Error(f"{self._name(i)} has shape {array.shape}, the program takes {shape}"
+                        + (", of typed keys (jax.random.key)" if i in self._keys else ""))
         if array.dtype != dtype:
             array = _converted(lambda: self._name(i), array, dtype)
         return np.require(array, requirements=["C", "A", "W"] if self._donate[i] else ["C", "A"])

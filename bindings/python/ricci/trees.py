@@ -93,7 +93,7 @@ class PyTree(Tree):
 
     def pair(self):
         parts = self.treedef.children()
-        is_pair = len(parts) == 2 and self.treedef.node_data()[0] is tuple
+        is_pair = len(parts) == 2 and self.treedef.node_data()[0] in (tuple, list)
         return [PyTree(part) for part in parts] if is_pair else None
 
     def parts(self, value):
