@@ -1,6 +1,8 @@
 """What an imported function is: its structure, trees, keys, custom rules, transformations and refusals."""
+import copy
 import os
 import pathlib
+import pickle
 import tempfile
 import unittest
 
@@ -179,6 +181,27 @@ class Transformations(unittest.TestCase):
         compiled = f.lower().compile()
         self.assertGreater(compiled.timings["total_s"], 0)
         near(compiled(X.copy()), X * 2)
+
+    def test_tangents_of_keyword_arguments_are_zero(self):
+        f = ricci.from_jax(lambda x, *, k: x * k, X, k=X)
+        near(f.jvp((X,), (2 * X,), k=X), (X * X, 2 * X * X))
+        near(f.linearize(X, k=X)[1](2 * X), 2 * X * X)
+        near(f.vjp(X, k=X)[1](X), (X * X,))
+
+    def test_copied_and_pickled(self):
+        f = ricci.from_jax(lambda p, *, k: {"a": (p["w"] ** 2).sum() * k, "b": (k, 1)}, {"w": X}, k=np.float32(2))
+        f({"w": X}, k=2.0)
+        for g in (copy.copy(f), copy.deepcopy(f), pickle.loads(pickle.dumps(f))):
+            near(g({"w": X}, k=3.0), f({"w": X}, k=3.0))
+            self.assertEqual(g.program, f.program)
+        slope = pickle.loads(pickle.dumps(ricci.from_jax(lambda x: (x * x).sum(), X).grad().vmap(2)))
+        near(slope(np.stack([X, X])), np.stack([2 * X, 2 * X]))
+
+    def test_what_is_printed(self):
+        f = ricci.from_jax(lambda p, n: p["w"] * n, {"w": X}, 3)
+        self.assertEqual(repr(f), "<Function lambda(0['w']: f32[3], 1: i32[]) -> f32[3]>")
+        self.assertEqual(repr(f.program), "<Program lambda(f32[3], i32[]) -> f32[3]>")
+        self.assertEqual(repr(ricci.default_context()), "<Context with devices cpu, ref>")
 
     def test_saved_and_loaded(self):
         f = ricci.from_jax(lambda x: (jnp.sin(x) @ np.ones((3, 40), np.float32)).sum(), X)

@@ -60,6 +60,7 @@ OF_FUNCTIONS = [
     (lambda f: f.lower(X), TypeError, "f: 2 arguments expected, 1 argument given"),
     (lambda f: f.lower().compile().dump(3), TypeError, "dump: stage is 3; a text is expected"),
     (lambda f: f.save(3), TypeError, "save: path is 3; a path is expected"),
+    (lambda f: f.save("a\0b"), ValueError, "save: path is 'a\\x00b', which holds a null character"),
 ]
 
 ELSEWHERE = [

@@ -92,9 +92,12 @@ def instance(function, name, value, kind):
 def path(function, value):
     """A path as text."""
     try:
-        return os.fsdecode(value)
+        decoded = os.fsdecode(value)
     except TypeError:
         raise wrong_type(function, "path", value, "a path is") from None
+    if "\0" in decoded:
+        raise ValueError(f"{function}: path is {decoded!r}, which holds a null character")
+    return decoded
 
 
 @contextlib.contextmanager

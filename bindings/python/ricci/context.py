@@ -37,6 +37,9 @@ class Context:
         if self._handle:
             lib.ricci_context_release(self._handle)
 
+    def __repr__(self):
+        return f"<Context with devices {', '.join(self.devices)}>"
+
     def config(self, key, value):
         """Sets one option of ricci_context_config."""
         key, value = given.text("config", "key", key).encode(), str(value).encode()

@@ -6,6 +6,7 @@ A call compiles on first use. `jvp`, `vjp` and `linearize` take arguments, as in
 import functools
 
 from . import arguments as given
+from .dtypes import type_text
 from .executable import Executable
 from .jacobian import forward_jacobian, reverse_jacobian, selected
 from .keys import from_host, to_host
@@ -22,6 +23,16 @@ class Function:
         self.named = dict(sorted((named or {}).items()))
         self.output = flat(len(program.results)) if output is None else output
         self._donate, self._device = donate, device
+
+    def __repr__(self):
+        names = [f"{name}{path}" for name, tree in enumerate(self.inputs) for path in tree.paths()]
+        names += [f"{name}{path}" for name, tree in self.named.items() for path in tree.paths()]
+        params = ", ".join(f"{n}: {type_text(t)}" for n, t in zip(names, self.program.params))
+        return f"<Function {self.program.name}({params}) -> {', '.join(map(type_text, self.program.results))}>"
+
+    def __getstate__(self):
+        """What is compiled is left out."""
+        return {name: self.__dict__[name] for name in ("program", "inputs", "named", "output", "_donate", "_device")}
 
     # ---- arguments and results ----
 
@@ -135,10 +146,13 @@ class Function:
         if len(tangents) != len(primals):
             raise TypeError(f"jvp: {given.count(len(primals), 'primal')} and "
                             f"{given.count(len(tangents), 'tangent')} are given")
-        moving = self._tangents(tangents)
-        zeros = [0 * to_host(x) for x in leaves[len(moving):]]
-        tangents = [t for t, active in zip(moving + zeros, self._active()) if active]
-        return self._pairs(self.pushforward(*map(to_host, leaves + tangents)))
+        return self._pairs(self.pushforward(*map(to_host, leaves), *self._moving(leaves, tangents)))
+
+    def _moving(self, leaves, tangents):
+        """The tangents of all floating leaves: those of keyword arguments are zero."""
+        found = self._tangents(tangents)
+        zeros = [0 * to_host(x) for x in leaves[len(found):]]
+        return [to_host(t) for t, active in zip(found + zeros, self._active()) if active]
 
     def _pairs(self, leaves):
         n, types = len(self.program.results), self.program.results
@@ -185,7 +199,8 @@ class Function:
     def linearize(self, *primals, **named):
         """(result, the function from tangents of the arguments to the tangent of the result)."""
         known, n_residuals, first, second = self._linear
-        leaves = first(*map(to_host, self._flatten(primals, named)))
+        given_leaves = self._flatten(primals, named)
+        leaves = first(*map(to_host, given_leaves))
         values, residuals = leaves[:len(leaves) - n_residuals], leaves[len(leaves) - n_residuals:]
         constant = iter(values)
         found = [next(constant) if k else None for k in known]
@@ -195,8 +210,7 @@ class Function:
             if len(tangents) != len(self.inputs):
                 raise TypeError(f"linearize: {given.count(len(self.inputs), 'tangent')} expected, "
                                 f"{len(tangents)} given")
-            moving = [to_host(t) for t, active in zip(self._tangents(tangents), self._active()) if active]
-            rest = iter(second(*residuals, *moving))
+            rest = iter(second(*residuals, *self._moving(given_leaves, tangents)))
             return self._tangent([next(rest) if f is None else f for f in found[n:]])
         return self._built(self.output, found[:n], self.program.results), push
 

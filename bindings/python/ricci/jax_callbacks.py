@@ -15,14 +15,11 @@ from jax._src import dtypes
 from . import _abi
 from ._library import Error
 from .callbacks import add_callback
+from .dtypes import type_text
 from .jax_program import type_of
 from .keys import from_host, to_host
 
 _lock = threading.Lock()
-_TYPE_NAMES = {getattr(_abi, name): name.removeprefix("RICCI_").lower() for name in (
-    "RICCI_BOOL", *(f"RICCI_{kind}{bits}" for kind in "IU" for bits in (8, 16, 32, 64)), "RICCI_F16", "RICCI_BF16",
-    "RICCI_F32", "RICCI_F64", "RICCI_C64", "RICCI_C128", "RICCI_F8E4M3FN", "RICCI_F8E5M2", "RICCI_F8E8M0FNU",
-    "RICCI_F4E2M1FN", "RICCI_KEY")}
 # What JAX calls them, and the row that has the rule; legacy_vectorized has none, so vmap refuses it.
 _VMAP_METHODS = {None: "", "sequential": "sequential", "sequential_unrolled": "sequential",
                  "expand_dims": "expand_dims", "broadcast_all": "broadcast_all", "legacy_vectorized": ""}
@@ -97,8 +94,7 @@ def _key(x):
 
 
 def _results_text(eqn):
-    types = [type_of(v.aval) for v in eqn.outvars]
-    return ", ".join(f"{_TYPE_NAMES[dtype]}[{','.join(map(str, shape))}]" for dtype, shape in types)
+    return ", ".join(type_text(type_of(v.aval)) for v in eqn.outvars)
 
 
 def pure_callback(importer, body, eqn):

@@ -52,7 +52,7 @@ def from_jax(fn, *args, order=2, debug=True, context=None, **kwargs):
     Loops, branches, calls, checkpoints and custom rules stay what they are. A custom rule that applies its own function
     to the same shapes has derivatives of every order; if to others, to the depth `order`. Error names the first
     primitive that Ricci lacks and the line that applies it; `missing` lists all. `debug=False` leaves out prints and
-    debug callbacks.
+    debug callbacks. An argument of `fn` that is called `order`, `debug` or `context` is given by its position.
     """
     context, order = _checked("from_jax", fn, order, context)
     closed, out_tree = traced(fn, args, kwargs)

@@ -10,7 +10,7 @@ from . import _abi
 from . import arguments as given
 from ._library import Error, handle, i32s, lib, struct, text_of, u8s, u32s
 from .context import Context, default_context
-from .dtypes import DIFFERENTIABLE
+from .dtypes import DIFFERENTIABLE, type_text
 
 _SCHEDULES = {"auto": _abi.RICCI_SCHEDULE_AUTO, "batched": _abi.RICCI_SCHEDULE_BATCHED,
               "lanes": _abi.RICCI_SCHEDULE_LANES}
@@ -77,6 +77,20 @@ class Program:
         origin = os.fsencode(path)
         lib.ricci_program_deserialize(context._handle, data, len(data), origin, len(origin), ctypes.byref(loaded))
         return cls(loaded, context)
+
+    def __reduce__(self):
+        """Pickled as its binary form; it is read into the default context."""
+        return _unpickled, (collected(lib.ricci_program_serialize, self._handle),)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, _):
+        return self
+
+    def __repr__(self):
+        params, results = (", ".join(map(type_text, types)) for types in (self.params, self.results))
+        return f"<Program {self.name}({params}) -> {results}>"
 
     def save(self, path):
         """Writes the binary form, which C, C++ and the tool read too."""
@@ -157,6 +171,12 @@ class Program:
         used = given.flags("dce", "used", used)
         used_params = u8s([0] * len(self.params))
         return self._made(lib.ricci_dce, u8s(used), len(used), used_params), [bool(u) for u in used_params]
+
+
+def _unpickled(data):
+    context, loaded = default_context(), handle()
+    lib.ricci_program_deserialize(context._handle, data, len(data), b"", 0, ctypes.byref(loaded))
+    return Program(loaded, context)
 
 
 def is_differentiable(dtype_and_shape):
