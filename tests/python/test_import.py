@@ -46,6 +46,8 @@ class Structure(unittest.TestCase):
         with jax.enable_x64(True):
             f = ricci.from_jax(lambda x: x * 2, np.ones(2))
             self.assertEqual(f(np.ones(2)).dtype, np.float64)
+            which = lambda x: jnp.select([x > 1, x > 0], [x * 2, x * 3], 0.0)  # noqa: E731  by an i64
+            near(ricci.from_jax(which, X.astype(np.float64))(X), which(X.astype(np.float64)))
 
     def test_presets_of_products(self):
         y = np.array([[1 / 3, 1], [2 / 3, -1], [1 / 7, 2]], np.float32)

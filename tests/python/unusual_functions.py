@@ -95,6 +95,7 @@ def _types():
     yield "narrow", lambda n: (n // 2, n % 2, n << 1, -n, n * n, n.sum(), ~n), (np.arange(3, dtype=np.int8),)
     yield "mixed", lambda x: x.astype(jnp.float16) + jnp.int8(3) + jnp.arange(3, dtype=jnp.uint8), (X,)
     yield "complex", lambda z: (jnp.abs(z).sum(), z.real, jnp.conj(z) * z, jnp.angle(z), jnp.sqrt(z)), (Z,)
+    yield "parts_of_floats", lambda x: (jnp.frexp(x), jnp.ldexp(x, jnp.array([1, 2, 3])), jnp.modf(x)), (X,)
     large = np.arange(300000, dtype=np.float32)
     yield "large_closure", lambda x: (jnp.asarray(large)[:3] * x).sum(), (X,)
     yield "raw_key", lambda k: (jax.random.normal(k, (3,)), jax.random.fold_in(k, 3)), (jax.random.PRNGKey(3),)

@@ -7,6 +7,7 @@ from jax._src import core
 
 from . import _abi
 from ._library import Error
+from .builder import DType
 from .jax_apply import is_apply, scatter_apply
 from .jax_attributes import attributes_of, window_attributes
 from .jax_batching import custom_vmap
@@ -131,6 +132,15 @@ def sort(importer, body, eqn):
     return [x[0] if len(x) == 1 else build.emit("complex", x)[0] for x in found]
 
 
+def select_n(importer, body, eqn):
+    """The number of a case may be of any width in JAX; it is less than the count of cases."""
+    which, *cases = body.reads(eqn.invars)
+    if body.builder.type_of(which)[0] not in (_abi.RICCI_BOOL, _abi.RICCI_I32):
+        (which,) = body.builder.emit("convert_element_type", [which], new_dtype=DType(_abi.RICCI_I32))
+    shape = eqn.outvars[0].aval.shape
+    return body.builder.emit("select_n", [which, *(body.builder.expand(x, shape) for x in cases)])
+
+
 def scatter(importer, body, eqn):
     return scatter_apply(importer, body, eqn) if is_apply(eqn) else importer.same(body, eqn)
 
@@ -174,7 +184,7 @@ RULES = {
     "custom_vmap_call": custom_vmap, "custom_linear_solve": custom_linear_solve, "device_put": forward,
     "reshape": reshape,
     "convert_element_type": convert_element_type, "random_seed": random, "random_wrap": random,
-    "scatter": scatter, "sort": sort, "reduce": reduce, "reduce_window": reduce_window,
+    "select_n": select_n, "scatter": scatter, "sort": sort, "reduce": reduce, "reduce_window": reduce_window,
     **dict.fromkeys(("psum", "pmax", "pmin"), collective),
     **CALLBACK_RULES, **SPARSE_RULES,
 }

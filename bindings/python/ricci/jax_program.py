@@ -9,12 +9,12 @@ import jax
 import numpy as np
 from jax._src import core, source_info_util
 
+from ._abi import RICCI_BOOL
 from ._library import Error
 from .builder import Builder
-from .dtypes import KEY, number_of
+from .dtypes import KEY, number_of, numpy_of
 from .jax_attributes import ELEMENTWISE, RENAMED, SCALARS_STAY, attributes_of
 from .keys import check_key
-
 
 NOTHING = {"inspect_sharding"}  # equations that have no results and do nothing here
 _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -22,6 +22,11 @@ _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 def is_key_dtype(dtype):
     return jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key)
+
+
+def is_nothing(aval):
+    """Is it a tangent of integers, which holds nothing? Bools stand for it, all False."""
+    return isinstance(aval, core.ShapedArray) and aval.dtype == jax.dtypes.float0
 
 
 def is_differentiable(aval):
@@ -35,6 +40,8 @@ def type_of(aval):
     if not all(isinstance(n, (int, np.integer)) for n in aval.shape):
         raise Error(f"the shape of {aval.str_short()} is symbolic; give it numbers")
     shape = tuple(map(int, aval.shape))
+    if is_nothing(aval):
+        return RICCI_BOOL, shape
     if not is_key_dtype(aval.dtype):
         return number_of(aval.dtype), shape
     check_key(aval.dtype._impl)
@@ -47,7 +54,8 @@ def host_array(x):
         raise Error(f"a custom rule closes over a value that is being traced: {x}")
     if hasattr(x, "dtype") and is_key_dtype(x.dtype):
         return np.ascontiguousarray(jax.random.key_data(x)).view(np.uint64)[..., 0]
-    return np.asarray(x)
+    array = np.asarray(x)
+    return np.zeros(array.shape, np.bool_) if array.dtype == jax.dtypes.float0 else array
 
 
 def place_of(eqn, around):
@@ -72,14 +80,15 @@ class Body:
 
     def zeros(self, aval):
         dtype, shape = type_of(aval)
-        element = np.zeros((), np.uint64 if dtype == KEY else aval.dtype)
-        return self.constant(element, dtype, shape)
+        return self.constant(np.zeros((), numpy_of(dtype)), dtype, shape)
 
     def read(self, atom, shape=None):
         """The value of a variable or literal, repeated to `shape`."""
         if not isinstance(atom, core.Literal):
             value = self.values[atom]
             return value if shape is None else self.builder.expand(value, shape)
+        if is_nothing(atom.aval):
+            return self.zeros(atom.aval)
         element = np.asarray(atom.val, atom.aval.dtype)
         if shape is None or element.ndim:
             value = self.constant(element, type_of(atom.aval)[0])
@@ -152,6 +161,8 @@ class Importer:
         raise placed from None
 
     def results(self, body, eqn):
+        if eqn.outvars and all(is_nothing(v.aval) for v in eqn.outvars):
+            return [body.zeros(v.aval) for v in eqn.outvars]
         from .jax_checkpoint import saved
         from .jax_control import RULES
         rule = RULES.get(eqn.primitive.name)
