@@ -39,6 +39,11 @@ class Structure(unittest.TestCase):
         text = ricci.from_jax(lambda x, k: x * k + k, X, np.float32(2)).text
         self.assertEqual(text.count("broadcast_in_dim"), 1)
 
+    def test_a_large_constant_is_there_once(self):
+        large = jnp.arange(5000.0)
+        text = ricci.from_jax(lambda x: (x * large).sum() + (large[:3] * x[:3]).sum(), large).text
+        self.assertEqual(text.count("f32[5000] = constant"), 1)
+
     def test_dead_code_goes(self):
         self.assertNotIn("sin", ricci.from_jax(lambda x: (jnp.sin(x), x)[1], X).text)
 
@@ -336,6 +341,18 @@ class CustomRules(unittest.TestCase):
         near(g(X), X.sum())
         with self.assertRaisesRegex(ricci.Error, "cannot be traced: not this one"):
             g.grad()(X)
+
+    def test_linear_calls(self):
+        def call(r, x):  # neither of its functions is the transpose of the other
+            return jax.custom_derivatives.linear_call(
+                lambda r, v: (r * v * X,), lambda r, ct: 3 * r * ct[0] * X[::-1], r, x)[0]
+        for f in (lambda x: call(jnp.asarray(2 * X), jnp.sin(x)).sum(),
+                  lambda x: lax.scan(lambda c, a: (call(a, c), None), x, jnp.stack([X, 2 * X]))[0].sum()):
+            ours = ricci.from_jax(f, X)
+            near(ours(X), f(jnp.asarray(X)))
+            near(ours.grad()(X), jax.grad(f)(X))
+            near(ours.jvp((X,), (2 * X,)), jax.jvp(f, (X,), (2 * X,)))
+            near(ours.vmap(2)(np.stack([X, -X]))[1], f(-X))  # JAX has no batching rule
 
     def test_a_custom_function_of_tangents(self):
         @jax.custom_jvp

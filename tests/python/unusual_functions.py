@@ -27,7 +27,33 @@ def tripled(f, x):
 tripled.defjvp(lambda f, p, t: (f(p[0]), 3 * t[0]))
 
 
+@jax.custom_vjp
+def scaled(p, x, n):
+    return {"o": p["w"] * x * n, "n": x.shape[0]}
+
+
+def _scaled_bwd(saved, ct):
+    p, x, n = saved
+    return {"w": ct["o"] * x * 2}, None, np.zeros(n.shape, jax.dtypes.float0)
+
+
+scaled.defvjp(lambda p, x, n: (scaled(p, x, n), (p, x, n)), _scaled_bwd)
+
+
+@jax.custom_jvp
+def one_sided(x, y):
+    return x * jnp.sin(y)
+
+
+one_sided.defjvps(lambda t, _, x, y: t * jnp.sin(y) * 2, None)
+
+
 def _custom():
+    yield "custom_vjp_of_trees", lambda w, x: scaled({"w": w}, x, jnp.arange(3))["o"].sum(), (X, X)
+    yield "custom_jvp_of_one", lambda x, y: one_sided(x, y).sum(), (X, X)
+    again = jax.custom_vjp(jnp.sin)
+    again.defvjp(lambda x: (jnp.sin(x), x), lambda x, ct: (2 * ct * jnp.cos(x),), optimize_remat=True)
+    yield "custom_vjp_in_a_checkpoint", lambda x: jax.checkpoint(again)(x).sum(), (X,)
     yield "custom_vjp_nondiff", lambda x: applied(jnp.sin, x, 3.0).sum(), (X,)
     yield "custom_jvp_nondiff", lambda x: tripled(jnp.sin, x), (X,)
     yield "custom_gradient", jax.custom_gradient(lambda x: (x ** 2, lambda g: (g * 5 * x,))), (X,)
@@ -50,6 +76,9 @@ def _axes():
     yield "ppermute", *of(lambda r: lax.ppermute(r, "i", [(0, 1), (1, 2), (2, 0)]))
     yield "all_to_all", *of(lambda r: lax.all_to_all(r, "i", 0, 0))
     yield "psum_scatter", *of(lambda r: lax.psum_scatter(r, "i"))
+    yield "mapped_cond", lambda m: jax.vmap(lambda r: lax.cond(r[0] > 0.5, jnp.sin, lambda v: v * 2, r))(m), (M,)
+    yield "mapped_scatter", lambda m: jax.vmap(lambda r, i: r.at[i].add(2.0))(m, jnp.arange(3)), (M,)
+    yield "ufunc", lambda x: jnp.frompyfunc(lambda a, b: a * b + a, nin=2, nout=1, identity=0).reduce(x), (X,)
     yield "vectorize", jnp.vectorize(lambda a, b: jnp.dot(a, b), signature="(n),(n)->()"), (X, X)
 
 
@@ -98,6 +127,9 @@ def _types():
     yield "parts_of_floats", lambda x: (jnp.frexp(x), jnp.ldexp(x, jnp.array([1, 2, 3])), jnp.modf(x)), (X,)
     large = np.arange(300000, dtype=np.float32)
     yield "large_closure", lambda x: (jnp.asarray(large)[:3] * x).sum(), (X,)
+    draw = lambda k, _: (lambda a: (a[0], jax.random.normal(a[1])))(jax.random.split(k))  # noqa: E731
+    yield "key_in_a_scan", lambda k: lax.scan(draw, k, None, length=3)[1], (jax.random.key(0),)
+    yield "key_shapes", lambda k: jax.random.key_data(jnp.stack([k, k])[::-1].reshape(2, 1)[1]), (jax.random.key(0),)
     yield "raw_key", lambda k: (jax.random.normal(k, (3,)), jax.random.fold_in(k, 3)), (jax.random.PRNGKey(3),)
 
 

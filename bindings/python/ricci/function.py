@@ -41,16 +41,19 @@ class Function:
             listed = lambda n, names: " and ".join([given.count(n, "argument"), *names])  # noqa: E731
             raise TypeError(f"{self.program.name}: {listed(len(self.inputs), self.named)} expected, "
                             f"{listed(len(arguments), sorted(named))} given")
-        trees = [*enumerate(self.inputs), *self.named.items()]
         leaves = []
-        for (name, tree), value in zip(trees, [*arguments, *(named[name] for name in self.named)]):
-            leaves += self._parts(name, tree.flatten, value)
+        for name, tree in enumerate(self.inputs):
+            leaves += self._parts(name, tree.flatten, arguments[name])
+        for name, tree in self.named.items():
+            leaves += self._parts(name, tree.flatten, named[name])
         return leaves
 
     def _parts(self, argument, flatten, value):
         """The leaves of one argument."""
-        with given.about(self.program.name, f"argument {argument}"):
+        try:
             return flatten(value)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{self.program.name}: argument {argument}: {error}") from None
 
     def _tangents(self, tangents):
         """The leaves of the tangents of all positional arguments."""

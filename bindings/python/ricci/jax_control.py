@@ -13,7 +13,7 @@ from .jax_attributes import attributes_of, window_attributes
 from .jax_batching import custom_vmap
 from .jax_callbacks import CALLBACK_RULES
 from .jax_checkpoint import checkpoint
-from .jax_custom import custom_jvp, custom_vjp
+from .jax_custom import custom_jvp, custom_vjp, linear_call
 from .jax_packages import PACKAGE_RULES
 from .jax_program import Body, check_key, host_array, is_key_dtype, type_of
 from .jax_sparse import SPARSE_RULES
@@ -181,7 +181,7 @@ RULES = {
     **dict.fromkeys(("jit", "pjit", "closed_call", "core_call", "composite"), call),
     "scan": scan, "while": while_loop, "cond": cond, "platform_index": platform_index, "remat2": checkpoint,
     "custom_jvp_call": custom_jvp, "custom_vjp_call": custom_vjp,
-    "custom_vmap_call": custom_vmap, "custom_linear_solve": custom_linear_solve, "device_put": forward,
+    "linear_call": linear_call, "custom_vmap_call": custom_vmap, "custom_linear_solve": custom_linear_solve, "device_put": forward,
     "reshape": reshape,
     "convert_element_type": convert_element_type, "random_seed": random, "random_wrap": random,
     "select_n": select_n, "scatter": scatter, "sort": sort, "reduce": reduce, "reduce_window": reduce_window,
