@@ -10,6 +10,8 @@ from jax import lax
 from jax.experimental.ode import odeint
 from jax.scipy import integrate, linalg, optimize, signal, sparse, special, stats
 
+from unusual_functions import unusual
+
 _RNG = np.random.default_rng(0)
 
 
@@ -225,4 +227,4 @@ def _loops():
 
 
 GROUPS = {"numpy": _numpy, "linear_algebra": _linear_algebra, "special": _special, "stats": _stats, "nn": _nn,
-          "random": _random, "loops": _loops}
+          "random": _random, "loops": _loops, "unusual": unusual}

@@ -1,6 +1,8 @@
 """What an imported function is: its structure, trees, keys, custom rules, transformations and refusals."""
+import copy
 import os
 import pathlib
+import pickle
 import tempfile
 import unittest
 
@@ -27,7 +29,8 @@ class Structure(unittest.TestCase):
             y, _ = lax.scan(lambda c, a: (c * a, c), x[0], x)
             y = lax.while_loop(lambda c: c < 9, lambda c: c * 2 + 1, y)
             y = lax.cond(y > 1, jnp.sin, jnp.cos, y)
-            return jax.checkpoint(jax.jit(lambda z: jnp.tanh(z)), policy=jax.checkpoint_policies.dots_saveable)(y)
+            y = jax.jit(lambda z: jnp.sinh(z))(y)
+            return jax.checkpoint(jnp.tanh, policy=jax.checkpoint_policies.dots_saveable)(y)
         text = ricci.from_jax(f, X).text
         for word in (" scan(", " while(", " cond(", " checkpoint(", " call(", 'policy="dots"'):
             self.assertIn(word, text)
@@ -36,21 +39,20 @@ class Structure(unittest.TestCase):
         text = ricci.from_jax(lambda x, k: x * k + k, X, np.float32(2)).text
         self.assertEqual(text.count("broadcast_in_dim"), 1)
 
+    def test_a_large_constant_is_there_once(self):
+        large = jnp.arange(5000.0)
+        text = ricci.from_jax(lambda x: (x * large).sum() + (large[:3] * x[:3]).sum(), large).text
+        self.assertEqual(text.count("f32[5000] = constant"), 1)
+
     def test_dead_code_goes(self):
         self.assertNotIn("sin", ricci.from_jax(lambda x: (jnp.sin(x), x)[1], X).text)
-
-    def test_names_of_checkpoints(self):
-        from jax.ad_checkpoint import checkpoint_name
-        policy = jax.checkpoint_policies.save_only_these_names("kept")
-        f = jax.checkpoint(lambda x: jnp.sin(checkpoint_name(jnp.exp(x), "kept")).sum(), policy=policy)
-        g = ricci.from_jax(f, X)
-        self.assertIn('policy="names:kept"', g.text)
-        near(g.grad()(X), jax.grad(f)(X))
 
     def test_x64_follows_the_jaxpr(self):
         with jax.enable_x64(True):
             f = ricci.from_jax(lambda x: x * 2, np.ones(2))
             self.assertEqual(f(np.ones(2)).dtype, np.float64)
+            which = lambda x: jnp.select([x > 1, x > 0], [x * 2, x * 3], 0.0)  # noqa: E731  by an i64
+            near(ricci.from_jax(which, X.astype(np.float64))(X), which(X.astype(np.float64)))
 
     def test_presets_of_products(self):
         y = np.array([[1 / 3, 1], [2 / 3, -1], [1 / 7, 2]], np.float32)
@@ -102,10 +104,6 @@ class Structure(unittest.TestCase):
         grad = jax.grad(lambda v: (v.astype(jnp.float8_e5m2).astype(jnp.float32) ** 2).sum())
         np.testing.assert_array_equal(ricci.from_jax(grad, x)(x), grad(x))
 
-    def test_print_is_left_out(self):
-        f = ricci.from_jax(lambda x: (jax.debug.print("{x}", x=x), x + 1)[1], X)
-        near(f(X), X + 1)
-
 
 class Trees(unittest.TestCase):
     def test_arguments_results_and_gradients(self):
@@ -156,6 +154,27 @@ class Transformations(unittest.TestCase):
         near(ricci.from_jax(h, X).hessian()(X), jax.hessian(h)(X))
         near(ricci.from_jax(h, X).grad().jacfwd().vmap(2)(np.stack([X, X])), jax.vmap(jax.hessian(h))(np.stack([X, X])))
 
+    def test_jacobians_of_complex_numbers_and_integers(self):
+        z = (X + 1j * X[::-1]).astype(np.complex64)
+        f, g = ricci.from_jax(jnp.exp, z), ricci.from_jax(lambda x: x * (1 + 2j), X)
+        near(f.jacfwd()(z), jax.jacfwd(jnp.exp, holomorphic=True)(z))
+        near(f.jacrev()(z), jax.jacrev(jnp.exp, holomorphic=True)(z))
+        near(g.jacfwd()(X), jax.jacfwd(lambda x: x * (1 + 2j))(X))
+        with self.assertRaisesRegex(TypeError, "jacrev: a complex result needs complex arguments only"):
+            g.jacrev()
+        real = ricci.from_jax(lambda z: z.real, z)
+        near(real.jacrev()(z), jax.jacrev(lambda z: z.real)(z))
+        with self.assertRaisesRegex(TypeError, "jacfwd: a complex argument needs complex results only"):
+            real.jacfwd()
+        both = lambda x: (x * 2, x.astype(int))  # noqa: E731
+        near(ricci.from_jax(both, X).jacfwd()(X), jax.jacfwd(both)(X))
+        with self.assertRaisesRegex(TypeError, "jacrev: the function has a result that is not floating"):
+            ricci.from_jax(both, X).jacrev()
+
+    def test_auxiliary_of_a_list(self):
+        f = lambda x: [(x ** 2).sum(), x]  # noqa: E731
+        near(ricci.from_jax(f, X).grad(has_aux=True)(X), jax.grad(f, has_aux=True)(jnp.asarray(X)))
+
     def test_vmap_axes(self):
         f = lambda p, y: (p["w"] @ y, y)  # noqa: E731
         p, ys = {"w": np.ones((2, 3), np.float32)}, np.arange(12, dtype=np.float32).reshape(3, 4)
@@ -169,6 +188,27 @@ class Transformations(unittest.TestCase):
         compiled = f.lower().compile()
         self.assertGreater(compiled.timings["total_s"], 0)
         near(compiled(X.copy()), X * 2)
+
+    def test_tangents_of_keyword_arguments_are_zero(self):
+        f = ricci.from_jax(lambda x, *, k: x * k, X, k=X)
+        near(f.jvp((X,), (2 * X,), k=X), (X * X, 2 * X * X))
+        near(f.linearize(X, k=X)[1](2 * X), 2 * X * X)
+        near(f.vjp(X, k=X)[1](X), (X * X,))
+
+    def test_copied_and_pickled(self):
+        f = ricci.from_jax(lambda p, *, k: {"a": (p["w"] ** 2).sum() * k, "b": (k, 1)}, {"w": X}, k=np.float32(2))
+        f({"w": X}, k=2.0)
+        for g in (copy.copy(f), copy.deepcopy(f), pickle.loads(pickle.dumps(f))):
+            near(g({"w": X}, k=3.0), f({"w": X}, k=3.0))
+            self.assertEqual(g.program, f.program)
+        slope = pickle.loads(pickle.dumps(ricci.from_jax(lambda x: (x * x).sum(), X).grad().vmap(2)))
+        near(slope(np.stack([X, X])), np.stack([2 * X, 2 * X]))
+
+    def test_what_is_printed(self):
+        f = ricci.from_jax(lambda p, n: p["w"] * n, {"w": X}, 3)
+        self.assertEqual(repr(f), "<Function lambda(0['w']: f32[3], 1: i32[]) -> f32[3]>")
+        self.assertEqual(repr(f.program), "<Program lambda(f32[3], i32[]) -> f32[3]>")
+        self.assertEqual(repr(ricci.default_context()), "<Context with devices cpu, ref>")
 
     def test_saved_and_loaded(self):
         f = ricci.from_jax(lambda x: (jnp.sin(x) @ np.ones((3, 40), np.float32)).sum(), X)
@@ -185,59 +225,16 @@ class Transformations(unittest.TestCase):
                 ricci.load(path)
 
 
-class WrongCalls(unittest.TestCase):
-    def test_argument_numbers(self):
-        f = ricci.from_jax(lambda x: x.sum(), X)
-        for wrong in (lambda: f.grad(1), lambda: f.jacfwd(-2), lambda: f.value_and_grad((0, 3)),
-                      lambda: f.jit(donate=(1,))):
-            with self.assertRaisesRegex(ValueError, r"there is no argument -?\d: the function has 1 positional"):
-                wrong()
-        near(f.grad(-1)(X), np.ones_like(X))
-
-    def test_tangents_and_cotangents(self):
-        f = ricci.from_jax(lambda x: x.sum(), X)
-        with self.assertRaisesRegex(TypeError, "1 primals and 0 tangents"):
-            f.jvp((X,), ())
-        with self.assertRaisesRegex(TypeError, "1 tangents are expected, 2 are given"):
-            f.linearize(X)[1](X, X)
-        with self.assertRaisesRegex(ricci.Error, "argument 0 is object, the program takes float32"):
-            f.vjp(X)[1](None)
-
-    def test_elements_are_not_lost(self):
-        f = ricci.from_jax(lambda n: n * 2, 3)
-        self.assertEqual([int(f(n)) for n in (4, True, np.uint8(5), np.int64(6))], [8, 2, 10, 12])
-        for wrong, text in ((2.5, "float64, the program takes int32"), (1 << 40, "that int32, .* cannot hold"),
-                            (np.int64(-1 << 31) - 1, "cannot hold"), (1j, "complex128"), ("4", "<U1")):
-            with self.assertRaisesRegex(ricci.Error, f"argument 0 is .*{text}"):
-                f(wrong)
-        g = ricci.from_jax(lambda n: n * 2, np.arange(2))
-        near(g(np.arange(2)), np.array([0, 2], np.int32))
-        with self.assertRaisesRegex(ricci.Error, "int64 with elements that int32"):
-            g(np.array([1 << 40, 0]))
-        with self.assertRaisesRegex(ricci.Error, "complex64, the program takes float32"):
-            ricci.from_jax(lambda x: x, np.float32(1))(np.complex64(1j))
-
-    def test_schedules(self):
-        with self.assertRaisesRegex(ValueError, "schedule is 'fast'; it must be one of auto, batched, lanes"):
-            ricci.from_jax(jnp.sin, X).vmap(2, schedule="fast")
-
-    def test_files_that_hold_no_program(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "f.ricci"
-            path.write_bytes(bytes(range(256)))
-            with self.assertRaisesRegex(ricci.Error, "f.ricci: holds no program, neither in binary form nor as text"):
-                ricci.load(path)
-
-    def test_messages_name_the_function(self):
-        with self.assertRaisesRegex(ricci.Error, "result 0 of program lambda is"):
-            ricci.from_jax(lambda x: x, X).grad()
-
-
 class Keys(unittest.TestCase):
     def test_typed_keys_go_in_and_out(self):
         f = lambda k: jax.random.split(k, 2)  # noqa: E731
         ours = ricci.from_jax(f, jax.random.key(0))(jax.random.key(5))
         near(jax.random.key_data(ours), jax.random.key_data(f(jax.random.key(5))), 0)
+
+    def test_raw_keys_are_not_typed_keys(self):
+        f = ricci.from_jax(jax.random.normal, jax.random.key(0))
+        with self.assertRaisesRegex(ricci.Error, r"shape \(2,\), the program takes \(\), of typed keys"):
+            f(jax.random.PRNGKey(0))
 
     def test_keys_of_other_generators_are_refused(self):
         with self.assertRaisesRegex(ricci.Error, "keys are threefry2x32, not rbg"):
@@ -344,6 +341,18 @@ class CustomRules(unittest.TestCase):
         near(g(X), X.sum())
         with self.assertRaisesRegex(ricci.Error, "cannot be traced: not this one"):
             g.grad()(X)
+
+    def test_linear_calls(self):
+        def call(r, x):  # neither of its functions is the transpose of the other
+            return jax.custom_derivatives.linear_call(
+                lambda r, v: (r * v * X,), lambda r, ct: 3 * r * ct[0] * X[::-1], r, x)[0]
+        for f in (lambda x: call(jnp.asarray(2 * X), jnp.sin(x)).sum(),
+                  lambda x: lax.scan(lambda c, a: (call(a, c), None), x, jnp.stack([X, 2 * X]))[0].sum()):
+            ours = ricci.from_jax(f, X)
+            near(ours(X), f(jnp.asarray(X)))
+            near(ours.grad()(X), jax.grad(f)(X))
+            near(ours.jvp((X,), (2 * X,)), jax.jvp(f, (X,), (2 * X,)))
+            near(ours.vmap(2)(np.stack([X, -X]))[1], f(-X))  # JAX has no batching rule
 
     def test_a_custom_function_of_tangents(self):
         @jax.custom_jvp
@@ -519,12 +528,13 @@ class Refusals(unittest.TestCase):
 
     def test_all_that_is_missing(self):
         def f(x):
-            y = jax.pure_callback(np.sin, x, x)
-            return lax.rng_uniform(0.0, y[0], (2,)).sum() + jax.pure_callback(np.cos, x, x).sum()
+            y = lax.linalg.schur(x[:, None] * x, sort_eig_vals=True)[0]
+            z = lax.rng_uniform(0.0, y[0, 0], (2,)).sum()
+            return z + lax.rng_uniform(0.0, x[0], (2,)).sum()
         found = ricci.missing(f, X)
-        self.assertEqual(sorted(found), ["pure_callback", "rng_uniform"])
-        self.assertEqual(len(found["pure_callback"]), 2)
-        self.assertRegex(found["pure_callback"][0], "pure_callback: a Python function would be called while")
+        self.assertEqual(sorted(found), ["rng_uniform", "schur"])
+        self.assertEqual(len(found["rng_uniform"]), 2)
+        self.assertRegex(found["schur"][0], r"test_import.py:\d+: schur: eigenvalues are not sorted")
         self.assertEqual(ricci.missing(jnp.sin, X), {})
 
     def test_symbolic_shapes(self):

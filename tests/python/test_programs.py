@@ -117,7 +117,7 @@ class Errors(unittest.TestCase):
         run = ricci.Executable(ricci.Program.parse(SCALE))
         self.refused("argument 0 has shape (3,), the program takes (4,)", run, np.ones(3), 1.0)
         self.refused("argument 0 is complex128, the program takes float64", run, np.ones(4, complex), 1.0)
-        self.refused("1 arguments, the program takes 2", run, np.ones(4))
+        self.refused("1 argument given, the program takes 2", run, np.ones(4))
 
     def test_code_and_primitive(self):
         error = self.refused("<text>:1: add: operands 0 and 1 are f32[] and i32[]; they must have one type",

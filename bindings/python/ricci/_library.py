@@ -4,8 +4,10 @@ The library is looked for in $RICCI_PREFIX (an installed prefix or a build folde
 file, where pip puts it. It is opened with RTLD_LOCAL. ctypes releases the interpreter's lock during every call.
 """
 import ctypes
+import itertools
 import os
 import pathlib
+import re
 import threading
 
 from . import _abi
@@ -64,6 +66,25 @@ def _cause(message):
     return error if error is not None and text in message else None
 
 
+_passing, _numbers = {}, itertools.count(1)  # what callbacks raised that has not reached the caller of C yet
+_PASSING_LIMIT = 64  # older ones are forgotten: nobody has asked for the status
+
+
+def raised_status(error, name):
+    """A status for what a callback raised; the function of C that returns it raises `error` itself."""
+    number = next(_numbers)
+    _passing[number] = error
+    _passing.pop(number - _PASSING_LIMIT, None)
+    text = f"callback {name}: {type(error).__name__}: {error} (Python exception {number})".encode()
+    return lib.ricci_status_make(_abi.RICCI_INVALID_ARGUMENT, text, len(text))
+
+
+def _passed(message):
+    """The exception of a callback that the message of a status is about; None if it is about none."""
+    found = re.search(r"\(Python exception (\d+)\)", message)
+    return _passing.pop(int(found[1]), None) if found else None
+
+
 def _check(status, function, arguments):
     if status is None:
         return
@@ -72,6 +93,9 @@ def _check(status, function, arguments):
     lib.ricci_status_site(status, ctypes.byref(primitive), ctypes.byref(rule), None, None)
     error = Error(text_of(message), lib.ricci_status_code(status), text_of(primitive), text_of(rule))
     lib.ricci_status_free(status)
+    passed = _passed(str(error))
+    if passed is not None:
+        raise passed
     raise error from _cause(str(error))
 
 

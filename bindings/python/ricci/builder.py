@@ -7,7 +7,9 @@ import ctypes
 import numpy as np
 
 from . import _abi
+from . import arguments as given
 from ._library import handle, lib, u32s
+from .context import Context
 from .dtypes import number_of
 from .program import Program
 
@@ -16,9 +18,9 @@ class DType(int):
     """An attribute that is an element type."""
 
 
-def _attribute(name, value, keep):
+def _attribute(primitive, name, value, keep):
     """A ricci_attr; what it points to is appended to `keep`."""
-    name = name.encode()
+    what, name = f"attribute {name}", name.encode()
     a = _abi.ricci_attr(_abi.ricci_str(ctypes.cast(name, ctypes.c_void_p), len(name)), 0, 1, 0, 0.0, None)
     keep.append(name)
 
@@ -30,7 +32,7 @@ def _attribute(name, value, keep):
     elif isinstance(value, DType):
         a.kind, a.i = _abi.RICCI_ATTR_DTYPE, int(value)
     elif isinstance(value, (int, np.integer)):
-        a.kind, a.i = _abi.RICCI_ATTR_INT, int(value)
+        a.kind, a.i = _abi.RICCI_ATTR_INT, given.integer(primitive, what, value)
     elif isinstance(value, (float, np.floating)):
         a.kind, a.f = _abi.RICCI_ATTR_FLOAT, float(value)
     elif isinstance(value, str):
@@ -38,13 +40,16 @@ def _attribute(name, value, keep):
     elif isinstance(value, Program):
         keep.append(value)
         point(_abi.RICCI_ATTR_PROGRAM, (ctypes.c_void_p * 1)(value._handle), 1)
+    elif not isinstance(value, (tuple, list, range, np.ndarray)):
+        raise given.wrong_type(primitive, what, value, "a number, text, program or sequence of them is")
     elif len(value) and isinstance(value[0], Program):
         keep.append(value)
         point(_abi.RICCI_ATTR_PROGRAMS, (ctypes.c_void_p * len(value))(*(p._handle for p in value)), len(value))
     elif len(value) and isinstance(value[0], (float, np.floating)):
         point(_abi.RICCI_ATTR_FLOATS, (ctypes.c_double * len(value))(*value), len(value))
     else:
-        point(_abi.RICCI_ATTR_INTS, (ctypes.c_int64 * len(value))(*map(int, value)), len(value))
+        numbers = given.integers(primitive, what, value)
+        point(_abi.RICCI_ATTR_INTS, (ctypes.c_int64 * len(numbers))(*numbers), len(numbers))
     return a
 
 
@@ -52,7 +57,10 @@ class Builder:
     """`params`: the (dtype, shape) of each parameter; their values are in `self.params`."""
 
     def __init__(self, context, name, params):
-        self.context, self._handle = context, handle()
+        self._handle, self._owned = None, False
+        self.context = given.instance("Builder", "context", context, Context)
+        name, params = given.text("Builder", "name", name), given.items("Builder", "params", params, "types")
+        self._handle = handle()
         values = (ctypes.c_uint64 * len(params))()
         types = u32s([context.type(dtype, shape) for dtype, shape in params])
         lib.ricci_builder_create(context._handle, name.encode(), len(name.encode()), types, len(params),
@@ -78,8 +86,9 @@ class Builder:
 
     def emit(self, primitive, operands, n_results=1, /, **attributes):
         """The values of the results of one more equation."""
-        keep = []
-        attrs = (_abi.ricci_attr * len(attributes))(*(_attribute(n, v, keep) for n, v in attributes.items()))
+        keep, operands = [], given.integers(primitive, "operands", operands, given.UINT64)
+        attrs = (_abi.ricci_attr * len(attributes))(
+            *(_attribute(primitive, n, v, keep) for n, v in attributes.items()))
         results = (ctypes.c_uint64 * n_results)()
         lib.ricci_builder_emit(self._handle, self.context.primitive(primitive), attrs, len(attrs),
                                (ctypes.c_uint64 * len(operands))(*operands), len(operands), results, n_results)
@@ -131,7 +140,7 @@ class Builder:
 
     def finish(self, results):
         """The program with these results. The builder is used up."""
-        made = handle()
+        made, results = handle(), given.integers("finish", "results", results, given.UINT64)
         lib.ricci_builder_finish(self._handle, (ctypes.c_uint64 * len(results))(*results), len(results),
                                  ctypes.byref(made))
         self._handle = None

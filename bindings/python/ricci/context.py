@@ -3,10 +3,13 @@
 Most programs need one, `default_context()`, which is made on first use.
 """
 import ctypes
+import os
 import threading
 
 from . import _abi
+from . import arguments as given
 from ._library import CPU_PLUGIN, Error, find, handle, lib, text_of
+from .callbacks import add_callback
 
 
 class Context:
@@ -23,8 +26,9 @@ class Context:
         self._handle = created
         for rows in (lib.ricci_plugin_query_lax, lib.ricci_plugin_query_nn):
             lib.ricci_context_add_plugin(self._handle, ctypes.cast(rows, ctypes.c_void_p))
-        for path in (find(CPU_PLUGIN), *map(str, plugins)):
-            path = path.encode()
+        plugins = given.items("Context", "plugins", plugins, "paths")
+        for path in (find(CPU_PLUGIN), *plugins):
+            path = os.fsencode(given.path("Context", path))
             lib.ricci_context_load_plugin(self._handle, path, len(path))
         for key, value in options.items():
             self.config(key, value)
@@ -33,19 +37,33 @@ class Context:
         if self._handle:
             lib.ricci_context_release(self._handle)
 
+    def __repr__(self):
+        return f"<Context with devices {', '.join(self.devices)}>"
+
     def config(self, key, value):
         """Sets one option of ricci_context_config."""
-        key, value = key.encode(), str(value).encode()
+        key, value = given.text("config", "key", key).encode(), str(value).encode()
         lib.ricci_context_config(self._handle, key, len(key), value, len(value))
 
     def device(self, kind=None):
         """A device by kind (`cpu`, `ref`), the best one if None."""
         if kind is None:
             return lib.ricci_device_get(self._handle, 0)
+        given.text("device", "kind", kind)
         found = lib.ricci_device_find(self._handle, kind.encode(), len(kind.encode()))
         if not found:
             raise ValueError(f"no device {kind!r}; this context has {', '.join(self.devices)}")
         return found
+
+    def add_callback(self, name, function):
+        """Makes a Python function known as `name` to the operations pure_callback, io_callback and debug_callback.
+
+        It is called with a NumPy array for each operand, possibly on another thread, and gives an array, several or
+        None, as the program's `results` says. What it raises, the call of the program raises.
+        """
+        if not callable(function):
+            raise given.wrong_type("add_callback", "function", function, "a function is")
+        add_callback(self, given.text("add_callback", "name", name), function)
 
     @property
     def devices(self):
@@ -63,6 +81,8 @@ class Context:
         number = self._types.get((dtype, shape))
         if number is None:
             made = ctypes.c_uint32()
+            shape = tuple(given.integers("type", "shape", shape))
+            dtype = given.integer("type", "dtype", dtype, given.UINT32)
             dims = (ctypes.c_int64 * len(shape))(*shape)
             desc = _abi.ricci_type_desc(dtype=dtype, rank=len(shape), dims=ctypes.addressof(dims))
             desc.hdr.size = ctypes.sizeof(desc)
@@ -86,6 +106,7 @@ class Context:
         number = self._primitives.get(name)
         if number is None:
             found = ctypes.c_uint32()
+            given.text("primitive", "name", name)
             lib.ricci_prim_find(self._handle, name.encode(), len(name.encode()), ctypes.byref(found))
             number = self._primitives[name] = found.value
         return number

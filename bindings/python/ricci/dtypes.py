@@ -17,13 +17,21 @@ KEY = _abi.RICCI_KEY
 BY_NAME = _NAMES | _EXTENDED
 DIFFERENTIABLE = set(range(_abi.RICCI_F16, _abi.RICCI_F4E2M1FN + 1))  # floats, complex numbers, floats of 8 and 4 bits
 _NUMPY = {number: np.dtype(name) for name, number in _NAMES.items()} | {KEY: np.dtype(np.uint64)}
+_TEXTS = {getattr(_abi, f"RICCI_{name}"): name.lower() for name in (
+    "BOOL I8 I16 I32 I64 U8 U16 U32 U64 F16 BF16 F32 F64 C64 C128 F8E4M3FN F8E5M2 F8E8M0FNU F4E2M1FN KEY").split()}
+
+
+def type_text(dtype_and_shape):
+    """The type as texts of programs have it: `f32[3,4]`."""
+    dtype, shape = dtype_and_shape
+    return f"{_TEXTS[dtype]}[{','.join(map(str, shape))}]"
 
 
 def number_of(dtype):
     """The number of a NumPy dtype."""
     name = np.dtype(dtype).name
     if name not in BY_NAME:
-        raise Error(f"Ricci has no element type {name}")
+        raise Error(f"Ricci has no element type {name}; it has {', '.join(BY_NAME)}")
     return BY_NAME[name]
 
 

@@ -11,9 +11,10 @@ import time
 import numpy as np
 
 from . import _abi
+from . import arguments as given
 from ._library import Error, handle, lib, struct, u8s
-from .dtypes import numpy_of
-from .program import collected
+from .dtypes import KEY, numpy_of
+from .program import Program, collected
 
 
 def _elements_offset():
@@ -33,14 +34,14 @@ def _address(array):
     return array.ctypes.data
 
 
-def _converted(i, array, dtype):
-    """Argument i as `dtype`: another width of the same kind, a whole number for a scalar of any; integers exactly."""
+def _converted(name, array, dtype):
+    """An argument as `dtype`: another width of the same kind, a whole number for a scalar of any; integers exactly."""
     whole = not array.ndim and array.dtype.kind in "biu" and dtype.kind in "biu"
     if not whole and not np.can_cast(array.dtype, dtype, "same_kind"):
-        raise Error(f"argument {i} is {array.dtype}, the program takes {dtype}")
+        raise Error(f"{name()} is {array.dtype}, the program takes {dtype}")
     converted = array.astype(dtype)
     if dtype.kind in "biu" and not (converted == array).all():
-        raise Error(f"argument {i} is {array.dtype} with elements that {dtype}, which the program takes, cannot hold")
+        raise Error(f"{name()} is {array.dtype} with elements that {dtype}, which the program takes, cannot hold")
     return converted
 
 
@@ -62,16 +63,23 @@ class Executable:
     """A program compiled for a device whose memory is the host's.
 
     `donate[i]`: a run may write a result into the memory of argument i, whose contents are lost then (if it cannot be
-    written to, into that of a copy). `timings` has the
-    seconds that each part of compiling took.
+    written to, into that of a copy). `timings` has the seconds that each part of compiling took. `names()` are
+    those of the arguments in messages.
     """
 
-    def __init__(self, program, device=None, donate=(), opt_level=0):
-        self._handle, self._calls = handle(), []
+    def __init__(self, program, device=None, donate=(), opt_level=0, names=None):
+        self._handle, self._calls, self._names = handle(), [], names
+        given.instance("Executable", "program", program, Program)
+        opt_level = given.integer("Executable", "opt_level", opt_level, given.UINT32)
+        donate = given.flags("Executable", "donate", donate)
+        self._keys = {i for i, (dtype, _) in enumerate(program.params) if dtype == KEY}
         self.params = [(numpy_of(d), shape) for d, shape in program.params]
         self.results = [(numpy_of(d), shape) for d, shape in program.results]
         options = struct(_abi.ricci_compile_opts, opt_level=opt_level)
-        self._donate = [bool(d) for d in donate] + [False] * (len(self.params) - len(donate))
+        if len(donate) > len(self.params):
+            raise ValueError(f"Executable: donate has {given.count(len(donate), 'flag')}, the program "
+                             f"{given.count(len(self.params), 'parameter')}")
+        self._donate = donate + [False] * (len(self.params) - len(donate))
         flags = u8s(self._donate)
         if any(self._donate):
             options.donate, options.n_donate = ctypes.cast(flags, ctypes.c_void_p), len(flags)
@@ -101,16 +109,22 @@ class Executable:
 
     def dump(self, stage):
         """The text of a stage: `program`, `optimized`, `decisions`, `kernels`, `plan`, `native`, or a pass's name."""
+        given.text("dump", "stage", stage)
         return collected(lib.ricci_executable_dump, self._handle, stage.encode(), len(stage.encode())).decode()
+
+    def _name(self, i):
+        return self._names()[i] if self._names else f"argument {i}"
 
     def _argument(self, i, value):
         """`value` as an array that the code can read, or write to if it is donated."""
-        dtype, shape = self.params[i]
-        array = np.asarray(value)
+        (dtype, shape), array = self.params[i], np.asarray(value)
+        if array.dtype.kind not in "biufcV":
+            raise Error(f"{self._name(i)} is {array.dtype}, the program takes {dtype}")
         if array.shape != shape:
-            raise Error(f"argument {i} has shape {array.shape}, the program takes {shape}")
+            raise Error(f"{self._name(i)} has shape {array.shape}, the program takes {shape}"
+                        + (", of typed keys (jax.random.key)" if i in self._keys else ""))
         if array.dtype != dtype:
-            array = _converted(i, array, dtype)
+            array = _converted(lambda: self._name(i), array, dtype)
         return np.require(array, requirements=["C", "A", "W"] if self._donate[i] else ["C", "A"])
 
     def _can_use(self, arguments, ndarray=np.ndarray):
@@ -129,7 +143,7 @@ class Executable:
     def __call__(self, *arguments):
         """The list of results."""
         if len(arguments) != len(self.params):
-            raise Error(f"{len(arguments)} arguments, the program takes {len(self.params)}")
+            raise Error(f"{given.count(len(arguments), 'argument')} given, the program takes {len(self.params)}")
         arrays = arguments if self._can_use(arguments) else [self._argument(i, a) for i, a in enumerate(arguments)]
         results = self._new_results(arrays)
         try:

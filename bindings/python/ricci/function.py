@@ -5,6 +5,8 @@ A call compiles on first use. `jvp`, `vjp` and `linearize` take arguments, as in
 """
 import functools
 
+from . import arguments as given
+from .dtypes import type_text
 from .executable import Executable
 from .jacobian import forward_jacobian, reverse_jacobian, selected
 from .keys import from_host, to_host
@@ -16,48 +18,86 @@ class Function:
     """`inputs`: one tree per positional argument; `named`: those of keyword arguments; `output`: that of the result."""
 
     def __init__(self, program, inputs=None, named=None, output=None, donate=(), device=None):
-        self.program = program
+        self.program = given.instance("Function", "program", program, Program)
         self.inputs = [Leaf()] * len(program.params) if inputs is None else list(inputs)
         self.named = dict(sorted((named or {}).items()))
         self.output = flat(len(program.results)) if output is None else output
         self._donate, self._device = donate, device
 
+    def __repr__(self):
+        names = [f"{name}{path}" for name, tree in enumerate(self.inputs) for path in tree.paths()]
+        names += [f"{name}{path}" for name, tree in self.named.items() for path in tree.paths()]
+        params = ", ".join(f"{n}: {type_text(t)}" for n, t in zip(names, self.program.params))
+        return f"<Function {self.program.name}({params}) -> {', '.join(map(type_text, self.program.results))}>"
+
+    def __getstate__(self):
+        """What is compiled is left out."""
+        return {name: self.__dict__[name] for name in ("program", "inputs", "named", "output", "_donate", "_device")}
+
     # ---- arguments and results ----
 
     def _flatten(self, arguments, named):
         if len(arguments) != len(self.inputs) or sorted(named) != list(self.named):
-            names = f" and {', '.join(self.named)}" if self.named else ""
-            raise TypeError(f"{len(self.inputs)} arguments{names} are expected, {len(arguments)} are given"
-                            + (f" and {', '.join(sorted(named))}" if named else ""))
-        leaves = [x for tree, a in zip(self.inputs, arguments) for x in tree.flatten(a)]
-        return leaves + [x for name, tree in self.named.items() for x in tree.flatten(named[name])]
+            listed = lambda n, names: " and ".join([given.count(n, "argument"), *names])  # noqa: E731
+            raise TypeError(f"{self.program.name}: {listed(len(self.inputs), self.named)} expected, "
+                            f"{listed(len(arguments), sorted(named))} given")
+        leaves = []
+        for name, tree in enumerate(self.inputs):
+            leaves += self._parts(name, tree.flatten, arguments[name])
+        for name, tree in self.named.items():
+            leaves += self._parts(name, tree.flatten, named[name])
+        return leaves
+
+    def _parts(self, argument, flatten, value):
+        """The leaves of one argument."""
+        try:
+            return flatten(value)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{self.program.name}: argument {argument}: {error}") from None
+
+    def _tangents(self, tangents):
+        """The leaves of the tangents of all positional arguments."""
+        return [t for i, (tree, x) in enumerate(zip(self.inputs, tangents)) for t in self._parts(i, tree.parts, x)]
+
+    def _names(self, prefix=""):
+        """What messages call the leaves of all arguments."""
+        trees = [*enumerate(self.inputs), *self.named.items()]
+        return [f"{prefix}argument {name}{path}" for name, tree in trees for path in tree.paths()]
+
+    def _moving_names(self):
+        """The same for the arguments and the tangents of the floating ones."""
+        names = self._names("tangent of ")
+        return self._names() + [name for name, active in zip(names, self._active()) if active]
 
     def _range(self, argnum):
         """The leaves of one positional argument."""
         start = sum(tree.size for tree in self.inputs[:argnum])
         return range(start, start + self.inputs[argnum].size)
 
-    def _number(self, argnum):
-        """A number of a positional argument; a negative one counts from the back."""
+    def _numbers(self, function, name, argnums):
+        """(numbers of positional arguments, whether one was given as such); negative ones count from the back."""
+        numbers, single = given.integer_or_integers(function, name, argnums)
         n = len(self.inputs)
-        if not -n <= argnum < n:
-            raise ValueError(f"there is no argument {argnum}: the function has {n} positional arguments")
-        return argnum % n
+        for number in numbers:
+            if not -n <= number < n:
+                raise ValueError(f"{function}: there is no argument {number}: the function has "
+                                 f"{given.count(n, 'positional argument')}")
+        return [number % n for number in numbers], single
 
-    def _chosen(self, argnums):
+    def _chosen(self, function, argnums):
         """(leaves of the arguments `argnums`, the tree they form)."""
-        single = isinstance(argnums, int)
-        numbers = [self._number(n) for n in ((argnums,) if single else argnums)]
+        numbers, single = self._numbers(function, "argnums", argnums)
         trees = [self.inputs[n] for n in numbers]
         leaves = [i for n in numbers for i in self._range(n)]
         for i in leaves:
             if not is_differentiable(self.program.params[i]):
-                raise TypeError(f"argument leaf {i} is not floating: it has no derivative")
+                raise TypeError(f"{function}: {self._names()[i]} is not floating: it has no derivative")
         return leaves, trees[0] if single else Tuple(*trees)
 
     @functools.cached_property
     def executable(self):
-        return Executable(self.program, self._device, [i in self._donate for i in range(len(self.program.params))])
+        donate = [i in self._donate for i in range(len(self.program.params))]
+        return Executable(self.program, self._device, donate, names=self._names)
 
     def __call__(self, *arguments, **named):
         leaves = [to_host(x) for x in self._flatten(arguments, named)]
@@ -75,7 +115,7 @@ class Function:
 
     def grad(self, argnums=0, has_aux=False):
         """The gradient by `argnums`; with `has_aux`, (gradient, what the function returns next to its value)."""
-        leaves, tree = self._chosen(argnums)
+        leaves, tree = self._chosen("grad", argnums)
         if not has_aux:
             return self._with(self.program.grad(leaves), output=tree)
         both = self.value_and_grad(argnums, has_aux=True)
@@ -85,11 +125,11 @@ class Function:
 
     def value_and_grad(self, argnums=0, has_aux=False):
         """(value, gradient), or ((value, auxiliary), gradient)."""
-        leaves, tree = self._chosen(argnums)
+        leaves, tree = self._chosen("value_and_grad", argnums)
         if has_aux:
             _auxiliary(self.output)
         elif len(self.program.results) != 1:
-            raise TypeError("the function has several results; has_aux=True takes the gradient of the first")
+            raise TypeError("value_and_grad: the function has several results; has_aux=True takes the gradient of the first")
         return self._with(self.program.grad(leaves, with_value=True), output=Tuple(self.output, tree))
 
     def _active(self):
@@ -98,17 +138,24 @@ class Function:
     @functools.cached_property
     def pushforward(self):
         """The function of (leaves of arguments..., tangents of the floating ones...) that jvp runs."""
-        return Executable(self.program.jvp(self._active()), self._device)
+        return Executable(self.program.jvp(self._active()), self._device, names=self._moving_names)
 
     def jvp(self, primals, tangents, **named):
         """(result, its tangent). Leaves of tangents of integers are not looked at."""
+        for name, value in (("primals", primals), ("tangents", tangents)):
+            if not isinstance(value, (tuple, list)):
+                raise given.wrong_type("jvp", name, value, "a tuple of one value for each argument is")
         leaves = self._flatten(primals, named)
         if len(tangents) != len(primals):
-            raise TypeError(f"{len(primals)} primals and {len(tangents)} tangents are given")
-        moving = [t for tree, x in zip(self.inputs, tangents) for t in tree.parts(x)]
-        zeros = [0 * to_host(x) for x in leaves[len(moving):]]
-        given = [t for t, active in zip(moving + zeros, self._active()) if active]
-        return self._pairs(self.pushforward(*map(to_host, leaves + given)))
+            raise TypeError(f"jvp: {given.count(len(primals), 'primal')} and "
+                            f"{given.count(len(tangents), 'tangent')} are given")
+        return self._pairs(self.pushforward(*map(to_host, leaves), *self._moving(leaves, tangents)))
+
+    def _moving(self, leaves, tangents):
+        """The tangents of all floating leaves: those of keyword arguments are zero."""
+        found = self._tangents(tangents)
+        zeros = [0 * to_host(x) for x in leaves[len(found):]]
+        return [to_host(t) for t, active in zip(found + zeros, self._active()) if active]
 
     def _pairs(self, leaves):
         n, types = len(self.program.results), self.program.results
@@ -122,7 +169,11 @@ class Function:
     @functools.cached_property
     def _pulling(self):
         fwd, bwd = self.program.vjp(self._active())
-        return Executable(fwd, self._device), Executable(bwd, self._device)
+        n_residuals = len(bwd.params) - sum(map(is_differentiable, self.program.results))
+        names = lambda: [""] * n_residuals + [  # noqa: E731
+            f"cotangent of result{path}" for path, t in zip(self.output.paths(), self.program.results)
+            if is_differentiable(t)]
+        return Executable(fwd, self._device, names=self._names), Executable(bwd, self._device, names=names)
 
     def vjp(self, *primals, **named):
         """(result, the function from a cotangent to the cotangents of the arguments; None for integers)."""
@@ -132,7 +183,9 @@ class Function:
         residuals = leaves[n:]
 
         def pull(ct):
-            cts = [to_host(c) for c, t in zip(self.output.parts(ct), self.program.results) if is_differentiable(t)]
+            with given.about("vjp", "cotangent"):
+                parts = self.output.parts(ct)
+            cts = [to_host(c) for c, t in zip(parts, self.program.results) if is_differentiable(t)]
             rest = iter(bwd(*residuals, *cts))
             return Tuple(*self.inputs).build([next(rest) if active else None for active in self._active()][:sum(
                 tree.size for tree in self.inputs)])
@@ -142,12 +195,15 @@ class Function:
     def _linear(self):
         jvp, n = self.program.jvp(self._active()), len(self.program.params)
         known, n_residuals, first, second = jvp.partial_eval([i < n for i in range(len(jvp.params))])
-        return known, n_residuals, Executable(first, self._device), Executable(second, self._device)
+        names = lambda: [""] * n_residuals + self._moving_names()[n:]  # noqa: E731
+        return (known, n_residuals, Executable(first, self._device, names=self._names),
+                Executable(second, self._device, names=names))
 
     def linearize(self, *primals, **named):
         """(result, the function from tangents of the arguments to the tangent of the result)."""
         known, n_residuals, first, second = self._linear
-        leaves = first(*map(to_host, self._flatten(primals, named)))
+        given_leaves = self._flatten(primals, named)
+        leaves = first(*map(to_host, given_leaves))
         values, residuals = leaves[:len(leaves) - n_residuals], leaves[len(leaves) - n_residuals:]
         constant = iter(values)
         found = [next(constant) if k else None for k in known]
@@ -155,22 +211,22 @@ class Function:
 
         def push(*tangents):
             if len(tangents) != len(self.inputs):
-                raise TypeError(f"{len(self.inputs)} tangents are expected, {len(tangents)} are given")
-            moving = [t for tree, x in zip(self.inputs, tangents) for t in tree.parts(x)]
-            given = [to_host(t) for t, active in zip(moving, self._active()) if active]
-            rest = iter(second(*residuals, *given))
+                raise TypeError(f"linearize: {given.count(len(self.inputs), 'tangent')} expected, "
+                                f"{len(tangents)} given")
+            rest = iter(second(*residuals, *self._moving(given_leaves, tangents)))
             return self._tangent([next(rest) if f is None else f for f in found[n:]])
         return self._built(self.output, found[:n], self.program.results), push
 
     def jacfwd(self, argnums=0):
-        leaves, tree = self._chosen(argnums)
+        leaves, tree = self._chosen("jacfwd", argnums)
         return self._with(forward_jacobian(self.program, leaves), output=Nested(self.output, tree))
 
     def jacrev(self, argnums=0):
-        leaves, tree = self._chosen(argnums)
+        leaves, tree = self._chosen("jacrev", argnums)
         return self._with(reverse_jacobian(self.program, leaves), output=Nested(self.output, tree))
 
     def hessian(self, argnums=0):
+        self._chosen("hessian", argnums)
         return self.jacrev(argnums).jacfwd(argnums)
 
     # ---- batches, policies ----
@@ -179,22 +235,34 @@ class Function:
         """The function on each of `size` slices. `in_axes`: an axis or None for all arguments or for each (or for each
         of its leaves); `out_axes` likewise."""
         named = 0 if isinstance(in_axes, (tuple, list)) else in_axes
-        axes = Tuple(*self.inputs).spread(in_axes) + [named] * sum(tree.size for tree in self.named.values())
-        ins = _from_front(axes, self.program.params)
-        outs = _from_front(self.output.spread(out_axes), self.program.results)
+        with given.about("vmap", "in_axes"):
+            axes = Tuple(*self.inputs).spread(in_axes) + [named] * sum(tree.size for tree in self.named.values())
+        with given.about("vmap", "out_axes"):
+            out_axes = self.output.spread(out_axes)
+        ins = _from_front("in_axes", axes, self.program.params, self._names)
+        outs = _from_front("out_axes", out_axes, self.program.results,
+                           lambda: [f"result{path}" for path in self.output.paths()])
         return self._with(self.program.vmap(ins, outs, size, schedule))
 
     def checkpoint(self, policy="", prevent_cse=True):
+        """`policy`: a text (ricci/transform.h) or one of jax.checkpoint_policies."""
+        if callable(policy):
+            from .jax_checkpoint import policy_text
+            policy = policy_text(policy)
         return self._with(self.program.checkpoint(policy, prevent_cse))
 
     # ---- compiling, text ----
 
     def jit(self, donate=(), device=None):
         """The function compiled for `device`; the memory of the arguments `donate` may be reused for results."""
-        donated = {i for n in donate for i in self._range(self._number(n))}
+        donated = {i for n in self._numbers("jit", "donate", donate)[0] for i in self._range(n)}
+        self.program.context.device(device)  # an error if there is none of that kind
         return Function(self.program, self.inputs, self.named, self.output, donated, device)
 
-    def lower(self, *_, **__):
+    def lower(self, *arguments, **named):
+        """Shapes are those of the function: arguments, if any are given, must have its structure."""
+        if arguments or named:
+            self._flatten(arguments, named)
         return Lowered(self)
 
     @property
@@ -225,9 +293,18 @@ class Compiled:
         return self._function(*arguments, **named)
 
 
-def _from_front(axes, types):
+def _from_front(name, axes, types, names):
     """Axes of batched arrays, negative ones counted from the back; -1 for None."""
-    return [-1 if a is None else a if a >= 0 else a + len(shape) + 1 for a, (_, shape) in zip(axes, types)]
+    found = []
+    for i, (axis, (_, shape)) in enumerate(zip(axes, types)):
+        rank = len(shape) + 1
+        if axis is not None and not given.is_integer(axis):
+            raise given.wrong_type("vmap", f"{name} of {names()[i]}", axis, "an integer or None is")
+        if axis is not None and not -rank <= axis < rank:
+            raise ValueError(f"vmap: {name} of {names()[i]} is {axis}; with a batch it has "
+                             f"{given.count(rank, 'dimension')}")
+        found.append(-1 if axis is None else axis % rank)
+    return found
 
 
 def _auxiliary(tree):

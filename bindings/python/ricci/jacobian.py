@@ -7,8 +7,9 @@ import math
 
 import numpy as np
 
-from ._abi import RICCI_I64
+from ._abi import RICCI_C64, RICCI_C128, RICCI_I64
 from .builder import Builder, DType
+from .dtypes import numpy_of
 from .program import is_differentiable
 
 
@@ -43,8 +44,20 @@ def selected(program, which):
     return b.finish([results[i] for i in which])
 
 
+def _is_complex(dtype_and_shape):
+    return dtype_and_shape[0] in (RICCI_C64, RICCI_C128)
+
+
+def _check_kinds(name, of, given, by, others):
+    """A block has a number for each element: complex numbers on one side only would need two."""
+    if any(map(_is_complex, given)) and not all(map(_is_complex, others)):
+        raise TypeError(f"{name}: a complex {of} needs complex {by}s only; take real and imaginary parts")
+
+
 def forward_jacobian(program, leaves):
-    """Results: for each result of `program` (floating), its block for each of `leaves`."""
+    """Results: for each result of `program`, its block for each of `leaves`; integers have a block of zeros."""
+    _check_kinds("jacfwd", "argument", [program.params[i] for i in leaves], "result",
+                 filter(is_differentiable, program.results))
     active = [i in leaves for i in range(len(program.params))]
     order = [i for i in range(len(program.params)) if active[i]]
     jvp = program.jvp(active)
@@ -59,7 +72,8 @@ def forward_jacobian(program, leaves):
     results, rest = [], iter(found)
     for dtype, shape in program.results:
         if not is_differentiable((dtype, shape)):
-            raise TypeError("the function has a result that is not floating: it has no Jacobian")
+            results += [b.constant(np.zeros((), numpy_of(dtype)), dtype, (*shape, *program.params[i][1])) for i in leaves]
+            continue
         (last,) = b.emit("transpose", [next(rest)], permutation=[*range(1, len(shape) + 1), 0])
         for i in leaves:
             size, own = math.prod(program.params[i][1]), program.params[i][1]
@@ -71,7 +85,8 @@ def reverse_jacobian(program, leaves):
     """The same, one cotangent of a result element at a time."""
     for t in program.results:
         if not is_differentiable(t):
-            raise TypeError("the function has a result that is not floating: it has no Jacobian")
+            raise TypeError("jacrev: the function has a result that is not floating")
+    _check_kinds("jacrev", "result", program.results, "argument", [program.params[i] for i in leaves])
     wanted = [i in leaves for i in range(len(program.params))]
     order = [i for i in range(len(program.params)) if wanted[i]]
     fwd, bwd = program.vjp(wanted)

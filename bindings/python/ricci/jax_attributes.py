@@ -27,8 +27,8 @@ ELEMENTWISE = set("""
     nextafter or polygamma pow random_gamma_grad regularized_incomplete_beta rem shift_left shift_right_arithmetic
     shift_right_logical sub threefry2x32 xor zeta
 """.split())
-# Operands of these may be scalars in Ricci too: clamp's bounds, the choice of select_n.
-SCALARS_STAY = {"clamp": (0, 2), "select_n": (0,)}
+# Operands of these may be scalars in Ricci too: clamp's bounds.
+SCALARS_STAY = {"clamp": (0, 2)}
 
 MODES = {"CLIP": "clip", "FILL_OR_DROP": "fill", "PROMISE_IN_BOUNDS": "promise_in_bounds"}
 

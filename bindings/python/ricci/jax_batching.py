@@ -3,16 +3,13 @@
 The rule needs the size of the batch and which operands have one. It stays a Python function, which the context knows by
 a name that follows from the function and its program, so that importing it again gives an equal program.
 """
-import threading
-
 import jax
 from jax._src import custom_batching
 
 from . import jax_import
 from .batching import add_batching_rule
+from .jax_callbacks import name_of, registered
 from .jax_program import Importer
-
-_lock = threading.Lock()
 
 
 class _Rule:
@@ -21,7 +18,7 @@ class _Rule:
     def __init__(self, importer, params):
         self.rule, self.in_tree, self.out_tree = params["rule"], params["in_tree"], params["out_tree"]
         self.avals, self.wide = tuple(params["call"].in_avals), jax.config.jax_enable_x64
-        self.context, self.order = importer.context, importer.order
+        self.context, self.order, self.debug = importer.context, importer.order, importer.debug
 
     @property
     def function(self):
@@ -29,7 +26,7 @@ class _Rule:
         return getattr(self.rule, "rule", self.rule)
 
     def key(self, program):
-        return id(self.function), self.in_tree, self.out_tree, self.avals, self.wide, self.order, program
+        return id(self.function), self.in_tree, self.out_tree, self.avals, self.wide, self.order, self.debug, program
 
     def _closed(self, size, batched):
         """(the rule as a jaxpr, which of its results are batched)."""
@@ -50,25 +47,13 @@ class _Rule:
 
     def __call__(self, builder, size, values, batched):
         closed, flags = self._closed(size, batched)
-        return builder.inline(Importer(self.context, self.order).program(closed), values), flags
-
-
-def _name_of(function):
-    kind = function if hasattr(function, "__qualname__") else type(function)
-    return f"{kind.__module__}.{kind.__qualname__}"
+        return builder.inline(Importer(self.context, self.order, debug=self.debug).program(closed), values), flags
 
 
 def _registered(rule, program):
     """The name by which the context knows `rule`; it keeps the function, so no other one gets its id."""
-    key, names = rule.key(program), rule.context.rule_names
-    with _lock:
-        if key not in names:
-            name = f"{_name_of(rule.function)}/{hash(program):016x}"
-            same = sum(n.split("#")[0] == name for n in names.values())
-            name += f"#{same + 1}" if same else ""
-            add_batching_rule(rule.context, name, rule)
-            names[key] = name
-        return names[key]
+    name = f"{name_of(rule.function)}/{hash(program):016x}"
+    return registered(rule.context, rule.key(program), name, lambda n: add_batching_rule(rule.context, n, rule))
 
 
 def custom_vmap(importer, body, eqn):

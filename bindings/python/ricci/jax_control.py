@@ -7,21 +7,30 @@ from jax._src import core
 
 from . import _abi
 from ._library import Error
+from .builder import DType
 from .jax_apply import is_apply, scatter_apply
 from .jax_attributes import attributes_of, window_attributes
 from .jax_batching import custom_vmap
-from .jax_custom import custom_jvp, custom_vjp
+from .jax_callbacks import CALLBACK_RULES
+from .jax_checkpoint import checkpoint
+from .jax_custom import custom_jvp, custom_vjp, linear_call
 from .jax_packages import PACKAGE_RULES
 from .jax_program import Body, check_key, host_array, is_key_dtype, type_of
+from .jax_sparse import SPARSE_RULES
 
 
 def call(importer, body, eqn):
-    """jit, closed_call and their like: a jaxpr under whatever name."""
+    """jit, closed_call and their like: a jaxpr under whatever name.
+
+    In a checkpoint it is inlined: results of a call are saved whatever the policy says, those of its equations are not.
+    """
     p = eqn.params
     held = next(p[name] for name in ("jaxpr", "call_jaxpr", "call", "fun_jaxpr") if name in p)
     closed = held if isinstance(held, core.ClosedJaxpr) else core.ClosedJaxpr(held, ())
-    return body.builder.emit("call", body.reads(eqn.invars), len(eqn.outvars),
-                             body=importer.program(closed, str(p.get("name", ""))))
+    program = importer.program(closed, str(p.get("name", "")))
+    if importer.policies:
+        return body.builder.inline(program, body.reads(eqn.invars))
+    return body.builder.emit("call", body.reads(eqn.invars), len(eqn.outvars), body=program)
 
 
 def scan(importer, body, eqn):
@@ -83,37 +92,6 @@ def platform_index(importer, body, eqn):
 
 
 COMPLEX = (_abi.RICCI_C64, _abi.RICCI_C128)
-POLICIES = {"everything_saveable": "everything", "nothing_saveable": "nothing"}
-
-
-def policy_text(policy):
-    if policy is None:
-        return "nothing"
-    kind = type(policy).__name__
-    if kind == "DotsSaveable":
-        return "dots_with_no_batch_dims" if policy.only_if_no_batch_dims else "dots"
-    if kind == "SaveOnlyTheseNames":
-        return "names:" + ",".join(sorted(policy.saveable_names))
-    name = getattr(policy, "__name__", repr(policy))
-    if name not in POLICIES:
-        raise Error(f"policy {name} has no counterpart")
-    return POLICIES[name]
-
-
-def checkpoint(importer, body, eqn):
-    p = eqn.params
-    held = importer.program(core.ClosedJaxpr(p["jaxpr"], ()))
-    return body.builder.emit("checkpoint", body.reads(eqn.invars), len(eqn.outvars), body=held,
-                             policy=policy_text(p["policy"]), prevent_cse=bool(p["prevent_cse"]),
-                             differentiated=p["differentiated"])
-
-
-def name(importer, body, eqn):
-    """checkpoint_name: policies look for the attribute `name`."""
-    (var,) = eqn.invars
-    inner = Body(importer, eqn.params["name"], [type_of(var.aval)])
-    identity = inner.builder.finish(inner.builder.params)
-    return body.builder.emit("call", [body.read(var)], body=identity, name=eqn.params["name"])
 
 
 def custom_linear_solve(importer, body, eqn):
@@ -154,6 +132,15 @@ def sort(importer, body, eqn):
     return [x[0] if len(x) == 1 else build.emit("complex", x)[0] for x in found]
 
 
+def select_n(importer, body, eqn):
+    """The number of a case may be of any width in JAX; it is less than the count of cases."""
+    which, *cases = body.reads(eqn.invars)
+    if body.builder.type_of(which)[0] not in (_abi.RICCI_BOOL, _abi.RICCI_I32):
+        (which,) = body.builder.emit("convert_element_type", [which], new_dtype=DType(_abi.RICCI_I32))
+    shape = eqn.outvars[0].aval.shape
+    return body.builder.emit("select_n", [which, *(body.builder.expand(x, shape) for x in cases)])
+
+
 def scatter(importer, body, eqn):
     return scatter_apply(importer, body, eqn) if is_apply(eqn) else importer.same(body, eqn)
 
@@ -184,10 +171,6 @@ def collective(importer, body, eqn):
     return [body.builder.emit(ours, [body.read(x)], axes=axes)[0] for x in eqn.invars]
 
 
-def callback(importer, body, eqn):
-    raise Error("a Python function would be called while the program runs, which works without Python")
-
-
 def random(importer, body, eqn):
     check_key(eqn.params["impl"])
     return importer.same(body, eqn)
@@ -197,11 +180,11 @@ RULES = {
     **PACKAGE_RULES,
     **dict.fromkeys(("jit", "pjit", "closed_call", "core_call", "composite"), call),
     "scan": scan, "while": while_loop, "cond": cond, "platform_index": platform_index, "remat2": checkpoint,
-    "name": name, "custom_jvp_call": custom_jvp, "custom_vjp_call": custom_vjp,
-    "custom_vmap_call": custom_vmap, "custom_linear_solve": custom_linear_solve, "device_put": forward,
+    "custom_jvp_call": custom_jvp, "custom_vjp_call": custom_vjp,
+    "linear_call": linear_call, "custom_vmap_call": custom_vmap, "custom_linear_solve": custom_linear_solve, "device_put": forward,
     "reshape": reshape,
     "convert_element_type": convert_element_type, "random_seed": random, "random_wrap": random,
-    "scatter": scatter, "sort": sort, "reduce": reduce, "reduce_window": reduce_window,
+    "select_n": select_n, "scatter": scatter, "sort": sort, "reduce": reduce, "reduce_window": reduce_window,
     **dict.fromkeys(("psum", "pmax", "pmin"), collective),
-    **dict.fromkeys(("pure_callback", "io_callback"), callback),
+    **CALLBACK_RULES, **SPARSE_RULES,
 }

@@ -1,4 +1,4 @@
-"""custom_jvp and custom_vjp of JAX: their rules, Python functions, are traced to programs.
+"""custom_jvp, custom_vjp and linear_call of JAX: their rules, Python functions, are traced to programs.
 
 A rule may apply the function whose rule it is. If it does so with the same program, that equation gets the attribute
 `self` and has derivatives of every order. If not, such as with other shapes, the rule inside the rule is traced too, as
@@ -11,7 +11,7 @@ from jax._src.interpreters import ad
 
 from . import _abi
 from .builder import DType
-from .jax_program import Body, is_differentiable, type_of
+from .jax_program import Body, host_array, is_differentiable, type_of
 
 LIMIT = _abi.RICCI_UNIMPLEMENTED
 
@@ -243,3 +243,22 @@ def _bwd_program(importer, closed, n_consts, jaxpr, moving, place):
     refused = f"the rule {place} refuses to differentiate with respect to this argument"
     cts = [ct if keep else _failing(body, [ct], refused)[0] for ct, keep in zip(found, kept)]
     return body.builder.finish(zeros + cts)
+
+
+def _transpose_program(importer, eqn):
+    """Constants of the call, residuals, cotangents -> cotangents of the linear operands."""
+    p = eqn.params
+    n_consts = p["num_callee_consts"]
+    n = n_consts + p["num_res"]
+    closed, consts = p["transpose_thunk"]()
+    body = Body(importer, "transpose", [type_of(v.aval) for v in (*eqn.invars[:n], *eqn.outvars)])
+    own = [body.constant(host_array(x), type_of(a)[0]) for x, a in zip(consts, closed.in_avals)]
+    return body.builder.finish(body.run(closed.jaxpr, closed.consts, own + body.builder.params[n_consts:]))
+
+
+def linear_call(importer, body, eqn):
+    """The constants of the function count as residuals; the transpose has its own, which are constants there."""
+    p = eqn.params
+    return body.builder.emit("linear_call", body.reads(eqn.invars), len(eqn.outvars), call=importer.program(p["callee"]),
+                             transpose=_transpose_program(importer, eqn),
+                             num_residuals=p["num_callee_consts"] + p["num_res"])

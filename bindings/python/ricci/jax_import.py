@@ -2,11 +2,13 @@
 import jax
 from jax._src import core
 from jax._src.interpreters import partial_eval
+from jax._src.state import discharge
 
+from . import arguments as given
 from ._library import Error
-from .context import default_context
 from .function import Function
-from .jax_program import Importer
+from .jax_program import Importer, type_of
+from .program import checked_context
 from .trees import PyTree
 
 if jax.__version_info__[:2] != (0, 10):
@@ -16,31 +18,59 @@ if jax.__version_info__[:2] != (0, 10):
 def traced(fn, args, kwargs):
     """(closed jaxpr without dead code, tree of the results)."""
     closed, shapes = jax.make_jaxpr(fn, return_shape=True)(*args, **kwargs)
+    if core.internal_mutable_array_effect in closed.effects:
+        closed = discharge.discharge_state(closed)  # values in place of references (jax.new_ref)
     jaxpr, _ = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars), instantiate=True)
     return core.ClosedJaxpr(jaxpr, closed.consts), jax.tree_util.tree_structure(shapes)
 
 
-def from_jax(fn, *args, order=2, context=None, **kwargs):
+def _names(args, kwargs):
+    """What messages call the leaves of all arguments."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path((args, kwargs))
+    return [f"argument {path[1].idx if path[0].idx == 0 else path[1].key}{jax.tree_util.keystr(path[2:])}"
+            for path, _ in leaves]
+
+
+def _check_types(closed, args, kwargs):
+    for name, aval in zip(_names(args, kwargs), closed.in_avals):
+        try:
+            type_of(aval)
+        except Error as error:
+            raise Error(f"{name}: {error}", error.code) from None
+
+
+def _checked(function, fn, order, context):
+    if not callable(fn):
+        raise given.wrong_type(function, "fn", fn, "a function is")
+    return checked_context(function, context), given.integer(function, "order", order, given.UINT32)
+
+
+def from_jax(fn, *args, order=2, debug=True, context=None, **kwargs):
     """`fn` as a function of Ricci, for arguments of the shapes and dtypes of `args` and `kwargs`: arrays, trees of them,
     or jax.ShapeDtypeStruct.
 
     Loops, branches, calls, checkpoints and custom rules stay what they are. A custom rule that applies its own function
     to the same shapes has derivatives of every order; if to others, to the depth `order`. Error names the first
-    primitive that Ricci lacks and the line that applies it; `missing` lists all.
+    primitive that Ricci lacks and the line that applies it; `missing` lists all. `debug=False` leaves out prints and
+    debug callbacks. An argument of `fn` that is called `order`, `debug` or `context` is given by its position.
     """
+    context, order = _checked("from_jax", fn, order, context)
     closed, out_tree = traced(fn, args, kwargs)
+    _check_types(closed, args, kwargs)
     name = getattr(fn, "__name__", type(fn).__name__).strip("<>")
-    program = Importer(context or default_context(), order).program(closed, name)
+    program = Importer(context, order, debug=debug).program(closed, name)
     tree = lambda x: PyTree(jax.tree_util.tree_structure(x))  # noqa: E731
     return Function(program, map(tree, args), {k: tree(v) for k, v in kwargs.items()}, PyTree(out_tree))
 
 
 def missing(fn, *args, order=2, context=None, **kwargs):
     """{primitive: [where and why]} for everything in `fn` that cannot be imported; empty if from_jax works."""
+    context, order = _checked("missing", fn, order, context)
     refused = []
     closed, _ = traced(fn, args, kwargs)
     try:
-        Importer(context or default_context(), order, refused).program(closed)
+        _check_types(closed, args, kwargs)
+        Importer(context, order, refused).program(closed)
     except Error as error:
         refused.append((error.primitive or "program", str(error)))
     found = {}

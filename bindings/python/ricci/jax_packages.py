@@ -17,17 +17,18 @@ def _struct(aval):
     return jax.ShapeDtypeStruct(aval.shape, aval.dtype)
 
 
-def _implementation(eqn):
+def _implementation(eqn, function=None):
+    """What the primitive does as a jaxpr: `function`, or its `impl`."""
     def run(*xs):
-        outs = eqn.primitive.impl(*xs, **eqn.params)
+        outs = (function or eqn.primitive.impl)(*xs, **eqn.params)
         return list(outs) if eqn.primitive.multiple_results else [outs]
     return jax.make_jaxpr(run)(*(_struct(v.aval) for v in eqn.invars))
 
 
-def implemented(importer, body, eqn):
+def implemented(importer, body, eqn, function=None):
     """A primitive that is a JAX function and has its derivative."""
     return body.builder.emit("call", body.reads(eqn.invars), len(eqn.outvars),
-                             body=importer.program(_implementation(eqn)))
+                             body=importer.program(_implementation(eqn, function), eqn.primitive.name))
 
 
 def _zero(aval):

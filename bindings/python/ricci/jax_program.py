@@ -3,19 +3,31 @@
 `Importer` walks; `jax_attributes` is the table of primitives that are one equation in both; `jax_control` has one
 function for each that holds jaxprs or becomes several equations.
 """
+import os
+
 import jax
 import numpy as np
 from jax._src import core, source_info_util
 
+from ._abi import RICCI_BOOL
 from ._library import Error
 from .builder import Builder
-from .dtypes import KEY, number_of
+from .dtypes import KEY, number_of, numpy_of
 from .jax_attributes import ELEMENTWISE, RENAMED, SCALARS_STAY, attributes_of
 from .keys import check_key
+
+NOTHING = {"inspect_sharding"}  # equations that have no results and do nothing here
+_SMALL = 4096  # bytes
+_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 def is_key_dtype(dtype):
     return jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key)
+
+
+def is_nothing(aval):
+    """Is it a tangent of integers, which holds nothing? Bools stand for it, all False."""
+    return isinstance(aval, core.ShapedArray) and aval.dtype == jax.dtypes.float0
 
 
 def is_differentiable(aval):
@@ -29,6 +41,8 @@ def type_of(aval):
     if not all(isinstance(n, (int, np.integer)) for n in aval.shape):
         raise Error(f"the shape of {aval.str_short()} is symbolic; give it numbers")
     shape = tuple(map(int, aval.shape))
+    if is_nothing(aval):
+        return RICCI_BOOL, shape
     if not is_key_dtype(aval.dtype):
         return number_of(aval.dtype), shape
     check_key(aval.dtype._impl)
@@ -41,13 +55,19 @@ def host_array(x):
         raise Error(f"a custom rule closes over a value that is being traced: {x}")
     if hasattr(x, "dtype") and is_key_dtype(x.dtype):
         return np.ascontiguousarray(jax.random.key_data(x)).view(np.uint64)[..., 0]
-    return np.asarray(x)
+    array = np.asarray(x)
+    return np.zeros(array.shape, np.bool_) if array.dtype == jax.dtypes.float0 else array
+
+
+def _contents(array):
+    """Equal for equal arrays; large ones are known by where they are, which costs no copy."""
+    return array.tobytes() if array.nbytes <= _SMALL else (array.ctypes.data, array.strides)
 
 
 def place_of(eqn, around):
-    """(file, line, function) of the user's code; that of the equation around it if JAX has none."""
+    """(file, line, function) of the user's code; that of the equation around it if JAX has none, or it is our own."""
     frame = source_info_util.user_frame(eqn.source_info.traceback)
-    return around if frame is None else (frame.file_name, frame.start_line, frame.function_name)
+    return around if frame is None or frame.file_name.startswith(_OWN) else (frame.file_name, frame.start_line, frame.function_name)
 
 
 class Body:
@@ -59,21 +79,22 @@ class Body:
 
     def constant(self, array, dtype, shape=None):
         array = np.asarray(array)
-        key = array.tobytes(), dtype, array.shape if shape is None else shape
+        key = _contents(array), dtype, array.shape if shape is None else shape
         if key not in self._constants:
-            self._constants[key] = self.builder.constant(array, dtype, shape)
-        return self._constants[key]
+            self._constants[key] = self.builder.constant(array, dtype, shape), array  # so that no other gets its place
+        return self._constants[key][0]
 
     def zeros(self, aval):
         dtype, shape = type_of(aval)
-        element = np.zeros((), np.uint64 if dtype == KEY else aval.dtype)
-        return self.constant(element, dtype, shape)
+        return self.constant(np.zeros((), numpy_of(dtype)), dtype, shape)
 
     def read(self, atom, shape=None):
         """The value of a variable or literal, repeated to `shape`."""
         if not isinstance(atom, core.Literal):
             value = self.values[atom]
             return value if shape is None else self.builder.expand(value, shape)
+        if is_nothing(atom.aval):
+            return self.zeros(atom.aval)
         element = np.asarray(atom.val, atom.aval.dtype)
         if shape is None or element.ndim:
             value = self.constant(element, type_of(atom.aval)[0])
@@ -97,18 +118,20 @@ class Importer:
     """Jaxprs to programs of one context.
 
     `order`: how often a custom rule that applies itself in another way is followed. `refused`, a list, collects what
-    cannot be imported instead of raising.
+    cannot be imported instead of raising. `debug`: are prints and debug callbacks called?
     """
 
-    def __init__(self, context, order=2, refused=None):
-        self.context, self.order, self.refused = context, order, refused
+    def __init__(self, context, order=2, refused=None, debug=True):
+        self.context, self.order, self.refused, self.debug = context, order, refused, debug
         self.enclosing = {"custom_jvp": [], "custom_vjp": []}
+        self.policies = []  # of the checkpoints around, None for those that Ricci has a text for
         self.solves_around = 0
         self._programs, self._place = {}, ("", 0, "")
 
     def program(self, closed, name="", keep=True):
         """The program of a closed jaxpr; the same one for the same jaxpr in the same place."""
-        key = id(closed.jaxpr), tuple(map(id, closed.consts)), tuple(map(tuple, self.enclosing.values())), self.solves_around
+        key = id(closed.jaxpr), tuple(map(id, closed.consts)), tuple(map(tuple, self.enclosing.values())), \
+            tuple(self.policies), self.solves_around
         if key not in self._programs:
             body = Body(self, name, [type_of(a) for a in closed.in_avals])
             results = body.run(closed.jaxpr, closed.consts, body.builder.params)
@@ -116,8 +139,8 @@ class Importer:
         return self._programs[key][0]
 
     def equation(self, body, eqn):
-        if not eqn.outvars:
-            return  # it has effects only, such as a print
+        if not eqn.outvars and eqn.primitive.name in NOTHING:
+            return
         around, self._place = self._place, place_of(eqn, self._place)
         file, line, function = self._place
         body.builder.at(file, line, function)
@@ -144,9 +167,12 @@ class Importer:
         raise placed from None
 
     def results(self, body, eqn):
+        if eqn.outvars and all(is_nothing(v.aval) for v in eqn.outvars):
+            return [body.zeros(v.aval) for v in eqn.outvars]
+        from .jax_checkpoint import saved
         from .jax_control import RULES
         rule = RULES.get(eqn.primitive.name)
-        return self.same(body, eqn) if rule is None else rule(self, body, eqn)
+        return saved(self, body, eqn, self.same(body, eqn) if rule is None else rule(self, body, eqn))
 
     def same(self, body, eqn):
         """The primitive that has the same meaning in Ricci."""
@@ -154,7 +180,7 @@ class Importer:
         ours = RENAMED.get(name, name)
         if not self.context.has_primitive(ours):
             raise Error("Ricci has no such primitive")
-        shape = eqn.outvars[0].aval.shape
+        shape = eqn.outvars[0].aval.shape if eqn.outvars else ()
         if name in ELEMENTWISE:
             operands = [body.read(a, shape) for a in eqn.invars]
         elif name in SCALARS_STAY:

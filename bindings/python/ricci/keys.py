@@ -22,6 +22,8 @@ def check_key(impl):
 def to_host(x):
     """A leaf as a NumPy array; a typed key of JAX as u64."""
     jax = _jax()
+    if jax is not None and isinstance(x, jax.core.Tracer):
+        raise TypeError(f"{x} is a value of a function that JAX traces; Ricci runs outside of it, or in a pure_callback")
     if jax is not None and isinstance(x, jax.Array) and jax.dtypes.issubdtype(x.dtype, jax.dtypes.prng_key):
         check_key(x.dtype._impl)
         return np.ascontiguousarray(jax.random.key_data(x)).view(np.uint64)[..., 0]

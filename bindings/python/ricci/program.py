@@ -7,9 +7,10 @@ import ctypes
 import os
 
 from . import _abi
+from . import arguments as given
 from ._library import Error, handle, i32s, lib, struct, text_of, u8s, u32s
-from .context import default_context
-from .dtypes import DIFFERENTIABLE
+from .context import Context, default_context
+from .dtypes import DIFFERENTIABLE, type_text
 
 _SCHEDULES = {"auto": _abi.RICCI_SCHEDULE_AUTO, "batched": _abi.RICCI_SCHEDULE_BATCHED,
               "lanes": _abi.RICCI_SCHEDULE_LANES}
@@ -28,6 +29,11 @@ def string(text):
     """(ricci_str, the bytes that must outlive it)."""
     data = text.encode()
     return _abi.ricci_str(ctypes.cast(data, ctypes.c_void_p), len(data)), data
+
+
+def checked_context(function, context):
+    """The context given, or the default one."""
+    return default_context() if context is None else given.instance(function, "context", context, Context)
 
 
 class Program:
@@ -51,15 +57,15 @@ class Program:
     @classmethod
     def parse(cls, text, origin="", context=None):
         """The program that `text` is; `origin` names its file in messages."""
-        context = context or default_context()
-        text, origin, parsed = text.encode(), origin.encode(), handle()
+        context, parsed = checked_context("parse", context), handle()
+        text, origin = given.text("parse", "text", text).encode(), given.text("parse", "origin", origin).encode()
         lib.ricci_program_parse(context._handle, text, len(text), origin, len(origin), ctypes.byref(parsed))
         return cls(parsed, context)
 
     @classmethod
     def load(cls, path, context=None):
         """The program in a file: the binary form or text."""
-        context, path, loaded = context or default_context(), os.fspath(path), handle()
+        context, path, loaded = checked_context("load", context), given.path("load", path), handle()
         with open(path, "rb") as file:
             data = file.read()
         if not lib.ricci_program_is_binary(data, len(data)):
@@ -68,13 +74,27 @@ class Program:
             except UnicodeDecodeError as error:
                 raise Error(f"{path}: holds no program, neither in binary form nor as text: {error}") from None
             return cls.parse(text, path, context)
-        origin = path.encode()
+        origin = os.fsencode(path)
         lib.ricci_program_deserialize(context._handle, data, len(data), origin, len(origin), ctypes.byref(loaded))
         return cls(loaded, context)
 
+    def __reduce__(self):
+        """Pickled as its binary form; it is read into the default context."""
+        return _unpickled, (collected(lib.ricci_program_serialize, self._handle),)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, _):
+        return self
+
+    def __repr__(self):
+        params, results = (", ".join(map(type_text, types)) for types in (self.params, self.results))
+        return f"<Program {self.name}({params}) -> {results}>"
+
     def save(self, path):
         """Writes the binary form, which C, C++ and the tool read too."""
-        path = os.fspath(path).encode()
+        path = os.fsencode(given.path("save", path))
         lib.ricci_program_save(self._handle, path, len(path))
 
     @property
@@ -105,35 +125,41 @@ class Program:
     # ---- transformations ----
 
     def grad(self, argnums, with_value=False):
+        argnums = given.integers("grad", "argnums", argnums, given.UINT32)
         return self._made(lib.ricci_grad, u32s(argnums), len(argnums), int(with_value))
 
     def jvp(self, active):
+        active = given.flags("jvp", "active", active)
         return self._made(lib.ricci_jvp, u8s(active), len(active))
 
     def vjp(self, wanted):
         """The programs (fwd, bwd)."""
-        fwd, bwd = handle(), handle()
+        wanted, fwd, bwd = given.flags("vjp", "wanted", wanted), handle(), handle()
         lib.ricci_vjp(self._handle, u8s(wanted), len(wanted), ctypes.byref(fwd), ctypes.byref(bwd))
         return Program(fwd, self.context), Program(bwd, self.context)
 
     def vmap(self, in_axes, out_axes, size, schedule="auto", axis_name=""):
         """`-1` is an argument or result that is not batched."""
-        if schedule not in _SCHEDULES:
-            raise ValueError(f"schedule is {schedule!r}; it must be one of {', '.join(_SCHEDULES)}")
-        name, _keep = string(axis_name)
+        if not isinstance(schedule, str) or schedule not in _SCHEDULES:
+            raise ValueError(f"vmap: schedule is {schedule!r}; it must be one of {', '.join(_SCHEDULES)}")
+        in_axes = given.integers("vmap", "in_axes", in_axes, given.INT32)
+        out_axes = given.integers("vmap", "out_axes", out_axes, given.INT32)
+        size = given.integer("vmap", "size", size, given.SIZE)
+        name, _keep = string(given.text("vmap", "axis_name", axis_name))
         options = struct(_abi.ricci_vmap_opts, axis_name=name, schedule=_SCHEDULES[schedule])
         return self._made(lib.ricci_vmap, i32s(in_axes), len(in_axes), i32s(out_axes), len(out_axes), size,
                           ctypes.byref(options))
 
     def checkpoint(self, policy="", prevent_cse=True):
-        text, _keep = string(policy)
+        text, _keep = string(given.text("checkpoint", "policy", policy))
         options = struct(_abi.ricci_checkpoint_opts, policy=text)
         options.hdr.flags = 0 if prevent_cse else _abi.RICCI_CHECKPOINT_ALLOW_CSE
         return self._made(lib.ricci_checkpoint, ctypes.byref(options))
 
     def partial_eval(self, known):
         """(which results are known, number of residuals, known program, unknown program)."""
-        n_residuals, first, second = ctypes.c_uint32(), handle(), handle()
+        known, n_residuals = given.flags("partial_eval", "known", known), ctypes.c_uint32()
+        first, second = handle(), handle()
         out_known = u8s([0] * len(self.results))
         lib.ricci_partial_eval(self._handle, u8s(known), len(known), None, out_known, ctypes.byref(n_residuals),
                                ctypes.byref(first), ctypes.byref(second))
@@ -142,8 +168,15 @@ class Program:
 
     def dce(self, used):
         """(without what no used result needs, which parameters are used)."""
+        used = given.flags("dce", "used", used)
         used_params = u8s([0] * len(self.params))
         return self._made(lib.ricci_dce, u8s(used), len(used), used_params), [bool(u) for u in used_params]
+
+
+def _unpickled(data):
+    context, loaded = default_context(), handle()
+    lib.ricci_program_deserialize(context._handle, data, len(data), b"", 0, ctypes.byref(loaded))
+    return Program(loaded, context)
 
 
 def is_differentiable(dtype_and_shape):

@@ -3,6 +3,7 @@
 A tree builds its structure from leaves and flattens one of the same structure. The structures of a JAX function are
 JAX's own (`PyTree`); those that transformations add are tuples.
 """
+from .arguments import count, is_integer
 
 
 class Tree:
@@ -12,7 +13,11 @@ class Tree:
 
     def spread(self, value):
         """One value per leaf, from a value for all or from a structure of values."""
-        return [value] * self.size if value is None or isinstance(value, int) else self.parts(value)
+        return [value] * self.size if value is None or is_integer(value) else self.parts(value)
+
+    def paths(self):
+        """How Python reaches each leaf, such as `[0]['w']`."""
+        raise NotImplementedError
 
     def pair(self):
         """The two trees of a pair; None if it is none."""
@@ -28,6 +33,9 @@ class Leaf(Tree):
 
     def flatten(self, value):
         return [value]
+
+    def paths(self):
+        return [""]
 
 
 class Tuple(Tree):
@@ -45,8 +53,11 @@ class Tuple(Tree):
         return self.children if len(self.children) == 2 else None
 
     def _pairs(self, values):
-        if len(values) != len(self.children):
-            raise TypeError(f"{len(self.children)} values expected, {len(values)} given")
+        n = len(self.children)
+        if not isinstance(values, (tuple, list)):
+            raise TypeError(f"a tuple of {count(n, 'value')} is expected, one of type {type(values).__name__} is given")
+        if len(values) != n:
+            raise TypeError(f"{count(n, 'value')} expected, {len(values)} given")
         return zip(self.children, values)
 
     def flatten(self, values):
@@ -59,6 +70,9 @@ class Tuple(Tree):
         if not isinstance(value, (tuple, list)):
             return super().spread(value)
         return [leaf for child, part in self._pairs(value) for leaf in child.spread(part)]
+
+    def paths(self):
+        return [f"[{i}]{path}" for i, child in enumerate(self.children) for path in child.paths()]
 
 
 class PyTree(Tree):
@@ -79,11 +93,24 @@ class PyTree(Tree):
 
     def pair(self):
         parts = self.treedef.children()
-        is_pair = len(parts) == 2 and self.treedef.node_data()[0] is tuple
+        is_pair = len(parts) == 2 and self.treedef.node_data()[0] in (tuple, list)
         return [PyTree(part) for part in parts] if is_pair else None
 
     def parts(self, value):
         return self.treedef.flatten_up_to(value)
+
+    def spread(self, value):
+        """As in JAX, `value` may be the upper part of the structure, with a value for all leaves that are below."""
+        from jax.api_util import flatten_axes
+        return flatten_axes("its value", self.treedef, value)
+
+    def paths(self):
+        from jax.tree_util import keystr, tree_flatten_with_path
+        try:
+            leaves, _ = tree_flatten_with_path(self.treedef.unflatten(range(self.size)))
+        except Exception:  # a class of the user that takes no numbers
+            return [f" leaf {i}" for i in range(self.size)]
+        return [keystr(path) for path, _ in leaves]
 
 
 class Nested(Tree):
@@ -98,6 +125,9 @@ class Nested(Tree):
 
     def flatten(self, value):
         return [leaf for part in self.outer.parts(value) for leaf in self.inner.flatten(part)]
+
+    def paths(self):
+        return [outer + inner for outer in self.outer.paths() for inner in self.inner.paths()]
 
 
 def flat(n):
