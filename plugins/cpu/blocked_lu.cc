@@ -13,7 +13,8 @@
 namespace ricci::cpu {
 namespace {
 
-constexpr int64_t kSmallest = 24;      // columns to eliminate below which the generated kernel is as good and fuses
+// Columns to eliminate below which the generated kernel is as good and fuses.
+constexpr int64_t kSmallestReal = 24, kSmallestComplex = 16;
 constexpr int64_t kLargest = 1 << 20;  // rows and columns; far above any memory
 
 struct Factor {
@@ -29,9 +30,11 @@ bool Make(const ricci_op* op, Factor& f) {
   f.columns = a.dims.back();
   f.rows = a.dims[a.dims.size() - 2];
   f.steps = std::min(f.rows, f.columns);
-  if (f.steps < kSmallest || std::max(f.rows, f.columns) > kLargest) return false;
+  if (!ToolsFor(a.dtype, std::max(f.rows, f.columns), f.tools)) return false;
+  const int64_t smallest = f.tools.parts == 2 ? kSmallestComplex : kSmallestReal;
+  if (f.steps < smallest || std::max(f.rows, f.columns) > kLargest) return false;
   for (size_t i = 0; i + 2 < a.dims.size(); ++i) f.batch *= a.dims[i];
-  if (f.batch == 0 || !ToolsFor(a.dtype, std::max(f.rows, f.columns), f.tools)) return false;
+  if (f.batch == 0) return false;
   f.panel_offset = (f.tools.scratch_bytes + 63) / 64 * 64;
   f.scratch_bytes = f.panel_offset + LuPanelElements(f.rows, std::min(f.steps, f.tools.width())) * f.tools.size();
   f.panel = BestLuPanel();

@@ -15,7 +15,9 @@
 namespace ricci::cpu {
 namespace {
 
-constexpr int64_t kSmallest = 32;      // rows below which the generated kernel is as good and fuses
+constexpr int64_t kSmallest = 32;      // rows below which the generated kernel is as good and fuses,
+constexpr int64_t kBatch = 8;          // with lanes over a batch of at least this size;
+constexpr int64_t kSmallestAlone = 9;  // and without
 constexpr int64_t kLargest = 1 << 19;  // far above any memory
 constexpr int64_t kGroup = 8;          // rows of a diagonal block
 
@@ -28,8 +30,8 @@ bool Make(const ricci_op* op, Factor& f) {
   Array a;
   if (!ReadType(op, op->in_types[0], a) || a.dims.size() < 2) return false;
   f.n = a.dims.back();
-  if (f.n < kSmallest || f.n > kLargest) return false;
   for (size_t i = 0; i + 2 < a.dims.size(); ++i) f.batch *= a.dims[i];
+  if (f.n < (f.batch < kBatch ? kSmallestAlone : kSmallest) || f.n > kLargest) return false;
   return f.batch > 0 && ToolsFor(a.dtype, f.n, f.tools) && f.tools.parts == 2;
 }
 

@@ -232,6 +232,10 @@ struct GemmKernel : VectorKernel<kBytes> {
   template <typename T>
   static void PackSquareRow(const GemmMatrix& m, const T* from, int64_t width, int64_t padded, T* even) {
     T* const odd = even + padded;
+    for (int64_t v = width / kLanes<T> * kLanes<T>; v < padded; v += kLanes<T>) {
+      Store(even + v, Vector<T>{});
+      Store(odd + v, Vector<T>{});
+    }
     int64_t w = 0;
     for (; m.outer_stride == 1 && !m.conjugate && w + kLanes<T> <= width; w += kLanes<T>) {
       const Vector<T> parts = Load(from + w);
@@ -244,7 +248,6 @@ struct GemmKernel : VectorKernel<kBytes> {
       even[w + 1] = m.conjugate ? -im : im;
       odd[w] = m.conjugate ? im : -im;
     }
-    for (; w < padded; ++w) even[w] = odd[w] = T{};
   }
   // Complex numbers times i.
   template <typename T, int... kLane>
