@@ -92,11 +92,6 @@ template <typename T>
 std::complex<T> Conjugate(std::complex<T> v) {
   return std::conj(v);
 }
-template <typename T>
-void CopyRun(const T* from, int64_t stride, T* to, int64_t length, bool conjugate) {
-  if (stride == 1 && !conjugate) return (void)std::copy_n(from, length, to);
-  for (int64_t i = 0; i < length; ++i) to[i] = conjugate ? Conjugate(from[i * stride]) : from[i * stride];
-}
 // All elements of `lines` lines, in runs that are adjacent in `to`: short ones if they are not in `from`.
 template <typename T>
 void Copy(const Lines<const T>& from, const Lines<T>& to, int64_t n, int64_t lines, bool conjugate) {
@@ -105,10 +100,16 @@ void Copy(const Lines<const T>& from, const Lines<T>& to, int64_t n, int64_t lin
   const int64_t runs = across ? n : lines, length = across ? lines : n, most = same ? length : kShort;
   const int64_t from_run = across ? from.step : from.line, to_run = across ? to.step : to.line;
   const int64_t from_next = across ? from.line : from.step;
+  if (same && !conjugate) {
+    for (int64_t i = 0; i < runs; ++i) std::copy_n(from.at + i * from_run, length, to.at + i * to_run);
+    return;
+  }
   for (int64_t first = 0; first < length; first += most) {
+    const int64_t end = std::min(length, first + most);
     for (int64_t i = 0; i < runs; ++i) {
-      CopyRun(from.at + i * from_run + first * from_next, from_next, to.at + i * to_run + first,
-              std::min(most, length - first), conjugate);
+      const T* run = from.at + i * from_run;
+      T* out = to.at + i * to_run;
+      for (int64_t j = first; j < end; ++j) out[j] = conjugate ? Conjugate(run[j * from_next]) : run[j * from_next];
     }
   }
 }

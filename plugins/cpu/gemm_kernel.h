@@ -191,6 +191,8 @@ struct GemmKernel : VectorKernel<kBytes> {
       T* row = to + step * padded;
       if (m.outer_runs) {
         Gather(at, m.outer_at + first, width, row);
+      } else if (m.outer_adjacent()) {
+        for (int64_t w = 0; w < width; ++w) row[w] = static_cast<T>(Widen(at[first + w]));
       } else {
         for (int64_t w = 0; w < width; ++w) row[w] = static_cast<T>(Widen(at[Row(m, first + w)]));
       }
