@@ -1,47 +1,64 @@
 // A system is solved by halves: the elements that are found first, then what they take away from the others as one
 // product, then those. So nearly all of the work is in products, with as many steps as can be.
+//
+// Products of complex numbers are products of reals: rows of numbers as they lie in memory, by the squares of reals
+// that the numbers of the right operand stand for, which the tile makes while it packs them.
 #include "block_algebra.h"
 
 #include <algorithm>
 
-#include "library_op.h"
-
 namespace ricci::cpu {
 namespace {
 
-constexpr int64_t kColumns = 512;  // of one product
+constexpr int64_t kColumns = 512;  // of one product, in parts of numbers
 
-int64_t HalfOf(int64_t n) { return (n / 2 + kFactorBlock - 1) / kFactorBlock * kFactorBlock; }
+struct Numbers {
+  GemmType type;
+  int parts;
+};
+bool NumbersOf(uint32_t dtype, Numbers& out) {
+  if (dtype == RICCI_C64 || dtype == RICCI_C128) {
+    out = {dtype == RICCI_C64 ? GemmType::kF32 : GemmType::kF64, 2};
+    return true;
+  }
+  out.parts = 1;
+  return TypeOf(dtype, out.type) && (out.type == GemmType::kF32 || out.type == GemmType::kF64);
+}
 
 }  // namespace
 
-BlockTools ToolsFor(GemmType type, int64_t most) {
-  const auto aligned = [&](int64_t elements) { return (elements * SizeOf(type) + 63) / 64 * 64; };
-  BlockTools t{type, BestTile(), BestSolveBlock(), 0, 0, 0};
-  t.b_offset = aligned(GemmPacked(std::min(most, kGemmRows)));
-  t.triangle_offset = t.b_offset + aligned(GemmPacked(std::min(most, kColumns)));
-  t.scratch_bytes = t.triangle_offset + aligned(kTriangleElements);
-  return t;
+bool ToolsFor(uint32_t dtype, int64_t most, BlockTools& out) {
+  Numbers numbers;
+  if (!NumbersOf(dtype, numbers)) return false;
+  const auto aligned = [&](int64_t parts) { return (parts * SizeOf(numbers.type) + 63) / 64 * 64; };
+  out = {numbers.type, numbers.parts, BestTile(), BestSolveBlock()};
+  out.b_offset = aligned(GemmPacked(std::min(most, kGemmRows)));
+  out.triangle_offset = out.b_offset + aligned(GemmPacked(std::min(most * numbers.parts, kColumns)));
+  out.scratch_bytes = out.triangle_offset + aligned(kTriangleElements);
+  return true;
 }
 
 const void* BlockAlgebra::At(const void* data, int64_t at) const {
-  return static_cast<const char*>(data) + at * SizeOf(tools_.type);
+  return static_cast<const char*>(data) + at * tools_.size();
 }
 
 void BlockAlgebra::Subtract(const GemmMatrix& a, const GemmMatrix& b, void* c, int64_t c_stride, int64_t m, int64_t n,
                             int64_t k) const {
-  for (int64_t first = 0; first < n; first += kColumns) {
-    GemmMatrix columns = b;
+  const int64_t parts = tools_.parts, most = kColumns / parts;
+  GemmMatrix rows = a, columns = b;
+  rows.outer_stride *= parts;
+  columns.squares = parts == 2;
+  for (int64_t first = 0; first < n; first += most) {
     columns.data = At(b.data, first * b.outer_stride);
-    tools_.tile({a, columns, At(c, first), c_stride, tools_.type, tools_.type, m, std::min(kColumns, n - first), k,
-                 /*subtract=*/true},
+    tools_.tile({rows, columns, At(c, first), c_stride * parts, tools_.type, tools_.type, m,
+                 std::min(most, n - first) * parts, k * parts, /*subtract=*/true},
                 {scratch_, scratch_ + tools_.b_offset, nullptr});
   }
 }
 
 void BlockAlgebra::SolveElements(const TriangularSystem& s, int64_t first, int64_t end) const {
-  if (end - first <= kFactorBlock) return SolveDiagonal(s, first, end);
-  const int64_t middle = first + HalfOf(end - first);
+  if (end - first <= tools_.width()) return SolveDiagonal(s, first, end);
+  const int64_t middle = first + tools_.HalfOf(end - first);
   if (s.forward) {
     SolveElements(s, first, middle);
     SubtractFound(s, {first, middle}, {middle, end});
@@ -63,22 +80,27 @@ void BlockAlgebra::SubtractFound(const TriangularSystem& s, Elements found, Elem
 }
 
 void BlockAlgebra::SolveDiagonal(const TriangularSystem& s, int64_t first, int64_t end) const {
-  tools_.type == GemmType::kF64 ? CopyTriangle<double>(s, first, end) : CopyTriangle<float>(s, first, end);
+  ForNumbersOf(tools_, [&]<typename T>(T) { CopyTriangle<T>(s, first, end); });
   const int64_t begin = s.forward ? first : end - 1, step = s.forward ? s.step : -s.step;
-  tools_.solve({scratch_ + tools_.triangle_offset, s.unit, At(s.x, begin * s.step), step, s.line, end - first, s.lines,
-                tools_.type});
+  SolveBlock(
+      {.unit = s.unit, .x = At(s.x, begin * s.step), .step = step, .line = s.line, .n = end - first, .lines = s.lines});
 }
 
-// In the order in which elements are found, so that it is lower. Nothing else of t is read.
+// In the order in which elements are found, so that it is lower. Nothing else of t is read. Rows or columns come one
+// after the other, whichever are adjacent in t.
 template <typename T>
 void BlockAlgebra::CopyTriangle(const TriangularSystem& s, int64_t first, int64_t end) const {
-  const T* t = static_cast<const T*>(s.t);
-  T* to = reinterpret_cast<T*>(scratch_ + tools_.triangle_offset);
   const int64_t n = end - first, direction = s.forward ? 1 : -1, begin = s.forward ? first : end - 1;
-  for (int64_t j = 0; j < n; ++j) {
-    const T* column = t + (begin + direction * j) * s.column;
-    for (int64_t i = j + 1; i < n; ++i) to[j * kFactorBlock + i] = column[(begin + direction * i) * s.row];
-    if (!s.unit) to[kTriangleDiagonal + j] = column[(begin + direction * j) * s.row];
+  const T* t = static_cast<const T*>(s.t) + begin * (s.row + s.column);
+  const int64_t row = direction * s.row, column = direction * s.column, width = tools_.width();
+  T* to = static_cast<T*>(Triangle());
+  T* diagonal = to + kTriangleDiagonal / tools_.parts;
+  for (int64_t i = 0; !s.unit && i < n; ++i) diagonal[i] = t[i * (row + column)];
+  for (int64_t i = 1; s.column == 1 && i < n; ++i) {
+    for (int64_t j = 0; j < i; ++j) to[j * width + i] = t[i * row + j * column];
+  }
+  for (int64_t j = 0; s.column != 1 && j < n; ++j) {
+    for (int64_t i = j + 1; i < n; ++i) to[j * width + i] = t[i * row + j * column];
   }
 }
 

@@ -9,12 +9,12 @@
 #include <algorithm>
 
 #include "block_algebra.h"
-#include "library_op.h"
 
 namespace ricci::cpu {
 namespace {
 
-constexpr int64_t kSmallest = 24;      // columns to eliminate below which the generated kernel is as good and fuses
+// Columns to eliminate below which the generated kernel is as good and fuses.
+constexpr int64_t kSmallestReal = 24, kSmallestComplex = 16;
 constexpr int64_t kLargest = 1 << 20;  // rows and columns; far above any memory
 
 struct Factor {
@@ -26,18 +26,17 @@ struct Factor {
 
 bool Make(const ricci_op* op, Factor& f) {
   Array a;
-  GemmType type;
-  if (!ReadType(op, op->in_types[0], a) || !TypeOf(a.dtype, type) || a.dims.size() < 2) return false;
-  if (type != GemmType::kF32 && type != GemmType::kF64) return false;
+  if (!ReadType(op, op->in_types[0], a) || a.dims.size() < 2) return false;
   f.columns = a.dims.back();
   f.rows = a.dims[a.dims.size() - 2];
   f.steps = std::min(f.rows, f.columns);
-  if (f.steps < kSmallest || std::max(f.rows, f.columns) > kLargest) return false;
+  if (!ToolsFor(a.dtype, std::max(f.rows, f.columns), f.tools)) return false;
+  const int64_t smallest = f.tools.parts == 2 ? kSmallestComplex : kSmallestReal;
+  if (f.steps < smallest || std::max(f.rows, f.columns) > kLargest) return false;
   for (size_t i = 0; i + 2 < a.dims.size(); ++i) f.batch *= a.dims[i];
   if (f.batch == 0) return false;
-  f.tools = ToolsFor(type, std::max(f.rows, f.columns));
   f.panel_offset = (f.tools.scratch_bytes + 63) / 64 * 64;
-  f.scratch_bytes = f.panel_offset + LuPanelElements(f.rows, std::min(f.steps, kFactorBlock)) * SizeOf(type);
+  f.scratch_bytes = f.panel_offset + LuPanelElements(f.rows, std::min(f.steps, f.tools.width())) * f.tools.size();
   f.panel = BestLuPanel();
   return true;
 }
@@ -67,12 +66,13 @@ class Elimination {
   // Columns [first, end), from row `first` on.
   void Factorise(int64_t first, int64_t end) const {
     const int64_t width = end - first;
-    if (width <= kFactorBlock) {
-      f_.panel({At(first, first), f_.columns, f_.rows - first, width, pivots_ + first, panel_scratch_, f_.tools.type});
+    if (width <= f_.tools.width()) {
+      f_.panel({At(first, first), f_.columns, f_.rows - first, width, pivots_ + first, panel_scratch_, f_.tools.type,
+                f_.tools.parts});
       for (int64_t i = first; i < end; ++i) pivots_[i] += static_cast<int32_t>(first);
       return;
     }
-    const int64_t middle = first + (width / 2 + kFactorBlock - 1) / kFactorBlock * kFactorBlock;
+    const int64_t middle = first + f_.tools.HalfOf(width);
     Factorise(first, middle);
     Continue(first, middle, end);
     Factorise(middle, end);
@@ -117,7 +117,7 @@ void RunTask(const Factor& f, const ricci_launch& l) {
 // Multiplications and additions.
 uint64_t FlopsOf(const Factor& f) {
   const auto steps = static_cast<uint64_t>(f.steps), more = static_cast<uint64_t>(std::max(f.rows, f.columns)) - steps;
-  return static_cast<uint64_t>(f.batch) * steps * steps * (2 * steps / 3 + more);
+  return static_cast<uint64_t>(f.batch) * steps * steps * (2 * steps / 3 + more) * f.tools.real_products();
 }
 
 void Describe(const Factor& f, ricci_library_plan& out) {
@@ -126,7 +126,7 @@ void Describe(const Factor& f, ricci_library_plan& out) {
   out.scratch_bytes = static_cast<uint64_t>(f.scratch_bytes);
 }
 void Run(const Factor& f, const ricci_launch& l) {
-  f.tools.type == GemmType::kF64 ? RunTask<double>(f, l) : RunTask<float>(f, l);
+  ForNumbersOf(f.tools, [&]<typename T>(T) { RunTask<T>(f, l); });
 }
 
 }  // namespace

@@ -2,17 +2,18 @@
 // block.
 //
 // As with GemmTile, the code is templates (factor_kernel.h, solve_kernel.h, lu_kernel.h) compiled once per instruction
-// set; bits depend on shapes and on the instruction set alone.
+// set; bits depend on shapes and on the instruction set alone. Complex numbers are pairs of two `parts` of the type;
+// all strides and sizes are in numbers.
 #ifndef RICCI_CPU_FACTOR_TILE_H_
 #define RICCI_CPU_FACTOR_TILE_H_
 #include "gemm_tile.h"
 
 namespace ricci::cpu {
 
-// The width of diagonal blocks, but for the last one.
+// The width of diagonal blocks in parts of numbers, but for the last one.
 inline constexpr int64_t kFactorBlock = 64;
-// A triangular block as substitution reads it: element [i, j], j < i, at j * kFactorBlock + i, so that a column is
-// adjacent; its diagonal is the last row. kTriangleElements in all, aligned to 64.
+// A triangular block as substitution reads it: element [i, j], j < i, at j * kFactorBlock + i * parts, so that a column
+// is adjacent; its diagonal is the last row. kTriangleElements parts in all, aligned to 64.
 inline constexpr int64_t kTriangleDiagonal = kFactorBlock * kFactorBlock;
 inline constexpr int64_t kTriangleElements = kTriangleDiagonal + kFactorBlock;
 
@@ -34,14 +35,15 @@ bool FactorRowsAvx2(const FactorRows& f);
 bool FactorRowsSse2(const FactorRows& f);
 
 // ---- solutions with one triangular block ----
-// x = t^-1 x for `lines` columns x, n <= kFactorBlock elements each: element i of line j is x[i * step + j * line].
-// One of the strides is 1, or -1 that of elements.
+// x = t^-1 x for `lines` columns x, n <= kFactorBlock / parts elements each: element i of line j is x[i * step + j *
+// line]. One of the strides is 1, or -1 that of elements.
 struct SolveBlock {
   const void* triangle;
   bool unit;  // the diagonal is ones, and not read
   void* x;
   int64_t step, line, n, lines;
-  GemmType type;  // kF32 or kF64
+  GemmType type;  // of the parts: kF32 or kF64
+  int parts = 1;
 };
 using SolveBlockFn = void (*)(const SolveBlock& s);
 void SolveBlockAvx512(const SolveBlock& s);
@@ -49,14 +51,15 @@ void SolveBlockAvx2(const SolveBlock& s);
 void SolveBlockSse2(const SolveBlock& s);
 
 // ---- some columns of an LU factorization ----
-// p a = l u of a[rows, width] in place, width <= min(rows, kFactorBlock), by the first largest pivots: step i swaps
-// rows i and pivots[i].
+// p a = l u of a[rows, width] in place, width <= min(rows, kFactorBlock / parts), by the first largest pivots: step i
+// swaps rows i and pivots[i].
 struct LuPanel {
   void* a;
   int64_t stride, rows, width;
   int32_t* pivots;
-  void* scratch;  // LuPanelElements(rows, width), aligned to 64
-  GemmType type;  // kF32 or kF64
+  void* scratch;  // LuPanelElements(rows, width * parts), aligned to 64
+  GemmType type;  // of the parts: kF32 or kF64
+  int parts = 1;
 };
 // From column to column of the copy that is worked on: an odd number of lines of the cache, or all columns of many
 // sizes would fall into the same ones; and one vector more than there are rows.

@@ -191,6 +191,8 @@ struct GemmKernel : VectorKernel<kBytes> {
       T* row = to + step * padded;
       if (m.outer_runs) {
         Gather(at, m.outer_at + first, width, row);
+      } else if (m.outer_adjacent()) {
+        for (int64_t w = 0; w < width; ++w) row[w] = static_cast<T>(Widen(at[first + w]));
       } else {
         for (int64_t w = 0; w < width; ++w) row[w] = static_cast<T>(Widen(at[Row(m, first + w)]));
       }
@@ -217,6 +219,44 @@ struct GemmKernel : VectorKernel<kBytes> {
       PackRest(data, m, w, width, outer - w, done, k0, k, padded, to);
     }
   }
+  // Panels of the squares that complex numbers stand for: a step of numbers is two. Row by row, as PackAlong.
+  template <typename T>
+  static void PackSquares(const GemmMatrix& m, int64_t outer, int64_t padded, int64_t k0, int64_t k, T* to) {
+    for (int64_t step = 0; step < k; step += 2) {
+      const T* from = static_cast<const T*>(m.data) + (k0 + step) * m.k_stride;
+      for (int64_t w = 0; w < outer; w += padded) {
+        T* even = to + w / padded * PanelStride(k, padded) + step * padded;
+        PackSquareRow(m, from + w * m.outer_stride, Min(padded, outer - w), padded, even);
+      }
+    }
+  }
+  // `width` parts of numbers, and their places in the next row.
+  template <typename T>
+  static void PackSquareRow(const GemmMatrix& m, const T* from, int64_t width, int64_t padded, T* even) {
+    T* const odd = even + padded;
+    for (int64_t v = width / kLanes<T> * kLanes<T>; v < padded; v += kLanes<T>) {
+      Store(even + v, Vector<T>{});
+      Store(odd + v, Vector<T>{});
+    }
+    int64_t w = 0;
+    for (; m.outer_stride == 1 && !m.conjugate && w + kLanes<T> <= width; w += kLanes<T>) {
+      const Vector<T> parts = Load(from + w);
+      Store(even + w, parts);
+      Store(odd + w, Turned<T>(parts, std::make_integer_sequence<int, kLanes<T>>()));
+    }
+    for (; w < width; w += 2) {
+      const T re = from[w * m.outer_stride], im = from[w * m.outer_stride + 1];
+      even[w] = odd[w + 1] = re;
+      even[w + 1] = m.conjugate ? -im : im;
+      odd[w] = m.conjugate ? im : -im;
+    }
+  }
+  // Complex numbers times i.
+  template <typename T, int... kLane>
+  static Vector<T> Turned(Vector<T> v, std::integer_sequence<int, kLane...>) {
+    return __builtin_shufflevector(v, -v, ((kLane & 1) == 0 ? kLanes<T> + kLane + 1 : kLane - 1)...);
+  }
+
   // Rows of adjacent k are only copied: the inner loop reads their single elements just as fast.
   static bool ByRows(const GemmMatrix& m) { return m.k_adjacent() || m.k_runs; }
   template <typename T, typename From>
@@ -236,6 +276,7 @@ struct GemmKernel : VectorKernel<kBytes> {
   // In panels of `panel` each, or as rows if that is 0.
   template <typename T>
   static void Pack(const GemmMatrix& m, int64_t outer, int64_t panel, int64_t padded, int64_t k0, int64_t k, T* to) {
+    if (m.squares) return PackSquares(m, outer, padded, k0, k, to);
     const auto pack = [&]<typename From>(From) {
       if (panel == 0) return PackRows<T, From>(m, outer, k0, k, to);
       PackFrom<T, From>(m, outer, panel, padded, k0, k, to);

@@ -20,6 +20,10 @@ struct GemmMatrix {
   GemmType type;
   bool shared = false;  // other threads write what lies beside its rows or columns: it must not be read
   bool outer_runs = false, k_runs = false;  // the offsets of that table increase, and many differ by 1
+  // Of the right operand: each element is a complex number, re + i im, and stands for the square (re im; -im re) of
+  // reals, or its transpose if `conjugate`; strides are in numbers. The product of rows of complex numbers, as they lie
+  // in memory, with such a matrix has rows of complex numbers.
+  bool squares = false, conjugate = false;
 
   bool outer_adjacent() const { return outer_at == nullptr && outer_stride == 1; }
   bool k_adjacent() const { return k_at == nullptr && k_stride == 1; }

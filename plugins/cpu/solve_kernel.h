@@ -2,10 +2,12 @@
 // with gemm_kernel.h.
 //
 // Lanes are over lines, some vectors of them at a time, and so many elements that what is left of them stays in
-// registers while all that was found before is taken away. Lines that are not adjacent are transposed on the stack.
+// registers while all that was found before is taken away. Lines that are not adjacent are transposed on the stack, and
+// complex numbers taken apart there: the parts of an element are two rows.
 #ifndef RICCI_CPU_SOLVE_KERNEL_H_
 #define RICCI_CPU_SOLVE_KERNEL_H_
 #include "factor_tile.h"
+#include "number_kernel.h"
 #include "transpose_kernel.h"
 
 namespace ricci::cpu {
@@ -13,103 +15,123 @@ namespace ricci::cpu {
 template <int kBytes>
 struct SolveKernel {
   using Gemm = GemmKernel<kBytes>;
-  template <typename T>
-  using Vector = typename Gemm::template Vector<T>;
   static constexpr int kRows = 4, kMaxVectors = kBytes == 64 ? 4 : 2;
 
+  // Lines in lanes: element i at i * step, its parts `next` apart. N is the NumberKernel of their numbers.
+  template <typename N>
+  struct Lines {
+    typename N::T* x;
+    int64_t step, next;
+    typename N::T* At(int64_t i, int v) const { return x + i * step + v * N::kLanes; }
+  };
+
   // Elements [i, i + kCount) of kVectors vectors of lines; those before are found.
-  template <typename T, int kCount, int kVectors>
-  static void Elements(const T* triangle, bool unit, int64_t i, T* x, int64_t step) {
-    constexpr int kLanes = Gemm::template kLanes<T>;
-    Vector<T> rest[kCount][kVectors];
+  template <typename N, int kCount, int kVectors>
+  static void Elements(const typename N::T* triangle, bool unit, int64_t i, Lines<N> x) {
+    typename N::Lanes rest[kCount][kVectors];
 #pragma GCC unroll 4
     for (int r = 0; r < kCount; ++r) {
 #pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) rest[r][v] = Gemm::Load(x + (i + r) * step + v * kLanes);
+      for (int v = 0; v < kVectors; ++v) rest[r][v] = N::Load(x.At(i + r, v), x.next);
     }
     for (int64_t j = 0; j < i; ++j) {
-      Vector<T> found[kVectors];
+      typename N::Lanes found[kVectors];
 #pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) found[v] = Gemm::Load(x + j * step + v * kLanes);
-      const T* column = triangle + j * kFactorBlock + i;
+      for (int v = 0; v < kVectors; ++v) found[v] = N::Load(x.At(j, v), x.next);
+      const auto* column = triangle + j * kFactorBlock + i * N::kParts;
 #pragma GCC unroll 4
       for (int r = 0; r < kCount; ++r) {
-        const Vector<T> factor = column[r] - Vector<T>{};
+        const typename N::Lanes factor = N::Spread(column + r * N::kParts, 1);
 #pragma GCC unroll 4
-        for (int v = 0; v < kVectors; ++v) rest[r][v] -= factor * found[v];
+        for (int v = 0; v < kVectors; ++v) N::SubtractProduct(rest[r][v], factor, found[v]);
       }
     }
 #pragma GCC unroll 4
     for (int r = 0; r < kCount; ++r) {
-      const Vector<T> diagonal = triangle[kTriangleDiagonal + i + r] - Vector<T>{};
+      if (!unit) {
+        const auto diagonal = N::DivisorOf(N::LoadOne(triangle + kTriangleDiagonal + (i + r) * N::kParts, 1));
 #pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) {
-        if (!unit) rest[r][v] /= diagonal;
-        Gemm::Store(x + (i + r) * step + v * kLanes, rest[r][v]);
+        for (int v = 0; v < kVectors; ++v) N::Divide(rest[r][v], diagonal);
       }
-      const T* column = triangle + (i + r) * kFactorBlock + i;
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) N::Store(x.At(i + r, v), x.next, rest[r][v]);
+      const auto* column = triangle + (i + r) * kFactorBlock + i * N::kParts;
 #pragma GCC unroll 4
       for (int q = r + 1; q < kCount; ++q) {
-        const Vector<T> factor = column[q] - Vector<T>{};
+        const typename N::Lanes factor = N::Spread(column + q * N::kParts, 1);
 #pragma GCC unroll 4
-        for (int v = 0; v < kVectors; ++v) rest[q][v] -= factor * rest[r][v];
+        for (int v = 0; v < kVectors; ++v) N::SubtractProduct(rest[q][v], factor, rest[r][v]);
       }
     }
   }
-  template <typename T, int kVectors>
-  static void Lines(const SolveBlock& s, T* x, int64_t step) {
-    const T* triangle = static_cast<const T*>(s.triangle);
+  template <typename N, int kVectors>
+  static void SolveLines(const SolveBlock& s, Lines<N> x) {
+    const auto* triangle = static_cast<const typename N::T*>(s.triangle);
     int64_t i = 0;
-    for (; i + kRows <= s.n; i += kRows) Elements<T, kRows, kVectors>(triangle, s.unit, i, x, step);
-    for (; i < s.n; ++i) Elements<T, 1, kVectors>(triangle, s.unit, i, x, step);
+    for (; i + kRows <= s.n; i += kRows) Elements<N, kRows, kVectors>(triangle, s.unit, i, x);
+    for (; i < s.n; ++i) Elements<N, 1, kVectors>(triangle, s.unit, i, x);
   }
 
   // At most kVectors vectors of lines at `x`, by way of a block on the stack.
-  template <typename T, int kVectors>
-  static void Apart(const SolveBlock& s, T* x, int64_t lines) {
-    constexpr int kWidth = kVectors * Gemm::template kLanes<T>;
-    alignas(kBytes) T block[kFactorBlock * kWidth];
-    for (int64_t i = 0; lines < kWidth && i < s.n * kWidth; ++i) block[i] = 0;
+  template <typename N, int kVectors>
+  static void Apart(const SolveBlock& s, typename N::T* x, int64_t lines) {
+    constexpr int kParts = N::kParts, kWidth = kVectors * N::kLanes;
+    alignas(kBytes) typename N::T block[kFactorBlock * kWidth];
+    const int64_t rows = s.n * kParts;
+    for (int64_t i = 0; lines < kWidth && i < rows * kWidth; ++i) block[i] = 0;
     // Elements in the order of addresses.
-    T* first = s.step < 0 ? x + (s.n - 1) * s.step : x;
-    const int64_t step = s.step < 0 ? -s.step : s.step;
+    auto* first = s.step < 0 ? x + (s.n - 1) * s.step * kParts : x;
+    const int64_t step = (s.step < 0 ? -s.step : s.step) * kParts;
     if (s.line == 1) {
-      Move(first, step, s.n, lines, block, kWidth);
+      for (int64_t i = 0; i < s.n; ++i) TakeApart<N>(first + i * step, lines, block + i * kParts * kWidth, kWidth);
     } else {
-      TransposeKernel<kBytes>::Copy(first, s.line, lines, s.n, block, kWidth);
+      TransposeKernel<kBytes>::Copy(first, s.line * kParts, lines, rows, block, kWidth);
     }
-    Lines<T, kVectors>(s, s.step < 0 ? block + (s.n - 1) * kWidth : block, s.step < 0 ? -kWidth : kWidth);
+    auto* begin = s.step < 0 ? block + (rows - kParts) * kWidth : block;
+    SolveLines<N, kVectors>(s, {begin, (s.step < 0 ? -kWidth : kWidth) * kParts, kWidth});
     if (s.line == 1) {
-      Move(block, kWidth, s.n, lines, first, step);
+      for (int64_t i = 0; i < s.n; ++i) PutTogether<N>(block + i * kParts * kWidth, kWidth, lines, first + i * step);
     } else {
-      TransposeKernel<kBytes>::Copy(block, kWidth, s.n, lines, first, s.line);
+      TransposeKernel<kBytes>::Copy(block, kWidth, rows, lines, first, s.line * kParts);
     }
   }
-  template <typename T>
-  static void Move(const T* from, int64_t from_stride, int64_t rows, int64_t columns, T* to, int64_t to_stride) {
-    for (int64_t i = 0; i < rows; ++i) {
-      for (int64_t j = 0; j < columns; ++j) to[i * to_stride + j] = from[i * from_stride + j];
+  // One element of adjacent lines, and the parts of all, `next` apart.
+  template <typename N, typename T>
+  static void TakeApart(const T* x, int64_t lines, T* parts, int64_t next) {
+    for (int64_t j = 0; j < lines; ++j) {
+      for (int p = 0; p < N::kParts; ++p) parts[p * next + j] = x[j * N::kParts + p];
+    }
+  }
+  template <typename N, typename T>
+  static void PutTogether(const T* parts, int64_t next, int64_t lines, T* x) {
+    for (int64_t j = 0; j < lines; ++j) {
+      for (int p = 0; p < N::kParts; ++p) x[j * N::kParts + p] = parts[p * next + j];
     }
   }
 
-  template <typename T, int kVectors>
+  template <typename N, int kVectors>
   static int64_t Some(const SolveBlock& s, int64_t done) {
-    constexpr int64_t kWidth = kVectors * Gemm::template kLanes<T>;
+    constexpr int64_t kWidth = kVectors * N::kLanes;
     const int64_t lines = Gemm::Min(kWidth, s.lines - done);
-    T* x = static_cast<T*>(s.x) + done * s.line;
-    if (s.line == 1 && lines == kWidth) {
-      Lines<T, kVectors>(s, x, s.step);
+    auto* x = static_cast<typename N::T*>(s.x) + done * s.line * N::kParts;
+    if (N::kParts == 1 && s.line == 1 && lines == kWidth) {
+      SolveLines<N, kVectors>(s, {x, s.step, 0});
     } else {
-      Apart<T, kVectors>(s, x, lines);
+      Apart<N, kVectors>(s, x, lines);
     }
     return done + lines;
   }
+  template <typename N>
+  static void RunOn(const SolveBlock& s) {
+    constexpr int kMost = kMaxVectors / N::kParts;
+    int64_t done = 0;
+    while (done + kMost * N::kLanes <= s.lines) done = Some<N, kMost>(s, done);
+    while (done < s.lines) done = Some<N, 1>(s, done);
+  }
   template <typename T>
   static void RunAs(const SolveBlock& s) {
-    constexpr int64_t kWidth = kMaxVectors * Gemm::template kLanes<T>;
-    int64_t done = 0;
-    while (done + kWidth <= s.lines) done = Some<T, kMaxVectors>(s, done);
-    while (done < s.lines) done = Some<T, 1>(s, done);
+    if (s.parts == 2) return RunOn<NumberKernel<kBytes, T, 2>>(s);
+    RunOn<NumberKernel<kBytes, T, 1>>(s);
   }
   static void Run(const SolveBlock& s) {
     if (s.type == GemmType::kF64) return RunAs<double>(s);

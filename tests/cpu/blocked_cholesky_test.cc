@@ -76,15 +76,15 @@ std::string ComplexProgram(const std::string& part, const std::string& shape) {
          " = cholesky(%a) %r: " + real + " = real(%l) %i: " + real + " = imag(%l) return %r, %i }";
 }
 
-// Around 32 columns, which are a block of complex numbers, and 512 rows, which are one product.
+// Around 8 rows, which are a group, and 32 columns, a block of complex numbers. Of a batch, smaller ones are in lanes.
 TEST(BlockedCholesky, ComplexOnesAgreeWithTheInterpreter) {
   ProgramRunner r;
   for (const std::string part : {"f64", "f32"}) {
-    for (int64_t n : {31, 32, 33, 63, 64, 65, 130, 540}) {
-      const int64_t batch = n < 100 ? 3 : 1;
+    for (int64_t n : {8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 130, 300}) {
+      const int64_t batch = n % 2 == 0 && n < 40 ? 8 : n < 100 ? 3 : 1;
       const std::string size = std::to_string(n);
       const auto f = r.Parse(ComplexProgram(part, "[" + std::to_string(batch) + "," + size + "," + size + "]"));
-      EXPECT_EQ(r.Dump(f, "plan", "cpu").find("library") != std::string::npos, n >= 32) << n;
+      EXPECT_EQ(r.Dump(f, "plan", "cpu").find("library") != std::string::npos, n >= (batch < 8 ? 9 : 32)) << n;
       SCOPED_TRACE(part + size);
       r.RunEverywhere(f, {Positive(batch, n), Imaginary(batch, n)}, part == "f64" ? 1e-12 : 1e-5);
     }

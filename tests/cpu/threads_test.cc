@@ -49,6 +49,16 @@ constexpr const char* kPrograms[] = {
     "  %1: f32[1000,257] = triangular_solve(%a, %x) lower=true unit_diagonal=true"
     "  %t: f32[257,1000] = transpose(%x) permutation=[1,0]"
     "  %2: f32[257,1000] = triangular_solve(%a, %t) left_side=true unit_diagonal=true  return %1, %2 }",
+    "program complex_factors(%x: f32[1000,257]) { %0: c64[1000,257] = complex(%x, %x)  %1: c64[5,200,257] = reshape(%0)"
+    " new_sizes=[5,200,257]  %l: c64[5,200,257], %p: i32[5,200], %r: i32[5,200] = lu(%1)"
+    "  %u: f32[5,200,257] = real(%l)  %v: f32[5,200,257] = imag(%l)  return %u, %v, %p, %r }",
+    "program complex_solutions(%x: f32[1000,257]) { %s: f32[] = constant 0.01  %b: f32[1000,257] = broadcast_in_dim(%s)"
+    " shape=[1000,257] broadcast_dimensions=[]  %0: f32[1000,257] = mul(%x, %b)  %1: c64[1000,257] = complex(%0, %x)"
+    "  %a: c64[257,257] = slice(%1) start_indices=[0,0] limit_indices=[257,257]"
+    "  %2: c64[1000,257] = triangular_solve(%a, %1) lower=true unit_diagonal=true"
+    "  %t: c64[257,1000] = transpose(%1) permutation=[1,0]  %3: c64[257,1000] = triangular_solve(%a, %t)"
+    " left_side=true transpose_a=true conjugate_a=true unit_diagonal=true"
+    "  %u: f32[1000,257] = imag(%2)  %v: f32[257,1000] = real(%3)  return %u, %v }",
     "program lanes(%x: f32[1000,257]) { %0: f32[1000,257] = vmap(%x) size=257 in_axes=[1] out_axes=[1]"
     " body=program(%v: f32[1000]) { %c: f32[] = constant 0.0  %s: f32[], %y: f32[1000] = scan(%c, %v) length=1000"
     " num_consts=0 num_carry=1 body=program(%a: f32[], %b: f32[]) { %1: f32[] = sin(%a)  %2: f32[] = add(%1, %b)"
