@@ -20,16 +20,32 @@ class Copier {
   template <typename Param>
   Copier(const Trace& from, ricci_builder* to, Param param) : from_(from), to_(to), param_(std::move(param)) {}
 
+  // A loop of the host makes chains of any length, so this does not call itself.
   ricci_val Copy(ricci_val v) {
-    const auto known = copies_.find(v);
-    if (known != copies_.end()) return known->second;
-    const Array* const array = from_.ArrayOf(v);
-    const ricci_val copy = array != nullptr ? param_(*array) : CopyDefinition(v);
-    copies_.emplace(v, copy);
-    return copy;
+    std::vector<ricci_val> open = {v};  // each before what it needs
+    while (!open.empty()) {
+      const ricci_val now = open.back();
+      if (copies_.contains(now)) {
+        open.pop_back();
+        continue;
+      }
+      const size_t n_open = open.size();
+      const Array* const array = from_.ArrayOf(now);
+      if (array == nullptr) AddMissingOperands(now, open);
+      if (open.size() == n_open) copies_.emplace(now, array != nullptr ? param_(*array) : CopyDefinition(now));
+    }
+    return copies_.at(v);
   }
 
  private:
+  void AddMissingOperands(ricci_val v, std::vector<ricci_val>& open) const {
+    uint32_t n_in = 0;
+    ricci_builder_definition(from_.builder(), v, nullptr, nullptr, nullptr, &n_in, nullptr);
+    for (uint32_t i = 0; i < n_in; ++i) {
+      const ricci_val in = ricci_builder_operand(from_.builder(), v, i);
+      if (!copies_.contains(in)) open.push_back(in);
+    }
+  }
   ricci_val CopyDefinition(ricci_val v) {
     const void* data = nullptr;
     uint64_t bytes = 0;
@@ -45,7 +61,7 @@ class Copier {
     uint32_t n_attrs = 0, n_in = 0, result = 0, n_out = 0;
     ricci_builder_definition(from_.builder(), v, &prim, &attrs, &n_attrs, &n_in, &result);
     std::vector<ricci_val> in;
-    for (uint32_t i = 0; i < n_in; ++i) in.push_back(Copy(ricci_builder_operand(from_.builder(), v, i)));
+    for (uint32_t i = 0; i < n_in; ++i) in.push_back(copies_.at(ricci_builder_operand(from_.builder(), v, i)));
     Check(ricci_builder_infer(to_, prim, attrs, n_attrs, in.data(), n_in, nullptr, 0, &n_out));
     std::vector<ricci_val> out(n_out, RICCI_VAL_NONE);
     Check(ricci_builder_emit(to_, prim, attrs, n_attrs, in.data(), n_in, out.data(), n_out));
