@@ -87,14 +87,26 @@ def dynamic_update_slice(a, x, update, *start):
 
 
 def wide(start):
-    """In small integers the greatest start overflows, and the slice is outside of the array."""
-    return [s.astype(np.int32) if s.dtype.itemsize < 4 else s for s in start]
+    """In small integers the greatest start overflows, and the slice is outside of the array; large unsigned ones count as
+    negative."""
+    def of(s):
+        if s.dtype.kind == 'u' and s.dtype.itemsize >= 4:
+            s = lax.min(s, np.array(2**31 - 1, s.dtype))
+        return s if s.dtype.kind == 'i' and s.dtype.itemsize >= 4 else s.astype(np.int32)
+    return [of(s) for s in start]
+
+
+def symmetric_product(a, x, c):
+    """That of a matrix without columns is what was in memory."""
+    if x.shape[-1] == 0:
+        raise NotImplementedError('no columns')
+    return linalg.symmetric_product(x, c, alpha=a.get('alpha', 1.0), beta=a.get('beta', 0.0))
 
 
 ROWS = {
     'pow': pow_, 'select_n': select_n, 'atan': atan, 'atan2': atan2, 'atanh': atanh,
     'dynamic_slice': dynamic_slice, 'dynamic_update_slice': dynamic_update_slice,
-    'triangular_solve': triangular_solve, 'conv_general_dilated': convolution,
+    'triangular_solve': triangular_solve, 'symmetric_product': symmetric_product, 'conv_general_dilated': convolution,
     'cummax': cumulative_extremum(lax.cummax), 'cummin': cumulative_extremum(lax.cummin),
     'argmax': arg_extremum(lax.argmax), 'argmin': arg_extremum(lax.argmin),
 }
