@@ -317,8 +317,9 @@ LEFT_OUT = {
     **dict.fromkeys(('reduce', 'reduce_window'), 'XLA applies an initial value any number of times; those drawn are no identities'),
     'rng_bit_generator': "a batch takes the bits of all keys from the first one in JAX",
     'scaled_dot_general': 'jax.nn has none on CPU',
-    **dict.fromkeys(('igamma_grad_a', 'igammac', 'random_gamma_grad', 'regularized_incomplete_beta'),
+    **dict.fromkeys(('igamma_grad_a', 'random_gamma_grad', 'regularized_incomplete_beta'),
                     "JAX's has few digits: those of ours agree with 40 digits where the two differ"),
+    'igammac': 'errors of more than 100 units of 1 in JAX where both operands are small',
     'approx_top_k': 'XLA orders equal elements in no particular way',
     'dot_product_attention': 'jax.nn has no f16 on CPU, and takes the softmax of f64 in f32',
 }
