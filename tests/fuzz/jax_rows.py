@@ -143,8 +143,10 @@ def dtype_of(a, name='preferred_element_type'):
 
 
 def dot_general(a, x, y):
-    """JAX has no integer sum narrower than the operands."""
+    """JAX has no integer sum narrower than the operands, and no real one of complex numbers."""
     dtype = dtype_of(a)
+    if dtype is not None and dtype.kind != 'c' and jnp.iscomplexobj(x):
+        raise NotImplementedError('a real sum of complex products')
     narrower = dtype is not None and dtype.kind in 'iu' and dtype.itemsize < x.dtype.itemsize
     z = lax.dot_general(x, y, dot_numbers(a), precision(a), None if narrower else dtype)
     return lax.convert_element_type(z, dtype) if narrower else z
@@ -247,6 +249,8 @@ ROWS |= {
 
 # ---- neural networks ----
 def softmax(a, x, mask=None):
+    if x.dtype.itemsize == 1:  # through f32
+        return softmax(a, x.astype(np.float32), mask).astype(x.dtype)
     return jax.nn.softmax(x * jnp.asarray(a.get('scale', 1.0), x.dtype), tuple(a['axes']), where=mask)
 
 
@@ -337,6 +341,6 @@ IMPOSSIBLE = {
                   'amax', 'cummax', 'cummin', 'argmax', 'argmin', 'reduce_window_max', 'reduce_window_min', 'softmax',
                   'cholesky_update', 'triangular_solve', 'scaled_matmul', 'symmetric_product', 'acos',
                   'acosh', 'asin', 'asinh', 'atan', 'atanh', 'bessel_i0e', 'bessel_i1e', 'cosh', 'digamma', 'erf', 'erfc',
-                  'erf_inv', 'igamma', 'igammac', 'lgamma', 'logistic', 'polygamma', 'sinh', 'zeta'},
+                  'erf_inv', 'igamma', 'igammac', 'lgamma', 'logistic', 'nextafter', 'polygamma', 'sinh', 'zeta'},
     'f8e4m3fn': {'softmax', 'cumlogsumexp'}, 'f4e2m1fn': {'softmax', 'cumlogsumexp'},
 }

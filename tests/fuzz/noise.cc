@@ -125,7 +125,7 @@ constexpr std::string_view kPartsCancelInJax[] = {"atan2"};
 // Those of them whose zeros JAX's results miss.
 constexpr std::string_view kMissesZerosInJax[] = {"lgamma"};
 // Rows that add in an order of their own, which decides where infinities and NaNs go.
-constexpr std::string_view kMixesInfinities[] = {"fft", "triangular_solve", "ormqr"};
+constexpr std::string_view kMixesInfinities[] = {"fft", "triangular_solve", "ormqr", "tridiagonal_solve"};
 // The same of complex numbers, whose products are sums too.
 constexpr std::string_view kMixesComplexInfinities[] = {"dot_general", "conv_general_dilated"};
 // Rows whose results hold vectors of length 1: what is small in one is rounded like what is large.

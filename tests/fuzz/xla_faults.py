@@ -16,6 +16,11 @@ def pow_(a, x, y):
     return lax.pow(lax.optimization_barrier(x), y)
 
 
+def sqrt(a, x):
+    """XLA would make sqrt(x x) |x|, another number where x x is too small or too large."""
+    return lax.sqrt(lax.optimization_barrier(x))
+
+
 def select_n(a, which, *xs):
     """A number out of range is clamped, in the derivative too."""
     return lax.select_n(which if which.dtype == bool else lax.clamp(np.int32(0), which, np.int32(len(xs) - 1)), *xs)
@@ -104,7 +109,7 @@ def symmetric_product(a, x, c):
 
 
 ROWS = {
-    'pow': pow_, 'select_n': select_n, 'atan': atan, 'atan2': atan2, 'atanh': atanh,
+    'pow': pow_, 'sqrt': sqrt, 'select_n': select_n, 'atan': atan, 'atan2': atan2, 'atanh': atanh,
     'dynamic_slice': dynamic_slice, 'dynamic_update_slice': dynamic_update_slice,
     'triangular_solve': triangular_solve, 'symmetric_product': symmetric_product, 'conv_general_dilated': convolution,
     'cummax': cumulative_extremum(lax.cummax), 'cummin': cumulative_extremum(lax.cummin),
