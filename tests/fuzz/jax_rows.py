@@ -39,7 +39,7 @@ ROWS = {name: plain(f) for name, (f, *_) in (elementwise_cases.UNARY | elementwi
 ROWS |= {name: plain(f) for table in (elementwise_cases.COMPARE, elementwise_cases.BITS, elementwise_cases.SHIFTS,
                                       INCOMPLETE_GAMMA) for name, f in table.items()}
 ROWS |= {name: plain(getattr(lax, name)) for name in (
-    'complex', 'conj', 'imag', 'real', 'population_count', 'clamp', 'stop_gradient', 'bessel_i0e', 'bessel_i1e',
+    'clz', 'complex', 'conj', 'imag', 'real', 'population_count', 'clamp', 'stop_gradient', 'bessel_i0e', 'bessel_i1e',
     'polygamma', 'zeta')}
 ROWS |= {name: plain(lambda *xs: list(xs) if len(xs) > 1 else xs[0]) for name in ('copy', 'name')}
 ROWS |= {
