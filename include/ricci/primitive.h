@@ -51,7 +51,7 @@ enum { /* ricci_partial_eval_args.hdr.flags */
 typedef struct ricci_partial_eval_args {
   ricci_hdr hdr;
   ricci_builder *known, *unknown;
-  ricci_str policy;
+  ricci_str policy;        /* empty, and so all may be saved, unless `again` is there */
   const uint8_t* is_known; /* [n_in] */
   const ricci_val* in;     /* [n_in] a value of `known` if is_known[i], else of `unknown` */
   void* split;
@@ -59,6 +59,10 @@ typedef struct ricci_partial_eval_args {
                             ricci_val* unknown_value); /* the same value, seen there */
   ricci_val* out;        /* [n_out] pre-filled NONE: a value of `known` if out_is_known[i], else of `unknown` */
   uint8_t* out_is_known; /* [n_out] pre-filled 0 */
+  /* Only for rows with RICCI_PRIM_SAVES_INSIDE, else NULL. If it is there, all operands are known: every result must be
+   * known, and again[i] is the same result as a value of `unknown`, computed again from residuals. Of what the held
+   * programs compute only that which `policy` saves, or that has an effect, may be a residual. */
+  ricci_val* again; /* [n_out] pre-filled NONE */
 } ricci_partial_eval_args;
 
 /* For primitives that hold programs: drop what no used result needs. Called with in = NULL to learn used_in, then with
@@ -276,7 +280,10 @@ enum { /* ricci_prim_def.hdr.flags */
        /* Result i is operand i, available once all operands are: no pass looks through it, moves work over it or merges
         * two of them, and it costs nothing at run time. Each operand is needed only for its own result. */
        RICCI_PRIM_BARRIER = 1u << 9,
-       RICCI_PRIM_NAMES = 1u << 10 /* its attribute `name` names its results for the policies `names:` of checkpoint */
+       RICCI_PRIM_NAMES = 1u << 10, /* its attribute `name` names its results for the policies `names:` of checkpoint */
+       /* Its rule partial_eval obeys `again`, so policies of checkpoint decide on the operations in what it holds.
+        * Without the flag an operation is computed again as a whole. */
+       RICCI_PRIM_SAVES_INSIDE = 1u << 11
 };
 enum { /* ready-made batching rules, used when batch is NULL */
        RICCI_BATCH_NONE = 0,

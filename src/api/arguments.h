@@ -13,6 +13,7 @@
 
 #include "base/abi_struct.h"
 #include "base/abi_text.h"
+#include "base/path.h"
 #include "base/status.h"
 #include "base/status_abi.h"
 
@@ -35,6 +36,11 @@ class Arguments {
   // An array may be NULL only if it is empty.
   absl::Status Array(const char* name, const void* p, uint64_t count) const {
     return p != nullptr || count == 0 ? absl::OkStatus() : Null(name);
+  }
+  // A path, which may be NULL only if it is empty.
+  absl::Status Path(const char* name, const char* p, size_t len) const {
+    RICCI_TRY(Array(name, p, len));
+    return base::CheckPath(base::Cat(function_, ": ", name), {p, p == nullptr ? 0 : len});
   }
   // `count` must be `expected`; `of` says what is counted: `one per parameter`.
   absl::Status Count(const char* name, uint64_t count, uint64_t expected, std::string_view of) const {

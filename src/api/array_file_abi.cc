@@ -42,7 +42,7 @@ extern "C" {
 ricci_status* ricci_array_file_load(ricci_ctx* c, const char* path, size_t len, ricci_array_file** out) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"c", c}, {"out", out}}));
-    RICCI_TRY(args.Array("path", path, len));
+    RICCI_TRY(args.Path("path", path, len));
     const ir::Vocabulary& vocabulary = runtime::FromAbi(c)->registry().vocabulary();
     RICCI_ASSIGN(auto bytes, file::FileBytes::Read(vocabulary.memory, View(path, len)));
     RICCI_ASSIGN(const file::ArrayFormat format, file::FormatOf(bytes.bytes(), View(path, len)));
@@ -80,7 +80,7 @@ void ricci_array_file_release(ricci_array_file* f) {
 ricci_status* ricci_array_file_save(const char* path, size_t len, uint32_t format, const ricci_named_array* arrays,
                                     uint32_t n) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
-    RICCI_TRY(args.Array("path", path, len));
+    RICCI_TRY(args.Path("path", path, len));
     RICCI_TRY(args.Array("arrays", arrays, n));
     auto as = static_cast<file::ArrayFormat>(format);
     if (format > RICCI_ARRAYS_SAFETENSORS) return args.Wrong("format is ", format, "; known: 0 to 3");

@@ -47,7 +47,8 @@ ricci_status* ricci_context_add_plugin(ricci_ctx* c, ricci_plugin_query_fn query
 ricci_status* ricci_context_load_plugin(ricci_ctx* c, const char* path, size_t len) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"c", c}, {"path", path}}));
-    if (len == 0 || View(path, len).find('\0') != std::string_view::npos) return args.Wrong("path is not a file name");
+    RICCI_TRY(args.Path("path", path, len));
+    if (len == 0) return args.Wrong("path is not a file name");
     return runtime::LoadPlugin(*FromAbi(c), std::string(path, len), api::FunctionTable());
   });
 }

@@ -24,7 +24,7 @@ extern "C" {
 ricci_status* ricci_program_save(const ricci_program* f, const char* path, size_t len) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"f", f}}));
-    RICCI_TRY(args.Array("path", path, len));
+    RICCI_TRY(args.Path("path", path, len));
     return file::WriteFile(View(path, len), file::WriteProgram(*FromAbi(f)));
   });
 }
@@ -32,7 +32,7 @@ ricci_status* ricci_program_save(const ricci_program* f, const char* path, size_
 ricci_status* ricci_program_load(ricci_ctx* c, const char* path, size_t len, ricci_program** out) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"c", c}, {"out", out}}));
-    RICCI_TRY(args.Array("path", path, len));
+    RICCI_TRY(args.Path("path", path, len));
     prim::Registry& registry = runtime::FromAbi(c)->registry();
     RICCI_ASSIGN(auto read, file::FileBytes::ReadOrMap(registry.vocabulary().memory, View(path, len)));
     const auto bytes = std::make_shared<const file::FileBytes>(std::move(read));

@@ -5,6 +5,7 @@
 // too.
 #include "control/call.h"
 
+#include "control/computed_again.h"
 #include "transform/dead_code.h"
 #include "transform/partial_eval.h"
 #include "transform/transpose.h"
@@ -74,6 +75,38 @@ absl::Status BatchOfBody(Builder& b, const StructuralOp& h, const ricci_batch_ar
   return absl::OkStatus();
 }
 
+namespace {
+
+// The operands of the unknown half: its residuals, then the unknown operands.
+absl::StatusOr<Vals> UnknownOperands(const transform::PartialEvalProgram& split, const StructuralOp& h,
+                                     const ricci_partial_eval_args& a, std::span<const Val> known_out) {
+  const std::span<const Val> in(a.in, h.op.n_in);
+  const uint32_t n_known = Count(split.out_known);
+  Vals out;
+  for (uint32_t r = 0; r < split.n_residuals; ++r) {
+    // A residual that is a parameter is passed as the operand itself.
+    const int32_t param = split.residual_param[r];
+    Val u;
+    RICCI_TRY(base::FromAbi(a.residual(a.split, param >= 0 ? in[param] : known_out[n_known + r], &u)));
+    out.push_back(u);
+  }
+  const Vals rest = Where(in, Not(MaskView(a.is_known, h.op.n_in)));
+  out.insert(out.end(), rest.begin(), rest.end());
+  return out;
+}
+
+}  // namespace
+
+absl::Status ComputeBodyAgain(const StructuralOp& h, const ricci_partial_eval_args& a) {
+  Builder &kb = *trace::FromAbi(a.known), &ub = *trace::FromAbi(a.unknown);
+  RICCI_ASSIGN(const auto split, SplitAgain(h.program("body"), SavingOf(a)));
+  RICCI_ASSIGN(const Vals known, EmitSame(kb, h, *split.known, {a.in, h.op.n_in}));
+  RICCI_ASSIGN(const Vals in, UnknownOperands(split, h, a, known));
+  RICCI_ASSIGN(const Vals again, EmitSame(ub, h, *split.unknown, in));
+  GiveAgain(h, a, known, again);
+  return absl::OkStatus();
+}
+
 absl::Status PartialEvalOfProgram(const Program& body, const StructuralOp& h, const ricci_partial_eval_args& a,
                                   std::string_view policy, std::string_view unknown_prim,
                                   std::vector<ricci_attr> unknown_attrs, std::vector<ricci_attr> known_attrs) {
@@ -83,17 +116,7 @@ absl::Status PartialEvalOfProgram(const Program& body, const StructuralOp& h, co
   const std::string_view known_prim = known_attrs.empty() ? "call" : unknown_prim;
   RICCI_ASSIGN(Vals known_out, EmitHolding(*trace::FromAbi(a.known), known_prim, *split.known, std::move(known_attrs),
                                            Where(in, known)));
-  const uint32_t n_known = Count(split.out_known);
-  Vals unknown_in;
-  for (uint32_t r = 0; r < split.n_residuals; ++r) {
-    // A residual that is a parameter is passed as the operand itself.
-    const int32_t param = split.residual_param[r];
-    Val u;
-    RICCI_TRY(base::FromAbi(a.residual(a.split, param >= 0 ? in[param] : known_out[n_known + r], &u)));
-    unknown_in.push_back(u);
-  }
-  const Vals rest = Where(in, Not(known));
-  unknown_in.insert(unknown_in.end(), rest.begin(), rest.end());
+  RICCI_ASSIGN(const Vals unknown_in, UnknownOperands(split, h, a, known_out));
   RICCI_ASSIGN(Vals unknown_out, EmitHolding(*trace::FromAbi(a.unknown), unknown_prim, *split.unknown,
                                              std::move(unknown_attrs), unknown_in));
   uint32_t next_known = 0, next_unknown = 0;
@@ -122,7 +145,8 @@ absl::StatusOr<Vals> InlineBody(Builder& b, const StructuralOp& h, std::span<con
 namespace {
 
 absl::Status PartialEval(const StructuralOp& h, const ricci_partial_eval_args& a) {
-  return PartialEvalOfProgram(h.program("body"), h, a, base::View(a.policy), "call", AttrsBesideBody(h));
+  if (a.again != nullptr) return ComputeBodyAgain(h, a);
+  return PartialEvalOfProgram(h.program("body"), h, a, {}, "call", AttrsBesideBody(h));
 }
 
 constexpr std::string_view kExamples =
@@ -141,6 +165,7 @@ constexpr const ricci_lowering* kLowerings[] = {&kInline};
 constinit const StructuralRow kCallRow = {
     .name = "call",
     .doc = "ys... = call(xs...): the results of the program `body`",
+    .flags = RICCI_PRIM_SAVES_INSIDE,
     .attrs = kAttrs,
     .lowerings = kLowerings,
     .type = TypeOfBody,

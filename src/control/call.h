@@ -18,6 +18,8 @@ absl::Status DceOfBody(Builder* b, const StructuralOp& h, const ricci_dce_args& 
 // The transpose of `program`, which takes the operands of `h` and gives its results, as `prim` with `attrs`.
 absl::Status TransposeOfProgram(const Program& program, Builder& b, const StructuralOp& h,
                                 const ricci_transpose_args& a, std::string_view prim, std::vector<ricci_attr> attrs);
+// The rule partial_eval for `again`: both halves are the same operation.
+absl::Status ComputeBodyAgain(const StructuralOp& h, const ricci_partial_eval_args& a);
 // Splits `body`, which takes the operands of `h` and gives its results. The known half is a plain call, or, with
 // `known_attrs`, runs under `unknown_prim` like the unknown half.
 absl::Status PartialEvalOfProgram(const Program& body, const StructuralOp& h, const ricci_partial_eval_args& a,

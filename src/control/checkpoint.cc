@@ -13,6 +13,7 @@ namespace {
 bool IsDifferentiated(const StructuralOp& h) { return h.integer("differentiated") != 0; }
 
 absl::Status PartialEval(const StructuralOp& h, const ricci_partial_eval_args& a) {
+  if (a.again != nullptr) return ComputeBodyAgain(h, a);  // by the policy around this one
   const std::string_view policy = h.text("policy");
   std::vector<ricci_attr> unknown = AttrsBesideBody(h), known;
   // What a derivative computes again stays protected in derivatives of that derivative.
@@ -56,6 +57,7 @@ constexpr const ricci_lowering* kLowerings[] = {&kExpand};
 constinit const StructuralRow kCheckpointRow = {
     .name = "checkpoint",
     .doc = "ys... = checkpoint(xs...): the results of `body`; reverse mode computes again what `policy` does not save",
+    .flags = RICCI_PRIM_SAVES_INSIDE,
     .attrs = kAttrs,
     .lowerings = kLowerings,
     .type = TypeOfBody,

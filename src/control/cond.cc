@@ -86,6 +86,7 @@ constinit const StructuralRow kCondRow = {
     .name = "cond",
     .doc = "ys... = cond(which, xs...): the results of branch number `which` of `branches`, clamped to their range",
     .flow = prim::Flow::kCond,
+    .flags = RICCI_PRIM_SAVES_INSIDE,
     .attrs = kAttrs,
     .lowerings = kLowerings,
     .type = Type,

@@ -1,4 +1,5 @@
 // The transforms of cond: each branch is transformed by itself, then all are made to agree on their results.
+#include "control/computed_again.h"
 #include "control/cond.h"
 #include "transform/dead_code.h"
 #include "transform/partial_eval.h"
@@ -148,13 +149,17 @@ absl::StatusOr<std::vector<transform::PartialEvalProgram>> SplitBranches(const S
 
 }  // namespace
 
-absl::Status CondPartialEval(const StructuralOp& h, const ricci_partial_eval_args& a) {
+namespace {
+
+struct Halves {
+  Vals known, unknown;  // results, without residuals
+};
+// Both halves of the cond whose branches are split in this way.
+absl::StatusOr<Halves> EmitHalves(const std::vector<transform::PartialEvalProgram>& splits, const StructuralOp& h,
+                                  const ricci_partial_eval_args& a) {
   Builder &kb = *trace::FromAbi(a.known), &ub = *trace::FromAbi(a.unknown);
   const MaskView is_known(a.is_known, h.op.n_in);
-  if (!is_known[0]) return AllUnknown(ub, h, a);
-  Mask force(h.op.n_out, 0);
-  RICCI_ASSIGN(auto splits, SplitBranches(h, is_known.subspan(1), SavingOf(a), force));
-  const uint32_t n_known = h.op.n_out - Count(force);
+  const uint32_t n_known = Count(splits[0].out_known);
   const Residuals res(splits);
   Programs known_branches, unknown_branches;
   for (size_t i = 0; i < splits.size(); ++i) {
@@ -174,11 +179,34 @@ absl::Status CondPartialEval(const StructuralOp& h, const ricci_partial_eval_arg
   for (uint32_t i = 1; i < h.op.n_in; ++i) {
     if (!is_known[i]) unknown_in.push_back(a.in[i]);
   }
+  known_out.resize(n_known);
   RICCI_ASSIGN(Vals unknown_out, EmitCond(ub, unknown_branches, unknown_in));
+  return Halves{std::move(known_out), std::move(unknown_out)};
+}
+
+absl::Status ComputeBranchesAgain(const StructuralOp& h, const ricci_partial_eval_args& a) {
+  std::vector<transform::PartialEvalProgram> splits;
+  for (size_t i = 0; i < NumBranches(h); ++i) {
+    RICCI_ASSIGN(splits.emplace_back(), SplitAgain(Branch(h, i), SavingOf(a)));
+  }
+  RICCI_ASSIGN(const Halves halves, EmitHalves(splits, h, a));
+  GiveAgain(h, a, halves.known, halves.unknown);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CondPartialEval(const StructuralOp& h, const ricci_partial_eval_args& a) {
+  if (a.again != nullptr) return ComputeBranchesAgain(h, a);
+  const MaskView is_known(a.is_known, h.op.n_in);
+  if (!is_known[0]) return AllUnknown(*trace::FromAbi(a.unknown), h, a);
+  Mask force(h.op.n_out, 0);
+  RICCI_ASSIGN(const auto splits, SplitBranches(h, is_known.subspan(1), SavingOf(a), force));
+  RICCI_ASSIGN(const Halves halves, EmitHalves(splits, h, a));
   uint32_t next_known = 0, next_unknown = 0;
   for (uint32_t r = 0; r < h.op.n_out; ++r) {
     a.out_is_known[r] = !force[r];
-    a.out[r] = force[r] ? unknown_out[next_unknown++] : known_out[next_known++];
+    a.out[r] = force[r] ? halves.unknown[next_unknown++] : halves.known[next_known++];
   }
   return absl::OkStatus();
 }

@@ -86,7 +86,7 @@ absl::Status Transpose(Builder& b, const StructuralOp& h, const ricci_transpose_
 }
 
 absl::Status PartialEval(const StructuralOp& h, const ricci_partial_eval_args& a) {
-  return PartialEvalOfProgram(h.program("body"), h, a, base::View(a.policy), "call", {});
+  return PartialEvalOfProgram(h.program("body"), h, a, {}, "call", {});
 }
 
 // As any call is batched.

@@ -201,6 +201,7 @@ constinit const StructuralRow kScanRow = {
         "ys... = scan(xs...): `body` run `length` times on constants, carry and a slice of each "
         "other operand; gives the last carry, then the stacked results",
     .flow = prim::Flow::kScan,
+    .flags = RICCI_PRIM_SAVES_INSIDE,
     .attrs = kAttrs,
     .lowerings = kLowerings,
     .type = Type,

@@ -1,5 +1,6 @@
 // The transforms of scan. Which carries have tangents, are known or are batched is a fixpoint: a flag once set stays
 // set, so there are at most as many rounds as carries.
+#include "control/computed_again.h"
 #include "control/invariant_residuals.h"
 #include "control/partition.h"
 #include "control/scan.h"
@@ -73,8 +74,77 @@ absl::Status ScanJvp(Builder& b, const StructuralOp& h, const ricci_jvp_args& a)
   return absl::OkStatus();
 }
 
+namespace {
+
+// The body of the loop that computes everything again: consts that are residuals, carry, slices that are residuals.
+// Residual r of `split` is parameter place_of[r].
+absl::StatusOr<ProgramRef> BodyAgain(Builder& b, const ScanParts& s, const transform::PartialEvalProgram& split,
+                                     std::span<const uint32_t> place_of, std::span<const TypeId> types) {
+  RICCI_ASSIGN(auto nb, b.Nest(s.body->name, types));
+  Vals in;
+  for (uint32_t r = 0; r < split.n_residuals; ++r) in.push_back(nb->param(place_of[r]));
+  RICCI_ASSIGN(const Vals out, nb->Inline(*split.unknown, in));
+  return nb->Finish(out);
+}
+
+// The loop runs again in the unknown half. Of a trip it reads what the policy saves, one slice per trip, and the xs.
+absl::Status ComputeTripsAgain(const StructuralOp& h, const ricci_partial_eval_args& a, const ScanParts& s) {
+  Builder &kb = *trace::FromAbi(a.known), &ub = *trace::FromAbi(a.unknown);
+  const std::span<const Val> known_in(a.in, h.op.n_in);
+  RICCI_ASSIGN(const auto split, SplitAgain(*s.body, {base::View(a.policy), /*apart=*/true}));
+  Mask is_const(h.op.n_in, 0);
+  std::fill_n(is_const.begin(), s.n_consts, uint8_t{1});
+  RICCI_ASSIGN(const Vals const_residuals, InvariantResiduals(kb, split, known_in, is_const));
+  Order known_results = Range(0, h.op.n_out), consts, slices;
+  std::vector<int32_t> result_of(split.n_residuals, -1);
+  const auto is_carry = [&](int32_t p) { return p >= 0 && static_cast<uint32_t>(p) < s.n_consts + s.n_carry; };
+  for (uint32_t r = 0; r < split.n_residuals; ++r) {
+    if (const_residuals[r] != kNone) {
+      consts.push_back(r);
+      continue;
+    }
+    if (is_carry(split.residual_param[r])) continue;
+    slices.push_back(r);
+    if (split.residual_param[r] >= 0) continue;
+    result_of[r] = static_cast<int32_t>(known_results.size());
+    known_results.push_back(h.op.n_out + r);
+  }
+  RICCI_ASSIGN(ProgramRef known_body, Permute(*split.known, Range(0, h.op.n_in), known_results));
+  RICCI_ASSIGN(const Vals known_out, EmitScan(kb, s, *known_body, s.n_consts, s.n_carry, known_in));
+
+  // From here on all is of the unknown half.
+  Vals in;
+  std::vector<TypeId> types;
+  std::vector<uint32_t> place_of(split.n_residuals, 0);
+  const auto add = [&](Val known, TypeId type) {
+    types.push_back(type);
+    in.push_back(kNone);
+    return base::FromAbi(a.residual(a.split, known, &in.back()));
+  };
+  const auto add_residual = [&](uint32_t r, Val known) {
+    place_of[r] = static_cast<uint32_t>(in.size());
+    return add(known, split.unknown->param_types[r]);
+  };
+  for (uint32_t r : consts) RICCI_TRY(add_residual(r, const_residuals[r]));
+  for (uint32_t i = s.n_consts; i < s.n_consts + s.n_carry; ++i) RICCI_TRY(add(a.in[i], h.op.in_types[i]));
+  for (uint32_t r = 0; r < split.n_residuals; ++r) {
+    if (const_residuals[r] != kNone || !is_carry(split.residual_param[r])) continue;
+    place_of[r] = static_cast<uint32_t>(consts.size()) + static_cast<uint32_t>(split.residual_param[r]) - s.n_consts;
+  }
+  for (uint32_t r : slices) {
+    RICCI_TRY(add_residual(r, result_of[r] >= 0 ? known_out[result_of[r]] : a.in[split.residual_param[r]]));
+  }
+  RICCI_ASSIGN(ProgramRef body, BodyAgain(ub, s, split, place_of, types));
+  RICCI_ASSIGN(const Vals again, EmitScan(ub, s, *body, static_cast<uint32_t>(consts.size()), s.n_carry, in));
+  GiveAgain(h, a, known_out, again);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status ScanPartialEval(const StructuralOp& h, const ricci_partial_eval_args& a) {
   const ScanParts s(h.attrs, h.op.n_in);
+  if (a.again != nullptr) return ComputeTripsAgain(h, a, s);
   // The backward pass is a loop of its own.
   const transform::Saving saving{base::View(a.policy), /*apart=*/true};
   Builder &kb = *trace::FromAbi(a.known), &ub = *trace::FromAbi(a.unknown);

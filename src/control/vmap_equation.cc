@@ -3,6 +3,7 @@
 //
 // It stays one equation through all transforms; only at compile time does it become either array operations (Expand) or
 // a loop whose iterations are independent (lanes), which its lowering here writes.
+#include "control/computed_again.h"
 #include "control/invariant_residuals.h"
 #include "control/parts.h"
 #include "control/scan.h"
@@ -90,8 +91,11 @@ absl::Status Jvp(Builder& b, const StructuralOp& h, const ricci_jvp_args& a) {
 absl::Status PartialEval(const StructuralOp& h, const ricci_partial_eval_args& a) {
   const MaskView known(a.is_known, h.op.n_in);
   const std::span<const Val> in(a.in, h.op.n_in);
-  const Axes in_axes = AxesOf(h, "in_axes"), out_axes = AxesOf(h, "out_axes");
-  RICCI_ASSIGN(auto split, transform::PartialEval(h.program("body"), known, {}, SavingOf(a)));
+  const Axes in_axes = AxesOf(h, "in_axes");
+  Axes out_axes = AxesOf(h, "out_axes");
+  if (a.again != nullptr) out_axes.insert(out_axes.end(), h.ints("out_axes").begin(), h.ints("out_axes").end());
+  RICCI_ASSIGN(auto split, a.again != nullptr ? SplitAgain(h.program("body"), SavingOf(a))
+                                              : transform::PartialEval(h.program("body"), known, {}, SavingOf(a)));
   Builder& kb = *trace::FromAbi(a.known);
   // Residuals that are operands are passed as operands; those that are the same for all elements are computed once and
   // passed unbatched; the others are batched at dimension 0.
@@ -130,6 +134,7 @@ absl::Status PartialEval(const StructuralOp& h, const ricci_partial_eval_args& a
   RICCI_ASSIGN(Vals unknown_out,
                EmitVmap(*trace::FromAbi(a.unknown), h, *split.unknown, unknown_in,
                         Where(std::span<const int64_t>(out_axes), Not(split.out_known)), unknown_vals));
+  if (a.again != nullptr) return GiveAgain(h, a, known_vals, unknown_out), absl::OkStatus();
   uint32_t next_known = 0, next_unknown = 0;
   for (uint32_t i = 0; i < h.op.n_out; ++i) {
     a.out_is_known[i] = split.out_known[i];
@@ -278,6 +283,7 @@ constinit const StructuralRow kVmapRow = {
         "ys... = vmap(xs...): `body` on each slice of the operands along `in_axes`, its results stacked along "
         "`out_axes`",
     .flow = prim::Flow::kVmap,
+    .flags = RICCI_PRIM_SAVES_INSIDE,
     .attrs = kAttrs,
     .lowerings = kLowerings,
     .type = Type,

@@ -166,7 +166,7 @@ absl::Status WhilePartialEval(const StructuralOp& h, const ricci_partial_eval_ar
   const WhileParts w(h.attrs, h.op.n_in);
   if (w.max_trips >= 0) {
     RICCI_ASSIGN(ProgramRef scan, AsScan(*trace::FromAbi(a.known), h, w));
-    return PartialEvalOfProgram(*scan, h, a, base::View(a.policy), "call", {});
+    return PartialEvalOfProgram(*scan, h, a, {}, "call", {});
   }
   RICCI_ASSIGN(const KnownPart known, KnownPartOf(w, {a.is_known + w.n_cond, w.n_body + w.n_carry}));
   const MaskView known_carry = known.carry(w);

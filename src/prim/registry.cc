@@ -130,7 +130,7 @@ absl::StatusOr<PrimId> Registry::Add(const ricci_prim_def& from, Flow flow) {
           {RICCI_FLAG(RICCI_PRIM_LINEAR), RICCI_FLAG(RICCI_PRIM_EFFECTFUL), RICCI_FLAG(RICCI_PRIM_OVERRIDE),
            RICCI_FLAG(RICCI_PRIM_COMMUTATIVE), RICCI_FLAG(RICCI_PRIM_EXPENSIVE), RICCI_FLAG(RICCI_PRIM_TRANSCENDENTAL),
            RICCI_FLAG(RICCI_PRIM_READS_ONCE), RICCI_FLAG(RICCI_PRIM_VIEW), RICCI_FLAG(RICCI_PRIM_MAY_FAIL),
-           RICCI_FLAG(RICCI_PRIM_BARRIER), RICCI_FLAG(RICCI_PRIM_NAMES)}));
+           RICCI_FLAG(RICCI_PRIM_BARRIER), RICCI_FLAG(RICCI_PRIM_NAMES), RICCI_FLAG(RICCI_PRIM_SAVES_INSIDE)}));
   const std::string_view name = View(def.name);
   if (name.empty()) return base::InvalidArgument("primitive: a row needs a name");
   if (!ir::IsIdentifier(name)) {

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "base/path.h"
+
 namespace ricci { inline namespace v0 { namespace runtime {
 namespace {
 
@@ -20,7 +22,6 @@ bool SetLogCompiles(Options& o, std::string_view text) {
 }
 
 bool SetDumpDir(Options& o, std::string_view text) {
-  if (text.find('\0') != text.npos) return false;
   o.dump_dir = text;
   return true;
 }
@@ -34,11 +35,12 @@ bool SetVmap(Options& o, std::string_view text) {
 struct Key {
   std::string_view name, takes;
   bool (*set)(Options&, std::string_view value);  // false: not a value of this option
+  bool is_path = false;
 };
 constexpr Key kKeys[] = {
     {"threads", "a number from 0 (all) to 4096", SetThreads},
     {"log_compiles", "0 or 1", SetLogCompiles},
-    {"dump_dir", "the path of a folder, or nothing", SetDumpDir},
+    {"dump_dir", "the path of a folder, or nothing", SetDumpDir, /*is_path=*/true},
     {"vmap", "auto, batched or lanes", SetVmap},
 };
 
@@ -47,6 +49,7 @@ constexpr Key kKeys[] = {
 absl::Status SetOption(Options& options, std::string_view key, std::string_view value) {
   for (const Key& k : kKeys) {
     if (k.name != key) continue;
+    if (k.is_path) RICCI_TRY(base::CheckPath(base::Cat("config: ", key), value));
     if (k.set(options, value)) return absl::OkStatus();
     return base::InvalidArgument("config: ", key, " takes ", k.takes, ", not ", value.empty() ? "nothing" : value);
   }

@@ -24,7 +24,8 @@ bool HasNoValue(const prim::Row& row, const ir::Equation& eqn) {
 }
 
 // Builds the two programs side by side. A known value is always in `known`. It is in `unknown` once it is first needed
-// there: as a constant, as a residual, or computed again if the policy does not save it.
+// there: as a constant, as a residual, or computed again if the policy does not save it. A policy is for programs of
+// which all is known (SplitByPolicy).
 class Splitter {
  public:
   Splitter(const ir::Program& f, Builder& known, Builder& unknown, const Saving& saving)
@@ -83,21 +84,42 @@ class Splitter {
     const prim::Row& row = registry_.Get(eqn.prim);
     bool all_known = true;
     for (ir::ValueId v : eqn.operands) all_known &= is_known(v);
-    if (all_known && !HasNoValue(row, eqn)) {
-      RICCI_TRY(known_.Copy(eqn));
-      RICCI_ASSIGN(bool saved, PolicySaves(saving_.policy, row, eqn));
-      saved_[e] = saved;
-      return absl::OkStatus();
-    }
-    if (row.def.partial_eval != nullptr) return ByRule(eqn, row);
+    if (all_known && !HasNoValue(row, eqn)) return StepKnown(e, row);
+    if (row.def.partial_eval != nullptr) return ByRule(eqn, row, /*again=*/false);
     for (ir::ValueId v : eqn.operands) RICCI_TRY(Unknown(v).status());
     return unknown_.Copy(eqn);
   }
 
-  absl::Status ByRule(const ir::Equation& eqn, const prim::Row& row) {
+  absl::Status StepKnown(uint32_t e, const prim::Row& row) {
+    const ir::Equation& eqn = f_.equations[e];
+    RICCI_ASSIGN(bool saved, PolicySaves(saving_.policy, row, eqn));
+    if (!saved && row.has(RICCI_PRIM_SAVES_INSIDE)) {
+      RICCI_ASSIGN(bool inside, SavesInside(saving_.policy, eqn));
+      if (inside) return ByRule(eqn, row, /*again=*/true);
+    }
+    saved_[e] = saved || registry_.HasEffect(eqn);  // no effect runs twice
+    return known_.Copy(eqn);
+  }
+
+  // An operand of the equation that a rule splits, or another value of the known builder, in the unknown program.
+  struct Asking {
+    Splitter* split;
+    const ir::Equation* eqn;
+    bool again;
+  };
+  static absl::StatusOr<Val> Seen(const Asking& a, Val known) {
+    for (ir::ValueId v : a.eqn->operands) {
+      if (a.again && a.split->known_[v] == known) return a.split->Unknown(v);
+    }
+    return a.split->Residual(known);
+  }
+
+  // `again`: all operands are known, and the rule lets the policy decide on what the equation holds.
+  absl::Status ByRule(const ir::Equation& eqn, const prim::Row& row, bool again) {
     const Op op(f_, eqn);
     Mask is_known_in, is_known_out(eqn.n_results, 0);
-    Vals in, out(eqn.n_results, kNone);
+    Vals in, out(eqn.n_results, kNone), out_again(eqn.n_results, kNone);
+    Asking asking{this, &eqn, again};
     for (ir::ValueId v : eqn.operands) {
       is_known_in.push_back(is_known(v));
       in.push_back(is_known(v) ? known_[v] : unknown_[v]);
@@ -109,33 +131,37 @@ class Splitter {
     if (saving_.apart) args.hdr.flags = RICCI_PARTIAL_EVAL_APART;
     args.known = Abi(&kb_);
     args.unknown = Abi(&ub_);
-    args.policy = {saving_.policy.data(), saving_.policy.size()};
+    if (again) args.policy = {saving_.policy.data(), saving_.policy.size()};
     args.is_known = is_known_in.data();
     args.in = in.data();
-    args.split = this;
+    args.split = &asking;
     args.residual = [](void* split, ricci_val known, ricci_val* unknown) {
       return base::AtBorder([&]() -> absl::Status {
-        RICCI_ASSIGN(*unknown, static_cast<Splitter*>(split)->Residual(known));
+        RICCI_ASSIGN(*unknown, Seen(*static_cast<const Asking*>(split), known));
         return absl::OkStatus();
       });
     };
     args.out = out.data();
     args.out_is_known = is_known_out.data();
+    if (again) args.again = out_again.data();
     const trace::Loan known_loan(&kb_), unknown_loan(&ub_);
     RICCI_TRY(AtEquation(base::FromAbi(row.def.partial_eval(row.def.self, op.get(), &args)), f_, eqn, "partial_eval"));
     for (const trace::Loan* loan : {&known_loan, &unknown_loan}) {
       RICCI_TRY(AtEquation(loan->Returned(row, "partial_eval"), f_, eqn, "partial_eval"));
     }
     for (uint32_t i = 0; i < eqn.n_results; ++i) {
-      const Builder& owner = is_known_out[i] ? kb_ : ub_;
-      const bool good = owner.Owns(out[i]) && owner.type_id(out[i]) == f_.type_id(eqn.result(i));
-      if (!good) {
+      const auto is_result = [&](const Builder& b, Val v) {
+        return b.Owns(v) && b.type_id(v) == f_.type_id(eqn.result(i));
+      };
+      const bool good = is_result(is_known_out[i] ? kb_ : ub_, out[i]);
+      if (!good || (again && !(is_known_out[i] && is_result(ub_, out_again[i])))) {
         return AtEquation(
             base::InvalidArgument(row.name, ": rule partial_eval of ", row.plugin, ": slot ", i,
                                   " is not a value of the builder that it is declared for, or has another type"),
             f_, eqn, "partial_eval");
       }
       (is_known_out[i] ? known_ : unknown_)[eqn.result(i)] = out[i];
+      if (again) unknown_[eqn.result(i)] = out_again[i];
     }
     return absl::OkStatus();
   }
@@ -144,9 +170,7 @@ class Splitter {
   absl::StatusOr<Val> SavedOrNone(ir::ValueId v) {
     const ir::Equation* eqn = f_.definition(v);
     if (eqn == nullptr || saved_[f_.values[v].index]) return Residual(known_[v]);
-    if (!registry_.HasEffect(*eqn)) return kNone;
-    return AtEquation(base::InvalidArgument("checkpoint: an effect may not run twice; move it out"), f_, *eqn,
-                      "checkpoint");
+    return kNone;
   }
 
   const ir::Program& f_;
@@ -215,13 +239,45 @@ absl::StatusOr<PartialEvalProgram> SplitProgram(const ir::Program& f, MaskView k
   return out;
 }
 
+// `last` after `first`, which gives the residuals of `last`: parameters of `first`, unknown parameters -> results.
+absl::StatusOr<ir::ProgramRef> Joined(const ir::Program& first, const ir::Program& last) {
+  std::vector<ir::TypeId> types(first.param_types.begin(), first.param_types.end());
+  types.insert(types.end(), last.param_types.begin() + first.n_results(), last.param_types.end());
+  RICCI_ASSIGN(auto b, Builder::Create(prim::Registry::Of(last), last.name, types));
+  const Vals params = b->params();
+  RICCI_ASSIGN(Vals in, b->Inline(first, std::span(params).first(first.n_params())));
+  in.insert(in.end(), params.begin() + first.n_params(), params.end());
+  RICCI_ASSIGN(const Vals out, b->Inline(last, in));
+  return b->Finish(out);
+}
+
+// What the unknown half needs of the known one is found without the policy. All that leads to it is known, so the
+// policy decides only on operations on known values, and rules need no mixture of what is saved, computed again and
+// unknown. The unknown half first computes again what is not saved.
+absl::StatusOr<PartialEvalProgram> SplitByPolicy(const ir::Program& f, MaskView known, MaskView force_unknown,
+                                                 const Saving& saving) {
+  RICCI_ASSIGN(PartialEvalProgram whole, PartialEval(f, known, force_unknown, {{}, saving.apart}));
+  Mask needed(whole.known->n_results(), 1);
+  std::fill(needed.begin(), needed.end() - whole.n_residuals, 0);
+  const Mask all(whole.known->n_params(), 1);
+  RICCI_ASSIGN(const PartialEvalProgram again, SplitProgram(*whole.known, all, needed, saving));
+  std::vector<int32_t> param_of;  // of f, by known parameter
+  for (uint32_t i = 0; i < known.size(); ++i) {
+    if (known[i]) param_of.push_back(static_cast<int32_t>(i));
+  }
+  PartialEvalProgram out{again.known, {}, whole.out_known, again.n_residuals, {}};
+  for (int32_t p : again.residual_param) out.residual_param.push_back(p < 0 ? p : param_of[p]);
+  RICCI_ASSIGN(out.unknown, Joined(*again.unknown, *whole.unknown));
+  return out;
+}
+
 }  // namespace
 
 absl::StatusOr<PartialEvalProgram> PartialEval(const ir::Program& f, MaskView known, MaskView force_unknown,
                                                const Saving& saving) {
   return Remembered<PartialEvalProgram>(
       MemoKey("partial_eval", f).Add(known).Add(force_unknown).Add(saving.policy).Add(int64_t{saving.apart}),
-      [&] { return SplitProgram(f, known, force_unknown, saving); });
+      [&] { return (saving.policy.empty() ? SplitProgram : SplitByPolicy)(f, known, force_unknown, saving); });
 }
 
 }}}  // namespace ricci::v0::transform

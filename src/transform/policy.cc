@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_split.h"
 #include "trace/attrs.h"
+#include "transform/memo.h"
 
 namespace ricci { inline namespace v0 { namespace transform {
 namespace {
@@ -58,6 +59,36 @@ absl::StatusOr<bool> PolicySaves(std::string_view policy, const prim::Row& row, 
     saved |= by_this;
   }
   return saved;
+}
+
+namespace {
+
+absl::StatusOr<bool> SavesAny(std::string_view policy, const ir::Program& f) {
+  if (f.effectful) return true;
+  const prim::Registry& registry = prim::Registry::Of(f);
+  for (const ir::Equation& eqn : f.equations) {
+    const prim::Row& row = registry.Get(eqn.prim);
+    RICCI_ASSIGN(bool saves, PolicySaves(policy, row, eqn));
+    if (!saves && row.has(RICCI_PRIM_SAVES_INSIDE)) {
+      RICCI_ASSIGN(saves, SavesInside(policy, eqn));
+    }
+    if (saves) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+absl::StatusOr<bool> SavesInside(std::string_view policy, const ir::Equation& eqn) {
+  for (const ricci_attr& a : eqn.attrs) {
+    for (ricci_program* p : ir::Programs(a)) {
+      const ir::Program& f = *ir::FromAbi(p);
+      RICCI_ASSIGN(const bool saves,
+                   Remembered<bool>(MemoKey("saves_inside", f).Add(policy), [&] { return SavesAny(policy, f); }));
+      if (saves) return true;
+    }
+  }
+  return false;
 }
 
 absl::Status VerifyPolicy(std::string_view policy) { return PolicySaves(policy, prim::Row{}, ir::Equation{}).status(); }

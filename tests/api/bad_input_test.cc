@@ -347,6 +347,24 @@ TEST_F(BadInput, Config) {
   EXPECT_TRUE(Ok(config("threads", "2")));
 }
 
+TEST_F(BadInput, APathHoldsNoNul) {
+  const std::string path("a\0b", 3);
+  const auto says = [](const char* what) { return base::Cat(what, " has a NUL at byte 1, which no path may hold"); };
+  ricci_program* f = Parse("program f() { return }");
+  ricci_program* loaded = nullptr;
+  ricci_array_file* arrays = nullptr;
+  EXPECT_EQ(ErrorOf(ricci_program_save(f, path.data(), 3)), says("ricci_program_save: path"));
+  EXPECT_EQ(ErrorOf(ricci_program_load(ctx, path.data(), 3, &loaded)), says("ricci_program_load: path"));
+  EXPECT_EQ(ErrorOf(ricci_array_file_load(ctx, path.data(), 3, &arrays)), says("ricci_array_file_load: path"));
+  EXPECT_EQ(ErrorOf(ricci_array_file_save(path.data(), 3, RICCI_ARRAYS_NPZ, nullptr, 0)),
+            says("ricci_array_file_save: path"));
+  EXPECT_EQ(ErrorOf(ricci_context_load_plugin(ctx, path.data(), 3)), says("ricci_context_load_plugin: path"));
+  EXPECT_EQ(ErrorOf(ricci_context_config(ctx, "dump_dir", 8, path.data(), 3)), says("config: dump_dir"));
+  EXPECT_EQ(ErrorOf(ricci_context_load_plugin(ctx, path.data(), 0)),
+            "ricci_context_load_plugin: path is not a file name");
+  ricci_program_release(f);
+}
+
 TEST_F(BadInput, Dump) {
   ricci_executable* x = CompileText(kAddText);
   std::string text;

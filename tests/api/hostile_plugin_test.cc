@@ -136,7 +136,8 @@ TEST_F(HostilePlugin, NamesThatAreNoPlugin) {
             "plugin /nonexistent.so: No such file or directory");
   ErrorOf(ricci_context_load_plugin(ctx, "nonexistent.so", 14), RICCI_NOT_FOUND);
   EXPECT_EQ(ErrorOf(ricci_context_load_plugin(ctx, "libm.so.6", 9)), "plugin libm.so.6: exports no ricci_plugin_query");
-  EXPECT_EQ(ErrorOf(ricci_context_load_plugin(ctx, "a\0b", 3)), "ricci_context_load_plugin: path is not a file name");
+  EXPECT_EQ(ErrorOf(ricci_context_load_plugin(ctx, "a\0b", 3)),
+            "ricci_context_load_plugin: path has a NUL at byte 1, which no path may hold");
 }
 
 }  // namespace

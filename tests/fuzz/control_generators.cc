@@ -56,7 +56,14 @@ void Call(Draft& d) {
 }
 void Checkpoint(Draft& d) {
   const Values in = SomeValues(d, d.dice().Between(1, 3));
-  const Owned body = SomeBody(d, TypesOf(in));
+  Draft draft(d, TypesOf(in));
+  // Policies decide on what held programs compute: loops and branches, between operations that need their results.
+  if (draft.nesting() < draft.palette().max_nesting && d.dice().Chance(0.4)) {
+    EmitNested(draft);
+    d.Count("checkpoint made to hold what holds a program");
+  }
+  GrowBody(draft);
+  const Owned body = draft.Finish(SomeResults(draft, d.dice().Between(1, 2)));
   ricci_program* p = body.get();
   constexpr const char* kPolicies[] = {"nothing", "dots", "everything", "names:a", "dots|names_but:a"};
   d.Emit("checkpoint", in, {{"body", p}, {"policy", d.dice().Pick(kPolicies)}, {"prevent_cse", d.dice().Chance(0.7)}});

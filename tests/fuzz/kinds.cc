@@ -43,6 +43,7 @@ std::vector<std::string> WantedKinds() {
                                   "loop in a stated place",
                                   "vmap with a stated schedule",
                                   "check that its loop guards",
+                                  "checkpoint made to hold what holds a program",
                                   "attribute left out",
                                   "attributes in another order",
                                   "equation twice",

@@ -1,9 +1,9 @@
 """The functions of the C ABI check exactly what the headers say about NULL and lengths.
 
 RICCI_NULLABLE and RICCI_LEN of include/ricci are compared with the text of src/api: a parameter that args.NotNull names
-is not nullable; one that args.Array names is an array of just that length; one that is nullable is compared with NULL
-or passed on; and every other pointer that a function takes is checked by it. This reads text, not C++: a check that is
-made elsewhere is listed below with its place.
+is not nullable; one that args.Array or args.Path names is an array of just that length; one that is nullable is compared
+with NULL or passed on; and every other pointer that a function takes is checked by it. This reads text, not C++: a check
+that is made elsewhere is listed below with its place.
 """
 import re
 import sys
@@ -16,7 +16,7 @@ import generate_api_table  # noqa: E402
 SOURCES = ["src/base/status_abi.cc", "src/laws/check_abi.cc"]
 DEFINITION = re.compile(r"^(?:const )?\w+\*? (ricci_\w+)\(([^{;]*?)\) \{([^\n]*\}$|\n.*?^\})", re.S | re.M)
 NOT_NULL = re.compile(r"args\s*\.NotNull\(\{(.*?)\}\)", re.S)
-ARRAY = re.compile(r'args\s*\.Array\("(\w+)", (\w+), ((?:[^();]|\([^()]*\))+)\)')
+ARRAY = re.compile(r'args\s*\.(?:Array|Path)\("(\w+)", (\w+), ((?:[^();]|\([^()]*\))+)\)')
 # Functions of src/api that check arguments passed to them: the parameters at these places as args.NotNull would, and
 # (array, length) as args.Array would; a length that is text is used as it is.
 CALLEES = [(re.compile(r"\bPerParam\(args, \"\w+\", (\w+), (\w+), \w+\)"), [], [(1, 2)]),

@@ -18,12 +18,24 @@ def named(m):
     return jnp.sin(checkpoint_name(m @ m, "product") * checkpoint_name(jnp.sinh(m), "sinh")).sum()
 
 
+def layers(m):
+    c, y = jax.lax.scan(lambda c, _: (jnp.sin(c @ c), jnp.cos(c)), jnp.sinh(m), None, length=3)
+    return (jnp.sin(c) * jnp.sin(y)).sum()
+
+
 FUNCTIONS = {
     "named": named,
     "product": lambda m: jnp.sin(m @ m).sum(),
     "called": lambda m: jnp.sin(jax.jit(lambda x: jnp.cos(x @ x))(m)).sum(),
     "gelu": lambda m: jax.nn.gelu(m @ m).sum(),
     "softmax": lambda m: jnp.log(jax.nn.softmax(m @ m)).sum(),
+}
+# Equations that hold programs, between others that need their results: residuals are counted for two policies.
+HOLDING = {
+    "called": lambda m: jnp.sin(jax.jit(lambda x: jnp.cos(x @ x))(jnp.sinh(m))).sum(),
+    "branch": lambda m: jnp.sin(jax.lax.cond(m[0, 1] > 0, lambda x: jnp.cos(x @ x), jnp.tan, jnp.sinh(m))).sum(),
+    "layers": layers,
+    "nested": lambda m: jnp.sin(jax.checkpoint(lambda x: jnp.cos(jnp.sin(x)))(jnp.sinh(m))).sum(),
 }
 POLICIES = {
     "none": None,
@@ -56,6 +68,12 @@ class Policies(unittest.TestCase):
             for function, f in FUNCTIONS.items():
                 with self.subTest(f"{policy}.{function}"):
                     self.check(f, saves)
+
+    def test_what_they_save_of_what_is_held(self):
+        for policy in ("nothing", "dots"):
+            for function, f in HOLDING.items():
+                with self.subTest(f"{policy}.{function}"):
+                    self.check(f, POLICIES[policy])
 
     def test_texts(self):
         for policy, text in (("only_these", "names:sinh"), ("all_but_these", "names_but:sinh"), ("dots", "dots"),

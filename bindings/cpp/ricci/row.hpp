@@ -71,7 +71,7 @@ struct Batch {
 // Two programs under construction: of what is known and of what is not. A rule may divide its results the same way.
 struct PartialEval {
   ricci_builder *known, *unknown;
-  std::string_view policy;            // of the enclosing checkpoint
+  std::string_view policy;            // of the enclosing checkpoint; empty unless args->again is there
   bool apart;                         // RICCI_PARTIAL_EVAL_APART
   std::span<const uint8_t> is_known;  // per operand
   Values in;                          // each in its builder

@@ -77,6 +77,7 @@ RICCI_PRIM_READS_ONCE = 1 << 6
 RICCI_PRIM_MAY_FAIL = 1 << 8
 RICCI_PRIM_BARRIER = 1 << 9
 RICCI_PRIM_NAMES = 1 << 10
+RICCI_PRIM_SAVES_INSIDE = 1 << 11
 RICCI_BATCH_NONE = 0
 RICCI_BATCH_ELEMENTWISE = 1
 RICCI_SCHEDULE_AUTO = 0
@@ -214,7 +215,8 @@ class ricci_partial_eval_args(Structure):
                 ('split', c_void_p),
                 ('residual', c_void_p),
                 ('out', c_void_p),
-                ('out_is_known', c_void_p)]
+                ('out_is_known', c_void_p),
+                ('again', c_void_p)]
 
 
 class ricci_dce_args(Structure):
