@@ -96,8 +96,8 @@ RunResult ArraysOf(const replay::Case& c, const JaxCase& jax, const std::vector<
   return out;
 }
 
-// XLA's code for processors takes subnormal numbers for zeros, also on the way, as in 2 atan2(x, 1 + sqrt(1 - x^2)): where
-// it has a zero, and the number is subnormal or almost, they agree.
+// XLA's code for processors takes subnormal numbers for zeros, also on the way, as in 2 atan2(x, 1 + sqrt(1 - x^2)):
+// where it has a zero, and the number is subnormal or almost, they agree.
 void AcceptZeros(RunResult& got, const RunResult& want, const std::vector<ArrayType>& types) {
   for (size_t i = 0; i < got.arrays.size(); ++i) {
     const auto dtype = static_cast<uint32_t>(types[i].dtype());
