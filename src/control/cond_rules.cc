@@ -121,10 +121,7 @@ absl::StatusOr<ProgramRef> UnknownBranch(Builder& b, const transform::PartialEva
 
 // If it is not known which branch runs, the whole operation is unknown.
 absl::Status AllUnknown(Builder& ub, const StructuralOp& h, const ricci_partial_eval_args& a) {
-  Vals all(a.in, a.in + h.op.n_in);
-  for (uint32_t i = 0; i < h.op.n_in; ++i) {
-    if (a.is_known[i]) RICCI_TRY(base::FromAbi(a.residual(a.split, a.in[i], &all[i])));
-  }
+  RICCI_ASSIGN(const Vals all, UnknownOperands(h, a));
   RICCI_ASSIGN(Vals out, ub.Emit(h.op.prim, h.attrs, all));
   std::copy(out.begin(), out.end(), a.out);
   return absl::OkStatus();

@@ -73,6 +73,14 @@ void GiveJvp(const ricci_jvp_args& a, MaskView nonzero, std::span<const Val> out
   Scatter(nonzero, out.subspan(nonzero.size()), a.out_tangents);
 }
 
+absl::StatusOr<Vals> UnknownOperands(const StructuralOp& h, const ricci_partial_eval_args& a) {
+  Vals in(a.in, a.in + h.op.n_in);
+  for (uint32_t i = 0; i < h.op.n_in; ++i) {
+    if (a.is_known[i]) RICCI_TRY(base::FromAbi(a.residual(a.split, a.in[i], &in[i])));
+  }
+  return in;
+}
+
 namespace {
 
 // The rules of the C ABI; `self` is the row.

@@ -157,6 +157,8 @@ absl::StatusOr<Val> EmitCheck(Builder& b, Val pred, Val x, uint32_t code, std::s
 Mask HasTangent(Builder& b, std::span<const TypeId> types);
 // What a jvp rule gives: `out` has all results, then the tangents of those with nonzero[i] != 0.
 void GiveJvp(const ricci_jvp_args& a, MaskView nonzero, std::span<const Val> out);
+// The operands of an equation that partial evaluation splits, all as values of the unknown builder.
+absl::StatusOr<Vals> UnknownOperands(const StructuralOp& h, const ricci_partial_eval_args& a);
 // How a rule splits the programs it holds: as it is asked to, or by a policy of its own.
 inline transform::Saving SavingOf(const ricci_partial_eval_args& a, std::string_view policy) {
   return {policy, (a.hdr.flags & RICCI_PARTIAL_EVAL_APART) != 0};

@@ -102,10 +102,7 @@ absl::StatusOr<ProgramRef> AsScan(Builder& b, const StructuralOp& h, const While
 // The whole loop in the unknown half, with these programs.
 absl::Status UnknownLoop(const StructuralOp& h, const ricci_partial_eval_args& a, const WhileParts& w,
                          const Program& cond, const Program& body) {
-  Vals in(a.in, a.in + h.op.n_in);
-  for (uint32_t i = 0; i < h.op.n_in; ++i) {
-    if (a.is_known[i]) RICCI_TRY(base::FromAbi(a.residual(a.split, a.in[i], &in[i])));
-  }
+  RICCI_ASSIGN(const Vals in, UnknownOperands(h, a));
   RICCI_ASSIGN(Vals out, EmitWhile(*trace::FromAbi(a.unknown), w, cond, body, w.n_cond, w.n_body, in));
   std::copy(out.begin(), out.end(), a.out);
   return absl::OkStatus();

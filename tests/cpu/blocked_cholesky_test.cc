@@ -5,8 +5,7 @@
 #include <limits>
 #include <random>
 
-#include "instruction_sets.h"
-#include "support/program_runner.h"
+#include "blocked_matrices.h"
 
 namespace ricci::testing { namespace {
 
@@ -44,7 +43,7 @@ TEST(BlockedCholesky, AgreesWithTheInterpreter) {
       const int64_t batch = n < 100 ? 3 : 1;
       const std::string size = std::to_string(n);
       const auto f = r.Parse(Program(dtype + ("[" + std::to_string(batch)) + "," + size + "," + size + "]"));
-      EXPECT_EQ(r.Dump(f, "plan", "cpu").find("library") != std::string::npos, n >= 9) << n;
+      EXPECT_EQ(IsBlocked(r, f), n >= 9) << n;
       SCOPED_TRACE(dtype + size);
       r.RunEverywhere(f, {Positive(batch, n)}, std::string(dtype) == "f64" ? 1e-12 : 1e-5);
     }
@@ -58,7 +57,7 @@ TEST(BlockedCholesky, LeavesBatchesToLanes) {
     for (int64_t n : {9, 27, 47, 48}) {
       const std::string size = std::to_string(n);
       const auto f = r.Parse(Program(dtype + std::string("[19,") + size + "," + size + "]"));
-      EXPECT_EQ(r.Dump(f, "plan", "cpu").find("library") != std::string::npos, n >= 48) << n;
+      EXPECT_EQ(IsBlocked(r, f), n >= 48) << n;
       const bool lanes = r.Dump(f, "decisions", "cpu").find("lanes over the domain") != std::string::npos;
       EXPECT_EQ(lanes, n < 48) << n;
       SCOPED_TRACE(dtype + size);
@@ -84,7 +83,7 @@ TEST(BlockedCholesky, ComplexOnesAgreeWithTheInterpreter) {
       const int64_t batch = n % 2 == 0 && n < 40 ? 8 : n < 100 ? 3 : 1;
       const std::string size = std::to_string(n);
       const auto f = r.Parse(ComplexProgram(part, "[" + std::to_string(batch) + "," + size + "," + size + "]"));
-      EXPECT_EQ(r.Dump(f, "plan", "cpu").find("library") != std::string::npos, n >= (batch < 8 ? 9 : 32)) << n;
+      EXPECT_EQ(IsBlocked(r, f), n >= (batch < 8 ? 9 : 32)) << n;
       SCOPED_TRACE(part + size);
       r.RunEverywhere(f, {Positive(batch, n), Imaginary(batch, n)}, part == "f64" ? 1e-12 : 1e-5);
     }

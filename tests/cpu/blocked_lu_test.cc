@@ -6,39 +6,27 @@
 #include <limits>
 #include <random>
 
-#include "instruction_sets.h"
-#include "support/program_runner.h"
+#include "blocked_matrices.h"
 
 namespace ricci::testing { namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
 
-struct Size {
-  int64_t batch, rows, columns;
-  int64_t steps() const { return std::min(rows, columns); }
-  std::string Text() const {
-    return "[" + std::to_string(batch) + "," + std::to_string(rows) + "," + std::to_string(columns) + "]";
-  }
-};
+using Size = LuSize;
 
 // In f32, so that both dtypes have the same matrix.
 Numbers Random(const Size& s) {
   std::mt19937 random(static_cast<unsigned>(s.rows * 1000 + s.columns));
   std::uniform_real_distribution<float> some(-1, 1);
-  Numbers a(static_cast<size_t>(s.batch * s.rows * s.columns));
+  Numbers a(s.elements());
   for (double& v : a) v = some(random);
   return a;
 }
 
 std::string ProgramOf(const std::string& dtype, const Size& s) {
-  const std::string a = dtype + s.Text(), batch = std::to_string(s.batch);
-  const std::string p = "i32[" + batch + "," + std::to_string(s.steps()) + "]",
-                    r = "i32[" + batch + "," + std::to_string(s.rows) + "]";
-  return "program f(%a: " + a + ") { %l: " + a + ", %p: " + p + ", %r: " + r + " = lu(%a) return %l, %p, %r }";
-}
-
-bool IsBlocked(ProgramRunner& r, const Program& f) {
-  return r.Dump(f, "plan", "cpu").find("library") != std::string::npos;
+  const std::string a = dtype + s.Text();
+  return "program f(%a: " + a + ") { %l: " + a + ", %p: " + s.Pivots() + ", %r: " + s.Permutation() +
+         " = lu(%a) return %l, %p, %r }";
 }
 
 constexpr Size kSizes[] = {{3, 23, 23},   {3, 24, 24},   {2, 63, 63},   {2, 64, 64},  {2, 65, 65},  {1, 128, 128},

@@ -6,8 +6,7 @@
 #include <limits>
 #include <random>
 
-#include "instruction_sets.h"
-#include "support/program_runner.h"
+#include "blocked_matrices.h"
 
 namespace ricci::testing { namespace {
 
@@ -58,10 +57,6 @@ std::string ProgramOf(const std::string& dtype, const Size& s, const Case& c) {
   const std::string b = dtype + s.B(c.left);
   return "program f(%a: " + dtype + s.A() + ", %b: " + b + ") { %x: " + b + " = triangular_solve(%a, %b)" +
          c.Attributes() + " return %x }";
-}
-
-bool IsBlocked(ProgramRunner& r, const Program& f) {
-  return r.Dump(f, "plan", "cpu").find("library") != std::string::npos;
 }
 
 std::vector<Case> AllCases() {
@@ -202,20 +197,12 @@ void SolveOne(cpu::SolveBlockFn solve, cpu::GemmType type, int64_t n, int64_t li
 }
 
 TEST(BlockedTriangularSolve, EachInstructionSet) {
-  for (const InstructionSet& set : InstructionSets()) {
-    for (int64_t n : {1, 2, 3, 4, 5, 17, 63, 64}) {
-      for (int64_t lines : {1, 2, 3, 8, 9, 16, 17, 31, 32, 33, 64, 65, 100}) {
-        for (int way = 0; way < 8; ++way) {
-          const bool adjacent = (way & 1) != 0, unit = (way & 4) != 0;
-          const int64_t direction = (way & 2) != 0 ? -1 : 1;
-          SCOPED_TRACE(set.name + " " + std::to_string(n) + ", " + std::to_string(lines) + " way " +
-                       std::to_string(way));
-          SolveOne<double>(set.solve, cpu::GemmType::kF64, n, lines, adjacent, direction, unit);
-          SolveOne<float>(set.solve, cpu::GemmType::kF32, n, lines, adjacent, direction, unit);
-        }
-      }
-    }
-  }
+  ForEachSolveBlock(
+      {1, 2, 3, 4, 5, 17, 63, 64}, {1, 2, 3, 8, 9, 16, 17, 31, 32, 33, 64, 65, 100},
+      [](const InstructionSet& set, int64_t n, int64_t lines, bool adjacent, int64_t direction, bool unit) {
+        SolveOne<double>(set.solve, cpu::GemmType::kF64, n, lines, adjacent, direction, unit);
+        SolveOne<float>(set.solve, cpu::GemmType::kF32, n, lines, adjacent, direction, unit);
+      });
 }
 
 }  // namespace

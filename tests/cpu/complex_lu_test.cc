@@ -7,21 +7,13 @@
 #include <limits>
 #include <random>
 
-#include "instruction_sets.h"
-#include "support/program_runner.h"
+#include "blocked_matrices.h"
 
 namespace ricci::testing { namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
 
-struct Size {
-  int64_t batch, rows, columns;
-  int64_t steps() const { return std::min(rows, columns); }
-  size_t elements() const { return static_cast<size_t>(batch * rows * columns); }
-  std::string Text() const {
-    return "[" + std::to_string(batch) + "," + std::to_string(rows) + "," + std::to_string(columns) + "]";
-  }
-};
+using Size = LuSize;
 
 // One of the parts, the same in both dtypes.
 Numbers Random(const Size& s, unsigned seed) {
@@ -35,16 +27,10 @@ Numbers Random(const Size& s, unsigned seed) {
 // Of the parts of a matrix, and giving those of its factors, pivots and permutation.
 std::string ProgramOf(const std::string& part, const Size& s) {
   const std::string real = part + s.Text(), type = (part == "f64" ? "c128" : "c64") + s.Text();
-  const std::string batch = std::to_string(s.batch), p = "i32[" + batch + "," + std::to_string(s.steps()) + "]",
-                    r = "i32[" + batch + "," + std::to_string(s.rows) + "]";
   return "program f(%x: " + real + ", %y: " + real + ") { %a: " + type + " = complex(%x, %y) %l: " + type +
-         ", %p: " + p + ", %r: " + r + " = lu(%a) %u: " + real + " = real(%l) %v: " + real +
+         ", %p: " + s.Pivots() + ", %r: " + s.Permutation() + " = lu(%a) %u: " + real + " = real(%l) %v: " + real +
          " = imag(%l) return %u, %v, %p, %r }";
 }
-bool IsBlocked(ProgramRunner& r, const Program& f) {
-  return r.Dump(f, "plan", "cpu").find("library") != std::string::npos;
-}
-
 constexpr Size kSizes[] = {{3, 15, 15}, {3, 16, 16},  {3, 23, 23},   {2, 31, 31},  {2, 32, 32},  {2, 33, 33},
                            {2, 64, 64}, {2, 65, 65},  {1, 130, 130}, {2, 24, 100}, {2, 100, 24}, {1, 40, 90},
                            {1, 90, 40}, {1, 32, 300}, {1, 300, 32},  {2, 100, 15}};

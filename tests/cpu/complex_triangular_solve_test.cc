@@ -7,8 +7,7 @@
 #include <limits>
 #include <random>
 
-#include "instruction_sets.h"
-#include "support/program_runner.h"
+#include "blocked_matrices.h"
 
 namespace ricci::testing { namespace {
 
@@ -82,10 +81,6 @@ std::string ProgramOf(const std::string& part, const Size& s, const Case& c) {
          " = triangular_solve(%a, %b)" + c.Attributes() + " %y: " + part + b + " = real(%x) %z: " + part + b +
          " = imag(%x) return %y, %z }";
 }
-bool IsBlocked(ProgramRunner& r, const Program& f) {
-  return r.Dump(f, "plan", "cpu").find("library") != std::string::npos;
-}
-
 // |b - op(a) x| <= 4 n eps |op(a)| |x|, element by element: the bound of real solutions (Higham, "Accuracy and
 // stability of numerical algorithms", 8.1) for numbers of two parts; and no less than that of the sums of the check.
 void CheckResidual(const Size& s, const Case& c, const Parts& a, const Parts& b, const Parts& x, double eps) {
@@ -227,20 +222,12 @@ void SolveOne(cpu::SolveBlockFn solve, cpu::GemmType type, int64_t n, int64_t li
 }
 
 TEST(ComplexTriangularSolve, EachInstructionSet) {
-  for (const InstructionSet& set : InstructionSets()) {
-    for (int64_t n : {1, 2, 3, 4, 5, 17, 31, 32}) {
-      for (int64_t lines : {1, 2, 3, 4, 7, 8, 9, 16, 17, 31, 32, 33, 65}) {
-        for (int way = 0; way < 8; ++way) {
-          const bool adjacent = (way & 1) != 0, unit = (way & 4) != 0;
-          const int64_t direction = (way & 2) != 0 ? -1 : 1;
-          SCOPED_TRACE(set.name + " " + std::to_string(n) + ", " + std::to_string(lines) + " way " +
-                       std::to_string(way));
-          SolveOne<double>(set.solve, cpu::GemmType::kF64, n, lines, adjacent, direction, unit);
-          SolveOne<float>(set.solve, cpu::GemmType::kF32, n, lines, adjacent, direction, unit);
-        }
-      }
-    }
-  }
+  ForEachSolveBlock(
+      {1, 2, 3, 4, 5, 17, 31, 32}, {1, 2, 3, 4, 7, 8, 9, 16, 17, 31, 32, 33, 65},
+      [](const InstructionSet& set, int64_t n, int64_t lines, bool adjacent, int64_t direction, bool unit) {
+        SolveOne<double>(set.solve, cpu::GemmType::kF64, n, lines, adjacent, direction, unit);
+        SolveOne<float>(set.solve, cpu::GemmType::kF32, n, lines, adjacent, direction, unit);
+      });
 }
 
 }  // namespace
