@@ -89,15 +89,22 @@ class Line {
  public:
   Line(KernelBuilder& k, const Eqn& e, const Index& at)
       : k_(k), e_(e), at_(at), axis_(e.integer("dimension")), n_(e.in(0).dim(axis_)) {
+    if (IsLoneLongKey()) return;
     for (uint32_t i = 0; i < e.integer("num_keys"); ++i) AddKeys(i);
   }
   void Sort() const {
+    if (IsLoneLongKey()) return ByDigitsAlone();
     if (n_ <= kShortLine) return ByCounting();
     n_ < kLongLine ? ByMerging() : ByDigits();
   }
 
  private:
   static DType key_dtype(DType d) { return d == DType::kBool ? DType::kU8 : PartOf(d); }
+  // A key that is all there is to move.
+  bool IsLoneLongKey() const {
+    const DType dtype = e_.in(0).dtype();
+    return n_ >= kLongLine && e_.n_in() == 1 && dtype != DType::kBool && !IsComplex(dtype);
+  }
   // Of operand i, in arrays of their own.
   void AddKeys(uint32_t i) {
     const bool is_complex = IsComplex(e_.in(i).dtype());
@@ -212,62 +219,99 @@ class Line {
     return bits + Like(bits, uint64_t{1} << (BitsOf(v.dtype()) - 1));
   }
 
+  // The elements being moved between two halves of an array, with the words whose digits decide where to. A key that is
+  // alone needs no words: it is moved itself.
+  struct Digits {
+    KernelArray moved, words;
+    bool alone;
+    DType word;
+    int64_t passes;
+    KernelArray ends;  // by pass and digit: how many there are, then where the next one goes
+  };
+  Digits DigitsOf(DType dtype, KernelArray moved, bool alone) const {
+    const bool wide = BitsOf(dtype) > 32;
+    const int64_t both[] = {2, n_}, bits = IsFloat(dtype) ? (wide ? 64 : 32) : BitsOf(dtype);
+    Digits d{moved, {}, alone, wide ? DType::kU64 : DType::kU32, bits / kDigitBits, {}};
+    const int64_t counts[] = {d.passes, kDigits};
+    if (!alone) d.words = k_.Local(e_.Type(d.word, both));
+    d.ends = k_.Local(Indices(counts));
+    return d;
+  }
+
+  void ByDigitsAlone() const {
+    const int64_t both[] = {2, n_};
+    const Digits d = DigitsOf(e_.in(0).dtype(), k_.Local(e_.in(0).WithShape(both)), true);
+    k_.Loop(n_, [&](Scalar i) { d.moved.Store({k_.At(0), i}, k_.Operand(0).Load(Place(i))); });
+    Count(d, 0);
+    MoveAll(d, 0, true);
+  }
+
   // From the last key to the first, and in each from its last digit to its first: elements go after those with smaller
-  // digits, in their present order. What is moved is their number, or the key itself if it is the only operand.
+  // digits, in their present order. What is moved are their numbers.
   void ByDigits() const {
     const int64_t both[] = {2, n_};
-    const DType dtype = e_.in(0).dtype();
-    const bool alone = e_.n_in() == 1 && dtype != DType::kBool && !IsComplex(dtype);
     const DType number = n_ > INT32_MAX ? DType::kI64 : DType::kI32;
-    const KernelArray moved = k_.Local(alone ? e_.in(0).WithShape(both) : e_.Type(number, both));
-    k_.Loop(n_, [&](Scalar i) { moved.Store({k_.At(0), i}, alone ? keys_[0].Load({i}) : Convert(i, number)); });
+    const KernelArray moved = k_.Local(e_.Type(number, both));
+    k_.Loop(n_, [&](Scalar i) { moved.Store({k_.At(0), i}, Convert(i, number)); });
     int64_t half = 0;  // of `moved`, the current one
-    for (size_t key = keys_.size(); key-- > 0;) half = SortBy(key, moved, half, alone);
-    k_.Loop(n_, [&](Scalar i) {
-      const Scalar v = moved.Load({k_.At(half), i});
-      alone ? k_.Result(0).Store(Place(i), v) : Write(i, Convert(v, DType::kI64));
-    });
+    for (size_t key = keys_.size(); key-- > 0;) {
+      const Digits d = DigitsOf(key_dtypes_[key], moved, false);
+      k_.Loop(n_, [&](Scalar i) {
+        const Scalar at = Convert(moved.Load({k_.At(half), i}), DType::kI64);
+        d.words.Store({k_.At(half), i}, Ordered(keys_[key].Load({at}), d.word));
+      });
+      Count(d, half);
+      half = MoveAll(d, half, key == 0);
+    }
+  }
+  Scalar WordAt(const Digits& d, int64_t half, Scalar i) const {
+    return d.alone ? Ordered(d.moved.Load({k_.At(half), i}), d.word) : d.words.Load({k_.At(half), i});
+  }
+  static Scalar DigitOf(Scalar word, int64_t pass) {
+    const Scalar digit = ShiftRightLogical(word, Like(word, static_cast<uint64_t>(pass * kDigitBits)));
+    return Convert(digit & (kDigits - 1), DType::kI64);
   }
 
-  // Returns the half of `moved` that holds the sorted elements.
-  int64_t SortBy(size_t key, KernelArray moved, int64_t half, bool alone) const {
-    const DType dtype = key_dtypes_[key];
-    const bool wide = BitsOf(dtype) > 32;
-    const DType word = wide ? DType::kU64 : DType::kU32;
-    const int64_t both[] = {2, n_}, bits = IsFloat(dtype) ? (wide ? 64 : 32) : BitsOf(dtype);
-    const int64_t passes = bits / kDigitBits;
-    const KernelArray words = k_.Local(e_.Type(word, both)), ends = k_.Local(Indices({&kDigits, 1}));
-    k_.Loop(n_, [&](Scalar i) {
-      const Scalar v = moved.Load({k_.At(half), i});
-      words.Store({k_.At(half), i}, Ordered(alone ? v : keys_[key].Load({Convert(v, DType::kI64)}), word));
+  // How often each digit occurs does not depend on the order, so all are counted at once; then where each begins.
+  void Count(const Digits& d, int64_t half) const {
+    k_.Loop(d.passes, [&](Scalar pass) {
+      k_.Loop(kDigits, [&](Scalar digit) { d.ends.Store({pass, digit}, k_.At(0)); });
     });
-    k_.Loop(passes, [&](Scalar pass) { ByDigit(words, moved, ends, pass, (pass + half) % 2); });
-    return (half + passes) % 2;
-  }
-
-  // Moves words[from] and moved[from] to words[1 - from] and moved[1 - from] by digit number `pass`.
-  void ByDigit(KernelArray words, KernelArray moved, KernelArray ends, Scalar pass, Scalar from) const {
-    const auto digit_of = [&](Scalar word) {
-      const Scalar digit = ShiftRightLogical(word, Convert(pass * kDigitBits, word.dtype()));
-      return Convert(digit & (kDigits - 1), DType::kI64);
-    };
-    k_.Loop(kDigits, [&](Scalar d) { ends.Store({d}, k_.At(0)); });
     k_.Loop(n_, [&](Scalar i) {
-      const Scalar d = digit_of(words.Load({from, i}));
-      ends.Store({d}, ends.Load({d}) + 1);
+      const Scalar word = WordAt(d, half, i);
+      for (int64_t pass = 0; pass < d.passes; ++pass) {
+        const Scalar digit = DigitOf(word, pass);
+        d.ends.Store({k_.At(pass), digit}, d.ends.Load({k_.At(pass), digit}) + 1);
+      }
     });
     const KernelArray end = k_.Local(Indices({}));
-    end.Store({}, k_.At(0));
-    k_.Loop(kDigits, [&](Scalar d) {
-      const Scalar count = ends.Load({d}), begin = end.Load({});
-      ends.Store({d}, begin);
-      end.Store({}, begin + count);
+    k_.Loop(d.passes, [&](Scalar pass) {
+      end.Store({}, k_.At(0));
+      k_.Loop(kDigits, [&](Scalar digit) {
+        const Scalar count = d.ends.Load({pass, digit}), begin = end.Load({});
+        d.ends.Store({pass, digit}, begin);
+        end.Store({}, begin + count);
+      });
     });
+  }
+
+  // Digit by digit from one half to the other; returns the half where all are then. What is `last` goes to the results.
+  int64_t MoveAll(const Digits& d, int64_t half, bool last) const {
+    for (int64_t pass = 0; pass < d.passes; ++pass, half = 1 - half) Move(d, pass, half, last && pass == d.passes - 1);
+    return half;
+  }
+  void Move(const Digits& d, int64_t pass, int64_t from, bool to_results) const {
+    const Scalar to_half = k_.At(1 - from);
     k_.Loop(n_, [&](Scalar i) {
-      const Scalar word = words.Load({from, i}), d = digit_of(word), to = ends.Load({d});
-      words.Store({1 - from, to}, word);
-      moved.Store({1 - from, to}, moved.Load({from, i}));
-      ends.Store({d}, to + 1);
+      const Scalar word = WordAt(d, from, i), digit = DigitOf(word, pass), v = d.moved.Load({k_.At(from), i});
+      const Scalar to = d.ends.Load({k_.At(pass), digit});
+      if (to_results) {
+        d.alone ? k_.Result(0).Store(Place(to), v) : Write(to, Convert(v, DType::kI64));
+      } else {
+        if (!d.alone) d.words.Store({to_half, to}, word);
+        d.moved.Store({to_half, to}, v);
+      }
+      d.ends.Store({k_.At(pass), digit}, to + 1);
     });
   }
 
