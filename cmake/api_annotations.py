@@ -14,7 +14,7 @@ COUNTS = {"uint32_t", "uint64_t", "int64_t", "size_t"}
 # They change the registry of a context, from a plugin's attach or before others use it: the only functions that need
 # the context to themselves.
 ALONE = {"ricci_context_add_plugin", "ricci_context_load_plugin", "ricci_prim_register", "ricci_prim_add_lowering",
-         "ricci_backend_register"}
+         "ricci_backend_register", "ricci_context_option"}
 SCALARS = COUNTS | {"uint8_t", "int32_t", "double", "ricci_val", "ricci_type", "ricci_prim", "ricci_sval", "ricci_karr"}
 # Each annotation with the number of its arguments.
 ANNOTATIONS = {"RICCI_OWNED": 0, "RICCI_NULLABLE": 0, "RICCI_TEXT": 0, "RICCI_ANY_THREAD": 0, "RICCI_BORROWED": 1,

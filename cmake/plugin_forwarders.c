@@ -53,6 +53,9 @@ ricci_status* ricci_context_load_plugin(ricci_ctx* c, const char* path, size_t l
 ricci_status* ricci_context_config(ricci_ctx* c, const char* key, size_t key_len, const char* value, size_t value_len) {
   return ricci_api_table->context_config(c, key, key_len, value, value_len);
 }
+uint32_t ricci_context_option(ricci_ctx* c, const char* key, size_t key_len, ricci_str* value) {
+  return ricci_api_table->context_option(c, key, key_len, value);
+}
 uint32_t ricci_device_count(const ricci_ctx* c) {
   return ricci_api_table->device_count(c);
 }

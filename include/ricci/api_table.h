@@ -49,6 +49,7 @@ typedef struct ricci_api {
   ricci_status* (*context_add_plugin)(ricci_ctx* c, ricci_plugin_query_fn query);
   ricci_status* (*context_load_plugin)(ricci_ctx* c, const char* path, size_t len);
   ricci_status* (*context_config)(ricci_ctx* c, const char* key, size_t key_len, const char* value, size_t value_len);
+  uint32_t (*context_option)(ricci_ctx* c, const char* key, size_t key_len, ricci_str* value);
   uint32_t (*device_count)(const ricci_ctx* c);
   ricci_device* (*device_get)(const ricci_ctx* c, uint32_t i);
   ricci_device* (*device_find)(const ricci_ctx* c, const char* kind, size_t len);
@@ -259,6 +260,7 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_context_add_plugin ricci_api_table->context_add_plugin
 #define ricci_context_load_plugin ricci_api_table->context_load_plugin
 #define ricci_context_config ricci_api_table->context_config
+#define ricci_context_option ricci_api_table->context_option
 #define ricci_device_count ricci_api_table->device_count
 #define ricci_device_get ricci_api_table->device_get
 #define ricci_device_find ricci_api_table->device_find

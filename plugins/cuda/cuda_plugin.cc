@@ -3,6 +3,7 @@
 
 #include "attach.h"
 #include "code.h"
+#include "offline.h"
 
 namespace ricci::cuda {
 namespace {
@@ -144,7 +145,24 @@ ricci_backend Table(Gpu& device, const ricci_target& target) {
   return b;
 }
 
-ricci_status* Attach(void*, ricci_ctx* ctx) { return AttachDevices(ctx, {}); }
+// The options of the plugin, in place of what they name.
+Settings SettingsOf(ricci_ctx* ctx) {
+  Settings settings;
+  const auto option = [&](std::string_view key, std::string& value) {
+    ricci_str text{};
+    if (ricci_context_option(ctx, key.data(), key.size(), &text) != 0) value.assign(text.ptr, text.len);
+  };
+  std::string compiler;
+  option("cuda.driver", settings.driver);
+  option("cuda.compiler", compiler);
+  option("cuda.arch", settings.architecture);
+  if (!compiler.empty()) settings.compilers = {compiler};
+  return settings;
+}
+
+ricci_status* Attach(void*, ricci_ctx* ctx) {
+  return Guard([&] { return AttachDevices(ctx, SettingsOf(ctx)); });
+}
 
 constexpr ricci_plugin kPlugin = Describe("cuda", "0.1.0", Attach);
 
@@ -153,17 +171,18 @@ constexpr ricci_plugin kPlugin = Describe("cuda", "0.1.0", Attach);
 ricci_status* AttachDevices(ricci_ctx* ctx, const Settings& settings) {
   return Guard([&]() -> ricci_status* {
     std::string error;
-    std::shared_ptr<const Driver> driver = OpenDriver(settings.driver, error);
-    if (driver == nullptr) return Fail(RICCI_NOT_FOUND, error);
+    const ricci_target target = Target();
+    std::shared_ptr<const Driver> driver = settings.architecture.empty() ? OpenDriver(settings.driver, error) : nullptr;
+    if (driver == nullptr && settings.architecture.empty()) return Fail(RICCI_NOT_FOUND, error);
     std::shared_ptr<const Compiler> compiler = OpenCompiler(settings.compilers, error);
     if (compiler == nullptr) return Fail(RICCI_NOT_FOUND, error);
+    if (driver == nullptr) return RegisterOffline(ctx, compiler, settings.architecture, target);
     int count = 0;
     CuResult result = driver->cuInit(0);
     if (result != kCuSuccess) return Fail(RICCI_NOT_FOUND, "no CUDA device: " + driver->ErrorText("cuInit", result));
     result = driver->cuDeviceGetCount(&count);
     if (result != kCuSuccess) return Fail(RICCI_INTERNAL, driver->ErrorText("cuDeviceGetCount", result));
     if (count == 0) return Fail(RICCI_NOT_FOUND, "no CUDA device: the driver lists none");
-    const ricci_target target = Target();
     for (int i = 0; i < count; ++i) {
       ricci_status* failed = nullptr;
       std::unique_ptr<Gpu> device = Gpu::Create(driver, compiler, i, failed);

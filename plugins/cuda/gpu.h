@@ -15,6 +15,7 @@ namespace ricci::cuda {
 struct Settings {
   std::string driver = "libcuda.so.1";
   std::vector<std::string> compilers = {"libnvrtc.so.13", "libnvrtc.so.12"};
+  std::string architecture;  // not empty: one device that only compiles for it, without a driver (offline.h)
 };
 
 ricci_status* Fail(uint32_t code, const std::string& what);

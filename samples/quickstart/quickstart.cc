@@ -1,11 +1,14 @@
-// quickstart DIGITS_CSV FOLDER: two problems from start to end, and their curves as SVG files in FOLDER.
+// quickstart DIGITS_CSV FOLDER [--device cpu|cuda] [--config KEY=VALUE]...: two problems from start to end, and their
+// curves as SVG files in FOLDER.
 //
 // 1. digit_classifier trains a network on 1,797 digits; 2. pendulum_fit finds the friction of 4,096 pendulums. Both
 // must reach a stated accuracy, or the program fails.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "digit_classifier.h"
 #include "pendulum_fit.h"
@@ -20,8 +23,44 @@ void Save(const std::string& path, const Curve& curve) {
   std::printf("wrote %s\n", path.c_str());
 }
 
-bool Run(const std::string& csv, const std::string& folder) {
-  const ricci::Context ctx;
+struct Options {
+  std::vector<std::string> operands, config;
+  std::string device = "cpu";
+};
+
+// False if the words make no sense.
+bool Parse(int argc, char** argv, Options& options) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word.rfind("--", 0) != 0) {
+      options.operands.push_back(word);
+      continue;
+    }
+    if (++i == argc || (word != "--device" && word != "--config")) return false;
+    if (word == "--device") options.device = argv[i];
+    if (word == "--config") options.config.push_back(argv[i]);
+  }
+  return options.operands.size() == 2 && (options.device == "cpu" || options.device == "cuda");
+}
+
+// The first device of a context, which programs run on, is one of the plugin that was added last.
+void Configure(ricci::Context& ctx, const Options& options) {
+  for (const std::string& pair : options.config) {
+    const size_t equals = std::min(pair.find('='), pair.size());
+    ctx.config(pair.substr(0, equals), equals < pair.size() ? pair.substr(equals + 1) : "");
+  }
+  if (options.device != "cuda") return;
+#ifdef QUICKSTART_CUDA
+  ctx.add_plugin(ricci_plugin_query_cuda);
+#else
+  throw std::runtime_error("this build has no backend for GPUs");
+#endif
+}
+
+bool Run(const Options& options) {
+  const std::string &csv = options.operands[0], &folder = options.operands[1];
+  ricci::Context ctx;
+  Configure(ctx, options);
   std::printf("device: %s (%s)\n", std::string(ctx.device().kind()).c_str(), std::string(ctx.device().name()).c_str());
   const DigitResult digits = TrainDigits(ctx, csv);
   Save(folder + "/digits.svg", {"Training on 1,437 digits", "epoch", "mean loss", digits.losses, true});
@@ -36,12 +75,14 @@ bool Run(const std::string& csv, const std::string& folder) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: %s samples/data/digits.csv folder\n", argv[0]);
+  Options options;
+  if (!Parse(argc, argv, options)) {
+    std::fprintf(stderr, "usage: %s samples/data/digits.csv folder [--device cpu|cuda] [--config KEY=VALUE]...\n",
+                 argv[0]);
     return 2;
   }
   try {
-    return Run(argv[1], argv[2]) ? 0 : 1;
+    return Run(options) ? 0 : 1;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "\n%s\n", e.what());
     return 1;

@@ -61,6 +61,15 @@ ricci_status* ricci_context_config(ricci_ctx* c, const char* key, size_t key_len
   });
 }
 
+uint32_t ricci_context_option(ricci_ctx* c, const char* key, size_t key_len, ricci_str* value) {
+  if (value != nullptr) *value = {nullptr, 0};
+  if (c == nullptr || key == nullptr || value == nullptr) return 0;
+  const std::string* const found = FromAbi(c)->PluginOption(View(key, key_len));
+  if (found == nullptr) return 0;
+  *value = {found->data(), found->size()};
+  return 1;
+}
+
 ricci_status* ricci_backend_register(ricci_ctx* c, const ricci_backend* b) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"c", c}, {"b", b}}));

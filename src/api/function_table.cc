@@ -29,6 +29,7 @@ constexpr ricci_api kFunctionTable = {
     .context_add_plugin = ricci_context_add_plugin,
     .context_load_plugin = ricci_context_load_plugin,
     .context_config = ricci_context_config,
+    .context_option = ricci_context_option,
     .device_count = ricci_device_count,
     .device_get = ricci_device_get,
     .device_find = ricci_device_find,

@@ -102,6 +102,7 @@ ricci_status* CheckProgram(const Session& session, const Arguments& arguments, c
 bool CheckOne(const Session& session, const Arguments& arguments, const std::string& operand) {
   Tally tally;
   const std::string device = arguments.option_or("device", "");
+  if (device == "cuda") session.AddGpus();
   ricci_check_opts o = ricci_check_opts_default();
   o.device = {device.data(), device.size()};
   o.sink = &tally;

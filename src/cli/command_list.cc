@@ -126,16 +126,28 @@ std::string MemoryText(const ricci_device* d) {
   return text;
 }
 
+void PrintDevice(const std::string& number, ricci_device* device) {
+  ricci_device_desc desc{};
+  desc.hdr.size = sizeof desc;
+  ricci_device_info(device, &desc);
+  std::printf("%s: %.*s:%d, %.*s, %u thread%s%s\n", number.c_str(), static_cast<int>(desc.kind.len), desc.kind.ptr,
+              desc.ordinal, static_cast<int>(desc.name.len), desc.name.ptr, desc.workers, desc.workers == 1 ? "" : "s",
+              MemoryText(device).c_str());
+}
+
+// GPUs come last, without a number: a program runs on one only if --device says so.
 void Devices(const Session& session, const Arguments& arguments) {
   if (!arguments.operands().empty()) throw UsageError("takes no `" + arguments.operands()[0] + "`");
-  for (uint32_t i = 0; i < ricci_device_count(session.context()); ++i) {
-    ricci_device_desc desc{};
-    desc.hdr.size = sizeof desc;
-    ricci_device* const device = ricci_device_get(session.context(), i);
-    ricci_device_info(device, &desc);
-    std::printf("%u: %.*s:%d, %.*s, %u thread%s%s\n", i, static_cast<int>(desc.kind.len), desc.kind.ptr, desc.ordinal,
-                static_cast<int>(desc.name.len), desc.name.ptr, desc.workers, desc.workers == 1 ? "" : "s",
-                MemoryText(device).c_str());
+  const uint32_t count = ricci_device_count(session.context());
+  for (uint32_t i = 0; i < count; ++i) PrintDevice(std::to_string(i), ricci_device_get(session.context(), i));
+  try {
+    session.AddGpus();
+  } catch (const Failure& e) {
+    std::printf("-: %s\n", e.what());
+    return;
+  }
+  for (uint32_t i = 0; i + count < ricci_device_count(session.context()); ++i) {
+    PrintDevice("-", ricci_device_get(session.context(), i));
   }
 }
 

@@ -240,7 +240,7 @@ std::span<const Command> ReduceCommands() {
        "  --nans              it fails if an equation makes a NaN or an infinity, as run --check-nans looks for them\n"
        "  --command CMD       it fails if `CMD FILE` exits with 0, where FILE holds the text of the program\n"
        "  --output FILE       writes the program there (default: prints it)\n"
-       "  --device KIND       ref, cpu (default: the best one)\n"
+       "  --device KIND       ref, cpu, cuda (default: the best one)\n"
        "  --opt N, --passes A,B, --skip A,B\n"
        "                      as in run\n"
        "  --tolerance R       floats differ by more than R, relative to the larger of 1 and their value on ref\n"

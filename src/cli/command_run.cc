@@ -177,7 +177,7 @@ std::span<const Command> RunCommands() {
       "\n  --input 'I=LITERAL' value of parameter I as in program text, such as '0=[1.0, 2.0]' or '1=0.5'\n"
       "  --input I=@FILE     the same from .npy, .npz or .safetensors; I=@FILE:NAME for one of several arrays\n"
       "  --seed N            the other inputs are drawn from this seed (default: 0)\n"
-      "  --device KIND       ref, cpu (default: the best one)\n"
+      "  --device KIND       ref, cpu, cuda (default: the best one)\n"
       "  --opt N             1 compiles fast, 2 and 3 run fast\n"
       "  --passes A,B        only these passes, and those that every plan needs (`ricci help compile` lists them)\n"
       "  --skip A,B          all passes but these\n";
@@ -197,7 +197,7 @@ std::span<const Command> RunCommands() {
       "                 once or again\n"
       "  --dump STAGE   program, optimized, kernels, plan, native, all of these, the name of a pass, or\n"
       "                 object, which is a file\n"
-      "  --device KIND  ref, cpu (default: the best one)\n"
+      "  --device KIND  ref, cpu, cuda (default: the best one)\n"
       "  --opt N        1 compiles fast, 2 and 3 run fast\n"
       "  --passes A,B   only these passes, and those that every plan needs\n"
       "  --skip A,B     all passes but these\n"

@@ -61,15 +61,25 @@ Session::Session(const std::vector<std::string>& config, const std::vector<std::
 #endif
   ricci_prim id = 0;
   while (ricci_prim_at(context(), builtin_primitives_, &id) != nullptr) ++builtin_primitives_;
-  for (const std::string& path : plugins) Check(ricci_context_load_plugin(context(), path.data(), path.size()));
   for (const std::string& pair : config) {
     const size_t equals = std::min(pair.find('='), pair.size());
     const std::string value = equals < pair.size() ? pair.substr(equals + 1) : "";
     Check(ricci_context_config(context(), pair.data(), equals, value.data(), value.size()));
   }
+  for (const std::string& path : plugins) Check(ricci_context_load_plugin(context(), path.data(), path.size()));
+}
+
+void Session::AddGpus() const {
+  if (ricci_device_find(context(), "cuda", 4) != nullptr) return;
+#ifdef RICCI_TOOL_CUDA
+  Check(ricci_context_add_plugin(context(), ricci_plugin_query_cuda));
+#else
+  throw Failure("this build has no backend for GPUs (RICCI_CUDA)");
+#endif
 }
 
 ricci_device* Session::Device(std::string_view kind) const {
+  if (kind == "cuda") AddGpus();
   ricci_device* d =
       kind.empty() ? ricci_device_get(context(), 0) : ricci_device_find(context(), kind.data(), kind.size());
   if (d == nullptr) throw Failure("no device of kind `" + std::string(kind) + "`; `ricci devices` lists them");

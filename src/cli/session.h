@@ -61,6 +61,8 @@ class Session {
   ricci_ctx* context() const { return context_.get(); }
   // The number of primitives of the built-in plugins; those of loaded plugins follow.
   uint32_t builtin_primitives() const { return builtin_primitives_; }
+  // Adds the backend for GPUs, once: opening their driver takes time, so that is done only where one is asked for.
+  void AddGpus() const;
   // The device of that kind; device 0 for an empty one.
   ricci_device* Device(std::string_view kind) const;
 

@@ -206,6 +206,11 @@ Options Context::options() const {
 }
 
 absl::Status Context::Configure(std::string_view key, std::string_view value) {
+  const std::string_view plugin = key.substr(0, key.find('.'));
+  for (const AttachedPlugin& known : plugins_) {
+    if (plugin.size() == key.size() || known.name != plugin) continue;
+    return base::InvalidArgument("config: ", key, " is read when the plugin ", plugin, " is added: set it before");
+  }
   uint32_t before = 0, threads = 0;
   {
     std::lock_guard lock(options_mutex_);
@@ -261,10 +266,32 @@ absl::Status Context::Attach(const ricci_plugin& plugin) {
     plugins_.pop_back();
   };
   registry_->Begin(name);
-  RICCI_TRY(base::FromAbi(plugin.attach(plugin.self, Abi(this))));
+  const absl::Status attached = base::FromAbi(plugin.attach(plugin.self, Abi(this)));
+  // A mistyped key may be why it failed.
+  if (attached.ok() || !plugins_.back().options.empty()) RICCI_TRY(CheckOptionsOf(plugins_.back()));
+  RICCI_TRY(attached);
   registry_->Commit();
   attached_devices_ = of_outer ? std::optional(*of_outer + *attached_devices_) : std::nullopt;
   std::move(undo).Cancel();
+  return absl::OkStatus();
+}
+
+const std::string* Context::PluginOption(std::string_view key) {
+  const std::lock_guard lock(options_mutex_);
+  if (!plugins_.empty()) plugins_.back().options.emplace(key);
+  const auto found = options_.of_plugins.find(std::string(key));
+  return found == options_.of_plugins.end() ? nullptr : &found->second;
+}
+
+absl::Status Context::CheckOptionsOf(const AttachedPlugin& plugin) const {
+  const std::lock_guard lock(options_mutex_);
+  for (const auto& [key, value] : options_.of_plugins) {
+    if (key.substr(0, key.find('.')) != plugin.name || plugin.options.count(key) != 0) continue;
+    std::string known;
+    for (const std::string& k : plugin.options) known += base::Cat(known.empty() ? "" : ", ", k);
+    return base::InvalidArgument("config: unknown key ", key, "; the plugin ", plugin.name, " knows ",
+                                 known.empty() ? "none" : known);
+  }
   return absl::OkStatus();
 }
 

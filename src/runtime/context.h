@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "base/arena.h"
@@ -60,6 +61,8 @@ class Context final : public base::Shared {
 
   // Attaches a plugin that has been checked (plugin_loader.h). Not while other threads use the context.
   absl::Status Attach(const ricci_plugin& plugin);
+  // The value of an option of the plugin that is being attached; null if it was not set. Valid until attach returns.
+  const std::string* PluginOption(std::string_view key);
 
   void Log(uint32_t level, std::string_view text) const;
 
@@ -67,11 +70,14 @@ class Context final : public base::Shared {
   struct AttachedPlugin {
     std::string name;
     ricci_plugin plugin;
+    std::set<std::string> options = {};  // that its attach asked for
   };
 
   explicit Context(const ricci_hooks& hooks);
   ~Context() override;
   void Destroy() const override;
+  // An option that is set for the plugin, but that it did not ask for, is an error.
+  absl::Status CheckOptionsOf(const AttachedPlugin& plugin) const;
   // Passes a number of threads to all backends; on failure they get `before` again.
   absl::Status SetThreads(uint32_t threads, uint32_t before);
 

@@ -47,6 +47,11 @@ constexpr Key kKeys[] = {
 }  // namespace
 
 absl::Status SetOption(Options& options, std::string_view key, std::string_view value) {
+  const size_t dot = key.find('.');
+  if (dot != key.npos && dot != 0 && dot + 1 != key.size()) {
+    options.of_plugins[std::string(key)] = value;
+    return absl::OkStatus();
+  }
   for (const Key& k : kKeys) {
     if (k.name != key) continue;
     if (k.is_path) RICCI_TRY(base::CheckPath(base::Cat("config: ", key), value));
@@ -55,7 +60,7 @@ absl::Status SetOption(Options& options, std::string_view key, std::string_view 
   }
   std::string known;
   for (const Key& k : kKeys) known += base::Cat(known.empty() ? "" : ", ", k.name);
-  return base::InvalidArgument("config: unknown key ", key, "; known: ", known);
+  return base::InvalidArgument("config: unknown key ", key, "; known: ", known, ", and PLUGIN.KEY");
 }
 
 }}}  // namespace ricci::v0::runtime

@@ -4,6 +4,7 @@
 #ifndef RICCI_RUNTIME_OPTIONS_H_
 #define RICCI_RUNTIME_OPTIONS_H_
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,7 @@ struct Options {
   bool log_compiles = false;  // one log line per compilation
   std::string dump_dir;       // where every stage of each compilation is written; empty = nowhere
   transform::Schedule vmap = transform::Schedule::kAuto;
+  std::map<std::string, std::string> of_plugins;  // `cuda.arch`: read by the plugin `cuda` when it is attached
 };
 
 // INVALID_ARGUMENT for an unknown key (lists the known ones) or value (says what the key takes).

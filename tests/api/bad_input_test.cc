@@ -1,5 +1,6 @@
 // Wrong use of the C ABI: each gives a status with an exact message, leaves outputs alone, and breaks nothing else.
 #include "pass/pipeline.h"
+#include "support/plugin_that.h"
 #include "support/small_program.h"
 
 namespace ricci::testing { namespace {
@@ -340,11 +341,48 @@ TEST_F(BadInput, Config) {
     return ricci_context_config(ctx, key.data(), key.size(), value.data(), value.size());
   };
   EXPECT_EQ(ErrorOf(config("colour", "red")),
-            "config: unknown key colour; known: threads, log_compiles, dump_dir, vmap");
+            "config: unknown key colour; known: threads, log_compiles, dump_dir, vmap, and PLUGIN.KEY");
   EXPECT_EQ(ErrorOf(config("threads", "many")), "config: threads takes a number from 0 (all) to 4096, not many");
   EXPECT_EQ(ErrorOf(config("vmap", "")), "config: vmap takes auto, batched or lanes, not nothing");
   EXPECT_TRUE(Ok(config("vmap", "lanes")));
   EXPECT_TRUE(Ok(config("threads", "2")));
+}
+
+// A plugin that has the options `other_settings.size` and `.place`.
+std::string options_seen;
+ricci_status* AskForOptions(ricci_ctx* c) {
+  options_seen.clear();
+  for (const std::string_view key : {"other_settings.size", "other_settings.place"}) {
+    ricci_str value{};
+    const uint32_t found = ricci_context_option(c, key.data(), key.size(), &value);
+    options_seen += found == 0 ? "none " : std::string(value.ptr, value.len) + " ";
+  }
+  return nullptr;
+}
+
+TEST_F(BadInput, OptionsOfPlugins) {
+  const auto config = [](ricci_ctx* c, std::string_view key, std::string_view value) {
+    return ricci_context_config(c, key.data(), key.size(), value.data(), value.size());
+  };
+  const auto add = [](ricci_ctx* c) { return ricci_context_add_plugin(c, QueryPluginThat<AskForOptions>); };
+  const Another right = NewContext(), wrong = NewContext();
+  EXPECT_EQ(ErrorOf(config(wrong.ctx, "other_settings.", "1")).substr(0, 43),
+            "config: unknown key other_settings.; known:");
+  ASSERT_TRUE(Ok(config(wrong.ctx, "other_settings.color", "red")));
+  EXPECT_EQ(ErrorOf(add(wrong.ctx)),
+            "config: unknown key other_settings.color; the plugin other_settings knows other_settings.place, "
+            "other_settings.size");
+  ASSERT_TRUE(Ok(config(right.ctx, "other_settings.size", "12")));
+  ASSERT_TRUE(Ok(add(right.ctx)));
+  EXPECT_EQ(options_seen, "12 none ");
+  EXPECT_EQ(ErrorOf(config(right.ctx, "other_settings.size", "13")),
+            "config: other_settings.size is read when the plugin other_settings is added: set it before");
+  ricci_str value{};
+  EXPECT_EQ(ricci_context_option(nullptr, "a.b", 3, &value), 0u);
+  EXPECT_EQ(ricci_context_option(right.ctx, nullptr, 3, &value), 0u);
+  EXPECT_EQ(ricci_context_option(right.ctx, "a.b", 3, nullptr), 0u);
+  ricci_context_release(right.ctx);
+  ricci_context_release(wrong.ctx);
 }
 
 TEST_F(BadInput, APathHoldsNoNul) {

@@ -147,6 +147,14 @@ class ProgramRunner {
     return message;
   }
 
+  // The same on one device.
+  std::string RunErrorOn(const Program& f, const std::vector<Numbers>& args, std::string_view device) {
+    std::vector<Numbers> values;
+    ricci_status* s = Try(f, args, device, &values);
+    EXPECT_NE(s, nullptr) << device;
+    return Message(s);
+  }
+
  private:
   ricci_status* Try(const Program& f, const std::vector<Numbers>& args, std::string_view device,
                     std::vector<Numbers>* values) {

@@ -459,6 +459,7 @@ FUNCTIONS = {
     'ricci_context_add_plugin': (STATUS, [c_void_p, c_void_p]),
     'ricci_context_load_plugin': (STATUS, [c_void_p, c_void_p, c_size_t]),
     'ricci_context_config': (STATUS, [c_void_p, c_void_p, c_size_t, c_void_p, c_size_t]),
+    'ricci_context_option': (c_uint32, [c_void_p, c_void_p, c_size_t, c_void_p]),
     'ricci_device_count': (c_uint32, [c_void_p]),
     'ricci_device_get': (c_void_p, [c_void_p, c_uint32]),
     'ricci_device_find': (c_void_p, [c_void_p, c_void_p, c_size_t]),

@@ -15,7 +15,8 @@ from .callbacks import add_callback
 class Context:
     """A context with the built-in primitives and the backends `cpu` and `ref`.
 
-    `plugins` are paths of shared objects to load too; `options` those of ricci_context_config (threads, vmap, ...).
+    `plugins` are paths of shared objects to load too; `options` those of ricci_context_config (threads, vmap, ...), also
+    those of plugins (`**{"cuda.arch": "sm_90a"}`).
     """
 
     def __init__(self, plugins=(), **options):
@@ -26,12 +27,12 @@ class Context:
         self._handle = created
         for rows in (lib.ricci_plugin_query_lax, lib.ricci_plugin_query_nn):
             lib.ricci_context_add_plugin(self._handle, ctypes.cast(rows, ctypes.c_void_p))
+        for key, value in options.items():
+            self.config(key, value)
         plugins = given.items("Context", "plugins", plugins, "paths")
         for path in (find(CPU_PLUGIN), *plugins):
             path = os.fsencode(given.path("Context", path))
             lib.ricci_context_load_plugin(self._handle, path, len(path))
-        for key, value in options.items():
-            self.config(key, value)
 
     def __del__(self):
         if self._handle:

@@ -1,0 +1,61 @@
+// The options of the plugin: other libraries, and an architecture to compile for without a GPU.
+#include <gtest/gtest.h>
+
+#include "cuda/simulated_gpu.h"
+#include "support/program_runner.h"
+
+namespace ricci::testing { namespace {
+
+constexpr std::string_view kText = "program f(%x: f32[3]) {\n  %y: f32[3] = add(%x, %x)\n  return %y\n}";
+
+class CudaOptions : public ::testing::Test {
+ protected:
+  void Set(std::string_view key, std::string_view value) {
+    ASSERT_TRUE(Ok(ricci_context_config(runner_.ctx(), key.data(), key.size(), value.data(), value.size())));
+  }
+  ricci_status* Add() { return ricci_context_add_plugin(runner_.ctx(), ricci_plugin_query_cuda); }
+  std::string NameOfGpu() {
+    ricci_device_desc desc{};
+    desc.hdr.size = sizeof desc;
+    ricci_device_info(ricci_device_find(runner_.ctx(), "cuda", 4), &desc);
+    return {desc.name.ptr, desc.name.len};
+  }
+
+  ProgramRunner runner_;
+};
+
+TEST_F(CudaOptions, OtherLibraries) {
+  Set("cuda.driver", RICCI_STANDIN);
+  Set("cuda.compiler", RICCI_STANDIN);
+  ASSERT_TRUE(Ok(Add()));
+  EXPECT_EQ(NameOfGpu(), "simulated GPU");
+  EXPECT_EQ(runner_.RunEverywhere(runner_.Parse(std::string(kText)), {{1, 2, 3}})[0], (Numbers{2, 4, 6}));
+}
+
+TEST_F(CudaOptions, WhatIsMissingIsNamed) {
+  Set("cuda.driver", "/no/libcuda.so");
+  const std::string message = Message(Add());
+  EXPECT_EQ(message.find("cuda: no CUDA device: /no/libcuda.so cannot be opened: "), 0u) << message;
+}
+
+TEST_F(CudaOptions, MistypedKey) {
+  Set("cuda.ach", "sm_90a");
+  EXPECT_EQ(Message(Add()),
+            "config: unknown key cuda.ach; the plugin cuda knows cuda.arch, cuda.compiler, cuda.driver");
+}
+
+// Without a driver: programs are compiled, their text and machine code can be seen, and runs are refused.
+TEST_F(CudaOptions, CompilesForAGpuThatIsNotThere) {
+  Set("cuda.arch", "sm_90a");
+  Set("cuda.driver", "/no/libcuda.so");
+  Set("cuda.compiler", RICCI_STANDIN);
+  ASSERT_TRUE(Ok(Add()));
+  EXPECT_EQ(NameOfGpu(), "compiles only, for sm_90a");
+  const Program f = runner_.Parse(std::string(kText));
+  EXPECT_NE(runner_.Dump(f, "native", "cuda").find("__global__ void k0_"), std::string::npos);
+  EXPECT_FALSE(runner_.Dump(f, "object", "cuda").empty());
+  EXPECT_NE(runner_.RunErrorOn(f, {{1, 2, 3}}, "cuda").find("this device only compiles (option cuda.arch)"),
+            std::string::npos);
+}
+
+}}  // namespace ricci::testing
