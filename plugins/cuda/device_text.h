@@ -16,12 +16,14 @@ class DeviceText {
  public:
   // The function `name`; if it is new, `write` gives `RESULT NAME(ARGUMENTS) { ... }` and uses what that calls.
   std::string Function(const std::string& name, const std::function<std::string()>& write);
-  // Names of the types, then all functions.
+  // The struct of `n` elements `at`, aligned to its size.
+  std::string Vector(const std::string& type, int64_t n);
+  // Names of the types, then structs, then all functions.
   std::string Text() const;
 
  private:
   std::set<std::string> names_;
-  std::string text_;
+  std::string structs_, text_;
 };
 
 // `text` with $T, $a and so on replaced: pairs of a letter and what takes its place.
