@@ -32,8 +32,10 @@ std::string Fill(std::string_view text, std::initializer_list<std::pair<char, st
 // ---- device_convert.cc: names of functions that change the type of a value ----
 std::string Convert(DeviceText& d, uint32_t from, uint32_t to, const std::string& value);
 std::string Bitcast(DeviceText& d, uint32_t from, uint32_t to, const std::string& value);
-// A narrow float's number in f32, and back.
+// A narrow float's number in f32.
 std::string Widened(DeviceText& d, uint32_t dtype, const std::string& value);
+// As an operand of arithmetic: which NaN it is does not matter.
+std::string WidenedOperand(DeviceText& d, uint32_t dtype, const std::string& value);
 std::string Narrowed(DeviceText& d, uint32_t dtype, const std::string& value);
 // The number, or the bits, of an f32 or f64.
 std::string RealOfBits(DeviceText& d, uint32_t dtype, const std::string& bits);

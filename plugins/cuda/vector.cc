@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include "neighbours.h"
+#include "types.h"
 
 namespace ricci::cuda {
 namespace {
 
 constexpr int64_t kMostBytes = 16;           // of an access
 constexpr int64_t kEnoughThreads = 1 << 14;  // a warp for each scheduler of a large GPU
+constexpr double kNarrowCost = 4;            // to widen the operands and round the result
 constexpr double kMostCost = 512;            // of a group, so that its code stays small and its values in registers
 
 class Finder {
@@ -81,7 +83,11 @@ class Finder {
   double CostOf(uint32_t loop, uint32_t first, uint32_t last) const {
     double cost = 0;
     const double trips = loop == 0 ? 1 : times_[loop];
-    for (uint32_t i = first; i < last; ++i) cost += times_[blocks_.parent[i]] / trips * codegen::OpCost(k_.insts[i].op);
+    for (uint32_t i = first; i < last; ++i) {
+      const ricci_inst& q = k_.insts[i];
+      const bool is_narrow = codegen::IsScalar(q.op) && IsNarrow(q.dtype);
+      cost += times_[blocks_.parent[i]] / trips * (codegen::OpCost(q.op) + (is_narrow ? kNarrowCost : 0));
+    }
     return cost;
   }
 
