@@ -10,6 +10,7 @@ namespace {
 
 constexpr int64_t kMostBytes = 16;           // of an access
 constexpr int64_t kEnoughThreads = 1 << 14;  // a warp for each scheduler of a large GPU
+constexpr double kMostCostOfPoint = 64;      // beyond it accesses are a small part of the work
 constexpr double kNarrowCost = 4;            // to widen the operands and round the result
 constexpr double kMostCost = 512;            // of a group, so that its code stays small and its values in registers
 
@@ -57,8 +58,9 @@ class Finder {
   // group can be made together.
   bool Take(uint32_t loop, uint32_t first, uint32_t last) {
     const Neighbours neighbours(k_, ranges_, loop, vector_.size);
-    const auto cost = CostOf(loop, first, last);
-    if (!IsPlain(first, last) || static_cast<double>(vector_.size) * cost > kMostCost) return false;
+    const double cost = CostOf(loop, first, last);
+    if (!IsPlain(first, last) || cost > kMostCostOfPoint) return false;
+    if (static_cast<double>(vector_.size) * cost > kMostCost) return false;
     std::vector<uint32_t> together;
     size_t apart = 0;
     for (uint32_t i = first; i < last; ++i) {

@@ -4,11 +4,14 @@ PRINTER (quality_programs.cc) prints the CUDA text of each program; NVRTC compil
 without a warning, and of the first one the figures of each kernel are compared with quality.json.
 
 usage: quality.py PRINTER [--update | --table] [PROGRAM...]
+
+--update records the figures and writes their table into the README of the backend, --table prints it.
 """
 import concurrent.futures
 import functools
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -16,6 +19,8 @@ import sass_figures
 
 ARCHITECTURES = ["sm_90a", "sm_80", "sm_100a"]
 RECORD = pathlib.Path(__file__).with_name("quality.json")
+README = RECORD.parents[2] / "plugins" / "cuda" / "README.md"
+TABLE = re.compile(r"^\| program \|.*?\n(?!\|)", re.M | re.S)
 MORE_IS_BETTER = {"occupancy"}
 
 
@@ -92,18 +97,19 @@ def accesses(widths):
 
 
 def table(results):
-    """Of each program the kernel with the most instructions."""
-    print("| program | kernels | registers | occupancy | instructions | loads | stores | loop | of it integer | other |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    """Markdown; of each program the kernel with the most instructions."""
+    lines = ["| program | kernels | registers | occupancy | instructions | loads | stores | loop | integers | other |",
+             "|---" * 10 + "|"]
     for program, kernels in results.items():
         if "cannot" in kernels:
-            print(f"| {program} | not yet: {kernels['cannot']} |" + " |" * 8)
+            lines.append(f"| {program} | not yet: {kernels['cannot']} |" + " |" * 8)
             continue
         k = max(kernels.values(), key=lambda k: k["instructions"])
         other = [f"{k[n]} {n}" for n in ("stack", "spill", "local", "shared", "shuffles", "barriers", "f64") if k[n]]
-        print(f"| {program} | {len(kernels)} | {k['registers']} | {k['occupancy']} % | {k['instructions']} "
-              f"| {accesses(k['loads'])} | {accesses(k['stores'])} | {k['loop']} | {k['loop_integer']} "
-              f"| {', '.join(other)} |")
+        lines.append(f"| {program} | {len(kernels)} | {k['registers']} | {k['occupancy']} % | {k['instructions']} "
+                     f"| {accesses(k['loads'])} | {accesses(k['stores'])} | {k['loop']} | {k['loop_integer']} "
+                     f"| {', '.join(other) or '-'} |")
+    return "\n".join(lines) + "\n"
 
 
 def text_of(results):
@@ -115,6 +121,18 @@ def text_of(results):
     return "{\n" + ",\n".join(programs_) + "\n}\n"
 
 
+def record(results):
+    RECORD.write_text(text_of(results))
+    README.write_text(TABLE.sub(lambda _: table(results), README.read_text()))
+
+
+def check(results, chosen):
+    recorded = json.loads(RECORD.read_text())
+    stale = table(recorded) not in README.read_text()
+    return compare(results, {k: v for k, v in recorded.items() if not chosen or k in chosen}) + (
+        [f"{README}: its table is not that of quality.json"] if stale else [])
+
+
 def main(arguments):
     options = {a for a in arguments if a.startswith("--")}
     printer, *chosen = [a for a in arguments if not a.startswith("--")]
@@ -124,12 +142,11 @@ def main(arguments):
     results = {name: figures for name, (figures, _) in measured.items()}
     wrong = [f"{name}: {line}" for name, (_, lines) in measured.items() for line in lines]
     if "--table" in options:
-        table(results)
+        print(table(results), end="")
     elif "--update" in options:
-        RECORD.write_text(text_of(results))
+        record(results)
     else:
-        recorded = json.loads(RECORD.read_text())
-        wrong += compare(results, {k: v for k, v in recorded.items() if not chosen or k in chosen})
+        wrong += check(results, chosen)
     for line in wrong:
         print(line)
     print(f"quality: {len(results)} programs, {len(wrong)} complaint(s)", file=sys.stderr)

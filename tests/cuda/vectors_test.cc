@@ -166,6 +166,13 @@ TEST_F(Vectors, TypesOfSeveralSizes) {
   ExpectText(halves, "// 8 points for a thread: 16 bytes");
   ExpectSameBytes(halves);
   ExpectSameBytes(halves, {.shift = 1});
+  const Program bytes = Over((1 << 18) + 17, R"(program f(%u: u8[N], %v: u8[N]) {
+  %a: u8[N] = add(%u, %v)
+  return %a
+})");
+  ExpectText(bytes, "// 16 points for a thread: 16 bytes");
+  ExpectSameBytes(bytes);
+  ExpectSameBytes(bytes, {.shift = 3});
   const Program mixed = Over(1 << 17, R"(program f(%p: bool[N], %x: f32[N], %y: bf16[N], %u: u8[N]) {
   %a: f32[N] = convert_element_type(%y) new_dtype=f32
   %b: f32[N] = convert_element_type(%u) new_dtype=f32
