@@ -172,6 +172,13 @@ void KernelPrinter::Prefixes(uint32_t i) {
   Close();
 }
 
+// The coordinate of a point, or of number e of its group.
+std::string KernelPrinter::DomainValue(uint32_t dimension) const {
+  const bool of_group = in_group_ && vector_.of_points;
+  if (of_group && vector_.flat) return Coordinate(dimension, "(p + e)");
+  return "d" + std::to_string(dimension) + (of_group && dimension + 1 == k_.domain_rank ? " + e" : "");
+}
+
 void KernelPrinter::Instruction(uint32_t i) {
   const ricci_inst& q = At(i);
   const std::string buffer = "b" + std::to_string(RICCI_BUFFER_OF(q.imm));
@@ -183,8 +190,7 @@ void KernelPrinter::Instruction(uint32_t i) {
     case RICCI_K_CONST:
       return Let(i, PrintConstant(device_, DTypeOf(i), static_cast<uint64_t>(q.imm)));
     case RICCI_K_DOMAIN:
-      return Let(i, "d" + std::to_string(q.imm) +
-                        (in_group_ && vector_.of_points && q.imm + 1 == k_.domain_rank ? " + e" : ""));
+      return Let(i, DomainValue(static_cast<uint32_t>(q.imm)));
     case RICCI_K_LOAD:
       return Let(i, IsTogether(i) ? "x" + std::to_string(i) + ".at[e]" : buffer + "[" + V(q.a) + "]");
     case RICCI_K_STORE:

@@ -58,7 +58,11 @@ class KernelPrinter {
 
   void Signature(const std::string& name);
   void Points();
-  void Coordinates(const std::string& type);
+  // The type of a point's number, and of its coordinates.
+  std::string PointType() const { return launch_.points * launch_.team < IndexRanges::kShort ? "i32" : "i64"; }
+  std::string Coordinate(uint32_t dimension, const std::string& point) const;
+  void Coordinates();
+  std::string DomainValue(uint32_t dimension) const;
   void Groups(const std::string& type, const std::string& thread, const std::string& threads);
   // ---- vector_text.cc ----
   void GroupedPoints(const std::string& type, const std::string& thread, const std::string& threads);

@@ -53,8 +53,8 @@ void KernelPrinter::Groups(const std::string& type, const std::string& thread, c
 
 void KernelPrinter::Points() {
   const std::string end = "; p < " + std::to_string(launch_.points) + "; p += ";
-  const bool is_short = launch_.points * launch_.team < IndexRanges::kShort;
-  const std::string type = is_short ? "i32" : "i64", cast = "(" + type + ")";
+  const std::string type = PointType(), cast = "(" + type + ")";
+  const bool is_short = type == "i32";
   const std::string thread = cast + "(blockIdx.x * " + (is_short ? "" : "(i64)") + "blockDim.x + threadIdx.x)";
   const std::string threads = cast + "(gridDim.x * " + (is_short ? "" : "(i64)") + "blockDim.x)";
   if (team_.size > 1) Line("// " + std::to_string(team_.size) + " threads for a point: " + team_.reason);
@@ -76,16 +76,19 @@ void KernelPrinter::Points() {
   } else {
     Open("for (" + type + " p = " + thread + end + threads + ")");
   }
-  Coordinates(type);
+  Coordinates();
 }
 
-void KernelPrinter::Coordinates(const std::string& type) {
-  int64_t inner = launch_.points;
+std::string KernelPrinter::Coordinate(uint32_t dimension, const std::string& point) const {
+  int64_t inner = 1;
+  for (uint32_t d = dimension + 1; d < k_.domain_rank; ++d) inner *= k_.domain[d];
+  const std::string outer = inner == 1 ? point : point + " / " + std::to_string(inner);
+  return outer + (dimension == 0 ? "" : " % " + std::to_string(k_.domain[dimension]));
+}
+
+void KernelPrinter::Coordinates() {
   for (uint32_t d = 0; d < k_.domain_rank; ++d) {
-    inner /= k_.domain[d];
-    const std::string outer = inner == 1 ? "p" : "p / " + std::to_string(inner);
-    Line("const " + type + " d" + std::to_string(d) + " = " + outer +
-         (d == 0 ? "" : " % " + std::to_string(k_.domain[d])) + ";");
+    Line("const " + PointType() + " d" + std::to_string(d) + " = " + Coordinate(d, "p") + ";");
   }
 }
 

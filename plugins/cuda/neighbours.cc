@@ -17,10 +17,11 @@ int64_t TwosOf(int64_t c) {
 
 }  // namespace
 
-Neighbours::Neighbours(const ricci_kernel_table& k, const IndexRanges& ranges, uint32_t loop, int64_t size)
-    : k_(k), ranges_(ranges), loop_(loop), size_(size), steps_(k.n_insts) {
+Neighbours::Neighbours(const ricci_kernel_table& k, const IndexRanges& ranges, uint32_t loop, int64_t size, bool flat)
+    : k_(k), ranges_(ranges), loop_(loop), size_(size), flat_(flat), forms_(flat ? k.n_insts : 0), steps_(k.n_insts) {
   for (uint32_t v = 1; v < k.n_insts; ++v) {
-    steps_[v] = Find(v);
+    if (flat) forms_[v] = FormOf(k.insts[v]);
+    steps_[v] = flat && IsPointNumber(forms_[v]) ? Step{1, size} : Find(v);
     if (v < loop && !steps_[v]) steps_[v] = Step{0, 1};
   }
 }
@@ -32,6 +33,7 @@ std::optional<Neighbours::Step> Neighbours::Find(uint32_t v) const {
     case RICCI_K_CONST:
       return Step{0, TwosOf(q.imm)};
     case RICCI_K_DOMAIN:
+      if (flat_) return {};
       return loop_ == 0 && q.imm + 1 == k_.domain_rank ? Step{1, size_} : Step{0, 1};
     case RICCI_K_LOAD:
       return IsSame(q.a) ? std::optional(Step{0, 1}) : std::nullopt;
@@ -47,6 +49,41 @@ std::optional<Neighbours::Step> Neighbours::Find(uint32_t v) const {
     if (operand != 0 && !IsSame(operand)) return {};
   }
   return Step{0, 1};
+}
+
+// Sums, differences and products with constants that stay within 64 bits.
+Neighbours::Form Neighbours::FormOf(const ricci_inst& q) const {
+  Form form(k_.domain_rank + 1);
+  if (q.dtype != RICCI_I64) return {};
+  const bool is_product = q.op == RICCI_S_MUL && k_.insts[q.b].op == RICCI_K_CONST;
+  if (q.op == RICCI_K_DOMAIN) {
+    form[static_cast<size_t>(q.imm)] = 1;
+  } else if (q.op == RICCI_K_CONST) {
+    form.back() = q.imm;
+  } else if (q.op == RICCI_S_ADD || q.op == RICCI_S_SUB || is_product) {
+    const Form &a = forms_[q.a], &b = forms_[q.b];
+    if (a.empty() || b.empty()) return {};
+    for (size_t d = 0; d < form.size(); ++d) {
+      const bool overflows = is_product            ? __builtin_mul_overflow(a[d], b.back(), &form[d])
+                             : q.op == RICCI_S_ADD ? __builtin_add_overflow(a[d], b[d], &form[d])
+                                                   : __builtin_sub_overflow(a[d], b[d], &form[d]);
+      if (overflows) return {};
+    }
+  } else {
+    return {};
+  }
+  return form;
+}
+
+// The number of a point in their order, plus a multiple of the group's size.
+bool Neighbours::IsPointNumber(const Form& form) const {
+  int64_t stride = 1;
+  if (form.empty() || form.back() % size_ != 0) return false;
+  for (uint32_t d = k_.domain_rank; d-- > 0;) {
+    if (k_.domain[d] > 1 && form[d] != stride) return false;
+    stride *= k_.domain[d];
+  }
+  return true;
 }
 
 std::optional<Neighbours::Step> Neighbours::Arithmetic(const ricci_inst& q) const {

@@ -11,8 +11,8 @@ namespace ricci::cuda {
 class Neighbours {
  public:
   // Groups of `size`, a power of two, of trips of `loop`, or (loop 0) of points, none across an end of the loop or of
-  // the domain's last dimension. What is inside of later loops is not known.
-  Neighbours(const ricci_kernel_table& k, const IndexRanges& ranges, uint32_t loop, int64_t size);
+  // the domain's last dimension unless `flat`. What is inside of later loops is not known.
+  Neighbours(const ricci_kernel_table& k, const IndexRanges& ranges, uint32_t loop, int64_t size, bool flat);
 
   // One value for all of a group.
   bool IsSame(uint32_t v) const { return steps_[v] && steps_[v]->step == 0; }
@@ -32,10 +32,17 @@ class Neighbours {
   // A constant, as the factor that a shift or mask stands for.
   std::optional<int64_t> DivisorOf(const ricci_inst& q) const;
 
+  // An index as a sum of the coordinates, each times a factor, and of a constant, the last; empty if it is none.
+  using Form = std::vector<int64_t>;
+  Form FormOf(const ricci_inst& q) const;
+  bool IsPointNumber(const Form& form) const;
+
   const ricci_kernel_table& k_;
   const IndexRanges& ranges_;
   const uint32_t loop_;
   const int64_t size_;
+  const bool flat_;
+  std::vector<Form> forms_;  // if flat
   std::vector<std::optional<Step>> steps_;
 };
 

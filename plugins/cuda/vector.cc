@@ -36,7 +36,7 @@ class Finder {
     int64_t points = 1;
     for (uint32_t d = 0; d < k_.domain_rank; ++d) points *= k_.domain[d];
     if (points / vector_.size < kEnoughThreads || k_.domain_rank == 0) return false;
-    if (k_.domain_rank > 1 && k_.domain[k_.domain_rank - 1] % vector_.size != 0) return false;
+    vector_.flat = k_.domain_rank > 1 && k_.domain[k_.domain_rank - 1] % vector_.size != 0;
     return Take(0, 1, k_.n_insts);
   }
 
@@ -57,7 +57,7 @@ class Finder {
   // Groups points (loop 0) or trips of `loop`, with instructions [first, last), if most accesses that differ within a
   // group can be made together.
   bool Take(uint32_t loop, uint32_t first, uint32_t last) {
-    const Neighbours neighbours(k_, ranges_, loop, vector_.size);
+    const Neighbours neighbours(k_, ranges_, loop, vector_.size, vector_.flat);
     const double cost = CostOf(loop, first, last);
     if (!IsPlain(first, last) || cost > kMostCostOfPoint) return false;
     if (static_cast<double>(vector_.size) * cost > kMostCost) return false;

@@ -4,8 +4,9 @@
 // The points of a group p, p + 1, ... differ in the last coordinate of the domain only, and p is a multiple of their
 // number; so it is with trips. An access is made together if its index is then that of p, plus 0, 1, ... for the
 // points, and a multiple of their number: this follows from the constants in the arithmetic on indices. What is the
-// same for a group is computed once. A thread's own loops are left as they are: they are work enough for a point, and
-// need the registers.
+// same for a group is computed once. If rows of the domain cannot be cut into groups, groups of the points in their
+// order are left: then accesses are made together whose index is a point's number. A thread's own loops are left as
+// they are: they are work enough for a point, and need the registers.
 #ifndef RICCI_CUDA_VECTOR_H_
 #define RICCI_CUDA_VECTOR_H_
 #include <cstdint>
@@ -21,6 +22,7 @@ namespace ricci::cuda {
 struct Vector {
   int64_t size = 1;               // of a group; 1: there are no groups
   bool of_points = false;         // groups of points, else of trips
+  bool flat = false;              // groups go on in the next row of the domain: points have coordinates of their own
   int64_t bytes = 0;              // of the widest access: what addresses must be a multiple of
   std::vector<uint8_t> loops;     // by instruction: a shared loop whose trips are in groups
   std::vector<uint8_t> together;  // by instruction: LOAD or STORE for all of a group

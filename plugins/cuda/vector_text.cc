@@ -33,7 +33,7 @@ void KernelPrinter::GroupedPoints(const std::string& type, const std::string& th
   Line("first = " + whole + ";");
   Line("#pragma unroll 1");
   Open("for (" + type + " p = " + n + " * thread; p < " + whole + "; p += " + n + " * threads)");
-  Coordinates(type);
+  Coordinates();
   Group(0, 1, k_.n_insts);
   Close();
   Close();

@@ -153,6 +153,7 @@ std::vector<Program> Programs(ricci_ctx* ctx) {
           {"gelu_odd", of({{{kMany + 3}}, {{kMany + 3}}}, Gelu)},
           {"masked", of({{{kMany}, DType::kBool}, line}, Masked)},
           {"bias", of({rows, column, column}, BiasAndScale)},
+          {"bias_odd", of({{{kRows, 1023}}, {{1023}}, {{1023}}}, BiasAndScale)},
           {"plus_transposed", of({square, square}, PlusTransposed)},
           {"reversed", of({line, line}, Reversed)},
           {"every_other", of({{{2 * kMany}}}, EveryOther)},

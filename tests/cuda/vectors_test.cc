@@ -209,17 +209,34 @@ TEST_F(Vectors, OperandsThatAreBroadcast) {
   ExpectSameBytes(f, {.shift = 1});
 }
 
-// Rows of 130: groups of two lie within a row; rows of 129 have no groups where operands are not the same line.
-TEST_F(Vectors, RowsThatGroupsMustNotLeave) {
-  const std::string text = R"(program f(%x: f32[1024,N], %c: f32[N]) {
+// All operands are one line: no division finds coordinates, and rows of any length are in groups.
+TEST_F(Vectors, LinesOfSeveralDimensions) {
+  const Program f = Over(3, R"(program f(%x: f32[129,257,N], %y: f32[129,257,N]) {
+  %a: f32[129,257,N] = mul(%x, %y)
+  %b: f32[129,257,N] = add(%a, %x)
+  return %b
+})");
+  ExpectText(f, "// 4 points for a thread");
+  EXPECT_EQ(runner_.Dump(f, "native", "cuda").find("p / "), std::string::npos);
+  ExpectSameBytes(f);
+}
+
+// Rows of 128 are cut into groups; those of 129 are not, so coordinates are computed for each point.
+TEST_F(Vectors, RowsThatGroupsDivideAndNot) {
+  const std::string text = R"(program f(%x: f32[1024,N], %c: f32[N], %r: f32[1024]) {
   %a: f32[1024,N] = broadcast_in_dim(%c) shape=[1024,N] broadcast_dimensions=[1]
-  %e: f32[1024,N] = mul(%x, %a)
+  %b: f32[1024,N] = broadcast_in_dim(%r) shape=[1024,N] broadcast_dimensions=[0]
+  %d: f32[1024,N] = mul(%x, %a)
+  %e: f32[1024,N] = add(%d, %b)
   return %e
 })";
-  ExpectText(Over(130, text), "// 2 points for a thread");
-  ExpectSameBytes(Over(130, text));
-  ExpectText(Over(129, text), "");
-  ExpectSameBytes(Over(129, text));
+  for (const int64_t n : {128, 129, 130}) {
+    const Program f = Over(n, text);
+    ExpectText(f, "// 4 points for a thread: 16 bytes at once of ");
+    EXPECT_EQ(runner_.Dump(f, "native", "cuda").find("(p + e)") == std::string::npos, n == 128);
+    ExpectSameBytes(f);
+    ExpectSameBytes(f, {.shift = 1});
+  }
 }
 
 TEST_F(Vectors, OperandsInOtherOrders) {
