@@ -11,8 +11,9 @@ namespace {
 constexpr int64_t kMostBytes = 16;           // of an access
 constexpr int64_t kEnoughThreads = 1 << 14;  // a warp for each scheduler of a large GPU
 constexpr double kMostCostOfPoint = 64;      // beyond it accesses are a small part of the work
-constexpr double kNarrowCost = 4;            // to widen the operands and round the result
-constexpr double kMostCost = 512;            // of a group, so that its code stays small and its values in registers
+// To widen operands and round the result; bf16 is the upper half of f32.
+constexpr double kCostOfBf16 = 4, kCostOfNarrow = 16;
+constexpr double kMostCost = 512;  // of a group, so that its code stays small and its values in registers
 
 class Finder {
  public:
@@ -87,8 +88,9 @@ class Finder {
     const double trips = loop == 0 ? 1 : times_[loop];
     for (uint32_t i = first; i < last; ++i) {
       const ricci_inst& q = k_.insts[i];
-      const bool is_narrow = codegen::IsScalar(q.op) && IsNarrow(q.dtype);
-      cost += times_[blocks_.parent[i]] / trips * (codegen::OpCost(q.op) + (is_narrow ? kNarrowCost : 0));
+      double more = 0;
+      if (codegen::IsScalar(q.op) && IsNarrow(q.dtype)) more = q.dtype == RICCI_BF16 ? kCostOfBf16 : kCostOfNarrow;
+      cost += times_[blocks_.parent[i]] / trips * (codegen::OpCost(q.op) + more);
     }
     return cost;
   }
