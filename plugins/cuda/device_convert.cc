@@ -16,8 +16,15 @@ std::string Hex(double v) {
   return text;
 }
 
+// bf16 is the upper half of f32: no other narrow format has its exponents.
+bool IsHalfOfF32(uint32_t dtype) { return dtype == RICCI_BF16; }
+
 // The number that the bits of a narrow format are; every one of them is an f32.
 std::string WidenText(DeviceText& d, uint32_t dtype) {
+  if (IsHalfOfF32(dtype)) {  // every NaN becomes a quiet one
+    return "f32 ricci_dev_f32_of_bf16(u32 v) {\n  const u32 bits = (v & 32767u) > 32640u ? v | 64u : v;\n  return " +
+           RealOfBits(d, RICCI_F32, "bits << 16") + ";\n}";
+  }
   const ricci_float_format f = ricci_float_format_of(dtype);
   const int up = 23 - f.mantissa_bits;
   const uint64_t hidden = uint64_t{1} << f.mantissa_bits, all = (hidden << f.exponent_bits) - 1;
@@ -47,6 +54,11 @@ std::string WidenText(DeviceText& d, uint32_t dtype) {
 // Rounded to nearest even. Added to a number whose last bit is the smallest step, what is below the normal numbers is
 // rounded to steps.
 std::string NarrowText(DeviceText& d, uint32_t dtype) {
+  if (IsHalfOfF32(dtype)) {
+    return "u16 ricci_dev_bf16_of_f32(f32 x) {\n  const u32 bits = " + BitsOfReal(d, RICCI_F32, "x") +
+           ";\n  if (x != x) return (u16)(bits >> 31 << 15 | 32704u);\n"
+           "  return (u16)((bits + (bits >> 16 & 1u) + 32767u) >> 16);\n}";
+  }
   const ricci_float_format f = ricci_float_format_of(dtype);
   const int dropped = 23 - f.mantissa_bits;
   const std::string anchor = Hex(std::ldexp(1, 24 - f.bias - f.mantissa_bits)) + "f";
@@ -154,6 +166,10 @@ std::string BitsOfReal(DeviceText& d, uint32_t dtype, const std::string& real) {
 std::string Widened(DeviceText& d, uint32_t dtype, const std::string& value) {
   const std::string name = "ricci_dev_f32_of_" + std::string(DTypeName(dtype));
   return d.Function(name, [&] { return WidenText(d, dtype); }) + "(" + value + ")";
+}
+std::string WidenedOperand(DeviceText& d, uint32_t dtype, const std::string& value) {
+  if (IsHalfOfF32(dtype)) return RealOfBits(d, RICCI_F32, "(u32)" + value + " << 16");
+  return Widened(d, dtype, value);
 }
 std::string Narrowed(DeviceText& d, uint32_t dtype, const std::string& value) {
   const std::string name = "ricci_dev_" + std::string(DTypeName(dtype)) + "_of_f32";

@@ -25,7 +25,16 @@ std::string DeviceText::Function(const std::string& name, const std::function<st
   return name;
 }
 
-std::string DeviceText::Text() const { return std::string(kTypes) + text_; }
+std::string DeviceText::Vector(const std::string& type, int64_t n) {
+  const std::string count = std::to_string(n), name = type + "x" + count;
+  if (names_.insert(name).second) {
+    structs_ +=
+        "struct alignas(" + count + " * sizeof(" + type + ")) " + name + " {\n  " + type + " at[" + count + "];\n};\n";
+  }
+  return name;
+}
+
+std::string DeviceText::Text() const { return std::string(kTypes) + structs_ + text_; }
 
 std::string Fill(std::string_view text, std::initializer_list<std::pair<char, std::string_view>> by) {
   std::string out;

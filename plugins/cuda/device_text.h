@@ -16,12 +16,14 @@ class DeviceText {
  public:
   // The function `name`; if it is new, `write` gives `RESULT NAME(ARGUMENTS) { ... }` and uses what that calls.
   std::string Function(const std::string& name, const std::function<std::string()>& write);
-  // Names of the types, then all functions.
+  // The struct of `n` elements `at`, aligned to its size.
+  std::string Vector(const std::string& type, int64_t n);
+  // Names of the types, then structs, then all functions.
   std::string Text() const;
 
  private:
   std::set<std::string> names_;
-  std::string text_;
+  std::string structs_, text_;
 };
 
 // `text` with $T, $a and so on replaced: pairs of a letter and what takes its place.
@@ -30,8 +32,10 @@ std::string Fill(std::string_view text, std::initializer_list<std::pair<char, st
 // ---- device_convert.cc: names of functions that change the type of a value ----
 std::string Convert(DeviceText& d, uint32_t from, uint32_t to, const std::string& value);
 std::string Bitcast(DeviceText& d, uint32_t from, uint32_t to, const std::string& value);
-// A narrow float's number in f32, and back.
+// A narrow float's number in f32.
 std::string Widened(DeviceText& d, uint32_t dtype, const std::string& value);
+// As an operand of arithmetic: which NaN it is does not matter.
+std::string WidenedOperand(DeviceText& d, uint32_t dtype, const std::string& value);
 std::string Narrowed(DeviceText& d, uint32_t dtype, const std::string& value);
 // The number, or the bits, of an f32 or f64.
 std::string RealOfBits(DeviceText& d, uint32_t dtype, const std::string& bits);

@@ -34,6 +34,10 @@ Range OfType(uint32_t dtype) {
       return IndexRange{INT16_MIN, INT16_MAX};
     case RICCI_U16:
       return IndexRange{0, UINT16_MAX};
+    case RICCI_I32:
+      return IndexRange{INT32_MIN, INT32_MAX};
+    case RICCI_U32:
+      return IndexRange{0, UINT32_MAX};
     default:
       return {};
   }

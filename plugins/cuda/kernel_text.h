@@ -12,12 +12,16 @@ namespace ricci::cuda {
 struct Launch {
   int64_t points = 0;  // of the domain; 0: nothing runs
   int64_t team = 1;    // threads for each point (team.h)
+  int64_t vector = 1;  // points that a thread takes at once (vector.h)
   // Points that update the same elements, where the order matters: the domain is cut into this many groups that never
   // meet, and `lanes` threads go through the points of one in order, sharing the trips of `loop`. 0: in any order.
   int64_t groups = 0, lanes = 1;
   uint32_t loop = 0;
 
-  int64_t threads() const { return points == 0 ? 0 : groups != 0 ? groups * lanes : points * team; }
+  int64_t threads() const {
+    if (points == 0) return 0;
+    return groups != 0 ? groups * lanes : (points + vector - 1) / vector * team;
+  }
 };
 
 // Appends the function `name`, whose arguments are the addresses of the buffers, then that of the word of failed

@@ -1,0 +1,238 @@
+// What a kernel computes for a point. Instruction 12 becomes the variable v12; what has one use and no side effect
+// could stand in its place, which compilers do anyway.
+#include <algorithm>
+
+#include "codegen/identity.h"
+#include "kernel_printer.h"
+#include "ricci/float_format.h"
+
+namespace ricci::cuda {
+
+std::string_view AtomicName(uint32_t combiner, uint32_t dtype) {
+  if (dtype == RICCI_BOOL || IsFloat(dtype) || BitsOf(dtype) < 32) return {};
+  switch (combiner) {
+    case RICCI_S_ADD:
+      return "atomicAdd";
+    case RICCI_S_MAX:
+      return "atomicMax";
+    case RICCI_S_MIN:
+      return "atomicMin";
+    default:
+      return {};
+  }
+}
+
+void KernelPrinter::Body(uint32_t first, uint32_t last) {
+  for (uint32_t i = first; i < last && error_.empty(); ++i) {
+    Instruction(i);
+    if (IsGrouped(i)) i = blocks_.close[i] - 1;
+    if (At(i).op == RICCI_K_SCAN) i = codegen::ScanParts(k_, blocks_, i).body - 1;
+    if (At(i).op == RICCI_K_PREFIX) i += codegen::ScanParts(k_, blocks_, blocks_.parent[i]).states - 1;
+  }
+}
+
+// A quotient or remainder of indices that C gives as it is.
+bool KernelPrinter::IsPlainQuotient(const ricci_inst& q) const {
+  if ((q.op != RICCI_S_DIV && q.op != RICCI_S_REM) || !ranges_.Of(q.a) || !ranges_.Of(q.b)) return false;
+  return ranges_.Of(q.a)->lo >= 0 && ranges_.Of(q.b)->lo > 0;
+}
+
+void KernelPrinter::Scalar(uint32_t i) {
+  const ricci_inst& q = At(i);
+  const uint32_t operands[] = {q.a, q.b, q.c};
+  const uint32_t n = q.c != 0 ? 3 : q.b != 0 ? 2 : 1, typed = q.op == RICCI_S_SELECT ? q.b : q.a;
+  std::string in[3];
+  for (uint32_t o = 0; o < n; ++o) in[o] = V(operands[o]);
+  if (IsPlainQuotient(q)) return Let(i, in[0] + (q.op == RICCI_S_DIV ? " / " : " % ") + in[1]);
+  // Of indices in 32 bits only if no operand and no result needs more.
+  uint32_t from = At(typed).dtype;
+  if (from == RICCI_I64 && (q.dtype != RICCI_I64 || ranges_.IsShort(i))) {
+    bool is_short = ranges_.IsShort(typed);
+    for (uint32_t o = 0; o < n; ++o) is_short &= At(operands[o]).dtype != RICCI_I64 || ranges_.IsShort(operands[o]);
+    if (is_short) from = RICCI_I32;
+  }
+  const uint32_t to =
+      from == RICCI_I32 && At(typed).dtype == RICCI_I64 && q.dtype == RICCI_I64 ? uint32_t{RICCI_I32} : q.dtype;
+  const std::string r = PrintScalar(device_, q.op, from, to, in, n);
+  if (r.empty()) {
+    Fail(OperationName(q.op) + " of " + std::string(DTypeName(At(typed).dtype)) + " is not known");
+    return;
+  }
+  Let(i, r);
+}
+
+// Integers may be combined in any order, so their updates are atomic.
+void KernelPrinter::Update(uint32_t i) {
+  const ricci_inst& q = At(i);
+  const uint32_t combiner = RICCI_COMBINER_OF(q.imm), dtype = At(q.b).dtype;
+  const std::string place = "b" + std::to_string(RICCI_BUFFER_OF(q.imm)) + "[" + V(q.a) + "]";
+  const std::string_view atomic = AtomicName(combiner, dtype);
+  if (atomic.empty()) return Line(place + " = " + Combined(combiner, dtype, place, V(q.b)) + ";");
+  // Sums wrap, with a sign too; there is none for i64.
+  const std::string as = combiner == RICCI_S_ADD ? std::string(UnsignedName(dtype)) : Type(q.b);
+  Line(std::string(atomic) + "((" + as + "*)&" + place + ", (" + as + ")" + V(q.b) + ");");
+}
+
+// `a` combined with `b`.
+std::string KernelPrinter::Combined(uint32_t combiner, uint32_t dtype, const std::string& a, const std::string& b) {
+  const std::string in[] = {a, b};
+  return PrintScalar(device_, codegen::CombinerOf(combiner, dtype), dtype, dtype, in, 2);
+}
+
+std::string KernelPrinter::Identity(uint32_t combiner, uint32_t dtype) {
+  const double real = codegen::IdentityOf(combiner).real;
+  if (dtype == RICCI_F32) return PrintConstant(device_, dtype, ricci_f32_bits(static_cast<float>(real)));
+  if (dtype == RICCI_F64) return PrintConstant(device_, dtype, ricci_f64_bits(real));
+  return PrintConstant(device_, dtype, codegen::IntegerIdentity(combiner, BitsOf(dtype), IsSigned(dtype)));
+}
+
+// Narrow floats are combined in f32 and rounded once.
+void KernelPrinter::Reduce(uint32_t i) {
+  const ricci_inst& q = At(i);
+  const uint32_t yield = blocks_.close[i], dtype = codegen::AccumulatorDType(At(yield).dtype);
+  const auto combiner = static_cast<uint32_t>(q.imm);
+  const std::string sum = "r" + std::to_string(yield);
+  Line(std::string(TypeName(dtype)) + " " + sum + " = " + Identity(combiner, dtype) + ";");
+  Loop(i);
+}
+
+void KernelPrinter::Loop(uint32_t i) {
+  if (IsGrouped(i)) return GroupedTrips(i);
+  const ricci_inst& q = At(i);
+  const bool by_lanes = launch_.lanes > 1 && launch_.loop == i, is_shared = by_lanes || team_.shared[i] != 0;
+  Open("for (" + Type(i) + " " + V(i) + " = " + V(q.a) + (is_shared ? " + lane; " : "; ") + V(i) + " < " + V(q.b) +
+       "; " + (is_shared ? V(i) + " += " + std::to_string(by_lanes ? launch_.lanes : team_.size) : "++" + V(i)) + ")");
+}
+
+// What the threads of a team hold is combined, in the same order in each: first within warps, then over warps.
+void KernelPrinter::AcrossTeam(uint32_t combiner, uint32_t dtype, const std::string& value) {
+  const std::string type(TypeName(dtype));
+  const auto combine = [&](const std::string& other) {
+    Line(value + " = " + Combined(combiner, dtype, value, other) + ";");
+  };
+  Line("for (i32 step = 16; step > 0; step /= 2)");
+  ++depth_;
+  combine("(" + type + ")__shfl_xor_sync(4294967295u, " + (BitsOf(dtype) < 32 ? "(i32)" : "") + value + ", step)");
+  --depth_;
+  if (team_.size == kWarp) return;
+  const std::string parts = "of_warp_" + value;
+  Line("__shared__ " + type + " " + parts + "[8];");
+  Line("if (lane % 32 == 0) " + parts + "[lane / 32] = " + value + ";");
+  Line("__syncthreads();");
+  Line(value + " = " + parts + "[0];");
+  Line("for (u32 warp = 1; warp < 8; ++warp)");
+  ++depth_;
+  combine(parts + "[warp]");
+  --depth_;
+  Line("__syncthreads();");
+}
+
+void KernelPrinter::Accumulate(uint32_t yield) {
+  const ricci_inst& q = At(yield);
+  const uint32_t dtype = codegen::AccumulatorDType(q.dtype);
+  const std::string sum = "r" + std::to_string(yield);
+  Line(sum + " = " +
+       Combined(static_cast<uint32_t>(At(q.a).imm), dtype, sum, Convert(device_, q.dtype, dtype, V(q.b))) + ";");
+}
+
+void KernelPrinter::Yield(uint32_t i) {
+  const ricci_inst& q = At(i);
+  const uint32_t dtype = codegen::AccumulatorDType(q.dtype);
+  const std::string sum = "r" + std::to_string(i);
+  if (!IsGrouped(q.a)) Accumulate(i);
+  Close();
+  if (team_.shared[q.a] != 0) AcrossTeam(static_cast<uint32_t>(At(q.a).imm), dtype, sum);
+  Let(i, Convert(device_, dtype, q.dtype, sum));
+}
+
+// States begin as identities; each trip's element is combined with what was before.
+void KernelPrinter::Scan(uint32_t i) {
+  const codegen::ScanParts parts(k_, blocks_, i);
+  for (uint32_t s = 0; s < parts.states; ++s) {
+    Line(Type(parts.left + s) + " state" + V(i) + "_" + std::to_string(s) + " = " + V(At(parts.left + s).a) + ";");
+  }
+  Loop(i);
+}
+
+void KernelPrinter::Prefixes(uint32_t i) {
+  const uint32_t scan = blocks_.parent[i];
+  const codegen::ScanParts parts(k_, blocks_, scan);
+  const auto state = [&](uint32_t s) { return "state" + V(scan) + "_" + std::to_string(s); };
+  for (uint32_t s = 0; s < parts.states; ++s) Line(Type(i + s) + " " + V(i + s) + ";");
+  Open("");
+  for (uint32_t s = 0; s < parts.states; ++s) {
+    Let(parts.left + s, state(s));
+    Let(parts.right + s, V(At(i + s).a));
+  }
+  for (uint32_t c = parts.combiner; c < parts.combined; ++c) Instruction(c);
+  for (uint32_t s = 0; s < parts.states; ++s) {
+    Line(state(s) + " = " + V(At(parts.combined + s).a) + ";");
+    Line(V(i + s) + " = " + state(s) + ";");
+  }
+  Close();
+}
+
+// The coordinate of a point, or of number e of its group.
+std::string KernelPrinter::DomainValue(uint32_t dimension) const {
+  const bool of_group = in_group_ && vector_.of_points;
+  if (of_group && vector_.flat) return Coordinate(dimension, "(p + e)");
+  return "d" + std::to_string(dimension) + (of_group && dimension + 1 == k_.domain_rank ? " + e" : "");
+}
+
+void KernelPrinter::Instruction(uint32_t i) {
+  const ricci_inst& q = At(i);
+  const std::string buffer = "b" + std::to_string(RICCI_BUFFER_OF(q.imm));
+  if (codegen::IsScalar(q.op)) return Scalar(i);
+  switch (q.op) {
+    case RICCI_K_NOP:
+    case RICCI_K_ASSUME_LESS:
+      return;
+    case RICCI_K_CONST:
+      return Let(i, PrintConstant(device_, DTypeOf(i), static_cast<uint64_t>(q.imm)));
+    case RICCI_K_DOMAIN:
+      return Let(i, DomainValue(static_cast<uint32_t>(q.imm)));
+    case RICCI_K_LOAD:
+      return Let(i, IsTogether(i) ? "x" + std::to_string(i) + ".at[e]" : buffer + "[" + V(q.a) + "]");
+    case RICCI_K_STORE:
+      if (IsTogether(i)) return Line("y" + std::to_string(i) + ".at[e] = " + V(q.b) + ";");
+      return Line((team_.size > 1 && team_.inside[i] == 0 ? "if (lane == 0) " : "") + buffer + "[" + V(q.a) +
+                  "] = " + V(q.b) + ";");
+    case RICCI_K_COMBINE:
+      return Update(i);
+    case RICCI_K_LOCAL:
+      return Line(Type(i) + " " + V(i) + "[" + std::to_string(std::max<int64_t>(q.imm, 1)) + "];");
+    case RICCI_K_GET:
+      return Let(i, V(q.a) + "[" + V(q.b) + "]");
+    case RICCI_K_SET:
+      return Line(V(q.a) + "[" + V(q.b) + "] = " + V(q.c) + ";");
+    case RICCI_K_FOR:
+      return Loop(i);
+    case RICCI_K_WHILE:
+      return Open("for (;;)");
+    case RICCI_K_COND:
+      return Line("if (!" + V(q.a) + ") break;");
+    case RICCI_K_IF:
+      return Open("if (" + V(q.a) + ")");
+    case RICCI_K_ELSE:
+      --depth_;
+      Line("} else {");
+      ++depth_;
+      return;
+    case RICCI_K_END:
+      return Close();
+    case RICCI_K_REDUCE:
+      return Reduce(i);
+    case RICCI_K_YIELD:
+      return Yield(i);
+    case RICCI_K_SCAN:
+      return Scan(i);
+    case RICCI_K_PREFIX:
+      return Prefixes(i);
+    case RICCI_K_CHECK:
+      return Line("if (!" + V(q.a) + ") atomicMin(failed, " + std::to_string(q.imm) + "u);");
+    default:
+      Fail("instruction " + std::to_string(q.op) + " is not known");
+  }
+}
+
+}  // namespace ricci::cuda

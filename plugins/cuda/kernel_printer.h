@@ -1,0 +1,107 @@
+// KernelPrinter: writes the text of one kernel (kernel_text.h). Private to the files that write its parts.
+#ifndef RICCI_CUDA_KERNEL_PRINTER_H_
+#define RICCI_CUDA_KERNEL_PRINTER_H_
+#include <string>
+
+#include "codegen/analysis.h"
+#include "index_ranges.h"
+#include "kernel_text.h"
+#include "team.h"
+#include "types.h"
+#include "vector.h"
+
+namespace ricci::cuda {
+
+// The function that makes an update of integers at once; empty if there is none that every device has.
+std::string_view AtomicName(uint32_t combiner, uint32_t dtype);
+
+Launch LaunchOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, int64_t team, int64_t vector);
+
+class KernelPrinter {
+ public:
+  KernelPrinter(const ricci_kernel_table& k, DeviceText& device)
+      : k_(k),
+        device_(device),
+        blocks_(k),
+        ranges_(k),
+        team_(TeamOf(k, blocks_)),
+        vector_(VectorOf(k, blocks_, ranges_, team_)),
+        launch_(LaunchOf(k, blocks_, team_.size, vector_.of_points ? vector_.size : 1)) {}
+
+  bool Print(const std::string& name);
+  const std::string& text() const { return text_; }
+  const std::string& error() const { return error_; }
+  const Launch& launch() const { return launch_; }
+
+ private:
+  const ricci_inst& At(uint32_t i) const { return k_.insts[i]; }
+  static std::string V(uint32_t i) { return "v" + std::to_string(i); }
+  // Indices that fit into 32 bits are i32.
+  uint32_t DTypeOf(uint32_t i) const { return ranges_.IsShort(i) ? uint32_t{RICCI_I32} : At(i).dtype; }
+  std::string Type(uint32_t i) const { return std::string(TypeName(DTypeOf(i))); }
+  void Line(const std::string& text) { text_ += std::string(2 * depth_, ' ') + text + "\n"; }
+  void Open(const std::string& text) {
+    Line(text.empty() ? "{" : text + " {");
+    ++depth_;
+  }
+  void Close() {
+    --depth_;
+    Line("}");
+  }
+  void Let(uint32_t i, const std::string& expression) {
+    Line("const " + Type(i) + " " + V(i) + " = " + expression + ";");
+  }
+  bool Fail(const std::string& what) {
+    error_ = "cuda: kernel " + std::string(k_.name.ptr, k_.name.len) + ": " + what;
+    return false;
+  }
+
+  void Signature(const std::string& name);
+  void Points();
+  // The type of a point's number, and of its coordinates.
+  std::string PointType() const { return launch_.points * launch_.team < IndexRanges::kShort ? "i32" : "i64"; }
+  std::string Coordinate(uint32_t dimension, const std::string& point) const;
+  void Coordinates();
+  std::string DomainValue(uint32_t dimension) const;
+  void Groups(const std::string& type, const std::string& thread, const std::string& threads);
+  // ---- vector_text.cc ----
+  void GroupedPoints(const std::string& type, const std::string& thread, const std::string& threads);
+  void GroupedTrips(uint32_t i);
+  void Group(uint32_t loop, uint32_t first, uint32_t last);
+  std::string VectorType(uint32_t i);
+  std::string IsAligned() const;
+  std::string Loaded(uint32_t i);
+  std::string Stored(uint32_t i);
+  bool IsTogether(uint32_t i) const { return in_group_ && vector_.together[i] != 0; }
+
+  // ---- kernel_body.cc ----
+  void Update(uint32_t i);
+  void Body(uint32_t first, uint32_t last);
+  void Instruction(uint32_t i);
+  void Scalar(uint32_t i);
+  bool IsPlainQuotient(const ricci_inst& q) const;
+  std::string Combined(uint32_t combiner, uint32_t dtype, const std::string& a, const std::string& b);
+  std::string Identity(uint32_t combiner, uint32_t dtype);
+  void Loop(uint32_t i);
+  bool IsGrouped(uint32_t loop) const { return vector_.size > 1 && vector_.loops[loop] != 0; }
+  void Accumulate(uint32_t yield);
+  void AcrossTeam(uint32_t combiner, uint32_t dtype, const std::string& value);
+  void Reduce(uint32_t i);
+  void Yield(uint32_t i);
+  void Scan(uint32_t i);
+  void Prefixes(uint32_t i);
+
+  const ricci_kernel_table& k_;
+  DeviceText& device_;
+  const codegen::Blocks blocks_;
+  const IndexRanges ranges_;
+  const Team team_;
+  const Vector vector_;
+  const Launch launch_;
+  std::string text_, error_;
+  size_t depth_ = 0;
+  bool in_group_ = false;  // at number e of a group of vector_
+};
+
+}  // namespace ricci::cuda
+#endif

@@ -1,0 +1,170 @@
+#include "vector.h"
+
+#include <algorithm>
+
+#include "neighbours.h"
+#include "types.h"
+
+namespace ricci::cuda {
+namespace {
+
+constexpr int64_t kMostBytes = 16;           // of an access
+constexpr int64_t kEnoughThreads = 1 << 14;  // a warp for each scheduler of a large GPU
+constexpr double kMostCostOfPoint = 64;      // beyond it accesses are a small part of the work
+// To widen operands and round the result; bf16 is the upper half of f32.
+constexpr double kCostOfBf16 = 4, kCostOfNarrow = 16;
+constexpr double kMostCost = 512;  // of a group, so that its code stays small and its values in registers
+
+class Finder {
+ public:
+  Finder(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges, const Team& team)
+      : k_(k), blocks_(blocks), ranges_(ranges), team_(team), times_(codegen::TimesOf(k, blocks)) {}
+
+  Vector Find() {
+    for (int64_t n = kMostBytes; n > 1; n /= 2) {
+      vector_ = Vector{.size = n, .of_points = team_.size == 1};
+      for (auto* marks : {&vector_.loops, &vector_.together, &vector_.once, &vector_.each}) marks->resize(k_.n_insts);
+      if ((vector_.of_points ? GroupPoints() : GroupTrips()) && vector_.bytes <= kMostBytes) {
+        NameBuffers();
+        return std::move(vector_);
+      }
+    }
+    return {};
+  }
+
+ private:
+  bool GroupPoints() {
+    int64_t points = 1;
+    for (uint32_t d = 0; d < k_.domain_rank; ++d) points *= k_.domain[d];
+    if (points / vector_.size < kEnoughThreads || k_.domain_rank == 0) return false;
+    vector_.flat = k_.domain_rank > 1 && k_.domain[k_.domain_rank - 1] % vector_.size != 0;
+    return Take(0, 1, k_.n_insts);
+  }
+
+  // Those of all loops that can be.
+  bool GroupTrips() {
+    bool any = false;
+    for (uint32_t i = 1; i < k_.n_insts; ++i) {
+      if (team_.shared[i] == 0) continue;
+      const int64_t trips = codegen::TripsOf(k_, i).value_or(0);
+      if (trips % vector_.size != 0 || trips / vector_.size < team_.size) continue;
+      if (codegen::ConstantOf(k_, k_.insts[i].a).value_or(1) % vector_.size != 0) continue;
+      vector_.loops[i] = Take(i, i + 1, blocks_.close[i]);
+      any |= vector_.loops[i] != 0;
+    }
+    return any;
+  }
+
+  // Groups points (loop 0) or trips of `loop`, with instructions [first, last), if most accesses that differ within a
+  // group can be made together.
+  bool Take(uint32_t loop, uint32_t first, uint32_t last) {
+    const Neighbours neighbours(k_, ranges_, loop, vector_.size, vector_.flat);
+    const double cost = CostOf(loop, first, last);
+    if (!IsPlain(first, last) || cost > kMostCostOfPoint) return false;
+    if (static_cast<double>(vector_.size) * cost > kMostCost) return false;
+    std::vector<uint32_t> together;
+    size_t apart = 0;
+    for (uint32_t i = first; i < last; ++i) {
+      const ricci_inst& q = k_.insts[i];
+      if ((q.op != RICCI_K_LOAD && q.op != RICCI_K_STORE) || neighbours.IsSame(q.a)) continue;
+      if (blocks_.parent[i] == loop && neighbours.IsInOrder(q.a)) {
+        together.push_back(i);
+      } else {
+        ++apart;
+      }
+    }
+    if (together.empty() || together.size() < apart) return false;
+    for (const uint32_t i : together) {
+      const uint32_t dtype = k_.insts[i].op == RICCI_K_LOAD ? k_.insts[i].dtype : k_.insts[k_.insts[i].b].dtype;
+      vector_.bytes = std::max(vector_.bytes, vector_.size * codegen::SizeOfDType(dtype));
+      vector_.together[i] = 1;
+    }
+    Divide(neighbours, loop, first, last);
+    return true;
+  }
+
+  double CostOf(uint32_t loop, uint32_t first, uint32_t last) const {
+    double cost = 0;
+    const double trips = loop == 0 ? 1 : times_[loop];
+    for (uint32_t i = first; i < last; ++i) {
+      const ricci_inst& q = k_.insts[i];
+      double more = 0;
+      if (codegen::IsScalar(q.op) && IsNarrow(q.dtype)) more = q.dtype == RICCI_BF16 ? kCostOfBf16 : kCostOfNarrow;
+      cost += times_[blocks_.parent[i]] / trips * (codegen::OpCost(q.op) + more);
+    }
+    return cost;
+  }
+
+  // No loops, and no buffer that is read after it has been written.
+  bool IsPlain(uint32_t first, uint32_t last) const {
+    std::vector<uint8_t> stored(k_.n_buffers);
+    for (uint32_t i = first; i < last; ++i) {
+      const ricci_inst& q = k_.insts[i];
+      if (q.op == RICCI_K_STORE) stored[RICCI_BUFFER_OF(q.imm)] = 1;
+      if (q.op == RICCI_K_LOAD && stored[RICCI_BUFFER_OF(q.imm)] != 0) return false;
+      if (q.op == RICCI_K_FOR || q.op == RICCI_K_WHILE || q.op == RICCI_K_REDUCE || q.op == RICCI_K_SCAN ||
+          q.op == RICCI_K_COMBINE) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // From the end: what is computed for each of a group, and what once.
+  void Divide(const Neighbours& neighbours, uint32_t loop, uint32_t first, uint32_t last) {
+    if (loop != 0 && k_.insts[loop].op == RICCI_K_REDUCE) vector_.each[k_.insts[last].b] = 1;  // what it yields
+    for (uint32_t i = last; i-- > first;) {
+      const ricci_inst& q = k_.insts[i];
+      const bool same = blocks_.parent[i] == loop && neighbours.IsSame(q.op == RICCI_K_CHECK ? q.a : i);
+      if (codegen::HasEffect(q.op) || q.op == RICCI_K_IF || q.op == RICCI_K_ELSE || q.op == RICCI_K_END) {
+        vector_.each[i] = 1;
+      }
+      if (same && vector_.each[i] != 0) {
+        vector_.each[i] = 0;
+        vector_.once[i] = 1;
+      }
+      if (vector_.each[i] != 0) NeedForEach(i);
+      if (vector_.once[i] != 0) Need(i, vector_.once);
+    }
+  }
+  void NeedForEach(uint32_t i) {
+    const ricci_inst& q = k_.insts[i];
+    if (vector_.together[i] == 0) return Need(i, vector_.each);
+    vector_.once[q.a] = 1;
+    if (q.op == RICCI_K_STORE) vector_.each[q.b] = 1;
+  }
+  // The operands of an instruction that gives a value or has an effect.
+  void Need(uint32_t i, std::vector<uint8_t>& by) const {
+    const ricci_inst& q = k_.insts[i];
+    if (q.op == RICCI_K_ELSE || q.op == RICCI_K_END) return;
+    for (const uint32_t operand : {q.a, q.b, q.c}) {
+      if (operand != 0) by[operand] = 1;
+    }
+  }
+
+  void NameBuffers() {
+    std::vector<uint8_t> named(k_.n_buffers);
+    for (uint32_t i = 1; i < k_.n_insts; ++i) {
+      if (vector_.together[i] != 0) named[RICCI_BUFFER_OF(k_.insts[i].imm)] = 1;
+    }
+    for (uint32_t b = 0; b < k_.n_buffers; ++b) {
+      if (named[b] != 0) vector_.buffers += (vector_.buffers.empty() ? "b" : ", b") + std::to_string(b);
+    }
+  }
+
+  const ricci_kernel_table& k_;
+  const codegen::Blocks& blocks_;
+  const IndexRanges& ranges_;
+  const Team& team_;
+  const std::vector<double> times_;
+  Vector vector_;
+};
+
+}  // namespace
+
+Vector VectorOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges,
+                const Team& team) {
+  return Finder(k, blocks, ranges, team).Find();
+}
+
+}  // namespace ricci::cuda

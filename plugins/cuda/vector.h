@@ -1,0 +1,37 @@
+// Vector: how many neighbouring points, or trips of a loop that a team shares, a thread computes at once, so that it
+// reads and writes 16 bytes in one access.
+//
+// The points of a group p, p + 1, ... differ in the last coordinate of the domain only, and p is a multiple of their
+// number; so it is with trips. An access is made together if its index is then that of p, plus 0, 1, ... for the
+// points, and a multiple of their number: this follows from the constants in the arithmetic on indices. What is the
+// same for a group is computed once. If rows of the domain cannot be cut into groups, groups of the points in their
+// order are left: then accesses are made together whose index is a point's number. A thread's own loops are left as
+// they are: they are work enough for a point, and need the registers.
+#ifndef RICCI_CUDA_VECTOR_H_
+#define RICCI_CUDA_VECTOR_H_
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "codegen/analysis.h"
+#include "index_ranges.h"
+#include "team.h"
+
+namespace ricci::cuda {
+
+struct Vector {
+  int64_t size = 1;               // of a group; 1: there are no groups
+  bool of_points = false;         // groups of points, else of trips
+  bool flat = false;              // groups go on in the next row of the domain: points have coordinates of their own
+  int64_t bytes = 0;              // of the widest access: what addresses must be a multiple of
+  std::vector<uint8_t> loops;     // by instruction: a shared loop whose trips are in groups
+  std::vector<uint8_t> together;  // by instruction: LOAD or STORE for all of a group
+  std::vector<uint8_t> once;      // by instruction: computed for the first of a group, before the others
+  std::vector<uint8_t> each;      // by instruction: computed for each of a group; some indices are both
+  std::string buffers;            // that are accessed so, for the text
+};
+Vector VectorOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges,
+                const Team& team);
+
+}  // namespace ricci::cuda
+#endif

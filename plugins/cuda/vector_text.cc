@@ -1,0 +1,105 @@
+// Groups that a thread computes at once (vector.h). Of points: a loop over groups, with vectors, then one over the
+// points that are left: those after the last group, or all if an address is not aligned, since hosts may bind any. Of
+// trips: one loop, so that sums do not depend on addresses; only the accesses differ.
+#include "kernel_printer.h"
+
+namespace ricci::cuda {
+
+std::string KernelPrinter::VectorType(uint32_t i) {
+  const ricci_inst& q = At(i);
+  return device_.Vector(std::string(TypeName(q.op == RICCI_K_LOAD ? q.dtype : At(q.b).dtype)), vector_.size);
+}
+
+// Whether all that is accessed in vectors is aligned.
+std::string KernelPrinter::IsAligned() const {
+  std::vector<uint8_t> together(k_.n_buffers);
+  std::string addresses;
+  for (uint32_t i = 1; i < k_.n_insts; ++i) {
+    if (vector_.together[i] != 0) together[RICCI_BUFFER_OF(At(i).imm)] = 1;
+  }
+  for (uint32_t b = 0; b < k_.n_buffers; ++b) {
+    if (together[b] != 0) addresses += (addresses.empty() ? "(u64)b" : " | (u64)b") + std::to_string(b);
+  }
+  return "(" + addresses + ") % " + std::to_string(vector_.bytes) + " == 0";
+}
+
+void KernelPrinter::GroupedPoints(const std::string& type, const std::string& thread, const std::string& threads) {
+  const std::string n = std::to_string(vector_.size);
+  const std::string whole = std::to_string(launch_.points - launch_.points % vector_.size);
+  Line("// " + n + " points for a thread: " + std::to_string(vector_.bytes) + " bytes at once of " + vector_.buffers);
+  Line("const " + type + " thread = " + thread + ", threads = " + threads + ";");
+  Line(type + " first = 0;");
+  Open("if (" + IsAligned() + ")");
+  Line("first = " + whole + ";");
+  Line("#pragma unroll 1");
+  Open("for (" + type + " p = " + n + " * thread; p < " + whole + "; p += " + n + " * threads)");
+  Coordinates();
+  Group(0, 1, k_.n_insts);
+  Close();
+  Close();
+  Line("#pragma unroll 1");
+  Open("for (" + type + " p = first + thread; p < " + std::to_string(launch_.points) + "; p += threads)");
+}
+
+// Trip `i7` and those after it are a group.
+void KernelPrinter::GroupedTrips(uint32_t i) {
+  const ricci_inst& q = At(i);
+  const std::string n = std::to_string(vector_.size), first = "i" + std::to_string(i);
+  Open("for (" + Type(i) + " " + first + " = " + V(q.a) + " + " + n + " * lane; " + first + " < " + V(q.b) + "; " +
+       first + " += " + std::to_string(vector_.size * team_.size) + ")");
+  Group(i, i + 1, blocks_.close[i]);
+}
+
+std::string KernelPrinter::Loaded(uint32_t i) {
+  const std::string type = VectorType(i), element(TypeName(At(i).dtype));
+  const std::string address = "b" + std::to_string(RICCI_BUFFER_OF(At(i).imm)) + " + " + V(At(i).a);
+  if (vector_.of_points) return "*(const " + type + "*)(" + address + ")";
+  const std::string name = "ricci_dev_load_" + type;
+  device_.Function(name, [&] {
+    return type + " " + name + "(const " + element + "* p, bool aligned) {\n  if (aligned) return *(const " + type +
+           "*)p;\n  " + type + " x;\n  for (i32 e = 0; e < " + std::to_string(vector_.size) +
+           "; ++e) x.at[e] = p[e];\n  return x;\n}";
+  });
+  return name + "(" + address + ", aligned)";
+}
+
+std::string KernelPrinter::Stored(uint32_t i) {
+  const std::string type = VectorType(i), element(TypeName(At(At(i).b).dtype)), value = "y" + std::to_string(i);
+  const std::string address = "b" + std::to_string(RICCI_BUFFER_OF(At(i).imm)) + " + " + V(At(i).a);
+  if (vector_.of_points) return "*(" + type + "*)(" + address + ") = " + value;
+  const std::string name = "ricci_dev_store_" + type;
+  device_.Function(name, [&] {
+    return "void " + name + "(" + element + "* p, " + type + " x, bool aligned) {\n  if (aligned) {\n    *(" + type +
+           "*)p = x;\n    return;\n  }\n  for (i32 e = 0; e < " + std::to_string(vector_.size) +
+           "; ++e) p[e] = x.at[e];\n}";
+  });
+  return name + "(" + address + ", " + value + ", aligned)";
+}
+
+// What a group reads, each of its points or trips, what it writes.
+void KernelPrinter::Group(uint32_t loop, uint32_t first, uint32_t last) {
+  const auto is_store = [&](uint32_t i) { return vector_.together[i] != 0 && At(i).op == RICCI_K_STORE; };
+  const std::string index = "i" + std::to_string(loop);
+  if (loop != 0 && vector_.once[loop] != 0) Let(loop, index);
+  for (uint32_t i = first; i < last && error_.empty(); ++i) {
+    if (vector_.once[i] != 0) Instruction(i);
+    if (vector_.together[i] == 0 || vector_.each[i] == 0) continue;
+    if (is_store(i)) Line(VectorType(i) + " y" + std::to_string(i) + ";");
+    if (!is_store(i)) Line("const " + VectorType(i) + " x" + std::to_string(i) + " = " + Loaded(i) + ";");
+  }
+  Line("#pragma unroll");
+  Open("for (i32 e = 0; e < " + std::to_string(vector_.size) + "; ++e)");
+  in_group_ = true;
+  if (loop != 0 && vector_.each[loop] != 0) Let(loop, index + " + e");
+  for (uint32_t i = first; i < last && error_.empty(); ++i) {
+    if (vector_.each[i] != 0) Instruction(i);
+  }
+  if (loop != 0 && At(loop).op == RICCI_K_REDUCE) Accumulate(last);
+  in_group_ = false;
+  Close();
+  for (uint32_t i = first; i < last; ++i) {
+    if (is_store(i)) Line(Stored(i) + ";");
+  }
+}
+
+}  // namespace ricci::cuda

@@ -1,0 +1,157 @@
+"""The machine code of typical programs, compared with what was recorded: it may get better, not worse.
+
+PRINTER (quality_programs.cc) prints the CUDA text of each program; NVRTC compiles it for the architectures below
+without a warning, and of the first one the figures of each kernel are compared with quality.json.
+
+usage: quality.py PRINTER [--update | --table] [PROGRAM...]
+
+--update records the figures and writes their table into the README of the backend, --table prints it.
+"""
+import concurrent.futures
+import functools
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import sass_figures
+
+ARCHITECTURES = ["sm_90a", "sm_80", "sm_100a"]
+RECORD = pathlib.Path(__file__).with_name("quality.json")
+README = RECORD.parents[2] / "plugins" / "cuda" / "README.md"
+TABLE = re.compile(r"^\| program \|.*?\n(?!\|)", re.M | re.S)
+MORE_IS_BETTER = {"occupancy"}
+
+
+def programs(printer):
+    """{name: text}, or the message after `!!!! ` where there is none."""
+    out = subprocess.run([printer], capture_output=True, text=True, check=True).stdout
+    return dict(section.split("\n", 1) for section in out.split("==== ")[1:])
+
+
+@functools.cache
+def compiler():
+    return sass_figures.Compiler()
+
+
+def warnings(log, architecture):
+    lines = [line for line in log.splitlines() if "warning" in line.lower() or "error" in line.lower()]
+    return [f"{architecture}: {line}" for line in lines]
+
+
+def measure(text):
+    """Figures by kernel, and what is wrong."""
+    if text.startswith("!!!! "):
+        return {"cannot": text[5:].strip()}, []
+    wrong, figures = [], {}
+    for architecture in ARCHITECTURES:
+        code, log = compiler().compile(text, architecture)
+        wrong += warnings(log, architecture)
+        if code is None:
+            wrong.append(f"{architecture}: refused: {log}")
+        elif not figures:
+            figures = sass_figures.figures(code, log)
+    return figures, wrong
+
+
+def flat(figures):
+    """Numbers by name, with the accesses counted, and the bits that one moves on average."""
+    out = {}
+    for name, value in figures.items():
+        if isinstance(value, dict):
+            out[name] = sum(value.values())
+            out[f"bits of {name}"] = sum(int(bits) * n for bits, n in value.items()) / max(out[name], 1)
+        else:
+            out[name] = value
+    return out
+
+
+def worse(kernel, now, before):
+    """One line for each figure that got worse."""
+    out, now, before = [], flat(now), flat(before)
+    for name, value in now.items():
+        better = name in MORE_IS_BETTER or name.startswith("bits")
+        if (value < before.get(name, 0)) if better else (value > before.get(name, 0)):
+            out.append(f"{kernel}: {name}: {value}, recorded is {before.get(name)}")
+    return out
+
+
+def compare(now, recorded):
+    out = []
+    for program in sorted(now.keys() | recorded.keys()):
+        here, there = now.get(program, {}), recorded.get(program, {})
+        for kernel in sorted(here.keys() | there.keys()):
+            name = f"{program}: {kernel}"
+            if kernel not in there or kernel not in here:
+                out.append(f"{name}: {'not recorded' if kernel in here else 'recorded, but not there any more'}")
+            elif kernel == "cannot":
+                out += [] if here == there else [f"{name}: {here[kernel]}, recorded is {there[kernel]}"]
+            else:
+                out += worse(name, here[kernel], there[kernel])
+    return out
+
+
+def accesses(widths):
+    return " + ".join(f"{n} x {bits}" for bits, n in widths.items()) or "none"
+
+
+def table(results):
+    """Markdown; of each program the kernel with the most instructions."""
+    lines = ["| program | kernels | registers | occupancy | instructions | loads | stores | loop | integers | other |",
+             "|---" * 10 + "|"]
+    for program, kernels in results.items():
+        if "cannot" in kernels:
+            lines.append(f"| {program} | not yet: {kernels['cannot']} |" + " |" * 8)
+            continue
+        k = max(kernels.values(), key=lambda k: k["instructions"])
+        other = [f"{k[n]} {n}" for n in ("stack", "spill", "local", "shared", "shuffles", "barriers", "f64") if k[n]]
+        lines.append(f"| {program} | {len(kernels)} | {k['registers']} | {k['occupancy']} % | {k['instructions']} "
+                     f"| {accesses(k['loads'])} | {accesses(k['stores'])} | {k['loop']} | {k['loop_integer']} "
+                     f"| {', '.join(other) or '-'} |")
+    return "\n".join(lines) + "\n"
+
+
+def text_of(results):
+    """JSON with a line for each kernel."""
+    programs_ = []
+    for program, kernels in results.items():
+        lines = ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in kernels.items())
+        programs_.append(f"{json.dumps(program)}: {{\n{lines}}}")
+    return "{\n" + ",\n".join(programs_) + "\n}\n"
+
+
+def record(results):
+    RECORD.write_text(text_of(results))
+    README.write_text(TABLE.sub(lambda _: table(results), README.read_text()))
+
+
+def check(results, chosen):
+    recorded = json.loads(RECORD.read_text())
+    stale = table(recorded) not in README.read_text()
+    return compare(results, {k: v for k, v in recorded.items() if not chosen or k in chosen}) + (
+        [f"{README}: its table is not that of quality.json"] if stale else [])
+
+
+def main(arguments):
+    options = {a for a in arguments if a.startswith("--")}
+    printer, *chosen = [a for a in arguments if not a.startswith("--")]
+    texts = {name: text for name, text in programs(printer).items() if not chosen or name in chosen}
+    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+        measured = dict(zip(texts, pool.map(measure, texts.values())))
+    results = {name: figures for name, (figures, _) in measured.items()}
+    wrong = [f"{name}: {line}" for name, (_, lines) in measured.items() for line in lines]
+    if "--table" in options:
+        print(table(results), end="")
+    elif "--update" in options:
+        record(results)
+    else:
+        wrong += check(results, chosen)
+    for line in wrong:
+        print(line)
+    print(f"quality: {len(results)} programs, {len(wrong)} complaint(s)", file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
