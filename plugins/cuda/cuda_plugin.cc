@@ -50,7 +50,8 @@ template <typename Body>
 ricci_status* Call(void* self, const char* name, Body body) {
   return Guard([&] {
     const Current current(Of(self));
-    return Of(self).Check(name, body(Of(self).driver()));
+    ricci_status* const failed = current.Failure();
+    return failed != nullptr ? failed : Of(self).Check(name, body(Of(self).driver()));
   });
 }
 
@@ -64,8 +65,7 @@ ricci_status* MemoryInfo(void* self, uint64_t* total_bytes, uint64_t* free_bytes
 }
 ricci_status* StreamCreate(void* self, void** out) {
   CuStream stream = nullptr;
-  ricci_status* const failed =
-      Call(self, "cuStreamCreate", [&](const Driver& d) { return d.cuStreamCreate(&stream, kCuStreamNonBlocking); });
+  ricci_status* const failed = Guard([&] { return Of(self).CreateStream(&stream); });
   *out = stream;
   return failed;
 }
@@ -79,7 +79,11 @@ ricci_status* StreamWait(void* self, void* stream, void* event) {
               [&](const Driver& d) { return d.cuStreamWaitEvent(Stream(stream), Event(event), 0); });
 }
 ricci_status* EventRecord(void* self, void* stream, void** event) {
-  return Guard([&] { return Of(self).Record(Stream(stream), event); });
+  return Guard([&] {
+    const Current current(Of(self));
+    ricci_status* const failed = current.Failure();
+    return failed != nullptr ? failed : Of(self).Record(Stream(stream), event);
+  });
 }
 void EventDrop(void* self, void* event) {
   const Current current(Of(self));
