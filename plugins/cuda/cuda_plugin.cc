@@ -71,7 +71,7 @@ ricci_status* StreamCreate(void* self, void** out) {
 }
 void StreamDrop(void* self, void* stream) {
   const Current current(Of(self));
-  Of(self).driver().cuStreamSynchronize(Stream(stream));
+  ricci_status_free(Of(self).Wait(Stream(stream)));
   Of(self).driver().cuStreamDestroy(Stream(stream));
 }
 ricci_status* StreamWait(void* self, void* stream, void* event) {
@@ -96,8 +96,15 @@ ricci_status* EventQuery(void* self, void* event, uint32_t* come) {
     return result == kCuNotReady ? CuResult{kCuSuccess} : result;
   });
 }
+// The caller may drop the code of the run even if this fails. So it waits if it can: without the context too, which the
+// event knows, and once more if that fails, as Gpu::Wait.
 ricci_status* EventWait(void* self, void* event) {
-  return Call(self, "cuEventSynchronize", [&](const Driver& d) { return d.cuEventSynchronize(Event(event)); });
+  return Guard([&] {
+    const Current current(Of(self));
+    const CuResult result = Of(self).driver().cuEventSynchronize(Event(event));
+    if (result != kCuSuccess) Of(self).driver().cuEventSynchronize(Event(event));
+    return Of(self).Check("cuEventSynchronize", result);
+  });
 }
 
 // Of a GPU with a hundred processors; the ratios are what matters.

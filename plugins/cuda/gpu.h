@@ -80,7 +80,8 @@ class Gpu {
 };
 
 // Makes the device's context current, and the one before current again at the end: the host's is never changed. Where
-// that fails nothing may be asked of the driver, except to give something back: it knows the context of what it gave.
+// that fails nothing may be asked of the driver, except to wait and to give something back: it knows the context of
+// what it gave.
 class Current {
  public:
   explicit Current(const Gpu& device) : device_(device), result_(device.driver().cuCtxPushCurrent(device.context())) {}
