@@ -1,6 +1,8 @@
 // The simulated machine: what is allocated, and the operations of streams in their order.
 #include "standin.h"
 
+#include <utility>
+
 namespace ricci::cuda::standin {
 
 Machine& Machine::Get() {
@@ -61,6 +63,15 @@ extern "C" const char* ricci_standin_report() {
   count("pieces of pinned memory", m.pinned);
   count("pieces of memory", static_cast<int64_t>(m.memory.size()));
   return report.c_str();
+}
+
+extern "C" const char* ricci_standin_complaints() {
+  using ricci::cuda::standin::Machine;
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  static std::string given;
+  given = std::exchange(m.complaints, {});
+  return given.c_str();
 }
 
 extern "C" void ricci_standin_seed(uint64_t seed) { ricci::cuda::standin::Machine::Get().seed = seed; }

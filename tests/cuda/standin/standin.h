@@ -124,6 +124,8 @@ RICCI_CUDA_FUNCTIONS(RICCI_X)
 
 // What went wrong and what was not given back; empty if there is nothing. The memory of the text is the stand-in's.
 extern "C" const char* ricci_standin_report();
+// What went wrong, which is then forgotten.
+extern "C" const char* ricci_standin_complaints();
 extern "C" void ricci_standin_seed(uint64_t seed);
 // The names of the calls since the last time that this was called, one in a line.
 extern "C" const char* ricci_standin_calls();

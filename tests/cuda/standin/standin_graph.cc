@@ -221,6 +221,7 @@ CuResult cuGraphLaunch(CuGraphExec exec, CuStream stream) {
   {
     const std::lock_guard lock(m.mutex);
     if (execs.count(e) == 0) return Refuse(m, "cuGraphLaunch", "no such executable graph", kInvalidHandle);
+    if (CurrentDevice(m, "cuGraphLaunch") < 0) return kInvalidContext;
     if (*e->running != 0) m.Complain("cuGraphLaunch: the graph is running");
     ++*e->running;
     launch = [running = e->running, work = e->work, waits = e->waits, seed = m.seed] {
