@@ -1,12 +1,12 @@
-// Code: a compiled plan: one module of kernels, and the steps that a run issues into a stream.
+// Code: a compiled plan: one module of kernels, and the steps that a run gives to the driver, as a graph or one by one.
 #ifndef RICCI_CUDA_CODE_H_
 #define RICCI_CUDA_CODE_H_
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "gpu.h"
 #include "kernel_text.h"
+#include "run_slots.h"
 
 namespace ricci::cuda {
 
@@ -26,14 +26,14 @@ class Code {
   ricci_status* Enqueue(const ricci_run_args& a, ricci_done_fn done, void* arg, void** event);
 
  private:
-  struct Function {
-    CuFunction f;
-    unsigned grid[3], block[3];
-    unsigned shared_bytes = 0;
+  struct Run {
+    const ricci_run_args& args;
+    Places places;
+    CuStream stream;
+    RunSlot* slot = nullptr;
   };
-  struct Run;
 
-  Code(Gpu& device, const ricci_compile_args& a) : device_(device), given_(a) {}
+  Code(Gpu& device, const ricci_compile_args& a) : device_(device), given_(a), slots_(device) {}
   ricci_status* LoadKernels();
   ricci_status* LoadSource(uint32_t i);
   // The machine code of a text as a module of this code; `if_refused`: the status code if the compiler does not take
@@ -41,13 +41,16 @@ class Code {
   ricci_status* Load(const std::string& text, uint32_t if_refused, CuModule& out);
   ricci_status* Find(CuModule module, const std::string& name, Function& f);
   void FindEnds();
-  CuPointer AddressOf(const Run& run, uint32_t buffer) const;
-  std::vector<CuPointer> Addresses(const Run& run, const ricci_plan_step& step) const;
+  ricci_status* PrepareRuns();
+
+  // ---- code_run.cc ----
+  Work SetFailedCheck(const Run& run) const;
+  Work ReadFailedCheck(const Run& run) const;
+  Work WorkOf(const Run& run, const ricci_plan_step& step) const;
+  Work WorkOfNode(const Run& run, uint32_t node) const;
+  ricci_status* Start(Run& run);
   ricci_status* Steps(Run& run, uint32_t first, uint32_t last);
-  ricci_status* Kernel(Run& run, const ricci_plan_step& step);
-  ricci_status* Source(Run& run, const ricci_plan_step& step);
-  ricci_status* Start(const Run& run, const Function& f, std::vector<CuPointer>& arguments);
-  ricci_status* Copy(Run& run, const ricci_plan_step& step);
+  ricci_status* Step(Run& run, uint32_t i);
   ricci_status* While(Run& run, uint32_t step);
   ricci_status* Case(Run& run, uint32_t step);
   ricci_status* Read(Run& run, uint32_t buffer, uint32_t bytes);
@@ -58,6 +61,8 @@ class Code {
   std::vector<Function> kernels_, sources_;
   std::vector<uint32_t> close_;  // by step: of WHILE and CASE its END, of others 0
   uint64_t bytes_ = 0;
+  PlanGraph graph_;  // empty if the plan has control
+  RunSlots slots_;
 };
 
 }  // namespace ricci::cuda

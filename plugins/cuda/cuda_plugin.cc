@@ -51,7 +51,8 @@ template <typename Body>
 ricci_status* Call(void* self, const char* name, Body body) {
   return Guard([&] {
     const Current current(Of(self));
-    return Of(self).Check(name, body(Of(self).driver()));
+    ricci_status* const failed = current.Failure();
+    return failed != nullptr ? failed : Of(self).Check(name, body(Of(self).driver()));
   });
 }
 
@@ -65,14 +66,13 @@ ricci_status* MemoryInfo(void* self, uint64_t* total_bytes, uint64_t* free_bytes
 }
 ricci_status* StreamCreate(void* self, void** out) {
   CuStream stream = nullptr;
-  ricci_status* const failed =
-      Call(self, "cuStreamCreate", [&](const Driver& d) { return d.cuStreamCreate(&stream, kCuStreamNonBlocking); });
+  ricci_status* const failed = Guard([&] { return Of(self).CreateStream(&stream); });
   *out = stream;
   return failed;
 }
 void StreamDrop(void* self, void* stream) {
   const Current current(Of(self));
-  Of(self).driver().cuStreamSynchronize(Stream(stream));
+  ricci_status_free(Of(self).Wait(Stream(stream)));
   Of(self).driver().cuStreamDestroy(Stream(stream));
 }
 ricci_status* StreamWait(void* self, void* stream, void* event) {
@@ -80,7 +80,11 @@ ricci_status* StreamWait(void* self, void* stream, void* event) {
               [&](const Driver& d) { return d.cuStreamWaitEvent(Stream(stream), Event(event), 0); });
 }
 ricci_status* EventRecord(void* self, void* stream, void** event) {
-  return Guard([&] { return Of(self).Record(Stream(stream), event); });
+  return Guard([&] {
+    const Current current(Of(self));
+    ricci_status* const failed = current.Failure();
+    return failed != nullptr ? failed : Of(self).Record(Stream(stream), event);
+  });
 }
 void EventDrop(void* self, void* event) {
   const Current current(Of(self));
@@ -93,8 +97,15 @@ ricci_status* EventQuery(void* self, void* event, uint32_t* come) {
     return result == kCuNotReady ? CuResult{kCuSuccess} : result;
   });
 }
+// The caller may drop the code of the run even if this fails. So it waits if it can: without the context too, which the
+// event knows, and once more if that fails, as Gpu::Wait.
 ricci_status* EventWait(void* self, void* event) {
-  return Call(self, "cuEventSynchronize", [&](const Driver& d) { return d.cuEventSynchronize(Event(event)); });
+  return Guard([&] {
+    const Current current(Of(self));
+    const CuResult result = Of(self).driver().cuEventSynchronize(Event(event));
+    if (result != kCuSuccess) Of(self).driver().cuEventSynchronize(Event(event));
+    return Of(self).Check("cuEventSynchronize", result);
+  });
 }
 
 // Of a GPU with a hundred processors; the ratios are what matters.

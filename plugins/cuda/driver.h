@@ -1,7 +1,7 @@
 // Driver and Compiler: the functions of libcuda and NVRTC that this plugin calls, found when it is attached.
 //
 // The types and signatures are those of NVIDIA's driver API and NVRTC documentation (CUDA 12 and later), declared here
-// so that no header and no library of theirs is needed to build; tests compare them with cuda.h where there is one.
+// so that no header and no library of theirs is needed to build.
 #ifndef RICCI_CUDA_DRIVER_H_
 #define RICCI_CUDA_DRIVER_H_
 #include <cstddef>
@@ -20,6 +20,9 @@ using CuStream = struct CUstream_st*;
 using CuEvent = struct CUevent_st*;
 using CuModule = struct CUmod_st*;
 using CuFunction = struct CUfunc_st*;
+using CuGraph = struct CUgraph_st*;
+using CuGraphNode = struct CUgraphNode_st*;
+using CuGraphExec = struct CUgraphExec_st*;
 using CuHostFunction = void (*)(void*);
 
 enum : CuResult { kCuSuccess = 0, kCuOutOfMemory = 2, kCuNotReady = 600 };
@@ -29,45 +32,91 @@ enum : int {
   kCuAttributeMajor = 75,
   kCuAttributeMinor = 76,
 };
+enum : unsigned { kCuMemoryHost = 1, kCuMemoryDevice = 2 };
+
+struct CuKernelNode {  // CUDA_KERNEL_NODE_PARAMS_v2
+  CuFunction f;
+  unsigned grid[3], block[3], shared_bytes;
+  void **arguments, **extra;
+  void* kernel;       // used if f is NULL
+  CuContext context;  // of `kernel`
+};
+struct CuCopyPlace {  // a half of CUDA_MEMCPY3D
+  size_t x_bytes, y, z, lod;
+  unsigned type;
+  void* host;
+  CuPointer device;
+  void *array, *reserved;
+  size_t pitch, height;
+};
+struct CuCopyNode {  // CUDA_MEMCPY3D
+  CuCopyPlace src, dst;
+  size_t width_bytes, height, depth;
+};
+struct CuMemsetNode {  // CUDA_MEMSET_NODE_PARAMS
+  CuPointer dst;
+  size_t pitch;
+  unsigned value, element_bytes;
+  size_t width, height;
+};
+static_assert(sizeof(CuKernelNode) == 72 && offsetof(CuKernelNode, arguments) == 40);
+static_assert(sizeof(CuCopyNode) == 200 && offsetof(CuCopyPlace, device) == 48);
+static_assert(sizeof(CuMemsetNode) == 40 && offsetof(CuMemsetNode, width) == 24);
 
 // X(name, arguments): each returns a CUresult.
-#define RICCI_CUDA_FUNCTIONS(X)                                                                                     \
-  X(cuInit, (unsigned flags))                                                                                       \
-  X(cuDeviceGetCount, (int* count))                                                                                 \
-  X(cuDeviceGet, (CuDevice * device, int ordinal))                                                                  \
-  X(cuDeviceGetName, (char* name, int size, CuDevice device))                                                       \
-  X(cuDeviceGetAttribute, (int* value, int attribute, CuDevice device))                                             \
-  X(cuDevicePrimaryCtxRetain, (CuContext * context, CuDevice device))                                               \
-  X(cuDevicePrimaryCtxRelease, (CuDevice device))                                                                   \
-  X(cuCtxPushCurrent, (CuContext context))                                                                          \
-  X(cuCtxPopCurrent, (CuContext * context))                                                                         \
-  X(cuMemAllocAsync, (CuPointer * out, size_t bytes, CuStream stream))                                              \
-  X(cuMemFreeAsync, (CuPointer p, CuStream stream))                                                                 \
-  X(cuMemGetInfo, (size_t * free_bytes, size_t * total_bytes))                                                      \
-  X(cuMemHostAlloc, (void** out, size_t bytes, unsigned flags))                                                     \
-  X(cuMemFreeHost, (void* p))                                                                                       \
-  X(cuMemcpyHtoDAsync, (CuPointer dst, const void* src, size_t bytes, CuStream stream))                             \
-  X(cuMemcpyDtoHAsync, (void* dst, CuPointer src, size_t bytes, CuStream stream))                                   \
-  X(cuMemcpyDtoDAsync, (CuPointer dst, CuPointer src, size_t bytes, CuStream stream))                               \
-  X(cuMemcpyPeerAsync, (CuPointer dst, CuContext to, CuPointer src, CuContext from, size_t bytes, CuStream stream)) \
-  X(cuMemsetD32Async, (CuPointer dst, unsigned value, size_t count, CuStream stream))                               \
-  X(cuStreamCreate, (CuStream * out, unsigned flags))                                                               \
-  X(cuStreamDestroy, (CuStream stream))                                                                             \
-  X(cuStreamSynchronize, (CuStream stream))                                                                         \
-  X(cuStreamWaitEvent, (CuStream stream, CuEvent event, unsigned flags))                                            \
-  X(cuEventCreate, (CuEvent * out, unsigned flags))                                                                 \
-  X(cuEventRecord, (CuEvent event, CuStream stream))                                                                \
-  X(cuEventQuery, (CuEvent event))                                                                                  \
-  X(cuEventSynchronize, (CuEvent event))                                                                            \
-  X(cuEventDestroy, (CuEvent event))                                                                                \
-  X(cuModuleLoadData, (CuModule * out, const void* image))                                                          \
-  X(cuModuleUnload, (CuModule module))                                                                              \
-  X(cuModuleGetFunction, (CuFunction * out, CuModule module, const char* name))                                     \
-  X(cuLaunchKernel,                                                                                                 \
-    (CuFunction f, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,           \
-     unsigned block_z, unsigned shared_bytes, CuStream stream, void** arguments, void** extra))                     \
-  X(cuLaunchHostFunc, (CuStream stream, CuHostFunction f, void* argument))                                          \
-  X(cuGetErrorName, (CuResult error, const char** name))                                                            \
+#define RICCI_CUDA_FUNCTIONS(X)                                                                                       \
+  X(cuInit, (unsigned flags))                                                                                         \
+  X(cuDeviceGetCount, (int* count))                                                                                   \
+  X(cuDeviceGet, (CuDevice * device, int ordinal))                                                                    \
+  X(cuDeviceGetName, (char* name, int size, CuDevice device))                                                         \
+  X(cuDeviceGetAttribute, (int* value, int attribute, CuDevice device))                                               \
+  X(cuDevicePrimaryCtxRetain, (CuContext * context, CuDevice device))                                                 \
+  X(cuDevicePrimaryCtxRelease, (CuDevice device))                                                                     \
+  X(cuCtxPushCurrent, (CuContext context))                                                                            \
+  X(cuCtxPopCurrent, (CuContext * context))                                                                           \
+  X(cuMemAllocAsync, (CuPointer * out, size_t bytes, CuStream stream))                                                \
+  X(cuMemFreeAsync, (CuPointer p, CuStream stream))                                                                   \
+  X(cuMemGetInfo, (size_t * free_bytes, size_t * total_bytes))                                                        \
+  X(cuMemHostAlloc, (void** out, size_t bytes, unsigned flags))                                                       \
+  X(cuMemFreeHost, (void* p))                                                                                         \
+  X(cuMemcpyHtoDAsync, (CuPointer dst, const void* src, size_t bytes, CuStream stream))                               \
+  X(cuMemcpyDtoHAsync, (void* dst, CuPointer src, size_t bytes, CuStream stream))                                     \
+  X(cuMemcpyDtoDAsync, (CuPointer dst, CuPointer src, size_t bytes, CuStream stream))                                 \
+  X(cuMemcpyPeerAsync, (CuPointer dst, CuContext to, CuPointer src, CuContext from, size_t bytes, CuStream stream))   \
+  X(cuMemsetD32Async, (CuPointer dst, unsigned value, size_t count, CuStream stream))                                 \
+  X(cuStreamCreate, (CuStream * out, unsigned flags))                                                                 \
+  X(cuStreamDestroy, (CuStream stream))                                                                               \
+  X(cuStreamSynchronize, (CuStream stream))                                                                           \
+  X(cuStreamWaitEvent, (CuStream stream, CuEvent event, unsigned flags))                                              \
+  X(cuEventCreate, (CuEvent * out, unsigned flags))                                                                   \
+  X(cuEventRecord, (CuEvent event, CuStream stream))                                                                  \
+  X(cuEventQuery, (CuEvent event))                                                                                    \
+  X(cuEventSynchronize, (CuEvent event))                                                                              \
+  X(cuEventDestroy, (CuEvent event))                                                                                  \
+  X(cuModuleLoadData, (CuModule * out, const void* image))                                                            \
+  X(cuModuleUnload, (CuModule module))                                                                                \
+  X(cuModuleGetFunction, (CuFunction * out, CuModule module, const char* name))                                       \
+  X(cuLaunchKernel,                                                                                                   \
+    (CuFunction f, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,             \
+     unsigned block_z, unsigned shared_bytes, CuStream stream, void** arguments, void** extra))                       \
+  X(cuLaunchHostFunc, (CuStream stream, CuHostFunction f, void* argument))                                            \
+  X(cuGraphCreate, (CuGraph * out, unsigned flags))                                                                   \
+  X(cuGraphDestroy, (CuGraph graph))                                                                                  \
+  X(cuGraphAddEmptyNode, (CuGraphNode * out, CuGraph graph, const CuGraphNode* waits, size_t n_waits))                \
+  X(cuGraphAddKernelNode,                                                                                             \
+    (CuGraphNode * out, CuGraph graph, const CuGraphNode* waits, size_t n_waits, const CuKernelNode* node))           \
+  X(cuGraphAddMemcpyNode, (CuGraphNode * out, CuGraph graph, const CuGraphNode* waits, size_t n_waits,                \
+                           const CuCopyNode* node, CuContext context))                                                \
+  X(cuGraphAddMemsetNode, (CuGraphNode * out, CuGraph graph, const CuGraphNode* waits, size_t n_waits,                \
+                           const CuMemsetNode* node, CuContext context))                                              \
+  X(cuGraphInstantiateWithFlags, (CuGraphExec * out, CuGraph graph, unsigned long long flags))                        \
+  X(cuGraphExecDestroy, (CuGraphExec exec))                                                                           \
+  X(cuGraphExecKernelNodeSetParams, (CuGraphExec exec, CuGraphNode which, const CuKernelNode* node))                  \
+  X(cuGraphExecMemcpyNodeSetParams, (CuGraphExec exec, CuGraphNode which, const CuCopyNode* node, CuContext context)) \
+  X(cuGraphExecMemsetNodeSetParams,                                                                                   \
+    (CuGraphExec exec, CuGraphNode which, const CuMemsetNode* node, CuContext context))                               \
+  X(cuGraphLaunch, (CuGraphExec exec, CuStream stream))                                                               \
+  X(cuGetErrorName, (CuResult error, const char** name))                                                              \
   X(cuGetErrorString, (CuResult error, const char** text))
 
 #define RICCI_NVRTC_FUNCTIONS(X)                                                                                      \

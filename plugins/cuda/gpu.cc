@@ -33,9 +33,14 @@ std::unique_ptr<Gpu> Gpu::Create(std::shared_ptr<const Driver> driver, std::shar
   if (failed != nullptr) return nullptr;
   d->name_ = name;
   d->architecture_ = "sm_" + std::to_string(major) + std::to_string(minor);
-  const Current current(*d);
-  failed = d->Check("cuStreamCreate", c.cuStreamCreate(&d->own_stream_, kCuStreamNonBlocking));
+  failed = d->CreateStream(&d->own_stream_);
   return failed == nullptr ? std::move(d) : nullptr;
+}
+
+ricci_status* Gpu::CreateStream(CuStream* out) const {
+  const Current current(*this);
+  if (ricci_status* failed = current.Failure()) return failed;
+  return Check("cuStreamCreate", driver_->cuStreamCreate(out, kCuStreamNonBlocking));
 }
 
 Gpu::~Gpu() {
@@ -53,28 +58,36 @@ ricci_status* Gpu::Check(const char* call, CuResult result) const {
   return Fail(result == kCuOutOfMemory ? RICCI_RESOURCE_EXHAUSTED : RICCI_INTERNAL, driver_->ErrorText(call, result));
 }
 
+ricci_status* Gpu::NotEnough(uint64_t bytes) const {
+  std::string text = driver_->ErrorText("cuMemAllocAsync", kCuOutOfMemory) + ": " + std::to_string(bytes) +
+                     " bytes of memory wanted on " + name_;
+  size_t free_bytes = 0, total_bytes = 0;
+  if (driver_->cuMemGetInfo(&free_bytes, &total_bytes) == kCuSuccess) {
+    text += ", " + std::to_string(free_bytes) + " of " + std::to_string(total_bytes) + " are free";
+  }
+  return Fail(RICCI_RESOURCE_EXHAUSTED, text);
+}
+
 ricci_status* Gpu::Alloc(uint64_t bytes, CuStream stream, void** out) {
   const Current current(*this);
+  if (ricci_status* failed = current.Failure()) return failed;
+  std::map<uintptr_t, uint64_t> made{{0, bytes}};  // once there is memory, nothing may throw
   CuPointer p = 0;
   const CuStream in = stream != nullptr ? stream : own_stream_;
   const CuResult result = driver_->cuMemAllocAsync(&p, bytes, in);
-  if (result == kCuOutOfMemory) {
-    size_t free_bytes = 0, total_bytes = 0;
-    driver_->cuMemGetInfo(&free_bytes, &total_bytes);
-    return Fail(RICCI_RESOURCE_EXHAUSTED, std::to_string(bytes) + " bytes of memory wanted on " + name_ + ", " +
-                                              std::to_string(free_bytes) + " of " + std::to_string(total_bytes) +
-                                              " are free");
-  }
+  if (result == kCuOutOfMemory) return NotEnough(bytes);
   if (ricci_status* failed = Check("cuMemAllocAsync", result)) return failed;
   if (stream == nullptr) {
-    if (ricci_status* failed = Check("cuStreamSynchronize", driver_->cuStreamSynchronize(in))) {
+    if (ricci_status* failed = Wait(in)) {
       driver_->cuMemFreeAsync(p, in);
       return failed;
     }
   }
   *out = reinterpret_cast<void*>(static_cast<uintptr_t>(p));
+  auto node = made.extract(made.begin());
+  node.key() = static_cast<uintptr_t>(p);
   const std::lock_guard lock(mutex_);
-  allocated_[static_cast<uintptr_t>(p)] = bytes;
+  allocated_.insert(std::move(node));
   return nullptr;
 }
 
@@ -97,33 +110,43 @@ bool Gpu::Owns(const void* p, uint64_t bytes) const {
   return offset < after->second && bytes <= after->second - offset;
 }
 
-CuResult Gpu::Enqueue(const ricci_copy_args& a, CuStream stream) const {
-  switch (a.direction) {
-    case RICCI_COPY_TO_DEVICE:
-      return driver_->cuMemcpyHtoDAsync(Pointer(a.dst), a.src, a.bytes, stream);
-    case RICCI_COPY_FROM_DEVICE:
-      return driver_->cuMemcpyDtoHAsync(a.dst, Pointer(a.src), a.bytes, stream);
-    default: {
-      const Gpu& from = *static_cast<const Gpu*>(a.src_self);
-      if (&from == this) return driver_->cuMemcpyDtoDAsync(Pointer(a.dst), Pointer(a.src), a.bytes, stream);
-      return driver_->cuMemcpyPeerAsync(Pointer(a.dst), context_, Pointer(a.src), from.context_, a.bytes, stream);
-    }
+ricci_status* Gpu::Enqueue(const ricci_copy_args& a, CuStream stream) const {
+  const CuPointer dst = Pointer(a.dst), src = Pointer(a.src);
+  if (a.direction == RICCI_COPY_TO_DEVICE) {
+    return Check("cuMemcpyHtoDAsync", driver_->cuMemcpyHtoDAsync(dst, a.src, a.bytes, stream));
   }
+  if (a.direction == RICCI_COPY_FROM_DEVICE) {
+    return Check("cuMemcpyDtoHAsync", driver_->cuMemcpyDtoHAsync(a.dst, src, a.bytes, stream));
+  }
+  const Gpu& from = *static_cast<const Gpu*>(a.src_self);
+  if (&from == this) return Check("cuMemcpyDtoDAsync", driver_->cuMemcpyDtoDAsync(dst, src, a.bytes, stream));
+  return Check("cuMemcpyPeerAsync", driver_->cuMemcpyPeerAsync(dst, context_, src, from.context_, a.bytes, stream));
 }
 
-// Memory of the host may be pinned, then the driver returns before it has been read: so this waits for it.
+// A wait that fails may not have waited, so it is tried again: what the caller frees then is no longer in use, unless
+// the context has failed, and then nothing runs any more.
+ricci_status* Gpu::Wait(CuStream stream) const {
+  const CuResult result = driver_->cuStreamSynchronize(stream);
+  if (result != kCuSuccess) driver_->cuStreamSynchronize(stream);
+  return Check("cuStreamSynchronize", result);
+}
+
+// Memory of the host may be pinned, then the driver returns before it has been read: so this waits for it. It also
+// waits for a copy whose end it cannot record, since the caller of a copy that failed may free the memory.
 ricci_status* Gpu::Copy(const ricci_copy_args& a, void** event) {
   const Current current(*this);
+  if (ricci_status* failed = current.Failure()) return failed;
   const CuStream stream = a.stream != nullptr ? static_cast<CuStream>(a.stream) : own_stream_;
-  if (ricci_status* failed = Check("a copy", Enqueue(a, stream))) return failed;
+  if (ricci_status* failed = Enqueue(a, stream)) return failed;
   if (a.direction != RICCI_COPY_BETWEEN_DEVICES || a.stream == nullptr) {
-    if (ricci_status* failed = Check("cuStreamSynchronize", driver_->cuStreamSynchronize(stream))) return failed;
+    if (ricci_status* failed = Wait(stream)) return failed;
   }
-  return event == nullptr ? nullptr : Record(stream, event);
+  ricci_status* const failed = event == nullptr ? nullptr : Record(stream, event);
+  if (failed != nullptr) driver_->cuStreamSynchronize(stream);
+  return failed;
 }
 
-ricci_status* Gpu::Record(CuStream stream, void** event) {
-  const Current current(*this);
+ricci_status* Gpu::Record(CuStream stream, void** event) const {
   CuEvent made = nullptr;
   if (ricci_status* failed = Check("cuEventCreate", driver_->cuEventCreate(&made, kCuEventDisableTiming)))
     return failed;
@@ -143,8 +166,10 @@ ricci_status* Gpu::TakePinned(void** out) {
       pinned_.pop_back();
       return nullptr;
     }
+    pinned_.reserve(++n_pinned_);
   }
   const Current current(*this);
+  if (ricci_status* failed = current.Failure()) return failed;
   return Check("cuMemHostAlloc", driver_->cuMemHostAlloc(out, kPinnedBytes, 0));
 }
 

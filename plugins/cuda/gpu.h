@@ -49,11 +49,14 @@ class Gpu {
   // OK, or what the driver said of that call.
   ricci_status* Check(const char* call, CuResult result) const;
 
+  ricci_status* CreateStream(CuStream* out) const;
   ricci_status* Alloc(uint64_t bytes, CuStream stream, void** out);
   void Free(void* p, CuStream stream);
   bool Owns(const void* p, uint64_t bytes) const;
   ricci_status* Copy(const ricci_copy_args& a, void** event);
-  ricci_status* Record(CuStream stream, void** event);
+  // The context is current in both: waits until the stream is empty; a new event.
+  ricci_status* Wait(CuStream stream) const;
+  ricci_status* Record(CuStream stream, void** event) const;
   // A few bytes of pinned memory of the host, kept for the next one who asks. Returning them calls no driver.
   static constexpr size_t kPinnedBytes = 64;
   ricci_status* TakePinned(void** out);
@@ -61,7 +64,8 @@ class Gpu {
 
  private:
   Gpu() = default;
-  CuResult Enqueue(const ricci_copy_args& a, CuStream stream) const;
+  ricci_status* Enqueue(const ricci_copy_args& a, CuStream stream) const;
+  ricci_status* NotEnough(uint64_t bytes) const;
 
   std::shared_ptr<const Driver> driver_;
   std::shared_ptr<const Compiler> compiler_;
@@ -72,24 +76,26 @@ class Gpu {
   int processors_ = 1;
   mutable std::mutex mutex_;
   std::map<uintptr_t, uint64_t> allocated_;  // bytes by address
-  std::vector<void*> pinned_;                // not in use
+  std::vector<void*> pinned_;                // not in use; with room for all there are
+  size_t n_pinned_ = 0;
 };
 
-// Makes the device's context current, and the one before current again at the end: the host's is never changed.
+// Makes the device's context current, and the one before current again at the end: the host's is never changed. Where
+// that fails nothing may be asked of the driver, except to wait and to give something back: it knows the context of
+// what it gave.
 class Current {
  public:
-  explicit Current(const Gpu& device) : driver_(device.driver()) {
-    pushed_ = driver_.cuCtxPushCurrent(device.context()) == kCuSuccess;
-  }
+  explicit Current(const Gpu& device) : device_(device), result_(device.driver().cuCtxPushCurrent(device.context())) {}
   ~Current() {
     CuContext popped;
-    if (pushed_) driver_.cuCtxPopCurrent(&popped);
+    if (result_ == kCuSuccess) device_.driver().cuCtxPopCurrent(&popped);
   }
   Current(const Current&) = delete;
+  ricci_status* Failure() const { return device_.Check("cuCtxPushCurrent", result_); }
 
  private:
-  const Driver& driver_;
-  bool pushed_;
+  const Gpu& device_;
+  const CuResult result_;
 };
 
 }  // namespace ricci::cuda

@@ -1,53 +1,14 @@
 // SOURCE lowerings as CUDA C++: what they compute among other operations, and how wrong ones are refused.
-#include "ricci/plugin.hpp"
-
+#include "cuda/scaled_row.h"
 #include "cuda/simulated_gpu.h"
 #include "support/program_runner.h"
 
 namespace ricci::testing { namespace {
 
-// test.scaled: a x by the text for cuda, elsewhere by a SCALAR lowering.
-constexpr std::string_view kText =
-    R"(extern "C" __global__ void scaled(const double* x, double* y, double* copy, double a, long long n) {
-  const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  copy[i] = x[i];
-  y[i] = a * copy[i];
-})";
-constexpr std::string_view kWrong = "extern \"C\" __global__ void scaled(const double* x) {\n  return y;\n}";
-Source Scaled(const Eqn& e, ricci_device*) {
-  const int64_t n = e.in(0).elements();
-  const double a = e.number("a");
-  Source s{std::string(a == 13 ? kWrong : kText), "scaled"};
-  s.grid[0] = (n + 31) / 32;
-  s.block[0] = a == 14 ? 4096 : 32;
-  s.scalars = {SourceScalar(a), SourceScalar(n)};
-  s.workspace_bytes = 8 * static_cast<uint64_t>(n);
-  return s;
-}
-Scalar ScaledElement(KernelBuilder&, const Eqn& e, std::span<const Scalar> in) { return in[0] * e.number("a"); }
-
-constexpr AttrSpec kAttrs[] = {{"a", AttrKind::kFloat}};
-constexpr Lowering kLowerings[] = {{.source = Scaled, .target = "cuda", .priority = 1}, {.scalar = ScaledElement}};
-constexpr Row kRows[] = {{.name = "test.scaled",
-                          .attrs = kAttrs,
-                          .type = rules::Same<1, kFloats>,
-                          .batch = rules::kElementwise,
-                          .lowerings = kLowerings,
-                          .missing = "jvp, transpose: not of interest"}};
-RowList Rows() { return kRows; }
-RowList (*const kTables[])() = {Rows};
-constexpr ricci_plugin kPlugin =
-    Describe("scaled", "1", [](void*, ricci_ctx* ctx) { return AttachRows(ctx, kTables); });
-ricci_status* Query(const ricci_host_info*, const ricci_plugin** out) {
-  *out = &kPlugin;
-  return nullptr;
-}
-
 class CudaSource : public ::testing::Test {
  protected:
   CudaSource() {
-    EXPECT_TRUE(Ok(ricci_context_add_plugin(runner_.ctx(), Query)));
+    EXPECT_TRUE(Ok(ricci_context_add_plugin(runner_.ctx(), QueryScaledRow)));
     EXPECT_TRUE(Ok(ricci_context_add_plugin(runner_.ctx(), QuerySimulatedGpu)));
   }
   static std::string Text(const char* a) {

@@ -1,6 +1,8 @@
 // The simulated machine: what is allocated, and the operations of streams in their order.
 #include "standin.h"
 
+#include <utility>
+
 namespace ricci::cuda::standin {
 
 Machine& Machine::Get() {
@@ -16,8 +18,8 @@ bool Machine::Holds(CuPointer p, uint64_t bytes) const {
   return offset <= after->second.bytes && bytes <= after->second.bytes - offset;
 }
 
-void Machine::Push(Stream& s, std::function<void()> operation) {
-  s.queue.push_back(std::move(operation));
+void Machine::Push(Stream& s, std::function<void()> operation, bool gives_back) {
+  s.queue.push_back({std::move(operation), gives_back});
   ++s.pushed;
 }
 
@@ -28,10 +30,12 @@ void Machine::Drain(std::unique_lock<std::mutex>& lock, Stream& s, uint64_t coun
       continue;
     }
     s.running = true;
-    const std::function<void()> operation = std::move(s.queue.front());
+    Operation operation = std::move(s.queue.front());
     s.queue.pop_front();
+    const bool runs = !failed_for_good || operation.gives_back;
     lock.unlock();
-    operation();
+    if (runs) operation.run();
+    operation.run = nullptr;
     lock.lock();
     s.running = false;
     ++s.done;
@@ -53,10 +57,21 @@ extern "C" const char* ricci_standin_report() {
   count("streams", m.streams);
   count("events", m.events);
   count("modules", m.modules);
+  count("graphs", m.graphs);
+  count("executable graphs", m.execs);
   count("contexts", m.contexts);
   count("pieces of pinned memory", m.pinned);
   count("pieces of memory", static_cast<int64_t>(m.memory.size()));
   return report.c_str();
+}
+
+extern "C" const char* ricci_standin_complaints() {
+  using ricci::cuda::standin::Machine;
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  static std::string given;
+  given = std::exchange(m.complaints, {});
+  return given.c_str();
 }
 
 extern "C" void ricci_standin_seed(uint64_t seed) { ricci::cuda::standin::Machine::Get().seed = seed; }

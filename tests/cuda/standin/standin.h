@@ -1,8 +1,9 @@
 // A stand-in for libcuda and NVRTC: a simulated GPU whose memory is the host's and whose kernels are compiled by g++.
 //
 // What is enqueued runs only when somebody waits for it, so a forgotten wait shows as poison. Every address of a copy
-// is checked against what is allocated. Threads of a kernel run one after the other, in an order that a seed decides.
-// Mistakes and what was not given back are lines of the report.
+// is checked against what is allocated. Threads of a kernel run one after the other, and so do the nodes of a graph, in
+// an order that a seed decides. Any call can be made to fail. Mistakes and what was not given back are lines of the
+// report.
 #ifndef RICCI_TESTS_CUDA_STANDIN_H_
 #define RICCI_TESTS_CUDA_STANDIN_H_
 #include <condition_variable>
@@ -20,9 +21,13 @@ namespace ricci::cuda::standin {
 constexpr int kDevices = 2;
 constexpr uint64_t kMemoryBytes = uint64_t{1} << 30;  // of each device
 
+struct Operation {
+  std::function<void()> run;
+  bool gives_back;  // it runs even in a context that has failed
+};
 struct Stream {
   int device = 0;
-  std::deque<std::function<void()>> queue;
+  std::deque<Operation> queue;
   uint64_t pushed = 0, done = 0;
   bool running = false;
 };
@@ -44,13 +49,23 @@ class Machine {
   std::map<uintptr_t, Allocation> memory;
   uint64_t used[kDevices] = {};
   std::deque<Stream> all_streams;  // also those that were dropped: events may name them
-  int64_t streams = 0, events = 0, modules = 0, contexts = 0, pinned = 0;
+  int64_t streams = 0, events = 0, modules = 0, contexts = 0, pinned = 0, graphs = 0, execs = 0;
   std::string complaints;
   uint64_t seed = 1;
 
+  // ---- standin_calls.cc ----
+  // At the start of each call: the error that it must give.
+  CuResult Enter(const char* call);
+  std::string calls;            // the names of all calls, each with a line end
+  uint64_t fails_after = 0;     // the call that fails is so many calls from now; 0: none
+  CuResult failure = 0;         // what it gives
+  bool fails_for_good = false;  // and then all that use a context
+  bool failed_for_good = false;
+  std::string failed_call;
+
   void Complain(const std::string& what) { complaints += what + "\n"; }  // with the mutex held
   bool Holds(CuPointer p, uint64_t bytes) const;
-  void Push(Stream& s, std::function<void()> operation);
+  void Push(Stream& s, std::function<void()> operation, bool gives_back);
   // Runs operations of `s` until `count` are done. The lock is held by the caller and let go while one runs.
   void Drain(std::unique_lock<std::mutex>& lock, Stream& s, uint64_t count);
 };
@@ -73,9 +88,50 @@ using Kernel = uint64_t (*)(void** arguments, const Place* place);
 CuResult LoadModule(const void* image, Module& out);
 Kernel FindKernel(const Module& module, const char* name);
 
+// ---- standin_launch.cc ----
+// A launch as an operation: arguments are eight bytes at most, and kept as they are now.
+CuResult MakeLaunch(CuFunction f, const unsigned (&grid)[3], const unsigned (&block)[3], void** arguments,
+                    std::function<void()>& out);
+
+// ---- standin_driver.cc ----
+// The device of the current context, or -1 with a complaint; with the mutex held.
+int CurrentDevice(Machine& m, const char* call);
+// An operation of a stream; refused if no context is current.
+CuResult Push(const char* call, CuStream stream, std::function<void()> operation, bool gives_back = false);
+// A copy as an operation: those places that are on a device must be allocated now and when it runs.
+std::function<void()> MakeCopy(const char* call, void* dst, const void* src, size_t bytes, CuPointer device_dst,
+                               CuPointer device_src);
+std::function<void()> MakeMemset(const char* call, CuPointer dst, unsigned value, size_t count);
+
+// A handle of the driver is the address of an object here.
+template <typename T, typename H>
+T& As(H handle) {
+  return *reinterpret_cast<T*>(handle);
+}
+template <typename H, typename T>
+H Handle(T* p) {
+  return reinterpret_cast<H>(p);
+}
+
+constexpr CuResult kInvalidValue = 1, kInvalidHandle = 400, kInvalidContext = 201;
+
+// ---- the functions of libcuda: standin_driver.cc, standin_launch.cc, standin_graph.cc ----
+#define RICCI_X(name, arguments) CuResult name arguments;
+RICCI_CUDA_FUNCTIONS(RICCI_X)
+#undef RICCI_X
+
 }  // namespace ricci::cuda::standin
 
 // What went wrong and what was not given back; empty if there is nothing. The memory of the text is the stand-in's.
 extern "C" const char* ricci_standin_report();
+// What went wrong, which is then forgotten.
+extern "C" const char* ricci_standin_complaints();
 extern "C" void ricci_standin_seed(uint64_t seed);
+// The names of the calls since the last time that this was called, one in a line.
+extern "C" const char* ricci_standin_calls();
+// The n-th call from now gives the error `code`; `for_good`: so do all later calls that use a context, and streams run
+// no work any more. What gives something back does so even when it fails. 0: no call fails any more.
+extern "C" void ricci_standin_fail(uint64_t n, int code, int for_good);
+// The name of the call that has failed since then; empty if none has.
+extern "C" const char* ricci_standin_failed();
 #endif

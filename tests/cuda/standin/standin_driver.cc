@@ -1,14 +1,13 @@
 // The functions of libcuda, by the signatures of plugins/cuda/driver.h.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <string_view>
 #include <vector>
 
-#include "fibers.h"
+#include "standin.h"
 
-namespace ricci::cuda::standin { namespace {
-
-constexpr CuResult kInvalidValue = 1, kInvalidHandle = 400, kInvalidContext = 201;
+namespace ricci::cuda::standin {
+namespace {
 
 struct Context {
   int device;
@@ -16,53 +15,60 @@ struct Context {
 Context kContexts[kDevices] = {{0}, {1}};
 thread_local std::vector<Context*> current;
 
-template <typename T, typename H>
-T& As(H handle) {
-  return *reinterpret_cast<T*>(handle);
-}
-template <typename H, typename T>
-H Handle(T* p) {
-  return reinterpret_cast<H>(p);
-}
 void* Memory(CuPointer p) { return reinterpret_cast<void*>(static_cast<uintptr_t>(p)); }
 
-// The device of the current context, or -1 with a complaint.
+}  // namespace
+
 int CurrentDevice(Machine& m, const char* call) {
   if (!current.empty()) return current.back()->device;
   m.Complain(std::string(call) + " without a context");
   return -1;
 }
 
-// An operation of a stream; refused if no context is current.
-CuResult Push(const char* call, CuStream stream, std::function<void()> operation) {
+CuResult Push(const char* call, CuStream stream, std::function<void()> operation, bool gives_back) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
-  if (CurrentDevice(m, call) < 0) return kInvalidContext;
+  if (!gives_back && CurrentDevice(m, call) < 0) return kInvalidContext;
   if (stream == nullptr) return kInvalidHandle;
-  m.Push(As<Stream>(stream), std::move(operation));
+  m.Push(As<Stream>(stream), std::move(operation), gives_back);
   return kCuSuccess;
 }
 
-// A copy between these places; those on a device must be allocated when it is enqueued and when it runs.
+namespace {
+
+void CheckMemory(const char* call, CuPointer p, size_t bytes) {
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  if (p != 0 && !m.Holds(p, bytes)) m.Complain(std::string(call) + ": no such memory");
+}
+
 CuResult CopyOf(const char* call, void* dst, const void* src, size_t bytes, CuPointer device_dst, CuPointer device_src,
                 CuStream stream) {
-  Machine& m = Machine::Get();
-  const auto check = [&m, call, device_dst, device_src, bytes] {
-    for (const CuPointer p : {device_dst, device_src}) {
-      if (p != 0 && !m.Holds(p, bytes)) m.Complain(std::string(call) + ": no such memory");
-    }
+  return Push(call, stream, MakeCopy(call, dst, src, bytes, device_dst, device_src));
+}
+
+}  // namespace
+
+std::function<void()> MakeCopy(const char* call, void* dst, const void* src, size_t bytes, CuPointer device_dst,
+                               CuPointer device_src) {
+  const auto check = [=] {
+    CheckMemory(call, device_dst, bytes);
+    CheckMemory(call, device_src, bytes);
   };
-  {
-    const std::lock_guard lock(m.mutex);
+  check();
+  return [=] {
     check();
-  }
-  return Push(call, stream, [&m, check, dst, src, bytes] {
-    {
-      const std::lock_guard lock(m.mutex);
-      check();
-    }
     std::memmove(dst, src, bytes);
-  });
+  };
+}
+
+std::function<void()> MakeMemset(const char* call, CuPointer dst, unsigned value, size_t count) {
+  const auto check = [=] { CheckMemory(call, dst, count * sizeof(unsigned)); };
+  check();
+  return [=] {
+    check();
+    std::fill_n(static_cast<unsigned*>(Memory(dst)), count, value);
+  };
 }
 
 CuResult cuInit(unsigned) { return kCuSuccess; }
@@ -112,7 +118,7 @@ CuResult cuMemAllocAsync(CuPointer* out, size_t bytes, CuStream stream) {
   return kCuSuccess;
 }
 CuResult cuMemFreeAsync(CuPointer p, CuStream stream) {
-  return Push("cuMemFreeAsync", stream, [p] {
+  const auto free = [p] {
     Machine& m = Machine::Get();
     const std::lock_guard lock(m.mutex);
     const auto found = m.memory.find(static_cast<uintptr_t>(p));
@@ -120,7 +126,8 @@ CuResult cuMemFreeAsync(CuPointer p, CuStream stream) {
     m.used[found->second.device] -= found->second.bytes;
     m.memory.erase(found);
     std::free(Memory(p));
-  });
+  };
+  return Push("cuMemFreeAsync", stream, free, /*gives_back=*/true);
 }
 CuResult cuMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
   Machine& m = Machine::Get();
@@ -159,10 +166,7 @@ CuResult cuMemcpyPeerAsync(CuPointer dst, CuContext, CuPointer src, CuContext, s
   return CopyOf("cuMemcpyPeerAsync", Memory(dst), Memory(src), bytes, dst, src, stream);
 }
 CuResult cuMemsetD32Async(CuPointer dst, unsigned value, size_t count, CuStream stream) {
-  return Push("cuMemsetD32Async", stream, [dst, value, count] {
-    auto* const words = static_cast<unsigned*>(Memory(dst));
-    for (size_t i = 0; i < count; ++i) words[i] = value;
-  });
+  return Push("cuMemsetD32Async", stream, MakeMemset("cuMemsetD32Async", dst, value, count));
 }
 
 CuResult cuStreamCreate(CuStream* out, unsigned) {
@@ -258,75 +262,28 @@ CuResult cuModuleGetFunction(CuFunction* out, CuModule module, const char* name)
   std::memcpy(out, &kernel, sizeof kernel);
   return kernel == nullptr ? CuResult{500} : CuResult{kCuSuccess};  // not found
 }
-// The place of number `i` of these sizes, counted along x first.
-void PlaceAt(uint64_t i, const unsigned (&sizes)[3], unsigned (&out)[3]) {
-  for (int d = 0; d < 3; ++d) {
-    out[d] = static_cast<unsigned>(i % sizes[d]);
-    i /= sizes[d];
-  }
-}
 
-void RunGrid(Kernel kernel, bool meets, std::vector<CuPointer>& values, Place place, uint64_t blocks,
-             uint64_t threads) {
-  std::vector<void*> arguments;
-  for (CuPointer& v : values) arguments.push_back(&v);
-  const uint64_t seed = Machine::Get().seed;
-  const auto turn = [seed](uint64_t i, uint64_t n) { return seed % 2 == 0 ? n - 1 - i : i; };
-  for (uint64_t b = 0; b < blocks; ++b) {
-    PlaceAt(turn(b, blocks), place.blocks, place.block);
-    if (meets) {
-      RunBlock(kernel, arguments.data(), place, seed);
-      continue;
-    }
-    for (uint64_t t = 0; t < threads; ++t) {
-      PlaceAt(turn(t, threads), place.threads, place.thread);
-      kernel(arguments.data(), &place);
-    }
-  }
-}
-
-// Arguments are eight bytes at most, and kept as they are now.
-CuResult cuLaunchKernel(CuFunction f, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                        unsigned block_y, unsigned block_z, unsigned, CuStream stream, void** arguments, void**) {
-  Place place{};
-  const unsigned sizes[] = {grid_x, grid_y, grid_z, block_x, block_y, block_z};
-  for (int d = 0; d < 3; ++d) place.blocks[d] = sizes[d], place.threads[d] = sizes[3 + d];
-  const uint64_t blocks = uint64_t{grid_x} * grid_y * grid_z, threads = uint64_t{block_x} * block_y * block_z;
-  if (blocks == 0 || threads == 0 || threads > 1024) return kInvalidValue;
-  Kernel kernel;
-  std::memcpy(&kernel, &f, sizeof kernel);
-  std::vector<CuPointer> values;
-  const uint64_t about = kernel(nullptr, nullptr);
-  for (uint64_t i = 0; i < (about & (kMeets - 1)); ++i) values.push_back(*static_cast<CuPointer*>(arguments[i]));
-  return Push("cuLaunchKernel", stream,
-              [=]() mutable { RunGrid(kernel, (about & kMeets) != 0, values, place, blocks, threads); });
-}
 CuResult cuLaunchHostFunc(CuStream stream, CuHostFunction f, void* argument) {
   return Push("cuLaunchHostFunc", stream, [f, argument] { f(argument); });
 }
 CuResult cuGetErrorName(CuResult error, const char** name) {
-  *name = error == kCuOutOfMemory ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_SIMULATED";
+  switch (error) {
+    case kCuOutOfMemory:
+      *name = "CUDA_ERROR_OUT_OF_MEMORY";
+      break;
+    case 719:
+      *name = "CUDA_ERROR_LAUNCH_FAILED";
+      break;
+    case 999:
+      *name = "CUDA_ERROR_UNKNOWN";
+      break;
+    default:
+      *name = "CUDA_ERROR_SIMULATED";
+  }
   return kCuSuccess;
 }
 CuResult cuGetErrorString(CuResult, const char** text) {
   return *text = "an error of the simulated driver", kCuSuccess;
 }
 
-}  // namespace
 }  // namespace ricci::cuda::standin
-
-extern "C" int cuGetProcAddress_v2(const char* name, void** out, int, uint64_t, int*) {
-  using namespace ricci::cuda::standin;
-  using ricci::cuda::CuContext, ricci::cuda::CuDevice, ricci::cuda::CuEvent, ricci::cuda::CuFunction,
-      ricci::cuda::CuHostFunction, ricci::cuda::CuModule, ricci::cuda::CuPointer, ricci::cuda::CuResult,
-      ricci::cuda::CuStream;
-#define RICCI_X(function, arguments)         \
-  if (std::string_view(name) == #function) { \
-    CuResult(*const f) arguments = function; \
-    std::memcpy(out, &f, sizeof f);          \
-    return 0;                                \
-  }
-  RICCI_CUDA_FUNCTIONS(RICCI_X)
-#undef RICCI_X
-  return 500;
-}

@@ -1,0 +1,165 @@
+// Runs of a plan. Where no step depends on a value, one launch of a graph; else a run issues its steps in order, and
+// where a loop or a branch depends on a value, the host waits for that value.
+#include <algorithm>
+
+#include "code.h"
+
+namespace ricci::cuda {
+namespace {
+
+ricci_status* Stopped(const ricci_run_args& a) {
+  const uint32_t code = ricci_stop_requested(&a);
+  if (code == 0) return nullptr;
+  return Fail(code, code == RICCI_CANCELLED ? "run cancelled by the host" : "run passed its deadline");
+}
+
+}  // namespace
+
+ricci_status* Code::Enqueue(const ricci_run_args& a, ricci_done_fn done, void* arg, void** event) {
+  const Driver& driver = device_.driver();
+  const Current current(device_);
+  if (ricci_status* failed = current.Failure()) return failed;
+  Run run{a, PlacesOf(*given_.plan, a), static_cast<CuStream>(a.stream)};
+  if (ricci_status* failed = slots_.Take(run.places, done, arg, run.slot)) return failed;
+  bool is_called = false;
+  ricci_status* failed = Guard([&] { return Start(run); });
+  if (failed == nullptr) {
+    failed = device_.Check("cuLaunchHostFunc", driver.cuLaunchHostFunc(run.stream, RunSlots::Finish, run.slot));
+    is_called = failed == nullptr;
+  }
+  if (failed == nullptr) failed = device_.Record(run.stream, event);
+  if (failed == nullptr) {
+    slots_.Enqueued(*run.slot);
+    return nullptr;
+  }
+  // As if nothing had been enqueued.
+  driver.cuStreamSynchronize(run.stream);
+  slots_.Drop(*run.slot, is_called);
+  return failed;
+}
+
+ricci_status* Code::Start(Run& run) {
+  if (ricci_status* failed = Stopped(run.args)) return failed;
+  if (run.slot->has_graph) {
+    const auto work = [&](uint32_t node) { return WorkOfNode(run, node); };
+    return run.slot->graph.Launch(graph_, run.places, work, run.stream);
+  }
+  if (ricci_status* failed = Issue(device_, SetFailedCheck(run), run.stream)) return failed;
+  if (ricci_status* failed = Steps(run, 0, given_.plan->n_steps)) return failed;
+  return Issue(device_, ReadFailedCheck(run), run.stream);
+}
+
+// ---- work ----
+Work Code::SetFailedCheck(const Run& run) const {
+  return {.kind = Work::kSet, .arguments = {run.places.back()}, .value = RICCI_NO_CHECK};
+}
+Work Code::ReadFailedCheck(const Run& run) const {
+  return {.kind = Work::kRead,
+          .arguments = {run.places.back()},
+          .bytes = sizeof(uint32_t),
+          .host = &run.slot->host->failed_check};
+}
+
+// Arguments of a kernel are its buffers and the word of failed checks; of a source operands, results, workspace if any,
+// then the scalars.
+Work Code::WorkOf(const Run& run, const ricci_plan_step& step) const {
+  const ricci_plan& plan = *given_.plan;
+  Work work;
+  for (uint32_t i = 0; i < step.n_args; ++i) {
+    work.arguments.push_back(AddressOf(plan, run.places, plan.args[step.args + i]));
+  }
+  if (step.kind == RICCI_STEP_COPY) {
+    work.bytes = plan.buffers[plan.args[step.args]].bytes;
+    work.kind = work.bytes == 0 ? Work::kNothing : Work::kCopy;
+    return work;
+  }
+  work.function = step.kind == RICCI_STEP_KERNEL ? &kernels_[step.index] : &sources_[step.index];
+  if (step.kind == RICCI_STEP_KERNEL) {
+    work.arguments.push_back(run.places.back());
+  } else {
+    const ricci_plan_source& s = plan.sources[step.index];
+    for (uint32_t i = 0; i < s.n_scalars; ++i) work.arguments.push_back(s.scalars[i].bits);
+  }
+  const unsigned(&grid)[3] = work.function->grid;
+  work.kind = grid[0] == 0 || grid[1] == 0 || grid[2] == 0 ? Work::kNothing : Work::kKernel;
+  return work;
+}
+
+Work Code::WorkOfNode(const Run& run, uint32_t node) const {
+  if (node == 0) return SetFailedCheck(run);
+  if (node + 1 == graph_.size()) return ReadFailedCheck(run);
+  return WorkOf(run, given_.plan->steps[node - 1]);
+}
+
+// ---- one by one ----
+ricci_status* Code::Steps(Run& run, uint32_t first, uint32_t last) {
+  for (uint32_t i = first; i < last; ++i) {
+    if (ricci_status* failed = Stopped(run.args)) return failed;
+    if (ricci_status* failed = Step(run, i)) return failed;
+    if (close_[i] != 0) i = close_[i];
+  }
+  return nullptr;
+}
+
+ricci_status* Code::Step(Run& run, uint32_t i) {
+  const ricci_plan_step& step = given_.plan->steps[i];
+  switch (step.kind) {
+    case RICCI_STEP_KERNEL:
+    case RICCI_STEP_SOURCE:
+    case RICCI_STEP_COPY:
+      return Issue(device_, WorkOf(run, step), run.stream);
+    case RICCI_STEP_WHILE:
+      return While(run, i);
+    case RICCI_STEP_CASE:
+      return Case(run, i);
+    default:
+      return nullptr;
+  }
+}
+
+// The first bytes of a buffer, into run.slot->host->value, once all that was issued before is done.
+ricci_status* Code::Read(Run& run, uint32_t buffer, uint32_t bytes) {
+  uint32_t& value = run.slot->host->value;
+  value = 0;
+  const Work read{
+      .kind = Work::kRead, .arguments = {AddressOf(*given_.plan, run.places, buffer)}, .bytes = bytes, .host = &value};
+  if (ricci_status* failed = Issue(device_, read, run.stream)) return failed;
+  return device_.Wait(run.stream);
+}
+
+ricci_status* Code::While(Run& run, uint32_t step) {
+  const ricci_plan& plan = *given_.plan;
+  uint32_t cond = step + 1;
+  while (plan.steps[cond].kind != RICCI_STEP_COND) {
+    const uint32_t kind = plan.steps[cond].kind;
+    cond = (kind == RICCI_STEP_WHILE || kind == RICCI_STEP_CASE ? close_[cond] : cond) + 1;
+  }
+  for (;;) {
+    if (ricci_status* failed = Steps(run, step + 1, cond)) return failed;
+    if (ricci_status* failed = Read(run, plan.args[plan.steps[step].args], 1)) return failed;
+    if (run.slot->host->value == 0) return nullptr;
+    if (ricci_status* failed = Steps(run, cond + 1, close_[step])) return failed;
+  }
+}
+
+ricci_status* Code::Case(Run& run, uint32_t step) {
+  const ricci_plan& plan = *given_.plan;
+  if (ricci_status* failed = Read(run, plan.args[plan.steps[step].args], 4)) return failed;
+  const auto which = static_cast<int32_t>(run.slot->host->value);
+  const auto branch =
+      static_cast<uint32_t>(std::clamp<int64_t>(which, 0, static_cast<int64_t>(plan.steps[step].index) - 1));
+  uint32_t first = step + 1, number = 0;
+  for (uint32_t i = first; i <= close_[step]; ++i) {
+    const uint32_t kind = plan.steps[i].kind;
+    if (kind == RICCI_STEP_WHILE || kind == RICCI_STEP_CASE) {
+      i = close_[i];
+      continue;
+    }
+    if (kind != RICCI_STEP_NEXT && i != close_[step]) continue;
+    if (number++ == branch) return Steps(run, first, i);
+    first = i + 1;
+  }
+  return nullptr;
+}
+
+}  // namespace ricci::cuda

@@ -1,0 +1,41 @@
+// Graph: a plan as a graph of the driver, which one call launches. It keeps the addresses of its last launch, so that a
+// run with the same ones changes nothing, and one with others only the nodes that use them.
+//
+// One run at a time uses it: neither a graph of the driver nor what is made from it may be used by two threads at once.
+#ifndef RICCI_CUDA_GRAPH_H_
+#define RICCI_CUDA_GRAPH_H_
+#include <functional>
+
+#include "plan_graph.h"
+#include "work.h"
+
+namespace ricci::cuda {
+
+// The work of a node, with the addresses of a run in it; of the same node always the same kind, function and sizes.
+using WorkOfNode = std::function<Work(uint32_t node)>;
+
+class Graph {
+ public:
+  explicit Graph(const Gpu& device) : device_(device) {}
+  ~Graph() { Clear(); }
+  Graph(const Graph&) = delete;
+
+  // Would a launch with these places change nothing?
+  bool IsBoundTo(const Places& places) const { return places_ == places; }
+  // The device's context is current. `plan` is the same in every launch. After a failure nothing has been launched.
+  ricci_status* Launch(const PlanGraph& plan, const Places& places, const WorkOfNode& work, CuStream stream);
+
+ private:
+  ricci_status* Make(const PlanGraph& plan, const WorkOfNode& work);
+  ricci_status* Rebind(const PlanGraph& plan, const Places& places, const WorkOfNode& work);
+  void Clear();
+
+  const Gpu& device_;
+  CuGraph graph_ = nullptr;
+  CuGraphExec exec_ = nullptr;
+  std::vector<CuGraphNode> nodes_;
+  Places places_;  // empty: unknown
+};
+
+}  // namespace ricci::cuda
+#endif

@@ -1,0 +1,79 @@
+#include "run_slots.h"
+
+#include <algorithm>
+
+namespace ricci::cuda {
+
+void RunSlots::Clear() {
+  for (const auto& slot : all_) device_.ReturnPinned(slot->host);
+  free_with_graph_.clear();
+  free_.clear();
+  all_.clear();
+}
+
+ricci_status* RunSlots::Take(const Places& places, ricci_done_fn done, void* arg, RunSlot*& out) {
+  const std::lock_guard lock(mutex_);
+  if (free_with_graph_.empty() && (free_.empty() || all_.size() < most_graphs_)) {
+    if (ricci_status* failed = Make()) return failed;
+  }
+  std::vector<RunSlot*>& from = free_with_graph_.empty() ? free_ : free_with_graph_;
+  const auto bound =
+      std::find_if(from.begin(), from.end(), [&](RunSlot* s) { return s->has_graph && s->graph.IsBoundTo(places); });
+  if (bound != from.end()) std::swap(*bound, from.back());
+  out = from.back();
+  from.pop_back();
+  out->done = done;
+  out->arg = arg;
+  out->state = RunSlot::State::kIssuing;
+  return nullptr;
+}
+
+// A new slot, free.
+ricci_status* RunSlots::Make() {
+  auto slot = std::make_unique<RunSlot>(*this, device_, all_.size() < most_graphs_);
+  const size_t count = all_.size() + 1;
+  for (auto* list : {&free_with_graph_, &free_}) list->reserve(count);
+  all_.reserve(count);
+  void* pinned = nullptr;
+  if (ricci_status* failed = device_.TakePinned(&pinned)) return failed;
+  slot->host = static_cast<RunSlot::Host*>(pinned);
+  (slot->has_graph ? free_with_graph_ : free_).push_back(slot.get());
+  all_.push_back(std::move(slot));
+  return nullptr;
+}
+
+void RunSlots::Return(RunSlot& slot) {
+  const std::lock_guard lock(mutex_);
+  (slot.has_graph ? free_with_graph_ : free_).push_back(&slot);
+}
+
+// Once `done` has been called, the code may go, and the slots with it.
+void RunSlots::Report(RunSlot& slot) {
+  const ricci_done_fn done = slot.done;
+  void* const arg = slot.arg;
+  const uint32_t failed_check = slot.host->failed_check;
+  Return(slot);
+  done(arg, nullptr, failed_check);
+}
+
+void RunSlots::Enqueued(RunSlot& slot) {
+  if (slot.state.exchange(RunSlot::State::kEnqueued) == RunSlot::State::kEnded) Report(slot);
+}
+
+void RunSlots::Drop(RunSlot& slot, bool is_called) {
+  if (!is_called || slot.state.exchange(RunSlot::State::kDropped) == RunSlot::State::kEnded) Return(slot);
+}
+
+void RunSlots::Finish(void* p) {
+  RunSlot& slot = *static_cast<RunSlot*>(p);
+  switch (slot.state.exchange(RunSlot::State::kEnded)) {
+    case RunSlot::State::kEnqueued:
+      return slot.home.Report(slot);
+    case RunSlot::State::kDropped:
+      return slot.home.Return(slot);
+    default:
+      return;
+  }
+}
+
+}  // namespace ricci::cuda

@@ -1,0 +1,69 @@
+// RunSlots: what each run of a code that is in flight needs for itself, kept for later runs: words of the host that the
+// device can write, and a graph.
+//
+// A run takes a slot. The function that the stream calls at the end of the run gives it back, and reports the end. The
+// stream may call it before the thread that enqueues the run knows whether it has succeeded, and a run that was not
+// enqueued reports nothing: so of the two, the one that comes second reports. In a context that has failed the stream
+// calls nothing, then the slot stays until the code goes.
+#ifndef RICCI_CUDA_RUN_SLOTS_H_
+#define RICCI_CUDA_RUN_SLOTS_H_
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "graph.h"
+
+namespace ricci::cuda {
+
+class RunSlots;
+
+struct RunSlot {
+  struct Host {  // pinned
+    uint32_t failed_check, value;
+  };
+  enum class State : uint32_t { kIssuing, kEnqueued, kEnded, kDropped };
+
+  RunSlot(RunSlots& home, const Gpu& device, bool has_graph) : home(home), graph(device), has_graph(has_graph) {}
+
+  RunSlots& home;
+  Host* host = nullptr;
+  Graph graph;
+  const bool has_graph;
+  ricci_done_fn done = nullptr;
+  void* arg = nullptr;
+  std::atomic<State> state{State::kIssuing};
+};
+
+class RunSlots {
+ public:
+  explicit RunSlots(Gpu& device) : device_(device) {}
+  // The device's context is current, and no run will be enqueued any more.
+  void Clear();
+  RunSlots(const RunSlots&) = delete;
+
+  // So many slots have graphs, the first ones; 0 unless this is called.
+  void SetGraphs(size_t most) { most_graphs_ = most; }
+  // A slot that no run uses; if there is one, with a graph that is bound to `places`, else with any graph.
+  ricci_status* Take(const Places& places, ricci_done_fn done, void* arg, RunSlot*& out);
+  // The run was not enqueued. `is_called`: the stream has Finish in it.
+  void Drop(RunSlot& slot, bool is_called);
+  // The run was enqueued, with Finish after it.
+  void Enqueued(RunSlot& slot);
+  // CuHostFunction; its argument is the slot.
+  static void Finish(void* slot);
+
+ private:
+  ricci_status* Make();
+  void Return(RunSlot& slot);
+  void Report(RunSlot& slot);
+
+  Gpu& device_;
+  size_t most_graphs_ = 0;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<RunSlot>> all_;
+  std::vector<RunSlot*> free_with_graph_, free_;  // with room for all
+};
+
+}  // namespace ricci::cuda
+#endif

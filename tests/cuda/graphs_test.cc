@@ -1,0 +1,218 @@
+// Plans that run as graphs: in which orders, with which calls of the driver, on other memory, at the same time.
+#include <algorithm>
+#include <sstream>
+#include <thread>
+
+#include "cuda/gpu_program.h"
+#include "support/program_runner.h"
+
+namespace ricci::testing { namespace {
+
+// Two chains that meet and one that does not.
+constexpr std::string_view kBranches = R"(program f(%x: f32[8,6], %y: f32[8,6]) {
+  %a: f32[8] = reduce_sum(%x) axes=[1]
+  %b: f32[8] = sort(%a) dimension=0 is_stable=true num_keys=1
+  %c: f32[8] = reduce_max(%y) axes=[1]
+  %d: f32[8] = sort(%c) dimension=0 is_stable=true num_keys=1
+  %e: f32[8] = sub(%d, %b)
+  %f: f32[8] = sort(%e) dimension=0 is_stable=true num_keys=1
+  %g: f32[6] = reduce_max(%x) axes=[0]
+  %h: f32[6] = sort(%g) dimension=0 is_stable=true num_keys=1
+  return %f, %h
+})";
+Floats Some(float from) {
+  Floats out(48);
+  for (size_t i = 0; i < out.size(); ++i) out[i] = from + static_cast<float>((i * 29) % 47);
+  return out;
+}
+// What kBranches computes.
+std::vector<Floats> Wanted(const Floats& x, const Floats& y) {
+  Floats b(8), d(8), f(8), h(6, -1e9f);
+  for (size_t i = 0; i < 48; ++i) {
+    b[i / 6] += x[i];
+    d[i / 6] = std::max(i % 6 == 0 ? -1e9f : d[i / 6], y[i]);
+    h[i % 6] = std::max(h[i % 6], x[i]);
+  }
+  std::sort(b.begin(), b.end());
+  std::sort(d.begin(), d.end());
+  std::sort(h.begin(), h.end());
+  for (size_t i = 0; i < 8; ++i) f[i] = d[i] - b[i];
+  std::sort(f.begin(), f.end());
+  return {f, h};
+}
+
+// The calls of the driver since the last time, without those that only make a context current.
+std::vector<std::string> Calls() {
+  std::istringstream all(OfStandin<const char*()>("ricci_standin_calls")());
+  std::vector<std::string> out;
+  for (std::string name; std::getline(all, name);) {
+    if (name.rfind("cuCtx", 0) != 0) out.push_back(name);
+  }
+  return out;
+}
+int64_t CountOf(const std::vector<std::string>& calls, std::string_view name) {
+  return std::count_if(calls.begin(), calls.end(), [&](const std::string& c) { return c.find(name) != c.npos; });
+}
+
+class Graphs : public ::testing::Test {
+ protected:
+  Graphs() {
+    EXPECT_TRUE(Ok(ricci_context_add_plugin(runner_.ctx(), QuerySimulatedGpu)));
+    gpu_ = GpuOf(runner_.ctx());
+    Calls();
+  }
+  ~Graphs() override { OfStandin<void(uint64_t)>("ricci_standin_seed")(1); }
+
+  std::vector<Floats> ReadOf(const GpuProgram& f) {
+    std::vector<Floats> out;
+    EXPECT_TRUE(Ok(f.Read(out)));
+    return out;
+  }
+
+  ProgramRunner runner_;
+  ricci_device* gpu_ = nullptr;
+};
+
+// A call whose slots are arrays of its own.
+class BoundProgram {
+ public:
+  BoundProgram(ricci_ctx* ctx, ricci_device* gpu, const Floats& x, const Floats& y) : f(gpu) {
+    EXPECT_TRUE(Ok(f.Compile(ctx, kBranches)));
+    EXPECT_TRUE(Ok(f.Give({x, y})));
+    EXPECT_TRUE(Ok(f.Enqueue()));  // for memory of the results
+    EXPECT_TRUE(Ok(ricci_array_wait(f.out()[0])));
+    EXPECT_TRUE(Ok(ricci_call_create(f.executable(), &call_)));
+    for (uint32_t i = 0; i < 4; ++i) Bind(i, i < 2 ? f.in()[i] : f.out()[i - 2]);
+  }
+  ~BoundProgram() { ricci_call_release(call_); }
+  BoundProgram(const BoundProgram&) = delete;
+
+  void Bind(uint32_t slot, const ricci_array* a) {
+    EXPECT_TRUE(Ok(ricci_call_bind(call_, slot, ricci_array_device_data(a), ricci_array_bytes(a))));
+  }
+  void Run() { EXPECT_TRUE(Ok(ricci_call_run(call_))); }
+  std::vector<Floats> Results() const {
+    std::vector<Floats> out;
+    EXPECT_TRUE(Ok(f.Read(out)));
+    return out;
+  }
+
+  GpuProgram f;
+
+ private:
+  ricci_call* call_ = nullptr;
+};
+
+TEST_F(Graphs, AnyOrderThatEdgesAllowGivesTheSame) {
+  GpuProgram f(gpu_);
+  ASSERT_TRUE(Ok(f.Compile(runner_.ctx(), kBranches)));
+  const Floats x = Some(-7), y = Some(11);
+  ASSERT_TRUE(Ok(f.Give({x, y})));
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    OfStandin<void(uint64_t)>("ricci_standin_seed")(seed);
+    ASSERT_TRUE(Ok(f.Enqueue()));
+    EXPECT_EQ(ReadOf(f), Wanted(x, y)) << "seed " << seed;
+  }
+  const std::vector<std::string> calls = Calls();
+  EXPECT_EQ(CountOf(calls, "cuGraphLaunch"), 40);
+  EXPECT_EQ(CountOf(calls, "cuGraphInstantiate"), 1);
+  EXPECT_GE(CountOf(calls, "cuGraphAddKernelNode"), 4);
+  EXPECT_EQ(CountOf(calls, "cuLaunchKernel"), 0);
+}
+
+TEST_F(Graphs, ABoundCallIsOneLaunch) {
+  BoundProgram p(runner_.ctx(), gpu_, Some(1), Some(2));
+  p.Run();
+  for (int i = 0; i < 3; ++i) {
+    Calls();
+    p.Run();
+    std::vector<std::string> calls = Calls();
+    std::erase(calls, "cuEventDestroy");  // of earlier runs
+    EXPECT_EQ(calls, (std::vector<std::string>{"cuGraphLaunch", "cuLaunchHostFunc", "cuEventCreate", "cuEventRecord",
+                                               "cuEventSynchronize"}));
+  }
+  EXPECT_EQ(p.Results(), Wanted(Some(1), Some(2)));
+}
+
+// %y is read by one kernel, and by the first alone.
+TEST_F(Graphs, OtherArgumentsChangeTheNodesThatUseThem) {
+  BoundProgram p(runner_.ctx(), gpu_, Some(1), Some(2));
+  p.Run();
+  ricci_array* y = nullptr;
+  ASSERT_TRUE(Ok(p.f.NewArray(p.f.param(1), Some(20), &y)));
+  p.Bind(1, y);
+  Calls();
+  p.Run();
+  const std::vector<std::string> calls = Calls();
+  EXPECT_EQ(CountOf(calls, "cuGraphExec"), 1);
+  EXPECT_EQ(CountOf(calls, "cuGraphExecKernelNodeSetParams"), 1);
+  EXPECT_EQ(CountOf(calls, "cuGraphInstantiate"), 0);
+  EXPECT_EQ(p.Results(), Wanted(Some(1), Some(20)));
+  p.Bind(1, p.f.in()[1]);
+  p.Run();
+  EXPECT_EQ(p.Results(), Wanted(Some(1), Some(2)));
+  ricci_array_release(y);
+}
+
+TEST_F(Graphs, ThreadsRunOneProgramAtOnce) {
+  std::vector<std::unique_ptr<BoundProgram>> programs;
+  for (int i = 0; i < 3; ++i) {
+    const auto from = static_cast<float>(i);
+    programs.push_back(std::make_unique<BoundProgram>(runner_.ctx(), gpu_, Some(from), Some(-from)));
+  }
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&, i] {
+      const auto from = static_cast<float>(i);
+      for (int run = 0; run < 30; ++run) {
+        programs[static_cast<size_t>(i)]->Run();
+        EXPECT_EQ(programs[static_cast<size_t>(i)]->Results(), Wanted(Some(from), Some(-from)));
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_LE(CountOf(Calls(), "cuGraphInstantiate"), 3);
+}
+
+// When all graphs are in flight, the steps of more runs go one by one; later runs find the graphs again.
+TEST_F(Graphs, ManyRunsInFlight) {
+  constexpr int kRuns = 40, kGraphs = 16;
+  GpuProgram f(gpu_);
+  ASSERT_TRUE(Ok(f.Compile(runner_.ctx(), kBranches)));
+  for (int round = 0; round < 2; ++round) {
+    std::vector<std::vector<ricci_array*>> results;
+    ASSERT_TRUE(Ok(f.Give({Some(3), Some(static_cast<float>(round))})));
+    for (int i = 0; i < kRuns; ++i) {
+      ASSERT_TRUE(Ok(f.Enqueue()));
+      results.push_back(f.TakeOut());
+    }
+    for (auto last = results.rbegin(); last != results.rend(); ++last) {
+      Floats got(6);
+      EXPECT_TRUE(Ok(ricci_array_copy_to_host((*last)[1], got.data(), 24)));
+      EXPECT_EQ(got, Wanted(Some(3), Some(0))[1]);
+      for (ricci_array* a : *last) ricci_array_release(a);
+    }
+    const std::vector<std::string> calls = Calls();
+    EXPECT_EQ(CountOf(calls, "cuGraphInstantiate"), round == 0 ? kGraphs : 0);
+    EXPECT_EQ(CountOf(calls, "cuGraphLaunch"), kGraphs);
+    EXPECT_GT(CountOf(calls, "cuLaunchKernel"), kRuns - kGraphs);
+  }
+}
+
+TEST_F(Graphs, FailedChecksAreReported) {
+  const Program f = runner_.Parse(R"(program f(%x: f64[4]) {
+  %s: f64[] = reduce_min(%x) axes=[0]
+  %zero: f64[] = constant 0.0
+  %p: bool[] = gt(%s, %zero)
+  %y: f64[] = check(%p, %s) code=3 message="not positive"
+  return %y
+})");
+  Calls();
+  EXPECT_NE(runner_.RunError(f, {{1, 2, -3, 4}}).find("not positive"), std::string::npos);
+  runner_.RunEverywhere(f, {{1, 2, 3, 4}});
+  const std::vector<std::string> calls = Calls();
+  EXPECT_EQ(CountOf(calls, "cuLaunchKernel"), 0);
+  EXPECT_GE(CountOf(calls, "cuGraphLaunch"), 2);
+}
+
+}}  // namespace ricci::testing

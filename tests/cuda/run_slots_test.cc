@@ -1,0 +1,92 @@
+// Slots of runs: who reports the end, whichever of the stream and the thread that enqueues comes first.
+#include "run_slots.h"
+
+#include <gtest/gtest.h>
+
+#include "cuda/simulated_gpu.h"
+#include "support/program_runner.h"
+
+namespace ricci::testing { namespace {
+
+struct Told {
+  int times = 0;
+  uint32_t failed_check = 0;
+};
+void Done(void* arg, ricci_status* status, uint32_t failed_check) {
+  EXPECT_EQ(status, nullptr);
+  ++static_cast<Told*>(arg)->times;
+  static_cast<Told*>(arg)->failed_check = failed_check;
+}
+
+class RunSlots : public ::testing::Test {
+ protected:
+  RunSlots() {
+    std::string error;
+    ricci_status* failed = nullptr;
+    gpu_ = cuda::Gpu::Create(cuda::OpenDriver(RICCI_STANDIN, error), cuda::OpenCompiler({RICCI_STANDIN}, error), 0,
+                             failed);
+    EXPECT_TRUE(Ok(failed));
+    slots_ = std::make_unique<cuda::RunSlots>(*gpu_);
+  }
+  ~RunSlots() override {
+    const cuda::Current current(*gpu_);
+    slots_->Clear();
+  }
+  cuda::RunSlot& Take() {
+    cuda::RunSlot* slot = nullptr;
+    EXPECT_TRUE(Ok(slots_->Take({}, Done, &told_, slot)));
+    slot->host->failed_check = 7;
+    return *slot;
+  }
+
+  std::unique_ptr<cuda::Gpu> gpu_;
+  std::unique_ptr<cuda::RunSlots> slots_;
+  Told told_;
+};
+
+TEST_F(RunSlots, TheStreamReportsARunThatWasEnqueued) {
+  cuda::RunSlot& slot = Take();
+  slots_->Enqueued(slot);
+  EXPECT_EQ(told_.times, 0);
+  cuda::RunSlots::Finish(&slot);
+  EXPECT_EQ(told_.times, 1);
+  EXPECT_EQ(told_.failed_check, 7u);
+  EXPECT_EQ(&Take(), &slot);
+}
+
+TEST_F(RunSlots, ARunThatEndsFirstIsReportedOnceItIsEnqueued) {
+  cuda::RunSlot& slot = Take();
+  cuda::RunSlots::Finish(&slot);
+  EXPECT_EQ(told_.times, 0);
+  slots_->Enqueued(slot);
+  EXPECT_EQ(told_.times, 1);
+  EXPECT_EQ(&Take(), &slot);
+}
+
+TEST_F(RunSlots, ARunThatWasNotEnqueuedIsNotReported) {
+  cuda::RunSlot& slot = Take();
+  slots_->Drop(slot, /*is_called=*/false);
+  EXPECT_EQ(&Take(), &slot);
+  cuda::RunSlots::Finish(&slot);
+  slots_->Drop(slot, /*is_called=*/true);
+  EXPECT_EQ(&Take(), &slot);
+  slots_->Drop(slot, /*is_called=*/true);
+  EXPECT_NE(&Take(), &slot) << "the stream will still use it";
+  cuda::RunSlots::Finish(&slot);
+  EXPECT_EQ(&Take(), &slot);
+  EXPECT_EQ(told_.times, 0);
+}
+
+// The first slots have graphs; they are taken before others.
+TEST_F(RunSlots, GraphsComeFirst) {
+  slots_->SetGraphs(2);
+  std::vector<cuda::RunSlot*> taken;
+  for (int i = 0; i < 4; ++i) taken.push_back(&Take());
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(taken[i]->has_graph, i < 2);
+  for (cuda::RunSlot* slot : taken) slots_->Drop(*slot, /*is_called=*/false);
+  EXPECT_TRUE(Take().has_graph);
+  EXPECT_TRUE(Take().has_graph);
+  EXPECT_FALSE(Take().has_graph);
+}
+
+}}  // namespace ricci::testing

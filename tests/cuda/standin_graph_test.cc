@@ -1,0 +1,100 @@
+// What a driver forbids with graphs is a complaint of the stand-in.
+#include <gtest/gtest.h>
+
+#include "cuda/simulated_gpu.h"
+#include "support/program_runner.h"
+
+namespace ricci::testing { namespace {
+
+class StandinGraphs : public ::testing::Test {
+ protected:
+  StandinGraphs() {
+    std::string error;
+    driver_ = cuda::OpenDriver(RICCI_STANDIN, error);
+    ricci_status* failed = nullptr;
+    gpu_ = cuda::Gpu::Create(driver_, cuda::OpenCompiler({RICCI_STANDIN}, error), 0, failed);
+    EXPECT_TRUE(Ok(failed));
+    EXPECT_TRUE(Ok(gpu_->CreateStream(&stream_)));
+    EXPECT_TRUE(Ok(gpu_->Alloc(64, nullptr, &memory_)));
+    graph_ = NewGraph(&node_);
+    other_ = NewGraph(&other_node_);
+    const cuda::Current current(*gpu_);
+    driver_->cuGraphInstantiateWithFlags(&exec_, graph_, 0);
+  }
+  ~StandinGraphs() override {
+    const cuda::Current current(*gpu_);
+    driver_->cuGraphExecDestroy(exec_);
+    driver_->cuGraphDestroy(other_);
+    driver_->cuGraphDestroy(graph_);
+    gpu_->Free(memory_, nullptr);
+    driver_->cuStreamDestroy(stream_);
+  }
+  cuda::CuMemsetNode Work(unsigned value, size_t words = 1) const {
+    return {static_cast<cuda::CuPointer>(reinterpret_cast<uintptr_t>(memory_)), 0, value, 4, words, 1};
+  }
+  cuda::CuGraph NewGraph(cuda::CuGraphNode* node) {
+    cuda::CuGraph graph = nullptr;
+    driver_->cuGraphCreate(&graph, 0);
+    const cuda::CuMemsetNode work = Work(1);
+    driver_->cuGraphAddMemsetNode(node, graph, nullptr, 0, &work, gpu_->context());
+    return graph;
+  }
+  static std::string Complaints() { return OfStandin<const char*()>("ricci_standin_complaints")(); }
+
+  std::shared_ptr<const cuda::Driver> driver_;
+  std::unique_ptr<cuda::Gpu> gpu_;
+  cuda::CuStream stream_ = nullptr;
+  void* memory_ = nullptr;
+  cuda::CuGraph graph_ = nullptr, other_ = nullptr;
+  cuda::CuGraphNode node_ = nullptr, other_node_ = nullptr;
+  cuda::CuGraphExec exec_ = nullptr;
+};
+
+TEST_F(StandinGraphs, Dependencies) {
+  cuda::CuGraphNode made = nullptr;
+  EXPECT_NE(driver_->cuGraphAddEmptyNode(&made, graph_, &other_node_, 1), 0);
+  EXPECT_EQ(Complaints(), "cuGraphAddEmptyNode: a dependency is not in the graph\n");
+  const cuda::CuGraphNode twice[] = {node_, node_};
+  EXPECT_NE(driver_->cuGraphAddEmptyNode(&made, graph_, twice, 2), 0);
+  EXPECT_EQ(Complaints(), "cuGraphAddEmptyNode: a dependency is named twice\n");
+}
+
+TEST_F(StandinGraphs, Updates) {
+  const auto update = [&](cuda::CuGraphNode node, const cuda::CuMemsetNode& work) {
+    const auto result = driver_->cuGraphExecMemsetNodeSetParams(exec_, node, &work, gpu_->context());
+    return Complaints() + (result == 0 ? "taken" : "refused");
+  };
+  EXPECT_EQ(update(node_, Work(2)), "taken");
+  EXPECT_EQ(update(node_, Work(2, 2)), "cuGraphExecMemsetNodeSetParams: the size of a node changes\nrefused");
+  EXPECT_EQ(update(other_node_, Work(2)), "cuGraphExecMemsetNodeSetParams: the node is in another graph\nrefused");
+  cuda::CuCopyNode copy{};
+  copy.src.type = copy.dst.type = cuda::kCuMemoryDevice;
+  copy.src.device = copy.dst.device = Work(0).dst;
+  copy.width_bytes = 4, copy.height = copy.depth = 1;
+  EXPECT_NE(driver_->cuGraphExecMemcpyNodeSetParams(exec_, node_, &copy, gpu_->context()), 0);
+  EXPECT_EQ(Complaints(), "cuGraphExecMemcpyNodeSetParams: the node is of another kind\n");
+}
+
+TEST_F(StandinGraphs, Launches) {
+  EXPECT_NE(driver_->cuGraphLaunch(exec_, stream_), 0);
+  EXPECT_EQ(Complaints(), "cuGraphLaunch without a context\n");
+  const cuda::Current current(*gpu_);
+  EXPECT_EQ(driver_->cuGraphLaunch(exec_, stream_), 0);
+  EXPECT_EQ(Complaints(), "");
+  EXPECT_EQ(driver_->cuGraphLaunch(exec_, stream_), 0);
+  EXPECT_EQ(Complaints(), "cuGraphLaunch: the graph is running\n");
+  EXPECT_TRUE(Ok(gpu_->Wait(stream_)));
+  EXPECT_EQ(driver_->cuGraphLaunch(exec_, stream_), 0);
+  EXPECT_EQ(Complaints(), "");
+}
+
+TEST_F(StandinGraphs, WhatIsLeftAndWhatIsGone) {
+  EXPECT_NE(SimulatedGpuReport().find("2 graphs left\n1 executable graphs left\n"), std::string::npos);
+  cuda::CuGraph more = nullptr;
+  driver_->cuGraphCreate(&more, 0);
+  EXPECT_EQ(driver_->cuGraphDestroy(more), 0);
+  EXPECT_NE(driver_->cuGraphDestroy(more), 0);
+  EXPECT_EQ(Complaints(), "cuGraphDestroy: no such graph\n");
+}
+
+}}  // namespace ricci::testing
