@@ -45,20 +45,6 @@ def case_of(filters, steps, gradient):
     return log_likelihood, args, (0, 1, 2, 3) if gradient else (), filters
 
 
-def measured(threads, request, rounds):
-    """{which: its record}, with the median of the rounds as `run`, and the median of their ratios."""
-    both = {which: sides.Side(__file__, which, threads) for which in ("ricci", "jax")}
-    records = {which: side.ask(**request) for which, side in both.items()}
-    runs = {which: [] for which in both}
-    for _ in range(rounds):
-        for which, side in both.items():
-            runs[which].append(side.ask().get("run", float("nan")))
-    for which, side in both.items():
-        records[which]["run"] = statistics.median(runs[which])
-        side.close()
-    return records, statistics.median(theirs / ours for ours, theirs in zip(runs["ricci"], runs["jax"]))
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--filters", type=int, default=10000, help="size of the batch")
@@ -72,7 +58,8 @@ def main():
     for threads in map(int, options.threads.split(",")):
         for gradient in (False, True):
             request = {"filters": options.filters, "steps": options.steps, "gradient": gradient}
-            records, faster = measured(threads, request, options.rounds)
+            records = sides.measured(__file__, threads, request, options.rounds)
+            faster = 1 / statistics.median(records["jax"]["ratios"])
             what = "gradient" if gradient else "value"
             failed = [f"{which}: {r['error']}" for which, r in records.items() if "error" in r]
             if failed:

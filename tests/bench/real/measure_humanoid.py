@@ -20,21 +20,6 @@ def case_of(worlds):
     return (step, arguments, ()) if worlds == 1 else (step, humanoid.worlds(arguments, worlds), (), worlds)
 
 
-def measured(threads, worlds, rounds):
-    """{which: its record}, with the median of the rounds as `run`."""
-    both = {which: sides.Side(__file__, which, threads) for which in ("ricci", "jax")}
-    records = {which: side.ask(worlds=worlds) for which, side in both.items()}
-    runs = {which: [] for which in both}
-    for _ in range(rounds):
-        for which, side in both.items():
-            runs[which].append(side.ask().get("run", float("nan")))
-    for which, side in both.items():
-        records[which]["run"] = statistics.median(runs[which])
-        records[which]["ratios"] = [ours / theirs for ours, theirs in zip(runs["ricci"], runs["jax"])]
-        side.close()
-    return records
-
-
 def row(threads, worlds, which, r):
     if "error" in r:
         return f"| {threads} | {worlds} | {which} | {r['error']} |"
@@ -53,7 +38,7 @@ def main():
     print("|---|---|---|---|---|---|---|---|---|", flush=True)
     for threads in map(int, options.threads.split(",")):
         for worlds in dict.fromkeys((1, options.worlds)):
-            records = measured(threads, worlds, options.rounds)
+            records = sides.measured(__file__, threads, {"worlds": worlds}, options.rounds)
             for which, r in records.items():
                 print(row(threads, worlds, which, r))
             faster = 1 / statistics.median(records["jax"]["ratios"])

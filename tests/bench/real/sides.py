@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import resource
+import statistics
 import subprocess
 import sys
 import time
@@ -44,6 +45,22 @@ class Side:
     def close(self):
         self.process.stdin.close()
         self.process.wait()
+
+
+def measured(script, threads, request, rounds):
+    """{which: what it answers to `request`}, with the median time of the rounds as `run` and, as `ratios`, our time of
+    JAX's in each round."""
+    both = {which: Side(script, which, threads) for which in ("ricci", "jax")}
+    records = {which: side.ask(**request) for which, side in both.items()}
+    runs = {which: [] for which in both}
+    for _ in range(rounds):
+        for which, side in both.items():
+            runs[which].append(side.ask().get("run", float("nan")))
+    for which, side in both.items():
+        records[which]["run"] = statistics.median(runs[which])
+        records[which]["ratios"] = [ours / theirs for ours, theirs in zip(runs["ricci"], runs["jax"])]
+        side.close()
+    return records
 
 
 class Ricci:
