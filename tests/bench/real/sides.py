@@ -3,6 +3,7 @@
 A side is a process of its own, with one number of threads, that reads requests from its standard input, one JSON
 object a line, and answers each with a line. `serve` is that process, `Side` the one that asks.
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -43,7 +44,8 @@ class Side:
         return {"error": f"the process of {self.which} ended with {self.process.wait()}"}
 
     def close(self):
-        self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # it has ended
+            self.process.stdin.close()
         self.process.wait()
 
 
