@@ -176,7 +176,7 @@ codegen::MathEmitter::Value TextMath::IfAny(Value mask, Value otherwise, const s
 // x = n pi + r with |r| <= pi / 2, for the sine of x or (with half a turn) its cosine: r, with the sign of the sine's
 // or cosine's (-1)^n (Payne and Hanek, 1983). `words` are the bits of 1 / pi: as many as the exponents of f64 need, and
 // 224 more. Of the product what makes whole pairs of turns is left out.
-constexpr std::string_view kReduceTurns = R"(f64 ricci_dev_reduce_turns(f64 x, bool half) {
+constexpr std::string_view kReduceTurns = R"(__noinline__ f64 ricci_dev_reduce_turns(f64 x, bool half) {
   static const u32 words[38] = {
       0x517cc1b7u, 0x27220a94u, 0xfe13abe8u, 0xfa9a6ee0u, 0x6db14accu, 0x9e21c820u, 0xff28b1d5u, 0xef5de2b0u,
       0xdb92371du, 0x2126e970u, 0x03249775u, 0x04e8c90eu, 0x7f0ef58eu, 0x5894d39fu, 0x74411afau, 0x975da242u,
@@ -214,9 +214,35 @@ constexpr std::string_view kReduceTurns = R"(f64 ricci_dev_reduce_turns(f64 x, b
   return up != odd != (bits != size && !half) ? -r : r;
 })";
 
+// The same for f32 of 2^15 or more, without f64: 24 bits of x times 96 of 1 / pi leave a fraction of 64.
+constexpr std::string_view kReduceTurnsOfF32 = R"(__noinline__ f32 ricci_dev_reduce_turns_f32(f32 x, bool half) {
+  static const u32 words[7] = {0x517cc1b7u, 0x27220a94u, 0xfe13abe8u, 0xfa9a6ee0u,
+                               0x6db14accu, 0x9e21c820u, 0xff28b1d5u};
+  const u32 bits = $b, size = bits & 2147483647u;
+  if (size >= 2139095040u) return x - x;
+  const u64 m = (size & 8388607u) | 8388608u;
+  const i32 e = (i32)(size >> 23) - 150, first = e > 1 ? e - 1 : 0, word = first / 32, unused = 32 - first % 32;
+  const u64 w0 = (u32)(((u64)words[word] << 32 | words[word + 1]) >> unused);
+  const u64 w1 = (u32)(((u64)words[word + 1] << 32 | words[word + 2]) >> unused);
+  const u64 w2 = (u32)(((u64)words[word + 2] << 32 | words[word + 3]) >> unused);
+  const u64 p0 = m * w2, p1 = m * w1 + (p0 >> 32), high = m * w0 + (p1 >> 32), low = p1 << 32 | (u32)p0;
+  const i32 below = 32 + first - e;
+  u64 fraction = high << (64 - below) | low >> below;
+  bool odd = (high >> below & 1) != 0;
+  if (half) {
+    fraction += 9223372036854775808ull;
+    odd = odd != (fraction < 9223372036854775808ull);
+  }
+  const bool up = fraction >= 9223372036854775808ull;
+  odd = odd != up;
+  const f32 turns = (f32)(up ? ~fraction : fraction), unit = 5.42101086e-20f;
+  const f32 r = fmaf(turns * unit, -8.74227766e-8f, turns * unit * 3.14159274f);
+  return up != odd != (bits != size && !half) ? -r : r;
+})";
+
 // Recurrence up to 16, then the asymptotic series (Abramowitz and Stegun 6.3.18); reflection below 0. Sums carry what
 // they lose, because terms cancel near the zeros, of which there is one between each two poles.
-constexpr std::string_view kUpperDigamma = R"(f64 ricci_dev_upper_digamma(f64 x, f64 more) {
+constexpr std::string_view kUpperDigamma = R"(__noinline__ f64 ricci_dev_upper_digamma(f64 x, f64 more) {
   f64 sum = more, lost = 0;
   for (; x < 16; x += 1) {
     const f64 q = -1 / x, s = sum + q, t = s - sum;
@@ -248,10 +274,14 @@ std::string Digamma(DeviceText& d) {
   });
 }
 
-// x + y is where the sine of the sum of f64 is: of f32 too, which is widened.
-std::string ReducedTurns(DeviceText& d, std::string_view x, bool cosine) {
-  d.Function("ricci_dev_reduce_turns", [&] { return Fill(kReduceTurns, {{'b', BitsOfReal(d, RICCI_F64, "x")}}); });
-  return "ricci_dev_reduce_turns(" + std::string(x) + (cosine ? ", true)" : ", false)");
+// It is rare, so its registers and its code are kept out of the loops that call it.
+std::string ReducedTurns(DeviceText& d, Kind kind, bool cosine) {
+  const bool is_f32 = kind == Kind::kF32;
+  const std::string name = is_f32 ? "ricci_dev_reduce_turns_f32" : "ricci_dev_reduce_turns";
+  d.Function(name, [&] {
+    return Fill(is_f32 ? kReduceTurnsOfF32 : kReduceTurns, {{'b', BitsOfReal(d, is_f32 ? RICCI_F32 : RICCI_F64, "x")}});
+  });
+  return name + (cosine ? "($a, true)" : "($a, false)");
 }
 
 codegen::MathEmitter::Value TextMath::Exact(uint32_t op, std::span<const Value> in) const {
@@ -271,9 +301,9 @@ codegen::MathEmitter::Value TextMath::Exact(uint32_t op, std::span<const Value> 
     case RICCI_S_DIGAMMA:
       return call(Digamma(d_) + "($a)");
     case codegen::kReduceSine:
-      return call(ReducedTurns(d_, "$a", false));
+      return call(ReducedTurns(d_, x.kind, false));
     case codegen::kReduceCosine:
-      return call(ReducedTurns(d_, "$a", true));
+      return call(ReducedTurns(d_, x.kind, true));
     default:
       return 0;
   }

@@ -120,6 +120,12 @@ TEST_F(DeviceFunctions, SinesOfLargeNumbers) {
   ExpectSameFunctions("f64", {"sin", "cos", "tan"}, x, 1e-14);
   for (double& v : x) v = static_cast<float>(std::fmod(v, 1e38));
   ExpectSameFunctions("f32", {"sin", "cos"}, x, 1e-6);
+  Numbers dense;
+  for (int i = 0; i < 4000; ++i) {
+    const double v = std::ldexp(1 + std::fmod(0.618034 * i, 1), 16 + i % 112);
+    dense.push_back(static_cast<float>(i % 3 == 0 ? -v : v));
+  }
+  ExpectSameFunctions("f32", {"sin", "cos"}, dense, 1e-6);
 }
 
 }}  // namespace ricci::testing

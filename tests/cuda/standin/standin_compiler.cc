@@ -23,6 +23,7 @@ namespace {
 constexpr const char* kPrelude = R"(
 #define __device__
 #define __global__
+#define __noinline__ __attribute__((noinline))
 struct Index { unsigned x, y, z; };
 struct Place {
   Index block, blocks, thread, threads;
