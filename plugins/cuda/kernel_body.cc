@@ -104,12 +104,32 @@ void KernelPrinter::Loop(uint32_t i) {
        "; " + (is_shared ? V(i) + " += " + std::to_string(by_lanes ? launch_.lanes : team_.size) : "++" + V(i)) + ")");
 }
 
-// What the threads of a team hold is combined, in the same order in each: first within warps, then over warps.
+// One thread of a team stores what all of it has computed.
+std::string KernelPrinter::StoreGuard(uint32_t store) const {
+  const bool by_first = team_.size > 1 && team_.inside[store] == 0;
+  if (by_first) return IsCut() ? "if (lane == 0 && is_point) " : "if (lane == 0) ";
+  return IsCut() ? "if (is_point) " : "";
+}
+
+// What the threads of a team hold is combined, in the same order in each: first within warps, then over warps; or over
+// the rows of a block.
 void KernelPrinter::AcrossTeam(uint32_t combiner, uint32_t dtype, const std::string& value) {
   const std::string type(TypeName(dtype));
   const auto combine = [&](const std::string& other) {
     Line(value + " = " + Combined(combiner, dtype, value, other) + ";");
   };
+  if (team_.columns) {
+    const std::string rows = "of_row_" + value, size = std::to_string(team_.size);
+    Line("__shared__ " + type + " " + rows + "[" + size + "][32];");
+    Line(rows + "[lane][threadIdx.x % 32] = " + value + ";");
+    Line("__syncthreads();");
+    Line(value + " = " + rows + "[0][threadIdx.x % 32];");
+    Line("for (u32 row = 1; row < " + size + "; ++row)");
+    ++depth_;
+    combine(rows + "[row][threadIdx.x % 32]");
+    --depth_;
+    return Line("__syncthreads();");
+  }
   Line("for (i32 step = 16; step > 0; step /= 2)");
   ++depth_;
   combine("(" + type + ")__shfl_xor_sync(4294967295u, " + (BitsOf(dtype) < 32 ? "(i32)" : "") + value + ", step)");
@@ -195,8 +215,7 @@ void KernelPrinter::Instruction(uint32_t i) {
       return Let(i, IsTogether(i) ? "x" + std::to_string(i) + ".at[e]" : buffer + "[" + V(q.a) + "]");
     case RICCI_K_STORE:
       if (IsTogether(i)) return Line("y" + std::to_string(i) + ".at[e] = " + V(q.b) + ";");
-      return Line((team_.size > 1 && team_.inside[i] == 0 ? "if (lane == 0) " : "") + buffer + "[" + V(q.a) +
-                  "] = " + V(q.b) + ";");
+      return Line(StoreGuard(i) + buffer + "[" + V(q.a) + "] = " + V(q.b) + ";");
     case RICCI_K_COMBINE:
       return Update(i);
     case RICCI_K_LOCAL:

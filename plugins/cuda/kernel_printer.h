@@ -15,7 +15,7 @@ namespace ricci::cuda {
 // The function that makes an update of integers at once; empty if there is none that every device has.
 std::string_view AtomicName(uint32_t combiner, uint32_t dtype);
 
-Launch LaunchOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, int64_t team, int64_t vector);
+Launch LaunchOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const Team& team, int64_t vector);
 
 class KernelPrinter {
  public:
@@ -26,7 +26,7 @@ class KernelPrinter {
         ranges_(k),
         team_(TeamOf(k, blocks_)),
         vector_(VectorOf(k, blocks_, ranges_, team_)),
-        launch_(LaunchOf(k, blocks_, team_.size, vector_.of_points ? vector_.size : 1)) {}
+        launch_(LaunchOf(k, blocks_, team_, vector_.of_points ? vector_.size : 1)) {}
 
   bool Print(const std::string& name);
   const std::string& text() const { return text_; }
@@ -63,6 +63,9 @@ class KernelPrinter {
   std::string Coordinate(uint32_t dimension, const std::string& point) const;
   void Coordinates();
   std::string DomainValue(uint32_t dimension) const;
+  // Teams that are columns of a block: not all of the last 32 points need be there.
+  bool IsCut() const { return team_.columns && launch_.points % kWarp != 0; }
+  void ColumnsOfPoints(const std::string& type);
   void Groups(const std::string& type, const std::string& thread, const std::string& threads);
   // ---- vector_text.cc ----
   void GroupedPoints(const std::string& type, const std::string& thread, const std::string& threads);
@@ -85,6 +88,7 @@ class KernelPrinter {
   void Loop(uint32_t i);
   bool IsGrouped(uint32_t loop) const { return vector_.size > 1 && vector_.loops[loop] != 0; }
   void Accumulate(uint32_t yield);
+  std::string StoreGuard(uint32_t store) const;
   void AcrossTeam(uint32_t combiner, uint32_t dtype, const std::string& value);
   void Reduce(uint32_t i);
   void Yield(uint32_t i);

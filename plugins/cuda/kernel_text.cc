@@ -12,8 +12,8 @@ constexpr int64_t kMostLocalBytes = 256 << 10;  // of the private arrays of a th
 
 }  // namespace
 
-Launch LaunchOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, int64_t team, int64_t vector) {
-  Launch launch{.points = 1, .team = team, .vector = vector};
+Launch LaunchOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const Team& team, int64_t vector) {
+  Launch launch{.points = 1, .team = team.size, .vector = vector, .columns = team.columns ? kWarp : 1};
   std::vector<uint32_t> dims(k.domain_rank);
   bool ordered = false;
   for (uint32_t d = 0; d < k.domain_rank; ++d) launch.points *= k.domain[d];
@@ -51,6 +51,17 @@ void KernelPrinter::Groups(const std::string& type, const std::string& thread, c
   Open("for (" + type + " p = g / " + lanes + " * " + inner + "; p < (g / " + lanes + " + 1) * " + inner + "; ++p)");
 }
 
+// All threads of a block go through the same points, since they meet; those beyond the last one repeat it.
+void KernelPrinter::ColumnsOfPoints(const std::string& type) {
+  const std::string points = std::to_string(launch_.points), row = "(" + type + ")(threadIdx.x % 32)";
+  Line("const u32 lane = threadIdx.x / 32;");
+  Open("for (" + type + " first = (" + type + ")blockIdx.x * 32; first < " + points + "; first += (" + type +
+       ")gridDim.x * 32)");
+  if (!IsCut()) return Line("const " + type + " p = first + " + row + ";");
+  Line("const bool is_point = first + " + row + " < " + points + ";");
+  Line("const " + type + " p = is_point ? first + " + row + " : " + std::to_string(launch_.points - 1) + ";");
+}
+
 void KernelPrinter::Points() {
   const std::string end = "; p < " + std::to_string(launch_.points) + "; p += ";
   const std::string type = PointType(), cast = "(" + type + ")";
@@ -67,6 +78,8 @@ void KernelPrinter::Points() {
     GroupedPoints(type, thread, threads);
   } else if (launch_.groups != 0) {
     Groups(type, thread, threads);
+  } else if (team_.columns) {
+    ColumnsOfPoints(type);
   } else if (team_.size == kBlock) {
     Line("const u32 lane = threadIdx.x;");
     Open("for (" + type + " p = blockIdx.x" + end + "gridDim.x)");

@@ -10,9 +10,10 @@ namespace ricci::cuda {
 
 // How the points of a kernel are spread over threads.
 struct Launch {
-  int64_t points = 0;  // of the domain; 0: nothing runs
-  int64_t team = 1;    // threads for each point (team.h)
-  int64_t vector = 1;  // points that a thread takes at once (vector.h)
+  int64_t points = 0;   // of the domain; 0: nothing runs
+  int64_t team = 1;     // threads for each point (team.h)
+  int64_t vector = 1;   // points that a thread takes at once (vector.h)
+  int64_t columns = 1;  // points whose teams share a block (team.h)
   // Points that update the same elements, where the order matters: the domain is cut into this many groups that never
   // meet, and `lanes` threads go through the points of one in order, sharing the trips of `loop`. 0: in any order.
   int64_t groups = 0, lanes = 1;
@@ -20,7 +21,8 @@ struct Launch {
 
   int64_t threads() const {
     if (points == 0) return 0;
-    return groups != 0 ? groups * lanes : (points + vector - 1) / vector * team;
+    if (groups != 0) return groups * lanes;
+    return columns > 1 ? (points + columns - 1) / columns * columns * team : (points + vector - 1) / vector * team;
   }
 };
 

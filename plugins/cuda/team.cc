@@ -20,9 +20,13 @@ class Finder {
     if (!MayShare()) return std::move(team_);
     for (uint32_t i = 1; i < k_.n_insts; ++i) Consider(i);
     if (longest_ == 0 || !Worth() || !PrivateArraysAllow()) return Alone();
-    team_.size = points_ < kFewPoints && longest_ >= kLongLoop ? kBlock : kWarp;
+    team_.columns = !in_order_ && across_ && points_ >= kWarp && all_outside_;
+    team_.size = team_.columns ? kBlock / kWarp : points_ < kFewPoints && longest_ >= kLongLoop ? kBlock : kWarp;
     team_.reason = std::to_string(points_) + (points_ == 1 ? " point" : " points") + ", loops of " +
-                   std::to_string(longest_) + (in_order_ ? " elements in order" : " elements");
+                   std::to_string(longest_) +
+                   (in_order_       ? " elements in order"
+                    : team_.columns ? " rows of elements in order"
+                                    : " elements");
     return std::move(team_);
   }
 
@@ -41,6 +45,7 @@ class Finder {
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
       const ricci_inst& q = k_.insts[i];
       if (q.op == RICCI_K_COMBINE) return false;
+      if (q.op == RICCI_K_DOMAIN && q.imm + 1 == k_.domain_rank) last_dimension_ = i;
       if (q.op == RICCI_K_LOAD) loaded[RICCI_BUFFER_OF(q.imm)] = 1;
       if (q.op == RICCI_K_STORE) stored[RICCI_BUFFER_OF(q.imm)] = 1;
     }
@@ -63,8 +68,17 @@ class Finder {
     longest_ = std::max(longest_, *trips);
     codegen::Strides strides(k_, i, blocks_.close[i], nullptr);
     for (uint32_t at = i + 1; at < blocks_.close[i]; ++at) {
-      if (k_.insts[at].op == RICCI_K_LOAD) in_order_ |= strides.Of(k_.insts[at].a) == 1;
+      if (k_.insts[at].op != RICCI_K_LOAD) continue;
+      in_order_ |= strides.Of(k_.insts[at].a) == 1;
+      across_ |= strides.Of(k_.insts[at].a) != 0 && IsInOrderAcross(at);
     }
+    all_outside_ &= parent == 0;
+  }
+
+  // Do neighbouring points load neighbours?
+  bool IsInOrderAcross(uint32_t load) const {
+    if (last_dimension_ == 0 || load < last_dimension_) return false;
+    return codegen::Strides(k_, last_dimension_, load, nullptr).Of(k_.insts[load].a) == 1;
   }
 
   // Neighbours of a warp should read neighbours in memory, and enough threads should run.
@@ -83,7 +97,9 @@ class Finder {
   const codegen::Blocks& blocks_;
   Team team_;
   int64_t points_ = 1, longest_ = 0;
-  bool in_order_ = false;
+  uint32_t last_dimension_ = 0;  // the instruction with that coordinate
+  bool in_order_ = false, across_ = false;
+  bool all_outside_ = true;  // the shared loops are in no other block, so that all threads of a block meet there
 };
 
 }  // namespace

@@ -3,6 +3,9 @@
 // The threads of a team do the same work, but for the loops that they share: thread `lane` takes iterations lane, lane
 // + size, ... of these, and what a reduction leaves in each is combined so that all get the same result. Which threads
 // take what depends on shapes alone, so results have the same bits in every run.
+//
+// Where neighbours in memory belong to neighbouring points (sums of columns), a block has the teams of 32 points: rows
+// of 32 threads read neighbours, and the threads below each other are a team.
 #ifndef RICCI_CUDA_TEAM_H_
 #define RICCI_CUDA_TEAM_H_
 #include <cstdint>
@@ -16,7 +19,8 @@ namespace ricci::cuda {
 inline constexpr int64_t kWarp = 32, kBlock = 256;
 
 struct Team {
-  int64_t size = 1;             // 1, kWarp or kBlock
+  int64_t size = 1;             // 1, kWarp or kBlock; kBlock / kWarp if `columns`
+  bool columns = false;         // the block has the teams of kWarp points, a thread of each in a row
   std::vector<uint8_t> shared;  // by instruction: a loop that the team shares
   std::vector<uint8_t> inside;  // by instruction: it is in such a loop
   std::string reason;           // for the text

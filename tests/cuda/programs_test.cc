@@ -69,6 +69,29 @@ TEST_F(SimulatedGpu, TeamsShareLongRows) {
   runner_.RunEverywhere(total, {Ramp(5000)}, 1e-12);
 }
 
+// Sums of columns: a block's rows of threads read neighbours. Also where the last 32 columns are not all there.
+TEST_F(SimulatedGpu, TeamsAreColumnsOfABlock) {
+  const auto order = OfStandin<void(uint64_t)>("ricci_standin_seed");
+  for (const std::string n : {"64", "70"}) {
+    const std::string rows = "[200," + n + "]", row = "[" + n + "]";
+    const Program f = runner_.Parse(
+        "program f(%x: f32" + rows + ", %i: i32" + rows + ") {\n  %m: f32" + row +
+        " = reduce_max(%x) axes=[0]\n  %b: f32" + rows + " = broadcast_in_dim(%m) shape=" + rows +
+        " broadcast_dimensions=[1]\n  %d: f32" + rows + " = sub(%x, %b)\n  %e: f32" + rows + " = exp(%d)\n  %s: f32" +
+        row + " = reduce_sum(%e) axes=[0]\n  %t: i32" + row + " = reduce_sum(%i) axes=[0]\n  return %e, %s, %t\n}");
+    EXPECT_NE(runner_.Dump(f, "native", "cuda")
+                  .find("// 8 threads for a point: " + n + " points, loops of 200 rows of elements in order"),
+              std::string::npos);
+    for (const uint64_t seed : {2, 1}) {
+      order(seed);
+      const size_t size = 200 * static_cast<size_t>(std::stoi(n));
+      Numbers whole(size);
+      for (size_t i = 0; i < size; ++i) whole[i] = static_cast<double>(i * 31 % 100);
+      runner_.RunEverywhere(f, {Ramp(size), whole}, 1e-5);
+    }
+  }
+}
+
 // Rows that are added to rows: their columns are apart; single numbers are added in order, integers in any.
 TEST_F(SimulatedGpu, UpdatesOfTheSameElements) {
   const auto scatter = [this](const std::string& dtype, const std::string& x, const std::string& u,
