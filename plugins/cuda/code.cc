@@ -74,19 +74,25 @@ ricci_status* Code::Find(CuModule module, const std::string& name, Function& f) 
 ricci_status* Code::LoadKernels() {
   std::string error;
   if (given_.n_kernels == 0) return nullptr;
-  std::vector<Launch> launches;
-  const std::string text = PrintModule(given_, launches, error);
+  const std::string text = PrintModule(given_, launches_, error);
   if (!error.empty()) return ricci_status_make(RICCI_UNIMPLEMENTED, error.data(), error.size());
   CuModule module = nullptr;
   if (ricci_status* failed = Load(text, RICCI_INTERNAL, module)) return failed;
   for (uint32_t i = 0; i < given_.n_kernels; ++i) {
-    const int64_t turns = (launches[i].threads() + kThreads - 1) / kThreads;
-    const int64_t most = kBlocksPerProcessor * device_.processors();
-    Function f{nullptr, {static_cast<unsigned>(std::clamp<int64_t>(turns, 0, most)), 1, 1}, {kThreads, 1, 1}};
-    if (ricci_status* failed = Find(module, KernelName(*given_.kernels[i], i), f)) return failed;
-    kernels_.push_back(f);
+    const std::string name = KernelName(*given_.kernels[i], i);
+    const Launch& launch = launches_[i];
+    kernels_.push_back(ByThreads(launch.threads()));
+    parts_.push_back(ByThreads(launch.points * launch.parts * kBlock));
+    if (ricci_status* failed = Find(module, name, kernels_.back())) return failed;
+    if (launch.parts == 0) continue;
+    if (ricci_status* failed = Find(module, name + "_parts", parts_.back())) return failed;
   }
   return nullptr;
+}
+
+Function Code::ByThreads(int64_t threads) const {
+  const int64_t turns = (threads + kThreads - 1) / kThreads, most = kBlocksPerProcessor * device_.processors();
+  return {nullptr, {static_cast<unsigned>(std::clamp<int64_t>(turns, 0, most)), 1, 1}, {kThreads, 1, 1}};
 }
 
 // A module of its own: its names cannot meet those of kernels.
@@ -114,9 +120,26 @@ ricci_status* Code::LoadSource(uint32_t i) {
 
 ricci_status* Code::PrepareRuns() {
   FindEnds();
+  PlaceParts();
   if (HasControl(*given_.plan)) return nullptr;
   slots_.SetGraphs(kMostGraphs);
-  return MakePlanGraph(given_, graph_);
+  std::vector<bool> uses_arena(given_.plan->n_steps);
+  for (uint32_t s = 0; s < given_.plan->n_steps; ++s) {
+    const ricci_plan_step& step = given_.plan->steps[s];
+    uses_arena[s] = step.kind == RICCI_STEP_KERNEL && launches_[step.index].parts != 0;
+  }
+  return MakePlanGraph(given_, uses_arena, graph_);
+}
+
+// Each step has parts of its own, since steps may run at the same time.
+void Code::PlaceParts() {
+  const ricci_plan& plan = *given_.plan;
+  scratch_.resize(plan.n_steps);
+  for (uint32_t s = 0; s < plan.n_steps; ++s) {
+    if (plan.steps[s].kind != RICCI_STEP_KERNEL) continue;
+    scratch_[s] = scratch_bytes_;
+    scratch_bytes_ += launches_[plan.steps[s].index].parts_bytes;
+  }
 }
 
 void Code::FindEnds() {

@@ -23,6 +23,7 @@ class Code {
 
   const ricci_compile_args& given() const { return given_; }
   uint64_t bytes() const { return bytes_; }
+  uint64_t scratch_bytes() const { return scratch_bytes_; }
   ricci_status* Enqueue(const ricci_run_args& a, ricci_done_fn done, void* arg, void** event);
 
  private:
@@ -40,7 +41,9 @@ class Code {
   // it.
   ricci_status* Load(const std::string& text, uint32_t if_refused, CuModule& out);
   ricci_status* Find(CuModule module, const std::string& name, Function& f);
+  Function ByThreads(int64_t threads) const;
   void FindEnds();
+  void PlaceParts();
   ricci_status* PrepareRuns();
 
   // ---- code_run.cc ----
@@ -51,6 +54,7 @@ class Code {
   ricci_status* Start(Run& run);
   ricci_status* Steps(Run& run, uint32_t first, uint32_t last);
   ricci_status* Step(Run& run, uint32_t i);
+  ricci_status* IssueStep(const Run& run, const ricci_plan_step& step);
   ricci_status* While(Run& run, uint32_t step);
   ricci_status* Case(Run& run, uint32_t step);
   ricci_status* Read(Run& run, uint32_t buffer, uint32_t bytes);
@@ -59,6 +63,10 @@ class Code {
   const ricci_compile_args given_;  // its tables live as long as the code
   std::vector<CuModule> modules_;
   std::vector<Function> kernels_, sources_;
+  std::vector<Launch> launches_;   // of kernels
+  std::vector<Function> parts_;    // by kernel: what reduces parts before it; no function where there is none
+  std::vector<uint64_t> scratch_;  // by step: where its parts are, behind the arena
+  uint64_t scratch_bytes_ = 0;
   std::vector<uint32_t> close_;  // by step: of WHILE and CASE its END, of others 0
   uint64_t bytes_ = 0;
   PlanGraph graph_;  // empty if the plan has control

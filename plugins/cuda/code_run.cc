@@ -76,6 +76,12 @@ Work Code::WorkOf(const Run& run, const ricci_plan_step& step) const {
   work.function = step.kind == RICCI_STEP_KERNEL ? &kernels_[step.index] : &sources_[step.index];
   if (step.kind == RICCI_STEP_KERNEL) {
     work.arguments.push_back(run.places.back());
+    if (launches_[step.index].parts != 0) {
+      const uint64_t arena_bytes = (plan.arena_bytes + kAlignment - 1) / kAlignment * kAlignment;
+      work.before = &parts_[step.index];
+      work.arguments.push_back(run.places[ArenaPlace(plan)] + arena_bytes +
+                               scratch_[static_cast<size_t>(&step - plan.steps)]);
+    }
   } else {
     const ricci_plan_source& s = plan.sources[step.index];
     for (uint32_t i = 0; i < s.n_scalars; ++i) work.arguments.push_back(s.scalars[i].bits);
@@ -101,13 +107,21 @@ ricci_status* Code::Steps(Run& run, uint32_t first, uint32_t last) {
   return nullptr;
 }
 
+ricci_status* Code::IssueStep(const Run& run, const ricci_plan_step& step) {
+  const Work work = WorkOf(run, step);
+  if (work.before != nullptr) {
+    if (ricci_status* failed = Issue(device_, Before(work), run.stream)) return failed;
+  }
+  return Issue(device_, work, run.stream);
+}
+
 ricci_status* Code::Step(Run& run, uint32_t i) {
   const ricci_plan_step& step = given_.plan->steps[i];
   switch (step.kind) {
     case RICCI_STEP_KERNEL:
     case RICCI_STEP_SOURCE:
     case RICCI_STEP_COPY:
-      return Issue(device_, WorkOf(run, step), run.stream);
+      return IssueStep(run, step);
     case RICCI_STEP_WHILE:
       return While(run, i);
     case RICCI_STEP_CASE:

@@ -17,7 +17,7 @@ ricci_status* Compile(void* self, const ricci_compile_args* a, void** code, ricc
     std::unique_ptr<Code> made;
     if (ricci_status* failed = Code::Create(Of(self), *a, made, info->wrong_source)) return failed;
     info->code_bytes = made->bytes();
-    info->scratch_bytes = 0;
+    info->scratch_bytes = made->scratch_bytes();
     *code = made.release();
     return nullptr;
   });
@@ -138,7 +138,7 @@ ricci_backend Table(Gpu& device, const ricci_target& target) {
   b.drop_code = [](void* code) { delete static_cast<Code*>(code); };
   b.dump = Dump;
   b.target = &target;
-  b.alignment = 256;
+  b.alignment = kAlignment;
   b.alloc = Alloc;
   b.free = Free;
   b.copy = Copy;

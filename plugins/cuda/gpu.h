@@ -18,6 +18,7 @@ struct Settings {
   std::string architecture;  // not empty: one device that only compiles for it, without a driver (offline.h)
 };
 
+inline constexpr uint32_t kAlignment = 256;  // of memory that is allocated
 ricci_status* Fail(uint32_t code, const std::string& what);
 // No exception crosses the ABI.
 template <typename Body>

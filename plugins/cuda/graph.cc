@@ -20,9 +20,15 @@ ricci_status* Graph::Make(const PlanGraph& plan, const WorkOfNode& work) {
   for (uint32_t node = 0; node < plan.size(); ++node) {
     waits.clear();
     for (uint32_t earlier : plan.waits[node]) waits.push_back(nodes_[earlier]);
-    CuGraphNode made = nullptr;
-    if (ricci_status* failed = AddNode(device_, work(node), graph_, waits, made)) return failed;
+    CuGraphNode made = nullptr, before = nullptr;
+    const Work w = work(node);
+    if (w.before != nullptr) {
+      if (ricci_status* failed = AddNode(device_, Before(w), graph_, waits, before)) return failed;
+      waits = {before};
+    }
+    if (ricci_status* failed = AddNode(device_, w, graph_, waits, made)) return failed;
     nodes_.push_back(made);
+    before_.push_back(before);
   }
   return device_.Check("cuGraphInstantiateWithFlags", d.cuGraphInstantiateWithFlags(&exec_, graph_, 0));
 }
@@ -38,7 +44,11 @@ ricci_status* Graph::Rebind(const PlanGraph& plan, const Places& places, const W
   changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
   places_.clear();
   for (uint32_t node : changed) {
-    if (ricci_status* failed = ChangeNode(device_, work(node), exec_, nodes_[node])) return failed;
+    const Work w = work(node);
+    if (w.before != nullptr) {
+      if (ricci_status* failed = ChangeNode(device_, Before(w), exec_, before_[node])) return failed;
+    }
+    if (ricci_status* failed = ChangeNode(device_, w, exec_, nodes_[node])) return failed;
   }
   return nullptr;
 }
@@ -49,6 +59,7 @@ void Graph::Clear() {
   exec_ = nullptr;
   graph_ = nullptr;
   nodes_.clear();
+  before_.clear();
   places_.clear();
 }
 

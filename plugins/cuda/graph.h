@@ -33,8 +33,8 @@ class Graph {
   const Gpu& device_;
   CuGraph graph_ = nullptr;
   CuGraphExec exec_ = nullptr;
-  std::vector<CuGraphNode> nodes_;
-  Places places_;  // empty: unknown
+  std::vector<CuGraphNode> nodes_, before_;  // before_: of the kernel before a node's work, or null
+  Places places_;                            // empty: unknown
 };
 
 }  // namespace ricci::cuda

@@ -24,8 +24,9 @@ std::string_view AtomicName(uint32_t combiner, uint32_t dtype) {
 
 void KernelPrinter::Body(uint32_t first, uint32_t last) {
   for (uint32_t i = first; i < last && error_.empty(); ++i) {
+    if (phases_.parts != 0 && (in_parts_ ? phases_.first : phases_.second)[i] == 0) continue;
     Instruction(i);
-    if (IsGrouped(i)) i = blocks_.close[i] - 1;
+    if (IsGrouped(i) || (IsInParts(i) && !in_parts_)) i = blocks_.close[i] - 1;
     if (At(i).op == RICCI_K_SCAN) i = codegen::ScanParts(k_, blocks_, i).body - 1;
     if (At(i).op == RICCI_K_PREFIX) i += codegen::ScanParts(k_, blocks_, blocks_.parent[i]).states - 1;
   }
@@ -93,15 +94,15 @@ void KernelPrinter::Reduce(uint32_t i) {
   const auto combiner = static_cast<uint32_t>(q.imm);
   const std::string sum = "r" + std::to_string(yield);
   Line(std::string(TypeName(dtype)) + " " + sum + " = " + Identity(combiner, dtype) + ";");
-  Loop(i);
+  IsInParts(i) && !in_parts_ ? CombineParts(i) : Loop(i);
 }
 
 void KernelPrinter::Loop(uint32_t i) {
   if (IsGrouped(i)) return GroupedTrips(i);
-  const ricci_inst& q = At(i);
+  const auto [begin, end] = BoundsOf(i);
   const bool by_lanes = launch_.lanes > 1 && launch_.loop == i, is_shared = by_lanes || team_.shared[i] != 0;
-  Open("for (" + Type(i) + " " + V(i) + " = " + V(q.a) + (is_shared ? " + lane; " : "; ") + V(i) + " < " + V(q.b) +
-       "; " + (is_shared ? V(i) + " += " + std::to_string(by_lanes ? launch_.lanes : team_.size) : "++" + V(i)) + ")");
+  Open("for (" + Type(i) + " " + V(i) + " = " + begin + (is_shared ? " + lane; " : "; ") + V(i) + " < " + end + "; " +
+       (is_shared ? V(i) + " += " + std::to_string(by_lanes ? launch_.lanes : team_.size) : "++" + V(i)) + ")");
 }
 
 // One thread of a team stores what all of it has computed.
@@ -159,10 +160,10 @@ void KernelPrinter::Yield(uint32_t i) {
   const ricci_inst& q = At(i);
   const uint32_t dtype = codegen::AccumulatorDType(q.dtype);
   const std::string sum = "r" + std::to_string(i);
-  if (!IsGrouped(q.a)) Accumulate(i);
+  if (!IsGrouped(q.a) && (in_parts_ || !IsInParts(q.a))) Accumulate(i);
   Close();
   if (team_.shared[q.a] != 0) AcrossTeam(static_cast<uint32_t>(At(q.a).imm), dtype, sum);
-  Let(i, Convert(device_, dtype, q.dtype, sum));
+  in_parts_ ? StorePart(q.a) : Let(i, Convert(device_, dtype, q.dtype, sum));
 }
 
 // States begin as identities; each trip's element is combined with what was before.

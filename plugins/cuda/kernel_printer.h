@@ -2,10 +2,12 @@
 #ifndef RICCI_CUDA_KERNEL_PRINTER_H_
 #define RICCI_CUDA_KERNEL_PRINTER_H_
 #include <string>
+#include <utility>
 
 #include "codegen/analysis.h"
 #include "index_ranges.h"
 #include "kernel_text.h"
+#include "phases.h"
 #include "team.h"
 #include "types.h"
 #include "vector.h"
@@ -26,7 +28,11 @@ class KernelPrinter {
         ranges_(k),
         team_(TeamOf(k, blocks_)),
         vector_(VectorOf(k, blocks_, ranges_, team_)),
-        launch_(LaunchOf(k, blocks_, team_, vector_.of_points ? vector_.size : 1)) {}
+        phases_(PhasesOf(k, blocks_, team_)),
+        launch_(LaunchOf(k, blocks_, team_, vector_.of_points ? vector_.size : 1)) {
+    launch_.parts = phases_.parts;
+    launch_.parts_bytes = phases_.bytes;
+  }
 
   bool Print(const std::string& name);
   const std::string& text() const { return text_; }
@@ -56,6 +62,7 @@ class KernelPrinter {
     return false;
   }
 
+  void Function(const std::string& name);
   void Signature(const std::string& name);
   void Points();
   // The type of a point's number, and of its coordinates.
@@ -77,6 +84,15 @@ class KernelPrinter {
   std::string Stored(uint32_t i);
   bool IsTogether(uint32_t i) const { return in_group_ && vector_.together[i] != 0; }
 
+  // ---- phases_text.cc ----
+  bool IsInParts(uint32_t i) const { return phases_.parts != 0 && phases_.trips[i] != 0; }
+  void PointsInParts(const std::string& type);
+  // The first and the last trip (exclusive) of the part of a loop that is being written, or of all of it.
+  std::pair<std::string, std::string> BoundsOf(uint32_t loop);
+  std::string PartsOf(uint32_t reduce, const std::string& number);
+  void StorePart(uint32_t reduce);
+  void CombineParts(uint32_t reduce);
+
   // ---- kernel_body.cc ----
   void Update(uint32_t i);
   void Body(uint32_t first, uint32_t last);
@@ -86,6 +102,7 @@ class KernelPrinter {
   std::string Combined(uint32_t combiner, uint32_t dtype, const std::string& a, const std::string& b);
   std::string Identity(uint32_t combiner, uint32_t dtype);
   void Loop(uint32_t i);
+  bool HasGroupedTrips() const;  // in the launch that is being written
   bool IsGrouped(uint32_t loop) const { return vector_.size > 1 && vector_.loops[loop] != 0; }
   void Accumulate(uint32_t yield);
   std::string StoreGuard(uint32_t store) const;
@@ -101,9 +118,11 @@ class KernelPrinter {
   const IndexRanges ranges_;
   const Team team_;
   const Vector vector_;
-  const Launch launch_;
+  const Phases phases_;
+  Launch launch_;
   std::string text_, error_;
   size_t depth_ = 0;
+  bool in_parts_ = false;  // the launch that reduces parts is being written
   bool in_group_ = false;  // at number e of a group of vector_
 };
 

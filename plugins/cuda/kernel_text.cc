@@ -39,7 +39,8 @@ void KernelPrinter::Signature(const std::string& name) {
                  std::to_string(i) + ", ";
   }
   Line("");
-  Open("extern \"C\" __global__ void " + name + "(" + arguments + "u32* failed)");
+  const std::string parts = phases_.parts == 0 ? "" : ", u8* parts";
+  Open("extern \"C\" __global__ void " + name + "(" + arguments + "u32* failed" + parts + ")");
 }
 
 // Points that may meet, one after the other.
@@ -69,7 +70,7 @@ void KernelPrinter::Points() {
   const std::string thread = cast + "(blockIdx.x * " + (is_short ? "" : "(i64)") + "blockDim.x + threadIdx.x)";
   const std::string threads = cast + "(gridDim.x * " + (is_short ? "" : "(i64)") + "blockDim.x)";
   if (team_.size > 1) Line("// " + std::to_string(team_.size) + " threads for a point: " + team_.reason);
-  if (vector_.size > 1 && !vector_.of_points) {
+  if (HasGroupedTrips()) {
     Line("// " + std::to_string(vector_.size) + " trips at a time: " + std::to_string(vector_.bytes) +
          " bytes at once of " + vector_.buffers);
     Line("const bool aligned = " + IsAligned() + ";");
@@ -78,6 +79,8 @@ void KernelPrinter::Points() {
     GroupedPoints(type, thread, threads);
   } else if (launch_.groups != 0) {
     Groups(type, thread, threads);
+  } else if (in_parts_) {
+    PointsInParts(type);
   } else if (team_.columns) {
     ColumnsOfPoints(type);
   } else if (team_.size == kBlock) {
@@ -114,11 +117,18 @@ bool KernelPrinter::Print(const std::string& name) {
     return Fail("its private arrays take " + std::to_string(local_bytes) + " bytes; a thread has " +
                 std::to_string(kMostLocalBytes));
   }
+  in_parts_ = phases_.parts != 0;
+  if (in_parts_) Function(name + "_parts");
+  in_parts_ = false;
+  Function(name);
+  return error_.empty();
+}
+
+void KernelPrinter::Function(const std::string& name) {
   Signature(name);
   Points();
   Body(1, k_.n_insts);
   while (depth_ > 0) Close();
-  return error_.empty();
 }
 
 bool PrintKernel(const ricci_kernel_table& k, const std::string& name, DeviceText& device, std::string& text,

@@ -27,7 +27,7 @@ ricci_status* FindWaits(const ricci_compile_args& a, PlanGraph& g) {
   return nullptr;
 }
 
-void FindUsers(const ricci_plan& p, PlanGraph& g) {
+void FindUsers(const ricci_plan& p, const std::vector<bool>& uses_arena, PlanGraph& g) {
   const uint32_t failed_check = FailedCheckPlace(p);
   g.users.assign(PlaceCount(p), {});
   const auto add = [&g](uint32_t place, uint32_t node) {
@@ -38,6 +38,7 @@ void FindUsers(const ricci_plan& p, PlanGraph& g) {
   for (uint32_t s = 0; s < p.n_steps; ++s) {
     const ricci_plan_step& step = p.steps[s];
     for (uint32_t i = 0; i < step.n_args; ++i) add(PlaceOf(p, p.args[step.args + i]), s + 1);
+    if (uses_arena[s]) add(ArenaPlace(p), s + 1);
     if (step.kind == RICCI_STEP_KERNEL) add(failed_check, s + 1);
   }
   add(failed_check, p.n_steps + 1);
@@ -58,7 +59,7 @@ uint32_t PlaceOf(const ricci_plan& p, uint32_t buffer) {
     case RICCI_BUFFER_CONSTANT:
       return p.n_inputs + p.n_outputs + b.index;
     default:
-      return p.n_inputs + p.n_outputs + p.n_constants;
+      return ArenaPlace(p);
   }
 }
 
@@ -84,9 +85,9 @@ bool HasControl(const ricci_plan& p) {
                      [](const ricci_plan_step& s) { return s.kind == RICCI_STEP_WHILE || s.kind == RICCI_STEP_CASE; });
 }
 
-ricci_status* MakePlanGraph(const ricci_compile_args& a, PlanGraph& out) {
+ricci_status* MakePlanGraph(const ricci_compile_args& a, const std::vector<bool>& uses_arena, PlanGraph& out) {
   if (ricci_status* failed = FindWaits(a, out)) return failed;
-  FindUsers(*a.plan, out);
+  FindUsers(*a.plan, uses_arena, out);
   return nullptr;
 }
 

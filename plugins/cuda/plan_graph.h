@@ -29,8 +29,9 @@ struct PlanGraph {
 
   uint32_t size() const { return static_cast<uint32_t>(waits.size()); }
 };
-// Of a plan without control.
-ricci_status* MakePlanGraph(const ricci_compile_args& a, PlanGraph& out);
+// Of a plan without control. `uses_arena`: by step, whether it needs working memory besides its buffers.
+ricci_status* MakePlanGraph(const ricci_compile_args& a, const std::vector<bool>& uses_arena, PlanGraph& out);
+inline uint32_t ArenaPlace(const ricci_plan& plan) { return PlaceCount(plan) - 2; }
 
 }  // namespace ricci::cuda
 #endif

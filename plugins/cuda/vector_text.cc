@@ -41,12 +41,20 @@ void KernelPrinter::GroupedPoints(const std::string& type, const std::string& th
   Open("for (" + type + " p = first + thread; p < " + std::to_string(launch_.points) + "; p += threads)");
 }
 
+bool KernelPrinter::HasGroupedTrips() const {
+  if (vector_.size == 1 || vector_.of_points) return false;
+  for (uint32_t i = 1; i < k_.n_insts; ++i) {
+    if (IsGrouped(i) && in_parts_ == IsInParts(i)) return true;
+  }
+  return false;
+}
+
 // Trip `i7` and those after it are a group.
 void KernelPrinter::GroupedTrips(uint32_t i) {
-  const ricci_inst& q = At(i);
   const std::string n = std::to_string(vector_.size), first = "i" + std::to_string(i);
-  Open("for (" + Type(i) + " " + first + " = " + V(q.a) + " + " + n + " * lane; " + first + " < " + V(q.b) + "; " +
-       first + " += " + std::to_string(vector_.size * team_.size) + ")");
+  const auto [begin, end] = BoundsOf(i);
+  Open("for (" + Type(i) + " " + first + " = " + begin + " + " + n + " * lane; " + first + " < " + end + "; " + first +
+       " += " + std::to_string(vector_.size * team_.size) + ")");
   Group(i, i + 1, blocks_.close[i]);
 }
 

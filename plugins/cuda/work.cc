@@ -44,6 +44,8 @@ CuMemsetNode MemsetNode(const Work& work) { return {work.arguments.front(), 0, w
 
 }  // namespace
 
+Work Before(const Work& work) { return {.kind = Work::kKernel, .function = work.before, .arguments = work.arguments}; }
+
 // ---- the three ways ----
 ricci_status* Issue(const Gpu& device, Work work, CuStream stream) {
   const Driver& d = device.driver();

@@ -19,6 +19,7 @@ struct Work {
   enum Kind : uint8_t { kNothing, kKernel, kCopy, kSet, kRead };
   Kind kind = kNothing;
   const Function* function = nullptr;
+  const Function* before = nullptr;  // kKernel: a kernel with the same arguments that comes before it, if there is one
   // Of the kernel, 8 bytes each; kCopy: destination and source, kSet: destination, kRead: source.
   std::vector<CuPointer> arguments = {};
   uint64_t bytes = 0;    // kCopy, kRead
@@ -26,8 +27,11 @@ struct Work {
   void* host = nullptr;  // kRead: destination, pinned
 };
 
-// The device's context is current in all of these. `waits`: nodes that come before. A node whose work is nothing is an
-// empty one; `exec` runs a graph with the node `which`, whose work has the same kind, function and sizes.
+// The kernel that comes before the work, as work of its own.
+Work Before(const Work& work);
+// The device's context is current in all of these; a kernel that comes before is not in them. `waits`: nodes that come
+// before. A node whose work is nothing is an empty one; `exec` runs a graph with the node `which`, whose work has the
+// same kind, function and sizes.
 ricci_status* Issue(const Gpu& device, Work work, CuStream stream);
 ricci_status* AddNode(const Gpu& device, Work work, CuGraph graph, std::span<const CuGraphNode> waits,
                       CuGraphNode& out);

@@ -32,7 +32,7 @@ class PlanGraphs : public ::testing::Test {
     p.output_alias = alias.empty() ? nullptr : alias.data();
     const ricci_compile_args a{{sizeof a, 0, nullptr}, views.data(), views.size(), 1, &p};
     cuda::PlanGraph g;
-    EXPECT_TRUE(Ok(cuda::MakePlanGraph(a, g)));
+    EXPECT_TRUE(Ok(cuda::MakePlanGraph(a, std::vector<bool>(a.plan->n_steps), g)));
     return g;
   }
 

@@ -69,6 +69,45 @@ TEST_F(SimulatedGpu, TeamsShareLongRows) {
   runner_.RunEverywhere(total, {Ramp(5000)}, 1e-12);
 }
 
+// Long reductions of few points are made in parts, whose last ones may be cut or empty; what depends on one of them is
+// not.
+TEST_F(SimulatedGpu, LongReductionsTakeTwoLaunches) {
+  const auto expect = [this](const std::string& text, const std::vector<Numbers>& in, const std::string& first) {
+    const Program f = runner_.Parse(text);
+    const std::string native = runner_.Dump(f, "native", "cuda");
+    EXPECT_NE(native.find("// first of two launches: " + first), std::string::npos) << native;
+    runner_.RunEverywhere(f, in, 1e-5);
+  };
+  const auto order = OfStandin<void(uint64_t)>("ricci_standin_seed");
+  for (const uint64_t seed : {2, 1}) {
+    order(seed);
+    expect("program f(%x: f32[20000]) {\n  %s: f32[] = reduce_sum(%x) axes=[0]\n  return %s\n}", {Ramp(20000)},
+           "4 parts");
+    expect(
+        "program f(%x: f64[3,9001]) {\n  %a: f64[3,9001] = abs(%x)\n  %m: f64[3] = reduce_max(%a) axes=[1]\n"
+        "  return %m\n}",
+        {Ramp(27003)}, "2 parts");
+    // In a loop, whose steps are issued one by one.
+    expect(R"(program f(%x: f32[20000]) {
+  %k: i32[] = constant 3
+  %n: i32[], %y: f32[20000] = while(%k, %x) cond_nconsts=0 body_nconsts=0 cond=program(%i: i32[], %v: f32[20000]) {
+    %zero: i32[] = constant 0
+    %more: bool[] = gt(%i, %zero)
+    return %more
+  } body=program(%i: i32[], %v: f32[20000]) {
+    %one: i32[] = constant 1
+    %less: i32[] = sub(%i, %one)
+    %s: f32[] = reduce_max(%v) axes=[0]
+    %t: f32[20000] = broadcast_in_dim(%s) shape=[20000] broadcast_dimensions=[]
+    %w: f32[20000] = sub(%v, %t)
+    return %less, %w
+  }
+  return %y
+})",
+           {Ramp(20000)}, "4 parts");
+  }
+}
+
 // Sums of columns: a block's rows of threads read neighbours. Also where the last 32 columns are not all there.
 TEST_F(SimulatedGpu, TeamsAreColumnsOfABlock) {
   const auto order = OfStandin<void(uint64_t)>("ricci_standin_seed");

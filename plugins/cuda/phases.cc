@@ -1,0 +1,110 @@
+#include "phases.h"
+
+#include <algorithm>
+#include <array>
+
+#include "codegen/identity.h"
+
+namespace ricci::cuda {
+namespace {
+
+constexpr int64_t kMostBlocks = 1 << 10;      // that fill a large GPU
+constexpr int64_t kLeastTrips = kBlock * 16;  // of a part: the longest vector for each thread
+constexpr uint64_t kAlignment = 256;
+
+class Finder {
+ public:
+  Finder(const ricci_kernel_table& k, const codegen::Blocks& blocks, const Team& team)
+      : k_(k), blocks_(blocks), team_(team) {}
+
+  Phases Find() {
+    if (team_.size != kBlock) return {};
+    int64_t points = 1, longest = 0;
+    for (uint32_t d = 0; d < k_.domain_rank; ++d) points *= k_.domain[d];
+    phases_.trips.resize(k_.n_insts);
+    phases_.first.resize(k_.n_insts);
+    phases_.place.resize(k_.n_insts);
+    available_.resize(k_.n_insts);
+    for (uint32_t i = 1; i < k_.n_insts; ++i) {
+      available_[i] = IsAvailable(i);
+      if (!IsApart(i)) continue;
+      reductions_.push_back(i);
+      longest = std::max(longest, *codegen::TripsOf(k_, i));
+    }
+    phases_.parts = std::min(longest / kLeastTrips, kMostBlocks / std::max<int64_t>(points, 1));
+    if (phases_.parts < 2) return {};
+    for (const uint32_t i : reductions_) Take(i, points);
+    FindSecond();
+    return std::move(phases_);
+  }
+
+ private:
+  // A reduction of the team in no other block, of plain operations, on nothing that a loop has computed.
+  bool IsApart(uint32_t i) const {
+    if (k_.insts[i].op != RICCI_K_REDUCE || team_.shared[i] == 0 || blocks_.parent[i] != 0) return false;
+    for (uint32_t at = i + 1; at <= blocks_.close[i]; ++at) {
+      const ricci_inst& q = k_.insts[at];
+      if (at != blocks_.close[i] && !IsPlain(q.op) && q.op != RICCI_K_CHECK) return false;
+      for (const uint32_t operand : Operands(q)) {
+        if (operand != 0 && operand < i && available_[operand] == 0) return false;
+      }
+    }
+    return true;
+  }
+  static bool IsPlain(uint16_t op) {
+    return codegen::IsScalar(op) || op == RICCI_K_CONST || op == RICCI_K_DOMAIN || op == RICCI_K_LOAD ||
+           op == RICCI_K_ASSUME_LESS || op == RICCI_K_NOP;
+  }
+  static std::array<uint32_t, 3> Operands(const ricci_inst& q) { return {q.a, q.b, q.c}; }
+  bool IsAvailable(uint32_t v) const {
+    if (blocks_.parent[v] != 0 || !IsPlain(k_.insts[v].op)) return false;
+    const std::array<uint32_t, 3> operands = Operands(k_.insts[v]);
+    return std::all_of(operands.begin(), operands.end(), [this](uint32_t o) { return o == 0 || available_[o] != 0; });
+  }
+
+  void Take(uint32_t i, int64_t points) {
+    const int64_t trips = *codegen::TripsOf(k_, i);
+    phases_.trips[i] = ((trips + phases_.parts - 1) / phases_.parts + kLeastTrips - 1) / kLeastTrips * kLeastTrips;
+    phases_.place[i] = phases_.bytes;
+    const uint32_t dtype = codegen::AccumulatorDType(k_.insts[blocks_.close[i]].dtype);
+    const uint64_t bytes = static_cast<uint64_t>(points * phases_.parts) * codegen::SizeOfDType(dtype);
+    phases_.bytes += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    for (uint32_t at = blocks_.close[i] + 1; at-- > i;) {
+      phases_.first[at] = 1;
+      for (const uint32_t operand : Operands(k_.insts[at])) Need(operand);
+    }
+  }
+  void Need(uint32_t v) {
+    if (v == 0 || phases_.first[v] != 0) return;
+    phases_.first[v] = 1;
+    for (const uint32_t operand : Operands(k_.insts[v])) Need(operand);
+  }
+
+  // All effects and blocks but the loops in parts, and what they need.
+  void FindSecond() {
+    phases_.second.resize(k_.n_insts);
+    for (uint32_t i = k_.n_insts; i-- > 1;) {
+      const ricci_inst& q = k_.insts[i];
+      const bool is_end = q.op == RICCI_K_YIELD && phases_.trips[q.a] != 0;
+      if (!is_end && phases_.trips[blocks_.parent[i]] != 0) continue;
+      if (!IsPlain(q.op)) phases_.second[i] = 1;
+      if (phases_.second[i] == 0 || is_end || phases_.trips[i] != 0) continue;
+      for (const uint32_t operand : Operands(q)) phases_.second[operand] = 1;
+    }
+  }
+
+  const ricci_kernel_table& k_;
+  const codegen::Blocks& blocks_;
+  const Team& team_;
+  Phases phases_;
+  std::vector<uint32_t> reductions_;
+  std::vector<uint8_t> available_;  // by instruction: a plain value outside of all blocks, from such values
+};
+
+}  // namespace
+
+Phases PhasesOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const Team& team) {
+  return Finder(k, blocks, team).Find();
+}
+
+}  // namespace ricci::cuda
