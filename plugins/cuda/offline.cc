@@ -86,7 +86,7 @@ ricci_backend Table(Offline& device, const ricci_target& target) {
   b.alloc = Alloc;
   b.free = [](void*, void* p, uint64_t, void*) { std::free(p); };
   b.copy = Copy;
-  b.owns = [](void*, const void*, uint64_t) { return uint32_t{0}; };
+  b.owns = [](void*, const void*, uint64_t) { return uint32_t{1}; };
   b.stream_create = [](void* self, void** out) -> ricci_status* { return *out = self, nullptr; };
   b.stream_drop = [](void*, void*) {};
   b.stream_wait = [](void*, void*, void*) -> ricci_status* { return nullptr; };

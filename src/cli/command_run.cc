@@ -139,26 +139,35 @@ std::vector<double> Measure(ricci_call* call, double seconds) {
   return times;
 }
 
+// Arrays of zeros on a device, for results.
+std::vector<Array> Zeros(const Session& session, const std::vector<ricci_type>& types, ricci_device* device) {
+  std::vector<Array> out;
+  for (const ricci_type t : types) {
+    const std::vector<uint64_t> zeros(session.Info(t).bytes() / 8 + 1);
+    ricci_array* a = nullptr;
+    Check(ricci_array_from_host(device, t, zeros.data(), nullptr, &a));
+    out.push_back(Own(a));
+  }
+  return out;
+}
+
 void Bench(const Session& session, const Arguments& arguments) {
   const Program p = LoadOperand(session, arguments);
   const auto start = Clock::now();
   const Executable x = CompileOperand(session, arguments, p);
   const double compile = Seconds(start);
   const Signature s = SignatureOf(p.get());
-  const std::vector<Array> inputs =
-      Inputs(session, arguments, s.params, session.Device(arguments.option_or("device", "")));
+  ricci_device* const device = session.Device(arguments.option_or("device", ""));
+  const std::vector<Array> inputs = Inputs(session, arguments, s.params, device);
+  const std::vector<Array> results = Zeros(session, s.results, device);
   ricci_call* raw = nullptr;
   Check(ricci_call_create(x.get(), &raw));
   const Call call = Own(raw);
   uint32_t slot = 0;
-  for (const Array& a : inputs) {
-    Check(ricci_call_bind(raw, slot++, const_cast<void*>(ricci_array_data(a.get())), ricci_array_bytes(a.get())));
-  }
-  std::vector<std::vector<uint64_t>> results;
-  for (ricci_type t : s.results) {
-    const uint64_t bytes = session.Info(t).bytes();
-    results.emplace_back(bytes / 8 + 1);
-    Check(ricci_call_bind(raw, slot++, results.back().data(), bytes));
+  for (const std::vector<Array>* arrays : {&inputs, &results}) {
+    for (const Array& a : *arrays) {
+      Check(ricci_call_bind(raw, slot++, ricci_array_device_data(a.get()), ricci_array_bytes(a.get())));
+    }
   }
   std::vector<double> times = Measure(raw, arguments.number_or("seconds", 1));
   std::sort(times.begin(), times.end());
