@@ -9,8 +9,9 @@
 namespace ricci::cuda {
 namespace {
 
-constexpr unsigned kThreads = kBlock;        // of a block
-constexpr int64_t kBlocksPerProcessor = 32;  // more points than that take several turns of a thread
+constexpr unsigned kThreads = kBlock;           // of a block
+constexpr int64_t kBlocksPerProcessor = 32;     // more points than that take several turns of a thread
+constexpr int64_t kMostArrayBytes = 256 << 20;  // of the private arrays of all threads, where they are in memory
 constexpr size_t kMostGraphs = 16;  // of a code; when so many runs are in flight, the steps of more go one by one
 
 std::string KernelName(const ricci_kernel_table& k, uint32_t i) {
@@ -81,8 +82,8 @@ ricci_status* Code::LoadKernels() {
   for (uint32_t i = 0; i < given_.n_kernels; ++i) {
     const std::string name = KernelName(*given_.kernels[i], i);
     const Launch& launch = launches_[i];
-    kernels_.push_back(ByThreads(launch.threads()));
-    parts_.push_back(ByThreads(launch.points * launch.parts * kBlock));
+    kernels_.push_back(ByThreads(launch.threads(), launch.thread_bytes));
+    parts_.push_back(ByThreads(launch.points * launch.parts * kBlock, 0));
     if (ricci_status* failed = Find(module, name, kernels_.back())) return failed;
     if (launch.parts == 0) continue;
     if (ricci_status* failed = Find(module, name + "_parts", parts_.back())) return failed;
@@ -90,9 +91,25 @@ ricci_status* Code::LoadKernels() {
   return nullptr;
 }
 
-Function Code::ByThreads(int64_t threads) const {
-  const int64_t turns = (threads + kThreads - 1) / kThreads, most = kBlocksPerProcessor * device_.processors();
-  return {nullptr, {static_cast<unsigned>(std::clamp<int64_t>(turns, 0, most)), 1, 1}, {kThreads, 1, 1}};
+// Threads that need much memory are few.
+Function Code::ByThreads(int64_t threads, uint64_t thread_bytes) const {
+  int64_t block = kThreads, most = kBlocksPerProcessor * device_.processors();
+  if (thread_bytes != 0) {
+    const int64_t room = std::max<int64_t>(kMostArrayBytes / static_cast<int64_t>(thread_bytes), 1);
+    block = std::clamp<int64_t>(std::min(room, threads), 1, kThreads);
+    most = std::min(most, room / block);
+  }
+  const int64_t turns = (threads + block - 1) / block;
+  return {nullptr,
+          {static_cast<unsigned>(std::clamp<int64_t>(turns, 0, most)), 1, 1},
+          {static_cast<unsigned>(block), 1, 1}};
+}
+
+// Besides its arguments, of one launch of kernel i.
+uint64_t Code::MemoryOf(uint32_t i) const {
+  const uint64_t threads = uint64_t{kernels_[i].grid[0]} * kernels_[i].block[0];
+  const uint64_t bytes = launches_[i].parts_bytes + threads * launches_[i].thread_bytes;
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
 // A module of its own: its names cannot meet those of kernels.
@@ -120,25 +137,25 @@ ricci_status* Code::LoadSource(uint32_t i) {
 
 ricci_status* Code::PrepareRuns() {
   FindEnds();
-  PlaceParts();
+  PlaceMemory();
   if (HasControl(*given_.plan)) return nullptr;
   slots_.SetGraphs(kMostGraphs);
   std::vector<bool> uses_arena(given_.plan->n_steps);
   for (uint32_t s = 0; s < given_.plan->n_steps; ++s) {
     const ricci_plan_step& step = given_.plan->steps[s];
-    uses_arena[s] = step.kind == RICCI_STEP_KERNEL && launches_[step.index].parts != 0;
+    uses_arena[s] = step.kind == RICCI_STEP_KERNEL && MemoryOf(step.index) != 0;
   }
   return MakePlanGraph(given_, uses_arena, graph_);
 }
 
-// Each step has parts of its own, since steps may run at the same time.
-void Code::PlaceParts() {
+// Each step has memory of its own, since steps may run at the same time.
+void Code::PlaceMemory() {
   const ricci_plan& plan = *given_.plan;
   scratch_.resize(plan.n_steps);
   for (uint32_t s = 0; s < plan.n_steps; ++s) {
     if (plan.steps[s].kind != RICCI_STEP_KERNEL) continue;
     scratch_[s] = scratch_bytes_;
-    scratch_bytes_ += launches_[plan.steps[s].index].parts_bytes;
+    scratch_bytes_ += MemoryOf(plan.steps[s].index);
   }
 }
 

@@ -41,9 +41,10 @@ class Code {
   // it.
   ricci_status* Load(const std::string& text, uint32_t if_refused, CuModule& out);
   ricci_status* Find(CuModule module, const std::string& name, Function& f);
-  Function ByThreads(int64_t threads) const;
+  Function ByThreads(int64_t threads, uint64_t thread_bytes) const;
+  uint64_t MemoryOf(uint32_t kernel) const;
   void FindEnds();
-  void PlaceParts();
+  void PlaceMemory();
   ricci_status* PrepareRuns();
 
   // ---- code_run.cc ----
@@ -65,7 +66,7 @@ class Code {
   std::vector<Function> kernels_, sources_;
   std::vector<Launch> launches_;   // of kernels
   std::vector<Function> parts_;    // by kernel: what reduces parts before it; no function where there is none
-  std::vector<uint64_t> scratch_;  // by step: where its parts are, behind the arena
+  std::vector<uint64_t> scratch_;  // by step: where its parts or arrays are, behind the arena
   uint64_t scratch_bytes_ = 0;
   std::vector<uint32_t> close_;  // by step: of WHILE and CASE its END, of others 0
   uint64_t bytes_ = 0;

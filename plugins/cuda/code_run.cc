@@ -76,9 +76,9 @@ Work Code::WorkOf(const Run& run, const ricci_plan_step& step) const {
   work.function = step.kind == RICCI_STEP_KERNEL ? &kernels_[step.index] : &sources_[step.index];
   if (step.kind == RICCI_STEP_KERNEL) {
     work.arguments.push_back(run.places.back());
-    if (launches_[step.index].parts != 0) {
+    if (launches_[step.index].parts != 0) work.before = &parts_[step.index];
+    if (MemoryOf(step.index) != 0) {
       const uint64_t arena_bytes = (plan.arena_bytes + kAlignment - 1) / kAlignment * kAlignment;
-      work.before = &parts_[step.index];
       work.arguments.push_back(run.places[ArenaPlace(plan)] + arena_bytes +
                                scratch_[static_cast<size_t>(&step - plan.steps)]);
     }

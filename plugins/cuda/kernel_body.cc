@@ -220,7 +220,8 @@ void KernelPrinter::Instruction(uint32_t i) {
     case RICCI_K_COMBINE:
       return Update(i);
     case RICCI_K_LOCAL:
-      return Line(Type(i) + " " + V(i) + "[" + std::to_string(std::max<int64_t>(q.imm, 1)) + "];");
+      if (places_.empty()) return Line(Type(i) + " " + V(i) + "[" + std::to_string(std::max<int64_t>(q.imm, 1)) + "];");
+      return Line(Type(i) + "* const " + V(i) + " = (" + Type(i) + "*)(own + " + std::to_string(places_[i]) + ");");
     case RICCI_K_GET:
       return Let(i, V(q.a) + "[" + V(q.b) + "]");
     case RICCI_K_SET:

@@ -64,6 +64,7 @@ class KernelPrinter {
 
   void Function(const std::string& name);
   void Signature(const std::string& name);
+  void PlaceArrays();
   void Points();
   // The type of a point's number, and of its coordinates.
   std::string PointType() const { return launch_.points * launch_.team < IndexRanges::kShort ? "i32" : "i64"; }
@@ -120,6 +121,7 @@ class KernelPrinter {
   const Vector vector_;
   const Phases phases_;
   Launch launch_;
+  std::vector<uint64_t> places_;  // by instruction: of a LOCAL in memory, its place there; empty: there is none
   std::string text_, error_;
   size_t depth_ = 0;
   bool in_parts_ = false;  // the launch that reduces parts is being written

@@ -8,7 +8,7 @@ namespace ricci::cuda {
 namespace {
 
 constexpr int64_t kMostLanes = 1024;
-constexpr int64_t kMostLocalBytes = 256 << 10;  // of the private arrays of a thread; the hardware has 512 KB
+constexpr uint64_t kAlignmentOfArrays = 16;
 
 }  // namespace
 
@@ -39,8 +39,24 @@ void KernelPrinter::Signature(const std::string& name) {
                  std::to_string(i) + ", ";
   }
   Line("");
-  const std::string parts = phases_.parts == 0 ? "" : ", u8* parts";
-  Open("extern \"C\" __global__ void " + name + "(" + arguments + "u32* failed" + parts + ")");
+  const std::string memory = phases_.parts != 0 ? ", u8* parts" : launch_.thread_bytes != 0 ? ", u8* arrays" : "";
+  Open("extern \"C\" __global__ void " + name + "(" + arguments + "u32* failed" + memory + ")");
+  if (launch_.thread_bytes == 0) return;
+  Line("// private arrays in memory: " + std::to_string(launch_.thread_bytes) + " bytes for a thread");
+  Line("u8* const own = arrays + ((u64)blockIdx.x * blockDim.x + threadIdx.x) * " +
+       std::to_string(launch_.thread_bytes) + ";");
+}
+
+// If a thread has not the room, all of them go to memory.
+void KernelPrinter::PlaceArrays() {
+  if (LocalBytes(k_) <= kMostLocalBytes) return;
+  places_.resize(k_.n_insts);
+  for (uint32_t i = 0; i < k_.n_insts; ++i) {
+    if (At(i).op != RICCI_K_LOCAL) continue;
+    places_[i] = launch_.thread_bytes;
+    const uint64_t bytes = static_cast<uint64_t>(At(i).imm) * ricci_dtype_size(At(i).dtype);
+    launch_.thread_bytes += (bytes + kAlignmentOfArrays - 1) / kAlignmentOfArrays * kAlignmentOfArrays;
+  }
 }
 
 // Points that may meet, one after the other.
@@ -109,14 +125,7 @@ void KernelPrinter::Coordinates() {
 }
 
 bool KernelPrinter::Print(const std::string& name) {
-  int64_t local_bytes = 0;
-  for (uint32_t i = 0; i < k_.n_insts; ++i) {
-    if (At(i).op == RICCI_K_LOCAL) local_bytes += At(i).imm * static_cast<int64_t>(ricci_dtype_size(At(i).dtype));
-  }
-  if (local_bytes > kMostLocalBytes) {
-    return Fail("its private arrays take " + std::to_string(local_bytes) + " bytes; a thread has " +
-                std::to_string(kMostLocalBytes));
-  }
+  PlaceArrays();
   in_parts_ = phases_.parts != 0;
   if (in_parts_) Function(name + "_parts");
   in_parts_ = false;

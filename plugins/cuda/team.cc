@@ -84,8 +84,10 @@ class Finder {
   // Neighbours of a warp should read neighbours in memory, and enough threads should run.
   bool Worth() const { return points_ < kManyPoints || in_order_; }
 
-  // A private array that a shared loop fills is spread over the team: it must also be declared there.
+  // A private array that a shared loop fills is spread over the team: it must also be declared there. Long arrays are
+  // in memory, which is not enough for a team of threads.
   bool PrivateArraysAllow() const {
+    if (LocalBytes(k_) > kMostLocalBytes) return false;
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
       const ricci_inst& q = k_.insts[i];
       if (q.op == RICCI_K_SET && team_.inside[i] != 0 && team_.inside[q.a] == 0) return false;
@@ -103,6 +105,15 @@ class Finder {
 };
 
 }  // namespace
+
+int64_t LocalBytes(const ricci_kernel_table& k) {
+  int64_t bytes = 0;
+  for (uint32_t i = 0; i < k.n_insts; ++i) {
+    if (k.insts[i].op == RICCI_K_LOCAL)
+      bytes += k.insts[i].imm * static_cast<int64_t>(ricci_dtype_size(k.insts[i].dtype));
+  }
+  return bytes;
+}
 
 Team TeamOf(const ricci_kernel_table& k, const codegen::Blocks& blocks) { return Finder(k, blocks).Find(); }
 

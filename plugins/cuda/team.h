@@ -18,6 +18,10 @@ namespace ricci::cuda {
 
 inline constexpr int64_t kWarp = 32, kBlock = 256;
 
+// Of the private arrays of a thread; the hardware has 512 KB.
+inline constexpr int64_t kMostLocalBytes = 256 << 10;
+int64_t LocalBytes(const ricci_kernel_table& k);
+
 struct Team {
   int64_t size = 1;             // 1, kWarp or kBlock; kBlock / kWarp if `columns`
   bool columns = false;         // the block has the teams of kWarp points, a thread of each in a row

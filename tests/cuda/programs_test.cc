@@ -108,6 +108,23 @@ TEST_F(SimulatedGpu, LongReductionsTakeTwoLaunches) {
   }
 }
 
+// Private arrays beyond what a thread has.
+TEST_F(SimulatedGpu, LongPrivateArraysAreInMemory) {
+  const auto expect = [this](const std::string& text, const std::vector<Numbers>& in) {
+    const Program f = runner_.Parse(text);
+    EXPECT_NE(runner_.Dump(f, "native", "cuda").find("// private arrays in memory: "), std::string::npos);
+    runner_.RunEverywhere(f, in);
+  };
+  expect("program f(%x: f32[2,40000]) {\n  %y: f32[2,40000] = sort(%x) dimension=1 num_keys=1\n  return %y\n}",
+         {Ramp(80000)});
+  const Numbers keys = Ramp(3 * 20000);
+  expect(
+      "program f(%x: f32[3,20000]) {\n  %i: i32[3,20000] = iota() dtype=i32 shape=[3,20000] "
+      "dimension=1\n  %y: f32[3,20000], %j: i32[3,20000] = sort(%x, %i) dimension=1 num_keys=1\n"
+      "  return %y, %j\n}",
+      {keys});
+}
+
 // Sums of columns: a block's rows of threads read neighbours. Also where the last 32 columns are not all there.
 TEST_F(SimulatedGpu, TeamsAreColumnsOfABlock) {
   const auto order = OfStandin<void(uint64_t)>("ricci_standin_seed");
