@@ -2,8 +2,8 @@
 # Tests that take too long for every test run: sh tests/long.sh [BUILD_FOLDER] [SECONDS]
 #
 # JAX's results of all cases computed again and replayed; the laws of all rows on the simulated GPU and with
-# AddressSanitizer; 50,000 texts with hostile integers; 3,000 random programs compared with JAX; then random programs,
-# by default for an hour. Texts and programs are from a seed that rotates with the commit. A failure prints the smallest
+# AddressSanitizer; 50,000 texts with hostile integers; 3,000 random programs compared with JAX, 20,000 run on the
+# simulated GPU; then random programs, by default for an hour. Texts and programs are from a seed that rotates with the commit. A failure prints the smallest
 # program found and the line that repeats it.
 set -eu
 cd "$(dirname "$0")/.."
@@ -19,4 +19,5 @@ done
 sh tests/sanitized.sh asan "$build/asan" tests/ricci_laws_test
 "$build/tests/fuzz/ricci_fuzz" --hostile --count 50000
 .venv/bin/python tests/fuzz/against_jax.py "$build/tests/fuzz/ricci_fuzz" --compare 3000
+"$build/tests/fuzz/ricci_fuzz" --gpu "$build/tests/cuda/libricci_standin_cuda.so" --count 20000
 exec "$build/tests/fuzz/ricci_fuzz" --count 1000000 --seconds "$seconds"

@@ -131,10 +131,12 @@ void KernelPrinter::AcrossTeam(uint32_t combiner, uint32_t dtype, const std::str
     --depth_;
     return Line("__syncthreads();");
   }
-  Line("for (i32 step = 16; step > 0; step /= 2)");
-  ++depth_;
-  combine("(" + type + ")__shfl_xor_sync(4294967295u, " + (BitsOf(dtype) < 32 ? "(i32)" : "") + value + ", step)");
-  --depth_;
+  // In a variable of its own, since an operation may evaluate its operands more than once, or not at all.
+  Open("for (i32 step = 16; step > 0; step /= 2)");
+  Line("const " + type + " other = (" + type + ")__shfl_xor_sync(4294967295u, " + (BitsOf(dtype) < 32 ? "(i32)" : "") +
+       value + ", step);");
+  combine("other");
+  Close();
   if (team_.size == kWarp) return;
   const std::string parts = "of_warp_" + value;
   Line("__shared__ " + type + " " + parts + "[8];");

@@ -69,6 +69,20 @@ TEST_F(SimulatedGpu, TeamsShareLongRows) {
   runner_.RunEverywhere(total, {Ramp(5000)}, 1e-12);
 }
 
+// The lanes of a warp meet at every shuffle, whatever they compare.
+TEST_F(SimulatedGpu, ExtremaOfIntegersInAWarp) {
+  for (const std::string dtype : {"u32", "i32", "i64"}) {
+    const Program f = runner_.Parse("program f(%x: " + dtype + "[32]) {\n  %m: " + dtype +
+                                    "[] = reduce_max(%x) axes=[0]\n  %n: " + dtype +
+                                    "[] = reduce_min(%x) axes=[0]\n  return %m, %n\n}");
+    EXPECT_NE(runner_.Dump(f, "native", "cuda").find("__shfl_xor_sync"), std::string::npos);
+    Numbers x(32);
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i * 7 % 32);
+    runner_.RunEverywhere(f, {x});
+  }
+  EXPECT_EQ(SimulatedGpuReport().find("wait for others"), std::string::npos);
+}
+
 // Long reductions of few points are made in parts, whose last ones may be cut or empty; what depends on one of them is
 // not.
 TEST_F(SimulatedGpu, LongReductionsTakeTwoLaunches) {

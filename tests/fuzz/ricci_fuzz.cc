@@ -115,12 +115,14 @@ Options Parse(int argc, char** argv) {
       o.write = argv[++i];
     } else if (a == "--against" && i + 1 < argc) {
       o.against = argv[++i];
+    } else if (a == "--gpu" && i + 1 < argc) {
+      o.trial.gpu = argv[++i];
     } else if (a == "--no-shrink") {
       o.trial.shrink = false;
     } else {
       std::fprintf(stderr,
                    "ricci_fuzz [--seed N] [--count N] [--seconds S] [--failures N] [--coverage] [--draw-only] "
-                   "[--hostile] [--write FILE] [--against FILE] [--verbose] [--no-shrink]\n");
+                   "[--hostile] [--write FILE] [--against FILE] [--gpu LIBRARY] [--verbose] [--no-shrink]\n");
       std::exit(2);
     }
   }
@@ -183,6 +185,7 @@ int Main(int argc, char** argv) {
 #ifdef RICCI_TEST_CPU
   options.trial.devices = {"cpu"};
 #endif
+  if (!options.trial.gpu.empty()) options.trial.devices = {"cuda"};
   if (!options.write.empty() || !options.against.empty()) return RunWithJax(options);
   std::printf("seeds from %llu, %lld programs\n", static_cast<unsigned long long>(options.seed),
               static_cast<long long>(options.count));

@@ -1,5 +1,7 @@
 #include "fuzz/seed_trial.h"
 
+#include <dlfcn.h>
+
 #include <cstdio>
 
 #ifdef RICCI_TEST_CPU
@@ -105,9 +107,19 @@ cpu::Settings SmallCode() {
 }
 #endif
 
+void AddSimulatedGpu([[maybe_unused]] ricci_ctx* ctx, [[maybe_unused]] const std::string& library) {
+#ifdef RICCI_TEST_CUDA
+  for (const std::string_view key : {"cuda.driver", "cuda.compiler"}) {
+    ricci::Check(ricci_context_config(ctx, key.data(), key.size(), library.data(), library.size()));
+  }
+  ricci::Check(ricci_context_add_plugin(ctx, ricci_plugin_query_cuda));
+#endif
+}
+
 }  // namespace
 
-Context MakeContext(std::string_view vmap, [[maybe_unused]] bool small_code, LateDevices* late) {
+Context MakeContext(std::string_view vmap, [[maybe_unused]] bool small_code, LateDevices* late,
+                    const std::string& gpu) {
   ricci_ctx* raw = nullptr;
   const auto calls = std::make_shared<HostCalls>();
   const ricci_hooks hooks = calls->Hooks();
@@ -124,6 +136,7 @@ Context MakeContext(std::string_view vmap, [[maybe_unused]] bool small_code, Lat
   ricci::Check(ricci_context_add_plugin(raw, ricci_plugin_query_cpu));
   if (small_code) ricci::Check(ricci_context_add_plugin(raw, QueryBackendWith<SmallCode>));
 #endif
+  if (!gpu.empty()) AddSimulatedGpu(raw, gpu);
   ricci::Check(ricci_context_config(raw, "vmap", 4, vmap.data(), vmap.size()));
   ricci::Check(ricci_context_config(raw, "threads", 7, "2", 1));
   return ctx;
@@ -137,19 +150,32 @@ Trial::Trial(uint64_t seed, const TrialOptions& options, Totals& totals)
       palette_(PaletteOf(dice_)),
       mode_(palette_.large && dice_.Chance(0.7) ? "lanes" : dice_.Pick(kModes)),
       small_code_(Dice(seed ^ 0x736d616c).Chance(kSmallCode)),
-      late_(SomeLateDevices(seed)),
-      ctx_(MakeContext(mode_, small_code_, late_.get())),
+      late_(options.gpu.empty() ? SomeLateDevices(seed) : nullptr),
+      ctx_(MakeContext(mode_, small_code_, late_.get(), options.gpu)),
       donate_(DonatedArguments(seed)) {
   palette_.calls = CallsFunctions(seed);
 }
 
 // What devices report at the end is a failure of the seed.
 void Trial::Run() {
+  if (!options_.gpu.empty()) return RunOnGpu();
   RunAll();
   if (late_ == nullptr) return;
   ctx_.reset();
   const std::string report = late_->Report();
   if (!report.empty()) Report(nullptr, Text("late at the end: ", report), {});
+}
+
+// Threads and steps go in an order that the seed decides.
+void Trial::RunOnGpu() {
+  void* const library = dlopen(options_.gpu.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const auto set_seed = reinterpret_cast<void (*)(uint64_t)>(dlsym(library, "ricci_standin_seed"));
+  const auto report_of = reinterpret_cast<const char* (*)()>(dlsym(library, "ricci_standin_report"));
+  set_seed(seed_);
+  RunAll();
+  ctx_.reset();
+  const std::string report = report_of();
+  if (!report.empty()) Report(nullptr, Text("cuda at the end: ", report), {});
 }
 
 std::vector<std::string> Trial::Devices() const {
@@ -171,6 +197,7 @@ void Trial::RunAll() {
     std::fflush(stdout);
   }
   if (options_.draw_only) return;
+  if (!options_.gpu.empty() && RowsOf(p).contains("platform_index")) return;  // its value is the platform's
   if (Dice(seed_ ^ 0x74657874).Chance(kReread)) {
     ++totals_.draft.kinds["attributes in another order"];
     if (Check(p, OtherText())) return;
@@ -179,7 +206,7 @@ void Trial::RunAll() {
   if (Check(p, Equality())) return;
   if (small_code_) ++totals_.draft.kinds["code of short functions"];
   if (donate_ != 0) ++totals_.draft.kinds["donated arguments"];
-  if (CheckTransformed(p)) return;
+  if (CheckTransformed(p) || !options_.gpu.empty()) return;
   Check(p, Laws());
 }
 
@@ -251,8 +278,9 @@ bool Trial::Check(const Program& p, const Verdict& verdict) {
 void Trial::Report(const Program& p, const std::string& complaint, const Verdict& verdict) {
   ++totals_.failures;
   const auto seed = static_cast<unsigned long long>(seed_);
-  std::printf("\nFAILED seed %llu: %s\nrepeat: build/tests/fuzz/ricci_fuzz --seed %llu\n", seed, complaint.c_str(),
-              seed);
+  const std::string gpu = options_.gpu.empty() ? "" : " --gpu " + options_.gpu;
+  std::printf("\nFAILED seed %llu: %s\nrepeat: build/tests/fuzz/ricci_fuzz --seed %llu%s\n", seed, complaint.c_str(),
+              seed, gpu.c_str());
   std::fflush(stdout);
   if (p == nullptr || !options_.shrink) return;
   std::string last = complaint;

@@ -14,6 +14,7 @@ struct TrialOptions {
   std::vector<std::string> devices;  // compared with `ref`
   bool verbose = false, shrink = true;
   bool draw_only = false;  // programs are only counted, not checked
+  std::string gpu;  // the library of a simulated GPU, the device `cuda`; without laws, which compile many programs
 };
 
 struct Totals {
@@ -26,8 +27,10 @@ struct Totals {
 
 using Context = std::shared_ptr<ricci_ctx>;
 // `vmap`: auto, batched or lanes.
-// `small_code`: the CPU backend generates code as for large bodies. `late`: devices to add, or NULL.
-Context MakeContext(std::string_view vmap, bool small_code = false, LateDevices* late = nullptr);
+// `small_code`: the CPU backend generates code as for large bodies. `late`: devices to add, or NULL. `gpu`: as in
+// TrialOptions.
+Context MakeContext(std::string_view vmap, bool small_code = false, LateDevices* late = nullptr,
+                    const std::string& gpu = {});
 
 class Trial {
  public:
@@ -42,6 +45,7 @@ class Trial {
   using Verdict = std::function<Complaint(const Program&)>;
 
   void RunAll();
+  void RunOnGpu();
   std::vector<std::string> Devices() const;
   void DrawEquations(Draft& d);
   Verdict Equality();

@@ -101,7 +101,7 @@ class Runs {
   }
   Complaint OnDevice(const std::string& device, DonateMask donate) {
     const Compiled compiled(ctx_, p_.get(), device, donate);
-    if (device == "late") return OnLateDevice(compiled);
+    if (device == "late" || device == "cuda") return OnLateDevice(compiled, device);
     if (Complaint c = Compare(compiled.Run(inputs_), device)) return c;
     if (donate == 0) return {};
     ++counts_.donated;
@@ -113,14 +113,14 @@ class Runs {
  private:
   // The host cannot see its memory, so it refuses calls of the host; but calls that nothing needs, or that a branch
   // never takes, may be gone before.
-  Complaint OnLateDevice(const Compiled& compiled) {
+  Complaint OnLateDevice(const Compiled& compiled, const std::string& device) {
     ++counts_.late;
     const RunResult got = compiled.RunUnderWay(inputs_, Dice(ricci_program_hash(p_.get())));
     const bool refuses = got.error && got.code == RICCI_UNIMPLEMENTED &&
                          got.error->find("callbacks run on the host, which cannot see the memory") != std::string::npos;
     if (refuses && CallsHost(p_.get())) return ++counts_.refused, Complaint();
-    if (!got.error && MustCallHost(p_.get())) return "late: runs a program that calls functions of the host";
-    return ends_ || got.error ? Compare(got, "late") : reference_.Compare(got, "late");
+    if (!got.error && MustCallHost(p_.get())) return device + ": runs a program that calls functions of the host";
+    return ends_ || got.error ? Compare(got, device) : reference_.Compare(got, device);
   }
   Complaint Compare(const RunResult& got, std::string_view what) {
     // Passes may drop a call that `ref` cannot make.
