@@ -3,8 +3,8 @@
 #
 # JAX's results of all cases computed again and replayed; the laws of all rows on the simulated GPU and with
 # AddressSanitizer; 50,000 texts with hostile integers; 3,000 random programs compared with JAX, 20,000 run on the
-# simulated GPU; then random programs, by default for an hour. Texts and programs are from a seed that rotates with the commit. A failure prints the smallest
-# program found and the line that repeats it.
+# simulated GPU; then random programs, by default for an hour. Texts and programs are from a seed that rotates with the
+# commit. A failure prints the smallest program found and the line that repeats it.
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:-build}
