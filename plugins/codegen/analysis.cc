@@ -126,6 +126,12 @@ std::vector<uint8_t> FindVarying(const ricci_kernel_table& k, const Blocks& bloc
   return varying;
 }
 
+int64_t PointsOf(const ricci_kernel_table& k) {
+  int64_t points = 1;
+  for (uint32_t d = 0; d < k.domain_rank; ++d) points *= k.domain[d];
+  return points;
+}
+
 std::optional<int64_t> ConstantOf(const ricci_kernel_table& k, uint32_t value) {
   if (k.insts[value].op != RICCI_K_CONST) return std::nullopt;
   return k.insts[value].imm;

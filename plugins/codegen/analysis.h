@@ -39,6 +39,8 @@ struct ScanParts {
 std::vector<uint8_t> FindVarying(const ricci_kernel_table& k, const Blocks& blocks, uint32_t root, uint32_t first,
                                  uint32_t last);
 
+// Of the domain.
+int64_t PointsOf(const ricci_kernel_table& k);
 std::optional<int64_t> ConstantOf(const ricci_kernel_table& k, uint32_t value);
 // Trips of a FOR or REDUCE, if its bounds are constant.
 std::optional<int64_t> TripsOf(const ricci_kernel_table& k, uint32_t loop);

@@ -177,8 +177,7 @@ class Scheduler {
   }
 
   void SplitScan(uint32_t scan) {
-    int64_t points = 1;
-    for (uint32_t d = 0; d < k_.domain_rank; ++d) points *= k_.domain[d];
+    const int64_t points = PointsOf(k_);
     if (points >= kFewTasks) return;
     s_.split = scan;
     s_.rows_together = false;

@@ -108,8 +108,7 @@ Function Code::ByThreads(int64_t threads, uint64_t thread_bytes) const {
 // Besides its arguments, of one launch of kernel i.
 uint64_t Code::MemoryOf(uint32_t i) const {
   const uint64_t threads = uint64_t{kernels_[i].grid[0]} * kernels_[i].block[0];
-  const uint64_t bytes = launches_[i].parts_bytes + threads * launches_[i].thread_bytes;
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  return Aligned(launches_[i].parts_bytes + threads * launches_[i].thread_bytes);
 }
 
 // A module of its own: its names cannot meet those of kernels.

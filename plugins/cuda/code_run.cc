@@ -78,8 +78,7 @@ Work Code::WorkOf(const Run& run, const ricci_plan_step& step) const {
     work.arguments.push_back(run.places.back());
     if (launches_[step.index].parts != 0) work.before = &parts_[step.index];
     if (MemoryOf(step.index) != 0) {
-      const uint64_t arena_bytes = (plan.arena_bytes + kAlignment - 1) / kAlignment * kAlignment;
-      work.arguments.push_back(run.places[ArenaPlace(plan)] + arena_bytes +
+      work.arguments.push_back(run.places[ArenaPlace(plan)] + Aligned(plan.arena_bytes) +
                                scratch_[static_cast<size_t>(&step - plan.steps)]);
     }
   } else {

@@ -19,6 +19,7 @@ struct Settings {
 };
 
 inline constexpr uint32_t kAlignment = 256;  // of memory that is allocated
+inline uint64_t Aligned(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 ricci_status* Fail(uint32_t code, const std::string& what);
 // No exception crosses the ABI.
 template <typename Body>

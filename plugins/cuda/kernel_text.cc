@@ -13,10 +13,10 @@ constexpr uint64_t kAlignmentOfArrays = 16;
 }  // namespace
 
 Launch LaunchOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const Team& team, int64_t vector) {
-  Launch launch{.points = 1, .team = team.size, .vector = vector, .columns = team.columns ? kWarp : 1};
+  Launch launch{
+      .points = codegen::PointsOf(k), .team = team.size, .vector = vector, .columns = team.columns ? kWarp : 1};
   std::vector<uint32_t> dims(k.domain_rank);
   bool ordered = false;
-  for (uint32_t d = 0; d < k.domain_rank; ++d) launch.points *= k.domain[d];
   for (uint32_t i = 1; i < k.n_insts; ++i) {
     const ricci_inst& q = k.insts[i];
     if (q.op == RICCI_K_DOMAIN) dims[static_cast<size_t>(q.imm)] = i;

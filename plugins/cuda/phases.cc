@@ -19,8 +19,8 @@ class Finder {
 
   Phases Find() {
     if (team_.size != kBlock) return {};
-    int64_t points = 1, longest = 0;
-    for (uint32_t d = 0; d < k_.domain_rank; ++d) points *= k_.domain[d];
+    const int64_t points = codegen::PointsOf(k_);
+    int64_t longest = 0;
     phases_.trips.resize(k_.n_insts);
     phases_.first.resize(k_.n_insts);
     phases_.place.resize(k_.n_insts);

@@ -40,12 +40,11 @@ class Finder {
 
   // What one thread writes, another one must not read; updates of the same elements are made in order.
   bool MayShare() {
-    for (uint32_t d = 0; d < k_.domain_rank; ++d) points_ *= k_.domain[d];
     std::vector<uint8_t> loaded(k_.n_buffers), stored(k_.n_buffers);
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
       const ricci_inst& q = k_.insts[i];
       if (q.op == RICCI_K_COMBINE) return false;
-      if (q.op == RICCI_K_DOMAIN && q.imm + 1 == k_.domain_rank) last_dimension_ = i;
+      if (q.op == RICCI_K_DOMAIN && q.imm + 1 == k_.domain_rank) across_points_.emplace(k_, i, k_.n_insts, nullptr);
       if (q.op == RICCI_K_LOAD) loaded[RICCI_BUFFER_OF(q.imm)] = 1;
       if (q.op == RICCI_K_STORE) stored[RICCI_BUFFER_OF(q.imm)] = 1;
     }
@@ -70,15 +69,9 @@ class Finder {
     for (uint32_t at = i + 1; at < blocks_.close[i]; ++at) {
       if (k_.insts[at].op != RICCI_K_LOAD) continue;
       in_order_ |= strides.Of(k_.insts[at].a) == 1;
-      across_ |= strides.Of(k_.insts[at].a) != 0 && IsInOrderAcross(at);
+      across_ |= strides.Of(k_.insts[at].a) != 0 && across_points_ && across_points_->Of(k_.insts[at].a) == 1;
     }
     all_outside_ &= parent == 0;
-  }
-
-  // Do neighbouring points load neighbours?
-  bool IsInOrderAcross(uint32_t load) const {
-    if (last_dimension_ == 0 || load < last_dimension_) return false;
-    return codegen::Strides(k_, last_dimension_, load, nullptr).Of(k_.insts[load].a) == 1;
   }
 
   // Neighbours of a warp should read neighbours in memory, and enough threads should run.
@@ -98,8 +91,9 @@ class Finder {
   const ricci_kernel_table& k_;
   const codegen::Blocks& blocks_;
   Team team_;
-  int64_t points_ = 1, longest_ = 0;
-  uint32_t last_dimension_ = 0;  // the instruction with that coordinate
+  const int64_t points_ = codegen::PointsOf(k_);
+  int64_t longest_ = 0;
+  std::optional<codegen::Strides> across_points_;  // along the last dimension of the domain
   bool in_order_ = false, across_ = false;
   bool all_outside_ = true;  // the shared loops are in no other block, so that all threads of a block meet there
 };

@@ -34,9 +34,7 @@ class Finder {
 
  private:
   bool GroupPoints() {
-    int64_t points = 1;
-    for (uint32_t d = 0; d < k_.domain_rank; ++d) points *= k_.domain[d];
-    if (points / vector_.size < kEnoughThreads || k_.domain_rank == 0) return false;
+    if (codegen::PointsOf(k_) / vector_.size < kEnoughThreads || k_.domain_rank == 0) return false;
     vector_.flat = k_.domain_rank > 1 && k_.domain[k_.domain_rank - 1] % vector_.size != 0;
     return Take(0, 1, k_.n_insts);
   }

@@ -1,7 +1,7 @@
 // Fused elementwise programs, reductions, normalisations, random numbers and sorting over large arrays.
 #include <bit>
 
-#include "bench_program.h"
+#include "typical_programs.h"
 
 namespace bench {
 namespace {
@@ -21,15 +21,9 @@ Prepared Saxpy(ricci_ctx* ctx, const Settings& s) {
   return Ready(ctx, f.get(), {Ramp(n), Uniform(n)});
 }
 
-Prepared Gelu(ricci_ctx* ctx, const Settings& s) {
+Prepared GeluOfSum(ricci_ctx* ctx, const Settings& s) {
   const int64_t n = Length(s);
-  const ProgramRef f = Trace(ctx, {{{n}}, {{n}}}, [](const Values& in) {
-    const Value y = add(in[0], in[1]);
-    const Value cube = mul(mul(y, y), y);
-    const Value t = tanh(mul(0.7978845608, add(y, mul(0.044715, cube))));
-    return Values{mul(mul(0.5, y), add(t, 1.0))};
-  });
-  return Ready(ctx, f.get(), {Ramp(n), Uniform(n)});
+  return Ready(ctx, Trace(ctx, {{{n}}, {{n}}}, Gelu).get(), {Ramp(n), Uniform(n)});
 }
 
 Prepared Sum(ricci_ctx* ctx, const Settings& s) {
@@ -40,23 +34,6 @@ Prepared Sum(ricci_ctx* ctx, const Settings& s) {
 
 // ---- rows of 1024 ----
 constexpr int64_t kWidth = 1024;
-
-Value AlongRows(const Value& v, Dims shape) { return broadcast_in_dim(v, shape, Shape{0}); }
-
-Values Softmax(const Values& in) {
-  const Value x = in[0], top = stop_gradient(reduce_max(x, Shape{1}));
-  const Value e = exp(sub(x, AlongRows(top, x.shape())));
-  return {div(e, AlongRows(reduce_sum(e, Shape{1}), x.shape()))};
-}
-
-Values Layernorm(const Values& in) {
-  const Value x = in[0];
-  const double scale = 1.0 / kWidth;
-  const Value mean = mul(reduce_sum(x, Shape{1}), scale);
-  const Value centred = sub(x, AlongRows(mean, x.shape()));
-  const Value variance = mul(reduce_sum(mul(centred, centred), Shape{1}), scale);
-  return {mul(centred, AlongRows(rsqrt(add(variance, 1e-5)), x.shape()))};
-}
 
 Prepared Rows(ricci_ctx* ctx, const Settings& s, Values (*f)(const Values&)) {
   const int64_t n = s.small ? 4 : 4096;
@@ -105,7 +82,7 @@ Prepared Fft(ricci_ctx* ctx, const Settings& s) {
 std::vector<Case> ElementwiseCases(ricci_ctx* ctx) {
   return {
       {"saxpy", "ms", [=](const Settings& s) { return Saxpy(ctx, s); }},
-      {"gelu", "ms", [=](const Settings& s) { return Gelu(ctx, s); }},
+      {"gelu", "ms", [=](const Settings& s) { return GeluOfSum(ctx, s); }},
       {"sum", "ms", [=](const Settings& s) { return Sum(ctx, s); }},
       {"softmax", "ms", [=](const Settings& s) { return Rows(ctx, s, Softmax); }},
       {"layernorm", "ms", [=](const Settings& s) { return Rows(ctx, s, Layernorm); }},

@@ -1,10 +1,9 @@
 // ricci_cuda_quality: prints the CUDA text of typical programs, for quality.py: a line `==== name` before each. A
 // program that the backend does not take gives a line `!!!! message` in place of its text.
-#include <cmath>
 #include <cstdio>
 #include <exception>
 
-#include "bench/bench_program.h"
+#include "bench/typical_programs.h"
 #include "cuda/simulated_gpu.h"
 
 namespace ricci::testing { namespace {
@@ -22,11 +21,6 @@ struct Program {
 };
 
 // ---- elementwise ----
-Values Gelu(const Values& in) {
-  const Value y = add(in[0], in[1]), cube = mul(mul(y, y), y);
-  const Value t = tanh(mul(0.7978845608, add(y, mul(0.044715, cube))));
-  return {mul(mul(0.5, y), add(t, 1.0))};
-}
 Values Fused(const Values& in) {  // 1 to 4 operands
   Value y = add(mul(in[0], in[0]), 1.0);
   for (size_t i = 1; i < in.size(); ++i) y = add(mul(y, in[i]), 0.5);
@@ -46,19 +40,6 @@ Values EveryOther(const Values& in) {
 Values Masked(const Values& in) { return {select(in[0], in[1], mul(in[1], 0.5))}; }
 
 // ---- rows and columns ----
-Value AlongRows(const Value& v, Dims shape) { return broadcast_in_dim(v, shape, Shape{0}); }
-Values Softmax(const Values& in) {
-  const Value x = in[0], top = stop_gradient(reduce_max(x, Shape{1}));
-  const Value e = exp(sub(x, AlongRows(top, x.shape())));
-  return {div(e, AlongRows(reduce_sum(e, Shape{1}), x.shape()))};
-}
-Values Layernorm(const Values& in) {
-  const Value x = in[0];
-  const double scale = 1.0 / static_cast<double>(x.dim(1));
-  const Value mean = mul(reduce_sum(x, Shape{1}), scale), centred = sub(x, AlongRows(mean, x.shape()));
-  const Value variance = mul(reduce_sum(mul(centred, centred), Shape{1}), scale);
-  return {mul(centred, AlongRows(rsqrt(add(variance, 1e-5)), x.shape()))};
-}
 Values ColumnSum(const Values& in) { return {reduce_sum(in[0], Shape{0})}; }
 Values Total(const Values& in) { return {reduce_sum(in[0], Shape{0})}; }
 Values Transposed(const Values& in) { return {transpose(in[0], Shape{1, 0})}; }
@@ -72,63 +53,7 @@ Values Bits(const Values& in) {
 }
 
 // ---- lanes ----
-Value Acceleration(const Value& angle, const Value& speed) { return sub(neg(sin(angle)), mul(0.1, speed)); }
-Value Ahead(const Value& x, double h, const Value& slope) { return add(x, mul(h, slope)); }
-Values Rk4(const Values& in) {
-  const double h = 0.01;
-  const Value th = in[0], w = in[1], b1 = Acceleration(th, w);
-  const Value a2 = Ahead(w, h / 2, b1), b2 = Acceleration(Ahead(th, h / 2, w), a2);
-  const Value a3 = Ahead(w, h / 2, b2), b3 = Acceleration(Ahead(th, h / 2, a2), a3);
-  const Value a4 = Ahead(w, h, b3), b4 = Acceleration(Ahead(th, h, a3), a4);
-  const auto weighted = [&](const Value& x, const Value& k1, const Value& k2, const Value& k3, const Value& k4) {
-    return Ahead(x, h / 6, add(add(add(k1, mul(2.0, k2)), mul(2.0, k3)), k4));
-  };
-  return {weighted(th, w, a2, a3, a4), weighted(w, b1, b2, b3, b4)};
-}
-ProgramRef Pendulum(ricci_ctx* ctx, bool grad) {
-  const std::vector<Param> state(2, Param{});
-  const ProgramRef body = bench::Trace(ctx, state, Rk4);
-  ProgramRef f = bench::Trace(ctx, state, [&](const Values& in) {
-    const Values out = bench::Scan(body.get(), in, 1000);
-    return grad ? Values{out[0]} : out;
-  });
-  if (grad) f = bench::Grad(f.get(), 2);
-  return bench::Vmap(f.get(), 65536);
-}
 Values Cholesky(const Values& in) { return {linalg::cholesky(in[0])}; }
-
-// ---- a step of lattice Boltzmann, D2Q9 on a periodic grid ----
-constexpr int kCx[9] = {0, 1, 0, -1, 0, 1, -1, -1, 1}, kCy[9] = {0, 0, 1, 0, -1, 1, 1, -1, -1};
-constexpr double kWeight[9] = {4.0 / 9, 1.0 / 9, 1.0 / 9, 1.0 / 9, 1.0 / 9, 1.0 / 36, 1.0 / 36, 1.0 / 36, 1.0 / 36};
-Value Roll(const Value& x, int64_t shift, int64_t axis) {
-  const int64_t n = x.dim(axis), cut = shift > 0 ? n - shift : -shift;
-  if (shift == 0) return x;
-  const Value parts[] = {slice_in_dim(x, cut, n, axis), slice_in_dim(x, 0, cut, axis)};
-  return concatenate(parts, axis);
-}
-Value Moment(const Values& f, const int (&c)[9]) {
-  Value sum;
-  for (size_t i = 0; i < 9; ++i) {
-    if (c[i] == 0) continue;
-    const Value term = c[i] == 1 ? f[i] : neg(f[i]);
-    sum = sum.is_none() ? term : add(sum, term);
-  }
-  return sum;
-}
-Values Lattice(const Values& in) {
-  const int64_t n = in[0].dim(1);
-  Values f, out;
-  for (int64_t i = 0; i < 9; ++i) f.push_back(squeeze(slice_in_dim(in[0], i, i + 1, 0), Shape{0}));
-  const Value rho = reduce_sum(in[0], Shape{0}), u = div(Moment(f, kCx), rho), v = div(Moment(f, kCy), rho);
-  const Value square = mul(1.5, add(mul(u, u), mul(v, v)));
-  for (size_t i = 0; i < 9; ++i) {
-    const Value cu = mul(3.0, add(mul(kCx[i], u), mul(kCy[i], v)));
-    const Value shape = sub(add(add(cu, 1.0), mul(0.5, mul(cu, cu))), square);
-    const Value moved = Roll(Roll(mul(mul(rho, kWeight[i]), shape), kCx[i], 0), kCy[i], 1);
-    out.push_back(reshape(moved, Shape{1, n, n}));
-  }
-  return {concatenate(out, 0)};
-}
 
 // ---- products ----
 Values Product(const Values& in) {
@@ -148,27 +73,27 @@ std::vector<Program> Programs(ricci_ctx* ctx) {
           {"fused4", of({line, line, line, line}, Fused)},
           {"fused1_bf16", of({half}, Fused)},
           {"fused4_bf16", of({half, half, half, half}, Fused)},
-          {"gelu", of({line, line}, Gelu)},
-          {"gelu_bf16", of({half, half}, Gelu)},
-          {"gelu_odd", of({{{kMany + 3}}, {{kMany + 3}}}, Gelu)},
+          {"gelu", of({line, line}, bench::Gelu)},
+          {"gelu_bf16", of({half, half}, bench::Gelu)},
+          {"gelu_odd", of({{{kMany + 3}}, {{kMany + 3}}}, bench::Gelu)},
           {"masked", of({{{kMany}, DType::kBool}, line}, Masked)},
           {"bias", of({rows, column, column}, BiasAndScale)},
           {"bias_odd", of({{{kRows, 1023}}, {{1023}}, {{1023}}}, BiasAndScale)},
           {"plus_transposed", of({square, square}, PlusTransposed)},
           {"reversed", of({line, line}, Reversed)},
           {"every_other", of({{{2 * kMany}}}, EveryOther)},
-          {"softmax1024", of({rows}, Softmax)},
-          {"softmax8192", of({{{512, 8192}}}, Softmax)},
-          {"layernorm", of({rows}, Layernorm)},
+          {"softmax1024", of({rows}, bench::Softmax)},
+          {"softmax8192", of({{{512, 8192}}}, bench::Softmax)},
+          {"layernorm", of({rows}, bench::Layernorm)},
           {"column_sum", of({rows}, ColumnSum)},
           {"total", of({line}, Total)},
           {"transpose", of({square}, Transposed)},
           {"gather_rows", of({rows, {{8192, 1}, DType::kI32}}, GatherRows)},
           {"threefry", of({{{2}, DType::kU32}}, Bits)},
-          {"rk4", Pendulum(ctx, /*grad=*/false)},
-          {"rk4_grad", Pendulum(ctx, /*grad=*/true)},
+          {"rk4", bench::Vmap(bench::Pendulum(ctx, 1000, /*grad=*/false).get(), 65536)},
+          {"rk4_grad", bench::Vmap(bench::Pendulum(ctx, 1000, /*grad=*/true).get(), 65536)},
           {"cholesky6", bench::Vmap(of({{{6, 6}}}, Cholesky).get(), 65536)},
-          {"lattice", of({{{9, 1024, 1024}}}, Lattice)},
+          {"lattice", of({{{9, 1024, 1024}}}, bench::LatticeStep)},
           {"product_bf16", of({{{1024, 1024}, kBF16}, {{1024, 1024}, kBF16}}, Product)},
           {"scores_bf16", of({{{4, 1024, 8, 64}, kBF16}, {{4, 1024, 8, 64}, kBF16}}, Scores)}};
 }
