@@ -30,7 +30,7 @@ struct Block {
   ucontext_t scheduler;
   Fiber* running = nullptr;
 };
-thread_local Block* block = nullptr;
+Block* block = nullptr;  // one at a time
 
 void Wait(State state) {
   Block* const b = block;

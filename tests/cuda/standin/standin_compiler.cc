@@ -19,7 +19,9 @@
 namespace ricci::cuda::standin {
 namespace {
 
-// What a CUDA compiler knows without a header, as far as printed kernels use it.
+// What a CUDA compiler knows without a header, as far as printed kernels use it. The variables are not thread_local:
+// one launch runs at a time, and LeakSanitizer misreads where some of the blocks of a loaded library's thread_local
+// variables are, and crashes.
 constexpr const char* kPrelude = R"(
 #define __device__
 #define __global__
@@ -30,13 +32,13 @@ struct Place {
   unsigned long long (*shuffle)(unsigned long long, unsigned);
   void (*barrier)();
 };
-static thread_local Index blockIdx, gridDim, threadIdx, blockDim;
-static thread_local const Place* here;
+static Index blockIdx, gridDim, threadIdx, blockDim;
+static const Place* here;
 static void Enter(const Place* p) {
   here = p;
   blockIdx = p->block; gridDim = p->blocks; threadIdx = p->thread; blockDim = p->threads;
 }
-#define __shared__ static thread_local
+#define __shared__ static
 template <typename T>
 static T __shfl_xor_sync(unsigned, T v, int across) {
   unsigned long long bits = 0;

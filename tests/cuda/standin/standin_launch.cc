@@ -1,5 +1,6 @@
 // Launches of kernels: threads one after the other, in an order that the seed decides; as fibers where they meet.
 #include <cstring>
+#include <mutex>
 #include <vector>
 
 #include "fibers.h"
@@ -17,6 +18,8 @@ void PlaceAt(uint64_t i, const unsigned (&sizes)[3], unsigned (&out)[3]) {
 
 void RunGrid(Kernel kernel, bool meets, std::vector<CuPointer>& values, Place place, uint64_t blocks,
              uint64_t threads) {
+  static std::mutex& one_at_a_time = *new std::mutex;
+  const std::lock_guard lock(one_at_a_time);
   std::vector<void*> arguments;
   for (CuPointer& v : values) arguments.push_back(&v);
   const uint64_t seed = Machine::Get().seed;
