@@ -107,6 +107,7 @@ void KernelPrinter::Loop(uint32_t i) {
 
 // One thread of a team stores what all of it has computed.
 std::string KernelPrinter::StoreGuard(uint32_t store) const {
+  if (IsInCutScan(store)) return "if (is_trip) ";
   const bool by_first = team_.size > 1 && team_.inside[store] == 0;
   if (by_first) return IsCut() ? "if (lane == 0 && is_point) " : "if (lane == 0) ";
   return IsCut() ? "if (is_point) " : "";
@@ -166,33 +167,6 @@ void KernelPrinter::Yield(uint32_t i) {
   Close();
   if (team_.shared[q.a] != 0) AcrossTeam(static_cast<uint32_t>(At(q.a).imm), dtype, sum);
   in_parts_ ? StorePart(q.a) : Let(i, Convert(device_, dtype, q.dtype, sum));
-}
-
-// States begin as identities; each trip's element is combined with what was before.
-void KernelPrinter::Scan(uint32_t i) {
-  const codegen::ScanParts parts(k_, blocks_, i);
-  for (uint32_t s = 0; s < parts.states; ++s) {
-    Line(Type(parts.left + s) + " state" + V(i) + "_" + std::to_string(s) + " = " + V(At(parts.left + s).a) + ";");
-  }
-  Loop(i);
-}
-
-void KernelPrinter::Prefixes(uint32_t i) {
-  const uint32_t scan = blocks_.parent[i];
-  const codegen::ScanParts parts(k_, blocks_, scan);
-  const auto state = [&](uint32_t s) { return "state" + V(scan) + "_" + std::to_string(s); };
-  for (uint32_t s = 0; s < parts.states; ++s) Line(Type(i + s) + " " + V(i + s) + ";");
-  Open("");
-  for (uint32_t s = 0; s < parts.states; ++s) {
-    Let(parts.left + s, state(s));
-    Let(parts.right + s, V(At(i + s).a));
-  }
-  for (uint32_t c = parts.combiner; c < parts.combined; ++c) Instruction(c);
-  for (uint32_t s = 0; s < parts.states; ++s) {
-    Line(state(s) + " = " + V(At(parts.combined + s).a) + ";");
-    Line(V(i + s) + " = " + state(s) + ";");
-  }
-  Close();
 }
 
 // The coordinate of a point, or of number e of its group.

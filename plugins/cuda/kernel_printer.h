@@ -110,8 +110,22 @@ class KernelPrinter {
   void AcrossTeam(uint32_t combiner, uint32_t dtype, const std::string& value);
   void Reduce(uint32_t i);
   void Yield(uint32_t i);
+
+  // ---- scan_text.cc ----
+  bool IsScanOfTeam(uint32_t i) const { return At(i).op == RICCI_K_SCAN && team_.shared[i] != 0; }
+  // Its last trips are fewer than the team.
+  bool IsCutScan(uint32_t i) const { return IsScanOfTeam(i) && *codegen::TripsOf(k_, i) % team_.size != 0; }
+  bool IsInCutScan(uint32_t i) const;
   void Scan(uint32_t i);
+  void TripsOfScan(uint32_t i);
+  using Names = std::vector<std::string>;
+  Names NamesOf(const std::string& begin, uint32_t prefix) const;
+  void Combine(uint32_t scan, const Names& left, const Names& right, const Names& to);
   void Prefixes(uint32_t i);
+  void OwnPrefixes(uint32_t i);
+  void PrefixesOfTeam(uint32_t i);
+  void UpToLane(uint32_t i);
+  void UpToWarp(uint32_t i);
 
   const ricci_kernel_table& k_;
   DeviceText& device_;

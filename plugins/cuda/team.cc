@@ -20,7 +20,7 @@ class Finder {
     if (!MayShare()) return std::move(team_);
     for (uint32_t i = 1; i < k_.n_insts; ++i) Consider(i);
     if (longest_ == 0 || !Worth() || !PrivateArraysAllow()) return Alone();
-    team_.columns = !in_order_ && across_ && points_ >= kWarp && all_outside_;
+    team_.columns = !in_order_ && across_ && points_ >= kWarp && all_outside_ && !scans_;
     team_.size = team_.columns ? kBlock / kWarp : points_ < kFewPoints && longest_ >= kLongLoop ? kBlock : kWarp;
     team_.reason = std::to_string(points_) + (points_ == 1 ? " point" : " points") + ", loops of " +
                    std::to_string(longest_) +
@@ -54,13 +54,13 @@ class Finder {
     return points_ > 0;
   }
 
-  // The outermost reductions and parallel loops that are long enough.
+  // The outermost reductions, scans and parallel loops that are long enough.
   void Consider(uint32_t i) {
     const uint32_t parent = blocks_.parent[i];
     team_.inside[i] = parent != 0 && (team_.shared[parent] != 0 || team_.inside[parent] != 0);
     const ricci_inst& q = k_.insts[i];
-    const bool apart = q.op == RICCI_K_REDUCE || (q.op == RICCI_K_FOR && q.imm == 1);
-    if (!apart || team_.inside[i] != 0) return;
+    const bool scan = q.op == RICCI_K_SCAN, apart = q.op == RICCI_K_REDUCE || (q.op == RICCI_K_FOR && q.imm == 1);
+    if ((!apart && !scan) || team_.inside[i] != 0) return;
     const std::optional<int64_t> trips = codegen::TripsOf(k_, i);
     if (!trips || *trips < kShortLoop) return;
     team_.shared[i] = 1;
@@ -68,10 +68,11 @@ class Finder {
     codegen::Strides strides(k_, i, blocks_.close[i], nullptr);
     for (uint32_t at = i + 1; at < blocks_.close[i]; ++at) {
       if (k_.insts[at].op != RICCI_K_LOAD) continue;
-      in_order_ |= strides.Of(k_.insts[at].a) == 1;
+      in_order_ |= strides.Of(k_.insts[at].a) == 1 || (scan && strides.Of(k_.insts[at].a) == -1);
       across_ |= strides.Of(k_.insts[at].a) != 0 && across_points_ && across_points_->Of(k_.insts[at].a) == 1;
     }
     all_outside_ &= parent == 0;
+    scans_ |= scan;
   }
 
   // Neighbours of a warp should read neighbours in memory, and enough threads should run.
@@ -95,6 +96,7 @@ class Finder {
   int64_t longest_ = 0;
   std::optional<codegen::Strides> across_points_;  // along the last dimension of the domain
   bool in_order_ = false, across_ = false;
+  bool scans_ = false;
   bool all_outside_ = true;  // the shared loops are in no other block, so that all threads of a block meet there
 };
 
