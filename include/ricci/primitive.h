@@ -131,12 +131,12 @@ typedef struct ricci_library {
 
 /* ---- SOURCE: a function written as text for the target's own compiler, which makes it part of the program ----
  *
- * The callback `source` of the lowering is called once per call site, so the text, the scalars and the shape of the
- * launch may depend on types and attributes. The lowering must name its target, whose backend must compile sources
- * (RICCI_BACKEND_SOURCES); on others it is not seen. Text that the compiler refuses is INVALID_ARGUMENT with the name
- * of the primitive, what the compiler says and the line. Operands and results are whole and row-major, an address is
- * aligned as the element type; results share no memory with each other or with operands. Tasks run in any order, at
- * once, and must not depend on each other.
+ * The callback `source` of the lowering is called once per call site, so the text, the scalars, the shape of the launch
+ * and the number of launches may depend on types and attributes. The lowering must name its target, whose backend must
+ * compile sources (RICCI_BACKEND_SOURCES); on others it is not seen. Text that the compiler refuses is INVALID_ARGUMENT
+ * with the name of the primitive, what the compiler says and the line. Operands and results are whole and row-major, an
+ * address is aligned as the element type; results share no memory with each other or with operands. Tasks of a launch
+ * run in any order, at once, and must not depend on each other.
  *
  *   cpu   LLVM assembly (the version of LLVM that the backend is built with), without debug information, that defines
  *
@@ -182,7 +182,9 @@ typedef struct ricci_source_args {
   ricci_device* device; /* that it is made for */
   void* native_context; /* of that device (CUcontext); NULL on `cpu` */
   void* sink;
-  /* Called by the rule once; all that `s` points to is copied. */
+  /* Called by the rule once for each launch, at least once; all that `s` points to is copied. Each launch begins when
+   * the one before it has ended, and finds in the results and the workspace what that has left there. All have the same
+   * workspace, as large as the largest that any of them asks for. */
   ricci_status* (*give)(void* sink, const ricci_source* s);
 } ricci_source_args;
 

@@ -3,6 +3,7 @@
 
 #include "attach.h"
 #include "code.h"
+#include "line_sort.h"
 #include "offline.h"
 
 namespace ricci::cuda {
@@ -187,6 +188,7 @@ ricci_status* AttachDevices(ricci_ctx* ctx, const Settings& settings) {
     if (driver == nullptr && settings.architecture.empty()) return Fail(RICCI_NOT_FOUND, error);
     std::shared_ptr<const Compiler> compiler = OpenCompiler(settings.compilers, error);
     if (compiler == nullptr) return Fail(RICCI_NOT_FOUND, error);
+    if (ricci_status* failed = AddLineSort(ctx)) return failed;
     if (driver == nullptr) return RegisterOffline(ctx, compiler, settings.architecture, target);
     int count = 0;
     CuResult result = driver->cuInit(0);

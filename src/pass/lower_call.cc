@@ -1,4 +1,5 @@
-// Equations that are one step of the plan: a library call, or a function written as text for the target's compiler.
+// Equations that are steps of the plan: a library call, or launches of functions written as text for the target's
+// compiler.
 //
 // What the rule of the row gives is copied and checked here, so that backends get sizes that fit and launches that can
 // be counted. Equal sources have one number: a backend compiles them once, and sees that steps are equal.
@@ -21,11 +22,8 @@ absl::Status CheckBytes(std::string_view first, uint64_t first_bytes, std::strin
 
 // ---- sources ----
 
-// What a rule gives, once.
-struct Given {
-  std::unique_ptr<SourceText> source;
-  bool twice = false;
-};
+// What a rule gives: launches, in their order.
+using Launches = std::vector<std::unique_ptr<SourceText>>;
 
 std::string ToText(const int64_t (&shape)[3]) { return base::Cat(shape[0], " x ", shape[1], " x ", shape[2]); }
 
@@ -81,28 +79,31 @@ absl::StatusOr<std::unique_ptr<SourceText>> Copied(const ricci_source* from) {
 
 ricci_status* Give(void* sink, const ricci_source* s) {
   return base::AtBorder([&]() -> absl::Status {
-    auto& given = *static_cast<Given*>(sink);
-    given.twice = given.source != nullptr;
-    RICCI_ASSIGN(given.source, Copied(s));
+    RICCI_ASSIGN(auto source, Copied(s));
+    static_cast<Launches*>(sink)->push_back(std::move(source));
     return absl::OkStatus();
   });
 }
 
-absl::StatusOr<std::unique_ptr<SourceText>> SourceOf(const ricci_op& op, const ricci_lowering& l,
-                                                     const Options& options) {
-  Given given;
+// All of them have the same workspace, so that their arguments are the same.
+absl::StatusOr<Launches> LaunchesOf(const ricci_op& op, const ricci_lowering& l, const Options& options) {
+  Launches launches;
   ricci_source_args args{};
   args.hdr.size = sizeof args;
   args.device = options.device;
   args.native_context = options.native_context;
-  args.sink = &given;
+  args.sink = &launches;
   args.give = Give;
   RICCI_TRY(base::FromAbi(l.source(l.self, &op, &args)));
-  if (given.source == nullptr) return base::InvalidArgument("the rule gave no source");
-  if (given.twice) return base::InvalidArgument("the rule gave more than one source");
-  given.source->call.n_in = op.n_in;
-  given.source->call.n_out = op.n_out;
-  return std::move(given.source);
+  if (launches.empty()) return base::InvalidArgument("the rule gave no source");
+  uint64_t workspace = 0;
+  for (const auto& launch : launches) workspace = std::max(workspace, launch->call.workspace_bytes);
+  for (const auto& launch : launches) {
+    launch->call.n_in = op.n_in;
+    launch->call.n_out = op.n_out;
+    launch->call.workspace_bytes = workspace;
+  }
+  return launches;
 }
 
 }  // namespace
@@ -111,11 +112,14 @@ absl::StatusOr<std::unique_ptr<SourceText>> SourceOf(const ricci_op& op, const r
 
 absl::StatusOr<PlanLowering::Callee> PlanLowering::Source(Frame& frame, const ir::Equation& eqn, const trace::Op& op,
                                                           const ricci_lowering& l) {
-  auto source = SourceOf(*op.get(), l, options_);
-  if (!source.ok()) return transform::AtEquation(source.status(), frame.f, eqn, "source");
-  (*source)->site = transform::SiteOf(frame.f, eqn, "source");
-  const uint64_t workspace = (*source)->call.workspace_bytes;
-  return Callee{RICCI_STEP_SOURCE, writer_.AddSource(std::move(*source)), workspace};
+  auto launches = LaunchesOf(*op.get(), l, options_);
+  if (!launches.ok()) return transform::AtEquation(launches.status(), frame.f, eqn, "source");
+  Callee callee{RICCI_STEP_SOURCE, {}, launches->front()->call.workspace_bytes};
+  for (auto& launch : *launches) {
+    launch->site = transform::SiteOf(frame.f, eqn, "source");
+    callee.numbers.push_back(writer_.AddSource(std::move(launch)));
+  }
+  return callee;
 }
 
 // Lets the library plan the call, and adds it to the plan.
@@ -132,7 +136,7 @@ absl::StatusOr<PlanLowering::Callee> PlanLowering::Library(Frame& frame, const i
                                      plan.workspace_bytes, plan.flops, plan.scratch_bytes, flags, 0});
   const absl::Status fits = CheckBytes("workspace", plan.workspace_bytes, "scratch", plan.scratch_bytes);
   RICCI_TRY(transform::AtEquation(fits, frame.f, eqn, "plan"));
-  return Callee{RICCI_STEP_LIBRARY, number, plan.workspace_bytes};
+  return Callee{RICCI_STEP_LIBRARY, {number}, plan.workspace_bytes};
 }
 
 // Calls take whole buffers, so slices are copied.
@@ -156,7 +160,7 @@ absl::Status PlanLowering::Call(Frame& frame, const ir::Equation& eqn, const tra
     buffers.push_back(written[i].buffer);
   }
   if (callee.workspace != 0) buffers.push_back(writer_.AddBuffer(RICCI_BUFFER_ARENA, 0, callee.workspace));
-  writer_.Step(callee.step, callee.number, buffers, eqn.location);
+  for (uint32_t number : callee.numbers) writer_.Step(callee.step, number, buffers, eqn.location);
   for (uint32_t i = 0; i < results.size(); ++i) {
     if (!results[i].whole()) RICCI_TRY(writer_.Copy(op->out_types[i], written[i], results[i]));
   }

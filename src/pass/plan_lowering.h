@@ -45,8 +45,9 @@ class PlanLowering {
 
   // ---- lower_call.cc ----
   struct Callee {
-    uint32_t step, number;  // RICCI_STEP_*, and which
-    uint64_t workspace;     // bytes
+    uint32_t step;                  // RICCI_STEP_*
+    std::vector<uint32_t> numbers;  // of the calls, in their order
+    uint64_t workspace;             // bytes
   };
   absl::Status Call(Frame& frame, const ir::Equation& eqn, const trace::Op& op, const ricci_lowering& l);
   absl::StatusOr<Callee> Source(Frame& frame, const ir::Equation& eqn, const trace::Op& op, const ricci_lowering& l);

@@ -71,13 +71,57 @@ void TransposeAxpy(const Eqn& e, Transpose& a) {
     if (a.linear[i]) a.in_cts[i] = lax::mul(factor, a.cts[0]);
   }
 }
-constexpr Row kRows[] = {{.name = "test.axpy",
-                          .attrs = kAxpyAttrs,
-                          .type = rules::Same<2, kFloats>,
-                          .jvp = rules::kLinear,
-                          .transpose = TransposeAxpy,
-                          .batch = rules::kElementwise,
-                          .lowerings = kAxpyLowerings}};
+constexpr Row kAxpy = {.name = "test.axpy",
+                       .attrs = kAxpyAttrs,
+                       .type = rules::Same<2, kFloats>,
+                       .jvp = rules::kLinear,
+                       .transpose = TransposeAxpy,
+                       .batch = rules::kElementwise,
+                       .lowerings = kAxpyLowerings};
+
+// ---- y[i] = 2 * x[n - 1 - i]: the doubles go to the workspace, and from there to the result, in two launches ----
+Source Reversed(const Eqn& e, ricci_device*) {
+  const int64_t n = e.in(0).elements();
+  const std::string place = "  %to = getelementptr double, ptr %", begin = "(ptr %args, ptr %workspace, i64 %task) {\n",
+                    last = std::to_string(n - 1);
+  Source s{"define void @doubles" + begin +
+               "  %x = load ptr, ptr %args\n"
+               "  %from = getelementptr double, ptr %x, i64 %task\n"
+               "  %v = load double, ptr %from\n"
+               "  %two = fadd double %v, %v\n" +
+               place +
+               "workspace, i64 %task\n"
+               "  store double %two, ptr %to\n"
+               "  ret void\n}\n"
+               "define void @moves" +
+               begin +
+               "  %second = getelementptr ptr, ptr %args, i64 1\n"
+               "  %y = load ptr, ptr %second\n"
+               "  %other = sub i64 " +
+               last +
+               ", %task\n"
+               "  %from = getelementptr double, ptr %workspace, i64 %other\n"
+               "  %v = load double, ptr %from\n" +
+               place +
+               "y, i64 %task\n"
+               "  store double %v, ptr %to\n"
+               "  ret void\n}\n",
+           "doubles"};
+  s.grid[0] = n;
+  Source moves = s;
+  moves.entry = "moves";
+  s.workspace_bytes = 8 * static_cast<uint64_t>(n);
+  s.after = {moves};
+  return s;
+}
+Scalar ReversedOfElements(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> index) {
+  const Scalar v = k.Operand(0).Load({k.At(e.in(0).elements() - 1) - index[0]});
+  return v + v;
+}
+constexpr Lowering kReversedLowerings[] = {{.source = Reversed, .target = "cpu", .priority = 1},
+                                           {.index = ReversedOfElements}};
+constexpr Row kReversed = {.name = "test.reversed", .type = rules::Same<1, kFloats>, .lowerings = kReversedLowerings};
+constexpr Row kRows[] = {kAxpy, kReversed};
 RowList Rows() { return kRows; }
 RowList (*const kTables[])() = {Rows};
 constexpr ricci_plugin kPlugin = Describe("axpy", "1", [](void*, ricci_ctx* ctx) { return AttachRows(ctx, kTables); });
@@ -106,12 +150,12 @@ class SourceRows : public ::testing::Test {
   ProgramRunner r_;
 };
 
-constexpr std::string_view kAxpy =
+constexpr std::string_view kAxpyProgram =
     "program f(%x: f64[1000], %y: f64[1000]) { %s: f64[1000] = sin(%x) %z: f64[1000] = test.axpy(%s, %y) a=2.5"
     " %w: f64[1000] = mul(%z, %z) return %w }";
 
 TEST_F(SourceRows, ComputeAmongOtherOperations) {
-  const Program f = r_.Parse(kAxpy);
+  const Program f = r_.Parse(kAxpyProgram);
   r_.RunEverywhere(f, {Ramp(1000), Ramp(1000, 0.5)});
   EXPECT_EQ(Steps(r_.Dump(f, "plan", "cpu"), "source 0"), 1u);
   EXPECT_EQ(Steps(r_.Dump(f, "plan", "ref"), "source"), 0u) << "it is for cpu only";
@@ -146,6 +190,19 @@ TEST_F(SourceRows, RunInLoopsAndBranches) {
       " program(%a: f64[100000]) { %b: f64[100000] = test.axpy(%a, %a) a=0.5 return %b }] return %z }");
   for (double n : {0.0, 1.0, 7.0}) r_.RunEverywhere(f, {Ramp(100000), {n}});
   EXPECT_EQ(Steps(r_.Dump(f, "plan", "cpu"), "source 0"), 2u) << "equal sources have one number";
+}
+
+// The second launch finds what the first one left in the workspace, among other steps that want memory, and in a loop.
+TEST_F(SourceRows, LaunchSeveralInOrder) {
+  const Program f = r_.Parse(
+      "program f(%x: f64[3000], %n: i32[]) {"
+      " %a: f64[3000] = test.reversed(%x) %b: f64[3000] = sin(%a) %c: f64[3000] = test.reversed(%b)"
+      " %i: i32[] = constant 0 %j: i32[], %y: f64[3000] = while(%n, %i, %c) cond_nconsts=1 body_nconsts=0"
+      " cond=program(%n: i32[], %i: i32[], %a: f64[3000]) { %p: bool[] = lt(%i, %n) return %p }"
+      " body=program(%i: i32[], %a: f64[3000]) { %o: i32[] = constant 1 %k: i32[] = add(%i, %o)"
+      " %b: f64[3000] = test.reversed(%a) return %k, %b } %d: f64[3000] = add(%a, %y) return %d }");
+  r_.RunEverywhere(f, {Ramp(3000), {3}});
+  EXPECT_EQ(Steps(r_.Dump(f, "plan", "cpu"), "= source"), 6u) << r_.Dump(f, "plan", "cpu");
 }
 
 TEST_F(SourceRows, OfOneProgramKeepApart) {
@@ -380,8 +437,6 @@ TEST_F(WrongSource, IsNotFilledIn) {
   s = good;
   chosen_.times = 0;
   EXPECT_EQ(Error(), "the rule gave no source");
-  chosen_.times = 2;
-  EXPECT_EQ(Error(), "the rule gave more than one source");
 }
 
 }  // namespace

@@ -116,13 +116,15 @@ Options Parse(int argc, char** argv) {
     } else if (a == "--against" && i + 1 < argc) {
       o.against = argv[++i];
     } else if (a == "--gpu" && i + 1 < argc) {
-      o.trial.gpu = argv[++i];
+      o.trial.gpu.driver = argv[++i];
+    } else if (a == "--compiler" && i + 1 < argc) {
+      o.trial.gpu.compiler = argv[++i];
     } else if (a == "--no-shrink") {
       o.trial.shrink = false;
     } else {
       std::fprintf(stderr,
                    "ricci_fuzz [--seed N] [--count N] [--seconds S] [--failures N] [--coverage] [--draw-only] "
-                   "[--hostile] [--write FILE] [--against FILE] [--gpu LIBRARY] [--verbose] [--no-shrink]\n");
+                   "[--hostile] [--write FILE] [--against FILE] [--gpu DRIVER [--compiler NVRTC]] [--verbose] [--no-shrink]\n");
       std::exit(2);
     }
   }

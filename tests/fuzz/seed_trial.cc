@@ -107,11 +107,21 @@ cpu::Settings SmallCode() {
 }
 #endif
 
-void AddSimulatedGpu([[maybe_unused]] ricci_ctx* ctx, [[maybe_unused]] const std::string& library) {
+// A function that only a simulated GPU has, or NULL.
+template <typename F>
+F* OfSimulatedGpu(const std::string& library, const char* name) {
+  void* const opened = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  return opened == nullptr ? nullptr : reinterpret_cast<F*>(dlsym(opened, name));
+}
+
+void AddGpu([[maybe_unused]] ricci_ctx* ctx, [[maybe_unused]] const GpuLibraries& gpu) {
 #ifdef RICCI_TEST_CUDA
-  for (const std::string_view key : {"cuda.driver", "cuda.compiler"}) {
-    ricci::Check(ricci_context_config(ctx, key.data(), key.size(), library.data(), library.size()));
-  }
+  const auto set = [ctx](std::string_view key, const std::string& file) {
+    if (!file.empty()) ricci::Check(ricci_context_config(ctx, key.data(), key.size(), file.data(), file.size()));
+  };
+  const bool both = gpu.compiler.empty() && OfSimulatedGpu<void(uint64_t)>(gpu.driver, "ricci_standin_seed") != nullptr;
+  set("cuda.driver", gpu.driver);
+  set("cuda.compiler", both ? gpu.driver : gpu.compiler);
   ricci::Check(ricci_context_add_plugin(ctx, ricci_plugin_query_cuda));
 #endif
 }
@@ -119,7 +129,7 @@ void AddSimulatedGpu([[maybe_unused]] ricci_ctx* ctx, [[maybe_unused]] const std
 }  // namespace
 
 Context MakeContext(std::string_view vmap, [[maybe_unused]] bool small_code, LateDevices* late,
-                    const std::string& gpu) {
+                    const GpuLibraries& gpu) {
   ricci_ctx* raw = nullptr;
   const auto calls = std::make_shared<HostCalls>();
   const ricci_hooks hooks = calls->Hooks();
@@ -136,7 +146,7 @@ Context MakeContext(std::string_view vmap, [[maybe_unused]] bool small_code, Lat
   ricci::Check(ricci_context_add_plugin(raw, ricci_plugin_query_cpu));
   if (small_code) ricci::Check(ricci_context_add_plugin(raw, QueryBackendWith<SmallCode>));
 #endif
-  if (!gpu.empty()) AddSimulatedGpu(raw, gpu);
+  if (!gpu.empty()) AddGpu(raw, gpu);
   ricci::Check(ricci_context_config(raw, "vmap", 4, vmap.data(), vmap.size()));
   ricci::Check(ricci_context_config(raw, "threads", 7, "2", 1));
   return ctx;
@@ -166,15 +176,15 @@ void Trial::Run() {
   if (!report.empty()) Report(nullptr, Text("late at the end: ", report), {});
 }
 
-// Threads and steps go in an order that the seed decides.
+// On a simulated one threads and steps go in an order that the seed decides.
 void Trial::RunOnGpu() {
-  void* const library = dlopen(options_.gpu.c_str(), RTLD_NOW | RTLD_LOCAL);
-  const auto set_seed = reinterpret_cast<void (*)(uint64_t)>(dlsym(library, "ricci_standin_seed"));
-  const auto report_of = reinterpret_cast<const char* (*)()>(dlsym(library, "ricci_standin_report"));
-  set_seed(seed_);
+  using ReportFn = const char*();
+  const std::string& library = options_.gpu.driver;
+  if (auto* const set_seed = OfSimulatedGpu<void(uint64_t)>(library, "ricci_standin_seed")) set_seed(seed_);
   RunAll();
   ctx_.reset();
-  const std::string report = report_of();
+  auto* const report_of = OfSimulatedGpu<ReportFn>(library, "ricci_standin_report");
+  const std::string report = report_of == nullptr ? "" : report_of();
   if (!report.empty()) Report(nullptr, Text("cuda at the end: ", report), {});
 }
 
@@ -278,7 +288,7 @@ bool Trial::Check(const Program& p, const Verdict& verdict) {
 void Trial::Report(const Program& p, const std::string& complaint, const Verdict& verdict) {
   ++totals_.failures;
   const auto seed = static_cast<unsigned long long>(seed_);
-  const std::string gpu = options_.gpu.empty() ? "" : " --gpu " + options_.gpu;
+  const std::string gpu = options_.gpu.empty() ? "" : " --gpu " + options_.gpu.driver;
   std::printf("\nFAILED seed %llu: %s\nrepeat: build/tests/fuzz/ricci_fuzz --seed %llu%s\n", seed, complaint.c_str(),
               seed, gpu.c_str());
   std::fflush(stdout);

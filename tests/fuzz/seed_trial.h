@@ -10,11 +10,17 @@
 
 namespace ricci::testing {
 
+// Of a GPU, which may be a simulated one: then one library is both.
+struct GpuLibraries {
+  std::string driver, compiler;  // no compiler: that of the driver's library, or the plugin's choice
+  bool empty() const { return driver.empty(); }
+};
+
 struct TrialOptions {
   std::vector<std::string> devices;  // compared with `ref`
   bool verbose = false, shrink = true;
   bool draw_only = false;  // programs are only counted, not checked
-  std::string gpu;  // the library of a simulated GPU, the device `cuda`; without laws, which compile many programs
+  GpuLibraries gpu;  // the device `cuda`; without laws, which compile many programs
 };
 
 struct Totals {
@@ -30,7 +36,7 @@ using Context = std::shared_ptr<ricci_ctx>;
 // `small_code`: the CPU backend generates code as for large bodies. `late`: devices to add, or NULL. `gpu`: as in
 // TrialOptions.
 Context MakeContext(std::string_view vmap, bool small_code = false, LateDevices* late = nullptr,
-                    const std::string& gpu = {});
+                    const GpuLibraries& gpu = {});
 
 class Trial {
  public:

@@ -163,21 +163,22 @@ inline ricci_status* Decompose(void* self, ricci_builder* b, const ricci_op* op,
   });
 }
 
+inline void GiveLaunches(const Source& given, const ricci_source_args& a) {
+  ricci_source s = ricci_source_default();
+  s.text = ToAbi(given.text);
+  s.entry = ToAbi(given.entry);
+  std::copy(given.grid.begin(), given.grid.end(), s.grid);
+  std::copy(given.block.begin(), given.block.end(), s.block);
+  s.scalars = given.scalars.data();
+  s.n_scalars = static_cast<uint32_t>(given.scalars.size());
+  s.workspace_bytes = given.workspace_bytes;
+  s.shared_bytes = given.shared_bytes;
+  s.flops = given.flops;
+  Check(a.give(a.sink, &s));
+  for (const Source& next : given.after) GiveLaunches(next, a);
+}
 inline ricci_status* RunSource(void* self, const ricci_op* op, const ricci_source_args* a) noexcept {
-  return Guard([&] {
-    const Source given = LoweringOf(self).source(Eqn(op, nullptr), a->device);
-    ricci_source s = ricci_source_default();
-    s.text = ToAbi(given.text);
-    s.entry = ToAbi(given.entry);
-    std::copy(given.grid.begin(), given.grid.end(), s.grid);
-    std::copy(given.block.begin(), given.block.end(), s.block);
-    s.scalars = given.scalars.data();
-    s.n_scalars = static_cast<uint32_t>(given.scalars.size());
-    s.workspace_bytes = given.workspace_bytes;
-    s.shared_bytes = given.shared_bytes;
-    s.flops = given.flops;
-    Check(a->give(a->sink, &s));
-  });
+  return Guard([&] { GiveLaunches(LoweringOf(self).source(Eqn(op, nullptr), a->device), *a); });
 }
 
 }}}  // namespace ricci::v0::thunks

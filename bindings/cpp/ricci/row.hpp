@@ -106,12 +106,13 @@ struct Place {
   Shape from, shift;   // per dimension of the result: the dimension of the operand, or -1, and the offset
 };
 
-// A function as text, and how it is launched (ricci_source).
+// A function as text, and how it is launched (ricci_source); `after`: launches that follow, one after the other.
 struct Source {
   std::string text, entry;
   std::array<int64_t, 3> grid = {1, 1, 1}, block = {1, 1, 1};
   std::vector<ricci_source_scalar> scalars = {};  // SourceScalar(x)
   uint64_t workspace_bytes = 0, shared_bytes = 0, flops = 0;
+  std::vector<Source> after = {};
 };
 // bool, an integer, float or double.
 template <ElementType T>

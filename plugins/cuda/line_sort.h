@@ -1,0 +1,40 @@
+// The lowering of `sort` for GPUs: CUDA C++ text and its launches (LineSort).
+//
+// A line is cut into tiles, each sorted by a block in shared memory; then neighbouring runs are merged, twice as long
+// in each launch, where every block writes one tile of the result and finds by bisection which elements of the two runs
+// that takes (Green, McColl and Bader, "GPU merge path", 2012). Both steps keep equal elements in their order, so the
+// sort is stable. Elements are compared by words: unsigned numbers in the order of the keys.
+#ifndef RICCI_CUDA_LINE_SORT_H_
+#define RICCI_CUDA_LINE_SORT_H_
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ricci/primitive.h"
+
+namespace ricci::cuda {
+
+struct LineSort {
+  std::vector<uint32_t> dtypes;  // of the operands, which have one shape
+  size_t keys = 0;               // the first ones, which decide
+  // The shape: `outer` x `n` x `inner`, sorted along n.
+  int64_t outer = 1, n = 0, inner = 1;
+
+  static constexpr int64_t kItems = 8;  // of a tile, that one thread merges
+  int64_t tile = 0;                     // elements
+  int64_t merges = 0;                   // launches after the first
+
+  int64_t tiles() const { return (n + tile - 1) / tile; }  // of a line
+  int64_t blocks() const { return outer * inner * tiles(); }
+  uint64_t PlaceOf(size_t operand) const;  // in the workspace, which holds a copy of all operands
+  uint64_t workspace_bytes() const { return merges == 0 ? 0 : PlaceOf(dtypes.size()); }
+};
+
+// The whole text: functions `sort_tiles` and, if there are merges, `sort_merge`.
+std::string PrintLineSort(const LineSort& sort);
+
+// For the row `sort`, if the context has one.
+ricci_status* AddLineSort(ricci_ctx* ctx);
+
+}  // namespace ricci::cuda
+#endif
