@@ -91,7 +91,7 @@ class Machine {
   // `name` is that of the step.
   void Push(Stream& s, const std::string& name, Work work, bool gives_back);
   StepRef NewStep(Stream& s, const std::string& name);
-  // That a step touches memory, as it runs; a complaint if that is not in order.
+  // That a step touches memory, as it runs; a complaint if that is not in order, or if it was freed.
   void Touch(uintptr_t begin, uint64_t bytes, bool writes, const StepRef& step);
   // `no such memory`, or who has freed it.
   std::string NoSuchMemory(uintptr_t p) const;
@@ -177,6 +177,10 @@ extern "C" void ricci_standin_seed(uint64_t seed);
 extern "C" void ricci_standin_check(uint32_t every);
 // A launch of checked code may run so many basic blocks; then it is said never to end.
 extern "C" void ricci_standin_bound(uint64_t blocks);
+// The number of a stream, as reports name it.
+extern "C" uint64_t ricci_standin_number(ricci::cuda::CuStream stream);
+// What is enqueued runs, though nobody waits for it.
+extern "C" void ricci_standin_run();
 // The host reads or writes this memory itself.
 extern "C" void ricci_standin_host(const void* p, uint64_t bytes, int writes);
 // From now on accesses are counted (1) or not (0), first not; what was counted since then.

@@ -38,6 +38,7 @@ void Quarantine(void* p, uint64_t bytes) {
   waiting.push_back({p, bytes});
   for (total += bytes; total > kMostBytes; waiting.pop_front()) {
     total -= waiting.front().second;
+    Machine::Get().steps.ForgetFreed(reinterpret_cast<uintptr_t>(waiting.front().first));
     std::free(waiting.front().first);
   }
 }
@@ -100,9 +101,9 @@ Work MakeCopy(const char* call, void* dst, const void* src, size_t bytes, CuPoin
     Machine& m = Machine::Get();
     {
       const std::lock_guard lock(m.mutex);
+      if (!CheckMemory(m, step->Text(), device_dst, bytes) || !CheckMemory(m, step->Text(), device_src, bytes)) return;
       m.Touch(reinterpret_cast<uintptr_t>(src), bytes, /*writes=*/false, step);
       m.Touch(reinterpret_cast<uintptr_t>(dst), bytes, /*writes=*/true, step);
-      if (!CheckMemory(m, step->Text(), device_dst, bytes) || !CheckMemory(m, step->Text(), device_src, bytes)) return;
     }
     std::memmove(dst, src, bytes);
   };
@@ -114,8 +115,8 @@ Work MakeMemset(const char* call, CuPointer dst, unsigned value, size_t count) {
     Machine& m = Machine::Get();
     {
       const std::lock_guard lock(m.mutex);
-      m.Touch(static_cast<uintptr_t>(dst), count * sizeof(unsigned), /*writes=*/true, step);
       if (!CheckMemory(m, step->Text(), dst, count * sizeof(unsigned))) return;
+      m.Touch(static_cast<uintptr_t>(dst), count * sizeof(unsigned), /*writes=*/true, step);
     }
     std::fill_n(static_cast<unsigned*>(Memory(dst)), count, value);
   };

@@ -45,6 +45,8 @@ class StepLog {
   // What is not in order is a line; empty if all is.
   std::string Note(uintptr_t begin, uint64_t bytes, bool writes, const StepRef& step);
   void FreeMemory(uintptr_t begin, uint64_t bytes, const StepRef& step);
+  // Others may have this memory now.
+  void ForgetFreed(uintptr_t begin) { freed_.erase(begin); }
   // The step that has freed this memory; null if none has.
   StepRef FreedBy(uintptr_t p) const;
 
