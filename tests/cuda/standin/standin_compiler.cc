@@ -1,7 +1,7 @@
 // The functions of NVRTC: a text is compiled by g++ into a shared object, which is the machine code of this machine.
-#include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -13,72 +13,39 @@
 #include <memory>
 #include <mutex>
 #include <sstream>
+#include <vector>
 
-#include "standin.h"
+#include "device_prelude.h"
+#include "kernel_library.h"
 
 namespace ricci::cuda::standin {
 namespace {
 
-// What a CUDA compiler knows without a header, as far as printed kernels use it. The variables are not thread_local:
-// one launch runs at a time, and LeakSanitizer misreads where some of the blocks of a loaded library's thread_local
-// variables are, and crashes.
-constexpr const char* kPrelude = R"(
-#define __device__
-#define __global__
-#define __noinline__ __attribute__((noinline))
-struct Index { unsigned x, y, z; };
-struct Place {
-  Index block, blocks, thread, threads;
-  unsigned long long (*shuffle)(unsigned long long, unsigned);
-  void (*barrier)();
-};
-static Index blockIdx, gridDim, threadIdx, blockDim;
-static const Place* here;
-static void Enter(const Place* p) {
-  here = p;
-  blockIdx = p->block; gridDim = p->blocks; threadIdx = p->thread; blockDim = p->threads;
+bool HasAny(const std::string& text, const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(), [&](const std::string& w) { return text.find(w) != text.npos; });
 }
-#define __shared__ static
-template <typename T>
-static T __shfl_xor_sync(unsigned, T v, int across) {
-  unsigned long long bits = 0;
-  const Place* const p = here;
-  __builtin_memcpy(&bits, &v, sizeof v);
-  bits = p->shuffle(bits, (unsigned)across);
-  Enter(p);  // others ran in between
-  __builtin_memcpy(&v, &bits, sizeof v);
-  return v;
+
+// Words of a text whose threads may wait for each other: functions of the compiler, and those of the text that use
+// them.
+std::vector<std::string> WordsThatMeet(const std::string& text) {
+  std::vector<std::string> words{"__shfl", "__sync", "__ballot", "ricci_meet", "ricci_dev_warp"};
+  const std::string begin = "static __device__ ";
+  for (size_t at = text.find(begin), next; at != text.npos; at = next) {
+    next = text.find(begin, at + 1);
+    const std::string function = text.substr(at, std::min(next, text.find("extern \"C\" __global__", at)) - at);
+    const size_t open = function.find('(');
+    if (open == function.npos || !HasAny(function, words)) continue;
+    words.push_back(function.substr(function.find_last_of("* ", open) + 1, open - function.find_last_of("* ", open)));
+  }
+  return words;
 }
-static void __syncthreads() {
-  const Place* const p = here;
-  p->barrier();
-  Enter(p);
-}
-extern "C" {
-float fabsf(float); float sqrtf(float); float fmaf(float, float, float); float truncf(float); float rintf(float);
-float copysignf(float, float); float floorf(float); float ceilf(float); float roundf(float); float fmodf(float, float);
-float tanf(float); float lgammaf_r(float, int*);
-double fabs(double); double sqrt(double); double fma(double, double, double); double trunc(double); double rint(double);
-double copysign(double, double); double floor(double); double ceil(double); double round(double);
-double fmod(double, double); double tan(double); double lgamma_r(double, int*); double ldexp(double, int);
-}
-static double lgamma(double x) { int sign; return lgamma_r(x, &sign); }
-static int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned)x); }
-static int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll((unsigned long long)x); }
-static int __popc(unsigned x) { return __builtin_popcount(x); }
-static int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
-static unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned long long)((unsigned __int128)a * b >> 64); }
-static long long __mul64hi(long long a, long long b) { return (long long)((__int128)a * b >> 64); }
-template <typename T> static void atomicMin(T* p, T v) { if (v < *p) *p = v; }
-template <typename T> static void atomicMax(T* p, T v) { if (v > *p) *p = v; }
-template <typename T> static void atomicAdd(T* p, T v) { *p += v; }
-)";
 
 // For each kernel a function that takes its arguments as a launch does. Kernels are printed with a type and a name for
 // each argument.
 std::string Callers(const std::string& text) {
   std::string out;
   const std::string begin = "extern \"C\" __global__ void ";
+  const std::vector<std::string> meeting = WordsThatMeet(text);
   for (size_t at = text.find(begin); at != text.npos; at = text.find(begin, at + 1)) {
     const size_t name = at + begin.size(), open = text.find('(', name), close = text.find(')', open);
     std::istringstream arguments(text.substr(open + 1, close - open - 1));
@@ -90,8 +57,8 @@ std::string Callers(const std::string& text) {
       ++n;
     }
     const std::string kernel = text.substr(name, open - name), body = text.substr(at, text.find(begin, at + 1) - at);
-    const bool meets = body.find("__shfl") != body.npos || body.find("__syncthreads") != body.npos;
-    out += "extern \"C\" unsigned long long call_" + kernel + "(void** a, const Place* p) {\n  if (p == 0) return " +
+    const bool meets = HasAny(body, meeting);
+    out += "extern \"C\" RICCI_UNSEEN unsigned long long call_" + kernel + "(void** a, const Place* p) {\n  if (p == 0) return " +
            std::to_string(static_cast<uint64_t>(n) | (meets ? kMeets : 0)) + "ull;\n  Enter(p);\n  " + kernel + "(" +
            values + ");\n  return 0;\n}\n";
   }
@@ -113,6 +80,23 @@ void CompileForReal(const std::string& text) {
   m.Complain(error + "\n" + text);
 }
 
+// Arrays that take their size from the launch are as large as any may be; the check knows their size.
+std::string WithDynamicArrays(std::string text) {
+  const std::string begin = "extern __shared__";
+  for (size_t at = text.find(begin); at != text.npos; at = text.find(begin, at)) {
+    text.replace(at, begin.size(), "__dynamic_shared__");
+    const size_t size = text.find("[]", at);
+    if (size < text.find(';', at)) text.insert(size + 1, "232448");
+  }
+  return text;
+}
+
+// Of so many texts one is checked.
+std::atomic<uint32_t> check_every{1}, checked{0};
+constexpr const char* kFlags = "-std=c++17 -O0 -w -fPIC -shared -ffp-contract=off -fno-math-errno";
+constexpr const char* kCheckedFlags =
+    " -g1 -DRICCI_CHECKED -fsanitize=thread --param tsan-instrument-func-entry-exit=0 -fsanitize-coverage=trace-pc";
+
 struct Program {
   std::string source, log;
   std::string code;  // the length, then the shared object
@@ -132,9 +116,12 @@ int CompileNew(Program& p) {
   CompileForReal(p.source);
   const std::filesystem::path folder = NewFolder(), source = folder / "k.cc", object = folder / "k.so",
                               log = folder / "log";
-  std::ofstream(source) << kPrelude << "#line 1 \"ricci.cu\"\n" << p.source << "\n" << Callers(p.source);
-  const std::string command = "g++ -std=c++17 -O0 -w -fPIC -shared -ffp-contract=off -fno-math-errno -x c++ " +
-                              source.string() + " -o " + object.string() + " 2> " + log.string();
+  std::ofstream(source) << DevicePrelude() << "#line 1 \"ricci.cu\"\n"
+                        << WithDynamicArrays(p.source) << "\n"
+                        << Callers(p.source) << DeviceEnd();
+  const bool is_checked = check_every != 0 && checked++ % check_every == 0;
+  const std::string command = std::string("g++ ") + kFlags + (is_checked ? kCheckedFlags : "") + " -nostdlib -x c++ " +
+                              source.string() + " -o " + object.string() + " -lm -lc 2> " + log.string();
   const int status = std::system(command.c_str());
   p.log = ReadFile(log);
   const std::string library = ReadFile(object);
@@ -162,34 +149,13 @@ int Compile(Program& p) {
   return result;
 }
 
-// Code that was loaded stays, so the same code is loaded once.
-void* Load(const std::string& code) {
-  static std::mutex& mutex = *new std::mutex;
-  static std::map<std::pair<size_t, size_t>, void*>& loaded = *new std::map<std::pair<size_t, size_t>, void*>;
-  const std::lock_guard lock(mutex);
-  void*& library = loaded[{code.size(), std::hash<std::string>()(code)}];
-  if (library != nullptr) return library;
-  const std::filesystem::path folder = NewFolder(), object = folder / "k.so";
-  std::ofstream(object, std::ios::binary) << code;
-  library = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
-  std::filesystem::remove_all(folder);
-  return library;
-}
-
 }  // namespace
 
 CuResult LoadModule(const void* image, Module& out) {
   uint64_t size;
   std::memcpy(&size, image, sizeof size);
-  out.library = Load(std::string(static_cast<const char*>(image) + sizeof size, size));
+  out.library = LoadLibrary({static_cast<const char*>(image) + sizeof size, size});
   return out.library == nullptr ? CuResult{200} : CuResult{kCuSuccess};  // invalid image
-}
-
-Kernel FindKernel(const Module& module, const char* name) {
-  Kernel kernel = nullptr;
-  void* const p = dlsym(module.library, ("call_" + std::string(name)).c_str());
-  std::memcpy(&kernel, &p, sizeof p);
-  return kernel;
 }
 
 }  // namespace ricci::cuda::standin
@@ -202,6 +168,7 @@ int ricci_standin_nvrtc(const char* path) {
   ricci::cuda::standin::real = ricci::cuda::OpenCompiler({path}, error);
   return ricci::cuda::standin::real != nullptr;
 }
+void ricci_standin_check(uint32_t every) { ricci::cuda::standin::check_every = every; }
 // Of so many texts one.
 void ricci_standin_every(uint32_t n) { ricci::cuda::standin::every = n; }
 uint32_t ricci_standin_compiled() { return ricci::cuda::standin::compiled; }
