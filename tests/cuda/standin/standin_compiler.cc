@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -111,6 +112,9 @@ void CompileForReal(const std::string& text) {
   m.Complain(error + "\n" + text);
 }
 
+constexpr int kKnown[] = {80, 90, 100, 120};  // architectures
+constexpr char kPtx[] = "// the simulated compiler has no PTX\n";
+
 struct Program {
   std::string source, log;
   std::string code;  // the length, then the shared object
@@ -218,6 +222,15 @@ int nvrtcGetCUBINSize(void* program, size_t* bytes) { return *bytes = static_cas
 int nvrtcGetCUBIN(void* program, char* out) {
   const std::string& code = static_cast<Program*>(program)->code;
   std::memcpy(out, code.data(), code.size());
+  return 0;
+}
+int nvrtcGetNumSupportedArchs(int* n) { return *n = std::size(ricci::cuda::standin::kKnown), 0; }
+int nvrtcGetSupportedArchs(int* numbers) {
+  return std::copy(std::begin(ricci::cuda::standin::kKnown), std::end(ricci::cuda::standin::kKnown), numbers), 0;
+}
+int nvrtcGetPTXSize(void*, size_t* bytes) { return *bytes = sizeof ricci::cuda::standin::kPtx, 0; }
+int nvrtcGetPTX(void*, char* out) {
+  std::memcpy(out, ricci::cuda::standin::kPtx, sizeof ricci::cuda::standin::kPtx);
   return 0;
 }
 int nvrtcGetProgramLogSize(void* program, size_t* bytes) {
