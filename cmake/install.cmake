@@ -64,7 +64,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE
         DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/ricci)
 if(TARGET ricci_plugin_cpu)
   install(FILES ${PROJECT_SOURCE_DIR}/samples/prefix/CMakeLists.txt ${PROJECT_SOURCE_DIR}/samples/README.md
-                ${PROJECT_SOURCE_DIR}/samples/hello.c
+                ${PROJECT_SOURCE_DIR}/samples/hello.c ${PROJECT_SOURCE_DIR}/samples/add_device.h
           DESTINATION ${ricci_share}/samples)
   foreach(folder custom_primitive from_jax quickstart data)
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/samples/${folder} DESTINATION ${ricci_share}/samples)

@@ -259,6 +259,13 @@ typedef struct ricci_backend {
    * not called. No two runs that may overlap share an arena or the word of the failed check. What a->cancel points to
    * lives until `done` is called; code, tables and states of library calls outlive the run. */
   ricci_status* (*enqueue)(void* code, const ricci_run_args* a, ricci_done_fn done, void* arg, void** event);
+
+  /* ---- other forms of the code, for people ---- */
+  /* Names for ricci_executable_dump, such as `ptx,sass`: small letters, no stage and no pass. One may be `decisions`:
+   * how each kernel runs, which otherwise is what `estimate` writes. Empty: none. */
+  ricci_str forms;
+  ricci_status* (*dump_form)(void* code, ricci_str form, void* sink,
+                             void (*write)(void* sink, const char* p, size_t n)); /* NULL if there are none */
 } ricci_backend;
 
 /* Adds a device. Call from a plugin's attach. */

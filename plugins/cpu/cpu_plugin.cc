@@ -191,6 +191,10 @@ ricci_status* AttachBackend(ricci_ctx* ctx, const Settings& settings) {
     b.drop_code = DropCode;
     b.dump = Dump<Constants::kOfRun, &Jit::Text>;
     b.dump_object = Dump<Constants::kData, &Jit::Object>;
+    b.forms = {"assembly", 8};
+    b.dump_form = [](void* code, ricci_str, void* sink, void (*write)(void* sink, const char* p, size_t n)) {
+      return Dump<Constants::kOfRun, &Jit::Assembly>(code, sink, write);
+    };
     b.set_threads = SetThreads;
     b.estimate = Estimate;
     const ricci_target target = TargetOf(backend->jit->lanes());

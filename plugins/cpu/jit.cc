@@ -93,7 +93,8 @@ struct Jit::Impl {
     return opt_level <= 1 && LongestFunction(module) <= kMostQuick ? quick : thorough;
   }
   bool Optimize(LLVMModuleRef module, uint32_t opt_level, std::string& error);
-  ObjectFile Emit(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, std::string& error);
+  ObjectFile Emit(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, LLVMCodeGenFileType type,
+                  std::string& error);
 };
 
 Jit::~Jit() = default;
@@ -154,7 +155,8 @@ bool Jit::Impl::Optimize(LLVMModuleRef module, uint32_t opt_level, std::string& 
   return true;
 }
 
-ObjectFile Jit::Impl::Emit(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, std::string& error) {
+ObjectFile Jit::Impl::Emit(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, LLVMCodeGenFileType type,
+                           std::string& error) {
   const Module owner{ctx, module};
   std::lock_guard lock(mutex);
   std::string reported;
@@ -162,7 +164,7 @@ ObjectFile Jit::Impl::Emit(LLVMContextRef ctx, LLVMModuleRef module, uint32_t op
   if (!Optimize(module, opt_level, error)) return nullptr;
   LLVMMemoryBufferRef buffer = nullptr;
   char* message = nullptr;
-  if (LLVMTargetMachineEmitToMemoryBuffer(MachineFor(module, opt_level), module, LLVMObjectFile, &message, &buffer)) {
+  if (LLVMTargetMachineEmitToMemoryBuffer(MachineFor(module, opt_level), module, type, &message, &buffer)) {
     error = message;
     LLVMDisposeMessage(message);
     return nullptr;
@@ -175,7 +177,7 @@ ObjectFile Jit::Impl::Emit(LLVMContextRef ctx, LLVMModuleRef module, uint32_t op
 
 std::unique_ptr<CompiledCode> Jit::Compile(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level,
                                            std::string& error) {
-  const ObjectFile object = impl_->Emit(ctx, module, opt_level, error);
+  const ObjectFile object = impl_->Emit(ctx, module, opt_level, LLVMObjectFile, error);
   if (object == nullptr) return nullptr;
   auto code = std::make_unique<CompiledCode>();
   code->code_bytes = BytesOf(object).size();
@@ -186,9 +188,16 @@ std::unique_ptr<CompiledCode> Jit::Compile(LLVMContextRef ctx, LLVMModuleRef mod
 }
 
 std::string Jit::Object(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, std::string& error) {
-  const ObjectFile object = impl_->Emit(ctx, module, opt_level, error);
+  const ObjectFile object = impl_->Emit(ctx, module, opt_level, LLVMObjectFile, error);
   if (object == nullptr) return {};
   const std::span<const char> bytes = BytesOf(object);
+  return {bytes.begin(), bytes.end()};
+}
+
+std::string Jit::Assembly(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, std::string& error) {
+  const ObjectFile text = impl_->Emit(ctx, module, opt_level, LLVMAssemblyFile, error);
+  if (text == nullptr) return {};
+  const std::span<const char> bytes = BytesOf(text);
   return {bytes.begin(), bytes.end()};
 }
 

@@ -38,6 +38,8 @@ class Jit {
                                         std::string& error);
   // The object file that Compile would load. Empty with `error` on failure.
   std::string Object(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, std::string& error);
+  // The same as text.
+  std::string Assembly(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, std::string& error);
   // The module after optimisation, as text; takes it and its context. Empty with `error` on failure.
   std::string Text(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, std::string& error);
 

@@ -4,15 +4,15 @@
 #include <algorithm>
 #include <cstring>
 
+#include "launch_shape.h"
 #include "team.h"
 
 namespace ricci::cuda {
 namespace {
 
-constexpr unsigned kThreads = kBlock;           // of a block
-constexpr int64_t kBlocksPerProcessor = 32;     // more points than that take several turns of a thread
-constexpr int64_t kMostArrayBytes = 256 << 20;  // of the private arrays of all threads, where they are in memory
 constexpr size_t kMostGraphs = 16;  // of a code; when so many runs are in flight, the steps of more go one by one
+
+}  // namespace
 
 std::string KernelName(const ricci_kernel_table& k, uint32_t i) {
   std::string name = "k" + std::to_string(i) + "_";
@@ -25,16 +25,20 @@ std::string KernelName(const ricci_kernel_table& k, uint32_t i) {
   return name;
 }
 
-}  // namespace
-
-std::string PrintModule(const ricci_compile_args& a, std::vector<Launch>& launches, std::string& error) {
-  DeviceText device;
+std::string PrintKernels(const ricci_compile_args& a, DeviceText& device, std::vector<Launch>& launches,
+                         std::string& error) {
   std::string kernels;
   launches.resize(a.n_kernels);
   for (uint32_t i = 0; i < a.n_kernels; ++i) {
     if (!PrintKernel(*a.kernels[i], KernelName(*a.kernels[i], i), device, kernels, launches[i], error)) return {};
   }
-  return device.Text() + kernels;
+  return kernels;
+}
+
+std::string PrintModule(const ricci_compile_args& a, std::vector<Launch>& launches, std::string& error) {
+  DeviceText device;
+  const std::string kernels = PrintKernels(a, device, launches, error);
+  return error.empty() ? device.Text() + kernels : "";
 }
 
 ricci_status* Code::Create(Gpu& device, const ricci_compile_args& a, std::unique_ptr<Code>& out,
@@ -91,18 +95,9 @@ ricci_status* Code::LoadKernels() {
   return nullptr;
 }
 
-// Threads that need much memory are few.
 Function Code::ByThreads(int64_t threads, uint64_t thread_bytes) const {
-  int64_t block = kThreads, most = kBlocksPerProcessor * device_.processors();
-  if (thread_bytes != 0) {
-    const int64_t room = std::max<int64_t>(kMostArrayBytes / static_cast<int64_t>(thread_bytes), 1);
-    block = std::clamp<int64_t>(std::min(room, threads), 1, kThreads);
-    most = std::min(most, room / block);
-  }
-  const int64_t turns = (threads + block - 1) / block;
-  return {nullptr,
-          {static_cast<unsigned>(std::clamp<int64_t>(turns, 0, most)), 1, 1},
-          {static_cast<unsigned>(block), 1, 1}};
+  const LaunchShape shape = ShapeOf(threads, thread_bytes, device_.processors());
+  return {nullptr, {shape.blocks, 1, 1}, {shape.threads, 1, 1}};
 }
 
 // Besides its arguments, of one launch of kernel i.

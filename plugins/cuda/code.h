@@ -10,7 +10,12 @@
 
 namespace ricci::cuda {
 
-// The text of all kernels of a program, and how each is launched; empty, with `error`, if one cannot be printed.
+// The name of kernel `i` in the text: `k0_` and its own, so that no two are the same.
+std::string KernelName(const ricci_kernel_table& k, uint32_t i);
+// The text of all kernels of a program, and how each is launched; empty, with `error`, if one cannot be printed. What
+// they call is added to `device`, or is before them in PrintModule.
+std::string PrintKernels(const ricci_compile_args& a, DeviceText& device, std::vector<Launch>& launches,
+                         std::string& error);
 std::string PrintModule(const ricci_compile_args& a, std::vector<Launch>& launches, std::string& error);
 
 class Code {
@@ -22,6 +27,7 @@ class Code {
   Code(const Code&) = delete;
 
   const ricci_compile_args& given() const { return given_; }
+  const Gpu& device() const { return device_; }
   uint64_t bytes() const { return bytes_; }
   uint64_t scratch_bytes() const { return scratch_bytes_; }
   ricci_status* Enqueue(const ricci_run_args& a, ricci_done_fn done, void* arg, void** event);

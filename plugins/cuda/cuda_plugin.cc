@@ -1,8 +1,10 @@
 // The plugin's entry: one backend `cuda` for each GPU that the driver lists.
 #include "ricci/plugin.hpp"
 
+#include "architecture.h"
 #include "attach.h"
 #include "code.h"
+#include "forms.h"
 #include "line_sort.h"
 #include "offline.h"
 
@@ -35,6 +37,16 @@ ricci_status* Dump(void* code, void* sink, void (*write)(void* sink, const char*
     const std::string text = PrintModule(static_cast<Code*>(code)->given(), launches, error);
     write(sink, text.data(), text.size());
     return nullptr;
+  });
+}
+
+ricci_status* DumpForm(void* code, ricci_str form, void* sink, void (*write)(void* sink, const char* p, size_t n)) {
+  return Guard([&]() -> ricci_status* {
+    const Code& c = *static_cast<Code*>(code);
+    std::string text;
+    const CodeToRead read{c.given(), c.device().compiler(), c.device().architecture(), c.device().processors()};
+    if (ricci_status* failed = WriteForm(read, {form.ptr, form.len}, text)) return failed;
+    return write(sink, text.data(), text.size()), nullptr;
   });
 }
 
@@ -138,6 +150,8 @@ ricci_backend Table(Gpu& device, const ricci_target& target) {
   b.compile = Compile;
   b.drop_code = [](void* code) { delete static_cast<Code*>(code); };
   b.dump = Dump;
+  b.forms = {kForms.data(), kForms.size()};
+  b.dump_form = DumpForm;
   b.target = &target;
   b.alignment = kAlignment;
   b.alloc = Alloc;
@@ -168,6 +182,7 @@ Settings SettingsOf(ricci_ctx* ctx) {
   option("cuda.driver", settings.driver);
   option("cuda.compiler", compiler);
   option("cuda.arch", settings.architecture);
+  option("cuda.disassembler", settings.disassembler);
   if (!compiler.empty()) settings.compilers = {compiler};
   return settings;
 }
@@ -185,11 +200,17 @@ ricci_status* AttachDevices(ricci_ctx* ctx, const Settings& settings) {
     std::string error;
     const ricci_target target = Target();
     std::shared_ptr<const Driver> driver = settings.architecture.empty() ? OpenDriver(settings.driver, error) : nullptr;
-    if (driver == nullptr && settings.architecture.empty()) return Fail(RICCI_NOT_FOUND, error);
-    std::shared_ptr<const Compiler> compiler = OpenCompiler(settings.compilers, error);
+    if (driver == nullptr && settings.architecture.empty()) {
+      return Fail(RICCI_NOT_FOUND, error + "; option cuda.arch=sm_90a compiles without a GPU");
+    }
+    std::shared_ptr<Compiler> compiler = OpenCompiler(settings.compilers, error);
     if (compiler == nullptr) return Fail(RICCI_NOT_FOUND, error);
     if (ricci_status* failed = AddLineSort(ctx)) return failed;
-    if (driver == nullptr) return RegisterOffline(ctx, compiler, settings.architecture, target);
+    compiler->disassembler = settings.disassembler;
+    if (driver == nullptr) {
+      ricci_status* const unknown = CheckArchitecture(*compiler, "option cuda.arch", settings.architecture);
+      return unknown != nullptr ? unknown : RegisterOffline(ctx, compiler, settings.architecture, target);
+    }
     int count = 0;
     CuResult result = driver->cuInit(0);
     if (result != kCuSuccess) return Fail(RICCI_NOT_FOUND, "no CUDA device: " + driver->ErrorText("cuInit", result));
@@ -200,6 +221,8 @@ ricci_status* AttachDevices(ricci_ctx* ctx, const Settings& settings) {
       ricci_status* failed = nullptr;
       std::unique_ptr<Gpu> device = Gpu::Create(driver, compiler, i, failed);
       if (device == nullptr) return failed;
+      failed = CheckArchitecture(*compiler, device->name(), device->architecture());
+      if (failed != nullptr) return failed;
       const ricci_backend b = Table(*device, target);
       if ((failed = ricci_backend_register(ctx, &b)) != nullptr) return failed;
       device.release();

@@ -56,21 +56,23 @@ std::unique_ptr<Driver> OpenDriver(const std::string& path, std::string& error) 
 
 std::unique_ptr<Compiler> OpenCompiler(const std::vector<std::string>& paths, std::string& error) {
   void* library = nullptr;
-  std::string tried;
+  std::string tried, opened;
   for (const std::string& path : paths) {
-    if (library == nullptr) library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    tried += (tried.empty() ? "" : ", ") + path;
+    if (library != nullptr) break;
+    library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    opened = path;
+    tried += (tried.empty() ? "" : " and ") + path;
   }
   if (library == nullptr) {
-    error = "no compiler for CUDA: none of these can be opened: " + tried;
+    error = "no compiler for CUDA: " + tried + " cannot be opened (option cuda.compiler: the path of NVRTC)";
     return nullptr;
   }
   auto compiler = std::make_unique<Compiler>();
-#define RICCI_X(name, arguments)                                  \
-  Store(compiler->name, dlsym(library, #name));                   \
-  if (compiler->name == nullptr) {                                \
-    error = "no compiler for CUDA: NVRTC has no function " #name; \
-    return nullptr;                                               \
+#define RICCI_X(name, arguments)                                                                \
+  Store(compiler->name, dlsym(library, #name));                                                 \
+  if (compiler->name == nullptr) {                                                              \
+    error = "no compiler for CUDA: " + opened + " is not NVRTC of CUDA 12 or later: no " #name; \
+    return nullptr;                                                                             \
   }
   RICCI_NVRTC_FUNCTIONS(RICCI_X)
 #undef RICCI_X

@@ -126,6 +126,10 @@ static_assert(sizeof(CuMemsetNode) == 40 && offsetof(CuMemsetNode, width) == 24)
   X(nvrtcCompileProgram, (void* program, int n_options, const char* const* options))                                  \
   X(nvrtcGetCUBINSize, (void* program, size_t* bytes))                                                                \
   X(nvrtcGetCUBIN, (void* program, char* out))                                                                        \
+  X(nvrtcGetNumSupportedArchs, (int* n))                                                                              \
+  X(nvrtcGetSupportedArchs, (int* numbers))                                                                           \
+  X(nvrtcGetPTXSize, (void* program, size_t* bytes))                                                                  \
+  X(nvrtcGetPTX, (void* program, char* out))                                                                          \
   X(nvrtcGetProgramLogSize, (void* program, size_t* bytes))                                                           \
   X(nvrtcGetProgramLog, (void* program, char* out))
 
@@ -142,6 +146,8 @@ struct Compiler {
 #define RICCI_X(name, arguments) int(*name) arguments = nullptr;
   RICCI_NVRTC_FUNCTIONS(RICCI_X)
 #undef RICCI_X
+
+  std::string disassembler;  // the path of nvdisasm; empty: there is none
 
   // The machine code of a text for an architecture such as `sm_90`; empty, with the compiler's log in `error`, if it is
   // refused.

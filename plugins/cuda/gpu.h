@@ -15,6 +15,7 @@ namespace ricci::cuda {
 struct Settings {
   std::string driver = "libcuda.so.1";
   std::vector<std::string> compilers = {"libnvrtc.so.13", "libnvrtc.so.12"};
+  std::string disassembler;  // the path of nvdisasm, for people who read machine code; empty: none
   std::string architecture;  // not empty: one device that only compiles for it, without a driver (offline.h)
 };
 

@@ -57,6 +57,12 @@ class KernelPrinter {
   void Let(uint32_t i, const std::string& expression) {
     Line("const " + Type(i) + " " + V(i) + " = " + expression + ";");
   }
+  // What was decided, in the text and for who asks (Launch); Note: only for who asks.
+  void Decide(const std::string& what) {
+    Line("// " + what);
+    Note(what);
+  }
+  void Note(const std::string& what) { (in_parts_ ? launch_.decisions_of_parts : launch_.decisions).push_back(what); }
   bool Fail(const std::string& what) {
     error_ = "cuda: kernel " + std::string(k_.name.ptr, k_.name.len) + ": " + what;
     return false;

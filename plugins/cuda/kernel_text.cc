@@ -42,7 +42,7 @@ void KernelPrinter::Signature(const std::string& name) {
   const std::string memory = phases_.parts != 0 ? ", u8* parts" : launch_.thread_bytes != 0 ? ", u8* arrays" : "";
   Open("extern \"C\" __global__ void " + name + "(" + arguments + "u32* failed" + memory + ")");
   if (launch_.thread_bytes == 0) return;
-  Line("// private arrays in memory: " + std::to_string(launch_.thread_bytes) + " bytes for a thread");
+  Decide("private arrays in memory: " + std::to_string(launch_.thread_bytes) + " bytes for a thread");
   Line("u8* const own = arrays + ((u64)blockIdx.x * blockDim.x + threadIdx.x) * " +
        std::to_string(launch_.thread_bytes) + ";");
 }
@@ -62,7 +62,7 @@ void KernelPrinter::PlaceArrays() {
 // Points that may meet, one after the other.
 void KernelPrinter::Groups(const std::string& type, const std::string& thread, const std::string& threads) {
   const std::string lanes = std::to_string(launch_.lanes), inner = std::to_string(launch_.points / launch_.groups);
-  Line("// in order: " + inner + " points in each of " + std::to_string(launch_.groups) + " groups");
+  Decide("in order: " + inner + " points in each of " + std::to_string(launch_.groups) + " groups");
   Open("for (" + type + " g = " + thread + "; g < " + std::to_string(launch_.threads()) + "; g += " + threads + ")");
   if (launch_.lanes > 1) Line("const u32 lane = (u32)(g % " + lanes + ");");
   Open("for (" + type + " p = g / " + lanes + " * " + inner + "; p < (g / " + lanes + " + 1) * " + inner + "; ++p)");
@@ -85,10 +85,13 @@ void KernelPrinter::Points() {
   const bool is_short = type == "i32";
   const std::string thread = cast + "(blockIdx.x * " + (is_short ? "" : "(i64)") + "blockDim.x + threadIdx.x)";
   const std::string threads = cast + "(gridDim.x * " + (is_short ? "" : "(i64)") + "blockDim.x)";
-  if (team_.size > 1) Line("// " + std::to_string(team_.size) + " threads for a point: " + team_.reason);
+  if (team_.size > 1) Decide(std::to_string(team_.size) + " threads for a point: " + team_.reason);
+  if (team_.size == 1 && !vector_.of_points) Note("a thread for a point: " + team_.reason);
+  if (phases_.parts != 0 && !in_parts_) Note("second of two launches: combines the parts");
+  if (vector_.size == 1) Note("no vectors: " + vector_.reason);
   if (HasGroupedTrips()) {
-    Line("// " + std::to_string(vector_.size) + " trips at a time: " + std::to_string(vector_.bytes) +
-         " bytes at once of " + vector_.buffers);
+    Decide(std::to_string(vector_.size) + " trips at a time: " + std::to_string(vector_.bytes) + " bytes at once of " +
+           vector_.buffers);
     Line("const bool aligned = " + IsAligned() + ";");
   }
   if (vector_.of_points) {

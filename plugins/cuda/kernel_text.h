@@ -2,6 +2,7 @@
 #ifndef RICCI_CUDA_KERNEL_TEXT_H_
 #define RICCI_CUDA_KERNEL_TEXT_H_
 #include <string>
+#include <vector>
 
 #include "device_text.h"
 #include "ricci/backend.h"
@@ -25,6 +26,8 @@ struct Launch {
   // Private arrays that are too long for a thread are in memory too, the last argument, which holds so many bytes for
   // each thread that is launched. 0: they are the thread's.
   uint64_t thread_bytes = 0;
+  // What was decided and why, for people: of the function, and of NAME_parts.
+  std::vector<std::string> decisions, decisions_of_parts;
 
   int64_t threads() const {
     if (points == 0) return 0;

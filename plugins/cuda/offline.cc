@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "code.h"
+#include "forms.h"
 
 namespace ricci::cuda {
 namespace {
@@ -15,6 +16,8 @@ struct Offline {
 };
 
 struct OfflineCode {
+  const Offline& device;
+  const ricci_compile_args given;  // its tables live as long as the code
   std::string text;
   std::vector<char> image;  // of all kernels; lowerings of kind SOURCE are only checked
 };
@@ -29,7 +32,7 @@ ricci_status* CompileSource(const Offline& device, const ricci_plan_source& s) {
 ricci_status* Compile(void* self, const ricci_compile_args* a, void** code, ricci_code_info* info) {
   return Guard([&]() -> ricci_status* {
     const Offline& device = *static_cast<Offline*>(self);
-    auto made = std::make_unique<OfflineCode>();
+    std::unique_ptr<OfflineCode> made(new OfflineCode{device, *a, {}, {}});
     std::vector<Launch> launches;
     std::string error;
     made->text = PrintModule(*a, launches, error);
@@ -45,6 +48,16 @@ ricci_status* Compile(void* self, const ricci_compile_args* a, void** code, ricc
     info->code_bytes = made->image.size();
     *code = made.release();
     return nullptr;
+  });
+}
+
+ricci_status* DumpForm(void* code, ricci_str form, void* sink, void (*write)(void* sink, const char* p, size_t n)) {
+  return Guard([&]() -> ricci_status* {
+    const OfflineCode& c = *static_cast<OfflineCode*>(code);
+    std::string text;
+    const CodeToRead read{c.given, *c.device.compiler, c.device.architecture, 0};
+    if (ricci_status* failed = WriteForm(read, {form.ptr, form.len}, text)) return failed;
+    return write(sink, text.data(), text.size()), nullptr;
   });
 }
 
@@ -81,6 +94,8 @@ ricci_backend Table(Offline& device, const ricci_target& target) {
     const std::vector<char>& image = static_cast<OfflineCode*>(code)->image;
     return write(sink, image.data(), image.size()), nullptr;
   };
+  b.forms = {kForms.data(), kForms.size()};
+  b.dump_form = DumpForm;
   b.target = &target;
   b.alignment = 256;
   b.alloc = Alloc;

@@ -7,7 +7,7 @@ namespace ricci::cuda {
 
 void KernelPrinter::PointsInParts(const std::string& type) {
   const std::string parts = std::to_string(phases_.parts), points = std::to_string(launch_.points);
-  Line("// first of two launches: " + parts + " parts of each reduction, a block for each");
+  Decide("first of two launches: " + parts + " parts of each reduction, a block for each");
   Line("const u32 lane = threadIdx.x;");
   Open("for (u32 group = blockIdx.x; group < " + std::to_string(launch_.points * phases_.parts) +
        "; group += gridDim.x)");

@@ -16,10 +16,12 @@ class Finder {
   Finder(const ricci_kernel_table& k, const codegen::Blocks& blocks) : k_(k), blocks_(blocks) {}
 
   Team Find() {
-    team_ = Alone();
-    if (!MayShare()) return std::move(team_);
+    team_ = Alone("");
+    if (!MayShare()) return Alone("it updates elements, or reads what it writes");
     for (uint32_t i = 1; i < k_.n_insts; ++i) Consider(i);
-    if (longest_ == 0 || !Worth() || !PrivateArraysAllow()) return Alone();
+    if (longest_ == 0) return Alone("no reduction, scan or parallel loop of " + std::to_string(kShortLoop) + " trips");
+    if (!Worth()) return Alone(std::to_string(points_) + " points, whose loops do not read in order");
+    if (!PrivateArraysAllow()) return Alone("its loops fill private arrays");
     team_.columns = !in_order_ && across_ && points_ >= kWarp && all_outside_ && !scans_;
     team_.size = team_.columns ? kBlock / kWarp : points_ < kFewPoints && longest_ >= kLongLoop ? kBlock : kWarp;
     team_.reason = std::to_string(points_) + (points_ == 1 ? " point" : " points") + ", loops of " +
@@ -31,8 +33,8 @@ class Finder {
   }
 
  private:
-  Team Alone() const {
-    Team alone;
+  Team Alone(std::string reason) const {
+    Team alone{.reason = std::move(reason)};
     alone.shared.resize(k_.n_insts);
     alone.inside.resize(k_.n_insts);
     return alone;

@@ -27,7 +27,7 @@ struct Team {
   bool columns = false;         // the block has the teams of kWarp points, a thread of each in a row
   std::vector<uint8_t> shared;  // by instruction: a loop that the team shares
   std::vector<uint8_t> inside;  // by instruction: it is in such a loop
-  std::string reason;           // for the text
+  std::string reason;           // also why it is one thread, for people
 };
 Team TeamOf(const ricci_kernel_table& k, const codegen::Blocks& blocks);
 

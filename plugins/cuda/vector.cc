@@ -29,12 +29,14 @@ class Finder {
         return std::move(vector_);
       }
     }
-    return {};
+    return {.reason = std::move(reason_)};
   }
 
  private:
   bool GroupPoints() {
-    if (codegen::PointsOf(k_) / vector_.size < kEnoughThreads || k_.domain_rank == 0) return false;
+    if (codegen::PointsOf(k_) / vector_.size < kEnoughThreads || k_.domain_rank == 0) {
+      return Refuse("points are few");
+    }
     vector_.flat = k_.domain_rank > 1 && k_.domain[k_.domain_rank - 1] % vector_.size != 0;
     return Take(0, 1, k_.n_insts);
   }
@@ -42,6 +44,7 @@ class Finder {
   // Those of all loops that can be.
   bool GroupTrips() {
     bool any = false;
+    Refuse("loops have no multiple of so many trips");
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
       if (team_.shared[i] == 0 || k_.insts[i].op == RICCI_K_SCAN) continue;
       const int64_t trips = codegen::TripsOf(k_, i).value_or(0);
@@ -58,7 +61,8 @@ class Finder {
   bool Take(uint32_t loop, uint32_t first, uint32_t last) {
     const Neighbours neighbours(k_, ranges_, loop, vector_.size, vector_.flat);
     const double cost = CostOf(loop, first, last);
-    if (!IsPlain(first, last) || cost > kMostCostOfPoint) return false;
+    if (!IsPlain(first, last)) return Refuse("loops, updates, or reads of what is written");
+    if (cost > kMostCostOfPoint) return Refuse("much work for each");
     if (static_cast<double>(vector_.size) * cost > kMostCost) return false;
     std::vector<uint32_t> together;
     size_t apart = 0;
@@ -71,7 +75,7 @@ class Finder {
         ++apart;
       }
     }
-    if (together.empty() || together.size() < apart) return false;
+    if (together.empty() || together.size() < apart) return Refuse("most accesses are not to neighbours");
     for (const uint32_t i : together) {
       const uint32_t dtype = k_.insts[i].op == RICCI_K_LOAD ? k_.insts[i].dtype : k_.insts[k_.insts[i].b].dtype;
       vector_.bytes = std::max(vector_.bytes, vector_.size * codegen::SizeOfDType(dtype));
@@ -79,6 +83,11 @@ class Finder {
     }
     Divide(neighbours, loop, first, last);
     return true;
+  }
+
+  bool Refuse(const char* reason) {
+    reason_ = reason;
+    return false;
   }
 
   double CostOf(uint32_t loop, uint32_t first, uint32_t last) const {
@@ -156,6 +165,7 @@ class Finder {
   const Team& team_;
   const std::vector<double> times_;
   Vector vector_;
+  std::string reason_;  // of the last refusal
 };
 
 }  // namespace

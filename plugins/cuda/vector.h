@@ -29,6 +29,7 @@ struct Vector {
   std::vector<uint8_t> once;      // by instruction: computed for the first of a group, before the others
   std::vector<uint8_t> each;      // by instruction: computed for each of a group; some indices are both
   std::string buffers;            // that are accessed so, for the text
+  std::string reason;             // why there are no groups, for people
 };
 Vector VectorOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges,
                 const Team& team);

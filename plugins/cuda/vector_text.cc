@@ -26,7 +26,7 @@ std::string KernelPrinter::IsAligned() const {
 void KernelPrinter::GroupedPoints(const std::string& type, const std::string& thread, const std::string& threads) {
   const std::string n = std::to_string(vector_.size);
   const std::string whole = std::to_string(launch_.points - launch_.points % vector_.size);
-  Line("// " + n + " points for a thread: " + std::to_string(vector_.bytes) + " bytes at once of " + vector_.buffers);
+  Decide(n + " points for a thread: " + std::to_string(vector_.bytes) + " bytes at once of " + vector_.buffers);
   Line("const " + type + " thread = " + thread + ", threads = " + threads + ";");
   Line(type + " first = 0;");
   Open("if (" + IsAligned() + ")");

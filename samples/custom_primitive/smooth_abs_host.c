@@ -1,4 +1,5 @@
-/* A host that loads the plugin smooth_abs and uses its primitive as if it were built in: smooth_abs_host PLUGIN.
+/* A host that loads the plugin smooth_abs and uses its primitive as if it were built in:
+ * smooth_abs_host PLUGIN [--device cpu|cuda] [--config KEY=VALUE]...
  *
  * The program is given as text. Its derivative is compiled under vmap, so the plugin's rules go through jvp, transpose,
  * batching, fusion and code generation, and the numbers are compared with the formula.
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../add_device.h"
 #include "ricci/ricci.h"
 
 enum { kCount = 8 };
@@ -45,25 +47,26 @@ static ricci_executable* compile_batched_derivative(ricci_ctx* ctx) {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    fprintf(stderr, "usage: %s libricci_plugin_smooth_abs.so.0\n", argv[0]);
-    return 2;
-  }
   ricci_ctx* ctx;
   check(ricci_context_create(NULL, &ctx));
+  check(add_device(ctx, &argc, argv));
+  if (argc != 2) {
+    fprintf(stderr, "usage: %s libricci_plugin_smooth_abs.so.0 [--device cpu|cuda] [--config KEY=VALUE]...\n", argv[0]);
+    return 2;
+  }
   check(ricci_context_add_plugin(ctx, ricci_plugin_query_lax));
-  check(ricci_context_add_plugin(ctx, ricci_plugin_query_cpu));
   check(ricci_context_load_plugin(ctx, argv[1], strlen(argv[1])));
 
   ricci_executable* run = compile_batched_derivative(ctx);
   double x[kCount], value[kCount], slope[kCount], worst = 0.0;
   for (int i = 0; i < kCount; ++i) x[i] = -2.0 + 0.5 * i;
-  ricci_call* call; /* bound to our own memory: nothing is copied */
-  check(ricci_call_create(run, &call));
-  check(ricci_call_bind(call, 0, x, sizeof x));
-  check(ricci_call_bind(call, 1, value, sizeof value));
-  check(ricci_call_bind(call, 2, slope, sizeof slope));
-  check(ricci_call_run(call));
+  const ricci_type* types;
+  ricci_executable_signature(run, NULL, &types, NULL, NULL);
+  ricci_array *in, *out[2];
+  check(ricci_array_from_host(ricci_device_get(ctx, 0), types[0], x, NULL, &in));
+  check(ricci_executable_run(run, &in, 1, out, 2, NULL));
+  check(ricci_array_copy_to_host(out[0], value, sizeof value));
+  check(ricci_array_copy_to_host(out[1], slope, sizeof slope));
 
   for (int i = 0; i < kCount; ++i) {
     const double r = sqrt(x[i] * x[i] + kEps * kEps), expected = r + x[i] * x[i] / r;
@@ -72,7 +75,8 @@ int main(int argc, char** argv) {
   }
   printf("largest error %.1e\n", worst);
 
-  ricci_call_release(call);
+  ricci_array_release(in);
+  for (int i = 0; i < 2; ++i) ricci_array_release(out[i]);
   ricci_executable_release(run);
   ricci_context_release(ctx);
   return worst < 1e-12 ? 0 : 1;

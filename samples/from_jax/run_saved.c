@@ -1,7 +1,9 @@
-/* Runs the program that export.py saved, without Python: run_saved FILE */
+/* Runs the program that export.py saved, without Python: run_saved FILE [--device cpu|cuda] [--config KEY=VALUE]... */
 #include <ricci/ricci.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "../add_device.h"
 
 #define TRY(call)             \
   do {                        \
@@ -17,25 +19,27 @@ static int Report(ricci_status* s) {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 2) return fprintf(stderr, "usage: run_saved FILE\n"), 2;
   ricci_ctx* ctx;
   ricci_program* f;
   ricci_executable* run;
-  ricci_call* call;
-  float q[4] = {0.0f, 1.0f, 3.0f, 6.0f}, k = 2.0f, energy, force[4];
+  ricci_array *in[2], *out[2];
+  const ricci_type* types;
+  const float q[4] = {0.0f, 1.0f, 3.0f, 6.0f}, k = 2.0f;
+  float energy, force[4];
   TRY(ricci_context_create(NULL, &ctx));
+  TRY(add_device(ctx, &argc, argv));
+  if (argc != 2) return fprintf(stderr, "usage: run_saved FILE [--device cpu|cuda] [--config KEY=VALUE]...\n"), 2;
   TRY(ricci_context_add_plugin(ctx, ricci_plugin_query_lax));
-  TRY(ricci_context_add_plugin(ctx, ricci_plugin_query_cpu));
   TRY(ricci_program_load(ctx, argv[1], strlen(argv[1]), &f));
   TRY(ricci_compile(f, NULL, &run));
-  TRY(ricci_call_create(run, &call));
-  TRY(ricci_call_bind(call, 0, q, sizeof q));
-  TRY(ricci_call_bind(call, 1, &k, sizeof k));
-  TRY(ricci_call_bind(call, 2, &energy, sizeof energy));
-  TRY(ricci_call_bind(call, 3, force, sizeof force));
-  TRY(ricci_call_run(call));
+  ricci_program_signature(f, NULL, &types, NULL, NULL);
+  TRY(ricci_array_from_host(ricci_device_get(ctx, 0), types[0], q, NULL, &in[0]));
+  TRY(ricci_array_from_host(ricci_device_get(ctx, 0), types[1], &k, NULL, &in[1]));
+  TRY(ricci_executable_run(run, in, 2, out, 2, NULL));
+  TRY(ricci_array_copy_to_host(out[0], &energy, sizeof energy));
+  TRY(ricci_array_copy_to_host(out[1], force, sizeof force));
   printf("energy %.1f, gradient %.1f %.1f %.1f %.1f\n", energy, force[0], force[1], force[2], force[3]);
-  ricci_call_release(call), ricci_executable_release(run);
-  ricci_program_release(f), ricci_context_release(ctx);
+  for (int i = 0; i < 2; ++i) ricci_array_release(in[i]), ricci_array_release(out[i]);
+  ricci_executable_release(run), ricci_program_release(f), ricci_context_release(ctx);
   return 0;
 }

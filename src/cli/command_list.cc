@@ -130,9 +130,10 @@ void PrintDevice(const std::string& number, ricci_device* device) {
   ricci_device_desc desc{};
   desc.hdr.size = sizeof desc;
   ricci_device_info(device, &desc);
-  std::printf("%s: %.*s:%d, %.*s, %u thread%s%s\n", number.c_str(), static_cast<int>(desc.kind.len), desc.kind.ptr,
-              desc.ordinal, static_cast<int>(desc.name.len), desc.name.ptr, desc.workers, desc.workers == 1 ? "" : "s",
-              MemoryText(device).c_str());
+  const char* const workers = View(desc.kind) == "cuda" ? "processor" : "thread";
+  std::printf("%s: %.*s:%d, %.*s, %u %s%s%s\n", number.c_str(), static_cast<int>(desc.kind.len), desc.kind.ptr,
+              desc.ordinal, static_cast<int>(desc.name.len), desc.name.ptr, desc.workers, workers,
+              desc.workers == 1 ? "" : "s", MemoryText(device).c_str());
 }
 
 // GPUs come last, without a number: a program runs on one only if --device says so.
@@ -162,7 +163,15 @@ std::span<const Command> ListCommands() {
        {},
        {"markdown"},
        Primitives},
-      {"devices", "", "lists the devices", "", {}, {}, Devices},
+      {"devices",
+       "",
+       "lists the devices",
+       "\n  The first one runs programs unless --device names another. GPUs have no number: they run only what asks "
+       "for\n"
+       "  them, by --device cuda. `ricci help` has the options that say where their driver and compiler are.\n",
+       {},
+       {},
+       Devices},
   };
   return kCommands;
 }

@@ -13,8 +13,14 @@ usage: ricci COMMAND [OPTIONS] FILE       FILE is `-` for standard input; a prog
 
 )";
 constexpr char kExample[] = R"(
-Options of every command: --config KEY=VALUE (threads, vmap, dump_dir, log_compiles; cuda.arch=sm_90a: --device cuda only
-compiles, without a GPU), --plugin FILE (loads a plugin).
+Options of every command: --config KEY=VALUE (threads, vmap, dump_dir, log_compiles, and those below), --plugin FILE
+(loads a plugin).
+
+GPUs (--device cuda) need NVIDIA's driver and NVRTC, its compiler, which are opened when they are asked for:
+  --config cuda.driver=FILE        libcuda.so.1, if it is not where the system looks
+  --config cuda.compiler=FILE      libnvrtc.so.13 or .12, likewise
+  --config cuda.arch=sm_90a        no GPU is needed, and programs are only compiled
+  --config cuda.disassembler=FILE  nvdisasm, for `ricci compile --dump sass`
 
 A first program (f.ricci):
 
@@ -30,6 +36,7 @@ A first program (f.ricci):
   ricci grad f.ricci                                its gradient, as a program
   ricci grad f.ricci | ricci vmap --size 8 - | ricci run -
   ricci compile f.ricci --dump plan                 what is run
+  ricci compile f.ricci --explain                   how, and why
   ricci check f.ricci                               its derivatives and batches against differences and loops
 )";
 

@@ -3,10 +3,8 @@
 #include <chrono>
 
 #include "absl/cleanup/cleanup.h"
-#include "absl/strings/str_format.h"
 #include "base/hash.h"
 #include "base/status_abi.h"
-#include "ir/print.h"
 #include "ricci/exact.h"
 
 namespace ricci { inline namespace v0 { namespace runtime {
@@ -16,21 +14,6 @@ uint64_t ConstantBytes(const pass::Lowered& l) {
   uint64_t bytes = 0;
   for (const auto& c : l.constants) bytes += c->bytes.size();
   return bytes;
-}
-
-void Append(void* sink, const char* p, size_t n) { static_cast<std::string*>(sink)->append(p, n); }
-
-// `text`, if not NULL, gets how each kernel would run.
-absl::StatusOr<pass::Estimate> EstimateOn(const ricci_backend& backend, const pass::Lowered& lowered,
-                                          std::string* text) {
-  const kernel::KernelViews kernels(lowered.kernels);
-  const ricci_plan plan = lowered.plan.View();
-  ricci_estimate out{};
-  out.hdr.size = sizeof out;
-  out.sink = text;
-  out.write = text == nullptr ? nullptr : Append;
-  RICCI_TRY(base::FromAbi(backend.estimate(backend.self, kernels.data(), kernels.size(), &plan, &out)));
-  return pass::Estimate{out.cycles, out.code};
 }
 
 }  // namespace
@@ -157,7 +140,7 @@ absl::StatusOr<RunFrame*> CompiledCode::NewFrame(Stream* stream) const {
   const uint64_t block_bytes = head + (on.host_memory ? arena_bytes_ : 0);
   void* device_block = nullptr;
   if (!on.host_memory) {
-    RICCI_ASSIGN(device_block, on.Allocate(arena_bytes_ + on.alignment, stream));
+    RICCI_ASSIGN(device_block, AllocateArena(stream));
   }
   absl::Cleanup undo = [&] {
     if (device_block != nullptr) on.Free(device_block, arena_bytes_ + on.alignment, stream);
@@ -246,65 +229,6 @@ absl::Status CompiledCode::CheckStatus(uint32_t check) const {
 
 ricci_status* CompiledCode::FailedCheck(uint32_t check) const {
   return base::AtBorder([&] { return CheckStatus(check); });
-}
-
-absl::StatusOr<std::string> CompiledCode::Dump(std::string_view stage) const {
-  if (stage == "program") return ir::Print(program());
-  if (stage == "optimized") return ir::Print(*lowered_->optimized);
-  if (stage == "plan") return kernel::ToText(plan_, kernels_.data(), kernels_.size());
-  if (stage == "decisions") return DumpDecisions();
-  if (stage == "native") return DumpNative();
-  if (stage == "object") return DumpObject();
-  if (stage != "kernels") return DumpPass(stage);
-  std::string text;
-  for (const kernel::Kernel& k : lowered_->kernels) text += kernel::ToText(k) + "\n";
-  return text;
-}
-
-absl::StatusOr<std::string> CompiledCode::DumpDecisions() const {
-  std::string text;
-  for (const std::string& decision : lowered_->decisions) text += decision;
-  if (device()->reference) return text + "device " + device()->kind + " interprets: nothing is scheduled\n";
-  if (device()->backend.estimate == nullptr) return text + "device " + device()->kind + " does not estimate kernels\n";
-  RICCI_ASSIGN(const pass::Estimate estimate, EstimateOn(device()->backend, *lowered_, &text));
-  absl::StrAppendFormat(&text, "in all about %.0f cycles of one thread\n", estimate.cycles);
-  return text;
-}
-
-absl::StatusOr<std::string> CompiledCode::DumpPass(std::string_view pass) const {
-  const auto known = pass::StageNames();
-  if (std::find(known.begin(), known.end(), pass) == known.end()) {
-    std::string names;
-    for (std::string_view name : known) names += base::Cat(names.empty() ? "" : ", ", name);
-    return base::InvalidArgument(
-        "dump: unknown stage ", pass,
-        "; known: program, optimized, decisions, kernels, plan, native, object, and the passes ", names);
-  }
-  auto text = pass::TextAfter(program(), key_.PassOptions(), pass);
-  if (!absl::IsNotFound(text.status())) return text;
-  return base::InvalidArgument("dump: pass ", pass, " does not run ",
-                               device()->reference ? "on device " : "with the passes chosen for program ",
-                               device()->reference ? device()->kind : program().name);
-}
-
-absl::StatusOr<std::string> CompiledCode::DumpNative() const {
-  const ricci_backend& backend = device()->backend;
-  if (backend.dump == nullptr) {
-    return absl::UnimplementedError(base::Cat("dump: device ", device()->Name(), " has no native form"));
-  }
-  std::string text;
-  RICCI_TRY(base::FromAbi(backend.dump(code_, &text, Append)));
-  return text;
-}
-
-absl::StatusOr<std::string> CompiledCode::DumpObject() const {
-  const ricci_backend& backend = device()->backend;
-  if (backend.dump_object == nullptr) {
-    return absl::UnimplementedError(base::Cat("dump: device ", device()->Name(), " writes no object files"));
-  }
-  std::string object;
-  RICCI_TRY(base::FromAbi(backend.dump_object(code_, &object, Append)));
-  return object;
 }
 
 }}}  // namespace ricci::v0::runtime

@@ -41,6 +41,13 @@ struct CompileKey {
 
 class CompiledCode;
 
+// What the device expects the plan to cost; `text`, if not NULL, gets how each kernel would run.
+absl::StatusOr<pass::Estimate> EstimateOn(const ricci_backend& backend, const pass::Lowered& lowered,
+                                          std::string* text);
+
+// Whether it is a stage that CompiledCode::Dump knows on every device, or the name of a pass.
+bool IsStage(std::string_view name);
+
 // Working memory of one run at a time.
 struct RunFrame {
   ricci_run_args args;  // points into this frame
@@ -96,22 +103,28 @@ class CompiledCode final : public base::Shared {
   static void ReportSpan(void* frame, uint32_t step, uint32_t thread, uint64_t begin_ns, uint64_t end_ns);
   // The status for the value `check` of the word of the failed check.
   absl::Status CheckStatus(uint32_t check) const;
-  // The text of a stage, or of the program after a pass, for which the passes run again; INVALID_ARGUMENT lists the
-  // stages.
+  // The text of a stage, of a form that the device has, or of the program after a pass, for which the passes run again;
+  // INVALID_ARGUMENT lists what there is.
   absl::StatusOr<std::string> Dump(std::string_view stage) const;
 
  private:
   CompiledCode(CompileKey key, std::unique_ptr<pass::Lowered> lowered);
   ~CompiledCode() override;
   absl::Status Generate();
-  absl::StatusOr<std::string> DumpDecisions() const;
-  absl::StatusOr<std::string> DumpPass(std::string_view pass) const;
-  absl::StatusOr<std::string> DumpNative() const;
-  absl::StatusOr<std::string> DumpObject() const;
   void FreeIdleFrames() const;
   ricci_status* FailedCheck(uint32_t check) const;
   absl::Status UploadConstants();
   bool MayUse(const RunFrame& frame, const Stream* stream) const;
+  // The kernel, library call or source that a step runs, or `copy`.
+  std::string_view StepName(const ricci_plan_step& step) const;
+  // ---- memory_use.cc ----
+  // Working memory of a run in the device's memory; if there is not enough, the status says what it is needed for.
+  absl::StatusOr<void*> AllocateArena(const Stream* stream) const;
+  std::string LargestBuffers() const;
+  // ---- dump.cc ----
+  absl::StatusOr<std::string> DumpDecisions() const;
+  absl::StatusOr<std::string> DumpPass(std::string_view pass) const;
+  absl::StatusOr<std::string> DumpForm(std::string_view form) const;
 
   const CompileKey key_;
   const std::unique_ptr<pass::Lowered> lowered_;

@@ -9,6 +9,7 @@
 #include "control/control.h"
 #include "pass/fusion.h"
 #include "runtime/compile_cache.h"
+#include "runtime/compiled_code.h"
 #include "runtime/reference_backend.h"
 
 namespace ricci { inline namespace v0 { namespace runtime {
@@ -96,6 +97,24 @@ absl::Status CheckFunctions(const ricci_backend& b, std::string_view kind) {
   return absl::OkStatus();
 }
 
+// Names that ricci_executable_dump can find.
+absl::Status CheckForms(const ricci_backend& b, std::string_view kind) {
+  const std::vector<std::string> forms = FormsOf(b);
+  if (forms.empty() != (b.dump_form == nullptr)) {
+    return base::InvalidArgument("backend ", kind, ": ", forms.empty() ? "dump_form" : "forms", " is given, but not ",
+                                 forms.empty() ? "forms" : "dump_form");
+  }
+  for (const std::string& form : forms) {
+    if (form.empty() || !std::all_of(form.begin(), form.end(), [](char c) { return c >= 'a' && c <= 'z'; })) {
+      return base::InvalidArgument("backend ", kind, ": form `", form, "` is not a word of small letters");
+    }
+    if (form != "decisions" && IsStage(form)) {
+      return base::InvalidArgument("backend ", kind, ": form ", form, " is a stage that every device has");
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckBackend(const ricci_backend& b, std::string_view kind) {
   if (kind.empty()) return base::InvalidArgument("backend: kind is empty");
   RICCI_TRY(CheckFunctions(b, kind));
@@ -109,7 +128,7 @@ absl::Status CheckBackend(const ricci_backend& b, std::string_view kind) {
   if (b.opt_level_default > 3) {
     return base::InvalidArgument("backend ", kind, ": opt_level_default is ", b.opt_level_default, ", not 0 to 3");
   }
-  return absl::OkStatus();
+  return CheckForms(b, kind);
 }
 
 absl::StatusOr<ricci_target> TargetOf(const ricci_backend& b) {

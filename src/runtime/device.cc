@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
+#include "absl/strings/str_split.h"
 #include "base/status_abi.h"
 #include "runtime/context.h"
 #include "runtime/stream.h"
@@ -33,7 +35,16 @@ Device::Device(Context* context, const ricci_backend& from, const ricci_target& 
   backend.kind = {kind.data(), kind.size()};
   backend.target = &this->target.numbers;
   backend.name = {name.data(), name.size()};
+  backend.forms = {};  // of the plugin, which may be gone
+  forms = FormsOf(from);
 }
+
+std::vector<std::string> FormsOf(const ricci_backend& b) {
+  if (b.forms.ptr == nullptr || b.forms.len == 0) return {};
+  return absl::StrSplit(std::string(b.forms.ptr, b.forms.len), ',');
+}
+
+bool Device::HasForm(std::string_view name) const { return std::find(forms.begin(), forms.end(), name) != forms.end(); }
 
 Device::~Device() {
   default_stream = {};

@@ -8,6 +8,7 @@
 #include <list>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/shared.h"
@@ -23,13 +24,17 @@ class Event;
 using StreamRef = base::Ref<Stream>;
 using EventRef = base::Ref<Event>;
 
+// The names in ricci_backend.forms.
+std::vector<std::string> FormsOf(const ricci_backend& b);
+
 struct Device {
   Context* context;
   ricci_backend backend;  // its texts point into this Device
   pass::Target target;
   std::string kind, name;
-  int32_t ordinal = 0;  // among the devices of its kind, in the context's order
-  bool reference;       // programs are lowered without any pass
+  std::vector<std::string> forms;  // of code, besides those that every device has
+  int32_t ordinal = 0;             // among the devices of its kind, in the context's order
+  bool reference;                  // programs are lowered without any pass
   bool host_memory;
   bool host_visible;
   uint64_t alignment;
@@ -40,6 +45,7 @@ struct Device {
   ~Device();
   bool owns_self = false;
 
+  bool HasForm(std::string_view name) const;
   // `cpu`, or `late:1` where there are several of the kind.
   std::string Name() const;
   uint64_t Aligned(uint64_t bytes) const { return (bytes + alignment - 1) / alignment * alignment; }

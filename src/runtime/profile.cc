@@ -6,24 +6,33 @@ namespace {
 
 ricci_str Text(std::string_view v) { return {v.data(), v.size()}; }
 
-struct Called {
-  uint32_t kind;
-  std::string_view name;
-};
-Called CalledBy(const pass::Lowered& l, const ricci_plan_step& step) {
+uint32_t KindOf(const ricci_plan_step& step) {
   switch (step.kind) {
     case RICCI_STEP_KERNEL:
-      return {RICCI_SPAN_KERNEL, l.kernels[step.index].name};
+      return RICCI_SPAN_KERNEL;
     case RICCI_STEP_LIBRARY:
-      return {RICCI_SPAN_LIBRARY, l.library_names[step.index]};
+      return RICCI_SPAN_LIBRARY;
     case RICCI_STEP_SOURCE:
-      return {RICCI_SPAN_SOURCE, l.sources[step.index]->entry};
+      return RICCI_SPAN_SOURCE;
     default:
-      return {RICCI_SPAN_COPY, "copy"};
+      return RICCI_SPAN_COPY;
   }
 }
 
 }  // namespace
+
+std::string_view CompiledCode::StepName(const ricci_plan_step& step) const {
+  switch (step.kind) {
+    case RICCI_STEP_KERNEL:
+      return lowered_->kernels[step.index].name;
+    case RICCI_STEP_LIBRARY:
+      return lowered_->library_names[step.index];
+    case RICCI_STEP_SOURCE:
+      return lowered_->sources[step.index]->entry;
+    default:
+      return "copy";
+  }
+}
 
 // Any thread.
 void CompiledCode::ReportSpan(void* frame, uint32_t step, uint32_t thread, uint64_t begin_ns, uint64_t end_ns) {
@@ -31,14 +40,13 @@ void CompiledCode::ReportSpan(void* frame, uint32_t step, uint32_t thread, uint6
   const CompiledCode& code = *run.code;
   if (step >= code.plan_.n_steps) return;  // of a wrong backend
   const ricci_plan_step& s = code.plan_.steps[step];
-  const Called called = CalledBy(code.lowered(), s);
   const ir::Location& at = code.program().vocabulary()->GetLocation(static_cast<ir::LocationId>(s.location));
   ricci_span span{};
   span.hdr.size = sizeof span;
-  span.kind = called.kind;
+  span.kind = KindOf(s);
   span.step = step;
   span.thread = thread;
-  span.name = Text(called.name);
+  span.name = Text(code.StepName(s));
   span.file = Text(at.file);
   span.line = at.line;
   span.begin_ns = begin_ns;

@@ -55,6 +55,28 @@ TEST_F(HostileRows, RowsThatCannotBe) {
   EXPECT_EQ(ErrorOf(ricci_backend_register(ctx, &b)), "backend odd: compile is NULL");
 }
 
+TEST_F(HostileRows, FormsThatNobodyCanAskFor) {
+  ricci_backend b{};
+  b.hdr.size = sizeof b;
+  b.kind = Str("odd");
+  b.compile = [](void*, const ricci_compile_args*, void**, ricci_code_info*) -> ricci_status* { return nullptr; };
+  b.run = [](void*, const ricci_run_args*) -> ricci_status* { return nullptr; };
+  b.drop_code = [](void*) {};
+  b.forms = Str("ptx");
+  EXPECT_EQ(ErrorOf(ricci_backend_register(ctx, &b)), "backend odd: forms is given, but not dump_form");
+  b.dump_form = [](void*, ricci_str, void*, void (*)(void*, const char*, size_t)) -> ricci_status* { return nullptr; };
+  b.forms = Str("ptx,SASS");
+  EXPECT_EQ(ErrorOf(ricci_backend_register(ctx, &b)), "backend odd: form `SASS` is not a word of small letters");
+  b.forms = Str("ptx,");
+  EXPECT_EQ(ErrorOf(ricci_backend_register(ctx, &b)), "backend odd: form `` is not a word of small letters");
+  b.forms = Str("decisions,plan");
+  EXPECT_EQ(ErrorOf(ricci_backend_register(ctx, &b)), "backend odd: form plan is a stage that every device has");
+  b.forms = Str("cse");
+  EXPECT_EQ(ErrorOf(ricci_backend_register(ctx, &b)), "backend odd: form cse is a stage that every device has");
+  b.forms = {};
+  EXPECT_EQ(ErrorOf(ricci_backend_register(ctx, &b)), "backend odd: dump_form is given, but not forms");
+}
+
 TEST_F(HostileRows, TargetsThatNoDeviceIs) {
   ricci_backend b{};
   b.hdr.size = sizeof b;

@@ -115,6 +115,14 @@ TEST_P(WrittenObject, GivesTheSameBitsInAnotherProcess) {
   EXPECT_TRUE(Read("outputs") == Bytes(want));
 }
 
+TEST(Assembly, IsTheCodeThatRuns) {
+  ProgramRunner r;
+  const std::string text =
+      r.Dump(r.Parse("program f(%x: f32[64]) {\n  %y: f32[64] = sqrt(%x)\n  return %y\n}"), "assembly", "cpu");
+  EXPECT_NE(text.find("ricci_entry:"), std::string::npos) << text;
+  EXPECT_NE(text.find("sqrtps"), std::string::npos) << text;
+}
+
 INSTANTIATE_TEST_SUITE_P(All, WrittenObject, ::testing::ValuesIn(Examples()),
                          [](const auto& info) { return std::string(info.param.name); });
 

@@ -1,6 +1,6 @@
 """The machine code of typical programs, compared with what was recorded: it may get better, not worse.
 
-PRINTER (quality_programs.cc) prints the CUDA text of each program; NVRTC compiles it for the architectures below
+PRINTER (quality_programs.cc) prints the CUDA text of each program, and occupancy as the plugin computes it; NVRTC compiles it for the architectures below
 without a warning, and of the first one the figures of each kernel are compared with quality.json.
 
 usage: quality.py PRINTER [--update | --table] [PROGRAM...]
@@ -53,6 +53,18 @@ def measure(text):
         elif not figures:
             figures = sass_figures.figures(code, log)
     return figures, wrong
+
+
+def add_occupancy(printer, results):
+    """The plugin's own, of each kernel after its shared memory."""
+    kernels = [(p, name) for p, of in results.items() if "cannot" not in of for name in of]
+    used = "".join(f"{results[p][k]['registers']} {results[p][k]['shared']}\n" for p, k in kernels)
+    out = subprocess.run([printer, "--occupancy", ARCHITECTURES[0]], input=used, capture_output=True, text=True,
+                         check=True).stdout.split()
+    for (p, name), percent in zip(kernels, out, strict=True):
+        figures = list(results[p][name].items())
+        at = [key for key, _ in figures].index("shared") + 1
+        results[p][name] = dict(figures[:at] + [("occupancy", int(percent))] + figures[at:])
 
 
 def flat(figures):
@@ -140,6 +152,7 @@ def main(arguments):
     with concurrent.futures.ProcessPoolExecutor(2) as pool:
         measured = dict(zip(texts, pool.map(measure, texts.values())))
     results = {name: figures for name, (figures, _) in measured.items()}
+    add_occupancy(printer, results)
     wrong = [f"{name}: {line}" for name, (_, lines) in measured.items() for line in lines]
     if "--table" in options:
         print(table(results), end="")

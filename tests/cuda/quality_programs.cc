@@ -1,10 +1,12 @@
 // ricci_cuda_quality: prints the CUDA text of typical programs, for quality.py: a line `==== name` before each. A
-// program that the backend does not take gives a line `!!!! message` in place of its text.
+// program that the backend does not take gives a line `!!!! message` in place of its text. With `--occupancy sm_90a`:
+// the occupancy of kernels, whose registers and shared memory are read from the input.
 #include <cstdio>
 #include <exception>
 
 #include "bench/typical_programs.h"
 #include "cuda/simulated_gpu.h"
+#include "occupancy.h"
 
 namespace ricci::testing { namespace {
 
@@ -127,11 +129,23 @@ void PrintAll() {
   }
 }
 
+// Of blocks of 256 threads with the registers and bytes of shared memory in each line of the input.
+void PrintOccupancy(const char* architecture) {
+  cuda::Resources used;
+  while (std::scanf("%d %d", &used.registers, &used.shared_bytes) == 2) {
+    std::printf("%d\n", cuda::OccupancyOf(architecture, used, 256).value_or(0));
+  }
+}
+
 }}  // namespace ricci::testing
 
-int main() {
+int main(int argc, char** argv) {
   try {
-    ricci::testing::PrintAll();
+    if (argc == 3 && std::string_view(argv[1]) == "--occupancy") {
+      ricci::testing::PrintOccupancy(argv[2]);
+    } else {
+      ricci::testing::PrintAll();
+    }
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 1;

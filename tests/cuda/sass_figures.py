@@ -11,9 +11,6 @@ import tempfile
 import nvidia.cu13
 
 FOLDER = pathlib.Path(next(iter(nvidia.cu13.__path__)))
-THREADS = 256  # of a block
-# What a processor has, of sm_90 and sm_100: warps, blocks, registers, bytes of shared memory.
-WARPS, BLOCKS, REGISTERS, SHARED, RESERVED_SHARED = 64, 32, 65536, 233472, 1024
 LINE = re.compile(r"\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+ )?\s*([A-Z][\w.]*)(.*?);")
 INTEGER = {"IADD3", "IMAD", "LEA", "SHF", "LOP3", "ISETP", "IABS", "IMNMX", "VIMNMX", "I2F", "SEL", "PRMT", "IADD",
            "UIADD3", "UIMAD", "ULEA", "USHF", "ULOP3", "UISETP", "USEL", "VIADD", "SGXT", "IDP", "POPC", "FLO", "BMSK"}
@@ -53,14 +50,6 @@ def resources(log):
         out[name] = {"registers": number(r"Used (\d+) registers"), "stack": number(r"(\d+) bytes stack"),
                      "spill": number(r"(\d+) bytes spill"), "shared": number(r"(\d+) bytes smem")}
     return out
-
-
-def occupancy(registers, shared):
-    """Of the warps that a processor holds, the percentage that blocks of this kind fill."""
-    warps = THREADS // 32
-    by_registers = REGISTERS // (-(-registers * 32 // 256) * 256) // 4 * 4 // warps if registers else BLOCKS
-    blocks = min(BLOCKS, WARPS // warps, by_registers, SHARED // (shared + RESERVED_SHARED))
-    return 100 * blocks * warps // WARPS
 
 
 def instructions(code):
@@ -114,8 +103,7 @@ def figures(code, log):
         ops = [op.split(".")[0] for op, _ in listing if op != "label"]
         count = lambda *names: sum(op in names for op in ops)
         loop = [op.split(".")[0] for op, _ in main_loop(listing)]
-        out[name] = {**used[name], "occupancy": occupancy(used[name]["registers"], used[name]["shared"]),
-                     "instructions": len(ops), "loads": widths(listing, "LDG"), "stores": widths(listing, "STG"),
+        out[name] = {**used[name], "instructions": len(ops), "loads": widths(listing, "LDG"), "stores": widths(listing, "STG"),
                      "local": count("LDL", "STL"), "shuffles": count("SHFL", "REDUX"), "barriers": count("BAR"),
                      "f64": count("DADD", "DMUL", "DFMA", "DSETP", "DMNMX"), "loop": len(loop),
                      "loop_integer": sum(op in INTEGER for op in loop)}

@@ -6,7 +6,9 @@ failing command: its message and `exit N`). `$ A | B` passes what A prints to B.
 lacks are skipped. Steps of a section share an empty folder; an option `--file F`, which the tool does not see, makes F
 in it the operand instead of standard input. Of a step with `--profile F`, F is shown after the output, without its times.
 
-usage: golden.py TOOL [--update] CASE...
+`$NAME` in a step is VALUE: what differs between machines, such as the path of a library.
+
+usage: golden.py TOOL [--update] [NAME=VALUE]... CASE...
 """
 import json
 import pathlib
@@ -55,7 +57,11 @@ def parse(section):
     return program[1:] + "\n", [step.partition("\n")[::2] for step in steps]
 
 
-def check(tool, path, known, update):
+def expanded(line, names):
+    return re.sub(r"\$(\w+)", lambda m: names.get(m.group(1), m.group(0)), line)
+
+
+def check(tool, path, known, names, update):
     """The number of steps that differ."""
     failures, sections = 0, []
     for section in path.read_text().split("\n====\n"):
@@ -63,7 +69,7 @@ def check(tool, path, known, update):
         text = program.rstrip("\n") + "\n"
         with tempfile.TemporaryDirectory() as folder:
             for line, expected in steps:
-                words = shlex.split(line)
+                words = shlex.split(expanded(line, names))
                 got = run(tool, words, program, folder) if can_run(words, known) else expected
                 if got.rstrip("\n") != expected.rstrip("\n"):
                     failures += 1
@@ -78,10 +84,12 @@ def check(tool, path, known, update):
 
 
 def main():
-    tool, *paths = [a for a in sys.argv[1:] if a != "--update"]
+    tool, *rest = [a for a in sys.argv[1:] if a != "--update"]
+    names = dict(a.split("=", 1) for a in rest if "=" in a)
+    paths = [a for a in rest if "=" not in a]
     tool = str(pathlib.Path(tool).resolve())
     known = devices(tool)
-    failures = sum(check(tool, pathlib.Path(p), known, "--update" in sys.argv) for p in paths)
+    failures = sum(check(tool, pathlib.Path(p), known, names, "--update" in sys.argv) for p in paths)
     print(f"golden: {len(paths)} files, {failures} step(s) differ")
     return 1 if failures else 0
 

@@ -96,6 +96,8 @@ std::atomic<uint32_t> check_every{1}, checked{0};
 constexpr const char* kFlags = "-std=c++17 -O0 -w -fPIC -shared -ffp-contract=off -fno-math-errno";
 constexpr const char* kCheckedFlags =
     " -g1 -DRICCI_CHECKED -fsanitize=thread --param tsan-instrument-func-entry-exit=0 -fsanitize-coverage=trace-pc";
+constexpr int kKnown[] = {80, 90, 100, 120};  // architectures
+constexpr char kPtx[] = "// the simulated compiler has no PTX\n";
 
 struct Program {
   std::string source, log;
@@ -187,6 +189,15 @@ int nvrtcGetCUBINSize(void* program, size_t* bytes) { return *bytes = static_cas
 int nvrtcGetCUBIN(void* program, char* out) {
   const std::string& code = static_cast<Program*>(program)->code;
   std::memcpy(out, code.data(), code.size());
+  return 0;
+}
+int nvrtcGetNumSupportedArchs(int* n) { return *n = std::size(ricci::cuda::standin::kKnown), 0; }
+int nvrtcGetSupportedArchs(int* numbers) {
+  return std::copy(std::begin(ricci::cuda::standin::kKnown), std::end(ricci::cuda::standin::kKnown), numbers), 0;
+}
+int nvrtcGetPTXSize(void*, size_t* bytes) { return *bytes = sizeof ricci::cuda::standin::kPtx, 0; }
+int nvrtcGetPTX(void*, char* out) {
+  std::memcpy(out, ricci::cuda::standin::kPtx, sizeof ricci::cuda::standin::kPtx);
   return 0;
 }
 int nvrtcGetProgramLogSize(void* program, size_t* bytes) {

@@ -1,0 +1,130 @@
+// `ricci compile --explain`: of each launch what was decided and why, its shape, what its points read, write and
+// compute, and what its machine code takes.
+#include <cstdarg>
+#include <cstdio>
+
+#include "code.h"
+#include "forms.h"
+#include "launch_shape.h"
+#include "listing.h"
+#include "occupancy.h"
+#include "phases.h"
+#include "plan_graph.h"
+#include "traffic.h"
+
+namespace ricci::cuda {
+namespace {
+
+[[gnu::format(printf, 1, 2)]] std::string Format(const char* format, ...) {
+  char text[256];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  return text;
+}
+
+// `3`, `3.5`, `0.25`.
+std::string Number(double x) {
+  std::string text = Format("%.2f", x);
+  while (text.back() == '0') text.pop_back();
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+std::string Join(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : "; ") + part;
+  return text;
+}
+
+std::string CodeText(const std::map<std::string, Resources>& known, const std::string& function,
+                     std::string_view architecture, int threads) {
+  const auto found = known.find(function);
+  if (found == known.end()) return "  code: this compiler reports no registers\n";
+  const Resources& r = found->second;
+  const std::optional<int> occupancy = OccupancyOf(architecture, r, threads);
+  return Format("  code: %d registers, %d bytes of stack, %d of spills, %d of shared memory; occupancy %s\n",
+                r.registers, r.stack_bytes, r.spill_bytes, r.shared_bytes,
+                occupancy ? (std::to_string(*occupancy) + " %").c_str() : "not known");
+}
+
+class Explainer {
+ public:
+  Explainer(const CodeToRead& code, std::map<std::string, Resources> used) : code_(code), used_(std::move(used)) {}
+
+  void Kernel(const ricci_kernel_table& k, const std::string& name, const Launch& launch) {
+    const codegen::Blocks blocks(k);
+    const IndexRanges ranges(k);
+    const Team team = TeamOf(k, blocks);
+    const Vector vector = VectorOf(k, blocks, ranges, team);
+    const Phases phases = PhasesOf(k, blocks, team);
+    if (launch.parts != 0) {
+      const int64_t threads = launch.points * launch.parts * kBlock;
+      OneLaunch(name + "_parts", launch.decisions_of_parts, ShapeOf(threads, 0, code_.processors),
+                TrafficOf(k, blocks, vector, phases.first));
+    }
+    OneLaunch(name, launch.decisions, ShapeOf(launch.threads(), launch.thread_bytes, code_.processors),
+              TrafficOf(k, blocks, vector, phases.second));
+  }
+
+  void Source(const ricci_plan_source& s) {
+    const std::string name(s.entry.ptr, s.entry.len);
+    text += "source " + name + ": as its primitive wants it\n";
+    text += Format("  launch: %lld x %lld x %lld blocks of %lld x %lld x %lld threads\n", Wide(s.grid[0]),
+                   Wide(s.grid[1]), Wide(s.grid[2]), Wide(s.block[0]), Wide(s.block[1]), Wide(s.block[2]));
+    text += CodeText(used_, name, code_.architecture, static_cast<int>(s.block[0] * s.block[1] * s.block[2]));
+  }
+
+  std::string text;
+
+ private:
+  static long long Wide(int64_t n) { return n; }
+
+  void OneLaunch(const std::string& function, const std::vector<std::string>& decisions, const LaunchShape& shape,
+                 const Traffic& t) {
+    text += "kernel " + function + ": " + Join(decisions) + "\n";
+    text += Format("  launch: %u block%s of %u threads\n", shape.blocks, shape.blocks == 1 ? "" : "s", shape.threads);
+    text += "  a point: reads " + Number(t.read) + " bytes (least " + Number(t.least_read) + "), writes " +
+            Number(t.written) + " (least " + Number(t.least_written) + "), about " + Number(t.operations) +
+            " operations\n";
+    text += CodeText(used_, function, code_.architecture, static_cast<int>(shape.threads));
+  }
+
+  const CodeToRead& code_;
+  const std::map<std::string, Resources> used_;
+};
+
+}  // namespace
+
+ricci_status* Explain(const CodeToRead& code, std::string& out) {
+  const ricci_compile_args& a = code.given;
+  std::vector<Launch> launches;
+  std::string error;
+  const std::string module = PrintModule(a, launches, error);
+  const auto used_by = [&](const std::string& text, std::map<std::string, Resources>& used) {
+    Listing listing;
+    ricci_status* const failed = MakeListing(code.compiler, text, code.architecture, listing);
+    used = ResourcesIn(listing.log);
+    return failed;
+  };
+  std::map<std::string, Resources> used;
+  if (a.n_kernels != 0) {
+    if (ricci_status* failed = used_by(module, used)) return failed;
+  }
+  Explainer kernels(code, std::move(used));
+  for (uint32_t i = 0; i < a.n_kernels; ++i) kernels.Kernel(*a.kernels[i], KernelName(*a.kernels[i], i), launches[i]);
+  out += kernels.text;
+  for (uint32_t i = 0; i < a.plan->n_sources; ++i) {
+    const ricci_plan_source& s = a.plan->sources[i];
+    if (ricci_status* failed = used_by(std::string(s.text.ptr, s.text.len), used)) return failed;
+    Explainer source(code, used);
+    source.Source(s);
+    out += source.text;
+  }
+  out += HasControl(*a.plan) ? "the plan has loops or branches: its steps are issued one by one\n"
+                             : "a run launches one graph with all steps\n";
+  return nullptr;
+}
+
+}  // namespace ricci::cuda

@@ -1,0 +1,28 @@
+// The forms of compiled code for people: what was decided for each kernel, its text, PTX and machine code. They are
+// made again from the plan when somebody asks, and need no GPU.
+#ifndef RICCI_CUDA_FORMS_H_
+#define RICCI_CUDA_FORMS_H_
+#include <string>
+#include <string_view>
+
+#include "driver.h"
+#include "ricci/backend.h"
+
+namespace ricci::cuda {
+
+struct CodeToRead {
+  const ricci_compile_args& given;
+  const Compiler& compiler;
+  const std::string& architecture;
+  int processors;  // of the GPU; 0: there is none
+};
+
+// As ricci_backend.forms and dump_form.
+inline constexpr std::string_view kForms = "decisions,source,ptx,sass";
+ricci_status* WriteForm(const CodeToRead& code, std::string_view form, std::string& out);
+
+// ---- explain.cc: a paragraph for each launch ----
+ricci_status* Explain(const CodeToRead& code, std::string& out);
+
+}  // namespace ricci::cuda
+#endif

@@ -1,0 +1,15 @@
+// Occupancy: how many of the warps that a processor of a GPU holds are filled by blocks of a kernel.
+#ifndef RICCI_CUDA_OCCUPANCY_H_
+#define RICCI_CUDA_OCCUPANCY_H_
+#include <optional>
+#include <string_view>
+
+#include "resources.h"
+
+namespace ricci::cuda {
+
+// Percent, by registers and shared memory of blocks of `threads`; nothing for an architecture that is not known.
+std::optional<int> OccupancyOf(std::string_view architecture, const Resources& used, int threads);
+
+}  // namespace ricci::cuda
+#endif

@@ -1,0 +1,67 @@
+// What a plan needs working memory for, for the message when there is not enough.
+#include <algorithm>
+
+#include "runtime/compiled_code.h"
+
+namespace ricci { inline namespace v0 { namespace runtime {
+namespace {
+
+constexpr size_t kMostNamed = 3;
+
+bool Writes(const ricci_plan& plan, const ricci_kernel_table* const* kernels, const ricci_plan_step& s, uint32_t arg) {
+  switch (s.kind) {
+    case RICCI_STEP_KERNEL:
+      return (kernels[s.index]->buffers[arg].access & RICCI_ACCESS_WRITE) != 0;
+    case RICCI_STEP_LIBRARY:
+      return arg >= plan.libraries[s.index].n_in;
+    case RICCI_STEP_SOURCE:
+      return arg >= plan.sources[s.index].n_in;
+    default:
+      return s.kind == RICCI_STEP_COPY && arg == 0;
+  }
+}
+
+// By buffer: 1 + the first step that writes it; 0: none does.
+std::vector<uint32_t> FirstWriters(const ricci_plan& plan, const ricci_kernel_table* const* kernels) {
+  std::vector<uint32_t> writers(plan.n_buffers);
+  for (uint32_t s = plan.n_steps; s-- > 0;) {
+    const ricci_plan_step& step = plan.steps[s];
+    for (uint32_t i = 0; i < step.n_args; ++i) {
+      if (Writes(plan, kernels, step, i)) writers[plan.args[step.args + i]] = s + 1;
+    }
+  }
+  return writers;
+}
+
+}  // namespace
+
+std::string CompiledCode::LargestBuffers() const {
+  const std::vector<uint32_t> writers = FirstWriters(plan_, kernels_.data());
+  std::vector<uint32_t> of_arena;
+  for (uint32_t b = 0; b < plan_.n_buffers; ++b) {
+    if (plan_.buffers[b].kind == RICCI_BUFFER_ARENA && writers[b] != 0) of_arena.push_back(b);
+  }
+  std::stable_sort(of_arena.begin(), of_arena.end(),
+                   [&](uint32_t a, uint32_t b) { return plan_.buffers[a].bytes > plan_.buffers[b].bytes; });
+  of_arena.resize(std::min(of_arena.size(), kMostNamed));
+  std::string text;
+  for (const uint32_t b : of_arena) {
+    const ricci_plan_step& step = plan_.steps[writers[b] - 1];
+    const ir::Location& at = program().vocabulary()->GetLocation(static_cast<ir::LocationId>(step.location));
+    text += base::Cat(text.empty() ? "" : ", ", plan_.buffers[b].bytes, " of ", StepName(step));
+    if (at.line != 0) text += base::Cat(" (", at.file, ":", at.line, ")");
+  }
+  return text;
+}
+
+absl::StatusOr<void*> CompiledCode::AllocateArena(const Stream* stream) const {
+  const uint64_t bytes = arena_bytes_ + device()->alignment;
+  absl::StatusOr<void*> made = device()->Allocate(bytes, stream);
+  if (!absl::IsResourceExhausted(made.status())) return made;
+  const std::string largest = LargestBuffers();
+  const std::string text = base::Cat(made.status().message(), "; program ", program().name, " needs ", bytes,
+                                     " bytes of working memory", largest.empty() ? "" : ", the largest: ", largest);
+  return base::WithSite(absl::ResourceExhaustedError(text), base::SiteOf(made.status()));
+}
+
+}}}  // namespace ricci::v0::runtime
