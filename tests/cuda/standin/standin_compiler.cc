@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -13,70 +14,39 @@
 #include <memory>
 #include <mutex>
 #include <sstream>
+#include <vector>
 
+#include "device_prelude.h"
 #include "standin.h"
 
 namespace ricci::cuda::standin {
 namespace {
 
-// What a CUDA compiler knows without a header, as far as printed kernels use it.
-constexpr const char* kPrelude = R"(
-#define __device__
-#define __global__
-#define __noinline__ __attribute__((noinline))
-struct Index { unsigned x, y, z; };
-struct Place {
-  Index block, blocks, thread, threads;
-  unsigned long long (*shuffle)(unsigned long long, unsigned);
-  void (*barrier)();
-};
-static thread_local Index blockIdx, gridDim, threadIdx, blockDim;
-static thread_local const Place* here;
-static void Enter(const Place* p) {
-  here = p;
-  blockIdx = p->block; gridDim = p->blocks; threadIdx = p->thread; blockDim = p->threads;
+bool HasAny(const std::string& text, const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(), [&](const std::string& w) { return text.find(w) != text.npos; });
 }
-#define __shared__ static thread_local
-template <typename T>
-static T __shfl_xor_sync(unsigned, T v, int across) {
-  unsigned long long bits = 0;
-  const Place* const p = here;
-  __builtin_memcpy(&bits, &v, sizeof v);
-  bits = p->shuffle(bits, (unsigned)across);
-  Enter(p);  // others ran in between
-  __builtin_memcpy(&v, &bits, sizeof v);
-  return v;
+
+// Words of a text whose threads may wait for each other: functions of the compiler, and those of the text that use
+// them.
+std::vector<std::string> WordsThatMeet(const std::string& text) {
+  std::vector<std::string> words{"__shfl", "__sync", "__ballot", "ricci_meet", "ricci_dev_warp"};
+  const std::string begin = "static __device__ ";
+  for (size_t at = text.find(begin), next; at != text.npos; at = next) {
+    next = text.find(begin, at + 1);
+    const std::string function = text.substr(at, std::min(next, text.find("extern \"C\" __global__", at)) - at);
+    const size_t open = function.find('(');
+    if (open == function.npos || !HasAny(function, words)) continue;
+    words.push_back(function.substr(function.find_last_of("* ", open) + 1, open - function.find_last_of("* ", open)));
+  }
+  return words;
 }
-static void __syncthreads() {
-  const Place* const p = here;
-  p->barrier();
-  Enter(p);
-}
-extern "C" {
-float fabsf(float); float sqrtf(float); float fmaf(float, float, float); float truncf(float); float rintf(float);
-float copysignf(float, float); float floorf(float); float ceilf(float); float roundf(float); float fmodf(float, float);
-float tanf(float); float lgammaf_r(float, int*);
-double fabs(double); double sqrt(double); double fma(double, double, double); double trunc(double); double rint(double);
-double copysign(double, double); double floor(double); double ceil(double); double round(double);
-double fmod(double, double); double tan(double); double lgamma_r(double, int*); double ldexp(double, int);
-}
-static double lgamma(double x) { int sign; return lgamma_r(x, &sign); }
-static int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned)x); }
-static int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll((unsigned long long)x); }
-static int __popc(unsigned x) { return __builtin_popcount(x); }
-static int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
-static unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned long long)((unsigned __int128)a * b >> 64); }
-static long long __mul64hi(long long a, long long b) { return (long long)((__int128)a * b >> 64); }
-template <typename T> static void atomicMin(T* p, T v) { if (v < *p) *p = v; }
-template <typename T> static void atomicMax(T* p, T v) { if (v > *p) *p = v; }
-template <typename T> static void atomicAdd(T* p, T v) { *p += v; }
-)";
 
 // For each kernel a function that takes its arguments as a launch does. Kernels are printed with a type and a name for
 // each argument.
 std::string Callers(const std::string& text) {
   std::string out;
   const std::string begin = "extern \"C\" __global__ void ";
+  const std::vector<std::string> meeting = WordsThatMeet(text);
   for (size_t at = text.find(begin); at != text.npos; at = text.find(begin, at + 1)) {
     const size_t name = at + begin.size(), open = text.find('(', name), close = text.find(')', open);
     std::istringstream arguments(text.substr(open + 1, close - open - 1));
@@ -88,7 +58,7 @@ std::string Callers(const std::string& text) {
       ++n;
     }
     const std::string kernel = text.substr(name, open - name), body = text.substr(at, text.find(begin, at + 1) - at);
-    const bool meets = body.find("__shfl") != body.npos || body.find("__syncthreads") != body.npos;
+    const bool meets = HasAny(body, meeting);
     out += "extern \"C\" unsigned long long call_" + kernel + "(void** a, const Place* p) {\n  if (p == 0) return " +
            std::to_string(static_cast<uint64_t>(n) | (meets ? kMeets : 0)) + "ull;\n  Enter(p);\n  " + kernel + "(" +
            values + ");\n  return 0;\n}\n";
@@ -130,7 +100,7 @@ int CompileNew(Program& p) {
   CompileForReal(p.source);
   const std::filesystem::path folder = NewFolder(), source = folder / "k.cc", object = folder / "k.so",
                               log = folder / "log";
-  std::ofstream(source) << kPrelude << "#line 1 \"ricci.cu\"\n" << p.source << "\n" << Callers(p.source);
+  std::ofstream(source) << DevicePrelude() << "#line 1 \"ricci.cu\"\n" << p.source << "\n" << Callers(p.source);
   const std::string command = "g++ -std=c++17 -O0 -w -fPIC -shared -ffp-contract=off -fno-math-errno -x c++ " +
                               source.string() + " -o " + object.string() + " 2> " + log.string();
   const int status = std::system(command.c_str());

@@ -24,8 +24,11 @@ void RunGrid(Kernel kernel, bool meets, std::vector<CuPointer>& values, Place pl
   for (uint64_t b = 0; b < blocks; ++b) {
     PlaceAt(turn(b, blocks), place.blocks, place.block);
     if (meets) {
-      RunBlock(kernel, arguments.data(), place, seed);
-      continue;
+      const std::string fault = RunBlock(kernel, arguments.data(), place, seed);
+      if (fault.empty()) continue;
+      Machine& m = Machine::Get();
+      const std::lock_guard lock(m.mutex);
+      return m.Complain(fault);
     }
     for (uint64_t t = 0; t < threads; ++t) {
       PlaceAt(turn(t, threads), place.threads, place.thread);
