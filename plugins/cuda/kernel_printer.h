@@ -8,6 +8,7 @@
 #include "index_ranges.h"
 #include "kernel_text.h"
 #include "phases.h"
+#include "product_tile.h"
 #include "team.h"
 #include "types.h"
 #include "vector.h"
@@ -26,12 +27,15 @@ class KernelPrinter {
         device_(device),
         blocks_(k),
         ranges_(k),
-        team_(TeamOf(k, blocks_)),
-        vector_(VectorOf(k, blocks_, ranges_, team_)),
+        register_tile_(TileOf(k, blocks_, ranges_, /*on_tensor_cores=*/false)),
+        tensor_tile_(TileOf(k, blocks_, ranges_, /*on_tensor_cores=*/true)),
+        team_(tile_->IsUsed() ? Team::Alone(k) : TeamOf(k, blocks_)),
+        vector_(tile_->IsUsed() ? Vector{} : VectorOf(k, blocks_, ranges_, team_)),
         phases_(PhasesOf(k, blocks_, team_)),
         launch_(LaunchOf(k, blocks_, team_, vector_.of_points ? vector_.size : 1)) {
     launch_.parts = phases_.parts;
     launch_.parts_bytes = phases_.bytes;
+    if (tile_->IsUsed()) launch_.tiles = tile_->tiles();
   }
 
   bool Print(const std::string& name);
@@ -79,8 +83,13 @@ class KernelPrinter {
   void GroupedPoints(const std::string& type, const std::string& thread, const std::string& threads);
   void GroupedTrips(uint32_t i);
   void Group(uint32_t loop, uint32_t first, uint32_t last);
-  std::string VectorType(uint32_t i);
+  std::string AreAligned(const std::vector<uint8_t>& buffers, int64_t bytes) const;
   std::string IsAligned() const;
+  std::string VectorType(uint32_t i, int64_t n);
+  std::string Address(uint32_t i);
+  // `n` elements at once where addresses are `aligned`, else one after the other.
+  std::string LoadTogether(uint32_t i, int64_t n);
+  std::string StoreTogether(uint32_t i, int64_t n, const std::string& value);
   std::string Loaded(uint32_t i);
   std::string Stored(uint32_t i);
   bool IsTogether(uint32_t i) const { return in_group_ && vector_.together[i] != 0; }
@@ -94,8 +103,64 @@ class KernelPrinter {
   void StorePart(uint32_t reduce);
   void CombineParts(uint32_t reduce);
 
+  // ---- tile_text.cc ----
+  // How a part of a tile lies in shared memory: lines of elements, in each of which those at multiples of `mul` are
+  // exchanged, by the line's number, so that threads that access one column of lines meet different banks.
+  struct Layout {
+    bool lines_of_side = false;  // a line holds trips of the sum; else a line is a trip and holds rows (columns)
+    int64_t lines = 0, length = 0;
+    int64_t div = 1, mod = 1, mul = 0;
+    int64_t elements() const { return lines * length; }
+    std::string Place(const std::string& line, const std::string& inner) const;
+  };
+  Layout LayoutOf(const TileProduct& p, Side side) const;
+  Layout TensorLayout(const TileOperand& o, Layout layout) const;
+  std::string SlotOf(const TileProduct& p, Side side, const std::string& step) const;
+  std::string IsInside(const TileProduct& p) const;
+  void CopyOperand(const TileProduct& p, Side side);
+  int64_t BytesOfOperand(const TileProduct& p, Side side) const;  // of one step
+  static bool HasCopies(const TileProduct& p) { return p.operands[0].is_copy || p.operands[1].is_copy; }
+  void Tiles();
+  void TilesOfKind();
+  void TileMemory();
+  std::string IsTileAligned() const;
+  bool Wants(const std::vector<uint8_t>& marks, uint16_t op, Side side) const;
+  void CoordinatesOf(Side side, const std::string& number, const std::vector<uint8_t>* marks);
+  void Multiply(const TileProduct& p);
+  int64_t PacketsOfThread(const TileProduct& p, Side side) const;
+  void BeginPackets(const TileProduct& p, Side side);
+  static std::string Limited(const std::string& number, int64_t size, int64_t of_tile, int64_t n);
+  void CoordinatesOfPacket(const TileProduct& p, Side side, const std::vector<uint8_t>& marks, bool of_element);
+  void DeclareLoaded(const TileProduct& p, Side side);
+  void LoadOperand(const TileProduct& p, Side side);
+  void KeepOperand(const TileProduct& p, Side side);
+
+  // ---- tile_sums.cc ----
+  std::string SumName(const TileProduct& p) const { return "sums" + std::to_string(p.first); }
+  std::string SumType(const TileProduct& p) const { return std::string(TypeName(At(p.last).dtype)); }
+  int64_t AtOnce(const TileProduct& p, Side side) const;
+  void DeclareSums();
+  void AddProducts(const TileProduct& p);
+  void Results();
+  void StoreSums(const TileProduct& p);
+  // ---- tile_tensor.cc ----
+  int64_t PartOf(Side side) const;  // rows (columns) of a warp
+  int64_t BlocksOfPass() const;     // of 16 rows of a warp
+  void DeclareTensorSums();
+  void AddTensorProducts(const TileProduct& p);
+  void LoadFragments(const TileProduct& p, Side side);
+  void StoreTensorSums(const TileProduct& p);
+  // ---- tile_sums.cc ----
+  void PointsOfPass();
+  void PointsOfPacket();
+  int64_t RowsOfPart() const;
+  int64_t RowsOfPass() const;
+  int64_t LengthOfResults() const;
+  int64_t BeginOfResults(size_t product) const;  // in bytes, for each product; of their number: the end
+
   // ---- kernel_body.cc ----
   void Update(uint32_t i);
+  uint32_t SumOfTile(uint32_t reduce);
   void Body(uint32_t first, uint32_t last);
   void Instruction(uint32_t i);
   void Scalar(uint32_t i);
@@ -117,6 +182,8 @@ class KernelPrinter {
   DeviceText& device_;
   const codegen::Blocks blocks_;
   const IndexRanges ranges_;
+  const Tile register_tile_, tensor_tile_;
+  const Tile* tile_ = &register_tile_;  // that is being written
   const Team team_;
   const Vector vector_;
   const Phases phases_;

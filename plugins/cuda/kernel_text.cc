@@ -135,8 +135,12 @@ bool KernelPrinter::Print(const std::string& name) {
 
 void KernelPrinter::Function(const std::string& name) {
   Signature(name);
-  Points();
-  Body(1, k_.n_insts);
+  if (tile_->IsUsed()) {
+    Tiles();
+  } else {
+    Points();
+    Body(1, k_.n_insts);
+  }
   while (depth_ > 0) Close();
 }
 

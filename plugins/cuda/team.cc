@@ -16,10 +16,10 @@ class Finder {
   Finder(const ricci_kernel_table& k, const codegen::Blocks& blocks) : k_(k), blocks_(blocks) {}
 
   Team Find() {
-    team_ = Alone();
+    team_ = Team::Alone(k_);
     if (!MayShare()) return std::move(team_);
     for (uint32_t i = 1; i < k_.n_insts; ++i) Consider(i);
-    if (longest_ == 0 || !Worth() || !PrivateArraysAllow()) return Alone();
+    if (longest_ == 0 || !Worth() || !PrivateArraysAllow()) return Team::Alone(k_);
     team_.columns = !in_order_ && across_ && points_ >= kWarp && all_outside_;
     team_.size = team_.columns ? kBlock / kWarp : points_ < kFewPoints && longest_ >= kLongLoop ? kBlock : kWarp;
     team_.reason = std::to_string(points_) + (points_ == 1 ? " point" : " points") + ", loops of " +
@@ -31,13 +31,6 @@ class Finder {
   }
 
  private:
-  Team Alone() const {
-    Team alone;
-    alone.shared.resize(k_.n_insts);
-    alone.inside.resize(k_.n_insts);
-    return alone;
-  }
-
   // What one thread writes, another one must not read; updates of the same elements are made in order.
   bool MayShare() {
     std::vector<uint8_t> loaded(k_.n_buffers), stored(k_.n_buffers);
@@ -107,6 +100,13 @@ int64_t LocalBytes(const ricci_kernel_table& k) {
       bytes += k.insts[i].imm * static_cast<int64_t>(ricci_dtype_size(k.insts[i].dtype));
   }
   return bytes;
+}
+
+Team Team::Alone(const ricci_kernel_table& k) {
+  Team alone;
+  alone.shared.resize(k.n_insts);
+  alone.inside.resize(k.n_insts);
+  return alone;
 }
 
 Team TeamOf(const ricci_kernel_table& k, const codegen::Blocks& blocks) { return Finder(k, blocks).Find(); }

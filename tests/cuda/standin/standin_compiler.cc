@@ -16,6 +16,7 @@
 #include <sstream>
 #include <vector>
 
+#include "device_matrices.h"
 #include "device_prelude.h"
 #include "standin.h"
 
@@ -100,7 +101,9 @@ int CompileNew(Program& p) {
   CompileForReal(p.source);
   const std::filesystem::path folder = NewFolder(), source = folder / "k.cc", object = folder / "k.so",
                               log = folder / "log";
-  std::ofstream(source) << DevicePrelude() << "#line 1 \"ricci.cu\"\n" << p.source << "\n" << Callers(p.source);
+  std::ofstream(source) << DevicePrelude() << DeviceMatrices() << "#line 1 \"ricci.cu\"\n"
+                        << p.source << "\n"
+                        << Callers(p.source);
   const std::string command = "g++ -std=c++17 -O0 -w -fPIC -shared -ffp-contract=off -fno-math-errno -x c++ " +
                               source.string() + " -o " + object.string() + " 2> " + log.string();
   const int status = std::system(command.c_str());
