@@ -20,11 +20,13 @@ std::string CopyTogether(DeviceText& d, const std::string& type, int64_t n) {
         "                 \"l\"(from), \"r\"(inside ? $b : 0) : \"memory\");\n"
         "    return;\n"
         "  }\n"
-        "#endif\n"
+        "#else\n"
         "  if (aligned && inside) {\n"
         "    *($v*)to = *(const $v*)from;\n"
         "    return;\n"
         "  }\n"
+        "#endif\n"
+        "#pragma unroll 1\n"
         "  for (i32 e = 0; e < $c; ++e) to[e] = inside ? from[e] : ($t)0;\n}",
         {{'n', name},
          {'t', type},
@@ -74,11 +76,11 @@ std::string MultiplyMatrices(DeviceText& d, uint32_t dtype) {
     return Fill(
         "void $n(f32* sums, const u32* rows, const u32* columns) {\n"
         "#if __CUDA_ARCH__ >= 800\n"
-        "  asm volatile(\"mma.sync.aligned.m16n8k16.row.col.f32.$t.$t.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
+        "  asm(\"mma.sync.aligned.m16n8k16.row.col.f32.$t.$t.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
         "%9}, \"\n"
-        "               \"{%0, %1, %2, %3};\"\n"
-        "               : \"+f\"(sums[0]), \"+f\"(sums[1]), \"+f\"(sums[2]), \"+f\"(sums[3])\n"
-        "               : \"r\"(rows[0]), \"r\"(rows[1]), \"r\"(rows[2]), \"r\"(rows[3]), \"r\"(columns[0]), "
+        "      \"{%0, %1, %2, %3};\"\n"
+        "      : \"+f\"(sums[0]), \"+f\"(sums[1]), \"+f\"(sums[2]), \"+f\"(sums[3])\n"
+        "      : \"r\"(rows[0]), \"r\"(rows[1]), \"r\"(rows[2]), \"r\"(rows[3]), \"r\"(columns[0]), "
         "\"r\"(columns[1]));\n"
         "#elif !defined(__CUDA_ARCH__)\n"
         "  ricci_meet_mma_$t(sums, rows, columns);\n"

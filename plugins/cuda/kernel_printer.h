@@ -67,6 +67,7 @@ class KernelPrinter {
   }
 
   void Function(const std::string& name);
+  std::string Parameters() const;
   void Signature(const std::string& name);
   void PlaceArrays();
   void Points();
@@ -115,15 +116,16 @@ class KernelPrinter {
   };
   Layout LayoutOf(const TileProduct& p, Side side) const;
   Layout TensorLayout(const TileOperand& o, Layout layout) const;
-  std::string SlotOf(const TileProduct& p, Side side, const std::string& step) const;
+  std::string SlotOf(const TileProduct& p, Side side, const std::string& slot) const;
   std::string IsInside(const TileProduct& p) const;
   void CopyOperand(const TileProduct& p, Side side);
   int64_t BytesOfOperand(const TileProduct& p, Side side) const;  // of one step
   static bool HasCopies(const TileProduct& p) { return p.operands[0].is_copy || p.operands[1].is_copy; }
-  void Tiles();
+  void Tiles(const std::string& name);
+  void TilesOfKinds();
   void TilesOfKind();
   void TileMemory();
-  std::string IsTileAligned() const;
+  std::string AreTilesAligned() const;
   bool Wants(const std::vector<uint8_t>& marks, uint16_t op, Side side) const;
   void CoordinatesOf(Side side, const std::string& number, const std::vector<uint8_t>* marks);
   void Multiply(const TileProduct& p);

@@ -37,7 +37,7 @@ void KernelPrinter::DeclareSums() {
 
 void KernelPrinter::AddProducts(const TileProduct& p) {
   if (tile_->on_tensor_cores) return AddTensorProducts(p);
-  const std::string step = N(tile_->size.step), stages = N(tile_->size.stages);
+  const std::string step = N(tile_->size.step);
   Line("#pragma unroll");
   Open("for (i32 trip = 0; trip < " + step + "; ++trip)");
   if (p.trips % tile_->size.step != 0) Line("if (step * " + step + " + trip >= " + N(p.trips) + ") break;");
@@ -51,8 +51,7 @@ void KernelPrinter::AddProducts(const TileProduct& p) {
     Line(type + " " + name + "[" + N(chunks) + "];");
     Line("#pragma unroll");
     Open("for (i32 c = 0; c < " + N(chunks) + "; ++c)");
-    Line(name + "[c] = *(const " + type + "*)(" + (rows ? "left" : "right") + " + step % " + stages + " * " +
-         N(layout.elements()) + " + " + layout.Place("trip", first) + ");");
+    Line(name + "[c] = *(const " + type + "*)(" + SlotOf(p, side, "used") + " + " + layout.Place("trip", first) + ");");
     Close();
   }
   for (const Side side : {Side::kRows, Side::kColumns}) {

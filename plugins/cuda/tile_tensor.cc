@@ -50,7 +50,7 @@ void KernelPrinter::LoadFragments(const TileProduct& p, Side side) {
   Line("u32 " + name + "[" + blocks + "][4];");
   Line("#pragma unroll");
   Open("for (i32 i = 0; i < " + blocks + "; ++i)");
-  Line(LoadMatrices(device_, !layout.lines_of_side) + "(" + name + "[i], " + SlotOf(p, side, "step") + " + " +
+  Line(LoadMatrices(device_, !layout.lines_of_side) + "(" + name + "[i], " + SlotOf(p, side, "used") + " + " +
        (layout.lines_of_side ? layout.Place(place, trip) : layout.Place(trip, place)) + ");");
   Close();
 }

@@ -59,7 +59,34 @@ int64_t KernelPrinter::BytesOfOperand(const TileProduct& p, Side side) const {
 }
 
 // ---- the frame ----
-void KernelPrinter::Tiles() {
+// One function, which the compiler makes into code for addresses that are aligned and code for others, so that loops
+// need not ask. Of large tiles two blocks should share a processor.
+void KernelPrinter::Tiles(const std::string& name) {
+  constexpr int64_t kManySums = 64;
+  const std::string aligned = AreTilesAligned();
+  std::string arguments;
+  for (uint32_t i = 0; i < k_.n_buffers; ++i) arguments += "b" + N(i) + ", ";
+  const bool is_large = tile_->size.extents[0] * tile_->size.extents[1] >= kManySums * kTileThreads;
+  Line("");
+  Open("static __device__ __forceinline__ void " + name + "_tiles(bool aligned, " + Parameters() + ")");
+  TilesOfKinds();
+  Close();
+  Line("");
+  Open(std::string("extern \"C\" __global__ ") + (is_large ? "__launch_bounds__(256, 2) " : "") + "void " + name + "(" +
+       Parameters() + ")");
+  if (aligned != "true") {
+    Open("if (" + aligned + ")");
+    Line(name + "_tiles(true, " + arguments + "failed);");
+    --depth_;
+    Line("} else {");
+    ++depth_;
+  }
+  Line(name + "_tiles(false, " + arguments + "failed);");
+  if (aligned != "true") Close();
+  Close();
+}
+
+void KernelPrinter::TilesOfKinds() {
   if (!tensor_tile_.IsUsed()) return TilesOfKind();
   Line("#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800");
   device_.SetForSome(true);
@@ -93,11 +120,10 @@ void KernelPrinter::TileMemory() {
     bytes = std::max(bytes, step * tile_->size.stages);
   }
   Line("__shared__ " + device_.Vector("u64", 2) + " shared[" + N(bytes / kMostPacketBytes) + "];");
-  Line("const bool aligned = " + IsTileAligned() + ";");
 }
 
-// Whether all that is accessed in packets is aligned.
-std::string KernelPrinter::IsTileAligned() const {
+// Whether all that is accessed in packets is aligned; on tensor cores or without them.
+std::string KernelPrinter::AreTilesAligned() const {
   std::vector<uint8_t> together(k_.n_buffers);
   int64_t bytes = 1;
   const auto take = [&](const Packet& packet) {
@@ -106,10 +132,12 @@ std::string KernelPrinter::IsTileAligned() const {
       if (packet.together[i] != 0) together[RICCI_BUFFER_OF(At(i).imm)] = 1;
     }
   };
-  for (const TileProduct& p : tile_->products) {
-    for (const TileOperand& o : p.operands) take(o.packet);
+  for (const Tile* tile : {&register_tile_, &tensor_tile_}) {
+    for (const TileProduct& p : tile->products) {
+      for (const TileOperand& o : p.operands) take(o.packet);
+    }
+    if (tile->points) take(*tile->points);
   }
-  if (tile_->points) take(*tile_->points);
   return AreAligned(together, bytes);
 }
 
@@ -152,8 +180,9 @@ void KernelPrinter::Multiply(const TileProduct& p) {
     begin += BytesOfOperand(p, side) * stages;
   }
   Line("__syncthreads();");
+  Line("i32 filled = 0;  // the place of step `next`");
   Open("for (i32 step = " + N(-ahead) + "; step < " + steps + "; ++step)");
-  Line("const i32 next = step + " + N(ahead) + ";");
+  Line("const i32 next = step + " + N(ahead) + ", used = filled == " + N(ahead) + " ? 0 : filled + 1;");
   for (const Side side : {Side::kRows, Side::kColumns}) DeclareLoaded(p, side);
   Open("if (next < " + steps + ")");
   for (const Side side : {Side::kRows, Side::kColumns}) LoadOperand(p, side);
@@ -169,6 +198,7 @@ void KernelPrinter::Multiply(const TileProduct& p) {
   }
   if (HasCopies(p)) Line(WaitForCopies(device_, stages - 2) + "();");
   Line("__syncthreads();");
+  Line("filled = used;");
   Close();
   Close();
 }
@@ -253,8 +283,8 @@ void KernelPrinter::LoadOperand(const TileProduct& p, Side side) {
   Close();
 }
 
-std::string KernelPrinter::SlotOf(const TileProduct& p, Side side, const std::string& step) const {
-  return KeptName(side) + (" + " + step + " % ") + N(tile_->size.stages) + " * " + N(LayoutOf(p, side).elements());
+std::string KernelPrinter::SlotOf(const TileProduct& p, Side side, const std::string& slot) const {
+  return KeptName(side) + (" + " + slot + " * ") + N(LayoutOf(p, side).elements());
 }
 
 // Trips beyond the last one; only tensor cores add their products, which must then be 0.
@@ -268,7 +298,7 @@ void KernelPrinter::CopyOperand(const TileProduct& p, Side side) {
   const Layout layout = LayoutOf(p, side);
   const std::string place = layout.lines_of_side ? layout.Place("place", "trip") : layout.Place("trip", "place");
   const std::string inside = IsInside(p);
-  Line(CopyTogether(device_, Type(o.value), o.packet.size) + "(" + SlotOf(p, side, "next") + " + " + place + ", " +
+  Line(CopyTogether(device_, Type(o.value), o.packet.size) + "(" + SlotOf(p, side, "filled") + " + " + place + ", " +
        Address(o.value) + ", aligned, " + (inside.empty() ? "true" : inside) + ");");
 }
 
@@ -281,7 +311,7 @@ void KernelPrinter::KeepOperand(const TileProduct& p, Side side) {
   const bool in_line = n > 1 && o.along_sum == layout.lines_of_side;
   const std::string type = Type(o.value), vector = n > 1 ? device_.Vector(type, n) : type;
   BeginPackets(p, side);
-  Line(type + "* const to = " + SlotOf(p, side, "next") + ";");
+  Line(type + "* const to = " + SlotOf(p, side, "filled") + ";");
   if (in_line) Line(vector + " kept;");
   if (n > 1) Line("#pragma unroll");
   if (n > 1) Open("for (i32 e = 0; e < " + N(n) + "; ++e)");

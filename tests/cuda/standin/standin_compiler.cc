@@ -46,10 +46,11 @@ std::vector<std::string> WordsThatMeet(const std::string& text) {
 // each argument.
 std::string Callers(const std::string& text) {
   std::string out;
-  const std::string begin = "extern \"C\" __global__ void ";
+  const std::string begin = "extern \"C\" __global__ ", result = "void ";
   const std::vector<std::string> meeting = WordsThatMeet(text);
   for (size_t at = text.find(begin); at != text.npos; at = text.find(begin, at + 1)) {
-    const size_t name = at + begin.size(), open = text.find('(', name), close = text.find(')', open);
+    const size_t name = text.find(result, at) + result.size(), open = text.find('(', name),
+                 close = text.find(')', open);
     std::istringstream arguments(text.substr(open + 1, close - open - 1));
     std::string values, one;
     int n = 0;
