@@ -10,6 +10,7 @@
 #include "phases.h"
 #include "product_tile.h"
 #include "team.h"
+#include "tile_layout.h"
 #include "types.h"
 #include "vector.h"
 
@@ -105,17 +106,7 @@ class KernelPrinter {
   void CombineParts(uint32_t reduce);
 
   // ---- tile_text.cc ----
-  // How a part of a tile lies in shared memory: lines of elements, in each of which those at multiples of `mul` are
-  // exchanged, by the line's number, so that threads that access one column of lines meet different banks.
-  struct Layout {
-    bool lines_of_side = false;  // a line holds trips of the sum; else a line is a trip and holds rows (columns)
-    int64_t lines = 0, length = 0;
-    int64_t div = 1, mod = 1, mul = 0;
-    int64_t elements() const { return lines * length; }
-    std::string Place(const std::string& line, const std::string& inner) const;
-  };
-  Layout LayoutOf(const TileProduct& p, Side side) const;
-  Layout TensorLayout(const TileOperand& o, Layout layout) const;
+  TileLayout LayoutOf(const TileProduct& p, Side side) const;
   std::string SlotOf(const TileProduct& p, Side side, const std::string& slot) const;
   std::string IsInside(const TileProduct& p) const;
   void CopyOperand(const TileProduct& p, Side side);

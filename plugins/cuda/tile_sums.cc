@@ -43,7 +43,7 @@ void KernelPrinter::AddProducts(const TileProduct& p) {
   if (p.trips % tile_->size.step != 0) Line("if (step * " + step + " + trip >= " + N(p.trips) + ") break;");
   for (const Side side : {Side::kRows, Side::kColumns}) {
     const bool rows = side == Side::kRows;
-    const Layout layout = LayoutOf(p, side);
+    const TileLayout layout = LayoutOf(p, side);
     const int64_t n = AtOnce(p, side), chunks = tile_->size.parts[rows ? 0 : 1] / n;
     const std::string type = device_.Vector(Type(p.operands[rows ? 0 : 1].value), n), name = rows ? "x" : "y";
     const std::string first =

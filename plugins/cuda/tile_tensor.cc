@@ -38,7 +38,7 @@ void KernelPrinter::DeclareTensorSums() {
 // Of 16 trips: `x` of the rows, `y` of the columns, two blocks at once. Each lane names a line of 8 elements.
 void KernelPrinter::LoadFragments(const TileProduct& p, Side side) {
   const bool rows = side == Side::kRows;
-  const Layout layout = LayoutOf(p, side);
+  const TileLayout layout = LayoutOf(p, side);
   const std::string name = rows ? "x" : "y", first = std::string(rows ? "warp_row" : "warp_column") + " + i * 16";
   const std::string low = "lane % 16", high = "lane / 16 * 8", turned = "lane % 8 + lane / 16 * 8",
                     middle = "lane / 8 % 2 * 8";

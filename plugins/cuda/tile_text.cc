@@ -16,42 +16,13 @@ const char* NameOf(Side side) { return side == Side::kRows ? "row" : side == Sid
 const char* KeptName(Side side) { return side == Side::kRows ? "left" : "right"; }
 std::string LoadedName(Side side, uint32_t load) { return (side == Side::kRows ? "x" : "y") + std::to_string(load); }
 
-constexpr int64_t kBankBytes = 128;  // of all banks
-
 }  // namespace
 
-// ---- how operands lie in shared memory ----
-std::string KernelPrinter::Layout::Place(const std::string& line, const std::string& inner) const {
-  const std::string begin = line + " * " + N(length) + " + ";
-  if (mul == 0) return begin + inner;
-  const std::string exchange = "(" + line + (div == 1 ? "" : " / " + N(div)) + " % " + N(mod) + " * " + N(mul) + ")";
-  return begin + "(" + inner + " ^ " + exchange + ")";
-}
-
-// A line for each trip, so that a thread reads several rows in one access. What comes along the sum is written across
-// lines: `mod` packets by lanes next to each other, whose rows would be in the same banks.
-KernelPrinter::Layout KernelPrinter::LayoutOf(const TileProduct& p, Side side) const {
+TileLayout KernelPrinter::LayoutOf(const TileProduct& p, Side side) const {
   const TileOperand& o = p.operands[Number(side)];
-  Layout layout{.lines = tile_->size.step, .length = tile_->size.extents[Number(side)]};
-  if (tile_->on_tensor_cores) return TensorLayout(o, layout);
-  if (!o.along_sum) return layout;
-  const int64_t bytes = codegen::SizeOfDType(At(o.value).dtype), across = kBankBytes / bytes;
-  layout.div = o.packet.size;
-  layout.mul = std::max(kMostPacketBytes / bytes, across * o.packet.size / tile_->size.step);
-  layout.mod = across / layout.mul;
-  return layout;
-}
-
-// As operands lie in memory. Tensor cores read lines of 8 elements of 8 lines at once: these are all in other banks.
-KernelPrinter::Layout KernelPrinter::TensorLayout(const TileOperand& o, Layout layout) const {
-  constexpr int64_t kChunk = 8, kChunksOfBanks = 8;
-  layout.lines_of_side = o.along_sum;
-  if (o.along_sum) std::swap(layout.lines, layout.length);
-  const int64_t chunks = layout.length / kChunk;
-  layout.mul = kChunk;
-  layout.mod = std::min(chunks, kChunksOfBanks);
-  layout.div = kChunksOfBanks / layout.mod;
-  return layout;
+  const int64_t extent = tile_->size.extents[Number(side)], step = tile_->size.step;
+  if (tile_->on_tensor_cores) return TensorLayout(extent, step, o.along_sum);
+  return RegisterLayout(extent, step, o.along_sum ? o.packet.size : 0, codegen::SizeOfDType(At(o.value).dtype));
 }
 
 int64_t KernelPrinter::BytesOfOperand(const TileProduct& p, Side side) const {
@@ -295,7 +266,7 @@ std::string KernelPrinter::IsInside(const TileProduct& p) const {
 
 void KernelPrinter::CopyOperand(const TileProduct& p, Side side) {
   const TileOperand& o = p.operands[Number(side)];
-  const Layout layout = LayoutOf(p, side);
+  const TileLayout layout = LayoutOf(p, side);
   const std::string place = layout.lines_of_side ? layout.Place("place", "trip") : layout.Place("trip", "place");
   const std::string inside = IsInside(p);
   Line(CopyTogether(device_, Type(o.value), o.packet.size) + "(" + SlotOf(p, side, "filled") + " + " + place + ", " +
@@ -306,7 +277,7 @@ void KernelPrinter::CopyOperand(const TileProduct& p, Side side) {
 void KernelPrinter::KeepOperand(const TileProduct& p, Side side) {
   const TileOperand& o = p.operands[Number(side)];
   if (o.is_copy) return;
-  const Layout layout = LayoutOf(p, side);
+  const TileLayout layout = LayoutOf(p, side);
   const int64_t n = o.packet.size;
   const bool in_line = n > 1 && o.along_sum == layout.lines_of_side;
   const std::string type = Type(o.value), vector = n > 1 ? device_.Vector(type, n) : type;

@@ -1,6 +1,6 @@
-// Products that blocks compute by tiles (plugins/cuda/product_tile.h): the same bytes as `ref`, for all layouts of operands,
-// sizes that tiles do not divide, what is computed before and after a product, types and addresses. The numbers are
-// whole and small, so that sums are exact in any order.
+// Products that blocks compute by tiles (plugins/cuda/product_tile.h): the same bytes as `ref`, for all layouts of
+// operands, sizes that tiles do not divide, what is computed before and after a product, types and addresses. The
+// numbers are whole and small, so that sums are exact in any order.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -61,8 +61,8 @@ TEST_F(Tiles, LayoutsAndSizes) {
 }
 
 TEST_F(Tiles, Types) {
-  const std::pair<const char*, const char*> kTypes[] = {{"f64", "f64"},   {"i32", "i32"}, {"i64", "i64"},
-                                                        {"bf16", "bf16"}, {"i8", "i32"},  {"f32", "f64"}};
+  const std::pair<const char*, const char*> kTypes[] = {
+      {"f64", "f64"}, {"i32", "i32"}, {"i64", "i64"}, {"bf16", "bf16"}, {"i8", "i32"}, {"f32", "f64"}, {"f16", "f64"}};
   for (const auto& [type, sum] : kTypes) {
     for (const bool turned : {false, true}) Expect(Of(Product(turned, turned), Any(), type, sum));
   }
