@@ -115,6 +115,7 @@ class KernelPrinter {
   void Tiles(const std::string& name);
   void TilesOfKinds();
   void TilesOfKind();
+  void PlaceOfTile(const std::string& number);
   void TileMemory();
   std::string AreTilesAligned() const;
   bool Wants(const std::vector<uint8_t>& marks, uint16_t op, Side side) const;

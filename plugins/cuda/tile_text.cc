@@ -71,17 +71,35 @@ void KernelPrinter::TilesOfKinds() {
 }
 
 void KernelPrinter::TilesOfKind() {
-  const std::string columns = N(tile_->TilesOf(Side::kColumns)), rows = N(tile_->TilesOf(Side::kRows));
+  const int64_t of_batch = tile_->TilesOf(Side::kRows) * tile_->TilesOf(Side::kColumns);
   Line("// " + tile_->reason);
   TileMemory();
   Open("for (i32 tile = (i32)blockIdx.x; tile < " + N(tile_->tiles()) + "; tile += (i32)gridDim.x)");
-  Line("const i32 first_column = tile % " + columns + " * " + N(tile_->size.extents[1]) + ";");
-  Line("const i32 first_row = tile / " + columns + " % " + rows + " * " + N(tile_->size.extents[0]) + ";");
-  CoordinatesOf(Side::kBatch, "tile / " + N(tile_->TilesOf(Side::kColumns) * tile_->TilesOf(Side::kRows)), nullptr);
+  PlaceOfTile(of_batch == tile_->tiles() ? "tile" : "tile % " + N(of_batch));
+  CoordinatesOf(Side::kBatch, "tile / " + N(of_batch), nullptr);
   DeclareSums();
   for (const TileProduct& p : tile_->products) Multiply(p);
   Results();
   Close();
+}
+
+// Blocks that run at the same time should read the same rows and columns, from the cache: tiles go column by column
+// through bands of 8 rows of tiles.
+void KernelPrinter::PlaceOfTile(const std::string& number) {
+  constexpr int64_t kBand = 8;
+  const int64_t rows = tile_->TilesOf(Side::kRows), columns = tile_->TilesOf(Side::kColumns);
+  const std::string height = N(tile_->size.extents[0]), width = N(tile_->size.extents[1]);
+  if (rows <= kBand) {
+    Line("const i32 first_row = " + number + " % " + N(rows) + " * " + height + ";");
+    return Line("const i32 first_column = " + number + " / " + N(rows) + " * " + width + ";");
+  }
+  const std::string of_band = N(kBand * columns), left = N(rows) + " - band";
+  Line("const i32 band = " + number + " / " + of_band + " * " + N(kBand) + ", in_band = " + number + " % " + of_band +
+       ";");
+  Line("const i32 rows_of_band = " +
+       (rows % kBand == 0 ? N(kBand) : left + " < " + N(kBand) + " ? " + left + " : " + N(kBand)) + ";");
+  Line("const i32 first_row = (band + in_band % rows_of_band) * " + height + ";");
+  Line("const i32 first_column = in_band / rows_of_band * " + width + ";");
 }
 
 void KernelPrinter::TileMemory() {

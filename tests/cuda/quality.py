@@ -18,6 +18,7 @@ import sys
 import sass_figures
 
 ARCHITECTURES = ["sm_90a", "sm_80", "sm_100a"]
+OLD_ARCHITECTURES = ["sm_75"]  # of texts that ask for the architecture
 RECORD = pathlib.Path(__file__).with_name("quality.json")
 README = RECORD.parents[2] / "plugins" / "cuda" / "README.md"
 TABLE = re.compile(r"^\| program \|.*?\n(?!\|)", re.M | re.S)
@@ -45,7 +46,7 @@ def measure(text):
     if text.startswith("!!!! "):
         return {"cannot": text[5:].strip()}, []
     wrong, figures = [], {}
-    for architecture in ARCHITECTURES:
+    for architecture in ARCHITECTURES + (OLD_ARCHITECTURES if "__CUDA_ARCH__" in text else []):
         code, log = compiler().compile(text, architecture)
         wrong += warnings(log, architecture)
         if code is None:

@@ -90,7 +90,7 @@ TEST_F(Tiles, AddressesThatAreNotAligned) {
 }
 
 TEST_F(Tiles, LargeTiles) {
-  Expect(Of(Product(false, true), {1030, 1025, 17}));
+  Expect(Of(Product(false, true), {1030, 1025, 17}));  // 9 rows of tiles: a band of 8, and one that is cut
   Expect(Of(Product(false, true), {1030, 1028, 20}, "bf16"));
 }
 
