@@ -20,7 +20,7 @@ constexpr std::string_view kTypes =
 std::string DeviceText::Function(const std::string& name, const std::function<std::string()>& write) {
   if (names_.insert(name).second) {
     const std::string text = write();  // which may add others first
-    text_ += "\nstatic __device__ " + text + "\n";
+    text_ += std::string("\n") + (for_some_ ? "[[maybe_unused]] " : "") + "static __device__ " + text + "\n";
   }
   return name;
 }

@@ -18,12 +18,15 @@ class DeviceText {
   std::string Function(const std::string& name, const std::function<std::string()>& write);
   // The struct of `n` elements `at`, aligned to its size.
   std::string Vector(const std::string& type, int64_t n);
+  // While this holds, new functions are for a part of the text that not every architecture takes.
+  void SetForSome(bool for_some) { for_some_ = for_some; }
   // Names of the types, then structs, then all functions.
   std::string Text() const;
 
  private:
   std::set<std::string> names_;
   std::string structs_, text_;
+  bool for_some_ = false;
 };
 
 // `text` with $T, $a and so on replaced: pairs of a letter and what takes its place.
@@ -51,6 +54,17 @@ std::string MathFunction(DeviceText& d, uint32_t op, uint32_t dtype, uint32_t ar
 std::string PrintScalar(DeviceText& d, uint32_t op, uint32_t from, uint32_t to, const std::string* in, uint32_t n);
 // An element given by its bits.
 std::string PrintConstant(DeviceText& d, uint32_t dtype, uint64_t bits);
+
+// ---- device_tile.cc: names of functions for tiles ----
+// Copies `n` elements to shared memory, without a register where the GPU can; NAME(to, from, aligned, inside), zeros if
+// not inside. Copies are complete after they were committed and waited for.
+std::string CopyTogether(DeviceText& d, const std::string& type, int64_t n);
+std::string CommitCopies(DeviceText& d);
+std::string WaitForCopies(DeviceText& d, int64_t all_but);  // the last so many that were committed
+// Four matrices of 8 by 8 elements of 16 bits, of which each lane gives the address of a row; NAME(u32 out[4], row).
+std::string LoadMatrices(DeviceText& d, bool transposed);
+// Adds a product of a warp: 16 rows, 8 columns and 16 trips; NAME(f32 sums[4], u32 rows[4], u32 columns[2]).
+std::string MultiplyMatrices(DeviceText& d, uint32_t dtype);
 
 }  // namespace ricci::cuda
 #endif

@@ -25,11 +25,22 @@ std::string_view AtomicName(uint32_t combiner, uint32_t dtype) {
 void KernelPrinter::Body(uint32_t first, uint32_t last) {
   for (uint32_t i = first; i < last && error_.empty(); ++i) {
     if (phases_.parts != 0 && (in_parts_ ? phases_.first : phases_.second)[i] == 0) continue;
+    if (tile_->IsUsed() && At(i).op == RICCI_K_REDUCE) {
+      i = SumOfTile(i);
+      continue;
+    }
     Instruction(i);
     if (IsGrouped(i) || (IsInParts(i) && !in_parts_)) i = blocks_.close[i] - 1;
     if (At(i).op == RICCI_K_SCAN) i = codegen::ScanParts(k_, blocks_, i).body - 1;
     if (At(i).op == RICCI_K_PREFIX) i += codegen::ScanParts(k_, blocks_, blocks_.parent[i]).states - 1;
   }
+}
+
+// A sum that the tile has computed; its end.
+uint32_t KernelPrinter::SumOfTile(uint32_t reduce) {
+  const uint32_t yield = blocks_.close[reduce];
+  Let(yield, "s" + std::to_string(yield));
+  return yield;
 }
 
 // A quotient or remainder of indices that C gives as it is.

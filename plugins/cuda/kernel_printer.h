@@ -8,7 +8,9 @@
 #include "index_ranges.h"
 #include "kernel_text.h"
 #include "phases.h"
+#include "product_tile.h"
 #include "team.h"
+#include "tile_layout.h"
 #include "types.h"
 #include "vector.h"
 
@@ -26,12 +28,15 @@ class KernelPrinter {
         device_(device),
         blocks_(k),
         ranges_(k),
-        team_(TeamOf(k, blocks_)),
-        vector_(VectorOf(k, blocks_, ranges_, team_)),
+        register_tile_(TileOf(k, blocks_, ranges_, /*on_tensor_cores=*/false)),
+        tensor_tile_(TileOf(k, blocks_, ranges_, /*on_tensor_cores=*/true)),
+        team_(tile_->IsUsed() ? Team::Alone(k, "blocks compute tiles") : TeamOf(k, blocks_)),
+        vector_(tile_->IsUsed() ? Vector{} : VectorOf(k, blocks_, ranges_, team_)),
         phases_(PhasesOf(k, blocks_, team_)),
         launch_(LaunchOf(k, blocks_, team_, vector_.of_points ? vector_.size : 1)) {
     launch_.parts = phases_.parts;
     launch_.parts_bytes = phases_.bytes;
+    if (tile_->IsUsed()) launch_.tiles = tile_->tiles();
   }
 
   bool Print(const std::string& name);
@@ -69,6 +74,7 @@ class KernelPrinter {
   }
 
   void Function(const std::string& name);
+  std::string Parameters() const;
   void Signature(const std::string& name);
   void PlaceArrays();
   void Points();
@@ -85,8 +91,13 @@ class KernelPrinter {
   void GroupedPoints(const std::string& type, const std::string& thread, const std::string& threads);
   void GroupedTrips(uint32_t i);
   void Group(uint32_t loop, uint32_t first, uint32_t last);
-  std::string VectorType(uint32_t i);
+  std::string AreAligned(const std::vector<uint8_t>& buffers, int64_t bytes) const;
   std::string IsAligned() const;
+  std::string VectorType(uint32_t i, int64_t n);
+  std::string Address(uint32_t i);
+  // `n` elements at once where addresses are `aligned`, else one after the other.
+  std::string LoadTogether(uint32_t i, int64_t n);
+  std::string StoreTogether(uint32_t i, int64_t n, const std::string& value);
   std::string Loaded(uint32_t i);
   std::string Stored(uint32_t i);
   bool IsTogether(uint32_t i) const { return in_group_ && vector_.together[i] != 0; }
@@ -100,8 +111,56 @@ class KernelPrinter {
   void StorePart(uint32_t reduce);
   void CombineParts(uint32_t reduce);
 
+  // ---- tile_text.cc ----
+  TileLayout LayoutOf(const TileProduct& p, Side side) const;
+  std::string SlotOf(const TileProduct& p, Side side, const std::string& slot) const;
+  std::string IsInside(const TileProduct& p) const;
+  void CopyOperand(const TileProduct& p, Side side);
+  int64_t BytesOfOperand(const TileProduct& p, Side side) const;  // of one step
+  static bool HasCopies(const TileProduct& p) { return p.operands[0].is_copy || p.operands[1].is_copy; }
+  void Tiles(const std::string& name);
+  void TilesOfKinds();
+  void TilesOfKind();
+  void PlaceOfTile(const std::string& number);
+  void TileMemory();
+  std::string AreTilesAligned() const;
+  bool Wants(const std::vector<uint8_t>& marks, uint16_t op, Side side) const;
+  void CoordinatesOf(Side side, const std::string& number, const std::vector<uint8_t>* marks);
+  void Multiply(const TileProduct& p);
+  int64_t PacketsOfThread(const TileProduct& p, Side side) const;
+  void BeginPackets(const TileProduct& p, Side side);
+  static std::string Limited(const std::string& number, int64_t size, int64_t of_tile, int64_t n);
+  void CoordinatesOfPacket(const TileProduct& p, Side side, const std::vector<uint8_t>& marks, bool of_element);
+  void DeclareLoaded(const TileProduct& p, Side side);
+  void LoadOperand(const TileProduct& p, Side side);
+  void KeepOperand(const TileProduct& p, Side side);
+
+  // ---- tile_sums.cc ----
+  std::string SumName(const TileProduct& p) const { return "sums" + std::to_string(p.first); }
+  std::string SumType(const TileProduct& p) const { return std::string(TypeName(At(p.last).dtype)); }
+  int64_t AtOnce(const TileProduct& p, Side side) const;
+  void DeclareSums();
+  void AddProducts(const TileProduct& p);
+  void Results();
+  void StoreSums(const TileProduct& p);
+  // ---- tile_tensor.cc ----
+  int64_t PartOf(Side side) const;  // rows (columns) of a warp
+  int64_t BlocksOfPass() const;     // of 16 rows of a warp
+  void DeclareTensorSums();
+  void AddTensorProducts(const TileProduct& p);
+  void LoadFragments(const TileProduct& p, Side side);
+  void StoreTensorSums(const TileProduct& p);
+  // ---- tile_sums.cc ----
+  void PointsOfPass();
+  void PointsOfPacket();
+  int64_t RowsOfPart() const;
+  int64_t RowsOfPass() const;
+  int64_t LengthOfResults() const;
+  int64_t BeginOfResults(size_t product) const;  // in bytes, for each product; of their number: the end
+
   // ---- kernel_body.cc ----
   void Update(uint32_t i);
+  uint32_t SumOfTile(uint32_t reduce);
   void Body(uint32_t first, uint32_t last);
   void Instruction(uint32_t i);
   void Scalar(uint32_t i);
@@ -137,6 +196,8 @@ class KernelPrinter {
   DeviceText& device_;
   const codegen::Blocks blocks_;
   const IndexRanges ranges_;
+  const Tile register_tile_, tensor_tile_;
+  const Tile* tile_ = &register_tile_;  // that is being written
   const Team team_;
   const Vector vector_;
   const Phases phases_;

@@ -31,16 +31,20 @@ Launch LaunchOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, cons
   return launch;
 }
 
-void KernelPrinter::Signature(const std::string& name) {
-  std::string arguments;
+std::string KernelPrinter::Parameters() const {
+  std::string parameters;
   for (uint32_t i = 0; i < k_.n_buffers; ++i) {
     const ricci_kernel_buffer& b = k_.buffers[i];
-    arguments += (b.access == RICCI_ACCESS_READ ? "const " : "") + std::string(TypeName(b.dtype)) + "* b" +
-                 std::to_string(i) + ", ";
+    parameters += (b.access == RICCI_ACCESS_READ ? "const " : "") + std::string(TypeName(b.dtype)) + "* b" +
+                  std::to_string(i) + ", ";
   }
+  return parameters + "u32* failed";
+}
+
+void KernelPrinter::Signature(const std::string& name) {
   Line("");
   const std::string memory = phases_.parts != 0 ? ", u8* parts" : launch_.thread_bytes != 0 ? ", u8* arrays" : "";
-  Open("extern \"C\" __global__ void " + name + "(" + arguments + "u32* failed" + memory + ")");
+  Open("extern \"C\" __global__ void " + name + "(" + Parameters() + memory + ")");
   if (launch_.thread_bytes == 0) return;
   Decide("private arrays in memory: " + std::to_string(launch_.thread_bytes) + " bytes for a thread");
   Line("u8* const own = arrays + ((u64)blockIdx.x * blockDim.x + threadIdx.x) * " +
@@ -137,6 +141,7 @@ bool KernelPrinter::Print(const std::string& name) {
 }
 
 void KernelPrinter::Function(const std::string& name) {
+  if (tile_->IsUsed()) return Tiles(name);
   Signature(name);
   Points();
   Body(1, k_.n_insts);

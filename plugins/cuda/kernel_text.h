@@ -6,6 +6,7 @@
 
 #include "device_text.h"
 #include "ricci/backend.h"
+#include "tile_size.h"
 
 namespace ricci::cuda {
 
@@ -19,6 +20,7 @@ struct Launch {
   // meet, and `lanes` threads go through the points of one in order, sharing the trips of `loop`. 0: in any order.
   int64_t groups = 0, lanes = 1;
   uint32_t loop = 0;
+  int64_t tiles = 0;  // that blocks compute in place of points (product_tile.h); 0: there are none
   // Long reductions are made in so many parts by a launch before this one (phases.h), of the function NAME_parts, which
   // leaves them in memory that is the last argument of both. 0: there is no such launch.
   int64_t parts = 0;
@@ -31,6 +33,7 @@ struct Launch {
 
   int64_t threads() const {
     if (points == 0) return 0;
+    if (tiles != 0) return tiles * kTileThreads;
     if (groups != 0) return groups * lanes;
     return columns > 1 ? (points + columns - 1) / columns * columns * team : (points + vector - 1) / vector * team;
   }

@@ -18,11 +18,27 @@ int64_t TwosOf(int64_t c) {
 }  // namespace
 
 Neighbours::Neighbours(const ricci_kernel_table& k, const IndexRanges& ranges, uint32_t loop, int64_t size, bool flat)
-    : k_(k), ranges_(ranges), loop_(loop), size_(size), flat_(flat), forms_(flat ? k.n_insts : 0), steps_(k.n_insts) {
-  for (uint32_t v = 1; v < k.n_insts; ++v) {
-    if (flat) forms_[v] = FormOf(k.insts[v]);
-    steps_[v] = flat && IsPointNumber(forms_[v]) ? Step{1, size} : Find(v);
-    if (v < loop && !steps_[v]) steps_[v] = Step{0, 1};
+    : k_(k),
+      ranges_(ranges),
+      loop_(loop),
+      dimension_(k.domain_rank - 1),
+      size_(size),
+      flat_(flat),
+      forms_(flat ? k.n_insts : 0),
+      steps_(k.n_insts) {
+  FindAll();
+}
+
+Neighbours::Neighbours(const ricci_kernel_table& k, const IndexRanges& ranges, uint32_t dimension, int64_t size)
+    : k_(k), ranges_(ranges), loop_(0), dimension_(dimension), size_(size), flat_(false), steps_(k.n_insts) {
+  FindAll();
+}
+
+void Neighbours::FindAll() {
+  for (uint32_t v = 1; v < k_.n_insts; ++v) {
+    if (flat_) forms_[v] = FormOf(k_.insts[v]);
+    steps_[v] = flat_ && IsPointNumber(forms_[v]) ? Step{1, size_} : Find(v);
+    if (v < loop_ && !steps_[v]) steps_[v] = Step{0, 1};
   }
 }
 
@@ -34,7 +50,11 @@ std::optional<Neighbours::Step> Neighbours::Find(uint32_t v) const {
       return Step{0, TwosOf(q.imm)};
     case RICCI_K_DOMAIN:
       if (flat_) return {};
-      return loop_ == 0 && q.imm + 1 == k_.domain_rank ? Step{1, size_} : Step{0, 1};
+      return loop_ == 0 && q.imm == dimension_ ? Step{1, size_} : Step{0, 1};
+    case RICCI_K_FOR:
+    case RICCI_K_REDUCE:
+    case RICCI_K_SCAN:
+      return Step{0, 1};
     case RICCI_K_LOAD:
       return IsSame(q.a) ? std::optional(Step{0, 1}) : std::nullopt;
     default:

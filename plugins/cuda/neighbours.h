@@ -11,8 +11,10 @@ namespace ricci::cuda {
 class Neighbours {
  public:
   // Groups of `size`, a power of two, of trips of `loop`, or (loop 0) of points, none across an end of the loop or of
-  // the domain's last dimension unless `flat`. What is inside of later loops is not known.
+  // the domain's last dimension unless `flat`. All of a group are in the same trip of any other loop.
   Neighbours(const ricci_kernel_table& k, const IndexRanges& ranges, uint32_t loop, int64_t size, bool flat);
+  // Of points that differ in that dimension of the domain only.
+  Neighbours(const ricci_kernel_table& k, const IndexRanges& ranges, uint32_t dimension, int64_t size);
 
   // One value for all of a group.
   bool IsSame(uint32_t v) const { return steps_[v] && steps_[v]->step == 0; }
@@ -20,6 +22,7 @@ class Neighbours {
   bool IsInOrder(uint32_t v) const { return steps_[v] && steps_[v]->step == 1 && steps_[v]->divisor >= size_; }
 
  private:
+  void FindAll();
   // For number e of a group: first + e * step; `divisor`, a power of two, divides the first.
   struct Step {
     int64_t step, divisor;
@@ -39,7 +42,7 @@ class Neighbours {
 
   const ricci_kernel_table& k_;
   const IndexRanges& ranges_;
-  const uint32_t loop_;
+  const uint32_t loop_, dimension_;
   const int64_t size_;
   const bool flat_;
   std::vector<Form> forms_;  // if flat

@@ -16,12 +16,12 @@ class Finder {
   Finder(const ricci_kernel_table& k, const codegen::Blocks& blocks) : k_(k), blocks_(blocks) {}
 
   Team Find() {
-    team_ = Alone("");
-    if (!MayShare()) return Alone("it updates elements, or reads what it writes");
+    team_ = Team::Alone(k_, "");
+    if (!MayShare()) return Team::Alone(k_, "it updates elements, or reads what it writes");
     for (uint32_t i = 1; i < k_.n_insts; ++i) Consider(i);
-    if (longest_ == 0) return Alone("no reduction, scan or parallel loop of " + std::to_string(kShortLoop) + " trips");
-    if (!Worth()) return Alone(std::to_string(points_) + " points, whose loops do not read in order");
-    if (!PrivateArraysAllow()) return Alone("its loops fill private arrays");
+    if (longest_ == 0) return Team::Alone(k_, "no reduction, scan or parallel loop of " + std::to_string(kShortLoop) + " trips");
+    if (!Worth()) return Team::Alone(k_, std::to_string(points_) + " points, whose loops do not read in order");
+    if (!PrivateArraysAllow()) return Team::Alone(k_, "its loops fill private arrays");
     team_.columns = !in_order_ && across_ && points_ >= kWarp && all_outside_ && !scans_;
     team_.size = team_.columns ? kBlock / kWarp : points_ < kFewPoints && longest_ >= kLongLoop ? kBlock : kWarp;
     team_.reason = std::to_string(points_) + (points_ == 1 ? " point" : " points") + ", loops of " +
@@ -33,13 +33,6 @@ class Finder {
   }
 
  private:
-  Team Alone(std::string reason) const {
-    Team alone{.reason = std::move(reason)};
-    alone.shared.resize(k_.n_insts);
-    alone.inside.resize(k_.n_insts);
-    return alone;
-  }
-
   // What one thread writes, another one must not read; updates of the same elements are made in order.
   bool MayShare() {
     std::vector<uint8_t> loaded(k_.n_buffers), stored(k_.n_buffers);
@@ -111,6 +104,13 @@ int64_t LocalBytes(const ricci_kernel_table& k) {
       bytes += k.insts[i].imm * static_cast<int64_t>(ricci_dtype_size(k.insts[i].dtype));
   }
   return bytes;
+}
+
+Team Team::Alone(const ricci_kernel_table& k, std::string reason) {
+  Team alone{.reason = std::move(reason)};
+  alone.shared.resize(k.n_insts);
+  alone.inside.resize(k.n_insts);
+  return alone;
 }
 
 Team TeamOf(const ricci_kernel_table& k, const codegen::Blocks& blocks) { return Finder(k, blocks).Find(); }

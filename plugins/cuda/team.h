@@ -28,6 +28,8 @@ struct Team {
   std::vector<uint8_t> shared;  // by instruction: a loop that the team shares
   std::vector<uint8_t> inside;  // by instruction: it is in such a loop
   std::string reason;           // also why it is one thread, for people
+
+  static Team Alone(const ricci_kernel_table& k, std::string reason);
 };
 Team TeamOf(const ricci_kernel_table& k, const codegen::Blocks& blocks);
 

@@ -5,22 +5,26 @@
 
 namespace ricci::cuda {
 
-std::string KernelPrinter::VectorType(uint32_t i) {
+std::string KernelPrinter::VectorType(uint32_t i, int64_t n) {
   const ricci_inst& q = At(i);
-  return device_.Vector(std::string(TypeName(q.op == RICCI_K_LOAD ? q.dtype : At(q.b).dtype)), vector_.size);
+  return device_.Vector(std::string(TypeName(q.op == RICCI_K_LOAD ? q.dtype : At(q.b).dtype)), n);
+}
+
+std::string KernelPrinter::AreAligned(const std::vector<uint8_t>& buffers, int64_t bytes) const {
+  std::string addresses;
+  for (uint32_t b = 0; b < k_.n_buffers; ++b) {
+    if (buffers[b] != 0) addresses += (addresses.empty() ? "(u64)b" : " | (u64)b") + std::to_string(b);
+  }
+  return addresses.empty() ? "true" : "(" + addresses + ") % " + std::to_string(bytes) + " == 0";
 }
 
 // Whether all that is accessed in vectors is aligned.
 std::string KernelPrinter::IsAligned() const {
   std::vector<uint8_t> together(k_.n_buffers);
-  std::string addresses;
   for (uint32_t i = 1; i < k_.n_insts; ++i) {
     if (vector_.together[i] != 0) together[RICCI_BUFFER_OF(At(i).imm)] = 1;
   }
-  for (uint32_t b = 0; b < k_.n_buffers; ++b) {
-    if (together[b] != 0) addresses += (addresses.empty() ? "(u64)b" : " | (u64)b") + std::to_string(b);
-  }
-  return "(" + addresses + ") % " + std::to_string(vector_.bytes) + " == 0";
+  return AreAligned(together, vector_.bytes);
 }
 
 void KernelPrinter::GroupedPoints(const std::string& type, const std::string& thread, const std::string& threads) {
@@ -58,30 +62,38 @@ void KernelPrinter::GroupedTrips(uint32_t i) {
   Group(i, i + 1, blocks_.close[i]);
 }
 
-std::string KernelPrinter::Loaded(uint32_t i) {
-  const std::string type = VectorType(i), element(TypeName(At(i).dtype));
-  const std::string address = "b" + std::to_string(RICCI_BUFFER_OF(At(i).imm)) + " + " + V(At(i).a);
-  if (vector_.of_points) return "*(const " + type + "*)(" + address + ")";
-  const std::string name = "ricci_dev_load_" + type;
+std::string KernelPrinter::Address(uint32_t i) {
+  return "b" + std::to_string(RICCI_BUFFER_OF(At(i).imm)) + " + " + V(At(i).a);
+}
+
+std::string KernelPrinter::LoadTogether(uint32_t i, int64_t n) {
+  const std::string type = VectorType(i, n), element(TypeName(At(i).dtype)), name = "ricci_dev_load_" + type;
   device_.Function(name, [&] {
     return type + " " + name + "(const " + element + "* p, bool aligned) {\n  if (aligned) return *(const " + type +
-           "*)p;\n  " + type + " x;\n  for (i32 e = 0; e < " + std::to_string(vector_.size) +
+           "*)p;\n  " + type + " x;\n  for (i32 e = 0; e < " + std::to_string(n) +
            "; ++e) x.at[e] = p[e];\n  return x;\n}";
   });
-  return name + "(" + address + ", aligned)";
+  return name + "(" + Address(i) + ", aligned)";
+}
+
+std::string KernelPrinter::StoreTogether(uint32_t i, int64_t n, const std::string& value) {
+  const std::string type = VectorType(i, n), element(TypeName(At(At(i).b).dtype)), name = "ricci_dev_store_" + type;
+  device_.Function(name, [&] {
+    return "void " + name + "(" + element + "* p, " + type + " x, bool aligned) {\n  if (aligned) {\n    *(" + type +
+           "*)p = x;\n    return;\n  }\n  for (i32 e = 0; e < " + std::to_string(n) + "; ++e) p[e] = x.at[e];\n}";
+  });
+  return name + "(" + Address(i) + ", " + value + ", aligned)";
+}
+
+std::string KernelPrinter::Loaded(uint32_t i) {
+  if (!vector_.of_points) return LoadTogether(i, vector_.size);
+  return "*(const " + VectorType(i, vector_.size) + "*)(" + Address(i) + ")";
 }
 
 std::string KernelPrinter::Stored(uint32_t i) {
-  const std::string type = VectorType(i), element(TypeName(At(At(i).b).dtype)), value = "y" + std::to_string(i);
-  const std::string address = "b" + std::to_string(RICCI_BUFFER_OF(At(i).imm)) + " + " + V(At(i).a);
-  if (vector_.of_points) return "*(" + type + "*)(" + address + ") = " + value;
-  const std::string name = "ricci_dev_store_" + type;
-  device_.Function(name, [&] {
-    return "void " + name + "(" + element + "* p, " + type + " x, bool aligned) {\n  if (aligned) {\n    *(" + type +
-           "*)p = x;\n    return;\n  }\n  for (i32 e = 0; e < " + std::to_string(vector_.size) +
-           "; ++e) p[e] = x.at[e];\n}";
-  });
-  return name + "(" + address + ", " + value + ", aligned)";
+  const std::string value = "y" + std::to_string(i);
+  if (!vector_.of_points) return StoreTogether(i, vector_.size, value);
+  return "*(" + VectorType(i, vector_.size) + "*)(" + Address(i) + ") = " + value;
 }
 
 // What a group reads, each of its points or trips, what it writes.
@@ -92,8 +104,8 @@ void KernelPrinter::Group(uint32_t loop, uint32_t first, uint32_t last) {
   for (uint32_t i = first; i < last && error_.empty(); ++i) {
     if (vector_.once[i] != 0) Instruction(i);
     if (vector_.together[i] == 0 || vector_.each[i] == 0) continue;
-    if (is_store(i)) Line(VectorType(i) + " y" + std::to_string(i) + ";");
-    if (!is_store(i)) Line("const " + VectorType(i) + " x" + std::to_string(i) + " = " + Loaded(i) + ";");
+    if (is_store(i)) Line(VectorType(i, vector_.size) + " y" + std::to_string(i) + ";");
+    if (!is_store(i)) Line("const " + VectorType(i, vector_.size) + " x" + std::to_string(i) + " = " + Loaded(i) + ";");
   }
   Line("#pragma unroll");
   Open("for (i32 e = 0; e < " + std::to_string(vector_.size) + "; ++e)");

@@ -253,6 +253,15 @@ class Fuser {
     });
   }
 
+  // On a GPU a thread that has an element of a product goes on with it. A processor has products in libraries, and
+  // small ones whose loops run in lanes of their own.
+  bool RunsMany() const { return options_.target.numbers.points_wanted > options_.target.numbers.lanes; }
+  // Of one with loops.
+  Joins JoinsOf(const prim::Row& row) const {
+    if (row.has(RICCI_PRIM_READS_ONCE)) return Joins::kRows;
+    return row.has(RICCI_PRIM_EXPENSIVE) && RunsMany() ? Joins::kPoints : Joins::kNever;
+  }
+
   absl::Status Merge() {
     joins_.assign(f_.equations.size(), Joins::kNever);
     std::vector<int64_t> costs(f_.equations.size());
@@ -261,7 +270,7 @@ class Fuser {
       const prim::Row& row = registry_.Get(f_.equations[e].prim);
       costs[e] = info_[e].own;
       if (info_[e].kind == Kind::kExpression) joins_[e] = Joins::kExpression;
-      if (info_[e].kind == Kind::kLoops && row.has(RICCI_PRIM_READS_ONCE)) joins_[e] = Joins::kRows;
+      if (info_[e].kind == Kind::kLoops) joins_[e] = JoinsOf(row);
       if (members_[e].empty()) continue;
       std::sort(members_[e].begin(), members_[e].end());
       groups_[e] = {{e}, std::move(members_[e]), e, 0};

@@ -6,6 +6,9 @@
 // plain loop with several results; otherwise rows are the domain, and values that are only used within a row are
 // private.
 //
+// Where many points run at once, what follows a product element by element joins it too (bias, activation): the product
+// is then never stored.
+//
 // Few long rows stay apart: their points, not the rows, keep the threads busy. One comparison checks that the order of
 // groups stays legal, because every group has a position and reads only from groups before it: the merged group runs
 // where its last part ran if nothing waits for the first, or where its first part ran if the last part waits for
@@ -27,7 +30,7 @@
 namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
-constexpr uint32_t kNone = ~0u;
+constexpr uint32_t kNone = ~0u, kSeveral = ~0u - 1;
 // These limits bound the time to compile.
 constexpr size_t kMaxMembers = 192;
 constexpr size_t kMaxRoots = 16;
@@ -179,8 +182,8 @@ class Merger {
     const size_t members = computing.members.size() + computing.views.size() + moving.members.size();
     const size_t arrays = inputs_[from].size() + computing.roots.size() + moving.roots.size();
     const bool together =
-        from != g && MayMerge(from) && members <= kMaxMembers && arrays <= kMaxArrays &&
-        std::all_of(inputs_[g].begin(), inputs_[g].end(), [&](ir::ValueId v) {
+        from != g && MayMerge(from) && ProductOf(computing) == kNone && members <= kMaxMembers &&
+        arrays <= kMaxArrays && std::all_of(inputs_[g].begin(), inputs_[g].end(), [&](ir::ValueId v) {
           return producer_[v] != kNone && Find(producer_[v]) == from &&
                  std::binary_search(computing.members.begin(), computing.members.end(), f_.values[v].index);
         });
@@ -259,7 +262,17 @@ class Merger {
     return absl::OkStatus();
   }
 
-  // Chooses as many leading dimensions as all can have in common.
+  // The product of the group, or kNone, or kSeveral: a kernel has one, so that a backend has all its registers for it.
+  uint32_t ProductOf(const Group& g) const {
+    uint32_t product = kNone;
+    for (uint32_t root : g.roots) {
+      if (joins_[root] == Joins::kPoints) product = product == kNone ? root : kSeveral;
+    }
+    return product;
+  }
+
+  // Chooses as many leading dimensions as all can have in common; with a product all of its dimensions, so that no loop
+  // is around it.
   absl::StatusOr<bool> ChooseRows(Group& g, const std::vector<ir::ValueId>& shared) {
     size_t rank = kMaxArrays;
     bool plain = true;  // only expressions, of one shape
@@ -270,7 +283,12 @@ class Merger {
       plain &=
           joins_[root] == Joins::kExpression && std::equal(t.shape.begin(), t.shape.end(), shape.begin(), shape.end());
     }
-    for (auto n = static_cast<uint32_t>(rank); n > 0; --n) {
+    const uint32_t product = ProductOf(g);
+    if (product != kNone && (product == kSeveral || f_.type(f_.equations[product].result(0)).rank() != rank)) {
+      return false;
+    }
+    const uint32_t least = product == kNone ? 1 : static_cast<uint32_t>(rank);
+    for (auto n = static_cast<uint32_t>(rank); n >= least; --n) {
       RowReads reads(n);
       if (!RunsByRows(g, n, shared, reads)) continue;
       const bool loops_over_all = plain && n == rank;

@@ -12,7 +12,8 @@ namespace ricci { inline namespace v0 { namespace pass {
 enum class Joins : uint8_t {
   kNever,
   kExpression,  // computed where it is read
-  kRows         // loops that may be run for a single row
+  kRows,        // loops that may be run for a single row
+  kPoints       // a product: what follows it element by element may be computed with each of its elements
 };
 
 struct Group {

@@ -18,10 +18,11 @@ import sys
 import sass_figures
 
 ARCHITECTURES = ["sm_90a", "sm_80", "sm_100a"]
+OLD_ARCHITECTURES = ["sm_75"]  # of texts that ask for the architecture
 RECORD = pathlib.Path(__file__).with_name("quality.json")
 README = RECORD.parents[2] / "plugins" / "cuda" / "README.md"
 TABLE = re.compile(r"^\| program \|.*?\n(?!\|)", re.M | re.S)
-MORE_IS_BETTER = {"occupancy"}
+MORE_IS_BETTER = {"occupancy", "tensor"}
 
 
 def programs(printer):
@@ -45,7 +46,7 @@ def measure(text):
     if text.startswith("!!!! "):
         return {"cannot": text[5:].strip()}, []
     wrong, figures = [], {}
-    for architecture in ARCHITECTURES:
+    for architecture in ARCHITECTURES + (OLD_ARCHITECTURES if "__CUDA_ARCH__" in text else []):
         code, log = compiler().compile(text, architecture)
         wrong += warnings(log, architecture)
         if code is None:
@@ -104,8 +105,9 @@ def compare(now, recorded):
     return out
 
 
-def accesses(widths):
-    return " + ".join(f"{n} x {bits}" for bits, n in widths.items()) or "none"
+def accesses(widths, asynchronous={}):
+    return " + ".join([f"{n} x {bits}" for bits, n in widths.items()] +
+                      [f"{n} x {bits} async" for bits, n in asynchronous.items()]) or "none"
 
 
 def table(results):
@@ -117,9 +119,9 @@ def table(results):
             lines.append(f"| {program} | not yet: {kernels['cannot']} |" + " |" * 8)
             continue
         k = max(kernels.values(), key=lambda k: k["instructions"])
-        other = [f"{k[n]} {n}" for n in ("stack", "spill", "local", "shared", "shuffles", "barriers", "f64") if k[n]]
+        other = [f"{k[n]} {n}" for n in ("stack", "spill", "local", "shared", "shuffles", "barriers", "f64", "tensor") if k[n]]
         lines.append(f"| {program} | {len(kernels)} | {k['registers']} | {k['occupancy']} % | {k['instructions']} "
-                     f"| {accesses(k['loads'])} | {accesses(k['stores'])} | {k['loop']} | {k['loop_integer']} "
+                     f"| {accesses(k['loads'], k['async'])} | {accesses(k['stores'])} | {k['loop']} | {k['loop_integer']} "
                      f"| {', '.join(other) or '-'} |")
     return "\n".join(lines) + "\n"
 

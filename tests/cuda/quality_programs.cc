@@ -66,6 +66,14 @@ Values Scores(const Values& in) {  // of attention: [batch, time, head, feature]
                       {.lhs_contract = {3}, .rhs_contract = {3}, .lhs_batch = {0, 2}, .rhs_batch = {0, 2}}, kF32)};
 }
 
+Values ProductGelu(const Values& in) {  // of a layer: the rows of in[0] times in[1], a bias, an activation
+  const Value product = dot_general(in[0], in[1], {.lhs_contract = {1}, .rhs_contract = {0}}, kF32);
+  return {convert_element_type(bench::Gelu({product, AlongColumns(in[2], product.shape())})[0], in[0].dtype())};
+}
+Values Batched(const Values& in) {
+  return {dot_general(in[0], in[1], {.lhs_contract = {2}, .rhs_contract = {1}, .lhs_batch = {0}, .rhs_batch = {0}})};
+}
+
 std::vector<Program> Programs(ricci_ctx* ctx) {
   const auto of = [ctx](const std::vector<Param>& in, Values (*f)(const Values&)) { return bench::Trace(ctx, in, f); };
   const Param line{{kMany}}, half{{kMany}, kBF16}, square{{1024, 1024}}, rows{{kRows, 1024}}, column{{1024}};
@@ -96,6 +104,11 @@ std::vector<Program> Programs(ricci_ctx* ctx) {
           {"rk4_grad", bench::Vmap(bench::Pendulum(ctx, 1000, /*grad=*/true).get(), 65536)},
           {"cholesky6", bench::Vmap(of({{{6, 6}}}, Cholesky).get(), 65536)},
           {"lattice", of({{{9, 1024, 1024}}}, bench::LatticeStep)},
+          {"product_f32", of({square, square}, Product)},
+          {"product_f32_gelu", of({rows, square, column}, ProductGelu)},
+          {"product_f32_odd", of({{{1023, 1023}}, {{1023, 1023}}}, Product)},
+          {"products_f32", of({{{64, 128, 96}}, {{64, 96, 128}}}, Batched)},
+          {"product_bf16_gelu", of({{{kRows, 1024}, kBF16}, {{1024, 1024}, kBF16}, column}, ProductGelu)},
           {"product_bf16", of({{{1024, 1024}, kBF16}, {{1024, 1024}, kBF16}}, Product)},
           {"scores_bf16", of({{{4, 1024, 8, 64}, kBF16}, {{4, 1024, 8, 64}, kBF16}}, Scores)}};
 }

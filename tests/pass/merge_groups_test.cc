@@ -315,5 +315,47 @@ TEST_F(MergeGroups, RandomProgramsKeepTheirValues) {
   }
 }
 
+// ---- products ----
+pass::Options OfManyPoints() {
+  ricci_target numbers = pass::TypicalTarget();
+  numbers.points_wanted = 1 << 16;
+  pass::Options options;
+  options.target = pass::Target("ref", numbers);
+  return options;
+}
+constexpr char kLayer[] = R"(program f(%x: f32[64,48], %w: f32[48,32], %b: f32[32]) {
+  %z: f32[64,32] = dot_general(%x, %w) lhs_contract=[1] rhs_contract=[0]
+  %c: f32[64,32] = broadcast_in_dim(%b) shape=[64,32] broadcast_dimensions=[1]
+  %d: f32[64,32] = add(%z, %c)
+  %r: f32[64,32] = tanh(%d)
+  return %r, %z })";
+
+TEST_F(MergeGroups, WhatFollowsAProductJoinsItWhereManyPointsRun) {
+  const auto many = Lower(kLayer, OfManyPoints()), few = Lower(kLayer);
+  EXPECT_EQ(Kernels(*many), "fusion_dot_general_add_tanh[64,32]");
+  EXPECT_EQ(Kernels(*few), "dot_general[64,32] fusion_broadcast_in_dim_add_tanh[64,32]");
+  EXPECT_EQ(Run(*many), Run(*few));
+}
+
+TEST_F(MergeGroups, AKernelHasOneProduct) {
+  EXPECT_EQ(Kernels(*Lower(R"(program f(%x: f32[64,48], %w: f32[48,32], %v: f32[48,32]) {
+  %a: f32[64,32] = dot_general(%x, %w) lhs_contract=[1] rhs_contract=[0]
+  %b: f32[64,32] = dot_general(%x, %v) lhs_contract=[1] rhs_contract=[0]
+  %r: f32[64,32] = mul(%a, %b)
+  return %r })",
+                           OfManyPoints())),
+            "dot_general[64,32] fusion_dot_general_mul[64,32]");
+}
+
+// A reduction of rows would have the product in a loop.
+TEST_F(MergeGroups, RowsDoNotJoinAProduct) {
+  EXPECT_EQ(Kernels(*Lower(R"(program f(%x: f32[64,48], %w: f32[48,32]) {
+  %z: f32[64,32] = dot_general(%x, %w) lhs_contract=[1] rhs_contract=[0]
+  %r: f32[64] = reduce_max(%z) axes=[1]
+  return %r })",
+                           OfManyPoints())),
+            "dot_general[64,32] reduce_max[64]");
+}
+
 }  // namespace
 }  // namespace ricci::testing

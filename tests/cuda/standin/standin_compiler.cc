@@ -15,6 +15,7 @@
 #include <sstream>
 #include <vector>
 
+#include "device_matrices.h"
 #include "device_prelude.h"
 #include "kernel_library.h"
 
@@ -44,10 +45,11 @@ std::vector<std::string> WordsThatMeet(const std::string& text) {
 // each argument.
 std::string Callers(const std::string& text) {
   std::string out;
-  const std::string begin = "extern \"C\" __global__ void ";
+  const std::string begin = "extern \"C\" __global__ ", result = "void ";
   const std::vector<std::string> meeting = WordsThatMeet(text);
   for (size_t at = text.find(begin); at != text.npos; at = text.find(begin, at + 1)) {
-    const size_t name = at + begin.size(), open = text.find('(', name), close = text.find(')', open);
+    const size_t name = text.find(result, at) + result.size(), open = text.find('(', name),
+                 close = text.find(')', open);
     std::istringstream arguments(text.substr(open + 1, close - open - 1));
     std::string values, one;
     int n = 0;
@@ -118,7 +120,7 @@ int CompileNew(Program& p) {
   CompileForReal(p.source);
   const std::filesystem::path folder = NewFolder(), source = folder / "k.cc", object = folder / "k.so",
                               log = folder / "log";
-  std::ofstream(source) << DevicePrelude() << "#line 1 \"ricci.cu\"\n"
+  std::ofstream(source) << DevicePrelude() << DeviceMatrices() << "#line 1 \"ricci.cu\"\n"
                         << WithDynamicArrays(p.source) << "\n"
                         << Callers(p.source) << DeviceEnd();
   const bool is_checked = check_every != 0 && checked++ % check_every == 0;

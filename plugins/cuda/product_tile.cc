@@ -1,0 +1,277 @@
+#include "product_tile.h"
+
+#include <algorithm>
+
+#include "codegen/identity.h"
+#include "types.h"
+
+namespace ricci::cuda {
+namespace {
+
+constexpr uint32_t kMostRank = 32;
+constexpr size_t kMostProducts = 2;         // whose sums registers hold at once
+constexpr int64_t kLeastCopyBytes = 4;      // that are copied without a register
+constexpr int64_t kMostPointsOfPacket = 8;  // whose sums a thread reads at once
+// What a value depends on: bit d is dimension d of the domain.
+constexpr uint64_t kOnSum = uint64_t{1} << 62;    // on the index of a REDUCE
+constexpr uint64_t kOnOther = uint64_t{1} << 63;  // on anything else but memory that the kernel only reads
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+class Finder {
+ public:
+  Finder(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges, bool on_tensor_cores)
+      : k_(k), blocks_(blocks), ranges_(ranges), depends_(k.n_insts), given_(k.n_insts) {
+    tile_.on_tensor_cores = on_tensor_cores;
+  }
+
+  Tile Find() {
+    if (k_.domain_rank < 2 || k_.domain_rank > kMostRank || codegen::PointsOf(k_) == 0 || !MayShare()) return {};
+    for (uint32_t i = 1; i < k_.n_insts; ++i) depends_[i] = DependsOn(k_.insts[i]);
+    bool plain = true;
+    for (uint32_t i = 1; i < k_.n_insts; ++i) {
+      if (k_.insts[i].op == RICCI_K_REDUCE) {
+        if (blocks_.parent[i] != 0 || !TakeProduct(i)) return {};
+        i = blocks_.close[i];
+      } else if (!IsPlain(k_.insts[i].op)) {
+        if (!IsBranch(k_.insts[i].op)) return {};
+        plain = false;
+      }
+    }
+    if (tile_.products.empty() || tile_.products.size() > kMostProducts || !Measure() || !PacketOperands()) return {};
+    if (plain) PacketPoints();
+    Explain();
+    return std::move(tile_);
+  }
+
+ private:
+  static bool IsPure(uint16_t op) {
+    return codegen::IsScalar(op) || op == RICCI_K_CONST || op == RICCI_K_DOMAIN || op == RICCI_K_LOAD ||
+           op == RICCI_K_ASSUME_LESS || op == RICCI_K_NOP;
+  }
+  static bool IsPlain(uint16_t op) { return IsPure(op) || op == RICCI_K_STORE; }
+  static bool IsBranch(uint16_t op) {
+    return op == RICCI_K_IF || op == RICCI_K_ELSE || op == RICCI_K_END || op == RICCI_K_CHECK;
+  }
+
+  // Threads of a block read for each other, so nothing that is written may be read.
+  bool MayShare() const {
+    std::vector<uint8_t> loaded(k_.n_buffers), stored(k_.n_buffers);
+    for (uint32_t i = 1; i < k_.n_insts; ++i) {
+      const ricci_inst& q = k_.insts[i];
+      if (q.op == RICCI_K_LOAD) loaded[RICCI_BUFFER_OF(q.imm)] = 1;
+      if (q.op == RICCI_K_STORE) stored[RICCI_BUFFER_OF(q.imm)] = 1;
+    }
+    for (uint32_t b = 0; b < k_.n_buffers; ++b) {
+      if (loaded[b] != 0 && stored[b] != 0) return false;
+    }
+    return true;
+  }
+
+  uint64_t DependsOn(const ricci_inst& q) const {
+    if (q.op == RICCI_K_CONST) return 0;
+    if (q.op == RICCI_K_DOMAIN) return uint64_t{1} << q.imm;
+    if (q.op == RICCI_K_REDUCE) return kOnSum;
+    if (q.op == RICCI_K_LOAD) return depends_[q.a];
+    if (!codegen::IsScalar(q.op)) return kOnOther;
+    uint64_t all = 0;
+    for (const uint32_t operand : {q.a, q.b, q.c}) all |= depends_[operand];
+    return all;
+  }
+
+  // ---- the sums ----
+  // REDUCEs of which each holds nothing but plain values and the next one, up to a product.
+  bool TakeProduct(uint32_t reduce) {
+    TileProduct p;
+    for (uint32_t loop = reduce; loop != 0;) {
+      const std::optional<int64_t> trips = codegen::TripsOf(k_, loop);
+      if (static_cast<uint32_t>(k_.insts[loop].imm) != RICCI_S_ADD || !trips || *trips <= 0) return false;
+      if (codegen::ConstantOf(k_, k_.insts[loop].a) != 0) return false;
+      if (__builtin_mul_overflow(p.trips, *trips, &p.trips) || p.trips >= IndexRanges::kShort) return false;
+      p.loops.push_back(loop);
+      const std::optional<uint32_t> inner = InnerOf(loop);
+      if (!inner) return false;
+      loop = *inner;
+    }
+    p.first = blocks_.close[p.loops.front()];
+    p.last = blocks_.close[p.loops.back()];
+    p.product = k_.insts[p.last].b;
+    const ricci_inst& q = k_.insts[p.product];
+    if (q.op != RICCI_S_MUL || p.product < p.loops.back() || IsNarrow(q.dtype)) return false;
+    const unsigned bytes = codegen::SizeOfDType(q.dtype);
+    if ((bytes != 4 && bytes != 8) || q.dtype != k_.insts[p.last].dtype || ranges_.IsShort(q.a) ||
+        ranges_.IsShort(q.b)) {
+      return false;
+    }
+    if (!tile_.products.empty() && bytes != codegen::SizeOfDType(k_.insts[tile_.products[0].product].dtype))
+      return false;
+    if (!TakeSides(p, q.a, q.b)) return false;
+    given_[p.first] = 1;
+    tile_.products.push_back(std::move(p));
+    return true;
+  }
+  // The one loop in a loop, which gives what it yields; 0: there is none, nothing: there is something else.
+  std::optional<uint32_t> InnerOf(uint32_t loop) const {
+    uint32_t inner = 0;
+    for (uint32_t i = loop + 1; i < blocks_.close[loop]; ++i) {
+      if (k_.insts[i].op == RICCI_K_REDUCE && inner == 0) {
+        inner = i;
+        i = blocks_.close[i];
+        if (k_.insts[blocks_.close[loop]].b != i) return {};
+      } else if (!IsPure(k_.insts[i].op)) {
+        return {};
+      }
+    }
+    return inner;
+  }
+
+  // Which factor belongs to the rows. The last dimension of the domain, along which results are neighbours, is a
+  // column.
+  bool TakeSides(TileProduct& p, uint32_t a, uint32_t b) {
+    const uint64_t on_a = depends_[a] & ~kOnSum, on_b = depends_[b] & ~kOnSum;
+    if (((on_a | on_b) & kOnOther) != 0) return false;
+    const uint64_t of_a = on_a & ~on_b, of_b = on_b & ~on_a;
+    if (of_a == 0 || of_b == 0) return false;
+    const bool swap = of_a > of_b;
+    p.operands[0].value = swap ? b : a;
+    p.operands[1].value = swap ? a : b;
+    std::vector<Side> sides(k_.domain_rank, Side::kBatch);
+    for (uint32_t d = 0; d < k_.domain_rank; ++d) {
+      if (((swap ? of_b : of_a) >> d & 1) != 0) sides[d] = Side::kRows;
+      if (((swap ? of_a : of_b) >> d & 1) != 0) sides[d] = Side::kColumns;
+    }
+    if (!tile_.sides.empty() && tile_.sides != sides) return false;
+    tile_.sides = std::move(sides);
+    return true;
+  }
+
+  // ---- tensor cores ----
+  // The bf16 or f16 that a factor is in f32; 0: it is none.
+  uint32_t NarrowFactor(uint32_t v) const {
+    const ricci_inst& q = k_.insts[v];
+    if (q.op != RICCI_S_CONVERT || q.dtype != RICCI_F32) return 0;
+    const uint32_t from = k_.insts[q.a].dtype;
+    return from == RICCI_BF16 || from == RICCI_F16 ? q.a : 0;
+  }
+  bool AreForTensorCores() const {
+    for (const TileProduct& p : tile_.products) {
+      const uint32_t a = NarrowFactor(p.operands[0].value), b = NarrowFactor(p.operands[1].value);
+      if (a == 0 || b == 0 || k_.insts[a].dtype != k_.insts[b].dtype) return false;
+    }
+    return true;
+  }
+
+  // ---- sizes ----
+  bool Measure() {
+    const bool for_tensor_cores = AreForTensorCores();
+    if (tile_.on_tensor_cores && !for_tensor_cores) return false;
+    for (uint32_t d = 0; d < k_.domain_rank; ++d) {
+      int64_t& extent = tile_.extents[static_cast<size_t>(tile_.sides[d])];
+      if (__builtin_mul_overflow(extent, k_.domain[d], &extent) || extent >= IndexRanges::kShort) return false;
+    }
+    ProductShape shape{.rows = tile_.extents[0],
+                       .columns = tile_.extents[1],
+                       .batch = tile_.extents[2],
+                       .trips = 0,
+                       .products = static_cast<int64_t>(tile_.products.size()),
+                       .bytes = for_tensor_cores ? 2 : 4,
+                       .on_tensor_cores = for_tensor_cores};
+    for (const TileProduct& p : tile_.products) {
+      shape.trips = std::max(shape.trips, p.trips);
+      if (!for_tensor_cores) shape.bytes = codegen::SizeOfDType(k_.insts[p.product].dtype);
+    }
+    tile_.size = TileSizeOf(shape);
+    if (for_tensor_cores && !tile_.on_tensor_cores) tile_.size = ByRegisters(tile_.size);
+    return tile_.size.step != 0 && tile_.tiles() < IndexRanges::kShort;
+  }
+
+  // ---- packets ----
+  // The last dimension of a side: its neighbours are neighbours of the side.
+  uint32_t LastOf(Side side) const {
+    uint32_t last = 0;
+    for (uint32_t d = 0; d < k_.domain_rank; ++d) {
+      if (tile_.sides[d] == side) last = d;
+    }
+    return last;
+  }
+  bool PacketOperands() {
+    for (TileProduct& p : tile_.products) {
+      for (const Side side : {Side::kRows, Side::kColumns}) {
+        if (!PacketOperand(p, side, p.operands[static_cast<size_t>(side)])) return false;
+      }
+    }
+    return true;
+  }
+  // The longest packets, along the side or along the sum.
+  bool PacketOperand(const TileProduct& p, Side side, TileOperand& o) {
+    if (tile_.on_tensor_cores) o.value = NarrowFactor(o.value);
+    if (!ChoosePacket(p, side, o)) return false;
+    const bool in_order = tile_.on_tensor_cores || !o.along_sum;
+    o.is_copy = in_order && o.packet.together[o.value] != 0 && o.packet.bytes >= kLeastCopyBytes;
+    return true;
+  }
+  bool ChoosePacket(const TileProduct& p, Side side, TileOperand& o) {
+    const uint32_t loop = p.loops.back(), last = LastOf(side);
+    const int64_t bytes = codegen::SizeOfDType(k_.insts[o.value].dtype);
+    for (int64_t n = kMostPacketBytes / bytes; n > 1; n /= 2) {
+      const std::vector<uint32_t> roots{o.value};
+      if (k_.domain[last] % n == 0 && Take(roots, Neighbours(k_, ranges_, last, n), n, o.packet)) return true;
+      if (codegen::TripsOf(k_, loop).value_or(0) % n != 0) continue;
+      o.along_sum = Take(roots, Neighbours(k_, ranges_, loop, n, /*flat=*/false), n, o.packet);
+      if (o.along_sum) return true;
+    }
+    const Neighbours alone(k_, ranges_, loop, 1, /*flat=*/false);
+    if (!MakePacket(k_, std::vector<uint32_t>{o.value}, given_, alone, 1, o.packet)) return false;
+    codegen::Strides strides(k_, loop, blocks_.close[loop], nullptr);
+    for (const uint32_t i : o.packet.loads) o.along_sum |= strides.Of(k_.insts[i].a) == 1;
+    return true;
+  }
+  bool Take(const std::vector<uint32_t>& roots, const Neighbours& neighbours, int64_t n, Packet& out) const {
+    return MakePacket(k_, roots, given_, neighbours, n, out) && out.bytes != 0;
+  }
+  void PacketPoints() {
+    std::vector<uint32_t> stores;
+    for (uint32_t i = 1; i < k_.n_insts; ++i) {
+      if (k_.insts[i].op == RICCI_K_STORE) stores.push_back(i);
+    }
+    const uint32_t last = k_.domain_rank - 1;
+    Packet packet;
+    for (int64_t n = kMostPointsOfPacket; n >= 1; n /= 2) {
+      if (n > 1 && (k_.domain[last] % n != 0 || tile_.sides[last] != Side::kColumns)) continue;
+      if (!MakePacket(k_, stores, given_, Neighbours(k_, ranges_, last, n), n, packet)) continue;
+      tile_.points = std::move(packet);
+      return;
+    }
+  }
+
+  void Explain() {
+    const auto number = [](int64_t v) { return std::to_string(v); };
+    tile_.reason = "tiles of " + number(tile_.size.extents[0]) + " rows and " + number(tile_.size.extents[1]) +
+                   " columns for " + number(kTileThreads) + " threads: ";
+    for (const TileProduct& p : tile_.products)
+      tile_.reason += (&p == &tile_.products[0] ? "" : ", ") + number(p.trips);
+    tile_.reason += " products for each of " + number(tile_.extents[0]) + " rows and " + number(tile_.extents[1]) +
+                    " columns" + (tile_.on_tensor_cores ? " on tensor cores" : "") +
+                    (tile_.extents[2] == 1 ? "" : ", " + number(tile_.extents[2]) + " times");
+  }
+
+  const ricci_kernel_table& k_;
+  const codegen::Blocks& blocks_;
+  const IndexRanges& ranges_;
+  std::vector<uint64_t> depends_;  // by instruction
+  std::vector<uint8_t> given_;     // by instruction: a sum
+  Tile tile_;
+};
+
+}  // namespace
+
+int64_t Tile::TilesOf(Side side) const {
+  return CeilDiv(extents[static_cast<size_t>(side)], size.extents[static_cast<size_t>(side)]);
+}
+
+Tile TileOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges,
+            bool on_tensor_cores) {
+  return Finder(k, blocks, ranges, on_tensor_cores).Find();
+}
+
+}  // namespace ricci::cuda

@@ -1,0 +1,59 @@
+// Tile: sums of products that the threads of a block compute together, for a rectangle of rows and columns.
+//
+// A kernel whose point holds a long sum of products of two values, of which one does not depend on some dimensions of
+// the domain (the columns) and the other one not on others (the rows), reads each of these values once for every column
+// or row. A block therefore takes a tile of rows and columns: step by step of the sum it brings what the tile needs
+// into shared memory, once, and each thread adds the products of several rows and columns to sums in registers.
+//
+// What is recognised is dependence, not an operation: the two factors may be any plain expressions of loads (a cast, a
+// scale, rows chosen by indices, the windows of a convolution), and what the point does with its sums is whatever it
+// did without tiles. Dimensions that both factors depend on, or neither, are the batch.
+#ifndef RICCI_CUDA_PRODUCT_TILE_H_
+#define RICCI_CUDA_PRODUCT_TILE_H_
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "packet.h"
+#include "tile_size.h"
+
+namespace ricci::cuda {
+
+enum class Side : uint8_t { kRows, kColumns, kBatch };
+
+struct TileOperand {
+  uint32_t value = 0;      // the instruction whose value is brought into shared memory
+  Packet packet;           // of neighbours along the sum, or along the rows (columns)
+  bool along_sum = false;  // also the order in which threads take the elements
+  bool is_copy = false;    // what is loaded is what is kept, in the same order, so that bytes can be copied
+};
+
+struct TileProduct {
+  std::vector<uint32_t> loops;   // REDUCEs, each in the one before
+  uint32_t first = 0, last = 0;  // YIELD of the outermost and of the innermost loop
+  int64_t trips = 1;             // of all loops together
+  uint32_t product = 0;          // the instruction that multiplies
+  TileOperand operands[2];       // by side: of rows, of columns
+};
+
+struct Tile {
+  std::vector<TileProduct> products;  // empty: there are no tiles
+  std::vector<Side> sides;            // by dimension of the domain
+  int64_t extents[3] = {1, 1, 1};     // by side: the product of its dimensions
+  TileSize size;
+  bool on_tensor_cores = false;
+  std::optional<Packet> points;  // what is computed from the sums; nothing: point by point, as without tiles
+  std::string reason;            // for the text
+
+  bool IsUsed() const { return !products.empty(); }
+  int64_t TilesOf(Side side) const;
+  int64_t tiles() const { return TilesOf(Side::kRows) * TilesOf(Side::kColumns) * extents[2]; }
+};
+// Products by the registers of threads, or by tensor cores (of bf16 or f16 with sums in f32; nothing for others). Both
+// have the same number of tiles, so that a kernel can hold both.
+Tile TileOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges,
+            bool on_tensor_cores);
+
+}  // namespace ricci::cuda
+#endif

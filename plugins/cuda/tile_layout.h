@@ -1,0 +1,30 @@
+// TileLayout: how one step of an operand lies in shared memory.
+//
+// Lines of elements, in each of which groups of `mul` elements change places by the line's number, so that lanes that
+// access one column of lines meet different banks, without memory in between. Exchanged groups are of 16 bytes or more:
+// what is accessed at once stays together.
+#ifndef RICCI_CUDA_TILE_LAYOUT_H_
+#define RICCI_CUDA_TILE_LAYOUT_H_
+#include <cstdint>
+#include <string>
+
+namespace ricci::cuda {
+
+struct TileLayout {
+  bool lines_of_side = false;  // a line holds the trips of a row (column); else the rows (columns) of a trip
+  int64_t lines = 0, length = 0;
+  int64_t div = 1, mod = 1, mul = 0;  // mul 0: nothing changes places
+
+  int64_t elements() const { return lines * length; }
+  int64_t PlaceOf(int64_t line, int64_t inner) const { return line * length + (inner ^ (line / div % mod * mul)); }
+  std::string Place(const std::string& line, const std::string& inner) const;  // the same as text
+};
+
+// For threads that read several rows (columns) of a trip at once. `across`: the trips that one packet writes, 0 if
+// packets lie along the lines.
+TileLayout RegisterLayout(int64_t extent, int64_t step, int64_t across, int64_t bytes);
+// For tensor cores, which read 8 elements of 16 bits of each of 8 lines at once; the lines are as in memory.
+TileLayout TensorLayout(int64_t extent, int64_t step, bool along_sum);
+
+}  // namespace ricci::cuda
+#endif

@@ -1,0 +1,80 @@
+#include "tile_size.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace ricci::cuda {
+namespace {
+
+constexpr int64_t kLeastExtent = 16;  // rows and columns below which a tile is mostly empty
+constexpr int64_t kLeastTrips = 8;    // below which a sum is not worth its barriers
+constexpr int64_t kLeastTensorTrips = 16;
+constexpr int64_t kProcessors = 128;  // of a large GPU
+constexpr int64_t kStep = 16, kTensorStep = 32, kTensorStages = 3;
+constexpr int64_t kThreadsAlong = 16;  // the rows, and the columns, without tensor cores
+
+// `cost` of an element of a tile, relative to the largest one: each thread or warp reads shared memory for every row
+// and column, and computes rows times columns.
+struct Choice {
+  int64_t rows, columns;
+  double cost;
+};
+constexpr Choice kByRegisters[] = {{128, 128, 1}, {128, 64, 1.2}, {64, 128, 1.2},
+                                   {64, 64, 1.5}, {32, 64, 2},    {32, 32, 3}};
+constexpr Choice kByTensorCores[] = {{128, 128, 1}, {128, 64, 1.2}, {64, 128, 1.2}, {64, 64, 1.5}, {32, 64, 2.2}};
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+int64_t BytesOf(const Choice& c, int64_t step, int64_t stages, int64_t bytes) {
+  return (c.rows + c.columns) * step * stages * bytes;
+}
+
+// Sums of a thread that leave room for what else it holds in registers.
+bool Fits(const Choice& c, const ProductShape& p, int64_t step) {
+  constexpr int64_t kMostSums = 64 * 4;  // bytes of sums of a thread
+  const int64_t sums = c.rows * c.columns / 256 * p.products * std::max<int64_t>(p.bytes, 4);
+  return sums <= kMostSums && BytesOf(c, step, 2, p.bytes) <= kSharedBytes;
+}
+
+// Turns of all processors, times what a tile costs.
+double CostOf(const Choice& c, const ProductShape& p) {
+  const double tiles = static_cast<double>(CeilDiv(p.rows, c.rows)) *
+                       static_cast<double>(CeilDiv(p.columns, c.columns)) * static_cast<double>(p.batch);
+  return std::max(tiles / kProcessors, 1.0) * static_cast<double>(c.rows * c.columns) * c.cost;
+}
+
+}  // namespace
+
+TileSize TileSizeOf(const ProductShape& p) {
+  if (p.rows < kLeastExtent || p.columns < kLeastExtent ||
+      p.trips < (p.on_tensor_cores ? kLeastTensorTrips : kLeastTrips))
+    return {};
+  const int64_t step = p.on_tensor_cores ? kTensorStep : p.trips <= kStep / 2 ? kStep / 2 : kStep;
+  const Choice* best = nullptr;
+  double least = std::numeric_limits<double>::infinity();
+  const auto consider = [&](const Choice& c) {
+    if (!Fits(c, p, step) || CostOf(c, p) >= least) return;
+    best = &c;
+    least = CostOf(c, p);
+  };
+  if (p.on_tensor_cores) {
+    for (const Choice& c : kByTensorCores) consider(c);
+  } else {
+    for (const Choice& c : kByRegisters) consider(c);
+  }
+  if (best == nullptr) return {};
+  TileSize size{.extents = {best->rows, best->columns}, .step = step};
+  if (!p.on_tensor_cores) return ByRegisters(size);
+  size.parts[0] = 2;
+  size.parts[1] = 4;
+  if (BytesOf(*best, step, kTensorStages, p.bytes) <= kSharedBytes) size.stages = kTensorStages;
+  return size;
+}
+
+TileSize ByRegisters(const TileSize& tile) {
+  TileSize size{.extents = {tile.extents[0], tile.extents[1]}, .step = std::min<int64_t>(tile.step, kStep)};
+  for (int side = 0; side < 2; ++side) size.parts[side] = size.extents[side] / kThreadsAlong;
+  return size;
+}
+
+}  // namespace ricci::cuda

@@ -1,0 +1,35 @@
+// TileSize: how large the tiles of a product are, and how threads share one.
+//
+// From a table, by shape alone: so the text of a program does not depend on the GPU, nor do its bits. Large tiles reuse
+// more of what they read, small ones keep more processors busy and waste less at the edges.
+#ifndef RICCI_CUDA_TILE_SIZE_H_
+#define RICCI_CUDA_TILE_SIZE_H_
+#include <cstdint>
+
+namespace ricci::cuda {
+
+inline constexpr int64_t kTileThreads = 256;  // of a block
+
+struct TileSize {
+  int64_t extents[2] = {0, 0};  // rows and columns of a tile; 0: too few for tiles
+  int64_t step = 0;             // trips of the sum that are in shared memory at once
+  int64_t stages = 2;           // steps that are in shared memory: one is computed while others arrive
+  // On tensor cores: the warps of a block, in rows and columns. Else rows and columns of a thread: 16 by 16 threads.
+  int64_t parts[2] = {0, 0};
+};
+
+struct ProductShape {
+  int64_t rows, columns, batch, trips;
+  int64_t products = 1;  // sums of a point
+  int64_t bytes = 4;     // of an element in shared memory
+  bool on_tensor_cores = false;
+};
+TileSize TileSizeOf(const ProductShape& p);
+// A tile for tensor cores, computed without them.
+TileSize ByRegisters(const TileSize& tile);
+
+// Bytes of shared memory that every GPU gives a block without being asked.
+inline constexpr int64_t kSharedBytes = 48 << 10;
+
+}  // namespace ricci::cuda
+#endif

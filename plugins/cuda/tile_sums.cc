@@ -1,0 +1,185 @@
+// The sums of a tile (product_tile.h) as text: products from shared memory, and what the points of the tile do with
+// their sums.
+//
+// Sums end in registers of many threads. They go to shared memory once more, some rows at a time, and from there
+// packets of neighbouring columns are taken: so what a point does stands in the text once, whatever layout the sums
+// had, and results are written in order.
+#include "kernel_printer.h"
+
+namespace ricci::cuda {
+namespace {
+
+std::string N(int64_t v) { return std::to_string(v); }
+constexpr int64_t kThreadsAlong = 16;  // the rows, and the columns
+
+}  // namespace
+
+// Elements of shared memory that a thread reads at once, and rows (columns) next to each other that it has.
+int64_t KernelPrinter::AtOnce(const TileProduct& p, Side side) const {
+  return std::min<int64_t>(tile_->size.parts[static_cast<size_t>(side)],
+                           kMostPacketBytes / codegen::SizeOfDType(At(p.product).dtype));
+}
+
+// Threads are in an order in which a warp has 4 rows and 8 columns of them, so that it reads little of shared memory.
+void KernelPrinter::DeclareSums() {
+  if (tile_->on_tensor_cores) return DeclareTensorSums();
+  Line("const i32 thread_column = (i32)(threadIdx.x % 8 + threadIdx.x / 32 % 2 * 8);");
+  Line("const i32 thread_row = (i32)(threadIdx.x / 8 % 4 + threadIdx.x / 64 * 4);");
+  for (const TileProduct& p : tile_->products) {
+    const std::string rows = N(tile_->size.parts[0]), columns = N(tile_->size.parts[1]);
+    Line(SumType(p) + " " + SumName(p) + "[" + rows + "][" + columns + "];");
+    Line("#pragma unroll");
+    Open("for (i32 e = 0; e < " + N(tile_->size.parts[0] * tile_->size.parts[1]) + "; ++e)");
+    Line(SumName(p) + "[e / " + columns + "][e % " + columns + "] = " + Identity(RICCI_S_ADD, At(p.last).dtype) + ";");
+    Close();
+  }
+}
+
+void KernelPrinter::AddProducts(const TileProduct& p) {
+  if (tile_->on_tensor_cores) return AddTensorProducts(p);
+  const std::string step = N(tile_->size.step);
+  Line("#pragma unroll");
+  Open("for (i32 trip = 0; trip < " + step + "; ++trip)");
+  if (p.trips % tile_->size.step != 0) Line("if (step * " + step + " + trip >= " + N(p.trips) + ") break;");
+  for (const Side side : {Side::kRows, Side::kColumns}) {
+    const bool rows = side == Side::kRows;
+    const TileLayout layout = LayoutOf(p, side);
+    const int64_t n = AtOnce(p, side), chunks = tile_->size.parts[rows ? 0 : 1] / n;
+    const std::string type = device_.Vector(Type(p.operands[rows ? 0 : 1].value), n), name = rows ? "x" : "y";
+    const std::string first =
+        (rows ? "(thread_row + c * " : "(thread_column + c * ") + N(kThreadsAlong) + ") * " + N(n);
+    Line(type + " " + name + "[" + N(chunks) + "];");
+    Line("#pragma unroll");
+    Open("for (i32 c = 0; c < " + N(chunks) + "; ++c)");
+    Line(name + "[c] = *(const " + type + "*)(" + SlotOf(p, side, "used") + " + " + layout.Place("trip", first) + ");");
+    Close();
+  }
+  for (const Side side : {Side::kRows, Side::kColumns}) {
+    const std::string i = side == Side::kRows ? "i" : "j";
+    Line("#pragma unroll");
+    Open("for (i32 " + i + " = 0; " + i + " < " + N(tile_->size.parts[side == Side::kRows ? 0 : 1]) + "; ++" + i + ")");
+    const std::string n = N(AtOnce(p, side));
+    Let(p.operands[side == Side::kRows ? 0 : 1].value,
+        std::string(side == Side::kRows ? "x" : "y") + "[" + i + " / " + n + "].at[" + i + " % " + n + "]");
+  }
+  Line(SumType(p) + "& r" + N(p.last) + " = " + SumName(p) + "[i][j];");
+  Instruction(p.product);
+  Accumulate(p.last);
+  Close();
+  Close();
+  Close();
+}
+
+// ---- results ----
+// Rows next to each other, of each part of the tile.
+int64_t KernelPrinter::RowsOfPart() const {
+  return tile_->on_tensor_cores ? BlocksOfPass() * 16 : kThreadsAlong * AtOnce(tile_->products[0], Side::kRows);
+}
+int64_t KernelPrinter::RowsOfPass() const { return RowsOfPart() * (tile_->on_tensor_cores ? tile_->size.parts[0] : 1); }
+// Lanes of a warp write two neighbours each, in several rows, which are then in other banks.
+int64_t KernelPrinter::LengthOfResults() const { return tile_->size.extents[1] + (tile_->on_tensor_cores ? 8 : 0); }
+int64_t KernelPrinter::BeginOfResults(size_t product) const {
+  int64_t bytes = 0;
+  for (size_t i = 0; i < product; ++i) {
+    bytes += RowsOfPass() * LengthOfResults() * int64_t{codegen::SizeOfDType(At(tile_->products[i].last).dtype)};
+  }
+  return bytes;
+}
+
+void KernelPrinter::Results() {
+  for (size_t i = 0; i < tile_->products.size(); ++i) {
+    const std::string type = SumType(tile_->products[i]);
+    Line(type + "* const results" + N(tile_->products[i].first) + " = (" + type + "*)((u8*)shared + " +
+         N(BeginOfResults(i)) + ");");
+  }
+  Line("#pragma unroll");
+  Open("for (i32 pass = 0; pass < " + N(tile_->size.extents[0] / RowsOfPass()) + "; ++pass)");
+  Line("__syncthreads();");
+  for (const TileProduct& p : tile_->products) StoreSums(p);
+  Line("__syncthreads();");
+  PointsOfPass();
+  Close();
+}
+
+void KernelPrinter::StoreSums(const TileProduct& p) {
+  if (tile_->on_tensor_cores) return StoreTensorSums(p);
+  const int64_t rows = AtOnce(p, Side::kRows), columns = AtOnce(p, Side::kColumns);
+  Line("#pragma unroll");
+  Open("for (i32 i = 0; i < " + N(rows) + "; ++i)");
+  Line("#pragma unroll");
+  Open("for (i32 j = 0; j < " + N(tile_->size.parts[1]) + "; ++j)");
+  Line("results" + N(p.first) + "[(thread_row * " + N(rows) + " + i) * " + N(LengthOfResults()) +
+       " + (thread_column + j / " + N(columns) + " * " + N(kThreadsAlong) + ") * " + N(columns) + " + j % " +
+       N(columns) + "] = " + SumName(p) + "[pass * " + N(rows) + " + i][j];");
+  Close();
+  Close();
+}
+
+// Each thread takes packets of the rows of a pass.
+void KernelPrinter::PointsOfPass() {
+  const int64_t n = tile_->points ? tile_->points->size : 1, rows = RowsOfPass();
+  const int64_t along = tile_->size.extents[1] / n;
+  Line("#pragma unroll 1");
+  Open("for (u32 at = threadIdx.x; at < " + N(rows * along) + "; at += " + N(kTileThreads) + ")");
+  Line("const i32 place = (i32)(at / " + N(along) + "), column = first_column + (i32)(at % " + N(along) + ")" +
+       (n == 1 ? "" : " * " + N(n)) + ";");
+  const std::string part = N(RowsOfPart());
+  Line("const i32 row = first_row + pass * " + part + " + " +
+       (rows == RowsOfPart() ? "place" : "place / " + part + " * " + N(PartOf(Side::kRows)) + " + place % " + part) +
+       ";");
+  std::string beyond;
+  if (tile_->extents[0] % tile_->size.extents[0] != 0) beyond = "row >= " + N(tile_->extents[0]);
+  if (tile_->extents[1] % tile_->size.extents[1] != 0) {
+    beyond += (beyond.empty() ? "" : " || ") + std::string("column >= ") + N(tile_->extents[1]);
+  }
+  if (!beyond.empty()) Line("if (" + beyond + ") continue;");
+  for (const Side side : {Side::kRows, Side::kColumns}) {
+    CoordinatesOf(side, side == Side::kRows ? "row" : "column", tile_->points ? &tile_->points->early : nullptr);
+  }
+  for (const TileProduct& p : tile_->products) {
+    const std::string type = n == 1 ? SumType(p) : device_.Vector(SumType(p), n);
+    Line("const " + type + " s" + N(p.first) + " = *(const " + type + "*)(results" + N(p.first) + " + place * " +
+         N(LengthOfResults()) + " + (column - first_column));");
+  }
+  tile_->points ? PointsOfPacket() : Body(1, k_.n_insts);
+  Close();
+}
+
+void KernelPrinter::PointsOfPacket() {
+  const Packet& packet = *tile_->points;
+  const std::string n = N(packet.size);
+  const auto is_store = [&](uint32_t i) { return packet.together[i] != 0 && At(i).op == RICCI_K_STORE; };
+  for (uint32_t i = 1; i < k_.n_insts; ++i) {
+    const bool is_kept = packet.each[i] != 0 && At(i).op == RICCI_K_LOAD;
+    if (packet.early[i] != 0 && (!is_kept || packet.together[i] == 0)) Instruction(i);
+    if (is_kept) {
+      const std::string type = packet.together[i] != 0 ? VectorType(i, packet.size) : Type(i);
+      Line("const " + type + " x" + N(i) + " = " + (packet.together[i] != 0 ? LoadTogether(i, packet.size) : V(i)) +
+           ";");
+    }
+    if (is_store(i)) Line(VectorType(i, packet.size) + " y" + N(i) + ";");
+  }
+  Line("#pragma unroll");
+  Open("for (i32 e = 0; e < " + n + "; ++e)");
+  CoordinatesOf(Side::kRows, "row", &packet.each);
+  CoordinatesOf(Side::kColumns, packet.size > 1 ? "(column + e)" : "column", &packet.each);
+  for (const TileProduct& p : tile_->products) {
+    Let(p.first, "s" + N(p.first) + (packet.size > 1 ? ".at[e]" : ""));
+  }
+  for (uint32_t i = 1; i < k_.n_insts; ++i) {
+    if (packet.each[i] == 0) continue;
+    if (is_store(i)) {
+      Line("y" + N(i) + ".at[e] = " + V(At(i).b) + ";");
+    } else if (At(i).op == RICCI_K_LOAD) {
+      Let(i, "x" + N(i) + (packet.together[i] != 0 ? ".at[e]" : ""));
+    } else {
+      Instruction(i);
+    }
+  }
+  Close();
+  for (uint32_t i = 1; i < k_.n_insts; ++i) {
+    if (is_store(i)) Line(StoreTogether(i, packet.size, "y" + N(i)) + ";");
+  }
+}
+
+}  // namespace ricci::cuda

@@ -1,0 +1,139 @@
+// SameBytes: programs on the simulated GPU must give the same bytes as on `ref`, whatever the addresses of their
+// arguments are.
+#ifndef RICCI_TESTS_CUDA_SAME_BYTES_H_
+#define RICCI_TESTS_CUDA_SAME_BYTES_H_
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cuda/simulated_gpu.h"
+#include "support/program_runner.h"
+
+namespace ricci::testing {
+
+struct ReleaseArray {
+  void operator()(ricci_array* a) const { ricci_array_release(a); }
+};
+using Array = std::unique_ptr<ricci_array, ReleaseArray>;
+using Bytes = std::vector<unsigned char>;
+
+struct Ways {
+  uint64_t shift = 0;   // elements between an aligned address and each argument
+  bool donate = false;  // argument 0 of two
+};
+
+class SameBytes : public ::testing::Test {
+ protected:
+  SameBytes() { EXPECT_TRUE(Ok(ricci_context_add_plugin(runner_.ctx(), QuerySimulatedGpu))); }
+
+  void ExpectSameBytes(const Program& f, Ways ways = {}) {
+    const std::vector<Bytes> want = Run(f, "ref", {}), got = Run(f, "cuda", ways);
+    ASSERT_EQ(got.size(), want.size());
+    for (size_t r = 0; r < want.size(); ++r) {
+      ASSERT_EQ(got[r].size(), want[r].size());
+      const auto at = std::mismatch(got[r].begin(), got[r].end(), want[r].begin()).first - got[r].begin();
+      EXPECT_EQ(static_cast<size_t>(at), got[r].size()) << "result " << r << " differs at this byte";
+    }
+  }
+
+  std::vector<Bytes> Run(const Program& f, std::string_view device, Ways ways);
+
+  ProgramRunner runner_;
+
+ private:
+  // Small numbers that sums and products of a few keep exactly.
+  static void Append(Bytes& to, uint32_t dtype, uint64_t i) {
+    const auto add = [&](auto v) {
+      to.insert(to.end(), reinterpret_cast<unsigned char*>(&v), reinterpret_cast<unsigned char*>(&v) + sizeof v);
+    };
+    const auto v = static_cast<int>(i * 37 % 61) - 30;
+    const auto single = static_cast<float>(v);
+    switch (dtype) {
+      case RICCI_BOOL:
+        return add(static_cast<uint8_t>(v > 0));
+      case RICCI_U8:
+      case RICCI_I8:
+        return add(static_cast<uint8_t>(v));
+      case RICCI_I32:
+        return add(v);
+      case RICCI_I64:
+        return add(int64_t{v});
+      case RICCI_F64:
+        return add(static_cast<double>(v));
+      case RICCI_BF16: {
+        uint32_t bits;
+        std::memcpy(&bits, &single, sizeof bits);
+        return add(static_cast<uint16_t>(bits >> 16));
+      }
+      case RICCI_F16: {  // of such numbers the exponent needs another bias, the rest fits
+        uint32_t bits;
+        std::memcpy(&bits, &single, sizeof bits);
+        return add(static_cast<uint16_t>(v == 0 ? 0 : bits >> 31 << 15 | ((bits >> 13 & 0x3ffff) - (112 << 10))));
+      }
+      default:
+        return add(single);
+    }
+  }
+
+  // `shift` elements after the begin of memory that `memory` then owns.
+  ricci_array* Argument(ricci_device* d, ricci_type t, uint64_t shift, Array& memory) {
+    ricci_type_desc desc = ricci_type_desc_default();
+    EXPECT_TRUE(Ok(ricci_type_get(runner_.ctx(), t, &desc)));
+    int64_t elements = 1;
+    for (uint32_t i = 0; i < desc.rank; ++i) elements *= desc.dims[i];
+    Bytes bytes, more(shift * ricci_dtype_size(desc.dtype));
+    for (int64_t i = 0; i < elements; ++i) Append(bytes, desc.dtype, static_cast<uint64_t>(i));
+    ricci_array* out = nullptr;
+    if (shift == 0) {
+      EXPECT_TRUE(Ok(ricci_array_from_host(d, t, bytes.data(), nullptr, &out)));
+      return out;
+    }
+    more.insert(more.end(), bytes.begin(), bytes.end());
+    const auto n = static_cast<int64_t>(more.size());
+    const ricci_type_desc line = ricci_type_desc_of(RICCI_U8, 1, &n);
+    ricci_type longer = 0;
+    EXPECT_TRUE(Ok(ricci_type_make(runner_.ctx(), &line, &longer)));
+    EXPECT_TRUE(Ok(ricci_array_from_host(d, longer, more.data(), nullptr, &out)));
+    memory.reset(out);
+    char* const data = static_cast<char*>(ricci_array_device_data(out)) + shift * ricci_dtype_size(desc.dtype);
+    EXPECT_TRUE(Ok(ricci_array_wrap(d, t, data, nullptr, nullptr, nullptr, &out)));
+    return out;
+  }
+};
+
+inline std::vector<Bytes> SameBytes::Run(const Program& f, std::string_view device, Ways ways) {
+  ricci_device* const d = ricci_device_find(runner_.ctx(), device.data(), device.size());
+  ricci_compile_opts o = ricci_compile_opts_default();
+  const uint8_t donate[] = {1, 0};
+  o.devices = &d;
+  o.n_devices = 1;
+  if (ways.donate) {
+    o.donate = donate;
+    o.n_donate = 2;
+  }
+  ricci_executable* x = nullptr;
+  if (f == nullptr || !Ok(ricci_compile(f.get(), &o, &x))) return {};
+  EXPECT_EQ(ricci_executable_alias(x, 0), ways.donate ? 0 : -1);
+  uint32_t n_params, n_results;
+  const ricci_type *params, *results;
+  ricci_executable_signature(x, &n_params, &params, &n_results, &results);
+  std::vector<ricci_array*> in, out(n_results);
+  std::vector<Array> owners, memory(n_params);
+  for (uint32_t i = 0; i < n_params; ++i) {
+    in.push_back(Argument(d, params[i], ways.shift, memory[i]));
+    owners.emplace_back(in.back());
+  }
+  std::vector<Bytes> bytes;
+  if (Ok(ricci_executable_run(x, in.data(), n_params, out.data(), n_results, nullptr))) {
+    for (ricci_array* a : out) {
+      bytes.emplace_back(ricci_array_bytes(a));
+      EXPECT_TRUE(Ok(ricci_array_copy_to_host(a, bytes.back().data(), bytes.back().size())));
+      ricci_array_release(a);
+    }
+  }
+  ricci_executable_release(x);
+  return bytes;
+}
+
+}  // namespace ricci::testing
+#endif

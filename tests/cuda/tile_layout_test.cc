@@ -1,0 +1,90 @@
+// Accesses of warps to shared memory of tiles (plugins/cuda/tile_layout.h), counted as the hardware does: 32 banks of 4
+// bytes, and of wide accesses 8 lanes (16 bytes) or 16 lanes (8 bytes) at a time.
+#include "tile_layout.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <functional>
+#include <set>
+
+namespace ricci::cuda { namespace {
+
+// The most words of one bank that lanes access at once; `place`: the first element of a lane.
+size_t Conflicts(int64_t lanes, int64_t bytes, int64_t element, const std::function<int64_t(int64_t)>& place) {
+  size_t worst = 0;
+  const int64_t at_once = std::min<int64_t>(lanes, 128 / bytes);
+  for (int64_t first = 0; first < lanes; first += at_once) {
+    std::array<std::set<int64_t>, 32> words;
+    for (int64_t lane = first; lane < first + at_once; ++lane) {
+      const int64_t begin = place(lane) * element;
+      EXPECT_EQ(begin % bytes, 0);
+      for (int64_t word = begin / 4; word < (begin + bytes + 3) / 4; ++word)
+        words[static_cast<size_t>(word % 32)].insert(word);
+    }
+    for (const auto& bank : words) worst = std::max(worst, bank.size());
+  }
+  return worst;
+}
+
+// Every element has a place of its own.
+void ExpectPermutation(const TileLayout& layout) {
+  std::set<int64_t> places;
+  for (int64_t line = 0; line < layout.lines; ++line) {
+    for (int64_t inner = 0; inner < layout.length; ++inner) places.insert(layout.PlaceOf(line, inner));
+  }
+  EXPECT_EQ(static_cast<int64_t>(places.size()), layout.elements());
+  EXPECT_EQ(*places.rbegin(), layout.elements() - 1);
+}
+
+TEST(TileLayout, TensorCoresReadLinesOfDifferentBanks) {
+  for (const int64_t extent : {32, 64, 128}) {
+    for (const bool along_sum : {false, true}) {
+      const TileLayout layout = TensorLayout(extent, 32, along_sum);
+      ExpectPermutation(layout);
+      for (int64_t line = 0; line < layout.lines; line += 8) {
+        for (int64_t inner = 0; inner < layout.length; inner += 8) {
+          EXPECT_EQ(Conflicts(8, 16, 2, [&](int64_t lane) { return layout.PlaceOf(line + lane, inner); }), 1u);
+        }
+      }
+      // Copies: lanes along the lines, 8 elements each.
+      const int64_t per_line = layout.length / 8;
+      EXPECT_EQ(
+          Conflicts(32, 16, 2, [&](int64_t lane) { return layout.PlaceOf(lane / per_line, lane % per_line * 8); }), 1u);
+    }
+  }
+}
+
+// Of a warp 4 rows and 8 columns of threads read `n` elements each; the rows are the same for 8 lanes.
+TEST(TileLayout, RegistersReadWithoutConflicts) {
+  for (const int64_t bytes : {4, 8}) {
+    const int64_t n = 16 / bytes, step = 16;
+    for (const int64_t extent : {64, 128}) {
+      for (const int64_t across : {int64_t{0}, int64_t{1}, n}) {
+        const TileLayout layout = RegisterLayout(extent, step, across, bytes);
+        ExpectPermutation(layout);
+        for (int64_t trip = 0; trip < step; ++trip) {
+          EXPECT_EQ(Conflicts(32, 16, bytes, [&](int64_t lane) { return layout.PlaceOf(trip, lane % 8 * n); }), 1u);
+          EXPECT_EQ(Conflicts(32, 16, bytes, [&](int64_t lane) { return layout.PlaceOf(trip, lane / 8 * n); }), 1u);
+        }
+      }
+    }
+  }
+}
+
+TEST(TileLayout, PacketsAcrossLinesAreWrittenWithoutConflicts) {
+  const int64_t step = 16;
+  for (const auto& [bytes, across, most] : {std::tuple{4, 4, size_t{1}}, std::tuple{4, 2, size_t{1}},
+                                            std::tuple{4, 1, size_t{2}}, std::tuple{8, 2, size_t{1}}}) {
+    const TileLayout layout = RegisterLayout(128, step, across, bytes);
+    const int64_t per_row = step / across;
+    for (int64_t e = 0; e < across; ++e) {
+      EXPECT_LE(Conflicts(32, bytes, bytes,
+                          [&](int64_t lane) { return layout.PlaceOf(lane % per_row * across + e, lane / per_row); }),
+                most)
+          << bytes << " bytes, packets of " << across;
+    }
+  }
+}
+
+}}  // namespace ricci::cuda

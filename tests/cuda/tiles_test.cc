@@ -1,0 +1,164 @@
+// Products that blocks compute by tiles (plugins/cuda/product_tile.h): the same bytes as `ref`, for all layouts of
+// operands, sizes that tiles do not divide, what is computed before and after a product, types and addresses. The
+// numbers are whole and small, so that sums are exact in any order.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "cuda/same_bytes.h"
+
+namespace ricci::testing { namespace {
+
+struct Sizes {
+  int64_t rows, columns, trips;
+};
+
+class Tiles : public SameBytes {
+ protected:
+  ~Tiles() override { EXPECT_EQ(OfStandin<const char*()>("ricci_standin_complaints")(), std::string()); }
+
+  // A program with R, C and K in place of the numbers of rows, columns and trips, and T and S of types.
+  Program Of(std::string text, Sizes n, const std::string& type = "f32", const std::string& sum = "f32") {
+    const auto put = [&](char letter, const std::string& by) {
+      for (size_t at = 0; (at = text.find(letter, at)) != text.npos; at += by.size()) text.replace(at, 1, by);
+    };
+    put('R', std::to_string(n.rows));
+    put('C', std::to_string(n.columns));
+    put('K', std::to_string(n.trips));
+    put('T', type);
+    put('S', sum);
+    return runner_.Parse(text);
+  }
+  void ExpectText(const Program& f, const std::string& wanted, bool found = true) {
+    const std::string text = runner_.Dump(f, "native", "cuda");
+    EXPECT_EQ(text.find(wanted) != text.npos, found) << text;
+  }
+  void Expect(const Program& f, Ways ways = {}) {
+    ExpectText(f, "// tiles of ");
+    ExpectSameBytes(f, ways);
+  }
+  // Operands as they are or transposed.
+  static std::string Product(bool left, bool right) {
+    return std::string("program f(%x: T") + (left ? "[K,R]" : "[R,K]") + ", %y: T" + (right ? "[C,K]" : "[K,C]") +
+           ") {\n  %z: S[R,C] = dot_general(%x, %y) lhs_contract=[" + (left ? "0" : "1") + "] rhs_contract=[" +
+           (right ? "1" : "0") + "] preferred_element_type=S\n  return %z\n}";
+  }
+  Sizes Any() {
+    const auto draw = [this](int64_t least) { return std::uniform_int_distribution<int64_t>(least, 130)(random_); };
+    return {draw(16), draw(16), draw(16)};
+  }
+
+  std::mt19937_64 random_{7};
+};
+
+TEST_F(Tiles, LayoutsAndSizes) {
+  for (const bool left : {false, true}) {
+    for (const bool right : {false, true}) {
+      Expect(Of(Product(left, right), {64, 96, 48}));
+      for (int i = 0; i < 3; ++i) Expect(Of(Product(left, right), Any()));
+    }
+  }
+}
+
+TEST_F(Tiles, Types) {
+  const std::pair<const char*, const char*> kTypes[] = {
+      {"f64", "f64"}, {"i32", "i32"}, {"i64", "i64"}, {"bf16", "bf16"}, {"i8", "i32"}, {"f32", "f64"}, {"f16", "f64"}};
+  for (const auto& [type, sum] : kTypes) {
+    for (const bool turned : {false, true}) Expect(Of(Product(turned, turned), Any(), type, sum));
+  }
+}
+
+TEST_F(Tiles, TensorCores) {
+  for (const std::string type : {"bf16", "f16"}) {
+    for (const bool left : {false, true}) {
+      for (const bool right : {false, true}) {
+        const Program whole = Of(Product(left, right), {64, 64, 96}, type), any = Of(Product(left, right), Any(), type);
+        ExpectText(whole, "on tensor cores");
+        Expect(whole);
+        Expect(any);
+      }
+    }
+  }
+  Expect(Of(Product(false, false), {128, 136, 40}, "bf16", "bf16"));
+}
+
+TEST_F(Tiles, AddressesThatAreNotAligned) {
+  for (const std::string type : {"f32", "bf16"}) {
+    const Program f = Of(Product(false, false), {64, 64, 48}, type);
+    for (const uint64_t shift : {1, 2, 4}) ExpectSameBytes(f, {.shift = shift});
+  }
+}
+
+TEST_F(Tiles, LargeTiles) {
+  Expect(Of(Product(false, true), {1030, 1025, 17}));  // 9 rows of tiles: a band of 8, and one that is cut
+  Expect(Of(Product(false, true), {1030, 1028, 20}, "bf16"));
+}
+
+TEST_F(Tiles, Batches) {
+  const Program scores = Of(R"(program f(%q: T[2,R,3,K], %k: T[2,C,3,K]) {
+  %z: S[2,3,R,C] = dot_general(%q, %k) lhs_contract=[3] rhs_contract=[3] lhs_batch=[0,2] rhs_batch=[0,2] preferred_element_type=S
+  return %z
+})",
+                            {40, 33, 24}, "bf16");
+  Expect(scores);
+  Expect(Of(R"(program f(%x: T[3,R,2,K], %w: T[K,C]) {
+  %z: S[3,R,2,C] = dot_general(%x, %w) lhs_contract=[3] rhs_contract=[0] preferred_element_type=S
+  return %z
+})",
+            {13, 40, 36}));
+  Expect(Of(R"(program f(%x: T[R,20,K], %w: T[K,20,C]) {
+  %z: S[R,C] = dot_general(%x, %w) lhs_contract=[1,2] rhs_contract=[1,0] preferred_element_type=S
+  return %z
+})",
+            {50, 40, 9}));
+}
+
+TEST_F(Tiles, WhatComesBefore) {
+  Expect(Of(R"(program f(%x: f32[R,K], %s: f32[R], %y: f32[K,C]) {
+  %b: f32[R,K] = broadcast_in_dim(%s) shape=[R,K] broadcast_dimensions=[0]
+  %a: f32[R,K] = mul(%x, %b)
+  %c: f32[K,C] = neg(%y)
+  %z: f32[R,C] = dot_general(%a, %c) lhs_contract=[1] rhs_contract=[0]
+  return %z
+})",
+            {70, 40, 36}));
+  Expect(Of(R"(program f(%x: f32[R,K], %y: f32[K,C]) {
+  %a: bf16[R,K] = convert_element_type(%x) new_dtype=bf16
+  %c: bf16[K,C] = convert_element_type(%y) new_dtype=bf16
+  %z: f32[R,C] = dot_general(%a, %c) lhs_contract=[1] rhs_contract=[0] preferred_element_type=f32
+  return %z
+})",
+            {70, 40, 36}));
+}
+
+TEST_F(Tiles, WhatComesAfter) {
+  Expect(Of(R"(program f(%x: T[R,K], %y: T[K,C], %b: S[C], %r: S[R,C]) {
+  %z: S[R,C] = dot_general(%x, %y) lhs_contract=[1] rhs_contract=[0] preferred_element_type=S
+  %c: S[R,C] = broadcast_in_dim(%b) shape=[R,C] broadcast_dimensions=[1]
+  %d: S[R,C] = add(%z, %c)
+  %e: S[R,C] = add(%d, %r)
+  %zero: S[] = constant 0
+  %o: S[R,C] = broadcast_in_dim(%zero) shape=[R,C] broadcast_dimensions=[]
+  %g: S[R,C] = max(%e, %o)
+  %h: bf16[R,C] = convert_element_type(%g) new_dtype=bf16
+  return %g, %h
+})",
+            {70, 40, 36}));
+}
+
+TEST_F(Tiles, SeveralProducts) {
+  Expect(Of(R"(program f(%x: T[R,K], %y: T[K,C], %v: T[K,C]) {
+  %a: S[R,C] = dot_general(%x, %y) lhs_contract=[1] rhs_contract=[0] preferred_element_type=S
+  %b: S[R,C] = dot_general(%x, %v) lhs_contract=[1] rhs_contract=[0] preferred_element_type=S
+  %z: S[R,C] = add(%a, %b)
+  return %z
+})",
+            {70, 40, 36}));
+}
+
+TEST_F(Tiles, SmallProductsHaveNone) {
+  ExpectText(Of(Product(false, false), {6, 6, 6}), "// tiles of ", /*found=*/false);
+  ExpectText(Of(Product(false, false), {1, 512, 512}), "// tiles of ", /*found=*/false);
+}
+
+}}  // namespace ricci::testing
