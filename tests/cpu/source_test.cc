@@ -202,7 +202,7 @@ TEST_F(SourceRows, LaunchSeveralInOrder) {
       " body=program(%i: i32[], %a: f64[3000]) { %o: i32[] = constant 1 %k: i32[] = add(%i, %o)"
       " %b: f64[3000] = test.reversed(%a) return %k, %b } %d: f64[3000] = add(%a, %y) return %d }");
   r_.RunEverywhere(f, {Ramp(3000), {3}});
-  EXPECT_EQ(Steps(r_.Dump(f, "plan", "cpu"), "= source"), 6u) << r_.Dump(f, "plan", "cpu");
+  EXPECT_EQ(Steps(r_.Dump(f, "plan", "cpu"), " source "), 6u) << r_.Dump(f, "plan", "cpu");
 }
 
 TEST_F(SourceRows, OfOneProgramKeepApart) {
