@@ -13,8 +13,8 @@ usage: ricci COMMAND [OPTIONS] FILE       FILE is `-` for standard input; a prog
 
 )";
 constexpr char kExample[] = R"(
-Options of every command: --config KEY=VALUE (threads, vmap, dump_dir, log_compiles; cuda.arch=sm_90a: --device cuda only
-compiles, without a GPU), --plugin FILE (loads a plugin).
+Options of every command: --config KEY=VALUE (threads, vmap, dump_dir, log_compiles; cache_dir: a folder that keeps
+compiled code; cuda.arch=sm_90a: --device cuda only compiles, without a GPU), --plugin FILE (loads a plugin).
 
 A first program (f.ricci):
 
