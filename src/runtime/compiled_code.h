@@ -10,6 +10,7 @@
 #define RICCI_RUNTIME_COMPILED_CODE_H_
 #include <array>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,6 +42,8 @@ struct CompileKey {
 
 class CompiledCode;
 
+using Progress = std::function<bool(uint32_t done, uint32_t total)>;
+
 // Working memory of one run at a time.
 struct RunFrame {
   ricci_run_args args;  // points into this frame
@@ -58,8 +61,9 @@ struct RunFrame {
 
 class CompiledCode final : public base::Shared {
  public:
-  // Passes the tables of `lowered` to the backend.
-  static absl::StatusOr<base::Ref<CompiledCode>> Create(CompileKey key, std::unique_ptr<pass::Lowered> lowered);
+  // Passes the tables of `lowered` to the backend; `progress` as in CompileOptions.
+  static absl::StatusOr<base::Ref<CompiledCode>> Create(CompileKey key, std::unique_ptr<pass::Lowered> lowered,
+                                                        const Progress& progress);
 
   const CompileKey& key() const { return key_; }
   Device* device() const { return key_.devices[0]; }
@@ -103,7 +107,8 @@ class CompiledCode final : public base::Shared {
  private:
   CompiledCode(CompileKey key, std::unique_ptr<pass::Lowered> lowered);
   ~CompiledCode() override;
-  absl::Status Generate();
+  absl::Status Generate(const Progress& progress);
+  absl::Status Refused(absl::Status status, const ricci_code_info& info) const;
   absl::StatusOr<std::string> DumpDecisions() const;
   absl::StatusOr<std::string> DumpPass(std::string_view pass) const;
   absl::StatusOr<std::string> DumpNative() const;

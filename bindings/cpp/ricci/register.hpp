@@ -176,6 +176,8 @@ inline ricci_status* RunSource(void* self, const ricci_op* op, const ricci_sourc
     s.workspace_bytes = given.workspace_bytes;
     s.shared_bytes = given.shared_bytes;
     s.flops = given.flops;
+    s.file = ToAbi(given.file);
+    s.line = given.line;
     Check(a->give(a->sink, &s));
   });
 }
