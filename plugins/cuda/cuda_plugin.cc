@@ -15,7 +15,7 @@ CuEvent Event(void* e) { return static_cast<CuEvent>(e); }
 ricci_status* Compile(void* self, const ricci_compile_args* a, void** code, ricci_code_info* info) {
   return Guard([&]() -> ricci_status* {
     std::unique_ptr<Code> made;
-    if (ricci_status* failed = Code::Create(Of(self), *a, made, info->wrong_source)) return failed;
+    if (ricci_status* failed = Code::Create(Of(self), *a, made, *info)) return failed;
     info->code_bytes = made->bytes();
     info->scratch_bytes = made->scratch_bytes();
     *code = made.release();
@@ -31,7 +31,8 @@ ricci_status* Dump(void* code, void* sink, void (*write)(void* sink, const char*
   return Guard([&]() -> ricci_status* {
     std::vector<Launch> launches;
     std::string error;
-    const std::string text = PrintModule(static_cast<Code*>(code)->given(), launches, error);
+    const Code& c = *static_cast<Code*>(code);
+    const std::string text = PrintModule(c.given(), launches, error, c.device().compiler().ctx());
     write(sink, text.data(), text.size());
     return nullptr;
   });
@@ -137,6 +138,9 @@ ricci_backend Table(Gpu& device, const ricci_target& target) {
   b.compile = Compile;
   b.drop_code = [](void* code) { delete static_cast<Code*>(code); };
   b.dump = Dump;
+  b.set_threads = [](void* self, uint32_t threads) -> ricci_status* {
+    return Of(self).compiler().SetThreads(threads), nullptr;
+  };
   b.target = &target;
   b.alignment = kAlignment;
   b.alloc = Alloc;
@@ -196,7 +200,7 @@ ricci_status* AttachDevices(ricci_ctx* ctx, const Settings& settings) {
     if (count == 0) return Fail(RICCI_NOT_FOUND, "no CUDA device: the driver lists none");
     for (int i = 0; i < count; ++i) {
       ricci_status* failed = nullptr;
-      std::unique_ptr<Gpu> device = Gpu::Create(driver, compiler, i, failed);
+      std::unique_ptr<Gpu> device = Gpu::Create(driver, compiler, i, failed, ctx);
       if (device == nullptr) return failed;
       const ricci_backend b = Table(*device, target);
       if ((failed = ricci_backend_register(ctx, &b)) != nullptr) return failed;

@@ -134,15 +134,16 @@ bool KernelPrinter::Print(const std::string& name) {
 }
 
 void KernelPrinter::Function(const std::string& name) {
+  place_.clear();
   Signature(name);
   Points();
   Body(1, k_.n_insts);
   while (depth_ > 0) Close();
 }
 
-bool PrintKernel(const ricci_kernel_table& k, const std::string& name, DeviceText& device, std::string& text,
-                 Launch& launch, std::string& error) {
-  KernelPrinter printer(k, device);
+bool PrintKernel(const ricci_kernel_table& k, const std::string& name, const LineOf& line_of, DeviceText& device,
+                 std::string& text, Launch& launch, std::string& error) {
+  KernelPrinter printer(k, line_of, device);
   if (!printer.Print(name)) {
     error = printer.error();
     return false;

@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -105,11 +106,14 @@ void CompileForReal(const std::string& text) {
   if (real == nullptr || texts++ % every != 0) return;
   std::string error;
   const char* const architecture = kArchitectures[compiled++ % std::size(kArchitectures)];
-  if (!real->Compile(text, architecture, error).empty()) return;
+  if (!real->Compile(text, {architecture}, error).empty()) return;
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
   m.Complain(error + "\n" + text);
 }
+
+std::string refused;            // texts with this word are
+std::atomic<uint32_t> made{0};  // texts that were not
 
 struct Program {
   std::string source, log;
@@ -146,6 +150,11 @@ int CompileNew(Program& p) {
 
 // Texts of late are remembered, since tests run the same program many times.
 int Compile(Program& p) {
+  if (!refused.empty() && p.source.find(refused) != p.source.npos) {
+    p.log = "ricci.cu(1): error: the test refuses " + refused + "\n";
+    return 6;
+  }
+  ++made;
   constexpr size_t kMost = 256;
   static std::mutex& mutex = *new std::mutex;
   static std::map<std::string, Program>& known = *new std::map<std::string, Program>;
@@ -193,6 +202,15 @@ Kernel FindKernel(const Module& module, const char* name) {
 }  // namespace ricci::cuda::standin
 
 using ricci::cuda::standin::Program;
+
+namespace {
+
+constexpr int kKnown[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};  // architectures, as NVRTC 13.0
+int newest = 121;
+const int* Newest() { return std::upper_bound(std::begin(kKnown), std::end(kKnown), newest); }
+
+}  // namespace
+
 extern "C" {
 // From now on each text is also compiled by the NVRTC in that file; false if it cannot be opened.
 int ricci_standin_nvrtc(const char* path) {
@@ -203,10 +221,18 @@ int ricci_standin_nvrtc(const char* path) {
 // Of so many texts one.
 void ricci_standin_every(uint32_t n) { ricci::cuda::standin::every = n; }
 uint32_t ricci_standin_compiled() { return ricci::cuda::standin::compiled; }
+// From now on texts that hold this word are refused; an empty word: none. And how many others were compiled.
+void ricci_standin_refuse(const char* word) { ricci::cuda::standin::refused = word; }
+uint32_t ricci_standin_made() { return ricci::cuda::standin::made; }
 int nvrtcCreateProgram(void** out, const char* source, const char*, int, const char* const*, const char* const*) {
   *out = new Program{source, {}, {}};
   return 0;
 }
+// The newest architecture that the compiler knows.
+void ricci_standin_newest(int architecture) { newest = architecture; }
+int nvrtcVersion(int* major, int* minor) { return *major = 13, *minor = 0, 0; }
+int nvrtcGetNumSupportedArchs(int* count) { return *count = static_cast<int>(Newest() - kKnown), 0; }
+int nvrtcGetSupportedArchs(int* out) { return std::copy(kKnown, Newest(), out), 0; }
 int nvrtcDestroyProgram(void** program) {
   delete static_cast<Program*>(*program);
   return 0;
