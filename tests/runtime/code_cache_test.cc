@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <random>
 #include <thread>
 
 #include "support/cached_host.h"
@@ -77,6 +78,66 @@ TEST(CodeCache, WhatHooksGiveBackIsChecked) {
   host.entries.begin()->second.back() ^= 1;
   EXPECT_EQ(c.Load("b"), "-");
   EXPECT_EQ(c.stats().refused, 2u);
+}
+
+// 20,000 entries with a random mistake: a byte, a piece that is missing, twice there or zero, or one of another entry.
+TEST(CodeCache, RandomDamage) {
+  CachingHost host;
+  Cached c(&host.opts);
+  std::mt19937 random(1);
+  const auto below = [&](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random); };
+  std::string code(500, ' ');
+  for (char& byte : code) byte = static_cast<char>(below(256));
+  c.Store("other", std::string(700, 'x'));
+  const std::string other = host.entries.begin()->second;
+  host.entries.clear();
+  c.Store("key", code);
+  std::string& entry = host.entries.begin()->second;
+  const std::string whole = entry;
+  for (int i = 0; i < 20000; ++i) {
+    entry = whole;
+    const size_t at = below(whole.size()), n = 1 + below(whole.size() - at);
+    const std::string piece = whole.substr(at, n);
+    switch (below(5)) {
+      case 0:
+        entry[at] = static_cast<char>(entry[at] + 1 + static_cast<int>(below(255)));
+        break;
+      case 1:
+        entry.erase(at, n);
+        break;
+      case 2:
+        entry.insert(below(whole.size()), piece);
+        break;
+      case 3:
+        entry.replace(at, n, std::string(n, '\0'));
+        break;
+      default:
+        entry.replace(at, n, other, at, n);
+    }
+    ASSERT_EQ(c.Load("key"), entry == whole ? code : "-") << i;
+  }
+  EXPECT_GT(c.stats().refused, 19000u);
+}
+
+TEST(CodeCache, WithoutMemoryIsAMiss) {
+  const TemporaryFolder folder;
+  Cached(folder.path()).Store("key", "code");
+  bool fails = false;
+  ricci_hooks hooks{};
+  hooks.hdr.size = sizeof hooks;
+  hooks.alloc_self = &fails;
+  hooks.alloc = [](void* self, size_t size, size_t align) -> void* {
+    return *static_cast<bool*>(self) ? nullptr : std::aligned_alloc(align, (size + align - 1) / align * align);
+  };
+  hooks.free = [](void*, void* p, size_t, size_t) { std::free(p); };
+  ricci_context_opts o = ricci_context_opts_default();
+  o.hooks = &hooks;
+  Cached c(&o);
+  SetOption(c.ctx(), "cache_dir", folder.path());
+  fails = true;
+  EXPECT_EQ(c.Load("key"), "-");
+  fails = false;
+  EXPECT_EQ(c.Load("key"), "code");
 }
 
 TEST(CodeCache, WrongHooks) {
