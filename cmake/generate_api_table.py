@@ -15,7 +15,7 @@ import api_annotations
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HEADERS = ["base", "context", "device", "stream", "array", "build", "transform", "executable", "kernel", "primitive", "backend",
-           "check", "target", "file", "array_file", "callback", "debug", "dlpack"]
+           "check", "target", "file", "array_file", "callback", "debug", "dlpack", "cache"]
 DECLARATION = re.compile(r"^\s*(?:RICCI_API|RICCI_KFN)\b([^;{}()]*?)\b(ricci_\w+)\s*(\(.*\))\s*$", re.S)
 WIDTH = 120
 

@@ -552,3 +552,16 @@ ricci_status* ricci_array_to_dlpack(const ricci_array* a, ricci_dlpack** out) {
 ricci_status* ricci_array_from_dlpack(ricci_device* d, ricci_dlpack* t, ricci_array** out) {
   return ricci_api_table->array_from_dlpack(d, t, out);
 }
+void ricci_cache_info(const ricci_ctx* c, ricci_cache_stats* out) {
+  ricci_api_table->cache_info(c, out);
+}
+uint32_t ricci_cache_is_on(const ricci_ctx* c) {
+  return ricci_api_table->cache_is_on(c);
+}
+uint32_t ricci_cache_load(ricci_ctx* c, const void* key, size_t key_len, void* sink, void (*write)(void* sink,
+      const char* p, size_t n)) {
+  return ricci_api_table->cache_load(c, key, key_len, sink, write);
+}
+void ricci_cache_store(ricci_ctx* c, const void* key, size_t key_len, const void* code, size_t len) {
+  ricci_api_table->cache_store(c, key, key_len, code, len);
+}

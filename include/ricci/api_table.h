@@ -11,6 +11,7 @@
 #include "ricci/backend.h"
 #include "ricci/base.h"
 #include "ricci/build.h"
+#include "ricci/cache.h"
 #include "ricci/callback.h"
 #include "ricci/check.h"
 #include "ricci/context.h"
@@ -240,6 +241,11 @@ typedef struct ricci_api {
   ricci_status* (*program_reduce)(const ricci_program* f, const ricci_reduction* how, ricci_program** out);
   ricci_status* (*array_to_dlpack)(const ricci_array* a, ricci_dlpack** out);
   ricci_status* (*array_from_dlpack)(ricci_device* d, ricci_dlpack* t, ricci_array** out);
+  void (*cache_info)(const ricci_ctx* c, ricci_cache_stats* out);
+  uint32_t (*cache_is_on)(const ricci_ctx* c);
+  uint32_t (*cache_load)(ricci_ctx* c, const void* key, size_t key_len, void* sink, void (*write)(void* sink,
+      const char* p, size_t n));
+  void (*cache_store)(ricci_ctx* c, const void* key, size_t key_len, const void* code, size_t len);
 } ricci_api;
 
 #ifdef RICCI_PLUGIN_DSO
@@ -413,6 +419,10 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_program_reduce ricci_api_table->program_reduce
 #define ricci_array_to_dlpack ricci_api_table->array_to_dlpack
 #define ricci_array_from_dlpack ricci_api_table->array_from_dlpack
+#define ricci_cache_info ricci_api_table->cache_info
+#define ricci_cache_is_on ricci_api_table->cache_is_on
+#define ricci_cache_load ricci_api_table->cache_load
+#define ricci_cache_store ricci_api_table->cache_store
 #endif
 
 #ifdef __cplusplus

@@ -32,6 +32,9 @@ typedef struct ricci_kernel_table {
   const ricci_kernel_buffer* buffers; /* no two alias, except a READ and a WRITE one touched at equal indices only */
   uint32_t n_buffers;
   uint32_t inst_size, buffer_size, reserved0; /* of the elements, as the core compiled them */
+  /* [n_insts]: the place in the host's source of the equation that each instruction is of (ricci_location_get), 0 where
+   * it is unknown; NULL: of all. What a kernel computes does not depend on it. */
+  const uint64_t* locations;
 } ricci_kernel_table;
 
 /* ---- the plan ---- */
@@ -82,8 +85,9 @@ typedef struct ricci_plan_source { /* as ricci_source, checked: no negative size
   ricci_str text, entry;
   int64_t grid[3], block[3];
   const ricci_source_scalar* scalars;
-  uint32_t n_scalars, n_in, n_out, reserved0;
+  uint32_t n_scalars, n_in, n_out, line; /* where the text begins in `file`, if that is not empty */
   uint64_t workspace_bytes, shared_bytes, flops;
+  ricci_str file;
 } ricci_plan_source;
 
 typedef struct ricci_plan {
@@ -127,6 +131,10 @@ typedef struct ricci_compile_args {
   uint32_t n_kernels;
   uint32_t opt_level; /* as in ricci_compile_opts, never 0 */
   const ricci_plan* plan;
+  /* NULL, or asked from time to time, on any thread: once it returns 0 the host wants no code, and compile returns
+   * CANCELLED soon. */
+  uint32_t (*go_on)(void* self);
+  void* go_on_self;
 } ricci_compile_args;
 
 typedef struct ricci_code_info { /* filled by compile */
@@ -134,7 +142,7 @@ typedef struct ricci_code_info { /* filled by compile */
   uint64_t code_bytes;
   uint64_t scratch_bytes; /* wanted after the arena, aligned as it is */
   uint32_t wrong_source;  /* if it fails: 1 + the number of the source that was refused, which the core names; else 0 */
-  uint32_t reserved0;
+  uint32_t wrong_kernel;  /* the same of a kernel */
 } ricci_code_info;
 
 /* Arrays of addresses lie on the host and are read before run or enqueue returns; what they point to, and `arena`, is

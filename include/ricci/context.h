@@ -9,8 +9,8 @@ extern "C" {
 
 enum { RICCI_LOG_DEBUG = 0, RICCI_LOG_INFO = 1, RICCI_LOG_WARNING = 2, RICCI_LOG_ERROR = 3 };
 
-/* Every member may be NULL; the defaults are malloc, the CPU plugin's own pool, no log, the devices' own memory. Hooks
- * outlive every object of the context. */
+/* Every member may be NULL; the defaults are malloc, the CPU plugin's own pool, no log, the devices' own memory, no
+ * cache. Hooks outlive every object of the context. */
 typedef struct ricci_hooks {
   ricci_hdr hdr;
   void* alloc_self;
@@ -28,6 +28,14 @@ typedef struct ricci_hooks {
   ricci_status* (*device_alloc)(void* self, ricci_device* d, uint64_t bytes, uint64_t alignment, void* stream,
                                 void** out);
   void (*device_free)(void* self, ricci_device* d, void* p, uint64_t bytes, void* stream);
+  /* Compiled code that outlives the process (ricci/cache.h), in place of a folder; both or neither. Any thread, several
+   * at once. Keys are of 32 bytes, and equal only for equal code; entries are checked when they come back, so any bytes
+   * may. cache_load passes the entry of the key to `write`, in one call or in several, or does not call it. cache_store
+   * may keep the entry or not, and may replace an older one. */
+  void* cache_self;
+  void (*cache_load)(void* self, const void* key, size_t key_len, void* sink,
+                     void (*write)(void* sink, const char* p, size_t n));
+  void (*cache_store)(void* self, const void* key, size_t key_len, const void* entry, size_t len);
 } ricci_hooks;
 
 typedef struct ricci_context_opts {
@@ -58,8 +66,10 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_context_load_plugin(ricci_ctx* c, 
  * counts of its own; `auto`: whichever the device estimates to be cheaper, the right choice unless a measurement says
  * otherwise. A program with a check in a branch always runs in lanes, one with an operation that no kernel can hold is
  * always batched: results never depend on this option beyond rounding. The dump `decisions` of an executable shows what
- * was chosen and why. Unknown keys and values are errors that list the known ones. `PLUGIN.KEY` is an option of a
- * plugin
+ * was chosen and why. `cache_dir`: a folder in which compiled code is kept for other contexts and processes
+ * (ricci/cache.h), made when it is first written to; nothing: none, the default. `cache_bytes`: about how large its
+ * files may be together (1073741824 unless set; 0: no limit); the ones used least recently go first. Unknown keys and
+ * values are errors that list the known ones. `PLUGIN.KEY` is an option of a plugin
  * (`cuda.arch`), set before the plugin is added, which refuses keys that it does not know. A call that fails changes
  * nothing. Any thread, also within a callback; no lock is held while a backend is called. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_context_config(ricci_ctx* c, const char* key RICCI_LEN(key_len),

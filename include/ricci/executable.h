@@ -21,7 +21,8 @@ typedef struct ricci_compile_opts {
    * code runs up to 1.7 times as long), 2, 3 */
   uint32_t n_donate, opt_level;
   uint32_t n_devices, reserved0; /* 0 or 1 today */
-  /* Called between stages with (done, total); return 0 to cancel. May be NULL. */
+  /* Called between stages with (done, total), and with (total, total) while code is generated, then perhaps on threads
+   * of the executor, but one call at a time; return 0 to cancel. May be NULL. */
   uint32_t (*progress)(void* self, uint32_t done, uint32_t total);
   void* progress_self;
   /* Names of passes, separated by commas, for debugging: only those in `passes` run (all if it is empty), without those

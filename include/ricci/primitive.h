@@ -171,9 +171,24 @@ typedef struct ricci_source {
   uint64_t workspace_bytes; /* for all tasks together, contents undefined */
   uint64_t shared_bytes;    /* for the threads of a block together; 0 on `cpu` */
   uint64_t flops;           /* floating operations of one launch, for statistics and estimates */
+  ricci_str file;           /* where the text begins in the plugin's source, for messages about it; empty: unknown */
+  uint32_t line, reserved1;
 } ricci_source;
 static inline ricci_source ricci_source_default(void) { /* one block of one thread */
-  ricci_source s = {{sizeof(ricci_source), 0, NULL}, {NULL, 0}, {NULL, 0}, {1, 1, 1}, {1, 1, 1}, NULL, 0, 0, 0, 0, 0};
+  ricci_source s = {{sizeof(ricci_source), 0, NULL},
+                    {NULL, 0},
+                    {NULL, 0},
+                    {1, 1, 1},
+                    {1, 1, 1},
+                    NULL,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    {NULL, 0},
+                    0,
+                    0};
   return s;
 }
 

@@ -5,6 +5,7 @@
 #include "ricci/array_file.h"
 #include "ricci/base.h"
 #include "ricci/build.h"
+#include "ricci/cache.h"
 #include "ricci/callback.h"
 #include "ricci/context.h"
 #include "ricci/debug.h"

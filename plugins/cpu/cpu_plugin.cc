@@ -25,6 +25,7 @@ struct Backend {
   Settings settings;
   std::unique_ptr<Jit> jit;
   Pool pool;
+  codegen::KeptCode kept;
 };
 
 struct Code {
@@ -84,7 +85,12 @@ ricci_status* Compile(void* self, const ricci_compile_args* a, void** code, ricc
     const LlvmBuilder l = EmitModule(*backend, *a, workers, Constants::kOfRun, emitted, error);
     info->wrong_source = emitted.wrong_source;
     if (l.ctx == nullptr) return Fail(emitted.wrong_source != 0 ? RICCI_INVALID_ARGUMENT : RICCI_UNIMPLEMENTED, error);
-    auto compiled = backend->jit->Compile(l.ctx, l.module, a->opt_level, error);
+    if (a->go_on != nullptr && a->go_on(a->go_on_self) == 0) {
+      LLVMDisposeModule(l.module);
+      LLVMContextDispose(l.ctx);
+      return Fail(RICCI_CANCELLED, "compilation cancelled by the host");
+    }
+    auto compiled = backend->jit->Compile(l.ctx, l.module, a->opt_level, error, backend->kept);
     if (compiled == nullptr) return Fail(RICCI_INTERNAL, error);
     info->code_bytes = compiled->code_bytes;
     info->scratch_bytes = emitted.scratch_bytes;
@@ -177,7 +183,7 @@ ricci_status* AttachBackend(ricci_ctx* ctx, const Settings& settings) {
     std::string error;
     auto jit = Jit::Create(settings, error);
     if (jit == nullptr) return Fail(RICCI_UNIMPLEMENTED, error);
-    auto* backend = new Backend{settings, std::move(jit), Pool(ricci_context_hooks(ctx))};
+    auto* backend = new Backend{settings, std::move(jit), Pool(ricci_context_hooks(ctx)), codegen::KeptCode(ctx)};
     ricci_backend b{};
     b.hdr = {sizeof b, RICCI_BACKEND_SOURCES | RICCI_BACKEND_PROFILES, nullptr};
     b.kind = {"cpu", 3};

@@ -68,6 +68,26 @@ std::span<const char> BytesOf(const ObjectFile& object) {
   return {LLVMGetBufferStart(object.get()), LLVMGetBufferSize(object.get())};
 }
 
+// Of what happens to a module here and in optimizer.cc. Raised when that changes: code of before is then not used.
+constexpr const char* kVersion = "cpu 1";
+
+std::string TextOf(LLVMModuleRef module) {
+  char* text = LLVMPrintModuleToString(module);
+  std::string ir = text;
+  LLVMDisposeMessage(text);
+  return ir;
+}
+
+// NULL with `error` if the object cannot be used.
+std::unique_ptr<CompiledCode> Loaded(std::span<const char> object, std::string& error) {
+  auto code = std::make_unique<CompiledCode>();
+  code->code_bytes = object.size();
+  code->object = LoadedObject::Load(object, kEntryName, FindCodeSymbol, error);
+  if (code->object == nullptr) return nullptr;
+  code->entry = reinterpret_cast<EntryFn>(code->object->entry());
+  return code;
+}
+
 // Keeps the first error that LLVM's own parts report.
 void KeepError(LLVMDiagnosticInfoRef info, void* error) {
   auto& text = *static_cast<std::string*>(error);
@@ -82,6 +102,7 @@ void KeepError(LLVMDiagnosticInfoRef info, void* error) {
 struct Jit::Impl {
   LLVMTargetMachineRef quick = nullptr, thorough = nullptr;
   ProcessorText processor;
+  std::string cpu, features;
   std::mutex mutex;  // a target machine serves one compilation at a time
 
   ~Impl() {
@@ -92,6 +113,8 @@ struct Jit::Impl {
   LLVMTargetMachineRef MachineFor(LLVMModuleRef module, uint32_t opt_level) const {
     return opt_level <= 1 && LongestFunction(module) <= kMostQuick ? quick : thorough;
   }
+  // Whatever decides what a module becomes. Addresses do not: code has none.
+  codegen::CodeKey KeyOf(LLVMModuleRef module, uint32_t opt_level) const;
   bool Optimize(LLVMModuleRef module, uint32_t opt_level, std::string& error);
   ObjectFile Emit(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, LLVMCodeGenFileType type,
                   std::string& error);
@@ -132,6 +155,8 @@ std::unique_ptr<Jit> Jit::Create(const Settings& settings, std::string& error) {
   };
   jit->impl_->quick = machine(LLVMCodeGenLevelNone);
   jit->impl_->thorough = machine(LLVMCodeGenLevelDefault);
+  jit->impl_->cpu = cpu;
+  jit->impl_->features = all;
   LLVMDisposeMessage(cpu);
   LLVMDisposeMessage(features);
   LLVMTargetDataRef data = LLVMCreateTargetDataLayout(jit->impl_->thorough);
@@ -175,16 +200,31 @@ ObjectFile Jit::Impl::Emit(LLVMContextRef ctx, LLVMModuleRef module, uint32_t op
   return nullptr;
 }
 
+codegen::CodeKey Jit::Impl::KeyOf(LLVMModuleRef module, uint32_t opt_level) const {
+  unsigned major = 0, minor = 0, patch = 0;
+  LLVMGetVersion(&major, &minor, &patch);
+  codegen::CodeKey key;
+  key.Add(kVersion);
+  for (const unsigned part : {major, minor, patch, opt_level}) key.Add(std::to_string(part));
+  return key.Add(processor.triple).Add(processor.layout).Add(cpu).Add(features).Add(TextOf(module));
+}
+
 std::unique_ptr<CompiledCode> Jit::Compile(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level,
-                                           std::string& error) {
+                                           std::string& error, const codegen::KeptCode& kept) {
+  const bool keeps = kept.is_on();  // asked once: the host may change it meanwhile
+  codegen::CodeKey key;
+  if (keeps) {
+    key = impl_->KeyOf(module, opt_level);
+    std::string of_no_use;  // an object that cannot be loaded counts as missing
+    if (auto code = Loaded(kept.Load(key), of_no_use)) {
+      const Module owner{ctx, module};
+      return code;
+    }
+  }
   const ObjectFile object = impl_->Emit(ctx, module, opt_level, LLVMObjectFile, error);
   if (object == nullptr) return nullptr;
-  auto code = std::make_unique<CompiledCode>();
-  code->code_bytes = BytesOf(object).size();
-  code->object = LoadedObject::Load(BytesOf(object), kEntryName, FindCodeSymbol, error);
-  if (code->object == nullptr) return nullptr;
-  code->entry = reinterpret_cast<EntryFn>(code->object->entry());
-  return code;
+  if (keeps) kept.Store(key, {BytesOf(object).data(), BytesOf(object).size()});
+  return Loaded(BytesOf(object), error);
 }
 
 std::string Jit::Object(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, std::string& error) {
@@ -205,10 +245,7 @@ std::string Jit::Text(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_lev
   const Module owner{ctx, module};
   std::lock_guard lock(impl_->mutex);
   if (!impl_->Optimize(module, opt_level, error)) return {};
-  char* text = LLVMPrintModuleToString(module);
-  std::string ir = text;
-  LLVMDisposeMessage(text);
-  return ir;
+  return TextOf(module);
 }
 
 }  // namespace ricci::cpu

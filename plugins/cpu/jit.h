@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "codegen/kept_code.h"
 #include "llvm_builder.h"
 #include "object_loader.h"
 #include "settings.h"
@@ -33,9 +34,10 @@ class Jit {
   ~Jit();
   unsigned lanes() const { return lanes_; }
   const ProcessorText& processor() const;
-  // Takes the module and its context. NULL with `error` on failure.
+  // Takes the module and its context. NULL with `error` on failure. Code that was kept is not generated again, and
+  // what is generated is kept.
   std::unique_ptr<CompiledCode> Compile(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level,
-                                        std::string& error);
+                                        std::string& error, const codegen::KeptCode& kept = codegen::KeptCode());
   // The object file that Compile would load. Empty with `error` on failure.
   std::string Object(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, std::string& error);
   // The same as text.

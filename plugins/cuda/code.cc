@@ -14,85 +14,66 @@ constexpr size_t kMostGraphs = 16;  // of a code; when so many runs are in fligh
 
 }  // namespace
 
-std::string KernelName(const ricci_kernel_table& k, uint32_t i) {
-  std::string name = "k" + std::to_string(i) + "_";
-  for (size_t c = 0; c < k.name.len && c < 40; ++c) {
-    const char letter = k.name.ptr[c];
-    const bool plain =
-        (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9');
-    name += plain ? letter : '_';
-  }
-  return name;
-}
-
-std::string PrintKernels(const ricci_compile_args& a, DeviceText& device, std::vector<Launch>& launches,
-                         std::string& error) {
-  std::string kernels;
-  launches.resize(a.n_kernels);
-  for (uint32_t i = 0; i < a.n_kernels; ++i) {
-    if (!PrintKernel(*a.kernels[i], KernelName(*a.kernels[i], i), device, kernels, launches[i], error)) return {};
-  }
-  return kernels;
-}
-
-std::string PrintModule(const ricci_compile_args& a, std::vector<Launch>& launches, std::string& error) {
-  DeviceText device;
-  const std::string kernels = PrintKernels(a, device, launches, error);
-  return error.empty() ? device.Text() + kernels : "";
-}
-
 ricci_status* Code::Create(Gpu& device, const ricci_compile_args& a, std::unique_ptr<Code>& out,
-                           uint32_t& wrong_source) {
+                           ricci_code_info& info) {
   if (a.plan->n_libraries != 0) {
     return Fail(RICCI_UNIMPLEMENTED, "a program with functions of the host cannot run on a GPU yet");
   }
   std::unique_ptr<Code> code(new Code(device, a));
   const Current current(device);
   if (ricci_status* failed = current.Failure()) return failed;
-  if (ricci_status* failed = code->LoadKernels()) return failed;
-  for (uint32_t i = 0; i < a.plan->n_sources; ++i) {
-    ricci_status* const failed = code->LoadSource(i);
-    if (failed == nullptr) continue;
-    wrong_source = i + 1;
-    return failed;
-  }
+  if (ricci_status* failed = code->LoadAll(info)) return failed;
   if (ricci_status* failed = code->PrepareRuns()) return failed;
   out = std::move(code);
   return nullptr;
 }
 
-ricci_status* Code::Load(const std::string& text, uint32_t if_refused, CuModule& out) {
-  std::string error;
-  const std::vector<char> image = device_.compiler().Compile(text, device_.architecture(), error);
-  if (image.empty()) return Fail(if_refused, error);
-  bytes_ += image.size();
+// An image that was kept may be damaged in ways that only the driver sees, or be of no use to it.
+ricci_status* Code::Load(Module& m, CuModule& out) {
   modules_.reserve(modules_.size() + 1);
-  ricci_status* const failed = device_.Check("cuModuleLoadData", device_.driver().cuModuleLoadData(&out, image.data()));
-  if (failed == nullptr) modules_.push_back(out);
-  return failed;
+  CuResult result = device_.driver().cuModuleLoadData(&out, m.image.data());
+  if (result != kCuSuccess && m.kept) {
+    device_.compiler().CompileAgain(m, given_.opt_level);
+    if (m.image.empty()) return Fail(RICCI_INTERNAL, m.error);
+    result = device_.driver().cuModuleLoadData(&out, m.image.data());
+  }
+  if (result != kCuSuccess) return device_.Check("cuModuleLoadData", result);
+  modules_.push_back(out);
+  bytes_ += m.image.size();
+  return nullptr;
 }
 
 ricci_status* Code::Find(CuModule module, const std::string& name, Function& f) {
   return device_.Check("cuModuleGetFunction", device_.driver().cuModuleGetFunction(&f.f, module, name.c_str()));
 }
 
-ricci_status* Code::LoadKernels() {
-  std::string error;
-  if (given_.n_kernels == 0) return nullptr;
-  const std::string text = PrintModule(given_, launches_, error);
-  if (!error.empty()) return ricci_status_make(RICCI_UNIMPLEMENTED, error.data(), error.size());
+ricci_status* Code::LoadAll(ricci_code_info& info) {
+  PlanModules plan;
+  if (ricci_status* failed = CompilePlan(device_.compiler(), given_, plan, info)) return failed;
+  launches_ = plan.launches;
   CuModule module = nullptr;
-  if (ricci_status* failed = Load(text, RICCI_INTERNAL, module)) return failed;
   for (uint32_t i = 0; i < given_.n_kernels; ++i) {
-    const std::string name = KernelName(*given_.kernels[i], i);
-    const Launch& launch = launches_[i];
-    kernels_.push_back(ByThreads(launch.threads(), launch.thread_bytes));
-    parts_.push_back(ByThreads(launch.points * launch.parts * kBlock, 0));
-    if (ricci_status* failed = Find(module, name, kernels_.back())) return failed;
-    if (launch.parts == 0) continue;
-    if (ricci_status* failed = Find(module, name + "_parts", parts_.back())) return failed;
+    if (i % PlanModules::kKernels == 0) {
+      if (ricci_status* failed = Load(plan.OfKernel(i), module)) return failed;
+    }
+    if (ricci_status* failed = LoadKernel(i, module)) return failed;
   }
+  for (uint32_t i = 0; i < given_.plan->n_sources; ++i) {
+    info.wrong_source = i + 1;
+    if (ricci_status* failed = Load(plan.OfSource(i), module)) return failed;
+    if (ricci_status* failed = LoadSource(i, module)) return failed;
+  }
+  info.wrong_source = 0;
   return nullptr;
+}
+
+ricci_status* Code::LoadKernel(uint32_t i, CuModule module) {
+  const std::string name = KernelName(*given_.kernels[i], i);
+  const Launch& launch = launches_[i];
+  kernels_.push_back(ByThreads(launch.threads(), launch.thread_bytes));
+  parts_.push_back(ByThreads(launch.points * launch.parts * kBlock, 0));
+  if (ricci_status* failed = Find(module, name, kernels_.back())) return failed;
+  return launch.parts == 0 ? nullptr : Find(module, name + "_parts", parts_.back());
 }
 
 Function Code::ByThreads(int64_t threads, uint64_t thread_bytes) const {
@@ -106,24 +87,14 @@ uint64_t Code::MemoryOf(uint32_t i) const {
   return Aligned(launches_[i].parts_bytes + threads * launches_[i].thread_bytes);
 }
 
-// A module of its own: its names cannot meet those of kernels.
-ricci_status* Code::LoadSource(uint32_t i) {
-  constexpr int64_t kMostBlocks[] = {INT32_MAX, 65535, 65535}, kMostThreads[] = {1024, 1024, 64};
+ricci_status* Code::LoadSource(uint32_t i, CuModule module) {
   const ricci_plan_source& s = given_.plan->sources[i];
   Function f{nullptr, {}, {}};
   for (int d = 0; d < 3; ++d) {
-    if (s.grid[d] > kMostBlocks[d] || s.block[d] > kMostThreads[d]) {
-      return Fail(RICCI_INVALID_ARGUMENT, "dimension " + std::to_string(d) + " of its launch has " +
-                                              std::to_string(s.grid[d]) + " blocks of " + std::to_string(s.block[d]) +
-                                              " threads; there are " + std::to_string(kMostBlocks[d]) + " of " +
-                                              std::to_string(kMostThreads[d]) + " at most");
-    }
     f.grid[d] = static_cast<unsigned>(s.grid[d]);
     f.block[d] = static_cast<unsigned>(s.block[d]);
   }
   f.shared_bytes = static_cast<unsigned>(std::min<uint64_t>(s.shared_bytes, UINT32_MAX));
-  CuModule module = nullptr;
-  if (ricci_status* failed = Load(std::string(s.text.ptr, s.text.len), RICCI_INVALID_ARGUMENT, module)) return failed;
   if (ricci_status* failed = Find(module, std::string(s.entry.ptr, s.entry.len), f)) return failed;
   sources_.push_back(f);
   return nullptr;

@@ -5,24 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "kernel_text.h"
+#include "plan_modules.h"
 #include "run_slots.h"
 
 namespace ricci::cuda {
 
-// The name of kernel `i` in the text: `k0_` and its own, so that no two are the same.
-std::string KernelName(const ricci_kernel_table& k, uint32_t i);
-// The text of all kernels of a program, and how each is launched; empty, with `error`, if one cannot be printed. What
-// they call is added to `device`, or is before them in PrintModule.
-std::string PrintKernels(const ricci_compile_args& a, DeviceText& device, std::vector<Launch>& launches,
-                         std::string& error);
-std::string PrintModule(const ricci_compile_args& a, std::vector<Launch>& launches, std::string& error);
-
 class Code {
  public:
-  // `wrong_source`: as in ricci_code_info.
+  // What is refused is named in `info`.
   static ricci_status* Create(Gpu& device, const ricci_compile_args& a, std::unique_ptr<Code>& out,
-                              uint32_t& wrong_source);
+                              ricci_code_info& info);
   ~Code();
   Code(const Code&) = delete;
 
@@ -41,11 +33,10 @@ class Code {
   };
 
   Code(Gpu& device, const ricci_compile_args& a) : device_(device), given_(a), slots_(device) {}
-  ricci_status* LoadKernels();
-  ricci_status* LoadSource(uint32_t i);
-  // The machine code of a text as a module of this code; `if_refused`: the status code if the compiler does not take
-  // it.
-  ricci_status* Load(const std::string& text, uint32_t if_refused, CuModule& out);
+  ricci_status* LoadAll(ricci_code_info& info);
+  ricci_status* LoadKernel(uint32_t i, CuModule module);
+  ricci_status* LoadSource(uint32_t i, CuModule module);
+  ricci_status* Load(Module& m, CuModule& out);
   ricci_status* Find(CuModule module, const std::string& name, Function& f);
   Function ByThreads(int64_t threads, uint64_t thread_bytes) const;
   uint64_t MemoryOf(uint32_t kernel) const;

@@ -1,7 +1,6 @@
 // The plugin's entry: one backend `cuda` for each GPU that the driver lists.
 #include "ricci/plugin.hpp"
 
-#include "architecture.h"
 #include "attach.h"
 #include "code.h"
 #include "forms.h"
@@ -18,7 +17,7 @@ CuEvent Event(void* e) { return static_cast<CuEvent>(e); }
 ricci_status* Compile(void* self, const ricci_compile_args* a, void** code, ricci_code_info* info) {
   return Guard([&]() -> ricci_status* {
     std::unique_ptr<Code> made;
-    if (ricci_status* failed = Code::Create(Of(self), *a, made, info->wrong_source)) return failed;
+    if (ricci_status* failed = Code::Create(Of(self), *a, made, *info)) return failed;
     info->code_bytes = made->bytes();
     info->scratch_bytes = made->scratch_bytes();
     *code = made.release();
@@ -34,7 +33,8 @@ ricci_status* Dump(void* code, void* sink, void (*write)(void* sink, const char*
   return Guard([&]() -> ricci_status* {
     std::vector<Launch> launches;
     std::string error;
-    const std::string text = PrintModule(static_cast<Code*>(code)->given(), launches, error);
+    const Code& c = *static_cast<Code*>(code);
+    const std::string text = PrintModule(c.given(), launches, error, c.device().compiler().ctx());
     write(sink, text.data(), text.size());
     return nullptr;
   });
@@ -44,7 +44,7 @@ ricci_status* DumpForm(void* code, ricci_str form, void* sink, void (*write)(voi
   return Guard([&]() -> ricci_status* {
     const Code& c = *static_cast<Code*>(code);
     std::string text;
-    const CodeToRead read{c.given(), c.device().compiler(), c.device().architecture(), c.device().processors()};
+    const CodeToRead read{c.given(), c.device().compiler(), c.device().processors()};
     if (ricci_status* failed = WriteForm(read, {form.ptr, form.len}, text)) return failed;
     return write(sink, text.data(), text.size()), nullptr;
   });
@@ -152,6 +152,9 @@ ricci_backend Table(Gpu& device, const ricci_target& target) {
   b.dump = Dump;
   b.forms = {kForms.data(), kForms.size()};
   b.dump_form = DumpForm;
+  b.set_threads = [](void* self, uint32_t threads) -> ricci_status* {
+    return Of(self).compiler().SetThreads(threads), nullptr;
+  };
   b.target = &target;
   b.alignment = kAlignment;
   b.alloc = Alloc;
@@ -207,10 +210,7 @@ ricci_status* AttachDevices(ricci_ctx* ctx, const Settings& settings) {
     if (compiler == nullptr) return Fail(RICCI_NOT_FOUND, error);
     if (ricci_status* failed = AddLineSort(ctx)) return failed;
     compiler->disassembler = settings.disassembler;
-    if (driver == nullptr) {
-      ricci_status* const unknown = CheckArchitecture(*compiler, "option cuda.arch", settings.architecture);
-      return unknown != nullptr ? unknown : RegisterOffline(ctx, compiler, settings.architecture, target);
-    }
+    if (driver == nullptr) return RegisterOffline(ctx, compiler, settings.architecture, target);
     int count = 0;
     CuResult result = driver->cuInit(0);
     if (result != kCuSuccess) return Fail(RICCI_NOT_FOUND, "no CUDA device: " + driver->ErrorText("cuInit", result));
@@ -219,10 +219,8 @@ ricci_status* AttachDevices(ricci_ctx* ctx, const Settings& settings) {
     if (count == 0) return Fail(RICCI_NOT_FOUND, "no CUDA device: the driver lists none");
     for (int i = 0; i < count; ++i) {
       ricci_status* failed = nullptr;
-      std::unique_ptr<Gpu> device = Gpu::Create(driver, compiler, i, failed);
+      std::unique_ptr<Gpu> device = Gpu::Create(driver, compiler, i, failed, ctx);
       if (device == nullptr) return failed;
-      failed = CheckArchitecture(*compiler, device->name(), device->architecture());
-      if (failed != nullptr) return failed;
       const ricci_backend b = Table(*device, target);
       if ((failed = ricci_backend_register(ctx, &b)) != nullptr) return failed;
       device.release();

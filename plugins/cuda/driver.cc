@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <cctype>
 #include <cstring>
 
 namespace ricci::cuda {
@@ -58,39 +59,74 @@ std::unique_ptr<Compiler> OpenCompiler(const std::vector<std::string>& paths, st
   void* library = nullptr;
   std::string tried, opened;
   for (const std::string& path : paths) {
-    if (library != nullptr) break;
-    library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    opened = path;
-    tried += (tried.empty() ? "" : " and ") + path;
+    if (library == nullptr && (library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) != nullptr) opened = path;
+    tried += (tried.empty() ? "" : ", ") + path;
   }
   if (library == nullptr) {
-    error = "no compiler for CUDA: " + tried + " cannot be opened (option cuda.compiler: the path of NVRTC)";
+    error = "no compiler for CUDA: none of these can be opened: " + tried +
+            "; install NVRTC (of CUDA 12 or later), or name its file by the option cuda.compiler";
     return nullptr;
   }
   auto compiler = std::make_unique<Compiler>();
-#define RICCI_X(name, arguments)                                                                \
-  Store(compiler->name, dlsym(library, #name));                                                 \
-  if (compiler->name == nullptr) {                                                              \
-    error = "no compiler for CUDA: " + opened + " is not NVRTC of CUDA 12 or later: no " #name; \
-    return nullptr;                                                                             \
+#define RICCI_X(name, arguments)                                             \
+  Store(compiler->name, dlsym(library, #name));                              \
+  if (compiler->name == nullptr) {                                           \
+    error = "no compiler for CUDA: " + opened + " has no function " + #name; \
+    return nullptr;                                                          \
   }
   RICCI_NVRTC_FUNCTIONS(RICCI_X)
 #undef RICCI_X
   return compiler;
 }
 
-std::vector<char> Compiler::Compile(const std::string& text, const std::string& architecture,
-                                    std::string& error) const {
+std::vector<std::string> CompileOptions::Texts() const {
+  std::vector<std::string> texts = {"--gpu-architecture=" + architecture, "--std=c++17", "--generate-line-info"};
+  if (quick) texts.push_back("--Ofast-compile=mid");
+  return texts;
+}
+
+std::string Compiler::Version() const {
+  int major = 0, minor = 0;
+  if (nvrtcVersion(&major, &minor) != 0) return "NVRTC";
+  return "NVRTC " + std::to_string(major) + "." + std::to_string(minor);
+}
+
+bool Compiler::HasQuick() const {
+  int major = 0, minor = 0;
+  return nvrtcVersion(&major, &minor) == 0 && major >= 13;
+}
+
+std::string Compiler::Refusal(const std::string& architecture) const {
+  int count = 0;
+  if (nvrtcGetNumSupportedArchs(&count) != 0 || count <= 0) return {};  // the compiler itself will say
+  std::vector<int> known(static_cast<size_t>(count));
+  if (nvrtcGetSupportedArchs(known.data()) != 0) return {};
+  size_t digits = 0;
+  const bool named = architecture.rfind("sm_", 0) == 0;
+  while (named && std::isdigit(static_cast<unsigned char>(architecture[3 + digits])) != 0) ++digits;
+  const std::string number = named ? architecture.substr(3, digits) : "",
+                    suffix = named ? architecture.substr(3 + digits) : "";
+  std::string list;
+  for (const int a : known) {
+    if (std::to_string(a) == number && (suffix.empty() || suffix == "a" || suffix == "f")) return {};
+    list += (list.empty() ? "sm_" : ", sm_") + std::to_string(a);
+  }
+  return Version() + " does not know the architecture " + architecture + "; it knows " + list;
+}
+
+std::string Compiler::Compile(const std::string& text, const CompileOptions& how, std::string& error) const {
   void* program = nullptr;
   if (nvrtcCreateProgram(&program, text.c_str(), "ricci.cu", 0, nullptr, nullptr) != 0) {
     error = "nvrtcCreateProgram fails";
     return {};
   }
-  const std::string arch = "--gpu-architecture=" + architecture;
-  const char* const options[] = {arch.c_str(), "--std=c++17"};
-  std::vector<char> code;
+  const std::vector<std::string> texts = how.Texts();
+  std::vector<const char*> options;
+  for (const std::string& option : texts) options.push_back(option.c_str());
+  std::string code;
   size_t bytes = 0;
-  if (nvrtcCompileProgram(program, 2, options) == 0 && nvrtcGetCUBINSize(program, &bytes) == 0) {
+  if (nvrtcCompileProgram(program, static_cast<int>(options.size()), options.data()) == 0 &&
+      nvrtcGetCUBINSize(program, &bytes) == 0) {
     code.resize(bytes);
     if (nvrtcGetCUBIN(program, code.data()) != 0) code.clear();
   }
@@ -101,7 +137,7 @@ std::vector<char> Compiler::Compile(const std::string& text, const std::string& 
       nvrtcGetProgramLog(program, log.data());
       log.resize(bytes - 1);
     }
-    error = "NVRTC refuses a kernel for " + architecture + ": " + log;
+    error = "NVRTC refuses a kernel for " + how.architecture + ": " + log;
   }
   nvrtcDestroyProgram(&program);
   return code;

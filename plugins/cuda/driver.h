@@ -122,12 +122,13 @@ static_assert(sizeof(CuMemsetNode) == 40 && offsetof(CuMemsetNode, width) == 24)
 #define RICCI_NVRTC_FUNCTIONS(X)                                                                                      \
   X(nvrtcCreateProgram, (void** out, const char* source, const char* name, int n_headers, const char* const* headers, \
                          const char* const* header_names))                                                            \
+  X(nvrtcVersion, (int* major, int* minor))                                                                           \
+  X(nvrtcGetNumSupportedArchs, (int* count))                                                                          \
+  X(nvrtcGetSupportedArchs, (int* archs))                                                                             \
   X(nvrtcDestroyProgram, (void** program))                                                                            \
   X(nvrtcCompileProgram, (void* program, int n_options, const char* const* options))                                  \
   X(nvrtcGetCUBINSize, (void* program, size_t* bytes))                                                                \
   X(nvrtcGetCUBIN, (void* program, char* out))                                                                        \
-  X(nvrtcGetNumSupportedArchs, (int* n))                                                                              \
-  X(nvrtcGetSupportedArchs, (int* numbers))                                                                           \
   X(nvrtcGetPTXSize, (void* program, size_t* bytes))                                                                  \
   X(nvrtcGetPTX, (void* program, char* out))                                                                          \
   X(nvrtcGetProgramLogSize, (void* program, size_t* bytes))                                                           \
@@ -142,6 +143,14 @@ struct Driver {
   std::string ErrorText(const char* call, CuResult error) const;
 };
 
+struct CompileOptions {
+  std::string architecture;  // such as `sm_90`
+  bool quick = false;        // fewer passes: about half the time; of NVRTC 13 and later
+
+  // As NVRTC takes them.
+  std::vector<std::string> Texts() const;
+};
+
 struct Compiler {
 #define RICCI_X(name, arguments) int(*name) arguments = nullptr;
   RICCI_NVRTC_FUNCTIONS(RICCI_X)
@@ -149,9 +158,13 @@ struct Compiler {
 
   std::string disassembler;  // the path of nvdisasm; empty: there is none
 
-  // The machine code of a text for an architecture such as `sm_90`; empty, with the compiler's log in `error`, if it is
-  // refused.
-  std::vector<char> Compile(const std::string& text, const std::string& architecture, std::string& error) const;
+  // The machine code of a text; empty, with the compiler's log in `error`, if it is refused.
+  std::string Compile(const std::string& text, const CompileOptions& options, std::string& error) const;
+  // `NVRTC 13.0`.
+  std::string Version() const;
+  bool HasQuick() const;
+  // Why it cannot compile for an architecture, and what to do; empty if it can.
+  std::string Refusal(const std::string& architecture) const;
 };
 
 // The library stays open: it has threads and state of its own. Null, with `error`, if it is not there or lacks a

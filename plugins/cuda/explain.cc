@@ -3,13 +3,13 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "code.h"
 #include "forms.h"
 #include "launch_shape.h"
 #include "listing.h"
 #include "occupancy.h"
 #include "phases.h"
 #include "plan_graph.h"
+#include "plan_modules.h"
 #include "traffic.h"
 
 namespace ricci::cuda {
@@ -73,7 +73,8 @@ class Explainer {
     text += "source " + name + ": as its primitive wants it\n";
     text += Format("  launch: %lld x %lld x %lld blocks of %lld x %lld x %lld threads\n", Wide(s.grid[0]),
                    Wide(s.grid[1]), Wide(s.grid[2]), Wide(s.block[0]), Wide(s.block[1]), Wide(s.block[2]));
-    text += CodeText(used_, name, code_.architecture, static_cast<int>(s.block[0] * s.block[1] * s.block[2]));
+    text +=
+        CodeText(used_, name, code_.compiler.architecture(), static_cast<int>(s.block[0] * s.block[1] * s.block[2]));
   }
 
   std::string text;
@@ -88,7 +89,7 @@ class Explainer {
     text += "  a point: reads " + Number(t.read) + " bytes (least " + Number(t.least_read) + "), writes " +
             Number(t.written) + " (least " + Number(t.least_written) + "), about " + Number(t.operations) +
             " operations\n";
-    text += CodeText(used_, function, code_.architecture, static_cast<int>(shape.threads));
+    text += CodeText(used_, function, code_.compiler.architecture(), static_cast<int>(shape.threads));
   }
 
   const CodeToRead& code_;
@@ -104,7 +105,7 @@ ricci_status* Explain(const CodeToRead& code, std::string& out) {
   const std::string module = PrintModule(a, launches, error);
   const auto used_by = [&](const std::string& text, std::map<std::string, Resources>& used) {
     Listing listing;
-    ricci_status* const failed = MakeListing(code.compiler, text, code.architecture, listing);
+    ricci_status* const failed = MakeListing(code.compiler.nvrtc(), text, code.compiler.architecture(), listing);
     used = ResourcesIn(listing.log);
     return failed;
   };

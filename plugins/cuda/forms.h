@@ -5,15 +5,14 @@
 #include <string>
 #include <string_view>
 
-#include "driver.h"
+#include "module_compiler.h"
 #include "ricci/backend.h"
 
 namespace ricci::cuda {
 
 struct CodeToRead {
   const ricci_compile_args& given;
-  const Compiler& compiler;
-  const std::string& architecture;
+  const ModuleCompiler& compiler;
   int processors;  // of the GPU; 0: there is none
 };
 

@@ -13,10 +13,9 @@ ricci_status* Fail(uint32_t code, const std::string& what) {
 }
 
 std::unique_ptr<Gpu> Gpu::Create(std::shared_ptr<const Driver> driver, std::shared_ptr<const Compiler> compiler,
-                                 int ordinal, ricci_status*& failed) {
+                                 int ordinal, ricci_status*& failed, ricci_ctx* ctx) {
   std::unique_ptr<Gpu> d(new Gpu);
   d->driver_ = std::move(driver);
-  d->compiler_ = std::move(compiler);
   const Driver& c = d->driver();
   int major = 0, minor = 0;
   char name[128] = "";
@@ -32,7 +31,14 @@ std::unique_ptr<Gpu> Gpu::Create(std::shared_ptr<const Driver> driver, std::shar
     failed = d->Check("cuDevicePrimaryCtxRetain", c.cuDevicePrimaryCtxRetain(&d->context_, d->device_));
   if (failed != nullptr) return nullptr;
   d->name_ = name;
-  d->architecture_ = "sm_" + std::to_string(major) + std::to_string(minor);
+  const std::string architecture = "sm_" + std::to_string(major) + std::to_string(minor);
+  if (const std::string why = compiler->Refusal(architecture); !why.empty()) {
+    failed =
+        Fail(RICCI_FAILED_PRECONDITION, d->name_ + " is newer than the compiler: " + why +
+                                            "; install a newer NVRTC, or name its file by the option cuda.compiler");
+    return nullptr;
+  }
+  d->compiler_ = std::make_unique<ModuleCompiler>(std::move(compiler), architecture, ctx);
   failed = d->CreateStream(&d->own_stream_);
   return failed == nullptr ? std::move(d) : nullptr;
 }

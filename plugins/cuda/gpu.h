@@ -7,6 +7,7 @@
 #include <string>
 
 #include "driver.h"
+#include "module_compiler.h"
 #include "ricci/api_table.h"
 
 namespace ricci::cuda {
@@ -36,16 +37,15 @@ ricci_status* Guard(Body body) noexcept {
 
 class Gpu {
  public:
-  // Null, with `failed`, if the device cannot be used.
+  // Null, with `failed`, if the device cannot be used. `ctx`: whose executor and cache compilation uses, or null.
   static std::unique_ptr<Gpu> Create(std::shared_ptr<const Driver> driver, std::shared_ptr<const Compiler> compiler,
-                                     int ordinal, ricci_status*& failed);
+                                     int ordinal, ricci_status*& failed, ricci_ctx* ctx = nullptr);
   ~Gpu();
   Gpu(const Gpu&) = delete;
 
   const Driver& driver() const { return *driver_; }
-  const Compiler& compiler() const { return *compiler_; }
+  ModuleCompiler& compiler() const { return *compiler_; }
   const std::string& name() const { return name_; }
-  const std::string& architecture() const { return architecture_; }
   int processors() const { return processors_; }
   CuContext context() const { return context_; }
 
@@ -71,8 +71,8 @@ class Gpu {
   ricci_status* NotEnough(uint64_t bytes) const;
 
   std::shared_ptr<const Driver> driver_;
-  std::shared_ptr<const Compiler> compiler_;
-  std::string name_, architecture_;
+  std::unique_ptr<ModuleCompiler> compiler_;
+  std::string name_;
   CuDevice device_ = 0;
   CuContext context_ = nullptr;
   CuStream own_stream_ = nullptr;  // for what has no stream

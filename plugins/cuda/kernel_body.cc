@@ -187,7 +187,18 @@ std::string KernelPrinter::DomainValue(uint32_t dimension) const {
   return "d" + std::to_string(dimension) + (of_group && dimension + 1 == k_.domain_rank ? " + e" : "");
 }
 
+// Constants and facts are code of no place.
+void KernelPrinter::Place(uint32_t i) {
+  const uint16_t op = At(i).op;
+  if (k_.locations == nullptr || op == RICCI_K_CONST || op == RICCI_K_NOP || op == RICCI_K_ASSUME_LESS) return;
+  std::string place = line_of_ ? line_of_(k_.locations[i]) : std::string();
+  if (place.empty() || place == place_) return;
+  text_ += place + "\n";
+  place_ = std::move(place);
+}
+
 void KernelPrinter::Instruction(uint32_t i) {
+  Place(i);
   const ricci_inst& q = At(i);
   const std::string buffer = "b" + std::to_string(RICCI_BUFFER_OF(q.imm));
   if (codegen::IsScalar(q.op)) return Scalar(i);

@@ -23,8 +23,9 @@ Launch LaunchOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, cons
 
 class KernelPrinter {
  public:
-  KernelPrinter(const ricci_kernel_table& k, DeviceText& device)
+  KernelPrinter(const ricci_kernel_table& k, const LineOf& line_of, DeviceText& device)
       : k_(k),
+        line_of_(line_of),
         device_(device),
         blocks_(k),
         ranges_(k),
@@ -75,6 +76,7 @@ class KernelPrinter {
 
   void Function(const std::string& name);
   std::string Parameters() const;
+  void Place(uint32_t i);
   void Signature(const std::string& name);
   void PlaceArrays();
   void Points();
@@ -193,6 +195,7 @@ class KernelPrinter {
   void UpToWarp(uint32_t i);
 
   const ricci_kernel_table& k_;
+  const LineOf& line_of_;
   DeviceText& device_;
   const codegen::Blocks blocks_;
   const IndexRanges ranges_;
@@ -204,6 +207,7 @@ class KernelPrinter {
   Launch launch_;
   std::vector<uint64_t> places_;  // by instruction: of a LOCAL in memory, its place there; empty: there is none
   std::string text_, error_;
+  std::string place_;  // that the text has said last
   size_t depth_ = 0;
   bool in_parts_ = false;  // the launch that reduces parts is being written
   bool in_group_ = false;  // at number e of a group of vector_

@@ -141,6 +141,7 @@ bool KernelPrinter::Print(const std::string& name) {
 }
 
 void KernelPrinter::Function(const std::string& name) {
+  place_.clear();
   if (tile_->IsUsed()) return Tiles(name);
   Signature(name);
   Points();
@@ -148,9 +149,9 @@ void KernelPrinter::Function(const std::string& name) {
   while (depth_ > 0) Close();
 }
 
-bool PrintKernel(const ricci_kernel_table& k, const std::string& name, DeviceText& device, std::string& text,
-                 Launch& launch, std::string& error) {
-  KernelPrinter printer(k, device);
+bool PrintKernel(const ricci_kernel_table& k, const std::string& name, const LineOf& line_of, DeviceText& device,
+                 std::string& text, Launch& launch, std::string& error) {
+  KernelPrinter printer(k, line_of, device);
   if (!printer.Print(name)) {
     error = printer.error();
     return false;

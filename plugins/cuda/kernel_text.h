@@ -1,6 +1,7 @@
 // A kernel as CUDA C++: a `__global__` function that a person could have written.
 #ifndef RICCI_CUDA_KERNEL_TEXT_H_
 #define RICCI_CUDA_KERNEL_TEXT_H_
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -39,10 +40,13 @@ struct Launch {
   }
 };
 
+// The directive for a place in the host's source (source_lines.h); empty where it is unknown.
+using LineOf = std::function<std::string(uint64_t location)>;
+
 // Appends the function `name`, whose arguments are the addresses of the buffers, then that of the word of failed
 // checks; `launch` is how it wants to be launched. False, with `error`, if the kernel holds what cannot be printed.
-bool PrintKernel(const ricci_kernel_table& k, const std::string& name, DeviceText& device, std::string& text,
-                 Launch& launch, std::string& error);
+bool PrintKernel(const ricci_kernel_table& k, const std::string& name, const LineOf& line_of, DeviceText& device,
+                 std::string& text, Launch& launch, std::string& error);
 
 }  // namespace ricci::cuda
 #endif

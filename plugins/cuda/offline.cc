@@ -6,46 +6,34 @@
 
 #include "code.h"
 #include "forms.h"
+#include "source_lines.h"
 
 namespace ricci::cuda {
 namespace {
 
 struct Offline {
-  std::shared_ptr<const Compiler> compiler;
-  std::string architecture, name;
+  ModuleCompiler compiler;
+  std::string name;
 };
 
 struct OfflineCode {
-  const Offline& device;
-  const ricci_compile_args given;  // its tables live as long as the code
-  std::string text;
-  std::vector<char> image;  // of all kernels; lowerings of kind SOURCE are only checked
+  Module module;  // of all kernels, made when it is wanted
+  const ModuleCompiler& compiler;
+  ricci_compile_args given;  // its tables live as long as the code
 };
-
-ricci_status* CompileSource(const Offline& device, const ricci_plan_source& s) {
-  std::string error;
-  const std::string text(s.text.ptr, s.text.len);
-  if (!device.compiler->Compile(text, device.architecture, error).empty()) return nullptr;
-  return Fail(RICCI_INVALID_ARGUMENT, error);
-}
 
 ricci_status* Compile(void* self, const ricci_compile_args* a, void** code, ricci_code_info* info) {
   return Guard([&]() -> ricci_status* {
     const Offline& device = *static_cast<Offline*>(self);
-    std::unique_ptr<OfflineCode> made(new OfflineCode{device, *a, {}, {}});
+    auto made = std::make_unique<OfflineCode>(OfflineCode{{}, device.compiler, *a});
+    made->given.go_on = nullptr;  // asked only during the call
+    PlanModules plan;
+    if (ricci_status* failed = CompilePlan(device.compiler, *a, plan, *info)) return failed;
     std::vector<Launch> launches;
     std::string error;
-    made->text = PrintModule(*a, launches, error);
+    made->module.text = PrintModule(*a, launches, error, device.compiler.ctx());
     if (!error.empty()) return ricci_status_make(RICCI_UNIMPLEMENTED, error.data(), error.size());
-    made->image = device.compiler->Compile(made->text, device.architecture, error);
-    if (made->image.empty()) return Fail(RICCI_INTERNAL, error);
-    for (uint32_t i = 0; i < a->plan->n_sources; ++i) {
-      ricci_status* const failed = CompileSource(device, a->plan->sources[i]);
-      if (failed == nullptr) continue;
-      info->wrong_source = i + 1;
-      return failed;
-    }
-    info->code_bytes = made->image.size();
+    for (const Module& m : plan.modules) info->code_bytes += m.image.size();
     *code = made.release();
     return nullptr;
   });
@@ -55,9 +43,21 @@ ricci_status* DumpForm(void* code, ricci_str form, void* sink, void (*write)(voi
   return Guard([&]() -> ricci_status* {
     const OfflineCode& c = *static_cast<OfflineCode*>(code);
     std::string text;
-    const CodeToRead read{c.given, *c.device.compiler, c.device.architecture, 0};
+    const CodeToRead read{c.given, c.compiler, 0};
     if (ricci_status* failed = WriteForm(read, {form.ptr, form.len}, text)) return failed;
     return write(sink, text.data(), text.size()), nullptr;
+  });
+}
+
+// One file: all kernels in one module, which is the only one if they are few.
+ricci_status* DumpObject(void* code, void* sink, void (*write)(void* sink, const char* p, size_t n)) {
+  return Guard([&]() -> ricci_status* {
+    const OfflineCode& c = *static_cast<OfflineCode*>(code);
+    Module m{EachLinePlaced(c.module.text)};
+    c.compiler.Compile({&m, 1}, c.given);
+    if (m.image.empty()) return Fail(RICCI_INTERNAL, m.error);
+    write(sink, m.image.data(), m.image.size());
+    return nullptr;
   });
 }
 
@@ -87,12 +87,12 @@ ricci_backend Table(Offline& device, const ricci_target& target) {
   b.compile = Compile;
   b.drop_code = [](void* code) { delete static_cast<OfflineCode*>(code); };
   b.dump = [](void* code, void* sink, void (*write)(void* sink, const char* p, size_t n)) -> ricci_status* {
-    const std::string& text = static_cast<OfflineCode*>(code)->text;
+    const std::string& text = static_cast<OfflineCode*>(code)->module.text;
     return write(sink, text.data(), text.size()), nullptr;
   };
-  b.dump_object = [](void* code, void* sink, void (*write)(void* sink, const char* p, size_t n)) -> ricci_status* {
-    const std::vector<char>& image = static_cast<OfflineCode*>(code)->image;
-    return write(sink, image.data(), image.size()), nullptr;
+  b.dump_object = DumpObject;
+  b.set_threads = [](void* self, uint32_t threads) -> ricci_status* {
+    return static_cast<Offline*>(self)->compiler.SetThreads(threads), nullptr;
   };
   b.forms = {kForms.data(), kForms.size()};
   b.dump_form = DumpForm;
@@ -117,10 +117,11 @@ ricci_backend Table(Offline& device, const ricci_target& target) {
 
 ricci_status* RegisterOffline(ricci_ctx* ctx, std::shared_ptr<const Compiler> compiler, std::string architecture,
                               const ricci_target& target) {
-  auto device = std::make_unique<Offline>();
-  device->name = "compiles only, for " + architecture;
-  device->compiler = std::move(compiler);
-  device->architecture = std::move(architecture);
+  const std::string name = "compiles only, for " + architecture;
+  if (const std::string why = compiler->Refusal(architecture); !why.empty()) {
+    return Fail(RICCI_INVALID_ARGUMENT, "option cuda.arch: " + why);
+  }
+  std::unique_ptr<Offline> device(new Offline{{std::move(compiler), std::move(architecture), ctx}, name});
   const ricci_backend b = Table(*device, target);
   ricci_status* const failed = ricci_backend_register(ctx, &b);
   if (failed == nullptr) device.release();

@@ -19,7 +19,8 @@ class Finder {
     team_ = Team::Alone(k_, "");
     if (!MayShare()) return Team::Alone(k_, "it updates elements, or reads what it writes");
     for (uint32_t i = 1; i < k_.n_insts; ++i) Consider(i);
-    if (longest_ == 0) return Team::Alone(k_, "no reduction, scan or parallel loop of " + std::to_string(kShortLoop) + " trips");
+    if (longest_ == 0)
+      return Team::Alone(k_, "no reduction, scan or parallel loop of " + std::to_string(kShortLoop) + " trips");
     if (!Worth()) return Team::Alone(k_, std::to_string(points_) + " points, whose loops do not read in order");
     if (!PrivateArraysAllow()) return Team::Alone(k_, "its loops fill private arrays");
     team_.columns = !in_order_ && across_ && points_ >= kWarp && all_outside_ && !scans_;

@@ -104,6 +104,7 @@ void KernelPrinter::Group(uint32_t loop, uint32_t first, uint32_t last) {
   for (uint32_t i = first; i < last && error_.empty(); ++i) {
     if (vector_.once[i] != 0) Instruction(i);
     if (vector_.together[i] == 0 || vector_.each[i] == 0) continue;
+    Place(i);
     if (is_store(i)) Line(VectorType(i, vector_.size) + " y" + std::to_string(i) + ";");
     if (!is_store(i)) Line("const " + VectorType(i, vector_.size) + " x" + std::to_string(i) + " = " + Loaded(i) + ";");
   }

@@ -182,6 +182,10 @@ constexpr ricci_api kFunctionTable = {
     .program_reduce = ricci_program_reduce,
     .array_to_dlpack = ricci_array_to_dlpack,
     .array_from_dlpack = ricci_array_from_dlpack,
+    .cache_info = ricci_cache_info,
+    .cache_is_on = ricci_cache_is_on,
+    .cache_load = ricci_cache_load,
+    .cache_store = ricci_cache_store,
 };
 
 }  // namespace

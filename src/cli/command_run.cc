@@ -67,7 +67,7 @@ void Run(const Session& session, const Arguments& arguments) {
 }
 
 // ---- compile ----
-void PrintStats(const ricci_executable* x) {
+void PrintStats(const Session& session, const ricci_executable* x) {
   ricci_executable_stats s{};
   s.hdr.size = sizeof s;
   ricci_executable_info(x, &s);
@@ -78,6 +78,12 @@ void PrintStats(const ricci_executable* x) {
               " bytes\n",
               s.code_bytes, s.arena_bytes + s.scratch_bytes, s.constant_bytes);
   std::printf("operations      %10" PRIu64 " floating, per run\n", s.flops);
+  if (ricci_cache_is_on(session.context()) == 0) return;
+  ricci_cache_stats kept{};
+  kept.hdr.size = sizeof kept;
+  ricci_cache_info(session.context(), &kept);
+  std::printf("kept code       %10" PRIu64 " found, %" PRIu64 " generated and stored\n", kept.hits,
+              kept.stores - kept.failed_stores);
 }
 
 // The names of all passes, wrapped into lines.
@@ -106,7 +112,7 @@ void CompileCommand(const Session& session, const Arguments& arguments) {
   const Program p = LoadOperand(session, arguments);
   const Executable x = CompileOperand(session, arguments, p);
   const std::string stage = arguments.flag("explain") ? "decisions" : arguments.option_or("dump", "");
-  if (stage.empty()) return PrintStats(x.get());
+  if (stage.empty()) return PrintStats(session, x.get());
   std::vector<std::string> stages{stage};
   if (stage == "all") stages = {"program", "optimized", "kernels", "plan", "native"};
   for (const std::string& known : stages) {

@@ -13,8 +13,8 @@ usage: ricci COMMAND [OPTIONS] FILE       FILE is `-` for standard input; a prog
 
 )";
 constexpr char kExample[] = R"(
-Options of every command: --config KEY=VALUE (threads, vmap, dump_dir, log_compiles, and those below), --plugin FILE
-(loads a plugin).
+Options of every command: --config KEY=VALUE (threads, vmap, dump_dir, log_compiles; cache_dir: a folder that keeps
+compiled code; and those below), --plugin FILE (loads a plugin).
 
 GPUs (--device cuda) need NVIDIA's driver and NVRTC, its compiler, which are opened when they are asked for:
   --config cuda.driver=FILE        libcuda.so.1, if it is not where the system looks

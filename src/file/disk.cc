@@ -107,8 +107,9 @@ absl::StatusOr<FileBytes> FileBytes::ReadOpen(const base::HostMemory* memory, co
   return out;
 }
 
-absl::Status WriteFile(std::string_view path, std::string_view bytes) {
-  const std::string name(path), part = name + ".part";
+absl::Status WriteFile(std::string_view path, std::string_view bytes, std::string part) {
+  const std::string name(path);
+  if (part.empty()) part = name + ".part";
   int error = WriteNew(part, bytes);
   if (error == 0 && std::rename(part.c_str(), name.c_str()) != 0) error = errno;
   if (error == 0) return absl::OkStatus();

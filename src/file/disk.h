@@ -37,8 +37,9 @@ class FileBytes {
   size_t size_;
 };
 
-// Writes `path` + ".part" next to the file and renames it. FAILED_PRECONDITION with the reason of the system.
-absl::Status WriteFile(std::string_view path, std::string_view bytes);
+// Writes `part`, a file next to it (PATH.part if it is empty), and renames that. FAILED_PRECONDITION with the reason of
+// the system. Several writers of one file need different parts.
+absl::Status WriteFile(std::string_view path, std::string_view bytes, std::string part = {});
 
 }}}  // namespace ricci::v0::file
 #endif

@@ -14,6 +14,7 @@ ricci_kernel_table Kernel::View() const {
   t.n_buffers = static_cast<uint32_t>(buffers.size());
   t.inst_size = sizeof(ricci_inst);
   t.buffer_size = sizeof(ricci_kernel_buffer);
+  t.locations = locations.empty() ? nullptr : locations.data();
   return t;
 }
 

@@ -20,6 +20,7 @@ struct Kernel {
   std::vector<ricci_inst> insts;             // instruction 0 is NOP
   std::vector<ricci_kernel_buffer> buffers;  // in the order of the arguments of a KERNEL step
   std::vector<int64_t> domain;               // extents; empty = one point
+  std::vector<uint64_t> locations;           // by instruction, 0 where unknown; empty: of all
   int32_t updates = -1;                      // buffer that holds data before and keeps what is not written; -1: none
 
   ricci_kernel_table View() const;

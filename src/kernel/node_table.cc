@@ -40,6 +40,7 @@ Val NodeTable::Append(const ricci_inst& inst) {
   Node& n = nodes_.emplace_back();
   n.inst = inst;
   n.scope = scope_;
+  n.location = location;
   n.range = WidestRange(inst.dtype);
   order.push_back(v);
   return v;

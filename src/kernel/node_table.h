@@ -17,6 +17,7 @@ namespace ricci { inline namespace v0 { namespace kernel {
 struct Node {
   ricci_inst inst{};
   uint32_t scope = 0;
+  uint64_t location = 0;
   uint32_t first_term = 0;  // of its form in the pool
   uint8_t n_terms = 0;
   bool has_form = false;
@@ -86,6 +87,7 @@ class NodeTable {
   uint32_t ScopeOf(Val v) const { return nodes_[v].scope; }
 
   std::vector<Val> order;
+  uint64_t location = 0;  // of what is appended
 
  private:
   std::vector<Node> nodes_;

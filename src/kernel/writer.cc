@@ -1,6 +1,8 @@
 // Values, memory and queries of the Writer: each call checks, folds, and appends at most a few nodes.
 #include "kernel/writer.h"
 
+#include <utility>
+
 #include "base/status.h"
 #include "kernel/scalar_eval.h"
 #include "kernel/scalar_float.h"
@@ -190,6 +192,8 @@ void Writer::Set(LocalId local, Val index, Val v) {
 
 uint32_t Writer::LocalDType(LocalId local) const { return impl_->nodes.DType(static_cast<Val>(local)); }
 int64_t Writer::LocalElements(LocalId local) const { return impl_->nodes[static_cast<Val>(local)].inst.imm; }
+
+uint64_t Writer::SetLocation(uint64_t location) { return std::exchange(impl_->nodes.location, location); }
 
 void Writer::AssumeLess(Val v, int64_t bound) {
   if (!CheckIndex(v, "assume_less") || !Check(bound > 0, "assume_less: the bound must be positive")) return;

@@ -111,6 +111,9 @@ class Writer {
   // The run fails as check number `check` where this is reached and `condition` does not hold.
   void Require(Val condition, uint32_t check);
 
+  // Where in the host's source all that comes next is from, until it is set again; 0: unknown. Gives the one before.
+  uint64_t SetLocation(uint64_t location);
+
   // ---- questions ----
   uint32_t DType(Val v) const;                        // 0 for 0
   std::optional<uint64_t> ConstantBits(Val v) const;  // of any dtype

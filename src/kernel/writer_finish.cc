@@ -3,6 +3,7 @@
 // Dead code first: what reaches no store and no check is removed, with the loops and branches around it. Then the outer
 // parallel loops become the domain, if there are only repeatable scalars around them. Last, constants move to the top
 // and numbers become dense.
+#include <algorithm>
 #include <bit>
 
 #include "base/hash_map.h"
@@ -160,23 +161,28 @@ class DomainFinder {
 };
 
 // ---- numbers ----
-void Renumber(const NodeTable& nodes, const std::vector<Val>& text, std::vector<ricci_inst>* out) {
+void Renumber(const NodeTable& nodes, const std::vector<Val>& text, Kernel& k) {
   std::vector<Val> number(nodes.size());
-  out->push_back(nodes[0].inst);
+  const auto add = [&](Val v, const ricci_inst& inst) {
+    number[v] = static_cast<Val>(k.insts.size());
+    k.insts.push_back(inst);
+    k.locations.push_back(nodes[v].location);
+  };
+  add(0, nodes[0].inst);
   for (const Val v : text) {
     const ricci_inst& inst = nodes[v].inst;
     for (const Val operand : {inst.a, inst.b, inst.c}) {
       if (operand == 0 || number[operand] != 0 || !nodes.IsConstant(operand)) continue;
-      number[operand] = static_cast<Val>(out->size());
-      out->push_back(nodes[operand].inst);
+      add(operand, nodes[operand].inst);
     }
   }
   for (const Val v : text) {
     ricci_inst inst = nodes[v].inst;
     inst.a = number[inst.a], inst.b = number[inst.b], inst.c = number[inst.c];
-    number[v] = static_cast<Val>(out->size());
-    out->push_back(inst);
+    add(v, inst);
   }
+  const auto is_unknown = [](uint64_t location) { return location == 0; };
+  if (std::all_of(k.locations.begin(), k.locations.end(), is_unknown)) k.locations.clear();
 }
 
 // Sets the access of each buffer to what is done to it, at least one of READ and WRITE.
@@ -201,7 +207,7 @@ Kernel FinishKernel(Writer::Impl& w) {
   k.name = w.name;
   k.buffers = std::move(w.buffers);
   k.domain = DomainFinder(w.nodes, k.buffers.size()).Run(text);
-  Renumber(w.nodes, text, &k.insts);
+  Renumber(w.nodes, text, k);
   SetAccess(k);
   return k;
 }

@@ -172,13 +172,19 @@ absl::StatusOr<std::vector<ArrayId>> KernelBuilder::RunLoops(const ir::Program& 
                                                              const ricci_lowering& l, std::vector<ArrayId> operands,
                                                              std::span<const ArrayId> results, bool updates) {
   const trace::Op op(f, eqn);
-  Context inner{std::move(operands), {results.begin(), results.end()}, &f, &eqn, w_.Depth(), updates};
-  std::swap(context_, inner);
-  const absl::Status status = base::FromAbi(l.loops(l.self, Abi(this), op.get()));
-  std::swap(context_, inner);
-  RICCI_TRY(transform::AtEquation(status, f, eqn, "lower"));
+  const Running running(*this, {std::move(operands), {results.begin(), results.end()}, &f, &eqn, w_.Depth(), updates});
+  RICCI_TRY(transform::AtEquation(base::FromAbi(l.loops(l.self, Abi(this), op.get())), f, eqn, "lower"));
   RICCI_TRY(w_.status());
-  return inner.results;
+  return context_.results;
+}
+
+KernelBuilder::Running::Running(KernelBuilder& k, Context context)
+    : k_(k), outer_(std::move(context)), location_(k.w_.SetLocation(outer_.eqn->location)) {
+  std::swap(k_.context_, outer_);
+}
+KernelBuilder::Running::~Running() {
+  std::swap(k_.context_, outer_);
+  k_.w_.SetLocation(location_);
 }
 
 absl::Status KernelBuilder::Require(Val condition, absl::Status otherwise) {

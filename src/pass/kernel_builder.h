@@ -123,6 +123,19 @@ class KernelBuilder {
     std::vector<uint8_t> in_loops;        // some element at an index that is not constant
   };
 
+  // A lowering runs with a context of its own, and what it writes is from the place of its equation.
+  class Running {
+   public:
+    Running(KernelBuilder& k, Context context);
+    ~Running();
+    Running(const Running&) = delete;
+
+   private:
+    KernelBuilder& k_;
+    Context outer_;
+    const uint64_t location_;  // before
+  };
+
   // ---- kernel_builder.cc: arrays, and the lowerings that use them ----
   ArrayId Add(Array a);
   ArrayId AddLazy(ir::TypeId t, Lazy lazy);

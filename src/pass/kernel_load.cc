@@ -89,25 +89,18 @@ absl::StatusOr<Val> KernelBuilder::EvaluateScalar(const Lazy& lazy, const Index&
     RICCI_ASSIGN(Val v, type(o).rank() == 0 ? LoadIndex(o, {}) : LoadIndex(o, index));
     in.push_back(v);
   }
-  Context inner{lazy.operands, {}, lazy.program, lazy.eqn, w_.Depth()};
-  std::swap(context_, inner);
-  const absl::Status status =
-      base::FromAbi(lazy.lowering->scalar(lazy.lowering->self, Abi(this), op.get(), in.data(), out.data()));
-  std::swap(context_, inner);
-  RICCI_TRY(status);
+  const Running running(*this, {lazy.operands, {}, lazy.program, lazy.eqn, w_.Depth()});
+  RICCI_TRY(base::FromAbi(lazy.lowering->scalar(lazy.lowering->self, Abi(this), op.get(), in.data(), out.data())));
   return out[lazy.result];
 }
 
 absl::StatusOr<Val> KernelBuilder::EvaluateIndex(const Lazy& lazy, const Index& index) {
   const trace::Op op(*lazy.program, *lazy.eqn);
   const Index dims = ToDims(registry_.vocabulary().types.Get(op->out_types[lazy.result]), index);
-  Context inner{lazy.operands, {}, lazy.program, lazy.eqn, w_.Depth()};
-  std::swap(context_, inner);
+  const Running running(*this, {lazy.operands, {}, lazy.program, lazy.eqn, w_.Depth()});
   Val out = 0;
-  const absl::Status status =
-      base::FromAbi(lazy.lowering->index(lazy.lowering->self, Abi(this), op.get(), lazy.result, dims.at.data(), &out));
-  std::swap(context_, inner);
-  RICCI_TRY(status);
+  RICCI_TRY(
+      base::FromAbi(lazy.lowering->index(lazy.lowering->self, Abi(this), op.get(), lazy.result, dims.at.data(), &out)));
   return out;
 }
 

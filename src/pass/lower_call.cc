@@ -63,6 +63,7 @@ absl::StatusOr<std::unique_ptr<SourceText>> Copied(const ricci_source* from) {
   auto out = std::make_unique<SourceText>();
   out->text = base::View(s.text);
   out->entry = base::View(s.entry);
+  out->file = base::View(s.file);
   out->scalars.assign(s.scalars, s.scalars + s.n_scalars);
   ricci_plan_source& call = out->call;
   call.text = {out->text.data(), out->text.size()};
@@ -74,6 +75,8 @@ absl::StatusOr<std::unique_ptr<SourceText>> Copied(const ricci_source* from) {
   call.workspace_bytes = s.workspace_bytes;
   call.shared_bytes = s.shared_bytes;
   call.flops = s.flops;
+  call.file = {out->file.data(), out->file.size()};
+  call.line = s.line;
   return out;
 }
 

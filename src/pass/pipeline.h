@@ -54,7 +54,7 @@ struct Options {
 
 // What a rule wrote for the compiler of the target, and where in the program, for errors.
 struct SourceText {
-  std::string text, entry;
+  std::string text, entry, file;
   std::vector<ricci_source_scalar> scalars;
   ricci_plan_source call{};  // points to them
   base::StatusSite site;

@@ -28,7 +28,7 @@ absl::StatusOr<base::Ref<CompiledCode>> CompileAnew(CompileKey key, const Compil
   }
   const ir::ProgramRef program = key.program;
   RICCI_ASSIGN(auto lowered, pass::Lower(*program, passes));
-  RICCI_ASSIGN(auto code, CompiledCode::Create(std::move(key), std::move(lowered)));
+  RICCI_ASSIGN(auto code, CompiledCode::Create(std::move(key), std::move(lowered), options.progress));
   if (dump.wanted() && code->device()->backend.dump != nullptr) {
     RICCI_ASSIGN(const std::string native, code->Dump("native"));
     dump.Add("native", native);

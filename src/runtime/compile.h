@@ -1,8 +1,6 @@
 // Compilation: from a program and a device to an executable, through the passes, the backend and the cache.
 #ifndef RICCI_RUNTIME_COMPILE_H_
 #define RICCI_RUNTIME_COMPILE_H_
-#include <functional>
-
 #include "runtime/executable.h"
 
 namespace ricci { inline namespace v0 { namespace runtime {
@@ -13,8 +11,8 @@ struct CompileOptions {
   uint32_t opt_level = 0;
   pass::StageSet stages = pass::kAllStages;
   bool checked = false;
-  bool profiled = false;                                        // RICCI_COMPILE_PROFILED
-  std::function<bool(uint32_t done, uint32_t total)> progress;  // false cancels; may be empty
+  bool profiled = false;  // RICCI_COMPILE_PROFILED
+  Progress progress;      // false cancels; may be empty. One call at a time, not all on this thread
 };
 
 absl::StatusOr<base::Ref<Executable>> Compile(const ir::Program& f, const CompileOptions& options);

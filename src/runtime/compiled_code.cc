@@ -1,6 +1,7 @@
 #include "runtime/compiled_code.h"
 
 #include <chrono>
+#include <mutex>
 
 #include "absl/cleanup/cleanup.h"
 #include "base/hash.h"
@@ -15,6 +16,21 @@ uint64_t ConstantBytes(const pass::Lowered& l) {
   for (const auto& c : l.constants) bytes += c->bytes.size();
   return bytes;
 }
+
+// Asks the host whether to go on, on any thread, but once at a time.
+struct Asked {
+  const Progress& progress;
+  std::mutex mutex = {};
+  bool stopped = false;
+
+  static uint32_t GoOn(void* self) {
+    Asked& a = *static_cast<Asked*>(self);
+    const std::lock_guard lock(a.mutex);
+    const auto total = static_cast<uint32_t>(pass::StageNames().size());
+    a.stopped = a.stopped || !a.progress(total, total);
+    return a.stopped ? 0 : 1;
+  }
+};
 
 }  // namespace
 
@@ -75,14 +91,27 @@ absl::Status CompiledCode::UploadConstants() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<base::Ref<CompiledCode>> CompiledCode::Create(CompileKey key, std::unique_ptr<pass::Lowered> lowered) {
+absl::StatusOr<base::Ref<CompiledCode>> CompiledCode::Create(CompileKey key, std::unique_ptr<pass::Lowered> lowered,
+                                                             const Progress& progress) {
   auto code = base::Ref<CompiledCode>::Adopt(new CompiledCode(std::move(key), std::move(lowered)));
-  RICCI_TRY(code->Generate());
+  RICCI_TRY(code->Generate(progress));
   RICCI_TRY(code->UploadConstants());
   return code;
 }
 
-absl::Status CompiledCode::Generate() {
+// With the site of the source or kernel that the backend could not compile.
+absl::Status CompiledCode::Refused(absl::Status status, const ricci_code_info& info) const {
+  const uint32_t source = info.wrong_source - 1, kernel = info.wrong_kernel - 1;  // 0: none
+  if (source < lowered_->sources.size()) return base::WithSite(status, lowered_->sources[source]->site);
+  for (const ricci_plan_step& s : lowered_->plan.steps) {
+    if (s.kind != RICCI_STEP_KERNEL || s.index != kernel) continue;
+    const ir::Location& at = program().vocabulary()->GetLocation(static_cast<ir::LocationId>(s.location));
+    return base::WithSite(status, {lowered_->kernels[kernel].name, "", at.file, at.line});
+  }
+  return status;
+}
+
+absl::Status CompiledCode::Generate(const Progress& progress) {
   const ricci_backend& backend = device()->backend;
   const auto start = std::chrono::steady_clock::now();
   ricci_code_info info{};
@@ -93,10 +122,10 @@ absl::Status CompiledCode::Generate() {
   args.n_kernels = kernels_.size();
   args.opt_level = key_.opt_level;
   args.plan = &plan_;
+  Asked asked{progress};
+  if (progress) args.go_on = Asked::GoOn, args.go_on_self = &asked;
   absl::Status made = base::FromAbi(backend.compile(backend.self, &args, &code_, &info));
-  const uint32_t wrong = info.wrong_source - 1;  // 0: none
-  if (!made.ok() && wrong < lowered_->sources.size()) return base::WithSite(made, lowered_->sources[wrong]->site);
-  RICCI_TRY(std::move(made));
+  if (!made.ok()) return Refused(std::move(made), info);
   stats_.hdr.size = sizeof stats_;
   stats_.transform_s = lowered_->transform_s;
   stats_.lower_s = lowered_->lower_s;

@@ -10,6 +10,7 @@
 #define RICCI_RUNTIME_COMPILED_CODE_H_
 #include <array>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -47,6 +48,7 @@ absl::StatusOr<pass::Estimate> EstimateOn(const ricci_backend& backend, const pa
 
 // Whether it is a stage that CompiledCode::Dump knows on every device, or the name of a pass.
 bool IsStage(std::string_view name);
+using Progress = std::function<bool(uint32_t done, uint32_t total)>;
 
 // Working memory of one run at a time.
 struct RunFrame {
@@ -65,8 +67,9 @@ struct RunFrame {
 
 class CompiledCode final : public base::Shared {
  public:
-  // Passes the tables of `lowered` to the backend.
-  static absl::StatusOr<base::Ref<CompiledCode>> Create(CompileKey key, std::unique_ptr<pass::Lowered> lowered);
+  // Passes the tables of `lowered` to the backend; `progress` as in CompileOptions.
+  static absl::StatusOr<base::Ref<CompiledCode>> Create(CompileKey key, std::unique_ptr<pass::Lowered> lowered,
+                                                        const Progress& progress);
 
   const CompileKey& key() const { return key_; }
   Device* device() const { return key_.devices[0]; }
@@ -110,7 +113,8 @@ class CompiledCode final : public base::Shared {
  private:
   CompiledCode(CompileKey key, std::unique_ptr<pass::Lowered> lowered);
   ~CompiledCode() override;
-  absl::Status Generate();
+  absl::Status Generate(const Progress& progress);
+  absl::Status Refused(absl::Status status, const ricci_code_info& info) const;
   void FreeIdleFrames() const;
   ricci_status* FailedCheck(uint32_t check) const;
   absl::Status UploadConstants();

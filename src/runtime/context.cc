@@ -57,6 +57,10 @@ absl::StatusOr<ricci_hooks> CheckedHooks(const ricci_hooks* given) {
     return base::InvalidArgument("hooks: device_alloc and device_free must be given together; ",
                                  hooks.device_alloc ? "device_free" : "device_alloc", " is NULL");
   }
+  if ((hooks.cache_load == nullptr) != (hooks.cache_store == nullptr)) {
+    return base::InvalidArgument("hooks: cache_load and cache_store must be given together; ",
+                                 hooks.cache_load ? "cache_store" : "cache_load", " is NULL");
+  }
   if (hooks.alloc == nullptr) {
     hooks.alloc = DefaultAlloc;
     hooks.free = DefaultFree;
@@ -143,6 +147,7 @@ absl::StatusOr<ricci_target> TargetOf(const ricci_backend& b) {
 Context::Context(const ricci_hooks& hooks)
     : hooks_(hooks),
       memory_{hooks.alloc_self, hooks.alloc, hooks.free},
+      code_cache_(hooks_, &memory_),
       registry_(std::make_unique<prim::Registry>(&memory_, this, Abi(this))),
       cache_(std::make_unique<CompileCache>()) {}
 
@@ -235,6 +240,12 @@ absl::Status Context::Configure(std::string_view key, std::string_view value) {
     std::lock_guard lock(options_mutex_);
     Options changed = options_;
     RICCI_TRY(SetOption(changed, key, value));
+    if (!changed.cache_dir.empty() && hooks_.cache_load != nullptr) {
+      return base::InvalidArgument("config: cache_dir: the host's hooks keep compiled code already");
+    }
+    if (changed.cache_dir != options_.cache_dir || changed.cache_bytes != options_.cache_bytes) {
+      code_cache_.SetFolder(changed.cache_dir, changed.cache_bytes);
+    }
     before = options_.threads;
     threads = changed.threads;
     options_ = std::move(changed);

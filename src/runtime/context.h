@@ -19,6 +19,7 @@
 #include "prim/registry.h"
 #include "ricci/context.h"
 #include "runtime/callback_table.h"
+#include "runtime/code_cache.h"
 #include "runtime/device.h"
 #include "runtime/options.h"
 
@@ -39,6 +40,7 @@ class Context final : public base::Shared {
   types::TypeTable& types() const { return vocabulary().types; }
   Options options() const;
   CompileCache& cache() { return *cache_; }
+  CodeCache& code_cache() { return code_cache_; }
   Callbacks& callbacks() { return callbacks_; }
   const Callbacks& callbacks() const { return callbacks_; }
 
@@ -85,6 +87,7 @@ class Context final : public base::Shared {
   const base::HostMemory memory_;
   mutable std::mutex options_mutex_;
   Options options_;
+  CodeCache code_cache_;
   std::atomic<uint32_t> handles_{1};
   Callbacks callbacks_;
   std::unique_ptr<prim::Registry> registry_;

@@ -7,13 +7,16 @@
 namespace ricci { inline namespace v0 { namespace runtime {
 namespace {
 
-bool SetThreads(Options& o, std::string_view text) {
-  uint32_t n = 0;
+template <typename T>
+bool ReadNumber(std::string_view text, T most, T& out) {
+  T n = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (error != std::errc() || end != text.data() + text.size() || n > 4096) return false;
-  o.threads = n;
+  if (error != std::errc() || end != text.data() + text.size() || n > most) return false;
+  out = n;
   return true;
 }
+
+bool SetThreads(Options& o, std::string_view text) { return ReadNumber(text, uint32_t{4096}, o.threads); }
 
 bool SetLogCompiles(Options& o, std::string_view text) {
   if (text != "0" && text != "1") return false;
@@ -25,6 +28,13 @@ bool SetDumpDir(Options& o, std::string_view text) {
   o.dump_dir = text;
   return true;
 }
+
+bool SetCacheDir(Options& o, std::string_view text) {
+  o.cache_dir = text;
+  return true;
+}
+
+bool SetCacheBytes(Options& o, std::string_view text) { return ReadNumber(text, UINT64_MAX, o.cache_bytes); }
 
 bool SetVmap(Options& o, std::string_view text) {
   const auto schedule = transform::ScheduleNamed(text);
@@ -42,6 +52,8 @@ constexpr Key kKeys[] = {
     {"log_compiles", "0 or 1", SetLogCompiles},
     {"dump_dir", "the path of a folder, or nothing", SetDumpDir, /*is_path=*/true},
     {"vmap", "auto, batched or lanes", SetVmap},
+    {"cache_dir", "the path of a folder, or nothing", SetCacheDir, /*is_path=*/true},
+    {"cache_bytes", "a number of bytes, or 0 for no limit", SetCacheBytes},
 };
 
 }  // namespace

@@ -14,9 +14,11 @@
 namespace ricci { inline namespace v0 { namespace runtime {
 
 struct Options {
-  uint32_t threads = 0;       // of one run; 0 = all
-  bool log_compiles = false;  // one log line per compilation
-  std::string dump_dir;       // where every stage of each compilation is written; empty = nowhere
+  uint32_t threads = 0;                      // of one run; 0 = all
+  bool log_compiles = false;                 // one log line per compilation
+  std::string dump_dir;                      // where every stage of each compilation is written; empty = nowhere
+  std::string cache_dir;                     // where compiled code is kept (code_cache.h); empty = nowhere
+  uint64_t cache_bytes = uint64_t{1} << 30;  // of its files; 0 = no limit
   transform::Schedule vmap = transform::Schedule::kAuto;
   std::map<std::string, std::string> of_plugins;  // `cuda.arch`: read by the plugin `cuda` when it is attached
 };

@@ -341,7 +341,8 @@ TEST_F(BadInput, Config) {
     return ricci_context_config(ctx, key.data(), key.size(), value.data(), value.size());
   };
   EXPECT_EQ(ErrorOf(config("colour", "red")),
-            "config: unknown key colour; known: threads, log_compiles, dump_dir, vmap, and PLUGIN.KEY");
+            "config: unknown key colour; known: threads, log_compiles, dump_dir, vmap, "
+            "cache_dir, cache_bytes, and PLUGIN.KEY");
   EXPECT_EQ(ErrorOf(config("threads", "many")), "config: threads takes a number from 0 (all) to 4096, not many");
   EXPECT_EQ(ErrorOf(config("vmap", "")), "config: vmap takes auto, batched or lanes, not nothing");
   EXPECT_TRUE(Ok(config("vmap", "lanes")));

@@ -341,6 +341,9 @@ TEST_F(WrongSource, SyntaxHasItsLine) {
   EXPECT_EQ(ErrorOf(std::string("define void @entry() {\0", 23)),
             "cpu: line 1, column 24: found end of file when expecting more instructions");
   EXPECT_EQ(ErrorOf(std::string(100000, '{')), "cpu: more than 256 brackets within each other");
+  chosen_.source.file = {"rows.cc", 7};
+  chosen_.source.line = 40;
+  EXPECT_EQ(ErrorIn("  %x = lod ptr, ptr %args"), "cpu: rows.cc:41, column 8: expected instruction opcode");
 }
 
 TEST_F(WrongSource, EntryIsWhatIsCalled) {

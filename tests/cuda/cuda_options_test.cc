@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cuda/simulated_gpu.h"
-#include "support/program_runner.h"
+#include "support/cached_host.h"
 
 namespace ricci::testing { namespace {
 
@@ -42,6 +42,44 @@ TEST_F(CudaOptions, MistypedKey) {
   Set("cuda.ach", "sm_90a");
   EXPECT_EQ(Message(Add()),
             "config: unknown key cuda.ach; the plugin cuda knows cuda.arch, cuda.compiler, cuda.driver");
+}
+
+TEST_F(CudaOptions, MissingCompilerIsNamed) {
+  Set("cuda.driver", RICCI_STANDIN);
+  Set("cuda.compiler", "/no/libnvrtc.so");
+  EXPECT_EQ(Message(Add()),
+            "cuda: no compiler for CUDA: none of these can be opened: /no/libnvrtc.so; install NVRTC (of CUDA 12 or "
+            "later), or name its file by the option cuda.compiler");
+}
+
+TEST_F(CudaOptions, LibraryThatIsNoCompilerIsNamed) {
+  Set("cuda.arch", "sm_90");
+  Set("cuda.compiler", "libm.so.6");
+  EXPECT_EQ(Message(Add()), "cuda: no compiler for CUDA: libm.so.6 has no function nvrtcCreateProgram");
+}
+
+TEST_F(CudaOptions, UnknownArchitecture) {
+  for (const char* arch : {"sm_70", "sm_91", "sm_90b", "sm_", "compute_90", "hopper"}) {
+    ProgramRunner runner;
+    SetOption(runner.ctx(), "cuda.arch", arch);
+    SetOption(runner.ctx(), "cuda.compiler", RICCI_NVRTC);
+    EXPECT_EQ(Message(ricci_context_add_plugin(runner.ctx(), ricci_plugin_query_cuda)),
+              std::string("cuda: option cuda.arch: NVRTC 13.0 does not know the architecture ") + arch +
+                  "; it knows sm_75, sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_100, sm_103, sm_110, sm_120, sm_121");
+  }
+}
+
+TEST_F(CudaOptions, GpuThatIsNewerThanTheCompiler) {
+  OfStandin<void(int)>("ricci_standin_newest")(89);
+  Set("cuda.driver", RICCI_STANDIN);
+  Set("cuda.compiler", RICCI_STANDIN);
+  const std::string message = Message(Add());
+  OfStandin<void(int)>("ricci_standin_newest")(121);
+  EXPECT_EQ(message,
+            "cuda: simulated GPU is newer than the compiler: NVRTC 13.0 does not know the architecture sm_90; it knows "
+            "sm_75, sm_80, sm_86, sm_87, sm_88, sm_89; install a newer NVRTC, or name its file by the option "
+            "cuda.compiler");
+  EXPECT_TRUE(Ok(Add()));
 }
 
 // Without a driver: programs are compiled, their text and machine code can be seen, and runs are refused.

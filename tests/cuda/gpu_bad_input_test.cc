@@ -149,18 +149,4 @@ TEST_F(GpuSetup, DriverThatIsNone) {
       "GPU");
 }
 
-TEST_F(GpuSetup, NoCompiler) {
-  EXPECT_EQ(Attach(RICCI_STANDIN, "/no/libnvrtc.so", ""),
-            "cuda: no compiler for CUDA: /no/libnvrtc.so cannot be opened (option cuda.compiler: the path of NVRTC)");
-  EXPECT_EQ(Attach(RICCI_STANDIN, "libm.so.6", ""),
-            "cuda: no compiler for CUDA: libm.so.6 is not NVRTC of CUDA 12 or later: no nvrtcCreateProgram");
-}
-
-TEST_F(GpuSetup, ArchitectureThatIsNotKnown) {
-  for (const std::string unknown : {"sm_42", "sm_90b", "90", "compute_90"}) {
-    EXPECT_EQ(Attach("", RICCI_STANDIN, unknown),
-              "cuda: option cuda.arch: NVRTC does not know " + unknown + "; it knows sm_80, sm_90, sm_100, sm_120");
-  }
-}
-
 }}  // namespace ricci::testing

@@ -12,11 +12,13 @@ inline constexpr std::string_view kScaledText =
   copy[i] = x[i];
   y[i] = a * copy[i];
 })";
+inline constexpr uint32_t kWrongTextLine = __LINE__ + 1;  // where it begins
 inline constexpr std::string_view kWrongText = "extern \"C\" __global__ void scaled(const double* x) {\n  return y;\n}";
 inline Source Scaled(const Eqn& e, ricci_device*) {
   const int64_t n = e.in(0).elements();
   const double a = e.number("a");
-  Source s{std::string(a == 13 ? kWrongText : kScaledText), "scaled"};
+  Source s{std::string(a == 13 || a == 15 ? kWrongText : kScaledText), "scaled"};
+  if (a == 15) s.file = __FILE__, s.line = kWrongTextLine;
   s.grid[0] = (n + 31) / 32;
   s.block[0] = a == 14 ? 4096 : 32;
   s.scalars = {SourceScalar(a), SourceScalar(n)};

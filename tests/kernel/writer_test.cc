@@ -35,6 +35,27 @@ TEST(Writer, ElementwiseBecomesADomain) {
             "}\n");
 }
 
+// What two places write is that of the first; constants have none, and a kernel of no places has no list.
+TEST(Writer, InstructionsHaveTheirPlaces) {
+  Fixture f(16);
+  Val i;
+  f.w.Parallel({{16}}, &i);
+  EXPECT_EQ(f.w.SetLocation(7), 0u);
+  const Val x = f.w.Load(f.in, i);
+  EXPECT_EQ(f.w.SetLocation(8), 7u);
+  f.w.Store(f.out, i, f.w.Mul(f.w.Load(f.in, i), f.w.Float(RICCI_F32, 2)));
+  EXPECT_EQ(f.w.Load(f.in, i), x);
+  EXPECT_EQ(f.w.SetLocation(0), 8u);
+  f.w.End();
+  const absl::StatusOr<Kernel> k = f.w.Finish();
+  ASSERT_TRUE(k.ok());
+  EXPECT_EQ(k->locations, (std::vector<uint64_t>{0, 0, 0, 7, 8, 8})) << ToText(*k);
+  EXPECT_EQ(k->View().locations, k->locations.data());
+  Fixture nowhere(16);
+  nowhere.w.Store(nowhere.out, nowhere.w.Index(0), nowhere.w.Float(RICCI_F32, 2));
+  EXPECT_EQ(nowhere.w.Finish()->View().locations, nullptr);
+}
+
 TEST(Writer, ReshapeOfFlatIndexCancels) {
   Fixture f(1024);
   Val i[2];

@@ -54,6 +54,13 @@ void Context::config(std::string_view key, std::string_view value) {
   Check(ricci_context_config(handle(), key.data(), key.size(), value.data(), value.size()));
 }
 
+ricci_cache_stats Context::cache_stats() const {
+  ricci_cache_stats s{};
+  s.hdr.size = sizeof s;
+  ricci_cache_info(handle(), &s);
+  return s;
+}
+
 Device Context::device() const { return Device(ricci_device_get(handle(), 0)); }
 Device Context::device(std::string_view kind, int32_t ordinal) const {
   for (const Device d : devices()) {

@@ -42,8 +42,10 @@ class Context : public Handle<ricci_ctx, ricci_context_retain, ricci_context_rel
 
   void add_plugin(ricci_plugin_query_fn query);
   void load_plugin(std::string_view path);
-  // Options of ricci_context_config: `threads`, `log_compiles`, `dump_dir`, `vmap`.
+  // Options of ricci_context_config: `threads`, `log_compiles`, `dump_dir`, `vmap`, `cache_dir`, `cache_bytes`.
   void config(std::string_view key, std::string_view value);
+  // What came from the cache of compiled code, and went there.
+  ricci_cache_stats cache_stats() const;
 
   // The best device: that of the plugin added last, else the reference interpreter.
   Device device() const;

@@ -174,6 +174,8 @@ inline void GiveLaunches(const Source& given, const ricci_source_args& a) {
   s.workspace_bytes = given.workspace_bytes;
   s.shared_bytes = given.shared_bytes;
   s.flops = given.flops;
+  s.file = ToAbi(given.file);
+  s.line = given.line;
   Check(a.give(a.sink, &s));
   for (const Source& next : given.after) GiveLaunches(next, a);
 }

@@ -112,6 +112,8 @@ struct Source {
   std::array<int64_t, 3> grid = {1, 1, 1}, block = {1, 1, 1};
   std::vector<ricci_source_scalar> scalars = {};  // SourceScalar(x)
   uint64_t workspace_bytes = 0, shared_bytes = 0, flops = 0;
+  std::string_view file = {};  // where the text begins, for messages about it: `__FILE__`
+  uint32_t line = 0;
   std::vector<Source> after = {};
 };
 // bool, an integer, float or double.

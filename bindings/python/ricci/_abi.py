@@ -123,7 +123,10 @@ class ricci_hooks(Structure):
                 ('log', c_void_p),
                 ('device_self', c_void_p),
                 ('device_alloc', c_void_p),
-                ('device_free', c_void_p)]
+                ('device_free', c_void_p),
+                ('cache_self', c_void_p),
+                ('cache_load', c_void_p),
+                ('cache_store', c_void_p)]
 
 
 class ricci_context_opts(Structure):
@@ -274,7 +277,10 @@ class ricci_source(Structure):
                 ('reserved0', c_uint32),
                 ('workspace_bytes', c_uint64),
                 ('shared_bytes', c_uint64),
-                ('flops', c_uint64)]
+                ('flops', c_uint64),
+                ('file', ricci_str),
+                ('line', c_uint32),
+                ('reserved1', c_uint32)]
 
 
 class ricci_source_args(Structure):

@@ -76,7 +76,7 @@ void CompileForReal(const std::string& text) {
   if (real == nullptr || texts++ % every != 0) return;
   std::string error;
   const char* const architecture = kArchitectures[compiled++ % std::size(kArchitectures)];
-  if (!real->Compile(text, architecture, error).empty()) return;
+  if (!real->Compile(text, {architecture}, error).empty()) return;
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
   m.Complain(error + "\n" + text);
@@ -98,8 +98,9 @@ std::atomic<uint32_t> check_every{1}, checked{0};
 constexpr const char* kFlags = "-std=c++17 -O0 -w -fPIC -shared -ffp-contract=off -fno-math-errno";
 constexpr const char* kCheckedFlags =
     " -g1 -DRICCI_CHECKED -fsanitize=thread --param tsan-instrument-func-entry-exit=0 -fsanitize-coverage=trace-pc";
-constexpr int kKnown[] = {80, 90, 100, 120};  // architectures
 constexpr char kPtx[] = "// the simulated compiler has no PTX\n";
+std::string refused;            // texts with this word are
+std::atomic<uint32_t> made{0};  // texts that were not
 
 struct Program {
   std::string source, log;
@@ -139,6 +140,11 @@ int CompileNew(Program& p) {
 
 // Texts of late are remembered, since tests run the same program many times.
 int Compile(Program& p) {
+  if (!refused.empty() && p.source.find(refused) != p.source.npos) {
+    p.log = "ricci.cu(1): error: the test refuses " + refused + "\n";
+    return 6;
+  }
+  ++made;
   constexpr size_t kMost = 256;
   static std::mutex& mutex = *new std::mutex;
   static std::map<std::string, Program>& known = *new std::map<std::string, Program>;
@@ -165,6 +171,15 @@ CuResult LoadModule(const void* image, Module& out) {
 }  // namespace ricci::cuda::standin
 
 using ricci::cuda::standin::Program;
+
+namespace {
+
+constexpr int kKnown[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};  // architectures, as NVRTC 13.0
+int newest = 121;
+const int* Newest() { return std::upper_bound(std::begin(kKnown), std::end(kKnown), newest); }
+
+}  // namespace
+
 extern "C" {
 // From now on each text is also compiled by the NVRTC in that file; false if it cannot be opened.
 int ricci_standin_nvrtc(const char* path) {
@@ -176,10 +191,18 @@ void ricci_standin_check(uint32_t every) { ricci::cuda::standin::check_every = e
 // Of so many texts one.
 void ricci_standin_every(uint32_t n) { ricci::cuda::standin::every = n; }
 uint32_t ricci_standin_compiled() { return ricci::cuda::standin::compiled; }
+// From now on texts that hold this word are refused; an empty word: none. And how many others were compiled.
+void ricci_standin_refuse(const char* word) { ricci::cuda::standin::refused = word; }
+uint32_t ricci_standin_made() { return ricci::cuda::standin::made; }
 int nvrtcCreateProgram(void** out, const char* source, const char*, int, const char* const*, const char* const*) {
   *out = new Program{source, {}, {}};
   return 0;
 }
+// The newest architecture that the compiler knows.
+void ricci_standin_newest(int architecture) { newest = architecture; }
+int nvrtcVersion(int* major, int* minor) { return *major = 13, *minor = 0, 0; }
+int nvrtcGetNumSupportedArchs(int* count) { return *count = static_cast<int>(Newest() - kKnown), 0; }
+int nvrtcGetSupportedArchs(int* out) { return std::copy(kKnown, Newest(), out), 0; }
 int nvrtcDestroyProgram(void** program) {
   delete static_cast<Program*>(*program);
   return 0;
@@ -192,10 +215,6 @@ int nvrtcGetCUBIN(void* program, char* out) {
   const std::string& code = static_cast<Program*>(program)->code;
   std::memcpy(out, code.data(), code.size());
   return 0;
-}
-int nvrtcGetNumSupportedArchs(int* n) { return *n = std::size(ricci::cuda::standin::kKnown), 0; }
-int nvrtcGetSupportedArchs(int* numbers) {
-  return std::copy(std::begin(ricci::cuda::standin::kKnown), std::end(ricci::cuda::standin::kKnown), numbers), 0;
 }
 int nvrtcGetPTXSize(void*, size_t* bytes) { return *bytes = sizeof ricci::cuda::standin::kPtx, 0; }
 int nvrtcGetPTX(void*, char* out) {

@@ -1,0 +1,58 @@
+// ModuleCompiler: texts become machine code for one architecture, unless the host has kept it since an earlier time.
+#ifndef RICCI_CUDA_MODULE_COMPILER_H_
+#define RICCI_CUDA_MODULE_COMPILER_H_
+#include <atomic>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "codegen/kept_code.h"
+#include "driver.h"
+#include "ricci/backend.h"
+
+namespace ricci::cuda {
+
+struct Module {
+  std::string text;
+  std::string image = {};  // machine code; empty: the text was refused, or nothing was made since the host gave up
+  std::string error = {};  // what NVRTC says of a text that it refuses
+  bool kept = false;       // the image comes from the host's cache
+};
+
+class ModuleCompiler {
+ public:
+  ModuleCompiler(std::shared_ptr<const Compiler> compiler, std::string architecture, ricci_ctx* ctx)
+      : compiler_(std::move(compiler)),
+        architecture_(std::move(architecture)),
+        ctx_(ctx),
+        hooks_(ricci_context_hooks(ctx)),
+        kept_(ctx) {}
+
+  const Compiler& nvrtc() const { return *compiler_; }
+  const ricci_ctx* ctx() const { return ctx_; }
+  const std::string& architecture() const { return architecture_; }
+  // Of one compilation, where the host has no executor; 0: as many as there are processors.
+  void SetThreads(uint32_t threads) { threads_ = threads; }
+
+  // Makes the images, several at once: on the host's executor, else on threads of its own. What they are does not
+  // depend on threads. False if the host wants no more code (a.go_on).
+  bool Compile(std::span<Module> modules, const ricci_compile_args& a) const;
+  // Anew, and again the host keeps it: for an image that was kept and is of no use.
+  void CompileAgain(Module& m, uint32_t opt_level) const;
+
+ private:
+  codegen::CodeKey KeyOf(const Module& m, const CompileOptions& options) const;
+  CompileOptions OptionsFor(uint32_t opt_level) const;
+  void Make(Module& m, uint32_t opt_level, bool again) const;
+  void InParallel(int64_t n, void (*fn)(void* arg, int64_t i), void* arg) const;
+
+  const std::shared_ptr<const Compiler> compiler_;
+  const std::string architecture_;
+  const ricci_ctx* const ctx_;
+  const ricci_hooks* const hooks_;
+  const codegen::KeptCode kept_;
+  std::atomic<uint32_t> threads_{0};
+};
+
+}  // namespace ricci::cuda
+#endif

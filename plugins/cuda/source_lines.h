@@ -1,0 +1,22 @@
+// Lines of the host's source in printed text: a directive where the place changes, which holds up to the next one or to
+// an empty line. So the text stays readable; what is compiled says the place again before each line.
+#ifndef RICCI_CUDA_SOURCE_LINES_H_
+#define RICCI_CUDA_SOURCE_LINES_H_
+#include <string>
+#include <string_view>
+
+#include "ricci/api_table.h"
+
+namespace ricci::cuda {
+
+// `#line 12 "train.cc"`; empty if the place is unknown, or its name cannot stand in a text.
+std::string LineDirective(std::string_view file, uint32_t line);
+// The same of a location of `ctx`, which may be NULL.
+std::string LineDirective(const ricci_ctx* ctx, uint64_t location);
+
+// `text` for a compiler, to which a directive is the place of one line, and each further line is one further down.
+// What has no place is `ricci.cu`, with its line in `text`.
+std::string EachLinePlaced(std::string_view text);
+
+}  // namespace ricci::cuda
+#endif

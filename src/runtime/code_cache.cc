@@ -1,0 +1,81 @@
+#include "runtime/code_cache.h"
+
+#include <exception>
+#include <optional>
+
+#include "runtime/cache_entry.h"
+
+namespace ricci { inline namespace v0 { namespace runtime {
+namespace {
+
+std::string_view Bytes(const base::Digest& d) { return {reinterpret_cast<const char*>(d.data()), d.size()}; }
+
+}  // namespace
+
+void CodeCache::SetFolder(const std::string& folder, uint64_t limit) {
+  auto disk = folder.empty() ? nullptr : std::make_shared<DiskCache>(memory_, folder, limit);
+  const std::lock_guard lock(mutex_);
+  disk_ = std::move(disk);
+}
+
+std::shared_ptr<DiskCache> CodeCache::disk() const {
+  const std::lock_guard lock(mutex_);
+  return disk_;
+}
+
+// Passes the entry to `use`, if there is one.
+void CodeCache::Read(const base::Digest& key, const Use& use) const {
+  if (const std::shared_ptr<DiskCache> disk = this->disk()) return disk->Load(base::Hex(key), use);
+  std::string entry;
+  const auto append = [](void* sink, const char* p, size_t n) { static_cast<std::string*>(sink)->append(p, n); };
+  hooks_.cache_load(hooks_.cache_self, key.data(), key.size(), &entry, append);
+  if (!entry.empty()) use(entry);
+}
+
+bool CodeCache::Load(std::string_view key, const Use& use) noexcept {
+  if (!is_on()) return false;
+  bool found = false;
+  try {
+    const base::Digest digest = base::Sha256(key);
+    Read(digest, [&](std::string_view entry) {
+      const std::optional<std::string_view> code = ReadCacheEntry(digest, entry);
+      if (!code) return void(++refused_);
+      use(*code);
+      found = true;
+    });
+  } catch (const std::exception&) {
+    found = false;
+  }
+  ++(found ? hits_ : misses_);
+  return found;
+}
+
+void CodeCache::Store(std::string_view key, std::string_view code) noexcept {
+  if (!is_on()) return;
+  try {
+    const base::Digest digest = base::Sha256(key);
+    const std::string entry = WriteCacheEntry(digest, code);
+    ++stores_;
+    const std::shared_ptr<DiskCache> disk = this->disk();
+    if (disk == nullptr) {
+      return hooks_.cache_store(hooks_.cache_self, Bytes(digest).data(), digest.size(), entry.data(), entry.size());
+    }
+    uint64_t evicted = 0;
+    const std::string why = disk->Store(base::Hex(digest), entry, evicted);
+    evicted_ += evicted;
+    if (!why.empty()) Failed(why);
+  } catch (const std::exception&) {
+    ++failed_stores_;
+  }
+}
+
+// Reported once: what cannot be written once can mostly never be.
+void CodeCache::Failed(const std::string& why) {
+  if (failed_stores_++ != 0 || hooks_.log == nullptr) return;
+  const std::string text = "cache_dir: compiled code is not kept: " + why;
+  hooks_.log(hooks_.log_self, RICCI_LOG_WARNING, text.data(), text.size());
+}
+
+ricci_cache_stats CodeCache::stats() const { return {{}, hits_, misses_, refused_, stores_, failed_stores_, evicted_}; }
+
+}}}  // namespace ricci::v0::runtime

@@ -1,0 +1,48 @@
+// CodeCache: what ricci/cache.h offers to backends, over the host's hooks or a folder.
+//
+// It never fails: whatever goes wrong, memory that runs out too, is a miss, or an entry that is not kept.
+#ifndef RICCI_RUNTIME_CODE_CACHE_H_
+#define RICCI_RUNTIME_CODE_CACHE_H_
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "base/sha256.h"
+#include "ricci/cache.h"
+#include "ricci/context.h"
+#include "runtime/disk_cache.h"
+
+namespace ricci { inline namespace v0 { namespace runtime {
+
+class CodeCache {
+ public:
+  using Use = std::function<void(std::string_view)>;
+  // `hooks` and `memory` outlive it.
+  CodeCache(const ricci_hooks& hooks, const base::HostMemory* memory) : hooks_(hooks), memory_(memory) {}
+
+  // An empty folder: none.
+  void SetFolder(const std::string& folder, uint64_t limit);
+  bool is_on() const { return hooks_.cache_load != nullptr || disk() != nullptr; }
+
+  // Whether there is an entry of `key`, whose code goes to `use`.
+  bool Load(std::string_view key, const Use& use) noexcept;
+  void Store(std::string_view key, std::string_view code) noexcept;
+  ricci_cache_stats stats() const;
+
+ private:
+  std::shared_ptr<DiskCache> disk() const;
+  void Read(const base::Digest& key, const Use& use) const;
+  void Failed(const std::string& why);
+
+  const ricci_hooks& hooks_;
+  const base::HostMemory* const memory_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<DiskCache> disk_;
+  std::atomic<uint64_t> hits_{0}, misses_{0}, refused_{0}, stores_{0}, failed_stores_{0}, evicted_{0};
+};
+
+}}}  // namespace ricci::v0::runtime
+#endif
