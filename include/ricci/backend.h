@@ -261,7 +261,7 @@ typedef struct ricci_backend {
   ricci_status* (*event_record)(void* self, void* stream, void** event);
   void (*event_drop)(void* self, void* event); /* whether it has come or not */
   ricci_status* (*event_query)(void* self, void* event, uint32_t* come);
-  /* Returns when it has come. Failures of the work are not reported here. */
+  /* Returns when it has come; if it fails, the work touches nothing any more. Failures of the work come by `done`. */
   ricci_status* (*event_wait)(void* self, void* event);
   /* Starts a run in the order of a->stream; *event is its end. After a failure nothing has been enqueued, and `done` is
    * not called. No two runs that may overlap share an arena or the word of the failed check. What a->cancel points to

@@ -2,6 +2,7 @@
 #include "code.h"
 
 #include <algorithm>
+#include <map>
 #include <cstring>
 
 #include "launch_shape.h"
@@ -51,17 +52,21 @@ ricci_status* Code::LoadAll(ricci_code_info& info) {
   PlanModules plan;
   if (ricci_status* failed = CompilePlan(device_.compiler(), given_, plan, info)) return failed;
   launches_ = plan.launches;
-  CuModule module = nullptr;
+  std::map<const Module*, CuModule> loaded;
+  const auto load = [&](Module& m) {
+    CuModule& module = loaded[&m];
+    return module != nullptr ? nullptr : Load(m, module);
+  };
   for (uint32_t i = 0; i < given_.n_kernels; ++i) {
-    if (i % PlanModules::kKernels == 0) {
-      if (ricci_status* failed = Load(plan.OfKernel(i), module)) return failed;
-    }
-    if (ricci_status* failed = LoadKernel(i, module)) return failed;
+    Module& m = plan.OfKernel(i);
+    if (ricci_status* failed = load(m)) return failed;
+    if (ricci_status* failed = LoadKernel(i, loaded[&m])) return failed;
   }
   for (uint32_t i = 0; i < given_.plan->n_sources; ++i) {
     info.wrong_source = i + 1;
-    if (ricci_status* failed = Load(plan.OfSource(i), module)) return failed;
-    if (ricci_status* failed = LoadSource(i, module)) return failed;
+    Module& m = plan.OfSource(i);
+    if (ricci_status* failed = load(m)) return failed;
+    if (ricci_status* failed = LoadSource(i, loaded[&m])) return failed;
   }
   info.wrong_source = 0;
   return nullptr;
