@@ -15,16 +15,13 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "driver.h"
 #include "race_log.h"
+#include "standin_figures.h"
 #include "steps.h"
-
-// How warps access memory: requests to memory of the device, sectors of 32 bytes that they touch and the least that
-// their bytes need; requests to shared memory, and how many more turns than one they took.
-struct ricci_standin_figures {
-  uint64_t requests, sectors, least_sectors, shared_requests, conflicts;
-};
 
 namespace ricci::cuda::standin {
 
@@ -43,7 +40,6 @@ struct Stream {
   std::deque<Operation> queue;
   uint64_t pushed = 0, done = 0;
   bool running = false, is_destroyed = false;
-  bool is_replaced = false;        // a later stream has its number
   uint64_t number = 0, steps = 0;  // of the stream, as steps name it; of its steps
   Clock clock;                     // of a step that would be enqueued now
 };
@@ -73,6 +69,8 @@ class Machine {
   std::deque<std::shared_ptr<Module>> all_modules;  // also those that were unloaded
   int64_t streams = 0, modules = 0, contexts = 0, graphs = 0, execs = 0;
   StepLog steps;
+  uint64_t numbers = 0;                                     // that streams have had
+  std::vector<std::pair<uint64_t, uint64_t>> free_numbers;  // of streams that were destroyed, with their steps
   std::string complaints;
   uint64_t seed = 1;
 

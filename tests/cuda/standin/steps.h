@@ -45,6 +45,13 @@ class StepLog {
   // What is not in order is a line; empty if all is.
   std::string Note(uintptr_t begin, uint64_t bytes, bool writes, const StepRef& step);
   void FreeMemory(uintptr_t begin, uint64_t bytes, const StepRef& step);
+  // Nothing runs any more, and the host knows it.
+  void ForgetSteps() {
+    host_.clear();
+    pieces_.clear();
+  }
+  // Whether memory remembers a step of the stream that the host does not know to be done.
+  bool HasOpen(uint64_t stream) const;
   // Others may have this memory now.
   void ForgetFreed(uintptr_t begin) { freed_.erase(begin); }
   // The step that has freed this memory; null if none has.
