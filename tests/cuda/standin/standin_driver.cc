@@ -244,11 +244,13 @@ CuResult cuModuleLoadData(CuModule* out, const void* image) {
   {
     const std::lock_guard lock(m.mutex);
     if (CurrentDevice(m, "cuModuleLoadData") < 0) return kInvalidContext;
-    ++m.modules;
   }
-  auto* const module = new Module;
-  *out = Handle<CuModule>(module);
-  return LoadModule(image, *module);
+  Module module;
+  if (const CuResult failed = LoadModule(image, module)) return failed;
+  *out = Handle<CuModule>(new Module(module));
+  const std::lock_guard lock(m.mutex);
+  ++m.modules;
+  return kCuSuccess;
 }
 CuResult cuModuleUnload(CuModule module) {
   Machine& m = Machine::Get();
