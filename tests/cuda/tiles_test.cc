@@ -82,6 +82,14 @@ TEST_F(Tiles, TensorCores) {
   Expect(Of(Product(false, false), {128, 136, 40}, "bf16", "bf16"));
 }
 
+TEST_F(Tiles, SmallerFloatsOnTensorCores) {
+  for (const std::string type : {"f8e4m3fn", "f8e5m2"}) {
+    const Program f = Of(Product(false, true), {70, 64, 48}, type);
+    ExpectText(f, "on tensor cores");
+    ExpectSameBytes(f);
+  }
+}
+
 TEST_F(Tiles, AddressesThatAreNotAligned) {
   for (const std::string type : {"f32", "bf16"}) {
     const Program f = Of(Product(false, false), {64, 64, 48}, type);
