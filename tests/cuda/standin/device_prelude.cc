@@ -10,7 +10,16 @@ constexpr const char* kPrelude = R"(
 #define __forceinline__ inline
 #define __restrict__ __restrict
 #define __launch_bounds__(...)
-#define __shared__ static thread_local
+#define __align__(n) __attribute__((aligned(n)))
+// The check finds shared memory by its sections. Between arrays there are gaps.
+#define RICCI_IN(section_name) __attribute__((section(section_name ",\"aw\",@nobits#")))
+#define RICCI_NAME(a, b) a##b
+#define RICCI_GAP(number) static char RICCI_NAME(ricci_gap, number)[256] RICCI_IN("ricci_shared") __attribute__((used));
+#define __shared__ RICCI_GAP(__COUNTER__) static RICCI_IN("ricci_shared")
+#define __dynamic_shared__ static RICCI_IN("ricci_dynamic")
+// What the check does not see.
+#define RICCI_UNSEEN __attribute__((no_sanitize("thread"), no_sanitize_coverage))
+#define RICCI_OF_CODE RICCI_UNSEEN __attribute__((visibility("hidden")))
 struct Index { unsigned x, y, z; };
 struct Meeting {
   const char* what;
@@ -23,30 +32,55 @@ struct Place {
   Index block, blocks, thread, threads;
   void (*meet)(const Meeting&);
   void (*barrier)();
+  void (*access)(const void* p, unsigned bytes, unsigned kind, const void* site);
+  void (*never_ends)();
+  unsigned long long* blocks_left;
 };
-static thread_local Index blockIdx, gridDim, threadIdx, blockDim;
-static thread_local const Place* here;
-static void Enter(const Place* p) {
-  here = p;
-  blockIdx = p->block; gridDim = p->blocks; threadIdx = p->thread; blockDim = p->threads;
+static const Place* here;
+RICCI_UNSEEN static void Enter(const Place* p) { here = p; }
+RICCI_UNSEEN static const Place* ricci_here() { return here; }
+RICCI_UNSEEN static Index ricci_block() { return here->block; }
+RICCI_UNSEEN static Index ricci_blocks() { return here->blocks; }
+RICCI_UNSEEN static Index ricci_thread() { return here->thread; }
+RICCI_UNSEEN static Index ricci_threads() { return here->threads; }
+#define blockIdx ricci_block()
+#define gridDim ricci_blocks()
+#define threadIdx ricci_thread()
+#define blockDim ricci_threads()
+
+#ifdef RICCI_CHECKED
+// What the compiler calls before each access and at the beginning of each basic block.
+#define RICCI_ACCESS(name, bytes, kind) RICCI_OF_CODE void name(void* p) { here->access(p, bytes, kind, __builtin_return_address(0)); }
+#define RICCI_ACCESSES(bytes) RICCI_ACCESS(__tsan_read##bytes, bytes, 0) RICCI_ACCESS(__tsan_write##bytes, bytes, 1)
+extern "C" {
+int ricci_is_checked;
+RICCI_ACCESSES(1) RICCI_ACCESSES(2) RICCI_ACCESSES(4) RICCI_ACCESSES(8) RICCI_ACCESSES(16)
+RICCI_OF_CODE void __tsan_read_range(void* p, unsigned long n) { here->access(p, (unsigned)n, 3, __builtin_return_address(0)); }
+RICCI_OF_CODE void __tsan_write_range(void* p, unsigned long n) { here->access(p, (unsigned)n, 4, __builtin_return_address(0)); }
+RICCI_OF_CODE void __tsan_init() {}
+RICCI_OF_CODE void __sanitizer_cov_trace_pc() { if (here != 0 && --*here->blocks_left == 0) here->never_ends(); }
 }
+RICCI_UNSEEN static void ricci_atomic(void* p, unsigned bytes, const void* site) { here->access(p, bytes, 2, site); }
+#else
+static void ricci_atomic(void*, unsigned, const void*) {}
+#endif
 
 // The lanes of `mask` meet at the operation `what`, in the text at `site`: each gives a value and gets those of all.
 template <typename T>
 struct OfLanes { T of[32]; };
 template <typename T>
-static OfLanes<T> ricci_meet(const char* what, const void* site, unsigned mask, T mine) {
+RICCI_UNSEEN static OfLanes<T> ricci_meet(const char* what, const void* site, unsigned mask, T mine) {
   OfLanes<T> all = {};
-  const Place* const p = here;
+  const Place* const p = ricci_here();
   p->meet({what, site, mask, (unsigned)sizeof(T), &mine, &all});
   Enter(p);  // others ran in between
   return all;
 }
-static unsigned ricci_lane() {
+RICCI_UNSEEN static unsigned ricci_lane() {
   return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32;
 }
 #define RICCI_SITE __builtin_return_address(0)
-#define RICCI_OF_WARP template <typename T> __attribute__((noinline)) static T
+#define RICCI_OF_WARP template <typename T> RICCI_UNSEEN __attribute__((noinline)) static T
 RICCI_OF_WARP __shfl_xor_sync(unsigned mask, T v, int across, int width = 32) {
   const OfLanes<T> all = ricci_meet("__shfl_xor_sync", RICCI_SITE, mask, v);
   const unsigned from = ricci_lane() ^ (unsigned)across;
@@ -65,17 +99,17 @@ RICCI_OF_WARP __shfl_up_sync(unsigned mask, T v, unsigned up, int width = 32) {
   const OfLanes<T> all = ricci_meet("__shfl_up_sync", RICCI_SITE, mask, v);
   return ricci_lane() % width < up ? v : all.of[ricci_lane() - up];
 }
-__attribute__((noinline)) static unsigned __ballot_sync(unsigned mask, int predicate) {
+RICCI_UNSEEN __attribute__((noinline)) static unsigned __ballot_sync(unsigned mask, int predicate) {
   const OfLanes<int> all = ricci_meet("__ballot_sync", RICCI_SITE, mask, predicate);
   unsigned bits = 0;
   for (unsigned lane = 0; lane < 32; ++lane) bits |= (unsigned)((mask >> lane & 1) && all.of[lane] != 0) << lane;
   return bits;
 }
-__attribute__((noinline)) static void __syncwarp(unsigned mask = 0xffffffffu) {
+RICCI_UNSEEN __attribute__((noinline)) static void __syncwarp(unsigned mask = 0xffffffffu) {
   ricci_meet("__syncwarp", RICCI_SITE, mask, 0);
 }
-static void __syncthreads() {
-  const Place* const p = here;
+RICCI_UNSEEN static void __syncthreads() {
+  const Place* const p = ricci_here();
   p->barrier();
   Enter(p);
 }
@@ -95,13 +129,28 @@ static int __popc(unsigned x) { return __builtin_popcount(x); }
 static int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 static unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned long long)((unsigned __int128)a * b >> 64); }
 static long long __mul64hi(long long a, long long b) { return (long long)((__int128)a * b >> 64); }
-template <typename T> static void atomicMin(T* p, T v) { if (v < *p) *p = v; }
-template <typename T> static void atomicMax(T* p, T v) { if (v > *p) *p = v; }
-template <typename T> static void atomicAdd(T* p, T v) { *p += v; }
+#define RICCI_ATOMIC(name, condition, result) \
+  template <typename T> RICCI_UNSEEN __attribute__((noinline)) static T name(T* p, T v) { \
+    ricci_atomic(p, sizeof(T), __builtin_return_address(0)); \
+    const T old = *p; \
+    if (condition) *p = result; \
+    return old; \
+  }
+RICCI_ATOMIC(atomicMin, v < old, v)
+RICCI_ATOMIC(atomicMax, v > old, v)
+RICCI_ATOMIC(atomicAdd, true, old + v)
+RICCI_ATOMIC(atomicExch, true, v)
+RICCI_ATOMIC(atomicOr, true, old | v)
+RICCI_ATOMIC(atomicAnd, true, old & v)
+)";
+
+constexpr const char* kEnd = R"(
+static char ricci_gap_last[256] RICCI_IN("ricci_shared") __attribute__((used));
 )";
 
 }  // namespace
 
 const char* DevicePrelude() { return kPrelude; }
+const char* DeviceEnd() { return kEnd; }
 
 }  // namespace ricci::cuda::standin

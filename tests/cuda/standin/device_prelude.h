@@ -7,6 +7,8 @@ namespace ricci::cuda::standin {
 // The text before that of each program. An operation of a warp that has no C++ (mma, ldmatrix) is written with
 // `ricci_meet`: lanes give what they hold, then each computes its part of the result from what all gave.
 const char* DevicePrelude();
+// The text after it.
+const char* DeviceEnd();
 
 }  // namespace ricci::cuda::standin
 #endif

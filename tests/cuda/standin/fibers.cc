@@ -13,6 +13,7 @@ namespace ricci::cuda::standin {
 namespace {
 
 constexpr size_t kStackBytes = 384 << 10;  // the private arrays of a thread, and what calls need
+constexpr size_t kAloneBytes = 8 << 20;    // of the fiber in which threads run that never wait
 constexpr size_t kWarp = 32;
 
 enum class State : uint8_t { kReady, kMeets, kBarrier, kDone };
@@ -20,13 +21,13 @@ enum class State : uint8_t { kReady, kMeets, kBarrier, kDone };
 struct Fiber {
   ucontext_t context;
   Place place;
+  Thread thread;
   State state = State::kReady;
   Meeting meeting;  // where it waits, with kMeets
 };
 
 struct Block {
-  Kernel kernel;
-  void** arguments;
+  const Launch& launch;
   std::vector<Fiber> fibers;
   std::vector<size_t> order;  // in which they run
   ucontext_t scheduler;
@@ -40,12 +41,23 @@ Fiber* WarpOf(const Fiber& f) { return &block->fibers[NumberOf(f) / kWarp * kWar
 size_t LanesOf(const Fiber& f) { return std::min(kWarp, block->fibers.size() - NumberOf(f) / kWarp * kWarp); }
 bool Names(unsigned mask, size_t lane) { return (mask >> lane & 1) != 0; }
 
+// ---- stacks ----
+// Kept for the next block of this thread.
+char* StackOf(size_t fiber) {
+  thread_local std::vector<std::unique_ptr<char[]>> stacks;
+  while (stacks.size() <= fiber) stacks.emplace_back(new char[kStackBytes]);
+  return stacks[fiber].get();
+}
+char* StackOfAlone() {
+  thread_local const std::unique_ptr<char[]> stack(new char[kAloneBytes]);
+  return stack.get();
+}
+
 // ---- what a thread does ----
+void Leave() { swapcontext(&block->running->context, &block->scheduler); }
 void Wait(State state) {
-  Block* const b = block;
-  Fiber* const f = b->running;
-  f->state = state;
-  swapcontext(&f->context, &b->scheduler);
+  block->running->state = state;
+  Leave();
 }
 void Meet(const Meeting& at) {
   block->running->meeting = at;
@@ -53,14 +65,59 @@ void Meet(const Meeting& at) {
 }
 void Barrier() { Wait(State::kBarrier); }
 
+// The thread does not go on, nor does any other. Nothing in its stack may own memory.
+void OnAccess(const void* p, uint32_t bytes, uint32_t kind, const void* site) {
+  LaunchCheck* const check = block->launch.check;
+  if (check->Note(reinterpret_cast<uintptr_t>(p), bytes, kind, site)) return;
+  block->fault = check->Fault();
+  Leave();
+}
+void NeverEnds() {
+  block->fault = "never ends: thread " + std::to_string(block->running->thread.number) + " runs after as many steps as a launch may have";
+  Leave();
+}
+
 void Begin() {
-  Fiber* const f = block->running;
-  block->kernel(block->arguments, &f->place);
+  block->launch.function.kernel(block->launch.arguments, &block->running->place);
   Wait(State::kDone);
+}
+
+void SetThread(Fiber& f, size_t i) {
+  const unsigned(&threads)[3] = f.place.threads;
+  f.place.thread[0] = static_cast<unsigned>(i % threads[0]);
+  f.place.thread[1] = static_cast<unsigned>(i / threads[0] % threads[1]);
+  f.place.thread[2] = static_cast<unsigned>(i / threads[0] / threads[1]);
+  f.thread = {.number = static_cast<uint32_t>(i), .met = {}};
+}
+
+// All threads, one after the other.
+void BeginAlone() {
+  Fiber& f = *block->running;
+  for (const size_t i : block->order) {
+    SetThread(f, i);
+    block->launch.function.kernel(block->launch.arguments, &f.place);
+  }
+  Wait(State::kDone);
+}
+
+void Prepare(Fiber& f, const Launch& launch, void (*begin)(), char* stack, size_t bytes) {
+  f.place = launch.place;
+  f.place.meet = Meet;
+  f.place.barrier = Barrier;
+  f.place.access = OnAccess;
+  f.place.never_ends = NeverEnds;
+  getcontext(&f.context);
+  f.context.uc_stack.ss_sp = stack;
+  f.context.uc_stack.ss_size = bytes;
+  makecontext(&f.context, begin, 0);
 }
 
 void Run(Block& b, Fiber& f) {
   b.running = &f;
+  if (b.launch.check != nullptr) {
+    const stack_t& s = f.context.uc_stack;
+    b.launch.check->Runs(&f.thread, reinterpret_cast<uintptr_t>(s.ss_sp), s.ss_size);
+  }
   swapcontext(&b.scheduler, &f.context);
 }
 
@@ -76,6 +133,7 @@ bool IsSameMeeting(const Meeting& a, const Meeting& b) {
 // Whether all lanes that the mask of `f` names wait where it does.
 bool HaveCome(const Fiber& f) {
   const Fiber* const warp = WarpOf(f);
+  if (!Names(f.meeting.mask, NumberOf(f) % kWarp)) return false;
   for (size_t lane = 0; lane < kWarp; ++lane) {
     if (!Names(f.meeting.mask, lane)) continue;
     if (lane >= LanesOf(f) || warp[lane].state != State::kMeets) return false;
@@ -87,6 +145,7 @@ bool HaveCome(const Fiber& f) {
 void Exchange(Fiber& f) {
   Fiber* const warp = WarpOf(f);
   const Meeting met = f.meeting;
+  std::vector<Thread*> lanes;
   for (size_t to = 0; to < kWarp; ++to) {
     if (!Names(met.mask, to)) continue;
     for (size_t from = 0; from < kWarp; ++from) {
@@ -94,7 +153,10 @@ void Exchange(Fiber& f) {
       std::memcpy(static_cast<char*>(warp[to].meeting.all) + from * met.bytes, warp[from].meeting.mine, met.bytes);
     }
     warp[to].state = State::kReady;
+    lanes.push_back(&warp[to].thread);
   }
+  LaunchCheck* const check = block->launch.check;
+  if (check != nullptr && std::strcmp(met.what, "__syncwarp") == 0) check->SyncWarp(lanes);
 }
 
 // ---- the order ----
@@ -118,11 +180,14 @@ std::vector<size_t> OrderOf(size_t n, uint64_t seed) {
 // A warp runs until none of its lanes can go on. True if something could.
 bool AdvanceWarp(Block& b, size_t first, size_t last) {
   bool any = false;
-  for (bool more = true; more && b.fault.empty();) {
+  for (bool more = true; more;) {
     more = false;
     for (size_t i = first; i < last; ++i) {
       Fiber& f = b.fibers[b.order[i]];
-      if (f.state == State::kReady) Run(b, f), more = true;
+      if (f.state != State::kReady) continue;
+      Run(b, f);
+      if (!b.fault.empty()) return true;
+      more = true;
     }
     for (size_t i = first; i < last; ++i) {
       Fiber& f = b.fibers[b.order[i]];
@@ -135,12 +200,17 @@ bool AdvanceWarp(Block& b, size_t first, size_t last) {
 
 bool Advance(Block& b) {
   bool any = false;
-  for (size_t first = 0, last; first < b.order.size(); first = last) {
+  for (size_t first = 0, last; first < b.order.size() && b.fault.empty(); first = last) {
     for (last = first; last < b.order.size() && b.order[last] / kWarp == b.order[first] / kWarp;) ++last;
     any |= AdvanceWarp(b, first, last);
   }
-  if (!All(b, State::kBarrier)) return any;
-  for (Fiber& f : b.fibers) f.state = State::kReady;
+  if (!b.fault.empty() || !All(b, State::kBarrier)) return any;
+  std::vector<Thread*> threads;
+  for (Fiber& f : b.fibers) {
+    f.state = State::kReady;
+    threads.push_back(&f.thread);
+  }
+  if (b.launch.check != nullptr) b.launch.check->Barrier(threads);
   return true;
 }
 
@@ -154,6 +224,7 @@ std::string At(const Fiber& f) {
 // Why lanes that the mask of `f` names do not meet it.
 std::string WhyApart(const Fiber& f) {
   const Fiber* const warp = WarpOf(f);
+  if (!Names(f.meeting.mask, NumberOf(f) % kWarp)) return "whose mask does not name it";
   for (size_t lane = 0; lane < kWarp; ++lane) {
     if (!Names(f.meeting.mask, lane)) continue;
     const std::string named = "lane " + std::to_string(lane) + " of its mask ";
@@ -168,7 +239,7 @@ std::string WhyApart(const Fiber& f) {
 
 std::string WhyStuck(const Block& b) {
   for (const Fiber& f : b.fibers) {
-    if (f.state == State::kMeets) return "wrong mask or shuffle: " + At(f) + ", " + WhyApart(f);
+    if (f.state == State::kMeets) return "wrong mask or operation of a warp: " + At(f) + ", " + WhyApart(f);
   }
   const auto find = [&](State state) {
     return std::find_if(b.fibers.begin(), b.fibers.end(), [=](const Fiber& f) { return f.state == state; });
@@ -176,34 +247,20 @@ std::string WhyStuck(const Block& b) {
   return "divergent barrier: " + At(*find(State::kBarrier)) + ", " + At(*find(State::kDone));
 }
 
-// ---- stacks ----
-// Kept for the next block of this thread.
-char* StackOf(size_t fiber) {
-  thread_local std::vector<std::unique_ptr<char[]>> stacks;
-  while (stacks.size() <= fiber) stacks.emplace_back(new char[kStackBytes]);
-  return stacks[fiber].get();
-}
-
-void Prepare(Fiber& f, size_t i, const Place& launch) {
-  f.place = launch;
-  f.place.thread[0] = static_cast<unsigned>(i % launch.threads[0]);
-  f.place.thread[1] = static_cast<unsigned>(i / launch.threads[0] % launch.threads[1]);
-  f.place.thread[2] = static_cast<unsigned>(i / launch.threads[0] / launch.threads[1]);
-  f.place.meet = Meet;
-  f.place.barrier = Barrier;
-  getcontext(&f.context);
-  f.context.uc_stack.ss_sp = StackOf(i);
-  f.context.uc_stack.ss_size = kStackBytes;
-  makecontext(&f.context, Begin, 0);
-}
-
 }  // namespace
 
-std::string RunBlock(Kernel kernel, void** arguments, const Place& launch, uint64_t seed) {
-  const size_t n = size_t{launch.threads[0]} * launch.threads[1] * launch.threads[2];
-  Block b{kernel, arguments, std::vector<Fiber>(n), OrderOf(n, seed), {}, nullptr, {}};
-  for (size_t i = 0; i < n; ++i) Prepare(b.fibers[i], i, launch);
+std::string RunBlock(const Launch& launch) {
+  const Place& p = launch.place;
+  const size_t n = size_t{p.threads[0]} * p.threads[1] * p.threads[2];
+  const bool meets = launch.function.meets;
+  Block b{launch, std::vector<Fiber>(meets ? n : 1), OrderOf(n, launch.seed), {}, nullptr, {}};
+  for (size_t i = 0; meets && i < n; ++i) {
+    Prepare(b.fibers[i], launch, Begin, StackOf(i), kStackBytes);
+    SetThread(b.fibers[i], i);
+  }
+  if (!meets) Prepare(b.fibers[0], launch, BeginAlone, StackOfAlone(), kAloneBytes);
   block = &b;
+  if (!meets) Run(b, b.fibers[0]);
   while (b.fault.empty() && !All(b, State::kDone)) {
     if (!Advance(b)) b.fault = WhyStuck(b);
   }

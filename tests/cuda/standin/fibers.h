@@ -1,16 +1,25 @@
-// Threads of a block that wait for each other: each is a fiber of the thread that runs the kernel.
+// Threads of a block. If they wait for each other, each is a fiber of the thread that runs the kernel; if not, they all
+// run one after the other in one fiber, so that a fault can end them.
 #ifndef RICCI_TESTS_CUDA_FIBERS_H_
 #define RICCI_TESTS_CUDA_FIBERS_H_
 #include <string>
 
-#include "standin.h"
+#include "launch_check.h"
 
 namespace ricci::cuda::standin {
 
-// Runs one block whose threads meet at barriers and at operations of warps, in an order that `seed` decides. Returns
-// what its threads did that a GPU forbids, which ended the block: a barrier that some never reach, lanes that meet at
-// different operations or that a mask names but that do not come. Empty if there is nothing.
-std::string RunBlock(Kernel kernel, void** arguments, const Place& launch, uint64_t seed);
+// A launch of a kernel, block after block.
+struct Launch {
+  const Function& function;
+  void** arguments = nullptr;
+  Place place{};                 // with the sizes of grid and blocks
+  uint64_t seed = 1;
+  LaunchCheck* check = nullptr;  // of checked code
+};
+// Runs the threads of the block `launch.place.block`, in an order that the seed decides. Returns what they did that a
+// GPU forbids, which ended the launch: a barrier that some never reach, lanes that meet at different operations or that
+// a mask names but that do not come, what the check does not let pass, too many basic blocks. Empty if there is nothing.
+std::string RunBlock(const Launch& launch);
 
 }  // namespace ricci::cuda::standin
 #endif

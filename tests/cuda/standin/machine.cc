@@ -18,8 +18,26 @@ bool Machine::Holds(CuPointer p, uint64_t bytes) const {
   return offset <= after->second.bytes && bytes <= after->second.bytes - offset;
 }
 
-void Machine::Push(Stream& s, std::function<void()> operation, bool gives_back) {
-  s.queue.push_back({std::move(operation), gives_back});
+std::string Machine::NoSuchMemory(uintptr_t p) const {
+  const StepRef freed = steps.FreedBy(p);
+  return freed == nullptr ? "no such memory" : "memory that " + freed->Text() + " has freed";
+}
+
+StepRef Machine::NewStep(Stream& s, const std::string& name) {
+  Step step{name, s.number, ++s.steps, s.clock, 0, nullptr};
+  Join(step.before, steps.host());
+  s.clock = step.before;
+  s.clock[s.number] = step.number;
+  return std::make_shared<const Step>(std::move(step));
+}
+
+void Machine::Touch(uintptr_t begin, uint64_t bytes, bool writes, const StepRef& step) {
+  const std::string fault = steps.Note(begin, bytes, writes, step);
+  if (!fault.empty()) Complain(fault);
+}
+
+void Machine::Push(Stream& s, const std::string& name, Work work, bool gives_back) {
+  s.queue.push_back({std::move(work), gives_back, NewStep(s, name)});
   ++s.pushed;
 }
 
@@ -34,7 +52,7 @@ void Machine::Drain(std::unique_lock<std::mutex>& lock, Stream& s, uint64_t coun
     s.queue.pop_front();
     const bool runs = !failed_for_good || operation.gives_back;
     lock.unlock();
-    if (runs) operation.run();
+    if (runs) operation.run(operation.step);
     operation.run = nullptr;
     lock.lock();
     s.running = false;
@@ -55,12 +73,12 @@ extern "C" const char* ricci_standin_report() {
     if (n != 0) report += std::to_string(n) + " " + what + " left\n";
   };
   count("streams", m.streams);
-  count("events", m.events);
+  count("events", static_cast<int64_t>(m.all_events.size()));
   count("modules", m.modules);
   count("graphs", m.graphs);
   count("executable graphs", m.execs);
   count("contexts", m.contexts);
-  count("pieces of pinned memory", m.pinned);
+  count("pieces of pinned memory", static_cast<int64_t>(m.pinned.size()));
   count("pieces of memory", static_cast<int64_t>(m.memory.size()));
   return report.c_str();
 }
@@ -72,6 +90,13 @@ extern "C" const char* ricci_standin_complaints() {
   static std::string given;
   given = std::exchange(m.complaints, {});
   return given.c_str();
+}
+
+extern "C" void ricci_standin_host(const void* p, uint64_t bytes, int writes) {
+  using ricci::cuda::standin::Machine;
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  m.Touch(reinterpret_cast<uintptr_t>(p), bytes, writes != 0, m.steps.HostStep("the host"));
 }
 
 extern "C" void ricci_standin_seed(uint64_t seed) { ricci::cuda::standin::Machine::Get().seed = seed; }

@@ -1,9 +1,9 @@
 // A stand-in for libcuda and NVRTC: a simulated GPU whose memory is the host's and whose kernels are compiled by g++.
 //
-// What is enqueued runs only when somebody waits for it, so a forgotten wait shows as poison. Every address of a copy
-// is checked against what is allocated. Threads of a kernel run one after the other, and so do the nodes of a graph, in
-// an order that a seed decides. Any call can be made to fail. Mistakes and what was not given back are lines of the
-// report.
+// What is enqueued runs only when somebody waits for it, so a forgotten wait shows as poison. Every access of a copy or
+// of a kernel is checked against what is allocated, and against those of other threads (race_log.h) and steps (steps.h).
+// Threads of a kernel run one after the other, and so do the nodes of a graph, in an order that a seed decides. Any call
+// can be made to fail. Mistakes and what was not given back are lines of the report.
 #ifndef RICCI_TESTS_CUDA_STANDIN_H_
 #define RICCI_TESTS_CUDA_STANDIN_H_
 #include <condition_variable>
@@ -11,33 +11,52 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include "driver.h"
+#include "race_log.h"
+#include "steps.h"
+
+// How warps access memory: requests to memory of the device, sectors of 32 bytes that they touch and the least that
+// their bytes need; requests to shared memory, and how many more turns than one they took.
+struct ricci_standin_figures {
+  uint64_t requests, sectors, least_sectors, shared_requests, conflicts;
+};
 
 namespace ricci::cuda::standin {
 
 constexpr int kDevices = 2;
 constexpr uint64_t kMemoryBytes = uint64_t{1} << 30;  // of each device
 
+// What an operation does, when it comes to its turn.
+using Work = std::function<void(const StepRef& step)>;
 struct Operation {
-  std::function<void()> run;
+  Work run;
   bool gives_back;  // it runs even in a context that has failed
+  StepRef step;
 };
 struct Stream {
   int device = 0;
   std::deque<Operation> queue;
   uint64_t pushed = 0, done = 0;
-  bool running = false;
+  bool running = false, is_destroyed = false;
+  bool is_replaced = false;        // a later stream has its number
+  uint64_t number = 0, steps = 0;  // of the stream, as steps name it; of its steps
+  Clock clock;                     // of a step that would be enqueued now
 };
 struct Event {
   Stream* stream = nullptr;
   uint64_t at = 0;  // come once that many operations of the stream are done
+  Clock clock;
 };
+struct Module;
 struct Allocation {
   uint64_t bytes;
   int device;
+  std::shared_ptr<Shadow> shadow = std::make_shared<Shadow>();
 };
 
 class Machine {
@@ -48,8 +67,12 @@ class Machine {
   std::condition_variable changed;
   std::map<uintptr_t, Allocation> memory;
   uint64_t used[kDevices] = {};
+  std::map<uintptr_t, uint64_t> pinned;
   std::deque<Stream> all_streams;  // also those that were dropped: events may name them
-  int64_t streams = 0, events = 0, modules = 0, contexts = 0, pinned = 0, graphs = 0, execs = 0;
+  std::set<Event*> all_events;
+  std::deque<std::shared_ptr<Module>> all_modules;  // also those that were unloaded
+  int64_t streams = 0, modules = 0, contexts = 0, graphs = 0, execs = 0;
+  StepLog steps;
   std::string complaints;
   uint64_t seed = 1;
 
@@ -65,14 +88,24 @@ class Machine {
 
   void Complain(const std::string& what) { complaints += what + "\n"; }  // with the mutex held
   bool Holds(CuPointer p, uint64_t bytes) const;
-  void Push(Stream& s, std::function<void()> operation, bool gives_back);
+  // `name` is that of the step.
+  void Push(Stream& s, const std::string& name, Work work, bool gives_back);
+  StepRef NewStep(Stream& s, const std::string& name);
+  // That a step touches memory, as it runs; a complaint if that is not in order.
+  void Touch(uintptr_t begin, uint64_t bytes, bool writes, const StepRef& step);
+  // `no such memory`, or who has freed it.
+  std::string NoSuchMemory(uintptr_t p) const;
   // Runs operations of `s` until `count` are done. The lock is held by the caller and let go while one runs.
   void Drain(std::unique_lock<std::mutex>& lock, Stream& s, uint64_t count);
 };
 
 // ---- standin_compiler.cc ----
+struct Library;
+struct Function;
 struct Module {
-  void* library = nullptr;
+  Library* library = nullptr;
+  bool is_unloaded = false;
+  std::map<std::string, std::unique_ptr<Function>> functions;
 };
 // An operation of a warp, where the lanes that `mask` names meet: each gives `bytes` bytes at `mine` and finds what
 // they all gave in `all`, `bytes` for each of 32 lanes. What lanes outside the mask have there is left as it was.
@@ -89,28 +122,31 @@ struct Place {
   // How the thread meets others of its block (fibers.h).
   void (*meet)(const Meeting& at);
   void (*barrier)();
+  // What checked code calls: before an access (launch_check.h), and with `*blocks_left` at 0 after so many basic blocks.
+  void (*access)(const void* p, uint32_t bytes, uint32_t kind, const void* site);
+  void (*never_ends)();
+  uint64_t* blocks_left;
 };
 // A kernel of a module, called with the addresses of its arguments as one thread; without a place it tells how many
 // arguments it has, and kMeets if its threads wait for each other.
 constexpr uint64_t kMeets = uint64_t{1} << 32;
 using Kernel = uint64_t (*)(void** arguments, const Place* place);
 CuResult LoadModule(const void* image, Module& out);
-Kernel FindKernel(const Module& module, const char* name);
 
 // ---- standin_launch.cc ----
 // A launch as an operation: arguments are eight bytes at most, and kept as they are now.
 CuResult MakeLaunch(CuFunction f, const unsigned (&grid)[3], const unsigned (&block)[3], void** arguments,
-                    std::function<void()>& out);
+                    unsigned shared_bytes, Work& out);
+std::string NameOf(CuFunction f);
 
 // ---- standin_driver.cc ----
 // The device of the current context, or -1 with a complaint; with the mutex held.
 int CurrentDevice(Machine& m, const char* call);
 // An operation of a stream; refused if no context is current.
-CuResult Push(const char* call, CuStream stream, std::function<void()> operation, bool gives_back = false);
+CuResult Push(const char* call, CuStream stream, Work work, bool gives_back = false, const std::string& name = "");
 // A copy as an operation: those places that are on a device must be allocated now and when it runs.
-std::function<void()> MakeCopy(const char* call, void* dst, const void* src, size_t bytes, CuPointer device_dst,
-                               CuPointer device_src);
-std::function<void()> MakeMemset(const char* call, CuPointer dst, unsigned value, size_t count);
+Work MakeCopy(const char* call, void* dst, const void* src, size_t bytes, CuPointer device_dst, CuPointer device_src);
+Work MakeMemset(const char* call, CuPointer dst, unsigned value, size_t count);
 
 // A handle of the driver is the address of an object here.
 template <typename T, typename H>
@@ -135,7 +171,17 @@ RICCI_CUDA_FUNCTIONS(RICCI_X)
 extern "C" const char* ricci_standin_report();
 // What went wrong, which is then forgotten.
 extern "C" const char* ricci_standin_complaints();
+// Orders of blocks, threads and nodes: 1 forwards, 2 backwards, others at random.
 extern "C" void ricci_standin_seed(uint64_t seed);
+// Of so many texts one is compiled so that all its accesses are checked; 0: none. First all are.
+extern "C" void ricci_standin_check(uint32_t every);
+// A launch of checked code may run so many basic blocks; then it is said never to end.
+extern "C" void ricci_standin_bound(uint64_t blocks);
+// The host reads or writes this memory itself.
+extern "C" void ricci_standin_host(const void* p, uint64_t bytes, int writes);
+// From now on accesses are counted (1) or not (0), first not; what was counted since then.
+extern "C" void ricci_standin_count(int count);
+extern "C" void ricci_standin_counted(ricci_standin_figures* out);
 // The names of the calls since the last time that this was called, one in a line.
 extern "C" const char* ricci_standin_calls();
 // The n-th call from now gives the error `code`; `for_good`: so do all later calls that use a context, and streams run

@@ -1,5 +1,4 @@
 // The functions of NVRTC: a text is compiled by g++ into a shared object, which is the machine code of this machine.
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,7 +17,7 @@
 
 #include "device_matrices.h"
 #include "device_prelude.h"
-#include "standin.h"
+#include "kernel_library.h"
 
 namespace ricci::cuda::standin {
 namespace {
@@ -61,7 +60,8 @@ std::string Callers(const std::string& text) {
     }
     const std::string kernel = text.substr(name, open - name), body = text.substr(at, text.find(begin, at + 1) - at);
     const bool meets = HasAny(body, meeting);
-    out += "extern \"C\" unsigned long long call_" + kernel + "(void** a, const Place* p) {\n  if (p == 0) return " +
+    out += "extern \"C\" RICCI_UNSEEN unsigned long long call_" + kernel +
+           "(void** a, const Place* p) {\n  if (p == 0) return " +
            std::to_string(static_cast<uint64_t>(n) | (meets ? kMeets : 0)) + "ull;\n  Enter(p);\n  " + kernel + "(" +
            values + ");\n  return 0;\n}\n";
   }
@@ -83,6 +83,23 @@ void CompileForReal(const std::string& text) {
   m.Complain(error + "\n" + text);
 }
 
+// Arrays that take their size from the launch are as large as any may be; the check knows their size.
+std::string WithDynamicArrays(std::string text) {
+  const std::string begin = "extern __shared__";
+  for (size_t at = text.find(begin); at != text.npos; at = text.find(begin, at)) {
+    text.replace(at, begin.size(), "__dynamic_shared__");
+    const size_t size = text.find("[]", at);
+    if (size < text.find(';', at)) text.insert(size + 1, "232448");
+  }
+  return text;
+}
+
+// Of so many texts one is checked.
+std::atomic<uint32_t> check_every{1}, checked{0};
+constexpr const char* kFlags = "-std=c++17 -O0 -w -fPIC -shared -ffp-contract=off -fno-math-errno";
+constexpr const char* kCheckedFlags =
+    " -g1 -DRICCI_CHECKED -fsanitize=thread --param tsan-instrument-func-entry-exit=0 -fsanitize-coverage=trace-pc";
+
 struct Program {
   std::string source, log;
   std::string code;  // the length, then the shared object
@@ -103,10 +120,11 @@ int CompileNew(Program& p) {
   const std::filesystem::path folder = NewFolder(), source = folder / "k.cc", object = folder / "k.so",
                               log = folder / "log";
   std::ofstream(source) << DevicePrelude() << DeviceMatrices() << "#line 1 \"ricci.cu\"\n"
-                        << p.source << "\n"
-                        << Callers(p.source);
-  const std::string command = "g++ -std=c++17 -O0 -w -fPIC -shared -ffp-contract=off -fno-math-errno -x c++ " +
-                              source.string() + " -o " + object.string() + " 2> " + log.string();
+                        << WithDynamicArrays(p.source) << "\n"
+                        << Callers(p.source) << DeviceEnd();
+  const bool is_checked = check_every != 0 && checked++ % check_every == 0;
+  const std::string command = std::string("g++ ") + kFlags + (is_checked ? kCheckedFlags : "") + " -nostdlib -x c++ " +
+                              source.string() + " -o " + object.string() + " -lm -lc 2> " + log.string();
   const int status = std::system(command.c_str());
   p.log = ReadFile(log);
   const std::string library = ReadFile(object);
@@ -134,34 +152,13 @@ int Compile(Program& p) {
   return result;
 }
 
-// Code that was loaded stays, so the same code is loaded once.
-void* Load(const std::string& code) {
-  static std::mutex& mutex = *new std::mutex;
-  static std::map<std::pair<size_t, size_t>, void*>& loaded = *new std::map<std::pair<size_t, size_t>, void*>;
-  const std::lock_guard lock(mutex);
-  void*& library = loaded[{code.size(), std::hash<std::string>()(code)}];
-  if (library != nullptr) return library;
-  const std::filesystem::path folder = NewFolder(), object = folder / "k.so";
-  std::ofstream(object, std::ios::binary) << code;
-  library = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
-  std::filesystem::remove_all(folder);
-  return library;
-}
-
 }  // namespace
 
 CuResult LoadModule(const void* image, Module& out) {
   uint64_t size;
   std::memcpy(&size, image, sizeof size);
-  out.library = Load(std::string(static_cast<const char*>(image) + sizeof size, size));
+  out.library = LoadLibrary({static_cast<const char*>(image) + sizeof size, size});
   return out.library == nullptr ? CuResult{200} : CuResult{kCuSuccess};  // invalid image
-}
-
-Kernel FindKernel(const Module& module, const char* name) {
-  Kernel kernel = nullptr;
-  void* const p = dlsym(module.library, ("call_" + std::string(name)).c_str());
-  std::memcpy(&kernel, &p, sizeof p);
-  return kernel;
 }
 
 }  // namespace ricci::cuda::standin
@@ -174,6 +171,7 @@ int ricci_standin_nvrtc(const char* path) {
   ricci::cuda::standin::real = ricci::cuda::OpenCompiler({path}, error);
   return ricci::cuda::standin::real != nullptr;
 }
+void ricci_standin_check(uint32_t every) { ricci::cuda::standin::check_every = every; }
 // Of so many texts one.
 void ricci_standin_every(uint32_t n) { ricci::cuda::standin::every = n; }
 uint32_t ricci_standin_compiled() { return ricci::cuda::standin::compiled; }

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "standin.h"
+#include "kernel_library.h"
 
 namespace ricci::cuda::standin {
 namespace {
@@ -13,33 +13,65 @@ struct Context {
   int device;
 };
 Context kContexts[kDevices] = {{0}, {1}};
-thread_local std::vector<Context*> current;
+// Those of a thread, the current one last.
+struct Pushed {
+  std::vector<Context*> contexts;
+  ~Pushed() {
+    if (contexts.empty()) return;
+    Machine& m = Machine::Get();
+    const std::lock_guard lock(m.mutex);
+    m.Complain("a thread has ended with a context pushed");
+  }
+};
+thread_local Pushed pushed;
 
 void* Memory(CuPointer p) { return reinterpret_cast<void*>(static_cast<uintptr_t>(p)); }
+
+// After each piece of memory, so that an index beyond it is in no other.
+constexpr uint64_t kGapBytes = 256;
+
+// Memory is given back late, so that what still uses it finds no other piece there. With the mutex held.
+void Quarantine(void* p, uint64_t bytes) {
+  constexpr uint64_t kMostBytes = 16 << 20;
+  static auto& waiting = *new std::deque<std::pair<void*, uint64_t>>;
+  static uint64_t total = 0;
+  waiting.push_back({p, bytes});
+  for (total += bytes; total > kMostBytes; waiting.pop_front()) {
+    total -= waiting.front().second;
+    std::free(waiting.front().first);
+  }
+}
 
 }  // namespace
 
 int CurrentDevice(Machine& m, const char* call) {
-  if (!current.empty()) return current.back()->device;
+  if (!pushed.contexts.empty()) return pushed.contexts.back()->device;
   m.Complain(std::string(call) + " without a context");
   return -1;
 }
 
-CuResult Push(const char* call, CuStream stream, std::function<void()> operation, bool gives_back) {
+CuResult Push(const char* call, CuStream stream, Work work, bool gives_back, const std::string& name) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
   if (!gives_back && CurrentDevice(m, call) < 0) return kInvalidContext;
   if (stream == nullptr) return kInvalidHandle;
-  m.Push(As<Stream>(stream), std::move(operation), gives_back);
+  if (As<Stream>(stream).is_destroyed) return m.Complain(std::string(call) + ": no such stream"), kInvalidHandle;
+  m.Push(As<Stream>(stream), name.empty() ? call : name, std::move(work), gives_back);
   return kCuSuccess;
 }
 
 namespace {
 
+// A place of the device must be allocated; null is none. With the mutex held.
+bool CheckMemory(Machine& m, const std::string& what, CuPointer p, size_t bytes) {
+  if (p == 0 || m.Holds(p, bytes)) return true;
+  m.Complain(what + ": " + m.NoSuchMemory(p));
+  return false;
+}
 void CheckMemory(const char* call, CuPointer p, size_t bytes) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
-  if (p != 0 && !m.Holds(p, bytes)) m.Complain(std::string(call) + ": no such memory");
+  CheckMemory(m, call, p, bytes);
 }
 
 CuResult CopyOf(const char* call, void* dst, const void* src, size_t bytes, CuPointer device_dst, CuPointer device_src,
@@ -47,26 +79,44 @@ CuResult CopyOf(const char* call, void* dst, const void* src, size_t bytes, CuPo
   return Push(call, stream, MakeCopy(call, dst, src, bytes, device_dst, device_src));
 }
 
+bool IsLive(Machine& m, const char* call, CuEvent event) {
+  if (m.all_events.count(&As<Event>(event)) != 0) return true;
+  m.Complain(std::string(call) + ": no such event");
+  return false;
+}
+bool IsLive(Machine& m, const char* call, CuStream stream) {
+  if (stream != nullptr && !As<Stream>(stream).is_destroyed) return true;
+  m.Complain(std::string(call) + ": no such stream");
+  return false;
+}
+
 }  // namespace
 
-std::function<void()> MakeCopy(const char* call, void* dst, const void* src, size_t bytes, CuPointer device_dst,
-                               CuPointer device_src) {
-  const auto check = [=] {
-    CheckMemory(call, device_dst, bytes);
-    CheckMemory(call, device_src, bytes);
-  };
-  check();
-  return [=] {
-    check();
+// What is wrong when it is called is not done.
+Work MakeCopy(const char* call, void* dst, const void* src, size_t bytes, CuPointer device_dst, CuPointer device_src) {
+  CheckMemory(call, device_dst, bytes);
+  CheckMemory(call, device_src, bytes);
+  return [=](const StepRef& step) {
+    Machine& m = Machine::Get();
+    {
+      const std::lock_guard lock(m.mutex);
+      m.Touch(reinterpret_cast<uintptr_t>(src), bytes, /*writes=*/false, step);
+      m.Touch(reinterpret_cast<uintptr_t>(dst), bytes, /*writes=*/true, step);
+      if (!CheckMemory(m, step->Text(), device_dst, bytes) || !CheckMemory(m, step->Text(), device_src, bytes)) return;
+    }
     std::memmove(dst, src, bytes);
   };
 }
 
-std::function<void()> MakeMemset(const char* call, CuPointer dst, unsigned value, size_t count) {
-  const auto check = [=] { CheckMemory(call, dst, count * sizeof(unsigned)); };
-  check();
-  return [=] {
-    check();
+Work MakeMemset(const char* call, CuPointer dst, unsigned value, size_t count) {
+  CheckMemory(call, dst, count * sizeof(unsigned));
+  return [=](const StepRef& step) {
+    Machine& m = Machine::Get();
+    {
+      const std::lock_guard lock(m.mutex);
+      m.Touch(static_cast<uintptr_t>(dst), count * sizeof(unsigned), /*writes=*/true, step);
+      if (!CheckMemory(m, step->Text(), dst, count * sizeof(unsigned))) return;
+    }
     std::fill_n(static_cast<unsigned*>(Memory(dst)), count, value);
   };
 }
@@ -95,11 +145,16 @@ CuResult cuDevicePrimaryCtxRelease(CuDevice) {
   --m.contexts;
   return kCuSuccess;
 }
-CuResult cuCtxPushCurrent(CuContext context) { return current.push_back(&As<Context>(context)), kCuSuccess; }
+CuResult cuCtxPushCurrent(CuContext context) { return pushed.contexts.push_back(&As<Context>(context)), kCuSuccess; }
 CuResult cuCtxPopCurrent(CuContext* context) {
-  if (current.empty()) return kInvalidContext;
-  *context = Handle<CuContext>(current.back());
-  current.pop_back();
+  if (pushed.contexts.empty()) {
+    Machine& m = Machine::Get();
+    const std::lock_guard lock(m.mutex);
+    m.Complain("cuCtxPopCurrent without a context");
+    return kInvalidContext;
+  }
+  *context = Handle<CuContext>(pushed.contexts.back());
+  pushed.contexts.pop_back();
   return kCuSuccess;
 }
 
@@ -107,25 +162,30 @@ CuResult cuMemAllocAsync(CuPointer* out, size_t bytes, CuStream stream) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
   const int device = CurrentDevice(m, "cuMemAllocAsync");
-  if (device < 0 || stream == nullptr) return kInvalidContext;
+  if (device < 0 || !IsLive(m, "cuMemAllocAsync", stream)) return kInvalidContext;
   if (bytes > kMemoryBytes - m.used[device]) return kCuOutOfMemory;
   void* p = nullptr;
-  if (posix_memalign(&p, 256, bytes) != 0) return kCuOutOfMemory;
+  if (posix_memalign(&p, 256, bytes + kGapBytes) != 0) return kCuOutOfMemory;
   std::memset(p, 0xa5, bytes);
   m.used[device] += bytes;
-  m.memory[reinterpret_cast<uintptr_t>(p)] = {bytes, device};
-  *out = static_cast<CuPointer>(reinterpret_cast<uintptr_t>(p));
+  const auto begin = reinterpret_cast<uintptr_t>(p);
+  m.memory[begin] = {bytes, device};
+  m.steps.NewMemory(begin, bytes, m.NewStep(As<Stream>(stream), "cuMemAllocAsync"));
+  *out = static_cast<CuPointer>(begin);
   return kCuSuccess;
 }
 CuResult cuMemFreeAsync(CuPointer p, CuStream stream) {
-  const auto free = [p] {
+  const auto free = [p](const StepRef& step) {
     Machine& m = Machine::Get();
     const std::lock_guard lock(m.mutex);
-    const auto found = m.memory.find(static_cast<uintptr_t>(p));
-    if (found == m.memory.end()) return m.Complain("cuMemFreeAsync: no such memory");
+    const auto begin = static_cast<uintptr_t>(p);
+    const auto found = m.memory.find(begin);
+    if (found == m.memory.end()) return m.Complain(step->Text() + ": " + m.NoSuchMemory(begin));
+    m.Touch(begin, found->second.bytes, /*writes=*/true, step);
+    m.steps.FreeMemory(begin, found->second.bytes, step);
     m.used[found->second.device] -= found->second.bytes;
+    Quarantine(Memory(p), found->second.bytes);
     m.memory.erase(found);
-    std::free(Memory(p));
   };
   return Push("cuMemFreeAsync", stream, free, /*gives_back=*/true);
 }
@@ -142,15 +202,22 @@ CuResult cuMemHostAlloc(void** out, size_t bytes, unsigned) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
   if (CurrentDevice(m, "cuMemHostAlloc") < 0) return kInvalidContext;
-  ++m.pinned;
-  *out = std::calloc(1, bytes);
+  *out = std::calloc(1, bytes + kGapBytes);
+  const auto begin = reinterpret_cast<uintptr_t>(*out);
+  m.pinned[begin] = bytes;
+  m.steps.NewMemory(begin, bytes, m.steps.HostStep("cuMemHostAlloc"));
   return kCuSuccess;
 }
 CuResult cuMemFreeHost(void* p) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
-  --m.pinned;
-  std::free(p);
+  const auto found = m.pinned.find(reinterpret_cast<uintptr_t>(p));
+  if (found == m.pinned.end()) return m.Complain("cuMemFreeHost: no such memory"), kInvalidValue;
+  const StepRef step = m.steps.HostStep("cuMemFreeHost");
+  m.Touch(found->first, found->second, /*writes=*/true, step);
+  m.steps.FreeMemory(found->first, found->second, step);
+  Quarantine(p, found->second);
+  m.pinned.erase(found);
   return kCuSuccess;
 }
 CuResult cuMemcpyHtoDAsync(CuPointer dst, const void* src, size_t bytes, CuStream stream) {
@@ -169,12 +236,25 @@ CuResult cuMemsetD32Async(CuPointer dst, unsigned value, size_t count, CuStream 
   return Push("cuMemsetD32Async", stream, MakeMemset("cuMemsetD32Async", dst, value, count));
 }
 
+// A new stream has the number of one that was destroyed, if the host knows all its steps to be done: so clocks stay
+// small.
 CuResult cuStreamCreate(CuStream* out, unsigned) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
   const int device = CurrentDevice(m, "cuStreamCreate");
   if (device < 0) return kInvalidContext;
-  m.all_streams.emplace_back().device = device;
+  Stream fresh;
+  fresh.device = device;
+  fresh.number = m.all_streams.size() + 1;
+  for (Stream& old : m.all_streams) {
+    const auto known = m.steps.host().find(old.number);
+    if (!old.is_destroyed || old.is_replaced || known == m.steps.host().end() || known->second < old.steps) continue;
+    old.is_replaced = true;
+    fresh.number = old.number;
+    fresh.steps = old.steps;
+    break;
+  }
+  m.all_streams.push_back(std::move(fresh));
   ++m.streams;
   *out = Handle<CuStream>(&m.all_streams.back());
   return kCuSuccess;
@@ -182,59 +262,85 @@ CuResult cuStreamCreate(CuStream* out, unsigned) {
 CuResult cuStreamSynchronize(CuStream stream) {
   Machine& m = Machine::Get();
   std::unique_lock lock(m.mutex);
+  if (!IsLive(m, "cuStreamSynchronize", stream)) return kInvalidHandle;
   Stream& s = As<Stream>(stream);
+  const Clock done = s.clock;
   m.Drain(lock, s, s.pushed);
+  m.steps.HostKnows(done);
   return kCuSuccess;
 }
+// Its work goes on, and the host does not know when it is done.
 CuResult cuStreamDestroy(CuStream stream) {
-  cuStreamSynchronize(stream);
   Machine& m = Machine::Get();
-  const std::lock_guard lock(m.mutex);
+  std::unique_lock lock(m.mutex);
+  if (!IsLive(m, "cuStreamDestroy", stream)) return kInvalidHandle;
+  Stream& s = As<Stream>(stream);
+  s.is_destroyed = true;
+  m.Drain(lock, s, s.pushed);
   --m.streams;
   return kCuSuccess;
 }
 CuResult cuStreamWaitEvent(CuStream stream, CuEvent event, unsigned) {
-  const Event e = As<Event>(event);
-  if (e.stream == nullptr) return kCuSuccess;  // never recorded
-  return Push("cuStreamWaitEvent", stream, [e] {
-    Machine& m = Machine::Get();
-    std::unique_lock lock(m.mutex);
-    m.Drain(lock, *e.stream, e.at);
+  Machine& m = Machine::Get();
+  Event e;
+  {
+    const std::lock_guard lock(m.mutex);
+    if (!IsLive(m, "cuStreamWaitEvent", event) || !IsLive(m, "cuStreamWaitEvent", stream)) return kInvalidHandle;
+    e = As<Event>(event);
+    if (e.stream == nullptr) return kCuSuccess;  // never recorded
+    Join(As<Stream>(stream).clock, e.clock);
+  }
+  return Push("cuStreamWaitEvent", stream, [e](const StepRef&) {
+    Machine& machine = Machine::Get();
+    std::unique_lock lock(machine.mutex);
+    machine.Drain(lock, *e.stream, e.at);
   });
 }
 CuResult cuEventCreate(CuEvent* out, unsigned) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
   if (CurrentDevice(m, "cuEventCreate") < 0) return kInvalidContext;
-  ++m.events;
-  *out = Handle<CuEvent>(new Event);
+  auto* const event = new Event;
+  m.all_events.insert(event);
+  *out = Handle<CuEvent>(event);
   return kCuSuccess;
 }
 CuResult cuEventRecord(CuEvent event, CuStream stream) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
-  As<Event>(event) = {&As<Stream>(stream), As<Stream>(stream).pushed};
+  if (!IsLive(m, "cuEventRecord", event) || !IsLive(m, "cuEventRecord", stream)) return kInvalidHandle;
+  Stream& s = As<Stream>(stream);
+  Clock clock = s.clock;
+  Join(clock, m.steps.host());
+  As<Event>(event) = {&s, s.pushed, std::move(clock)};
   return kCuSuccess;
 }
 CuResult cuEventQuery(CuEvent event) {
   Machine& m = Machine::Get();
   std::unique_lock lock(m.mutex);
+  if (!IsLive(m, "cuEventQuery", event)) return kInvalidHandle;
   const Event e = As<Event>(event);
-  if (e.stream == nullptr || e.stream->done >= e.at) return kCuSuccess;
-  if (!e.stream->running) m.Drain(lock, *e.stream, e.stream->done + 1);  // time passes
-  return e.stream->done >= e.at ? CuResult{kCuSuccess} : CuResult{kCuNotReady};
+  const auto is_done = [&] { return e.stream == nullptr || e.stream->done >= e.at; };
+  const bool waits = !is_done();
+  if (waits && !e.stream->running) m.Drain(lock, *e.stream, e.stream->done + 1);  // time passes
+  if (!is_done()) return kCuNotReady;
+  m.steps.HostKnows(e.clock);
+  return kCuSuccess;
 }
 CuResult cuEventSynchronize(CuEvent event) {
   Machine& m = Machine::Get();
   std::unique_lock lock(m.mutex);
+  if (!IsLive(m, "cuEventSynchronize", event)) return kInvalidHandle;
   const Event e = As<Event>(event);
   if (e.stream != nullptr) m.Drain(lock, *e.stream, e.at);
+  m.steps.HostKnows(e.clock);
   return kCuSuccess;
 }
 CuResult cuEventDestroy(CuEvent event) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
-  --m.events;
+  if (!IsLive(m, "cuEventDestroy", event)) return kInvalidHandle;
+  m.all_events.erase(&As<Event>(event));
   delete &As<Event>(event);
   return kCuSuccess;
 }
@@ -247,24 +353,49 @@ CuResult cuModuleLoadData(CuModule* out, const void* image) {
     ++m.modules;
   }
   auto* const module = new Module;
+  {
+    const std::lock_guard lock(m.mutex);
+    m.all_modules.emplace_back(module);
+  }
   *out = Handle<CuModule>(module);
   return LoadModule(image, *module);
 }
 CuResult cuModuleUnload(CuModule module) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
+  if (As<Module>(module).is_unloaded) return m.Complain("cuModuleUnload: no such module"), kInvalidHandle;
   --m.modules;
-  delete &As<Module>(module);  // its code stays: it has variables of threads, which a sanitizer reads at the end
+  As<Module>(module).is_unloaded = true;
   return kCuSuccess;
 }
-CuResult cuModuleGetFunction(CuFunction* out, CuModule module, const char* name) {
-  const Kernel kernel = FindKernel(As<Module>(module), name);
-  std::memcpy(out, &kernel, sizeof kernel);
-  return kernel == nullptr ? CuResult{500} : CuResult{kCuSuccess};  // not found
+CuResult cuModuleGetFunction(CuFunction* out, CuModule handle, const char* name) {
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  Module& module = As<Module>(handle);
+  if (module.is_unloaded) return m.Complain("cuModuleGetFunction: no such module"), kInvalidHandle;
+  std::unique_ptr<Function>& f = module.functions[name];
+  if (f == nullptr) {
+    auto found = std::make_unique<Function>();
+    if (!module.library->Find(name, *found)) return 500;  // not found
+    found->module = &module;
+    f = std::move(found);
+  }
+  *out = Handle<CuFunction>(f.get());
+  return kCuSuccess;
 }
 
+// What it tells others of the host, they know.
 CuResult cuLaunchHostFunc(CuStream stream, CuHostFunction f, void* argument) {
-  return Push("cuLaunchHostFunc", stream, [f, argument] { f(argument); });
+  return Push("cuLaunchHostFunc", stream, [f, argument](const StepRef& step) {
+    Machine& m = Machine::Get();
+    {
+      const std::lock_guard lock(m.mutex);
+      Clock done = step->before;
+      done[step->stream] = step->number;
+      m.steps.HostKnows(done);
+    }
+    f(argument);
+  });
 }
 CuResult cuGetErrorName(CuResult error, const char** name) {
   switch (error) {

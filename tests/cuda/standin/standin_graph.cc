@@ -14,7 +14,7 @@ namespace {
 // What a node does, and what an update must not change.
 struct NodeWork {
   const char* kind;
-  std::function<void()> run;
+  Work run;
   CuFunction function;
   uint64_t bytes;
 };
@@ -82,7 +82,7 @@ CuResult ChangeNode(const char* call, CuGraphExec exec, CuGraphNode which, NodeW
 // ---- work of nodes ----
 CuResult KernelWork(const CuKernelNode& node, NodeWork& out) {
   out = {"kernel", nullptr, node.f, 0};
-  return MakeLaunch(node.f, node.grid, node.block, node.arguments, out.run);
+  return MakeLaunch(node.f, node.grid, node.block, node.arguments, node.shared_bytes, out.run);
 }
 
 // False if it is not a plain range of bytes.
@@ -111,7 +111,32 @@ CuResult MemsetWork(const char* call, const CuMemsetNode& n, NodeWork& out) {
 }
 
 // ---- a launch ----
-void RunNodes(const std::vector<NodeWork>& work, const std::vector<std::vector<size_t>>& waits, uint64_t seed) {
+// Of each node those that are in order before it. A dependency is made before what depends on it.
+std::shared_ptr<const Reached> ReachedBy(const std::vector<std::vector<size_t>>& waits) {
+  auto reached = std::make_shared<Reached>(waits.size(), std::vector<bool>(waits.size()));
+  for (size_t i = 0; i < waits.size(); ++i) {
+    for (const size_t w : waits[i]) {
+      (*reached)[i][w] = true;
+      for (size_t earlier = 0; earlier < w; ++earlier) {
+        if ((*reached)[w][earlier]) (*reached)[i][earlier] = true;
+      }
+    }
+  }
+  return reached;
+}
+
+StepRef StepOfNode(const StepRef& launch, const NodeWork& work, size_t node, std::shared_ptr<const Reached> graph) {
+  Step step = *launch;
+  step.name = work.function != nullptr ? "kernel " + NameOf(work.function) : work.kind;
+  step.name += " (node " + std::to_string(node) + ")";
+  step.node = node;
+  step.graph = std::move(graph);
+  return std::make_shared<const Step>(std::move(step));
+}
+
+void RunNodes(const std::vector<NodeWork>& work, const std::vector<std::vector<size_t>>& waits, uint64_t seed,
+              const StepRef& launch) {
+  const std::shared_ptr<const Reached> graph = ReachedBy(waits);
   std::mt19937_64 random(seed);
   std::vector<bool> done(work.size());
   for (size_t n = 0; n < work.size(); ++n) {
@@ -121,7 +146,7 @@ void RunNodes(const std::vector<NodeWork>& work, const std::vector<std::vector<s
       if (!done[i] && std::all_of(waits[i].begin(), waits[i].end(), is_done)) ready.push_back(i);
     }
     const size_t next = ready[random() % ready.size()];
-    if (work[next].run) work[next].run();
+    if (work[next].run) work[next].run(StepOfNode(launch, work[next], next, graph));
     done[next] = true;
   }
 }
@@ -217,15 +242,15 @@ CuResult cuGraphExecMemsetNodeSetParams(CuGraphExec exec, CuGraphNode which, con
 CuResult cuGraphLaunch(CuGraphExec exec, CuStream stream) {
   Machine& m = Machine::Get();
   auto* const e = &As<Exec>(exec);
-  std::function<void()> launch;
+  Work launch;
   {
     const std::lock_guard lock(m.mutex);
     if (execs.count(e) == 0) return Refuse(m, "cuGraphLaunch", "no such executable graph", kInvalidHandle);
     if (CurrentDevice(m, "cuGraphLaunch") < 0) return kInvalidContext;
     if (*e->running != 0) m.Complain("cuGraphLaunch: the graph is running");
     ++*e->running;
-    launch = [running = e->running, work = e->work, waits = e->waits, seed = m.seed] {
-      RunNodes(work, waits, seed);
+    launch = [running = e->running, work = e->work, waits = e->waits, seed = m.seed](const StepRef& step) {
+      RunNodes(work, waits, seed, step);
       const std::lock_guard here(Machine::Get().mutex);
       --*running;
     };

@@ -1,11 +1,17 @@
-// Launches of kernels: threads one after the other, in an order that the seed decides; as fibers where they meet.
-#include <cstring>
+// Launches of kernels: blocks one after the other, in an order that the seed decides.
+#include <atomic>
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <random>
 #include <vector>
 
 #include "fibers.h"
 
 namespace ricci::cuda::standin {
 namespace {
+
+std::atomic<uint64_t> bound{uint64_t{1} << 32};
 
 // The place of number `i` of these sizes, counted along x first.
 void PlaceAt(uint64_t i, const unsigned (&sizes)[3], unsigned (&out)[3]) {
@@ -15,53 +21,80 @@ void PlaceAt(uint64_t i, const unsigned (&sizes)[3], unsigned (&out)[3]) {
   }
 }
 
-void RunGrid(Kernel kernel, bool meets, std::vector<CuPointer>& values, Place place, uint64_t blocks,
-             uint64_t threads) {
+// Seeds as for threads (fibers.cc).
+std::vector<uint64_t> OrderOfBlocks(uint64_t n, uint64_t seed) {
+  std::vector<uint64_t> order(n);
+  std::iota(order.begin(), order.end(), uint64_t{0});
+  if (seed % 2 == 0) std::reverse(order.begin(), order.end());
+  if (seed > 2) std::shuffle(order.begin(), order.end(), std::mt19937_64(seed));
+  return order;
+}
+
+void Complain(const std::string& what) {
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  m.Complain(what);
+}
+
+// Kernels run one at a time, since their shared memory is that of the code. True if none of its threads did what ends
+// a launch.
+void RunGrid(const Function& f, std::vector<CuPointer>& values, const Place& place, uint64_t shared_bytes,
+             const StepRef& step) {
+  static std::mutex& one_at_a_time = *new std::mutex;
+  const std::lock_guard lock(one_at_a_time);
+  if (f.module->is_unloaded) return Complain("kernel " + f.name + ": its module was unloaded before it ran");
+  std::optional<LaunchCheck> check;
   std::vector<void*> arguments;
   for (CuPointer& v : values) arguments.push_back(&v);
-  const uint64_t seed = Machine::Get().seed;
-  const auto turn = [seed](uint64_t i, uint64_t n) { return seed % 2 == 0 ? n - 1 - i : i; };
-  for (uint64_t b = 0; b < blocks; ++b) {
-    PlaceAt(turn(b, blocks), place.blocks, place.block);
-    if (meets) {
-      const std::string fault = RunBlock(kernel, arguments.data(), place, seed);
-      if (fault.empty()) continue;
-      Machine& m = Machine::Get();
-      const std::lock_guard lock(m.mutex);
-      return m.Complain(fault);
-    }
-    for (uint64_t t = 0; t < threads; ++t) {
-      PlaceAt(turn(t, threads), place.threads, place.thread);
-      kernel(arguments.data(), &place);
-    }
+  Launch launch{f, arguments.data(), place, Machine::Get().seed, nullptr};
+  uint64_t blocks_left = bound;
+  launch.place.blocks_left = &blocks_left;
+  if (f.library->is_checked) launch.check = &check.emplace(f, values, shared_bytes);
+  for (const uint64_t b : OrderOfBlocks(uint64_t{place.blocks[0]} * place.blocks[1] * place.blocks[2], launch.seed)) {
+    PlaceAt(b, place.blocks, launch.place.block);
+    if (check) check->BeginBlock(b);
+    const std::string fault = RunBlock(launch);
+    if (check) check->EndBlock();
+    if (fault.empty()) continue;
+    Complain("kernel " + f.name + ": " + fault);
+    break;
   }
+  if (check) check->Touch(step);
 }
 
 }  // namespace
 
-CuResult MakeLaunch(CuFunction f, const unsigned (&grid)[3], const unsigned (&block)[3], void** arguments,
-                    std::function<void()>& out) {
+std::string NameOf(CuFunction f) { return As<Function>(f).name; }
+
+CuResult MakeLaunch(CuFunction function, const unsigned (&grid)[3], const unsigned (&block)[3], void** arguments,
+                    unsigned shared_bytes, Work& out) {
+  constexpr uint64_t kMostThreads = 1024, kMostSharedBytes = 227 << 10;
+  const Function& f = As<Function>(function);
   Place place{};
   uint64_t blocks = 1, threads = 1;
   for (int d = 0; d < 3; ++d) {
     blocks *= place.blocks[d] = grid[d];
     threads *= place.threads[d] = block[d];
   }
-  if (blocks == 0 || threads == 0 || threads > 1024) return kInvalidValue;
-  Kernel kernel;
-  std::memcpy(&kernel, &f, sizeof kernel);
+  if (blocks == 0 || threads == 0 || threads > kMostThreads || shared_bytes > kMostSharedBytes) return kInvalidValue;
   std::vector<CuPointer> values;
-  const uint64_t about = kernel(nullptr, nullptr);
-  for (uint64_t i = 0; i < (about & (kMeets - 1)); ++i) values.push_back(*static_cast<CuPointer*>(arguments[i]));
-  out = [=]() mutable { RunGrid(kernel, (about & kMeets) != 0, values, place, blocks, threads); };
+  for (uint64_t i = 0; i < f.arguments; ++i) values.push_back(*static_cast<CuPointer*>(arguments[i]));
+  out = [&f, values, place, shared_bytes](const StepRef& step) mutable {
+    RunGrid(f, values, place, shared_bytes, step);
+  };
   return kCuSuccess;
 }
 
 CuResult cuLaunchKernel(CuFunction f, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                        unsigned block_y, unsigned block_z, unsigned, CuStream stream, void** arguments, void**) {
-  std::function<void()> launch;
-  const CuResult result = MakeLaunch(f, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, arguments, launch);
-  return result != kCuSuccess ? result : Push("cuLaunchKernel", stream, std::move(launch));
+                        unsigned block_y, unsigned block_z, unsigned shared_bytes, CuStream stream, void** arguments,
+                        void**) {
+  Work launch;
+  const CuResult result =
+      MakeLaunch(f, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, arguments, shared_bytes, launch);
+  if (result != kCuSuccess) return result;
+  return Push("cuLaunchKernel", stream, std::move(launch), /*gives_back=*/false, "kernel " + NameOf(f));
 }
 
 }  // namespace ricci::cuda::standin
+
+extern "C" void ricci_standin_bound(uint64_t blocks) { ricci::cuda::standin::bound = blocks; }

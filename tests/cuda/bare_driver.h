@@ -1,0 +1,54 @@
+// BareDriver: the simulated driver without the plugin, for tests of what the stand-in must see.
+#ifndef RICCI_TESTS_CUDA_BARE_DRIVER_H_
+#define RICCI_TESTS_CUDA_BARE_DRIVER_H_
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cuda/of_standin.h"
+#include "driver.h"
+
+namespace ricci::testing {
+
+class BareDriver {
+ public:
+  BareDriver() {
+    std::string error;
+    driver_ = cuda::OpenDriver(RICCI_STANDIN, error);
+    compiler_ = cuda::OpenCompiler({RICCI_STANDIN}, error);
+    Complaints();
+    driver_->cuDevicePrimaryCtxRetain(&context_, 0);
+    driver_->cuCtxPushCurrent(context_);
+  }
+  ~BareDriver() {
+    driver_->cuCtxPopCurrent(&context_);
+    driver_->cuDevicePrimaryCtxRelease(0);
+  }
+  BareDriver(const BareDriver&) = delete;
+
+  const cuda::Driver* operator->() const { return driver_.get(); }
+  cuda::CuContext context() const { return context_; }
+  // A module of this text. Null, with `error`, if it does not compile.
+  cuda::CuModule Load(const std::string& text, std::string& error) const {
+    const std::vector<char> code = compiler_->Compile(text, "sm_90", error);
+    cuda::CuModule module = nullptr;
+    if (!code.empty()) driver_->cuModuleLoadData(&module, code.data());
+    return module;
+  }
+  cuda::CuFunction Find(cuda::CuModule module, const std::string& name) const {
+    cuda::CuFunction f = nullptr;
+    driver_->cuModuleGetFunction(&f, module, name.c_str());
+    return f;
+  }
+  // What went wrong since the last time.
+  static std::string Complaints() { return OfStandin<const char*()>("ricci_standin_complaints")(); }
+
+ private:
+  std::unique_ptr<cuda::Driver> driver_;
+  std::unique_ptr<cuda::Compiler> compiler_;
+  cuda::CuContext context_ = nullptr;
+};
+
+}  // namespace ricci::testing
+#endif

@@ -1,0 +1,192 @@
+#include "launch_check.h"
+
+#include <algorithm>
+#include <atomic>
+
+namespace ricci::cuda::standin {
+namespace {
+
+// The kinds of accesses as the prelude gives them; what is not of one size may have any alignment.
+enum Kind : uint32_t { kRead, kWrite, kAtomic, kReadOfRange, kWriteOfRange };
+Access AccessOf(uint32_t kind) {
+  if (kind == Kind::kAtomic) return Access::kAtomic;
+  return kind == kRead || kind == kReadOfRange ? Access::kRead : Access::kWrite;
+}
+const char* Verb(Access a) {
+  return a == Access::kRead ? "reads" : a == Access::kWrite ? "writes" : "updates atomically";
+}
+
+std::atomic<bool> is_counted{false};
+std::mutex& figures_mutex = *new std::mutex;
+ricci_standin_figures counted{};
+
+}  // namespace
+
+RaceLog& LaunchCheck::races_ = *new RaceLog;
+
+LaunchCheck::LaunchCheck(const Function& f, const std::vector<CuPointer>& arguments, uint64_t shared_bytes)
+    : function_(f), arguments_(arguments), shared_bytes_(shared_bytes) {
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  const bool is_full = races_.IsFull();
+  if (is_full) races_.Forget();
+  for (auto& [begin, memory] : m.memory) {
+    if (is_full) *memory.shadow = Shadow();
+    buffers_.push_back({begin, memory.bytes, memory.shadow});
+  }
+  for (const auto& [begin, bytes] : m.pinned) buffers_.push_back({begin, bytes, std::make_shared<Shadow>()});
+  std::sort(buffers_.begin(), buffers_.end(), [](const Buffer& a, const Buffer& b) { return a.begin < b.begin; });
+  if (is_full) {
+    f.library->fixed.shadow = Shadow();
+    f.library->dynamic.shadow = Shadow();
+  }
+  races_.BeginLaunch();
+}
+
+// Pages of large memory are not kept.
+LaunchCheck::~LaunchCheck() {
+  constexpr size_t kMostPages = 1024;
+  for (const Buffer& b : buffers_) {
+    if (b.shadow->pages.size() > kMostPages) *b.shadow = Shadow();
+  }
+}
+
+void LaunchCheck::BeginBlock(uint64_t block) {
+  block_ = block;
+  races_.BeginBlock(block);
+}
+
+void LaunchCheck::EndBlock() {
+  if (!is_counted) return;
+  const std::lock_guard lock(figures_mutex);
+  figures_.EndBlock(counted);
+}
+
+void LaunchCheck::Runs(Thread* t, uintptr_t stack, uint64_t bytes) {
+  thread_ = t;
+  stack_ = stack;
+  stack_bytes_ = bytes;
+}
+
+const LaunchCheck::Buffer* LaunchCheck::BufferOf(uintptr_t p) {
+  if (latest_ != nullptr && p - latest_->begin < latest_->bytes) return latest_;
+  auto after =
+      std::upper_bound(buffers_.begin(), buffers_.end(), p, [](uintptr_t at, const Buffer& b) { return at < b.begin; });
+  if (after == buffers_.begin()) return nullptr;
+  --after;
+  return p - after->begin < after->bytes ? latest_ = &*after : nullptr;
+}
+
+bool LaunchCheck::Note(uintptr_t p, uint32_t bytes, uint32_t kind, const void* site) {
+  if (p - stack_ < stack_bytes_) return true;
+  const Access access = AccessOf(kind);
+  Library& library = *function_.library;
+  SharedSection* const section = library.fixed.Has(p) ? &library.fixed : library.dynamic.Has(p) ? &library.dynamic : nullptr;
+  const Buffer* const buffer = section != nullptr ? nullptr : BufferOf(p);
+  if (section == nullptr && buffer == nullptr) {
+    if (library.Has(p)) return true;  // tables
+    return Fail("out of bounds: " + Said(access, bytes, PlaceOf(p), site));
+  }
+  const bool of_one_size = kind <= Kind::kAtomic;
+  if (of_one_size && p % bytes != 0) return Fail("misaligned: " + Said(access, bytes, PlaceOf(p), site));
+  if (is_counted) figures_.Note(thread_->number, site, p, bytes, section != nullptr);
+  return section != nullptr ? NoteShared(*section, p, bytes, access, site) : NoteGlobal(*buffer, p, bytes, access, site);
+}
+
+bool LaunchCheck::NoteShared(SharedSection& section, uintptr_t p, uint32_t bytes, Access access, const void* site) {
+  const uint64_t offset = p - section.begin;
+  const SharedArray* const array = section.ArrayAt(offset);
+  const bool is_dynamic = &section == &function_.library->dynamic;
+  const uint64_t size = array == nullptr ? 0 : is_dynamic ? std::min(array->bytes, shared_bytes_) : array->bytes;
+  if (array == nullptr || offset - array->offset + bytes > size) {
+    return Fail("out of bounds: " + Said(access, bytes, PlaceOf(p), site));
+  }
+  uint64_t missing = 0;
+  if (access != Access::kWrite && !has_complained_ && !races_.IsWritten(section.shadow, offset, bytes, missing)) {
+    has_complained_ = true;
+    Complain("uninitialised shared memory: " + Said(access, bytes, PlaceOf(p), site));
+  }
+  RaceLog::Race race;
+  if (races_.Note(*thread_, section.shadow, offset, bytes, access, /*of_block=*/true, race) && !has_raced_) {
+    has_raced_ = true;
+    Complain("race in shared memory: " + Said(access, bytes, PlaceOf(p), site) + ", which " + Other(race));
+  }
+  return true;
+}
+
+bool LaunchCheck::NoteGlobal(const Buffer& b, uintptr_t p, uint32_t bytes, Access access, const void* site) {
+  if (p - b.begin + bytes > b.bytes) return Fail("out of bounds: " + Said(access, bytes, PlaceOf(p), site));
+  RaceLog::Race race;
+  if (races_.Note(*thread_, *b.shadow, p - b.begin, bytes, access, /*of_block=*/false, race) && !has_raced_) {
+    has_raced_ = true;
+    Complain("race in global memory: " + Said(access, bytes, PlaceOf(p), site) + ", which " + Other(race));
+  }
+  return true;
+}
+
+bool LaunchCheck::Fail(const std::string& what) {
+  fault_ = what;
+  return false;
+}
+
+void LaunchCheck::Complain(const std::string& what) {
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  m.Complain("kernel " + function_.name + ": " + what);
+}
+
+std::string LaunchCheck::Said(Access access, uint32_t bytes, const std::string& place, const void* site) const {
+  return "thread " + std::to_string(thread_->number) + " of block " + std::to_string(block_) + " " + Verb(access) + " " +
+         std::to_string(bytes) + " bytes at " + place + " (" + function_.library->LineOf(site) + ")";
+}
+
+std::string LaunchCheck::Other(const RaceLog::Race& race) const {
+  return "thread " + std::to_string(race.thread) + " of block " + std::to_string(race.block) + " " + Verb(race.earlier);
+}
+
+// The array or the argument that begins before it, and how far it is from there.
+std::string LaunchCheck::PlaceOf(uintptr_t p) const {
+  for (const SharedSection* s : {&function_.library->fixed, &function_.library->dynamic}) {
+    if (!s->Has(p)) continue;
+    const SharedArray* before = nullptr;
+    for (const SharedArray& a : s->arrays) {
+      if (s->begin + a.offset <= p) before = &a;
+    }
+    if (before == nullptr) return "a place before all arrays";
+    const uint64_t size = s == &function_.library->dynamic ? shared_bytes_ : before->bytes;
+    return before->name + " + " + std::to_string(p - s->begin - before->offset) + " of " + std::to_string(size);
+  }
+  size_t nearest = arguments_.size();
+  for (size_t i = 0; i < arguments_.size(); ++i) {
+    if (arguments_[i] <= p && (nearest == arguments_.size() || arguments_[i] > arguments_[nearest])) nearest = i;
+  }
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  if (const StepRef freed = m.steps.FreedBy(p)) return "memory that " + freed->Text() + " has freed";
+  if (nearest == arguments_.size()) return "no argument's memory";
+  std::string size = "?";
+  for (const Buffer& b : buffers_) {
+    if (arguments_[nearest] - b.begin < b.bytes) size = std::to_string(b.begin + b.bytes - arguments_[nearest]);
+  }
+  return "argument " + std::to_string(nearest) + " + " + std::to_string(p - arguments_[nearest]) + " of " + size;
+}
+
+void LaunchCheck::Touch(const StepRef& step) const {
+  Machine& m = Machine::Get();
+  for (const bool writes : {false, true}) {
+    for (const Buffer& b : buffers_) {
+      for (const auto& [first, last] : races_.Touched(*b.shadow, writes)) {
+        const std::lock_guard lock(m.mutex);
+        m.Touch(b.begin + first, last - first, writes, step);
+      }
+    }
+  }
+}
+
+}  // namespace ricci::cuda::standin
+
+extern "C" void ricci_standin_count(int count) { ricci::cuda::standin::is_counted = count != 0; }
+extern "C" void ricci_standin_counted(ricci_standin_figures* out) {
+  const std::lock_guard lock(ricci::cuda::standin::figures_mutex);
+  *out = std::exchange(ricci::cuda::standin::counted, {});
+}

@@ -1,0 +1,64 @@
+// LaunchCheck: what the threads of the launch that runs do to memory.
+//
+// Checked code calls it before each access (device_prelude.cc). Kernels run one at a time, so there is one at most.
+#ifndef RICCI_TESTS_CUDA_LAUNCH_CHECK_H_
+#define RICCI_TESTS_CUDA_LAUNCH_CHECK_H_
+#include <string>
+#include <vector>
+
+#include "access_figures.h"
+#include "kernel_library.h"
+
+namespace ricci::cuda::standin {
+
+class LaunchCheck {
+ public:
+  LaunchCheck(const Function& f, const std::vector<CuPointer>& arguments, uint64_t shared_bytes);
+  ~LaunchCheck();
+  LaunchCheck(const LaunchCheck&) = delete;
+
+  void BeginBlock(uint64_t block);
+  void EndBlock();
+  void Barrier(std::vector<Thread*>& threads) { races_.Barrier(threads); }
+  void SyncWarp(const std::vector<Thread*>& lanes) { races_.SyncWarp(lanes); }
+  // The thread that runs from now on; what is in its stack is its own.
+  void Runs(Thread* t, uintptr_t stack, uint64_t bytes);
+  // False if the launch cannot go on, for the reason that Fault() gives.
+  bool Note(uintptr_t p, uint32_t bytes, uint32_t kind, const void* site);
+  const std::string& Fault() const { return fault_; }
+  // After the launch: what it has touched, as accesses of `step`.
+  void Touch(const StepRef& step) const;
+
+ private:
+  struct Buffer {
+    uintptr_t begin;
+    uint64_t bytes;
+    std::shared_ptr<Shadow> shadow;
+  };
+
+  const Buffer* BufferOf(uintptr_t p);
+  bool NoteShared(SharedSection& section, uintptr_t p, uint32_t bytes, Access access, const void* site);
+  bool NoteGlobal(const Buffer& b, uintptr_t p, uint32_t bytes, Access access, const void* site);
+  bool Fail(const std::string& what);
+  void Complain(const std::string& what);
+  // `thread 3 of block 1 reads 4 bytes at tile + 12 (ricci.cu:5)`
+  std::string Said(Access access, uint32_t bytes, const std::string& place, const void* site) const;
+  std::string PlaceOf(uintptr_t p) const;
+  std::string Other(const RaceLog::Race& race) const;
+
+  static RaceLog& races_;
+  const Function& function_;
+  const std::vector<CuPointer> arguments_;
+  const uint64_t shared_bytes_;
+  std::vector<Buffer> buffers_;  // by address
+  const Buffer* latest_ = nullptr;
+  Thread* thread_ = nullptr;
+  uintptr_t stack_ = 0;
+  uint64_t stack_bytes_ = 0, block_ = 0;
+  bool has_raced_ = false, has_complained_ = false;
+  std::string fault_;
+  AccessFigures figures_;
+};
+
+}  // namespace ricci::cuda::standin
+#endif

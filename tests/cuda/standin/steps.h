@@ -1,0 +1,69 @@
+// StepLog: which steps touch which memory, and whether two of which one writes are in order.
+//
+// A step is an operation of a stream, a node of a graph or an access by the host. Its clock holds, of each stream, up to
+// which step that one is in order before it: what came before in its stream, what the events that its stream waits for
+// came after, and what the host knew to be done when it enqueued the step. All host threads have one clock, since what
+// they tell each other is not seen here. Steps are compared as they run, so those that are never waited for are not.
+#ifndef RICCI_TESTS_CUDA_STEPS_H_
+#define RICCI_TESTS_CUDA_STEPS_H_
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ricci::cuda::standin {
+
+// By the number of a stream, that of the last step known to be before; 0 is the host.
+using Clock = std::map<uint64_t, uint64_t>;
+void Join(Clock& into, const Clock& other);
+
+// Of the nodes of a graph, which are in order before which.
+using Reached = std::vector<std::vector<bool>>;
+
+struct Step {
+  std::string name;
+  uint64_t stream = 0, number = 0;
+  Clock before;
+  size_t node = 0;  // of `graph`
+  std::shared_ptr<const Reached> graph;
+
+  std::string Text() const;
+  bool IsBefore(const Step& later) const;
+};
+using StepRef = std::shared_ptr<const Step>;
+
+class StepLog {
+ public:
+  // ---- the host ----
+  void HostKnows(const Clock& done) { Join(host_, done); }
+  StepRef HostStep(const std::string& name);
+  const Clock& host() const { return host_; }
+
+  // The memory is new, as of this step; nobody may have touched it.
+  void NewMemory(uintptr_t begin, uint64_t bytes, const StepRef& step);
+  // What is not in order is a line; empty if all is.
+  std::string Note(uintptr_t begin, uint64_t bytes, bool writes, const StepRef& step);
+  void FreeMemory(uintptr_t begin, uint64_t bytes, const StepRef& step);
+  // The step that has freed this memory; null if none has.
+  StepRef FreedBy(uintptr_t p) const;
+
+ private:
+  struct Piece {
+    uintptr_t end;
+    StepRef write;
+    std::vector<StepRef> reads;  // since then
+  };
+  using Pieces = std::map<uintptr_t, Piece>;
+
+  Pieces::iterator Cut(uintptr_t at);
+  void Forget(uintptr_t begin, uintptr_t end);
+  static const Step* Conflict(const Piece& p, bool writes, const Step& step);
+
+  Clock host_;
+  Pieces pieces_;
+  std::map<uintptr_t, std::pair<uintptr_t, StepRef>> freed_;
+};
+
+}  // namespace ricci::cuda::standin
+#endif
