@@ -112,7 +112,7 @@ void CompileForReal(const std::string& text) {
   m.Complain(error + "\n" + text);
 }
 
-constexpr int kKnown[] = {80, 90, 100, 120};  // architectures
+constexpr int kKnown[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};  // architectures, as of NVRTC 13
 constexpr char kPtx[] = "// the simulated compiler has no PTX\n";
 
 struct Program {
