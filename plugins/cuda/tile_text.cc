@@ -43,6 +43,7 @@ void KernelPrinter::Tiles(const std::string& name) {
   TilesOfKinds();
   Close();
   Line("");
+  Line("// " + Summary());
   Open(std::string("extern \"C\" __global__ ") + (is_large ? "__launch_bounds__(256, 2) " : "") + "void " + name + "(" +
        Parameters() + ")");
   if (aligned != "true") {

@@ -1,5 +1,5 @@
-// How warps of typical kernels access memory, as the simulated GPU counts it: sectors of 32 bytes against the least that
-// their bytes need, and lanes that wait for a bank of shared memory.
+// How warps of typical kernels access memory, as the simulated GPU counts it: sectors of 32 bytes against the least
+// that their bytes need, and lanes that wait for a bank of shared memory.
 #include <gtest/gtest.h>
 
 #include "cuda/bare_driver.h"
@@ -7,8 +7,7 @@
 #include "cuda/standin/standin_figures.h"
 #include "support/program_runner.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 using Figures = ricci_standin_figures;
 
@@ -42,7 +41,8 @@ constexpr Typical kTypical[] = {
      "program f(%x: f32[64,256], %b: f32[256]) {\n  %c: f32[64,256] = broadcast_in_dim(%b) shape=[64,256] "
      "broadcast_dimensions=[1]\n  %z: f32[64,256] = add(%x, %c)\n  return %z\n}",
      false, 0.95},
-    {"SumsOfRows", "program f(%x: f32[40,512]) {\n  %s: f32[40] = reduce_sum(%x) axes=[1]\n  return %s\n}", false, 0.95},
+    {"SumsOfRows", "program f(%x: f32[40,512]) {\n  %s: f32[40] = reduce_sum(%x) axes=[1]\n  return %s\n}", false,
+     0.95},
     {"SumsOfColumns", "program f(%x: f32[256,96]) {\n  %s: f32[96] = reduce_sum(%x) axes=[0]\n  return %s\n}", true,
      0.95},
     {"Total", "program f(%x: f32[20000]) {\n  %s: f32[] = reduce_sum(%x) axes=[0]\n  return %s\n}", true, 0.95},
@@ -52,8 +52,8 @@ constexpr Typical kTypical[] = {
      "  %e: f32[16,512] = exp(%d)\n  %s: f32[16] = reduce_sum(%e) axes=[1]\n  %c: f32[16,512] = "
      "broadcast_in_dim(%s) shape=[16,512] broadcast_dimensions=[0]\n  %z: f32[16,512] = div(%e, %c)\n  return %z\n}",
      false, 0.95},
-    {"Transpose",
-     "program f(%x: f32[128,128]) {\n  %z: f32[128,128] = transpose(%x) permutation=[1,0]\n  return %z\n}", false, 0},
+    {"Transpose", "program f(%x: f32[128,128]) {\n  %z: f32[128,128] = transpose(%x) permutation=[1,0]\n  return %z\n}",
+     false, 0},
 };
 
 TEST(AccessFigures, OfTypicalKernels) {
@@ -73,7 +73,8 @@ TEST(AccessFigures, OfTypicalKernels) {
     EXPECT_GE(static_cast<double>(n.least_sectors), t.least * static_cast<double>(n.sectors)) << n.sectors;
     EXPECT_EQ(n.shared_requests != 0, t.has_shared);
     EXPECT_EQ(n.conflicts, 0u) << n.shared_requests;
-    std::printf("%-22s %8lu requests %8lu sectors %8lu least %8lu shared %lu conflicts\n", t.name, n.requests, n.sectors, n.least_sectors, n.shared_requests, n.conflicts);
+    std::printf("%-22s %8lu requests %8lu sectors %8lu least %8lu shared %lu conflicts\n", t.name, n.requests,
+                n.sectors, n.least_sectors, n.shared_requests, n.conflicts);
   }
 }
 
@@ -96,9 +97,11 @@ constexpr Known kKnown[] = {
     {"SharedColumn", "__shared__ float s[1024]; s[32 * t] = 1;", {0, 0, 0, 1, 31}},
     {"SharedPaddedColumn", "__shared__ float s[33 * 32]; s[33 * t] = 1;", {0, 0, 0, 1, 0}},
     {"SharedEveryOther", "__shared__ float s[1024]; s[2 * t] = 1;", {0, 0, 0, 1, 1}},
-    {"SharedOneForAll", "__shared__ float s[1]; if (t == 0) s[0] = 1; __syncwarp(); const float v = s[0];",
+    {"SharedOneForAll",
+     "__shared__ float s[1]; if (t == 0) s[0] = 1; __syncwarp(); const float v = s[0];",
      {0, 0, 0, 2, 0}},
-    {"SharedVectors", "__shared__ __align__(16) float s[128]; const quad v = {1}; *(quad*)(s + 4 * t) = v;",
+    {"SharedVectors",
+     "__shared__ __align__(16) float s[128]; const quad v = {1}; *(quad*)(s + 4 * t) = v;",
      {0, 0, 0, 1, 0}},
 };
 

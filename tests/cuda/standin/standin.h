@@ -1,9 +1,9 @@
 // A stand-in for libcuda and NVRTC: a simulated GPU whose memory is the host's and whose kernels are compiled by g++.
 //
 // What is enqueued runs only when somebody waits for it, so a forgotten wait shows as poison. Every access of a copy or
-// of a kernel is checked against what is allocated, and against those of other threads (race_log.h) and steps (steps.h).
-// Threads of a kernel run one after the other, and so do the nodes of a graph, in an order that a seed decides. Any call
-// can be made to fail. Mistakes and what was not given back are lines of the report.
+// of a kernel is checked against what is allocated, and against those of other threads (race_log.h) and steps
+// (steps.h). Threads of a kernel run one after the other, and so do the nodes of a graph, in an order that a seed
+// decides. Any call can be made to fail. Mistakes and what was not given back are lines of the report.
 #ifndef RICCI_TESTS_CUDA_STANDIN_H_
 #define RICCI_TESTS_CUDA_STANDIN_H_
 #include <condition_variable>
@@ -129,7 +129,8 @@ struct Place {
   // How the thread meets others of its block (fibers.h).
   void (*meet)(const Meeting& at);
   void (*barrier)();
-  // What checked code calls: before an access (launch_check.h), and with `*blocks_left` at 0 after so many basic blocks.
+  // What checked code calls: before an access (launch_check.h), and with `*blocks_left` at 0 after so many basic
+  // blocks.
   void (*access)(const void* p, uint32_t bytes, uint32_t kind, const void* site);
   void (*never_ends)();
   uint64_t* blocks_left;
