@@ -24,8 +24,9 @@ namespace {
   return text;
 }
 
-// `3`, `3.5`, `0.25`.
+// `1024`, `3.5`, `0.25`.
 std::string Number(double x) {
+  if (x >= 100) return Format("%.0f", x);
   std::string text = Format("%.2f", x);
   while (text.back() == '0') text.pop_back();
   if (text.back() == '.') text.pop_back();

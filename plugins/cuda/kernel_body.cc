@@ -1,5 +1,5 @@
-// What a kernel computes for a point. Instruction 12 becomes the variable v12; what has one use and no side effect
-// could stand in its place, which compilers do anyway.
+// What a kernel computes for a point. Instruction 12 becomes the variable v12, unless it is a constant or a coordinate;
+// other values with one use could stand in its place too, which compilers do anyway.
 #include <algorithm>
 
 #include "codegen/identity.h"
@@ -43,6 +43,30 @@ uint32_t KernelPrinter::SumOfTile(uint32_t reduce) {
   return yield;
 }
 
+std::string KernelPrinter::V(uint32_t i) const {
+  if (At(i).op == RICCI_K_CONST) return PrintConstant(device_, DTypeOf(i), static_cast<uint64_t>(At(i).imm));
+  return IsCoordinate(i) ? CoordinateName(static_cast<uint32_t>(At(i).imm)) : Variable(i);
+}
+
+// It is the variable of a coordinate, of the same type; those that differ within a group have variables of their own.
+bool KernelPrinter::IsCoordinate(uint32_t i) const {
+  if (At(i).op != RICCI_K_DOMAIN || Type(i) != PointType()) return false;
+  return !in_group_ || !vector_.of_points || (!vector_.flat && At(i).imm + 1 != k_.domain_rank);
+}
+
+// A sum, difference or product of indices in 32 bits, unsigned: with a sign NVRTC makes more of neighbours' addresses
+// than it needs (89 instructions for `rev` instead of 73). Empty if it is something else.
+std::string KernelPrinter::IndexArithmetic(uint32_t i) const {
+  const ricci_inst& q = At(i);
+  if (q.op != RICCI_S_ADD && q.op != RICCI_S_SUB && q.op != RICCI_S_MUL) return {};
+  if (!ranges_.IsShort(i) || !ranges_.IsShort(q.a) || !ranges_.IsShort(q.b)) return {};
+  const std::string sign = q.op == RICCI_S_ADD ? " + " : q.op == RICCI_S_SUB ? " - " : " * ";
+  const int64_t a = codegen::ConstantOf(k_, q.a).value_or(-1), b = codegen::ConstantOf(k_, q.b).value_or(0);
+  if (q.op == RICCI_S_ADD && b < 0) return V(q.a) + " - " + std::to_string(-b) + "u";
+  if (At(q.b).op == RICCI_K_CONST && b >= 0) return V(q.a) + sign + V(q.b) + "u";
+  return (a >= 0 ? V(q.a) + "u" : "(u32)" + V(q.a)) + sign + V(q.b);
+}
+
 // A quotient or remainder of indices that C gives as it is.
 bool KernelPrinter::IsPlainQuotient(const ricci_inst& q) const {
   if ((q.op != RICCI_S_DIV && q.op != RICCI_S_REM) || !ranges_.Of(q.a) || !ranges_.Of(q.b)) return false;
@@ -55,6 +79,7 @@ void KernelPrinter::Scalar(uint32_t i) {
   const uint32_t n = q.c != 0 ? 3 : q.b != 0 ? 2 : 1, typed = q.op == RICCI_S_SELECT ? q.b : q.a;
   std::string in[3];
   for (uint32_t o = 0; o < n; ++o) in[o] = V(operands[o]);
+  if (const std::string sum = IndexArithmetic(i); !sum.empty()) return Let(i, sum);
   if (IsPlainQuotient(q)) return Let(i, in[0] + (q.op == RICCI_S_DIV ? " / " : " % ") + in[1]);
   // Of indices in 32 bits only if no operand and no result needs more.
   uint32_t from = At(typed).dtype;
@@ -112,8 +137,8 @@ void KernelPrinter::Loop(uint32_t i) {
   if (IsGrouped(i)) return GroupedTrips(i);
   const auto [begin, end] = BoundsOf(i);
   const bool by_lanes = launch_.lanes > 1 && launch_.loop == i, is_shared = by_lanes || team_.shared[i] != 0;
-  Open("for (" + Type(i) + " " + V(i) + " = " + begin + (is_shared ? " + lane; " : "; ") + V(i) + " < " + end + "; " +
-       (is_shared ? V(i) + " += " + std::to_string(by_lanes ? launch_.lanes : team_.size) : "++" + V(i)) + ")");
+  Open("for (" + Type(i) + " " + V(i) + " = " + (is_shared ? Sum(begin, "lane") : begin) + "; " + V(i) + " < " + end +
+       "; " + (is_shared ? V(i) + " += " + std::to_string(by_lanes ? launch_.lanes : team_.size) : "++" + V(i)) + ")");
 }
 
 // One thread of a team stores what all of it has computed.
@@ -145,8 +170,9 @@ void KernelPrinter::AcrossTeam(uint32_t combiner, uint32_t dtype, const std::str
   }
   // In a variable of its own, since an operation may evaluate its operands more than once, or not at all.
   Open("for (i32 step = 16; step > 0; step /= 2)");
-  Line("const " + type + " other = (" + type + ")__shfl_xor_sync(4294967295u, " + (BitsOf(dtype) < 32 ? "(i32)" : "") +
-       value + ", step);");
+  const bool is_narrow = BitsOf(dtype) < 32;
+  Line("const " + type + " other = " + (is_narrow ? "(" + type + ")" : "") + "__shfl_xor_sync(4294967295u, " +
+       (is_narrow ? "(i32)" : "") + value + ", step);");
   combine("other");
   Close();
   if (team_.size == kWarp) return;
@@ -184,7 +210,7 @@ void KernelPrinter::Yield(uint32_t i) {
 std::string KernelPrinter::DomainValue(uint32_t dimension) const {
   const bool of_group = in_group_ && vector_.of_points;
   if (of_group && vector_.flat) return Coordinate(dimension, "(p + e)");
-  return "d" + std::to_string(dimension) + (of_group && dimension + 1 == k_.domain_rank ? " + e" : "");
+  return CoordinateName(dimension) + (of_group && dimension + 1 == k_.domain_rank ? " + e" : "");
 }
 
 // Constants and facts are code of no place.
@@ -205,11 +231,10 @@ void KernelPrinter::Instruction(uint32_t i) {
   switch (q.op) {
     case RICCI_K_NOP:
     case RICCI_K_ASSUME_LESS:
-      return;
     case RICCI_K_CONST:
-      return Let(i, PrintConstant(device_, DTypeOf(i), static_cast<uint64_t>(q.imm)));
+      return;
     case RICCI_K_DOMAIN:
-      return Let(i, DomainValue(static_cast<uint32_t>(q.imm)));
+      return IsCoordinate(i) ? void() : Let(i, DomainValue(static_cast<uint32_t>(q.imm)));
     case RICCI_K_LOAD:
       return Let(i, IsTogether(i) ? "x" + std::to_string(i) + ".at[e]" : buffer + "[" + V(q.a) + "]");
     case RICCI_K_STORE:

@@ -47,7 +47,10 @@ class KernelPrinter {
 
  private:
   const ricci_inst& At(uint32_t i) const { return k_.insts[i]; }
-  static std::string V(uint32_t i) { return "v" + std::to_string(i); }
+  // What stands for the value in the text: a constant, a coordinate, or its variable.
+  std::string V(uint32_t i) const;
+  bool IsCoordinate(uint32_t i) const;
+  std::string CoordinateName(uint32_t d) const { return k_.domain_rank == 1 ? "p" : "d" + std::to_string(d); }
   // Indices that fit into 32 bits are i32.
   uint32_t DTypeOf(uint32_t i) const { return ranges_.IsShort(i) ? uint32_t{RICCI_I32} : At(i).dtype; }
   std::string Type(uint32_t i) const { return std::string(TypeName(DTypeOf(i))); }
@@ -60,9 +63,11 @@ class KernelPrinter {
     --depth_;
     Line("}");
   }
+  static std::string Variable(uint32_t i) { return "v" + std::to_string(i); }
   void Let(uint32_t i, const std::string& expression) {
-    Line("const " + Type(i) + " " + V(i) + " = " + expression + ";");
+    Line("const " + Type(i) + " " + Variable(i) + " = " + expression + ";");
   }
+  static std::string Sum(const std::string& a, const std::string& b) { return a == "0" ? b : a + " + " + b; }
   // What was decided, in the text and for who asks (Launch); Note: only for who asks.
   void Decide(const std::string& what) {
     Line("// " + what);
@@ -77,6 +82,7 @@ class KernelPrinter {
   void Function(const std::string& name);
   std::string Parameters() const;
   void Place(uint32_t i);
+  std::string Summary() const;
   void Signature(const std::string& name);
   void PlaceArrays();
   void Points();
@@ -167,6 +173,7 @@ class KernelPrinter {
   void Instruction(uint32_t i);
   void Scalar(uint32_t i);
   bool IsPlainQuotient(const ricci_inst& q) const;
+  std::string IndexArithmetic(uint32_t i) const;
   std::string Combined(uint32_t combiner, uint32_t dtype, const std::string& a, const std::string& b);
   std::string Identity(uint32_t combiner, uint32_t dtype);
   void Loop(uint32_t i);

@@ -31,6 +31,25 @@ Launch LaunchOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, cons
   return launch;
 }
 
+// `3 x 5 points; reads b0 (15), b1 (5); writes b2 (15)`, with the elements of each buffer.
+std::string KernelPrinter::Summary() const {
+  std::string text;
+  for (uint32_t d = 0; d < k_.domain_rank; ++d) text += (d == 0 ? "" : " x ") + std::to_string(k_.domain[d]);
+  text += k_.domain_rank == 0 ? "a point" : " points";
+  constexpr std::pair<uint32_t, const char*> kAccesses[] = {
+      {RICCI_ACCESS_READ, "; reads"}, {RICCI_ACCESS_READ_WRITE, "; updates"}, {RICCI_ACCESS_WRITE, "; writes"}};
+  for (const auto& [access, verb] : kAccesses) {
+    std::string buffers;
+    for (uint32_t i = 0; i < k_.n_buffers; ++i) {
+      if (k_.buffers[i].access != access) continue;
+      buffers +=
+          (buffers.empty() ? " b" : ", b") + std::to_string(i) + " (" + std::to_string(k_.buffers[i].elements) + ")";
+    }
+    if (!buffers.empty()) text += verb + buffers;
+  }
+  return text;
+}
+
 std::string KernelPrinter::Parameters() const {
   std::string parameters;
   for (uint32_t i = 0; i < k_.n_buffers; ++i) {
@@ -43,6 +62,7 @@ std::string KernelPrinter::Parameters() const {
 
 void KernelPrinter::Signature(const std::string& name) {
   Line("");
+  Line("// " + Summary());
   const std::string memory = phases_.parts != 0 ? ", u8* parts" : launch_.thread_bytes != 0 ? ", u8* arrays" : "";
   Open("extern \"C\" __global__ void " + name + "(" + Parameters() + memory + ")");
   if (launch_.thread_bytes == 0) return;
@@ -126,8 +146,9 @@ std::string KernelPrinter::Coordinate(uint32_t dimension, const std::string& poi
 }
 
 void KernelPrinter::Coordinates() {
+  if (k_.domain_rank == 1) return;  // it is p
   for (uint32_t d = 0; d < k_.domain_rank; ++d) {
-    Line("const " + PointType() + " d" + std::to_string(d) + " = " + Coordinate(d, "p") + ";");
+    Line("const " + PointType() + " " + CoordinateName(d) + " = " + Coordinate(d, "p") + ";");
   }
 }
 

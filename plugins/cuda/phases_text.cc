@@ -20,7 +20,7 @@ std::pair<std::string, std::string> KernelPrinter::BoundsOf(uint32_t loop) {
   if (!in_parts_ || !IsInParts(loop)) return {V(q.a), V(q.b)};
   const std::string number = std::to_string(loop), trips = std::to_string(phases_.trips[loop]), type = Type(loop);
   const std::string begin = "begin" + number, end = "end" + number;
-  Line("const " + type + " " + begin + " = " + V(q.a) + " + part * " + trips + ";");
+  Line("const " + type + " " + begin + " = " + Sum(V(q.a), "part * " + trips) + ";");
   Line("const " + type + " " + end + " = " + begin + " + " + trips + " < " + V(q.b) + " ? " + begin + " + " + trips +
        " : " + V(q.b) + ";");
   return {begin, end};

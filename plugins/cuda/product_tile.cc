@@ -146,19 +146,24 @@ class Finder {
   }
 
   // ---- tensor cores ----
-  // The bf16 or f16 that a factor is in f32; 0: it is none.
+  // The narrow float that a factor is in f32; 0: it is none.
   uint32_t NarrowFactor(uint32_t v) const {
     const ricci_inst& q = k_.insts[v];
     if (q.op != RICCI_S_CONVERT || q.dtype != RICCI_F32) return 0;
     const uint32_t from = k_.insts[q.a].dtype;
-    return from == RICCI_BF16 || from == RICCI_F16 ? q.a : 0;
+    return from == RICCI_BF16 || from == RICCI_F16 || (codegen::IsTiny(from) && from != RICCI_F8E8M0FNU) ? q.a : 0;
+  }
+  // In which both factors go to tensor cores: f16 holds the smaller floats too, and so does bf16. 0: there is none.
+  uint32_t TensorDType(const TileProduct& p) const {
+    const uint32_t a = NarrowFactor(p.operands[0].value), b = NarrowFactor(p.operands[1].value);
+    if (a == 0 || b == 0) return 0;
+    const bool bf16 = k_.insts[a].dtype == RICCI_BF16 || k_.insts[b].dtype == RICCI_BF16;
+    const bool f16 = k_.insts[a].dtype == RICCI_F16 || k_.insts[b].dtype == RICCI_F16;
+    return bf16 && f16 ? 0 : bf16 ? uint32_t{RICCI_BF16} : uint32_t{RICCI_F16};
   }
   bool AreForTensorCores() const {
-    for (const TileProduct& p : tile_.products) {
-      const uint32_t a = NarrowFactor(p.operands[0].value), b = NarrowFactor(p.operands[1].value);
-      if (a == 0 || b == 0 || k_.insts[a].dtype != k_.insts[b].dtype) return false;
-    }
-    return true;
+    return std::all_of(tile_.products.begin(), tile_.products.end(),
+                       [this](const TileProduct& p) { return TensorDType(p) != 0; });
   }
 
   // ---- sizes ----
@@ -196,8 +201,11 @@ class Finder {
   }
   bool PacketOperands() {
     for (TileProduct& p : tile_.products) {
+      const uint32_t dtype = tile_.on_tensor_cores ? TensorDType(p) : k_.insts[p.product].dtype;
       for (const Side side : {Side::kRows, Side::kColumns}) {
-        if (!PacketOperand(p, side, p.operands[static_cast<size_t>(side)])) return false;
+        TileOperand& o = p.operands[static_cast<size_t>(side)];
+        o.dtype = dtype;
+        if (!PacketOperand(p, side, o)) return false;
       }
     }
     return true;
@@ -207,12 +215,13 @@ class Finder {
     if (tile_.on_tensor_cores) o.value = NarrowFactor(o.value);
     if (!ChoosePacket(p, side, o)) return false;
     const bool in_order = tile_.on_tensor_cores || !o.along_sum;
-    o.is_copy = in_order && o.packet.together[o.value] != 0 && o.packet.bytes >= kLeastCopyBytes;
+    o.is_copy = in_order && o.dtype == k_.insts[o.value].dtype && o.packet.together[o.value] != 0 &&
+                o.packet.bytes >= kLeastCopyBytes;
     return true;
   }
   bool ChoosePacket(const TileProduct& p, Side side, TileOperand& o) {
     const uint32_t loop = p.loops.back(), last = LastOf(side);
-    const int64_t bytes = codegen::SizeOfDType(k_.insts[o.value].dtype);
+    const int64_t bytes = codegen::SizeOfDType(o.dtype);
     for (int64_t n = kMostPacketBytes / bytes; n > 1; n /= 2) {
       const std::vector<uint32_t> roots{o.value};
       if (k_.domain[last] % n == 0 && Take(roots, Neighbours(k_, ranges_, last, n), n, o.packet)) return true;

@@ -23,7 +23,8 @@ namespace ricci::cuda {
 enum class Side : uint8_t { kRows, kColumns, kBatch };
 
 struct TileOperand {
-  uint32_t value = 0;      // the instruction whose value is brought into shared memory
+  uint32_t value = 0;      // the instruction whose value is brought into shared memory,
+  uint32_t dtype = 0;      // as this type, which holds all its values
   Packet packet;           // of neighbours along the sum, or along the rows (columns)
   bool along_sum = false;  // also the order in which threads take the elements
   bool is_copy = false;    // what is loaded is what is kept, in the same order, so that bytes can be copied
@@ -50,8 +51,8 @@ struct Tile {
   int64_t TilesOf(Side side) const;
   int64_t tiles() const { return TilesOf(Side::kRows) * TilesOf(Side::kColumns) * extents[2]; }
 };
-// Products by the registers of threads, or by tensor cores (of bf16 or f16 with sums in f32; nothing for others). Both
-// have the same number of tiles, so that a kernel can hold both.
+// Products by the registers of threads, or by tensor cores (of bf16, f16 and smaller floats with sums in f32; nothing
+// for others). Both have the same number of tiles, so that a kernel can hold both.
 Tile TileOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges,
             bool on_tensor_cores);
 

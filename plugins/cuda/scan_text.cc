@@ -18,7 +18,7 @@ bool KernelPrinter::IsInCutScan(uint32_t i) const {
 KernelPrinter::Names KernelPrinter::NamesOf(const std::string& begin, uint32_t prefix) const {
   const uint32_t scan = blocks_.parent[prefix];
   Names out;
-  for (int64_t s = 0; s < At(scan).imm; ++s) out.push_back(begin + V(scan) + "_" + std::to_string(s));
+  for (int64_t s = 0; s < At(scan).imm; ++s) out.push_back(begin + std::to_string(scan) + "_" + std::to_string(s));
   return out;
 }
 

@@ -76,8 +76,8 @@ int64_t KernelPrinter::RowsOfPart() const {
   return tile_->on_tensor_cores ? BlocksOfPass() * 16 : kThreadsAlong * AtOnce(tile_->products[0], Side::kRows);
 }
 int64_t KernelPrinter::RowsOfPass() const { return RowsOfPart() * (tile_->on_tensor_cores ? tile_->size.parts[0] : 1); }
-// Lanes of a warp write two neighbours each, in several rows, which are then in other banks.
-int64_t KernelPrinter::LengthOfResults() const { return tile_->size.extents[1] + (tile_->on_tensor_cores ? 8 : 0); }
+// Lanes of a warp write neighbours of several rows at once, which are so in other banks.
+int64_t KernelPrinter::LengthOfResults() const { return tile_->size.extents[1] + 8; }
 int64_t KernelPrinter::BeginOfResults(size_t product) const {
   int64_t bytes = 0;
   for (size_t i = 0; i < product; ++i) {
@@ -104,13 +104,17 @@ void KernelPrinter::Results() {
 void KernelPrinter::StoreSums(const TileProduct& p) {
   if (tile_->on_tensor_cores) return StoreTensorSums(p);
   const int64_t rows = AtOnce(p, Side::kRows), columns = AtOnce(p, Side::kColumns);
+  const std::string vector = device_.Vector(SumType(p), columns), n = N(columns);
   Line("#pragma unroll");
   Open("for (i32 i = 0; i < " + N(rows) + "; ++i)");
   Line("#pragma unroll");
-  Open("for (i32 j = 0; j < " + N(tile_->size.parts[1]) + "; ++j)");
-  Line("results" + N(p.first) + "[(thread_row * " + N(rows) + " + i) * " + N(LengthOfResults()) +
-       " + (thread_column + j / " + N(columns) + " * " + N(kThreadsAlong) + ") * " + N(columns) + " + j % " +
-       N(columns) + "] = " + SumName(p) + "[pass * " + N(rows) + " + i][j];");
+  Open("for (i32 c = 0; c < " + N(tile_->size.parts[1] / columns) + "; ++c)");
+  Line(vector + " of_row;");
+  Line("#pragma unroll");
+  Line("for (i32 e = 0; e < " + n + "; ++e) of_row.at[e] = " + SumName(p) + "[pass * " + N(rows) + " + i][c * " + n +
+       " + e];");
+  Line("*(" + vector + "*)(results" + N(p.first) + " + (thread_row * " + N(rows) + " + i) * " + N(LengthOfResults()) +
+       " + (thread_column + c * " + N(kThreadsAlong) + ") * " + n + ") = of_row;");
   Close();
   Close();
 }

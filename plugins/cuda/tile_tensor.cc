@@ -63,8 +63,7 @@ void KernelPrinter::AddTensorProducts(const TileProduct& p) {
   Open("for (i32 i = 0; i < " + N(PartOf(Side::kRows) / kRows) + "; ++i)");
   Line("#pragma unroll");
   Open("for (i32 j = 0; j < " + N(PartOf(Side::kColumns) / kColumns) + "; ++j)");
-  Line(MultiplyMatrices(device_, At(p.operands[0].value).dtype) + "(" + SumName(p) +
-       "[i][j], x[i], y[j / 2] + j % 2 * 2);");
+  Line(MultiplyMatrices(device_, p.operands[0].dtype) + "(" + SumName(p) + "[i][j], x[i], y[j / 2] + j % 2 * 2);");
   Close();
   Close();
   Close();

@@ -22,11 +22,11 @@ TileLayout KernelPrinter::LayoutOf(const TileProduct& p, Side side) const {
   const TileOperand& o = p.operands[Number(side)];
   const int64_t extent = tile_->size.extents[Number(side)], step = tile_->size.step;
   if (tile_->on_tensor_cores) return TensorLayout(extent, step, o.along_sum);
-  return RegisterLayout(extent, step, o.along_sum ? o.packet.size : 0, codegen::SizeOfDType(At(o.value).dtype));
+  return RegisterLayout(extent, step, o.along_sum ? o.packet.size : 0, codegen::SizeOfDType(o.dtype));
 }
 
 int64_t KernelPrinter::BytesOfOperand(const TileProduct& p, Side side) const {
-  return LayoutOf(p, side).elements() * codegen::SizeOfDType(At(p.operands[Number(side)].value).dtype);
+  return LayoutOf(p, side).elements() * codegen::SizeOfDType(p.operands[Number(side)].dtype);
 }
 
 // ---- the frame ----
@@ -43,6 +43,7 @@ void KernelPrinter::Tiles(const std::string& name) {
   TilesOfKinds();
   Close();
   Line("");
+  Line("// " + Summary());
   Open(std::string("extern \"C\" __global__ ") + (is_large ? "__launch_bounds__(256, 2) " : "") + "void " + name + "(" +
        Parameters() + ")");
   if (aligned != "true") {
@@ -164,7 +165,7 @@ void KernelPrinter::Multiply(const TileProduct& p) {
   Open("");
   int64_t begin = 0;
   for (const Side side : {Side::kRows, Side::kColumns}) {
-    const std::string type(TypeName(At(p.operands[Number(side)].value).dtype));
+    const std::string type(TypeName(p.operands[Number(side)].dtype));
     Line(type + "* const " + KeptName(side) + " = (" + type + "*)((u8*)shared + " + N(begin) + ");");
     begin += BytesOfOperand(p, side) * stages;
   }
@@ -298,7 +299,7 @@ void KernelPrinter::KeepOperand(const TileProduct& p, Side side) {
   const TileLayout layout = LayoutOf(p, side);
   const int64_t n = o.packet.size;
   const bool in_line = n > 1 && o.along_sum == layout.lines_of_side;
-  const std::string type = Type(o.value), vector = n > 1 ? device_.Vector(type, n) : type;
+  const std::string type(TypeName(o.dtype)), vector = n > 1 ? device_.Vector(type, n) : type;
   BeginPackets(p, side);
   Line(type + "* const to = " + SlotOf(p, side, "filled") + ";");
   if (in_line) Line(vector + " kept;");
@@ -315,7 +316,8 @@ void KernelPrinter::KeepOperand(const TileProduct& p, Side side) {
   }
   const std::string place = "place", trip = n > 1 && !in_line ? "(trip + e)" : "trip";
   const std::string line = layout.lines_of_side ? place : trip, inner = layout.lines_of_side ? trip : place;
-  const std::string inside = IsInside(p), value = inside.empty() ? V(o.value) : inside + " ? " + V(o.value) + " : 0";
+  const std::string inside = IsInside(p), kept = Convert(device_, At(o.value).dtype, o.dtype, V(o.value));
+  const std::string value = inside.empty() ? kept : inside + " ? " + kept + " : 0";
   Line((in_line ? "kept.at[e]" : "to[" + layout.Place(line, inner) + "]") + " = " + value + ";");
   if (n > 1) Close();
   if (in_line) Line("*(" + vector + "*)(to + " + layout.Place(line, inner) + ") = kept;");

@@ -57,7 +57,7 @@ bool KernelPrinter::HasGroupedTrips() const {
 void KernelPrinter::GroupedTrips(uint32_t i) {
   const std::string n = std::to_string(vector_.size), first = "i" + std::to_string(i);
   const auto [begin, end] = BoundsOf(i);
-  Open("for (" + Type(i) + " " + first + " = " + begin + " + " + n + " * lane; " + first + " < " + end + "; " + first +
+  Open("for (" + Type(i) + " " + first + " = " + Sum(begin, n + " * lane") + "; " + first + " < " + end + "; " + first +
        " += " + std::to_string(vector_.size * team_.size) + ")");
   Group(i, i + 1, blocks_.close[i]);
 }

@@ -40,8 +40,9 @@ TEST_F(CudaOptions, WhatIsMissingIsNamed) {
 
 TEST_F(CudaOptions, MistypedKey) {
   Set("cuda.ach", "sm_90a");
-  EXPECT_EQ(Message(Add()),
-            "config: unknown key cuda.ach; the plugin cuda knows cuda.arch, cuda.compiler, cuda.driver");
+  EXPECT_EQ(
+      Message(Add()),
+      "config: unknown key cuda.ach; the plugin cuda knows cuda.arch, cuda.compiler, cuda.disassembler, cuda.driver");
 }
 
 TEST_F(CudaOptions, MissingCompilerIsNamed) {

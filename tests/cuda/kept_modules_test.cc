@@ -137,31 +137,57 @@ struct Executor : CachingHost {
   std::atomic<int> jobs{0};
 };
 
-// By the real compiler: the same entries, to the last bit, on one thread and on four.
+// A device that only compiles, by the real compiler.
+struct RealCompilerOf {
+  RealCompilerOf(const CachingHost& host, const char* architecture) {
+    EXPECT_TRUE(Ok(ricci_context_create(&host.opts, &ctx)));
+    SetOption(ctx, "cuda.arch", architecture);
+    SetOption(ctx, "cuda.compiler", RICCI_NVRTC);
+    for (const auto query : {ricci_plugin_query_lax, QueryScaledRow, ricci_plugin_query_cuda}) {
+      EXPECT_TRUE(Ok(ricci_context_add_plugin(ctx, query)));
+    }
+  }
+  ~RealCompilerOf() { ricci_context_release(ctx); }
+  RealCompilerOf(const RealCompilerOf&) = delete;
+  void Compile(const std::string& text, uint32_t opt_level) const {
+    ricci_program* f = nullptr;
+    ricci_executable* x = nullptr;
+    ricci_compile_opts o = ricci_compile_opts_default();
+    o.opt_level = opt_level;
+    EXPECT_TRUE(Ok(ricci_program_parse(ctx, text.data(), text.size(), "test", 4, &f)));
+    EXPECT_TRUE(Ok(ricci_compile(f, &o, &x)));
+    ricci_executable_release(x);
+    ricci_program_release(f);
+  }
+  ricci_ctx* ctx = nullptr;
+};
+
+// The same entries, to the last bit, on one thread and on four.
 TEST_F(KeptModules, DoNotDependOnThreads) {
   std::vector<std::map<std::string, std::string>> made;
   for (const uint32_t workers : {1u, 4u}) {
     Executor host(workers);
-    ricci_ctx* ctx = nullptr;
-    ASSERT_TRUE(Ok(ricci_context_create(&host.opts, &ctx)));
-    SetOption(ctx, "cuda.arch", "sm_90");
-    SetOption(ctx, "cuda.compiler", RICCI_NVRTC);
-    for (const auto query : {ricci_plugin_query_lax, QueryScaledRow, ricci_plugin_query_cuda}) {
-      ASSERT_TRUE(Ok(ricci_context_add_plugin(ctx, query)));
-    }
-    const std::string text = Chain();
-    ricci_program* f = nullptr;
-    ricci_executable* x = nullptr;
-    ASSERT_TRUE(Ok(ricci_program_parse(ctx, text.data(), text.size(), "test", 4, &f)));
-    ASSERT_TRUE(Ok(ricci_compile(f, nullptr, &x)));
+    RealCompilerOf(host, "sm_90").Compile(Chain(), 1);
     EXPECT_EQ(host.jobs, 1);
-    ricci_executable_release(x);
-    ricci_program_release(f);
-    ricci_context_release(ctx);
     made.push_back(host.entries);
   }
   EXPECT_EQ(made[0].size(), kModules);
   EXPECT_EQ(made[0], made[1]);
+}
+
+// Level 1 is the quick one; 2 and 3 are one.
+TEST_F(KeptModules, HaveAKeyOfLevelAndArchitecture) {
+  CachingHost host;
+  const std::string text = "program f(%x: f32[9]) {\n  %y: f32[9] = neg(%x)\n  return %y\n}";
+  const RealCompilerOf hopper(host, "sm_90"), ampere(host, "sm_80");
+  for (const uint32_t level : {1u, 2u, 3u}) hopper.Compile(text, level);
+  EXPECT_EQ(CacheStats(hopper.ctx).misses, 2u);
+  EXPECT_EQ(CacheStats(hopper.ctx).hits, 1u);
+  ampere.Compile(text, 2);
+  EXPECT_EQ(CacheStats(ampere.ctx).misses, 1u);
+  const RealCompilerOf again(host, "sm_80");
+  again.Compile(text, 2);
+  EXPECT_EQ(CacheStats(again.ctx).hits, 1u);
 }
 
 TEST_F(KeptModules, TheHostMayCancelInBetween) {

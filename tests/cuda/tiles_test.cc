@@ -6,6 +6,7 @@
 #include <random>
 
 #include "cuda/same_bytes.h"
+#include "cuda/standin/standin.h"
 
 namespace ricci::testing { namespace {
 
@@ -82,6 +83,14 @@ TEST_F(Tiles, TensorCores) {
   Expect(Of(Product(false, false), {128, 136, 40}, "bf16", "bf16"));
 }
 
+TEST_F(Tiles, SmallerFloatsOnTensorCores) {
+  for (const std::string type : {"f8e4m3fn", "f8e5m2"}) {
+    const Program f = Of(Product(false, true), {70, 64, 48}, type);
+    ExpectText(f, "on tensor cores");
+    ExpectSameBytes(f);
+  }
+}
+
 TEST_F(Tiles, AddressesThatAreNotAligned) {
   for (const std::string type : {"f32", "bf16"}) {
     const Program f = Of(Product(false, false), {64, 64, 48}, type);
@@ -89,9 +98,31 @@ TEST_F(Tiles, AddressesThatAreNotAligned) {
   }
 }
 
+// Not all accesses checked: these are many.
 TEST_F(Tiles, LargeTiles) {
+  OfStandin<void(uint32_t)>("ricci_standin_check")(0);
   Expect(Of(Product(false, true), {1030, 1025, 17}));  // 9 rows of tiles: a band of 8, and one that is cut
   Expect(Of(Product(false, true), {1030, 1028, 20}, "bf16"));
+  OfStandin<void(uint32_t)>("ricci_standin_check")(1);
+}
+
+// Lanes of a warp meet no others in a bank of shared memory, and what they access of memory is next to each other.
+TEST_F(Tiles, AccessesOfWarps) {
+  for (const std::string type : {"f32", "bf16"}) {
+    for (const bool left : {false, true}) {
+      for (const bool right : {false, true}) {
+        const Program f = Of(Product(left, right), {64, 64, 96}, type);
+        ricci_standin_figures figures{};
+        OfStandin<void(int)>("ricci_standin_count")(1);
+        ExpectSameBytes(f);
+        OfStandin<void(int)>("ricci_standin_count")(0);
+        OfStandin<void(ricci_standin_figures*)>("ricci_standin_counted")(&figures);
+        EXPECT_GT(figures.shared_requests, 0u);
+        EXPECT_EQ(figures.conflicts, 0u) << type << left << right << " of " << figures.shared_requests;
+        EXPECT_LE(figures.sectors, figures.least_sectors * 1.01) << type << left << right;
+      }
+    }
+  }
 }
 
 TEST_F(Tiles, Batches) {

@@ -60,7 +60,8 @@ std::string Callers(const std::string& text) {
     }
     const std::string kernel = text.substr(name, open - name), body = text.substr(at, text.find(begin, at + 1) - at);
     const bool meets = HasAny(body, meeting);
-    out += "extern \"C\" RICCI_UNSEEN unsigned long long call_" + kernel + "(void** a, const Place* p) {\n  if (p == 0) return " +
+    out += "extern \"C\" RICCI_UNSEEN unsigned long long call_" + kernel +
+           "(void** a, const Place* p) {\n  if (p == 0) return " +
            std::to_string(static_cast<uint64_t>(n) | (meets ? kMeets : 0)) + "ull;\n  Enter(p);\n  " + kernel + "(" +
            values + ");\n  return 0;\n}\n";
   }
@@ -118,7 +119,6 @@ std::filesystem::path NewFolder() {
 }
 
 int CompileNew(Program& p) {
-  CompileForReal(p.source);
   const std::filesystem::path folder = NewFolder(), source = folder / "k.cc", object = folder / "k.so",
                               log = folder / "log";
   std::ofstream(source) << DevicePrelude() << DeviceMatrices() << "#line 1 \"ricci.cu\"\n"
@@ -132,6 +132,7 @@ int CompileNew(Program& p) {
   const std::string library = ReadFile(object);
   std::filesystem::remove_all(folder);
   if (status != 0) return 6;  // NVRTC_ERROR_COMPILATION
+  CompileForReal(p.source);
   const uint64_t size = library.size();
   p.code.assign(reinterpret_cast<const char*>(&size), sizeof size);
   p.code += library;

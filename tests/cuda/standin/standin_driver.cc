@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <tuple>
 #include <vector>
 
 #include "kernel_library.h"
@@ -143,7 +144,10 @@ CuResult cuDevicePrimaryCtxRetain(CuContext* context, CuDevice device) {
 CuResult cuDevicePrimaryCtxRelease(CuDevice) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
-  --m.contexts;
+  if (--m.contexts != 0 || m.streams != 0) return kCuSuccess;
+  m.steps.ForgetSteps();
+  m.numbers = 0;
+  m.free_numbers.clear();
   return kCuSuccess;
 }
 CuResult cuCtxPushCurrent(CuContext context) { return pushed.contexts.push_back(&As<Context>(context)), kCuSuccess; }
@@ -237,27 +241,22 @@ CuResult cuMemsetD32Async(CuPointer dst, unsigned value, size_t count, CuStream 
   return Push("cuMemsetD32Async", stream, MakeMemset("cuMemsetD32Async", dst, value, count));
 }
 
-// A new stream has the number of one that was destroyed, if the host knows all its steps to be done: so clocks stay
-// small.
+// A new stream has the number of one that was destroyed, so that clocks stay small.
 CuResult cuStreamCreate(CuStream* out, unsigned) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
   const int device = CurrentDevice(m, "cuStreamCreate");
   if (device < 0) return kInvalidContext;
-  Stream fresh;
-  fresh.device = device;
-  fresh.number = m.all_streams.size() + 1;
-  for (Stream& old : m.all_streams) {
-    const auto known = m.steps.host().find(old.number);
-    if (!old.is_destroyed || old.is_replaced || known == m.steps.host().end() || known->second < old.steps) continue;
-    old.is_replaced = true;
-    fresh.number = old.number;
-    fresh.steps = old.steps;
-    break;
+  Stream& s = m.all_streams.emplace_back();
+  s.device = device;
+  if (m.free_numbers.empty()) {
+    s.number = ++m.numbers;
+  } else {
+    std::tie(s.number, s.steps) = m.free_numbers.back();
+    m.free_numbers.pop_back();
   }
-  m.all_streams.push_back(std::move(fresh));
   ++m.streams;
-  *out = Handle<CuStream>(&m.all_streams.back());
+  *out = Handle<CuStream>(&s);
   return kCuSuccess;
 }
 CuResult cuStreamSynchronize(CuStream stream) {
@@ -278,6 +277,8 @@ CuResult cuStreamDestroy(CuStream stream) {
   Stream& s = As<Stream>(stream);
   s.is_destroyed = true;
   m.Drain(lock, s, s.pushed);
+  s.clock.clear();
+  if (!m.steps.HasOpen(s.number)) m.free_numbers.push_back({s.number, s.steps});
   --m.streams;
   return kCuSuccess;
 }
@@ -351,15 +352,13 @@ CuResult cuModuleLoadData(CuModule* out, const void* image) {
   {
     const std::lock_guard lock(m.mutex);
     if (CurrentDevice(m, "cuModuleLoadData") < 0) return kInvalidContext;
-    ++m.modules;
   }
-  auto* const module = new Module;
-  {
-    const std::lock_guard lock(m.mutex);
-    m.all_modules.emplace_back(module);
-  }
-  *out = Handle<CuModule>(module);
-  return LoadModule(image, *module);
+  auto module = std::make_unique<Module>();
+  if (const CuResult failed = LoadModule(image, *module)) return failed;
+  *out = Handle<CuModule>(module.get());
+  const std::lock_guard lock(m.mutex);
+  m.all_modules.push_back(std::move(module));
+  return kCuSuccess;
 }
 CuResult cuModuleUnload(CuModule module) {
   Machine& m = Machine::Get();
