@@ -175,20 +175,8 @@ typedef struct ricci_source {
   uint32_t line, reserved1;
 } ricci_source;
 static inline ricci_source ricci_source_default(void) { /* one block of one thread */
-  ricci_source s = {{sizeof(ricci_source), 0, NULL},
-                    {NULL, 0},
-                    {NULL, 0},
-                    {1, 1, 1},
-                    {1, 1, 1},
-                    NULL,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    {NULL, 0},
-                    0,
-                    0};
+  const ricci_str none = {NULL, 0};
+  ricci_source s = {{sizeof(ricci_source), 0, NULL}, none, none, {1, 1, 1}, {1, 1, 1}, NULL, 0, 0, 0, 0, 0, none, 0, 0};
   return s;
 }
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cuda/simulated_gpu.h"
-#include "support/cached_host.h"
+#include "support/program_runner.h"
 
 namespace ricci::testing { namespace {
 
@@ -57,17 +57,6 @@ TEST_F(CudaOptions, LibraryThatIsNoCompilerIsNamed) {
   Set("cuda.arch", "sm_90");
   Set("cuda.compiler", "libm.so.6");
   EXPECT_EQ(Message(Add()), "cuda: no compiler for CUDA: libm.so.6 has no function nvrtcCreateProgram");
-}
-
-TEST_F(CudaOptions, UnknownArchitecture) {
-  for (const char* arch : {"sm_70", "sm_91", "sm_90b", "sm_", "compute_90", "hopper"}) {
-    ProgramRunner runner;
-    SetOption(runner.ctx(), "cuda.arch", arch);
-    SetOption(runner.ctx(), "cuda.compiler", RICCI_NVRTC);
-    EXPECT_EQ(Message(ricci_context_add_plugin(runner.ctx(), ricci_plugin_query_cuda)),
-              std::string("cuda: option cuda.arch: NVRTC 13.0 does not know the architecture ") + arch +
-                  "; it knows sm_75, sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_100, sm_103, sm_110, sm_120, sm_121");
-  }
 }
 
 TEST_F(CudaOptions, GpuThatIsNewerThanTheCompiler) {
