@@ -36,7 +36,8 @@ class KernelPrinter {
         launch_(LaunchOf(k, blocks_, team_, vector_.of_points ? vector_.size : 1)) {
     launch_.parts = phases_.parts;
     launch_.parts_bytes = phases_.bytes;
-    if (tile_->IsUsed()) launch_.tiles = tile_->tiles();
+    launch_.parts_threads = launch_.points * launch_.parts * kBlock;
+    if (tile_->IsUsed()) LaunchTiles();
   }
 
   bool Print(const std::string& name);
@@ -113,10 +114,12 @@ class KernelPrinter {
   int64_t BytesOfOperand(const TileProduct& p, Side side) const;  // of one step
   static bool HasCopies(const TileProduct& p) { return p.operands[0].is_copy || p.operands[1].is_copy; }
   void Tiles(const std::string& name);
+  void LaunchTiles();
   void TilesOfKinds();
   void TilesOfKind();
   void PlaceOfTile(const std::string& number);
   void TileMemory();
+  std::vector<uint8_t> BuffersTogether(const Packet& packet) const;
   std::string AreTilesAligned() const;
   bool Wants(const std::vector<uint8_t>& marks, uint16_t op, Side side) const;
   void CoordinatesOf(Side side, const std::string& number, const std::vector<uint8_t>* marks);
@@ -146,6 +149,13 @@ class KernelPrinter {
   void StoreTensorSums(const TileProduct& p);
   // ---- tile_sums.cc ----
   void PointsOfPass();
+  void BeginPointsOfPass(int64_t n);
+  // ---- tile_parts.cc ----
+  bool IsCutIntoParts() const { return tile_->IsUsed() && tile_->size.cuts > 1; }
+  std::string PartOfTile(const TileProduct& p) const;
+  void PartsOfPass();
+  void CombineTiles(const std::string& name);
+  // ---- tile_sums.cc ----
   void PointsOfPacket();
   int64_t RowsOfPart() const;
   int64_t RowsOfPass() const;

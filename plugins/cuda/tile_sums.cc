@@ -97,7 +97,7 @@ void KernelPrinter::Results() {
   Line("__syncthreads();");
   for (const TileProduct& p : tile_->products) StoreSums(p);
   Line("__syncthreads();");
-  PointsOfPass();
+  in_parts_ ? PartsOfPass() : PointsOfPass();
   Close();
 }
 
@@ -119,10 +119,9 @@ void KernelPrinter::StoreSums(const TileProduct& p) {
   Close();
 }
 
-// Each thread takes packets of the rows of a pass.
-void KernelPrinter::PointsOfPass() {
-  const int64_t n = tile_->points ? tile_->points->size : 1, rows = RowsOfPass();
-  const int64_t along = tile_->size.extents[1] / n;
+// Each thread takes packets of `n` of the rows of a pass.
+void KernelPrinter::BeginPointsOfPass(int64_t n) {
+  const int64_t rows = RowsOfPass(), along = tile_->size.extents[1] / n;
   Line("#pragma unroll 1");
   Open("for (u32 at = threadIdx.x; at < " + N(rows * along) + "; at += " + N(kTileThreads) + ")");
   Line("const i32 place = (i32)(at / " + N(along) + "), column = first_column + (i32)(at % " + N(along) + ")" +
@@ -137,13 +136,17 @@ void KernelPrinter::PointsOfPass() {
     beyond += (beyond.empty() ? "" : " || ") + std::string("column >= ") + N(tile_->extents[1]);
   }
   if (!beyond.empty()) Line("if (" + beyond + ") continue;");
-  for (const Side side : {Side::kRows, Side::kColumns}) {
-    CoordinatesOf(side, side == Side::kRows ? "row" : "column", tile_->points ? &tile_->points->early : nullptr);
-  }
   for (const TileProduct& p : tile_->products) {
     const std::string type = n == 1 ? SumType(p) : device_.Vector(SumType(p), n);
     Line("const " + type + " s" + N(p.first) + " = *(const " + type + "*)(results" + N(p.first) + " + place * " +
          N(LengthOfResults()) + " + (column - first_column));");
+  }
+}
+
+void KernelPrinter::PointsOfPass() {
+  BeginPointsOfPass(tile_->points ? tile_->points->size : 1);
+  for (const Side side : {Side::kRows, Side::kColumns}) {
+    CoordinatesOf(side, side == Side::kRows ? "row" : "column", tile_->points ? &tile_->points->early : nullptr);
   }
   tile_->points ? PointsOfPacket() : Body(1, k_.n_insts);
   Close();

@@ -37,6 +37,7 @@ void KernelPrinter::Tiles(const std::string& name) {
   const std::string aligned = AreTilesAligned();
   std::string arguments;
   for (uint32_t i = 0; i < k_.n_buffers; ++i) arguments += "b" + N(i) + ", ";
+  arguments += in_parts_ ? "failed, parts" : "failed";
   const bool is_large = tile_->size.extents[0] * tile_->size.extents[1] >= kManySums * kTileThreads;
   Line("");
   Open("static __device__ __forceinline__ void " + name + "_tiles(bool aligned, " + Parameters() + ")");
@@ -47,14 +48,28 @@ void KernelPrinter::Tiles(const std::string& name) {
        Parameters() + ")");
   if (aligned != "true") {
     Open("if (" + aligned + ")");
-    Line(name + "_tiles(true, " + arguments + "failed);");
+    Line(name + "_tiles(true, " + arguments + ");");
     --depth_;
     Line("} else {");
     ++depth_;
   }
-  Line(name + "_tiles(false, " + arguments + "failed);");
+  Line(name + "_tiles(false, " + arguments + ");");
   if (aligned != "true") Close();
   Close();
+}
+
+void KernelPrinter::LaunchTiles() {
+  if (tile_->size.cuts == 1) {
+    launch_.tiles = tile_->tiles();
+    return;
+  }
+  launch_.vector = tile_->points ? tile_->points->size : 1;
+  launch_.parts = tile_->size.cuts;
+  launch_.parts_threads = tile_->tiles() * tile_->size.cuts * kTileThreads;
+  for (const TileProduct& p : tile_->products) {
+    launch_.parts_bytes +=
+        static_cast<uint64_t>(launch_.points * launch_.parts) * codegen::SizeOfDType(At(p.last).dtype);
+  }
 }
 
 void KernelPrinter::TilesOfKinds() {
@@ -71,12 +86,16 @@ void KernelPrinter::TilesOfKinds() {
 }
 
 void KernelPrinter::TilesOfKind() {
-  const int64_t of_batch = tile_->TilesOf(Side::kRows) * tile_->TilesOf(Side::kColumns);
+  const int64_t of_batch = tile_->TilesOf(Side::kRows) * tile_->TilesOf(Side::kColumns), tiles = tile_->tiles();
+  const int64_t batches = tile_->extents[2], cuts = tile_->size.cuts;
   Line("// " + tile_->reason);
+  if (cuts > 1) Line("// first of two launches: " + N(cuts) + " parts of each sum");
   TileMemory();
-  Open("for (i32 tile = (i32)blockIdx.x; tile < " + N(tile_->tiles()) + "; tile += (i32)gridDim.x)");
-  PlaceOfTile(of_batch == tile_->tiles() ? "tile" : "tile % " + N(of_batch));
-  CoordinatesOf(Side::kBatch, "tile / " + N(of_batch), nullptr);
+  Open("for (i32 tile = (i32)blockIdx.x; tile < " + N(tiles * cuts) + "; tile += (i32)gridDim.x)");
+  if (cuts > 1) Line("const i32 part = tile / " + N(tiles) + ";");
+  PlaceOfTile(of_batch == tiles * cuts ? "tile" : "tile % " + N(of_batch));
+  if (batches > 1) Line("const i32 batch = tile / " + N(of_batch) + (cuts == 1 ? "" : " % " + N(batches)) + ";");
+  CoordinatesOf(Side::kBatch, batches > 1 ? "batch" : "0", nullptr);
   DeclareSums();
   for (const TileProduct& p : tile_->products) Multiply(p);
   Results();
@@ -111,21 +130,28 @@ void KernelPrinter::TileMemory() {
   Line("__shared__ " + device_.Vector("u64", 2) + " shared[" + N(bytes / kMostPacketBytes) + "];");
 }
 
+std::vector<uint8_t> KernelPrinter::BuffersTogether(const Packet& packet) const {
+  std::vector<uint8_t> buffers(k_.n_buffers);
+  for (uint32_t i = 1; i < k_.n_insts; ++i) {
+    if (packet.together[i] != 0) buffers[RICCI_BUFFER_OF(At(i).imm)] = 1;
+  }
+  return buffers;
+}
+
 // Whether all that is accessed in packets is aligned; on tensor cores or without them.
 std::string KernelPrinter::AreTilesAligned() const {
   std::vector<uint8_t> together(k_.n_buffers);
   int64_t bytes = 1;
   const auto take = [&](const Packet& packet) {
     bytes = std::max(bytes, packet.bytes);
-    for (uint32_t i = 1; i < k_.n_insts; ++i) {
-      if (packet.together[i] != 0) together[RICCI_BUFFER_OF(At(i).imm)] = 1;
-    }
+    const std::vector<uint8_t> buffers = BuffersTogether(packet);
+    for (uint32_t b = 0; b < k_.n_buffers; ++b) together[b] |= buffers[b];
   };
   for (const Tile* tile : {&register_tile_, &tensor_tile_}) {
     for (const TileProduct& p : tile->products) {
       for (const TileOperand& o : p.operands) take(o.packet);
     }
-    if (tile->points) take(*tile->points);
+    if (tile->points && !in_parts_) take(*tile->points);
   }
   return AreAligned(together, bytes);
 }
@@ -159,8 +185,9 @@ void KernelPrinter::CoordinatesOf(Side side, const std::string& number, const st
 
 // ---- one product ----
 void KernelPrinter::Multiply(const TileProduct& p) {
-  const int64_t stages = tile_->size.stages, ahead = stages - 1;
-  const std::string steps = N((p.trips + tile_->size.step - 1) / tile_->size.step);
+  const int64_t stages = tile_->size.stages, ahead = stages - 1, cuts = tile_->size.cuts;
+  const int64_t all = (p.trips + tile_->size.step - 1) / tile_->size.step, per_part = (all + cuts - 1) / cuts;
+  const std::string first = cuts == 1 ? "0" : "first_step", steps = cuts == 1 ? N(all) : "end_step";
   Open("");
   int64_t begin = 0;
   for (const Side side : {Side::kRows, Side::kColumns}) {
@@ -170,14 +197,19 @@ void KernelPrinter::Multiply(const TileProduct& p) {
   }
   Line("__syncthreads();");
   Line("i32 filled = 0;  // the place of step `next`");
-  Open("for (i32 step = " + N(-ahead) + "; step < " + steps + "; ++step)");
+  if (cuts > 1) {
+    Line("const i32 first_step = part * " + N(per_part) + ";");
+    Line("const i32 end_step = first_step + " + N(per_part) + " < " + N(all) + " ? first_step + " + N(per_part) +
+         " : " + N(all) + ";");
+  }
+  Open("for (i32 step = " + (cuts == 1 ? N(-ahead) : first + " - " + N(ahead)) + "; step < " + steps + "; ++step)");
   Line("const i32 next = step + " + N(ahead) + ", used = filled == " + N(ahead) + " ? 0 : filled + 1;");
   for (const Side side : {Side::kRows, Side::kColumns}) DeclareLoaded(p, side);
   Open("if (next < " + steps + ")");
   for (const Side side : {Side::kRows, Side::kColumns}) LoadOperand(p, side);
   Close();
   if (HasCopies(p)) Line(CommitCopies(device_) + "();");
-  Open("if (step >= 0)");
+  Open("if (step >= " + first + ")");
   AddProducts(p);
   Close();
   if (!p.operands[0].is_copy || !p.operands[1].is_copy) {
