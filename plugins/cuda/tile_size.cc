@@ -6,12 +6,14 @@
 namespace ricci::cuda {
 namespace {
 
-constexpr int64_t kLeastExtent = 16;  // rows and columns below which a tile is mostly empty
-constexpr int64_t kLeastTrips = 8;    // below which a sum is not worth its barriers
+constexpr int64_t kLeastExtent = 4, kFullExtent = 16;  // rows and columns: for large products, and for all
+constexpr double kManyProducts = 1 << 22;
+constexpr int64_t kLeastTrips = 8;  // below which a sum is not worth its barriers
 constexpr int64_t kLeastTensorTrips = 16;
 constexpr int64_t kMostCuts = 32, kLeastTripsOfCut = 256;
 constexpr double kCostOfLaunch = 5e5, kCostOfPart = 100;  // in products of a processor, without tensor cores
-constexpr int64_t kProcessors = 128;                      // of a large GPU
+constexpr int64_t kWarps = kTileThreads / 32;
+constexpr int64_t kProcessors = 128;  // of a large GPU
 constexpr int64_t kStep = 16, kTensorStep = 32, kTensorStages = 3;
 constexpr int64_t kThreadsAlong = 16;  // the rows, and the columns, without tensor cores
 
@@ -21,9 +23,10 @@ struct Choice {
   int64_t rows, columns;
   double cost;
 };
-constexpr Choice kByRegisters[] = {{128, 128, 1}, {128, 64, 1.2}, {64, 128, 1.2},
-                                   {64, 64, 1.5}, {32, 64, 2},    {32, 32, 3}};
-constexpr Choice kByTensorCores[] = {{128, 128, 1}, {128, 64, 1.2}, {64, 128, 1.2}, {64, 64, 1.5}, {32, 64, 2.2}};
+constexpr Choice kByRegisters[] = {{128, 128, 1}, {128, 64, 1.2}, {64, 128, 1.2}, {64, 64, 1.5},
+                                   {32, 64, 2},   {32, 32, 3},    {16, 128, 2.6}, {128, 16, 2.6}};
+constexpr Choice kByTensorCores[] = {{128, 128, 1}, {128, 64, 1.2}, {64, 128, 1.2}, {64, 64, 1.5},
+                                     {32, 64, 2.2}, {16, 128, 2.6}, {128, 16, 2.6}};
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -54,10 +57,16 @@ double CostOf(const Choice& c, const ProductShape& p, int64_t cuts) {
 
 }  // namespace
 
+// Tiles are mostly empty where there are few rows or columns, which pays only where much is read again otherwise.
+static bool IsWorthTiles(const ProductShape& p) {
+  const int64_t fewest = std::min(p.rows, p.columns);
+  if (fewest < kLeastExtent || p.trips < (p.on_tensor_cores ? kLeastTensorTrips : kLeastTrips)) return false;
+  const double products = static_cast<double>(p.rows) * static_cast<double>(p.columns) * static_cast<double>(p.trips);
+  return fewest >= kFullExtent || products >= kManyProducts;
+}
+
 TileSize TileSizeOf(const ProductShape& p) {
-  if (p.rows < kLeastExtent || p.columns < kLeastExtent ||
-      p.trips < (p.on_tensor_cores ? kLeastTensorTrips : kLeastTrips))
-    return {};
+  if (!IsWorthTiles(p)) return {};
   const int64_t step = p.on_tensor_cores ? kTensorStep : p.trips <= kStep / 2 ? kStep / 2 : kStep;
   const Choice* best = nullptr;
   double least = std::numeric_limits<double>::infinity();
@@ -80,8 +89,8 @@ TileSize TileSizeOf(const ProductShape& p) {
   if (best == nullptr) return {};
   TileSize size{.extents = {best->rows, best->columns}, .step = step, .cuts = best_cuts};
   if (!p.on_tensor_cores) return ByRegisters(size);
-  size.parts[0] = 2;
-  size.parts[1] = 4;
+  size.parts[0] = best->rows == 16 ? 1 : best->columns == 16 ? kWarps : 2;
+  size.parts[1] = kWarps / size.parts[0];
   if (BytesOf(*best, step, kTensorStages, p.bytes) <= kSharedBytes) size.stages = kTensorStages;
   return size;
 }

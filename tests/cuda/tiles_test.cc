@@ -211,6 +211,16 @@ TEST_F(Tiles, SeveralProducts) {
             {70, 40, 36}));
 }
 
+TEST_F(Tiles, FewRowsOrColumns) {
+  OfStandin<void(uint32_t)>("ricci_standin_check")(0);
+  for (const auto& [type, n] : {std::pair<std::string, Sizes>{"f32", {5, 16500, 60}}, {"bf16", {16500, 5, 60}}}) {
+    const Program f = Of(Product(false, false), n, type);
+    ExpectText(f, n.rows < 16 ? "// tiles of 16 rows" : "and 16 columns");
+    ExpectSameBytes(f);
+  }
+  OfStandin<void(uint32_t)>("ricci_standin_check")(1);
+}
+
 TEST_F(Tiles, SmallProductsHaveNone) {
   ExpectText(Of(Product(false, false), {6, 6, 6}), "// tiles of ", /*found=*/false);
   ExpectText(Of(Product(false, false), {1, 512, 512}), "// tiles of ", /*found=*/false);
