@@ -33,33 +33,35 @@ void KernelPrinter::PartsOfPass() {
   Close();
 }
 
+// `s7`: the sums of `p` in this packet of points.
+void KernelPrinter::AddParts(const TileProduct& p) {
+  const int64_t n = launch_.vector;
+  const std::string type = n == 1 ? SumType(p) : device_.Vector(SumType(p), n), sum = "s" + N(p.first);
+  const std::string from = PartOfTile(p) + " + p * " + N(n), e = n == 1 ? "" : ".at[e]";
+  Line(type + " " + sum + " = *(const " + type + "*)(" + from + ");");
+  Open("for (i32 part = 1; part < " + N(launch_.parts) + "; ++part)");
+  Line("const " + type + " other = *(const " + type + "*)(" + from + " + (i64)part * " + N(launch_.points) + ");");
+  if (n > 1) Line("#pragma unroll");
+  if (n > 1) Open("for (i32 e = 0; e < " + N(n) + "; ++e)");
+  Line(sum + e + " = " + Combined(RICCI_S_ADD, At(p.last).dtype, sum + e, "other" + e) + ";");
+  if (n > 1) Close();
+  Close();
+}
+
 void KernelPrinter::CombineTiles(const std::string& name) {
   const int64_t n = launch_.vector, along = tile_->extents[1] / n;
   Signature(name);
   Line("// second of two launches: " + N(launch_.parts) + " parts of each sum are added");
-  if (tile_->points && tile_->points->bytes != 0)
+  if (tile_->points && tile_->points->bytes != 0) {
     Line("const bool aligned = " + AreAligned(BuffersTogether(*tile_->points), tile_->points->bytes) + ";");
+  }
   Open("for (i64 p = (i64)blockIdx.x * blockDim.x + threadIdx.x; p < " + N(launch_.points / n) +
        "; p += (i64)gridDim.x * blockDim.x)");
-  const std::string column = "(i32)(p % " + N(along) + ")" + (n == 1 ? "" : " * " + N(n));
-  Line("const i32 column = " + column + ", row = (i32)(p / " + N(along) + " % " + N(tile_->extents[0]) + ");");
+  Line("const i32 column = (i32)(p % " + N(along) + ")" + (n == 1 ? "" : " * " + N(n)) + ", row = (i32)(p / " +
+       N(along) + " % " + N(tile_->extents[0]) + ");");
   CoordinatesOf(Side::kBatch, "(i32)(p / " + N(along * tile_->extents[0]) + ")", nullptr);
-  for (const TileProduct& p : tile_->products) {
-    const std::string type = n == 1 ? SumType(p) : device_.Vector(SumType(p), n), sum = "s" + N(p.first);
-    const std::string from = PartOfTile(p) + " + p * " + N(n), e = n == 1 ? "" : ".at[e]";
-    Line(type + " " + sum + " = *(const " + type + "*)(" + from + ");");
-    Open("for (i32 part = 1; part < " + N(launch_.parts) + "; ++part)");
-    Line("const " + type + " other = *(const " + type + "*)(" + from + " + (i64)part * " + N(launch_.points) + ");");
-    if (n > 1) Line("#pragma unroll");
-    if (n > 1) Open("for (i32 e = 0; e < " + N(n) + "; ++e)");
-    Line(sum + e + " = " + Combined(RICCI_S_ADD, At(p.last).dtype, sum + e, "other" + e) + ";");
-    if (n > 1) Close();
-    Close();
-  }
-  for (const Side side : {Side::kRows, Side::kColumns}) {
-    CoordinatesOf(side, side == Side::kRows ? "row" : "column", tile_->points ? &tile_->points->early : nullptr);
-  }
-  tile_->points ? PointsOfPacket() : Body(1, k_.n_insts);
+  for (const TileProduct& p : tile_->products) AddParts(p);
+  PointsOfSums();
   Close();
   Close();
 }
