@@ -76,7 +76,7 @@ ricci_status* Code::LoadKernel(uint32_t i, CuModule module) {
   const std::string name = KernelName(*given_.kernels[i], i);
   const Launch& launch = launches_[i];
   kernels_.push_back(ByThreads(launch.threads(), launch.thread_bytes));
-  parts_.push_back(ByThreads(launch.points * launch.parts * kBlock, 0));
+  parts_.push_back(ByThreads(launch.parts_threads, 0));
   if (ricci_status* failed = Find(module, name, kernels_.back())) return failed;
   return launch.parts == 0 ? nullptr : Find(module, name + "_parts", parts_.back());
 }

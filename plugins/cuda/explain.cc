@@ -61,8 +61,7 @@ class Explainer {
     const Vector vector = VectorOf(k, blocks, ranges, team);
     const Phases phases = PhasesOf(k, blocks, team);
     if (launch.parts != 0) {
-      const int64_t threads = launch.points * launch.parts * kBlock;
-      OneLaunch(name + "_parts", launch.decisions_of_parts, ShapeOf(threads, 0, code_.processors),
+      OneLaunch(name + "_parts", launch.decisions_of_parts, ShapeOf(launch.parts_threads, 0, code_.processors),
                 TrafficOf(k, blocks, vector, phases.first));
     }
     OneLaunch(name, launch.decisions, ShapeOf(launch.threads(), launch.thread_bytes, code_.processors),

@@ -37,7 +37,8 @@ class KernelPrinter {
         launch_(LaunchOf(k, blocks_, team_, vector_.of_points ? vector_.size : 1)) {
     launch_.parts = phases_.parts;
     launch_.parts_bytes = phases_.bytes;
-    if (tile_->IsUsed()) launch_.tiles = tile_->tiles();
+    launch_.parts_threads = launch_.points * launch_.parts * kBlock;
+    if (tile_->IsUsed()) LaunchTiles();
   }
 
   bool Print(const std::string& name);
@@ -120,27 +121,33 @@ class KernelPrinter {
   void CombineParts(uint32_t reduce);
 
   // ---- tile_text.cc ----
-  TileLayout LayoutOf(const TileProduct& p, Side side) const;
-  std::string SlotOf(const TileProduct& p, Side side, const std::string& slot) const;
-  std::string IsInside(const TileProduct& p) const;
-  void CopyOperand(const TileProduct& p, Side side);
-  int64_t BytesOfOperand(const TileProduct& p, Side side) const;  // of one step
-  static bool HasCopies(const TileProduct& p) { return p.operands[0].is_copy || p.operands[1].is_copy; }
   void Tiles(const std::string& name);
+  void LaunchTiles();
   void TilesOfKinds();
   void TilesOfKind();
   void PlaceOfTile(const std::string& number);
   void TileMemory();
+  std::vector<uint8_t> BuffersTogether(const Packet& packet) const;
   std::string AreTilesAligned() const;
   bool Wants(const std::vector<uint8_t>& marks, uint16_t op, Side side) const;
   void CoordinatesOf(Side side, const std::string& number, const std::vector<uint8_t>* marks);
   void Multiply(const TileProduct& p);
+  void BeginSteps(const TileProduct& p);
+
+  // ---- tile_operands.cc ----
+  static bool HasCopies(const TileProduct& p) { return p.operands[0].is_copy || p.operands[1].is_copy; }
+  static std::string KeptName(Side side);  // of the operand in shared memory
+  TileLayout LayoutOf(const TileProduct& p, Side side) const;
+  int64_t BytesOfOperand(const TileProduct& p, Side side) const;  // of one step
+  std::string SlotOf(const TileProduct& p, Side side, const std::string& slot) const;
+  std::string IsInside(const TileProduct& p) const;
   int64_t PacketsOfThread(const TileProduct& p, Side side) const;
   void BeginPackets(const TileProduct& p, Side side);
   static std::string Limited(const std::string& number, int64_t size, int64_t of_tile, int64_t n);
   void CoordinatesOfPacket(const TileProduct& p, Side side, const std::vector<uint8_t>& marks, bool of_element);
   void DeclareLoaded(const TileProduct& p, Side side);
   void LoadOperand(const TileProduct& p, Side side);
+  void CopyOperand(const TileProduct& p, Side side);
   void KeepOperand(const TileProduct& p, Side side);
 
   // ---- tile_sums.cc ----
@@ -149,8 +156,25 @@ class KernelPrinter {
   int64_t AtOnce(const TileProduct& p, Side side) const;
   void DeclareSums();
   void AddProducts(const TileProduct& p);
+  void ReadFactors(const TileProduct& p, Side side);
   void Results();
   void StoreSums(const TileProduct& p);
+  void BeginPointsOfPass(int64_t n);
+  void PointsOfPass();
+  void PointsOfSums();
+  void PointsOfPacket();
+  int64_t RowsOfPart() const;
+  int64_t RowsOfPass() const;
+  int64_t LengthOfResults() const;
+  int64_t BeginOfResults(size_t product) const;  // in bytes, for each product; of their number: the end
+
+  // ---- tile_parts.cc ----
+  bool IsCutIntoParts() const { return tile_->IsUsed() && tile_->size.cuts > 1; }
+  std::string PartOfTile(const TileProduct& p) const;
+  void PartsOfPass();
+  void CombineTiles(const std::string& name);
+  void AddParts(const TileProduct& p);
+
   // ---- tile_tensor.cc ----
   int64_t PartOf(Side side) const;  // rows (columns) of a warp
   int64_t BlocksOfPass() const;     // of 16 rows of a warp
@@ -158,13 +182,6 @@ class KernelPrinter {
   void AddTensorProducts(const TileProduct& p);
   void LoadFragments(const TileProduct& p, Side side);
   void StoreTensorSums(const TileProduct& p);
-  // ---- tile_sums.cc ----
-  void PointsOfPass();
-  void PointsOfPacket();
-  int64_t RowsOfPart() const;
-  int64_t RowsOfPass() const;
-  int64_t LengthOfResults() const;
-  int64_t BeginOfResults(size_t product) const;  // in bytes, for each product; of their number: the end
 
   // ---- kernel_body.cc ----
   void Update(uint32_t i);

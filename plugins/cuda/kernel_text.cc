@@ -57,14 +57,14 @@ std::string KernelPrinter::Parameters() const {
     parameters += (b.access == RICCI_ACCESS_READ ? "const " : "") + std::string(TypeName(b.dtype)) + "* b" +
                   std::to_string(i) + ", ";
   }
-  return parameters + "u32* failed";
+  const std::string memory = launch_.parts != 0 ? ", u8* parts" : launch_.thread_bytes != 0 ? ", u8* arrays" : "";
+  return parameters + "u32* failed" + memory;
 }
 
 void KernelPrinter::Signature(const std::string& name) {
   Line("");
   Line("// " + Summary());
-  const std::string memory = phases_.parts != 0 ? ", u8* parts" : launch_.thread_bytes != 0 ? ", u8* arrays" : "";
-  Open("extern \"C\" __global__ void " + name + "(" + Parameters() + memory + ")");
+  Open("extern \"C\" __global__ void " + name + "(" + Parameters() + ")");
   if (launch_.thread_bytes == 0) return;
   Decide("private arrays in memory: " + std::to_string(launch_.thread_bytes) + " bytes for a thread");
   Line("u8* const own = arrays + ((u64)blockIdx.x * blockDim.x + threadIdx.x) * " +
@@ -154,7 +154,7 @@ void KernelPrinter::Coordinates() {
 
 bool KernelPrinter::Print(const std::string& name) {
   PlaceArrays();
-  in_parts_ = phases_.parts != 0;
+  in_parts_ = launch_.parts != 0;
   if (in_parts_) Function(name + "_parts");
   in_parts_ = false;
   Function(name);
@@ -163,6 +163,7 @@ bool KernelPrinter::Print(const std::string& name) {
 
 void KernelPrinter::Function(const std::string& name) {
   place_.clear();
+  if (IsCutIntoParts() && !in_parts_) return CombineTiles(name);
   if (tile_->IsUsed()) return Tiles(name);
   Signature(name);
   Points();

@@ -25,6 +25,7 @@ struct Launch {
   // Long reductions are made in so many parts by a launch before this one (phases.h), of the function NAME_parts, which
   // leaves them in memory that is the last argument of both. 0: there is no such launch.
   int64_t parts = 0;
+  int64_t parts_threads = 0;  // of that launch
   uint64_t parts_bytes = 0;
   // Private arrays that are too long for a thread are in memory too, the last argument, which holds so many bytes for
   // each thread that is launched. 0: they are the thread's.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "codegen/identity.h"
 #include "types.h"
 
 namespace ricci::cuda {
@@ -80,9 +79,27 @@ class Finder {
   }
 
   // ---- the sums ----
-  // REDUCEs of which each holds nothing but plain values and the next one, up to a product.
   bool TakeProduct(uint32_t reduce) {
     TileProduct p;
+    if (!TakeLoops(p, reduce)) return false;
+    p.first = blocks_.close[p.loops.front()];
+    p.last = blocks_.close[p.loops.back()];
+    p.product = k_.insts[p.last].b;
+    const ricci_inst& q = k_.insts[p.product];
+    if (q.op != RICCI_S_MUL || p.product < p.loops.back() || q.dtype != k_.insts[p.last].dtype) return false;
+    // As threads hold them; the text has indices in 32 bits that are of 64.
+    const unsigned bytes = codegen::SizeOfDType(q.dtype);
+    if ((bytes != 4 && bytes != 8) || ranges_.IsShort(q.a) || ranges_.IsShort(q.b)) return false;
+    if (!tile_.products.empty() && bytes != codegen::SizeOfDType(k_.insts[tile_.products[0].product].dtype)) {
+      return false;
+    }
+    if (!TakeSides(p, q.a, q.b)) return false;
+    given_[p.first] = 1;
+    tile_.products.push_back(std::move(p));
+    return true;
+  }
+  // REDUCEs of which each holds nothing but plain values and the next one.
+  bool TakeLoops(TileProduct& p, uint32_t reduce) const {
     for (uint32_t loop = reduce; loop != 0;) {
       const std::optional<int64_t> trips = codegen::TripsOf(k_, loop);
       if (static_cast<uint32_t>(k_.insts[loop].imm) != RICCI_S_ADD || !trips || *trips <= 0) return false;
@@ -93,21 +110,6 @@ class Finder {
       if (!inner) return false;
       loop = *inner;
     }
-    p.first = blocks_.close[p.loops.front()];
-    p.last = blocks_.close[p.loops.back()];
-    p.product = k_.insts[p.last].b;
-    const ricci_inst& q = k_.insts[p.product];
-    if (q.op != RICCI_S_MUL || p.product < p.loops.back() || IsNarrow(q.dtype)) return false;
-    const unsigned bytes = codegen::SizeOfDType(q.dtype);
-    if ((bytes != 4 && bytes != 8) || q.dtype != k_.insts[p.last].dtype || ranges_.IsShort(q.a) ||
-        ranges_.IsShort(q.b)) {
-      return false;
-    }
-    if (!tile_.products.empty() && bytes != codegen::SizeOfDType(k_.insts[tile_.products[0].product].dtype))
-      return false;
-    if (!TakeSides(p, q.a, q.b)) return false;
-    given_[p.first] = 1;
-    tile_.products.push_back(std::move(p));
     return true;
   }
   // The one loop in a loop, which gives what it yields; 0: there is none, nothing: there is something else.

@@ -26,7 +26,7 @@ std::string TileLayout::Place(const std::string& line, const std::string& inner)
 TileLayout RegisterLayout(int64_t extent, int64_t step, int64_t across, int64_t bytes) {
   TileLayout layout{.lines = step, .length = extent};
   if (across == 0) return layout;
-  const int64_t of_banks = kBankBytes / bytes;
+  const int64_t of_banks = std::min(kBankBytes / bytes, extent);
   layout.div = across;
   layout.mul = std::max(kMostPacketBytes / bytes, of_banks * across / step);
   layout.mod = of_banks / layout.mul;

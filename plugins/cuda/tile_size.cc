@@ -6,9 +6,13 @@
 namespace ricci::cuda {
 namespace {
 
-constexpr int64_t kLeastExtent = 16;  // rows and columns below which a tile is mostly empty
-constexpr int64_t kLeastTrips = 8;    // below which a sum is not worth its barriers
+constexpr int64_t kLeastExtent = 4, kFullExtent = 16;  // rows and columns: for large products, and for all
+constexpr double kManyProducts = 1 << 22;
+constexpr int64_t kLeastTrips = 8;  // below which a sum is not worth its barriers
 constexpr int64_t kLeastTensorTrips = 16;
+constexpr int64_t kMostCuts = 32, kLeastTripsOfCut = 256;
+constexpr double kCostOfLaunch = 5e5, kCostOfPart = 100;  // in products of a processor, without tensor cores
+constexpr int64_t kWarps = kTileThreads / 32;
 constexpr int64_t kProcessors = 128;  // of a large GPU
 constexpr int64_t kStep = 16, kTensorStep = 32, kTensorStages = 3;
 constexpr int64_t kThreadsAlong = 16;  // the rows, and the columns, without tensor cores
@@ -19,9 +23,10 @@ struct Choice {
   int64_t rows, columns;
   double cost;
 };
-constexpr Choice kByRegisters[] = {{128, 128, 1}, {128, 64, 1.2}, {64, 128, 1.2},
-                                   {64, 64, 1.5}, {32, 64, 2},    {32, 32, 3}};
-constexpr Choice kByTensorCores[] = {{128, 128, 1}, {128, 64, 1.2}, {64, 128, 1.2}, {64, 64, 1.5}, {32, 64, 2.2}};
+constexpr Choice kByRegisters[] = {{128, 128, 1}, {128, 64, 1.2}, {64, 128, 1.2}, {64, 64, 1.5},
+                                   {32, 64, 2},   {32, 32, 3},    {16, 128, 2.6}, {128, 16, 2.6}};
+constexpr Choice kByTensorCores[] = {{128, 128, 1}, {128, 64, 1.2}, {64, 128, 1.2}, {64, 64, 1.5},
+                                     {32, 64, 2.2}, {16, 128, 2.6}, {128, 16, 2.6}};
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -36,26 +41,45 @@ bool Fits(const Choice& c, const ProductShape& p, int64_t step) {
   return sums <= kMostSums && BytesOf(c, step, 2, p.bytes) <= kSharedBytes;
 }
 
-// Turns of all processors, times what a tile costs.
-double CostOf(const Choice& c, const ProductShape& p) {
+// Products of one processor: turns of all processors, times what a tile costs; and for parts what it takes to write and
+// read them, and a launch.
+double CostOf(const Choice& c, const ProductShape& p, int64_t cuts) {
   const double tiles = static_cast<double>(CeilDiv(p.rows, c.rows)) *
-                       static_cast<double>(CeilDiv(p.columns, c.columns)) * static_cast<double>(p.batch);
-  return std::max(tiles / kProcessors, 1.0) * static_cast<double>(c.rows * c.columns) * c.cost;
+                       static_cast<double>(CeilDiv(p.columns, c.columns)) * static_cast<double>(p.batch * cuts);
+  const double cost = std::max(tiles / kProcessors, 1.0) * static_cast<double>(c.rows * c.columns) * c.cost *
+                      static_cast<double>(CeilDiv(p.trips, cuts));
+  if (cuts == 1) return cost;
+  const double speed = p.on_tensor_cores ? 8 : 1;
+  const double parts =
+      static_cast<double>(p.rows) * static_cast<double>(p.columns) * static_cast<double>(p.batch * cuts);
+  return cost + speed * (kCostOfLaunch + kCostOfPart * parts / kProcessors);
 }
 
 }  // namespace
 
+// Tiles are mostly empty where there are few rows or columns, which pays only where much is read again otherwise.
+static bool IsWorthTiles(const ProductShape& p) {
+  const int64_t fewest = std::min(p.rows, p.columns);
+  if (fewest < kLeastExtent || p.trips < (p.on_tensor_cores ? kLeastTensorTrips : kLeastTrips)) return false;
+  const double products = static_cast<double>(p.rows) * static_cast<double>(p.columns) * static_cast<double>(p.trips);
+  return fewest >= kFullExtent || products >= kManyProducts;
+}
+
 TileSize TileSizeOf(const ProductShape& p) {
-  if (p.rows < kLeastExtent || p.columns < kLeastExtent ||
-      p.trips < (p.on_tensor_cores ? kLeastTensorTrips : kLeastTrips))
-    return {};
+  if (!IsWorthTiles(p)) return {};
   const int64_t step = p.on_tensor_cores ? kTensorStep : p.trips <= kStep / 2 ? kStep / 2 : kStep;
   const Choice* best = nullptr;
   double least = std::numeric_limits<double>::infinity();
+  int64_t best_cuts = 1;
   const auto consider = [&](const Choice& c) {
-    if (!Fits(c, p, step) || CostOf(c, p) >= least) return;
-    best = &c;
-    least = CostOf(c, p);
+    if (!Fits(c, p, step)) return;
+    for (int64_t cuts = 1; cuts == 1 || (cuts <= kMostCuts && p.trips / cuts >= kLeastTripsOfCut); cuts *= 2) {
+      const double cost = CostOf(c, p, cuts);
+      if (cost >= least) continue;
+      best = &c;
+      best_cuts = cuts;
+      least = cost;
+    }
   };
   if (p.on_tensor_cores) {
     for (const Choice& c : kByTensorCores) consider(c);
@@ -63,16 +87,17 @@ TileSize TileSizeOf(const ProductShape& p) {
     for (const Choice& c : kByRegisters) consider(c);
   }
   if (best == nullptr) return {};
-  TileSize size{.extents = {best->rows, best->columns}, .step = step};
+  TileSize size{.extents = {best->rows, best->columns}, .step = step, .cuts = best_cuts};
   if (!p.on_tensor_cores) return ByRegisters(size);
-  size.parts[0] = 2;
-  size.parts[1] = 4;
+  size.parts[0] = best->rows == 16 ? 1 : best->columns == 16 ? kWarps : 2;
+  size.parts[1] = kWarps / size.parts[0];
   if (BytesOf(*best, step, kTensorStages, p.bytes) <= kSharedBytes) size.stages = kTensorStages;
   return size;
 }
 
 TileSize ByRegisters(const TileSize& tile) {
-  TileSize size{.extents = {tile.extents[0], tile.extents[1]}, .step = std::min<int64_t>(tile.step, kStep)};
+  TileSize size{
+      .extents = {tile.extents[0], tile.extents[1]}, .step = std::min<int64_t>(tile.step, kStep), .cuts = tile.cuts};
   for (int side = 0; side < 2; ++side) size.parts[side] = size.extents[side] / kThreadsAlong;
   return size;
 }

@@ -13,7 +13,9 @@ inline constexpr int64_t kTileThreads = 256;  // of a block
 struct TileSize {
   int64_t extents[2] = {0, 0};  // rows and columns of a tile; 0: too few for tiles
   int64_t step = 0;             // trips of the sum that are in shared memory at once
-  int64_t stages = 2;           // steps that are in shared memory: one is computed while others arrive
+  // Of few tiles, long sums are cut into so many parts, each of which has tiles of its own; a second launch adds them.
+  int64_t cuts = 1;
+  int64_t stages = 2;  // steps that are in shared memory: one is computed while others arrive
   // On tensor cores: the warps of a block, in rows and columns. Else rows and columns of a thread: 16 by 16 threads.
   int64_t parts[2] = {0, 0};
 };

@@ -35,32 +35,37 @@ void KernelPrinter::DeclareSums() {
   }
 }
 
+// The rows `x` or columns `y` of a thread in one trip.
+void KernelPrinter::ReadFactors(const TileProduct& p, Side side) {
+  const bool rows = side == Side::kRows;
+  const TileOperand& o = p.operands[rows ? 0 : 1];
+  const int64_t n = AtOnce(p, side), chunks = tile_->size.parts[rows ? 0 : 1] / n;
+  const std::string type = device_.Vector(Type(o.value), n), name = rows ? "x" : "y";
+  const std::string thread = rows ? "thread_row" : "thread_column";
+  const std::string first = "(" + thread + " + c * " + N(kThreadsAlong) + ") * " + N(n);
+  Line(type + " " + name + "[" + N(chunks) + "];");
+  Line("#pragma unroll");
+  Line("for (i32 c = 0; c < " + N(chunks) + "; ++c)");
+  ++depth_;
+  Line(name + "[c] = *(const " + type + "*)(" + SlotOf(p, side, "used") + " + " +
+       LayoutOf(p, side).Place("trip", first) + ");");
+  --depth_;
+}
+
 void KernelPrinter::AddProducts(const TileProduct& p) {
   if (tile_->on_tensor_cores) return AddTensorProducts(p);
   const std::string step = N(tile_->size.step);
   Line("#pragma unroll");
   Open("for (i32 trip = 0; trip < " + step + "; ++trip)");
   if (p.trips % tile_->size.step != 0) Line("if (step * " + step + " + trip >= " + N(p.trips) + ") break;");
+  for (const Side side : {Side::kRows, Side::kColumns}) ReadFactors(p, side);
   for (const Side side : {Side::kRows, Side::kColumns}) {
     const bool rows = side == Side::kRows;
-    const TileLayout layout = LayoutOf(p, side);
-    const int64_t n = AtOnce(p, side), chunks = tile_->size.parts[rows ? 0 : 1] / n;
-    const std::string type = device_.Vector(Type(p.operands[rows ? 0 : 1].value), n), name = rows ? "x" : "y";
-    const std::string first =
-        (rows ? "(thread_row + c * " : "(thread_column + c * ") + N(kThreadsAlong) + ") * " + N(n);
-    Line(type + " " + name + "[" + N(chunks) + "];");
+    const std::string i = rows ? "i" : "j", n = N(AtOnce(p, side));
     Line("#pragma unroll");
-    Open("for (i32 c = 0; c < " + N(chunks) + "; ++c)");
-    Line(name + "[c] = *(const " + type + "*)(" + SlotOf(p, side, "used") + " + " + layout.Place("trip", first) + ");");
-    Close();
-  }
-  for (const Side side : {Side::kRows, Side::kColumns}) {
-    const std::string i = side == Side::kRows ? "i" : "j";
-    Line("#pragma unroll");
-    Open("for (i32 " + i + " = 0; " + i + " < " + N(tile_->size.parts[side == Side::kRows ? 0 : 1]) + "; ++" + i + ")");
-    const std::string n = N(AtOnce(p, side));
-    Let(p.operands[side == Side::kRows ? 0 : 1].value,
-        std::string(side == Side::kRows ? "x" : "y") + "[" + i + " / " + n + "].at[" + i + " % " + n + "]");
+    Open("for (i32 " + i + " = 0; " + i + " < " + N(tile_->size.parts[rows ? 0 : 1]) + "; ++" + i + ")");
+    Let(p.operands[rows ? 0 : 1].value,
+        std::string(rows ? "x" : "y") + "[" + i + " / " + n + "].at[" + i + " % " + n + "]");
   }
   Line(SumType(p) + "& r" + N(p.last) + " = " + SumName(p) + "[i][j];");
   Instruction(p.product);
@@ -97,7 +102,7 @@ void KernelPrinter::Results() {
   Line("__syncthreads();");
   for (const TileProduct& p : tile_->products) StoreSums(p);
   Line("__syncthreads();");
-  PointsOfPass();
+  in_parts_ ? PartsOfPass() : PointsOfPass();
   Close();
 }
 
@@ -119,10 +124,9 @@ void KernelPrinter::StoreSums(const TileProduct& p) {
   Close();
 }
 
-// Each thread takes packets of the rows of a pass.
-void KernelPrinter::PointsOfPass() {
-  const int64_t n = tile_->points ? tile_->points->size : 1, rows = RowsOfPass();
-  const int64_t along = tile_->size.extents[1] / n;
+// Each thread takes packets of `n` of the rows of a pass.
+void KernelPrinter::BeginPointsOfPass(int64_t n) {
+  const int64_t rows = RowsOfPass(), along = tile_->size.extents[1] / n;
   Line("#pragma unroll 1");
   Open("for (u32 at = threadIdx.x; at < " + N(rows * along) + "; at += " + N(kTileThreads) + ")");
   Line("const i32 place = (i32)(at / " + N(along) + "), column = first_column + (i32)(at % " + N(along) + ")" +
@@ -137,16 +141,25 @@ void KernelPrinter::PointsOfPass() {
     beyond += (beyond.empty() ? "" : " || ") + std::string("column >= ") + N(tile_->extents[1]);
   }
   if (!beyond.empty()) Line("if (" + beyond + ") continue;");
-  for (const Side side : {Side::kRows, Side::kColumns}) {
-    CoordinatesOf(side, side == Side::kRows ? "row" : "column", tile_->points ? &tile_->points->early : nullptr);
-  }
   for (const TileProduct& p : tile_->products) {
     const std::string type = n == 1 ? SumType(p) : device_.Vector(SumType(p), n);
     Line("const " + type + " s" + N(p.first) + " = *(const " + type + "*)(results" + N(p.first) + " + place * " +
          N(LengthOfResults()) + " + (column - first_column));");
   }
-  tile_->points ? PointsOfPacket() : Body(1, k_.n_insts);
+}
+
+void KernelPrinter::PointsOfPass() {
+  BeginPointsOfPass(tile_->points ? tile_->points->size : 1);
+  PointsOfSums();
   Close();
+}
+
+// What the points of a packet do with their sums.
+void KernelPrinter::PointsOfSums() {
+  for (const Side side : {Side::kRows, Side::kColumns}) {
+    CoordinatesOf(side, side == Side::kRows ? "row" : "column", tile_->points ? &tile_->points->early : nullptr);
+  }
+  tile_->points ? PointsOfPacket() : Body(1, k_.n_insts);
 }
 
 void KernelPrinter::PointsOfPacket() {

@@ -108,6 +108,7 @@ std::vector<Program> Programs(ricci_ctx* ctx) {
           {"product_f32_gelu", of({rows, square, column}, ProductGelu)},
           {"product_f32_odd", of({{{1023, 1023}}, {{1023, 1023}}}, Product)},
           {"products_f32", of({{{64, 128, 96}}, {{64, 96, 128}}}, Batched)},
+          {"product_f32_long", of({{{256, 1 << 16}}, {{1 << 16, 256}}}, Product)},
           {"product_bf16_gelu", of({{{kRows, 1024}, kBF16}, {{1024, 1024}, kBF16}, column}, ProductGelu)},
           {"product_bf16", of({{{1024, 1024}, kBF16}, {{1024, 1024}, kBF16}}, Product)},
           {"scores_bf16", of({{{4, 1024, 8, 64}, kBF16}, {{4, 1024, 8, 64}, kBF16}}, Scores)}};

@@ -38,7 +38,7 @@ void ExpectPermutation(const TileLayout& layout) {
 }
 
 TEST(TileLayout, TensorCoresReadLinesOfDifferentBanks) {
-  for (const int64_t extent : {32, 64, 128}) {
+  for (const int64_t extent : {16, 32, 64, 128}) {
     for (const bool along_sum : {false, true}) {
       const TileLayout layout = TensorLayout(extent, 32, along_sum);
       ExpectPermutation(layout);
@@ -59,7 +59,7 @@ TEST(TileLayout, TensorCoresReadLinesOfDifferentBanks) {
 TEST(TileLayout, RegistersReadWithoutConflicts) {
   for (const int64_t bytes : {4, 8}) {
     const int64_t n = 16 / bytes, step = 16;
-    for (const int64_t extent : {64, 128}) {
+    for (const int64_t extent : {16, 64, 128}) {
       for (const int64_t across : {int64_t{0}, int64_t{1}, n}) {
         const TileLayout layout = RegisterLayout(extent, step, across, bytes);
         ExpectPermutation(layout);

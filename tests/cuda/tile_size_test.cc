@@ -1,0 +1,65 @@
+// Which tiles the table chooses (plugins/cuda/tile_size.h).
+#include "tile_size.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace ricci::cuda { namespace {
+
+// `128 x 64 / 2`: the tile, and the parts that the sum is cut into; `none`.
+std::string Of(const ProductShape& p) {
+  const TileSize size = TileSizeOf(p);
+  if (size.step == 0) return "none";
+  return std::to_string(size.extents[0]) + " x " + std::to_string(size.extents[1]) + " / " + std::to_string(size.cuts);
+}
+ProductShape Shape(int64_t rows, int64_t columns, int64_t trips, int64_t batch = 1) {
+  return {.rows = rows, .columns = columns, .batch = batch, .trips = trips};
+}
+
+TEST(TileSize, LargeTilesWhereThereAreManySmallOnesWhereThereAreFew) {
+  EXPECT_EQ(Of(Shape(4096, 4096, 4096)), "128 x 128 / 1");
+  EXPECT_EQ(Of(Shape(1024, 1024, 1024)), "128 x 64 / 1");
+  EXPECT_EQ(Of(Shape(256, 256, 256)), "32 x 32 / 1");
+  EXPECT_EQ(Of(Shape(128, 128, 96, 64)), "128 x 64 / 1");
+  EXPECT_EQ(Of(Shape(33, 20000, 512)), "64 x 128 / 1");
+}
+
+TEST(TileSize, LongSumsAreCut) {
+  EXPECT_EQ(Of(Shape(256, 256, 1 << 16)), "128 x 128 / 32");
+  EXPECT_EQ(Of(Shape(4096, 4096, 1 << 16)), "128 x 128 / 1");
+}
+
+TEST(TileSize, SmallProductsHaveNone) {
+  EXPECT_EQ(Of(Shape(6, 6, 6, 65536)), "none");
+  EXPECT_EQ(Of(Shape(1, 4096, 4096)), "none");
+  EXPECT_EQ(Of(Shape(4096, 2, 4096)), "none");
+  EXPECT_EQ(Of(Shape(64, 64, 7)), "none");
+  EXPECT_EQ(Of(Shape(8, 64, 64)), "none");
+  EXPECT_EQ(Of(Shape(8, 4096, 4096)), "16 x 128 / 4");
+}
+
+// What a tile holds fits into shared memory and registers, for all types.
+TEST(TileSize, Fits) {
+  for (const bool on_tensor_cores : {false, true}) {
+    for (const int64_t bytes : {on_tensor_cores ? 2 : 4, on_tensor_cores ? 2 : 8}) {
+      for (const int64_t products : {1, 2}) {
+        for (const int64_t extent : {32, 100, 1000, 10000}) {
+          const ProductShape p{.rows = extent,
+                               .columns = extent,
+                               .batch = 1,
+                               .trips = 512,
+                               .products = products,
+                               .bytes = bytes,
+                               .on_tensor_cores = on_tensor_cores};
+          const TileSize size = TileSizeOf(p);
+          ASSERT_NE(size.step, 0);
+          EXPECT_LE((size.extents[0] + size.extents[1]) * size.step * size.stages * bytes, kSharedBytes);
+          EXPECT_LE(size.extents[0] * size.extents[1] / kTileThreads * products * std::max<int64_t>(bytes, 4), 256);
+        }
+      }
+    }
+  }
+}
+
+}}  // namespace ricci::cuda
