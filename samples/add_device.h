@@ -31,7 +31,8 @@ static inline ricci_status* add_backend(ricci_ctx* ctx, const char* device) {
   return ricci_device_find(ctx, "cpu", 3) != NULL ? NULL : ricci_context_add_plugin(ctx, ricci_plugin_query_cpu);
 }
 
-/* Takes these options and their values out of the words of main; what is left is the sample's own. */
+/* After the primitives have been added, which a backend improves. Takes these options and their values out of the words
+ * of main; what is left is the sample's own. */
 static inline ricci_status* add_device(ricci_ctx* ctx, int* argc, char** argv) {
   const char* device = "cpu";
   int kept = 1;

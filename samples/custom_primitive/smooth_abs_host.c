@@ -49,12 +49,12 @@ static ricci_executable* compile_batched_derivative(ricci_ctx* ctx) {
 int main(int argc, char** argv) {
   ricci_ctx* ctx;
   check(ricci_context_create(NULL, &ctx));
+  check(ricci_context_add_plugin(ctx, ricci_plugin_query_lax));
   check(add_device(ctx, &argc, argv));
   if (argc != 2) {
     fprintf(stderr, "usage: %s libricci_plugin_smooth_abs.so.0 [--device cpu|cuda] [--config KEY=VALUE]...\n", argv[0]);
     return 2;
   }
-  check(ricci_context_add_plugin(ctx, ricci_plugin_query_lax));
   check(ricci_context_load_plugin(ctx, argv[1], strlen(argv[1])));
 
   ricci_executable* run = compile_batched_derivative(ctx);

@@ -27,9 +27,9 @@ int main(int argc, char** argv) {
   const float q[4] = {0.0f, 1.0f, 3.0f, 6.0f}, k = 2.0f;
   float energy, force[4];
   TRY(ricci_context_create(NULL, &ctx));
+  TRY(ricci_context_add_plugin(ctx, ricci_plugin_query_lax));
   TRY(add_device(ctx, &argc, argv));
   if (argc != 2) return fprintf(stderr, "usage: run_saved FILE [--device cpu|cuda] [--config KEY=VALUE]...\n"), 2;
-  TRY(ricci_context_add_plugin(ctx, ricci_plugin_query_lax));
   TRY(ricci_program_load(ctx, argv[1], strlen(argv[1]), &f));
   TRY(ricci_compile(f, NULL, &run));
   ricci_program_signature(f, NULL, &types, NULL, NULL);

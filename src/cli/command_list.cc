@@ -126,14 +126,18 @@ std::string MemoryText(const ricci_device* d) {
   return text;
 }
 
+// A GPU has many processors, unless it is not there.
+std::string WorkersText(const ricci_device_desc& d) {
+  if (View(d.kind) != "cuda") return ", " + std::to_string(d.workers) + (d.workers == 1 ? " thread" : " threads");
+  return d.workers > 1 ? ", " + std::to_string(d.workers) + " processors" : "";
+}
+
 void PrintDevice(const std::string& number, ricci_device* device) {
   ricci_device_desc desc{};
   desc.hdr.size = sizeof desc;
   ricci_device_info(device, &desc);
-  const char* const workers = View(desc.kind) == "cuda" ? "processor" : "thread";
-  std::printf("%s: %.*s:%d, %.*s, %u %s%s%s\n", number.c_str(), static_cast<int>(desc.kind.len), desc.kind.ptr,
-              desc.ordinal, static_cast<int>(desc.name.len), desc.name.ptr, desc.workers, workers,
-              desc.workers == 1 ? "" : "s", MemoryText(device).c_str());
+  std::printf("%s: %.*s:%d, %.*s%s%s\n", number.c_str(), static_cast<int>(desc.kind.len), desc.kind.ptr, desc.ordinal,
+              static_cast<int>(desc.name.len), desc.name.ptr, WorkersText(desc).c_str(), MemoryText(device).c_str());
 }
 
 // GPUs come last, without a number: a program runs on one only if --device says so.

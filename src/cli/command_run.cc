@@ -95,7 +95,7 @@ std::string PassList() {
       text += line + "\n    ";
       line.clear();
     }
-    line += (i == 0 ? "" : " ") + std::string(View(name));
+    line += (line.empty() ? "" : " ") + std::string(View(name));
   }
   return text + line + "\n";
 }

@@ -126,6 +126,17 @@ TEST_F(GpuBadInput, FailedCheckSaysWhere) {
   EXPECT_EQ(runner_.Run(f, {{1, 2, 3, 4}}, "cuda")[0], (Numbers{1, 2, 3, 4}));
 }
 
+TEST_F(GpuBadInput, WhatTheCompilerDoesNotTellIsSaid) {
+  const std::string text = runner_.Dump(runner_.Parse(kAdd), "decisions", "cuda");
+  EXPECT_EQ(
+      text,
+      "kernel k0_add: a thread for a point: no reduction or parallel loop of 32 trips; no vectors: points are few\n"
+      "  launch: 1 block of 256 threads\n"
+      "  a point: reads 8 bytes (least 8), writes 4 (least 4), about 4 operations\n"
+      "  code: this compiler reports no registers\n"
+      "a run launches one graph with all steps\n");
+}
+
 // ---- what is missing, or does not fit together ----
 class GpuSetup : public ::testing::Test {
  protected:
