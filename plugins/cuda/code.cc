@@ -2,8 +2,8 @@
 #include "code.h"
 
 #include <algorithm>
-#include <map>
 #include <cstring>
+#include <map>
 
 #include "launch_shape.h"
 #include "team.h"

@@ -51,7 +51,7 @@ void KernelPrinter::AddParts(const TileProduct& p) {
 void KernelPrinter::CombineTiles(const std::string& name) {
   const int64_t n = launch_.vector, along = tile_->extents[1] / n;
   Signature(name);
-  Line("// second of two launches: " + N(launch_.parts) + " parts of each sum are added");
+  Decide("second of two launches: " + N(launch_.parts) + " parts of each sum are added");
   if (tile_->points && tile_->points->bytes != 0) {
     Line("const bool aligned = " + AreAligned(BuffersTogether(*tile_->points), tile_->points->bytes) + ";");
   }

@@ -74,8 +74,8 @@ void KernelPrinter::TilesOfKinds() {
 void KernelPrinter::TilesOfKind() {
   const int64_t of_batch = tile_->TilesOf(Side::kRows) * tile_->TilesOf(Side::kColumns), tiles = tile_->tiles();
   const int64_t batches = tile_->extents[2], cuts = tile_->size.cuts;
-  Line("// " + tile_->reason);
-  if (cuts > 1) Line("// first of two launches: " + N(cuts) + " parts of each sum");
+  Decide(tile_->reason);
+  if (cuts > 1) Decide("first of two launches: " + N(cuts) + " parts of each sum");
   TileMemory();
   Open("for (i32 tile = (i32)blockIdx.x; tile < " + N(tiles * cuts) + "; tile += (i32)gridDim.x)");
   if (cuts > 1) Line("const i32 part = tile / " + N(tiles) + ";");
