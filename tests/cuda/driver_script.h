@@ -174,7 +174,8 @@ class DriverScript {
   void Host(const Words& w) {
     if (w[0] == "runs") return OfStandin<void()>("ricci_standin_run")();
     if (w[0] == "call") {
-      driver_->cuLaunchHostFunc(streams_[w[1]], [](void*) {}, nullptr);
+      driver_->cuLaunchHostFunc(
+          streams_[w[1]], [](void*) {}, nullptr);
       return;
     }
     OfStandin<void(const void*, uint64_t, int)>("ricci_standin_host")(HostOf(w[1]), kBytes, w[0] == "fill" ? 1 : 0);

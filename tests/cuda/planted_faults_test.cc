@@ -3,16 +3,15 @@
 
 #include "cuda/bare_driver.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 struct Planted {
   const char *name, *kind, *who;  // with threads in order
   const char *wrong, *right;      // bodies of kernels
 };
 
-// Two blocks of 64 threads: `t` in the block, `i` in all; `a` has as many elements, of numbers; so has `b`, of zeros. 256
-// bytes of dynamic shared memory.
+// Two blocks of 64 threads: `t` in the block, `i` in all; `a` has as many elements, of numbers; so has `b`, of zeros.
+// 256 bytes of dynamic shared memory.
 constexpr Planted kPlanted[] = {
     {"ReadBeyondEnd", "out of bounds", "thread 63 of block 1 reads 4 bytes at argument 0 + 512 of 512",  //
      "b[i] = a[i + 1];", "b[i] = a[i];"},
@@ -58,8 +57,8 @@ constexpr Planted kPlanted[] = {
      "if (i == 0) b[0] = 1; __syncthreads(); if (blockIdx.x == 0 && t > 0) b[t] = b[0];"},
     {"AtomicAndPlain", "race in global memory", "thread 5 of block 0 reads",
      "atomicAdd((u32*)b, 1u); if (i == 5) a[0] = b[0];", "atomicAdd((u32*)b, 1u); if (i == 5) b[1] = a[0];"},
-    {"ReadAndWrittenByNeighbour", "race in global memory", "thread 0 of block 0 writes",
-     "b[i] = a[i ^ 1]; a[i] = 0;", "b[i] = a[i ^ 1];"},
+    {"ReadAndWrittenByNeighbour", "race in global memory", "thread 0 of block 0 writes", "b[i] = a[i ^ 1]; a[i] = 0;",
+     "b[i] = a[i ^ 1];"},
     {"BarrierInBranch", "divergent barrier", "thread 32 has ended",  //
      "if (t < 32) __syncthreads(); b[i] = a[i];", "if (t < 64) __syncthreads(); b[i] = a[i];"},
     {"BarrierInLoopOfDifferentTrips", "divergent barrier", "thread 0 has ended",
@@ -69,7 +68,8 @@ constexpr Planted kPlanted[] = {
      "if (t % 32 < 16) b[i] = __shfl_xor_sync(0xffffu, a[i], 1);"},
     {"MaskWithoutItself", "wrong mask", "thread 16 waits at __shfl_xor_sync, whose mask does not name it",
      "b[i] = __shfl_xor_sync(0xffffu, a[i], 1);", "b[i] = __shfl_xor_sync(~0u, a[i], 1);"},
-    {"DifferentShuffles", "wrong mask", "thread 0 waits at __shfl_xor_sync, thread 1 waits at __shfl_xor_sync elsewhere",
+    {"DifferentShuffles", "wrong mask",
+     "thread 0 waits at __shfl_xor_sync, thread 1 waits at __shfl_xor_sync elsewhere",
      "b[i] = t % 2 ? __shfl_xor_sync(~0u, a[i], 1) : __shfl_xor_sync(~0u, a[i], 2);",
      "b[i] = t / 32 ? __shfl_xor_sync(~0u, a[i], 1) : __shfl_xor_sync(~0u, a[i], 2);"},
     {"ShuffleBesideBarrier", "wrong mask", "thread 0 waits at __ballot_sync, thread 8 waits at __syncthreads",

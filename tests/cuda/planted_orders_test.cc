@@ -1,11 +1,10 @@
-// Mistakes in the order of driver calls: the simulated GPU reports each with what it is about, and nothing for its right
-// twin.
+// Mistakes in the order of driver calls: the simulated GPU reports each with what it is about, and nothing for its
+// right twin.
 #include <gtest/gtest.h>
 
 #include "cuda/driver_script.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 struct Planted {
   const char *name, *said;  // what the complaint has in it; `|` between what it may have
@@ -75,8 +74,8 @@ constexpr Planted kPlanted[] = {
      "get a s; runs; look a", "get a s; call s; runs; look a"},
     {"FilledWhileCopied", "cuMemcpyHtoDAsync in stream s reads what the host writes",  //
      "put a s; fill a", "put a s; sync s; fill a"},
-    {"LookAfterStreamIsDropped", "the host reads what cuMemcpyDtoHAsync in stream s writes",
-     "get a s; drop s; look a", "get a s; sync s; drop s; look a"},
+    {"LookAfterStreamIsDropped", "the host reads what cuMemcpyDtoHAsync in stream s writes", "get a s; drop s; look a",
+     "get a s; sync s; drop s; look a"},
     {"PinnedFreedWhileCopied", "cuMemcpyHtoDAsync in stream s reads memory that cuMemFreeHost has freed",
      "pin p; put a s p; unpin p", "pin p; put a s p; sync s; unpin p"},
     {"PinnedReadByKernel", "kernel reads in stream s reads what the host writes",
@@ -105,8 +104,8 @@ constexpr Planted kPlanted[] = {
     // ---- handles and contexts ----
     {"EventDropped", "cuStreamWaitEvent: no such event", "mark e s; lose e; wait e t", "mark e s; wait e t; lose e"},
     {"StreamDropped", "cuLaunchKernel: no such stream", "drop s; reads a s", "reads a s; sync s; drop s"},
-    {"ModuleUnloadedTooEarly", "kernel reads: its module was unloaded before it ran",
-     "reads a s; unload", "reads a s; sync s; unload"},
+    {"ModuleUnloadedTooEarly", "kernel reads: its module was unloaded before it ran", "reads a s; unload",
+     "reads a s; sync s; unload"},
     {"PoppedTooOften", "cuCtxPopCurrent without a context", "pop; pop; push", "pop; push"},
     {"AllocatedWithoutContext", "cuMemAllocAsync without a context", "pop; new c s; push", "pop; push"},
     {"LeftPushed", "a thread has ended with a context pushed", "thread push", "thread push pop"},

@@ -1,9 +1,9 @@
 // A stand-in for libcuda and NVRTC: a simulated GPU whose memory is the host's and whose kernels are compiled by g++.
 //
 // What is enqueued runs only when somebody waits for it, so a forgotten wait shows as poison. Every access of a copy or
-// of a kernel is checked against what is allocated, and against those of other threads (race_log.h) and steps (steps.h).
-// Threads of a kernel run one after the other, and so do the nodes of a graph, in an order that a seed decides. Any call
-// can be made to fail. Mistakes and what was not given back are lines of the report.
+// of a kernel is checked against what is allocated, and against those of other threads (race_log.h) and steps
+// (steps.h). Threads of a kernel run one after the other, and so do the nodes of a graph, in an order that a seed
+// decides. Any call can be made to fail. Mistakes and what was not given back are lines of the report.
 #ifndef RICCI_TESTS_CUDA_STANDIN_H_
 #define RICCI_TESTS_CUDA_STANDIN_H_
 #include <condition_variable>
@@ -120,7 +120,8 @@ struct Place {
   // How the thread meets others of its block (fibers.h).
   void (*meet)(const Meeting& at);
   void (*barrier)();
-  // What checked code calls: before an access (launch_check.h), and with `*blocks_left` at 0 after so many basic blocks.
+  // What checked code calls: before an access (launch_check.h), and with `*blocks_left` at 0 after so many basic
+  // blocks.
   void (*access)(const void* p, uint32_t bytes, uint32_t kind, const void* site);
   void (*never_ends)();
   uint64_t* blocks_left;
@@ -137,15 +138,20 @@ CuResult MakeLaunch(CuFunction f, const unsigned (&grid)[3], const unsigned (&bl
                     unsigned shared_bytes, Work& out);
 std::string NameOf(CuFunction f);
 
+// ---- standin_streams.cc ----
+// Whether it has not been destroyed; if it has, a complaint. With the mutex held.
+bool IsLive(Machine& m, const char* call, CuStream stream);
+
+// ---- standin_memory.cc ----
+// A copy as an operation: those places that are on a device must be allocated now and when it runs.
+Work MakeCopy(const char* call, void* dst, const void* src, size_t bytes, CuPointer device_dst, CuPointer device_src);
+Work MakeMemset(const char* call, CuPointer dst, unsigned value, size_t count);
+
 // ---- standin_driver.cc ----
 // The device of the current context, or -1 with a complaint; with the mutex held.
 int CurrentDevice(Machine& m, const char* call);
 // An operation of a stream; refused if no context is current.
 CuResult Push(const char* call, CuStream stream, Work work, bool gives_back = false, const std::string& name = "");
-// A copy as an operation: those places that are on a device must be allocated now and when it runs.
-Work MakeCopy(const char* call, void* dst, const void* src, size_t bytes, CuPointer device_dst, CuPointer device_src);
-Work MakeMemset(const char* call, CuPointer dst, unsigned value, size_t count);
-
 // A handle of the driver is the address of an object here.
 template <typename T, typename H>
 T& As(H handle) {

@@ -58,7 +58,8 @@ std::string Callers(const std::string& text) {
     }
     const std::string kernel = text.substr(name, open - name), body = text.substr(at, text.find(begin, at + 1) - at);
     const bool meets = HasAny(body, meeting);
-    out += "extern \"C\" RICCI_UNSEEN unsigned long long call_" + kernel + "(void** a, const Place* p) {\n  if (p == 0) return " +
+    out += "extern \"C\" RICCI_UNSEEN unsigned long long call_" + kernel +
+           "(void** a, const Place* p) {\n  if (p == 0) return " +
            std::to_string(static_cast<uint64_t>(n) | (meets ? kMeets : 0)) + "ull;\n  Enter(p);\n  " + kernel + "(" +
            values + ");\n  return 0;\n}\n";
   }

@@ -1,9 +1,10 @@
 // StepLog: which steps touch which memory, and whether two of which one writes are in order.
 //
-// A step is an operation of a stream, a node of a graph or an access by the host. Its clock holds, of each stream, up to
-// which step that one is in order before it: what came before in its stream, what the events that its stream waits for
-// came after, and what the host knew to be done when it enqueued the step. All host threads have one clock, since what
-// they tell each other is not seen here. Steps are compared as they run, so those that are never waited for are not.
+// A step is an operation of a stream, a node of a graph or an access by the host. Its clock holds, of each stream, up
+// to which step that one is in order before it: what came before in its stream, what the events that its stream waits
+// for came after, and what the host knew to be done when it enqueued the step. All host threads have one clock, since
+// what they tell each other is not seen here. Steps are compared as they run, so those that are never waited for are
+// not.
 #ifndef RICCI_TESTS_CUDA_STEPS_H_
 #define RICCI_TESTS_CUDA_STEPS_H_
 #include <cstdint>
