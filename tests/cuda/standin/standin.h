@@ -147,15 +147,20 @@ CuResult MakeLaunch(CuFunction f, const unsigned (&grid)[3], const unsigned (&bl
                     unsigned shared_bytes, Work& out);
 std::string NameOf(CuFunction f);
 
+// ---- standin_streams.cc ----
+// Whether it has not been destroyed; if it has, a complaint. With the mutex held.
+bool IsLive(Machine& m, const char* call, CuStream stream);
+
+// ---- standin_memory.cc ----
+// A copy as an operation: those places that are on a device must be allocated now and when it runs.
+Work MakeCopy(const char* call, void* dst, const void* src, size_t bytes, CuPointer device_dst, CuPointer device_src);
+Work MakeMemset(const char* call, CuPointer dst, unsigned value, size_t count);
+
 // ---- standin_driver.cc ----
 // The device of the current context, or -1 with a complaint; with the mutex held.
 int CurrentDevice(Machine& m, const char* call);
 // An operation of a stream; refused if no context is current.
 CuResult Push(const char* call, CuStream stream, Work work, bool gives_back = false, const std::string& name = "");
-// A copy as an operation: those places that are on a device must be allocated now and when it runs.
-Work MakeCopy(const char* call, void* dst, const void* src, size_t bytes, CuPointer device_dst, CuPointer device_src);
-Work MakeMemset(const char* call, CuPointer dst, unsigned value, size_t count);
-
 // A handle of the driver is the address of an object here.
 template <typename T, typename H>
 T& As(H handle) {
