@@ -17,8 +17,8 @@ typedef struct ricci_compile_opts {
   ricci_hdr hdr;
   ricci_device* const* devices; /* NULL = device 0 */
   const uint8_t* donate;        /* [n_donate]: 1 = the run may reuse the memory of this argument for a result */
-  /* 0 = the default of the device (`cpu`: 2), 1 = compile fast (`cpu`: code generation is 1.7 to 7 times as fast, the
-   * code runs up to 1.7 times as long), 2, 3 */
+  /* 0 = the default of the device (`cpu`, `cuda`: 2), 1 = compile fast (`cpu`: code generation is 1.7 to 7 times as
+   * fast, the code runs up to 1.7 times as long; `cuda`: 1.6 to 2 times as fast), 2, 3 */
   uint32_t n_donate, opt_level;
   uint32_t n_devices, reserved0; /* 0 or 1 today */
   /* Called between stages with (done, total), and with (total, total) while code is generated, then perhaps on threads

@@ -68,7 +68,8 @@ std::span<const char> BytesOf(const ObjectFile& object) {
   return {LLVMGetBufferStart(object.get()), LLVMGetBufferSize(object.get())};
 }
 
-// Of what happens to a module here and in optimizer.cc. Raised when that changes: code of before is then not used.
+// Of what happens to a module here and in optimizer.cc, and of what the functions that code calls do with their
+// arguments. Raised when that changes: code of before is then not used.
 constexpr const char* kVersion = "cpu 1";
 
 std::string TextOf(LLVMModuleRef module) {

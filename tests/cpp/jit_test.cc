@@ -1,4 +1,7 @@
 // jit: cache, captures, static values, donation; trees as arguments and results; what a function traces to.
+#include <stdlib.h>
+
+#include <filesystem>
 #include <map>
 
 #include "binding_fixture.h"
@@ -34,6 +37,22 @@ TEST_F(JitTest, CompilesOncePerKindOfArgument) {
   EXPECT_EQ(traced, 3);
   EXPECT_EQ(f.cache_size(), 3u);
 }
+
+#ifdef RICCI_TEST_CPU
+TEST_F(JitTest, AnotherContextFindsCodeThatIsKept) {
+  std::string folder = ::testing::TempDir() + "ricci-jit-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  for (const uint64_t found : {0u, 1u}) {
+    Context c;
+    c.config("cache_dir", folder);
+    const auto f = jit([](Value x) { return sin(x) * x; });
+    ExpectClose(f(Array(c, Floats{1, 2})), {std::sin(1.0f), 2 * std::sin(2.0f)});
+    EXPECT_EQ(c.cache_stats().hits, found);
+    EXPECT_EQ(c.cache_stats().stores, 1 - found);
+  }
+  std::filesystem::remove_all(folder);
+}
+#endif
 
 enum class Activation { kTanh, kRelu };
 
