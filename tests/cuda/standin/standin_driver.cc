@@ -238,6 +238,7 @@ CuResult cuEventDestroy(CuEvent event) {
   delete &As<Event>(event);
   return kCuSuccess;
 }
+CuResult cuEventElapsedTime(float* milliseconds, CuEvent, CuEvent) { return *milliseconds = 1e-3f, kCuSuccess; }
 
 CuResult cuModuleLoadData(CuModule* out, const void* image) {
   Machine& m = Machine::Get();
