@@ -162,8 +162,8 @@ typedef struct ricci_run_args {
   uint64_t deadline_ns;   /* of CLOCK_MONOTONIC; 0: none. Once it has passed, the run ends soon, DEADLINE_EXCEEDED */
   uint32_t device_index;  /* in the list of devices that it was compiled for */
   uint32_t reserved0;
-  /* NULL, or for code with RICCI_COMPILE_PROFILED: called after each KERNEL, LIBRARY, COPY and SOURCE step, with its
-   * number, thread 0 and times of CLOCK_MONOTONIC; and for parts of it that ran on threads, with 1 + the worker. */
+  /* NULL, or for code with RICCI_COMPILE_PROFILED: called after each KERNEL, LIBRARY, COPY and SOURCE step, for which
+   * `enqueue` waits, with its number, thread 0 and times of CLOCK_MONOTONIC; for parts on threads, with 1 + worker. */
   void (*span)(void* self, uint32_t step, uint32_t thread, uint64_t begin_ns, uint64_t end_ns);
   void* span_self;
 } ricci_run_args;
@@ -200,7 +200,7 @@ enum {                                       /* ricci_backend.hdr.flags */
        RICCI_BACKEND_REFERENCE = 1u << 0,    /* no pass runs: each equation is a kernel of its own */
        RICCI_BACKEND_HOST_VISIBLE = 1u << 1, /* the host may read and write what alloc gives */
        RICCI_BACKEND_SOURCES = 1u << 2,      /* it compiles SOURCE lowerings for its kind */
-       RICCI_BACKEND_PROFILES = 1u << 3      /* its code can report steps (ricci_run_args.span); only with `run` */
+       RICCI_BACKEND_PROFILES = 1u << 3      /* its code can report steps (ricci_run_args.span) */
 };
 
 /* A device. Every function may be called on any thread at any time.

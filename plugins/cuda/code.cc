@@ -108,7 +108,7 @@ ricci_status* Code::LoadSource(uint32_t i, CuModule module) {
 ricci_status* Code::PrepareRuns() {
   FindEnds();
   PlaceMemory();
-  if (HasControl(*given_.plan)) return nullptr;
+  if (HasControl(*given_.plan) || (given_.hdr.flags & RICCI_COMPILE_PROFILED) != 0) return nullptr;
   slots_.SetGraphs(kMostGraphs);
   std::vector<bool> uses_arena(given_.plan->n_steps);
   for (uint32_t s = 0; s < given_.plan->n_steps; ++s) {

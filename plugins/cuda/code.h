@@ -53,6 +53,7 @@ class Code {
   ricci_status* Steps(Run& run, uint32_t first, uint32_t last);
   ricci_status* Step(Run& run, uint32_t i);
   ricci_status* IssueStep(const Run& run, const ricci_plan_step& step);
+  ricci_status* IssueTimed(const Run& run, uint32_t i);
   ricci_status* While(Run& run, uint32_t step);
   ricci_status* Case(Run& run, uint32_t step);
   ricci_status* Read(Run& run, uint32_t buffer, uint32_t bytes);

@@ -1,8 +1,12 @@
 // Runs of a plan. Where no step depends on a value, one launch of a graph; else a run issues its steps in order, and
-// where a loop or a branch depends on a value, the host waits for that value.
+// where a loop or a branch depends on a value, the host waits for that value. A profiled run issues its steps in order
+// too, and waits for each.
+#include <time.h>
+
 #include <algorithm>
 
 #include "code.h"
+#include "timer.h"
 
 namespace ricci::cuda {
 namespace {
@@ -11,6 +15,12 @@ ricci_status* Stopped(const ricci_run_args& a) {
   const uint32_t code = ricci_stop_requested(&a);
   if (code == 0) return nullptr;
   return Fail(code, code == RICCI_CANCELLED ? "run cancelled by the host" : "run passed its deadline");
+}
+
+uint64_t Now() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
 }  // namespace
@@ -114,13 +124,26 @@ ricci_status* Code::IssueStep(const Run& run, const ricci_plan_step& step) {
   return Issue(device_, work, run.stream);
 }
 
+// The host waits for the step. Its end is when that is over, and it took as long as the device says.
+ricci_status* Code::IssueTimed(const Run& run, uint32_t i) {
+  Timer timer(device_);
+  uint64_t taken_ns = 0;
+  const uint64_t issued_ns = Now();
+  if (ricci_status* failed = timer.Begin(run.stream)) return failed;
+  if (ricci_status* failed = IssueStep(run, given_.plan->steps[i])) return failed;
+  if (ricci_status* failed = timer.End(run.stream, taken_ns)) return failed;
+  const uint64_t end_ns = Now(), begin_ns = std::max(issued_ns, end_ns - std::min(end_ns, taken_ns));
+  run.args.span(run.args.span_self, i, 0, begin_ns, end_ns);
+  return nullptr;
+}
+
 ricci_status* Code::Step(Run& run, uint32_t i) {
   const ricci_plan_step& step = given_.plan->steps[i];
   switch (step.kind) {
     case RICCI_STEP_KERNEL:
     case RICCI_STEP_SOURCE:
     case RICCI_STEP_COPY:
-      return IssueStep(run, step);
+      return run.args.span == nullptr ? IssueStep(run, step) : IssueTimed(run, i);
     case RICCI_STEP_WHILE:
       return While(run, i);
     case RICCI_STEP_CASE:

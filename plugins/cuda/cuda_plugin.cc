@@ -140,7 +140,7 @@ ricci_target Target() {
 
 ricci_backend Table(Gpu& device, const ricci_target& target) {
   ricci_backend b{};
-  b.hdr = {sizeof b, RICCI_BACKEND_SOURCES, nullptr};
+  b.hdr = {sizeof b, RICCI_BACKEND_SOURCES | RICCI_BACKEND_PROFILES, nullptr};
   b.kind = {"cuda", 4};
   b.name = {device.name().data(), device.name().size()};
   b.self = &device;

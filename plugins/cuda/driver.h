@@ -93,6 +93,7 @@ static_assert(sizeof(CuMemsetNode) == 40 && offsetof(CuMemsetNode, width) == 24)
   X(cuEventQuery, (CuEvent event))                                                                                    \
   X(cuEventSynchronize, (CuEvent event))                                                                              \
   X(cuEventDestroy, (CuEvent event))                                                                                  \
+  X(cuEventElapsedTime, (float* milliseconds, CuEvent begin, CuEvent end))                                            \
   X(cuModuleLoadData, (CuModule * out, const void* image))                                                            \
   X(cuModuleUnload, (CuModule module))                                                                                \
   X(cuModuleGetFunction, (CuFunction * out, CuModule module, const char* name))                                       \

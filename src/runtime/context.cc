@@ -126,9 +126,6 @@ absl::Status CheckBackend(const ricci_backend& b, std::string_view kind) {
     return base::InvalidArgument("backend ", kind, ": alignment is ", b.alignment,
                                  ", not a power of two of at least 16, or 0 for 64");
   }
-  if ((b.hdr.flags & RICCI_BACKEND_PROFILES) != 0 && b.run == nullptr) {
-    return base::InvalidArgument("backend ", kind, ": RICCI_BACKEND_PROFILES is only for backends with run");
-  }
   if (b.opt_level_default > 3) {
     return base::InvalidArgument("backend ", kind, ": opt_level_default is ", b.opt_level_default, ", not 0 to 3");
   }

@@ -15,6 +15,7 @@ constexpr int kOutOfMemory = 2, kLaunchFailed = 719, kUnknown = 999;
 struct Example {
   std::string name, text;
   std::vector<Floats> args;
+  bool profiled = false;
 };
 
 Floats Ramp(size_t n) {
@@ -67,18 +68,25 @@ std::vector<Example> Examples() {
   %t: f32[] = reduce_sum(%s) axes=[0]
   return %s, %t
 })");
-  return {{"kernels and a copy", std::string(kKernels), {Ramp(48)}},
-          {"source", std::string(kSource), {Ramp(40)}},
-          {"while", std::string(kWhile), {{1}, Ramp(1000)}},
-          {"case", std::string(kCase), {{1}, Ramp(1000)}},
-          {"vmap", runner.Print(runner.Vmap(one, {0}, {0, 0}, 3)), {Ramp(27)}}};
+  return {
+      {"kernels and a copy", std::string(kKernels), {Ramp(48)}},
+      {"source", std::string(kSource), {Ramp(40)}},
+      {"while", std::string(kWhile), {{1}, Ramp(1000)}},
+      {"case", std::string(kCase), {{1}, Ramp(1000)}},
+      {"profile", "program f(%x: f32[9]) {\n  %y: f32[9] = add(%x, %x)\n  return %y\n}", {Ramp(9)}, /*profiled=*/true},
+      {"vmap", runner.Print(runner.Vmap(one, {0}, {0, 0}, 3)), {Ramp(27)}}};
 }
 
 // ---- what is done with one ----
 class Attempt {
  public:
   Attempt(ricci_ctx* ctx, const Example& e)
-      : ctx_(ctx), example_(e), first_(GpuOf(ctx)), second_(GpuOf(ctx, 1)), f_(first_), on_second_(second_) {}
+      : ctx_(ctx),
+        example_(e),
+        first_(GpuOf(ctx)),
+        second_(GpuOf(ctx, 1)),
+        f_(first_, e.profiled),
+        on_second_(second_) {}
   ~Attempt() {
     if (end_ != nullptr) ricci_status_free(ricci_event_wait(end_));  // bound memory must stay until then
     ricci_event_release(end_);

@@ -26,7 +26,11 @@ inline ricci_device* GpuOf(ricci_ctx* ctx, uint32_t ordinal = 0) {
 
 class GpuProgram {
  public:
-  explicit GpuProgram(ricci_device* device) : device_(device) {}
+  // `profiled`: its runs report their steps, which nobody looks at.
+  explicit GpuProgram(ricci_device* device, bool profiled = false) : device_(device), profiled_(profiled) {
+    profile_.hdr.size = sizeof profile_;
+    profile_.span = [](void*, const ricci_span*) {};
+  }
   ~GpuProgram() {
     Forget(in_);
     Forget(out_);
@@ -41,6 +45,7 @@ class GpuProgram {
     ricci_compile_opts o = ricci_compile_opts_default();
     o.devices = &device_;
     o.n_devices = 1;
+    if (profiled_) o.hdr.flags = RICCI_COMPILE_PROFILED;
     ricci_status* const s = ricci_compile(f, &o, &x_);
     ricci_program_release(f);
     if (s == nullptr) ricci_executable_signature(x_, &n_in_, &params_, &n_out_, nullptr);
@@ -60,6 +65,7 @@ class GpuProgram {
     Forget(out_);
     ricci_run_opts o = ricci_run_opts_default();
     o.stream = stream;
+    if (profiled_) o.profile = &profile_;
     std::vector<ricci_array*> out(n_out_);
     if (ricci_status* s = ricci_executable_enqueue(x_, in_.data(), n_in_, out.data(), n_out_, &o)) return s;
     out_ = out;
@@ -109,6 +115,8 @@ class GpuProgram {
   }
 
   ricci_device* const device_;
+  const bool profiled_;
+  ricci_profile profile_{};
   ricci_ctx* ctx_ = nullptr;
   ricci_executable* x_ = nullptr;
   uint32_t n_in_ = 0, n_out_ = 0;

@@ -1,0 +1,29 @@
+#include "timer.h"
+
+namespace ricci::cuda {
+
+Timer::~Timer() {
+  for (CuEvent event : {begin_, end_}) {
+    if (event != nullptr) device_.driver().cuEventDestroy(event);
+  }
+}
+
+ricci_status* Timer::Record(CuStream stream, CuEvent& event) const {
+  const Driver& driver = device_.driver();
+  if (ricci_status* failed = device_.Check("cuEventCreate", driver.cuEventCreate(&event, 0))) return failed;
+  return device_.Check("cuEventRecord", driver.cuEventRecord(event, stream));
+}
+
+ricci_status* Timer::Begin(CuStream stream) { return Record(stream, begin_); }
+
+ricci_status* Timer::End(CuStream stream, uint64_t& taken_ns) {
+  const Driver& driver = device_.driver();
+  if (ricci_status* failed = Record(stream, end_)) return failed;
+  if (ricci_status* failed = device_.Check("cuEventSynchronize", driver.cuEventSynchronize(end_))) return failed;
+  float milliseconds = 0;
+  const CuResult result = driver.cuEventElapsedTime(&milliseconds, begin_, end_);
+  taken_ns = milliseconds > 0 ? static_cast<uint64_t>(static_cast<double>(milliseconds) * 1e6) : 0;
+  return device_.Check("cuEventElapsedTime", result);
+}
+
+}  // namespace ricci::cuda
