@@ -86,15 +86,14 @@ CuResult cuModuleLoadData(CuModule* out, const void* image) {
   {
     const std::lock_guard lock(m.mutex);
     if (CurrentDevice(m, "cuModuleLoadData") < 0) return kInvalidContext;
-    ++m.modules;
   }
-  auto* const module = new Module;
-  {
-    const std::lock_guard lock(m.mutex);
-    m.all_modules.emplace_back(module);
-  }
-  *out = Handle<CuModule>(module);
-  return LoadModule(image, *module);
+  auto module = std::make_shared<Module>();
+  if (const CuResult failed = LoadModule(image, *module)) return failed;
+  *out = Handle<CuModule>(module.get());
+  const std::lock_guard lock(m.mutex);
+  m.all_modules.push_back(std::move(module));
+  ++m.modules;
+  return kCuSuccess;
 }
 CuResult cuModuleUnload(CuModule module) {
   Machine& m = Machine::Get();
