@@ -31,7 +31,7 @@ class BareDriver {
   cuda::CuContext context() const { return context_; }
   // A module of this text. Null, with `error`, if it does not compile.
   cuda::CuModule Load(const std::string& text, std::string& error) const {
-    const std::vector<char> code = compiler_->Compile(text, "sm_90", error);
+    const std::string code = compiler_->Compile(text, {"sm_90"}, error);
     cuda::CuModule module = nullptr;
     if (!code.empty()) driver_->cuModuleLoadData(&module, code.data());
     return module;

@@ -122,19 +122,20 @@ class PlantedFaults : public ::testing::Test {
     driver_->cuModuleUnload(module_);
   }
 
-  std::string Run(const std::string& kernel, uint64_t seed) {
+  std::string Run(const std::string& kernel, uint64_t seed) { return RunOf(module_, kernel, seed); }
+  std::string RunOf(cuda::CuModule module, const std::string& kernel, uint64_t seed) {
     OfStandin<void(uint64_t)>("ricci_standin_seed")(seed);
     driver_->cuMemsetD32Async(a_, 0x3f800000, kBytes / 4, stream_);
     driver_->cuMemsetD32Async(b_, 0, kBytes / 4, stream_);
     void* arguments[] = {&a_, &b_};
-    const cuda::CuFunction f = driver_.Find(module_, kernel);
+    const cuda::CuFunction f = driver_.Find(module, kernel);
     driver_->cuLaunchKernel(f, kBlocks, 1, 1, kThreads, 1, 1, 256, stream_, arguments, nullptr);
     driver_->cuStreamSynchronize(stream_);
     return BareDriver::Complaints();
   }
+  const BareDriver driver_;
 
  private:
-  const BareDriver driver_;
   cuda::CuModule module_ = nullptr;
   cuda::CuStream stream_ = nullptr;
   cuda::CuPointer a_ = 0, b_ = 0;
@@ -152,6 +153,20 @@ TEST_F(PlantedFaults, AreReportedWithKindAndThread) {
       }
       EXPECT_EQ(Run(p.name + std::string("_right"), seed), "");
     }
+  }
+}
+
+// As a text is compiled.
+TEST_F(PlantedFaults, AreNotSeenInTextsThatAreNotChecked) {
+  const auto check = OfStandin<void(uint32_t)>("ricci_standin_check");
+  for (const uint32_t every : {0, 1}) {
+    check(every);
+    std::string error;
+    const std::string name = "every" + std::to_string(every);
+    const cuda::CuModule module = driver_.Load(kTypes + KernelOf(name, "b[0] = a[i];"), error);
+    ASSERT_NE(module, nullptr) << error;
+    EXPECT_EQ(RunOf(module, name, 1).empty(), every == 0);
+    driver_->cuModuleUnload(module);
   }
 }
 

@@ -114,15 +114,6 @@ struct Meeting {
   const void* mine = nullptr;
   void* all = nullptr;
 };
-// An operation of a warp, where the lanes that `mask` names meet: each gives `bytes` bytes at `mine` and finds what
-// they all gave in `all`, `bytes` for each of 32 lanes. What lanes outside the mask have there is left as it was.
-struct Meeting {
-  const char* what = nullptr;  // the operation, and where in the text: lanes must meet at the same
-  const void* site = nullptr;
-  unsigned mask = 0, bytes = 0;
-  const void* mine = nullptr;
-  void* all = nullptr;
-};
 // Where a thread is: block, blocks, thread in its block, threads of a block; each by x, y, z.
 struct Place {
   unsigned block[3], blocks[3], thread[3], threads[3];

@@ -88,11 +88,12 @@ CuResult cuModuleLoadData(CuModule* out, const void* image) {
     const std::lock_guard lock(m.mutex);
     if (CurrentDevice(m, "cuModuleLoadData") < 0) return kInvalidContext;
   }
-  auto module = std::make_unique<Module>();
+  auto module = std::make_shared<Module>();
   if (const CuResult failed = LoadModule(image, *module)) return failed;
   *out = Handle<CuModule>(module.get());
   const std::lock_guard lock(m.mutex);
   m.all_modules.push_back(std::move(module));
+  ++m.modules;
   return kCuSuccess;
 }
 CuResult cuModuleUnload(CuModule module) {
