@@ -1,5 +1,6 @@
 // `ricci compile --explain`: of each launch what was decided and why, its shape, what its points read, write and
 // compute, and what its machine code takes.
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 
@@ -50,6 +51,22 @@ std::string CodeText(const std::map<std::string, Resources>& known, const std::s
                 occupancy ? (std::to_string(*occupancy) + " %").c_str() : "not known");
 }
 
+// ---- launches of sources that differ in their numbers only ----
+std::string_view TextOf(const ricci_plan_source& s) { return {s.text.ptr, s.text.len}; }
+bool IsLike(const ricci_plan_source& a, const ricci_plan_source& b) {
+  return TextOf(a) == TextOf(b) &&
+         std::string_view(a.entry.ptr, a.entry.len) == std::string_view(b.entry.ptr, b.entry.len) &&
+         std::equal(a.grid, a.grid + 3, b.grid) && std::equal(a.block, a.block + 3, b.block);
+}
+uint32_t LaunchesLike(const ricci_plan& plan, uint32_t source) {
+  return static_cast<uint32_t>(std::count_if(plan.sources, plan.sources + plan.n_sources,
+                                             [&](const auto& s) { return IsLike(s, plan.sources[source]); }));
+}
+bool IsFirst(const ricci_plan& plan, uint32_t source) {
+  return std::none_of(plan.sources, plan.sources + source,
+                      [&](const auto& s) { return IsLike(s, plan.sources[source]); });
+}
+
 class Explainer {
  public:
   Explainer(const CodeToRead& code, std::map<std::string, Resources> used) : code_(code), used_(std::move(used)) {}
@@ -68,9 +85,10 @@ class Explainer {
               TrafficOf(k, blocks, vector, phases.second));
   }
 
-  void Source(const ricci_plan_source& s) {
+  void Source(const ricci_plan_source& s, uint32_t launches) {
     const std::string name(s.entry.ptr, s.entry.len);
-    text += "source " + name + ": as its primitive wants it\n";
+    text += "source " + name + ": as its primitive wants it" +
+            (launches == 1 ? "" : ", " + std::to_string(launches) + " times with other numbers") + "\n";
     text += Format("  launch: %lld x %lld x %lld blocks of %lld x %lld x %lld threads\n", Wide(s.grid[0]),
                    Wide(s.grid[1]), Wide(s.grid[2]), Wide(s.block[0]), Wide(s.block[1]), Wide(s.block[2]));
     text +=
@@ -116,12 +134,14 @@ ricci_status* Explain(const CodeToRead& code, std::string& out) {
   Explainer kernels(code, std::move(used));
   for (uint32_t i = 0; i < a.n_kernels; ++i) kernels.Kernel(*a.kernels[i], KernelName(*a.kernels[i], i), launches[i]);
   out += kernels.text;
-  for (uint32_t i = 0; i < a.plan->n_sources; ++i) {
-    const ricci_plan_source& s = a.plan->sources[i];
-    if (ricci_status* failed = used_by(std::string(s.text.ptr, s.text.len), used)) return failed;
-    Explainer source(code, used);
-    source.Source(s);
-    out += source.text;
+  for (const std::string& text : TextsOfSources(a)) {
+    if (ricci_status* failed = used_by(text, used)) return failed;
+    Explainer sources(code, used);
+    for (uint32_t i = 0; i < a.plan->n_sources; ++i) {
+      const ricci_plan_source& s = a.plan->sources[i];
+      if (TextOf(s) == text && IsFirst(*a.plan, i)) sources.Source(s, LaunchesLike(*a.plan, i));
+    }
+    out += sources.text;
   }
   out += HasControl(*a.plan) ? "the plan has loops or branches: its steps are issued one by one\n"
                              : "a run launches one graph with all steps\n";

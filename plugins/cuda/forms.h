@@ -4,6 +4,7 @@
 #define RICCI_CUDA_FORMS_H_
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "module_compiler.h"
 #include "ricci/backend.h"
@@ -19,6 +20,9 @@ struct CodeToRead {
 // As ricci_backend.forms and dump_form.
 inline constexpr std::string_view kForms = "decisions,source,ptx,sass";
 ricci_status* WriteForm(const CodeToRead& code, std::string_view form, std::string& out);
+
+// The different texts of a plan's sources, of which one may have several launches.
+std::vector<std::string> TextsOfSources(const ricci_compile_args& a);
 
 // ---- explain.cc: a paragraph for each launch ----
 ricci_status* Explain(const CodeToRead& code, std::string& out);

@@ -39,7 +39,10 @@ $P
   const i64 line = blockIdx.x / $B, first = blockIdx.x % $B * kTile;
   const i64 begin = line / $S * $N * $S + line % $S + first * $S;
   const i32 count = $N - first < kTile ? (i32)($N - first) : kTile;
-  for (i32 i = (i32)threadIdx.x; i < kTile; i += kThreads) keys[i] = i < count ? KeyAt(operands, begin + i * $S) : Last();
+  for (i32 i = (i32)threadIdx.x; i < kTile; i += kThreads) {
+    const Key own_key = i < count ? KeyAt(operands, begin + i * $S) : Last();
+    keys[i] = own_key;
+  }
   __syncthreads();
   const i32 own = (i32)threadIdx.x * kItems;
   Key key[kItems];
@@ -110,7 +113,8 @@ $P
   const i32 of_left = (i32)(bounds[1] - bounds[0]), of_right = count - of_left;
   const i64 left_place = left_begin + bounds[0] * $S, right_place = right_begin + (first - pair - bounds[0]) * $S;
   for (i32 i = (i32)threadIdx.x; i < count; i += kThreads) {
-    keys[i] = KeyAt(from, i < of_left ? left_place + i * $S : right_place + (i - of_left) * $S);
+    const Key own_key = KeyAt(from, i < of_left ? left_place + i * $S : right_place + (i - of_left) * $S);
+    keys[i] = own_key;
   }
   __syncthreads();
   const i32 own = (i32)threadIdx.x * kItems;

@@ -105,9 +105,10 @@ TEST_F(GpuBadInput, OutOfMemoryNamesTheLargestBuffers) {
   ASSERT_TRUE(Ok(f.Give({{1, 2, 3, 4}})));
   EXPECT_EQ(
       ErrorOf(f.Enqueue(), RICCI_RESOURCE_EXHAUSTED),
-      "cuda: cuMemAllocAsync: CUDA_ERROR_OUT_OF_MEMORY: an error of the simulated driver: 4000012800 bytes of memory "
-      "wanted on simulated GPU, 1073741808 of 1073741824 are free; program wide needs 4000012800 bytes of working "
-      "memory, the largest: 1600000000 of fusion_broadcast_in_dim_sort (test:3), 1600000000 of sort (test:4)");
+      "cuda: cuMemAllocAsync: CUDA_ERROR_OUT_OF_MEMORY: an error of the simulated driver: 4800004352 bytes of memory "
+      "wanted on simulated GPU, 1073741808 of 1073741824 are free; program wide needs 4800004352 bytes of working "
+      "memory, the largest: 1600000000 of broadcast_in_dim (test:2), 1600000000 of sort_tiles (test:3), 1600000000 of "
+      "sort_tiles (test:3)");
   ricci_array* const a = On(gpu_);
   ASSERT_NE(a, nullptr) << "a small array still fits";
   ricci_array_release(a);
@@ -128,13 +129,13 @@ TEST_F(GpuBadInput, FailedCheckSaysWhere) {
 
 TEST_F(GpuBadInput, WhatTheCompilerDoesNotTellIsSaid) {
   const std::string text = runner_.Dump(runner_.Parse(kAdd), "decisions", "cuda");
-  EXPECT_EQ(
-      text,
-      "kernel k0_add: a thread for a point: no reduction or parallel loop of 32 trips; no vectors: points are few\n"
-      "  launch: 1 block of 256 threads\n"
-      "  a point: reads 8 bytes (least 8), writes 4 (least 4), about 4 operations\n"
-      "  code: this compiler reports no registers\n"
-      "a run launches one graph with all steps\n");
+  EXPECT_EQ(text,
+            "kernel k0_add: a thread for a point: no reduction, scan or parallel loop of 32 trips; no vectors: points "
+            "are few\n"
+            "  launch: 1 block of 256 threads\n"
+            "  a point: reads 8 bytes (least 8), writes 4 (least 4), about 4 operations\n"
+            "  code: this compiler reports no registers\n"
+            "a run launches one graph with all steps\n");
 }
 
 // ---- what is missing, or does not fit together ----

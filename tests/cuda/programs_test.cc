@@ -128,14 +128,22 @@ TEST_F(SimulatedGpu, LongPrivateArraysAreInMemory) {
     EXPECT_NE(runner_.Dump(f, "native", "cuda").find("// private arrays in memory: "), std::string::npos);
     runner_.RunEverywhere(f, in);
   };
-  expect("program f(%x: f32[2,40000]) {\n  %y: f32[2,40000] = sort(%x) dimension=1 num_keys=1\n  return %y\n}",
-         {Ramp(80000)});
+  expect(R"(program f(%x: f32[2,40000], %y: f32[2,40000]) {
+  %z: c64[2,40000] = complex(%x, %y)
+  %s: c64[2,40000] = sort(%z) dimension=1 num_keys=1
+  %a: f32[2,40000] = real(%s)
+  %b: f32[2,40000] = imag(%s)
+  return %a, %b
+})",
+         {Ramp(80000), Ramp(80000)});
   const Numbers keys = Ramp(3 * 20000);
-  expect(
-      "program f(%x: f32[3,20000]) {\n  %i: i32[3,20000] = iota() dtype=i32 shape=[3,20000] "
-      "dimension=1\n  %y: f32[3,20000], %j: i32[3,20000] = sort(%x, %i) dimension=1 num_keys=1\n"
-      "  return %y, %j\n}",
-      {keys});
+  expect(R"(program f(%x: f32[3,20000]) {
+  %i: i32[3,20000] = iota() dtype=i32 shape=[3,20000] dimension=1
+  %z: c64[3,20000] = complex(%x, %x)
+  %s: c64[3,20000], %j: i32[3,20000] = sort(%z, %i) dimension=1 num_keys=1
+  return %j
+})",
+         {keys});
 }
 
 // Sums of columns: a block's rows of threads read neighbours. Also where the last 32 columns are not all there.
