@@ -3,16 +3,15 @@
 
 #include "cuda/bare_driver.h"
 
-namespace ricci::testing {
-namespace {
+namespace ricci::testing { namespace {
 
 struct Planted {
   const char *name, *kind, *who;  // with threads in order
   const char *wrong, *right;      // bodies of kernels
 };
 
-// Two blocks of 64 threads: `t` in the block, `i` in all; `a` has as many elements, of numbers; so has `b`, of zeros. 256
-// bytes of dynamic shared memory.
+// Two blocks of 64 threads: `t` in the block, `i` in all; `a` has as many elements, of numbers; so has `b`, of zeros.
+// 256 bytes of dynamic shared memory.
 constexpr Planted kPlanted[] = {
     {"ReadBeyondEnd", "out of bounds", "thread 63 of block 1 reads 4 bytes at argument 0 + 512 of 512",  //
      "b[i] = a[i + 1];", "b[i] = a[i];"},
@@ -58,8 +57,8 @@ constexpr Planted kPlanted[] = {
      "if (i == 0) b[0] = 1; __syncthreads(); if (blockIdx.x == 0 && t > 0) b[t] = b[0];"},
     {"AtomicAndPlain", "race in global memory", "thread 5 of block 0 reads",
      "atomicAdd((u32*)b, 1u); if (i == 5) a[0] = b[0];", "atomicAdd((u32*)b, 1u); if (i == 5) b[1] = a[0];"},
-    {"ReadAndWrittenByNeighbour", "race in global memory", "thread 0 of block 0 writes",
-     "b[i] = a[i ^ 1]; a[i] = 0;", "b[i] = a[i ^ 1];"},
+    {"ReadAndWrittenByNeighbour", "race in global memory", "thread 0 of block 0 writes", "b[i] = a[i ^ 1]; a[i] = 0;",
+     "b[i] = a[i ^ 1];"},
     {"BarrierInBranch", "divergent barrier", "thread 32 has ended",  //
      "if (t < 32) __syncthreads(); b[i] = a[i];", "if (t < 64) __syncthreads(); b[i] = a[i];"},
     {"BarrierInLoopOfDifferentTrips", "divergent barrier", "thread 0 has ended",
@@ -69,7 +68,8 @@ constexpr Planted kPlanted[] = {
      "if (t % 32 < 16) b[i] = __shfl_xor_sync(0xffffu, a[i], 1);"},
     {"MaskWithoutItself", "wrong mask", "thread 16 waits at __shfl_xor_sync, whose mask does not name it",
      "b[i] = __shfl_xor_sync(0xffffu, a[i], 1);", "b[i] = __shfl_xor_sync(~0u, a[i], 1);"},
-    {"DifferentShuffles", "wrong mask", "thread 0 waits at __shfl_xor_sync, thread 1 waits at __shfl_xor_sync elsewhere",
+    {"DifferentShuffles", "wrong mask",
+     "thread 0 waits at __shfl_xor_sync, thread 1 waits at __shfl_xor_sync elsewhere",
      "b[i] = t % 2 ? __shfl_xor_sync(~0u, a[i], 1) : __shfl_xor_sync(~0u, a[i], 2);",
      "b[i] = t / 32 ? __shfl_xor_sync(~0u, a[i], 1) : __shfl_xor_sync(~0u, a[i], 2);"},
     {"ShuffleBesideBarrier", "wrong mask", "thread 0 waits at __ballot_sync, thread 8 waits at __syncthreads",
@@ -122,19 +122,20 @@ class PlantedFaults : public ::testing::Test {
     driver_->cuModuleUnload(module_);
   }
 
-  std::string Run(const std::string& kernel, uint64_t seed) {
+  std::string Run(const std::string& kernel, uint64_t seed) { return RunOf(module_, kernel, seed); }
+  std::string RunOf(cuda::CuModule module, const std::string& kernel, uint64_t seed) {
     OfStandin<void(uint64_t)>("ricci_standin_seed")(seed);
     driver_->cuMemsetD32Async(a_, 0x3f800000, kBytes / 4, stream_);
     driver_->cuMemsetD32Async(b_, 0, kBytes / 4, stream_);
     void* arguments[] = {&a_, &b_};
-    const cuda::CuFunction f = driver_.Find(module_, kernel);
+    const cuda::CuFunction f = driver_.Find(module, kernel);
     driver_->cuLaunchKernel(f, kBlocks, 1, 1, kThreads, 1, 1, 256, stream_, arguments, nullptr);
     driver_->cuStreamSynchronize(stream_);
     return BareDriver::Complaints();
   }
+  const BareDriver driver_;
 
  private:
-  const BareDriver driver_;
   cuda::CuModule module_ = nullptr;
   cuda::CuStream stream_ = nullptr;
   cuda::CuPointer a_ = 0, b_ = 0;
@@ -152,6 +153,20 @@ TEST_F(PlantedFaults, AreReportedWithKindAndThread) {
       }
       EXPECT_EQ(Run(p.name + std::string("_right"), seed), "");
     }
+  }
+}
+
+// As a text is compiled.
+TEST_F(PlantedFaults, AreNotSeenInTextsThatAreNotChecked) {
+  const auto check = OfStandin<void(uint32_t)>("ricci_standin_check");
+  for (const uint32_t every : {0, 1}) {
+    check(every);
+    std::string error;
+    const std::string name = "every" + std::to_string(every);
+    const cuda::CuModule module = driver_.Load(kTypes + KernelOf(name, "b[0] = a[i];"), error);
+    ASSERT_NE(module, nullptr) << error;
+    EXPECT_EQ(RunOf(module, name, 1).empty(), every == 0);
+    driver_->cuModuleUnload(module);
   }
 }
 

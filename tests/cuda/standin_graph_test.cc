@@ -86,6 +86,7 @@ TEST_F(StandinGraphs, Launches) {
   EXPECT_TRUE(Ok(gpu_->Wait(stream_)));
   EXPECT_EQ(driver_->cuGraphLaunch(exec_, stream_), 0);
   EXPECT_EQ(Complaints(), "");
+  EXPECT_TRUE(Ok(gpu_->Wait(stream_)));
 }
 
 TEST_F(StandinGraphs, WhatIsLeftAndWhatIsGone) {

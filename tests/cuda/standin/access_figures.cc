@@ -65,8 +65,8 @@ void AccessFigures::Count(const Request& r, ricci_standin_figures& figures) {
   ++figures.shared_requests;
   const uint32_t together = kLanes / std::max(1u, r.front().bytes / kWord);
   for (auto first = r.begin(); first != r.end();) {
-    const auto last = std::find_if(
-        first, r.end(), [&](const Lane& l) { return l.lane / together != first->lane / together; });
+    const auto last =
+        std::find_if(first, r.end(), [&](const Lane& l) { return l.lane / together != first->lane / together; });
     figures.conflicts += Turns(first, last) - 1;
     first = last;
   }

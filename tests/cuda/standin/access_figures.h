@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "standin.h"
+#include "standin_figures.h"
 
 namespace ricci::cuda::standin {
 

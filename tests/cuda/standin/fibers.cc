@@ -73,7 +73,8 @@ void OnAccess(const void* p, uint32_t bytes, uint32_t kind, const void* site) {
   Leave();
 }
 void NeverEnds() {
-  block->fault = "never ends: thread " + std::to_string(block->running->thread.number) + " runs after as many steps as a launch may have";
+  block->fault = "never ends: thread " + std::to_string(block->running->thread.number) +
+                 " runs after as many steps as a launch may have";
   Leave();
 }
 

@@ -47,7 +47,8 @@ Elf64_Shdr SectionOf(const std::string& code, uint64_t number) {
   return Record<Elf64_Shdr>(code, Record<Elf64_Ehdr>(code, 0).e_shoff + number * sizeof(Elf64_Shdr));
 }
 std::string TextAt(const std::string& code, const Elf64_Shdr& strings, uint64_t offset) {
-  return code.c_str() + strings.sh_offset + offset;
+  const uint64_t at = strings.sh_offset + offset;
+  return at < code.size() ? code.c_str() + at : "";
 }
 
 // `k(float*)::tile`, `k::tile` and `tile` are `tile`.
@@ -62,7 +63,7 @@ std::string PlainName(const std::string& symbol) {
 
 void AddArrays(const std::string& code, uint16_t section, const Elf64_Shdr& table, SharedSection& out) {
   const Elf64_Shdr strings = SectionOf(code, table.sh_link), own = SectionOf(code, section);
-  for (uint64_t at = 0; at < table.sh_size; at += sizeof(Elf64_Sym)) {
+  for (uint64_t at = 0; at < std::min<uint64_t>(table.sh_size, code.size()); at += sizeof(Elf64_Sym)) {
     const auto symbol = Record<Elf64_Sym>(code, table.sh_offset + at);
     if (symbol.st_shndx != section || ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT) continue;
     const std::string name = PlainName(TextAt(code, strings, symbol.st_name));

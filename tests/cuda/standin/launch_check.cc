@@ -81,7 +81,9 @@ bool LaunchCheck::Note(uintptr_t p, uint32_t bytes, uint32_t kind, const void* s
   if (p - stack_ < stack_bytes_) return true;
   const Access access = AccessOf(kind);
   Library& library = *function_.library;
-  SharedSection* const section = library.fixed.Has(p) ? &library.fixed : library.dynamic.Has(p) ? &library.dynamic : nullptr;
+  SharedSection* const section = library.fixed.Has(p)     ? &library.fixed
+                                 : library.dynamic.Has(p) ? &library.dynamic
+                                                          : nullptr;
   const Buffer* const buffer = section != nullptr ? nullptr : BufferOf(p);
   if (section == nullptr && buffer == nullptr) {
     if (library.Has(p)) return true;  // tables
@@ -90,7 +92,8 @@ bool LaunchCheck::Note(uintptr_t p, uint32_t bytes, uint32_t kind, const void* s
   const bool of_one_size = kind <= Kind::kAtomic;
   if (of_one_size && p % bytes != 0) return Fail("misaligned: " + Said(access, bytes, PlaceOf(p), site));
   if (is_counted) figures_.Note(thread_->number, site, p, bytes, section != nullptr);
-  return section != nullptr ? NoteShared(*section, p, bytes, access, site) : NoteGlobal(*buffer, p, bytes, access, site);
+  return section != nullptr ? NoteShared(*section, p, bytes, access, site)
+                            : NoteGlobal(*buffer, p, bytes, access, site);
 }
 
 bool LaunchCheck::NoteShared(SharedSection& section, uintptr_t p, uint32_t bytes, Access access, const void* site) {
@@ -136,8 +139,8 @@ void LaunchCheck::Complain(const std::string& what) {
 }
 
 std::string LaunchCheck::Said(Access access, uint32_t bytes, const std::string& place, const void* site) const {
-  return "thread " + std::to_string(thread_->number) + " of block " + std::to_string(block_) + " " + Verb(access) + " " +
-         std::to_string(bytes) + " bytes at " + place + " (" + function_.library->LineOf(site) + ")";
+  return "thread " + std::to_string(thread_->number) + " of block " + std::to_string(block_) + " " + Verb(access) +
+         " " + std::to_string(bytes) + " bytes at " + place + " (" + function_.library->LineOf(site) + ")";
 }
 
 std::string LaunchCheck::Other(const RaceLog::Race& race) const {

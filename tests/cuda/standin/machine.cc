@@ -32,6 +32,10 @@ StepRef Machine::NewStep(Stream& s, const std::string& name) {
 }
 
 void Machine::Touch(uintptr_t begin, uint64_t bytes, bool writes, const StepRef& step) {
+  if (bytes == 0) return;
+  if (const StepRef freed = steps.FreedBy(begin)) {
+    return Complain(step->Text() + (writes ? " writes" : " reads") + " memory that " + freed->Text() + " has freed");
+  }
   const std::string fault = steps.Note(begin, bytes, writes, step);
   if (!fault.empty()) Complain(fault);
 }
@@ -97,6 +101,17 @@ extern "C" void ricci_standin_host(const void* p, uint64_t bytes, int writes) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
   m.Touch(reinterpret_cast<uintptr_t>(p), bytes, writes != 0, m.steps.HostStep("the host"));
+}
+
+extern "C" uint64_t ricci_standin_number(ricci::cuda::CuStream stream) {
+  return ricci::cuda::standin::As<ricci::cuda::standin::Stream>(stream).number;
+}
+
+extern "C" void ricci_standin_run() {
+  using ricci::cuda::standin::Machine;
+  Machine& m = Machine::Get();
+  std::unique_lock lock(m.mutex);
+  for (size_t i = 0; i < m.all_streams.size(); ++i) m.Drain(lock, m.all_streams[i], m.all_streams[i].pushed);
 }
 
 extern "C" void ricci_standin_seed(uint64_t seed) { ricci::cuda::standin::Machine::Get().seed = seed; }

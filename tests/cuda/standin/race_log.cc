@@ -79,14 +79,11 @@ bool RaceLog::IsFresh(uint32_t set, bool of_block) const {
 
 void RaceLog::Add(uint32_t& set, Thread& t, bool of_block) {
   const uint32_t mine = SegmentOf(t), tag = set & kTag;
-  if (set == mine || tag == kOfBlocks) {
-    if (!IsFresh(set, of_block)) set = mine;
-    return;
-  }
   if (!IsFresh(set, of_block)) {
     set = mine;
     return;
   }
+  if (set == mine || tag == kOfBlocks) return;
   if (tag == kOfLanes) {
     LanesOfWarp& l = lanes_[NumberOf(set) - first_lanes_];
     if (l.block != block_) {
@@ -153,25 +150,28 @@ bool RaceLog::Note(Thread& t, Shadow& shadow, uint64_t offset, uint64_t bytes, A
     out.byte = byte;
     out.earlier = earlier;
   };
-  for (uint64_t b = offset; b < offset + bytes; ++b) {
-    Page& page = shadow.At(b);
-    page.launch = launch_;
+  const auto note = [&](Page& page, uint64_t b) {
     Cell& cell = page.cells[b % Page::kBytes];
     if (cell.write != mine) check(cell.write, b, Access::kWrite);
     uint32_t* const atomics = page.atomics == nullptr ? nullptr : &(*page.atomics)[b % Page::kBytes];
     if (atomics != nullptr && access != Access::kAtomic) check(*atomics, b, Access::kAtomic);
     if (access == Access::kRead) {
       if (cell.reads != mine) Add(cell.reads, t, of_block);
-      continue;
+      return;
     }
     if (cell.reads != mine) check(cell.reads, b, Access::kRead);
-    if (access == Access::kAtomic) {
-      if (page.atomics == nullptr) page.atomics = std::make_unique<std::array<uint32_t, Page::kBytes>>();
-      Add((*page.atomics)[b % Page::kBytes], t, of_block);
-      continue;
-    }
+    if (access == Access::kAtomic) return Add((*page.atomics)[b % Page::kBytes], t, of_block);
     cell = {mine, 0};
     if (atomics != nullptr) *atomics = 0;
+  };
+  for (uint64_t b = offset; b < offset + bytes;) {
+    Page& page = shadow.At(b);
+    page.launch = launch_;
+    if (access == Access::kAtomic && page.atomics == nullptr) {
+      page.atomics = std::make_unique<std::array<uint32_t, Page::kBytes>>();
+    }
+    const uint64_t end = std::min(offset + bytes, (b / Page::kBytes + 1) * Page::kBytes);
+    for (; b < end; ++b) note(page, b);
   }
   return !in_order;
 }

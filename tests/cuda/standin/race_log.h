@@ -20,9 +20,9 @@ constexpr uint32_t kLanes = 32;
 
 // A thread of the block that runs.
 struct Thread {
-  uint32_t number = 0;   // in its block
-  uint32_t segment = 0;  // what it has done since it last met others; 0: nothing yet
-  uint32_t epoch = 1;    // counts the times that it has met others of its warp
+  uint32_t number = 0;        // in its block
+  uint32_t segment = 0;       // what it has done since it last met others; 0: nothing yet
+  uint32_t epoch = 1;         // counts the times that it has met others of its warp
   std::vector<uint32_t> met;  // of each lane of its warp the epoch up to which it is in order; empty: it has met none
 };
 

@@ -1,9 +1,9 @@
 // A stand-in for libcuda and NVRTC: a simulated GPU whose memory is the host's and whose kernels are compiled by g++.
 //
 // What is enqueued runs only when somebody waits for it, so a forgotten wait shows as poison. Every access of a copy or
-// of a kernel is checked against what is allocated, and against those of other threads (race_log.h) and steps (steps.h).
-// Threads of a kernel run one after the other, and so do the nodes of a graph, in an order that a seed decides. Any call
-// can be made to fail. Mistakes and what was not given back are lines of the report.
+// of a kernel is checked against what is allocated, and against those of other threads (race_log.h) and steps
+// (steps.h). Threads of a kernel run one after the other, and so do the nodes of a graph, in an order that a seed
+// decides. Any call can be made to fail. Mistakes and what was not given back are lines of the report.
 #ifndef RICCI_TESTS_CUDA_STANDIN_H_
 #define RICCI_TESTS_CUDA_STANDIN_H_
 #include <condition_variable>
@@ -15,16 +15,13 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "driver.h"
 #include "race_log.h"
+#include "standin_figures.h"
 #include "steps.h"
-
-// How warps access memory: requests to memory of the device, sectors of 32 bytes that they touch and the least that
-// their bytes need; requests to shared memory, and how many more turns than one they took.
-struct ricci_standin_figures {
-  uint64_t requests, sectors, least_sectors, shared_requests, conflicts;
-};
 
 namespace ricci::cuda::standin {
 
@@ -43,7 +40,6 @@ struct Stream {
   std::deque<Operation> queue;
   uint64_t pushed = 0, done = 0;
   bool running = false, is_destroyed = false;
-  bool is_replaced = false;        // a later stream has its number
   uint64_t number = 0, steps = 0;  // of the stream, as steps name it; of its steps
   Clock clock;                     // of a step that would be enqueued now
 };
@@ -73,6 +69,8 @@ class Machine {
   std::deque<std::shared_ptr<Module>> all_modules;  // also those that were unloaded
   int64_t streams = 0, modules = 0, contexts = 0, graphs = 0, execs = 0;
   StepLog steps;
+  uint64_t numbers = 0;                                     // that streams have had
+  std::vector<std::pair<uint64_t, uint64_t>> free_numbers;  // of streams that were destroyed, with their steps
   std::string complaints;
   uint64_t seed = 1;
 
@@ -91,7 +89,7 @@ class Machine {
   // `name` is that of the step.
   void Push(Stream& s, const std::string& name, Work work, bool gives_back);
   StepRef NewStep(Stream& s, const std::string& name);
-  // That a step touches memory, as it runs; a complaint if that is not in order.
+  // That a step touches memory, as it runs; a complaint if that is not in order, or if it was freed.
   void Touch(uintptr_t begin, uint64_t bytes, bool writes, const StepRef& step);
   // `no such memory`, or who has freed it.
   std::string NoSuchMemory(uintptr_t p) const;
@@ -122,7 +120,8 @@ struct Place {
   // How the thread meets others of its block (fibers.h).
   void (*meet)(const Meeting& at);
   void (*barrier)();
-  // What checked code calls: before an access (launch_check.h), and with `*blocks_left` at 0 after so many basic blocks.
+  // What checked code calls: before an access (launch_check.h), and with `*blocks_left` at 0 after so many basic
+  // blocks.
   void (*access)(const void* p, uint32_t bytes, uint32_t kind, const void* site);
   void (*never_ends)();
   uint64_t* blocks_left;
@@ -139,15 +138,20 @@ CuResult MakeLaunch(CuFunction f, const unsigned (&grid)[3], const unsigned (&bl
                     unsigned shared_bytes, Work& out);
 std::string NameOf(CuFunction f);
 
+// ---- standin_streams.cc ----
+// Whether it has not been destroyed; if it has, a complaint. With the mutex held.
+bool IsLive(Machine& m, const char* call, CuStream stream);
+
+// ---- standin_memory.cc ----
+// A copy as an operation: those places that are on a device must be allocated now and when it runs.
+Work MakeCopy(const char* call, void* dst, const void* src, size_t bytes, CuPointer device_dst, CuPointer device_src);
+Work MakeMemset(const char* call, CuPointer dst, unsigned value, size_t count);
+
 // ---- standin_driver.cc ----
 // The device of the current context, or -1 with a complaint; with the mutex held.
 int CurrentDevice(Machine& m, const char* call);
 // An operation of a stream; refused if no context is current.
 CuResult Push(const char* call, CuStream stream, Work work, bool gives_back = false, const std::string& name = "");
-// A copy as an operation: those places that are on a device must be allocated now and when it runs.
-Work MakeCopy(const char* call, void* dst, const void* src, size_t bytes, CuPointer device_dst, CuPointer device_src);
-Work MakeMemset(const char* call, CuPointer dst, unsigned value, size_t count);
-
 // A handle of the driver is the address of an object here.
 template <typename T, typename H>
 T& As(H handle) {
@@ -177,6 +181,10 @@ extern "C" void ricci_standin_seed(uint64_t seed);
 extern "C" void ricci_standin_check(uint32_t every);
 // A launch of checked code may run so many basic blocks; then it is said never to end.
 extern "C" void ricci_standin_bound(uint64_t blocks);
+// The number of a stream, as reports name it.
+extern "C" uint64_t ricci_standin_number(ricci::cuda::CuStream stream);
+// What is enqueued runs, though nobody waits for it.
+extern "C" void ricci_standin_run();
 // The host reads or writes this memory itself.
 extern "C" void ricci_standin_host(const void* p, uint64_t bytes, int writes);
 // From now on accesses are counted (1) or not (0), first not; what was counted since then.

@@ -116,7 +116,6 @@ std::filesystem::path NewFolder() {
 }
 
 int CompileNew(Program& p) {
-  CompileForReal(p.source);
   const std::filesystem::path folder = NewFolder(), source = folder / "k.cc", object = folder / "k.so",
                               log = folder / "log";
   std::ofstream(source) << DevicePrelude() << DeviceMatrices() << "#line 1 \"ricci.cu\"\n"
@@ -130,6 +129,7 @@ int CompileNew(Program& p) {
   const std::string library = ReadFile(object);
   std::filesystem::remove_all(folder);
   if (status != 0) return 6;  // NVRTC_ERROR_COMPILATION
+  CompileForReal(p.source);
   const uint64_t size = library.size();
   p.code.assign(reinterpret_cast<const char*>(&size), sizeof size);
   p.code += library;

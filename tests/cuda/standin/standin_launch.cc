@@ -1,6 +1,6 @@
 // Launches of kernels: blocks one after the other, in an order that the seed decides.
-#include <atomic>
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 #include <optional>
 #include <random>

@@ -44,9 +44,6 @@ void StepLog::Forget(uintptr_t begin, uintptr_t end) {
 
 void StepLog::NewMemory(uintptr_t begin, uint64_t bytes, const StepRef& step) {
   Forget(begin, begin + bytes);
-  for (auto f = freed_.begin(); f != freed_.end();) {
-    f = f->first < begin + bytes && begin < f->second.first ? freed_.erase(f) : std::next(f);
-  }
   pieces_[begin] = {begin + bytes, step, {}};
 }
 
@@ -60,6 +57,15 @@ StepRef StepLog::FreedBy(uintptr_t p) const {
   if (after == freed_.begin()) return nullptr;
   --after;
   return p < after->second.first ? after->second.second : nullptr;
+}
+
+bool StepLog::HasOpen(uint64_t stream) const {
+  const auto found = host_.find(stream);
+  const uint64_t known = found == host_.end() ? 0 : found->second;
+  const auto is_open = [&](const StepRef& s) { return s != nullptr && s->stream == stream && s->number > known; };
+  return std::any_of(pieces_.begin(), pieces_.end(), [&](const auto& p) {
+    return is_open(p.second.write) || std::any_of(p.second.reads.begin(), p.second.reads.end(), is_open);
+  });
 }
 
 const Step* StepLog::Conflict(const Piece& p, bool writes, const Step& step) {

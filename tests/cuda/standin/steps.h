@@ -1,9 +1,10 @@
 // StepLog: which steps touch which memory, and whether two of which one writes are in order.
 //
-// A step is an operation of a stream, a node of a graph or an access by the host. Its clock holds, of each stream, up to
-// which step that one is in order before it: what came before in its stream, what the events that its stream waits for
-// came after, and what the host knew to be done when it enqueued the step. All host threads have one clock, since what
-// they tell each other is not seen here. Steps are compared as they run, so those that are never waited for are not.
+// A step is an operation of a stream, a node of a graph or an access by the host. Its clock holds, of each stream, up
+// to which step that one is in order before it: what came before in its stream, what the events that its stream waits
+// for came after, and what the host knew to be done when it enqueued the step. All host threads have one clock, since
+// what they tell each other is not seen here. Steps are compared as they run, so those that are never waited for are
+// not.
 #ifndef RICCI_TESTS_CUDA_STEPS_H_
 #define RICCI_TESTS_CUDA_STEPS_H_
 #include <cstdint>
@@ -45,6 +46,15 @@ class StepLog {
   // What is not in order is a line; empty if all is.
   std::string Note(uintptr_t begin, uint64_t bytes, bool writes, const StepRef& step);
   void FreeMemory(uintptr_t begin, uint64_t bytes, const StepRef& step);
+  // Nothing runs any more, and the host knows it.
+  void ForgetSteps() {
+    host_.clear();
+    pieces_.clear();
+  }
+  // Whether memory remembers a step of the stream that the host does not know to be done.
+  bool HasOpen(uint64_t stream) const;
+  // Others may have this memory now.
+  void ForgetFreed(uintptr_t begin) { freed_.erase(begin); }
   // The step that has freed this memory; null if none has.
   StepRef FreedBy(uintptr_t p) const;
 

@@ -1,0 +1,155 @@
+// Memory of libcuda: the pool, pinned memory, copies and memsets.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "standin.h"
+
+namespace ricci::cuda::standin {
+namespace {
+
+void* Memory(CuPointer p) { return reinterpret_cast<void*>(static_cast<uintptr_t>(p)); }
+
+// After each piece of memory, so that an index beyond it is in no other.
+constexpr uint64_t kGapBytes = 256;
+
+// Memory is given back late, so that what still uses it finds no other piece there. With the mutex held.
+void Quarantine(void* p, uint64_t bytes) {
+  constexpr uint64_t kMostBytes = 16 << 20;
+  static auto& waiting = *new std::deque<std::pair<void*, uint64_t>>;
+  static uint64_t total = 0;
+  waiting.push_back({p, bytes});
+  for (total += bytes; total > kMostBytes; waiting.pop_front()) {
+    total -= waiting.front().second;
+    Machine::Get().steps.ForgetFreed(reinterpret_cast<uintptr_t>(waiting.front().first));
+    std::free(waiting.front().first);
+  }
+}
+
+// A place of the device must be allocated; null is none. With the mutex held.
+bool CheckMemory(Machine& m, const std::string& what, CuPointer p, size_t bytes) {
+  if (p == 0 || m.Holds(p, bytes)) return true;
+  m.Complain(what + ": " + m.NoSuchMemory(p));
+  return false;
+}
+void CheckMemory(const char* call, CuPointer p, size_t bytes) {
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  CheckMemory(m, call, p, bytes);
+}
+
+CuResult CopyOf(const char* call, void* dst, const void* src, size_t bytes, CuPointer device_dst, CuPointer device_src,
+                CuStream stream) {
+  return Push(call, stream, MakeCopy(call, dst, src, bytes, device_dst, device_src));
+}
+
+}  // namespace
+
+// What is wrong when it is called is not done.
+Work MakeCopy(const char* call, void* dst, const void* src, size_t bytes, CuPointer device_dst, CuPointer device_src) {
+  CheckMemory(call, device_dst, bytes);
+  CheckMemory(call, device_src, bytes);
+  return [=](const StepRef& step) {
+    Machine& m = Machine::Get();
+    {
+      const std::lock_guard lock(m.mutex);
+      if (!CheckMemory(m, step->Text(), device_dst, bytes) || !CheckMemory(m, step->Text(), device_src, bytes)) return;
+      m.Touch(reinterpret_cast<uintptr_t>(src), bytes, /*writes=*/false, step);
+      m.Touch(reinterpret_cast<uintptr_t>(dst), bytes, /*writes=*/true, step);
+    }
+    std::memmove(dst, src, bytes);
+  };
+}
+
+Work MakeMemset(const char* call, CuPointer dst, unsigned value, size_t count) {
+  CheckMemory(call, dst, count * sizeof(unsigned));
+  return [=](const StepRef& step) {
+    Machine& m = Machine::Get();
+    {
+      const std::lock_guard lock(m.mutex);
+      if (!CheckMemory(m, step->Text(), dst, count * sizeof(unsigned))) return;
+      m.Touch(static_cast<uintptr_t>(dst), count * sizeof(unsigned), /*writes=*/true, step);
+    }
+    std::fill_n(static_cast<unsigned*>(Memory(dst)), count, value);
+  };
+}
+
+CuResult cuMemAllocAsync(CuPointer* out, size_t bytes, CuStream stream) {
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  const int device = CurrentDevice(m, "cuMemAllocAsync");
+  if (device < 0 || !IsLive(m, "cuMemAllocAsync", stream)) return kInvalidContext;
+  if (bytes > kMemoryBytes - m.used[device]) return kCuOutOfMemory;
+  void* p = nullptr;
+  if (posix_memalign(&p, 256, bytes + kGapBytes) != 0) return kCuOutOfMemory;
+  std::memset(p, 0xa5, bytes);
+  m.used[device] += bytes;
+  const auto begin = reinterpret_cast<uintptr_t>(p);
+  m.memory[begin] = {bytes, device};
+  m.steps.NewMemory(begin, bytes, m.NewStep(As<Stream>(stream), "cuMemAllocAsync"));
+  *out = static_cast<CuPointer>(begin);
+  return kCuSuccess;
+}
+CuResult cuMemFreeAsync(CuPointer p, CuStream stream) {
+  const auto free = [p](const StepRef& step) {
+    Machine& m = Machine::Get();
+    const std::lock_guard lock(m.mutex);
+    const auto begin = static_cast<uintptr_t>(p);
+    const auto found = m.memory.find(begin);
+    if (found == m.memory.end()) return m.Complain(step->Text() + ": " + m.NoSuchMemory(begin));
+    m.Touch(begin, found->second.bytes, /*writes=*/true, step);
+    m.steps.FreeMemory(begin, found->second.bytes, step);
+    m.used[found->second.device] -= found->second.bytes;
+    Quarantine(Memory(p), found->second.bytes);
+    m.memory.erase(found);
+  };
+  return Push("cuMemFreeAsync", stream, free, /*gives_back=*/true);
+}
+CuResult cuMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  const int device = CurrentDevice(m, "cuMemGetInfo");
+  if (device < 0) return kInvalidContext;
+  *total_bytes = kMemoryBytes;
+  *free_bytes = kMemoryBytes - m.used[device];
+  return kCuSuccess;
+}
+CuResult cuMemHostAlloc(void** out, size_t bytes, unsigned) {
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  if (CurrentDevice(m, "cuMemHostAlloc") < 0) return kInvalidContext;
+  *out = std::calloc(1, bytes + kGapBytes);
+  const auto begin = reinterpret_cast<uintptr_t>(*out);
+  m.pinned[begin] = bytes;
+  m.steps.NewMemory(begin, bytes, m.steps.HostStep("cuMemHostAlloc"));
+  return kCuSuccess;
+}
+CuResult cuMemFreeHost(void* p) {
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  const auto found = m.pinned.find(reinterpret_cast<uintptr_t>(p));
+  if (found == m.pinned.end()) return m.Complain("cuMemFreeHost: no such memory"), kInvalidValue;
+  const StepRef step = m.steps.HostStep("cuMemFreeHost");
+  m.Touch(found->first, found->second, /*writes=*/true, step);
+  m.steps.FreeMemory(found->first, found->second, step);
+  Quarantine(p, found->second);
+  m.pinned.erase(found);
+  return kCuSuccess;
+}
+CuResult cuMemcpyHtoDAsync(CuPointer dst, const void* src, size_t bytes, CuStream stream) {
+  return CopyOf("cuMemcpyHtoDAsync", Memory(dst), src, bytes, dst, 0, stream);
+}
+CuResult cuMemcpyDtoHAsync(void* dst, CuPointer src, size_t bytes, CuStream stream) {
+  return CopyOf("cuMemcpyDtoHAsync", dst, Memory(src), bytes, 0, src, stream);
+}
+CuResult cuMemcpyDtoDAsync(CuPointer dst, CuPointer src, size_t bytes, CuStream stream) {
+  return CopyOf("cuMemcpyDtoDAsync", Memory(dst), Memory(src), bytes, dst, src, stream);
+}
+CuResult cuMemcpyPeerAsync(CuPointer dst, CuContext, CuPointer src, CuContext, size_t bytes, CuStream stream) {
+  return CopyOf("cuMemcpyPeerAsync", Memory(dst), Memory(src), bytes, dst, src, stream);
+}
+CuResult cuMemsetD32Async(CuPointer dst, unsigned value, size_t count, CuStream stream) {
+  return Push("cuMemsetD32Async", stream, MakeMemset("cuMemsetD32Async", dst, value, count));
+}
+
+}  // namespace ricci::cuda::standin

@@ -1,0 +1,144 @@
+// Streams and events of libcuda.
+#include <tuple>
+
+#include "standin.h"
+
+namespace ricci::cuda::standin {
+
+bool IsLive(Machine& m, const char* call, CuStream stream) {
+  if (stream != nullptr && !As<Stream>(stream).is_destroyed) return true;
+  m.Complain(std::string(call) + ": no such stream");
+  return false;
+}
+
+namespace {
+
+bool IsLive(Machine& m, const char* call, CuEvent event) {
+  if (m.all_events.count(&As<Event>(event)) != 0) return true;
+  m.Complain(std::string(call) + ": no such event");
+  return false;
+}
+
+}  // namespace
+
+// A new stream has the number of one that was destroyed, so that clocks stay small.
+CuResult cuStreamCreate(CuStream* out, unsigned) {
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  const int device = CurrentDevice(m, "cuStreamCreate");
+  if (device < 0) return kInvalidContext;
+  Stream& s = m.all_streams.emplace_back();
+  s.device = device;
+  if (m.free_numbers.empty()) {
+    s.number = ++m.numbers;
+  } else {
+    std::tie(s.number, s.steps) = m.free_numbers.back();
+    m.free_numbers.pop_back();
+  }
+  ++m.streams;
+  *out = Handle<CuStream>(&s);
+  return kCuSuccess;
+}
+CuResult cuStreamSynchronize(CuStream stream) {
+  Machine& m = Machine::Get();
+  std::unique_lock lock(m.mutex);
+  if (!IsLive(m, "cuStreamSynchronize", stream)) return kInvalidHandle;
+  Stream& s = As<Stream>(stream);
+  const Clock done = s.clock;
+  m.Drain(lock, s, s.pushed);
+  m.steps.HostKnows(done);
+  return kCuSuccess;
+}
+// Its work goes on, and the host does not know when it is done.
+CuResult cuStreamDestroy(CuStream stream) {
+  Machine& m = Machine::Get();
+  std::unique_lock lock(m.mutex);
+  if (!IsLive(m, "cuStreamDestroy", stream)) return kInvalidHandle;
+  Stream& s = As<Stream>(stream);
+  s.is_destroyed = true;
+  m.Drain(lock, s, s.pushed);
+  s.clock.clear();
+  if (!m.steps.HasOpen(s.number)) m.free_numbers.push_back({s.number, s.steps});
+  --m.streams;
+  return kCuSuccess;
+}
+CuResult cuStreamWaitEvent(CuStream stream, CuEvent event, unsigned) {
+  Machine& m = Machine::Get();
+  Event e;
+  {
+    const std::lock_guard lock(m.mutex);
+    if (!IsLive(m, "cuStreamWaitEvent", event) || !IsLive(m, "cuStreamWaitEvent", stream)) return kInvalidHandle;
+    e = As<Event>(event);
+    if (e.stream == nullptr) return kCuSuccess;  // never recorded
+    Join(As<Stream>(stream).clock, e.clock);
+  }
+  return Push("cuStreamWaitEvent", stream, [e](const StepRef&) {
+    Machine& machine = Machine::Get();
+    std::unique_lock lock(machine.mutex);
+    machine.Drain(lock, *e.stream, e.at);
+  });
+}
+CuResult cuEventCreate(CuEvent* out, unsigned) {
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  if (CurrentDevice(m, "cuEventCreate") < 0) return kInvalidContext;
+  auto* const event = new Event;
+  m.all_events.insert(event);
+  *out = Handle<CuEvent>(event);
+  return kCuSuccess;
+}
+CuResult cuEventRecord(CuEvent event, CuStream stream) {
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  if (!IsLive(m, "cuEventRecord", event) || !IsLive(m, "cuEventRecord", stream)) return kInvalidHandle;
+  Stream& s = As<Stream>(stream);
+  Clock clock = s.clock;
+  Join(clock, m.steps.host());
+  As<Event>(event) = {&s, s.pushed, std::move(clock)};
+  return kCuSuccess;
+}
+CuResult cuEventQuery(CuEvent event) {
+  Machine& m = Machine::Get();
+  std::unique_lock lock(m.mutex);
+  if (!IsLive(m, "cuEventQuery", event)) return kInvalidHandle;
+  const Event e = As<Event>(event);
+  const auto is_done = [&] { return e.stream == nullptr || e.stream->done >= e.at; };
+  const bool waits = !is_done();
+  if (waits && !e.stream->running) m.Drain(lock, *e.stream, e.stream->done + 1);  // time passes
+  if (!is_done()) return kCuNotReady;
+  m.steps.HostKnows(e.clock);
+  return kCuSuccess;
+}
+CuResult cuEventSynchronize(CuEvent event) {
+  Machine& m = Machine::Get();
+  std::unique_lock lock(m.mutex);
+  if (!IsLive(m, "cuEventSynchronize", event)) return kInvalidHandle;
+  const Event e = As<Event>(event);
+  if (e.stream != nullptr) m.Drain(lock, *e.stream, e.at);
+  m.steps.HostKnows(e.clock);
+  return kCuSuccess;
+}
+CuResult cuEventDestroy(CuEvent event) {
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  if (!IsLive(m, "cuEventDestroy", event)) return kInvalidHandle;
+  m.all_events.erase(&As<Event>(event));
+  delete &As<Event>(event);
+  return kCuSuccess;
+}
+
+// What it tells others of the host, they know.
+CuResult cuLaunchHostFunc(CuStream stream, CuHostFunction f, void* argument) {
+  return Push("cuLaunchHostFunc", stream, [f, argument](const StepRef& step) {
+    Machine& m = Machine::Get();
+    {
+      const std::lock_guard lock(m.mutex);
+      Clock done = step->before;
+      done[step->stream] = step->number;
+      m.steps.HostKnows(done);
+    }
+    f(argument);
+  });
+}
+
+}  // namespace ricci::cuda::standin
