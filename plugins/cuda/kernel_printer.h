@@ -139,6 +139,7 @@ class KernelPrinter {
   static std::string KeptName(Side side);  // of the operand in shared memory
   TileLayout LayoutOf(const TileProduct& p, Side side) const;
   int64_t BytesOfOperand(const TileProduct& p, Side side) const;  // of one step
+  static std::string WayOf(const TileProduct& p, Side side);
   std::string SlotOf(const TileProduct& p, Side side, const std::string& slot) const;
   std::string IsInside(const TileProduct& p) const;
   int64_t PacketsOfThread(const TileProduct& p, Side side) const;

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
-#include "types.h"
+#include "codegen/dtypes.h"
 
 namespace ricci::cuda {
 namespace {
 
 constexpr uint32_t kMostRank = 32;
-constexpr size_t kMostProducts = 2;         // whose sums registers hold at once
+constexpr size_t kMostProducts = 4;         // of all sums, which bounds the code
+constexpr size_t kMostSums = 2;             // whose sums registers hold at once
 constexpr int64_t kLeastCopyBytes = 4;      // that are copied without a register
 constexpr int64_t kMostPointsOfPacket = 8;  // whose sums a thread reads at once
 // What a value depends on: bit d is dimension d of the domain.
@@ -30,14 +31,16 @@ class Finder {
     bool plain = true;
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
       if (k_.insts[i].op == RICCI_K_REDUCE) {
-        if (blocks_.parent[i] != 0 || !TakeProduct(i)) return {};
+        if (blocks_.parent[i] != 0 || !TakeSum(i)) return {};
         i = blocks_.close[i];
       } else if (!IsPlain(k_.insts[i].op)) {
         if (!IsBranch(k_.insts[i].op)) return {};
         plain = false;
       }
     }
-    if (tile_.products.empty() || tile_.products.size() > kMostProducts || !Measure() || !PacketOperands()) return {};
+    if (tile_.products.empty() || tile_.products.size() > kMostProducts || tile_.sums.size() > kMostSums ||
+        !Measure() || !PacketOperands())
+      return {};
     if (plain) PacketPoints();
     Explain();
     return std::move(tile_);
@@ -79,14 +82,29 @@ class Finder {
   }
 
   // ---- the sums ----
-  bool TakeProduct(uint32_t reduce) {
+  bool TakeSum(uint32_t reduce) {
     TileProduct p;
     if (!TakeLoops(p, reduce)) return false;
     p.first = blocks_.close[p.loops.front()];
     p.last = blocks_.close[p.loops.back()];
-    p.product = k_.insts[p.last].b;
+    const size_t before = tile_.products.size();
+    if (!TakeTerms(p, k_.insts[p.last].b)) return false;
+    given_[p.first] = 1;
+    tile_.sums.push_back(tile_.products[before]);
+    return true;
+  }
+  // A product, or a sum of products that are all of one trip (a short loop that the core has written out): each is
+  // added as if it had trips of its own.
+  bool TakeTerms(TileProduct& p, uint32_t v) {
+    const ricci_inst& q = k_.insts[v];
+    if (v < p.loops.back() || tile_.products.size() > kMostProducts) return false;
+    if (q.op == RICCI_S_ADD && q.dtype == k_.insts[p.last].dtype) return TakeTerms(p, q.a) && TakeTerms(p, q.b);
+    p.product = v;
+    return TakeProduct(p);
+  }
+  bool TakeProduct(TileProduct& p) {
     const ricci_inst& q = k_.insts[p.product];
-    if (q.op != RICCI_S_MUL || p.product < p.loops.back() || q.dtype != k_.insts[p.last].dtype) return false;
+    if (q.op != RICCI_S_MUL || q.dtype != k_.insts[p.last].dtype) return false;
     // As threads hold them; the text has indices in 32 bits that are of 64.
     const unsigned bytes = codegen::SizeOfDType(q.dtype);
     if ((bytes != 4 && bytes != 8) || ranges_.IsShort(q.a) || ranges_.IsShort(q.b)) return false;
@@ -94,8 +112,7 @@ class Finder {
       return false;
     }
     if (!TakeSides(p, q.a, q.b)) return false;
-    given_[p.first] = 1;
-    tile_.products.push_back(std::move(p));
+    tile_.products.push_back(p);
     return true;
   }
   // REDUCEs of which each holds nothing but plain values and the next one.
@@ -180,11 +197,11 @@ class Finder {
                        .columns = tile_.extents[1],
                        .batch = tile_.extents[2],
                        .trips = 0,
-                       .products = static_cast<int64_t>(tile_.products.size()),
+                       .products = static_cast<int64_t>(tile_.sums.size()),
                        .bytes = for_tensor_cores ? 2 : 4,
                        .on_tensor_cores = for_tensor_cores};
     for (const TileProduct& p : tile_.products) {
-      shape.trips = std::max(shape.trips, p.trips);
+      shape.trips += p.trips;
       if (!for_tensor_cores) shape.bytes = codegen::SizeOfDType(k_.insts[p.product].dtype);
     }
     tile_.size = TileSizeOf(shape);
@@ -233,9 +250,19 @@ class Finder {
     }
     const Neighbours alone(k_, ranges_, loop, 1, /*flat=*/false);
     if (!MakePacket(k_, std::vector<uint32_t>{o.value}, given_, alone, 1, o.packet)) return false;
-    codegen::Strides strides(k_, loop, blocks_.close[loop], nullptr);
-    for (const uint32_t i : o.packet.loads) o.along_sum |= strides.Of(k_.insts[i].a) == 1;
+    // Threads next to each other should read neighbours, which may lie either way.
+    o.along_sum = IsInOrder(o.packet, loop) && !IsInOrder(o.packet, DomainOf(last));
     return true;
+  }
+  uint32_t DomainOf(uint32_t dimension) const {
+    uint32_t i = 1;
+    while (k_.insts[i].op != RICCI_K_DOMAIN || k_.insts[i].imm != dimension) ++i;
+    return i;
+  }
+  bool IsInOrder(const Packet& packet, uint32_t root) const {
+    codegen::Strides strides(k_, root, k_.n_insts, nullptr);
+    return std::any_of(packet.loads.begin(), packet.loads.end(),
+                       [&](uint32_t i) { return strides.Of(k_.insts[i].a) == 1; });
   }
   bool Take(const std::vector<uint32_t>& roots, const Neighbours& neighbours, int64_t n, Packet& out) const {
     return MakePacket(k_, roots, given_, neighbours, n, out) && out.bytes != 0;

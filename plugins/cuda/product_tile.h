@@ -34,12 +34,13 @@ struct TileProduct {
   std::vector<uint32_t> loops;   // REDUCEs, each in the one before
   uint32_t first = 0, last = 0;  // YIELD of the outermost and of the innermost loop
   int64_t trips = 1;             // of all loops together
-  uint32_t product = 0;          // the instruction that multiplies
+  uint32_t product = 0;          // the instruction that multiplies; of several that are added in a trip, one
   TileOperand operands[2];       // by side: of rows, of columns
 };
 
 struct Tile {
   std::vector<TileProduct> products;  // empty: there are no tiles
+  std::vector<TileProduct> sums;      // of these the first of each sum, to which the others are added too
   std::vector<Side> sides;            // by dimension of the domain
   int64_t extents[3] = {1, 1, 1};     // by side: the product of its dimensions
   TileSize size;

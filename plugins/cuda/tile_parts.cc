@@ -12,7 +12,7 @@ std::string N(int64_t v) { return std::to_string(v); }
 // The sums of a product: for each part, batch and row those of all columns.
 std::string KernelPrinter::PartOfTile(const TileProduct& p) const {
   int64_t begin = 0;
-  for (const TileProduct& other : tile_->products) {
+  for (const TileProduct& other : tile_->sums) {
     if (other.first == p.first) break;
     begin += launch_.points * launch_.parts * int64_t{codegen::SizeOfDType(At(other.last).dtype)};
   }
@@ -20,13 +20,13 @@ std::string KernelPrinter::PartOfTile(const TileProduct& p) const {
 }
 
 void KernelPrinter::PartsOfPass() {
-  const int64_t bytes = codegen::SizeOfDType(At(tile_->products[0].last).dtype), widest = kMostPacketBytes / bytes;
+  const int64_t bytes = codegen::SizeOfDType(At(tile_->sums[0].last).dtype), widest = kMostPacketBytes / bytes;
   const int64_t n = tile_->extents[1] % widest == 0 ? widest : 1;
   BeginPointsOfPass(n);
   const std::string rows = N(tile_->extents[0]), columns = N(tile_->extents[1]);
   const std::string line = tile_->extents[2] == 1 ? "part" : "(part * " + N(tile_->extents[2]) + " + batch)";
   Line("const i64 place_of_part = ((i64)" + line + " * " + rows + " + row) * " + columns + " + column;");
-  for (const TileProduct& p : tile_->products) {
+  for (const TileProduct& p : tile_->sums) {
     const std::string type = n == 1 ? SumType(p) : device_.Vector(SumType(p), n);
     Line("*(" + type + "*)(" + PartOfTile(p) + " + place_of_part) = s" + N(p.first) + ";");
   }
@@ -60,7 +60,7 @@ void KernelPrinter::CombineTiles(const std::string& name) {
   Line("const i32 column = (i32)(p % " + N(along) + ")" + (n == 1 ? "" : " * " + N(n)) + ", row = (i32)(p / " +
        N(along) + " % " + N(tile_->extents[0]) + ");");
   CoordinatesOf(Side::kBatch, "(i32)(p / " + N(along * tile_->extents[0]) + ")", nullptr);
-  for (const TileProduct& p : tile_->products) AddParts(p);
+  for (const TileProduct& p : tile_->sums) AddParts(p);
   PointsOfSums();
   Close();
   Close();

@@ -25,7 +25,7 @@ void KernelPrinter::DeclareSums() {
   if (tile_->on_tensor_cores) return DeclareTensorSums();
   Line("const i32 thread_column = (i32)(threadIdx.x % 8 + threadIdx.x / 32 % 2 * 8);");
   Line("const i32 thread_row = (i32)(threadIdx.x / 8 % 4 + threadIdx.x / 64 * 4);");
-  for (const TileProduct& p : tile_->products) {
+  for (const TileProduct& p : tile_->sums) {
     const std::string rows = N(tile_->size.parts[0]), columns = N(tile_->size.parts[1]);
     Line(SumType(p) + " " + SumName(p) + "[" + rows + "][" + columns + "];");
     Line("#pragma unroll");
@@ -69,7 +69,8 @@ void KernelPrinter::AddProducts(const TileProduct& p) {
   }
   Line(SumType(p) + "& r" + N(p.last) + " = " + SumName(p) + "[i][j];");
   Instruction(p.product);
-  Accumulate(p.last);
+  const std::string sum = "r" + N(p.last);
+  Line(sum + " = " + Combined(RICCI_S_ADD, At(p.last).dtype, sum, V(p.product)) + ";");
   Close();
   Close();
   Close();
@@ -78,7 +79,7 @@ void KernelPrinter::AddProducts(const TileProduct& p) {
 // ---- results ----
 // Rows next to each other, of each part of the tile.
 int64_t KernelPrinter::RowsOfPart() const {
-  return tile_->on_tensor_cores ? BlocksOfPass() * 16 : kThreadsAlong * AtOnce(tile_->products[0], Side::kRows);
+  return tile_->on_tensor_cores ? BlocksOfPass() * 16 : kThreadsAlong * AtOnce(tile_->sums[0], Side::kRows);
 }
 int64_t KernelPrinter::RowsOfPass() const { return RowsOfPart() * (tile_->on_tensor_cores ? tile_->size.parts[0] : 1); }
 // Lanes of a warp write neighbours of several rows at once, which are so in other banks.
@@ -86,21 +87,21 @@ int64_t KernelPrinter::LengthOfResults() const { return tile_->size.extents[1] +
 int64_t KernelPrinter::BeginOfResults(size_t product) const {
   int64_t bytes = 0;
   for (size_t i = 0; i < product; ++i) {
-    bytes += RowsOfPass() * LengthOfResults() * int64_t{codegen::SizeOfDType(At(tile_->products[i].last).dtype)};
+    bytes += RowsOfPass() * LengthOfResults() * int64_t{codegen::SizeOfDType(At(tile_->sums[i].last).dtype)};
   }
   return bytes;
 }
 
 void KernelPrinter::Results() {
-  for (size_t i = 0; i < tile_->products.size(); ++i) {
-    const std::string type = SumType(tile_->products[i]);
-    Line(type + "* const results" + N(tile_->products[i].first) + " = (" + type + "*)((u8*)shared + " +
+  for (size_t i = 0; i < tile_->sums.size(); ++i) {
+    const std::string type = SumType(tile_->sums[i]);
+    Line(type + "* const results" + N(tile_->sums[i].first) + " = (" + type + "*)((u8*)shared + " +
          N(BeginOfResults(i)) + ");");
   }
   Line("#pragma unroll");
   Open("for (i32 pass = 0; pass < " + N(tile_->size.extents[0] / RowsOfPass()) + "; ++pass)");
   Line("__syncthreads();");
-  for (const TileProduct& p : tile_->products) StoreSums(p);
+  for (const TileProduct& p : tile_->sums) StoreSums(p);
   Line("__syncthreads();");
   in_parts_ ? PartsOfPass() : PointsOfPass();
   Close();
@@ -141,7 +142,7 @@ void KernelPrinter::BeginPointsOfPass(int64_t n) {
     beyond += (beyond.empty() ? "" : " || ") + std::string("column >= ") + N(tile_->extents[1]);
   }
   if (!beyond.empty()) Line("if (" + beyond + ") continue;");
-  for (const TileProduct& p : tile_->products) {
+  for (const TileProduct& p : tile_->sums) {
     const std::string type = n == 1 ? SumType(p) : device_.Vector(SumType(p), n);
     Line("const " + type + " s" + N(p.first) + " = *(const " + type + "*)(results" + N(p.first) + " + place * " +
          N(LengthOfResults()) + " + (column - first_column));");
@@ -180,7 +181,7 @@ void KernelPrinter::PointsOfPacket() {
   Open("for (i32 e = 0; e < " + n + "; ++e)");
   CoordinatesOf(Side::kRows, "row", &packet.each);
   CoordinatesOf(Side::kColumns, packet.size > 1 ? "(column + e)" : "column", &packet.each);
-  for (const TileProduct& p : tile_->products) {
+  for (const TileProduct& p : tile_->sums) {
     Let(p.first, "s" + N(p.first) + (packet.size > 1 ? ".at[e]" : ""));
   }
   for (uint32_t i = 1; i < k_.n_insts; ++i) {

@@ -18,8 +18,7 @@ int64_t KernelPrinter::PartOf(Side side) const {
 // As many as shared memory holds.
 int64_t KernelPrinter::BlocksOfPass() const {
   int64_t row = 0, blocks = PartOf(Side::kRows) / kRows;
-  for (const TileProduct& p : tile_->products)
-    row += LengthOfResults() * int64_t{codegen::SizeOfDType(At(p.last).dtype)};
+  for (const TileProduct& p : tile_->sums) row += LengthOfResults() * int64_t{codegen::SizeOfDType(At(p.last).dtype)};
   while (blocks > 1 && blocks * kRows * tile_->size.parts[0] * row > kSharedBytes) blocks /= 2;
   return blocks;
 }
@@ -29,7 +28,7 @@ void KernelPrinter::DeclareTensorSums() {
   Line("const i32 lane = (i32)(threadIdx.x % 32), warp = (i32)(threadIdx.x / 32);");
   Line("const i32 warp_row = warp / " + columns + " * " + N(PartOf(Side::kRows)) + ", warp_column = warp % " + columns +
        " * " + N(PartOf(Side::kColumns)) + ";");
-  for (const TileProduct& p : tile_->products) {
+  for (const TileProduct& p : tile_->sums) {
     Line("f32 " + SumName(p) + "[" + N(PartOf(Side::kRows) / kRows) + "][" + N(PartOf(Side::kColumns) / kColumns) +
          "][4] = {};");
   }

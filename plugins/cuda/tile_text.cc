@@ -52,7 +52,7 @@ void KernelPrinter::LaunchTiles() {
   launch_.vector = tile_->points ? tile_->points->size : 1;
   launch_.parts = tile_->size.cuts;
   launch_.parts_threads = tile_->tiles() * tile_->size.cuts * kTileThreads;
-  for (const TileProduct& p : tile_->products) {
+  for (const TileProduct& p : tile_->sums) {
     launch_.parts_bytes +=
         static_cast<uint64_t>(launch_.points * launch_.parts) * codegen::SizeOfDType(At(p.last).dtype);
   }
@@ -108,7 +108,7 @@ void KernelPrinter::PlaceOfTile(const std::string& number) {
 }
 
 void KernelPrinter::TileMemory() {
-  int64_t bytes = BeginOfResults(tile_->products.size());
+  int64_t bytes = BeginOfResults(tile_->sums.size());
   for (const TileProduct& p : tile_->products) {
     const int64_t step = BytesOfOperand(p, Side::kRows) + BytesOfOperand(p, Side::kColumns);
     bytes = std::max(bytes, step * tile_->size.stages);
@@ -201,7 +201,8 @@ void KernelPrinter::BeginSteps(const TileProduct& p) {
   int64_t begin = 0;
   for (const Side side : {Side::kRows, Side::kColumns}) {
     const std::string type(TypeName(p.operands[Number(side)].dtype));
-    Line(type + "* const " + KeptName(side) + " = (" + type + "*)((u8*)shared + " + N(begin) + ");");
+    Line(type + "* const " + KeptName(side) + " = (" + type + "*)((u8*)shared + " + N(begin) + ");  // " +
+         WayOf(p, side));
     begin += BytesOfOperand(p, side) * stages;
   }
   Line("__syncthreads();");

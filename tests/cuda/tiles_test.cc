@@ -168,6 +168,20 @@ TEST_F(Tiles, LongSumsInParts) {
   for (const uint64_t shift : {0, 1}) ExpectSameBytes(layer, {.shift = shift});
 }
 
+// Windows of a convolution are read where they are: 3 of a row are terms of one trip, 5 have trips of their own.
+TEST_F(Tiles, Convolutions) {
+  Expect(Of(R"(program f(%x: f32[2,K,12,13], %w: f32[R,K,3,3]) {
+  %y: f32[2,R,10,11] = conv_general_dilated(%x, %w) window_strides=[1,1] padding=[0,0,0,0]
+  return %y
+})",
+            {20, 0, 18}));
+  Expect(Of(R"(program f(%x: bf16[2,K,12,13], %w: bf16[R,K,5,5]) {
+  %y: bf16[2,R,8,9] = conv_general_dilated(%x, %w) window_strides=[1,1] padding=[0,0,0,0]
+  return %y
+})",
+            {20, 0, 6}));
+}
+
 TEST_F(Tiles, WhatComesBefore) {
   Expect(Of(R"(program f(%x: f32[R,K], %s: f32[R], %y: f32[K,C]) {
   %b: f32[R,K] = broadcast_in_dim(%s) shape=[R,K] broadcast_dimensions=[0]
