@@ -1,3 +1,4 @@
+// The text of a sort of lines (line_sort.h): what is the same for all, then what depends on the operands.
 #include "device_text.h"
 #include "line_sort.h"
 #include "types.h"

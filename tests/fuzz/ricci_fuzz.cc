@@ -122,9 +122,10 @@ Options Parse(int argc, char** argv) {
     } else if (a == "--no-shrink") {
       o.trial.shrink = false;
     } else {
-      std::fprintf(stderr,
-                   "ricci_fuzz [--seed N] [--count N] [--seconds S] [--failures N] [--coverage] [--draw-only] "
-                   "[--hostile] [--write FILE] [--against FILE] [--gpu DRIVER [--compiler NVRTC]] [--verbose] [--no-shrink]\n");
+      std::fprintf(
+          stderr,
+          "ricci_fuzz [--seed N] [--count N] [--seconds S] [--failures N] [--coverage] [--draw-only] "
+          "[--hostile] [--write FILE] [--against FILE] [--gpu DRIVER [--compiler NVRTC]] [--verbose] [--no-shrink]\n");
       std::exit(2);
     }
   }

@@ -20,7 +20,7 @@ struct TrialOptions {
   std::vector<std::string> devices;  // compared with `ref`
   bool verbose = false, shrink = true;
   bool draw_only = false;  // programs are only counted, not checked
-  GpuLibraries gpu;  // the device `cuda`; without laws, which compile many programs
+  GpuLibraries gpu;        // the device `cuda`; without laws, which compile many programs
 };
 
 struct Totals {

@@ -67,9 +67,11 @@ stage() {
     {\"name\": \"$name\", \"passed\": $passed, \"seconds\": $taken}"
 }
 
+# shellcheck disable=SC2086
+gpus() { "$ricci" devices $config | sed -n 's/^[-0-9]*: \(cuda:[0-9].*\)/\1/p'; }
 list_devices() {
   # shellcheck disable=SC2086
-  "$ricci" devices $config && "$ricci" devices $config | grep -q '^cuda'
+  "$ricci" devices $config && [ -n "$(gpus)" ]
 }
 check_laws() {
   rows=$laws
@@ -87,7 +89,7 @@ sanitize() {
 
 # measure NAME BYTES FLOPS: the median time of a program, and the rates that it means.
 measure() {
-  sed "s/@N@/$size/g" "$here/programs/$1.ricci" >"$logs/$1.ricci"
+  sed "s/@N@/$size/g" "$here/measured/$1.ricci" >"$logs/$1.ricci"
   # shellcheck disable=SC2086
   if ! "$ricci" bench "$logs/$1.ricci" --device cuda $config --seconds "$seconds" >"$logs/$1" 2>&1; then
     echo "  $1: FAILED, see $logs/$1"
@@ -105,8 +107,7 @@ measure() {
     $figure"
 }
 
-# shellcheck disable=SC2086
-device=$("$ricci" devices $config 2>/dev/null | grep '^cuda' | head -n 1)
+device=$(gpus 2>/dev/null | head -n 1)
 echo "device: ${device:-none}"
 stage devices list_devices
 stage laws check_laws
@@ -117,7 +118,7 @@ echo "times, by bound calls:"
 elements=$((size * size))
 measure copy $((elements * 8)) 0
 measure stream $((elements * 12)) 0
-measure softmax $((elements * 8)) 0
+measure row_softmax $((elements * 8)) 0
 measure layernorm $((elements * 8)) 0
 measure column_sum $((elements * 4)) 0
 measure cumsum $((elements * 8)) 0
