@@ -195,13 +195,13 @@ TEST_F(SourceRows, RunInLoopsAndBranches) {
 // The second launch finds what the first one left in the workspace, among other steps that want memory, and in a loop.
 TEST_F(SourceRows, LaunchSeveralInOrder) {
   const Program f = r_.Parse(
-      "program f(%x: f64[3000], %n: i32[]) {"
-      " %a: f64[3000] = test.reversed(%x) %b: f64[3000] = sin(%a) %c: f64[3000] = test.reversed(%b)"
-      " %i: i32[] = constant 0 %j: i32[], %y: f64[3000] = while(%n, %i, %c) cond_nconsts=1 body_nconsts=0"
-      " cond=program(%n: i32[], %i: i32[], %a: f64[3000]) { %p: bool[] = lt(%i, %n) return %p }"
-      " body=program(%i: i32[], %a: f64[3000]) { %o: i32[] = constant 1 %k: i32[] = add(%i, %o)"
-      " %b: f64[3000] = test.reversed(%a) return %k, %b } %d: f64[3000] = add(%a, %y) return %d }");
-  r_.RunEverywhere(f, {Ramp(3000), {3}});
+      "program f(%x: f64[100000], %n: i32[]) {"
+      " %a: f64[100000] = test.reversed(%x) %b: f64[100000] = sin(%a) %c: f64[100000] = test.reversed(%b)"
+      " %i: i32[] = constant 0 %j: i32[], %y: f64[100000] = while(%n, %i, %c) cond_nconsts=1 body_nconsts=0"
+      " cond=program(%n: i32[], %i: i32[], %a: f64[100000]) { %p: bool[] = lt(%i, %n) return %p }"
+      " body=program(%i: i32[], %a: f64[100000]) { %o: i32[] = constant 1 %k: i32[] = add(%i, %o)"
+      " %b: f64[100000] = test.reversed(%a) return %k, %b } %d: f64[100000] = add(%a, %y) return %d }");
+  r_.RunEverywhere(f, {Ramp(100000), {3}});
   EXPECT_EQ(Steps(r_.Dump(f, "plan", "cpu"), " source "), 6u) << r_.Dump(f, "plan", "cpu");
 }
 
