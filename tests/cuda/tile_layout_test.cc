@@ -74,15 +74,19 @@ TEST(TileLayout, RegistersReadWithoutConflicts) {
 
 TEST(TileLayout, PacketsAcrossLinesAreWrittenWithoutConflicts) {
   const int64_t step = 16;
-  for (const auto& [bytes, across, most] : {std::tuple{4, 4, size_t{1}}, std::tuple{4, 2, size_t{1}},
-                                            std::tuple{4, 1, size_t{2}}, std::tuple{8, 2, size_t{1}}}) {
-    const TileLayout layout = RegisterLayout(128, step, across, bytes);
-    const int64_t per_row = step / across;
-    for (int64_t e = 0; e < across; ++e) {
-      EXPECT_LE(Conflicts(32, bytes, bytes,
-                          [&](int64_t lane) { return layout.PlaceOf(lane % per_row * across + e, lane / per_row); }),
-                most)
-          << bytes << " bytes, packets of " << across;
+  struct Packets {
+    int64_t bytes, across;
+    size_t most;
+  };
+  for (const Packets& p : {Packets{4, 4, 1}, Packets{4, 2, 1}, Packets{4, 1, 2}, Packets{8, 2, 1}}) {
+    const TileLayout layout = RegisterLayout(128, step, p.across, p.bytes);
+    const int64_t per_row = step / p.across;
+    const auto place = [&](int64_t lane, int64_t e) {
+      return layout.PlaceOf(lane % per_row * p.across + e, lane / per_row);
+    };
+    for (int64_t e = 0; e < p.across; ++e) {
+      EXPECT_LE(Conflicts(32, p.bytes, p.bytes, [&](int64_t lane) { return place(lane, e); }), p.most)
+          << p.bytes << " bytes, packets of " << p.across;
     }
   }
 }
