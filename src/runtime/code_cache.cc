@@ -6,11 +6,6 @@
 #include "runtime/cache_entry.h"
 
 namespace ricci { inline namespace v0 { namespace runtime {
-namespace {
-
-std::string_view Bytes(const base::Digest& d) { return {reinterpret_cast<const char*>(d.data()), d.size()}; }
-
-}  // namespace
 
 void CodeCache::SetFolder(const std::string& folder, uint64_t limit) {
   auto disk = folder.empty() ? nullptr : std::make_shared<DiskCache>(memory_, folder, limit);
@@ -24,20 +19,22 @@ std::shared_ptr<DiskCache> CodeCache::disk() const {
 }
 
 // Passes the entry to `use`, if there is one.
-void CodeCache::Read(const base::Digest& key, const Use& use) const {
-  if (const std::shared_ptr<DiskCache> disk = this->disk()) return disk->Load(base::Hex(key), use);
+void CodeCache::Read(const DiskCache* disk, const base::Digest& key, const Use& use) const {
+  if (disk != nullptr) return disk->Load(base::Hex(key), use);
   std::string entry;
   const auto append = [](void* sink, const char* p, size_t n) { static_cast<std::string*>(sink)->append(p, n); };
   hooks_.cache_load(hooks_.cache_self, key.data(), key.size(), &entry, append);
   if (!entry.empty()) use(entry);
 }
 
+// The folder is asked for once, since the host may take it away meanwhile.
 bool CodeCache::Load(std::string_view key, const Use& use) noexcept {
-  if (!is_on()) return false;
+  const std::shared_ptr<DiskCache> disk = this->disk();
+  if (!IsOn(disk.get())) return false;
   bool found = false;
   try {
     const base::Digest digest = base::Sha256(key);
-    Read(digest, [&](std::string_view entry) {
+    Read(disk.get(), digest, [&](std::string_view entry) {
       const std::optional<std::string_view> code = ReadCacheEntry(digest, entry);
       if (!code) return void(++refused_);
       use(*code);
@@ -51,14 +48,14 @@ bool CodeCache::Load(std::string_view key, const Use& use) noexcept {
 }
 
 void CodeCache::Store(std::string_view key, std::string_view code) noexcept {
-  if (!is_on()) return;
+  const std::shared_ptr<DiskCache> disk = this->disk();
+  if (!IsOn(disk.get())) return;
   try {
     const base::Digest digest = base::Sha256(key);
     const std::string entry = WriteCacheEntry(digest, code);
     ++stores_;
-    const std::shared_ptr<DiskCache> disk = this->disk();
     if (disk == nullptr) {
-      return hooks_.cache_store(hooks_.cache_self, Bytes(digest).data(), digest.size(), entry.data(), entry.size());
+      return hooks_.cache_store(hooks_.cache_self, digest.data(), digest.size(), entry.data(), entry.size());
     }
     uint64_t evicted = 0;
     const std::string why = disk->Store(base::Hex(digest), entry, evicted);

@@ -25,7 +25,7 @@ class CodeCache {
 
   // An empty folder: none.
   void SetFolder(const std::string& folder, uint64_t limit);
-  bool is_on() const { return hooks_.cache_load != nullptr || disk() != nullptr; }
+  bool is_on() const { return IsOn(disk().get()); }
 
   // Whether there is an entry of `key`, whose code goes to `use`.
   bool Load(std::string_view key, const Use& use) noexcept;
@@ -33,8 +33,9 @@ class CodeCache {
   ricci_cache_stats stats() const;
 
  private:
-  std::shared_ptr<DiskCache> disk() const;
-  void Read(const base::Digest& key, const Use& use) const;
+  bool IsOn(const DiskCache* disk) const { return hooks_.cache_load != nullptr || disk != nullptr; }
+  std::shared_ptr<DiskCache> disk() const;  // NULL: none
+  void Read(const DiskCache* disk, const base::Digest& key, const Use& use) const;
   void Failed(const std::string& why);
 
   const ricci_hooks& hooks_;

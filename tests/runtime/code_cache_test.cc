@@ -353,6 +353,16 @@ TEST(CodeCacheShared, ByThreads) {
   EXPECT_EQ(c.stats().failed_stores, 0u);
 }
 
+TEST(CodeCacheShared, WhileTheFolderComesAndGoes) {
+  const TemporaryFolder folder;
+  Cached c(folder.path());
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) threads.emplace_back([&] { ReadAndWrite(c, 60); });
+  for (int i = 0; i < 400; ++i) SetOption(c.ctx(), "cache_dir", i % 2 == 0 ? "" : folder.path());
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(c.stats().refused, 0u);
+}
+
 TEST(CodeCacheShared, ByProcesses) {
   const TemporaryFolder folder;
   std::vector<pid_t> children;
