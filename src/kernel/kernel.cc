@@ -51,4 +51,20 @@ ricci_plan Plan::View() const {
   return p;
 }
 
+uint32_t StepAccess(const ricci_plan& p, const ricci_kernel_table* const* kernels, const ricci_plan_step& s,
+                    uint32_t arg) {
+  switch (s.kind) {
+    case RICCI_STEP_KERNEL:
+      return kernels[s.index]->buffers[arg].access;
+    case RICCI_STEP_LIBRARY:
+      return arg < p.libraries[s.index].n_in ? RICCI_ACCESS_READ : RICCI_ACCESS_WRITE;
+    case RICCI_STEP_SOURCE:
+      return arg < p.sources[s.index].n_in ? RICCI_ACCESS_READ : RICCI_ACCESS_WRITE;
+    case RICCI_STEP_COPY:
+      return arg == 0 ? RICCI_ACCESS_WRITE : RICCI_ACCESS_READ;
+    default:  // the predicate of a WHILE, the number of a CASE
+      return RICCI_ACCESS_READ;
+  }
+}
+
 }}}  // namespace ricci::v0::kernel

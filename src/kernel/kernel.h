@@ -59,6 +59,10 @@ struct Plan {
   ricci_plan View() const;
 };
 
+// RICCI_ACCESS_*: what step `s` does to its argument `arg`.
+uint32_t StepAccess(const ricci_plan& p, const ricci_kernel_table* const* kernels, const ricci_plan_step& s,
+                    uint32_t arg);
+
 // Whether a step opens, divides or closes a loop or branch.
 constexpr bool IsControl(uint32_t kind) { return kind >= RICCI_STEP_WHILE && kind <= RICCI_STEP_END; }
 

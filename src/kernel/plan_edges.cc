@@ -55,21 +55,7 @@ class StepUses {
 
  private:
   void Add(const ricci_plan_step& s) {
-    for (uint32_t i = 0; i < s.n_args; ++i) uses_.push_back({p_.args[s.args + i], Access(s, i)});
-  }
-  uint32_t Access(const ricci_plan_step& s, uint32_t arg) const {
-    switch (s.kind) {
-      case RICCI_STEP_KERNEL:
-        return kernels_[s.index]->buffers[arg].access;
-      case RICCI_STEP_LIBRARY:
-        return arg < p_.libraries[s.index].n_in ? RICCI_ACCESS_READ : RICCI_ACCESS_WRITE;
-      case RICCI_STEP_SOURCE:
-        return arg < p_.sources[s.index].n_in ? RICCI_ACCESS_READ : RICCI_ACCESS_WRITE;
-      case RICCI_STEP_COPY:
-        return arg == 0 ? RICCI_ACCESS_WRITE : RICCI_ACCESS_READ;
-      default:  // the predicate of a WHILE, the number of a CASE
-        return RICCI_ACCESS_READ;
-    }
+    for (uint32_t i = 0; i < s.n_args; ++i) uses_.push_back({p_.args[s.args + i], StepAccess(p_, kernels_, s, i)});
   }
 
   const ricci_plan& p_;

@@ -8,26 +8,14 @@ namespace {
 
 constexpr size_t kMostNamed = 3;
 
-bool Writes(const ricci_plan& plan, const ricci_kernel_table* const* kernels, const ricci_plan_step& s, uint32_t arg) {
-  switch (s.kind) {
-    case RICCI_STEP_KERNEL:
-      return (kernels[s.index]->buffers[arg].access & RICCI_ACCESS_WRITE) != 0;
-    case RICCI_STEP_LIBRARY:
-      return arg >= plan.libraries[s.index].n_in;
-    case RICCI_STEP_SOURCE:
-      return arg >= plan.sources[s.index].n_in;
-    default:
-      return s.kind == RICCI_STEP_COPY && arg == 0;
-  }
-}
-
 // By buffer: 1 + the first step that writes it; 0: none does.
 std::vector<uint32_t> FirstWriters(const ricci_plan& plan, const ricci_kernel_table* const* kernels) {
   std::vector<uint32_t> writers(plan.n_buffers);
   for (uint32_t s = plan.n_steps; s-- > 0;) {
     const ricci_plan_step& step = plan.steps[s];
     for (uint32_t i = 0; i < step.n_args; ++i) {
-      if (Writes(plan, kernels, step, i)) writers[plan.args[step.args + i]] = s + 1;
+      if ((kernel::StepAccess(plan, kernels, step, i) & RICCI_ACCESS_WRITE) != 0)
+        writers[plan.args[step.args + i]] = s + 1;
     }
   }
   return writers;
