@@ -29,25 +29,15 @@ ricci_status* Enqueue(void* code, const ricci_run_args* a, ricci_done_fn done, v
   return Guard([&] { return static_cast<Code*>(code)->Enqueue(*a, done, arg, event); });
 }
 
-ricci_status* Dump(void* code, void* sink, void (*write)(void* sink, const char* p, size_t n)) {
-  return Guard([&]() -> ricci_status* {
-    std::vector<Launch> launches;
-    std::string error;
-    const Code& c = *static_cast<Code*>(code);
-    const std::string text = PrintModule(c.given(), launches, error, c.device().compiler().ctx());
-    write(sink, text.data(), text.size());
-    return nullptr;
-  });
+CodeToRead ToRead(void* code) {
+  const Code& c = *static_cast<Code*>(code);
+  return {c.given(), c.device().compiler(), c.device().processors()};
 }
-
+ricci_status* Dump(void* code, void* sink, void (*write)(void* sink, const char* p, size_t n)) {
+  return WriteForm(ToRead(code), "native", sink, write);
+}
 ricci_status* DumpForm(void* code, ricci_str form, void* sink, void (*write)(void* sink, const char* p, size_t n)) {
-  return Guard([&]() -> ricci_status* {
-    const Code& c = *static_cast<Code*>(code);
-    std::string text;
-    const CodeToRead read{c.given(), c.device().compiler(), c.device().processors()};
-    if (ricci_status* failed = WriteForm(read, {form.ptr, form.len}, text)) return failed;
-    return write(sink, text.data(), text.size()), nullptr;
-  });
+  return WriteForm(ToRead(code), {form.ptr, form.len}, sink, write);
 }
 
 ricci_status* Alloc(void* self, uint64_t bytes, void* stream, void** out) {

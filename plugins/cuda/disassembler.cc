@@ -22,7 +22,7 @@ class MemoryFile {
   }
   MemoryFile(const MemoryFile&) = delete;
   int fd() const { return fd_; }
-  bool Write(const std::vector<char>& bytes) const {
+  bool Write(const std::string& bytes) const {
     return fd_ >= 0 && write(fd_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size());
   }
   std::string Read() const {
@@ -61,7 +61,7 @@ int Run(const std::string& path, const MemoryFile& in, const MemoryFile& out, co
 
 }  // namespace
 
-ricci_status* Disassemble(const Compiler& compiler, const std::vector<char>& code, std::string& out) {
+ricci_status* Disassemble(const Compiler& compiler, const std::string& code, std::string& out) {
   const std::string& path = compiler.disassembler;
   if (path.empty()) {
     return Fail(RICCI_FAILED_PRECONDITION,

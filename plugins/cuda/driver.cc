@@ -5,6 +5,8 @@
 #include <cctype>
 #include <cstring>
 
+#include "nvrtc_program.h"
+
 namespace ricci::cuda {
 namespace {
 
@@ -82,6 +84,7 @@ std::unique_ptr<Compiler> OpenCompiler(const std::vector<std::string>& paths, st
 std::vector<std::string> CompileOptions::Texts() const {
   std::vector<std::string> texts = {"--gpu-architecture=" + architecture, "--std=c++17", "--generate-line-info"};
   if (quick) texts.push_back("--Ofast-compile=mid");
+  if (figures) texts.push_back("--ptxas-options=-v");
   return texts;
 }
 
@@ -115,32 +118,17 @@ std::string Compiler::Refusal(const std::string& architecture) const {
 }
 
 std::string Compiler::Compile(const std::string& text, const CompileOptions& how, std::string& error) const {
-  void* program = nullptr;
-  if (nvrtcCreateProgram(&program, text.c_str(), "ricci.cu", 0, nullptr, nullptr) != 0) {
+  const NvrtcProgram program(*this, text);
+  if (!program.is_there()) {
     error = "nvrtcCreateProgram fails";
     return {};
   }
-  const std::vector<std::string> texts = how.Texts();
-  std::vector<const char*> options;
-  for (const std::string& option : texts) options.push_back(option.c_str());
   std::string code;
-  size_t bytes = 0;
-  if (nvrtcCompileProgram(program, static_cast<int>(options.size()), options.data()) == 0 &&
-      nvrtcGetCUBINSize(program, &bytes) == 0) {
-    code.resize(bytes);
-    if (nvrtcGetCUBIN(program, code.data()) != 0) code.clear();
-  }
-  if (code.empty()) {
-    std::string log;
-    if (nvrtcGetProgramLogSize(program, &bytes) == 0 && bytes > 1) {
-      log.resize(bytes);
-      nvrtcGetProgramLog(program, log.data());
-      log.resize(bytes - 1);
-    }
-    error = "NVRTC refuses a kernel for " + how.architecture + ": " + log;
-  }
-  nvrtcDestroyProgram(&program);
-  return code;
+  if (program.Compile(how) && program.Read(nvrtcGetCUBINSize, nvrtcGetCUBIN, code) && !code.empty()) return code;
+  std::string log;
+  if (!program.ReadText(nvrtcGetProgramLogSize, nvrtcGetProgramLog, log)) log.clear();
+  error = "NVRTC refuses a kernel for " + how.architecture + ": " + log;
+  return {};
 }
 
 }  // namespace ricci::cuda

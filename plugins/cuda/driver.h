@@ -147,6 +147,7 @@ struct Driver {
 struct CompileOptions {
   std::string architecture;  // such as `sm_90`
   bool quick = false;        // fewer passes: about half the time; of NVRTC 13 and later
+  bool figures = false;      // the log says what each kernel takes: registers, stack, spills
 
   // As NVRTC takes them.
   std::vector<std::string> Texts() const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "gpu.h"
 #include "listing.h"
 #include "plan_modules.h"
 #include "source_lines.h"
@@ -10,12 +11,10 @@ namespace ricci::cuda {
 namespace {
 
 // Of the kernels, then of the sources: modules of their own.
-std::vector<std::string> ModulesOf(const ricci_compile_args& a, const ricci_ctx* ctx) {
+std::vector<std::string> ModulesOf(const CodeToRead& code) {
   std::vector<std::string> texts;
-  std::vector<Launch> launches;
-  std::string error;  // there is none: they were compiled
-  if (a.n_kernels != 0) texts.push_back(EachLinePlaced(PrintModule(a, launches, error, ctx)));
-  for (const std::string& text : TextsOfSources(a)) texts.push_back(text);
+  if (code.given.n_kernels != 0) texts.push_back(EachLinePlaced(WholeText(code)));
+  for (const std::string& text : TextsOfSources(code.given)) texts.push_back(text);
   return texts;
 }
 
@@ -27,21 +26,11 @@ std::string Source(const ricci_compile_args& a) {
   return all;
 }
 
-}  // namespace
-
-std::vector<std::string> TextsOfSources(const ricci_compile_args& a) {
-  std::vector<std::string> texts;
-  for (uint32_t i = 0; i < a.plan->n_sources; ++i) {
-    const std::string text(a.plan->sources[i].text.ptr, a.plan->sources[i].text.len);
-    if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
-  }
-  return texts;
-}
-
-ricci_status* WriteForm(const CodeToRead& code, std::string_view form, std::string& out) {
+ricci_status* FormOf(const CodeToRead& code, std::string_view form, std::string& out) {
   if (form == "decisions") return Explain(code, out);
+  if (form == "native") return out = WholeText(code), nullptr;
   if (form == "source") return out = Source(code.given), nullptr;
-  for (const std::string& text : ModulesOf(code.given, code.compiler.ctx())) {
+  for (const std::string& text : ModulesOf(code)) {
     Listing listing;
     if (ricci_status* failed = MakeListing(code.compiler.nvrtc(), text, code.compiler.architecture(), listing))
       return failed;
@@ -52,6 +41,32 @@ ricci_status* WriteForm(const CodeToRead& code, std::string_view form, std::stri
     }
   }
   return nullptr;
+}
+
+}  // namespace
+
+std::string WholeText(const CodeToRead& code) {
+  std::vector<Launch> launches;
+  std::string error;  // there is none: it was compiled
+  return PrintModule(code.given, launches, error, code.compiler.ctx());
+}
+
+std::vector<std::string> TextsOfSources(const ricci_compile_args& a) {
+  std::vector<std::string> texts;
+  for (uint32_t i = 0; i < a.plan->n_sources; ++i) {
+    const std::string text(a.plan->sources[i].text.ptr, a.plan->sources[i].text.len);
+    if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
+  }
+  return texts;
+}
+
+ricci_status* WriteForm(const CodeToRead& code, std::string_view form, void* sink,
+                        void (*write)(void* sink, const char* p, size_t n)) {
+  return Guard([&]() -> ricci_status* {
+    std::string text;
+    if (ricci_status* failed = FormOf(code, form, text)) return failed;
+    return write(sink, text.data(), text.size()), nullptr;
+  });
 }
 
 }  // namespace ricci::cuda

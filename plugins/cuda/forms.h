@@ -17,9 +17,14 @@ struct CodeToRead {
   int processors;  // of the GPU; 0: there is none
 };
 
-// As ricci_backend.forms and dump_form.
+// As ricci_backend.forms.
 inline constexpr std::string_view kForms = "decisions,source,ptx,sass";
-ricci_status* WriteForm(const CodeToRead& code, std::string_view form, std::string& out);
+// As ricci_backend.dump_form, and also the form `native`, which is what ricci_backend.dump writes.
+ricci_status* WriteForm(const CodeToRead& code, std::string_view form, void* sink,
+                        void (*write)(void* sink, const char* p, size_t n));
+
+// The text of all kernels, with the functions that they call and the places of the host's source.
+std::string WholeText(const CodeToRead& code);
 
 // The different texts of a plan's sources, of which one may have several launches.
 std::vector<std::string> TextsOfSources(const ricci_compile_args& a);

@@ -2,7 +2,6 @@
 #ifndef RICCI_CUDA_LISTING_H_
 #define RICCI_CUDA_LISTING_H_
 #include <string>
-#include <vector>
 
 #include "driver.h"
 #include "ricci/context.h"
@@ -10,14 +9,13 @@
 namespace ricci::cuda {
 
 struct Listing {
-  std::string ptx, log;
-  std::vector<char> code;
+  std::string ptx, log, code;
 };
 // The text was compiled for this architecture before, so a failure is INTERNAL.
 ricci_status* MakeListing(const Compiler& compiler, const std::string& text, const std::string& architecture,
                           Listing& out);
 // The machine code as the program at `compiler.disassembler` prints it.
-ricci_status* Disassemble(const Compiler& compiler, const std::vector<char>& code, std::string& out);
+ricci_status* Disassemble(const Compiler& compiler, const std::string& code, std::string& out);
 
 }  // namespace ricci::cuda
 #endif

@@ -17,7 +17,6 @@ struct Offline {
 };
 
 struct OfflineCode {
-  Module module;  // of all kernels, made when it is wanted
   const ModuleCompiler& compiler;
   ricci_compile_args given;  // its tables live as long as the code
 };
@@ -25,35 +24,32 @@ struct OfflineCode {
 ricci_status* Compile(void* self, const ricci_compile_args* a, void** code, ricci_code_info* info) {
   return Guard([&]() -> ricci_status* {
     const Offline& device = *static_cast<Offline*>(self);
-    auto made = std::make_unique<OfflineCode>(OfflineCode{{}, device.compiler, *a});
+    auto made = std::make_unique<OfflineCode>(OfflineCode{device.compiler, *a});
     made->given.go_on = nullptr;  // asked only during the call
     PlanModules plan;
     if (ricci_status* failed = CompilePlan(device.compiler, *a, plan, *info)) return failed;
-    std::vector<Launch> launches;
-    std::string error;
-    made->module.text = PrintModule(*a, launches, error, device.compiler.ctx());
-    if (!error.empty()) return ricci_status_make(RICCI_UNIMPLEMENTED, error.data(), error.size());
     for (const Module& m : plan.modules) info->code_bytes += m.image.size();
     *code = made.release();
     return nullptr;
   });
 }
 
+CodeToRead ToRead(void* code) {
+  const OfflineCode& c = *static_cast<OfflineCode*>(code);
+  return {c.given, c.compiler, 0};
+}
+ricci_status* Dump(void* code, void* sink, void (*write)(void* sink, const char* p, size_t n)) {
+  return WriteForm(ToRead(code), "native", sink, write);
+}
 ricci_status* DumpForm(void* code, ricci_str form, void* sink, void (*write)(void* sink, const char* p, size_t n)) {
-  return Guard([&]() -> ricci_status* {
-    const OfflineCode& c = *static_cast<OfflineCode*>(code);
-    std::string text;
-    const CodeToRead read{c.given, c.compiler, 0};
-    if (ricci_status* failed = WriteForm(read, {form.ptr, form.len}, text)) return failed;
-    return write(sink, text.data(), text.size()), nullptr;
-  });
+  return WriteForm(ToRead(code), {form.ptr, form.len}, sink, write);
 }
 
 // One file: all kernels in one module, which is the only one if they are few.
 ricci_status* DumpObject(void* code, void* sink, void (*write)(void* sink, const char* p, size_t n)) {
   return Guard([&]() -> ricci_status* {
     const OfflineCode& c = *static_cast<OfflineCode*>(code);
-    Module m{EachLinePlaced(c.module.text)};
+    Module m{EachLinePlaced(WholeText(ToRead(code)))};
     c.compiler.Compile({&m, 1}, c.given);
     if (m.image.empty()) return Fail(RICCI_INTERNAL, m.error);
     write(sink, m.image.data(), m.image.size());
@@ -86,10 +82,7 @@ ricci_backend Table(Offline& device, const ricci_target& target) {
   b.opt_level_default = 2;
   b.compile = Compile;
   b.drop_code = [](void* code) { delete static_cast<OfflineCode*>(code); };
-  b.dump = [](void* code, void* sink, void (*write)(void* sink, const char* p, size_t n)) -> ricci_status* {
-    const std::string& text = static_cast<OfflineCode*>(code)->module.text;
-    return write(sink, text.data(), text.size()), nullptr;
-  };
+  b.dump = Dump;
   b.dump_object = DumpObject;
   b.set_threads = [](void* self, uint32_t threads) -> ricci_status* {
     return static_cast<Offline*>(self)->compiler.SetThreads(threads), nullptr;
