@@ -55,13 +55,19 @@ TEST_F(HostileRows, RowsThatCannotBe) {
   EXPECT_EQ(ErrorOf(ricci_backend_register(ctx, &b)), "backend odd: compile is NULL");
 }
 
-TEST_F(HostileRows, FormsThatNobodyCanAskFor) {
+// With all that a backend must have.
+ricci_backend OddBackend() {
   ricci_backend b{};
   b.hdr.size = sizeof b;
   b.kind = Str("odd");
   b.compile = [](void*, const ricci_compile_args*, void**, ricci_code_info*) -> ricci_status* { return nullptr; };
   b.run = [](void*, const ricci_run_args*) -> ricci_status* { return nullptr; };
   b.drop_code = [](void*) {};
+  return b;
+}
+
+TEST_F(HostileRows, FormsThatNobodyCanAskFor) {
+  ricci_backend b = OddBackend();
   b.forms = Str("ptx");
   EXPECT_EQ(ErrorOf(ricci_backend_register(ctx, &b)), "backend odd: forms is given, but not dump_form");
   b.dump_form = [](void*, ricci_str, void*, void (*)(void*, const char*, size_t)) -> ricci_status* { return nullptr; };
@@ -78,12 +84,7 @@ TEST_F(HostileRows, FormsThatNobodyCanAskFor) {
 }
 
 TEST_F(HostileRows, TargetsThatNoDeviceIs) {
-  ricci_backend b{};
-  b.hdr.size = sizeof b;
-  b.kind = Str("odd");
-  b.compile = [](void*, const ricci_compile_args*, void**, ricci_code_info*) -> ricci_status* { return nullptr; };
-  b.run = [](void*, const ricci_run_args*) -> ricci_status* { return nullptr; };
-  b.drop_code = [](void*) {};
+  ricci_backend b = OddBackend();
   ricci_target good{};
   good.hdr.size = sizeof good;
   ricci_target_init(&good);
