@@ -1,6 +1,7 @@
 // Conversions between element types as text: those of ricci/float_format.h, in 32 bits.
 #include <cmath>
 #include <cstdio>
+#include <functional>
 
 #include "device_text.h"
 #include "ricci/float_format.h"
@@ -19,12 +20,18 @@ std::string Hex(double v) {
 // bf16 is the upper half of f32: no other narrow format has its exponents.
 bool IsHalfOfF32(uint32_t dtype) { return dtype == RICCI_BF16; }
 
+// The body of a function: one instruction of PTX from the architecture `first` on (NaN is some NaN), else `otherwise`.
+std::string Converted(DeviceText& d, const std::string& type, int first, const std::string& instruction,
+                      const std::function<std::string()>& otherwise) {
+  const bool before = d.SetForSome(true);
+  const std::string rest = otherwise();
+  d.SetForSome(before);
+  return "#if __CUDA_ARCH__ >= " + std::to_string(first) + "\n  " + type + " r;\n  asm(" + instruction +
+         ");\n  return r;\n#else\n" + rest + "#endif\n}";
+}
+
 // The number that the bits of a narrow format are; every one of them is an f32.
-std::string WidenText(DeviceText& d, uint32_t dtype) {
-  if (IsHalfOfF32(dtype)) {  // every NaN becomes a quiet one
-    return "f32 ricci_dev_f32_of_bf16(u32 v) {\n  const u32 bits = (v & 32767u) > 32640u ? v | 64u : v;\n  return " +
-           RealOfBits(d, RICCI_F32, "bits << 16") + ";\n}";
-  }
+std::string WidenBody(DeviceText& d, uint32_t dtype) {
   const ricci_float_format f = ricci_float_format_of(dtype);
   const int up = 23 - f.mantissa_bits;
   const uint64_t hidden = uint64_t{1} << f.mantissa_bits, all = (hidden << f.exponent_bits) - 1;
@@ -32,14 +39,12 @@ std::string WidenText(DeviceText& d, uint32_t dtype) {
   if (f.has_zero != 0) {
     below = BitsOfReal(d, RICCI_F32, "(f32)size * " + Hex(std::ldexp(1, 1 - f.bias - f.mantissa_bits)) + "f");
   }
-  std::string text = Fill(
-      "f32 ricci_dev_f32_of_$n(u32 v) {\n  const u32 size = v & $a;\n  u32 r = size < $h ? $b : (size << $u) + $o;\n",
-      {{'n', DTypeName(dtype)},
-       {'a', Number(all)},
-       {'h', Number(hidden)},
-       {'b', below},
-       {'u', std::to_string(up)},
-       {'o', Number(static_cast<uint64_t>(127 - f.bias) << 23)}});
+  std::string text = Fill("  const u32 size = v & $a;\n  u32 r = size < $h ? $b : (size << $u) + $o;\n",
+                          {{'a', Number(all)},
+                           {'h', Number(hidden)},
+                           {'b', below},
+                           {'u', std::to_string(up)},
+                           {'o', Number(static_cast<uint64_t>(127 - f.bias) << 23)}});
   if (f.largest != all) {
     std::string special = Fill("((size ^ $n) & $h) << $u | 2143289344u",
                                {{'n', Number(f.nan)}, {'h', Number(hidden - 1)}, {'u', std::to_string(up)}});
@@ -48,16 +53,23 @@ std::string WidenText(DeviceText& d, uint32_t dtype) {
   }
   const std::string sign =
       Fill("(v & $s) << $m", {{'s', Number(f.sign)}, {'m', std::to_string(31 - f.exponent_bits - f.mantissa_bits)}});
-  return text + "  return " + RealOfBits(d, RICCI_F32, f.sign == 0 ? "r" : "r | " + sign) + ";\n}";
+  return text + "  return " + RealOfBits(d, RICCI_F32, f.sign == 0 ? "r" : "r | " + sign) + ";\n";
+}
+
+std::string WidenText(DeviceText& d, uint32_t dtype) {
+  const std::string begin = Fill("f32 ricci_dev_f32_of_$n(u32 v) {\n", {{'n', DTypeName(dtype)}});
+  if (dtype != RICCI_F16) return begin + WidenBody(d, dtype) + "}";
+  return begin + Converted(d, "f32", 530, "\"cvt.f32.f16 %0, %1;\" : \"=f\"(r) : \"h\"((u16)v)",
+                           [&] { return WidenBody(d, dtype); });
 }
 
 // Rounded to nearest even. Added to a number whose last bit is the smallest step, what is below the normal numbers is
 // rounded to steps.
-std::string NarrowText(DeviceText& d, uint32_t dtype) {
+std::string NarrowBody(DeviceText& d, uint32_t dtype) {
   if (IsHalfOfF32(dtype)) {
-    return "u16 ricci_dev_bf16_of_f32(f32 x) {\n  const u32 bits = " + BitsOfReal(d, RICCI_F32, "x") +
+    return "  const u32 bits = " + BitsOfReal(d, RICCI_F32, "x") +
            ";\n  if (x != x) return (u16)(bits >> 31 << 15 | 32704u);\n"
-           "  return (u16)((bits + (bits >> 16 & 1u) + 32767u) >> 16);\n}";
+           "  return (u16)((bits + (bits >> 16 & 1u) + 32767u) >> 16);\n";
   }
   const ricci_float_format f = ricci_float_format_of(dtype);
   const int dropped = 23 - f.mantissa_bits;
@@ -67,12 +79,10 @@ std::string NarrowText(DeviceText& d, uint32_t dtype) {
   // Without mantissa bits the last digit is the hidden one, which is odd.
   const std::string odd = f.mantissa_bits == 0 ? "1u" : Fill("(steps >> $d & 1u)", {{'d', std::to_string(dropped)}});
   std::string text = Fill(
-      "$t ricci_dev_$n_of_f32(f32 x) {\n  const u32 bits = $x, size = bits & 2147483647u, steps = size - $o;\n"
+      "  const u32 bits = $x, size = bits & 2147483647u, steps = size - $o;\n"
       "  u32 r = size < $l ? $b : (steps + $q + $h) >> $d;\n"
       "  if (r > $g) r = $v;\n  if (size > 2139095040u) r = $e;\n",
-      {{'t', TypeName(dtype)},
-       {'n', DTypeName(dtype)},
-       {'x', BitsOfReal(d, RICCI_F32, "x")},
+      {{'x', BitsOfReal(d, RICCI_F32, "x")},
        {'o', Number(static_cast<uint64_t>(127 - f.bias) << 23)},
        {'l', Number(static_cast<uint64_t>(128 - f.bias) << 23)},
        {'b', below},
@@ -85,7 +95,16 @@ std::string NarrowText(DeviceText& d, uint32_t dtype) {
   text += f.sign != 0 ? "  if (bits != size) r ^= " + Number(f.sign) + ";\n"
                       : "  if (bits != size) r = " + Number(f.nan) + ";\n";
   if (f.has_zero == 0) text += "  if (size == 0u) r = " + Number(f.nan) + ";\n";
-  return text + Fill("  return ($t)r;\n}", {{'t', TypeName(dtype)}});
+  return text + Fill("  return ($t)r;\n", {{'t', TypeName(dtype)}});
+}
+
+std::string NarrowText(DeviceText& d, uint32_t dtype) {
+  const std::string name(DTypeName(dtype)),
+      begin = Fill("$t ricci_dev_$n_of_f32(f32 x) {\n", {{'t', TypeName(dtype)}, {'n', name}});
+  if (dtype != RICCI_F16 && dtype != RICCI_BF16) return begin + NarrowBody(d, dtype) + "}";
+  return begin + Converted(d, "u16", dtype == RICCI_F16 ? 530 : 800,
+                           "\"cvt.rn." + name + ".f32 %0, %1;\" : \"=h\"(r) : \"f\"(x)",
+                           [&] { return NarrowBody(d, dtype); });
 }
 
 // An f64 as an f32 that rounds further as the f64 itself would: what is inexact gets an odd last bit.
@@ -164,12 +183,12 @@ std::string BitsOfReal(DeviceText& d, uint32_t dtype, const std::string& real) {
 }
 
 std::string Widened(DeviceText& d, uint32_t dtype, const std::string& value) {
+  if (IsHalfOfF32(dtype)) {
+    const bool is_one = value.find(' ') == value.npos;
+    return RealOfBits(d, RICCI_F32, "(u32)" + (is_one ? value : "(" + value + ")") + " << 16");
+  }
   const std::string name = "ricci_dev_f32_of_" + std::string(DTypeName(dtype));
   return d.Function(name, [&] { return WidenText(d, dtype); }) + "(" + value + ")";
-}
-std::string WidenedOperand(DeviceText& d, uint32_t dtype, const std::string& value) {
-  if (IsHalfOfF32(dtype)) return RealOfBits(d, RICCI_F32, "(u32)" + value + " << 16");
-  return Widened(d, dtype, value);
 }
 std::string Narrowed(DeviceText& d, uint32_t dtype, const std::string& value) {
   const std::string name = "ricci_dev_" + std::string(DTypeName(dtype)) + "_of_f32";

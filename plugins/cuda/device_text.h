@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace ricci::cuda {
 
@@ -18,8 +19,9 @@ class DeviceText {
   std::string Function(const std::string& name, const std::function<std::string()>& write);
   // The struct of `n` elements `at`, aligned to its size.
   std::string Vector(const std::string& type, int64_t n);
-  // While this holds, new functions are for a part of the text that not every architecture takes.
-  void SetForSome(bool for_some) { for_some_ = for_some; }
+  // While this holds, new functions are for a part of the text that not every architecture takes. Returns what held
+  // before.
+  bool SetForSome(bool for_some) { return std::exchange(for_some_, for_some); }
   // Names of the types, then structs, then all functions.
   std::string Text() const;
 
@@ -37,8 +39,6 @@ std::string Convert(DeviceText& d, uint32_t from, uint32_t to, const std::string
 std::string Bitcast(DeviceText& d, uint32_t from, uint32_t to, const std::string& value);
 // A narrow float's number in f32.
 std::string Widened(DeviceText& d, uint32_t dtype, const std::string& value);
-// As an operand of arithmetic: which NaN it is does not matter.
-std::string WidenedOperand(DeviceText& d, uint32_t dtype, const std::string& value);
 std::string Narrowed(DeviceText& d, uint32_t dtype, const std::string& value);
 // The number, or the bits, of an f32 or f64.
 std::string RealOfBits(DeviceText& d, uint32_t dtype, const std::string& bits);

@@ -183,7 +183,7 @@ std::string OfNarrow(DeviceText& d, uint32_t op, uint32_t from, uint32_t to, con
   if (op == RICCI_S_NEG || op == RICCI_S_ABS) return SignOfNarrow(op, from, in[0]);
   if (op == RICCI_S_NEXTAFTER) return NextAfter(d, from, in);
   std::vector<std::string> wide;
-  for (uint32_t i = 0; i < n; ++i) wide.push_back(WidenedOperand(d, from, in[i]));
+  for (uint32_t i = 0; i < n; ++i) wide.push_back(Widened(d, from, in[i]));
   const bool to_bool = IsComparison(op) || to == RICCI_BOOL;
   const std::string r = PrintScalar(d, op, RICCI_F32, to_bool ? RICCI_BOOL : RICCI_F32, wide.data(), n);
   return r.empty() || to_bool ? r : Narrowed(d, to, r);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "cuda/all_bits.h"
 #include "cuda/simulated_gpu.h"
 #include "support/program_runner.h"
 
@@ -66,6 +67,14 @@ TEST_F(DeviceFunctions, NarrowFloats) {
     ExpectSameConversions("f64", {type, "f64"}, Everywhere(4000, -140, 130));
     ExpectSameConversions("i64", {type, "f32"}, {0, 1, -1, 3, 17, 1e6, 4503599627370497, -9007199254740994, 9.1e18});
   }
+}
+
+TEST_F(DeviceFunctions, AllBitsOfNarrowFloats) {
+  const auto expect = [this](const char* type, int bits) {
+    runner_.RunEverywhere(runner_.Parse(AllBitsProgram(type, bits, /*as_bits=*/true)), {}, 0);
+  };
+  for (const char* type : {"f16", "bf16"}) expect(type, 16);
+  for (const char* type : {"f8e4m3fn", "f8e5m2", "f8e8m0fnu"}) expect(type, 8);
 }
 
 TEST_F(DeviceFunctions, FloatsToIntegersSaturate) {

@@ -70,8 +70,8 @@ def instructions(code):
     return out
 
 
-def main_loop(listing):
-    """The longest of the innermost loops; empty if there is none."""
+def inner_loops(listing):
+    """The innermost loops, the longest first, without labels."""
     begin = {name: i for i, (op, name) in enumerate(listing) if op == "label"}
     loops = []
     for i, (op, operands) in enumerate(listing):
@@ -79,8 +79,13 @@ def main_loop(listing):
         if target and begin.get(target.group(1), i) < i - 1:
             loops.append((begin[target.group(1)], i + 1))
     inner = [a for a in loops if not any(b != a and a[0] <= b[0] and b[1] <= a[1] for b in loops)]
-    first, last = max(inner, key=lambda a: a[1] - a[0], default=(0, 0))
-    return [x for x in listing[first:last] if x[0] != "label"]
+    inner.sort(key=lambda a: a[0] - a[1])
+    return [[x for x in listing[first:last] if x[0] != "label"] for first, last in inner]
+
+
+def main_loop(listing):
+    """The longest of the innermost loops; empty if there is none."""
+    return next(iter(inner_loops(listing)), [])
 
 
 def widths(listing, name):

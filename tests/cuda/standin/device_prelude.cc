@@ -28,6 +28,7 @@ struct Meeting {
   const void* mine;
   void* all;
 };
+struct PtxOperand;
 struct Place {
   Index block, blocks, thread, threads;
   void (*meet)(const Meeting&);
@@ -35,6 +36,7 @@ struct Place {
   void (*access)(const void* p, unsigned bytes, unsigned kind, const void* site);
   void (*never_ends)();
   unsigned long long* blocks_left;
+  void (*ptx)(const char* text, PtxOperand* operands, unsigned n, const void* site, char* shared);
 };
 static const Place* here;
 RICCI_UNSEEN static void Enter(const Place* p) { here = p; }

@@ -24,6 +24,7 @@ struct Fiber {
   Thread thread;
   State state = State::kReady;
   Meeting meeting;  // where it waits, with kMeets
+  AsyncCopies copies;
 };
 
 struct Block {
@@ -68,8 +69,18 @@ void Barrier() { Wait(State::kBarrier); }
 // The thread does not go on, nor does any other. Nothing in its stack may own memory.
 void OnAccess(const void* p, uint32_t bytes, uint32_t kind, const void* site) {
   LaunchCheck* const check = block->launch.check;
-  if (check->Note(reinterpret_cast<uintptr_t>(p), bytes, kind, site)) return;
+  if (check == nullptr || check->Note(reinterpret_cast<uintptr_t>(p), bytes, kind, site)) return;
   block->fault = check->Fault();
+  Leave();
+}
+void SetPtxFault(const char* text, const char* wrong) {
+  block->fault = "inline PTX: thread " + std::to_string(block->running->thread.number) + ": " + wrong + ": " + text;
+}
+void Ptx(const char* text, PtxOperand* operands, unsigned n, const void* site, char* shared) {
+  Fiber& f = *block->running;
+  const char* const wrong = EvaluatePtx(text, {f.place, operands, n, site, shared, f.copies});
+  if (wrong == nullptr) return;
+  SetPtxFault(text, wrong);
   Leave();
 }
 void NeverEnds() {
@@ -89,6 +100,7 @@ void SetThread(Fiber& f, size_t i) {
   f.place.thread[1] = static_cast<unsigned>(i / threads[0] % threads[1]);
   f.place.thread[2] = static_cast<unsigned>(i / threads[0] / threads[1]);
   f.thread = {.number = static_cast<uint32_t>(i), .met = {}};
+  f.copies = {};
 }
 
 // All threads, one after the other.
@@ -107,6 +119,7 @@ void Prepare(Fiber& f, const Launch& launch, void (*begin)(), char* stack, size_
   f.place.barrier = Barrier;
   f.place.access = OnAccess;
   f.place.never_ends = NeverEnds;
+  f.place.ptx = Ptx;
   getcontext(&f.context);
   f.context.uc_stack.ss_sp = stack;
   f.context.uc_stack.ss_size = bytes;

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "driver.h"
+#include "ptx.h"
 #include "race_log.h"
 #include "standin_figures.h"
 #include "steps.h"
@@ -125,6 +126,8 @@ struct Place {
   void (*access)(const void* p, uint32_t bytes, uint32_t kind, const void* site);
   void (*never_ends)();
   uint64_t* blocks_left;
+  // An instruction of inline PTX (ptx.h); addresses in shared memory are counted from `shared`.
+  void (*ptx)(const char* text, PtxOperand* operands, unsigned n, const void* site, char* shared);
 };
 // A kernel of a module, called with the addresses of its arguments as one thread; without a place it tells how many
 // arguments it has, and kMeets if its threads wait for each other.
@@ -187,6 +190,11 @@ extern "C" uint64_t ricci_standin_number(ricci::cuda::CuStream stream);
 extern "C" void ricci_standin_run();
 // The host reads or writes this memory itself.
 extern "C" void ricci_standin_host(const void* p, uint64_t bytes, int writes);
+// Texts that are compiled from now on are those for sm_80, with inline PTX, which is evaluated (1), or those with
+// functions of the stand-in in its place (0), as at first.
+extern "C" void ricci_standin_ptx(int evaluated);
+// How many instructions have been.
+extern "C" uint64_t ricci_standin_evaluated();
 // From now on accesses are counted (1) or not (0), first not; what was counted since then.
 extern "C" void ricci_standin_count(int count);
 extern "C" void ricci_standin_counted(ricci_standin_figures* out);

@@ -18,6 +18,7 @@
 #include "device_matrices.h"
 #include "device_prelude.h"
 #include "kernel_library.h"
+#include "ptx_text.h"
 
 namespace ricci::cuda::standin {
 namespace {
@@ -29,7 +30,7 @@ bool HasAny(const std::string& text, const std::vector<std::string>& words) {
 // Words of a text whose threads may wait for each other: functions of the compiler, and those of the text that use
 // them.
 std::vector<std::string> WordsThatMeet(const std::string& text) {
-  std::vector<std::string> words{"__shfl", "__sync", "__ballot", "ricci_meet", "ricci_dev_warp"};
+  std::vector<std::string> words{"__shfl", "__sync", "__ballot", "ricci_meet", "ricci_dev_warp", "ldmatrix.", "mma."};
   const std::string begin = "static __device__ ";
   for (size_t at = text.find(begin), next; at != text.npos; at = next) {
     next = text.find(begin, at + 1);
@@ -99,6 +100,7 @@ std::atomic<uint32_t> check_every{1}, checked{0};
 constexpr const char* kFlags = "-std=c++17 -O0 -w -fPIC -shared -ffp-contract=off -fno-math-errno";
 constexpr const char* kCheckedFlags =
     " -g1 -DRICCI_CHECKED -fsanitize=thread --param tsan-instrument-func-entry-exit=0 -fsanitize-coverage=trace-pc";
+std::atomic<bool> is_evaluated{false};  // inline PTX is
 constexpr char kPtx[] = "// the simulated compiler has no PTX\n";
 std::string refused;            // texts with this word are
 std::atomic<uint32_t> made{0};  // texts that were not
@@ -121,8 +123,10 @@ std::filesystem::path NewFolder() {
 int CompileNew(Program& p) {
   const std::filesystem::path folder = NewFolder(), source = folder / "k.cc", object = folder / "k.so",
                               log = folder / "log";
-  std::ofstream(source) << DevicePrelude() << DeviceMatrices() << "#line 1 \"ricci.cu\"\n"
-                        << WithDynamicArrays(p.source) << "\n"
+  const std::string text = WithDynamicArrays(p.source);
+  std::ofstream(source) << DevicePrelude() << DeviceMatrices() << (is_evaluated ? PtxPrelude() : "")
+                        << (is_evaluated ? "#define __CUDA_ARCH__ 800\n" : "") << "#line 1 \"ricci.cu\"\n"
+                        << (is_evaluated ? WithPtxCalls(text) : text) << "\n"
                         << Callers(p.source) << DeviceEnd();
   const bool is_checked = check_every != 0 && checked++ % check_every == 0;
   const std::string command = std::string("g++ ") + kFlags + (is_checked ? kCheckedFlags : "") + " -nostdlib -x c++ " +
@@ -147,16 +151,17 @@ int Compile(Program& p) {
   }
   ++made;
   constexpr size_t kMost = 256;
+  const std::string key = (is_evaluated ? "PTX " : "") + p.source;
   static std::mutex& mutex = *new std::mutex;
   static std::map<std::string, Program>& known = *new std::map<std::string, Program>;
   {
     const std::lock_guard lock(mutex);
-    if (const auto found = known.find(p.source); found != known.end()) return p = found->second, 0;
+    if (const auto found = known.find(key); found != known.end()) return p = found->second, 0;
   }
   const int result = CompileNew(p);
   const std::lock_guard lock(mutex);
   if (known.size() >= kMost) known.clear();
-  if (result == 0) known[p.source] = p;
+  if (result == 0) known[key] = p;
   return result;
 }
 
@@ -188,6 +193,7 @@ int ricci_standin_nvrtc(const char* path) {
   ricci::cuda::standin::real = ricci::cuda::OpenCompiler({path}, error);
   return ricci::cuda::standin::real != nullptr;
 }
+void ricci_standin_ptx(int evaluated) { ricci::cuda::standin::is_evaluated = evaluated != 0; }
 void ricci_standin_check(uint32_t every) { ricci::cuda::standin::check_every = every; }
 // Of so many texts one.
 void ricci_standin_every(uint32_t n) { ricci::cuda::standin::every = n; }

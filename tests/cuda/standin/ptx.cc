@@ -1,0 +1,287 @@
+#include "ptx.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "standin.h"
+
+namespace ricci::cuda::standin {
+namespace {
+
+constexpr uint32_t kLanes = 32, kAll = 0xffffffffu;
+
+// `{%0, %1}`, `[%4]`, `%2` or `16`.
+struct Argument {
+  char form = '%';  // the first letter; '#': a number
+  std::vector<uint32_t> operands;
+  uint64_t number = 0;
+};
+struct Instruction {
+  std::string name;  // with all that follows points
+  std::vector<Argument> arguments;
+  const char* (*run)(const Instruction& i, const PtxCall& call) = nullptr;
+};
+
+// ---- operands ----
+uint64_t Value(const PtxCall& c, const Argument& a) {
+  return a.form == '#' ? a.number : c.operands[a.operands[0]].value;
+}
+char* SharedAt(const PtxCall& c, const Argument& a) {
+  return c.shared + static_cast<int32_t>(static_cast<uint32_t>(Value(c, a)));
+}
+void Note(const PtxCall& c, const void* p, uint32_t bytes, bool writes) {
+  c.at.access(p, bytes, writes ? 1 : 0, c.site);
+}
+uint32_t LaneOf(const Place& p) {
+  return (p.thread[0] + p.threads[0] * (p.thread[1] + p.threads[1] * p.thread[2])) % kLanes;
+}
+// What each lane gives, by lane.
+template <typename T>
+void Meet(const PtxCall& c, const Instruction& i, const T& mine, T (&all)[kLanes]) {
+  c.at.meet({i.name.c_str(), c.site, kAll, sizeof(T), &mine, all});
+}
+bool Has(const Instruction& i, size_t arguments, const char* forms) {
+  if (i.arguments.size() != arguments) return false;
+  for (size_t a = 0; a < arguments; ++a) {
+    if (i.arguments[a].form != forms[a] && !(forms[a] == '*' && i.arguments[a].form != '{')) return false;
+  }
+  return true;
+}
+// The registers of `a` have this letter and size.
+bool Are(const PtxCall& c, const Argument& a, char kind, uint32_t bytes) {
+  for (const uint32_t o : a.operands) {
+    if (c.operands[o].kind != kind || c.operands[o].bytes != bytes) return false;
+  }
+  return true;
+}
+
+// ---- cp.async: "Data Movement and Conversion Instructions: cp.async" ----
+const char* CopyAsync(const Instruction& i, const PtxCall& c) {
+  if (!Has(i, 4, "[[#*") && !Has(i, 3, "[[#"))
+    return "cp.async takes a place, a source, a size and the size of the source";
+  if (!Are(c, i.arguments[0], 'r', 4) || !Are(c, i.arguments[1], 'l', 8)) {
+    return "an address in shared memory has 32 bits, one in global memory 64";
+  }
+  const auto bytes = static_cast<uint32_t>(i.arguments[2].number);
+  const auto from_bytes = i.arguments.size() == 4 ? static_cast<uint32_t>(Value(c, i.arguments[3])) : bytes;
+  const bool is_global_only = i.name == "cp.async.cg.shared.global";
+  if (bytes != 16 && (is_global_only || (bytes != 4 && bytes != 8))) return "cp.async copies 4, 8 or 16 bytes, .cg 16";
+  if (from_bytes > bytes) return "the source of cp.async is longer than the copy";
+  const auto from = static_cast<uintptr_t>(Value(c, i.arguments[1]));
+  if (from % bytes != 0) return "the source of cp.async is misaligned";
+  const AsyncCopy copy{SharedAt(c, i.arguments[0]), reinterpret_cast<const char*>(from), bytes, from_bytes, c.site};
+  if (from_bytes != 0) Note(c, copy.from, from_bytes, /*writes=*/false);
+  Note(c, copy.to, bytes, /*writes=*/true);
+  c.copies.open.push_back(copy);
+  return nullptr;
+}
+const char* CommitCopies(const Instruction&, const PtxCall& c) {
+  c.copies.groups.push_back(std::move(c.copies.open));
+  c.copies.open.clear();
+  return nullptr;
+}
+const char* WaitForCopies(const Instruction& i, const PtxCall& c) {
+  if (!Has(i, 1, "#")) return "cp.async.wait_group takes a number";
+  for (; c.copies.groups.size() > i.arguments[0].number; c.copies.groups.pop_front()) {
+    for (const AsyncCopy& copy : c.copies.groups.front()) {
+      c.at.access(copy.to, copy.bytes, 1, copy.site);
+      std::memset(copy.to, 0, copy.bytes);
+      std::memcpy(copy.to, copy.from, copy.from_bytes);
+    }
+  }
+  return nullptr;
+}
+
+// ---- ldmatrix: of each of four matrices of 8x8 elements of 16 bits, eight lanes name the rows ----
+struct Row {
+  uint16_t of[8];
+};
+const char* LoadMatrices(const Instruction& i, const PtxCall& c) {
+  const bool transposed = i.name.find(".trans") != i.name.npos;
+  if (!Has(i, 2, "{[") || i.arguments[0].operands.size() != 4) return "ldmatrix.x4 has four results and an address";
+  if (!Are(c, i.arguments[0], 'r', 4) || !Are(c, i.arguments[1], 'r', 4)) return "operands of ldmatrix have 32 bits";
+  Row mine, all[kLanes];
+  const char* const at = SharedAt(c, i.arguments[1]);
+  if (reinterpret_cast<uintptr_t>(at) % sizeof mine != 0) return "a row of ldmatrix is misaligned";
+  Note(c, at, sizeof mine, /*writes=*/false);
+  std::memcpy(&mine, at, sizeof mine);
+  Meet(c, i, mine, all);
+  const uint32_t lane = LaneOf(c.at), group = lane / 4, pair = lane % 4 * 2;
+  for (uint32_t m = 0; m < 4; ++m) {
+    const Row* const matrix = all + m * 8;
+    const uint32_t first = transposed ? matrix[pair].of[group] : matrix[group].of[pair],
+                   second = transposed ? matrix[pair + 1].of[group] : matrix[group].of[pair + 1];
+    c.operands[i.arguments[0].operands[m]].value = first | second << 16;
+  }
+  return nullptr;
+}
+
+// ---- mma.m16n8k16 with sums of f32: "Matrix Fragments for mma.m16n8k16 with floating point type" ----
+float Widened(uint32_t bits, int exponent_bits) {
+  const int mantissa_bits = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1, most = (1 << exponent_bits) - 1;
+  const int exponent = static_cast<int>(bits >> mantissa_bits) & most,
+            mantissa = static_cast<int>(bits & ((1u << mantissa_bits) - 1));
+  float size = std::ldexp(static_cast<float>(mantissa + (exponent == 0 ? 0 : 1 << mantissa_bits)),
+                          (exponent == 0 ? 1 : exponent) - bias - mantissa_bits);
+  if (exponent == most) size = mantissa == 0 ? INFINITY : NAN;
+  return (bits >> 15 & 1) != 0 ? -size : size;
+}
+struct Fragments {
+  uint32_t a[4], b[2];
+};
+// Element number `e` of the fragments of `lane`: two in a register.
+uint32_t Half(const uint32_t* registers, uint32_t e) { return registers[e / 2] >> (e % 2 * 16) & 0xffff; }
+void SpreadFragments(const Fragments (&all)[kLanes], int exponent_bits, float (&a)[16][16], float (&b)[16][8]) {
+  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+    const uint32_t group = lane / 4, in_group = lane % 4;
+    for (uint32_t e = 0; e < 8; ++e) {
+      const uint32_t row = e < 2 || (e >= 4 && e < 6) ? group : group + 8;
+      a[row][in_group * 2 + e % 2 + (e < 4 ? 0 : 8)] = Widened(Half(all[lane].a, e), exponent_bits);
+    }
+    for (uint32_t e = 0; e < 4; ++e) {
+      b[in_group * 2 + e % 2 + (e < 2 ? 0 : 8)][group] = Widened(Half(all[lane].b, e), exponent_bits);
+    }
+  }
+}
+const char* MultiplyMatrices(const Instruction& i, const PtxCall& c) {
+  static constexpr uint32_t kRegisters[] = {4, 4, 2, 4};
+  if (!Has(i, 4, "{{{{")) return "mma has four groups of registers";
+  for (size_t a = 0; a < 4; ++a) {
+    const bool is_sum = a == 0 || a == 3;
+    if (i.arguments[a].operands.size() != kRegisters[a]) return "mma.m16n8k16 has 4, 4, 2 and 4 registers";
+    if (!Are(c, i.arguments[a], is_sum ? 'f' : 'r', 4)) return "operands of mma are registers of 32 bits, sums f32";
+  }
+  Fragments mine, all[kLanes];
+  for (size_t r = 0; r < 4; ++r) mine.a[r] = static_cast<uint32_t>(c.operands[i.arguments[1].operands[r]].value);
+  for (size_t r = 0; r < 2; ++r) mine.b[r] = static_cast<uint32_t>(c.operands[i.arguments[2].operands[r]].value);
+  Meet(c, i, mine, all);
+  float a[16][16], b[16][8];
+  SpreadFragments(all, i.name.find(".bf16.") != i.name.npos ? 8 : 5, a, b);
+  const uint32_t lane = LaneOf(c.at);
+  for (uint32_t e = 0; e < 4; ++e) {
+    const uint32_t row = lane / 4 + (e < 2 ? 0 : 8), column = lane % 4 * 2 + e % 2;
+    float sum;
+    std::memcpy(&sum, &c.operands[i.arguments[3].operands[e]].value, sizeof sum);
+    for (uint32_t k = 0; k < 16; ++k) sum += a[row][k] * b[k][column];
+    std::memcpy(&c.operands[i.arguments[0].operands[e]].value, &sum, sizeof sum);
+  }
+  return nullptr;
+}
+
+// ---- cvt: from and to f32, to nearest even; what is no number becomes the NaN of PTX ----
+uint16_t Narrowed(float v, int exponent_bits) {
+  const int mantissa_bits = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
+  const auto sign = static_cast<uint16_t>(std::signbit(v) ? 0x8000 : 0);
+  if (std::isnan(v)) return 0x7fff;
+  const double size = std::fabs(static_cast<double>(v));
+  const int exponent = size == 0 ? 1 - bias : std::max(std::ilogb(std::fmin(size, 0x1p130)), 1 - bias);
+  // A carry out of the mantissa is one to the exponent.
+  const double steps =
+      std::nearbyint(std::ldexp(size, mantissa_bits - exponent)) + std::ldexp(exponent + bias - 1, mantissa_bits);
+  const auto infinity = static_cast<uint16_t>(((1 << exponent_bits) - 1) << mantissa_bits);
+  return static_cast<uint16_t>(sign | (steps >= infinity ? infinity : static_cast<uint16_t>(steps)));
+}
+const char* Narrow(const Instruction& i, const PtxCall& c) {
+  if (!Has(i, 2, "%%") || !Are(c, i.arguments[0], 'h', 2) || !Are(c, i.arguments[1], 'f', 4)) {
+    return "this cvt makes 16 bits of an f32";
+  }
+  float v;
+  std::memcpy(&v, &c.operands[i.arguments[1].operands[0]].value, sizeof v);
+  c.operands[i.arguments[0].operands[0]].value = Narrowed(v, i.name.find(".bf16.") != i.name.npos ? 8 : 5);
+  return nullptr;
+}
+const char* Widen(const Instruction& i, const PtxCall& c) {
+  if (!Has(i, 2, "%%") || !Are(c, i.arguments[0], 'f', 4) || !Are(c, i.arguments[1], 'h', 2)) {
+    return "this cvt makes an f32 of 16 bits";
+  }
+  const float v = Widened(static_cast<uint32_t>(c.operands[i.arguments[1].operands[0]].value), 5);
+  std::memcpy(&c.operands[i.arguments[0].operands[0]].value, &v, sizeof v);
+  return nullptr;
+}
+
+const char* Unknown(const Instruction&, const PtxCall&) { return "the evaluator does not know this instruction"; }
+
+// ---- texts ----
+constexpr struct {
+  const char* name;
+  const char* (*run)(const Instruction& i, const PtxCall& call);
+} kInstructions[] = {
+    {"cvt.rn.bf16.f32", Narrow},
+    {"cvt.rn.f16.f32", Narrow},
+    {"cvt.f32.f16", Widen},
+    {"cp.async.cg.shared.global", CopyAsync},
+    {"cp.async.ca.shared.global", CopyAsync},
+    {"cp.async.commit_group", CommitCopies},
+    {"cp.async.wait_group", WaitForCopies},
+    {"ldmatrix.sync.aligned.m8n8.x4.shared.b16", LoadMatrices},
+    {"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", LoadMatrices},
+    {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", MultiplyMatrices},
+    {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", MultiplyMatrices},
+};
+
+Argument ArgumentOf(const std::string& text) {
+  Argument out;
+  out.form = text[0] >= '0' && text[0] <= '9' ? '#' : text[0];
+  if (out.form == '#') out.number = std::stoull(text);
+  for (size_t at = text.find('%'); at != text.npos; at = text.find('%', at + 1)) {
+    out.operands.push_back(static_cast<uint32_t>(std::stoul(text.substr(at + 1))));
+  }
+  return out;
+}
+
+Instruction Parse(const std::string& text) {
+  Instruction out;
+  const size_t end = std::min(text.find(';'), text.size()), space = std::min(text.find(' '), end);
+  out.name = text.substr(0, space);
+  for (size_t at = space; at < end;) {
+    at = text.find_first_not_of(" ,", at);
+    if (at >= end) break;
+    const char close = text[at] == '{' ? '}' : text[at] == '[' ? ']' : ',';
+    const size_t last = std::min(text.find(close, at), end);
+    out.arguments.push_back(ArgumentOf(text.substr(at, last - at)));
+    at = last + 1;
+  }
+  out.run = Unknown;
+  for (const auto& known : kInstructions) {
+    if (out.name == known.name) out.run = known.run;
+  }
+  return out;
+}
+
+std::atomic<uint64_t> evaluated{0};
+
+// Each text is read once; what was read stays.
+const Instruction& Read(const char* text) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& known = *new std::map<std::string, Instruction>;
+  const std::lock_guard lock(mutex);
+  const auto found = known.find(text);
+  return found != known.end() ? found->second : known.emplace(text, Parse(text)).first->second;
+}
+
+bool NamesOnlyGiven(const Instruction& i, uint32_t n) {
+  for (const Argument& a : i.arguments) {
+    for (const uint32_t o : a.operands) {
+      if (o >= n) return false;
+    }
+    if (a.form != '#' && a.operands.empty()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+const char* EvaluatePtx(const char* text, const PtxCall& call) {
+  ++evaluated;
+  const Instruction& i = Read(text);
+  return NamesOnlyGiven(i, call.n) ? i.run(i, call) : "an argument names no operand";
+}
+
+}  // namespace ricci::cuda::standin
+
+extern "C" uint64_t ricci_standin_evaluated() { return ricci::cuda::standin::evaluated; }
