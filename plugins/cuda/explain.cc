@@ -75,7 +75,7 @@ class Explainer {
     const codegen::Blocks blocks(k);
     const IndexRanges ranges(k);
     const Team team = TeamOf(k, blocks);
-    const Vector vector = VectorOf(k, blocks, ranges, team);
+    const Vector vector = VectorOf(k, blocks, ranges, team, TransposeTileOf(k, blocks, ranges));
     const Phases phases = PhasesOf(k, blocks, team);
     if (launch.parts != 0) {
       OneLaunch(name + "_parts", launch.decisions_of_parts, ShapeOf(launch.parts_threads, 0, code_.processors),

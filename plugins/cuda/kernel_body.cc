@@ -25,6 +25,7 @@ std::string_view AtomicName(uint32_t combiner, uint32_t dtype) {
 void KernelPrinter::Body(uint32_t first, uint32_t last) {
   for (uint32_t i = first; i < last && error_.empty(); ++i) {
     if (phases_.parts != 0 && (in_parts_ ? phases_.first : phases_.second)[i] == 0) continue;
+    if (!IsForPoints(i)) continue;
     if (tile_->IsUsed() && At(i).op == RICCI_K_REDUCE) {
       i = SumOfTile(i);
       continue;
@@ -236,9 +237,11 @@ void KernelPrinter::Instruction(uint32_t i) {
     case RICCI_K_DOMAIN:
       return IsCoordinate(i) ? void() : Let(i, DomainValue(static_cast<uint32_t>(q.imm)));
     case RICCI_K_LOAD:
+      if (IsBrought(i)) return Let(i, Brought(i, "row"));
       return Let(i, IsTogether(i) ? "x" + std::to_string(i) + ".at[e]" : buffer + "[" + V(q.a) + "]");
     case RICCI_K_STORE:
       if (IsTogether(i)) return Line("y" + std::to_string(i) + ".at[e] = " + V(q.b) + ";");
+      if (OtherOfPair(i) != 0) return StorePair(i);
       return Line(StoreGuard(i) + buffer + "[" + V(q.a) + "] = " + V(q.b) + ";");
     case RICCI_K_COMBINE:
       return Update(i);
@@ -258,10 +261,7 @@ void KernelPrinter::Instruction(uint32_t i) {
     case RICCI_K_IF:
       return Open("if (" + V(q.a) + ")");
     case RICCI_K_ELSE:
-      --depth_;
-      Line("} else {");
-      ++depth_;
-      return;
+      return Else();
     case RICCI_K_END:
       return Close();
     case RICCI_K_REDUCE:

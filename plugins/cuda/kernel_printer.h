@@ -11,6 +11,7 @@
 #include "product_tile.h"
 #include "team.h"
 #include "tile_layout.h"
+#include "transpose_tile.h"
 #include "types.h"
 #include "vector.h"
 
@@ -32,13 +33,15 @@ class KernelPrinter {
         register_tile_(TileOf(k, blocks_, ranges_, /*on_tensor_cores=*/false)),
         tensor_tile_(TileOf(k, blocks_, ranges_, /*on_tensor_cores=*/true)),
         team_(tile_->IsUsed() ? Team::Alone(k, "blocks compute tiles") : TeamOf(k, blocks_)),
-        vector_(tile_->IsUsed() ? Vector{} : VectorOf(k, blocks_, ranges_, team_)),
+        transposed_(TransposeTileOf(k, blocks_, ranges_)),
+        vector_(tile_->IsUsed() ? Vector{} : VectorOf(k, blocks_, ranges_, team_, transposed_)),
         phases_(PhasesOf(k, blocks_, team_)),
         launch_(LaunchOf(k, blocks_, team_, vector_.of_points ? vector_.size : 1)) {
     launch_.parts = phases_.parts;
     launch_.parts_bytes = phases_.bytes;
     launch_.parts_threads = launch_.points * launch_.parts * kBlock;
     if (tile_->IsUsed()) LaunchTiles();
+    if (transposed_.IsUsed()) launch_.tiles = transposed_.tiles();
   }
 
   bool Print(const std::string& name);
@@ -63,6 +66,11 @@ class KernelPrinter {
   void Close() {
     --depth_;
     Line("}");
+  }
+  void Else() {
+    --depth_;
+    Line("} else {");
+    ++depth_;
   }
   static std::string Variable(uint32_t i) { return "v" + std::to_string(i); }
   void Let(uint32_t i, const std::string& expression) {
@@ -130,6 +138,8 @@ class KernelPrinter {
   std::vector<uint8_t> BuffersTogether(const Packet& packet) const;
   std::string AreTilesAligned() const;
   bool Wants(const std::vector<uint8_t>& marks, uint16_t op, Side side) const;
+  void CoordinatesAlong(const std::vector<uint32_t>& dims, const std::string& number,
+                        const std::vector<uint8_t>* marks);
   void CoordinatesOf(Side side, const std::string& number, const std::vector<uint8_t>* marks);
   void Multiply(const TileProduct& p);
   void BeginSteps(const TileProduct& p);
@@ -184,6 +194,23 @@ class KernelPrinter {
   void LoadFragments(const TileProduct& p, Side side);
   void StoreTensorSums(const TileProduct& p);
 
+  // ---- transpose_text.cc ----
+  bool IsBrought(uint32_t i) const { return transposed_.IsUsed() && transposed_.is_brought[i] != 0; }
+  bool IsForPoints(uint32_t i) const { return !transposed_.IsUsed() || transposed_.for_points[i] != 0; }
+  uint32_t OtherOfPair(uint32_t store) const;
+  void TransposeTiles(const std::string& name);
+  std::string AreBroughtAligned() const;
+  void PlaceOfTransposeTile();
+  void TransposeMemory();
+  std::string Brought(uint32_t load, const std::string& row) const;
+  void BeginPointsOfTile(int64_t n, int64_t lanes, bool along_rows);
+  void CoordinatesOfTile(const std::vector<uint8_t>& marks);
+  void Bring(const BroughtLoad& b);
+  void BringBy(const BroughtLoad& b, int64_t n);
+  void BringTogether(const BroughtLoad& b);
+  void PointsOfTransposeTile(int64_t n);
+  void StorePair(uint32_t store);
+
   // ---- kernel_body.cc ----
   void Update(uint32_t i);
   uint32_t SumOfTile(uint32_t reduce);
@@ -227,6 +254,7 @@ class KernelPrinter {
   const Tile register_tile_, tensor_tile_;
   const Tile* tile_ = &register_tile_;  // that is being written
   const Team team_;
+  const TransposeTile transposed_;
   const Vector vector_;
   const Phases phases_;
   Launch launch_;

@@ -113,6 +113,7 @@ void KernelPrinter::Points() {
   if (team_.size == 1 && !vector_.of_points) Note("a thread for a point: " + team_.reason);
   if (phases_.parts != 0 && !in_parts_) Note("second of two launches: combines the parts");
   if (vector_.size == 1) Note("no vectors: " + vector_.reason);
+  if (!transposed_.reason.empty()) Note(transposed_.reason);
   if (HasGroupedTrips()) {
     Decide(std::to_string(vector_.size) + " trips at a time: " + std::to_string(vector_.bytes) + " bytes at once of " +
            vector_.buffers);
@@ -165,6 +166,7 @@ void KernelPrinter::Function(const std::string& name) {
   place_.clear();
   if (IsCutIntoParts() && !in_parts_) return CombineTiles(name);
   if (tile_->IsUsed()) return Tiles(name);
+  if (transposed_.IsUsed()) return TransposeTiles(name);
   Signature(name);
   Points();
   Body(1, k_.n_insts);

@@ -21,7 +21,8 @@ struct Launch {
   // meet, and `lanes` threads go through the points of one in order, sharing the trips of `loop`. 0: in any order.
   int64_t groups = 0, lanes = 1;
   uint32_t loop = 0;
-  int64_t tiles = 0;  // that blocks compute in place of points (product_tile.h); 0: there are none
+  // That blocks compute in place of points (product_tile.h, transpose_tile.h); 0: there are none.
+  int64_t tiles = 0;
   // Long reductions are made in so many parts by a launch before this one (phases.h), of the function NAME_parts, which
   // leaves them in memory that is the last argument of both. 0: there is no such launch.
   int64_t parts = 0;

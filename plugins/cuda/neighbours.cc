@@ -24,7 +24,7 @@ Neighbours::Neighbours(const ricci_kernel_table& k, const IndexRanges& ranges, u
       dimension_(k.domain_rank - 1),
       size_(size),
       flat_(flat),
-      forms_(flat ? k.n_insts : 0),
+      forms_(flat ? std::optional<IndexForms>(k) : std::nullopt),
       steps_(k.n_insts) {
   FindAll();
 }
@@ -36,8 +36,7 @@ Neighbours::Neighbours(const ricci_kernel_table& k, const IndexRanges& ranges, u
 
 void Neighbours::FindAll() {
   for (uint32_t v = 1; v < k_.n_insts; ++v) {
-    if (flat_) forms_[v] = FormOf(k_.insts[v]);
-    steps_[v] = flat_ && IsPointNumber(forms_[v]) ? Step{1, size_} : Find(v);
+    steps_[v] = flat_ && IsPointNumber(forms_->Of(v)) ? Step{1, size_} : Find(v);
     if (v < loop_ && !steps_[v]) steps_[v] = Step{0, 1};
   }
 }
@@ -71,32 +70,8 @@ std::optional<Neighbours::Step> Neighbours::Find(uint32_t v) const {
   return Step{0, 1};
 }
 
-// Sums, differences and products with constants that stay within 64 bits.
-Neighbours::Form Neighbours::FormOf(const ricci_inst& q) const {
-  Form form(k_.domain_rank + 1);
-  if (q.dtype != RICCI_I64) return {};
-  const bool is_product = q.op == RICCI_S_MUL && k_.insts[q.b].op == RICCI_K_CONST;
-  if (q.op == RICCI_K_DOMAIN) {
-    form[static_cast<size_t>(q.imm)] = 1;
-  } else if (q.op == RICCI_K_CONST) {
-    form.back() = q.imm;
-  } else if (q.op == RICCI_S_ADD || q.op == RICCI_S_SUB || is_product) {
-    const Form &a = forms_[q.a], &b = forms_[q.b];
-    if (a.empty() || b.empty()) return {};
-    for (size_t d = 0; d < form.size(); ++d) {
-      const bool overflows = is_product            ? __builtin_mul_overflow(a[d], b.back(), &form[d])
-                             : q.op == RICCI_S_ADD ? __builtin_add_overflow(a[d], b[d], &form[d])
-                                                   : __builtin_sub_overflow(a[d], b[d], &form[d]);
-      if (overflows) return {};
-    }
-  } else {
-    return {};
-  }
-  return form;
-}
-
 // The number of a point in their order, plus a multiple of the group's size.
-bool Neighbours::IsPointNumber(const Form& form) const {
+bool Neighbours::IsPointNumber(const IndexForm& form) const {
   int64_t stride = 1;
   if (form.empty() || form.back() % size_ != 0) return false;
   for (uint32_t d = k_.domain_rank; d-- > 0;) {

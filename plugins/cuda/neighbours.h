@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "index_forms.h"
 #include "index_ranges.h"
 
 namespace ricci::cuda {
@@ -35,17 +36,14 @@ class Neighbours {
   // A constant, as the factor that a shift or mask stands for.
   std::optional<int64_t> DivisorOf(const ricci_inst& q) const;
 
-  // An index as a sum of the coordinates, each times a factor, and of a constant, the last; empty if it is none.
-  using Form = std::vector<int64_t>;
-  Form FormOf(const ricci_inst& q) const;
-  bool IsPointNumber(const Form& form) const;
+  bool IsPointNumber(const IndexForm& form) const;
 
   const ricci_kernel_table& k_;
   const IndexRanges& ranges_;
   const uint32_t loop_, dimension_;
   const int64_t size_;
   const bool flat_;
-  std::vector<Form> forms_;  // if flat
+  const std::optional<IndexForms> forms_;  // if flat
   std::vector<std::optional<Step>> steps_;
 };
 

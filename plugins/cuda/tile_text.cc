@@ -35,9 +35,7 @@ void KernelPrinter::Tiles(const std::string& name) {
   if (aligned != "true") {
     Open("if (" + aligned + ")");
     Line(name + "_tiles(true, " + arguments + ");");
-    --depth_;
-    Line("} else {");
-    ++depth_;
+    Else();
   }
   Line(name + "_tiles(false, " + arguments + ");");
   if (aligned != "true") Close();
@@ -151,22 +149,33 @@ bool KernelPrinter::Wants(const std::vector<uint8_t>& marks, uint16_t op, Side s
   return false;
 }
 
-// Those of the dimensions of a side, from their number; of `marks` if given only those that these want.
-void KernelPrinter::CoordinatesOf(Side side, const std::string& number, const std::vector<uint8_t>* marks) {
-  int64_t inner = 1;
+// Those of some dimensions, from the outermost, by the number that they make together; of `marks` if given only those
+// that these want.
+void KernelPrinter::CoordinatesAlong(const std::vector<uint32_t>& dims, const std::string& number,
+                                     const std::vector<uint8_t>* marks) {
+  int64_t inner = 1, all = 1;
   std::vector<uint8_t> wanted(k_.domain_rank, marks == nullptr ? 1 : 0);
   for (uint32_t i = 1; marks != nullptr && i < k_.n_insts; ++i) {
     if ((*marks)[i] != 0 && At(i).op == RICCI_K_DOMAIN) wanted[static_cast<size_t>(At(i).imm)] = 1;
   }
-  for (uint32_t d = k_.domain_rank; d-- > 0;) {
-    if (tile_->sides[d] != side) continue;
-    const bool is_first = inner * k_.domain[d] == tile_->extents[Number(side)];
+  for (const uint32_t d : dims) all *= k_.domain[d];
+  for (size_t at = dims.size(); at-- > 0;) {
+    const uint32_t d = dims[at];
+    const bool is_first = inner * k_.domain[d] == all;
     const std::string outer = inner == 1 ? number : number + " / " + N(inner);
     if (wanted[d] != 0) {
       Line("const " + PointType() + " d" + N(d) + " = " + outer + (is_first ? "" : " % " + N(k_.domain[d])) + ";");
     }
     inner *= k_.domain[d];
   }
+}
+
+void KernelPrinter::CoordinatesOf(Side side, const std::string& number, const std::vector<uint8_t>* marks) {
+  std::vector<uint32_t> dims;
+  for (uint32_t d = 0; d < k_.domain_rank; ++d) {
+    if (tile_->sides[d] == side) dims.push_back(d);
+  }
+  CoordinatesAlong(dims, number, marks);
 }
 
 // ---- one product ----

@@ -17,8 +17,9 @@ constexpr double kMostCost = 512;  // of a group, so that its code stays small a
 
 class Finder {
  public:
-  Finder(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges, const Team& team)
-      : k_(k), blocks_(blocks), ranges_(ranges), team_(team), times_(codegen::TimesOf(k, blocks)) {}
+  Finder(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges, const Team& team,
+         const TransposeTile& tile)
+      : k_(k), blocks_(blocks), ranges_(ranges), team_(team), tile_(tile), times_(codegen::TimesOf(k, blocks)) {}
 
   Vector Find() {
     for (int64_t n = kMostBytes; n > 1; n /= 2) {
@@ -34,12 +35,23 @@ class Finder {
 
  private:
   bool GroupPoints() {
+    if (tile_.IsUsed()) return GroupPointsOfTile();
     if (codegen::PointsOf(k_) / vector_.size < kEnoughThreads || k_.domain_rank == 0) {
       return Refuse("points are few");
     }
     vector_.flat = k_.domain_rank > 1 && k_.domain[k_.domain_rank - 1] % vector_.size != 0;
     return Take(0, 1, k_.n_insts);
   }
+
+  // However few they are, a thread has several points of a tile. Groups stay in its columns.
+  bool GroupPointsOfTile() {
+    const uint32_t rank = k_.domain_rank;
+    if (!tile_.MayGroup(rank, vector_.size) || k_.domain[rank - 1] % vector_.size != 0) {
+      return Refuse("columns of the tile cannot be grouped");
+    }
+    return Take(0, 1, k_.n_insts);
+  }
+  bool IsBrought(uint32_t load) const { return tile_.IsUsed() && tile_.is_brought[load] != 0; }
 
   // Those of all loops that can be.
   bool GroupTrips() {
@@ -68,7 +80,7 @@ class Finder {
     size_t apart = 0;
     for (uint32_t i = first; i < last; ++i) {
       const ricci_inst& q = k_.insts[i];
-      if ((q.op != RICCI_K_LOAD && q.op != RICCI_K_STORE) || neighbours.IsSame(q.a)) continue;
+      if ((q.op != RICCI_K_LOAD && q.op != RICCI_K_STORE) || neighbours.IsSame(q.a) || IsBrought(i)) continue;
       if (blocks_.parent[i] == loop && neighbours.IsInOrder(q.a)) {
         together.push_back(i);
       } else {
@@ -136,6 +148,7 @@ class Finder {
   }
   void NeedForEach(uint32_t i) {
     const ricci_inst& q = k_.insts[i];
+    if (IsBrought(i)) return;
     if (vector_.together[i] == 0) return Need(i, vector_.each);
     vector_.once[q.a] = 1;
     if (q.op == RICCI_K_STORE) vector_.each[q.b] = 1;
@@ -163,6 +176,7 @@ class Finder {
   const codegen::Blocks& blocks_;
   const IndexRanges& ranges_;
   const Team& team_;
+  const TransposeTile& tile_;
   const std::vector<double> times_;
   Vector vector_;
   std::string reason_;  // of the last refusal
@@ -170,9 +184,9 @@ class Finder {
 
 }  // namespace
 
-Vector VectorOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges,
-                const Team& team) {
-  return Finder(k, blocks, ranges, team).Find();
+Vector VectorOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges, const Team& team,
+                const TransposeTile& tile) {
+  return Finder(k, blocks, ranges, team, tile).Find();
 }
 
 }  // namespace ricci::cuda

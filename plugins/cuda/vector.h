@@ -16,6 +16,7 @@
 #include "codegen/analysis.h"
 #include "index_ranges.h"
 #include "team.h"
+#include "transpose_tile.h"
 
 namespace ricci::cuda {
 
@@ -31,8 +32,9 @@ struct Vector {
   std::string buffers;            // that are accessed so, for the text
   std::string reason;             // why there are no groups, for people
 };
-Vector VectorOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges,
-                const Team& team);
+// `tile`: whose points are computed, if there is one.
+Vector VectorOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges, const Team& team,
+                const TransposeTile& tile);
 
 }  // namespace ricci::cuda
 #endif

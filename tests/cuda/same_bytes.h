@@ -20,6 +20,7 @@ using Bytes = std::vector<unsigned char>;
 struct Ways {
   uint64_t shift = 0;   // elements between an aligned address and each argument
   bool donate = false;  // argument 0 of two
+  int32_t alias = 0;    // what result 0 then shares with: argument 0, or nothing (-1)
 };
 
 class SameBytes : public ::testing::Test {
@@ -60,10 +61,22 @@ class SameBytes : public ::testing::Test {
       case RICCI_U8:
       case RICCI_I8:
         return add(static_cast<uint8_t>(v));
+      case RICCI_U16:
+      case RICCI_I16:
+        return add(static_cast<uint16_t>(v));
+      case RICCI_U32:
       case RICCI_I32:
         return add(v);
+      case RICCI_KEY:
+      case RICCI_U64:
       case RICCI_I64:
         return add(int64_t{v});
+      case RICCI_C64:
+        add(single);
+        return add(single / 2);
+      case RICCI_C128:
+        add(static_cast<double>(v));
+        return add(static_cast<double>(v) / 2);
       case RICCI_F64:
         return add(static_cast<double>(v));
       case RICCI_BF16: {
@@ -119,7 +132,7 @@ inline std::vector<Bytes> SameBytes::Run(const Program& f, std::string_view devi
   }
   ricci_executable* x = nullptr;
   if (f == nullptr || !Ok(ricci_compile(f.get(), &o, &x))) return {};
-  EXPECT_EQ(ricci_executable_alias(x, 0), ways.donate ? 0 : -1);
+  EXPECT_EQ(ricci_executable_alias(x, 0), ways.donate ? ways.alias : -1);
   uint32_t n_params, n_results;
   const ricci_type *params, *results;
   ricci_executable_signature(x, &n_params, &params, &n_results, &results);
