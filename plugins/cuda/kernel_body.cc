@@ -225,6 +225,7 @@ void KernelPrinter::Place(uint32_t i) {
 }
 
 void KernelPrinter::Instruction(uint32_t i) {
+  if (in_runs_ && runs_.IsUnused(i)) return;
   Place(i);
   const ricci_inst& q = At(i);
   const std::string buffer = "b" + std::to_string(RICCI_BUFFER_OF(q.imm));
@@ -238,10 +239,12 @@ void KernelPrinter::Instruction(uint32_t i) {
       return IsCoordinate(i) ? void() : Let(i, DomainValue(static_cast<uint32_t>(q.imm)));
     case RICCI_K_LOAD:
       if (IsBrought(i)) return Let(i, Brought(i, "row"));
+      if (in_runs_ && runs_.Has(i)) return LoadOfRun(i);
       return Let(i, IsTogether(i) ? "x" + std::to_string(i) + ".at[e]" : buffer + "[" + V(q.a) + "]");
     case RICCI_K_STORE:
       if (IsTogether(i)) return Line("y" + std::to_string(i) + ".at[e] = " + V(q.b) + ";");
       if (OtherOfPair(i) != 0) return StorePair(i);
+      if (in_runs_ && runs_.Has(i)) return StoreOfRun(i);
       return Line(StoreGuard(i) + buffer + "[" + V(q.a) + "] = " + V(q.b) + ";");
     case RICCI_K_COMBINE:
       return Update(i);

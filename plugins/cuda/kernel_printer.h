@@ -9,6 +9,7 @@
 #include "kernel_text.h"
 #include "phases.h"
 #include "product_tile.h"
+#include "runs.h"
 #include "team.h"
 #include "tile_layout.h"
 #include "transpose_tile.h"
@@ -36,7 +37,8 @@ class KernelPrinter {
         transposed_(TransposeTileOf(k, blocks_, ranges_)),
         vector_(tile_->IsUsed() ? Vector{} : VectorOf(k, blocks_, ranges_, team_, transposed_)),
         phases_(PhasesOf(k, blocks_, team_)),
-        launch_(LaunchOf(k, blocks_, team_, vector_.of_points ? vector_.size : 1)) {
+        launch_(LaunchOf(k, blocks_, team_, vector_.of_points ? vector_.size : 1)),
+        runs_(IsStraight() ? RunsOf(k, blocks_) : Runs{}) {
     launch_.parts = phases_.parts;
     launch_.parts_bytes = phases_.bytes;
     launch_.parts_threads = launch_.points * launch_.parts * kBlock;
@@ -118,6 +120,17 @@ class KernelPrinter {
   std::string Loaded(uint32_t i);
   std::string Stored(uint32_t i);
   bool IsTogether(uint32_t i) const { return in_group_ && vector_.together[i] != 0; }
+
+  // ---- runs_text.cc ----
+  // Each point is one thread's, alone and in any order.
+  bool IsStraight() const {
+    return !tile_->IsUsed() && !transposed_.IsUsed() && team_.size == 1 && vector_.size == 1 && phases_.parts == 0 &&
+           launch_.groups == 0 && launch_.points > 0;
+  }
+  void PointsWithRuns(const std::string& type, const std::string& thread, const std::string& threads);
+  std::string AddressOfRun(uint32_t i);
+  void LoadOfRun(uint32_t i);
+  void StoreOfRun(uint32_t i);
 
   // ---- phases_text.cc ----
   bool IsInParts(uint32_t i) const { return phases_.parts != 0 && phases_.trips[i] != 0; }
@@ -258,11 +271,13 @@ class KernelPrinter {
   const Vector vector_;
   const Phases phases_;
   Launch launch_;
+  const Runs runs_;
   std::vector<uint64_t> places_;  // by instruction: of a LOCAL in memory, its place there; empty: there is none
   std::string text_, error_;
   std::string place_;  // that the text has said last
   size_t depth_ = 0;
   bool in_parts_ = false;  // the launch that reduces parts is being written
+  bool in_runs_ = false;   // runs are accessed at once
   bool in_group_ = false;  // at number e of a group of vector_
 };
 

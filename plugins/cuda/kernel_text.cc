@@ -133,6 +133,8 @@ void KernelPrinter::Points() {
   } else if (team_.size == kWarp) {
     Line("const u32 lane = threadIdx.x % 32;");
     Open("for (" + type + " p = " + thread + " / 32" + end + threads + " / 32)");
+  } else if (!runs_.runs.empty()) {
+    PointsWithRuns(type, thread, threads);
   } else {
     Open("for (" + type + " p = " + thread + end + threads + ")");
   }

@@ -101,7 +101,7 @@ def figures(code, program, only=""):
     if "product" in program or "scores" in program:
         figure = density(listing)
     elif program in LANES:
-        figure = len(sass_figures.main_loop(listing)) if program == "rk4" else len(whole)
+        figure = len(sass_figures.main_loop(listing) if program == "rk4" else main_parts(listing)[0])
     else:
         size = next((b for end, b in BYTES.items() if program.endswith(end)), 4)
         figure = sum(per_element(x, size) for x in (listings.values() if program in SEVERAL else [listing]))
