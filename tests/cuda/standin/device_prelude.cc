@@ -35,6 +35,7 @@ struct Place {
   void (*access)(const void* p, unsigned bytes, unsigned kind, const void* site);
   void (*never_ends)();
   unsigned long long* blocks_left;
+  void (*set_condition)(unsigned long long condition, unsigned value);
 };
 static const Place* here;
 RICCI_UNSEEN static void Enter(const Place* p) { here = p; }
@@ -43,6 +44,9 @@ RICCI_UNSEEN static Index ricci_block() { return here->block; }
 RICCI_UNSEEN static Index ricci_blocks() { return here->blocks; }
 RICCI_UNSEEN static Index ricci_thread() { return here->thread; }
 RICCI_UNSEEN static Index ricci_threads() { return here->threads; }
+extern "C" RICCI_OF_CODE void cudaGraphSetConditional(unsigned long long condition, unsigned value) {
+  here->set_condition(condition, value);
+}
 #define blockIdx ricci_block()
 #define gridDim ricci_blocks()
 #define threadIdx ricci_thread()

@@ -1,0 +1,126 @@
+#include "conditions.h"
+
+#include <algorithm>
+
+namespace ricci::cuda {
+
+const char* const kConditionText =
+    R"(extern "C" __device__ void cudaGraphSetConditional(unsigned long long condition, unsigned value);
+
+// Whether a loop makes another trip.
+extern "C" __global__ void ricci_loop(const unsigned char* predicate, unsigned long long condition) {
+  cudaGraphSetConditional(condition, *predicate != 0);
+}
+
+// Whether `branch` of `branches` is the one that `number` names, which is clamped.
+extern "C" __global__ void ricci_branch(const int* number, unsigned long long branch, unsigned long long branches, unsigned long long condition) {
+  const long long n = *number, last = (long long)branches - 1;
+  const long long taken = n < 0 ? 0 : n > last ? last : n;
+  cudaGraphSetConditional(condition, taken == (long long)branch);
+}
+)";
+
+namespace {
+
+// That of CUDA 12.0: PTX names the version of the language that its compiler has, which may be newer than the driver,
+// though these kernels use nothing new.
+constexpr const char* kPtxVersion = ".version 8.0";
+
+std::string ForOlderDrivers(std::string ptx) {
+  const size_t at = ptx.find(".version ");
+  if (at != ptx.npos) ptx.replace(at, ptx.find('\n', at) - at, kPtxVersion);
+  return ptx;
+}
+
+// Does the driver say that it does not know something, rather than that something went wrong?
+bool IsRefusal(CuResult result) {
+  constexpr CuResult kRefusals[] = {kCuInvalidValue, kCuInvalidImage,  kCuNoBinaryForGpu,
+                                    kCuInvalidPtx,   kCuNoPtxCompiler, kCuUnsupportedPtx,
+                                    kCuPtxDisabled,  kCuNotFound,      kCuNotSupported};
+  return std::find(std::begin(kRefusals), std::end(kRefusals), result) != std::end(kRefusals);
+}
+
+}  // namespace
+
+ricci_status* Conditions::Prepare(std::string& why_not) {
+  const std::lock_guard lock(mutex_);
+  why_not = why_not_;
+  if (module_ != nullptr || !why_not_.empty()) return nullptr;
+  if (!device_.driver().HasConditions()) {
+    why_not = why_not_ = "the driver is older than CUDA 12.4";
+    return nullptr;
+  }
+  CuResult result = kCuSuccess;
+  const char* call = "";
+  Module m{kConditionText};
+  for (const bool again : {false, true}) {  // again: what the host kept may be of no use
+    device_.compiler().MakePtx(m, again);
+    if (m.image.empty()) break;
+    result = Load(ForOlderDrivers(m.image), call);
+    if (result == kCuSuccess || !m.kept) break;
+  }
+  if (result == kCuSuccess && !m.image.empty()) result = Try(call);
+  if (m.image.empty()) {
+    why_not_ = m.error.substr(0, m.error.find_last_not_of('\n') + 1);
+  } else if (IsRefusal(result)) {
+    why_not_ = "the driver refuses them: " + device_.driver().ErrorText(call, result);
+  }
+  why_not = why_not_;
+  if (!m.image.empty() && result == kCuSuccess) return nullptr;
+  Clear();
+  return why_not_.empty() ? device_.Check(call, result) : nullptr;
+}
+
+void Conditions::Clear() {
+  if (module_ != nullptr) device_.driver().cuModuleUnload(module_);
+  module_ = nullptr;
+}
+
+CuResult Conditions::Load(const std::string& ptx, const char*& call) {
+  const Driver& d = device_.driver();
+  call = "cuModuleLoadData";
+  CuResult result = d.cuModuleLoadData(&module_, ptx.c_str());
+  if (result != kCuSuccess) {
+    module_ = nullptr;
+    return result;
+  }
+  call = "cuModuleGetFunction";
+  result = d.cuModuleGetFunction(&loop_.f, module_, "ricci_loop");
+  return result != kCuSuccess ? result : d.cuModuleGetFunction(&branch_.f, module_, "ricci_branch");
+}
+
+// A loop with a kernel that decides in its body.
+CuResult Conditions::Try(const char*& call) const {
+  const Driver& d = device_.driver();
+  CuGraph graph = nullptr;
+  CuGraphExec exec = nullptr;
+  CuCondition condition = 0;
+  CuGraphNode made = nullptr;
+  CuPointer nowhere = 0;
+  void* arguments[] = {&nowhere, &condition};
+  const CuKernelNode decides{loop_.f, {1, 1, 1}, {1, 1, 1}, 0, arguments, nullptr, nullptr, nullptr};
+  CuNode loop{};
+  loop.type = kCuNodeConditional;
+  CuResult result = kCuSuccess;
+  const auto then = [&](const char* name, const auto& f) {
+    if (result != kCuSuccess) return;
+    call = name;
+    result = f();
+  };
+  then("cuGraphCreate", [&] { return d.cuGraphCreate(&graph, 0); });
+  then("cuGraphConditionalHandleCreate",
+       [&] { return d.cuGraphConditionalHandleCreate(&condition, graph, device_.context(), 0, 0); });
+  then("cuGraphAddKernelNode", [&] { return d.cuGraphAddKernelNode(&made, graph, nullptr, 0, &decides); });
+  then("cuGraphAddNode", [&] {
+    loop.conditional = {condition, kCuConditionWhile, 1, nullptr, device_.context()};
+    return d.cuGraphAddNode(&made, graph, &made, nullptr, 1, &loop);
+  });
+  then("cuGraphAddKernelNode",
+       [&] { return d.cuGraphAddKernelNode(&made, loop.conditional.bodies[0], nullptr, 0, &decides); });
+  then("cuGraphInstantiateWithFlags", [&] { return d.cuGraphInstantiateWithFlags(&exec, graph, 0); });
+  if (exec != nullptr) d.cuGraphExecDestroy(exec);
+  if (graph != nullptr) d.cuGraphDestroy(graph);
+  return result;
+}
+
+}  // namespace ricci::cuda
