@@ -342,20 +342,17 @@ TEST_F(ConditionalGraphs, ALoopInWhatAsks) {
 // ---- runs that the host may end ----
 class EndedRuns : public ConditionalGraphs {
  protected:
-  // With this word or deadline.
-  ricci_status* Run(std::string_view text, const std::vector<Floats>& args, const uint32_t* cancel,
-                    uint64_t deadline_ns = 0) {
-    GpuProgram f(Gpu());
-    EXPECT_TRUE(Ok(f.Compile(ctx(), text)) && Ok(f.Give(args)));
+  // With this word.
+  static ricci_status* Run(const GpuProgram& f, uint32_t n_out, const uint32_t* cancel, uint64_t deadline_ns = 0) {
     ricci_run_opts o = ricci_run_opts_default();
     o.cancel = cancel;
     o.deadline_ns = deadline_ns;
-    std::vector<ricci_array*> out(2);
+    std::vector<ricci_array*> out(n_out);
     Calls();
     ricci_status* s = ricci_executable_enqueue(f.executable(), f.in().data(), static_cast<uint32_t>(f.in().size()),
-                                               out.data(), text == kEndless ? 1 : 2, &o);
+                                               out.data(), n_out, &o);
     for (ricci_array* a : out) {
-      if (s == nullptr && a != nullptr) s = ricci_array_wait(a);
+      if (s == nullptr) s = ricci_array_wait(a);
       ricci_array_release(a);
     }
     return s;
@@ -363,24 +360,33 @@ class EndedRuns : public ConditionalGraphs {
 };
 
 TEST_F(EndedRuns, LoopsAreTheHosts) {
+  constexpr uint64_t kNever = ~uint64_t{0};
   const uint32_t word = 0;
-  EXPECT_TRUE(Ok(Run(kWhile, {{1}, Some(1000)}, &word)));
-  std::vector<std::string> calls = Calls();
-  EXPECT_EQ(CountOf(calls, "cuGraph"), 0);
-  EXPECT_TRUE(Ok(Run(kSwitch, {{1}, Some(1000)}, &word)));
-  calls = Calls();
-  EXPECT_EQ(CountOf(calls, "cuGraphLaunch"), 1) << "branches end";
+  for (const std::string_view text : {kWhile, kSwitch}) {
+    GpuProgram f(Gpu());
+    ASSERT_TRUE(Ok(f.Compile(ctx(), text)) && Ok(f.Give({{1}, Some(1000)})));
+    EXPECT_TRUE(Ok(Run(f, 2, nullptr)));
+    EXPECT_EQ(CountOf(Calls(), "cuGraphLaunch"), 1);
+    const int64_t launches = text == kWhile ? 0 : 1;  // branches end
+    EXPECT_TRUE(Ok(Run(f, 2, &word)));
+    EXPECT_EQ(CountOf(Calls(), "cuGraphLaunch"), launches);
+    EXPECT_TRUE(Ok(Run(f, 2, nullptr, kNever)));
+    EXPECT_EQ(CountOf(Calls(), "cuGraphLaunch"), launches);
+  }
 }
 
 TEST_F(EndedRuns, AnEndlessLoopCanBeEnded) {
+  GpuProgram f(Gpu());
+  ASSERT_TRUE(Ok(f.Compile(ctx(), kEndless)) && Ok(f.Give({Floats(1000, 0.5f)})));
   std::atomic<uint32_t> word{0};
   std::thread later([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
     word = 1;
   });
-  const std::string message = Message(Run(kEndless, {Floats(1000, 0.5f)}, reinterpret_cast<const uint32_t*>(&word)));
+  const std::string message = Message(Run(f, 1, reinterpret_cast<const uint32_t*>(&word)));
   later.join();
   EXPECT_NE(message.find("run cancelled by the host"), message.npos) << message;
+  EXPECT_GT(CountOf(Calls(), "cuLaunchKernel"), 2) << "it had begun";
 }
 
 }}  // namespace ricci::testing
