@@ -222,6 +222,20 @@ TEST_F(ConditionalGraphs, ALoopInABranchInALoop) {
   ExpectOneLaunch(kNested, {{{0}, Some(1000)}, {{1}, Some(1000)}, {{-2}, Some(1000)}});
 }
 
+TEST_F(ConditionalGraphs, AreExplained) {
+  Gpu();
+  const auto last_line = [&](std::string_view text) {
+    const std::string said = runner_.Dump(runner_.Parse(text), "decisions", "cuda");
+    return said.substr(said.find("a run "));
+  };
+  EXPECT_EQ(last_line(kSwitch),
+            "a run launches one graph with all steps, in which the device decides about loops and branches\n");
+  EXPECT_EQ(
+      last_line(kWhile),
+      "a run launches one graph with all steps, in which the device decides about loops and branches; one that may "
+      "be cancelled or has a deadline issues its steps one by one\n");
+}
+
 // The programs have loops and branches in the plan, rather than in kernels.
 TEST_F(ConditionalGraphs, PlansAreWhatNamesSay) {
   EXPECT_NE(Plan(kWhile).find("while"), std::string::npos);
