@@ -109,13 +109,16 @@ Work Code::WorkOf(const Run& run, const ricci_plan_step& step) const {
   return work;
 }
 
-// Without the condition, which is the graph's.
+// Without the conditions, which are the graph's.
 Work Code::Decide(const Run& run, const PlanNode& node) const {
   const ricci_plan_step& step = given_.plan->steps[node.step];
   const Conditions& kernels = device_.conditions();
   Work work{.kind = Work::kKernel, .arguments = {AddressOf(*given_.plan, run.places, given_.plan->args[step.args])}};
-  work.function = step.kind == RICCI_STEP_WHILE ? &kernels.loop() : &kernels.branch();
-  if (step.kind == RICCI_STEP_CASE) work.arguments.insert(work.arguments.end(), {node.branch, step.index});
+  work.function = step.kind == RICCI_STEP_WHILE ? &kernels.loop() : &kernels.branches();
+  if (step.kind == RICCI_STEP_WHILE) return work;
+  CuPointer which = 0;
+  for (size_t i = 0; i < node.bodies.size(); ++i) which |= CuPointer{node.bodies[i] != 0} << i;
+  work.arguments.insert(work.arguments.end(), {node.first, step.index, which});
   return work;
 }
 

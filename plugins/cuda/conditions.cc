@@ -12,11 +12,19 @@ extern "C" __global__ void ricci_loop(const unsigned char* predicate, unsigned l
   cudaGraphSetConditional(condition, *predicate != 0);
 }
 
-// Whether `branch` of `branches` is the one that `number` names, which is clamped.
-extern "C" __global__ void ricci_branch(const int* number, unsigned long long branch, unsigned long long branches, unsigned long long condition) {
+// Sets the conditions of branches from `first` on, of which `which` says which are there: whether the branch is the one
+// of `branches` that `number` names, which is clamped.
+extern "C" __global__ void ricci_branches(const int* number, unsigned long long first, unsigned long long branches, unsigned long long which, unsigned long long c0, unsigned long long c1, unsigned long long c2, unsigned long long c3, unsigned long long c4, unsigned long long c5, unsigned long long c6, unsigned long long c7) {
   const long long n = *number, last = (long long)branches - 1;
-  const long long taken = n < 0 ? 0 : n > last ? last : n;
-  cudaGraphSetConditional(condition, taken == (long long)branch);
+  const long long taken = (n < 0 ? 0 : n > last ? last : n) - (long long)first;
+  if (which & 1) cudaGraphSetConditional(c0, taken == 0);
+  if (which & 2) cudaGraphSetConditional(c1, taken == 1);
+  if (which & 4) cudaGraphSetConditional(c2, taken == 2);
+  if (which & 8) cudaGraphSetConditional(c3, taken == 3);
+  if (which & 16) cudaGraphSetConditional(c4, taken == 4);
+  if (which & 32) cudaGraphSetConditional(c5, taken == 5);
+  if (which & 64) cudaGraphSetConditional(c6, taken == 6);
+  if (which & 128) cudaGraphSetConditional(c7, taken == 7);
 }
 )";
 
@@ -86,7 +94,7 @@ CuResult Conditions::Load(const std::string& ptx, const char*& call) {
   }
   call = "cuModuleGetFunction";
   result = d.cuModuleGetFunction(&loop_.f, module_, "ricci_loop");
-  return result != kCuSuccess ? result : d.cuModuleGetFunction(&branch_.f, module_, "ricci_branch");
+  return result != kCuSuccess ? result : d.cuModuleGetFunction(&branches_.f, module_, "ricci_branches");
 }
 
 // A loop with a kernel that decides in its body.

@@ -27,8 +27,9 @@ class Conditions {
 
   // Arguments: the address of a bool, the condition.
   const Function& loop() const { return loop_; }
-  // Arguments: the address of an i32, the number of a branch, how many there are, the condition.
-  const Function& branch() const { return branch_; }
+  // Arguments: the address of an i32; the number of a branch, and how many branches there are; of that branch and the
+  // next ones the conditions, PlanNode::kDecided in all, before which a word says by bits which of them are there.
+  const Function& branches() const { return branches_; }
 
  private:
   CuResult Load(const std::string& ptx, const char*& call);
@@ -37,7 +38,7 @@ class Conditions {
   const Gpu& device_;
   std::mutex mutex_;
   CuModule module_ = nullptr;
-  Function loop_{nullptr, {1, 1, 1}, {1, 1, 1}}, branch_ = loop_;
+  Function loop_{nullptr, {1, 1, 1}, {1, 1, 1}}, branches_ = loop_;
   std::string why_not_;  // not empty: they cannot be had
 };
 

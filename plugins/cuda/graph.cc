@@ -19,6 +19,7 @@ ricci_status* Graph::Make(const PlanGraph& plan, const WorkOfNode& work) {
   graphs_.assign(plan.n_graphs, nullptr);
   graphs_[0] = graph_;
   conditions_.assign(plan.n_graphs, 0);
+  has_condition_.assign(plan.n_graphs, false);
   for (uint32_t node = 0; node < plan.size(); ++node) {
     if (ricci_status* failed = AddOne(plan, node, work)) return failed;
   }
@@ -32,18 +33,25 @@ ricci_status* Graph::AddOne(const PlanGraph& plan, uint32_t node, const WorkOfNo
   for (uint32_t earlier : plan.waits[node]) waits.push_back(nodes_[earlier]);
   CuGraphNode &made = nodes_.emplace_back(), &before = before_.emplace_back();
   if (n.kind == PlanNode::kLoop || n.kind == PlanNode::kBranch) return AddBody(n, waits, made);
-  if (n.kind == PlanNode::kDecide && conditions_[n.body] == 0) {  // the first one that decides is beside the body
-    if (ricci_status* failed = device_.Check(
-            "cuGraphConditionalHandleCreate",
-            device_.driver().cuGraphConditionalHandleCreate(&conditions_[n.body], graph, device_.context(), 0, 0)))
-      return failed;
-  }
+  if (ricci_status* failed = MakeConditions(n)) return failed;
   const Work w = WholeWork(plan, node, work);
   if (w.before != nullptr) {
     if (ricci_status* failed = AddNode(device_, Before(w), graph, waits, before)) return failed;
     waits = {before};
   }
   return AddNode(device_, w, graph, waits, made);
+}
+
+// Those of a node that decides. The first one that decides is in the graph that the body's node will be in.
+ricci_status* Graph::MakeConditions(const PlanNode& n) {
+  for (const uint32_t body : n.bodies) {
+    if (body == 0 || has_condition_[body]) continue;
+    const CuResult result =
+        device_.driver().cuGraphConditionalHandleCreate(&conditions_[body], graphs_[n.graph], device_.context(), 0, 0);
+    if (ricci_status* failed = device_.Check("cuGraphConditionalHandleCreate", result)) return failed;
+    has_condition_[body] = true;
+  }
+  return nullptr;
 }
 
 // A node with a graph in it, which is empty yet.
@@ -61,7 +69,7 @@ ricci_status* Graph::AddBody(const PlanNode& n, const std::vector<CuGraphNode>& 
 
 Work Graph::WholeWork(const PlanGraph& plan, uint32_t node, const WorkOfNode& work) const {
   Work w = work(node);
-  if (plan.nodes[node].kind == PlanNode::kDecide) w.arguments.push_back(conditions_[plan.nodes[node].body]);
+  for (const uint32_t body : plan.nodes[node].bodies) w.arguments.push_back(conditions_[body]);
   return w;
 }
 
@@ -94,6 +102,7 @@ void Graph::Clear() {
   before_.clear();
   graphs_.clear();
   conditions_.clear();
+  has_condition_.clear();
   places_.clear();
 }
 

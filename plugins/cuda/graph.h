@@ -30,6 +30,7 @@ class Graph {
  private:
   ricci_status* Make(const PlanGraph& plan, const WorkOfNode& work);
   ricci_status* AddOne(const PlanGraph& plan, uint32_t node, const WorkOfNode& work);
+  ricci_status* MakeConditions(const PlanNode& node);
   ricci_status* AddBody(const PlanNode& node, const std::vector<CuGraphNode>& waits, CuGraphNode& made);
   Work WholeWork(const PlanGraph& plan, uint32_t node, const WorkOfNode& work) const;
   ricci_status* Rebind(const PlanGraph& plan, const Places& places, const WorkOfNode& work);
@@ -40,6 +41,7 @@ class Graph {
   CuGraphExec exec_ = nullptr;
   std::vector<CuGraph> graphs_;              // by number: the whole one, then bodies, which are the driver's
   std::vector<CuCondition> conditions_;      // by number of a body: whether it runs
+  std::vector<bool> has_condition_;          // by number of a body
   std::vector<CuGraphNode> nodes_, before_;  // before_: of the kernel before a node's work, or null
   Places places_;                            // empty: unknown
 };

@@ -90,33 +90,44 @@ class NodeMaker {
     Nodes asked;
     if (ricci_status* failed = List(blocks_.Question(s), graph, waits, asked)) return failed;
     const uint32_t body = g_.n_graphs++;
-    const uint32_t decides = Add({PlanNode::kDecide, s, graph, body}, asked);
+    const uint32_t decides = Add({PlanNode::kDecide, s, graph, 0, {body}}, asked);
     ends = {Add({PlanNode::kLoop, s, graph, body}, {decides})};
     Nodes done;
     if (ricci_status* failed = List(blocks_.Body(s), body, {}, done)) return failed;
     if (ricci_status* failed = List(blocks_.Question(s), body, done, asked)) return failed;
-    Add({PlanNode::kDecide, s, body, body}, asked);
+    Add({PlanNode::kDecide, s, body, 0, {body}}, asked);
     return nullptr;
   }
 
   // A branch may write over the memory of the number that decides, so none begins before all are decided.
   ricci_status* Case(uint32_t s, uint32_t graph, const Nodes& waits, Nodes& ends) {
     const std::vector<StepRange> branches = blocks_.Branches(s);
-    Nodes decided;
-    std::vector<PlanNode> taken;
-    for (uint32_t b = 0; b < branches.size(); ++b) {
-      if (branches[b].first == branches[b].last) continue;
-      taken.push_back({PlanNode::kBranch, s, graph, g_.n_graphs++, b});
-      decided.push_back(Add({PlanNode::kDecide, s, graph, taken.back().body, b}, waits));
-    }
+    std::vector<uint32_t> bodies;
+    for (const StepRange& b : branches) bodies.push_back(b.first == b.last ? 0 : g_.n_graphs++);
+    Nodes decided = Decide(s, graph, bodies, waits);
+    if (decided.empty()) return ends = waits, nullptr;
     if (decided.size() > 1) decided = {Add({PlanNode::kJoin, s, graph}, decided)};
-    ends = taken.empty() ? waits : Nodes();
-    for (const PlanNode& branch : taken) ends.push_back(Add(branch, decided));
-    for (const PlanNode& branch : taken) {
+    for (const uint32_t body : bodies) {
+      if (body != 0) ends.push_back(Add({PlanNode::kBranch, s, graph, body}, decided));
+    }
+    for (uint32_t b = 0; b < branches.size(); ++b) {
       Nodes done;
-      if (ricci_status* failed = List(branches[branch.branch], branch.body, {}, done)) return failed;
+      if (bodies[b] == 0) continue;
+      if (ricci_status* failed = List(branches[b], bodies[b], {}, done)) return failed;
     }
     return nullptr;
+  }
+
+  // Nodes that decide about these bodies, by branch; 0: a branch has none.
+  Nodes Decide(uint32_t s, uint32_t graph, const std::vector<uint32_t>& bodies, const Nodes& waits) {
+    Nodes out;
+    for (size_t first = 0; first < bodies.size(); first += PlanNode::kDecided) {
+      std::vector<uint32_t> some(PlanNode::kDecided);
+      for (size_t i = 0; i < some.size() && first + i < bodies.size(); ++i) some[i] = bodies[first + i];
+      if (std::all_of(some.begin(), some.end(), [](uint32_t body) { return body == 0; })) continue;
+      out.push_back(Add({PlanNode::kDecide, s, graph, 0, some, static_cast<uint32_t>(first)}, waits));
+    }
+    return out;
   }
 
   const ricci_compile_args& a_;

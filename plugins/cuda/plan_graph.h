@@ -30,16 +30,20 @@ struct PlanNode {
     kSetCheck,   // sets the word of failed checks
     kReadCheck,  // reads it
     kStep,       // a kernel, source or copy
-    kDecide,     // gives a loop or a branch its value
+    kDecide,     // gives a loop or up to kDecided branches their values
     kJoin,       // nothing, after several others
     kLoop,       // its body runs while its value is not 0
     kBranch,     // its body runs if its value is not 0
   };
+  static constexpr uint32_t kDecided = 8;
   Kind kind = kStep;
-  uint32_t step = 0;    // kStep; of kDecide, kLoop and kBranch the WHILE or CASE
-  uint32_t graph = 0;   // the one that it is in: 0 is the whole, others are bodies
-  uint32_t body = 0;    // kLoop, kBranch: the graph in it; kDecide: in the one that it is about
-  uint32_t branch = 0;  // kDecide, kBranch: which one of a CASE
+  uint32_t step = 0;   // kStep; of kDecide, kLoop and kBranch the WHILE or CASE
+  uint32_t graph = 0;  // the one that it is in: 0 is the whole, others are bodies
+  uint32_t body = 0;   // kLoop, kBranch: the graph in it
+  // kDecide: the bodies that it is about: that of a loop; or those of kDecided branches of a CASE, from `first` on, 0
+  // where there is no branch or it has no steps.
+  std::vector<uint32_t> bodies = {};
+  uint32_t first = 0;
 };
 
 // The first node sets the word of failed checks, the last one reads it. Without loops and branches, node 1 + s is step

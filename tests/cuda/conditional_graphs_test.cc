@@ -41,6 +41,17 @@ constexpr std::string_view kSwitch = R"(program f(%i: i32[], %x: f32[1000]) {
   return %y, %m
 })";
 
+// A list of branches, of which number i adds i times its argument backwards.
+std::string BranchesOf(int n) {
+  std::string text = "program f(%i: i32[], %x: f32[1000]) {\n  %y: f32[1000] = cond(%i, %x) branches=[";
+  for (int i = 0; i < n; ++i) {
+    text += std::string(i == 0 ? "" : ", ") + "program(%x: f32[1000]) {\n    %k: f32[1000] = constant " +
+            std::to_string(i) + ".0\n    %r: f32[1000] = rev(%x) dimensions=[0]\n" +
+            "    %s: f32[1000] = mul(%r, %k)\n    %y: f32[1000] = add(%x, %s)\n    return %y\n  }";
+  }
+  return text + "]\n  return %y, %i\n}";
+}
+
 // The carry is another array in each trip, or copied; a trip has slices of its own.
 std::string ScanOf(int length) {
   const std::string n = std::to_string(length);
@@ -210,6 +221,14 @@ TEST_F(ConditionalGraphs, ALoop) {
 TEST_F(ConditionalGraphs, ABranch) {
   ExpectOneLaunch(kSwitch,
                   {{{0}, Some(1000)}, {{1}, Some(1000)}, {{2}, Some(1000)}, {{-7}, Some(1000)}, {{1e9f}, Some(1000)}});
+}
+
+TEST_F(ConditionalGraphs, ManyBranches) {
+  for (const int n : {8, 9}) {
+    std::vector<std::vector<Floats>> arguments;
+    for (const int i : {-1, 0, 1, 7, 8, 9}) arguments.push_back({{static_cast<float>(i)}, Some(1000)});
+    ExpectOneLaunch(BranchesOf(n), arguments);
+  }
 }
 
 TEST_F(ConditionalGraphs, ALoopWithSlices) {

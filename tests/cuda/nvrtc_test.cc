@@ -173,7 +173,7 @@ TEST(Nvrtc, KernelsOfConditionsAreOldPtx) {
       compiler->CompileToPtx(cuda::kConditionText, {.architecture = "compute_75", .unlinked = true}, error);
   EXPECT_EQ(error, "");
   for (const char* has : {"\n.version ", "\n.target sm_75", "\n.extern .func cudaGraphSetConditional",
-                          ".visible .entry ricci_loop(", ".visible .entry ricci_branch("}) {
+                          ".visible .entry ricci_loop(", ".visible .entry ricci_branches("}) {
     EXPECT_NE(ptx.find(has), ptx.npos) << has << " in\n" << ptx;
   }
   EXPECT_EQ(ptx.find(".version "), ptx.rfind(".version "));

@@ -48,6 +48,9 @@ class PlanGraphs : public ::testing::Test {
               kKinds[node.kind];
       if (node.kind == cuda::PlanNode::kStep) line += " " + std::to_string(node.step);
       if (node.body != 0) line += " " + std::to_string(node.body);
+      for (size_t i = 0; i < node.bodies.size(); ++i) {
+        if (node.bodies[i] != 0) line += " " + std::to_string(node.first + i) + ":" + std::to_string(node.bodies[i]);
+      }
       for (const uint32_t w : g.waits[n]) line += (w == g.waits[n][0] ? " after " : " and ") + std::to_string(w);
     }
     std::string text;
@@ -109,9 +112,9 @@ TEST_F(PlanGraphs, ALoopHasItsBodyAndAsksAgain) {
   const cuda::PlanGraph g = Make();
   EXPECT_EQ(
       Text(g),
-      "in graph 0: 0 set, 1 step 0 after 0, 2 step 2 after 1, 3 decide 1 after 2, 4 loop 1 after 3, 8 step 6 after "
+      "in graph 0: 0 set, 1 step 0 after 0, 2 step 2 after 1, 3 decide 0:1 after 2, 4 loop 1 after 3, 8 step 6 after "
       "4, 9 read after 8\n"
-      "in graph 1: 5 step 4, 6 step 2 after 5, 7 decide 1 after 6\n");
+      "in graph 1: 5 step 4, 6 step 2 after 5, 7 decide 0:1 after 6\n");
   EXPECT_EQ(g.users, (Lists{{1, 5}, {8}, {1, 2, 3, 5, 6, 7, 8}, {0, 1, 2, 5, 6, 9}})) << "input, output, arena, checks";
 }
 
@@ -131,11 +134,37 @@ TEST_F(PlanGraphs, ABranchBeginsAfterAllAreDecided) {
   const cuda::PlanGraph g = Make();
   EXPECT_EQ(
       Text(g),
-      "in graph 0: 0 set, 1 step 0 after 0, 2 decide 1 after 1, 3 decide 2 after 1, 4 join after 2 and 3, 5 branch 1 "
-      "after 4, 6 branch 2 after 4, 9 read after 5 and 6\n"
-      "in graph 1: 7 step 2\n"
-      "in graph 2: 8 step 5\n");
-  EXPECT_EQ(g.nodes[3].branch, 2u);
+      "in graph 0: 0 set, 1 step 0 after 0, 2 decide 0:1 2:2 after 1, 3 branch 1 after 2, 4 branch 2 after 2, 7 read "
+      "after 3 and 4\n"
+      "in graph 1: 5 step 2\n"
+      "in graph 2: 6 step 5\n");
+}
+
+// A node decides about eight, and all are decided before one runs.
+TEST_F(PlanGraphs, ManyBranches) {
+  plan_.n_inputs = 2;
+  plan_.n_outputs = 1;
+  const uint32_t in = Buffer(RICCI_BUFFER_INPUT, 0), number = Buffer(RICCI_BUFFER_INPUT, 1, 0, 4);
+  const uint32_t out = Buffer(RICCI_BUFFER_OUTPUT, 0);
+  plan_.Step(RICCI_STEP_CASE, 18, {number});
+  for (int branch = 0; branch < 18; ++branch) {
+    if (branch != 0) plan_.Step(RICCI_STEP_NEXT, 0, {});
+    if (branch == 7 || branch == 17) plan_.Step(RICCI_STEP_COPY, 0, {out, in});
+  }
+  plan_.Step(RICCI_STEP_END, 0, {});
+  const std::string text = Text(Make());
+  EXPECT_EQ(text.substr(0, text.find('\n')),
+            "in graph 0: 0 set, 1 decide 7:1 after 0, 2 decide 17:2 after 0, 3 join after 1 and 2, 4 branch 1 after 3, "
+            "5 branch 2 after 3, 8 read after 4 and 5");
+}
+
+TEST_F(PlanGraphs, BranchesWithoutSteps) {
+  plan_.n_inputs = 1;
+  const uint32_t number = Buffer(RICCI_BUFFER_INPUT, 0, 0, 4);
+  plan_.Step(RICCI_STEP_CASE, 2, {number});
+  plan_.Step(RICCI_STEP_NEXT, 0, {});
+  plan_.Step(RICCI_STEP_END, 0, {});
+  EXPECT_EQ(Text(Make()), "in graph 0: 0 set, 1 read after 0\n");
 }
 
 TEST_F(PlanGraphs, ALoopInWhatAsksIsRefused) {
