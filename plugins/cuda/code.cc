@@ -127,7 +127,7 @@ ricci_status* Code::FindWhyStepwise() {
   why_stepwise_ = WhyNoGraph(*given_.plan, blocks_);
   if (!blocks_.any() || !why_stepwise_.empty()) return nullptr;
   std::string why_not;
-  ricci_status* const failed = device_.conditions().Prepare(why_not);
+  ricci_status* const failed = device_.conditions().Prepare(blocks_.depth(), why_not);
   if (!why_not.empty()) why_stepwise_ = "the plan has loops or branches, and " + why_not;
   return failed;
 }

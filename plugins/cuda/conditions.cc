@@ -50,33 +50,50 @@ bool IsRefusal(CuResult result) {
 
 }  // namespace
 
-ricci_status* Conditions::Prepare(std::string& why_not) {
+ricci_status* Conditions::Prepare(uint32_t depth, std::string& why_not) {
   const std::lock_guard lock(mutex_);
+  if (module_ == nullptr && why_not_.empty()) {
+    if (ricci_status* failed = LoadKernels()) return failed;
+  }
   why_not = why_not_;
-  if (module_ != nullptr || !why_not_.empty()) return nullptr;
+  if (why_not.empty() && depth >= refused_) why_not = why_refused_;
+  if (!why_not.empty() || depth <= taken_) return nullptr;
+  const char* call = "";
+  const CuResult result = Try(depth, call);
+  if (result == kCuSuccess) return taken_ = depth, nullptr;
+  if (ricci_status* failed = Refusal(call, result, why_refused_)) return failed;
+  why_refused_ += " (" + std::to_string(depth) + " in each other)";
+  why_not = why_refused_;
+  refused_ = depth;
+  return nullptr;
+}
+
+ricci_status* Conditions::LoadKernels() {
   if (!device_.driver().HasConditions()) {
-    why_not = why_not_ = "the driver is older than CUDA 12.4";
+    why_not_ = "the driver is older than CUDA 12.4";
     return nullptr;
   }
-  CuResult result = kCuSuccess;
-  const char* call = "";
   Module m{kConditionText};
   for (const bool again : {false, true}) {  // again: what the host kept may be of no use
     device_.compiler().MakePtx(m, again);
-    if (m.image.empty()) break;
-    result = Load(ForOlderDrivers(m.image), call);
-    if (result == kCuSuccess || !m.kept) break;
+    if (m.image.empty()) {
+      why_not_ = m.error.substr(0, m.error.find_last_not_of('\n') + 1);
+      return nullptr;
+    }
+    const char* call = "";
+    const CuResult result = Load(ForOlderDrivers(m.image), call);
+    if (result == kCuSuccess) return nullptr;
+    Clear();
+    if (!m.kept) return Refusal(call, result, why_not_);
   }
-  if (result == kCuSuccess && !m.image.empty()) result = Try(call);
-  if (m.image.empty()) {
-    why_not_ = m.error.substr(0, m.error.find_last_not_of('\n') + 1);
-  } else if (IsRefusal(result)) {
-    why_not_ = "the driver refuses them: " + device_.driver().ErrorText(call, result);
-  }
-  why_not = why_not_;
-  if (!m.image.empty() && result == kCuSuccess) return nullptr;
-  Clear();
-  return why_not_.empty() ? device_.Check(call, result) : nullptr;
+  return nullptr;
+}
+
+// A failure, unless the driver has said that it does not know something, and then why not.
+ricci_status* Conditions::Refusal(const char* call, CuResult result, std::string& why_not) const {
+  if (!IsRefusal(result)) return device_.Check(call, result);
+  why_not = "the driver refuses them: " + device_.driver().ErrorText(call, result);
+  return nullptr;
 }
 
 void Conditions::Clear() {
@@ -97,37 +114,41 @@ CuResult Conditions::Load(const std::string& ptx, const char*& call) {
   return result != kCuSuccess ? result : d.cuModuleGetFunction(&branches_.f, module_, "ricci_branches");
 }
 
-// A loop with a kernel that decides in its body.
-CuResult Conditions::Try(const char*& call) const {
+// Loops in each other, each with a kernel that decides before it and in its body.
+CuResult Conditions::Try(uint32_t depth, const char*& call) const {
   const Driver& d = device_.driver();
-  CuGraph graph = nullptr;
+  CuGraph whole = nullptr, graph = nullptr;
   CuGraphExec exec = nullptr;
-  CuCondition condition = 0;
-  CuGraphNode made = nullptr;
-  CuPointer nowhere = 0;
-  void* arguments[] = {&nowhere, &condition};
-  const CuKernelNode decides{loop_.f, {1, 1, 1}, {1, 1, 1}, 0, arguments, nullptr, nullptr, nullptr};
-  CuNode loop{};
-  loop.type = kCuNodeConditional;
   CuResult result = kCuSuccess;
   const auto then = [&](const char* name, const auto& f) {
     if (result != kCuSuccess) return;
     call = name;
     result = f();
   };
-  then("cuGraphCreate", [&] { return d.cuGraphCreate(&graph, 0); });
-  then("cuGraphConditionalHandleCreate",
-       [&] { return d.cuGraphConditionalHandleCreate(&condition, graph, device_.context(), 0, 0); });
-  then("cuGraphAddKernelNode", [&] { return d.cuGraphAddKernelNode(&made, graph, nullptr, 0, &decides); });
-  then("cuGraphAddNode", [&] {
-    loop.conditional = {condition, kCuConditionWhile, 1, nullptr, device_.context()};
-    return d.cuGraphAddNode(&made, graph, &made, nullptr, 1, &loop);
-  });
-  then("cuGraphAddKernelNode",
-       [&] { return d.cuGraphAddKernelNode(&made, loop.conditional.bodies[0], nullptr, 0, &decides); });
-  then("cuGraphInstantiateWithFlags", [&] { return d.cuGraphInstantiateWithFlags(&exec, graph, 0); });
+  then("cuGraphCreate", [&] { return d.cuGraphCreate(&whole, 0); });
+  graph = whole;
+  for (uint32_t i = 0; i < depth; ++i) {
+    CuCondition condition = 0;
+    CuGraphNode made = nullptr;
+    CuPointer nowhere = 0;
+    void* arguments[] = {&nowhere, &condition};
+    const CuKernelNode decides{loop_.f, {1, 1, 1}, {1, 1, 1}, 0, arguments, nullptr, nullptr, nullptr};
+    CuNode loop{};
+    loop.type = kCuNodeConditional;
+    then("cuGraphConditionalHandleCreate",
+         [&] { return d.cuGraphConditionalHandleCreate(&condition, graph, device_.context(), 0, 0); });
+    then("cuGraphAddKernelNode", [&] { return d.cuGraphAddKernelNode(&made, graph, nullptr, 0, &decides); });
+    then("cuGraphAddNode", [&] {
+      const CuGraphNode before = made;
+      loop.conditional = {condition, kCuConditionWhile, 1, nullptr, device_.context()};
+      return d.cuGraphAddNode(&made, graph, &before, nullptr, 1, &loop);
+    });
+    if (result == kCuSuccess) graph = loop.conditional.bodies[0];
+    then("cuGraphAddKernelNode", [&] { return d.cuGraphAddKernelNode(&made, graph, nullptr, 0, &decides); });
+  }
+  then("cuGraphInstantiateWithFlags", [&] { return d.cuGraphInstantiateWithFlags(&exec, whole, 0); });
   if (exec != nullptr) d.cuGraphExecDestroy(exec);
-  if (graph != nullptr) d.cuGraphDestroy(graph);
+  if (whole != nullptr) d.cuGraphDestroy(whole);
   return result;
 }
 

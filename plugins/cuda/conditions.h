@@ -3,8 +3,8 @@
 // They call `cudaGraphSetConditional`, which no header declares here and NVRTC does not link. A driver links it itself
 // when it is given PTX, as it does `printf`: so these kernels are the only ones that go to it as PTX. The other way, to
 // link NVIDIA's libcudadevrt by nvJitLink, would need two more files of a toolkit. That the driver takes all this is
-// tried once for each GPU, with a loop that is made and never run; where it does not, loops and branches stay the
-// host's, and --explain says why.
+// tried once for each GPU, with loops in each other, as deep as a plan needs, that are made and never run; where it
+// does not, loops and branches stay the host's, and --explain says why.
 #ifndef RICCI_CUDA_CONDITIONS_H_
 #define RICCI_CUDA_CONDITIONS_H_
 #include <mutex>
@@ -19,10 +19,10 @@ class Conditions {
   explicit Conditions(const Gpu& device) : device_(device) {}
   Conditions(const Conditions&) = delete;
 
-  // The device's context is current in both. Prepare tries what was said, once; `why_not` is empty if the kernels are
-  // there. Thread-safe. A failure that says nothing of conditions, such as too little memory, is returned, and the next
-  // one tries again.
-  ricci_status* Prepare(std::string& why_not);
+  // The device's context is current in both. Prepare tries what was said for so many loops and branches in each other,
+  // unless it has tried as many; `why_not` is empty if they can be had. Thread-safe. A failure that says nothing of
+  // conditions, such as too little memory, is returned, and the next one tries again.
+  ricci_status* Prepare(uint32_t depth, std::string& why_not);
   void Clear();
 
   // Arguments: the address of a bool, the condition.
@@ -32,14 +32,18 @@ class Conditions {
   const Function& branches() const { return branches_; }
 
  private:
+  ricci_status* LoadKernels();
   CuResult Load(const std::string& ptx, const char*& call);
-  CuResult Try(const char*& call) const;
+  CuResult Try(uint32_t depth, const char*& call) const;
+  ricci_status* Refusal(const char* call, CuResult result, std::string& why_not) const;
 
   const Gpu& device_;
   std::mutex mutex_;
   CuModule module_ = nullptr;
   Function loop_{nullptr, {1, 1, 1}, {1, 1, 1}}, branches_ = loop_;
-  std::string why_not_;  // not empty: they cannot be had
+  std::string why_not_;                 // not empty: they cannot be had
+  uint32_t taken_ = 0, refused_ = ~0u;  // depths: the largest one that was taken, the smallest one that was not
+  std::string why_refused_;
 };
 
 // The kernels; every function of the text is an entry.

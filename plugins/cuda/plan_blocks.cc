@@ -1,5 +1,7 @@
 #include "plan_blocks.h"
 
+#include <algorithm>
+
 namespace ricci::cuda {
 
 PlanBlocks::PlanBlocks(const ricci_plan& plan) : end_(plan.n_steps), next_(plan.n_steps) {
@@ -11,9 +13,9 @@ PlanBlocks::PlanBlocks(const ricci_plan& plan) : end_(plan.n_steps), next_(plan.
     switch (plan.steps[i].kind) {
       case RICCI_STEP_WHILE:
       case RICCI_STEP_CASE:
-        any_ = true;
         has_loops_ = has_loops_ || plan.steps[i].kind == RICCI_STEP_WHILE;
         open.push_back({i, i});
+        depth_ = std::max(depth_, static_cast<uint32_t>(open.size()));
         break;
       case RICCI_STEP_COND:
       case RICCI_STEP_NEXT:

@@ -17,8 +17,10 @@ class PlanBlocks {
   explicit PlanBlocks(const ricci_plan& plan);
 
   // Does the plan have loops or branches? Does it have loops?
-  bool any() const { return any_; }
+  bool any() const { return depth_ != 0; }
   bool has_loops() const { return has_loops_; }
+  // How many of them are in each other at most.
+  uint32_t depth() const { return depth_; }
   // The step after this one, with all that is within it.
   uint32_t After(uint32_t step) const { return (Opens(step) ? end_[step] : step) + 1; }
   // Of a WHILE: the steps that compute its predicate, and its body.
@@ -32,7 +34,8 @@ class PlanBlocks {
 
   std::vector<uint32_t> end_;   // by step: of WHILE and CASE the END; of others 0
   std::vector<uint32_t> next_;  // by step: of WHILE the COND, of CASE and NEXT the next NEXT or the END
-  bool any_ = false, has_loops_ = false;
+  uint32_t depth_ = 0;
+  bool has_loops_ = false;
 };
 
 }  // namespace ricci::cuda

@@ -147,6 +147,7 @@ Floats Some(size_t n) {
 
 void SetSeed(uint64_t seed) { OfStandin<void(uint64_t)>("ricci_standin_seed")(seed); }
 void SetDriver(int version) { OfStandin<void(int)>("ricci_standin_version")(version); }
+void SetDepth(uint32_t most) { OfStandin<void(uint32_t)>("ricci_standin_depth")(most); }
 void Refuse(const char* word) { OfStandin<void(const char*)>("ricci_standin_refuse")(word); }
 
 class ConditionalGraphs : public ::testing::Test {
@@ -154,6 +155,7 @@ class ConditionalGraphs : public ::testing::Test {
   ~ConditionalGraphs() override {
     SetSeed(1);
     SetDriver(12040);
+    SetDepth(~0u);
     Refuse("");
     OfStandin<void(uint64_t, int, int)>("ricci_standin_fail")(0, 0, 0);
   }
@@ -365,6 +367,18 @@ TEST_F(ConditionalGraphs, ADriverThatRefuses) {
                            "cuGraphAddKernelNode", "cuGraphAddNode", "cuGraphInstantiateWithFlags"}) {
     EXPECT_TRUE(has(call)) << call;
   }
+}
+
+// Plans that are less deep are graphs, before and after.
+TEST_F(ConditionalGraphs, ADriverThatTakesFewInEachOther) {
+  SetDepth(2);
+  ExpectOneLaunch(kWhile, {{{1}, Some(1000)}});
+  for (int i = 0; i < 2; ++i) {
+    ExpectStepwise(kNested, {{1}, Some(1000)},
+                   "the plan has loops or branches, and the driver refuses them: cuGraphInstantiateWithFlags: "
+                   "CUDA_ERROR_SIMULATED: an error of the simulated driver (3 in each other)");
+  }
+  ExpectOneLaunch(kSwitch, {{{1}, Some(1000)}});
 }
 
 TEST_F(ConditionalGraphs, ALoopInWhatAsks) {

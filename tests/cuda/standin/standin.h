@@ -74,6 +74,7 @@ class Machine {
   std::string complaints;
   uint64_t seed = 1;
   int driver_version = 12040;  // as cuDriverGetVersion would say
+  uint32_t most_depth = ~0u;   // of conditional nodes in each other
 
   // ---- standin_calls.cc ----
   // At the start of each call: the error that it must give.
@@ -193,6 +194,8 @@ extern "C" void ricci_standin_check(uint32_t every);
 extern "C" void ricci_standin_bound(uint64_t blocks);
 // The version of the driver, such as 12000: an older one knows fewer functions, and no newer PTX. First 12040.
 extern "C" void ricci_standin_version(int version);
+// An executable graph may have so many conditional nodes in each other; first as many as it likes.
+extern "C" void ricci_standin_depth(uint32_t most);
 // The number of a stream, as reports name it.
 extern "C" uint64_t ricci_standin_number(ricci::cuda::CuStream stream);
 // What is enqueued runs, though nobody waits for it.

@@ -82,6 +82,12 @@ CuResult ChangeNode(const char* call, CuGraphExec exec, CuGraphNode which, NodeW
   return kCuSuccess;
 }
 
+uint32_t DepthOf(const Graph& g) {
+  uint32_t depth = 0;
+  for (const auto& body : g.bodies) depth = std::max(depth, 1 + DepthOf(*body));
+  return depth;
+}
+
 // The graph and its bodies.
 void Forget(Graph& g) {
   graphs.erase(&g);
@@ -228,6 +234,7 @@ CuResult cuGraphInstantiateWithFlags(CuGraphExec* out, CuGraph graph, unsigned l
   if (!g->bodies.empty() && g->instances != 0) {
     return Refuse(m, kCall, "a graph with conditional nodes has an executable graph already");
   }
+  if (DepthOf(*g) > m.most_depth) return 801;  // not supported
   ++g->instances;
   auto* const exec = new Exec{g, TreeOf(*g)};
   execs.insert(exec);
