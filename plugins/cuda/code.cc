@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 
+#include "conditions.h"
 #include "launch_shape.h"
 #include "team.h"
 
@@ -106,16 +107,29 @@ ricci_status* Code::LoadSource(uint32_t i, CuModule module) {
 }
 
 ricci_status* Code::PrepareRuns() {
-  FindEnds();
   PlaceMemory();
-  if (HasControl(*given_.plan) || (given_.hdr.flags & RICCI_COMPILE_PROFILED) != 0) return nullptr;
+  if (ricci_status* failed = FindWhyStepwise()) return failed;
+  if (!why_stepwise_.empty()) return nullptr;
   slots_.SetGraphs(kMostGraphs);
   std::vector<bool> uses_arena(given_.plan->n_steps);
   for (uint32_t s = 0; s < given_.plan->n_steps; ++s) {
     const ricci_plan_step& step = given_.plan->steps[s];
     uses_arena[s] = step.kind == RICCI_STEP_KERNEL && MemoryOf(step.index) != 0;
   }
-  return MakePlanGraph(given_, uses_arena, graph_);
+  return MakePlanGraph(given_, blocks_, uses_arena, graph_);
+}
+
+ricci_status* Code::FindWhyStepwise() {
+  if ((given_.hdr.flags & RICCI_COMPILE_PROFILED) != 0) {
+    why_stepwise_ = "runs can be profiled";
+    return nullptr;
+  }
+  why_stepwise_ = WhyNoGraph(*given_.plan, blocks_);
+  if (!blocks_.any() || !why_stepwise_.empty()) return nullptr;
+  std::string why_not;
+  ricci_status* const failed = device_.conditions().Prepare(blocks_.depth(), why_not);
+  if (!why_not.empty()) why_stepwise_ = "the plan has loops or branches, and " + why_not;
+  return failed;
 }
 
 // Each step has memory of its own, since steps may run at the same time.
@@ -126,19 +140,6 @@ void Code::PlaceMemory() {
     if (plan.steps[s].kind != RICCI_STEP_KERNEL) continue;
     scratch_[s] = scratch_bytes_;
     scratch_bytes_ += MemoryOf(plan.steps[s].index);
-  }
-}
-
-void Code::FindEnds() {
-  std::vector<uint32_t> open;
-  const ricci_plan& plan = *given_.plan;
-  close_.resize(plan.n_steps);
-  for (uint32_t i = 0; i < plan.n_steps; ++i) {
-    const uint32_t kind = plan.steps[i].kind;
-    if (kind == RICCI_STEP_WHILE || kind == RICCI_STEP_CASE) open.push_back(i);
-    if (kind != RICCI_STEP_END) continue;
-    close_[open.back()] = i;
-    open.pop_back();
   }
 }
 

@@ -22,6 +22,8 @@ class Code {
   const Gpu& device() const { return device_; }
   uint64_t bytes() const { return bytes_; }
   uint64_t scratch_bytes() const { return scratch_bytes_; }
+  // Why its runs issue their steps one by one; empty if they launch a graph.
+  const std::string& why_stepwise() const { return why_stepwise_; }
   ricci_status* Enqueue(const ricci_run_args& a, ricci_done_fn done, void* arg, void** event);
 
  private:
@@ -32,7 +34,7 @@ class Code {
     RunSlot* slot = nullptr;
   };
 
-  Code(Gpu& device, const ricci_compile_args& a) : device_(device), given_(a), slots_(device) {}
+  Code(Gpu& device, const ricci_compile_args& a) : device_(device), given_(a), blocks_(*a.plan), slots_(device) {}
   ricci_status* LoadAll(ricci_code_info& info);
   ricci_status* LoadKernel(uint32_t i, CuModule module);
   ricci_status* LoadSource(uint32_t i, CuModule module);
@@ -40,17 +42,19 @@ class Code {
   ricci_status* Find(CuModule module, const std::string& name, Function& f);
   Function ByThreads(int64_t threads, uint64_t thread_bytes) const;
   uint64_t MemoryOf(uint32_t kernel) const;
-  void FindEnds();
   void PlaceMemory();
+  ricci_status* FindWhyStepwise();
   ricci_status* PrepareRuns();
 
   // ---- code_run.cc ----
   Work SetFailedCheck(const Run& run) const;
   Work ReadFailedCheck(const Run& run) const;
   Work WorkOf(const Run& run, const ricci_plan_step& step) const;
+  Work Decide(const Run& run, const PlanNode& node) const;
   Work WorkOfNode(const Run& run, uint32_t node) const;
+  bool UsesGraph(const Run& run) const;
   ricci_status* Start(Run& run);
-  ricci_status* Steps(Run& run, uint32_t first, uint32_t last);
+  ricci_status* Steps(Run& run, StepRange range);
   ricci_status* Step(Run& run, uint32_t i);
   ricci_status* IssueStep(const Run& run, const ricci_plan_step& step);
   ricci_status* IssueTimed(const Run& run, uint32_t i);
@@ -66,9 +70,10 @@ class Code {
   std::vector<Function> parts_;    // by kernel: what reduces parts before it; no function where there is none
   std::vector<uint64_t> scratch_;  // by step: where its parts or arrays are, behind the arena
   uint64_t scratch_bytes_ = 0;
-  std::vector<uint32_t> close_;  // by step: of WHILE and CASE its END, of others 0
+  const PlanBlocks blocks_;
   uint64_t bytes_ = 0;
-  PlanGraph graph_;  // empty if the plan has control
+  std::string why_stepwise_;
+  PlanGraph graph_;  // empty if runs are stepwise
   RunSlots slots_;
 };
 

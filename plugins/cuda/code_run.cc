@@ -1,11 +1,13 @@
-// Runs of a plan. Where no step depends on a value, one launch of a graph; else a run issues its steps in order, and
-// where a loop or a branch depends on a value, the host waits for that value. A profiled run issues its steps in order
-// too, and waits for each.
+// Runs of a plan: one launch of a graph, in which the device decides about loops and branches. A run issues its steps
+// in order, and the host waits for each value that a loop or branch depends on, where the driver has no such graphs,
+// when all graphs are in flight, and where the host may want to end a loop. A profiled run issues its steps too, and
+// waits for each.
 #include <time.h>
 
 #include <algorithm>
 
 #include "code.h"
+#include "conditions.h"
 #include "timer.h"
 
 namespace ricci::cuda {
@@ -48,14 +50,21 @@ ricci_status* Code::Enqueue(const ricci_run_args& a, ricci_done_fn done, void* a
   return failed;
 }
 
+// What the device runs cannot be ended, and a loop may never end. So a run that the host may end issues the trips of
+// its loops.
+bool Code::UsesGraph(const Run& run) const {
+  const bool may_end = run.args.cancel != nullptr || run.args.deadline_ns != 0;
+  return run.slot->has_graph && !(may_end && blocks_.has_loops());
+}
+
 ricci_status* Code::Start(Run& run) {
   if (ricci_status* failed = Stopped(run.args)) return failed;
-  if (run.slot->has_graph) {
+  if (UsesGraph(run)) {
     const auto work = [&](uint32_t node) { return WorkOfNode(run, node); };
     return run.slot->graph.Launch(graph_, run.places, work, run.stream);
   }
   if (ricci_status* failed = Issue(device_, SetFailedCheck(run), run.stream)) return failed;
-  if (ricci_status* failed = Steps(run, 0, given_.plan->n_steps)) return failed;
+  if (ricci_status* failed = Steps(run, {0, given_.plan->n_steps})) return failed;
   return Issue(device_, ReadFailedCheck(run), run.stream);
 }
 
@@ -100,18 +109,40 @@ Work Code::WorkOf(const Run& run, const ricci_plan_step& step) const {
   return work;
 }
 
-Work Code::WorkOfNode(const Run& run, uint32_t node) const {
-  if (node == 0) return SetFailedCheck(run);
-  if (node + 1 == graph_.size()) return ReadFailedCheck(run);
-  return WorkOf(run, given_.plan->steps[node - 1]);
+// Without the conditions, which are the graph's.
+Work Code::Decide(const Run& run, const PlanNode& node) const {
+  const ricci_plan_step& step = given_.plan->steps[node.step];
+  const Conditions& kernels = device_.conditions();
+  Work work{.kind = Work::kKernel, .arguments = {AddressOf(*given_.plan, run.places, given_.plan->args[step.args])}};
+  work.function = step.kind == RICCI_STEP_WHILE ? &kernels.loop() : &kernels.branches();
+  if (step.kind == RICCI_STEP_WHILE) return work;
+  CuPointer which = 0;
+  for (size_t i = 0; i < node.bodies.size(); ++i) which |= CuPointer{node.bodies[i] != 0} << i;
+  work.arguments.insert(work.arguments.end(), {node.first, step.index, which});
+  return work;
+}
+
+Work Code::WorkOfNode(const Run& run, uint32_t number) const {
+  const PlanNode& node = graph_.nodes[number];
+  switch (node.kind) {
+    case PlanNode::kSetCheck:
+      return SetFailedCheck(run);
+    case PlanNode::kReadCheck:
+      return ReadFailedCheck(run);
+    case PlanNode::kStep:
+      return WorkOf(run, given_.plan->steps[node.step]);
+    case PlanNode::kDecide:
+      return Decide(run, node);
+    default:
+      return {};
+  }
 }
 
 // ---- one by one ----
-ricci_status* Code::Steps(Run& run, uint32_t first, uint32_t last) {
-  for (uint32_t i = first; i < last; ++i) {
+ricci_status* Code::Steps(Run& run, StepRange range) {
+  for (uint32_t i = range.first; i < range.last; i = blocks_.After(i)) {
     if (ricci_status* failed = Stopped(run.args)) return failed;
     if (ricci_status* failed = Step(run, i)) return failed;
-    if (close_[i] != 0) i = close_[i];
   }
   return nullptr;
 }
@@ -165,16 +196,11 @@ ricci_status* Code::Read(Run& run, uint32_t buffer, uint32_t bytes) {
 
 ricci_status* Code::While(Run& run, uint32_t step) {
   const ricci_plan& plan = *given_.plan;
-  uint32_t cond = step + 1;
-  while (plan.steps[cond].kind != RICCI_STEP_COND) {
-    const uint32_t kind = plan.steps[cond].kind;
-    cond = (kind == RICCI_STEP_WHILE || kind == RICCI_STEP_CASE ? close_[cond] : cond) + 1;
-  }
   for (;;) {
-    if (ricci_status* failed = Steps(run, step + 1, cond)) return failed;
+    if (ricci_status* failed = Steps(run, blocks_.Question(step))) return failed;
     if (ricci_status* failed = Read(run, plan.args[plan.steps[step].args], 1)) return failed;
     if (run.slot->host->value == 0) return nullptr;
-    if (ricci_status* failed = Steps(run, cond + 1, close_[step])) return failed;
+    if (ricci_status* failed = Steps(run, blocks_.Body(step))) return failed;
   }
 }
 
@@ -182,20 +208,9 @@ ricci_status* Code::Case(Run& run, uint32_t step) {
   const ricci_plan& plan = *given_.plan;
   if (ricci_status* failed = Read(run, plan.args[plan.steps[step].args], 4)) return failed;
   const auto which = static_cast<int32_t>(run.slot->host->value);
-  const auto branch =
-      static_cast<uint32_t>(std::clamp<int64_t>(which, 0, static_cast<int64_t>(plan.steps[step].index) - 1));
-  uint32_t first = step + 1, number = 0;
-  for (uint32_t i = first; i <= close_[step]; ++i) {
-    const uint32_t kind = plan.steps[i].kind;
-    if (kind == RICCI_STEP_WHILE || kind == RICCI_STEP_CASE) {
-      i = close_[i];
-      continue;
-    }
-    if (kind != RICCI_STEP_NEXT && i != close_[step]) continue;
-    if (number++ == branch) return Steps(run, first, i);
-    first = i + 1;
-  }
-  return nullptr;
+  const std::vector<StepRange> branches = blocks_.Branches(step);
+  const auto last = static_cast<int64_t>(branches.size()) - 1;
+  return Steps(run, branches[static_cast<size_t>(std::clamp<int64_t>(which, 0, last))]);
 }
 
 }  // namespace ricci::cuda

@@ -31,7 +31,7 @@ ricci_status* Enqueue(void* code, const ricci_run_args* a, ricci_done_fn done, v
 
 CodeToRead ToRead(void* code) {
   const Code& c = *static_cast<Code*>(code);
-  return {c.given(), c.device().compiler(), c.device().processors()};
+  return {c.given(), c.device().compiler(), c.device().processors(), c.why_stepwise()};
 }
 ricci_status* Dump(void* code, void* sink, void (*write)(void* sink, const char* p, size_t n)) {
   return WriteForm(ToRead(code), "native", sink, write);

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstring>
 
@@ -10,7 +11,8 @@
 namespace ricci::cuda {
 namespace {
 
-constexpr int kVersion = 12000;  // of the functions asked for
+constexpr int kVersion = 12000;           // of the functions asked for
+constexpr int kConditionVersion = 12040;  // of those of conditional nodes
 
 template <typename F>
 void Store(F& slot, void* p) {
@@ -49,6 +51,14 @@ std::unique_ptr<Driver> OpenDriver(const std::string& path, std::string& error) 
     error = "no CUDA device: the driver " + path + " has no " + name;
     return static_cast<void*>(nullptr);
   };
+  const auto find_condition = [&](const char* name) {
+    void* p = nullptr;
+    int found = 0;
+    return get(name, &p, kConditionVersion, 0, &found) == kCuSuccess ? p : nullptr;
+  };
+#define RICCI_X(name, arguments) Store(driver->name, find_condition(#name));
+  RICCI_CUDA_CONDITION_FUNCTIONS(RICCI_X)
+#undef RICCI_X
 #define RICCI_X(name, arguments)    \
   Store(driver->name, find(#name)); \
   if (driver->name == nullptr) return nullptr;
@@ -85,6 +95,7 @@ std::vector<std::string> CompileOptions::Texts() const {
   std::vector<std::string> texts = {"--gpu-architecture=" + architecture, "--std=c++17", "--generate-line-info"};
   if (quick) texts.push_back("--Ofast-compile=mid");
   if (figures) texts.push_back("--ptxas-options=-v");
+  if (unlinked) texts.push_back("--relocatable-device-code=true");
   return texts;
 }
 
@@ -117,18 +128,41 @@ std::string Compiler::Refusal(const std::string& architecture) const {
   return Version() + " does not know the architecture " + architecture + "; it knows " + list;
 }
 
-std::string Compiler::Compile(const std::string& text, const CompileOptions& how, std::string& error) const {
-  const NvrtcProgram program(*this, text);
+int Compiler::OldestArchitecture() const {
+  constexpr int kOfCuda13 = 75;
+  int count = 0;
+  if (nvrtcGetNumSupportedArchs(&count) != 0 || count <= 0) return kOfCuda13;
+  std::vector<int> known(static_cast<size_t>(count));
+  if (nvrtcGetSupportedArchs(known.data()) != 0) return kOfCuda13;
+  return *std::min_element(known.begin(), known.end());
+}
+
+namespace {
+
+// What the compiler makes of a text; `size` and `get` give it. Empty, with `error`, if it is refused.
+std::string Made(const Compiler& c, const std::string& text, const CompileOptions& how, int (*size)(void*, size_t*),
+                 int (*get)(void*, char*), std::string& error) {
+  const NvrtcProgram program(c, text);
   if (!program.is_there()) {
     error = "nvrtcCreateProgram fails";
     return {};
   }
   std::string code;
-  if (program.Compile(how) && program.Read(nvrtcGetCUBINSize, nvrtcGetCUBIN, code) && !code.empty()) return code;
+  if (program.Compile(how) && program.Read(size, get, code) && !code.empty()) return code;
   std::string log;
-  if (!program.ReadText(nvrtcGetProgramLogSize, nvrtcGetProgramLog, log)) log.clear();
+  if (!program.ReadText(c.nvrtcGetProgramLogSize, c.nvrtcGetProgramLog, log)) log.clear();
   error = "NVRTC refuses a kernel for " + how.architecture + ": " + log;
   return {};
+}
+
+}  // namespace
+
+std::string Compiler::Compile(const std::string& text, const CompileOptions& how, std::string& error) const {
+  return Made(*this, text, how, nvrtcGetCUBINSize, nvrtcGetCUBIN, error);
+}
+
+std::string Compiler::CompileToPtx(const std::string& text, const CompileOptions& how, std::string& error) const {
+  return Made(*this, text, how, nvrtcGetPTXSize, nvrtcGetPTX, error).c_str();  // without the zero at its end
 }
 
 }  // namespace ricci::cuda

@@ -23,9 +23,22 @@ using CuFunction = struct CUfunc_st*;
 using CuGraph = struct CUgraph_st*;
 using CuGraphNode = struct CUgraphNode_st*;
 using CuGraphExec = struct CUgraphExec_st*;
+using CuCondition = unsigned long long;  // CUgraphConditionalHandle
 using CuHostFunction = void (*)(void*);
 
 enum : CuResult { kCuSuccess = 0, kCuOutOfMemory = 2, kCuNotReady = 600 };
+// What a driver says of what it does not know or cannot do.
+enum : CuResult {
+  kCuInvalidValue = 1,
+  kCuInvalidImage = 200,
+  kCuNoBinaryForGpu = 209,
+  kCuInvalidPtx = 218,
+  kCuNoPtxCompiler = 221,
+  kCuUnsupportedPtx = 222,
+  kCuPtxDisabled = 223,
+  kCuNotFound = 500,
+  kCuNotSupported = 801,
+};
 enum : unsigned { kCuStreamNonBlocking = 1, kCuEventDisableTiming = 2 };
 enum : int {
   kCuAttributeProcessors = 16,  // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
@@ -33,6 +46,8 @@ enum : int {
   kCuAttributeMinor = 76,
 };
 enum : unsigned { kCuMemoryHost = 1, kCuMemoryDevice = 2 };
+enum : int { kCuNodeConditional = 13 };  // CU_GRAPH_NODE_TYPE_CONDITIONAL
+enum : int { kCuConditionIf = 0, kCuConditionWhile = 1 };
 
 struct CuKernelNode {  // CUDA_KERNEL_NODE_PARAMS_v2
   CuFunction f;
@@ -59,9 +74,25 @@ struct CuMemsetNode {  // CUDA_MEMSET_NODE_PARAMS
   unsigned value, element_bytes;
   size_t width, height;
 };
+struct CuConditionalNode {  // CUDA_CONDITIONAL_NODE_PARAMS
+  CuCondition condition;
+  int type;
+  unsigned n_bodies;
+  CuGraph* bodies;  // an array of the driver's
+  CuContext context;
+};
+struct CuNode {  // CUgraphNodeParams
+  int type, reserved0[3];
+  union {
+    long long reserved1[29];
+    CuConditionalNode conditional;
+  };
+  long long reserved2;
+};
 static_assert(sizeof(CuKernelNode) == 72 && offsetof(CuKernelNode, arguments) == 40);
 static_assert(sizeof(CuCopyNode) == 200 && offsetof(CuCopyPlace, device) == 48);
 static_assert(sizeof(CuMemsetNode) == 40 && offsetof(CuMemsetNode, width) == 24);
+static_assert(sizeof(CuConditionalNode) == 32 && sizeof(CuNode) == 256 && offsetof(CuNode, conditional) == 16);
 
 // X(name, arguments): each returns a CUresult.
 #define RICCI_CUDA_FUNCTIONS(X)                                                                                       \
@@ -120,6 +151,13 @@ static_assert(sizeof(CuMemsetNode) == 40 && offsetof(CuMemsetNode, width) == 24)
   X(cuGetErrorName, (CuResult error, const char** name))                                                              \
   X(cuGetErrorString, (CuResult error, const char** text))
 
+// Of conditional nodes, in drivers from CUDA 12.4 on.
+#define RICCI_CUDA_CONDITION_FUNCTIONS(X)                                                  \
+  X(cuGraphConditionalHandleCreate,                                                        \
+    (CuCondition * out, CuGraph graph, CuContext context, unsigned first, unsigned flags)) \
+  X(cuGraphAddNode,                                                                        \
+    (CuGraphNode * out, CuGraph graph, const CuGraphNode* waits, const void* edges, size_t n_waits, CuNode* node))
+
 #define RICCI_NVRTC_FUNCTIONS(X)                                                                                      \
   X(nvrtcCreateProgram, (void** out, const char* source, const char* name, int n_headers, const char* const* headers, \
                          const char* const* header_names))                                                            \
@@ -138,16 +176,20 @@ static_assert(sizeof(CuMemsetNode) == 40 && offsetof(CuMemsetNode, width) == 24)
 struct Driver {
 #define RICCI_X(name, arguments) CuResult(*name) arguments = nullptr;
   RICCI_CUDA_FUNCTIONS(RICCI_X)
+  RICCI_CUDA_CONDITION_FUNCTIONS(RICCI_X)
 #undef RICCI_X
 
+  // The functions of conditional nodes are there, which an older driver does not have.
+  bool HasConditions() const { return cuGraphConditionalHandleCreate != nullptr && cuGraphAddNode != nullptr; }
   // `cuMemAllocAsync: CUDA_ERROR_OUT_OF_MEMORY: out of memory`.
   std::string ErrorText(const char* call, CuResult error) const;
 };
 
 struct CompileOptions {
-  std::string architecture;  // such as `sm_90`
+  std::string architecture;  // such as `sm_90`; `compute_75` for PTX
   bool quick = false;        // fewer passes: about half the time; of NVRTC 13 and later
   bool figures = false;      // the log says what each kernel takes: registers, stack, spills
+  bool unlinked = false;     // the text may call functions that it does not have
 
   // As NVRTC takes them.
   std::vector<std::string> Texts() const;
@@ -162,6 +204,10 @@ struct Compiler {
 
   // The machine code of a text; empty, with the compiler's log in `error`, if it is refused.
   std::string Compile(const std::string& text, const CompileOptions& options, std::string& error) const;
+  // The same as PTX.
+  std::string CompileToPtx(const std::string& text, const CompileOptions& options, std::string& error) const;
+  // Of which PTX runs on all GPUs that it can compile for, such as 75.
+  int OldestArchitecture() const;
   // `NVRTC 13.0`.
   std::string Version() const;
   bool HasQuick() const;

@@ -114,6 +114,19 @@ class Explainer {
   const std::map<std::string, Resources> used_;
 };
 
+std::string HowItRuns(const CodeToRead& code) {
+  const PlanBlocks blocks(*code.given.plan);
+  std::string_view why = code.why_stepwise;
+  const bool is_offline = code.processors == 0;
+  if (is_offline) why = WhyNoGraph(*code.given.plan, blocks);
+  if (!why.empty()) return "a run issues its steps one by one: " + std::string(why) + "\n";
+  std::string text = "a run launches one graph with all steps";
+  if (blocks.any()) text += ", in which the device decides about loops and branches";
+  if (blocks.any() && is_offline) text += ", if its driver is of CUDA 12.4 or later";
+  if (blocks.has_loops()) text += "; one that may be cancelled or has a deadline issues its steps one by one";
+  return text + "\n";
+}
+
 }  // namespace
 
 ricci_status* Explain(const CodeToRead& code, std::string& out) {
@@ -143,8 +156,7 @@ ricci_status* Explain(const CodeToRead& code, std::string& out) {
     }
     out += sources.text;
   }
-  out += HasControl(*a.plan) ? "the plan has loops or branches: its steps are issued one by one\n"
-                             : "a run launches one graph with all steps\n";
+  out += HowItRuns(code);
   return nullptr;
 }
 

@@ -14,7 +14,8 @@ namespace ricci::cuda {
 struct CodeToRead {
   const ricci_compile_args& given;
   const ModuleCompiler& compiler;
-  int processors;  // of the GPU; 0: there is none
+  int processors;                      // of the GPU; 0: there is none
+  std::string_view why_stepwise = {};  // why runs issue their steps one by one; empty: they do not, or there is no GPU
 };
 
 // As ricci_backend.forms.

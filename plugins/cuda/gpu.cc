@@ -1,5 +1,7 @@
 #include "gpu.h"
 
+#include "conditions.h"
+
 namespace ricci::cuda {
 namespace {
 
@@ -49,10 +51,13 @@ ricci_status* Gpu::CreateStream(CuStream* out) const {
   return Check("cuStreamCreate", driver_->cuStreamCreate(out, kCuStreamNonBlocking));
 }
 
+Gpu::Gpu() : conditions_(std::make_unique<Conditions>(*this)) {}
+
 Gpu::~Gpu() {
   if (context_ == nullptr) return;
   {
     const Current current(*this);
+    conditions_->Clear();
     for (void* p : pinned_) driver_->cuMemFreeHost(p);
     if (own_stream_ != nullptr) driver_->cuStreamDestroy(own_stream_);
   }

@@ -35,6 +35,8 @@ ricci_status* Guard(Body body) noexcept {
   }
 }
 
+class Conditions;
+
 class Gpu {
  public:
   // Null, with `failed`, if the device cannot be used. `ctx`: whose executor and cache compilation uses, or null.
@@ -48,6 +50,8 @@ class Gpu {
   const std::string& name() const { return name_; }
   int processors() const { return processors_; }
   CuContext context() const { return context_; }
+  // Of its graphs (conditions.h).
+  Conditions& conditions() const { return *conditions_; }
 
   // OK, or what the driver said of that call.
   ricci_status* Check(const char* call, CuResult result) const;
@@ -66,12 +70,13 @@ class Gpu {
   void ReturnPinned(void* p);
 
  private:
-  Gpu() = default;
+  Gpu();
   ricci_status* Enqueue(const ricci_copy_args& a, CuStream stream) const;
   ricci_status* NotEnough(uint64_t bytes) const;
 
   std::shared_ptr<const Driver> driver_;
   std::unique_ptr<ModuleCompiler> compiler_;
+  const std::unique_ptr<Conditions> conditions_;
   std::string name_;
   CuDevice device_ = 0;
   CuContext context_ = nullptr;

@@ -12,6 +12,8 @@
 namespace ricci::cuda {
 
 // The work of a node, with the addresses of a run in it; of the same node always the same kind, function and sizes.
+// That of a node that decides lacks its last argument, the condition, which is the graph's. Not asked of loops and
+// branches.
 using WorkOfNode = std::function<Work(uint32_t node)>;
 
 class Graph {
@@ -27,12 +29,19 @@ class Graph {
 
  private:
   ricci_status* Make(const PlanGraph& plan, const WorkOfNode& work);
+  ricci_status* AddOne(const PlanGraph& plan, uint32_t node, const WorkOfNode& work);
+  ricci_status* MakeConditions(const PlanNode& node);
+  ricci_status* AddBody(const PlanNode& node, const std::vector<CuGraphNode>& waits, CuGraphNode& made);
+  Work WholeWork(const PlanGraph& plan, uint32_t node, const WorkOfNode& work) const;
   ricci_status* Rebind(const PlanGraph& plan, const Places& places, const WorkOfNode& work);
   void Clear();
 
   const Gpu& device_;
   CuGraph graph_ = nullptr;
   CuGraphExec exec_ = nullptr;
+  std::vector<CuGraph> graphs_;              // by number: the whole one, then bodies, which are the driver's
+  std::vector<CuCondition> conditions_;      // by number of a body: whether it runs
+  std::vector<bool> has_condition_;          // by number of a body
   std::vector<CuGraphNode> nodes_, before_;  // before_: of the kernel before a node's work, or null
   Places places_;                            // empty: unknown
 };

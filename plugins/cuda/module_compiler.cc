@@ -24,20 +24,32 @@ codegen::CodeKey ModuleCompiler::KeyOf(const Module& m, const CompileOptions& op
   return key.Add(m.text);
 }
 
-void ModuleCompiler::Make(Module& m, uint32_t opt_level, bool again) const {
-  const CompileOptions options = OptionsFor(opt_level);
+// `made` compiles the text.
+template <typename Made>
+void ModuleCompiler::MakeKept(Module& m, const CompileOptions& options, bool again, const Made& made) const {
   m.image.clear();
   m.kept = false;
   if (!kept_.is_on()) {
-    m.image = compiler_->Compile(m.text, options, m.error);
+    m.image = made();
     return;
   }
   const codegen::CodeKey key = KeyOf(m, options);
   if (!again) m.image = kept_.Load(key);
   m.kept = !m.image.empty();
   if (m.kept) return;
-  m.image = compiler_->Compile(m.text, options, m.error);
+  m.image = made();
   if (!m.image.empty()) kept_.Store(key, m.image);
+}
+
+void ModuleCompiler::Make(Module& m, uint32_t opt_level, bool again) const {
+  const CompileOptions options = OptionsFor(opt_level);
+  MakeKept(m, options, again, [&] { return compiler_->Compile(m.text, options, m.error); });
+}
+
+void ModuleCompiler::MakePtx(Module& m, bool again) const {
+  const CompileOptions options{.architecture = "compute_" + std::to_string(compiler_->OldestArchitecture()),
+                               .unlinked = true};
+  MakeKept(m, options, again, [&] { return compiler_->CompileToPtx(m.text, options, m.error); });
 }
 
 void ModuleCompiler::CompileAgain(Module& m, uint32_t opt_level) const { Make(m, opt_level, /*again=*/true); }

@@ -39,11 +39,16 @@ class ModuleCompiler {
   bool Compile(std::span<Module> modules, const ricci_compile_args& a) const;
   // Anew, and again the host keeps it: for an image that was kept and is of no use.
   void CompileAgain(Module& m, uint32_t opt_level) const;
+  // The image is PTX for all GPUs, whose calls of functions that the text does not have the driver links; see
+  // conditions.h. `again`: as above.
+  void MakePtx(Module& m, bool again) const;
 
  private:
   codegen::CodeKey KeyOf(const Module& m, const CompileOptions& options) const;
   CompileOptions OptionsFor(uint32_t opt_level) const;
   void Make(Module& m, uint32_t opt_level, bool again) const;
+  template <typename Made>
+  void MakeKept(Module& m, const CompileOptions& options, bool again, const Made& made) const;
   void InParallel(int64_t n, void (*fn)(void* arg, int64_t i), void* arg) const;
 
   const std::shared_ptr<const Compiler> compiler_;

@@ -1,5 +1,6 @@
-// Steps wait as ricci_plan_edges says. Those that wait for none come after the first node, and the last node after
-// those for which none waits.
+// Steps wait as ricci_plan_edges says, which takes a loop or branch as one step; so it is asked about each list of
+// steps alone: the whole plan, then the bodies. Those of a list that wait for none of it come after what the list comes
+// after.
 #include "plan_graph.h"
 
 #include <algorithm>
@@ -7,25 +8,132 @@
 namespace ricci::cuda {
 namespace {
 
+using Nodes = std::vector<uint32_t>;
+
 CuPointer Pointer(const void* p) { return static_cast<CuPointer>(reinterpret_cast<uintptr_t>(p)); }
 
-ricci_status* FindWaits(const ricci_compile_args& a, PlanGraph& g) {
-  const uint32_t n_steps = a.plan->n_steps;
-  g.waits.assign(n_steps + size_t{2}, {});
-  const auto add = [](void* sink, uint32_t earlier, uint32_t later) {
-    static_cast<PlanGraph*>(sink)->waits[later + size_t{1}].push_back(earlier + 1);
-  };
-  if (ricci_status* failed = ricci_plan_edges(a.plan, a.kernels, a.n_kernels, &g, add)) return failed;
-  std::vector<bool> waited_for(g.waits.size());
-  for (uint32_t node = 1; node <= n_steps; ++node) {
-    if (g.waits[node].empty()) g.waits[node].push_back(0);
-    for (uint32_t earlier : g.waits[node]) waited_for[earlier] = true;
-  }
-  for (uint32_t node = 0; node <= n_steps; ++node) {
-    if (!waited_for[node]) g.waits.back().push_back(node);
-  }
-  return nullptr;
+void AddTo(Nodes& nodes, const Nodes& more) { nodes.insert(nodes.end(), more.begin(), more.end()); }
+Nodes EachOnce(Nodes nodes) {
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  return nodes;
 }
+
+class NodeMaker {
+ public:
+  NodeMaker(const ricci_compile_args& a, const PlanBlocks& blocks, PlanGraph& g) : a_(a), blocks_(blocks), g_(g) {}
+
+  ricci_status* Run() {
+    const uint32_t first = Add({PlanNode::kSetCheck}, {});
+    Nodes last;
+    if (ricci_status* failed = List({0, a_.plan->n_steps}, 0, {first}, last)) return failed;
+    Add({PlanNode::kReadCheck}, last);
+    return nullptr;
+  }
+
+ private:
+  uint32_t Add(const PlanNode& node, const Nodes& waits) {
+    g_.nodes.push_back(node);
+    g_.waits.push_back(EachOnce(waits));
+    return g_.size() - 1;
+  }
+
+  // By step of the list, those that it waits for.
+  ricci_status* Edges(const StepRange& range, std::vector<Nodes>& out) const {
+    ricci_plan list = *a_.plan;
+    list.steps += range.first;
+    list.n_steps = range.last - range.first;
+    out.assign(list.n_steps, {});
+    const auto add = [](void* sink, uint32_t earlier, uint32_t later) {
+      (*static_cast<std::vector<Nodes>*>(sink))[later].push_back(earlier);
+    };
+    return ricci_plan_edges(&list, a_.kernels, a_.n_kernels, &out, add);
+  }
+
+  // Nodes of graph `graph` for these steps, after `after`; in `last` those after which all is done.
+  ricci_status* List(const StepRange& range, uint32_t graph, const Nodes& after, Nodes& last) {
+    std::vector<Nodes> edges;
+    if (ricci_status* failed = Edges(range, edges)) return failed;
+    std::vector<Nodes> ends(edges.size());
+    std::vector<bool> waited_for(edges.size());
+    for (uint32_t s = range.first; s < range.last; s = blocks_.After(s)) {
+      Nodes waits;
+      for (uint32_t earlier : edges[s - range.first]) {
+        AddTo(waits, ends[earlier]);
+        waited_for[earlier] = true;
+      }
+      if (waits.empty()) waits = after;
+      if (ricci_status* failed = Step(s, graph, waits, ends[s - range.first])) return failed;
+    }
+    last.clear();
+    for (uint32_t s = range.first; s < range.last; s = blocks_.After(s)) {
+      if (!waited_for[s - range.first]) AddTo(last, ends[s - range.first]);
+    }
+    if (last.empty()) last = after;
+    last = EachOnce(last);
+    return nullptr;
+  }
+
+  ricci_status* Step(uint32_t s, uint32_t graph, const Nodes& waits, Nodes& ends) {
+    switch (a_.plan->steps[s].kind) {
+      case RICCI_STEP_WHILE:
+        return Loop(s, graph, waits, ends);
+      case RICCI_STEP_CASE:
+        return Case(s, graph, waits, ends);
+      default:
+        ends = {Add({PlanNode::kStep, s, graph}, waits)};
+        return nullptr;
+    }
+  }
+
+  ricci_status* Loop(uint32_t s, uint32_t graph, const Nodes& waits, Nodes& ends) {
+    Nodes asked;
+    if (ricci_status* failed = List(blocks_.Question(s), graph, waits, asked)) return failed;
+    const uint32_t body = g_.n_graphs++;
+    const uint32_t decides = Add({PlanNode::kDecide, s, graph, 0, {body}}, asked);
+    ends = {Add({PlanNode::kLoop, s, graph, body}, {decides})};
+    Nodes done;
+    if (ricci_status* failed = List(blocks_.Body(s), body, {}, done)) return failed;
+    if (ricci_status* failed = List(blocks_.Question(s), body, done, asked)) return failed;
+    Add({PlanNode::kDecide, s, body, 0, {body}}, asked);
+    return nullptr;
+  }
+
+  // A branch may write over the memory of the number that decides, so none begins before all are decided.
+  ricci_status* Case(uint32_t s, uint32_t graph, const Nodes& waits, Nodes& ends) {
+    const std::vector<StepRange> branches = blocks_.Branches(s);
+    std::vector<uint32_t> bodies;
+    for (const StepRange& b : branches) bodies.push_back(b.first == b.last ? 0 : g_.n_graphs++);
+    Nodes decided = Decide(s, graph, bodies, waits);
+    if (decided.empty()) return ends = waits, nullptr;
+    if (decided.size() > 1) decided = {Add({PlanNode::kJoin, s, graph}, decided)};
+    for (const uint32_t body : bodies) {
+      if (body != 0) ends.push_back(Add({PlanNode::kBranch, s, graph, body}, decided));
+    }
+    for (uint32_t b = 0; b < branches.size(); ++b) {
+      Nodes done;
+      if (bodies[b] == 0) continue;
+      if (ricci_status* failed = List(branches[b], bodies[b], {}, done)) return failed;
+    }
+    return nullptr;
+  }
+
+  // Nodes that decide about these bodies, by branch; 0: a branch has none.
+  Nodes Decide(uint32_t s, uint32_t graph, const std::vector<uint32_t>& bodies, const Nodes& waits) {
+    Nodes out;
+    for (size_t first = 0; first < bodies.size(); first += PlanNode::kDecided) {
+      std::vector<uint32_t> some(PlanNode::kDecided);
+      for (size_t i = 0; i < some.size() && first + i < bodies.size(); ++i) some[i] = bodies[first + i];
+      if (std::all_of(some.begin(), some.end(), [](uint32_t body) { return body == 0; })) continue;
+      out.push_back(Add({PlanNode::kDecide, s, graph, 0, some, static_cast<uint32_t>(first)}, waits));
+    }
+    return out;
+  }
+
+  const ricci_compile_args& a_;
+  const PlanBlocks& blocks_;
+  PlanGraph& g_;
+};
 
 void FindUsers(const ricci_plan& p, const std::vector<bool>& uses_arena, PlanGraph& g) {
   const uint32_t failed_check = FailedCheckPlace(p);
@@ -34,14 +142,16 @@ void FindUsers(const ricci_plan& p, const std::vector<bool>& uses_arena, PlanGra
     std::vector<uint32_t>& users = g.users[place];
     if (users.empty() || users.back() != node) users.push_back(node);
   };
-  add(failed_check, 0);
-  for (uint32_t s = 0; s < p.n_steps; ++s) {
+  for (uint32_t n = 0; n < g.size(); ++n) {
+    const PlanNode::Kind kind = g.nodes[n].kind;
+    if (kind == PlanNode::kSetCheck || kind == PlanNode::kReadCheck) add(failed_check, n);
+    if (kind != PlanNode::kStep && kind != PlanNode::kDecide) continue;
+    const uint32_t s = g.nodes[n].step;
     const ricci_plan_step& step = p.steps[s];
-    for (uint32_t i = 0; i < step.n_args; ++i) add(PlaceOf(p, p.args[step.args + i]), s + 1);
-    if (uses_arena[s]) add(ArenaPlace(p), s + 1);
-    if (step.kind == RICCI_STEP_KERNEL) add(failed_check, s + 1);
+    for (uint32_t i = 0; i < step.n_args; ++i) add(PlaceOf(p, p.args[step.args + i]), n);
+    if (uses_arena[s]) add(ArenaPlace(p), n);
+    if (step.kind == RICCI_STEP_KERNEL) add(failed_check, n);
   }
-  add(failed_check, p.n_steps + 1);
 }
 
 }  // namespace
@@ -80,13 +190,21 @@ CuPointer AddressOf(const ricci_plan& p, const Places& places, uint32_t buffer) 
 }
 
 // ---- nodes ----
-bool HasControl(const ricci_plan& p) {
-  return std::any_of(p.steps, p.steps + p.n_steps,
-                     [](const ricci_plan_step& s) { return s.kind == RICCI_STEP_WHILE || s.kind == RICCI_STEP_CASE; });
+std::string_view WhyNoGraph(const ricci_plan& p, const PlanBlocks& blocks) {
+  for (uint32_t s = 0; s < p.n_steps; ++s) {
+    if (p.steps[s].kind != RICCI_STEP_WHILE) continue;
+    const StepRange question = blocks.Question(s);
+    for (uint32_t i = question.first; i < question.last; ++i) {  // at each level they would double
+      if (blocks.After(i) != i + 1) return "what computes the predicate of a loop has loops or branches itself";
+    }
+  }
+  return {};
 }
 
-ricci_status* MakePlanGraph(const ricci_compile_args& a, const std::vector<bool>& uses_arena, PlanGraph& out) {
-  if (ricci_status* failed = FindWaits(a, out)) return failed;
+ricci_status* MakePlanGraph(const ricci_compile_args& a, const PlanBlocks& blocks, const std::vector<bool>& uses_arena,
+                            PlanGraph& out) {
+  out = {};
+  if (ricci_status* failed = NodeMaker(a, blocks, out).Run()) return failed;
   FindUsers(*a.plan, uses_arena, out);
   return nullptr;
 }

@@ -1,13 +1,19 @@
-// PlanGraph: the steps of a plan as nodes of a graph: which waits for which, and which address each depends on. A
+// PlanGraph: the steps of a plan as nodes of graphs: which waits for which, and which address each depends on. A
 // function of the tables alone.
 //
 // What differs between runs is a list of places, the addresses of the inputs, then of the outputs, the constants, the
 // arena and the word of failed checks. A run with other places needs other addresses in the nodes that use them.
+//
+// A loop is a node with a graph of its own, its body, which runs as long as a value on the device says so; a branch is
+// such a node whose body runs once or not at all. A kernel, the node that decides, gives the value. What computes the
+// predicate of a loop is in the plan once, but twice in the graphs: before the loop, and at the end of its body.
 #ifndef RICCI_CUDA_PLAN_GRAPH_H_
 #define RICCI_CUDA_PLAN_GRAPH_H_
+#include <string_view>
 #include <vector>
 
 #include "driver.h"
+#include "plan_blocks.h"
 #include "ricci/api_table.h"
 
 namespace ricci::cuda {
@@ -19,18 +25,42 @@ inline uint32_t FailedCheckPlace(const ricci_plan& plan) { return PlaceCount(pla
 Places PlacesOf(const ricci_plan& plan, const ricci_run_args& a);
 CuPointer AddressOf(const ricci_plan& plan, const Places& places, uint32_t buffer);
 
-// Does the plan have loops or branches, whose steps the host chooses?
-bool HasControl(const ricci_plan& plan);
+struct PlanNode {
+  enum Kind : uint8_t {
+    kSetCheck,   // sets the word of failed checks
+    kReadCheck,  // reads it
+    kStep,       // a kernel, source or copy
+    kDecide,     // gives a loop or up to kDecided branches their values
+    kJoin,       // nothing, after several others
+    kLoop,       // its body runs while its value is not 0
+    kBranch,     // its body runs if its value is not 0
+  };
+  static constexpr uint32_t kDecided = 8;
+  Kind kind = kStep;
+  uint32_t step = 0;   // kStep; of kDecide, kLoop and kBranch the WHILE or CASE
+  uint32_t graph = 0;  // the one that it is in: 0 is the whole, others are bodies
+  uint32_t body = 0;   // kLoop, kBranch: the graph in it
+  // kDecide: the bodies that it is about: that of a loop; or those of kDecided branches of a CASE, from `first` on, 0
+  // where there is no branch or it has no steps.
+  std::vector<uint32_t> bodies = {};
+  uint32_t first = 0;
+};
 
-// Node 0 sets the word of failed checks, node 1 + s is step s, and the last one reads the word.
+// The first node sets the word of failed checks, the last one reads it. Without loops and branches, node 1 + s is step
+// s. What a node waits for comes before it and is in the same graph; so does the kLoop or kBranch that its graph is in.
 struct PlanGraph {
+  std::vector<PlanNode> nodes;
   std::vector<std::vector<uint32_t>> waits;  // by node: earlier ones that it waits for
   std::vector<std::vector<uint32_t>> users;  // by place: the nodes that use it, in order
+  uint32_t n_graphs = 1;
 
-  uint32_t size() const { return static_cast<uint32_t>(waits.size()); }
+  uint32_t size() const { return static_cast<uint32_t>(nodes.size()); }
 };
-// Of a plan without control. `uses_arena`: by step, whether it needs working memory besides its buffers.
-ricci_status* MakePlanGraph(const ricci_compile_args& a, const std::vector<bool>& uses_arena, PlanGraph& out);
+// Why a plan cannot be a graph on any device; empty if it can.
+std::string_view WhyNoGraph(const ricci_plan& plan, const PlanBlocks& blocks);
+// Of a plan that can be one. `uses_arena`: by step, whether it needs working memory besides its buffers.
+ricci_status* MakePlanGraph(const ricci_compile_args& a, const PlanBlocks& blocks, const std::vector<bool>& uses_arena,
+                            PlanGraph& out);
 inline uint32_t ArenaPlace(const ricci_plan& plan) { return PlaceCount(plan) - 2; }
 
 }  // namespace ricci::cuda

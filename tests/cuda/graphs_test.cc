@@ -1,8 +1,8 @@
 // Plans that run as graphs: in which orders, with which calls of the driver, on other memory, at the same time.
 #include <algorithm>
-#include <sstream>
 #include <thread>
 
+#include "cuda/driver_calls.h"
 #include "cuda/gpu_program.h"
 #include "support/program_runner.h"
 
@@ -39,19 +39,6 @@ std::vector<Floats> Wanted(const Floats& x, const Floats& y) {
   for (size_t i = 0; i < 8; ++i) f[i] = d[i] - b[i];
   std::sort(f.begin(), f.end());
   return {f, h};
-}
-
-// The calls of the driver since the last time, without those that only make a context current.
-std::vector<std::string> Calls() {
-  std::istringstream all(OfStandin<const char*()>("ricci_standin_calls")());
-  std::vector<std::string> out;
-  for (std::string name; std::getline(all, name);) {
-    if (name.rfind("cuCtx", 0) != 0) out.push_back(name);
-  }
-  return out;
-}
-int64_t CountOf(const std::vector<std::string>& calls, std::string_view name) {
-  return std::count_if(calls.begin(), calls.end(), [&](const std::string& c) { return c.find(name) != c.npos; });
 }
 
 class Graphs : public ::testing::Test {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "cuda/driver_calls.h"
 #include "cuda/scaled_row.h"
 #include "cuda/simulated_gpu.h"
 #include "cuda/sum_chain.h"
@@ -54,6 +55,15 @@ class Host {
 class KeptModules : public ::testing::Test {
  protected:
   ~KeptModules() override { Refuse(""); }
+  // Entries are whole, but no images.
+  void DamageAll() const {
+    for (const std::filesystem::path& path : folder_.Files()) {
+      const std::string whole = BytesOfFile(path);
+      base::Digest key;
+      std::memcpy(key.data(), whole.data() + 16, key.size());
+      SetBytesOfFile(path, runtime::WriteCacheEntry(key, std::string(8, '\0')));
+    }
+  }
   const TemporaryFolder folder_;
 };
 
@@ -80,12 +90,7 @@ TEST_F(KeptModules, ASecondProcessNeedsNoCompiler) {
 
 TEST_F(KeptModules, AnImageOfNoUseIsMadeAgain) {
   const Numbers want = Host(folder_.path()).RunChain();
-  for (const std::filesystem::path& path : folder_.Files()) {
-    const std::string whole = BytesOfFile(path);
-    base::Digest key;
-    std::memcpy(key.data(), whole.data() + 16, key.size());
-    SetBytesOfFile(path, runtime::WriteCacheEntry(key, std::string(8, '\0')));
-  }
+  DamageAll();
   const uint32_t before = Made();
   Host host(folder_.path());
   EXPECT_EQ(host.RunChain(), want);
@@ -94,6 +99,37 @@ TEST_F(KeptModules, AnImageOfNoUseIsMadeAgain) {
   Host again(folder_.path());
   EXPECT_EQ(again.RunChain(), want);
   EXPECT_EQ(again.stats().stores, 0u);
+}
+
+// What decides about loops is kept too, and made again if it is of no use.
+TEST_F(KeptModules, KernelsOfConditions) {
+  constexpr std::string_view kLoop = R"(program f(%k: i32[], %x: f32[1000]) {
+  %n: i32[], %y: f32[1000] = while(%k, %x) cond_nconsts=0 body_nconsts=0 cond=program(%k: i32[], %v: f32[1000]) {
+    %five: i32[] = constant 5
+    %less: bool[] = lt(%k, %five)
+    return %less
+  } body=program(%k: i32[], %v: f32[1000]) {
+    %one: i32[] = constant 1
+    %j: i32[] = add(%k, %one)
+    %next: f32[1000] = add(%v, %v)
+    return %j, %next
+  }
+  return %y
+})";
+  const auto expect_graph = [&](uint64_t stores) {
+    Host host(folder_.path());
+    Calls();
+    EXPECT_EQ(host.runner().Run(host.runner().Parse(kLoop), {{1}, Numbers(1000, 1)}, "cuda").at(0), Numbers(1000, 16));
+    EXPECT_EQ(CountOf(Calls(), "cuGraphLaunch"), 1);
+    EXPECT_EQ(host.stats().stores, stores);
+  };
+  expect_graph(2);  // the kernels of the plan, and those that decide
+  Refuse("__global__");
+  expect_graph(0);
+  Refuse("");
+  DamageAll();
+  expect_graph(2);
+  expect_graph(0);
 }
 
 TEST_F(KeptModules, TheHostMayCancelInBetween) {

@@ -1,8 +1,11 @@
 // What needs the real compiler: machine code on any number of threads, its keys, places of the host's source in
-// messages and in the line table of machine code, and architectures that it does not know.
+// messages and in the line table of machine code, architectures that it does not know, PTX for older drivers.
 #include <atomic>
+#include <cctype>
+#include <sstream>
 #include <thread>
 
+#include "conditions.h"
 #include "cuda/scaled_row.h"
 #include "cuda/simulated_gpu.h"
 #include "cuda/sum_chain.h"
@@ -157,6 +160,36 @@ TEST(Nvrtc, UnknownArchitecture) {
               std::string("cuda: option cuda.arch: NVRTC 13.0 does not know the architecture ") + arch +
                   "; it knows sm_75, sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_100, sm_103, sm_110, sm_120, sm_121");
   }
+}
+
+// The kernels that decide about loops: the driver links what they call, and takes their PTX as that of CUDA 12.0, so
+// they use nothing newer than the instructions of the first GPUs.
+TEST(Nvrtc, KernelsOfConditionsAreOldPtx) {
+  std::string error;
+  const auto compiler = cuda::OpenCompiler({RICCI_NVRTC}, error);
+  ASSERT_NE(compiler, nullptr) << error;
+  EXPECT_EQ(compiler->OldestArchitecture(), 75);
+  const std::string ptx =
+      compiler->CompileToPtx(cuda::kConditionText, {.architecture = "compute_75", .unlinked = true}, error);
+  EXPECT_EQ(error, "");
+  for (const char* has : {"\n.version ", "\n.target sm_75", "\n.extern .func cudaGraphSetConditional",
+                          ".visible .entry ricci_loop(", ".visible .entry ricci_branches("}) {
+    EXPECT_NE(ptx.find(has), ptx.npos) << has << " in\n" << ptx;
+  }
+  EXPECT_EQ(ptx.find(".version "), ptx.rfind(".version "));
+  static constexpr const char* kOld[] = {"ld",  "st",  "cvta", "mov", "setp", "selp", "cvt", "add", "sub",
+                                         "min", "max", "and",  "or",  "call", "ret",  "bra", "xor", "not"};
+  std::istringstream lines(ptx);
+  int instructions = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const size_t begin = line.find_first_not_of(" \t");
+    if (begin == line.npos || line.find(';') == line.npos || std::islower(line[begin]) == 0) continue;
+    const std::string opcode = line.substr(begin, line.find_first_of(".; \t", begin) - begin);
+    if (opcode == "cudaGraphSetConditional") continue;
+    ++instructions;
+    EXPECT_NE(std::find(std::begin(kOld), std::end(kOld), opcode), std::end(kOld)) << line;
+  }
+  EXPECT_GT(instructions, 10);
 }
 
 }}  // namespace ricci::testing

@@ -32,10 +32,33 @@ class PlanGraphs : public ::testing::Test {
     p.output_alias = alias.empty() ? nullptr : alias.data();
     const ricci_compile_args a{{sizeof a, 0, nullptr}, views.data(), views.size(), 1, &p};
     cuda::PlanGraph g;
-    EXPECT_TRUE(Ok(cuda::MakePlanGraph(a, std::vector<bool>(a.plan->n_steps), g)));
+    const cuda::PlanBlocks blocks(p);
+    why_no_graph_ = cuda::WhyNoGraph(p, blocks);
+    if (why_no_graph_.empty()) Ok(cuda::MakePlanGraph(a, blocks, std::vector<bool>(p.n_steps), g));
     return g;
   }
+  // `in graph 0: 0 set, 1 step 0 after 0, 2 read after 1`, with a line for each graph.
+  static std::string Text(const cuda::PlanGraph& g) {
+    static constexpr const char* kKinds[] = {"set", "read", "step", "decide", "join", "loop", "branch"};
+    std::vector<std::string> lines(g.n_graphs);
+    for (uint32_t n = 0; n < g.size(); ++n) {
+      const cuda::PlanNode& node = g.nodes[n];
+      std::string& line = lines[node.graph];
+      line += (line.empty() ? "in graph " + std::to_string(node.graph) + ": " : ", ") + std::to_string(n) + " " +
+              kKinds[node.kind];
+      if (node.kind == cuda::PlanNode::kStep) line += " " + std::to_string(node.step);
+      if (node.body != 0) line += " " + std::to_string(node.body);
+      for (size_t i = 0; i < node.bodies.size(); ++i) {
+        if (node.bodies[i] != 0) line += " " + std::to_string(node.first + i) + ":" + std::to_string(node.bodies[i]);
+      }
+      for (const uint32_t w : g.waits[n]) line += (w == g.waits[n][0] ? " after " : " and ") + std::to_string(w);
+    }
+    std::string text;
+    for (const std::string& line : lines) text += line + "\n";
+    return text;
+  }
 
+  std::string_view why_no_graph_;
   kernel::Plan plan_;
   std::vector<kernel::Kernel> kernels_;
 };
@@ -71,6 +94,89 @@ TEST_F(PlanGraphs, AnOutputInTheMemoryOfAnInputWaitsForItsReaders) {
   plan_.Step(RICCI_STEP_COPY, 0, {second, in});
   EXPECT_EQ(Make().waits, (Lists{{}, {0}, {0}, {1, 2}}));
   EXPECT_EQ(Make({-1, 0}).waits, (Lists{{}, {0}, {1}, {2}}));
+}
+
+// What asks is before the loop and at the end of its body, after which the loop decides again.
+TEST_F(PlanGraphs, ALoopHasItsBodyAndAsksAgain) {
+  plan_.n_inputs = plan_.n_outputs = 1;
+  plan_.arena_bytes = 128;
+  const uint32_t in = Buffer(RICCI_BUFFER_INPUT, 0), out = Buffer(RICCI_BUFFER_OUTPUT, 0);
+  const uint32_t low = Buffer(RICCI_BUFFER_ARENA, 0, 0), predicate = Buffer(RICCI_BUFFER_ARENA, 0, 64, 1);
+  Kernel(in, low);                               // step 0
+  plan_.Step(RICCI_STEP_WHILE, 0, {predicate});  // step 1
+  Kernel(low, predicate);                        // step 2
+  plan_.Step(RICCI_STEP_COND, 0, {});            // step 3
+  Kernel(in, low);                               // step 4
+  plan_.Step(RICCI_STEP_END, 0, {});             // step 5
+  plan_.Step(RICCI_STEP_COPY, 0, {out, low});    // step 6
+  const cuda::PlanGraph g = Make();
+  EXPECT_EQ(
+      Text(g),
+      "in graph 0: 0 set, 1 step 0 after 0, 2 step 2 after 1, 3 decide 0:1 after 2, 4 loop 1 after 3, 8 step 6 after "
+      "4, 9 read after 8\n"
+      "in graph 1: 5 step 4, 6 step 2 after 5, 7 decide 0:1 after 6\n");
+  EXPECT_EQ(g.users, (Lists{{1, 5}, {8}, {1, 2, 3, 5, 6, 7, 8}, {0, 1, 2, 5, 6, 9}})) << "input, output, arena, checks";
+}
+
+// All are decided before one runs, since it may write over the number; one without steps is no node.
+TEST_F(PlanGraphs, ABranchBeginsAfterAllAreDecided) {
+  plan_.n_inputs = 2;
+  plan_.n_outputs = 1;
+  const uint32_t in = Buffer(RICCI_BUFFER_INPUT, 0), number = Buffer(RICCI_BUFFER_INPUT, 1, 0, 4);
+  const uint32_t out = Buffer(RICCI_BUFFER_OUTPUT, 0);
+  plan_.Step(RICCI_STEP_COPY, 0, {out, in});  // step 0
+  plan_.Step(RICCI_STEP_CASE, 3, {number});   // step 1
+  Kernel(in, out);                            // step 2
+  plan_.Step(RICCI_STEP_NEXT, 0, {});
+  plan_.Step(RICCI_STEP_NEXT, 0, {});
+  plan_.Step(RICCI_STEP_COPY, 0, {out, in});  // step 5
+  plan_.Step(RICCI_STEP_END, 0, {});
+  const cuda::PlanGraph g = Make();
+  EXPECT_EQ(
+      Text(g),
+      "in graph 0: 0 set, 1 step 0 after 0, 2 decide 0:1 2:2 after 1, 3 branch 1 after 2, 4 branch 2 after 2, 7 read "
+      "after 3 and 4\n"
+      "in graph 1: 5 step 2\n"
+      "in graph 2: 6 step 5\n");
+}
+
+// A node decides about eight, and all are decided before one runs.
+TEST_F(PlanGraphs, ManyBranches) {
+  plan_.n_inputs = 2;
+  plan_.n_outputs = 1;
+  const uint32_t in = Buffer(RICCI_BUFFER_INPUT, 0), number = Buffer(RICCI_BUFFER_INPUT, 1, 0, 4);
+  const uint32_t out = Buffer(RICCI_BUFFER_OUTPUT, 0);
+  plan_.Step(RICCI_STEP_CASE, 18, {number});
+  for (int branch = 0; branch < 18; ++branch) {
+    if (branch != 0) plan_.Step(RICCI_STEP_NEXT, 0, {});
+    if (branch == 7 || branch == 17) plan_.Step(RICCI_STEP_COPY, 0, {out, in});
+  }
+  plan_.Step(RICCI_STEP_END, 0, {});
+  const std::string text = Text(Make());
+  EXPECT_EQ(text.substr(0, text.find('\n')),
+            "in graph 0: 0 set, 1 decide 7:1 after 0, 2 decide 17:2 after 0, 3 join after 1 and 2, 4 branch 1 after 3, "
+            "5 branch 2 after 3, 8 read after 4 and 5");
+}
+
+TEST_F(PlanGraphs, BranchesWithoutSteps) {
+  plan_.n_inputs = 1;
+  const uint32_t number = Buffer(RICCI_BUFFER_INPUT, 0, 0, 4);
+  plan_.Step(RICCI_STEP_CASE, 2, {number});
+  plan_.Step(RICCI_STEP_NEXT, 0, {});
+  plan_.Step(RICCI_STEP_END, 0, {});
+  EXPECT_EQ(Text(Make()), "in graph 0: 0 set, 1 read after 0\n");
+}
+
+TEST_F(PlanGraphs, ALoopInWhatAsksIsRefused) {
+  plan_.arena_bytes = 1;
+  const uint32_t predicate = Buffer(RICCI_BUFFER_ARENA, 0, 0, 1);
+  for (int i = 0; i < 2; ++i) plan_.Step(RICCI_STEP_WHILE, 0, {predicate});
+  for (int i = 0; i < 2; ++i) {
+    plan_.Step(RICCI_STEP_COND, 0, {});
+    plan_.Step(RICCI_STEP_END, 0, {});
+  }
+  Make();
+  EXPECT_EQ(why_no_graph_, "what computes the predicate of a loop has loops or branches itself");
 }
 
 }}  // namespace ricci::testing

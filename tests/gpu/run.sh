@@ -82,6 +82,15 @@ check_laws() {
 fuzz_programs() {
   "$ricci_fuzz" --gpu "$driver" ${compiler:+--compiler "$compiler"} --seed 1 --count "$fuzz"
 }
+# Loops and branches that the device decides about: as on ref; the log ends with how they ran.
+check_loops() {
+  "$ricci" run "$here/loops.ricci" --device ref --input 0=3 --limit 1000 >"$logs/loops.ref" || return 1
+  # shellcheck disable=SC2086
+  "$ricci" run "$here/loops.ricci" --device cuda $config --input 0=3 --limit 1000 >"$logs/loops.cuda" || return 1
+  cmp "$logs/loops.ref" "$logs/loops.cuda" || return 1
+  # shellcheck disable=SC2086
+  "$ricci" compile "$here/loops.ricci" --device cuda $config --explain | grep '^a run '
+}
 sanitize() {
   compute-sanitizer --error-exitcode 1 "$ricci_fuzz" --gpu "$driver" ${compiler:+--compiler "$compiler"} --seed 1 \
     --count 40
@@ -111,6 +120,7 @@ device=$(gpus 2>/dev/null | head -n 1)
 echo "device: ${device:-none}"
 stage devices list_devices
 stage laws check_laws
+stage loops check_loops
 stage fuzz fuzz_programs
 command -v compute-sanitizer >/dev/null && stage sanitizer sanitize
 

@@ -37,6 +37,7 @@ struct Place {
   void (*never_ends)();
   unsigned long long* blocks_left;
   void (*ptx)(const char* text, PtxOperand* operands, unsigned n, const void* site, char* shared);
+  void (*set_condition)(unsigned long long condition, unsigned value);
 };
 static const Place* here;
 RICCI_UNSEEN static void Enter(const Place* p) { here = p; }
@@ -45,6 +46,9 @@ RICCI_UNSEEN static Index ricci_block() { return here->block; }
 RICCI_UNSEEN static Index ricci_blocks() { return here->blocks; }
 RICCI_UNSEEN static Index ricci_thread() { return here->thread; }
 RICCI_UNSEEN static Index ricci_threads() { return here->threads; }
+extern "C" RICCI_OF_CODE void cudaGraphSetConditional(unsigned long long condition, unsigned value) {
+  here->set_condition(condition, value);
+}
 #define blockIdx ricci_block()
 #define gridDim ricci_blocks()
 #define threadIdx ricci_thread()

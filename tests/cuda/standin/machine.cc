@@ -24,7 +24,7 @@ std::string Machine::NoSuchMemory(uintptr_t p) const {
 }
 
 StepRef Machine::NewStep(Stream& s, const std::string& name) {
-  Step step{name, s.number, ++s.steps, s.clock, 0, nullptr};
+  Step step{name, s.number, ++s.steps, s.clock};
   Join(step.before, steps.host());
   s.clock = step.before;
   s.clock[s.number] = step.number;

@@ -74,6 +74,8 @@ class Machine {
   std::vector<std::pair<uint64_t, uint64_t>> free_numbers;  // of streams that were destroyed, with their steps
   std::string complaints;
   uint64_t seed = 1;
+  int driver_version = 12040;  // as cuDriverGetVersion would say
+  uint32_t most_depth = ~0u;   // of conditional nodes in each other
 
   // ---- standin_calls.cc ----
   // At the start of each call: the error that it must give.
@@ -128,18 +130,26 @@ struct Place {
   uint64_t* blocks_left;
   // An instruction of inline PTX (ptx.h); addresses in shared memory are counted from `shared`.
   void (*ptx)(const char* text, PtxOperand* operands, unsigned n, const void* site, char* shared);
+  void (*set_condition)(unsigned long long condition, unsigned value);  // cudaGraphSetConditional
 };
 // A kernel of a module, called with the addresses of its arguments as one thread; without a place it tells how many
 // arguments it has, and kMeets if its threads wait for each other.
 constexpr uint64_t kMeets = uint64_t{1} << 32;
 using Kernel = uint64_t (*)(void** arguments, const Place* place);
-CuResult LoadModule(const void* image, Module& out);
+// `image` is what the compiler gave as machine code, or PTX.
+CuResult LoadModule(const void* image, int driver_version, Module& out);
 
 // ---- standin_launch.cc ----
 // A launch as an operation: arguments are eight bytes at most, and kept as they are now.
 CuResult MakeLaunch(CuFunction f, const unsigned (&grid)[3], const unsigned (&block)[3], void** arguments,
                     unsigned shared_bytes, Work& out);
 std::string NameOf(CuFunction f);
+
+// ---- standin_conditions.cc ----
+// What the kernel that `step` runs calls.
+void SetCondition(unsigned long long condition, unsigned value);
+// The step whose kernel this thread runs, or null.
+void RunsKernel(const StepRef& step);
 
 // ---- standin_streams.cc ----
 // Whether it has not been destroyed; if it has, a complaint. With the mutex held.
@@ -170,6 +180,7 @@ constexpr CuResult kInvalidValue = 1, kInvalidHandle = 400, kInvalidContext = 20
 // ---- the functions of libcuda: standin_driver.cc, standin_launch.cc, standin_graph.cc ----
 #define RICCI_X(name, arguments) CuResult name arguments;
 RICCI_CUDA_FUNCTIONS(RICCI_X)
+RICCI_CUDA_CONDITION_FUNCTIONS(RICCI_X)
 #undef RICCI_X
 
 }  // namespace ricci::cuda::standin
@@ -184,6 +195,10 @@ extern "C" void ricci_standin_seed(uint64_t seed);
 extern "C" void ricci_standin_check(uint32_t every);
 // A launch of checked code may run so many basic blocks; then it is said never to end.
 extern "C" void ricci_standin_bound(uint64_t blocks);
+// The version of the driver, such as 12000: an older one knows fewer functions, and no newer PTX. First 12040.
+extern "C" void ricci_standin_version(int version);
+// An executable graph may have so many conditional nodes in each other; first as many as it likes.
+extern "C" void ricci_standin_depth(uint32_t most);
 // The number of a stream, as reports name it.
 extern "C" uint64_t ricci_standin_number(ricci::cuda::CuStream stream);
 // What is enqueued runs, though nobody waits for it.

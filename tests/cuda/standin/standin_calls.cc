@@ -42,6 +42,7 @@ bool Find(std::string_view name, void** out) {
     return true;                                                               \
   }
   RICCI_CUDA_FUNCTIONS(RICCI_X)
+  RICCI_CUDA_CONDITION_FUNCTIONS(RICCI_X)
 #undef RICCI_X
   return false;
 }
@@ -63,9 +64,14 @@ CuResult Machine::Enter(const char* call) {
 
 using ricci::cuda::standin::Machine;
 extern "C" {
-int cuGetProcAddress_v2(const char* name, void** out, int, uint64_t, int*) {
+int cuGetProcAddress_v2(const char* name, void** out, int version, uint64_t, int* found) {
+  constexpr int kFound = 0, kTooOld = 2;
+  *found = version <= Machine::Get().driver_version ? kFound : kTooOld;
+  if (*found == kTooOld) return *out = nullptr, 0;
   return ricci::cuda::standin::Find(name, out) ? 0 : 500;
 }
+void ricci_standin_version(int version) { Machine::Get().driver_version = version; }
+void ricci_standin_depth(uint32_t most) { Machine::Get().most_depth = most; }
 
 const char* ricci_standin_calls() {
   Machine& m = Machine::Get();

@@ -73,12 +73,12 @@ std::string Callers(const std::string& text) {
 std::unique_ptr<Compiler> real;
 std::atomic<uint32_t> texts{0}, compiled{0}, every{4};
 
-void CompileForReal(const std::string& text) {
+void CompileForReal(const std::string& text, bool unlinked) {
   static constexpr const char* kArchitectures[] = {"sm_80", "sm_90a", "sm_100a", "sm_120"};
   if (real == nullptr || texts++ % every != 0) return;
   std::string error;
   const char* const architecture = kArchitectures[compiled++ % std::size(kArchitectures)];
-  if (!real->Compile(text, {architecture}, error).empty()) return;
+  if (!real->Compile(text, {.architecture = architecture, .unlinked = unlinked}, error).empty()) return;
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
   m.Complain(error + "\n" + text);
@@ -105,9 +105,15 @@ constexpr char kPtx[] = "// the simulated compiler has no PTX\n";
 std::string refused;            // texts with this word are
 std::atomic<uint32_t> made{0};  // texts that were not
 
+// Functions of the device that a driver or a linker adds to a text which may be unlinked.
+constexpr const char* kLinkedFunctions[] = {"cudaGraphSetConditional"};
+
 struct Program {
   std::string source, log;
-  std::string code;  // the length, then the shared object
+  std::string code;       // the length, then the shared object
+  bool unlinked = false;  // calls that are not linked are allowed
+
+  std::string key() const { return std::string(unlinked ? "unlinked\n" : "") + (is_evaluated ? "PTX\n" : "") + source; }
 };
 
 std::string ReadFile(const std::filesystem::path& path) {
@@ -136,7 +142,7 @@ int CompileNew(Program& p) {
   const std::string library = ReadFile(object);
   std::filesystem::remove_all(folder);
   if (status != 0) return 6;  // NVRTC_ERROR_COMPILATION
-  CompileForReal(p.source);
+  CompileForReal(p.source, p.unlinked);
   const uint64_t size = library.size();
   p.code.assign(reinterpret_cast<const char*>(&size), sizeof size);
   p.code += library;
@@ -149,25 +155,71 @@ int Compile(Program& p) {
     p.log = "ricci.cu(1): error: the test refuses " + refused + "\n";
     return 6;
   }
+  for (const char* const function : kLinkedFunctions) {
+    if (p.unlinked || p.source.find(function) == p.source.npos) continue;
+    p.log = std::string("ptxas fatal   : Unresolved extern function '") + function + "'\n";
+    return 6;
+  }
   ++made;
   constexpr size_t kMost = 256;
-  const std::string key = (is_evaluated ? "PTX " : "") + p.source;
   static std::mutex& mutex = *new std::mutex;
   static std::map<std::string, Program>& known = *new std::map<std::string, Program>;
   {
     const std::lock_guard lock(mutex);
-    if (const auto found = known.find(key); found != known.end()) return p = found->second, 0;
+    if (const auto found = known.find(p.key()); found != known.end()) return p = found->second, 0;
   }
   const int result = CompileNew(p);
   const std::lock_guard lock(mutex);
   if (known.size() >= kMost) known.clear();
-  if (result == 0) known[key] = p;
+  if (result == 0) known[p.key()] = p;
   return result;
 }
 
 }  // namespace
 
-CuResult LoadModule(const void* image, Module& out) {
+namespace {
+
+constexpr const char* kPtxBegins = "//\n// ";  // machine code begins with its length, which is never so large
+
+// What was compiled as PTX: its text says only which of these it is.
+std::vector<std::string>& ptx_code = *new std::vector<std::string>;
+std::mutex& ptx_mutex = *new std::mutex;
+
+std::string PtxOf(const Program& p) {
+  if (!p.unlinked) return kPtx;
+  const std::lock_guard lock(ptx_mutex);
+  const auto found = std::find(ptx_code.begin(), ptx_code.end(), p.code);
+  const auto number = static_cast<size_t>(found - ptx_code.begin());
+  if (found == ptx_code.end()) ptx_code.push_back(p.code);
+  return std::string(kPtxBegins) + "Simulated PTX\n//\n.version 9.0\n.target sm_75\n// code " + std::to_string(number) +
+         "\n";
+}
+
+// A driver of CUDA 12.4 knows PTX 8.4.
+CuResult LoadPtx(const std::string& ptx, int driver_version, const std::string*& out) {
+  int major = 0, minor = 0;
+  size_t number = 0;
+  const size_t version = ptx.find(".version "), code = ptx.find("// code ");
+  if (version == ptx.npos || code == ptx.npos) return 218;  // invalid PTX
+  if (std::sscanf(ptx.c_str() + version, ".version %d.%d", &major, &minor) != 2) return 218;
+  if (std::sscanf(ptx.c_str() + code, "// code %zu", &number) != 1) return 218;
+  if ((major + 4) * 1000 + minor * 10 > driver_version) return 222;  // unsupported version
+  const std::lock_guard lock(ptx_mutex);
+  if (number >= ptx_code.size()) return 218;
+  out = &ptx_code[number];
+  return kCuSuccess;
+}
+
+}  // namespace
+
+CuResult LoadModule(const void* image, int driver_version, Module& out) {
+  std::string copy;
+  if (std::memcmp(image, kPtxBegins, std::strlen(kPtxBegins)) == 0) {
+    const std::string* code = nullptr;
+    if (const CuResult failed = LoadPtx(static_cast<const char*>(image), driver_version, code)) return failed;
+    copy = *code;
+    image = copy.data();
+  }
   uint64_t size;
   std::memcpy(&size, image, sizeof size);
   out.library = LoadLibrary({static_cast<const char*>(image) + sizeof size, size});
@@ -214,18 +266,25 @@ int nvrtcDestroyProgram(void** program) {
   delete static_cast<Program*>(*program);
   return 0;
 }
-int nvrtcCompileProgram(void* program, int, const char* const*) {
-  return ricci::cuda::standin::Compile(*static_cast<Program*>(program));
+int nvrtcCompileProgram(void* program, int n_options, const char* const* options) {
+  auto& p = *static_cast<Program*>(program);
+  p.unlinked = std::any_of(options, options + n_options,
+                           [](const char* o) { return std::strcmp(o, "--relocatable-device-code=true") == 0; });
+  return ricci::cuda::standin::Compile(p);
 }
 int nvrtcGetCUBINSize(void* program, size_t* bytes) { return *bytes = static_cast<Program*>(program)->code.size(), 0; }
 int nvrtcGetCUBIN(void* program, char* out) {
-  const std::string& code = static_cast<Program*>(program)->code;
-  std::memcpy(out, code.data(), code.size());
+  const auto& p = *static_cast<Program*>(program);
+  std::memcpy(out, p.code.data(), p.code.size());
+  if (p.unlinked) std::memset(out, 0, sizeof(uint64_t));  // no driver loads it as it is
   return 0;
 }
-int nvrtcGetPTXSize(void*, size_t* bytes) { return *bytes = sizeof ricci::cuda::standin::kPtx, 0; }
-int nvrtcGetPTX(void*, char* out) {
-  std::memcpy(out, ricci::cuda::standin::kPtx, sizeof ricci::cuda::standin::kPtx);
+int nvrtcGetPTXSize(void* program, size_t* bytes) {
+  return *bytes = ricci::cuda::standin::PtxOf(*static_cast<Program*>(program)).size() + 1, 0;
+}
+int nvrtcGetPTX(void* program, char* out) {
+  const std::string ptx = ricci::cuda::standin::PtxOf(*static_cast<Program*>(program));
+  std::memcpy(out, ptx.c_str(), ptx.size() + 1);
   return 0;
 }
 int nvrtcGetProgramLogSize(void* program, size_t* bytes) {

@@ -89,7 +89,7 @@ CuResult cuModuleLoadData(CuModule* out, const void* image) {
     if (CurrentDevice(m, "cuModuleLoadData") < 0) return kInvalidContext;
   }
   auto module = std::make_shared<Module>();
-  if (const CuResult failed = LoadModule(image, *module)) return failed;
+  if (const CuResult failed = LoadModule(image, m.driver_version, *module)) return failed;
   *out = Handle<CuModule>(module.get());
   const std::lock_guard lock(m.mutex);
   m.all_modules.push_back(std::move(module));

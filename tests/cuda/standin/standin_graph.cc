@@ -1,39 +1,17 @@
-// Graphs: the nodes of a launch run one after the other, in an order that the seed draws from those that their edges
-// allow. So where an edge is missing, some seed shows it.
+// Graphs: how they are made, instantiated, changed and launched.
 #include <algorithm>
 #include <memory>
-#include <random>
 #include <set>
 #include <vector>
 
-#include "standin.h"
+#include "standin_graph.h"
 
 namespace ricci::cuda::standin {
 namespace {
 
-// What a node does, and what an update must not change.
-struct NodeWork {
-  const char* kind;
-  Work run;
-  CuFunction function;
-  uint64_t bytes;
-};
-struct Node {
-  size_t number;
-};
-struct Graph {
-  std::deque<Node> nodes;  // their addresses are the handles
-  std::vector<std::vector<size_t>> waits;
-  std::vector<NodeWork> work;
-
-  bool Has(const Node* node) const {
-    return std::any_of(nodes.begin(), nodes.end(), [=](const Node& n) { return &n == node; });
-  }
-};
 struct Exec {
   Graph* from;
-  std::vector<std::vector<size_t>> waits;
-  std::vector<NodeWork> work;
+  std::unique_ptr<Tree> tree;
   std::shared_ptr<int> running = std::make_shared<int>(0);  // launches in streams
 };
 
@@ -46,12 +24,20 @@ CuResult Refuse(Machine& m, const char* call, const char* why, CuResult result =
   return result;
 }
 
-CuResult AddNode(const char* call, CuGraphNode* out, CuGraph graph, const CuGraphNode* waits, size_t n_waits,
-                 NodeWork work) {
-  Machine& m = Machine::Get();
-  const std::lock_guard lock(m.mutex);
+// Copies in a body.
+bool MayBeIn(const Machine& m, const Graph& g, const NodeWork& work) {
+  if (g.parent == nullptr || work.host == nullptr) return true;
+  const auto p = reinterpret_cast<uintptr_t>(work.host);
+  const auto after = m.pinned.upper_bound(p);
+  return after != m.pinned.begin() && p - std::prev(after)->first < std::prev(after)->second;
+}
+
+// With the mutex held.
+CuResult AddTo(Machine& m, const char* call, CuGraphNode* out, CuGraph graph, const CuGraphNode* waits, size_t n_waits,
+               NodeWork work) {
   auto* const g = &As<Graph>(graph);
-  if (graphs.count(g) == 0) return Refuse(m, call, "no such graph", kInvalidHandle);
+  if (!IsGraph(graph)) return Refuse(m, call, "no such graph", kInvalidHandle);
+  if (!MayBeIn(m, *g, work)) return Refuse(m, call, "a copy in a body uses memory of the host that is not pinned");
   std::set<size_t> numbers;
   for (size_t i = 0; i < n_waits; ++i) {
     if (!g->Has(&As<Node>(waits[i]))) return Refuse(m, call, "a dependency is not in the graph");
@@ -64,19 +50,68 @@ CuResult AddNode(const char* call, CuGraphNode* out, CuGraph graph, const CuGrap
   return kCuSuccess;
 }
 
+CuResult AddNode(const char* call, CuGraphNode* out, CuGraph graph, const CuGraphNode* waits, size_t n_waits,
+                 NodeWork work) {
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  return AddTo(m, call, out, graph, waits, n_waits, std::move(work));
+}
+
+// The tree whose graph, `g` or a body, has the node; null if there is none.
+Tree* TreeOfNode(Tree& t, const Graph& g, const Node* node) {
+  if (g.Has(node)) return node->number < t.work.size() ? &t : nullptr;
+  for (const auto& [number, body] : t.bodies) {
+    if (Tree* const found = TreeOfNode(*body, *t.work[number].body, node)) return found;
+  }
+  return nullptr;
+}
+
 CuResult ChangeNode(const char* call, CuGraphExec exec, CuGraphNode which, NodeWork work) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
   auto* const e = &As<Exec>(exec);
   if (execs.count(e) == 0) return Refuse(m, call, "no such executable graph", kInvalidHandle);
   if (graphs.count(e->from) == 0) return Refuse(m, call, "the graph that it was made from is gone");
-  if (!e->from->Has(&As<Node>(which))) return Refuse(m, call, "the node is in another graph");
-  NodeWork& old = e->work[As<Node>(which).number];
+  Tree* const tree = TreeOfNode(*e->tree, *e->from, &As<Node>(which));
+  if (tree == nullptr) return Refuse(m, call, "the node is in another graph");
+  NodeWork& old = tree->work[As<Node>(which).number];
   if (std::string(old.kind) != work.kind) return Refuse(m, call, "the node is of another kind");
   if (old.function != work.function) return Refuse(m, call, "the function of a node changes");
   if (old.bytes != work.bytes) return Refuse(m, call, "the size of a node changes");
   old = std::move(work);
   return kCuSuccess;
+}
+
+uint32_t DepthOf(const Graph& g) {
+  uint32_t depth = 0;
+  for (const auto& body : g.bodies) depth = std::max(depth, 1 + DepthOf(*body));
+  return depth;
+}
+
+// The graph and its bodies.
+void Forget(Graph& g) {
+  graphs.erase(&g);
+  for (const auto& body : g.bodies) Forget(*body);
+}
+
+// Of a conditional node that may be in the graph; else why not.
+const char* WhyNotConditional(const CuNode& node, const Graph& g) {
+  const CuConditionalNode& n = node.conditional;
+  const auto is_zero = [](long long v) { return v == 0; };
+  if (node.type != kCuNodeConditional) return "other nodes than conditional ones are not simulated";
+  if (node.reserved0[0] != 0 || node.reserved2 != 0 ||
+      !std::all_of(node.reserved1 + sizeof n / sizeof(long long), std::end(node.reserved1), is_zero)) {
+    return "reserved bytes are not zero";
+  }
+  const Condition* const c = FindCondition(n.condition);
+  if (c == nullptr) return "no such condition";
+  const Graph* owner = &g;
+  while (owner != nullptr && owner != c->graph) owner = owner->parent;
+  if (owner == nullptr) return "the condition is of another graph";
+  if (c->has_node) return "the condition has a node already";
+  if (n.type != kCuConditionIf && n.type != kCuConditionWhile) return "no such kind of conditional node";
+  if (n.n_bodies != 1) return "a conditional node has one body here";
+  return n.context != c->context ? "the context is not that of the condition" : nullptr;
 }
 
 // ---- work of nodes ----
@@ -101,6 +136,7 @@ CuResult CopyWork(const char* call, const CuCopyNode& n, NodeWork& out) {
   };
   out = {"copy", MakeCopy(call, address(n.dst), address(n.src), n.width_bytes, device(n.dst), device(n.src)), nullptr,
          n.width_bytes};
+  out.host = n.src.type == kCuMemoryHost ? n.src.host : n.dst.type == kCuMemoryHost ? n.dst.host : nullptr;
   return kCuSuccess;
 }
 
@@ -110,48 +146,13 @@ CuResult MemsetWork(const char* call, const CuMemsetNode& n, NodeWork& out) {
   return kCuSuccess;
 }
 
-// ---- a launch ----
-// Of each node those that are in order before it. A dependency is made before what depends on it.
-std::shared_ptr<const Reached> ReachedBy(const std::vector<std::vector<size_t>>& waits) {
-  auto reached = std::make_shared<Reached>(waits.size(), std::vector<bool>(waits.size()));
-  for (size_t i = 0; i < waits.size(); ++i) {
-    for (const size_t w : waits[i]) {
-      (*reached)[i][w] = true;
-      for (size_t earlier = 0; earlier < w; ++earlier) {
-        if ((*reached)[w][earlier]) (*reached)[i][earlier] = true;
-      }
-    }
-  }
-  return reached;
-}
-
-StepRef StepOfNode(const StepRef& launch, const NodeWork& work, size_t node, std::shared_ptr<const Reached> graph) {
-  Step step = *launch;
-  step.name = work.function != nullptr ? "kernel " + NameOf(work.function) : work.kind;
-  step.name += " (node " + std::to_string(node) + ")";
-  step.node = node;
-  step.graph = std::move(graph);
-  return std::make_shared<const Step>(std::move(step));
-}
-
-void RunNodes(const std::vector<NodeWork>& work, const std::vector<std::vector<size_t>>& waits, uint64_t seed,
-              const StepRef& launch) {
-  const std::shared_ptr<const Reached> graph = ReachedBy(waits);
-  std::mt19937_64 random(seed);
-  std::vector<bool> done(work.size());
-  for (size_t n = 0; n < work.size(); ++n) {
-    std::vector<size_t> ready;
-    for (size_t i = 0; i < work.size(); ++i) {
-      const auto is_done = [&](size_t earlier) { return done[earlier]; };
-      if (!done[i] && std::all_of(waits[i].begin(), waits[i].end(), is_done)) ready.push_back(i);
-    }
-    const size_t next = ready[random() % ready.size()];
-    if (work[next].run) work[next].run(StepOfNode(launch, work[next], next, graph));
-    done[next] = true;
-  }
-}
-
 }  // namespace
+
+bool Graph::Has(const Node* node) const {
+  return std::any_of(nodes.begin(), nodes.end(), [=](const Node& n) { return &n == node; });
+}
+
+bool IsGraph(CuGraph graph) { return graphs.count(&As<Graph>(graph)) != 0; }
 
 CuResult cuGraphCreate(CuGraph* out, unsigned) {
   Machine& m = Machine::Get();
@@ -165,9 +166,13 @@ CuResult cuGraphCreate(CuGraph* out, unsigned) {
 CuResult cuGraphDestroy(CuGraph graph) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
-  if (graphs.erase(&As<Graph>(graph)) == 0) return Refuse(m, "cuGraphDestroy", "no such graph", kInvalidHandle);
+  auto* const g = &As<Graph>(graph);
+  if (!IsGraph(graph)) return Refuse(m, "cuGraphDestroy", "no such graph", kInvalidHandle);
+  if (g->parent != nullptr) return Refuse(m, "cuGraphDestroy", "a body goes with its node");
+  Forget(*g);
+  DropConditions(*g);
   --m.graphs;
-  delete &As<Graph>(graph);
+  delete g;
   return kCuSuccess;
 }
 
@@ -193,13 +198,45 @@ CuResult cuGraphAddMemsetNode(CuGraphNode* out, CuGraph graph, const CuGraphNode
   return result != kCuSuccess ? result : AddNode("cuGraphAddMemsetNode", out, graph, waits, n_waits, std::move(work));
 }
 
+CuResult cuGraphAddNode(CuGraphNode* out, CuGraph graph, const CuGraphNode* waits, const void* edges, size_t n_waits,
+                        CuNode* node) {
+  constexpr const char* kCall = "cuGraphAddNode";
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  if (!IsGraph(graph)) return Refuse(m, kCall, "no such graph", kInvalidHandle);
+  auto& g = As<Graph>(graph);
+  if (edges != nullptr) return Refuse(m, kCall, "edges of other kinds are not simulated");
+  if (const char* const why = WhyNotConditional(*node, g)) return Refuse(m, kCall, why);
+  auto body = std::make_unique<Graph>();
+  body->parent = &g;
+  Condition* const condition = FindCondition(node->conditional.condition);
+  const bool is_loop = node->conditional.type == kCuConditionWhile;
+  NodeWork work{is_loop ? "loop" : "branch", nullptr, nullptr, 0, nullptr, condition, is_loop, body.get()};
+  const CuResult result = AddTo(m, kCall, out, graph, waits, n_waits, std::move(work));
+  if (result != kCuSuccess) return result;
+  condition->has_node = true;
+  graphs.insert(body.get());
+  g.body_handles.push_back(Handle<CuGraph>(body.get()));
+  g.bodies.push_back(std::move(body));
+  node->conditional.bodies = &g.body_handles.back();
+  return kCuSuccess;
+}
+
 CuResult cuGraphInstantiateWithFlags(CuGraphExec* out, CuGraph graph, unsigned long long) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
-  if (CurrentDevice(m, "cuGraphInstantiateWithFlags") < 0) return kInvalidContext;
+  constexpr const char* kCall = "cuGraphInstantiateWithFlags";
+  if (CurrentDevice(m, kCall) < 0) return kInvalidContext;
   auto* const g = &As<Graph>(graph);
-  if (graphs.count(g) == 0) return Refuse(m, "cuGraphInstantiateWithFlags", "no such graph", kInvalidHandle);
-  auto* const exec = new Exec{g, g->waits, g->work};
+  if (!IsGraph(graph)) return Refuse(m, kCall, "no such graph", kInvalidHandle);
+  if (g->parent != nullptr) return Refuse(m, kCall, "the graph is a body");
+  if (HasUnusedCondition(*g)) return Refuse(m, kCall, "a condition has no node");
+  if (!g->bodies.empty() && g->instances != 0) {
+    return Refuse(m, kCall, "a graph with conditional nodes has an executable graph already");
+  }
+  if (DepthOf(*g) > m.most_depth) return 801;  // not supported
+  ++g->instances;
+  auto* const exec = new Exec{g, TreeOf(*g)};
   execs.insert(exec);
   ++m.execs;
   *out = Handle<CuGraphExec>(exec);
@@ -213,6 +250,7 @@ CuResult cuGraphExecDestroy(CuGraphExec exec) {
     return Refuse(m, "cuGraphExecDestroy", "no such executable graph", kInvalidHandle);
   }
   --m.execs;
+  if (IsGraph(Handle<CuGraph>(As<Exec>(exec).from))) --As<Exec>(exec).from->instances;
   delete &As<Exec>(exec);
   return kCuSuccess;
 }
@@ -249,8 +287,9 @@ CuResult cuGraphLaunch(CuGraphExec exec, CuStream stream) {
     if (CurrentDevice(m, "cuGraphLaunch") < 0) return kInvalidContext;
     if (*e->running != 0) m.Complain("cuGraphLaunch: the graph is running");
     ++*e->running;
-    launch = [running = e->running, work = e->work, waits = e->waits, seed = m.seed](const StepRef& step) {
-      RunNodes(work, waits, seed, step);
+    std::shared_ptr<const Tree> tree = Copy(*e->tree);
+    launch = [running = e->running, tree, seed = m.seed](const StepRef& step) {
+      RunTree(*tree, seed, step);
       const std::lock_guard here(Machine::Get().mutex);
       --*running;
     };

@@ -49,6 +49,8 @@ void RunGrid(const Function& f, std::vector<CuPointer>& values, const Place& pla
   Launch launch{f, arguments.data(), place, Machine::Get().seed, nullptr};
   uint64_t blocks_left = bound;
   launch.place.blocks_left = &blocks_left;
+  launch.place.set_condition = SetCondition;
+  RunsKernel(step);
   if (f.library->is_checked) launch.check = &check.emplace(f, values, shared_bytes);
   for (const uint64_t b : OrderOfBlocks(uint64_t{place.blocks[0]} * place.blocks[1] * place.blocks[2], launch.seed)) {
     PlaceAt(b, place.blocks, launch.place.block);
@@ -59,6 +61,7 @@ void RunGrid(const Function& f, std::vector<CuPointer>& values, const Place& pla
     Complain("kernel " + f.name + ": " + fault);
     break;
   }
+  RunsKernel(nullptr);
   if (check) check->Touch(step);
 }
 

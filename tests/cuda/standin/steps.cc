@@ -10,17 +10,30 @@ void Join(Clock& into, const Clock& other) {
 
 std::string Step::Text() const { return stream == 0 ? name : name + " in stream " + std::to_string(stream); }
 
-bool Step::IsBefore(const Step& later) const {
-  if (stream == later.stream && number == later.number) {
-    return graph == nullptr || graph != later.graph || node == later.node || (*graph)[later.node][node];
+namespace {
+
+// Of one launch, of which a conditional node and what is in its body are in order.
+bool IsBeforeInGraph(const std::vector<InGraph>& path, const std::vector<InGraph>& later) {
+  for (size_t i = 0; i < path.size() && i < later.size(); ++i) {
+    const InGraph &a = path[i], &b = later[i];
+    if (a.graph != b.graph) return true;
+    if (a.trip != b.trip) return a.trip < b.trip;
+    if (a.node != b.node) return (*a.graph)[b.node][a.node];
   }
+  return true;
+}
+
+}  // namespace
+
+bool Step::IsBefore(const Step& later) const {
+  if (stream == later.stream && number == later.number) return IsBeforeInGraph(path, later.path);
   if (stream == later.stream) return number < later.number;
   const auto known = later.before.find(stream);
   return known != later.before.end() && known->second >= number;
 }
 
 StepRef StepLog::HostStep(const std::string& name) {
-  Step step{name, 0, ++host_[0], host_, 0, nullptr};
+  Step step{name, 0, ++host_[0], host_};
   return std::make_shared<const Step>(std::move(step));
 }
 

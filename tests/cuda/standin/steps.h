@@ -1,6 +1,7 @@
 // StepLog: which steps touch which memory, and whether two of which one writes are in order.
 //
-// A step is an operation of a stream, a node of a graph or an access by the host. Its clock holds, of each stream, up
+// A step is an operation of a stream, a node of a graph or an access by the host. Nodes of one launch are in order as
+// their edges say, trips of a body one after the other. The clock of a step holds, of each stream, up
 // to which step that one is in order before it: what came before in its stream, what the events that its stream waits
 // for came after, and what the host knew to be done when it enqueued the step. All host threads have one clock, since
 // what they tell each other is not seen here. Steps are compared as they run, so those that are never waited for are
@@ -21,13 +22,18 @@ void Join(Clock& into, const Clock& other);
 
 // Of the nodes of a graph, which are in order before which.
 using Reached = std::vector<std::vector<bool>>;
+// A node of a graph, or of a body in it in one of its trips.
+struct InGraph {
+  std::shared_ptr<const Reached> graph;
+  size_t node;
+  uint64_t trip;
+};
 
 struct Step {
   std::string name;
   uint64_t stream = 0, number = 0;
   Clock before;
-  size_t node = 0;  // of `graph`
-  std::shared_ptr<const Reached> graph;
+  std::vector<InGraph> path = {};  // of a node: the whole graph first; empty: an operation of the stream
 
   std::string Text() const;
   bool IsBefore(const Step& later) const;

@@ -1,0 +1,42 @@
+#include "plan_blocks.h"
+
+#include <algorithm>
+
+namespace ricci::cuda {
+
+PlanBlocks::PlanBlocks(const ricci_plan& plan) : end_(plan.n_steps), next_(plan.n_steps) {
+  struct Open {
+    uint32_t begin, latest;  // latest: the step whose `next_` is wanted
+  };
+  std::vector<Open> open;
+  for (uint32_t i = 0; i < plan.n_steps; ++i) {
+    switch (plan.steps[i].kind) {
+      case RICCI_STEP_WHILE:
+      case RICCI_STEP_CASE:
+        has_loops_ = has_loops_ || plan.steps[i].kind == RICCI_STEP_WHILE;
+        open.push_back({i, i});
+        depth_ = std::max(depth_, static_cast<uint32_t>(open.size()));
+        break;
+      case RICCI_STEP_COND:
+      case RICCI_STEP_NEXT:
+        next_[open.back().latest] = i;
+        open.back().latest = i;
+        break;
+      case RICCI_STEP_END:
+        next_[open.back().latest] = i;
+        end_[open.back().begin] = i;
+        open.pop_back();
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+std::vector<StepRange> PlanBlocks::Branches(uint32_t step) const {
+  std::vector<StepRange> out;
+  for (uint32_t at = step; at != end_[step]; at = next_[at]) out.push_back({at + 1, next_[at]});
+  return out;
+}
+
+}  // namespace ricci::cuda

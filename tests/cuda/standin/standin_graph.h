@@ -1,0 +1,87 @@
+// Graphs of the simulated driver: what nodes do, the bodies of conditional nodes, and the values that those follow.
+//
+// Conditional nodes are as the driver API describes them: a condition belongs to a graph and has one node, in that
+// graph or a body within it; the node's body is a graph of the driver's, which may hold kernels, copies on the device
+// or from and to pinned memory, memsets, empty and conditional nodes; a graph with such nodes has one executable graph
+// at a time, in which nodes of bodies are changed as others are. Kinds with more than one body are not simulated.
+#ifndef RICCI_TESTS_CUDA_STANDIN_GRAPH_H_
+#define RICCI_TESTS_CUDA_STANDIN_GRAPH_H_
+#include <deque>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "standin.h"
+
+namespace ricci::cuda::standin {
+
+struct Graph;
+
+// A value that kernels set and a conditional node reads. Never dropped, so that its address stays its own.
+struct Condition {
+  const Graph* graph;  // that it was made for
+  const Graph* whole;  // the one that is launched
+  CuContext context;
+  unsigned first;
+  bool has_first;  // it has that value whenever the graph is launched
+  bool has_node = false, is_set = false;
+  unsigned value = 0;
+  StepRef setter = nullptr;  // the last one
+};
+
+// What a node does, and what an update must not change.
+struct NodeWork {
+  const char* kind;
+  Work run;
+  CuFunction function;
+  uint64_t bytes;
+  const void* host = nullptr;      // memory of the host that a copy uses
+  Condition* condition = nullptr;  // of a conditional node
+  bool is_loop = false;
+  Graph* body = nullptr;
+};
+
+struct Node {
+  size_t number;
+};
+struct Graph {
+  Graph* parent = nullptr;  // null: it is no body
+  std::deque<Node> nodes;   // their addresses are the handles
+  std::vector<std::vector<size_t>> waits;
+  std::vector<NodeWork> work;
+  std::deque<std::unique_ptr<Graph>> bodies;
+  std::deque<CuGraph> body_handles;  // what the driver gives out
+  int instances = 0;
+
+  bool Has(const Node* node) const;
+  const Graph* Whole() const { return parent == nullptr ? this : parent->Whole(); }
+};
+
+// The nodes of a graph and its bodies, as they were at an instantiation or launch.
+struct Tree {
+  const Graph* whole;
+  std::vector<std::vector<size_t>> waits;
+  std::vector<NodeWork> work;
+  std::shared_ptr<const Reached> reached;          // of each node those that are in order before it
+  std::map<size_t, std::unique_ptr<Tree>> bodies;  // by the number of a node
+};
+std::unique_ptr<Tree> TreeOf(const Graph& g);
+std::unique_ptr<Tree> Copy(const Tree& t);
+
+// ---- standin_graph.cc: with the mutex held ----
+// Whether it has not been destroyed.
+bool IsGraph(CuGraph graph);
+
+// ---- standin_conditions.cc: with the mutex held, but for RunTree ----
+// Null if there is none.
+Condition* FindCondition(CuCondition condition);
+// Does the graph, with all bodies, have a condition that no node has?
+bool HasUnusedCondition(const Graph& whole);
+// The graph goes.
+void DropConditions(const Graph& whole);
+// Runs all nodes as parts of the operation `launch`, one after the other, in an order that the seed draws from those
+// that their edges allow. So where an edge is missing, some seed shows it.
+void RunTree(const Tree& tree, uint64_t seed, const StepRef& launch);
+
+}  // namespace ricci::cuda::standin
+#endif
