@@ -240,6 +240,7 @@ void KernelPrinter::Instruction(uint32_t i) {
     case RICCI_K_LOAD:
       if (IsBrought(i)) return Let(i, Brought(i, "row"));
       if (in_runs_ && runs_.Has(i)) return LoadOfRun(i);
+      if (OtherOfPair(i) != 0) return LoadPair(i);
       return Let(i, IsTogether(i) ? "x" + std::to_string(i) + ".at[e]" : buffer + "[" + V(q.a) + "]");
     case RICCI_K_STORE:
       if (IsTogether(i)) return Line("y" + std::to_string(i) + ".at[e] = " + V(q.b) + ";");

@@ -210,7 +210,7 @@ class KernelPrinter {
   // ---- transpose_text.cc ----
   bool IsBrought(uint32_t i) const { return transposed_.IsUsed() && transposed_.is_brought[i] != 0; }
   bool IsForPoints(uint32_t i) const { return !transposed_.IsUsed() || transposed_.for_points[i] != 0; }
-  uint32_t OtherOfPair(uint32_t store) const;
+  uint32_t OtherOfPair(uint32_t access) const;
   void TransposeTiles(const std::string& name);
   std::string AreBroughtAligned() const;
   void PlaceOfTransposeTile();
@@ -222,6 +222,7 @@ class KernelPrinter {
   void BringBy(const BroughtLoad& b, int64_t n);
   void BringTogether(const BroughtLoad& b);
   void PointsOfTransposeTile(int64_t n);
+  void LoadPair(uint32_t load);
   void StorePair(uint32_t store);
 
   // ---- kernel_body.cc ----

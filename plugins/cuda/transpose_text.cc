@@ -181,10 +181,18 @@ void KernelPrinter::PointsOfTransposeTile(int64_t n) {
   Close();
 }
 
-// The store to the element before or after, which is made together with this one; 0: there is none.
-uint32_t KernelPrinter::OtherOfPair(uint32_t store) const {
+// The access of the element before or after, which is made together with this one; 0: there is none.
+uint32_t KernelPrinter::OtherOfPair(uint32_t access) const {
   if (!transposed_.IsUsed()) return 0;
-  return std::max(transposed_.first_of_pair[store], transposed_.second_of_pair[store]);
+  return std::max(transposed_.first_of_pair[access], transposed_.second_of_pair[access]);
+}
+
+// At the first of the two, which comes before the second.
+void KernelPrinter::LoadPair(uint32_t load) {
+  const uint32_t before = transposed_.first_of_pair[load];
+  const std::string x = "x" + N(before != 0 ? before : load);
+  if (before == 0) Line("const " + VectorType(load, 2) + " " + x + " = " + LoadTogether(load, 2) + ";");
+  Let(load, x + (before == 0 ? ".at[0]" : ".at[1]"));
 }
 
 // At the later one of the two.

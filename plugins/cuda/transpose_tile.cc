@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <iterator>
 #include <optional>
 
 #include "index_forms.h"
@@ -37,7 +36,7 @@ class Finder {
     FindBatch();
     ChooseSize();
     TakeLoads();
-    PairStores();
+    PairAccesses();
     FindForPoints();
     Explain();
     return std::move(tile_);
@@ -45,6 +44,7 @@ class Finder {
 
  private:
   const ricci_inst& At(uint32_t i) const { return k_.insts[i]; }
+  const ricci_kernel_buffer& BufferOf(uint32_t access) const { return k_.buffers[RICCI_BUFFER_OF(At(access).imm)]; }
   int64_t BytesOf(uint32_t load) const { return codegen::SizeOfDType(At(load).dtype); }
   const IndexForm& IndexOf(uint32_t access) const { return forms_.Of(At(access).a); }
 
@@ -219,18 +219,28 @@ class Finder {
   }
 
   // ---- points ----
-  void PairStores() {
+  // Accesses of elements next to each other, which all points make.
+  void PairAccesses() {
     tile_.first_of_pair.resize(k_.n_insts);
     tile_.second_of_pair.resize(k_.n_insts);
-    std::vector<uint32_t> stores;
-    std::copy_if(stores_.begin(), stores_.end(), std::back_inserter(stores),
-                 [this](uint32_t i) { return blocks_.parent[i] == 0; });
-    for (const uint32_t i : stores) {
-      const uint32_t second = SecondOf(i, stores);
-      if (second == 0) continue;
+    std::vector<uint32_t> stores, loads;
+    for (const uint32_t i : stores_) {
+      if (blocks_.parent[i] == 0) stores.push_back(i);
+    }
+    for (uint32_t i = 1; i < k_.n_insts; ++i) {
+      const bool is_apart = At(i).op == RICCI_K_LOAD && tile_.is_brought[i] == 0 && !IndexOf(i).empty();
+      if (is_apart && blocks_.parent[i] == 0) loads.push_back(i);
+    }
+    Pair(stores);
+    Pair(loads);
+  }
+  void Pair(const std::vector<uint32_t>& among) {
+    for (const uint32_t i : among) {
+      const uint32_t second = SecondOf(i, among);
+      if (second == 0 || (At(i).op == RICCI_K_LOAD && second < i)) continue;
       tile_.second_of_pair[i] = second;
       tile_.first_of_pair[second] = i;
-      tile_.bytes = std::max(tile_.bytes, 2 * BytesOf(At(i).b));  // of the value, which has the type of the buffer
+      tile_.bytes = std::max<int64_t>(tile_.bytes, 2 * codegen::SizeOfDType(BufferOf(i).dtype));
     }
   }
   // What has an effect, and what that needs.
@@ -242,8 +252,8 @@ class Finder {
       if (is_block || codegen::HasEffect(q.op)) tile_.for_points[i] = 1;
       if (tile_.for_points[i] == 0 || tile_.is_brought[i] != 0 || q.op == RICCI_K_ELSE || q.op == RICCI_K_END) continue;
       for (const uint32_t operand : {q.a, q.b, q.c}) {
-        const bool is_second_index = tile_.first_of_pair[i] != 0 && operand == q.a;
-        if (!is_second_index) tile_.for_points[operand] = 1;
+        const bool is_known = tile_.first_of_pair[i] != 0 && operand == q.a;  // by the index of the first
+        if (!is_known) tile_.for_points[operand] = 1;
       }
     }
   }
