@@ -32,6 +32,7 @@ enum : int {
   kCuAttributeMajor = 75,
   kCuAttributeMinor = 76,
 };
+enum : int { kCuFunctionMostShared = 8 };  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 enum : unsigned { kCuMemoryHost = 1, kCuMemoryDevice = 2 };
 
 struct CuKernelNode {  // CUDA_KERNEL_NODE_PARAMS_v2
@@ -97,6 +98,7 @@ static_assert(sizeof(CuMemsetNode) == 40 && offsetof(CuMemsetNode, width) == 24)
   X(cuModuleLoadData, (CuModule * out, const void* image))                                                            \
   X(cuModuleUnload, (CuModule module))                                                                                \
   X(cuModuleGetFunction, (CuFunction * out, CuModule module, const char* name))                                       \
+  X(cuFuncSetAttribute, (CuFunction f, int attribute, int value))                                                     \
   X(cuLaunchKernel,                                                                                                   \
     (CuFunction f, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,             \
      unsigned block_z, unsigned shared_bytes, CuStream stream, void** arguments, void** extra))                       \

@@ -17,6 +17,7 @@
 
 #include "device_matrices.h"
 #include "device_prelude.h"
+#include "device_warpgroups.h"
 #include "kernel_library.h"
 
 namespace ricci::cuda::standin {
@@ -62,8 +63,9 @@ std::string Callers(const std::string& text) {
     const bool meets = HasAny(body, meeting);
     out += "extern \"C\" RICCI_UNSEEN unsigned long long call_" + kernel +
            "(void** a, const Place* p) {\n  if (p == 0) return " +
-           std::to_string(static_cast<uint64_t>(n) | (meets ? kMeets : 0)) + "ull;\n  Enter(p);\n  " + kernel + "(" +
-           values + ");\n  return 0;\n}\n";
+           std::to_string(static_cast<uint64_t>(n) | (meets ? kMeets : 0)) +
+           "ull;\n  Enter(p);\n  ricci_begin_thread();\n  " + kernel + "(" + values +
+           ");\n  ricci_end_thread();\n  return 0;\n}\n";
   }
   return out;
 }
@@ -99,12 +101,14 @@ std::atomic<uint32_t> check_every{1}, checked{0};
 constexpr const char* kFlags = "-std=c++17 -O0 -w -fPIC -shared -ffp-contract=off -fno-math-errno";
 constexpr const char* kCheckedFlags =
     " -g1 -DRICCI_CHECKED -fsanitize=thread --param tsan-instrument-func-entry-exit=0 -fsanitize-coverage=trace-pc";
+constexpr const char* kFlagsOfWarpgroups = " -D__CUDA_ARCH_FEAT_SM90_ALL";
 constexpr char kPtx[] = "// the simulated compiler has no PTX\n";
 std::string refused;            // texts with this word are
 std::atomic<uint32_t> made{0};  // texts that were not
 
 struct Program {
   std::string source, log;
+  std::string architecture;
   std::string code;  // the length, then the shared object
 };
 
@@ -121,11 +125,12 @@ std::filesystem::path NewFolder() {
 int CompileNew(Program& p) {
   const std::filesystem::path folder = NewFolder(), source = folder / "k.cc", object = folder / "k.so",
                               log = folder / "log";
-  std::ofstream(source) << DevicePrelude() << DeviceMatrices() << "#line 1 \"ricci.cu\"\n"
+  std::ofstream(source) << DevicePrelude() << DeviceMatrices() << DeviceWarpgroups() << "#line 1 \"ricci.cu\"\n"
                         << WithDynamicArrays(p.source) << "\n"
                         << Callers(p.source) << DeviceEnd();
   const bool is_checked = check_every != 0 && checked++ % check_every == 0;
-  const std::string command = std::string("g++ ") + kFlags + (is_checked ? kCheckedFlags : "") + " -nostdlib -x c++ " +
+  const std::string command = std::string("g++ ") + kFlags + (is_checked ? kCheckedFlags : "") +
+                              (p.architecture == "sm_90a" ? kFlagsOfWarpgroups : "") + " -nostdlib -x c++ " +
                               source.string() + " -o " + object.string() + " -lm -lc 2> " + log.string();
   const int status = std::system(command.c_str());
   p.log = ReadFile(log);
@@ -151,12 +156,12 @@ int Compile(Program& p) {
   static std::map<std::string, Program>& known = *new std::map<std::string, Program>;
   {
     const std::lock_guard lock(mutex);
-    if (const auto found = known.find(p.source); found != known.end()) return p = found->second, 0;
+    if (const auto found = known.find(p.architecture + p.source); found != known.end()) return p = found->second, 0;
   }
   const int result = CompileNew(p);
   const std::lock_guard lock(mutex);
   if (known.size() >= kMost) known.clear();
-  if (result == 0) known[p.source] = p;
+  if (result == 0) known[p.architecture + p.source] = p;
   return result;
 }
 
@@ -196,7 +201,7 @@ uint32_t ricci_standin_compiled() { return ricci::cuda::standin::compiled; }
 void ricci_standin_refuse(const char* word) { ricci::cuda::standin::refused = word; }
 uint32_t ricci_standin_made() { return ricci::cuda::standin::made; }
 int nvrtcCreateProgram(void** out, const char* source, const char*, int, const char* const*, const char* const*) {
-  *out = new Program{source, {}, {}};
+  *out = new Program{source, {}, {}, {}};
   return 0;
 }
 // The newest architecture that the compiler knows.
@@ -208,8 +213,14 @@ int nvrtcDestroyProgram(void** program) {
   delete static_cast<Program*>(*program);
   return 0;
 }
-int nvrtcCompileProgram(void* program, int, const char* const*) {
-  return ricci::cuda::standin::Compile(*static_cast<Program*>(program));
+int nvrtcCompileProgram(void* program, int n_options, const char* const* options) {
+  constexpr std::string_view kArchitecture = "--gpu-architecture=";
+  Program& p = *static_cast<Program*>(program);
+  for (int i = 0; i < n_options; ++i) {
+    const std::string_view option = options[i];
+    if (option.substr(0, kArchitecture.size()) == kArchitecture) p.architecture = option.substr(kArchitecture.size());
+  }
+  return ricci::cuda::standin::Compile(p);
 }
 int nvrtcGetCUBINSize(void* program, size_t* bytes) { return *bytes = static_cast<Program*>(program)->code.size(), 0; }
 int nvrtcGetCUBIN(void* program, char* out) {

@@ -49,7 +49,8 @@ CuResult cuDeviceGetName(char* name, int size, CuDevice) {
   return kCuSuccess;
 }
 CuResult cuDeviceGetAttribute(int* value, int attribute, CuDevice) {
-  *value = attribute == kCuAttributeMajor ? 9 : attribute == kCuAttributeMinor ? 0 : 4;
+  const int capability = Machine::Get().capability;
+  *value = attribute == kCuAttributeMajor ? capability / 10 : attribute == kCuAttributeMinor ? capability % 10 : 4;
   return kCuSuccess;
 }
 CuResult cuDevicePrimaryCtxRetain(CuContext* context, CuDevice device) {
