@@ -109,6 +109,15 @@ TEST_F(Warpgroups, SeveralSums) {
   ExpectSameBytes(f);
 }
 
+// Of which the last parts are cut, or empty.
+TEST_F(Warpgroups, LongSumsInParts) {
+  for (const bool turned : {false, true}) {
+    const Program f = Of({4, {100, 16, 4100}, ""}, turned, turned);
+    ExpectText(f, "// first of two launches: 16 parts of each sum");
+    ExpectTiles(f, "128 rows and 16 columns");
+  }
+}
+
 // The message of the error that compilation gives; empty if there is none.
 std::string CompileError(const Program& f, ricci_ctx* ctx) {
   ricci_device* const gpu = ricci_device_find(ctx, "cuda", 4);
