@@ -51,8 +51,8 @@ ricci_status* Code::Find(CuModule module, const std::string& name, Function& f) 
     return failed;
   }
   if (f.shared_bytes <= kSharedBytes) return nullptr;
-  const int bytes = static_cast<int>(std::min<unsigned>(f.shared_bytes, INT32_MAX));
-  return device_.Check("cuFuncSetAttribute", d.cuFuncSetAttribute(f.f, kCuFunctionMostShared, bytes));
+  return device_.Check("cuFuncSetAttribute",
+                       d.cuFuncSetAttribute(f.f, kCuFunctionMostShared, static_cast<int>(f.shared_bytes)));
 }
 
 ricci_status* Code::LoadAll(ricci_code_info& info) {
@@ -108,7 +108,13 @@ ricci_status* Code::LoadSource(uint32_t i, CuModule module) {
     f.grid[d] = static_cast<unsigned>(s.grid[d]);
     f.block[d] = static_cast<unsigned>(s.block[d]);
   }
-  f.shared_bytes = static_cast<unsigned>(std::min<uint64_t>(s.shared_bytes, UINT32_MAX));
+  const auto most = static_cast<uint64_t>(device_.most_shared_bytes());
+  if (s.shared_bytes > most) {
+    return Fail(RICCI_INVALID_ARGUMENT, "its launch wants " + std::to_string(s.shared_bytes) +
+                                            " bytes of shared memory; a block of " + device_.name() + " has " +
+                                            std::to_string(most) + " at most");
+  }
+  f.shared_bytes = static_cast<unsigned>(s.shared_bytes);
   if (ricci_status* failed = Find(module, std::string(s.entry.ptr, s.entry.len), f)) return failed;
   sources_.push_back(f);
   return nullptr;

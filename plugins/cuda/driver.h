@@ -31,6 +31,7 @@ enum : int {
   kCuAttributeProcessors = 16,  // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
   kCuAttributeMajor = 75,
   kCuAttributeMinor = 76,
+  kCuAttributeMostShared = 97,  // CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
 };
 enum : int { kCuFunctionMostShared = 8 };  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 enum : unsigned { kCuMemoryHost = 1, kCuMemoryDevice = 2 };

@@ -29,6 +29,7 @@ std::unique_ptr<Gpu> Gpu::Create(std::shared_ptr<const Driver> driver, std::shar
   attribute(kCuAttributeMajor, major);
   attribute(kCuAttributeMinor, minor);
   attribute(kCuAttributeProcessors, d->processors_);
+  attribute(kCuAttributeMostShared, d->most_shared_bytes_);
   if (failed == nullptr)
     failed = d->Check("cuDevicePrimaryCtxRetain", c.cuDevicePrimaryCtxRetain(&d->context_, d->device_));
   if (failed != nullptr) return nullptr;

@@ -125,7 +125,7 @@ class KernelPrinter {
   void Tiles(const std::string& name);
   void LaunchTiles();
   void TilesOfKinds();
-  void TilesOfKind(const Tile& tile);
+  void TilesOfKind(const Tile& tile, const std::string& elsewhere);
   void PlaceOfTile(const std::string& number);
   void TileMemory();
   std::vector<uint8_t> BuffersTogether(const Packet& packet) const;

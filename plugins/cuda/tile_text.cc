@@ -59,26 +59,31 @@ void KernelPrinter::LaunchTiles() {
 }
 
 void KernelPrinter::TilesOfKinds() {
-  if (!tensor_tile_.IsUsed()) return TilesOfKind(register_tile_);
+  if (!tensor_tile_.IsUsed()) return TilesOfKind(register_tile_, "");
   device_.SetForSome(true);
   if (warpgroup_tile_.IsUsed()) {
     Line("#ifdef __CUDA_ARCH_FEAT_SM90_ALL");
-    TilesOfKind(warpgroup_tile_);
+    TilesOfKind(warpgroup_tile_, "");
   }
   Line(std::string(warpgroup_tile_.IsUsed() ? "#elif" : "#if") + " !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800");
-  TilesOfKind(tensor_tile_);
+  TilesOfKind(tensor_tile_, warpgroup_tile_.IsUsed() ? "on others from sm_80 on by warps" : "");
   Line("#else");
-  TilesOfKind(register_tile_);
+  TilesOfKind(register_tile_, "before sm_80 in registers");
   device_.SetForSome(false);
   Line("#endif");
 }
 
-void KernelPrinter::TilesOfKind(const Tile& tile) {
+// `elsewhere`: what is said of it where another kind was described before.
+void KernelPrinter::TilesOfKind(const Tile& tile, const std::string& elsewhere) {
   tile_ = &tile;
   const int64_t of_batch = tile_->TilesOf(Side::kRows) * tile_->TilesOf(Side::kColumns), tiles = tile_->tiles();
   const int64_t batches = tile_->extents[2], cuts = tile_->size.cuts;
-  Decide(tile_->reason);
-  if (cuts > 1) Decide("first of two launches: " + N(cuts) + " parts of each sum");
+  const bool is_first = elsewhere.empty();
+  Line("// " + tile_->reason);
+  Note(is_first ? tile_->reason : elsewhere);
+  const std::string parts = "first of two launches: " + N(cuts) + " parts of each sum";
+  if (cuts > 1) Line("// " + parts);
+  if (cuts > 1 && is_first) Note(parts);
   TileMemory();
   Open("for (i32 tile = (i32)blockIdx.x; tile < " + N(tiles * cuts) + "; tile += (i32)gridDim.x)");
   if (cuts > 1) Line("const i32 part = tile / " + N(tiles) + ";");

@@ -50,7 +50,10 @@ CuResult cuDeviceGetName(char* name, int size, CuDevice) {
 }
 CuResult cuDeviceGetAttribute(int* value, int attribute, CuDevice) {
   const int capability = Machine::Get().capability;
-  *value = attribute == kCuAttributeMajor ? capability / 10 : attribute == kCuAttributeMinor ? capability % 10 : 4;
+  *value = attribute == kCuAttributeMajor        ? capability / 10
+           : attribute == kCuAttributeMinor      ? capability % 10
+           : attribute == kCuAttributeMostShared ? static_cast<int>(Machine::Get().MostSharedBytes())
+                                                 : 4;
   return kCuSuccess;
 }
 CuResult cuDevicePrimaryCtxRetain(CuContext* context, CuDevice device) {
